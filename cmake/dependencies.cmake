@@ -1,0 +1,8 @@
+# What krait is built on. cmocka is looked for by tests/ alone.
+find_package(PkgConfig REQUIRED)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+pkg_check_modules(Z3 REQUIRED IMPORTED_TARGET z3)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
+set(KR_DEPENDENCIES PkgConfig::Z3 PkgConfig::JANSSON PkgConfig::ZLIB Threads::Threads)
