@@ -1,0 +1,31 @@
+/* Arena: many small allocations freed together. With KR_DEBUG_ARENA each object is a malloc block of its own, so that the address sanitizer sees
+ * its bounds. */
+#ifndef KR_BASE_ARENA_H
+#define KR_BASE_ARENA_H
+
+#include "base/mem.h"
+
+struct kr_arena_block;
+
+struct kr_arena {
+	struct kr_mem *mem;
+	struct kr_arena_block *blocks; /* newest first */
+	size_t left;                   /* bytes free in the newest block */
+};
+
+void kr_arena_init(struct kr_arena *arena, struct kr_mem *mem);
+void kr_arena_done(struct kr_arena *arena); /* frees everything; safe on an initialised, empty or done arena */
+
+/* n * size zeroed bytes aligned for any type, or NULL. */
+void *kr_arena_alloc(struct kr_arena *arena, size_t n, size_t size);
+
+/* A terminated copy of `length` bytes, or NULL. The copy may contain NUL bytes. */
+char *kr_arena_text(struct kr_arena *arena, const char *text, size_t length);
+
+/* printf into the arena, or NULL. */
+char *kr_arena_format(struct kr_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#define KR_NEW(arena, type) ((type *)kr_arena_alloc((arena), 1, sizeof(type)))
+#define KR_NEW_ARRAY(arena, type, n) ((type *)kr_arena_alloc((arena), (n), sizeof(type)))
+
+#endif

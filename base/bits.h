@@ -1,0 +1,13 @@
+/* Bit sets of a fixed size over words that the caller allocates (zeroed). */
+#ifndef KR_BASE_BITS_H
+#define KR_BASE_BITS_H
+
+#include "base/base.h"
+
+#define KR_BITS_WORDS(n) (((size_t)(n) + 63) / 64)
+
+static inline bool kr_bits_get(const uint64_t *words, uint32_t i) { return words[i >> 6] >> (i & 63) & 1; }
+static inline void kr_bits_set(uint64_t *words, uint32_t i) { words[i >> 6] |= UINT64_C(1) << (i & 63); }
+static inline void kr_bits_clear(uint64_t *words, uint32_t i) { words[i >> 6] &= ~(UINT64_C(1) << (i & 63)); }
+
+#endif

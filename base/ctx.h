@@ -1,0 +1,46 @@
+/* The context of one run: its memory account, its deadline and its cancel token. One per thread of work; passed down, never global. */
+#ifndef KR_BASE_CTX_H
+#define KR_BASE_CTX_H
+
+#include <stdatomic.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+/* What long work tells the user: `done` of `total` (0: not known) steps of `phase`. Called rarely (a few times a second). */
+typedef void kr_progress_fn(void *data, const char *phase, uint64_t done, uint64_t total);
+
+struct kr_ctx {
+	struct kr_mem mem;
+	int64_t deadline_ns;           /* on kr_now_ns's clock; INT64_MAX: none */
+	const atomic_bool *cancel;     /* NULL: cannot be canceled */
+	uint32_t ticks;                /* since the clock was last read */
+	enum kr_status stopped;        /* once a limit was hit it stays hit */
+	kr_progress_fn *progress;      /* NULL: nobody listens */
+	void *progress_data;
+	int64_t progress_ns;           /* when progress was last told */
+};
+
+/* seconds <= 0 and mebibytes == 0 mean no limit. */
+void kr_ctx_init(struct kr_ctx *ctx, double seconds, size_t mebibytes);
+
+int64_t kr_now_ns(void); /* monotonic clock */
+
+/* KR_OK, or KR_TIMEOUT / KR_CANCELED once the limit is reached. Reads the clock now. */
+enum kr_status kr_ctx_check(struct kr_ctx *ctx);
+
+/* For inner loops: kr_ctx_check once in 256 calls. */
+static inline enum kr_status kr_ctx_tick(struct kr_ctx *ctx)
+{
+	if ((++ctx->ticks & 255) != 0)
+		return ctx->stopped;
+	return kr_ctx_check(ctx);
+}
+
+/* Milliseconds until the deadline, at least 1, at most `most`. */
+uint32_t kr_ctx_left_ms(const struct kr_ctx *ctx, uint32_t most);
+
+/* Tells progress if somebody listens and at least a tenth of a second has passed. */
+void kr_ctx_progress(struct kr_ctx *ctx, const char *phase, uint64_t done, uint64_t total);
+
+#endif

@@ -1,0 +1,79 @@
+/* Accounted memory over malloc. A request is refused before it is made when it overflows, passes the limit, or is the one that a test wants
+ * to fail; the account changes only after the machine said yes, so a failure leaves everything as it was. Not for use by two threads at once. */
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void kr_mem_init(struct kr_mem *mem, size_t limit) { *mem = (struct kr_mem){.limit = limit}; }
+
+/* Whether a block of old_bytes may become one of `bytes`. */
+static bool admit(struct kr_mem *mem, size_t old_bytes, size_t bytes)
+{
+	mem->count++;
+	if (mem->fail_at != 0 && mem->count >= mem->fail_at)
+		return false;
+	if (bytes > PTRDIFF_MAX)
+		return false;
+	if (bytes <= old_bytes)
+		return true;
+	return mem->used <= mem->limit && bytes - old_bytes <= mem->limit - mem->used;
+}
+
+static void account(struct kr_mem *mem, size_t old_bytes, size_t bytes)
+{
+	mem->used = mem->used - old_bytes + bytes;
+	if (mem->used > mem->peak)
+		mem->peak = mem->used;
+}
+
+/* The product, or SIZE_MAX, which admit refuses. */
+static size_t bytes_of(size_t n, size_t size)
+{
+	size_t bytes;
+
+	return kr_mul(n, size, &bytes) ? bytes : SIZE_MAX;
+}
+
+void *kr_mem_alloc(struct kr_mem *mem, size_t n, size_t size)
+{
+	size_t bytes = bytes_of(n, size);
+
+	if (!admit(mem, 0, bytes))
+		return NULL;
+
+	void *p = calloc(bytes ? bytes : 1, 1);
+
+	if (p)
+		account(mem, 0, bytes);
+	return p;
+}
+
+void *kr_mem_resize(struct kr_mem *mem, void *p, size_t old_n, size_t n, size_t size)
+{
+	if (!p)
+		return kr_mem_alloc(mem, n, size);
+
+	size_t old_bytes = old_n * size;
+	size_t bytes = bytes_of(n, size);
+
+	if (!admit(mem, old_bytes, bytes))
+		return NULL;
+
+	char *moved = realloc(p, bytes ? bytes : 1);
+
+	if (!moved)
+		return NULL;
+	if (bytes > old_bytes)
+		memset(moved + old_bytes, 0, bytes - old_bytes);
+	account(mem, old_bytes, bytes);
+	return moved;
+}
+
+void kr_mem_free(struct kr_mem *mem, void *p, size_t n, size_t size)
+{
+	if (!p)
+		return;
+	free(p);
+	mem->used -= n * size;
+}

@@ -1,0 +1,29 @@
+/* Accounted memory: every allocation of the pipeline goes through a struct kr_mem, which enforces --memory, reports the peak, and lets
+ * tests make the n-th allocation fail.
+ *
+ * Blocks do not remember their size: the caller passes it back. That keeps accounting exact and headers out of small blocks. */
+#ifndef KR_BASE_MEM_H
+#define KR_BASE_MEM_H
+
+#include "base/base.h"
+
+struct kr_mem {
+	size_t used;     /* bytes handed out now */
+	size_t peak;     /* largest `used` so far */
+	size_t limit;    /* SIZE_MAX: none */
+	uint64_t count;  /* allocations asked for so far */
+	uint64_t fail_at; /* the allocation with this number (1-based) and all later ones fail; 0: none */
+};
+
+void kr_mem_init(struct kr_mem *mem, size_t limit);
+
+/* n * size zeroed bytes, or NULL (over the limit, overflow, or the machine has none). n * size == 0 gives a non-NULL block of 0 bytes. */
+void *kr_mem_alloc(struct kr_mem *mem, size_t n, size_t size);
+
+/* Grows or shrinks a block of old_n * size bytes; new bytes are zero. On failure returns NULL and the old block stays valid. p may be NULL. */
+void *kr_mem_resize(struct kr_mem *mem, void *p, size_t old_n, size_t n, size_t size);
+
+/* p may be NULL. */
+void kr_mem_free(struct kr_mem *mem, void *p, size_t n, size_t size);
+
+#endif

@@ -1,0 +1,157 @@
+/* Growing text buffer. Capacity doubles, so that adding is O(1) amortised per byte; the first failure stops all later additions, so that
+ * the text is always a prefix of what was meant. JSON strings: RFC 8259 escapes, and UTF-8 checked as in Unicode's table of well-formed byte
+ * sequences (no overlong forms, no surrogates); each byte outside a well-formed sequence becomes one replacement character. */
+#include "base/str.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define CAP_MIN ((size_t)64)
+
+void kr_str_init(struct kr_str *str, struct kr_mem *mem) { *str = (struct kr_str){.mem = mem}; }
+
+void kr_str_done(struct kr_str *str)
+{
+	kr_mem_free(str->mem, str->at, str->cap, 1);
+	*str = (struct kr_str){.mem = str->mem};
+}
+
+/* Room for `extra` bytes and the terminator. */
+static bool reserve(struct kr_str *str, size_t extra)
+{
+	size_t need;
+
+	if (str->failed)
+		return false;
+	if (!kr_add(str->n + 1, extra, &need)) {
+		str->failed = true;
+		return false;
+	}
+	if (need <= str->cap)
+		return true;
+
+	size_t cap = str->cap ? str->cap : CAP_MIN;
+
+	while (cap < need)
+		cap = cap > SIZE_MAX / 2 ? need : cap * 2;
+
+	char *at = kr_mem_resize(str->mem, str->at, str->cap, cap, 1);
+
+	if (!at) {
+		str->failed = true;
+		return false;
+	}
+	str->at = at;
+	str->cap = cap;
+	return true;
+}
+
+void kr_str_add_bytes(struct kr_str *str, const char *text, size_t length)
+{
+	if (!reserve(str, length))
+		return;
+	if (length)
+		memcpy(str->at + str->n, text, length);
+	str->n += length;
+	str->at[str->n] = '\0';
+}
+
+void kr_str_add(struct kr_str *str, const char *text) { kr_str_add_bytes(str, text, strlen(text)); }
+
+void kr_str_format(struct kr_str *str, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	int length = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	if (length < 0) {
+		str->failed = true;
+		return;
+	}
+	if (!reserve(str, (size_t)length))
+		return;
+	va_start(args, format);
+	(void)vsnprintf(str->at + str->n, (size_t)length + 1, format, args);
+	va_end(args);
+	str->n += (size_t)length;
+}
+
+/* Length of the well-formed UTF-8 sequence at `at`, or 0. */
+static size_t utf8_length(const unsigned char *at, size_t left)
+{
+	unsigned char lead = at[0];
+	unsigned char low = 0x80, high = 0xbf; /* bounds of the second byte */
+	size_t length;
+
+	if (lead < 0x80)
+		return 1;
+	if (lead >= 0xc2 && lead <= 0xdf) {
+		length = 2;
+	} else if (lead >= 0xe0 && lead <= 0xef) {
+		length = 3;
+		if (lead == 0xe0)
+			low = 0xa0;
+		else if (lead == 0xed)
+			high = 0x9f;
+	} else if (lead >= 0xf0 && lead <= 0xf4) {
+		length = 4;
+		if (lead == 0xf0)
+			low = 0x90;
+		else if (lead == 0xf4)
+			high = 0x8f;
+	} else {
+		return 0;
+	}
+	if (left < length || at[1] < low || at[1] > high)
+		return 0;
+	for (size_t i = 2; i < length; i++)
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+	return length;
+}
+
+static void add_escape(struct kr_str *str, unsigned char c)
+{
+	switch (c) {
+	case '"': kr_str_add(str, "\\\""); break;
+	case '\\': kr_str_add(str, "\\\\"); break;
+	case '\b': kr_str_add(str, "\\b"); break;
+	case '\f': kr_str_add(str, "\\f"); break;
+	case '\n': kr_str_add(str, "\\n"); break;
+	case '\r': kr_str_add(str, "\\r"); break;
+	case '\t': kr_str_add(str, "\\t"); break;
+	default: kr_str_format(str, "\\u%04x", (unsigned)c);
+	}
+}
+
+void kr_str_json(struct kr_str *str, const char *text, size_t length)
+{
+	if (length == 0)
+		text = ""; /* may have been NULL */
+
+	const unsigned char *bytes = (const unsigned char *)text;
+	size_t plain = 0; /* text[plain, i) is to be copied as it is */
+	size_t i = 0;
+
+	kr_str_add_bytes(str, "\"", 1);
+	while (i < length) {
+		size_t step = utf8_length(bytes + i, length - i);
+		bool escape = bytes[i] < ' ' || bytes[i] == '"' || bytes[i] == '\\';
+
+		if (step > 0 && !escape) {
+			i += step;
+			continue;
+		}
+		kr_str_add_bytes(str, text + plain, i - plain);
+		if (escape)
+			add_escape(str, bytes[i]);
+		else
+			kr_str_add(str, "\\ufffd");
+		plain = ++i;
+	}
+	kr_str_add_bytes(str, text + plain, length - plain);
+	kr_str_add_bytes(str, "\"", 1);
+}
+
+const char *kr_str_text(const struct kr_str *str) { return str->at ? str->at : ""; }

@@ -1,0 +1,25 @@
+/* Growing text buffer, for reports and text forms. After a failed allocation the buffer keeps what it has and `failed` is set: check once at the end. */
+#ifndef KR_BASE_STR_H
+#define KR_BASE_STR_H
+
+#include <stdarg.h>
+
+#include "base/mem.h"
+
+struct kr_str {
+	struct kr_mem *mem;
+	char *at;    /* terminated whenever not NULL */
+	size_t n;    /* bytes without the terminator */
+	size_t cap;
+	bool failed;
+};
+
+void kr_str_init(struct kr_str *str, struct kr_mem *mem);
+void kr_str_done(struct kr_str *str);
+void kr_str_add(struct kr_str *str, const char *text);
+void kr_str_add_bytes(struct kr_str *str, const char *text, size_t length);
+void kr_str_format(struct kr_str *str, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void kr_str_json(struct kr_str *str, const char *text, size_t length); /* as a quoted JSON string, valid for any bytes of UTF-8 */
+const char *kr_str_text(const struct kr_str *str); /* never NULL */
+
+#endif
