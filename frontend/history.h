@@ -1,0 +1,205 @@
+/* The history: what clients of the database did and saw, as flat arrays. The only thing that a front end produces and the only thing that the
+ * verifier needs. Read-only once kr_history_finish has returned.
+ *
+ * Everything named by the trace (keys, values, transaction ids, sessions, field names) is interned once in the value table: equality of values is
+ * equality of ids. Operations of transaction t are ops[txns[t].op_first .. + op_count), in program order; an "op index" in reports counts from 0
+ * within its transaction. */
+#ifndef KR_FRONTEND_HISTORY_H
+#define KR_FRONTEND_HISTORY_H
+
+#include "base/arena.h"
+#include "base/ctx.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "base/vec.h"
+
+/* ---- values ---- */
+
+enum kr_value_type {
+	KR_VALUE_ABSENT, /* JSON null, and what a key without a value has; always id 0 */
+	KR_VALUE_FALSE,
+	KR_VALUE_TRUE,
+	KR_VALUE_INT,    /* exact 64 bits */
+	KR_VALUE_REAL,
+	KR_VALUE_STRING, /* UTF-8, may hold NUL */
+	KR_VALUE_ARRAY,  /* canonical JSON text: compact, object keys sorted */
+	KR_VALUE_OBJECT
+};
+
+#define KR_ABSENT ((kr_value){0})
+
+struct kr_value_entry {
+	enum kr_value_type type;
+	uint32_t length;  /* of text, for strings, arrays and objects */
+	union {
+		int64_t integer;
+		double real;
+		const char *text; /* terminated, in the history's arena */
+	};
+};
+
+/* ---- operations ---- */
+
+enum kr_op_kind { /* TRACE.md's operations */
+	KR_OP_READ,   /* a: value read (KR_OPF_KNOWN), KR_ABSENT for absent */
+	KR_OP_WRITE,  /* a: value written */
+	KR_OP_DELETE, /* KR_OPF_KNOWN: whether it was found is known; KR_OPF_DONE: it was found */
+	KR_OP_INSERT, /* a: value; KR_OPF_DONE: it was absent and the value was put */
+	KR_OP_CAS,    /* a: expected, b: new; KR_OPF_DONE: it was done */
+	KR_OP_INC,    /* a: delta (an integer), b: new value where KR_OPF_KNOWN */
+	KR_OP_APPEND, /* a: element */
+	KR_OP_ADD,    /* a: element */
+	KR_OP_RANGE,  /* scan: index into scans */
+	KR_OP_SCAN,
+	KR_OP_UPDATE,
+	KR_OP_KINDS
+};
+
+enum kr_op_flag { KR_OPF_KNOWN = 1, KR_OPF_DONE = 2, KR_OPF_HAS_ATTR = 4 };
+
+struct kr_operation {
+	uint8_t kind;  /* enum kr_op_kind */
+	uint8_t flags; /* enum kr_op_flag */
+	kr_key key;    /* KR_NONE for range, scan, update */
+	kr_value a, b;
+	uint32_t scan; /* KR_NONE but for range, scan, update */
+};
+
+struct kr_row { kr_key key; kr_value value; };
+
+enum kr_cond_target { KR_COND_KEY_PREFIX, KR_COND_VALUE, KR_COND_FIELD };
+enum kr_cond_test { KR_COND_EQ, KR_COND_NE, KR_COND_LT, KR_COND_LE, KR_COND_GT, KR_COND_GE, KR_COND_IN, KR_COND_PREFIX };
+
+struct kr_cond { /* one conjunct of a `where` */
+	enum kr_cond_target target;
+	enum kr_cond_test test;
+	kr_value field; /* name of the field, a string; KR_COND_FIELD only */
+	kr_value value; /* compared with; an array for KR_COND_IN */
+};
+
+struct kr_scan {          /* range, scan, update */
+	kr_value low, high;   /* range: bounds, KR_ABSENT = open */
+	int64_t limit;        /* range: -1 = none */
+	bool reverse;         /* range */
+	uint32_t cond_first, cond_count; /* scan, update: into conds */
+	uint32_t row_first, row_count;   /* into rows: returned, or written (update) */
+	kr_value set;         /* update: the value given by "set" */
+};
+
+enum kr_lock { KR_LOCK_NONE, KR_LOCK_SHARED, KR_LOCK_EXCLUSIVE };
+
+struct kr_attr {           /* attributes of an operation that has any (KR_OPF_HAS_ATTR); sorted by op */
+	kr_op op;
+	bool has_time;
+	int64_t invoked, returned;
+	bool cursor;           /* default true */
+	enum kr_lock lock;
+	uint32_t seen_first, seen_count; /* "versions": into seen */
+};
+
+struct kr_seen { kr_key key; kr_value writer; }; /* version of key by its writer's id, KR_ABSENT = the initial one */
+
+/* ---- transactions ---- */
+
+enum kr_txn_status { KR_COMMITTED, KR_ABORTED, KR_UNKNOWN };
+
+enum kr_txn_flag { KR_TXN_HAS_BEGIN = 1, KR_TXN_HAS_END = 2, KR_TXN_HAS_SERIAL = 4, KR_TXN_HAS_SNAPSHOT = 8, KR_TXN_HAS_COMMIT_TS = 16 };
+
+struct kr_transaction {
+	kr_value id;         /* integer or string; unique */
+	kr_session session;  /* KR_NONE: alone */
+	uint8_t status;      /* enum kr_txn_status */
+	uint8_t flags;       /* enum kr_txn_flag */
+	uint32_t op_first, op_count;
+	uint32_t file;       /* into files */
+	uint32_t line;       /* 1-based line (text formats) where it begins; for binary formats 0 */
+	int64_t begin_invoked, begin_returned; /* in the trace's time unit; KR_TXN_HAS_BEGIN */
+	int64_t end_invoked, end_returned;     /* KR_TXN_HAS_END */
+};
+
+struct kr_white_box { int64_t serial, snapshot, commit_ts; }; /* only if some transaction has one: parallel to txns */
+
+struct kr_version_order { kr_key key; uint32_t writer_first, writer_count; uint32_t line; }; /* into order_writers, oldest first */
+
+enum kr_initial { KR_INITIAL_ABSENT, KR_INITIAL_GIVEN, KR_INITIAL_UNKNOWN };
+enum kr_key_order { KR_KEYS_MIXED, KR_KEYS_BYTES, KR_KEYS_NUMBERS }; /* numbers by value before strings by bytes | bytes | numbers */
+enum kr_key_kind { KR_KIND_ANY, KR_KIND_REGISTER, KR_KIND_COUNTER, KR_KIND_LIST, KR_KIND_SET };
+
+struct kr_key_entry {
+	kr_value name;       /* string or number */
+	kr_value initial;    /* value before every transaction; KR_ABSENT also when h->initial is KR_INITIAL_UNKNOWN */
+	uint8_t kind;        /* enum kr_key_kind: how the trace uses it */
+};
+
+struct kr_history {
+	struct kr_mem *mem;
+	struct kr_arena arena;    /* texts */
+	const char *name;         /* from the header, or NULL */
+	const char *format;       /* name of the format it was read with */
+	int64_t clock_skew;
+	const char *time_unit;    /* from the header, or NULL */
+	enum kr_initial initial;
+	enum kr_key_order key_order;
+
+	KR_VEC(struct kr_value_entry) values;
+	KR_VEC(struct kr_key_entry) keys;
+	KR_VEC(kr_value) sessions;          /* names, by kr_session */
+	KR_VEC(struct kr_transaction) txns; /* in file order: within a session, session order */
+	KR_VEC(struct kr_operation) ops;
+	KR_VEC(struct kr_scan) scans;
+	KR_VEC(struct kr_row) rows;
+	KR_VEC(struct kr_cond) conds;
+	KR_VEC(struct kr_attr) attrs;
+	KR_VEC(struct kr_seen) seen;
+	KR_VEC(struct kr_white_box) white_box;
+	KR_VEC(struct kr_version_order) version_orders;
+	KR_VEC(kr_txn) order_writers;
+	KR_VEC(const char *) files;         /* paths as given; [0] is the trace itself */
+	uint32_t skipped;                   /* bad transactions left out by --lenient */
+	bool duplicate_values_ok;           /* reserved for readers whose format says so */
+
+	struct kr_table value_table, key_table, session_table, id_table; /* indices; used by the builder functions only */
+};
+
+enum kr_status kr_history_init(struct kr_history *h, struct kr_mem *mem);
+void kr_history_done(struct kr_history *h);
+
+/* Builder functions for readers: return the id (interning on first use), or i == KR_NONE when memory ran out. */
+kr_value kr_history_int(struct kr_history *h, int64_t value);
+kr_value kr_history_real(struct kr_history *h, double value); /* -0.0 is 0.0 */
+kr_value kr_history_bool(struct kr_history *h, bool value);
+kr_value kr_history_text(struct kr_history *h, enum kr_value_type type, const char *text, size_t length); /* string, array, object */
+kr_key kr_history_key(struct kr_history *h, kr_value name);
+kr_session kr_history_session(struct kr_history *h, kr_value name);
+
+/* Appends a transaction. `txn->id` with i == KR_NONE gets the default id "#N", N = `position` (1-based place among the trace's transactions). KR_BAD: the id is taken.
+ * Its operations are those pushed to h->ops since the previous transaction. */
+enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn, uint32_t position, struct kr_err *err);
+
+/* The transaction with this id, or KR_NONE. */
+kr_txn kr_history_find(const struct kr_history *h, kr_value id);
+
+/* Checks what only the whole trace can tell, and sets keys[].kind: a transaction that begins before its session predecessor returned (unless that one is
+ * unknown), a key used as two kinds, contradictory version orders. */
+enum kr_status kr_history_finish(struct kr_history *h, struct kr_ctx *ctx, struct kr_err *err);
+
+/* ---- reading ---- */
+
+static inline const struct kr_value_entry *kr_history_value(const struct kr_history *h, kr_value v) { return &h->values.at[v.i]; }
+static inline kr_op kr_history_op(const struct kr_history *h, kr_txn t, uint32_t index) { return (kr_op){h->txns.at[t.i].op_first + index}; }
+const struct kr_attr *kr_history_attr(const struct kr_history *h, kr_op op); /* or NULL */
+const char *kr_op_name(enum kr_op_kind kind); /* as in TRACE.md: "r", "w", ... */
+
+/* Order of keys for ranges, as h->key_order says: <0, 0, >0. */
+int kr_history_compare_keys(const struct kr_history *h, kr_value a, kr_value b);
+
+/* Text for people: a key or an id without quotes where that is unambiguous; a value as JSON, cut after `most` bytes with "..." (0: never cut). */
+void kr_history_print_name(const struct kr_history *h, kr_value name, struct kr_str *out);
+void kr_history_print_value(const struct kr_history *h, kr_value value, size_t most, struct kr_str *out);
+/* As exact JSON, for witnesses and JSON reports. */
+void kr_history_json_value(const struct kr_history *h, kr_value value, struct kr_str *out);
+
+/* a's end returned (plus the clock skew) before b's begin was invoked. */
+bool kr_history_precedes(const struct kr_history *h, kr_txn a, kr_txn b);
+
+#endif

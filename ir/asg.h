@@ -1,0 +1,110 @@
+/* The abstract semantic graph: a trace's meaning, the same for every level (docs/ir.md). Per key its versions and what is known of their order; per external
+ * observation its candidate set; per transaction whether it took effect.
+ *
+ * Transactions keep the history's numbers; aborted ones stay as inert entries so that the numbers agree. Versions are numbered by key: those of key k are
+ * [keys[k].first, keys[k + 1].first), the first of them the initial version, the others one per transaction that may have taken effect and writes k, in transaction order.
+ * Candidate sets are shared by all observations that saw the same thing of the same key, so that thousands of readers of one value cost one set. */
+#ifndef KR_IR_ASG_H
+#define KR_IR_ASG_H
+
+#include "base/arena.h"
+#include "base/ctx.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+enum kr_presence {
+	KR_ABSENT_TXN, /* took no effect: aborted, or unknown and impossible or unseen by all */
+	KR_PRESENT,    /* took effect */
+	KR_OPEN        /* unknown, and the trace leaves it open */
+};
+
+struct kr_asg_txn {
+	uint8_t presence;    /* enum kr_presence: as far as the trace alone tells */
+	bool outcome_unknown;/* its client never learned: no so or rt edge leaves it */
+	bool has_begin, has_end;
+	uint32_t session;    /* KR_NONE: none */
+	int64_t begin, end;  /* begin invoked, end returned */
+};
+
+struct kr_asg_key {
+	uint32_t first;      /* its initial version */
+	bool open_initial;   /* the initial value is not told: observations of the initial version need only agree with each other (same set) */
+};
+
+struct kr_asg_version {
+	kr_txn writer;       /* KR_NONE: the initial version */
+	kr_key key;
+};
+
+struct kr_asg_set {      /* candidate set: members are versions of one key, ascending */
+	uint32_t first, count; /* into members */
+	bool complement;     /* the members are the versions *not* in the set */
+};
+
+struct kr_observation {
+	kr_txn txn;
+	uint32_t op;         /* index within the transaction's program */
+	kr_key key;
+	uint32_t set;        /* into sets */
+	bool predicate;      /* a key not returned by a predicate read: rw only to versions outside the set */
+};
+
+struct kr_asg_order { kr_version before, after; }; /* known from the trace (version_order, list prefixes) */
+
+/* Names for people and for the text form, made only when asked for. An ASG from a history borrows the history's; one read from text keeps its own. */
+struct kr_asg_names {
+	const void *data;
+	void (*txn)(const void *data, kr_txn t, struct kr_str *out);
+	void (*key)(const void *data, kr_key k, struct kr_str *out);
+	void (*value)(const void *data, kr_version v, struct kr_str *out); /* as JSON; NULL: no values */
+};
+
+struct kr_asg {
+	struct kr_mem *mem;
+	struct kr_arena arena;
+	struct kr_asg_names names;
+	int64_t clock_skew;
+	uint32_t ntxns, nkeys, nversions, nobs, nsets, norders, nsessions;
+	struct kr_asg_txn *txns;
+	struct kr_asg_key *keys;         /* nkeys + 1, the last one for its `first` */
+	struct kr_asg_version *versions;
+	struct kr_observation *obs;      /* by transaction, then op */
+	uint32_t *obs_first;             /* ntxns + 1: obs of t are [obs_first[t], obs_first[t + 1]) */
+	struct kr_asg_set *sets;
+	kr_version *members;
+	uint32_t nmembers;
+	struct kr_asg_order *orders;     /* adjacent pairs suffice; transitively closed by whoever needs that */
+	/* derived by kr_asg_index: versions written by t are written[written_first[t] .. written_first[t + 1]), by key */
+	uint32_t *written_first;
+	kr_version *written;
+};
+
+void kr_asg_init(struct kr_asg *asg, struct kr_mem *mem);
+void kr_asg_done(struct kr_asg *asg);
+
+/* Fills written_first and written. */
+enum kr_status kr_asg_index(struct kr_asg *asg);
+
+static inline kr_version kr_asg_initial(const struct kr_asg *asg, kr_key k) { return (kr_version){asg->keys[k.i].first}; }
+static inline bool kr_asg_is_initial(const struct kr_asg *asg, kr_version v) { return asg->versions[v.i].writer.i == KR_NONE; }
+
+/* Does version v (of the set's key) lie in the set? O(log members). Says nothing of the observer's own version. */
+bool kr_asg_in_set(const struct kr_asg *asg, uint32_t set, kr_version v);
+
+/* Walks the candidates of an observation: the members of its set that are not written by the observer itself nor by a transaction that is certainly absent.
+ *     for (kr_candidates it = kr_asg_candidates(asg, o); kr_asg_next(asg, &it, &v);) ... */
+typedef struct { uint32_t at, end, skip, skip_end; kr_txn self; bool complement; } kr_candidates;
+kr_candidates kr_asg_candidates(const struct kr_asg *asg, kr_obs o);
+bool kr_asg_next(const struct kr_asg *asg, kr_candidates *it, kr_version *v);
+
+/* Version of key k written by t, or KR_NONE. O(log). Needs kr_asg_index. */
+kr_version kr_asg_version_of(const struct kr_asg *asg, kr_txn t, kr_key k);
+
+/* Text form; reading what was printed gives an equal ASG. Grammar: docs/ir.md. */
+void kr_asg_print(const struct kr_asg *asg, struct kr_str *out);
+enum kr_status kr_asg_read(struct kr_asg *asg, struct kr_ctx *ctx, const char *text, const char **rest, struct kr_err *err);
+
+/* Checks every structural promise of this header; KR_INTERNAL names the first that is broken. */
+enum kr_status kr_asg_verify(const struct kr_asg *asg, struct kr_err *err);
+
+#endif
