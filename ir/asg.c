@@ -1,0 +1,121 @@
+/* Access to the abstract semantic graph: its life, membership in candidate sets, the walk over an observation's candidates, and the index from a
+ * transaction to the versions that it writes.
+ *
+ * Right because versions are numbered by key and set members are ascending: membership is a binary search, a complement is walked by merging the
+ * key's versions with the members left out, and one pass over the versions fills each writer's list in the order of keys.
+ * Cost: index O(transactions + versions); a walk O(versions of the key) for a complement, O(members) otherwise. */
+#include "ir/asg.h"
+
+void kr_asg_init(struct kr_asg *asg, struct kr_mem *mem)
+{
+	*asg = (struct kr_asg){.mem = mem};
+	kr_arena_init(&asg->arena, mem);
+}
+
+void kr_asg_done(struct kr_asg *asg)
+{
+	struct kr_mem *mem = asg->mem;
+
+	kr_arena_done(&asg->arena);
+	kr_asg_init(asg, mem);
+}
+
+enum kr_status kr_asg_index(struct kr_asg *asg)
+{
+	uint32_t *first = KR_NEW_ARRAY(&asg->arena, uint32_t, (size_t)asg->ntxns + 2);
+	uint32_t written = 0;
+
+	if (!first)
+		return KR_NOMEM;
+	for (uint32_t v = 0; v < asg->nversions; v++) {
+		if (asg->versions[v].writer.i != KR_NONE) {
+			first[asg->versions[v].writer.i + 2]++;
+			written++;
+		}
+	}
+
+	kr_version *list = KR_NEW_ARRAY(&asg->arena, kr_version, written);
+
+	if (!list)
+		return KR_NOMEM;
+	for (uint32_t t = 1; t <= asg->ntxns; t++)
+		first[t + 1] += first[t];
+	for (uint32_t v = 0; v < asg->nversions; v++) /* first[t + 1] is t's next place; in the end it is where t + 1 begins */
+		if (asg->versions[v].writer.i != KR_NONE)
+			list[first[asg->versions[v].writer.i + 1]++] = (kr_version){v};
+	asg->written_first = first;
+	asg->written = list;
+	return KR_OK;
+}
+
+bool kr_asg_in_set(const struct kr_asg *asg, uint32_t set, kr_version v)
+{
+	const struct kr_asg_set *s = &asg->sets[set];
+	uint32_t low = s->first;
+	uint32_t high = s->first + s->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (asg->members[middle].i < v.i)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (low < s->first + s->count && asg->members[low].i == v.i) != s->complement;
+}
+
+kr_candidates kr_asg_candidates(const struct kr_asg *asg, kr_obs o)
+{
+	const struct kr_observation *obs = &asg->obs[o.i];
+	const struct kr_asg_set *s = &asg->sets[obs->set];
+	kr_candidates it = {.at = s->first, .end = s->first + s->count, .self = obs->txn, .complement = s->complement};
+
+	if (s->complement) {
+		it.skip = it.at;
+		it.skip_end = it.end;
+		it.at = asg->keys[obs->key.i].first;
+		it.end = asg->keys[obs->key.i + 1].first;
+	}
+	return it;
+}
+
+bool kr_asg_next(const struct kr_asg *asg, kr_candidates *it, kr_version *v)
+{
+	while (it->at < it->end) {
+		kr_version next = it->complement ? (kr_version){it->at} : asg->members[it->at];
+
+		it->at++;
+		if (it->complement && it->skip < it->skip_end && asg->members[it->skip].i == next.i) {
+			it->skip++;
+			continue;
+		}
+
+		kr_txn writer = asg->versions[next.i].writer;
+
+		if (writer.i != KR_NONE && (writer.i == it->self.i || asg->txns[writer.i].presence == KR_ABSENT_TXN))
+			continue;
+		*v = next;
+		return true;
+	}
+	return false;
+}
+
+kr_version kr_asg_version_of(const struct kr_asg *asg, kr_txn t, kr_key k)
+{
+	uint32_t low = asg->written_first[t.i];
+	uint32_t high = asg->written_first[t.i + 1];
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		uint32_t key = asg->versions[asg->written[middle].i].key.i;
+
+		if (key == k.i)
+			return asg->written[middle];
+		if (key < k.i)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (kr_version){KR_NONE};
+}
