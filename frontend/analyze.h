@@ -2,22 +2,9 @@
 #ifndef KR_FRONTEND_ANALYZE_H
 #define KR_FRONTEND_ANALYZE_H
 
+#include "base/terms.h"
 #include "frontend/history.h"
 #include "ir/asg.h"
-
-enum kr_anomaly_kind { /* non-cyclic anomalies; names in kr_anomaly_name */
-	KR_GARBAGE_READ,
-	KR_ABORTED_READ,
-	KR_INTERMEDIATE_READ,
-	KR_FUTURE_READ,
-	KR_INTERNAL_INCONSISTENCY,
-	KR_DUPLICATE_ELEMENT,
-	KR_INCOMPATIBLE_ORDER,
-	KR_RESULT_SET_MISMATCH,
-	KR_ANOMALY_KINDS
-};
-
-#define KR_ANOMALIES_ALL ((1u << KR_ANOMALY_KINDS) - 1)
 
 struct kr_anomaly {
 	enum kr_anomaly_kind kind;
@@ -36,7 +23,5 @@ struct kr_analysis {
 /* On success the caller owns *out (kr_analysis_done). KR_UNSUPPORTED: an operation whose meaning this version does not have; err names it with file and line. */
 enum kr_status kr_analyze(struct kr_ctx *ctx, const struct kr_history *h, struct kr_analysis *out, struct kr_err *err);
 void kr_analysis_done(struct kr_analysis *analysis);
-
-const char *kr_anomaly_name(enum kr_anomaly_kind kind); /* "aborted read", ... */
 
 #endif

@@ -1,0 +1,69 @@
+/* Certificates and their checking. A certificate is what proves a verdict; kr_verify replays it against the history with code of its own: it uses the reader's
+ * history and nothing else of the pipeline (no ASG, no IR, no pass, no back end).
+ *
+ * satisfied: a total order of the transactions that took effect. Checked by replaying every operation in that order on a map.
+ * violated, non-cyclic: one operation. Checked against every write of its key.
+ * violated, cyclic: a list of forbidden cycles. Each edge of a cycle holds under a guard, a conjunction of choices: which version an observation saw, which of two
+ * versions of a key came first, whether an unknown transaction took effect. A cycle therefore says: not all of these choices at once. The certificate holds when every
+ * edge is what it claims to be under its guard, every cycle matches the level's forbidden pattern, and no assignment of the choices satisfies all the cycles together
+ * with the facts of the history (each observation saw one of its candidates, two versions are ordered one way, the initial version is first, committed
+ * transactions took effect, given version orders hold). One cycle of certain edges is the smallest such list; case splits and inferred edges are longer ones. */
+#ifndef KR_VERIFY_VERIFY_H
+#define KR_VERIFY_VERIFY_H
+
+#include "base/terms.h"
+#include "frontend/history.h"
+
+enum kr_cert_kind { KR_CERT_ORDER, KR_CERT_ANOMALY, KR_CERT_CYCLES };
+
+/* An edge of a cycle. Guards: wr: observation (to, op, key) saw source = from. rw: observation (from, op, key) saw `source`, and source's version comes before to's.
+ * ww: from's version of key comes before to's. so, rt: none. For all: unknown transactions at either end took effect. */
+struct kr_cert_edge {
+	uint8_t kind;      /* enum kr_edge_kind, never KR_PROGRAM */
+	bool predicate;    /* wr, rw: the observation is a predicate one */
+	kr_txn from, to;
+	kr_key key;        /* wr, ww, rw; else KR_NONE */
+	uint32_t op;       /* wr: index in to; rw: index in from; else KR_NONE */
+	kr_txn source;     /* rw: writer of the version seen, KR_NONE: the initial version */
+};
+
+struct kr_cert_cycle { uint32_t first, count; }; /* into edges; edge i ends where edge i + 1 begins, cyclically */
+
+struct kr_certificate {
+	struct kr_mem *mem;
+	const char *level;        /* id; borrowed */
+	enum kr_order order;
+	enum kr_cert_kind kind;
+	KR_VEC(kr_txn) serial;    /* KR_CERT_ORDER */
+	struct {                  /* KR_CERT_ANOMALY */
+		enum kr_anomaly_kind kind;
+		kr_txn txn;
+		uint32_t op;
+		kr_key key;
+	} anomaly;
+	KR_VEC(struct kr_cert_edge) edges; /* KR_CERT_CYCLES */
+	KR_VEC(struct kr_cert_cycle) cycles; /* the last one is the one that closes the argument: shown first to people */
+};
+
+void kr_certificate_init(struct kr_certificate *cert, struct kr_mem *mem);
+void kr_certificate_done(struct kr_certificate *cert);
+
+/* KR_OK: it proves the verdict. KR_BAD: it does not; err says which step fails and why. KR_UNSUPPORTED: the level or an operation is not known here. Other: limits. */
+enum kr_status kr_verify(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_certificate *cert, struct kr_err *err);
+
+/* ---- witness files: one JSON object per line, docs/witness.md ---- */
+
+struct kr_witness_head { /* borrowed texts */
+	const char *trace;   /* path as given */
+	const char *level;
+	enum kr_order order;
+};
+
+/* Appends one line (with its newline). */
+void kr_witness_print(const struct kr_history *h, const struct kr_witness_head *head, const struct kr_certificate *cert, struct kr_str *out);
+
+/* Reads one line against the history it speaks of. `arena` keeps the texts. KR_BAD: malformed, or it names a transaction, key or operation that the history does not have. */
+enum kr_status kr_witness_read(const struct kr_history *h, struct kr_arena *arena, const char *line, size_t length, struct kr_witness_head *head,
+	struct kr_certificate *cert, struct kr_err *err);
+
+#endif
