@@ -1,0 +1,38 @@
+/* The driver: one history, one level -> a verdict with a certificate that the verifier has confirmed. */
+#ifndef KR_CHECKERS_CHECK_H
+#define KR_CHECKERS_CHECK_H
+
+#include "checkers/checker.h"
+#include "frontend/analyze.h"
+#include "verify/verify.h"
+
+struct kr_check_options {
+	const struct kr_level *level;
+	enum kr_order order;
+	const struct kr_checker *checker; /* NULL: kr_checker_for(level) */
+	const char *passes;               /* NULL: the checker's */
+	const char *backend;              /* NULL: the checker's */
+	struct kr_pass_options pass_options;
+};
+
+struct kr_verdict {
+	const struct kr_level *level;
+	enum kr_order order;
+	const struct kr_checker *checker;
+	enum kr_outcome outcome;
+	struct kr_certificate certificate; /* unless KR_UNDECIDED; verified */
+	char reason[160];                  /* KR_UNDECIDED */
+	double seconds;                    /* spent here: passes, back end, certificate */
+	struct kr_pass_stats passes;
+	double analyze_seconds, solve_seconds, verify_seconds;
+	uint32_t rounds, choices, clauses; /* of the back end */
+	const char *backend;               /* name of the back end that was asked, NULL: passes alone decided */
+};
+
+/* Decides one level on an analyzed history. Limits that are hit give KR_OK and KR_UNDECIDED with the reason; KR_INTERNAL when the verifier rejects the certificate (a bug:
+ * no verdict is given), KR_BAD for a wrong pass list. The caller frees *out with kr_verdict_done in every case. */
+enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, const struct kr_check_options *options,
+	struct kr_verdict *out, struct kr_err *err);
+void kr_verdict_done(struct kr_verdict *verdict, struct kr_mem *mem);
+
+#endif

@@ -1,0 +1,48 @@
+/* Reachability over the IR's known edges by chain clocks (vector clocks over a chain cover of the graph), kept up to date as edges are added.
+ *
+ * The nodes are covered by chains, each totally ordered by known paths: sessions where session order counts, the time nodes, and a greedy path cover of the rest. A node's
+ * clock holds, per chain, the last position that reaches it; x reaches y iff clock(y)[chain(x)] >= position(x). When there are more chains than memory allows, only
+ * the longest are tracked: then answers are "certainly reaches" and "not known to". */
+#ifndef KR_IR_CLOCK_H
+#define KR_IR_CLOCK_H
+
+#include "ir/ir.h"
+
+struct kr_clock {
+	uint32_t nchains, stride; /* row length in entries */
+	uint32_t nnodes;
+	uint32_t *chain;          /* per node: its chain, or KR_NONE when not tracked */
+	uint32_t *position;       /* per node: place in its chain, from 1 */
+	uint32_t *rows;           /* nnodes * stride: last position of each chain that reaches the node, 0: none */
+	uint64_t *changed;        /* nnodes * words: chains that moved since the node was last taken from the work-list */
+	uint32_t words;           /* per node */
+	uint32_t *rank;           /* per node: place in a topological order of the graph when the clock was made or last refreshed */
+	uint64_t *pending;        /* set of ranks whose nodes have changed chains */
+	uint32_t *by_rank;        /* node at a rank */
+	KR_VEC(uint32_t) work;    /* propagation stack */
+	kr_node cyclic;           /* a node that has entered its own clock, or KR_NONE */
+	uint32_t cyclic_edge;     /* the edge that closed the cycle */
+};
+
+/* Builds the cover and the clocks. Sets *cyclic (and leaves ir->clock NULL) when the known graph has a cycle already. All nodes are pending at first. */
+enum kr_status kr_clock_build(struct kr_ir *ir, bool *cyclic);
+void kr_clock_free(struct kr_mem *mem, struct kr_clock *clock);
+
+static inline bool kr_clock_reaches(const struct kr_clock *c, kr_node x, kr_node y)
+{
+	return c->chain[x.i] != KR_NONE && c->rows[(size_t)y.i * c->stride + c->chain[x.i]] >= c->position[x.i];
+}
+
+/* Last position of chain that reaches y (0: none). */
+static inline uint32_t kr_clock_last(const struct kr_clock *c, uint32_t chain, kr_node y) { return c->rows[(size_t)y.i * c->stride + chain]; }
+
+/* Brings clocks up to date after edge `edge` was appended. When that edge closes a cycle, sets c->cyclic and c->cyclic_edge. */
+enum kr_status kr_clock_update(struct kr_ir *ir, uint32_t edge);
+
+/* Takes the pending node of least rank; false when none is pending. Its changed chains are copied to `changed` (c->words words) and cleared. */
+bool kr_clock_take(struct kr_clock *c, uint32_t *cursor, kr_node *node, uint64_t *changed);
+
+/* Marks all chains of a node as changed and the node as pending. */
+void kr_clock_touch(struct kr_clock *c, kr_node node);
+
+#endif

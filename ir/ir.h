@@ -1,0 +1,123 @@
+/* The dependency IR: a graph of what is known, and superpositions for what the trace leaves open. A level is satisfied iff some world, i.e. some way to settle every
+ * superposition, gives a graph without a cycle of the level's forbidden pattern (docs/ir.md).
+ *
+ * Nodes: with KR_NODES_TXN node i is transaction i; with KR_NODES_BEGIN_COMMIT nodes 2i and 2i + 1 are its begin and commit; after these come time nodes, through which
+ * real-time order takes a linear number of edges. Edges are appended, never removed; their index is their age, and an edge derived by a pass rests only on
+ * older ones: that is how it is explained afterwards at no cost in memory (proof.h).
+ *
+ * Superpositions, all compact:
+ *   order(k):    implicit. Versions a, b of k are ordered iff a known path joins their writers; pairs are made only by a back end, and only those that it meets.
+ *   source(o):   source[o], KR_NONE while open. Its alternatives are the candidates of o in the ASG less those that kr_ir_impossible rules out.
+ *   presence(t): presence[t]. Open ones join the graph when an observation can only have seen them; at the end those that nobody observed are absent. */
+#ifndef KR_IR_IR_H
+#define KR_IR_IR_H
+
+#include "ir/asg.h"
+#include "ir/level.h"
+
+/* Why an edge is known. */
+enum kr_rule {
+	KR_RULE_GIVEN,  /* the trace says so: so, rt, wr of an only candidate, ww of a given version order */
+	KR_RULE_SOURCE, /* wr: every other candidate of observation `why` is impossible by older edges */
+	KR_RULE_READER, /* ww a -> b: observation `why` saw b's version, and a reaches the observer */
+	KR_RULE_LATER,  /* rw: the version that observation `why` saw comes before the target's (initial, given, or its writer reaches the target) */
+	KR_RULES
+};
+
+struct kr_edge {
+	kr_node from, to;
+	uint32_t why;   /* kr_obs.i for wr, rw and KR_RULE_READER; kr_key.i for given ww; else KR_NONE */
+	uint8_t kind;   /* enum kr_edge_kind */
+	uint8_t rule;   /* enum kr_rule */
+};
+
+/* What passes have established; names in docs/passes.md. */
+enum kr_fact {
+	KR_FACT_SO = 1u << 0,
+	KR_FACT_RT = 1u << 1,
+	KR_FACT_WR = 1u << 2,       /* every observation with one candidate has its wr edge */
+	KR_FACT_WW = 1u << 3,       /* given version orders are edges */
+	KR_FACT_RW = 1u << 4,       /* rw edges that follow at once from those */
+	KR_FACT_CLOCK = 1u << 5,    /* ir->clock answers reachability and is up to date */
+	KR_FACT_SATURATED = 1u << 6 /* no forcing rule applies any more */
+};
+
+struct kr_clock;
+struct kr_proof;
+
+struct kr_ir {
+	struct kr_ctx *ctx;              /* limits and memory */
+	const struct kr_asg *asg;        /* borrowed */
+	const struct kr_level *level;
+	enum kr_order order;
+	uint32_t facts;                  /* set of enum kr_fact */
+	uint32_t nnodes;
+	uint32_t first_time_node;        /* nodes from here on are time nodes, in time order */
+	KR_VEC(struct kr_edge) edges;
+	KR_VEC(uint32_t) next;           /* parallel to edges: next edge out of the same node, or KR_NONE */
+	KR_VEC(uint32_t) head;           /* per node: newest edge out of it, or KR_NONE */
+	kr_version *source;              /* per observation; KR_NONE: open, or its transaction is not (yet) known to be present */
+	uint8_t *presence;               /* per transaction, enum kr_presence */
+	kr_obs *presence_why;            /* per transaction: the observation that can only have seen it, or KR_NONE */
+	struct kr_clock *clock;          /* NULL until the clock pass has run; owned */
+	struct kr_proof *conflict;       /* a refutation found by a pass, or NULL; owned */
+};
+
+/* Makes the nodes of `level`'s model, no edges. */
+enum kr_status kr_ir_init(struct kr_ir *ir, struct kr_ctx *ctx, const struct kr_asg *asg, const struct kr_level *level, enum kr_order order);
+void kr_ir_done(struct kr_ir *ir);
+
+/* Where edges of a kind leave and enter transaction t. */
+static inline kr_node kr_ir_out(const struct kr_ir *ir, enum kr_edge_kind kind, kr_txn t)
+{
+	if (ir->level->model == KR_NODES_TXN)
+		return (kr_node){t.i};
+	return (kr_node){2 * t.i + (kind != KR_RW)};
+}
+
+static inline kr_node kr_ir_in(const struct kr_ir *ir, enum kr_edge_kind kind, kr_txn t)
+{
+	if (ir->level->model == KR_NODES_TXN)
+		return (kr_node){t.i};
+	return (kr_node){2 * t.i + (kind == KR_RW)};
+}
+
+static inline bool kr_ir_is_time(const struct kr_ir *ir, kr_node v) { return v.i >= ir->first_time_node; }
+
+/* The transaction of a node; KR_NONE for a time node. */
+static inline kr_txn kr_ir_txn(const struct kr_ir *ir, kr_node v)
+{
+	if (kr_ir_is_time(ir, v))
+		return (kr_txn){KR_NONE};
+	return (kr_txn){ir->level->model == KR_NODES_TXN ? v.i : v.i / 2};
+}
+
+/* Appends a time node. Before the clock exists only. */
+enum kr_status kr_ir_add_time_node(struct kr_ir *ir, kr_node *out);
+
+/* Appends an edge, without looking at clocks or cycles. */
+enum kr_status kr_ir_add_edge(struct kr_ir *ir, struct kr_edge edge);
+
+
+/* A topological order of the nodes over known edges, oldest node numbers first among equals; *cyclic is set when there is none (then `out` is undefined).
+ * `out` has room for nnodes. */
+enum kr_status kr_ir_topological(const struct kr_ir *ir, kr_node *out, bool *cyclic);
+
+/* A shortest path of known edges older than `age` from a to b (both ends differ), as edge indices in order; fewest derived edges first, then fewest edges.
+ * *found is false when there is none. `path` is appended to. */
+KR_VEC_NAMED(kr_path, uint32_t);
+enum kr_status kr_ir_path(const struct kr_ir *ir, kr_node a, kr_node b, uint32_t age, struct kr_path *path, bool *found);
+
+/* Counts for --stats. Open pairs are not counted pair by pair: `open_keys` are keys with two writers or more that are not totally ordered by known edges
+ * between neighbours in a topological order (needs the clock; else all keys with two writers). */
+struct kr_ir_counts { uint64_t edges[KR_EDGE_KINDS]; uint32_t open_sources, open_presences, open_keys; uint64_t open_pairs; };
+enum kr_status kr_ir_count(const struct kr_ir *ir, struct kr_ir_counts *out);
+
+/* Text form, with the ASG's before it; reading what was printed gives an equal IR (clock and conflict apart). Grammar: docs/ir.md. `asg` is filled and then borrowed by `ir`. */
+void kr_ir_print(const struct kr_ir *ir, struct kr_str *out);
+enum kr_status kr_ir_read(struct kr_ir *ir, struct kr_asg *asg, struct kr_ctx *ctx, const struct kr_level *level, const char *text, struct kr_err *err);
+
+/* Checks every structural promise of this header; KR_INTERNAL names the first that is broken. */
+enum kr_status kr_ir_verify(const struct kr_ir *ir, struct kr_err *err);
+
+#endif

@@ -1,0 +1,40 @@
+/* Proofs in the IR's terms: a list of forbidden cycles over guarded edges that cannot all be avoided. The checkers' driver turns them into certificates (verify/verify.h).
+ *
+ * A link is an edge together with its guard. A link that is a known edge of the IR names it, so that what it was derived from can be added to the proof: kr_proof_close
+ * appends, for every known edge used, the cycles that force it, until only facts of the trace and choices are left. */
+#ifndef KR_IR_PROOF_H
+#define KR_IR_PROOF_H
+
+#include "ir/ir.h"
+
+struct kr_link {
+	uint8_t kind;      /* enum kr_edge_kind; never KR_PROGRAM */
+	kr_txn from, to;
+	kr_obs obs;        /* wr, rw; else KR_NONE */
+	kr_version seen;   /* wr: the version seen; rw: the version that obs saw, before to's; else KR_NONE */
+	kr_key key;        /* wr, ww, rw; else KR_NONE */
+	uint32_t edge;     /* index of the known edge that it is, or KR_NONE: a choice */
+};
+
+struct kr_cycle { uint32_t first, count; }; /* into links; link i ends where link i + 1 begins, cyclically */
+
+struct kr_proof {
+	struct kr_mem *mem;
+	KR_VEC(struct kr_link) links;
+	KR_VEC(struct kr_cycle) cycles; /* after kr_proof_close: premises after what they support; cycle 0 is what was found first */
+};
+
+void kr_proof_init(struct kr_proof *proof, struct kr_mem *mem);
+void kr_proof_done(struct kr_proof *proof);
+
+/* Starts a new cycle (at the end of links); then push links; kr_proof_end closes it. Consecutive real-time steps through time nodes are one link. */
+void kr_proof_begin(struct kr_proof *proof);
+enum kr_status kr_proof_add_link(struct kr_proof *proof, struct kr_link link);
+enum kr_status kr_proof_add_path(struct kr_proof *proof, const struct kr_ir *ir, const uint32_t *edges, uint32_t n); /* known edges */
+enum kr_status kr_proof_end(struct kr_proof *proof);
+
+/* Appends what the known edges of the proof's cycles rest on. Each lemma is one cycle; its size is that of the explanation, its cost a breadth-first search
+ * per derived edge used. */
+enum kr_status kr_proof_close(struct kr_proof *proof, const struct kr_ir *ir);
+
+#endif

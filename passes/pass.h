@@ -1,0 +1,49 @@
+/* Passes: transformations of the dependency IR, one per file, collected by the build into kr_pass_registry; and the manager that runs a list of them, checks what each
+ * requires and provides, times, counts and dumps. */
+#ifndef KR_PASSES_PASS_H
+#define KR_PASSES_PASS_H
+
+#include "ir/ir.h"
+
+enum kr_change { KR_UNCHANGED, KR_CHANGED, KR_CONFLICT }; /* KR_CONFLICT: ir->conflict is set, the level is violated */
+
+struct kr_pass {
+	const char *name;
+	const char *title;        /* one line: what it adds or removes */
+	const char *source;       /* paper or theorem */
+	uint32_t requires, provides, breaks; /* sets of enum kr_fact */
+	enum kr_status (*run)(struct kr_ir *ir, enum kr_change *change, struct kr_err *err);
+};
+
+extern const struct kr_pass *const kr_pass_registry[]; /* NULL-terminated, by name */
+extern const size_t kr_pass_registry_count;
+
+const struct kr_pass *kr_pass_find(const char *name); /* or NULL */
+const char *kr_fact_name(enum kr_fact fact);          /* "so", "rt", ... */
+
+/* What one pass of a run did, for --stats. */
+struct kr_pass_stat {
+	const struct kr_pass *pass;
+	double seconds;
+	enum kr_change change;
+	struct kr_ir_counts before, after;
+};
+
+struct kr_pass_options {
+	const char *dump_after;   /* name of a pass, "all", or NULL */
+	void (*dump)(void *data, const char *pass, const struct kr_ir *ir);
+	void *dump_data;
+	bool count;               /* fill before and after of the stats (costs a sweep each) */
+};
+
+KR_VEC_NAMED(kr_pass_stats, struct kr_pass_stat);
+
+/* Runs the passes named in `list` (comma- or blank-separated) in order and stops at a conflict. KR_BAD: an unknown pass, or one whose requirements nothing before it
+ * provides; err names it. `stats` may be NULL. */
+enum kr_status kr_passes_run(struct kr_ir *ir, const char *list, const struct kr_pass_options *options, struct kr_pass_stats *stats, enum kr_change *change,
+	struct kr_err *err);
+
+/* Checks a list without running it (names exist, requirements are met in order). */
+enum kr_status kr_passes_check(const char *list, struct kr_err *err);
+
+#endif
