@@ -1,0 +1,69 @@
+# Sourced by quickstart.sh and test.sh: what the machine lacks is installed, then
+# a preset is configured and built. Sets `root`. Looks before it asks apt, so that
+# a second run needs neither network nor rights.
+
+root=$(cd "$(dirname "$0")" && pwd)
+missing=
+
+# need PACKAGE COMMAND...: PACKAGE is missing unless COMMAND succeeds.
+need() {
+    package=$1
+    shift
+    "$@" >/dev/null 2>&1 || missing="$missing $package"
+}
+
+tool() { command -v "$1"; }
+compiles() { printf '#include <stdio.h>\n' | cc -fsyntax-only -xc -; }
+cmake_is_new() {
+    version=$(cmake --version | sed -n '1s/[^0-9]*\([0-9]*\)\.\([0-9]*\).*/\1 \2/p')
+    set -- $version
+    [ "$1" -gt 3 ] || { [ "$1" -eq 3 ] && [ "$2" -ge 25 ]; }
+}
+
+need_for_build() {
+    need gcc tool cc
+    need libc6-dev compiles
+    need cmake cmake_is_new
+    need ninja-build tool ninja
+    need pkg-config tool pkg-config
+    need libz3-dev pkg-config --exists z3
+    need libjansson-dev pkg-config --exists jansson
+    need zlib1g-dev pkg-config --exists zlib
+}
+
+need_for_tests() {
+    need libcmocka-dev pkg-config --exists cmocka
+    need z3 tool z3
+    need cvc5 tool cvc5
+}
+
+install_missing() {
+    [ -n "$missing" ] || return 0
+    as_root=
+    if [ "$(id -u)" -ne 0 ]; then
+        as_root="sudo"
+        tool sudo >/dev/null || as_root=none
+    fi
+    if [ "$as_root" = none ] || ! tool apt-get >/dev/null; then
+        echo "Missing, and not installable from here (needs Debian's apt-get, and root or sudo):$missing" >&2
+        exit 1
+    fi
+    echo "Installing:$missing" >&2
+    {
+        $as_root apt-get update -q &&
+            $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
+    } >&2 || { echo "apt-get could not install:$missing" >&2; exit 1; }
+}
+
+# build PRESET [TARGET]: silent unless it fails, as everything here is.
+build() {
+    (
+        cd "$root" || exit 1
+        log=$(mktemp) || exit 1
+        trap 'rm -f "$log"' EXIT
+        trap 'exit 1' HUP INT TERM
+        echo "Building $1 ..." >&2
+        { cmake --preset "$1" && cmake --build --preset "$1" ${2:+--target "$2"}; } >"$log" 2>&1 ||
+            { cat "$log" >&2; exit 1; }
+    ) || exit 1
+}

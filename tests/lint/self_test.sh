@@ -1,0 +1,65 @@
+#!/bin/sh
+# The checks of this folder accept a small good tree and refuse it once spoilt.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+good_tree() {
+    rm -rf "$work/tree"
+    mkdir -p "$work/tree/include/krait"
+    cd "$work/tree" || exit 1
+    while read -r layer uses; do
+        mkdir -p "$layer"
+        echo "kr_layer($layer${uses:+ $uses})" >"$layer/CMakeLists.txt"
+        printf '/* For the test. */\n#include "%s/x.h"\n\n#include <stdio.h>\n' "$layer" >"$layer/x.c"
+        printf '/* For the test. */\n#ifndef KR_%s_X_H\n#define KR_%s_X_H\n#endif\n' \
+            "$(echo "$layer" | tr a-z A-Z)" "$(echo "$layer" | tr a-z A-Z)" >"$layer/x.h"
+    done <<LAYERS
+base
+ir base
+frontend base ir
+passes base ir
+verify base frontend
+cli passes frontend verify
+LAYERS
+    printf '/* For the test. */\n#include "ir/x.h"\n#include "base/x.h"\n' >passes/y.c
+    printf '/* For the test. */\n#include "frontend/x.h"\n' >verify/y.c
+}
+
+# refuses CHECK FILE LINE MESSAGE: with LINE added to FILE, CHECK fails and says MESSAGE.
+refuses() {
+    good_tree
+    printf '%b\n' "$3" >>"$2"
+    said=$(sh "$here/$1" "$work/tree") && { echo "$1 accepts '$3' in $2"; failed=1; return; }
+    echo "$said" | grep -qF "$4" || { echo "$1 refuses '$3' in $2, but not for '$4': $said"; failed=1; }
+}
+
+for check in include_direction.sh style.sh; do
+    good_tree
+    sh "$here/$check" "$work/tree" || { echo "$check refuses the good tree"; failed=1; }
+    mkdir -p "$work/empty"
+    sh "$here/$check" "$work/empty" >/dev/null 2>&1 && { echo "$check accepts an empty tree"; failed=1; }
+done
+
+refuses include_direction.sh base/x.c '#include "ir/x.h"' 'base/x.c:5: base/ includes "ir/x.h": an include points upward'
+refuses include_direction.sh base/x.h '#  include "cli/x.h"' 'an include points upward'
+refuses include_direction.sh passes/x.c '#include "frontend/x.h"' 'an include points upward'
+refuses include_direction.sh passes/x.c '#include "x.h"' 'expected an include from the root'
+refuses include_direction.sh passes/x.c '#include <ir/x.h>' 'angle brackets'
+refuses include_direction.sh verify/x.c '#include "ir/x.h"' 'an include points upward'
+refuses include_direction.sh frontend/x.h '#include "ir/x.h"' 'reaches "ir/x.h": verify/ shares nothing'
+refuses include_direction.sh include/krait/x.h '#include "base/x.h"' 'a public header includes'
+
+refuses style.sh base/x.c 'int x; ' 'base/x.c:5: blanks at the end'
+refuses style.sh base/x.c 'int x;\r' 'a carriage return'
+refuses style.sh base/x.c '    int x;' 'expected tabs'
+refuses style.sh base/x.c '/* TO''DO */' 'an unfinished place'
+refuses style.sh base/y.c 'int x;' 'does not open with what it is for'
+refuses style.sh base/y.h '/* x */' 'expected the include guard KR_BASE_Y_H'
+refuses style.sh ir/x.c '\tprintf("x");' 'only cli/ prints or exits'
+refuses style.sh ir/x.c '\texit(1);' 'only cli/ prints or exits'
+refuses style.sh ir/x.c '\tp = malloc(1);' 'memory comes from base/mem.h'
+refuses style.sh passes/x.c "$(yes '\n' | head -n 300 | tr -d '\n')" '306 lines, expected at most 300'
+exit $failed

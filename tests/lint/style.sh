@@ -1,0 +1,52 @@
+#!/bin/sh
+# What CONTRIBUTING.md asks of every file and grep can see.
+#
+#   style.sh [ROOT]
+set -u
+cd "${1:-$(dirname "$0")/../..}" || exit 1
+layers='base ir frontend passes backend verify checkers report api cli'
+
+# complain TEXT: says it of each place on standard input.
+complain() { sed "s|\$|: $1|"; }
+
+sources=$(ls include/krait/*.h tests/*/*.[ch] $(for layer in $layers; do echo "$layer/*.[ch]"; done) 2>/dev/null)
+[ -n "$sources" ] || { echo "found no sources, expected some: wrong folder?"; exit 1; }
+code=$(printf '%s\n' $sources | grep -v '^tests/')
+quiet=$(printf '%s\n' $code | grep -v '^cli/')
+heap=$(printf '%s\n' $code | grep -v -e '^base/' -e '^cli/')
+
+check() {
+    grep -nE '[[:blank:]]+$' $sources | cut -d: -f1,2 | complain 'blanks at the end of the line'
+    grep -n "$(printf '\r')" $sources | cut -d: -f1,2 | complain 'a carriage return'
+    grep -nE '^ {4}' $code | cut -d: -f1,2 | complain 'indented with blanks, expected tabs'
+    grep -nE '\b(TODO|FIXME|XXX)\b' $sources | cut -d: -f1,2 | complain 'an unfinished place'
+    for file in $sources; do
+        [ -z "$(tail -c 1 "$file")" ] || echo "$file"
+    done | complain 'no newline at the end'
+    for file in $code; do
+        head -n 1 "$file" | grep -q '^/[/*]' || echo "$file"
+    done | complain 'does not open with what it is for'
+    for file in $(printf '%s\n' $code | grep '\.h$'); do
+        guard=KR_$(echo "${file%.h}" | tr 'a-z/-' 'A-Z__')_H
+        case $file in include/*) guard=$(echo "${file#include/}" | tr 'a-z/.-' 'A-Z___') ;; esac
+        grep -q "^#ifndef $guard\$" "$file" || echo "$file: expected the include guard $guard"
+    done | complain 'include guard'
+
+    # A file of more than 500 lines (a pass: 300, a checker: 100) says why: "Longer than usual: ..."
+    for file in $code; do
+        limit=500
+        case $file in passes/*.c) limit=300 ;; checkers/*.c) limit=100 ;; esac
+        lines=$(wc -l <"$file")
+        [ "$lines" -le $limit ] || grep -q 'Longer than usual: ' "$file" || echo "$file: $lines lines, expected at most $limit"
+    done | complain 'split it, or say why with "Longer than usual: ..."'
+
+    grep -nE '\b(v?f?printf|puts|fputs|putchar|perror|exit|_exit|abort|signal) *\(|\b(stdout|stderr)\b' $quiet |
+        grep -vE '^[^:]*:[0-9]*:[[:blank:]]*(/?\*|//)|__attribute__' |
+        cut -d: -f1,2 | complain 'only cli/ prints or exits'
+    [ -z "$heap" ] || grep -nE '\b(malloc|calloc|realloc|strdup|strndup|free) *\(' $heap |
+        grep -vE '^[^:]*:[0-9]*:[[:blank:]]*(/?\*|//)' |
+        cut -d: -f1,2 | complain 'memory comes from base/mem.h, so that limits and injected failures hold'
+}
+
+found=$(check)
+[ -z "$found" ] || { printf '%s\n' "$found"; exit 1; }
