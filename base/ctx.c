@@ -1,8 +1,4 @@
 /* Limits of one run. The clock is read rarely (kr_ctx_tick), so a deadline is noticed within 256 ticks. */
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
-#endif
-
 #include "base/ctx.h"
 
 #include <time.h>
