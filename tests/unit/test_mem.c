@@ -1,0 +1,207 @@
+/* base/mem: exact accounting, the limit, overflow, and the n-th allocation failing for every n. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+
+static void assert_zero(const char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(p[i], 0);
+}
+
+static void accounts_exactly(void **state)
+{
+	struct kr_mem mem;
+
+	(void)state;
+	kr_mem_init(&mem, SIZE_MAX);
+	char *a = kr_mem_alloc(&mem, 10, 3);
+	char *b = kr_mem_alloc(&mem, 1, 100);
+	assert_non_null(a);
+	assert_non_null(b);
+	assert_int_equal(mem.used, 130);
+	kr_mem_free(&mem, b, 1, 100);
+	assert_int_equal(mem.used, 30);
+	assert_int_equal(mem.peak, 130);
+	a = kr_mem_resize(&mem, a, 10, 20, 3);
+	assert_non_null(a);
+	assert_int_equal(mem.used, 60);
+	a = kr_mem_resize(&mem, a, 20, 5, 3);
+	assert_non_null(a);
+	assert_int_equal(mem.used, 15);
+	kr_mem_free(&mem, a, 5, 3);
+	assert_int_equal(mem.used, 0);
+	assert_int_equal(mem.peak, 130);
+	assert_int_equal(mem.count, 4);
+}
+
+static void memory_is_zeroed(void **state)
+{
+	struct kr_mem mem;
+
+	(void)state;
+	kr_mem_init(&mem, SIZE_MAX);
+	for (int round = 0; round < 4; round++) { /* dirty memory comes back from malloc */
+		char *p = kr_mem_alloc(&mem, 100, 1);
+		assert_non_null(p);
+		assert_zero(p, 100);
+		memset(p, 'x', 100);
+		p = kr_mem_resize(&mem, p, 100, 50, 1);
+		assert_non_null(p);
+		p = kr_mem_resize(&mem, p, 50, 1000, 1);
+		assert_non_null(p);
+		for (int i = 0; i < 50; i++)
+			assert_int_equal(p[i], 'x');
+		assert_zero(p + 50, 950);
+		memset(p, 'y', 1000);
+		kr_mem_free(&mem, p, 1000, 1);
+	}
+}
+
+static void empty_blocks_are_blocks(void **state)
+{
+	struct kr_mem mem;
+
+	(void)state;
+	kr_mem_init(&mem, 0);
+	char *p = kr_mem_alloc(&mem, 0, 8);
+	assert_non_null(p);
+	p = kr_mem_resize(&mem, p, 0, 0, 8);
+	assert_non_null(p);
+	assert_int_equal(mem.used, 0);
+	kr_mem_free(&mem, p, 0, 8);
+	kr_mem_free(&mem, NULL, 5, 8);
+	assert_int_equal(mem.used, 0);
+}
+
+static void resize_to_nothing_and_back(void **state)
+{
+	struct kr_mem mem;
+
+	(void)state;
+	kr_mem_init(&mem, SIZE_MAX);
+	char *p = kr_mem_resize(&mem, NULL, 0, 4, 4);
+	assert_non_null(p);
+	p = kr_mem_resize(&mem, p, 4, 0, 4);
+	assert_non_null(p);
+	assert_int_equal(mem.used, 0);
+	p = kr_mem_resize(&mem, p, 0, 4, 4);
+	assert_non_null(p);
+	assert_zero(p, 16);
+	kr_mem_free(&mem, p, 4, 4);
+}
+
+static void limit_is_exact(void **state)
+{
+	struct kr_mem mem;
+
+	(void)state;
+	kr_mem_init(&mem, 100);
+	assert_null(kr_mem_alloc(&mem, 101, 1));
+	char *a = kr_mem_alloc(&mem, 60, 1);
+	assert_non_null(a);
+	assert_null(kr_mem_alloc(&mem, 41, 1));
+	char *b = kr_mem_alloc(&mem, 40, 1);
+	assert_non_null(b);
+	memset(b, 'b', 40);
+	assert_null(kr_mem_resize(&mem, b, 40, 41, 1));
+	assert_int_equal(b[39], 'b'); /* the old block stays valid */
+	assert_int_equal(mem.used, 100);
+	assert_int_equal(mem.peak, 100);
+	kr_mem_free(&mem, a, 60, 1);
+	b = kr_mem_resize(&mem, b, 40, 100, 1);
+	assert_non_null(b);
+	kr_mem_free(&mem, b, 100, 1);
+}
+
+static void shrinks_beyond_a_lowered_limit(void **state)
+{
+	struct kr_mem mem;
+
+	(void)state;
+	kr_mem_init(&mem, 100);
+	char *p = kr_mem_alloc(&mem, 100, 1);
+	assert_non_null(p);
+	mem.limit = 10;
+	assert_null(kr_mem_alloc(&mem, 1, 1));
+	p = kr_mem_resize(&mem, p, 100, 50, 1);
+	assert_non_null(p);
+	kr_mem_free(&mem, p, 50, 1);
+}
+
+struct overflow_row {
+	size_t n, size;
+};
+
+static void overflow_is_refused(void **state)
+{
+	const struct overflow_row *row = *state;
+	struct kr_mem mem;
+
+	kr_mem_init(&mem, SIZE_MAX);
+	assert_null(kr_mem_alloc(&mem, row->n, row->size));
+	assert_null(kr_mem_resize(&mem, NULL, 0, row->n, row->size));
+	char *p = kr_mem_alloc(&mem, 1, row->size > 8 ? 0 : row->size);
+	assert_non_null(p);
+	if (row->size <= 8) {
+		size_t used = mem.used;
+		assert_null(kr_mem_resize(&mem, p, 1, row->n, row->size));
+		assert_int_equal(mem.used, used);
+	}
+	kr_mem_free(&mem, p, 1, row->size > 8 ? 0 : row->size);
+	assert_int_equal(mem.used, 0);
+}
+
+static void nth_allocation_fails(void **state)
+{
+	enum { CALLS = 6 };
+
+	(void)state;
+	for (uint64_t fail_at = 0; fail_at <= CALLS + 1; fail_at++) {
+		struct kr_mem mem;
+		char *p = NULL;
+		size_t n = 0;
+
+		kr_mem_init(&mem, SIZE_MAX);
+		mem.fail_at = fail_at;
+		for (uint64_t call = 1; call <= CALLS; call++) {
+			char *q = kr_mem_resize(&mem, p, n, n + 10, 1);
+			if (fail_at != 0 && call >= fail_at) {
+				assert_null(q);
+			} else {
+				assert_non_null(q);
+				p = q;
+				n += 10;
+			}
+			assert_int_equal(mem.used, n);
+			assert_int_equal(mem.count, call);
+		}
+		kr_mem_free(&mem, p, n, 1);
+		assert_int_equal(mem.used, 0);
+	}
+}
+
+#define OVERFLOW(name, ...) {"overflow: " name, overflow_is_refused, NULL, NULL, (void *)&(const struct overflow_row){__VA_ARGS__}}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(accounts_exactly),
+	cmocka_unit_test(memory_is_zeroed),
+	cmocka_unit_test(empty_blocks_are_blocks),
+	cmocka_unit_test(resize_to_nothing_and_back),
+	cmocka_unit_test(limit_is_exact),
+	cmocka_unit_test(shrinks_beyond_a_lowered_limit),
+	cmocka_unit_test(nth_allocation_fails),
+	OVERFLOW("largest size", SIZE_MAX, 1),
+	OVERFLOW("more than a pointer difference", (size_t)PTRDIFF_MAX + 1, 1),
+	OVERFLOW("product is 0", SIZE_MAX / 2 + 1, 2),
+	OVERFLOW("product is small", SIZE_MAX / 8 + 2, 8),
+	OVERFLOW("both large", SIZE_MAX, SIZE_MAX),
+};
+
+int main(void) { return cmocka_run_group_tests(tests, NULL, NULL); }
