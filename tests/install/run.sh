@@ -1,0 +1,62 @@
+#!/bin/sh
+# Installs the build into an empty folder, moves it, and uses it as others do:
+# the program, the manual, and the library through pkg-config and CMake, shared
+# and static.
+#
+#   run.sh BUILD_FOLDER COMPILER
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+build=$1
+cc=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+step() { echo "$@"; }
+quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }; }
+
+step "install"
+quietly cmake --install "$build" --prefix "$work/staged"
+mv "$work/staged" "$work/prefix"
+prefix=$work/prefix
+
+for file in bin/krait include/krait/krait.h share/doc/krait/LICENSE share/doc/krait/README.md share/man/man1/krait.1 \
+    share/bash-completion/completions/krait share/zsh/site-functions/_krait share/fish/vendor_completions.d/krait.fish; do
+    [ -s "$prefix/$file" ] || { echo "not installed: $file"; exit 1; }
+done
+pc=$(find "$prefix" -name krait.pc)
+libdir=$(dirname "$(dirname "$pc")")
+for file in libkrait.a libkrait.so libkrait.so.0; do
+    [ -s "$libdir/$file" ] || { echo "not installed: $file"; exit 1; }
+done
+
+step "the program"
+version=$("$prefix/bin/krait" --version)
+expected=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --modversion krait)
+case $version in
+*"$expected"*) ;;
+*) echo "krait --version says '$version', expected it to name $expected"; exit 1 ;;
+esac
+
+# Prints 0 or 1 as the trace is serializable or not.
+consumer() {
+    step "  runs"
+    LD_LIBRARY_PATH=${2-} "$1" "$here/../../traces/write-skew/trace.jsonl" >"$work/said" || { cat "$work/said"; exit 1; }
+    grep -qx violated "$work/said" || { echo "expected: violated, found:"; cat "$work/said"; exit 1; }
+}
+
+export PKG_CONFIG_PATH="$(dirname "$pc")"
+step "pkg-config, shared"
+quietly $cc -std=c11 -Wall -Werror -o "$work/shared" "$here/consumer.c" $(pkg-config --cflags --libs krait)
+consumer "$work/shared" "$libdir"
+
+step "pkg-config, static"
+quietly $cc -std=c11 -Wall -Werror -o "$work/static" "$here/consumer.c" $(pkg-config --cflags krait) \
+    "$libdir/libkrait.a" $(pkg-config --static --libs krait | sed 's/-lkrait//g')
+consumer "$work/static"
+
+step "find_package, shared and static"
+quietly cmake -S "$here/consumer" -B "$work/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc"
+quietly cmake --build "$work/cmake"
+consumer "$work/cmake/shared"
+consumer "$work/cmake/static"
