@@ -155,13 +155,16 @@ struct kr_history {
 	KR_VEC(struct kr_version_order) version_orders;
 	KR_VEC(kr_txn) order_writers;
 	KR_VEC(const char *) files;         /* paths as given; [0] is the trace itself */
-	uint32_t skipped;                   /* bad transactions left out by --lenient */
+	bool lenient;                       /* set by the reader: kr_history_finish drops contradictory version orders instead of failing */
+	uint32_t skipped;                   /* bad transactions and version orders left out because of `lenient` */
 	bool duplicate_values_ok;           /* reserved for readers whose format says so */
 
-	struct kr_table value_table, key_table, session_table, id_table; /* indices; used by the builder functions only */
+	/* used by the builder functions only */
+	struct kr_table value_table, key_table, session_table, id_table;
+	KR_VEC(kr_txn) session_ends; /* per session, the transaction whose end returned last, or KR_NONE */
 };
 
-enum kr_status kr_history_init(struct kr_history *h, struct kr_mem *mem);
+enum kr_status kr_history_init(struct kr_history *h, struct kr_mem *mem); /* on failure there is nothing to free */
 void kr_history_done(struct kr_history *h);
 
 /* Builder functions for readers: return the id (interning on first use), or i == KR_NONE when memory ran out. */
@@ -172,15 +175,27 @@ kr_value kr_history_text(struct kr_history *h, enum kr_value_type type, const ch
 kr_key kr_history_key(struct kr_history *h, kr_value name);
 kr_session kr_history_session(struct kr_history *h, kr_value name);
 
-/* Appends a transaction. `txn->id` with i == KR_NONE gets the default id "#N", N = `position` (1-based place among the trace's transactions). KR_BAD: the id is taken.
- * Its operations are those pushed to h->ops since the previous transaction. */
+/* The key of that name if there is one, or KR_NONE. */
+kr_key kr_history_find_key(const struct kr_history *h, kr_value name);
+
+/* Appends a transaction, and sets keys[].kind of the keys that it writes. `txn.id` with i == KR_NONE gets the default id "#N", N = `position` (1-based place among the
+ * trace's transactions). Its operations are those pushed to h->ops since the previous transaction; op_first and op_count are filled in. KR_BAD (nothing appended, no kind
+ * changed): the id is taken; it begins before an earlier transaction of its session returned (unless that one is unknown); it uses a key as another kind than before. */
 enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn, uint32_t position, struct kr_err *err);
+
+/* White-box fields of the transaction added last. */
+enum kr_status kr_history_set_white_box(struct kr_history *h, struct kr_white_box fields);
+
+/* Where the arrays end, to take back what was pushed for a transaction that turned out bad. Interned things stay. */
+struct kr_history_mark { uint32_t ops, scans, rows, conds, attrs, seen; };
+struct kr_history_mark kr_history_mark(const struct kr_history *h);
+void kr_history_rollback(struct kr_history *h, struct kr_history_mark mark);
 
 /* The transaction with this id, or KR_NONE. */
 kr_txn kr_history_find(const struct kr_history *h, kr_value id);
 
-/* Checks what only the whole trace can tell, and sets keys[].kind: a transaction that begins before its session predecessor returned (unless that one is
- * unknown), a key used as two kinds, contradictory version orders. */
+/* Checks what only the whole trace can tell: version orders that contradict each other or name a transaction that did not write the key, is aborted or is named twice.
+ * Pads white_box, trims the arrays. With h->lenient a bad version order is dropped and counted. */
 enum kr_status kr_history_finish(struct kr_history *h, struct kr_ctx *ctx, struct kr_err *err);
 
 /* ---- reading ---- */
@@ -198,6 +213,11 @@ void kr_history_print_name(const struct kr_history *h, kr_value name, struct kr_
 void kr_history_print_value(const struct kr_history *h, kr_value value, size_t most, struct kr_str *out);
 /* As exact JSON, for witnesses and JSON reports. */
 void kr_history_json_value(const struct kr_history *h, kr_value value, struct kr_str *out);
+
+/* A name for a message: as kr_history_print_name, cut to fit `out`, without needing memory. Returns `out`. */
+const char *kr_history_brief(const struct kr_history *h, kr_value name, char *out, size_t size);
+/* The shortest decimal text that reads back as `value`, always with a '.' or an exponent. */
+void kr_history_real_text(double value, char out[32]);
 
 /* a's end returned (plus the clock skew) before b's begin was invoked. */
 bool kr_history_precedes(const struct kr_history *h, kr_txn a, kr_txn b);

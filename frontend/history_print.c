@@ -1,0 +1,242 @@
+/* Texts of the history's names and values, and the order of keys.
+ *
+ * Reals are printed with the fewest digits (15 to 17) that read back as the same number, and never look like an integer, since 1 and 1.0 are
+ * different values. Integers and reals are compared exactly: a double is split into its integer part, which fits 64 bits when it is in range, and
+ * its fraction. Arrays and objects are stored as canonical JSON, so that their text is the stored one. */
+#include "frontend/history.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *kr_op_name(enum kr_op_kind kind)
+{
+	static const char *const names[KR_OP_KINDS] = {"r", "w", "d", "insert", "cas", "inc", "append", "add", "range", "scan", "update"};
+
+	return (unsigned)kind < KR_OP_KINDS ? names[kind] : "?";
+}
+
+void kr_history_real_text(double value, char out[32])
+{
+	if (value == 0)
+		value = 0; /* no -0.0 */
+	for (int digits = 15; digits <= 17; digits++) {
+		(void)snprintf(out, 32, "%.*g", digits, value);
+		if (strtod(out, NULL) == value)
+			break;
+	}
+	if (strspn(out, "-0123456789") == strlen(out))
+		strcat(out, ".0"); /* at most 18 characters so far */
+}
+
+/* ---- texts ---- */
+
+/* Whether a string can stand for itself among other words: not to be taken for a number or for true, false or null, nor to fall apart. */
+static bool is_plain(const char *text, size_t length)
+{
+	static const char *const taken[] = {"true", "false", "null"};
+
+	if (length == 0 || (text[0] >= '0' && text[0] <= '9') || (text[0] == '-' && length > 1 && text[1] >= '0' && text[1] <= '9'))
+		return false;
+	for (size_t i = 0; i < length; i++) {
+		unsigned char c = (unsigned char)text[i];
+		if (c <= ' ' || c == 0x7f || strchr("\"\\,;:()[]{}", c))
+			return false;
+	}
+	for (size_t i = 0; i < KR_COUNT(taken); i++)
+		if (length == strlen(taken[i]) && memcmp(text, taken[i], length) == 0)
+			return false;
+	return true;
+}
+
+void kr_history_json_value(const struct kr_history *h, kr_value value, struct kr_str *out)
+{
+	const struct kr_value_entry *e = kr_history_value(h, value);
+	char real[32];
+
+	switch (e->type) {
+	case KR_VALUE_ABSENT: kr_str_add(out, "null"); break;
+	case KR_VALUE_FALSE: kr_str_add(out, "false"); break;
+	case KR_VALUE_TRUE: kr_str_add(out, "true"); break;
+	case KR_VALUE_INT: kr_str_format(out, "%lld", (long long)e->integer); break;
+	case KR_VALUE_REAL:
+		kr_history_real_text(e->real, real);
+		kr_str_add(out, real);
+		break;
+	case KR_VALUE_STRING: kr_str_json(out, e->text, e->length); break;
+	case KR_VALUE_ARRAY:
+	case KR_VALUE_OBJECT: kr_str_add_bytes(out, e->text, e->length); break;
+	}
+}
+
+void kr_history_print_name(const struct kr_history *h, kr_value name, struct kr_str *out)
+{
+	const struct kr_value_entry *e = kr_history_value(h, name);
+
+	if (e->type == KR_VALUE_STRING && is_plain(e->text, e->length))
+		kr_str_add_bytes(out, e->text, e->length);
+	else
+		kr_history_json_value(h, name, out);
+}
+
+/* Where to cut text[0, length) so that at most `most` bytes and no half character stay. */
+static size_t cut_at(const char *text, size_t length, size_t most)
+{
+	if (length <= most)
+		return length;
+	while (most > 0 && ((unsigned char)text[most] & 0xc0) == 0x80)
+		most--;
+	return most;
+}
+
+void kr_history_print_value(const struct kr_history *h, kr_value value, size_t most, struct kr_str *out)
+{
+	const struct kr_value_entry *e = kr_history_value(h, value);
+	size_t start = out->n;
+
+	if (most != 0 && e->type == KR_VALUE_STRING && e->length > most)
+		kr_str_json(out, e->text, cut_at(e->text, e->length, most)); /* quotes make it longer than `most`, so it is cut below */
+	else
+		kr_history_json_value(h, value, out);
+	if (out->failed || most == 0 || out->n - start <= most)
+		return;
+	out->n = start + cut_at(out->at + start, out->n - start, most);
+	out->at[out->n] = '\0';
+	kr_str_add(out, "...");
+}
+
+const char *kr_history_brief(const struct kr_history *h, kr_value name, char *out, size_t size)
+{
+	const struct kr_value_entry *e = kr_history_value(h, name);
+	bool text = e->type == KR_VALUE_STRING || e->type == KR_VALUE_ARRAY || e->type == KR_VALUE_OBJECT;
+	bool quoted = e->type == KR_VALUE_STRING && !is_plain(e->text, e->length);
+	size_t room = size - 6; /* quotes, dots, terminator */
+
+	if (text) {
+		size_t length = cut_at(e->text, e->length, room);
+		(void)snprintf(out, size, "%s%.*s%s%s", quoted ? "\"" : "", (int)length, e->text, length < e->length ? "..." : "", quoted ? "\"" : "");
+	} else if (e->type == KR_VALUE_INT) {
+		(void)snprintf(out, size, "%lld", (long long)e->integer);
+	} else if (e->type == KR_VALUE_REAL) {
+		char real[32];
+		kr_history_real_text(e->real, real);
+		(void)snprintf(out, size, "%s", real);
+	} else {
+		(void)snprintf(out, size, "%s", e->type == KR_VALUE_ABSENT ? "null" : e->type == KR_VALUE_TRUE ? "true" : "false");
+	}
+	return out;
+}
+
+/* ---- order of keys ---- */
+
+struct number { bool is_real; int64_t integer; double real; };
+
+static int compare_int_real(int64_t i, double r)
+{
+	if (r >= 9223372036854775808.0)
+		return -1;
+	if (r < -9223372036854775808.0)
+		return 1;
+
+	int64_t whole = (int64_t)r;
+
+	if (i != whole)
+		return i < whole ? -1 : 1;
+	return r > (double)whole ? -1 : r < (double)whole;
+}
+
+static int compare_numbers(const struct number *a, const struct number *b)
+{
+	if (a->is_real && b->is_real)
+		return a->real < b->real ? -1 : a->real > b->real;
+	if (a->is_real)
+		return -compare_int_real(b->integer, a->real);
+	if (b->is_real)
+		return compare_int_real(a->integer, b->real);
+	return a->integer < b->integer ? -1 : a->integer > b->integer;
+}
+
+/* Whether text is a number as JSON writes them; *integral tells whether without fraction and exponent. */
+static bool is_number(const char *text, size_t length, bool *integral)
+{
+	const char *at = text + (text[0] == '-');
+	size_t digits = strspn(at, "0123456789");
+
+	if (digits == 0 || (at[0] == '0' && digits > 1))
+		return false;
+	at += digits;
+	*integral = at == text + length;
+	if (*at == '.') {
+		if ((digits = strspn(++at, "0123456789")) == 0)
+			return false;
+		at += digits;
+	}
+	if (*at == 'e' || *at == 'E') {
+		at += at[1] == '+' || at[1] == '-' ? 2 : 1;
+		if ((digits = strspn(at, "0123456789")) == 0)
+			return false;
+		at += digits;
+	}
+	return at == text + length;
+}
+
+/* The number that a key stands for; with KR_KEYS_NUMBERS strings that hold one count, too. */
+static bool as_number(const struct kr_history *h, const struct kr_value_entry *e, struct number *out)
+{
+	bool integral;
+
+	if (e->type == KR_VALUE_INT) {
+		*out = (struct number){.integer = e->integer};
+	} else if (e->type == KR_VALUE_REAL) {
+		*out = (struct number){.is_real = true, .real = e->real};
+	} else if (h->key_order == KR_KEYS_NUMBERS && e->type == KR_VALUE_STRING && is_number(e->text, e->length, &integral)) {
+		*out = (struct number){.is_real = !integral, .real = strtod(e->text, NULL)};
+		errno = 0;
+		if (integral)
+			out->integer = strtoll(e->text, NULL, 10);
+		if (errno == ERANGE) /* beyond 64 bits: compared as a real */
+			out->is_real = true;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+struct bytes { const char *text; size_t length; char buffer[32]; };
+
+static void as_bytes(const struct kr_value_entry *e, struct bytes *out)
+{
+	out->text = out->buffer;
+	out->buffer[0] = '\0';
+	if (e->type == KR_VALUE_INT)
+		(void)snprintf(out->buffer, sizeof out->buffer, "%lld", (long long)e->integer);
+	else if (e->type == KR_VALUE_REAL)
+		kr_history_real_text(e->real, out->buffer);
+	else if (e->type == KR_VALUE_STRING)
+		out->text = e->text;
+	out->length = e->type == KR_VALUE_STRING ? e->length : strlen(out->buffer);
+}
+
+int kr_history_compare_keys(const struct kr_history *h, kr_value a, kr_value b)
+{
+	const struct kr_value_entry *ea = kr_history_value(h, a), *eb = kr_history_value(h, b);
+	struct number na, nb;
+	struct bytes ba, bb;
+
+	if (a.i == b.i)
+		return 0;
+	if (h->key_order != KR_KEYS_BYTES) {
+		bool a_number = as_number(h, ea, &na), b_number = as_number(h, eb, &nb);
+		if (a_number && b_number)
+			return compare_numbers(&na, &nb);
+		if (a_number != b_number)
+			return a_number ? -1 : 1;
+	}
+	as_bytes(ea, &ba);
+	as_bytes(eb, &bb);
+
+	int order = memcmp(ba.text, bb.text, ba.length < bb.length ? ba.length : bb.length);
+
+	return order != 0 ? order : ba.length < bb.length ? -1 : ba.length > bb.length;
+}
