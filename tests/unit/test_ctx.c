@@ -175,6 +175,7 @@ static const struct CMUnitTest tests[] = {
 	LIMIT("time is not a number", NAN, 0, false, SIZE_MAX),
 	LIMIT("time beyond the clock", 1e300, 0, false, SIZE_MAX),
 	LIMIT("memory beyond size_t", 0, SIZE_MAX / 1000, false, SIZE_MAX),
+	LIMIT("memory just beyond size_t", 0, (SIZE_MAX >> 20) + 1, false, SIZE_MAX),
 	LIMIT("largest memory", 0, SIZE_MAX >> 20, false, SIZE_MAX >> 20 << 20),
 };
 

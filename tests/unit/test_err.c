@@ -149,6 +149,23 @@ static void long_file_keeps_its_end(void **state)
 	assert_string_equal(err.file + 3, name + strlen(name) - 252);
 }
 
+static void long_file_keeps_characters_whole(void **state)
+{
+	struct kr_err err;
+	char name[602];
+
+	(void)state;
+	for (size_t i = 0; i < 600; i += 2) /* 2-byte characters, and one byte at the end: 252 bytes back is inside one */
+		memcpy(name + i, "\xc3\xa9", 2);
+	strcpy(name + 600, "z");
+	kr_err_init(&err);
+	kr_err_set(&err, KR_BAD, "x");
+	kr_err_at(&err, name, 1, 1);
+	assert_int_equal(strlen(err.file), 3 + 251);
+	assert_memory_equal(err.file, "...\xc3\xa9", 5);
+	assert_string_equal(err.file + 3, name + 601 - 251);
+}
+
 struct format_row {
 	const char *file;
 	uint32_t line;
@@ -209,6 +226,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(position_is_added_once),
 	cmocka_unit_test(file_without_line_gets_no_line_later),
 	cmocka_unit_test(long_file_keeps_its_end),
+	cmocka_unit_test(long_file_keeps_characters_whole),
 	cmocka_unit_test(format_into_nothing),
 	cmocka_unit_test(statuses_have_distinct_words),
 	FORMAT("all parts", "t.jsonl", 12, "no txn", 63, "t.jsonl:12: no txn"),

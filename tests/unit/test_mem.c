@@ -130,6 +130,8 @@ static void shrinks_beyond_a_lowered_limit(void **state)
 	assert_non_null(p);
 	mem.limit = 10;
 	assert_null(kr_mem_alloc(&mem, 1, 1));
+	p = kr_mem_resize(&mem, p, 100, 100, 1);
+	assert_non_null(p);
 	p = kr_mem_resize(&mem, p, 100, 50, 1);
 	assert_non_null(p);
 	kr_mem_free(&mem, p, 50, 1);

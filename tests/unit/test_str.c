@@ -196,6 +196,7 @@ static const struct CMUnitTest tests[] = {
 	JSON("overlong of four", "\xf0\x8f\xbf\xbf", "\"" FFFD FFFD FFFD FFFD "\""),
 	JSON("surrogate", "\xed\xa0\x80", "\"" FFFD FFFD FFFD "\""),
 	JSON("beyond U+10FFFF", "\xf4\x90\x80\x80", "\"" FFFD FFFD FFFD FFFD "\""),
+	JSON("lead beyond the last", "\xf5\x80\x80\x80", "\"" FFFD FFFD FFFD FFFD "\""),
 	JSON("never in UTF-8", "\xf5\xfe\xff", "\"" FFFD FFFD FFFD "\""),
 };
 
