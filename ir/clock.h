@@ -19,9 +19,8 @@ struct kr_clock {
 	uint32_t *rank;           /* per node: place in a topological order of the graph when the clock was made or last refreshed */
 	uint64_t *pending;        /* set of ranks whose nodes have changed chains */
 	uint32_t *by_rank;        /* node at a rank */
-	KR_VEC(uint32_t) work;    /* propagation stack */
+	uint32_t cursor;          /* no rank below this one is pending */
 	kr_node cyclic;           /* a node that has entered its own clock, or KR_NONE */
-	uint32_t cyclic_edge;     /* the edge that closed the cycle */
 };
 
 /* Builds the cover and the clocks. Sets *cyclic (and leaves ir->clock NULL) when the known graph has a cycle already. All nodes are pending at first. */
@@ -36,11 +35,13 @@ static inline bool kr_clock_reaches(const struct kr_clock *c, kr_node x, kr_node
 /* Last position of chain that reaches y (0: none). */
 static inline uint32_t kr_clock_last(const struct kr_clock *c, uint32_t chain, kr_node y) { return c->rows[(size_t)y.i * c->stride + chain]; }
 
-/* Brings clocks up to date after edge `edge` was appended. When that edge closes a cycle, sets c->cyclic and c->cyclic_edge. */
-enum kr_status kr_clock_update(struct kr_ir *ir, uint32_t edge);
+/* Tells the clock that an edge was appended: its target takes over the source's clock and becomes pending. What lies behind the target learns of it when pending nodes
+ * are taken; until then answers may be "not known to", never wrongly "reaches". Sets c->cyclic when the edge closes a cycle of tracked nodes. */
+void kr_clock_edge(struct kr_clock *c, kr_node from, kr_node to);
 
-/* Takes the pending node of least rank; false when none is pending. Its changed chains are copied to `changed` (c->words words) and cleared. */
-bool kr_clock_take(struct kr_clock *c, uint32_t *cursor, kr_node *node, uint64_t *changed);
+/* Takes the pending node of least rank, passes its changed chains on to its successors, copies them to `changed` (c->words words) and clears them; false when none is
+ * pending: then all clocks are exact. Stop when c->cyclic is set. */
+bool kr_clock_take(struct kr_ir *ir, kr_node *node, uint64_t *changed);
 
 /* Marks all chains of a node as changed and the node as pending. */
 void kr_clock_touch(struct kr_clock *c, kr_node node);

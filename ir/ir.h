@@ -57,6 +57,7 @@ struct kr_ir {
 	KR_VEC(uint32_t) next;           /* parallel to edges: next edge out of the same node, or KR_NONE */
 	KR_VEC(uint32_t) head;           /* per node: newest edge out of it, or KR_NONE */
 	kr_version *source;              /* per observation; KR_NONE: open, or its transaction is not (yet) known to be present */
+	uint32_t *source_age;            /* per observation: number of edges when its source became known (0: the trace alone tells) */
 	uint8_t *presence;               /* per transaction, enum kr_presence */
 	kr_obs *presence_why;            /* per transaction: the observation that can only have seen it, or KR_NONE */
 	struct kr_clock *clock;          /* NULL until the clock pass has run; owned */
@@ -99,14 +100,17 @@ enum kr_status kr_ir_add_time_node(struct kr_ir *ir, kr_node *out);
 enum kr_status kr_ir_add_edge(struct kr_ir *ir, struct kr_edge edge);
 
 
-/* A topological order of the nodes over known edges, oldest node numbers first among equals; *cyclic is set when there is none (then `out` is undefined).
+/* A topological order of the nodes over known edges (breadth first, so that sessions interleave); *cyclic is set when there is none (then `out` is undefined).
  * `out` has room for nnodes. */
 enum kr_status kr_ir_topological(const struct kr_ir *ir, kr_node *out, bool *cyclic);
 
-/* A shortest path of known edges older than `age` from a to b (both ends differ), as edge indices in order; fewest derived edges first, then fewest edges.
- * *found is false when there is none. `path` is appended to. */
+/* A short path of known edges older than `age` from a to b (both ends differ), as edge indices in order: fewest derived edges, and few edges.
+ * *found is false when there is none. `path` is appended to. O(edges). */
 KR_VEC_NAMED(kr_path, uint32_t);
 enum kr_status kr_ir_path(const struct kr_ir *ir, kr_node a, kr_node b, uint32_t age, struct kr_path *path, bool *found);
+
+/* Finds a short cycle of known edges (there must be one) and records it as ir->conflict. `edge`: one that lies on a cycle, or KR_NONE: any. */
+enum kr_status kr_ir_conflict(struct kr_ir *ir, uint32_t edge);
 
 /* Counts for --stats. Open pairs are not counted pair by pair: `open_keys` are keys with two writers or more that are not totally ordered by known edges
  * between neighbours in a topological order (needs the clock; else all keys with two writers). */

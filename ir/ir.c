@@ -1,0 +1,317 @@
+/* The dependency graph of known edges: nodes, append-only edge list with adjacency, topological order, short paths of a given age, and the cycle that refutes a level.
+ *
+ * Edges out of a node form a linked list through `next`, newest first, so appending is O(1) and "edges older than a" needs no copy of the graph. */
+#include "ir/ir.h"
+
+#include <string.h>
+
+#include "ir/clock.h"
+#include "ir/proof.h"
+
+static enum kr_status add_program_edges(struct kr_ir *ir)
+{
+	if (ir->level->model == KR_NODES_TXN)
+		return KR_OK;
+	for (uint32_t t = 0; t < ir->asg->ntxns; t++) {
+		struct kr_edge edge = {{2 * t}, {2 * t + 1}, KR_NONE, KR_PROGRAM, KR_RULE_GIVEN};
+		enum kr_status status = kr_ir_add_edge(ir, edge);
+		if (status)
+			return status;
+	}
+	return KR_OK;
+}
+
+static enum kr_status allocate(struct kr_ir *ir)
+{
+	struct kr_mem *mem = &ir->ctx->mem;
+	const struct kr_asg *asg = ir->asg;
+	ir->source = kr_mem_alloc(mem, asg->nobs, sizeof *ir->source);
+	ir->source_age = kr_mem_alloc(mem, asg->nobs, sizeof *ir->source_age);
+	ir->presence = kr_mem_alloc(mem, asg->ntxns, sizeof *ir->presence);
+	ir->presence_why = kr_mem_alloc(mem, asg->ntxns, sizeof *ir->presence_why);
+	if (!ir->source || !ir->source_age || !ir->presence || !ir->presence_why || !kr_vec_reserve(mem, &ir->head, ir->nnodes))
+		return KR_NOMEM;
+	for (uint32_t o = 0; o < asg->nobs; o++)
+		ir->source[o].i = KR_NONE;
+	for (uint32_t t = 0; t < asg->ntxns; t++) {
+		ir->presence[t] = asg->txns[t].presence;
+		ir->presence_why[t].i = KR_NONE;
+	}
+	for (uint32_t v = 0; v < ir->nnodes; v++)
+		ir->head.at[ir->head.n++] = KR_NONE;
+	return add_program_edges(ir);
+}
+
+enum kr_status kr_ir_init(struct kr_ir *ir, struct kr_ctx *ctx, const struct kr_asg *asg, const struct kr_level *level, enum kr_order order)
+{
+	*ir = (struct kr_ir){.ctx = ctx, .asg = asg, .level = level, .order = order};
+	if (level->model == KR_NODES_BEGIN_COMMIT && asg->ntxns > KR_NONE / 4)
+		return KR_NOMEM;
+	ir->nnodes = level->model == KR_NODES_TXN ? asg->ntxns : 2 * asg->ntxns;
+	ir->first_time_node = ir->nnodes;
+	enum kr_status status = allocate(ir);
+	if (status)
+		kr_ir_done(ir);
+	return status;
+}
+
+void kr_ir_done(struct kr_ir *ir)
+{
+	if (!ir->ctx)
+		return;
+	struct kr_mem *mem = &ir->ctx->mem;
+	kr_vec_done(mem, &ir->edges);
+	kr_vec_done(mem, &ir->next);
+	kr_vec_done(mem, &ir->head);
+	kr_mem_free(mem, ir->source, ir->asg->nobs, sizeof *ir->source);
+	kr_mem_free(mem, ir->source_age, ir->asg->nobs, sizeof *ir->source_age);
+	kr_mem_free(mem, ir->presence, ir->asg->ntxns, sizeof *ir->presence);
+	kr_mem_free(mem, ir->presence_why, ir->asg->ntxns, sizeof *ir->presence_why);
+	kr_clock_free(mem, ir->clock);
+	if (ir->conflict) {
+		kr_proof_done(ir->conflict);
+		kr_mem_free(mem, ir->conflict, 1, sizeof *ir->conflict);
+	}
+	*ir = (struct kr_ir){0};
+}
+
+enum kr_status kr_ir_add_time_node(struct kr_ir *ir, kr_node *out)
+{
+	if (ir->nnodes == KR_NONE - 1 || !kr_vec_push(&ir->ctx->mem, &ir->head, KR_NONE))
+		return KR_NOMEM;
+	*out = (kr_node){ir->nnodes++};
+	return KR_OK;
+}
+
+enum kr_status kr_ir_add_edge(struct kr_ir *ir, struct kr_edge edge)
+{
+	struct kr_mem *mem = &ir->ctx->mem;
+	if (!kr_vec_reserve(mem, &ir->edges, 1) || !kr_vec_reserve(mem, &ir->next, 1))
+		return KR_NOMEM;
+	uint32_t index = ir->edges.n;
+	ir->edges.at[ir->edges.n++] = edge;
+	ir->next.at[ir->next.n++] = ir->head.at[edge.from.i];
+	ir->head.at[edge.from.i] = index;
+	return KR_OK;
+}
+
+/* Kahn's algorithm; returns how many nodes were emitted into `out`. `degree` holds in-degrees. */
+static uint32_t emit_ready(const struct kr_ir *ir, uint32_t *degree, kr_node *out)
+{
+	uint32_t n = 0;
+	for (uint32_t v = 0; v < ir->nnodes; v++) {
+		if (degree[v] == 0)
+			out[n++].i = v;
+	}
+	for (uint32_t done = 0; done < n; done++) {
+		for (uint32_t e = ir->head.at[out[done].i]; e != KR_NONE; e = ir->next.at[e]) {
+			if (--degree[ir->edges.at[e].to.i] == 0)
+				out[n++] = ir->edges.at[e].to;
+		}
+	}
+	return n;
+}
+
+enum kr_status kr_ir_topological(const struct kr_ir *ir, kr_node *out, bool *cyclic)
+{
+	uint32_t *degree = kr_mem_alloc(&ir->ctx->mem, ir->nnodes, sizeof *degree);
+	if (!degree)
+		return KR_NOMEM;
+	for (uint32_t e = 0; e < ir->edges.n; e++)
+		degree[ir->edges.at[e].to.i]++;
+	*cyclic = emit_ready(ir, degree, out) < ir->nnodes;
+	kr_mem_free(&ir->ctx->mem, degree, ir->nnodes, sizeof *degree);
+	return KR_OK;
+}
+
+/* ---- paths ---- */
+
+/* 0-1 breadth-first search: a level is a number of derived edges; nodes reached by given edges join the level at hand, by derived ones the next. */
+struct search {
+	uint32_t *via;    /* per node: the edge by which it was reached, KR_NONE: not yet */
+	uint8_t *settled; /* per node: its edges have been walked */
+	KR_VEC(kr_node) now;
+	KR_VEC(kr_node) later;
+};
+
+static enum kr_status expand(const struct kr_ir *ir, struct search *s, kr_node v, kr_node start, uint32_t age)
+{
+	struct kr_mem *mem = &ir->ctx->mem;
+	for (uint32_t e = ir->head.at[v.i]; e != KR_NONE; e = ir->next.at[e]) {
+		const struct kr_edge *edge = &ir->edges.at[e];
+		bool derived = edge->rule != KR_RULE_GIVEN;
+		uint32_t to = edge->to.i;
+		if (e >= age || to == start.i || s->settled[to])
+			continue;
+		bool fresh = s->via[to] == KR_NONE;
+		if (!fresh && (derived || ir->edges.at[s->via[to]].rule == KR_RULE_GIVEN))
+			continue;
+		s->via[to] = e;
+		if (!(derived ? kr_vec_push(mem, &s->later, edge->to) : kr_vec_push(mem, &s->now, edge->to)))
+			return KR_NOMEM;
+	}
+	return KR_OK;
+}
+
+static enum kr_status search_run(const struct kr_ir *ir, struct search *s, kr_node a, kr_node b, uint32_t age)
+{
+	struct kr_mem *mem = &ir->ctx->mem;
+	if (!kr_vec_push(mem, &s->now, a))
+		return KR_NOMEM;
+	for (uint32_t i = 0; i < s->now.n || s->later.n > 0; i++) {
+		if (i == s->now.n) { /* next level */
+			struct search old = *s;
+			s->now.at = old.later.at, s->now.n = old.later.n, s->now.cap = old.later.cap;
+			s->later.at = old.now.at, s->later.n = 0, s->later.cap = old.now.cap;
+			i = 0;
+		}
+		kr_node v = s->now.at[i];
+		if (s->settled[v.i])
+			continue;
+		s->settled[v.i] = 1;
+		if (v.i == b.i)
+			return KR_OK;
+		enum kr_status status = expand(ir, s, v, a, age);
+		if (!status)
+			status = kr_ctx_tick(ir->ctx);
+		if (status)
+			return status;
+	}
+	return KR_OK;
+}
+
+static enum kr_status walk_back(const struct kr_ir *ir, const struct search *s, kr_node a, kr_node b, struct kr_path *path)
+{
+	uint32_t first = path->n;
+	for (kr_node v = b; v.i != a.i; v = ir->edges.at[s->via[v.i]].from) {
+		if (!kr_vec_push(&ir->ctx->mem, path, s->via[v.i]))
+			return KR_NOMEM;
+	}
+	for (uint32_t i = first, j = path->n; i + 1 < j; i++) {
+		uint32_t swap = path->at[i];
+		path->at[i] = path->at[--j];
+		path->at[j] = swap;
+	}
+	return KR_OK;
+}
+
+enum kr_status kr_ir_path(const struct kr_ir *ir, kr_node a, kr_node b, uint32_t age, struct kr_path *path, bool *found)
+{
+	struct kr_mem *mem = &ir->ctx->mem;
+	struct search s = {.via = kr_mem_alloc(mem, ir->nnodes, sizeof *s.via), .settled = kr_mem_alloc(mem, ir->nnodes, 1)};
+	enum kr_status status = s.via && s.settled ? KR_OK : KR_NOMEM;
+	if (!status) {
+		memset(s.via, 0xff, (size_t)ir->nnodes * sizeof *s.via);
+		status = search_run(ir, &s, a, b, age);
+	}
+	if (!status) {
+		*found = s.settled[b.i];
+		if (*found)
+			status = walk_back(ir, &s, a, b, path);
+	}
+	kr_vec_done(mem, &s.now);
+	kr_vec_done(mem, &s.later);
+	kr_mem_free(mem, s.via, ir->nnodes, sizeof *s.via);
+	kr_mem_free(mem, s.settled, ir->nnodes, 1);
+	return status;
+}
+
+/* ---- conflicts ---- */
+
+/* How many closing edges kr_ir_conflict tries before it takes the shortest cycle so far. */
+enum { CYCLE_TRIES = 64 };
+
+static unsigned derived_edges(const struct kr_ir *ir, const struct kr_path *path)
+{
+	unsigned n = 0;
+	for (uint32_t i = 0; i < path->n; i++)
+		n += ir->edges.at[path->at[i]].rule != KR_RULE_GIVEN;
+	return n;
+}
+
+/* Puts the cycle through `edge`, edge first, into `cycle`; empty when there is none. */
+static enum kr_status cycle_through(const struct kr_ir *ir, uint32_t edge, struct kr_path *cycle)
+{
+	const struct kr_edge *e = &ir->edges.at[edge];
+	bool found = true;
+	kr_vec_clear(cycle);
+	if (!kr_vec_push(&ir->ctx->mem, cycle, edge))
+		return KR_NOMEM;
+	enum kr_status status = e->from.i == e->to.i ? KR_OK : kr_ir_path(ir, e->to, e->from, ir->edges.n, cycle, &found);
+	if (!status && !found)
+		kr_vec_clear(cycle);
+	return status;
+}
+
+/* The best of the cycles through some dependency edges among the nodes that no topological order reaches. `mark` has the nodes that were emitted. */
+static enum kr_status best_cycle(const struct kr_ir *ir, const uint8_t *emitted, struct kr_path *best)
+{
+	struct kr_path cycle = {0};
+	enum kr_status status = KR_OK;
+	unsigned tries = 0;
+	for (uint32_t e = 0; e < ir->edges.n && tries < CYCLE_TRIES && !status; e++) {
+		const struct kr_edge *edge = &ir->edges.at[e];
+		if (edge->kind > KR_RW || emitted[edge->from.i] || emitted[edge->to.i])
+			continue;
+		status = cycle_through(ir, e, &cycle);
+		if (status || cycle.n == 0)
+			continue;
+		tries++;
+		if (best->n == 0 || derived_edges(ir, &cycle) < derived_edges(ir, best) ||
+		    (derived_edges(ir, &cycle) == derived_edges(ir, best) && cycle.n < best->n)) {
+			struct kr_path swap = *best;
+			*best = cycle;
+			cycle = swap;
+		}
+	}
+	kr_vec_done(&ir->ctx->mem, &cycle);
+	return status;
+}
+
+static enum kr_status any_cycle(const struct kr_ir *ir, struct kr_path *best)
+{
+	struct kr_mem *mem = &ir->ctx->mem;
+	uint32_t *degree = kr_mem_alloc(mem, ir->nnodes, sizeof *degree);
+	kr_node *order = kr_mem_alloc(mem, ir->nnodes, sizeof *order);
+	uint8_t *emitted = kr_mem_alloc(mem, ir->nnodes, 1);
+	enum kr_status status = degree && order && emitted ? KR_OK : KR_NOMEM;
+	if (!status) {
+		for (uint32_t e = 0; e < ir->edges.n; e++)
+			degree[ir->edges.at[e].to.i]++;
+		uint32_t n = emit_ready(ir, degree, order);
+		for (uint32_t i = 0; i < n; i++)
+			emitted[order[i].i] = 1;
+		status = best_cycle(ir, emitted, best);
+	}
+	kr_mem_free(mem, degree, ir->nnodes, sizeof *degree);
+	kr_mem_free(mem, order, ir->nnodes, sizeof *order);
+	kr_mem_free(mem, emitted, ir->nnodes, 1);
+	return status;
+}
+
+enum kr_status kr_ir_conflict(struct kr_ir *ir, uint32_t edge)
+{
+	struct kr_mem *mem = &ir->ctx->mem;
+	struct kr_path cycle = {0};
+	struct kr_proof *proof = kr_mem_alloc(mem, 1, sizeof *proof);
+	if (!proof)
+		return KR_NOMEM;
+	kr_proof_init(proof, mem);
+	enum kr_status status = edge == KR_NONE ? any_cycle(ir, &cycle) : cycle_through(ir, edge, &cycle);
+	if (!status && cycle.n == 0)
+		status = KR_INTERNAL;
+	if (!status) {
+		kr_proof_begin(proof);
+		status = kr_proof_add_path(proof, ir, cycle.at, cycle.n);
+	}
+	if (!status)
+		status = kr_proof_end(proof);
+	kr_vec_done(mem, &cycle);
+	if (status) {
+		kr_proof_done(proof);
+		kr_mem_free(mem, proof, 1, sizeof *proof);
+	} else {
+		ir->conflict = proof;
+	}
+	return status;
+}
