@@ -4,4 +4,8 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 command -v clang-format >/dev/null || { echo "skipped: no clang-format on this machine"; exit 77; }
-clang-format --dry-run --Werror "$@"
+failed=0
+for file; do
+    clang-format "$file" | cmp -s - "$file" || { echo "${file#"$PWD"/}: not laid out by clang-format"; failed=1; }
+done
+exit $failed
