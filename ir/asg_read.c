@@ -1,0 +1,389 @@
+/* Text form of the ASG, the reading half; the grammar is in docs/asg.md. One line at a time into growing arrays, which move into the arena of the
+ * new ASG at the end. Every reference must be to something already read, so a line is checked when it is read and the error names it; kr_asg_verify
+ * then confirms the promises of asg.h. Linear in the text. Names and values stay as texts in the arena: nothing is asked of a history. */
+#include "ir/asg.h"
+#include "ir/lex.h"
+
+#include <string.h>
+
+struct asg_texts {
+	const struct kr_text *txns, *keys, *values;
+}; /* what names.data points to; at == NULL: no name */
+
+struct reader {
+	struct kr_lex lex;
+	struct kr_ctx *ctx;
+	struct kr_asg asg;
+	bool has_sessions, has_values;
+	KR_VEC(struct kr_asg_txn) txns;
+	KR_VEC(struct kr_asg_key) keys;
+	KR_VEC(struct kr_asg_version) versions;
+	KR_VEC(struct kr_asg_set) sets;
+	KR_VEC(kr_version) members;
+	KR_VEC(struct kr_observation) obs;
+	KR_VEC(struct kr_asg_order) orders;
+	KR_VEC(struct kr_text) txn_names, key_names, values;
+};
+
+#define TRY(expression) \
+	do { \
+		enum kr_status try_status = (expression); \
+		if (try_status) \
+			return try_status; \
+	} while (0)
+
+static enum kr_status pushed(bool done) { return done ? KR_OK : KR_NOMEM; }
+
+/* The number that a line gives to what it describes: the next one. */
+static enum kr_status read_id(struct reader *r, uint32_t next)
+{
+	const char *before = r->lex.at;
+	uint32_t id;
+
+	TRY(kr_lex_u32(&r->lex, "a number", KR_NONE, &id));
+	if (id == next)
+		return KR_OK;
+	r->lex.at = before;
+	return kr_lex_fail(&r->lex, "the next number");
+}
+
+static enum kr_status read_name(struct reader *r, struct kr_text *name)
+{
+	*name = (struct kr_text){0};
+	while (*r->lex.at == ' ' || *r->lex.at == '\t')
+		r->lex.at++;
+	return *r->lex.at == '"' ? kr_lex_string(&r->lex, "a name", &r->asg.arena, name) : KR_OK;
+}
+
+static enum kr_status read_presence(struct reader *r, struct kr_asg_txn *txn)
+{
+	if (kr_lex_accept(&r->lex, "present"))
+		txn->presence = KR_PRESENT;
+	else if (kr_lex_accept(&r->lex, "open"))
+		txn->presence = KR_OPEN;
+	else if (kr_lex_accept(&r->lex, "absent"))
+		txn->presence = KR_ABSENT_TXN;
+	else
+		return kr_lex_fail(&r->lex, "present, open or absent");
+	txn->outcome_unknown = kr_lex_accept(&r->lex, "unknown");
+	return txn->presence == KR_OPEN && !txn->outcome_unknown ? kr_lex_fail(&r->lex, "unknown, since only such a transaction is open") : KR_OK;
+}
+
+static enum kr_status read_txn(struct reader *r)
+{
+	struct kr_asg_txn txn = {.session = KR_NONE};
+	struct kr_text name;
+
+	TRY(read_id(r, r->txns.n));
+	TRY(read_name(r, &name));
+	TRY(read_presence(r, &txn));
+	if (kr_lex_accept(&r->lex, "session")) {
+		uint32_t limit = r->has_sessions ? r->asg.nsessions : KR_NONE;
+
+		TRY(kr_lex_u32(&r->lex, "the number of a session", limit, &txn.session));
+		if (txn.session >= r->asg.nsessions)
+			r->asg.nsessions = txn.session + 1;
+	}
+	if (kr_lex_accept(&r->lex, "begin")) {
+		txn.has_begin = true;
+		TRY(kr_lex_i64(&r->lex, "a time", &txn.begin));
+	}
+	if (kr_lex_accept(&r->lex, "end")) {
+		txn.has_end = true;
+		TRY(kr_lex_i64(&r->lex, "a time", &txn.end));
+	}
+	return pushed(kr_vec_push(r->asg.mem, &r->txns, txn) && kr_vec_push(r->asg.mem, &r->txn_names, name));
+}
+
+static enum kr_status read_key(struct reader *r)
+{
+	struct kr_asg_key key = {.first = KR_NONE};
+	struct kr_text name;
+
+	TRY(read_id(r, r->keys.n));
+	TRY(read_name(r, &name));
+	key.open_initial = kr_lex_accept(&r->lex, "open");
+	return pushed(kr_vec_push(r->asg.mem, &r->keys, key) && kr_vec_push(r->asg.mem, &r->key_names, name));
+}
+
+/* "initial" for the first version of the next key, "by TXN" for one of the same key as before with a later writer. */
+static enum kr_status read_writer(struct reader *r, struct kr_asg_version *version)
+{
+	uint32_t n = r->versions.n;
+	const struct kr_asg_version *last = n ? &r->versions.at[n - 1] : NULL;
+
+	version->writer = (kr_txn){KR_NONE};
+	if (!last || last->key.i != version->key.i) {
+		if (version->key.i != (last ? last->key.i + 1 : 0) || !kr_lex_accept(&r->lex, "initial"))
+			return kr_lex_fail(&r->lex, "the initial version of the next key, or a version of the same key");
+		r->keys.at[version->key.i].first = n;
+		return KR_OK;
+	}
+	TRY(kr_lex_expect(&r->lex, "by"));
+
+	const char *before = r->lex.at;
+
+	TRY(kr_lex_u32(&r->lex, "the number of a transaction", r->txns.n, &version->writer.i));
+	if (last->writer.i == KR_NONE || last->writer.i < version->writer.i)
+		return KR_OK;
+	r->lex.at = before;
+	return kr_lex_fail(&r->lex, "a later transaction than of the version before");
+}
+
+static enum kr_status read_version(struct reader *r)
+{
+	struct kr_asg_version version;
+	struct kr_text value = {0};
+
+	TRY(read_id(r, r->versions.n));
+	TRY(kr_lex_expect(&r->lex, "key"));
+	TRY(kr_lex_u32(&r->lex, "the number of a key", r->keys.n, &version.key.i));
+	TRY(read_writer(r, &version));
+	if (kr_lex_accept(&r->lex, "value")) {
+		r->has_values = true;
+		TRY(kr_lex_rest(&r->lex, "a value", &r->asg.arena, &value));
+	}
+	return pushed(kr_vec_push(r->asg.mem, &r->versions, version) && kr_vec_push(r->asg.mem, &r->values, value));
+}
+
+static enum kr_status read_member(struct reader *r, const struct kr_asg_set *set)
+{
+	kr_version v;
+	const char *before = r->lex.at;
+
+	TRY(kr_ctx_tick(r->ctx));
+	TRY(kr_lex_u32(&r->lex, "the number of a version or }", r->versions.n, &v.i));
+	if (r->members.n > set->first) {
+		kr_version last = r->members.at[r->members.n - 1];
+
+		if (v.i <= last.i || r->versions.at[v.i].key.i != r->versions.at[last.i].key.i) {
+			r->lex.at = before;
+			return kr_lex_fail(&r->lex, "a later version of the same key");
+		}
+	}
+	return pushed(kr_vec_push(r->asg.mem, &r->members, v));
+}
+
+static enum kr_status read_set(struct reader *r)
+{
+	struct kr_asg_set set = {.first = r->members.n};
+
+	TRY(read_id(r, r->sets.n));
+	set.complement = kr_lex_accept(&r->lex, "not");
+	TRY(kr_lex_expect(&r->lex, "{"));
+	while (!kr_lex_accept(&r->lex, "}"))
+		TRY(read_member(r, &set));
+	set.count = r->members.n - set.first;
+	return pushed(kr_vec_push(r->asg.mem, &r->sets, set));
+}
+
+/* The observation's set must be one of its key, and it must not come before the last one. */
+static enum kr_status check_observation(struct reader *r, const struct kr_observation *obs)
+{
+	const struct kr_asg_set *set = &r->sets.at[obs->set];
+	const struct kr_observation *last = r->obs.n ? &r->obs.at[r->obs.n - 1] : NULL;
+
+	if (set->count > 0 && r->versions.at[r->members.at[set->first].i].key.i != obs->key.i)
+		return kr_lex_fail(&r->lex, "a set of the same key");
+	if (last && (obs->txn.i < last->txn.i || (obs->txn.i == last->txn.i && obs->op < last->op)))
+		return kr_lex_fail(&r->lex, "observations in the order of transactions and operations");
+	return KR_OK;
+}
+
+static enum kr_status read_observation(struct reader *r)
+{
+	struct kr_observation obs;
+
+	TRY(kr_lex_expect(&r->lex, "txn"));
+	TRY(kr_lex_u32(&r->lex, "the number of a transaction", r->txns.n, &obs.txn.i));
+	TRY(kr_lex_expect(&r->lex, "op"));
+	TRY(kr_lex_u32(&r->lex, "the number of an operation", KR_NONE, &obs.op));
+	TRY(kr_lex_expect(&r->lex, "key"));
+	TRY(kr_lex_u32(&r->lex, "the number of a key", r->keys.n, &obs.key.i));
+	TRY(kr_lex_expect(&r->lex, "set"));
+	TRY(kr_lex_u32(&r->lex, "the number of a set", r->sets.n, &obs.set));
+	obs.predicate = kr_lex_accept(&r->lex, "predicate");
+	TRY(check_observation(r, &obs));
+	return pushed(kr_vec_push(r->asg.mem, &r->obs, obs));
+}
+
+static enum kr_status read_order(struct reader *r)
+{
+	struct kr_asg_order order;
+
+	TRY(kr_lex_u32(&r->lex, "the number of a version", r->versions.n, &order.before.i));
+	TRY(kr_lex_expect(&r->lex, "<"));
+	TRY(kr_lex_u32(&r->lex, "the number of a version", r->versions.n, &order.after.i));
+	if (r->versions.at[order.before.i].key.i != r->versions.at[order.after.i].key.i || order.before.i == order.after.i ||
+		r->versions.at[order.after.i].writer.i == KR_NONE)
+		return kr_lex_fail(&r->lex, "two versions of one key, the second not the initial one");
+	return pushed(kr_vec_push(r->asg.mem, &r->orders, order));
+}
+
+static enum kr_status read_head(struct reader *r)
+{
+	if (!kr_lex_line(&r->lex))
+		return kr_lex_fail(&r->lex, "asg 1");
+	TRY(kr_lex_expect(&r->lex, "asg"));
+	TRY(kr_lex_expect(&r->lex, "1"));
+	if (kr_lex_accept(&r->lex, "sessions")) {
+		r->has_sessions = true;
+		TRY(kr_lex_u32(&r->lex, "a number of sessions", KR_NONE, &r->asg.nsessions));
+	}
+	if (kr_lex_accept(&r->lex, "skew"))
+		TRY(kr_lex_i64(&r->lex, "a clock skew", &r->asg.clock_skew));
+	return kr_lex_end(&r->lex);
+}
+
+static enum kr_status read_lines(struct reader *r)
+{
+	static const struct {
+		const char *word;
+		enum kr_status (*read)(struct reader *r);
+	} lines[] = {
+		{"txn", read_txn},
+		{"key", read_key},
+		{"version", read_version},
+		{"set", read_set},
+		{"observe", read_observation},
+		{"order", read_order},
+	};
+	size_t section = 0; /* a line may not be of an earlier kind than the one before it: references go back */
+
+	while (kr_lex_line(&r->lex)) {
+		TRY(kr_ctx_tick(r->ctx));
+		if (kr_lex_accept(&r->lex, "end")) {
+			TRY(kr_lex_expect(&r->lex, "asg"));
+			return kr_lex_end(&r->lex);
+		}
+		while (section < KR_COUNT(lines) && !kr_lex_accept(&r->lex, lines[section].word))
+			section++;
+		if (section == KR_COUNT(lines))
+			break;
+		TRY(lines[section].read(r));
+		TRY(kr_lex_end(&r->lex));
+	}
+	return kr_lex_fail(&r->lex, "txn, key, version, set, observe, order (in this sequence) or end asg");
+}
+
+static void *seal(struct kr_asg *asg, const void *at, uint32_t n, size_t size)
+{
+	void *to = kr_arena_alloc(&asg->arena, n, size);
+
+	if (to && n)
+		memcpy(to, at, n * size);
+	return to;
+}
+
+#define SEAL(field, vec) \
+	do { \
+		asg->field = seal(asg, (vec).at, (vec).n, sizeof *(vec).at); \
+		if (!asg->field) \
+			return KR_NOMEM; \
+		asg->n##field = (vec).n; \
+	} while (0)
+
+static enum kr_status seal_arrays(struct reader *r)
+{
+	struct kr_asg *asg = &r->asg;
+
+	SEAL(txns, r->txns);
+	SEAL(keys, r->keys);
+	asg->nkeys--; /* the last one only closes the one before it */
+	SEAL(versions, r->versions);
+	SEAL(sets, r->sets);
+	SEAL(members, r->members);
+	SEAL(obs, r->obs);
+	SEAL(orders, r->orders);
+	asg->obs_first = KR_NEW_ARRAY(&asg->arena, uint32_t, (size_t)asg->ntxns + 1);
+	if (!asg->obs_first)
+		return KR_NOMEM;
+	for (uint32_t o = 0; o < asg->nobs; o++)
+		asg->obs_first[asg->obs[o].txn.i + 1] = o + 1;
+	for (uint32_t t = 0; t < asg->ntxns; t++)
+		if (asg->obs_first[t + 1] < asg->obs_first[t])
+			asg->obs_first[t + 1] = asg->obs_first[t];
+	return kr_asg_index(asg);
+}
+
+static void print_text(const struct kr_text *text, struct kr_str *out)
+{
+	if (text->at)
+		kr_str_add_bytes(out, text->at, text->length);
+}
+
+static void txn_name(const void *data, kr_txn t, struct kr_str *out) { print_text(&((const struct asg_texts *)data)->txns[t.i], out); }
+
+static void key_name(const void *data, kr_key k, struct kr_str *out) { print_text(&((const struct asg_texts *)data)->keys[k.i], out); }
+
+static void value_text(const void *data, kr_version v, struct kr_str *out) { print_text(&((const struct asg_texts *)data)->values[v.i], out); }
+
+/* Names are all or none: a file may leave them out, but not some of them. */
+static enum kr_status seal_names(struct reader *r)
+{
+	struct kr_asg *asg = &r->asg;
+	struct asg_texts *texts = KR_NEW(&asg->arena, struct asg_texts);
+	bool txns = r->txn_names.n > 0 && r->txn_names.at[0].at;
+	bool keys = r->key_names.n > 0 && r->key_names.at[0].at;
+
+	if (!texts)
+		return KR_NOMEM;
+	for (uint32_t t = 0; t < r->txn_names.n; t++)
+		if ((r->txn_names.at[t].at != NULL) != txns)
+			return kr_err_set(r->lex.err, KR_BAD, "found names for some transactions, expected one for each or none");
+	for (uint32_t k = 0; k < r->key_names.n; k++)
+		if ((r->key_names.at[k].at != NULL) != keys)
+			return kr_err_set(r->lex.err, KR_BAD, "found names for some keys, expected one for each or none");
+	texts->txns = seal(asg, r->txn_names.at, r->txn_names.n, sizeof *r->txn_names.at);
+	texts->keys = seal(asg, r->key_names.at, r->key_names.n, sizeof *r->key_names.at);
+	texts->values = seal(asg, r->values.at, r->values.n, sizeof *r->values.at);
+	if (!texts->txns || !texts->keys || !texts->values)
+		return KR_NOMEM;
+	asg->names = (struct kr_asg_names){texts, txns ? txn_name : NULL, keys ? key_name : NULL, r->has_values ? value_text : NULL};
+	return KR_OK;
+}
+
+static enum kr_status read_all(struct reader *r)
+{
+	TRY(read_head(r));
+	TRY(read_lines(r));
+
+	uint32_t keys = r->versions.n ? r->versions.at[r->versions.n - 1].key.i + 1 : 0;
+
+	if (keys != r->keys.n)
+		return kr_err_set(r->lex.err, KR_BAD, "found no versions of key %u, expected at least its initial one", keys);
+	if (!kr_vec_push(r->asg.mem, &r->keys, (struct kr_asg_key){.first = r->versions.n}))
+		return KR_NOMEM;
+	TRY(seal_names(r));
+	TRY(seal_arrays(r));
+	return kr_asg_verify(&r->asg, r->lex.err);
+}
+
+enum kr_status kr_asg_read(struct kr_asg *asg, struct kr_ctx *ctx, const char *text, const char **rest, struct kr_err *err)
+{
+	struct reader r = {.lex = {.at = text, .line = 1, .err = err}, .ctx = ctx};
+	struct kr_mem *mem = &ctx->mem;
+
+	kr_asg_init(&r.asg, mem);
+
+	enum kr_status status = read_all(&r);
+
+	kr_vec_done(mem, &r.txns);
+	kr_vec_done(mem, &r.keys);
+	kr_vec_done(mem, &r.versions);
+	kr_vec_done(mem, &r.sets);
+	kr_vec_done(mem, &r.members);
+	kr_vec_done(mem, &r.obs);
+	kr_vec_done(mem, &r.orders);
+	kr_vec_done(mem, &r.txn_names);
+	kr_vec_done(mem, &r.key_names);
+	kr_vec_done(mem, &r.values);
+	if (status) {
+		kr_asg_done(&r.asg);
+		return status;
+	}
+	*asg = r.asg;
+	if (rest)
+		*rest = r.lex.at;
+	return KR_OK;
+}
