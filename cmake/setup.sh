@@ -16,7 +16,7 @@ tool() { command -v "$1"; }
 compiles() { printf '#include <stdio.h>\n' | cc -fsyntax-only -xc -; }
 cmake_is_new() {
     version=$(cmake --version | sed -n '1s/[^0-9]*\([0-9]*\)\.\([0-9]*\).*/\1 \2/p')
-    set -- $version
+    set -- ${version:-0 0}
     [ "$1" -gt 3 ] || { [ "$1" -eq 3 ] && [ "$2" -ge 25 ]; }
 }
 
@@ -55,14 +55,14 @@ install_missing() {
     } >&2 || { echo "apt-get could not install:$missing" >&2; exit 1; }
 }
 
-# build PRESET [TARGET]: silent unless it fails, as everything here is.
+# build PRESET [TARGET]: silent once there is a build, unless it fails.
 build() {
     (
         cd "$root" || exit 1
         log=$(mktemp) || exit 1
         trap 'rm -f "$log"' EXIT
         trap 'exit 1' HUP INT TERM
-        echo "Building $1 ..." >&2
+        [ -f "build/$1/build.ninja" ] || echo "Building $1 ..." >&2
         { cmake --preset "$1" && cmake --build --preset "$1" ${2:+--target "$2"}; } >"$log" 2>&1 ||
             { cat "$log" >&2; exit 1; }
     ) || exit 1
