@@ -1,0 +1,361 @@
+/* Bytes of a trace as a stream.
+ *
+ * One buffer holds what is decoded and not yet consumed; it is refilled in place and grows only when a line (or the rest that is asked for as one block)
+ * does not fit, so that memory follows the longest line, not the file. Input is gzip when it starts with gzip's two magic bytes; several members
+ * in a row are one stream, zero bytes after the last are padding, anything else there is an error, as is an end inside a member. zlib's own memory is
+ * accounted, too. Cost: one copy of each byte. */
+#include "frontend/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define IN_SIZE ((size_t)1 << 16)
+#define OUT_SIZE ((size_t)1 << 17)
+#define HEAD_SIZE ((size_t)4096)
+
+enum coding { PLAIN, GZIP, GZIP_BETWEEN /* members */ };
+
+struct kr_source {
+	struct kr_ctx *ctx;
+	const char *path;
+	int fd;
+	enum coding coding;
+	bool inflating; /* z is initialised */
+	z_stream z;
+	unsigned char *in; /* raw bytes [in_at, in_end) */
+	size_t in_at, in_end;
+	bool in_over; /* the file has ended */
+	char *out;    /* decoded bytes [at, end); out_size + 1 bytes, for a terminator */
+	size_t at, end, out_size;
+	bool over; /* no decoded bytes will follow */
+	uint64_t consumed, size;
+	uint32_t line;
+};
+
+static enum kr_status fail(const struct kr_source *s, struct kr_err *err, const char *problem, const char *detail)
+{
+	kr_err_set(err, KR_BAD, "%s%s%s", problem, detail ? ": " : "", detail ? detail : "");
+	kr_err_at(err, s->path, 0, 0);
+	return KR_BAD;
+}
+
+static enum kr_status system_fail(const struct kr_source *s, struct kr_err *err, const char *problem)
+{
+	char text[128];
+
+	if (strerror_r(errno, text, sizeof text) != 0)
+		text[0] = '\0';
+	return fail(s, err, problem, text);
+}
+
+/* ---- zlib's memory: blocks remember their size, which zfree is not told ---- */
+
+struct z_block { _Alignas(max_align_t) size_t size; };
+
+static voidpf z_alloc(voidpf mem, uInt n, uInt size)
+{
+	size_t bytes;
+	struct z_block *block = kr_mul(n, size, &bytes) && kr_add(bytes, sizeof *block, &bytes) ? kr_mem_alloc(mem, bytes, 1) : NULL;
+
+	if (!block)
+		return NULL;
+	block->size = bytes;
+	return block + 1;
+}
+
+static void z_free(voidpf mem, voidpf p)
+{
+	struct z_block *block = (struct z_block *)p - 1;
+
+	kr_mem_free(mem, block, block->size, 1);
+}
+
+/* ---- raw bytes ---- */
+
+/* Reads more raw bytes behind those that are left; sets in_over at the end. */
+static enum kr_status read_raw(struct kr_source *s, struct kr_err *err)
+{
+	ssize_t got;
+
+	if (s->in_at > 0) {
+		memmove(s->in, s->in + s->in_at, s->in_end - s->in_at);
+		s->in_end -= s->in_at;
+		s->in_at = 0;
+	}
+	do
+		got = read(s->fd, s->in + s->in_end, IN_SIZE - s->in_end);
+	while (got < 0 && errno == EINTR && kr_ctx_check(s->ctx) == KR_OK);
+	if (got < 0)
+		return s->ctx->stopped ? s->ctx->stopped : system_fail(s, err, "cannot read");
+	s->in_over = got == 0;
+	s->in_end += (size_t)got;
+	s->consumed += (size_t)got;
+	return KR_OK;
+}
+
+/* Tells gzip from plain by the first two bytes. */
+static enum kr_status start(struct kr_source *s, struct kr_err *err)
+{
+	while (s->in_end < 2 && !s->in_over) {
+		enum kr_status status = read_raw(s, err);
+		if (status)
+			return status;
+	}
+	if (s->in_end < 2 || s->in[0] != 0x1f || s->in[1] != 0x8b)
+		return KR_OK;
+	s->z.zalloc = z_alloc;
+	s->z.zfree = z_free;
+	s->z.opaque = &s->ctx->mem;
+	if (inflateInit2(&s->z, 15 + 16) != Z_OK)
+		return KR_NOMEM;
+	s->inflating = true;
+	s->coding = GZIP;
+	return KR_OK;
+}
+
+/* ---- decoded bytes ---- */
+
+static enum kr_status inflate_some(struct kr_source *s, struct kr_err *err)
+{
+	size_t room = s->out_size - s->end;
+	uInt most = room > UINT32_MAX ? UINT32_MAX : (uInt)room;
+
+	s->z.next_in = s->in + s->in_at;
+	s->z.avail_in = (uInt)(s->in_end - s->in_at);
+	s->z.next_out = (unsigned char *)s->out + s->end;
+	s->z.avail_out = most;
+
+	int result = inflate(&s->z, Z_NO_FLUSH);
+
+	s->in_at = s->in_end - s->z.avail_in;
+	s->end += most - s->z.avail_out;
+	if (result == Z_STREAM_END)
+		s->coding = GZIP_BETWEEN;
+	else if (result == Z_MEM_ERROR)
+		return KR_NOMEM;
+	else if (result != Z_OK && result != Z_BUF_ERROR)
+		return fail(s, err, "damaged gzip data", s->z.msg ? s->z.msg : "expected no preset dictionary");
+	return KR_OK;
+}
+
+/* Between members: zero bytes are padding, the first other byte must begin a member. */
+static enum kr_status next_member(struct kr_source *s, struct kr_err *err)
+{
+	while (s->in_at < s->in_end && s->in[s->in_at] == 0)
+		s->in_at++;
+	if (s->in_at == s->in_end)
+		return KR_OK;
+	if (s->in[s->in_at] != 0x1f)
+		return fail(s, err, "damaged gzip data", "other bytes follow its end, expected another member or nothing");
+	if (inflateReset(&s->z) != Z_OK)
+		return fail(s, err, "damaged gzip data", NULL);
+	s->coding = GZIP;
+	return KR_OK;
+}
+
+static enum kr_status decode(struct kr_source *s, struct kr_err *err)
+{
+	if (s->coding == GZIP)
+		return inflate_some(s, err);
+	if (s->coding == GZIP_BETWEEN)
+		return next_member(s, err);
+
+	size_t room = s->out_size - s->end, left = s->in_end - s->in_at;
+	size_t n = left < room ? left : room;
+
+	memcpy(s->out + s->end, s->in + s->in_at, n);
+	s->in_at += n;
+	s->end += n;
+	return KR_OK;
+}
+
+static enum kr_status make_room(struct kr_source *s)
+{
+	size_t used = s->end - s->at, doubled;
+
+	if (s->end < s->out_size)
+		return KR_OK;
+	if (s->at > 0 && used <= s->out_size / 2) {
+		memmove(s->out, s->out + s->at, used);
+		s->at = 0;
+		s->end = used;
+		return KR_OK;
+	}
+	if (!kr_mul(s->out_size, 2, &doubled))
+		return KR_NOMEM;
+
+	char *grown = kr_mem_resize(&s->ctx->mem, s->out, s->out_size + 1, doubled + 1, 1);
+
+	if (!grown)
+		return KR_NOMEM;
+	s->out = grown;
+	s->out_size = doubled;
+	return KR_OK;
+}
+
+/* At least one more decoded byte, or `over`. */
+static enum kr_status fill(struct kr_source *s, struct kr_err *err)
+{
+	enum kr_status status = make_room(s);
+	size_t before = s->end;
+
+	while (!status && s->end == before && !s->over) {
+		if ((status = kr_ctx_check(s->ctx)))
+			break;
+		/* an inflater may hold output back when it has no input left, so it is asked first */
+		if ((status = decode(s, err)) || s->end != before || s->in_at < s->in_end)
+			continue;
+		if (!s->in_over)
+			status = read_raw(s, err);
+		else if (s->coding == GZIP)
+			status = fail(s, err, "truncated gzip data", "ends inside a member");
+		else
+			s->over = true;
+	}
+	return status;
+}
+
+/* ---- interface ---- */
+
+static enum kr_status open_file(struct kr_source *s, struct kr_err *err)
+{
+	struct stat info;
+
+	s->fd = strcmp(s->path, "-") == 0 ? STDIN_FILENO : open(s->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (s->fd < 0)
+		return system_fail(s, err, "cannot open");
+	if (fstat(s->fd, &info) != 0)
+		return system_fail(s, err, "cannot read");
+	if (S_ISDIR(info.st_mode))
+		return fail(s, err, "is a folder, expected a file", NULL);
+	if (S_ISREG(info.st_mode))
+		s->size = (uint64_t)info.st_size;
+	return KR_OK;
+}
+
+enum kr_status kr_source_open(struct kr_ctx *ctx, const char *path, struct kr_source **out, struct kr_err *err)
+{
+	struct kr_source *s = kr_mem_alloc(&ctx->mem, 1, sizeof *s);
+	enum kr_status status;
+
+	if (!s)
+		return KR_NOMEM;
+	s->ctx = ctx;
+	s->path = path;
+	status = open_file(s, err);
+	if (!status) {
+		s->in = kr_mem_alloc(&ctx->mem, IN_SIZE, 1);
+		s->out = kr_mem_alloc(&ctx->mem, OUT_SIZE + 1, 1);
+		s->out_size = OUT_SIZE;
+		status = s->in && s->out ? start(s, err) : KR_NOMEM;
+	}
+	if (status) {
+		kr_source_free(s);
+		return status;
+	}
+	*out = s;
+	return KR_OK;
+}
+
+void kr_source_free(struct kr_source *s)
+{
+	if (!s)
+		return;
+
+	struct kr_mem *mem = &s->ctx->mem;
+
+	if (s->inflating)
+		(void)inflateEnd(&s->z);
+	if (s->fd > STDIN_FILENO)
+		(void)close(s->fd);
+	kr_mem_free(mem, s->in, IN_SIZE, 1);
+	kr_mem_free(mem, s->out, s->out_size + 1, 1);
+	kr_mem_free(mem, s, 1, sizeof *s);
+}
+
+enum kr_status kr_source_head(struct kr_source *s, const char **head, size_t *length, struct kr_err *err)
+{
+	while (s->end - s->at < HEAD_SIZE && !s->over) {
+		enum kr_status status = fill(s, err);
+		if (status)
+			return status;
+	}
+	*head = s->out + s->at;
+	*length = s->end - s->at < HEAD_SIZE ? s->end - s->at : HEAD_SIZE;
+	return KR_OK;
+}
+
+enum kr_status kr_source_line(struct kr_source *s, char **line, size_t *length, struct kr_err *err)
+{
+	size_t searched = 0; /* bytes behind `at` without a newline */
+	char *newline;
+
+	while (!(newline = memchr(s->out + s->at + searched, '\n', s->end - s->at - searched)) && !s->over) {
+		searched = s->end - s->at;
+		enum kr_status status = fill(s, err);
+		if (status)
+			return status;
+	}
+	if (!newline && s->at == s->end) {
+		*line = NULL;
+		*length = 0;
+		return KR_OK;
+	}
+
+	char *from = s->out + s->at;
+	char *to = newline ? newline : s->out + s->end;
+
+	s->at = (size_t)(to - s->out) + (newline ? 1 : 0);
+	s->line++;
+	if (newline && to > from && to[-1] == '\r')
+		to--;
+	*to = '\0';
+	*line = from;
+	*length = (size_t)(to - from);
+	return KR_OK;
+}
+
+uint32_t kr_source_line_number(const struct kr_source *s) { return s->line; }
+
+enum kr_status kr_source_bytes(struct kr_source *s, void *out, size_t size, size_t *got, struct kr_err *err)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		size_t n = s->end - s->at < size - done ? s->end - s->at : size - done;
+		memcpy((char *)out + done, s->out + s->at, n);
+		s->at += n;
+		done += n;
+		if (done == size || s->over)
+			break;
+		if (s->at == s->end)
+			s->at = s->end = 0;
+		enum kr_status status = fill(s, err);
+		if (status)
+			return status;
+	}
+	*got = done;
+	return KR_OK;
+}
+
+enum kr_status kr_source_rest(struct kr_source *s, char **text, size_t *length, struct kr_err *err)
+{
+	while (!s->over) {
+		enum kr_status status = fill(s, err);
+		if (status)
+			return status;
+	}
+	*text = s->out + s->at;
+	*length = s->end - s->at;
+	s->out[s->end] = '\0';
+	s->at = s->end;
+	return KR_OK;
+}
+
+uint64_t kr_source_read_so_far(const struct kr_source *s) { return s->consumed; }
+
+uint64_t kr_source_size(const struct kr_source *s) { return s->size; }
