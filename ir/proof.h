@@ -33,6 +33,9 @@ enum kr_status kr_proof_add_link(struct kr_proof *proof, struct kr_link link);
 enum kr_status kr_proof_add_path(struct kr_proof *proof, const struct kr_ir *ir, const uint32_t *edges, uint32_t n); /* known edges */
 enum kr_status kr_proof_end(struct kr_proof *proof);
 
+/* Appends one cycle per candidate of observation o, none of which is possible by the known edges: together they refute the level. */
+enum kr_status kr_proof_no_candidate(struct kr_proof *proof, const struct kr_ir *ir, kr_obs o);
+
 /* Appends what the known edges of the proof's cycles rest on. Each lemma is one cycle; its size is that of the explanation, its cost a breadth-first search
  * per derived edge used. */
 enum kr_status kr_proof_close(struct kr_proof *proof, const struct kr_ir *ir);

@@ -1,0 +1,298 @@
+/* Chain clocks: the cover and the incremental clocks of clock.h.
+ *
+ * Cover: links that a chain must follow (session order, time nodes, begin-commit) are taken first, then each node is joined greedily to the nearest successor that has no
+ * predecessor in a chain yet. The longest chains are tracked, as many as fit in the budget; the others answer "not known to".
+ * Update: a new edge merges one row; pending nodes are taken in order of a topological rank and pass on only the chains that moved, so a node is mostly looked at after
+ * everything before it has settled. Rows only grow and are bounded, so this ends. Cost: O(edges * chains that move). */
+#include "ir/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bits.h"
+
+enum { MAX_CHAINS = 4096, ROW_PAD = 8 };
+static const size_t max_bytes = (size_t)1 << 30;
+
+/* ---- the cover ---- */
+
+struct cover {
+	uint32_t *next, *prev;        /* per node: neighbours in its chain, or KR_NONE */
+	KR_VEC(struct chain) chains;
+};
+
+struct chain { uint32_t head, length; };
+
+static void join(struct cover *cover, uint32_t from, uint32_t to)
+{
+	if (cover->next[from] == KR_NONE && cover->prev[to] == KR_NONE) {
+		cover->next[from] = to;
+		cover->prev[to] = from;
+	}
+}
+
+/* Session order, begin-commit and the chain of time nodes: these keep the cover small whatever else there is. */
+static void join_orders(const struct kr_ir *ir, struct cover *cover)
+{
+	for (uint32_t e = 0; e < ir->edges.n; e++) {
+		const struct kr_edge *edge = &ir->edges.at[e];
+		kr_txn to = kr_ir_txn(ir, edge->to);
+		if (edge->kind == KR_PROGRAM || (edge->kind == KR_SO && !ir->asg->txns[to.i].outcome_unknown)) /* nothing follows an unknown outcome */
+			join(cover, edge->from.i, edge->to.i);
+	}
+}
+
+static void join_nearest(const struct kr_ir *ir, struct cover *cover, const uint32_t *rank, const uint32_t *by_rank)
+{
+	for (uint32_t r = 0; r < ir->nnodes; r++) {
+		uint32_t v = by_rank[r], best = KR_NONE;
+		if (cover->next[v] != KR_NONE || v >= ir->first_time_node)
+			continue;
+		for (uint32_t e = ir->head.at[v]; e != KR_NONE; e = ir->next.at[e]) {
+			uint32_t to = ir->edges.at[e].to.i;
+			if (cover->prev[to] == KR_NONE && to < ir->first_time_node && (best == KR_NONE || rank[to] < rank[best]))
+				best = to;
+		}
+		if (best != KR_NONE)
+			join(cover, v, best);
+	}
+}
+
+static int longer_first(const void *a, const void *b)
+{
+	const struct chain *x = a, *y = b;
+	if (x->length != y->length)
+		return x->length > y->length ? -1 : 1;
+	return x->head < y->head ? -1 : x->head > y->head;
+}
+
+static enum kr_status list_chains(const struct kr_ir *ir, struct cover *cover)
+{
+	for (uint32_t v = 0; v < ir->nnodes; v++) {
+		if (cover->prev[v] != KR_NONE)
+			continue;
+		struct chain chain = {v, 0};
+		for (uint32_t x = v; x != KR_NONE; x = cover->next[x])
+			chain.length++;
+		if (!kr_vec_push(&ir->ctx->mem, &cover->chains, chain))
+			return KR_NOMEM;
+	}
+	if (cover->chains.n > 0)
+		qsort(cover->chains.at, cover->chains.n, sizeof *cover->chains.at, longer_first);
+	return KR_OK;
+}
+
+/* How many chains to track: all, or as many as a share of the memory that is left allows. */
+static uint32_t tracked_chains(const struct kr_ir *ir, uint32_t chains)
+{
+	const struct kr_mem *mem = &ir->ctx->mem;
+	size_t budget = mem->limit == SIZE_MAX ? max_bytes : (mem->limit - mem->used) / 2;
+	if (budget > max_bytes)
+		budget = max_bytes;
+	size_t fit = ir->nnodes ? budget / ir->nnodes / sizeof(uint32_t) : 0;
+	fit = fit > ROW_PAD ? fit - ROW_PAD : 0;
+	uint32_t most = fit < MAX_CHAINS ? (uint32_t)fit : MAX_CHAINS;
+	return chains < most ? chains : most;
+}
+
+static enum kr_status make_cover(const struct kr_ir *ir, struct kr_clock *c, struct cover *cover)
+{
+	struct kr_mem *mem = &ir->ctx->mem;
+	cover->next = kr_mem_alloc(mem, ir->nnodes, sizeof *cover->next);
+	cover->prev = kr_mem_alloc(mem, ir->nnodes, sizeof *cover->prev);
+	if (!cover->next || !cover->prev)
+		return KR_NOMEM;
+	memset(cover->next, 0xff, (size_t)ir->nnodes * sizeof *cover->next);
+	memset(cover->prev, 0xff, (size_t)ir->nnodes * sizeof *cover->prev);
+	join_orders(ir, cover);
+	join_nearest(ir, cover, c->rank, c->by_rank);
+	enum kr_status status = list_chains(ir, cover);
+	if (status)
+		return status;
+	c->nchains = tracked_chains(ir, cover->chains.n);
+	for (uint32_t i = 0; i < c->nchains; i++) {
+		uint32_t position = 0;
+		for (uint32_t v = cover->chains.at[i].head; v != KR_NONE; v = cover->next[v]) {
+			c->chain[v] = i;
+			c->position[v] = ++position;
+		}
+	}
+	return KR_OK;
+}
+
+static void cover_done(struct kr_mem *mem, struct cover *cover, uint32_t nnodes)
+{
+	kr_mem_free(mem, cover->next, nnodes, sizeof *cover->next);
+	kr_mem_free(mem, cover->prev, nnodes, sizeof *cover->prev);
+	kr_vec_done(mem, &cover->chains);
+}
+
+/* ---- clocks ---- */
+
+static uint32_t *row(const struct kr_clock *c, uint32_t node) { return c->rows + (size_t)node * c->stride; }
+static uint64_t *changed_of(const struct kr_clock *c, uint32_t node) { return c->changed + (size_t)node * c->words; }
+
+static void mark_pending(struct kr_clock *c, uint32_t node)
+{
+	kr_bits_set(c->pending, c->rank[node]);
+	if (c->rank[node] < c->cursor)
+		c->cursor = c->rank[node];
+}
+
+/* Raises one entry of a node's clock. */
+static void raise(struct kr_clock *c, uint32_t node, uint32_t chain, uint32_t position)
+{
+	uint32_t *entry = row(c, node) + chain;
+	if (*entry >= position)
+		return;
+	*entry = position;
+	kr_bits_set(changed_of(c, node), chain);
+	mark_pending(c, node);
+	if (c->chain[node] == chain && position >= c->position[node])
+		c->cyclic.i = node;
+}
+
+void kr_clock_edge(struct kr_clock *c, kr_node from, kr_node to)
+{
+	const uint32_t *source = row(c, from.i);
+	const uint32_t *target = row(c, to.i);
+	if (from.i == to.i)
+		c->cyclic = to;
+	for (uint32_t i = 0; i < c->nchains; i++) {
+		if (source[i] > target[i])
+			raise(c, to.i, i, source[i]);
+	}
+	if (c->chain[from.i] != KR_NONE)
+		raise(c, to.i, c->chain[from.i], c->position[from.i]);
+}
+
+/* Passes the changed chains of a node on along its edges. */
+static void propagate(const struct kr_ir *ir, struct kr_clock *c, uint32_t node, const uint64_t *changed)
+{
+	const uint32_t *source = row(c, node);
+	for (uint32_t e = ir->head.at[node]; e != KR_NONE; e = ir->next.at[e]) {
+		uint32_t to = ir->edges.at[e].to.i;
+		for (uint32_t w = 0; w < c->words; w++) {
+			for (uint64_t bits = changed[w]; bits; bits &= bits - 1) {
+				uint32_t chain = w * 64 + (uint32_t)__builtin_ctzll(bits);
+				raise(c, to, chain, source[chain]);
+			}
+		}
+	}
+}
+
+bool kr_clock_take(struct kr_ir *ir, kr_node *node, uint64_t *changed)
+{
+	struct kr_clock *c = ir->clock;
+	uint32_t words = (uint32_t)KR_BITS_WORDS(c->nnodes);
+	for (uint32_t w = c->cursor / 64; w < words; w++) {
+		if (!c->pending[w])
+			continue;
+		uint32_t rank = w * 64 + (uint32_t)__builtin_ctzll(c->pending[w]);
+		kr_bits_clear(c->pending, rank);
+		c->cursor = rank;
+		node->i = c->by_rank[rank];
+		memcpy(changed, changed_of(c, node->i), c->words * sizeof *changed);
+		memset(changed_of(c, node->i), 0, c->words * sizeof *changed);
+		propagate(ir, c, node->i, changed);
+		return true;
+	}
+	c->cursor = c->nnodes;
+	return false;
+}
+
+void kr_clock_touch(struct kr_clock *c, kr_node node)
+{
+	memset(changed_of(c, node.i), 0xff, c->words * sizeof *c->changed);
+	if (c->nchains % 64)
+		changed_of(c, node.i)[c->words - 1] = (UINT64_C(1) << c->nchains % 64) - 1;
+	mark_pending(c, node.i);
+}
+
+static enum kr_status fill(struct kr_ir *ir, struct kr_clock *c)
+{
+	for (uint32_t r = 0; r < c->nnodes; r++) {
+		uint32_t v = c->by_rank[r];
+		for (uint32_t e = ir->head.at[v]; e != KR_NONE; e = ir->next.at[e])
+			kr_clock_edge(c, (kr_node){v}, ir->edges.at[e].to);
+		enum kr_status status = kr_ctx_tick(ir->ctx);
+		if (status)
+			return status;
+	}
+	for (uint32_t v = 0; v < c->nnodes; v++)
+		mark_pending(c, v);
+	return KR_OK;
+}
+
+static enum kr_status allocate_rows(struct kr_mem *mem, struct kr_clock *c)
+{
+	c->stride = (c->nchains + ROW_PAD - 1) / ROW_PAD * ROW_PAD;
+	c->words = (uint32_t)KR_BITS_WORDS(c->nchains ? c->nchains : 1);
+	size_t cells, words;
+	if (!kr_mul(c->nnodes, c->stride, &cells) || !kr_mul(c->nnodes, c->words, &words))
+		return KR_NOMEM;
+	c->rows = kr_mem_alloc(mem, cells, sizeof *c->rows);
+	c->changed = kr_mem_alloc(mem, words, sizeof *c->changed);
+	c->pending = kr_mem_alloc(mem, KR_BITS_WORDS(c->nnodes), sizeof *c->pending);
+	return c->rows && c->changed && c->pending ? KR_OK : KR_NOMEM;
+}
+
+static enum kr_status rank_nodes(const struct kr_ir *ir, struct kr_clock *c, bool *cyclic)
+{
+	struct kr_mem *mem = &ir->ctx->mem;
+	kr_node *order = kr_mem_alloc(mem, ir->nnodes, sizeof *order);
+	c->rank = kr_mem_alloc(mem, ir->nnodes, sizeof *c->rank);
+	c->by_rank = kr_mem_alloc(mem, ir->nnodes, sizeof *c->by_rank);
+	c->chain = kr_mem_alloc(mem, ir->nnodes, sizeof *c->chain);
+	c->position = kr_mem_alloc(mem, ir->nnodes, sizeof *c->position);
+	enum kr_status status = KR_NOMEM;
+	if (order && c->rank && c->by_rank && c->chain && c->position)
+		status = kr_ir_topological(ir, order, cyclic);
+	for (uint32_t r = 0; !status && !*cyclic && r < ir->nnodes; r++) {
+		c->by_rank[r] = order[r].i;
+		c->rank[order[r].i] = r;
+		c->chain[r] = KR_NONE;
+	}
+	kr_mem_free(mem, order, ir->nnodes, sizeof *order);
+	return status;
+}
+
+enum kr_status kr_clock_build(struct kr_ir *ir, bool *cyclic)
+{
+	struct kr_mem *mem = &ir->ctx->mem;
+	struct cover cover = {0};
+	struct kr_clock *c = kr_mem_alloc(mem, 1, sizeof *c);
+	if (!c)
+		return KR_NOMEM;
+	c->nnodes = ir->nnodes;
+	c->cyclic.i = KR_NONE;
+	enum kr_status status = rank_nodes(ir, c, cyclic);
+	if (!status && !*cyclic) {
+		status = make_cover(ir, c, &cover);
+		cover_done(mem, &cover, ir->nnodes);
+		if (!status)
+			status = allocate_rows(mem, c);
+		if (!status)
+			status = fill(ir, c);
+	}
+	if (status || *cyclic) {
+		kr_clock_free(mem, c);
+		return status;
+	}
+	ir->clock = c;
+	return KR_OK;
+}
+
+void kr_clock_free(struct kr_mem *mem, struct kr_clock *c)
+{
+	if (!c)
+		return;
+	kr_mem_free(mem, c->chain, c->nnodes, sizeof *c->chain);
+	kr_mem_free(mem, c->position, c->nnodes, sizeof *c->position);
+	kr_mem_free(mem, c->rank, c->nnodes, sizeof *c->rank);
+	kr_mem_free(mem, c->by_rank, c->nnodes, sizeof *c->by_rank);
+	kr_mem_free(mem, c->rows, (size_t)c->nnodes * c->stride, sizeof *c->rows);
+	kr_mem_free(mem, c->changed, (size_t)c->nnodes * c->words, sizeof *c->changed);
+	kr_mem_free(mem, c->pending, KR_BITS_WORDS(c->nnodes), sizeof *c->pending);
+	kr_mem_free(mem, c, 1, sizeof *c);
+}

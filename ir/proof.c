@@ -1,0 +1,318 @@
+/* Proofs: cycles of guarded edges, and the lemmas that known edges rest on.
+ *
+ * A derived edge rests on older edges only, so its lemma is rebuilt on demand: one breadth-first search among edges older than it. Every lemma is again a forbidden cycle, in
+ * which the guard that the edge needs is negated by a choice: "if b came before a, then ...". Why each rule's lemma suffices is argued in docs/ir.md. */
+#include "ir/proof.h"
+
+#include <string.h>
+
+#include "base/bits.h"
+#include "ir/clock.h"
+
+void kr_proof_init(struct kr_proof *proof, struct kr_mem *mem) { *proof = (struct kr_proof){.mem = mem}; }
+
+void kr_proof_done(struct kr_proof *proof)
+{
+	if (!proof->mem)
+		return;
+	kr_vec_done(proof->mem, &proof->links);
+	kr_vec_done(proof->mem, &proof->cycles);
+	*proof = (struct kr_proof){0};
+}
+
+static uint32_t open_first(const struct kr_proof *proof)
+{
+	if (proof->cycles.n == 0)
+		return 0;
+	const struct kr_cycle *last = &proof->cycles.at[proof->cycles.n - 1];
+	return last->first + last->count;
+}
+
+void kr_proof_begin(struct kr_proof *proof) { proof->links.n = open_first(proof); }
+
+enum kr_status kr_proof_add_link(struct kr_proof *proof, struct kr_link link)
+{
+	return kr_vec_push(proof->mem, &proof->links, link) ? KR_OK : KR_NOMEM;
+}
+
+static struct kr_link known_link(const struct kr_ir *ir, uint32_t index)
+{
+	const struct kr_edge *e = &ir->edges.at[index];
+	struct kr_link link = {e->kind, kr_ir_txn(ir, e->from), kr_ir_txn(ir, e->to), {KR_NONE}, {KR_NONE}, {KR_NONE}, index};
+	if (e->kind == KR_WR || e->kind == KR_RW) {
+		link.obs.i = e->why;
+		link.seen = ir->source[e->why];
+		link.key = ir->asg->obs[e->why].key;
+	} else if (e->kind == KR_WW) {
+		link.key = e->rule == KR_RULE_GIVEN ? (kr_key){e->why} : ir->asg->obs[e->why].key;
+	}
+	return link;
+}
+
+enum kr_status kr_proof_add_path(struct kr_proof *proof, const struct kr_ir *ir, const uint32_t *edges, uint32_t n)
+{
+	kr_txn left = {KR_NONE}; /* the transaction whose end entered the chain of time nodes */
+	for (uint32_t i = 0; i < n; i++) {
+		struct kr_link link = known_link(ir, edges[i]);
+		if (link.kind == KR_PROGRAM)
+			continue;
+		if (link.kind == KR_RT && link.to.i == KR_NONE) {
+			left = link.from;
+			continue;
+		}
+		if (link.kind == KR_RT && link.from.i == KR_NONE)
+			link.from = left;
+		enum kr_status status = kr_proof_add_link(proof, link);
+		if (status)
+			return status;
+	}
+	return KR_OK;
+}
+
+enum kr_status kr_proof_end(struct kr_proof *proof)
+{
+	uint32_t first = open_first(proof);
+	struct kr_cycle cycle = {first, proof->links.n - first};
+	return kr_vec_push(proof->mem, &proof->cycles, cycle) ? KR_OK : KR_NOMEM;
+}
+
+/* ---- lemmas ---- */
+
+struct closing {
+	struct kr_proof *proof;
+	const struct kr_ir *ir;
+	uint64_t *edges_done;   /* set of edges whose guards are explained */
+	uint64_t *sources_done; /* set of observations whose source is explained */
+	struct kr_path path;    /* scratch */
+	KR_VEC(uint32_t) todo;  /* edges to explain that are not in a cycle themselves */
+};
+
+/* One cycle: `link`, then known edges. */
+static enum kr_status add_lemma(struct closing *c, struct kr_link link, const struct kr_path *path)
+{
+	kr_proof_begin(c->proof);
+	enum kr_status status = kr_proof_add_link(c->proof, link);
+	if (!status)
+		status = kr_proof_add_path(c->proof, c->ir, path->at, path->n);
+	return status ? status : kr_proof_end(c->proof);
+}
+
+static enum kr_status need_path(struct closing *c, kr_node a, kr_node b, uint32_t age)
+{
+	bool found = false;
+	kr_vec_clear(&c->path);
+	enum kr_status status = kr_ir_path(c->ir, a, b, age, &c->path, &found);
+	return status ? status : found ? KR_OK : KR_INTERNAL;
+}
+
+static kr_txn writer(const struct closing *c, kr_version v) { return c->ir->asg->versions[v.i].writer; }
+
+/* Version a comes before version b of the same key: otherwise ww(b -> a) would close a cycle with a's path to b. */
+static enum kr_status explain_order(struct closing *c, kr_version a, kr_version b, uint32_t age)
+{
+	kr_txn from = writer(c, a), to = writer(c, b);
+	if (from.i == KR_NONE || from.i == to.i)
+		return KR_OK;
+	enum kr_status status = need_path(c, kr_ir_out(c->ir, KR_WW, from), kr_ir_in(c->ir, KR_WW, to), age);
+	if (status)
+		return status;
+	const struct kr_edge *only = &c->ir->edges.at[c->path.at[0]];
+	if (c->path.n == 1 && only->kind == KR_WW) /* the very claim, known */
+		return kr_vec_push(c->proof->mem, &c->todo, c->path.at[0]) ? KR_OK : KR_NOMEM;
+	struct kr_link link = {KR_WW, to, from, {KR_NONE}, {KR_NONE}, c->ir->asg->versions[a.i].key, KR_NONE};
+	return add_lemma(c, link, &c->path);
+}
+
+/* Candidate v of o is impossible because the observer reaches v's writer: wr(v) would close that path. */
+static enum kr_status rule_out_by_future(struct closing *c, kr_obs o, kr_version v, uint32_t age, bool *done)
+{
+	const struct kr_observation *obs = &c->ir->asg->obs[o.i];
+	kr_txn w = writer(c, v);
+	if (w.i == KR_NONE)
+		return KR_OK;
+	kr_vec_clear(&c->path);
+	enum kr_status status = kr_ir_path(c->ir, kr_ir_out(c->ir, KR_RW, obs->txn), kr_ir_in(c->ir, KR_RW, w), age, &c->path, done);
+	if (status || !*done)
+		return status;
+	struct kr_link link = {KR_WR, w, obs->txn, o, v, obs->key, KR_NONE};
+	return add_lemma(c, link, &c->path);
+}
+
+/* By the clocks as they are now, hence necessary at any age: w reaches x (w none: always), x reaches r. */
+static bool may_overwrite(const struct kr_ir *ir, kr_txn w, kr_txn x, kr_txn r)
+{
+	return kr_clock_reaches(ir->clock, kr_ir_out(ir, KR_WW, x), kr_ir_in(ir, KR_WR, r)) &&
+	       (w.i == KR_NONE || kr_clock_reaches(ir->clock, kr_ir_out(ir, KR_WW, w), kr_ir_in(ir, KR_WW, x)));
+}
+
+/* Candidate v of o is impossible because some other version u comes after v and its writer reaches the observer: rw(o -> u) would close that path. */
+static enum kr_status rule_out_by_overwrite(struct closing *c, kr_obs o, kr_version v, uint32_t age, bool *done)
+{
+	const struct kr_ir *ir = c->ir;
+	const struct kr_observation *obs = &ir->asg->obs[o.i];
+	kr_txn w = writer(c, v);
+	uint32_t end = ir->asg->keys[obs->key.i + 1].first;
+	for (uint32_t u = ir->asg->keys[obs->key.i].first + 1; u < end && !*done; u++) {
+		kr_txn x = writer(c, (kr_version){u});
+		if (u == v.i || x.i == obs->txn.i || ir->presence[x.i] != KR_PRESENT || (obs->predicate && kr_asg_in_set(ir->asg, obs->set, (kr_version){u})))
+			continue;
+		if (ir->clock && !may_overwrite(ir, w, x, obs->txn))
+			continue;
+		kr_vec_clear(&c->path);
+		bool found = true, reaches = true;
+		enum kr_status status = KR_OK;
+		if (w.i != KR_NONE)
+			status = kr_ir_path(ir, kr_ir_out(ir, KR_WW, w), kr_ir_in(ir, KR_WW, x), age, &c->path, &found);
+		if (!status && found) {
+			kr_vec_clear(&c->path);
+			status = kr_ir_path(ir, kr_ir_out(ir, KR_WW, x), kr_ir_in(ir, KR_WR, obs->txn), age, &c->path, &reaches);
+		}
+		if (status)
+			return status;
+		if (!found || !reaches)
+			continue;
+		struct kr_link link = {KR_RW, obs->txn, x, o, v, obs->key, KR_NONE};
+		status = add_lemma(c, link, &c->path);
+		if (!status)
+			status = explain_order(c, v, (kr_version){u}, age);
+		if (status)
+			return status;
+		*done = true;
+	}
+	return KR_OK;
+}
+
+/* Why observation o saw its source: every other candidate is impossible by edges older than `age`. With `known` = KR_NONE: why no candidate is possible. */
+static enum kr_status explain_candidates(struct closing *c, kr_obs o, kr_version known, uint32_t age)
+{
+	kr_version v;
+	for (kr_candidates it = kr_asg_candidates(c->ir->asg, o); kr_asg_next(c->ir->asg, &it, &v);) {
+		bool done = false;
+		if (v.i == known.i)
+			continue;
+		enum kr_status status = rule_out_by_future(c, o, v, age, &done);
+		if (!status && !done)
+			status = rule_out_by_overwrite(c, o, v, age, &done);
+		if (status)
+			return status;
+		/* otherwise its writer is absent: nothing to explain */
+	}
+	return KR_OK;
+}
+
+static enum kr_status explain_source(struct closing *c, kr_obs o)
+{
+	if (kr_bits_get(c->sources_done, o.i))
+		return KR_OK;
+	kr_bits_set(c->sources_done, o.i);
+	if (c->ir->source_age[o.i] == 0)
+		return KR_OK;
+	return explain_candidates(c, o, c->ir->source[o.i], c->ir->source_age[o.i]);
+}
+
+static enum kr_status explain_presence(struct closing *c, kr_txn t)
+{
+	for (uint32_t steps = 0; t.i != KR_NONE && steps <= c->ir->asg->ntxns; steps++) { /* an observer may be of unknown outcome itself */
+		kr_obs why = c->ir->presence_why[t.i];
+		if (why.i == KR_NONE)
+			return KR_OK;
+		enum kr_status status = explain_source(c, why);
+		if (status)
+			return status;
+		t = c->ir->asg->obs[why.i].txn;
+	}
+	return KR_OK;
+}
+
+static enum kr_status explain_edge(struct closing *c, uint32_t index)
+{
+	const struct kr_ir *ir = c->ir;
+	const struct kr_edge *e = &ir->edges.at[index];
+	if (kr_bits_get(c->edges_done, index))
+		return KR_OK;
+	kr_bits_set(c->edges_done, index);
+	enum kr_status status = KR_OK;
+	kr_obs o = {e->why};
+	kr_txn from = kr_ir_txn(ir, e->from), to = kr_ir_txn(ir, e->to);
+	if (e->kind == KR_WR || e->kind == KR_RW || e->rule == KR_RULE_READER)
+		status = explain_source(c, o);
+	if (!status && e->kind == KR_RW && from.i != KR_NONE)
+		status = explain_order(c, ir->source[o.i], kr_asg_version_of(ir->asg, to, ir->asg->obs[o.i].key), index);
+	if (!status && e->rule == KR_RULE_READER) {
+		const struct kr_observation *obs = &ir->asg->obs[o.i];
+		status = need_path(c, kr_ir_out(ir, KR_WW, from), kr_ir_in(ir, KR_WR, obs->txn), index);
+		struct kr_link link = {KR_RW, obs->txn, from, o, ir->source[o.i], obs->key, KR_NONE};
+		if (!status)
+			status = add_lemma(c, link, &c->path);
+	}
+	return status;
+}
+
+/* The cycle of a known ww edge and its contrary: trivially forbidden, but it carries the edge into the proof. */
+static enum kr_status add_known_order(struct closing *c, uint32_t index)
+{
+	struct kr_link link = known_link(c->ir, index);
+	struct kr_link contrary = {KR_WW, link.to, link.from, {KR_NONE}, {KR_NONE}, link.key, KR_NONE};
+	struct kr_path path = {&index, 1, 1};
+	return add_lemma(c, contrary, &path);
+}
+
+static enum kr_status explain_all(struct closing *c)
+{
+	for (uint32_t i = 0; i < c->proof->links.n || c->todo.n > 0;) {
+		enum kr_status status = kr_ctx_tick(c->ir->ctx);
+		if (!status && c->todo.n > 0) {
+			status = explain_edge(c, kr_vec_pop(&c->todo));
+		} else if (!status) {
+			struct kr_link link = c->proof->links.at[i++];
+			if (link.edge != KR_NONE)
+				status = explain_edge(c, link.edge);
+			if (!status)
+				status = explain_presence(c, link.from);
+			if (!status)
+				status = explain_presence(c, link.to);
+		}
+		if (status)
+			return status;
+	}
+	return KR_OK;
+}
+
+static enum kr_status closing_init(struct closing *c, struct kr_proof *proof, const struct kr_ir *ir)
+{
+	*c = (struct closing){.proof = proof, .ir = ir};
+	c->edges_done = kr_mem_alloc(proof->mem, KR_BITS_WORDS(ir->edges.n), sizeof(uint64_t));
+	c->sources_done = kr_mem_alloc(proof->mem, KR_BITS_WORDS(ir->asg->nobs), sizeof(uint64_t));
+	return c->edges_done && c->sources_done ? KR_OK : KR_NOMEM;
+}
+
+static void closing_done(struct closing *c)
+{
+	struct kr_mem *mem = c->proof->mem;
+	kr_mem_free(mem, c->edges_done, KR_BITS_WORDS(c->ir->edges.n), sizeof(uint64_t));
+	kr_mem_free(mem, c->sources_done, KR_BITS_WORDS(c->ir->asg->nobs), sizeof(uint64_t));
+	kr_vec_done(mem, &c->path);
+	kr_vec_done(mem, &c->todo);
+}
+
+enum kr_status kr_proof_no_candidate(struct kr_proof *proof, const struct kr_ir *ir, kr_obs o)
+{
+	struct closing c;
+	enum kr_status status = closing_init(&c, proof, ir);
+	if (!status)
+		status = explain_candidates(&c, o, (kr_version){KR_NONE}, ir->edges.n);
+	while (!status && c.todo.n > 0) /* a version order that is itself a known edge: keep it in the proof so that closing explains it */
+		status = add_known_order(&c, kr_vec_pop(&c.todo));
+	closing_done(&c);
+	return status;
+}
+
+enum kr_status kr_proof_close(struct kr_proof *proof, const struct kr_ir *ir)
+{
+	struct closing c;
+	enum kr_status status = closing_init(&c, proof, ir);
+	if (!status)
+		status = explain_all(&c);
+	closing_done(&c);
+	return status;
+}
