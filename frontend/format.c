@@ -1,0 +1,172 @@
+/* Finds the format of a trace and reads it.
+ *
+ * A folder goes to the folder format that is surest of it, a file to the file format that is surest after seeing its first bytes, which are not consumed:
+ * standard input can be sniffed, too. Formats are the registry's; nothing here knows any of them. */
+#include "frontend/format.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+static bool has_word(const char *words, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = words; at && length != 0 && (at = strstr(at, word)) != NULL; at += length)
+		if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+			return true;
+	return false;
+}
+
+const struct kr_format *kr_format_find(const char *name)
+{
+	for (size_t i = 0; i < kr_format_registry_count; i++) {
+		const struct kr_format *format = kr_format_registry[i];
+		if (strcmp(format->name, name) == 0 || has_word(format->aliases, name))
+			return format;
+	}
+	return NULL;
+}
+
+/* The names of the formats for files or for folders, for a message. */
+static const char *format_names(bool folder, char *out, size_t size)
+{
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < kr_format_registry_count; i++) {
+		const char *name = kr_format_registry[i]->name;
+		if (kr_format_registry[i]->folder != folder || used + strlen(name) + 3 > size)
+			continue;
+		if (used) {
+			memcpy(out + used, ", ", 2);
+			used += 2;
+		}
+		memcpy(out + used, name, strlen(name) + 1);
+		used += strlen(name);
+	}
+	return out;
+}
+
+static const struct kr_format *surest(const char *path, bool folder, const char *head, size_t length)
+{
+	const struct kr_format *best = NULL;
+	int most = 0;
+
+	for (size_t i = 0; i < kr_format_registry_count; i++) {
+		const struct kr_format *format = kr_format_registry[i];
+		int sure = format->folder == folder ? format->sniff(path, head, length) : 0;
+		if (sure > most) {
+			most = sure;
+			best = format;
+		}
+	}
+	return best;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat info;
+
+	return strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static bool exists(const char *path)
+{
+	struct stat info;
+
+	return stat(path, &info) == 0;
+}
+
+static enum kr_status read_folder(struct kr_ctx *ctx, const char *path, const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
+{
+	char names[128];
+	const struct kr_format *format = options->format ? kr_format_find(options->format) : surest(path, true, NULL, 0);
+
+	if (!format)
+		return kr_err_set(err, KR_BAD, "is a folder, but not one of a known format, expected a trace file or a folder of: %s",
+			format_names(true, names, sizeof names));
+	h->format = format->name;
+	return format->read(ctx, path, NULL, options, h, err);
+}
+
+static enum kr_status read_source(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options,
+	struct kr_history *h, struct kr_err *err)
+{
+	const struct kr_format *format;
+	const char *head;
+	size_t length;
+	char names[128];
+	enum kr_status status;
+
+	if (options->format) {
+		format = kr_format_find(options->format);
+	} else {
+		if ((status = kr_source_head(source, &head, &length, err)))
+			return status;
+		format = surest(path, false, head, length);
+	}
+	if (!format)
+		return kr_err_set(err, KR_BAD, "is not in a known format, expected one of: %s", format_names(false, names, sizeof names));
+	h->format = format->name;
+	return format->read(ctx, path, source, options, h, err);
+}
+
+static enum kr_status read_file(struct kr_ctx *ctx, const char *path, const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
+{
+	struct kr_source *source;
+	enum kr_status status = kr_source_open(ctx, path, &source, err);
+
+	if (status)
+		return status;
+	status = read_source(ctx, path, source, options, h, err);
+	kr_source_free(source);
+	return status;
+}
+
+/* What can be told before anything is read: the format asked for exists and is for what `path` is. */
+static enum kr_status check_request(const char *path, bool folder, const struct kr_read_options *options, struct kr_err *err)
+{
+	const struct kr_format *format = options->format ? kr_format_find(options->format) : NULL;
+
+	if (options->format && !format)
+		return kr_err_set(err, KR_BAD, "unknown format \"%s\"", options->format);
+	if (!format || format->folder == folder)
+		return KR_OK;
+	if (folder)
+		return kr_err_set(err, KR_BAD, "is a folder, expected a file (format %s)", format->name);
+	if (!exists(path))
+		return KR_OK; /* opening it says why */
+	return kr_err_set(err, KR_BAD, "is a file, expected a folder (format %s)", format->name);
+}
+
+static enum kr_status read_any(struct kr_ctx *ctx, const char *path, const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
+{
+	bool folder = is_folder(path);
+	enum kr_status status = check_request(path, folder, options, err);
+	const char *name = kr_arena_text(&h->arena, path, strlen(path));
+
+	if (status)
+		return status;
+	h->lenient = options->lenient;
+	if (!name || !kr_vec_push(h->mem, &h->files, name))
+		return KR_NOMEM;
+	status = folder ? read_folder(ctx, path, options, h, err) : read_file(ctx, path, options, h, err);
+	return status ? status : kr_history_finish(h, ctx, err);
+}
+
+enum kr_status kr_read_trace(struct kr_ctx *ctx, const char *path, const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
+{
+	static const struct kr_read_options none = {0};
+	enum kr_status status = kr_history_init(h, &ctx->mem);
+
+	if (!status) {
+		status = read_any(ctx, path, options ? options : &none, h, err);
+		if (status)
+			kr_history_done(h);
+	}
+	if (status) {
+		kr_err_set(err, status, "%s while reading the trace", kr_status_text(status));
+		kr_err_at(err, path, 0, 0);
+	}
+	return status;
+}
