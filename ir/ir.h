@@ -93,6 +93,8 @@ static inline kr_txn kr_ir_txn(const struct kr_ir *ir, kr_node v)
 	return (kr_txn){ir->level->model == KR_NODES_TXN ? v.i : v.i / 2};
 }
 
+static inline bool kr_ir_is_present(const struct kr_ir *ir, kr_txn t) { return ir->presence[t.i] == KR_PRESENT; }
+
 /* Appends a time node. Before the clock exists only. */
 enum kr_status kr_ir_add_time_node(struct kr_ir *ir, kr_node *out);
 

@@ -1,0 +1,31 @@
+/* Pass `clock`: makes reachability over the known graph available to later passes and back ends (ir/clock.h), or finds that the graph has a cycle already. */
+#include "ir/clock.h"
+
+#include "passes/pass.h"
+
+static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_err *err)
+{
+	(void)err;
+	bool cyclic = false;
+	if (ir->clock) {
+		kr_clock_free(&ir->ctx->mem, ir->clock);
+		ir->clock = NULL;
+	}
+	enum kr_status status = kr_clock_build(ir, &cyclic);
+	*change = KR_UNCHANGED;
+	if (!status && cyclic) {
+		*change = KR_CONFLICT;
+		status = kr_ir_conflict(ir, KR_NONE);
+	}
+	return status;
+}
+
+const struct kr_pass kr_pass_clock = {
+	.name = "clock",
+	.title = "chain clocks: reachability over the known edges; finds cycles that are there already",
+	.source = "chain decomposition (Jagadish 1990), vector clocks",
+	.requires = KR_FACT_SO | KR_FACT_RT | KR_FACT_WR,
+	.provides = KR_FACT_CLOCK,
+	.breaks = 0,
+	.run = run,
+};

@@ -1,0 +1,33 @@
+/* Shared by the files of pass `saturate`: its indices and its forcing rules. */
+#ifndef KR_PASSES_SATURATE_H
+#define KR_PASSES_SATURATE_H
+
+#include "ir/clock.h"
+#include "ir/proof.h"
+#include "passes/pass.h"
+
+/* Writers of one key on one chain, in chain order. */
+struct kr_writer { kr_version version; uint32_t position; };
+struct kr_segment { uint32_t chain, first, count; }; /* into writers */
+
+struct kr_saturation {
+	struct kr_ir *ir;
+	struct kr_writer *writers;      /* of tracked chains, by key, chain, position */
+	struct kr_segment *segments;    /* by key, chain */
+	uint32_t *segment_first;        /* per key, and one more */
+	uint32_t nwriters, nsegments;
+	uint32_t *reader_head;          /* per version: an observation that saw it, or KR_NONE; continued in reader_next */
+	uint32_t *reader_next;          /* per observation */
+	kr_version (*watch)[2];         /* per observation: two candidates believed possible while it is open; KR_NONE: never looked */
+	uint8_t *begun;                 /* per transaction: its part in the graph has been looked at once */
+	bool changed;
+	bool conflict;
+};
+
+enum kr_status kr_saturation_init(struct kr_saturation *s, struct kr_ir *ir);
+void kr_saturation_done(struct kr_saturation *s);
+
+/* Applies the rules to a transaction whose clock moved in the chains of `changed`. */
+enum kr_status kr_saturation_visit(struct kr_saturation *s, kr_txn t, const uint64_t *changed);
+
+#endif
