@@ -1,0 +1,43 @@
+/* Random histories: clients with transactions open at the same time on a small simulated multi-version store, recorded as they would have been seen. */
+#ifndef KR_FRONTEND_GENERATE_H
+#define KR_FRONTEND_GENERATE_H
+
+#include "frontend/history.h"
+
+enum kr_store {
+	KR_STORE_SERIALIZABLE,  /* reads are validated at commit: strictly serializable */
+	KR_STORE_SNAPSHOT,      /* snapshot at begin, first committer wins: strong snapshot isolation */
+	KR_STORE_READ_COMMITTED /* each read sees what is committed at that moment; nothing is validated */
+};
+
+struct kr_generate_options {
+	uint64_t seed;         /* equal options give equal histories */
+	uint32_t txns;         /* transactions; those of a planted anomaly come on top */
+	uint32_t sessions;     /* clients, at least 1; each has one transaction open at a time */
+	uint32_t keys;         /* at least 1, named k0, k1, ... */
+	uint32_t ops;          /* operations of a transaction */
+	uint32_t reads;        /* percent of operations that are reads */
+	uint32_t deletes;      /* percent of operations that are deletes; the rest are writes */
+	double theta;          /* how keys are chosen: 0 uniformly, else zipfian with this exponent */
+	uint32_t values;       /* distinct values written per key; 0: every write of a key writes another value */
+	uint32_t aborted;      /* percent of transactions that their client aborts */
+	uint32_t unknown;      /* percent of transactions whose outcome is not learned; about half of them take effect, sometimes later */
+	enum kr_store store;
+	enum kr_initial initial; /* keys start absent, or as 0 (told or not told) */
+	bool times;            /* record when begin and end were invoked and returned */
+	bool serial;           /* record the store's order of commits (white-box) of what took effect */
+	const char *anomaly;   /* planted half-way, on keys of its own; NULL: none */
+};
+
+/* 1,000 transactions of 4 operations, half of them reads, by 8 clients on 100 keys; serializable, with times. */
+void kr_generate_defaults(struct kr_generate_options *options);
+
+/* On success the caller owns the finished history (kr_history_done). KR_BAD: options out of range or an unknown anomaly; err says which. */
+enum kr_status kr_generate(struct kr_ctx *ctx, const struct kr_generate_options *options, struct kr_history *out, struct kr_err *err);
+
+bool kr_store_parse(const char *text, enum kr_store *store); /* "serializable", "snapshot", "read-committed" */
+
+/* The anomalies that can be planted: name and one line of what is planted. NULL past the end. */
+const char *kr_generate_anomaly(size_t i, const char **title);
+
+#endif
