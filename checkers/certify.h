@@ -1,0 +1,17 @@
+/* From the IR's terms to the verifier's: proofs and worlds become certificates. */
+#ifndef KR_CHECKERS_CERTIFY_H
+#define KR_CHECKERS_CERTIFY_H
+
+#include "backend/backend.h"
+#include "frontend/analyze.h"
+#include "verify/verify.h"
+
+/* The proof's cycles, closed first; what was found first becomes the certificate's last cycle. */
+enum kr_status kr_certify_proof(const struct kr_ir *ir, struct kr_proof *proof, struct kr_certificate *cert);
+
+/* A topological order of a world's graph: for transaction nodes, the serial order. */
+enum kr_status kr_certify_order(const struct kr_ir *ir, const kr_node *order, uint32_t n, struct kr_certificate *cert);
+
+enum kr_status kr_certify_anomaly(const struct kr_anomaly *anomaly, struct kr_certificate *cert);
+
+#endif

@@ -1,0 +1,124 @@
+/* The driver: anomalies, passes, back end, certificate, verification. Cost is that of its parts.
+ *
+ * A limit hit anywhere is an undecided verdict with the reason, never an error; a certificate that the verifier rejects is an internal error, never a verdict. */
+#include "checkers/check.h"
+
+#include <stdio.h>
+
+#include "checkers/certify.h"
+
+static double seconds_since(int64_t start) { return (double)(kr_now_ns() - start) * 1e-9; }
+
+static const struct kr_anomaly *first_anomaly(const struct kr_analysis *analysis, const struct kr_level *level)
+{
+	for (uint32_t i = 0; i < analysis->anomalies.n; i++) {
+		if (level->anomalies & KR_BIT(analysis->anomalies.at[i].kind))
+			return &analysis->anomalies.at[i];
+	}
+	return NULL;
+}
+
+static enum kr_status solve(struct kr_ir *ir, const char *name, struct kr_verdict *out, struct kr_err *err)
+{
+	struct kr_answer answer;
+	const struct kr_backend *backend = kr_backend_find(name);
+	if (!backend || !backend->solve)
+		return kr_err_set(err, KR_BAD, "%s: \"%s\", expected a back end that decides", backend ? "this back end only writes" : "unknown back end", name);
+	kr_answer_init(&answer, &ir->ctx->mem);
+	out->backend = name;
+	enum kr_status status = backend->solve(ir, &answer, err);
+	if (!status) {
+		out->outcome = answer.outcome;
+		out->rounds = answer.rounds;
+		out->choices = answer.choices;
+		out->clauses = answer.clauses;
+		if (answer.outcome == KR_SATISFIED)
+			status = kr_certify_order(ir, answer.order.at, answer.order.n, &out->certificate);
+		else if (answer.outcome == KR_VIOLATED)
+			status = kr_certify_proof(ir, &answer.proof, &out->certificate);
+		else
+			snprintf(out->reason, sizeof out->reason, "%s", answer.reason);
+	}
+	kr_answer_done(&answer, &ir->ctx->mem);
+	return status;
+}
+
+static enum kr_status decide(struct kr_ir *ir, const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err)
+{
+	enum kr_change change;
+	const char *passes = options->passes ? options->passes : out->checker->passes;
+	enum kr_status status = kr_passes_run(ir, passes, &options->pass_options, &out->passes, &change, err);
+	if (status)
+		return status;
+	if (change == KR_CONFLICT) {
+		out->outcome = KR_VIOLATED;
+		return kr_certify_proof(ir, ir->conflict, &out->certificate);
+	}
+	int64_t start = kr_now_ns();
+	status = solve(ir, options->backend ? options->backend : out->checker->backend, out, err);
+	out->solve_seconds = seconds_since(start);
+	return status;
+}
+
+static enum kr_status decide_graph(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_check_options *options, struct kr_verdict *out,
+	struct kr_err *err)
+{
+	struct kr_ir ir;
+	enum kr_status status = kr_ir_init(&ir, ctx, &analysis->asg, options->level, options->order);
+	if (status)
+		return status;
+	status = decide(&ir, options, out, err);
+	kr_ir_done(&ir);
+	return status;
+}
+
+static enum kr_status verify(struct kr_ctx *ctx, const struct kr_history *h, struct kr_verdict *out, struct kr_err *err)
+{
+	struct kr_err why;
+	int64_t start = kr_now_ns();
+	kr_err_init(&why);
+	enum kr_status status = kr_verify(ctx, h, &out->certificate, &why);
+	out->verify_seconds = seconds_since(start);
+	if (status == KR_BAD || status == KR_UNSUPPORTED || status == KR_INTERNAL)
+		return kr_err_set(err, KR_INTERNAL, "internal error: the verifier rejects the certificate: %s; no verdict", why.text);
+	return status;
+}
+
+/* A limit becomes an undecided verdict; everything else stays what it is. */
+static enum kr_status undecided(enum kr_status status, struct kr_verdict *out)
+{
+	if (status != KR_NOMEM && status != KR_TIMEOUT && status != KR_CANCELED)
+		return status;
+	out->outcome = KR_UNDECIDED;
+	snprintf(out->reason, sizeof out->reason, "%s", kr_status_text(status));
+	return KR_OK;
+}
+
+enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, const struct kr_check_options *options,
+	struct kr_verdict *out, struct kr_err *err)
+{
+	int64_t start = kr_now_ns();
+	*out = (struct kr_verdict){.level = options->level, .order = options->order, .outcome = KR_UNDECIDED};
+	out->checker = options->checker ? options->checker : kr_checker_for(options->level);
+	kr_certificate_init(&out->certificate, &ctx->mem);
+	out->certificate.level = options->level->id;
+	out->certificate.order = options->order;
+	const struct kr_anomaly *anomaly = first_anomaly(analysis, options->level);
+	enum kr_status status;
+	if (anomaly) {
+		out->outcome = KR_VIOLATED;
+		status = kr_certify_anomaly(anomaly, &out->certificate);
+	} else {
+		status = decide_graph(ctx, analysis, options, out, err);
+	}
+	if (!status && out->outcome != KR_UNDECIDED)
+		status = verify(ctx, h, out, err);
+	out->seconds = seconds_since(start);
+	return undecided(status, out);
+}
+
+void kr_verdict_done(struct kr_verdict *verdict, struct kr_mem *mem)
+{
+	kr_certificate_done(&verdict->certificate);
+	kr_vec_done(mem, &verdict->passes);
+}

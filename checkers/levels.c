@@ -1,0 +1,82 @@
+/* The registry of levels and checkers: look-up by id or name. Levels are the union of what the checkers define. */
+#include <ctype.h>
+#include <string.h>
+
+#include "checkers/checker.h"
+
+/* Equal up to case and with '_' as '-'. */
+static bool same_name(const char *a, const char *b)
+{
+	for (; *a && *b; a++, b++) {
+		int x = *a == '_' ? '-' : tolower((unsigned char)*a);
+		int y = *b == '_' ? '-' : tolower((unsigned char)*b);
+		if (x != y)
+			return false;
+	}
+	return *a == *b;
+}
+
+const struct kr_level *kr_level_at(size_t i)
+{
+	for (size_t c = 0; c < kr_checker_registry_count; c++) {
+		for (const struct kr_level *level = kr_checker_registry[c]->levels; level && level->id; level++) {
+			if (i-- == 0)
+				return level;
+		}
+	}
+	return NULL;
+}
+
+const struct kr_level *kr_level_find(const char *name, enum kr_order *order)
+{
+	const struct kr_level *level;
+	for (size_t i = 0; (level = kr_level_at(i)) != NULL; i++) {
+		if (same_name(level->id, name)) {
+			*order = level->default_order;
+			return level;
+		}
+		for (const struct kr_level_name *n = level->names; n && n->name; n++) {
+			if (same_name(n->name, name)) {
+				*order = n->has_order ? n->order : level->default_order;
+				return level;
+			}
+		}
+	}
+	return NULL;
+}
+
+const struct kr_checker *kr_checker_find(const char *name)
+{
+	for (size_t c = 0; c < kr_checker_registry_count; c++) {
+		if (strcmp(kr_checker_registry[c]->name, name) == 0)
+			return kr_checker_registry[c];
+	}
+	return NULL;
+}
+
+static bool defines(const struct kr_checker *checker, const struct kr_level *level)
+{
+	for (const struct kr_level *own = checker->levels; own && own->id; own++) {
+		if (own == level)
+			return true;
+	}
+	return false;
+}
+
+bool kr_checker_decides(const struct kr_checker *checker, const struct kr_level *level)
+{
+	for (const char *const *id = checker->decides; id && *id; id++) {
+		if (strcmp(*id, level->id) == 0)
+			return true;
+	}
+	return defines(checker, level);
+}
+
+const struct kr_checker *kr_checker_for(const struct kr_level *level)
+{
+	for (size_t c = 0; c < kr_checker_registry_count; c++) {
+		if (defines(kr_checker_registry[c], level))
+			return kr_checker_registry[c];
+	}
+	return NULL;
+}

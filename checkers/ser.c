@@ -1,0 +1,58 @@
+/* Serializability, plain, with session order and with real-time order: no cycle of D and rw. One node per transaction; the choices that saturation leaves go to Z3. */
+#include "checkers/checker.h"
+
+static const struct kr_level_name ser_names[] = {
+	{"serializable", false, KR_ORDER_NONE},
+	{"pl-3", false, KR_ORDER_NONE},
+	{"1sr", false, KR_ORDER_NONE},
+	{"strong-session-serializable", true, KR_ORDER_SESSION},
+	{NULL, false, KR_ORDER_NONE},
+};
+
+static const struct kr_level_name pl_ss_names[] = {
+	{"strict-serializable", true, KR_ORDER_REALTIME},
+	{"strong-serializable", true, KR_ORDER_REALTIME},
+	{"linearizable", true, KR_ORDER_REALTIME},
+	{NULL, false, KR_ORDER_NONE},
+};
+
+static const char *const pl_ss_implies[] = {"ser", NULL};
+
+#define DEPENDENCIES (KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW))
+#define ORDERS (KR_BIT(KR_SO) | KR_BIT(KR_RT))
+
+static const struct kr_level levels[] = {
+	{
+		.id = "ser",
+		.names = ser_names,
+		.title = "serializability",
+		.definition = "no cycle of wr, ww and rw dependencies (G2)",
+		.source = "Adya, PhD thesis, MIT 1999: PL-3",
+		.default_order = KR_ORDER_NONE,
+		.model = KR_NODES_TXN,
+		.forbidden = {.allowed = DEPENDENCIES | ORDERS},
+		.anomalies = KR_ANOMALIES_ALL,
+	},
+	{
+		.id = "pl-ss",
+		.names = pl_ss_names,
+		.title = "strict serializability",
+		.definition = "no cycle of wr, ww and rw dependencies, session order and real-time order",
+		.source = "Adya, PhD thesis, MIT 1999: PL-SS; Herlihy and Wing, TOPLAS 1990",
+		.implies = pl_ss_implies,
+		.default_order = KR_ORDER_REALTIME,
+		.model = KR_NODES_TXN,
+		.forbidden = {.allowed = DEPENDENCIES | ORDERS},
+		.anomalies = KR_ANOMALIES_ALL,
+	},
+	{.id = NULL},
+};
+
+const struct kr_checker kr_checker_ser = {
+	.name = "ser",
+	.title = "serializability: saturation, then Z3 for the choices on the cycles that remain",
+	.source = "Tan et al., Cobra, OSDI 2020; Zhang, Mu, Tan, Boomslang, 2026",
+	.levels = levels,
+	.passes = "so,rt,presence,wr,ww,rw,clock,saturate",
+	.backend = "z3",
+};
