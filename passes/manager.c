@@ -1,0 +1,199 @@
+/* The pass manager: takes a list of pass names, checks that each pass finds the facts that it requires, runs them in order and stops at a conflict.
+ *
+ * What a pass need not do itself is done here: times, counts, dumps, facts, and in debug builds (KR_DEBUG) kr_ir_verify after every pass.
+ * The whole list is checked before the first pass runs, so a wrong list changes nothing. A pass all of whose facts hold already is not run again.
+ * A clock that a pass is about to break is freed, since the pass adds edges of which the clock would not learn.
+ * Cost: that of the passes; a sweep over the IR per pass when counts are asked for. */
+#include "passes/pass.h"
+
+#include <string.h>
+
+#include "ir/clock.h"
+
+static const char *const fact_names[] = {"so", "rt", "wr", "ww", "rw", "clock", "saturated"};
+
+const char *kr_fact_name(enum kr_fact fact)
+{
+	for (size_t i = 0; i < KR_COUNT(fact_names); i++) {
+		if (fact == 1u << i)
+			return fact_names[i];
+	}
+	return "unknown";
+}
+
+struct word {
+	const char *at;
+	size_t length;
+};
+
+/* Takes the next name off the list; false at its end. */
+static bool next_word(const char **list, struct word *out)
+{
+	static const char separators[] = ", \t";
+
+	*list += strspn(*list, separators);
+	*out = (struct word){*list, strcspn(*list, separators)};
+	*list += out->length;
+	return out->length > 0;
+}
+
+static const struct kr_pass *find_word(struct word word)
+{
+	for (size_t i = 0; i < kr_pass_registry_count; i++) {
+		const char *name = kr_pass_registry[i]->name;
+
+		if (strlen(name) == word.length && memcmp(name, word.at, word.length) == 0)
+			return kr_pass_registry[i];
+	}
+	return NULL;
+}
+
+const struct kr_pass *kr_pass_find(const char *name) { return find_word((struct word){name, strlen(name)}); }
+
+static enum kr_status fail_unknown(struct word word, struct kr_err *err)
+{
+	char names[256] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < kr_pass_registry_count; i++) {
+		const char *name = kr_pass_registry[i]->name;
+
+		if (n + strlen(name) + 3 > sizeof names)
+			break;
+		if (i > 0)
+			names[n++] = ' ';
+		memcpy(names + n, name, strlen(name) + 1);
+		n += strlen(name);
+	}
+	return kr_err_set(err, KR_BAD, "unknown pass '%.*s', expected one of: %s", (int)(word.length < 64 ? word.length : 64), word.at, names);
+}
+
+static enum kr_status fail_missing(const struct kr_pass *pass, uint32_t missing, struct kr_err *err)
+{
+	enum kr_fact fact = (enum kr_fact)(missing & -missing); /* the lowest one */
+
+	for (size_t i = 0; i < kr_pass_registry_count; i++) {
+		if (kr_pass_registry[i]->provides & fact)
+			return kr_err_set(err, KR_BAD, "pass '%s' requires the fact '%s', expected pass '%s' before it", pass->name, kr_fact_name(fact),
+				kr_pass_registry[i]->name);
+	}
+	return kr_err_set(err, KR_BAD, "pass '%s' requires the fact '%s', which no pass provides", pass->name, kr_fact_name(fact));
+}
+
+static uint32_t facts_after(const struct kr_pass *pass, uint32_t facts) { return (facts & ~pass->breaks) | pass->provides; }
+
+static enum kr_status check(const char *list, uint32_t facts, struct kr_err *err)
+{
+	struct word word;
+
+	while (next_word(&list, &word)) {
+		const struct kr_pass *pass = find_word(word);
+
+		if (!pass)
+			return fail_unknown(word, err);
+		if (pass->requires & ~facts)
+			return fail_missing(pass, pass->requires & ~facts, err);
+		facts = facts_after(pass, facts);
+	}
+	return KR_OK;
+}
+
+enum kr_status kr_passes_check(const char *list, struct kr_err *err) { return check(list, 0, err); }
+
+/* In debug builds: the pass left a sound IR, and says what it did. */
+static enum kr_status inspect(const struct kr_ir *ir, const struct kr_pass *pass, enum kr_change change, struct kr_err *err)
+{
+#ifdef KR_DEBUG
+	if ((change == KR_CONFLICT) != (ir->conflict != NULL))
+		return kr_err_set(err, KR_INTERNAL, "pass '%s' returned %s conflict, but recorded %s", pass->name, change == KR_CONFLICT ? "a" : "no",
+			ir->conflict ? "one" : "none");
+
+	struct kr_err why;
+
+	kr_err_init(&why);
+
+	enum kr_status status = kr_ir_verify(ir, &why);
+
+	if (status == KR_INTERNAL)
+		return kr_err_set(err, KR_INTERNAL, "after pass '%s': %s", pass->name, why.text);
+	return status;
+#else
+	(void)ir, (void)pass, (void)change, (void)err;
+	return KR_OK;
+#endif
+}
+
+static enum kr_status run_one(struct kr_ir *ir, const struct kr_pass *pass, enum kr_change *change, struct kr_err *err)
+{
+	enum kr_status status = kr_ctx_check(ir->ctx);
+
+	if (status)
+		return status;
+	if (pass->breaks & KR_FACT_CLOCK) {
+		kr_clock_free(&ir->ctx->mem, ir->clock);
+		ir->clock = NULL;
+	}
+	*change = KR_UNCHANGED;
+	status = pass->run(ir, change, err);
+	if (status)
+		return status;
+	ir->facts = *change == KR_CONFLICT ? ir->facts & ~pass->breaks : facts_after(pass, ir->facts);
+	return inspect(ir, pass, *change, err);
+}
+
+static bool wants_dump(const struct kr_pass_options *options, const struct kr_pass *pass)
+{
+	return options->dump_after && options->dump && (strcmp(options->dump_after, "all") == 0 || strcmp(options->dump_after, pass->name) == 0);
+}
+
+/* Has the pass nothing to do, because all that it would establish holds already? */
+static bool is_done(const struct kr_ir *ir, const struct kr_pass *pass) { return pass->provides && !(pass->provides & ~ir->facts); }
+
+/* Runs one pass with all that surrounds it. `counts` are those of the IR before; afterwards those after. */
+static enum kr_status step(struct kr_ir *ir, const struct kr_pass_options *options, struct kr_pass_stat *stat, struct kr_ir_counts *counts, struct kr_err *err)
+{
+	int64_t start = kr_now_ns();
+	enum kr_status status = is_done(ir, stat->pass) ? KR_OK : run_one(ir, stat->pass, &stat->change, err);
+
+	if (status)
+		return status;
+	stat->seconds = (double)(kr_now_ns() - start) * 1e-9;
+	if (wants_dump(options, stat->pass))
+		options->dump(options->dump_data, stat->pass->name, ir);
+	if (!options->count)
+		return KR_OK;
+	stat->before = *counts;
+	if (stat->change != KR_UNCHANGED || stat->pass->provides & KR_FACT_CLOCK)
+		status = kr_ir_count(ir, counts);
+	stat->after = *counts;
+	return status;
+}
+
+enum kr_status kr_passes_run(
+	struct kr_ir *ir, const char *list, const struct kr_pass_options *options, struct kr_pass_stats *stats, enum kr_change *change, struct kr_err *err)
+{
+	static const struct kr_pass_options no_options;
+	struct kr_ir_counts counts = {0};
+	enum kr_change all = KR_UNCHANGED;
+	struct word word;
+	enum kr_status status = check(list, ir->facts, err);
+
+	if (!options)
+		options = &no_options;
+	if (!status && options->dump_after && strcmp(options->dump_after, "all") != 0 && !kr_pass_find(options->dump_after))
+		status = fail_unknown((struct word){options->dump_after, strlen(options->dump_after)}, err);
+	if (!status && options->count)
+		status = kr_ir_count(ir, &counts);
+	while (!status && all != KR_CONFLICT && next_word(&list, &word)) {
+		struct kr_pass_stat stat = {.pass = find_word(word)};
+
+		status = step(ir, options, &stat, &counts, err);
+		if (!status && stats && !kr_vec_push(&ir->ctx->mem, stats, stat))
+			status = KR_NOMEM;
+		if (!status && stat.change > all)
+			all = stat.change;
+	}
+	if (!status)
+		*change = all;
+	return status;
+}

@@ -1,0 +1,106 @@
+/* Given orders as an offset array per version, bridged by a depth-first walk from every version that exists through those that may not. */
+#include "passes/orders.h"
+
+struct given {
+	uint32_t *first;   /* nversions + 2 */
+	kr_version *after; /* norders */
+	uint32_t *visited; /* per version: 1 + the last version from which it was reached */
+	KR_VEC(kr_version) stack;
+};
+
+static bool exists(const struct kr_ir *ir, kr_version v)
+{
+	kr_txn writer = ir->asg->versions[v.i].writer;
+
+	return writer.i == KR_NONE || ir->presence[writer.i] == KR_PRESENT;
+}
+
+static enum kr_status collect(struct given *g, const struct kr_ir *ir)
+{
+	const struct kr_asg *asg = ir->asg;
+	struct kr_mem *mem = &ir->ctx->mem;
+
+	g->first = kr_mem_alloc(mem, (size_t)asg->nversions + 2, sizeof *g->first);
+	g->after = kr_mem_alloc(mem, asg->norders, sizeof *g->after);
+	g->visited = kr_mem_alloc(mem, asg->nversions, sizeof *g->visited);
+	if (!g->first || !g->after || !g->visited)
+		return KR_NOMEM;
+	for (uint32_t i = 0; i < asg->norders; i++)
+		g->first[asg->orders[i].before.i + 2]++;
+	for (uint32_t v = 1; v <= asg->nversions; v++)
+		g->first[v + 1] += g->first[v];
+	for (uint32_t i = 0; i < asg->norders; i++) /* first[v + 1] is v's next place; in the end it is where v + 1 begins */
+		g->after[g->first[asg->orders[i].before.i + 1]++] = asg->orders[i].after;
+	return KR_OK;
+}
+
+/* Appends the nearest versions after `start` that exist. */
+static enum kr_status bridge(struct given *g, const struct kr_ir *ir, kr_version start, struct kr_orders *out)
+{
+	struct kr_mem *mem = &ir->ctx->mem;
+
+	kr_vec_clear(&g->stack);
+	if (!kr_vec_push(mem, &g->stack, start))
+		return KR_NOMEM;
+	while (g->stack.n > 0) {
+		kr_version v = kr_vec_pop(&g->stack);
+		enum kr_status status = kr_ctx_tick(ir->ctx);
+
+		for (uint32_t i = g->first[v.i]; i < g->first[v.i + 1] && !status; i++) {
+			kr_version next = g->after[i];
+
+			if (g->visited[next.i] == start.i + 1)
+				continue;
+			g->visited[next.i] = start.i + 1;
+			if (!(exists(ir, next) ? kr_vec_push(mem, &out->after, next) : kr_vec_push(mem, &g->stack, next)))
+				status = KR_NOMEM;
+		}
+		if (status)
+			return status;
+	}
+	return KR_OK;
+}
+
+static enum kr_status fill(struct kr_orders *orders, struct given *g, const struct kr_ir *ir)
+{
+	enum kr_status status = collect(g, ir);
+
+	for (uint32_t v = 0; v < ir->asg->nversions && !status; v++) {
+		orders->first[v] = orders->after.n;
+		if (g->first[v] < g->first[v + 1] && exists(ir, (kr_version){v}))
+			status = bridge(g, ir, (kr_version){v}, orders);
+	}
+	orders->first[ir->asg->nversions] = orders->after.n;
+	return status;
+}
+
+enum kr_status kr_orders_init(struct kr_orders *orders, const struct kr_ir *ir)
+{
+	struct kr_mem *mem = &ir->ctx->mem;
+	struct given g = {0};
+
+	*orders = (struct kr_orders){.mem = mem};
+	if (ir->asg->norders == 0)
+		return KR_OK;
+	orders->nfirst = ir->asg->nversions + 1;
+	orders->first = kr_mem_alloc(mem, orders->nfirst, sizeof *orders->first);
+
+	enum kr_status status = orders->first ? fill(orders, &g, ir) : KR_NOMEM;
+
+	kr_mem_free(mem, g.first, (size_t)ir->asg->nversions + 2, sizeof *g.first);
+	kr_mem_free(mem, g.after, ir->asg->norders, sizeof *g.after);
+	kr_mem_free(mem, g.visited, ir->asg->nversions, sizeof *g.visited);
+	kr_vec_done(mem, &g.stack);
+	if (status)
+		kr_orders_done(orders);
+	return status;
+}
+
+void kr_orders_done(struct kr_orders *orders)
+{
+	if (!orders->mem)
+		return;
+	kr_mem_free(orders->mem, orders->first, orders->nfirst, sizeof *orders->first);
+	kr_vec_done(orders->mem, &orders->after);
+	*orders = (struct kr_orders){0};
+}

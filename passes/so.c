@@ -1,0 +1,65 @@
+/* Session order: per session a chain of edges through its transactions, in the order of the trace.
+ *
+ * A transaction whose client never learned its outcome may take effect at any later time: an edge enters it, from the last transaction before it
+ * whose outcome is known, and none leaves it; the chain goes on from that same predecessor. Transactions that took no effect are passed over, which
+ * loses nothing, since their neighbours are linked with each other. The transitive closure of the chain is the session order of docs/levels.md.
+ * Needs nothing; does nothing where the order asked for does not include sessions. Cost: O(transactions). */
+#include "passes/pass.h"
+
+static enum kr_status add(struct kr_ir *ir, kr_txn a, kr_txn b)
+{
+	return kr_ir_add_edge(ir, (struct kr_edge){kr_ir_out(ir, KR_SO, a), kr_ir_in(ir, KR_SO, b), KR_NONE, KR_SO, KR_RULE_GIVEN});
+}
+
+static enum kr_status link_sessions(struct kr_ir *ir, kr_txn *last)
+{
+	const struct kr_asg *asg = ir->asg;
+
+	for (uint32_t s = 0; s < asg->nsessions; s++)
+		last[s].i = KR_NONE;
+	for (uint32_t t = 0; t < asg->ntxns; t++) {
+		uint32_t session = asg->txns[t].session;
+		enum kr_status status = kr_ctx_tick(ir->ctx);
+
+		if (!status && session != KR_NONE && ir->presence[t] != KR_ABSENT_TXN) {
+			if (last[session].i != KR_NONE)
+				status = add(ir, last[session], (kr_txn){t});
+			if (!asg->txns[t].outcome_unknown)
+				last[session].i = t;
+		}
+		if (status)
+			return status;
+	}
+	return KR_OK;
+}
+
+static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_err *err)
+{
+	struct kr_mem *mem = &ir->ctx->mem;
+	uint32_t before = ir->edges.n;
+
+	(void)err;
+	if (ir->order < KR_ORDER_SESSION)
+		return KR_OK;
+
+	kr_txn *last = kr_mem_alloc(mem, ir->asg->nsessions, sizeof *last);
+
+	if (!last)
+		return KR_NOMEM;
+
+	enum kr_status status = link_sessions(ir, last);
+
+	kr_mem_free(mem, last, ir->asg->nsessions, sizeof *last);
+	if (!status && ir->edges.n > before)
+		*change = KR_CHANGED;
+	return status;
+}
+
+const struct kr_pass kr_pass_so = {
+	.name = "so",
+	.title = "session order: a chain of edges per session",
+	.source = "Adya, Weak Consistency (1999), session guarantees; Biswas and Enea (OOPSLA 2019)",
+	.provides = KR_FACT_SO,
+	.breaks = KR_FACT_CLOCK | KR_FACT_SATURATED,
+	.run = run,
+};
