@@ -248,6 +248,20 @@ static bool initial_fits(const struct kr_history *h, kr_value initial, enum kr_k
 	return type == (kind == KR_KIND_COUNTER ? KR_VALUE_INT : KR_VALUE_ARRAY);
 }
 
+static const char *const kinds[] = {"any", "register", "counter", "list", "set"}; /* by enum kr_key_kind */
+
+enum kr_status kr_history_set_initial(struct kr_history *h, kr_key key, kr_value initial, struct kr_err *err)
+{
+	struct kr_key_entry *entry = &h->keys.at[key.i];
+	char name[80], value[80];
+
+	if (entry->kind != KR_KIND_ANY && !initial_fits(h, initial, entry->kind))
+		return kr_err_set(err, KR_BAD, "%s starts as %s, but is used as a %s", kr_history_brief(h, entry->name, name, sizeof name),
+			kr_history_brief(h, initial, value, sizeof value), kinds[entry->kind]);
+	entry->initial = initial;
+	return KR_OK;
+}
+
 /* Uses `key` as `kind`: false on a clash. */
 static bool use_key(struct kr_history *h, kr_key key, enum kr_key_kind kind, bool *marked)
 {
@@ -278,7 +292,6 @@ static void settle_kinds(struct kr_history *h, uint32_t first, bool good)
 
 static enum kr_status kind_clash(const struct kr_history *h, kr_value id, const struct kr_operation *op, uint32_t index, kr_key key, struct kr_err *err)
 {
-	static const char *const kinds[] = {"any", "register", "counter", "list", "set"};
 	const struct kr_key_entry *entry = &h->keys.at[key.i];
 	unsigned used = entry->kind & ~NEW_KIND;
 	char txn[80], name[80], initial[80];

@@ -178,6 +178,9 @@ kr_session kr_history_session(struct kr_history *h, kr_value name);
 /* The key of that name if there is one, or KR_NONE. */
 kr_key kr_history_find_key(const struct kr_history *h, kr_value name);
 
+/* Gives a key its value before every transaction. KR_BAD: the key is used as a kind that the value does not fit. */
+enum kr_status kr_history_set_initial(struct kr_history *h, kr_key key, kr_value initial, struct kr_err *err);
+
 /* Appends a transaction, and sets keys[].kind of the keys that it writes. `txn.id` with i == KR_NONE gets the default id "#N", N = `position` (1-based place among the
  * trace's transactions). Its operations are those pushed to h->ops since the previous transaction; op_first and op_count are filled in. KR_BAD (nothing appended, no kind
  * changed): the id is taken; it begins before an earlier transaction of its session returned (unless that one is unknown); it uses a key as another kind than before. */

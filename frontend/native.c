@@ -1,0 +1,390 @@
+/* The native trace format: JSON Lines, or one JSON document for small traces (docs/formats/native.md).
+ *
+ * Lines are parsed one at a time by jansson and turned into the history's arrays before the next is read, so that memory follows the history. The first
+ * line that is not blank decides the form: an object with "txns", or no complete JSON value, begins a document; anything else is JSON Lines.
+ * A document is parsed as a whole; a scan over its brackets and strings finds the lines where its transactions begin, for messages and reports.
+ * jansson's own memory is plain malloc: its hooks are global state. A line too long for the memory limit is refused before it is parsed, by an
+ * estimate. Cost: about that of jansson. The rest of the reader: native_*.c. */
+#include "frontend/native.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define BYTES_PER_BYTE 8 /* jansson's memory for a byte of JSON: 4 for long strings, 20 for short numbers */
+
+static bool is_blank(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (text[i] != ' ' && text[i] != '\t' && text[i] != '\r' && text[i] != '\n')
+			return false;
+	return true;
+}
+
+static size_t bom_length(const char *text, size_t length) { return length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; }
+
+/* ---- telling the format ---- */
+
+static bool contains(const char *text, size_t length, const char *part)
+{
+	size_t n = strlen(part);
+
+	for (; length >= n; text++, length--)
+		if (memcmp(text, part, n) == 0)
+			return true;
+	return false;
+}
+
+static bool ends_in(const char *path, const char *end)
+{
+	size_t length = strlen(path), n = strlen(end);
+
+	return length >= n && strcmp(path + length - n, end) == 0;
+}
+
+static int sniff(const char *path, const char *head, size_t length)
+{
+	size_t at = bom_length(head, length);
+
+	while (at < length && is_blank(head + at, 1))
+		at++;
+	if (at == length)
+		return 30; /* an empty trace */
+	if (head[at] == '{')
+		return contains(head, length, "\"krait\"") || contains(head, length, "\"ops\"") || contains(head, length, "\"txns\"") ? 90 : 40;
+	if (memchr(head, '\0', length))
+		return 0;
+	return ends_in(path, ".jsonl") || ends_in(path, ".jsonl.gz") ? 10 : 0;
+}
+
+/* ---- objects ---- */
+
+void kr_native_get_fields(json_t *object, struct kr_native_fields *out)
+{
+#define FIELD(name) {#name, offsetof(struct kr_native_fields, name)}
+	static const struct { const char *name; size_t offset; } fields[] = {
+		FIELD(id), FIELD(s), FIELD(ops), FIELD(begin), FIELD(end), FIELD(status), FIELD(serial), FIELD(snapshot), FIELD(commit_ts),
+		FIELD(version_order), FIELD(writers), FIELD(krait), FIELD(name), FIELD(time_unit), FIELD(initial), FIELD(clock_skew),
+		FIELD(universe), FIELD(ordered_keys), FIELD(txns),
+	};
+#undef FIELD
+
+	*out = (struct kr_native_fields){0};
+	for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
+		const char *name = json_object_iter_key(at);
+		for (size_t i = 0; i < KR_COUNT(fields); i++) {
+			if (strcmp(name, fields[i].name) == 0) {
+				json_t *value = json_object_iter_value(at);
+				memcpy((char *)out + fields[i].offset, &value, sizeof value);
+				break;
+			}
+		}
+	}
+}
+
+/* With `lenient` a bad transaction or version order is counted and forgotten. */
+static enum kr_status forgive(struct kr_native *n, enum kr_status status)
+{
+	if (status != KR_BAD || !n->lenient)
+		return status;
+	n->h->skipped++;
+	kr_err_init(n->err);
+	return KR_OK;
+}
+
+static enum kr_status read_txn(struct kr_native *n, json_t *json, const struct kr_native_fields *f)
+{
+	char found[80];
+
+	if (f->ops)
+		return kr_native_txn(n, f);
+	n->position++;
+	if (json_is_object(json))
+		return kr_native_bad(n, "found an object without \"ops\", expected a transaction");
+	return kr_native_bad(n, "found %s, expected an object", kr_native_found(json, found));
+}
+
+static enum kr_status read_object(struct kr_native *n, json_t *json, bool first)
+{
+	struct kr_native_fields f;
+
+	kr_native_get_fields(json, &f);
+	if (f.krait && !first)
+		return kr_native_bad(n, "a header (\"krait\"), expected only as the first line");
+	if (f.krait)
+		return kr_native_header(n, &f);
+	if (f.version_order && !f.ops)
+		return forgive(n, kr_native_order(n, &f));
+	return forgive(n, read_txn(n, json, &f));
+}
+
+/* ---- JSON ---- */
+
+static enum kr_status malformed(struct kr_native *n, const json_error_t *error, uint32_t line)
+{
+	if (json_error_code(error) == json_error_out_of_memory)
+		return KR_NOMEM;
+	kr_err_set(n->err, KR_BAD, "malformed JSON at column %d: %s", error->column, error->text);
+	kr_err_at(n->err, n->h->files.at[0], line, error->column > 0 ? (uint32_t)error->column : 0);
+	return KR_BAD;
+}
+
+static enum kr_status parse(struct kr_native *n, const char *text, size_t length, json_t **out, json_error_t *error)
+{
+	const struct kr_mem *mem = &n->ctx->mem;
+
+	*out = NULL;
+	if (mem->limit != SIZE_MAX && (mem->used > mem->limit || length > (mem->limit - mem->used) / BYTES_PER_BYTE))
+		return KR_NOMEM;
+	*out = json_loadb(text, length, KR_NATIVE_JSON, error);
+	return *out ? KR_OK : KR_BAD;
+}
+
+/* ---- a document ---- */
+
+KR_VEC_NAMED(lines, uint32_t);
+
+struct scanner {
+	const char *text;
+	size_t length, at;
+	uint32_t line, depth;
+	const char *name; /* last string directly in the document */
+	size_t name_length;
+	bool in_txns, element; /* an element of "txns" begins with the next token */
+};
+
+static void scan_string(struct scanner *s)
+{
+	size_t from = ++s->at;
+
+	while (s->at < s->length && s->text[s->at] != '"')
+		s->at += s->text[s->at] == '\\' ? 2 : 1;
+	if (s->depth == 1) {
+		s->name = s->text + from;
+		s->name_length = s->at - from;
+	}
+}
+
+/* Looks at one character of valid JSON, or one string; whether an element of "txns" begins there. */
+static bool scan_token(struct scanner *s)
+{
+	bool begins = false;
+	char c = s->text[s->at];
+
+	if (c == '\n')
+		s->line++;
+	if (is_blank(&c, 1))
+		return false;
+	if (c == ']' || c == '}') {
+		s->depth--;
+		s->element = false;
+		s->in_txns = s->in_txns && s->depth >= 2;
+		return false;
+	}
+	if (s->element && s->depth == 2) {
+		begins = true;
+		s->element = false;
+	}
+	if (c == '"') {
+		scan_string(s);
+	} else if (c == '[' || c == '{') {
+		if (s->depth++ == 1 && c == '[' && s->name_length == 4 && memcmp(s->name, "txns", 4) == 0)
+			s->in_txns = s->element = true;
+	} else if (c == ',') {
+		s->element = s->in_txns && s->depth == 2;
+	}
+	return begins;
+}
+
+/* The line of each element of the document's "txns". */
+static enum kr_status find_lines(struct kr_native *n, const char *text, size_t length, uint32_t first_line, struct lines *out)
+{
+	struct scanner s = {.text = text, .length = length, .line = first_line};
+
+	for (; s.at < length; s.at++) {
+		if (scan_token(&s) && !kr_vec_push(n->h->mem, out, s.line))
+			return KR_NOMEM;
+		enum kr_status status = kr_ctx_tick(n->ctx);
+		if (status)
+			return status;
+	}
+	return KR_OK;
+}
+
+static enum kr_status read_elements(struct kr_native *n, json_t *txns, const struct lines *lines)
+{
+	size_t count = json_array_size(txns);
+	char found[80];
+
+	if (!json_is_array(txns))
+		return kr_native_bad(n, "\"txns\" is %s, expected an array of transactions", kr_native_found(txns, found));
+	for (size_t i = 0; i < count; i++) {
+		struct kr_native_fields f;
+		json_t *element = json_array_get(txns, i);
+		if (lines->n == count)
+			n->line = lines->at[i];
+		kr_native_get_fields(element, &f);
+		enum kr_status status = forgive(n, read_txn(n, element, &f));
+		if (status)
+			return status;
+	}
+	return KR_OK;
+}
+
+static enum kr_status read_document(struct kr_native *n, json_t *root, const char *text, size_t length)
+{
+	struct kr_native_fields f;
+	struct lines lines = {0};
+
+	kr_native_get_fields(root, &f);
+	if (!f.txns)
+		return kr_native_bad(n, "found a JSON document without \"txns\", expected one with it, or JSON Lines: one object per line");
+
+	enum kr_status status = kr_native_header(n, &f);
+
+	if (!status)
+		status = find_lines(n, text, length, n->line, &lines);
+	if (!status)
+		status = read_elements(n, f.txns, &lines);
+	kr_vec_done(n->h->mem, &lines);
+	return status;
+}
+
+/* A document that goes on after its first line. */
+static enum kr_status read_long_document(struct kr_native *n, struct kr_source *source, const char *line, size_t length)
+{
+	struct kr_str whole;
+	json_error_t error;
+	json_t *root = NULL;
+	char *rest;
+	enum kr_status status;
+
+	kr_str_init(&whole, n->h->mem);
+	kr_str_add_bytes(&whole, line, length);
+	kr_str_add_bytes(&whole, "\n", 1);
+	status = kr_source_rest(source, &rest, &length, n->err);
+	if (!status) {
+		kr_str_add_bytes(&whole, rest, length);
+		status = whole.failed ? KR_NOMEM : parse(n, whole.at, whole.n, &root, &error);
+		if (status == KR_BAD)
+			status = malformed(n, &error, n->line + (uint32_t)error.line - 1);
+	}
+	if (!status)
+		status = read_document(n, root, whole.at, whole.n);
+	json_decref(root);
+	kr_str_done(&whole);
+	return status;
+}
+
+static enum kr_status expect_end(struct kr_native *n, struct kr_source *source)
+{
+	char *line;
+	size_t length;
+	enum kr_status status;
+
+	while (!(status = kr_source_line(source, &line, &length, n->err)) && line) {
+		if (is_blank(line, length))
+			continue;
+		n->line = kr_source_line_number(source);
+		return kr_native_bad(n, "more text after the end of the document, expected nothing");
+	}
+	return status;
+}
+
+/* ---- lines ---- */
+
+static enum kr_status read_first(struct kr_native *n, struct kr_source *source, const char *line, size_t length)
+{
+	json_error_t error;
+	json_t *root;
+	enum kr_status status = parse(n, line, length, &root, &error);
+
+	if (status == KR_BAD && json_error_code(&error) == json_error_premature_end_of_input)
+		return read_long_document(n, source, line, length);
+	if (status == KR_BAD) {
+		n->position++;
+		return forgive(n, malformed(n, &error, n->line));
+	}
+	if (status)
+		return status;
+	if (json_object_get(root, "txns")) {
+		status = read_document(n, root, line, length);
+		if (!status)
+			status = expect_end(n, source);
+	} else {
+		status = read_object(n, root, true);
+	}
+	json_decref(root);
+	return status;
+}
+
+static enum kr_status read_line(struct kr_native *n, const char *line, size_t length)
+{
+	json_error_t error;
+	json_t *root;
+	enum kr_status status = parse(n, line, length, &root, &error);
+
+	if (status == KR_BAD) {
+		n->position++;
+		return forgive(n, malformed(n, &error, n->line));
+	}
+	if (!status)
+		status = read_object(n, root, false);
+	json_decref(root);
+	return status;
+}
+
+static enum kr_status read_all(struct kr_native *n, struct kr_source *source)
+{
+	bool first = true;
+	char *line;
+	size_t length, bom;
+	enum kr_status status;
+
+	while (!(status = kr_source_line(source, &line, &length, n->err)) && line) {
+		n->line = kr_source_line_number(source);
+		bom = n->line == 1 ? bom_length(line, length) : 0;
+		if (is_blank(line + bom, length - bom))
+			continue;
+		status = first ? read_first(n, source, line + bom, length - bom) : read_line(n, line, length);
+		first = false;
+		if (status || (status = kr_ctx_tick(n->ctx)))
+			return status;
+		if ((n->line & 255) == 0)
+			kr_ctx_progress(n->ctx, "reading", kr_source_read_so_far(source), kr_source_size(source));
+	}
+	return status;
+}
+
+static enum kr_status read_native(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
+	struct kr_err *err)
+{
+	struct kr_err own;
+	struct kr_native n = {.ctx = ctx, .h = h, .err = &own, .lenient = options->lenient, .id = {KR_NONE}};
+	enum kr_status status;
+
+	(void)path;
+	kr_err_init(&own);
+	kr_str_init(&n.text, h->mem);
+	status = read_all(&n, source);
+	if (!status)
+		status = kr_native_finish(&n);
+	if (status && own.status != KR_OK && err && err->status == KR_OK)
+		*err = own;
+	kr_vec_done(h->mem, &n.names);
+	kr_vec_done(h->mem, &n.orders);
+	kr_vec_done(h->mem, &n.order_ids);
+	kr_vec_done(h->mem, &n.frames);
+	kr_vec_done(h->mem, &n.sort);
+	kr_str_done(&n.text);
+	return status;
+}
+
+const struct kr_format kr_format_native = {
+	.name = "native",
+	.aliases = "krait jsonl",
+	.title = "krait's own: JSON Lines of transactions, or one JSON document",
+	.source = "docs/formats/native.md",
+	.folder = false,
+	.sniff = sniff,
+	.read = read_native,
+};

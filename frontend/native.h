@@ -1,0 +1,84 @@
+/* Inside of the native reader (TRACE.md's format), shared by native*.c only: state, errors and values. */
+#ifndef KR_FRONTEND_NATIVE_H
+#define KR_FRONTEND_NATIVE_H
+
+#include <jansson.h>
+
+#include "frontend/format.h"
+
+#define KR_NATIVE_JSON (JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL)
+
+/* A name that JSON forced to be an object's field name ("initial", "versions") and that looks like an integer: whether the string or the integer is
+ * meant is settled at the end, by which of them the trace uses as a key. */
+struct kr_native_name {
+	kr_value text;
+	int64_t number;
+	uint32_t seen;    /* into h->seen, or KR_NONE: in "initial" */
+	kr_value initial;
+};
+
+struct kr_native_frame { json_t *node; size_t at; uint32_t key_first; };
+
+struct kr_native {
+	struct kr_ctx *ctx;
+	struct kr_history *h;
+	struct kr_err *err;
+	bool lenient;
+	uint32_t line;        /* of the object being read */
+	uint32_t header_line; /* 0: no header so far */
+	uint32_t position;    /* transactions seen so far, bad ones too */
+	bool in_txn, in_op;   /* what messages begin with */
+	kr_value id;          /* of the transaction being read, KR_NONE: none given */
+	uint32_t op_index;
+	size_t arguments;     /* of the operation being read, without its name and attributes */
+
+	KR_VEC(struct kr_native_name) names; /* open until the end */
+	KR_VEC(struct kr_version_order) orders; /* writers: into order_ids, since they may be named before they are read */
+	KR_VEC(kr_value) order_ids;
+
+	/* scratch, reused */
+	struct kr_str text;
+	KR_VEC(struct kr_native_frame) frames;
+	KR_VEC(const char *) sort;
+};
+
+/* Known fields of a line's object, NULL where missing. */
+struct kr_native_fields {
+	json_t *krait, *name, *time_unit, *initial, *clock_skew, *universe, *ordered_keys, *txns;
+	json_t *id, *s, *status, *begin, *end, *ops, *serial, *snapshot, *commit_ts;
+	json_t *version_order, *writers;
+};
+
+/* Sets the error, with line and, inside a transaction, which one and which operation. Returns KR_BAD. */
+enum kr_status kr_native_bad(struct kr_native *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* What `json` is, for "found ...": a scalar's text (cut), "an object", "an array of 3 elements", "nothing" for NULL. Returns `out`. */
+const char *kr_native_found(const json_t *json, char out[80]);
+
+/* Interns any value; KR_NONE when memory runs out. */
+kr_value kr_native_value(struct kr_native *n, json_t *json);
+enum kr_status kr_native_put_value(struct kr_native *n, json_t *json, const char *what, kr_value *out);   /* not null */
+enum kr_status kr_native_put_key(struct kr_native *n, json_t *json, const char *what, kr_key *out);       /* string or number */
+enum kr_status kr_native_put_name(struct kr_native *n, json_t *json, const char *what, kr_value *out);    /* string or integer */
+enum kr_status kr_native_put_int(struct kr_native *n, json_t *json, const char *what, int64_t *out);
+enum kr_status kr_native_put_bool(struct kr_native *n, json_t *json, const char *what, bool *out);
+enum kr_status kr_native_put_times(struct kr_native *n, json_t *json, const char *what, int64_t out[2]);  /* [from, to] */
+
+/* The key of an object's field name: `initial` or, when seen != KR_NONE, h->seen[seen].key gets it, perhaps at the end. */
+enum kr_status kr_native_field_name(struct kr_native *n, const char *text, uint32_t seen, kr_value initial);
+
+void kr_native_get_fields(json_t *object, struct kr_native_fields *out);
+enum kr_status kr_native_header(struct kr_native *n, const struct kr_native_fields *f);
+enum kr_status kr_native_order(struct kr_native *n, const struct kr_native_fields *f);
+enum kr_status kr_native_txn(struct kr_native *n, const struct kr_native_fields *f);
+enum kr_status kr_native_op(struct kr_native *n, json_t *op);
+bool kr_native_is_attributes(const json_t *json); /* a non-empty object of nothing but well-formed attributes */
+enum kr_status kr_native_attributes(struct kr_native *n, json_t *json); /* of the operation pushed last */
+enum kr_status kr_native_range(struct kr_native *n, json_t *op, struct kr_operation *out);
+enum kr_status kr_native_scan(struct kr_native *n, json_t *op, struct kr_operation *out);
+enum kr_status kr_native_update(struct kr_native *n, json_t *op, struct kr_operation *out);
+
+/* After the last line: names and version orders that had to wait. */
+enum kr_status kr_native_finish(struct kr_native *n);
+
+#endif

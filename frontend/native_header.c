@@ -1,0 +1,234 @@
+/* Native format: the header, version orders, and what can be settled only at the end of the trace.
+ *
+ * JSON has only strings for field names. So a name in "initial" or "versions" that looks like an integer means the integer key when the trace uses that one as
+ * a key and not the string; otherwise the string. Version orders may name writers before their lines: ids are kept and looked up at the end. */
+#include "frontend/native.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether text is an integer as JSON writes it, within 64 bits. */
+static bool is_integer(const char *text, int64_t *out)
+{
+	const char *digits = text + (text[0] == '-');
+	size_t count = strspn(digits, "0123456789");
+
+	if (count == 0 || digits[count] != '\0' || (digits[0] == '0' && (count > 1 || digits != text)))
+		return false;
+	errno = 0;
+	*out = strtoll(text, NULL, 10);
+	return errno == 0;
+}
+
+static enum kr_status settle_name(struct kr_native *n, kr_key key, uint32_t seen, kr_value initial)
+{
+	if (key.i == KR_NONE)
+		return KR_NOMEM;
+	if (seen != KR_NONE) {
+		n->h->seen.at[seen].key = key;
+		return KR_OK;
+	}
+
+	enum kr_status status = kr_history_set_initial(n->h, key, initial, n->err);
+
+	if (status == KR_BAD)
+		kr_err_at(n->err, n->h->files.at[0], n->header_line, 0);
+	return status;
+}
+
+enum kr_status kr_native_field_name(struct kr_native *n, const char *text, uint32_t seen, kr_value initial)
+{
+	struct kr_native_name name = {.text = kr_history_text(n->h, KR_VALUE_STRING, text, strlen(text)), .seen = seen, .initial = initial};
+
+	if (name.text.i == KR_NONE)
+		return KR_NOMEM;
+	if (is_integer(text, &name.number))
+		return kr_vec_push(n->h->mem, &n->names, name) ? KR_OK : KR_NOMEM;
+	return settle_name(n, kr_history_key(n->h, name.text), seen, initial);
+}
+
+static enum kr_status settle_names(struct kr_native *n)
+{
+	for (uint32_t i = 0; i < n->names.n; i++) {
+		const struct kr_native_name *name = &n->names.at[i];
+		kr_key key = kr_history_find_key(n->h, name->text);
+		if (key.i == KR_NONE) {
+			kr_value number = kr_history_int(n->h, name->number);
+			if (number.i == KR_NONE)
+				return KR_NOMEM;
+			key = kr_history_find_key(n->h, number);
+		}
+		if (key.i == KR_NONE)
+			key = kr_history_key(n->h, name->text);
+		enum kr_status status = settle_name(n, key, name->seen, name->initial);
+		if (status)
+			return status;
+	}
+	return KR_OK;
+}
+
+/* ---- header ---- */
+
+static enum kr_status put_text(struct kr_native *n, const json_t *json, const char *what, const char **out)
+{
+	char found[80];
+
+	if (!json)
+		return KR_OK;
+	if (!json_is_string(json))
+		return kr_native_bad(n, "%s is %s, expected a string", what, kr_native_found(json, found));
+	*out = kr_arena_text(&n->h->arena, json_string_value(json), json_string_length(json));
+	return *out ? KR_OK : KR_NOMEM;
+}
+
+static enum kr_status put_initial(struct kr_native *n, json_t *json)
+{
+	const char *text = json_is_string(json) ? json_string_value(json) : "";
+	char found[80];
+
+	if (!json || strcmp(text, "absent") == 0)
+		return KR_OK;
+	if (strcmp(text, "unknown") == 0) {
+		n->h->initial = KR_INITIAL_UNKNOWN;
+		return KR_OK;
+	}
+	if (!json_is_object(json))
+		return kr_native_bad(n, "\"initial\" is %s, expected \"absent\", \"unknown\" or an object of values by key", kr_native_found(json, found));
+	n->h->initial = KR_INITIAL_GIVEN;
+	for (void *at = json_object_iter(json); at; at = json_object_iter_next(json, at)) {
+		kr_value initial = kr_native_value(n, json_object_iter_value(at));
+		enum kr_status status = initial.i == KR_NONE ? KR_NOMEM : kr_native_field_name(n, json_object_iter_key(at), KR_NONE, initial);
+		if (status)
+			return status;
+	}
+	return KR_OK;
+}
+
+static enum kr_status put_universe(struct kr_native *n, json_t *json)
+{
+	char what[64];
+	kr_key key;
+
+	if (!json)
+		return KR_OK;
+	if (!json_is_array(json))
+		return kr_native_bad(n, "\"universe\" is %s, expected an array of keys", kr_native_found(json, (char[80]){0}));
+	for (size_t i = 0; i < json_array_size(json); i++) {
+		(void)snprintf(what, sizeof what, "element %zu of \"universe\"", i);
+		enum kr_status status = kr_native_put_key(n, json_array_get(json, i), what, &key);
+		if (status)
+			return status;
+	}
+	return KR_OK;
+}
+
+static enum kr_status put_order_of_keys(struct kr_native *n, const json_t *json)
+{
+	const char *text = json_is_string(json) ? json_string_value(json) : "";
+	char found[80];
+
+	if (!json)
+		return KR_OK;
+	if (strcmp(text, "bytes") == 0)
+		n->h->key_order = KR_KEYS_BYTES;
+	else if (strcmp(text, "numbers") == 0)
+		n->h->key_order = KR_KEYS_NUMBERS;
+	else
+		return kr_native_bad(n, "\"ordered_keys\" is %s, expected \"bytes\" or \"numbers\"", kr_native_found(json, found));
+	return KR_OK;
+}
+
+enum kr_status kr_native_header(struct kr_native *n, const struct kr_native_fields *f)
+{
+	enum kr_status status;
+	char found[80];
+
+	if (f->krait && (!json_is_integer(f->krait) || json_integer_value(f->krait) != 1))
+		return kr_native_bad(n, "\"krait\" is %s, expected 1, the format version", kr_native_found(f->krait, found));
+	if (f->ops)
+		return kr_native_bad(n, "both \"krait\" and \"ops\", expected a header or a transaction");
+	n->header_line = n->line;
+	if ((status = put_text(n, f->name, "\"name\"", &n->h->name)) || (status = put_text(n, f->time_unit, "\"time_unit\"", &n->h->time_unit)))
+		return status;
+	if (f->clock_skew && (status = kr_native_put_int(n, f->clock_skew, "\"clock_skew\"", &n->h->clock_skew)))
+		return status;
+	if (n->h->clock_skew < 0)
+		return kr_native_bad(n, "\"clock_skew\" is %lld, expected 0 or more", (long long)n->h->clock_skew);
+	if ((status = put_initial(n, f->initial)) || (status = put_universe(n, f->universe)))
+		return status;
+	return put_order_of_keys(n, f->ordered_keys);
+}
+
+/* ---- version orders ---- */
+
+static enum kr_status put_order(struct kr_native *n, const struct kr_native_fields *f)
+{
+	struct kr_version_order order = {.writer_first = n->order_ids.n, .line = n->line};
+	enum kr_status status = kr_native_put_key(n, f->version_order, "\"version_order\"", &order.key);
+	char what[64];
+	kr_value id;
+
+	if (status)
+		return status;
+	if (!json_is_array(f->writers))
+		return kr_native_bad(n, "\"writers\" is %s, expected an array of transaction ids", kr_native_found(f->writers, (char[80]){0}));
+	for (size_t i = 0; i < json_array_size(f->writers); i++) {
+		(void)snprintf(what, sizeof what, "writer %zu of the version order", i);
+		status = kr_native_put_name(n, json_array_get(f->writers, i), what, &id);
+		if (!status && !kr_vec_push(n->h->mem, &n->order_ids, id))
+			status = KR_NOMEM;
+		if (status)
+			return status;
+	}
+	order.writer_count = n->order_ids.n - order.writer_first;
+	return kr_vec_push(n->h->mem, &n->orders, order) ? KR_OK : KR_NOMEM;
+}
+
+enum kr_status kr_native_order(struct kr_native *n, const struct kr_native_fields *f)
+{
+	uint32_t ids = n->order_ids.n;
+	enum kr_status status = put_order(n, f);
+
+	if (status)
+		n->order_ids.n = ids;
+	return status;
+}
+
+/* Looks the writers up and moves the order to the history. */
+static enum kr_status settle_order(struct kr_native *n, struct kr_version_order order)
+{
+	struct kr_history *h = n->h;
+	uint32_t first = h->order_writers.n;
+	char key[80], id[80];
+
+	for (uint32_t i = order.writer_first; i < order.writer_first + order.writer_count; i++) {
+		kr_txn writer = kr_history_find(h, n->order_ids.at[i]);
+		if (writer.i == KR_NONE) {
+			h->order_writers.n = first;
+			n->line = order.line;
+			return kr_native_bad(n, "version order of %s: no transaction has the id %s, expected a writer",
+				kr_history_brief(h, h->keys.at[order.key.i].name, key, sizeof key), kr_history_brief(h, n->order_ids.at[i], id, sizeof id));
+		}
+		if (!kr_vec_push(h->mem, &h->order_writers, writer))
+			return KR_NOMEM;
+	}
+	order.writer_first = first;
+	return kr_vec_push(h->mem, &h->version_orders, order) ? KR_OK : KR_NOMEM;
+}
+
+enum kr_status kr_native_finish(struct kr_native *n)
+{
+	enum kr_status status = settle_names(n);
+
+	for (uint32_t i = 0; !status && i < n->orders.n; i++) {
+		status = settle_order(n, n->orders.at[i]);
+		if (status == KR_BAD && n->lenient) {
+			kr_err_init(n->err);
+			n->h->skipped++;
+			status = KR_OK;
+		}
+	}
+	return status;
+}

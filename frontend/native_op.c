@@ -1,0 +1,182 @@
+/* Native format: one operation, ["name", argument..., {attributes}].
+ *
+ * The attributes come last and are told from an argument by place; only after a read's key may either a value or attributes follow. There an object counts as
+ * attributes when all its fields are attributes of the right types and it has one at least, else as the value; a value that looks like attributes
+ * is written with (empty) attributes behind it. */
+#include "frontend/native.h"
+
+#include <string.h>
+
+struct form {
+	const char *takes;   /* for messages */
+	uint8_t least, most; /* arguments, without attributes */
+	enum kr_status (*read)(struct kr_native *n, json_t *op, struct kr_operation *out);
+};
+
+static enum kr_status put_bool_flag(struct kr_native *n, json_t *json, const char *what, uint8_t *flags)
+{
+	bool done = false;
+	enum kr_status status = kr_native_put_bool(n, json, what, &done);
+
+	if (done)
+		*flags |= KR_OPF_DONE;
+	return status;
+}
+
+/* Argument `index` behind the name; NULL where there is none, attributes left aside. */
+static json_t *argument(const struct kr_native *n, const json_t *op, size_t index)
+{
+	return index < n->arguments ? json_array_get(op, index + 1) : NULL;
+}
+
+static enum kr_status read_r(struct kr_native *n, json_t *op, struct kr_operation *out)
+{
+	json_t *value = argument(n, op, 1);
+	enum kr_status status = kr_native_put_key(n, argument(n, op, 0), "the key", &out->key);
+
+	if (status || !value)
+		return status;
+	out->flags |= KR_OPF_KNOWN;
+	out->a = kr_native_value(n, value);
+	return out->a.i == KR_NONE ? KR_NOMEM : KR_OK;
+}
+
+/* w, append, add */
+static enum kr_status read_key_value(struct kr_native *n, json_t *op, struct kr_operation *out)
+{
+	enum kr_status status = kr_native_put_key(n, argument(n, op, 0), "the key", &out->key);
+
+	return status ? status : kr_native_put_value(n, argument(n, op, 1), out->kind == KR_OP_WRITE ? "the value" : "the element", &out->a);
+}
+
+static enum kr_status read_d(struct kr_native *n, json_t *op, struct kr_operation *out)
+{
+	json_t *found = argument(n, op, 1);
+	enum kr_status status = kr_native_put_key(n, argument(n, op, 0), "the key", &out->key);
+
+	if (status || !found)
+		return status;
+	out->flags |= KR_OPF_KNOWN;
+	return put_bool_flag(n, found, "\"found\", the second argument,", &out->flags);
+}
+
+static enum kr_status read_insert(struct kr_native *n, json_t *op, struct kr_operation *out)
+{
+	enum kr_status status = read_key_value(n, op, out);
+
+	return status ? status : put_bool_flag(n, argument(n, op, 2), "\"done\", the third argument,", &out->flags);
+}
+
+static enum kr_status read_cas(struct kr_native *n, json_t *op, struct kr_operation *out)
+{
+	enum kr_status status = kr_native_put_key(n, argument(n, op, 0), "the key", &out->key);
+
+	if (status)
+		return status;
+	out->a = kr_native_value(n, argument(n, op, 1));
+	if (out->a.i == KR_NONE)
+		return KR_NOMEM;
+	if ((status = kr_native_put_value(n, argument(n, op, 2), "the new value", &out->b)))
+		return status;
+	return put_bool_flag(n, argument(n, op, 3), "\"done\", the fourth argument,", &out->flags);
+}
+
+static enum kr_status put_number(struct kr_native *n, json_t *json, const char *what, kr_value *out)
+{
+	int64_t number;
+	enum kr_status status = kr_native_put_int(n, json, what, &number);
+
+	if (status)
+		return status;
+	*out = kr_history_int(n->h, number);
+	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
+}
+
+static enum kr_status read_inc(struct kr_native *n, json_t *op, struct kr_operation *out)
+{
+	json_t *result = argument(n, op, 2);
+	enum kr_status status = kr_native_put_key(n, argument(n, op, 0), "the key", &out->key);
+
+	if (!status)
+		status = put_number(n, argument(n, op, 1), "the delta", &out->a);
+	if (status || !result)
+		return status;
+	out->flags |= KR_OPF_KNOWN;
+	return put_number(n, result, "the new value", &out->b);
+}
+
+static const struct form forms[KR_OP_KINDS] = {
+	[KR_OP_READ] = {"a key and perhaps a value", 1, 2, read_r},
+	[KR_OP_WRITE] = {"a key and a value", 2, 2, read_key_value},
+	[KR_OP_DELETE] = {"a key and perhaps whether it was found", 1, 2, read_d},
+	[KR_OP_INSERT] = {"a key, a value and whether it was done", 3, 3, read_insert},
+	[KR_OP_CAS] = {"a key, the expected value, the new value and whether it was done", 4, 4, read_cas},
+	[KR_OP_INC] = {"a key, a delta and perhaps the new value", 2, 3, read_inc},
+	[KR_OP_APPEND] = {"a key and an element", 2, 2, read_key_value},
+	[KR_OP_ADD] = {"a key and an element", 2, 2, read_key_value},
+	[KR_OP_RANGE] = {"a low and a high bound, the rows and perhaps options", 3, 4, kr_native_range},
+	[KR_OP_SCAN] = {"a \"where\" and the rows", 2, 2, kr_native_scan},
+	[KR_OP_UPDATE] = {"a \"where\", a {\"set\": value} and the rows written", 3, 3, kr_native_update},
+};
+
+static int find_kind(const char *name)
+{
+	for (int kind = 0; kind < KR_OP_KINDS; kind++)
+		if (strcmp(kr_op_name((enum kr_op_kind)kind), name) == 0)
+			return kind;
+	return -1;
+}
+
+/* Whether the last of `count` elements behind the name are attributes. */
+static bool ends_in_attributes(enum kr_op_kind kind, size_t count, const json_t *last)
+{
+	const struct form *form = &forms[kind];
+
+	if (!json_is_object(last) || count <= form->least || count > (size_t)form->most + 1)
+		return false;
+	if (count == (size_t)form->most + 1)
+		return true;
+	return kind == KR_OP_READ ? kr_native_is_attributes(last) : kind != KR_OP_RANGE;
+}
+
+static enum kr_status push_op(struct kr_native *n, json_t *op, struct kr_operation *new_op, json_t *attributes)
+{
+	enum kr_status status = forms[new_op->kind].read(n, op, new_op);
+
+	if (status)
+		return status;
+	if (!kr_vec_push(n->h->mem, &n->h->ops, *new_op))
+		return KR_NOMEM;
+	return attributes ? kr_native_attributes(n, attributes) : KR_OK;
+}
+
+enum kr_status kr_native_op(struct kr_native *n, json_t *op)
+{
+	size_t count = json_array_size(op); /* 0 when it is no array */
+	json_t *name = json_array_get(op, 0);
+	struct kr_operation new_op = {.key = {KR_NONE}, .scan = KR_NONE};
+	char found[80];
+
+	if (!json_is_string(name))
+		return kr_native_bad(n, "found %s, expected [\"name\", argument...]", kr_native_found(count ? name : op, found));
+
+	int kind = find_kind(json_string_value(name));
+
+	if (kind < 0)
+		return kr_native_bad(n, "unknown operation %s, expected r, w, d, insert, cas, inc, append, add, range, scan or update",
+			kr_native_found(name, found));
+
+	json_t *last = json_array_get(op, --count);
+	json_t *attributes = ends_in_attributes((enum kr_op_kind)kind, count, last) ? last : NULL;
+
+	if (attributes)
+		count--;
+	if (count < forms[kind].least || count > forms[kind].most)
+		return kr_native_bad(n, "\"%s\" takes %s, found %zu argument%s", kr_op_name((enum kr_op_kind)kind), forms[kind].takes, count,
+			count == 1 ? "" : "s");
+	if (kind == KR_OP_RANGE && count == 4 && !attributes)
+		attributes = last; /* one object may hold a range's options and its attributes */
+	new_op.kind = (uint8_t)kind;
+	n->arguments = count;
+	return push_op(n, op, &new_op, attributes);
+}

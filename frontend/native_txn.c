@@ -1,0 +1,151 @@
+/* Native format: one transaction line. */
+#include "frontend/native.h"
+
+#include <string.h>
+
+static enum kr_status put_status(struct kr_native *n, const json_t *json, uint8_t *out)
+{
+	static const char *const names[] = {"committed", "aborted", "unknown"}; /* by enum kr_txn_status */
+	char found[80];
+
+	for (uint8_t i = 0; json_is_string(json) && i < KR_COUNT(names); i++) {
+		if (strcmp(json_string_value(json), names[i]) == 0) {
+			*out = i;
+			return KR_OK;
+		}
+	}
+	return kr_native_bad(n, "\"status\" is %s, expected \"committed\", \"aborted\" or \"unknown\"", kr_native_found(json, found));
+}
+
+/* "begin" or "end": [invoked, returned], or one integer for both. */
+static enum kr_status put_event(struct kr_native *n, json_t *json, const char *what, int64_t *invoked, int64_t *returned)
+{
+	int64_t times[2];
+	char found[80];
+
+	if (json_is_integer(json)) {
+		*invoked = *returned = json_integer_value(json);
+		return KR_OK;
+	}
+	if (!json_is_array(json))
+		return kr_native_bad(n, "%s is %s, expected an integer or [invoked, returned]", what, kr_native_found(json, found));
+
+	enum kr_status status = kr_native_put_times(n, json, what, times);
+
+	if (!status) {
+		*invoked = times[0];
+		*returned = times[1];
+	}
+	return status;
+}
+
+static enum kr_status put_interval(struct kr_native *n, const struct kr_native_fields *f, struct kr_transaction *txn)
+{
+	enum kr_status status = KR_OK;
+
+	if (f->begin) {
+		txn->flags |= KR_TXN_HAS_BEGIN;
+		status = put_event(n, f->begin, "\"begin\"", &txn->begin_invoked, &txn->begin_returned);
+	}
+	if (f->end && !status) {
+		txn->flags |= KR_TXN_HAS_END;
+		status = put_event(n, f->end, "\"end\"", &txn->end_invoked, &txn->end_returned);
+	}
+	if (status || !f->begin || !f->end)
+		return status;
+	if (txn->begin_invoked > txn->end_invoked || txn->begin_returned > txn->end_returned)
+		return kr_native_bad(n, "begins at [%lld, %lld] and ends at [%lld, %lld], expected the end after the begin", (long long)txn->begin_invoked,
+			(long long)txn->begin_returned, (long long)txn->end_invoked, (long long)txn->end_returned);
+	return KR_OK;
+}
+
+static enum kr_status put_white_box(struct kr_native *n, const struct kr_native_fields *f, struct kr_transaction *txn, struct kr_white_box *out)
+{
+	enum kr_status status = KR_OK;
+
+	if (f->serial) {
+		txn->flags |= KR_TXN_HAS_SERIAL;
+		status = kr_native_put_int(n, f->serial, "\"serial\"", &out->serial);
+	}
+	if (f->snapshot && !status) {
+		txn->flags |= KR_TXN_HAS_SNAPSHOT;
+		status = kr_native_put_int(n, f->snapshot, "\"snapshot\"", &out->snapshot);
+	}
+	if (f->commit_ts && !status) {
+		txn->flags |= KR_TXN_HAS_COMMIT_TS;
+		status = kr_native_put_int(n, f->commit_ts, "\"commit_ts\"", &out->commit_ts);
+	}
+	return status;
+}
+
+static enum kr_status put_ops(struct kr_native *n, json_t *ops)
+{
+	size_t count = json_array_size(ops);
+	char found[80];
+
+	if (!json_is_array(ops))
+		return kr_native_bad(n, "\"ops\" is %s, expected an array of operations", kr_native_found(ops, found));
+	for (size_t i = 0; i < count; i++) {
+		n->in_op = true;
+		n->op_index = (uint32_t)i;
+		enum kr_status status = kr_native_op(n, json_array_get(ops, i));
+		if (!status)
+			status = kr_ctx_tick(n->ctx);
+		if (status)
+			return status;
+	}
+	n->in_op = false;
+	return KR_OK;
+}
+
+static enum kr_status put_txn(struct kr_native *n, const struct kr_native_fields *f)
+{
+	struct kr_transaction txn = {.id = {KR_NONE}, .session = {KR_NONE}, .line = n->line};
+	struct kr_white_box white_box = {0};
+	kr_value session;
+	enum kr_status status = KR_OK;
+
+	if (f->id && (status = kr_native_put_name(n, f->id, "\"id\"", &txn.id)))
+		return status;
+	n->id = txn.id;
+	if (f->status)
+		status = put_status(n, f->status, &txn.status);
+	if (!status)
+		status = put_interval(n, f, &txn);
+	if (!status)
+		status = put_white_box(n, f, &txn, &white_box);
+	if (!status)
+		status = put_ops(n, f->ops);
+	if (!status && f->s) {
+		status = kr_native_put_name(n, f->s, "\"s\"", &session);
+		txn.session = status ? txn.session : kr_history_session(n->h, session);
+		if (!status && txn.session.i == KR_NONE)
+			status = KR_NOMEM;
+	}
+	if (!status)
+		status = kr_history_add(n->h, txn, n->position, n->err);
+	if (status == KR_BAD)
+		kr_err_at(n->err, n->h->files.at[0], n->line, 0);
+	if (!status && txn.flags & (KR_TXN_HAS_SERIAL | KR_TXN_HAS_SNAPSHOT | KR_TXN_HAS_COMMIT_TS))
+		status = kr_history_set_white_box(n->h, white_box);
+	return status;
+}
+
+enum kr_status kr_native_txn(struct kr_native *n, const struct kr_native_fields *f)
+{
+	struct kr_history_mark mark = kr_history_mark(n->h);
+	uint32_t names = n->names.n;
+	enum kr_status status;
+
+	n->in_txn = true;
+	n->in_op = false;
+	n->id = (kr_value){KR_NONE};
+	n->position++;
+	status = put_txn(n, f);
+	n->in_txn = n->in_op = false;
+	if (status) {
+		kr_history_rollback(n->h, mark);
+		n->names.n = names;
+	}
+	return status;
+}
