@@ -42,6 +42,10 @@ enum kr_fact {
 	KR_FACT_SATURATED = 1u << 6 /* no forcing rule applies any more */
 };
 
+enum { KR_FACTS = 7 }; /* how many there are */
+
+const char *kr_fact_name(enum kr_fact fact); /* "so", "rt", "wr", "ww", "rw", "clock", "saturated" */
+
 struct kr_clock;
 struct kr_proof;
 
@@ -110,6 +114,10 @@ enum kr_status kr_ir_topological(const struct kr_ir *ir, kr_node *out, bool *cyc
  * *found is false when there is none. `path` is appended to. O(edges). */
 KR_VEC_NAMED(kr_path, uint32_t);
 enum kr_status kr_ir_path(const struct kr_ir *ir, kr_node a, kr_node b, uint32_t age, struct kr_path *path, bool *found);
+
+/* Is candidate v of observation o ruled out by known edges: the observer reaches v's writer, or another version that comes after v (one outside the candidate set, for a
+ * predicate observation) reaches the observer? O(versions of the key). Needs the clock; false without. */
+bool kr_ir_impossible(const struct kr_ir *ir, kr_obs o, kr_version v);
 
 /* Finds a short cycle of known edges (there must be one) and records it as ir->conflict. `edge`: one that lies on a cycle, or KR_NONE: any. */
 enum kr_status kr_ir_conflict(struct kr_ir *ir, uint32_t edge);

@@ -182,20 +182,40 @@ static enum kr_status rule_out_by_overwrite(struct closing *c, kr_obs o, kr_vers
 	return KR_OK;
 }
 
+static enum kr_status explain_source(struct closing *c, kr_obs o);
+
+/* An untold initial value is one value: another observation that can only have seen the initial version, and saw something else, rules it out for o. */
+static enum kr_status rule_out_by_binding(struct closing *c, kr_obs o, kr_version v, uint32_t age)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	if (!asg->keys[asg->obs[o.i].key.i].open_initial || !kr_asg_is_initial(asg, v))
+		return KR_OK;
+	for (uint32_t p = 0; p < asg->nobs; p++) {
+		if (c->ir->source[p].i == v.i && c->ir->source_age[p] <= age && asg->obs[p].set != asg->obs[o.i].set)
+			return explain_source(c, (kr_obs){p});
+	}
+	return KR_OK;
+}
+
+static enum kr_status rule_out(struct closing *c, kr_obs o, kr_version v, uint32_t age)
+{
+	bool done = false;
+	enum kr_status status = rule_out_by_future(c, o, v, age, &done);
+	if (!status && !done)
+		status = rule_out_by_overwrite(c, o, v, age, &done);
+	if (!status && !done)
+		status = rule_out_by_binding(c, o, v, age);
+	return status; /* not done: bound, or its writer is absent, which needs no cycle */
+}
+
 /* Why observation o saw its source: every other candidate is impossible by edges older than `age`. With `known` = KR_NONE: why no candidate is possible. */
 static enum kr_status explain_candidates(struct closing *c, kr_obs o, kr_version known, uint32_t age)
 {
 	kr_version v;
 	for (kr_candidates it = kr_asg_candidates(c->ir->asg, o); kr_asg_next(c->ir->asg, &it, &v);) {
-		bool done = false;
-		if (v.i == known.i)
-			continue;
-		enum kr_status status = rule_out_by_future(c, o, v, age, &done);
-		if (!status && !done)
-			status = rule_out_by_overwrite(c, o, v, age, &done);
+		enum kr_status status = v.i == known.i ? KR_OK : rule_out(c, o, v, age);
 		if (status)
 			return status;
-		/* otherwise its writer is absent: nothing to explain */
 	}
 	return KR_OK;
 }
@@ -295,17 +315,22 @@ static void closing_done(struct closing *c)
 	kr_vec_done(mem, &c->todo);
 }
 
-enum kr_status kr_proof_no_candidate(struct kr_proof *proof, const struct kr_ir *ir, kr_obs o)
+/* `v` KR_NONE: every candidate. */
+static enum kr_status rule_out_now(struct kr_proof *proof, const struct kr_ir *ir, kr_obs o, kr_version v)
 {
 	struct closing c;
 	enum kr_status status = closing_init(&c, proof, ir);
 	if (!status)
-		status = explain_candidates(&c, o, (kr_version){KR_NONE}, ir->edges.n);
+		status = v.i == KR_NONE ? explain_candidates(&c, o, v, ir->edges.n) : rule_out(&c, o, v, ir->edges.n);
 	while (!status && c.todo.n > 0) /* a version order that is itself a known edge: keep it in the proof so that closing explains it */
 		status = add_known_order(&c, kr_vec_pop(&c.todo));
 	closing_done(&c);
 	return status;
 }
+
+enum kr_status kr_proof_no_candidate(struct kr_proof *proof, const struct kr_ir *ir, kr_obs o) { return rule_out_now(proof, ir, o, (kr_version){KR_NONE}); }
+
+enum kr_status kr_proof_rule_out(struct kr_proof *proof, const struct kr_ir *ir, kr_obs o, kr_version v) { return rule_out_now(proof, ir, o, v); }
 
 enum kr_status kr_proof_close(struct kr_proof *proof, const struct kr_ir *ir)
 {

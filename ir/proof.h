@@ -36,6 +36,9 @@ enum kr_status kr_proof_end(struct kr_proof *proof);
 /* Appends one cycle per candidate of observation o, none of which is possible by the known edges: together they refute the level. */
 enum kr_status kr_proof_no_candidate(struct kr_proof *proof, const struct kr_ir *ir, kr_obs o);
 
+/* Appends the cycle that rules candidate v of o out, and what its version order rests on; nothing when no known edges rule it out (its writer is absent). */
+enum kr_status kr_proof_rule_out(struct kr_proof *proof, const struct kr_ir *ir, kr_obs o, kr_version v);
+
 /* Appends what the known edges of the proof's cycles rest on. Each lemma is one cycle; its size is that of the explanation, its cost a breadth-first search
  * per derived edge used. */
 enum kr_status kr_proof_close(struct kr_proof *proof, const struct kr_ir *ir);

@@ -19,6 +19,8 @@ struct kr_saturation {
 	uint32_t *reader_head;          /* per version: an observation that saw it, or KR_NONE; continued in reader_next */
 	uint32_t *reader_next;          /* per observation */
 	kr_version (*watch)[2];         /* per observation: two candidates believed possible while it is open; KR_NONE: never looked */
+	uint32_t *bound;                /* per key with an untold initial value: the set of the observations that saw it, KR_NONE: none yet */
+	bool rebound;                   /* some key was bound since open observations were last looked at */
 	uint8_t *begun;                 /* per transaction: its part in the graph has been looked at once */
 	bool changed;
 	bool conflict;
@@ -26,6 +28,9 @@ struct kr_saturation {
 
 enum kr_status kr_saturation_init(struct kr_saturation *s, struct kr_ir *ir);
 void kr_saturation_done(struct kr_saturation *s);
+
+/* Records that o saw a version. */
+void kr_saturation_saw(struct kr_saturation *s, kr_obs o, kr_version seen);
 
 /* Applies the rules to a transaction whose clock moved in the chains of `changed`. */
 enum kr_status kr_saturation_visit(struct kr_saturation *s, kr_txn t, const uint64_t *changed);

@@ -80,6 +80,18 @@ static enum kr_status index_writers(struct kr_saturation *s)
 	return ok ? KR_OK : KR_NOMEM;
 }
 
+void kr_saturation_saw(struct kr_saturation *s, kr_obs o, kr_version seen)
+{
+	const struct kr_asg *asg = s->ir->asg;
+	kr_key k = asg->obs[o.i].key;
+	s->reader_next[o.i] = s->reader_head[seen.i];
+	s->reader_head[seen.i] = o.i;
+	if (asg->keys[k.i].open_initial && kr_asg_is_initial(asg, seen) && s->bound[k.i] == KR_NONE) {
+		s->bound[k.i] = asg->obs[o.i].set;
+		s->rebound = true;
+	}
+}
+
 static enum kr_status index_readers(struct kr_saturation *s)
 {
 	struct kr_mem *mem = &s->ir->ctx->mem;
@@ -88,8 +100,11 @@ static enum kr_status index_readers(struct kr_saturation *s)
 	s->reader_next = kr_mem_alloc(mem, asg->nobs, sizeof *s->reader_next);
 	s->watch = kr_mem_alloc(mem, asg->nobs, sizeof *s->watch);
 	s->begun = kr_mem_alloc(mem, asg->ntxns, sizeof *s->begun);
-	if (!s->reader_head || !s->reader_next || !s->watch || !s->begun)
+	s->bound = kr_mem_alloc(mem, asg->nkeys, sizeof *s->bound);
+	if (!s->reader_head || !s->reader_next || !s->watch || !s->begun || !s->bound)
 		return KR_NOMEM;
+	for (uint32_t k = 0; k < asg->nkeys; k++)
+		s->bound[k] = KR_NONE;
 	for (uint32_t v = 0; v < asg->nversions; v++)
 		s->reader_head[v] = KR_NONE;
 	for (uint32_t o = 0; o < asg->nobs; o++) {
@@ -97,8 +112,7 @@ static enum kr_status index_readers(struct kr_saturation *s)
 		kr_version seen = s->ir->source[o];
 		if (seen.i == KR_NONE)
 			continue;
-		s->reader_next[o] = s->reader_head[seen.i];
-		s->reader_head[seen.i] = o;
+		kr_saturation_saw(s, (kr_obs){o}, seen);
 	}
 	return KR_OK;
 }
@@ -120,5 +134,6 @@ void kr_saturation_done(struct kr_saturation *s)
 	kr_mem_free(mem, s->reader_head, asg->nversions, sizeof *s->reader_head);
 	kr_mem_free(mem, s->reader_next, asg->nobs, sizeof *s->reader_next);
 	kr_mem_free(mem, s->watch, asg->nobs, sizeof *s->watch);
+	kr_mem_free(mem, s->bound, asg->nkeys, sizeof *s->bound);
 	kr_mem_free(mem, s->begun, asg->ntxns, sizeof *s->begun);
 }

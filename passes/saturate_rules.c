@@ -3,7 +3,7 @@
  *   after:   o saw a, a reaches b                   =>  a before b, hence rw(t -> b).
  *   initial: o saw the initial version              =>  rw(t -> b) for every writer b.
  *   source:  candidate v of o is impossible if t reaches v's writer, or if v is before a writer u (outside the candidate set, for predicate observations) that reaches t. One
- *            candidate left is the source; none left refutes the level.
+ *            candidate left is the source; none left refutes the level. An untold initial value is one value: who saw the initial version binds it for all.
  * Per chain only the last writer that reaches a node, and only the first writer that a version reaches, need an edge: the others follow along the chain. */
 #include "passes/saturate.h"
 
@@ -186,6 +186,8 @@ static bool is_possible(const struct kr_saturation *s, const struct kr_observati
 	const struct kr_segment *segments = segments_of(s, obs->key, &count);
 	if (w.i != KR_NONE && (s->ir->presence[w.i] == KR_ABSENT_TXN || reaches(s, obs->txn, w)))
 		return false;
+	if (w.i == KR_NONE && s->bound[obs->key.i] != KR_NONE && s->bound[obs->key.i] != obs->set)
+		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		kr_version u = last_before(s, &segments[i], obs);
 		if (u.i == KR_NONE || u.i == v.i)
@@ -202,8 +204,7 @@ static enum kr_status settle(struct kr_saturation *s, kr_obs o, kr_version v)
 	kr_txn w = writer_of(s, v), t = ir->asg->obs[o.i].txn;
 	ir->source[o.i] = v;
 	ir->source_age[o.i] = ir->edges.n;
-	s->reader_next[o.i] = s->reader_head[v.i];
-	s->reader_head[v.i] = o.i;
+	kr_saturation_saw(s, o, v);
 	s->changed = true;
 	enum kr_status status = KR_OK;
 	if (w.i != KR_NONE) {

@@ -1,0 +1,267 @@
+/* Boolean variables for choices (choices.h).
+ *
+ * Facts that the clauses state: an observation of a transaction that took effect saw exactly one possible candidate; seeing an open transaction's version means that it took
+ * effect, so that its own observations saw something too; observations of an untold initial value agree. Order choices carry no transitivity clauses: a cyclic order is a
+ * cycle of ww edges and becomes a clause when it is met. An absent transaction's choices are free and harmless: put last in every key's order it has no edge out. */
+#include "backend/choices.h"
+
+#include "base/hash.h"
+
+enum { MOST_PAIRS_CHECKED = 100000 }; /* candidates * versions beyond which candidates are not tested before they get variables */
+
+static const kr_lit no_literal = {KR_NONE};
+
+enum kr_status kr_choices_init(struct kr_choices *c, struct kr_ir *ir)
+{
+	*c = (struct kr_choices){.ir = ir};
+	c->sources_made = kr_mem_alloc(&ir->ctx->mem, ir->asg->nobs, 1);
+	return c->sources_made ? KR_OK : KR_NOMEM;
+}
+
+void kr_choices_done(struct kr_choices *c)
+{
+	struct kr_mem *mem = &c->ir->ctx->mem;
+	kr_vec_done(mem, &c->all);
+	kr_vec_done(mem, &c->clauses);
+	kr_table_done(mem, &c->table);
+	kr_mem_free(mem, c->sources_made, c->ir->asg->nobs, 1);
+}
+
+static uint64_t hash_choice(const struct kr_choice *x) { return kr_hash_pair(kr_hash_pair(x->obs.i, x->a.i), x->b.i); }
+
+/* The variable of a choice in normal form, or KR_NONE. */
+static uint32_t find(const struct kr_choices *c, const struct kr_choice *x)
+{
+	uint32_t id;
+	for (kr_table_iter it = kr_table_find(&c->table, hash_choice(x)); (id = kr_table_next(&c->table, &it)) != KR_NONE;) {
+		const struct kr_choice *y = &c->all.at[id];
+		if (x->obs.i == y->obs.i && x->a.i == y->a.i && x->b.i == y->b.i)
+			return id;
+	}
+	return KR_NONE;
+}
+
+static enum kr_status make(struct kr_choices *c, struct kr_choice x, uint32_t *var)
+{
+	struct kr_mem *mem = &c->ir->ctx->mem;
+	if (!kr_table_reserve(mem, &c->table))
+		return KR_NOMEM;
+	*var = c->all.n;
+	if (!kr_vec_push(mem, &c->all, x))
+		return KR_NOMEM;
+	kr_table_insert(&c->table, hash_choice(&x), *var);
+	return KR_OK;
+}
+
+static enum kr_status push(struct kr_choices *c, kr_lit l) { return kr_vec_push(&c->ir->ctx->mem, &c->clauses, l) ? KR_OK : KR_NOMEM; }
+
+enum kr_status kr_choices_order(struct kr_choices *c, kr_version a, kr_version b, kr_lit *out)
+{
+	struct kr_choice x = {.obs = {KR_NONE}, .a = a.i < b.i ? a : b, .b = a.i < b.i ? b : a};
+	uint32_t var = find(c, &x);
+	if (var == KR_NONE) {
+		x.flipped = a.i > b.i; /* false must mean: a before b */
+		enum kr_status status = make(c, x, &var);
+		if (status)
+			return status;
+	}
+	/* unflipped: the variable is "b before a" of the normal form; flipped: "a before b" */
+	bool says_low_first = c->all.at[var].flipped;
+	out->i = 2 * var + (says_low_first != (a.i < b.i));
+	return KR_OK;
+}
+
+static kr_lit source_literal(const struct kr_choices *c, kr_obs o, kr_version v)
+{
+	struct kr_choice x = {.obs = o, .a = v, .b = {KR_NONE}};
+	uint32_t var = find(c, &x);
+	return var == KR_NONE ? no_literal : (kr_lit){2 * var + c->all.at[var].flipped};
+}
+
+/* At least one literal of o's variables, as the rest of a clause that has been begun. */
+static enum kr_status push_some(struct kr_choices *c, kr_obs o)
+{
+	kr_version v;
+	enum kr_status status = KR_OK;
+	for (kr_candidates it = kr_asg_candidates(c->ir->asg, o); !status && kr_asg_next(c->ir->asg, &it, &v);) {
+		kr_lit l = source_literal(c, o, v);
+		if (l.i != KR_NONE)
+			status = push(c, l);
+	}
+	return status ? status : push(c, no_literal);
+}
+
+static enum kr_status push_pair(struct kr_choices *c, kr_lit a, kr_lit b)
+{
+	enum kr_status status = push(c, a);
+	if (!status)
+		status = push(c, b);
+	return status ? status : push(c, no_literal);
+}
+
+/* At most one of the variables [first, all.n), pairwise: few candidates are left when a back end asks. */
+static enum kr_status push_at_most_one(struct kr_choices *c, uint32_t first)
+{
+	for (uint32_t i = first; i < c->all.n; i++) {
+		for (uint32_t j = i + 1; j < c->all.n; j++) {
+			kr_lit a = {2 * i + !c->all.at[i].flipped}, b = {2 * j + !c->all.at[j].flipped};
+			enum kr_status status = push_pair(c, a, b);
+			if (!status)
+				status = kr_ctx_tick(c->ir->ctx);
+			if (status)
+				return status;
+		}
+	}
+	return KR_OK;
+}
+
+static enum kr_status make_variables(struct kr_choices *c, kr_obs o, kr_version preferred, struct kr_proof *proof)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	kr_key k = asg->obs[o.i].key;
+	uint64_t versions = asg->keys[k.i + 1].first - asg->keys[k.i].first;
+	bool test = versions * versions <= MOST_PAIRS_CHECKED;
+	kr_version v;
+	for (kr_candidates it = kr_asg_candidates(asg, o); kr_asg_next(asg, &it, &v);) {
+		kr_txn w = asg->versions[v.i].writer;
+		uint32_t var;
+		if (w.i != KR_NONE && c->ir->presence[w.i] == KR_ABSENT_TXN)
+			continue;
+		enum kr_status status;
+		if (test && kr_ir_impossible(c->ir, o, v))
+			status = kr_proof_rule_out(proof, c->ir, o, v);
+		else
+			status = make(c, (struct kr_choice){.obs = o, .a = v, .b = {KR_NONE}, .flipped = v.i == preferred.i}, &var);
+		if (status)
+			return status;
+	}
+	return KR_OK;
+}
+
+/* Observations of one untold initial value that saw different things cannot both have seen it. */
+static enum kr_status push_agreement(struct kr_choices *c, kr_obs o)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	kr_key k = asg->obs[o.i].key;
+	kr_version initial = kr_asg_initial(asg, k);
+	kr_lit mine = source_literal(c, o, initial);
+	if (!asg->keys[k.i].open_initial || mine.i == KR_NONE)
+		return KR_OK;
+	for (uint32_t p = 0; p < asg->nobs; p++) {
+		if (asg->obs[p].key.i != k.i || asg->obs[p].set == asg->obs[o.i].set)
+			continue;
+		enum kr_status status = KR_OK;
+		kr_lit other = source_literal(c, (kr_obs){p}, initial);
+		if (other.i != KR_NONE)
+			status = push_pair(c, kr_lit_not(mine), kr_lit_not(other));
+		else if (c->ir->source[p].i == initial.i)
+			status = push_pair(c, kr_lit_not(mine), kr_lit_not(mine));
+		if (status)
+			return status;
+	}
+	return KR_OK;
+}
+
+/* Variables and clauses of one observation. Open transactions whose versions it may have seen are added to `open`, to be treated too. */
+static enum kr_status make_source(struct kr_choices *c, kr_obs o, kr_version preferred, struct kr_proof *proof, struct kr_lits *seen_open)
+{
+	uint32_t first = c->all.n;
+	c->sources_made[o.i] = 1;
+	enum kr_status status = make_variables(c, o, preferred, proof);
+	if (!status && kr_ir_is_present(c->ir, c->ir->asg->obs[o.i].txn))
+		status = push_some(c, o);
+	if (!status)
+		status = push_at_most_one(c, first);
+	if (!status)
+		status = push_agreement(c, o);
+	for (uint32_t i = first; i < c->all.n && !status; i++) {
+		kr_txn w = c->ir->asg->versions[c->all.at[i].a.i].writer;
+		kr_lit l = {2 * i + c->all.at[i].flipped};
+		if (w.i != KR_NONE && !kr_ir_is_present(c->ir, w) && !kr_vec_push(&c->ir->ctx->mem, seen_open, l))
+			status = KR_NOMEM;
+	}
+	return status;
+}
+
+/* If this source literal holds, the open transaction that wrote the version took effect: each of its observations saw something. */
+static enum kr_status treat_open(struct kr_choices *c, kr_lit saw, struct kr_proof *proof, struct kr_lits *seen_open)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	kr_txn w = asg->versions[c->all.at[saw.i / 2].a.i].writer;
+	enum kr_status status = KR_OK;
+	for (uint32_t o = asg->obs_first[w.i]; o < asg->obs_first[w.i + 1] && !status; o++) {
+		if (!c->sources_made[o])
+			status = make_source(c, (kr_obs){o}, (kr_version){KR_NONE}, proof, seen_open);
+		if (!status)
+			status = push(c, kr_lit_not(saw));
+		if (!status)
+			status = push_some(c, (kr_obs){o});
+	}
+	return status;
+}
+
+enum kr_status kr_choices_source(struct kr_choices *c, kr_obs o, kr_version v, struct kr_proof *proof, kr_lit *out)
+{
+	enum kr_status status = KR_OK;
+	if (!c->sources_made[o.i]) {
+		struct kr_lits seen_open = {0};
+		status = make_source(c, o, v, proof, &seen_open);
+		while (!status && seen_open.n > 0)
+			status = treat_open(c, kr_vec_pop(&seen_open), proof, &seen_open);
+		kr_vec_done(&c->ir->ctx->mem, &seen_open);
+	}
+	if (!status)
+		*out = source_literal(c, o, v);
+	return status;
+}
+
+/* ---- cycles as clauses ---- */
+
+static enum kr_status forbid_order(struct kr_choices *c, kr_version a, kr_version b)
+{
+	kr_lit l;
+	enum kr_status status = kr_choices_order(c, a, b, &l);
+	return status ? status : push(c, kr_lit_not(l));
+}
+
+static enum kr_status forbid_link(struct kr_choices *c, struct kr_proof *proof, const struct kr_link *link)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	kr_lit l = no_literal;
+	enum kr_status status = KR_OK;
+	if (link->edge != KR_NONE)
+		return KR_OK;
+	if (link->kind == KR_WW)
+		return forbid_order(c, kr_asg_version_of(asg, link->from, link->key), kr_asg_version_of(asg, link->to, link->key));
+	if (c->ir->source[link->obs.i].i == KR_NONE) {
+		status = kr_choices_source(c, link->obs, link->seen, proof, &l);
+		if (!status && l.i != KR_NONE)
+			status = push(c, kr_lit_not(l));
+	}
+	if (!status && link->kind == KR_RW && !kr_asg_is_initial(asg, link->seen))
+		status = forbid_order(c, link->seen, kr_asg_version_of(asg, link->to, link->key));
+	return status;
+}
+
+/* Source variables are made first: making them pushes clauses of their own. */
+static enum kr_status make_links(struct kr_choices *c, struct kr_proof *proof, struct kr_cycle cycle)
+{
+	enum kr_status status = KR_OK;
+	for (uint32_t i = 0; i < cycle.count && !status; i++) {
+		struct kr_link link = proof->links.at[cycle.first + i];
+		kr_lit l;
+		if (link.edge == KR_NONE && link.obs.i != KR_NONE && c->ir->source[link.obs.i].i == KR_NONE)
+			status = kr_choices_source(c, link.obs, link.seen, proof, &l);
+	}
+	return status;
+}
+
+enum kr_status kr_choices_forbid(struct kr_choices *c, struct kr_proof *proof, struct kr_cycle cycle)
+{
+	enum kr_status status = make_links(c, proof, cycle);
+	for (uint32_t i = 0; i < cycle.count && !status; i++) {
+		struct kr_link link = proof->links.at[cycle.first + i];
+		status = forbid_link(c, proof, &link);
+	}
+	return status ? status : push(c, no_literal);
+}

@@ -1,0 +1,45 @@
+/* Choices as Boolean variables, made only for those that a search meets: which of two versions comes first, which candidate an observation saw.
+ *
+ * A variable is numbered so that *false* is the alternative of the world in which it was met: Z3's default phase then keeps to that world. */
+#ifndef KR_BACKEND_CHOICES_H
+#define KR_BACKEND_CHOICES_H
+
+#include "base/table.h"
+#include "ir/proof.h"
+
+typedef struct { uint32_t i; } kr_lit; /* 2 * variable + (negated ? 1 : 0) */
+static inline kr_lit kr_lit_not(kr_lit l) { return (kr_lit){l.i ^ 1}; }
+
+struct kr_choice {
+	kr_obs obs;       /* source choice: true iff it saw version a (flipped: iff not); KR_NONE for an order choice */
+	kr_version a, b;  /* order choice: true iff b comes before a (a before b is preferred) */
+	bool flipped;
+	bool value;       /* as the solver last said */
+};
+
+KR_VEC_NAMED(kr_lits, kr_lit);
+
+struct kr_choices {
+	struct kr_ir *ir;
+	KR_VEC(struct kr_choice) all; /* by variable */
+	struct kr_table table;
+	struct kr_lits clauses;       /* clauses not yet given to the solver, each ended by a literal with i == KR_NONE */
+	uint8_t *sources_made;        /* per observation: its source variables exist */
+};
+
+enum kr_status kr_choices_init(struct kr_choices *c, struct kr_ir *ir);
+void kr_choices_done(struct kr_choices *c);
+
+/* The literal "a comes before b". */
+enum kr_status kr_choices_order(struct kr_choices *c, kr_version a, kr_version b, kr_lit *out);
+
+/* The literal "o saw v". On first use all of o's possible candidates get variables, with clauses that exactly one is seen (if o's transaction took effect,
+ * which holds whenever the question arises). `proof` receives the cycles that rule the other candidates out. */
+enum kr_status kr_choices_source(struct kr_choices *c, kr_obs o, kr_version v, struct kr_proof *proof, kr_lit *out);
+
+/* Appends the clause "not all the guards of this cycle" (cycle: links of choices and known edges). */
+enum kr_status kr_choices_forbid(struct kr_choices *c, struct kr_proof *proof, struct kr_cycle cycle);
+
+static inline bool kr_choices_true(const struct kr_choices *c, kr_lit l) { return c->all.at[l.i / 2].value != (l.i & 1); }
+
+#endif
