@@ -67,8 +67,12 @@ static void put_rows(struct writer *w, const struct kr_scan *scan)
 
 static void put_test(struct writer *w, const struct kr_cond *cond)
 {
-	static const char *const tests[] = {"eq", "ne", "lt", "le", "gt", "ge", "in", "prefix"};
+	static const char *const tests[] = {"eq", "ne", "lt", "le", "gt", "ge", "in"}; /* by enum kr_cond_test */
 
+	if (cond->test >= KR_COUNT(tests)) {
+		unsupported(w, "a condition on the prefix of a value");
+		return;
+	}
 	kr_str_format(w->out, "\"%s\": ", tests[cond->test]);
 	put_value(w, cond->value);
 }
@@ -157,10 +161,13 @@ static void put_key_value(struct writer *w, const struct kr_operation *op)
 
 static void put_read(struct writer *w, const struct kr_operation *op)
 {
-	if (op->flags & KR_OPF_KNOWN)
-		put_key_value(w, op);
-	else
+	if (!(op->flags & KR_OPF_KNOWN)) {
 		put_key(w, op->key);
+		return;
+	}
+	put_key_value(w, op);
+	if (kr_history_value(w->h, op->a)->type == KR_VALUE_OBJECT && !(op->flags & KR_OPF_HAS_ATTR))
+		put(w, ", {}"); /* so that the value is not taken for attributes */
 }
 
 static void put_delete(struct writer *w, const struct kr_operation *op)
@@ -250,7 +257,7 @@ static void put_attributes(struct writer *w, const struct kr_attr *attr)
 		put(w, "}");
 		separator = ", ";
 	}
-	put(w, separator[0] == '{' ? "{}" : "}");
+	put(w, separator[0] == '{' ? "{\"cursor\": true}" : "}"); /* never empty: after a read's key that would be a value */
 }
 
 static void put_operation(struct writer *w, kr_op o)

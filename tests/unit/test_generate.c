@@ -1,0 +1,470 @@
+/* frontend/generate: what the simulated stores promise, checked by replaying the recorded operations on a map of the test's own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "frontend/generate.h"
+#include "frontend/native_write.h"
+
+enum { MOST_KEYS = 64, MOST_TXNS = 1200 };
+
+static void generate(struct kr_ctx *ctx, const struct kr_generate_options *options, struct kr_history *h)
+{
+	struct kr_err err;
+
+	kr_err_init(&err);
+	kr_ctx_init(ctx, 0, 0);
+	if (kr_generate(ctx, options, h, &err) != KR_OK)
+		fail_msg("%s", err.text);
+}
+
+static void done(struct kr_ctx *ctx, struct kr_history *h)
+{
+	kr_history_done(h);
+	assert_true(ctx->mem.used == 0);
+}
+
+/* ---- replay ---- */
+
+struct state { kr_value at[MOST_KEYS]; };
+
+/* Runs t on `state` and returns whether everything it saw is what it would see there. */
+static bool replay(const struct kr_history *h, kr_txn t, struct state *state)
+{
+	for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
+		kr_value *at = &state->at[op->key.i];
+		bool found = at->i != KR_ABSENT.i;
+
+		if (op->kind == KR_OP_READ && op->a.i != at->i)
+			return false;
+		if (op->kind == KR_OP_DELETE && ((op->flags & KR_OPF_DONE) != 0) != found)
+			return false;
+		if (op->kind == KR_OP_WRITE)
+			*at = op->a;
+		if (op->kind == KR_OP_DELETE)
+			*at = KR_ABSENT;
+	}
+	return true;
+}
+
+static void start(const struct kr_history *h, struct state *state)
+{
+	kr_value zero = {KR_NONE};
+
+	for (uint32_t v = 0; v < h->values.n; v++)
+		if (h->values.at[v].type == KR_VALUE_INT && h->values.at[v].integer == 0)
+			zero.i = v;
+	for (uint32_t k = 0; k < h->keys.n; k++)
+		state->at[k] = h->initial == KR_INITIAL_ABSENT ? KR_ABSENT : zero;
+}
+
+/* The transactions that took effect, in the store's order of commits; returns how many. */
+static uint32_t by_commit(const struct kr_history *h, kr_txn *out)
+{
+	uint32_t n = 0;
+
+	for (uint32_t t = 0; t < h->txns.n; t++)
+		n += (h->txns.at[t].flags & KR_TXN_HAS_SERIAL) != 0;
+	assert_true(n <= MOST_TXNS);
+	for (uint32_t i = 0; i < n; i++)
+		out[i].i = KR_NONE;
+	for (uint32_t t = 0; t < h->txns.n; t++) {
+		if (!(h->txns.at[t].flags & KR_TXN_HAS_SERIAL))
+			continue;
+		assert_true(h->txns.at[t].status != KR_ABORTED);
+		int64_t place = h->white_box.at[t].serial;
+		assert_true(place >= 1 && place <= n && out[place - 1].i == KR_NONE);
+		out[place - 1].i = t;
+	}
+	return n;
+}
+
+static void all_committed_are_there(const struct kr_history *h)
+{
+	for (uint32_t t = 0; t < h->txns.n; t++)
+		if (h->txns.at[t].status == KR_COMMITTED)
+			assert_true(h->txns.at[t].flags & KR_TXN_HAS_SERIAL);
+}
+
+/* Whether a must come before b in the store's order: b was invoked after a's end, whose outcome was learned, had returned. */
+static bool must_precede(const struct kr_transaction *a, const struct kr_transaction *b)
+{
+	return a->status != KR_UNKNOWN && a->flags & KR_TXN_HAS_END && b->flags & KR_TXN_HAS_BEGIN && a->end_returned < b->begin_invoked;
+}
+
+static const struct kr_generate_options cases[] = {
+	{.seed = 1, .txns = 1000, .sessions = 8, .keys = 20, .ops = 4, .reads = 50, .times = true, .serial = true},
+	{.seed = 2, .txns = 1000, .sessions = 20, .keys = 2, .ops = 3, .reads = 60, .times = true, .serial = true},
+	{.seed = 3, .txns = 500, .sessions = 5, .keys = 50, .ops = 8, .reads = 30, .theta = 0.99, .values = 2, .times = true, .serial = true},
+	{.seed = 4, .txns = 800, .sessions = 6, .keys = 10, .ops = 4, .reads = 40, .deletes = 30, .aborted = 10, .unknown = 20, .times = true, .serial = true},
+	{.seed = 5, .txns = 300, .sessions = 3, .keys = 5, .ops = 4, .reads = 50, .unknown = 50, .initial = KR_INITIAL_GIVEN, .times = true, .serial = true},
+	{.seed = 6, .txns = 300, .sessions = 3, .keys = 5, .ops = 4, .reads = 50, .initial = KR_INITIAL_UNKNOWN, .values = 1, .times = true, .serial = true},
+	{.seed = 7, .txns = 50, .sessions = 50, .keys = 1, .ops = 30, .reads = 50, .times = true, .serial = true},
+	{.seed = 8, .txns = 1, .sessions = 1, .keys = 1, .ops = 1, .reads = 100, .times = true, .serial = true},
+	{.seed = 9, .txns = 10, .sessions = 2, .keys = 3, .ops = 0, .times = true, .serial = true},
+};
+
+static void serializable_replays_in_commit_order(void **state)
+{
+	(void)state;
+	for (size_t c = 0; c < KR_COUNT(cases); c++) {
+		struct kr_ctx ctx;
+		struct kr_history h;
+		struct state store;
+		kr_txn order[MOST_TXNS];
+
+		generate(&ctx, &cases[c], &h);
+		uint32_t n = by_commit(&h, order);
+		all_committed_are_there(&h);
+		start(&h, &store);
+		for (uint32_t i = 0; i < n; i++)
+			assert_true(replay(&h, order[i], &store));
+		for (uint32_t i = 0; i < n; i++)
+			for (uint32_t j = 0; j < i; j++)
+				assert_false(must_precede(&h.txns.at[order[i].i], &h.txns.at[order[j].i]));
+		done(&ctx, &h);
+	}
+}
+
+static bool writes_key(const struct kr_history *h, kr_txn t, kr_key k)
+{
+	for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
+		if (op->key.i == k.i && (op->kind == KR_OP_WRITE || (op->kind == KR_OP_DELETE && op->flags & KR_OPF_DONE)))
+			return true;
+	}
+	return false;
+}
+
+/* Whether order[i] fits the snapshot after the first `taken` commits: it sees it, and nobody has written its keys since. */
+static bool fits_snapshot(const struct kr_history *h, const kr_txn *order, uint32_t i, uint32_t taken, const struct state *snapshot)
+{
+	struct state scratch = *snapshot;
+
+	if (!replay(h, order[i], &scratch))
+		return false;
+	for (uint32_t j = taken; j < i; j++)
+		for (uint32_t k = 0; k < h->keys.n; k++)
+			if (writes_key(h, order[i], (kr_key){k}) && writes_key(h, order[j], (kr_key){k}))
+				return false;
+	return true;
+}
+
+static void apply(const struct kr_history *h, kr_txn t, struct state *state)
+{
+	for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
+		if (op->kind == KR_OP_WRITE)
+			state->at[op->key.i] = op->a;
+		else if (op->kind == KR_OP_DELETE && op->flags & KR_OPF_DONE)
+			state->at[op->key.i] = KR_ABSENT;
+	}
+}
+
+static void snapshot_reads_one_snapshot_and_first_committer_wins(void **state)
+{
+	static struct state after[MOST_TXNS + 1]; /* after[i]: i commits */
+
+	(void)state;
+	for (size_t c = 0; c < KR_COUNT(cases); c++) {
+		struct kr_generate_options options = cases[c];
+		struct kr_ctx ctx;
+		struct kr_history h;
+		kr_txn order[MOST_TXNS];
+
+		options.store = KR_STORE_SNAPSHOT;
+		options.txns = options.txns > 200 ? 200 : options.txns;
+		generate(&ctx, &options, &h);
+		uint32_t n = by_commit(&h, order);
+		start(&h, &after[0]);
+		for (uint32_t i = 0; i < n; i++) {
+			after[i + 1] = after[i];
+			apply(&h, order[i], &after[i + 1]);
+		}
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t first = 0; /* the snapshot must hold all that had returned before the begin */
+			for (uint32_t j = 0; j < i; j++)
+				if (must_precede(&h.txns.at[order[j].i], &h.txns.at[order[i].i]))
+					first = j + 1;
+			bool fits = false;
+			for (uint32_t taken = first; taken <= i && !fits; taken++)
+				fits = fits_snapshot(&h, order, i, taken, &after[taken]);
+			assert_true(fits);
+		}
+		done(&ctx, &h);
+	}
+}
+
+/* On one contended key, a store that validates nothing must lose an update within 500 transactions. */
+static void read_committed_loses_updates(void **state)
+{
+	struct kr_generate_options options = cases[1];
+	struct kr_ctx ctx;
+	struct kr_history h;
+	struct state store;
+	kr_txn order[MOST_TXNS];
+	bool good = true;
+
+	(void)state;
+	options.store = KR_STORE_READ_COMMITTED;
+	generate(&ctx, &options, &h);
+	uint32_t n = by_commit(&h, order);
+	start(&h, &store);
+	for (uint32_t i = 0; i < n; i++)
+		good = replay(&h, order[i], &store) && good;
+	assert_false(good);
+	done(&ctx, &h);
+}
+
+static void sizes_are_as_asked(void **state)
+{
+	(void)state;
+	for (size_t c = 0; c < KR_COUNT(cases); c++) {
+		struct kr_ctx ctx;
+		struct kr_history h;
+
+		generate(&ctx, &cases[c], &h);
+		assert_int_equal(h.txns.n, cases[c].txns);
+		for (uint32_t t = 0; t < h.txns.n; t++)
+			assert_int_equal(h.txns.at[t].op_count, cases[c].ops);
+		assert_int_equal(h.keys.n, cases[c].keys);
+		assert_true(h.sessions.n <= cases[c].sessions);
+		assert_int_equal(h.initial, cases[c].initial);
+		done(&ctx, &h);
+	}
+}
+
+static uint32_t count_status(const struct kr_history *h, enum kr_txn_status status)
+{
+	uint32_t n = 0;
+
+	for (uint32_t t = 0; t < h->txns.n; t++)
+		n += h->txns.at[t].status == status;
+	return n;
+}
+
+/* 1000 draws of 10 and of 20 percent: within five standard deviations (9.5 and 12.6). */
+static void shares_are_as_asked(void **state)
+{
+	struct kr_generate_options options = cases[0];
+	struct kr_ctx ctx;
+	struct kr_history h;
+
+	(void)state;
+	generate(&ctx, &options, &h);
+	assert_int_equal(count_status(&h, KR_COMMITTED), 1000);
+	done(&ctx, &h);
+	options.aborted = 10;
+	options.unknown = 20;
+	generate(&ctx, &options, &h);
+	assert_in_range(count_status(&h, KR_ABORTED), 52, 148);
+	assert_in_range(count_status(&h, KR_UNKNOWN), 137, 263);
+	done(&ctx, &h);
+	options.aborted = 0;
+	options.unknown = 100;
+	generate(&ctx, &options, &h);
+	assert_int_equal(count_status(&h, KR_UNKNOWN), 1000);
+	done(&ctx, &h);
+}
+
+static void values_are_unique_or_few(void **state)
+{
+	static bool used[MOST_KEYS][4096];
+	struct kr_ctx ctx;
+	struct kr_history h;
+
+	(void)state;
+	generate(&ctx, &cases[0], &h);
+	for (uint32_t i = 0; i < h.ops.n; i++) {
+		const struct kr_operation *op = &h.ops.at[i];
+		if (op->kind != KR_OP_WRITE)
+			continue;
+		int64_t value = h.values.at[op->a.i].integer;
+		assert_in_range(value, 1, 4095);
+		assert_false(used[op->key.i][value]);
+		used[op->key.i][value] = true;
+	}
+	done(&ctx, &h);
+	generate(&ctx, &cases[2], &h);
+	for (uint32_t i = 0; i < h.ops.n; i++)
+		if (h.ops.at[i].kind == KR_OP_WRITE)
+			assert_in_range(h.values.at[h.ops.at[i].a.i].integer, 1, 2);
+	done(&ctx, &h);
+}
+
+/* Sessions are sequential, and some transactions overlap. */
+static void clients_are_concurrent(void **state)
+{
+	struct kr_ctx ctx;
+	struct kr_history h;
+	bool overlap = false;
+
+	(void)state;
+	generate(&ctx, &cases[0], &h);
+	for (uint32_t a = 0; a < h.txns.n; a++) {
+		const struct kr_transaction *ta = &h.txns.at[a];
+		assert_true(ta->begin_invoked <= ta->begin_returned && ta->begin_returned <= ta->end_invoked && ta->end_invoked <= ta->end_returned);
+		for (uint32_t b = a + 1; b < h.txns.n; b++) {
+			const struct kr_transaction *tb = &h.txns.at[b];
+			if (ta->session.i == tb->session.i)
+				assert_true(ta->end_returned < tb->begin_invoked);
+			else if (ta->begin_invoked < tb->end_returned && tb->begin_invoked < ta->end_returned)
+				overlap = true;
+		}
+	}
+	assert_true(overlap);
+	done(&ctx, &h);
+}
+
+static void text(const struct kr_generate_options *options, struct kr_str *out, struct kr_ctx *ctx)
+{
+	struct kr_history h;
+
+	generate(ctx, options, &h);
+	kr_str_init(out, &ctx->mem);
+	assert_int_equal(kr_native_write_text(ctx, &h, out, NULL), KR_OK);
+	kr_history_done(&h);
+}
+
+static void equal_seeds_give_equal_histories(void **state)
+{
+	struct kr_generate_options options = cases[3];
+	struct kr_ctx ctx[3];
+	struct kr_str out[3];
+
+	(void)state;
+	text(&options, &out[0], &ctx[0]);
+	text(&options, &out[1], &ctx[1]);
+	options.seed++;
+	text(&options, &out[2], &ctx[2]);
+	assert_string_equal(kr_str_text(&out[0]), kr_str_text(&out[1]));
+	assert_string_not_equal(kr_str_text(&out[0]), kr_str_text(&out[2]));
+	for (int i = 0; i < 3; i++)
+		kr_str_done(&out[i]);
+}
+
+static void without_times_there_are_none(void **state)
+{
+	struct kr_generate_options options = cases[3];
+	struct kr_ctx ctx;
+	struct kr_history h;
+
+	(void)state;
+	options.times = options.serial = false;
+	generate(&ctx, &options, &h);
+	for (uint32_t t = 0; t < h.txns.n; t++)
+		assert_int_equal(h.txns.at[t].flags, 0);
+	assert_int_equal(h.white_box.n, 0);
+	done(&ctx, &h);
+}
+
+/* The rest of the history stays what the store promises: a plant has keys and times of its own. */
+static void planting_leaves_the_rest_alone(void **state)
+{
+	(void)state;
+	for (size_t a = 0; kr_generate_anomaly(a, NULL); a++) {
+		struct kr_generate_options options = cases[4];
+		struct kr_ctx ctx;
+		struct kr_history h;
+		struct state store;
+		kr_txn order[MOST_TXNS];
+		uint32_t planted = 0;
+
+		options.anomaly = kr_generate_anomaly(a, NULL);
+		generate(&ctx, &options, &h);
+		uint32_t n = by_commit(&h, order);
+		start(&h, &store);
+		for (uint32_t i = 0; i < n; i++)
+			assert_true(replay(&h, order[i], &store));
+		for (uint32_t i = 0; i < h.txns.n; i++) {
+			const struct kr_transaction *t = &h.txns.at[i];
+			uint32_t on_new_keys = 0;
+			for (uint32_t o = 0; o < t->op_count; o++)
+				on_new_keys += h.ops.at[t->op_first + o].key.i >= options.keys;
+			assert_true(on_new_keys == 0 || on_new_keys == t->op_count);
+			planted += on_new_keys != 0;
+		}
+		assert_true(planted >= 3);
+		assert_int_equal(h.txns.n, options.txns + planted);
+		assert_true(h.keys.n > options.keys);
+		done(&ctx, &h);
+	}
+}
+
+static void bad_options_are_named(void **state)
+{
+	static const struct {
+		struct kr_generate_options options;
+		const char *text;
+	} bad[] = {
+		{{.sessions = 0, .keys = 1}, "the number of sessions is 0, expected at least 1"},
+		{{.sessions = 1, .keys = 0}, "the number of keys is 0, expected at least 1"},
+		{{.sessions = 1, .keys = 1, .reads = 60, .deletes = 41}, "reads and deletes together are more than 100 percent"},
+		{{.sessions = 1, .keys = 1, .aborted = 101}, "aborted and unknown transactions together are more than 100 percent"},
+		{{.sessions = 1, .keys = 1, .theta = -1}, "the zipfian exponent is -1, expected 0 to 100"},
+		{{.sessions = 1, .keys = 1, .anomaly = "nonsense"}, "unknown anomaly 'nonsense'"},
+		{{.sessions = 1, .keys = 1, .anomaly = "stale-read-realtime"}, "the anomaly 'stale-read-realtime' needs times"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KR_COUNT(bad); i++) {
+		struct kr_ctx ctx;
+		struct kr_history h;
+		struct kr_err err;
+
+		kr_ctx_init(&ctx, 0, 0);
+		kr_err_init(&err);
+		assert_int_equal(kr_generate(&ctx, &bad[i].options, &h, &err), KR_BAD);
+		assert_string_equal(err.text, bad[i].text);
+		assert_true(ctx.mem.used == 0);
+	}
+}
+
+static void every_allocation_may_fail(void **state)
+{
+	struct kr_generate_options options = {
+		.txns = 12, .sessions = 3, .keys = 3, .ops = 3, .reads = 40, .deletes = 10, .unknown = 40, .times = true, .serial = true, .anomaly = "g0"};
+	enum kr_status status = KR_NOMEM;
+	uint64_t n = 0;
+
+	(void)state;
+	while (status == KR_NOMEM) {
+		struct kr_ctx ctx;
+		struct kr_history h;
+
+		kr_ctx_init(&ctx, 0, 0);
+		ctx.mem.fail_at = ++n;
+		status = kr_generate(&ctx, &options, &h, NULL);
+		if (!status)
+			kr_history_done(&h);
+		assert_true(ctx.mem.used == 0);
+	}
+	assert_int_equal(status, KR_OK);
+	assert_true(n > 30);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(serializable_replays_in_commit_order),
+		cmocka_unit_test(snapshot_reads_one_snapshot_and_first_committer_wins),
+		cmocka_unit_test(read_committed_loses_updates),
+		cmocka_unit_test(sizes_are_as_asked),
+		cmocka_unit_test(shares_are_as_asked),
+		cmocka_unit_test(values_are_unique_or_few),
+		cmocka_unit_test(clients_are_concurrent),
+		cmocka_unit_test(equal_seeds_give_equal_histories),
+		cmocka_unit_test(without_times_there_are_none),
+		cmocka_unit_test(planting_leaves_the_rest_alone),
+		cmocka_unit_test(bad_options_are_named),
+		cmocka_unit_test(every_allocation_may_fail),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
