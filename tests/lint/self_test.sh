@@ -22,7 +22,8 @@ ir base
 frontend base ir
 passes base ir
 verify base frontend
-cli passes frontend verify
+checkers passes frontend verify
+cli checkers
 LAYERS
     printf '/* For the test. */\n#include "ir/x.h"\n#include "base/x.h"\n' >passes/y.c
     printf '/* For the test. */\n#include "frontend/x.h"\n' >verify/y.c
@@ -32,8 +33,8 @@ LAYERS
 refuses() {
     good_tree
     printf '%b\n' "$3" >>"$2"
-    said=$(sh "$here/$1" "$work/tree") && { echo "$1 accepts '$3' in $2"; failed=1; return; }
-    echo "$said" | grep -qF "$4" || { echo "$1 refuses '$3' in $2, but not for '$4': $said"; failed=1; }
+    said=$(sh "$here/$1" "$work/tree") && { echo "$1 accepts '$4' in $2"; failed=1; return; }
+    echo "$said" | grep -qF "$4" || { echo "$1 refuses $2, but not for '$4': $said"; failed=1; }
 }
 
 for check in include_direction.sh style.sh; do
@@ -61,5 +62,8 @@ refuses style.sh base/y.h '/* x */' 'expected the include guard KR_BASE_Y_H'
 refuses style.sh ir/x.c '\tprintf("x");' 'only cli/ prints or exits'
 refuses style.sh ir/x.c '\texit(1);' 'only cli/ prints or exits'
 refuses style.sh ir/x.c '\tp = malloc(1);' 'memory comes from base/mem.h'
-refuses style.sh passes/x.c "$(yes '\n' | head -n 300 | tr -d '\n')" '305 lines, expected at most 300'
+blank=$(yes '\n' | head -n 100 | tr -d '\n')
+refuses style.sh checkers/x.c "const struct kr_checker kr_checker_x = {$blank" '105 lines, expected at most 100'
+refuses style.sh passes/x.c "const struct kr_pass kr_pass_x = {$blank$blank$blank" '305 lines, expected at most 300'
+refuses style.sh passes/x.c "$blank$blank$blank$blank$blank" '505 lines, expected at most 500'
 exit $failed
