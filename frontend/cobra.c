@@ -1,0 +1,393 @@
+/* Cobra's client logs (docs/formats/cobra.md): a folder of binary files NAME.log, one per client, which become sessions in the numeric order of their names.
+ *
+ * Keys are known by their hash, shown in hexadecimal. A value is the id of the write, since those are unique; in logs where all writes carry one id (repeated
+ * values) it is the value's hash. Reads that the log attributes to the time before recording see the initial version: absent. A read whose write nobody
+ * logged is data: its writer did not commit, and the analysis says so. Only committed transactions are logged. The options of the
+ * recorder that change the layout (time stamps, plain keys, base64) do not show in a file: they end in an error at a byte. Cost: one pass. */
+#include "frontend/format.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+
+#define INIT UINT64_C(0xbebeebee)     /* reserved ids */
+#define ABSENT UINT64_C(0xdeadbeef)
+#define DELETED UINT64_C(0xabcdefab)
+#define GC_TRUE UINT64_C(0x23332333)
+#define GC_FALSE UINT64_C(0x66666666)
+#define REPEATED UINT64_C(0xabddefee)
+
+#define BUFFER_SIZE ((size_t)1 << 16)
+#define RECORD_MAX 33
+
+struct cobra_key { uint64_t hash; kr_key key; };
+
+struct cobra {
+	struct kr_ctx *ctx;
+	struct kr_history *h;
+	struct kr_err *err;
+	bool lenient;
+	KR_VEC(const char *) names; /* of log files, in the history's arena */
+	KR_VEC(struct cobra_key) keys;
+	struct kr_table key_table;
+
+	/* the file being read */
+	const char *path;
+	uint32_t file;
+	kr_session session;
+	struct kr_source *source;
+	unsigned char *buffer;
+	size_t at, end;
+	uint64_t offset; /* in the file, of buffer[at] */
+	bool open;       /* inside a transaction */
+	uint64_t id;
+	uint64_t start;  /* offset of its S record */
+};
+
+static enum kr_status bad(struct cobra *c, uint64_t offset, const char *problem)
+{
+	kr_err_set(c->err, KR_BAD, "at byte %llu: %s", (unsigned long long)offset, problem);
+	kr_err_at(c->err, c->path, 0, 0);
+	return KR_BAD;
+}
+
+/* ---- values ---- */
+
+static kr_value hex_value(struct cobra *c, uint64_t word)
+{
+	char text[18];
+	size_t at = sizeof text;
+
+	do
+		text[--at] = "0123456789abcdef"[word & 15];
+	while ((word >>= 4) != 0);
+	text[--at] = 'x';
+	text[--at] = '0';
+	return kr_history_text(c->h, KR_VALUE_STRING, text + at, sizeof text - at);
+}
+
+/* An integer where 64 signed bits hold it. */
+static kr_value word_value(struct cobra *c, uint64_t word)
+{
+	return word <= INT64_MAX ? kr_history_int(c->h, (int64_t)word) : hex_value(c, word);
+}
+
+static kr_key find_key(struct cobra *c, uint64_t key_hash)
+{
+	uint64_t hash = kr_hash_u64(key_hash);
+	struct cobra_key entry = {.hash = key_hash};
+	uint32_t id;
+
+	for (kr_table_iter it = kr_table_find(&c->key_table, hash); (id = kr_table_next(&c->key_table, &it)) != KR_NONE;)
+		if (c->keys.at[id].hash == key_hash)
+			return c->keys.at[id].key;
+
+	kr_value name = hex_value(c, key_hash);
+
+	if (name.i == KR_NONE)
+		return (kr_key){KR_NONE};
+	entry.key = kr_history_key(c->h, name);
+	id = c->keys.n;
+	if (entry.key.i == KR_NONE || !kr_table_reserve(c->h->mem, &c->key_table) || !kr_vec_push(c->h->mem, &c->keys, entry))
+		return (kr_key){KR_NONE};
+	kr_table_insert(&c->key_table, hash, id);
+	return entry.key;
+}
+
+/* ---- records ---- */
+
+static uint64_t word_at(const unsigned char *at)
+{
+	uint64_t word = 0;
+
+	for (int i = 0; i < 8; i++)
+		word = word << 8 | at[i];
+	return word;
+}
+
+static enum kr_status push_op(struct cobra *c, uint64_t key_hash, struct kr_operation op)
+{
+	op.key = find_key(c, key_hash);
+	op.scan = KR_NONE;
+	if (op.key.i == KR_NONE || op.a.i == KR_NONE || !kr_vec_push(c->h->mem, &c->h->ops, op))
+		return KR_NOMEM;
+	return KR_OK;
+}
+
+static enum kr_status read_write(struct cobra *c, const unsigned char *record)
+{
+	uint64_t write = word_at(record + 1), key = word_at(record + 9);
+	struct kr_operation op = {.kind = KR_OP_WRITE};
+
+	if (!c->open)
+		return bad(c, c->offset, "a write outside of a transaction, expected S");
+	if (write == DELETED)
+		op.kind = KR_OP_DELETE;
+	else
+		op.a = write == REPEATED ? hex_value(c, word_at(record + 17)) : word_value(c, write);
+	return push_op(c, key, op);
+}
+
+static bool is_initial(uint64_t writer, uint64_t write)
+{
+	if (writer != INIT && writer != ABSENT)
+		return false;
+	return write == INIT || write == ABSENT || write == GC_TRUE || write == GC_FALSE;
+}
+
+static enum kr_status read_read(struct cobra *c, const unsigned char *record)
+{
+	uint64_t writer = word_at(record + 1), write = word_at(record + 9), key = word_at(record + 17);
+	struct kr_operation op = {.kind = KR_OP_READ, .flags = KR_OPF_KNOWN, .a = KR_ABSENT};
+
+	if (!c->open)
+		return bad(c, c->offset, "a read outside of a transaction, expected S");
+	if (!is_initial(writer, write) && write != DELETED)
+		op.a = write == REPEATED ? hex_value(c, word_at(record + 25)) : word_value(c, write);
+	return push_op(c, key, op);
+}
+
+static enum kr_status read_start(struct cobra *c, const unsigned char *record)
+{
+	if (c->open)
+		return bad(c, c->offset, "a transaction starts inside another, expected R, W or C");
+	c->open = true;
+	c->id = word_at(record + 1);
+	c->start = c->offset;
+	return KR_OK;
+}
+
+static enum kr_status read_commit(struct cobra *c, const unsigned char *record)
+{
+	struct kr_transaction txn = {.session = c->session, .status = KR_COMMITTED, .file = c->file};
+	uint32_t first = c->h->txns.n ? c->h->txns.at[c->h->txns.n - 1].op_first + c->h->txns.at[c->h->txns.n - 1].op_count : 0;
+	struct kr_err why;
+
+	if (!c->open)
+		return bad(c, c->offset, "a commit outside of a transaction, expected S");
+	if (word_at(record + 1) != c->id)
+		return bad(c, c->offset, "the commit names another transaction, expected the one that is open");
+	c->open = false;
+	txn.id = word_value(c, c->id);
+	if (txn.id.i == KR_NONE)
+		return KR_NOMEM;
+	kr_err_init(&why);
+
+	enum kr_status status = kr_history_add(c->h, txn, c->h->txns.n + 1, &why);
+
+	if (status != KR_BAD)
+		return status;
+	if (!c->lenient)
+		return bad(c, c->start, why.text);
+	c->h->ops.n = first;
+	c->h->skipped++;
+	return KR_OK;
+}
+
+static size_t record_size(unsigned char tag)
+{
+	switch (tag) {
+	case 'S':
+	case 'C': return 9;
+	case 'W': return 25;
+	case 'R': return RECORD_MAX;
+	default: return 0;
+	}
+}
+
+/* Makes a whole record, or what is left of the file, available at buffer[at]. */
+static enum kr_status fill(struct cobra *c)
+{
+	size_t got;
+
+	if (c->end - c->at >= RECORD_MAX)
+		return KR_OK;
+	memmove(c->buffer, c->buffer + c->at, c->end - c->at);
+	c->end -= c->at;
+	c->at = 0;
+
+	enum kr_status status = kr_source_bytes(c->source, c->buffer + c->end, BUFFER_SIZE - c->end, &got, c->err);
+
+	c->end += status ? 0 : got;
+	return status;
+}
+
+static enum kr_status read_record(struct cobra *c, size_t *size)
+{
+	const unsigned char *record = c->buffer + c->at;
+
+	*size = record_size(record[0]);
+	if (record[0] == 'A')
+		return bad(c, c->offset, "an abort (A), expected none: Cobra logs committed transactions only");
+	if (*size == 0)
+		return bad(c, c->offset, "expected a record: S, C, W or R (logs with time stamps, plain keys or in base64 cannot be read)");
+	if (c->end - c->at < *size)
+		return bad(c, c->offset, "the file ends inside a record");
+	switch (record[0]) {
+	case 'S': return read_start(c, record);
+	case 'C': return read_commit(c, record);
+	case 'W': return read_write(c, record);
+	default: return read_read(c, record);
+	}
+}
+
+static enum kr_status read_records(struct cobra *c)
+{
+	enum kr_status status;
+	size_t size;
+
+	while (!(status = fill(c)) && c->at < c->end) {
+		if ((status = read_record(c, &size)) || (status = kr_ctx_tick(c->ctx)))
+			return status;
+		c->at += size;
+		c->offset += size;
+	}
+	if (!status && c->open)
+		status = bad(c, c->offset, "the file ends inside a transaction, expected its C");
+	return status;
+}
+
+/* ---- files ---- */
+
+static bool is_log(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length > 4 && strcmp(name + length - 4, ".log") == 0;
+}
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Compares names with runs of digits as numbers: T9 before T10. */
+static int compare_names(const void *a, const void *b)
+{
+	const char *whole_a = *(const char *const *)a, *whole_b = *(const char *const *)b;
+	const char *x = whole_a, *y = whole_b;
+
+	while (*x && *y) {
+		if (is_digit(*x) && is_digit(*y)) {
+			x += strspn(x, "0");
+			y += strspn(y, "0");
+			size_t nx = strspn(x, "0123456789"), ny = strspn(y, "0123456789");
+			int order = nx != ny ? (nx < ny ? -1 : 1) : memcmp(x, y, nx);
+			if (order != 0)
+				return order;
+			x += nx;
+			y += ny;
+		} else if (*x != *y) {
+			return (unsigned char)*x < (unsigned char)*y ? -1 : 1;
+		} else {
+			x++;
+			y++;
+		}
+	}
+	return *x ? 1 : *y ? -1 : strcmp(whole_a, whole_b);
+}
+
+static enum kr_status list_logs(struct cobra *c, const char *folder)
+{
+	DIR *dir = opendir(folder);
+	enum kr_status status = KR_OK;
+	const struct dirent *entry;
+	struct stat info;
+
+	if (!dir)
+		return kr_err_set(c->err, KR_BAD, "cannot open the folder");
+	while (!status && (entry = readdir(dir)) != NULL) {
+		if (!is_log(entry->d_name) || fstatat(dirfd(dir), entry->d_name, &info, 0) != 0 || !S_ISREG(info.st_mode))
+			continue;
+		const char *name = kr_arena_text(&c->h->arena, entry->d_name, strlen(entry->d_name));
+		if (!name || !kr_vec_push(c->h->mem, &c->names, name))
+			status = KR_NOMEM;
+	}
+	(void)closedir(dir);
+	if (!status && c->names.n == 0)
+		status = kr_err_set(c->err, KR_BAD, "holds no .log file, expected one for each client");
+	if (!status && c->names.n > 1)
+		qsort(c->names.at, c->names.n, sizeof *c->names.at, compare_names);
+	return status;
+}
+
+static enum kr_status read_log(struct cobra *c, const char *folder, const char *name)
+{
+	kr_value session = kr_history_text(c->h, KR_VALUE_STRING, name, strlen(name) - 4);
+	size_t length = strlen(folder);
+	enum kr_status status;
+
+	c->path = kr_arena_format(&c->h->arena, "%s%s%s", folder, length != 0 && folder[length - 1] == '/' ? "" : "/", name);
+	c->file = c->h->files.n;
+	if (session.i == KR_NONE || !c->path || !kr_vec_push(c->h->mem, &c->h->files, c->path))
+		return KR_NOMEM;
+	c->session = kr_history_session(c->h, session);
+	if (c->session.i == KR_NONE)
+		return KR_NOMEM;
+	c->at = c->end = 0;
+	c->offset = 0;
+	if ((status = kr_source_open(c->ctx, c->path, &c->source, c->err)))
+		return status;
+	status = read_records(c);
+	kr_source_free(c->source);
+	return status;
+}
+
+static enum kr_status read_cobra(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options,
+	struct kr_history *h, struct kr_err *err)
+{
+	struct cobra c = {.ctx = ctx, .h = h, .err = err, .lenient = options->lenient, .buffer = kr_mem_alloc(h->mem, BUFFER_SIZE, 1)};
+	enum kr_status status = c.buffer ? list_logs(&c, path) : KR_NOMEM;
+
+	(void)source;
+	for (uint32_t i = 0; !status && i < c.names.n; i++) {
+		status = read_log(&c, path, c.names.at[i]);
+		kr_ctx_progress(ctx, "reading", i + 1, c.names.n);
+	}
+	kr_mem_free(h->mem, c.buffer, BUFFER_SIZE, 1);
+	kr_vec_done(h->mem, &c.names);
+	kr_vec_done(h->mem, &c.keys);
+	kr_table_done(h->mem, &c.key_table);
+	return status;
+}
+
+/* A folder with a .log file that begins with a start record; or with nothing but empty ones. */
+static int sniff(const char *path, const char *head, size_t length)
+{
+	DIR *dir = opendir(path);
+	int sure = 0;
+	bool other = false;
+	const struct dirent *entry;
+
+	(void)head;
+	(void)length;
+	if (!dir)
+		return 0;
+	while (sure < 80 && (entry = readdir(dir)) != NULL) {
+		char first = 0;
+		int fd = is_log(entry->d_name) ? openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
+		ssize_t got = fd < 0 ? -1 : read(fd, &first, 1);
+		if (fd >= 0)
+			(void)close(fd);
+		if (got == 1 && first == 'S')
+			sure = 80;
+		else if (got == 1)
+			other = true;
+		else if (got == 0 && sure == 0)
+			sure = 20;
+	}
+	(void)closedir(dir);
+	return sure == 20 && other ? 0 : sure;
+}
+
+const struct kr_format kr_format_cobra = {
+	.name = "cobra",
+	.aliases = NULL,
+	.title = "Cobra's client logs: a folder of binary .log files, one per client",
+	.source = "docs/formats/cobra.md",
+	.folder = true,
+	.sniff = sniff,
+	.read = read_cobra,
+};
