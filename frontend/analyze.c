@@ -1,0 +1,200 @@
+/* Semantic analysis: from a history to its ASG and to the anomalies that no world can explain.
+ *
+ * Needs a finished history. Gives, per key, one version per transaction that wrote it and may have taken effect; per external observation the set of
+ * versions that it may have seen; per transaction whether it took effect, as far as the trace tells; and the known order of versions. Definitions and
+ * arguments: docs/asg.md. Each step is in a file of its own (analyze_work.h). Linear in the operations, but for sorting each key's observations.
+ * Reads, writes, deletes, inserts and compare-and-set have their meaning here; every other operation is refused. */
+#include "frontend/analyze_work.h"
+
+static const char *const anomaly_names[KR_ANOMALY_KINDS] = {
+	[KR_GARBAGE_READ] = "garbage read",
+	[KR_ABORTED_READ] = "aborted read",
+	[KR_INTERMEDIATE_READ] = "intermediate read",
+	[KR_FUTURE_READ] = "future read",
+	[KR_INTERNAL_INCONSISTENCY] = "internal inconsistency",
+	[KR_DUPLICATE_ELEMENT] = "duplicate element",
+	[KR_INCOMPATIBLE_ORDER] = "incompatible order",
+	[KR_RESULT_SET_MISMATCH] = "result-set mismatch",
+};
+
+const char *kr_anomaly_name(enum kr_anomaly_kind kind) { return (unsigned)kind < KR_ANOMALY_KINDS ? anomaly_names[kind] : "unknown anomaly"; }
+
+/* ---- names ---- */
+
+struct names {
+	const struct kr_history *h;
+	const kr_value *value;
+};
+
+static void name_txn(const void *data, kr_txn t, struct kr_str *out)
+{
+	const struct kr_history *h = ((const struct names *)data)->h;
+
+	kr_history_print_name(h, h->txns.at[t.i].id, out);
+}
+
+static void name_key(const void *data, kr_key k, struct kr_str *out)
+{
+	const struct kr_history *h = ((const struct names *)data)->h;
+
+	kr_history_print_name(h, h->keys.at[k.i].name, out);
+}
+
+static void name_value(const void *data, kr_version v, struct kr_str *out)
+{
+	const struct names *names = data;
+
+	if (names->value[v.i].i != KR_NONE)
+		kr_history_json_value(names->h, names->value[v.i], out);
+}
+
+static enum kr_status give_names(struct kr_work *w)
+{
+	struct names *names = KR_NEW(&w->asg->arena, struct names);
+
+	if (!names)
+		return KR_NOMEM;
+	*names = (struct names){w->h, w->value};
+	w->asg->names = (struct kr_asg_names){names, name_txn, name_key, name_value};
+	return KR_OK;
+}
+
+/* ---- what has a meaning ---- */
+
+static enum kr_status refuse(const struct kr_work *w, kr_txn t, uint32_t op, const char *what)
+{
+	const struct kr_transaction *txn = &w->h->txns.at[t.i];
+	const char *file = txn->file < w->h->files.n ? w->h->files.at[txn->file] : NULL;
+	char name[80];
+
+	kr_err_set(w->err, KR_UNSUPPORTED, "operation %u of %s: %s is not supported yet", op, kr_history_brief(w->h, txn->id, name, sizeof name), what);
+	kr_err_at(w->err, file, txn->line, 0);
+	return KR_UNSUPPORTED;
+}
+
+static enum kr_status check_operation(const struct kr_work *w, kr_txn t, uint32_t i)
+{
+	kr_op id = kr_history_op(w->h, t, i);
+	const struct kr_operation *op = &w->h->ops.at[id.i];
+	const struct kr_attr *attr = op->flags & KR_OPF_HAS_ATTR ? kr_history_attr(w->h, id) : NULL;
+	char what[32] = "\"";
+
+	if (attr && attr->seen_count > 0)
+		return refuse(w, t, i, "the attribute \"versions\"");
+	switch ((enum kr_op_kind)op->kind) {
+	case KR_OP_READ:
+	case KR_OP_WRITE:
+	case KR_OP_DELETE:
+	case KR_OP_INSERT:
+	case KR_OP_CAS: return KR_OK;
+	default: break;
+	}
+
+	const char *name = kr_op_name((enum kr_op_kind)op->kind);
+	size_t n = 1;
+
+	for (; *name && n < sizeof what - 2; name++)
+		what[n++] = *name;
+	what[n] = '"';
+	return refuse(w, t, i, what);
+}
+
+static enum kr_status check_supported(const struct kr_work *w)
+{
+	if (w->h->values.n > KR_VALUES_MOST)
+		return kr_err_set(w->err, KR_UNSUPPORTED, "found %u different values, expected at most %u", w->h->values.n, KR_VALUES_MOST);
+	for (uint32_t t = 0; t < w->h->txns.n; t++) {
+		for (uint32_t i = 0; i < w->h->txns.at[t].op_count; i++) {
+			KR_TRY(kr_ctx_tick(w->ctx));
+			KR_TRY(check_operation(w, (kr_txn){t}, i));
+		}
+	}
+	return KR_OK;
+}
+
+/* "Anything but a value" of a key whose initial value stays untold: observations of it may agree without being the same, which sets cannot say. */
+static enum kr_status check_complements(const struct kr_work *w)
+{
+	for (uint32_t i = 0; w->any_complement && i < w->asg->nobs; i++) {
+		const struct kr_observation *o = &w->asg->obs[i];
+
+		KR_TRY(kr_ctx_tick(w->ctx));
+		if (w->asg->keys[o->key.i].open_initial && w->asg->sets[o->set].complement)
+			return refuse(w, o->txn, o->op, "seeing that a key of unknown initial value does not hold a certain value");
+	}
+	return KR_OK;
+}
+
+/* ---- known order ---- */
+
+/* Each list gives pairs of neighbours among the versions that there are. */
+static enum kr_status take_orders(struct kr_work *w)
+{
+	const struct kr_history *h = w->h;
+	struct kr_asg *asg = w->asg;
+
+	asg->orders = KR_NEW_ARRAY(&asg->arena, struct kr_asg_order, h->order_writers.n);
+	if (!asg->orders)
+		return KR_NOMEM;
+	for (uint32_t i = 0; i < h->version_orders.n; i++) {
+		const struct kr_version_order *list = &h->version_orders.at[i];
+		kr_version last = {KR_NONE};
+
+		for (uint32_t j = list->writer_first; j < list->writer_first + list->writer_count; j++) {
+			kr_version v = kr_asg_version_of(asg, h->order_writers.at[j], list->key);
+
+			KR_TRY(kr_ctx_tick(w->ctx));
+			if (v.i == KR_NONE)
+				continue;
+			if (last.i != KR_NONE)
+				asg->orders[asg->norders++] = (struct kr_asg_order){last, v};
+			last = v;
+		}
+	}
+	return KR_OK;
+}
+
+/* ---- the steps ---- */
+
+static enum kr_status run(struct kr_work *w)
+{
+	KR_TRY(check_supported(w));
+	KR_TRY(kr_analyze_txns(w));
+	KR_TRY(kr_analyze_replay(w));
+	KR_TRY(kr_analyze_versions(w));
+	KR_TRY(kr_analyze_reads(w));
+	KR_TRY(kr_analyze_sets(w));
+	KR_TRY(kr_asg_index(w->asg));
+	KR_TRY(kr_analyze_presence(w));
+	KR_TRY(kr_analyze_anomalies(w));
+	KR_TRY(kr_analyze_compact(w));
+	KR_TRY(check_complements(w));
+	KR_TRY(take_orders(w));
+	return give_names(w);
+}
+
+enum kr_status kr_analyze(struct kr_ctx *ctx, const struct kr_history *h, struct kr_analysis *out, struct kr_err *err)
+{
+	struct kr_analysis analysis = {.anomaly_count = 0};
+	struct kr_work w = {.ctx = ctx, .h = h, .out = &analysis, .asg = &analysis.asg, .err = err};
+
+	kr_asg_init(&analysis.asg, &ctx->mem);
+	kr_arena_init(&w.scratch, &ctx->mem);
+
+	enum kr_status status = run(&w);
+
+	kr_vec_done(&ctx->mem, &w.internal);
+	kr_arena_done(&w.scratch);
+	if (status)
+		kr_analysis_done(&analysis);
+	else
+		*out = analysis;
+	return status;
+}
+
+void kr_analysis_done(struct kr_analysis *analysis)
+{
+	kr_vec_done(analysis->asg.mem, &analysis->anomalies);
+	kr_asg_done(&analysis->asg);
+	analysis->anomaly_count = 0;
+}

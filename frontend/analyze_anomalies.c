@@ -1,0 +1,216 @@
+/* Non-cyclic anomalies of committed transactions: internal inconsistencies, and observations that have no candidate left, named by who did write the value.
+ *
+ * A value that a transaction in T wrote, but not last, makes it an intermediate read; else one that only transactions without effect wrote an aborted read;
+ * else one that the observer itself wrote later a future read; else it is a garbage read. Who wrote what is collected in one pass over the operations,
+ * and only when somebody asks. "Anything but a value" is explained by either of two writes of different values to the key. Linear. */
+#include "frontend/analyze_work.h"
+
+#include <string.h>
+
+#define ANOMALIES_MOST 1000
+
+/* ---- who wrote what ---- */
+
+/* Whether t's write, intermediate or last, can be no version because t took no effect. An intermediate write is one whether t did or not. */
+static bool is_aborted(const struct kr_work *w, kr_txn t, bool intermediate)
+{
+	return w->h->txns.at[t.i].status == KR_ABORTED || (!intermediate && w->asg->txns[t.i].presence == KR_ABSENT_TXN);
+}
+
+static void add_source(struct kr_work *w, kr_txn t, uint32_t set, bool intermediate)
+{
+	struct kr_sources *s = &w->sources[set];
+
+	if (is_aborted(w, t, intermediate)) {
+		if (s->aborted.i == KR_NONE)
+			s->aborted = t;
+	} else if (intermediate && s->intermediate[0].i == KR_NONE) {
+		s->intermediate[0] = t;
+	} else if (intermediate && s->intermediate[0].i != t.i && s->intermediate[1].i == KR_NONE) {
+		s->intermediate[1] = t;
+	}
+}
+
+static void add_trace(struct kr_work *w, kr_txn t, kr_key k, kr_value value, bool intermediate)
+{
+	struct kr_traces *traces = &w->traces[k.i];
+
+	if (traces->at[0].txn.i == KR_NONE) {
+		traces->at[0].txn = t;
+		traces->at[0].value = value;
+		traces->at[0].intermediate = intermediate;
+	} else if (traces->at[1].txn.i == KR_NONE && traces->at[0].value.i != value.i) {
+		traces->at[1].txn = t;
+		traces->at[1].value = value;
+		traces->at[1].intermediate = intermediate;
+	}
+}
+
+static enum kr_status add_writes(struct kr_work *w, kr_txn t)
+{
+	const struct kr_transaction *txn = &w->h->txns.at[t.i];
+
+	for (uint32_t i = txn->op_count; i-- > 0;) {
+		const struct kr_operation *op = &w->h->ops.at[txn->op_first + i];
+		struct kr_effect effect = kr_analyze_effect(op);
+
+		KR_TRY(kr_ctx_tick(w->ctx));
+		if (!effect.writes)
+			continue;
+
+		uint32_t set = kr_analyze_find_set(w, op->key, effect.written, false);
+		bool intermediate = w->stamp[op->key.i] == t.i;
+
+		w->stamp[op->key.i] = t.i;
+		if (set != KR_NONE)
+			add_source(w, t, set, intermediate);
+		if (w->any_complement)
+			add_trace(w, t, op->key, effect.written, intermediate);
+	}
+	return KR_OK;
+}
+
+enum kr_status kr_analyze_sources(struct kr_work *w)
+{
+	if (w->sources)
+		return KR_OK;
+
+	struct kr_sources *sources = KR_NEW_ARRAY(&w->scratch, struct kr_sources, w->asg->nsets);
+
+	if (!sources)
+		return KR_NOMEM;
+	memset(sources, 0xff, w->asg->nsets * sizeof *sources);
+	w->sources = sources;
+	if (w->any_complement) {
+		w->traces = KR_NEW_ARRAY(&w->scratch, struct kr_traces, w->asg->nkeys);
+		if (!w->traces)
+			return KR_NOMEM;
+		memset(w->traces, 0xff, w->asg->nkeys * sizeof *w->traces);
+	}
+	memset(w->stamp, 0xff, w->h->keys.n * sizeof *w->stamp);
+	for (uint32_t t = 0; t < w->h->txns.n; t++)
+		KR_TRY(add_writes(w, (kr_txn){t}));
+	return KR_OK;
+}
+
+bool kr_analyze_written(const struct kr_work *w, uint32_t set)
+{
+	const struct kr_asg_set *s = &w->asg->sets[set];
+	bool by_version = s->count > 0 && w->asg->versions[w->asg->members[s->first + s->count - 1].i].writer.i != KR_NONE;
+
+	return by_version || w->sources[set].aborted.i != KR_NONE || w->sources[set].intermediate[0].i != KR_NONE;
+}
+
+/* ---- naming ---- */
+
+static kr_txn other_than(const kr_txn pair[2], kr_txn t) { return pair[0].i == t.i ? pair[1] : pair[0]; }
+
+static void name_positive(const struct kr_work *w, const struct kr_observation *o, struct kr_anomaly *out)
+{
+	const struct kr_sources *sources = &w->sources[o->set];
+	kr_txn intermediate = other_than(sources->intermediate, o->txn);
+
+	if (intermediate.i != KR_NONE) {
+		out->kind = KR_INTERMEDIATE_READ;
+		out->other = intermediate;
+	} else if (sources->aborted.i != KR_NONE) {
+		out->kind = KR_ABORTED_READ;
+		out->other = sources->aborted;
+	} else {
+		out->kind = kr_analyze_written(w, o->set) ? KR_FUTURE_READ : KR_GARBAGE_READ; /* only the observer is left */
+	}
+}
+
+static void name_complement(const struct kr_work *w, const struct kr_observation *o, struct kr_anomaly *out)
+{
+	const struct kr_traces *traces = &w->traces[o->key.i];
+
+	out->kind = KR_GARBAGE_READ;
+	for (int i = 0; i < 2; i++) {
+		kr_txn t = traces->at[i].txn;
+
+		if (t.i == KR_NONE || traces->at[i].value.i == kr_analyze_set_value(w, o->set).i)
+			continue;
+		if (t.i == o->txn.i) {
+			out->kind = KR_FUTURE_READ;
+			continue;
+		}
+		out->kind = is_aborted(w, t, traces->at[i].intermediate) ? KR_ABORTED_READ : KR_INTERMEDIATE_READ;
+		out->other = t;
+		return;
+	}
+}
+
+/* ---- the list ---- */
+
+/* A full list makes room for the first anomaly of a kind, so that every kind there is shows: the last one of a kind that has several goes. */
+static bool make_room(struct kr_analysis *out, enum kr_anomaly_kind kind)
+{
+	uint32_t count[KR_ANOMALY_KINDS] = {0};
+
+	for (uint32_t i = 0; i < out->anomalies.n; i++)
+		count[out->anomalies.at[i].kind]++;
+	if (count[kind] > 0)
+		return false;
+	for (uint32_t i = out->anomalies.n; i-- > 0;) {
+		if (count[out->anomalies.at[i].kind] == 1)
+			continue;
+		memmove(out->anomalies.at + i, out->anomalies.at + i + 1, (out->anomalies.n - i - 1) * sizeof *out->anomalies.at);
+		out->anomalies.n--;
+		return true;
+	}
+	return false;
+}
+
+static enum kr_status add_anomaly(struct kr_work *w, struct kr_anomaly anomaly)
+{
+	struct kr_analysis *out = w->out;
+
+	out->anomaly_count++;
+	if (out->anomalies.n >= ANOMALIES_MOST && !make_room(out, anomaly.kind))
+		return KR_OK;
+	return kr_vec_push(w->asg->mem, &out->anomalies, anomaly) ? KR_OK : KR_NOMEM;
+}
+
+static enum kr_status add_unexplained(struct kr_work *w, struct kr_observation *o)
+{
+	struct kr_anomaly anomaly = {.txn = o->txn, .op = o->op, .key = o->key, .other = {KR_NONE}};
+
+	KR_TRY(kr_analyze_sources(w));
+	if (w->asg->sets[o->set].complement)
+		name_complement(w, o, &anomaly);
+	else
+		name_positive(w, o, &anomaly);
+	return add_anomaly(w, anomaly);
+}
+
+static enum kr_status add_internal(struct kr_work *w, uint32_t *at, kr_txn t, uint32_t before_op)
+{
+	for (; *at < w->internal.n; (*at)++) {
+		const struct kr_internal *found = &w->internal.at[*at];
+
+		if (found->txn.i > t.i || (found->txn.i == t.i && found->op >= before_op))
+			break;
+		KR_TRY(add_anomaly(w, (struct kr_anomaly){KR_INTERNAL_INCONSISTENCY, found->txn, found->op, found->key, {KR_NONE}}));
+	}
+	return KR_OK;
+}
+
+enum kr_status kr_analyze_anomalies(struct kr_work *w)
+{
+	struct kr_asg *asg = w->asg;
+	uint32_t internal = 0;
+
+	for (uint32_t i = 0; i < asg->nobs; i++) {
+		struct kr_observation *o = &asg->obs[i];
+
+		KR_TRY(kr_ctx_tick(w->ctx));
+		if (w->h->txns.at[o->txn.i].status != KR_COMMITTED || kr_analyze_candidates(w, o) > 0)
+			continue;
+		KR_TRY(add_internal(w, &internal, o->txn, o->op));
+		KR_TRY(add_unexplained(w, o));
+		o->set = KR_NONE;
+		w->changed = true;
+	}
+	return add_internal(w, &internal, (kr_txn){KR_NONE}, 0);
+}

@@ -1,0 +1,123 @@
+/* Transactions, keys and versions of the ASG.
+ *
+ * A version is the last write of a transaction to a key, if the transaction took effect or may have. Walking each transaction's operations backwards,
+ * the first write met of a key is the last one; a stamp per key tells whether one was met. Versions are counted per key, then filled in the order of
+ * transactions, so each key's versions are in that order. Linear in the operations. */
+#include "frontend/analyze_work.h"
+
+#include <string.h>
+
+struct kr_effect kr_analyze_effect(const struct kr_operation *op)
+{
+	bool known = op->flags & KR_OPF_KNOWN;
+	bool done = op->flags & KR_OPF_DONE;
+
+	switch ((enum kr_op_kind)op->kind) {
+	case KR_OP_READ: return (struct kr_effect){.sees = known, .seen = op->a};
+	case KR_OP_WRITE: return (struct kr_effect){.writes = true, .written = op->a};
+	case KR_OP_DELETE: return (struct kr_effect){.sees = known, .complement = done, .seen = KR_ABSENT, .writes = done || !known, .written = KR_ABSENT};
+	case KR_OP_INSERT: return (struct kr_effect){.sees = true, .complement = !done, .seen = KR_ABSENT, .writes = done, .written = op->a};
+	case KR_OP_CAS: return (struct kr_effect){.sees = true, .complement = !done, .seen = op->a, .writes = done, .written = op->b};
+	default: return (struct kr_effect){.sees = false}; /* refused before any step */
+	}
+}
+
+enum kr_status kr_analyze_txns(struct kr_work *w)
+{
+	const struct kr_history *h = w->h;
+	struct kr_asg *asg = w->asg;
+
+	asg->clock_skew = h->clock_skew;
+	asg->nsessions = h->sessions.n;
+	asg->ntxns = h->txns.n;
+	asg->txns = KR_NEW_ARRAY(&asg->arena, struct kr_asg_txn, asg->ntxns);
+	if (!asg->txns)
+		return KR_NOMEM;
+	for (uint32_t t = 0; t < asg->ntxns; t++) {
+		const struct kr_transaction *from = &h->txns.at[t];
+
+		asg->txns[t] = (struct kr_asg_txn){
+			.presence = from->status == KR_COMMITTED ? KR_PRESENT
+				    : from->status == KR_UNKNOWN ? KR_OPEN
+								 : KR_ABSENT_TXN,
+			.outcome_unknown = from->status == KR_UNKNOWN,
+			.has_begin = from->flags & KR_TXN_HAS_BEGIN,
+			.has_end = from->flags & KR_TXN_HAS_END,
+			.session = from->session.i,
+			.begin = from->flags & KR_TXN_HAS_BEGIN ? from->begin_invoked : 0,
+			.end = from->flags & KR_TXN_HAS_END ? from->end_returned : 0,
+		};
+		KR_TRY(kr_ctx_tick(w->ctx));
+	}
+	return KR_OK;
+}
+
+/* For each version: counts it in next[its key] (fill: false), or puts it at next[its key] (fill: true), which then moves on. */
+static enum kr_status each_version(struct kr_work *w, uint32_t *next, bool fill)
+{
+	const struct kr_history *h = w->h;
+
+	memset(w->stamp, 0xff, h->keys.n * sizeof *w->stamp);
+	for (uint32_t t = 0; t < h->txns.n; t++) {
+		const struct kr_transaction *txn = &h->txns.at[t];
+
+		if (w->asg->txns[t].presence == KR_ABSENT_TXN)
+			continue;
+		for (uint32_t i = txn->op_count; i-- > 0;) {
+			const struct kr_operation *op = &h->ops.at[txn->op_first + i];
+			struct kr_effect effect = kr_analyze_effect(op);
+
+			KR_TRY(kr_ctx_tick(w->ctx));
+			if (!effect.writes || w->stamp[op->key.i] == t)
+				continue;
+			w->stamp[op->key.i] = t;
+			if (fill) {
+				w->asg->versions[next[op->key.i]] = (struct kr_asg_version){{t}, op->key};
+				w->value[next[op->key.i]] = effect.written;
+			}
+			next[op->key.i]++;
+		}
+	}
+	return KR_OK;
+}
+
+static enum kr_status number_keys(struct kr_work *w, const uint32_t *count)
+{
+	struct kr_asg *asg = w->asg;
+	uint64_t first = 0;
+
+	for (uint32_t k = 0; k < asg->nkeys; k++) {
+		asg->keys[k] = (struct kr_asg_key){.first = (uint32_t)first, .open_initial = w->h->initial == KR_INITIAL_UNKNOWN};
+		first += (uint64_t)count[k] + 1;
+		if (first >= KR_NONE)
+			return kr_err_set(w->err, KR_UNSUPPORTED, "found more than %u versions, expected fewer", KR_NONE);
+	}
+	asg->nversions = (uint32_t)first;
+	asg->keys[asg->nkeys].first = asg->nversions;
+	return KR_OK;
+}
+
+enum kr_status kr_analyze_versions(struct kr_work *w)
+{
+	struct kr_asg *asg = w->asg;
+	uint32_t *next = KR_NEW_ARRAY(&w->scratch, uint32_t, w->h->keys.n);
+
+	asg->nkeys = w->h->keys.n;
+	asg->keys = KR_NEW_ARRAY(&asg->arena, struct kr_asg_key, (size_t)asg->nkeys + 1);
+	if (!next || !asg->keys)
+		return KR_NOMEM;
+	KR_TRY(each_version(w, next, false));
+	KR_TRY(number_keys(w, next));
+	asg->versions = KR_NEW_ARRAY(&asg->arena, struct kr_asg_version, asg->nversions);
+	w->value = KR_NEW_ARRAY(&asg->arena, kr_value, asg->nversions);
+	if (!asg->versions || !w->value)
+		return KR_NOMEM;
+	for (uint32_t k = 0; k < asg->nkeys; k++) {
+		uint32_t first = asg->keys[k].first;
+
+		asg->versions[first] = (struct kr_asg_version){{KR_NONE}, {k}};
+		w->value[first] = asg->keys[k].open_initial ? (kr_value){KR_NONE} : w->h->keys.at[k].initial;
+		next[k] = first + 1;
+	}
+	return each_version(w, next, true);
+}
