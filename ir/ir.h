@@ -122,8 +122,8 @@ bool kr_ir_impossible(const struct kr_ir *ir, kr_obs o, kr_version v);
 /* Finds a short cycle of known edges (there must be one) and records it as ir->conflict. `edge`: one that lies on a cycle, or KR_NONE: any. */
 enum kr_status kr_ir_conflict(struct kr_ir *ir, uint32_t edge);
 
-/* Counts for --stats. Open pairs are not counted pair by pair: `open_keys` are keys with two writers or more that are not totally ordered by known edges
- * between neighbours in a topological order (needs the clock; else all keys with two writers). */
+/* Counts for --stats. open_sources: observations of present transactions. open_pairs: pairs of versions of one key that no known path orders (needs the clock; else all
+ * pairs), counted by chain, not pair by pair; open_keys: keys that have any. */
 struct kr_ir_counts { uint64_t edges[KR_EDGE_KINDS]; uint32_t open_sources, open_presences, open_keys; uint64_t open_pairs; };
 enum kr_status kr_ir_count(const struct kr_ir *ir, struct kr_ir_counts *out);
 

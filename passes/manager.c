@@ -10,17 +10,6 @@
 
 #include "ir/clock.h"
 
-static const char *const fact_names[] = {"so", "rt", "wr", "ww", "rw", "clock", "saturated"};
-
-const char *kr_fact_name(enum kr_fact fact)
-{
-	for (size_t i = 0; i < KR_COUNT(fact_names); i++) {
-		if (fact == 1u << i)
-			return fact_names[i];
-	}
-	return "unknown";
-}
-
 struct word {
 	const char *at;
 	size_t length;
@@ -169,8 +158,8 @@ static enum kr_status step(struct kr_ir *ir, const struct kr_pass_options *optio
 	return status;
 }
 
-enum kr_status kr_passes_run(
-	struct kr_ir *ir, const char *list, const struct kr_pass_options *options, struct kr_pass_stats *stats, enum kr_change *change, struct kr_err *err)
+enum kr_status kr_passes_run(struct kr_ir *ir, const char *list, const struct kr_pass_options *options, struct kr_pass_stats *stats, enum kr_change *change,
+	struct kr_err *err)
 {
 	static const struct kr_pass_options no_options;
 	struct kr_ir_counts counts = {0};

@@ -19,7 +19,6 @@ extern const struct kr_pass *const kr_pass_registry[]; /* NULL-terminated, by na
 extern const size_t kr_pass_registry_count;
 
 const struct kr_pass *kr_pass_find(const char *name); /* or NULL */
-const char *kr_fact_name(enum kr_fact fact);          /* "so", "rt", ... */
 
 /* What one pass of a run did, for --stats. */
 struct kr_pass_stat {

@@ -1,0 +1,310 @@
+/* Text form of the dependency IR, after that of its ASG; the grammar is in docs/ir.md. What is read prints the same again: everything that the struct
+ * holds is written, clock and conflict apart, edges with their index, in the order of their age. A presence is written only where it differs from
+ * the ASG's. Facts are written too, less `clock`, whose clock is not. Linear. The reader ends with kr_ir_verify, so that a text cannot make an IR
+ * that passes may not rely on. */
+#include "ir/ir.h"
+#include "ir/lex.h"
+
+#include <string.h>
+
+#define TRY(expression) \
+	do { \
+		enum kr_status try_status = (expression); \
+		if (try_status) \
+			return try_status; \
+	} while (0)
+
+static const char *const model_names[] = {[KR_NODES_TXN] = "txn", [KR_NODES_BEGIN_COMMIT] = "begin-commit"};
+static const char *const presence_names[] = {[KR_ABSENT_TXN] = "absent", [KR_PRESENT] = "present", [KR_OPEN] = "open"};
+static const char *const rule_names[KR_RULES] = {"given", "source", "reader", "later"};
+static const char *const fact_names[KR_FACTS] = {"so", "rt", "wr", "ww", "rw", "clock", "saturated"};
+
+const char *kr_fact_name(enum kr_fact fact)
+{
+	for (size_t i = 0; i < KR_FACTS; i++) {
+		if ((unsigned)fact == 1u << i)
+			return fact_names[i];
+	}
+	return "unknown";
+}
+
+/* ---- printing ---- */
+
+static void print_facts(const struct kr_ir *ir, struct kr_str *out)
+{
+	uint32_t facts = ir->facts & ~(uint32_t)KR_FACT_CLOCK;
+
+	if (!facts)
+		return;
+	kr_str_add(out, "facts");
+	for (size_t i = 0; i < KR_FACTS; i++) {
+		if (facts & 1u << i)
+			kr_str_format(out, " %s", fact_names[i]);
+	}
+	kr_str_add(out, "\n");
+}
+
+static void print_presences(const struct kr_ir *ir, struct kr_str *out)
+{
+	for (uint32_t t = 0; t < ir->asg->ntxns; t++) {
+		if (ir->presence[t] == ir->asg->txns[t].presence && ir->presence_why[t].i == KR_NONE)
+			continue;
+		kr_str_format(out, "presence txn %u %s", t, presence_names[ir->presence[t]]);
+		if (ir->presence_why[t].i != KR_NONE)
+			kr_str_format(out, " why %u", ir->presence_why[t].i);
+		kr_str_add(out, "\n");
+	}
+}
+
+static void print_sources(const struct kr_ir *ir, struct kr_str *out)
+{
+	for (uint32_t o = 0; o < ir->asg->nobs; o++) {
+		if (ir->source[o].i == KR_NONE)
+			continue;
+		kr_str_format(out, "source obs %u = %u", o, ir->source[o].i);
+		if (ir->source_age[o] != 0)
+			kr_str_format(out, " age %u", ir->source_age[o]);
+		kr_str_add(out, "\n");
+	}
+}
+
+static void print_edges(const struct kr_ir *ir, struct kr_str *out)
+{
+	for (uint32_t e = 0; e < ir->edges.n; e++) {
+		const struct kr_edge *edge = &ir->edges.at[e];
+
+		kr_str_format(out, "edge %u %s %u -> %u", e, kr_edge_name(edge->kind), edge->from.i, edge->to.i);
+		if (edge->why != KR_NONE)
+			kr_str_format(out, " why %u", edge->why);
+		if (edge->rule != KR_RULE_GIVEN)
+			kr_str_format(out, " rule %s", rule_names[edge->rule]);
+		kr_str_add(out, "\n");
+	}
+}
+
+void kr_ir_print(const struct kr_ir *ir, struct kr_str *out)
+{
+	kr_asg_print(ir->asg, out);
+	kr_str_format(out, "ir 1 nodes %s order %s\n", model_names[ir->level->model], kr_order_name(ir->order));
+	print_facts(ir, out);
+	if (ir->nnodes > ir->first_time_node)
+		kr_str_format(out, "time %u\n", ir->nnodes - ir->first_time_node);
+	print_presences(ir, out);
+	print_sources(ir, out);
+	print_edges(ir, out);
+	kr_str_add(out, "end ir\n");
+}
+
+/* ---- reading ---- */
+
+struct reader {
+	struct kr_lex lex;
+	struct kr_ir *ir;
+};
+
+/* Takes one of `names`. */
+static enum kr_status read_name(struct kr_lex *lex, const char *const *names, unsigned n, const char *what, unsigned *out)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (kr_lex_accept(lex, names[i])) {
+			*out = i;
+			return KR_OK;
+		}
+	}
+	return kr_lex_fail(lex, what);
+}
+
+static bool accept_fact(struct reader *r)
+{
+	for (unsigned i = 0; i < KR_FACTS; i++) {
+		if (1u << i != KR_FACT_CLOCK && kr_lex_accept(&r->lex, fact_names[i])) {
+			r->ir->facts |= 1u << i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static enum kr_status read_facts(struct reader *r)
+{
+	if (!accept_fact(r))
+		return kr_lex_fail(&r->lex, "a fact (so, rt, wr, ww, rw, saturated)");
+	while (accept_fact(r))
+		;
+	return KR_OK;
+}
+
+static enum kr_status read_time(struct reader *r)
+{
+	uint32_t n;
+	kr_node node;
+
+	TRY(kr_lex_u32(&r->lex, "a number of time nodes", KR_NONE, &n));
+	while (n-- > 0) {
+		TRY(kr_ctx_tick(r->ir->ctx));
+		TRY(kr_ir_add_time_node(r->ir, &node));
+	}
+	return KR_OK;
+}
+
+static enum kr_status read_presence(struct reader *r)
+{
+	struct kr_ir *ir = r->ir;
+	uint32_t t;
+	unsigned presence = KR_OPEN;
+
+	TRY(kr_lex_expect(&r->lex, "txn"));
+	TRY(kr_lex_u32(&r->lex, "the number of a transaction", ir->asg->ntxns, &t));
+	TRY(read_name(&r->lex, presence_names, KR_COUNT(presence_names), "present, open or absent", &presence));
+	ir->presence[t] = (uint8_t)presence;
+	if (kr_lex_accept(&r->lex, "why"))
+		TRY(kr_lex_u32(&r->lex, "the number of an observation", ir->asg->nobs, &ir->presence_why[t].i));
+	return KR_OK;
+}
+
+static enum kr_status read_source(struct reader *r)
+{
+	const struct kr_asg *asg = r->ir->asg;
+	uint32_t o;
+
+	TRY(kr_lex_expect(&r->lex, "obs"));
+	TRY(kr_lex_u32(&r->lex, "the number of an observation", asg->nobs, &o));
+	TRY(kr_lex_expect(&r->lex, "="));
+	TRY(kr_lex_u32(&r->lex, "the number of a version", asg->nversions, &r->ir->source[o].i));
+	if (kr_lex_accept(&r->lex, "age"))
+		TRY(kr_lex_u32(&r->lex, "a number of edges", KR_NONE, &r->ir->source_age[o]));
+	return KR_OK;
+}
+
+static enum kr_status read_kind(struct kr_lex *lex, uint8_t *out)
+{
+	for (unsigned kind = 0; kind < KR_EDGE_KINDS; kind++) {
+		if (kr_lex_accept(lex, kr_edge_name((enum kr_edge_kind)kind))) {
+			*out = (uint8_t)kind;
+			return KR_OK;
+		}
+	}
+	return kr_lex_fail(lex, "a kind of edge (wr, ww, rw, so, rt, program)");
+}
+
+static enum kr_status read_edge(struct reader *r)
+{
+	struct kr_edge edge = {.why = KR_NONE, .rule = KR_RULE_GIVEN};
+	const char *before = r->lex.at;
+	uint32_t index;
+	unsigned rule = KR_RULE_GIVEN;
+
+	TRY(kr_lex_u32(&r->lex, "a number", KR_NONE, &index));
+	if (index != r->ir->edges.n) {
+		r->lex.at = before;
+		return kr_lex_fail(&r->lex, "the next number");
+	}
+	TRY(read_kind(&r->lex, &edge.kind));
+	TRY(kr_lex_u32(&r->lex, "the number of a node", r->ir->nnodes, &edge.from.i));
+	TRY(kr_lex_expect(&r->lex, "->"));
+	TRY(kr_lex_u32(&r->lex, "the number of a node", r->ir->nnodes, &edge.to.i));
+	if (kr_lex_accept(&r->lex, "why"))
+		TRY(kr_lex_u32(&r->lex, "the number of an observation or key", KR_NONE, &edge.why));
+	if (kr_lex_accept(&r->lex, "rule")) {
+		TRY(read_name(&r->lex, rule_names, KR_RULES, "a rule (given, source, reader, later)", &rule));
+		edge.rule = (uint8_t)rule;
+	}
+	return kr_ir_add_edge(r->ir, edge);
+}
+
+static enum kr_status read_lines(struct reader *r)
+{
+	static const struct {
+		const char *word;
+		enum kr_status (*read)(struct reader *r);
+	} lines[] = {
+		{"facts", read_facts},
+		{"time", read_time},
+		{"presence", read_presence},
+		{"source", read_source},
+		{"edge", read_edge},
+	};
+	size_t section = 0; /* no line may be of an earlier kind than the one before it: references go back */
+
+	while (kr_lex_line(&r->lex)) {
+		TRY(kr_ctx_tick(r->ir->ctx));
+		if (kr_lex_accept(&r->lex, "end")) {
+			TRY(kr_lex_expect(&r->lex, "ir"));
+			return kr_lex_end(&r->lex);
+		}
+		while (section < KR_COUNT(lines) && !kr_lex_accept(&r->lex, lines[section].word))
+			section++;
+		if (section == KR_COUNT(lines))
+			break;
+		TRY(lines[section].read(r));
+		TRY(kr_lex_end(&r->lex));
+	}
+	return kr_lex_fail(&r->lex, "facts, time, presence, source, edge (in this sequence) or end ir");
+}
+
+/* "ir 1 nodes MODEL order ORDER" */
+static enum kr_status read_head(struct kr_lex *lex, const struct kr_level *level, enum kr_order *order)
+{
+	const char *const orders[] = {kr_order_name(KR_ORDER_NONE), kr_order_name(KR_ORDER_SESSION), kr_order_name(KR_ORDER_REALTIME)};
+	unsigned found = 0;
+
+	kr_lex_line(lex);
+	TRY(kr_lex_expect(lex, "ir"));
+	TRY(kr_lex_expect(lex, "1"));
+	TRY(kr_lex_expect(lex, "nodes"));
+	TRY(kr_lex_expect(lex, model_names[level->model])); /* that of the level */
+	TRY(kr_lex_expect(lex, "order"));
+	TRY(read_name(lex, orders, KR_COUNT(orders), "none, session or realtime", &found));
+	*order = (enum kr_order)found;
+	return kr_lex_end(lex);
+}
+
+/* The text tells all edges, also those that kr_ir_init made. */
+static void drop_edges(struct kr_ir *ir)
+{
+	ir->edges.n = 0;
+	ir->next.n = 0;
+	for (uint32_t v = 0; v < ir->nnodes; v++)
+		ir->head.at[v] = KR_NONE;
+}
+
+/* What is wrong with a text is not the program's fault. */
+static enum kr_status verify(const struct kr_ir *ir, struct kr_err *err)
+{
+	struct kr_err why;
+
+	kr_err_init(&why);
+
+	enum kr_status status = kr_ir_verify(ir, &why);
+
+	return status == KR_INTERNAL ? kr_err_set(err, KR_BAD, "%s", why.text) : status;
+}
+
+enum kr_status kr_ir_read(struct kr_ir *ir, struct kr_asg *asg, struct kr_ctx *ctx, const struct kr_level *level, const char *text, struct kr_err *err)
+{
+	struct kr_ir read = {0};
+	struct reader r = {.lex = {.at = text, .line = 1, .err = err}, .ir = &read};
+	enum kr_order order = KR_ORDER_NONE;
+
+	TRY(kr_asg_read(asg, ctx, text, &r.lex.at, err));
+	for (const char *at = text; at < r.lex.at; at++)
+		r.lex.line += *at == '\n';
+
+	enum kr_status status = read_head(&r.lex, level, &order);
+
+	if (!status)
+		status = kr_ir_init(&read, ctx, asg, level, order);
+	if (!status) {
+		drop_edges(&read);
+		status = read_lines(&r);
+	}
+	if (!status)
+		status = verify(&read, err);
+	if (status) {
+		kr_ir_done(&read);
+		kr_asg_done(asg);
+		return status;
+	}
+	*ir = read;
+	return KR_OK;
+}
