@@ -6,19 +6,6 @@
  * Reads, writes, deletes, inserts and compare-and-set have their meaning here; every other operation is refused. */
 #include "frontend/analyze_work.h"
 
-static const char *const anomaly_names[KR_ANOMALY_KINDS] = {
-	[KR_GARBAGE_READ] = "garbage read",
-	[KR_ABORTED_READ] = "aborted read",
-	[KR_INTERMEDIATE_READ] = "intermediate read",
-	[KR_FUTURE_READ] = "future read",
-	[KR_INTERNAL_INCONSISTENCY] = "internal inconsistency",
-	[KR_DUPLICATE_ELEMENT] = "duplicate element",
-	[KR_INCOMPATIBLE_ORDER] = "incompatible order",
-	[KR_RESULT_SET_MISMATCH] = "result-set mismatch",
-};
-
-const char *kr_anomaly_name(enum kr_anomaly_kind kind) { return (unsigned)kind < KR_ANOMALY_KINDS ? anomaly_names[kind] : "unknown anomaly"; }
-
 /* ---- names ---- */
 
 struct names {
