@@ -1,0 +1,259 @@
+/* Chosen edges over the known graph (overlay.h). Order: Kahn's algorithm over both edge lists. Cycles: for a chosen edge among the nodes that no order reaches, a 0-1
+ * breadth-first search from its head back to its tail, known edges free and chosen ones costing one; what it uses is avoided by the next. O(edges) each. */
+#include "backend/overlay.h"
+
+#include <string.h>
+
+#include "base/bits.h"
+
+enum kr_status kr_overlay_init(struct kr_overlay *o, struct kr_ir *ir, const uint8_t *active)
+{
+	struct kr_mem *mem = &ir->ctx->mem;
+	*o = (struct kr_overlay){.ir = ir, .active = active};
+	o->head = kr_mem_alloc(mem, ir->nnodes, sizeof *o->head);
+	o->order = kr_mem_alloc(mem, ir->nnodes, sizeof *o->order);
+	o->rank = kr_mem_alloc(mem, ir->nnodes, sizeof *o->rank);
+	o->via = kr_mem_alloc(mem, ir->nnodes, sizeof *o->via);
+	o->cost = kr_mem_alloc(mem, ir->nnodes, 1);
+	if (!o->head || !o->order || !o->rank || !o->via || !o->cost)
+		return KR_NOMEM;
+	kr_overlay_clear(o);
+	return KR_OK;
+}
+
+void kr_overlay_done(struct kr_overlay *o)
+{
+	struct kr_mem *mem = &o->ir->ctx->mem;
+	kr_vec_done(mem, &o->links);
+	kr_vec_done(mem, &o->next);
+	kr_mem_free(mem, o->head, o->ir->nnodes, sizeof *o->head);
+	kr_mem_free(mem, o->order, o->ir->nnodes, sizeof *o->order);
+	kr_mem_free(mem, o->rank, o->ir->nnodes, sizeof *o->rank);
+	kr_mem_free(mem, o->via, o->ir->nnodes, sizeof *o->via);
+	kr_mem_free(mem, o->cost, o->ir->nnodes, 1);
+}
+
+void kr_overlay_clear(struct kr_overlay *o)
+{
+	kr_vec_clear(&o->links);
+	kr_vec_clear(&o->next);
+	memset(o->head, 0xff, (size_t)o->ir->nnodes * sizeof *o->head);
+}
+
+enum kr_status kr_overlay_add(struct kr_overlay *o, struct kr_link link)
+{
+	struct kr_mem *mem = &o->ir->ctx->mem;
+	uint32_t from = kr_ir_out(o->ir, link.kind, link.from).i;
+	if (!kr_vec_reserve(mem, &o->next, 1) || !kr_vec_push(mem, &o->links, link))
+		return KR_NOMEM;
+	o->next.at[o->next.n++] = o->head[from];
+	o->head[from] = o->links.n - 1;
+	return KR_OK;
+}
+
+static uint32_t target(const struct kr_overlay *o, uint32_t link) { return kr_ir_in(o->ir, o->links.at[link].kind, o->links.at[link].to).i; }
+static uint32_t source(const struct kr_overlay *o, uint32_t link) { return kr_ir_out(o->ir, o->links.at[link].kind, o->links.at[link].from).i; }
+
+static bool is_active(const struct kr_overlay *o, uint32_t node)
+{
+	kr_txn t = kr_ir_txn(o->ir, (kr_node){node});
+	return t.i == KR_NONE || o->active[t.i];
+}
+
+/* In-degrees into `via`, which is free while sorting. */
+static void count_degrees(struct kr_overlay *o)
+{
+	memset(o->via, 0, (size_t)o->ir->nnodes * sizeof *o->via);
+	for (uint32_t e = 0; e < o->ir->edges.n; e++) {
+		if (is_active(o, o->ir->edges.at[e].from.i))
+			o->via[o->ir->edges.at[e].to.i]++;
+	}
+	for (uint32_t l = 0; l < o->links.n; l++)
+		o->via[target(o, l)]++;
+}
+
+static void emit(struct kr_overlay *o, uint32_t node)
+{
+	o->rank[node] = o->norder;
+	o->order[o->norder++].i = node;
+}
+
+static void release(struct kr_overlay *o, uint32_t node)
+{
+	if (--o->via[node] == 0)
+		emit(o, node);
+}
+
+enum kr_status kr_overlay_sort(struct kr_overlay *o)
+{
+	const struct kr_ir *ir = o->ir;
+	count_degrees(o);
+	o->norder = 0;
+	memset(o->rank, 0xff, (size_t)ir->nnodes * sizeof *o->rank);
+	for (uint32_t v = 0; v < ir->nnodes; v++) {
+		if (o->via[v] == 0)
+			emit(o, v);
+	}
+	for (uint32_t done = 0; done < o->norder; done++) {
+		uint32_t v = o->order[done].i;
+		if (is_active(o, v)) {
+			for (uint32_t e = ir->head.at[v]; e != KR_NONE; e = ir->next.at[e])
+				release(o, ir->edges.at[e].to.i);
+		}
+		for (uint32_t l = o->head[v]; l != KR_NONE; l = o->next.at[l])
+			release(o, target(o, l));
+		enum kr_status status = kr_ctx_tick(ir->ctx);
+		if (status)
+			return status;
+	}
+	return KR_OK;
+}
+
+/* ---- cycles ---- */
+
+/* `via` holds, per node, the step by which it was reached: a known edge e as 2e, a link l as 2l + 1. */
+struct finder {
+	struct kr_overlay *o;
+	uint64_t *used;             /* set of links that are in a cycle already */
+	KR_VEC(uint32_t) now;
+	KR_VEC(uint32_t) later;
+	KR_VEC(uint32_t) steps;     /* of the path found, backwards */
+	KR_VEC(uint32_t) touched;   /* nodes whose via and cost are set */
+};
+
+enum { UNSEEN = 0, CHEAP = 1, DEAR = 2, SETTLED = 3 };
+
+static enum kr_status offer(struct finder *f, uint32_t node, uint32_t step, bool dear)
+{
+	struct kr_overlay *o = f->o;
+	struct kr_mem *mem = &o->ir->ctx->mem;
+	if (o->rank[node] != KR_NONE || o->cost[node] == SETTLED || o->cost[node] == CHEAP || (dear && o->cost[node] == DEAR))
+		return KR_OK;
+	if (o->cost[node] == UNSEEN && !kr_vec_push(mem, &f->touched, node))
+		return KR_NOMEM;
+	o->via[node] = step;
+	o->cost[node] = dear ? DEAR : CHEAP;
+	return (dear ? kr_vec_push(mem, &f->later, node) : kr_vec_push(mem, &f->now, node)) ? KR_OK : KR_NOMEM;
+}
+
+static enum kr_status expand(struct finder *f, uint32_t v)
+{
+	struct kr_overlay *o = f->o;
+	const struct kr_ir *ir = o->ir;
+	enum kr_status status = KR_OK;
+	o->cost[v] = SETTLED;
+	if (is_active(o, v)) {
+		for (uint32_t e = ir->head.at[v]; e != KR_NONE && !status; e = ir->next.at[e])
+			status = offer(f, ir->edges.at[e].to.i, 2 * e, false);
+	}
+	for (uint32_t l = o->head[v]; l != KR_NONE && !status; l = o->next.at[l]) {
+		if (!kr_bits_get(f->used, l))
+			status = offer(f, target(o, l), 2 * l + 1, true);
+	}
+	return status ? status : kr_ctx_tick(ir->ctx);
+}
+
+static uint32_t step_from(const struct finder *f, uint32_t step)
+{
+	return step & 1 ? source(f->o, step / 2) : f->o->ir->edges.at[step / 2].from.i;
+}
+
+static void forget(struct finder *f)
+{
+	for (uint32_t i = 0; i < f->touched.n; i++)
+		f->o->cost[f->touched.at[i]] = UNSEEN;
+	kr_vec_clear(&f->touched);
+	kr_vec_clear(&f->now);
+	kr_vec_clear(&f->later);
+	kr_vec_clear(&f->steps);
+}
+
+/* Path from a to b into f->steps, last step first; none: no steps. a == b: the empty path counts as found. */
+static enum kr_status find_path(struct finder *f, uint32_t a, uint32_t b, bool *found)
+{
+	struct kr_mem *mem = &f->o->ir->ctx->mem;
+	enum kr_status status = offer(f, a, KR_NONE, false);
+	for (uint32_t i = 0; !status && f->o->cost[b] != SETTLED && (i < f->now.n || f->later.n > 0);) {
+		if (i == f->now.n) {
+			struct finder old = *f;
+			f->now.at = old.later.at, f->now.n = old.later.n, f->now.cap = old.later.cap;
+			f->later.at = old.now.at, f->later.n = 0, f->later.cap = old.now.cap;
+			i = 0;
+			continue;
+		}
+		uint32_t v = f->now.at[i++];
+		if (f->o->cost[v] != SETTLED)
+			status = expand(f, v);
+	}
+	*found = !status && f->o->cost[b] == SETTLED;
+	for (uint32_t v = b; *found && v != a; v = step_from(f, f->o->via[v])) {
+		if (!kr_vec_push(mem, &f->steps, f->o->via[v]))
+			return KR_NOMEM;
+	}
+	return status;
+}
+
+/* The cycle of a link and the path found, into the proof. Known steps go in together, so that time nodes fold. */
+static enum kr_status record(struct finder *f, uint32_t link, struct kr_proof *proof)
+{
+	struct kr_overlay *o = f->o;
+	struct kr_path known = {0};
+	kr_proof_begin(proof);
+	enum kr_status status = kr_proof_add_link(proof, o->links.at[link]);
+	kr_bits_set(f->used, link);
+	for (uint32_t i = f->steps.n; i-- > 0 && !status;) {
+		uint32_t step = f->steps.at[i];
+		if (!(step & 1) && !kr_vec_push(&o->ir->ctx->mem, &known, step / 2))
+			status = KR_NOMEM;
+		if (!status && ((step & 1) || i == 0)) {
+			status = kr_proof_add_path(proof, o->ir, known.at, known.n);
+			kr_vec_clear(&known);
+		}
+		if (!status && step & 1) {
+			status = kr_proof_add_link(proof, o->links.at[step / 2]);
+			kr_bits_set(f->used, step / 2);
+		}
+	}
+	kr_vec_done(&o->ir->ctx->mem, &known);
+	return status ? status : kr_proof_end(proof);
+}
+
+static enum kr_status find_cycles(struct finder *f, struct kr_proof *proof, uint32_t most)
+{
+	struct kr_overlay *o = f->o;
+	uint32_t n = 0;
+	for (uint32_t l = 0; l < o->links.n && n < most; l++) {
+		bool found = false;
+		if (kr_bits_get(f->used, l) || o->rank[source(o, l)] != KR_NONE || o->rank[target(o, l)] != KR_NONE)
+			continue;
+		kr_bits_set(f->used, l); /* not within its own way back */
+		enum kr_status status = find_path(f, target(o, l), source(o, l), &found);
+		kr_bits_clear(f->used, l);
+		if (!status && found) {
+			status = record(f, l, proof);
+			n++;
+		}
+		forget(f);
+		if (status)
+			return status;
+	}
+	return KR_OK;
+}
+
+enum kr_status kr_overlay_cycles(struct kr_overlay *o, struct kr_proof *proof, uint32_t most)
+{
+	struct kr_mem *mem = &o->ir->ctx->mem;
+	struct finder f = {.o = o};
+	uint32_t before = proof->cycles.n;
+	size_t words = KR_BITS_WORDS(o->links.n);
+	f.used = kr_mem_alloc(mem, words, sizeof *f.used);
+	enum kr_status status = f.used ? find_cycles(&f, proof, most) : KR_NOMEM;
+	kr_vec_done(mem, &f.now);
+	kr_vec_done(mem, &f.later);
+	kr_vec_done(mem, &f.steps);
+	kr_vec_done(mem, &f.touched);
+	kr_mem_free(mem, f.used, words, sizeof *f.used);
+	if (!status && proof->cycles.n == before)
+		return KR_INTERNAL; /* the known graph alone would be cyclic */
+	return status;
+}

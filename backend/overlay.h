@@ -1,0 +1,35 @@
+/* A graph of chosen edges laid over the IR's known graph: topological order of both, or the cycles that forbid the choices.
+ *
+ * Chosen edges are proof links, so a cycle found here is a cycle of the proof as it stands. Only transactions that are active (present, or taken to be) take part. */
+#ifndef KR_BACKEND_OVERLAY_H
+#define KR_BACKEND_OVERLAY_H
+
+#include "ir/proof.h"
+
+struct kr_overlay {
+	struct kr_ir *ir;
+	const uint8_t *active;      /* per transaction; borrowed */
+	KR_VEC(struct kr_link) links;
+	KR_VEC(uint32_t) next;      /* parallel to links: next link out of the same node */
+	uint32_t *head;             /* per node: newest link out of it, or KR_NONE */
+	kr_node *order;             /* a topological order, as far as there is one */
+	uint32_t norder;            /* nodes emitted; == nnodes iff acyclic */
+	uint32_t *rank;             /* per node: place in order; KR_NONE: on or behind a cycle */
+	uint32_t *via;              /* scratch of the path search */
+	uint8_t *cost;
+};
+
+enum kr_status kr_overlay_init(struct kr_overlay *o, struct kr_ir *ir, const uint8_t *active);
+void kr_overlay_done(struct kr_overlay *o);
+
+void kr_overlay_clear(struct kr_overlay *o);
+enum kr_status kr_overlay_add(struct kr_overlay *o, struct kr_link link); /* link.edge == KR_NONE */
+
+/* Fills order and rank. */
+enum kr_status kr_overlay_sort(struct kr_overlay *o);
+
+/* After a sort that found no full order: appends up to `most` short cycles to the proof, each as a closed cycle, with as few chosen edges as can be. Cycles share no chosen edge
+ * where that is possible. At least one is found. */
+enum kr_status kr_overlay_cycles(struct kr_overlay *o, struct kr_proof *proof, uint32_t most);
+
+#endif

@@ -1,0 +1,157 @@
+/* Z3's QF_FD solver (its incremental SAT core) behind a small interface. Each choice is a Boolean constant named by its number; clauses are asserted as they come; the
+ * deadline and the memory limit are handed on at every call. Z3's memory limit is a setting of the whole process: it is set when the run has a limit. */
+#include "backend/sat_z3.h"
+
+#include <stdio.h>
+#include <z3.h>
+
+struct kr_sat {
+	struct kr_ctx *ctx;
+	Z3_context z3;
+	Z3_solver solver;
+	KR_VEC(Z3_ast) vars;
+	KR_VEC(Z3_ast) clause; /* scratch */
+};
+
+/* Errors are looked up after each call; the default handler would end the process. */
+static void ignore_error(Z3_context z3, Z3_error_code code) { (void)z3, (void)code; }
+
+static Z3_context new_context(const struct kr_ctx *ctx)
+{
+	if (ctx->mem.limit != SIZE_MAX) {
+		char mebibytes[32];
+		size_t left = ctx->mem.limit > ctx->mem.used ? (ctx->mem.limit - ctx->mem.used) >> 20 : 0;
+		snprintf(mebibytes, sizeof mebibytes, "%zu", left + 1);
+		Z3_global_param_set("memory_max_size", mebibytes);
+	}
+	Z3_config config = Z3_mk_config();
+	Z3_context z3 = Z3_mk_context(config);
+	Z3_del_config(config);
+	return z3;
+}
+
+enum kr_status kr_sat_new(struct kr_ctx *ctx, struct kr_sat **out)
+{
+	struct kr_sat *sat = kr_mem_alloc(&ctx->mem, 1, sizeof *sat);
+	if (!sat)
+		return KR_NOMEM;
+	sat->ctx = ctx;
+	sat->z3 = new_context(ctx);
+	if (!sat->z3) {
+		kr_mem_free(&ctx->mem, sat, 1, sizeof *sat);
+		return KR_NOMEM;
+	}
+	Z3_set_error_handler(sat->z3, ignore_error);
+	sat->solver = Z3_mk_solver_for_logic(sat->z3, Z3_mk_string_symbol(sat->z3, "QF_FD"));
+	if (!sat->solver) {
+		kr_sat_free(sat);
+		return KR_NOMEM;
+	}
+	Z3_solver_inc_ref(sat->z3, sat->solver);
+	*out = sat;
+	return KR_OK;
+}
+
+void kr_sat_free(struct kr_sat *sat)
+{
+	if (!sat)
+		return;
+	struct kr_mem *mem = &sat->ctx->mem;
+	if (sat->solver)
+		Z3_solver_dec_ref(sat->z3, sat->solver);
+	Z3_del_context(sat->z3);
+	kr_vec_done(mem, &sat->vars);
+	kr_vec_done(mem, &sat->clause);
+	kr_mem_free(mem, sat, 1, sizeof *sat);
+}
+
+/* Did the last calls fail? */
+static bool failed(const struct kr_sat *sat, char *reason, size_t size)
+{
+	Z3_error_code code = Z3_get_error_code(sat->z3);
+	if (code == Z3_OK)
+		return false;
+	snprintf(reason, size, "Z3: %s", Z3_get_error_msg(sat->z3, code));
+	return true;
+}
+
+static enum kr_status make_variables(struct kr_sat *sat, const struct kr_choices *c)
+{
+	Z3_sort boolean = Z3_mk_bool_sort(sat->z3);
+	while (sat->vars.n < c->all.n) {
+		Z3_ast var = Z3_mk_const(sat->z3, Z3_mk_int_symbol(sat->z3, (int)sat->vars.n), boolean);
+		if (!kr_vec_push(&sat->ctx->mem, &sat->vars, var))
+			return KR_NOMEM;
+	}
+	return KR_OK;
+}
+
+static enum kr_status assert_clauses(struct kr_sat *sat, struct kr_choices *c)
+{
+	for (uint32_t i = 0; i < c->clauses.n; i++) {
+		kr_lit l = c->clauses.at[i];
+		if (l.i == KR_NONE) {
+			Z3_solver_assert(sat->z3, sat->solver, Z3_mk_or(sat->z3, sat->clause.n, sat->clause.at));
+			kr_vec_clear(&sat->clause);
+			continue;
+		}
+		Z3_ast var = sat->vars.at[l.i / 2];
+		if (!kr_vec_push(&sat->ctx->mem, &sat->clause, l.i & 1 ? Z3_mk_not(sat->z3, var) : var))
+			return KR_NOMEM;
+	}
+	kr_vec_clear(&c->clauses);
+	return KR_OK;
+}
+
+static void set_timeout(struct kr_sat *sat)
+{
+	if (sat->ctx->deadline_ns == INT64_MAX)
+		return;
+	Z3_params params = Z3_mk_params(sat->z3);
+	Z3_params_inc_ref(sat->z3, params);
+	Z3_params_set_uint(sat->z3, params, Z3_mk_string_symbol(sat->z3, "timeout"), kr_ctx_left_ms(sat->ctx, 1u << 30));
+	Z3_solver_set_params(sat->z3, sat->solver, params);
+	Z3_params_dec_ref(sat->z3, params);
+}
+
+/* A variable that the model leaves out is free: false, its preferred alternative. */
+static void read_model(struct kr_sat *sat, struct kr_choices *c)
+{
+	Z3_model model = Z3_solver_get_model(sat->z3, sat->solver);
+	if (!model)
+		return;
+	Z3_model_inc_ref(sat->z3, model);
+	for (uint32_t i = 0; i < c->all.n; i++) {
+		Z3_ast value = NULL;
+		bool ok = Z3_model_eval(sat->z3, model, sat->vars.at[i], false, &value);
+		c->all.at[i].value = ok && Z3_get_bool_value(sat->z3, value) == Z3_L_TRUE;
+	}
+	Z3_model_dec_ref(sat->z3, model);
+}
+
+enum kr_status kr_sat_solve(struct kr_sat *sat, struct kr_choices *c, enum kr_sat_result *result, char *reason, size_t size)
+{
+	enum kr_status status = make_variables(sat, c);
+	if (!status)
+		status = assert_clauses(sat, c);
+	if (!status)
+		status = kr_ctx_check(sat->ctx);
+	if (status)
+		return status;
+	*result = KR_SAT_UNKNOWN;
+	set_timeout(sat);
+	if (failed(sat, reason, size))
+		return KR_OK;
+	Z3_lbool answer = Z3_solver_check(sat->z3, sat->solver);
+	if (failed(sat, reason, size))
+		return KR_OK;
+	if (answer == Z3_L_UNDEF) {
+		snprintf(reason, size, "Z3: %s", Z3_solver_get_reason_unknown(sat->z3, sat->solver));
+		return kr_ctx_check(sat->ctx);
+	}
+	if (answer == Z3_L_TRUE)
+		read_model(sat, c);
+	if (!failed(sat, reason, size))
+		*result = answer == Z3_L_TRUE ? KR_SAT_YES : KR_SAT_NO;
+	return KR_OK;
+}

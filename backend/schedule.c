@@ -1,0 +1,311 @@
+/* List scheduling (schedule.h). The store is replayed: per key the current version. A ready node (all predecessors emitted) is emitted when its observations can be served by the
+ * current versions, and no key that it writes has a current version with readers still to come, its own read aside; else it waits on the key that stops it. Among ready
+ * nodes the first of the overlay's order goes first, pure readers before writers. When all wait, the first in that order is emitted all the same and counted:
+ * then the order is only a candidate, from which the search learns. Reason for the rule: an order without forced steps replays, so it is a world. O(edges + wake-ups). */
+#include "backend/schedule.h"
+
+#include <string.h>
+
+#include "base/bits.h"
+
+struct state {
+	struct kr_schedule *s;
+	const struct kr_overlay *o;
+	struct kr_ir *ir;
+	const struct kr_asg *asg;
+	uint32_t *degree;        /* per node: predecessors to come */
+	uint64_t *ready[2];      /* by rank: nodes that may be emitted; [0] pure readers, [1] writers */
+	uint32_t low[2];         /* no rank below is set */
+	uint8_t *emitted;        /* per node */
+	uint32_t *waits;         /* per node: next one waiting on the same key */
+	uint32_t *waiting;       /* per key: first waiting node, or KR_NONE */
+	kr_version *current;     /* per key */
+	uint32_t *pending;       /* per version: transactions to come that saw it */
+	uint32_t *bound;         /* per key with an untold initial value: the set that saw it, or KR_NONE */
+	uint32_t n;              /* emitted */
+	uint32_t stuck_from;     /* ranks below it are all emitted */
+};
+
+static enum kr_status allocate(struct state *st)
+{
+	struct kr_mem *mem = &st->ir->ctx->mem;
+	uint32_t nodes = st->ir->nnodes;
+	st->degree = kr_mem_alloc(mem, nodes, sizeof *st->degree);
+	st->ready[0] = kr_mem_alloc(mem, KR_BITS_WORDS(nodes), sizeof(uint64_t));
+	st->ready[1] = kr_mem_alloc(mem, KR_BITS_WORDS(nodes), sizeof(uint64_t));
+	st->emitted = kr_mem_alloc(mem, nodes, 1);
+	st->waits = kr_mem_alloc(mem, nodes, sizeof *st->waits);
+	st->waiting = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->waiting);
+	st->current = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->current);
+	st->pending = kr_mem_alloc(mem, st->asg->nversions, sizeof *st->pending);
+	st->bound = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->bound);
+	bool ok = st->degree && st->ready[0] && st->ready[1] && st->emitted && st->waits && st->waiting && st->current && st->pending && st->bound;
+	return ok ? KR_OK : KR_NOMEM;
+}
+
+static void release_memory(struct state *st)
+{
+	struct kr_mem *mem = &st->ir->ctx->mem;
+	uint32_t nodes = st->ir->nnodes;
+	kr_mem_free(mem, st->degree, nodes, sizeof *st->degree);
+	kr_mem_free(mem, st->ready[0], KR_BITS_WORDS(nodes), sizeof(uint64_t));
+	kr_mem_free(mem, st->ready[1], KR_BITS_WORDS(nodes), sizeof(uint64_t));
+	kr_mem_free(mem, st->emitted, nodes, 1);
+	kr_mem_free(mem, st->waits, nodes, sizeof *st->waits);
+	kr_mem_free(mem, st->waiting, st->asg->nkeys, sizeof *st->waiting);
+	kr_mem_free(mem, st->current, st->asg->nkeys, sizeof *st->current);
+	kr_mem_free(mem, st->pending, st->asg->nversions, sizeof *st->pending);
+	kr_mem_free(mem, st->bound, st->asg->nkeys, sizeof *st->bound);
+}
+
+static bool active(const struct state *st, kr_txn t) { return t.i != KR_NONE && st->o->active[t.i]; }
+
+/* A transaction that saw one version twice counts once: only its first such observation does. */
+static bool first_sight(const struct state *st, uint32_t o)
+{
+	const struct kr_observation *obs = &st->asg->obs[o];
+	for (uint32_t p = st->asg->obs_first[obs->txn.i]; p < o; p++) {
+		if (st->s->source[p].i == st->s->source[o].i)
+			return false;
+	}
+	return true;
+}
+
+static void bind(struct state *st, uint32_t o, kr_version seen)
+{
+	kr_key k = st->asg->obs[o].key;
+	if (st->asg->keys[k.i].open_initial && kr_asg_is_initial(st->asg, seen))
+		st->bound[k.i] = st->asg->obs[o].set;
+}
+
+static void count_readers(struct state *st)
+{
+	for (uint32_t k = 0; k < st->asg->nkeys; k++) {
+		st->current[k] = kr_asg_initial(st->asg, (kr_key){k});
+		st->waiting[k] = st->bound[k] = KR_NONE;
+	}
+	for (uint32_t o = 0; o < st->asg->nobs; o++) {
+		kr_version seen = st->s->source[o];
+		if (seen.i == KR_NONE || !active(st, st->asg->obs[o].txn))
+			continue;
+		bind(st, o, seen);
+		if (first_sight(st, o))
+			st->pending[seen.i]++;
+	}
+}
+
+static bool writes(const struct state *st, kr_txn t) { return st->asg->written_first[t.i] < st->asg->written_first[t.i + 1]; }
+
+static void make_ready(struct state *st, uint32_t node)
+{
+	kr_txn t = kr_ir_txn(st->ir, (kr_node){node});
+	int queue = active(st, t) && writes(st, t);
+	uint32_t rank = st->o->rank[node];
+	kr_bits_set(st->ready[queue], rank);
+	if (rank < st->low[queue])
+		st->low[queue] = rank;
+}
+
+static void count_predecessors(struct state *st)
+{
+	for (uint32_t e = 0; e < st->ir->edges.n; e++) {
+		const struct kr_edge *edge = &st->ir->edges.at[e];
+		kr_txn from = kr_ir_txn(st->ir, edge->from);
+		if (from.i == KR_NONE || active(st, from))
+			st->degree[edge->to.i]++;
+	}
+	for (uint32_t l = 0; l < st->o->links.n; l++)
+		st->degree[kr_ir_in(st->ir, st->o->links.at[l].kind, st->o->links.at[l].to).i]++;
+	for (uint32_t v = 0; v < st->ir->nnodes; v++) {
+		if (st->degree[v] == 0)
+			make_ready(st, v);
+	}
+}
+
+/* ---- can a transaction go now? ---- */
+
+/* May the free observation o see version v: a candidate of an active writer, and in accord with what else saw an untold initial value? */
+static bool may_see(const struct state *st, uint32_t o, kr_version v)
+{
+	const struct kr_observation *obs = &st->asg->obs[o];
+	kr_txn w = st->asg->versions[v.i].writer;
+	if (!kr_asg_in_set(st->asg, obs->set, v) || w.i == obs->txn.i || (w.i != KR_NONE && !st->o->active[w.i]))
+		return false;
+	return w.i != KR_NONE || st->bound[obs->key.i] == KR_NONE || st->bound[obs->key.i] == obs->set;
+}
+
+/* The key that keeps an active transaction from being emitted, or KR_NONE. */
+static kr_key blocked_by(const struct state *st, kr_txn t)
+{
+	const struct kr_asg *asg = st->asg;
+	for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1]; o++) {
+		kr_key k = asg->obs[o].key;
+		kr_version seen = st->s->source[o];
+		bool served = seen.i == KR_NONE ? may_see(st, o, st->current[k.i]) : seen.i == st->current[k.i].i;
+		if (!served)
+			return k;
+	}
+	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1]; i++) {
+		kr_key k = asg->versions[asg->written[i].i].key;
+		kr_version now = st->current[k.i];
+		uint32_t others = st->pending[now.i];
+		for (uint32_t o = asg->obs_first[t.i]; others > 0 && o < asg->obs_first[t.i + 1]; o++) {
+			if (st->s->source[o].i == now.i && first_sight(st, o))
+				others--;
+		}
+		if (others > 0)
+			return k;
+	}
+	return (kr_key){KR_NONE};
+}
+
+/* ---- emission ---- */
+
+static void wake(struct state *st, kr_key k)
+{
+	for (uint32_t v = st->waiting[k.i]; v != KR_NONE; v = st->waits[v]) {
+		if (!st->emitted[v])
+			make_ready(st, v);
+	}
+	st->waiting[k.i] = KR_NONE;
+}
+
+/* The version for a free observation: the current one if it may be (without force it may), else a candidate that known edges do not rule out, else any. */
+static kr_version any_candidate(const struct state *st, uint32_t o)
+{
+	kr_version v, fallback = {KR_NONE};
+	bool sound = false;
+	if (may_see(st, o, st->current[st->asg->obs[o].key.i]))
+		return st->current[st->asg->obs[o].key.i];
+	for (kr_candidates it = kr_asg_candidates(st->asg, (kr_obs){o}); !sound && kr_asg_next(st->asg, &it, &v);) {
+		kr_txn w = st->asg->versions[v.i].writer;
+		if (w.i != KR_NONE && !st->o->active[w.i])
+			continue;
+		sound = may_see(st, o, v) && !kr_ir_impossible(st->ir, (kr_obs){o}, v);
+		if (sound || fallback.i == KR_NONE)
+			fallback = v;
+	}
+	return fallback;
+}
+
+static enum kr_status observe(struct state *st, kr_txn t)
+{
+	const struct kr_asg *asg = st->asg;
+	uint32_t first = asg->obs_first[t.i], end = asg->obs_first[t.i + 1];
+	for (uint32_t o = first; o < end; o++) { /* those that were counted as pending; before free ones are settled, which are not */
+		kr_version seen = st->s->source[o];
+		if (seen.i != KR_NONE && first_sight(st, o) && --st->pending[seen.i] <= 1 && seen.i == st->current[asg->obs[o].key.i].i)
+			wake(st, asg->obs[o].key);
+	}
+	for (uint32_t o = first; o < end; o++) {
+		if (st->s->source[o].i != KR_NONE)
+			continue;
+		st->s->source[o] = any_candidate(st, o);
+		if (st->s->source[o].i == KR_NONE)
+			return KR_INTERNAL;
+		bind(st, o, st->s->source[o]);
+	}
+	return KR_OK;
+}
+
+static void install(struct state *st, kr_txn t)
+{
+	for (uint32_t i = st->asg->written_first[t.i]; i < st->asg->written_first[t.i + 1]; i++) {
+		kr_key k = st->asg->versions[st->asg->written[i].i].key;
+		st->current[k.i] = st->asg->written[i];
+		wake(st, k);
+	}
+}
+
+static void release(struct state *st, uint32_t node)
+{
+	if (--st->degree[node] == 0)
+		make_ready(st, node);
+}
+
+static enum kr_status emit(struct state *st, uint32_t node)
+{
+	kr_txn t = kr_ir_txn(st->ir, (kr_node){node});
+	enum kr_status status = KR_OK;
+	st->emitted[node] = 1;
+	st->s->order[st->n++].i = node;
+	if (active(st, t)) {
+		status = observe(st, t);
+		install(st, t);
+	}
+	if (t.i == KR_NONE || active(st, t)) {
+		for (uint32_t e = st->ir->head.at[node]; e != KR_NONE; e = st->ir->next.at[e])
+			release(st, st->ir->edges.at[e].to.i);
+		for (uint32_t l = st->o->head[node]; l != KR_NONE; l = st->o->next.at[l])
+			release(st, kr_ir_in(st->ir, st->o->links.at[l].kind, st->o->links.at[l].to).i);
+	}
+	return status;
+}
+
+/* Takes the first ready node of a queue. */
+static bool take(struct state *st, int queue, uint32_t *node)
+{
+	uint32_t words = (uint32_t)KR_BITS_WORDS(st->ir->nnodes);
+	for (uint32_t w = st->low[queue] / 64; w < words; w++) {
+		uint64_t bits = st->ready[queue][w];
+		if (!bits)
+			continue;
+		uint32_t rank = w * 64 + (uint32_t)__builtin_ctzll(bits);
+		kr_bits_clear(st->ready[queue], rank);
+		st->low[queue] = rank;
+		*node = st->o->order[rank].i;
+		return true;
+	}
+	st->low[queue] = st->ir->nnodes;
+	return false;
+}
+
+/* All ready nodes wait: the first of them by rank. */
+static uint32_t first_waiting(struct state *st)
+{
+	while (st->emitted[st->o->order[st->stuck_from].i])
+		st->stuck_from++;
+	uint32_t rank = st->stuck_from;
+	while (st->emitted[st->o->order[rank].i] || st->degree[st->o->order[rank].i] > 0)
+		rank++;
+	return st->o->order[rank].i;
+}
+
+static enum kr_status step(struct state *st)
+{
+	uint32_t node;
+	while (take(st, 0, &node) || take(st, 1, &node)) {
+		kr_txn t = kr_ir_txn(st->ir, (kr_node){node});
+		kr_key k = active(st, t) && !st->emitted[node] ? blocked_by(st, t) : (kr_key){KR_NONE};
+		if (st->emitted[node])
+			continue;
+		if (k.i == KR_NONE)
+			return emit(st, node);
+		st->waits[node] = st->waiting[k.i];
+		st->waiting[k.i] = node;
+		enum kr_status status = kr_ctx_tick(st->ir->ctx);
+		if (status)
+			return status;
+	}
+	st->s->forced++;
+	return emit(st, first_waiting(st));
+}
+
+enum kr_status kr_schedule_run(struct kr_schedule *s)
+{
+	struct kr_ir *ir = s->overlay->ir;
+	struct state st = {.s = s, .o = s->overlay, .ir = ir, .asg = ir->asg};
+	s->forced = 0;
+	enum kr_status status = allocate(&st);
+	if (!status) {
+		count_readers(&st);
+		count_predecessors(&st);
+	}
+	while (!status && st.n < ir->nnodes) {
+		status = step(&st);
+		if (!status)
+			status = kr_ctx_tick(ir->ctx);
+	}
+	release_memory(&st);
+	return status;
+}

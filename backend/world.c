@@ -1,0 +1,314 @@
+/* From choices to graphs (world.h). Edges of choices: ww for each ordered pair, wr for each source, rw from every observer of the earlier version of a pair. Edges of a whole
+ * order: per key its active writers in that order, ww between neighbours, rw to the next version; what known edges imply already is left out. A round costs O(edges +
+ * versions log versions). */
+#include "backend/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/clock.h"
+
+enum kr_status kr_candidate_init(struct kr_candidate *w, struct kr_ir *ir)
+{
+	struct kr_mem *mem = &ir->ctx->mem;
+	const struct kr_asg *asg = ir->asg;
+	*w = (struct kr_candidate){.ir = ir};
+	w->active = kr_mem_alloc(mem, asg->ntxns, 1);
+	w->source = kr_mem_alloc(mem, asg->nobs, sizeof *w->source);
+	w->order = kr_mem_alloc(mem, ir->nnodes, sizeof *w->order);
+	w->place = kr_mem_alloc(mem, ir->nnodes, sizeof *w->place);
+	w->reader_head = kr_mem_alloc(mem, asg->nversions, sizeof *w->reader_head);
+	w->reader_next = kr_mem_alloc(mem, asg->nobs, sizeof *w->reader_next);
+	w->sorted = kr_mem_alloc(mem, asg->nversions, sizeof *w->sorted);
+	enum kr_status status = kr_overlay_init(&w->chosen, ir, w->active);
+	if (!status)
+		status = kr_overlay_init(&w->whole, ir, w->active);
+	bool ok = w->active && w->source && w->order && w->place && w->reader_head && w->reader_next && w->sorted;
+	return ok ? status : KR_NOMEM;
+}
+
+void kr_candidate_done(struct kr_candidate *w)
+{
+	struct kr_mem *mem = &w->ir->ctx->mem;
+	const struct kr_asg *asg = w->ir->asg;
+	kr_mem_free(mem, w->active, asg->ntxns, 1);
+	kr_mem_free(mem, w->source, asg->nobs, sizeof *w->source);
+	kr_mem_free(mem, w->order, w->ir->nnodes, sizeof *w->order);
+	kr_mem_free(mem, w->place, w->ir->nnodes, sizeof *w->place);
+	kr_mem_free(mem, w->reader_head, asg->nversions, sizeof *w->reader_head);
+	kr_mem_free(mem, w->reader_next, asg->nobs, sizeof *w->reader_next);
+	kr_mem_free(mem, w->sorted, asg->nversions, sizeof *w->sorted);
+	if (w->chosen.ir)
+		kr_overlay_done(&w->chosen);
+	if (w->whole.ir)
+		kr_overlay_done(&w->whole);
+}
+
+static kr_txn writer(const struct kr_candidate *w, kr_version v) { return w->ir->asg->versions[v.i].writer; }
+
+static bool known_before(const struct kr_candidate *w, kr_node a, kr_node b) { return w->ir->clock && kr_clock_reaches(w->ir->clock, a, b); }
+
+static enum kr_status add_link(struct kr_candidate *w, struct kr_overlay *o, struct kr_link link)
+{
+	if (known_before(w, kr_ir_out(w->ir, link.kind, link.from), kr_ir_in(w->ir, link.kind, link.to)))
+		return KR_OK;
+	return kr_overlay_add(o, link);
+}
+
+static enum kr_status add_ww(struct kr_candidate *w, struct kr_overlay *o, kr_version a, kr_version b)
+{
+	struct kr_link link = {KR_WW, writer(w, a), writer(w, b), {KR_NONE}, {KR_NONE}, w->ir->asg->versions[a.i].key, KR_NONE};
+	return add_link(w, o, link);
+}
+
+static enum kr_status add_wr(struct kr_candidate *w, struct kr_overlay *o, uint32_t obs)
+{
+	kr_version seen = w->source[obs];
+	const struct kr_observation *x = &w->ir->asg->obs[obs];
+	if (kr_asg_is_initial(w->ir->asg, seen))
+		return KR_OK;
+	struct kr_link link = {KR_WR, writer(w, seen), x->txn, {obs}, seen, x->key, KR_NONE};
+	return add_link(w, o, link);
+}
+
+static enum kr_status add_rw(struct kr_candidate *w, struct kr_overlay *o, uint32_t obs, kr_version later)
+{
+	const struct kr_observation *x = &w->ir->asg->obs[obs];
+	struct kr_link link = {KR_RW, x->txn, writer(w, later), {obs}, w->source[obs], x->key, KR_NONE};
+	return add_link(w, o, link);
+}
+
+/* Does the observation care about being overwritten by this version? */
+static bool is_overwritten_by(const struct kr_candidate *w, uint32_t obs, kr_version v)
+{
+	const struct kr_observation *x = &w->ir->asg->obs[obs];
+	return writer(w, v).i != x->txn.i && !(x->predicate && kr_asg_in_set(w->ir->asg, x->set, v));
+}
+
+/* ---- activity and sources ---- */
+
+static void index_readers(struct kr_candidate *w)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	memset(w->reader_head, 0xff, (size_t)asg->nversions * sizeof *w->reader_head);
+	for (uint32_t o = 0; o < asg->nobs; o++) {
+		kr_version seen = w->source[o];
+		w->reader_next[o] = KR_NONE;
+		if (seen.i == KR_NONE || !w->active[asg->obs[o].txn.i])
+			continue;
+		w->reader_next[o] = w->reader_head[seen.i];
+		w->reader_head[seen.i] = o;
+	}
+}
+
+static bool has_active_candidate(const struct kr_candidate *w, uint32_t o)
+{
+	kr_version v;
+	for (kr_candidates it = kr_asg_candidates(w->ir->asg, (kr_obs){o}); kr_asg_next(w->ir->asg, &it, &v);) {
+		kr_txn t = writer(w, v);
+		if (t.i == KR_NONE || w->active[t.i])
+			return true;
+	}
+	return false;
+}
+
+/* An active observation that only open transactions can have served: takes the first of them. */
+static bool activate_one(struct kr_candidate *w, uint32_t o)
+{
+	kr_version v;
+	for (kr_candidates it = kr_asg_candidates(w->ir->asg, (kr_obs){o}); kr_asg_next(w->ir->asg, &it, &v);) {
+		kr_txn t = writer(w, v);
+		if (w->ir->presence[t.i] != KR_OPEN)
+			continue;
+		w->active[t.i] = 1;
+		w->source[o] = v;
+		return true;
+	}
+	return false;
+}
+
+/* Makes every active observation servable; ends because activity only grows. */
+static enum kr_status activate_needed(struct kr_candidate *w)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	for (bool again = true; again;) {
+		again = false;
+		for (uint32_t o = 0; o < asg->nobs; o++) {
+			kr_version seen = w->source[o];
+			enum kr_status status = kr_ctx_tick(w->ir->ctx);
+			if (status)
+				return status;
+			if (!w->active[asg->obs[o].txn.i])
+				continue;
+			if (seen.i != KR_NONE && writer(w, seen).i != KR_NONE && !w->active[writer(w, seen).i]) {
+				w->active[writer(w, seen).i] = 1;
+				again = true;
+			} else if (seen.i == KR_NONE && !has_active_candidate(w, o)) {
+				again |= activate_one(w, o);
+			}
+		}
+	}
+	return KR_OK;
+}
+
+static void take_sources(struct kr_candidate *w, const struct kr_choices *c)
+{
+	const struct kr_ir *ir = w->ir;
+	for (uint32_t t = 0; t < ir->asg->ntxns; t++)
+		w->active[t] = ir->presence[t] == KR_PRESENT;
+	memcpy(w->source, ir->source, (size_t)ir->asg->nobs * sizeof *w->source);
+	for (uint32_t i = 0; i < c->all.n; i++) {
+		const struct kr_choice *x = &c->all.at[i];
+		if (x->obs.i != KR_NONE && x->value != x->flipped)
+			w->source[x->obs.i] = x->a;
+	}
+}
+
+/* ---- edges of choices ---- */
+
+static enum kr_status add_order_choice(struct kr_candidate *w, kr_version a, kr_version b)
+{
+	if (!w->active[writer(w, a).i] || !w->active[writer(w, b).i])
+		return KR_OK;
+	enum kr_status status = add_ww(w, &w->chosen, a, b);
+	for (uint32_t o = w->reader_head[a.i]; o != KR_NONE && !status; o = w->reader_next[o]) {
+		if (is_overwritten_by(w, o, b))
+			status = add_rw(w, &w->chosen, o, b);
+	}
+	return status;
+}
+
+enum kr_status kr_candidate_choose(struct kr_candidate *w, const struct kr_choices *c)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	take_sources(w, c);
+	enum kr_status status = activate_needed(w);
+	index_readers(w);
+	kr_overlay_clear(&w->chosen);
+	for (uint32_t o = 0; o < asg->nobs && !status; o++) {
+		if (w->source[o].i == KR_NONE || w->ir->source[o].i != KR_NONE || !w->active[asg->obs[o].txn.i])
+			continue;
+		status = add_wr(w, &w->chosen, o);
+	}
+	for (uint32_t i = 0; i < c->all.n && !status; i++) {
+		const struct kr_choice *x = &c->all.at[i];
+		bool low_first = x->value == x->flipped;
+		if (x->obs.i == KR_NONE)
+			status = low_first ? add_order_choice(w, x->a, x->b) : add_order_choice(w, x->b, x->a);
+		if (!status)
+			status = kr_ctx_tick(w->ir->ctx);
+	}
+	return status ? status : kr_overlay_sort(&w->chosen);
+}
+
+/* ---- edges of a whole order ---- */
+
+static uint32_t place_of(const struct kr_candidate *w, kr_version v) { return w->place[kr_ir_out(w->ir, KR_WW, writer(w, v)).i]; }
+
+struct placed { uint32_t place, version; };
+
+static int by_place(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* The active versions of key k after the initial one, in the order of the schedule, into w->sorted. */
+static uint32_t sort_versions(struct kr_candidate *w, uint32_t k, struct placed *scratch)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	uint32_t n = 0;
+	for (uint32_t v = asg->keys[k].first + 1; v < asg->keys[k + 1].first; v++) {
+		if (w->active[asg->versions[v].writer.i])
+			scratch[n++] = (struct placed){place_of(w, (kr_version){v}), v};
+	}
+	qsort(scratch, n, sizeof *scratch, by_place);
+	for (uint32_t i = 0; i < n; i++)
+		w->sorted[i].i = scratch[i].version;
+	return n;
+}
+
+/* rw from every observer of `seen` to the first version from `next` on that overwrites what it saw. */
+static enum kr_status add_rw_to_next(struct kr_candidate *w, kr_version seen, uint32_t next, uint32_t n)
+{
+	enum kr_status status = KR_OK;
+	for (uint32_t o = w->reader_head[seen.i]; o != KR_NONE && !status; o = w->reader_next[o]) {
+		uint32_t i = next;
+		while (i < n && w->ir->asg->obs[o].predicate && kr_asg_in_set(w->ir->asg, w->ir->asg->obs[o].set, w->sorted[i]))
+			i++;
+		if (i < n && writer(w, w->sorted[i]).i == w->ir->asg->obs[o].txn.i)
+			continue; /* its own version: ww goes on from there */
+		if (i < n)
+			status = add_rw(w, &w->whole, o, w->sorted[i]);
+	}
+	return status;
+}
+
+static enum kr_status add_key(struct kr_candidate *w, uint32_t k, struct placed *scratch)
+{
+	uint32_t n = sort_versions(w, k, scratch);
+	enum kr_status status = add_rw_to_next(w, kr_asg_initial(w->ir->asg, (kr_key){k}), 0, n);
+	for (uint32_t i = 0; i < n && !status; i++) {
+		if (i + 1 < n)
+			status = add_ww(w, &w->whole, w->sorted[i], w->sorted[i + 1]);
+		if (!status)
+			status = add_rw_to_next(w, w->sorted[i], i + 1, n);
+		if (!status)
+			status = kr_ctx_tick(w->ir->ctx);
+	}
+	return status;
+}
+
+static enum kr_status add_order(struct kr_candidate *w)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	struct placed *scratch = kr_mem_alloc(&w->ir->ctx->mem, asg->nversions, sizeof *scratch);
+	enum kr_status status = scratch ? KR_OK : KR_NOMEM;
+	kr_overlay_clear(&w->whole);
+	index_readers(w);
+	for (uint32_t o = 0; o < asg->nobs && !status; o++) {
+		if (w->active[asg->obs[o].txn.i] && w->ir->source[o].i == KR_NONE)
+			status = add_wr(w, &w->whole, o);
+	}
+	for (uint32_t k = 0; k < asg->nkeys && !status; k++)
+		status = add_key(w, k, scratch);
+	kr_mem_free(&w->ir->ctx->mem, scratch, asg->nversions, sizeof *scratch);
+	return status;
+}
+
+enum kr_status kr_candidate_complete(struct kr_candidate *w)
+{
+	struct kr_schedule schedule = {.overlay = &w->chosen, .source = w->source, .order = w->order};
+	enum kr_status status = kr_schedule_run(&schedule);
+	w->forced = schedule.forced;
+	if (status || w->forced == 0)
+		return status;
+	for (uint32_t i = 0; i < w->ir->nnodes; i++)
+		w->place[w->order[i].i] = i;
+	status = add_order(w);
+	return status ? status : kr_overlay_sort(&w->whole);
+}
+
+enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choices *c, struct kr_proof *proof, bool *found)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	enum kr_status status = KR_OK;
+	*found = false;
+	for (uint32_t k = 0; k < asg->nkeys && !status; k++) {
+		kr_version initial = kr_asg_initial(asg, (kr_key){k});
+		uint32_t first = w->reader_head[initial.i];
+		if (!asg->keys[k].open_initial || first == KR_NONE)
+			continue;
+		for (uint32_t o = w->reader_next[first]; o != KR_NONE && !status; o = w->reader_next[o]) {
+			kr_lit l;
+			if (asg->obs[o].set == asg->obs[first].set)
+				continue;
+			*found = true;
+			if (w->ir->source[first].i == KR_NONE)
+				status = kr_choices_source(c, (kr_obs){first}, initial, proof, &l);
+			if (!status && w->ir->source[o].i == KR_NONE)
+				status = kr_choices_source(c, (kr_obs){o}, initial, proof, &l);
+		}
+	}
+	return status;
+}

@@ -1,0 +1,35 @@
+/* Candidate worlds of a search: which transactions are active, what each observation saw, and the graphs that follow: of the choices made so far, and of a whole order. */
+#ifndef KR_BACKEND_WORLD_H
+#define KR_BACKEND_WORLD_H
+
+#include "backend/choices.h"
+#include "backend/overlay.h"
+#include "backend/schedule.h"
+
+struct kr_candidate {
+	struct kr_ir *ir;
+	uint8_t *active;        /* per transaction */
+	kr_version *source;     /* per observation; KR_NONE: free */
+	kr_node *order;         /* of the schedule */
+	uint32_t *place;        /* per node: its place in order */
+	uint32_t *reader_head;  /* per version: an observation that saw it */
+	uint32_t *reader_next;  /* per observation */
+	kr_version *sorted;     /* versions by key and place: scratch */
+	struct kr_overlay chosen, whole;
+	uint32_t forced;
+};
+
+enum kr_status kr_candidate_init(struct kr_candidate *w, struct kr_ir *ir);
+void kr_candidate_done(struct kr_candidate *w);
+
+/* Takes over what the solver said: activity and sources; fills w->chosen with the edges that follow from the choices, and sorts it. */
+enum kr_status kr_candidate_choose(struct kr_candidate *w, const struct kr_choices *c);
+
+/* When w->chosen is acyclic: schedules everything. w->forced == 0: w->order is a world. Otherwise fills w->whole with the edges of the world that the order suggests, and sorts it:
+ * when that is acyclic, its order is a world. */
+enum kr_status kr_candidate_complete(struct kr_candidate *w);
+
+/* Two observations that saw an untold initial value as two different values: their sources become choices (which cannot both hold). *found tells whether there were any. */
+enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choices *c, struct kr_proof *proof, bool *found);
+
+#endif

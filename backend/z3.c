@@ -1,0 +1,160 @@
+/* Back end `z3`: witness first, lazy grounding. Keeps a candidate world; looks for forbidden cycles in it; only the choices on those cycles become Boolean variables, each cycle a
+ * clause; Z3 answers; the world follows the answer and the scheduler settles the rest.
+ *
+ * Ends: every round adds a clause that the last answer violates. A world is an acyclic graph of known edges and of one alternative per choice, so it proves the level;
+ * unsatisfiable clauses are cycles that no way of choosing avoids, so they refute it. Published idea: lazy SMT for polygraphs (DESIGN 4d; Zhang et al., Viper, EuroSys 2023).
+ * With a large residue of free choices the rounds are many: a propagator is better there and is not in this file. */
+#include <stdio.h>
+
+#include "backend/backend.h"
+#include "backend/sat_z3.h"
+#include "backend/world.h"
+
+enum { CYCLES_PER_ROUND = 64 };
+
+struct search {
+	struct kr_ir *ir;
+	struct kr_answer *answer;
+	struct kr_candidate world;
+	struct kr_choices choices;
+	struct kr_sat *sat;
+};
+
+static enum kr_status take_order(struct search *s, const kr_node *order)
+{
+	s->answer->outcome = KR_SATISFIED;
+	for (uint32_t i = 0; i < s->ir->nnodes; i++) {
+		kr_txn t = kr_ir_txn(s->ir, order[i]);
+		if (t.i != KR_NONE && s->world.active[t.i] && !kr_vec_push(&s->ir->ctx->mem, &s->answer->order, order[i]))
+			return KR_NOMEM;
+	}
+	return KR_OK;
+}
+
+/* Every cycle appended since `first` becomes a clause. Cycles that rule candidates out are appended meanwhile: they need none. */
+static enum kr_status forbid_cycles(struct search *s, uint32_t first)
+{
+	struct kr_proof *proof = &s->answer->proof;
+	uint32_t end = proof->cycles.n;
+	for (uint32_t i = first; i < end; i++) {
+		enum kr_status status = kr_choices_forbid(&s->choices, proof, proof->cycles.at[i]);
+		if (status)
+			return status;
+		s->answer->clauses++;
+	}
+	return KR_OK;
+}
+
+static enum kr_status learn(struct search *s, struct kr_overlay *graph)
+{
+	uint32_t first = s->answer->proof.cycles.n;
+	enum kr_status status = kr_overlay_cycles(graph, &s->answer->proof, CYCLES_PER_ROUND);
+	return status ? status : forbid_cycles(s, first);
+}
+
+static bool acyclic(const struct kr_overlay *graph) { return graph->norder == graph->ir->nnodes; }
+
+/* Completes the candidate; *done when it is a world, else the reasons why it is not have become clauses. */
+static enum kr_status complete(struct search *s, bool *done)
+{
+	struct kr_candidate *w = &s->world;
+	bool disagree = false;
+	enum kr_status status = kr_candidate_complete(w);
+	if (status)
+		return status;
+	if (w->forced == 0) {
+		*done = true;
+		return take_order(s, w->order);
+	}
+	status = kr_candidate_disagreements(w, &s->choices, &s->answer->proof, &disagree);
+	if (status)
+		return status;
+	if (!acyclic(&w->whole))
+		return learn(s, &w->whole);
+	if (disagree)
+		return KR_OK;
+	*done = true;
+	return take_order(s, w->whole.order);
+}
+
+static enum kr_status ask(struct search *s, bool *done)
+{
+	enum kr_sat_result result;
+	struct kr_answer *answer = s->answer;
+	enum kr_status status = s->sat ? KR_OK : kr_sat_new(s->ir->ctx, &s->sat);
+	if (!status)
+		status = kr_sat_solve(s->sat, &s->choices, &result, answer->reason, sizeof answer->reason);
+	if (status)
+		return status;
+	answer->rounds++;
+	answer->choices = s->choices.all.n;
+	if (result == KR_SAT_NO)
+		answer->outcome = KR_VIOLATED;
+	*done = result != KR_SAT_YES;
+	kr_ctx_progress(s->ir->ctx, "solve", answer->rounds, 0);
+	return KR_OK;
+}
+
+static enum kr_status search(struct search *s)
+{
+	bool done = false;
+	enum kr_status status = KR_OK;
+	while (!status && !done) {
+		status = kr_candidate_choose(&s->world, &s->choices);
+		if (!status && acyclic(&s->world.chosen))
+			status = complete(s, &done);
+		else if (!status)
+			status = learn(s, &s->world.chosen);
+		if (!status && !done)
+			status = ask(s, &done);
+	}
+	return status;
+}
+
+/* The known graph alone may be cyclic when few passes ran. */
+static enum kr_status known_conflict(struct kr_ir *ir, struct kr_answer *out, bool *found)
+{
+	kr_node *order = kr_mem_alloc(&ir->ctx->mem, ir->nnodes, sizeof *order);
+	if (!order)
+		return KR_NOMEM;
+	enum kr_status status = kr_ir_topological(ir, order, found);
+	kr_mem_free(&ir->ctx->mem, order, ir->nnodes, sizeof *order);
+	if (status || !*found)
+		return status;
+	status = kr_ir_conflict(ir, KR_NONE);
+	if (status)
+		return status;
+	struct kr_proof empty = out->proof;
+	out->proof = *ir->conflict;
+	*ir->conflict = empty;
+	out->outcome = KR_VIOLATED;
+	return KR_OK;
+}
+
+static enum kr_status solve(struct kr_ir *ir, struct kr_answer *out, struct kr_err *err)
+{
+	(void)err;
+	bool found = false;
+	enum kr_status status = known_conflict(ir, out, &found);
+	if (status || found)
+		return status;
+	struct search s = {.ir = ir, .answer = out};
+	status = kr_candidate_init(&s.world, ir);
+	if (!status)
+		status = kr_choices_init(&s.choices, ir);
+	if (!status)
+		status = search(&s);
+	kr_sat_free(s.sat);
+	if (s.choices.ir)
+		kr_choices_done(&s.choices);
+	kr_candidate_done(&s.world);
+	return status;
+}
+
+const struct kr_backend kr_backend_z3 = {
+	.name = "z3",
+	.title = "scheduling first, then Z3 for the choices on the cycles met",
+	.source = "Z3 (de Moura, Bjørner, TACAS 2008), lazily grounded",
+	.solve = solve,
+	.write = NULL,
+};
