@@ -234,8 +234,7 @@ static void put_attributes(struct writer *w, const struct kr_attr *attr)
 	const char *separator = "{";
 
 	if (attr->has_time) {
-		put(w, "{\"t\": ");
-		put_span(w, attr->invoked, attr->returned);
+		kr_str_format(w->out, "{\"t\": [%lld, %lld]", (long long)attr->invoked, (long long)attr->returned);
 		separator = ", ";
 	}
 	if (!attr->cursor) {
