@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "backend/backend.h"
-#include "backend/sat_z3.h"
+#include "backend/solver_z3.h"
 #include "backend/world.h"
 
 enum { CYCLES_PER_ROUND = 64 };
@@ -17,7 +17,7 @@ struct search {
 	struct kr_answer *answer;
 	struct kr_candidate world;
 	struct kr_choices choices;
-	struct kr_sat *sat;
+	struct kr_solver *sat;
 };
 
 static enum kr_status take_order(struct search *s, const kr_node *order)
@@ -79,18 +79,18 @@ static enum kr_status complete(struct search *s, bool *done)
 
 static enum kr_status ask(struct search *s, bool *done)
 {
-	enum kr_sat_result result;
+	enum kr_solver_result result;
 	struct kr_answer *answer = s->answer;
-	enum kr_status status = s->sat ? KR_OK : kr_sat_new(s->ir->ctx, &s->sat);
+	enum kr_status status = s->sat ? KR_OK : kr_solver_new(s->ir->ctx, &s->sat);
 	if (!status)
-		status = kr_sat_solve(s->sat, &s->choices, &result, answer->reason, sizeof answer->reason);
+		status = kr_solver_solve(s->sat, &s->choices, &result, answer->reason, sizeof answer->reason);
 	if (status)
 		return status;
 	answer->rounds++;
 	answer->choices = s->choices.all.n;
-	if (result == KR_SAT_NO)
+	if (result == KR_SOLVER_NO)
 		answer->outcome = KR_VIOLATED;
-	*done = result != KR_SAT_YES;
+	*done = result != KR_SOLVER_YES;
 	kr_ctx_progress(s->ir->ctx, "solve", answer->rounds, 0);
 	return KR_OK;
 }
@@ -144,7 +144,7 @@ static enum kr_status solve(struct kr_ir *ir, struct kr_answer *out, struct kr_e
 		status = kr_choices_init(&s.choices, ir);
 	if (!status)
 		status = search(&s);
-	kr_sat_free(s.sat);
+	kr_solver_free(s.sat);
 	if (s.choices.ir)
 		kr_choices_done(&s.choices);
 	kr_candidate_done(&s.world);

@@ -1,11 +1,11 @@
 /* Z3's QF_FD solver (its incremental SAT core) behind a small interface. Each choice is a Boolean constant named by its number; clauses are asserted as they come; the
  * deadline and the memory limit are handed on at every call. Z3's memory limit is a setting of the whole process: it is set when the run has a limit. */
-#include "backend/sat_z3.h"
+#include "backend/solver_z3.h"
 
 #include <stdio.h>
 #include <z3.h>
 
-struct kr_sat {
+struct kr_solver {
 	struct kr_ctx *ctx;
 	Z3_context z3;
 	Z3_solver solver;
@@ -30,9 +30,9 @@ static Z3_context new_context(const struct kr_ctx *ctx)
 	return z3;
 }
 
-enum kr_status kr_sat_new(struct kr_ctx *ctx, struct kr_sat **out)
+enum kr_status kr_solver_new(struct kr_ctx *ctx, struct kr_solver **out)
 {
-	struct kr_sat *sat = kr_mem_alloc(&ctx->mem, 1, sizeof *sat);
+	struct kr_solver *sat = kr_mem_alloc(&ctx->mem, 1, sizeof *sat);
 	if (!sat)
 		return KR_NOMEM;
 	sat->ctx = ctx;
@@ -44,7 +44,7 @@ enum kr_status kr_sat_new(struct kr_ctx *ctx, struct kr_sat **out)
 	Z3_set_error_handler(sat->z3, ignore_error);
 	sat->solver = Z3_mk_solver_for_logic(sat->z3, Z3_mk_string_symbol(sat->z3, "QF_FD"));
 	if (!sat->solver) {
-		kr_sat_free(sat);
+		kr_solver_free(sat);
 		return KR_NOMEM;
 	}
 	Z3_solver_inc_ref(sat->z3, sat->solver);
@@ -52,7 +52,7 @@ enum kr_status kr_sat_new(struct kr_ctx *ctx, struct kr_sat **out)
 	return KR_OK;
 }
 
-void kr_sat_free(struct kr_sat *sat)
+void kr_solver_free(struct kr_solver *sat)
 {
 	if (!sat)
 		return;
@@ -66,7 +66,7 @@ void kr_sat_free(struct kr_sat *sat)
 }
 
 /* Did the last calls fail? */
-static bool failed(const struct kr_sat *sat, char *reason, size_t size)
+static bool failed(const struct kr_solver *sat, char *reason, size_t size)
 {
 	Z3_error_code code = Z3_get_error_code(sat->z3);
 	if (code == Z3_OK)
@@ -75,7 +75,7 @@ static bool failed(const struct kr_sat *sat, char *reason, size_t size)
 	return true;
 }
 
-static enum kr_status make_variables(struct kr_sat *sat, const struct kr_choices *c)
+static enum kr_status make_variables(struct kr_solver *sat, const struct kr_choices *c)
 {
 	Z3_sort boolean = Z3_mk_bool_sort(sat->z3);
 	while (sat->vars.n < c->all.n) {
@@ -86,7 +86,7 @@ static enum kr_status make_variables(struct kr_sat *sat, const struct kr_choices
 	return KR_OK;
 }
 
-static enum kr_status assert_clauses(struct kr_sat *sat, struct kr_choices *c)
+static enum kr_status assert_clauses(struct kr_solver *sat, struct kr_choices *c)
 {
 	for (uint32_t i = 0; i < c->clauses.n; i++) {
 		kr_lit l = c->clauses.at[i];
@@ -103,7 +103,7 @@ static enum kr_status assert_clauses(struct kr_sat *sat, struct kr_choices *c)
 	return KR_OK;
 }
 
-static void set_timeout(struct kr_sat *sat)
+static void set_timeout(struct kr_solver *sat)
 {
 	if (sat->ctx->deadline_ns == INT64_MAX)
 		return;
@@ -115,7 +115,7 @@ static void set_timeout(struct kr_sat *sat)
 }
 
 /* A variable that the model leaves out is free: false, its preferred alternative. */
-static void read_model(struct kr_sat *sat, struct kr_choices *c)
+static void read_model(struct kr_solver *sat, struct kr_choices *c)
 {
 	Z3_model model = Z3_solver_get_model(sat->z3, sat->solver);
 	if (!model)
@@ -129,7 +129,7 @@ static void read_model(struct kr_sat *sat, struct kr_choices *c)
 	Z3_model_dec_ref(sat->z3, model);
 }
 
-enum kr_status kr_sat_solve(struct kr_sat *sat, struct kr_choices *c, enum kr_sat_result *result, char *reason, size_t size)
+enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum kr_solver_result *result, char *reason, size_t size)
 {
 	enum kr_status status = make_variables(sat, c);
 	if (!status)
@@ -138,7 +138,7 @@ enum kr_status kr_sat_solve(struct kr_sat *sat, struct kr_choices *c, enum kr_sa
 		status = kr_ctx_check(sat->ctx);
 	if (status)
 		return status;
-	*result = KR_SAT_UNKNOWN;
+	*result = KR_SOLVER_UNKNOWN;
 	set_timeout(sat);
 	if (failed(sat, reason, size))
 		return KR_OK;
@@ -152,6 +152,6 @@ enum kr_status kr_sat_solve(struct kr_sat *sat, struct kr_choices *c, enum kr_sa
 	if (answer == Z3_L_TRUE)
 		read_model(sat, c);
 	if (!failed(sat, reason, size))
-		*result = answer == Z3_L_TRUE ? KR_SAT_YES : KR_SAT_NO;
+		*result = answer == Z3_L_TRUE ? KR_SOLVER_YES : KR_SOLVER_NO;
 	return KR_OK;
 }

@@ -1,0 +1,18 @@
+/* Z3 as an incremental SAT solver over numbered Boolean variables. The only file that knows Z3's C API for this purpose, and its versions. */
+#ifndef KR_BACKEND_SOLVER_Z3_H
+#define KR_BACKEND_SOLVER_Z3_H
+
+#include "backend/choices.h"
+
+struct kr_solver; /* heap */
+
+enum kr_solver_result { KR_SOLVER_YES, KR_SOLVER_NO, KR_SOLVER_UNKNOWN };
+
+enum kr_status kr_solver_new(struct kr_ctx *ctx, struct kr_solver **out);
+void kr_solver_free(struct kr_solver *sat);
+
+/* Gives the solver the clauses that have gathered in `c` (and clears them), asks it, and stores the values of all variables in c->all. KR_SOLVER_UNKNOWN: reason has why.
+ * An error inside Z3 is unknown, never a verdict. */
+enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum kr_solver_result *result, char *reason, size_t size);
+
+#endif
