@@ -1,0 +1,172 @@
+/* Non-cyclic anomalies, from their definitions: one operation of a committed transaction that no world explains.
+ *
+ * Aborted, intermediate, future and garbage read: what the operation saw of the key, before its transaction wrote it, is no version that another
+ * transaction can have left, nor its initial value. The name tells who did write such a value: only an aborted transaction (or one of unknown
+ * outcome that cannot have taken effect), only as a version that its writer overwrote, only the reader itself and later, or nobody.
+ * Where more than one of the first three hold, each is a right name. Internal inconsistency: the operation does not show what its own
+ * transaction had left. Cost: one walk over the history. Not checked yet: anomalies of lists and of version sets. */
+#include "verify/facts.h"
+#include "verify/verifier.h"
+
+struct claim {
+	struct kr_verifier *v;
+	kr_txn txn;
+	uint32_t op;
+	kr_key key;
+	struct kr_saw saw;
+	kr_name txn_name, key_name;
+};
+
+static enum kr_status check_place(struct claim *c)
+{
+	const struct kr_history *h = c->v->h;
+
+	if (c->txn.i >= h->txns.n || c->key.i >= h->keys.n || c->op >= h->txns.at[c->txn.i].op_count)
+		return kr_err_set(c->v->err, KR_BAD, "the anomaly names no operation and key of the trace");
+	c->txn_name = kr_verify_txn_name(h, c->txn);
+	c->key_name = kr_verify_key_name(h, c->key);
+	if (h->txns.at[c->txn.i].status != KR_COMMITTED)
+		return kr_err_set(c->v->err, KR_BAD, "%s is not known to have committed", c->txn_name.text);
+	c->saw = kr_saw_of(h, &h->ops.at[kr_history_op(h, c->txn, c->op).i], c->key);
+	if (c->saw.test == KR_SAW_NOTHING)
+		return kr_err_set(c->v->err, KR_BAD, "operation %u of %s saw nothing of %s", (unsigned)c->op, c->txn_name.text, c->key_name.text);
+	return KR_OK;
+}
+
+/* ---- reads that no version explains ---- */
+
+struct writers {
+	bool aborted, intermediate, later;
+};
+
+static enum kr_status look_at_write(const struct claim *c, const struct kr_facts *f, kr_txn t, uint32_t index, kr_value value, struct writers *out)
+{
+	bool aborted = c->v->h->txns.at[t.i].status == KR_ABORTED, allowed;
+	enum kr_status status = kr_saw_allows(c->v->h, &c->saw, c->key, value, &allowed, c->v->err);
+
+	if (status != KR_OK || !allowed)
+		return status;
+	if (t.i == c->txn.i) {
+		out->later |= index >= c->op; /* a cas writes after it has read */
+		return KR_OK;
+	}
+	out->aborted |= aborted || (f->impossible && f->impossible[t.i]);
+	out->intermediate |= !aborted && kr_facts_version(f, c->key, t)->last_op != index;
+	return KR_OK;
+}
+
+static enum kr_status find_writers(const struct claim *c, const struct kr_facts *f, struct writers *out)
+{
+	const struct kr_history *h = c->v->h;
+	enum kr_status status;
+
+	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
+		for (uint32_t index = 0; index < h->txns.at[t.i].op_count; index++) {
+			const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
+			uint32_t effects = kr_effect_count(h, op);
+
+			for (uint32_t i = 0; i < effects; i++) {
+				struct kr_effect effect = kr_effect_at(h, op, i);
+				if (effect.key.i == c->key.i && (status = look_at_write(c, f, t, index, effect.value, out)) != KR_OK)
+					return status;
+			}
+			if ((status = kr_ctx_tick(c->v->ctx)) != KR_OK)
+				return status;
+		}
+	}
+	return KR_OK;
+}
+
+static enum kr_status check_name(const struct claim *c, const struct writers *by)
+{
+	bool right = false;
+
+	switch (c->v->cert->anomaly.kind) {
+	case KR_ABORTED_READ: right = by->aborted; break;
+	case KR_INTERMEDIATE_READ: right = by->intermediate; break;
+	case KR_FUTURE_READ: right = by->later; break;
+	default: right = !by->aborted && !by->intermediate && !by->later; break;
+	}
+	if (right)
+		return KR_OK;
+	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is no %s of %s: what it saw was %s", (unsigned)c->op, c->txn_name.text,
+		kr_anomaly_name(c->v->cert->anomaly.kind), c->key_name.text,
+		by->aborted                ? "written by an aborted transaction"
+			: by->intermediate ? "an intermediate version"
+			: by->later        ? "written later by itself"
+					   : "never written");
+}
+
+static enum kr_status check_read(const struct claim *c, const struct kr_facts *f)
+{
+	struct kr_facts_iter it = kr_facts_candidates(f, c->key, &c->saw, c->txn);
+	struct writers by = {0};
+	kr_txn writer;
+	bool found;
+	enum kr_status status;
+
+	if (!kr_facts_external(f, c->key, c->txn, c->op))
+		return kr_err_set(c->v->err, KR_BAD, "at operation %u %s had written %s itself", (unsigned)c->op, c->txn_name.text, c->key_name.text);
+	status = kr_facts_next(f, &it, &found, &writer, c->v->err);
+	if (status != KR_OK)
+		return status;
+	if (found)
+		return kr_err_set(c->v->err, KR_BAD, "operation %u of %s can have seen %s by %s", (unsigned)c->op, c->txn_name.text, c->key_name.text,
+			kr_verify_txn_name(c->v->h, writer).text);
+	status = find_writers(c, f, &by);
+	return status == KR_OK ? check_name(c, &by) : status;
+}
+
+/* ---- transactions that do not see their own writes ---- */
+
+static enum kr_status check_internal(const struct claim *c)
+{
+	const struct kr_history *h = c->v->h;
+	kr_value left = {0};
+	bool wrote = false, agrees;
+	enum kr_status status;
+
+	for (uint32_t index = 0; index < c->op; index++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, c->txn, index).i];
+		uint32_t effects = kr_effect_count(h, op);
+
+		for (uint32_t i = 0; i < effects; i++) {
+			struct kr_effect effect = kr_effect_at(h, op, i);
+			if (effect.key.i != c->key.i)
+				continue;
+			wrote = true;
+			left = effect.value;
+		}
+	}
+	if (!wrote)
+		return kr_err_set(c->v->err, KR_BAD, "%s had not written %s before operation %u", c->txn_name.text, c->key_name.text, (unsigned)c->op);
+	status = kr_saw_allows(h, &c->saw, c->key, left, &agrees, c->v->err);
+	if (status != KR_OK || !agrees)
+		return status;
+	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s shows %s as it had left it", (unsigned)c->op, c->txn_name.text, c->key_name.text);
+}
+
+enum kr_status kr_verify_anomaly(struct kr_verifier *v)
+{
+	struct claim c = {.v = v, .txn = v->cert->anomaly.txn, .op = v->cert->anomaly.op, .key = v->cert->anomaly.key};
+	enum kr_anomaly_kind kind = v->cert->anomaly.kind;
+	struct kr_facts f;
+	enum kr_status status;
+
+	if ((unsigned)kind >= KR_ANOMALY_KINDS || !(v->rule->anomalies & KR_BIT(kind)))
+		return kr_err_set(v->err, KR_BAD, "this anomaly is none that %s forbids", v->rule->id);
+	if (kind > KR_INTERNAL_INCONSISTENCY)
+		return kr_err_set(v->err, KR_UNSUPPORTED, "%s cannot be checked yet", kr_anomaly_name(kind));
+	status = check_place(&c);
+	if (status != KR_OK)
+		return status;
+	status = kr_facts_init(&f, v->ctx, v->h, v->err);
+	if (status != KR_OK)
+		return status;
+	if (kr_facts_grows(&f, c.key))
+		status = kr_err_set(v->err, KR_UNSUPPORTED, "observations of counters, lists and sets are not checked yet (key %s)", c.key_name.text);
+	else
+		status = kind == KR_INTERNAL_INCONSISTENCY ? check_internal(&c) : check_read(&c, &f);
+	kr_facts_done(&f);
+	return status;
+}

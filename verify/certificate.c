@@ -1,0 +1,60 @@
+/* Certificates: their life, and the table of what each level asks of them. A level that is not in the table is not decided here, whatever a certificate
+ * says of it. Each kind of certificate has its own file: order.c with replay.c, anomaly.c, cases.c with edges.c. */
+#include "verify/verifier.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define DEPENDENCIES (KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW))
+
+static const struct kr_rule rules[] = {
+	{.id = "ser", .satisfied = kr_verify_serial, .dependencies = DEPENDENCIES, .anomalies = KR_ANOMALIES_ALL},
+	{.id = "pl-ss", .satisfied = kr_verify_serial, .dependencies = DEPENDENCIES, .anomalies = KR_ANOMALIES_ALL},
+};
+
+void kr_certificate_init(struct kr_certificate *cert, struct kr_mem *mem)
+{
+	*cert = (struct kr_certificate){.mem = mem, .anomaly = {.txn = {KR_NONE}, .key = {KR_NONE}}};
+}
+
+void kr_certificate_done(struct kr_certificate *cert)
+{
+	kr_vec_done(cert->mem, &cert->serial);
+	kr_vec_done(cert->mem, &cert->edges);
+	kr_vec_done(cert->mem, &cert->cycles);
+	kr_certificate_init(cert, cert->mem);
+}
+
+kr_name kr_verify_name(const struct kr_history *h, kr_value value)
+{
+	kr_name name;
+
+	kr_history_brief(h, value, name.text, sizeof name.text);
+	return name;
+}
+
+kr_name kr_verify_txn_name(const struct kr_history *h, kr_txn t)
+{
+	if (t.i != KR_NONE)
+		return kr_verify_name(h, h->txns.at[t.i].id);
+	return (kr_name){"the initial version"};
+}
+
+enum kr_status kr_verify(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_certificate *cert, struct kr_err *err)
+{
+	struct kr_verifier v = {.ctx = ctx, .h = h, .cert = cert, .err = err};
+	enum kr_status status = KR_BAD;
+
+	for (size_t i = 0; i < KR_COUNT(rules); i++)
+		if (strcmp(rules[i].id, cert->level) == 0)
+			v.rule = &rules[i];
+	if (!v.rule)
+		return kr_err_set(err, KR_UNSUPPORTED, "certificates of level %s cannot be checked yet", cert->level);
+	switch (cert->kind) {
+	case KR_CERT_ORDER: status = v.rule->satisfied(&v); break;
+	case KR_CERT_ANOMALY: status = kr_verify_anomaly(&v); break;
+	case KR_CERT_CYCLES: status = kr_verify_cycles(&v); break;
+	default: return kr_err_set(err, KR_BAD, "no such kind of certificate");
+	}
+	return status == KR_OK ? KR_OK : kr_err_set(err, status, "%s", kr_status_text(status));
+}

@@ -1,0 +1,375 @@
+/* Collects the versions of every key in one walk over the operations: a transaction's last write of a key is its version, an earlier one is overwritten in
+ * place, so that what is intermediate or aborted never enters. Two counting sorts then order them by key, and by value within a key. Values
+ * are interned, so a candidate set "had value a" is a range there; any other set is a filter over the key's versions.
+ * Cost: linear in operations, keys and values; a lookup is a binary search. Does not look at predicate observations: those are judged when asked for. */
+#include "verify/facts.h"
+
+/* ---- collecting ---- */
+
+struct written {
+	kr_key key;
+	struct kr_fact_version version;
+};
+
+KR_VEC_NAMED(writes, struct written);
+
+/* Which transaction touched a key last, and what it left: valid only while that transaction is walked. */
+struct stamp {
+	uint32_t txn;
+	uint32_t entry;
+};
+
+static enum kr_status collect_op(const struct kr_history *h, struct kr_mem *mem, kr_txn t, uint32_t index, struct stamp *stamps, struct writes *out)
+{
+	const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
+	uint32_t effects = kr_effect_count(h, op);
+
+	for (uint32_t i = 0; i < effects; i++) {
+		struct kr_effect effect = kr_effect_at(h, op, i);
+		struct stamp *stamp = &stamps[effect.key.i];
+		struct kr_fact_version version = {t, effect.value, index, index};
+
+		if (stamp->txn == t.i) {
+			version.first_op = out->at[stamp->entry].version.first_op;
+			out->at[stamp->entry].version = version;
+			continue;
+		}
+		*stamp = (struct stamp){t.i, out->n};
+		if (!kr_vec_push(mem, out, (struct written){effect.key, version}))
+			return KR_NOMEM;
+	}
+	return KR_OK;
+}
+
+static void clear_stamps(struct stamp *stamps, uint32_t n)
+{
+	for (uint32_t k = 0; k < n; k++)
+		stamps[k] = (struct stamp){KR_NONE, 0};
+}
+
+static enum kr_status collect_writes(struct kr_facts *f, struct kr_ctx *ctx, struct stamp *stamps, struct writes *out)
+{
+	const struct kr_history *h = f->h;
+	enum kr_status status;
+
+	clear_stamps(stamps, h->keys.n);
+	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
+		if (h->txns.at[t.i].status == KR_ABORTED)
+			continue;
+		f->unknowns |= h->txns.at[t.i].status == KR_UNKNOWN;
+		for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++)
+			if ((status = kr_ctx_tick(ctx)) != KR_OK || (status = collect_op(h, f->mem, t, i, stamps, out)) != KR_OK)
+				return status;
+	}
+	return KR_OK;
+}
+
+static enum kr_status collect_sight(struct kr_facts *f, kr_txn t, uint32_t index, struct kr_fact_sight **out, uint32_t *cap)
+{
+	const struct kr_history *h = f->h;
+	const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
+	uint32_t seen = kr_saw_count(h, op);
+
+	if (op->kind == KR_OP_UPDATE)
+		return KR_OK; /* tells that its rows matched, not which value they had */
+	for (uint32_t i = 0; i < seen; i++) {
+		kr_key k = kr_saw_key(h, op, i);
+		struct kr_saw saw = {.test = KR_SAW_VALUE};
+
+		if (op->scan != KR_NONE)
+			saw.value = h->rows.at[h->scans.at[op->scan].row_first + i].value;
+		else
+			saw = kr_saw_of(h, op, k);
+		if ((saw.test != KR_SAW_VALUE && saw.test != KR_SAW_OTHER) || kr_facts_grows(f, k) || !kr_facts_external(f, k, t, index))
+			continue;
+		if (f->sight_count == *cap && !kr_vec_grow(f->mem, (void **)out, cap, f->sight_count, 1, sizeof **out))
+			return KR_NOMEM;
+		(*out)[f->sight_count++] = (struct kr_fact_sight){t, k, saw.value, index, saw.test == KR_SAW_OTHER};
+	}
+	return KR_OK;
+}
+
+static enum kr_status collect_sights(struct kr_facts *f, struct kr_ctx *ctx, struct kr_fact_sight **out, uint32_t *cap)
+{
+	const struct kr_history *h = f->h;
+	enum kr_status status;
+
+	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
+		if (h->txns.at[t.i].status == KR_ABORTED)
+			continue;
+		for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++)
+			if ((status = kr_ctx_tick(ctx)) != KR_OK || (status = collect_sight(f, t, i, out, cap)) != KR_OK)
+				return status;
+	}
+	return KR_OK;
+}
+
+/* ---- sorting ---- */
+
+/* Stable counting sort: writes into `out` the items of `in` (NULL: 0, 1, ... n - 1) by their label, and into `first` (labels + 1 entries) where each label's
+ * items start. label[i] belongs to item i. */
+static void sort_by(const uint32_t *label, const uint32_t *in, uint32_t n, uint32_t *first, uint32_t labels, uint32_t *out)
+{
+	for (uint32_t l = 0; l <= labels; l++)
+		first[l] = 0;
+	for (uint32_t i = 0; i < n; i++)
+		first[label[i] + 1]++;
+	for (uint32_t l = 0; l < labels; l++)
+		first[l + 1] += first[l];
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t item = in ? in[i] : i;
+		out[first[label[item]]++] = item;
+	}
+	for (uint32_t l = labels; l > 0; l--)
+		first[l] = first[l - 1];
+	first[0] = 0;
+}
+
+/* Sorts n items by key, and by value within a key: `order` gets the items, `first` where each key starts. */
+static enum kr_status sort_by_value(struct kr_facts *f, const uint32_t *key, const uint32_t *value, uint32_t n, uint32_t *first, uint32_t *order)
+{
+	uint32_t nvalues = f->h->values.n + 1; /* the last label stands for items without a plain value */
+	uint32_t *value_first = kr_mem_alloc(f->mem, (size_t)nvalues + 1, sizeof *value_first);
+	uint32_t *half = kr_mem_alloc(f->mem, n, sizeof *half);
+	bool ready = value_first && half;
+
+	if (ready) {
+		sort_by(value, NULL, n, value_first, nvalues, half);
+		sort_by(key, half, n, first, f->h->keys.n, order);
+	}
+	kr_mem_free(f->mem, value_first, (size_t)nvalues + 1, sizeof *value_first);
+	kr_mem_free(f->mem, half, n, sizeof *half);
+	return ready ? KR_OK : KR_NOMEM;
+}
+
+static enum kr_status sort_versions(struct kr_facts *f, const struct writes *w)
+{
+	uint32_t n = w->n, nkeys = f->h->keys.n;
+	uint32_t *key = kr_mem_alloc(f->mem, n, sizeof *key), *value = kr_mem_alloc(f->mem, n, sizeof *value);
+	enum kr_status status = KR_NOMEM;
+
+	f->count = n;
+	f->first = kr_mem_alloc(f->mem, (size_t)nkeys + 1, sizeof *f->first);
+	f->versions = kr_mem_alloc(f->mem, n, sizeof *f->versions);
+	f->by_value = kr_mem_alloc(f->mem, n, sizeof *f->by_value);
+	if (key && value && f->first && f->versions && f->by_value) {
+		for (uint32_t i = 0; i < n; i++)
+			key[i] = w->at[i].key.i;
+		sort_by(key, NULL, n, f->first, nkeys, f->by_value);
+		for (uint32_t i = 0; i < n; i++) {
+			const struct written *written = &w->at[f->by_value[i]];
+			f->versions[i] = written->version;
+			key[i] = written->key.i;
+			value[i] = written->version.value.i == KR_NONE ? f->h->values.n : written->version.value.i;
+		}
+		status = sort_by_value(f, key, value, n, f->first, f->by_value);
+	}
+	kr_mem_free(f->mem, key, n, sizeof *key);
+	kr_mem_free(f->mem, value, n, sizeof *value);
+	return status;
+}
+
+static enum kr_status sort_sights(struct kr_facts *f, const struct kr_fact_sight *sights)
+{
+	uint32_t n = f->sight_count, nkeys = f->h->keys.n;
+	uint32_t *key = kr_mem_alloc(f->mem, n, sizeof *key), *value = kr_mem_alloc(f->mem, n, sizeof *value);
+	uint32_t *order = kr_mem_alloc(f->mem, n, sizeof *order);
+	enum kr_status status = KR_NOMEM;
+
+	f->sight_first = kr_mem_alloc(f->mem, (size_t)nkeys + 1, sizeof *f->sight_first);
+	f->sights = kr_mem_alloc(f->mem, n, sizeof *f->sights);
+	if (key && value && order && f->sight_first && f->sights) {
+		for (uint32_t i = 0; i < n; i++) {
+			key[i] = sights[i].key.i;
+			value[i] = sights[i].other ? f->h->values.n : sights[i].value.i;
+		}
+		status = sort_by_value(f, key, value, n, f->sight_first, order);
+		for (uint32_t i = 0; status == KR_OK && i < n; i++)
+			f->sights[i] = sights[order[i]];
+	}
+	kr_mem_free(f->mem, key, n, sizeof *key);
+	kr_mem_free(f->mem, value, n, sizeof *value);
+	kr_mem_free(f->mem, order, n, sizeof *order);
+	return status;
+}
+
+/* ---- building ---- */
+
+static enum kr_status build_versions(struct kr_facts *f, struct kr_ctx *ctx)
+{
+	uint32_t nkeys = f->h->keys.n;
+	struct stamp *stamps = kr_mem_alloc(f->mem, nkeys, sizeof *stamps);
+	struct writes writes = {0};
+	enum kr_status status = stamps ? collect_writes(f, ctx, stamps, &writes) : KR_NOMEM;
+
+	kr_mem_free(f->mem, stamps, nkeys, sizeof *stamps);
+	if (status == KR_OK)
+		status = sort_versions(f, &writes);
+	kr_vec_done(f->mem, &writes);
+	return status;
+}
+
+static enum kr_status build_sights(struct kr_facts *f, struct kr_ctx *ctx)
+{
+	struct kr_fact_sight *sights = NULL;
+	uint32_t cap = 0;
+	enum kr_status status = collect_sights(f, ctx, &sights, &cap);
+
+	if (status == KR_OK)
+		status = sort_sights(f, sights);
+	kr_mem_free(f->mem, sights, cap, sizeof *sights);
+	return status;
+}
+
+enum kr_status kr_facts_init(struct kr_facts *f, struct kr_ctx *ctx, const struct kr_history *h, struct kr_err *err)
+{
+	enum kr_status status;
+
+	*f = (struct kr_facts){.mem = &ctx->mem, .h = h, .untold = h->initial == KR_INITIAL_UNKNOWN};
+	status = build_versions(f, ctx);
+	if (status == KR_OK && (f->unknowns || f->untold)) {
+		status = build_sights(f, ctx);
+		if (status == KR_OK)
+			status = kr_facts_exclude(f, ctx);
+	}
+	if (status != KR_OK)
+		kr_facts_done(f);
+	return status == KR_OK ? KR_OK : kr_err_set(err, status, "%s", kr_status_text(status));
+}
+
+void kr_facts_done(struct kr_facts *f)
+{
+	uint32_t nkeys = f->h->keys.n;
+
+	kr_mem_free(f->mem, f->first, (size_t)nkeys + 1, sizeof *f->first);
+	kr_mem_free(f->mem, f->versions, f->count, sizeof *f->versions);
+	kr_mem_free(f->mem, f->by_value, f->count, sizeof *f->by_value);
+	kr_mem_free(f->mem, f->sight_first, (size_t)nkeys + 1, sizeof *f->sight_first);
+	kr_mem_free(f->mem, f->sights, f->sight_count, sizeof *f->sights);
+	kr_mem_free(f->mem, f->impossible, f->h->txns.n, sizeof *f->impossible);
+	kr_mem_free(f->mem, f->pins, 2 * (size_t)nkeys, sizeof *f->pins);
+	*f = (struct kr_facts){.mem = f->mem, .h = f->h};
+}
+
+/* ---- asking ---- */
+
+const struct kr_fact_version *kr_facts_version(const struct kr_facts *f, kr_key k, kr_txn t)
+{
+	uint32_t low = f->first[k.i], high = f->first[k.i + 1], end = high;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (f->versions[middle].txn.i < t.i)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < end && f->versions[low].txn.i == t.i ? &f->versions[low] : NULL;
+}
+
+bool kr_facts_external(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t op)
+{
+	const struct kr_fact_version *own = kr_facts_version(f, k, t);
+
+	return !own || op <= own->first_op;
+}
+
+static uint32_t value_at(const struct kr_facts *f, uint32_t i) { return f->versions[f->by_value[i]].value.i; }
+
+/* First index of [low, high) of by_value whose value is at least `value` (KR_NONE, the greatest, sorts last). */
+static uint32_t lower_bound(const struct kr_facts *f, uint32_t low, uint32_t high, uint32_t value)
+{
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (value_at(f, middle) < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void kr_facts_group(const struct kr_facts *f, kr_key k, kr_value value, uint32_t *low, uint32_t *high)
+{
+	*low = lower_bound(f, f->first[k.i], f->first[k.i + 1], value.i);
+	*high = lower_bound(f, *low, f->first[k.i + 1], value.i + 1);
+}
+
+uint32_t kr_facts_first_sight(const struct kr_facts *f, kr_key k, uint32_t value)
+{
+	uint32_t low = f->sight_first[k.i], high = f->sight_first[k.i + 1];
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (!f->sights[middle].other && f->sights[middle].value.i < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+enum kr_status kr_facts_candidate(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, kr_txn observer, kr_txn writer, bool *out, struct kr_err *err)
+{
+	*out = false;
+	if (writer.i == KR_NONE) {
+		if (f->untold) {
+			*out = saw->test != KR_SAW_NOTHING;
+			return KR_OK;
+		}
+		return kr_saw_allows(f->h, saw, k, f->h->keys.at[k.i].initial, out, err);
+	}
+
+	const struct kr_fact_version *version = kr_facts_version(f, k, writer);
+
+	if (!version || writer.i == observer.i)
+		return KR_OK;
+	return kr_saw_allows(f->h, saw, k, version->value, out, err);
+}
+
+bool kr_facts_excluded(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, kr_txn writer)
+{
+	if (writer.i != KR_NONE)
+		return f->impossible && f->impossible[writer.i];
+	if (!f->untold || (saw->test != KR_SAW_VALUE && saw->test != KR_SAW_OTHER))
+		return false;
+
+	const kr_value *pins = &f->pins[2 * (size_t)k.i];
+
+	for (int i = 0; i < 2; i++)
+		if (pins[i].i != KR_NONE && (pins[i].i == saw->value.i) != (saw->test == KR_SAW_VALUE))
+			return true;
+	return false;
+}
+
+struct kr_facts_iter kr_facts_candidates(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, kr_txn observer)
+{
+	struct kr_facts_iter it = {.key = k, .saw = *saw, .observer = observer, .initial = true};
+
+	it.at = f->first[k.i];
+	it.end = f->first[k.i + 1];
+	if (saw->test == KR_SAW_VALUE)
+		kr_facts_group(f, k, saw->value, &it.at, &it.end);
+	return it;
+}
+
+enum kr_status kr_facts_next(const struct kr_facts *f, struct kr_facts_iter *it, bool *found, kr_txn *writer, struct kr_err *err)
+{
+	enum kr_status status;
+
+	*found = false;
+	while (it->initial || it->at < it->end) {
+		*writer = it->initial ? (kr_txn){KR_NONE} : f->versions[f->by_value[it->at]].txn;
+		if (it->initial)
+			it->initial = false;
+		else
+			it->at++;
+		status = kr_facts_candidate(f, it->key, &it->saw, it->observer, *writer, found, err);
+		if (status != KR_OK)
+			return status;
+		if (*found && !kr_facts_excluded(f, it->key, &it->saw, *writer))
+			return KR_OK;
+		*found = false;
+	}
+	return KR_OK;
+}

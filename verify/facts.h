@@ -1,0 +1,81 @@
+/* What the history says of each key: the versions that may exist, and which of them an observation can have seen. Private to verify/. */
+#ifndef KR_VERIFY_FACTS_H
+#define KR_VERIFY_FACTS_H
+
+#include "base/ctx.h"
+#include "verify/saw.h"
+
+/* The last write of a key by a transaction that was not aborted. */
+struct kr_fact_version {
+	kr_txn txn;
+	kr_value value;    /* i == KR_NONE: it depends on what was there before */
+	uint32_t first_op; /* the transaction's first write of the key, as an index within it */
+	uint32_t last_op;
+};
+
+/* An external observation by name (no predicate ones), made by a transaction that was not aborted. */
+struct kr_fact_sight {
+	kr_txn txn;
+	kr_key key;
+	kr_value value;
+	uint32_t op;
+	bool other; /* it had any value but this */
+};
+
+struct kr_facts {
+	struct kr_mem *mem;
+	const struct kr_history *h;
+	uint32_t *first;                  /* nkeys + 1: versions of k are [first[k], first[k + 1]) */
+	struct kr_fact_version *versions; /* by key, then transaction */
+	uint32_t *by_value;               /* the same ranges: indices into versions by value, then transaction */
+	uint32_t count;                   /* of versions */
+	bool unknowns, untold;            /* the history has transactions of unknown outcome; initial values that it does not tell */
+
+	/* The rest is there only when one of these holds (NULL otherwise). */
+	uint32_t *sight_first;            /* nkeys + 1 */
+	struct kr_fact_sight *sights;     /* by key, then value (those with `other` last), then transaction and operation */
+	uint32_t sight_count;
+	uint8_t *impossible;              /* per transaction: of unknown outcome, and no world lets it take effect */
+	kr_value *pins;                   /* two per key: different values that its initial value must have, KR_NONE where there are fewer */
+};
+
+/* Linear in the history. On failure nothing is left to free. */
+enum kr_status kr_facts_init(struct kr_facts *f, struct kr_ctx *ctx, const struct kr_history *h, struct kr_err *err);
+void kr_facts_done(struct kr_facts *f);
+
+/* possible.c: fills impossible and pins. */
+enum kr_status kr_facts_exclude(struct kr_facts *f, struct kr_ctx *ctx);
+
+/* Whether values of the key are numbers, lists or sets that grow, whose versions this module does not tell apart. */
+static inline bool kr_facts_grows(const struct kr_facts *f, kr_key k)
+{
+	uint8_t kind = f->h->keys.at[k.i].kind;
+	return kind == KR_KIND_COUNTER || kind == KR_KIND_LIST || kind == KR_KIND_SET;
+}
+
+/* The version of k that t wrote, or NULL. */
+const struct kr_fact_version *kr_facts_version(const struct kr_facts *f, kr_key k, kr_txn t);
+
+/* Whether t's operation comes before its first own write of k has taken place. */
+bool kr_facts_external(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t op);
+
+/* Versions of k with this value: indices [*low, *high) into by_value. */
+void kr_facts_group(const struct kr_facts *f, kr_key k, kr_value value, uint32_t *low, uint32_t *high);
+
+/* The first observation of k, as an index into sights, that sorts at or behind `value`; KR_NONE: the first with `other`. */
+uint32_t kr_facts_first_sight(const struct kr_facts *f, kr_key k, uint32_t value);
+
+/* Whether the version of k by `writer` (KR_NONE: the initial one) lies in the candidate set of what `observer` saw. Versions of impossible transactions count;
+ * kr_facts_excluded tells them apart. Where the initial value is not told, it may be any. */
+enum kr_status kr_facts_candidate(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, kr_txn observer, kr_txn writer, bool *out, struct kr_err *err);
+
+/* Whether no world has this version as the source of what was seen: its writer is impossible, or other observations fix another initial value. */
+bool kr_facts_excluded(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, kr_txn writer);
+
+/* Walks the candidates that are not excluded, the initial version (KR_NONE) first.
+ *     for (struct kr_facts_iter it = kr_facts_candidates(f, k, &saw, t); !(status = kr_facts_next(f, &it, &found, &writer, err)) && found;) ... */
+struct kr_facts_iter { kr_key key; struct kr_saw saw; kr_txn observer; uint32_t at, end; bool initial; };
+struct kr_facts_iter kr_facts_candidates(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, kr_txn observer);
+enum kr_status kr_facts_next(const struct kr_facts *f, struct kr_facts_iter *it, bool *found, kr_txn *writer, struct kr_err *err);
+
+#endif

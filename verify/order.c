@@ -1,0 +1,132 @@
+/* A serial order proves serializability when it holds each transaction at most once, all committed and no aborted ones, keeps to the session and
+ * real-time order asked for and to version orders that the trace gives, and every operation, replayed in it, shows what the trace says.
+ * A transaction of unknown outcome may be left out; nothing has to come after one, since it may have taken effect late. Real time takes one sweep: a
+ * transaction is misplaced iff one before it was invoked after it had returned, and of those before it the one invoked last decides.
+ * Cost: linear. */
+#include "verify/verifier.h"
+
+struct order {
+	struct kr_verifier *v;
+	uint32_t *place; /* per transaction, KR_NONE: left out */
+};
+
+static enum kr_status check_members(const struct order *o)
+{
+	const struct kr_history *h = o->v->h;
+	const struct kr_certificate *cert = o->v->cert;
+
+	for (uint32_t i = 0; i < h->txns.n; i++)
+		o->place[i] = KR_NONE;
+	for (uint32_t i = 0; i < cert->serial.n; i++) {
+		kr_txn t = cert->serial.at[i];
+		if (t.i >= h->txns.n)
+			return kr_err_set(o->v->err, KR_BAD, "place %u of the order names no transaction", (unsigned)i);
+		if (o->place[t.i] != KR_NONE)
+			return kr_err_set(o->v->err, KR_BAD, "%s is twice in the order", kr_verify_txn_name(h, t).text);
+		if (h->txns.at[t.i].status == KR_ABORTED)
+			return kr_err_set(o->v->err, KR_BAD, "%s is in the order, but was aborted", kr_verify_txn_name(h, t).text);
+		o->place[t.i] = i;
+	}
+	for (kr_txn t = {0}; t.i < h->txns.n; t.i++)
+		if (h->txns.at[t.i].status == KR_COMMITTED && o->place[t.i] == KR_NONE)
+			return kr_err_set(o->v->err, KR_BAD, "%s committed, but is not in the order", kr_verify_txn_name(h, t).text);
+	return KR_OK;
+}
+
+static enum kr_status check_sessions(const struct order *o, kr_txn *last)
+{
+	const struct kr_history *h = o->v->h;
+
+	for (uint32_t s = 0; s < h->sessions.n; s++)
+		last[s] = (kr_txn){KR_NONE};
+	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
+		uint32_t session = h->txns.at[t.i].session.i;
+		if (session == KR_NONE || o->place[t.i] == KR_NONE)
+			continue;
+		if (last[session].i != KR_NONE && o->place[t.i] < o->place[last[session].i])
+			return kr_err_set(o->v->err, KR_BAD, "%s comes after %s in their session, but before it in the order", kr_verify_txn_name(h, t).text,
+				kr_verify_txn_name(h, last[session]).text);
+		if (h->txns.at[t.i].status == KR_COMMITTED)
+			last[session] = t;
+	}
+	return KR_OK;
+}
+
+static enum kr_status check_session_order(const struct order *o)
+{
+	struct kr_mem *mem = &o->v->ctx->mem;
+	uint32_t n = o->v->h->sessions.n;
+	kr_txn *last = kr_mem_alloc(mem, n, sizeof *last);
+	enum kr_status status = last ? check_sessions(o, last) : KR_NOMEM;
+
+	kr_mem_free(mem, last, n, sizeof *last);
+	return status;
+}
+
+static bool returned_before(const struct kr_history *h, kr_txn a, kr_txn b)
+{
+	const struct kr_transaction *first = &h->txns.at[a.i], *second = &h->txns.at[b.i];
+	int64_t end;
+
+	return first->flags & KR_TXN_HAS_END && !__builtin_add_overflow(first->end_returned, h->clock_skew, &end) && end < second->begin_invoked;
+}
+
+static enum kr_status check_real_time(const struct order *o)
+{
+	const struct kr_history *h = o->v->h;
+	const struct kr_certificate *cert = o->v->cert;
+	kr_txn latest = {KR_NONE}; /* invoked last of those so far */
+
+	for (uint32_t i = 0; i < cert->serial.n; i++) {
+		kr_txn t = cert->serial.at[i];
+		if (latest.i != KR_NONE && h->txns.at[t.i].status == KR_COMMITTED && returned_before(h, t, latest))
+			return kr_err_set(o->v->err, KR_BAD, "%s had returned before %s was invoked, but comes after it in the order",
+				kr_verify_txn_name(h, t).text, kr_verify_txn_name(h, latest).text);
+		if (h->txns.at[t.i].flags & KR_TXN_HAS_BEGIN && (latest.i == KR_NONE || h->txns.at[t.i].begin_invoked > h->txns.at[latest.i].begin_invoked))
+			latest = t;
+	}
+	return KR_OK;
+}
+
+static enum kr_status check_given_orders(const struct order *o)
+{
+	const struct kr_history *h = o->v->h;
+
+	for (uint32_t i = 0; i < h->version_orders.n; i++) {
+		const struct kr_version_order *given = &h->version_orders.at[i];
+		kr_txn before = {KR_NONE};
+
+		for (uint32_t w = 0; w < given->writer_count; w++) {
+			kr_txn t = h->order_writers.at[given->writer_first + w];
+			if (o->place[t.i] == KR_NONE)
+				continue;
+			if (before.i != KR_NONE && o->place[t.i] < o->place[before.i])
+				return kr_err_set(o->v->err, KR_BAD, "the trace has %s before %s as writers of %s, the order has them the other way round",
+					kr_verify_txn_name(h, before).text, kr_verify_txn_name(h, t).text, kr_verify_key_name(h, given->key).text);
+			before = t;
+		}
+	}
+	return KR_OK;
+}
+
+static enum kr_status check(const struct order *o)
+{
+	enum kr_status status = check_members(o);
+
+	if (status == KR_OK && o->v->cert->order >= KR_ORDER_SESSION)
+		status = check_session_order(o);
+	if (status == KR_OK && o->v->cert->order >= KR_ORDER_REALTIME)
+		status = check_real_time(o);
+	return status == KR_OK ? check_given_orders(o) : status;
+}
+
+enum kr_status kr_verify_serial(struct kr_verifier *v)
+{
+	struct kr_mem *mem = &v->ctx->mem;
+	uint32_t n = v->h->txns.n;
+	struct order o = {v, kr_mem_alloc(mem, n, sizeof *o.place)};
+	enum kr_status status = o.place ? check(&o) : KR_NOMEM;
+
+	kr_mem_free(mem, o.place, n, sizeof *o.place);
+	return status == KR_OK ? kr_verify_replay(v) : status;
+}

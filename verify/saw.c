@@ -1,0 +1,154 @@
+/* The meaning of single operations, as the trace format defines them: which value of a key an operation proves to have been there, and which it left. An
+ * operation that did not take place (a failed insert or cas, a delete that found nothing) writes nothing, but still proves something. A
+ * delete that does not tell whether it found the key leaves it absent either way. */
+#include "verify/saw.h"
+
+static const struct kr_scan *scan_of(const struct kr_history *h, const struct kr_operation *op) { return op->scan == KR_NONE ? NULL : &h->scans.at[op->scan]; }
+
+static bool is_writing(const struct kr_operation *op)
+{
+	switch ((enum kr_op_kind)op->kind) {
+	case KR_OP_WRITE:
+	case KR_OP_INC:
+	case KR_OP_APPEND:
+	case KR_OP_ADD:
+	case KR_OP_UPDATE: return true;
+	case KR_OP_INSERT:
+	case KR_OP_CAS: return op->flags & KR_OPF_DONE;
+	case KR_OP_DELETE: return !(op->flags & KR_OPF_KNOWN) || op->flags & KR_OPF_DONE;
+	default: return false;
+	}
+}
+
+/* ---- what was written ---- */
+
+uint32_t kr_effect_count(const struct kr_history *h, const struct kr_operation *op)
+{
+	const struct kr_scan *scan = scan_of(h, op);
+
+	if (!is_writing(op))
+		return 0;
+	return scan ? scan->row_count : 1;
+}
+
+struct kr_effect kr_effect_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i)
+{
+	switch ((enum kr_op_kind)op->kind) {
+	case KR_OP_WRITE:
+	case KR_OP_INSERT: return (struct kr_effect){op->key, op->a};
+	case KR_OP_CAS: return (struct kr_effect){op->key, op->b};
+	case KR_OP_DELETE: return (struct kr_effect){op->key, KR_ABSENT};
+	case KR_OP_UPDATE: {
+		const struct kr_row *row = &h->rows.at[scan_of(h, op)->row_first + i];
+		return (struct kr_effect){row->key, row->value};
+	}
+	case KR_OP_INC:
+		if (op->flags & KR_OPF_KNOWN)
+			return (struct kr_effect){op->key, op->b};
+		break;
+	default: break;
+	}
+	return (struct kr_effect){op->key, {KR_NONE}};
+}
+
+/* ---- what was seen ---- */
+
+uint32_t kr_saw_count(const struct kr_history *h, const struct kr_operation *op)
+{
+	const struct kr_scan *scan = scan_of(h, op);
+
+	return scan ? scan->row_count : 1;
+}
+
+kr_key kr_saw_key(const struct kr_history *h, const struct kr_operation *op, uint32_t i)
+{
+	const struct kr_scan *scan = scan_of(h, op);
+
+	return scan ? h->rows.at[scan->row_first + i].key : op->key;
+}
+
+static const struct kr_row *find_row(const struct kr_history *h, const struct kr_scan *scan, kr_key key)
+{
+	const struct kr_row *rows = h->rows.at + scan->row_first;
+
+	for (uint32_t i = 0; i < scan->row_count; i++)
+		if (rows[i].key.i == key.i)
+			return &rows[i];
+	return NULL;
+}
+
+/* Whether the range looked at the key: between the bounds, and, where the limit cut it off, not beyond the last key returned. */
+static bool in_range(const struct kr_history *h, const struct kr_scan *scan, kr_key key)
+{
+	kr_value name = h->keys.at[key.i].name;
+
+	if (scan->low.i != KR_ABSENT.i && kr_history_compare_keys(h, name, scan->low) < 0)
+		return false;
+	if (scan->high.i != KR_ABSENT.i && kr_history_compare_keys(h, name, scan->high) >= 0)
+		return false;
+	if (scan->limit < 0 || scan->row_count < (uint64_t)scan->limit)
+		return true;
+	if (scan->row_count == 0)
+		return false;
+
+	kr_key last = h->rows.at[scan->row_first + scan->row_count - 1].key;
+	int side = kr_history_compare_keys(h, name, h->keys.at[last.i].name);
+
+	return scan->reverse ? side >= 0 : side <= 0;
+}
+
+static struct kr_saw saw_in_scan(const struct kr_history *h, const struct kr_operation *op, kr_key key)
+{
+	const struct kr_scan *scan = scan_of(h, op);
+	const struct kr_row *row = find_row(h, scan, key);
+
+	if (op->kind == KR_OP_UPDATE && row)
+		return (struct kr_saw){.test = KR_SAW_MATCH, .scan = op->scan};
+	if (row)
+		return (struct kr_saw){.test = KR_SAW_VALUE, .value = row->value};
+	if (op->kind != KR_OP_RANGE)
+		return (struct kr_saw){.test = KR_SAW_NO_MATCH, .scan = op->scan, .predicate = true};
+	return (struct kr_saw){.test = in_range(h, scan, key) ? KR_SAW_VALUE : KR_SAW_NOTHING, .value = KR_ABSENT, .predicate = true};
+}
+
+struct kr_saw kr_saw_of(const struct kr_history *h, const struct kr_operation *op, kr_key key)
+{
+	const struct kr_saw nothing = {.test = KR_SAW_NOTHING};
+
+	if (op->scan != KR_NONE)
+		return saw_in_scan(h, op, key);
+	if (op->key.i != key.i)
+		return nothing;
+	switch ((enum kr_op_kind)op->kind) {
+	case KR_OP_READ: return op->flags & KR_OPF_KNOWN ? (struct kr_saw){.test = KR_SAW_VALUE, .value = op->a} : nothing;
+	case KR_OP_DELETE:
+		if (!(op->flags & KR_OPF_KNOWN))
+			return nothing;
+		return (struct kr_saw){.test = op->flags & KR_OPF_DONE ? KR_SAW_OTHER : KR_SAW_VALUE, .value = KR_ABSENT};
+	case KR_OP_INSERT: return (struct kr_saw){.test = op->flags & KR_OPF_DONE ? KR_SAW_VALUE : KR_SAW_OTHER, .value = KR_ABSENT};
+	case KR_OP_CAS: return (struct kr_saw){.test = op->flags & KR_OPF_DONE ? KR_SAW_VALUE : KR_SAW_OTHER, .value = op->a};
+	case KR_OP_INC: return op->flags & KR_OPF_KNOWN ? (struct kr_saw){.test = KR_SAW_UNTOLD} : nothing;
+	default: return nothing;
+	}
+}
+
+enum kr_status kr_saw_allows(const struct kr_history *h, const struct kr_saw *saw, kr_key key, kr_value value, bool *out, struct kr_err *err)
+{
+	enum kr_status status = KR_OK;
+	bool holds = false;
+
+	switch (saw->test) {
+	case KR_SAW_NOTHING: *out = false; break;
+	case KR_SAW_VALUE: *out = value.i == saw->value.i; break;
+	case KR_SAW_OTHER: *out = value.i != saw->value.i; break;
+	case KR_SAW_MATCH:
+	case KR_SAW_NO_MATCH:
+		if (value.i != KR_ABSENT.i)
+			status = kr_where_holds(h, &h->scans.at[saw->scan], key, value, &holds, err);
+		if (status == KR_OK)
+			*out = holds == (saw->test == KR_SAW_MATCH);
+		break;
+	case KR_SAW_UNTOLD: status = kr_err_set(err, KR_UNSUPPORTED, "what was seen of a counter is not checked yet"); break;
+	}
+	return status;
+}

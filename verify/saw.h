@@ -1,0 +1,41 @@
+/* What one operation means for one key: what it saw there, and what it left there. Private to verify/. */
+#ifndef KR_VERIFY_SAW_H
+#define KR_VERIFY_SAW_H
+
+#include "frontend/history.h"
+
+enum kr_saw_test {
+	KR_SAW_NOTHING,  /* the operation says nothing of the key */
+	KR_SAW_VALUE,    /* it had this value (KR_ABSENT: none) */
+	KR_SAW_OTHER,    /* it had any value but this */
+	KR_SAW_MATCH,    /* it was present and met the conditions of a scan */
+	KR_SAW_NO_MATCH, /* it was absent or failed one of them */
+	KR_SAW_UNTOLD    /* it was seen, but what that says is not known here */
+};
+
+struct kr_saw {
+	enum kr_saw_test test;
+	kr_value value;  /* KR_SAW_VALUE, KR_SAW_OTHER */
+	uint32_t scan;   /* KR_SAW_MATCH, KR_SAW_NO_MATCH: into h->scans */
+	bool predicate;  /* the key was not returned by a predicate read */
+};
+
+/* What `op` saw of `key`, whoever wrote it. A search among the rows for predicate reads, else constant time. */
+struct kr_saw kr_saw_of(const struct kr_history *h, const struct kr_operation *op, kr_key key);
+
+/* Whether a version with this value could be what was seen. *out is written on KR_OK; KR_UNSUPPORTED: a condition or a value that cannot be judged. */
+enum kr_status kr_saw_allows(const struct kr_history *h, const struct kr_saw *saw, kr_key key, kr_value value, bool *out, struct kr_err *err);
+
+/* The keys that `op` saw by name: its own key, or its rows. Keys that a predicate read did not return are not among them. */
+uint32_t kr_saw_count(const struct kr_history *h, const struct kr_operation *op);
+kr_key kr_saw_key(const struct kr_history *h, const struct kr_operation *op, uint32_t i);
+
+/* What `op` wrote. */
+struct kr_effect { kr_key key; kr_value value; }; /* value with i == KR_NONE: it depends on what was there (inc without result, append, add) */
+uint32_t kr_effect_count(const struct kr_history *h, const struct kr_operation *op);
+struct kr_effect kr_effect_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i);
+
+/* Whether every condition of the scan holds for a present key with this value. */
+enum kr_status kr_where_holds(const struct kr_history *h, const struct kr_scan *scan, kr_key key, kr_value value, bool *out, struct kr_err *err);
+
+#endif

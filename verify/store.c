@@ -1,0 +1,426 @@
+/* Values are interned, so a register is an id. A list that grows is its own JSON text, so that an append adds to the end and a read compares texts; a set that
+ * grows is a table of pairs (set, element), and a read counts the elements that it meets. Counters are numbers, since their values need not occur
+ * in the trace. An untold initial value is fixed by the first operation that tells it; until then the values that it was seen not to have
+ * are kept. For predicate reads the keys are sorted once and the present ones are bits by rank.
+ * Cost: linear in what operations write and return, plus a 64th of the keys in reach per predicate read. */
+#include "verify/store.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bits.h"
+#include "base/hash.h"
+
+/* ---- keys in order ---- */
+
+/* Merge sort from below: runs of 1, 2, 4, ... keys. */
+static void sort_keys(const struct kr_history *h, kr_key *keys, kr_key *other, uint32_t n)
+{
+	for (uint64_t width = 1; width < n; width *= 2) {
+		for (uint64_t start = 0; start < n; start += 2 * width) {
+			uint64_t middle = start + width < n ? start + width : n, end = start + 2 * width < n ? start + 2 * width : n;
+			uint64_t a = start, b = middle;
+
+			for (uint64_t at = start; at < end; at++) {
+				bool first =
+					a < middle && (b >= end || kr_history_compare_keys(h, h->keys.at[keys[a].i].name, h->keys.at[keys[b].i].name) <= 0);
+				other[at] = keys[first ? a++ : b++];
+			}
+		}
+		memcpy(keys, other, n * sizeof *keys);
+	}
+}
+
+static bool sort_all(struct kr_store *s)
+{
+	uint32_t n = s->h->keys.n;
+	kr_key *other = kr_mem_alloc(s->mem, n, sizeof *other);
+
+	s->ranks = kr_mem_alloc(s->mem, n, sizeof *s->ranks);
+	s->by_rank = kr_mem_alloc(s->mem, n, sizeof *s->by_rank);
+	s->present = kr_mem_alloc(s->mem, KR_BITS_WORDS(n), sizeof *s->present);
+
+	bool ready = other && s->ranks && s->by_rank && s->present;
+
+	if (ready) {
+		for (uint32_t i = 0; i < n; i++)
+			s->by_rank[i] = (kr_key){i};
+		sort_keys(s->h, s->by_rank, other, n);
+		for (uint32_t i = 0; i < n; i++)
+			s->ranks[s->by_rank[i].i] = i;
+	}
+	kr_mem_free(s->mem, other, n, sizeof *other);
+	return ready;
+}
+
+/* First rank whose key is at or behind the bound. */
+static uint32_t rank_of_bound(const struct kr_store *s, kr_value bound)
+{
+	uint32_t low = 0, high = s->h->keys.n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (kr_history_compare_keys(s->h, s->h->keys.at[s->by_rank[middle].i].name, bound) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void kr_store_bounds(const struct kr_store *s, kr_value from, kr_value to, uint32_t *low, uint32_t *high)
+{
+	*low = from.i == KR_ABSENT.i ? 0 : rank_of_bound(s, from);
+	*high = to.i == KR_ABSENT.i ? s->h->keys.n : rank_of_bound(s, to);
+	if (*high < *low)
+		*high = *low;
+}
+
+uint32_t kr_store_next(const struct kr_store *s, uint32_t low, uint32_t high, bool reverse)
+{
+	while (low < high) {
+		uint32_t at = reverse ? high - 1 : low;
+		uint64_t word = s->present[at >> 6];
+
+		/* The bits of this word that lie within [low, high). */
+		if (low >> 6 == at >> 6)
+			word &= UINT64_MAX << (low & 63);
+		if ((high - 1) >> 6 == at >> 6)
+			word &= UINT64_MAX >> (63 - ((high - 1) & 63));
+		if (word)
+			return (at & ~63u) + (uint32_t)(reverse ? 63 - __builtin_clzll(word) : __builtin_ctzll(word));
+		if (reverse)
+			high = at & ~63u;
+		else
+			low = (at | 63) + 1;
+	}
+	return KR_NONE;
+}
+
+/* ---- life ---- */
+
+enum kr_status kr_store_init(struct kr_store *s, struct kr_ctx *ctx, const struct kr_history *h, bool ordered)
+{
+	*s = (struct kr_store){.mem = &ctx->mem, .h = h};
+	kr_arena_init(&s->texts, s->mem);
+	kr_str_init(&s->scratch, s->mem);
+	s->cells = kr_mem_alloc(s->mem, h->keys.n, sizeof *s->cells);
+	if (!s->cells || (ordered && !sort_all(s))) {
+		kr_store_done(s);
+		return KR_NOMEM;
+	}
+	for (kr_key k = {0}; k.i < h->keys.n; k.i++) {
+		if (h->initial == KR_INITIAL_UNKNOWN)
+			kr_store_put(s, k, (struct kr_cell){KR_CELL_UNTOLD, .index = KR_NONE});
+		else
+			kr_store_write(s, k, h->keys.at[k.i].initial);
+	}
+	return KR_OK;
+}
+
+void kr_store_done(struct kr_store *s)
+{
+	uint32_t n = s->h->keys.n;
+
+	for (uint32_t i = 0; i < s->lists.n; i++)
+		kr_vec_done(s->mem, &s->lists.at[i]);
+	kr_vec_done(s->mem, &s->lists);
+	kr_vec_done(s->mem, &s->excluded);
+	kr_vec_done(s->mem, &s->set_sizes);
+	kr_vec_done(s->mem, &s->elements);
+	kr_vec_done(s->mem, &s->members);
+	kr_table_done(s->mem, &s->element_table);
+	kr_table_done(s->mem, &s->member_table);
+	kr_arena_done(&s->texts);
+	kr_str_done(&s->scratch);
+	kr_mem_free(s->mem, s->cells, n, sizeof *s->cells);
+	kr_mem_free(s->mem, s->ranks, n, sizeof *s->ranks);
+	kr_mem_free(s->mem, s->by_rank, n, sizeof *s->by_rank);
+	kr_mem_free(s->mem, s->present, KR_BITS_WORDS(n), sizeof *s->present);
+}
+
+void kr_store_put(struct kr_store *s, kr_key k, struct kr_cell cell)
+{
+	s->cells[k.i] = cell;
+	if (!s->present)
+		return;
+	if (cell.kind == KR_CELL_VALUE && cell.value.i == KR_ABSENT.i)
+		kr_bits_clear(s->present, s->ranks[k.i]);
+	else
+		kr_bits_set(s->present, s->ranks[k.i]);
+}
+
+/* ---- sets ---- */
+
+/* The number of an element's text, which is added when `add`; else KR_NONE where it is new. */
+static enum kr_status element_number(struct kr_store *s, struct kr_piece text, bool add, uint32_t *out)
+{
+	uint64_t hash = kr_hash_bytes(text.text, text.length);
+
+	for (kr_table_iter it = kr_table_find(&s->element_table, hash); (*out = kr_table_next(&s->element_table, &it)) != KR_NONE;)
+		if (s->elements.at[*out].length == text.length && memcmp(s->elements.at[*out].text, text.text, text.length) == 0)
+			return KR_OK;
+	if (!add)
+		return KR_OK;
+
+	struct kr_piece copy = {kr_arena_text(&s->texts, text.text, text.length), text.length};
+
+	*out = s->elements.n;
+	if (!copy.text || !kr_table_reserve(s->mem, &s->element_table) || !kr_vec_push(s->mem, &s->elements, copy))
+		return KR_NOMEM;
+	kr_table_insert(&s->element_table, hash, *out);
+	return KR_OK;
+}
+
+static struct kr_member *find_member(const struct kr_store *s, uint32_t set, uint32_t element)
+{
+	uint32_t id;
+
+	for (kr_table_iter it = kr_table_find(&s->member_table, kr_hash_pair(set, element)); (id = kr_table_next(&s->member_table, &it)) != KR_NONE;)
+		if (s->members.at[id].set == set && s->members.at[id].element == element)
+			return &s->members.at[id];
+	return NULL;
+}
+
+static enum kr_status add_member(struct kr_store *s, uint32_t set, struct kr_piece text)
+{
+	uint32_t element;
+
+	if (element_number(s, text, true, &element) != KR_OK)
+		return KR_NOMEM;
+	if (find_member(s, set, element))
+		return KR_OK;
+	if (!kr_table_reserve(s->mem, &s->member_table) || !kr_vec_push(s->mem, &s->members, (struct kr_member){set, element, 0}))
+		return KR_NOMEM;
+	kr_table_insert(&s->member_table, kr_hash_pair(set, element), s->members.n - 1);
+	s->set_sizes.at[set]++;
+	return KR_OK;
+}
+
+/* Whether the elements of the array are those of the set, each once. */
+static bool set_equals(struct kr_store *s, uint32_t set, struct kr_piece array)
+{
+	uint32_t met = 0, element;
+	struct kr_piece piece;
+
+	s->reads++;
+	for (size_t at = 1; kr_piece_next(array.text, array.length, &at, &piece); met++) {
+		(void)element_number(s, piece, false, &element); /* without adding it cannot fail */
+
+		struct kr_member *member = element == KR_NONE ? NULL : find_member(s, set, element);
+
+		if (!member || member->reader == s->reads)
+			return false;
+		member->reader = s->reads;
+	}
+	return met == s->set_sizes.at[set];
+}
+
+/* ---- reading ---- */
+
+static bool is_empty_array(const struct kr_history *h, kr_value value)
+{
+	const struct kr_value_entry *e = kr_history_value(h, value);
+
+	return e->type == KR_VALUE_ARRAY && e->length == 2;
+}
+
+/* Whether a key that holds what the trace tells has this value. Lists and sets do not tell empty from absent. */
+static bool cell_equals(struct kr_store *s, kr_key k, kr_value value)
+{
+	const struct kr_cell *cell = &s->cells[k.i];
+	const struct kr_value_entry *e = kr_history_value(s->h, value);
+	uint8_t kind = s->h->keys.at[k.i].kind;
+
+	switch (cell->kind) {
+	case KR_CELL_VALUE:
+		if (cell->value.i == value.i)
+			return true;
+		if (kind != KR_KIND_LIST && kind != KR_KIND_SET)
+			return false;
+		if (value.i == KR_ABSENT.i || is_empty_array(s->h, value))
+			return cell->value.i == KR_ABSENT.i || is_empty_array(s->h, cell->value);
+		return false;
+	case KR_CELL_INT: return e->type == KR_VALUE_INT && e->integer == cell->integer;
+	case KR_CELL_LIST: {
+		const struct kr_list *list = &s->lists.at[cell->index];
+		return e->type == KR_VALUE_ARRAY && e->length == list->n + 1 && memcmp(e->text, list->at, list->n) == 0;
+	}
+	case KR_CELL_SET:
+		if (e->type == KR_VALUE_ABSENT)
+			return s->set_sizes.at[cell->index] == 0;
+		return e->type == KR_VALUE_ARRAY && set_equals(s, cell->index, (struct kr_piece){e->text, e->length});
+	case KR_CELL_UNTOLD: break;
+	}
+	return false;
+}
+
+/* A set key holds an array as given until it grows: other arrays with the same elements are equal. */
+static enum kr_status open_set(struct kr_store *s, kr_key k)
+{
+	struct kr_cell *cell = &s->cells[k.i];
+	const struct kr_value_entry *e = cell->kind == KR_CELL_VALUE ? kr_history_value(s->h, cell->value) : NULL;
+	uint32_t set = s->set_sizes.n;
+	struct kr_piece piece;
+
+	if (s->h->keys.at[k.i].kind != KR_KIND_SET || !e || (e->type != KR_VALUE_ABSENT && e->type != KR_VALUE_ARRAY))
+		return KR_OK;
+	if (!kr_vec_push(s->mem, &s->set_sizes, 0))
+		return KR_NOMEM;
+	for (size_t at = 1; e->type == KR_VALUE_ARRAY && kr_piece_next(e->text, e->length, &at, &piece);)
+		if (add_member(s, set, piece) != KR_OK)
+			return KR_NOMEM;
+	kr_store_put(s, k, (struct kr_cell){KR_CELL_SET, .index = set});
+	return KR_OK;
+}
+
+enum kr_status kr_store_is(struct kr_store *s, kr_key k, kr_value value, bool *out)
+{
+	struct kr_cell *cell = &s->cells[k.i];
+
+	if (cell->kind == KR_CELL_VALUE && cell->value.i != value.i && cell->value.i != KR_ABSENT.i && open_set(s, k) != KR_OK)
+		return KR_NOMEM;
+	if (cell->kind != KR_CELL_UNTOLD) {
+		*out = cell_equals(s, k, value);
+		return KR_OK;
+	}
+	*out = true;
+	for (uint32_t i = cell->index; i != KR_NONE; i = s->excluded.at[i].next)
+		*out &= s->excluded.at[i].value.i != value.i;
+	if (*out)
+		kr_store_write(s, k, value);
+	return KR_OK;
+}
+
+enum kr_status kr_store_is_not(struct kr_store *s, kr_key k, kr_value value, bool *out)
+{
+	struct kr_cell *cell = &s->cells[k.i];
+	enum kr_status status;
+	bool equal;
+
+	if (cell->kind == KR_CELL_UNTOLD) {
+		if (!kr_vec_push(s->mem, &s->excluded, (struct kr_excluded){value, cell->index}))
+			return KR_NOMEM;
+		cell->index = s->excluded.n - 1;
+		*out = true;
+		return KR_OK;
+	}
+	status = kr_store_is(s, k, value, &equal);
+	if (status == KR_OK)
+		*out = !equal;
+	return status;
+}
+
+void kr_store_describe(const struct kr_store *s, kr_key k, char *out, size_t size)
+{
+	const struct kr_cell *cell = &s->cells[k.i];
+
+	switch (cell->kind) {
+	case KR_CELL_UNTOLD: (void)snprintf(out, size, "its initial value"); break;
+	case KR_CELL_VALUE: kr_history_brief(s->h, cell->value, out, size); break;
+	case KR_CELL_INT: (void)snprintf(out, size, "%lld", (long long)cell->integer); break;
+	case KR_CELL_LIST: {
+		const struct kr_list *list = &s->lists.at[cell->index];
+		int shown = list->n < size - 8 ? (int)list->n : (int)size - 8;
+		(void)snprintf(out, size, "%.*s%s]", shown, list->at, (uint32_t)shown < list->n ? "..." : "");
+		break;
+	}
+	case KR_CELL_SET: (void)snprintf(out, size, "a set of %u", (unsigned)s->set_sizes.at[cell->index]); break;
+	}
+}
+
+/* ---- growing ---- */
+
+static enum kr_status cannot_grow(const struct kr_store *s, kr_key k, const char *expected, struct kr_err *err)
+{
+	char name[64], holds[64];
+
+	kr_history_brief(s->h, s->h->keys.at[k.i].name, name, sizeof name);
+	if (s->cells[k.i].kind == KR_CELL_UNTOLD)
+		return kr_err_set(err, KR_UNSUPPORTED, "the initial value of %s, which is not a register, is not told", name);
+	kr_store_describe(s, k, holds, sizeof holds);
+	return kr_err_set(err, KR_BAD, "%s is %s there, expected a %s", name, holds, expected);
+}
+
+/* The JSON text of a value, valid until the next call. */
+static enum kr_status text_of(struct kr_store *s, kr_value value, struct kr_piece *out)
+{
+	s->scratch.n = 0;
+	kr_history_json_value(s->h, value, &s->scratch);
+	*out = (struct kr_piece){kr_str_text(&s->scratch), s->scratch.n};
+	return s->scratch.failed ? KR_NOMEM : KR_OK;
+}
+
+static enum kr_status list_push(struct kr_store *s, struct kr_list *list, struct kr_piece text)
+{
+	if (text.length > UINT32_MAX || !kr_vec_reserve(s->mem, list, text.length))
+		return KR_NOMEM;
+	if (text.length)
+		memcpy(list->at + list->n, text.text, text.length);
+	list->n += (uint32_t)text.length;
+	return KR_OK;
+}
+
+/* Turns the key's value into a list that can grow. */
+static enum kr_status open_list(struct kr_store *s, kr_key k, struct kr_err *err)
+{
+	struct kr_cell *cell = &s->cells[k.i];
+	const struct kr_value_entry *e = cell->kind == KR_CELL_VALUE ? kr_history_value(s->h, cell->value) : NULL;
+	struct kr_piece text = {"[", 1};
+
+	if (cell->kind == KR_CELL_LIST)
+		return KR_OK;
+	if (!e || (e->type != KR_VALUE_ABSENT && e->type != KR_VALUE_ARRAY))
+		return cannot_grow(s, k, "list", err);
+	if (e->type == KR_VALUE_ARRAY)
+		text = (struct kr_piece){e->text, e->length - 1};
+	if (!kr_vec_push(s->mem, &s->lists, (struct kr_list){0}) || list_push(s, &s->lists.at[s->lists.n - 1], text) != KR_OK)
+		return KR_NOMEM;
+	kr_store_put(s, k, (struct kr_cell){KR_CELL_LIST, .index = s->lists.n - 1});
+	return KR_OK;
+}
+
+enum kr_status kr_store_append(struct kr_store *s, kr_key k, kr_value element, struct kr_err *err)
+{
+	enum kr_status status = open_list(s, k, err);
+	struct kr_piece text;
+
+	if (status == KR_OK)
+		status = text_of(s, element, &text);
+	if (status != KR_OK)
+		return status;
+
+	struct kr_list *list = &s->lists.at[s->cells[k.i].index];
+
+	if (list->n > 1 && (status = list_push(s, list, (struct kr_piece){",", 1})) != KR_OK)
+		return status;
+	return list_push(s, list, text);
+}
+
+enum kr_status kr_store_add(struct kr_store *s, kr_key k, kr_value element, struct kr_err *err)
+{
+	enum kr_status status = open_set(s, k);
+	struct kr_piece text;
+
+	if (status == KR_OK && s->cells[k.i].kind != KR_CELL_SET)
+		return cannot_grow(s, k, "set", err);
+	if (status == KR_OK)
+		status = text_of(s, element, &text);
+	return status == KR_OK ? add_member(s, s->cells[k.i].index, text) : status;
+}
+
+enum kr_status kr_store_count(const struct kr_store *s, kr_key k, int64_t *out, struct kr_err *err)
+{
+	const struct kr_cell *cell = &s->cells[k.i];
+	const struct kr_value_entry *e = cell->kind == KR_CELL_VALUE ? kr_history_value(s->h, cell->value) : NULL;
+
+	if (cell->kind == KR_CELL_INT)
+		*out = cell->integer;
+	else if (e && e->type == KR_VALUE_ABSENT)
+		*out = 0;
+	else if (e && e->type == KR_VALUE_INT)
+		*out = e->integer;
+	else
+		return cannot_grow(s, k, "number", err);
+	return KR_OK;
+}

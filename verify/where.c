@@ -1,0 +1,78 @@
+/* The conditions of predicate reads and updates: a row is taken when it is present and all of them hold. Equality is structural (1 and 1.0 differ); less and
+ * greater compare numbers with numbers by value and strings with strings by bytes. A comparison that makes no sense (other types, a field that a row does not
+ * have) does not hold, whatever the test. */
+#include "verify/json.h"
+#include "verify/saw.h"
+
+static bool find_field(struct kr_piece object, const struct kr_operand *name, struct kr_operand *out)
+{
+	struct kr_piece key, value;
+
+	for (size_t at = 1; kr_piece_next(object.text, object.length, &at, &key) && kr_piece_next(object.text, object.length, &at, &value);) {
+		struct kr_operand found = kr_operand_of_piece(key);
+		if (kr_operand_equal(&found, name)) {
+			*out = kr_operand_of_piece(value);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_among(const struct kr_operand *a, const struct kr_operand *array)
+{
+	struct kr_piece piece;
+
+	if (array->type != KR_VALUE_ARRAY)
+		return false;
+	for (size_t at = 1; kr_piece_next(array->text.text, array->text.length, &at, &piece);) {
+		struct kr_operand element = kr_operand_of_piece(piece);
+		if (kr_operand_equal(a, &element))
+			return true;
+	}
+	return false;
+}
+
+static bool test_holds(enum kr_cond_test test, const struct kr_operand *a, const struct kr_operand *b)
+{
+	int order;
+
+	switch (test) {
+	case KR_COND_EQ: return kr_operand_equal(a, b);
+	case KR_COND_NE: return !kr_operand_equal(a, b);
+	case KR_COND_IN: return is_among(a, b);
+	case KR_COND_PREFIX: return a->type == KR_VALUE_STRING && b->type == KR_VALUE_STRING && kr_operand_starts(a, b);
+	case KR_COND_LT: return kr_operand_compare(a, b, &order) && order < 0;
+	case KR_COND_LE: return kr_operand_compare(a, b, &order) && order <= 0;
+	case KR_COND_GT: return kr_operand_compare(a, b, &order) && order > 0;
+	case KR_COND_GE: return kr_operand_compare(a, b, &order) && order >= 0;
+	}
+	return false;
+}
+
+enum kr_status kr_where_holds(const struct kr_history *h, const struct kr_scan *scan, kr_key key, kr_value value, bool *out, struct kr_err *err)
+{
+	for (uint32_t i = 0; i < scan->cond_count; i++) {
+		const struct kr_cond *cond = &h->conds.at[scan->cond_first + i];
+		bool of_key = cond->target == KR_COND_KEY_PREFIX;
+
+		if (!of_key && value.i == KR_NONE)
+			return kr_err_set(err, KR_UNSUPPORTED, "a condition on the value of a counter, list or set is not checked yet");
+
+		struct kr_operand left = kr_operand_of_value(h, of_key ? h->keys.at[key.i].name : value);
+		struct kr_operand right = kr_operand_of_value(h, cond->value);
+
+		if (cond->target == KR_COND_FIELD) {
+			struct kr_operand name = kr_operand_of_value(h, cond->field);
+			if (left.type != KR_VALUE_OBJECT || !find_field(left.text, &name, &left)) {
+				*out = false;
+				return KR_OK;
+			}
+		}
+		if (!test_holds(of_key ? KR_COND_PREFIX : cond->test, &left, &right)) {
+			*out = false;
+			return KR_OK;
+		}
+	}
+	*out = true;
+	return KR_OK;
+}

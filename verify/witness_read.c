@@ -1,0 +1,373 @@
+/* Reads a witness line against the history that it speaks of. Every field is checked for its type, and every transaction, key and operation for being there, so
+ * that what comes out is a well-formed certificate, whatever the line; whether it proves anything is not asked here. Unknown fields are ignored.
+ * Names are looked up in tables made for the line, since the history's own interning is not for readers. Cost: linear in the line, the
+ * transactions and the keys. */
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "verify/verify.h"
+
+struct reading {
+	const struct kr_history *h;
+	struct kr_mem *mem;
+	struct kr_certificate *cert;
+	struct kr_err *err;
+	struct kr_table txns, keys; /* by name; filled on first use */
+	const char *where;          /* what is being read, for messages */
+	uint32_t cycle, edge;       /* 1-based, for messages; 0: none */
+};
+
+__attribute__((format(printf, 2, 3))) static enum kr_status bad(const struct reading *r, const char *format, ...)
+{
+	char why[320], place[64] = "";
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(why, sizeof why, format, args);
+	va_end(args);
+	if (r->cycle)
+		(void)snprintf(place, sizeof place, "cycle %u, edge %u, ", (unsigned)r->cycle, (unsigned)r->edge);
+	return kr_err_set(r->err, KR_BAD, "witness: %s%s: %s", place, r->where, why);
+}
+
+static const char *describe(const json_t *json)
+{
+	static const char *const names[] = {"an object", "an array", "a string", "an integer", "a real number", "true", "false", "null"};
+
+	return json ? names[json_typeof(json)] : "nothing";
+}
+
+/* ---- names ---- */
+
+static uint64_t hash_word(uint64_t word, unsigned type) { return kr_hash_pair(word, type); }
+
+static uint64_t hash_real(double value)
+{
+	uint64_t word;
+
+	value += 0.0; /* -0.0 becomes 0.0 */
+	memcpy(&word, &value, sizeof word);
+	return hash_word(word, KR_VALUE_REAL);
+}
+
+static uint64_t hash_entry(const struct kr_value_entry *e)
+{
+	if (e->type == KR_VALUE_INT)
+		return hash_word((uint64_t)e->integer, KR_VALUE_INT);
+	if (e->type == KR_VALUE_REAL)
+		return hash_real(e->real);
+	return hash_word(e->length ? kr_hash_bytes(e->text, e->length) : 0, KR_VALUE_STRING);
+}
+
+static bool is_name(const json_t *json) { return json_is_string(json) || json_is_number(json); }
+
+static uint64_t hash_json(const json_t *json)
+{
+	if (json_is_integer(json))
+		return hash_word((uint64_t)json_integer_value(json), KR_VALUE_INT);
+	if (json_is_real(json))
+		return hash_real(json_real_value(json));
+	return hash_word(json_string_length(json) ? kr_hash_bytes(json_string_value(json), json_string_length(json)) : 0, KR_VALUE_STRING);
+}
+
+static bool equals(const struct kr_value_entry *e, const json_t *json)
+{
+	switch (e->type) {
+	case KR_VALUE_INT: return json_is_integer(json) && json_integer_value(json) == e->integer;
+	case KR_VALUE_REAL: return json_is_real(json) && json_real_value(json) == e->real;
+	case KR_VALUE_STRING: return json_is_string(json) && json_string_length(json) == e->length && memcmp(json_string_value(json), e->text, e->length) == 0;
+	default: return false;
+	}
+}
+
+static kr_value name_at(const struct reading *r, bool of_keys, uint32_t i) { return of_keys ? r->h->keys.at[i].name : r->h->txns.at[i].id; }
+
+static enum kr_status fill_names(struct reading *r, bool of_keys)
+{
+	struct kr_table *table = of_keys ? &r->keys : &r->txns;
+	uint32_t n = of_keys ? r->h->keys.n : r->h->txns.n;
+
+	for (uint32_t i = table->n; i < n; i++) {
+		if (!kr_table_reserve(r->mem, table))
+			return KR_NOMEM;
+		kr_table_insert(table, hash_entry(kr_history_value(r->h, name_at(r, of_keys, i))), i);
+	}
+	return KR_OK;
+}
+
+static enum kr_status find_name(struct reading *r, bool of_keys, const json_t *json, uint32_t *out)
+{
+	const struct kr_table *table = of_keys ? &r->keys : &r->txns;
+	enum kr_status status = fill_names(r, of_keys);
+	uint32_t id;
+
+	if (status != KR_OK)
+		return status;
+	if (!is_name(json))
+		return bad(r, "expected the %s, found %s", of_keys ? "name of a key" : "id of a transaction", describe(json));
+	for (kr_table_iter it = kr_table_find(table, hash_json(json)); (id = kr_table_next(table, &it)) != KR_NONE;) {
+		if (equals(kr_history_value(r->h, name_at(r, of_keys, id)), json)) {
+			*out = id;
+			return KR_OK;
+		}
+	}
+	if (json_is_string(json))
+		return bad(r, "the trace has no %s \"%.80s\"", of_keys ? "key" : "transaction", json_string_value(json));
+	return bad(r, "the trace has no such %s", of_keys ? "key" : "transaction");
+}
+
+/* ---- fields ---- */
+
+static enum kr_status read_txn(struct reading *r, const json_t *object, const char *field, kr_txn *out)
+{
+	r->where = field;
+	return find_name(r, false, json_object_get(object, field), &out->i);
+}
+
+static enum kr_status read_key(struct reading *r, const json_t *object, kr_key *out)
+{
+	r->where = "key";
+	return find_name(r, true, json_object_get(object, "key"), &out->i);
+}
+
+static enum kr_status read_op(struct reading *r, const json_t *object, kr_txn t, uint32_t *out)
+{
+	const json_t *json = json_object_get(object, "op");
+	uint32_t count = r->h->txns.at[t.i].op_count;
+
+	r->where = "op";
+	if (!json_is_integer(json))
+		return bad(r, "expected the number of an operation, found %s", describe(json));
+	if (json_integer_value(json) < 0 || json_integer_value(json) >= (json_int_t)count)
+		return bad(r, "found %lld, but the transaction has %u operations", (long long)json_integer_value(json), (unsigned)count);
+	*out = (uint32_t)json_integer_value(json);
+	return KR_OK;
+}
+
+/* A string without NUL, or NULL and an error. */
+static const char *read_text(struct reading *r, const json_t *object, const char *field)
+{
+	const json_t *json = json_object_get(object, field);
+
+	r->where = field;
+	if (!json_is_string(json))
+		(void)bad(r, "expected a string, found %s", describe(json));
+	else if (strlen(json_string_value(json)) != json_string_length(json))
+		(void)bad(r, "expected a string without NUL");
+	else
+		return json_string_value(json);
+	return NULL;
+}
+
+/* ---- certificates ---- */
+
+static enum kr_status read_serial(struct reading *r, const json_t *serial)
+{
+	size_t n = json_array_size(serial);
+
+	r->where = "serial";
+	if (!json_is_array(serial))
+		return bad(r, "expected an array of transactions, found %s", describe(serial));
+	r->cert->kind = KR_CERT_ORDER;
+	for (size_t i = 0; i < n; i++) {
+		kr_txn t;
+		enum kr_status status = find_name(r, false, json_array_get(serial, i), &t.i);
+		if (status != KR_OK)
+			return status;
+		if (!kr_vec_push(r->mem, &r->cert->serial, t))
+			return KR_NOMEM;
+	}
+	return KR_OK;
+}
+
+static enum kr_status read_anomaly(struct reading *r, const json_t *anomaly)
+{
+	struct kr_certificate *cert = r->cert;
+	const char *name;
+	enum kr_status status;
+
+	r->where = "anomaly";
+	if (!json_is_object(anomaly))
+		return bad(r, "expected an object, found %s", describe(anomaly));
+	name = read_text(r, anomaly, "name");
+	if (!name)
+		return KR_BAD;
+	if (!kr_anomaly_parse(name, &cert->anomaly.kind))
+		return bad(r, "there is no anomaly \"%.80s\"", name);
+	cert->kind = KR_CERT_ANOMALY;
+	status = read_txn(r, anomaly, "txn", &cert->anomaly.txn);
+	if (status == KR_OK)
+		status = read_op(r, anomaly, cert->anomaly.txn, &cert->anomaly.op);
+	if (status == KR_OK && !json_is_null(json_object_get(anomaly, "key")))
+		status = read_key(r, anomaly, &cert->anomaly.key);
+	return status;
+}
+
+static enum kr_status read_kind(struct reading *r, const json_t *edge, struct kr_cert_edge *out)
+{
+	const char *text = read_text(r, edge, "kind");
+	enum kr_edge_kind kind;
+
+	if (!text)
+		return KR_BAD;
+	out->predicate = text[0] == 'p';
+	if (!kr_edge_parse(text + out->predicate, &kind) || kind == KR_PROGRAM || (out->predicate && kind != KR_WR && kind != KR_RW))
+		return bad(r, "there is no kind of edge \"%.80s\", expected wr, pwr, ww, rw, prw, so or rt", text);
+	out->kind = (uint8_t)kind;
+	return KR_OK;
+}
+
+static enum kr_status read_source(struct reading *r, const json_t *edge, struct kr_cert_edge *out)
+{
+	const json_t *source = json_object_get(edge, "source");
+
+	r->where = "source";
+	if (!source)
+		return bad(r, "expected a transaction, or null for the initial version, found nothing");
+	return json_is_null(source) ? KR_OK : find_name(r, false, source, &out->source.i);
+}
+
+static enum kr_status read_edge(struct reading *r, const json_t *edge)
+{
+	struct kr_cert_edge e = {.key = {KR_NONE}, .op = KR_NONE, .source = {KR_NONE}};
+	enum kr_status status;
+
+	r->where = "edge";
+	if (!json_is_object(edge))
+		return bad(r, "expected an object, found %s", describe(edge));
+	status = read_kind(r, edge, &e);
+	if (status == KR_OK)
+		status = read_txn(r, edge, "from", &e.from);
+	if (status == KR_OK)
+		status = read_txn(r, edge, "to", &e.to);
+	if (status == KR_OK && e.kind != KR_SO && e.kind != KR_RT)
+		status = read_key(r, edge, &e.key);
+	if (status == KR_OK && (e.kind == KR_WR || e.kind == KR_RW))
+		status = read_op(r, edge, e.kind == KR_WR ? e.to : e.from, &e.op);
+	if (status == KR_OK && e.kind == KR_RW)
+		status = read_source(r, edge, &e);
+	if (status == KR_OK && !kr_vec_push(r->mem, &r->cert->edges, e))
+		return KR_NOMEM;
+	return status;
+}
+
+static enum kr_status read_cycles(struct reading *r, const json_t *cycles)
+{
+	size_t n = json_array_size(cycles);
+	enum kr_status status = KR_OK;
+
+	r->where = "cycles";
+	if (!json_is_array(cycles))
+		return bad(r, "expected an array, found %s", describe(cycles));
+	r->cert->kind = KR_CERT_CYCLES;
+	for (size_t i = 0; i < n; i++) {
+		const json_t *cycle = json_array_get(cycles, i);
+		size_t count = json_array_size(cycle);
+		struct kr_cert_cycle range = {r->cert->edges.n, (uint32_t)count};
+
+		if (!json_is_array(cycle))
+			return bad(r, "expected arrays of edges, found %s", describe(cycle));
+		r->cycle = (uint32_t)i + 1;
+		for (size_t j = 0; j < count; j++) {
+			r->edge = (uint32_t)j + 1;
+			if ((status = read_edge(r, json_array_get(cycle, j))) != KR_OK)
+				return status;
+		}
+		r->cycle = 0;
+		r->where = "cycles";
+		if (!kr_vec_push(r->mem, &r->cert->cycles, range))
+			return KR_NOMEM;
+	}
+	return KR_OK;
+}
+
+static enum kr_status read_verdict(struct reading *r, const json_t *root)
+{
+	const char *verdict = read_text(r, root, "verdict");
+
+	if (!verdict)
+		return KR_BAD;
+	if (strcmp(verdict, "satisfied") == 0)
+		return read_serial(r, json_object_get(root, "serial"));
+	if (strcmp(verdict, "violated") != 0)
+		return bad(r, "expected \"satisfied\" or \"violated\", found \"%.80s\"", verdict);
+	if (json_object_get(root, "anomaly"))
+		return read_anomaly(r, json_object_get(root, "anomaly"));
+	return read_cycles(r, json_object_get(root, "cycles"));
+}
+
+/* ---- the line ---- */
+
+static enum kr_status keep_text(struct reading *r, const json_t *root, const char *field, struct kr_arena *arena, const char **out)
+{
+	const char *text = read_text(r, root, field);
+
+	if (!text)
+		return KR_BAD;
+	*out = kr_arena_text(arena, text, strlen(text));
+	return *out ? KR_OK : KR_NOMEM;
+}
+
+static enum kr_status read_root(struct reading *r, const json_t *root, struct kr_arena *arena, struct kr_witness_head *head)
+{
+	const json_t *version = json_object_get(root, "krait_witness");
+	const char *order = NULL;
+	enum kr_status status;
+
+	r->where = "krait_witness";
+	if (!json_is_integer(version) || json_integer_value(version) != 1)
+		return bad(r, "expected 1, found %s", json_is_integer(version) ? "another version" : describe(version));
+	status = keep_text(r, root, "trace", arena, &head->trace);
+	if (status == KR_OK)
+		status = keep_text(r, root, "level", arena, &head->level);
+	if (status == KR_OK && !(order = read_text(r, root, "order")))
+		return KR_BAD;
+	if (status == KR_OK && !kr_order_parse(order, &head->order))
+		return bad(r, "expected none, session or realtime, found \"%.80s\"", order);
+	return status == KR_OK ? read_verdict(r, root) : status;
+}
+
+static json_t *parse(const char *line, size_t length, struct kr_err *err, enum kr_status *status)
+{
+	json_error_t error;
+	json_t *root = json_loadb(line, length, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &error);
+
+	*status = KR_OK;
+	if (!root && json_error_code(&error) == json_error_out_of_memory)
+		*status = KR_NOMEM;
+	else if (!root)
+		*status = kr_err_set(err, KR_BAD, "witness: expected one JSON object: %s", error.text);
+	else if (!json_is_object(root))
+		*status = kr_err_set(err, KR_BAD, "witness: expected an object, found %s", describe(root));
+	return root;
+}
+
+enum kr_status kr_witness_read(const struct kr_history *h, struct kr_arena *arena, const char *line, size_t length, struct kr_witness_head *head,
+	struct kr_certificate *cert, struct kr_err *err)
+{
+	struct kr_witness_head got = {0};
+	struct kr_certificate made;
+	struct reading r = {.h = h, .mem = cert->mem, .cert = &made, .err = err};
+	enum kr_status status;
+	json_t *root = parse(line, length, err, &status);
+
+	kr_certificate_init(&made, cert->mem);
+	if (status == KR_OK)
+		status = read_root(&r, root, arena, &got);
+	if (status == KR_OK) {
+		made.level = got.level;
+		made.order = got.order;
+		kr_certificate_done(cert);
+		*cert = made;
+		*head = got;
+	} else {
+		kr_certificate_done(&made);
+	}
+	json_decref(root);
+	kr_table_done(r.mem, &r.txns);
+	kr_table_done(r.mem, &r.keys);
+	return status == KR_OK ? KR_OK : kr_err_set(err, status, "%s", kr_status_text(status));
+}
