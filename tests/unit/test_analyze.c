@@ -138,6 +138,7 @@ static const struct row rows[] = {
 	{"impossible through another", "", {"u r y 7; w x 1", "u r x 1; w z 1", "c w z 1", "c r z 1"}, "--PP 3.0 z{2}"},
 	{"needed, impossible through another", "", {"u r y 7; w x 1", "u r x 1; w z 1", "c r z 1"}, "--P | 2.0 aborted read from 1"},
 	{"needed after another is found impossible", "", {"u r y 7; w x 1", "u w x 1", "c r x 1"}, "-PP 2.0 x{1}"},
+	{"needed after another than its own is found impossible", "", {"u r y 7; w x 1", "u w x 1", "c r x 1; w x 1"}, "-PP 2.0 x{1}"},
 	{"needed by itself only", "", {"u r x 1; w x 1", "c r x -"}, "-P 1.0 x{init}"},
 	{"its own version does not explain it", "", {"u r x 1; w x 1; w y 1", "c r y 1"}, "-P | 1.0 aborted read from 0"},
 
@@ -158,6 +159,11 @@ static const struct row rows[] = {
 	{"an unknown one does not force it", "?", {"u r x 7; w y 1", "c w y 1", "c r x 8; r y 1"}, "-PP 2.0 x{init} 2.1 y{open 1}"},
 	{"it stays open for unknown ones", "?", {"u r x 7; w y 1", "u r x 8; w y 2", "c w y 1", "c w y 2", "c r y 1; r y 2"},
 		"??PPP 0.0 x{open} 1.0 x{open} 4.0 y{open 0 2} 4.1 y{open 1 3}"},
+
+	{"a needed one that turns out impossible settles no initial value", "?",
+		{"c r m 8; r n 5; r p 5; r q 5; r z 5; r z 1", "u r x 7; r q 1; w z 1", "u r p 1; w q 1", "u r n 1; w p 1", "u r m 9; w n 1", "u r n 1; w x 8",
+			"a w x 7", "c r x 8"},
+		"P------P 0.0 m{init} 0.1 n{init} 0.2 p{init} 0.3 q{init} 0.4 z{init} 7.0 x{init} | 0.5 aborted read from 1"},
 
 	/* ---- deletes ---- */
 	{"a blind delete writes absent", "x=1", {"c d x", "c r x -"}, "PP 1.0 x{0}"},
