@@ -23,6 +23,7 @@ void kr_choices_done(struct kr_choices *c)
 	struct kr_mem *mem = &c->ir->ctx->mem;
 	kr_vec_done(mem, &c->all);
 	kr_vec_done(mem, &c->clauses);
+	kr_vec_done(mem, &c->ruled_out);
 	kr_table_done(mem, &c->table);
 	kr_mem_free(mem, c->sources_made, c->ir->asg->nobs, 1);
 }
@@ -115,7 +116,7 @@ static enum kr_status push_at_most_one(struct kr_choices *c, uint32_t first)
 	return KR_OK;
 }
 
-static enum kr_status make_variables(struct kr_choices *c, kr_obs o, kr_version preferred, struct kr_proof *proof)
+static enum kr_status make_variables(struct kr_choices *c, kr_obs o, kr_version preferred)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	kr_key k = asg->obs[o.i].key;
@@ -129,7 +130,7 @@ static enum kr_status make_variables(struct kr_choices *c, kr_obs o, kr_version 
 			continue;
 		enum kr_status status;
 		if (test && kr_ir_impossible(c->ir, o, v))
-			status = kr_proof_rule_out(proof, c->ir, o, v);
+			status = kr_vec_push(&c->ir->ctx->mem, &c->ruled_out, (struct kr_ruled_out){o, v}) ? KR_OK : KR_NOMEM;
 		else
 			status = make(c, (struct kr_choice){.obs = o, .a = v, .b = {KR_NONE}, .flipped = v.i == preferred.i}, &var);
 		if (status)
@@ -163,11 +164,11 @@ static enum kr_status push_agreement(struct kr_choices *c, kr_obs o)
 }
 
 /* Variables and clauses of one observation. Open transactions whose versions it may have seen are added to `open`, to be treated too. */
-static enum kr_status make_source(struct kr_choices *c, kr_obs o, kr_version preferred, struct kr_proof *proof, struct kr_lits *seen_open)
+static enum kr_status make_source(struct kr_choices *c, kr_obs o, kr_version preferred, struct kr_lits *seen_open)
 {
 	uint32_t first = c->all.n;
 	c->sources_made[o.i] = 1;
-	enum kr_status status = make_variables(c, o, preferred, proof);
+	enum kr_status status = make_variables(c, o, preferred);
 	if (!status && kr_ir_is_present(c->ir, c->ir->asg->obs[o.i].txn))
 		status = push_some(c, o);
 	if (!status)
@@ -184,14 +185,14 @@ static enum kr_status make_source(struct kr_choices *c, kr_obs o, kr_version pre
 }
 
 /* If this source literal holds, the open transaction that wrote the version took effect: each of its observations saw something. */
-static enum kr_status treat_open(struct kr_choices *c, kr_lit saw, struct kr_proof *proof, struct kr_lits *seen_open)
+static enum kr_status treat_open(struct kr_choices *c, kr_lit saw, struct kr_lits *seen_open)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	kr_txn w = asg->versions[c->all.at[saw.i / 2].a.i].writer;
 	enum kr_status status = KR_OK;
 	for (uint32_t o = asg->obs_first[w.i]; o < asg->obs_first[w.i + 1] && !status; o++) {
 		if (!c->sources_made[o])
-			status = make_source(c, (kr_obs){o}, (kr_version){KR_NONE}, proof, seen_open);
+			status = make_source(c, (kr_obs){o}, (kr_version){KR_NONE}, seen_open);
 		if (!status)
 			status = push(c, kr_lit_not(saw));
 		if (!status)
@@ -200,14 +201,14 @@ static enum kr_status treat_open(struct kr_choices *c, kr_lit saw, struct kr_pro
 	return status;
 }
 
-enum kr_status kr_choices_source(struct kr_choices *c, kr_obs o, kr_version v, struct kr_proof *proof, kr_lit *out)
+enum kr_status kr_choices_source(struct kr_choices *c, kr_obs o, kr_version v, kr_lit *out)
 {
 	enum kr_status status = KR_OK;
 	if (!c->sources_made[o.i]) {
 		struct kr_lits seen_open = {0};
-		status = make_source(c, o, v, proof, &seen_open);
+		status = make_source(c, o, v, &seen_open);
 		while (!status && seen_open.n > 0)
-			status = treat_open(c, kr_vec_pop(&seen_open), proof, &seen_open);
+			status = treat_open(c, kr_vec_pop(&seen_open), &seen_open);
 		kr_vec_done(&c->ir->ctx->mem, &seen_open);
 	}
 	if (!status)
@@ -224,7 +225,7 @@ static enum kr_status forbid_order(struct kr_choices *c, kr_version a, kr_versio
 	return status ? status : push(c, kr_lit_not(l));
 }
 
-static enum kr_status forbid_link(struct kr_choices *c, struct kr_proof *proof, const struct kr_link *link)
+static enum kr_status forbid_link(struct kr_choices *c, const struct kr_link *link)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	kr_lit l = no_literal;
@@ -234,7 +235,7 @@ static enum kr_status forbid_link(struct kr_choices *c, struct kr_proof *proof, 
 	if (link->kind == KR_WW)
 		return forbid_order(c, kr_asg_version_of(asg, link->from, link->key), kr_asg_version_of(asg, link->to, link->key));
 	if (c->ir->source[link->obs.i].i == KR_NONE) {
-		status = kr_choices_source(c, link->obs, link->seen, proof, &l);
+		status = kr_choices_source(c, link->obs, link->seen, &l);
 		if (!status && l.i != KR_NONE)
 			status = push(c, kr_lit_not(l));
 	}
@@ -244,24 +245,33 @@ static enum kr_status forbid_link(struct kr_choices *c, struct kr_proof *proof, 
 }
 
 /* Source variables are made first: making them pushes clauses of their own. */
-static enum kr_status make_links(struct kr_choices *c, struct kr_proof *proof, struct kr_cycle cycle)
+static enum kr_status make_links(struct kr_choices *c, const struct kr_proof *proof, struct kr_cycle cycle)
 {
 	enum kr_status status = KR_OK;
 	for (uint32_t i = 0; i < cycle.count && !status; i++) {
 		struct kr_link link = proof->links.at[cycle.first + i];
 		kr_lit l;
 		if (link.edge == KR_NONE && link.obs.i != KR_NONE && c->ir->source[link.obs.i].i == KR_NONE)
-			status = kr_choices_source(c, link.obs, link.seen, proof, &l);
+			status = kr_choices_source(c, link.obs, link.seen, &l);
 	}
 	return status;
 }
 
-enum kr_status kr_choices_forbid(struct kr_choices *c, struct kr_proof *proof, struct kr_cycle cycle)
+enum kr_status kr_choices_forbid(struct kr_choices *c, const struct kr_proof *proof, struct kr_cycle cycle)
 {
 	enum kr_status status = make_links(c, proof, cycle);
 	for (uint32_t i = 0; i < cycle.count && !status; i++) {
-		struct kr_link link = proof->links.at[cycle.first + i];
-		status = forbid_link(c, proof, &link);
+		status = forbid_link(c, &proof->links.at[cycle.first + i]);
 	}
 	return status ? status : push(c, no_literal);
+}
+
+enum kr_status kr_choices_justify(const struct kr_choices *c, struct kr_proof *proof)
+{
+	for (uint32_t i = 0; i < c->ruled_out.n; i++) {
+		enum kr_status status = kr_proof_rule_out(proof, c->ir, c->ruled_out.at[i].obs, c->ruled_out.at[i].version);
+		if (status)
+			return status;
+	}
+	return KR_OK;
 }

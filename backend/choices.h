@@ -17,6 +17,8 @@ struct kr_choice {
 	bool value;       /* as the solver last said */
 };
 
+struct kr_ruled_out { kr_obs obs; kr_version version; };
+
 KR_VEC_NAMED(kr_lits, kr_lit);
 
 struct kr_choices {
@@ -25,6 +27,7 @@ struct kr_choices {
 	struct kr_table table;
 	struct kr_lits clauses;       /* clauses not yet given to the solver, each ended by a literal with i == KR_NONE */
 	uint8_t *sources_made;        /* per observation: its source variables exist */
+	KR_VEC(struct kr_ruled_out) ruled_out; /* candidates that got no variable; a refutation must say why */
 };
 
 enum kr_status kr_choices_init(struct kr_choices *c, struct kr_ir *ir);
@@ -34,11 +37,14 @@ void kr_choices_done(struct kr_choices *c);
 enum kr_status kr_choices_order(struct kr_choices *c, kr_version a, kr_version b, kr_lit *out);
 
 /* The literal "o saw v". On first use all of o's possible candidates get variables, with clauses that exactly one is seen (if o's transaction took effect,
- * which holds whenever the question arises). `proof` receives the cycles that rule the other candidates out. */
-enum kr_status kr_choices_source(struct kr_choices *c, kr_obs o, kr_version v, struct kr_proof *proof, kr_lit *out);
+ * which holds whenever the question arises). */
+enum kr_status kr_choices_source(struct kr_choices *c, kr_obs o, kr_version v, kr_lit *out);
 
-/* Appends the clause "not all the guards of this cycle" (cycle: links of choices and known edges). */
-enum kr_status kr_choices_forbid(struct kr_choices *c, struct kr_proof *proof, struct kr_cycle cycle);
+/* Appends the clause "not all the guards of this cycle" (links of choices and known edges). */
+enum kr_status kr_choices_forbid(struct kr_choices *c, const struct kr_proof *proof, struct kr_cycle cycle);
+
+/* Appends to a refutation what rules out the candidates without variables. */
+enum kr_status kr_choices_justify(const struct kr_choices *c, struct kr_proof *proof);
 
 static inline bool kr_choices_true(const struct kr_choices *c, kr_lit l) { return c->all.at[l.i / 2].value != (l.i & 1); }
 

@@ -1,5 +1,6 @@
 /* Chosen edges over the known graph (overlay.h). Order: Kahn's algorithm over both edge lists. Cycles: for a chosen edge among the nodes that no order reaches, a 0-1
- * breadth-first search from its head back to its tail, known edges free and chosen ones costing one; what it uses is avoided by the next. O(edges) each. */
+ * breadth-first search from its head back to its tail, known edges free and chosen ones costing one; what it uses is avoided by the next. Given an order that most edges
+ * keep, an edge that breaks it is first searched for a way back within the part of the order that it spans: local, and short cycles. Otherwise O(edges) each. */
 #include "backend/overlay.h"
 
 #include <string.h>
@@ -119,6 +120,9 @@ struct finder {
 	KR_VEC(uint32_t) later;
 	KR_VEC(uint32_t) steps;     /* of the path found, backwards */
 	KR_VEC(uint32_t) touched;   /* nodes whose via and cost are set */
+	bool local;                 /* look only at places from..to */
+	uint32_t from, to;
+	uint32_t found, most;
 };
 
 enum { UNSEEN = 0, CHEAP = 1, DEAR = 2, SETTLED = 3 };
@@ -127,6 +131,8 @@ static enum kr_status offer(struct finder *f, uint32_t node, uint32_t step, bool
 {
 	struct kr_overlay *o = f->o;
 	struct kr_mem *mem = &o->ir->ctx->mem;
+	if (f->local && (o->place[node] < f->from || o->place[node] > f->to))
+		return KR_OK;
 	if (o->rank[node] != KR_NONE || o->cost[node] == SETTLED || o->cost[node] == CHEAP || (dear && o->cost[node] == DEAR))
 		return KR_OK;
 	if (o->cost[node] == UNSEEN && !kr_vec_push(mem, &f->touched, node))
@@ -218,22 +224,34 @@ static enum kr_status record(struct finder *f, uint32_t link, struct kr_proof *p
 	return status ? status : kr_proof_end(proof);
 }
 
-static enum kr_status find_cycles(struct finder *f, struct kr_proof *proof, uint32_t most)
+/* Looks for a cycle through one link. */
+static enum kr_status try_link(struct finder *f, uint32_t link, struct kr_proof *proof)
 {
 	struct kr_overlay *o = f->o;
-	uint32_t n = 0;
-	for (uint32_t l = 0; l < o->links.n && n < most; l++) {
-		bool found = false;
-		if (kr_bits_get(f->used, l) || o->rank[source(o, l)] != KR_NONE || o->rank[target(o, l)] != KR_NONE)
+	bool found = false;
+	kr_bits_set(f->used, link); /* not within its own way back */
+	enum kr_status status = find_path(f, target(o, link), source(o, link), &found);
+	kr_bits_clear(f->used, link);
+	if (!status && found) {
+		status = record(f, link, proof);
+		f->found++;
+	}
+	forget(f);
+	return status;
+}
+
+static enum kr_status find_cycles(struct finder *f, struct kr_proof *proof)
+{
+	struct kr_overlay *o = f->o;
+	for (uint32_t l = 0; l < o->links.n && f->found < f->most; l++) {
+		uint32_t from = source(o, l), to = target(o, l);
+		if (kr_bits_get(f->used, l) || o->rank[from] != KR_NONE || o->rank[to] != KR_NONE || (f->local && o->place[to] > o->place[from]))
 			continue;
-		kr_bits_set(f->used, l); /* not within its own way back */
-		enum kr_status status = find_path(f, target(o, l), source(o, l), &found);
-		kr_bits_clear(f->used, l);
-		if (!status && found) {
-			status = record(f, l, proof);
-			n++;
+		if (f->local) {
+			f->from = o->place[to];
+			f->to = o->place[from];
 		}
-		forget(f);
+		enum kr_status status = try_link(f, l, proof);
 		if (status)
 			return status;
 	}
@@ -243,17 +261,20 @@ static enum kr_status find_cycles(struct finder *f, struct kr_proof *proof, uint
 enum kr_status kr_overlay_cycles(struct kr_overlay *o, struct kr_proof *proof, uint32_t most)
 {
 	struct kr_mem *mem = &o->ir->ctx->mem;
-	struct finder f = {.o = o};
-	uint32_t before = proof->cycles.n;
+	struct finder f = {.o = o, .most = most, .local = o->place != NULL};
 	size_t words = KR_BITS_WORDS(o->links.n);
 	f.used = kr_mem_alloc(mem, words, sizeof *f.used);
-	enum kr_status status = f.used ? find_cycles(&f, proof, most) : KR_NOMEM;
+	enum kr_status status = f.used ? find_cycles(&f, proof) : KR_NOMEM;
+	if (!status && f.found == 0 && f.local) {
+		f.local = false;
+		status = find_cycles(&f, proof);
+	}
 	kr_vec_done(mem, &f.now);
 	kr_vec_done(mem, &f.later);
 	kr_vec_done(mem, &f.steps);
 	kr_vec_done(mem, &f.touched);
 	kr_mem_free(mem, f.used, words, sizeof *f.used);
-	if (!status && proof->cycles.n == before)
+	if (!status && f.found == 0)
 		return KR_INTERNAL; /* the known graph alone would be cyclic */
 	return status;
 }

@@ -15,6 +15,7 @@ struct kr_overlay {
 	kr_node *order;             /* a topological order, as far as there is one */
 	uint32_t norder;            /* nodes emitted; == nnodes iff acyclic */
 	uint32_t *rank;             /* per node: place in order; KR_NONE: on or behind a cycle */
+	const uint32_t *place;      /* per node: an order that known edges keep and most links do; cycles are looked for near where it is broken. NULL: none; borrowed */
 	uint32_t *via;              /* scratch of the path search */
 	uint8_t *cost;
 };

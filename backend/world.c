@@ -286,10 +286,11 @@ enum kr_status kr_candidate_complete(struct kr_candidate *w)
 	for (uint32_t i = 0; i < w->ir->nnodes; i++)
 		w->place[w->order[i].i] = i;
 	status = add_order(w);
+	w->whole.place = w->place;
 	return status ? status : kr_overlay_sort(&w->whole);
 }
 
-enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choices *c, struct kr_proof *proof, bool *found)
+enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choices *c, bool *found)
 {
 	const struct kr_asg *asg = w->ir->asg;
 	enum kr_status status = KR_OK;
@@ -305,9 +306,9 @@ enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choi
 				continue;
 			*found = true;
 			if (w->ir->source[first].i == KR_NONE)
-				status = kr_choices_source(c, (kr_obs){first}, initial, proof, &l);
+				status = kr_choices_source(c, (kr_obs){first}, initial, &l);
 			if (!status && w->ir->source[o].i == KR_NONE)
-				status = kr_choices_source(c, (kr_obs){o}, initial, proof, &l);
+				status = kr_choices_source(c, (kr_obs){o}, initial, &l);
 		}
 	}
 	return status;

@@ -30,6 +30,6 @@ enum kr_status kr_candidate_choose(struct kr_candidate *w, const struct kr_choic
 enum kr_status kr_candidate_complete(struct kr_candidate *w);
 
 /* Two observations that saw an untold initial value as two different values: their sources become choices (which cannot both hold). *found tells whether there were any. */
-enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choices *c, struct kr_proof *proof, bool *found);
+enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choices *c, bool *found);
 
 #endif

@@ -31,12 +31,11 @@ static enum kr_status take_order(struct search *s, const kr_node *order)
 	return KR_OK;
 }
 
-/* Every cycle appended since `first` becomes a clause. Cycles that rule candidates out are appended meanwhile: they need none. */
+/* Every cycle appended since `first` becomes a clause. */
 static enum kr_status forbid_cycles(struct search *s, uint32_t first)
 {
-	struct kr_proof *proof = &s->answer->proof;
-	uint32_t end = proof->cycles.n;
-	for (uint32_t i = first; i < end; i++) {
+	const struct kr_proof *proof = &s->answer->proof;
+	for (uint32_t i = first; i < proof->cycles.n; i++) {
 		enum kr_status status = kr_choices_forbid(&s->choices, proof, proof->cycles.at[i]);
 		if (status)
 			return status;
@@ -66,7 +65,7 @@ static enum kr_status complete(struct search *s, bool *done)
 		*done = true;
 		return take_order(s, w->order);
 	}
-	status = kr_candidate_disagreements(w, &s->choices, &s->answer->proof, &disagree);
+	status = kr_candidate_disagreements(w, &s->choices, &disagree);
 	if (status)
 		return status;
 	if (!acyclic(&w->whole))
@@ -88,11 +87,12 @@ static enum kr_status ask(struct search *s, bool *done)
 		return status;
 	answer->rounds++;
 	answer->choices = s->choices.all.n;
-	if (result == KR_SOLVER_NO)
-		answer->outcome = KR_VIOLATED;
 	*done = result != KR_SOLVER_YES;
 	kr_ctx_progress(s->ir->ctx, "solve", answer->rounds, 0);
-	return KR_OK;
+	if (result != KR_SOLVER_NO)
+		return KR_OK;
+	answer->outcome = KR_VIOLATED;
+	return kr_choices_justify(&s->choices, &answer->proof);
 }
 
 static enum kr_status search(struct search *s)
@@ -121,7 +121,7 @@ static enum kr_status known_conflict(struct kr_ir *ir, struct kr_answer *out, bo
 	kr_mem_free(&ir->ctx->mem, order, ir->nnodes, sizeof *order);
 	if (status || !*found)
 		return status;
-	status = kr_ir_conflict(ir, KR_NONE);
+	status = kr_ir_conflict(ir);
 	if (status)
 		return status;
 	struct kr_proof empty = out->proof;

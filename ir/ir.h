@@ -119,8 +119,8 @@ enum kr_status kr_ir_path(const struct kr_ir *ir, kr_node a, kr_node b, uint32_t
  * predicate observation) reaches the observer? O(versions of the key). Needs the clock; false without. */
 bool kr_ir_impossible(const struct kr_ir *ir, kr_obs o, kr_version v);
 
-/* Finds a short cycle of known edges (there must be one) and records it as ir->conflict. `edge`: one that lies on a cycle, or KR_NONE: any. */
-enum kr_status kr_ir_conflict(struct kr_ir *ir, uint32_t edge);
+/* Finds a short cycle of known edges (there must be one) and records it as ir->conflict. O(edges) for each of a bounded number of tries. */
+enum kr_status kr_ir_conflict(struct kr_ir *ir);
 
 /* Counts for --stats. open_sources: observations of present transactions. open_pairs: pairs of versions of one key that no known path orders (needs the clock; else all
  * pairs), counted by chain, not pair by pair; open_keys: keys that have any. */

@@ -15,7 +15,7 @@ static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_er
 	*change = KR_UNCHANGED;
 	if (!status && cyclic) {
 		*change = KR_CONFLICT;
-		status = kr_ir_conflict(ir, KR_NONE);
+		status = kr_ir_conflict(ir);
 	}
 	return status;
 }

@@ -62,7 +62,7 @@ static enum kr_status saturate(struct kr_saturation *s, enum kr_change *change)
 	if (!status && !s->conflict && !cyclic)
 		status = find_untracked_cycle(ir, &cyclic);
 	if (!status && !s->conflict && cyclic)
-		status = kr_ir_conflict(ir, KR_NONE);
+		status = kr_ir_conflict(ir);
 	*change = s->conflict || cyclic ? KR_CONFLICT : s->changed ? KR_CHANGED : KR_UNCHANGED;
 	return status;
 }
