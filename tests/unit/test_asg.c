@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -181,6 +182,33 @@ static void test_index(void **state)
 	done(&asg, &ctx);
 }
 
+/* The example in docs/asg.md. */
+static void test_documented(void **state)
+{
+	(void)state;
+	static char page[1 << 16];
+	FILE *file = fopen(KR_SOURCE_DIR "/docs/asg.md", "r");
+	struct kr_ctx ctx;
+	struct kr_asg asg;
+	struct kr_str out;
+
+	assert_non_null(file);
+	page[fread(page, 1, sizeof page - 1, file)] = '\0';
+	(void)fclose(file);
+
+	char *example = strstr(page, "```\nasg 1");
+	char *end = example ? strstr(example, "\n```\n") : NULL;
+
+	assert_non_null(end);
+	end[1] = '\0';
+	read_ok(&asg, &ctx, example + 4);
+	kr_str_init(&out, &ctx.mem);
+	kr_asg_print(&asg, &out);
+	assert_string_equal(kr_str_text(&out), example + 4);
+	kr_str_done(&out);
+	done(&asg, &ctx);
+}
+
 static void test_read_loose(void **state)
 {
 	(void)state;
@@ -192,9 +220,9 @@ static void test_read_loose(void **state)
 
 	kr_ctx_init(&ctx, 0, 0);
 	kr_err_init(&err);
-	assert_int_equal(
-		kr_asg_read(&asg, &ctx, "\n# a comment\r\n  asg 1 sessions 7\r\n\ttxn  0 present\nkey 0\nversion 0 key 0 initial\nset 0 { 0 }\n end asg \nmore",
-			&rest, &err),
+	assert_int_equal(kr_asg_read(&asg, &ctx,
+				 "\n# a comment\r\n  asg 1 sessions 7\r\n\ttxn  0 present\nkey 0\nversion 0 key 0 initial\nset 0 { 0 }\n end asg \nmore", &rest,
+				 &err),
 		KR_OK);
 	assert_string_equal(rest, "more");
 	assert_int_equal(asg.nsessions, 7);
@@ -422,6 +450,7 @@ int main(void)
 		cmocka_unit_test(test_candidates),
 		cmocka_unit_test(test_membership),
 		cmocka_unit_test(test_index),
+		cmocka_unit_test(test_documented),
 		cmocka_unit_test(test_read_loose),
 		cmocka_unit_test(test_read_empty),
 		cmocka_unit_test(test_read_errors),
