@@ -39,6 +39,7 @@ void kr_history_done(struct kr_history *h)
 	kr_vec_done(mem, &h->version_orders);
 	kr_vec_done(mem, &h->order_writers);
 	kr_vec_done(mem, &h->files);
+	kr_vec_done(mem, &h->key_heads);
 	kr_vec_done(mem, &h->session_ends);
 	kr_table_done(mem, &h->value_table);
 	kr_table_done(mem, &h->key_table);
@@ -51,6 +52,8 @@ void kr_history_done(struct kr_history *h)
 /* ---- values ---- */
 
 static uint64_t word_hash(enum kr_value_type type, uint64_t word) { return kr_hash_u64(word + ((uint64_t)type << 56)); }
+
+static uint64_t text_hash(enum kr_value_type type, const char *text, size_t length) { return kr_hash_pair((uint64_t)type, kr_hash_bytes(text, length)); }
 
 /* Finds or makes the entry of a fixed-size value; `word` is its content as bits. */
 static kr_value intern_word(struct kr_history *h, enum kr_value_type type, uint64_t word)
@@ -87,7 +90,7 @@ kr_value kr_history_bool(struct kr_history *h, bool value) { return intern_word(
 
 kr_value kr_history_text(struct kr_history *h, enum kr_value_type type, const char *text, size_t length)
 {
-	uint64_t hash = kr_hash_pair((uint64_t)type, kr_hash_bytes(text, length));
+	uint64_t hash = text_hash(type, text, length);
 	uint32_t id;
 
 	if (length > UINT32_MAX)
@@ -113,27 +116,119 @@ kr_value kr_history_text(struct kr_history *h, enum kr_value_type type, const ch
 
 /* ---- names ---- */
 
-kr_key kr_history_find_key(const struct kr_history *h, kr_value name)
+/* A key is found by its name's content, not by the name's id: one look into a table of keys instead of one into the far larger table of values and
+ * another one. Names of up to eight bytes, and integers, are compared without going to the value. */
+struct name { struct kr_key_head head; uint64_t hash; const char *text; };
+
+static struct name text_name(enum kr_value_type type, const char *text, size_t length)
+{
+	struct name name = {.head = {.length = (uint32_t)length, .type = (uint8_t)type}, .hash = text_hash(type, text, length), .text = text};
+
+	memcpy(&name.head.word, text, length < 8 ? length : 8);
+	return name;
+}
+
+static struct name name_of(const struct kr_history *h, kr_value value)
+{
+	const struct kr_value_entry *e = &h->values.at[value.i];
+	struct name name = {.head = {.type = (uint8_t)e->type}};
+
+	if (e->type >= KR_VALUE_STRING)
+		return text_name(e->type, e->text, e->length);
+	memcpy(&name.head.word, &e->integer, sizeof e->integer);
+	name.hash = word_hash(e->type, name.head.word);
+	return name;
+}
+
+static kr_key find_key(const struct kr_history *h, const struct name *name)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&h->key_table, kr_hash_u64(name.i)); (id = kr_table_next(&h->key_table, &it)) != KR_NONE;)
-		if (h->keys.at[id].name.i == name.i)
+	for (kr_table_iter it = kr_table_find(&h->key_table, name->hash); (id = kr_table_next(&h->key_table, &it)) != KR_NONE;) {
+		const struct kr_key_head *head = &h->key_heads.at[id];
+		if (head->word != name->head.word || head->length != name->head.length || head->type != name->head.type)
+			continue;
+		if (head->length <= 8 || memcmp(h->values.at[h->keys.at[id].name.i].text, name->text, head->length) == 0)
 			return (kr_key){id};
+	}
 	return (kr_key){KR_NONE};
 }
 
-kr_key kr_history_key(struct kr_history *h, kr_value name)
+static kr_key add_key(struct kr_history *h, const struct name *name, kr_value value)
 {
-	kr_key key = kr_history_find_key(h, name);
+	kr_key key = {h->keys.n};
+
+	if (!kr_table_reserve(h->mem, &h->key_table) || !kr_vec_reserve(h->mem, &h->keys, 1) || !kr_vec_push(h->mem, &h->key_heads, name->head))
+		return (kr_key){KR_NONE};
+	h->keys.at[h->keys.n++] = (struct kr_key_entry){.name = value};
+	kr_table_insert(&h->key_table, name->hash, key.i);
+	return key;
+}
+
+kr_key kr_history_find_key(const struct kr_history *h, kr_value value)
+{
+	struct name name = name_of(h, value);
+
+	return find_key(h, &name);
+}
+
+kr_key kr_history_key(struct kr_history *h, kr_value value)
+{
+	struct name name = name_of(h, value);
+	kr_key key = find_key(h, &name);
+
+	return key.i != KR_NONE ? key : add_key(h, &name, value);
+}
+
+kr_key kr_history_key_text(struct kr_history *h, const char *text, size_t length)
+{
+	if (length > UINT32_MAX)
+		return (kr_key){KR_NONE};
+
+	struct name name = text_name(KR_VALUE_STRING, text, length);
+	kr_key key = find_key(h, &name);
 
 	if (key.i != KR_NONE)
 		return key;
-	key.i = h->keys.n;
-	if (!kr_table_reserve(h->mem, &h->key_table) || !kr_vec_push(h->mem, &h->keys, (struct kr_key_entry){.name = name}))
-		return (kr_key){KR_NONE};
-	kr_table_insert(&h->key_table, kr_hash_u64(name.i), key.i);
-	return key;
+
+	kr_value value = kr_history_text(h, KR_VALUE_STRING, text, length);
+
+	return value.i == KR_NONE ? (kr_key){KR_NONE} : add_key(h, &name, value);
+}
+
+/* ---- waiting for memory together ---- */
+
+/* Asks for the slot where a look-up begins, or for what the slot leads to, which it returns. */
+static uint32_t expect_slot(const struct kr_table *table, uint64_t hash, enum kr_expect stage)
+{
+	uint32_t at = (uint32_t)(hash >> 32) & table->mask;
+
+	if (!table->ids)
+		return KR_NONE;
+	if (stage == KR_EXPECT_ENTRY)
+		return table->ids[at];
+	__builtin_prefetch(&table->ids[at]);
+	__builtin_prefetch(&table->hashes[at]);
+	__asm__ volatile(""); /* GCC takes a function that only prefetches for one without effect and drops its calls */
+	return KR_NONE;
+}
+
+void kr_history_expect_key(const struct kr_history *h, const char *text, size_t length, enum kr_expect stage)
+{
+	uint32_t id = expect_slot(&h->key_table, text_hash(KR_VALUE_STRING, text, length), stage);
+
+	if (id != KR_NONE)
+		__builtin_prefetch(&h->key_heads.at[id]);
+	__asm__ volatile("");
+}
+
+void kr_history_expect_int(const struct kr_history *h, int64_t value, enum kr_expect stage)
+{
+	uint32_t id = expect_slot(&h->value_table, word_hash(KR_VALUE_INT, (uint64_t)value), stage);
+
+	if (id != KR_NONE)
+		__builtin_prefetch(&h->values.at[id]);
+	__asm__ volatile("");
 }
 
 kr_session kr_history_session(struct kr_history *h, kr_value name)

@@ -131,6 +131,8 @@ struct kr_key_entry {
 	uint8_t kind;        /* enum kr_key_kind: how the trace uses it */
 };
 
+struct kr_key_head { uint64_t word; uint32_t length; uint8_t type; }; /* start of a key's name, so that looking it up stays in few cache lines */
+
 struct kr_history {
 	struct kr_mem *mem;
 	struct kr_arena arena;    /* texts */
@@ -161,6 +163,7 @@ struct kr_history {
 
 	/* used by the builder functions only */
 	struct kr_table value_table, key_table, session_table, id_table;
+	KR_VEC(struct kr_key_head) key_heads; /* parallel to keys */
 	KR_VEC(kr_txn) session_ends; /* per session, the transaction whose end returned last, or KR_NONE */
 };
 
@@ -173,10 +176,17 @@ kr_value kr_history_real(struct kr_history *h, double value); /* -0.0 is 0.0 */
 kr_value kr_history_bool(struct kr_history *h, bool value);
 kr_value kr_history_text(struct kr_history *h, enum kr_value_type type, const char *text, size_t length); /* string, array, object */
 kr_key kr_history_key(struct kr_history *h, kr_value name);
+kr_key kr_history_key_text(struct kr_history *h, const char *text, size_t length); /* the key named by that string; faster than interning the name first */
 kr_session kr_history_session(struct kr_history *h, kr_value name);
 
 /* The key of that name if there is one, or KR_NONE. */
 kr_key kr_history_find_key(const struct kr_history *h, kr_value name);
+
+/* Hints that a key or value will soon be asked for. A look-up waits for memory at a slot of a table, then at an entry; hints for a few operations at once, slots first,
+ * let these waits overlap. */
+enum kr_expect { KR_EXPECT_SLOT, KR_EXPECT_ENTRY };
+void kr_history_expect_key(const struct kr_history *h, const char *text, size_t length, enum kr_expect stage);
+void kr_history_expect_int(const struct kr_history *h, int64_t value, enum kr_expect stage);
 
 /* Gives a key its value before every transaction. KR_BAD: the key is used as a kind that the value does not fit. */
 enum kr_status kr_history_set_initial(struct kr_history *h, kr_key key, kr_value initial, struct kr_err *err);

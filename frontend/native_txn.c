@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define AHEAD 16 /* operations whose look-ups wait for memory together */
+
 static enum kr_status put_status(struct kr_native *n, const json_t *json, uint8_t *out)
 {
 	static const char *const names[] = {"committed", "aborted", "unknown"}; /* by enum kr_txn_status */
@@ -78,6 +80,22 @@ static enum kr_status put_white_box(struct kr_native *n, const struct kr_native_
 	return status;
 }
 
+/* Hints the keys and integer values of the next operations. */
+static void expect_ops(const struct kr_history *h, const json_t *ops, size_t from)
+{
+	size_t to = json_array_size(ops) - from < AHEAD ? json_array_size(ops) : from + AHEAD;
+
+	for (enum kr_expect stage = KR_EXPECT_SLOT; stage <= KR_EXPECT_ENTRY; stage++) {
+		for (size_t i = from; i < to; i++) {
+			const json_t *op = json_array_get(ops, i), *key = json_array_get(op, 1), *value = json_array_get(op, 2);
+			if (json_is_string(key))
+				kr_history_expect_key(h, json_string_value(key), json_string_length(key), stage);
+			if (json_is_integer(value))
+				kr_history_expect_int(h, json_integer_value(value), stage);
+		}
+	}
+}
+
 static enum kr_status put_ops(struct kr_native *n, json_t *ops)
 {
 	size_t count = json_array_size(ops);
@@ -86,6 +104,8 @@ static enum kr_status put_ops(struct kr_native *n, json_t *ops)
 	if (!json_is_array(ops))
 		return kr_native_bad(n, "\"ops\" is %s, expected an array of operations", kr_native_found(ops, found));
 	for (size_t i = 0; i < count; i++) {
+		if (i % AHEAD == 0)
+			expect_ops(n->h, ops, i);
 		n->in_op = true;
 		n->op_index = (uint32_t)i;
 		enum kr_status status = kr_native_op(n, json_array_get(ops, i));

@@ -188,12 +188,14 @@ enum kr_status kr_native_put_key(struct kr_native *n, json_t *json, const char *
 {
 	if (!json_is_string(json) && !json_is_number(json))
 		return wrong_type(n, json, what, "a string or a number");
-
-	kr_value name = kr_native_value(n, json);
-
-	if (name.i == KR_NONE)
-		return KR_NOMEM;
-	*out = kr_history_key(n->h, name);
+	if (json_is_string(json)) {
+		*out = kr_history_key_text(n->h, json_string_value(json), json_string_length(json));
+	} else {
+		kr_value name = kr_native_value(n, json);
+		if (name.i == KR_NONE)
+			return KR_NOMEM;
+		*out = kr_history_key(n->h, name);
+	}
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
 
