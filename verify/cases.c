@@ -20,7 +20,8 @@ enum choice_kind {
 };
 
 struct choice {
-	uint32_t kind, a, b, c, var;
+	uint32_t kind, a, b, c;
+	bool forced; /* the only source that there is: not worth telling */
 };
 
 struct sight {
@@ -39,9 +40,9 @@ struct cases {
 	struct kr_given given;
 	struct kr_sat sat;
 	struct kr_mem *mem;
-	KR_VEC(struct choice) choices;
-	KR_VEC(struct sight) sights; /* observations whose candidates matter */
-	KR_VEC(kr_txn) todo;         /* unknown transactions that became variables, not yet looked at */
+	KR_VEC(struct choice) choices; /* a choice's index is its variable */
+	KR_VEC(struct sight) sights;   /* observations whose candidates matter */
+	KR_VEC(kr_txn) todo;           /* unknown transactions that became variables, not yet looked at */
 	KR_VEC(uint32_t) clause;
 	bool holds; /* the clause being built has a true literal */
 	struct kr_table choice_table, sight_table;
@@ -102,16 +103,15 @@ static enum kr_status choose(struct cases *c, struct choice x, uint32_t *literal
 	uint32_t id = find_choice(c, &x);
 
 	if (id == KR_NONE) {
-		if (kr_sat_new_var(&c->sat, &x.var) != KR_OK || !kr_table_reserve(c->mem, &c->choice_table))
+		if (!kr_table_reserve(c->mem, &c->choice_table) || !kr_vec_reserve(c->mem, &c->choices, 1) || !kr_vec_reserve(c->mem, &c->todo, 1) ||
+			kr_sat_new_var(&c->sat, &id) != KR_OK)
 			return KR_NOMEM;
-		if (x.kind == PRESENCE && !kr_vec_push(c->mem, &c->todo, (kr_txn){x.a}))
-			return KR_NOMEM;
-		id = c->choices.n;
-		if (!kr_vec_push(c->mem, &c->choices, x))
-			return KR_NOMEM;
+		if (x.kind == PRESENCE)
+			c->todo.at[c->todo.n++] = (kr_txn){x.a};
+		c->choices.at[c->choices.n++] = x;
 		kr_table_insert(&c->choice_table, choice_hash(&x), id);
 	}
-	*literal = kr_sat_yes(c->choices.at[id].var);
+	*literal = kr_sat_yes(id);
 	return KR_OK;
 }
 
@@ -125,7 +125,7 @@ static enum kr_status presence(struct cases *c, kr_txn t, uint32_t *literal)
 		*literal = FALSE_LITERAL;
 		return KR_OK;
 	}
-	return choose(c, (struct choice){PRESENCE, t.i, 0, 0, 0}, literal);
+	return choose(c, (struct choice){PRESENCE, t.i, 0, 0, false}, literal);
 }
 
 /* That observation `s` saw the version of `writer`; then that one took effect. */
@@ -139,7 +139,7 @@ static enum kr_status source(struct cases *c, uint32_t s, kr_txn writer, uint32_
 		*literal = FALSE_LITERAL;
 		return KR_OK;
 	}
-	status = choose(c, (struct choice){SOURCE, s, writer.i, 0, 0}, literal);
+	status = choose(c, (struct choice){SOURCE, s, writer.i, 0, false}, literal);
 	if (status != KR_OK || c->choices.n == known || writer.i == KR_NONE)
 		return status;
 	status = presence(c, writer, &writer_present);
@@ -163,7 +163,7 @@ static enum kr_status order(struct cases *c, kr_key k, kr_txn a, kr_txn b, uint3
 		*literal = FALSE_LITERAL;
 		return KR_OK;
 	}
-	status = choose(c, (struct choice){ORDER, k.i, swap ? b.i : a.i, swap ? a.i : b.i, 0}, literal);
+	status = choose(c, (struct choice){ORDER, k.i, swap ? b.i : a.i, swap ? a.i : b.i, false}, literal);
 	if (swap)
 		*literal = negate(*literal);
 	return status;
@@ -195,7 +195,7 @@ static enum kr_status initial_value(struct cases *c, const struct sight *s, uint
 	*literal = TRUE_LITERAL;
 	if (!c->facts.untold || c->facts.pins[2 * (size_t)s->key.i].i != KR_NONE || (s->saw.test != KR_SAW_VALUE && s->saw.test != KR_SAW_OTHER))
 		return KR_OK;
-	status = choose(c, (struct choice){INITIAL, s->key.i, s->saw.value.i, 0, 0}, literal);
+	status = choose(c, (struct choice){INITIAL, s->key.i, s->saw.value.i, 0, false}, literal);
 	if (s->saw.test == KR_SAW_OTHER)
 		*literal = negate(*literal);
 	return status;
@@ -205,12 +205,12 @@ static enum kr_status initial_value(struct cases *c, const struct sight *s, uint
 static enum kr_status add_candidate(struct cases *c, uint32_t s, kr_txn writer)
 {
 	const struct sight sight = c->sights.at[s];
-	const struct choice named = {SOURCE, s, writer.i, 0, 0};
+	const struct choice named = {SOURCE, s, writer.i, 0, false};
 	uint32_t id = find_choice(c, &named), literal;
 	enum kr_status status;
 
 	if (id != KR_NONE)
-		return clause_add(c, kr_sat_yes(c->choices.at[id].var));
+		return clause_add(c, kr_sat_yes(id));
 	status = writer.i == KR_NONE ? initial_value(c, &sight, &literal) : presence(c, writer, &literal);
 	return status == KR_OK ? clause_add(c, literal) : status;
 }
@@ -219,7 +219,7 @@ static enum kr_status add_candidate(struct cases *c, uint32_t s, kr_txn writer)
 static enum kr_status add_sight(struct cases *c, uint32_t s)
 {
 	const struct sight sight = c->sights.at[s];
-	const struct choice initial = {SOURCE, s, KR_NONE, 0, 0};
+	const struct choice initial = {SOURCE, s, KR_NONE, 0, false};
 	uint32_t id = find_choice(c, &initial), literal;
 	kr_txn writer;
 	bool found;
@@ -228,7 +228,7 @@ static enum kr_status add_sight(struct cases *c, uint32_t s)
 	if (id != KR_NONE) {
 		status = initial_value(c, &sight, &literal);
 		if (status == KR_OK && literal != TRUE_LITERAL)
-			status = imply(c, kr_sat_yes(c->choices.at[id].var), literal);
+			status = imply(c, kr_sat_yes(id), literal);
 		if (status != KR_OK)
 			return status;
 	}
@@ -245,6 +245,8 @@ static enum kr_status add_sight(struct cases *c, uint32_t s)
 		if (status == KR_OK)
 			status = kr_ctx_tick(c->v->ctx);
 	}
+	if (status == KR_OK && !c->holds && c->clause.n == 1)
+		c->choices.at[c->clause.at[0] >> 1].forced = true;
 	return status == KR_OK ? clause_end(c) : status;
 }
 
@@ -329,11 +331,11 @@ static enum kr_status add_initials(struct cases *c)
 			continue;
 		status = kr_sat_new_var(&c->sat, &so_far);
 		if (status == KR_OK && last[x->a] != KR_NONE)
-			status = imply(c, kr_sat_yes(last[x->a]), kr_sat_not(kr_sat_yes(x->var)));
+			status = imply(c, kr_sat_yes(last[x->a]), kr_sat_not(kr_sat_yes(i)));
 		if (status == KR_OK && last[x->a] != KR_NONE)
 			status = imply(c, kr_sat_yes(last[x->a]), kr_sat_yes(so_far));
 		if (status == KR_OK)
-			status = imply(c, kr_sat_yes(x->var), kr_sat_yes(so_far));
+			status = imply(c, kr_sat_yes(i), kr_sat_yes(so_far));
 		last[x->a] = so_far;
 	}
 	kr_mem_free(c->mem, last, nkeys, sizeof *last);
@@ -398,10 +400,10 @@ static enum kr_status add_cycle(struct cases *c, uint32_t cycle)
 /* ---- the answer ---- */
 
 /* How much a choice tells of an assignment: a source that was seen first, one that was not seen last. */
-static unsigned worth_telling(const struct cases *c, const struct choice *x)
+static unsigned worth_telling(const struct cases *c, uint32_t choice)
 {
-	switch ((enum choice_kind)x->kind) {
-	case SOURCE: return kr_sat_value(&c->sat, x->var) ? 4 : 1;
+	switch ((enum choice_kind)c->choices.at[choice].kind) {
+	case SOURCE: return c->choices.at[choice].forced ? 0 : kr_sat_value(&c->sat, choice) ? 4 : 1;
 	case ORDER: return 3;
 	case PRESENCE: return 2;
 	case INITIAL: break;
@@ -415,15 +417,18 @@ static enum kr_status tell_escape(const struct cases *c)
 	static const char left[] = "the cases are not exhausted: left is one where";
 	const struct kr_history *h = c->v->h;
 	const struct choice *best = NULL;
+	unsigned worth = 0;
+	bool yes = false;
 
-	for (uint32_t i = 0; i < c->choices.n; i++)
-		if (worth_telling(c, &c->choices.at[i]) > (best ? worth_telling(c, best) : 0))
-			best = &c->choices.at[i];
+	for (uint32_t i = 0; i < c->choices.n; i++) {
+		if (worth_telling(c, i) <= worth)
+			continue;
+		worth = worth_telling(c, i);
+		best = &c->choices.at[i];
+		yes = kr_sat_value(&c->sat, i);
+	}
 	if (!best)
 		return kr_err_set(c->v->err, KR_BAD, "the cases are not exhausted: no cycle follows from the history");
-
-	bool yes = kr_sat_value(&c->sat, best->var);
-
 	if (best->kind == SOURCE) {
 		const struct sight *s = &c->sights.at[best->a];
 		return kr_err_set(c->v->err, KR_BAD, "%s operation %u of %s %s %s by %s", left, (unsigned)s->op, kr_verify_txn_name(h, s->txn).text,
