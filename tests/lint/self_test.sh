@@ -25,7 +25,7 @@ verify base frontend
 checkers passes frontend verify
 cli checkers
 LAYERS
-    printf '/* For the test. */\n#include "ir/x.h"\n#include "base/x.h"\n' >passes/y.c
+    printf '/* For the test. */\n#include "ir/x.h"\n#include "base/x.h"\nchar *x = "abort (A)"; /* free (x) */\n' >passes/y.c
     printf '/* For the test. */\n#include "frontend/x.h"\n' >verify/y.c
 }
 
@@ -61,7 +61,7 @@ refuses style.sh base/y.c 'int x;' 'does not open with what it is for'
 refuses style.sh base/y.h '/* x */' 'expected the include guard KR_BASE_Y_H'
 refuses style.sh ir/x.c '\tprintf("x");' 'only cli/ prints or exits'
 refuses style.sh ir/x.c '\texit(1);' 'only cli/ prints or exits'
-refuses style.sh ir/x.c '\tp = malloc(1);' 'memory comes from base/mem.h'
+refuses style.sh ir/x.c '\t*p = malloc(1);' 'memory comes from base/mem.h'
 blank=$(yes '\n' | head -n 100 | tr -d '\n')
 refuses style.sh checkers/x.c "const struct kr_checker kr_checker_x = {$blank" '105 lines, expected at most 100'
 refuses style.sh passes/x.c "const struct kr_pass kr_pass_x = {$blank$blank$blank" '305 lines, expected at most 300'

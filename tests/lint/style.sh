@@ -9,6 +9,16 @@ layers='base ir frontend passes backend verify checkers report api cli'
 # complain TEXT: says it of each place on standard input.
 complain() { sed "s|\$|: $1|"; }
 
+# calls PATTERN FILE...: where it is used, comments and texts aside.
+calls() {
+    pattern=$1
+    shift
+    for file; do
+        sed -e 's/"\([^"\\]\|\\.\)*"/""/g' -e 's|/\*.*\*/||' -e 's|//.*||' -e 's|/\*.*||' -e 's|^[[:blank:]]*\*[[:blank:]].*||' -e 's/__attribute__.*//' "$file" |
+            grep -nE "\b$pattern" | sed "s|:.*||; s|^|$file:|"
+    done
+}
+
 sources=$(ls include/krait/*.h tests/*/*.[ch] $(for layer in $layers; do echo "$layer/*.[ch]"; done) 2>/dev/null)
 [ -n "$sources" ] || { echo "found no sources, expected some: wrong folder?"; exit 1; }
 code=$(printf '%s\n' $sources | grep -v '^tests/')
@@ -43,12 +53,10 @@ check() {
         [ "$lines" -le $limit ] || grep -q 'Longer than usual: ' "$file" || echo "$file: $lines lines, expected at most $limit"
     done | complain 'split it, or say why with "Longer than usual: ..."'
 
-    grep -nE '\b(v?f?printf|puts|fputs|putchar|perror|exit|_exit|abort|signal) *\(|\b(stdout|stderr)\b' $quiet |
-        grep -vE '^[^:]*:[0-9]*:[[:blank:]]*(/?\*|//)|__attribute__' |
-        cut -d: -f1,2 | complain 'only cli/ prints or exits'
-    [ -z "$heap" ] || grep -nE '\b(malloc|calloc|realloc|strdup|strndup|free) *\(' $heap |
-        grep -vE '^[^:]*:[0-9]*:[[:blank:]]*(/?\*|//)' |
-        cut -d: -f1,2 | complain 'memory comes from base/mem.h, so that limits and injected failures hold'
+    calls '(v?f?printf|puts|fputs|putchar|perror|exit|_exit|abort|signal) *\(|(stdout|stderr)\b' $quiet |
+        complain 'only cli/ prints or exits'
+    calls '(malloc|calloc|realloc|strdup|strndup|free) *\(' $heap |
+        complain 'memory comes from base/mem.h, so that limits and injected failures hold'
 }
 
 found=$(check)
