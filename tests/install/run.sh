@@ -29,6 +29,7 @@ libdir=$(dirname "$(dirname "$pc")")
 for file in libkrait.a libkrait.so libkrait.so.0; do
     [ -s "$libdir/$file" ] || { echo "not installed: $file"; exit 1; }
 done
+bash -n "$prefix/share/bash-completion/completions/krait"
 
 step "the program"
 version=$("$prefix/bin/krait" --version)
