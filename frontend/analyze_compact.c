@@ -73,13 +73,13 @@ static enum kr_status compact_observations(struct kr_work *w, uint32_t *used)
 }
 
 /* Whether a member stays one. Versions are still those of before. */
-static bool is_member(const struct kr_work *w, uint32_t set, kr_version v, bool open_initial)
+static bool is_member(const struct kr_work *w, uint32_t set, kr_version v)
 {
-	kr_txn writer = w->asg->versions[v.i].writer;
+	const struct kr_asg_version *version = &w->asg->versions[v.i];
 
-	if (writer.i != KR_NONE)
-		return !is_absent(w->asg, writer);
-	if (open_initial)
+	if (version->writer.i != KR_NONE)
+		return !is_absent(w->asg, version->writer);
+	if (w->asg->keys[version->key.i].open_initial)
 		return true; /* of a complement, too: those that are observed are refused in the end */
 	return w->value[v.i].i == kr_analyze_set_value(w, set).i;
 }
@@ -90,18 +90,16 @@ static enum kr_status filter_members(struct kr_work *w)
 	struct kr_asg *asg = w->asg;
 	uint32_t n = 0;
 
-	for (uint32_t k = 0; k < asg->nkeys; k++) {
-		for (uint32_t s = w->key_sets[k]; s < w->key_sets[k + 1]; s++) {
-			struct kr_asg_set set = asg->sets[s];
+	for (uint32_t s = 0; s < asg->nsets; s++) {
+		struct kr_asg_set set = asg->sets[s];
 
-			asg->sets[s].first = n;
-			for (uint32_t i = set.first; i < set.first + set.count; i++) {
-				KR_TRY(kr_ctx_tick(w->ctx));
-				if (is_member(w, s, asg->members[i], asg->keys[k].open_initial))
-					asg->members[n++] = asg->members[i];
-			}
-			asg->sets[s].count = n - asg->sets[s].first;
+		asg->sets[s].first = n;
+		for (uint32_t i = set.first; i < set.first + set.count; i++) {
+			KR_TRY(kr_ctx_tick(w->ctx));
+			if (is_member(w, s, asg->members[i]))
+				asg->members[n++] = asg->members[i];
 		}
+		asg->sets[s].count = n - asg->sets[s].first;
 	}
 	asg->nmembers = n;
 	return KR_OK;
