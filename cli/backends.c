@@ -1,0 +1,30 @@
+/* krait backends: the solvers, and the writers for other solvers. */
+#include "backend/backend.h"
+#include "cli/list.h"
+
+static const struct kr_option options[] = {KR_LIST_OPTIONS, {0}};
+
+static bool fill(size_t i, struct kr_listed *out)
+{
+	if (i >= kr_backend_registry_count)
+		return false;
+	*out = (struct kr_listed){kr_backend_registry[i]->name, kr_backend_registry[i]->title, kr_backend_registry[i]->source};
+	return true;
+}
+
+static void more(size_t i, bool json, struct kr_str *out)
+{
+	const struct kr_backend *backend = kr_backend_registry[i];
+
+	kr_list_words(out, json, "does", backend->solve && backend->write ? "decides, writes" : backend->solve ? "decides" : "writes");
+}
+
+static int run(const struct kr_args *args) { return kr_list_print(args, &(struct kr_list){fill, more}); }
+
+const struct kr_command kr_command_backends = {
+	.name = "backends",
+	.synopsis = "[OPTION]...",
+	.title = "list the back ends, which decide what the passes leave open",
+	.options = options,
+	.run = run,
+};

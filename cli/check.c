@@ -1,0 +1,133 @@
+/* krait check: decides whether traces satisfy isolation levels. */
+#include <string.h>
+
+#include "cli/check_run.h"
+#include "cli/output.h"
+
+static const struct kr_option options[] = {
+	KR_OPTION_LEVEL,
+	KR_OPTION_CHECKER,
+	KR_OPTION_FORMAT,
+	KR_OPTION_ORDER,
+	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each trace and level, one a line"},
+	{"explain", 'e', NULL, KR_WORDS_ANY, "the verdict in words: each edge, and why it must hold"},
+	{"dot", 0, "FILE", KR_WORDS_FILE, "write the anomalies as DOT graphs"},
+	{"html", 0, "FILE", KR_WORDS_FILE, "write the anomalies as a page (not available yet)"},
+	{"witness", 'w', "FILE", KR_WORDS_FILE, "write the proofs, for 'krait verify'"},
+	KR_OPTION_TIMEOUT,
+	KR_OPTION_MEMORY,
+	{"stats", 0, NULL, KR_WORDS_ANY, "sizes, what each pass did, times, memory"},
+	{"backend", 0, "BACKEND", KR_WORDS_BACKEND, "back end to ask instead of the checker's"},
+	KR_OPTION_PASSES,
+	{"dump-after", 0, "PASS", KR_WORDS_PASS, "print the IR after a pass, or after 'all', on standard error"},
+	{"jobs", 'j', "N", KR_WORDS_ANY, "threads (this version uses one)"},
+	KR_OPTION_LENIENT,
+	KR_OPTION_QUIET,
+	{0},
+};
+
+static bool take_backend(const struct kr_args *args, struct kr_check_run *run)
+{
+	struct kr_guess guess = {.typed = kr_args_value(args, "backend")};
+	const struct kr_backend *backend;
+	char near[128];
+
+	run->backend = guess.typed;
+	if (!run->backend)
+		return true;
+	backend = kr_backend_find(run->backend);
+	if (backend && backend->solve)
+		return true;
+	if (backend) {
+		kr_usage("back end '%s' only writes; 'krait dump' uses it", run->backend);
+		return false;
+	}
+	for (size_t i = 0; i < kr_backend_registry_count; i++)
+		kr_guess_try(&guess, kr_backend_registry[i]->name);
+	kr_usage("unknown back end '%s'%s; see 'krait backends'", run->backend, kr_guess_text(&guess, near));
+	return false;
+}
+
+static bool take_dump(const struct kr_args *args, struct kr_check_run *run)
+{
+	struct kr_guess guess = {.typed = kr_args_value(args, "dump-after")};
+	char near[128];
+
+	run->dump_after = guess.typed;
+	if (!run->dump_after || strcmp(run->dump_after, "all") == 0 || kr_pass_find(run->dump_after))
+		return true;
+	for (size_t i = 0; i < kr_pass_registry_count; i++)
+		kr_guess_try(&guess, kr_pass_registry[i]->name);
+	kr_usage("unknown pass '%s'%s; see 'krait passes'", run->dump_after, kr_guess_text(&guess, near));
+	return false;
+}
+
+static bool take_jobs(const struct kr_args *args)
+{
+	uint64_t jobs = 1;
+
+	if (!kr_args_integer(args, "jobs", 4096, &jobs))
+		return false;
+	if (jobs > 0)
+		return true;
+	kr_usage("option '--jobs': found '0', expected at least 1");
+	return false;
+}
+
+/* The options that are not files. */
+static int take_options(const struct kr_args *args, struct kr_check_run *run)
+{
+	int status;
+
+	run->args = args;
+	run->json = kr_args_has(args, "json");
+	run->explain = kr_args_has(args, "explain");
+	run->stats = kr_args_has(args, "stats");
+	if (kr_args_has(args, "html"))
+		return kr_usage("--html is not available yet");
+	if (!kr_trace_options(args, &run->trace_options) || !take_backend(args, run) || !take_dump(args, run) || !kr_passes_asked(args, &run->passes) ||
+		!take_jobs(args))
+		return KR_EXIT_USAGE;
+	status = kr_levels_asked(args, &run->asked);
+	run->colour = kr_terminal(stdout, run->trace_options.quiet);
+	return status;
+}
+
+static int check_all(const struct kr_args *args, struct kr_check_run *run)
+{
+	int status = KR_EXIT_SATISFIED;
+
+	if (!kr_file_open(&run->dot, kr_args_value(args, "dot")) || !kr_file_open(&run->witness, kr_args_value(args, "witness")))
+		return KR_EXIT_FAILED;
+	for (uint32_t i = 0; i < args->operands.n && !run->stop; i++)
+		status = kr_exit_worst(status, kr_check_trace(run, args->operands.at[i]));
+	return status;
+}
+
+static int run_check(const struct kr_args *args)
+{
+	struct kr_check_run run = {0};
+	int status = take_options(args, &run);
+
+	if (status == KR_EXIT_SATISFIED)
+		status = check_all(args, &run);
+	if (!kr_file_close(&run.dot) | !kr_file_close(&run.witness))
+		status = kr_exit_worst(status, KR_EXIT_FAILED);
+	kr_vec_done(args->mem, &run.asked);
+	return status;
+}
+
+const struct kr_command kr_command_check = {
+	.name = "check",
+	.synopsis = "[OPTION]... TRACE...",
+	.title = "decide whether traces satisfy isolation levels",
+	.text = "Prints a line for each trace and level: the trace, the level's id, and 'satisfied',\n"
+		"'violated' or 'unknown', with tabs between them; behind 'violated' the anomaly's\n"
+		"name. '-' is standard input. Every verdict's proof has been checked before it is\n"
+		"printed.",
+	.options = options,
+	.operands = KR_WORDS_FILE,
+	.least = 1,
+	.most = UINT32_MAX,
+	.run = run_check,
+};

@@ -1,0 +1,172 @@
+/* Checks one trace: reads and analyzes it once, then decides level after level, and reports each verdict as soon as it is there. A limit that is hit on the way makes
+ * the levels left undecided; reports are written from memory of their own, so that they can still be made then. */
+#include "cli/check_run.h"
+
+#include "report/report.h"
+
+struct checking {
+	struct kr_check_run *run;
+	struct kr_trace trace;
+	const struct kr_asked *asked;
+};
+
+static void dump(void *data, const char *pass, const struct kr_ir *ir)
+{
+	struct checking *c = data;
+	struct kr_str text;
+
+	kr_str_init(&text, c->run->args->mem);
+	kr_str_format(&text, "; %s, level %s, after pass %s\n", c->trace.path, c->asked->level->id, pass);
+	kr_ir_print(ir, &text);
+	kr_trace_clear(&c->trace);
+	kr_note_text(&text);
+	kr_str_done(&text);
+}
+
+static void format_report(const struct kr_check_run *run, const struct kr_report *r, struct kr_str *out)
+{
+	if (run->json) {
+		kr_report_json(r, run->stats, out);
+		kr_str_add(out, "\n");
+		return;
+	}
+	kr_report_line(r, run->colour, out);
+	if (run->explain)
+		kr_report_explain(r, out);
+	if (run->stats)
+		kr_report_run_stats(r, out);
+}
+
+static void format_witness(const struct kr_report *r, struct kr_str *out)
+{
+	struct kr_witness_head head = {r->trace, r->level->id, r->order};
+
+	if (kr_report_outcome(r) != KR_UNDECIDED)
+		kr_witness_print(r->history, &head, &r->verdict->certificate, out);
+}
+
+/* Writes everything that was asked for of one verdict. */
+static bool write_report(struct kr_check_run *run, const struct kr_report *r)
+{
+	struct kr_str out;
+	bool written;
+
+	kr_str_init(&out, run->args->mem);
+	format_report(run, r, &out);
+	written = kr_print(&out);
+	kr_str_done(&out);
+	if (written && run->dot.path) {
+		kr_report_dot(r, &out);
+		written = kr_file_write(&run->dot, &out);
+		kr_str_done(&out);
+	}
+	if (written && run->witness.path) {
+		format_witness(r, &out);
+		written = kr_file_write(&run->witness, &out);
+		kr_str_done(&out);
+	}
+	run->stop = !written;
+	return written;
+}
+
+static int report(struct checking *c, const struct kr_verdict *verdict, const char *reason)
+{
+	static const int exits[] = {[KR_SATISFIED] = KR_EXIT_SATISFIED, [KR_VIOLATED] = KR_EXIT_VIOLATED, [KR_UNDECIDED] = KR_EXIT_UNDECIDED};
+	const struct kr_trace *t = &c->trace;
+	struct kr_report r = {
+		.trace = t->path,
+		.level = c->asked->level,
+		.order = c->asked->order,
+		.checker = c->asked->checker,
+		.history = t->has_history ? &t->history : NULL,
+		.analysis = t->has_analysis ? &t->analysis : NULL,
+		.verdict = verdict,
+		.reason = reason,
+		.read_seconds = t->read_seconds,
+		.seconds = t->read_seconds + t->analyze_seconds + (verdict ? verdict->seconds : 0),
+		.peak_mib = kr_peak_mib(),
+	};
+
+	kr_trace_clear(&c->trace);
+	if (!write_report(c->run, &r))
+		return KR_EXIT_FAILED;
+	if (kr_report_reason(&r) && !c->run->trace_options.quiet)
+		kr_note("%s: %s: undecided: %s", t->path, c->asked->level->id, kr_report_reason(&r));
+	return exits[kr_report_outcome(&r)];
+}
+
+/* No verdict: the error in one line. An error without a place gets the trace's name. */
+static int fail(struct checking *c, struct kr_err *err)
+{
+	kr_trace_clear(&c->trace);
+	kr_err_at(err, c->trace.path, 0, 0);
+	return kr_fail_err(err);
+}
+
+static int check_level(struct checking *c)
+{
+	const struct kr_check_run *run = c->run;
+	struct kr_check_options options = {
+		.level = c->asked->level,
+		.order = c->asked->order,
+		.checker = c->asked->checker,
+		.passes = run->passes,
+		.backend = run->backend,
+		.pass_options = {.dump_after = run->dump_after, .dump = dump, .dump_data = c, .count = run->stats},
+	};
+	struct kr_verdict verdict;
+	struct kr_err err;
+	int exit;
+
+	kr_err_init(&err);
+
+	enum kr_status status = kr_check(&c->trace.ctx, &c->trace.history, &c->trace.analysis, &options, &verdict, &err);
+
+	if (status == KR_OK) {
+		exit = report(c, &verdict, NULL);
+	} else if (kr_is_limit(status)) {
+		exit = report(c, NULL, kr_status_text(status));
+	} else if (status == KR_BAD) {
+		kr_trace_clear(&c->trace);
+		exit = kr_usage("%s", err.text);
+		c->run->stop = true;
+	} else {
+		kr_err_set(&err, status, "%s", kr_status_text(status));
+		exit = fail(c, &err);
+	}
+	kr_verdict_done(&verdict, &c->trace.ctx.mem);
+	return exit;
+}
+
+static int check_levels(struct checking *c)
+{
+	struct kr_err err;
+	int exit = KR_EXIT_SATISFIED;
+
+	kr_err_init(&err);
+
+	enum kr_status status = kr_trace_read(&c->trace, c->trace.path, &c->run->trace_options, &err);
+
+	if (status == KR_OK)
+		status = kr_trace_analyze(&c->trace, &err);
+	if (status != KR_OK && !kr_is_limit(status)) {
+		kr_err_set(&err, status, "%s", kr_status_text(status));
+		return fail(c, &err);
+	}
+	if (status == KR_OK && c->trace.history.skipped > 0 && !c->run->trace_options.quiet)
+		kr_note("%s: left out %u bad transaction%s", c->trace.path, c->trace.history.skipped, c->trace.history.skipped == 1 ? "" : "s");
+	for (uint32_t i = 0; i < c->run->asked.n && !c->run->stop; i++) {
+		c->asked = &c->run->asked.at[i];
+		exit = kr_exit_worst(exit, status == KR_OK ? check_level(c) : report(c, NULL, kr_status_text(status)));
+	}
+	return exit;
+}
+
+int kr_check_trace(struct kr_check_run *run, const char *path)
+{
+	struct checking c = {.run = run, .trace = {.path = path}};
+	int exit = check_levels(&c);
+
+	kr_trace_done(&c.trace);
+	return exit;
+}

@@ -1,0 +1,23 @@
+/* One run of `krait check`: what was asked, and the checking of one trace. */
+#ifndef KR_CLI_CHECK_RUN_H
+#define KR_CLI_CHECK_RUN_H
+
+#include "checkers/check.h"
+#include "cli/levels_option.h"
+#include "cli/output.h"
+#include "cli/trace.h"
+
+struct kr_check_run {
+	const struct kr_args *args;
+	struct kr_trace_options trace_options;
+	struct kr_asked_list asked;
+	const char *backend, *passes, *dump_after; /* NULL: not given */
+	bool json, explain, stats, colour;
+	struct kr_file dot, witness;
+	bool stop;                                 /* nothing more can be written */
+};
+
+/* Reads one trace and decides every level asked; returns the exit status for this trace. */
+int kr_check_trace(struct kr_check_run *run, const char *path);
+
+#endif

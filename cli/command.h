@@ -1,0 +1,97 @@
+/* Commands as data: one file per command defines a descriptor, the build collects them into kr_command_registry, and everything that knows of commands and
+ * options (parsing, help, manual, completions) reads these tables. */
+#ifndef KR_CLI_COMMAND_H
+#define KR_CLI_COMMAND_H
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+enum kr_exit { /* docs/cli.md */
+	KR_EXIT_SATISFIED = 0,
+	KR_EXIT_VIOLATED = 1,
+	KR_EXIT_UNDECIDED = 2,
+	KR_EXIT_USAGE = 254,
+	KR_EXIT_FAILED = 255
+};
+
+/* What an argument can be, for completions. */
+enum kr_words_kind {
+	KR_WORDS_ANY, /* a number or free text */
+	KR_WORDS_FILE,
+	KR_WORDS_LEVEL,
+	KR_WORDS_CHECKER,
+	KR_WORDS_FORMAT,
+	KR_WORDS_BACKEND,
+	KR_WORDS_PASS,
+	KR_WORDS_COMMAND,
+	KR_WORDS_ORDER,
+	KR_WORDS_SHELL,
+	KR_WORDS_DIST,
+	KR_WORDS_STORE,
+	KR_WORDS_INITIAL,
+	KR_WORDS_ANOMALY /* what `gen` can plant */
+};
+
+struct kr_option {
+	const char *name;         /* without the dashes; NULL ends a table */
+	char letter;              /* 0: none */
+	const char *argument;     /* what its argument is called; NULL: it takes none */
+	enum kr_words_kind words;
+	const char *help;         /* one line, no period */
+};
+
+struct kr_args;
+
+struct kr_command {
+	const char *name;
+	const char *synopsis;            /* what follows the name */
+	const char *title;               /* one line, no period */
+	const char *text;                /* a paragraph for help and manual, lines of at most 78 bytes; NULL: none */
+	const struct kr_option *options;
+	enum kr_words_kind operands;
+	uint32_t least, most;            /* number of operands; most == UINT32_MAX: any number */
+	int (*run)(const struct kr_args *args); /* returns the exit status */
+};
+
+extern const struct kr_command *const kr_command_registry[]; /* NULL-terminated, by name */
+extern const size_t kr_command_registry_count;
+
+/* What stands in every command's help beside its own options. */
+extern const struct kr_option kr_option_help;
+
+/* ---- a parsed command line (options.c) ---- */
+
+struct kr_given { const struct kr_option *option; const char *value; };
+
+struct kr_args {
+	struct kr_mem *mem;
+	const struct kr_command *command;
+	KR_VEC(struct kr_given) given;    /* in order */
+	KR_VEC(const char *) operands;
+	bool help;                        /* --help was among them */
+};
+
+/* Parses argv[2..argc); operands and options may be mixed, "--" ends the options. On anything but KR_EXIT_SATISFIED, a line on standard error has said why.
+ * The caller frees *args with kr_args_done in every case. */
+int kr_args_parse(struct kr_args *args, struct kr_mem *mem, const struct kr_command *command, int argc, char **argv);
+void kr_args_done(struct kr_args *args);
+
+bool kr_args_has(const struct kr_args *args, const char *name);
+const char *kr_args_value(const struct kr_args *args, const char *name); /* the last one given, or NULL */
+
+/* Numbers: absent leaves *out alone. A wrong one is told on standard error, and false returned. */
+bool kr_args_double(const struct kr_args *args, const char *name, double *out);                 /* > 0, finite */
+bool kr_args_integer(const struct kr_args *args, const char *name, uint64_t most, uint64_t *out); /* 0 to `most` */
+
+const struct kr_command *kr_command_find(const char *name); /* or NULL */
+
+/* ---- suggestions (suggest.c) ---- */
+
+/* The nearest candidate seen so far to what the user typed. */
+struct kr_guess { const char *typed; const char *best; uint32_t distance; };
+void kr_guess_try(struct kr_guess *guess, const char *candidate);
+/* "; did you mean 'x'?", or "" when nothing is near. */
+const char *kr_guess_text(const struct kr_guess *guess, char out[128]);
+
+#endif

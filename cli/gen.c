@@ -1,0 +1,159 @@
+/* krait gen: writes a random trace. */
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/output.h"
+#include "frontend/generate.h"
+#include "frontend/native_write.h"
+
+#define ZIPF_THETA 0.99
+
+static const struct kr_option options[] = {
+	{"txns", 'n', "N", KR_WORDS_ANY, "transactions; default: 1000"},
+	{"sessions", 0, "N", KR_WORDS_ANY, "clients, each with one transaction open at a time; default: 8"},
+	{"keys", 0, "N", KR_WORDS_ANY, "keys; default: 100"},
+	{"ops", 0, "N", KR_WORDS_ANY, "operations of a transaction; default: 4"},
+	{"reads", 0, "PERCENT", KR_WORDS_ANY, "operations that are reads; default: 50"},
+	{"deletes", 0, "PERCENT", KR_WORDS_ANY, "operations that are deletes; default: 0"},
+	{"dist", 0, "uniform|zipf", KR_WORDS_DIST, "how keys are chosen; default: uniform"},
+	{"theta", 0, "X", KR_WORDS_ANY, "exponent of zipf; default: 0.99"},
+	{"values", 0, "N", KR_WORDS_ANY, "distinct values of a key; default: 0, every write another one"},
+	{"aborted", 0, "PERCENT", KR_WORDS_ANY, "transactions that abort; default: 0"},
+	{"unknown", 0, "PERCENT", KR_WORDS_ANY, "transactions of unknown outcome; default: 0"},
+	{"store", 0, "STORE", KR_WORDS_STORE, "serializable, snapshot or read-committed; default: serializable"},
+	{"initial", 0, "absent|given|unknown", KR_WORDS_INITIAL, "how keys start; default: absent"},
+	{"no-times", 0, NULL, KR_WORDS_ANY, "leave out when transactions began and ended"},
+	{"serial", 0, NULL, KR_WORDS_ANY, "tell the store's order of commits"},
+	{"anomaly", 0, "NAME", KR_WORDS_ANOMALY, "plant an anomaly half-way"},
+	{"seed", 0, "N", KR_WORDS_ANY, "equal seeds give equal traces; default: 1"},
+	{"output", 'o', "FILE", KR_WORDS_FILE, "write there instead of on standard output"},
+	{0},
+};
+
+static bool take(const struct kr_args *args, const char *name, uint64_t most, uint32_t *out)
+{
+	uint64_t value = *out;
+
+	if (!kr_args_integer(args, name, most, &value))
+		return false;
+	*out = (uint32_t)value;
+	return true;
+}
+
+static bool take_numbers(const struct kr_args *args, struct kr_generate_options *o)
+{
+	return take(args, "txns", UINT32_MAX - 1, &o->txns) && take(args, "sessions", UINT32_MAX - 1, &o->sessions) && take(args, "keys", UINT32_MAX - 1, &o->keys) &&
+	       take(args, "ops", UINT32_MAX - 1, &o->ops) && take(args, "reads", 100, &o->reads) && take(args, "deletes", 100, &o->deletes) &&
+	       take(args, "values", UINT32_MAX - 1, &o->values) && take(args, "aborted", 100, &o->aborted) && take(args, "unknown", 100, &o->unknown) &&
+	       kr_args_integer(args, "seed", UINT64_MAX, &o->seed);
+}
+
+static int take_dist(const struct kr_args *args, struct kr_generate_options *o)
+{
+	const char *dist = kr_args_value(args, "dist");
+	bool zipf = dist && strcmp(dist, "zipf") == 0;
+
+	if (dist && !zipf && strcmp(dist, "uniform") != 0)
+		return kr_usage("option '--dist': found '%s', expected uniform or zipf", dist);
+	if (!zipf && kr_args_has(args, "theta"))
+		return kr_usage("option '--theta' is for '--dist zipf'");
+	o->theta = zipf ? ZIPF_THETA : 0;
+	return kr_args_double(args, "theta", &o->theta) ? KR_EXIT_SATISFIED : KR_EXIT_USAGE;
+}
+
+static int take_names(const struct kr_args *args, struct kr_generate_options *o)
+{
+	static const char *const initials[] = {[KR_INITIAL_ABSENT] = "absent", [KR_INITIAL_GIVEN] = "given", [KR_INITIAL_UNKNOWN] = "unknown"};
+	const char *store = kr_args_value(args, "store"), *initial = kr_args_value(args, "initial"), *planted;
+	struct kr_guess guess = {.typed = o->anomaly};
+	char near[128];
+	size_t i = 0;
+
+	if (store && !kr_store_parse(store, &o->store))
+		return kr_usage("option '--store': found '%s', expected serializable, snapshot or read-committed", store);
+	while (initial && i < KR_COUNT(initials) && strcmp(initials[i], initial) != 0)
+		i++;
+	if (i == KR_COUNT(initials))
+		return kr_usage("option '--initial': found '%s', expected absent, given or unknown", initial);
+	o->initial = initial ? (enum kr_initial)i : o->initial;
+	for (i = 0; o->anomaly && (planted = kr_generate_anomaly(i, NULL)) != NULL; i++) {
+		if (strcmp(planted, o->anomaly) == 0)
+			return KR_EXIT_SATISFIED;
+		kr_guess_try(&guess, planted);
+	}
+	return o->anomaly ? kr_usage("unknown anomaly '%s'%s; see 'krait gen --help'", o->anomaly, kr_guess_text(&guess, near)) : KR_EXIT_SATISFIED;
+}
+
+static int take_options(const struct kr_args *args, struct kr_generate_options *o)
+{
+	int status;
+
+	kr_generate_defaults(o);
+	if (!take_numbers(args, o))
+		return KR_EXIT_USAGE;
+	o->times = !kr_args_has(args, "no-times");
+	o->serial = kr_args_has(args, "serial");
+	o->anomaly = kr_args_value(args, "anomaly");
+	status = take_dist(args, o);
+	return status == KR_EXIT_SATISFIED ? take_names(args, o) : status;
+}
+
+static enum kr_status put(void *data, const char *text, size_t length, struct kr_err *err)
+{
+	const struct kr_str piece = {.at = (char *)text, .n = length}; /* only read */
+
+	return kr_file_write(data, &piece) ? KR_OK : kr_err_set(err, KR_INTERNAL, "cannot write");
+}
+
+static int write_trace(const struct kr_args *args, const struct kr_history *h, struct kr_ctx *ctx)
+{
+	const char *path = kr_args_value(args, "output");
+	struct kr_file file;
+	struct kr_err err;
+	bool written;
+
+	if (!kr_file_open(&file, path ? path : "-"))
+		return KR_EXIT_FAILED;
+	kr_err_init(&err);
+
+	enum kr_status status = kr_native_write(ctx, h, put, &file, &err);
+
+	if (status != KR_OK && status != KR_INTERNAL) /* a failed write has been told */
+		kr_fail("%s", err.text[0] ? err.text : kr_status_text(status));
+	written = kr_file_close(&file);
+	return status == KR_OK && written ? KR_EXIT_SATISFIED : KR_EXIT_FAILED;
+}
+
+static int run(const struct kr_args *args)
+{
+	struct kr_generate_options generate;
+	struct kr_history history;
+	struct kr_ctx ctx;
+	struct kr_err err;
+	int exit = take_options(args, &generate);
+
+	if (exit != KR_EXIT_SATISFIED)
+		return exit;
+	kr_err_init(&err);
+	kr_ctx_init(&ctx, 0, 0);
+
+	enum kr_status status = kr_generate(&ctx, &generate, &history, &err);
+
+	if (status == KR_BAD)
+		return kr_usage("%s", err.text);
+	if (status != KR_OK)
+		return kr_fail("%s", err.text[0] ? err.text : kr_status_text(status));
+	exit = write_trace(args, &history, &ctx);
+	kr_history_done(&history);
+	return exit;
+}
+
+const struct kr_command kr_command_gen = {
+	.name = "gen",
+	.synopsis = "[OPTION]...",
+	.title = "write a random trace",
+	.text = "Simulates clients on a small multi-version store and records what they see, in\n"
+		"the native format.",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,119 @@
+/* The texts of `krait --help` and `krait COMMAND --help`, and the words that arguments can be. */
+#include <string.h>
+
+#include "base/terms.h"
+#include "checkers/checker.h"
+#include "cli/manual.h"
+#include "frontend/format.h"
+#include "frontend/generate.h"
+
+#define COLUMN 30 /* where the help of an option starts */
+
+const struct kr_exit_line kr_exit_lines[] = {
+	{0, "every trace satisfies every level asked for"},
+	{1, "some level of some trace is violated (verify: some proof is refuted)"},
+	{2, "nothing violated, but something undecided within the limits"},
+	{254, "bad arguments"},
+	{255, "no verdict for some trace: unreadable or malformed input, or an internal error"},
+	{0, NULL},
+};
+
+const char *const kr_completion_shells[] = {"bash", "zsh", "fish", NULL};
+
+static const char *listed(const char *const *words, size_t i)
+{
+	size_t n = 0;
+
+	while (words[n])
+		n++;
+	return i < n ? words[i] : NULL;
+}
+
+static const char *order_word(size_t i) { return i <= KR_ORDER_REALTIME ? kr_order_name((enum kr_order)i) : NULL; }
+
+static const char *level_word(size_t i)
+{
+	const struct kr_level *level = i == 0 ? NULL : kr_level_at(i - 1);
+
+	return i == 0 ? "all" : level ? level->id : NULL;
+}
+
+const char *kr_words_at(enum kr_words_kind kind, size_t i)
+{
+	static const char *const dists[] = {"uniform", "zipf", NULL}, *const stores[] = {"serializable", "snapshot", "read-committed", NULL},
+				 *const initials[] = {"absent", "given", "unknown", NULL};
+
+	switch (kind) {
+	case KR_WORDS_LEVEL: return level_word(i);
+	case KR_WORDS_CHECKER: return i < kr_checker_registry_count ? kr_checker_registry[i]->name : NULL;
+	case KR_WORDS_FORMAT: return i < kr_format_registry_count ? kr_format_registry[i]->name : NULL;
+	case KR_WORDS_BACKEND: return i < kr_backend_registry_count ? kr_backend_registry[i]->name : NULL;
+	case KR_WORDS_PASS: return i < kr_pass_registry_count ? kr_pass_registry[i]->name : NULL;
+	case KR_WORDS_COMMAND: return i < kr_command_registry_count ? kr_command_registry[i]->name : NULL;
+	case KR_WORDS_ORDER: return order_word(i);
+	case KR_WORDS_SHELL: return listed(kr_completion_shells, i);
+	case KR_WORDS_DIST: return listed(dists, i);
+	case KR_WORDS_STORE: return listed(stores, i);
+	case KR_WORDS_INITIAL: return listed(initials, i);
+	case KR_WORDS_ANOMALY: return kr_generate_anomaly(i, NULL);
+	default: return NULL;
+	}
+}
+
+static void pad(struct kr_str *out, size_t from, size_t column)
+{
+	if (out->n - from + 1 >= column) {
+		kr_str_add(out, "\n");
+		from = out->n;
+	}
+	while (!out->failed && out->n - from < column)
+		kr_str_add(out, " ");
+}
+
+static void add_option(const struct kr_option *o, struct kr_str *out)
+{
+	size_t from = out->n;
+
+	kr_str_add(out, "  ");
+	if (o->letter)
+		kr_str_format(out, "-%c, ", o->letter);
+	else
+		kr_str_add(out, "    ");
+	kr_str_format(out, "--%s", o->name);
+	if (o->argument)
+		kr_str_format(out, " %s", o->argument);
+	pad(out, from, COLUMN);
+	kr_str_format(out, "%s\n", o->help);
+}
+
+static void add_exits(struct kr_str *out)
+{
+	kr_str_add(out, "\nExit status:\n");
+	for (const struct kr_exit_line *e = kr_exit_lines; e->meaning; e++)
+		kr_str_format(out, "  %3d  %s\n", e->status, e->meaning);
+}
+
+void kr_help_overview(struct kr_str *out)
+{
+	kr_str_add(out, "krait: does a recorded history of transactions satisfy an isolation level, and\nwhy (not)?\n\n"
+			"Usage: krait COMMAND [OPTION]... [TRACE]...\n       krait --help | --version\n\nCommands:\n");
+	for (size_t i = 0; i < kr_command_registry_count; i++) {
+		size_t from = out->n;
+		kr_str_format(out, "  %s", kr_command_registry[i]->name);
+		pad(out, from, 12);
+		kr_str_format(out, "%s\n", kr_command_registry[i]->title);
+	}
+	kr_str_add(out, "\n'krait COMMAND --help' describes a command and its options.\n");
+	add_exits(out);
+}
+
+void kr_help_command(const struct kr_command *command, struct kr_str *out)
+{
+	kr_str_format(out, "Usage: krait %s %s\n\nkrait %s: %s.\n", command->name, command->synopsis, command->name, command->title);
+	if (command->text)
+		kr_str_format(out, "\n%s\n", command->text);
+	kr_str_add(out, "\nOptions:\n");
+	for (const struct kr_option *o = command->options; o->name; o++)
+		add_option(o, out);
+	add_option(&kr_option_help, out);
+}

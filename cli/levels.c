@@ -1,0 +1,73 @@
+/* krait levels: the isolation levels that can be checked. */
+#include <string.h>
+
+#include "checkers/checker.h"
+#include "cli/list.h"
+
+static const struct kr_option options[] = {KR_LIST_OPTIONS, {0}};
+
+static bool fill(size_t i, struct kr_listed *out)
+{
+	const struct kr_level *level = kr_level_at(i);
+
+	if (level)
+		*out = (struct kr_listed){level->id, level->title, level->source};
+	return level != NULL;
+}
+
+static void add_names(const struct kr_level *level, bool json, struct kr_str *out)
+{
+	const char *separator = "";
+
+	kr_str_add(out, json ? ", \"names\": [" : "    names: ");
+	for (const struct kr_level_name *n = level->names; n && n->name; n++) {
+		kr_str_add(out, separator);
+		separator = ", ";
+		if (json) {
+			kr_str_add(out, "{\"name\": ");
+			kr_str_json(out, n->name, strlen(n->name));
+			kr_str_format(out, ", \"order\": \"%s\"}", kr_order_name(n->has_order ? n->order : level->default_order));
+		} else if (n->has_order && n->order != level->default_order) {
+			kr_str_format(out, "%s (order %s)", n->name, kr_order_name(n->order));
+		} else {
+			kr_str_add(out, n->name);
+		}
+	}
+	kr_str_add(out, json ? "]" : "\n");
+}
+
+static void add_implied(const struct kr_level *level, bool json, struct kr_str *out)
+{
+	const char *separator = "";
+
+	if (!json && !(level->implies && level->implies[0]))
+		return;
+	kr_str_add(out, json ? ", \"implies\": [" : "    implies: ");
+	for (const char *const *id = level->implies; id && *id; id++) {
+		kr_str_format(out, json ? "%s\"%s\"" : "%s%s", separator, *id);
+		separator = ", ";
+	}
+	kr_str_add(out, json ? "]" : "\n");
+}
+
+static void more(size_t i, bool json, struct kr_str *out)
+{
+	const struct kr_level *level = kr_level_at(i);
+	const struct kr_checker *checker = kr_checker_for(level);
+
+	add_names(level, json, out);
+	kr_list_text(out, json, "forbids", level->definition);
+	kr_list_text(out, json, "order", kr_order_name(level->default_order));
+	add_implied(level, json, out);
+	kr_list_text(out, json, "checker", checker ? checker->name : NULL);
+}
+
+static int run(const struct kr_args *args) { return kr_list_print(args, &(struct kr_list){fill, more}); }
+
+const struct kr_command kr_command_levels = {
+	.name = "levels",
+	.synopsis = "[OPTION]...",
+	.title = "list the isolation levels that can be checked",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,99 @@
+/* Lists of modules. Text: id and title on one line, further fields indented below. JSON: one object a line with the fields id, title, source and the list's own. */
+#include "cli/list.h"
+
+#include <string.h>
+
+#include "cli/output.h"
+
+static size_t widest(const struct kr_list *list)
+{
+	struct kr_listed entry;
+	size_t width = 0;
+
+	for (size_t i = 0; list->fill(i, &entry); i++)
+		if (strlen(entry.id) > width)
+			width = strlen(entry.id);
+	return width;
+}
+
+static void add_member(struct kr_str *out, const char *name, const char *text)
+{
+	kr_str_format(out, "\"%s\": ", name);
+	kr_str_json(out, text, strlen(text));
+}
+
+static void add_entry(const struct kr_list *list, size_t i, const struct kr_listed *entry, size_t width, struct kr_str *out)
+{
+	kr_str_format(out, "%-*s  %s\n", (int)width, entry->id, entry->title);
+	if (list->more)
+		list->more(i, false, out);
+	kr_list_text(out, false, "source", entry->source);
+}
+
+static void add_json(const struct kr_list *list, size_t i, const struct kr_listed *entry, struct kr_str *out)
+{
+	kr_str_add(out, "{");
+	add_member(out, "id", entry->id);
+	kr_str_add(out, ", ");
+	add_member(out, "title", entry->title);
+	if (list->more)
+		list->more(i, true, out);
+	kr_list_text(out, true, "source", entry->source);
+	kr_str_add(out, "}\n");
+}
+
+int kr_list_print(const struct kr_args *args, const struct kr_list *list)
+{
+	bool json = kr_args_has(args, "json");
+	size_t width = widest(list);
+	struct kr_listed entry;
+	struct kr_str out;
+
+	kr_str_init(&out, args->mem);
+	for (size_t i = 0; list->fill(i, &entry); i++) {
+		if (json)
+			add_json(list, i, &entry, &out);
+		else
+			add_entry(list, i, &entry, width, &out);
+	}
+
+	int status = kr_print(&out) ? KR_EXIT_SATISFIED : KR_EXIT_FAILED;
+
+	kr_str_done(&out);
+	return status;
+}
+
+void kr_list_text(struct kr_str *out, bool json, const char *name, const char *text)
+{
+	if (!text)
+		return;
+	if (json) {
+		kr_str_add(out, ", ");
+		add_member(out, name, text);
+	} else {
+		kr_str_format(out, "    %s: %s\n", name, text);
+	}
+}
+
+void kr_list_words(struct kr_str *out, bool json, const char *name, const char *words)
+{
+	const char *separator = "";
+
+	if (json)
+		kr_str_format(out, ", \"%s\": [", name);
+	else if (words && *words)
+		kr_str_format(out, "    %s: ", name);
+	for (const char *at = words ? words : ""; *(at += strspn(at, " ,")); at += strcspn(at, " ,")) {
+		size_t length = strcspn(at, " ,");
+		kr_str_add(out, separator);
+		if (json)
+			kr_str_json(out, at, length);
+		else
+			kr_str_add_bytes(out, at, length);
+		separator = ", ";
+	}
+	if (json)
+		kr_str_add(out, "]");
+	else if (words && *words)
+		kr_str_add(out, "\n");
+}

@@ -1,0 +1,31 @@
+/* Lists of modules: `krait levels`, `checkers`, `passes`, `formats`, `backends`. */
+#ifndef KR_CLI_LIST_H
+#define KR_CLI_LIST_H
+
+#include "base/str.h"
+#include "cli/command.h"
+
+/* One entry of a list; all borrowed. */
+struct kr_listed {
+	const char *id;
+	const char *title;
+	const char *source;
+};
+
+/* A list as text (one entry a line, its further fields indented below) or, with --json, as one JSON object a line. `fill` gives the i-th entry, false past the end;
+ * `more` adds its further fields: text lines in text, members with a leading comma in JSON. */
+struct kr_list {
+	bool (*fill)(size_t i, struct kr_listed *out);
+	void (*more)(size_t i, bool json, struct kr_str *out); /* NULL: none */
+};
+
+#define KR_LIST_OPTIONS {"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each entry, one a line"}
+
+int kr_list_print(const struct kr_args *args, const struct kr_list *list);
+
+/* Fields for `more`: a line "NAME: TEXT" or a member. Nothing for NULL. */
+void kr_list_text(struct kr_str *out, bool json, const char *name, const char *text);
+/* Words separated by blanks or commas as a JSON array. */
+void kr_list_words(struct kr_str *out, bool json, const char *name, const char *words);
+
+#endif

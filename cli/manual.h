@@ -1,0 +1,21 @@
+/* Help texts, the manual page and shell completions, all made from the command tables. Append to `out`. */
+#ifndef KR_CLI_MANUAL_H
+#define KR_CLI_MANUAL_H
+
+#include "base/str.h"
+#include "cli/command.h"
+
+void kr_help_overview(struct kr_str *out);
+void kr_help_command(const struct kr_command *command, struct kr_str *out);
+void kr_manual_page(struct kr_str *out);                            /* roff with the man macros */
+bool kr_completion_script(const char *shell, struct kr_str *out);   /* false: no such shell */
+extern const char *const kr_completion_shells[];                    /* NULL-terminated */
+
+/* What an option's or operand's argument can be: a walk over names; NULL at the end. */
+const char *kr_words_at(enum kr_words_kind kind, size_t i);
+
+/* The exit statuses, as pairs of number and meaning. */
+struct kr_exit_line { int status; const char *meaning; };
+extern const struct kr_exit_line kr_exit_lines[]; /* meaning NULL at the end */
+
+#endif

@@ -1,0 +1,81 @@
+/* krait stats: what a trace holds. */
+#include "cli/output.h"
+#include "cli/trace.h"
+#include "report/report.h"
+
+static const struct kr_option options[] = {
+	KR_OPTION_FORMAT,
+	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each trace, one a line"},
+	KR_OPTION_LENIENT,
+	KR_OPTION_TIMEOUT,
+	KR_OPTION_MEMORY,
+	KR_OPTION_QUIET,
+	{0},
+};
+
+static enum kr_status count(struct kr_trace *t, const struct kr_args *args, struct kr_str *out, struct kr_err *err)
+{
+	struct kr_trace_stats stats;
+	enum kr_status status = kr_report_trace_stats(&t->ctx, &t->history, &stats);
+
+	if (status != KR_OK)
+		return kr_err_set(err, status, "%s", kr_status_text(status));
+	if (kr_args_has(args, "json")) {
+		kr_report_json_stats(t->path, &t->history, &stats, out);
+		kr_str_add(out, "\n");
+	} else {
+		kr_report_print_stats(t->path, &t->history, &stats, out);
+	}
+	return KR_OK;
+}
+
+static int one_trace(const struct kr_args *args, const char *path, const struct kr_trace_options *trace_options)
+{
+	struct kr_trace t;
+	struct kr_err err;
+	struct kr_str out;
+	int exit = KR_EXIT_SATISFIED;
+
+	kr_err_init(&err);
+	kr_str_init(&out, args->mem);
+
+	enum kr_status status = kr_trace_read(&t, path, trace_options, &err);
+
+	if (status == KR_OK)
+		status = count(&t, args, &out, &err);
+	if (status != KR_OK) {
+		kr_err_set(&err, status, "%s", kr_status_text(status));
+		kr_err_at(&err, path, 0, 0);
+		exit = kr_fail_err(&err);
+		if (kr_is_limit(status))
+			exit = KR_EXIT_UNDECIDED;
+	} else if (!kr_print(&out)) {
+		exit = KR_EXIT_FAILED;
+	}
+	kr_str_done(&out);
+	kr_trace_done(&t);
+	return exit;
+}
+
+static int run(const struct kr_args *args)
+{
+	struct kr_trace_options trace_options;
+	int exit = KR_EXIT_SATISFIED;
+
+	if (!kr_trace_options(args, &trace_options))
+		return KR_EXIT_USAGE;
+	for (uint32_t i = 0; i < args->operands.n && !kr_print_failed(); i++)
+		exit = kr_exit_worst(exit, one_trace(args, args->operands.at[i], &trace_options));
+	return exit;
+}
+
+const struct kr_command kr_command_stats = {
+	.name = "stats",
+	.synopsis = "[OPTION]... TRACE...",
+	.title = "count what traces hold",
+	.options = options,
+	.operands = KR_WORDS_FILE,
+	.least = 1,
+	.most = UINT32_MAX,
+	.run = run,
+};

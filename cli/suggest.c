@@ -1,0 +1,67 @@
+/* "did you mean": the candidate with the smallest optimal-string-alignment distance (insert, delete, replace a character, swap two neighbours),
+ * case and '_' for '-' ignored. Near is at most a third of the typed word's length, or a candidate that begins with it. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+#define LONGEST 64
+
+static char plain(char c) { return c == '_' ? '-' : (char)tolower((unsigned char)c); }
+
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+static uint32_t distance(const char *a, const char *b, size_t na, size_t nb)
+{
+	uint32_t rows[3][LONGEST + 1]; /* the row being filled and the two before it */
+
+	for (size_t i = 0; i <= na; i++) {
+		uint32_t *row = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+		row[0] = (uint32_t)i;
+		for (size_t j = 1; j <= nb; j++) {
+			if (i == 0) {
+				row[j] = (uint32_t)j;
+				continue;
+			}
+			bool same = plain(a[i - 1]) == plain(b[j - 1]);
+			row[j] = least(least(last[j] + 1, row[j - 1] + 1), last[j - 1] + !same);
+			if (i > 1 && j > 1 && plain(a[i - 1]) == plain(b[j - 2]) && plain(a[i - 2]) == plain(b[j - 1]))
+				row[j] = least(row[j], before[j - 2] + 1);
+		}
+	}
+	return rows[na % 3][nb];
+}
+
+static bool begins(const char *text, const char *with, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (plain(text[i]) != plain(with[i]))
+			return false;
+	return true;
+}
+
+void kr_guess_try(struct kr_guess *guess, const char *candidate)
+{
+	size_t na = strlen(guess->typed), nb = strlen(candidate);
+
+	if (na == 0 || na > LONGEST || nb > LONGEST)
+		return;
+
+	uint32_t d = distance(guess->typed, candidate, na, nb);
+
+	if (na >= 2 && nb > na && begins(candidate, guess->typed, na))
+		d = 1;
+	if (d <= (na + 2) / 3 && (!guess->best || d < guess->distance)) {
+		guess->best = candidate;
+		guess->distance = d;
+	}
+}
+
+const char *kr_guess_text(const struct kr_guess *guess, char out[128])
+{
+	out[0] = '\0';
+	if (guess->best)
+		(void)snprintf(out, 128, "; did you mean '%s'?", guess->best);
+	return out;
+}

@@ -1,0 +1,116 @@
+/* Reading a trace under its limits, with a line of progress. Every trace has a context of its own, so that limits hold for each and
+ * memory is given back between traces. */
+#include "cli/trace.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "cli/output.h"
+
+#define SECOND INT64_C(1000000000)
+#define NAME_SHOWN 40
+
+bool kr_trace_options(const struct kr_args *args, struct kr_trace_options *out)
+{
+	char near[128];
+
+	*out = (struct kr_trace_options){.read = {.format = kr_args_value(args, "format"), .lenient = kr_args_has(args, "lenient")}};
+	out->quiet = kr_args_has(args, "quiet") || kr_args_has(args, "json");
+	if (!kr_args_double(args, "timeout", &out->seconds) || !kr_args_integer(args, "memory", SIZE_MAX >> 20, &out->mebibytes))
+		return false;
+	if (kr_args_has(args, "memory") && out->mebibytes == 0) {
+		kr_usage("option '--memory': found '0', expected at least 1 MiB");
+		return false;
+	}
+	if (!out->read.format || kr_format_find(out->read.format))
+		return true;
+
+	struct kr_guess guess = {.typed = out->read.format};
+
+	for (size_t i = 0; i < kr_format_registry_count; i++)
+		kr_guess_try(&guess, kr_format_registry[i]->name);
+	kr_usage("unknown format '%s'%s; see 'krait formats'", out->read.format, kr_guess_text(&guess, near));
+	return false;
+}
+
+/* ---- progress ---- */
+
+/* The end of a path, since that tells traces apart. */
+static const char *shown_name(const char *path)
+{
+	size_t length = strlen(path);
+
+	return length > NAME_SHOWN ? path + length - NAME_SHOWN : path;
+}
+
+static void show_progress(void *data, const char *phase, uint64_t done, uint64_t total)
+{
+	struct kr_progress *p = data;
+	int64_t spent = kr_now_ns() - p->start;
+
+	if (!p->enabled || spent < SECOND)
+		return;
+	p->shown = true;
+	if (total > 0)
+		fprintf(stderr, "\r\033[K%s: %s %d%%, %d s", shown_name(p->trace), phase, (int)(100.0 * (double)done / (double)total), (int)(spent / SECOND));
+	else
+		fprintf(stderr, "\r\033[K%s: %s %llu, %d s", shown_name(p->trace), phase, (unsigned long long)done, (int)(spent / SECOND));
+}
+
+void kr_trace_clear(struct kr_trace *t)
+{
+	if (t->progress.shown)
+		fputs("\r\033[K", stderr);
+	t->progress.shown = false;
+}
+
+/* ---- reading ---- */
+
+enum kr_status kr_trace_read(struct kr_trace *t, const char *path, const struct kr_trace_options *options, struct kr_err *err)
+{
+	int64_t start = kr_now_ns();
+
+	*t = (struct kr_trace){.path = path, .start = start};
+	kr_ctx_init(&t->ctx, options->seconds, (size_t)options->mebibytes);
+	t->progress = (struct kr_progress){.trace = path, .start = start, .enabled = kr_terminal(stderr, options->quiet)};
+	t->ctx.progress = show_progress;
+	t->ctx.progress_data = &t->progress;
+
+	enum kr_status status = kr_read_trace(&t->ctx, path, &options->read, &t->history, err);
+
+	t->has_history = status == KR_OK;
+	t->read_seconds = (double)(kr_now_ns() - start) * 1e-9;
+	kr_trace_clear(t);
+	return status;
+}
+
+enum kr_status kr_trace_analyze(struct kr_trace *t, struct kr_err *err)
+{
+	int64_t start = kr_now_ns();
+	enum kr_status status = kr_analyze(&t->ctx, &t->history, &t->analysis, err);
+
+	t->has_analysis = status == KR_OK;
+	t->analyze_seconds = (double)(kr_now_ns() - start) * 1e-9;
+	kr_trace_clear(t);
+	return status;
+}
+
+void kr_trace_done(struct kr_trace *t)
+{
+	kr_trace_clear(t);
+	if (t->has_analysis)
+		kr_analysis_done(&t->analysis);
+	if (t->has_history)
+		kr_history_done(&t->history);
+	t->has_history = t->has_analysis = false;
+}
+
+uint64_t kr_peak_mib(void)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage) != 0)
+		return 0;
+	return ((uint64_t)usage.ru_maxrss + 1023) / 1024; /* Linux counts in KiB */
+}

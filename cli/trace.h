@@ -1,0 +1,58 @@
+/* Reading a trace for a command: limits, options and progress. */
+#ifndef KR_CLI_TRACE_H
+#define KR_CLI_TRACE_H
+
+#include "cli/command.h"
+#include "frontend/analyze.h"
+#include "frontend/format.h"
+
+/* Options that commands which read traces share, for their tables. */
+#define KR_OPTION_FORMAT {"format", 'f', "FORMAT", KR_WORDS_FORMAT, "input format; default: told from content, then name"}
+#define KR_OPTION_LENIENT {"lenient", 0, NULL, KR_WORDS_ANY, "leave bad transactions out, and count them"}
+#define KR_OPTION_TIMEOUT {"timeout", 0, "SECONDS", KR_WORDS_ANY, "limit of time for each trace"}
+#define KR_OPTION_MEMORY {"memory", 0, "MIB", KR_WORDS_ANY, "limit of memory for each trace"}
+#define KR_OPTION_QUIET {"quiet", 'q', NULL, KR_WORDS_ANY, "no progress, colour or notes"}
+
+struct kr_trace_options {
+	struct kr_read_options read;
+	double seconds;      /* 0: no limit */
+	uint64_t mebibytes;  /* 0: no limit */
+	bool quiet;          /* no progress */
+};
+
+/* From the options above; false after a message. */
+bool kr_trace_options(const struct kr_args *args, struct kr_trace_options *out);
+
+/* A line on the terminal for work of more than a second. */
+struct kr_progress {
+	const char *trace;
+	int64_t start;
+	bool enabled, shown;
+};
+
+struct kr_trace {
+	const char *path;
+	struct kr_ctx ctx;         /* fresh for each trace */
+	struct kr_history history;
+	struct kr_analysis analysis;
+	bool has_history, has_analysis;
+	int64_t start;             /* kr_now_ns */
+	double read_seconds, analyze_seconds;
+	struct kr_progress progress;
+};
+
+/* Initialises *t and reads the trace. In every case the caller frees *t with kr_trace_done, and must not move it in between. */
+enum kr_status kr_trace_read(struct kr_trace *t, const char *path, const struct kr_trace_options *options, struct kr_err *err);
+enum kr_status kr_trace_analyze(struct kr_trace *t, struct kr_err *err);
+void kr_trace_done(struct kr_trace *t);
+
+/* Takes the progress line off the terminal, before anything else is written. */
+void kr_trace_clear(struct kr_trace *t);
+
+/* Peak memory of the process so far, in MiB, rounded up. */
+uint64_t kr_peak_mib(void);
+
+/* Was a limit hit? */
+static inline bool kr_is_limit(enum kr_status status) { return status == KR_NOMEM || status == KR_TIMEOUT || status == KR_CANCELED; }
+
+#endif

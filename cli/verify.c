@@ -1,0 +1,226 @@
+/* krait verify: checks the proofs that `krait check --witness` wrote against the trace, with code that shares nothing with the search but the reader. */
+#include <jansson.h>
+#include <string.h>
+
+#include "cli/output.h"
+#include "cli/trace.h"
+#include "verify/verify.h"
+
+static const struct kr_option options[] = {
+	KR_OPTION_FORMAT,
+	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each proof, one a line"},
+	KR_OPTION_LENIENT,
+	KR_OPTION_TIMEOUT,
+	KR_OPTION_MEMORY,
+	KR_OPTION_QUIET,
+	{0},
+};
+
+struct verifying {
+	const struct kr_args *args;
+	const char *witness;  /* path */
+	struct kr_trace trace;
+	uint32_t line;        /* of the witness, from 1 */
+	uint32_t lines;       /* that are not blank */
+	uint32_t spoke;       /* lines that speak of the trace */
+};
+
+/* ---- reporting ---- */
+
+static const char *const results[] = {[KR_EXIT_SATISFIED] = "confirmed", [KR_EXIT_VIOLATED] = "refuted", [KR_EXIT_UNDECIDED] = "unknown"};
+
+static void add_member(struct kr_str *out, const char *name, const char *text)
+{
+	kr_str_format(out, "%s\"%s\": ", out->n > 1 ? ", " : "", name);
+	kr_str_json(out, text, strlen(text));
+}
+
+static int say(const struct verifying *v, const struct kr_witness_head *head, const struct kr_certificate *cert, int exit, const char *why)
+{
+	struct kr_str out;
+
+	kr_str_init(&out, v->args->mem);
+	if (kr_args_has(v->args, "json")) {
+		kr_str_add(&out, "{");
+		add_member(&out, "trace", v->trace.path);
+		add_member(&out, "level", head->level);
+		add_member(&out, "order", kr_order_name(head->order));
+		add_member(&out, "verdict", cert->kind == KR_CERT_ORDER ? "satisfied" : "violated");
+		add_member(&out, "result", results[exit]);
+		if (exit != KR_EXIT_SATISFIED)
+			add_member(&out, "why", why);
+		kr_str_add(&out, "}\n");
+	} else {
+		kr_str_format(&out, "%s\t%s\t%s", v->trace.path, head->level, results[exit]);
+		if (exit != KR_EXIT_SATISFIED)
+			kr_str_format(&out, "\t%s", why);
+		kr_str_add(&out, "\n");
+	}
+	if (!kr_print(&out))
+		exit = KR_EXIT_FAILED;
+	kr_str_done(&out);
+	return exit;
+}
+
+/* ---- one line of the witness ---- */
+
+static int fail_at_line(const struct verifying *v, struct kr_err *err, enum kr_status status)
+{
+	kr_err_set(err, status, "%s", kr_status_text(status));
+	kr_err_at(err, v->witness, v->line, 0);
+	return kr_fail_err(err);
+}
+
+/* Does the line speak of the trace as it was named? A witness of one line does, whatever it says. */
+static bool speaks_of(const struct verifying *v, const char *line, size_t length)
+{
+	json_t *root = v->lines == 1 ? NULL : json_loadb(line, length, JSON_DECODE_ANY, NULL);
+	const char *name = json_string_value(json_object_get(root, "trace"));
+	bool speaks = v->lines == 1 || !root || (name && strcmp(name, v->trace.path) == 0); /* a malformed line is told when it is read */
+
+	json_decref(root);
+	return speaks;
+}
+
+static int verify_line(struct verifying *v, const char *line, size_t length)
+{
+	struct kr_ctx *ctx = &v->trace.ctx;
+	struct kr_witness_head head;
+	struct kr_certificate cert;
+	struct kr_arena arena;
+	struct kr_err err;
+	int exit;
+
+	if (!speaks_of(v, line, length))
+		return KR_EXIT_SATISFIED;
+	v->spoke++;
+	kr_err_init(&err);
+	kr_arena_init(&arena, &ctx->mem);
+	kr_certificate_init(&cert, &ctx->mem);
+
+	enum kr_status status = kr_witness_read(&v->trace.history, &arena, line, length, &head, &cert, &err);
+
+	if (status != KR_OK) {
+		exit = fail_at_line(v, &err, status);
+	} else {
+		status = kr_verify(ctx, &v->trace.history, &cert, &err);
+		kr_err_set(&err, status, "%s", kr_status_text(status));
+		if (status == KR_OK || status == KR_BAD)
+			exit = say(v, &head, &cert, status == KR_OK ? KR_EXIT_SATISFIED : KR_EXIT_VIOLATED, err.text);
+		else
+			exit = kr_is_limit(status) ? say(v, &head, &cert, KR_EXIT_UNDECIDED, kr_status_text(status)) : fail_at_line(v, &err, status);
+	}
+	kr_certificate_done(&cert);
+	kr_arena_done(&arena);
+	return exit;
+}
+
+/* ---- the witness ---- */
+
+static bool is_blank(const char *line, size_t length)
+{
+	while (length > 0 && strchr(" \t\r", line[length - 1]))
+		length--;
+	return length == 0;
+}
+
+/* Visits the lines that are not blank; counts them when `verify` is false. */
+static int each_line(struct verifying *v, const char *text, size_t length, bool verify)
+{
+	int exit = KR_EXIT_SATISFIED;
+
+	v->line = 0;
+	while (length > 0) {
+		const char *end = memchr(text, '\n', length);
+		size_t n = end ? (size_t)(end - text) : length;
+		v->line++;
+		if (!is_blank(text, n)) {
+			v->lines += !verify;
+			if (verify)
+				exit = kr_exit_worst(exit, verify_line(v, text, n));
+		}
+		text += n + (end != NULL);
+		length -= n + (end != NULL);
+	}
+	return exit;
+}
+
+static int verify_all(struct verifying *v, struct kr_source *source, struct kr_err *err)
+{
+	char *text;
+	size_t length;
+	enum kr_status status = kr_source_rest(source, &text, &length, err);
+
+	v->line = 0;
+	if (status != KR_OK)
+		return fail_at_line(v, err, status);
+	(void)each_line(v, text, length, false);
+	if (v->lines == 0)
+		return fail_at_line(v, err, kr_err_set(err, KR_BAD, "holds no witness, expected one JSON object a line"));
+
+	int exit = each_line(v, text, length, true);
+
+	v->line = 0;
+	if (v->spoke == 0)
+		return fail_at_line(v, err, kr_err_set(err, KR_BAD, "none of its %u lines has the trace \"%s\"", v->lines, v->trace.path));
+	return exit;
+}
+
+static int verify_witness(struct verifying *v)
+{
+	struct kr_source *source;
+	struct kr_err err;
+
+	kr_err_init(&err);
+
+	enum kr_status status = kr_source_open(&v->trace.ctx, v->witness, &source, &err);
+
+	if (status != KR_OK)
+		return fail_at_line(v, &err, status);
+
+	int exit = verify_all(v, source, &err);
+
+	kr_source_free(source);
+	return exit;
+}
+
+static int run(const struct kr_args *args)
+{
+	struct verifying v = {.args = args, .witness = args->operands.at[1]};
+	struct kr_trace_options trace_options;
+	struct kr_err err;
+	int exit;
+
+	if (!kr_trace_options(args, &trace_options))
+		return KR_EXIT_USAGE;
+	kr_err_init(&err);
+
+	enum kr_status status = kr_trace_read(&v.trace, args->operands.at[0], &trace_options, &err);
+
+	if (status == KR_OK) {
+		exit = verify_witness(&v);
+	} else {
+		kr_err_set(&err, status, "%s", kr_status_text(status));
+		kr_err_at(&err, v.trace.path, 0, 0);
+		exit = kr_fail_err(&err);
+		if (kr_is_limit(status))
+			exit = KR_EXIT_UNDECIDED;
+	}
+	kr_trace_done(&v.trace);
+	return exit;
+}
+
+const struct kr_command kr_command_verify = {
+	.name = "verify",
+	.synopsis = "[OPTION]... TRACE WITNESS",
+	.title = "check a proof of 'krait check --witness' against its trace",
+	.text = "Prints a line for each proof: the trace, the level's id, and 'confirmed' or\n"
+		"'refuted', with tabs between them; behind 'refuted' the step that fails. Lines of\n"
+		"the witness that speak of other traces are passed over; a witness of one line is\n"
+		"taken to speak of TRACE.",
+	.options = options,
+	.operands = KR_WORDS_FILE,
+	.least = 2,
+	.most = 2,
+	.run = run,
+};

@@ -1,0 +1,26 @@
+/* Parts of the report that concern the anomaly itself. Private to report/. */
+#ifndef KR_REPORT_ANOMALY_H
+#define KR_REPORT_ANOMALY_H
+
+#include "report/argue.h"
+#include "report/report.h"
+#include "report/words.h"
+
+/* The anomaly's name without its suffix, and the suffix ("" or "-session" or "-realtime"). */
+const char *kr_anomaly_base(const struct kr_history *h, const struct kr_certificate *cert, const char **suffix);
+
+/* The plain sentence, without a period. `arg`: the argument of a certificate of several cycles, else NULL. */
+void kr_sentence(const struct kr_words *w, const struct kr_certificate *cert, const struct kr_argument *arg);
+
+/* Explains a non-cyclic anomaly: the lines after "Then:". */
+void kr_explain_operation(const struct kr_words *w, const struct kr_certificate *cert);
+
+/* Explains cycles: the lines after "Then:". */
+void kr_explain_cycles(const struct kr_words *w, const struct kr_argument *arg);
+
+/* A write of `value` to k, other than by `not_by`: the first by a transaction with this status, as the transaction's last write of k or (last == false) as an
+ * earlier one. i == KR_NONE: there is none. */
+struct kr_culprit { kr_txn txn; kr_op op; };
+struct kr_culprit kr_find_write(const struct kr_history *h, kr_key k, kr_value value, enum kr_txn_status status, bool last, kr_txn not_by);
+
+#endif

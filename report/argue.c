@@ -1,0 +1,340 @@
+/* Builds the choices that a certificate's cycles turn on. Each edge holds under a conjunction of literals; those that the trace settles (committed
+ * transactions, an only candidate, the initial version first, given version orders) are left out, so that a cycle of certain edges has
+ * none. Candidates come from the abstract semantic graph. Cost: linear in the edges and in the candidates of the observations that they name.
+ * The certificate has been verified: this is for people, and decides nothing. */
+#include "report/argue.h"
+
+#include "base/hash.h"
+
+#define CANDIDATES_MOST 65536u /* beyond, sights are not spelled out and the argument may stay incomplete */
+
+struct builder {
+	struct kr_argument *arg;
+	uint32_t *order_first; /* per version: known successors in order_next; NULL: no orders are given */
+	uint32_t *order_next;
+	uint32_t *seen;        /* per version: the search that reached it */
+	uint32_t searches;
+	KR_VEC(uint32_t) queue;
+};
+
+static bool is_certain(const struct kr_asg *asg, kr_txn t) { return asg->txns[t.i].presence == KR_PRESENT; }
+
+/* ---- choices ---- */
+
+static uint64_t choice_hash(const struct kr_choice *c)
+{
+	uint64_t hash = kr_hash_pair(c->kind, c->key.i);
+
+	hash = kr_hash_pair(hash, kr_hash_pair(c->txn.i, c->op));
+	return kr_hash_pair(hash, kr_hash_pair(c->a.i, c->b.i));
+}
+
+static bool same_choice(const struct kr_choice *x, const struct kr_choice *y)
+{
+	return x->kind == y->kind && x->key.i == y->key.i && x->txn.i == y->txn.i && x->op == y->op && x->a.i == y->a.i && x->b.i == y->b.i;
+}
+
+static uint32_t find_choice(const struct kr_argument *arg, const struct kr_choice *c)
+{
+	uint32_t id;
+
+	for (kr_table_iter it = kr_table_find(&arg->choice_index, choice_hash(c)); (id = kr_table_next(&arg->choice_index, &it)) != KR_NONE;)
+		if (same_choice(&arg->choices.at[id], c))
+			return id;
+	return KR_NONE;
+}
+
+static enum kr_status put_choice(struct kr_argument *arg, struct kr_choice c, uint32_t *out)
+{
+	*out = find_choice(arg, &c);
+	if (*out != KR_NONE)
+		return KR_OK;
+	if (!kr_table_reserve(arg->mem, &arg->choice_index) || !kr_vec_push(arg->mem, &arg->choices, c))
+		return KR_NOMEM;
+	*out = arg->choices.n - 1;
+	kr_table_insert(&arg->choice_index, choice_hash(&c), *out);
+	return KR_OK;
+}
+
+static struct kr_choice effect_of(kr_txn t)
+{
+	return (struct kr_choice){KR_CHOICE_EFFECT, {KR_NONE}, t, KR_NONE, {KR_NONE}, {KR_NONE}, KR_NONE, KR_NONE};
+}
+
+static struct kr_choice order_of(kr_key k, kr_txn a, kr_txn b)
+{
+	bool swap = b.i < a.i;
+
+	return (struct kr_choice){KR_CHOICE_BEFORE, k, {KR_NONE}, KR_NONE, swap ? b : a, swap ? a : b, KR_NONE, KR_NONE};
+}
+
+static struct kr_choice saw_of(kr_txn t, uint32_t op, kr_key k, kr_txn writer)
+{
+	return (struct kr_choice){KR_CHOICE_SAW, k, t, op, writer, {KR_NONE}, KR_NONE, KR_NONE};
+}
+
+/* ---- sights ---- */
+
+static uint64_t sight_hash(kr_txn t, uint32_t op, kr_key k) { return kr_hash_pair(kr_hash_pair(t.i, op), k.i); }
+
+static uint32_t find_sight(const struct kr_argument *arg, kr_txn t, uint32_t op, kr_key k)
+{
+	uint32_t id;
+
+	for (kr_table_iter it = kr_table_find(&arg->sight_index, sight_hash(t, op, k)); (id = kr_table_next(&arg->sight_index, &it)) != KR_NONE;) {
+		const struct kr_sight *s = &arg->sights.at[id];
+		if (s->txn.i == t.i && s->op == op && s->key.i == k.i)
+			return id;
+	}
+	return KR_NONE;
+}
+
+static kr_obs find_observation(const struct kr_asg *asg, kr_txn t, uint32_t op, kr_key k)
+{
+	uint32_t low = asg->obs_first[t.i], high = asg->obs_first[t.i + 1], end = high;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (asg->obs[middle].op < op)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < end && asg->obs[low].op == op; low++)
+		if (asg->obs[low].key.i == k.i)
+			return (kr_obs){low};
+	return (kr_obs){KR_NONE};
+}
+
+/* Is there one candidate, by a transaction that certainly took effect (or initial), and is the observer certain? */
+static bool is_settled(const struct kr_asg *asg, kr_obs o)
+{
+	kr_candidates it = kr_asg_candidates(asg, o);
+	kr_version v, other;
+
+	if (!is_certain(asg, asg->obs[o.i].txn) || !kr_asg_next(asg, &it, &v) || kr_asg_next(asg, &it, &other))
+		return false;
+	return kr_asg_is_initial(asg, v) || is_certain(asg, asg->versions[v.i].writer);
+}
+
+/* The choice whether t took effect; KR_NONE when that is certain, or t is the initial version. */
+static enum kr_status put_effect(struct kr_argument *arg, kr_txn t, uint32_t *out)
+{
+	*out = KR_NONE;
+	return t.i == KR_NONE || is_certain(arg->asg, t) ? KR_OK : put_choice(arg, effect_of(t), out);
+}
+
+static enum kr_status add_candidates(struct kr_argument *arg, kr_obs o, uint32_t sight)
+{
+	const struct kr_asg *asg = arg->asg;
+	struct kr_sight s = arg->sights.at[sight];
+	kr_candidates it = kr_asg_candidates(asg, o);
+	uint32_t choice;
+	kr_version v;
+
+	while (kr_asg_next(asg, &it, &v)) {
+		struct kr_choice c = saw_of(s.txn, s.op, s.key, asg->versions[v.i].writer);
+		c.sight = sight;
+		if (arg->candidates.n >= CANDIDATES_MOST)
+			return KR_OK;
+		if (put_effect(arg, c.a, &c.effect) || put_choice(arg, c, &choice) || !kr_vec_push(arg->mem, &arg->candidates, choice))
+			return KR_NOMEM;
+		s.count++;
+	}
+	s.all = true;
+	if (put_effect(arg, s.txn, &s.effect))
+		return KR_NOMEM;
+	arg->sights.at[sight] = s;
+	return KR_OK;
+}
+
+static enum kr_status put_sight(struct kr_argument *arg, kr_txn t, uint32_t op, kr_key k)
+{
+	kr_obs o = find_observation(arg->asg, t, op, k);
+
+	if (o.i == KR_NONE || is_settled(arg->asg, o) || find_sight(arg, t, op, k) != KR_NONE)
+		return KR_OK;
+	if (!kr_table_reserve(arg->mem, &arg->sight_index) || !kr_vec_push(arg->mem, &arg->sights, (struct kr_sight){t, op, k, arg->candidates.n, 0, false, KR_NONE}))
+		return KR_NOMEM;
+	kr_table_insert(&arg->sight_index, sight_hash(t, op, k), arg->sights.n - 1);
+	return add_candidates(arg, o, arg->sights.n - 1);
+}
+
+/* ---- given orders ---- */
+
+static enum kr_status index_orders(struct builder *b)
+{
+	const struct kr_asg *asg = b->arg->asg;
+	struct kr_mem *mem = b->arg->mem;
+
+	if (asg->norders == 0)
+		return KR_OK;
+	b->order_first = kr_mem_alloc(mem, (size_t)asg->nversions + 1, sizeof *b->order_first);
+	b->order_next = kr_mem_alloc(mem, asg->norders, sizeof *b->order_next);
+	b->seen = kr_mem_alloc(mem, asg->nversions, sizeof *b->seen);
+	if (!b->order_first || !b->order_next || !b->seen)
+		return KR_NOMEM;
+	for (uint32_t i = 0; i < asg->norders; i++)
+		b->order_first[asg->orders[i].before.i + 1]++;
+	for (uint32_t v = 0; v < asg->nversions; v++)
+		b->order_first[v + 1] += b->order_first[v];
+	for (uint32_t i = 0; i < asg->norders; i++)
+		b->order_next[b->order_first[asg->orders[i].before.i]++] = asg->orders[i].after.i;
+	for (uint32_t v = asg->nversions; v > 0; v--)
+		b->order_first[v] = b->order_first[v - 1];
+	b->order_first[0] = 0;
+	return KR_OK;
+}
+
+/* Does the trace give a's version of k before c's? Breadth-first over the given pairs. */
+static enum kr_status is_given(struct builder *b, kr_key k, kr_txn a, kr_txn c, bool *out)
+{
+	const struct kr_asg *asg = b->arg->asg;
+	kr_version from = kr_asg_version_of(asg, a, k), to = kr_asg_version_of(asg, c, k);
+
+	*out = false;
+	if (!b->order_first || from.i == KR_NONE || to.i == KR_NONE)
+		return KR_OK;
+	b->searches++;
+	kr_vec_clear(&b->queue);
+	if (!kr_vec_push(b->arg->mem, &b->queue, from.i))
+		return KR_NOMEM;
+	for (uint32_t at = 0; at < b->queue.n && !*out; at++) {
+		uint32_t v = b->queue.at[at];
+		for (uint32_t i = b->order_first[v]; i < b->order_first[v + 1]; i++) {
+			uint32_t next = b->order_next[i];
+			*out |= next == to.i;
+			if (b->seen[next] == b->searches)
+				continue;
+			b->seen[next] = b->searches;
+			if (!kr_vec_push(b->arg->mem, &b->queue, next))
+				return KR_NOMEM;
+		}
+	}
+	return KR_OK;
+}
+
+/* ---- edges ---- */
+
+/* Whose version comes before whose, KR_NONE: nothing is claimed, or it is the initial one. */
+static bool claimed_order(const struct kr_cert_edge *e, kr_txn *before)
+{
+	*before = e->kind == KR_WW ? e->from : e->source;
+	return (e->kind == KR_WW || e->kind == KR_RW) && before->i != KR_NONE;
+}
+
+/* Makes the choices of an edge's guard. */
+static enum kr_status put_edge(struct builder *b, const struct kr_cert_edge *e)
+{
+	struct kr_argument *arg = b->arg;
+	kr_txn ends[3] = {e->from, e->to, {KR_NONE}}, before;
+	uint32_t choice;
+	bool given;
+
+	if (claimed_order(e, &before)) {
+		if (is_given(b, e->key, before, e->to, &given))
+			return KR_NOMEM;
+		if (!given && put_choice(arg, order_of(e->key, before, e->to), &choice))
+			return KR_NOMEM;
+		ends[2] = before;
+	}
+	for (int i = 0; i < 3; i++)
+		if (put_effect(arg, ends[i], &choice))
+			return KR_NOMEM;
+	if (e->kind == KR_WR)
+		return put_sight(arg, e->to, e->op, e->key);
+	return e->kind == KR_RW ? put_sight(arg, e->from, e->op, e->key) : KR_OK;
+}
+
+static void add_literal(const struct kr_argument *arg, struct kr_choice c, bool negated, uint32_t out[KR_GUARD_MOST], uint32_t *n)
+{
+	uint32_t choice = find_choice(arg, &c);
+
+	if (choice != KR_NONE)
+		out[(*n)++] = 2 * choice + negated;
+}
+
+uint32_t kr_argument_guard(const struct kr_argument *arg, const struct kr_cert_edge *e, uint32_t out[KR_GUARD_MOST])
+{
+	uint32_t n = 0;
+	kr_txn before;
+
+	if (e->kind == KR_WR)
+		add_literal(arg, saw_of(e->to, e->op, e->key, e->from), false, out, &n);
+	if (e->kind == KR_RW)
+		add_literal(arg, saw_of(e->from, e->op, e->key, e->source), false, out, &n);
+	if (claimed_order(e, &before))
+		add_literal(arg, order_of(e->key, before, e->to), before.i > e->to.i, out, &n);
+	add_literal(arg, effect_of(e->from), false, out, &n);
+	add_literal(arg, effect_of(e->to), false, out, &n);
+	return n;
+}
+
+static bool has_literal(const struct kr_argument *arg, uint32_t from, uint32_t literal)
+{
+	for (uint32_t i = from; i < arg->literals.n; i++)
+		if (arg->literals.at[i] == literal)
+			return true;
+	return false;
+}
+
+static enum kr_status put_cycle(struct kr_argument *arg, struct kr_cert_cycle cycle)
+{
+	uint32_t guard[KR_GUARD_MOST], first = arg->literals.n;
+
+	if (!kr_vec_push(arg->mem, &arg->first, first))
+		return KR_NOMEM;
+	for (uint32_t i = 0; i < cycle.count; i++) {
+		uint32_t n = kr_argument_guard(arg, &arg->cert->edges.at[cycle.first + i], guard);
+		for (uint32_t j = 0; j < n; j++)
+			if (!has_literal(arg, first, guard[j]) && !kr_vec_push(arg->mem, &arg->literals, guard[j]))
+				return KR_NOMEM;
+	}
+	return KR_OK;
+}
+
+static enum kr_status build(struct builder *b)
+{
+	struct kr_argument *arg = b->arg;
+	enum kr_status status = index_orders(b);
+
+	for (uint32_t i = 0; status == KR_OK && i < arg->cert->edges.n; i++)
+		status = put_edge(b, &arg->cert->edges.at[i]);
+	for (uint32_t c = 0; status == KR_OK && c < arg->cert->cycles.n; c++)
+		status = put_cycle(arg, arg->cert->cycles.at[c]);
+	if (status == KR_OK && !kr_vec_push(arg->mem, &arg->first, arg->literals.n))
+		status = KR_NOMEM;
+	return status;
+}
+
+enum kr_status kr_argument_init(struct kr_argument *arg, struct kr_mem *mem, const struct kr_history *h, const struct kr_asg *asg, const struct kr_certificate *cert)
+{
+	struct builder b = {.arg = arg};
+
+	*arg = (struct kr_argument){.mem = mem, .h = h, .asg = asg, .cert = cert};
+
+	enum kr_status status = build(&b);
+
+	kr_mem_free(mem, b.order_first, (size_t)asg->nversions + 1, sizeof *b.order_first);
+	kr_mem_free(mem, b.order_next, asg->norders, sizeof *b.order_next);
+	kr_mem_free(mem, b.seen, asg->nversions, sizeof *b.seen);
+	kr_vec_done(mem, &b.queue);
+	if (status == KR_OK)
+		status = kr_argument_search(arg);
+	if (status != KR_OK)
+		kr_argument_done(arg);
+	return status;
+}
+
+void kr_argument_done(struct kr_argument *arg)
+{
+	kr_vec_done(arg->mem, &arg->choices);
+	kr_vec_done(arg->mem, &arg->sights);
+	kr_vec_done(arg->mem, &arg->candidates);
+	kr_vec_done(arg->mem, &arg->literals);
+	kr_vec_done(arg->mem, &arg->first);
+	kr_vec_done(arg->mem, &arg->steps);
+	kr_vec_done(arg->mem, &arg->cases);
+	kr_table_done(arg->mem, &arg->choice_index);
+	kr_table_done(arg->mem, &arg->sight_index);
+}

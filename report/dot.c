@@ -1,0 +1,126 @@
+/* The anomaly as a graph in the DOT language, in Elle's colours: ww blue-violet, wr green, rw magenta, so and rt grey. Edges of the closing cycle are solid, those of
+ * lemmas and other cases dashed and fewer than EDGES_MOST. An edge says why it holds in its
+ * tooltip. */
+#include <stdlib.h>
+
+#include "report/report.h"
+#include "report/words.h"
+
+#define EDGES_MOST 200u /* of lemmas; a larger picture tells nothing */
+
+static const char *const colours[KR_EDGE_KINDS] = {
+	[KR_WR] = "#2e8b2e", [KR_WW] = "#6a3fd0", [KR_RW] = "#c02080", [KR_SO] = "#707070", [KR_RT] = "#303030", [KR_PROGRAM] = "#707070"};
+
+/* Text inside a quoted DOT string. */
+static void add_escaped(struct kr_str *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			kr_str_add(out, "\\");
+		if (*text == '\n')
+			kr_str_add(out, "\\n");
+		else
+			kr_str_add_bytes(out, text, 1);
+	}
+}
+
+/* What `say` appends, escaped. */
+struct scratch { struct kr_str text; struct kr_words w; };
+
+static void flush(struct scratch *s, struct kr_str *out)
+{
+	add_escaped(out, kr_str_text(&s->text));
+	out->failed |= s->text.failed;
+	s->text.n = 0;
+	if (s->text.at)
+		s->text.at[0] = '\0';
+}
+
+static void add_edge(struct scratch *s, const struct kr_cert_edge *e, bool lemma, struct kr_str *out)
+{
+	kr_str_format(out, "  t%u -> t%u [label=\"%s%s", e->from.i, e->to.i, e->predicate ? "p" : "", kr_edge_name((enum kr_edge_kind)e->kind));
+	if (e->key.i != KR_NONE) {
+		kr_str_add(out, " ");
+		kr_words_key(&s->w, e->key);
+		flush(s, out);
+	}
+	kr_str_add(out, "\", tooltip=\"");
+	kr_words_edge(&s->w, e);
+	flush(s, out);
+	kr_str_format(out, "\", color=\"%s\", fontcolor=\"%s\"%s];\n", colours[e->kind], colours[e->kind], lemma ? ", style=dashed" : "");
+}
+
+static void add_node(struct scratch *s, kr_txn t, struct kr_str *out)
+{
+	kr_str_format(out, "  t%u [label=\"", t.i);
+	kr_words_txn(&s->w, t);
+	flush(s, out);
+	kr_str_add(out, "\"];\n");
+}
+
+/* The oldest cycle that is shown. */
+static uint32_t first_shown(const struct kr_certificate *cert)
+{
+	uint32_t last = cert->cycles.n - 1, shown = 0, cycle = last;
+
+	while (cycle > 0 && shown + cert->cycles.at[cycle - 1].count <= EDGES_MOST)
+		shown += cert->cycles.at[--cycle].count;
+	return cycle;
+}
+
+static int compare_txns(const void *a, const void *b)
+{
+	uint32_t x = ((const kr_txn *)a)->i, y = ((const kr_txn *)b)->i;
+
+	return (x > y) - (x < y);
+}
+
+static void add_nodes(struct scratch *s, const struct kr_certificate *cert, uint32_t first, struct kr_str *out)
+{
+	KR_VEC(kr_txn) txns = {0};
+
+	for (uint32_t c = first; c < cert->cycles.n; c++)
+		for (uint32_t i = 0; i < cert->cycles.at[c].count; i++)
+			if (!kr_vec_push(out->mem, &txns, cert->edges.at[cert->cycles.at[c].first + i].from))
+				out->failed = true;
+	if (txns.n > 0)
+		qsort(txns.at, txns.n, sizeof *txns.at, compare_txns);
+	for (uint32_t i = 0; i < txns.n; i++)
+		if (i == 0 || txns.at[i].i != txns.at[i - 1].i)
+			add_node(s, txns.at[i], out);
+	kr_vec_done(out->mem, &txns);
+}
+
+static void add_cycles(struct scratch *s, const struct kr_certificate *cert, struct kr_str *out)
+{
+	uint32_t first = first_shown(cert), last = cert->cycles.n - 1;
+
+	add_nodes(s, cert, first, out);
+	for (uint32_t c = last + 1; c-- > first;)
+		for (uint32_t i = 0; i < cert->cycles.at[c].count; i++)
+			add_edge(s, &cert->edges.at[cert->cycles.at[c].first + i], c != last, out);
+}
+
+void kr_report_dot(const struct kr_report *r, struct kr_str *out)
+{
+	const struct kr_certificate *cert;
+	struct scratch s = {.w = {.h = r->history}};
+	char name[KR_ANOMALY_NAME_SIZE];
+
+	if (kr_report_outcome(r) != KR_VIOLATED)
+		return;
+	cert = &r->verdict->certificate;
+	kr_str_init(&s.text, out->mem);
+	s.w.out = &s.text;
+	kr_report_anomaly(r->history, cert, name);
+
+	kr_str_add(out, "digraph krait {\n  label=\"");
+	add_escaped(out, r->trace);
+	kr_str_format(out, "\\n%s: %s\";\n  labelloc=t;\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n", r->level->id, name);
+	if (cert->kind == KR_CERT_ANOMALY)
+		add_node(&s, cert->anomaly.txn, out);
+	else if (cert->cycles.n > 0)
+		add_cycles(&s, cert, out);
+	kr_str_add(out, "}\n");
+	kr_str_done(&s.text);
+}

@@ -1,0 +1,193 @@
+/* `--explain`: the plain sentence, Let (the transactions on the cycle, with the operations that matter), Then (the argument), and what was
+ * assumed. The argument is made first, so that Let holds exactly what it mentions, numbered in the order of mention. */
+#include <stdlib.h>
+
+#include "report/anomaly.h"
+
+#define SHOWN_ORDER 20 /* transactions of a serial order */
+#define SHOWN_OPS 12   /* operations of a transaction */
+
+static int compare_ops(const void *a, const void *b)
+{
+	uint32_t x = ((const kr_op *)a)->i, y = ((const kr_op *)b)->i;
+
+	return (x > y) - (x < y);
+}
+
+static const char *status_note(const struct kr_transaction *txn)
+{
+	return txn->status == KR_UNKNOWN ? ", outcome unknown" : txn->status == KR_ABORTED ? ", aborted" : "";
+}
+
+/* "r x 5, ..., w y 6": those of the cast's operations that are t's. */
+static void add_ops(const struct kr_words *w, kr_txn t)
+{
+	const struct kr_transaction *txn = &w->h->txns.at[t.i];
+	const struct kr_cast *cast = w->cast;
+	struct kr_words plain = {w->h, NULL, w->out};
+	uint32_t next = txn->op_first, end = txn->op_first + txn->op_count, shown = 0;
+
+	kr_str_add(w->out, "       ");
+	for (uint32_t i = 0; i < cast->ops.n; i++) {
+		uint32_t op = cast->ops.at[i].i;
+		if (op < next || op >= end)
+			continue;
+		if (shown++ == SHOWN_OPS)
+			break;
+		kr_str_add(w->out, shown > 1 ? ", " : "");
+		if (op > next)
+			kr_str_add(w->out, "..., ");
+		kr_words_op(&plain, (kr_op){op});
+		next = op + 1;
+	}
+	if (next < end)
+		kr_str_add(w->out, shown > 0 ? ", ..." : "...");
+	kr_str_add(w->out, "\n");
+}
+
+static void add_place(const struct kr_words *w, const struct kr_transaction *txn)
+{
+	kr_str_add(w->out, "  (");
+	if (txn->session.i != KR_NONE) {
+		kr_str_add(w->out, "session ");
+		kr_history_print_name(w->h, w->h->sessions.at[txn->session.i], w->out);
+		kr_str_add(w->out, ", ");
+	}
+	kr_str_add(w->out, w->h->files.at[txn->file]);
+	if (txn->line > 0)
+		kr_str_format(w->out, ":%u", txn->line);
+	kr_str_add(w->out, status_note(txn));
+	kr_str_add(w->out, ")\n");
+}
+
+static void add_let(const struct kr_words *w)
+{
+	struct kr_cast *cast = w->cast;
+
+	if (cast->ops.n > 0)
+		qsort(cast->ops.at, cast->ops.n, sizeof *cast->ops.at, compare_ops);
+	kr_str_add(w->out, "\nLet:\n");
+	for (uint32_t i = 0; i < cast->txns.n; i++) {
+		const struct kr_transaction *txn = &w->h->txns.at[cast->txns.at[i].i];
+		kr_str_format(w->out, "  T%u = ", i + 1);
+		kr_history_print_name(w->h, txn->id, w->out);
+		add_place(w, txn);
+		add_ops(w, cast->txns.at[i]);
+	}
+}
+
+/* ---- what was assumed ---- */
+
+static void add_initial(const struct kr_history *h, struct kr_str *out)
+{
+	static const char *const texts[] = {
+		[KR_INITIAL_ABSENT] = "every key starts absent",
+		[KR_INITIAL_GIVEN] = "keys start as the trace declares, the others absent",
+		[KR_INITIAL_UNKNOWN] = "keys start with values that the trace does not tell",
+	};
+
+	kr_str_format(out, "  initial state: %s\n", texts[h->initial]);
+}
+
+static const char *order_meaning(enum kr_order order)
+{
+	static const char *const meanings[] = {
+		[KR_ORDER_NONE] = "none (neither sessions nor time order transactions)",
+		[KR_ORDER_SESSION] = "session (transactions of a session come in their order)",
+		[KR_ORDER_REALTIME] = "realtime (session order, and what returned before another began comes before it)",
+	};
+
+	return meanings[order];
+}
+
+static void add_assumed(const struct kr_report *r, struct kr_str *out)
+{
+	const struct kr_history *h = r->history;
+
+	kr_str_format(out, "\nAssumed:\n  level %s: %s\n  order: %s\n", r->level->id, r->level->definition, order_meaning(r->order));
+	if (!h)
+		return;
+	add_initial(h, out);
+	if (h->clock_skew != 0)
+		kr_str_format(out, "  clock skew: %lld%s%s\n", (long long)h->clock_skew, h->time_unit ? " " : "", h->time_unit ? h->time_unit : "");
+	if (h->skipped > 0)
+		kr_str_format(out, "  left out: %u bad transaction%s\n", h->skipped, h->skipped == 1 ? "" : "s");
+}
+
+/* ---- the three verdicts ---- */
+
+static void explain_satisfied(const struct kr_report *r, struct kr_str *out)
+{
+	const struct kr_certificate *cert = &r->verdict->certificate;
+	uint32_t n = cert->serial.n, shown = n <= SHOWN_ORDER ? n : SHOWN_ORDER;
+
+	if (n == 0) {
+		kr_str_add(out, "No transaction took effect, so there is nothing to order.\n");
+		return;
+	}
+	kr_str_format(out, "A serial order of the %u transaction%s that took effect explains every read:\n  ", n, n == 1 ? "" : "s");
+	for (uint32_t i = 0; i < shown; i++) {
+		kr_str_add(out, i > 0 ? ", " : "");
+		kr_history_print_name(r->history, r->history->txns.at[cert->serial.at[i].i].id, out);
+	}
+	kr_str_add(out, shown < n ? ", ...\n" : "\n");
+}
+
+/* The lines after "Then:", by T-numbers. */
+static void add_argument(const struct kr_report *r, const struct kr_words *w, const struct kr_argument *arg)
+{
+	const struct kr_certificate *cert = &r->verdict->certificate;
+	uint32_t more = r->analysis->anomaly_count;
+
+	if (arg) {
+		kr_explain_cycles(w, arg);
+		return;
+	}
+	kr_explain_operation(w, cert);
+	if (more > 1)
+		kr_str_format(w->out, "  (%u more operation%s cannot be explained by any order either.)\n", more - 1, more == 2 ? "" : "s");
+}
+
+static void explain_violated(const struct kr_report *r, const struct kr_argument *arg, struct kr_str *out)
+{
+	struct kr_str then;
+	struct kr_cast cast;
+	struct kr_words by_id = {r->history, NULL, out}, by_number = {r->history, &cast, &then}, let = {r->history, &cast, out};
+	size_t start = out->n;
+
+	kr_sentence(&by_id, &r->verdict->certificate, arg);
+	if (!out->failed && out->n > start && out->at[start] >= 'a' && out->at[start] <= 'z' && arg && !arg->complete)
+		out->at[start] = (char)(out->at[start] - 'a' + 'A');
+	kr_str_add(out, ".\n");
+
+	kr_str_init(&then, out->mem);
+	kr_cast_init(&cast, out->mem, r->history);
+	add_argument(r, &by_number, arg);
+	add_let(&let);
+	kr_str_add(out, "\nThen:\n");
+	kr_str_add_bytes(out, kr_str_text(&then), then.n);
+	out->failed |= then.failed || cast.failed;
+	kr_cast_done(&cast);
+	kr_str_done(&then);
+}
+
+void kr_report_explain(const struct kr_report *r, struct kr_str *out)
+{
+	struct kr_argument arg;
+
+	switch (kr_report_outcome(r)) {
+	case KR_SATISFIED: explain_satisfied(r, out); break;
+	case KR_UNDECIDED: kr_str_format(out, "Undecided: %s.\n", kr_report_reason(r)); break;
+	case KR_VIOLATED:
+		if (r->verdict->certificate.kind != KR_CERT_CYCLES) {
+			explain_violated(r, NULL, out);
+		} else if (kr_argument_init(&arg, out->mem, r->history, &r->analysis->asg, &r->verdict->certificate) == KR_OK) {
+			explain_violated(r, &arg, out);
+			kr_argument_done(&arg);
+		} else {
+			out->failed = true;
+		}
+		break;
+	}
+	add_assumed(r, out);
+}

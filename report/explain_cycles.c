@@ -1,0 +1,322 @@
+/* The argument of a cyclic violation as text: forced facts with a number each ("[1] ...: otherwise ..."), then the cycle that closes the case, edge by
+ * edge, the last one "However, ... : a contradiction!". A fact is forced because the opposite would close a cycle; when that cycle has only one other edge,
+ * and this edge is certain, it is told on the spot instead ("..., as T2 read x = 4, which T1 wrote"). Case splits are blocks, nested as needed.
+ * Shows at most STEPS_MOST facts; the witness has all. Cost: linear in what is shown and in the certificate. */
+#include <stdio.h>
+
+#include "report/anomaly.h"
+
+#define STEPS_MOST 60u
+#define NAMED_MOST 3u /* other candidates whose exclusion is told */
+#define LEVELS_MOST 24u
+
+enum shown { SHOWN_NOT, SHOWN_NUMBER, SHOWN_INLINE, SHOWN_ONLY, SHOWN_ASSUMED, SHOWN_PLAIN };
+
+struct reason { uint8_t shown; uint32_t which; }; /* NUMBER: the fact; INLINE: the edge; ONLY: the sight */
+
+struct level { uint32_t at; uint32_t indent; uint32_t next; char label[64]; };
+
+struct explaining {
+	const struct kr_words *w;
+	const struct kr_argument *arg;
+	struct reason *reasons; /* per literal */
+	uint32_t facts, hidden;
+	struct level stack[LEVELS_MOST];
+	uint32_t depth;
+};
+
+static void add(const struct explaining *x, const char *text) { kr_str_add(x->w->out, text); }
+
+static void indent(const struct explaining *x, uint32_t n)
+{
+	while (n-- > 0)
+		add(x, " ");
+}
+
+static const struct kr_cert_edge *edge_of(const struct explaining *x, uint32_t cycle, uint32_t i)
+{
+	struct kr_cert_cycle c = x->arg->cert->cycles.at[cycle];
+
+	return &x->arg->cert->edges.at[c.first + i % c.count];
+}
+
+static uint32_t length_of(const struct explaining *x, uint32_t cycle) { return x->arg->cert->cycles.at[cycle].count; }
+
+static bool guarded_by(const struct explaining *x, const struct kr_cert_edge *e, uint32_t literal)
+{
+	uint32_t guard[KR_GUARD_MOST], n = kr_argument_guard(x->arg, e, guard);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (guard[i] == literal)
+			return true;
+	return false;
+}
+
+/* ---- literals ---- */
+
+static void add_literal(const struct explaining *x, uint32_t literal, bool present)
+{
+	const struct kr_choice *c = &x->arg->choices.at[literal >> 1];
+	bool negated = literal & 1;
+
+	switch ((enum kr_choice_kind)c->kind) {
+	case KR_CHOICE_BEFORE: kr_words_order(x->w, c->key, negated ? c->b : c->a, present ? "comes before" : "came before", negated ? c->a : c->b); break;
+	case KR_CHOICE_SAW:
+		kr_words_txn(x->w, c->txn);
+		add(x, negated ? " did not see " : " saw ");
+		if (c->a.i == KR_NONE) {
+			add(x, "the initial ");
+			kr_words_key(x->w, c->key);
+			break;
+		}
+		kr_words_txn(x->w, c->a);
+		add(x, "'s ");
+		kr_words_version(x->w, c->key, c->a);
+		break;
+	case KR_CHOICE_EFFECT:
+		kr_words_txn(x->w, c->txn);
+		add(x, negated ? " took no effect" : " took effect");
+		break;
+	}
+}
+
+/* ---- reasons of literals, behind an edge ---- */
+
+static void add_excluded(const struct explaining *x, const struct kr_sight *o, uint32_t but)
+{
+	uint32_t named = 0, left = 0;
+
+	for (uint32_t i = 0; i < o->count; i++) {
+		uint32_t choice = x->arg->candidates.at[o->first + i];
+		struct reason why = x->reasons[2 * choice + 1];
+		if (choice == but)
+			continue;
+		if (named == NAMED_MOST || (why.shown != SHOWN_NUMBER && why.shown != SHOWN_INLINE)) {
+			left++;
+			continue;
+		}
+		named++;
+		add(x, ", not from ");
+		if (x->arg->choices.at[choice].a.i == KR_NONE)
+			add(x, "the initial state");
+		else
+			kr_words_txn(x->w, x->arg->choices.at[choice].a);
+		if (why.shown == SHOWN_NUMBER) {
+			kr_str_format(x->w->out, " [%u]", why.which);
+		} else {
+			add(x, " (as ");
+			kr_words_edge(x->w, &x->arg->cert->edges.at[why.which]);
+			add(x, ")");
+		}
+	}
+	if (left > 0)
+		kr_str_format(x->w->out, ", nor from %u other%s", left, left == 1 ? "" : "s");
+}
+
+static void add_reason(const struct explaining *x, uint32_t literal)
+{
+	struct reason why = x->reasons[literal];
+
+	switch ((enum shown)why.shown) {
+	case SHOWN_NUMBER: kr_str_format(x->w->out, " [%u]", why.which); break;
+	case SHOWN_INLINE:
+		add(x, ", as ");
+		kr_words_edge(x->w, &x->arg->cert->edges.at[why.which]);
+		break;
+	case SHOWN_ONLY: add_excluded(x, &x->arg->sights.at[why.which], literal >> 1); break;
+	case SHOWN_ASSUMED: add(x, " (assumed)"); break;
+	case SHOWN_NOT:
+	case SHOWN_PLAIN: break;
+	}
+}
+
+/* The reasons of an edge's guard, without the literal that is `assumed` right here. */
+static void add_reasons(const struct explaining *x, const struct kr_cert_edge *e, uint32_t assumed)
+{
+	uint32_t guard[KR_GUARD_MOST], n = kr_argument_guard(x->arg, e, guard);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (guard[i] != assumed)
+			add_reason(x, guard[i]);
+}
+
+static void add_less(const struct explaining *x, const struct kr_cert_edge *e)
+{
+	kr_words_txn(x->w, e->from);
+	add(x, " < ");
+	kr_words_txn(x->w, e->to);
+}
+
+/* ---- facts ---- */
+
+/* Notes an edge that alone excludes the opposite of what the cycle forces: the cycle's only other edge, when nothing about it is open. */
+static bool is_told_inline(const struct explaining *x, uint32_t cycle, uint32_t opposite, uint32_t *edge)
+{
+	uint32_t guard[KR_GUARD_MOST];
+
+	if (length_of(x, cycle) != 2)
+		return false;
+	for (uint32_t i = 0; i < 2; i++) {
+		if (!guarded_by(x, edge_of(x, cycle, i), opposite))
+			continue;
+		if (kr_argument_guard(x->arg, edge_of(x, cycle, i + 1), guard) > 0 || kr_argument_guard(x->arg, edge_of(x, cycle, i), guard) > 1)
+			return false;
+		*edge = x->arg->cert->cycles.at[cycle].first + (i + 1) % 2;
+		return true;
+	}
+	return false;
+}
+
+static void show_lemma(const struct explaining *x, uint32_t cycle, uint32_t opposite, uint32_t at)
+{
+	uint32_t n = length_of(x, cycle), start = 0;
+
+	while (start < n && !guarded_by(x, edge_of(x, cycle, start), opposite))
+		start++;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct kr_cert_edge *e = edge_of(x, cycle, start + i);
+		bool assumed = guarded_by(x, e, opposite);
+		indent(x, at + 4);
+		add(x, "- ");
+		add_less(x, e);
+		add(x, assumed ? ", if " : ", because ");
+		kr_words_edge(x->w, e);
+		add_reasons(x, e, opposite);
+		add(x, i + 1 < n ? ",\n" : ".\n");
+	}
+}
+
+static void show_fact(struct explaining *x, const struct kr_step *step, uint32_t at)
+{
+	uint32_t edge;
+
+	if (is_told_inline(x, step->from, step->literal ^ 1, &edge)) {
+		x->reasons[step->literal] = (struct reason){SHOWN_INLINE, edge};
+		return;
+	}
+	x->facts++;
+	if (x->facts > STEPS_MOST) {
+		x->hidden++;
+		x->reasons[step->literal] = (struct reason){SHOWN_NUMBER, x->facts};
+		return;
+	}
+	indent(x, at);
+	kr_str_format(x->w->out, "[%u] ", x->facts);
+	add_literal(x, step->literal, false);
+	add(x, ". Otherwise\n");
+	show_lemma(x, step->from, step->literal ^ 1, at);
+	x->reasons[step->literal] = (struct reason){SHOWN_NUMBER, x->facts};
+}
+
+static void show_step(struct explaining *x, const struct kr_step *step, uint32_t at)
+{
+	struct reason *why = &x->reasons[step->literal];
+
+	switch ((enum kr_because)step->because) {
+	case KR_BECAUSE_CYCLE: show_fact(x, step, at); break;
+	case KR_BECAUSE_ONLY: *why = (struct reason){x->arg->sights.at[step->from].count > 1 ? SHOWN_ONLY : SHOWN_PLAIN, step->from}; break;
+	default: *why = (struct reason){SHOWN_PLAIN, 0}; break;
+	}
+}
+
+/* ---- cases ---- */
+
+static void close_case(const struct explaining *x, const struct kr_case *c, uint32_t at)
+{
+	if (c->closed_by == KR_NONE) { /* the last step is refuted by what was known before it */
+		indent(x, at);
+		add(x, "- However, ");
+		add_literal(x, x->arg->steps.at[c->first + c->count - 1].literal, false);
+		add(x, ", against what was found before: a contradiction!\n");
+		return;
+	}
+
+	uint32_t n = length_of(x, c->closed_by);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct kr_cert_edge *e = edge_of(x, c->closed_by, i);
+		indent(x, at);
+		add(x, i + 1 < n ? "- " : "- However, ");
+		add_less(x, e);
+		add(x, ", because ");
+		kr_words_edge(x->w, e);
+		add_reasons(x, e, KR_NONE);
+		add(x, i + 1 < n ? ".\n" : ": a contradiction!\n");
+	}
+}
+
+static void enter(struct explaining *x, uint32_t at, uint32_t indented, const char *label)
+{
+	const struct kr_case *c = &x->arg->cases.at[at];
+	struct level *level = &x->stack[x->depth++];
+
+	*level = (struct level){.at = at, .indent = indented};
+	if (label)
+		(void)snprintf(level->label, sizeof level->label, "%s", label);
+	for (uint32_t i = 0; i < c->count; i++)
+		show_step(x, &x->arg->steps.at[c->first + i], indented);
+	if (c->child[0] == KR_NONE)
+		close_case(x, c, indented);
+}
+
+static void enter_side(struct explaining *x, const struct level *from, uint32_t side)
+{
+	const struct kr_case *c = &x->arg->cases.at[from->at];
+	uint32_t child = c->child[side], assumed = x->arg->cases.at[child].assumed;
+	char label[sizeof from->label];
+
+	if (c->child[1] == KR_NONE) {
+		enter(x, child, from->indent, from->label);
+		return;
+	}
+	if (snprintf(label, sizeof label, "%s%s%u", from->label, from->label[0] ? "." : "", side + 1) >= (int)sizeof label)
+		label[sizeof label - 1] = '\0';
+	indent(x, from->indent);
+	kr_str_format(x->w->out, "Case %s: if ", label);
+	add_literal(x, assumed, true);
+	add(x, ", then\n");
+	x->reasons[assumed] = (struct reason){SHOWN_ASSUMED, 0};
+	enter(x, child, from->indent + 2, label);
+}
+
+static void show_cases(struct explaining *x)
+{
+	enter(x, 0, 2, NULL);
+	while (x->depth > 0) {
+		struct level *level = &x->stack[x->depth - 1];
+		const struct kr_case *c = &x->arg->cases.at[level->at];
+		if (level->next < 2 && c->child[level->next] != KR_NONE && x->depth < LEVELS_MOST)
+			enter_side(x, level, level->next++);
+		else
+			x->depth--;
+	}
+	if (x->hidden > 0)
+		kr_str_format(x->w->out, "  (%u inferred facts are left out here, [%u] to [%u]; --witness FILE has the whole proof.)\n", x->hidden, STEPS_MOST + 1, x->facts);
+}
+
+/* The argument is too long to be found here: the last cycle, and how many others there are. */
+static void show_summary(const struct explaining *x)
+{
+	struct kr_case last = {.closed_by = x->arg->cert->cycles.n - 1};
+
+	close_case(x, &last, 2);
+	kr_str_format(x->w->out, "  (This holds in one of many cases. The proof has %u cycles, one of which is there in each; --witness FILE has them all.)\n",
+		x->arg->cert->cycles.n);
+}
+
+void kr_explain_cycles(const struct kr_words *w, const struct kr_argument *arg)
+{
+	size_t n = 2 * (size_t)arg->choices.n;
+	struct explaining x = {.w = w, .arg = arg};
+
+	x.reasons = kr_mem_alloc(arg->mem, n, sizeof *x.reasons);
+	if (!x.reasons) {
+		w->out->failed = true;
+		return;
+	}
+	if (arg->complete)
+		show_cases(&x);
+	else
+		show_summary(&x);
+	kr_mem_free(arg->mem, x.reasons, n, sizeof *x.reasons);
+}

@@ -1,0 +1,70 @@
+/* Reports: a verdict and its certificate as text, JSON and pictures. The only code that formats results; it prints nothing itself.
+ *
+ * Every function here appends to `out` and takes its memory from out->mem; a failed allocation shows in out->failed, which the caller checks once. */
+#ifndef KR_REPORT_REPORT_H
+#define KR_REPORT_REPORT_H
+
+#include "base/str.h"
+#include "checkers/check.h"
+
+/* What a report speaks of; all borrowed. */
+struct kr_report {
+	const char *trace;                  /* as the user named it */
+	const struct kr_level *level;
+	enum kr_order order;
+	const struct kr_checker *checker;
+	const struct kr_history *history;   /* NULL: a limit was hit while it was read */
+	const struct kr_analysis *analysis; /* NULL: a limit was hit before or in the analysis */
+	const struct kr_verdict *verdict;   /* NULL: undecided, for `reason` */
+	const char *reason;                 /* why there is no verdict */
+	double read_seconds;                /* reading the trace, once for all levels */
+	double seconds;                     /* wall clock: reading, analysis and this level */
+	uint64_t peak_mib;                  /* peak memory of the process so far, rounded up */
+};
+
+enum kr_outcome kr_report_outcome(const struct kr_report *r);
+
+/* Why it is undecided; NULL when it is not. */
+const char *kr_report_reason(const struct kr_report *r);
+
+const char *kr_report_verdict(enum kr_outcome outcome); /* "satisfied", "violated", "unknown" */
+
+/* Name of the anomaly of a violated verdict (docs/levels.md), with its suffix: "G-single-session". */
+#define KR_ANOMALY_NAME_SIZE 48
+void kr_report_anomaly(const struct kr_history *h, const struct kr_certificate *cert, char out[KR_ANOMALY_NAME_SIZE]);
+
+/* The anomaly in one plain sentence, without a period; transactions by their ids. */
+void kr_report_sentence(const struct kr_report *r, struct kr_str *out);
+
+/* "TRACE<TAB>LEVEL<TAB>VERDICT[<TAB>ANOMALY]" and a newline; with `colour` the verdict between terminal escapes. */
+void kr_report_line(const struct kr_report *r, bool colour, struct kr_str *out);
+
+/* One JSON object on one line (docs/cli.md), without a newline; `stats` adds the field "stats". */
+void kr_report_json(const struct kr_report *r, bool stats, struct kr_str *out);
+
+/* The verdict in words (docs/cli.md), several lines. */
+void kr_report_explain(const struct kr_report *r, struct kr_str *out);
+
+/* One graph in the DOT language; nothing when the verdict is not a violation. */
+void kr_report_dot(const struct kr_report *r, struct kr_str *out);
+
+/* The table of `krait check --stats`: sizes, what each pass did, times, memory. */
+void kr_report_run_stats(const struct kr_report *r, struct kr_str *out);
+void kr_report_run_stats_json(const struct kr_report *r, struct kr_str *out); /* one JSON object */
+
+/* `krait stats`: what a history holds. Needs a set over its writes: KR_NOMEM when `ctx` has no memory for it, or a limit. */
+struct kr_trace_stats {
+	uint32_t txns, committed, aborted, unknown, sessions, keys, files, skipped;
+	uint64_t ops, by_kind[KR_OP_KINDS], reads_unknown; /* reads whose result the trace does not tell */
+	uint32_t ops_most;          /* operations of the longest transaction */
+	kr_txn longest;             /* that transaction, KR_NONE: no transactions */
+	uint64_t writes, duplicate_writes; /* writes of a value; those whose (key, value) was written before in the file */
+	uint32_t duplicate_pairs;   /* (key, value) pairs written more than once */
+	uint32_t kinds[KR_KIND_SET + 1]; /* keys by use */
+	bool timed;                 /* every transaction has begin and end */
+};
+enum kr_status kr_report_trace_stats(struct kr_ctx *ctx, const struct kr_history *h, struct kr_trace_stats *out);
+void kr_report_print_stats(const char *trace, const struct kr_history *h, const struct kr_trace_stats *stats, struct kr_str *out);
+void kr_report_json_stats(const char *trace, const struct kr_history *h, const struct kr_trace_stats *stats, struct kr_str *out); /* one line, no newline */
+
+#endif

@@ -1,0 +1,168 @@
+/* `krait stats`: counts of one history, in one walk over its operations. Duplicate writes, those of a value that was written to the key before, are
+ * found with a hash index over (key, value). Cost: linear in the operations. */
+#include "report/report.h"
+
+#include "base/hash.h"
+
+#include <string.h>
+
+struct pair { kr_key key; kr_value value; uint32_t writes; };
+
+struct counting {
+	struct kr_ctx *ctx;
+	const struct kr_history *h;
+	struct kr_trace_stats *out;
+	struct kr_table index;
+	KR_VEC(struct pair) pairs;
+};
+
+static enum kr_status count_write(struct counting *c, kr_key key, kr_value value)
+{
+	uint64_t hash = kr_hash_pair(key.i, value.i);
+	uint32_t id;
+
+	c->out->writes++;
+	for (kr_table_iter it = kr_table_find(&c->index, hash); (id = kr_table_next(&c->index, &it)) != KR_NONE;) {
+		struct pair *p = &c->pairs.at[id];
+		if (p->key.i != key.i || p->value.i != value.i)
+			continue;
+		c->out->duplicate_writes++;
+		c->out->duplicate_pairs += ++p->writes == 2;
+		return KR_OK;
+	}
+	if (!kr_table_reserve(&c->ctx->mem, &c->index) || !kr_vec_push(&c->ctx->mem, &c->pairs, (struct pair){key, value, 1}))
+		return KR_NOMEM;
+	kr_table_insert(&c->index, hash, c->pairs.n - 1);
+	return KR_OK;
+}
+
+static enum kr_status count_op(struct counting *c, const struct kr_operation *op)
+{
+	const struct kr_scan *scan;
+	enum kr_status status = KR_OK;
+
+	c->out->by_kind[op->kind]++;
+	switch ((enum kr_op_kind)op->kind) {
+	case KR_OP_READ: c->out->reads_unknown += !(op->flags & KR_OPF_KNOWN); return KR_OK;
+	case KR_OP_WRITE: return count_write(c, op->key, op->a);
+	case KR_OP_INSERT: return op->flags & KR_OPF_DONE ? count_write(c, op->key, op->a) : KR_OK;
+	case KR_OP_CAS: return op->flags & KR_OPF_DONE ? count_write(c, op->key, op->b) : KR_OK;
+	case KR_OP_UPDATE:
+		scan = &c->h->scans.at[op->scan];
+		for (uint32_t i = 0; status == KR_OK && i < scan->row_count; i++)
+			status = count_write(c, c->h->rows.at[scan->row_first + i].key, c->h->rows.at[scan->row_first + i].value);
+		return status;
+	default: return KR_OK;
+	}
+}
+
+static void count_txn(struct kr_trace_stats *out, const struct kr_history *h, kr_txn t)
+{
+	const struct kr_transaction *txn = &h->txns.at[t.i];
+
+	out->committed += txn->status == KR_COMMITTED;
+	out->aborted += txn->status == KR_ABORTED;
+	out->unknown += txn->status == KR_UNKNOWN;
+	out->timed &= (txn->flags & KR_TXN_HAS_BEGIN) && (txn->flags & KR_TXN_HAS_END);
+	if (out->longest.i == KR_NONE || txn->op_count > out->ops_most) {
+		out->longest = t;
+		out->ops_most = txn->op_count;
+	}
+}
+
+enum kr_status kr_report_trace_stats(struct kr_ctx *ctx, const struct kr_history *h, struct kr_trace_stats *out)
+{
+	struct kr_trace_stats stats = {.longest = {KR_NONE}, .timed = h->txns.n > 0};
+	struct counting c = {.ctx = ctx, .h = h, .out = &stats};
+	enum kr_status status = KR_OK;
+
+	stats.txns = h->txns.n;
+	stats.sessions = h->sessions.n;
+	stats.keys = h->keys.n;
+	stats.files = h->files.n;
+	stats.skipped = h->skipped;
+	stats.ops = h->ops.n;
+	for (kr_txn t = {0}; t.i < h->txns.n; t.i++)
+		count_txn(&stats, h, t);
+	for (uint32_t k = 0; k < h->keys.n; k++)
+		stats.kinds[h->keys.at[k].kind]++;
+	for (uint32_t i = 0; status == KR_OK && i < h->ops.n; i++)
+		if ((status = kr_ctx_tick(ctx)) == KR_OK)
+			status = count_op(&c, &h->ops.at[i]);
+	kr_table_done(&ctx->mem, &c.index);
+	kr_vec_done(&ctx->mem, &c.pairs);
+	if (status == KR_OK)
+		*out = stats;
+	return status;
+}
+
+/* ---- text ---- */
+
+static void line(struct kr_str *out, const char *what, uint64_t n) { kr_str_format(out, "  %-24s %llu\n", what, (unsigned long long)n); }
+
+void kr_report_print_stats(const char *trace, const struct kr_history *h, const struct kr_trace_stats *s, struct kr_str *out)
+{
+	kr_str_format(out, "%s\n  %-24s %s\n", trace, "format", h->format ? h->format : "unknown");
+	line(out, "transactions", s->txns);
+	line(out, "  committed", s->committed);
+	line(out, "  aborted", s->aborted);
+	line(out, "  unknown", s->unknown);
+	if (s->skipped > 0)
+		line(out, "  left out (bad)", s->skipped);
+	line(out, "operations", s->ops);
+	for (int kind = 0; kind < KR_OP_KINDS; kind++) {
+		char name[16] = "  ";
+		if (s->by_kind[kind] > 0)
+			line(out, strcat(name, kr_op_name((enum kr_op_kind)kind)), s->by_kind[kind]);
+	}
+	if (s->reads_unknown > 0)
+		line(out, "  reads without result", s->reads_unknown);
+	line(out, "sessions", s->sessions);
+	line(out, "keys", s->keys);
+	line(out, "values written", s->writes);
+	line(out, "  duplicates", s->duplicate_writes);
+	kr_str_format(out, "  %-24s %u", "longest transaction", s->ops_most);
+	if (s->longest.i != KR_NONE) {
+		kr_str_add(out, " (");
+		kr_history_print_name(h, h->txns.at[s->longest.i].id, out);
+		kr_str_add(out, ")");
+	}
+	kr_str_format(out, "\n  %-24s %s\n", "times", s->timed ? "every transaction" : "not every transaction");
+}
+
+/* ---- JSON ---- */
+
+static void field(struct kr_str *out, const char *name, uint64_t n) { kr_str_format(out, ", \"%s\": %llu", name, (unsigned long long)n); }
+
+void kr_report_json_stats(const char *trace, const struct kr_history *h, const struct kr_trace_stats *s, struct kr_str *out)
+{
+	const char *separator = "";
+
+	kr_str_add(out, "{\"trace\": ");
+	kr_str_json(out, trace, strlen(trace));
+	kr_str_format(out, ", \"format\": \"%s\"", h->format ? h->format : "unknown");
+	field(out, "txns", s->txns);
+	field(out, "committed", s->committed);
+	field(out, "aborted", s->aborted);
+	field(out, "unknown", s->unknown);
+	field(out, "skipped", s->skipped);
+	field(out, "ops", s->ops);
+	kr_str_add(out, ", \"ops_by_kind\": {");
+	for (int kind = 0; kind < KR_OP_KINDS; kind++) {
+		if (s->by_kind[kind] == 0)
+			continue;
+		kr_str_format(out, "%s\"%s\": %llu", separator, kr_op_name((enum kr_op_kind)kind), (unsigned long long)s->by_kind[kind]);
+		separator = ", ";
+	}
+	kr_str_add(out, "}");
+	field(out, "reads_without_result", s->reads_unknown);
+	field(out, "sessions", s->sessions);
+	field(out, "keys", s->keys);
+	field(out, "values_written", s->writes);
+	field(out, "duplicate_writes", s->duplicate_writes);
+	field(out, "duplicate_pairs", s->duplicate_pairs);
+	field(out, "ops_most", s->ops_most);
+	kr_str_add(out, ", \"longest\": ");
+	kr_history_json_value(h, s->longest.i == KR_NONE ? KR_ABSENT : h->txns.at[s->longest.i].id, out);
+	kr_str_format(out, ", \"times\": %s}", s->timed ? "true" : "false");
+}

@@ -1,0 +1,40 @@
+/* The line of a verdict, which scripts read: tabs between its parts, nothing else (docs/cli.md). */
+#include "report/report.h"
+
+#define GREEN "\033[32m"
+#define RED "\033[31m"
+#define YELLOW "\033[33m"
+#define PLAIN "\033[0m"
+
+enum kr_outcome kr_report_outcome(const struct kr_report *r) { return r->verdict ? r->verdict->outcome : KR_UNDECIDED; }
+
+const char *kr_report_reason(const struct kr_report *r)
+{
+	if (kr_report_outcome(r) != KR_UNDECIDED)
+		return NULL;
+
+	const char *reason = r->verdict ? r->verdict->reason : r->reason;
+
+	return reason && reason[0] ? reason : "no reason was given";
+}
+
+const char *kr_report_verdict(enum kr_outcome outcome)
+{
+	static const char *const names[] = {[KR_SATISFIED] = "satisfied", [KR_VIOLATED] = "violated", [KR_UNDECIDED] = "unknown"};
+
+	return names[outcome];
+}
+
+void kr_report_line(const struct kr_report *r, bool colour, struct kr_str *out)
+{
+	static const char *const colours[] = {[KR_SATISFIED] = GREEN, [KR_VIOLATED] = RED, [KR_UNDECIDED] = YELLOW};
+	enum kr_outcome outcome = kr_report_outcome(r);
+
+	kr_str_format(out, "%s\t%s\t%s%s%s", r->trace, r->level->id, colour ? colours[outcome] : "", kr_report_verdict(outcome), colour ? PLAIN : "");
+	if (outcome == KR_VIOLATED) {
+		char name[KR_ANOMALY_NAME_SIZE];
+		kr_report_anomaly(r->history, &r->verdict->certificate, name);
+		kr_str_format(out, "\t%s", name);
+	}
+	kr_str_add(out, "\n");
+}

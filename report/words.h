@@ -1,0 +1,54 @@
+/* Phrases: operations, versions and dependencies of a history in the user's own words. */
+#ifndef KR_REPORT_WORDS_H
+#define KR_REPORT_WORDS_H
+
+#include "base/str.h"
+#include "verify/verify.h"
+
+/* The transactions that a text speaks of, numbered as they are first mentioned, and the operations that matter to it. */
+struct kr_cast {
+	struct kr_mem *mem;
+	uint32_t ntxns;
+	uint32_t *number;    /* per transaction, from 1; 0: not mentioned so far */
+	KR_VEC(kr_txn) txns; /* by number */
+	KR_VEC(kr_op) ops;   /* in the order of mention, with repetitions */
+	bool failed;         /* out of memory */
+};
+
+void kr_cast_init(struct kr_cast *cast, struct kr_mem *mem, const struct kr_history *h);
+void kr_cast_done(struct kr_cast *cast);
+
+struct kr_words {
+	const struct kr_history *h;
+	struct kr_cast *cast; /* transactions are called "T3"; NULL: by their ids */
+	struct kr_str *out;
+};
+
+#define KR_WORDS_VALUE 40 /* bytes of a value that are shown */
+
+void kr_words_txn(const struct kr_words *w, kr_txn t);
+void kr_words_key(const struct kr_words *w, kr_key k);
+void kr_words_txns(const struct kr_words *w, const kr_txn *txns, uint32_t n); /* "a, b and c" */
+
+/* The version of k that `writer` (KR_NONE: nobody, the initial one) left: "x = 5", "x absent". */
+void kr_words_version(const struct kr_words *w, kr_key k, kr_txn writer);
+
+/* The order of two versions: "x: 5 (T1) VERB 10 (T2)". */
+void kr_words_order(const struct kr_words *w, kr_key k, kr_txn a, const char *verb, kr_txn b);
+
+/* What the operation tells of k, as a verb phrase: "read x = 5", "found x absent", "did not find x". */
+void kr_words_seen(const struct kr_words *w, kr_op op, kr_key k);
+
+/* The operation as in the trace: `r x 5`. */
+void kr_words_op(const struct kr_words *w, kr_op op);
+
+/* Why the edge holds when its guard does: "T2 read x = 5, which T1 wrote". */
+void kr_words_edge(const struct kr_words *w, const struct kr_cert_edge *e);
+
+/* The operation with which t leaves its version of k, i == KR_NONE: it writes none. */
+kr_op kr_words_last_write(const struct kr_history *h, kr_txn t, kr_key k);
+
+/* Does t read k with an operation whose result the trace tells? */
+bool kr_words_reads(const struct kr_history *h, kr_txn t, kr_key k);
+
+#endif
