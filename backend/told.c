@@ -1,0 +1,63 @@
+/* Told version orders: one depth-first search per question, over the pairs that the trace tells. Few traces tell any, and then few pairs are asked for. */
+#include "backend/told.h"
+
+enum kr_status kr_told_init(struct kr_told *told, const struct kr_asg *asg)
+{
+	struct kr_mem *mem = asg->mem;
+
+	*told = (struct kr_told){.asg = asg};
+	if (asg->norders == 0)
+		return KR_OK;
+	told->first = kr_mem_alloc(mem, (size_t)asg->nversions + 2, sizeof *told->first);
+	told->after = kr_mem_alloc(mem, asg->norders, sizeof *told->after);
+	told->seen = kr_mem_alloc(mem, asg->nversions, sizeof *told->seen);
+	if (!told->first || !told->after || !told->seen) {
+		kr_told_done(told);
+		return KR_NOMEM;
+	}
+	for (uint32_t i = 0; i < asg->norders; i++)
+		told->first[asg->orders[i].before.i + 2]++;
+	for (uint32_t v = 0; v < asg->nversions; v++)
+		told->first[v + 2] += told->first[v + 1];
+	for (uint32_t i = 0; i < asg->norders; i++) /* first[v + 1] is v's next place; in the end it is where v + 1 begins */
+		told->after[told->first[asg->orders[i].before.i + 1]++] = asg->orders[i].after;
+	return KR_OK;
+}
+
+void kr_told_done(struct kr_told *told)
+{
+	if (!told->asg)
+		return;
+
+	struct kr_mem *mem = told->asg->mem;
+
+	kr_mem_free(mem, told->first, (size_t)told->asg->nversions + 2, sizeof *told->first);
+	kr_mem_free(mem, told->after, told->asg->norders, sizeof *told->after);
+	kr_mem_free(mem, told->seen, told->asg->nversions, sizeof *told->seen);
+	kr_vec_done(mem, &told->stack);
+	*told = (struct kr_told){0};
+}
+
+enum kr_status kr_told_before(struct kr_told *told, kr_version a, kr_version b, bool *before)
+{
+	*before = kr_asg_is_initial(told->asg, a) && a.i != b.i;
+	if (*before || !told->first)
+		return KR_OK;
+	told->question++;
+	kr_vec_clear(&told->stack);
+	if (!kr_vec_push(told->asg->mem, &told->stack, a))
+		return KR_NOMEM;
+	while (told->stack.n > 0 && !*before) {
+		kr_version v = kr_vec_pop(&told->stack);
+		for (uint32_t i = told->first[v.i]; i < told->first[v.i + 1]; i++) {
+			kr_version next = told->after[i];
+			if (told->seen[next.i] == told->question)
+				continue;
+			told->seen[next.i] = told->question;
+			*before = *before || next.i == b.i;
+			if (!kr_vec_push(told->asg->mem, &told->stack, next))
+				return KR_NOMEM;
+		}
+	}
+	return KR_OK;
+}

@@ -1,0 +1,22 @@
+/* The version orders that the trace tells, closed under transitivity: also through versions whose writers did not take effect. */
+#ifndef KR_BACKEND_TOLD_H
+#define KR_BACKEND_TOLD_H
+
+#include "ir/asg.h"
+
+struct kr_told {
+	const struct kr_asg *asg;
+	uint32_t *first;   /* nversions + 1; NULL: the trace tells no orders */
+	kr_version *after; /* told directly to come after v: after[first[v] .. first[v + 1]) */
+	uint32_t *seen;    /* per version: the last question that reached it */
+	uint32_t question;
+	KR_VEC(kr_version) stack;
+};
+
+enum kr_status kr_told_init(struct kr_told *told, const struct kr_asg *asg);
+void kr_told_done(struct kr_told *told);
+
+/* Is a told to come before b? The initial version is told to come before all others of its key. O(orders of the key). */
+enum kr_status kr_told_before(struct kr_told *told, kr_version a, kr_version b, bool *before);
+
+#endif

@@ -1,0 +1,247 @@
+/* Random tiny histories against brute force: the two oracles against each other, the product against them, at every order, with every back end that decides and every
+ * optimising pass switched off in turn; every certificate read back, and mutated. And the anomalies that the generator plants.
+ *
+ * KRAIT_ORACLE_COUNT: how many histories (default: as many as a minute takes); KRAIT_ORACLE_SEED: another sequence; KRAIT_ORACLE_BACKEND: that back end alone. A difference
+ * is shrunk and printed as a trace. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "frontend/generate.h"
+#include "frontend/native_write.h"
+#include "oracle.h"
+#include "product.h"
+#include "tiny.h"
+
+static const uint64_t work = UINT64_C(20000000);
+
+static uint64_t from_environment(const char *name, uint64_t by_default)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoull(text, NULL, 10) : by_default;
+}
+
+static void print(const struct tiny *tiny)
+{
+	struct kr_ctx ctx;
+	struct kr_history h;
+	struct kr_str text;
+
+	kr_ctx_init(&ctx, 0, 0);
+	if (tiny_history(tiny, &ctx, &h) != KR_OK)
+		return;
+	kr_str_init(&text, &ctx.mem);
+	kr_native_write_text(&ctx, &h, &text, NULL);
+	print_message("%s", kr_str_text(&text));
+	for (int order = 0; order < 3; order++)
+		print_message("# %s: replay %s, graph %s\n", kr_order_name((enum kr_order)order), oracle_replay(&h, (enum kr_order)order, work) ? "violated" : "satisfied",
+			oracle_graph(&h, (enum kr_order)order, work) ? "violated" : "satisfied");
+	kr_str_done(&text);
+	kr_history_done(&h);
+}
+
+/* Runs `fails` on random histories; when it finds fault with one, shrinks, prints and fails. Returns how many histories were valid traces. */
+static uint64_t try_many(uint64_t count, const char *(*fails)(const struct tiny *tiny, void *data), void *data)
+{
+	struct kr_rng rng;
+	uint64_t valid = 0, n = 0;
+
+	kr_rng_init(&rng, from_environment("KRAIT_ORACLE_SEED", 1));
+	for (; valid < count && n < 10 * count; n++) {
+		struct tiny tiny;
+		struct kr_ctx ctx;
+		struct kr_history h;
+		tiny_random(&tiny, &rng, (enum tiny_mix)(n % TINY_MIXES));
+		kr_ctx_init(&ctx, 0, 0);
+		if (tiny_history(&tiny, &ctx, &h) != KR_OK)
+			continue;
+		kr_history_done(&h);
+		valid++;
+		if (fails(&tiny, data)) {
+			const char *why = tiny_shrink(&tiny, fails, data);
+			print(&tiny);
+			fail_msg("history %llu: %s", (unsigned long long)n, why);
+		}
+	}
+	return valid;
+}
+
+/* ---- the oracles ---- */
+
+struct counts { uint64_t satisfied[3], violated[3], too_large; };
+
+static const char *oracles_differ(const struct tiny *tiny, void *data)
+{
+	struct counts *counts = data;
+	struct kr_ctx ctx;
+	struct kr_history h;
+	const char *why = NULL;
+
+	kr_ctx_init(&ctx, 0, 0);
+	if (tiny_history(tiny, &ctx, &h) != KR_OK)
+		return NULL;
+	for (int order = 0; order < 3; order++) {
+		enum oracle_answer replay = oracle_replay(&h, (enum kr_order)order, work), graph = oracle_graph(&h, (enum kr_order)order, work);
+		if (replay > ORACLE_VIOLATED || graph > ORACLE_VIOLATED)
+			counts->too_large++;
+		else if (replay != graph)
+			why = "the oracles differ";
+		counts->satisfied[order] += replay == ORACLE_SATISFIED;
+		counts->violated[order] += replay == ORACLE_VIOLATED;
+	}
+	kr_history_done(&h);
+	return why;
+}
+
+static void oracles_agree(void **state)
+{
+	struct counts counts = {{0}, {0}, 0};
+	uint64_t valid = try_many(from_environment("KRAIT_ORACLE_COUNT", 50000), oracles_differ, &counts);
+
+	(void)state;
+	print_message("oracles: %llu histories", (unsigned long long)valid);
+	for (int order = 0; order < 3; order++)
+		print_message(", %s %llu satisfied %llu violated", kr_order_name((enum kr_order)order), (unsigned long long)counts.satisfied[order],
+			(unsigned long long)counts.violated[order]);
+	print_message(", %llu too large\n", (unsigned long long)counts.too_large);
+	for (int order = 0; order < 3; order++) { /* worth trying only when both are frequent */
+		assert_true(counts.satisfied[order] * 5 > valid);
+		assert_true(counts.violated[order] * 5 > valid);
+	}
+	assert_int_equal(counts.too_large, 0);
+}
+
+/* ---- the product ---- */
+
+static const char *product_is_wrong(const struct tiny *tiny, void *data)
+{
+	struct product *product = data;
+	struct kr_ctx ctx;
+	struct kr_history h;
+	const char *why = NULL;
+
+	kr_ctx_init(&ctx, 0, 0);
+	if (tiny_history(tiny, &ctx, &h) != KR_OK)
+		return NULL;
+	product->seed++;
+	for (int order = 0; order < 3 && !why; order++) {
+		enum oracle_answer truth = oracle_replay(&h, (enum kr_order)order, work);
+		if (truth <= ORACLE_VIOLATED)
+			why = product_differs(product, &h, (enum kr_order)order, truth);
+	}
+	kr_history_done(&h);
+	return why;
+}
+
+/* While shrinking, the same mutations and all pipelines are tried on each smaller history. */
+static const char *product_is_wrong_again(const struct tiny *tiny, void *data)
+{
+	struct product *product = data;
+	const char *why = NULL;
+
+	product->thorough = true;
+	for (int seed = 0; seed < 20 && !why; seed++)
+		why = product_is_wrong(tiny, data);
+	return why;
+}
+
+static void product_agrees_with_the_oracles(void **state)
+{
+	struct product product = {.seed = 1, .only = getenv("KRAIT_ORACLE_BACKEND")};
+	uint64_t count = from_environment("KRAIT_ORACLE_COUNT", 4000);
+	struct kr_rng rng;
+	uint64_t n = 0;
+
+	(void)state;
+	kr_rng_init(&rng, from_environment("KRAIT_ORACLE_SEED", 1));
+	for (uint64_t valid = 0; valid < count; n++) {
+		struct tiny tiny;
+		struct kr_ctx ctx;
+		struct kr_history h;
+		tiny_random(&tiny, &rng, (enum tiny_mix)(n % TINY_MIXES));
+		kr_ctx_init(&ctx, 0, 0);
+		if (tiny_history(&tiny, &ctx, &h) != KR_OK)
+			continue;
+		kr_history_done(&h);
+		valid++;
+		product.thorough = valid % 16 == 0;
+		const char *why = product_is_wrong(&tiny, &product);
+		if (why) {
+			print_message("history %llu: %s\n", (unsigned long long)n, why);
+			why = tiny_shrink(&tiny, product_is_wrong_again, &product);
+			print(&tiny);
+			fail_msg("shrunk: %s", why ? why : "(no longer)");
+		}
+	}
+	print_message("product: %llu checks, %llu satisfied, %llu violated; %llu times unsupported%s%s; %llu mutated certificates, %llu of them still right\n",
+		(unsigned long long)product.checks, (unsigned long long)product.satisfied, (unsigned long long)product.violated,
+		(unsigned long long)product.unsupported, product.unsupported ? ": " : "", product.unsupported_why, (unsigned long long)product.mutated,
+		(unsigned long long)product.mutated_valid);
+	assert_true(product.satisfied * 5 > product.satisfied + product.violated);
+	assert_true(product.violated * 5 > product.satisfied + product.violated);
+}
+
+/* ---- planted anomalies ---- */
+
+static const struct {
+	const char *anomaly;
+	bool violated[3]; /* by order: straight from what each anomaly is */
+} plants[] = {
+	{"garbage", {true, true, true}},
+	{"g1a", {true, true, true}},
+	{"g1b", {true, true, true}},
+	{"g1c", {true, true, true}},
+	{"g0", {true, true, true}},
+	{"lost-update", {true, true, true}},
+	{"read-skew", {true, true, true}},
+	{"write-skew", {true, true, true}},
+	{"long-fork", {true, true, true}},
+	{"stale-read-session", {false, true, true}},
+	{"stale-read-realtime", {false, false, true}},
+};
+
+/* The plant alone, by the oracles; with the three kinds of initial values. */
+static void plants_are_what_they_say(void **state)
+{
+	(void)state;
+	for (size_t i = 0; kr_generate_anomaly(i, NULL); i++) {
+		assert_true(i < KR_COUNT(plants));
+		assert_string_equal(kr_generate_anomaly(i, NULL), plants[i].anomaly);
+		for (int initial = 0; initial < 3; initial++) {
+			struct kr_generate_options options;
+			struct kr_ctx ctx;
+			struct kr_history h;
+			kr_generate_defaults(&options);
+			options.txns = 0;
+			options.keys = options.sessions = 1;
+			options.initial = (enum kr_initial)initial;
+			options.anomaly = plants[i].anomaly;
+			kr_ctx_init(&ctx, 0, 0);
+			assert_int_equal(kr_generate(&ctx, &options, &h, NULL), KR_OK);
+			for (int order = 0; order < 3; order++) {
+				enum oracle_answer expected = plants[i].violated[order] ? ORACLE_VIOLATED : ORACLE_SATISFIED;
+				if (oracle_replay(&h, (enum kr_order)order, work) != expected || oracle_graph(&h, (enum kr_order)order, work) != expected)
+					fail_msg("%s, order %s", plants[i].anomaly, kr_order_name((enum kr_order)order));
+			}
+			kr_history_done(&h);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(oracles_agree),
+		cmocka_unit_test(product_agrees_with_the_oracles),
+		cmocka_unit_test(plants_are_what_they_say),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
