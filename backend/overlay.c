@@ -1,5 +1,5 @@
 /* Chosen edges over the known graph (overlay.h). Order: Kahn's algorithm over both edge lists. Cycles: for a chosen edge among the nodes that no order reaches, a 0-1
- * breadth-first search from its head back to its tail, known edges free and chosen ones costing one; what it uses is avoided by the next. Given an order that most edges
+ * breadth-first search from its head back to its tail, known edges free and chosen ones costing one; links of a cycle found start no other. Given an order that most edges
  * keep, an edge that breaks it is first searched for a way back within the part of the order that it spans: local, and short cycles. Otherwise O(edges) each. */
 #include "backend/overlay.h"
 
@@ -16,7 +16,9 @@ enum kr_status kr_overlay_init(struct kr_overlay *o, struct kr_ir *ir, const uin
 	o->rank = kr_mem_alloc(mem, ir->nnodes, sizeof *o->rank);
 	o->via = kr_mem_alloc(mem, ir->nnodes, sizeof *o->via);
 	o->cost = kr_mem_alloc(mem, ir->nnodes, 1);
-	if (!o->head || !o->order || !o->rank || !o->via || !o->cost)
+	o->ready = kr_mem_alloc(mem, KR_BITS_WORDS(ir->nnodes), sizeof *o->ready);
+	o->by_preference = kr_mem_alloc(mem, ir->nnodes, sizeof *o->by_preference);
+	if (!o->ready || !o->by_preference || !o->head || !o->order || !o->rank || !o->via || !o->cost)
 		return KR_NOMEM;
 	kr_overlay_clear(o);
 	return KR_OK;
@@ -32,6 +34,8 @@ void kr_overlay_done(struct kr_overlay *o)
 	kr_mem_free(mem, o->rank, o->ir->nnodes, sizeof *o->rank);
 	kr_mem_free(mem, o->via, o->ir->nnodes, sizeof *o->via);
 	kr_mem_free(mem, o->cost, o->ir->nnodes, 1);
+	kr_mem_free(mem, o->ready, KR_BITS_WORDS(o->ir->nnodes), sizeof *o->ready);
+	kr_mem_free(mem, o->by_preference, o->ir->nnodes, sizeof *o->by_preference);
 }
 
 void kr_overlay_clear(struct kr_overlay *o)
@@ -73,36 +77,76 @@ static void count_degrees(struct kr_overlay *o)
 		o->via[target(o, l)]++;
 }
 
-static void emit(struct kr_overlay *o, uint32_t node)
+/* Ready nodes wait in `order` behind those emitted (breadth first), or in the set `ready` (by preference). */
+struct queue {
+	struct kr_overlay *o;
+	uint32_t n;   /* in order, breadth first */
+	uint32_t low; /* no preference below is in the set */
+};
+
+static void enqueue(struct queue *q, uint32_t node)
 {
-	o->rank[node] = o->norder;
-	o->order[o->norder++].i = node;
+	struct kr_overlay *o = q->o;
+	if (!o->prefer) {
+		o->order[q->n++].i = node;
+		return;
+	}
+	kr_bits_set(o->ready, o->prefer[node]);
+	if (o->prefer[node] < q->low)
+		q->low = o->prefer[node];
 }
 
-static void release(struct kr_overlay *o, uint32_t node)
+/* Moves the next ready node to its place in order; false when there is none. */
+static bool dequeue(struct queue *q, uint32_t *node)
 {
-	if (--o->via[node] == 0)
-		emit(o, node);
+	struct kr_overlay *o = q->o;
+	uint32_t words = (uint32_t)KR_BITS_WORDS(o->ir->nnodes), w = q->low / 64;
+	if (!o->prefer) {
+		*node = o->norder < q->n ? o->order[o->norder].i : KR_NONE;
+	} else {
+		while (w < words && o->ready[w] == 0)
+			w++;
+		*node = KR_NONE;
+		if (w < words) {
+			q->low = w * 64 + (uint32_t)__builtin_ctzll(o->ready[w]);
+			kr_bits_clear(o->ready, q->low);
+			*node = o->by_preference[q->low];
+		}
+	}
+	if (*node == KR_NONE)
+		return false;
+	o->rank[*node] = o->norder;
+	o->order[o->norder++].i = *node;
+	return true;
+}
+
+static void release(struct queue *q, uint32_t node)
+{
+	if (--q->o->via[node] == 0)
+		enqueue(q, node);
 }
 
 enum kr_status kr_overlay_sort(struct kr_overlay *o)
 {
 	const struct kr_ir *ir = o->ir;
+	struct queue q = {o, 0, 0};
+	uint32_t v;
 	count_degrees(o);
 	o->norder = 0;
 	memset(o->rank, 0xff, (size_t)ir->nnodes * sizeof *o->rank);
-	for (uint32_t v = 0; v < ir->nnodes; v++) {
+	for (v = 0; v < ir->nnodes; v++) {
+		if (o->prefer)
+			o->by_preference[o->prefer[v]] = v;
 		if (o->via[v] == 0)
-			emit(o, v);
+			enqueue(&q, v);
 	}
-	for (uint32_t done = 0; done < o->norder; done++) {
-		uint32_t v = o->order[done].i;
+	while (dequeue(&q, &v)) {
 		if (is_active(o, v)) {
 			for (uint32_t e = ir->head.at[v]; e != KR_NONE; e = ir->next.at[e])
-				release(o, ir->edges.at[e].to.i);
+				release(&q, ir->edges.at[e].to.i);
 		}
 		for (uint32_t l = o->head[v]; l != KR_NONE; l = o->next.at[l])
-			release(o, target(o, l));
+			release(&q, target(o, l));
 		enum kr_status status = kr_ctx_tick(ir->ctx);
 		if (status)
 			return status;
@@ -115,7 +159,7 @@ enum kr_status kr_overlay_sort(struct kr_overlay *o)
 /* `via` holds, per node, the step by which it was reached: a known edge e as 2e, a link l as 2l + 1. */
 struct finder {
 	struct kr_overlay *o;
-	uint64_t *used;             /* set of links that are in a cycle already */
+	uint64_t *used;             /* set of links that are in a cycle already: they start no other, but may take part in one */
 	KR_VEC(uint32_t) now;
 	KR_VEC(uint32_t) later;
 	KR_VEC(uint32_t) steps;     /* of the path found, backwards */
@@ -152,10 +196,8 @@ static enum kr_status expand(struct finder *f, uint32_t v)
 		for (uint32_t e = ir->head.at[v]; e != KR_NONE && !status; e = ir->next.at[e])
 			status = offer(f, ir->edges.at[e].to.i, 2 * e, false);
 	}
-	for (uint32_t l = o->head[v]; l != KR_NONE && !status; l = o->next.at[l]) {
-		if (!kr_bits_get(f->used, l))
-			status = offer(f, target(o, l), 2 * l + 1, true);
-	}
+	for (uint32_t l = o->head[v]; l != KR_NONE && !status; l = o->next.at[l])
+		status = offer(f, target(o, l), 2 * l + 1, true);
 	return status ? status : kr_ctx_tick(ir->ctx);
 }
 
@@ -229,9 +271,7 @@ static enum kr_status try_link(struct finder *f, uint32_t link, struct kr_proof 
 {
 	struct kr_overlay *o = f->o;
 	bool found = false;
-	kr_bits_set(f->used, link); /* not within its own way back */
 	enum kr_status status = find_path(f, target(o, link), source(o, link), &found);
-	kr_bits_clear(f->used, link);
 	if (!status && found) {
 		status = record(f, link, proof);
 		f->found++;

@@ -16,6 +16,9 @@ struct kr_overlay {
 	uint32_t norder;            /* nodes emitted; == nnodes iff acyclic */
 	uint32_t *rank;             /* per node: place in order; KR_NONE: on or behind a cycle */
 	const uint32_t *place;      /* per node: an order that known edges keep and most links do; cycles are looked for near where it is broken. NULL: none; borrowed */
+	const uint32_t *prefer;     /* per node: a permutation; among ready nodes the sort takes the least. NULL: breadth first; borrowed */
+	uint64_t *ready;            /* scratch of the sort: set of preferences */
+	uint32_t *by_preference;    /* scratch of the sort: node at a preference */
 	uint32_t *via;              /* scratch of the path search */
 	uint8_t *cost;
 };
@@ -26,11 +29,10 @@ void kr_overlay_done(struct kr_overlay *o);
 void kr_overlay_clear(struct kr_overlay *o);
 enum kr_status kr_overlay_add(struct kr_overlay *o, struct kr_link link); /* link.edge == KR_NONE */
 
-/* Fills order and rank. */
+/* Fills order and rank, keeping to `prefer` where edges allow. */
 enum kr_status kr_overlay_sort(struct kr_overlay *o);
 
-/* After a sort that found no full order: appends up to `most` short cycles to the proof, each as a closed cycle, with as few chosen edges as can be. Cycles share no chosen edge
- * where that is possible. At least one is found. */
+/* After a sort that found no full order: appends up to `most` short cycles to the proof, each as a closed cycle, with few chosen edges. At least one is found. */
 enum kr_status kr_overlay_cycles(struct kr_overlay *o, struct kr_proof *proof, uint32_t most);
 
 #endif

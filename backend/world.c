@@ -287,6 +287,7 @@ enum kr_status kr_candidate_complete(struct kr_candidate *w)
 		w->place[w->order[i].i] = i;
 	status = add_order(w);
 	w->whole.place = w->place;
+	w->chosen.prefer = w->place; /* the next candidate keeps to this one */
 	return status ? status : kr_overlay_sort(&w->whole);
 }
 

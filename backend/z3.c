@@ -10,7 +10,7 @@
 #include "backend/solver_z3.h"
 #include "backend/world.h"
 
-enum { CYCLES_PER_ROUND = 64 };
+enum { CYCLES_PER_ROUND = 512 };
 
 struct search {
 	struct kr_ir *ir;

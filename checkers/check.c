@@ -9,6 +9,15 @@
 
 static double seconds_since(int64_t start) { return (double)(kr_now_ns() - start) * 1e-9; }
 
+static void begin(struct kr_verdict *out, struct kr_mem *mem)
+{
+	out->outcome = KR_UNDECIDED;
+	out->backend = NULL;
+	kr_certificate_init(&out->certificate, mem);
+	out->certificate.level = out->level->id;
+	out->certificate.order = out->order;
+}
+
 static const struct kr_anomaly *first_anomaly(const struct kr_analysis *analysis, const struct kr_level *level)
 {
 	for (uint32_t i = 0; i < analysis->anomalies.n; i++) {
@@ -60,16 +69,42 @@ static enum kr_status decide(struct kr_ir *ir, const struct kr_check_options *op
 	return status;
 }
 
-static enum kr_status decide_graph(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_check_options *options, struct kr_verdict *out,
-	struct kr_err *err)
+static enum kr_status decide_order(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_check_options *options, enum kr_order order,
+	struct kr_verdict *out, struct kr_err *err)
 {
 	struct kr_ir ir;
-	enum kr_status status = kr_ir_init(&ir, ctx, &analysis->asg, options->level, options->order);
+	enum kr_status status = kr_ir_init(&ir, ctx, &analysis->asg, options->level, order);
 	if (status)
 		return status;
 	status = decide(&ir, options, out, err);
 	kr_ir_done(&ir);
 	return status;
+}
+
+/* Does some session hold two transactions that may have taken effect? */
+static bool has_sessions(const struct kr_asg *asg)
+{
+	uint32_t members = 0;
+	for (uint32_t t = 0; t < asg->ntxns; t++)
+		members += asg->txns[t].session != KR_NONE && asg->txns[t].presence != KR_ABSENT_TXN;
+	return members > asg->nsessions;
+}
+
+/* An order only adds edges, so a world of the stronger order is a world of the weaker one, and it is found far more easily: sessions are chains, and little is left to choose.
+ * Plain levels are therefore tried with session order first; a violation there says nothing and is dropped. */
+static enum kr_status decide_graph(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_check_options *options, struct kr_verdict *out,
+	struct kr_err *err)
+{
+	bool by_hand = options->passes || options->backend || options->pass_options.dump_after;
+	if (options->order == KR_ORDER_NONE && !by_hand && has_sessions(&analysis->asg)) {
+		enum kr_status status = decide_order(ctx, analysis, options, KR_ORDER_SESSION, out, err);
+		if (status || out->outcome == KR_SATISFIED)
+			return status;
+		kr_certificate_done(&out->certificate);
+		kr_vec_clear(&out->passes);
+		begin(out, &ctx->mem);
+	}
+	return decide_order(ctx, analysis, options, options->order, out, err);
 }
 
 static enum kr_status verify(struct kr_ctx *ctx, const struct kr_history *h, struct kr_verdict *out, struct kr_err *err)
@@ -98,11 +133,9 @@ enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const st
 	struct kr_verdict *out, struct kr_err *err)
 {
 	int64_t start = kr_now_ns();
-	*out = (struct kr_verdict){.level = options->level, .order = options->order, .outcome = KR_UNDECIDED};
+	*out = (struct kr_verdict){.level = options->level, .order = options->order};
 	out->checker = options->checker ? options->checker : kr_checker_for(options->level);
-	kr_certificate_init(&out->certificate, &ctx->mem);
-	out->certificate.level = options->level->id;
-	out->certificate.order = options->order;
+	begin(out, &ctx->mem);
 	const struct kr_anomaly *anomaly = first_anomaly(analysis, options->level);
 	enum kr_status status;
 	if (anomaly) {
