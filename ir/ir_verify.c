@@ -120,8 +120,11 @@ static enum kr_status verify_sources(const struct kr_ir *ir, struct kr_err *err)
 			continue;
 
 		uint32_t n = count_candidates(ir, (kr_obs){o});
+		bool bound = ir->asg->keys[ir->asg->obs[o].key.i].open_initial; /* other observations may bind the initial value */
 
 		KR_IR_CHECK(n > 0, "observation %u has no candidate", o);
+		KR_IR_CHECK(n == 1 || bound || ir->source[o].i == KR_NONE || ir->source_age[o] > 0,
+			"observation %u has several candidates, but its source is said to be given", o);
 		KR_IR_CHECK(n > 1 || !(ir->facts & KR_FACT_WR) || ir->source[o].i != KR_NONE,
 			"observation %u has one candidate, but no source in spite of the fact wr", o);
 	}

@@ -43,8 +43,8 @@ uint32_t kr_only_find(struct kr_only *only, kr_obs o, kr_version *v)
 	for (uint32_t i = 0; i < set->n && n < 2; i++) {
 		if (asg->versions[set->first[i].i].writer.i == obs->txn.i)
 			continue;
-		if (n++ == 0)
-			*v = set->first[i];
+		*v = set->first[i];
+		n++;
 	}
 	return n;
 }

@@ -20,7 +20,7 @@ struct kr_only {
 enum kr_status kr_only_init(struct kr_only *only, const struct kr_ir *ir);
 void kr_only_done(struct kr_only *only);
 
-/* How many candidates observation o has: 0, 1 or 2 (two or more). The first is put into *v if there is one. Amortised O(1). */
+/* How many candidates observation o has: 0, 1 (then *v is it) or 2 (two or more). Amortised O(1). */
 uint32_t kr_only_find(struct kr_only *only, kr_obs o, kr_version *v);
 
 #endif

@@ -2,31 +2,27 @@
  *
  * v initial: rw to the key's earliest writers, those not known to follow another writer of the key. v written: rw to the transactions that read v and
  * write the key themselves, and to the next versions of the given order. What lies behind a target is implied, since a path of wr and ww edges leads
- * there; a predicate observation, whose rw goes only to versions that change its match, looks behind the targets that it passes over.
+ * there. For predicate observations it is the same: with one candidate known to be the source, every other version is outside the set.
  * Right because each target's version is initial's successor, a given successor, or written by a reader of v (wr(v) forbids the other order).
  * Needs wr and ww. Cost: linear in observations, versions and orders: where readers x targets of a version exceed SPREAD x (readers + targets), the
- * initial version's are left to the saturate pass, and of the others two are kept (two read-modify-writes of one version already refute most levels).
- * Walks behind passed-over targets have a budget of the same size. */
+ * initial version's are left to the saturate pass, and of the others a few are kept (two read-modify-writes of one version already refute most levels). */
 #include "passes/pass.h"
 
 #include "passes/orders.h"
 
-enum { SPREAD = 16, KEPT = 2 };
+enum { SPREAD = 16, KEPT = 4 };
 
 struct work {
 	struct kr_ir *ir;
 	struct kr_orders orders;
-	kr_version *before;  /* per version: an earlier version that is known to lead to it by wr or ww, or KR_NONE */
+	uint8_t *follows;    /* per version: another written one is known to lead to it by wr or ww */
 	uint32_t *readers;   /* per version: observations that saw it */
 	uint32_t *rmw_first; /* per version: into rmw; nversions + 2 */
 	kr_version *rmw;     /* versions written by the readers of a version */
 	uint32_t nrmw;
 	uint32_t *early_first;    /* per key: into early; nkeys + 1 */
-	KR_VEC(kr_version) early; /* versions of present writers without `before` */
+	KR_VEC(kr_version) early; /* versions of present writers that follow none */
 	uint32_t *linked;         /* per transaction: 1 + the last observer that got an edge to it */
-	uint32_t *visited;        /* per version: 1 + the last predicate observation that looked behind it */
-	KR_VEC(kr_version) stack;
-	uint64_t budget;
 };
 
 static bool too_many(uint64_t readers, uint64_t targets) { return readers * targets > SPREAD * (readers + targets); }
@@ -61,7 +57,7 @@ static enum kr_status count_successors(struct work *w)
 		w->rmw_first[v.i + 2]++;
 		w->nrmw++;
 		if (!kr_asg_is_initial(asg, v))
-			w->before[u.i] = v;
+			w->follows[u.i] = 1;
 	}
 	for (uint32_t v = 1; v <= asg->nversions; v++)
 		w->rmw_first[v + 1] += w->rmw_first[v];
@@ -85,7 +81,7 @@ static enum kr_status fill_successors(struct work *w)
 		if (kr_asg_is_initial(asg, (kr_version){v}))
 			continue;
 		for (uint32_t i = kr_orders_begin(&w->orders, (kr_version){v}); i < kr_orders_end(&w->orders, (kr_version){v}); i++)
-			w->before[w->orders.after.at[i].i].i = v;
+			w->follows[w->orders.after.at[i].i] = 1;
 	}
 	return KR_OK;
 }
@@ -97,7 +93,7 @@ static enum kr_status collect_early(struct work *w)
 	for (uint32_t k = 0; k < asg->nkeys; k++) {
 		w->early_first[k] = w->early.n;
 		for (uint32_t v = asg->keys[k].first + 1; v < asg->keys[k + 1].first; v++) {
-			if (w->ir->presence[writer_of(w, (kr_version){v}).i] != KR_PRESENT || w->before[v].i != KR_NONE)
+			if (w->ir->presence[writer_of(w, (kr_version){v}).i] != KR_PRESENT || w->follows[v])
 				continue;
 			if (!kr_vec_push(&w->ir->ctx->mem, &w->early, (kr_version){v}))
 				return KR_NOMEM;
@@ -112,16 +108,19 @@ static enum kr_status collect_early(struct work *w)
 static enum kr_status link_to(struct work *w, kr_obs o, kr_version target)
 {
 	struct kr_ir *ir = w->ir;
-	kr_txn from = ir->asg->obs[o.i].txn;
+	const struct kr_observation *obs = &ir->asg->obs[o.i];
+	kr_txn from = obs->txn;
 	kr_txn to = writer_of(w, target);
 
 	if (to.i == from.i || w->linked[to.i] == from.i + 1)
+		return KR_OK;
+	if (obs->predicate && kr_asg_in_set(ir->asg, obs->set, target)) /* only where the source was inferred */
 		return KR_OK;
 	w->linked[to.i] = from.i + 1;
 	return kr_ir_add_edge(ir, (struct kr_edge){kr_ir_out(ir, KR_RW, from), kr_ir_in(ir, KR_RW, to), o.i, KR_RW, KR_RULE_LATER});
 }
 
-static enum kr_status link_initial_item(struct work *w, kr_obs o)
+static enum kr_status link_initial(struct work *w, kr_obs o)
 {
 	uint32_t key = w->ir->asg->obs[o.i].key.i;
 	uint32_t n = w->early_first[key + 1] - w->early_first[key];
@@ -134,27 +133,7 @@ static enum kr_status link_initial_item(struct work *w, kr_obs o)
 	return status;
 }
 
-/* To the versions outside the set, less those that another such version leads to. */
-static enum kr_status link_initial_predicate(struct work *w, kr_obs o)
-{
-	const struct kr_asg *asg = w->ir->asg;
-	const struct kr_observation *obs = &asg->obs[o.i];
-	uint32_t end = asg->keys[obs->key.i + 1].first;
-	enum kr_status status = KR_OK;
-
-	if (too_many(w->readers[w->ir->source[o.i].i], end - asg->keys[obs->key.i].first))
-		return KR_OK;
-	for (uint32_t v = asg->keys[obs->key.i].first + 1; v < end && !status; v++) {
-		kr_version before = w->before[v];
-		bool implied = before.i != KR_NONE && !kr_asg_in_set(asg, obs->set, before);
-
-		if (!implied && w->ir->presence[writer_of(w, (kr_version){v}).i] == KR_PRESENT && !kr_asg_in_set(asg, obs->set, (kr_version){v}))
-			status = link_to(w, o, (kr_version){v});
-	}
-	return status;
-}
-
-static enum kr_status link_item(struct work *w, kr_obs o)
+static enum kr_status link_later(struct work *w, kr_obs o)
 {
 	kr_version v = w->ir->source[o.i];
 	uint32_t end = w->rmw_first[v.i + 1];
@@ -169,52 +148,15 @@ static enum kr_status link_item(struct work *w, kr_obs o)
 	return status;
 }
 
-/* A version known to be later than what o saw: a target, or to be passed over and looked behind. */
-static enum kr_status meet(struct work *w, kr_obs o, kr_version v)
-{
-	if (w->visited[v.i] == o.i + 1 || w->budget == 0)
-		return KR_OK;
-	w->visited[v.i] = o.i + 1;
-	w->budget--;
-	if (!kr_asg_in_set(w->ir->asg, w->ir->asg->obs[o.i].set, v))
-		return link_to(w, o, v);
-	return kr_vec_push(&w->ir->ctx->mem, &w->stack, v) ? KR_OK : KR_NOMEM;
-}
-
-static enum kr_status link_predicate(struct work *w, kr_obs o)
-{
-	enum kr_status status = KR_OK;
-
-	kr_vec_clear(&w->stack);
-	if (!kr_vec_push(&w->ir->ctx->mem, &w->stack, w->ir->source[o.i]))
-		return KR_NOMEM;
-	while (w->stack.n > 0 && !status) {
-		kr_version v = kr_vec_pop(&w->stack);
-
-		for (uint32_t i = w->rmw_first[v.i]; i < w->rmw_first[v.i + 1] && w->budget > 0 && !status; i++)
-			status = meet(w, o, w->rmw[i]);
-		for (uint32_t i = kr_orders_begin(&w->orders, v); i < kr_orders_end(&w->orders, v) && w->budget > 0 && !status; i++)
-			status = meet(w, o, w->orders.after.at[i]);
-		if (!status)
-			status = kr_ctx_tick(w->ir->ctx);
-	}
-	return status;
-}
-
 static enum kr_status link_all(struct work *w)
 {
 	const struct kr_ir *ir = w->ir;
 	enum kr_status status = KR_OK;
 
 	for (uint32_t o = 0; o < ir->asg->nobs && !status; o++) {
-		bool predicate = ir->asg->obs[o].predicate;
-
-		if (ir->source[o].i == KR_NONE || (predicate && ir->level->forbidden.item_only))
+		if (ir->source[o].i == KR_NONE || (ir->asg->obs[o].predicate && ir->level->forbidden.item_only))
 			continue;
-		if (kr_asg_is_initial(ir->asg, ir->source[o]))
-			status = predicate ? link_initial_predicate(w, (kr_obs){o}) : link_initial_item(w, (kr_obs){o});
-		else
-			status = predicate ? link_predicate(w, (kr_obs){o}) : link_item(w, (kr_obs){o});
+		status = kr_asg_is_initial(ir->asg, ir->source[o]) ? link_initial(w, (kr_obs){o}) : link_later(w, (kr_obs){o});
 		if (!status)
 			status = kr_ctx_tick(ir->ctx);
 	}
@@ -228,17 +170,13 @@ static enum kr_status prepare(struct work *w)
 	const struct kr_asg *asg = w->ir->asg;
 	struct kr_mem *mem = &w->ir->ctx->mem;
 
-	w->before = kr_mem_alloc(mem, asg->nversions, sizeof *w->before);
+	w->follows = kr_mem_alloc(mem, asg->nversions, sizeof *w->follows);
 	w->readers = kr_mem_alloc(mem, asg->nversions, sizeof *w->readers);
 	w->rmw_first = kr_mem_alloc(mem, (size_t)asg->nversions + 2, sizeof *w->rmw_first);
 	w->early_first = kr_mem_alloc(mem, (size_t)asg->nkeys + 1, sizeof *w->early_first);
 	w->linked = kr_mem_alloc(mem, asg->ntxns, sizeof *w->linked);
-	w->visited = kr_mem_alloc(mem, asg->nversions, sizeof *w->visited);
-	if (!w->before || !w->readers || !w->rmw_first || !w->early_first || !w->linked || !w->visited)
+	if (!w->follows || !w->readers || !w->rmw_first || !w->early_first || !w->linked)
 		return KR_NOMEM;
-	for (uint32_t v = 0; v < asg->nversions; v++)
-		w->before[v].i = KR_NONE;
-	w->budget = SPREAD * ((uint64_t)asg->nobs + asg->nversions);
 
 	enum kr_status status = kr_orders_init(&w->orders, w->ir);
 
@@ -255,15 +193,13 @@ static void release(struct work *w)
 	struct kr_mem *mem = &w->ir->ctx->mem;
 
 	kr_orders_done(&w->orders);
-	kr_mem_free(mem, w->before, asg->nversions, sizeof *w->before);
+	kr_mem_free(mem, w->follows, asg->nversions, sizeof *w->follows);
 	kr_mem_free(mem, w->readers, asg->nversions, sizeof *w->readers);
 	kr_mem_free(mem, w->rmw_first, (size_t)asg->nversions + 2, sizeof *w->rmw_first);
 	kr_mem_free(mem, w->rmw, w->nrmw, sizeof *w->rmw);
 	kr_mem_free(mem, w->early_first, (size_t)asg->nkeys + 1, sizeof *w->early_first);
 	kr_mem_free(mem, w->linked, asg->ntxns, sizeof *w->linked);
-	kr_mem_free(mem, w->visited, asg->nversions, sizeof *w->visited);
 	kr_vec_done(mem, &w->early);
-	kr_vec_done(mem, &w->stack);
 }
 
 static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_err *err)

@@ -17,6 +17,8 @@ static bool tracked(const struct kr_saturation *s, kr_txn t) { return s->ir->clo
 static enum kr_status add(struct kr_saturation *s, enum kr_edge_kind kind, enum kr_rule rule, kr_txn from, kr_txn to, kr_obs why)
 {
 	struct kr_edge edge = {kr_ir_out(s->ir, kind, from), kr_ir_in(s->ir, kind, to), why.i, kind, rule};
+	if (s->ir->clock->cyclic.i != KR_NONE)
+		return KR_OK; /* refuted already: on a cycle everything follows, even that a version comes before itself */
 	enum kr_status status = kr_ir_add_edge(s->ir, edge);
 	if (status)
 		return status;
