@@ -343,6 +343,19 @@ static bool initial_fits(const struct kr_history *h, kr_value initial, enum kr_k
 	return type == (kind == KR_KIND_COUNTER ? KR_VALUE_INT : KR_VALUE_ARRAY);
 }
 
+/* An initial value for a message: strings in quotes. */
+static const char *brief_value(const struct kr_history *h, kr_value value, char *out, size_t size)
+{
+	if (h->values.at[value.i].type != KR_VALUE_STRING)
+		return kr_history_brief(h, value, out, size);
+	kr_history_brief(h, value, out + 1, size - 2);
+	if (out[1] == '"')
+		return out + 1;
+	out[0] = '"';
+	strcat(out, "\"");
+	return out;
+}
+
 static const char *const kinds[] = {"any", "register", "counter", "list", "set"}; /* by enum kr_key_kind */
 
 enum kr_status kr_history_set_initial(struct kr_history *h, kr_key key, kr_value initial, struct kr_err *err)
@@ -352,7 +365,7 @@ enum kr_status kr_history_set_initial(struct kr_history *h, kr_key key, kr_value
 
 	if (entry->kind != KR_KIND_ANY && !initial_fits(h, initial, entry->kind))
 		return kr_err_set(err, KR_BAD, "%s starts as %s, but is used as a %s", kr_history_brief(h, entry->name, name, sizeof name),
-			kr_history_brief(h, initial, value, sizeof value), kinds[entry->kind]);
+			brief_value(h, initial, value, sizeof value), kinds[entry->kind]);
 	entry->initial = initial;
 	return KR_OK;
 }
@@ -395,7 +408,7 @@ static enum kr_status kind_clash(const struct kr_history *h, kr_value id, const 
 	kr_history_brief(h, entry->name, name, sizeof name);
 	if (used == KR_KIND_ANY)
 		return kr_err_set(err, KR_BAD, "ops[%u] of %s: \"%s\" needs a %s key, but %s starts as %s", (unsigned)index, txn, kr_op_name(op->kind),
-			kinds[kind_needed(op->kind)], name, kr_history_brief(h, entry->initial, initial, sizeof initial));
+			kinds[kind_needed(op->kind)], name, brief_value(h, entry->initial, initial, sizeof initial));
 	return kr_err_set(err, KR_BAD, "ops[%u] of %s: \"%s\" needs a %s key, but %s is used as a %s", (unsigned)index, txn, kr_op_name(op->kind),
 		kinds[kind_needed(op->kind)], name, kinds[used]);
 }

@@ -119,23 +119,30 @@ static enum kr_status read_object(struct kr_native *n, json_t *json, bool first)
 
 /* ---- JSON ---- */
 
-static enum kr_status malformed(struct kr_native *n, const json_error_t *error, uint32_t line)
+struct text { const char *at; size_t length; };
+
+static enum kr_status malformed(struct kr_native *n, const struct text *text, const json_error_t *error)
 {
+	uint32_t line = n->line + (error->line > 1 ? (uint32_t)error->line - 1 : 0);
+
 	if (json_error_code(error) == json_error_out_of_memory)
 		return KR_NOMEM;
-	kr_err_set(n->err, KR_BAD, "malformed JSON at column %d: %s", error->column, error->text);
+	if (error->position > 0 && (size_t)error->position <= text->length && text->at[error->position - 1] == '\0')
+		kr_err_set(n->err, KR_BAD, "malformed JSON at column %d: found a NUL byte, expected text", error->column);
+	else
+		kr_err_set(n->err, KR_BAD, "malformed JSON at column %d: %s", error->column, error->text);
 	kr_err_at(n->err, n->h->files.at[0], line, error->column > 0 ? (uint32_t)error->column : 0);
 	return KR_BAD;
 }
 
-static enum kr_status parse(struct kr_native *n, const char *text, size_t length, json_t **out, json_error_t *error)
+static enum kr_status parse(struct kr_native *n, const struct text *text, json_t **out, json_error_t *error)
 {
 	const struct kr_mem *mem = &n->ctx->mem;
 
 	*out = NULL;
-	if (mem->limit != SIZE_MAX && (mem->used > mem->limit || length > (mem->limit - mem->used) / BYTES_PER_BYTE))
+	if (mem->limit != SIZE_MAX && (mem->used > mem->limit || text->length > (mem->limit - mem->used) / BYTES_PER_BYTE))
 		return KR_NOMEM;
-	*out = json_loadb(text, length, KR_NATIVE_JSON, error);
+	*out = json_loadb(text->at, text->length, KR_NATIVE_JSON, error);
 	return *out ? KR_OK : KR_BAD;
 }
 
@@ -145,7 +152,7 @@ KR_VEC_NAMED(lines, uint32_t);
 
 struct scanner {
 	const char *text;
-	size_t length, at;
+	size_t length, at; /* at: of the character looked at */
 	uint32_t line, depth;
 	const char *name; /* last string directly in the document */
 	size_t name_length;
@@ -196,11 +203,11 @@ static bool scan_token(struct scanner *s)
 }
 
 /* The line of each element of the document's "txns". */
-static enum kr_status find_lines(struct kr_native *n, const char *text, size_t length, uint32_t first_line, struct lines *out)
+static enum kr_status find_lines(struct kr_native *n, const struct text *text, struct lines *out)
 {
-	struct scanner s = {.text = text, .length = length, .line = first_line};
+	struct scanner s = {.text = text->at, .length = text->length, .line = n->line};
 
-	for (; s.at < length; s.at++) {
+	for (; s.at < s.length; s.at++) {
 		if (scan_token(&s) && !kr_vec_push(n->h->mem, out, s.line))
 			return KR_NOMEM;
 		enum kr_status status = kr_ctx_tick(n->ctx);
@@ -230,7 +237,7 @@ static enum kr_status read_elements(struct kr_native *n, json_t *txns, const str
 	return KR_OK;
 }
 
-static enum kr_status read_document(struct kr_native *n, json_t *root, const char *text, size_t length)
+static enum kr_status read_document(struct kr_native *n, json_t *root, const struct text *text)
 {
 	struct kr_native_fields f;
 	struct lines lines = {0};
@@ -242,7 +249,7 @@ static enum kr_status read_document(struct kr_native *n, json_t *root, const cha
 	enum kr_status status = kr_native_header(n, &f);
 
 	if (!status)
-		status = find_lines(n, text, length, n->line, &lines);
+		status = find_lines(n, text, &lines);
 	if (!status)
 		status = read_elements(n, f.txns, &lines);
 	kr_vec_done(n->h->mem, &lines);
@@ -250,26 +257,29 @@ static enum kr_status read_document(struct kr_native *n, json_t *root, const cha
 }
 
 /* A document that goes on after its first line. */
-static enum kr_status read_long_document(struct kr_native *n, struct kr_source *source, const char *line, size_t length)
+static enum kr_status read_long_document(struct kr_native *n, struct kr_source *source, const struct text *line)
 {
+	struct text text;
 	struct kr_str whole;
 	json_error_t error;
 	json_t *root = NULL;
 	char *rest;
+	size_t length;
 	enum kr_status status;
 
 	kr_str_init(&whole, n->h->mem);
-	kr_str_add_bytes(&whole, line, length);
+	kr_str_add_bytes(&whole, line->at, line->length);
 	kr_str_add_bytes(&whole, "\n", 1);
 	status = kr_source_rest(source, &rest, &length, n->err);
 	if (!status) {
 		kr_str_add_bytes(&whole, rest, length);
-		status = whole.failed ? KR_NOMEM : parse(n, whole.at, whole.n, &root, &error);
+		text = (struct text){whole.at, whole.n};
+		status = whole.failed ? KR_NOMEM : parse(n, &text, &root, &error);
 		if (status == KR_BAD)
-			status = malformed(n, &error, n->line + (uint32_t)error.line - 1);
+			status = malformed(n, &text, &error);
 	}
 	if (!status)
-		status = read_document(n, root, whole.at, whole.n);
+		status = read_document(n, root, &text);
 	json_decref(root);
 	kr_str_done(&whole);
 	return status;
@@ -292,22 +302,26 @@ static enum kr_status expect_end(struct kr_native *n, struct kr_source *source)
 
 /* ---- lines ---- */
 
-static enum kr_status read_first(struct kr_native *n, struct kr_source *source, const char *line, size_t length)
+static enum kr_status bad_line(struct kr_native *n, const struct text *line, const json_error_t *error)
+{
+	n->position++; /* it counts as a transaction, so that default ids do not depend on its being skipped */
+	return forgive(n, malformed(n, line, error));
+}
+
+static enum kr_status read_first(struct kr_native *n, struct kr_source *source, const struct text *line)
 {
 	json_error_t error;
 	json_t *root;
-	enum kr_status status = parse(n, line, length, &root, &error);
+	enum kr_status status = parse(n, line, &root, &error);
 
 	if (status == KR_BAD && json_error_code(&error) == json_error_premature_end_of_input)
-		return read_long_document(n, source, line, length);
-	if (status == KR_BAD) {
-		n->position++;
-		return forgive(n, malformed(n, &error, n->line));
-	}
+		return read_long_document(n, source, line);
+	if (status == KR_BAD)
+		return bad_line(n, line, &error);
 	if (status)
 		return status;
 	if (json_object_get(root, "txns")) {
-		status = read_document(n, root, line, length);
+		status = read_document(n, root, line);
 		if (!status)
 			status = expect_end(n, source);
 	} else {
@@ -317,16 +331,14 @@ static enum kr_status read_first(struct kr_native *n, struct kr_source *source, 
 	return status;
 }
 
-static enum kr_status read_line(struct kr_native *n, const char *line, size_t length)
+static enum kr_status read_line(struct kr_native *n, const struct text *line)
 {
 	json_error_t error;
 	json_t *root;
-	enum kr_status status = parse(n, line, length, &root, &error);
+	enum kr_status status = parse(n, line, &root, &error);
 
-	if (status == KR_BAD) {
-		n->position++;
-		return forgive(n, malformed(n, &error, n->line));
-	}
+	if (status == KR_BAD)
+		return bad_line(n, line, &error);
 	if (!status)
 		status = read_object(n, root, false);
 	json_decref(root);
@@ -336,6 +348,7 @@ static enum kr_status read_line(struct kr_native *n, const char *line, size_t le
 static enum kr_status read_all(struct kr_native *n, struct kr_source *source)
 {
 	bool first = true;
+	struct text text;
 	char *line;
 	size_t length, bom;
 	enum kr_status status;
@@ -345,7 +358,8 @@ static enum kr_status read_all(struct kr_native *n, struct kr_source *source)
 		bom = n->line == 1 ? bom_length(line, length) : 0;
 		if (is_blank(line + bom, length - bom))
 			continue;
-		status = first ? read_first(n, source, line + bom, length - bom) : read_line(n, line, length);
+		text = (struct text){line + bom, length - bom};
+		status = first ? read_first(n, source, &text) : read_line(n, &text);
 		first = false;
 		if (status || (status = kr_ctx_tick(n->ctx)))
 			return status;
