@@ -32,12 +32,37 @@ void kr_history_real_text(double value, char out[32])
 
 /* ---- texts ---- */
 
+/* Whether text is a number as JSON writes them; *integral tells whether without fraction and exponent. */
+static bool is_number(const char *text, size_t length, bool *integral)
+{
+	const char *at = text + (text[0] == '-');
+	size_t digits = strspn(at, "0123456789");
+
+	if (digits == 0 || (at[0] == '0' && digits > 1))
+		return false;
+	at += digits;
+	*integral = at == text + length;
+	if (*at == '.') {
+		if ((digits = strspn(++at, "0123456789")) == 0)
+			return false;
+		at += digits;
+	}
+	if (*at == 'e' || *at == 'E') {
+		at += at[1] == '+' || at[1] == '-' ? 2 : 1;
+		if ((digits = strspn(at, "0123456789")) == 0)
+			return false;
+		at += digits;
+	}
+	return at == text + length;
+}
+
 /* Whether a string can stand for itself among other words: not to be taken for a number or for true, false or null, nor to fall apart. */
 static bool is_plain(const char *text, size_t length)
 {
 	static const char *const taken[] = {"true", "false", "null"};
+	bool integral;
 
-	if (length == 0 || (text[0] >= '0' && text[0] <= '9') || (text[0] == '-' && length > 1 && text[1] >= '0' && text[1] <= '9'))
+	if (length == 0 || is_number(text, length, &integral))
 		return false;
 	for (size_t i = 0; i < length; i++) {
 		unsigned char c = (unsigned char)text[i];
@@ -155,30 +180,6 @@ static int compare_numbers(const struct number *a, const struct number *b)
 	if (b->is_real)
 		return compare_int_real(a->integer, b->real);
 	return a->integer < b->integer ? -1 : a->integer > b->integer;
-}
-
-/* Whether text is a number as JSON writes them; *integral tells whether without fraction and exponent. */
-static bool is_number(const char *text, size_t length, bool *integral)
-{
-	const char *at = text + (text[0] == '-');
-	size_t digits = strspn(at, "0123456789");
-
-	if (digits == 0 || (at[0] == '0' && digits > 1))
-		return false;
-	at += digits;
-	*integral = at == text + length;
-	if (*at == '.') {
-		if ((digits = strspn(++at, "0123456789")) == 0)
-			return false;
-		at += digits;
-	}
-	if (*at == 'e' || *at == 'E') {
-		at += at[1] == '+' || at[1] == '-' ? 2 : 1;
-		if ((digits = strspn(at, "0123456789")) == 0)
-			return false;
-		at += digits;
-	}
-	return at == text + length;
 }
 
 /* The number that a key stands for; with KR_KEYS_NUMBERS strings that hold one count, too. */
