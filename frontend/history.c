@@ -118,7 +118,11 @@ kr_value kr_history_text(struct kr_history *h, enum kr_value_type type, const ch
 
 /* A key is found by its name's content, not by the name's id: one look into a table of keys instead of one into the far larger table of values and
  * another one. Names of up to eight bytes, and integers, are compared without going to the value. */
-struct name { struct kr_key_head head; uint64_t hash; const char *text; };
+struct name {
+	struct kr_key_head head;
+	uint64_t hash;
+	const char *text;
+};
 
 static struct name text_name(enum kr_value_type type, const char *text, size_t length)
 {
@@ -303,21 +307,34 @@ static enum kr_status check_id(const struct kr_history *h, kr_value id, struct k
 	return kr_err_set(err, KR_BAD, "duplicate transaction id %s, first used in line %u", name, (unsigned)h->txns.at[other.i].line);
 }
 
+/* The first moment that a transaction tells: its begin or, without, its end. The end of an unknown one is not when it took effect. */
+static bool first_moment(const struct kr_transaction *t, int64_t *out)
+{
+	*out = t->flags & KR_TXN_HAS_BEGIN ? t->begin_invoked : t->end_returned;
+	return t->flags & KR_TXN_HAS_BEGIN || (t->flags & KR_TXN_HAS_END && t->status != KR_UNKNOWN);
+}
+
+static int64_t last_moment(const struct kr_transaction *t) { return t->flags & KR_TXN_HAS_END ? t->end_returned : t->begin_invoked; }
+
+/* Session order and real-time order must not contradict each other, whichever times are told. */
 static enum kr_status check_session(const struct kr_history *h, const struct kr_transaction *txn, struct kr_err *err)
 {
-	if (txn->session.i == KR_NONE || !(txn->flags & KR_TXN_HAS_BEGIN))
+	int64_t first;
+
+	if (txn->session.i == KR_NONE || !first_moment(txn, &first))
 		return KR_OK;
 
 	kr_txn last = h->session_ends.at[txn->session.i];
 
-	if (last.i == KR_NONE || txn->begin_invoked >= h->txns.at[last.i].end_returned)
+	if (last.i == KR_NONE || first >= last_moment(&h->txns.at[last.i]))
 		return KR_OK;
 
 	char name[80], before[80];
 
-	return kr_err_set(err, KR_BAD, "%s begins at %lld, before %s of the same session returned at %lld; expected session order",
-		kr_history_brief(h, txn->id, name, sizeof name), (long long)txn->begin_invoked,
-		kr_history_brief(h, h->txns.at[last.i].id, before, sizeof before), (long long)h->txns.at[last.i].end_returned);
+	return kr_err_set(err, KR_BAD, "%s %s at %lld, before %s of the same session %s at %lld; expected session order",
+		kr_history_brief(h, txn->id, name, sizeof name), txn->flags & KR_TXN_HAS_BEGIN ? "begins" : "ends", (long long)first,
+		kr_history_brief(h, h->txns.at[last.i].id, before, sizeof before), h->txns.at[last.i].flags & KR_TXN_HAS_END ? "returned" : "began",
+		(long long)last_moment(&h->txns.at[last.i]));
 }
 
 static enum kr_key_kind kind_needed(enum kr_op_kind op)
@@ -455,9 +472,9 @@ enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn, u
 
 	h->txns.at[h->txns.n++] = txn;
 	kr_table_insert(&h->id_table, kr_hash_u64(txn.id.i), t.i);
-	if (txn.session.i != KR_NONE && txn.flags & KR_TXN_HAS_END && txn.status != KR_UNKNOWN) {
+	if (txn.session.i != KR_NONE && txn.flags & (KR_TXN_HAS_BEGIN | KR_TXN_HAS_END) && txn.status != KR_UNKNOWN) {
 		kr_txn *last = &h->session_ends.at[txn.session.i];
-		if (last->i == KR_NONE || h->txns.at[last->i].end_returned <= txn.end_returned)
+		if (last->i == KR_NONE || last_moment(&h->txns.at[last->i]) <= last_moment(&txn))
 			*last = t;
 	}
 	return KR_OK;

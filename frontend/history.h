@@ -164,7 +164,7 @@ struct kr_history {
 	/* used by the builder functions only */
 	struct kr_table value_table, key_table, session_table, id_table;
 	KR_VEC(struct kr_key_head) key_heads; /* parallel to keys */
-	KR_VEC(kr_txn) session_ends; /* per session, the transaction whose end returned last, or KR_NONE */
+	KR_VEC(kr_txn) session_ends; /* per session, the transaction whose end returned (or else begin was invoked) last, or KR_NONE */
 };
 
 enum kr_status kr_history_init(struct kr_history *h, struct kr_mem *mem); /* on failure there is nothing to free */
