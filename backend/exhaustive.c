@@ -351,15 +351,6 @@ static void search_done(struct search *s)
 	kr_vec_done(mem, &s->choices);
 }
 
-/* Whether every cycle of the node model's graph is forbidden, so that acyclicity is the question. */
-static bool forbids_all_cycles(const struct kr_level *level)
-{
-	const struct kr_pattern *p = &level->forbidden;
-	bool lonely = p->lonely == 0 || (p->lonely == KR_BIT(KR_RW) && level->model == KR_NODES_BEGIN_COMMIT);
-
-	return lonely && p->once == 0 && p->needed == 0;
-}
-
 static enum kr_status solve(struct kr_ir *ir, struct kr_answer *out, struct kr_err *err)
 {
 	struct search s = {.ir = ir, .answer = out};
@@ -367,7 +358,7 @@ static enum kr_status solve(struct kr_ir *ir, struct kr_answer *out, struct kr_e
 	enum kr_status status;
 
 	(void)err;
-	if (!forbids_all_cycles(ir->level)) {
+	if (!kr_graph_decides(ir->level)) {
 		snprintf(out->reason, sizeof out->reason, "exhaustive search is only for levels that forbid every cycle of their graph");
 		return KR_OK;
 	}

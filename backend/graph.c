@@ -3,6 +3,14 @@
 
 #include <string.h>
 
+bool kr_graph_decides(const struct kr_level *level)
+{
+	const struct kr_pattern *p = &level->forbidden;
+	bool lonely = p->lonely == 0 || (p->lonely == KR_BIT(KR_RW) && level->model == KR_NODES_BEGIN_COMMIT);
+
+	return lonely && p->once == 0 && p->needed == 0;
+}
+
 static enum kr_status take_conflict(struct kr_ir *ir, struct kr_proof *proof)
 {
 	enum kr_status status = kr_ir_conflict(ir);

@@ -30,4 +30,7 @@ void kr_graph_undo(struct kr_graph *g, uint32_t mark); /* takes back the edges a
 /* The graph is acyclic: fills answer->order with the nodes of the transactions that are present, and the outcome. */
 enum kr_status kr_graph_order(struct kr_graph *g, const uint8_t *present, struct kr_answer *answer);
 
+/* Whether the level forbids every cycle of its node model's graph, so that acyclicity is the question. */
+bool kr_graph_decides(const struct kr_level *level);
+
 #endif

@@ -1,0 +1,405 @@
+/* Encodes an IR (encode.h). Works after any passes: what they know saves variables.
+ *
+ * Per observation, the clause that it saw one of its candidates if its transaction took effect. That it saw no second one need not be said: a further source brings
+ * further edges only. Seeing an unknown transaction's version means that it took effect. Per pair of versions that neither the trace nor a known path orders, one
+ * variable; orders need no transitivity, since ww edges of a cyclic order close a cycle. Edges are those of docs/levels.md, left out where a known path says
+ * the same. Per key of untold initial value, observations of it lie in one candidate set: a ladder of auxiliary variables says "at most one".
+ * Cost: for each key, pairs of versions plus, for each candidate of an observation, the later versions. */
+#include "backend/encode.h"
+
+#include "backend/graph.h"
+#include "backend/told.h"
+#include "base/hash.h"
+#include "base/table.h"
+#include "ir/clock.h"
+
+#define ALWAYS INT32_MAX /* literals that are constants */
+#define NEVER (-INT32_MAX)
+
+struct work {
+	struct kr_ir *ir;
+	struct kr_encoding *out;
+	struct kr_told told;
+	struct kr_table pairs; /* of versions -> variable - 1 */
+	kr_literal *present;   /* per transaction */
+	KR_VEC(kr_literal) clause;
+	bool holds; /* the clause being built has a true literal */
+};
+
+static enum kr_status new_variable(struct work *w, struct kr_variable variable, kr_literal *out)
+{
+	if (w->out->variables.n >= INT32_MAX - 1 || !kr_vec_push(&w->ir->ctx->mem, &w->out->variables, variable))
+		return KR_NOMEM;
+	*out = (kr_literal)w->out->variables.n;
+	return KR_OK;
+}
+
+/* ---- clauses ---- */
+
+static void clause_begin(struct work *w)
+{
+	kr_vec_clear(&w->clause);
+	w->holds = false;
+}
+
+static enum kr_status clause_add(struct work *w, kr_literal literal)
+{
+	if (literal == ALWAYS)
+		w->holds = true;
+	else if (literal != NEVER && !kr_vec_push(&w->ir->ctx->mem, &w->clause, literal))
+		return KR_NOMEM;
+	return KR_OK;
+}
+
+static enum kr_status clause_end(struct work *w)
+{
+	struct kr_mem *mem = &w->ir->ctx->mem;
+
+	if (w->holds)
+		return KR_OK;
+	for (uint32_t i = 0; i < w->clause.n; i++)
+		if (!kr_vec_push(mem, &w->out->clauses, w->clause.at[i]))
+			return KR_NOMEM;
+	return kr_vec_push(mem, &w->out->clauses, 0) ? KR_OK : KR_NOMEM;
+}
+
+static enum kr_status add_clause2(struct work *w, kr_literal a, kr_literal b)
+{
+	enum kr_status status;
+
+	clause_begin(w);
+	if ((status = clause_add(w, a)) || (status = clause_add(w, b)))
+		return status;
+	return clause_end(w);
+}
+
+/* ---- what is known ---- */
+
+static bool may_exist(const struct work *w, kr_version v)
+{
+	kr_txn writer = w->ir->asg->versions[v.i].writer;
+
+	return writer.i == KR_NONE || w->ir->presence[writer.i] != KR_ABSENT_TXN;
+}
+
+static bool known_path(const struct kr_ir *ir, enum kr_edge_kind kind, kr_txn a, kr_txn b)
+{
+	return ir->clock && kr_clock_reaches(ir->clock, kr_ir_out(ir, kind, a), kr_ir_in(ir, kind, b));
+}
+
+static kr_literal presence(const struct work *w, kr_version v)
+{
+	kr_txn writer = w->ir->asg->versions[v.i].writer;
+
+	return writer.i == KR_NONE ? ALWAYS : w->present[writer.i];
+}
+
+/* ---- edges ---- */
+
+static enum kr_status add_edge(struct work *w, enum kr_edge_kind kind, kr_txn from, kr_txn to, const kr_literal guards[3])
+{
+	const struct kr_ir *ir = w->ir;
+	struct kr_guarded_edge edge = {kr_ir_out(ir, kind, from), kr_ir_in(ir, kind, to), {0, 0, 0}, (uint8_t)kind};
+	uint32_t n = 0;
+
+	if (!(ir->level->forbidden.allowed & KR_BIT(kind)))
+		return KR_OK;
+	for (uint32_t i = 0; i < 3; i++) {
+		if (guards[i] == NEVER)
+			return KR_OK;
+		if (guards[i] != ALWAYS)
+			edge.guards[n++] = guards[i];
+	}
+	if (n == 0 && known_path(ir, kind, from, to))
+		return KR_OK;
+	return kr_vec_push(&ir->ctx->mem, &w->out->edges, edge) ? KR_OK : KR_NOMEM;
+}
+
+/* ---- orders ---- */
+
+static uint32_t find_pair(const struct work *w, kr_version a, kr_version b)
+{
+	uint32_t id;
+
+	for (kr_table_iter it = kr_table_find(&w->pairs, kr_hash_pair(a.i, b.i)); (id = kr_table_next(&w->pairs, &it)) != KR_NONE;)
+		if (w->out->variables.at[id].a.i == a.i && w->out->variables.at[id].b.i == b.i)
+			return id;
+	return KR_NONE;
+}
+
+/* The literal "a comes before b", once encode_orders has been there. Both may exist. */
+static enum kr_status before(struct work *w, kr_version a, kr_version b, kr_literal *out)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	bool told, contrary;
+	enum kr_status status;
+	uint32_t id = a.i < b.i ? find_pair(w, a, b) : find_pair(w, b, a);
+
+	if (id != KR_NONE) {
+		*out = a.i < b.i ? (kr_literal)id + 1 : -((kr_literal)id + 1);
+		return KR_OK;
+	}
+	if ((status = kr_told_before(&w->told, a, b, &told)) || (status = kr_told_before(&w->told, b, a, &contrary)))
+		return status;
+	if (!told && !contrary && !kr_asg_is_initial(asg, b))
+		told = known_path(w->ir, KR_WW, asg->versions[a.i].writer, asg->versions[b.i].writer);
+	*out = told ? ALWAYS : NEVER;
+	return KR_OK;
+}
+
+/* Whether the order of a and b is neither told nor known by a path. */
+static enum kr_status is_open(struct work *w, kr_version a, kr_version b, bool *open)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	kr_txn from = asg->versions[a.i].writer, to = asg->versions[b.i].writer;
+	bool told, contrary;
+	enum kr_status status;
+
+	*open = false;
+	if (known_path(w->ir, KR_WW, from, to) || known_path(w->ir, KR_WW, to, from))
+		return KR_OK;
+	if ((status = kr_told_before(&w->told, a, b, &told)) || (status = kr_told_before(&w->told, b, a, &contrary)))
+		return status;
+	*open = !told && !contrary;
+	return KR_OK;
+}
+
+static enum kr_status encode_pair(struct work *w, kr_version a, kr_version b)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	kr_txn from = asg->versions[a.i].writer, to = asg->versions[b.i].writer;
+	kr_literal literal;
+	bool open;
+	enum kr_status status = is_open(w, a, b, &open);
+
+	if (status)
+		return status;
+	if (open) {
+		if (!kr_table_reserve(&w->ir->ctx->mem, &w->pairs))
+			return KR_NOMEM;
+		status = new_variable(w, (struct kr_variable){KR_VARIABLE_ORDER, {KR_NONE}, a, b, {KR_NONE}}, &literal);
+		if (status)
+			return status;
+		kr_table_insert(&w->pairs, kr_hash_pair(a.i, b.i), (uint32_t)literal - 1);
+	} else if ((status = before(w, a, b, &literal))) {
+		return status;
+	}
+	if ((status = add_edge(w, KR_WW, from, to, (kr_literal[]){literal, w->present[from.i], w->present[to.i]})))
+		return status;
+	return add_edge(w, KR_WW, to, from, (kr_literal[]){-literal, w->present[from.i], w->present[to.i]});
+}
+
+static enum kr_status encode_orders(struct work *w, kr_key k)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	uint32_t end = asg->keys[k.i + 1].first;
+
+	for (uint32_t a = asg->keys[k.i].first + 1; a < end; a++) {
+		for (uint32_t b = a + 1; b < end && may_exist(w, (kr_version){a}); b++) {
+			enum kr_status status = may_exist(w, (kr_version){b}) ? encode_pair(w, (kr_version){a}, (kr_version){b}) : KR_OK;
+			if (!status)
+				status = kr_ctx_tick(w->ir->ctx);
+			if (status)
+				return status;
+		}
+	}
+	return KR_OK;
+}
+
+/* ---- observations ---- */
+
+/* What follows when observation o saw v, which `literal` says. */
+static enum kr_status encode_source(struct work *w, kr_obs o, kr_version v, kr_literal literal)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	const struct kr_observation *obs = &asg->obs[o.i];
+	enum kr_status status = KR_OK;
+
+	if (!kr_asg_is_initial(asg, v)) {
+		if ((status = add_clause2(w, -literal, presence(w, v))))
+			return status;
+		status = add_edge(w, KR_WR, asg->versions[v.i].writer, obs->txn, (kr_literal[]){literal, ALWAYS, ALWAYS});
+	}
+	for (uint32_t i = asg->keys[obs->key.i].first + 1; i < asg->keys[obs->key.i + 1].first && !status; i++) {
+		kr_version u = {i};
+		kr_txn writer = asg->versions[i].writer;
+		kr_literal order;
+		if (i == v.i || writer.i == obs->txn.i || !may_exist(w, u))
+			continue;
+		if (obs->predicate && (w->ir->level->forbidden.item_only || kr_asg_in_set(asg, obs->set, u)))
+			continue;
+		if (!(status = before(w, v, u, &order)))
+			status = add_edge(w, KR_RW, obs->txn, writer, (kr_literal[]){literal, order, presence(w, u)});
+		if (!status)
+			status = kr_ctx_tick(w->ir->ctx);
+	}
+	return status;
+}
+
+static enum kr_status encode_open(struct work *w, kr_obs o)
+{
+	const struct kr_observation *obs = &w->ir->asg->obs[o.i];
+	kr_literal literal;
+	uint32_t first = w->out->variables.n;
+	kr_version v;
+	enum kr_status status;
+
+	for (kr_candidates it = kr_asg_candidates(w->ir->asg, o); kr_asg_next(w->ir->asg, &it, &v);) {
+		if (!may_exist(w, v) || kr_ir_impossible(w->ir, o, v))
+			continue;
+		status = new_variable(w, (struct kr_variable){KR_VARIABLE_SOURCE, o, v, {KR_NONE}, {KR_NONE}}, &literal);
+		if (status)
+			return status;
+	}
+	clause_begin(w);
+	status = clause_add(w, -w->present[obs->txn.i]);
+	for (uint32_t i = first; i < w->out->variables.n && !status; i++)
+		status = clause_add(w, (kr_literal)i + 1);
+	if (!status)
+		status = clause_end(w);
+	for (uint32_t i = first, end = w->out->variables.n; i < end && !status; i++)
+		status = encode_source(w, o, w->out->variables.at[i].a, (kr_literal)i + 1);
+	return status;
+}
+
+static enum kr_status encode_observations(struct work *w)
+{
+	const struct kr_asg *asg = w->ir->asg;
+
+	for (uint32_t t = 0; t < asg->ntxns; t++) {
+		for (uint32_t o = asg->obs_first[t]; o < asg->obs_first[t + 1] && w->ir->presence[t] != KR_ABSENT_TXN; o++) {
+			kr_version known = w->ir->source[o];
+			enum kr_status status = known.i == KR_NONE ? encode_open(w, (kr_obs){o}) : encode_source(w, (kr_obs){o}, known, ALWAYS);
+			if (status)
+				return status;
+		}
+	}
+	return KR_OK;
+}
+
+/* ---- untold initial values ---- */
+
+/* Adds the start variable of o's candidate set to the key's ladder, of which `last` is the top (0: none yet). */
+static enum kr_status extend_ladder(struct work *w, kr_obs o, kr_version initial, kr_literal *start, kr_literal *last)
+{
+	kr_literal top = 0;
+	enum kr_status status = new_variable(w, (struct kr_variable){KR_VARIABLE_START, o, initial, {KR_NONE}, {KR_NONE}}, start);
+
+	if (!status)
+		status = new_variable(w, (struct kr_variable){KR_VARIABLE_EARLIER, o, initial, {KR_NONE}, {KR_NONE}}, &top);
+	if (!status)
+		status = add_clause2(w, -*start, top);
+	if (!status && *last != 0)
+		status = add_clause2(w, -*last, top);
+	if (!status && *last != 0)
+		status = add_clause2(w, -*last, -*start);
+	*last = top;
+	return status;
+}
+
+/* `starts`: per set its start variable, or 0. `last`: per key the top of its ladder, or 0. */
+static enum kr_status agree(struct work *w, kr_obs o, kr_version v, kr_literal literal, kr_literal *starts, kr_literal *last)
+{
+	const struct kr_observation *obs = &w->ir->asg->obs[o.i];
+	enum kr_status status = KR_OK;
+
+	if (!kr_asg_is_initial(w->ir->asg, v) || !w->ir->asg->keys[obs->key.i].open_initial)
+		return KR_OK;
+	if (starts[obs->set] == 0)
+		status = extend_ladder(w, o, v, &starts[obs->set], &last[obs->key.i]);
+	return status ? status : add_clause2(w, -literal, starts[obs->set]);
+}
+
+static enum kr_status encode_agreement(struct work *w)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	struct kr_mem *mem = &w->ir->ctx->mem;
+	kr_literal *starts = kr_mem_alloc(mem, asg->nsets, sizeof *starts);
+	kr_literal *last = kr_mem_alloc(mem, asg->nkeys, sizeof *last);
+	uint32_t nvariables = w->out->variables.n;
+	enum kr_status status = starts && last ? KR_OK : KR_NOMEM;
+
+	for (uint32_t o = 0; o < asg->nobs && !status; o++)
+		if (w->ir->source[o].i != KR_NONE)
+			status = agree(w, (kr_obs){o}, w->ir->source[o], ALWAYS, starts, last);
+	for (uint32_t i = 0; i < nvariables && !status; i++) {
+		struct kr_variable variable = w->out->variables.at[i];
+		if (variable.kind == KR_VARIABLE_SOURCE)
+			status = agree(w, variable.obs, variable.a, (kr_literal)i + 1, starts, last);
+	}
+	kr_mem_free(mem, starts, asg->nsets, sizeof *starts);
+	kr_mem_free(mem, last, asg->nkeys, sizeof *last);
+	return status;
+}
+
+/* ---- the whole ---- */
+
+static enum kr_status encode_presence(struct work *w)
+{
+	for (uint32_t t = 0; t < w->ir->asg->ntxns; t++) {
+		enum kr_status status = KR_OK;
+		w->present[t] = w->ir->presence[t] == KR_PRESENT ? ALWAYS : NEVER;
+		if (w->ir->presence[t] == KR_OPEN)
+			status = new_variable(w, (struct kr_variable){KR_VARIABLE_PRESENT, {KR_NONE}, {KR_NONE}, {KR_NONE}, {t}}, &w->present[t]);
+		if (status)
+			return status;
+	}
+	return KR_OK;
+}
+
+static enum kr_status encode_known(struct work *w)
+{
+	for (uint32_t e = 0; e < w->ir->edges.n; e++) {
+		const struct kr_edge *edge = &w->ir->edges.at[e];
+		if (!kr_vec_push(&w->ir->ctx->mem, &w->out->edges, (struct kr_guarded_edge){edge->from, edge->to, {0, 0, 0}, edge->kind}))
+			return KR_NOMEM;
+	}
+	return KR_OK;
+}
+
+static enum kr_status encode(struct work *w)
+{
+	enum kr_status status = encode_presence(w);
+
+	if (!status)
+		status = encode_known(w);
+	for (uint32_t k = 0; k < w->ir->asg->nkeys && !status; k++)
+		status = encode_orders(w, (kr_key){k});
+	if (!status)
+		status = encode_observations(w);
+	return status ? status : encode_agreement(w);
+}
+
+enum kr_status kr_encode(struct kr_ir *ir, struct kr_encoding *out, struct kr_err *err)
+{
+	struct kr_mem *mem = &ir->ctx->mem;
+	struct work w = {.ir = ir, .out = out};
+	enum kr_status status;
+
+	*out = (struct kr_encoding){.ir = ir};
+	if (!kr_graph_decides(ir->level))
+		return kr_err_set(err, KR_UNSUPPORTED, "level '%s' does not forbid every cycle of its graph: this back end has no formula for it",
+			ir->level->id);
+	w.present = kr_mem_alloc(mem, ir->asg->ntxns, sizeof *w.present);
+	status = w.present ? kr_told_init(&w.told, ir->asg) : KR_NOMEM;
+	if (!status)
+		status = encode(&w);
+	kr_told_done(&w.told);
+	kr_table_done(mem, &w.pairs);
+	kr_vec_done(mem, &w.clause);
+	kr_mem_free(mem, w.present, ir->asg->ntxns, sizeof *w.present);
+	return status;
+}
+
+void kr_encoding_done(struct kr_encoding *encoding)
+{
+	if (!encoding->ir)
+		return;
+
+	struct kr_mem *mem = &encoding->ir->ctx->mem;
+
+	kr_vec_done(mem, &encoding->variables);
+	kr_vec_done(mem, &encoding->clauses);
+	kr_vec_done(mem, &encoding->edges);
+	*encoding = (struct kr_encoding){0};
+}

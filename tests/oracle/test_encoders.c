@@ -1,0 +1,283 @@
+/* What the writing back ends write, answered by other solvers: z3 and cvc5 on SMT-LIB 2, z3 on DIMACS, against the replay oracle, on random tiny histories at every order, with
+ * all passes and with none but the essential ones. Skipped where the programs are missing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "checkers/checker.h"
+#include "frontend/analyze.h"
+#include "frontend/native_write.h"
+#include "oracle.h"
+#include "tiny.h"
+
+enum { PROBLEMS = 600, DIMACS_PROBLEMS = 60 };
+
+struct problem { bool satisfied; char text[2000]; };
+
+/* Writes the problem with that back end, also when the passes have found a cycle of known edges; false when the analyzer does not know an operation or finds an anomaly. */
+static bool write_problem(struct kr_ctx *ctx, const struct kr_history *h, enum kr_order order, const char *passes, const char *backend, struct kr_str *out)
+{
+	enum kr_order by_default;
+	const struct kr_level *level = kr_level_find("ser", &by_default);
+	struct kr_analysis analysis;
+	struct kr_ir ir;
+	struct kr_pass_stats stats = {0};
+	struct kr_pass_options options = {0};
+	enum kr_change change = KR_UNCHANGED;
+	bool written = false;
+
+	if (kr_analyze(ctx, h, &analysis, NULL) != KR_OK)
+		return false;
+	if (analysis.anomaly_count == 0) {
+		assert_int_equal(kr_ir_init(&ir, ctx, &analysis.asg, level, order), KR_OK);
+		assert_int_equal(kr_passes_run(&ir, passes, &options, &stats, &change, NULL), KR_OK);
+		assert_int_equal(kr_backend_find(backend)->write(&ir, out, NULL), KR_OK);
+		written = true;
+		kr_vec_done(&ctx->mem, &stats);
+		kr_ir_done(&ir);
+	}
+	kr_analysis_done(&analysis);
+	return written;
+}
+
+static bool has_program(const char *name)
+{
+	char command[100];
+
+	snprintf(command, sizeof command, "command -v %s >/dev/null", name);
+	return system(command) == 0;
+}
+
+/* The n-th random problem: its text is appended to `out`. False: try the next n. */
+static bool random_problem(uint64_t n, const char *backend, struct kr_str *out, struct problem *problem)
+{
+	static const char *const passes[] = {"so,rt,presence,wr,ww,rw,clock,saturate", "so,rt,wr,ww", "so,rt,presence,wr,ww,rw,clock"};
+	struct kr_rng rng;
+	struct kr_ctx ctx;
+	struct kr_history h;
+	struct kr_str text;
+	struct tiny tiny;
+	enum kr_order order = (enum kr_order)(n % 3);
+
+	kr_rng_init(&rng, 77000 + n);
+	tiny_random(&tiny, &rng, (enum tiny_mix)(n / 3 % TINY_MIXES));
+	kr_ctx_init(&ctx, 0, 0);
+	if (tiny_history(&tiny, &ctx, &h) != KR_OK)
+		return false;
+	bool good = write_problem(&ctx, &h, order, passes[n % KR_COUNT(passes)], backend, out);
+	if (good) {
+		enum oracle_answer answer = oracle_replay(&h, order, UINT64_C(20000000));
+		assert_true(answer <= ORACLE_VIOLATED);
+		problem->satisfied = answer == ORACLE_SATISFIED;
+		kr_str_init(&text, &ctx.mem);
+		kr_native_write_text(&ctx, &h, &text, NULL);
+		snprintf(problem->text, sizeof problem->text, "order %s, passes %s\n%s", kr_order_name(order), passes[n % KR_COUNT(passes)], kr_str_text(&text));
+		kr_str_done(&text);
+	}
+	kr_history_done(&h);
+	return good;
+}
+
+static void save(const struct kr_str *text, char *path)
+{
+	int file = mkstemp(path);
+
+	assert_true(file >= 0);
+	assert_false(text->failed);
+	assert_int_equal(write(file, text->at, text->n), (ssize_t)text->n);
+	close(file);
+}
+
+/* One run of the solver answers all problems, one line each. */
+static void smt2_agrees(const char *solver, const char *command)
+{
+	static struct problem problems[PROBLEMS];
+	char path[] = "/tmp/krait-smt2-XXXXXX", line[200], full[300];
+	struct kr_ctx ctx;
+	struct kr_str text;
+	unsigned n = 0, satisfied = 0;
+
+	if (!has_program(solver)) {
+		print_message("%s is not installed\n", solver);
+		skip();
+	}
+	kr_ctx_init(&ctx, 0, 0);
+	kr_str_init(&text, &ctx.mem);
+	for (uint64_t i = 0; n < PROBLEMS; i++) {
+		size_t start = text.n;
+		if (!random_problem(i, "smt2", &text, &problems[n]))
+			continue;
+		if (problems[n].satisfied == (satisfied > n / 2)) { /* as many of either kind */
+			text.n = start;
+			continue;
+		}
+		satisfied += problems[n++].satisfied;
+		kr_str_add(&text, "(reset)\n");
+	}
+	save(&text, path);
+	kr_str_done(&text);
+	snprintf(full, sizeof full, command, path);
+	FILE *answers = popen(full, "r");
+	assert_non_null(answers);
+	for (unsigned i = 0; i < n; i++) {
+		assert_non_null(fgets(line, sizeof line, answers));
+		line[strcspn(line, "\n")] = '\0';
+		if (strcmp(line, problems[i].satisfied ? "sat" : "unsat") != 0)
+			fail_msg("%s says %s, expected the opposite: %s", solver, line, problems[i].text);
+	}
+	assert_null(fgets(line, sizeof line, answers));
+	pclose(answers);
+	unlink(path);
+	print_message("%s: %u problems, %u satisfiable\n", solver, n, satisfied);
+	assert_in_range(satisfied, n / 5, n - n / 5);
+}
+
+static void z3_agrees_on_smt2(void **state)
+{
+	(void)state;
+	smt2_agrees("z3", "z3 -smt2 %s 2>&1");
+}
+
+static void cvc5_agrees_on_smt2(void **state)
+{
+	(void)state;
+	smt2_agrees("cvc5", "cvc5 --lang=smt2 %s 2>&1");
+}
+
+/* Whether a line of the solver's output is the answer; leaves it in *satisfiable. */
+static bool is_answer(const char *line, bool *satisfiable)
+{
+	*satisfiable = strncmp(line, "s SATISFIABLE", 13) == 0 || strncmp(line, "sat", 3) == 0;
+	return *satisfiable || strncmp(line, "s UNSATISFIABLE", 15) == 0 || strncmp(line, "unsat", 5) == 0;
+}
+
+static void z3_agrees_on_dimacs(void **state)
+{
+	struct kr_ctx ctx;
+	unsigned n = 0, satisfied = 0;
+
+	(void)state;
+	if (!has_program("z3"))
+		skip();
+	kr_ctx_init(&ctx, 0, 0);
+	for (uint64_t i = 0; n < DIMACS_PROBLEMS; i++) {
+		char path[] = "/tmp/krait-dimacs-XXXXXX", line[4000], command[300];
+		struct problem problem;
+		struct kr_str text;
+		bool answered = false, satisfiable = false;
+		kr_str_init(&text, &ctx.mem);
+		if (random_problem(i, "dimacs", &text, &problem) && problem.satisfied != (satisfied > n / 2)) {
+			save(&text, path);
+			snprintf(command, sizeof command, "z3 -dimacs %s 2>&1", path);
+			FILE *answers = popen(command, "r");
+			assert_non_null(answers);
+			while (!answered && fgets(line, sizeof line, answers))
+				answered = is_answer(line, &satisfiable);
+			pclose(answers);
+			unlink(path);
+			if (!answered || satisfiable != problem.satisfied)
+				fail_msg("z3 on DIMACS: %s, expected the opposite: %s", answered ? (satisfiable ? "satisfiable" : "unsatisfiable") : "no answer", problem.text);
+			n++;
+			satisfied += problem.satisfied;
+		}
+		kr_str_done(&text);
+	}
+	print_message("z3 on DIMACS: %u problems, %u satisfiable\n", n, satisfied);
+	assert_in_range(satisfied, n / 5, n - n / 5);
+}
+
+/* Names cannot leave their comments: a key with a line end and parentheses. */
+static void names_stay_in_comments(void **state)
+{
+	static const char *const backends[] = {"smt2", "dimacs"};
+	struct kr_ctx ctx;
+	struct kr_history h;
+	struct kr_str text;
+
+	(void)state;
+	kr_ctx_init(&ctx, 0, 0);
+	assert_int_equal(kr_history_init(&h, &ctx.mem), KR_OK);
+	kr_value name = kr_history_text(&h, KR_VALUE_STRING, "a\n(assert false)\n1 0\n\"", 22);
+	kr_key key = kr_history_key(&h, name);
+	for (int i = 0; i < 2; i++) {
+		struct kr_operation op = {.kind = KR_OP_WRITE, .key = key, .a = kr_history_int(&h, i), .scan = KR_NONE};
+		assert_true(kr_vec_push(h.mem, &h.ops, op));
+		assert_int_equal(kr_history_add(&h, (struct kr_transaction){.id = i ? name : kr_history_int(&h, 7), .session = {KR_NONE}}, 1, NULL), KR_OK);
+	}
+	assert_int_equal(kr_history_finish(&h, &ctx, NULL), KR_OK);
+	for (size_t b = 0; b < KR_COUNT(backends); b++) {
+		kr_str_init(&text, &ctx.mem);
+		assert_true(write_problem(&ctx, &h, KR_ORDER_NONE, "so,rt,wr,ww", backends[b], &text));
+		for (const char *line = kr_str_text(&text); *line; line = strchr(line, '\n') + 1) {
+			if (strcmp(backends[b], "smt2") == 0)
+				assert_true(strncmp(line, "(assert false)", 14) != 0 && (line[0] == '(' || line[0] == ';'));
+			else
+				assert_true(strncmp(line, "1 0", 3) != 0);
+		}
+		kr_str_done(&text);
+	}
+	kr_history_done(&h);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+	static const char *const backends[] = {"smt2", "dimacs"};
+	struct kr_rng rng;
+	struct tiny tiny;
+	struct kr_ctx ctx;
+	struct kr_history h;
+
+	(void)state;
+	kr_rng_init(&rng, 3);
+	kr_ctx_init(&ctx, 0, 0);
+	do
+		tiny_random(&tiny, &rng, TINY_READ_WRITE);
+	while (tiny.initial != KR_INITIAL_UNKNOWN || tiny.ntxns < 5 || tiny.norders == 0 || tiny_history(&tiny, &ctx, &h) != KR_OK);
+	for (size_t b = 0; b < KR_COUNT(backends); b++) {
+		enum kr_order by_default;
+		const struct kr_level *level = kr_level_find("ser", &by_default);
+		struct kr_analysis analysis;
+		struct kr_ir ir;
+		enum kr_status status = KR_NOMEM;
+		uint64_t n = 0;
+		assert_int_equal(kr_analyze(&ctx, &h, &analysis, NULL), KR_OK);
+		assert_int_equal(kr_ir_init(&ir, &ctx, &analysis.asg, level, KR_ORDER_NONE), KR_OK);
+		while (status == KR_NOMEM) {
+			size_t used = ctx.mem.used;
+			struct kr_str text;
+			kr_str_init(&text, &ctx.mem);
+			ctx.mem.count = 0;
+			ctx.mem.fail_at = ++n;
+			status = kr_backend_find(backends[b])->write(&ir, &text, NULL);
+			kr_str_done(&text);
+			assert_true(ctx.mem.used == used);
+		}
+		assert_int_equal(status, KR_OK);
+		assert_true(n > 5);
+		ctx.mem.fail_at = 0;
+		kr_ir_done(&ir);
+		kr_analysis_done(&analysis);
+	}
+	kr_history_done(&h);
+	assert_true(ctx.mem.used == 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(z3_agrees_on_smt2),
+		cmocka_unit_test(cvc5_agrees_on_smt2),
+		cmocka_unit_test(z3_agrees_on_dimacs),
+		cmocka_unit_test(names_stay_in_comments),
+		cmocka_unit_test(every_allocation_may_fail),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
