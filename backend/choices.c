@@ -236,7 +236,7 @@ static enum kr_status forbid_link(struct kr_choices *c, const struct kr_link *li
 		return forbid_order(c, kr_asg_version_of(asg, link->from, link->key), kr_asg_version_of(asg, link->to, link->key));
 	if (c->ir->source[link->obs.i].i == KR_NONE) {
 		status = kr_choices_source(c, link->obs, link->seen, &l);
-		if (!status && l.i != KR_NONE)
+		if (!status)
 			status = push(c, kr_lit_not(l));
 	}
 	if (!status && link->kind == KR_RW && !kr_asg_is_initial(asg, link->seen))
@@ -244,22 +244,27 @@ static enum kr_status forbid_link(struct kr_choices *c, const struct kr_link *li
 	return status;
 }
 
-/* Source variables are made first: making them pushes clauses of their own. */
-static enum kr_status make_links(struct kr_choices *c, const struct kr_proof *proof, struct kr_cycle cycle)
+/* Source variables are made first: making them pushes clauses of their own. A source that is ruled out already makes the cycle's clause hold: *holds is set. */
+static enum kr_status make_links(struct kr_choices *c, const struct kr_proof *proof, struct kr_cycle cycle, bool *holds)
 {
 	enum kr_status status = KR_OK;
+	*holds = false;
 	for (uint32_t i = 0; i < cycle.count && !status; i++) {
 		struct kr_link link = proof->links.at[cycle.first + i];
-		kr_lit l;
+		kr_lit l = {0};
 		if (link.edge == KR_NONE && link.obs.i != KR_NONE && c->ir->source[link.obs.i].i == KR_NONE)
 			status = kr_choices_source(c, link.obs, link.seen, &l);
+		*holds |= l.i == KR_NONE;
 	}
 	return status;
 }
 
 enum kr_status kr_choices_forbid(struct kr_choices *c, const struct kr_proof *proof, struct kr_cycle cycle)
 {
-	enum kr_status status = make_links(c, proof, cycle);
+	bool holds;
+	enum kr_status status = make_links(c, proof, cycle, &holds);
+	if (status || holds)
+		return status;
 	for (uint32_t i = 0; i < cycle.count && !status; i++) {
 		status = forbid_link(c, &proof->links.at[cycle.first + i]);
 	}
