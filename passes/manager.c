@@ -69,6 +69,9 @@ static enum kr_status fail_missing(const struct kr_pass *pass, uint32_t missing,
 	return kr_err_set(err, KR_BAD, "pass '%s' requires the fact '%s', which no pass provides", pass->name, kr_fact_name(fact));
 }
 
+/* Has the pass nothing to do, because all that it would establish holds already? */
+static bool is_done(const struct kr_pass *pass, uint32_t facts) { return pass->provides && !(pass->provides & ~facts); }
+
 static uint32_t facts_after(const struct kr_pass *pass, uint32_t facts) { return (facts & ~pass->breaks) | pass->provides; }
 
 static enum kr_status check(const char *list, uint32_t facts, struct kr_err *err)
@@ -82,7 +85,8 @@ static enum kr_status check(const char *list, uint32_t facts, struct kr_err *err
 			return fail_unknown(word, err);
 		if (pass->requires & ~facts)
 			return fail_missing(pass, pass->requires & ~facts, err);
-		facts = facts_after(pass, facts);
+		if (!is_done(pass, facts))
+			facts = facts_after(pass, facts);
 	}
 	return KR_OK;
 }
@@ -135,14 +139,11 @@ static bool wants_dump(const struct kr_pass_options *options, const struct kr_pa
 	return options->dump_after && options->dump && (strcmp(options->dump_after, "all") == 0 || strcmp(options->dump_after, pass->name) == 0);
 }
 
-/* Has the pass nothing to do, because all that it would establish holds already? */
-static bool is_done(const struct kr_ir *ir, const struct kr_pass *pass) { return pass->provides && !(pass->provides & ~ir->facts); }
-
 /* Runs one pass with all that surrounds it. `counts` are those of the IR before; afterwards those after. */
 static enum kr_status step(struct kr_ir *ir, const struct kr_pass_options *options, struct kr_pass_stat *stat, struct kr_ir_counts *counts, struct kr_err *err)
 {
 	int64_t start = kr_now_ns();
-	enum kr_status status = is_done(ir, stat->pass) ? KR_OK : run_one(ir, stat->pass, &stat->change, err);
+	enum kr_status status = is_done(stat->pass, ir->facts) ? KR_OK : run_one(ir, stat->pass, &stat->change, err);
 
 	if (status)
 		return status;
