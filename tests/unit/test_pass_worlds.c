@@ -518,6 +518,36 @@ static void check_later(const struct kr_ir *ir)
 	}
 }
 
+/* Counts: pair by pair, with the clock those without a path, else all. */
+static void check_counts(const struct kr_ir *ir)
+{
+	const struct kr_asg *asg = ir->asg;
+	struct kr_ir_counts counts;
+	struct matrix known;
+	uint64_t pairs = 0, sources = 0;
+	uint32_t keys = 0;
+
+	assert_int_equal(kr_ir_count(ir, &counts), KR_OK);
+	known_graph(ir, not_absent(ir), &known);
+	for (uint32_t k = 0; k < asg->nkeys; k++) {
+		uint64_t before = pairs;
+
+		for (uint32_t v = asg->keys[k].first + 1; v < asg->keys[k + 1].first; v++)
+			for (uint32_t u = asg->keys[k].first + 1; u < v; u++) {
+				uint32_t a = asg->versions[u].writer.i, b = asg->versions[v].writer.i;
+				bool ordered = ir->clock && (get(&known, a, b) || get(&known, b, a));
+
+				pairs += ir->presence[a] != KR_ABSENT_TXN && ir->presence[b] != KR_ABSENT_TXN && !ordered;
+			}
+		keys += pairs > before;
+	}
+	for (uint32_t o = 0; o < asg->nobs; o++)
+		sources += ir->source[o].i == KR_NONE && ir->presence[asg->obs[o].txn.i] == KR_PRESENT;
+	assert_int_equal(counts.open_pairs, pairs);
+	assert_int_equal(counts.open_keys, keys);
+	assert_int_equal(counts.open_sources, sources);
+}
+
 static void check_one(struct kr_rng *rng)
 {
 	static const char *const passes[] = {"so", "rt", "presence", "wr", "ww", "rw", "clock", "saturate"};
@@ -542,6 +572,8 @@ static void check_one(struct kr_rng *rng)
 			check_orders(&ir);
 		if (i == 5)
 			check_later(&ir);
+		if (change != KR_CONFLICT)
+			check_counts(&ir);
 		if (i == 2 || i == 5 || i == 7 || change == KR_CONFLICT) {
 			struct comparison c = {.ir = &ir};
 
