@@ -15,7 +15,7 @@ enum kr_status kr_choices_init(struct kr_choices *c, struct kr_ir *ir)
 {
 	*c = (struct kr_choices){.ir = ir};
 	c->sources_made = kr_mem_alloc(&ir->ctx->mem, ir->asg->nobs, 1);
-	return c->sources_made ? KR_OK : KR_NOMEM;
+	return c->sources_made ? kr_given_init(&c->given, ir) : KR_NOMEM;
 }
 
 void kr_choices_done(struct kr_choices *c)
@@ -23,7 +23,9 @@ void kr_choices_done(struct kr_choices *c)
 	struct kr_mem *mem = &c->ir->ctx->mem;
 	kr_vec_done(mem, &c->all);
 	kr_vec_done(mem, &c->clauses);
+	kr_vec_done(mem, &c->facts);
 	kr_vec_done(mem, &c->ruled_out);
+	kr_given_done(&c->given);
 	kr_table_done(mem, &c->table);
 	kr_mem_free(mem, c->sources_made, c->ir->asg->nobs, 1);
 }
@@ -56,6 +58,19 @@ static enum kr_status make(struct kr_choices *c, struct kr_choice x, uint32_t *v
 
 static enum kr_status push(struct kr_choices *c, kr_lit l) { return kr_vec_push(&c->ir->ctx->mem, &c->clauses, l) ? KR_OK : KR_NOMEM; }
 
+/* Where the trace gives the order of the pair, a clause of one literal says so. Clauses under way are not disturbed: it goes to `facts`. */
+static enum kr_status push_given(struct kr_choices *c, const struct kr_choice *x, uint32_t var)
+{
+	bool low_first = false, high_first = false;
+	enum kr_status status = kr_given_before(&c->given, x->a, x->b, &low_first);
+	if (!status)
+		status = kr_given_before(&c->given, x->b, x->a, &high_first);
+	if (status || !(low_first || high_first))
+		return status;
+	kr_lit holds = {2 * var + (x->flipped != low_first)};
+	return kr_vec_push(&c->ir->ctx->mem, &c->facts, holds) ? KR_OK : KR_NOMEM;
+}
+
 enum kr_status kr_choices_order(struct kr_choices *c, kr_version a, kr_version b, kr_lit *out)
 {
 	struct kr_choice x = {.obs = {KR_NONE}, .a = a.i < b.i ? a : b, .b = a.i < b.i ? b : a};
@@ -63,6 +78,8 @@ enum kr_status kr_choices_order(struct kr_choices *c, kr_version a, kr_version b
 	if (var == KR_NONE) {
 		x.flipped = a.i > b.i; /* false must mean: a before b */
 		enum kr_status status = make(c, x, &var);
+		if (!status)
+			status = push_given(c, &x, var);
 		if (status)
 			return status;
 	}

@@ -99,7 +99,12 @@ static enum kr_status assert_clauses(struct kr_solver *sat, struct kr_choices *c
 		if (!kr_vec_push(&sat->ctx->mem, &sat->clause, l.i & 1 ? Z3_mk_not(sat->z3, var) : var))
 			return KR_NOMEM;
 	}
+	for (uint32_t i = 0; i < c->facts.n; i++) {
+		Z3_ast var = sat->vars.at[c->facts.at[i].i / 2];
+		Z3_solver_assert(sat->z3, sat->solver, c->facts.at[i].i & 1 ? Z3_mk_not(sat->z3, var) : var);
+	}
 	kr_vec_clear(&c->clauses);
+	kr_vec_clear(&c->facts);
 	return KR_OK;
 }
 

@@ -23,6 +23,8 @@ enum kr_status kr_candidate_init(struct kr_candidate *w, struct kr_ir *ir)
 	enum kr_status status = kr_overlay_init(&w->chosen, ir, w->active);
 	if (!status)
 		status = kr_overlay_init(&w->whole, ir, w->active);
+	if (!status)
+		status = kr_given_init(&w->given, ir);
 	bool ok = w->active && w->source && w->order && w->place && w->reader_head && w->reader_next && w->sorted;
 	return ok ? status : KR_NOMEM;
 }
@@ -38,6 +40,8 @@ void kr_candidate_done(struct kr_candidate *w)
 	kr_mem_free(mem, w->reader_head, asg->nversions, sizeof *w->reader_head);
 	kr_mem_free(mem, w->reader_next, asg->nobs, sizeof *w->reader_next);
 	kr_mem_free(mem, w->sorted, asg->nversions, sizeof *w->sorted);
+	kr_given_done(&w->given);
+	kr_vec_done(mem, &w->later);
 	if (w->chosen.ir)
 		kr_overlay_done(&w->chosen);
 	if (w->whole.ir)
@@ -166,6 +170,23 @@ static void take_sources(struct kr_candidate *w, const struct kr_choices *c)
 
 /* ---- edges of choices ---- */
 
+/* Given orders of active transactions: passes link only those that are certainly present. */
+static enum kr_status add_given(struct kr_candidate *w, struct kr_overlay *o)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	enum kr_status status = KR_OK;
+	for (uint32_t v = 0; v < asg->nversions && w->given.first && !status; v++) {
+		kr_txn t = asg->versions[v].writer;
+		if (t.i == KR_NONE || !w->active[t.i])
+			continue;
+		kr_vec_clear(&w->later);
+		status = kr_given_after(&w->given, (kr_version){v}, w->active, &w->later);
+		for (uint32_t i = 0; i < w->later.n && !status; i++)
+			status = add_ww(w, o, (kr_version){v}, w->later.at[i]);
+	}
+	return status;
+}
+
 static enum kr_status add_order_choice(struct kr_candidate *w, kr_version a, kr_version b)
 {
 	if (!w->active[writer(w, a).i] || !w->active[writer(w, b).i])
@@ -185,6 +206,8 @@ enum kr_status kr_candidate_choose(struct kr_candidate *w, const struct kr_choic
 	enum kr_status status = activate_needed(w);
 	index_readers(w);
 	kr_overlay_clear(&w->chosen);
+	if (!status)
+		status = add_given(w, &w->chosen);
 	for (uint32_t o = 0; o < asg->nobs && !status; o++) {
 		if (w->source[o].i == KR_NONE || w->ir->source[o].i != KR_NONE || !w->active[asg->obs[o].txn.i])
 			continue;
@@ -266,6 +289,8 @@ static enum kr_status add_order(struct kr_candidate *w)
 	enum kr_status status = scratch ? KR_OK : KR_NOMEM;
 	kr_overlay_clear(&w->whole);
 	index_readers(w);
+	if (!status)
+		status = add_given(w, &w->whole);
 	for (uint32_t o = 0; o < asg->nobs && !status; o++) {
 		if (w->active[asg->obs[o].txn.i] && w->ir->source[o].i == KR_NONE)
 			status = add_wr(w, &w->whole, o);

@@ -15,6 +15,8 @@ struct kr_candidate {
 	uint32_t *reader_head;  /* per version: an observation that saw it */
 	uint32_t *reader_next;  /* per observation */
 	kr_version *sorted;     /* versions by key and place: scratch */
+	struct kr_given given;
+	struct kr_versions later; /* scratch */
 	struct kr_overlay chosen, whole;
 	uint32_t forced;
 };

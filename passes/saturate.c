@@ -55,8 +55,10 @@ static enum kr_status saturate(struct kr_saturation *s, enum kr_change *change)
 	enum kr_status status;
 	do {
 		touch_open(s);
-		status = drain(s, changed);
-	} while (!status && s->rebound && !s->conflict && ir->clock->cyclic.i == KR_NONE);
+		status = s->arrived ? kr_saturation_link_given(s) : KR_OK;
+		if (!status)
+			status = drain(s, changed);
+	} while (!status && (s->rebound || s->arrived) && !s->conflict && ir->clock->cyclic.i == KR_NONE);
 	kr_mem_free(&ir->ctx->mem, changed, ir->clock->words, sizeof *changed);
 	bool cyclic = ir->clock->cyclic.i != KR_NONE;
 	if (!status && !s->conflict && !cyclic)

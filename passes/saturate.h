@@ -21,6 +21,7 @@ struct kr_saturation {
 	kr_version (*watch)[2];         /* per observation: two candidates believed possible while it is open; KR_NONE: never looked */
 	uint32_t *bound;                /* per key with an untold initial value: the set of the observations that saw it, KR_NONE: none yet */
 	bool rebound;                   /* some key was bound since open observations were last looked at */
+	bool arrived;                   /* some transaction became present since given orders were last looked at */
 	uint8_t *begun;                 /* per transaction: its part in the graph has been looked at once */
 	bool changed;
 	bool conflict;
@@ -31,6 +32,9 @@ void kr_saturation_done(struct kr_saturation *s);
 
 /* Records that o saw a version. */
 void kr_saturation_saw(struct kr_saturation *s, kr_obs o, kr_version seen);
+
+/* Given version orders of transactions that have become present. O(versions + orders). */
+enum kr_status kr_saturation_link_given(struct kr_saturation *s);
 
 /* Applies the rules to a transaction whose clock moved in the chains of `changed`. */
 enum kr_status kr_saturation_visit(struct kr_saturation *s, kr_txn t, const uint64_t *changed);

@@ -5,6 +5,7 @@
  *   source:  candidate v of o is impossible if t reaches v's writer, or if v is before a writer u (outside the candidate set, for predicate observations) that reaches t. One
  *            candidate left is the source; none left refutes the level. An untold initial value is one value: who saw the initial version binds it for all.
  * Per chain only the last writer that reaches a node, and only the first writer that a version reaches, need an edge: the others follow along the chain. */
+#include "passes/orders.h"
 #include "passes/saturate.h"
 
 static kr_txn writer_of(const struct kr_saturation *s, kr_version v) { return s->ir->asg->versions[v.i].writer; }
@@ -14,9 +15,9 @@ static bool reaches(const struct kr_saturation *s, kr_txn a, kr_txn b) { return 
 
 static bool tracked(const struct kr_saturation *s, kr_txn t) { return s->ir->clock->chain[node_of(s, t).i] != KR_NONE; }
 
-static enum kr_status add(struct kr_saturation *s, enum kr_edge_kind kind, enum kr_rule rule, kr_txn from, kr_txn to, kr_obs why)
+static enum kr_status add(struct kr_saturation *s, enum kr_edge_kind kind, enum kr_rule rule, kr_txn from, kr_txn to, uint32_t why)
 {
-	struct kr_edge edge = {kr_ir_out(s->ir, kind, from), kr_ir_in(s->ir, kind, to), why.i, kind, rule};
+	struct kr_edge edge = {kr_ir_out(s->ir, kind, from), kr_ir_in(s->ir, kind, to), why, kind, rule};
 	if (s->ir->clock->cyclic.i != KR_NONE)
 		return KR_OK; /* refuted already: on a cycle everything follows, even that a version comes before itself */
 	enum kr_status status = kr_ir_add_edge(s->ir, edge);
@@ -84,7 +85,7 @@ static enum kr_status order_before(struct kr_saturation *s, kr_obs o, const uint
 		kr_version last = last_before(s, &segments[i], obs);
 		if (last.i == KR_NONE || last.i == seen.i || reaches(s, writer_of(s, last), b))
 			continue;
-		enum kr_status status = add(s, KR_WW, KR_RULE_READER, writer_of(s, last), b, o);
+		enum kr_status status = add(s, KR_WW, KR_RULE_READER, writer_of(s, last), b, o.i);
 		if (status)
 			return status;
 	}
@@ -98,7 +99,7 @@ static enum kr_status add_rw(struct kr_saturation *s, kr_obs o, kr_version targe
 	kr_txn b = writer_of(s, target);
 	if (passes_over(s, obs, target) || !tracked(s, obs->txn) || reaches(s, obs->txn, b))
 		return KR_OK;
-	return add(s, KR_RW, KR_RULE_LATER, obs->txn, b, o);
+	return add(s, KR_RW, KR_RULE_LATER, obs->txn, b, o.i);
 }
 
 static enum kr_status add_rw_from_readers(struct kr_saturation *s, kr_version seen, kr_version target)
@@ -213,12 +214,31 @@ static enum kr_status settle(struct kr_saturation *s, kr_obs o, kr_version v)
 		if (!kr_ir_is_present(ir, w)) {
 			ir->presence[w.i] = KR_PRESENT;
 			ir->presence_why[w.i] = o;
+			s->arrived = true;
 			kr_clock_touch(ir->clock, node_of(s, w));
 		}
-		status = add(s, KR_WR, KR_RULE_SOURCE, w, t, o);
+		status = add(s, KR_WR, KR_RULE_SOURCE, w, t, o.i);
 	}
 	kr_clock_touch(ir->clock, node_of(s, t));
 	return status ? status : order_after_source(s, o);
+}
+
+enum kr_status kr_saturation_link_given(struct kr_saturation *s)
+{
+	const struct kr_asg *asg = s->ir->asg;
+	struct kr_orders orders;
+	s->arrived = false;
+	enum kr_status status = kr_orders_init(&orders, s->ir);
+	for (uint32_t v = 0; v < asg->nversions && asg->norders > 0 && !status; v++) {
+		kr_txn a = asg->versions[v].writer;
+		for (uint32_t i = kr_orders_begin(&orders, (kr_version){v}); a.i != KR_NONE && i < kr_orders_end(&orders, (kr_version){v}) && !status; i++) {
+			kr_txn b = writer_of(s, orders.after.at[i]);
+			if (!reaches(s, a, b))
+				status = add(s, KR_WW, KR_RULE_GIVEN, a, b, asg->versions[v].key.i); /* `why` of a given order is its key */
+		}
+	}
+	kr_orders_done(&orders);
+	return status;
 }
 
 static enum kr_status refute(struct kr_saturation *s, kr_obs o)
