@@ -15,7 +15,7 @@ enum kr_status kr_choices_init(struct kr_choices *c, struct kr_ir *ir)
 {
 	*c = (struct kr_choices){.ir = ir};
 	c->sources_made = kr_mem_alloc(&ir->ctx->mem, ir->asg->nobs, 1);
-	return c->sources_made ? kr_given_init(&c->given, ir) : KR_NOMEM;
+	return c->sources_made ? kr_told_init(&c->given, ir->asg) : KR_NOMEM;
 }
 
 void kr_choices_done(struct kr_choices *c)
@@ -25,7 +25,7 @@ void kr_choices_done(struct kr_choices *c)
 	kr_vec_done(mem, &c->clauses);
 	kr_vec_done(mem, &c->facts);
 	kr_vec_done(mem, &c->ruled_out);
-	kr_given_done(&c->given);
+	kr_told_done(&c->given);
 	kr_table_done(mem, &c->table);
 	kr_mem_free(mem, c->sources_made, c->ir->asg->nobs, 1);
 }
@@ -62,9 +62,9 @@ static enum kr_status push(struct kr_choices *c, kr_lit l) { return kr_vec_push(
 static enum kr_status push_given(struct kr_choices *c, const struct kr_choice *x, uint32_t var)
 {
 	bool low_first = false, high_first = false;
-	enum kr_status status = kr_given_before(&c->given, x->a, x->b, &low_first);
+	enum kr_status status = kr_told_before(&c->given, x->a, x->b, &low_first);
 	if (!status)
-		status = kr_given_before(&c->given, x->b, x->a, &high_first);
+		status = kr_told_before(&c->given, x->b, x->a, &high_first);
 	if (status || !(low_first || high_first))
 		return status;
 	kr_lit holds = {2 * var + (x->flipped != low_first)};

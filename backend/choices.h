@@ -4,7 +4,7 @@
 #ifndef KR_BACKEND_CHOICES_H
 #define KR_BACKEND_CHOICES_H
 
-#include "backend/given.h"
+#include "backend/told.h"
 #include "base/table.h"
 #include "ir/proof.h"
 
@@ -28,7 +28,7 @@ struct kr_choices {
 	struct kr_table table;
 	struct kr_lits clauses;       /* clauses not yet given to the solver, each ended by a literal with i == KR_NONE */
 	struct kr_lits facts;         /* literals that hold, not yet given to the solver */
-	struct kr_given given;        /* orders that the trace gives hold for their variables from the start */
+	struct kr_told given;        /* orders that the trace gives hold for their variables from the start */
 	uint8_t *sources_made;        /* per observation: its source variables exist */
 	KR_VEC(struct kr_ruled_out) ruled_out; /* candidates that got no variable; a refutation must say why */
 };

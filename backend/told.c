@@ -38,14 +38,41 @@ void kr_told_done(struct kr_told *told)
 	*told = (struct kr_told){0};
 }
 
+static enum kr_status start(struct kr_told *told, kr_version v)
+{
+	told->question++;
+	kr_vec_clear(&told->stack);
+	return kr_vec_push(told->asg->mem, &told->stack, v) ? KR_OK : KR_NOMEM;
+}
+
+enum kr_status kr_told_after(struct kr_told *told, kr_version v, const uint8_t *active, struct kr_versions *out)
+{
+	if (!told->first)
+		return KR_OK;
+
+	enum kr_status status = start(told, v);
+
+	while (!status && told->stack.n > 0) {
+		kr_version x = kr_vec_pop(&told->stack);
+		for (uint32_t i = told->first[x.i]; i < told->first[x.i + 1] && !status; i++) {
+			kr_version next = told->after[i];
+			if (told->seen[next.i] == told->question)
+				continue;
+			told->seen[next.i] = told->question;
+			bool stop = active[told->asg->versions[next.i].writer.i];
+			if (!(stop ? kr_vec_push(told->asg->mem, out, next) : kr_vec_push(told->asg->mem, &told->stack, next)))
+				status = KR_NOMEM;
+		}
+	}
+	return status;
+}
+
 enum kr_status kr_told_before(struct kr_told *told, kr_version a, kr_version b, bool *before)
 {
 	*before = kr_asg_is_initial(told->asg, a) && a.i != b.i;
 	if (*before || !told->first)
 		return KR_OK;
-	told->question++;
-	kr_vec_clear(&told->stack);
-	if (!kr_vec_push(told->asg->mem, &told->stack, a))
+	if (start(told, a))
 		return KR_NOMEM;
 	while (told->stack.n > 0 && !*before) {
 		kr_version v = kr_vec_pop(&told->stack);

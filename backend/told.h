@@ -19,4 +19,9 @@ void kr_told_done(struct kr_told *told);
 /* Is a told to come before b? The initial version is told to come before all others of its key. O(orders of the key). */
 enum kr_status kr_told_before(struct kr_told *told, kr_version a, kr_version b, bool *before);
 
+KR_VEC_NAMED(kr_versions, kr_version);
+
+/* Appends the nearest versions told to come after v whose writers are active (a flag per transaction), through those that are not. */
+enum kr_status kr_told_after(struct kr_told *told, kr_version v, const uint8_t *active, struct kr_versions *out);
+
 #endif

@@ -24,7 +24,7 @@ enum kr_status kr_candidate_init(struct kr_candidate *w, struct kr_ir *ir)
 	if (!status)
 		status = kr_overlay_init(&w->whole, ir, w->active);
 	if (!status)
-		status = kr_given_init(&w->given, ir);
+		status = kr_told_init(&w->given, ir->asg);
 	bool ok = w->active && w->source && w->order && w->place && w->reader_head && w->reader_next && w->sorted;
 	return ok ? status : KR_NOMEM;
 }
@@ -40,7 +40,7 @@ void kr_candidate_done(struct kr_candidate *w)
 	kr_mem_free(mem, w->reader_head, asg->nversions, sizeof *w->reader_head);
 	kr_mem_free(mem, w->reader_next, asg->nobs, sizeof *w->reader_next);
 	kr_mem_free(mem, w->sorted, asg->nversions, sizeof *w->sorted);
-	kr_given_done(&w->given);
+	kr_told_done(&w->given);
 	kr_vec_done(mem, &w->later);
 	if (w->chosen.ir)
 		kr_overlay_done(&w->chosen);
@@ -180,7 +180,7 @@ static enum kr_status add_given(struct kr_candidate *w, struct kr_overlay *o)
 		if (t.i == KR_NONE || !w->active[t.i])
 			continue;
 		kr_vec_clear(&w->later);
-		status = kr_given_after(&w->given, (kr_version){v}, w->active, &w->later);
+		status = kr_told_after(&w->given, (kr_version){v}, w->active, &w->later);
 		for (uint32_t i = 0; i < w->later.n && !status; i++)
 			status = add_ww(w, o, (kr_version){v}, w->later.at[i]);
 	}

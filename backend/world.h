@@ -5,6 +5,7 @@
 #include "backend/choices.h"
 #include "backend/overlay.h"
 #include "backend/schedule.h"
+#include "backend/told.h"
 
 struct kr_candidate {
 	struct kr_ir *ir;
@@ -15,7 +16,7 @@ struct kr_candidate {
 	uint32_t *reader_head;  /* per version: an observation that saw it */
 	uint32_t *reader_next;  /* per observation */
 	kr_version *sorted;     /* versions by key and place: scratch */
-	struct kr_given given;
+	struct kr_told given;
 	struct kr_versions later; /* scratch */
 	struct kr_overlay chosen, whole;
 	uint32_t forced;
