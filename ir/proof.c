@@ -116,10 +116,11 @@ static enum kr_status explain_order(struct closing *c, kr_version a, kr_version 
 	enum kr_status status = need_path(c, kr_ir_out(c->ir, KR_WW, from), kr_ir_in(c->ir, KR_WW, to), age);
 	if (status)
 		return status;
-	const struct kr_edge *only = &c->ir->edges.at[c->path.at[0]];
-	if (c->path.n == 1 && only->kind == KR_WW) /* the very claim, known */
+	kr_key key = c->ir->asg->versions[a.i].key;
+	struct kr_link only = known_link(c->ir, c->path.at[0]);
+	if (c->path.n == 1 && only.kind == KR_WW && only.key.i == key.i) /* the very claim, known */
 		return kr_vec_push(c->proof->mem, &c->todo, c->path.at[0]) ? KR_OK : KR_NOMEM;
-	struct kr_link link = {KR_WW, to, from, {KR_NONE}, {KR_NONE}, c->ir->asg->versions[a.i].key, KR_NONE};
+	struct kr_link link = {KR_WW, to, from, {KR_NONE}, {KR_NONE}, key, KR_NONE};
 	return add_lemma(c, link, &c->path);
 }
 
