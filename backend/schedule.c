@@ -134,6 +134,19 @@ static bool may_see(const struct state *st, uint32_t o, kr_version v)
 	return w.i != KR_NONE || st->bound[obs->key.i] == KR_NONE || st->bound[obs->key.i] == obs->set;
 }
 
+/* An untold initial value is one value: does an earlier observation of the same transaction see something else in it? */
+static bool disagrees(const struct state *st, uint32_t o)
+{
+	const struct kr_observation *obs = &st->asg->obs[o];
+	if (!st->asg->keys[obs->key.i].open_initial || !kr_asg_is_initial(st->asg, st->current[obs->key.i]))
+		return false;
+	for (uint32_t p = st->asg->obs_first[obs->txn.i]; p < o; p++) {
+		if (st->asg->obs[p].key.i == obs->key.i && st->asg->obs[p].set != obs->set)
+			return true;
+	}
+	return false;
+}
+
 /* The key that keeps an active transaction from being emitted, or KR_NONE. */
 static kr_key blocked_by(const struct state *st, kr_txn t)
 {
@@ -141,7 +154,7 @@ static kr_key blocked_by(const struct state *st, kr_txn t)
 	for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1]; o++) {
 		kr_key k = asg->obs[o].key;
 		kr_version seen = st->s->source[o];
-		bool served = seen.i == KR_NONE ? may_see(st, o, st->current[k.i]) : seen.i == st->current[k.i].i;
+		bool served = seen.i == KR_NONE ? may_see(st, o, st->current[k.i]) && !disagrees(st, o) : seen.i == st->current[k.i].i;
 		if (!served)
 			return k;
 	}
