@@ -4,6 +4,8 @@
  * Cost: linear in operations, keys and values; a lookup is a binary search. Does not look at predicate observations: those are judged when asked for. */
 #include "verify/facts.h"
 
+#include "base/hash.h"
+
 /* ---- collecting ---- */
 
 struct written {
@@ -248,6 +250,8 @@ void kr_facts_done(struct kr_facts *f)
 	kr_mem_free(f->mem, f->sights, f->sight_count, sizeof *f->sights);
 	kr_mem_free(f->mem, f->impossible, f->h->txns.n, sizeof *f->impossible);
 	kr_mem_free(f->mem, f->pins, 2 * (size_t)nkeys, sizeof *f->pins);
+	kr_vec_done(f->mem, &f->denied);
+	kr_table_done(f->mem, &f->denied_table);
 	*f = (struct kr_facts){.mem = f->mem, .h = f->h};
 }
 
@@ -327,6 +331,16 @@ enum kr_status kr_facts_candidate(const struct kr_facts *f, kr_key k, const stru
 	return kr_saw_allows(f->h, saw, k, version->value, out, err);
 }
 
+bool kr_facts_denied(const struct kr_facts *f, kr_key k, kr_value value)
+{
+	uint32_t id;
+
+	for (kr_table_iter it = kr_table_find(&f->denied_table, kr_hash_pair(k.i, value.i)); (id = kr_table_next(&f->denied_table, &it)) != KR_NONE;)
+		if (f->denied.at[id].key.i == k.i && f->denied.at[id].value.i == value.i)
+			return true;
+	return false;
+}
+
 bool kr_facts_excluded(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, kr_txn writer)
 {
 	if (writer.i != KR_NONE)
@@ -339,7 +353,7 @@ bool kr_facts_excluded(const struct kr_facts *f, kr_key k, const struct kr_saw *
 	for (int i = 0; i < 2; i++)
 		if (pins[i].i != KR_NONE && (pins[i].i == saw->value.i) != (saw->test == KR_SAW_VALUE))
 			return true;
-	return false;
+	return saw->test == KR_SAW_VALUE && kr_facts_denied(f, k, saw->value);
 }
 
 struct kr_facts_iter kr_facts_candidates(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, kr_txn observer)

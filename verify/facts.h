@@ -37,6 +37,8 @@ struct kr_facts {
 	uint32_t sight_count;
 	uint8_t *impossible;              /* per transaction: of unknown outcome, and no world lets it take effect */
 	kr_value *pins;                   /* two per key: different values that its initial value must have, KR_NONE where there are fewer */
+	KR_VEC(struct kr_row) denied;     /* values that a key's initial value cannot have */
+	struct kr_table denied_table;
 };
 
 /* Linear in the history. On failure nothing is left to free. */
@@ -68,6 +70,9 @@ uint32_t kr_facts_first_sight(const struct kr_facts *f, kr_key k, uint32_t value
 /* Whether the version of k by `writer` (KR_NONE: the initial one) lies in the candidate set of what `observer` saw. Versions of impossible transactions count;
  * kr_facts_excluded tells them apart. Where the initial value is not told, it may be any. */
 enum kr_status kr_facts_candidate(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, kr_txn observer, kr_txn writer, bool *out, struct kr_err *err);
+
+/* Whether the untold initial value of k was seen not to be this one, by an observation that nothing else explains. */
+bool kr_facts_denied(const struct kr_facts *f, kr_key k, kr_value value);
 
 /* Whether no world has this version as the source of what was seen: its writer is impossible, or other observations fix another initial value. */
 bool kr_facts_excluded(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, kr_txn writer);

@@ -2,9 +2,10 @@
  *
  * Starts from "all are possible" and takes away a transaction when it contradicts itself or made an observation that no version still possible
  * explains; that can take the last explanation from others, so their observations are looked at again. A committed observation that only
- * the initial version can explain fixes an initial value that the trace does not tell. What is left is the greatest solution, so that what was
+ * the initial version can explain tells what its untold value is, or is not. What is left is the greatest solution, so that what was
  * taken away is absent from every world. Per value of a key it counts the versions still possible; observations of a value are looked at
  * again only when one or none is left. Cost: near linear in observations. */
+#include "base/hash.h"
 #include "verify/facts.h"
 
 struct counts {
@@ -63,7 +64,19 @@ static bool add_pin(struct kr_facts *f, kr_key k, kr_value value)
 	return true;
 }
 
-/* Looks at one observation. *pinned is set when it fixed an initial value. */
+/* Notes that the initial value of the key is not `value`; *added is set when that is new. */
+static enum kr_status deny(struct kr_facts *f, kr_key k, kr_value value, bool *added)
+{
+	if (kr_facts_denied(f, k, value))
+		return KR_OK;
+	if (!kr_table_reserve(f->mem, &f->denied_table) || !kr_vec_push(f->mem, &f->denied, (struct kr_row){k, value}))
+		return KR_NOMEM;
+	kr_table_insert(&f->denied_table, kr_hash_pair(k.i, value.i), f->denied.n - 1);
+	*added = true;
+	return KR_OK;
+}
+
+/* Looks at one observation. *pinned is set when it told something new of an initial value. */
 static enum kr_status look_at(struct excluding *e, const struct kr_fact_sight *s, bool *pinned)
 {
 	struct kr_facts *f = e->f;
@@ -72,7 +85,9 @@ static enum kr_status look_at(struct excluding *e, const struct kr_fact_sight *s
 		return KR_OK;
 	if (f->h->txns.at[s->txn.i].status == KR_UNKNOWN)
 		return initial_explains(f, s) ? KR_OK : take_away(e, s->txn);
-	if (f->untold && !s->other && add_pin(f, s->key, s->value))
+	if (f->untold && s->other)
+		return deny(f, s->key, s->value, pinned);
+	if (f->untold && add_pin(f, s->key, s->value))
 		*pinned = true;
 	return KR_OK;
 }
@@ -87,17 +102,14 @@ static enum kr_status look_at_range(struct excluding *e, uint32_t low, uint32_t 
 	return KR_OK;
 }
 
-/* Looks at all observations of a key, and once more after each initial value that this fixes (two at most). */
+/* Looks at all observations of a key; when that told something new of its initial value, once more: what a committed one tells does not depend on that. */
 static enum kr_status look_at_key(struct excluding *e, kr_key k)
 {
-	enum kr_status status;
-	bool again;
+	bool told = false, again = false;
+	uint32_t low = e->f->sight_first[k.i], high = e->f->sight_first[k.i + 1];
+	enum kr_status status = look_at_range(e, low, high, &told);
 
-	do {
-		again = false;
-		status = look_at_range(e, e->f->sight_first[k.i], e->f->sight_first[k.i + 1], &again);
-	} while (status == KR_OK && again);
-	return status;
+	return status == KR_OK && told ? look_at_range(e, low, high, &again) : status;
 }
 
 /* Uncounts a version of a transaction that was taken away, and looks again at what it may have explained. */

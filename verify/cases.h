@@ -1,0 +1,66 @@
+/* The choices that a certificate's cycles leave open, as variables, and what the history says of them, as clauses. Private to verify/. */
+#ifndef KR_VERIFY_CASES_H
+#define KR_VERIFY_CASES_H
+
+#include "verify/edges.h"
+#include "verify/given.h"
+#include "verify/sat.h"
+
+enum kr_choice_kind {
+	KR_CHOICE_SOURCE,   /* observation a saw the version by transaction b (KR_NONE: the initial one) */
+	KR_CHOICE_ORDER,    /* of key a, the version by transaction b comes before the one by c; b < c */
+	KR_CHOICE_PRESENCE, /* transaction a took effect */
+	KR_CHOICE_INITIAL   /* the untold initial value of key a is value b */
+};
+
+struct kr_choice {
+	uint32_t kind, a, b, c;
+	bool forced; /* the only source that there is: not worth telling */
+};
+
+struct kr_sight {
+	kr_txn txn;
+	uint32_t op;
+	kr_key key;
+	struct kr_saw saw;
+};
+
+#define KR_LITERAL_TRUE (KR_NONE - 1) /* literals that need no variable */
+#define KR_LITERAL_FALSE (KR_NONE - 2)
+
+struct kr_cases {
+	struct kr_verifier *v;
+	struct kr_facts facts;
+	struct kr_given given;
+	struct kr_sat sat;
+	struct kr_mem *mem;
+	KR_VEC(struct kr_choice) choices; /* a choice's index is its variable */
+	KR_VEC(struct kr_sight) sights;   /* observations whose candidates matter */
+	KR_VEC(kr_txn) txns;              /* unknown transactions that became choices: what needs them, and what they need, is not yet brought in */
+	KR_VEC(kr_key) keys;              /* the same for keys of untold initial value */
+	bool *is_brought;                 /* per key: it is or was in keys; NULL where all initial values are told */
+	KR_VEC(uint32_t) clause;          /* being built */
+	bool holds;                       /* it has a true literal */
+	struct kr_table choice_table, sight_table;
+};
+
+/* Sets *c up for v; on failure, too, it is to be done. */
+enum kr_status kr_cases_init(struct kr_cases *c, struct kr_verifier *v);
+void kr_cases_done(struct kr_cases *c);
+
+/* Literals: of a variable, or one of the constants above. */
+uint32_t kr_cases_negate(uint32_t literal);
+enum kr_status kr_cases_presence(struct kr_cases *c, kr_txn t, uint32_t *literal);
+enum kr_status kr_cases_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal); /* a (KR_NONE: initial) wrote k before b */
+enum kr_status kr_cases_sight(struct kr_cases *c, const struct kr_sight *x, uint32_t *out);         /* the observation's index in sights */
+enum kr_status kr_cases_source(struct kr_cases *c, uint32_t s, kr_txn writer, uint32_t *literal);   /* observation s saw writer's version */
+
+/* A clause: begin, add literals, end. */
+void kr_cases_begin(struct kr_cases *c);
+enum kr_status kr_cases_add(struct kr_cases *c, uint32_t literal);
+enum kr_status kr_cases_end(struct kr_cases *c);
+
+/* Adds the facts of the history about all choices made so far, and about those that these bring in. */
+enum kr_status kr_cases_add_facts(struct kr_cases *c);
+
+#endif

@@ -1,0 +1,353 @@
+/* What the history says of the choices that cycles rest on, put together anew from the history alone.
+ *
+ * What was observed has a source among its candidates, if its transaction took effect; a source took effect; two versions are ordered one way, as the
+ * trace gives it if it does; an untold initial value is one value. Choices that no edge names are not made variables: as sources they would
+ * only occur in "has a source", so a committed writer or a told initial version among them makes that true, and an unknown writer stands there
+ * by its taking effect. For the same reason nothing need say that an observation has only one source: guards deny sources, so a solution
+ * with two is one with either. An unknown transaction brings in the observations that may have seen it and its own; a key whose untold initial
+ * value matters, all of its observations. Cost: near linear in the certificate and what it brings in. */
+#include "verify/cases.h"
+
+#include "base/hash.h"
+
+/* ---- clauses ---- */
+
+void kr_cases_begin(struct kr_cases *c)
+{
+	kr_vec_clear(&c->clause);
+	c->holds = false;
+}
+
+enum kr_status kr_cases_add(struct kr_cases *c, uint32_t literal)
+{
+	if (literal == KR_LITERAL_TRUE)
+		c->holds = true;
+	else if (literal != KR_LITERAL_FALSE && !kr_vec_push(c->mem, &c->clause, literal))
+		return KR_NOMEM;
+	return KR_OK;
+}
+
+enum kr_status kr_cases_end(struct kr_cases *c) { return c->holds ? KR_OK : kr_sat_add(&c->sat, c->clause.at, c->clause.n); }
+
+static enum kr_status imply(struct kr_cases *c, uint32_t premise, uint32_t conclusion)
+{
+	const uint32_t literals[] = {kr_sat_not(premise), conclusion};
+
+	return kr_sat_add(&c->sat, literals, 2);
+}
+
+uint32_t kr_cases_negate(uint32_t literal)
+{
+	if (literal == KR_LITERAL_TRUE)
+		return KR_LITERAL_FALSE;
+	return literal == KR_LITERAL_FALSE ? KR_LITERAL_TRUE : kr_sat_not(literal);
+}
+
+/* ---- choices ---- */
+
+static uint64_t choice_hash(const struct kr_choice *x) { return kr_hash_pair(kr_hash_pair(x->kind, x->a), kr_hash_pair(x->b, x->c)); }
+
+static uint32_t find_choice(const struct kr_cases *c, const struct kr_choice *x)
+{
+	uint32_t id;
+
+	for (kr_table_iter it = kr_table_find(&c->choice_table, choice_hash(x)); (id = kr_table_next(&c->choice_table, &it)) != KR_NONE;) {
+		const struct kr_choice *y = &c->choices.at[id];
+		if (y->kind == x->kind && y->a == x->a && y->b == x->b && y->c == x->c)
+			return id;
+	}
+	return KR_NONE;
+}
+
+/* The literal of a choice, which becomes a variable when it is not one yet. */
+static enum kr_status choose(struct kr_cases *c, struct kr_choice x, uint32_t *literal)
+{
+	uint32_t id = find_choice(c, &x);
+
+	if (id == KR_NONE) {
+		if (!kr_table_reserve(c->mem, &c->choice_table) || !kr_vec_reserve(c->mem, &c->choices, 1) || !kr_vec_reserve(c->mem, &c->txns, 1) ||
+			!kr_vec_reserve(c->mem, &c->keys, 1) || kr_sat_new_var(&c->sat, &id) != KR_OK)
+			return KR_NOMEM;
+		if (x.kind == KR_CHOICE_PRESENCE)
+			c->txns.at[c->txns.n++] = (kr_txn){x.a};
+		if (x.kind == KR_CHOICE_INITIAL && !c->is_brought[x.a]) {
+			c->is_brought[x.a] = true;
+			c->keys.at[c->keys.n++] = (kr_key){x.a};
+		}
+		c->choices.at[c->choices.n++] = x;
+		kr_table_insert(&c->choice_table, choice_hash(&x), id);
+	}
+	*literal = kr_sat_yes(id);
+	return KR_OK;
+}
+
+enum kr_status kr_cases_presence(struct kr_cases *c, kr_txn t, uint32_t *literal)
+{
+	if (c->v->h->txns.at[t.i].status != KR_UNKNOWN) {
+		*literal = KR_LITERAL_TRUE;
+		return KR_OK;
+	}
+	if (c->facts.impossible[t.i]) {
+		*literal = KR_LITERAL_FALSE;
+		return KR_OK;
+	}
+	return choose(c, (struct kr_choice){KR_CHOICE_PRESENCE, t.i, 0, 0, false}, literal);
+}
+
+/* That observation `s` saw the version of `writer`; then that one took effect. */
+enum kr_status kr_cases_source(struct kr_cases *c, uint32_t s, kr_txn writer, uint32_t *literal)
+{
+	const struct kr_sight sight = c->sights.at[s];
+	uint32_t writer_present, known = c->choices.n;
+	enum kr_status status;
+
+	if (kr_facts_excluded(&c->facts, sight.key, &sight.saw, writer)) {
+		*literal = KR_LITERAL_FALSE;
+		return KR_OK;
+	}
+	status = choose(c, (struct kr_choice){KR_CHOICE_SOURCE, s, writer.i, 0, false}, literal);
+	if (status != KR_OK || c->choices.n == known || writer.i == KR_NONE)
+		return status;
+	status = kr_cases_presence(c, writer, &writer_present);
+	return status == KR_OK && writer_present != KR_LITERAL_TRUE ? imply(c, *literal, writer_present) : status;
+}
+
+enum kr_status kr_cases_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
+{
+	bool before = false, after = false, swap = a.i > b.i;
+	enum kr_status status;
+
+	*literal = KR_LITERAL_TRUE;
+	if (a.i == KR_NONE)
+		return KR_OK;
+	status = kr_given_precedes(&c->given, k, a, b, &before);
+	if (status == KR_OK && !before)
+		status = kr_given_precedes(&c->given, k, b, a, &after);
+	if (status != KR_OK || before)
+		return status;
+	if (after) {
+		*literal = KR_LITERAL_FALSE;
+		return KR_OK;
+	}
+	status = choose(c, (struct kr_choice){KR_CHOICE_ORDER, k.i, swap ? b.i : a.i, swap ? a.i : b.i, false}, literal);
+	if (swap)
+		*literal = kr_cases_negate(*literal);
+	return status;
+}
+
+/* ---- observations ---- */
+
+enum kr_status kr_cases_sight(struct kr_cases *c, const struct kr_sight *x, uint32_t *out)
+{
+	uint64_t hash = kr_hash_pair(kr_hash_pair(x->txn.i, x->op), x->key.i);
+
+	for (kr_table_iter it = kr_table_find(&c->sight_table, hash); (*out = kr_table_next(&c->sight_table, &it)) != KR_NONE;) {
+		const struct kr_sight *y = &c->sights.at[*out];
+		if (y->txn.i == x->txn.i && y->op == x->op && y->key.i == x->key.i)
+			return KR_OK;
+	}
+	*out = c->sights.n;
+	if (!kr_table_reserve(c->mem, &c->sight_table) || !kr_vec_push(c->mem, &c->sights, *x))
+		return KR_NOMEM;
+	kr_table_insert(&c->sight_table, hash, *out);
+	return KR_OK;
+}
+
+/* What "observation s saw the initial version" says of an untold initial value; KR_LITERAL_TRUE: nothing. */
+static enum kr_status initial_value(struct kr_cases *c, const struct kr_sight *s, uint32_t *literal)
+{
+	enum kr_status status;
+
+	*literal = KR_LITERAL_TRUE;
+	if (!c->facts.untold || c->facts.pins[2 * (size_t)s->key.i].i != KR_NONE || (s->saw.test != KR_SAW_VALUE && s->saw.test != KR_SAW_OTHER))
+		return KR_OK;
+	status = choose(c, (struct kr_choice){KR_CHOICE_INITIAL, s->key.i, s->saw.value.i, 0, false}, literal);
+	if (s->saw.test == KR_SAW_OTHER)
+		*literal = kr_cases_negate(*literal);
+	return status;
+}
+
+/* Adds to the clause that `writer` is the source of observation s. */
+static enum kr_status add_candidate(struct kr_cases *c, uint32_t s, kr_txn writer)
+{
+	const struct kr_sight sight = c->sights.at[s];
+	const struct kr_choice named = {KR_CHOICE_SOURCE, s, writer.i, 0, false};
+	uint32_t id = find_choice(c, &named), literal;
+	enum kr_status status;
+
+	if (id != KR_NONE)
+		return kr_cases_add(c, kr_sat_yes(id));
+	status = writer.i == KR_NONE ? initial_value(c, &sight, &literal) : kr_cases_presence(c, writer, &literal);
+	return status == KR_OK ? kr_cases_add(c, literal) : status;
+}
+
+/* The facts about observation s: if its transaction took effect, it has a source; seeing the initial version says what its value is. */
+static enum kr_status add_sight(struct kr_cases *c, uint32_t s)
+{
+	const struct kr_sight sight = c->sights.at[s];
+	const struct kr_choice initial = {KR_CHOICE_SOURCE, s, KR_NONE, 0, false};
+	uint32_t id = find_choice(c, &initial), literal;
+	kr_txn writer;
+	bool found;
+	enum kr_status status = KR_OK;
+
+	if (id != KR_NONE) {
+		status = initial_value(c, &sight, &literal);
+		if (status == KR_OK && literal != KR_LITERAL_TRUE)
+			status = imply(c, kr_sat_yes(id), literal);
+		if (status != KR_OK)
+			return status;
+	}
+	kr_cases_begin(c);
+	status = kr_cases_presence(c, sight.txn, &literal);
+	if (status == KR_OK)
+		status = kr_cases_add(c, kr_cases_negate(literal));
+	for (struct kr_facts_iter it = kr_facts_candidates(&c->facts, sight.key, &sight.saw, sight.txn); status == KR_OK && !c->holds;) {
+		status = kr_facts_next(&c->facts, &it, &found, &writer, c->v->err);
+		if (status == KR_OK && !found)
+			break;
+		if (status == KR_OK)
+			status = add_candidate(c, s, writer);
+		if (status == KR_OK)
+			status = kr_ctx_tick(c->v->ctx);
+	}
+	if (status == KR_OK && !c->holds && c->clause.n == 1)
+		c->choices.at[c->clause.at[0] >> 1].forced = true;
+	return status == KR_OK ? kr_cases_end(c) : status;
+}
+
+/* ---- what choices bring in ---- */
+
+static enum kr_status bring_in(struct kr_cases *c, uint32_t low, uint32_t high)
+{
+	enum kr_status status;
+	uint32_t id;
+
+	for (uint32_t i = low; i < high; i++) {
+		const struct kr_fact_sight *s = &c->facts.sights[i];
+		struct kr_saw saw = {.test = s->other ? KR_SAW_OTHER : KR_SAW_VALUE, .value = s->value};
+
+		if ((status = kr_ctx_tick(c->v->ctx)) != KR_OK || (status = kr_cases_sight(c, &(struct kr_sight){s->txn, s->op, s->key, saw}, &id)) != KR_OK)
+			return status;
+	}
+	return KR_OK;
+}
+
+/* The observations that may have seen operation `op` of an unknown transaction, and its own. */
+static enum kr_status bring_in_op(struct kr_cases *c, kr_txn t, uint32_t index)
+{
+	const struct kr_history *h = c->v->h;
+	const struct kr_facts *f = &c->facts;
+	const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
+	uint32_t seen = kr_saw_count(h, op), effects = kr_effect_count(h, op), id;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; status == KR_OK && i < seen; i++) {
+		kr_key k = kr_saw_key(h, op, i);
+		struct kr_saw saw = kr_saw_of(h, op, k);
+		if ((saw.test == KR_SAW_VALUE || saw.test == KR_SAW_OTHER) && !kr_facts_grows(f, k) && kr_facts_external(f, k, t, index))
+			status = kr_cases_sight(c, &(struct kr_sight){t, index, k, saw}, &id);
+	}
+	for (uint32_t i = 0; status == KR_OK && i < effects; i++) {
+		kr_key k = kr_effect_at(h, op, i).key;
+		const struct kr_fact_version *version = kr_facts_version(f, k, t);
+		if (version->last_op != index || kr_facts_grows(f, k))
+			continue;
+		status = bring_in(c, kr_facts_first_sight(f, k, version->value.i), kr_facts_first_sight(f, k, version->value.i + 1));
+		if (status == KR_OK)
+			status = bring_in(c, kr_facts_first_sight(f, k, KR_NONE), f->sight_first[k.i + 1]);
+	}
+	return status;
+}
+
+/* Facts of all observations that matter, until these bring in no more. */
+static enum kr_status add_sights(struct kr_cases *c)
+{
+	const struct kr_facts *f = &c->facts;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t next = 0; status == KR_OK && (next < c->sights.n || c->txns.n > 0 || c->keys.n > 0);) {
+		if (next < c->sights.n) {
+			status = add_sight(c, next++);
+		} else if (c->keys.n > 0) {
+			kr_key k = kr_vec_pop(&c->keys);
+			status = bring_in(c, f->sight_first[k.i], f->sight_first[k.i + 1]);
+		} else {
+			kr_txn t = kr_vec_pop(&c->txns);
+			for (uint32_t i = 0; status == KR_OK && i < c->v->h->txns.at[t.i].op_count; i++)
+				status = bring_in_op(c, t, i);
+		}
+	}
+	return status;
+}
+
+/* ---- untold initial values ---- */
+
+/* Says that an untold initial value is one value: a chain of variables per key, "it is one of the values so far", beside the choices of that key. `last` has, per
+ * key, the newest variable of its chain. */
+static enum kr_status add_initials(struct kr_cases *c)
+{
+	uint32_t nkeys = c->v->h->keys.n, *last = kr_mem_alloc(c->mem, nkeys, sizeof *last), so_far;
+	enum kr_status status = last ? KR_OK : KR_NOMEM;
+
+	for (uint32_t k = 0; status == KR_OK && k < nkeys; k++)
+		last[k] = KR_NONE;
+	for (uint32_t i = 0; status == KR_OK && i < c->choices.n; i++) {
+		const struct kr_choice *x = &c->choices.at[i];
+
+		if (x->kind != KR_CHOICE_INITIAL)
+			continue;
+		status = kr_sat_new_var(&c->sat, &so_far);
+		if (status == KR_OK && last[x->a] != KR_NONE)
+			status = imply(c, kr_sat_yes(last[x->a]), kr_sat_not(kr_sat_yes(i)));
+		if (status == KR_OK && last[x->a] != KR_NONE)
+			status = imply(c, kr_sat_yes(last[x->a]), kr_sat_yes(so_far));
+		if (status == KR_OK)
+			status = imply(c, kr_sat_yes(i), kr_sat_yes(so_far));
+		last[x->a] = so_far;
+	}
+	kr_mem_free(c->mem, last, nkeys, sizeof *last);
+	return status;
+}
+
+enum kr_status kr_cases_add_facts(struct kr_cases *c)
+{
+	enum kr_status status = add_sights(c);
+
+	return status == KR_OK && c->facts.untold ? add_initials(c) : status;
+}
+
+/* ---- life ---- */
+
+enum kr_status kr_cases_init(struct kr_cases *c, struct kr_verifier *v)
+{
+	enum kr_status status;
+
+	*c = (struct kr_cases){.v = v, .mem = &v->ctx->mem};
+	c->facts = (struct kr_facts){.mem = c->mem, .h = v->h};
+	c->given = (struct kr_given){.mem = c->mem, .h = v->h};
+	kr_sat_init(&c->sat, c->mem);
+	status = kr_facts_init(&c->facts, v->ctx, v->h, v->err);
+	if (status == KR_OK)
+		status = kr_given_init(&c->given, v->ctx, v->h);
+	if (status == KR_OK && c->facts.untold) {
+		c->is_brought = kr_mem_alloc(c->mem, v->h->keys.n, sizeof *c->is_brought);
+		status = c->is_brought ? KR_OK : KR_NOMEM;
+	}
+	return status;
+}
+
+void kr_cases_done(struct kr_cases *c)
+{
+	kr_sat_done(&c->sat);
+	kr_given_done(&c->given);
+	kr_facts_done(&c->facts);
+	kr_mem_free(c->mem, c->is_brought, c->v->h->keys.n, sizeof *c->is_brought);
+	kr_vec_done(c->mem, &c->choices);
+	kr_vec_done(c->mem, &c->sights);
+	kr_vec_done(c->mem, &c->txns);
+	kr_vec_done(c->mem, &c->keys);
+	kr_vec_done(c->mem, &c->clause);
+	kr_table_done(c->mem, &c->choice_table);
+	kr_table_done(c->mem, &c->sight_table);
+}
