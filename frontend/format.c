@@ -10,8 +10,9 @@
 static bool has_word(const char *words, const char *word)
 {
 	size_t length = strlen(word);
+	bool is_word = length != 0 && !strchr(word, ' ');
 
-	for (const char *at = words; at && length != 0 && (at = strstr(at, word)) != NULL; at += length)
+	for (const char *at = words; at && is_word && (at = strstr(at, word)) != NULL; at += length)
 		if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
 			return true;
 	return false;

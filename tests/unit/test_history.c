@@ -164,7 +164,10 @@ static const struct session_row session_rows[] = {
 	{"before one further back", {{0, 50, KR_COMMITTED}, {-1, -1, KR_COMMITTED}, {20, 60, KR_COMMITTED}}, KR_BAD},
 	{"before one further back, past an unknown one", {{0, 50, KR_COMMITTED}, {60, 70, KR_UNKNOWN}, {20, 60, KR_COMMITTED}}, KR_BAD},
 	{"no end", {{0, 5, KR_COMMITTED}, {5, -1, KR_COMMITTED}, {5, 6, KR_COMMITTED}}, KR_OK},
-	{"no begin", {{0, 5, KR_COMMITTED}, {5, 9, KR_COMMITTED}, {-1, 6, KR_COMMITTED}}, KR_OK},
+	{"no begin", {{0, 5, KR_COMMITTED}, {5, 9, KR_COMMITTED}, {-1, 9, KR_COMMITTED}}, KR_OK},
+	{"no begin, ends before", {{0, 5, KR_COMMITTED}, {5, 9, KR_COMMITTED}, {-1, 6, KR_COMMITTED}}, KR_BAD},
+	{"no begin, unknown, ends before", {{0, 5, KR_COMMITTED}, {5, 9, KR_COMMITTED}, {-1, 6, KR_UNKNOWN}}, KR_OK},
+	{"no end, begins before its begin", {{0, 5, KR_COMMITTED}, {9, -1, KR_COMMITTED}, {8, 12, KR_COMMITTED}}, KR_BAD},
 };
 
 static void checks_session_order(void **state)
