@@ -372,12 +372,11 @@ enum kr_status kr_facts_next(const struct kr_facts *f, struct kr_facts_iter *it,
 	enum kr_status status;
 
 	*found = false;
-	while (it->initial || it->at < it->end) {
-		*writer = it->initial ? (kr_txn){KR_NONE} : f->versions[f->by_value[it->at]].txn;
-		if (it->initial)
-			it->initial = false;
-		else
-			it->at++;
+	while (it->at < it->end || it->initial) {
+		bool initial = it->at == it->end;
+
+		*writer = initial ? (kr_txn){KR_NONE} : f->versions[f->by_value[it->at++]].txn;
+		it->initial = !initial;
 		status = kr_facts_candidate(f, it->key, &it->saw, it->observer, *writer, found, err);
 		if (status != KR_OK)
 			return status;

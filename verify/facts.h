@@ -77,7 +77,7 @@ bool kr_facts_denied(const struct kr_facts *f, kr_key k, kr_value value);
 /* Whether no world has this version as the source of what was seen: its writer is impossible, or other observations fix another initial value. */
 bool kr_facts_excluded(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, kr_txn writer);
 
-/* Walks the candidates that are not excluded, the initial version (KR_NONE) first.
+/* Walks the candidates that are not excluded, the initial version (KR_NONE) last.
  *     for (struct kr_facts_iter it = kr_facts_candidates(f, k, &saw, t); !(status = kr_facts_next(f, &it, &found, &writer, err)) && found;) ... */
 struct kr_facts_iter { kr_key key; struct kr_saw saw; kr_txn observer; uint32_t at, end; bool initial; };
 struct kr_facts_iter kr_facts_candidates(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, kr_txn observer);

@@ -48,6 +48,9 @@ static const char untold_impossible[] = "{'krait':1,'initial':'unknown'}\n{'id':
 /* x is 7 at first, since u, the only one that wrote 7, is impossible; so v, which saw 8, is impossible, too. */
 static const char untold_chain[] = "{'krait':1,'initial':'unknown'}\n{'id':'u','status':'unknown','ops':[['w','x',7],['r','x',6]]}\n{'id':'a','ops':[['r','x',7]]}\n"
 				   "{'id':'v','status':'unknown','ops':[['r','x',8],['w','y',1]]}\n{'id':'b','ops':[['r','y',1],['r','y',2]]}";
+/* ... or is not, by an operation that says so. */
+static const char untold_denied[] = "{'krait':1,'initial':'unknown'}\n{'id':'a','ops':[['cas','x',5,6,false]]}\n{'id':'b','ops':[['r','x',5],['r','y',1]]}\n"
+				    "{'id':'u','status':'unknown','ops':[['r','x',5],['w','y',1]]}\n{'id':'c','ops':[['r','y',2],['r','x',6]]}";
 static const char lists[] = "{'id':'a','ops':[['append','x',1]]}\n{'id':'b','ops':[['r','x',[2]]]}";
 
 static const struct verify_row rows[] = {
@@ -123,6 +126,10 @@ static const struct verify_row rows[] = {
 		BAD("operation 0 of f can have seen w by the initial version")},
 	{"an unknown one that saw another initial value", untold_impossible, NONE, .claim = ANOMALY("aborted read", "b", "0", "y")},
 	{"an initial value told by an impossible one", untold_chain, NONE, .claim = ANOMALY("aborted read", "b", "0", "y")},
+
+	{"an untold initial value that was denied", untold_denied, NONE, .claim = ANOMALY("garbage read", "b", "0", "x")},
+	{"denying an untold initial value that was seen", untold_denied, NONE, .claim = ANOMALY("garbage read", "a", "0", "x")},
+	{"an unknown one that saw a denied initial value", untold_denied, NONE, .claim = ANOMALY("aborted read", "b", "1", "y")},
 
 	{"a list", lists, NONE, .claim = ANOMALY("garbage read", "b", "0", "x"), .expected = KR_UNSUPPORTED,
 		.message = "observations of counters, lists and sets are not checked yet (key x)"},
