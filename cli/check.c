@@ -44,7 +44,7 @@ static bool take_backend(const struct kr_args *args, struct kr_check_run *run)
 	}
 	for (size_t i = 0; i < kr_backend_registry_count; i++)
 		kr_guess_try(&guess, kr_backend_registry[i]->name);
-	kr_usage("unknown back end '%s'%s; see 'krait backends'", run->backend, kr_guess_text(&guess, near));
+	kr_usage("unknown back end '%s'%s", run->backend, kr_guess_text(&guess, "krait backends", near));
 	return false;
 }
 
@@ -58,7 +58,7 @@ static bool take_dump(const struct kr_args *args, struct kr_check_run *run)
 		return true;
 	for (size_t i = 0; i < kr_pass_registry_count; i++)
 		kr_guess_try(&guess, kr_pass_registry[i]->name);
-	kr_usage("unknown pass '%s'%s; see 'krait passes'", run->dump_after, kr_guess_text(&guess, near));
+	kr_usage("unknown pass '%s'%s", run->dump_after, kr_guess_text(&guess, "krait passes", near));
 	return false;
 }
 

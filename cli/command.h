@@ -91,7 +91,7 @@ const struct kr_command *kr_command_find(const char *name); /* or NULL */
 /* The nearest candidate seen so far to what the user typed. */
 struct kr_guess { const char *typed; const char *best; uint32_t distance; };
 void kr_guess_try(struct kr_guess *guess, const char *candidate);
-/* "; did you mean 'x'?", or "" when nothing is near. */
-const char *kr_guess_text(const struct kr_guess *guess, char out[128]);
+/* "; did you mean 'x'?", or, when nothing is near, "; see 'WHERE'". */
+const char *kr_guess_text(const struct kr_guess *guess, const char *where, char out[128]);
 
 #endif

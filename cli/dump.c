@@ -10,7 +10,11 @@
 enum stage { STAGE_ASG, STAGE_IR, STAGE_WRITER };
 
 /* The stages by option; a writer is a back end. */
-static const struct { const char *option; enum stage stage; const char *backend; } stages[] = {
+static const struct {
+	const char *option;
+	enum stage stage;
+	const char *backend;
+} stages[] = {
 	{"asg", STAGE_ASG, NULL},
 	{"ir", STAGE_IR, NULL},
 	{"smt2", STAGE_WRITER, "smtlib"},
@@ -36,11 +40,11 @@ static const struct kr_option options[] = {
 
 struct dumping {
 	const struct kr_args *args;
-	size_t stage;                      /* into stages */
-	const struct kr_backend *backend;  /* STAGE_WRITER */
+	size_t stage;                     /* into stages */
+	const struct kr_backend *backend; /* STAGE_WRITER */
 	struct kr_trace_options trace_options;
 	struct kr_asked_list asked;
-	const char *passes;                /* NULL: the checker's */
+	const char *passes; /* NULL: the checker's */
 	struct kr_str out;
 };
 

@@ -42,10 +42,10 @@ static bool take(const struct kr_args *args, const char *name, uint64_t most, ui
 
 static bool take_numbers(const struct kr_args *args, struct kr_generate_options *o)
 {
-	return take(args, "txns", UINT32_MAX - 1, &o->txns) && take(args, "sessions", UINT32_MAX - 1, &o->sessions) && take(args, "keys", UINT32_MAX - 1, &o->keys) &&
-	       take(args, "ops", UINT32_MAX - 1, &o->ops) && take(args, "reads", 100, &o->reads) && take(args, "deletes", 100, &o->deletes) &&
-	       take(args, "values", UINT32_MAX - 1, &o->values) && take(args, "aborted", 100, &o->aborted) && take(args, "unknown", 100, &o->unknown) &&
-	       kr_args_integer(args, "seed", UINT64_MAX, &o->seed);
+	return take(args, "txns", UINT32_MAX - 1, &o->txns) && take(args, "sessions", UINT32_MAX - 1, &o->sessions) &&
+		take(args, "keys", UINT32_MAX - 1, &o->keys) && take(args, "ops", UINT32_MAX - 1, &o->ops) && take(args, "reads", 100, &o->reads) &&
+		take(args, "deletes", 100, &o->deletes) && take(args, "values", UINT32_MAX - 1, &o->values) && take(args, "aborted", 100, &o->aborted) &&
+		take(args, "unknown", 100, &o->unknown) && kr_args_integer(args, "seed", UINT64_MAX, &o->seed);
 }
 
 static int take_dist(const struct kr_args *args, struct kr_generate_options *o)
@@ -81,7 +81,7 @@ static int take_names(const struct kr_args *args, struct kr_generate_options *o)
 			return KR_EXIT_SATISFIED;
 		kr_guess_try(&guess, planted);
 	}
-	return o->anomaly ? kr_usage("unknown anomaly '%s'%s; see 'krait gen --help'", o->anomaly, kr_guess_text(&guess, near)) : KR_EXIT_SATISFIED;
+	return o->anomaly ? kr_usage("unknown anomaly '%s'%s", o->anomaly, kr_guess_text(&guess, "krait gen --help", near)) : KR_EXIT_SATISFIED;
 }
 
 static int take_options(const struct kr_args *args, struct kr_generate_options *o)

@@ -38,7 +38,7 @@ static int write_help(const struct kr_args *args, struct kr_str *out)
 	}
 	for (size_t i = 0; i < kr_command_registry_count; i++)
 		kr_guess_try(&guess, kr_command_registry[i]->name);
-	return kr_usage("unknown command '%s'%s", name, kr_guess_text(&guess, near));
+	return kr_usage("unknown command '%s'%s", name, kr_guess_text(&guess, "krait --help", near));
 }
 
 static int run(const struct kr_args *args)

@@ -56,11 +56,12 @@ static void add_command(const struct kr_command *command, struct kr_str *out)
 
 void kr_manual_page(struct kr_str *out)
 {
-	kr_str_add(out, ".TH KRAIT 1 \"\" \"krait " KR_VERSION "\" \"User Commands\"\n.SH NAME\nkrait \\- check transaction isolation\n"
-			".SH SYNOPSIS\n\\fBkrait\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]... [\\fITRACE\\fR]...\n.br\n\\fBkrait \\-\\-help\\fR\n.br\n"
-			"\\fBkrait \\-\\-version\\fR\n.SH DESCRIPTION\nDecides whether recorded histories of transactions satisfy isolation levels, and proves the "
-			"answer.\nOptions may stand before or after traces; \\fB\\-\\-\\fR ends the options.\nEvery command takes \\fB\\-\\-help\\fR.\n"
-			".SH COMMANDS\n");
+	kr_str_add(out,
+		".TH KRAIT 1 \"\" \"krait " KR_VERSION "\" \"User Commands\"\n.SH NAME\nkrait \\- check transaction isolation\n"
+		".SH SYNOPSIS\n\\fBkrait\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]... [\\fITRACE\\fR]...\n.br\n\\fBkrait \\-\\-help\\fR\n.br\n"
+		"\\fBkrait \\-\\-version\\fR\n.SH DESCRIPTION\nDecides whether recorded histories of transactions satisfy isolation levels, and proves the "
+		"answer.\nOptions may stand before or after traces; \\fB\\-\\-\\fR ends the options.\nEvery command takes \\fB\\-\\-help\\fR.\n"
+		".SH COMMANDS\n");
 	for (size_t i = 0; i < kr_command_registry_count; i++)
 		add_command(kr_command_registry[i], out);
 	kr_str_add(out, ".SH EXIT STATUS\n");
@@ -69,6 +70,7 @@ void kr_manual_page(struct kr_str *out)
 		add_text(e->meaning, out);
 		kr_str_add(out, ".\n");
 	}
-	kr_str_add(out, "Over several traces 255 wins over 1, 1 over 2, and 2 over 0.\n.SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nWhen set, no colour and no "
-			"progress on a terminal.\n");
+	kr_str_add(out,
+		"Over several traces 255 wins over 1, 1 over 2, and 2 over 0.\n.SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nWhen set, no colour and no "
+		"progress on a terminal.\n");
 }

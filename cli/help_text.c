@@ -95,8 +95,9 @@ static void add_exits(struct kr_str *out)
 
 void kr_help_overview(struct kr_str *out)
 {
-	kr_str_add(out, "krait: does a recorded history of transactions satisfy an isolation level, and\nwhy (not)?\n\n"
-			"Usage: krait COMMAND [OPTION]... [TRACE]...\n       krait --help | --version\n\nCommands:\n");
+	kr_str_add(out,
+		"krait: does a recorded history of transactions satisfy an isolation level, and\nwhy (not)?\n\n"
+		"Usage: krait COMMAND [OPTION]... [TRACE]...\n       krait --help | --version\n\nCommands:\n");
 	for (size_t i = 0; i < kr_command_registry_count; i++) {
 		size_t from = out->n;
 		kr_str_format(out, "  %s", kr_command_registry[i]->name);

@@ -28,7 +28,7 @@ static int unknown_level(const char *name)
 		for (const struct kr_level_name *n = level->names; n && n->name; n++)
 			kr_guess_try(&guess, n->name);
 	}
-	return kr_usage("unknown level '%s'%s; see 'krait levels'", name, kr_guess_text(&guess, near));
+	return kr_usage("unknown level '%s'%s", name, kr_guess_text(&guess, "krait levels", near));
 }
 
 static int ask(struct asking *a, const struct kr_level *level, enum kr_order order)
@@ -98,7 +98,7 @@ static int find_checker(struct asking *a, const char *name)
 		return KR_EXIT_SATISFIED;
 	for (size_t i = 0; i < kr_checker_registry_count; i++)
 		kr_guess_try(&guess, kr_checker_registry[i]->name);
-	return kr_usage("unknown checker '%s'%s; see 'krait checkers'", name, kr_guess_text(&guess, near));
+	return kr_usage("unknown checker '%s'%s", name, kr_guess_text(&guess, "krait checkers", near));
 }
 
 int kr_levels_asked(const struct kr_args *args, struct kr_asked_list *out)

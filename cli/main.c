@@ -32,7 +32,7 @@ static int unknown(const char *word)
 		return kr_usage("expected a command, found '%s'; see 'krait --help'", word);
 	for (size_t i = 0; i < kr_command_registry_count; i++)
 		kr_guess_try(&guess, kr_command_registry[i]->name);
-	return kr_usage("unknown command '%s'%s; see 'krait --help'", word, kr_guess_text(&guess, near));
+	return kr_usage("unknown command '%s'%s", word, kr_guess_text(&guess, "krait --help", near));
 }
 
 static int run(struct kr_mem *mem, int argc, char **argv)

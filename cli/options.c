@@ -67,8 +67,6 @@ static const struct kr_option *option_of(const struct forms *f, int c)
 
 static int unknown_option(const struct forms *f, const struct kr_command *command, const char *word, int letter)
 {
-	char near[128];
-
 	if (strncmp(word, "--", 2) != 0)
 		return kr_usage("unknown option '-%c'; see 'krait %s --help'", letter, command->name);
 
@@ -91,7 +89,7 @@ static int unknown_option(const struct forms *f, const struct kr_command *comman
 		return kr_usage("option '--%s' can be several ones; see 'krait %s --help'", typed, command->name);
 	if (guess.best)
 		return kr_usage("unknown option '--%s'; did you mean '--%s'?", typed, guess.best);
-	return kr_usage("unknown option '--%s'%s; see 'krait %s --help'", typed, kr_guess_text(&guess, near), command->name);
+	return kr_usage("unknown option '--%s'; see 'krait %s --help'", typed, command->name);
 }
 
 /* After getopt_long said '?' or ':'. */
@@ -150,7 +148,8 @@ int kr_args_parse(struct kr_args *args, struct kr_mem *mem, const struct kr_comm
 	if (status != KR_EXIT_SATISFIED || args->help)
 		return status;
 	if (args->operands.n < command->least)
-		return kr_usage("%s: expected: krait %s %s", args->operands.n == 0 ? "nothing to work on" : "too few arguments", command->name, command->synopsis);
+		return kr_usage("%s: expected: krait %s %s", args->operands.n == 0 ? "nothing to work on" : "too few arguments", command->name,
+			command->synopsis);
 	if (args->operands.n > command->most)
 		return kr_usage("unexpected argument '%s'; expected: krait %s %s", args->operands.at[command->most], command->name, command->synopsis);
 	return KR_EXIT_SATISFIED;

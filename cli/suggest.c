@@ -58,10 +58,11 @@ void kr_guess_try(struct kr_guess *guess, const char *candidate)
 	}
 }
 
-const char *kr_guess_text(const struct kr_guess *guess, char out[128])
+const char *kr_guess_text(const struct kr_guess *guess, const char *where, char out[128])
 {
-	out[0] = '\0';
 	if (guess->best)
 		(void)snprintf(out, 128, "; did you mean '%s'?", guess->best);
+	else
+		(void)snprintf(out, 128, "; see '%s'", where);
 	return out;
 }

@@ -30,7 +30,7 @@ bool kr_trace_options(const struct kr_args *args, struct kr_trace_options *out)
 
 	for (size_t i = 0; i < kr_format_registry_count; i++)
 		kr_guess_try(&guess, kr_format_registry[i]->name);
-	kr_usage("unknown format '%s'%s; see 'krait formats'", out->read.format, kr_guess_text(&guess, near));
+	kr_usage("unknown format '%s'%s", out->read.format, kr_guess_text(&guess, "krait formats", near));
 	return false;
 }
 

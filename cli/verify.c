@@ -18,11 +18,11 @@ static const struct kr_option options[] = {
 
 struct verifying {
 	const struct kr_args *args;
-	const char *witness;  /* path */
+	const char *witness; /* path */
 	struct kr_trace trace;
-	uint32_t line;        /* of the witness, from 1 */
-	uint32_t lines;       /* that are not blank */
-	uint32_t spoke;       /* lines that speak of the trace */
+	uint32_t line;  /* of the witness, from 1 */
+	uint32_t lines; /* that are not blank */
+	uint32_t spoke; /* lines that speak of the trace */
 };
 
 /* ---- reporting ---- */

@@ -14,14 +14,14 @@ enum keys { KEYS_ANY, KEYS_SAME, KEYS_DIFFERENT };
 
 struct cycle_name {
 	const char *name;
-	uint32_t forbidden;       /* kinds of which there is no edge */
+	uint32_t forbidden; /* kinds of which there is no edge */
 	uint32_t rw_least, rw_most;
-	bool lonely;              /* no two rw next to each other */
-	bool item_only;           /* no predicate rw */
-	bool both_read;           /* every transaction reads the key of the first edge */
-	enum keys keys;           /* of the edges of a form */
-	uint8_t length;           /* of `form`; 0: edges of any kind and number */
-	uint8_t form[FORM_MOST];  /* the kinds in turn, from some edge on */
+	bool lonely;             /* no two rw next to each other */
+	bool item_only;          /* no predicate rw */
+	bool both_read;          /* every transaction reads the key of the first edge */
+	enum keys keys;          /* of the edges of a form */
+	uint8_t length;          /* of `form`; 0: edges of any kind and number */
+	uint8_t form[FORM_MOST]; /* the kinds in turn, from some edge on */
 };
 
 #define WR_WW (KR_BIT(KR_WR) | KR_BIT(KR_WW))

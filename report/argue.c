@@ -12,7 +12,7 @@ struct builder {
 	struct kr_argument *arg;
 	uint32_t *order_first; /* per version: known successors in order_next; NULL: no orders are given */
 	uint32_t *order_next;
-	uint32_t *seen;        /* per version: the search that reached it */
+	uint32_t *seen; /* per version: the search that reached it */
 	uint32_t searches;
 	KR_VEC(uint32_t) queue;
 };
@@ -56,10 +56,7 @@ static enum kr_status put_choice(struct kr_argument *arg, struct kr_choice c, ui
 	return KR_OK;
 }
 
-static struct kr_choice effect_of(kr_txn t)
-{
-	return (struct kr_choice){KR_CHOICE_EFFECT, {KR_NONE}, t, KR_NONE, {KR_NONE}, {KR_NONE}, KR_NONE, KR_NONE};
-}
+static struct kr_choice effect_of(kr_txn t) { return (struct kr_choice){KR_CHOICE_EFFECT, {KR_NONE}, t, KR_NONE, {KR_NONE}, {KR_NONE}, KR_NONE, KR_NONE}; }
 
 static struct kr_choice order_of(kr_key k, kr_txn a, kr_txn b)
 {
@@ -154,7 +151,8 @@ static enum kr_status put_sight(struct kr_argument *arg, kr_txn t, uint32_t op, 
 
 	if (o.i == KR_NONE || is_settled(arg->asg, o) || find_sight(arg, t, op, k) != KR_NONE)
 		return KR_OK;
-	if (!kr_table_reserve(arg->mem, &arg->sight_index) || !kr_vec_push(arg->mem, &arg->sights, (struct kr_sight){t, op, k, arg->candidates.n, 0, false, KR_NONE}))
+	if (!kr_table_reserve(arg->mem, &arg->sight_index) ||
+		!kr_vec_push(arg->mem, &arg->sights, (struct kr_sight){t, op, k, arg->candidates.n, 0, false, KR_NONE}))
 		return KR_NOMEM;
 	kr_table_insert(&arg->sight_index, sight_hash(t, op, k), arg->sights.n - 1);
 	return add_candidates(arg, o, arg->sights.n - 1);
@@ -278,6 +276,31 @@ static bool has_literal(const struct kr_argument *arg, uint32_t from, uint32_t l
 	return false;
 }
 
+/* Does a sight among the literals say that t took effect, as its observer or as the writer it saw? */
+static bool is_implied(const struct kr_argument *arg, const uint32_t *literals, uint32_t n, kr_txn t)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct kr_choice *c = &arg->choices.at[literals[i] >> 1];
+		if (c->kind == KR_CHOICE_SAW && (c->txn.i == t.i || c->a.i == t.i))
+			return true;
+	}
+	return false;
+}
+
+/* Removes from the literals of a cycle what follows from the others. */
+static void simplify(struct kr_argument *arg, uint32_t first)
+{
+	uint32_t *literals = arg->literals.at + first, n = arg->literals.n - first, kept = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct kr_choice *c = &arg->choices.at[literals[i] >> 1];
+		if (c->kind != KR_CHOICE_EFFECT || !is_implied(arg, literals, n, c->txn))
+			literals[kept++] = literals[i];
+		/* moved literals stay ahead of i, and only effects are dropped: is_implied sees every sight */
+	}
+	arg->literals.n = first + kept;
+}
+
 static enum kr_status put_cycle(struct kr_argument *arg, struct kr_cert_cycle cycle)
 {
 	uint32_t guard[KR_GUARD_MOST], first = arg->literals.n;
@@ -290,6 +313,7 @@ static enum kr_status put_cycle(struct kr_argument *arg, struct kr_cert_cycle cy
 			if (!has_literal(arg, first, guard[j]) && !kr_vec_push(arg->mem, &arg->literals, guard[j]))
 				return KR_NOMEM;
 	}
+	simplify(arg, first);
 	return KR_OK;
 }
 
@@ -307,7 +331,8 @@ static enum kr_status build(struct builder *b)
 	return status;
 }
 
-enum kr_status kr_argument_init(struct kr_argument *arg, struct kr_mem *mem, const struct kr_history *h, const struct kr_asg *asg, const struct kr_certificate *cert)
+enum kr_status kr_argument_init(struct kr_argument *arg, struct kr_mem *mem, const struct kr_history *h, const struct kr_asg *asg,
+	const struct kr_certificate *cert)
 {
 	struct builder b = {.arg = arg};
 

@@ -10,7 +10,7 @@
 #include "verify/verify.h"
 
 enum kr_choice_kind {
-	KR_CHOICE_SAW,    /* operation `op` of `txn` saw the version of `key` by `a` (KR_NONE: the initial one) */
+	KR_CHOICE_SAW,    /* `txn` took effect, and its operation `op` saw the version of `key` by `a` (KR_NONE: the initial one) */
 	KR_CHOICE_BEFORE, /* a's version of `key` comes before b's; a < b; negated: after */
 	KR_CHOICE_EFFECT  /* `txn`, whose outcome is unknown, took effect */
 };
@@ -32,8 +32,8 @@ enum kr_because {
 	KR_BECAUSE_CYCLE,    /* else cycle `from` would be there */
 	KR_BECAUSE_ONLY,     /* of sight `from`, all other candidates are out (or, negated: all are, so its transaction took no effect) */
 	KR_BECAUSE_OTHER,    /* the sight saw another version: choice `from` */
-	KR_BECAUSE_SEEN,     /* it took effect, for choice `from` saw it */
-	KR_BECAUSE_NO_EFFECT /* its writer took no effect: choice `from` */
+	KR_BECAUSE_SEEN,     /* it took effect, for it saw or was seen: choice `from` */
+	KR_BECAUSE_NO_EFFECT /* its writer or its observer took no effect: choice `from` */
 };
 
 struct kr_step { uint32_t literal, from; uint8_t because; bool needed; };

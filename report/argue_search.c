@@ -7,25 +7,29 @@
 
 #define WORK_MOST 20000000u /* literals assigned and cycles looked at */
 #define CASES_MOST 128u
-#define TRIED_MOST 48u      /* open choices tried for a split */
+#define TRIED_MOST 48u /* open choices tried for a split */
 #define DEPTH_MOST 16u
 
 struct frame {
-	uint32_t at;       /* its case */
-	uint32_t mark;     /* trail before it, without the assumption */
-	uint32_t end;      /* trail before its children */
-	uint32_t literal;  /* of its split */
-	bool second;       /* its second side is looked at */
+	uint32_t at;      /* its case */
+	uint32_t mark;    /* trail before it, without the assumption */
+	uint32_t end;     /* trail before its children */
+	uint32_t literal; /* of its split */
+	bool second;      /* its second side is looked at */
 };
 
-struct conflict { uint32_t cycle; struct kr_step step; bool found; };
+struct conflict {
+	uint32_t cycle;
+	struct kr_step step;
+	bool found;
+};
 
 struct search {
 	struct kr_argument *arg;
 	struct kr_mem *mem;
-	int8_t *value;          /* per literal: 1 true, -1 false, 0 open */
-	uint32_t *step_of;      /* per choice: where it stands on the trail */
-	uint32_t *yes, *no;     /* per cycle: literals true, literals false */
+	int8_t *value;               /* per literal: 1 true, -1 false, 0 open */
+	uint32_t *step_of;           /* per choice: where it stands on the trail */
+	uint32_t *yes, *no;          /* per cycle: literals true, literals false */
 	uint32_t *uses_first, *uses; /* per literal: the cycles that hold it */
 	KR_VEC(struct kr_step) trail;
 	uint32_t done;          /* of the trail: propagated */
@@ -36,7 +40,7 @@ struct search {
 	uint32_t depth;
 	uint64_t work;
 	struct conflict conflict;
-	bool failed;            /* out of memory */
+	bool failed; /* out of memory */
 };
 
 static uint32_t size_of(const struct search *s, uint32_t cycle) { return s->arg->first.at[cycle + 1] - s->arg->first.at[cycle]; }
@@ -125,6 +129,8 @@ static void propagate_sight(struct search *s, uint32_t literal)
 			assign(s, 2 * arg->candidates.at[o->first + i] + 1, KR_BECAUSE_OTHER, choice);
 	if (c->effect != KR_NONE)
 		assign(s, 2 * c->effect, KR_BECAUSE_SEEN, choice);
+	if (o->effect != KR_NONE)
+		assign(s, 2 * o->effect, KR_BECAUSE_SEEN, choice);
 	if (is_sight_of_initial(arg, c))
 		agree_on_initial(s, choice);
 }
@@ -135,7 +141,8 @@ static void propagate_effect(struct search *s, uint32_t literal)
 
 	if (literal & 1) {
 		for (uint32_t c = 0; c < arg->choices.n; c++)
-			if (arg->choices.at[c].kind == KR_CHOICE_SAW && arg->choices.at[c].effect == literal >> 1)
+			if (arg->choices.at[c].kind == KR_CHOICE_SAW &&
+				(arg->choices.at[c].effect == literal >> 1 || arg->sights.at[arg->choices.at[c].sight].effect == literal >> 1))
 				assign(s, 2 * c + 1, KR_BECAUSE_NO_EFFECT, literal >> 1);
 		return;
 	}
@@ -328,18 +335,38 @@ static uint32_t frequent_choices(const struct search *s, uint32_t out[TRIED_MOST
 	return n;
 }
 
+/* When this case assumes that a sight did not see some version: its other open candidates, so that the sources of one read are told one after the other. */
+static uint32_t same_sight(const struct search *s, uint32_t out[TRIED_MOST])
+{
+	const struct kr_argument *arg = s->arg;
+	uint32_t assumed = arg->cases.at[s->stack[s->depth - 1].at].assumed, n = 0;
+
+	if (assumed == KR_NONE || !(assumed & 1) || arg->choices.at[assumed >> 1].kind != KR_CHOICE_SAW)
+		return 0;
+
+	const struct kr_sight *o = &arg->sights.at[arg->choices.at[assumed >> 1].sight];
+
+	for (uint32_t i = 0; i < o->count && n < TRIED_MOST; i++)
+		if (s->value[2 * arg->candidates.at[o->first + i]] == 0)
+			out[n++] = arg->candidates.at[o->first + i];
+	return n;
+}
+
 /* The literal to assume first, or KR_NONE. */
 static uint32_t choose(struct search *s)
 {
-	uint32_t tried[TRIED_MOST], n = frequent_choices(s, tried), best = KR_NONE;
+	uint32_t tried[TRIED_MOST], n = same_sight(s, tried), best = KR_NONE;
 	uint64_t best_score = 0;
+
+	if (n == 0)
+		n = frequent_choices(s, tried);
 
 	for (uint32_t i = 0; i < n && !s->failed && s->work < WORK_MOST; i++) {
 		bool negative = false;
 		uint64_t score = try_split(s, tried[i], &negative);
 		if (best == KR_NONE || score > best_score) {
 			best_score = score;
-			best = 2 * tried[i] + negative;
+			best = 2 * tried[i] + (negative && s->arg->choices.at[tried[i]].kind != KR_CHOICE_SAW);
 		}
 	}
 	return best;

@@ -8,8 +8,8 @@
 
 #define EDGES_MOST 200u /* of lemmas; a larger picture tells nothing */
 
-static const char *const colours[KR_EDGE_KINDS] = {
-	[KR_WR] = "#2e8b2e", [KR_WW] = "#6a3fd0", [KR_RW] = "#c02080", [KR_SO] = "#707070", [KR_RT] = "#303030", [KR_PROGRAM] = "#707070"};
+static const char *const colours[KR_EDGE_KINDS] =
+	{[KR_WR] = "#2e8b2e", [KR_WW] = "#6a3fd0", [KR_RW] = "#c02080", [KR_SO] = "#707070", [KR_RT] = "#303030", [KR_PROGRAM] = "#707070"};
 
 /* Text inside a quoted DOT string. */
 static void add_escaped(struct kr_str *out, const char *text)
@@ -25,7 +25,10 @@ static void add_escaped(struct kr_str *out, const char *text)
 }
 
 /* What `say` appends, escaped. */
-struct scratch { struct kr_str text; struct kr_words w; };
+struct scratch {
+	struct kr_str text;
+	struct kr_words w;
+};
 
 static void flush(struct scratch *s, struct kr_str *out)
 {
@@ -45,7 +48,7 @@ static void add_edge(struct scratch *s, const struct kr_cert_edge *e, bool lemma
 		flush(s, out);
 	}
 	kr_str_add(out, "\", tooltip=\"");
-	kr_words_edge(&s->w, e);
+	kr_words_edge(&s->w, e, NULL);
 	flush(s, out);
 	kr_str_format(out, "\", color=\"%s\", fontcolor=\"%s\"%s];\n", colours[e->kind], colours[e->kind], lemma ? ", style=dashed" : "");
 }
@@ -116,7 +119,8 @@ void kr_report_dot(const struct kr_report *r, struct kr_str *out)
 
 	kr_str_add(out, "digraph krait {\n  label=\"");
 	add_escaped(out, r->trace);
-	kr_str_format(out, "\\n%s: %s\";\n  labelloc=t;\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n", r->level->id, name);
+	kr_str_format(out, "\\n%s: %s\";\n  labelloc=t;\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n", r->level->id,
+		name);
 	if (cert->kind == KR_CERT_ANOMALY)
 		add_node(&s, cert->anomaly.txn, out);
 	else if (cert->cycles.n > 0)

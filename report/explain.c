@@ -153,11 +153,8 @@ static void explain_violated(const struct kr_report *r, const struct kr_argument
 	struct kr_str then;
 	struct kr_cast cast;
 	struct kr_words by_id = {r->history, NULL, out}, by_number = {r->history, &cast, &then}, let = {r->history, &cast, out};
-	size_t start = out->n;
 
 	kr_sentence(&by_id, &r->verdict->certificate, arg);
-	if (!out->failed && out->n > start && out->at[start] >= 'a' && out->at[start] <= 'z' && arg && !arg->complete)
-		out->at[start] = (char)(out->at[start] - 'a' + 'A');
 	kr_str_add(out, ".\n");
 
 	kr_str_init(&then, out->mem);

@@ -7,14 +7,22 @@
 #include "report/anomaly.h"
 
 #define STEPS_MOST 60u
-#define NAMED_MOST 3u /* other candidates whose exclusion is told */
+#define EXCLUDED_MOST 3u /* other candidates of a read whose exclusion is told */
 #define LEVELS_MOST 24u
 
-enum shown { SHOWN_NOT, SHOWN_NUMBER, SHOWN_INLINE, SHOWN_ONLY, SHOWN_ASSUMED, SHOWN_PLAIN };
+enum shown { SHOWN_NOT, SHOWN_NUMBER, SHOWN_INLINE, SHOWN_ONLY, SHOWN_ASSUMED, SHOWN_NO_EFFECT, SHOWN_PLAIN };
 
-struct reason { uint8_t shown; uint32_t which; }; /* NUMBER: the fact; INLINE: the edge; ONLY: the sight */
+struct reason {
+	uint8_t shown;
+	uint32_t which;
+}; /* NUMBER: the fact; INLINE: the edge; ONLY: the sight */
 
-struct level { uint32_t at; uint32_t indent; uint32_t next; char label[64]; };
+struct level {
+	uint32_t at, indent;
+	uint32_t next;   /* side to show next */
+	uint32_t number; /* cases shown so far */
+	char label[64];
+};
 
 struct explaining {
 	const struct kr_words *w;
@@ -80,37 +88,63 @@ static void add_literal(const struct explaining *x, uint32_t literal, bool prese
 	}
 }
 
-/* ---- reasons of literals, behind an edge ---- */
+/* ---- edges, each guard with its reason ---- */
 
+struct telling {
+	const struct explaining *x;
+	const struct kr_cert_edge *e;
+	uint32_t assumed; /* the literal that is supposed right here, KR_NONE: none */
+};
+
+static void add_plain_edge(const struct explaining *x, uint32_t edge) { kr_words_edge(x->w, &x->arg->cert->edges.at[edge], NULL); }
+
+/* Why the sight did not see this candidate: "not from T4 [3]". */
+static void add_excluded_one(const struct explaining *x, uint32_t choice)
+{
+	struct reason why = x->reasons[2 * choice + 1];
+	const struct kr_choice *c = &x->arg->choices.at[choice];
+
+	add(x, "not from ");
+	if (c->a.i == KR_NONE)
+		add(x, "the initial state");
+	else
+		kr_words_txn(x->w, c->a);
+	if (why.shown == SHOWN_NUMBER) {
+		kr_str_format(x->w->out, " [%u]", why.which);
+	} else if (why.shown == SHOWN_INLINE) {
+		add(x, ", as ");
+		add_plain_edge(x, why.which);
+	} else if (why.shown == SHOWN_ASSUMED) {
+		add(x, ", as assumed");
+	} else if (why.shown == SHOWN_NO_EFFECT) {
+		add(x, ", which took no effect");
+	}
+}
+
+/* The other candidates of a sight, and why each is out. */
 static void add_excluded(const struct explaining *x, const struct kr_sight *o, uint32_t but)
 {
-	uint32_t named = 0, left = 0;
+	uint32_t told = 0, assumed = 0;
 
+	for (uint32_t i = 0; i < o->count; i++)
+		assumed += x->reasons[2 * x->arg->candidates.at[o->first + i] + 1].shown == SHOWN_ASSUMED;
+	if (assumed + 1 == o->count) {
+		add(x, " (no other is left)");
+		return;
+	}
+	add(x, " (");
 	for (uint32_t i = 0; i < o->count; i++) {
 		uint32_t choice = x->arg->candidates.at[o->first + i];
-		struct reason why = x->reasons[2 * choice + 1];
 		if (choice == but)
 			continue;
-		if (named == NAMED_MOST || (why.shown != SHOWN_NUMBER && why.shown != SHOWN_INLINE)) {
-			left++;
+		if (told++ >= EXCLUDED_MOST)
 			continue;
-		}
-		named++;
-		add(x, ", not from ");
-		if (x->arg->choices.at[choice].a.i == KR_NONE)
-			add(x, "the initial state");
-		else
-			kr_words_txn(x->w, x->arg->choices.at[choice].a);
-		if (why.shown == SHOWN_NUMBER) {
-			kr_str_format(x->w->out, " [%u]", why.which);
-		} else {
-			add(x, " (as ");
-			kr_words_edge(x->w, &x->arg->cert->edges.at[why.which]);
-			add(x, ")");
-		}
+		add(x, told > 1 ? "; " : "");
+		add_excluded_one(x, choice);
 	}
-	if (left > 0)
-		kr_str_format(x->w->out, ", nor from %u other%s", left, left == 1 ? "" : "s");
+	if (told > EXCLUDED_MOST)
+		kr_str_format(x->w->out, "; nor from %u other%s", told - EXCLUDED_MOST, told == EXCLUDED_MOST + 1 ? "" : "s");
+	add(x, ")");
 }
 
 static void add_reason(const struct explaining *x, uint32_t literal)
@@ -121,23 +155,51 @@ static void add_reason(const struct explaining *x, uint32_t literal)
 	case SHOWN_NUMBER: kr_str_format(x->w->out, " [%u]", why.which); break;
 	case SHOWN_INLINE:
 		add(x, ", as ");
-		kr_words_edge(x->w, &x->arg->cert->edges.at[why.which]);
+		add_plain_edge(x, why.which);
 		break;
 	case SHOWN_ONLY: add_excluded(x, &x->arg->sights.at[why.which], literal >> 1); break;
 	case SHOWN_ASSUMED: add(x, " (assumed)"); break;
 	case SHOWN_NOT:
-	case SHOWN_PLAIN: break;
+	case SHOWN_PLAIN:
+	case SHOWN_NO_EFFECT: break;
 	}
 }
 
-/* The reasons of an edge's guard, without the literal that is `assumed` right here. */
-static void add_reasons(const struct explaining *x, const struct kr_cert_edge *e, uint32_t assumed)
+static void add_reasons(const struct telling *t, enum kr_choice_kind kind)
 {
-	uint32_t guard[KR_GUARD_MOST], n = kr_argument_guard(x->arg, e, guard);
+	const struct explaining *x = t->x;
+	uint32_t guard[KR_GUARD_MOST], n = kr_argument_guard(x->arg, t->e, guard);
 
 	for (uint32_t i = 0; i < n; i++)
-		if (guard[i] != assumed)
+		if (guard[i] != t->assumed && x->arg->choices.at[guard[i] >> 1].kind == kind)
 			add_reason(x, guard[i]);
+}
+
+static void note_sight(const void *data) { add_reasons(data, KR_CHOICE_SAW); }
+static void note_order(const void *data) { add_reasons(data, KR_CHOICE_BEFORE); }
+
+/* Where it had to be inferred that a transaction took effect. */
+static void note_effects(const struct telling *t)
+{
+	const struct explaining *x = t->x;
+	uint32_t guard[KR_GUARD_MOST], n = kr_argument_guard(x->arg, t->e, guard);
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (x->arg->choices.at[guard[i] >> 1].kind != KR_CHOICE_EFFECT || x->reasons[guard[i]].shown != SHOWN_NUMBER || guard[i] == t->assumed)
+			continue;
+		add(x, " (");
+		kr_words_txn(x->w, x->arg->choices.at[guard[i] >> 1].txn);
+		kr_str_format(x->w->out, " took effect [%u])", x->reasons[guard[i]].which);
+	}
+}
+
+static void add_edge(const struct explaining *x, const struct kr_cert_edge *e, uint32_t assumed)
+{
+	struct telling t = {x, e, assumed};
+	struct kr_words_notes notes = {&t, note_sight, note_order};
+
+	kr_words_edge(x->w, e, &notes);
+	note_effects(&t);
 }
 
 static void add_less(const struct explaining *x, const struct kr_cert_edge *e)
@@ -180,8 +242,7 @@ static void show_lemma(const struct explaining *x, uint32_t cycle, uint32_t oppo
 		add(x, "- ");
 		add_less(x, e);
 		add(x, assumed ? ", if " : ", because ");
-		kr_words_edge(x->w, e);
-		add_reasons(x, e, opposite);
+		add_edge(x, e, opposite);
 		add(x, i + 1 < n ? ",\n" : ".\n");
 	}
 }
@@ -215,6 +276,7 @@ static void show_step(struct explaining *x, const struct kr_step *step, uint32_t
 	switch ((enum kr_because)step->because) {
 	case KR_BECAUSE_CYCLE: show_fact(x, step, at); break;
 	case KR_BECAUSE_ONLY: *why = (struct reason){x->arg->sights.at[step->from].count > 1 ? SHOWN_ONLY : SHOWN_PLAIN, step->from}; break;
+	case KR_BECAUSE_NO_EFFECT: *why = (struct reason){SHOWN_NO_EFFECT, 0}; break;
 	default: *why = (struct reason){SHOWN_PLAIN, 0}; break;
 	}
 }
@@ -239,8 +301,7 @@ static void close_case(const struct explaining *x, const struct kr_case *c, uint
 		add(x, i + 1 < n ? "- " : "- However, ");
 		add_less(x, e);
 		add(x, ", because ");
-		kr_words_edge(x->w, e);
-		add_reasons(x, e, KR_NONE);
+		add_edge(x, e, KR_NONE);
 		add(x, i + 1 < n ? ".\n" : ": a contradiction!\n");
 	}
 }
@@ -259,23 +320,46 @@ static void enter(struct explaining *x, uint32_t at, uint32_t indented, const ch
 		close_case(x, c, indented);
 }
 
-static void enter_side(struct explaining *x, const struct level *from, uint32_t side)
+/* Does the case split further on the source of the read whose source `assumed` denies, and nothing else? Then its cases stand beside those of its parent. */
+static bool is_continued(const struct explaining *x, uint32_t at, uint32_t assumed)
+{
+	const struct kr_case *c = &x->arg->cases.at[at];
+	const struct kr_choice *before = &x->arg->choices.at[assumed >> 1], *now;
+
+	if (before->kind != KR_CHOICE_SAW || c->count > 0 || c->child[1] == KR_NONE)
+		return false;
+	now = &x->arg->choices.at[x->arg->cases.at[c->child[0]].assumed >> 1];
+	return now->kind == KR_CHOICE_SAW && now->sight == before->sight;
+}
+
+static void enter_side(struct explaining *x, struct level *from)
 {
 	const struct kr_case *c = &x->arg->cases.at[from->at];
-	uint32_t child = c->child[side], assumed = x->arg->cases.at[child].assumed;
+	uint32_t side = from->next++, child = c->child[side], assumed = x->arg->cases.at[child].assumed;
 	char label[sizeof from->label];
 
 	if (c->child[1] == KR_NONE) {
 		enter(x, child, from->indent, from->label);
 		return;
 	}
-	if (snprintf(label, sizeof label, "%s%s%u", from->label, from->label[0] ? "." : "", side + 1) >= (int)sizeof label)
+	x->reasons[assumed] = (struct reason){SHOWN_ASSUMED, 0};
+	if (side == 1 && is_continued(x, child, assumed)) {
+		from->at = child;
+		from->next = 0;
+		return;
+	}
+	from->number++;
+	if (snprintf(label, sizeof label, "%s%s%u", from->label, from->label[0] ? "." : "", from->number) >= (int)sizeof label)
 		label[sizeof label - 1] = '\0';
 	indent(x, from->indent);
 	kr_str_format(x->w->out, "Case %s: if ", label);
-	add_literal(x, assumed, true);
+	if (from->number > 2 && side == 1) {
+		kr_words_txn(x->w, x->arg->choices.at[assumed >> 1].txn);
+		add(x, " saw none of these");
+	} else {
+		add_literal(x, assumed, true);
+	}
 	add(x, ", then\n");
-	x->reasons[assumed] = (struct reason){SHOWN_ASSUMED, 0};
 	enter(x, child, from->indent + 2, label);
 }
 
@@ -286,12 +370,13 @@ static void show_cases(struct explaining *x)
 		struct level *level = &x->stack[x->depth - 1];
 		const struct kr_case *c = &x->arg->cases.at[level->at];
 		if (level->next < 2 && c->child[level->next] != KR_NONE && x->depth < LEVELS_MOST)
-			enter_side(x, level, level->next++);
+			enter_side(x, level);
 		else
 			x->depth--;
 	}
 	if (x->hidden > 0)
-		kr_str_format(x->w->out, "  (%u inferred facts are left out here, [%u] to [%u]; --witness FILE has the whole proof.)\n", x->hidden, STEPS_MOST + 1, x->facts);
+		kr_str_format(x->w->out, "  (%u inferred facts are left out here, [%u] to [%u]; --witness FILE has the whole proof.)\n", x->hidden,
+			STEPS_MOST + 1, x->facts);
 }
 
 /* The argument is too long to be found here: the last cycle, and how many others there are. */

@@ -49,8 +49,9 @@ static void explain_source(const struct kr_words *w, const struct kr_certificate
 	if (by.txn.i == KR_NONE)
 		line(w, aborted ? "  - However, only aborted transactions wrote that" : "  - However, it was written only as an intermediate version");
 	else
-		because_of(w, by, aborted ? " wrote that and was aborted, and no other transaction wrote it" :
-					    " wrote that and then overwrote it, and no other transaction left it");
+		because_of(w, by,
+			aborted ? " wrote that and was aborted, and no other transaction wrote it"
+				: " wrote that and then overwrote it, and no other transaction left it");
 }
 
 void kr_explain_operation(const struct kr_words *w, const struct kr_certificate *cert)
@@ -63,7 +64,7 @@ void kr_explain_operation(const struct kr_words *w, const struct kr_certificate 
 	kr_words_txn(w, t);
 	line(w, " ");
 	kr_words_seen(w, op, k);
-	kr_str_format(w->out, " with its operation %u.\n", cert->anomaly.op);
+	kr_str_format(w->out, " (operation %u).\n", cert->anomaly.op);
 
 	switch (cert->anomaly.kind) {
 	case KR_ABORTED_READ:
@@ -72,7 +73,7 @@ void kr_explain_operation(const struct kr_words *w, const struct kr_certificate 
 		line(w, "  - However, no transaction wrote that to ");
 		kr_words_key(w, k);
 		if (w->h->initial != KR_INITIAL_UNKNOWN) {
-			line(w, ", which started as ");
+			line(w, ", and at the start there was ");
 			kr_words_version(w, k, (kr_txn){KR_NONE});
 		}
 		break;

@@ -25,7 +25,7 @@ static void add_edge(const struct kr_history *h, const struct kr_cert_edge *e, s
 		kr_history_json_value(h, h->keys.at[e->key.i].name, out);
 	}
 	kr_str_init(&why, out->mem);
-	kr_words_edge(&w, e);
+	kr_words_edge(&w, e, NULL);
 	kr_str_add(out, ", ");
 	add_name(out, "why", kr_str_text(&why));
 	out->failed |= why.failed;

@@ -85,7 +85,8 @@ static void json_passes(const struct kr_pass_stats *passes, struct kr_str *out)
 	kr_str_add(out, ", \"passes\": [");
 	for (uint32_t i = 0; i < passes->n; i++) {
 		const struct kr_pass_stat *p = &passes->at[i];
-		kr_str_format(out, "%s{\"pass\": \"%s\", \"seconds\": %.6f, \"result\": \"%s\", ", i > 0 ? ", " : "", p->pass->name, p->seconds, change_name(p->change));
+		kr_str_format(out, "%s{\"pass\": \"%s\", \"seconds\": %.6f, \"result\": \"%s\", ", i > 0 ? ", " : "", p->pass->name, p->seconds,
+			change_name(p->change));
 		json_counts(out, "before", &p->before);
 		kr_str_add(out, ", ");
 		json_counts(out, "after", &p->after);
@@ -107,7 +108,8 @@ void kr_report_run_stats_json(const struct kr_report *r, struct kr_str *out)
 			r->analysis->anomaly_count);
 	}
 	if (v) {
-		kr_str_format(out, ", \"decide_seconds\": %.6f, \"solve_seconds\": %.6f, \"verify_seconds\": %.6f", v->seconds, v->solve_seconds, v->verify_seconds);
+		kr_str_format(out, ", \"decide_seconds\": %.6f, \"solve_seconds\": %.6f, \"verify_seconds\": %.6f", v->seconds, v->solve_seconds,
+			v->verify_seconds);
 		json_passes(&v->passes, out);
 	}
 	if (v && v->backend)

@@ -127,7 +127,7 @@ static void say_lost_update(const struct saying *s)
 static void although(const struct saying *s, const struct kr_cert_edge *e)
 {
 	add(s, ", although ");
-	kr_words_edge(s->w, e);
+	kr_words_edge(s->w, e, NULL);
 }
 
 static void say_g_single(const struct saying *s)
@@ -135,6 +135,13 @@ static void say_g_single(const struct saying *s)
 	uint32_t at = find_kind(s, KR_RW);
 	const struct kr_cert_edge *e = edge_at(s, at), *back = edge_at(s, at + 1);
 
+	if (s->n == 2 && back->kind == KR_WR && back->key.i == e->key.i) {
+		seen(s, e->from, e->op < back->op ? e->op : back->op, e->key);
+		add(s, " and ");
+		kr_words_seen(s->w, kr_history_op(s->w->h, e->from, e->op < back->op ? back->op : e->op), e->key);
+		add(s, ", two states of one key");
+		return;
+	}
 	if (s->n == 2 && back->kind == KR_WR) {
 		txn(s, e->from);
 		add(s, " saw a part of ");
@@ -186,7 +193,10 @@ static void say_write_skew(const struct saying *s)
 	}
 }
 
-static const struct { const char *name; void (*say)(const struct saying *s); } cyclic[] = {
+static const struct {
+	const char *name;
+	void (*say)(const struct saying *s);
+} cyclic[] = {
 	{"G0", say_g0},
 	{"G1c", say_g1c},
 	{"lost update", say_lost_update},
@@ -224,6 +234,27 @@ static const struct kr_case *first_split(const struct kr_argument *arg)
 	return NULL;
 }
 
+/* Another read of the same key by the same transaction that saw another value: " and read x = 6, two states of one key". */
+static bool say_other_read(const struct kr_words *w, const struct kr_choice *c)
+{
+	const struct kr_history *h = w->h;
+	const struct kr_transaction *txn = &h->txns.at[c->txn.i];
+	const struct kr_operation *first = &h->ops.at[txn->op_first + c->op];
+
+	for (uint32_t i = 0; i < txn->op_count; i++) {
+		const struct kr_operation *op = &h->ops.at[txn->op_first + i];
+		if (op->kind == KR_OP_WRITE && op->key.i == c->key.i)
+			return false; /* what comes after sees its own write */
+		if (op->kind != KR_OP_READ || first->kind != KR_OP_READ || op->key.i != c->key.i || !(op->flags & KR_OPF_KNOWN) || op->a.i == first->a.i)
+			continue;
+		kr_str_add(w->out, " and ");
+		kr_words_seen(w, (kr_op){txn->op_first + i}, c->key);
+		kr_str_add(w->out, ", two states of one key");
+		return true;
+	}
+	return false;
+}
+
 static void say_split(const struct kr_words *w, const struct kr_argument *arg, const struct kr_case *split)
 {
 	const struct kr_choice *c = &arg->choices.at[arg->cases.at[split->child[0]].assumed >> 1];
@@ -241,10 +272,12 @@ static void say_split(const struct kr_words *w, const struct kr_argument *arg, c
 		kr_words_txn(w, c->txn);
 		kr_str_add(w->out, " ");
 		kr_words_seen(w, kr_history_op(w->h, c->txn, c->op), c->key);
+		if (say_other_read(w, c))
+			break;
 		kr_str_add(w->out, ", and no write that it can have come from fits the other reads");
 		break;
 	case KR_CHOICE_EFFECT:
-		kr_str_add(w->out, "whether ");
+		kr_str_add(w->out, "Whether ");
 		kr_words_txn(w, c->txn);
 		kr_str_add(w->out, " took effect or not, what was read does not fit");
 		break;
@@ -300,9 +333,9 @@ static void say_operation(const struct kr_words *w, const struct kr_certificate 
 		kr_str_add(w->out, tails[cert->anomaly.kind]);
 		return;
 	}
-	kr_str_add(w->out, ", which ");
+	kr_str_add(w->out, cert->anomaly.kind == KR_ABORTED_READ ? ", which was written by " : ", which ");
 	kr_words_txn(w, by.txn);
-	kr_str_add(w->out, cert->anomaly.kind == KR_ABORTED_READ ? " wrote, but that was aborted" : " wrote and then overwrote itself");
+	kr_str_add(w->out, cert->anomaly.kind == KR_ABORTED_READ ? ", an aborted transaction" : " wrote and then overwrote itself");
 }
 
 void kr_sentence(const struct kr_words *w, const struct kr_certificate *cert, const struct kr_argument *arg)
@@ -316,7 +349,7 @@ void kr_sentence(const struct kr_words *w, const struct kr_certificate *cert, co
 	else if (split)
 		say_split(w, arg, split);
 	else if (arg && !arg->complete)
-		kr_str_add(w->out, "no order of the transactions fits what was read");
+		kr_str_add(w->out, "No order of the transactions fits what was read");
 	else
 		say_cycle(w, cert);
 }

@@ -6,7 +6,11 @@
 
 #include <string.h>
 
-struct pair { kr_key key; kr_value value; uint32_t writes; };
+struct pair {
+	kr_key key;
+	kr_value value;
+	uint32_t writes;
+};
 
 struct counting {
 	struct kr_ctx *ctx;

@@ -315,7 +315,19 @@ static void add_write(const struct kr_words *w, kr_txn t, kr_key k)
 	}
 }
 
-static void add_wr(const struct kr_words *w, const struct kr_cert_edge *e)
+static void note_sight(const struct kr_words_notes *notes)
+{
+	if (notes)
+		notes->sight(notes->data);
+}
+
+static void note_order(const struct kr_words_notes *notes)
+{
+	if (notes)
+		notes->order(notes->data);
+}
+
+static void add_wr(const struct kr_words *w, const struct kr_cert_edge *e, const struct kr_words_notes *notes)
 {
 	kr_words_txn(w, e->to);
 	kr_str_add(w->out, " ");
@@ -323,25 +335,29 @@ static void add_wr(const struct kr_words *w, const struct kr_cert_edge *e)
 	kr_str_add(w->out, e->predicate ? ", as " : ", which ");
 	kr_words_txn(w, e->from);
 	kr_str_add(w->out, e->predicate ? " left it" : " wrote");
+	note_sight(notes);
 }
 
-static void add_rw(const struct kr_words *w, const struct kr_cert_edge *e)
+static void add_rw(const struct kr_words *w, const struct kr_cert_edge *e, const struct kr_words_notes *notes)
 {
 	kr_words_txn(w, e->from);
 	kr_str_add(w->out, " ");
 	kr_words_seen(w, kr_history_op(w->h, e->from, e->op), e->key);
 	if (e->source.i == KR_NONE) {
-		kr_str_add(w->out, ", the initial state, before ");
-	} else {
-		kr_str_add(w->out, " from ");
-		kr_words_txn(w, e->source);
-		kr_str_add(w->out, ", and ");
-		kr_words_order(w, e->key, e->source, "came before", e->to);
+		kr_str_add(w->out, ", the initial state");
+		note_sight(notes);
+		kr_str_add(w->out, ", before ");
+		kr_words_txn(w, e->to);
+		kr_str_add(w->out, " ");
+		add_write(w, e->to, e->key);
 		return;
 	}
-	kr_words_txn(w, e->to);
-	kr_str_add(w->out, " ");
-	add_write(w, e->to, e->key);
+	kr_str_add(w->out, " from ");
+	kr_words_txn(w, e->source);
+	note_sight(notes);
+	kr_str_add(w->out, ", and ");
+	kr_words_order(w, e->key, e->source, "came before", e->to);
+	note_order(notes);
 }
 
 static void add_so(const struct kr_words *w, const struct kr_cert_edge *e)
@@ -366,14 +382,15 @@ static void add_rt(const struct kr_words *w, const struct kr_cert_edge *e)
 		kr_str_format(w->out, ", more than the clock skew of %lld apart", (long long)w->h->clock_skew);
 }
 
-void kr_words_edge(const struct kr_words *w, const struct kr_cert_edge *e)
+void kr_words_edge(const struct kr_words *w, const struct kr_cert_edge *e, const struct kr_words_notes *notes)
 {
 	switch ((enum kr_edge_kind)e->kind) {
-	case KR_WR: add_wr(w, e); break;
+	case KR_WR: add_wr(w, e, notes); break;
 	case KR_WW:
 		kr_words_order(w, e->key, e->from, "came before", e->to);
+		note_order(notes);
 		break;
-	case KR_RW: add_rw(w, e); break;
+	case KR_RW: add_rw(w, e, notes); break;
 	case KR_SO: add_so(w, e); break;
 	case KR_RT: add_rt(w, e); break;
 	default: break;

@@ -42,8 +42,10 @@ void kr_words_seen(const struct kr_words *w, kr_op op, kr_key k);
 /* The operation as in the trace: `r x 5`. */
 void kr_words_op(const struct kr_words *w, kr_op op);
 
-/* Why the edge holds when its guard does: "T2 read x = 5, which T1 wrote". */
-void kr_words_edge(const struct kr_words *w, const struct kr_cert_edge *e);
+/* Why the edge holds when its guard does: "T2 read x = 5, which T1 wrote". `notes` (NULL: none) are called where a remark on the source of what was seen, and on
+ * the order of versions, belongs. */
+struct kr_words_notes { const void *data; void (*sight)(const void *data), (*order)(const void *data); };
+void kr_words_edge(const struct kr_words *w, const struct kr_cert_edge *e, const struct kr_words_notes *notes);
 
 /* The operation with which t leaves its version of k, i == KR_NONE: it writes none. */
 kr_op kr_words_last_write(const struct kr_history *h, kr_txn t, kr_key k);
