@@ -408,6 +408,27 @@ static void reads_standard_input(void **state)
 		dup2(saved, STDIN_FILENO);
 }
 
+static void the_example_of_the_docs(void **state)
+{
+	struct reading *r = *state;
+	static char page[65536];
+	FILE *file = fopen(KR_SOURCE_DIR "/docs/formats/native.md", "rb");
+	char *from, *to;
+
+	assert_non_null(file);
+	assert_true(fread(page, 1, sizeof page - 1, file) > 0);
+	fclose(file);
+	from = strstr(page, "```json\n");
+	assert_non_null(from);
+	from += strlen("```json\n");
+	to = strstr(from, "```");
+	assert_non_null(to);
+	*to = '\0';
+	reading_good(r, from);
+	assert_int_equal(r->h.txns.n, 2);
+	assert_int_equal(r->h.ops.n, 5);
+}
+
 /* ---- sizes ---- */
 
 static char *put_text(char *at, const char *text)
@@ -666,7 +687,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(reads_header_and_transactions), TEST(reads_keys_and_initial_values), TEST(reads_operations), TEST(reads_scans), TEST(reads_attributes),
 		TEST(an_object_behind_a_read_is_its_value_or_attributes), TEST(equal_values_are_one), TEST(a_document_is_the_same_as_lines),
-		TEST(document_defaults), TEST(a_cut_first_line_is_no_trace), TEST(blank_and_marked_files), TEST(reads_standard_input),
+		TEST(document_defaults), TEST(a_cut_first_line_is_no_trace), TEST(blank_and_marked_files), TEST(reads_standard_input), TEST(the_example_of_the_docs),
 		TEST(large_names_values_and_transactions), TEST(extreme_numbers_and_names), TEST(lenient_skips_bad_lines),
 		TEST(lenient_drops_contradicting_orders), TEST(lenient_keeps_other_errors), TEST(stops_at_limits), TEST(survives_failing_allocations),
 	};
