@@ -15,7 +15,7 @@
 
 #include "base/hash.h"
 
-#define INIT UINT64_C(0xbebeebee)     /* reserved ids */
+#define INIT UINT64_C(0xbebeebee) /* reserved ids */
 #define ABSENT UINT64_C(0xdeadbeef)
 #define DELETED UINT64_C(0xabcdefab)
 #define GC_TRUE UINT64_C(0x23332333)
@@ -25,7 +25,10 @@
 #define BUFFER_SIZE ((size_t)1 << 16)
 #define RECORD_MAX 33
 
-struct cobra_key { uint64_t hash; kr_key key; };
+struct cobra_key {
+	uint64_t hash;
+	kr_key key;
+};
 
 struct cobra {
 	struct kr_ctx *ctx;
@@ -46,7 +49,7 @@ struct cobra {
 	uint64_t offset; /* in the file, of buffer[at] */
 	bool open;       /* inside a transaction */
 	uint64_t id;
-	uint64_t start;  /* offset of its S record */
+	uint64_t start; /* offset of its S record */
 };
 
 static enum kr_status bad(struct cobra *c, uint64_t offset, const char *problem)
@@ -72,10 +75,7 @@ static kr_value hex_value(struct cobra *c, uint64_t word)
 }
 
 /* An integer where 64 signed bits hold it. */
-static kr_value word_value(struct cobra *c, uint64_t word)
-{
-	return word <= INT64_MAX ? kr_history_int(c->h, (int64_t)word) : hex_value(c, word);
-}
+static kr_value word_value(struct cobra *c, uint64_t word) { return word <= INT64_MAX ? kr_history_int(c->h, (int64_t)word) : hex_value(c, word); }
 
 static kr_key find_key(struct cobra *c, uint64_t key_hash)
 {
@@ -335,8 +335,8 @@ static enum kr_status read_log(struct cobra *c, const char *folder, const char *
 	return status;
 }
 
-static enum kr_status read_cobra(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options,
-	struct kr_history *h, struct kr_err *err)
+static enum kr_status read_cobra(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
+	struct kr_err *err)
 {
 	struct cobra c = {.ctx = ctx, .h = h, .err = err, .lenient = options->lenient, .buffer = kr_mem_alloc(h->mem, BUFFER_SIZE, 1)};
 	enum kr_status status = c.buffer ? list_logs(&c, path) : KR_NOMEM;

@@ -90,8 +90,8 @@ static enum kr_status read_folder(struct kr_ctx *ctx, const char *path, const st
 	return format->read(ctx, path, NULL, options, h, err);
 }
 
-static enum kr_status read_source(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options,
-	struct kr_history *h, struct kr_err *err)
+static enum kr_status read_source(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
+	struct kr_err *err)
 {
 	const struct kr_format *format;
 	const char *head;

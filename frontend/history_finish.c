@@ -20,9 +20,9 @@ struct checker {
 	struct kr_history *h;
 	struct kr_ctx *ctx;
 	KR_VEC(struct node) nodes;
-	struct kr_table table;                /* (key, writer) -> node */
-	uint32_t *node_of;                    /* parallel to order_writers */
-	bool *dropped;                        /* parallel to version_orders */
+	struct kr_table table;                    /* (key, writer) -> node */
+	uint32_t *node_of;                        /* parallel to order_writers */
+	bool *dropped;                            /* parallel to version_orders */
 	uint32_t *first, *next, *degree, *sorted; /* first: nodes + 1 */
 };
 
@@ -66,8 +66,7 @@ static enum kr_status number_writers(struct checker *c, struct kr_err *err)
 			}
 			if (node == KR_NONE) {
 				node = c->nodes.n;
-				if (!kr_table_reserve(h->mem, &c->table) ||
-					!kr_vec_push(h->mem, &c->nodes, (struct node){.key = order->key, .writer = writer}))
+				if (!kr_table_reserve(h->mem, &c->table) || !kr_vec_push(h->mem, &c->nodes, (struct node){.key = order->key, .writer = writer}))
 					return KR_NOMEM;
 				kr_table_insert(&c->table, pair_hash(order->key, writer), node);
 			}
@@ -126,7 +125,8 @@ static enum kr_status check_writers(struct checker *c, struct kr_err *err)
 			if (c->nodes.at[c->node_of[i]].wrote && !aborted)
 				continue;
 			if (!h->lenient)
-				return order_error(c, list, writer, aborted ? "is aborted, expected writers that took effect" : "does not write that key, expected a writer", err);
+				return order_error(c, list, writer,
+					aborted ? "is aborted, expected writers that took effect" : "does not write that key, expected a writer", err);
 			c->dropped[list] = true;
 		}
 	}

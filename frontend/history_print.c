@@ -155,7 +155,11 @@ const char *kr_history_brief(const struct kr_history *h, kr_value name, char *ou
 
 /* ---- order of keys ---- */
 
-struct number { bool is_real; int64_t integer; double real; };
+struct number {
+	bool is_real;
+	int64_t integer;
+	double real;
+};
 
 static int compare_int_real(int64_t i, double r)
 {
@@ -204,7 +208,11 @@ static bool as_number(const struct kr_history *h, const struct kr_value_entry *e
 	return true;
 }
 
-struct bytes { const char *text; size_t length; char buffer[32]; };
+struct bytes {
+	const char *text;
+	size_t length;
+	char buffer[32];
+};
 
 static void as_bytes(const struct kr_value_entry *e, struct bytes *out)
 {

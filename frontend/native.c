@@ -60,11 +60,33 @@ static int sniff(const char *path, const char *head, size_t length)
 
 void kr_native_get_fields(json_t *object, struct kr_native_fields *out)
 {
-#define FIELD(name) {#name, offsetof(struct kr_native_fields, name)}
-	static const struct { const char *name; size_t offset; } fields[] = {
-		FIELD(id), FIELD(s), FIELD(ops), FIELD(begin), FIELD(end), FIELD(status), FIELD(serial), FIELD(snapshot), FIELD(commit_ts),
-		FIELD(version_order), FIELD(writers), FIELD(krait), FIELD(name), FIELD(time_unit), FIELD(initial), FIELD(clock_skew),
-		FIELD(universe), FIELD(ordered_keys), FIELD(txns),
+#define FIELD(name) \
+	{ \
+#name, offsetof(struct kr_native_fields, name) \
+	}
+	static const struct {
+		const char *name;
+		size_t offset;
+	} fields[] = {
+		FIELD(id),
+		FIELD(s),
+		FIELD(ops),
+		FIELD(begin),
+		FIELD(end),
+		FIELD(status),
+		FIELD(serial),
+		FIELD(snapshot),
+		FIELD(commit_ts),
+		FIELD(version_order),
+		FIELD(writers),
+		FIELD(krait),
+		FIELD(name),
+		FIELD(time_unit),
+		FIELD(initial),
+		FIELD(clock_skew),
+		FIELD(universe),
+		FIELD(ordered_keys),
+		FIELD(txns),
 	};
 #undef FIELD
 
@@ -119,7 +141,10 @@ static enum kr_status read_object(struct kr_native *n, json_t *json, bool first)
 
 /* ---- JSON ---- */
 
-struct text { const char *at; size_t length; };
+struct text {
+	const char *at;
+	size_t length;
+};
 
 static enum kr_status malformed(struct kr_native *n, const struct text *text, const json_error_t *error)
 {

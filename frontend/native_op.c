@@ -24,10 +24,7 @@ static enum kr_status put_bool_flag(struct kr_native *n, json_t *json, const cha
 }
 
 /* Argument `index` behind the name; NULL where there is none, attributes left aside. */
-static json_t *argument(const struct kr_native *n, const json_t *op, size_t index)
-{
-	return index < n->arguments ? json_array_get(op, index + 1) : NULL;
-}
+static json_t *argument(const struct kr_native *n, const json_t *op, size_t index) { return index < n->arguments ? json_array_get(op, index + 1) : NULL; }
 
 static enum kr_status read_r(struct kr_native *n, json_t *op, struct kr_operation *out)
 {

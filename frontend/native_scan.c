@@ -196,8 +196,8 @@ enum kr_status kr_native_update(struct kr_native *n, json_t *op, struct kr_opera
 	char found[80];
 
 	if (!status && !value)
-		status = kr_native_bad(n, "the change is %s, expected {\"set\": value}", json_is_object(change) ? "an object without \"set\"" :
-			kr_native_found(change, found));
+		status = kr_native_bad(n, "the change is %s, expected {\"set\": value}",
+			json_is_object(change) ? "an object without \"set\"" : kr_native_found(change, found));
 	if (!status)
 		status = kr_native_put_value(n, value, "\"set\"", &scan.set);
 	if (!status)

@@ -230,7 +230,6 @@ enum kr_status kr_native_put_times(struct kr_native *n, json_t *json, const char
 	out[0] = json_integer_value(json_array_get(json, 0));
 	out[1] = json_integer_value(json_array_get(json, 1));
 	if (out[0] > out[1])
-		return kr_native_bad(n, "%s is [%lld, %lld], expected the invocation not to come after the return", what, (long long)out[0],
-			(long long)out[1]);
+		return kr_native_bad(n, "%s is [%lld, %lld], expected the invocation not to come after the return", what, (long long)out[0], (long long)out[1]);
 	return KR_OK;
 }

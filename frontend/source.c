@@ -54,7 +54,9 @@ static enum kr_status system_fail(const struct kr_source *s, struct kr_err *err,
 
 /* ---- zlib's memory: blocks remember their size, which zfree is not told ---- */
 
-struct z_block { _Alignas(max_align_t) size_t size; };
+struct z_block {
+	_Alignas(max_align_t) size_t size;
+};
 
 static voidpf z_alloc(voidpf mem, uInt n, uInt size)
 {

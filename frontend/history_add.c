@@ -1,0 +1,237 @@
+/* The history's builder: appending transactions.
+ *
+ * What a transaction alone, or it and those before it, can get wrong (its id, its place in its session, the kinds of its keys) is checked when it is
+ * added, before anything changes, so that a lenient reader can leave it out and go on. A new kind is set with a mark while the transaction is being
+ * checked; the mark goes, or the kind, once it is known to be good or bad. Cost: O(1) per operation. */
+#include "frontend/history.h"
+
+#include "base/hash.h"
+
+#include <string.h>
+
+#define NEW_KIND 0x80u /* mark in keys[].kind: set by the transaction that is being checked */
+
+struct kr_history_mark kr_history_mark(const struct kr_history *h)
+{
+	return (struct kr_history_mark){h->ops.n, h->scans.n, h->rows.n, h->conds.n, h->attrs.n, h->seen.n};
+}
+
+void kr_history_rollback(struct kr_history *h, struct kr_history_mark mark)
+{
+	h->ops.n = mark.ops;
+	h->scans.n = mark.scans;
+	h->rows.n = mark.rows;
+	h->conds.n = mark.conds;
+	h->attrs.n = mark.attrs;
+	h->seen.n = mark.seen;
+}
+
+static enum kr_status default_id(struct kr_history *h, uint32_t position, kr_value *id)
+{
+	char text[16] = "#";
+	char digits[12];
+	size_t n = 0, length = 1;
+
+	do
+		digits[n++] = (char)('0' + position % 10);
+	while ((position /= 10) != 0);
+	while (n > 0)
+		text[length++] = digits[--n];
+	*id = kr_history_text(h, KR_VALUE_STRING, text, length);
+	return id->i == KR_NONE ? KR_NOMEM : KR_OK;
+}
+
+static enum kr_status check_id(const struct kr_history *h, kr_value id, struct kr_err *err)
+{
+	kr_txn other = kr_history_find(h, id);
+	char name[80];
+
+	if (other.i == KR_NONE)
+		return KR_OK;
+	kr_history_brief(h, id, name, sizeof name);
+	if (h->txns.at[other.i].line == 0)
+		return kr_err_set(err, KR_BAD, "duplicate transaction id %s, expected a new one", name);
+	return kr_err_set(err, KR_BAD, "duplicate transaction id %s, first used in line %u", name, (unsigned)h->txns.at[other.i].line);
+}
+
+/* The first moment that a transaction tells: its begin or, without, its end. The end of an unknown one is not when it took effect. */
+static bool first_moment(const struct kr_transaction *t, int64_t *out)
+{
+	*out = t->flags & KR_TXN_HAS_BEGIN ? t->begin_invoked : t->end_returned;
+	return t->flags & KR_TXN_HAS_BEGIN || (t->flags & KR_TXN_HAS_END && t->status != KR_UNKNOWN);
+}
+
+static int64_t last_moment(const struct kr_transaction *t) { return t->flags & KR_TXN_HAS_END ? t->end_returned : t->begin_invoked; }
+
+/* Session order and real-time order must not contradict each other, whichever times are told. */
+static enum kr_status check_session(const struct kr_history *h, const struct kr_transaction *txn, struct kr_err *err)
+{
+	int64_t first;
+
+	if (txn->session.i == KR_NONE || !first_moment(txn, &first))
+		return KR_OK;
+
+	kr_txn last = h->session_ends.at[txn->session.i];
+
+	if (last.i == KR_NONE || first >= last_moment(&h->txns.at[last.i]))
+		return KR_OK;
+
+	char name[80], before[80];
+
+	return kr_err_set(err, KR_BAD, "%s %s at %lld, before %s of the same session %s at %lld; expected session order",
+		kr_history_brief(h, txn->id, name, sizeof name), txn->flags & KR_TXN_HAS_BEGIN ? "begins" : "ends", (long long)first,
+		kr_history_brief(h, h->txns.at[last.i].id, before, sizeof before), h->txns.at[last.i].flags & KR_TXN_HAS_END ? "returned" : "began",
+		(long long)last_moment(&h->txns.at[last.i]));
+}
+
+static enum kr_key_kind kind_needed(enum kr_op_kind op)
+{
+	switch (op) {
+	case KR_OP_WRITE:
+	case KR_OP_INSERT:
+	case KR_OP_CAS:
+	case KR_OP_UPDATE: return KR_KIND_REGISTER;
+	case KR_OP_INC: return KR_KIND_COUNTER;
+	case KR_OP_APPEND: return KR_KIND_LIST;
+	case KR_OP_ADD: return KR_KIND_SET;
+	default: return KR_KIND_ANY;
+	}
+}
+
+static bool initial_fits(const struct kr_history *h, kr_value initial, enum kr_key_kind kind)
+{
+	enum kr_value_type type = h->values.at[initial.i].type;
+
+	if (type == KR_VALUE_ABSENT || kind == KR_KIND_REGISTER)
+		return true;
+	return type == (kind == KR_KIND_COUNTER ? KR_VALUE_INT : KR_VALUE_ARRAY);
+}
+
+/* An initial value for a message: strings in quotes. */
+static const char *brief_value(const struct kr_history *h, kr_value value, char *out, size_t size)
+{
+	if (h->values.at[value.i].type != KR_VALUE_STRING)
+		return kr_history_brief(h, value, out, size);
+	kr_history_brief(h, value, out + 1, size - 2);
+	if (out[1] == '"')
+		return out + 1;
+	out[0] = '"';
+	strcat(out, "\"");
+	return out;
+}
+
+static const char *const kinds[] = {"any", "register", "counter", "list", "set"}; /* by enum kr_key_kind */
+
+enum kr_status kr_history_set_initial(struct kr_history *h, kr_key key, kr_value initial, struct kr_err *err)
+{
+	struct kr_key_entry *entry = &h->keys.at[key.i];
+	char name[80], value[80];
+
+	if (entry->kind != KR_KIND_ANY && !initial_fits(h, initial, entry->kind))
+		return kr_err_set(err, KR_BAD, "%s starts as %s, but is used as a %s", kr_history_brief(h, entry->name, name, sizeof name),
+			brief_value(h, initial, value, sizeof value), kinds[entry->kind]);
+	entry->initial = initial;
+	return KR_OK;
+}
+
+/* Uses `key` as `kind`: false on a clash. */
+static bool use_key(struct kr_history *h, kr_key key, enum kr_key_kind kind, bool *marked)
+{
+	struct kr_key_entry *entry = &h->keys.at[key.i];
+
+	if (entry->kind == KR_KIND_ANY && initial_fits(h, entry->initial, kind)) {
+		entry->kind = (uint8_t)(kind | NEW_KIND);
+		*marked = true;
+	}
+	return (entry->kind & ~NEW_KIND) == (unsigned)kind;
+}
+
+/* Ends the marks of new kinds on the keys of ops[first..]: they stay when the transaction is good. */
+static void settle_kinds(struct kr_history *h, uint32_t first, bool good)
+{
+	for (uint32_t i = first; i < h->ops.n; i++) {
+		const struct kr_operation *op = &h->ops.at[i];
+		const struct kr_scan *scan = op->kind == KR_OP_UPDATE ? &h->scans.at[op->scan] : NULL;
+		uint32_t count = scan ? scan->row_count : op->key.i != KR_NONE;
+
+		for (uint32_t r = 0; r < count; r++) {
+			uint8_t *kind = &h->keys.at[scan ? h->rows.at[scan->row_first + r].key.i : op->key.i].kind;
+			if (*kind & NEW_KIND)
+				*kind = good ? (uint8_t)(*kind & ~NEW_KIND) : (uint8_t)KR_KIND_ANY;
+		}
+	}
+}
+
+static enum kr_status kind_clash(const struct kr_history *h, kr_value id, const struct kr_operation *op, uint32_t index, kr_key key, struct kr_err *err)
+{
+	const struct kr_key_entry *entry = &h->keys.at[key.i];
+	unsigned used = entry->kind & ~NEW_KIND;
+	char txn[80], name[80], initial[80];
+
+	kr_history_brief(h, id, txn, sizeof txn);
+	kr_history_brief(h, entry->name, name, sizeof name);
+	if (used == KR_KIND_ANY)
+		return kr_err_set(err, KR_BAD, "ops[%u] of %s: \"%s\" needs a %s key, but %s starts as %s", (unsigned)index, txn, kr_op_name(op->kind),
+			kinds[kind_needed(op->kind)], name, brief_value(h, entry->initial, initial, sizeof initial));
+	return kr_err_set(err, KR_BAD, "ops[%u] of %s: \"%s\" needs a %s key, but %s is used as a %s", (unsigned)index, txn, kr_op_name(op->kind),
+		kinds[kind_needed(op->kind)], name, kinds[used]);
+}
+
+static enum kr_status check_kinds(struct kr_history *h, kr_value id, uint32_t first, struct kr_err *err)
+{
+	bool marked = false;
+
+	for (uint32_t i = first; i < h->ops.n; i++) {
+		const struct kr_operation *op = &h->ops.at[i];
+		enum kr_key_kind kind = kind_needed(op->kind);
+		const struct kr_scan *scan = op->kind == KR_OP_UPDATE ? &h->scans.at[op->scan] : NULL;
+		uint32_t count = kind == KR_KIND_ANY ? 0 : scan ? scan->row_count : 1;
+
+		for (uint32_t r = 0; r < count; r++) {
+			kr_key key = scan ? h->rows.at[scan->row_first + r].key : op->key;
+			if (!use_key(h, key, kind, &marked)) {
+				enum kr_status status = kind_clash(h, id, op, i - first, key, err);
+				settle_kinds(h, first, false);
+				return status;
+			}
+		}
+	}
+	if (marked)
+		settle_kinds(h, first, true);
+	return KR_OK;
+}
+
+enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn, uint32_t position, struct kr_err *err)
+{
+	const struct kr_transaction *previous = h->txns.n ? &h->txns.at[h->txns.n - 1] : NULL;
+	kr_txn t = {h->txns.n};
+	enum kr_status status;
+
+	txn.op_first = previous ? previous->op_first + previous->op_count : 0;
+	txn.op_count = h->ops.n - txn.op_first;
+	if (txn.id.i == KR_NONE && (status = default_id(h, position, &txn.id)) != KR_OK)
+		return status;
+	if (!kr_table_reserve(h->mem, &h->id_table) || !kr_vec_reserve(h->mem, &h->txns, 1))
+		return KR_NOMEM;
+	if ((status = check_id(h, txn.id, err)) != KR_OK || (status = check_session(h, &txn, err)) != KR_OK ||
+		(status = check_kinds(h, txn.id, txn.op_first, err)) != KR_OK)
+		return status;
+
+	h->txns.at[h->txns.n++] = txn;
+	kr_table_insert(&h->id_table, kr_hash_u64(txn.id.i), t.i);
+	if (txn.session.i != KR_NONE && txn.flags & (KR_TXN_HAS_BEGIN | KR_TXN_HAS_END) && txn.status != KR_UNKNOWN) {
+		kr_txn *last = &h->session_ends.at[txn.session.i];
+		if (last->i == KR_NONE || last_moment(&h->txns.at[last->i]) <= last_moment(&txn))
+			*last = t;
+	}
+	return KR_OK;
+}
+
+enum kr_status kr_history_set_white_box(struct kr_history *h, struct kr_white_box fields)
+{
+	while (h->white_box.n < h->txns.n)
+		if (!kr_vec_push(h->mem, &h->white_box, (struct kr_white_box){0}))
+			return KR_NOMEM;
+	h->white_box.at[h->txns.n - 1] = fields;
+	return KR_OK;
+}
