@@ -14,6 +14,7 @@ enum kr_status kr_candidate_init(struct kr_candidate *w, struct kr_ir *ir)
 	const struct kr_asg *asg = ir->asg;
 	*w = (struct kr_candidate){.ir = ir};
 	w->active = kr_mem_alloc(mem, asg->ntxns, 1);
+	w->activated_by = kr_mem_alloc(mem, asg->ntxns, sizeof *w->activated_by);
 	w->source = kr_mem_alloc(mem, asg->nobs, sizeof *w->source);
 	w->order = kr_mem_alloc(mem, ir->nnodes, sizeof *w->order);
 	w->place = kr_mem_alloc(mem, ir->nnodes, sizeof *w->place);
@@ -25,7 +26,7 @@ enum kr_status kr_candidate_init(struct kr_candidate *w, struct kr_ir *ir)
 		status = kr_overlay_init(&w->whole, ir, w->active);
 	if (!status)
 		status = kr_told_init(&w->given, ir->asg);
-	bool ok = w->active && w->source && w->order && w->place && w->reader_head && w->reader_next && w->sorted;
+	bool ok = w->active && w->activated_by && w->source && w->order && w->place && w->reader_head && w->reader_next && w->sorted;
 	return ok ? status : KR_NOMEM;
 }
 
@@ -34,6 +35,7 @@ void kr_candidate_done(struct kr_candidate *w)
 	struct kr_mem *mem = &w->ir->ctx->mem;
 	const struct kr_asg *asg = w->ir->asg;
 	kr_mem_free(mem, w->active, asg->ntxns, 1);
+	kr_mem_free(mem, w->activated_by, asg->ntxns, sizeof *w->activated_by);
 	kr_mem_free(mem, w->source, asg->nobs, sizeof *w->source);
 	kr_mem_free(mem, w->order, w->ir->nnodes, sizeof *w->order);
 	kr_mem_free(mem, w->place, w->ir->nnodes, sizeof *w->place);
@@ -125,6 +127,7 @@ static bool activate_one(struct kr_candidate *w, uint32_t o)
 		if (w->ir->presence[t.i] != KR_OPEN)
 			continue;
 		w->active[t.i] = 1;
+		w->activated_by[t.i].i = o;
 		w->source[o] = v;
 		return true;
 	}
@@ -146,6 +149,7 @@ static enum kr_status activate_needed(struct kr_candidate *w)
 				continue;
 			if (seen.i != KR_NONE && writer(w, seen).i != KR_NONE && !w->active[writer(w, seen).i]) {
 				w->active[writer(w, seen).i] = 1;
+				w->activated_by[writer(w, seen).i].i = o;
 				again = true;
 			} else if (seen.i == KR_NONE && !has_active_candidate(w, o)) {
 				again |= activate_one(w, o);
@@ -228,7 +232,9 @@ enum kr_status kr_candidate_choose(struct kr_candidate *w, const struct kr_choic
 
 static uint32_t place_of(const struct kr_candidate *w, kr_version v) { return w->place[kr_ir_out(w->ir, KR_WW, writer(w, v)).i]; }
 
-struct placed { uint32_t place, version; };
+struct placed {
+	uint32_t place, version;
+};
 
 static int by_place(const void *a, const void *b)
 {
@@ -316,6 +322,19 @@ enum kr_status kr_candidate_complete(struct kr_candidate *w)
 	return status ? status : kr_overlay_sort(&w->whole);
 }
 
+enum kr_status kr_candidate_ground(struct kr_candidate *w, struct kr_choices *c, kr_txn t)
+{
+	while (w->ir->presence[t.i] == KR_OPEN && w->active[t.i]) { /* observers became active earlier: this ends */
+		kr_obs o = w->activated_by[t.i];
+		kr_lit l;
+		enum kr_status status = kr_choices_source(c, o, w->source[o.i], &l);
+		if (status)
+			return status;
+		t = w->ir->asg->obs[o.i].txn;
+	}
+	return KR_OK;
+}
+
 enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choices *c, bool *found)
 {
 	const struct kr_asg *asg = w->ir->asg;
@@ -335,6 +354,10 @@ enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choi
 				status = kr_choices_source(c, (kr_obs){first}, initial, &l);
 			if (!status && w->ir->source[o].i == KR_NONE)
 				status = kr_choices_source(c, (kr_obs){o}, initial, &l);
+			if (!status)
+				status = kr_candidate_ground(w, c, asg->obs[first].txn);
+			if (!status)
+				status = kr_candidate_ground(w, c, asg->obs[o].txn);
 		}
 	}
 	return status;

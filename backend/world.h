@@ -10,6 +10,7 @@
 struct kr_candidate {
 	struct kr_ir *ir;
 	uint8_t *active;        /* per transaction */
+	kr_obs *activated_by;   /* per open transaction that is active: the observation of an active one that saw it */
 	kr_version *source;     /* per observation; KR_NONE: free */
 	kr_node *order;         /* of the schedule */
 	uint32_t *place;        /* per node: its place in order */
@@ -34,5 +35,8 @@ enum kr_status kr_candidate_complete(struct kr_candidate *w);
 
 /* Two observations that saw an untold initial value as two different values: their sources become choices (which cannot both hold). *found tells whether there were any. */
 enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choices *c, bool *found);
+
+/* Why t, if it is open, is active: what saw it becomes a choice, and so on for the observer. Without, a solver cannot choose that t is absent. */
+enum kr_status kr_candidate_ground(struct kr_candidate *w, struct kr_choices *c, kr_txn t);
 
 #endif

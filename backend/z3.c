@@ -31,12 +31,23 @@ static enum kr_status take_order(struct search *s, const kr_node *order)
 	return KR_OK;
 }
 
+/* The presence of open transactions on the cycle becomes a choice, too. */
+static enum kr_status ground_cycle(struct search *s, struct kr_cycle cycle)
+{
+	enum kr_status status = KR_OK;
+	for (uint32_t i = 0; i < cycle.count && !status; i++)
+		status = kr_candidate_ground(&s->world, &s->choices, s->answer->proof.links.at[cycle.first + i].from);
+	return status;
+}
+
 /* Every cycle appended since `first` becomes a clause. */
 static enum kr_status forbid_cycles(struct search *s, uint32_t first)
 {
 	const struct kr_proof *proof = &s->answer->proof;
 	for (uint32_t i = first; i < proof->cycles.n; i++) {
 		enum kr_status status = kr_choices_forbid(&s->choices, proof, proof->cycles.at[i]);
+		if (!status)
+			status = ground_cycle(s, proof->cycles.at[i]);
 		if (status)
 			return status;
 		s->answer->clauses++;
