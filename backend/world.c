@@ -1,6 +1,7 @@
 /* From choices to graphs (world.h). Edges of choices: ww for each ordered pair, wr for each source, rw from every observer of the earlier version of a pair. Edges of a whole
  * order: per key its active writers in that order, ww between neighbours, rw to the next version; what known edges imply already is left out. A round costs O(edges +
  * versions log versions). */
+#include "backend/prefer.h"
 #include "backend/world.h"
 
 #include <stdlib.h>
@@ -27,7 +28,10 @@ enum kr_status kr_candidate_init(struct kr_candidate *w, struct kr_ir *ir)
 	if (!status)
 		status = kr_told_init(&w->given, ir->asg);
 	bool ok = w->active && w->activated_by && w->source && w->order && w->place && w->reader_head && w->reader_next && w->sorted;
-	return ok ? status : KR_NOMEM;
+	if (!status)
+		status = ok ? kr_prefer_clients(ir, w->place) : KR_NOMEM;
+	w->chosen.prefer = w->place;
+	return status;
 }
 
 void kr_candidate_done(struct kr_candidate *w)
@@ -318,7 +322,6 @@ enum kr_status kr_candidate_complete(struct kr_candidate *w)
 		w->place[w->order[i].i] = i;
 	status = add_order(w);
 	w->whole.place = w->place;
-	w->chosen.prefer = w->place; /* the next candidate keeps to this one */
 	return status ? status : kr_overlay_sort(&w->whole);
 }
 

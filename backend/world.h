@@ -13,7 +13,7 @@ struct kr_candidate {
 	kr_obs *activated_by;   /* per open transaction that is active: the observation of an active one that saw it */
 	kr_version *source;     /* per observation; KR_NONE: free */
 	kr_node *order;         /* of the schedule */
-	uint32_t *place;        /* per node: its place in order */
+	uint32_t *place;        /* per node: its place in order; before there is one, what clients suggest. The next candidate keeps to it where it can */
 	uint32_t *reader_head;  /* per version: an observation that saw it */
 	uint32_t *reader_next;  /* per observation */
 	kr_version *sorted;     /* versions by key and place: scratch */
