@@ -177,6 +177,8 @@ enum kr_status kr_passes_run(struct kr_ir *ir, const char *list, const struct kr
 	while (!status && all != KR_CONFLICT && next_word(&list, &word)) {
 		struct kr_pass_stat stat = {.pass = find_word(word)};
 
+		if (!stat.pass)
+			return fail_unknown(word, err); /* cannot be: the list was checked */
 		status = step(ir, options, &stat, &counts, err);
 		if (!status && stats && !kr_vec_push(&ir->ctx->mem, stats, stat))
 			status = KR_NOMEM;
