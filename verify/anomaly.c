@@ -99,7 +99,7 @@ static enum kr_status check_name(const struct claim *c, const struct writers *by
 
 static enum kr_status check_read(const struct claim *c, const struct kr_facts *f)
 {
-	struct kr_facts_iter it = kr_facts_candidates(f, c->key, &c->saw, c->txn);
+	struct kr_facts_iter it = kr_facts_candidates(f, &(struct kr_sight){c->txn, c->op, c->key, c->saw});
 	struct writers by = {0};
 	kr_txn writer;
 	bool found;

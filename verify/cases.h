@@ -18,13 +18,6 @@ struct kr_choice {
 	bool forced; /* the only source that there is: not worth telling */
 };
 
-struct kr_sight {
-	kr_txn txn;
-	uint32_t op;
-	kr_key key;
-	struct kr_saw saw;
-};
-
 #define KR_LITERAL_TRUE (KR_NONE - 1) /* literals that need no variable */
 #define KR_LITERAL_FALSE (KR_NONE - 2)
 

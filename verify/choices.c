@@ -101,7 +101,7 @@ enum kr_status kr_cases_source(struct kr_cases *c, uint32_t s, kr_txn writer, ui
 	uint32_t writer_present, known = c->choices.n;
 	enum kr_status status;
 
-	if (kr_facts_excluded(&c->facts, sight.key, &sight.saw, writer)) {
+	if (kr_facts_excluded(&c->facts, &sight, writer)) {
 		*literal = KR_LITERAL_FALSE;
 		return KR_OK;
 	}
@@ -202,7 +202,7 @@ static enum kr_status add_sight(struct kr_cases *c, uint32_t s)
 	status = kr_cases_presence(c, sight.txn, &literal);
 	if (status == KR_OK)
 		status = kr_cases_add(c, kr_cases_negate(literal));
-	for (struct kr_facts_iter it = kr_facts_candidates(&c->facts, sight.key, &sight.saw, sight.txn); status == KR_OK && !c->holds;) {
+	for (struct kr_facts_iter it = kr_facts_candidates(&c->facts, &sight); status == KR_OK && !c->holds;) {
 		status = kr_facts_next(&c->facts, &it, &found, &writer, c->v->err);
 		if (status == KR_OK && !found)
 			break;
@@ -224,10 +224,9 @@ static enum kr_status bring_in(struct kr_cases *c, uint32_t low, uint32_t high)
 	uint32_t id;
 
 	for (uint32_t i = low; i < high; i++) {
-		const struct kr_fact_sight *s = &c->facts.sights[i];
-		struct kr_saw saw = {.test = s->other ? KR_SAW_OTHER : KR_SAW_VALUE, .value = s->value};
+		struct kr_sight sight = kr_sight_of(&c->facts.sights[i]);
 
-		if ((status = kr_ctx_tick(c->v->ctx)) != KR_OK || (status = kr_cases_sight(c, &(struct kr_sight){s->txn, s->op, s->key, saw}, &id)) != KR_OK)
+		if ((status = kr_ctx_tick(c->v->ctx)) != KR_OK || (status = kr_cases_sight(c, &sight, &id)) != KR_OK)
 			return status;
 	}
 	return KR_OK;

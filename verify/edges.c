@@ -120,7 +120,7 @@ static enum kr_status check_source(const struct place *p, const struct kr_saw *s
 
 	if (writer.i != KR_NONE && (!is_txn(p, writer) || status_of(p, writer) == KR_ABORTED))
 		return bad(p, "the source is no transaction that can have taken effect");
-	status = kr_facts_candidate(p->f, p->e->key, saw, kr_edge_observer(p->e), writer, &holds, p->v->err);
+	status = kr_facts_candidate(p->f, &(struct kr_sight){kr_edge_observer(p->e), p->e->op, p->e->key, *saw}, writer, &holds, p->v->err);
 	if (status != KR_OK || holds)
 		return status;
 	return bad(p, "operation %u of %s cannot have seen %s by %s", (unsigned)p->e->op, kr_verify_txn_name(h, kr_edge_observer(p->e)).text,

@@ -31,7 +31,7 @@ static enum kr_status collect_op(const struct kr_history *h, struct kr_mem *mem,
 		struct stamp *stamp = &stamps[effect.key.i];
 		struct kr_fact_version version = {t, effect.value, index, index};
 
-		if (stamp->txn == t.i) {
+		if (stamp->txn == t.i && stamp->entry < out->n) {
 			version.first_op = out->at[stamp->entry].version.first_op;
 			out->at[stamp->entry].version = version;
 			continue;
@@ -66,7 +66,7 @@ static enum kr_status collect_writes(struct kr_facts *f, struct kr_ctx *ctx, str
 	return KR_OK;
 }
 
-static enum kr_status collect_sight(struct kr_facts *f, kr_txn t, uint32_t index, struct kr_fact_sight **out, uint32_t *cap)
+static enum kr_status collect_sight(const struct kr_facts *f, kr_txn t, uint32_t index, struct kr_fact_sights *out)
 {
 	const struct kr_history *h = f->h;
 	const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
@@ -84,14 +84,13 @@ static enum kr_status collect_sight(struct kr_facts *f, kr_txn t, uint32_t index
 			saw = kr_saw_of(h, op, k);
 		if ((saw.test != KR_SAW_VALUE && saw.test != KR_SAW_OTHER) || kr_facts_grows(f, k) || !kr_facts_external(f, k, t, index))
 			continue;
-		if (f->sight_count == *cap && !kr_vec_grow(f->mem, (void **)out, cap, f->sight_count, 1, sizeof **out))
+		if (!kr_vec_push(f->mem, out, (struct kr_fact_sight){t, k, saw.value, index, saw.test == KR_SAW_OTHER}))
 			return KR_NOMEM;
-		(*out)[f->sight_count++] = (struct kr_fact_sight){t, k, saw.value, index, saw.test == KR_SAW_OTHER};
 	}
 	return KR_OK;
 }
 
-static enum kr_status collect_sights(struct kr_facts *f, struct kr_ctx *ctx, struct kr_fact_sight **out, uint32_t *cap)
+static enum kr_status collect_sights(const struct kr_facts *f, struct kr_ctx *ctx, struct kr_fact_sights *out)
 {
 	const struct kr_history *h = f->h;
 	enum kr_status status;
@@ -100,7 +99,7 @@ static enum kr_status collect_sights(struct kr_facts *f, struct kr_ctx *ctx, str
 		if (h->txns.at[t.i].status == KR_ABORTED)
 			continue;
 		for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++)
-			if ((status = kr_ctx_tick(ctx)) != KR_OK || (status = collect_sight(f, t, i, out, cap)) != KR_OK)
+			if ((status = kr_ctx_tick(ctx)) != KR_OK || (status = collect_sight(f, t, i, out)) != KR_OK)
 				return status;
 	}
 	return KR_OK;
@@ -171,23 +170,24 @@ static enum kr_status sort_versions(struct kr_facts *f, const struct writes *w)
 	return status;
 }
 
-static enum kr_status sort_sights(struct kr_facts *f, const struct kr_fact_sight *sights)
+static enum kr_status sort_sights(struct kr_facts *f, const struct kr_fact_sights *sights)
 {
-	uint32_t n = f->sight_count, nkeys = f->h->keys.n;
+	uint32_t n = sights->n, nkeys = f->h->keys.n;
 	uint32_t *key = kr_mem_alloc(f->mem, n, sizeof *key), *value = kr_mem_alloc(f->mem, n, sizeof *value);
 	uint32_t *order = kr_mem_alloc(f->mem, n, sizeof *order);
 	enum kr_status status = KR_NOMEM;
 
+	f->sight_count = n;
 	f->sight_first = kr_mem_alloc(f->mem, (size_t)nkeys + 1, sizeof *f->sight_first);
 	f->sights = kr_mem_alloc(f->mem, n, sizeof *f->sights);
 	if (key && value && order && f->sight_first && f->sights) {
 		for (uint32_t i = 0; i < n; i++) {
-			key[i] = sights[i].key.i;
-			value[i] = sights[i].other ? f->h->values.n : sights[i].value.i;
+			key[i] = sights->at[i].key.i;
+			value[i] = sights->at[i].other ? f->h->values.n : sights->at[i].value.i;
 		}
 		status = sort_by_value(f, key, value, n, f->sight_first, order);
 		for (uint32_t i = 0; status == KR_OK && i < n; i++)
-			f->sights[i] = sights[order[i]];
+			f->sights[i] = sights->at[order[i]];
 	}
 	kr_mem_free(f->mem, key, n, sizeof *key);
 	kr_mem_free(f->mem, value, n, sizeof *value);
@@ -213,13 +213,12 @@ static enum kr_status build_versions(struct kr_facts *f, struct kr_ctx *ctx)
 
 static enum kr_status build_sights(struct kr_facts *f, struct kr_ctx *ctx)
 {
-	struct kr_fact_sight *sights = NULL;
-	uint32_t cap = 0;
-	enum kr_status status = collect_sights(f, ctx, &sights, &cap);
+	struct kr_fact_sights sights = {0};
+	enum kr_status status = collect_sights(f, ctx, &sights);
 
 	if (status == KR_OK)
-		status = sort_sights(f, sights);
-	kr_mem_free(f->mem, sights, cap, sizeof *sights);
+		status = sort_sights(f, &sights);
+	kr_vec_done(f->mem, &sights);
 	return status;
 }
 
@@ -313,22 +312,22 @@ uint32_t kr_facts_first_sight(const struct kr_facts *f, kr_key k, uint32_t value
 	return low;
 }
 
-enum kr_status kr_facts_candidate(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, kr_txn observer, kr_txn writer, bool *out, struct kr_err *err)
+enum kr_status kr_facts_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)
 {
 	*out = false;
 	if (writer.i == KR_NONE) {
 		if (f->untold) {
-			*out = saw->test != KR_SAW_NOTHING;
+			*out = s->saw.test != KR_SAW_NOTHING;
 			return KR_OK;
 		}
-		return kr_saw_allows(f->h, saw, k, f->h->keys.at[k.i].initial, out, err);
+		return kr_saw_allows(f->h, &s->saw, s->key, f->h->keys.at[s->key.i].initial, out, err);
 	}
 
-	const struct kr_fact_version *version = kr_facts_version(f, k, writer);
+	const struct kr_fact_version *version = kr_facts_version(f, s->key, writer);
 
-	if (!version || writer.i == observer.i)
+	if (!version || writer.i == s->txn.i)
 		return KR_OK;
-	return kr_saw_allows(f->h, saw, k, version->value, out, err);
+	return kr_saw_allows(f->h, &s->saw, s->key, version->value, out, err);
 }
 
 bool kr_facts_denied(const struct kr_facts *f, kr_key k, kr_value value)
@@ -341,29 +340,31 @@ bool kr_facts_denied(const struct kr_facts *f, kr_key k, kr_value value)
 	return false;
 }
 
-bool kr_facts_excluded(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, kr_txn writer)
+bool kr_facts_excluded(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer)
 {
+	const struct kr_saw *saw = &s->saw;
+
 	if (writer.i != KR_NONE)
 		return f->impossible && f->impossible[writer.i];
 	if (!f->untold || (saw->test != KR_SAW_VALUE && saw->test != KR_SAW_OTHER))
 		return false;
 
-	const kr_value *pins = &f->pins[2 * (size_t)k.i];
+	const kr_value *pins = &f->pins[2 * (size_t)s->key.i];
 
 	for (int i = 0; i < 2; i++)
 		if (pins[i].i != KR_NONE && (pins[i].i == saw->value.i) != (saw->test == KR_SAW_VALUE))
 			return true;
-	return saw->test == KR_SAW_VALUE && kr_facts_denied(f, k, saw->value);
+	return saw->test == KR_SAW_VALUE && kr_facts_denied(f, s->key, saw->value);
 }
 
-struct kr_facts_iter kr_facts_candidates(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, kr_txn observer)
+struct kr_facts_iter kr_facts_candidates(const struct kr_facts *f, const struct kr_sight *s)
 {
-	struct kr_facts_iter it = {.key = k, .saw = *saw, .observer = observer, .initial = true};
+	struct kr_facts_iter it = {.sight = *s, .initial = true};
 
-	it.at = f->first[k.i];
-	it.end = f->first[k.i + 1];
-	if (saw->test == KR_SAW_VALUE)
-		kr_facts_group(f, k, saw->value, &it.at, &it.end);
+	it.at = f->first[s->key.i];
+	it.end = f->first[s->key.i + 1];
+	if (s->saw.test == KR_SAW_VALUE)
+		kr_facts_group(f, s->key, s->saw.value, &it.at, &it.end);
 	return it;
 }
 
@@ -377,10 +378,10 @@ enum kr_status kr_facts_next(const struct kr_facts *f, struct kr_facts_iter *it,
 
 		*writer = initial ? (kr_txn){KR_NONE} : f->versions[f->by_value[it->at++]].txn;
 		it->initial = !initial;
-		status = kr_facts_candidate(f, it->key, &it->saw, it->observer, *writer, found, err);
+		status = kr_facts_candidate(f, &it->sight, *writer, found, err);
 		if (status != KR_OK)
 			return status;
-		if (*found && !kr_facts_excluded(f, it->key, &it->saw, *writer))
+		if (*found && !kr_facts_excluded(f, &it->sight, *writer))
 			return KR_OK;
 		*found = false;
 	}

@@ -22,6 +22,21 @@ struct kr_fact_sight {
 	bool other; /* it had any value but this */
 };
 
+KR_VEC_NAMED(kr_fact_sights, struct kr_fact_sight);
+
+/* Any observation. */
+struct kr_sight {
+	kr_txn txn;
+	uint32_t op;
+	kr_key key;
+	struct kr_saw saw;
+};
+
+static inline struct kr_sight kr_sight_of(const struct kr_fact_sight *s)
+{
+	return (struct kr_sight){s->txn, s->op, s->key, {.test = s->other ? KR_SAW_OTHER : KR_SAW_VALUE, .value = s->value}};
+}
+
 struct kr_facts {
 	struct kr_mem *mem;
 	const struct kr_history *h;
@@ -67,20 +82,20 @@ void kr_facts_group(const struct kr_facts *f, kr_key k, kr_value value, uint32_t
 /* The first observation of k, as an index into sights, that sorts at or behind `value`; KR_NONE: the first with `other`. */
 uint32_t kr_facts_first_sight(const struct kr_facts *f, kr_key k, uint32_t value);
 
-/* Whether the version of k by `writer` (KR_NONE: the initial one) lies in the candidate set of what `observer` saw. Versions of impossible transactions count;
- * kr_facts_excluded tells them apart. Where the initial value is not told, it may be any. */
-enum kr_status kr_facts_candidate(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, kr_txn observer, kr_txn writer, bool *out, struct kr_err *err);
+/* Whether the version by `writer` (KR_NONE: the initial one) lies in the observation's candidate set. Versions of impossible transactions count; kr_facts_excluded tells
+ * them apart. Where the initial value is not told, it may be any. */
+enum kr_status kr_facts_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err);
 
 /* Whether the untold initial value of k was seen not to be this one, by an observation that nothing else explains. */
 bool kr_facts_denied(const struct kr_facts *f, kr_key k, kr_value value);
 
 /* Whether no world has this version as the source of what was seen: its writer is impossible, or other observations fix another initial value. */
-bool kr_facts_excluded(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, kr_txn writer);
+bool kr_facts_excluded(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer);
 
 /* Walks the candidates that are not excluded, the initial version (KR_NONE) last.
- *     for (struct kr_facts_iter it = kr_facts_candidates(f, k, &saw, t); !(status = kr_facts_next(f, &it, &found, &writer, err)) && found;) ... */
-struct kr_facts_iter { kr_key key; struct kr_saw saw; kr_txn observer; uint32_t at, end; bool initial; };
-struct kr_facts_iter kr_facts_candidates(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, kr_txn observer);
+ *     for (struct kr_facts_iter it = kr_facts_candidates(f, &s); !(status = kr_facts_next(f, &it, &found, &writer, err)) && found;) ... */
+struct kr_facts_iter { struct kr_sight sight; uint32_t at, end; bool initial; };
+struct kr_facts_iter kr_facts_candidates(const struct kr_facts *f, const struct kr_sight *s);
 enum kr_status kr_facts_next(const struct kr_facts *f, struct kr_facts_iter *it, bool *found, kr_txn *writer, struct kr_err *err);
 
 #endif

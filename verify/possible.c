@@ -20,8 +20,6 @@ struct excluding {
 	KR_VEC(kr_txn) queue; /* taken away, their versions not yet uncounted */
 };
 
-static struct kr_saw saw_of_sight(const struct kr_fact_sight *s) { return (struct kr_saw){.test = s->other ? KR_SAW_OTHER : KR_SAW_VALUE, .value = s->value}; }
-
 static enum kr_status take_away(struct excluding *e, kr_txn t)
 {
 	if (e->f->impossible[t.i])
@@ -46,11 +44,11 @@ static uint32_t explanations(const struct excluding *e, const struct kr_fact_sig
 
 static bool initial_explains(const struct kr_facts *f, const struct kr_fact_sight *s)
 {
-	struct kr_saw saw = saw_of_sight(s);
+	struct kr_sight sight = kr_sight_of(s);
 
 	if (!f->untold)
 		return (f->h->keys.at[s->key.i].initial.i == s->value.i) != s->other;
-	return !kr_facts_excluded(f, s->key, &saw, (kr_txn){KR_NONE});
+	return !kr_facts_excluded(f, &sight, (kr_txn){KR_NONE});
 }
 
 /* Notes that the initial value of the key must be `value`; true when that is new. */

@@ -345,6 +345,7 @@ static json_t *parse(const char *line, size_t length, struct kr_err *err, enum k
 	return root;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): three things to read with, a text, two results and the error */
 enum kr_status kr_witness_read(const struct kr_history *h, struct kr_arena *arena, const char *line, size_t length, struct kr_witness_head *head,
 	struct kr_certificate *cert, struct kr_err *err)
 {

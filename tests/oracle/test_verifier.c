@@ -376,7 +376,7 @@ static void print(const struct tiny *tiny)
 static void verifier_agrees_with_the_oracles(void **state)
 {
 	struct checked *c = calloc(1, sizeof *c);
-	uint64_t count = from_environment("KRAIT_ORACLE_COUNT", 3000), valid = 0;
+	uint64_t count = from_environment("KRAIT_ORACLE_COUNT", 1200), valid = 0;
 	struct kr_rng rng;
 
 	(void)state;
