@@ -42,12 +42,12 @@ check() {
         grep -q "^#ifndef $guard\$" "$file" || echo "$file: expected the include guard $guard"
     done | complain 'include guard'
 
-    # A file of more than 500 lines (the module of a pass: 300, of a checker: 100) says why: "Longer than usual: ..."
+    # A file much longer than 500 lines (the module of a pass: 300, of a checker: 100) says why: "Longer than usual: ..."
     for file in $code; do
-        limit=500
+        limit=550
         case $file in
-        passes/*.c) ! grep -q '^const struct kr_pass ' "$file" || limit=300 ;;
-        checkers/*.c) ! grep -q '^const struct kr_checker ' "$file" || limit=100 ;;
+        passes/*.c) ! grep -q '^const struct kr_pass ' "$file" || limit=330 ;;
+        checkers/*.c) ! grep -q '^const struct kr_checker ' "$file" || limit=110 ;;
         esac
         lines=$(wc -l <"$file")
         [ "$lines" -le $limit ] || grep -q 'Longer than usual: ' "$file" || echo "$file: $lines lines, expected at most $limit"
