@@ -184,6 +184,7 @@ static enum kr_status rule_out_by_overwrite(struct closing *c, kr_obs o, kr_vers
 }
 
 static enum kr_status explain_source(struct closing *c, kr_obs o);
+static enum kr_status explain_presence(struct closing *c, kr_txn t);
 
 /* An untold initial value is one value: another observation that can only have seen the initial version, and saw something else, rules it out for o. */
 static enum kr_status rule_out_by_binding(struct closing *c, kr_obs o, kr_version v, uint32_t age)
@@ -192,8 +193,10 @@ static enum kr_status rule_out_by_binding(struct closing *c, kr_obs o, kr_versio
 	if (!asg->keys[asg->obs[o.i].key.i].open_initial || !kr_asg_is_initial(asg, v))
 		return KR_OK;
 	for (uint32_t p = 0; p < asg->nobs; p++) {
-		if (c->ir->source[p].i == v.i && c->ir->source_age[p] <= age && asg->obs[p].set != asg->obs[o.i].set)
-			return explain_source(c, (kr_obs){p});
+		if (c->ir->source[p].i != v.i || c->ir->source_age[p] > age || asg->obs[p].set == asg->obs[o.i].set)
+			continue;
+		enum kr_status status = explain_source(c, (kr_obs){p});
+		return status ? status : explain_presence(c, asg->obs[p].txn);
 	}
 	return KR_OK;
 }
@@ -323,6 +326,8 @@ static enum kr_status rule_out_now(struct kr_proof *proof, const struct kr_ir *i
 	enum kr_status status = closing_init(&c, proof, ir);
 	if (!status)
 		status = v.i == KR_NONE ? explain_candidates(&c, o, v, ir->edges.n) : rule_out(&c, o, v, ir->edges.n);
+	if (!status && v.i == KR_NONE) /* seeing nothing is a contradiction only for who took effect */
+		status = explain_presence(&c, ir->asg->obs[o.i].txn);
 	while (!status && c.todo.n > 0) /* a version order that is itself a known edge: keep it in the proof so that closing explains it */
 		status = add_known_order(&c, kr_vec_pop(&c.todo));
 	closing_done(&c);
