@@ -1,5 +1,5 @@
-/* A guess only: what the scheduler makes of it is replayed before it is believed. With times, transactions are taken to have committed when their clients learned of it. Without, all
- * sessions are taken to run from the first transaction to the last at even pace, a transaction without a session at its place in the trace. O(n log n). */
+/* Guesses only: what the scheduler makes of them is replayed before it is believed. Traces are often written in the order of completion, sessions often run side by side, and
+ * databases often commit shortly before the client learns of it; which of these holds, the scheduler shows by how seldom it has to break the guess. */
 #include "backend/prefer.h"
 
 #include <stdlib.h>
@@ -19,11 +19,13 @@ static int earlier(const void *a, const void *b)
 
 static bool all_have_times(const struct kr_asg *asg)
 {
+	bool any = false;
 	for (uint32_t t = 0; t < asg->ntxns; t++) {
 		if (asg->txns[t].presence == KR_PRESENT && !asg->txns[t].outcome_unknown && !asg->txns[t].has_end)
 			return false;
+		any |= asg->txns[t].has_end;
 	}
-	return true;
+	return any;
 }
 
 static void guess_by_time(const struct kr_ir *ir, struct guess *guesses)
@@ -36,45 +38,61 @@ static void guess_by_time(const struct kr_ir *ir, struct guess *guesses)
 	}
 }
 
-/* `done`: transactions of the session so far; `total`: all of them. */
-static void guess_by_progress(const struct kr_ir *ir, struct guess *guesses, uint32_t *done, uint32_t *total)
+static void guess_by_trace(const struct kr_ir *ir, struct guess *guesses)
+{
+	for (uint32_t v = 0; v < ir->nnodes; v++) {
+		kr_txn t = kr_ir_txn(ir, (kr_node){v});
+		guesses[v] = (struct guess){t.i == KR_NONE ? -1 : t.i, v};
+	}
+}
+
+/* A transaction without a session is placed as in the trace. */
+static enum kr_status guess_by_progress(const struct kr_ir *ir, struct guess *guesses)
 {
 	const struct kr_asg *asg = ir->asg;
-	for (uint32_t t = 0; t < asg->ntxns; t++) {
+	struct kr_mem *mem = &ir->ctx->mem;
+	uint32_t *done = kr_mem_alloc(mem, asg->nsessions, sizeof *done);
+	uint32_t *total = kr_mem_alloc(mem, asg->nsessions, sizeof *total);
+	bool ok = done && total;
+	for (uint32_t t = 0; ok && t < asg->ntxns; t++) {
 		if (asg->txns[t].session != KR_NONE)
 			total[asg->txns[t].session]++;
 	}
-	for (uint32_t v = 0; v < ir->nnodes; v++) {
+	for (uint32_t v = 0; ok && v < ir->nnodes; v++) {
 		kr_txn t = kr_ir_txn(ir, (kr_node){v});
 		uint32_t session = t.i == KR_NONE ? KR_NONE : asg->txns[t.i].session;
 		double at = t.i == KR_NONE ? -1 : (t.i + 0.5) / asg->ntxns;
 		if (session != KR_NONE) {
-			bool last_node = ir->level->model == KR_NODES_TXN || (v & 1);
 			at = (done[session] + 0.5) / total[session];
-			done[session] += last_node;
+			done[session] += ir->level->model == KR_NODES_TXN || (v & 1); /* the last node of its transaction */
 		}
 		guesses[v] = (struct guess){at, v};
 	}
+	kr_mem_free(mem, done, asg->nsessions, sizeof *done);
+	kr_mem_free(mem, total, asg->nsessions, sizeof *total);
+	return ok ? KR_OK : KR_NOMEM;
 }
 
-enum kr_status kr_prefer_clients(const struct kr_ir *ir, uint32_t *place)
+enum kr_status kr_prefer(const struct kr_ir *ir, enum kr_guess guess, uint32_t *place, bool *possible)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
-	uint32_t sessions = ir->asg->nsessions;
+	enum kr_status status = KR_OK;
+	*possible = guess != KR_GUESS_TIME || all_have_times(ir->asg);
+	if (!*possible)
+		return KR_OK;
 	struct guess *guesses = kr_mem_alloc(mem, ir->nnodes, sizeof *guesses);
-	uint32_t *done = kr_mem_alloc(mem, sessions, sizeof *done);
-	uint32_t *total = kr_mem_alloc(mem, sessions, sizeof *total);
-	bool ok = guesses && done && total;
-	if (ok && all_have_times(ir->asg))
+	if (!guesses)
+		return KR_NOMEM;
+	if (guess == KR_GUESS_TIME)
 		guess_by_time(ir, guesses);
-	else if (ok)
-		guess_by_progress(ir, guesses, done, total);
-	if (ok && ir->nnodes > 1)
+	else if (guess == KR_GUESS_TRACE)
+		guess_by_trace(ir, guesses);
+	else
+		status = guess_by_progress(ir, guesses);
+	if (!status && ir->nnodes > 1)
 		qsort(guesses, ir->nnodes, sizeof *guesses, earlier);
-	for (uint32_t i = 0; ok && i < ir->nnodes; i++)
+	for (uint32_t i = 0; !status && i < ir->nnodes; i++)
 		place[guesses[i].node] = i;
 	kr_mem_free(mem, guesses, ir->nnodes, sizeof *guesses);
-	kr_mem_free(mem, done, sessions, sizeof *done);
-	kr_mem_free(mem, total, sessions, sizeof *total);
-	return ok ? KR_OK : KR_NOMEM;
+	return status;
 }

@@ -4,7 +4,14 @@
 
 #include "ir/ir.h"
 
-/* Fills `place`, per node, with a permutation: by client time where every transaction has it, else by how far each has come in its session; time nodes first. */
-enum kr_status kr_prefer_clients(const struct kr_ir *ir, uint32_t *place);
+enum kr_guess {
+	KR_GUESS_TIME,     /* by the time at which clients learned of the outcome; needs times for all */
+	KR_GUESS_PROGRESS, /* all sessions run from first to last at even pace */
+	KR_GUESS_TRACE,    /* as the trace lists them */
+	KR_GUESSES
+};
+
+/* Fills `place`, per node, with a permutation, time nodes first; *possible is false when the trace has not what the guess needs. O(n log n). */
+enum kr_status kr_prefer(const struct kr_ir *ir, enum kr_guess guess, uint32_t *place, bool *possible);
 
 #endif

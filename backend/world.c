@@ -28,10 +28,8 @@ enum kr_status kr_candidate_init(struct kr_candidate *w, struct kr_ir *ir)
 	if (!status)
 		status = kr_told_init(&w->given, ir->asg);
 	bool ok = w->active && w->activated_by && w->source && w->order && w->place && w->reader_head && w->reader_next && w->sorted;
-	if (!status)
-		status = ok ? kr_prefer_clients(ir, w->place) : KR_NOMEM;
 	w->chosen.prefer = w->place;
-	return status;
+	return ok ? status : KR_NOMEM;
 }
 
 void kr_candidate_done(struct kr_candidate *w)
@@ -311,15 +309,43 @@ static enum kr_status add_order(struct kr_candidate *w)
 	return status;
 }
 
+static enum kr_status schedule(struct kr_candidate *w)
+{
+	struct kr_schedule run = {.overlay = &w->chosen, .source = w->source, .order = w->order};
+	enum kr_status status = kr_schedule_run(&run);
+	w->forced = run.forced;
+	for (uint32_t i = 0; i < w->ir->nnodes && !status; i++)
+		w->place[w->order[i].i] = i;
+	return status;
+}
+
+enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choices *none)
+{
+	uint32_t best = UINT32_MAX;
+	enum kr_guess best_guess = KR_GUESS_TRACE;
+	bool possible;
+	enum kr_status status = KR_OK;
+	for (enum kr_guess guess = 0; guess < KR_GUESSES && best > 0 && !status; guess++) {
+		status = kr_prefer(w->ir, guess, w->place, &possible);
+		if (status || !possible)
+			continue;
+		status = kr_candidate_choose(w, none);
+		if (status || w->chosen.norder < w->ir->nnodes)
+			break; /* known edges alone are cyclic, or told orders: any guess will do */
+		status = schedule(w);
+		if (!status && w->forced < best) {
+			best = w->forced;
+			best_guess = guess;
+		}
+	}
+	return status ? status : kr_prefer(w->ir, best_guess, w->place, &possible);
+}
+
 enum kr_status kr_candidate_complete(struct kr_candidate *w)
 {
-	struct kr_schedule schedule = {.overlay = &w->chosen, .source = w->source, .order = w->order};
-	enum kr_status status = kr_schedule_run(&schedule);
-	w->forced = schedule.forced;
+	enum kr_status status = schedule(w);
 	if (status || w->forced == 0)
 		return status;
-	for (uint32_t i = 0; i < w->ir->nnodes; i++)
-		w->place[w->order[i].i] = i;
 	status = add_order(w);
 	w->whole.place = w->place;
 	return status ? status : kr_overlay_sort(&w->whole);

@@ -26,6 +26,9 @@ struct kr_candidate {
 enum kr_status kr_candidate_init(struct kr_candidate *w, struct kr_ir *ir);
 void kr_candidate_done(struct kr_candidate *w);
 
+/* Picks the first order to keep to: of the guesses at what clients suggest, the one that the scheduler breaks least. `none`: no choices made yet. */
+enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choices *none);
+
 /* Takes over what the solver said: activity and sources; fills w->chosen with the edges that follow from the choices, and sorts it. */
 enum kr_status kr_candidate_choose(struct kr_candidate *w, const struct kr_choices *c);
 

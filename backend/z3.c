@@ -109,7 +109,7 @@ static enum kr_status ask(struct search *s, bool *done)
 static enum kr_status search(struct search *s)
 {
 	bool done = false;
-	enum kr_status status = KR_OK;
+	enum kr_status status = kr_candidate_begin(&s->world, &s->choices);
 	while (!status && !done) {
 		status = kr_candidate_choose(&s->world, &s->choices);
 		if (!status && acyclic(&s->world.chosen))
