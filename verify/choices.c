@@ -243,7 +243,7 @@ static enum kr_status bring_in_op(struct kr_cases *c, kr_txn t, uint32_t index)
 
 	for (uint32_t i = 0; status == KR_OK && i < seen; i++) {
 		kr_key k = kr_saw_key(h, op, i);
-		struct kr_saw saw = kr_saw_of(h, op, k);
+		struct kr_saw saw = kr_saw_at(h, op, i);
 		if ((saw.test == KR_SAW_VALUE || saw.test == KR_SAW_OTHER) && !kr_facts_grows(f, k) && kr_facts_external(f, k, t, index))
 			status = kr_cases_sight(c, &(struct kr_sight){t, index, k, saw}, &id);
 	}

@@ -72,16 +72,10 @@ static enum kr_status collect_sight(const struct kr_facts *f, kr_txn t, uint32_t
 	const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
 	uint32_t seen = kr_saw_count(h, op);
 
-	if (op->kind == KR_OP_UPDATE)
-		return KR_OK; /* tells that its rows matched, not which value they had */
 	for (uint32_t i = 0; i < seen; i++) {
 		kr_key k = kr_saw_key(h, op, i);
-		struct kr_saw saw = {.test = KR_SAW_VALUE};
+		struct kr_saw saw = kr_saw_at(h, op, i);
 
-		if (op->scan != KR_NONE)
-			saw.value = h->rows.at[h->scans.at[op->scan].row_first + i].value;
-		else
-			saw = kr_saw_of(h, op, k);
 		if ((saw.test != KR_SAW_VALUE && saw.test != KR_SAW_OTHER) || kr_facts_grows(f, k) || !kr_facts_external(f, k, t, index))
 			continue;
 		if (!kr_vec_push(f->mem, out, (struct kr_fact_sight){t, k, saw.value, index, saw.test == KR_SAW_OTHER}))

@@ -152,11 +152,9 @@ static enum kr_status uncount_all(struct excluding *e, kr_txn t)
 
 /* ---- transactions that contradict themselves ---- */
 
-/* Whether operation `index` of t, having written k before, saw something else there than it had left. `left` is its last write before. */
-static bool contradicts(const struct kr_history *h, const struct kr_operation *op, kr_key k, kr_value left)
+/* Whether a transaction saw something else of a key than what it had left there. */
+static bool contradicts(struct kr_saw saw, kr_value left)
 {
-	struct kr_saw saw = kr_saw_of(h, op, k);
-
 	return (saw.test == KR_SAW_VALUE && left.i != saw.value.i) || (saw.test == KR_SAW_OTHER && left.i == saw.value.i);
 }
 
@@ -171,7 +169,7 @@ static bool is_consistent(const struct kr_facts *f, kr_txn t, kr_value *left, ui
 
 		for (uint32_t i = 0; i < seen; i++) {
 			kr_key k = kr_saw_key(h, op, i);
-			if (stamp[k.i] == t.i && !kr_facts_grows(f, k) && contradicts(h, op, k, left[k.i]))
+			if (stamp[k.i] == t.i && !kr_facts_grows(f, k) && contradicts(kr_saw_at(h, op, i), left[k.i]))
 				return false;
 		}
 		for (uint32_t i = 0; i < effects; i++) {

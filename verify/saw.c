@@ -97,15 +97,20 @@ static bool in_range(const struct kr_history *h, const struct kr_scan *scan, kr_
 	return scan->reverse ? side >= 0 : side <= 0;
 }
 
+static struct kr_saw saw_in_row(const struct kr_operation *op, const struct kr_row *row)
+{
+	if (op->kind == KR_OP_UPDATE)
+		return (struct kr_saw){.test = KR_SAW_MATCH, .scan = op->scan}; /* it tells the value written, not the one that was there */
+	return (struct kr_saw){.test = KR_SAW_VALUE, .value = row->value};
+}
+
 static struct kr_saw saw_in_scan(const struct kr_history *h, const struct kr_operation *op, kr_key key)
 {
 	const struct kr_scan *scan = scan_of(h, op);
 	const struct kr_row *row = find_row(h, scan, key);
 
-	if (op->kind == KR_OP_UPDATE && row)
-		return (struct kr_saw){.test = KR_SAW_MATCH, .scan = op->scan};
 	if (row)
-		return (struct kr_saw){.test = KR_SAW_VALUE, .value = row->value};
+		return saw_in_row(op, row);
 	if (op->kind != KR_OP_RANGE)
 		return (struct kr_saw){.test = KR_SAW_NO_MATCH, .scan = op->scan, .predicate = true};
 	return (struct kr_saw){.test = in_range(h, scan, key) ? KR_SAW_VALUE : KR_SAW_NOTHING, .value = KR_ABSENT, .predicate = true};
@@ -130,6 +135,11 @@ struct kr_saw kr_saw_of(const struct kr_history *h, const struct kr_operation *o
 	case KR_OP_INC: return op->flags & KR_OPF_KNOWN ? (struct kr_saw){.test = KR_SAW_UNTOLD} : nothing;
 	default: return nothing;
 	}
+}
+
+struct kr_saw kr_saw_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i)
+{
+	return op->scan == KR_NONE ? kr_saw_of(h, op, op->key) : saw_in_row(op, &h->rows.at[scan_of(h, op)->row_first + i]);
 }
 
 enum kr_status kr_saw_allows(const struct kr_history *h, const struct kr_saw *saw, kr_key key, kr_value value, bool *out, struct kr_err *err)

@@ -29,6 +29,7 @@ enum kr_status kr_saw_allows(const struct kr_history *h, const struct kr_saw *sa
 /* The keys that `op` saw by name: its own key, or its rows. Keys that a predicate read did not return are not among them. */
 uint32_t kr_saw_count(const struct kr_history *h, const struct kr_operation *op);
 kr_key kr_saw_key(const struct kr_history *h, const struct kr_operation *op, uint32_t i);
+struct kr_saw kr_saw_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i); /* what it saw of that key, without a search */
 
 /* What `op` wrote. */
 struct kr_effect { kr_key key; kr_value value; }; /* value with i == KR_NONE: it depends on what was there (inc without result, append, add) */

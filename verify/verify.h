@@ -62,7 +62,7 @@ struct kr_witness_head { /* borrowed texts */
 /* Appends one line (with its newline). */
 void kr_witness_print(const struct kr_history *h, const struct kr_witness_head *head, const struct kr_certificate *cert, struct kr_str *out);
 
-/* Reads one line against the history it speaks of. `arena` keeps the texts. KR_BAD: malformed, or it names a transaction, key or operation that the history does not have. */
+/* Reads one line against the history it speaks of. `arena` keeps the texts; `cert` is an initialised certificate, replaced on success. KR_BAD: malformed, or it names a transaction, key or operation that the history does not have. */
 enum kr_status kr_witness_read(const struct kr_history *h, struct kr_arena *arena, const char *line, size_t length, struct kr_witness_head *head,
 	struct kr_certificate *cert, struct kr_err *err);
 
