@@ -42,7 +42,7 @@ static void guess_by_trace(const struct kr_ir *ir, struct guess *guesses)
 {
 	for (uint32_t v = 0; v < ir->nnodes; v++) {
 		kr_txn t = kr_ir_txn(ir, (kr_node){v});
-		guesses[v] = (struct guess){t.i == KR_NONE ? -1 : t.i, v};
+		guesses[v] = (struct guess){t.i == KR_NONE ? -1.0 : (double)t.i, v};
 	}
 }
 
