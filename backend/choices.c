@@ -30,7 +30,7 @@ void kr_choices_done(struct kr_choices *c)
 	kr_mem_free(mem, c->sources_made, c->ir->asg->nobs, 1);
 }
 
-static uint64_t hash_choice(const struct kr_choice *x) { return kr_hash_pair(kr_hash_pair(x->obs.i, x->a.i), x->b.i); }
+static uint64_t hash_choice(const struct kr_choice *x) { return kr_hash_pair(kr_hash_pair(x->obs.i, x->a.i), kr_hash_pair(x->b.i, x->txn.i)); }
 
 /* The variable of a choice in normal form, or KR_NONE. */
 static uint32_t find(const struct kr_choices *c, const struct kr_choice *x)
@@ -38,7 +38,7 @@ static uint32_t find(const struct kr_choices *c, const struct kr_choice *x)
 	uint32_t id;
 	for (kr_table_iter it = kr_table_find(&c->table, hash_choice(x)); (id = kr_table_next(&c->table, &it)) != KR_NONE;) {
 		const struct kr_choice *y = &c->all.at[id];
-		if (x->obs.i == y->obs.i && x->a.i == y->a.i && x->b.i == y->b.i)
+		if (x->obs.i == y->obs.i && x->a.i == y->a.i && x->b.i == y->b.i && x->txn.i == y->txn.i)
 			return id;
 	}
 	return KR_NONE;
@@ -58,7 +58,27 @@ static enum kr_status make(struct kr_choices *c, struct kr_choice x, uint32_t *v
 
 static enum kr_status push(struct kr_choices *c, kr_lit l) { return kr_vec_push(&c->ir->ctx->mem, &c->clauses, l) ? KR_OK : KR_NOMEM; }
 
-/* Where the trace gives the order of the pair, a clause of one literal says so. Clauses under way are not disturbed: it goes to `facts`. */
+static enum kr_status push_fact(struct kr_choices *c, const kr_lit *literals, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (!kr_vec_push(&c->ir->ctx->mem, &c->facts, literals[i]))
+			return KR_NOMEM;
+	}
+	return kr_vec_push(&c->ir->ctx->mem, &c->facts, no_literal) ? KR_OK : KR_NOMEM;
+}
+
+/* The literal "t, which is open, took effect": whoever saw its version implies it. */
+static enum kr_status presence_literal(struct kr_choices *c, kr_txn t, kr_lit *out)
+{
+	const struct kr_choice x = {.obs = {KR_NONE}, .a = {KR_NONE}, .b = {KR_NONE}, .txn = t};
+	uint32_t var = find(c, &x);
+	enum kr_status status = var == KR_NONE ? make(c, x, &var) : KR_OK;
+	if (!status)
+		out->i = 2 * var;
+	return status;
+}
+
+/* Where the trace gives the order of the pair, a fact says so, if both took effect. */
 static enum kr_status push_given(struct kr_choices *c, const struct kr_choice *x, uint32_t var)
 {
 	bool low_first = false, high_first = false;
@@ -67,13 +87,22 @@ static enum kr_status push_given(struct kr_choices *c, const struct kr_choice *x
 		status = kr_told_before(&c->given, x->b, x->a, &high_first);
 	if (status || !(low_first || high_first))
 		return status;
-	kr_lit holds = {2 * var + (x->flipped != low_first)};
-	return kr_vec_push(&c->ir->ctx->mem, &c->facts, holds) ? KR_OK : KR_NOMEM;
+	kr_lit clause[3] = {{2 * var + (x->flipped != low_first)}};
+	uint32_t n = 1;
+	for (int i = 0; i < 2 && !status; i++) {
+		kr_txn t = c->ir->asg->versions[i == 0 ? x->a.i : x->b.i].writer;
+		if (kr_ir_is_present(c->ir, t))
+			continue;
+		status = presence_literal(c, t, &clause[n]);
+		clause[n] = kr_lit_not(clause[n]);
+		n++;
+	}
+	return status ? status : push_fact(c, clause, n);
 }
 
 enum kr_status kr_choices_order(struct kr_choices *c, kr_version a, kr_version b, kr_lit *out)
 {
-	struct kr_choice x = {.obs = {KR_NONE}, .a = a.i < b.i ? a : b, .b = a.i < b.i ? b : a};
+	struct kr_choice x = {.obs = {KR_NONE}, .a = a.i < b.i ? a : b, .b = a.i < b.i ? b : a, .txn = {KR_NONE}};
 	uint32_t var = find(c, &x);
 	if (var == KR_NONE) {
 		x.flipped = a.i > b.i; /* false must mean: a before b */
@@ -91,7 +120,7 @@ enum kr_status kr_choices_order(struct kr_choices *c, kr_version a, kr_version b
 
 static kr_lit source_literal(const struct kr_choices *c, kr_obs o, kr_version v)
 {
-	struct kr_choice x = {.obs = o, .a = v, .b = {KR_NONE}};
+	struct kr_choice x = {.obs = o, .a = v, .b = {KR_NONE}, .txn = {KR_NONE}};
 	uint32_t var = find(c, &x);
 	return var == KR_NONE ? no_literal : (kr_lit){2 * var + c->all.at[var].flipped};
 }
@@ -149,7 +178,7 @@ static enum kr_status make_variables(struct kr_choices *c, kr_obs o, kr_version 
 		if (test && kr_ir_impossible(c->ir, o, v))
 			status = kr_vec_push(&c->ir->ctx->mem, &c->ruled_out, (struct kr_ruled_out){o, v}) ? KR_OK : KR_NOMEM;
 		else
-			status = make(c, (struct kr_choice){.obs = o, .a = v, .b = {KR_NONE}, .flipped = v.i == preferred.i}, &var);
+			status = make(c, (struct kr_choice){.obs = o, .a = v, .b = {KR_NONE}, .txn = {KR_NONE}, .flipped = v.i == preferred.i}, &var);
 		if (status)
 			return status;
 	}
@@ -192,10 +221,15 @@ static enum kr_status make_source(struct kr_choices *c, kr_obs o, kr_version pre
 		status = push_at_most_one(c, first);
 	if (!status)
 		status = push_agreement(c, o);
-	for (uint32_t i = first; i < c->all.n && !status; i++) {
+	for (uint32_t i = first, end = c->all.n; i < end && !status; i++) {
 		kr_txn w = c->ir->asg->versions[c->all.at[i].a.i].writer;
-		kr_lit l = {2 * i + c->all.at[i].flipped};
-		if (w.i != KR_NONE && !kr_ir_is_present(c->ir, w) && !kr_vec_push(&c->ir->ctx->mem, seen_open, l))
+		kr_lit l = {2 * i + c->all.at[i].flipped}, present;
+		if (w.i == KR_NONE || kr_ir_is_present(c->ir, w))
+			continue;
+		status = presence_literal(c, w, &present);
+		if (!status)
+			status = push_pair(c, kr_lit_not(l), present);
+		if (!status && !kr_vec_push(&c->ir->ctx->mem, seen_open, l))
 			status = KR_NOMEM;
 	}
 	return status;

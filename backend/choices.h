@@ -12,8 +12,9 @@ typedef struct { uint32_t i; } kr_lit; /* 2 * variable + (negated ? 1 : 0) */
 static inline kr_lit kr_lit_not(kr_lit l) { return (kr_lit){l.i ^ 1}; }
 
 struct kr_choice {
-	kr_obs obs;       /* source choice: true iff it saw version a (flipped: iff not); KR_NONE for an order choice */
+	kr_obs obs;       /* source choice: true iff it saw version a (flipped: iff not); KR_NONE for the others */
 	kr_version a, b;  /* order choice: true iff b comes before a (a before b is preferred) */
+	kr_txn txn;       /* presence choice: true iff it took effect; KR_NONE for the others */
 	bool flipped;
 	bool value;       /* as the solver last said */
 };
@@ -27,7 +28,7 @@ struct kr_choices {
 	KR_VEC(struct kr_choice) all; /* by variable */
 	struct kr_table table;
 	struct kr_lits clauses;       /* clauses not yet given to the solver, each ended by a literal with i == KR_NONE */
-	struct kr_lits facts;         /* literals that hold, not yet given to the solver */
+	struct kr_lits facts;         /* more of them: those that come up while one of `clauses` is under way */
 	struct kr_told given;        /* orders that the trace gives hold for their variables from the start */
 	uint8_t *sources_made;        /* per observation: its source variables exist */
 	KR_VEC(struct kr_ruled_out) ruled_out; /* candidates that got no variable; a refutation must say why */

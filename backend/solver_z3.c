@@ -86,10 +86,10 @@ static enum kr_status make_variables(struct kr_solver *sat, const struct kr_choi
 	return KR_OK;
 }
 
-static enum kr_status assert_clauses(struct kr_solver *sat, struct kr_choices *c)
+static enum kr_status assert_list(struct kr_solver *sat, const struct kr_lits *list)
 {
-	for (uint32_t i = 0; i < c->clauses.n; i++) {
-		kr_lit l = c->clauses.at[i];
+	for (uint32_t i = 0; i < list->n; i++) {
+		kr_lit l = list->at[i];
 		if (l.i == KR_NONE) {
 			Z3_solver_assert(sat->z3, sat->solver, Z3_mk_or(sat->z3, sat->clause.n, sat->clause.at));
 			kr_vec_clear(&sat->clause);
@@ -99,13 +99,17 @@ static enum kr_status assert_clauses(struct kr_solver *sat, struct kr_choices *c
 		if (!kr_vec_push(&sat->ctx->mem, &sat->clause, l.i & 1 ? Z3_mk_not(sat->z3, var) : var))
 			return KR_NOMEM;
 	}
-	for (uint32_t i = 0; i < c->facts.n; i++) {
-		Z3_ast var = sat->vars.at[c->facts.at[i].i / 2];
-		Z3_solver_assert(sat->z3, sat->solver, c->facts.at[i].i & 1 ? Z3_mk_not(sat->z3, var) : var);
-	}
+	return KR_OK;
+}
+
+static enum kr_status assert_clauses(struct kr_solver *sat, struct kr_choices *c)
+{
+	enum kr_status status = assert_list(sat, &c->clauses);
+	if (!status)
+		status = assert_list(sat, &c->facts);
 	kr_vec_clear(&c->clauses);
 	kr_vec_clear(&c->facts);
-	return KR_OK;
+	return status;
 }
 
 static void set_timeout(struct kr_solver *sat)

@@ -1,8 +1,8 @@
 /* From choices to graphs (world.h). Edges of choices: ww for each ordered pair, wr for each source, rw from every observer of the earlier version of a pair. Edges of a whole
  * order: per key its active writers in that order, ww between neighbours, rw to the next version; what known edges imply already is left out. A round costs O(edges +
  * versions log versions). */
-#include "backend/prefer.h"
 #include "backend/world.h"
+#include "backend/prefer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -222,7 +222,7 @@ enum kr_status kr_candidate_choose(struct kr_candidate *w, const struct kr_choic
 	for (uint32_t i = 0; i < c->all.n && !status; i++) {
 		const struct kr_choice *x = &c->all.at[i];
 		bool low_first = x->value == x->flipped;
-		if (x->obs.i == KR_NONE)
+		if (x->obs.i == KR_NONE && x->txn.i == KR_NONE)
 			status = low_first ? add_order_choice(w, x->a, x->b) : add_order_choice(w, x->b, x->a);
 		if (!status)
 			status = kr_ctx_tick(w->ir->ctx);
