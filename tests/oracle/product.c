@@ -315,7 +315,7 @@ const char *product_differs(struct product *p, const struct kr_history *h, enum 
 	struct kr_err err;
 
 	kr_err_init(&err);
-	kr_ctx_init(&r.ctx, 0, 0);
+	kr_ctx_init(&r.ctx, 20, 0); /* nothing tiny takes that long */
 	kr_rng_init(&r.rng, p->seed);
 	r.level = kr_level_find("ser", &by_default);
 	list_pipelines(&r);
