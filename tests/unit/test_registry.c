@@ -327,6 +327,43 @@ static void level_names(const struct kr_level *level)
 	free(text);
 }
 
+/* Does the list, words between commas up to a blank, have the word? */
+static bool list_has(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (; *list && *list != ' ' && *list != '\n'; list += strcspn(list, ", \n"), list += *list == ',')
+		if (strncmp(list, word, length) == 0 && strchr(", \n", list[length]))
+			return true;
+	return false;
+}
+
+/* Some line "LEVELS ORDERS VERDICT" of some traces/NAME/expect gives the level this verdict. */
+static bool has_trace(const char *level, const char *verdict)
+{
+	DIR *folder = opendir(KR_SOURCE_DIR "/traces");
+	struct dirent *entry;
+	bool found = false;
+
+	assert_non_null(folder);
+	while (!found && (entry = readdir(folder)) != NULL) {
+		char path[512];
+		char *text;
+
+		snprintf(path, sizeof path, "traces/%s/expect", entry->d_name);
+		text = read_file(path);
+		for (char *line = text; line && *line && !found; line += strcspn(line, "\n"), line += *line == '\n') {
+			char orders[64], what[64];
+
+			if (*line != '#' && sscanf(line, "%*s %63s %63s", orders, what) == 2)
+				found = strcmp(what, verdict) == 0 && list_has(line, level);
+		}
+		free(text);
+	}
+	closedir(folder);
+	return found;
+}
+
 static void levels(void **state)
 {
 	const struct kr_level *level;
@@ -353,6 +390,8 @@ static void levels(void **state)
 		assert_int_equal((p->lonely | p->once | p->needed) & ~p->allowed, 0);
 		assert_int_equal(level->anomalies & ~KR_ANOMALIES_ALL, 0);
 		assert_true(kr_checker_decides(kr_checker_for(level), level));
+		if (!has_trace(level->id, "satisfied") || !has_trace(level->id, "violated"))
+			fail_msg("traces/ has not both a trace that satisfies '%s' and one that violates it", level->id);
 	}
 }
 
