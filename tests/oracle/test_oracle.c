@@ -155,7 +155,7 @@ static const char *product_is_wrong_again(const struct tiny *tiny, void *data)
 static void product_agrees_with_the_oracles(void **state)
 {
 	struct product product = {.seed = 1, .only = getenv("KRAIT_ORACLE_BACKEND")};
-	uint64_t count = from_environment("KRAIT_ORACLE_COUNT", 12000);
+	uint64_t count = from_environment("KRAIT_ORACLE_COUNT", 20000);
 	struct kr_rng rng;
 	uint64_t n = 0;
 
