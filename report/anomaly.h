@@ -10,7 +10,16 @@
 const char *kr_anomaly_base(const struct kr_history *h, const struct kr_certificate *cert, const char **suffix);
 
 /* The plain sentence, without a period. `arg`: the argument of a certificate of several cycles, else NULL. */
-void kr_sentence(const struct kr_words *w, const struct kr_certificate *cert, const struct kr_argument *arg);
+void kr_sentence(const struct kr_words *w, const struct kr_level *level, const struct kr_certificate *cert, const struct kr_argument *arg);
+
+/* Is the argument more than one chain of facts that ends in a contradiction? */
+bool kr_argument_is_involved(const struct kr_argument *arg);
+
+/* Two reads of a key by one transaction that saw different values, which no world explains (two_states.c). */
+struct kr_two_states { kr_txn txn; kr_key key; uint32_t first, second; };
+bool kr_find_two_states(const struct kr_history *h, const struct kr_level *level, const struct kr_certificate *cert, struct kr_two_states *out);
+void kr_say_two_states(const struct kr_words *w, const struct kr_two_states *s);     /* the sentence */
+void kr_explain_two_states(const struct kr_words *w, const struct kr_two_states *s); /* the lines after "Then:" */
 
 /* Explains a non-cyclic anomaly: the lines after "Then:". */
 void kr_explain_operation(const struct kr_words *w, const struct kr_certificate *cert);

@@ -8,6 +8,9 @@
 
 #define CANDIDATES_MOST 65536u /* beyond, sights are not spelled out and the argument may stay incomplete */
 
+#define FORCED_MOST 64u /* candidates of an observation that is looked at for forcing one of them */
+#define ROUNDS_MOST 16u
+
 struct builder {
 	struct kr_argument *arg;
 	uint32_t *order_first; /* per version: known successors in order_next; NULL: no orders are given */
@@ -317,6 +320,45 @@ static enum kr_status put_cycle(struct kr_argument *arg, struct kr_cert_cycle cy
 	return KR_OK;
 }
 
+/* Can observation o have seen only transactions of unknown outcome, among them one whose effect is a choice here? Then it forces one of them. */
+static bool forces_effect(const struct kr_argument *arg, kr_obs o)
+{
+	const struct kr_asg *asg = arg->asg;
+	kr_candidates it = kr_asg_candidates(asg, o);
+	bool touches = false;
+	uint32_t n = 0;
+	kr_version v;
+
+	if (asg->txns[asg->obs[o.i].txn.i].presence == KR_ABSENT_TXN)
+		return false;
+	while (kr_asg_next(asg, &it, &v)) {
+		kr_txn writer = asg->versions[v.i].writer;
+		if (writer.i == KR_NONE || is_certain(asg, writer) || n++ == FORCED_MOST)
+			return false;
+		struct kr_choice effect = effect_of(writer);
+		touches |= find_choice(arg, &effect) != KR_NONE;
+	}
+	return touches;
+}
+
+/* Adds the sights that force effects, although no edge names them; these may bring new effects, whose sights are added in turn. */
+static enum kr_status put_forcing_sights(struct kr_argument *arg)
+{
+	const struct kr_asg *asg = arg->asg;
+	bool any = false, more = true;
+
+	for (uint32_t c = 0; c < arg->choices.n; c++)
+		any |= arg->choices.at[c].kind == KR_CHOICE_EFFECT;
+	for (uint32_t round = 0; any && more && round < ROUNDS_MOST; round++) {
+		uint32_t before = arg->sights.n;
+		for (kr_obs o = {0}; o.i < asg->nobs; o.i++)
+			if (forces_effect(arg, o) && put_sight(arg, asg->obs[o.i].txn, asg->obs[o.i].op, asg->obs[o.i].key) != KR_OK)
+				return KR_NOMEM;
+		more = arg->sights.n > before;
+	}
+	return KR_OK;
+}
+
 static enum kr_status build(struct builder *b)
 {
 	struct kr_argument *arg = b->arg;
@@ -324,6 +366,8 @@ static enum kr_status build(struct builder *b)
 
 	for (uint32_t i = 0; status == KR_OK && i < arg->cert->edges.n; i++)
 		status = put_edge(b, &arg->cert->edges.at[i]);
+	if (status == KR_OK)
+		status = put_forcing_sights(arg);
 	for (uint32_t c = 0; status == KR_OK && c < arg->cert->cycles.n; c++)
 		status = put_cycle(arg, arg->cert->cycles.at[c]);
 	if (status == KR_OK && !kr_vec_push(arg->mem, &arg->first, arg->literals.n))

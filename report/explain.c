@@ -47,13 +47,15 @@ static void add_ops(const struct kr_words *w, kr_txn t)
 
 static void add_place(const struct kr_words *w, const struct kr_transaction *txn)
 {
+	const char *file = txn->file < w->h->files.n ? w->h->files.at[txn->file] : "generated";
+
 	kr_str_add(w->out, "  (");
 	if (txn->session.i != KR_NONE) {
 		kr_str_add(w->out, "session ");
 		kr_history_print_name(w->h, w->h->sessions.at[txn->session.i], w->out);
 		kr_str_add(w->out, ", ");
 	}
-	kr_str_add(w->out, w->h->files.at[txn->file]);
+	kr_str_add(w->out, file);
 	if (txn->line > 0)
 		kr_str_format(w->out, ":%u", txn->line);
 	kr_str_add(w->out, status_note(txn));
@@ -138,7 +140,12 @@ static void add_argument(const struct kr_report *r, const struct kr_words *w, co
 {
 	const struct kr_certificate *cert = &r->verdict->certificate;
 	uint32_t more = r->analysis->anomaly_count;
+	struct kr_two_states two;
 
+	if (arg && kr_argument_is_involved(arg) && kr_find_two_states(r->history, r->level, cert, &two)) {
+		kr_explain_two_states(w, &two);
+		return;
+	}
 	if (arg) {
 		kr_explain_cycles(w, arg);
 		return;
@@ -154,7 +161,7 @@ static void explain_violated(const struct kr_report *r, const struct kr_argument
 	struct kr_cast cast;
 	struct kr_words by_id = {r->history, NULL, out}, by_number = {r->history, &cast, &then}, let = {r->history, &cast, out};
 
-	kr_sentence(&by_id, &r->verdict->certificate, arg);
+	kr_sentence(&by_id, r->level, &r->verdict->certificate, arg);
 	kr_str_add(out, ".\n");
 
 	kr_str_init(&then, out->mem);

@@ -118,6 +118,8 @@ static void add_excluded_one(const struct explaining *x, uint32_t choice)
 		add(x, ", as assumed");
 	} else if (why.shown == SHOWN_NO_EFFECT) {
 		add(x, ", which took no effect");
+		if (c->effect != KR_NONE && x->reasons[2 * c->effect + 1].shown == SHOWN_NUMBER)
+			kr_str_format(x->w->out, " [%u]", x->reasons[2 * c->effect + 1].which);
 	}
 }
 
@@ -128,7 +130,7 @@ static void add_excluded(const struct explaining *x, const struct kr_sight *o, u
 
 	for (uint32_t i = 0; i < o->count; i++)
 		assumed += x->reasons[2 * x->arg->candidates.at[o->first + i] + 1].shown == SHOWN_ASSUMED;
-	if (assumed + 1 == o->count) {
+	if (but != KR_NONE && assumed + 1 == o->count) {
 		add(x, " (no other is left)");
 		return;
 	}
@@ -247,26 +249,68 @@ static void show_lemma(const struct explaining *x, uint32_t cycle, uint32_t oppo
 	}
 }
 
-static void show_fact(struct explaining *x, const struct kr_step *step, uint32_t at)
+/* Begins the text of a numbered fact; false when it is one too many to be shown. */
+static bool begin_fact(struct explaining *x, uint32_t literal, uint32_t at)
+{
+	x->facts++;
+	x->reasons[literal] = (struct reason){SHOWN_NUMBER, x->facts};
+	if (x->facts > STEPS_MOST) {
+		x->hidden++;
+		return false;
+	}
+	indent(x, at);
+	kr_str_format(x->w->out, "[%u] ", x->facts);
+	add_literal(x, literal, false);
+	return true;
+}
+
+static void show_forced(struct explaining *x, const struct kr_step *step, uint32_t at)
 {
 	uint32_t edge;
 
 	if (is_told_inline(x, step->from, step->literal ^ 1, &edge)) {
 		x->reasons[step->literal] = (struct reason){SHOWN_INLINE, edge};
-		return;
+	} else if (begin_fact(x, step->literal, at)) {
+		add(x, ". Otherwise\n");
+		show_lemma(x, step->from, step->literal ^ 1, at);
 	}
-	x->facts++;
-	if (x->facts > STEPS_MOST) {
-		x->hidden++;
-		x->reasons[step->literal] = (struct reason){SHOWN_NUMBER, x->facts};
+}
+
+static void add_sight(const struct explaining *x, const struct kr_sight *o)
+{
+	kr_words_txn(x->w, o->txn);
+	add(x, " ");
+	kr_words_seen(x->w, kr_history_op(x->w->h, o->txn, o->op), o->key);
+}
+
+/* A transaction took effect, for it was seen, or it saw something. What was assumed or is said where it is used is no fact of its own. */
+static void show_effect(struct explaining *x, const struct kr_step *step, uint32_t at)
+{
+	const struct kr_choice *saw = &x->arg->choices.at[step->from];
+	kr_txn t = x->arg->choices.at[step->literal >> 1].txn;
+	uint8_t why = x->reasons[2 * step->from].shown;
+
+	x->reasons[step->literal] = (struct reason){SHOWN_PLAIN, 0};
+	if (saw->a.i != t.i || (why != SHOWN_ONLY && why != SHOWN_PLAIN) || !begin_fact(x, step->literal, at))
 		return;
-	}
-	indent(x, at);
-	kr_str_format(x->w->out, "[%u] ", x->facts);
-	add_literal(x, step->literal, false);
-	add(x, ". Otherwise\n");
-	show_lemma(x, step->from, step->literal ^ 1, at);
-	x->reasons[step->literal] = (struct reason){SHOWN_NUMBER, x->facts};
+	add(x, ", as ");
+	add_sight(x, &x->arg->sights.at[saw->sight]);
+	add(x, " from it");
+	add_reason(x, 2 * step->from);
+	add(x, ".\n");
+}
+
+/* A transaction took no effect, for nothing can have shown it what it saw. */
+static void show_no_effect(struct explaining *x, const struct kr_step *step, uint32_t at)
+{
+	const struct kr_sight *o = &x->arg->sights.at[step->from];
+
+	if (!begin_fact(x, step->literal, at))
+		return;
+	add(x, ", as ");
+	add_sight(x, o);
+	add_excluded(x, o, KR_NONE);
+	add(x, ".\n");
 }
 
 static void show_step(struct explaining *x, const struct kr_step *step, uint32_t at)
@@ -274,8 +318,14 @@ static void show_step(struct explaining *x, const struct kr_step *step, uint32_t
 	struct reason *why = &x->reasons[step->literal];
 
 	switch ((enum kr_because)step->because) {
-	case KR_BECAUSE_CYCLE: show_fact(x, step, at); break;
-	case KR_BECAUSE_ONLY: *why = (struct reason){x->arg->sights.at[step->from].count > 1 ? SHOWN_ONLY : SHOWN_PLAIN, step->from}; break;
+	case KR_BECAUSE_CYCLE: show_forced(x, step, at); break;
+	case KR_BECAUSE_SEEN: show_effect(x, step, at); break;
+	case KR_BECAUSE_ONLY:
+		if (step->literal & 1)
+			show_no_effect(x, step, at);
+		else
+			*why = (struct reason){x->arg->sights.at[step->from].count > 1 ? SHOWN_ONLY : SHOWN_PLAIN, step->from};
+		break;
 	case KR_BECAUSE_NO_EFFECT: *why = (struct reason){SHOWN_NO_EFFECT, 0}; break;
 	default: *why = (struct reason){SHOWN_PLAIN, 0}; break;
 	}

@@ -234,27 +234,6 @@ static const struct kr_case *first_split(const struct kr_argument *arg)
 	return NULL;
 }
 
-/* Another read of the same key by the same transaction that saw another value: " and read x = 6, two states of one key". */
-static bool say_other_read(const struct kr_words *w, const struct kr_choice *c)
-{
-	const struct kr_history *h = w->h;
-	const struct kr_transaction *txn = &h->txns.at[c->txn.i];
-	const struct kr_operation *first = &h->ops.at[txn->op_first + c->op];
-
-	for (uint32_t i = 0; i < txn->op_count; i++) {
-		const struct kr_operation *op = &h->ops.at[txn->op_first + i];
-		if (op->kind == KR_OP_WRITE && op->key.i == c->key.i)
-			return false; /* what comes after sees its own write */
-		if (op->kind != KR_OP_READ || first->kind != KR_OP_READ || op->key.i != c->key.i || !(op->flags & KR_OPF_KNOWN) || op->a.i == first->a.i)
-			continue;
-		kr_str_add(w->out, " and ");
-		kr_words_seen(w, (kr_op){txn->op_first + i}, c->key);
-		kr_str_add(w->out, ", two states of one key");
-		return true;
-	}
-	return false;
-}
-
 static void say_split(const struct kr_words *w, const struct kr_argument *arg, const struct kr_case *split)
 {
 	const struct kr_choice *c = &arg->choices.at[arg->cases.at[split->child[0]].assumed >> 1];
@@ -272,8 +251,6 @@ static void say_split(const struct kr_words *w, const struct kr_argument *arg, c
 		kr_words_txn(w, c->txn);
 		kr_str_add(w->out, " ");
 		kr_words_seen(w, kr_history_op(w->h, c->txn, c->op), c->key);
-		if (say_other_read(w, c))
-			break;
 		kr_str_add(w->out, ", and no write that it can have come from fits the other reads");
 		break;
 	case KR_CHOICE_EFFECT:
@@ -338,20 +315,24 @@ static void say_operation(const struct kr_words *w, const struct kr_certificate 
 	kr_str_add(w->out, cert->anomaly.kind == KR_ABORTED_READ ? ", an aborted transaction" : " wrote and then overwrote itself");
 }
 
-void kr_sentence(const struct kr_words *w, const struct kr_certificate *cert, const struct kr_argument *arg)
+bool kr_argument_is_involved(const struct kr_argument *arg) { return !arg->complete || first_split(arg) != NULL; }
+
+void kr_sentence(const struct kr_words *w, const struct kr_level *level, const struct kr_certificate *cert, const struct kr_argument *arg)
 {
-	const struct kr_case *split = arg && arg->complete ? first_split(arg) : NULL;
+	struct kr_two_states two;
 
 	if (cert->kind == KR_CERT_ANOMALY)
 		say_operation(w, cert);
 	else if (cert->cycles.n == 0)
 		return;
-	else if (split)
-		say_split(w, arg, split);
-	else if (arg && !arg->complete)
-		kr_str_add(w->out, "No order of the transactions fits what was read");
-	else
+	else if (!arg || !kr_argument_is_involved(arg))
 		say_cycle(w, cert);
+	else if (kr_find_two_states(w->h, level, cert, &two))
+		kr_say_two_states(w, &two);
+	else if (arg->complete)
+		say_split(w, arg, first_split(arg));
+	else
+		kr_str_add(w->out, "No order of the transactions fits what was read");
 }
 
 void kr_report_sentence(const struct kr_report *r, struct kr_str *out)
@@ -361,13 +342,13 @@ void kr_report_sentence(const struct kr_report *r, struct kr_str *out)
 	struct kr_argument arg;
 
 	if (cert->kind != KR_CERT_CYCLES || cert->cycles.n <= 1) {
-		kr_sentence(&w, cert, NULL);
+		kr_sentence(&w, r->level, cert, NULL);
 		return;
 	}
 	if (kr_argument_init(&arg, out->mem, r->history, &r->analysis->asg, cert) != KR_OK) {
 		out->failed = true;
 		return;
 	}
-	kr_sentence(&w, cert, &arg);
+	kr_sentence(&w, r->level, cert, &arg);
 	kr_argument_done(&arg);
 }
