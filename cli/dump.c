@@ -17,7 +17,7 @@ static const struct {
 } stages[] = {
 	{"asg", STAGE_ASG, NULL},
 	{"ir", STAGE_IR, NULL},
-	{"smt2", STAGE_WRITER, "smtlib"},
+	{"smt2", STAGE_WRITER, "smt2"},
 	{"dimacs", STAGE_WRITER, "dimacs"},
 };
 

@@ -38,6 +38,15 @@ static const char *level_word(size_t i)
 	return i == 0 ? "all" : level ? level->id : NULL;
 }
 
+/* The i-th back end that decides. */
+static const char *backend_word(size_t i)
+{
+	for (size_t b = 0; b < kr_backend_registry_count; b++)
+		if (kr_backend_registry[b]->solve && i-- == 0)
+			return kr_backend_registry[b]->name;
+	return NULL;
+}
+
 const char *kr_words_at(enum kr_words_kind kind, size_t i)
 {
 	static const char *const dists[] = {"uniform", "zipf", NULL}, *const stores[] = {"serializable", "snapshot", "read-committed", NULL},
@@ -47,7 +56,7 @@ const char *kr_words_at(enum kr_words_kind kind, size_t i)
 	case KR_WORDS_LEVEL: return level_word(i);
 	case KR_WORDS_CHECKER: return i < kr_checker_registry_count ? kr_checker_registry[i]->name : NULL;
 	case KR_WORDS_FORMAT: return i < kr_format_registry_count ? kr_format_registry[i]->name : NULL;
-	case KR_WORDS_BACKEND: return i < kr_backend_registry_count ? kr_backend_registry[i]->name : NULL;
+	case KR_WORDS_BACKEND: return backend_word(i);
 	case KR_WORDS_PASS: return i < kr_pass_registry_count ? kr_pass_registry[i]->name : NULL;
 	case KR_WORDS_COMMAND: return i < kr_command_registry_count ? kr_command_registry[i]->name : NULL;
 	case KR_WORDS_ORDER: return order_word(i);
@@ -108,6 +117,25 @@ void kr_help_overview(struct kr_str *out)
 	add_exits(out);
 }
 
+/* The names that an option takes, when they need words of their own. */
+static void add_plants(const struct kr_command *command, struct kr_str *out)
+{
+	const struct kr_option *o = command->options;
+	const char *name, *title;
+
+	while (o->name && o->words != KR_WORDS_ANOMALY)
+		o++;
+	if (!o->name)
+		return;
+	kr_str_add(out, "\nAnomalies:\n");
+	for (size_t i = 0; (name = kr_generate_anomaly(i, &title)) != NULL; i++) {
+		size_t from = out->n;
+		kr_str_format(out, "  %s", name);
+		pad(out, from, COLUMN);
+		kr_str_format(out, "%s\n", title);
+	}
+}
+
 void kr_help_command(const struct kr_command *command, struct kr_str *out)
 {
 	kr_str_format(out, "Usage: krait %s %s\n\nkrait %s: %s.\n", command->name, command->synopsis, command->name, command->title);
@@ -117,4 +145,5 @@ void kr_help_command(const struct kr_command *command, struct kr_str *out)
 	for (const struct kr_option *o = command->options; o->name; o++)
 		add_option(o, out);
 	add_option(&kr_option_help, out);
+	add_plants(command, out);
 }

@@ -5,11 +5,47 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "cli/output.h"
 
+#if defined(__SANITIZE_ADDRESS__)
+#define KR_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KR_ASAN 1
+#endif
+#endif
+
 #define SECOND INT64_C(1000000000)
 #define NAME_SHOWN 40
+#define SLACK_MIB 256 /* for what the libraries allocate beside the account, and for the heap's own overhead */
+
+/* The limit proper is that of the account in base/mem.h. What libraries allocate beside it (a JSON tree of a huge line, the solver) is stopped by the system, with
+ * enough room above that it never stops anything else. Allocations then fail, which everything here expects. Not with the address sanitizer, which maps terabytes. */
+static void limit_process(uint64_t mebibytes)
+{
+#ifndef KR_ASAN
+	FILE *file = fopen("/proc/self/statm", "r");
+	unsigned long long pages = 0;
+	struct rlimit limit;
+	bool known = file && fscanf(file, "%*u %*u %*u %*u %*u %llu", &pages) == 1; /* data and stack */
+
+	if (file)
+		fclose(file);
+	if (!known || mebibytes > UINT32_MAX || getrlimit(RLIMIT_DATA, &limit) != 0)
+		return;
+
+	rlim_t soft = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + ((rlim_t)(mebibytes + SLACK_MIB) << 20);
+
+	if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= soft)
+		return;
+	limit.rlim_cur = limit.rlim_max != RLIM_INFINITY && limit.rlim_max < soft ? limit.rlim_max : soft;
+	(void)setrlimit(RLIMIT_DATA, &limit); /* a backstop: going on without it is right */
+#else
+	(void)mebibytes;
+#endif
+}
 
 bool kr_trace_options(const struct kr_args *args, struct kr_trace_options *out)
 {
@@ -23,8 +59,11 @@ bool kr_trace_options(const struct kr_args *args, struct kr_trace_options *out)
 		kr_usage("option '--memory': found '0', expected at least 1 MiB");
 		return false;
 	}
-	if (!out->read.format || kr_format_find(out->read.format))
+	if (!out->read.format || kr_format_find(out->read.format)) {
+		if (out->mebibytes > 0)
+			limit_process(out->mebibytes);
 		return true;
+	}
 
 	struct kr_guess guess = {.typed = out->read.format};
 
