@@ -291,6 +291,8 @@ static enum kr_status explain_all(struct closing *c)
 			struct kr_link link = c->proof->links.at[i++];
 			if (link.edge != KR_NONE)
 				status = explain_edge(c, link.edge);
+			else if (link.obs.i != KR_NONE && c->ir->source[link.obs.i].i == link.seen.i) /* of an rw link's guard, half is known */
+				status = explain_source(c, link.obs);
 			if (!status)
 				status = explain_presence(c, link.from);
 			if (!status)
