@@ -31,5 +31,7 @@ void kr_explain_cycles(const struct kr_words *w, const struct kr_argument *arg);
  * earlier one. i == KR_NONE: there is none. */
 struct kr_culprit { kr_txn txn; kr_op op; };
 struct kr_culprit kr_find_write(const struct kr_history *h, kr_key k, kr_value value, enum kr_txn_status status, bool last, kr_txn not_by);
+/* A write of `value` to k that took no effect: by an aborted transaction, else by one of unknown outcome. */
+struct kr_culprit kr_find_aborted(const struct kr_history *h, kr_key k, kr_value value, kr_txn not_by);
 
 #endif

@@ -178,7 +178,18 @@ static void add_reasons(const struct telling *t, enum kr_choice_kind kind)
 }
 
 static void note_sight(const void *data) { add_reasons(data, KR_CHOICE_SAW); }
-static void note_order(const void *data) { add_reasons(data, KR_CHOICE_BEFORE); }
+static void note_order(const void *data)
+{
+	const struct telling *t = data;
+	uint32_t guard[KR_GUARD_MOST], n = kr_argument_guard(t->x->arg, t->e, guard), i = 0;
+
+	while (i < n && t->x->arg->choices.at[guard[i] >> 1].kind != KR_CHOICE_BEFORE)
+		i++;
+	if (i == n)
+		add(t->x, ", as the trace tells");
+	else
+		add_reasons(t, KR_CHOICE_BEFORE);
+}
 
 /* Where it had to be inferred that a transaction took effect. */
 static void note_effects(const struct telling *t)
@@ -213,7 +224,8 @@ static void add_less(const struct explaining *x, const struct kr_cert_edge *e)
 
 /* ---- facts ---- */
 
-/* Notes an edge that alone excludes the opposite of what the cycle forces: the cycle's only other edge, when nothing about it is open. */
+/* Finds the edge that alone excludes the opposite of what a cycle of two forces: the opposite would order just the two transactions that this edge, about which
+ * nothing is open, orders the other way. */
 static bool is_told_inline(const struct explaining *x, uint32_t cycle, uint32_t opposite, uint32_t *edge)
 {
 	uint32_t guard[KR_GUARD_MOST];
@@ -221,9 +233,10 @@ static bool is_told_inline(const struct explaining *x, uint32_t cycle, uint32_t 
 	if (length_of(x, cycle) != 2)
 		return false;
 	for (uint32_t i = 0; i < 2; i++) {
-		if (!guarded_by(x, edge_of(x, cycle, i), opposite))
+		const struct kr_cert_edge *e = edge_of(x, cycle, i), *other = edge_of(x, cycle, i + 1);
+		if (!guarded_by(x, e, opposite) || (e->kind != KR_WW && e->kind != KR_WR))
 			continue;
-		if (kr_argument_guard(x->arg, edge_of(x, cycle, i + 1), guard) > 0 || kr_argument_guard(x->arg, edge_of(x, cycle, i), guard) > 1)
+		if (kr_argument_guard(x->arg, other, guard) > 0 || kr_argument_guard(x->arg, e, guard) > 1)
 			return false;
 		*edge = x->arg->cert->cycles.at[cycle].first + (i + 1) % 2;
 		return true;

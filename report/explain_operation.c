@@ -36,22 +36,37 @@ static void because_of(const struct kr_words *w, struct kr_culprit by, const cha
 	line(w, what);
 }
 
-static void explain_source(const struct kr_words *w, const struct kr_certificate *cert, kr_op op)
+static void explain_aborted(const struct kr_words *w, const struct kr_certificate *cert, kr_op op)
 {
-	const struct kr_history *h = w->h;
-	kr_key k = cert->anomaly.key;
-	kr_value value = h->ops.at[op.i].a;
-	bool aborted = cert->anomaly.kind == KR_ABORTED_READ;
-	struct kr_culprit by = kr_find_write(h, k, value, aborted ? KR_ABORTED : KR_COMMITTED, aborted, cert->anomaly.txn);
+	struct kr_culprit by = kr_find_aborted(w->h, cert->anomaly.key, w->h->ops.at[op.i].a, cert->anomaly.txn);
 
-	if (aborted && by.txn.i == KR_NONE)
-		by = kr_find_write(h, k, value, KR_ABORTED, false, cert->anomaly.txn);
 	if (by.txn.i == KR_NONE)
-		line(w, aborted ? "  - However, only aborted transactions wrote that" : "  - However, it was written only as an intermediate version");
+		line(w, "  - However, only transactions wrote that which took no effect");
+	else if (w->h->txns.at[by.txn.i].status == KR_ABORTED)
+		because_of(w, by, " wrote that and was aborted, and no transaction that took effect left it");
 	else
-		because_of(w, by,
-			aborted ? " wrote that and was aborted, and no other transaction wrote it"
-				: " wrote that and then overwrote it, and no other transaction left it");
+		because_of(w, by, " wrote that but cannot have taken effect, as nothing explains what it read itself, and no other transaction left it");
+}
+
+static void explain_intermediate(const struct kr_words *w, const struct kr_certificate *cert, kr_op op)
+{
+	struct kr_culprit by = kr_find_write(w->h, cert->anomaly.key, w->h->ops.at[op.i].a, KR_COMMITTED, false, cert->anomaly.txn);
+
+	if (by.txn.i == KR_NONE)
+		line(w, "  - However, it was written only as an intermediate version");
+	else
+		because_of(w, by, " wrote that and then overwrote it, and no other transaction left it");
+}
+
+/* "x started absent", "x started as 0" */
+static void add_start(const struct kr_words *w, kr_key k)
+{
+	kr_value initial = w->h->keys.at[k.i].initial;
+
+	kr_words_key(w, k);
+	line(w, initial.i == KR_ABSENT.i ? " started absent" : " started as ");
+	if (initial.i != KR_ABSENT.i)
+		kr_history_print_value(w->h, initial, KR_WORDS_VALUE, w->out);
 }
 
 void kr_explain_operation(const struct kr_words *w, const struct kr_certificate *cert)
@@ -67,14 +82,14 @@ void kr_explain_operation(const struct kr_words *w, const struct kr_certificate 
 	kr_str_format(w->out, " (operation %u).\n", cert->anomaly.op);
 
 	switch (cert->anomaly.kind) {
-	case KR_ABORTED_READ:
-	case KR_INTERMEDIATE_READ: explain_source(w, cert, op); break;
+	case KR_ABORTED_READ: explain_aborted(w, cert, op); break;
+	case KR_INTERMEDIATE_READ: explain_intermediate(w, cert, op); break;
 	case KR_GARBAGE_READ:
 		line(w, "  - However, no transaction wrote that to ");
 		kr_words_key(w, k);
 		if (w->h->initial != KR_INITIAL_UNKNOWN) {
-			line(w, ", and at the start there was ");
-			kr_words_version(w, k, (kr_txn){KR_NONE});
+			line(w, ", and ");
+			add_start(w, k);
 		}
 		break;
 	case KR_FUTURE_READ:

@@ -64,6 +64,19 @@ static void say_circle(const struct saying *s)
 	add(s, s->n == 2 ? " would each have to come before the other" : " would each have to come before the next, and the last before the first");
 }
 
+/* "E, although F": a cycle of two, the edge of this kind first. False for other cycles. */
+static bool say_two(const struct saying *s, enum kr_edge_kind kind)
+{
+	uint32_t at = find_kind(s, kind);
+
+	if (s->n != 2 || at == s->n)
+		return false;
+	kr_words_edge(s->w, edge_at(s, at), NULL);
+	add(s, ", although ");
+	kr_words_edge(s->w, edge_at(s, at + 1), NULL);
+	return true;
+}
+
 static void say_g0(const struct saying *s)
 {
 	if (s->n == 2 && edge_at(s, 0)->kind == KR_WW && edge_at(s, 1)->kind == KR_WW) {
@@ -72,9 +85,9 @@ static void say_g0(const struct saying *s)
 		kr_words_order(s->w, edge_at(s, 0)->key, edge_at(s, 0)->from, "came before", edge_at(s, 0)->to);
 		add(s, ", but ");
 		kr_words_order(s->w, edge_at(s, 1)->key, edge_at(s, 1)->from, "came before", edge_at(s, 1)->to);
-		return;
+	} else if (!say_two(s, KR_WW)) {
+		say_circle(s);
 	}
-	say_circle(s);
 }
 
 static void say_g1c(const struct saying *s)
@@ -85,9 +98,9 @@ static void say_g1c(const struct saying *s)
 		seen(s, edge_at(s, 0)->to, edge_at(s, 0)->op, edge_at(s, 0)->key);
 		add(s, ", ");
 		seen(s, edge_at(s, 1)->to, edge_at(s, 1)->op, edge_at(s, 1)->key);
-		return;
+	} else if (!say_two(s, KR_WR)) {
+		say_circle(s);
 	}
-	say_circle(s);
 }
 
 /* Did t read the value that operation `op` read from k? */
@@ -281,6 +294,19 @@ struct kr_culprit kr_find_write(const struct kr_history *h, kr_key k, kr_value v
 	return (struct kr_culprit){{KR_NONE}, {KR_NONE}};
 }
 
+struct kr_culprit kr_find_aborted(const struct kr_history *h, kr_key k, kr_value value, kr_txn not_by)
+{
+	static const struct {
+		enum kr_txn_status status;
+		bool last;
+	} ways[] = {{KR_ABORTED, true}, {KR_ABORTED, false}, {KR_UNKNOWN, true}};
+	struct kr_culprit by = {{KR_NONE}, {KR_NONE}};
+
+	for (size_t i = 0; by.txn.i == KR_NONE && i < KR_COUNT(ways); i++)
+		by = kr_find_write(h, k, value, ways[i].status, ways[i].last, not_by);
+	return by;
+}
+
 static void say_operation(const struct kr_words *w, const struct kr_certificate *cert)
 {
 	const struct kr_history *h = w->h;
@@ -303,16 +329,24 @@ static void say_operation(const struct kr_words *w, const struct kr_certificate 
 	kr_str_add(w->out, " ");
 	kr_words_seen(w, op, k);
 	if (cert->anomaly.kind == KR_ABORTED_READ)
-		by = kr_find_write(h, k, h->ops.at[op.i].a, KR_ABORTED, true, t);
+		by = kr_find_aborted(h, k, h->ops.at[op.i].a, t);
 	else if (cert->anomaly.kind == KR_INTERMEDIATE_READ)
 		by = kr_find_write(h, k, h->ops.at[op.i].a, KR_COMMITTED, false, t);
 	if (by.txn.i == KR_NONE) {
 		kr_str_add(w->out, tails[cert->anomaly.kind]);
 		return;
 	}
-	kr_str_add(w->out, cert->anomaly.kind == KR_ABORTED_READ ? ", which was written by " : ", which ");
+	if (cert->anomaly.kind == KR_INTERMEDIATE_READ) {
+		kr_str_add(w->out, ", which ");
+		kr_words_txn(w, by.txn);
+		kr_str_add(w->out, " wrote and then overwrote itself");
+		return;
+	}
+	kr_str_add(w->out, ", which ");
 	kr_words_txn(w, by.txn);
-	kr_str_add(w->out, cert->anomaly.kind == KR_ABORTED_READ ? ", an aborted transaction" : " wrote and then overwrote itself");
+	kr_str_add(w->out, " wrote, and ");
+	kr_words_txn(w, by.txn);
+	kr_str_add(w->out, h->txns.at[by.txn.i].status == KR_ABORTED ? " was aborted" : " cannot have taken effect");
 }
 
 bool kr_argument_is_involved(const struct kr_argument *arg) { return !arg->complete || first_split(arg) != NULL; }

@@ -334,6 +334,7 @@ static void add_wr(const struct kr_words *w, const struct kr_cert_edge *e, const
 	kr_words_seen(w, kr_history_op(w->h, e->to, e->op), e->key);
 	kr_str_add(w->out, e->predicate ? ", as " : ", which ");
 	kr_words_txn(w, e->from);
+	mention(w, kr_words_last_write(w->h, e->from, e->key));
 	kr_str_add(w->out, e->predicate ? " left it" : " wrote");
 	note_sight(notes);
 }
