@@ -94,6 +94,61 @@ static enum kr_status verify_orders(const struct kr_asg *asg, struct kr_err *err
 	return KR_OK;
 }
 
+struct sort {
+	uint32_t *head, *next; /* pairs by their first version, as lists: pair + 1, 0 ends */
+	uint32_t *earlier;     /* per version: pairs that name it second and are left */
+	uint32_t *queue;       /* versions that no pair that is left names second */
+};
+
+/* How many pairs go when versions that nothing precedes are taken away one by one: all, unless some form a cycle. */
+static uint32_t sort_orders(const struct kr_asg *asg, const struct sort *s)
+{
+	uint32_t n = 0, gone = 0;
+
+	for (uint32_t i = 0; i < asg->norders; i++) {
+		s->next[i] = s->head[asg->orders[i].before.i];
+		s->head[asg->orders[i].before.i] = i + 1;
+		s->earlier[asg->orders[i].after.i]++;
+	}
+	for (uint32_t v = 0; v < asg->nversions; v++)
+		if (s->earlier[v] == 0)
+			s->queue[n++] = v;
+	for (uint32_t done = 0; done < n; done++) {
+		for (uint32_t i = s->head[s->queue[done]]; i > 0; i = s->next[i - 1], gone++)
+			if (--s->earlier[asg->orders[i - 1].after.i] == 0)
+				s->queue[n++] = asg->orders[i - 1].after.i;
+	}
+	return gone;
+}
+
+static enum kr_status verify_acyclic(const struct kr_asg *asg, struct kr_err *err)
+{
+	struct kr_mem *mem = asg->mem;
+	uint32_t gone = 0;
+
+	if (asg->norders == 0)
+		return KR_OK;
+
+	struct sort s = {
+		.head = kr_mem_alloc(mem, asg->nversions, sizeof *s.head),
+		.next = kr_mem_alloc(mem, asg->norders, sizeof *s.next),
+		.earlier = kr_mem_alloc(mem, asg->nversions, sizeof *s.earlier),
+		.queue = kr_mem_alloc(mem, asg->nversions, sizeof *s.queue),
+	};
+	bool ok = s.head && s.next && s.earlier && s.queue;
+
+	if (ok)
+		gone = sort_orders(asg, &s);
+	kr_mem_free(mem, s.head, asg->nversions, sizeof *s.head);
+	kr_mem_free(mem, s.next, asg->norders, sizeof *s.next);
+	kr_mem_free(mem, s.earlier, asg->nversions, sizeof *s.earlier);
+	kr_mem_free(mem, s.queue, asg->nversions, sizeof *s.queue);
+	if (!ok)
+		return KR_NOMEM;
+	CHECK(gone == asg->norders, "the known orders of versions contradict each other");
+	return KR_OK;
+}
+
 static enum kr_status verify_index(const struct kr_asg *asg, struct kr_err *err)
 {
 	if (!asg->written_first)
@@ -118,6 +173,7 @@ enum kr_status kr_asg_verify(const struct kr_asg *asg, struct kr_err *err)
 		verify_sets,
 		verify_observations,
 		verify_orders,
+		verify_acyclic,
 		verify_index,
 	};
 

@@ -68,7 +68,7 @@ struct kr_ir {
 	struct kr_proof *conflict;       /* a refutation found by a pass, or NULL; owned */
 };
 
-/* Makes the nodes of `level`'s model, no edges. */
+/* Makes the nodes of `level`'s model; edges only from begins to their commits, where the model has such. */
 enum kr_status kr_ir_init(struct kr_ir *ir, struct kr_ctx *ctx, const struct kr_asg *asg, const struct kr_level *level, enum kr_order order);
 void kr_ir_done(struct kr_ir *ir);
 

@@ -116,7 +116,7 @@ static enum kr_status verify_sources(const struct kr_ir *ir, struct kr_err *err)
 			status = verify_source(ir, (kr_obs){o}, err);
 		if (status)
 			return status;
-		if (ir->conflict || !kr_ir_is_present(ir, ir->asg->obs[o].txn))
+		if (ir->conflict || ir->presence[ir->asg->obs[o].txn.i] == KR_ABSENT_TXN)
 			continue;
 
 		uint32_t n = count_candidates(ir, (kr_obs){o});
@@ -125,7 +125,7 @@ static enum kr_status verify_sources(const struct kr_ir *ir, struct kr_err *err)
 		KR_IR_CHECK(n > 0, "observation %u has no candidate", o);
 		KR_IR_CHECK(n == 1 || bound || ir->source[o].i == KR_NONE || ir->source_age[o] > 0,
 			"observation %u has several candidates, but its source is said to be given", o);
-		KR_IR_CHECK(n > 1 || !(ir->facts & KR_FACT_WR) || ir->source[o].i != KR_NONE,
+		KR_IR_CHECK(n > 1 || !(ir->facts & KR_FACT_WR) || ir->source[o].i != KR_NONE || !kr_ir_is_present(ir, ir->asg->obs[o].txn),
 			"observation %u has one candidate, but no source in spite of the fact wr", o);
 	}
 	return KR_OK;

@@ -2,7 +2,8 @@
  * the orders of its key when it is not one of them. */
 #include "ir/ir_verify.h"
 
-#include <stdlib.h>
+#include "base/hash.h"
+#include "base/table.h"
 
 static kr_txn writer_of(const struct kr_ir *ir, kr_version v) { return ir->asg->versions[v.i].writer; }
 
@@ -171,6 +172,61 @@ static enum kr_status verify_programs(const struct kr_ir *ir, struct kr_err *err
 	return KR_OK;
 }
 
+/* ---- an edge behind every source ---- */
+
+static uint64_t hash_ends(kr_node from, kr_node to) { return kr_hash_pair(from.i, to.i); }
+
+static bool has_edge(const struct kr_ir *ir, const struct kr_table *table, kr_node from, kr_node to)
+{
+	uint32_t e;
+
+	for (kr_table_iter it = kr_table_find(table, hash_ends(from, to)); (e = kr_table_next(table, &it)) != KR_NONE;) {
+		if (ir->edges.at[e].from.i == from.i && ir->edges.at[e].to.i == to.i)
+			return true;
+	}
+	return false;
+}
+
+static enum kr_status index_wr(const struct kr_ir *ir, struct kr_table *table)
+{
+	for (uint32_t e = 0; e < ir->edges.n; e++) {
+		const struct kr_edge *edge = &ir->edges.at[e];
+
+		if (edge->kind != KR_WR || has_edge(ir, table, edge->from, edge->to))
+			continue;
+		if (!kr_table_reserve(&ir->ctx->mem, table))
+			return KR_NOMEM;
+		kr_table_insert(table, hash_ends(edge->from, edge->to), e);
+	}
+	return KR_OK;
+}
+
+static enum kr_status check_sources(const struct kr_ir *ir, const struct kr_table *table, struct kr_err *err)
+{
+	for (uint32_t o = 0; o < ir->asg->nobs; o++) {
+		kr_version v = ir->source[o];
+
+		if (v.i == KR_NONE || kr_asg_is_initial(ir->asg, v))
+			continue;
+
+		kr_node from = kr_ir_out(ir, KR_WR, writer_of(ir, v));
+
+		KR_IR_CHECK(has_edge(ir, table, from, kr_ir_in(ir, KR_WR, ir->asg->obs[o].txn)), "observation %u has a source, but no wr edge leads to it", o);
+	}
+	return KR_OK;
+}
+
+static enum kr_status verify_source_edges(const struct kr_ir *ir, struct kr_err *err)
+{
+	struct kr_table table = {0};
+	enum kr_status status = index_wr(ir, &table);
+
+	if (!status && !ir->conflict)
+		status = check_sources(ir, &table, err);
+	kr_table_done(&ir->ctx->mem, &table);
+	return status;
+}
+
 enum kr_status kr_ir_verify_edges(const struct kr_ir *ir, struct kr_err *err)
 {
 	for (uint32_t e = 0; e < ir->edges.n; e++) {
@@ -181,7 +237,10 @@ enum kr_status kr_ir_verify_edges(const struct kr_ir *ir, struct kr_err *err)
 		if (status)
 			return status;
 	}
-	return verify_programs(ir, err);
+
+	enum kr_status status = verify_programs(ir, err);
+
+	return status ? status : verify_source_edges(ir, err);
 }
 
 /* ---- real time ---- */

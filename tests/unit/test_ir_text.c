@@ -123,6 +123,11 @@ static const struct text_row rows[] = {
 	{"source that may be absent", ASG HEAD "source obs 2 = 6 age 0\nend ir\n", 1, "observation 2 saw version 6, whose writer may be absent"},
 	{"source older than the graph", ASG HEAD "source obs 2 = 4 age 1\nend ir\n", 1, "a source of age 1, but there are 0 edges"},
 	{"given source of several", ASG HEAD "source obs 2 = 4\nend ir\n", 1, "observation 2 has several candidates, but its source is said to be given"},
+	{"source without an edge", ASG HEAD "source obs 1 = 1\nend ir\n", 1, "observation 1 has a source, but no wr edge leads to it"},
+	{"candidates of an open transaction",
+		"asg 1\ntxn 0 open unknown\nkey 0\nversion 0 key 0 initial\nversion 1 key 0 by 0\nset 0 {1}\nobserve txn 0 op 0 key 0 set 0\nend asg\n" HEAD
+		"end ir\n",
+		1, "observation 0 has no candidate"},
 	{"wr is a fact", ASG HEAD "facts wr\nsource obs 0 = 3\nend ir\n", 1, "observation 1 has one candidate, but no source in spite of the fact wr"},
 
 	/* edges */
@@ -137,11 +142,13 @@ static const struct text_row rows[] = {
 	{"ww to another version than seen", ASG HEAD "source obs 1 = 1\nedge 0 ww 0 -> 1 why 1 rule reader\nend ir\n", 1, "ww edge 0 does not lead to the version seen"},
 	{"ww without a path",
 		"asg 1\ntxn 0 present\ntxn 1 present\ntxn 2 present\nkey 0\nversion 0 key 0 initial\nversion 1 key 0 by 0\nversion 2 key 0 by 1\n"
-		"set 0 {2}\nobserve txn 2 op 0 key 0 set 0\nend asg\nir 1 nodes txn order none\nsource obs 0 = 2\nedge 0 ww 0 -> 1 why 0 rule reader\nend ir\n",
-		1, "edge 0 rests on no path of older edges from node 0 to node 2"},
-	{"rw without a path", ASG HEAD "source obs 1 = 1\nedge 0 rw 2 -> 1 why 1 rule later\nend ir\n", 1, "edge 0 rests on no path of older edges from node 0 to node 1"},
-	{"rw resting on a younger edge", ASG HEAD "source obs 1 = 1\nedge 0 rw 2 -> 1 why 1 rule later\nedge 1 so 0 -> 1\nend ir\n", 1,
-		"edge 0 rests on no path of older edges from node 0 to node 1"},
+		"set 0 {2}\nobserve txn 2 op 0 key 0 set 0\nend asg\nir 1 nodes txn order none\nsource obs 0 = 2\nedge 0 wr 1 -> 2 why 0\n"
+		"edge 1 ww 0 -> 1 why 0 rule reader\nend ir\n",
+		1, "edge 1 rests on no path of older edges from node 0 to node 2"},
+	{"rw without a path", ASG HEAD "source obs 1 = 1\nedge 0 wr 0 -> 2 why 1\nedge 1 rw 2 -> 1 why 1 rule later\nend ir\n", 1,
+		"edge 1 rests on no path of older edges from node 0 to node 1"},
+	{"rw resting on a younger edge", ASG HEAD "source obs 1 = 1\nedge 0 wr 0 -> 2 why 1\nedge 1 rw 2 -> 1 why 1 rule later\nedge 2 so 0 -> 1\nend ir\n", 1,
+		"edge 1 rests on no path of older edges from node 0 to node 1"},
 	{"rw to itself",
 		"asg 1\ntxn 0 present\nkey 0\nversion 0 key 0 initial\nversion 1 key 0 by 0\nset 0 {0}\nobserve txn 0 op 0 key 0 set 0\nend asg\n"
 		"ir 1 nodes txn order none\nsource obs 0 = 0\nedge 0 rw 0 -> 0 why 0 rule later\nend ir\n",
