@@ -121,10 +121,10 @@ const struct kr_command kr_command_check = {
 	.name = "check",
 	.synopsis = "[OPTION]... TRACE...",
 	.title = "decide whether traces satisfy isolation levels",
-	.text = "Prints a line for each trace and level: the trace, the level's id, and 'satisfied',\n"
-		"'violated' or 'unknown', with tabs between them; behind 'violated' the anomaly's\n"
-		"name. '-' is standard input. Every verdict's proof has been checked before it is\n"
-		"printed.",
+	.text = "Prints a line for each trace and level: the trace, the level's id, and\n"
+		"'satisfied', 'violated' or 'unknown', with tabs between them; behind 'violated'\n"
+		"the anomaly's name. '-' is standard input. Every verdict's proof has been\n"
+		"checked before it is printed.",
 	.options = options,
 	.operands = KR_WORDS_FILE,
 	.least = 1,

@@ -88,7 +88,7 @@ static void note_anomalies(const struct dumping *d, const struct kr_trace *t)
 	uint32_t n = t->analysis.anomaly_count;
 
 	if (n > 0 && !d->trace_options.quiet)
-		kr_note("%s: note: %u operation%s no order can explain; that alone violates levels, and is not told here", t->path, n, n == 1 ? "" : "s");
+		kr_note("%s: note: this does not show the %u anomal%s that no order explains (see 'krait check')", t->path, n, n == 1 ? "y" : "ies");
 }
 
 static enum kr_status dump_graph(struct dumping *d, struct kr_trace *t, struct kr_err *err)

@@ -86,7 +86,7 @@ static int unknown_option(const struct forms *f, const struct kr_command *comman
 		kr_guess_try(&guess, f->table[i]->name);
 	}
 	if (beginnings > 1)
-		return kr_usage("option '--%s' can be several ones; see 'krait %s --help'", typed, command->name);
+		return kr_usage("option '--%s' is ambiguous; see 'krait %s --help'", typed, command->name);
 	if (guess.best)
 		return kr_usage("unknown option '--%s'; did you mean '--%s'?", typed, guess.best);
 	return kr_usage("unknown option '--%s'; see 'krait %s --help'", typed, command->name);

@@ -215,9 +215,9 @@ const struct kr_command kr_command_verify = {
 	.synopsis = "[OPTION]... TRACE WITNESS",
 	.title = "check a proof of 'krait check --witness' against its trace",
 	.text = "Prints a line for each proof: the trace, the level's id, and 'confirmed' or\n"
-		"'refuted', with tabs between them; behind 'refuted' the step that fails. Lines of\n"
-		"the witness that speak of other traces are passed over; a witness of one line is\n"
-		"taken to speak of TRACE.",
+		"'refuted', with tabs between them; behind 'refuted' the step that fails. Lines\n"
+		"of the witness that speak of other traces are passed over; a witness of one\n"
+		"line is taken to speak of TRACE.",
 	.options = options,
 	.operands = KR_WORDS_FILE,
 	.least = 2,

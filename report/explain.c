@@ -52,7 +52,7 @@ static void add_place(const struct kr_words *w, const struct kr_transaction *txn
 	kr_str_add(w->out, "  (");
 	if (txn->session.i != KR_NONE) {
 		kr_str_add(w->out, "session ");
-		kr_history_print_name(w->h, w->h->sessions.at[txn->session.i], w->out);
+		kr_words_name(w, w->h->sessions.at[txn->session.i]);
 		kr_str_add(w->out, ", ");
 	}
 	kr_str_add(w->out, file);
@@ -72,7 +72,7 @@ static void add_let(const struct kr_words *w)
 	for (uint32_t i = 0; i < cast->txns.n; i++) {
 		const struct kr_transaction *txn = &w->h->txns.at[cast->txns.at[i].i];
 		kr_str_format(w->out, "  T%u = ", i + 1);
-		kr_history_print_name(w->h, txn->id, w->out);
+		kr_words_name(w, txn->id);
 		add_place(w, txn);
 		add_ops(w, cast->txns.at[i]);
 	}
@@ -122,6 +122,7 @@ static void explain_satisfied(const struct kr_report *r, struct kr_str *out)
 {
 	const struct kr_certificate *cert = &r->verdict->certificate;
 	uint32_t n = cert->serial.n, shown = n <= SHOWN_ORDER ? n : SHOWN_ORDER;
+	struct kr_words w = {r->history, NULL, out};
 
 	if (n == 0) {
 		kr_str_add(out, "No transaction took effect, so there is nothing to order.\n");
@@ -130,7 +131,7 @@ static void explain_satisfied(const struct kr_report *r, struct kr_str *out)
 	kr_str_format(out, "A serial order of the %u transaction%s that took effect explains every read:\n  ", n, n == 1 ? "" : "s");
 	for (uint32_t i = 0; i < shown; i++) {
 		kr_str_add(out, i > 0 ? ", " : "");
-		kr_history_print_name(r->history, r->history->txns.at[cert->serial.at[i].i].id, out);
+		kr_words_txn(&w, cert->serial.at[i]);
 	}
 	kr_str_add(out, shown < n ? ", ...\n" : "\n");
 }

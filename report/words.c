@@ -107,7 +107,7 @@ void kr_words_txn(const struct kr_words *w, kr_txn t)
 	struct kr_cast *cast = w->cast;
 
 	if (!cast || cast->failed) {
-		kr_history_print_name(w->h, w->h->txns.at[t.i].id, w->out);
+		kr_words_name(w, w->h->txns.at[t.i].id);
 		return;
 	}
 	if (cast->number[t.i] == 0) {
@@ -119,15 +119,15 @@ void kr_words_txn(const struct kr_words *w, kr_txn t)
 
 /* ---- versions ---- */
 
-void kr_words_key(const struct kr_words *w, kr_key k)
+void kr_words_name(const struct kr_words *w, kr_value name)
 {
-	kr_value name = w->h->keys.at[k.i].name;
-
 	if (kr_history_value(w->h, name)->length > KR_WORDS_VALUE)
 		kr_history_print_value(w->h, name, KR_WORDS_VALUE, w->out);
 	else
 		kr_history_print_name(w->h, name, w->out);
 }
+
+void kr_words_key(const struct kr_words *w, kr_key k) { kr_words_name(w, w->h->keys.at[k.i].name); }
 
 void kr_words_txns(const struct kr_words *w, const kr_txn *txns, uint32_t n)
 {
@@ -370,7 +370,7 @@ static void add_so(const struct kr_words *w, const struct kr_cert_edge *e)
 	kr_words_txn(w, e->to);
 	kr_str_add(w->out, " in session ");
 	if (session.i != KR_NONE)
-		kr_history_print_name(w->h, w->h->sessions.at[session.i], w->out);
+		kr_words_name(w, w->h->sessions.at[session.i]);
 }
 
 static void add_rt(const struct kr_words *w, const struct kr_cert_edge *e)

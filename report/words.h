@@ -26,6 +26,8 @@ struct kr_words {
 
 #define KR_WORDS_VALUE 40 /* bytes of a value that are shown */
 
+void kr_words_name(const struct kr_words *w, kr_value name); /* of a key, a session or a transaction; long ones are cut */
+
 void kr_words_txn(const struct kr_words *w, kr_txn t);
 void kr_words_key(const struct kr_words *w, kr_key k);
 void kr_words_txns(const struct kr_words *w, const kr_txn *txns, uint32_t n); /* "a, b and c" */
