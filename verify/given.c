@@ -65,6 +65,8 @@ static uint32_t first_place(const struct kr_given *g, uint32_t key, uint32_t txn
 	return low;
 }
 
+uint32_t kr_given_number(const struct kr_given *g, kr_key k, kr_txn t) { return first_place(g, k.i, t.i); }
+
 static bool is_place_of(const struct kr_given *g, uint32_t i, uint32_t key, uint32_t txn)
 {
 	return i < g->count && g->places[i].key == key && g->places[i].txn == txn;

@@ -23,4 +23,7 @@ void kr_given_done(struct kr_given *g);
  * followed. */
 enum kr_status kr_given_precedes(struct kr_given *g, kr_key k, kr_txn a, kr_txn b, bool *out);
 
+/* A number of (k, t), which a list must name: below g->count. */
+uint32_t kr_given_number(const struct kr_given *g, kr_key k, kr_txn t);
+
 #endif
