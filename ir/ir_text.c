@@ -139,7 +139,7 @@ static enum kr_status read_time(struct reader *r)
 	uint32_t n;
 	kr_node node;
 
-	TRY(kr_lex_u32(&r->lex, "a number of time nodes", KR_NONE, &n));
+	TRY(kr_lex_u32(&r->lex, "a number of time nodes, no more than transactions", r->ir->asg->ntxns + 1, &n));
 	while (n-- > 0) {
 		TRY(kr_ctx_tick(r->ir->ctx));
 		TRY(kr_ir_add_time_node(r->ir, &node));

@@ -293,5 +293,8 @@ enum kr_status kr_ir_verify_time(const struct kr_ir *ir, struct kr_err *err)
 	if (!status)
 		status = check_begins(ir, latest, err);
 	kr_mem_free(mem, latest, n, sizeof *latest);
-	return status;
+	if (status)
+		return status;
+	KR_IR_CHECK(n == 0 || ir->facts & KR_FACT_RT, "%u time nodes, but not the fact rt", n);
+	return KR_OK;
 }
