@@ -202,7 +202,9 @@ static enum kr_status push_agreement(struct kr_choices *c, kr_obs o)
 		if (other.i != KR_NONE)
 			status = push_pair(c, kr_lit_not(mine), kr_lit_not(other));
 		else if (c->ir->source[p].i == initial.i)
-			status = push_pair(c, kr_lit_not(mine), kr_lit_not(mine));
+			status = kr_vec_push(&c->ir->ctx->mem, &c->ruled_out, (struct kr_ruled_out){o, initial})
+				? push_pair(c, kr_lit_not(mine), kr_lit_not(mine))
+				: KR_NOMEM;
 		if (status)
 			return status;
 	}
