@@ -23,6 +23,7 @@ void kr_choices_done(struct kr_choices *c)
 	struct kr_mem *mem = &c->ir->ctx->mem;
 	kr_vec_done(mem, &c->all);
 	kr_vec_done(mem, &c->clauses);
+	kr_vec_done(mem, &c->origin);
 	kr_vec_done(mem, &c->facts);
 	kr_vec_done(mem, &c->ruled_out);
 	kr_told_done(&c->given);
@@ -57,6 +58,12 @@ static enum kr_status make(struct kr_choices *c, struct kr_choice x, uint32_t *v
 }
 
 static enum kr_status push(struct kr_choices *c, kr_lit l) { return kr_vec_push(&c->ir->ctx->mem, &c->clauses, l) ? KR_OK : KR_NOMEM; }
+
+/* Ends a clause that comes from a cycle, or KR_NONE. */
+static enum kr_status end_clause(struct kr_choices *c, uint32_t cycle)
+{
+	return kr_vec_push(&c->ir->ctx->mem, &c->origin, cycle) ? push(c, no_literal) : KR_NOMEM;
+}
 
 static enum kr_status push_fact(struct kr_choices *c, const kr_lit *literals, uint32_t n)
 {
@@ -135,7 +142,7 @@ static enum kr_status push_some(struct kr_choices *c, kr_obs o)
 		if (l.i != KR_NONE)
 			status = push(c, l);
 	}
-	return status ? status : push(c, no_literal);
+	return status ? status : end_clause(c, KR_NONE);
 }
 
 static enum kr_status push_pair(struct kr_choices *c, kr_lit a, kr_lit b)
@@ -143,7 +150,7 @@ static enum kr_status push_pair(struct kr_choices *c, kr_lit a, kr_lit b)
 	enum kr_status status = push(c, a);
 	if (!status)
 		status = push(c, b);
-	return status ? status : push(c, no_literal);
+	return status ? status : end_clause(c, KR_NONE);
 }
 
 /* At most one of the variables [first, all.n), pairwise: few candidates are left when a back end asks. */
@@ -312,8 +319,9 @@ static enum kr_status make_links(struct kr_choices *c, const struct kr_proof *pr
 	return status;
 }
 
-enum kr_status kr_choices_forbid(struct kr_choices *c, const struct kr_proof *proof, struct kr_cycle cycle)
+enum kr_status kr_choices_forbid(struct kr_choices *c, const struct kr_proof *proof, uint32_t index)
 {
+	const struct kr_cycle cycle = proof->cycles.at[index];
 	bool holds;
 	enum kr_status status = make_links(c, proof, cycle, &holds);
 	if (status || holds)
@@ -321,15 +329,33 @@ enum kr_status kr_choices_forbid(struct kr_choices *c, const struct kr_proof *pr
 	for (uint32_t i = 0; i < cycle.count && !status; i++) {
 		status = forbid_link(c, &proof->links.at[cycle.first + i]);
 	}
-	return status ? status : push(c, no_literal);
+	return status ? status : end_clause(c, index);
+}
+
+/* Per observation: does the proof speak of it? */
+static void mark_observations(const struct kr_proof *proof, uint8_t *spoken_of)
+{
+	for (uint32_t i = 0; i < proof->links.n; i++) {
+		if (proof->links.at[i].obs.i != KR_NONE)
+			spoken_of[proof->links.at[i].obs.i] = 1;
+	}
 }
 
 enum kr_status kr_choices_justify(const struct kr_choices *c, struct kr_proof *proof)
 {
-	for (uint32_t i = 0; i < c->ruled_out.n; i++) {
-		enum kr_status status = kr_proof_rule_out(proof, c->ir, c->ruled_out.at[i].obs, c->ruled_out.at[i].version);
-		if (status)
-			return status;
+	const struct kr_asg *asg = c->ir->asg;
+	struct kr_mem *mem = &c->ir->ctx->mem;
+	enum kr_status status = KR_OK;
+	uint8_t *spoken_of = kr_mem_alloc(mem, asg->nobs, 1);
+	if (!spoken_of)
+		return KR_NOMEM;
+	mark_observations(proof, spoken_of);
+	for (uint32_t i = 0; i < c->ruled_out.n && !status; i++) {
+		kr_obs o = c->ruled_out.at[i].obs;
+		bool unsaid = !kr_ir_is_present(c->ir, asg->obs[o.i].txn) || asg->keys[asg->obs[o.i].key.i].open_initial;
+		if (spoken_of[o.i] || unsaid)
+			status = kr_proof_rule_out(proof, c->ir, o, c->ruled_out.at[i].version);
 	}
-	return KR_OK;
+	kr_mem_free(mem, spoken_of, asg->nobs, 1);
+	return status;
 }

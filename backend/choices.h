@@ -27,8 +27,9 @@ struct kr_choices {
 	struct kr_ir *ir;
 	KR_VEC(struct kr_choice) all; /* by variable */
 	struct kr_table table;
-	struct kr_lits clauses;       /* clauses not yet given to the solver, each ended by a literal with i == KR_NONE */
-	struct kr_lits facts;         /* more of them: those that come up while one of `clauses` is under way */
+	struct kr_lits clauses;       /* each ended by a literal with i == KR_NONE */
+	KR_VEC(uint32_t) origin;      /* per clause: the cycle of the proof that it forbids, KR_NONE: a fact */
+	struct kr_lits facts;         /* further facts, likewise: those found while a clause is under way */
 	struct kr_told given;        /* orders that the trace gives hold for their variables from the start */
 	uint8_t *sources_made;        /* per observation: its source variables exist */
 	KR_VEC(struct kr_ruled_out) ruled_out; /* candidates that got no variable; a refutation must say why */
@@ -44,10 +45,10 @@ enum kr_status kr_choices_order(struct kr_choices *c, kr_version a, kr_version b
  * which holds whenever the question arises). */
 enum kr_status kr_choices_source(struct kr_choices *c, kr_obs o, kr_version v, kr_lit *out);
 
-/* Appends the clause "not all the guards of this cycle" (links of choices and known edges). */
-enum kr_status kr_choices_forbid(struct kr_choices *c, const struct kr_proof *proof, struct kr_cycle cycle);
+/* Appends the clause "not all the guards of this cycle" (links of choices and known edges). `cycle`: its number in the proof. */
+enum kr_status kr_choices_forbid(struct kr_choices *c, const struct kr_proof *proof, uint32_t cycle);
 
-/* Appends to a refutation what rules out the candidates without variables. */
+/* Appends to a refutation what rules out candidates without variables, of the observations that it speaks of and of those that it may rest on unsaid. */
 enum kr_status kr_choices_justify(const struct kr_choices *c, struct kr_proof *proof);
 
 static inline bool kr_choices_true(const struct kr_choices *c, kr_lit l) { return c->all.at[l.i / 2].value != (l.i & 1); }

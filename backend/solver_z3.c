@@ -11,6 +11,7 @@ struct kr_solver {
 	Z3_solver solver;
 	KR_VEC(Z3_ast) vars;
 	KR_VEC(Z3_ast) clause; /* scratch */
+	uint32_t clauses_sent, facts_sent; /* literals of the lists that the solver has */
 };
 
 /* Errors are looked up after each call; the default handler would end the process. */
@@ -86,30 +87,37 @@ static enum kr_status make_variables(struct kr_solver *sat, const struct kr_choi
 	return KR_OK;
 }
 
-static enum kr_status assert_list(struct kr_solver *sat, const struct kr_lits *list)
+static enum kr_status push_literal(struct kr_solver *sat, kr_lit l)
 {
-	for (uint32_t i = 0; i < list->n; i++) {
-		kr_lit l = list->at[i];
-		if (l.i == KR_NONE) {
-			Z3_solver_assert(sat->z3, sat->solver, Z3_mk_or(sat->z3, sat->clause.n, sat->clause.at));
-			kr_vec_clear(&sat->clause);
-			continue;
-		}
-		Z3_ast var = sat->vars.at[l.i / 2];
-		if (!kr_vec_push(&sat->ctx->mem, &sat->clause, l.i & 1 ? Z3_mk_not(sat->z3, var) : var))
-			return KR_NOMEM;
+	Z3_ast var = sat->vars.at[l.i / 2];
+	return kr_vec_push(&sat->ctx->mem, &sat->clause, l.i & 1 ? Z3_mk_not(sat->z3, var) : var) ? KR_OK : KR_NOMEM;
+}
+
+static void assert_clause(struct kr_solver *sat)
+{
+	Z3_solver_assert(sat->z3, sat->solver, Z3_mk_or(sat->z3, sat->clause.n, sat->clause.at));
+	kr_vec_clear(&sat->clause);
+}
+
+static enum kr_status assert_list(struct kr_solver *sat, const struct kr_lits *list, uint32_t *sent)
+{
+	for (; *sent < list->n; ++*sent) {
+		kr_lit l = list->at[*sent];
+		enum kr_status status = KR_OK;
+		if (l.i == KR_NONE)
+			assert_clause(sat);
+		else
+			status = push_literal(sat, l);
+		if (status)
+			return status;
 	}
 	return KR_OK;
 }
 
-static enum kr_status assert_clauses(struct kr_solver *sat, struct kr_choices *c)
+static enum kr_status assert_clauses(struct kr_solver *sat, const struct kr_choices *c)
 {
-	enum kr_status status = assert_list(sat, &c->clauses);
-	if (!status)
-		status = assert_list(sat, &c->facts);
-	kr_vec_clear(&c->clauses);
-	kr_vec_clear(&c->facts);
-	return status;
+	enum kr_status status = assert_list(sat, &c->clauses, &sat->clauses_sent);
+	return status ? status : assert_list(sat, &c->facts, &sat->facts_sent);
 }
 
 static void set_timeout(struct kr_solver *sat)
@@ -163,4 +171,81 @@ enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum
 	if (!failed(sat, reason, size))
 		*result = answer == Z3_L_TRUE ? KR_SOLVER_YES : KR_SOLVER_NO;
 	return KR_OK;
+}
+
+/* ---- cores ---- */
+
+/* A core query: each cycle that counts is switched on by an assumption of its own. */
+struct core {
+	struct kr_solver *sat;
+	KR_VEC(Z3_ast) assumptions;
+	KR_VEC(uint32_t) cycles; /* parallel */
+};
+
+static enum kr_status add_switch(struct core *q, uint32_t cycle)
+{
+	struct kr_solver *sat = q->sat;
+	struct kr_mem *mem = &sat->ctx->mem;
+	Z3_ast on = Z3_mk_const(sat->z3, Z3_mk_int_symbol(sat->z3, (int)(sat->vars.n + cycle)), Z3_mk_bool_sort(sat->z3));
+	bool ok = kr_vec_push(mem, &q->assumptions, on) && kr_vec_push(mem, &q->cycles, cycle) && kr_vec_push(mem, &sat->clause, Z3_mk_not(sat->z3, on));
+	return ok ? KR_OK : KR_NOMEM;
+}
+
+static enum kr_status add_switched(struct core *q, const struct kr_choices *c, const uint8_t *keep)
+{
+	enum kr_status status = KR_OK;
+	for (uint32_t i = 0, clause = 0; i < c->clauses.n && !status; i++) {
+		kr_lit l = c->clauses.at[i];
+		uint32_t cycle = c->origin.at[clause];
+		if (l.i != KR_NONE) {
+			status = push_literal(q->sat, l);
+			continue;
+		}
+		clause++;
+		if (cycle != KR_NONE && keep[cycle])
+			status = add_switch(q, cycle);
+		if (cycle == KR_NONE || keep[cycle])
+			assert_clause(q->sat);
+		kr_vec_clear(&q->sat->clause);
+	}
+	return status ? status : assert_list(q->sat, &c->facts, &q->sat->facts_sent);
+}
+
+static void take_core(const struct core *q, uint8_t *keep)
+{
+	struct kr_solver *sat = q->sat;
+	Z3_ast_vector found = Z3_solver_get_unsat_core(sat->z3, sat->solver);
+	Z3_ast_vector_inc_ref(sat->z3, found);
+	unsigned n = Z3_ast_vector_size(sat->z3, found);
+	for (uint32_t i = 0; i < q->cycles.n; i++)
+		keep[q->cycles.at[i]] = 0;
+	for (unsigned i = 0; i < n; i++) {
+		Z3_app on = Z3_to_app(sat->z3, Z3_ast_vector_get(sat->z3, found, i));
+		int name = Z3_get_symbol_int(sat->z3, Z3_get_decl_name(sat->z3, Z3_get_app_decl(sat->z3, on)));
+		keep[(uint32_t)name - sat->vars.n] = 1;
+	}
+	Z3_ast_vector_dec_ref(sat->z3, found);
+}
+
+enum kr_status kr_solver_core(struct kr_ctx *ctx, const struct kr_choices *c, uint8_t *keep, bool *refuted)
+{
+	struct core q = {0};
+	*refuted = false;
+	enum kr_status status = kr_solver_new(ctx, &q.sat);
+	if (!status)
+		status = make_variables(q.sat, c);
+	if (!status)
+		status = add_switched(&q, c, keep);
+	if (!status) {
+		char reason[8];
+		set_timeout(q.sat);
+		Z3_lbool answer = Z3_solver_check_assumptions(q.sat->z3, q.sat->solver, q.assumptions.n, q.assumptions.at);
+		*refuted = !failed(q.sat, reason, sizeof reason) && answer == Z3_L_FALSE;
+		if (*refuted)
+			take_core(&q, keep);
+	}
+	kr_vec_done(&ctx->mem, &q.assumptions);
+	kr_vec_done(&ctx->mem, &q.cycles);
+	kr_solver_free(q.sat);
+	return status;
 }

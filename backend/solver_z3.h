@@ -11,8 +11,12 @@ enum kr_solver_result { KR_SOLVER_YES, KR_SOLVER_NO, KR_SOLVER_UNKNOWN };
 enum kr_status kr_solver_new(struct kr_ctx *ctx, struct kr_solver **out);
 void kr_solver_free(struct kr_solver *sat);
 
-/* Gives the solver the clauses and facts that have gathered in `c` (and clears them), asks it, and stores the values of all variables in c->all. KR_SOLVER_UNKNOWN: reason has why.
+/* Gives the solver the clauses and facts that are new in `c`, asks it, and stores the values of all variables in c->all. KR_SOLVER_UNKNOWN: reason has why.
  * An error inside Z3 is unknown, never a verdict. */
 enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum kr_solver_result *result, char *reason, size_t size);
+
+/* Are the clauses of `c` unsatisfiable when of the cycles only those count that are marked in `keep` (per cycle of the proof; facts always count)? If so, *refuted is set and the
+ * cycles that the answer does not rest on are unmarked; if not, or if Z3 gives no answer, nothing changes. */
+enum kr_status kr_solver_core(struct kr_ctx *ctx, const struct kr_choices *c, uint8_t *keep, bool *refuted);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "backend/backend.h"
+#include "backend/refute.h"
 #include "backend/solver_z3.h"
 #include "backend/world.h"
 
@@ -45,7 +46,7 @@ static enum kr_status forbid_cycles(struct search *s, uint32_t first)
 {
 	const struct kr_proof *proof = &s->answer->proof;
 	for (uint32_t i = first; i < proof->cycles.n; i++) {
-		enum kr_status status = kr_choices_forbid(&s->choices, proof, proof->cycles.at[i]);
+		enum kr_status status = kr_choices_forbid(&s->choices, proof, i);
 		if (!status)
 			status = ground_cycle(s, proof->cycles.at[i]);
 		if (status)
@@ -103,7 +104,7 @@ static enum kr_status ask(struct search *s, bool *done)
 	if (result != KR_SOLVER_NO)
 		return KR_OK;
 	answer->outcome = KR_VIOLATED;
-	return kr_choices_justify(&s->choices, &answer->proof);
+	return kr_refute(&s->choices, &answer->proof);
 }
 
 static enum kr_status search(struct search *s)

@@ -1,0 +1,10 @@
+/* From the cycles that a search has met to a refutation that people can read. */
+#ifndef KR_BACKEND_REFUTE_H
+#define KR_BACKEND_REFUTE_H
+
+#include "backend/choices.h"
+
+/* The cycles of the proof are unsatisfiable as clauses: leaves few of them, which still are, and appends what rules candidates out. */
+enum kr_status kr_refute(struct kr_choices *c, struct kr_proof *proof);
+
+#endif
