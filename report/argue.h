@@ -9,6 +9,8 @@
 #include "frontend/analyze.h"
 #include "verify/verify.h"
 
+static inline uint32_t kr_literal(uint32_t choice, bool negated) { return 2 * choice + negated; }
+
 enum kr_choice_kind {
 	KR_CHOICE_SAW,    /* `txn` took effect, and its operation `op` saw the version of `key` by `a` (KR_NONE: the initial one) */
 	KR_CHOICE_BEFORE, /* a's version of `key` comes before b's; a < b; negated: after */

@@ -77,9 +77,9 @@ static void look_at_sight(struct search *s, uint32_t sight)
 		return;
 	for (uint32_t i = 0; i < o->count; i++) {
 		uint32_t choice = s->arg->candidates.at[o->first + i];
-		if (s->value[2 * choice] > 0)
+		if (s->value[kr_literal(choice, false)] > 0)
 			return;
-		if (s->value[2 * choice] == 0) {
+		if (s->value[kr_literal(choice, false)] == 0) {
 			open++;
 			last = choice;
 		}
@@ -87,7 +87,7 @@ static void look_at_sight(struct search *s, uint32_t sight)
 	s->work += o->count;
 	if (open == 0 && o->effect != KR_NONE)
 		assign(s, 2 * o->effect + 1, KR_BECAUSE_ONLY, sight);
-	else if (open == 1 && (o->effect == KR_NONE || s->value[2 * o->effect] > 0))
+	else if (open == 1 && (o->effect == KR_NONE || s->value[kr_literal(o->effect, false)] > 0))
 		assign(s, 2 * last, KR_BECAUSE_ONLY, sight);
 }
 
@@ -320,7 +320,7 @@ static uint32_t frequent_choices(const struct search *s, uint32_t out[TRIED_MOST
 	uint32_t uses[TRIED_MOST], n = 0;
 
 	for (uint32_t c = 0; c < s->arg->choices.n; c++) {
-		uint32_t count = s->value[2 * c] == 0 ? open_uses(s, 2 * c) + open_uses(s, 2 * c + 1) : 0, at = n;
+		uint32_t count = s->value[kr_literal(c, false)] == 0 ? open_uses(s, 2 * c) + open_uses(s, 2 * c + 1) : 0, at;
 		if (count == 0 || (n == TRIED_MOST && count <= uses[n - 1]))
 			continue;
 		at = n < TRIED_MOST ? n++ : n - 1;
@@ -347,7 +347,7 @@ static uint32_t same_sight(const struct search *s, uint32_t out[TRIED_MOST])
 	const struct kr_sight *o = &arg->sights.at[arg->choices.at[assumed >> 1].sight];
 
 	for (uint32_t i = 0; i < o->count && n < TRIED_MOST; i++)
-		if (s->value[2 * arg->candidates.at[o->first + i]] == 0)
+		if (s->value[kr_literal(arg->candidates.at[o->first + i], false)] == 0)
 			out[n++] = arg->candidates.at[o->first + i];
 	return n;
 }

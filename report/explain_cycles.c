@@ -301,7 +301,7 @@ static void show_effect(struct explaining *x, const struct kr_step *step, uint32
 {
 	const struct kr_choice *saw = &x->arg->choices.at[step->from];
 	kr_txn t = x->arg->choices.at[step->literal >> 1].txn;
-	uint8_t why = x->reasons[2 * step->from].shown;
+	uint8_t why = x->reasons[kr_literal(step->from, false)].shown;
 
 	x->reasons[step->literal] = (struct reason){SHOWN_PLAIN, 0};
 	if (saw->a.i != t.i || (why != SHOWN_ONLY && why != SHOWN_PLAIN) || !begin_fact(x, step->literal, at))

@@ -26,7 +26,7 @@ static enum kr_status count_write(struct counting *c, kr_key key, kr_value value
 	uint32_t id;
 
 	c->out->writes++;
-	for (kr_table_iter it = kr_table_find(&c->index, hash); (id = kr_table_next(&c->index, &it)) != KR_NONE;) {
+	for (kr_table_iter it = kr_table_find(&c->index, hash); (id = kr_table_next(&c->index, &it)) != KR_NONE && c->pairs.at;) {
 		struct pair *p = &c->pairs.at[id];
 		if (p->key.i != key.i || p->value.i != value.i)
 			continue;
