@@ -47,7 +47,7 @@ static enum kr_status look_at_write(const struct claim *c, const struct kr_facts
 	if (status != KR_OK || !allowed)
 		return status;
 	if (t.i == c->txn.i) {
-		out->later |= index >= c->op; /* a cas writes after it has read */
+		out->later = true; /* it had not written before */
 		return KR_OK;
 	}
 	out->aborted |= aborted || (f->impossible && f->impossible[t.i]);

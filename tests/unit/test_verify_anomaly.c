@@ -23,6 +23,8 @@ static const char future[] = "{'id':'a','ops':[['r','x',1],['w','x',1],['r','x',
 			     "{'id':'c','status':'aborted','ops':[['r','x',8]]}";
 static const char internal[] = "{'id':'a','ops':[['r','x',5],['w','x',1],['r','x',2],['r','x',1],['d','x'],['r','x',1],['cas','x',null,3,false],['w','z',1],"
 			       "['range',null,null,[['z',2]]],['range','x','zz',[]]]}\n{'id':'u','status':'unknown','ops':[['w','x',1],['r','x',2]]}";
+static const char ranges[] = "{'id':'a','ops':[['w','b',1],['w','d',1],['range',null,'d',[['a',1]]],['range',null,null,[['a',1]],{'limit':1}],"
+			     "['range',null,null,[['e',1]],{'limit':1,'reverse':true}],['range',null,null,[['a',1]],{'limit':2}],['range','d',null,[]]]}";
 static const char conditional[] = "{'id':'a','ops':[['cas','x',5,6,true]]}\n{'id':'b','ops':[['insert','y',1,false]]}\n{'id':'c','ops':[['d','z',true]]}\n"
 				  "{'id':'d','status':'aborted','ops':[['w','z',1]]}\n{'id':'e','ops':[['insert','v',1,false],['w','v',2]]}";
 
@@ -36,6 +38,12 @@ static const char impossible_self[] = "{'id':'u','status':'unknown','ops':[['w',
 static const char impossible_future[] = "{'id':'u','status':'unknown','ops':[['r','y',2],['w','y',2],['w','x',1]]}\n{'id':'b','ops':[['r','x',1]]}";
 static const char impossible_insert[] = "{'id':'u','status':'unknown','ops':[['insert','y',2,false],['w','x',1]]}\n{'id':'b','ops':[['r','x',1]]}\n"
 					"{'id':'v','status':'unknown','ops':[['r','q',4],['w','y',1]]}";
+/* v, which might explain what u saw, turns out impossible after u was looked at. */
+static const char impossible_own[] = "{'id':'u','status':'unknown','ops':[['r','y',1],['w','y',1],['w','x',1]]}\n{'id':'v','status':'unknown','ops':[['r','q',9],['w','y',1]]}\n"
+				     "{'id':'b','ops':[['r','x',1]]}";
+/* u, impossible, wrote x twice; but c wrote it, too. */
+static const char possible_other[] = "{'id':'u','status':'unknown','ops':[['w','x',1],['r','q',9],['w','x',1]]}\n{'id':'r','status':'unknown','ops':[['r','x',1],['w','z',1]]}\n"
+				     "{'id':'c','ops':[['w','x',1]]}\n{'id':'b','ops':[['r','z',1]]}";
 static const char possible_circle[] = "{'id':'u','status':'unknown','ops':[['r','y',1],['w','x',1]]}\n{'id':'v','status':'unknown','ops':[['r','x',1],['w','y',1]]}\n"
 				      "{'id':'b','ops':[['r','x',1]]}";
 
@@ -50,7 +58,7 @@ static const char untold_chain[] = "{'krait':1,'initial':'unknown'}\n{'id':'u','
 				   "{'id':'v','status':'unknown','ops':[['r','x',8],['w','y',1]]}\n{'id':'b','ops':[['r','y',1],['r','y',2]]}";
 /* ... or is not, by an operation that says so. */
 static const char untold_denied[] = "{'krait':1,'initial':'unknown'}\n{'id':'a','ops':[['cas','x',5,6,false]]}\n{'id':'b','ops':[['r','x',5],['r','y',1]]}\n"
-				    "{'id':'u','status':'unknown','ops':[['r','x',5],['w','y',1]]}\n{'id':'c','ops':[['r','y',2],['r','x',6]]}";
+				    "{'id':'u','status':'unknown','ops':[['r','x',5],['w','y',1]]}\n{'id':'c','ops':[['r','y',2]]}";
 static const char lists[] = "{'id':'a','ops':[['append','x',1]]}\n{'id':'b','ops':[['r','x',[2]]]}";
 
 static const struct verify_row rows[] = {
@@ -100,6 +108,17 @@ static const struct verify_row rows[] = {
 	{"internal consistency of a range with a delete", internal, NONE, .claim = ANOMALY("internal inconsistency", "a", "8", "x"),
 		BAD("operation 8 of a shows x as it had left it")},
 	{"internal inconsistency of what a range misses", internal, NONE, .claim = ANOMALY("internal inconsistency", "a", "9", "z")},
+	{"what lies beyond the high bound of a range", ranges, NONE, .claim = ANOMALY("internal inconsistency", "a", "2", "d"),
+		BAD("operation 2 of a saw nothing of d")},
+	{"what lies below the low bound of a range", ranges, NONE, .claim = ANOMALY("internal inconsistency", "a", "6", "b"),
+		BAD("operation 6 of a saw nothing of b")},
+	{"what lies at the low bound of a range", ranges, NONE, .claim = ANOMALY("internal inconsistency", "a", "6", "d")},
+	{"what lies between the bounds of a range", ranges, NONE, .claim = ANOMALY("internal inconsistency", "a", "2", "b")},
+	{"what lies beyond the limit of a range", ranges, NONE, .claim = ANOMALY("internal inconsistency", "a", "3", "b"),
+		BAD("operation 3 of a saw nothing of b")},
+	{"what lies beyond the limit of a range downwards", ranges, NONE, .claim = ANOMALY("internal inconsistency", "a", "4", "d"),
+		BAD("operation 4 of a saw nothing of d")},
+	{"what lies within the limit of a range", ranges, NONE, .claim = ANOMALY("internal inconsistency", "a", "5", "b")},
 	{"internal inconsistency before the first write", internal, NONE, .claim = ANOMALY("internal inconsistency", "a", "0", "x"),
 		BAD("a had not written x before operation 0")},
 
@@ -114,6 +133,9 @@ static const struct verify_row rows[] = {
 	{"read from one that is inconsistent", impossible_self, NONE, .claim = ANOMALY("aborted read", "b", "0", "x")},
 	{"read from one that read its own future", impossible_future, NONE, .claim = ANOMALY("aborted read", "b", "0", "x")},
 	{"read from one whose insert failed over nothing", impossible_insert, NONE, .claim = ANOMALY("aborted read", "b", "0", "x")},
+	{"read from one that only its own write would explain", impossible_own, NONE, .claim = ANOMALY("aborted read", "b", "0", "x")},
+	{"read from one that read from the other one of two", possible_other, NONE, .claim = ANOMALY("aborted read", "b", "0", "z"),
+		BAD("operation 0 of b can have seen z by r")},
 	{"read from one of two that need each other", possible_circle, NONE, .claim = ANOMALY("aborted read", "b", "0", "x"),
 		BAD("operation 0 of b can have seen x by u")},
 

@@ -71,6 +71,8 @@ static const char forced_twice[] = "{'id':'u','status':'unknown','ops':[['r','x'
 /* ... because an insert that failed must have found something. */
 static const char forced_insert[] = "{'id':'u','status':'unknown','ops':[['r','x',null],['w','y',1],['w','q',1]]}\n"
 				    "{'id':'b','ops':[['r','y',null],['w','x',1]]}\n{'id':'e','ops':[['insert','q',5,false]]}";
+static const char unforced_unknown[] = "{'id':'u','status':'unknown','ops':[['r','x',null],['w','y',1],['w','q',1]]}\n"
+				       "{'id':'b','ops':[['r','y',null],['w','x',1]]}\n{'id':'e','status':'unknown','ops':[['r','q',1]]}";
 #define FORCED CYCLES(CYCLE(RW("u", "b", "x", "0", "null") "," RW("b", "u", "y", "0", "null")))
 
 /* Untold initial values: if a saw the initial 1, then b cannot have seen an initial 2. */
@@ -78,6 +80,17 @@ static const char untold[] = "{'krait':1,'initial':'unknown'}\n{'id':'a','ops':[
 			     "{'id':'v','ops':[['r','y',1],['w','x',1]]}\n{'id':'w','ops':[['r','y',2],['w','x',2]]}\n{'id':'q','ops':[['r','y',0]]}";
 #define A_FROM_V CYCLE(WR("v", "a", "x", "0") "," WR("a", "v", "y", "0"))
 #define B_FROM_W CYCLE(WR("w", "b", "x", "0") "," WR("b", "w", "y", "0"))
+/* These never hold, since a and b saw one version each; but they name the initial version as a source. */
+#define A_FROM_INITIAL CYCLE(RW("a", "v", "x", "0", "null") "," WR("v", "a", "x", "0"))
+#define B_FROM_INITIAL CYCLE(RW("b", "w", "x", "0", "null") "," WR("w", "b", "x", "0"))
+/* The same with another value, 3, that may or may not be the initial one. */
+static const char untold_three[] = "{'krait':1,'initial':'unknown'}\n{'id':'a','ops':[['r','x',1],['w','y',1]]}\n{'id':'m','ops':[['r','x',3]]}\n"
+				   "{'id':'b','ops':[['r','x',2],['w','y',2]]}\n{'id':'v','ops':[['r','y',1],['w','x',1]]}\n{'id':'n','ops':[['w','x',3]]}\n"
+				   "{'id':'w','ops':[['r','y',2],['w','x',2]]}\n{'id':'q','ops':[['r','y',0]]}";
+/* k is 4 at first, as q saw it, so u, which saw 3, took no effect, so p saw 2 as the initial x, and a cannot have seen 1. */
+static const char untold_far[] = "{'krait':1,'initial':'unknown'}\n{'id':'a','ops':[['r','x',1],['w','y',1]]}\n{'id':'v','ops':[['r','y',1],['w','x',1]]}\n"
+				 "{'id':'p','ops':[['r','x',2]]}\n{'id':'u','status':'unknown','ops':[['r','k',3],['w','x',2]]}\n"
+				 "{'id':'q','ops':[['r','k',4],['w','z',1]]}\n{'id':'k','ops':[['r','z',1],['w','k',4]]}\n{'id':'t','ops':[['r','y',0],['r','z',0]]}";
 /* ... and where somebody saw a value that nobody wrote, that is the initial one. */
 static const char untold_pinned[] = "{'krait':1,'initial':'unknown'}\n{'id':'a','ops':[['r','x',1],['w','y',1]]}\n"
 				    "{'id':'v','ops':[['r','y',1],['w','x',1]]}\n{'id':'p','ops':[['r','x',7],['r','y',0]]}";
@@ -162,6 +175,8 @@ static const struct verify_row rows[] = {
 		BAD("cycle 1, edge 1: a -rw-> b: operation 0 of a cannot have seen x by a")},
 	{"ww of one that does not write the key", skew, NONE, .claim = CYCLES(CYCLE(WW("a", "d", "x") "," WW("d", "a", "x"))),
 		BAD("cycle 1, edge 1: a -ww-> d: a does not write x")},
+	{"ww to one that does not write the key", skew, NONE, .claim = CYCLES(CYCLE(WW("b", "a", "x") "," WW("a", "b", "x"))),
+		BAD("cycle 1, edge 1: b -ww-> a: a does not write x")},
 	{"an item edge called predicate", skew, NONE, .claim = CYCLES(CYCLE(PRW("a", "b", "x", "0", "null") "," RW("b", "a", "y", "0", "null"))),
 		BAD("cycle 1, edge 1: a -rw-> b: operation 0 of a is an item observation of x")},
 
@@ -178,6 +193,8 @@ static const struct verify_row rows[] = {
 	{"a given order", GIVEN("{'version_order':'x','writers':['b','a']}"), NONE, .claim = AGAINST},
 	{"a given order over another", GIVEN("{'version_order':'x','writers':['b','c','a']}"), NONE, .claim = AGAINST},
 	{"two given orders that meet", GIVEN("{'version_order':'x','writers':['c','a']}\n{'version_order':'x','writers':['b','c']}"), NONE, .claim = AGAINST},
+	{"two given orders that meet, asked for twice", GIVEN("{'version_order':'x','writers':['c','a']}\n{'version_order':'x','writers':['b','c']}"), NONE,
+		.claim = CYCLES(CYCLE(WW("b", "a", "x") "," WW("a", "c", "x") "," WW("c", "b", "x")) "," CYCLE(WW("b", "a", "x") "," RW("a", "b", "y", "1", "null")))},
 	{"two given orders that do not meet", GIVEN("{'version_order':'x','writers':['c','a']}\n{'version_order':'x','writers':['c','b']}"), NONE,
 		.claim = AGAINST, BAD("the cases are not exhausted: left is one where a comes before b as writer of x")},
 	{"no given order", GIVEN(""), NONE, .claim = AGAINST, BAD("the cases are not exhausted: left is one where a comes before b as writer of x")},
@@ -198,6 +215,8 @@ static const struct verify_row rows[] = {
 		BAD("the cases are not exhausted: left is one where u took no effect")},
 	{"an unknown one seen through another one", forced_twice, NONE, .claim = FORCED},
 	{"an unknown one that made an insert fail", forced_insert, NONE, .claim = FORCED},
+	{"an unknown one that only an unknown one saw", unforced_unknown, NONE, .claim = FORCED,
+		BAD("the cases are not exhausted: left is one where u took no effect")},
 	{"lost update of an unknown one's version", lost_unknown, NONE, .claim = CYCLES(C_FIRST "," C_FIRST_TOO "," LOST "," LOST_TOO)},
 
 	/* untold initial values */
@@ -207,6 +226,11 @@ static const struct verify_row rows[] = {
 	{"an initial value that another read agrees with", untold_free, NONE, .claim = CYCLES(A_FROM_V),
 		BAD("the cases are not exhausted: left is one where operation 0 of a did not see x by v")},
 	{"an initial value and none such", untold_other, NONE, .claim = CYCLES(A_FROM_V "," B_FROM_W)},
+
+	{"two initial values that edges name", untold, NONE, .claim = CYCLES(A_FROM_V "," B_FROM_W "," A_FROM_INITIAL "," B_FROM_INITIAL)},
+	{"the first and the last of three initial values", untold_three, NONE,
+		.claim = CYCLES(A_FROM_V "," A_FROM_INITIAL "," CYCLE(RW("m", "n", "x", "0", "null") "," WR("n", "m", "x", "0")) "," B_FROM_INITIAL "," B_FROM_W)},
+	{"initial values of which one decides the other", untold_far, NONE, .claim = CYCLES(A_FROM_V "," CYCLE(WR("k", "q", "k", "0") "," WR("q", "k", "z", "0")))},
 
 	/* predicates */
 	{"phantoms", phantom, NONE, .claim = CYCLES(CYCLE(PRW("a", "b", "k2", "0", "null") "," PRW("b", "a", "k1", "0", "null")))},

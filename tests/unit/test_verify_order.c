@@ -128,6 +128,8 @@ static const struct verify_row rows[] = {
 		BAD("operation 2 of a (r) saw that x is [2,1], but in the order it is [1,2] there")},
 	{"a list that is a prefix", ALONE("['append','x',1],['append','x',2],['r','x',[1]]"), COMMON, .claim = SERIAL("'a'"),
 		BAD("operation 2 of a (r) saw that x is [1], but in the order it is [1,2] there")},
+	{"a list that goes on", ALONE("['append','x',1],['r','x',[1,2]]"), COMMON, .claim = SERIAL("'a'"),
+		BAD("operation 1 of a (r) saw that x is [1,2], but in the order it is [1] there")},
 	{"a list that is not empty", ALONE("['append','x',1],['r','x',[]]"), COMMON, .claim = SERIAL("'a'"),
 		BAD("operation 1 of a (r) saw that x is [], but in the order it is [1] there")},
 	{"an untold list that was read", FROM("'unknown'", "['r','x',[7]],['append','x',1],['r','x',[7,1]]"), COMMON, .claim = SERIAL("'a'")},
@@ -174,7 +176,7 @@ static const struct verify_row rows[] = {
 		BAD("operation 1 of a (r) saw that b is 2, but in the order it is null there")},
 
 	/* scans */
-	{"scans", .trace = "{'krait':1,'initial':{'u/a':1,'u/b':2.5,'v':{'n':7,'s':'\\u00e9x'},'w':'ab'}}\n" ALONE(
+	{"scans", .trace = "{'krait':1,'initial':{'u/a':1,'u/b':2.5,'v':{'n':7,'s':'\\u00e9x'},'w':'ab','z':['n',8]}}\n" ALONE(
 			   "['scan',{'key_prefix':'u/'},[['u/b',2.5],['u/a',1]]],['scan',{'value':{'ge':1,'le':2}},[['u/a',1]]],"
 			   "['scan',{'value':{'gt':1}},[['u/b',2.5]]],['scan',{'value':{'lt':2.5}},[['u/a',1]]],['scan',{'value':{'eq':'ab'}},[['w','ab']]],"
 			   "['scan',{'value':{'in':[1,'ab']}},[['u/a',1],['w','ab']]],['scan',{'value':{'ge':'a'}},[['w','ab']]],"

@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "verify/sat.h"
 
-enum { MOST_VARS = 9, MOST_CLAUSES = 60, MOST_LENGTH = 4 };
+enum { MOST_VARS = 12, MOST_CLAUSES = 60, MOST_LENGTH = 4 };
 
 struct formula {
 	uint32_t vars, clauses;
@@ -32,10 +32,12 @@ static bool holds(const struct formula *f, uint32_t assignment)
 
 static void make(struct formula *f, struct kr_rng *rng)
 {
+	bool mixed = kr_rng_below(rng, 2); /* else clauses of three, about as many as are hardest: only these take a search */
+
 	f->vars = 1 + (uint32_t)kr_rng_below(rng, MOST_VARS);
-	f->clauses = (uint32_t)kr_rng_below(rng, f->vars * 6 < MOST_CLAUSES ? f->vars * 6 : MOST_CLAUSES);
+	f->clauses = mixed ? (uint32_t)kr_rng_below(rng, f->vars * 6 < MOST_CLAUSES ? f->vars * 6 : MOST_CLAUSES) : f->vars * 9 / 2;
 	for (uint32_t c = 0; c < f->clauses; c++) {
-		f->length[c] = 1 + (uint32_t)kr_rng_below(rng, MOST_LENGTH); /* may hold a literal twice, or both of a pair */
+		f->length[c] = mixed ? 1 + (uint32_t)kr_rng_below(rng, MOST_LENGTH) : 3; /* may hold a literal twice, or both of a pair */
 		for (uint32_t i = 0; i < f->length[c]; i++)
 			f->literals[c][i] = (uint32_t)kr_rng_below(rng, 2 * f->vars);
 	}
