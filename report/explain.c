@@ -14,9 +14,14 @@ static int compare_ops(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static const char *status_note(const struct kr_transaction *txn)
+static const char *status_note(const struct kr_report *r, kr_txn t)
 {
-	return txn->status == KR_UNKNOWN ? ", outcome unknown" : txn->status == KR_ABORTED ? ", aborted" : "";
+	switch ((enum kr_txn_status)r->history->txns.at[t.i].status) {
+	case KR_ABORTED: return ", aborted";
+	case KR_UNKNOWN: return r->analysis->asg.txns[t.i].presence == KR_PRESENT ? ", outcome unknown, but it was seen" : ", outcome unknown";
+	case KR_COMMITTED: break;
+	}
+	return "";
 }
 
 /* "r x 5, ..., w y 6": those of the cast's operations that are t's. */
@@ -45,8 +50,9 @@ static void add_ops(const struct kr_words *w, kr_txn t)
 	kr_str_add(w->out, "\n");
 }
 
-static void add_place(const struct kr_words *w, const struct kr_transaction *txn)
+static void add_place(const struct kr_report *r, const struct kr_words *w, kr_txn t)
 {
+	const struct kr_transaction *txn = &w->h->txns.at[t.i];
 	const char *file = txn->file < w->h->files.n ? w->h->files.at[txn->file] : "generated";
 
 	kr_str_add(w->out, "  (");
@@ -58,11 +64,11 @@ static void add_place(const struct kr_words *w, const struct kr_transaction *txn
 	kr_str_add(w->out, file);
 	if (txn->line > 0)
 		kr_str_format(w->out, ":%u", txn->line);
-	kr_str_add(w->out, status_note(txn));
+	kr_str_add(w->out, status_note(r, t));
 	kr_str_add(w->out, ")\n");
 }
 
-static void add_let(const struct kr_words *w)
+static void add_let(const struct kr_report *r, const struct kr_words *w)
 {
 	struct kr_cast *cast = w->cast;
 
@@ -73,7 +79,7 @@ static void add_let(const struct kr_words *w)
 		const struct kr_transaction *txn = &w->h->txns.at[cast->txns.at[i].i];
 		kr_str_format(w->out, "  T%u = ", i + 1);
 		kr_words_name(w, txn->id);
-		add_place(w, txn);
+		add_place(r, w, cast->txns.at[i]);
 		add_ops(w, cast->txns.at[i]);
 	}
 }
@@ -168,7 +174,7 @@ static void explain_violated(const struct kr_report *r, const struct kr_argument
 	kr_str_init(&then, out->mem);
 	kr_cast_init(&cast, out->mem, r->history);
 	add_argument(r, &by_number, arg);
-	add_let(&let);
+	add_let(r, &let);
 	kr_str_add(out, "\nThen:\n");
 	kr_str_add_bytes(out, kr_str_text(&then), then.n);
 	out->failed |= then.failed || cast.failed;

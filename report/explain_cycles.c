@@ -448,7 +448,7 @@ static void show_summary(const struct explaining *x)
 	struct kr_case last = {.closed_by = x->arg->cert->cycles.n - 1};
 
 	close_case(x, &last, 2);
-	kr_str_format(x->w->out, "  (This holds in one of many cases. The proof has %u cycles, one of which is there in each; --witness FILE has them all.)\n",
+	kr_str_format(x->w->out, "  (This is one case of many. The proof has %u cycles, one of which is there in each case; --witness FILE has them all.)\n",
 		x->arg->cert->cycles.n);
 }
 

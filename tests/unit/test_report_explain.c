@@ -1,0 +1,222 @@
+/* report/explain: the text of arguments, from certificates written by hand, so that no search decides what is explained. Rows as in verify_rows.h: JSON with ' for ". The
+ * text is the plain sentence and what stands between "Then:" and "Assumed:". */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "report/report.h"
+#include "same_history.h"
+
+struct row {
+	const char *name;
+	const char *trace;
+	const char *cycles;
+	const char *sentence;
+	const char *then;
+	bool unproved; /* the certificate alone does not prove the violation */
+};
+
+#define RW(from, to, key, op, source) "{'from':'" from "','to':'" to "','kind':'rw','key':'" key "','op':" op ",'source':" source "}"
+#define WR(from, to, key, op) "{'from':'" from "','to':'" to "','kind':'wr','key':'" key "','op':" op "}"
+#define WW(from, to, key) "{'from':'" from "','to':'" to "','kind':'ww','key':'" key "'}"
+
+static const char lost[] = "{'id':'c','ops':[['w','x',1]]}\n{'id':'a','ops':[['r','x',1],['w','x',2]]}\n{'id':'b','ops':[['r','x',1],['w','x',3]]}";
+
+/* u wrote the q = 1 that e read: so it took effect. */
+static const char forced[] = "{'id':'u','status':'unknown','ops':[['r','x',null],['w','y',1],['w','q',1]]}\n"
+			     "{'id':'b','ops':[['r','y',null],['w','x',1]]}\n{'id':'e','ops':[['r','q',1]]}";
+
+/* e read q = 1 from u or v, both of unknown outcome; v would have to come before b and after it. */
+static const char forced_of_two[] = "{'id':'u','status':'unknown','ops':[['r','x',null],['w','y',1],['w','q',1]]}\n"
+				    "{'id':'v','status':'unknown','ops':[['r','x',null],['w','z',1],['w','q',1]]}\n"
+				    "{'id':'b','ops':[['r','y',null],['r','z',null],['w','x',1]]}\n{'id':'e','ops':[['r','q',1]]}";
+
+/* r read x = 1 from a, b or c; each had seen what r wrote only later. */
+static const char three_sources[] = "{'id':'a','ops':[['r','y',1],['w','x',1]]}\n{'id':'b','ops':[['r','y',1],['w','x',1]]}\n{'id':'c','ops':[['r','y',1],['w','x',1]]}\n"
+				    "{'id':'r','ops':[['r','x',1],['w','y',1]]}";
+
+/* r read x = 1 from a or b. What r wrote was seen by s, which missed a's p, and by t, which missed b's q. */
+static const char split_source[] = "{'id':'a','ops':[['w','x',1],['w','p',1]]}\n{'id':'b','ops':[['w','x',1],['w','q',1]]}\n"
+				   "{'id':'d','ops':[['w','x',2]]}\n{'id':'r','ops':[['r','x',1],['w','m',1]]}\n"
+				   "{'id':'s','ops':[['r','m',1],['r','x',2],['r','p',null]]}\n{'id':'t','ops':[['r','m',1],['r','q',null]]}";
+
+/* r read x = 1 from one of a, b and c, each of which saw two blind writers of a key of its own; two readers that come after r put these in opposite orders. */
+#define SOURCE(s) \
+	"{'id':'m" s "','ops':[['w','y" s "',1],['w','p" s "',1]]}\n{'id':'n" s "','ops':[['w','y" s "',2],['w','q" s "',1]]}\n" \
+	"{'id':'" s "','ops':[['r','p" s "',1],['r','q" s "',1],['w','x',1]]}\n" \
+	"{'id':'g" s "','ops':[['r','k',1],['r','y" s "',1]]}\n{'id':'h" s "','ops':[['r','k',1],['r','y" s "',2]]}\n"
+#define SOURCE_CYCLES(s) \
+	"[" WR(s, "r", "x", "0") "," WR("r", "g" s, "k", "0") "," RW("g" s, "n" s, "y" s, "1", "'m" s "'") "," WR("n" s, s, "q" s, "1") "],[" \
+	WR(s, "r", "x", "0") "," WR("r", "h" s, "k", "0") "," RW("h" s, "m" s, "y" s, "1", "'n" s "'") "," WR("m" s, s, "p" s, "0") "]"
+static const char cases[] = "{'id':'r','ops':[['r','x',1],['w','k',1]]}\n" SOURCE("a") SOURCE("b") SOURCE("c");
+#define CASE(s, label, source, m, n, g, h, fact, saw, how) \
+	"  Case " label ": if T1 " saw ", then\n" \
+	"    [" fact "] y" s ": 2 (T" n ") came before 1 (T" m "). Otherwise\n" \
+	"        - T" g " < T" n ", if T" g " read y" s " = 1 from T" m ", and y" s ": 1 (T" m ") came before 2 (T" n "),\n" \
+	"        - T" n " < T" source ", because T" source " read q" s " = 1, which T" n " wrote,\n" \
+	"        - T" source " < T1, because T1 read x = 1, which T" source " wrote" how ",\n" \
+	"        - T1 < T" g ", because T" g " read k = 1, which T1 wrote.\n" \
+	"    - T" source " < T1, because T1 read x = 1, which T" source " wrote" how ".\n" \
+	"    - T1 < T" h ", because T" h " read k = 1, which T1 wrote.\n" \
+	"    - T" h " < T" m ", because T" h " read y" s " = 2 from T" n ", and y" s ": 2 (T" n ") came before 1 (T" m ") [" fact "].\n" \
+	"    - However, T" m " < T" source ", because T" source " read p" s " = 1, which T" m " wrote: a contradiction!\n"
+
+static const char two_states[] = "{'id':'a','ops':[['w','x',1]]}\n{'id':'b','ops':[['w','x',1]]}\n{'id':'c','ops':[['w','x',2]]}\n{'id':'d','ops':[['w','x',2]]}\n"
+				 "{'id':'r','ops':[['r','x',1],['r','x',2]]}";
+
+static const struct row rows[] = {
+	{"an order that one edge settles is told on the spot",
+		lost,
+		"[[" WR("c", "a", "x", "0") "," WW("a", "c", "x") "],[" WR("c", "b", "x", "0") "," WW("b", "c", "x") "],"
+		"[" RW("a", "b", "x", "0", "'c'") "," RW("b", "a", "x", "0", "'c'") "]]",
+		"a and b both read x = 1 and both overwrote it.",
+		"  - T1 < T2, because T1 read x = 1 from T3, and x: 1 (T3) came before 3 (T2), as T2 read x = 1, which T3 wrote.\n"
+		"  - However, T2 < T1, because T2 read x = 1 from T3, and x: 1 (T3) came before 2 (T1), as T1 read x = 1, which T3 wrote: a contradiction!\n",
+		false},
+	{"an effect that the trace alone settles is no fact of its own",
+		forced,
+		"[[" RW("u", "b", "x", "0", "null") "," RW("b", "u", "y", "0", "null") "]]",
+		"u and b each overwrote what the other had read: u found x absent and wrote y = 1, b found y absent and wrote x = 1.",
+		"  - T1 < T2, because T1 found x absent, the initial state, before T2 wrote x = 1.\n"
+		"  - However, T2 < T1, because T2 found y absent, the initial state, before T1 wrote y = 1: a contradiction!\n",
+		false},
+	{"an effect is forced when the other one is impossible",
+		forced_of_two,
+		"[[" RW("v", "b", "x", "0", "null") "," RW("b", "v", "z", "1", "null") "],[" RW("u", "b", "x", "0", "null") "," RW("b", "u", "y", "0", "null") "]]",
+		"u and b each overwrote what the other had read: u found x absent and wrote y = 1, b found y absent and wrote x = 1.",
+		"  [1] T1 did not see the initial x. Otherwise\n"
+		"      - T1 < T2, if T1 found x absent, the initial state, before T2 wrote x = 1,\n"
+		"      - T2 < T1, because T2 found z absent, the initial state, before T1 wrote z = 1.\n"
+		"  [2] T1 took no effect, as T1 found x absent (not from the initial state [1]).\n"
+		"  [3] T3 took effect, as T4 read q = 1 from it (not from T1, which took no effect [2]).\n"
+		"  - T3 < T2, because T3 found x absent, the initial state, before T2 wrote x = 1 (T3 took effect [3]).\n"
+		"  - However, T2 < T3, because T2 found y absent, the initial state, before T3 wrote y = 1 (T3 took effect [3]): a contradiction!\n",
+		false},
+	{"other sources of a read are ruled out where it is told",
+		three_sources,
+		"[[" WR("a", "r", "x", "0") "," WR("r", "a", "y", "0") "],[" WR("b", "r", "x", "0") "," WR("r", "b", "y", "0") "],"
+		"[" WR("c", "r", "x", "0") "," WR("r", "c", "y", "0") "]]",
+		"c and r each saw a write of the other: r read x = 1, c read y = 1.",
+		"  - T1 < T2, because T2 read x = 1, which T1 wrote (not from T3, as T3 read y = 1, which T2 wrote; not from T4, as T4 read y = 1, which T2 wrote).\n"
+		"  - However, T2 < T1, because T1 read y = 1, which T2 wrote: a contradiction!\n",
+		false},
+	{"a read not from one source is from the other",
+		split_source,
+		"[[" RW("s", "a", "p", "2", "null") "," WR("a", "r", "x", "0") "," WR("r", "s", "m", "0") "],"
+		"[" RW("t", "b", "q", "1", "null") "," WR("b", "r", "x", "0") "," WR("r", "t", "m", "0") "]]",
+		"t missed b's q = 1, although b came before it by way of r.",
+		"  [1] T1 did not see T2's x = 1. Otherwise\n"
+		"      - T2 < T1, if T1 read x = 1, which T2 wrote,\n"
+		"      - T1 < T3, because T3 read m = 1, which T1 wrote,\n"
+		"      - T3 < T2, because T3 found p absent, the initial state, before T2 wrote p = 1.\n"
+		"  - T4 < T5, because T4 found q absent, the initial state, before T5 wrote q = 1.\n"
+		"  - T5 < T1, because T1 read x = 1, which T5 wrote (not from T2 [1]).\n"
+		"  - However, T1 < T4, because T4 read m = 1, which T1 wrote: a contradiction!\n",
+		false},
+	{"the sources of a read are cases side by side",
+		cases,
+		"[" SOURCE_CYCLES("a") "," SOURCE_CYCLES("b") "," SOURCE_CYCLES("c") "]",
+		"r read x = 1, and no write that it can have come from fits the other reads.",
+		CASE("a", "1", "2", "4", "3", "5", "6", "1", "saw T2's x = 1", " (assumed)")
+		CASE("b", "2", "7", "9", "8", "10", "11", "2", "saw T7's x = 1", " (assumed)")
+		CASE("c", "3", "15", "13", "12", "14", "16", "3", "saw none of these", " (no other is left)"),
+		false},
+	{"two states of one key stand for a proof with cases",
+		two_states,
+		"[[" RW("r", "c", "x", "0", "'a'") "," WR("c", "r", "x", "1") "],[" RW("r", "d", "x", "0", "'a'") "," WR("d", "r", "x", "1") "],"
+		"[" RW("r", "c", "x", "0", "'b'") "," WR("c", "r", "x", "1") "],[" RW("r", "d", "x", "0", "'b'") "," WR("d", "r", "x", "1") "],"
+		"[" RW("r", "a", "x", "1", "'c'") "," WR("a", "r", "x", "0") "],[" RW("r", "b", "x", "1", "'c'") "," WR("b", "r", "x", "0") "],"
+		"[" RW("r", "a", "x", "1", "'d'") "," WR("a", "r", "x", "0") "],[" RW("r", "b", "x", "1", "'d'") "," WR("b", "r", "x", "0") "]]",
+		"r read x = 1 and read x = 2, two states of one key.",
+		"  - T1 read x = 1 (operation 0) and read x = 2 (operation 1), and had not written x itself: it saw two versions.\n"
+		"  - Whichever of the two came first, T1 read it before the other one was written.\n"
+		"  - However, T1 read the other one too, after it was written: a contradiction!\n",
+		false},
+	{"what is not proved by the cycles is not claimed",
+		lost,
+		"[[" RW("b", "a", "x", "0", "'c'") "," WW("a", "b", "x") "],[" RW("a", "b", "x", "0", "'c'") "," WW("b", "a", "x") "]]",
+		"No order of the transactions fits what was read.",
+		"  - T1 < T2, because T1 read x = 1 from T3, and x: 1 (T3) came before 3 (T2).\n"
+		"  - However, T2 < T1, because x: 3 (T2) came before 2 (T1): a contradiction!\n"
+		"  (This is one case of many. The proof has 2 cycles, one of which is there in each case; --witness FILE has them all.)\n",
+		true},
+};
+
+static void with_quotes(char *out, size_t size, const char *text)
+{
+	assert_true(strlen(text) < size);
+	strcpy(out, text);
+	for (char *at = out; (at = strchr(at, '\'')) != NULL;)
+		*at = '"';
+}
+
+static void read_row(const struct row *row, struct kr_ctx *ctx, struct kr_history *h, struct kr_arena *arena, struct kr_certificate *cert)
+{
+	struct kr_witness_head head;
+	struct kr_err err;
+	char trace[4096], cycles[4096], line[4400];
+
+	kr_err_init(&err);
+	with_quotes(trace, sizeof trace, row->trace);
+	with_quotes(cycles, sizeof cycles, row->cycles);
+	assert_int_equal(read_trace_text(ctx, trace, strlen(trace), h, &err), KR_OK);
+	(void)snprintf(line, sizeof line, "{\"krait_witness\":1,\"trace\":\"t\",\"level\":\"ser\",\"order\":\"none\",\"verdict\":\"violated\",\"cycles\":%s}", cycles);
+	kr_arena_init(arena, &ctx->mem);
+	kr_certificate_init(cert, &ctx->mem);
+	if (kr_witness_read(h, arena, line, strlen(line), &head, cert, &err) != KR_OK)
+		fail_msg("the witness cannot be read: %s", err.text);
+	if (!row->unproved && kr_verify(ctx, h, cert, &err) != KR_OK)
+		fail_msg("the witness proves nothing: %s", err.text);
+}
+
+static void text_is(void **state)
+{
+	const struct row *row = *state;
+	struct kr_verdict verdict = {.outcome = KR_VIOLATED};
+	struct kr_report report = {.trace = "t", .verdict = &verdict};
+	struct kr_history h;
+	struct kr_analysis analysis;
+	struct kr_arena arena;
+	struct kr_ctx ctx;
+	struct kr_str out;
+
+	kr_ctx_init(&ctx, 0, 0);
+	read_row(row, &ctx, &h, &arena, &verdict.certificate);
+	assert_int_equal(kr_analyze(&ctx, &h, &analysis, NULL), KR_OK);
+	report.level = kr_level_find("ser", &report.order);
+	report.checker = kr_checker_for(report.level);
+	report.history = &h;
+	report.analysis = &analysis;
+	kr_str_init(&out, &ctx.mem);
+	kr_report_explain(&report, &out);
+	assert_false(out.failed);
+
+	char *end = strchr(out.at, '\n'), *then = strstr(out.at, "\nThen:\n"), *assumed = strstr(out.at, "\nAssumed:\n");
+
+	assert_true(end && then && assumed && then < assumed);
+	*end = *assumed = '\0';
+	assert_string_equal(out.at, row->sentence);
+	assert_string_equal(then + strlen("\nThen:\n"), row->then);
+
+	kr_str_done(&out);
+	kr_analysis_done(&analysis);
+	kr_certificate_done(&verdict.certificate);
+	kr_arena_done(&arena);
+	kr_history_done(&h);
+	assert_int_equal(ctx.mem.used, 0);
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[KR_COUNT(rows)];
+
+	for (size_t i = 0; i < KR_COUNT(rows); i++)
+		tests[i] = (struct CMUnitTest){.name = rows[i].name, .test_func = text_is, .initial_state = (void *)(uintptr_t)&rows[i]};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
