@@ -350,10 +350,11 @@ enum kr_status kr_choices_justify(const struct kr_choices *c, struct kr_proof *p
 	if (!spoken_of)
 		return KR_NOMEM;
 	mark_observations(proof, spoken_of);
+	bool no_cycle = proof->cycles.n == 0; /* then some observation has no candidate left */
 	for (uint32_t i = 0; i < c->ruled_out.n && !status; i++) {
 		kr_obs o = c->ruled_out.at[i].obs;
 		bool unsaid = !kr_ir_is_present(c->ir, asg->obs[o.i].txn) || asg->keys[asg->obs[o.i].key.i].open_initial;
-		if (spoken_of[o.i] || unsaid)
+		if (spoken_of[o.i] || unsaid || no_cycle)
 			status = kr_proof_rule_out(proof, c->ir, o, c->ruled_out.at[i].version);
 	}
 	kr_mem_free(mem, spoken_of, asg->nobs, 1);
