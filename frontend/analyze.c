@@ -112,35 +112,6 @@ static enum kr_status check_complements(const struct kr_work *w)
 	return KR_OK;
 }
 
-/* ---- known order ---- */
-
-/* Each list gives pairs of neighbours among the versions that there are. */
-static enum kr_status take_orders(struct kr_work *w)
-{
-	const struct kr_history *h = w->h;
-	struct kr_asg *asg = w->asg;
-
-	asg->orders = KR_NEW_ARRAY(&asg->arena, struct kr_asg_order, h->order_writers.n);
-	if (!asg->orders)
-		return KR_NOMEM;
-	for (uint32_t i = 0; i < h->version_orders.n; i++) {
-		const struct kr_version_order *list = &h->version_orders.at[i];
-		kr_version last = {KR_NONE};
-
-		for (uint32_t j = list->writer_first; j < list->writer_first + list->writer_count; j++) {
-			kr_version v = kr_asg_version_of(asg, h->order_writers.at[j], list->key);
-
-			KR_TRY(kr_ctx_tick(w->ctx));
-			if (v.i == KR_NONE)
-				continue;
-			if (last.i != KR_NONE)
-				asg->orders[asg->norders++] = (struct kr_asg_order){last, v};
-			last = v;
-		}
-	}
-	return KR_OK;
-}
-
 /* ---- the steps ---- */
 
 static enum kr_status run(struct kr_work *w)
@@ -156,7 +127,7 @@ static enum kr_status run(struct kr_work *w)
 	KR_TRY(kr_analyze_anomalies(w));
 	KR_TRY(kr_analyze_compact(w));
 	KR_TRY(check_complements(w));
-	KR_TRY(take_orders(w));
+	KR_TRY(kr_analyze_orders(w));
 	return give_names(w);
 }
 

@@ -76,6 +76,8 @@ enum kr_status kr_analyze_presence(struct kr_work *w);
 enum kr_status kr_analyze_anomalies(struct kr_work *w);
 /* Takes out what is no longer real, and numbers anew. */
 enum kr_status kr_analyze_compact(struct kr_work *w);
+/* Known orders of the versions that are left. */
+enum kr_status kr_analyze_orders(struct kr_work *w);
 
 /* Shared by the steps. */
 struct kr_effect kr_analyze_effect(const struct kr_operation *op);

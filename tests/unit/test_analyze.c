@@ -308,13 +308,13 @@ static void test_orders(void **state)
 	struct kr_analysis analysis;
 
 	make_history(&h, &ctx, "", txns);
-	tiny_order(&h, "x", "3 1 0"); /* 1 is unseen: its neighbours become adjacent */
+	tiny_order(&h, "x", "3 1 0"); /* 1 is unseen: its neighbours become adjacent, also those in the list that meets this one there */
 	tiny_order(&h, "y", "4 2");
 	tiny_order(&h, "x", "1 2");
 	assert_int_equal(kr_analyze(&ctx, &h, &analysis, NULL), KR_OK);
-	assert_int_equal(analysis.asg.norders, 2);
-	for (uint32_t i = 0; i < 2; i++) {
-		static const uint32_t expected[2][3] = {{3, 0, 0}, {4, 2, 1}};
+	assert_int_equal(analysis.asg.norders, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		static const uint32_t expected[3][3] = {{3, 2, 0}, {3, 0, 0}, {4, 2, 1}};
 		struct kr_asg_order order = analysis.asg.orders[i];
 
 		assert_int_equal(analysis.asg.versions[order.before.i].writer.i, expected[i][0]);

@@ -1,0 +1,158 @@
+/* Known orders of versions: pairs of neighbours in the lists that the trace gives, among the versions that there are.
+ *
+ * A transaction that took no effect has no version, but lists may meet in it: what one has before it comes before what another has after it. So behind
+ * each version that such a transaction follows, a search goes from list to list through those that took no effect, to the next versions.
+ * Right because the lists' order is closed under transitivity (the reader has seen to it that they agree); then pairs among the versions left have the same
+ * closure. Linear where all writers took effect; else a search per version that is followed by one that did not. */
+#include "frontend/analyze_work.h"
+
+#include "base/hash.h"
+#include "base/table.h"
+
+struct missing { /* a writer without a version, in the lists of one key */
+	kr_key key;
+	kr_txn writer;
+	uint32_t place;    /* into h->order_writers: where a list names it, the others through next_place */
+	uint32_t searched; /* by which search it was met last */
+};
+
+struct orders {
+	struct kr_work *w;
+	KR_VEC(struct missing) missing;
+	struct kr_table table;  /* (key, writer) -> missing */
+	uint32_t *next_place;   /* per place: the next one that names the same missing writer, or KR_NONE */
+	uint32_t *end;          /* per place: where its list ends */
+	KR_VEC(uint32_t) stack; /* missing writers met in the search at hand */
+	KR_VEC(struct kr_asg_order) pairs;
+	uint32_t searches;
+};
+
+static uint32_t find(const struct orders *o, kr_key key, kr_txn writer)
+{
+	uint32_t id;
+
+	for (kr_table_iter it = kr_table_find(&o->table, kr_hash_pair(key.i, writer.i)); (id = kr_table_next(&o->table, &it)) != KR_NONE;)
+		if (o->missing.at[id].key.i == key.i && o->missing.at[id].writer.i == writer.i)
+			return id;
+	return KR_NONE;
+}
+
+/* Notes that the list place `place` of `key` names a writer without a version. */
+static enum kr_status add_missing(struct orders *o, kr_key key, uint32_t place)
+{
+	struct kr_mem *mem = o->w->asg->mem;
+	kr_txn writer = o->w->h->order_writers.at[place];
+	uint32_t id = find(o, key, writer);
+
+	if (id == KR_NONE) {
+		id = o->missing.n;
+		if (!kr_table_reserve(mem, &o->table) || !kr_vec_push(mem, &o->missing, (struct missing){key, writer, KR_NONE, 0}))
+			return KR_NOMEM;
+		kr_table_insert(&o->table, kr_hash_pair(key.i, writer.i), id);
+	}
+	o->next_place[place] = o->missing.at[id].place;
+	o->missing.at[id].place = place;
+	return KR_OK;
+}
+
+static kr_version version_at(const struct orders *o, kr_key key, uint32_t place) { return kr_asg_version_of(o->w->asg, o->w->h->order_writers.at[place], key); }
+
+static enum kr_status find_missing(struct orders *o)
+{
+	const struct kr_history *h = o->w->h;
+
+	for (uint32_t i = 0; i < h->version_orders.n; i++) {
+		const struct kr_version_order *list = &h->version_orders.at[i];
+		for (uint32_t place = list->writer_first; place < list->writer_first + list->writer_count; place++) {
+			KR_TRY(kr_ctx_tick(o->w->ctx));
+			o->end[place] = list->writer_first + list->writer_count;
+			if (version_at(o, list->key, place).i == KR_NONE)
+				KR_TRY(add_missing(o, list->key, place));
+		}
+	}
+	return KR_OK;
+}
+
+/* What a list names at `place`, after `from`: a version makes a pair, a missing writer is to be searched. */
+static enum kr_status step(struct orders *o, kr_version from, kr_key key, uint32_t place)
+{
+	struct kr_mem *mem = o->w->asg->mem;
+	kr_version to = version_at(o, key, place);
+
+	if (to.i != KR_NONE)
+		return kr_vec_push(mem, &o->pairs, (struct kr_asg_order){from, to}) ? KR_OK : KR_NOMEM;
+
+	uint32_t id = find(o, key, o->w->h->order_writers.at[place]);
+
+	if (o->missing.at[id].searched == o->searches)
+		return KR_OK;
+	o->missing.at[id].searched = o->searches;
+	return kr_vec_push(mem, &o->stack, id) ? KR_OK : KR_NOMEM;
+}
+
+/* The pairs of the version at `place` with the next ones. */
+static enum kr_status pair_up(struct orders *o, kr_key key, uint32_t place)
+{
+	kr_version from = version_at(o, key, place);
+
+	if (from.i == KR_NONE || place + 1 == o->end[place])
+		return KR_OK;
+	o->searches++;
+	KR_TRY(step(o, from, key, place + 1));
+	while (o->stack.n > 0) {
+		uint32_t id = kr_vec_pop(&o->stack);
+		for (uint32_t p = o->missing.at[id].place; p != KR_NONE; p = o->next_place[p]) {
+			KR_TRY(kr_ctx_tick(o->w->ctx));
+			if (p + 1 < o->end[p])
+				KR_TRY(step(o, from, key, p + 1));
+		}
+	}
+	return KR_OK;
+}
+
+static enum kr_status make_pairs(struct orders *o)
+{
+	const struct kr_history *h = o->w->h;
+
+	for (uint32_t i = 0; i < h->version_orders.n; i++) {
+		const struct kr_version_order *list = &h->version_orders.at[i];
+		for (uint32_t place = list->writer_first; place < list->writer_first + list->writer_count; place++) {
+			KR_TRY(kr_ctx_tick(o->w->ctx));
+			KR_TRY(pair_up(o, list->key, place));
+		}
+	}
+	return KR_OK;
+}
+
+static enum kr_status take(struct orders *o)
+{
+	struct kr_asg *asg = o->w->asg;
+	uint32_t places = o->w->h->order_writers.n;
+
+	o->next_place = KR_NEW_ARRAY(&o->w->scratch, uint32_t, places);
+	o->end = KR_NEW_ARRAY(&o->w->scratch, uint32_t, places);
+	if (!o->next_place || !o->end)
+		return KR_NOMEM;
+	KR_TRY(find_missing(o));
+	KR_TRY(make_pairs(o));
+	asg->orders = KR_NEW_ARRAY(&asg->arena, struct kr_asg_order, o->pairs.n);
+	if (!asg->orders)
+		return KR_NOMEM;
+	for (uint32_t i = 0; i < o->pairs.n; i++)
+		asg->orders[i] = o->pairs.at[i];
+	asg->norders = o->pairs.n;
+	return KR_OK;
+}
+
+enum kr_status kr_analyze_orders(struct kr_work *w)
+{
+	struct kr_mem *mem = w->asg->mem;
+	struct orders o = {.w = w};
+	enum kr_status status = take(&o);
+
+	kr_vec_done(mem, &o.missing);
+	kr_vec_done(mem, &o.stack);
+	kr_vec_done(mem, &o.pairs);
+	kr_table_done(mem, &o.table);
+	return status;
+}
