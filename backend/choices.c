@@ -341,6 +341,17 @@ static void mark_observations(const struct kr_proof *proof, uint8_t *spoken_of)
 	}
 }
 
+/* No candidate of o has a variable: the facts alone refute. */
+static bool has_variable(const struct kr_choices *c, kr_obs o)
+{
+	kr_version v;
+	for (kr_candidates it = kr_asg_candidates(c->ir->asg, o); kr_asg_next(c->ir->asg, &it, &v);) {
+		if (source_literal(c, o, v).i != KR_NONE)
+			return true;
+	}
+	return false;
+}
+
 enum kr_status kr_choices_justify(const struct kr_choices *c, struct kr_proof *proof)
 {
 	const struct kr_asg *asg = c->ir->asg;
@@ -350,11 +361,10 @@ enum kr_status kr_choices_justify(const struct kr_choices *c, struct kr_proof *p
 	if (!spoken_of)
 		return KR_NOMEM;
 	mark_observations(proof, spoken_of);
-	bool no_cycle = proof->cycles.n == 0; /* then some observation has no candidate left */
 	for (uint32_t i = 0; i < c->ruled_out.n && !status; i++) {
 		kr_obs o = c->ruled_out.at[i].obs;
 		bool unsaid = !kr_ir_is_present(c->ir, asg->obs[o.i].txn) || asg->keys[asg->obs[o.i].key.i].open_initial;
-		if (spoken_of[o.i] || unsaid || no_cycle)
+		if (spoken_of[o.i] || unsaid || !has_variable(c, o))
 			status = kr_proof_rule_out(proof, c->ir, o, c->ruled_out.at[i].version);
 	}
 	kr_mem_free(mem, spoken_of, asg->nobs, 1);

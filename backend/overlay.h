@@ -32,6 +32,8 @@ enum kr_status kr_overlay_add(struct kr_overlay *o, struct kr_link link); /* lin
 /* Fills order and rank, keeping to `prefer` where edges allow. */
 enum kr_status kr_overlay_sort(struct kr_overlay *o);
 
+static inline bool kr_overlay_acyclic(const struct kr_overlay *o) { return o->norder == o->ir->nnodes; } /* after a sort */
+
 /* After a sort that found no full order: appends up to `most` short cycles to the proof, each as a closed cycle, with few chosen edges. At least one is found. */
 enum kr_status kr_overlay_cycles(struct kr_overlay *o, struct kr_proof *proof, uint32_t most);
 

@@ -391,3 +391,14 @@ enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choi
 	}
 	return status;
 }
+
+enum kr_status kr_candidate_answer(const struct kr_candidate *w, const kr_node *order, struct kr_answer *answer)
+{
+	answer->outcome = KR_SATISFIED;
+	for (uint32_t i = 0; i < w->ir->nnodes; i++) {
+		kr_txn t = kr_ir_txn(w->ir, order[i]);
+		if (t.i != KR_NONE && w->active[t.i] && !kr_vec_push(&w->ir->ctx->mem, &answer->order, order[i]))
+			return KR_NOMEM;
+	}
+	return KR_OK;
+}

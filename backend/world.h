@@ -2,6 +2,7 @@
 #ifndef KR_BACKEND_WORLD_H
 #define KR_BACKEND_WORLD_H
 
+#include "backend/backend.h"
 #include "backend/choices.h"
 #include "backend/overlay.h"
 #include "backend/schedule.h"
@@ -35,6 +36,9 @@ enum kr_status kr_candidate_choose(struct kr_candidate *w, const struct kr_choic
 /* When w->chosen is acyclic: schedules everything. w->forced == 0: w->order is a world. Otherwise fills w->whole with the edges of the world that the order suggests, and sorts it:
  * when that is acyclic, its order is a world. */
 enum kr_status kr_candidate_complete(struct kr_candidate *w);
+
+/* The order is a world: the level is satisfied. */
+enum kr_status kr_candidate_answer(const struct kr_candidate *w, const kr_node *order, struct kr_answer *answer);
 
 /* Two observations that saw an untold initial value as two different values: their sources become choices (which cannot both hold). *found tells whether there were any. */
 enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choices *c, bool *found);

@@ -21,17 +21,6 @@ struct search {
 	struct kr_solver *sat;
 };
 
-static enum kr_status take_order(struct search *s, const kr_node *order)
-{
-	s->answer->outcome = KR_SATISFIED;
-	for (uint32_t i = 0; i < s->ir->nnodes; i++) {
-		kr_txn t = kr_ir_txn(s->ir, order[i]);
-		if (t.i != KR_NONE && s->world.active[t.i] && !kr_vec_push(&s->ir->ctx->mem, &s->answer->order, order[i]))
-			return KR_NOMEM;
-	}
-	return KR_OK;
-}
-
 /* The presence of open transactions on the cycle becomes a choice, too. */
 static enum kr_status ground_cycle(struct search *s, struct kr_cycle cycle)
 {
@@ -63,8 +52,6 @@ static enum kr_status learn(struct search *s, struct kr_overlay *graph)
 	return status ? status : forbid_cycles(s, first);
 }
 
-static bool acyclic(const struct kr_overlay *graph) { return graph->norder == graph->ir->nnodes; }
-
 /* Completes the candidate; *done when it is a world, else the reasons why it is not have become clauses. */
 static enum kr_status complete(struct search *s, bool *done)
 {
@@ -75,17 +62,17 @@ static enum kr_status complete(struct search *s, bool *done)
 		return status;
 	if (w->forced == 0) {
 		*done = true;
-		return take_order(s, w->order);
+		return kr_candidate_answer(w, w->order, s->answer);
 	}
 	status = kr_candidate_disagreements(w, &s->choices, &disagree);
 	if (status)
 		return status;
-	if (!acyclic(&w->whole))
+	if (!kr_overlay_acyclic(&w->whole))
 		return learn(s, &w->whole);
 	if (disagree)
 		return KR_OK;
 	*done = true;
-	return take_order(s, w->whole.order);
+	return kr_candidate_answer(w, w->whole.order, s->answer);
 }
 
 static enum kr_status ask(struct search *s, bool *done)
@@ -113,7 +100,7 @@ static enum kr_status search(struct search *s)
 	enum kr_status status = kr_candidate_begin(&s->world, &s->choices);
 	while (!status && !done) {
 		status = kr_candidate_choose(&s->world, &s->choices);
-		if (!status && acyclic(&s->world.chosen))
+		if (!status && kr_overlay_acyclic(&s->world.chosen))
 			status = complete(s, &done);
 		else if (!status)
 			status = learn(s, &s->world.chosen);

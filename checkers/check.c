@@ -91,13 +91,15 @@ static bool has_sessions(const struct kr_asg *asg)
 }
 
 /* An order only adds edges, so a world of the stronger order is a world of the weaker one, and it is found far more easily: sessions are chains, and little is left to choose.
- * Plain levels are therefore tried with session order first; a violation there says nothing and is dropped. */
+ * Plain levels are therefore tried with session order first, without search; anything but a world says nothing and is dropped. */
 static enum kr_status decide_graph(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_check_options *options, struct kr_verdict *out,
 	struct kr_err *err)
 {
 	bool by_hand = options->passes || options->backend || options->pass_options.dump_after;
 	if (options->order == KR_ORDER_NONE && !by_hand && has_sessions(&analysis->asg)) {
-		enum kr_status status = decide_order(ctx, analysis, options, KR_ORDER_SESSION, out, err);
+		struct kr_check_options attempt = *options;
+		attempt.backend = "greedy";
+		enum kr_status status = decide_order(ctx, analysis, &attempt, KR_ORDER_SESSION, out, err);
 		if (status || out->outcome == KR_SATISFIED)
 			return status;
 		kr_certificate_done(&out->certificate);

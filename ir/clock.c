@@ -181,24 +181,30 @@ static void propagate(const struct kr_ir *ir, struct kr_clock *c, uint32_t node,
 	}
 }
 
-bool kr_clock_take(struct kr_ir *ir, kr_node *node, uint64_t *changed)
+bool kr_clock_pending(struct kr_clock *c)
 {
-	struct kr_clock *c = ir->clock;
 	uint32_t words = (uint32_t)KR_BITS_WORDS(c->nnodes);
 	for (uint32_t w = c->cursor / 64; w < words; w++) {
-		if (!c->pending[w])
-			continue;
-		uint32_t rank = w * 64 + (uint32_t)__builtin_ctzll(c->pending[w]);
-		kr_bits_clear(c->pending, rank);
-		c->cursor = rank;
-		node->i = c->by_rank[rank];
-		memcpy(changed, changed_of(c, node->i), c->words * sizeof *changed);
-		memset(changed_of(c, node->i), 0, c->words * sizeof *changed);
-		propagate(ir, c, node->i, changed);
-		return true;
+		if (c->pending[w]) {
+			c->cursor = w * 64 + (uint32_t)__builtin_ctzll(c->pending[w]);
+			return true;
+		}
 	}
 	c->cursor = c->nnodes;
 	return false;
+}
+
+bool kr_clock_take(struct kr_ir *ir, kr_node *node, uint64_t *changed)
+{
+	struct kr_clock *c = ir->clock;
+	if (!kr_clock_pending(c))
+		return false;
+	kr_bits_clear(c->pending, c->cursor);
+	node->i = c->by_rank[c->cursor];
+	memcpy(changed, changed_of(c, node->i), c->words * sizeof *changed);
+	memset(changed_of(c, node->i), 0, c->words * sizeof *changed);
+	propagate(ir, c, node->i, changed);
+	return true;
 }
 
 void kr_clock_touch(struct kr_clock *c, kr_node node)

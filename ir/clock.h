@@ -43,6 +43,9 @@ void kr_clock_edge(struct kr_clock *c, kr_node from, kr_node to);
  * pending: then all clocks are exact. Stop when c->cyclic is set. */
 bool kr_clock_take(struct kr_ir *ir, kr_node *node, uint64_t *changed);
 
+/* Is any node pending? */
+bool kr_clock_pending(struct kr_clock *c);
+
 /* Marks all chains of a node as changed and the node as pending. */
 void kr_clock_touch(struct kr_clock *c, kr_node node);
 

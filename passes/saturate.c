@@ -24,17 +24,6 @@ static enum kr_status drain(struct kr_saturation *s, uint64_t *changed)
 	return KR_OK;
 }
 
-/* Where an untold initial value has become known, open observations of the key have lost a candidate without any clock moving. */
-static void touch_open(struct kr_saturation *s)
-{
-	const struct kr_asg *asg = s->ir->asg;
-	s->rebound = false;
-	for (uint32_t o = 0; o < asg->nobs; o++) {
-		if (s->ir->source[o].i == KR_NONE && s->bound[asg->obs[o].key.i] != KR_NONE)
-			kr_clock_touch(s->ir->clock, kr_ir_in(s->ir, KR_WR, asg->obs[o].txn));
-	}
-}
-
 /* A cycle in which only untracked nodes take part does not show in the clocks. */
 static enum kr_status find_untracked_cycle(struct kr_ir *ir, bool *cyclic)
 {
@@ -54,11 +43,12 @@ static enum kr_status saturate(struct kr_saturation *s, enum kr_change *change)
 		return KR_NOMEM;
 	enum kr_status status;
 	do {
-		touch_open(s);
-		status = s->arrived ? kr_saturation_link_given(s) : KR_OK;
-		if (!status)
-			status = drain(s, changed);
-	} while (!status && (s->rebound || s->arrived) && !s->conflict && ir->clock->cyclic.i == KR_NONE);
+		status = drain(s, changed);
+		if (!status && s->arrived)
+			status = kr_saturation_link_given(s);
+		if (!status && !s->conflict && ir->clock->cyclic.i == KR_NONE)
+			status = kr_saturation_sweep(s);
+	} while (!status && (s->settled || s->arrived || kr_clock_pending(ir->clock)) && !s->conflict && ir->clock->cyclic.i == KR_NONE);
 	kr_mem_free(&ir->ctx->mem, changed, ir->clock->words, sizeof *changed);
 	bool cyclic = ir->clock->cyclic.i != KR_NONE;
 	if (!status && !s->conflict && !cyclic)

@@ -20,7 +20,7 @@ struct kr_saturation {
 	uint32_t *reader_next;          /* per observation */
 	kr_version (*watch)[2];         /* per observation: two candidates believed possible while it is open; KR_NONE: never looked */
 	uint32_t *bound;                /* per key with an untold initial value: the set of the observations that saw it, KR_NONE: none yet */
-	bool rebound;                   /* some key was bound since open observations were last looked at */
+	bool settled;                   /* some source became known since open observations were last looked at together */
 	bool arrived;                   /* some transaction became present since given orders were last looked at */
 	uint8_t *begun;                 /* per transaction: its part in the graph has been looked at once */
 	bool changed;
@@ -32,6 +32,9 @@ void kr_saturation_done(struct kr_saturation *s);
 
 /* Records that o saw a version. */
 void kr_saturation_saw(struct kr_saturation *s, kr_obs o, kr_version seen);
+
+/* Looks at every open observation again: what rules a candidate out may be the clock of its writer, not of the observer, or what an untold initial value turned out to be. */
+enum kr_status kr_saturation_sweep(struct kr_saturation *s);
 
 /* Given version orders of transactions that have become present. O(versions + orders). */
 enum kr_status kr_saturation_link_given(struct kr_saturation *s);

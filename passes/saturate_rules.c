@@ -208,7 +208,7 @@ static enum kr_status settle(struct kr_saturation *s, kr_obs o, kr_version v)
 	ir->source[o.i] = v;
 	ir->source_age[o.i] = ir->edges.n;
 	kr_saturation_saw(s, o, v);
-	s->changed = true;
+	s->changed = s->settled = true;
 	enum kr_status status = KR_OK;
 	if (w.i != KR_NONE) {
 		if (!kr_ir_is_present(ir, w)) {
@@ -271,6 +271,20 @@ static enum kr_status narrow(struct kr_saturation *s, kr_obs o)
 	if (found == 2)
 		return KR_OK;
 	return found == 1 ? settle(s, o, watch[0]) : refute(s, o);
+}
+
+enum kr_status kr_saturation_sweep(struct kr_saturation *s)
+{
+	const struct kr_asg *asg = s->ir->asg;
+	s->settled = false;
+	for (uint32_t o = 0; o < asg->nobs && !s->conflict; o++) {
+		if (s->ir->source[o].i != KR_NONE || !kr_ir_is_present(s->ir, asg->obs[o].txn))
+			continue;
+		enum kr_status status = narrow(s, (kr_obs){o});
+		if (status)
+			return status;
+	}
+	return KR_OK;
 }
 
 enum kr_status kr_saturation_visit(struct kr_saturation *s, kr_txn t, const uint64_t *changed)
