@@ -185,7 +185,7 @@ static enum kr_status write_texts(krait_verdict *v, const krait_history *h, cons
 	if (found->outcome == KR_UNDECIDED)
 		memcpy(v->reason, found->reason, sizeof v->reason);
 	kr_report_explain(&r, &v->explanation);
-	kr_report_json(&r, false, &v->json);
+	kr_report_json(&r, (struct kr_json_extras){0}, &v->json);
 	if (found->outcome != KR_UNDECIDED)
 		kr_witness_print(&h->history, &head, &found->certificate, &v->witness);
 	return v->explanation.failed || v->json.failed || v->witness.failed ? KR_NOMEM : KR_OK;

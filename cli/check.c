@@ -111,7 +111,10 @@ static int run_check(const struct kr_args *args)
 
 	if (status == KR_EXIT_SATISFIED)
 		status = check_all(args, &run);
-	if (!kr_file_close(&run.dot) | !kr_file_close(&run.witness))
+	bool closed = kr_file_close(&run.dot);
+
+	closed = kr_file_close(&run.witness) && closed;
+	if (!closed)
 		status = kr_exit_worst(status, KR_EXIT_FAILED);
 	kr_vec_done(args->mem, &run.asked);
 	return status;

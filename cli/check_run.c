@@ -26,7 +26,7 @@ static void dump(void *data, const char *pass, const struct kr_ir *ir)
 static void format_report(const struct kr_check_run *run, const struct kr_report *r, struct kr_str *out)
 {
 	if (run->json) {
-		kr_report_json(r, run->stats, out);
+		kr_report_json(r, (struct kr_json_extras){run->explain, run->stats}, out);
 		kr_str_add(out, "\n");
 		return;
 	}

@@ -100,7 +100,19 @@ static void add_sizes(const struct kr_report *r, struct kr_str *out)
 	kr_str_format(out, ", \"seconds\": %.6f, \"peak_mib\": %llu", r->seconds, (unsigned long long)r->peak_mib);
 }
 
-void kr_report_json(const struct kr_report *r, bool stats, struct kr_str *out)
+static void add_explanation(const struct kr_report *r, struct kr_str *out)
+{
+	struct kr_str text;
+
+	kr_str_init(&text, out->mem);
+	kr_report_explain(r, &text);
+	kr_str_add(out, ", ");
+	add_name(out, "explanation", kr_str_text(&text));
+	out->failed |= text.failed;
+	kr_str_done(&text);
+}
+
+void kr_report_json(const struct kr_report *r, struct kr_json_extras extras, struct kr_str *out)
 {
 	enum kr_outcome outcome = kr_report_outcome(r);
 	const char *reason = kr_report_reason(r);
@@ -122,7 +134,9 @@ void kr_report_json(const struct kr_report *r, bool stats, struct kr_str *out)
 	if (outcome == KR_VIOLATED)
 		add_anomaly(r, out);
 	add_sizes(r, out);
-	if (stats) {
+	if (extras.explanation)
+		add_explanation(r, out);
+	if (extras.stats) {
 		kr_str_add(out, ", \"stats\": ");
 		kr_report_run_stats_json(r, out);
 	}

@@ -39,8 +39,9 @@ void kr_report_sentence(const struct kr_report *r, struct kr_str *out);
 /* "TRACE<TAB>LEVEL<TAB>VERDICT[<TAB>ANOMALY]" and a newline; with `colour` the verdict between terminal escapes. */
 void kr_report_line(const struct kr_report *r, bool colour, struct kr_str *out);
 
-/* One JSON object on one line (docs/cli.md), without a newline; `stats` adds the field "stats". */
-void kr_report_json(const struct kr_report *r, bool stats, struct kr_str *out);
+/* One JSON object on one line (docs/cli.md), without a newline; with the fields "explanation" and "stats" if asked for. */
+struct kr_json_extras { bool explanation, stats; };
+void kr_report_json(const struct kr_report *r, struct kr_json_extras extras, struct kr_str *out);
 
 /* The verdict in words (docs/cli.md), several lines. */
 void kr_report_explain(const struct kr_report *r, struct kr_str *out);

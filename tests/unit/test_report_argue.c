@@ -201,7 +201,7 @@ static void write_all(const struct violated *v, struct kr_str *out)
 	};
 
 	kr_report_line(&r, false, out);
-	kr_report_json(&r, true, out);
+	kr_report_json(&r, (struct kr_json_extras){true, true}, out);
 	kr_report_explain(&r, out);
 	kr_report_dot(&r, out);
 	kr_report_run_stats(&r, out);
