@@ -332,9 +332,15 @@ enum kr_status kr_choices_forbid(struct kr_choices *c, const struct kr_proof *pr
 	return status ? status : end_clause(c, index);
 }
 
-/* Per observation: does the proof speak of it? */
-static void mark_observations(const struct kr_proof *proof, uint8_t *spoken_of)
+/* Per observation: does the proof speak of it, or does it tell that an open transaction took effect? */
+static void mark_observations(const struct kr_choices *c, const struct kr_proof *proof, uint8_t *spoken_of)
 {
+	for (uint32_t i = 0; i < c->all.n; i++) {
+		const struct kr_choice *x = &c->all.at[i];
+		kr_txn w = x->obs.i == KR_NONE ? (kr_txn){KR_NONE} : c->ir->asg->versions[x->a.i].writer;
+		if (w.i != KR_NONE && !kr_ir_is_present(c->ir, w))
+			spoken_of[x->obs.i] = 1;
+	}
 	for (uint32_t i = 0; i < proof->links.n; i++) {
 		if (proof->links.at[i].obs.i != KR_NONE)
 			spoken_of[proof->links.at[i].obs.i] = 1;
@@ -360,7 +366,7 @@ enum kr_status kr_choices_justify(const struct kr_choices *c, struct kr_proof *p
 	uint8_t *spoken_of = kr_mem_alloc(mem, asg->nobs, 1);
 	if (!spoken_of)
 		return KR_NOMEM;
-	mark_observations(proof, spoken_of);
+	mark_observations(c, proof, spoken_of);
 	for (uint32_t i = 0; i < c->ruled_out.n && !status; i++) {
 		kr_obs o = c->ruled_out.at[i].obs;
 		bool unsaid = !kr_ir_is_present(c->ir, asg->obs[o.i].txn) || asg->keys[asg->obs[o.i].key.i].open_initial;
