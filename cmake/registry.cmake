@@ -2,9 +2,10 @@
 #
 # A module is a file NAME.c with a line `const struct kr_T kr_T_NAME = {` (with
 # `-` in NAME written `_`). The table `kr_T_registry` lists the folder's modules
-# in the order of their names, closed by NULL; `kr_T_registry_count` counts them.
-# Files without such a line are ordinary sources. A descriptor that would be
-# dropped in silence (wrong name, folder or spelling) stops the configuration.
+# in the order of their names, closed by NULL; `kr_T_registry_count` counts them;
+# FOLDER/T.h declares both. Files without such a line are ordinary
+# sources. A descriptor that would be dropped in silence (wrong name, folder or
+# spelling) stops the configuration.
 set(KR_TYPE_frontend format)
 set(KR_TYPE_passes pass)
 set(KR_TYPE_backend backend)
@@ -68,9 +69,6 @@ function(kr_registry folder sources out)
 #include <stddef.h>
 
 @externs@
-extern const struct kr_@type@ *const kr_@type@_registry[];
-extern const size_t kr_@type@_registry_count;
-
 const struct kr_@type@ *const kr_@type@_registry[] = {
 @entries@    NULL,
 };
