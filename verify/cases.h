@@ -29,7 +29,7 @@ struct kr_cases {
 	struct kr_mem *mem;
 	KR_VEC(struct kr_choice) choices; /* a choice's index is its variable */
 	KR_VEC(struct kr_sight) sights;   /* observations whose candidates matter */
-	KR_VEC(kr_txn) txns;              /* unknown transactions that became choices, whose observers are not yet brought in */
+	KR_VEC(kr_txn) txns;              /* unknown transactions that became choices: what needs them, and what they need, is not yet brought in */
 	KR_VEC(kr_key) keys;              /* the same for keys of untold initial value */
 	bool *is_brought;                 /* per key: it is or was in keys; NULL where all initial values are told */
 	KR_VEC(uint32_t) clause;          /* being built */

@@ -4,8 +4,9 @@
  * trace gives it if it does; an untold initial value is one value. Choices that no edge names are not made variables: as sources they would
  * only occur in "has a source", so a committed writer or a told initial version among them makes that true, and an unknown writer stands there
  * by its taking effect. For the same reason nothing need say that an observation has only one source: guards deny sources, so a solution
- * with two is one with either. An unknown transaction brings in the observations that may have seen it, and a key whose untold initial value
- * matters all of its observations: others say nothing that could not be met. Cost: near linear in the certificate and what it brings in. */
+ * with two is one with either. An unknown transaction brings in the observations that may have seen it and its own, of which two may need an
+ * untold initial value to be different ones; a key whose untold initial value matters, all of its observations. Cost: near linear in the
+ * certificate and what it brings in. */
 #include "verify/cases.h"
 
 #include "base/hash.h"
@@ -228,15 +229,21 @@ static enum kr_status bring_in(struct kr_cases *c, uint32_t low, uint32_t high)
 	return KR_OK;
 }
 
-/* The observations that may have seen what operation `index` of an unknown transaction left. */
+/* The observations that may have seen what operation `index` of an unknown transaction left, and its own. */
 static enum kr_status bring_in_op(struct kr_cases *c, kr_txn t, uint32_t index)
 {
 	const struct kr_history *h = c->v->h;
 	const struct kr_facts *f = &c->facts;
 	const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
-	uint32_t effects = kr_effect_count(h, op);
+	uint32_t seen = kr_saw_count(h, op), effects = kr_effect_count(h, op), id;
 	enum kr_status status = KR_OK;
 
+	for (uint32_t i = 0; status == KR_OK && i < seen; i++) {
+		kr_key k = kr_saw_key(h, op, i);
+		struct kr_saw saw = kr_saw_at(h, op, i);
+		if ((saw.test == KR_SAW_VALUE || saw.test == KR_SAW_OTHER) && !kr_facts_grows(f, k) && kr_facts_external(f, k, t, index))
+			status = kr_cases_sight(c, &(struct kr_sight){t, index, k, saw}, &id);
+	}
 	for (uint32_t i = 0; status == KR_OK && i < effects; i++) {
 		kr_key k = kr_effect_at(h, op, i).key;
 		const struct kr_fact_version *version = kr_facts_version(f, k, t);
