@@ -2,17 +2,25 @@
  *
  * A work-list closes three rules that hold in every world: an unknown transaction with an observation that has no candidate is absent, and its versions
  * are candidates no more; the one candidate of a present transaction's observation is real, so its writer is present; and if a committed
- * transaction's one candidate is a key's untold initial version, the initial value is the one seen. Then what no present transaction can have seen, directly or through others, is absent:
- * taking those transactions out of a world leaves every source in place and only removes edges, so no world is lost that matters (docs/asg.md).
+ * transaction's one candidate is a key's untold initial version, the initial value is the one seen (and an unknown transaction that needs it to be
+ * two values is absent). Then what no present transaction can have seen, directly or through others, is absent: taking those transactions out of a
+ * world leaves every source in place and only removes edges, so no world is lost that matters (docs/asg.md).
  * Cost: linear; a set's observers are looked at only when it is down to two candidates, one and none. The sets "any value but this" of one key are
  * looked at together, once per batch of versions lost. The second rule is not applied to them: they hold nearly everything. */
 #include "frontend/analyze_work.h"
 
 #include "base/bits.h"
+#include "base/hash.h"
 
 #include <string.h>
 
 typedef KR_VEC(uint32_t) id_stack;
+
+struct need {
+	kr_key key;
+	kr_txn txn;
+	uint32_t set;
+};
 
 struct closure {
 	struct kr_work *w;
@@ -21,6 +29,8 @@ struct closure {
 	uint32_t (*last)[2];                   /* per set: KR_NONE, or the last two that may be real; of a complement: how many were left when last looked at */
 	uint64_t *dirty;                       /* keys in `keys` */
 	id_stack absent, present, sets, keys;  /* work to do, in this order */
+	KR_VEC(struct need) needs;             /* what unknown transactions need untold initial values to be */
+	struct kr_table need_table;
 };
 
 uint32_t kr_analyze_candidates(const struct kr_work *w, const struct kr_observation *o)
@@ -118,6 +128,24 @@ static kr_version only_candidate(struct closure *c, const struct kr_observation 
 	return (kr_version){KR_NONE};
 }
 
+/* Only the untold initial version explains what an unknown transaction saw: if that needs it to be two values, the transaction is absent. */
+static enum kr_status need_initial(struct closure *c, const struct kr_observation *o)
+{
+	struct kr_mem *mem = c->w->asg->mem;
+	uint64_t hash = kr_hash_pair(o->key.i, o->txn.i);
+	uint32_t id;
+
+	for (kr_table_iter it = kr_table_find(&c->need_table, hash); (id = kr_table_next(&c->need_table, &it)) != KR_NONE;) {
+		const struct need *n = &c->needs.at[id];
+		if (n->key.i == o->key.i && n->txn.i == o->txn.i)
+			return n->set == o->set ? KR_OK : make_absent(c, o->txn);
+	}
+	if (!kr_table_reserve(mem, &c->need_table) || !kr_vec_push(mem, &c->needs, (struct need){o->key, o->txn, o->set}))
+		return KR_NOMEM;
+	kr_table_insert(&c->need_table, hash, c->needs.n - 1);
+	return KR_OK;
+}
+
 static enum kr_status look_at(struct closure *c, uint32_t observation)
 {
 	struct kr_asg *asg = c->w->asg;
@@ -132,13 +160,20 @@ static enum kr_status look_at(struct closure *c, uint32_t observation)
 
 	if (n == 0 && txn->outcome_unknown)
 		return make_absent(c, o->txn); /* if it was thought to be present, a committed transaction needs it: that one has an anomaly */
-	if (n != 1 || txn->presence != KR_PRESENT || asg->sets[o->set].complement)
+
+	bool may_need = txn->outcome_unknown && asg->keys[o->key.i].open_initial;
+
+	if (n != 1 || (txn->presence != KR_PRESENT && !may_need) || asg->sets[o->set].complement)
 		return KR_OK;
 
 	kr_version v = only_candidate(c, o);
 
 	if (v.i == KR_NONE)
 		return KR_OK; /* looked at again when the count is put right */
+	if (may_need && kr_asg_is_initial(asg, v))
+		return need_initial(c, o);
+	if (txn->presence != KR_PRESENT)
+		return KR_OK;
 	if (kr_asg_is_initial(asg, v))
 		return asg->keys[o->key.i].open_initial && !txn->outcome_unknown ? make_initial(c, o->key, o->set) : KR_OK;
 	return asg->txns[asg->versions[v.i].writer.i].presence == KR_OPEN ? make_present(c, asg->versions[v.i].writer) : KR_OK;
@@ -382,6 +417,8 @@ enum kr_status kr_analyze_presence(struct kr_work *w)
 	kr_vec_done(mem, &c.present);
 	kr_vec_done(mem, &c.sets);
 	kr_vec_done(mem, &c.keys);
+	kr_vec_done(mem, &c.needs);
+	kr_table_done(mem, &c.need_table);
 	kr_arena_done(&c.tmp);
 	if (status || !w->any_open)
 		return status;

@@ -2,7 +2,8 @@
  *
  * Starts from "all are possible" and takes away a transaction when it contradicts itself or made an observation that no version still possible
  * explains; that can take the last explanation from others, so their observations are looked at again. A committed observation that only
- * the initial version can explain tells what its untold value is, or is not. What is left is the greatest solution, so that what was
+ * the initial version can explain tells what its untold value is, or is not; an unknown transaction that needs it to be two values is
+ * impossible. What is left is the greatest solution, so that what was
  * taken away is absent from every world. Per value of a key it counts the versions still possible; observations of a value are looked at
  * again only when one or none is left. Cost: near linear in observations. */
 #include "base/hash.h"
@@ -13,11 +14,19 @@ struct counts {
 	uint32_t *of_group; /* the same per value: at the group's first index in by_value */
 };
 
+struct need {
+	kr_key key;
+	kr_txn txn;
+	kr_value value;
+};
+
 struct excluding {
 	struct kr_facts *f;
 	struct kr_ctx *ctx;
 	struct counts live;
-	KR_VEC(kr_txn) queue; /* taken away, their versions not yet uncounted */
+	KR_VEC(kr_txn) queue;      /* taken away, their versions not yet uncounted */
+	KR_VEC(struct need) needs; /* what unknown transactions need untold initial values to be */
+	struct kr_table need_table;
 };
 
 static enum kr_status take_away(struct excluding *e, kr_txn t)
@@ -74,6 +83,23 @@ static enum kr_status deny(struct kr_facts *f, kr_key k, kr_value value, bool *a
 	return KR_OK;
 }
 
+/* Notes that an unknown transaction needs the untold initial value of the key to be `value`: it is impossible if it needs another one, too. */
+static enum kr_status need(struct excluding *e, const struct kr_fact_sight *s)
+{
+	uint64_t hash = kr_hash_pair(s->key.i, s->txn.i);
+	uint32_t id;
+
+	for (kr_table_iter it = kr_table_find(&e->need_table, hash); (id = kr_table_next(&e->need_table, &it)) != KR_NONE;) {
+		const struct need *n = &e->needs.at[id];
+		if (n->key.i == s->key.i && n->txn.i == s->txn.i)
+			return n->value.i == s->value.i ? KR_OK : take_away(e, s->txn);
+	}
+	if (!kr_table_reserve(&e->ctx->mem, &e->need_table) || !kr_vec_push(&e->ctx->mem, &e->needs, (struct need){s->key, s->txn, s->value}))
+		return KR_NOMEM;
+	kr_table_insert(&e->need_table, hash, e->needs.n - 1);
+	return KR_OK;
+}
+
 /* Looks at one observation. *pinned is set when it told something new of an initial value. */
 static enum kr_status look_at(struct excluding *e, const struct kr_fact_sight *s, bool *pinned)
 {
@@ -81,8 +107,11 @@ static enum kr_status look_at(struct excluding *e, const struct kr_fact_sight *s
 
 	if (f->impossible[s->txn.i] || explanations(e, s) > 0)
 		return KR_OK;
-	if (f->h->txns.at[s->txn.i].status == KR_UNKNOWN)
-		return initial_explains(f, s) ? KR_OK : take_away(e, s->txn);
+	if (f->h->txns.at[s->txn.i].status == KR_UNKNOWN) {
+		if (!initial_explains(f, s))
+			return take_away(e, s->txn);
+		return f->untold && !s->other ? need(e, s) : KR_OK;
+	}
 	if (f->untold && s->other)
 		return deny(f, s->key, s->value, pinned);
 	if (f->untold && add_pin(f, s->key, s->value))
@@ -250,5 +279,7 @@ enum kr_status kr_facts_exclude(struct kr_facts *f, struct kr_ctx *ctx)
 	kr_mem_free(mem, e.live.of_key, nkeys, sizeof *e.live.of_key);
 	kr_mem_free(mem, e.live.of_group, f->count, sizeof *e.live.of_group);
 	kr_vec_done(mem, &e.queue);
+	kr_vec_done(mem, &e.needs);
+	kr_table_done(mem, &e.need_table);
 	return status;
 }
