@@ -7,6 +7,9 @@
 
 #include "checkers/certify.h"
 
+enum { ATTEMPT_SHARE = 4 };                            /* an attempt gets this part of the time left, */
+static const int64_t ATTEMPT_NS = INT64_C(20000000000); /* or so much when there is no limit */
+
 static double seconds_since(int64_t start) { return (double)(kr_now_ns() - start) * 1e-9; }
 
 static void begin(struct kr_verdict *out, struct kr_mem *mem)
@@ -90,16 +93,30 @@ static bool has_sessions(const struct kr_asg *asg)
 	return members > asg->nsessions;
 }
 
+/* Runs with a share of the time that is left. What happens to the limit within is forgotten: an attempt decides or it does not. */
+static enum kr_status attempt_order(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_check_options *options, enum kr_order order,
+	struct kr_verdict *out, struct kr_err *err)
+{
+	int64_t deadline = ctx->deadline_ns, now = kr_now_ns();
+	int64_t share = deadline == INT64_MAX ? ATTEMPT_NS : (deadline - now) / ATTEMPT_SHARE;
+	ctx->deadline_ns = now + share;
+	enum kr_status status = decide_order(ctx, analysis, options, order, out, err);
+	ctx->deadline_ns = deadline;
+	if (status == KR_TIMEOUT || status == KR_NOMEM) {
+		ctx->stopped = KR_OK;
+		status = kr_ctx_check(ctx);
+	}
+	return status;
+}
+
 /* An order only adds edges, so a world of the stronger order is a world of the weaker one, and it is found far more easily: sessions are chains, and little is left to choose.
- * Plain levels are therefore tried with session order first, without search; anything but a world says nothing and is dropped. */
+ * Plain levels are therefore tried with session order first; anything but a world says nothing and is dropped. */
 static enum kr_status decide_graph(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_check_options *options, struct kr_verdict *out,
 	struct kr_err *err)
 {
 	bool by_hand = options->passes || options->backend || options->pass_options.dump_after;
 	if (options->order == KR_ORDER_NONE && !by_hand && has_sessions(&analysis->asg)) {
-		struct kr_check_options attempt = *options;
-		attempt.backend = "greedy";
-		enum kr_status status = decide_order(ctx, analysis, &attempt, KR_ORDER_SESSION, out, err);
+		enum kr_status status = attempt_order(ctx, analysis, options, KR_ORDER_SESSION, out, err);
 		if (status || out->outcome == KR_SATISFIED)
 			return status;
 		kr_certificate_done(&out->certificate);

@@ -269,9 +269,6 @@ static const char *try_certificate(struct run *r, const struct pipeline *pipelin
 
 /* ---- verdicts ---- */
 
-/* Back ends that try without searching; the others must decide what is tiny. */
-static bool may_give_up(const char *backend) { return strcmp(backend, "greedy") == 0; }
-
 static const char *check(struct run *r, const struct kr_analysis *analysis, const struct pipeline *pipeline)
 {
 	struct kr_check_options options = {.level = r->level, .order = r->order, .passes = pipeline->passes, .backend = pipeline->backend};
@@ -287,8 +284,6 @@ static const char *check(struct run *r, const struct kr_analysis *analysis, cons
 		r->p->unsupported++;
 	else if (status)
 		bad = differs(r, pipeline, "kr_check fails", err.text[0] ? err.text : kr_status_text(status));
-	else if (verdict.outcome == KR_UNDECIDED && may_give_up(pipeline->backend))
-		r->p->undecided++;
 	else if (verdict.outcome == KR_UNDECIDED)
 		bad = differs(r, pipeline, "undecided", verdict.reason);
 	else if (verdict.outcome != expected)
