@@ -159,12 +159,12 @@ enum kr_status kr_overlay_sort(struct kr_overlay *o)
 /* `via` holds, per node, the step by which it was reached: a known edge e as 2e, a link l as 2l + 1. */
 struct finder {
 	struct kr_overlay *o;
-	uint64_t *used;             /* set of links that are in a cycle already: they start no other, but may take part in one */
+	uint64_t *used; /* set of links that are in a cycle already: they start no other, but may take part in one */
 	KR_VEC(uint32_t) now;
 	KR_VEC(uint32_t) later;
-	KR_VEC(uint32_t) steps;     /* of the path found, backwards */
-	KR_VEC(uint32_t) touched;   /* nodes whose via and cost are set */
-	bool local;                 /* look only at places from..to */
+	KR_VEC(uint32_t) steps;   /* of the path found, backwards */
+	KR_VEC(uint32_t) touched; /* nodes whose via and cost are set */
+	bool local;               /* look only at places from..to */
 	uint32_t from, to;
 	uint32_t found, most;
 };
@@ -201,10 +201,7 @@ static enum kr_status expand(struct finder *f, uint32_t v)
 	return status ? status : kr_ctx_tick(ir->ctx);
 }
 
-static uint32_t step_from(const struct finder *f, uint32_t step)
-{
-	return step & 1 ? source(f->o, step / 2) : f->o->ir->edges.at[step / 2].from.i;
-}
+static uint32_t step_from(const struct finder *f, uint32_t step) { return step & 1 ? source(f->o, step / 2) : f->o->ir->edges.at[step / 2].from.i; }
 
 static void forget(struct finder *f)
 {

@@ -13,17 +13,17 @@ struct state {
 	const struct kr_overlay *o;
 	struct kr_ir *ir;
 	const struct kr_asg *asg;
-	uint32_t *degree;        /* per node: predecessors to come */
-	uint64_t *ready[2];      /* by rank: nodes that may be emitted; [0] pure readers, [1] writers */
-	uint32_t low[2];         /* no rank below is set */
-	uint8_t *emitted;        /* per node */
-	uint32_t *waits;         /* per node: next one waiting on the same key */
-	uint32_t *waiting;       /* per key: first waiting node, or KR_NONE */
-	kr_version *current;     /* per key */
-	uint32_t *pending;       /* per version: transactions to come that saw it */
-	uint32_t *bound;         /* per key with an untold initial value: the set that saw it, or KR_NONE */
-	uint32_t n;              /* emitted */
-	uint32_t stuck_from;     /* ranks below it are all emitted */
+	uint32_t *degree;    /* per node: predecessors to come */
+	uint64_t *ready[2];  /* by rank: nodes that may be emitted; [0] pure readers, [1] writers */
+	uint32_t low[2];     /* no rank below is set */
+	uint8_t *emitted;    /* per node */
+	uint32_t *waits;     /* per node: next one waiting on the same key */
+	uint32_t *waiting;   /* per key: first waiting node, or KR_NONE */
+	kr_version *current; /* per key */
+	uint32_t *pending;   /* per version: transactions to come that saw it */
+	uint32_t *bound;     /* per key with an untold initial value: the set that saw it, or KR_NONE */
+	uint32_t n;          /* emitted */
+	uint32_t stuck_from; /* ranks below it are all emitted */
 };
 
 static enum kr_status allocate(struct state *st)

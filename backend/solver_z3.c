@@ -10,7 +10,7 @@ struct kr_solver {
 	Z3_context z3;
 	Z3_solver solver;
 	KR_VEC(Z3_ast) vars;
-	KR_VEC(Z3_ast) clause; /* scratch */
+	KR_VEC(Z3_ast) clause;             /* scratch */
 	uint32_t clauses_sent, facts_sent; /* literals of the lists that the solver has */
 };
 

@@ -7,7 +7,7 @@
 
 #include "checkers/certify.h"
 
-enum { ATTEMPT_SHARE = 4 };                            /* an attempt gets this part of the time left, */
+enum { ATTEMPT_SHARE = 4 };                             /* an attempt gets this part of the time left, */
 static const int64_t ATTEMPT_NS = INT64_C(20000000000); /* or so much when there is no limit */
 
 static double seconds_since(int64_t start) { return (double)(kr_now_ns() - start) * 1e-9; }
@@ -35,7 +35,8 @@ static enum kr_status solve(struct kr_ir *ir, const char *name, struct kr_verdic
 	struct kr_answer answer;
 	const struct kr_backend *backend = kr_backend_find(name);
 	if (!backend || !backend->solve)
-		return kr_err_set(err, KR_BAD, "%s: \"%s\", expected a back end that decides", backend ? "this back end only writes" : "unknown back end", name);
+		return kr_err_set(err, KR_BAD, "%s: \"%s\", expected a back end that decides", backend ? "this back end only writes" : "unknown back end",
+			name);
 	kr_answer_init(&answer, &ir->ctx->mem);
 	out->backend = name;
 	enum kr_status status = backend->solve(ir, &answer, err);

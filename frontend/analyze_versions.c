@@ -38,7 +38,7 @@ enum kr_status kr_analyze_txns(struct kr_work *w)
 
 		asg->txns[t] = (struct kr_asg_txn){
 			.presence = from->status == KR_COMMITTED ? KR_PRESENT
-				    : from->status == KR_UNKNOWN ? KR_OPEN
+				: from->status == KR_UNKNOWN     ? KR_OPEN
 								 : KR_ABSENT_TXN,
 			.outcome_unknown = from->status == KR_UNKNOWN,
 			.has_begin = from->flags & KR_TXN_HAS_BEGIN,

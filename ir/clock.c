@@ -17,11 +17,13 @@ static const size_t max_bytes = (size_t)1 << 30;
 /* ---- the cover ---- */
 
 struct cover {
-	uint32_t *next, *prev;        /* per node: neighbours in its chain, or KR_NONE */
+	uint32_t *next, *prev; /* per node: neighbours in its chain, or KR_NONE */
 	KR_VEC(struct chain) chains;
 };
 
-struct chain { uint32_t head, length; };
+struct chain {
+	uint32_t head, length;
+};
 
 static void join(struct cover *cover, uint32_t from, uint32_t to)
 {

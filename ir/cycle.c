@@ -8,10 +8,10 @@ enum { CYCLE_TRIES = 64 };
 
 struct components {
 	const struct kr_ir *ir;
-	uint32_t *number;   /* per node: order of discovery, from 1; 0: not yet */
-	uint32_t *low;      /* per node: least number reachable within its component so far; once closed: the component's number */
-	uint32_t *edge;     /* per node: next edge to walk */
-	uint8_t *open;      /* per node: on the stack of its component */
+	uint32_t *number; /* per node: order of discovery, from 1; 0: not yet */
+	uint32_t *low;    /* per node: least number reachable within its component so far; once closed: the component's number */
+	uint32_t *edge;   /* per node: next edge to walk */
+	uint8_t *open;    /* per node: on the stack of its component */
 	KR_VEC(uint32_t) path;
 	KR_VEC(uint32_t) stack;
 	uint32_t count;

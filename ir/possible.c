@@ -12,7 +12,8 @@ bool kr_ir_impossible(const struct kr_ir *ir, kr_obs o, kr_version v)
 		return true;
 	for (uint32_t u = asg->keys[obs->key.i].first + 1; u < asg->keys[obs->key.i + 1].first; u++) {
 		kr_txn x = asg->versions[u].writer;
-		if (u == v.i || x.i == obs->txn.i || !kr_ir_is_present(ir, x) || !kr_clock_reaches(ir->clock, kr_ir_out(ir, KR_WW, x), kr_ir_in(ir, KR_WR, obs->txn)))
+		if (u == v.i || x.i == obs->txn.i || !kr_ir_is_present(ir, x) ||
+			!kr_clock_reaches(ir->clock, kr_ir_out(ir, KR_WW, x), kr_ir_in(ir, KR_WR, obs->txn)))
 			continue;
 		if (w.i != KR_NONE && !kr_clock_reaches(ir->clock, kr_ir_out(ir, KR_WW, w), kr_ir_in(ir, KR_WW, x)))
 			continue;

@@ -30,10 +30,7 @@ static uint32_t open_first(const struct kr_proof *proof)
 
 void kr_proof_begin(struct kr_proof *proof) { proof->links.n = open_first(proof); }
 
-enum kr_status kr_proof_add_link(struct kr_proof *proof, struct kr_link link)
-{
-	return kr_vec_push(proof->mem, &proof->links, link) ? KR_OK : KR_NOMEM;
-}
+enum kr_status kr_proof_add_link(struct kr_proof *proof, struct kr_link link) { return kr_vec_push(proof->mem, &proof->links, link) ? KR_OK : KR_NOMEM; }
 
 static struct kr_link known_link(const struct kr_ir *ir, uint32_t index)
 {
@@ -143,7 +140,7 @@ static enum kr_status rule_out_by_future(struct closing *c, kr_obs o, kr_version
 static bool may_overwrite(const struct kr_ir *ir, kr_txn w, kr_txn x, kr_txn r)
 {
 	return kr_clock_reaches(ir->clock, kr_ir_out(ir, KR_WW, x), kr_ir_in(ir, KR_WR, r)) &&
-	       (w.i == KR_NONE || kr_clock_reaches(ir->clock, kr_ir_out(ir, KR_WW, w), kr_ir_in(ir, KR_WW, x)));
+		(w.i == KR_NONE || kr_clock_reaches(ir->clock, kr_ir_out(ir, KR_WW, w), kr_ir_in(ir, KR_WW, x)));
 }
 
 /* Candidate v of o is impossible because some other version u comes after v and its writer reaches the observer: rw(o -> u) would close that path. */

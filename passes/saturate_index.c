@@ -5,7 +5,9 @@
 #include "passes/saturate.h"
 
 /* A writer while sorting: by key, chain, position. */
-struct entry { uint32_t key, chain, position, version; };
+struct entry {
+	uint32_t key, chain, position, version;
+};
 
 static int by_place(const void *a, const void *b)
 {
