@@ -115,8 +115,12 @@ enum kr_status kr_ir_topological(const struct kr_ir *ir, kr_node *out, bool *cyc
 KR_VEC_NAMED(kr_path, uint32_t);
 enum kr_status kr_ir_path(const struct kr_ir *ir, kr_node a, kr_node b, uint32_t age, struct kr_path *path, bool *found);
 
+/* Another observation of the same key by o's transaction, of whose candidates v is none, or KR_NONE. Where rw and wr on a cycle are forbidden, a transaction sees one version of a key
+ * only, so v is then impossible for o, an item observation: whichever came first of v and what the other one saw, its overwriter was seen, too. O(observations of the transaction). */
+kr_obs kr_ir_other_sight(const struct kr_ir *ir, kr_obs o, kr_version v);
+
 /* Is candidate v of observation o ruled out by known edges: the observer reaches v's writer, or another version that comes after v (one outside the candidate set, for a
- * predicate observation) reaches the observer? O(versions of the key). Needs the clock; false without. */
+ * predicate observation) reaches the observer; or by kr_ir_other_sight? O(versions of the key). Without the clock only by the last. */
 bool kr_ir_impossible(const struct kr_ir *ir, kr_obs o, kr_version v);
 
 /* Finds a short cycle of known edges (there must be one) and records it as ir->conflict. O(edges) for each of a bounded number of tries. */

@@ -1,11 +1,30 @@
 /* Which candidates of an observation known edges rule out; the plain form of rule "source" (docs/passes.md), for back ends that ask about few observations. */
 #include "ir/clock.h"
 
+kr_obs kr_ir_other_sight(const struct kr_ir *ir, kr_obs o, kr_version v)
+{
+	const struct kr_asg *asg = ir->asg;
+	const struct kr_observation *obs = &asg->obs[o.i];
+	const uint32_t both = KR_BIT(KR_WR) | KR_BIT(KR_RW);
+	kr_obs none = {KR_NONE};
+	if (obs->predicate || (ir->level->forbidden.allowed & both) != both)
+		return none;
+	for (uint32_t p = asg->obs_first[obs->txn.i]; p < asg->obs_first[obs->txn.i + 1]; p++) {
+		const struct kr_observation *other = &asg->obs[p];
+		bool counts = !(other->predicate && ir->level->forbidden.item_only);
+		if (p != o.i && other->key.i == obs->key.i && other->set != obs->set && counts && !kr_asg_in_set(asg, other->set, v))
+			return (kr_obs){p};
+	}
+	return none;
+}
+
 bool kr_ir_impossible(const struct kr_ir *ir, kr_obs o, kr_version v)
 {
 	const struct kr_asg *asg = ir->asg;
 	const struct kr_observation *obs = &asg->obs[o.i];
 	kr_txn w = asg->versions[v.i].writer;
+	if (kr_ir_other_sight(ir, o, v).i != KR_NONE)
+		return true;
 	if (!ir->clock)
 		return false;
 	if (w.i != KR_NONE && kr_clock_reaches(ir->clock, kr_ir_out(ir, KR_RW, obs->txn), kr_ir_in(ir, KR_WW, w)))

@@ -94,6 +94,16 @@ static enum kr_status add_lemma(struct closing *c, struct kr_link link, const st
 	return status ? status : kr_proof_end(c->proof);
 }
 
+/* A cycle of two choices. */
+static enum kr_status add_pair(struct closing *c, const struct kr_link links[2])
+{
+	kr_proof_begin(c->proof);
+	enum kr_status status = kr_proof_add_link(c->proof, links[0]);
+	if (!status)
+		status = kr_proof_add_link(c->proof, links[1]);
+	return status ? status : kr_proof_end(c->proof);
+}
+
 static enum kr_status need_path(struct closing *c, kr_node a, kr_node b, uint32_t age)
 {
 	bool found = false;
@@ -198,10 +208,37 @@ static enum kr_status rule_out_by_binding(struct closing *c, kr_obs o, kr_versio
 	return KR_OK;
 }
 
+/* Candidate v of o is impossible because observation p of the same transaction and key cannot have seen it: for each version that p may have seen, whichever of the two came first was
+ * overwritten by the other, which the transaction saw, too. */
+static enum kr_status rule_out_by_sight(struct closing *c, kr_obs o, kr_version v, bool *done)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	kr_obs p = kr_ir_other_sight(c->ir, o, v);
+	kr_txn t = asg->obs[o.i].txn, w = writer(c, v);
+	kr_key k = asg->obs[o.i].key;
+	kr_version u;
+	enum kr_status status = KR_OK;
+	*done = p.i != KR_NONE;
+	if (!*done)
+		return KR_OK;
+	for (kr_candidates it = kr_asg_candidates(asg, p); !status && kr_asg_next(asg, &it, &u);) {
+		kr_txn x = writer(c, u);
+		struct kr_link v_first[2] = {{KR_RW, t, x, o, v, k, KR_NONE}, {KR_WR, x, t, p, u, k, KR_NONE}};
+		struct kr_link u_first[2] = {{KR_RW, t, w, p, u, k, KR_NONE}, {KR_WR, w, t, o, v, k, KR_NONE}};
+		if (x.i != KR_NONE)
+			status = add_pair(c, v_first);
+		if (!status && w.i != KR_NONE)
+			status = add_pair(c, u_first);
+	}
+	return status;
+}
+
 static enum kr_status rule_out(struct closing *c, kr_obs o, kr_version v, uint32_t age)
 {
 	bool done = false;
-	enum kr_status status = rule_out_by_future(c, o, v, age, &done);
+	enum kr_status status = rule_out_by_sight(c, o, v, &done);
+	if (!status && !done)
+		status = rule_out_by_future(c, o, v, age, &done);
 	if (!status && !done)
 		status = rule_out_by_overwrite(c, o, v, age, &done);
 	if (!status && !done)

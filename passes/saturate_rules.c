@@ -2,8 +2,8 @@
  *   before:  o saw b, a reaches t, a != b           =>  a before b:  ww(a -> b), or rw(t -> a) would close a cycle.
  *   after:   o saw a, a reaches b                   =>  a before b, hence rw(t -> b).
  *   initial: o saw the initial version              =>  rw(t -> b) for every writer b.
- *   source:  candidate v of o is impossible if t reaches v's writer, or if v is before a writer u (outside the candidate set, for predicate observations) that reaches t. One
- *            candidate left is the source; none left refutes the level. An untold initial value is one value: who saw the initial version binds it for all.
+ *   source:  candidate v of o is impossible if t reaches v's writer, or if v is before a writer u (outside the candidate set, for predicate observations) that reaches t, or if another
+ *            observation of k by t cannot have seen v: an item observation sees what all the others do. One candidate left is the source; none left refutes the level. An untold initial value is one value: who saw the initial version binds it for all.
  * Per chain only the last writer that reaches a node, and only the first writer that a version reaches, need an edge: the others follow along the chain. */
 #include "passes/orders.h"
 #include "passes/saturate.h"
@@ -182,14 +182,17 @@ static enum kr_status order_after_source(struct kr_saturation *s, kr_obs o)
 
 /* ---- rule "source" ---- */
 
-static bool is_possible(const struct kr_saturation *s, const struct kr_observation *obs, kr_version v)
+static bool is_possible(const struct kr_saturation *s, kr_obs o, kr_version v)
 {
+	const struct kr_observation *obs = &s->ir->asg->obs[o.i];
 	kr_txn w = writer_of(s, v);
 	uint32_t count;
 	const struct kr_segment *segments = segments_of(s, obs->key, &count);
 	if (w.i != KR_NONE && (s->ir->presence[w.i] == KR_ABSENT_TXN || reaches(s, obs->txn, w)))
 		return false;
 	if (w.i == KR_NONE && s->bound[obs->key.i] != KR_NONE && s->bound[obs->key.i] != obs->set)
+		return false;
+	if (kr_ir_other_sight(s->ir, o, v).i != KR_NONE)
 		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		kr_version u = last_before(s, &segments[i], obs);
@@ -256,16 +259,15 @@ static enum kr_status refute(struct kr_saturation *s, kr_obs o)
 /* Looks for new candidates only when one of the two that are watched has become impossible. */
 static enum kr_status narrow(struct kr_saturation *s, kr_obs o)
 {
-	const struct kr_observation *obs = &s->ir->asg->obs[o.i];
 	kr_version *watch = s->watch[o.i], v;
-	if (watch[0].i != KR_NONE && is_possible(s, obs, watch[0]) && is_possible(s, obs, watch[1]))
+	if (watch[0].i != KR_NONE && is_possible(s, o, watch[0]) && is_possible(s, o, watch[1]))
 		return KR_OK;
 	uint32_t found = 0;
 	for (kr_candidates it = kr_asg_candidates(s->ir->asg, o); found < 2 && kr_asg_next(s->ir->asg, &it, &v);) {
 		enum kr_status status = kr_ctx_tick(s->ir->ctx);
 		if (status)
 			return status;
-		if (is_possible(s, obs, v))
+		if (is_possible(s, o, v))
 			watch[found++] = v;
 	}
 	if (found == 2)
