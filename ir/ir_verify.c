@@ -107,6 +107,18 @@ static enum kr_status verify_source(const struct kr_ir *ir, kr_obs o, struct kr_
 	return KR_OK;
 }
 
+/* Does o's transaction observe the key once more? */
+static bool has_sibling(const struct kr_ir *ir, kr_obs o)
+{
+	const struct kr_asg *asg = ir->asg;
+	kr_txn t = asg->obs[o.i].txn;
+	uint32_t n = 0;
+
+	for (uint32_t p = asg->obs_first[t.i]; p < asg->obs_first[t.i + 1]; p++)
+		n += asg->obs[p].key.i == asg->obs[o.i].key.i;
+	return n > 1;
+}
+
 static enum kr_status verify_sources(const struct kr_ir *ir, struct kr_err *err)
 {
 	for (uint32_t o = 0; o < ir->asg->nobs; o++) {
@@ -120,7 +132,8 @@ static enum kr_status verify_sources(const struct kr_ir *ir, struct kr_err *err)
 			continue;
 
 		uint32_t n = count_candidates(ir, (kr_obs){o});
-		bool bound = ir->asg->keys[ir->asg->obs[o].key.i].open_initial; /* other observations may bind the initial value */
+		/* other observations may bind the initial value, or be of the same transaction and see what this one cannot */
+		bool bound = ir->asg->keys[ir->asg->obs[o].key.i].open_initial || has_sibling(ir, (kr_obs){o});
 
 		KR_IR_CHECK(n > 0, "observation %u has no candidate", o);
 		KR_IR_CHECK(n == 1 || bound || ir->source[o].i == KR_NONE || ir->source_age[o] > 0,

@@ -263,8 +263,6 @@ static enum kr_status explain_source(struct closing *c, kr_obs o)
 	if (kr_bits_get(c->sources_done, o.i))
 		return KR_OK;
 	kr_bits_set(c->sources_done, o.i);
-	if (c->ir->source_age[o.i] == 0)
-		return KR_OK;
 	return explain_candidates(c, o, c->ir->source[o.i], c->ir->source_age[o.i]);
 }
 
