@@ -227,6 +227,7 @@ static enum kr_status fill(struct kr_ir *ir, struct kr_clock *c)
 		if (status)
 			return status;
 	}
+	memset(c->changed, 0, (size_t)c->nnodes * c->words * sizeof *c->changed); /* successors know all of it */
 	for (uint32_t v = 0; v < c->nnodes; v++)
 		mark_pending(c, v);
 	return KR_OK;

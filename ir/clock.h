@@ -23,7 +23,8 @@ struct kr_clock {
 	kr_node cyclic;           /* a node that has entered its own clock, or KR_NONE */
 };
 
-/* Builds the cover and the clocks. Sets *cyclic (and leaves ir->clock NULL) when the known graph has a cycle already. All nodes are pending at first. */
+/* Builds the cover and the clocks. Sets *cyclic (and leaves ir->clock NULL) when the known graph has a cycle already. All nodes are pending at first, with no chain
+ * changed: their successors know what they know, but whoever takes a node for the first time has all of it to look at. */
 enum kr_status kr_clock_build(struct kr_ir *ir, bool *cyclic);
 void kr_clock_free(struct kr_mem *mem, struct kr_clock *clock);
 

@@ -6,6 +6,8 @@
  * those of acyclicity on transaction nodes (DESIGN: forced order); with fewer chains tracked than there are, they find less, never too much. */
 #include "passes/saturate.h"
 
+#include <string.h>
+
 static enum kr_status drain(struct kr_saturation *s, uint64_t *changed)
 {
 	struct kr_ir *ir = s->ir;
@@ -14,6 +16,8 @@ static enum kr_status drain(struct kr_saturation *s, uint64_t *changed)
 	while (ir->clock->cyclic.i == KR_NONE && !s->conflict && kr_clock_take(ir, &v, changed)) {
 		enum kr_status status = kr_ctx_tick(ir->ctx);
 		kr_txn t = kr_ir_txn(ir, v);
+		if (t.i != KR_NONE && !s->begun[t.i])
+			memset(changed, 0xff, ir->clock->words * sizeof *changed);
 		if (!status && t.i != KR_NONE && kr_ir_is_present(ir, t))
 			status = kr_saturation_visit(s, t, changed);
 		if (status)
