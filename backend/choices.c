@@ -202,9 +202,11 @@ static enum kr_status push_agreement(struct kr_choices *c, kr_obs o)
 	if (!asg->keys[k.i].open_initial || mine.i == KR_NONE)
 		return KR_OK;
 	for (uint32_t p = 0; p < asg->nobs; p++) {
+		enum kr_status status = kr_ctx_tick(c->ir->ctx);
+		if (status)
+			return status;
 		if (asg->obs[p].key.i != k.i || asg->obs[p].set == asg->obs[o.i].set)
 			continue;
-		enum kr_status status = KR_OK;
 		kr_lit other = source_literal(c, (kr_obs){p}, initial);
 		if (other.i != KR_NONE)
 			status = push_pair(c, kr_lit_not(mine), kr_lit_not(other));

@@ -22,7 +22,9 @@ static enum kr_status shrink(struct kr_choices *c, uint8_t *keep, uint32_t n)
 	bool refuted = true;
 	uint32_t before = n + 1, now = n;
 	for (unsigned step = 0; refuted && now < before && step < CORE_STEPS; step++) {
-		enum kr_status status = kr_solver_core(ctx, c, keep, &refuted);
+		enum kr_status status = kr_ctx_check(ctx);
+		if (!status)
+			status = kr_solver_core(ctx, c, keep, &refuted);
 		if (status)
 			return status;
 		before = now;
@@ -35,7 +37,9 @@ static enum kr_status shrink(struct kr_choices *c, uint8_t *keep, uint32_t n)
 			continue;
 		memcpy(less, keep, n);
 		less[i] = 0;
-		status = kr_solver_core(ctx, c, less, &refuted);
+		status = kr_ctx_check(ctx);
+		if (!status)
+			status = kr_solver_core(ctx, c, less, &refuted);
 		if (!status && refuted)
 			memcpy(keep, less, n);
 	}

@@ -186,7 +186,9 @@ static enum kr_status add_given(struct kr_candidate *w, struct kr_overlay *o)
 		if (t.i == KR_NONE || !w->active[t.i])
 			continue;
 		kr_vec_clear(&w->later);
-		status = kr_told_after(&w->given, (kr_version){v}, w->active, &w->later);
+		status = kr_ctx_tick(w->ir->ctx);
+		if (!status)
+			status = kr_told_after(&w->given, (kr_version){v}, w->active, &w->later);
 		for (uint32_t i = 0; i < w->later.n && !status; i++)
 			status = add_ww(w, o, (kr_version){v}, w->later.at[i]);
 	}

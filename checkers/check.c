@@ -41,7 +41,6 @@ static enum kr_status solve(struct kr_ir *ir, const char *name, struct kr_verdic
 	out->backend = name;
 	enum kr_status status = backend->solve(ir, &answer, err);
 	if (!status) {
-		out->outcome = answer.outcome;
 		out->rounds = answer.rounds;
 		out->choices = answer.choices;
 		out->clauses = answer.clauses;
@@ -52,6 +51,8 @@ static enum kr_status solve(struct kr_ir *ir, const char *name, struct kr_verdic
 		else
 			snprintf(out->reason, sizeof out->reason, "%s", answer.reason);
 	}
+	if (!status)
+		out->outcome = answer.outcome; /* not before its certificate is whole */
 	kr_answer_done(&answer, &ir->ctx->mem);
 	return status;
 }
@@ -64,8 +65,9 @@ static enum kr_status decide(struct kr_ir *ir, const struct kr_check_options *op
 	if (status)
 		return status;
 	if (change == KR_CONFLICT) {
-		out->outcome = KR_VIOLATED;
-		return kr_certify_proof(ir, ir->conflict, &out->certificate);
+		status = kr_certify_proof(ir, ir->conflict, &out->certificate);
+		out->outcome = status ? KR_UNDECIDED : KR_VIOLATED;
+		return status;
 	}
 	int64_t start = kr_now_ns();
 	status = solve(ir, options->backend ? options->backend : out->checker->backend, out, err);
@@ -157,7 +159,9 @@ enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const st
 	out->checker = options->checker ? options->checker : kr_checker_for(options->level);
 	begin(out, &ctx->mem);
 	const struct kr_anomaly *anomaly = first_anomaly(analysis, options->level);
-	enum kr_status status;
+	enum kr_status status = options->passes ? kr_passes_check_order(options->passes, options->order, err) : KR_OK;
+	if (status)
+		return status;
 	if (anomaly) {
 		out->outcome = KR_VIOLATED;
 		status = kr_certify_anomaly(anomaly, &out->certificate);

@@ -68,6 +68,17 @@ static int take_stage(struct dumping *d)
 	return kr_usage("--%s is not available yet", stages[d->stage].option);
 }
 
+/* What other solvers decide must be the level's question; a graph may be looked at after any passes. */
+static int take_question(const struct dumping *d)
+{
+	struct kr_err err;
+
+	kr_err_init(&err);
+	if (!d->passes || stages[d->stage].stage != STAGE_WRITER || kr_passes_check_order(d->passes, d->asked.at[0].order, &err) == KR_OK)
+		return KR_EXIT_SATISFIED;
+	return kr_usage("option '--passes': %s", err.text);
+}
+
 static int take_options(struct dumping *d)
 {
 	int status = take_stage(d);
@@ -79,7 +90,7 @@ static int take_options(struct dumping *d)
 	status = kr_levels_asked(d->args, &d->asked);
 	if (status == KR_EXIT_SATISFIED && d->asked.n != 1)
 		return kr_usage("expected one level, found %u", d->asked.n);
-	return status;
+	return status == KR_EXIT_SATISFIED ? take_question(d) : status;
 }
 
 /* Anomalies that are found before the graph is made are not in it. */

@@ -211,9 +211,10 @@ bool kr_clock_take(struct kr_ir *ir, kr_node *node, uint64_t *changed)
 
 void kr_clock_touch(struct kr_clock *c, kr_node node)
 {
-	memset(changed_of(c, node.i), 0xff, c->words * sizeof *c->changed);
-	if (c->nchains % 64)
-		changed_of(c, node.i)[c->words - 1] = (UINT64_C(1) << c->nchains % 64) - 1;
+	for (uint32_t w = 0; w < c->words; w++) {
+		uint32_t left = c->nchains - w * 64; /* 0 when no chain is tracked */
+		changed_of(c, node.i)[w] = left < 64 ? (UINT64_C(1) << left) - 1 : UINT64_MAX;
+	}
 	mark_pending(c, node.i);
 }
 

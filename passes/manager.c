@@ -74,7 +74,8 @@ static bool is_done(const struct kr_pass *pass, uint32_t facts) { return pass->p
 
 static uint32_t facts_after(const struct kr_pass *pass, uint32_t facts) { return (facts & ~pass->breaks) | pass->provides; }
 
-static enum kr_status check(const char *list, uint32_t facts, struct kr_err *err)
+/* Checks a list that runs when `*facts` hold; leaves those that hold after it. */
+static enum kr_status check(const char *list, uint32_t *facts, struct kr_err *err)
 {
 	struct word word;
 
@@ -83,15 +84,37 @@ static enum kr_status check(const char *list, uint32_t facts, struct kr_err *err
 
 		if (!pass)
 			return fail_unknown(word, err);
-		if (pass->requires & ~facts)
-			return fail_missing(pass, pass->requires & ~facts, err);
-		if (!is_done(pass, facts))
-			facts = facts_after(pass, facts);
+		if (pass->requires & ~*facts)
+			return fail_missing(pass, pass->requires & ~*facts, err);
+		if (!is_done(pass, *facts))
+			*facts = facts_after(pass, *facts);
 	}
 	return KR_OK;
 }
 
-enum kr_status kr_passes_check(const char *list, struct kr_err *err) { return check(list, 0, err); }
+enum kr_status kr_passes_check(const char *list, struct kr_err *err)
+{
+	uint32_t facts = 0;
+
+	return check(list, &facts, err);
+}
+
+enum kr_status kr_passes_check_order(const char *list, enum kr_order order, struct kr_err *err)
+{
+	static const uint32_t needed[] = {
+		[KR_ORDER_NONE] = 0,
+		[KR_ORDER_SESSION] = KR_FACT_SO,
+		[KR_ORDER_REALTIME] = KR_FACT_SO | KR_FACT_RT,
+	};
+	uint32_t facts = 0;
+	enum kr_status status = check(list, &facts, err);
+	uint32_t missing = needed[order] & ~facts;
+
+	if (status || !missing)
+		return status;
+	return kr_err_set(err, KR_BAD, "passes '%.200s' do not provide the fact '%s', expected it for order '%s'", list,
+		kr_fact_name((enum kr_fact)(missing & -missing)), kr_order_name(order));
+}
 
 /* In debug builds: the pass left a sound IR, and says what it did. */
 static enum kr_status inspect(const struct kr_ir *ir, const struct kr_pass *pass, enum kr_change change, struct kr_err *err)
@@ -166,7 +189,8 @@ enum kr_status kr_passes_run(struct kr_ir *ir, const char *list, const struct kr
 	struct kr_ir_counts counts = {0};
 	enum kr_change all = KR_UNCHANGED;
 	struct word word;
-	enum kr_status status = check(list, ir->facts, err);
+	uint32_t facts = ir->facts;
+	enum kr_status status = check(list, &facts, err);
 
 	if (!options)
 		options = &no_options;

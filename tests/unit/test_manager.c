@@ -88,6 +88,34 @@ static const struct list_row list_rows[] = {
 	{"clock made again", "so,rt,wr,clock,ww,rw,clock,saturate", KR_OK, NULL},
 };
 
+struct order_row {
+	const char *name, *list;
+	enum kr_order order;
+	enum kr_status status;
+	const char *text; /* part of the message */
+};
+
+static const struct order_row order_rows[] = {
+	{"no order needs no passes", "", KR_ORDER_NONE, KR_OK, NULL},
+	{"sessions need so", "wr,ww", KR_ORDER_SESSION, KR_BAD, "passes 'wr,ww' do not provide the fact 'so', expected it for order 'session'"},
+	{"sessions need so alone", "so", KR_ORDER_SESSION, KR_OK, NULL},
+	{"real time needs so, too", "rt", KR_ORDER_REALTIME, KR_BAD, "the fact 'so', expected it for order 'realtime'"},
+	{"real time needs rt", "so,wr", KR_ORDER_REALTIME, KR_BAD, "the fact 'rt', expected it for order 'realtime'"},
+	{"both", "rt,so", KR_ORDER_REALTIME, KR_OK, NULL},
+	{"a wrong list", "so,rt,clock", KR_ORDER_REALTIME, KR_BAD, "pass 'clock' requires the fact 'wr'"},
+};
+
+static void checks_lists_for_orders(void **state)
+{
+	const struct order_row *row = *state;
+	struct kr_err err;
+
+	kr_err_init(&err);
+	assert_int_equal(kr_passes_check_order(row->list, row->order, &err), row->status);
+	if (row->text)
+		assert_non_null(strstr(err.text, row->text));
+}
+
 static void checks_lists(void **state)
 {
 	const struct list_row *row = *state;
@@ -298,11 +326,13 @@ static void names_what_observation_has_no_candidate(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[KR_COUNT(list_rows) + KR_COUNT(dump_rows) + 16];
+	struct CMUnitTest tests[KR_COUNT(list_rows) + KR_COUNT(order_rows) + KR_COUNT(dump_rows) + 16];
 	size_t n = 0;
 
 	for (size_t i = 0; i < KR_COUNT(list_rows); i++)
 		tests[n++] = (struct CMUnitTest){list_rows[i].name, checks_lists, NULL, NULL, (void *)&list_rows[i]};
+	for (size_t i = 0; i < KR_COUNT(order_rows); i++)
+		tests[n++] = (struct CMUnitTest){order_rows[i].name, checks_lists_for_orders, NULL, NULL, (void *)&order_rows[i]};
 	for (size_t i = 0; i < KR_COUNT(dump_rows); i++)
 		tests[n++] = (struct CMUnitTest){dump_rows[i].name, dumps, NULL, NULL, (void *)&dump_rows[i]};
 
