@@ -1,8 +1,9 @@
 /* Boolean variables for choices (choices.h).
  *
- * Facts that the clauses state: an observation of a transaction that took effect saw exactly one possible candidate; seeing an open transaction's version means that it took
- * effect, so that its own observations saw something too; observations of an untold initial value agree. Order choices carry no transitivity clauses: a cyclic order is a
- * cycle of ww edges and becomes a clause when it is met. An absent transaction's choices are free and harmless: put last in every key's order it has no edge out. */
+ * Facts that the clauses state: an observation of a transaction that took effect saw some possible candidate (where several are true any of them will do, since
+ * whatever clauses forbid, they forbid of each); seeing an open transaction's version means that it took effect, so that its own observations saw something too;
+ * observations of an untold initial value agree. Order choices carry no transitivity clauses: a cyclic order is a cycle of ww edges and becomes a clause when it is
+ * met. An absent transaction's choices are free and harmless: put last in every key's order it has no edge out. */
 #include "backend/choices.h"
 
 #include "base/hash.h"
@@ -153,22 +154,6 @@ static enum kr_status push_pair(struct kr_choices *c, kr_lit a, kr_lit b)
 	return status ? status : end_clause(c, KR_NONE);
 }
 
-/* At most one of the variables [first, all.n), pairwise: few candidates are left when a back end asks. */
-static enum kr_status push_at_most_one(struct kr_choices *c, uint32_t first)
-{
-	for (uint32_t i = first; i < c->all.n; i++) {
-		for (uint32_t j = i + 1; j < c->all.n; j++) {
-			kr_lit a = {2 * i + !c->all.at[i].flipped}, b = {2 * j + !c->all.at[j].flipped};
-			enum kr_status status = push_pair(c, a, b);
-			if (!status)
-				status = kr_ctx_tick(c->ir->ctx);
-			if (status)
-				return status;
-		}
-	}
-	return KR_OK;
-}
-
 static enum kr_status make_variables(struct kr_choices *c, kr_obs o, kr_version preferred)
 {
 	const struct kr_asg *asg = c->ir->asg;
@@ -228,8 +213,6 @@ static enum kr_status make_source(struct kr_choices *c, kr_obs o, kr_version pre
 	enum kr_status status = make_variables(c, o, preferred);
 	if (!status && kr_ir_is_present(c->ir, c->ir->asg->obs[o.i].txn))
 		status = push_some(c, o);
-	if (!status)
-		status = push_at_most_one(c, first);
 	if (!status)
 		status = push_agreement(c, o);
 	for (uint32_t i = first, end = c->all.n; i < end && !status; i++) {

@@ -41,7 +41,7 @@ void kr_choices_done(struct kr_choices *c);
 /* The literal "a comes before b". */
 enum kr_status kr_choices_order(struct kr_choices *c, kr_version a, kr_version b, kr_lit *out);
 
-/* The literal "o saw v". On first use all of o's possible candidates get variables, with clauses that exactly one is seen (if o's transaction took effect,
+/* The literal "o saw v". On first use all of o's possible candidates get variables, with clauses that one is seen (if o's transaction took effect,
  * which holds whenever the question arises). */
 enum kr_status kr_choices_source(struct kr_choices *c, kr_obs o, kr_version v, kr_lit *out);
 

@@ -21,6 +21,9 @@ struct state {
 	uint32_t *waiting;   /* per key: first waiting node, or KR_NONE */
 	kr_version *current; /* per key */
 	uint32_t *pending;   /* per version: transactions to come that saw it */
+	uint64_t *counted;   /* set of observations that count as pending: of several by one transaction that saw one version, the first */
+	uint32_t *sight;     /* per version: 1 + the transaction last found to have seen it */
+	uint32_t *claim;     /* per key with an untold initial value: 1 + an observation of the transaction that last asked for it */
 	uint32_t *bound;     /* per key with an untold initial value: the set that saw it, or KR_NONE */
 	uint32_t n;          /* emitted */
 	uint32_t stuck_from; /* ranks below it are all emitted */
@@ -38,9 +41,13 @@ static enum kr_status allocate(struct state *st)
 	st->waiting = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->waiting);
 	st->current = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->current);
 	st->pending = kr_mem_alloc(mem, st->asg->nversions, sizeof *st->pending);
+	st->counted = kr_mem_alloc(mem, KR_BITS_WORDS(st->asg->nobs), sizeof(uint64_t));
+	st->sight = kr_mem_alloc(mem, st->asg->nversions, sizeof *st->sight);
+	st->claim = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->claim);
 	st->bound = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->bound);
-	bool ok = st->degree && st->ready[0] && st->ready[1] && st->emitted && st->waits && st->waiting && st->current && st->pending && st->bound;
-	return ok ? KR_OK : KR_NOMEM;
+	bool per_node = st->degree && st->ready[0] && st->ready[1] && st->emitted && st->waits;
+	bool others = st->waiting && st->current && st->pending && st->counted && st->sight && st->claim && st->bound;
+	return per_node && others ? KR_OK : KR_NOMEM;
 }
 
 static void release_memory(struct state *st)
@@ -55,21 +62,13 @@ static void release_memory(struct state *st)
 	kr_mem_free(mem, st->waiting, st->asg->nkeys, sizeof *st->waiting);
 	kr_mem_free(mem, st->current, st->asg->nkeys, sizeof *st->current);
 	kr_mem_free(mem, st->pending, st->asg->nversions, sizeof *st->pending);
+	kr_mem_free(mem, st->counted, KR_BITS_WORDS(st->asg->nobs), sizeof(uint64_t));
+	kr_mem_free(mem, st->sight, st->asg->nversions, sizeof *st->sight);
+	kr_mem_free(mem, st->claim, st->asg->nkeys, sizeof *st->claim);
 	kr_mem_free(mem, st->bound, st->asg->nkeys, sizeof *st->bound);
 }
 
 static bool active(const struct state *st, kr_txn t) { return t.i != KR_NONE && st->o->active[t.i]; }
-
-/* A transaction that saw one version twice counts once: only its first such observation does. */
-static bool first_sight(const struct state *st, uint32_t o)
-{
-	const struct kr_observation *obs = &st->asg->obs[o];
-	for (uint32_t p = st->asg->obs_first[obs->txn.i]; p < o; p++) {
-		if (st->s->source[p].i == st->s->source[o].i)
-			return false;
-	}
-	return true;
-}
 
 static void bind(struct state *st, uint32_t o, kr_version seen)
 {
@@ -89,8 +88,11 @@ static void count_readers(struct state *st)
 		if (seen.i == KR_NONE || !active(st, st->asg->obs[o].txn))
 			continue;
 		bind(st, o, seen);
-		if (first_sight(st, o))
-			st->pending[seen.i]++;
+		if (st->sight[seen.i] == st->asg->obs[o].txn.i + 1)
+			continue;
+		st->sight[seen.i] = st->asg->obs[o].txn.i + 1;
+		kr_bits_set(st->counted, o);
+		st->pending[seen.i]++;
 	}
 }
 
@@ -134,39 +136,44 @@ static bool may_see(const struct state *st, uint32_t o, kr_version v)
 	return w.i != KR_NONE || st->bound[obs->key.i] == KR_NONE || st->bound[obs->key.i] == obs->set;
 }
 
-/* An untold initial value is one value: does an earlier observation of the same transaction see something else in it? */
-static bool disagrees(const struct state *st, uint32_t o)
+/* An untold initial value is one value: does an earlier observation of the same transaction see something else in it? All earlier ones of the key agree with each other. */
+static bool disagrees(struct state *st, uint32_t o)
 {
-	const struct kr_observation *obs = &st->asg->obs[o];
+	const struct kr_observation *obs = &st->asg->obs[o], *claim = NULL;
+	uint32_t *first = &st->claim[obs->key.i];
 	if (!st->asg->keys[obs->key.i].open_initial || !kr_asg_is_initial(st->asg, st->current[obs->key.i]))
 		return false;
-	for (uint32_t p = st->asg->obs_first[obs->txn.i]; p < o; p++) {
-		if (st->asg->obs[p].key.i == obs->key.i && st->asg->obs[p].set != obs->set)
-			return true;
-	}
-	return false;
+	if (*first > 0 && st->asg->obs[*first - 1].txn.i == obs->txn.i)
+		claim = &st->asg->obs[*first - 1];
+	else
+		*first = o + 1;
+	return claim && claim->set != obs->set;
+}
+
+static bool is_served(struct state *st, uint32_t o)
+{
+	kr_version now = st->current[st->asg->obs[o].key.i], seen = st->s->source[o];
+	if (disagrees(st, o))
+		return false;
+	if (seen.i == KR_NONE)
+		return may_see(st, o, now);
+	st->sight[seen.i] = st->asg->obs[o].txn.i + 1;
+	return seen.i == now.i;
 }
 
 /* The key that keeps an active transaction from being emitted, or KR_NONE. */
-static kr_key blocked_by(const struct state *st, kr_txn t)
+static kr_key blocked_by(struct state *st, kr_txn t)
 {
 	const struct kr_asg *asg = st->asg;
 	for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1]; o++) {
-		kr_key k = asg->obs[o].key;
-		kr_version seen = st->s->source[o];
-		bool served = seen.i == KR_NONE ? may_see(st, o, st->current[k.i]) && !disagrees(st, o) : seen.i == st->current[k.i].i;
-		if (!served)
-			return k;
+		if (!is_served(st, o))
+			return asg->obs[o].key;
 	}
 	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1]; i++) {
 		kr_key k = asg->versions[asg->written[i].i].key;
 		kr_version now = st->current[k.i];
-		uint32_t others = st->pending[now.i];
-		for (uint32_t o = asg->obs_first[t.i]; others > 0 && o < asg->obs_first[t.i + 1]; o++) {
-			if (st->s->source[o].i == now.i && first_sight(st, o))
-				others--;
-		}
-		if (others > 0)
+		uint32_t own = st->sight[now.i] == t.i + 1;
+		if (st->pending[now.i] > own)
 			return k;
 	}
 	return (kr_key){KR_NONE};
@@ -207,7 +214,7 @@ static enum kr_status observe(struct state *st, kr_txn t)
 	uint32_t first = asg->obs_first[t.i], end = asg->obs_first[t.i + 1];
 	for (uint32_t o = first; o < end; o++) { /* those that were counted as pending; before free ones are settled, which are not */
 		kr_version seen = st->s->source[o];
-		if (seen.i != KR_NONE && first_sight(st, o) && --st->pending[seen.i] <= 1 && seen.i == st->current[asg->obs[o].key.i].i)
+		if (kr_bits_get(st->counted, o) && --st->pending[seen.i] <= 1 && seen.i == st->current[asg->obs[o].key.i].i)
 			wake(st, asg->obs[o].key);
 	}
 	for (uint32_t o = first; o < end; o++) {

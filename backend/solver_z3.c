@@ -1,5 +1,6 @@
 /* Z3's QF_FD solver (its incremental SAT core) behind a small interface. Each choice is a Boolean constant named by its number; clauses are asserted as they come; the
- * deadline and the memory limit are handed on at every call. Z3's memory limit is a setting of the whole process: it is set when the run has a limit. */
+ * deadline is handed on at every call, the memory limit when a solver is made: it is a setting of the whole process. Each call of Z3 clears the error of the one before, so what
+ * builds the question looks at once: a question with a clause missing is never asked. */
 #include "backend/solver_z3.h"
 
 #include <stdio.h>
@@ -19,12 +20,10 @@ static void ignore_error(Z3_context z3, Z3_error_code code) { (void)z3, (void)co
 
 static Z3_context new_context(const struct kr_ctx *ctx)
 {
-	if (ctx->mem.limit != SIZE_MAX) {
-		char mebibytes[32];
-		size_t left = ctx->mem.limit > ctx->mem.used ? (ctx->mem.limit - ctx->mem.used) >> 20 : 0;
-		snprintf(mebibytes, sizeof mebibytes, "%zu", left + 1);
-		Z3_global_param_set("memory_max_size", mebibytes);
-	}
+	char mebibytes[32];
+	size_t left = ctx->mem.limit > ctx->mem.used ? ((ctx->mem.limit - ctx->mem.used) >> 20) + 1 : 1;
+	snprintf(mebibytes, sizeof mebibytes, "%zu", left < UINT32_MAX ? left : 0); /* 0: none, whatever an earlier run has set */
+	Z3_global_param_set("memory_max_size", mebibytes);
 	Z3_config config = Z3_mk_config();
 	Z3_context z3 = Z3_mk_context(config);
 	Z3_del_config(config);
@@ -76,12 +75,15 @@ static bool failed(const struct kr_solver *sat, char *reason, size_t size)
 	return true;
 }
 
+/* Z3 fails to build something only when its memory runs out. */
+static enum kr_status built(const struct kr_solver *sat) { return Z3_get_error_code(sat->z3) == Z3_OK ? KR_OK : KR_NOMEM; }
+
 static enum kr_status make_variables(struct kr_solver *sat, const struct kr_choices *c)
 {
 	Z3_sort boolean = Z3_mk_bool_sort(sat->z3);
 	while (sat->vars.n < c->all.n) {
 		Z3_ast var = Z3_mk_const(sat->z3, Z3_mk_int_symbol(sat->z3, (int)sat->vars.n), boolean);
-		if (!kr_vec_push(&sat->ctx->mem, &sat->vars, var))
+		if (!var || !kr_vec_push(&sat->ctx->mem, &sat->vars, var))
 			return KR_NOMEM;
 	}
 	return KR_OK;
@@ -90,24 +92,27 @@ static enum kr_status make_variables(struct kr_solver *sat, const struct kr_choi
 static enum kr_status push_literal(struct kr_solver *sat, kr_lit l)
 {
 	Z3_ast var = sat->vars.at[l.i / 2];
-	return kr_vec_push(&sat->ctx->mem, &sat->clause, l.i & 1 ? Z3_mk_not(sat->z3, var) : var) ? KR_OK : KR_NOMEM;
+	Z3_ast literal = l.i & 1 ? Z3_mk_not(sat->z3, var) : var;
+	return literal && kr_vec_push(&sat->ctx->mem, &sat->clause, literal) ? KR_OK : KR_NOMEM;
 }
 
-static void assert_clause(struct kr_solver *sat)
+static enum kr_status assert_clause(struct kr_solver *sat)
 {
-	Z3_solver_assert(sat->z3, sat->solver, Z3_mk_or(sat->z3, sat->clause.n, sat->clause.at));
+	Z3_ast clause = Z3_mk_or(sat->z3, sat->clause.n, sat->clause.at);
 	kr_vec_clear(&sat->clause);
+	if (!clause)
+		return KR_NOMEM;
+	Z3_solver_assert(sat->z3, sat->solver, clause);
+	return built(sat);
 }
 
 static enum kr_status assert_list(struct kr_solver *sat, const struct kr_lits *list, uint32_t *sent)
 {
 	for (; *sent < list->n; ++*sent) {
 		kr_lit l = list->at[*sent];
-		enum kr_status status = KR_OK;
-		if (l.i == KR_NONE)
-			assert_clause(sat);
-		else
-			status = push_literal(sat, l);
+		enum kr_status status = l.i == KR_NONE ? assert_clause(sat) : push_literal(sat, l);
+		if (!status)
+			status = kr_ctx_tick(sat->ctx);
 		if (status)
 			return status;
 	}
@@ -132,18 +137,20 @@ static void set_timeout(struct kr_solver *sat)
 }
 
 /* A variable that the model leaves out is free: false, its preferred alternative. */
-static void read_model(struct kr_solver *sat, struct kr_choices *c)
+static bool read_model(struct kr_solver *sat, struct kr_choices *c)
 {
+	bool ok = true;
 	Z3_model model = Z3_solver_get_model(sat->z3, sat->solver);
 	if (!model)
-		return;
+		return false;
 	Z3_model_inc_ref(sat->z3, model);
-	for (uint32_t i = 0; i < c->all.n; i++) {
+	for (uint32_t i = 0; i < c->all.n && ok; i++) {
 		Z3_ast value = NULL;
-		bool ok = Z3_model_eval(sat->z3, model, sat->vars.at[i], false, &value);
+		ok = Z3_model_eval(sat->z3, model, sat->vars.at[i], false, &value);
 		c->all.at[i].value = ok && Z3_get_bool_value(sat->z3, value) == Z3_L_TRUE;
 	}
 	Z3_model_dec_ref(sat->z3, model);
+	return ok;
 }
 
 enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum kr_solver_result *result, char *reason, size_t size)
@@ -166,9 +173,9 @@ enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum
 		snprintf(reason, size, "Z3: %s", Z3_solver_get_reason_unknown(sat->z3, sat->solver));
 		return kr_ctx_check(sat->ctx);
 	}
-	if (answer == Z3_L_TRUE)
-		read_model(sat, c);
-	if (!failed(sat, reason, size))
+	if (answer == Z3_L_TRUE && !read_model(sat, c))
+		snprintf(reason, size, "Z3: no model");
+	else
 		*result = answer == Z3_L_TRUE ? KR_SOLVER_YES : KR_SOLVER_NO;
 	return KR_OK;
 }
@@ -187,7 +194,8 @@ static enum kr_status add_switch(struct core *q, uint32_t cycle)
 	struct kr_solver *sat = q->sat;
 	struct kr_mem *mem = &sat->ctx->mem;
 	Z3_ast on = Z3_mk_const(sat->z3, Z3_mk_int_symbol(sat->z3, (int)(sat->vars.n + cycle)), Z3_mk_bool_sort(sat->z3));
-	bool ok = kr_vec_push(mem, &q->assumptions, on) && kr_vec_push(mem, &q->cycles, cycle) && kr_vec_push(mem, &sat->clause, Z3_mk_not(sat->z3, on));
+	Z3_ast off = on ? Z3_mk_not(sat->z3, on) : NULL;
+	bool ok = off && kr_vec_push(mem, &q->assumptions, on) && kr_vec_push(mem, &q->cycles, cycle) && kr_vec_push(mem, &sat->clause, off);
 	return ok ? KR_OK : KR_NOMEM;
 }
 
@@ -204,17 +212,21 @@ static enum kr_status add_switched(struct core *q, const struct kr_choices *c, c
 		clause++;
 		if (cycle != KR_NONE && keep[cycle])
 			status = add_switch(q, cycle);
-		if (cycle == KR_NONE || keep[cycle])
-			assert_clause(q->sat);
+		if (!status && (cycle == KR_NONE || keep[cycle]))
+			status = assert_clause(q->sat);
+		if (!status)
+			status = kr_ctx_tick(q->sat->ctx);
 		kr_vec_clear(&q->sat->clause);
 	}
 	return status ? status : assert_list(q->sat, &c->facts, &q->sat->facts_sent);
 }
 
-static void take_core(const struct core *q, uint8_t *keep)
+static bool take_core(const struct core *q, uint8_t *keep)
 {
 	struct kr_solver *sat = q->sat;
 	Z3_ast_vector found = Z3_solver_get_unsat_core(sat->z3, sat->solver);
+	if (!found)
+		return false;
 	Z3_ast_vector_inc_ref(sat->z3, found);
 	unsigned n = Z3_ast_vector_size(sat->z3, found);
 	for (uint32_t i = 0; i < q->cycles.n; i++)
@@ -225,6 +237,7 @@ static void take_core(const struct core *q, uint8_t *keep)
 		keep[(uint32_t)name - sat->vars.n] = 1;
 	}
 	Z3_ast_vector_dec_ref(sat->z3, found);
+	return true;
 }
 
 enum kr_status kr_solver_core(struct kr_ctx *ctx, const struct kr_choices *c, uint8_t *keep, bool *refuted)
@@ -240,9 +253,7 @@ enum kr_status kr_solver_core(struct kr_ctx *ctx, const struct kr_choices *c, ui
 		char reason[8];
 		set_timeout(q.sat);
 		Z3_lbool answer = Z3_solver_check_assumptions(q.sat->z3, q.sat->solver, q.assumptions.n, q.assumptions.at);
-		*refuted = !failed(q.sat, reason, sizeof reason) && answer == Z3_L_FALSE;
-		if (*refuted)
-			take_core(&q, keep);
+		*refuted = !failed(q.sat, reason, sizeof reason) && answer == Z3_L_FALSE && take_core(&q, keep);
 	}
 	kr_vec_done(&ctx->mem, &q.assumptions);
 	kr_vec_done(&ctx->mem, &q.cycles);

@@ -19,6 +19,7 @@ struct search {
 	struct kr_candidate world;
 	struct kr_choices choices;
 	struct kr_solver *sat;
+	uint32_t told; /* how many variables and literals of clauses there were when the solver was last asked */
 };
 
 /* The presence of open transactions on the cycle becomes a choice, too. */
@@ -75,10 +76,14 @@ static enum kr_status complete(struct search *s, bool *done)
 	return kr_candidate_answer(w, w->whole.order, s->answer);
 }
 
-static enum kr_status ask(struct search *s, bool *done)
+static enum kr_status ask(struct search *s, bool *done, struct kr_err *err)
 {
 	enum kr_solver_result result;
 	struct kr_answer *answer = s->answer;
+	uint32_t told = s->choices.all.n + s->choices.clauses.n + s->choices.facts.n;
+	if (answer->rounds > 0 && told == s->told)
+		return kr_err_set(err, KR_INTERNAL, "internal error: a round of the search has taught nothing");
+	s->told = told;
 	enum kr_status status = s->sat ? KR_OK : kr_solver_new(s->ir->ctx, &s->sat);
 	if (!status)
 		status = kr_solver_solve(s->sat, &s->choices, &result, answer->reason, sizeof answer->reason);
@@ -94,7 +99,7 @@ static enum kr_status ask(struct search *s, bool *done)
 	return kr_refute(&s->choices, &answer->proof);
 }
 
-static enum kr_status search(struct search *s)
+static enum kr_status search(struct search *s, struct kr_err *err)
 {
 	bool done = false;
 	enum kr_status status = kr_candidate_begin(&s->world, &s->choices);
@@ -105,7 +110,7 @@ static enum kr_status search(struct search *s)
 		else if (!status)
 			status = learn(s, &s->world.chosen);
 		if (!status && !done)
-			status = ask(s, &done);
+			status = ask(s, &done, err);
 	}
 	return status;
 }
@@ -132,7 +137,6 @@ static enum kr_status known_conflict(struct kr_ir *ir, struct kr_answer *out, bo
 
 static enum kr_status solve(struct kr_ir *ir, struct kr_answer *out, struct kr_err *err)
 {
-	(void)err;
 	bool found = false;
 	enum kr_status status = known_conflict(ir, out, &found);
 	if (status || found)
@@ -142,7 +146,7 @@ static enum kr_status solve(struct kr_ir *ir, struct kr_answer *out, struct kr_e
 	if (!status)
 		status = kr_choices_init(&s.choices, ir);
 	if (!status)
-		status = search(&s);
+		status = search(&s, err);
 	kr_solver_free(s.sat);
 	if (s.choices.ir)
 		kr_choices_done(&s.choices);

@@ -21,15 +21,36 @@ static enum kr_status add_program_edges(struct kr_ir *ir)
 	return KR_OK;
 }
 
+static enum kr_status link_siblings(struct kr_ir *ir)
+{
+	struct kr_mem *mem = &ir->ctx->mem;
+	const struct kr_asg *asg = ir->asg;
+	uint32_t *last = kr_mem_alloc(mem, asg->nkeys, sizeof *last); /* per key: 1 + its last observation so far */
+	if (!last)
+		return KR_NOMEM;
+	for (uint32_t o = 0; o < asg->nobs; o++) {
+		uint32_t *before = &last[asg->obs[o].key.i];
+		ir->sibling[o] = o;
+		if (*before > 0 && asg->obs[*before - 1].txn.i == asg->obs[o].txn.i) {
+			ir->sibling[o] = ir->sibling[*before - 1];
+			ir->sibling[*before - 1] = o;
+		}
+		*before = o + 1;
+	}
+	kr_mem_free(mem, last, asg->nkeys, sizeof *last);
+	return KR_OK;
+}
+
 static enum kr_status allocate(struct kr_ir *ir)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
 	const struct kr_asg *asg = ir->asg;
 	ir->source = kr_mem_alloc(mem, asg->nobs, sizeof *ir->source);
 	ir->source_age = kr_mem_alloc(mem, asg->nobs, sizeof *ir->source_age);
+	ir->sibling = kr_mem_alloc(mem, asg->nobs, sizeof *ir->sibling);
 	ir->presence = kr_mem_alloc(mem, asg->ntxns, sizeof *ir->presence);
 	ir->presence_why = kr_mem_alloc(mem, asg->ntxns, sizeof *ir->presence_why);
-	if (!ir->source || !ir->source_age || !ir->presence || !ir->presence_why || !kr_vec_reserve(mem, &ir->head, ir->nnodes))
+	if (!ir->source || !ir->source_age || !ir->sibling || !ir->presence || !ir->presence_why || !kr_vec_reserve(mem, &ir->head, ir->nnodes))
 		return KR_NOMEM;
 	for (uint32_t o = 0; o < asg->nobs; o++)
 		ir->source[o].i = KR_NONE;
@@ -39,7 +60,8 @@ static enum kr_status allocate(struct kr_ir *ir)
 	}
 	for (uint32_t v = 0; v < ir->nnodes; v++)
 		ir->head.at[ir->head.n++] = KR_NONE;
-	return add_program_edges(ir);
+	enum kr_status status = link_siblings(ir);
+	return status ? status : add_program_edges(ir);
 }
 
 enum kr_status kr_ir_init(struct kr_ir *ir, struct kr_ctx *ctx, const struct kr_asg *asg, const struct kr_level *level, enum kr_order order)
@@ -65,6 +87,7 @@ void kr_ir_done(struct kr_ir *ir)
 	kr_vec_done(mem, &ir->head);
 	kr_mem_free(mem, ir->source, ir->asg->nobs, sizeof *ir->source);
 	kr_mem_free(mem, ir->source_age, ir->asg->nobs, sizeof *ir->source_age);
+	kr_mem_free(mem, ir->sibling, ir->asg->nobs, sizeof *ir->sibling);
 	kr_mem_free(mem, ir->presence, ir->asg->ntxns, sizeof *ir->presence);
 	kr_mem_free(mem, ir->presence_why, ir->asg->ntxns, sizeof *ir->presence_why);
 	kr_clock_free(mem, ir->clock);

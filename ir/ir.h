@@ -61,6 +61,7 @@ struct kr_ir {
 	KR_VEC(uint32_t) next;           /* parallel to edges: next edge out of the same node, or KR_NONE */
 	KR_VEC(uint32_t) head;           /* per node: newest edge out of it, or KR_NONE */
 	kr_version *source;              /* per observation; KR_NONE: open, or its transaction is not (yet) known to be present */
+	uint32_t *sibling;               /* per observation: another one of the same key by the same transaction, in a ring; itself when it is alone */
 	uint32_t *source_age;            /* per observation: number of edges when its source became known (0: the trace alone tells) */
 	uint8_t *presence;               /* per transaction, enum kr_presence */
 	kr_obs *presence_why;            /* per transaction: the observation that can only have seen it, or KR_NONE */
@@ -116,7 +117,7 @@ KR_VEC_NAMED(kr_path, uint32_t);
 enum kr_status kr_ir_path(const struct kr_ir *ir, kr_node a, kr_node b, uint32_t age, struct kr_path *path, bool *found);
 
 /* Another observation of the same key by o's transaction, of whose candidates v is none, or KR_NONE. Where rw and wr on a cycle are forbidden, a transaction sees one version of a key
- * only, so v is then impossible for o, an item observation: whichever came first of v and what the other one saw, its overwriter was seen, too. O(observations of the transaction). */
+ * only, so v is then impossible for o, an item observation: whichever came first of v and what the other one saw, its overwriter was seen, too. O(such observations). */
 kr_obs kr_ir_other_sight(const struct kr_ir *ir, kr_obs o, kr_version v);
 
 /* Is candidate v of observation o ruled out by known edges: the observer reaches v's writer, or another version that comes after v (one outside the candidate set, for a

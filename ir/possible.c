@@ -9,10 +9,10 @@ kr_obs kr_ir_other_sight(const struct kr_ir *ir, kr_obs o, kr_version v)
 	kr_obs none = {KR_NONE};
 	if (obs->predicate || (ir->level->forbidden.allowed & both) != both)
 		return none;
-	for (uint32_t p = asg->obs_first[obs->txn.i]; p < asg->obs_first[obs->txn.i + 1]; p++) {
+	for (uint32_t p = ir->sibling[o.i]; p != o.i; p = ir->sibling[p]) {
 		const struct kr_observation *other = &asg->obs[p];
 		bool counts = !(other->predicate && ir->level->forbidden.item_only);
-		if (p != o.i && other->key.i == obs->key.i && other->set != obs->set && counts && !kr_asg_in_set(asg, other->set, v))
+		if (other->set != obs->set && counts && !kr_asg_in_set(asg, other->set, v))
 			return (kr_obs){p};
 	}
 	return none;

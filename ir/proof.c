@@ -82,6 +82,7 @@ struct closing {
 	uint64_t *sources_done; /* set of observations whose source is explained */
 	struct kr_path path;    /* scratch */
 	KR_VEC(uint32_t) todo;  /* edges to explain that are not in a cycle themselves */
+	KR_VEC(kr_obs) binding; /* observations to explain that tell what an untold initial value was */
 };
 
 /* One cycle: `link`, then known edges. */
@@ -190,9 +191,6 @@ static enum kr_status rule_out_by_overwrite(struct closing *c, kr_obs o, kr_vers
 	return KR_OK;
 }
 
-static enum kr_status explain_source(struct closing *c, kr_obs o);
-static enum kr_status explain_presence(struct closing *c, kr_txn t);
-
 /* An untold initial value is one value: another observation that can only have seen the initial version, and saw something else, rules it out for o. */
 static enum kr_status rule_out_by_binding(struct closing *c, kr_obs o, kr_version v, uint32_t age)
 {
@@ -202,8 +200,7 @@ static enum kr_status rule_out_by_binding(struct closing *c, kr_obs o, kr_versio
 	for (uint32_t p = 0; p < asg->nobs; p++) {
 		if (c->ir->source[p].i != v.i || c->ir->source_age[p] > age || asg->obs[p].set == asg->obs[o.i].set)
 			continue;
-		enum kr_status status = explain_source(c, (kr_obs){p});
-		return status ? status : explain_presence(c, asg->obs[p].txn);
+		return kr_vec_push(c->proof->mem, &c->binding, (kr_obs){p}) ? KR_OK : KR_NOMEM;
 	}
 	return KR_OK;
 }
@@ -280,6 +277,18 @@ static enum kr_status explain_presence(struct closing *c, kr_txn t)
 	return KR_OK;
 }
 
+static enum kr_status explain_bindings(struct closing *c)
+{
+	enum kr_status status = KR_OK;
+	while (!status && c->binding.n > 0) {
+		kr_obs o = kr_vec_pop(&c->binding);
+		status = explain_source(c, o);
+		if (!status)
+			status = explain_presence(c, c->ir->asg->obs[o.i].txn);
+	}
+	return status;
+}
+
 static enum kr_status explain_edge(struct closing *c, uint32_t index)
 {
 	const struct kr_ir *ir = c->ir;
@@ -330,6 +339,8 @@ static enum kr_status explain_all(struct closing *c)
 			if (!status)
 				status = explain_presence(c, link.to);
 		}
+		if (!status)
+			status = explain_bindings(c);
 		if (status)
 			return status;
 	}
@@ -351,6 +362,7 @@ static void closing_done(struct closing *c)
 	kr_mem_free(mem, c->sources_done, KR_BITS_WORDS(c->ir->asg->nobs), sizeof(uint64_t));
 	kr_vec_done(mem, &c->path);
 	kr_vec_done(mem, &c->todo);
+	kr_vec_done(mem, &c->binding);
 }
 
 /* `v` KR_NONE: every candidate. */
@@ -362,6 +374,8 @@ static enum kr_status rule_out_now(struct kr_proof *proof, const struct kr_ir *i
 		status = v.i == KR_NONE ? explain_candidates(&c, o, v, ir->edges.n) : rule_out(&c, o, v, ir->edges.n);
 	if (!status && v.i == KR_NONE) /* seeing nothing is a contradiction only for who took effect */
 		status = explain_presence(&c, ir->asg->obs[o.i].txn);
+	if (!status)
+		status = explain_bindings(&c);
 	while (!status && c.todo.n > 0) /* a version order that is itself a known edge: keep it in the proof so that closing explains it */
 		status = add_known_order(&c, kr_vec_pop(&c.todo));
 	closing_done(&c);
