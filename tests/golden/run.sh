@@ -9,7 +9,8 @@
 #   stdout   expected standard output   (no file: nothing)
 #   stderr   expected standard error    (no file: nothing)
 #   status   expected exit status       (no file: 0)
-#   needs    commands that the case needs beside krait, one a line (optional)
+#   needs    commands that the case needs beside krait, one a line (optional);
+#            `script` stands for a pseudo-terminal, too: some containers have none
 # A negative case is a folder with the malformed input and
 #   expect   the one line expected on standard error; standard output must be
 #            empty and the status 255
@@ -92,6 +93,7 @@ run_case() (
     if [ -f needs ]; then
         while read -r tool; do
             command -v "$tool" >/dev/null || { echo "skipped: no $tool on this machine"; exit 77; }
+            [ "$tool" != script ] || script -qec true /dev/null >/dev/null 2>&1 || { echo "skipped: no pseudo-terminal on this machine"; exit 77; }
         done <needs
     fi
 
