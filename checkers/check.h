@@ -24,7 +24,7 @@ struct kr_verdict {
 	char reason[160];                  /* KR_UNDECIDED */
 	double seconds;                    /* spent here: passes, back end, certificate */
 	struct kr_pass_stats passes;
-	double analyze_seconds, solve_seconds, verify_seconds;
+	double solve_seconds, verify_seconds;
 	uint32_t rounds, choices, clauses; /* of the back end */
 	const char *backend;               /* name of the back end that was asked, NULL: passes alone decided */
 };

@@ -159,7 +159,6 @@ struct kr_history {
 	KR_VEC(const char *) files;         /* paths as given; [0] is the trace itself */
 	bool lenient;                       /* set by the reader: kr_history_finish drops contradictory version orders instead of failing */
 	uint32_t skipped;                   /* bad transactions and version orders left out because of `lenient` */
-	bool duplicate_values_ok;           /* reserved for readers whose format says so */
 
 	/* used by the builder functions only */
 	struct kr_table value_table, key_table, session_table, id_table;
