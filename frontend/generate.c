@@ -180,7 +180,7 @@ static enum kr_status run_operation(struct sim *s, struct client *c)
 
 	if (!t)
 		return KR_NOMEM;
-	for (; draw >= kinds[kind].share; kind++)
+	for (; kind + 1 < KR_COUNT(kinds) && draw >= kinds[kind].share; kind++)
 		draw -= kinds[kind].share;
 
 	enum kr_status status = kinds[kind].run(s, c, t, &op);

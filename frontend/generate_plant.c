@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define MOST_TXNS 6
-#define STEP 10 /* clock units between two events of a table */
+#define STEP INT64_C(10) /* clock units between two events of a table */
 
 struct plant_txn {
 	uint8_t session, begin, end;
