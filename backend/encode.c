@@ -102,7 +102,7 @@ static enum kr_status add_edge(struct work *w, enum kr_edge_kind kind, kr_txn fr
 	struct kr_guarded_edge edge = {kr_ir_out(ir, kind, from), kr_ir_in(ir, kind, to), {0, 0, 0}, (uint8_t)kind};
 	uint32_t n = 0;
 
-	if (!(ir->level->forbidden.allowed & KR_BIT(kind)))
+	if (!(kr_level_kinds(ir->level) & KR_BIT(kind)))
 		return KR_OK;
 	for (uint32_t i = 0; i < 3; i++) {
 		if (guards[i] == NEVER)
@@ -226,7 +226,7 @@ static enum kr_status encode_source(struct work *w, kr_obs o, kr_version v, kr_l
 		kr_literal order;
 		if (i == v.i || writer.i == obs->txn.i || !may_exist(w, u))
 			continue;
-		if (obs->predicate && (w->ir->level->forbidden.item_only || kr_asg_in_set(asg, obs->set, u)))
+		if (obs->predicate && (w->ir->level->forbidden[0].item_only || kr_asg_in_set(asg, obs->set, u)))
 			continue;
 		if (!(status = before(w, v, u, &order)))
 			status = add_edge(w, KR_RW, obs->txn, writer, (kr_literal[]){literal, order, presence(w, u)});

@@ -89,7 +89,7 @@ void kr_encoding_print_node(const struct kr_encoding *e, kr_node node, struct kr
 		kr_str_format(out, "a moment, number %u", node.i - e->ir->first_time_node);
 		return;
 	}
-	if (e->ir->level->model == KR_NODES_BEGIN_COMMIT)
+	if (e->ir->level->model != KR_NODES_TXN)
 		kr_str_add(out, node.i % 2 == 0 ? "begin of " : "commit of ");
 	print_name(out, e, raw_txn, t.i);
 }

@@ -79,7 +79,7 @@ static enum kr_status add_rw(struct search *s, kr_obs o, kr_version later, bool 
 	const struct kr_observation *obs = &s->ir->asg->obs[o.i];
 	kr_txn writer = s->ir->asg->versions[later.i].writer;
 
-	if (writer.i == obs->txn.i || (obs->predicate && (s->ir->level->forbidden.item_only || kr_asg_in_set(s->ir->asg, obs->set, later))))
+	if (writer.i == obs->txn.i || (obs->predicate && (s->ir->level->forbidden[0].item_only || kr_asg_in_set(s->ir->asg, obs->set, later))))
 		return KR_OK;
 	return add(s, (struct kr_link){KR_RW, obs->txn, writer, o, s->source[o.i], obs->key, KR_NONE}, cycle);
 }

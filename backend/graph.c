@@ -5,10 +5,10 @@
 
 bool kr_graph_decides(const struct kr_level *level)
 {
-	const struct kr_pattern *p = &level->forbidden;
+	const struct kr_pattern *p = &level->forbidden[0];
 	bool lonely = p->lonely == 0 || (p->lonely == KR_BIT(KR_RW) && level->model == KR_NODES_BEGIN_COMMIT);
 
-	return lonely && p->once == 0 && p->needed == 0;
+	return lonely && p->lead == 0 && p->once == 0 && p->needed == 0 && !p->one_reader && level->forbidden[1].allowed == 0;
 }
 
 static enum kr_status take_conflict(struct kr_ir *ir, struct kr_proof *proof)
@@ -131,7 +131,7 @@ enum kr_status kr_graph_add(struct kr_graph *g, struct kr_link link, struct kr_p
 	enum kr_edge_kind kind = (enum kr_edge_kind)link.kind;
 	kr_node from = kr_ir_out(g->ir, kind, link.from), to = kr_ir_in(g->ir, kind, link.to);
 
-	if (!(g->ir->level->forbidden.allowed & KR_BIT(kind)))
+	if (!(kr_level_kinds(g->ir->level) & KR_BIT(kind)))
 		return KR_OK;
 
 	enum kr_status status = search(g, to, from);

@@ -30,7 +30,7 @@ static const struct kr_level levels[] = {
 		.source = "Adya, PhD thesis, MIT 1999: PL-3",
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_TXN,
-		.forbidden = {.allowed = DEPENDENCIES | ORDERS},
+		.forbidden = {{.allowed = DEPENDENCIES | ORDERS}},
 		.anomalies = KR_ANOMALIES_ALL,
 	},
 	{
@@ -42,7 +42,7 @@ static const struct kr_level levels[] = {
 		.implies = pl_ss_implies,
 		.default_order = KR_ORDER_REALTIME,
 		.model = KR_NODES_TXN,
-		.forbidden = {.allowed = DEPENDENCIES | ORDERS},
+		.forbidden = {{.allowed = DEPENDENCIES | ORDERS}},
 		.anomalies = KR_ANOMALIES_ALL,
 	},
 	{.id = NULL},

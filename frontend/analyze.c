@@ -42,7 +42,7 @@ static enum kr_status give_names(struct kr_work *w)
 	if (!names)
 		return KR_NOMEM;
 	*names = (struct names){w->h, w->value};
-	w->asg->names = (struct kr_asg_names){names, name_txn, name_key, name_value};
+	w->asg->names = (struct kr_asg_names){names, name_txn, name_key, name_value, NULL};
 	return KR_OK;
 }
 

@@ -80,7 +80,7 @@ static enum kr_status step(struct orders *o, kr_version from, kr_key key, uint32
 	kr_version to = version_at(o, key, place);
 
 	if (to.i != KR_NONE)
-		return kr_vec_push(mem, &o->pairs, (struct kr_asg_order){from, to}) ? KR_OK : KR_NOMEM;
+		return kr_vec_push(mem, &o->pairs, (struct kr_asg_order){from, to, {KR_NONE}}) ? KR_OK : KR_NOMEM;
 
 	uint32_t id = find(o, key, o->w->h->order_writers.at[place]);
 

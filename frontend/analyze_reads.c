@@ -28,7 +28,7 @@ static enum kr_status replay(struct kr_work *w, kr_txn t, struct kr_observation 
 		KR_TRY(kr_ctx_tick(w->ctx));
 		if (effect.sees && w->stamp[k] != t.i) {
 			if (obs)
-				obs[out->seen] = (struct kr_observation){t, i, op->key, effect.seen.i, effect.complement};
+				obs[out->seen] = (struct kr_observation){t, i, op->key, effect.seen.i, effect.complement, false};
 			out->seen++;
 		} else if (effect.sees && !agrees(&effect, w->own[k])) {
 			out->inconsistent = true;

@@ -31,6 +31,14 @@ struct kr_asg_key {
 	bool open_initial;   /* the initial value is not told: observations of the initial version need only agree with each other (same set) */
 };
 
+/* Values of sets and counters grow by what each write adds. Such a key has, behind all keys of the trace, part keys: one per element of a set, one per increment of a counter whose
+ * result is not told (docs/asg.md). A version of a part exists for each transaction that brings the part about or takes it away; its order agrees with that of the whole key's, because
+ * a cycle of ww is forbidden at every level. */
+struct kr_asg_part {
+	kr_key of;           /* the whole key */
+	uint32_t label;      /* for people: the history's value that names it (an element, the id of the incrementing transaction), KR_NONE: a counter's base */
+};
+
 struct kr_asg_version {
 	kr_txn writer;       /* KR_NONE: the initial version */
 	kr_key key;
@@ -47,9 +55,21 @@ struct kr_observation {
 	kr_key key;
 	uint32_t set;        /* into sets */
 	bool predicate;      /* a key not returned by a predicate read: rw only to versions outside the set */
+	bool loose;          /* the operation says that it did not read through a cursor */
 };
 
-struct kr_asg_order { kr_version before, after; }; /* known from the trace (version_order, list prefixes) */
+/* Known from the trace (version_order, list prefixes), if `guard` took effect (KR_NONE: in any case). */
+struct kr_asg_order { kr_version before, after; kr_txn guard; };
+
+/* What a read of a counter says: in every world in which txn took effect, the weights of those terms whose observation saw the term's version add up to total. */
+struct kr_asg_term { kr_obs obs; kr_version seen; int64_t weight; };
+struct kr_asg_sum {
+	kr_txn txn;
+	uint32_t op;
+	kr_key key;            /* the counter */
+	int64_t total;
+	uint32_t first, count; /* into terms; terms of one observation are neighbours, and each observation of a term belongs to one sum */
+};
 
 /* Names for people and for the text form, made only when asked for. An ASG from a history borrows the history's; one read from text keeps its own. */
 struct kr_asg_names {
@@ -57,6 +77,7 @@ struct kr_asg_names {
 	void (*txn)(const void *data, kr_txn t, struct kr_str *out);
 	void (*key)(const void *data, kr_key k, struct kr_str *out);
 	void (*value)(const void *data, kr_version v, struct kr_str *out); /* as JSON; NULL: no values */
+	void (*part)(const void *data, uint32_t label, struct kr_str *out); /* a part's label as JSON; NULL: the numbers */
 };
 
 struct kr_asg {
@@ -65,6 +86,7 @@ struct kr_asg {
 	struct kr_asg_names names;
 	int64_t clock_skew;
 	uint32_t ntxns, nkeys, nversions, nobs, nsets, norders, nsessions;
+	uint32_t nparts, nsums, nterms;
 	struct kr_asg_txn *txns;
 	struct kr_asg_key *keys;         /* nkeys + 1, the last one for its `first` */
 	struct kr_asg_version *versions;
@@ -74,6 +96,9 @@ struct kr_asg {
 	kr_version *members;
 	uint32_t nmembers;
 	struct kr_asg_order *orders;     /* adjacent pairs suffice; transitively closed by whoever needs that */
+	struct kr_asg_part *parts;       /* of the last nparts keys */
+	struct kr_asg_sum *sums;         /* by transaction, then op */
+	struct kr_asg_term *terms;
 	/* derived by kr_asg_index: versions written by t are written[written_first[t] .. written_first[t + 1]), by key */
 	uint32_t *written_first;
 	kr_version *written;
@@ -84,6 +109,9 @@ void kr_asg_done(struct kr_asg *asg);
 
 /* Fills written_first and written. */
 enum kr_status kr_asg_index(struct kr_asg *asg);
+
+/* The key of the trace that k is or is part of. */
+static inline kr_key kr_asg_whole(const struct kr_asg *asg, kr_key k) { return k.i < asg->nkeys - asg->nparts ? k : asg->parts[k.i - (asg->nkeys - asg->nparts)].of; }
 
 static inline kr_version kr_asg_initial(const struct kr_asg *asg, kr_key k) { return (kr_version){asg->keys[k.i].first}; }
 static inline bool kr_asg_is_initial(const struct kr_asg *asg, kr_version v) { return asg->versions[v.i].writer.i == KR_NONE; }

@@ -209,7 +209,7 @@ static enum kr_status read_observation(struct reader *r)
 
 static enum kr_status read_order(struct reader *r)
 {
-	struct kr_asg_order order;
+	struct kr_asg_order order = {.guard = {KR_NONE}};
 
 	TRY(kr_lex_u32(&r->lex, "the number of a version", r->versions.n, &order.before.i));
 	TRY(kr_lex_expect(&r->lex, "<"));
@@ -339,7 +339,7 @@ static enum kr_status seal_names(struct reader *r)
 	texts->values = seal(asg, r->values.at, r->values.n, sizeof *r->values.at);
 	if (!texts->txns || !texts->keys || !texts->values)
 		return KR_NOMEM;
-	asg->names = (struct kr_asg_names){texts, txns ? txn_name : NULL, keys ? key_name : NULL, r->has_values ? value_text : NULL};
+	asg->names = (struct kr_asg_names){texts, txns ? txn_name : NULL, keys ? key_name : NULL, r->has_values ? value_text : NULL, NULL};
 	return KR_OK;
 }
 

@@ -67,7 +67,7 @@ static enum kr_status allocate(struct kr_ir *ir)
 enum kr_status kr_ir_init(struct kr_ir *ir, struct kr_ctx *ctx, const struct kr_asg *asg, const struct kr_level *level, enum kr_order order)
 {
 	*ir = (struct kr_ir){.ctx = ctx, .asg = asg, .level = level, .order = order};
-	if (level->model == KR_NODES_BEGIN_COMMIT && asg->ntxns > KR_NONE / 4)
+	if (level->model != KR_NODES_TXN && asg->ntxns > KR_NONE / 4)
 		return KR_NOMEM;
 	ir->nnodes = level->model == KR_NODES_TXN ? asg->ntxns : 2 * asg->ntxns;
 	ir->first_time_node = ir->nnodes;

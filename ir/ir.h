@@ -85,7 +85,7 @@ static inline kr_node kr_ir_in(const struct kr_ir *ir, enum kr_edge_kind kind, k
 {
 	if (ir->level->model == KR_NODES_TXN)
 		return (kr_node){t.i};
-	return (kr_node){2 * t.i + (kind == KR_RW)};
+	return (kr_node){2 * t.i + (kind == KR_RW || (kind == KR_WW && ir->level->model == KR_NODES_PREFIX))};
 }
 
 static inline bool kr_ir_is_time(const struct kr_ir *ir, kr_node v) { return v.i >= ir->first_time_node; }

@@ -129,7 +129,7 @@ static enum kr_status verify_program(const struct kr_ir *ir, uint32_t index, str
 
 	KR_IR_CHECK(e->to.i == e->from.i + 1, "program edge %u does not join neighbours", index);
 	KR_IR_CHECK(kr_ir_is_time(ir, e->from) == kr_ir_is_time(ir, e->to), "program edge %u joins a transaction and a time node", index);
-	KR_IR_CHECK(kr_ir_is_time(ir, e->from) || (ir->level->model == KR_NODES_BEGIN_COMMIT && e->from.i % 2 == 0),
+	KR_IR_CHECK(kr_ir_is_time(ir, e->from) || (ir->level->model != KR_NODES_TXN && e->from.i % 2 == 0),
 		"program edge %u does not lead from a begin to its commit", index);
 	return KR_OK;
 }
@@ -164,7 +164,7 @@ static enum kr_status verify_programs(const struct kr_ir *ir, struct kr_err *err
 {
 	uint32_t n = 0;
 
-	if (ir->level->model != KR_NODES_BEGIN_COMMIT)
+	if (ir->level->model == KR_NODES_TXN)
 		return KR_OK;
 	for (uint32_t e = 0; e < ir->edges.n; e++)
 		n += ir->edges.at[e].kind == KR_PROGRAM && !kr_ir_is_time(ir, ir->edges.at[e].from);

@@ -5,15 +5,26 @@
 
 #include "base/terms.h"
 
-/* One node per transaction, or begin and commit nodes. */
-enum kr_node_model { KR_NODES_TXN, KR_NODES_BEGIN_COMMIT };
+/* One node per transaction, or begin and commit nodes; with KR_NODES_PREFIX, ww enters the commit of its target and not the begin. */
+enum kr_node_model { KR_NODES_TXN, KR_NODES_BEGIN_COMMIT, KR_NODES_PREFIX };
 
-/* Which cycles a level forbids, after Elle: a cycle is forbidden when all its edges are of `allowed` kinds, no two neighbours are of a `lonely` kind,
- * exactly one is of a `once` kind (0: no such demand), and at least one of a `needed` kind (0: no such demand). */
+/* How the wr edge that closes a cycle t -rw-> b ... -wr-> t must lie in t's program: at any operation, at none after that of the rw, or before it. */
+enum kr_sight_order { KR_SIGHT_ANY, KR_SIGHT_NOT_AFTER, KR_SIGHT_BEFORE };
+
+/* Which cycles a level forbids, after Elle: those that meet all demands of one of its patterns. All edges are of `allowed` kinds; no two neighbours are both of a
+ * `lonely` kind; an rw comes right after an edge of a `lead` kind only; exactly one edge is of a `once` kind; at least one is of a `needed` kind. A demand that is 0 or false is
+ * none. Sets are of KR_BIT(enum kr_edge_kind). */
 struct kr_pattern {
-	uint32_t allowed, lonely, once, needed; /* sets of KR_BIT(enum kr_edge_kind) */
-	bool item_only;                         /* rw of predicate observations does not count */
+	uint32_t allowed, lonely, lead, once, needed;
+	uint8_t longest;     /* at most so many edges */
+	enum kr_sight_order sight; /* `once` is rw, and its predecessor on the cycle a wr */
+	bool same_key;       /* all edges that have a key have the same */
+	bool item_only;      /* rw of predicate observations does not count */
+	bool cursor_only;    /* rw of reads that were not through a cursor does not count */
+	bool one_reader;     /* at most one transaction on the cycle writes nothing */
 };
+
+enum { KR_PATTERNS_MOST = 3 };
 
 /* A further name of a level; with has_order it fixes the order ("strong-session-snapshot-isolation"). */
 struct kr_level_name { const char *name; bool has_order; enum kr_order order; };
@@ -27,8 +38,18 @@ struct kr_level {
 	const char *const *implies;        /* ids of levels that it implies directly (same order), NULL-terminated; may be NULL */
 	enum kr_order default_order;
 	enum kr_node_model model;
-	struct kr_pattern forbidden;
+	struct kr_pattern forbidden[KR_PATTERNS_MOST]; /* the first without `allowed` ends them */
 	uint32_t anomalies;                /* set of KR_BIT(enum kr_anomaly_kind) forbidden besides */
 };
+
+/* Kinds of edges that any of its patterns allows. */
+static inline uint32_t kr_level_kinds(const struct kr_level *level)
+{
+	uint32_t kinds = 0;
+
+	for (int i = 0; i < KR_PATTERNS_MOST; i++)
+		kinds |= level->forbidden[i].allowed;
+	return kinds;
+}
 
 #endif

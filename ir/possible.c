@@ -7,11 +7,11 @@ kr_obs kr_ir_other_sight(const struct kr_ir *ir, kr_obs o, kr_version v)
 	const struct kr_observation *obs = &asg->obs[o.i];
 	const uint32_t both = KR_BIT(KR_WR) | KR_BIT(KR_RW);
 	kr_obs none = {KR_NONE};
-	if (obs->predicate || (ir->level->forbidden.allowed & both) != both)
+	if (obs->predicate || (kr_level_kinds(ir->level) & both) != both)
 		return none;
 	for (uint32_t p = ir->sibling[o.i]; p != o.i; p = ir->sibling[p]) {
 		const struct kr_observation *other = &asg->obs[p];
-		bool counts = !(other->predicate && ir->level->forbidden.item_only);
+		bool counts = !(other->predicate && ir->level->forbidden[0].item_only);
 		if (other->set != obs->set && counts && !kr_asg_in_set(asg, other->set, v))
 			return (kr_obs){p};
 	}

@@ -154,7 +154,7 @@ static enum kr_status link_all(struct work *w)
 	enum kr_status status = KR_OK;
 
 	for (uint32_t o = 0; o < ir->asg->nobs && !status; o++) {
-		if (ir->source[o].i == KR_NONE || (ir->asg->obs[o].predicate && ir->level->forbidden.item_only))
+		if (ir->source[o].i == KR_NONE || (ir->asg->obs[o].predicate && ir->level->forbidden[0].item_only))
 			continue;
 		status = kr_asg_is_initial(ir->asg, ir->source[o]) ? link_initial(w, (kr_obs){o}) : link_later(w, (kr_obs){o});
 		if (!status)
@@ -208,7 +208,7 @@ static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_er
 	uint32_t before = ir->edges.n;
 
 	(void)err;
-	if (!(ir->level->forbidden.allowed & KR_BIT(KR_RW)))
+	if (!(kr_level_kinds(ir->level) & KR_BIT(KR_RW)))
 		return KR_OK;
 
 	enum kr_status status = prepare(&w);

@@ -42,7 +42,7 @@ static bool look_at(const struct kr_history *h, kr_txn t, struct kr_two_states *
 
 bool kr_find_two_states(const struct kr_history *h, const struct kr_level *level, const struct kr_certificate *cert, struct kr_two_states *out)
 {
-	if (!is_forbidden(&level->forbidden))
+	if (!is_forbidden(&level->forbidden[0]))
 		return false;
 	for (uint32_t i = cert->edges.n; i-- > 0;)
 		if (look_at(h, cert->edges.at[i].from, out))

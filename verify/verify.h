@@ -25,6 +25,7 @@ struct kr_cert_edge {
 	kr_key key;        /* wr, ww, rw; else KR_NONE */
 	uint32_t op;       /* wr: index in to; rw: index in from; else KR_NONE */
 	kr_txn source;     /* rw: writer of the version seen, KR_NONE: the initial version */
+	kr_value part;     /* wr, rw of a key that has parts: which one, an element or the id of an incrementing transaction; KR_ABSENT: a counter's base; else KR_NONE */
 };
 
 struct kr_cert_cycle { uint32_t first, count; }; /* into edges; edge i ends where edge i + 1 begins, cyclically */

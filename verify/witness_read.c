@@ -232,7 +232,7 @@ static enum kr_status read_source(struct reading *r, const json_t *edge, struct 
 
 static enum kr_status read_edge(struct reading *r, const json_t *edge)
 {
-	struct kr_cert_edge e = {.key = {KR_NONE}, .op = KR_NONE, .source = {KR_NONE}};
+	struct kr_cert_edge e = {.key = {KR_NONE}, .op = KR_NONE, .source = {KR_NONE}, .part = {KR_NONE}};
 	enum kr_status status;
 
 	r->where = "edge";

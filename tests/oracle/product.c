@@ -167,7 +167,7 @@ static kr_txn random_txn(struct run *r) { return (kr_txn){(uint32_t)kr_rng_below
 
 static void random_edge(struct run *r, struct kr_cert_edge *e, kr_txn from, kr_txn to)
 {
-	*e = (struct kr_cert_edge){.kind = (uint8_t)kr_rng_below(&r->rng, KR_PROGRAM), .from = from, .to = to, .key = {KR_NONE}, .op = KR_NONE, .source = {KR_NONE}};
+	*e = (struct kr_cert_edge){.kind = (uint8_t)kr_rng_below(&r->rng, KR_PROGRAM), .from = from, .to = to, .key = {KR_NONE}, .op = KR_NONE, .source = {KR_NONE}, .part = {KR_NONE}};
 	if (e->kind == KR_SO || e->kind == KR_RT)
 		return;
 	const struct kr_transaction *reader = &r->h->txns.at[e->kind == KR_WR ? to.i : from.i];

@@ -120,10 +120,10 @@ static void add_observation_edges(struct checked *c, uint32_t t, uint32_t i, uin
 			    : (s == t || !version(h, s, k, &value) || (value == wanted) != equal))
 			continue;
 		if (!initial)
-			add_edge(c, (struct kr_cert_edge){KR_WR, false, {s}, {t}, {k}, i, {KR_NONE}});
+			add_edge(c, (struct kr_cert_edge){KR_WR, false, {s}, {t}, {k}, i, {KR_NONE}, {KR_NONE}});
 		for (uint32_t b = 0; b < h->txns.n; b++)
 			if (b != s && version(h, b, k, &value))
-				add_edge(c, (struct kr_cert_edge){KR_RW, false, {t}, {b}, {k}, i, {initial ? KR_NONE : s}});
+				add_edge(c, (struct kr_cert_edge){KR_RW, false, {t}, {b}, {k}, i, {initial ? KR_NONE : s}, {KR_NONE}});
 	}
 }
 
@@ -140,14 +140,14 @@ static void find_edges(struct checked *c)
 			const struct kr_transaction *x = &h->txns.at[a], *y = &h->txns.at[b];
 			for (uint32_t k = 0; k < h->keys.n; k++)
 				if (version(h, a, k, &ignored) && version(h, b, k, &ignored))
-					add_edge(c, (struct kr_cert_edge){KR_WW, false, {a}, {b}, {k}, KR_NONE, {KR_NONE}});
+					add_edge(c, (struct kr_cert_edge){KR_WW, false, {a}, {b}, {k}, KR_NONE, {KR_NONE}, {KR_NONE}});
 			if (x->status != KR_COMMITTED || y->status == KR_ABORTED || c->order == KR_ORDER_NONE)
 				continue;
 			if (a < b && x->session.i != KR_NONE && x->session.i == y->session.i)
-				add_edge(c, (struct kr_cert_edge){KR_SO, false, {a}, {b}, {KR_NONE}, KR_NONE, {KR_NONE}});
+				add_edge(c, (struct kr_cert_edge){KR_SO, false, {a}, {b}, {KR_NONE}, KR_NONE, {KR_NONE}, {KR_NONE}});
 			if (c->order == KR_ORDER_REALTIME && x->flags & KR_TXN_HAS_END && y->flags & KR_TXN_HAS_BEGIN &&
 				x->end_returned + h->clock_skew < y->begin_invoked)
-				add_edge(c, (struct kr_cert_edge){KR_RT, false, {a}, {b}, {KR_NONE}, KR_NONE, {KR_NONE}});
+				add_edge(c, (struct kr_cert_edge){KR_RT, false, {a}, {b}, {KR_NONE}, KR_NONE, {KR_NONE}, {KR_NONE}});
 		}
 	}
 }

@@ -17,13 +17,13 @@
 static const struct kr_level txn_level = {
 	.id = "test-txn",
 	.model = KR_NODES_TXN,
-	.forbidden = {.allowed = KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW) | KR_BIT(KR_SO) | KR_BIT(KR_RT)},
+	.forbidden = {{.allowed = KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW) | KR_BIT(KR_SO) | KR_BIT(KR_RT)}},
 };
 
 static const struct kr_level begin_commit_level = {
 	.id = "test-begin-commit",
 	.model = KR_NODES_BEGIN_COMMIT,
-	.forbidden = {.allowed = KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW) | KR_BIT(KR_SO) | KR_BIT(KR_RT), .lonely = KR_BIT(KR_RW)},
+	.forbidden = {{.allowed = KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW) | KR_BIT(KR_SO) | KR_BIT(KR_RT), .lonely = KR_BIT(KR_RW)}},
 };
 
 struct texts {

@@ -398,7 +398,7 @@ static void break_obs_set(struct kr_asg *asg) { asg->obs[0].set = 4; }
 static void break_order_self(struct kr_asg *asg) { asg->orders[0].after.i = 1; }
 static void break_order_initial(struct kr_asg *asg) { asg->orders[0].after.i = 0; }
 static void break_order_key(struct kr_asg *asg) { asg->orders[0].after.i = 5; }
-static void break_order_cycle(struct kr_asg *asg) { asg->orders[1] = (struct kr_asg_order){{3}, {1}}; }
+static void break_order_cycle(struct kr_asg *asg) { asg->orders[1] = (struct kr_asg_order){{3}, {1}, {KR_NONE}}; }
 static void break_index(struct kr_asg *asg) { asg->written[0].i = 2; }
 
 static void test_verify(void **state)

@@ -10,7 +10,7 @@
 
 #include "backend/choices.h"
 
-static const struct kr_level level = {.id = "test", .model = KR_NODES_TXN, .forbidden = {.allowed = KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW)}};
+static const struct kr_level level = {.id = "test", .model = KR_NODES_TXN, .forbidden = {{.allowed = KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW)}}};
 
 /* Versions 1, 2 and 3 of x by 0, 1 and 2, of which 2 may not have taken effect; 3 saw the initial version, that of 0 or that of 2. 2 saw y as 0 or 1 left it. */
 static const char text[] = "asg 1\n"

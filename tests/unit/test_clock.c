@@ -13,7 +13,7 @@
 
 enum { MOST = 80, ROUNDS = 400 };
 
-static const struct kr_level level = {.id = "test", .model = KR_NODES_TXN, .forbidden = {.allowed = KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW)}};
+static const struct kr_level level = {.id = "test", .model = KR_NODES_TXN, .forbidden = {{.allowed = KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW)}}};
 
 struct graph {
 	struct kr_ctx ctx;

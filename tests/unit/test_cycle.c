@@ -15,7 +15,7 @@
 
 enum { MOST = 14, ROUNDS = 2000, FAR = 1000 };
 
-static const struct kr_level level = {.id = "test", .model = KR_NODES_TXN, .forbidden = {.allowed = KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW)}};
+static const struct kr_level level = {.id = "test", .model = KR_NODES_TXN, .forbidden = {{.allowed = KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW)}}};
 
 struct graph {
 	struct kr_ctx ctx;

@@ -15,10 +15,10 @@
 
 #define ALL (KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW) | KR_BIT(KR_SO) | KR_BIT(KR_RT))
 
-static const struct kr_level serializable = {.id = "ser", .model = KR_NODES_TXN, .forbidden = {.allowed = ALL}};
-static const struct kr_level committed = {.id = "pl-2", .model = KR_NODES_TXN, .forbidden = {.allowed = ALL & ~KR_BIT(KR_RW)}};
-static const struct kr_level snapshot = {.id = "si", .model = KR_NODES_BEGIN_COMMIT, .forbidden = {.allowed = ALL, .lonely = KR_BIT(KR_RW)}};
-static const struct kr_level single = {.id = "one-rw", .model = KR_NODES_TXN, .forbidden = {.allowed = ALL, .once = KR_BIT(KR_RW)}};
+static const struct kr_level serializable = {.id = "ser", .model = KR_NODES_TXN, .forbidden = {{.allowed = ALL}}};
+static const struct kr_level committed = {.id = "pl-2", .model = KR_NODES_TXN, .forbidden = {{.allowed = ALL & ~KR_BIT(KR_RW)}}};
+static const struct kr_level snapshot = {.id = "si", .model = KR_NODES_BEGIN_COMMIT, .forbidden = {{.allowed = ALL, .lonely = KR_BIT(KR_RW)}}};
+static const struct kr_level single = {.id = "one-rw", .model = KR_NODES_TXN, .forbidden = {{.allowed = ALL, .once = KR_BIT(KR_RW)}}};
 
 struct problem {
 	struct kr_ctx ctx;

@@ -16,7 +16,7 @@ enum { MANY = 5000 };
 static const struct kr_level level = {
 	.id = "test",
 	.model = KR_NODES_TXN,
-	.forbidden = {.allowed = KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW) | KR_BIT(KR_SO) | KR_BIT(KR_RT)},
+	.forbidden = {{.allowed = KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW) | KR_BIT(KR_SO) | KR_BIT(KR_RT)}},
 };
 
 struct fixture {

@@ -17,7 +17,7 @@ enum { MOST = 8, ROUNDS = 20000 };
 static const struct kr_level level = {
 	.id = "test",
 	.model = KR_NODES_TXN,
-	.forbidden = {.allowed = KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW) | KR_BIT(KR_SO) | KR_BIT(KR_RT)},
+	.forbidden = {{.allowed = KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW) | KR_BIT(KR_SO) | KR_BIT(KR_RT)}},
 };
 
 /* Reachability between transactions: bit b of row a. */

@@ -69,7 +69,7 @@ static uint32_t add_edges(struct kr_history *h, struct kr_certificate *cert, con
 	int used;
 
 	for (; sscanf(text, " %2[a-z]%n", kind, &used) == 1; text += used, n++) {
-		struct kr_cert_edge e = {.from = {n}, .to = {n + 1}, .key = {KR_NONE}, .op = KR_NONE, .source = {KR_NONE}};
+		struct kr_cert_edge e = {.from = {n}, .to = {n + 1}, .key = {KR_NONE}, .op = KR_NONE, .source = {KR_NONE}, .part = {KR_NONE}};
 		enum kr_edge_kind parsed;
 
 		assert_true(kr_edge_parse(kind, &parsed));
@@ -100,7 +100,7 @@ static void name_of_cycle(void **state)
 	assert_int_equal(kr_history_init(&h, &mem), KR_OK);
 	kr_certificate_init(&cert, &mem);
 	cert.kind = KR_CERT_CYCLES;
-	assert_true(kr_vec_push(&mem, &cert.edges, (struct kr_cert_edge){.kind = KR_SO, .from = {0}, .to = {0}, .key = {KR_NONE}}));
+	assert_true(kr_vec_push(&mem, &cert.edges, (struct kr_cert_edge){.kind = KR_SO, .from = {0}, .to = {0}, .key = {KR_NONE}, .part = {KR_NONE}}));
 	assert_true(kr_vec_push(&mem, &cert.cycles, (struct kr_cert_cycle){0, 1})); /* a lemma before it does not matter */
 
 	uint32_t n = add_edges(&h, &cert, row->cycle);

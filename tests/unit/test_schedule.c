@@ -14,7 +14,7 @@
 
 enum { MOST = 24, KEYS = 3, ROUNDS = 1500 };
 
-static const struct kr_level level = {.id = "test", .model = KR_NODES_TXN, .forbidden = {.allowed = KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW)}};
+static const struct kr_level level = {.id = "test", .model = KR_NODES_TXN, .forbidden = {{.allowed = KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW)}}};
 
 struct plan {
 	uint32_t n;

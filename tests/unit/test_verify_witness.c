@@ -347,16 +347,16 @@ static void bad_certificates(void **state)
 	cert.cycles.at[0] = (struct kr_cert_cycle){0, 2};
 	assert_int_equal(kr_verify(&f->ctx, &f->h, &cert, NULL), KR_BAD);
 	for (int i = 0; i < 2; i++)
-		assert_true(kr_vec_push(&f->ctx.mem, &cert.edges, (struct kr_cert_edge){KR_RW, false, {0}, {1}, {0}, 1, {KR_NONE}}));
+		assert_true(kr_vec_push(&f->ctx.mem, &cert.edges, (struct kr_cert_edge){KR_RW, false, {0}, {1}, {0}, 1, {KR_NONE}, {KR_NONE}}));
 	cert.edges.at[0].kind = KR_PROGRAM;
 	assert_int_equal(kr_verify(&f->ctx, &f->h, &cert, NULL), KR_BAD);
-	cert.edges.at[0] = (struct kr_cert_edge){KR_RW, false, {0}, {1}, {99}, 1, {KR_NONE}};
+	cert.edges.at[0] = (struct kr_cert_edge){KR_RW, false, {0}, {1}, {99}, 1, {KR_NONE}, {KR_NONE}};
 	assert_int_equal(kr_verify(&f->ctx, &f->h, &cert, NULL), KR_BAD);
-	cert.edges.at[0] = (struct kr_cert_edge){KR_RW, false, {0}, {1}, {1}, 99, {KR_NONE}};
+	cert.edges.at[0] = (struct kr_cert_edge){KR_RW, false, {0}, {1}, {1}, 99, {KR_NONE}, {KR_NONE}};
 	assert_int_equal(kr_verify(&f->ctx, &f->h, &cert, NULL), KR_BAD);
-	cert.edges.at[0] = (struct kr_cert_edge){KR_RW, false, {0}, {1}, {1}, 1, {99}};
+	cert.edges.at[0] = (struct kr_cert_edge){KR_RW, false, {0}, {1}, {1}, 1, {99}, {KR_NONE}};
 	assert_int_equal(kr_verify(&f->ctx, &f->h, &cert, NULL), KR_BAD);
-	cert.edges.at[0] = (struct kr_cert_edge){KR_RW, false, {99}, {1}, {1}, 1, {KR_NONE}};
+	cert.edges.at[0] = (struct kr_cert_edge){KR_RW, false, {99}, {1}, {1}, 1, {KR_NONE}, {KR_NONE}};
 	assert_int_equal(kr_verify(&f->ctx, &f->h, &cert, NULL), KR_BAD);
 	kr_certificate_done(&cert);
 }
