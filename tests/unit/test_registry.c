@@ -371,7 +371,7 @@ static void levels(void **state)
 	(void)state;
 	assert_non_null(kr_level_at(0));
 	for (size_t i = 0; (level = kr_level_at(i)) != NULL; i++) {
-		const struct kr_pattern *p = &level->forbidden;
+		const struct kr_pattern *p = &level->forbidden[0];
 		enum kr_order order;
 
 		assert_name("level", level->id);

@@ -148,13 +148,13 @@ static void cycles_come_back(void **state)
 {
 	struct fixture *f = *state;
 	const struct kr_cert_edge edges[] = {
-		{KR_WR, false, {0}, {1}, {0}, 0, {KR_NONE}},
-		{KR_WR, true, {0}, {1}, {1}, 2, {KR_NONE}},
-		{KR_WW, false, {1}, {3}, {2}, KR_NONE, {KR_NONE}},
-		{KR_RW, false, {1}, {2}, {3}, 1, {KR_NONE}},
-		{KR_RW, true, {2}, {1}, {4}, 0, {3}},
-		{KR_SO, false, {0}, {1}, {KR_NONE}, KR_NONE, {KR_NONE}},
-		{KR_RT, false, {4}, {1}, {KR_NONE}, KR_NONE, {KR_NONE}},
+		{KR_WR, false, {0}, {1}, {0}, 0, {KR_NONE}, {KR_NONE}},
+		{KR_WR, true, {0}, {1}, {1}, 2, {KR_NONE}, {KR_NONE}},
+		{KR_WW, false, {1}, {3}, {2}, KR_NONE, {KR_NONE}, {KR_NONE}},
+		{KR_RW, false, {1}, {2}, {3}, 1, {KR_NONE}, {KR_NONE}},
+		{KR_RW, true, {2}, {1}, {4}, 0, {3}, {KR_NONE}},
+		{KR_SO, false, {0}, {1}, {KR_NONE}, KR_NONE, {KR_NONE}, {KR_NONE}},
+		{KR_RT, false, {4}, {1}, {KR_NONE}, KR_NONE, {KR_NONE}, {KR_NONE}},
 	};
 	const struct kr_cert_cycle cycles[] = {{0, 3}, {3, 0}, {3, 4}};
 	struct kr_certificate cert;
