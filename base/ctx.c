@@ -37,6 +37,26 @@ enum kr_status kr_ctx_check(struct kr_ctx *ctx)
 	return ctx->stopped;
 }
 
+int64_t kr_ctx_limit(struct kr_ctx *ctx, uint32_t parts, int64_t fallback_ns)
+{
+	int64_t deadline = ctx->deadline_ns;
+	int64_t now = kr_now_ns();
+	int64_t part = deadline == INT64_MAX ? fallback_ns : (deadline - now) / parts;
+
+	if (part < INT64_MAX - now)
+		ctx->deadline_ns = now + part;
+	return deadline;
+}
+
+void kr_ctx_resume(struct kr_ctx *ctx, int64_t deadline_ns, enum kr_status *status)
+{
+	ctx->deadline_ns = deadline_ns;
+	if (*status != KR_TIMEOUT && *status != KR_NOMEM)
+		return;
+	ctx->stopped = KR_OK;
+	*status = kr_ctx_check(ctx);
+}
+
 uint32_t kr_ctx_left_ms(const struct kr_ctx *ctx, uint32_t most)
 {
 	if (ctx->stopped != KR_OK)

@@ -37,6 +37,11 @@ static inline enum kr_status kr_ctx_tick(struct kr_ctx *ctx)
 	return kr_ctx_check(ctx);
 }
 
+/* Limits what follows to a part of the time left (`fallback_ns` where there is no limit); returns the deadline to put back. kr_ctx_resume puts it back: when only the part has run out, or memory
+ * that is free again, the context is as good as new and *status becomes KR_OK. */
+int64_t kr_ctx_limit(struct kr_ctx *ctx, uint32_t parts, int64_t fallback_ns);
+void kr_ctx_resume(struct kr_ctx *ctx, int64_t deadline_ns, enum kr_status *status);
+
 /* Milliseconds until the deadline, at least 1, at most `most`. */
 uint32_t kr_ctx_left_ms(const struct kr_ctx *ctx, uint32_t most);
 

@@ -3,7 +3,8 @@
 
 static enum kr_status add_edge(const struct kr_ir *ir, const struct kr_link *link, struct kr_certificate *cert)
 {
-	struct kr_cert_edge edge = {.kind = link->kind, .from = link->from, .to = link->to, .key = link->key, .op = KR_NONE, .source = {KR_NONE}, .part = {KR_NONE}};
+	struct kr_cert_edge edge =
+		{.kind = link->kind, .from = link->from, .to = link->to, .key = link->key, .op = KR_NONE, .source = {KR_NONE}, .part = {KR_NONE}};
 	if (link->obs.i != KR_NONE) {
 		edge.op = ir->asg->obs[link->obs.i].op;
 		edge.predicate = ir->asg->obs[link->obs.i].predicate;

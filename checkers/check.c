@@ -100,15 +100,9 @@ static bool has_sessions(const struct kr_asg *asg)
 static enum kr_status attempt_order(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_check_options *options, enum kr_order order,
 	struct kr_verdict *out, struct kr_err *err)
 {
-	int64_t deadline = ctx->deadline_ns, now = kr_now_ns();
-	int64_t share = deadline == INT64_MAX ? ATTEMPT_NS : (deadline - now) / ATTEMPT_SHARE;
-	ctx->deadline_ns = now + share;
+	int64_t deadline = kr_ctx_limit(ctx, ATTEMPT_SHARE, ATTEMPT_NS);
 	enum kr_status status = decide_order(ctx, analysis, options, order, out, err);
-	ctx->deadline_ns = deadline;
-	if (status == KR_TIMEOUT || status == KR_NOMEM) {
-		ctx->stopped = KR_OK;
-		status = kr_ctx_check(ctx);
-	}
+	kr_ctx_resume(ctx, deadline, &status);
 	return status;
 }
 

@@ -27,6 +27,8 @@ struct kr_verdict {
 	double solve_seconds, verify_seconds;
 	uint32_t rounds, choices, clauses; /* of the back end */
 	const char *backend;               /* name of the back end that was asked, NULL: passes alone decided */
+	const struct kr_level *proof_of; /* the certificate was found for this level with `proof_order`; NULL: for this one */
+	enum kr_order proof_order;
 };
 
 /* Decides one level on an analyzed history. Limits that are hit give KR_OK and KR_UNDECIDED with the reason; KR_INTERNAL when the verifier rejects the certificate (a bug:
@@ -34,5 +36,18 @@ struct kr_verdict {
 enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, const struct kr_check_options *options,
 	struct kr_verdict *out, struct kr_err *err);
 void kr_verdict_done(struct kr_verdict *verdict, struct kr_mem *mem);
+
+/* One of several questions on one history. */
+struct kr_decision {
+	struct kr_check_options options;
+	struct kr_verdict verdict;
+	enum kr_status status;             /* as kr_check returned it */
+	struct kr_err err;
+};
+
+/* Decides several levels on one analyzed history. A verdict that follows from another one (lattice.h) is not searched for: the certificate of that one is checked for the level at hand. The
+ * time left is shared among the levels that are undecided; what some leave over goes to the others. Fills the decisions, none of which is searched for twice when options ask for
+ * passes, back ends or dumps by hand. The caller frees each verdict with kr_verdict_done. */
+void kr_check_all(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, struct kr_decision *decisions, uint32_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* Checks one trace: reads and analyzes it once, then decides level after level, and reports each verdict as soon as it is there. A limit that is hit on the way makes
+/* Checks one trace: reads and analyzes it once, then decides all levels asked for, and reports them in the order of asking. A limit that is hit on the way makes
  * the levels left undecided; reports are written from memory of their own, so that they can still be made then. */
 #include "cli/check_run.h"
 
@@ -16,7 +16,7 @@ static void dump(void *data, const char *pass, const struct kr_ir *ir)
 	struct kr_str text;
 
 	kr_str_init(&text, c->run->args->mem);
-	kr_str_format(&text, "; %s, level %s, after pass %s\n", c->trace.path, c->asked->level->id, pass);
+	kr_str_format(&text, "; %s, level %s, after pass %s\n", c->trace.path, ir->level->id, pass);
 	kr_ir_print(ir, &text);
 	kr_trace_clear(&c->trace);
 	kr_note_text(&text);
@@ -103,38 +103,58 @@ static int fail(struct checking *c, struct kr_err *err)
 	return kr_fail_err(err);
 }
 
-static int check_level(struct checking *c)
+static void ask(struct checking *c, const struct kr_asked *asked, struct kr_check_options *out)
 {
 	const struct kr_check_run *run = c->run;
-	struct kr_check_options options = {
-		.level = c->asked->level,
-		.order = c->asked->order,
-		.checker = c->asked->checker,
+
+	*out = (struct kr_check_options){
+		.level = asked->level,
+		.order = asked->order,
+		.checker = asked->checker,
 		.passes = run->passes,
 		.backend = run->backend,
 		.pass_options = {.dump_after = run->dump_after, .dump = dump, .dump_data = c, .count = run->stats},
 	};
-	struct kr_verdict verdict;
-	struct kr_err err;
-	int exit;
+}
 
-	kr_err_init(&err);
-
-	enum kr_status status = kr_check(&c->trace.ctx, &c->trace.history, &c->trace.analysis, &options, &verdict, &err);
-
-	if (status == KR_OK) {
-		exit = report(c, &verdict, NULL);
-	} else if (kr_is_limit(status)) {
-		exit = report(c, NULL, kr_status_text(status));
-	} else if (status == KR_BAD) {
+/* Reports the decision on c->asked. */
+static int conclude(struct checking *c, struct kr_decision *d)
+{
+	if (d->status == KR_OK)
+		return report(c, &d->verdict, NULL);
+	if (kr_is_limit(d->status))
+		return report(c, NULL, kr_status_text(d->status));
+	if (d->status == KR_BAD) {
 		kr_trace_clear(&c->trace);
-		exit = kr_usage("%s", err.text);
 		c->run->stop = true;
-	} else {
-		kr_err_set(&err, status, "%s", kr_status_text(status));
-		exit = fail(c, &err);
+		return kr_usage("%s", d->err.text);
 	}
-	kr_verdict_done(&verdict, &c->trace.ctx.mem);
+	kr_err_set(&d->err, d->status, "%s", kr_status_text(d->status));
+	return fail(c, &d->err);
+}
+
+static int decide(struct checking *c)
+{
+	const struct kr_asked_list *asked = &c->run->asked;
+	struct kr_mem *mem = c->run->args->mem;
+	struct kr_decision *decisions = kr_mem_alloc(mem, asked->n, sizeof *decisions);
+	int exit = KR_EXIT_SATISFIED;
+
+	if (!decisions)
+		return kr_fail("out of memory");
+	for (uint32_t i = 0; i < asked->n; i++) {
+		c->asked = &asked->at[i];
+		ask(c, c->asked, &decisions[i].options);
+	}
+	c->asked = &asked->at[0];
+	kr_check_all(&c->trace.ctx, &c->trace.history, &c->trace.analysis, decisions, asked->n);
+	for (uint32_t i = 0; i < asked->n; i++) {
+		c->asked = &asked->at[i];
+		if (!c->run->stop)
+			exit = kr_exit_worst(exit, conclude(c, &decisions[i]));
+		kr_verdict_done(&decisions[i].verdict, &c->trace.ctx.mem);
+	}
+	kr_mem_free(mem, decisions, asked->n, sizeof *decisions);
 	return exit;
 }
 
@@ -155,9 +175,11 @@ static int check_levels(struct checking *c)
 	}
 	if (status == KR_OK && c->trace.history.skipped > 0 && !c->run->trace_options.quiet)
 		kr_note("%s: left out %u bad transaction%s", c->trace.path, c->trace.history.skipped, c->trace.history.skipped == 1 ? "" : "s");
+	if (status == KR_OK)
+		return decide(c);
 	for (uint32_t i = 0; i < c->run->asked.n && !c->run->stop; i++) {
 		c->asked = &c->run->asked.at[i];
-		exit = kr_exit_worst(exit, status == KR_OK ? check_level(c) : report(c, NULL, kr_status_text(status)));
+		exit = kr_exit_worst(exit, report(c, NULL, kr_status_text(status)));
 	}
 	return exit;
 }

@@ -127,6 +127,9 @@ void kr_report_json(const struct kr_report *r, struct kr_json_extras extras, str
 	add_name(out, "checker", r->checker->name);
 	kr_str_add(out, ", ");
 	add_name(out, "verdict", kr_report_verdict(outcome));
+	if (r->verdict && r->verdict->proof_of)
+		kr_str_format(out, ", \"same_proof_as\": {\"level\": \"%s\", \"order\": \"%s\"}", r->verdict->proof_of->id,
+			kr_order_name(r->verdict->proof_order));
 	if (reason) {
 		kr_str_add(out, ", ");
 		add_name(out, "reason", reason);

@@ -43,6 +43,11 @@ void kr_report_line(const struct kr_report *r, bool colour, struct kr_str *out);
 struct kr_json_extras { bool explanation, stats; };
 void kr_report_json(const struct kr_report *r, struct kr_json_extras extras, struct kr_str *out);
 
+/* Where a trace stands in the lattice (`krait classify`); all borrowed. */
+struct kr_classes { const char *trace; const struct kr_history *history; const struct kr_decision *decisions; uint32_t n; };
+void kr_report_classes(const struct kr_classes *c, struct kr_str *out);
+void kr_report_classes_json(const struct kr_classes *c, struct kr_str *out); /* one object on one line, without a newline */
+
 /* The verdict in words (docs/cli.md), several lines. */
 void kr_report_explain(const struct kr_report *r, struct kr_str *out);
 

@@ -25,6 +25,28 @@ void kr_certificate_done(struct kr_certificate *cert)
 	kr_certificate_init(cert, cert->mem);
 }
 
+enum kr_status kr_certificate_copy(struct kr_mem *mem, const struct kr_certificate *cert, struct kr_certificate *out)
+{
+	bool copied = true;
+
+	kr_certificate_init(out, mem);
+	for (uint32_t i = 0; i < cert->serial.n && copied; i++)
+		copied = kr_vec_push(mem, &out->serial, cert->serial.at[i]);
+	for (uint32_t i = 0; i < cert->edges.n && copied; i++)
+		copied = kr_vec_push(mem, &out->edges, cert->edges.at[i]);
+	for (uint32_t i = 0; i < cert->cycles.n && copied; i++)
+		copied = kr_vec_push(mem, &out->cycles, cert->cycles.at[i]);
+	if (!copied) {
+		kr_certificate_done(out);
+		return KR_NOMEM;
+	}
+	out->level = cert->level;
+	out->order = cert->order;
+	out->kind = cert->kind;
+	out->anomaly = cert->anomaly;
+	return KR_OK;
+}
+
 kr_name kr_verify_name(const struct kr_history *h, kr_value value)
 {
 	kr_name name;

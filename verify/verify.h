@@ -48,6 +48,8 @@ struct kr_certificate {
 
 void kr_certificate_init(struct kr_certificate *cert, struct kr_mem *mem);
 void kr_certificate_done(struct kr_certificate *cert);
+/* A copy with its own memory. On failure *out is empty. */
+enum kr_status kr_certificate_copy(struct kr_mem *mem, const struct kr_certificate *cert, struct kr_certificate *out);
 
 /* KR_OK: it proves the verdict. KR_BAD: it does not; err says which step fails and why. KR_UNSUPPORTED: the level or an operation is not known here. Other: limits. */
 enum kr_status kr_verify(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_certificate *cert, struct kr_err *err);

@@ -1,0 +1,149 @@
+/* Several levels at once. The strongest undecided question that nothing undecided implies is searched for first: satisfied, it settles all that it implies; violated, its certificate is tried on
+ * all weaker ones (a cycle is often forbidden by many levels), and whatever is violated settles the stronger ones. What follows is not taken on trust: the certificate, with the other level's
+ * name on it, goes through the verifier, and if that does not agree the level is searched for like any other.
+ * Two rounds: in the first each search gets its share of the time; the second one gives those that remain all that is left. */
+#include <stdio.h>
+
+#include "checkers/check.h"
+#include "checkers/lattice.h"
+
+static const int64_t NO_LIMIT = INT64_MAX;
+
+struct deciding {
+	struct kr_ctx *ctx;
+	const struct kr_history *h;
+	const struct kr_analysis *analysis;
+	struct kr_decision *all;
+	uint32_t n;
+	bool *tried; /* searched for in this round */
+};
+
+static struct kr_question question(const struct kr_decision *d) { return (struct kr_question){d->options.level, d->options.order}; }
+
+static bool by_hand(const struct kr_decision *d) { return d->options.passes || d->options.backend || d->options.pass_options.dump_after; }
+
+static bool is_open(const struct kr_decision *d) { return d->status == KR_OK && d->verdict.outcome == KR_UNDECIDED; }
+
+/* Takes over the certificate of `from`, if it proves `to`, too. */
+static enum kr_status take_over(struct deciding *c, struct kr_decision *to, const struct kr_decision *from)
+{
+	struct kr_certificate cert;
+	struct kr_err why;
+	int64_t start = kr_now_ns();
+	enum kr_status status = kr_certificate_copy(&c->ctx->mem, &from->verdict.certificate, &cert);
+
+	kr_err_init(&why);
+	cert.level = to->options.level->id;
+	cert.order = to->options.order;
+	if (!status)
+		status = kr_verify(c->ctx, c->h, &cert, &why);
+	if (status) {
+		kr_certificate_done(&cert);
+		return status == KR_BAD || status == KR_UNSUPPORTED ? KR_OK : status;
+	}
+	kr_verdict_done(&to->verdict, &c->ctx->mem);
+	to->verdict = (struct kr_verdict){
+		.level = to->options.level,
+		.order = to->options.order,
+		.checker = from->verdict.checker,
+		.outcome = from->verdict.outcome,
+		.certificate = cert,
+		.proof_of = from->options.level,
+		.proof_order = from->options.order,
+	};
+	to->verdict.seconds = to->verdict.verify_seconds = (double)(kr_now_ns() - start) * 1e-9;
+	return KR_OK;
+}
+
+/* What follows from the verdict of `from`. */
+static enum kr_status spread(struct deciding *c, const struct kr_decision *from)
+{
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < c->n && !status; i++) {
+		struct kr_decision *to = &c->all[i];
+
+		if (!is_open(to) || by_hand(to))
+			continue;
+		if (from->verdict.outcome == KR_SATISFIED ? kr_implies(question(from), question(to))
+							  : kr_implies(question(to), question(from)) || kr_implies(question(from), question(to)))
+			status = take_over(c, to, from);
+	}
+	return status;
+}
+
+/* The first open question that no other open one implies, unless they imply each other. */
+static struct kr_decision *strongest(const struct deciding *c)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		bool implied = !is_open(&c->all[i]) || c->tried[i];
+
+		for (uint32_t j = 0; j < c->n && !implied; j++)
+			implied = is_open(&c->all[j]) && !c->tried[j] && kr_implies(question(&c->all[j]), question(&c->all[i])) &&
+				!kr_implies(question(&c->all[i]), question(&c->all[j]));
+		if (!implied)
+			return &c->all[i];
+	}
+	return NULL;
+}
+
+static uint32_t count_open(const struct deciding *c)
+{
+	uint32_t open = 0;
+
+	for (uint32_t i = 0; i < c->n; i++)
+		open += is_open(&c->all[i]) && !c->tried[i];
+	return open;
+}
+
+static void say(struct kr_verdict *v, enum kr_status status) { snprintf(v->reason, sizeof v->reason, "%s", kr_status_text(status)); }
+
+/* Stands for no verdict yet. */
+static void begin(struct kr_decision *d, struct kr_mem *mem, enum kr_status status)
+{
+	d->verdict = (struct kr_verdict){.level = d->options.level, .order = d->options.order, .checker = d->options.checker, .outcome = KR_UNDECIDED};
+	if (!d->verdict.checker)
+		d->verdict.checker = kr_checker_for(d->options.level);
+	kr_certificate_init(&d->verdict.certificate, mem);
+	say(&d->verdict, status);
+	d->status = KR_OK;
+}
+
+static enum kr_status search(struct deciding *c, struct kr_decision *d)
+{
+	int64_t deadline = kr_ctx_limit(c->ctx, count_open(c), NO_LIMIT);
+	enum kr_status status;
+
+	c->tried[d - c->all] = true;
+	kr_verdict_done(&d->verdict, &c->ctx->mem);
+	d->status = kr_check(c->ctx, c->h, c->analysis, &d->options, &d->verdict, &d->err);
+	status = c->ctx->stopped;
+	if (!status && d->status == KR_OK && d->verdict.outcome != KR_UNDECIDED && !by_hand(d))
+		status = spread(c, d);
+	kr_ctx_resume(c->ctx, deadline, &status);
+	return status;
+}
+
+void kr_check_all(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, struct kr_decision *decisions, uint32_t n)
+{
+	struct deciding c = {ctx, h, analysis, decisions, n, kr_mem_alloc(&ctx->mem, n, sizeof(bool))};
+	enum kr_status status = c.tried ? kr_ctx_check(ctx) : KR_NOMEM;
+	struct kr_decision *next;
+
+	for (uint32_t i = 0; i < n; i++) {
+		kr_err_init(&decisions[i].err);
+		begin(&decisions[i], &ctx->mem, status ? status : KR_TIMEOUT);
+	}
+	for (int round = 0; round < 2 && !status; round++) {
+		for (uint32_t i = 0; i < n; i++)
+			c.tried[i] = round > 0 && by_hand(&decisions[i]);
+		while (!status && (next = strongest(&c)) != NULL)
+			status = search(&c, next);
+		if (ctx->deadline_ns == INT64_MAX)
+			break; /* nothing would be different */
+	}
+	for (uint32_t i = 0; i < n && status; i++)
+		if (is_open(&decisions[i]) && !(c.tried && c.tried[i]))
+			say(&decisions[i].verdict, status);
+	kr_mem_free(&ctx->mem, c.tried, n, sizeof(bool));
+}
