@@ -3,8 +3,15 @@
 
 #include "checkers/checker.h"
 #include "cli/list.h"
+#include "cli/output.h"
+#include "report/report.h"
 
-static const struct kr_option options[] = {KR_LIST_OPTIONS, {0}};
+static const struct kr_option options[] = {
+	KR_LIST_OPTIONS,
+	{"dot", 0, NULL, KR_WORDS_ANY, "which implies which, as a DOT graph"},
+	{"page", 0, NULL, KR_WORDS_ANY, "the lattice as a page in Markdown: docs/lattice.md"},
+	{0},
+};
 
 static bool fill(size_t i, struct kr_listed *out)
 {
@@ -62,7 +69,21 @@ static void more(size_t i, bool json, struct kr_str *out)
 	kr_list_text(out, json, "checker", checker ? checker->name : NULL);
 }
 
-static int run(const struct kr_args *args) { return kr_list_print(args, &(struct kr_list){fill, more}); }
+static int run(const struct kr_args *args)
+{
+	struct kr_str out;
+
+	if (!kr_args_has(args, "dot") && !kr_args_has(args, "page"))
+		return kr_list_print(args, &(struct kr_list){fill, more});
+	kr_str_init(&out, args->mem);
+	if (kr_args_has(args, "page"))
+		kr_report_lattice_page(&out);
+	else
+		kr_report_lattice_dot(&out);
+	bool written = kr_print(&out);
+	kr_str_done(&out);
+	return written ? KR_EXIT_SATISFIED : KR_EXIT_FAILED;
+}
 
 const struct kr_command kr_command_levels = {
 	.name = "levels",
