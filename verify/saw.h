@@ -2,7 +2,7 @@
 #ifndef KR_VERIFY_SAW_H
 #define KR_VERIFY_SAW_H
 
-#include "frontend/history.h"
+#include "frontend/where.h"
 
 enum kr_saw_test {
 	KR_SAW_NOTHING,  /* the operation says nothing of the key */
@@ -35,8 +35,5 @@ struct kr_saw kr_saw_at(const struct kr_history *h, const struct kr_operation *o
 struct kr_effect { kr_key key; kr_value value; }; /* value with i == KR_NONE: it depends on what was there (inc without result, append, add) */
 uint32_t kr_effect_count(const struct kr_history *h, const struct kr_operation *op);
 struct kr_effect kr_effect_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i);
-
-/* Whether every condition of the scan holds for a present key with this value. */
-enum kr_status kr_where_holds(const struct kr_history *h, const struct kr_scan *scan, kr_key key, kr_value value, bool *out, struct kr_err *err);
 
 #endif

@@ -3,7 +3,7 @@
 #define KR_VERIFY_STORE_H
 
 #include "base/ctx.h"
-#include "verify/json.h"
+#include "frontend/json.h"
 
 enum kr_cell_kind {
 	KR_CELL_UNTOLD, /* the initial value, which the trace does not tell and nothing has fixed yet */

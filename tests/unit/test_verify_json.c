@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "verify/json.h"
+#include "frontend/json.h"
 
 struct cut_row { const char *text; const char *pieces[8]; };
 

@@ -1,6 +1,6 @@
-/* Reading the canonical JSON texts of arrays and objects piece by piece, without building a tree. Private to verify/. */
-#ifndef KR_VERIFY_JSON_H
-#define KR_VERIFY_JSON_H
+/* Reading the canonical JSON texts of arrays and objects piece by piece, without building a tree: the pure meaning of the format, for the analysis and the verifier alike. */
+#ifndef KR_FRONTEND_JSON_H
+#define KR_FRONTEND_JSON_H
 
 #include "frontend/history.h"
 

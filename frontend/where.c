@@ -1,8 +1,7 @@
 /* The conditions of predicate reads and updates: a row is taken when it is present and all of them hold. Equality is structural (1 and 1.0 differ); less and
  * greater compare numbers with numbers by value and strings with strings by bytes. A comparison that makes no sense (other types, a field that a row does not
  * have) does not hold, whatever the test. */
-#include "verify/json.h"
-#include "verify/saw.h"
+#include "frontend/where.h"
 
 static bool find_field(struct kr_piece object, const struct kr_operand *name, struct kr_operand *out)
 {
@@ -49,30 +48,58 @@ static bool test_holds(enum kr_cond_test test, const struct kr_operand *a, const
 	return false;
 }
 
-enum kr_status kr_where_holds(const struct kr_history *h, const struct kr_scan *scan, kr_key key, kr_value value, bool *out, struct kr_err *err)
+bool kr_where_holds_of(const struct kr_history *h, const struct kr_scan *scan, kr_key key, const struct kr_operand *value)
 {
+	struct kr_operand name = kr_operand_of_value(h, h->keys.at[key.i].name);
+
 	for (uint32_t i = 0; i < scan->cond_count; i++) {
 		const struct kr_cond *cond = &h->conds.at[scan->cond_first + i];
-		bool of_key = cond->target == KR_COND_KEY_PREFIX;
-
-		if (!of_key && value.i == KR_NONE)
-			return kr_err_set(err, KR_UNSUPPORTED, "a condition on the value of a counter, list or set is not checked yet");
-
-		struct kr_operand left = kr_operand_of_value(h, of_key ? h->keys.at[key.i].name : value);
+		struct kr_operand left = cond->target == KR_COND_KEY_PREFIX ? name : *value;
 		struct kr_operand right = kr_operand_of_value(h, cond->value);
 
 		if (cond->target == KR_COND_FIELD) {
-			struct kr_operand name = kr_operand_of_value(h, cond->field);
-			if (left.type != KR_VALUE_OBJECT || !find_field(left.text, &name, &left)) {
-				*out = false;
-				return KR_OK;
-			}
+			struct kr_operand field = kr_operand_of_value(h, cond->field);
+			if (left.type != KR_VALUE_OBJECT || !find_field(left.text, &field, &left))
+				return false;
 		}
-		if (!test_holds(of_key ? KR_COND_PREFIX : cond->test, &left, &right)) {
-			*out = false;
-			return KR_OK;
-		}
+		if (!test_holds(cond->target == KR_COND_KEY_PREFIX ? KR_COND_PREFIX : cond->test, &left, &right))
+			return false;
 	}
-	*out = true;
+	return true;
+}
+
+bool kr_where_of_values(const struct kr_history *h, const struct kr_scan *scan)
+{
+	for (uint32_t i = 0; i < scan->cond_count; i++)
+		if (h->conds.at[scan->cond_first + i].target != KR_COND_KEY_PREFIX)
+			return true;
+	return false;
+}
+
+bool kr_where_has_prefix(const struct kr_history *h, const struct kr_scan *scan, kr_key key)
+{
+	struct kr_operand name = kr_operand_of_value(h, h->keys.at[key.i].name);
+
+	for (uint32_t i = 0; i < scan->cond_count; i++) {
+		const struct kr_cond *cond = &h->conds.at[scan->cond_first + i];
+		struct kr_operand prefix = kr_operand_of_value(h, cond->value);
+
+		if (cond->target == KR_COND_KEY_PREFIX && !test_holds(KR_COND_PREFIX, &name, &prefix))
+			return false;
+	}
+	return true;
+}
+
+enum kr_status kr_where_holds(const struct kr_history *h, const struct kr_scan *scan, kr_key key, kr_value value, bool *out, struct kr_err *err)
+{
+	struct kr_operand operand = {.type = KR_VALUE_ABSENT};
+
+	if (value.i != KR_NONE)
+		operand = kr_operand_of_value(h, value);
+	else if (!kr_where_has_prefix(h, scan, key))
+		return *out = false, KR_OK;
+	else if (kr_where_of_values(h, scan))
+		return kr_err_set(err, KR_UNSUPPORTED, "a condition on the value of a counter, list or set is not checked yet");
+	*out = kr_where_holds_of(h, scan, key, &operand);
 	return KR_OK;
 }

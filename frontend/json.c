@@ -1,6 +1,6 @@
 /* Canonical JSON (compact, no blanks) is cut at commas and colons outside strings and brackets; a counter of open brackets replaces recursion.
  * Strings are compared byte by byte as they are unescaped, so nothing is allocated. Cost: the length of the text read. */
-#include "verify/json.h"
+#include "frontend/json.h"
 
 #include <stdlib.h>
 #include <string.h>
