@@ -3,7 +3,7 @@
  * Needs a finished history. Gives, per key, one version per transaction that wrote it and may have taken effect; per external observation the set of
  * versions that it may have seen; per transaction whether it took effect, as far as the trace tells; and the known order of versions. Definitions and
  * arguments: docs/asg.md. Each step is in a file of its own (analyze_work.h). Linear in the operations, but for sorting each key's observations.
- * Reads, writes, deletes, inserts and compare-and-set have their meaning here; every other operation is refused. */
+ * Everything but growing keys has its meaning here; those are the business of analyze_grow.c. */
 #include "frontend/analyze_work.h"
 
 /* ---- names ---- */
@@ -31,7 +31,7 @@ static void name_value(const void *data, kr_version v, struct kr_str *out)
 {
 	const struct names *names = data;
 
-	if (names->value[v.i].i != KR_NONE)
+	if (names->value[v.i].i < names->h->values.n)
 		kr_history_json_value(names->h, names->value[v.i], out);
 }
 
@@ -48,7 +48,7 @@ static enum kr_status give_names(struct kr_work *w)
 
 /* ---- what has a meaning ---- */
 
-static enum kr_status refuse(const struct kr_work *w, kr_txn t, uint32_t op, const char *what)
+enum kr_status kr_analyze_refuse(const struct kr_work *w, kr_txn t, uint32_t op, const char *what)
 {
 	const struct kr_transaction *txn = &w->h->txns.at[t.i];
 	const char *file = txn->file < w->h->files.n ? w->h->files.at[txn->file] : NULL;
@@ -59,56 +59,12 @@ static enum kr_status refuse(const struct kr_work *w, kr_txn t, uint32_t op, con
 	return KR_UNSUPPORTED;
 }
 
-static enum kr_status check_operation(const struct kr_work *w, kr_txn t, uint32_t i)
+static enum kr_status check_size(const struct kr_work *w)
 {
-	kr_op id = kr_history_op(w->h, t, i);
-	const struct kr_operation *op = &w->h->ops.at[id.i];
-	const struct kr_attr *attr = op->flags & KR_OPF_HAS_ATTR ? kr_history_attr(w->h, id) : NULL;
-	char what[32] = "\"";
-
-	if (attr && attr->seen_count > 0)
-		return refuse(w, t, i, "the attribute \"versions\"");
-	switch ((enum kr_op_kind)op->kind) {
-	case KR_OP_READ:
-	case KR_OP_WRITE:
-	case KR_OP_DELETE:
-	case KR_OP_INSERT:
-	case KR_OP_CAS: return KR_OK;
-	default: break;
-	}
-
-	const char *name = kr_op_name((enum kr_op_kind)op->kind);
-	size_t n = 1;
-
-	for (; *name && n < sizeof what - 2; name++)
-		what[n++] = *name;
-	what[n] = '"';
-	return refuse(w, t, i, what);
-}
-
-static enum kr_status check_supported(const struct kr_work *w)
-{
-	if (w->h->values.n > KR_VALUES_MOST)
-		return kr_err_set(w->err, KR_UNSUPPORTED, "found %u different values, expected at most %u", w->h->values.n, KR_VALUES_MOST);
-	for (uint32_t t = 0; t < w->h->txns.n; t++) {
-		for (uint32_t i = 0; i < w->h->txns.at[t].op_count; i++) {
-			KR_TRY(kr_ctx_tick(w->ctx));
-			KR_TRY(check_operation(w, (kr_txn){t}, i));
-		}
-	}
-	return KR_OK;
-}
-
-/* "Anything but a value" of a key whose initial value stays untold: observations of it may agree without being the same, which sets cannot say. */
-static enum kr_status check_complements(const struct kr_work *w)
-{
-	for (uint32_t i = 0; w->any_complement && i < w->asg->nobs; i++) {
-		const struct kr_observation *o = &w->asg->obs[i];
-
-		KR_TRY(kr_ctx_tick(w->ctx));
-		if (w->asg->keys[o->key.i].open_initial && w->asg->sets[o->set].complement)
-			return refuse(w, o->txn, o->op, "seeing that a key of unknown initial value does not hold a certain value");
-	}
+	if (w->h->values.n >= KR_TEST_ARGUMENTS)
+		return kr_err_set(w->err, KR_UNSUPPORTED, "found %u different values, expected fewer than %u", w->h->values.n, KR_TEST_ARGUMENTS);
+	if (w->h->txns.n >= KR_TEST_ARGUMENTS - 1)
+		return kr_err_set(w->err, KR_UNSUPPORTED, "found %u transactions, expected fewer than %u", w->h->txns.n, KR_TEST_ARGUMENTS - 1);
 	return KR_OK;
 }
 
@@ -116,17 +72,18 @@ static enum kr_status check_complements(const struct kr_work *w)
 
 static enum kr_status run(struct kr_work *w)
 {
-	KR_TRY(check_supported(w));
+	KR_TRY(check_size(w));
 	KR_TRY(kr_analyze_txns(w));
-	KR_TRY(kr_analyze_replay(w));
 	KR_TRY(kr_analyze_versions(w));
-	KR_TRY(kr_analyze_reads(w));
+	KR_TRY(kr_analyze_scans(w));
+	KR_TRY(kr_analyze_grow_keys(w));
+	KR_TRY(kr_analyze_replay(w));
 	KR_TRY(kr_analyze_sets(w));
 	KR_TRY(kr_asg_index(w->asg));
 	KR_TRY(kr_analyze_presence(w));
 	KR_TRY(kr_analyze_anomalies(w));
+	KR_TRY(kr_analyze_untold(w));
 	KR_TRY(kr_analyze_compact(w));
-	KR_TRY(check_complements(w));
 	KR_TRY(kr_analyze_orders(w));
 	return give_names(w);
 }
@@ -141,7 +98,14 @@ enum kr_status kr_analyze(struct kr_ctx *ctx, const struct kr_history *h, struct
 
 	enum kr_status status = run(&w);
 
-	kr_vec_done(&ctx->mem, &w.internal);
+	kr_vec_done(&ctx->mem, &w.found);
+	kr_vec_done(&ctx->mem, &w.numbers);
+	kr_vec_done(&ctx->mem, &w.by_name);
+	kr_vec_done(&ctx->mem, &w.looked);
+	kr_vec_done(&ctx->mem, &w.passing);
+	kr_vec_done(&ctx->mem, &w.wheres);
+	kr_table_done(&ctx->mem, &w.number_table);
+	kr_table_done(&ctx->mem, &w.where_table);
 	kr_arena_done(&w.scratch);
 	if (status)
 		kr_analysis_done(&analysis);

@@ -46,26 +46,52 @@ static void add_trace(struct kr_work *w, kr_txn t, kr_key k, kr_value value, boo
 	}
 }
 
-static enum kr_status add_writes(struct kr_work *w, kr_txn t)
+/* The write is what these sets stand for. */
+static enum kr_status add_to_sets(struct kr_work *w, kr_txn t, struct kr_row write, bool intermediate)
 {
-	const struct kr_transaction *txn = &w->h->txns.at[t.i];
+	kr_key k = write.key;
+	uint32_t set = kr_analyze_find_set(w, k, kr_test(KR_TEST_IS, write.value.i));
 
-	for (uint32_t i = txn->op_count; i-- > 0;) {
-		const struct kr_operation *op = &w->h->ops.at[txn->op_first + i];
-		struct kr_effect effect = kr_analyze_effect(op);
+	if (set != KR_NONE)
+		add_source(w, t, set, intermediate);
+	set = w->any_source && !intermediate ? kr_analyze_find_set(w, k, kr_test(KR_TEST_SOURCE, t.i)) : KR_NONE;
+	if (set != KR_NONE)
+		add_source(w, t, set, false);
+	for (uint32_t s = kr_analyze_other_sets(w, k); s < w->key_sets[k.i + 1]; s++) {
+		KR_TRY(kr_ctx_tick(w->ctx));
+		if (kr_analyze_fits(w, w->test[s], k, write.value))
+			add_source(w, t, s, intermediate);
+	}
+	return KR_OK;
+}
+
+static enum kr_status add_writes(struct kr_work *w, kr_txn t, const struct kr_operation *op)
+{
+	for (uint32_t n = kr_analyze_writes(w, op); n-- > 0;) {
+		struct kr_row write = kr_analyze_write(w, op, n);
+		bool intermediate = w->stamp[write.key.i] == t.i;
 
 		KR_TRY(kr_ctx_tick(w->ctx));
-		if (!effect.writes)
+		w->stamp[write.key.i] = t.i;
+		if (kr_analyze_grows(w, write.key))
 			continue;
-
-		uint32_t set = kr_analyze_find_set(w, op->key, effect.written, false);
-		bool intermediate = w->stamp[op->key.i] == t.i;
-
-		w->stamp[op->key.i] = t.i;
-		if (set != KR_NONE)
-			add_source(w, t, set, intermediate);
+		KR_TRY(add_to_sets(w, t, write, intermediate));
 		if (w->any_complement)
-			add_trace(w, t, op->key, effect.written, intermediate);
+			add_trace(w, t, write.key, write.value, intermediate);
+	}
+	return KR_OK;
+}
+
+static enum kr_status add_all_writes(struct kr_work *w)
+{
+	memset(w->stamp, 0xff, w->h->keys.n * sizeof *w->stamp);
+	for (uint32_t t = 0; t < w->h->txns.n; t++) {
+		const struct kr_transaction *txn = &w->h->txns.at[t];
+
+		for (uint32_t i = txn->op_count; i-- > 0;) {
+			KR_TRY(kr_ctx_tick(w->ctx));
+			KR_TRY(add_writes(w, (kr_txn){t}, &w->h->ops.at[txn->op_first + i]));
+		}
 	}
 	return KR_OK;
 }
@@ -87,10 +113,7 @@ enum kr_status kr_analyze_sources(struct kr_work *w)
 			return KR_NOMEM;
 		memset(w->traces, 0xff, w->asg->nkeys * sizeof *w->traces);
 	}
-	memset(w->stamp, 0xff, w->h->keys.n * sizeof *w->stamp);
-	for (uint32_t t = 0; t < w->h->txns.n; t++)
-		KR_TRY(add_writes(w, (kr_txn){t}));
-	return KR_OK;
+	return add_all_writes(w);
 }
 
 bool kr_analyze_written(const struct kr_work *w, uint32_t set)
@@ -105,10 +128,12 @@ bool kr_analyze_written(const struct kr_work *w, uint32_t set)
 
 static kr_txn other_than(const kr_txn pair[2], kr_txn t) { return pair[0].i == t.i ? pair[1] : pair[0]; }
 
-static void name_positive(const struct kr_work *w, const struct kr_observation *o, struct kr_anomaly *out)
+static void name_test(const struct kr_work *w, const struct kr_observation *o, struct kr_anomaly *out)
 {
 	const struct kr_sources *sources = &w->sources[o->set];
 	kr_txn intermediate = other_than(sources->intermediate, o->txn);
+	kr_version own = kr_asg_version_of(w->asg, o->txn, o->key);
+	bool is_own = (own.i != KR_NONE && kr_analyze_holds(w, o->set, own.i)) || sources->intermediate[0].i != KR_NONE;
 
 	if (intermediate.i != KR_NONE) {
 		out->kind = KR_INTERMEDIATE_READ;
@@ -117,7 +142,7 @@ static void name_positive(const struct kr_work *w, const struct kr_observation *
 		out->kind = KR_ABORTED_READ;
 		out->other = sources->aborted;
 	} else {
-		out->kind = kr_analyze_written(w, o->set) ? KR_FUTURE_READ : KR_GARBAGE_READ; /* only the observer is left */
+		out->kind = is_own ? KR_FUTURE_READ : KR_GARBAGE_READ;
 	}
 }
 
@@ -129,7 +154,7 @@ static void name_complement(const struct kr_work *w, const struct kr_observation
 	for (int i = 0; i < 2; i++) {
 		kr_txn t = traces->at[i].txn;
 
-		if (t.i == KR_NONE || traces->at[i].value.i == kr_analyze_set_value(w, o->set).i)
+		if (t.i == KR_NONE || traces->at[i].value.i == kr_test_argument(w->test[o->set]))
 			continue;
 		if (t.i == o->txn.i) {
 			out->kind = KR_FUTURE_READ;
@@ -177,21 +202,54 @@ static enum kr_status add_unexplained(struct kr_work *w, struct kr_observation *
 	struct kr_anomaly anomaly = {.txn = o->txn, .op = o->op, .key = o->key, .other = {KR_NONE}};
 
 	KR_TRY(kr_analyze_sources(w));
-	if (w->asg->sets[o->set].complement)
+	if (o->key.i >= w->h->keys.n || kr_analyze_grows(w, o->key))
+		KR_TRY(kr_analyze_grow_name(w, o, &anomaly));
+	else if (kr_test_kind(w->test[o->set]) == KR_TEST_NOT)
 		name_complement(w, o, &anomaly);
 	else
-		name_positive(w, o, &anomaly);
+		name_test(w, o, &anomaly);
 	return add_anomaly(w, anomaly);
 }
 
-static enum kr_status add_internal(struct kr_work *w, uint32_t *at, kr_txn t, uint32_t before_op)
+/* ---- what was found before ---- */
+
+static bool is_before(const struct kr_found *a, const struct kr_found *b) { return a->txn.i < b->txn.i || (a->txn.i == b->txn.i && a->op < b->op); }
+
+/* Into file order, if they are not. A merge sort; those of one operation stay as they are. */
+static enum kr_status sort_found(struct kr_work *w)
 {
-	for (; *at < w->internal.n; (*at)++) {
-		const struct kr_internal *found = &w->internal.at[*at];
+	uint32_t n = w->found.n, sorted = 1;
+	struct kr_found *from = w->found.at, *to;
+
+	while (sorted < n && !is_before(&from[sorted], &from[sorted - 1]))
+		sorted++;
+	if (sorted >= n)
+		return KR_OK;
+	to = KR_NEW_ARRAY(&w->scratch, struct kr_found, n);
+	if (!to)
+		return KR_NOMEM;
+	for (uint64_t width = 1; width < n; width *= 2) {
+		for (uint64_t at = 0; at < n; at += 2 * width) {
+			uint64_t middle = at + width < n ? at + width : n, end = middle + width < n ? middle + width : n;
+			uint64_t i = at, j = middle;
+
+			for (uint64_t o = at; o < end; o++)
+				to[o] = i < middle && (j >= end || !is_before(&from[j], &from[i])) ? from[i++] : from[j++];
+			KR_TRY(kr_ctx_tick(w->ctx));
+		}
+		memcpy(from, to, n * sizeof *from);
+	}
+	return KR_OK;
+}
+
+static enum kr_status add_found(struct kr_work *w, uint32_t *at, kr_txn t, uint32_t before_op)
+{
+	for (; *at < w->found.n; (*at)++) {
+		const struct kr_found *found = &w->found.at[*at];
 
 		if (found->txn.i > t.i || (found->txn.i == t.i && found->op >= before_op))
 			break;
-		KR_TRY(add_anomaly(w, (struct kr_anomaly){KR_INTERNAL_INCONSISTENCY, found->txn, found->op, found->key, {KR_NONE}}));
+		KR_TRY(add_anomaly(w, (struct kr_anomaly){found->kind, found->txn, found->op, found->key, found->other}));
 	}
 	return KR_OK;
 }
@@ -199,18 +257,19 @@ static enum kr_status add_internal(struct kr_work *w, uint32_t *at, kr_txn t, ui
 enum kr_status kr_analyze_anomalies(struct kr_work *w)
 {
 	struct kr_asg *asg = w->asg;
-	uint32_t internal = 0;
+	uint32_t found = 0;
 
+	KR_TRY(sort_found(w));
 	for (uint32_t i = 0; i < asg->nobs; i++) {
 		struct kr_observation *o = &asg->obs[i];
 
 		KR_TRY(kr_ctx_tick(w->ctx));
 		if (w->h->txns.at[o->txn.i].status != KR_COMMITTED || kr_analyze_candidates(w, o) > 0)
 			continue;
-		KR_TRY(add_internal(w, &internal, o->txn, o->op));
+		KR_TRY(add_found(w, &found, o->txn, o->op));
 		KR_TRY(add_unexplained(w, o));
 		o->set = KR_NONE;
 		w->changed = true;
 	}
-	return add_internal(w, &internal, (kr_txn){KR_NONE}, 0);
+	return add_found(w, &found, (kr_txn){KR_NONE}, 0);
 }

@@ -30,6 +30,17 @@ static enum kr_status compact_versions(struct kr_work *w, uint32_t *map)
 	return KR_OK;
 }
 
+enum kr_status kr_analyze_drop_versions(struct kr_work *w)
+{
+	uint32_t *map = KR_NEW_ARRAY(&w->scratch, uint32_t, w->asg->nversions);
+
+	if (!map)
+		return KR_NOMEM;
+	KR_TRY(compact_versions(w, map));
+	w->changed = false;
+	return KR_OK;
+}
+
 static enum kr_status compact_index(struct kr_work *w, const uint32_t *map)
 {
 	struct kr_asg *asg = w->asg;
@@ -79,9 +90,9 @@ static bool is_member(const struct kr_work *w, uint32_t set, kr_version v)
 
 	if (version->writer.i != KR_NONE)
 		return !is_absent(w->asg, version->writer);
-	if (w->asg->keys[version->key.i].open_initial)
-		return true; /* of a complement, too: those that are observed are refused in the end */
-	return w->value[v.i].i == kr_analyze_set_value(w, set).i;
+	if (w->asg->sets[set].complement) /* listed for now; a member only if the set does not hold it */
+		return w->value[v.i].i != KR_NONE && !kr_analyze_holds(w, set, v.i);
+	return kr_analyze_holds(w, set, v.i);
 }
 
 /* Takes members out of the sets; renumbers nothing. */

@@ -23,7 +23,7 @@ struct orders {
 	uint32_t *next_place;   /* per place: the next one that names the same missing writer, or KR_NONE */
 	uint32_t *end;          /* per place: where its list ends */
 	KR_VEC(uint32_t) stack; /* missing writers met in the search at hand */
-	KR_VEC(struct kr_asg_order) pairs;
+	struct kr_analyze_pairs pairs;
 	uint32_t searches;
 };
 
@@ -133,6 +133,7 @@ static enum kr_status take(struct orders *o)
 	o->end = KR_NEW_ARRAY(&o->w->scratch, uint32_t, places);
 	if (!o->next_place || !o->end)
 		return KR_NOMEM;
+	KR_TRY(kr_analyze_grow_done(o->w, &o->pairs));
 	KR_TRY(find_missing(o));
 	KR_TRY(make_pairs(o));
 	asg->orders = KR_NEW_ARRAY(&asg->arena, struct kr_asg_order, o->pairs.n);

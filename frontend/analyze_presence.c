@@ -5,12 +5,9 @@
  * transaction's one candidate is a key's untold initial version, the initial value is the one seen (and an unknown transaction that needs it to be
  * two values is absent). Then what no present transaction can have seen, directly or through others, is absent: taking those transactions out of a
  * world leaves every source in place and only removes edges, so no world is lost that matters (docs/asg.md).
- * Cost: linear; a set's observers are looked at only when it is down to two candidates, one and none. The sets "any value but this" of one key are
- * looked at together, once per batch of versions lost. The second rule is not applied to them: they hold nearly everything. */
+ * Cost: linear; a set's observers are looked at only when it is down to two candidates, one and none. Sets of one key that list what
+ * they do not hold are looked at together, once per batch of versions lost. The second rule is not applied to them: they hold nearly everything. */
 #include "frontend/analyze_work.h"
-
-#include "base/bits.h"
-#include "base/hash.h"
 
 #include <string.h>
 
@@ -45,7 +42,7 @@ uint32_t kr_analyze_candidates(const struct kr_work *w, const struct kr_observat
 		return n;
 
 	kr_version own = kr_asg_version_of(asg, o->txn, o->key);
-	bool holds = own.i != KR_NONE && (w->value[own.i].i == kr_analyze_set_value(w, o->set).i) != s->complement;
+	bool holds = own.i != KR_NONE && kr_analyze_holds(w, o->set, own.i);
 
 	return n - holds;
 }
@@ -77,21 +74,23 @@ static enum kr_status make_present(struct closure *c, kr_txn t)
 	return push(c, &c->present, t.i);
 }
 
-/* The initial value of k is what the set stands for. */
+/* The initial value of k is what the set, of KR_TEST_IS, stands for. */
 static enum kr_status make_initial(struct closure *c, kr_key k, uint32_t set)
 {
 	struct kr_work *w = c->w;
+	uint32_t initial = w->asg->keys[k.i].first;
 
 	w->asg->keys[k.i].open_initial = false;
-	w->value[w->asg->keys[k.i].first] = kr_analyze_set_value(w, set);
+	w->value[initial] = (kr_value){kr_test_argument(w->test[set])};
 	w->changed = true;
 	for (uint32_t s = w->key_sets[k.i]; s < w->key_sets[k.i + 1]; s++) {
-		if (w->asg->sets[s].complement) {
-			if (w->set_id[s] >> 1 == w->set_id[set] >> 1)
-				w->live[s]++; /* one more version that the set does not hold */
-		} else if (s != set) {
+		KR_TRY(kr_ctx_tick(w->ctx));
+		if (kr_analyze_holds(w, s, initial))
+			continue;
+		if (w->asg->sets[s].complement)
+			w->live[s]++; /* one more version that the set does not hold */
+		else
 			KR_TRY(set_shrank(c, s));
-		}
 	}
 	return key_shrank(c, k);
 }
@@ -102,7 +101,7 @@ static bool is_possible(const struct kr_work *w, uint32_t set, uint32_t v)
 
 	if (writer.i != KR_NONE)
 		return w->asg->txns[writer.i].presence != KR_ABSENT_TXN;
-	return w->value[v].i == KR_NONE || w->value[v].i == kr_analyze_set_value(w, set).i;
+	return kr_analyze_holds(w, set, v);
 }
 
 /* The only candidate of an observation whose positive set counts just one besides the observer's own version; KR_NONE if its writer was found absent
@@ -166,40 +165,59 @@ static enum kr_status look_at(struct closure *c, uint32_t observation)
 	if (n != 1 || (txn->presence != KR_PRESENT && !may_need) || asg->sets[o->set].complement)
 		return KR_OK;
 
+	bool is_value = kr_test_kind(c->w->test[o->set]) == KR_TEST_IS;
 	kr_version v = only_candidate(c, o);
 
 	if (v.i == KR_NONE)
 		return KR_OK; /* looked at again when the count is put right */
 	if (may_need && kr_asg_is_initial(asg, v))
-		return need_initial(c, o);
+		return is_value ? need_initial(c, o) : KR_OK;
 	if (txn->presence != KR_PRESENT)
 		return KR_OK;
 	if (kr_asg_is_initial(asg, v))
-		return asg->keys[o->key.i].open_initial && !txn->outcome_unknown ? make_initial(c, o->key, o->set) : KR_OK;
+		return asg->keys[o->key.i].open_initial && is_value && !txn->outcome_unknown ? make_initial(c, o->key, o->set) : KR_OK;
 	return asg->txns[asg->versions[v.i].writer.i].presence == KR_OPEN ? make_present(c, asg->versions[v.i].writer) : KR_OK;
 }
 
 /* ---- work-list ---- */
 
-static enum kr_status lose_versions(struct closure *c, uint32_t t)
+/* Version v is no candidate any more. */
+static enum kr_status lose_version(struct closure *c, uint32_t v, kr_txn writer)
 {
 	struct kr_work *w = c->w;
+	kr_key k = w->asg->versions[v].key;
+	uint32_t set = kr_analyze_find_set(w, k, kr_test(KR_TEST_IS, w->value[v].i));
 
-	for (uint32_t i = w->asg->written_first[t]; i < w->asg->written_first[t + 1]; i++) {
-		kr_version v = w->asg->written[i];
-		kr_key k = w->asg->versions[v.i].key;
-		uint32_t set = kr_analyze_find_set(w, k, w->value[v.i], false);
+	if (set != KR_NONE)
+		KR_TRY(set_shrank(c, set));
+	set = w->any_source ? kr_analyze_find_set(w, k, kr_test(KR_TEST_SOURCE, writer.i)) : KR_NONE;
+	if (set != KR_NONE)
+		KR_TRY(set_shrank(c, set));
+	set = w->any_complement ? kr_analyze_find_set(w, k, kr_test(KR_TEST_NOT, w->value[v].i)) : KR_NONE;
+	if (set != KR_NONE)
+		w->live[set]--;
+	for (uint32_t s = kr_analyze_other_sets(w, k); s < w->key_sets[k.i + 1]; s++) {
+		bool complement = w->asg->sets[s].complement;
 
 		KR_TRY(kr_ctx_tick(w->ctx));
-		if (set != KR_NONE)
-			KR_TRY(set_shrank(c, set));
-		if (!w->any_complement)
+		if (kr_analyze_holds(w, s, v) == complement)
 			continue;
-		set = kr_analyze_find_set(w, k, w->value[v.i], true);
-		if (set != KR_NONE)
-			w->live[set]--;
-		w->key_live[k.i]--;
-		KR_TRY(key_shrank(c, k));
+		if (complement)
+			w->live[s]--;
+		else
+			KR_TRY(set_shrank(c, s));
+	}
+	w->key_live[k.i]--;
+	return key_shrank(c, k);
+}
+
+static enum kr_status lose_versions(struct closure *c, uint32_t t)
+{
+	const struct kr_asg *asg = c->w->asg;
+
+	for (uint32_t i = asg->written_first[t]; i < asg->written_first[t + 1]; i++) {
+		KR_TRY(kr_ctx_tick(c->w->ctx));
+		KR_TRY(lose_version(c, asg->written[i].i, (kr_txn){t}));
 	}
 	return KR_OK;
 }
@@ -211,7 +229,7 @@ static enum kr_status look_at_observers(struct closure *c, uint32_t set)
 	return KR_OK;
 }
 
-/* The sets of k that hold anything but a value: those with at most one candidate left, when that is news. */
+/* The sets of k that list what they do not hold: those with at most one candidate left, when that is news. */
 static enum kr_status look_at_complements(struct closure *c, uint32_t k)
 {
 	struct kr_work *w = c->w;
@@ -259,10 +277,10 @@ static enum kr_status settle_unwritten(struct closure *c)
 	KR_TRY(kr_analyze_sources(w));
 	for (uint32_t i = 0; i < w->asg->nobs; i++) {
 		const struct kr_observation *o = &w->asg->obs[i];
-		bool sure = w->h->txns.at[o->txn.i].status == KR_COMMITTED && w->asg->keys[o->key.i].open_initial;
+		bool sure = w->h->txns.at[o->txn.i].status == KR_COMMITTED;
 
 		KR_TRY(kr_ctx_tick(w->ctx));
-		if (sure && !w->asg->sets[o->set].complement && !kr_analyze_written(w, o->set))
+		if (sure && kr_test_kind(w->test[o->set]) == KR_TEST_IS && w->asg->keys[o->key.i].open_initial && !kr_analyze_written(w, o->set))
 			KR_TRY(make_initial(c, o->key, o->set));
 	}
 	w->sources = NULL; /* collected anew if there are anomalies: by then more transactions may be known to be absent */
@@ -321,7 +339,7 @@ struct reach {
 	struct kr_arena tmp;
 	id_stack stack;
 	uint64_t *txns, *sets; /* reached */
-	uint32_t *complement;  /* per key: the complement reached so far; KR_NONE: none; ALL: two */
+	uint32_t *complement;  /* per key: the set of KR_TEST_NOT reached so far; KR_NONE: none; ALL: two */
 };
 
 static enum kr_status reach_version(struct reach *r, uint32_t v)
@@ -343,7 +361,9 @@ static enum kr_status reach_set(struct reach *r, uint32_t set, kr_key k)
 	if (kr_bits_get(r->sets, set))
 		return KR_OK;
 	kr_bits_set(r->sets, set);
-	if (s->complement && r->complement[k.i] != KR_NONE) { /* any two of these hold all versions of the key */
+	bool is_not = kr_test_kind(r->w->test[set]) == KR_TEST_NOT;
+
+	if (is_not && r->complement[k.i] != KR_NONE) { /* any two of these hold all versions of the key */
 		if (r->complement[k.i] == ALL)
 			return KR_OK;
 		r->complement[k.i] = ALL;
@@ -356,7 +376,8 @@ static enum kr_status reach_set(struct reach *r, uint32_t set, kr_key k)
 			KR_TRY(reach_version(r, asg->members[i].i));
 		return KR_OK;
 	}
-	r->complement[k.i] = set;
+	if (is_not)
+		r->complement[k.i] = set;
 	for (uint32_t v = asg->keys[k.i].first, i = s->first; v < asg->keys[k.i + 1].first; v++) {
 		if (i < s->first + s->count && asg->members[i].i == v)
 			i++;

@@ -1,92 +1,284 @@
-/* External observations and internal inconsistencies.
+/* External observations and contradictions.
  *
  * Each transaction that may have taken effect is replayed over its own writes: what an operation says of a key that the transaction wrote before must
  * be what it wrote (internal consistency); of any other key it is an external observation. An unknown transaction that contradicts itself, or writes
- * nothing, is absent: it cannot have taken effect, or nothing would show that it had. Two replays, to count and to fill; linear in the operations. */
+ * nothing, is absent: it cannot have taken effect, or nothing would show that it had. Two replays, to count and to fill; linear in the operations, and in
+ * the keys that ranges and scans look at. Growing keys have a replay of their own (analyze_grow.c). */
 #include "frontend/analyze_work.h"
 
 #include <string.h>
 
-struct replay {
-	bool inconsistent, wrote;
-	uint32_t seen;
-}; /* seen: external observations */
+enum kr_status kr_analyze_see(struct kr_replay *r, kr_key k, uint32_t test, bool predicate)
+{
+	if (r->obs)
+		r->obs[r->seen] = (struct kr_observation){r->txn, r->op, k, test, predicate, r->loose};
+	r->seen++;
+	return kr_ctx_tick(r->w->ctx);
+}
 
-static bool agrees(const struct kr_effect *effect, kr_value own) { return (effect->seen.i == own.i) != effect->complement; }
+enum kr_status kr_analyze_contradict(struct kr_replay *r, kr_key k, enum kr_anomaly_kind kind)
+{
+	struct kr_work *w = r->w;
 
-/* Replays t. `obs` (or NULL) receives the observations; inconsistencies are recorded only without it. */
-static enum kr_status replay(struct kr_work *w, kr_txn t, struct kr_observation *obs, struct replay *out)
+	r->inconsistent = true;
+	if (r->obs || w->h->txns.at[r->txn.i].status != KR_COMMITTED)
+		return KR_OK;
+	return kr_vec_push(w->asg->mem, &w->found, (struct kr_found){r->txn, r->op, k, kind, {KR_NONE}}) ? KR_OK : KR_NOMEM;
+}
+
+void kr_analyze_put(struct kr_replay *r, kr_key k, kr_value value)
+{
+	r->w->stamp[k.i] = r->turn;
+	r->w->own[k.i] = value;
+}
+
+/* ---- versions that the trace names ---- */
+
+/* The version of k that t wrote, or KR_NONE. Before there is an index. */
+static uint32_t find_version(const struct kr_asg *asg, kr_key k, kr_txn t)
+{
+	uint32_t low = asg->keys[k.i].first + 1, high = asg->keys[k.i + 1].first;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (asg->versions[middle].writer.i == t.i)
+			return middle;
+		if (asg->versions[middle].writer.i < t.i)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return KR_NONE;
+}
+
+/* A candidate set cannot say both where a predicate read's rows come from and which versions do not change them, unless that is one version. */
+static enum kr_status check_only_one(struct kr_replay *r, kr_key k, uint32_t test, uint32_t version)
+{
+	const struct kr_asg *asg = r->w->asg;
+
+	for (uint32_t v = asg->keys[k.i].first; v < asg->keys[k.i + 1].first; v++) {
+		bool may_be = v != version && asg->versions[v].writer.i != r->txn.i;
+
+		KR_TRY(kr_ctx_tick(r->w->ctx));
+		if (may_be && (r->w->value[v].i == KR_NONE || kr_analyze_fits(r->w, test, k, r->w->value[v])))
+			return kr_analyze_refuse(r->w, r->txn, r->op, "\"versions\" of a key that was not returned, and might come from several versions,");
+	}
+	return kr_analyze_see(r, k, test, true);
+}
+
+/* The operation saw k's version by the transaction that its attribute "versions" names. */
+static enum kr_status see_named(struct kr_replay *r, kr_key k, uint32_t test, bool predicate)
+{
+	const struct kr_work *w = r->w;
+	const struct kr_seen *seen = &w->h->seen.at[w->seen_of[k.i]];
+	kr_txn writer = {KR_NONE};
+	uint32_t version = w->asg->keys[k.i].first, source = KR_TEST_ARGUMENTS - 1;
+
+	if (seen->writer.i != KR_ABSENT.i) {
+		writer = kr_history_find(w->h, seen->writer);
+		if (writer.i == KR_NONE)
+			return kr_analyze_contradict(r, k, KR_RESULT_SET_MISMATCH);
+		version = find_version(w->asg, k, writer);
+		source = writer.i;
+	} else if (w->asg->keys[k.i].open_initial) {
+		return kr_analyze_refuse(w, r->txn, r->op, "\"versions\" with an initial value that is not told");
+	}
+	if (version != KR_NONE && !kr_analyze_fits(w, test, k, w->value[version]))
+		return kr_analyze_contradict(r, k, KR_RESULT_SET_MISMATCH);
+	if (predicate && version != KR_NONE && version != find_version(w->asg, k, r->txn))
+		return check_only_one(r, k, test, version);
+	return kr_analyze_see(r, k, kr_test(KR_TEST_SOURCE, source), predicate);
+}
+
+enum kr_status kr_analyze_look(struct kr_replay *r, kr_key k, uint32_t test, bool predicate)
+{
+	struct kr_work *w = r->w;
+
+	if (w->stamp[k.i] == r->turn)
+		return kr_analyze_fits(w, test, k, w->own[k.i]) ? KR_OK : kr_analyze_contradict(r, k, KR_INTERNAL_INCONSISTENCY);
+	if (w->seen_of && w->seen_of[k.i] != KR_NONE)
+		return see_named(r, k, test, predicate);
+	return kr_analyze_see(r, k, test, predicate);
+}
+
+/* Marks the keys that the operation at hand names versions of, or takes the marks away. */
+static enum kr_status name_versions(struct kr_work *w, const struct kr_attr *attr, bool on)
+{
+	if (attr->seen_count == 0)
+		return KR_OK;
+	if (!w->seen_of) {
+		w->seen_of = KR_NEW_ARRAY(&w->scratch, uint32_t, w->h->keys.n);
+		if (!w->seen_of)
+			return KR_NOMEM;
+		memset(w->seen_of, 0xff, w->h->keys.n * sizeof *w->seen_of);
+	}
+	for (uint32_t i = attr->seen_first; i < attr->seen_first + attr->seen_count; i++)
+		w->seen_of[w->h->seen.at[i].key.i] = on ? i : KR_NONE;
+	return KR_OK;
+}
+
+/* ---- operations on one key ---- */
+
+static bool is_empty_array(const struct kr_work *w, kr_value value)
+{
+	const struct kr_value_entry *entry = kr_history_value(w->h, value);
+
+	return entry->type == KR_VALUE_ARRAY && entry->length == 2;
+}
+
+/* A plain read takes an absent counter for 0, and tells an absent list from an empty one as little; of a key that nobody writes, one cannot say what it is. */
+static uint32_t read_test(const struct kr_work *w, const struct kr_operation *op)
+{
+	const struct kr_key_entry *key = &w->h->keys.at[op->key.i];
+	int64_t number;
+
+	if (key->kind == KR_KIND_COUNTER && kr_analyze_integer(w, op->a, &number) && number == 0)
+		return kr_test(KR_TEST_OR_ABSENT, op->a.i);
+	if (key->kind == KR_KIND_ANY && is_empty_array(w, op->a))
+		return kr_test(KR_TEST_OR_ABSENT, op->a.i);
+	if (key->kind == KR_KIND_ANY && op->a.i == KR_ABSENT.i && is_empty_array(w, key->initial))
+		return kr_test(KR_TEST_OR_ABSENT, key->initial.i);
+	return kr_test(KR_TEST_IS, op->a.i);
+}
+
+/* An increment whose result is told: what was there before. */
+static enum kr_status look_inc(struct kr_replay *r, const struct kr_operation *op)
+{
+	int64_t delta = 0, sum = 0, before;
+	kr_value value;
+
+	(void)kr_analyze_integer(r->w, op->a, &delta);
+	(void)kr_analyze_integer(r->w, op->b, &sum);
+	if (__builtin_sub_overflow(sum, delta, &before))
+		return kr_analyze_refuse(r->w, r->txn, r->op, "a counter beyond 64 bits");
+
+	KR_TRY(kr_analyze_number(r->w, before, &value));
+	return kr_analyze_look(r, op->key, kr_test(before == 0 ? KR_TEST_OR_ABSENT : KR_TEST_IS, value.i), false);
+}
+
+static enum kr_status replay_plain(struct kr_replay *r, const struct kr_operation *op)
+{
+	bool known = op->flags & KR_OPF_KNOWN;
+	enum kr_test_kind sure = op->flags & KR_OPF_DONE ? KR_TEST_IS : KR_TEST_NOT;
+
+	switch ((enum kr_op_kind)op->kind) {
+	case KR_OP_READ: return known ? kr_analyze_look(r, op->key, read_test(r->w, op), false) : KR_OK;
+	case KR_OP_DELETE: return known ? kr_analyze_look(r, op->key, kr_test(sure == KR_TEST_IS ? KR_TEST_NOT : KR_TEST_IS, KR_ABSENT.i), false) : KR_OK;
+	case KR_OP_INSERT: return kr_analyze_look(r, op->key, kr_test(sure, KR_ABSENT.i), false);
+	case KR_OP_CAS: return kr_analyze_look(r, op->key, kr_test(sure, op->a.i), false);
+	case KR_OP_INC: return look_inc(r, op);
+	default: return KR_OK;
+	}
+}
+
+static enum kr_status replay_growing(struct kr_replay *r, const struct kr_operation *op)
+{
+	bool known = op->flags & KR_OPF_KNOWN;
+
+	if (op->kind == KR_OP_READ && known)
+		KR_TRY(kr_analyze_grow_see(r, op->key, KR_SHOWN_READ, op->a));
+	else if (op->kind == KR_OP_DELETE && known)
+		KR_TRY(kr_analyze_grow_see(r, op->key, op->flags & KR_OPF_DONE ? KR_SHOWN_FOUND : KR_SHOWN_NOT_FOUND, KR_ABSENT));
+	else if (op->kind == KR_OP_INC && known)
+		KR_TRY(kr_analyze_grow_see(r, op->key, KR_SHOWN_INC, op->b));
+	if (kr_analyze_writes(r->w, op) == 0)
+		return KR_OK;
+	r->wrote = true;
+	return kr_analyze_grow_write(r, op->key, op);
+}
+
+static enum kr_status replay_operation(struct kr_replay *r, const struct kr_operation *op)
+{
+	struct kr_work *w = r->w;
+	uint32_t writes = kr_analyze_writes(w, op);
+
+	if (op->scan == KR_NONE && kr_analyze_grows(w, op->key))
+		return replay_growing(r, op);
+	if (op->kind == KR_OP_RANGE)
+		KR_TRY(kr_analyze_range(r, op));
+	else if (op->scan != KR_NONE)
+		KR_TRY(kr_analyze_scan(r, op));
+	else
+		KR_TRY(replay_plain(r, op));
+	for (uint32_t i = 0; i < writes; i++) {
+		struct kr_row write = kr_analyze_write(w, op, i);
+
+		kr_analyze_put(r, write.key, write.value);
+	}
+	r->wrote |= writes > 0;
+	return KR_OK;
+}
+
+/* ---- all of them ---- */
+
+static enum kr_status replay(struct kr_work *w, kr_txn t, struct kr_observation *obs, struct kr_replay *r)
 {
 	const struct kr_transaction *txn = &w->h->txns.at[t.i];
 
-	*out = (struct replay){.seen = 0};
-	for (uint32_t i = 0; i < txn->op_count; i++) {
-		const struct kr_operation *op = &w->h->ops.at[txn->op_first + i];
-		struct kr_effect effect = kr_analyze_effect(op);
-		uint32_t k = op->key.i;
+	*r = (struct kr_replay){.w = w, .txn = t, .turn = 2 * t.i + (obs != NULL), .obs = obs};
+	for (; r->op < txn->op_count; r->op++) {
+		kr_op id = kr_history_op(w->h, t, r->op);
+		const struct kr_operation *op = &w->h->ops.at[id.i];
+		const struct kr_attr *attr = op->flags & KR_OPF_HAS_ATTR ? kr_history_attr(w->h, id) : NULL;
 
 		KR_TRY(kr_ctx_tick(w->ctx));
-		if (effect.sees && w->stamp[k] != t.i) {
-			if (obs)
-				obs[out->seen] = (struct kr_observation){t, i, op->key, effect.seen.i, effect.complement, false};
-			out->seen++;
-		} else if (effect.sees && !agrees(&effect, w->own[k])) {
-			out->inconsistent = true;
-			if (!obs && txn->status == KR_COMMITTED && !kr_vec_push(w->asg->mem, &w->internal, (struct kr_internal){t, i, op->key}))
-				return KR_NOMEM;
-		}
-		if (effect.writes) {
-			w->stamp[k] = t.i;
-			w->own[k] = effect.written;
-			out->wrote = true;
-		}
+		r->loose = attr && !attr->cursor;
+		if (attr)
+			KR_TRY(name_versions(w, attr, true));
+		KR_TRY(replay_operation(r, op));
+		if (attr)
+			KR_TRY(name_versions(w, attr, false));
 	}
+	return KR_OK;
+}
+
+static enum kr_status count_all(struct kr_work *w)
+{
+	struct kr_asg *asg = w->asg;
+	uint64_t nobs = 0;
+
+	for (uint32_t t = 0; t < asg->ntxns; t++) {
+		struct kr_asg_txn *txn = &asg->txns[t];
+
+		if (txn->presence != KR_ABSENT_TXN) {
+			struct kr_replay found;
+
+			KR_TRY(replay(w, (kr_txn){t}, NULL, &found));
+			if (txn->outcome_unknown && (found.inconsistent || !found.wrote)) {
+				txn->presence = KR_ABSENT_TXN;
+				w->changed = true;
+			} else {
+				nobs += found.seen;
+			}
+			w->any_open |= txn->presence == KR_OPEN;
+			if (nobs >= KR_NONE)
+				return kr_err_set(w->err, KR_UNSUPPORTED, "found more than %u observations, expected fewer", KR_NONE);
+		}
+		asg->obs_first[t + 1] = (uint32_t)nobs;
+	}
+	asg->nobs = (uint32_t)nobs;
 	return KR_OK;
 }
 
 enum kr_status kr_analyze_replay(struct kr_work *w)
 {
 	struct kr_asg *asg = w->asg;
-	uint64_t nobs = 0;
 
-	w->stamp = KR_NEW_ARRAY(&w->scratch, uint32_t, w->h->keys.n);
 	w->own = KR_NEW_ARRAY(&w->scratch, kr_value, w->h->keys.n);
 	asg->obs_first = KR_NEW_ARRAY(&asg->arena, uint32_t, (size_t)asg->ntxns + 1);
-	if (!w->stamp || !w->own || !asg->obs_first)
+	if (!w->own || !asg->obs_first)
 		return KR_NOMEM;
 	memset(w->stamp, 0xff, w->h->keys.n * sizeof *w->stamp);
-	for (uint32_t t = 0; t < asg->ntxns; t++) {
-		struct kr_asg_txn *txn = &asg->txns[t];
-
-		if (txn->presence != KR_ABSENT_TXN) {
-			struct replay found;
-
-			KR_TRY(replay(w, (kr_txn){t}, NULL, &found));
-			if (txn->outcome_unknown && (found.inconsistent || !found.wrote))
-				txn->presence = KR_ABSENT_TXN;
-			else
-				nobs += found.seen;
-			w->any_open |= txn->presence == KR_OPEN;
-		}
-		asg->obs_first[t + 1] = (uint32_t)nobs; /* operations have 32-bit numbers, so observations fit */
-	}
-	asg->nobs = (uint32_t)nobs;
-	return KR_OK;
-}
-
-enum kr_status kr_analyze_reads(struct kr_work *w)
-{
-	struct kr_asg *asg = w->asg;
-
+	KR_TRY(count_all(w));
 	asg->obs = KR_NEW_ARRAY(&asg->arena, struct kr_observation, asg->nobs);
 	if (!asg->obs)
 		return KR_NOMEM;
-	memset(w->stamp, 0xff, w->h->keys.n * sizeof *w->stamp);
 	for (uint32_t t = 0; t < asg->ntxns; t++) {
-		struct replay found;
+		struct kr_replay found;
 
 		if (asg->obs_first[t] != asg->obs_first[t + 1])
 			KR_TRY(replay(w, (kr_txn){t}, asg->obs + asg->obs_first[t], &found));
 	}
-	return KR_OK;
+	return w->changed ? kr_analyze_drop_versions(w) : KR_OK;
 }

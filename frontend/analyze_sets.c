@@ -1,8 +1,9 @@
-/* Candidate sets: one per key and value seen (and one for "not that value"), shared by all observations that saw it.
+/* Candidate sets: one per key and test (the same thing seen of a version), shared by all observations that made it.
  *
- * Observations are grouped by key (counting sort), those of a key by value (a sort in a buffer of its own, so that it stays in the cache); each group
- * is a set. Then every version looks up the sets of its value among its key's by bisection: once to count, once to fill. Versions come in their order,
- * so members ascend. Cost O(n log m), m the observations of one key: thousands of readers and writers of one value make one set of that many members. */
+ * Observations are grouped by key (counting sort), those of a key by test (a sort in a buffer of its own, so that it stays in the cache); each group
+ * is a set. Then every version looks up the sets of its value among its key's by bisection: once to count, once to fill; it is tried on those of
+ * conditions one by one. Versions come in their order, so members ascend. What conditions take or leave is listed, whichever is less. Cost O(n log m), m the
+ * observations of one key: thousands of readers and writers of one value make one set of that many members; and versions times conditions observed. */
 #include "frontend/analyze_work.h"
 
 #include <string.h>
@@ -93,7 +94,7 @@ static enum kr_status make_sets(struct kr_work *w, struct grouping *g, uint32_t 
 	uint32_t n = g->first[k + 1] - g->first[k];
 
 	for (uint32_t i = 0; i < n; i++)
-		g->buffer[i] = (uint64_t)kr_analyze_set_id((kr_value){obs[list[i]].set}, obs[list[i]].predicate) << 32 | list[i];
+		g->buffer[i] = (uint64_t)obs[list[i]].set << 32 | list[i];
 	KR_TRY(sort(w->ctx, g->buffer, n));
 	w->key_sets[k] = g->ids.n;
 	for (uint32_t i = 0; i < n; i++) {
@@ -102,12 +103,13 @@ static enum kr_status make_sets(struct kr_work *w, struct grouping *g, uint32_t 
 
 		KR_TRY(kr_ctx_tick(w->ctx));
 		if (i == 0 || id != (uint32_t)(g->buffer[i - 1] >> 32)) {
-			w->any_complement |= o->predicate;
+			w->any_complement |= kr_test_kind(id) == KR_TEST_NOT;
+			w->any_source |= kr_test_kind(id) == KR_TEST_SOURCE;
+			w->any_where |= kr_test_kind(id) >= KR_TEST_OR_ABSENT;
 			if (!kr_vec_push(w->asg->mem, &g->ids, id))
 				return KR_NOMEM;
 		}
 		o->set = g->ids.n - 1;
-		o->predicate = false;
 	}
 	return KR_OK;
 }
@@ -119,29 +121,134 @@ static enum kr_status make_all_sets(struct kr_work *w, struct grouping *g)
 		KR_TRY(make_sets(w, g, k));
 	w->asg->nsets = g->ids.n;
 	w->key_sets[w->asg->nkeys] = g->ids.n;
-	w->set_id = KR_NEW_ARRAY(&w->scratch, uint32_t, g->ids.n);
-	if (!w->set_id)
+	w->test = KR_NEW_ARRAY(&w->scratch, uint32_t, g->ids.n);
+	if (!w->test)
 		return KR_NOMEM;
 	if (g->ids.n)
-		memcpy(w->set_id, g->ids.at, g->ids.n * sizeof *g->ids.at);
+		memcpy(w->test, g->ids.at, g->ids.n * sizeof *g->ids.at);
 	return KR_OK;
 }
 
-uint32_t kr_analyze_find_set(const struct kr_work *w, kr_key k, kr_value value, bool complement)
+/* The first set of k whose test is not less. */
+static uint32_t bisect(const struct kr_work *w, kr_key k, uint32_t test)
 {
 	uint32_t low = w->key_sets[k.i];
 	uint32_t high = w->key_sets[k.i + 1];
-	uint32_t id = kr_analyze_set_id(value, complement);
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (w->set_id[middle] < id)
+		if (w->test[middle] < test)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < w->key_sets[k.i + 1] && w->set_id[low] == id ? low : KR_NONE;
+	return low;
+}
+
+uint32_t kr_analyze_find_set(const struct kr_work *w, kr_key k, uint32_t test)
+{
+	uint32_t set = bisect(w, k, test);
+
+	return set < w->key_sets[k.i + 1] && w->test[set] == test ? set : KR_NONE;
+}
+
+uint32_t kr_analyze_other_sets(const struct kr_work *w, kr_key k) { return w->any_where ? bisect(w, k, kr_test(KR_TEST_OR_ABSENT, 0)) : w->key_sets[k.i + 1]; }
+
+/* ---- tests ---- */
+
+static bool matches(const struct kr_work *w, uint32_t where, kr_key k, kr_value value)
+{
+	const struct kr_scan *scan = &w->h->scans.at[w->wheres.at[where].scan];
+	struct kr_operand operand = {.type = KR_VALUE_INT};
+
+	if (value.i == KR_ABSENT.i)
+		return false;
+	if (value.i < w->h->values.n)
+		operand = kr_operand_of_value(w->h, value);
+	else if (value.i - w->h->values.n >= w->numbers.n)
+		return false; /* a value that nobody mentions (analyze_untold.c): nobody observes these sets then */
+	else
+		operand.integer = w->numbers.at[value.i - w->h->values.n];
+	return kr_where_holds_of(w->h, scan, k, &operand);
+}
+
+bool kr_analyze_fits(const struct kr_work *w, uint32_t test, kr_key k, kr_value value)
+{
+	uint32_t argument = kr_test_argument(test);
+
+	switch (kr_test_kind(test)) {
+	case KR_TEST_IS: return value.i == argument;
+	case KR_TEST_NOT: return value.i != argument;
+	case KR_TEST_OR_ABSENT: return value.i == argument || value.i == KR_ABSENT.i;
+	case KR_TEST_MATCH: return matches(w, argument, k, value);
+	case KR_TEST_MISS: return !matches(w, argument, k, value);
+	case KR_TEST_SOURCE: break;
+	}
+	return false;
+}
+
+bool kr_analyze_holds(const struct kr_work *w, uint32_t set, uint32_t version)
+{
+	const struct kr_asg_version *v = &w->asg->versions[version];
+
+	if (kr_test_kind(w->test[set]) == KR_TEST_SOURCE)
+		return kr_test_argument(w->test[set]) == (v->writer.i == KR_NONE ? KR_TEST_ARGUMENTS - 1 : v->writer.i);
+	return w->value[version].i == KR_NONE || kr_analyze_fits(w, w->test[set], v->key, w->value[version]);
+}
+
+/* ---- numbers ---- */
+
+bool kr_analyze_integer(const struct kr_work *w, kr_value value, int64_t *out)
+{
+	if (value.i >= w->h->values.n) {
+		*out = w->numbers.at[value.i - w->h->values.n];
+		return true;
+	}
+	*out = w->h->values.at[value.i].type == KR_VALUE_INT ? w->h->values.at[value.i].integer : 0;
+	return w->h->values.at[value.i].type == KR_VALUE_INT;
+}
+
+static enum kr_status index_numbers(struct kr_work *w)
+{
+	for (uint32_t i = 0; i < w->h->values.n; i++) {
+		const struct kr_value_entry *entry = &w->h->values.at[i];
+
+		KR_TRY(kr_ctx_tick(w->ctx));
+		if (entry->type != KR_VALUE_INT)
+			continue;
+		if (!kr_table_reserve(w->asg->mem, &w->number_table))
+			return KR_NOMEM;
+		kr_table_insert(&w->number_table, kr_hash_u64((uint64_t)entry->integer), i);
+	}
+	w->numbers_ready = true;
+	return KR_OK;
+}
+
+enum kr_status kr_analyze_number(struct kr_work *w, int64_t number, kr_value *out)
+{
+	struct kr_mem *mem = w->asg->mem;
+	uint64_t hash = kr_hash_u64((uint64_t)number);
+	uint32_t id;
+
+	if (!w->numbers_ready)
+		KR_TRY(index_numbers(w));
+	for (kr_table_iter it = kr_table_find(&w->number_table, hash); (id = kr_table_next(&w->number_table, &it)) != KR_NONE;) {
+		int64_t found;
+
+		if (kr_analyze_integer(w, (kr_value){id}, &found) && found == number) {
+			*out = (kr_value){id};
+			return KR_OK;
+		}
+	}
+	id = w->h->values.n + w->numbers.n;
+	if (id >= KR_TEST_ARGUMENTS)
+		return kr_err_set(w->err, KR_UNSUPPORTED, "found more than %u different values, expected fewer", KR_TEST_ARGUMENTS);
+	if (!kr_table_reserve(mem, &w->number_table) || !kr_vec_push(mem, &w->numbers, number))
+		return KR_NOMEM;
+	kr_table_insert(&w->number_table, hash, id);
+	*out = (kr_value){id};
+	return KR_OK;
 }
 
 /* ---- members ---- */
@@ -155,6 +262,29 @@ static void add_member(struct kr_work *w, uint32_t set, uint32_t v, bool fill)
 	s->count++;
 }
 
+/* Adds v to the sets that list it. Until they are filled, those of conditions list what they hold. */
+static enum kr_status add_version(struct kr_work *w, uint32_t v, bool fill)
+{
+	kr_key k = w->asg->versions[v].key;
+	kr_txn writer = w->asg->versions[v].writer;
+	uint32_t end = w->key_sets[k.i + 1];
+	uint32_t listed[3] = {kr_analyze_find_set(w, k, kr_test(KR_TEST_IS, w->value[v].i)), KR_NONE, KR_NONE};
+
+	if (w->any_complement)
+		listed[1] = kr_analyze_find_set(w, k, kr_test(KR_TEST_NOT, w->value[v].i));
+	if (w->any_source)
+		listed[2] = kr_analyze_find_set(w, k, kr_test(KR_TEST_SOURCE, writer.i == KR_NONE ? KR_TEST_ARGUMENTS - 1 : writer.i));
+	for (int i = 0; i < 3; i++)
+		if (listed[i] != KR_NONE)
+			add_member(w, listed[i], v, fill);
+	for (uint32_t s = kr_analyze_other_sets(w, k); s < end; s++) {
+		KR_TRY(kr_ctx_tick(w->ctx));
+		if (kr_analyze_holds(w, s, v) != w->asg->sets[s].complement)
+			add_member(w, s, v, fill);
+	}
+	return KR_OK;
+}
+
 /* Counts each set's members, or puts them at its place. */
 static enum kr_status each_member(struct kr_work *w, bool fill)
 {
@@ -164,19 +294,34 @@ static enum kr_status each_member(struct kr_work *w, bool fill)
 		KR_TRY(kr_ctx_tick(w->ctx));
 		if (w->key_sets[k.i] == w->key_sets[k.i + 1])
 			continue;
-		if (w->value[v].i == KR_NONE) {
-			for (uint32_t s = w->key_sets[k.i]; s < w->key_sets[k.i + 1]; s++)
-				add_member(w, s, v, fill);
+		if (w->value[v].i != KR_NONE) {
+			KR_TRY(add_version(w, v, fill));
 			continue;
 		}
-		for (int complement = 0; complement <= w->any_complement; complement++) {
-			uint32_t s = kr_analyze_find_set(w, k, w->value[v], complement);
-
-			if (s != KR_NONE)
+		for (uint32_t s = w->key_sets[k.i]; s < w->key_sets[k.i + 1]; s++)
+			if (kr_test_kind(w->test[s]) != KR_TEST_SOURCE)
 				add_member(w, s, v, fill);
-		}
 	}
 	return KR_OK;
+}
+
+/* What conditions take may be nearly all: then what they leave is listed. An untold initial value is listed either way. */
+static void choose_complements(struct kr_work *w, uint32_t k)
+{
+	struct kr_asg *asg = w->asg;
+	uint32_t versions = asg->keys[k + 1].first - asg->keys[k].first;
+
+	for (uint32_t s = w->key_sets[k]; s < w->key_sets[k + 1]; s++) {
+		enum kr_test_kind kind = kr_test_kind(w->test[s]);
+
+		if (kind == KR_TEST_NOT) {
+			asg->sets[s].complement = true;
+		} else if (kind > KR_TEST_OR_ABSENT && asg->sets[s].count > versions - versions / 4) {
+			asg->sets[s].complement = true;
+			asg->sets[s].count = versions - asg->sets[s].count + asg->keys[k].open_initial;
+			w->any_complement = true;
+		}
+	}
 }
 
 static enum kr_status make_members(struct kr_work *w)
@@ -188,9 +333,10 @@ static enum kr_status make_members(struct kr_work *w)
 	if (!asg->sets)
 		return KR_NOMEM;
 	KR_TRY(each_member(w, false));
+	for (uint32_t k = 0; k < asg->nkeys; k++)
+		choose_complements(w, k);
 	for (uint32_t s = 0; s < asg->nsets; s++) {
 		asg->sets[s].first = (uint32_t)n;
-		asg->sets[s].complement = w->set_id[s] & 1;
 		n += asg->sets[s].count;
 		if (n >= KR_NONE)
 			return kr_err_set(w->err, KR_UNSUPPORTED, "found more than %u candidates, expected fewer", KR_NONE);

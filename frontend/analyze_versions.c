@@ -7,19 +7,53 @@
 
 #include <string.h>
 
-struct kr_effect kr_analyze_effect(const struct kr_operation *op)
+uint32_t kr_analyze_writes(const struct kr_work *w, const struct kr_operation *op)
 {
-	bool known = op->flags & KR_OPF_KNOWN;
-	bool done = op->flags & KR_OPF_DONE;
-
 	switch ((enum kr_op_kind)op->kind) {
-	case KR_OP_READ: return (struct kr_effect){.sees = known, .seen = op->a};
-	case KR_OP_WRITE: return (struct kr_effect){.writes = true, .written = op->a};
-	case KR_OP_DELETE: return (struct kr_effect){.sees = known, .complement = done, .seen = KR_ABSENT, .writes = done || !known, .written = KR_ABSENT};
-	case KR_OP_INSERT: return (struct kr_effect){.sees = true, .complement = !done, .seen = KR_ABSENT, .writes = done, .written = op->a};
-	case KR_OP_CAS: return (struct kr_effect){.sees = true, .complement = !done, .seen = op->a, .writes = done, .written = op->b};
-	default: return (struct kr_effect){.sees = false}; /* refused before any step */
+	case KR_OP_WRITE:
+	case KR_OP_INC:
+	case KR_OP_APPEND:
+	case KR_OP_ADD: return 1;
+	case KR_OP_DELETE: return op->flags & KR_OPF_DONE || !(op->flags & KR_OPF_KNOWN);
+	case KR_OP_INSERT:
+	case KR_OP_CAS: return (op->flags & KR_OPF_DONE) != 0;
+	case KR_OP_UPDATE: return w->h->scans.at[op->scan].row_count;
+	default: return 0;
 	}
+}
+
+struct kr_row kr_analyze_write(const struct kr_work *w, const struct kr_operation *op, uint32_t i)
+{
+	if (op->kind == KR_OP_UPDATE)
+		return w->h->rows.at[w->h->scans.at[op->scan].row_first + i];
+	if (op->kind == KR_OP_DELETE || kr_analyze_grows(w, op->key))
+		return (struct kr_row){op->key, KR_ABSENT};
+	return (struct kr_row){op->key, op->kind == KR_OP_CAS || op->kind == KR_OP_INC ? op->b : op->a};
+}
+
+/* Lists, sets, and counters that are not told all along. */
+static enum kr_status find_growing(struct kr_work *w)
+{
+	const struct kr_history *h = w->h;
+
+	w->grows = KR_NEW_ARRAY(&w->scratch, uint64_t, KR_BITS_WORDS(h->keys.n));
+	if (!w->grows)
+		return KR_NOMEM;
+	for (uint32_t k = 0; k < h->keys.n; k++)
+		if (h->keys.at[k].kind == KR_KIND_LIST || h->keys.at[k].kind == KR_KIND_SET)
+			kr_bits_set(w->grows, k);
+	for (uint32_t t = 0; t < h->txns.n; t++) {
+		const struct kr_transaction *txn = &h->txns.at[t];
+
+		for (uint32_t i = txn->op_first; i < txn->op_first + txn->op_count && txn->status != KR_ABORTED; i++) {
+			const struct kr_operation *op = &h->ops.at[i];
+
+			KR_TRY(kr_ctx_tick(w->ctx));
+			if (op->kind == KR_OP_INC && !(op->flags & KR_OPF_KNOWN))
+				kr_bits_set(w->grows, op->key.i);
+		}
+	}
+	return KR_OK;
 }
 
 enum kr_status kr_analyze_txns(struct kr_work *w)
@@ -65,17 +99,21 @@ static enum kr_status each_version(struct kr_work *w, uint32_t *next, bool fill)
 			continue;
 		for (uint32_t i = txn->op_count; i-- > 0;) {
 			const struct kr_operation *op = &h->ops.at[txn->op_first + i];
-			struct kr_effect effect = kr_analyze_effect(op);
 
 			KR_TRY(kr_ctx_tick(w->ctx));
-			if (!effect.writes || w->stamp[op->key.i] == t)
-				continue;
-			w->stamp[op->key.i] = t;
-			if (fill) {
-				w->asg->versions[next[op->key.i]] = (struct kr_asg_version){{t}, op->key};
-				w->value[next[op->key.i]] = effect.written;
+			for (uint32_t n = kr_analyze_writes(w, op); n-- > 0;) {
+				struct kr_row write = kr_analyze_write(w, op, n);
+				uint32_t k = write.key.i;
+
+				if (w->stamp[k] == t)
+					continue;
+				w->stamp[k] = t;
+				if (fill) {
+					w->asg->versions[next[k]] = (struct kr_asg_version){{t}, write.key};
+					w->value[next[k]] = write.value;
+				}
+				next[k]++;
 			}
-			next[op->key.i]++;
 		}
 	}
 	return KR_OK;
@@ -102,10 +140,12 @@ enum kr_status kr_analyze_versions(struct kr_work *w)
 	struct kr_asg *asg = w->asg;
 	uint32_t *next = KR_NEW_ARRAY(&w->scratch, uint32_t, w->h->keys.n);
 
+	w->stamp = KR_NEW_ARRAY(&w->scratch, uint32_t, w->h->keys.n);
 	asg->nkeys = w->h->keys.n;
 	asg->keys = KR_NEW_ARRAY(&asg->arena, struct kr_asg_key, (size_t)asg->nkeys + 1);
-	if (!next || !asg->keys)
+	if (!next || !w->stamp || !asg->keys)
 		return KR_NOMEM;
+	KR_TRY(find_growing(w));
 	KR_TRY(each_version(w, next, false));
 	KR_TRY(number_keys(w, next));
 	asg->versions = KR_NEW_ARRAY(&asg->arena, struct kr_asg_version, asg->nversions);

@@ -206,6 +206,9 @@ static const struct row rows[] = {
 	{"all that a complement could see is impossible", "", {"u r y 7; w x 2", "c cas x - 5 -"}, "-P | 1.0 aborted read from 0"},
 	{"an unknown one whose complement loses all", "", {"u r y 7; w x 2", "u cas x - 5 -; w z 1", "c w z 1", "c r z 1"}, "--PP 3.0 z{2}"},
 	{"an unknown initial value settled", "?", {"c r x 7", "c cas x 7 1 -", "c w x 2"}, "PPP 0.0 x{init} 1.0 x{2}"},
+	{"any initial value but one", "?", {"c cas x 1 2 -", "c w x 1", "c w x 3"}, "PPP 0.0 x{init 2}"},
+	{"any initial value but two", "?", {"c cas x 1 2 -; cas x 2 3 -", "c w x 1"}, "PP 0.0 x{init} 0.1 x{init 1}"},
+	{"the initial value may as well be what was read", "?", {"c cas x 1 2 -", "c w x 3", "c r x 3"}, "PPP 0.0 x{init 1} 2.0 x{init 1}"},
 	{"an unknown initial value settled otherwise", "?", {"c r x 7", "c cas x 8 1 -", "c w x 8"}, "PPP 0.0 x{init} 1.0 x{init}"},
 };
 
@@ -335,7 +338,8 @@ static void test_refused(void **state)
 		uint32_t line;
 	} cases[] = {
 		{"", {"c w x 1", "a r y 1; append l 1"}, "operation 1 of t1: \"append\" is not supported yet", 2},
-		{"?", {"c cas x 1 2 -"}, "operation 0 of t0: seeing that a key of unknown initial value does not hold a certain value is not supported yet", 1},
+		{"?", {"c w x 1", "c w x 2", "c r x 1; r x 2", "c cas x 3 4 -"},
+			"operation 0 of t3: seeing that a key of unknown initial value does not hold a certain value is not supported yet", 4},
 	};
 
 	for (size_t i = 0; i < KR_COUNT(cases); i++) {

@@ -136,33 +136,37 @@ static unsigned asg_absent(const struct kr_asg *asg)
 	return mask;
 }
 
-/* The world keeps to presences and initial values that the ASG calls certain. */
-static bool asg_allows(const struct kr_history *h, const struct kr_asg *asg, unsigned present, const int *init)
+/* The initial values that the ASG knows replace those of the world; FRESH: one that nobody mentions. */
+static void settle(const struct kr_history *h, const struct kr_asg *asg, const int *init, int *out)
 {
-	for (uint32_t t = 0; t < asg->ntxns; t++)
-		if (asg->txns[t].presence != KR_OPEN && (asg->txns[t].presence == KR_PRESENT) != (present >> t & 1))
-			return false;
+	for (int k = 0; k < KEYS; k++)
+		out[k] = init[k];
 	for (uint32_t k = 0; k < asg->nkeys; k++) {
 		struct kr_str value;
+		int key = h->keys.at[k].name.i == kr_history_text((struct kr_history *)(uintptr_t)h, KR_VALUE_STRING, "x", 1).i ? 0 : 1;
 
 		if (asg->keys[k].open_initial)
 			continue;
 		kr_str_init(&value, asg->mem);
 		asg->names.value(asg->names.data, kr_asg_initial(asg, (kr_key){k}), &value);
-
-		int known = strcmp(kr_str_text(&value), "null") == 0 ? 0 : atoi(kr_str_text(&value));
-
+		out[key] = value.n == 0 ? FRESH : strcmp(kr_str_text(&value), "null") == 0 ? 0 : atoi(kr_str_text(&value));
 		kr_str_done(&value);
-		if (init[h->keys.at[k].name.i == kr_history_text((struct kr_history *)(uintptr_t)h, KR_VALUE_STRING, "x", 1).i ? 0 : 1] != known)
-			return false;
 	}
+}
+
+/* The world keeps to presences that the ASG calls certain. */
+static bool asg_allows(const struct kr_asg *asg, unsigned present)
+{
+	for (uint32_t t = 0; t < asg->ntxns; t++)
+		if (asg->txns[t].presence != KR_OPEN && (asg->txns[t].presence == KR_PRESENT) != (present >> t & 1))
+			return false;
 	return true;
 }
 
 /* ---- comparing ---- */
 
 struct tally {
-	unsigned worlds, dropped, anomalies, open, refused, pinned;
+	unsigned worlds, dropped, anomalies, open, refused, pinned, chosen;
 };
 
 static void show(const struct tiny *tiny, const char *problem);
@@ -173,20 +177,36 @@ static void show(const struct tiny *tiny, const char *problem);
 			show(tiny, problem); \
 	} while (0)
 
+/* What the ASG made of a world loses no source that the transactions it keeps had. */
+static void compare_sources(const struct tiny *tiny, unsigned present, const int *init, unsigned kept, const int *settled)
+{
+	for (int t = 0; t < tiny->ntxns; t++) {
+		for (int i = 0; kept >> t & 1 && i < tiny->txns[t].nops; i++) {
+			const struct op *op = &tiny->txns[t].ops[i];
+
+			if (sees(op) && last_written(&tiny->txns[t], op->key, i) < 0)
+				REQUIRE(!(sources(tiny, present, init, t, i) & ~sources(tiny, kept, settled, t, i)), "a source that the ASG does not know");
+		}
+	}
+}
+
 static void compare_world(const struct tiny *tiny, const struct kr_history *h, const struct kr_asg *asg, unsigned present, const int *init, struct tally *tally)
 {
 	bool real = is_world(tiny, present, init);
 	unsigned kept = present & ~asg_absent(asg);
 	bool consistent = true;
+	int settled[KEYS];
 
+	settle(h, asg, init, settled);
 	tally->worlds += real;
-	if (real && kept != present) {
-		tally->dropped++;
-		REQUIRE(is_world(tiny, kept, init), "a world that needs a dropped transaction");
+	if (real) {
+		tally->dropped += kept != present;
+		tally->chosen += memcmp(settled, init, sizeof settled) != 0;
+		REQUIRE(asg_allows(asg, kept), "a world that the ASG forbids");
+		REQUIRE(is_world(tiny, kept, settled), "a world that needs a dropped transaction, or another initial value");
+		compare_sources(tiny, present, init, kept, settled);
 	}
-	if (real)
-		REQUIRE(asg_allows(h, asg, kept, init), "a world that the ASG forbids");
-	if (kept != present || !asg_allows(h, asg, present, init))
+	if (kept != present || !asg_allows(asg, present) || memcmp(settled, init, sizeof settled) != 0)
 		return;
 	for (uint32_t o = 0; o < asg->nobs; o++) {
 		const struct kr_observation *obs = &asg->obs[o];
@@ -413,11 +433,11 @@ static void test_all_worlds(void **state)
 		make(&rng, &tiny);
 		check(&tiny, &tally);
 	}
-	print_message("worlds %u, with dropped transactions %u, open transactions %u, settled initial values %u, histories with anomalies %u, refused %u\n",
-		tally.worlds, tally.dropped, tally.open, tally.pinned, tally.anomalies, tally.refused);
+	print_message("worlds %u, with dropped transactions %u, open transactions %u, settled initial values %u, chosen %u, histories with anomalies %u, refused %u\n",
+		tally.worlds, tally.dropped, tally.open, tally.pinned, tally.chosen, tally.anomalies, tally.refused);
 	if (!count)
 		assert_true(tally.worlds > 1000 && tally.dropped > 1000 && tally.open > 1000 && tally.pinned > 1000 && tally.anomalies > 1000 &&
-			tally.refused > 100);
+			tally.refused > 100 && tally.chosen > 100);
 }
 
 int main(void)
