@@ -20,7 +20,7 @@ static const struct kr_option options[] = {
 	{"backend", 0, "BACKEND", KR_WORDS_BACKEND, "back end to ask instead of the checker's"},
 	KR_OPTION_PASSES,
 	{"dump-after", 0, "PASS", KR_WORDS_PASS, "print the IR after a pass, or after 'all', on standard error"},
-	{"jobs", 'j', "N", KR_WORDS_ANY, "threads (this version uses one)"},
+	KR_OPTION_JOBS,
 	KR_OPTION_LENIENT,
 	KR_OPTION_QUIET,
 	{0},
@@ -62,18 +62,6 @@ static bool take_dump(const struct kr_args *args, struct kr_check_run *run)
 	return false;
 }
 
-static bool take_jobs(const struct kr_args *args)
-{
-	uint64_t jobs = 1;
-
-	if (!kr_args_integer(args, "jobs", 4096, &jobs))
-		return false;
-	if (jobs > 0)
-		return true;
-	kr_usage("option '--jobs': found '0', expected at least 1");
-	return false;
-}
-
 /* The options that are not files. */
 static int take_options(const struct kr_args *args, struct kr_check_run *run)
 {
@@ -85,8 +73,7 @@ static int take_options(const struct kr_args *args, struct kr_check_run *run)
 	run->stats = kr_args_has(args, "stats");
 	if (kr_args_has(args, "html"))
 		return kr_usage("--html is not available yet");
-	if (!kr_trace_options(args, &run->trace_options) || !take_backend(args, run) || !take_dump(args, run) || !kr_passes_asked(args, &run->passes) ||
-		!take_jobs(args))
+	if (!kr_trace_options(args, &run->trace_options) || !take_backend(args, run) || !take_dump(args, run) || !kr_passes_asked(args, &run->passes))
 		return KR_EXIT_USAGE;
 	status = kr_levels_asked(args, &run->asked);
 	run->colour = kr_terminal(stdout, run->trace_options.quiet);

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/manual.h"
 #include "cli/output.h"
+#include "frontend/native_arena.h"
 
 static int show(struct kr_mem *mem, const struct kr_command *command)
 {
@@ -68,6 +69,7 @@ int main(int argc, char **argv)
 	struct kr_mem mem;
 
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe is told as any failed write */
+	kr_json_arena_install();
 	kr_mem_init(&mem, SIZE_MAX);
 
 	int status = run(&mem, argc, argv);

@@ -18,6 +18,7 @@
 #endif
 
 #define SECOND INT64_C(1000000000)
+#define JOBS_MOST 4096
 #define NAME_SHOWN 40
 #define SLACK_MIB 256 /* for what the libraries allocate beside the account, and for the heap's own overhead */
 
@@ -47,6 +48,20 @@ static void limit_process(uint64_t mebibytes)
 #endif
 }
 
+static bool take_jobs(const struct kr_args *args, uint32_t *out)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t jobs = processors < 1 ? 1 : processors > JOBS_MOST ? JOBS_MOST : (uint64_t)processors;
+
+	if (!kr_args_integer(args, "jobs", JOBS_MOST, &jobs))
+		return false;
+	*out = (uint32_t)jobs;
+	if (jobs > 0)
+		return true;
+	kr_usage("option '--jobs': found '0', expected at least 1");
+	return false;
+}
+
 bool kr_trace_options(const struct kr_args *args, struct kr_trace_options *out)
 {
 	char near[128];
@@ -54,6 +69,8 @@ bool kr_trace_options(const struct kr_args *args, struct kr_trace_options *out)
 	*out = (struct kr_trace_options){.read = {.format = kr_args_value(args, "format"), .lenient = kr_args_has(args, "lenient")}};
 	out->quiet = kr_args_has(args, "quiet") || kr_args_has(args, "json");
 	if (!kr_args_double(args, "timeout", &out->seconds) || !kr_args_integer(args, "memory", SIZE_MAX >> 20, &out->mebibytes))
+		return false;
+	if (!take_jobs(args, &out->read.jobs))
 		return false;
 	if (kr_args_has(args, "memory") && out->mebibytes == 0) {
 		kr_usage("option '--memory': found '0', expected at least 1 MiB");

@@ -12,6 +12,7 @@ static const struct kr_option options[] = {
 	KR_OPTION_LENIENT,
 	KR_OPTION_TIMEOUT,
 	KR_OPTION_MEMORY,
+	KR_OPTION_JOBS,
 	KR_OPTION_QUIET,
 	{0},
 };

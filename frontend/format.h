@@ -8,6 +8,7 @@
 struct kr_read_options {
 	const char *format;  /* NULL: told from content, then name */
 	bool lenient;        /* skip and count bad transactions */
+	uint32_t jobs;       /* threads, where the format can use them; 0 or 1: the caller's only */
 };
 
 struct kr_format {

@@ -1,16 +1,18 @@
 /* The native trace format: JSON Lines, or one JSON document for small traces (docs/formats/native.md).
  *
- * Lines are parsed one at a time by jansson and turned into the history's arrays before the next is read, so that memory follows the history. The first
+ * Lines are parsed one at a time by jansson (with several jobs: a few batches ahead, by threads) and turned into the history's arrays in order, so that memory follows the history. The first
  * line that is not blank decides the form: an object with "txns", or no complete JSON value, begins a document; anything else is JSON Lines.
  * A document is parsed as a whole; a scan over its brackets and strings finds the lines where its transactions begin, for messages and reports.
  * jansson's own memory is plain malloc: its hooks are global state. A line too long for the memory limit is refused before it is parsed, by an
  * estimate. Cost: about that of jansson. The rest of the reader: native_*.c. */
 #include "frontend/native.h"
+#include "frontend/native_ahead.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#define BYTES_PER_BYTE 8 /* jansson's memory for a byte of JSON: 4 for long strings, 20 for short numbers */
+#define WORTH_AHEAD (1 << 18) /* bytes of a file from which on threads pay */
+#define BYTES_PER_BYTE 8      /* jansson's memory for a byte of JSON: 4 for long strings, 20 for short numbers */
 
 static bool is_blank(const char *text, size_t length)
 {
@@ -360,17 +362,56 @@ static enum kr_status read_line(struct kr_native *n, const struct text *line)
 {
 	json_error_t error;
 	json_t *root;
+	bool arena = kr_json_arena_enter(&n->arena);
 	enum kr_status status = parse(n, line, &root, &error);
 
+	kr_json_arena_leave();
 	if (status == KR_BAD)
-		return bad_line(n, line, &error);
-	if (!status)
+		status = bad_line(n, line, &error);
+	else if (!status)
 		status = read_object(n, root, false);
-	json_decref(root);
+	if (!arena)
+		json_decref(root);
+	kr_json_arena_reset(&n->arena);
 	return status;
 }
 
-static enum kr_status read_all(struct kr_native *n, struct kr_source *source)
+/* Lines that threads have parsed ahead. A line that they could not parse is parsed again, for its error. */
+static enum kr_status read_batch(struct kr_native *n, const struct kr_ahead_batch *batch)
+{
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < batch->count && !status; i++) {
+		const struct kr_ahead_line *line = &batch->lines[i];
+		struct text text = {batch->text + line->at, line->length};
+
+		n->line = line->number;
+		status = line->json ? read_object(n, line->json, false) : read_line(n, &text);
+		if (!status)
+			status = kr_ctx_tick(n->ctx);
+	}
+	return status;
+}
+
+static enum kr_status read_ahead(struct kr_native *n, struct kr_source *source, uint32_t threads)
+{
+	struct kr_ahead *ahead;
+	struct kr_ahead_batch batch;
+	enum kr_status status = kr_ahead_new(n->ctx, source, threads, KR_NATIVE_JSON, BYTES_PER_BYTE, &ahead);
+
+	if (status)
+		return status;
+	while (!(status = kr_ahead_next(ahead, &batch, n->err)) && batch.count > 0) {
+		status = read_batch(n, &batch);
+		if (status)
+			break;
+		kr_ctx_progress(n->ctx, "reading", kr_source_read_so_far(source), kr_source_size(source));
+	}
+	kr_ahead_free(ahead);
+	return status;
+}
+
+static enum kr_status read_all(struct kr_native *n, struct kr_source *source, uint32_t jobs)
 {
 	bool first = true;
 	struct text text;
@@ -385,9 +426,11 @@ static enum kr_status read_all(struct kr_native *n, struct kr_source *source)
 			continue;
 		text = (struct text){line + bom, length - bom};
 		status = first ? read_first(n, source, &text) : read_line(n, &text);
-		first = false;
 		if (status || (status = kr_ctx_tick(n->ctx)))
 			return status;
+		if (first && jobs > 1 && kr_source_size(source) >= WORTH_AHEAD)
+			return read_ahead(n, source, jobs - 1);
+		first = false;
 		if ((n->line & 255) == 0)
 			kr_ctx_progress(n->ctx, "reading", kr_source_read_so_far(source), kr_source_size(source));
 	}
@@ -404,7 +447,7 @@ static enum kr_status read_native(struct kr_ctx *ctx, const char *path, struct k
 	(void)path;
 	kr_err_init(&own);
 	kr_str_init(&n.text, h->mem);
-	status = read_all(&n, source);
+	status = read_all(&n, source, options->jobs);
 	if (!status)
 		status = kr_native_finish(&n);
 	if (status && own.status != KR_OK && err && err->status == KR_OK)
@@ -415,6 +458,7 @@ static enum kr_status read_native(struct kr_ctx *ctx, const char *path, struct k
 	kr_vec_done(h->mem, &n.frames);
 	kr_vec_done(h->mem, &n.sort);
 	kr_str_done(&n.text);
+	kr_json_arena_done(&n.arena);
 	return status;
 }
 

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "frontend/format.h"
+#include "frontend/native_arena.h"
 
 #define KR_NATIVE_JSON (JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL)
 
@@ -37,6 +38,7 @@ struct kr_native {
 	KR_VEC(kr_value) order_ids;
 
 	/* scratch, reused */
+	struct kr_json_arena arena;
 	struct kr_str text;
 	KR_VEC(struct kr_native_frame) frames;
 	KR_VEC(const char *) sort;

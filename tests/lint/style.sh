@@ -23,7 +23,8 @@ sources=$(ls include/krait/*.h tests/*/*.[ch] $(for layer in $layers; do echo "$
 [ -n "$sources" ] || { echo "found no sources, expected some: wrong folder?"; exit 1; }
 code=$(printf '%s\n' $sources | grep -v '^tests/')
 quiet=$(printf '%s\n' $code | grep -v '^cli/')
-heap=$(printf '%s\n' $code | grep -v -e '^base/' -e '^cli/' -e '^api/') # a handle of api/ holds the kr_mem itself
+# A handle of api/ holds the kr_mem itself; jansson's hooks know no account (frontend/native_arena.c).
+heap=$(printf '%s\n' $code | grep -v -e '^base/' -e '^cli/' -e '^api/' -e '^frontend/native_arena.c')
 
 check() {
     grep -nE '[[:blank:]]+$' $sources | cut -d: -f1,2 | complain 'blanks at the end of the line'
