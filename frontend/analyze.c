@@ -6,11 +6,15 @@
  * Everything but growing keys has its meaning here; those are the business of analyze_grow.c. */
 #include "frontend/analyze_work.h"
 
+#include <inttypes.h>
+
 /* ---- names ---- */
 
 struct names {
 	const struct kr_history *h;
 	const kr_value *value;
+	const int64_t *numbers; /* that the trace does not have, but a counter turned out to start with; by id, from h->values.n on */
+	uint32_t count;
 };
 
 static void name_txn(const void *data, kr_txn t, struct kr_str *out)
@@ -30,18 +34,34 @@ static void name_key(const void *data, kr_key k, struct kr_str *out)
 static void name_value(const void *data, kr_version v, struct kr_str *out)
 {
 	const struct names *names = data;
+	uint32_t id = names->value[v.i].i, known = names->h->values.n;
 
-	if (names->value[v.i].i < names->h->values.n)
+	if (id < known)
 		kr_history_json_value(names->h, names->value[v.i], out);
+	else if (id - known < names->count)
+		kr_str_format(out, "%" PRId64, names->numbers[id - known]);
+}
+
+/* Growing keys use ids of their own; where there are any, numbers stay without names. */
+static bool any_grows(const struct kr_work *w)
+{
+	for (uint32_t k = 0; k < w->h->keys.n; k++)
+		if (kr_analyze_grows(w, (kr_key){k}))
+			return true;
+	return false;
 }
 
 static enum kr_status give_names(struct kr_work *w)
 {
 	struct names *names = KR_NEW(&w->asg->arena, struct names);
+	uint32_t count = any_grows(w) ? 0 : w->numbers.n;
+	int64_t *numbers = KR_NEW_ARRAY(&w->asg->arena, int64_t, count);
 
-	if (!names)
+	if (!names || !numbers)
 		return KR_NOMEM;
-	*names = (struct names){w->h, w->value};
+	for (uint32_t i = 0; i < count; i++)
+		numbers[i] = w->numbers.at[i];
+	*names = (struct names){w->h, w->value, numbers, count};
 	w->asg->names = (struct kr_asg_names){names, name_txn, name_key, name_value, NULL};
 	return KR_OK;
 }
