@@ -1,13 +1,32 @@
 /* Certificates from proofs, worlds and anomalies (certify.h). A copy with the ASG's numbers replaced by transactions, keys and operation indices. */
 #include "checkers/certify.h"
 
+/* The key as the trace knows it, and which part of it (verify.h). */
+static kr_key whole_key(const struct kr_asg *asg, kr_key k) { return k.i == KR_NONE ? k : kr_asg_whole(asg, k); }
+
+static kr_value part_of(const struct kr_asg *asg, kr_key k)
+{
+	uint32_t whole = asg->nkeys - asg->nparts, label;
+	if (k.i == KR_NONE || k.i < whole)
+		return (kr_value){KR_NONE};
+	label = asg->parts[k.i - whole].label;
+	return label == KR_NONE ? KR_ABSENT : (kr_value){label};
+}
+
 static enum kr_status add_edge(const struct kr_ir *ir, const struct kr_link *link, struct kr_certificate *cert)
 {
-	struct kr_cert_edge edge =
-		{.kind = link->kind, .from = link->from, .to = link->to, .key = link->key, .op = KR_NONE, .source = {KR_NONE}, .part = {KR_NONE}};
+	struct kr_cert_edge edge = {.kind = link->kind,
+		.from = link->from,
+		.to = link->to,
+		.key = whole_key(ir->asg, link->key),
+		.op = KR_NONE,
+		.source = {KR_NONE},
+		.part = {KR_NONE}};
 	if (link->obs.i != KR_NONE) {
-		edge.op = ir->asg->obs[link->obs.i].op;
-		edge.predicate = ir->asg->obs[link->obs.i].predicate;
+		const struct kr_observation *o = &ir->asg->obs[link->obs.i];
+		edge.op = o->op;
+		edge.predicate = o->predicate;
+		edge.part = part_of(ir->asg, o->key);
 	}
 	if (link->kind == KR_RW)
 		edge.source = ir->asg->versions[link->seen.i].writer;
@@ -31,7 +50,7 @@ enum kr_status kr_certify_proof(const struct kr_ir *ir, struct kr_proof *proof, 
 
 enum kr_status kr_certify_order(const struct kr_ir *ir, const kr_node *order, uint32_t n, struct kr_certificate *cert)
 {
-	cert->kind = KR_CERT_ORDER;
+	cert->kind = ir->level->model == KR_NODES_TXN ? KR_CERT_ORDER : KR_CERT_SNAPSHOTS; /* begin and commit nodes name their transaction twice */
 	for (uint32_t i = 0; i < n; i++) {
 		kr_txn t = kr_ir_txn(ir, order[i]);
 		if (t.i != KR_NONE && !kr_vec_push(cert->mem, &cert->serial, t))

@@ -46,7 +46,7 @@ static int say(const struct verifying *v, const struct kr_witness_head *head, co
 		add_member(&out, "trace", v->trace.path);
 		add_member(&out, "level", head->level);
 		add_member(&out, "order", kr_order_name(head->order));
-		add_member(&out, "verdict", cert->kind == KR_CERT_ORDER ? "satisfied" : "violated");
+		add_member(&out, "verdict", cert->kind < KR_CERT_ANOMALY ? "satisfied" : "violated");
 		add_member(&out, "result", results[exit]);
 		if (exit != KR_EXIT_SATISFIED)
 			add_member(&out, "why", why);

@@ -56,6 +56,8 @@ static enum kr_status add_cycle(struct kr_cases *c, uint32_t cycle)
 		if (status == KR_OK)
 			status = kr_ctx_tick(c->v->ctx);
 	}
+	if (status == KR_OK)
+		status = kr_verify_pattern(c->v, cycle);
 	return status == KR_OK ? kr_cases_end(c) : status;
 }
 

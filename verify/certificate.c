@@ -1,16 +1,8 @@
-/* Certificates: their life, and the table of what each level asks of them. A level that is not in the table is not decided here, whatever a certificate
- * says of it. Each kind of certificate has its own file: order.c with replay.c, anomaly.c, cases.c with edges.c. */
+/* Certificates: their life, and which part of the verifier looks at which kind: order.c with replay.c, snapshots.c, world.c, anomaly.c, cases.c with edges.c. What
+ * a kind can prove depends on the level (levels.c). */
 #include "verify/verifier.h"
 
 #include <stdio.h>
-#include <string.h>
-
-#define DEPENDENCIES (KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW))
-
-static const struct kr_rule rules[] = {
-	{.id = "ser", .satisfied = kr_verify_serial, .dependencies = DEPENDENCIES, .anomalies = KR_ANOMALIES_ALL},
-	{.id = "pl-ss", .satisfied = kr_verify_serial, .dependencies = DEPENDENCIES, .anomalies = KR_ANOMALIES_ALL},
-};
 
 void kr_certificate_init(struct kr_certificate *cert, struct kr_mem *mem)
 {
@@ -20,6 +12,7 @@ void kr_certificate_init(struct kr_certificate *cert, struct kr_mem *mem)
 void kr_certificate_done(struct kr_certificate *cert)
 {
 	kr_vec_done(cert->mem, &cert->serial);
+	kr_vec_done(cert->mem, &cert->sources);
 	kr_vec_done(cert->mem, &cert->edges);
 	kr_vec_done(cert->mem, &cert->cycles);
 	kr_certificate_init(cert, cert->mem);
@@ -32,6 +25,8 @@ enum kr_status kr_certificate_copy(struct kr_mem *mem, const struct kr_certifica
 	kr_certificate_init(out, mem);
 	for (uint32_t i = 0; i < cert->serial.n && copied; i++)
 		copied = kr_vec_push(mem, &out->serial, cert->serial.at[i]);
+	for (uint32_t i = 0; i < cert->sources.n && copied; i++)
+		copied = kr_vec_push(mem, &out->sources, cert->sources.at[i]);
 	for (uint32_t i = 0; i < cert->edges.n && copied; i++)
 		copied = kr_vec_push(mem, &out->edges, cert->edges.at[i]);
 	for (uint32_t i = 0; i < cert->cycles.n && copied; i++)
@@ -64,16 +59,15 @@ kr_name kr_verify_txn_name(const struct kr_history *h, kr_txn t)
 
 enum kr_status kr_verify(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_certificate *cert, struct kr_err *err)
 {
-	struct kr_verifier v = {.ctx = ctx, .h = h, .cert = cert, .err = err};
+	struct kr_verifier v = {.ctx = ctx, .h = h, .cert = cert, .rule = kr_rule_find(cert->level), .err = err};
 	enum kr_status status = KR_BAD;
 
-	for (size_t i = 0; i < KR_COUNT(rules); i++)
-		if (strcmp(rules[i].id, cert->level) == 0)
-			v.rule = &rules[i];
 	if (!v.rule)
 		return kr_err_set(err, KR_UNSUPPORTED, "certificates of level %s cannot be checked yet", cert->level);
 	switch (cert->kind) {
-	case KR_CERT_ORDER: status = v.rule->satisfied(&v); break;
+	case KR_CERT_ORDER: status = kr_verify_serial(&v); break;
+	case KR_CERT_SNAPSHOTS: status = kr_verify_snapshots(&v); break;
+	case KR_CERT_WORLD: status = kr_verify_world(&v); break;
 	case KR_CERT_ANOMALY: status = kr_verify_anomaly(&v); break;
 	case KR_CERT_CYCLES: status = kr_verify_cycles(&v); break;
 	default: return kr_err_set(err, KR_BAD, "no such kind of certificate");

@@ -45,15 +45,6 @@ static enum kr_status check_ends(const struct place *p)
 	for (int i = 0; i < 2; i++)
 		if (status_of(p, i ? e->to : e->from) == KR_ABORTED)
 			return bad(p, "%s was aborted", kr_verify_txn_name(p->v->h, i ? e->to : e->from).text);
-
-	uint32_t allowed = p->v->rule->dependencies;
-
-	if (p->v->cert->order >= KR_ORDER_SESSION)
-		allowed |= KR_BIT(KR_SO);
-	if (p->v->cert->order >= KR_ORDER_REALTIME)
-		allowed |= KR_BIT(KR_RT);
-	if (!(allowed & KR_BIT(e->kind)))
-		return bad(p, "such an edge is not on a forbidden cycle of %s with order %s", p->v->rule->id, kr_order_name(p->v->cert->order));
 	return KR_OK;
 }
 

@@ -1,5 +1,6 @@
 /* A serial order proves serializability when it holds each transaction at most once, all committed and no aborted ones, keeps to the session and
- * real-time order asked for and to version orders that the trace gives, and every operation, replayed in it, shows what the trace says.
+ * real-time order asked for and to version orders that the trace gives, and every operation, replayed in it, shows what the trace says. Starts and commits
+ * are such an order with two steps per transaction: who comes before another in an order has committed when the other one starts.
  * A transaction of unknown outcome may be left out; nothing has to come after one, since it may have taken effect late. Real time takes one sweep: a
  * transaction is misplaced iff one before it was invoked after it had returned, and of those before it the one invoked last decides.
  * Cost: linear, but for given orders that meet in transactions left out: once more per step from one to the next. */
@@ -8,7 +9,9 @@
 
 struct order {
 	struct kr_verifier *v;
-	uint32_t *place; /* per transaction, KR_NONE: left out */
+	uint32_t *start; /* per transaction, KR_NONE: left out; where it starts; the same array as place where that is one step */
+	uint32_t *place; /* where it commits */
+	bool points;     /* starts and commits are steps of their own */
 };
 
 static enum kr_status check_members(const struct order *o)
@@ -17,20 +20,26 @@ static enum kr_status check_members(const struct order *o)
 	const struct kr_certificate *cert = o->v->cert;
 
 	for (uint32_t i = 0; i < h->txns.n; i++)
-		o->place[i] = KR_NONE;
+		o->start[i] = o->place[i] = KR_NONE;
 	for (uint32_t i = 0; i < cert->serial.n; i++) {
 		kr_txn t = cert->serial.at[i];
 		if (t.i >= h->txns.n)
 			return kr_err_set(o->v->err, KR_BAD, "place %u of the order names no transaction", (unsigned)i);
 		if (o->place[t.i] != KR_NONE)
-			return kr_err_set(o->v->err, KR_BAD, "%s is twice in the order", kr_verify_txn_name(h, t).text);
+			return kr_err_set(o->v->err, KR_BAD, "%s is %s in the order", kr_verify_txn_name(h, t).text, o->points ? "three times" : "twice");
 		if (h->txns.at[t.i].status == KR_ABORTED)
 			return kr_err_set(o->v->err, KR_BAD, "%s is in the order, but was aborted", kr_verify_txn_name(h, t).text);
-		o->place[t.i] = i;
+		if (o->points && o->start[t.i] == KR_NONE)
+			o->start[t.i] = i;
+		else
+			o->place[t.i] = i;
 	}
-	for (kr_txn t = {0}; t.i < h->txns.n; t.i++)
+	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
+		if (o->points && o->start[t.i] != KR_NONE && o->place[t.i] == KR_NONE)
+			return kr_err_set(o->v->err, KR_BAD, "%s starts in the order, but does not commit", kr_verify_txn_name(h, t).text);
 		if (h->txns.at[t.i].status == KR_COMMITTED && o->place[t.i] == KR_NONE)
 			return kr_err_set(o->v->err, KR_BAD, "%s committed, but is not in the order", kr_verify_txn_name(h, t).text);
+	}
 	return KR_OK;
 }
 
@@ -44,7 +53,7 @@ static enum kr_status check_sessions(const struct order *o, kr_txn *last)
 		uint32_t session = h->txns.at[t.i].session.i;
 		if (session == KR_NONE || o->place[t.i] == KR_NONE)
 			continue;
-		if (last[session].i != KR_NONE && o->place[t.i] < o->place[last[session].i])
+		if (last[session].i != KR_NONE && o->start[t.i] < o->place[last[session].i])
 			return kr_err_set(o->v->err, KR_BAD, "%s comes after %s in their session, but before it in the order", kr_verify_txn_name(h, t).text,
 				kr_verify_txn_name(h, last[session]).text);
 		if (h->txns.at[t.i].status == KR_COMMITTED)
@@ -80,10 +89,11 @@ static enum kr_status check_real_time(const struct order *o)
 
 	for (uint32_t i = 0; i < cert->serial.n; i++) {
 		kr_txn t = cert->serial.at[i];
-		if (latest.i != KR_NONE && h->txns.at[t.i].status == KR_COMMITTED && returned_before(h, t, latest))
+		if (latest.i != KR_NONE && i == o->place[t.i] && h->txns.at[t.i].status == KR_COMMITTED && returned_before(h, t, latest))
 			return kr_err_set(o->v->err, KR_BAD, "%s had returned before %s was invoked, but comes after it in the order",
 				kr_verify_txn_name(h, t).text, kr_verify_txn_name(h, latest).text);
-		if (h->txns.at[t.i].flags & KR_TXN_HAS_BEGIN && (latest.i == KR_NONE || h->txns.at[t.i].begin_invoked > h->txns.at[latest.i].begin_invoked))
+		if (i == o->start[t.i] && h->txns.at[t.i].flags & KR_TXN_HAS_BEGIN &&
+			(latest.i == KR_NONE || h->txns.at[t.i].begin_invoked > h->txns.at[latest.i].begin_invoked))
 			latest = t;
 	}
 	return KR_OK;
@@ -153,13 +163,26 @@ static enum kr_status check(const struct order *o)
 	return status == KR_OK ? check_given_orders(o) : status;
 }
 
+enum kr_status kr_verify_places(struct kr_verifier *v, uint32_t *place)
+{
+	const struct order o = {v, place, place, false};
+
+	return check(&o);
+}
+
+enum kr_status kr_verify_points(struct kr_verifier *v, uint32_t *start, uint32_t *place)
+{
+	const struct order o = {v, start, place, true};
+
+	return check(&o);
+}
+
 enum kr_status kr_verify_serial(struct kr_verifier *v)
 {
 	struct kr_mem *mem = &v->ctx->mem;
-	uint32_t n = v->h->txns.n;
-	struct order o = {v, kr_mem_alloc(mem, n, sizeof *o.place)};
-	enum kr_status status = o.place ? check(&o) : KR_NOMEM;
+	uint32_t n = v->h->txns.n, *place = kr_mem_alloc(mem, n, sizeof *place);
+	enum kr_status status = place ? kr_verify_places(v, place) : KR_NOMEM;
 
-	kr_mem_free(mem, o.place, n, sizeof *o.place);
+	kr_mem_free(mem, place, n, sizeof *place);
 	return status == KR_OK ? kr_verify_replay(v) : status;
 }

@@ -2,21 +2,14 @@
  * must be what is there; what it wrote is there from then on, first for its own transaction. That intermediate and aborted versions are never
  * seen, and that reads agree with each other, needs no rule of its own: there is only the state. Needs a checked list of members (order.c).
  * Cost: linear in operations and rows; a scan looks at every key that is present. */
+#include "verify/replayed.h"
 #include "verify/saw.h"
-#include "verify/store.h"
-#include "verify/verifier.h"
 
 #include <stdio.h>
 
-struct replay {
-	struct kr_verifier *v;
-	struct kr_store store;
-	uint32_t *row_marks; /* per key: 1 + the newest row that returned it; only for predicate reads */
-	kr_txn txn;          /* what is being replayed */
-	uint32_t op;
-};
+#include "base/bits.h"
 
-static enum kr_status mismatch(const struct replay *r, kr_key k, const char *saw)
+static enum kr_status mismatch(const struct kr_replayed *r, kr_key k, const char *saw)
 {
 	const struct kr_history *h = r->v->h;
 	const struct kr_operation *op = &h->ops.at[kr_history_op(h, r->txn, r->op).i];
@@ -29,7 +22,7 @@ static enum kr_status mismatch(const struct replay *r, kr_key k, const char *saw
 
 /* ---- operations on one key ---- */
 
-static enum kr_status expect(struct replay *r, kr_key k, kr_value value)
+static enum kr_status expect(struct kr_replayed *r, kr_key k, kr_value value)
 {
 	bool holds;
 	enum kr_status status = kr_store_is(&r->store, k, value, &holds);
@@ -40,7 +33,7 @@ static enum kr_status expect(struct replay *r, kr_key k, kr_value value)
 	return mismatch(r, k, kr_history_brief(r->v->h, value, saw, sizeof saw));
 }
 
-static enum kr_status expect_not(struct replay *r, kr_key k, kr_value value)
+static enum kr_status expect_not(struct kr_replayed *r, kr_key k, kr_value value)
 {
 	bool holds;
 	enum kr_status status = kr_store_is_not(&r->store, k, value, &holds);
@@ -52,7 +45,7 @@ static enum kr_status expect_not(struct replay *r, kr_key k, kr_value value)
 	return mismatch(r, k, saw);
 }
 
-static enum kr_status replay_inc(struct replay *r, const struct kr_operation *op)
+static enum kr_status replay_inc(struct kr_replayed *r, const struct kr_operation *op)
 {
 	const struct kr_history *h = r->v->h;
 	const struct kr_value_entry *delta = kr_history_value(h, op->a);
@@ -78,7 +71,7 @@ static enum kr_status replay_inc(struct replay *r, const struct kr_operation *op
 
 /* ---- predicate reads ---- */
 
-static enum kr_status unexpected_row(const struct replay *r, kr_key k, const char *why)
+static enum kr_status unexpected_row(const struct kr_replayed *r, kr_key k, const char *why)
 {
 	const struct kr_history *h = r->v->h;
 
@@ -87,7 +80,7 @@ static enum kr_status unexpected_row(const struct replay *r, kr_key k, const cha
 }
 
 /* Walks the keys that are there between the bounds beside the rows returned, which are in the same order. */
-static enum kr_status replay_range(struct replay *r, const struct kr_scan *scan)
+static enum kr_status replay_range(struct kr_replayed *r, const struct kr_scan *scan)
 {
 	const struct kr_row *rows = r->v->h->rows.at + scan->row_first;
 	uint32_t low, high, rank, next = 0;
@@ -110,7 +103,7 @@ static enum kr_status replay_range(struct replay *r, const struct kr_scan *scan)
 }
 
 /* Whether the key, which is present or untold, meets the conditions. A row that was read tells an untold value. */
-static enum kr_status matches(struct replay *r, const struct kr_operation *op, kr_key k, const struct kr_row *row, bool *out)
+static enum kr_status matches(struct kr_replayed *r, const struct kr_operation *op, kr_key k, const struct kr_row *row, bool *out)
 {
 	const struct kr_history *h = r->v->h;
 	const struct kr_scan *scan = &h->scans.at[op->scan];
@@ -120,7 +113,7 @@ static enum kr_status matches(struct replay *r, const struct kr_operation *op, k
 	if (cell->kind == KR_CELL_UNTOLD && row && op->kind == KR_OP_SCAN)
 		status = expect(r, k, row->value);
 	if (status == KR_OK)
-		status = kr_where_holds(h, scan, k, cell->kind == KR_CELL_VALUE ? cell->value : (kr_value){KR_NONE}, out, r->v->err);
+		status = kr_store_matches(&r->store, scan, k, out, r->v->err);
 	if (status == KR_OK && *out && cell->kind == KR_CELL_UNTOLD) {
 		/* The conditions do not ask for the value, so whether the key was returned tells whether it is present. */
 		if (row)
@@ -138,7 +131,7 @@ static const struct kr_row *row_of(const struct kr_scan *scan, const struct kr_r
 	return mark >= scan->row_first + 1 && mark <= scan->row_first + scan->row_count ? &rows[mark - 1] : NULL;
 }
 
-static enum kr_status replay_scan(struct replay *r, const struct kr_operation *op)
+static enum kr_status replay_scan(struct kr_replayed *r, const struct kr_operation *op)
 {
 	const struct kr_history *h = r->v->h;
 	const struct kr_scan *scan = &h->scans.at[op->scan];
@@ -167,82 +160,103 @@ static enum kr_status replay_scan(struct replay *r, const struct kr_operation *o
 		return status;
 	for (uint32_t i = scan->row_first; i < scan->row_first + scan->row_count; i++) {
 		kr_key k = h->rows.at[i].key;
-		const struct kr_cell *cell = &r->store.cells[k.i];
-		if (r->row_marks[k.i] != i + 1 || (cell->kind == KR_CELL_VALUE && cell->value.i == KR_ABSENT.i))
+		if (r->row_marks[k.i] != i + 1 || !kr_bits_get(r->store.present, r->store.ranks[k.i]))
 			return unexpected_row(r, k, "it is not there, or was returned twice");
 	}
-	return KR_OK;
+	return KR_INTERNAL;
 }
 
 /* ---- all operations ---- */
 
-static enum kr_status see_and_write(struct replay *r, const struct kr_operation *op)
+static enum kr_status see(struct kr_replayed *r, const struct kr_operation *op)
 {
-	struct kr_saw saw = kr_saw_of(r->v->h, op, op->key);
-	enum kr_status status = KR_OK;
+	struct kr_saw saw;
 
+	if (op->kind == KR_OP_INC)
+		return KR_OK; /* its result is compared when it is applied */
+	if (op->kind == KR_OP_RANGE)
+		return replay_range(r, &r->v->h->scans.at[op->scan]);
+	if (op->scan != KR_NONE)
+		return replay_scan(r, op);
+	saw = kr_saw_of(r->v->h, op, op->key);
 	if (saw.test == KR_SAW_VALUE)
-		status = expect(r, op->key, saw.value);
-	else if (saw.test == KR_SAW_OTHER)
-		status = expect_not(r, op->key, saw.value);
-	if (status == KR_OK && kr_effect_count(r->v->h, op) > 0)
-		kr_store_write(&r->store, op->key, kr_effect_at(r->v->h, op, 0).value);
-	return status;
+		return expect(r, op->key, saw.value);
+	return saw.test == KR_SAW_OTHER ? expect_not(r, op->key, saw.value) : KR_OK;
 }
 
-static enum kr_status replay_op(struct replay *r, const struct kr_operation *op)
+/* What an operation leaves of a key; `i` counts its effects. */
+static enum kr_status leave(struct kr_replayed *r, const struct kr_operation *op, uint32_t i)
 {
-	const struct kr_history *h = r->v->h;
-	enum kr_status status;
+	struct kr_effect effect = kr_effect_at(r->v->h, op, i);
 
 	switch ((enum kr_op_kind)op->kind) {
 	case KR_OP_INC: return replay_inc(r, op);
 	case KR_OP_APPEND: return kr_store_append(&r->store, op->key, op->a, r->v->err);
 	case KR_OP_ADD: return kr_store_add(&r->store, op->key, op->a, r->v->err);
-	case KR_OP_RANGE: return replay_range(r, &h->scans.at[op->scan]);
-	case KR_OP_SCAN: return replay_scan(r, op);
-	case KR_OP_UPDATE:
-		status = replay_scan(r, op);
-		for (uint32_t i = 0; status == KR_OK && i < kr_effect_count(h, op); i++)
-			kr_store_write(&r->store, kr_effect_at(h, op, i).key, kr_effect_at(h, op, i).value);
-		return status;
-	default: return see_and_write(r, op);
+	default: kr_store_write(&r->store, effect.key, effect.value); return KR_OK;
 	}
 }
 
-static enum kr_status replay_all(struct replay *r)
+enum kr_status kr_replay_grow(struct kr_replayed *r, const struct kr_operation *op) { return leave(r, op, 0); }
+
+enum kr_status kr_replay_txn(struct kr_replayed *r, kr_txn t, bool undo)
 {
 	const struct kr_history *h = r->v->h;
-	const struct kr_certificate *cert = r->v->cert;
+	enum kr_status status = KR_OK;
+
+	r->txn = t;
+	for (r->op = 0; r->op < h->txns.at[t.i].op_count && status == KR_OK; r->op++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, r->op).i];
+		uint32_t effects = kr_effect_count(h, op);
+
+		status = kr_ctx_tick(r->v->ctx);
+		if (status == KR_OK)
+			status = see(r, op);
+		for (uint32_t i = 0; i < effects && status == KR_OK; i++) {
+			if (undo)
+				status = kr_store_touch(&r->store, kr_effect_at(h, op, i).key);
+			if (status == KR_OK)
+				status = leave(r, op, i);
+		}
+	}
+	if (undo)
+		kr_store_undo(&r->store);
+	return status;
+}
+
+enum kr_status kr_replay_init(struct kr_replayed *r, struct kr_verifier *v)
+{
+	bool ordered = v->h->scans.n > 0;
 	enum kr_status status;
 
-	for (uint32_t i = 0; i < cert->serial.n; i++) {
-		r->txn = cert->serial.at[i];
-		for (r->op = 0; r->op < h->txns.at[r->txn.i].op_count; r->op++) {
-			status = kr_ctx_tick(r->v->ctx);
-			if (status == KR_OK)
-				status = replay_op(r, &h->ops.at[kr_history_op(h, r->txn, r->op).i]);
-			if (status != KR_OK)
-				return status;
-		}
-		kr_ctx_progress(r->v->ctx, "replay", i, cert->serial.n);
-	}
-	return KR_OK;
+	*r = (struct kr_replayed){.v = v};
+	status = kr_store_init(&r->store, v->ctx, v->h, ordered);
+	if (status != KR_OK || !ordered)
+		return status;
+	r->row_marks = kr_mem_alloc(&v->ctx->mem, v->h->keys.n, sizeof *r->row_marks);
+	if (r->row_marks)
+		return KR_OK;
+	kr_store_done(&r->store);
+	return KR_NOMEM;
+}
+
+void kr_replay_done(struct kr_replayed *r)
+{
+	kr_mem_free(&r->v->ctx->mem, r->row_marks, r->v->h->keys.n, sizeof *r->row_marks);
+	kr_store_done(&r->store);
 }
 
 enum kr_status kr_verify_replay(struct kr_verifier *v)
 {
-	struct kr_mem *mem = &v->ctx->mem;
-	struct replay r = {.v = v};
-	bool ordered = v->h->scans.n > 0;
-	enum kr_status status = kr_store_init(&r.store, v->ctx, v->h, ordered);
+	struct kr_replayed r;
+	enum kr_status status = kr_replay_init(&r, v);
 
 	if (status != KR_OK)
 		return status;
-	if (ordered)
-		r.row_marks = kr_mem_alloc(mem, v->h->keys.n, sizeof *r.row_marks);
-	status = ordered && !r.row_marks ? KR_NOMEM : replay_all(&r);
-	kr_mem_free(mem, r.row_marks, v->h->keys.n, sizeof *r.row_marks);
-	kr_store_done(&r.store);
+	for (uint32_t i = 0; i < v->cert->serial.n && status == KR_OK; i++) {
+		status = kr_replay_txn(&r, v->cert->serial.at[i], false);
+		kr_ctx_progress(v->ctx, "replay", i, v->cert->serial.n);
+	}
+	kr_replay_done(&r);
 	return status;
 }

@@ -10,6 +10,7 @@
 
 #include "base/bits.h"
 #include "base/hash.h"
+#include "frontend/where.h"
 
 /* ---- keys in order ---- */
 
@@ -129,6 +130,7 @@ void kr_store_done(struct kr_store *s)
 	kr_vec_done(s->mem, &s->set_sizes);
 	kr_vec_done(s->mem, &s->elements);
 	kr_vec_done(s->mem, &s->members);
+	kr_vec_done(s->mem, &s->touched);
 	kr_table_done(s->mem, &s->element_table);
 	kr_table_done(s->mem, &s->member_table);
 	kr_arena_done(&s->texts);
@@ -139,15 +141,66 @@ void kr_store_done(struct kr_store *s)
 	kr_mem_free(s->mem, s->present, KR_BITS_WORDS(n), sizeof *s->present);
 }
 
+static bool is_empty_array(const struct kr_history *h, kr_value value)
+{
+	const struct kr_value_entry *e = kr_history_value(h, value);
+
+	return e->type == KR_VALUE_ARRAY && e->length == 2;
+}
+
+/* Lists and sets do not tell empty from absent. */
+static bool is_absent(const struct kr_store *s, kr_key k, const struct kr_cell *cell)
+{
+	uint8_t kind = s->h->keys.at[k.i].kind;
+
+	if (cell->kind == KR_CELL_SET)
+		return s->set_sizes.at[cell->index] == 0;
+	if (cell->kind != KR_CELL_VALUE)
+		return false;
+	return cell->value.i == KR_ABSENT.i || ((kind == KR_KIND_LIST || kind == KR_KIND_SET) && is_empty_array(s->h, cell->value));
+}
+
 void kr_store_put(struct kr_store *s, kr_key k, struct kr_cell cell)
 {
 	s->cells[k.i] = cell;
 	if (!s->present)
 		return;
-	if (cell.kind == KR_CELL_VALUE && cell.value.i == KR_ABSENT.i)
+	if (is_absent(s, k, &cell))
 		kr_bits_clear(s->present, s->ranks[k.i]);
 	else
 		kr_bits_set(s->present, s->ranks[k.i]);
+}
+
+/* ---- undoing ---- */
+
+enum kr_status kr_store_touch(struct kr_store *s, kr_key k)
+{
+	struct kr_touched touched = {k, s->cells[k.i], 0, s->members.n};
+
+	if (touched.cell.kind == KR_CELL_LIST)
+		touched.size = s->lists.at[touched.cell.index].n;
+	if (touched.cell.kind == KR_CELL_SET)
+		touched.size = s->set_sizes.at[touched.cell.index];
+	return kr_vec_push(s->mem, &s->touched, touched) ? KR_OK : KR_NOMEM;
+}
+
+void kr_store_undo(struct kr_store *s)
+{
+	uint32_t members = s->members.n;
+
+	while (s->touched.n > 0) {
+		struct kr_touched touched = kr_vec_pop(&s->touched);
+
+		if (touched.cell.kind == KR_CELL_LIST)
+			s->lists.at[touched.cell.index].n = touched.size;
+		if (touched.cell.kind == KR_CELL_SET) {
+			for (uint32_t i = touched.members; i < members; i++)
+				if (s->members.at[i].set == touched.cell.index)
+					s->members.at[i].set = KR_NONE;
+			s->set_sizes.at[touched.cell.index] = touched.size;
+		}
+		kr_store_put(s, touched.key, touched.cell);
+	}
 }
 
 /* ---- sets ---- */
@@ -218,13 +271,6 @@ static bool set_equals(struct kr_store *s, uint32_t set, struct kr_piece array)
 
 /* ---- reading ---- */
 
-static bool is_empty_array(const struct kr_history *h, kr_value value)
-{
-	const struct kr_value_entry *e = kr_history_value(h, value);
-
-	return e->type == KR_VALUE_ARRAY && e->length == 2;
-}
-
 /* Whether a key that holds what the trace tells has this value. Lists and sets do not tell empty from absent. */
 static bool cell_equals(struct kr_store *s, kr_key k, kr_value value)
 {
@@ -236,11 +282,7 @@ static bool cell_equals(struct kr_store *s, kr_key k, kr_value value)
 	case KR_CELL_VALUE:
 		if (cell->value.i == value.i)
 			return true;
-		if (kind != KR_KIND_LIST && kind != KR_KIND_SET)
-			return false;
-		if (value.i == KR_ABSENT.i || is_empty_array(s->h, value))
-			return cell->value.i == KR_ABSENT.i || is_empty_array(s->h, cell->value);
-		return false;
+		return (kind == KR_KIND_LIST || kind == KR_KIND_SET) && is_absent(s, k, cell) && (value.i == KR_ABSENT.i || is_empty_array(s->h, value));
 	case KR_CELL_INT: return e->type == KR_VALUE_INT && e->integer == cell->integer;
 	case KR_CELL_LIST: {
 		const struct kr_list *list = &s->lists.at[cell->index];
@@ -351,6 +393,41 @@ static enum kr_status text_of(struct kr_store *s, kr_value value, struct kr_piec
 	return s->scratch.failed ? KR_NOMEM : KR_OK;
 }
 
+/* Whether the conditions hold of every array, or of none: those of equality ask for its elements. */
+static bool asks_for_elements(const struct kr_store *s, const struct kr_scan *scan)
+{
+	for (uint32_t i = 0; i < scan->cond_count; i++) {
+		const struct kr_cond *cond = &s->h->conds.at[scan->cond_first + i];
+		if (cond->target == KR_COND_VALUE && (cond->test == KR_COND_EQ || cond->test == KR_COND_NE || cond->test == KR_COND_IN))
+			return true;
+	}
+	return false;
+}
+
+enum kr_status kr_store_matches(struct kr_store *s, const struct kr_scan *scan, kr_key k, bool *out, struct kr_err *err)
+{
+	const struct kr_cell *cell = &s->cells[k.i];
+	struct kr_operand operand = {.type = KR_VALUE_INT, .integer = cell->kind == KR_CELL_INT ? cell->integer : 0};
+	uint8_t kind = s->h->keys.at[k.i].kind;
+
+	if (cell->kind == KR_CELL_VALUE && kind != KR_KIND_SET)
+		return kr_where_holds(s->h, scan, k, cell->value, out, err);
+	if (cell->kind == KR_CELL_UNTOLD || (kind == KR_KIND_SET && asks_for_elements(s, scan)))
+		return kr_where_holds(s->h, scan, k, (kr_value){KR_NONE}, out, err);
+	if (cell->kind != KR_CELL_INT) {
+		const struct kr_list *list = cell->kind == KR_CELL_LIST ? &s->lists.at[cell->index] : NULL;
+
+		s->scratch.n = 0;
+		kr_str_add_bytes(&s->scratch, list ? list->at : "[", list ? list->n : 1);
+		kr_str_add(&s->scratch, "]");
+		if (s->scratch.failed)
+			return KR_NOMEM;
+		operand = (struct kr_operand){.type = KR_VALUE_ARRAY, .text = {kr_str_text(&s->scratch), s->scratch.n}};
+	}
+	*out = kr_where_holds_of(s->h, scan, k, &operand);
+	return KR_OK;
+}
+
 static enum kr_status list_push(struct kr_store *s, struct kr_list *list, struct kr_piece text)
 {
 	if (text.length > UINT32_MAX || !kr_vec_reserve(s->mem, list, text.length))
@@ -406,7 +483,11 @@ enum kr_status kr_store_add(struct kr_store *s, kr_key k, kr_value element, stru
 		return cannot_grow(s, k, "set", err);
 	if (status == KR_OK)
 		status = text_of(s, element, &text);
-	return status == KR_OK ? add_member(s, s->cells[k.i].index, text) : status;
+	if (status == KR_OK)
+		status = add_member(s, s->cells[k.i].index, text);
+	if (status == KR_OK)
+		kr_store_put(s, k, s->cells[k.i]); /* it may have been empty */
+	return status;
 }
 
 enum kr_status kr_store_count(const struct kr_store *s, kr_key k, int64_t *out, struct kr_err *err)

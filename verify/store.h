@@ -23,7 +23,8 @@ struct kr_cell {
 };
 
 struct kr_excluded { kr_value value; uint32_t next; };
-struct kr_member { uint32_t set, element, reader; }; /* `reader`: the read that met it last */
+struct kr_member { uint32_t set, element, reader; }; /* set KR_NONE: taken out again; `reader`: the read that met it last */
+struct kr_touched { kr_key key; struct kr_cell cell; uint32_t size, members; }; /* what a key held; size: of a list's text or a set; members: how many there were */
 KR_VEC_NAMED(kr_list, char); /* JSON text without the closing bracket */
 
 struct kr_store {
@@ -35,6 +36,7 @@ struct kr_store {
 	KR_VEC(uint32_t) set_sizes;
 	KR_VEC(struct kr_piece) elements;    /* of sets, each text once */
 	KR_VEC(struct kr_member) members;
+	KR_VEC(struct kr_touched) touched;   /* since the last kr_store_undo */
 	struct kr_table element_table, member_table;
 	struct kr_arena texts;               /* of elements */
 	struct kr_str scratch;
@@ -62,6 +64,13 @@ enum kr_status kr_store_add(struct kr_store *s, kr_key k, kr_value element, stru
 
 /* The value of a counter, 0 where absent. The same errors. */
 enum kr_status kr_store_count(const struct kr_store *s, kr_key k, int64_t *out, struct kr_err *err);
+
+/* To be called before every write of a key that may have to be undone; undoes all writes since the last undo. What reads fixed of initial values stays. */
+enum kr_status kr_store_touch(struct kr_store *s, kr_key k);
+void kr_store_undo(struct kr_store *s);
+
+/* Whether the conditions of a scan hold of the key, which is present. KR_UNSUPPORTED: that cannot be told. */
+enum kr_status kr_store_matches(struct kr_store *s, const struct kr_scan *scan, kr_key k, bool *out, struct kr_err *err);
 
 /* What the key holds, for messages. */
 void kr_store_describe(const struct kr_store *s, kr_key k, char *out, size_t size);

@@ -6,13 +6,36 @@
 
 struct kr_verifier;
 
+/* How the wr edge that comes before the rw of a cycle must lie in the reader's program: at any operation, at none after that of the rw, or before it. */
+enum kr_rule_sight { KR_RULE_ANY, KR_RULE_NOT_AFTER, KR_RULE_BEFORE };
+
+/* A set of forbidden cycles: those that meet every demand. Kinds are sets of KR_BIT; a demand that is 0 or false is none. */
+struct kr_rule_cycle {
+	uint32_t kinds;     /* of its edges; edges of the order asked for join them */
+	uint32_t lonely;    /* no two neighbours are of these kinds */
+	uint32_t before_rw; /* an rw edge comes right after one of these kinds (or of the order) only */
+	bool one_rw;        /* exactly one edge is an rw */
+	bool pair;          /* it has two edges */
+	bool no_order;      /* edges of the order do not join */
+	bool same_key;      /* all edges have the same key */
+	bool item;          /* no rw of a predicate observation */
+	bool cursor;        /* no rw of an operation that says that it did not read through a cursor */
+	bool one_reader;    /* at most one of its transactions writes nothing */
+	enum kr_rule_sight sight; /* the rw comes right after a wr, which lies so */
+};
+
 /* What a level means to the verifier. */
 struct kr_rule {
 	const char *id;
-	enum kr_status (*satisfied)(struct kr_verifier *v); /* checks a KR_CERT_ORDER */
-	uint32_t dependencies; /* kinds of edges of a forbidden cycle (KR_BIT), besides those of the order */
-	uint32_t anomalies;    /* non-cyclic anomalies that violate the level (KR_BIT) */
+	struct kr_rule_cycle cycles[2]; /* the second may have no kinds: there is only one */
+	uint32_t anomalies; /* non-cyclic anomalies that violate the level (KR_BIT) */
+	bool snapshots;     /* a world of snapshot isolation is one of this level */
+	bool prefixes;      /* so is a world of prefix consistency */
+	bool graph;         /* a world is checked by building its graph */
 };
+
+/* levels.c */
+const struct kr_rule *kr_rule_find(const char *id); /* or NULL */
 
 struct kr_verifier {
 	struct kr_ctx *ctx;
@@ -24,9 +47,19 @@ struct kr_verifier {
 
 /* Each returns KR_OK when the certificate proves its verdict, else KR_BAD and says why, or a limit. */
 enum kr_status kr_verify_serial(struct kr_verifier *v);  /* order.c */
+enum kr_status kr_verify_places(struct kr_verifier *v, uint32_t *place); /* order.c: the part of it that looks at the order only; place: per transaction */
+enum kr_status kr_verify_points(struct kr_verifier *v, uint32_t *start, uint32_t *place); /* order.c: the same of starts and commits */
 enum kr_status kr_verify_replay(struct kr_verifier *v);  /* replay.c: the part of it that replays the operations */
+enum kr_status kr_verify_snapshots(struct kr_verifier *v); /* snapshots.c */
+enum kr_status kr_verify_world(struct kr_verifier *v);   /* world.c */
 enum kr_status kr_verify_anomaly(struct kr_verifier *v); /* anomaly.c */
 enum kr_status kr_verify_cycles(struct kr_verifier *v);  /* cases.c */
+
+/* Whether a cycle, whose edges are what they claim, is one that the level forbids. KR_BAD says why not. pattern.c */
+enum kr_status kr_verify_pattern(struct kr_verifier *v, uint32_t cycle);
+/* Whether transaction t's operation says that it did not read through a cursor; whether t writes nothing. pattern.c */
+bool kr_verify_is_loose(const struct kr_history *h, kr_txn t, uint32_t op);
+bool kr_verify_is_reader(const struct kr_history *h, kr_txn t);
 
 /* Names for messages: cut to the size of the buffer, never allocating. */
 typedef struct { char text[64]; } kr_name;

@@ -1,7 +1,9 @@
 /* Certificates and their checking. A certificate is what proves a verdict; kr_verify replays it against the history with code of its own: it uses the reader's
  * history and nothing else of the pipeline (no ASG, no IR, no pass, no back end).
  *
- * satisfied: a total order of the transactions that took effect. Checked by replaying every operation in that order on a map.
+ * satisfied: a world in which the level holds, in one of three forms. A serial order of the transactions that took effect, checked by replaying every operation in it on a
+ * map; it proves every level. Starts and commits, checked by replaying every transaction on the state at its start; they prove the levels that forbid no cycle with two adjacent rw.
+ * An order of commits, which gives each key's versions their order, with the sources of observations that the trace does not determine: checked by building the graph anew.
  * violated, non-cyclic: one operation. Checked against every write of its key.
  * violated, cyclic: a list of forbidden cycles. Each edge of a cycle holds under a guard, a conjunction of choices: which version an observation saw, which of two
  * versions of a key came first, whether an unknown transaction took effect. A cycle therefore says: not all of these choices at once. The certificate holds when every
@@ -14,7 +16,24 @@
 #include "base/terms.h"
 #include "frontend/history.h"
 
-enum kr_cert_kind { KR_CERT_ORDER, KR_CERT_ANOMALY, KR_CERT_CYCLES };
+enum kr_cert_kind {
+	KR_CERT_ORDER,     /* serial: each transaction once */
+	KR_CERT_SNAPSHOTS, /* serial: each transaction twice, where it starts and where it commits */
+	KR_CERT_WORLD,     /* serial: each transaction once, where it commits; and sources */
+	KR_CERT_ANOMALY,
+	KR_CERT_CYCLES
+};
+
+/* KR_CERT_WORLD: observation (txn, op, key, part) saw writer's version (KR_NONE: the initial one). To be told for every observation that can have seen more than one version by
+ * transactions of the order; where it has only one candidate it may be left out. `serial` must be a topological order of the world's dependencies of the kinds that the level's first
+ * pattern allows (an update-serializable one: of those among transactions that write). */
+struct kr_cert_source {
+	kr_txn txn;
+	uint32_t op;
+	kr_key key;
+	kr_value part;     /* as in edges */
+	kr_txn writer;
+};
 
 /* An edge of a cycle. Guards: wr: observation (to, op, key) saw source = from. rw: observation (from, op, key) saw `source`, and source's version comes before to's.
  * ww: from's version of key comes before to's. so, rt: none. For all: unknown transactions at either end took effect. */
@@ -35,7 +54,8 @@ struct kr_certificate {
 	const char *level;        /* id; borrowed */
 	enum kr_order order;
 	enum kr_cert_kind kind;
-	KR_VEC(kr_txn) serial;    /* KR_CERT_ORDER */
+	KR_VEC(kr_txn) serial;    /* satisfied: KR_CERT_ORDER, KR_CERT_SNAPSHOTS, KR_CERT_WORLD */
+	KR_VEC(struct kr_cert_source) sources; /* KR_CERT_WORLD */
 	struct {                  /* KR_CERT_ANOMALY */
 		enum kr_anomaly_kind kind;
 		kr_txn txn;

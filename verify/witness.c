@@ -23,10 +23,38 @@ static void print_key(const struct kr_history *h, kr_key k, struct kr_str *out)
 
 static void print_serial(const struct kr_history *h, const struct kr_certificate *cert, struct kr_str *out)
 {
-	kr_str_add(out, "\"verdict\":\"satisfied\",\"serial\":[");
+	static const char *const names[] = {[KR_CERT_ORDER] = "serial", [KR_CERT_SNAPSHOTS] = "snapshots", [KR_CERT_WORLD] = "commits"};
+
+	kr_str_format(out, "\"verdict\":\"satisfied\",\"%s\":[", names[cert->kind]);
 	for (uint32_t i = 0; i < cert->serial.n; i++) {
 		kr_str_add(out, i ? "," : "");
 		print_txn(h, cert->serial.at[i], out);
+	}
+	kr_str_add(out, "]");
+}
+
+static void print_part(const struct kr_history *h, kr_value part, struct kr_str *out)
+{
+	if (part.i == KR_NONE)
+		return;
+	kr_str_add(out, ",\"part\":");
+	kr_history_json_value(h, part, out);
+}
+
+static void print_sources(const struct kr_history *h, const struct kr_certificate *cert, struct kr_str *out)
+{
+	kr_str_add(out, ",\"sources\":[");
+	for (uint32_t i = 0; i < cert->sources.n; i++) {
+		const struct kr_cert_source *s = &cert->sources.at[i];
+
+		kr_str_add(out, i ? ",{\"txn\":" : "{\"txn\":");
+		print_txn(h, s->txn, out);
+		kr_str_format(out, ",\"op\":%u,\"key\":", (unsigned)s->op);
+		print_key(h, s->key, out);
+		print_part(h, s->part, out);
+		kr_str_add(out, ",\"source\":");
+		print_txn(h, s->writer, out);
+		kr_str_add(out, "}");
 	}
 	kr_str_add(out, "]");
 }
@@ -57,6 +85,7 @@ static void print_edge(const struct kr_history *h, const struct kr_cert_edge *e,
 		kr_str_add(out, ",\"source\":");
 		print_txn(h, e->source, out);
 	}
+	print_part(h, e->part, out);
 	kr_str_add(out, "}");
 }
 
@@ -84,7 +113,12 @@ void kr_witness_print(const struct kr_history *h, const struct kr_witness_head *
 	print_text(out, head->level);
 	kr_str_format(out, ",\"order\":\"%s\",", kr_order_name(head->order));
 	switch (cert->kind) {
-	case KR_CERT_ORDER: print_serial(h, cert, out); break;
+	case KR_CERT_ORDER:
+	case KR_CERT_SNAPSHOTS: print_serial(h, cert, out); break;
+	case KR_CERT_WORLD:
+		print_serial(h, cert, out);
+		print_sources(h, cert, out);
+		break;
 	case KR_CERT_ANOMALY: print_anomaly(h, cert, out); break;
 	case KR_CERT_CYCLES: print_cycles(h, cert, out); break;
 	}

@@ -16,8 +16,10 @@ struct reading {
 	struct kr_certificate *cert;
 	struct kr_err *err;
 	struct kr_table txns, keys; /* by name; filled on first use */
-	const char *where;          /* what is being read, for messages */
-	uint32_t cycle, edge;       /* 1-based, for messages; 0: none */
+	struct kr_table values;     /* scalars */
+	bool has_values;
+	const char *where;    /* what is being read, for messages */
+	uint32_t cycle, edge; /* 1-based, for messages; 0: none */
 };
 
 __attribute__((format(printf, 2, 3))) static enum kr_status bad(const struct reading *r, const char *format, ...)
@@ -59,6 +61,8 @@ static uint64_t hash_entry(const struct kr_value_entry *e)
 		return hash_word((uint64_t)e->integer, KR_VALUE_INT);
 	if (e->type == KR_VALUE_REAL)
 		return hash_real(e->real);
+	if (e->type != KR_VALUE_STRING)
+		return hash_word(0, e->type);
 	return hash_word(e->length ? kr_hash_bytes(e->text, e->length) : 0, KR_VALUE_STRING);
 }
 
@@ -70,6 +74,8 @@ static uint64_t hash_json(const json_t *json)
 		return hash_word((uint64_t)json_integer_value(json), KR_VALUE_INT);
 	if (json_is_real(json))
 		return hash_real(json_real_value(json));
+	if (json_is_boolean(json))
+		return hash_word(0, json_is_true(json) ? KR_VALUE_TRUE : KR_VALUE_FALSE);
 	return hash_word(json_string_length(json) ? kr_hash_bytes(json_string_value(json), json_string_length(json)) : 0, KR_VALUE_STRING);
 }
 
@@ -79,6 +85,8 @@ static bool equals(const struct kr_value_entry *e, const json_t *json)
 	case KR_VALUE_INT: return json_is_integer(json) && json_integer_value(json) == e->integer;
 	case KR_VALUE_REAL: return json_is_real(json) && json_real_value(json) == e->real;
 	case KR_VALUE_STRING: return json_is_string(json) && json_string_length(json) == e->length && memcmp(json_string_value(json), e->text, e->length) == 0;
+	case KR_VALUE_FALSE: return json_is_false(json);
+	case KR_VALUE_TRUE: return json_is_true(json);
 	default: return false;
 	}
 }
@@ -117,6 +125,51 @@ static enum kr_status find_name(struct reading *r, bool of_keys, const json_t *j
 	if (json_is_string(json))
 		return bad(r, "the trace has no %s \"%.80s\"", of_keys ? "key" : "transaction", json_string_value(json));
 	return bad(r, "the trace has no such %s", of_keys ? "key" : "transaction");
+}
+
+static bool is_compound(const struct kr_value_entry *e) { return e->type == KR_VALUE_ARRAY || e->type == KR_VALUE_OBJECT; }
+
+static enum kr_status fill_values(struct reading *r)
+{
+	for (uint32_t i = 1; i < r->h->values.n && !r->has_values; i++) {
+		const struct kr_value_entry *e = &r->h->values.at[i];
+
+		if (is_compound(e))
+			continue;
+		if (!kr_table_reserve(r->mem, &r->values))
+			return KR_NOMEM;
+		kr_table_insert(&r->values, hash_entry(e), i);
+	}
+	r->has_values = true;
+	return KR_OK;
+}
+
+/* Equality as JSON of a value of the trace that is an array or an object. */
+static bool equals_compound(const struct kr_value_entry *e, const json_t *json)
+{
+	json_t *other = is_compound(e) ? json_loadb(e->text, e->length, JSON_ALLOW_NUL, NULL) : NULL;
+	bool equal = other && json_equal(other, json);
+
+	json_decref(other);
+	return equal;
+}
+
+/* Parts of keys are few kinds of values, hardly ever compound ones: these are looked for one by one. */
+static enum kr_status find_value(struct reading *r, const json_t *json, kr_value *out)
+{
+	enum kr_status status = fill_values(r);
+	bool compound = json_is_array(json) || json_is_object(json);
+
+	if (status != KR_OK)
+		return status;
+	for (out->i = 1; compound && out->i < r->h->values.n; out->i++)
+		if (equals_compound(&r->h->values.at[out->i], json))
+			return KR_OK;
+	if (!compound)
+		for (kr_table_iter it = kr_table_find(&r->values, hash_json(json)); (out->i = kr_table_next(&r->values, &it)) != KR_NONE;)
+			if (equals(&r->h->values.at[out->i], json))
+				return KR_OK;
+	return bad(r, "the trace has no such value");
 }
 
 /* ---- fields ---- */
@@ -164,14 +217,14 @@ static const char *read_text(struct reading *r, const json_t *object, const char
 
 /* ---- certificates ---- */
 
-static enum kr_status read_serial(struct reading *r, const json_t *serial)
+static enum kr_status read_serial(struct reading *r, const json_t *serial, const char *where, enum kr_cert_kind kind)
 {
 	size_t n = json_array_size(serial);
 
-	r->where = "serial";
+	r->where = where;
 	if (!json_is_array(serial))
 		return bad(r, "expected an array of transactions, found %s", describe(serial));
-	r->cert->kind = KR_CERT_ORDER;
+	r->cert->kind = kind;
 	for (size_t i = 0; i < n; i++) {
 		kr_txn t;
 		enum kr_status status = find_name(r, false, json_array_get(serial, i), &t.i);
@@ -181,6 +234,60 @@ static enum kr_status read_serial(struct reading *r, const json_t *serial)
 			return KR_NOMEM;
 	}
 	return KR_OK;
+}
+
+static enum kr_status read_part(struct reading *r, const json_t *object, kr_value *out)
+{
+	const json_t *json = json_object_get(object, "part");
+
+	r->where = "part";
+	if (!json)
+		return KR_OK;
+	if (json_is_null(json)) {
+		*out = KR_ABSENT;
+		return KR_OK;
+	}
+	return find_value(r, json, out);
+}
+
+static enum kr_status read_from(struct reading *r, const json_t *object, kr_txn *out)
+{
+	const json_t *source = json_object_get(object, "source");
+
+	r->where = "source";
+	if (!source)
+		return bad(r, "expected a transaction, or null for the initial version, found nothing");
+	return json_is_null(source) ? KR_OK : find_name(r, false, source, &out->i);
+}
+
+static enum kr_status read_sources(struct reading *r, const json_t *sources)
+{
+	size_t n = json_array_size(sources);
+	enum kr_status status = KR_OK;
+
+	r->where = "sources";
+	if (sources && !json_is_array(sources))
+		return bad(r, "expected an array, found %s", describe(sources));
+	for (size_t i = 0; i < n && status == KR_OK; i++) {
+		const json_t *source = json_array_get(sources, i);
+		struct kr_cert_source s = {.key = {KR_NONE}, .part = {KR_NONE}, .writer = {KR_NONE}};
+
+		r->where = "sources";
+		if (!json_is_object(source))
+			return bad(r, "expected objects, found %s", describe(source));
+		status = read_txn(r, source, "txn", &s.txn);
+		if (status == KR_OK)
+			status = read_op(r, source, s.txn, &s.op);
+		if (status == KR_OK)
+			status = read_key(r, source, &s.key);
+		if (status == KR_OK)
+			status = read_part(r, source, &s.part);
+		if (status == KR_OK)
+			status = read_from(r, source, &s.writer);
+		if (status == KR_OK && !kr_vec_push(r->mem, &r->cert->sources, s))
+			return KR_NOMEM;
+	}
+	return status;
 }
 
 static enum kr_status read_anomaly(struct reading *r, const json_t *anomaly)
@@ -220,16 +327,6 @@ static enum kr_status read_kind(struct reading *r, const json_t *edge, struct kr
 	return KR_OK;
 }
 
-static enum kr_status read_source(struct reading *r, const json_t *edge, struct kr_cert_edge *out)
-{
-	const json_t *source = json_object_get(edge, "source");
-
-	r->where = "source";
-	if (!source)
-		return bad(r, "expected a transaction, or null for the initial version, found nothing");
-	return json_is_null(source) ? KR_OK : find_name(r, false, source, &out->source.i);
-}
-
 static enum kr_status read_edge(struct reading *r, const json_t *edge)
 {
 	struct kr_cert_edge e = {.key = {KR_NONE}, .op = KR_NONE, .source = {KR_NONE}, .part = {KR_NONE}};
@@ -248,7 +345,9 @@ static enum kr_status read_edge(struct reading *r, const json_t *edge)
 	if (status == KR_OK && (e.kind == KR_WR || e.kind == KR_RW))
 		status = read_op(r, edge, e.kind == KR_WR ? e.to : e.from, &e.op);
 	if (status == KR_OK && e.kind == KR_RW)
-		status = read_source(r, edge, &e);
+		status = read_from(r, edge, &e.source);
+	if (status == KR_OK && (e.kind == KR_WR || e.kind == KR_RW))
+		status = read_part(r, edge, &e.part);
 	if (status == KR_OK && !kr_vec_push(r->mem, &r->cert->edges, e))
 		return KR_NOMEM;
 	return status;
@@ -284,6 +383,19 @@ static enum kr_status read_cycles(struct reading *r, const json_t *cycles)
 	return KR_OK;
 }
 
+static enum kr_status read_satisfied(struct reading *r, const json_t *root)
+{
+	const json_t *snapshots = json_object_get(root, "snapshots"), *commits = json_object_get(root, "commits");
+	enum kr_status status;
+
+	if (snapshots)
+		return read_serial(r, snapshots, "snapshots", KR_CERT_SNAPSHOTS);
+	if (!commits)
+		return read_serial(r, json_object_get(root, "serial"), "serial", KR_CERT_ORDER);
+	status = read_serial(r, commits, "commits", KR_CERT_WORLD);
+	return status == KR_OK ? read_sources(r, json_object_get(root, "sources")) : status;
+}
+
 static enum kr_status read_verdict(struct reading *r, const json_t *root)
 {
 	const char *verdict = read_text(r, root, "verdict");
@@ -291,7 +403,7 @@ static enum kr_status read_verdict(struct reading *r, const json_t *root)
 	if (!verdict)
 		return KR_BAD;
 	if (strcmp(verdict, "satisfied") == 0)
-		return read_serial(r, json_object_get(root, "serial"));
+		return read_satisfied(r, root);
 	if (strcmp(verdict, "violated") != 0)
 		return bad(r, "expected \"satisfied\" or \"violated\", found \"%.80s\"", verdict);
 	if (json_object_get(root, "anomaly"))
@@ -370,5 +482,6 @@ enum kr_status kr_witness_read(const struct kr_history *h, struct kr_arena *aren
 	json_decref(root);
 	kr_table_done(r.mem, &r.txns);
 	kr_table_done(r.mem, &r.keys);
+	kr_table_done(r.mem, &r.values);
 	return status == KR_OK ? KR_OK : kr_err_set(err, status, "%s", kr_status_text(status));
 }

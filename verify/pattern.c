@@ -1,0 +1,120 @@
+/* Whether a cycle of a certificate is one that its level forbids: it must meet every demand of one of the level's patterns (levels.c). That its edges are what they
+ * claim is checked before (edges.c). Cost: linear in the cycle, but for transactions whose writes have to be looked for. */
+#include <stdio.h>
+
+#include "verify/saw.h"
+#include "verify/verifier.h"
+
+struct matching {
+	const struct kr_verifier *v;
+	const struct kr_rule_cycle *rule;
+	const struct kr_cert_edge *edges;
+	uint32_t count;
+};
+
+bool kr_verify_is_loose(const struct kr_history *h, kr_txn t, uint32_t op)
+{
+	const struct kr_attr *attr = kr_history_attr(h, kr_history_op(h, t, op));
+
+	return attr && !attr->cursor;
+}
+
+bool kr_verify_is_reader(const struct kr_history *h, kr_txn t)
+{
+	for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++)
+		if (kr_effect_count(h, &h->ops.at[kr_history_op(h, t, i).i]) > 0)
+			return false;
+	return true;
+}
+
+static const struct kr_cert_edge *edge_before(const struct matching *m, uint32_t i) { return &m->edges[i ? i - 1 : m->count - 1]; }
+
+static uint32_t order_kinds(const struct matching *m)
+{
+	if (m->rule->no_order || m->v->cert->order == KR_ORDER_NONE)
+		return 0;
+	return m->v->cert->order == KR_ORDER_SESSION ? KR_BIT(KR_SO) : KR_BIT(KR_SO) | KR_BIT(KR_RT);
+}
+
+static const char *wrong_rw(const struct matching *m, uint32_t i)
+{
+	const struct kr_cert_edge *e = &m->edges[i], *before = edge_before(m, i);
+	const struct kr_rule_cycle *rule = m->rule;
+
+	if (rule->item && e->predicate)
+		return "an rw of keys that a predicate read did not return";
+	if (rule->cursor && kr_verify_is_loose(m->v->h, e->from, e->op))
+		return "an rw of a read that was not through a cursor";
+	if (rule->before_rw && !((rule->before_rw | order_kinds(m)) & KR_BIT(before->kind)))
+		return "an rw after an edge that none may follow";
+	if (rule->sight == KR_RULE_ANY)
+		return NULL;
+	if (before->kind != KR_WR)
+		return "an rw that does not come after a wr";
+	return before->op < e->op + (rule->sight == KR_RULE_NOT_AFTER) ? NULL : "a wr that was seen later than what was overwritten";
+}
+
+static const char *wrong_edge(const struct matching *m, uint32_t i)
+{
+	const struct kr_cert_edge *e = &m->edges[i];
+	const struct kr_rule_cycle *rule = m->rule;
+
+	if (!((rule->kinds | order_kinds(m)) & KR_BIT(e->kind)))
+		return "an edge of another kind";
+	if (rule->lonely & KR_BIT(e->kind) && rule->lonely & KR_BIT(edge_before(m, i)->kind))
+		return "two rw in a row";
+	if (rule->same_key && e->key.i != m->edges[0].key.i)
+		return "edges of several keys";
+	return e->kind == KR_RW ? wrong_rw(m, i) : NULL;
+}
+
+static bool met_before(const struct matching *m, uint32_t i)
+{
+	for (uint32_t j = 0; j < i; j++)
+		if (m->edges[j].from.i == m->edges[i].from.i)
+			return true;
+	return false;
+}
+
+static bool has_two_readers(const struct matching *m)
+{
+	uint32_t readers = 0;
+
+	for (uint32_t i = 0; i < m->count && readers < 2; i++)
+		readers += kr_verify_is_reader(m->v->h, m->edges[i].from) && !met_before(m, i);
+	return readers > 1;
+}
+
+/* NULL: the cycle meets the pattern; else what does not. */
+static const char *mismatch(const struct matching *m)
+{
+	const char *why = NULL;
+	uint32_t rw = 0;
+
+	if (m->rule->pair && m->count != 2)
+		return "more than two edges";
+	for (uint32_t i = 0; i < m->count && !why; i++) {
+		rw += m->edges[i].kind == KR_RW;
+		why = wrong_edge(m, i);
+	}
+	if (!why && m->rule->one_rw && rw != 1)
+		return "not exactly one rw";
+	if (!why && m->rule->one_reader && has_two_readers(m))
+		return "two transactions that write nothing";
+	return why;
+}
+
+enum kr_status kr_verify_pattern(struct kr_verifier *v, uint32_t cycle)
+{
+	const struct kr_cert_cycle *range = &v->cert->cycles.at[cycle];
+	struct matching m = {v, NULL, &v->cert->edges.at[range->first], range->count};
+	const char *why[KR_COUNT(v->rule->cycles)] = {NULL};
+
+	for (size_t i = 0; i < KR_COUNT(v->rule->cycles); i++) {
+		m.rule = &v->rule->cycles[i];
+		if (m.rule->kinds && !(why[i] = mismatch(&m)))
+			return KR_OK;
+	}
+	return kr_err_set(v->err, KR_BAD, "cycle %u is not one that %s with order %s forbids: it has %s%s%s", (unsigned)cycle + 1, v->rule->id,
+		kr_order_name(v->cert->order), why[0], why[1] ? ", and " : "", why[1] ? why[1] : "");
+}

@@ -1,0 +1,26 @@
+/* The replay of transactions on the state of the database, one at a time. Private to verify/. */
+#ifndef KR_VERIFY_REPLAYED_H
+#define KR_VERIFY_REPLAYED_H
+
+#include "verify/store.h"
+#include "verify/verifier.h"
+
+struct kr_replayed {
+	struct kr_verifier *v;
+	struct kr_store store;
+	uint32_t *row_marks; /* per key: 1 + the newest row that returned it; only for predicate reads */
+	kr_txn txn;          /* what is being replayed */
+	uint32_t op;
+};
+
+/* On failure nothing is left to free. */
+enum kr_status kr_replay_init(struct kr_replayed *r, struct kr_verifier *v);
+void kr_replay_done(struct kr_replayed *r);
+
+/* Executes t's operations: KR_BAD when one does not show what is there. With `undo` the state is then as before, but for initial values that were fixed. */
+enum kr_status kr_replay_txn(struct kr_replayed *r, kr_txn t, bool undo);
+
+/* Applies an operation that adds to what is there; r->txn and r->op are its place, for messages. */
+enum kr_status kr_replay_grow(struct kr_replayed *r, const struct kr_operation *op);
+
+#endif
