@@ -316,7 +316,7 @@ static void choose_complements(struct kr_work *w, uint32_t k)
 
 		if (kind == KR_TEST_NOT) {
 			asg->sets[s].complement = true;
-		} else if (kind > KR_TEST_OR_ABSENT && asg->sets[s].count > versions - versions / 4) {
+		} else if (kind > KR_TEST_OR_ABSENT && 4 * (uint64_t)asg->sets[s].count > 3 * (uint64_t)versions) {
 			asg->sets[s].complement = true;
 			asg->sets[s].count = versions - asg->sets[s].count + asg->keys[k].open_initial;
 			w->any_complement = true;
