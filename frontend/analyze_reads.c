@@ -103,8 +103,10 @@ enum kr_status kr_analyze_look(struct kr_replay *r, kr_key k, uint32_t test, boo
 }
 
 /* Marks the keys that the operation at hand names versions of, or takes the marks away. */
-static enum kr_status name_versions(struct kr_work *w, const struct kr_attr *attr, bool on)
+static enum kr_status name_versions(struct kr_replay *r, const struct kr_attr *attr, bool on)
 {
+	struct kr_work *w = r->w;
+
 	if (attr->seen_count == 0)
 		return KR_OK;
 	if (!w->seen_of) {
@@ -113,8 +115,14 @@ static enum kr_status name_versions(struct kr_work *w, const struct kr_attr *att
 			return KR_NOMEM;
 		memset(w->seen_of, 0xff, w->h->keys.n * sizeof *w->seen_of);
 	}
-	for (uint32_t i = attr->seen_first; i < attr->seen_first + attr->seen_count; i++)
-		w->seen_of[w->h->seen.at[i].key.i] = on ? i : KR_NONE;
+	for (uint32_t i = attr->seen_first; i < attr->seen_first + attr->seen_count; i++) {
+		kr_key k = w->h->seen.at[i].key;
+
+		KR_TRY(kr_ctx_tick(w->ctx));
+		if (kr_analyze_grows(w, k))
+			return kr_analyze_refuse(w, r->txn, r->op, "\"versions\" of a list, a set or a counter whose value is not always told");
+		w->seen_of[k.i] = on ? i : KR_NONE;
+	}
 	return KR_OK;
 }
 
@@ -225,10 +233,10 @@ static enum kr_status replay(struct kr_work *w, kr_txn t, struct kr_observation 
 		KR_TRY(kr_ctx_tick(w->ctx));
 		r->loose = attr && !attr->cursor;
 		if (attr)
-			KR_TRY(name_versions(w, attr, true));
+			KR_TRY(name_versions(r, attr, true));
 		KR_TRY(replay_operation(r, op));
 		if (attr)
-			KR_TRY(name_versions(w, attr, false));
+			KR_TRY(name_versions(r, attr, false));
 	}
 	return KR_OK;
 }

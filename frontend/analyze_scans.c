@@ -103,6 +103,8 @@ static enum kr_status interest_in(struct kr_work *w, uint32_t where, kr_key k, u
 		if (takes(w, where, k, w->passing.at[i].value))
 			*out = PASSING;
 	}
+	if (*out == UNTAKEN && w->named && kr_bits_get(w->named, k.i))
+		*out = PASSING;
 	return KR_OK;
 }
 
@@ -131,6 +133,18 @@ static enum kr_status order_keys(struct kr_work *w)
 	return status;
 }
 
+static enum kr_status find_named(struct kr_work *w)
+{
+	if (w->h->seen.n == 0)
+		return KR_OK;
+	w->named = KR_NEW_ARRAY(&w->scratch, uint64_t, KR_BITS_WORDS(w->h->keys.n));
+	if (!w->named)
+		return KR_NOMEM;
+	for (uint32_t i = 0; i < w->h->seen.n; i++)
+		kr_bits_set(w->named, w->h->seen.at[i].key.i);
+	return KR_OK;
+}
+
 enum kr_status kr_analyze_scans(struct kr_work *w)
 {
 	bool any_range = false;
@@ -145,6 +159,7 @@ enum kr_status kr_analyze_scans(struct kr_work *w)
 	memset(w->where_of, 0xff, w->h->scans.n * sizeof *w->where_of);
 	for (uint32_t i = 0; i < w->h->ops.n && !any_range; i++)
 		any_range = w->h->ops.at[i].kind == KR_OP_RANGE;
+	KR_TRY(find_named(w));
 	KR_TRY(find_passing(w));
 	KR_TRY(sort(w, w->passing.at, w->passing.n, by_id));
 	return any_range ? order_keys(w) : KR_OK;
@@ -275,7 +290,7 @@ static enum kr_status look_at_rest(struct kr_replay *r, const struct kr_looked *
 		return kr_ctx_tick(w->ctx);
 	if (kr_analyze_grows(w, k))
 		return kr_analyze_grow_see(r, k, KR_SHOWN_NO_ROW, KR_ABSENT);
-	if (looked->passing && w->stamp[k.i] != r->turn)
+	if (looked->passing && w->stamp[k.i] != r->turn && !(w->seen_of && w->seen_of[k.i] != KR_NONE))
 		return kr_ctx_tick(w->ctx);
 	return kr_analyze_look(r, k, test, true);
 }

@@ -53,7 +53,7 @@ struct kr_traces {
 /* Keys that a range or scan has to look at: some write of them, or their initial value, can be what it returns. */
 struct kr_looked {
 	kr_key key;
-	bool passing; /* only intermediate writes are: nobody but their writers can tell */
+	bool passing; /* only intermediate writes are, or versions that an operation names: nobody but their writers, or that operation, can tell */
 };
 
 struct kr_where { /* distinct conditions of scans and updates; the keys are found at the first use */
@@ -99,6 +99,7 @@ struct kr_work {
 	/* Ranges and scans (analyze_scans.c); NULL without any. */
 	uint32_t *row_of;                    /* per key: the row of the operation at hand, or KR_NONE */
 	uint32_t *seen_of;                   /* per key: its place in h->seen, if the operation at hand names its version, or KR_NONE; NULL: no operation does */
+	uint64_t *named;                     /* bits, per key: some operation names a version of it; NULL: none does */
 	KR_VEC(struct kr_looked) by_name;    /* for ranges: in key order */
 	KR_VEC(struct kr_looked) looked;     /* for scans */
 	KR_VEC(struct kr_row) passing;       /* intermediate writes */
