@@ -73,8 +73,8 @@ static enum kr_status add_writes(struct kr_work *w, kr_txn t, const struct kr_op
 
 		KR_TRY(kr_ctx_tick(w->ctx));
 		w->stamp[write.key.i] = t.i;
-		if (kr_analyze_grows(w, write.key))
-			continue;
+		if (kr_analyze_grows(w, write.key) || (op->kind == KR_OP_INC && !(op->flags & KR_OPF_KNOWN)))
+			continue; /* nobody can tell the value */
 		KR_TRY(add_to_sets(w, t, write, intermediate));
 		if (w->any_complement)
 			add_trace(w, t, write.key, write.value, intermediate);
