@@ -15,6 +15,7 @@ struct names {
 	const kr_value *value;
 	const int64_t *numbers; /* that the trace does not have, but a counter turned out to start with; by id, from h->values.n on */
 	uint32_t count;
+	const struct kr_asg_part *parts;
 };
 
 static void name_txn(const void *data, kr_txn t, struct kr_str *out)
@@ -24,11 +25,21 @@ static void name_txn(const void *data, kr_txn t, struct kr_str *out)
 	kr_history_print_name(h, h->txns.at[t.i].id, out);
 }
 
+static kr_key whole_key(const struct names *names, kr_key k) { return k.i < names->h->keys.n ? k : names->parts[k.i - names->h->keys.n].of; }
+
 static void name_key(const void *data, kr_key k, struct kr_str *out)
 {
-	const struct kr_history *h = ((const struct names *)data)->h;
+	const struct names *names = data;
 
-	kr_history_print_name(h, h->keys.at[k.i].name, out);
+	kr_history_print_name(names->h, names->h->keys.at[whole_key(names, k).i].name, out);
+}
+
+static void name_part(const void *data, uint32_t label, struct kr_str *out)
+{
+	const struct names *names = data;
+
+	if (label < names->h->values.n)
+		kr_history_json_value(names->h, (kr_value){label}, out);
 }
 
 static void name_value(const void *data, kr_version v, struct kr_str *out)
@@ -61,8 +72,8 @@ static enum kr_status give_names(struct kr_work *w)
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < count; i++)
 		numbers[i] = w->numbers.at[i];
-	*names = (struct names){w->h, w->value, numbers, count};
-	w->asg->names = (struct kr_asg_names){names, name_txn, name_key, name_value, NULL};
+	*names = (struct names){w->h, w->value, numbers, count, w->asg->parts};
+	w->asg->names = (struct kr_asg_names){names, name_txn, name_key, name_value, name_part};
 	return KR_OK;
 }
 
@@ -118,6 +129,7 @@ enum kr_status kr_analyze(struct kr_ctx *ctx, const struct kr_history *h, struct
 
 	enum kr_status status = run(&w);
 
+	kr_analyze_grow_free(&w);
 	kr_vec_done(&ctx->mem, &w.found);
 	kr_vec_done(&ctx->mem, &w.numbers);
 	kr_vec_done(&ctx->mem, &w.by_name);

@@ -1,54 +1,271 @@
-/* Growing keys: not there yet. Every operation on one is refused. */
-#include "frontend/analyze_work.h"
+/* Growing keys: lists, sets, and counters with increments whose result is not told.
+ *
+ * What they have in common: their writes by key, part keys behind the keys of the trace (asg.h), the state of a transaction's own writes, names for what nobody can have written. What a read of each kind says
+ * is in a file of its own (analyze_lists.c, analyze_bags.c, analyze_counters.c). Definitions and arguments: docs/asg.md. */
+#include "frontend/analyze_grow.h"
 
-static enum kr_status refuse_operation(struct kr_work *w, kr_txn t, uint32_t i)
+#include <string.h>
+
+/* ---- parts ---- */
+
+enum kr_status kr_grow_part(struct kr_grow *g, kr_key of, uint32_t label, kr_value initial, kr_key *out)
 {
-	const struct kr_operation *op = &w->h->ops.at[kr_history_op(w->h, t, i).i];
-	const char *name = kr_op_name((enum kr_op_kind)op->kind);
-	char what[32] = "\"";
-	size_t n = 1;
+	struct kr_mem *mem = g->w->asg->mem;
+	kr_key part = {g->w->h->keys.n + g->parts.n};
+	bool pushed = kr_vec_push(mem, &g->parts, (struct kr_asg_part){of, label}) && kr_vec_push(mem, &g->part_first, g->part_versions.n);
 
-	KR_TRY(kr_ctx_tick(w->ctx));
-	if (op->scan != KR_NONE || !kr_analyze_grows(w, op->key))
-		return KR_OK;
-	for (; *name && n < sizeof what - 2; name++)
-		what[n++] = *name;
-	what[n] = '"';
-	return kr_analyze_refuse(w, t, i, what);
+	if (part.i >= KR_NONE - 1)
+		return kr_err_set(g->w->err, KR_UNSUPPORTED, "found too many elements of sets, expected fewer than %u", KR_NONE);
+	if (!pushed || !kr_vec_push(mem, &g->part_versions, (struct kr_asg_version){{KR_NONE}, part}) || !kr_vec_push(mem, &g->part_values, initial))
+		return KR_NOMEM;
+	*out = part;
+	return KR_OK;
+}
+
+enum kr_status kr_grow_part_version(struct kr_grow *g, kr_txn writer, kr_value value)
+{
+	struct kr_mem *mem = g->w->asg->mem;
+	kr_key part = {g->w->h->keys.n + g->parts.n - 1};
+	bool pushed = kr_vec_push(mem, &g->part_versions, (struct kr_asg_version){writer, part}) && kr_vec_push(mem, &g->part_values, value);
+
+	return pushed ? KR_OK : KR_NOMEM;
+}
+
+/* Puts keys and versions of the parts behind the others. */
+static enum kr_status append_parts(struct kr_grow *g)
+{
+	struct kr_work *w = g->w;
+	struct kr_asg *asg = w->asg;
+	uint32_t nkeys = asg->nkeys, nversions = asg->nversions;
+	struct kr_asg_key *keys = KR_NEW_ARRAY(&asg->arena, struct kr_asg_key, (size_t)nkeys + g->parts.n + 1);
+	struct kr_asg_version *versions = KR_NEW_ARRAY(&asg->arena, struct kr_asg_version, (size_t)nversions + g->part_versions.n);
+	kr_value *values = KR_NEW_ARRAY(&asg->arena, kr_value, (size_t)nversions + g->part_versions.n);
+
+	asg->parts = KR_NEW_ARRAY(&asg->arena, struct kr_asg_part, g->parts.n);
+	if (!keys || !versions || !values || !asg->parts)
+		return KR_NOMEM;
+	if ((uint64_t)nversions + g->part_versions.n >= KR_NONE)
+		return kr_err_set(w->err, KR_UNSUPPORTED, "found more than %u versions, expected fewer", KR_NONE);
+	memcpy(keys, asg->keys, nkeys * sizeof *keys);
+	memcpy(versions, asg->versions, nversions * sizeof *versions);
+	memcpy(values, w->value, nversions * sizeof *values);
+	for (uint32_t p = 0; p < g->parts.n; p++) {
+		bool open = asg->keys[g->parts.at[p].of.i].open_initial;
+
+		asg->parts[p] = g->parts.at[p];
+		keys[nkeys + p] = (struct kr_asg_key){.first = nversions + g->part_first.at[p], .open_initial = open};
+	}
+	for (uint32_t i = 0; i < g->part_versions.n; i++) {
+		versions[nversions + i] = g->part_versions.at[i];
+		values[nversions + i] = g->part_values.at[i];
+	}
+	asg->nparts = g->parts.n;
+	asg->nkeys = nkeys + g->parts.n;
+	asg->nversions = nversions + g->part_versions.n;
+	keys[asg->nkeys].first = asg->nversions;
+	asg->keys = keys;
+	asg->versions = versions;
+	w->value = values;
+	return KR_OK;
+}
+
+/* ---- making them ---- */
+
+static bool any_grows(const struct kr_work *w)
+{
+	for (uint32_t k = 0; k < w->h->keys.n; k++)
+		if (kr_analyze_grows(w, (kr_key){k}))
+			return true;
+	return false;
+}
+
+static enum kr_status prepare_key(struct kr_grow *g, kr_key k)
+{
+	switch (kr_grow_kind(g, k)) {
+	case KR_KIND_LIST: return kr_lists_prepare(g, k);
+	case KR_KIND_SET: return kr_bags_prepare(g, k);
+	default: return kr_counters_prepare(g, k);
+	}
+}
+
+static enum kr_status prepare(struct kr_grow *g)
+{
+	struct kr_work *w = g->w;
+	uint32_t nkeys = w->h->keys.n;
+
+	KR_TRY(kr_grow_elements(g));
+	g->parts_of = KR_NEW_ARRAY(&w->scratch, uint32_t, (size_t)nkeys + 1);
+	g->own = KR_NEW_ARRAY(&w->scratch, struct kr_grow_own, nkeys);
+	g->unknown_part = KR_NEW_ARRAY(&w->scratch, kr_key, g->write_first[nkeys]);
+	if (!g->parts_of || !g->own || !g->unknown_part || !kr_vec_reserve(w->asg->mem, &g->whole_versions, w->asg->nversions))
+		return KR_NOMEM;
+	for (uint32_t i = 0; i < g->write_first[nkeys]; i++)
+		g->unknown_part[i].i = KR_NONE;
+	for (uint32_t k = 0; k < nkeys; k++)
+		g->own[k].turn = KR_NONE;
+	for (uint32_t v = 0; v < w->asg->nversions; v++)
+		g->whole_versions.at[g->whole_versions.n++] = w->asg->versions[v];
+	KR_TRY(kr_counters_scan(g));
+	for (kr_key k = {0}; k.i < nkeys; k.i++) {
+		g->parts_of[k.i] = g->parts.n;
+		if (kr_analyze_grows(w, k))
+			KR_TRY(prepare_key(g, k));
+	}
+	g->parts_of[nkeys] = g->parts.n;
+	return append_parts(g);
 }
 
 enum kr_status kr_analyze_grow_keys(struct kr_work *w)
 {
-	for (uint32_t t = 0; t < w->h->txns.n; t++)
-		for (uint32_t i = 0; i < w->h->txns.at[t].op_count; i++)
-			KR_TRY(refuse_operation(w, (kr_txn){t}, i));
+	if (!any_grows(w))
+		return KR_OK;
+	w->grow = KR_NEW(&w->scratch, struct kr_grow);
+	if (!w->grow)
+		return KR_NOMEM;
+	*w->grow = (struct kr_grow){.w = w};
+	kr_str_init(&w->grow->scratch, w->asg->mem);
+	return prepare(w->grow);
+}
+
+void kr_analyze_grow_free(struct kr_work *w)
+{
+	struct kr_mem *mem = w->asg->mem;
+	struct kr_grow *g = w->grow;
+
+	if (!g)
+		return;
+	kr_str_done(&g->scratch);
+	kr_table_done(mem, &g->text_table);
+	kr_table_done(mem, &g->element_table);
+	kr_vec_done(mem, &g->texts);
+	kr_vec_done(mem, &g->text_ids);
+	kr_vec_done(mem, &g->elements);
+	kr_vec_done(mem, &g->lists);
+	kr_vec_done(mem, &g->numbers);
+	kr_vec_done(mem, &g->parts);
+	kr_vec_done(mem, &g->part_first);
+	kr_vec_done(mem, &g->part_versions);
+	kr_vec_done(mem, &g->part_values);
+	kr_vec_done(mem, &g->whole_versions);
+	kr_vec_done(mem, &g->reads);
+	kr_vec_done(mem, &g->totals);
+}
+
+/* ---- replay ---- */
+
+/* The first write of k by t. */
+static uint32_t first_write(const struct kr_grow *g, kr_key k, kr_txn t)
+{
+	uint32_t low = g->write_first[k.i], high = g->write_first[k.i + 1];
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (g->writes[middle].txn.i < t.i)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct kr_grow_own *kr_grow_own(struct kr_replay *r, kr_key k)
+{
+	struct kr_grow_own *own = &r->w->grow->own[k.i];
+
+	if (own->turn != r->turn)
+		*own = (struct kr_grow_own){.turn = r->turn, .writes = first_write(r->w->grow, k, r->txn)};
+	return own;
+}
+
+enum kr_status kr_grow_contradict(struct kr_replay *r, kr_key k, enum kr_anomaly_kind kind, kr_txn other)
+{
+	uint32_t before = r->w->found.n;
+
+	KR_TRY(kr_analyze_contradict(r, k, kind));
+	if (r->w->found.n > before)
+		r->w->found.at[before].other = other;
 	return KR_OK;
+}
+
+enum kr_status kr_grow_see_presence(struct kr_replay *r, kr_key k, enum kr_shown shown)
+{
+	return kr_analyze_see(r, k, kr_test(shown == KR_SHOWN_FOUND ? KR_TEST_NOT : KR_TEST_IS, KR_ABSENT.i), shown == KR_SHOWN_NO_ROW);
 }
 
 enum kr_status kr_analyze_grow_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value)
 {
-	(void)k;
-	(void)shown;
-	(void)value;
-	return kr_analyze_refuse(r->w, r->txn, r->op, "a list, set or counter");
+	if (r->w->seen_of && r->w->seen_of[k.i] != KR_NONE)
+		return kr_analyze_refuse(r->w, r->txn, r->op, "\"versions\" of a list, set or counter");
+	switch (kr_grow_kind(r->w->grow, k)) {
+	case KR_KIND_LIST: return kr_lists_see(r, k, shown, value);
+	case KR_KIND_SET: return kr_bags_see(r, k, shown, value);
+	default: return kr_counters_see(r, k, shown, value);
+	}
 }
 
 enum kr_status kr_analyze_grow_write(struct kr_replay *r, kr_key k, const struct kr_operation *op)
 {
-	(void)k;
-	(void)op;
-	return kr_analyze_refuse(r->w, r->txn, r->op, "a list, set or counter");
+	struct kr_grow_own *own = kr_grow_own(r, k);
+
+	own->count++;
+	own->deleted |= op->kind == KR_OP_DELETE;
+	return kr_grow_kind(r->w->grow, k) == KR_KIND_COUNTER ? kr_counters_write(r, k, op) : KR_OK;
+}
+
+enum kr_status kr_analyze_grow_check(struct kr_work *w) { return w->grow ? kr_lists_check(w->grow) : KR_OK; }
+
+/* ---- names ---- */
+
+/* Whether the write, had it been the last one before the observation, would explain it. */
+static bool explains(const struct kr_grow *g, const struct kr_observation *o, const struct kr_grow_write *x)
+{
+	const struct kr_work *w = g->w;
+	uint32_t test = w->test[o->set], argument = kr_test_argument(test);
+	uint32_t label = o->key.i < w->h->keys.n ? KR_NONE : w->asg->parts[o->key.i - w->h->keys.n].label;
+	bool deletes = kr_grow_is_delete(g, x);
+
+	if (kr_test_kind(test) == KR_TEST_NOT)
+		return !deletes; /* of a whole key: present */
+	if (argument == KR_ABSENT.i)
+		return deletes;
+	if (o->key.i >= w->h->keys.n && kr_grow_kind(g, kr_asg_whole(w->asg, o->key)) == KR_KIND_LIST)
+		return w->h->txns.at[x->txn.i].id.i == label;
+	if (x->element != KR_NONE)
+		return x->element == (o->key.i < w->h->keys.n ? argument : label);
+	return !deletes;
 }
 
 enum kr_status kr_analyze_grow_name(struct kr_work *w, const struct kr_observation *o, struct kr_anomaly *anomaly)
 {
-	(void)anomaly;
-	return kr_analyze_refuse(w, o->txn, o->op, "a list, set or counter");
+	const struct kr_grow *g = w->grow;
+	kr_key k = kr_asg_whole(w->asg, o->key);
+
+	anomaly->key = k;
+	anomaly->kind = KR_GARBAGE_READ;
+	for (uint32_t i = g->write_first[k.i]; i < g->write_first[k.i + 1]; i++) {
+		const struct kr_grow_write *x = &g->writes[i];
+		bool own = x->txn.i == o->txn.i, gone = w->asg->txns[x->txn.i].presence == KR_ABSENT_TXN;
+
+		KR_TRY(kr_ctx_tick(w->ctx));
+		if (!explains(g, o, x))
+			continue;
+		if (!own) {
+			anomaly->kind = gone ? KR_ABORTED_READ : KR_INTERMEDIATE_READ;
+			anomaly->other = x->txn;
+			return KR_OK;
+		}
+		anomaly->kind = KR_FUTURE_READ;
+	}
+	return KR_OK;
 }
+
+/* ---- the end ---- */
 
 enum kr_status kr_analyze_grow_done(struct kr_work *w, struct kr_analyze_pairs *orders)
 {
-	(void)w;
-	(void)orders;
-	return KR_OK;
+	if (!w->grow)
+		return KR_OK;
+	KR_TRY(kr_lists_orders(w->grow, orders));
+	return kr_counters_sums(w->grow);
 }

@@ -279,6 +279,7 @@ enum kr_status kr_analyze_replay(struct kr_work *w)
 		return KR_NOMEM;
 	memset(w->stamp, 0xff, w->h->keys.n * sizeof *w->stamp);
 	KR_TRY(count_all(w));
+	KR_TRY(kr_analyze_grow_check(w));
 	asg->obs = KR_NEW_ARRAY(&asg->arena, struct kr_observation, asg->nobs);
 	if (!asg->obs)
 		return KR_NOMEM;

@@ -62,6 +62,8 @@ struct kr_where { /* distinct conditions of scans and updates; the keys are foun
 	uint32_t first, count; /* into kr_work.looked */
 };
 
+struct kr_grow;
+
 struct kr_work {
 	struct kr_ctx *ctx;
 	const struct kr_history *h;
@@ -72,6 +74,7 @@ struct kr_work {
 	bool any_open;           /* some transaction is KR_OPEN */
 	bool changed;            /* versions, observations or candidates went away: kr_analyze_compact has work */
 
+	struct kr_grow *grow; /* of growing keys (analyze_grow.h); NULL: there are none */
 	uint64_t *grows; /* bits, per key of the trace: list, set, or a counter with an increment whose result is not told (kr_analyze_grows) */
 	uint32_t *stamp; /* per key of the trace: who wrote it, as the step at hand needs it */
 	kr_value *own;   /* per key, valid where stamp says so: what that transaction wrote last */
@@ -177,6 +180,9 @@ enum kr_status kr_analyze_grow_keys(struct kr_work *w);
  * kr_analyze_contradict. w->stamp and w->own are not used for growing keys. */
 enum kr_status kr_analyze_grow_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value);
 enum kr_status kr_analyze_grow_write(struct kr_replay *r, kr_key k, const struct kr_operation *op);
+/* After the counting replay: what reads of one key by different transactions contradict. */
+enum kr_status kr_analyze_grow_check(struct kr_work *w);
+void kr_analyze_grow_free(struct kr_work *w);
 /* Names the anomaly of an observation of a growing key or a part that has no candidate (kind and other; anomaly->key becomes the key of the trace). */
 enum kr_status kr_analyze_grow_name(struct kr_work *w, const struct kr_observation *o, struct kr_anomaly *anomaly);
 /* After kr_analyze_compact, when versions and observations have their last numbers: sums; and known orders, pushed to `orders`, before the ones that the trace gives. */

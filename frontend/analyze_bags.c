@@ -1,0 +1,218 @@
+/* Sets: a read shows of each element whether it was there.
+ *
+ * Each element that anybody may have added is a part of the key, a register of its own: there or not, written by those who add it (there) and by those who delete the set (not there, unless they add it again).
+ * A read observes every part; what the reader has added itself tells nothing. Absent is the same as empty, and whether it was is observed of the whole key, whose versions are present or absent.
+ * Parts and whole keys have the versions of the same transactions, so a world's order of the one can be that of the other (asg.h). Linear in the writes and, per read, in the elements of its key. */
+#include "frontend/analyze_grow.h"
+
+#define THERE KR_GROW_PRESENT
+
+/* ---- parts ---- */
+
+/* What the run of writes [i, end) leaves: deleted on the way, and the first write after that. */
+static bool was_deleted(const struct kr_grow *g, uint32_t i, uint32_t end, uint32_t *since)
+{
+	bool deleted = false;
+
+	*since = i;
+	for (; i < end; i++) {
+		if (!kr_grow_is_delete(g, &g->writes[i]))
+			continue;
+		deleted = true;
+		*since = i + 1;
+	}
+	return deleted;
+}
+
+static bool adds(const struct kr_grow *g, uint32_t from, uint32_t end, uint32_t element)
+{
+	for (; from < end; from++)
+		if (g->writes[from].element == element)
+			return true;
+	return false;
+}
+
+/* Versions of one part. With deletes every run of the key is looked at; else the list of the element's adders would do, which is not kept: sets whose elements are
+ * added once have short ways here. */
+static enum kr_status make_versions(struct kr_grow *g, const struct kr_grow_element *e, bool deletes)
+{
+	uint32_t begin = deletes || e->write == KR_NONE ? g->write_first[e->key.i] : e->write, end, since;
+	bool alone = !deletes && !e->twice;
+
+	for (uint32_t i = begin; i < g->write_first[e->key.i + 1] && (e->write != KR_NONE || deletes); i = end) {
+		kr_txn t = g->writes[i].txn;
+
+		KR_TRY(kr_ctx_tick(g->w->ctx));
+		end = kr_grow_run(g, e->key, i);
+		if (kr_grow_aborted(g, t))
+			continue;
+		bool deleted = was_deleted(g, i, end, &since), there = adds(g, since, end, e->element);
+		if (deleted || there)
+			KR_TRY(kr_grow_part_version(g, t, (kr_value){there ? THERE : KR_ABSENT.i}));
+		if (alone && there)
+			break;
+	}
+	return KR_OK;
+}
+
+static bool prepare_whole(struct kr_grow *g, kr_key k)
+{
+	struct kr_asg *asg = g->w->asg;
+	bool deletes = false;
+
+	if (!asg->keys[k.i].open_initial) {
+		g->w->value[asg->keys[k.i].first] = KR_ABSENT;
+		for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++)
+			if (g->elements.at[i].initial)
+				g->w->value[asg->keys[k.i].first].i = KR_GROW_PRESENT;
+	}
+	for (uint32_t i = g->write_first[k.i], end, since; i < g->write_first[k.i + 1]; i = end) {
+		end = kr_grow_run(g, k, i);
+		if (kr_grow_aborted(g, g->writes[i].txn))
+			continue;
+		deletes |= was_deleted(g, i, end, &since);
+		g->w->value[kr_grow_version(g, k, g->writes[i].txn)].i = since < end ? KR_GROW_PRESENT : KR_ABSENT.i;
+	}
+	return deletes;
+}
+
+enum kr_status kr_bags_prepare(struct kr_grow *g, kr_key k)
+{
+	bool deletes = prepare_whole(g, k), open = g->w->asg->keys[k.i].open_initial;
+
+	for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++) {
+		struct kr_grow_element *e = &g->elements.at[i];
+		kr_value initial = {open ? KR_NONE : e->initial ? THERE : KR_ABSENT.i};
+
+		if (e->write == KR_NONE && !e->initial)
+			continue; /* only aborted transactions added it */
+		KR_TRY(kr_grow_part(g, k, e->element, initial, &e->part));
+		KR_TRY(make_versions(g, e, deletes));
+	}
+	return KR_OK;
+}
+
+/* ---- reads ---- */
+
+/* Marks the elements shown. What is wrong with one of them at once, or KR_ANOMALY_KINDS. */
+static enum kr_anomaly_kind mark_shown(struct kr_grow *g, kr_key k, struct kr_grow_list list, kr_txn *other)
+{
+	g->marks++;
+	other->i = KR_NONE;
+	for (uint32_t i = 0; i < list.count; i++) {
+		struct kr_grow_element *e = kr_grow_find(g, k, g->numbers.at[list.first + i]);
+
+		if (!e)
+			return KR_GARBAGE_READ;
+		if (e->mark == g->marks)
+			return KR_DUPLICATE_ELEMENT;
+		if (e->part.i == KR_NONE) {
+			*other = e->aborted;
+			return KR_ABORTED_READ;
+		}
+		e->mark = g->marks;
+	}
+	return KR_ANOMALY_KINDS;
+}
+
+/* Takes the mark off what the transaction has added since its last delete; how many elements that were. False: one of them was not shown. */
+static bool unmark_own(struct kr_grow *g, kr_key k, const struct kr_grow_own *own, uint32_t *count)
+{
+	uint32_t since;
+
+	(void)was_deleted(g, own->writes, own->writes + own->count, &since);
+	*count = 0;
+	for (uint32_t i = since; i < own->writes + own->count; i++) {
+		struct kr_grow_element *e = kr_grow_find(g, k, g->writes[i].element);
+
+		if (e->mark == g->marks) {
+			e->mark = g->marks - 1;
+			(*count)++;
+		} else if (!adds(g, since, i, e->element)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Every part but those that the transaction has added itself. */
+static enum kr_status see_parts(struct kr_replay *r, kr_key k, const struct kr_grow_own *own)
+{
+	struct kr_grow *g = r->w->grow;
+
+	for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++) {
+		const struct kr_grow_element *e = &g->elements.at[i];
+		uint32_t seen = e->mark == g->marks ? THERE : KR_ABSENT.i;
+
+		if (e->part.i != KR_NONE && !adds(g, own->writes, own->writes + own->count, e->element))
+			KR_TRY(kr_analyze_see(r, e->part, kr_test(KR_TEST_IS, seen), false));
+	}
+	return KR_OK;
+}
+
+/* Whether what is marked, own elements aside, is what was there before, own elements aside. */
+static bool same_base(struct kr_grow *g, kr_key k, struct kr_grow_list list, const struct kr_grow_own *own)
+{
+	uint32_t others = 0, since;
+
+	(void)was_deleted(g, own->writes, own->writes + own->count, &since);
+	for (uint32_t i = 0; i < own->base.count; i++) {
+		uint32_t element = g->numbers.at[own->base.first + i];
+
+		if (adds(g, since, own->writes + own->count, element))
+			continue;
+		if (kr_grow_find(g, k, element)->mark != g->marks)
+			return false;
+		others++;
+	}
+	for (uint32_t i = 0; i < list.count; i++)
+		others -= kr_grow_find(g, k, g->numbers.at[list.first + i])->mark == g->marks;
+	return others == 0;
+}
+
+static enum kr_status see_elements(struct kr_replay *r, kr_key k, struct kr_grow_list list)
+{
+	struct kr_grow *g = r->w->grow;
+	struct kr_grow_own *own = kr_grow_own(r, k);
+	uint32_t mine;
+	kr_txn other;
+	enum kr_anomaly_kind kind = mark_shown(g, k, list, &other);
+	bool agrees = true;
+
+	if (kind != KR_ANOMALY_KINDS)
+		return kr_grow_contradict(r, k, kind, other);
+	if (own->count > 0) {
+		agrees = unmark_own(g, k, own, &mine);
+		if (agrees && own->deleted)
+			agrees = mine == list.count;
+		else if (agrees && own->based)
+			agrees = same_base(g, k, list, own);
+		if (!agrees)
+			return kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});
+		if (own->deleted || own->based)
+			return KR_OK;
+		own->based = true;
+		own->base = list;
+	}
+	return see_parts(r, k, own);
+}
+
+enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value)
+{
+	struct kr_grow *g = r->w->grow;
+	const struct kr_grow_own *own = kr_grow_own(r, k);
+	struct kr_grow_list list;
+	bool is_array, present;
+	uint32_t since;
+
+	KR_TRY(kr_grow_parse(g, value, &list, &is_array));
+	if (!is_array || (shown == KR_SHOWN_ROW && list.count == 0))
+		return kr_grow_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
+	if (shown == KR_SHOWN_ROW || (shown == KR_SHOWN_READ && list.count > 0))
+		return see_elements(r, k, list);
+	if (own->count == 0)
+		return kr_grow_see_presence(r, k, shown == KR_SHOWN_READ ? KR_SHOWN_NOT_FOUND : shown);
+	(void)was_deleted(g, own->writes, own->writes + own->count, &since);
+	present = since < own->writes + own->count;
+	return present == (shown == KR_SHOWN_FOUND) ? KR_OK : kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});
+}

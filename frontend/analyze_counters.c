@@ -1,0 +1,377 @@
+/* Counters with increments whose results are not told.
+ *
+ * A version is absolute when its transaction tells its value: by the result of an increment, by a read after it, or because it deleted the counter; else it is relative, and adds its deltas to the version
+ * before it. A counter without relative versions is a register of numbers. With some, each relative version is a part (was it counted?), written by its transaction and overwritten by absolute versions; the base is a
+ * part, too, written by these. A read observes all of them, each as it may be, and says what they add up to (kr_asg_sum).
+ * Whether the counter was absent is observed of the whole key, whose versions are present or absent. A plain read of 0 may have seen an absent counter.
+ * Parts times absolute versions, and reads times parts, in time and memory: counters that many transactions change without a result are costly. */
+#include "frontend/analyze_grow.h"
+
+#define COUNTED KR_GROW_PRESENT
+#define PART_VERSIONS_MOST (UINT32_C(1) << 24)
+
+/* ---- which versions are absolute ---- */
+
+struct tally {
+	uint32_t turn; /* 1 + the transaction */
+	bool absolute, absent;
+	int64_t amount;
+};
+
+struct scanning {
+	struct kr_grow *g;
+	struct tally *of; /* per key of the trace */
+	KR_VEC(kr_key) touched;
+};
+
+static bool is_counter(const struct kr_grow *g, kr_key k) { return kr_analyze_grows(g->w, k) && kr_grow_kind(g, k) == KR_KIND_COUNTER; }
+
+static enum kr_status too_large(const struct kr_grow *g, kr_txn t, uint32_t op) { return kr_analyze_refuse(g->w, t, op, "a counter beyond 64 bits"); }
+
+static struct tally *tally_of(struct scanning *s, kr_txn t, kr_key k)
+{
+	struct tally *x = &s->of[k.i];
+
+	if (x->turn != t.i + 1) {
+		if (!kr_vec_push(s->g->w->asg->mem, &s->touched, k))
+			return NULL;
+		*x = (struct tally){.turn = t.i + 1};
+	}
+	return x;
+}
+
+static enum kr_status scan_write(struct scanning *s, kr_txn t, uint32_t i, const struct kr_operation *op)
+{
+	struct tally *x = tally_of(s, t, op->key);
+	int64_t delta = 0;
+
+	if (!x)
+		return KR_NOMEM;
+	if (op->kind == KR_OP_DELETE) {
+		x->absolute = x->absent = true;
+		x->amount = 0;
+		return KR_OK;
+	}
+	(void)kr_analyze_integer(s->g->w, op->a, &delta);
+	if (__builtin_add_overflow(x->amount, delta, &x->amount))
+		return too_large(s->g, t, i);
+	x->absent = false;
+	if (op->flags & KR_OPF_KNOWN) {
+		x->absolute = true;
+		(void)kr_analyze_integer(s->g->w, op->b, &x->amount);
+	}
+	return KR_OK;
+}
+
+/* The transaction sees the counter after its own increments. */
+static void scan_shown(struct scanning *s, kr_txn t, kr_key k, kr_value value)
+{
+	struct tally *x = &s->of[k.i];
+	int64_t number;
+
+	if (!is_counter(s->g, k) || x->turn != t.i + 1 || x->absolute || !kr_analyze_integer(s->g->w, value, &number))
+		return;
+	x->absolute = true;
+	x->amount = number;
+}
+
+static enum kr_status scan_txn(struct scanning *s, kr_txn t)
+{
+	const struct kr_history *h = s->g->w->h;
+	const struct kr_transaction *txn = &h->txns.at[t.i];
+
+	for (uint32_t i = 0; i < txn->op_count; i++) {
+		const struct kr_operation *op = &h->ops.at[txn->op_first + i];
+		const struct kr_scan *scan = op->scan == KR_NONE ? NULL : &h->scans.at[op->scan];
+
+		KR_TRY(kr_ctx_tick(s->g->w->ctx));
+		for (uint32_t j = 0; scan && op->kind != KR_OP_UPDATE && j < scan->row_count; j++)
+			scan_shown(s, t, h->rows.at[scan->row_first + j].key, h->rows.at[scan->row_first + j].value);
+		if (scan || !is_counter(s->g, op->key))
+			continue;
+		if (op->kind == KR_OP_READ && op->flags & KR_OPF_KNOWN)
+			scan_shown(s, t, op->key, op->a);
+		else if (kr_analyze_writes(s->g->w, op) > 0)
+			KR_TRY(scan_write(s, t, i, op));
+	}
+	while (s->touched.n > 0) {
+		kr_key k = kr_vec_pop(&s->touched);
+		uint32_t v = kr_grow_version(s->g, k, t);
+		const struct tally *x = &s->of[k.i];
+
+		s->g->absolute[v] = x->absolute;
+		s->g->amount[v] = x->amount;
+		s->g->relative[k.i] |= !x->absolute;
+		s->g->w->value[v].i = x->absent ? KR_ABSENT.i : KR_GROW_PRESENT;
+	}
+	return KR_OK;
+}
+
+static enum kr_status scan_all(struct scanning *s)
+{
+	struct kr_work *w = s->g->w;
+
+	s->of = KR_NEW_ARRAY(&w->scratch, struct tally, w->h->keys.n);
+	s->g->absolute = KR_NEW_ARRAY(&w->scratch, bool, w->asg->nversions);
+	s->g->amount = KR_NEW_ARRAY(&w->scratch, int64_t, w->asg->nversions);
+	s->g->relative = KR_NEW_ARRAY(&w->scratch, bool, w->h->keys.n);
+	if (!s->of || !s->g->absolute || !s->g->amount || !s->g->relative)
+		return KR_NOMEM;
+	for (uint32_t t = 0; t < w->h->txns.n; t++)
+		if (w->asg->txns[t].presence != KR_ABSENT_TXN)
+			KR_TRY(scan_txn(s, (kr_txn){t}));
+	return KR_OK;
+}
+
+enum kr_status kr_counters_scan(struct kr_grow *g)
+{
+	struct scanning s = {.g = g};
+	enum kr_status status = scan_all(&s);
+
+	kr_vec_done(g->w->asg->mem, &s.touched);
+	return status;
+}
+
+/* ---- parts ---- */
+
+static bool is_absent(const struct kr_grow *g, uint32_t v) { return g->w->value[v].i == KR_ABSENT.i; }
+
+/* Without relative versions: values as those of a register. */
+static enum kr_status prepare_register(struct kr_grow *g, kr_key k)
+{
+	struct kr_asg *asg = g->w->asg;
+
+	if (!asg->keys[k.i].open_initial)
+		g->w->value[asg->keys[k.i].first] = g->w->h->keys.at[k.i].initial;
+	for (uint32_t v = asg->keys[k.i].first + 1; v < asg->keys[k.i + 1].first; v++)
+		if (!is_absent(g, v))
+			KR_TRY(kr_analyze_number(g->w, g->amount[v], &g->w->value[v]));
+	return KR_OK;
+}
+
+/* The part of `counted` (a version, or KR_NONE: the base): written by it and by all absolute versions. */
+static enum kr_status make_part(struct kr_grow *g, kr_key k, uint32_t counted)
+{
+	const struct kr_asg *asg = g->w->asg;
+	uint32_t label = counted == KR_NONE ? KR_NONE : g->w->h->txns.at[asg->versions[counted].writer.i].id.i;
+	kr_key part;
+
+	KR_TRY(kr_grow_part(g, k, label, KR_ABSENT, &part));
+	if (g->part_versions.n > PART_VERSIONS_MOST)
+		return kr_err_set(g->w->err, KR_UNSUPPORTED, "a counter is changed by too many transactions, some of which do not tell the result");
+	for (uint32_t v = asg->keys[k.i].first + 1; v < asg->keys[k.i + 1].first; v++)
+		if (v == counted || g->absolute[v])
+			KR_TRY(kr_grow_part_version(g, asg->versions[v].writer, (kr_value){v == counted ? COUNTED : KR_ABSENT.i}));
+	return kr_ctx_tick(g->w->ctx);
+}
+
+enum kr_status kr_counters_prepare(struct kr_grow *g, kr_key k)
+{
+	const struct kr_asg *asg = g->w->asg;
+	uint32_t first = asg->keys[k.i].first;
+	bool absolutes = false;
+
+	if (!g->relative[k.i])
+		return prepare_register(g, k);
+	if (!asg->keys[k.i].open_initial) {
+		(void)kr_analyze_integer(g->w, g->w->h->keys.at[k.i].initial, &g->amount[first]);
+		g->w->value[first].i = g->w->h->keys.at[k.i].initial.i == KR_ABSENT.i ? KR_ABSENT.i : KR_GROW_PRESENT;
+	}
+	for (uint32_t v = first + 1; v < asg->keys[k.i + 1].first; v++) {
+		absolutes |= g->absolute[v];
+		if (!g->absolute[v])
+			KR_TRY(make_part(g, k, v));
+	}
+	return absolutes ? make_part(g, k, KR_NONE) : KR_OK;
+}
+
+/* ---- reads ---- */
+
+/* Whether any versions can add up to the total, seen from outside r's transaction. */
+static bool can_be(const struct kr_replay *r, kr_key k, int64_t total)
+{
+	const struct kr_grow *g = r->w->grow;
+	const struct kr_asg *asg = r->w->asg;
+	uint32_t first = asg->keys[k.i].first;
+	__int128 least = g->amount[first], most = g->amount[first], low = 0, high = 0;
+
+	for (uint32_t v = first + 1; v < asg->keys[k.i + 1].first; v++) {
+		int64_t amount = g->amount[v];
+
+		if (asg->versions[v].writer.i == r->txn.i)
+			continue;
+		if (g->absolute[v]) {
+			least = amount < least ? amount : least;
+			most = amount > most ? amount : most;
+		} else if (amount < 0) {
+			low += amount;
+		} else {
+			high += amount;
+		}
+	}
+	return least + low <= total && total <= most + high;
+}
+
+/* What the counter was before anything of the transaction's own. */
+static enum kr_status see_total(struct kr_replay *r, kr_key k, int64_t total, bool present)
+{
+	struct kr_grow *g = r->w->grow;
+	const struct kr_asg *asg = r->w->asg;
+	kr_value value;
+
+	if (!g->relative[k.i]) {
+		KR_TRY(kr_analyze_number(r->w, total, &value));
+		return kr_analyze_see(r, k, kr_test(total == 0 && !present ? KR_TEST_OR_ABSENT : KR_TEST_IS, value.i), false);
+	}
+	if (asg->keys[k.i].open_initial)
+		return kr_analyze_refuse(r->w, r->txn, r->op, "a counter of unknown initial value, with increments of unknown result,");
+	if (!can_be(r, k, total))
+		return kr_grow_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
+	if (present && total == 0)
+		KR_TRY(kr_analyze_see(r, k, kr_test(KR_TEST_NOT, KR_ABSENT.i), false));
+	for (uint32_t p = g->parts_of[k.i]; p < g->parts_of[k.i + 1]; p++)
+		if (g->parts.at[p].label != r->w->h->txns.at[r->txn.i].id.i)
+			KR_TRY(kr_analyze_see(r, (kr_key){r->w->h->keys.n + p}, kr_test(KR_TEST_NOT, KR_GROW_NEVER), false));
+	if (r->obs)
+		return KR_OK;
+	return kr_vec_push(r->w->asg->mem, &g->totals, (struct kr_grow_total){r->txn, r->op, k, total}) ? KR_OK : KR_NOMEM;
+}
+
+enum kr_status kr_counters_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value)
+{
+	struct kr_grow_own *own = kr_grow_own(r, k);
+	int64_t number = 0, delta = 0, before;
+	bool known = own->deleted || own->based, agrees;
+
+	if (shown == KR_SHOWN_FOUND || value.i == KR_ABSENT.i) {
+		if (own->count == 0)
+			return kr_grow_see_presence(r, k, shown == KR_SHOWN_READ ? KR_SHOWN_NOT_FOUND : shown);
+		agrees = kr_grow_is_delete(r->w->grow, &r->w->grow->writes[own->writes + own->count - 1]) != (shown == KR_SHOWN_FOUND);
+		return agrees ? KR_OK : kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});
+	}
+	if (!kr_analyze_integer(r->w, value, &number))
+		return kr_grow_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
+	if (shown == KR_SHOWN_INC)
+		(void)kr_analyze_integer(r->w, r->w->h->ops.at[kr_history_op(r->w->h, r->txn, r->op).i].a, &delta);
+	if (__builtin_sub_overflow(number, delta, &before))
+		return too_large(r->w->grow, r->txn, r->op);
+	if (known) {
+		bool absent = kr_grow_is_delete(r->w->grow, &r->w->grow->writes[own->writes + own->count - 1]);
+
+		agrees = before == own->sum && !(absent && shown == KR_SHOWN_ROW);
+		return agrees ? KR_OK : kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});
+	}
+	if (__builtin_sub_overflow(before, own->sum, &number))
+		return too_large(r->w->grow, r->txn, r->op);
+	if (own->count > 0) {
+		own->based = true;
+		own->sum = before;
+	}
+	return see_total(r, k, number, shown == KR_SHOWN_ROW && own->count == 0);
+}
+
+enum kr_status kr_counters_write(struct kr_replay *r, kr_key k, const struct kr_operation *op)
+{
+	struct kr_grow_own *own = kr_grow_own(r, k);
+	int64_t delta = 0;
+
+	if (op->kind == KR_OP_DELETE) {
+		own->sum = 0;
+		return KR_OK;
+	}
+	(void)kr_analyze_integer(r->w, op->a, &delta);
+	if (op->flags & KR_OPF_KNOWN) {
+		own->based = true;
+		(void)kr_analyze_integer(r->w, op->b, &own->sum);
+		return KR_OK;
+	}
+	return __builtin_add_overflow(own->sum, delta, &own->sum) ? too_large(r->w->grow, r->txn, r->op) : KR_OK;
+}
+
+/* ---- sums ---- */
+
+KR_VEC_NAMED(terms, struct kr_asg_term);
+
+/* The terms of one part: what its versions add. *constant is what there is without any. */
+static enum kr_status add_terms(struct kr_grow *g, struct terms *terms, uint32_t o, const struct kr_grow_total *t)
+{
+	const struct kr_asg *asg = g->w->asg;
+	kr_key part = asg->obs[o].key;
+	bool base = asg->parts[part.i - g->w->h->keys.n].label == KR_NONE;
+
+	for (uint32_t v = asg->keys[part.i].first; v < asg->keys[part.i + 1].first; v++) {
+		kr_txn writer = asg->versions[v].writer;
+		kr_version whole = writer.i == KR_NONE ? kr_asg_initial(asg, t->key) : kr_asg_version_of(asg, writer, t->key);
+		int64_t weight = base || g->w->value[v].i == COUNTED ? g->amount[whole.i] : 0;
+
+		if (weight != 0 && writer.i != t->txn.i && !kr_vec_push(asg->mem, terms, (struct kr_asg_term){{o}, {v}, weight}))
+			return KR_NOMEM;
+	}
+	return KR_OK;
+}
+
+static enum kr_status add_sum(struct kr_grow *g, struct terms *terms, const struct kr_grow_total *t, struct kr_asg_sum *out)
+{
+	const struct kr_asg *asg = g->w->asg;
+	bool base = false;
+
+	*out = (struct kr_asg_sum){t->txn, t->op, t->key, t->total, terms->n, 0};
+	for (uint32_t o = asg->obs_first[t->txn.i]; o < asg->obs_first[t->txn.i + 1]; o++) {
+		kr_key k = asg->obs[o].key;
+
+		if (asg->obs[o].op != t->op || k.i < g->w->h->keys.n || asg->parts[k.i - g->w->h->keys.n].of.i != t->key.i)
+			continue;
+		base |= asg->parts[k.i - g->w->h->keys.n].label == KR_NONE;
+		KR_TRY(add_terms(g, terms, o, t));
+	}
+	if (!base)
+		out->total -= g->amount[kr_asg_initial(asg, t->key).i];
+	out->count = terms->n - out->first;
+	return KR_OK;
+}
+
+/* `amount` follows the versions to their new numbers: both ascend by key and writer, and only versions of absent transactions are gone. */
+static void renumber(struct kr_grow *g, const struct kr_grow_versions *before)
+{
+	const struct kr_asg *asg = g->w->asg;
+
+	for (uint32_t old = 0, v = 0; old < before->n && v < asg->nversions; old++) {
+		if (before->at[old].writer.i != asg->versions[v].writer.i || before->at[old].key.i != asg->versions[v].key.i)
+			continue;
+		g->amount[v++] = g->amount[old];
+	}
+}
+
+static enum kr_status make_sums(struct kr_grow *g, struct terms *terms)
+{
+	struct kr_asg *asg = g->w->asg;
+
+	asg->sums = KR_NEW_ARRAY(&asg->arena, struct kr_asg_sum, g->totals.n);
+	if (!asg->sums)
+		return KR_NOMEM;
+	for (uint32_t i = 0; i < g->totals.n; i++) {
+		KR_TRY(kr_ctx_tick(g->w->ctx));
+		if (asg->txns[g->totals.at[i].txn.i].presence != KR_ABSENT_TXN)
+			KR_TRY(add_sum(g, terms, &g->totals.at[i], &asg->sums[asg->nsums++]));
+	}
+	asg->terms = KR_NEW_ARRAY(&asg->arena, struct kr_asg_term, terms->n);
+	if (!asg->terms)
+		return KR_NOMEM;
+	for (uint32_t i = 0; i < terms->n; i++)
+		asg->terms[i] = terms->at[i];
+	asg->nterms = terms->n;
+	return KR_OK;
+}
+
+enum kr_status kr_counters_sums(struct kr_grow *g)
+{
+	struct terms terms = {0};
+	enum kr_status status;
+
+	if (g->totals.n == 0)
+		return KR_OK;
+	renumber(g, &g->whole_versions);
+	status = make_sums(g, &terms);
+	kr_vec_done(g->w->asg->mem, &terms);
+	return status;
+}

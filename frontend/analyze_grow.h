@@ -1,0 +1,126 @@
+/* What the files of growing keys share; for frontend/analyze_grow.c, analyze_elements.c, analyze_lists.c, analyze_bags.c (sets) and analyze_counters.c only. */
+#ifndef KR_FRONTEND_ANALYZE_GROW_H
+#define KR_FRONTEND_ANALYZE_GROW_H
+
+#include "frontend/analyze_work.h"
+#include "frontend/json.h"
+
+/* A write of a growing key: append, add, inc or delete. */
+struct kr_grow_write {
+	kr_txn txn;
+	uint32_t op;      /* within txn */
+	uint32_t element; /* append, add; else KR_NONE */
+};
+
+/* An element of one list or set, as a number: the id of its value where somebody wrote it, else (initial values only) one from h->values.n on. */
+struct kr_grow_element {
+	kr_key key;
+	uint32_t element;
+	uint32_t write;   /* its first write by a transaction that did not abort, into writes, or KR_NONE */
+	bool twice;       /* it was written (or was there) more than once */
+	bool initial;     /* it was there at the beginning */
+	kr_txn aborted;   /* one that wrote it and aborted, or KR_NONE */
+	kr_key part;      /* of a set: its part, or KR_NONE */
+	uint32_t mark;    /* of the read at hand */
+};
+
+struct kr_grow_list { uint32_t first, count; }; /* an array, into numbers */
+
+/* What the transaction that is being replayed has done to a key. */
+struct kr_grow_own {
+	uint32_t turn;       /* of struct kr_replay; another one: nothing */
+	uint32_t writes;     /* its writes of the key: [writes, writes + count) are done; deleted: since then */
+	uint32_t count;
+	bool deleted;        /* what it left is known whatever was there before */
+	bool based;          /* what was there before is known: `base`, or for a counter `sum` has it in */
+	struct kr_grow_list base;
+	int64_t sum;         /* of a counter: own increments, with what was there before where that is known */
+};
+
+struct kr_grow_read { kr_txn txn; uint32_t op; kr_key key; struct kr_grow_list list; bool committed; };
+struct kr_grow_total { kr_txn txn; uint32_t op; kr_key key; int64_t total; };
+KR_VEC_NAMED(kr_grow_versions, struct kr_asg_version);
+KR_VEC_NAMED(kr_grow_values, kr_value);
+
+struct kr_grow {
+	struct kr_work *w;
+	uint32_t *write_first; /* per key of the trace, and one more */
+	struct kr_grow_write *writes; /* of growing keys, by key, then transaction, then op; aborted ones, too */
+	/* elements */
+	struct kr_str scratch;
+	struct kr_table text_table;                 /* text -> texts */
+	KR_VEC(struct kr_piece) texts;
+	KR_VEC(uint32_t) text_ids;                  /* parallel: the element that it stands for */
+	struct kr_table element_table;              /* (key, element) -> elements */
+	KR_VEC(struct kr_grow_element) elements;    /* by key */
+	uint32_t *element_first;                    /* per key of the trace, and one more */
+	uint32_t extra;                             /* elements that only initial values have */
+	uint32_t marks;
+	/* arrays that were read */
+	uint32_t *list_of;                          /* per value of the history: its place in lists, or KR_NONE */
+	KR_VEC(struct kr_grow_list) lists;
+	KR_VEC(uint32_t) numbers;
+	/* parts, while they are made */
+	KR_VEC(struct kr_asg_part) parts;
+	KR_VEC(uint32_t) part_first;                /* into part_versions */
+	struct kr_grow_versions part_versions;
+	struct kr_grow_values part_values;
+	uint32_t *parts_of;                         /* per key of the trace, and one more: its parts */
+	struct kr_grow_own *own;                    /* per key of the trace */
+	/* lists */
+	KR_VEC(struct kr_grow_read) reads;          /* external ones, in the order of the trace */
+	kr_key *unknown_part;                       /* per write: the part that stands for its transaction, or KR_NONE */
+	/* counters */
+	KR_VEC(struct kr_grow_total) totals;
+	struct kr_grow_versions whole_versions;     /* as they were before any was dropped */
+	bool *absolute;                             /* per version of a whole key: its value is known */
+	int64_t *amount;                            /* per version: its value, or by how much it adds */
+	bool *relative;                             /* per key of the trace: some version is not absolute */
+};
+
+#define KR_GROW_PRESENT (KR_TEST_ARGUMENTS - 2) /* value of versions of whole keys that are present, whatever they hold */
+#define KR_GROW_NEVER (KR_TEST_ARGUMENTS - 1)   /* value of no version: "not this" takes all */
+
+static inline enum kr_key_kind kr_grow_kind(const struct kr_grow *g, kr_key k) { return (enum kr_key_kind)g->w->h->keys.at[k.i].kind; }
+static inline const struct kr_operation *kr_grow_op(const struct kr_grow *g, const struct kr_grow_write *x)
+{
+	return &g->w->h->ops.at[kr_history_op(g->w->h, x->txn, x->op).i];
+}
+static inline bool kr_grow_aborted(const struct kr_grow *g, kr_txn t) { return g->w->h->txns.at[t.i].status == KR_ABORTED; }
+static inline bool kr_grow_is_delete(const struct kr_grow *g, const struct kr_grow_write *x) { return kr_grow_op(g, x)->kind == KR_OP_DELETE; }
+
+/* End of the run of writes of one key by one transaction that begins at `i`. */
+uint32_t kr_grow_run(const struct kr_grow *g, kr_key k, uint32_t i);
+/* The version of whole key k by t, or KR_NONE. */
+uint32_t kr_grow_version(const struct kr_grow *g, kr_key k, kr_txn t);
+
+/* Elements (analyze_elements.c). */
+enum kr_status kr_grow_elements(struct kr_grow *g);
+struct kr_grow_element *kr_grow_find(const struct kr_grow *g, kr_key k, uint32_t element); /* or NULL */
+/* The array as elements, KR_NONE for those that nobody wrote; *is_array false when it is none. Absent is an empty one. */
+enum kr_status kr_grow_parse(struct kr_grow *g, kr_value value, struct kr_grow_list *out, bool *is_array);
+
+/* Making parts: begin one, then its versions after the initial one, by ascending writer. */
+enum kr_status kr_grow_part(struct kr_grow *g, kr_key of, uint32_t label, kr_value initial, kr_key *out);
+enum kr_status kr_grow_part_version(struct kr_grow *g, kr_txn writer, kr_value value);
+
+/* The transaction's own state of the key, fresh when it has done nothing to it. */
+struct kr_grow_own *kr_grow_own(struct kr_replay *r, kr_key k);
+enum kr_status kr_grow_contradict(struct kr_replay *r, kr_key k, enum kr_anomaly_kind kind, kr_txn other);
+/* Absent, or not, of a key that the transaction has not written. */
+enum kr_status kr_grow_see_presence(struct kr_replay *r, kr_key k, enum kr_shown shown);
+
+/* Each kind of key: its parts and the values of its whole versions; what an operation shows; checks between reads; orders. */
+enum kr_status kr_lists_prepare(struct kr_grow *g, kr_key k);
+enum kr_status kr_lists_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value);
+enum kr_status kr_lists_check(struct kr_grow *g);
+enum kr_status kr_lists_orders(struct kr_grow *g, struct kr_analyze_pairs *orders);
+enum kr_status kr_bags_prepare(struct kr_grow *g, kr_key k);
+enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value);
+enum kr_status kr_counters_scan(struct kr_grow *g);
+enum kr_status kr_counters_prepare(struct kr_grow *g, kr_key k);
+enum kr_status kr_counters_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value);
+enum kr_status kr_counters_write(struct kr_replay *r, kr_key k, const struct kr_operation *op);
+enum kr_status kr_counters_sums(struct kr_grow *g);
+
+#endif
