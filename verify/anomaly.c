@@ -4,20 +4,10 @@
  * transaction can have left, nor its initial value. The name tells who did write such a value: only an aborted transaction (or one of unknown
  * outcome that cannot have taken effect), only as a version that its writer overwrote, only the reader itself and later, or nobody.
  * Where more than one of the first three hold, each is a right name. Internal inconsistency: the operation does not show what its own
- * transaction had left. Cost: one walk over the history. Not checked yet: anomalies of lists and of version sets. */
-#include "verify/facts.h"
-#include "verify/verifier.h"
+ * transaction had left. Cost: one walk over the history. Lists, sets and sums are judged in anomaly_grow.c, version sets in anomaly_sets.c. */
+#include "verify/claim.h"
 
-struct claim {
-	struct kr_verifier *v;
-	kr_txn txn;
-	uint32_t op;
-	kr_key key;
-	struct kr_saw saw;
-	kr_name txn_name, key_name;
-};
-
-static enum kr_status check_place(struct claim *c)
+static enum kr_status check_place(struct kr_claim *c)
 {
 	const struct kr_history *h = c->v->h;
 
@@ -39,10 +29,26 @@ struct writers {
 	bool aborted, intermediate, later;
 };
 
-static enum kr_status look_at_write(const struct claim *c, const struct kr_facts *f, kr_txn t, uint32_t index, kr_value value, struct writers *out)
+static enum kr_status explains(const struct kr_claim *c, const struct kr_facts *f, kr_value value, bool *out)
+{
+	const struct kr_value_entry *e = value.i == KR_NONE ? NULL : kr_history_value(c->v->h, value);
+	struct kr_sight sight;
+
+	if (!kr_facts_grows(f, c->key))
+		return kr_saw_allows(c->v->h, &c->saw, c->key, value, out, c->v->err);
+
+	/* A counter. */
+	bool external = kr_facts_sight(f, c->txn, c->op, c->key, (kr_value){KR_NONE}, &sight), absent = value.i == KR_ABSENT.i;
+	struct kr_count want = kr_grow_count(c->v->h, &sight);
+
+	*out = external && e && (absent || e->type == KR_VALUE_INT) && kr_grow_count_allows(c->v->h, &want, c->key, absent, absent ? 0 : e->integer);
+	return KR_OK;
+}
+
+static enum kr_status look_at_write(const struct kr_claim *c, const struct kr_facts *f, kr_txn t, uint32_t index, kr_value value, struct writers *out)
 {
 	bool aborted = c->v->h->txns.at[t.i].status == KR_ABORTED, allowed;
-	enum kr_status status = kr_saw_allows(c->v->h, &c->saw, c->key, value, &allowed, c->v->err);
+	enum kr_status status = explains(c, f, value, &allowed);
 
 	if (status != KR_OK || !allowed)
 		return status;
@@ -55,7 +61,7 @@ static enum kr_status look_at_write(const struct claim *c, const struct kr_facts
 	return KR_OK;
 }
 
-static enum kr_status find_writers(const struct claim *c, const struct kr_facts *f, struct writers *out)
+static enum kr_status find_writers(const struct kr_claim *c, const struct kr_facts *f, struct writers *out)
 {
 	const struct kr_history *h = c->v->h;
 	enum kr_status status;
@@ -77,7 +83,7 @@ static enum kr_status find_writers(const struct claim *c, const struct kr_facts 
 	return KR_OK;
 }
 
-static enum kr_status check_name(const struct claim *c, const struct writers *by)
+static enum kr_status check_name(const struct kr_claim *c, const struct writers *by)
 {
 	bool right = false;
 
@@ -97,16 +103,22 @@ static enum kr_status check_name(const struct claim *c, const struct writers *by
 					   : "never written");
 }
 
-static enum kr_status check_read(const struct claim *c, const struct kr_facts *f)
+static enum kr_status check_read(const struct kr_claim *c, const struct kr_facts *f)
 {
-	struct kr_facts_iter it = kr_facts_candidates(f, &(struct kr_sight){c->txn, c->op, c->key, c->saw});
+	struct kr_sight sight;
 	struct writers by = {0};
 	kr_txn writer;
-	bool found;
+	bool found, external = kr_facts_sight(f, c->txn, c->op, c->key, (kr_value){KR_NONE}, &sight);
+	enum kr_grow_mode mode = kr_facts_mode(f, c->key);
 	enum kr_status status;
 
-	if (!kr_facts_external(f, c->key, c->txn, c->op))
+	if (!external)
 		return kr_err_set(c->v->err, KR_BAD, "at operation %u %s had written %s itself", (unsigned)c->op, c->txn_name.text, c->key_name.text);
+	if (mode != KR_GROW_NOT && mode != KR_GROW_VALUES)
+		return kr_claim_growing(c, f, &sight);
+
+	struct kr_facts_iter it = kr_facts_candidates(f, &sight);
+
 	status = kr_facts_next(f, &it, &found, &writer, c->v->err);
 	if (status != KR_OK)
 		return status;
@@ -119,7 +131,7 @@ static enum kr_status check_read(const struct claim *c, const struct kr_facts *f
 
 /* ---- transactions that do not see their own writes ---- */
 
-static enum kr_status check_internal(const struct claim *c)
+static enum kr_status check_internal(const struct kr_claim *c)
 {
 	const struct kr_history *h = c->v->h;
 	kr_value left = {0};
@@ -148,25 +160,27 @@ static enum kr_status check_internal(const struct claim *c)
 
 enum kr_status kr_verify_anomaly(struct kr_verifier *v)
 {
-	struct claim c = {.v = v, .txn = v->cert->anomaly.txn, .op = v->cert->anomaly.op, .key = v->cert->anomaly.key};
+	struct kr_claim c = {.v = v, .txn = v->cert->anomaly.txn, .op = v->cert->anomaly.op, .key = v->cert->anomaly.key};
 	enum kr_anomaly_kind kind = v->cert->anomaly.kind;
 	struct kr_facts f;
 	enum kr_status status;
 
 	if ((unsigned)kind >= KR_ANOMALY_KINDS || !(v->rule->anomalies & KR_BIT(kind)))
 		return kr_err_set(v->err, KR_BAD, "this anomaly is none that %s forbids", v->rule->id);
-	if (kind > KR_INTERNAL_INCONSISTENCY)
-		return kr_err_set(v->err, KR_UNSUPPORTED, "%s cannot be checked yet", kr_anomaly_name(kind));
 	status = check_place(&c);
 	if (status != KR_OK)
 		return status;
 	status = kr_facts_init(&f, v->ctx, v->h, v->err);
 	if (status != KR_OK)
 		return status;
-	if (kr_facts_grows(&f, c.key))
-		status = kr_err_set(v->err, KR_UNSUPPORTED, "observations of counters, lists and sets are not checked yet (key %s)", c.key_name.text);
+	if (kind == KR_RESULT_SET_MISMATCH)
+		status = kr_claim_mismatch(&c, &f);
+	else if (kind == KR_INTERNAL_INCONSISTENCY)
+		status = kr_facts_grows(&f, c.key) ? kr_claim_internal(&c) : check_internal(&c);
+	else if (kind >= KR_DUPLICATE_ELEMENT && !kr_facts_grows(&f, c.key))
+		status = kr_err_set(v->err, KR_BAD, "%s is neither a list nor a set", c.key_name.text);
 	else
-		status = kind == KR_INTERNAL_INCONSISTENCY ? check_internal(&c) : check_read(&c, &f);
+		status = check_read(&c, &f);
 	kr_facts_done(&f);
 	return status;
 }

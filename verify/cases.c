@@ -7,7 +7,7 @@
 #include "verify/cases.h"
 
 /* Adds to the clause that the guard of an edge fails. */
-static enum kr_status add_guard(struct kr_cases *c, const struct kr_cert_edge *e, const struct kr_saw *saw)
+static enum kr_status add_guard(struct kr_cases *c, const struct kr_cert_edge *e, const struct kr_sight *sight)
 {
 	uint32_t literal, s;
 	enum kr_status status = kr_cases_presence(c, e->from, &literal);
@@ -20,7 +20,7 @@ static enum kr_status add_guard(struct kr_cases *c, const struct kr_cert_edge *e
 		status = kr_cases_add(c, kr_cases_negate(literal));
 	if (status == KR_OK && (e->kind == KR_WR || e->kind == KR_RW)) {
 		kr_txn writer = e->kind == KR_WR ? e->from : e->source;
-		status = kr_cases_sight(c, &(struct kr_sight){kr_edge_observer(e), e->op, e->key, *saw}, &s);
+		status = kr_cases_sight(c, sight, &s);
 		if (status == KR_OK)
 			status = kr_cases_source(c, s, writer, &literal);
 		if (status == KR_OK)
@@ -39,7 +39,7 @@ static enum kr_status add_cycle(struct kr_cases *c, uint32_t cycle)
 	const struct kr_certificate *cert = c->v->cert;
 	const struct kr_cert_cycle *range = &cert->cycles.at[cycle];
 	enum kr_status status = KR_OK;
-	struct kr_saw saw = {0};
+	struct kr_sight sight = {0};
 
 	if (range->count < 2 || range->first > cert->edges.n || range->count > cert->edges.n - range->first)
 		return kr_err_set(c->v->err, KR_BAD, "cycle %u: has %u edges, expected at least 2", (unsigned)cycle + 1, (unsigned)range->count);
@@ -48,11 +48,11 @@ static enum kr_status add_cycle(struct kr_cases *c, uint32_t cycle)
 		const struct kr_cert_edge *e = &cert->edges.at[range->first + i];
 		const struct kr_cert_edge *next = &cert->edges.at[range->first + (i + 1) % range->count];
 
-		status = kr_edge_check(c->v, &c->facts, e, cycle, i, &saw);
+		status = kr_edge_check(c->v, &c->facts, e, cycle, i, &sight);
 		if (status == KR_OK && e->to.i != next->from.i)
 			return kr_err_set(c->v->err, KR_BAD, "cycle %u: edge %u does not end where the next one begins", (unsigned)cycle + 1, (unsigned)i + 1);
 		if (status == KR_OK)
-			status = add_guard(c, e, &saw);
+			status = add_guard(c, e, &sight);
 		if (status == KR_OK)
 			status = kr_ctx_tick(c->v->ctx);
 	}
@@ -70,7 +70,8 @@ static unsigned worth_telling(const struct kr_cases *c, uint32_t choice)
 	case KR_CHOICE_SOURCE: return c->choices.at[choice].forced ? 0 : kr_sat_value(&c->sat, choice) ? 4 : 1;
 	case KR_CHOICE_ORDER: return 3;
 	case KR_CHOICE_PRESENCE: return 2;
-	case KR_CHOICE_INITIAL: break;
+	case KR_CHOICE_INITIAL:
+	case KR_CHOICE_PREFIX: break;
 	}
 	return 0;
 }
@@ -116,6 +117,8 @@ static enum kr_status decide(struct kr_cases *c)
 		status = kr_cases_add_facts(c);
 	if (status == KR_OK)
 		status = kr_sat_solve(&c->sat, c->v->ctx, &satisfiable);
+	if (status == KR_OK && satisfiable && c->skipped)
+		return kr_err_set(c->v->err, KR_UNSUPPORTED, "what was seen of a counter has too many explanations to be checked");
 	return status == KR_OK && satisfiable ? tell_escape(c) : status;
 }
 

@@ -10,7 +10,8 @@ enum kr_choice_kind {
 	KR_CHOICE_SOURCE,   /* observation a saw the version by transaction b (KR_NONE: the initial one) */
 	KR_CHOICE_ORDER,    /* of key a, the version by transaction b comes before the one by c; b < c */
 	KR_CHOICE_PRESENCE, /* transaction a took effect */
-	KR_CHOICE_INITIAL   /* the untold initial value of key a is value b */
+	KR_CHOICE_INITIAL,  /* the untold initial value of key a is value b */
+	KR_CHOICE_PREFIX    /* a step of a sum (sums.c) */
 };
 
 struct kr_choice {
@@ -31,6 +32,8 @@ struct kr_cases {
 	KR_VEC(struct kr_sight) sights;   /* observations whose candidates matter */
 	KR_VEC(kr_txn) txns;              /* unknown transactions that became choices: what needs them, and what they need, is not yet brought in */
 	KR_VEC(kr_key) keys;              /* the same for keys of untold initial value */
+	uint32_t sum_nodes;               /* steps of sums so far */
+	bool skipped;                     /* a fact about a sum was left out, because it is too large */
 	bool *is_brought;                 /* per key: it is or was in keys; NULL where all initial values are told */
 	KR_VEC(uint32_t) clause;          /* being built */
 	bool holds;                       /* it has a true literal */
@@ -43,6 +46,7 @@ void kr_cases_done(struct kr_cases *c);
 
 /* Literals: of a variable, or one of the constants above. */
 uint32_t kr_cases_negate(uint32_t literal);
+enum kr_status kr_cases_new(struct kr_cases *c, uint32_t *literal); /* of a new variable without a meaning of its own */
 enum kr_status kr_cases_presence(struct kr_cases *c, kr_txn t, uint32_t *literal);
 enum kr_status kr_cases_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal); /* a (KR_NONE: initial) wrote k before b */
 enum kr_status kr_cases_sight(struct kr_cases *c, const struct kr_sight *x, uint32_t *out);         /* the observation's index in sights */
@@ -52,6 +56,18 @@ enum kr_status kr_cases_source(struct kr_cases *c, uint32_t s, kr_txn writer, ui
 void kr_cases_begin(struct kr_cases *c);
 enum kr_status kr_cases_add(struct kr_cases *c, uint32_t literal);
 enum kr_status kr_cases_end(struct kr_cases *c);
+
+/* sums.c: what observation s of a counter, whole, says of which increments it counted. */
+enum kr_status kr_cases_add_sum(struct kr_cases *c, uint32_t s);
+/* grow_cases.c: what a list that observation s shows says besides its source; and what lists read by unknown transactions say of the order of a's and b's versions, `literal`. */
+enum kr_status kr_cases_add_list(struct kr_cases *c, uint32_t s);
+enum kr_status kr_cases_add_list_order(struct kr_cases *c, kr_key k, uint32_t a, uint32_t b, uint32_t literal);
+/* grow_cases.c: makes the observations of growing keys matter that may have seen what unknown transaction t did to k, or, of k, its own at operation `op`. */
+enum kr_status kr_cases_bring_growing(struct kr_cases *c, kr_key k, kr_txn t);
+enum kr_status kr_cases_bring_own(struct kr_cases *c, kr_key k, kr_txn t, uint32_t op);
+/* The same of predicate reads that did not return k. */
+enum kr_status kr_cases_bring_scans(struct kr_cases *c, kr_key k, kr_txn t);
+enum kr_status kr_cases_bring_missed(struct kr_cases *c, kr_txn t, uint32_t op);
 
 /* Adds the facts of the history about all choices made so far, and about those that these bring in. */
 enum kr_status kr_cases_add_facts(struct kr_cases *c);

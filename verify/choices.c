@@ -82,6 +82,17 @@ static enum kr_status choose(struct kr_cases *c, struct kr_choice x, uint32_t *l
 	return KR_OK;
 }
 
+enum kr_status kr_cases_new(struct kr_cases *c, uint32_t *literal)
+{
+	uint32_t id;
+
+	if (!kr_vec_reserve(c->mem, &c->choices, 1) || kr_sat_new_var(&c->sat, &id) != KR_OK)
+		return KR_NOMEM;
+	c->choices.at[c->choices.n++] = (struct kr_choice){.kind = KR_CHOICE_PREFIX, .a = id};
+	*literal = kr_sat_yes(id);
+	return KR_OK;
+}
+
 enum kr_status kr_cases_presence(struct kr_cases *c, kr_txn t, uint32_t *literal)
 {
 	if (c->v->h->txns.at[t.i].status != KR_UNKNOWN) {
@@ -109,9 +120,26 @@ enum kr_status kr_cases_source(struct kr_cases *c, uint32_t s, kr_txn writer, ui
 	return status == KR_OK && writer_present != KR_LITERAL_TRUE ? imply(c, *literal, writer_present) : status;
 }
 
+static uint32_t version_index(const struct kr_cases *c, kr_key k, kr_txn t) { return (uint32_t)(kr_facts_version(&c->facts, k, t) - c->facts.versions); }
+
+/* The order that the lists read by committed transactions show, as a constant; KR_NONE: they do not tell. */
+static enum kr_status order_of_list(const struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
+{
+	uint32_t x, y;
+	enum kr_status status = kr_grow_rank(&c->facts, k, version_index(c, k, a), &x);
+
+	if (status == KR_OK)
+		status = kr_grow_rank(&c->facts, k, version_index(c, k, b), &y);
+	*literal = KR_NONE;
+	if (status == KR_OK && x != KR_GROW_VAGUE && y != KR_GROW_VAGUE && x != y)
+		*literal = x < y ? KR_LITERAL_TRUE : KR_LITERAL_FALSE;
+	return status;
+}
+
 enum kr_status kr_cases_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
 {
 	bool before = false, after = false, swap = a.i > b.i;
+	uint32_t known;
 	enum kr_status status;
 
 	*literal = KR_LITERAL_TRUE;
@@ -126,9 +154,17 @@ enum kr_status kr_cases_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, 
 		*literal = KR_LITERAL_FALSE;
 		return KR_OK;
 	}
+	if (kr_facts_mode(&c->facts, k) == KR_GROW_LIST) {
+		status = order_of_list(c, k, a, b, literal);
+		if (status != KR_OK || *literal != KR_NONE)
+			return status;
+	}
+	known = c->choices.n;
 	status = choose(c, (struct kr_choice){KR_CHOICE_ORDER, k.i, swap ? b.i : a.i, swap ? a.i : b.i, false}, literal);
 	if (swap)
 		*literal = kr_cases_negate(*literal);
+	if (status == KR_OK && known < c->choices.n && c->facts.unknowns && kr_facts_mode(&c->facts, k) == KR_GROW_LIST)
+		return kr_cases_add_list_order(c, k, version_index(c, k, a), version_index(c, k, b), *literal);
 	return status;
 }
 
@@ -136,11 +172,11 @@ enum kr_status kr_cases_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, 
 
 enum kr_status kr_cases_sight(struct kr_cases *c, const struct kr_sight *x, uint32_t *out)
 {
-	uint64_t hash = kr_hash_pair(kr_hash_pair(x->txn.i, x->op), x->key.i);
+	uint64_t hash = kr_hash_pair(kr_hash_pair(x->txn.i, x->op), kr_hash_pair(x->key.i, x->part.i));
 
 	for (kr_table_iter it = kr_table_find(&c->sight_table, hash); (*out = kr_table_next(&c->sight_table, &it)) != KR_NONE;) {
 		const struct kr_sight *y = &c->sights.at[*out];
-		if (y->txn.i == x->txn.i && y->op == x->op && y->key.i == x->key.i)
+		if (y->txn.i == x->txn.i && y->op == x->op && y->key.i == x->key.i && y->part.i == x->part.i)
 			return KR_OK;
 	}
 	*out = c->sights.n;
@@ -156,7 +192,8 @@ static enum kr_status initial_value(struct kr_cases *c, const struct kr_sight *s
 	enum kr_status status;
 
 	*literal = KR_LITERAL_TRUE;
-	if (!c->facts.untold || c->facts.pins[2 * (size_t)s->key.i].i != KR_NONE || (s->saw.test != KR_SAW_VALUE && s->saw.test != KR_SAW_OTHER))
+	if (!c->facts.untold || kr_facts_grows(&c->facts, s->key) || c->facts.pins[2 * (size_t)s->key.i].i != KR_NONE ||
+		(s->saw.test != KR_SAW_VALUE && s->saw.test != KR_SAW_OTHER))
 		return KR_OK;
 	status = choose(c, (struct kr_choice){KR_CHOICE_INITIAL, s->key.i, s->saw.value.i, 0, false}, literal);
 	if (s->saw.test == KR_SAW_OTHER)
@@ -178,16 +215,32 @@ static enum kr_status add_candidate(struct kr_cases *c, uint32_t s, kr_txn write
 	return status == KR_OK ? kr_cases_add(c, literal) : status;
 }
 
+/* The parts of a counter are tied together by their sum. */
+static enum kr_status add_whole(struct kr_cases *c, const struct kr_sight *part)
+{
+	struct kr_sight whole = *part;
+	uint32_t ignored;
+
+	whole.part = (kr_value){KR_NONE};
+	return kr_cases_sight(c, &whole, &ignored);
+}
+
 /* The facts about observation s: if its transaction took effect, it has a source; seeing the initial version says what its value is. */
 static enum kr_status add_sight(struct kr_cases *c, uint32_t s)
 {
 	const struct kr_sight sight = c->sights.at[s];
 	const struct kr_choice initial = {KR_CHOICE_SOURCE, s, KR_NONE, 0, false};
-	uint32_t id = find_choice(c, &initial), literal;
+	uint32_t id, literal;
+	enum kr_grow_mode mode = kr_facts_mode(&c->facts, sight.key);
 	kr_txn writer;
 	bool found;
 	enum kr_status status = KR_OK;
 
+	if (mode == KR_GROW_SUM && (status = sight.part.i == KR_NONE ? kr_cases_add_sum(c, s) : add_whole(c, &sight)) != KR_OK)
+		return status;
+	if (mode == KR_GROW_LIST && (status = kr_cases_add_list(c, s)) != KR_OK)
+		return status;
+	id = find_choice(c, &initial);
 	if (id != KR_NONE) {
 		status = initial_value(c, &sight, &literal);
 		if (status == KR_OK && literal != KR_LITERAL_TRUE)
@@ -241,15 +294,25 @@ static enum kr_status bring_in_op(struct kr_cases *c, kr_txn t, uint32_t index)
 	for (uint32_t i = 0; status == KR_OK && i < seen; i++) {
 		kr_key k = kr_saw_key(h, op, i);
 		struct kr_saw saw = kr_saw_at(h, op, i);
-		if ((saw.test == KR_SAW_VALUE || saw.test == KR_SAW_OTHER) && !kr_facts_grows(f, k) && kr_facts_external(f, k, t, index))
-			status = kr_cases_sight(c, &(struct kr_sight){t, index, k, saw}, &id);
+		if (kr_facts_grows(f, k))
+			status = kr_cases_bring_own(c, k, t, index);
+		else if (saw.test != KR_SAW_NOTHING && kr_facts_external(f, k, t, index))
+			status = kr_cases_sight(c, &(struct kr_sight){.txn = t, .op = index, .key = k, .saw = saw, .part = {KR_NONE}}, &id);
 	}
+	if (status == KR_OK && op->scan != KR_NONE)
+		status = kr_cases_bring_missed(c, t, index);
 	for (uint32_t i = 0; status == KR_OK && i < effects; i++) {
 		kr_key k = kr_effect_at(h, op, i).key;
 		const struct kr_fact_version *version = kr_facts_version(f, k, t);
-		if (version->last_op != index || kr_facts_grows(f, k))
+		if (version->last_op != index)
 			continue;
-		status = bring_in(c, kr_facts_first_sight(f, k, version->value.i), kr_facts_first_sight(f, k, version->value.i + 1));
+		status = kr_cases_bring_scans(c, k, t);
+		if (status == KR_OK && kr_facts_grows(f, k)) {
+			status = kr_cases_bring_growing(c, k, t);
+			continue;
+		}
+		if (status == KR_OK)
+			status = bring_in(c, kr_facts_first_sight(f, k, version->value.i), kr_facts_first_sight(f, k, version->value.i + 1));
 		if (status == KR_OK)
 			status = bring_in(c, kr_facts_first_sight(f, k, KR_NONE), f->sight_first[k.i + 1]);
 	}
@@ -324,6 +387,7 @@ enum kr_status kr_cases_init(struct kr_cases *c, struct kr_verifier *v)
 	c->given = (struct kr_given){.mem = c->mem, .h = v->h};
 	kr_sat_init(&c->sat, c->mem);
 	status = kr_facts_init(&c->facts, v->ctx, v->h, v->err);
+	c->facts.own_after = (v->rule->cycles[0].kinds & KR_BIT(KR_WR)) != 0; /* such a world has a cycle of wr and ww */
 	if (status == KR_OK)
 		status = kr_given_init(&c->given, v->ctx, v->h);
 	if (status == KR_OK && c->facts.untold) {

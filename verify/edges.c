@@ -82,28 +82,32 @@ static enum kr_status check_writes(const struct place *p, kr_txn t)
 }
 
 /* The observation that the edge names, which must be external. */
-static enum kr_status check_observation(const struct place *p, struct kr_saw *saw)
+static enum kr_status check_observation(const struct place *p, struct kr_sight *sight)
 {
 	const struct kr_history *h = p->v->h;
 	kr_txn t = kr_edge_observer(p->e);
 	kr_name name = kr_verify_txn_name(h, t), key = kr_verify_key_name(h, p->e->key);
+	const char *wrong = NULL;
+	enum kr_status status = KR_OK;
 
 	if (p->e->op >= h->txns.at[t.i].op_count)
 		return bad(p, "%s has no operation %u", name.text, (unsigned)p->e->op);
-	*saw = kr_saw_of(h, &h->ops.at[kr_history_op(h, t, p->e->op).i], p->e->key);
-	if (saw->test == KR_SAW_NOTHING)
-		return bad(p, "operation %u of %s saw nothing of %s", (unsigned)p->e->op, name.text, key.text);
-	if (!kr_facts_external(p->f, p->e->key, t, p->e->op))
+	if (!kr_facts_sight(p->f, t, p->e->op, p->e->key, p->e->part, sight)) {
+		if (sight->saw.test == KR_SAW_NOTHING)
+			return bad(p, "operation %u of %s saw nothing of %s", (unsigned)p->e->op, name.text, key.text);
 		return bad(p, "at operation %u %s had written %s itself", (unsigned)p->e->op, name.text, key.text);
-	if (kr_facts_grows(p->f, p->e->key) || saw->test == KR_SAW_UNTOLD)
-		return kr_err_set(p->v->err, KR_UNSUPPORTED, "observations of counters, lists and sets are not checked yet (key %s)", key.text);
-	if (saw->predicate != p->e->predicate)
-		return bad(p, "operation %u of %s is %s observation of %s", (unsigned)p->e->op, name.text, saw->predicate ? "a predicate" : "an item",
+	}
+	if (sight->saw.predicate != p->e->predicate)
+		return bad(p, "operation %u of %s is %s observation of %s", (unsigned)p->e->op, name.text, sight->saw.predicate ? "a predicate" : "an item",
 			key.text);
-	return KR_OK;
+	if (kr_facts_grows(p->f, p->e->key))
+		status = kr_grow_check_part(p->f, sight, &wrong);
+	else if (p->e->part.i != KR_NONE)
+		wrong = "the key has no parts";
+	return status == KR_OK && wrong ? bad(p, "%s", wrong) : status;
 }
 
-static enum kr_status check_source(const struct place *p, const struct kr_saw *saw, kr_txn writer)
+static enum kr_status check_source(const struct place *p, const struct kr_sight *sight, kr_txn writer)
 {
 	const struct kr_history *h = p->v->h;
 	bool holds;
@@ -111,7 +115,7 @@ static enum kr_status check_source(const struct place *p, const struct kr_saw *s
 
 	if (writer.i != KR_NONE && (!is_txn(p, writer) || status_of(p, writer) == KR_ABORTED))
 		return bad(p, "the source is no transaction that can have taken effect");
-	status = kr_facts_candidate(p->f, &(struct kr_sight){kr_edge_observer(p->e), p->e->op, p->e->key, *saw}, writer, &holds, p->v->err);
+	status = kr_facts_candidate(p->f, sight, writer, &holds, p->v->err);
 	if (status != KR_OK || holds)
 		return status;
 	return bad(p, "operation %u of %s cannot have seen %s by %s", (unsigned)p->e->op, kr_verify_txn_name(h, kr_edge_observer(p->e)).text,
@@ -119,25 +123,30 @@ static enum kr_status check_source(const struct place *p, const struct kr_saw *s
 }
 
 /* Whether the version of `to` comes after the source and, for a predicate observation, would have changed the match. */
-static enum kr_status check_overwritten(const struct place *p, const struct kr_saw *saw)
+static enum kr_status check_overwritten(const struct place *p, const struct kr_sight *sight)
 {
 	const struct kr_history *h = p->v->h;
 	enum kr_status status = check_writes(p, p->e->to);
-	bool holds = false;
+	bool touches = true, holds = false;
 
 	if (status != KR_OK)
 		return status;
 	if (p->e->source.i == p->e->to.i)
 		return bad(p, "a version does not come before itself");
-	if (saw->predicate)
-		status = kr_saw_allows(h, saw, p->e->key, kr_facts_version(p->f, p->e->key, p->e->to)->value, &holds, p->v->err);
+	if (kr_facts_grows(p->f, p->e->key))
+		status = kr_grow_touches(p->f, sight, p->e->to, &touches);
+	if (status == KR_OK && !touches)
+		return bad(p, "%s does not touch that part of %s", kr_verify_txn_name(h, p->e->to).text, kr_verify_key_name(h, p->e->key).text);
+	if (status == KR_OK && sight->saw.predicate)
+		status = kr_facts_candidate(p->f, sight, p->e->to, &holds, p->v->err);
 	if (status == KR_OK && holds)
 		return bad(p, "%s by %s does not change what the predicate read returned", kr_verify_key_name(h, p->e->key).text,
 			kr_verify_txn_name(h, p->e->to).text);
 	return status;
 }
 
-enum kr_status kr_edge_check(struct kr_verifier *v, const struct kr_facts *f, const struct kr_cert_edge *e, uint32_t cycle, uint32_t edge, struct kr_saw *saw)
+enum kr_status kr_edge_check(struct kr_verifier *v, const struct kr_facts *f, const struct kr_cert_edge *e, uint32_t cycle, uint32_t edge,
+	struct kr_sight *sight)
 {
 	const struct place p = {v, f, e, cycle, edge};
 	enum kr_status status = check_ends(&p);
@@ -152,10 +161,10 @@ enum kr_status kr_edge_check(struct kr_verifier *v, const struct kr_facts *f, co
 		status = check_writes(&p, e->from);
 		return status == KR_OK ? check_writes(&p, e->to) : status;
 	}
-	status = check_observation(&p, saw);
+	status = check_observation(&p, sight);
 	if (status == KR_OK)
-		status = check_source(&p, saw, e->kind == KR_WR ? e->from : e->source);
+		status = check_source(&p, sight, e->kind == KR_WR ? e->from : e->source);
 	if (status == KR_OK && e->kind == KR_RW)
-		status = check_overwritten(&p, saw);
+		status = check_overwritten(&p, sight);
 	return status;
 }

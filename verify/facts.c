@@ -222,6 +222,8 @@ enum kr_status kr_facts_init(struct kr_facts *f, struct kr_ctx *ctx, const struc
 
 	*f = (struct kr_facts){.mem = &ctx->mem, .h = h, .untold = h->initial == KR_INITIAL_UNKNOWN};
 	status = build_versions(f, ctx);
+	if (status == KR_OK)
+		status = kr_grow_init(f, ctx);
 	if (status == KR_OK && (f->unknowns || f->untold)) {
 		status = build_sights(f, ctx);
 		if (status == KR_OK)
@@ -236,6 +238,7 @@ void kr_facts_done(struct kr_facts *f)
 {
 	uint32_t nkeys = f->h->keys.n;
 
+	kr_grow_done(f);
 	kr_mem_free(f->mem, f->first, (size_t)nkeys + 1, sizeof *f->first);
 	kr_mem_free(f->mem, f->versions, f->count, sizeof *f->versions);
 	kr_mem_free(f->mem, f->by_value, f->count, sizeof *f->by_value);
@@ -269,6 +272,40 @@ bool kr_facts_external(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t op
 	const struct kr_fact_version *own = kr_facts_version(f, k, t);
 
 	return !own || op <= own->first_op;
+}
+
+static void name_source(const struct kr_history *h, struct kr_sight *s)
+{
+	const struct kr_attr *attr = kr_history_attr(h, kr_history_op(h, s->txn, s->op));
+
+	for (uint32_t i = 0; attr && i < attr->seen_count; i++) {
+		const struct kr_seen *seen = &h->seen.at[attr->seen_first + i];
+		if (seen->key.i != s->key.i)
+			continue;
+		s->named = true;
+		s->source = seen->writer;
+	}
+}
+
+bool kr_facts_sight(const struct kr_facts *f, kr_txn t, uint32_t op, kr_key k, kr_value part, struct kr_sight *out)
+{
+	*out = (struct kr_sight){.txn = t, .op = op, .key = k, .saw = kr_saw_of(f->h, &f->h->ops.at[kr_history_op(f->h, t, op).i], k), .part = part};
+	if (out->saw.test == KR_SAW_NO_MATCH && kr_facts_grows(f, k) && !kr_where_has_prefix(f->h, &f->h->scans.at[out->saw.scan], k))
+		out->saw.test = KR_SAW_NOTHING;
+	if (out->saw.test == KR_SAW_NOTHING)
+		return false;
+	if (part.i == KR_NONE)
+		name_source(f->h, out);
+	if (!kr_facts_grows(f, k) || out->saw.predicate)
+		return kr_facts_external(f, k, t, op);
+
+	const struct kr_grow_sight *sight = kr_grow_sight(f, k, t, op);
+
+	if (!sight)
+		return false;
+	out->own = sight->own;
+	out->own_count = sight->own_count;
+	return true;
 }
 
 static uint32_t value_at(const struct kr_facts *f, uint32_t i) { return f->versions[f->by_value[i]].value.i; }
@@ -309,6 +346,10 @@ uint32_t kr_facts_first_sight(const struct kr_facts *f, kr_key k, uint32_t value
 enum kr_status kr_facts_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)
 {
 	*out = false;
+	if (s->named && s->source.i != (writer.i == KR_NONE ? KR_ABSENT.i : f->h->txns.at[writer.i].id.i))
+		return KR_OK;
+	if (kr_facts_grows(f, s->key))
+		return kr_grow_candidate(f, s, writer, out, err);
 	if (writer.i == KR_NONE) {
 		if (f->untold) {
 			*out = s->saw.test != KR_SAW_NOTHING;
@@ -340,7 +381,7 @@ bool kr_facts_excluded(const struct kr_facts *f, const struct kr_sight *s, kr_tx
 
 	if (writer.i != KR_NONE)
 		return f->impossible && f->impossible[writer.i];
-	if (!f->untold || (saw->test != KR_SAW_VALUE && saw->test != KR_SAW_OTHER))
+	if (!f->untold || kr_facts_grows(f, s->key) || (saw->test != KR_SAW_VALUE && saw->test != KR_SAW_OTHER))
 		return false;
 
 	const kr_value *pins = &f->pins[2 * (size_t)s->key.i];
@@ -357,7 +398,7 @@ struct kr_facts_iter kr_facts_candidates(const struct kr_facts *f, const struct 
 
 	it.at = f->first[s->key.i];
 	it.end = f->first[s->key.i + 1];
-	if (s->saw.test == KR_SAW_VALUE)
+	if (s->saw.test == KR_SAW_VALUE && !kr_facts_grows(f, s->key))
 		kr_facts_group(f, s->key, s->saw.value, &it.at, &it.end);
 	return it;
 }

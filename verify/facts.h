@@ -3,6 +3,7 @@
 #define KR_VERIFY_FACTS_H
 
 #include "base/ctx.h"
+#include "verify/grow.h"
 #include "verify/saw.h"
 
 /* The last write of a key by a transaction that was not aborted. */
@@ -30,11 +31,20 @@ struct kr_sight {
 	uint32_t op;
 	kr_key key;
 	struct kr_saw saw;
+	kr_value part;      /* of keys that have parts (verify.h); KR_NONE: the whole key */
+	bool named;         /* the trace names its source, by id: KR_ABSENT for the initial version */
+	kr_value source;
+	uint32_t own_count; /* what its transaction had added to the key before, in number and as a sum */
+	int64_t own;
 };
 
 static inline struct kr_sight kr_sight_of(const struct kr_fact_sight *s)
 {
-	return (struct kr_sight){s->txn, s->op, s->key, {.test = s->other ? KR_SAW_OTHER : KR_SAW_VALUE, .value = s->value}};
+	return (struct kr_sight){.txn = s->txn,
+		.op = s->op,
+		.key = s->key,
+		.saw = {.test = s->other ? KR_SAW_OTHER : KR_SAW_VALUE, .value = s->value},
+		.part = {KR_NONE}};
 }
 
 struct kr_facts {
@@ -44,6 +54,8 @@ struct kr_facts {
 	struct kr_fact_version *versions; /* by key, then transaction */
 	uint32_t *by_value;               /* the same ranges: indices into versions by value, then transaction */
 	uint32_t count;                   /* of versions */
+	struct kr_grow *grow;             /* NULL: no key grows */
+	bool own_after;                   /* no world matters in which a transaction saw a version of a key that comes after its own */
 	bool unknowns, untold;            /* the history has transactions of unknown outcome; initial values that it does not tell */
 
 	/* The rest is there only when one of these holds (NULL otherwise). */
@@ -63,12 +75,17 @@ void kr_facts_done(struct kr_facts *f);
 /* possible.c: fills impossible and pins. */
 enum kr_status kr_facts_exclude(struct kr_facts *f, struct kr_ctx *ctx);
 
-/* Whether values of the key are numbers, lists or sets that grow, whose versions this module does not tell apart. */
+/* Whether values of the key are numbers, lists or sets that grow (grow.h). */
 static inline bool kr_facts_grows(const struct kr_facts *f, kr_key k)
 {
 	uint8_t kind = f->h->keys.at[k.i].kind;
 	return kind == KR_KIND_COUNTER || kind == KR_KIND_LIST || kind == KR_KIND_SET;
 }
+
+static inline enum kr_grow_mode kr_facts_mode(const struct kr_facts *f, kr_key k) { return f->grow ? (enum kr_grow_mode)f->grow->mode[k.i] : KR_GROW_NOT; }
+
+/* The observation of k, or a part of it, by t's operation. False: it says nothing of the key, or t had written k itself, so that it is not an external one. */
+bool kr_facts_sight(const struct kr_facts *f, kr_txn t, uint32_t op, kr_key k, kr_value part, struct kr_sight *out);
 
 /* The version of k that t wrote, or NULL. */
 const struct kr_fact_version *kr_facts_version(const struct kr_facts *f, kr_key k, kr_txn t);

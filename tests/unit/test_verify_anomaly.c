@@ -153,10 +153,9 @@ static const struct verify_row rows[] = {
 	{"denying an untold initial value that was seen", untold_denied, NONE, .claim = ANOMALY("garbage read", "a", "0", "x")},
 	{"an unknown one that saw a denied initial value", untold_denied, NONE, .claim = ANOMALY("aborted read", "b", "1", "y")},
 
-	{"a list", lists, NONE, .claim = ANOMALY("garbage read", "b", "0", "x"), .expected = KR_UNSUPPORTED,
-		.message = "observations of counters, lists and sets are not checked yet (key x)"},
-	{"a kind that is not checked", lists, NONE, .claim = ANOMALY("duplicate element", "b", "0", "x"), .expected = KR_UNSUPPORTED,
-		.message = "duplicate element cannot be checked yet"},
+	{"a list", lists, NONE, .claim = ANOMALY("garbage read", "b", "0", "x")},
+	{"no duplicate", lists, NONE, .claim = ANOMALY("duplicate element", "b", "0", "x"), .expected = KR_BAD,
+		.message = "operation 0 of b is no duplicate element of x"},
 };
 
 int main(void)

@@ -1,0 +1,461 @@
+/* What was seen of a list, a set, or a counter that is a sum, and no world explains.
+ *
+ * Of a list and a set, an element decides: nobody ever appended it (garbage read), only transactions without effect did (aborted read), only the reader itself and later
+ * (future read). A list that ends within what one transaction appended, or an element that its transaction took away again, is an intermediate read; an element that
+ * is shown more often than it was appended by anybody a duplicate element. Two committed reads of a list without deletes, neither a prefix of the other, are an
+ * incompatible order, and so are two of a set without deletes, each with an element, appended once, that the other does not have; and a list that shows what one
+ * transaction appended in another order, or torn. A counter is garbage when no choice of the increments gives what was seen.
+ * Cost: linear in the observations of the key and what they show; for sums, terms times different sums. */
+#include "verify/claim.h"
+
+enum { MOST_SUMS = 100000 };
+
+struct shown {
+	const struct kr_claim *c;
+	const struct kr_facts *f;
+	const struct kr_sight *sight;
+	bool list;
+	uint32_t *members; /* a copy: without own ones at the end of a list */
+	uint32_t count, all;
+};
+
+/* How an element came to be there. */
+struct origin {
+	uint32_t possible, impossible, later; /* appends by others that may have taken effect, by those that have not, by the reader behind the operation */
+	uint32_t everybody, initial;
+	const struct kr_grow_add *add; /* the last possible one */
+};
+
+static enum kr_status initial_count(const struct shown *s, uint32_t element, uint32_t *out)
+{
+	const uint32_t *members;
+	uint32_t count;
+	enum kr_status status = kr_grow_array(s->f->grow, s->f->h->keys.at[s->c->key.i].initial, &members, &count);
+
+	*out = 0;
+	for (uint32_t i = 0; status == KR_OK && count != KR_NONE && i < count; i++)
+		*out += members[i] == element;
+	return status;
+}
+
+static enum kr_status find_origin(const struct shown *s, uint32_t element, struct origin *out)
+{
+	const struct kr_facts *f = s->f;
+	const struct kr_grow_add *add;
+
+	*out = (struct origin){0};
+	for (kr_table_iter it = kr_grow_adds(f->grow, s->c->key, element); (add = kr_grow_next_add(f->grow, &it, s->c->key, element));) {
+		out->everybody++;
+		if (add->txn.i == s->c->txn.i) {
+			out->later += add->op > s->c->op;
+		} else if (f->h->txns.at[add->txn.i].status == KR_ABORTED || (f->impossible && f->impossible[add->txn.i])) {
+			out->impossible++;
+		} else {
+			out->possible++;
+			out->add = add;
+		}
+	}
+	return initial_count(s, element, &out->initial);
+}
+
+/* An element that the reader had added itself tells nothing of others. */
+static enum kr_status is_own(const struct shown *s, uint32_t element, bool *out)
+{
+	enum kr_membership member = KR_MEMBER_UNTOUCHED;
+	enum kr_status status = s->list ? KR_OK : kr_grow_member(s->f, s->c->key, s->c->txn, s->c->op, element, &member);
+
+	*out = member != KR_MEMBER_UNTOUCHED;
+	return status;
+}
+
+/* ---- one element ---- */
+
+static bool has_deletes(const struct shown *s)
+{
+	const struct kr_facts *f = s->f;
+
+	for (uint32_t i = f->first[s->c->key.i]; i < f->first[s->c->key.i + 1]; i++) {
+		const struct kr_fact_version *version = &f->versions[i];
+		for (uint32_t at = version->first_op; at <= version->last_op; at++) {
+			const struct kr_operation *op = &f->h->ops.at[kr_history_op(f->h, version->txn, at).i];
+			if (op->key.i == s->c->key.i && op->kind == KR_OP_DELETE && kr_effect_count(f->h, op) > 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Whether the initial elements are missing, which nobody takes away. */
+static enum kr_status misses_initial(const struct shown *s, bool *out)
+{
+	const uint32_t *initial;
+	uint32_t n;
+	enum kr_status status = kr_grow_array(s->f->grow, s->f->h->keys.at[s->c->key.i].initial, &initial, &n);
+
+	*out = false;
+	if (status != KR_OK || n == KR_NONE || n == 0 || s->f->untold || has_deletes(s))
+		return status;
+	for (uint32_t i = 0; i < n && !*out; i++) {
+		bool there = false;
+		for (uint32_t j = 0; j < s->count; j++)
+			there |= s->members[j] == initial[i] && (!s->list || i == j);
+		*out = !there;
+	}
+	return KR_OK;
+}
+
+/* Whether the element's transaction had more to append behind it, or took it away again. */
+static enum kr_status is_passing(const struct shown *s, uint32_t element, const struct origin *o, bool last, bool *out)
+{
+	const struct kr_history *h = s->f->h;
+	const struct kr_grow_add *add = o->add;
+	enum kr_membership member;
+	enum kr_status status;
+
+	*out = false;
+	if (o->possible != 1 || o->initial > 0)
+		return KR_OK;
+	if (!s->list) {
+		status = kr_grow_member(s->f, s->c->key, add->txn, h->txns.at[add->txn.i].op_count, element, &member);
+		*out = member == KR_MEMBER_OUT;
+		return status;
+	}
+	for (uint32_t i = add->op + 1; last && i < h->txns.at[add->txn.i].op_count; i++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, add->txn, i).i];
+		*out |= op->key.i == s->c->key.i && op->kind == KR_OP_APPEND;
+	}
+	return KR_OK;
+}
+
+static enum kr_status judge_element(const struct shown *s, uint32_t at, bool *out)
+{
+	uint32_t element = s->members[at];
+	struct origin o;
+	bool own;
+	enum kr_status status = is_own(s, element, &own);
+
+	*out = false;
+	if (status != KR_OK || own || (status = find_origin(s, element, &o)) != KR_OK)
+		return status;
+	switch (s->c->v->cert->anomaly.kind) {
+	case KR_GARBAGE_READ: *out = o.everybody == 0 && o.initial == 0 && !s->f->untold; break;
+	case KR_ABORTED_READ: *out = o.possible == 0 && o.initial == 0 && o.impossible > 0 && !s->f->untold; break;
+	case KR_FUTURE_READ: *out = o.possible == 0 && o.initial == 0 && o.later > 0 && !s->f->untold; break;
+	case KR_INTERMEDIATE_READ: return s->f->untold ? KR_OK : is_passing(s, element, &o, at + 1 == s->count, out);
+	default: break;
+	}
+	return KR_OK;
+}
+
+static enum kr_status judge_elements(const struct shown *s, bool *out)
+{
+	enum kr_status status = KR_OK;
+
+	*out = false;
+	for (uint32_t i = 0; i < s->count && status == KR_OK && !*out; i++) {
+		status = judge_element(s, i, out);
+		if (status == KR_OK)
+			status = kr_ctx_tick(s->c->v->ctx);
+	}
+	if (status == KR_OK && !*out && s->c->v->cert->anomaly.kind == KR_GARBAGE_READ)
+		status = misses_initial(s, out);
+	return status;
+}
+
+/* Elements by number of times: own ones count, too. */
+static enum kr_status judge_duplicates(const struct shown *s, bool *out)
+{
+	struct kr_mem *mem = s->f->mem;
+	uint32_t n = s->f->grow->elements.n, *times = kr_mem_alloc(mem, n, sizeof *times);
+	struct origin o;
+	enum kr_status status = times && !s->f->untold ? KR_OK : times ? KR_OK : KR_NOMEM;
+
+	*out = false;
+	for (uint32_t i = 0; i < s->all && status == KR_OK && !*out && !s->f->untold; i++) {
+		uint32_t element = s->members[i];
+
+		if (++times[element] < 2)
+			continue;
+		status = find_origin(s, element, &o);
+		*out = status == KR_OK && o.everybody + o.initial > 0 && times[element] > o.everybody + o.initial;
+	}
+	kr_mem_free(mem, times, n, sizeof *times);
+	return status;
+}
+
+/* ---- orders ---- */
+
+static enum kr_status copy_members(const struct kr_claim *c, const struct kr_facts *f, const struct kr_grow_sight *sight, struct shown *out,
+	struct kr_sight *keep)
+{
+	const uint32_t *members;
+	enum kr_status status = kr_grow_shown(f, sight->key, sight->txn, sight->op, 0, &members, &out->all);
+
+	*keep = (struct kr_sight){.txn = sight->txn, .op = sight->op, .key = sight->key, .own_count = sight->own_count};
+	out->c = c;
+	out->f = f;
+	out->sight = keep;
+	out->list = f->h->keys.at[sight->key.i].kind == KR_KIND_LIST;
+	out->members = NULL;
+	if (status != KR_OK || out->all == KR_NONE)
+		return status;
+	out->members = kr_mem_alloc(f->mem, out->all, sizeof *out->members);
+	if (!out->members)
+		return KR_NOMEM;
+	for (uint32_t i = 0; i < out->all; i++)
+		out->members[i] = members[i];
+	out->count = out->list ? out->all - (sight->own_count < out->all ? sight->own_count : out->all) : out->all;
+	return KR_OK;
+}
+
+static void drop_members(struct shown *s)
+{
+	if (s->members)
+		kr_mem_free(s->f->mem, s->members, s->all, sizeof *s->members);
+}
+
+static bool is_prefix(const struct shown *a, const struct shown *b)
+{
+	for (uint32_t i = 0; i < a->count && i < b->count; i++)
+		if (a->members[i] != b->members[i])
+			return false;
+	return true;
+}
+
+/* Whether `a` has an element that `b` lacks, neither's own, and added by one transaction only. */
+static enum kr_status has_more(const struct shown *a, const struct shown *b, bool *out)
+{
+	enum kr_membership own[2];
+	struct origin o;
+	enum kr_status status = KR_OK;
+
+	*out = false;
+	for (uint32_t i = 0; i < a->count && status == KR_OK && !*out; i++) {
+		uint32_t element = a->members[i];
+		bool there = false;
+
+		for (uint32_t j = 0; j < b->count; j++)
+			there |= b->members[j] == element;
+		status = find_origin(a, element, &o);
+		if (status == KR_OK)
+			status = kr_grow_member(a->f, a->c->key, a->sight->txn, a->sight->op, element, &own[0]);
+		if (status == KR_OK)
+			status = kr_grow_member(a->f, a->c->key, b->sight->txn, b->sight->op, element, &own[1]);
+		*out = status == KR_OK && !there && o.everybody == 1 && o.initial == 0 && own[0] == KR_MEMBER_UNTOUCHED && own[1] == KR_MEMBER_UNTOUCHED;
+	}
+	return status;
+}
+
+static enum kr_status disagree(const struct shown *a, const struct shown *b, bool *out)
+{
+	bool other;
+	enum kr_status status;
+
+	if (a->list) {
+		*out = !is_prefix(a, b);
+		return KR_OK;
+	}
+	status = has_more(a, b, out);
+	if (status == KR_OK && *out) {
+		status = has_more(b, a, &other);
+		*out = status == KR_OK && other;
+	}
+	return status;
+}
+
+/* What one transaction appended, elements that nobody else did, is shown in its order and without gaps but at the end. */
+static enum kr_status is_torn(const struct shown *s, bool *out)
+{
+	const struct kr_history *h = s->f->h;
+	struct origin o, next;
+	enum kr_status status = KR_OK;
+
+	*out = false;
+	for (uint32_t i = 0; i + 1 < s->count && status == KR_OK && !*out; i++) {
+		uint32_t wanted = KR_NONE;
+
+		status = find_origin(s, s->members[i], &o);
+		if (status == KR_OK)
+			status = find_origin(s, s->members[i + 1], &next);
+		if (status != KR_OK || o.possible != 1 || o.everybody != 1 || o.initial || next.everybody + next.initial != 1)
+			continue;
+		for (uint32_t at = o.add->op + 1; at < h->txns.at[o.add->txn.i].op_count && wanted == KR_NONE && status == KR_OK; at++) {
+			const struct kr_operation *op = &h->ops.at[kr_history_op(h, o.add->txn, at).i];
+			if (op->kind == KR_OP_APPEND && op->key.i == s->c->key.i)
+				status = kr_grow_element(s->f->grow, op->a, &wanted);
+		}
+		*out = status == KR_OK && wanted != KR_NONE && wanted != s->members[i + 1];
+	}
+	return status;
+}
+
+static enum kr_status judge_order(const struct shown *s, bool *out)
+{
+	const struct kr_facts *f = s->f;
+	const struct kr_grow *g = f->grow;
+	enum kr_status status = s->list ? is_torn(s, out) : KR_OK;
+
+	if (!s->list)
+		*out = false;
+	if (status != KR_OK || *out || has_deletes(s))
+		return status;
+	for (uint32_t i = g->sight_first[s->c->key.i]; i < g->sight_first[s->c->key.i + 1] && status == KR_OK && !*out; i++) {
+		struct shown other;
+		struct kr_sight keep;
+
+		if (f->h->txns.at[g->sights[i].txn.i].status != KR_COMMITTED)
+			continue;
+		status = copy_members(s->c, f, &g->sights[i], &other, &keep);
+		if (status == KR_OK && other.members)
+			status = disagree(s, &other, out);
+		drop_members(&other);
+		if (status == KR_OK)
+			status = kr_ctx_tick(s->c->v->ctx);
+	}
+	return status;
+}
+
+/* ---- sums ---- */
+
+KR_VEC_NAMED(sums, int64_t);
+
+static int compare(int64_t a, int64_t b) { return (a > b) - (a < b); }
+
+/* All sums with and without `amount`, ascending and different. */
+static enum kr_status with_term(const struct kr_claim *c, const struct sums *in, int64_t amount, struct sums *out)
+{
+	uint32_t a = 0, b = 0;
+	int64_t shifted = 0;
+
+	kr_vec_clear(out);
+	while (a < in->n || b < in->n) {
+		if (b < in->n && __builtin_add_overflow(in->at[b], amount, &shifted))
+			return kr_err_set(c->v->err, KR_UNSUPPORTED, "a sum goes beyond 64 bits");
+
+		int side = a == in->n ? 1 : b == in->n ? -1 : compare(in->at[a], shifted);
+		int64_t sum = side <= 0 ? in->at[a] : shifted;
+
+		a += side <= 0;
+		b += side >= 0;
+		if (out->n == MOST_SUMS)
+			return kr_err_set(c->v->err, KR_UNSUPPORTED, "what was seen of %s has too many explanations to be checked", c->key_name.text);
+		if (!kr_vec_push(&c->v->ctx->mem, out, sum))
+			return KR_NOMEM;
+	}
+	return kr_ctx_tick(c->v->ctx);
+}
+
+static enum kr_status add_sum(const struct kr_claim *c, struct sums *sums, int64_t sum)
+{
+	uint32_t at = sums->n;
+
+	if (!kr_vec_push(&c->v->ctx->mem, sums, sum))
+		return KR_NOMEM;
+	for (; at > 0 && sums->at[at - 1] > sum; at--)
+		sums->at[at] = sums->at[at - 1];
+	if (at > 0 && sums->at[at - 1] == sum) { /* it is there */
+		for (; at + 1 < sums->n; at++)
+			sums->at[at] = sums->at[at + 1];
+		sums->n--;
+		return KR_OK;
+	}
+	sums->at[at] = sum;
+	return KR_OK;
+}
+
+static bool takes_part(const struct kr_claim *c, const struct kr_facts *f, uint32_t i)
+{
+	kr_txn t = f->versions[i].txn;
+
+	return t.i != c->txn.i && !(f->impossible && f->impossible[t.i]);
+}
+
+/* Bases first: then what is absent is found on the way. */
+static enum kr_status collect_sums(const struct kr_claim *c, const struct kr_facts *f, struct sums *sums, struct sums *spare, bool *absent)
+{
+	int64_t number;
+	bool initial;
+	enum kr_status status = KR_OK;
+
+	*absent = false;
+	if (kr_grow_initial_count(f->h, c->key, &initial, &number)) {
+		*absent = initial;
+		status = add_sum(c, sums, initial ? 0 : number);
+	}
+	for (uint32_t i = f->first[c->key.i]; i < f->first[c->key.i + 1] && status == KR_OK; i++) {
+		const struct kr_grow_version *version = &f->grow->versions[i];
+		if (version->relative || !takes_part(c, f, i))
+			continue;
+		*absent |= version->absent;
+		status = add_sum(c, sums, version->absent ? 0 : version->amount);
+	}
+	for (uint32_t i = f->first[c->key.i]; i < f->first[c->key.i + 1] && status == KR_OK; i++) {
+		struct sums swap = *sums;
+
+		if (!f->grow->versions[i].relative || !takes_part(c, f, i))
+			continue;
+		status = with_term(c, sums, f->grow->versions[i].amount, spare);
+		*sums = *spare;
+		*spare = swap;
+	}
+	return status;
+}
+
+static enum kr_status judge_sum(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight, bool *out)
+{
+	struct kr_count want = kr_grow_count(f->h, sight);
+	struct sums sums = {0}, spare = {0};
+	bool absent;
+	enum kr_status status;
+
+	*out = false;
+	if (f->untold || c->v->cert->anomaly.kind != KR_GARBAGE_READ)
+		return KR_OK;
+	status = collect_sums(c, f, &sums, &spare, &absent);
+	*out = status == KR_OK && (want.test == KR_COUNT_NEVER || (want.test == KR_COUNT_ABSENT && !absent) || want.test == KR_COUNT_IS);
+	for (uint32_t i = 0; i < sums.n && want.test == KR_COUNT_IS; i++)
+		*out &= sums.at[i] != want.number;
+	kr_vec_done(f->mem, &sums);
+	kr_vec_done(f->mem, &spare);
+	return status;
+}
+
+/* ---- all of it ---- */
+
+static enum kr_status judge_shown(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight, bool *out)
+{
+	const struct kr_grow_sight place = {sight->txn, sight->key, sight->op, sight->own_count, sight->own};
+	struct kr_sight keep;
+	struct shown s;
+	enum kr_status status = copy_members(c, f, &place, &s, &keep);
+
+	if (status == KR_OK && !s.members) { /* it is no array */
+		*out = c->v->cert->anomaly.kind == KR_GARBAGE_READ && sight->saw.test == KR_SAW_VALUE;
+		return KR_OK;
+	}
+	if (status == KR_OK && c->v->cert->anomaly.kind == KR_DUPLICATE_ELEMENT)
+		status = judge_duplicates(&s, out);
+	else if (status == KR_OK && c->v->cert->anomaly.kind == KR_INCOMPATIBLE_ORDER)
+		status = judge_order(&s, out);
+	else if (status == KR_OK)
+		status = judge_elements(&s, out);
+	drop_members(&s);
+	return status;
+}
+
+enum kr_status kr_claim_growing(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight)
+{
+	enum kr_anomaly_kind kind = c->v->cert->anomaly.kind;
+	bool right = false;
+	enum kr_status status;
+
+	if (f->h->keys.at[c->key.i].kind == KR_KIND_COUNTER)
+		status = kr_facts_mode(f, c->key) == KR_GROW_SUM
+			? judge_sum(c, f, sight, &right)
+			: kr_err_set(c->v->err, KR_UNSUPPORTED, "the numbers of %s go beyond 64 bits", c->key_name.text);
+	else
+		status = judge_shown(c, f, sight, &right);
+	if (status != KR_OK || right)
+		return status;
+	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is no %s of %s", (unsigned)c->op, c->txn_name.text, kr_anomaly_name(kind), c->key_name.text);
+}

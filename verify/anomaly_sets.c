@@ -1,0 +1,65 @@
+/* Result-set mismatch: a predicate read that names the versions over which it was evaluated returned other rows than its conditions pick from them. One version is enough:
+ * one that meets the conditions and was not returned with its value, or one that does not and was. Own writes are laid over the versions, so a key that the transaction had
+ * written itself proves nothing. Cost: linear in the transactions at hand. Does not judge keys that grow. */
+#include "verify/claim.h"
+
+static const struct kr_seen *named_version(const struct kr_claim *c)
+{
+	const struct kr_history *h = c->v->h;
+	const struct kr_attr *attr = kr_history_attr(h, kr_history_op(h, c->txn, c->op));
+
+	for (uint32_t i = 0; attr && i < attr->seen_count; i++)
+		if (h->seen.at[attr->seen_first + i].key.i == c->key.i)
+			return &h->seen.at[attr->seen_first + i];
+	return NULL;
+}
+
+/* The value that the named transaction left, whatever became of it. */
+static enum kr_status value_left(const struct kr_claim *c, kr_value id, kr_value *out)
+{
+	const struct kr_history *h = c->v->h;
+	kr_txn t = kr_history_find(h, id);
+	bool wrote = false;
+
+	for (uint32_t index = 0; t.i != KR_NONE && index < h->txns.at[t.i].op_count; index++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
+		uint32_t effects = kr_effect_count(h, op);
+
+		for (uint32_t i = 0; i < effects; i++) {
+			struct kr_effect effect = kr_effect_at(h, op, i);
+			if (effect.key.i != c->key.i)
+				continue;
+			wrote = true;
+			*out = effect.value;
+		}
+	}
+	return wrote ? KR_OK : kr_err_set(c->v->err, KR_BAD, "no transaction of that name writes %s", c->key_name.text);
+}
+
+enum kr_status kr_claim_mismatch(const struct kr_claim *c, const struct kr_facts *f)
+{
+	const struct kr_history *h = c->v->h;
+	const struct kr_seen *seen = named_version(c);
+	kr_value value = h->keys.at[c->key.i].initial;
+	bool agrees = true;
+	enum kr_status status = KR_OK;
+
+	if (h->ops.at[kr_history_op(h, c->txn, c->op).i].scan == KR_NONE)
+		return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is no predicate read", (unsigned)c->op, c->txn_name.text);
+	if (!seen)
+		return kr_err_set(c->v->err, KR_BAD, "operation %u of %s names no version of %s", (unsigned)c->op, c->txn_name.text, c->key_name.text);
+	if (!kr_facts_external(f, c->key, c->txn, c->op))
+		return kr_err_set(c->v->err, KR_BAD, "at operation %u %s had written %s itself", (unsigned)c->op, c->txn_name.text, c->key_name.text);
+	if (kr_facts_grows(f, c->key))
+		return kr_err_set(c->v->err, KR_UNSUPPORTED, "named versions of %s, which grows, are not checked", c->key_name.text);
+	if (seen->writer.i != KR_ABSENT.i)
+		status = value_left(c, seen->writer, &value);
+	else if (f->untold)
+		return kr_err_set(c->v->err, KR_BAD, "the initial value of %s is not told", c->key_name.text);
+	if (status == KR_OK)
+		status = kr_saw_allows(h, &c->saw, c->key, value, &agrees, c->v->err);
+	if (status != KR_OK || !agrees)
+		return status;
+	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s returned of %s what the version named has", (unsigned)c->op, c->txn_name.text,
+		c->key_name.text);
+}

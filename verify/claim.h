@@ -1,0 +1,24 @@
+/* What a certificate claims of one operation. Private to verify/anomaly*.c. */
+#ifndef KR_VERIFY_CLAIM_H
+#define KR_VERIFY_CLAIM_H
+
+#include "verify/facts.h"
+#include "verify/verifier.h"
+
+struct kr_claim {
+	struct kr_verifier *v;
+	kr_txn txn;
+	uint32_t op;
+	kr_key key;
+	struct kr_saw saw;
+	kr_name txn_name, key_name;
+};
+
+/* KR_OK: the claim holds. anomaly_grow.c: what was seen of a list, a set, or a counter whose value is a sum. */
+enum kr_status kr_claim_growing(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight);
+/* anomaly_own.c: an internal inconsistency of a key that grows. */
+enum kr_status kr_claim_internal(const struct kr_claim *c);
+/* anomaly_sets.c: a predicate read differs from the predicate over the versions that it names. */
+enum kr_status kr_claim_mismatch(const struct kr_claim *c, const struct kr_facts *f);
+
+#endif

@@ -1,0 +1,370 @@
+/* Collects, in one walk over the operations, what there is to know of keys that grow: the external observations, with what their transactions had added to the key
+ * before; the version that each transaction leaves of a counter; who appended or added which element.
+ *
+ * An observation is external as long as its transaction has not written the key, and once more where the key is first shown after writes that only
+ * add to it: what was there before is what is shown without them. From then on, and after a delete, the transaction knows what it has left.
+ * A counter's version is absolute where that is so, and relative, an amount added, where it is not. Elements are numbered by their text; arrays are
+ * taken apart when asked for, each once. Cost: linear in the operations; in the arrays that are asked for. */
+#include "verify/grow.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "verify/facts.h"
+
+/* ---- elements ---- */
+
+static enum kr_status number_of(struct kr_grow *g, struct kr_piece text, uint32_t *out)
+{
+	uint64_t hash = kr_hash_bytes(text.text, text.length);
+
+	for (kr_table_iter it = kr_table_find(&g->element_table, hash); (*out = kr_table_next(&g->element_table, &it)) != KR_NONE;)
+		if (g->elements.at[*out].length == text.length && memcmp(g->elements.at[*out].text, text.text, text.length) == 0)
+			return KR_OK;
+
+	struct kr_piece copy = {kr_arena_text(&g->texts, text.text, text.length), text.length};
+
+	*out = g->elements.n;
+	if (!copy.text || !kr_table_reserve(g->mem, &g->element_table) || !kr_vec_push(g->mem, &g->elements, copy))
+		return KR_NOMEM;
+	kr_table_insert(&g->element_table, hash, *out);
+	return KR_OK;
+}
+
+enum kr_status kr_grow_element(struct kr_grow *g, kr_value value, uint32_t *out)
+{
+	enum kr_status status;
+
+	if (g->element_of[value.i]) {
+		*out = g->element_of[value.i] - 1;
+		return KR_OK;
+	}
+	g->scratch.n = 0;
+	kr_history_json_value(g->h, value, &g->scratch);
+	if (g->scratch.failed)
+		return KR_NOMEM;
+	status = number_of(g, (struct kr_piece){kr_str_text(&g->scratch), g->scratch.n}, out);
+	if (status == KR_OK)
+		g->element_of[value.i] = *out + 1;
+	return status;
+}
+
+static enum kr_status parse(struct kr_grow *g, kr_value value)
+{
+	const struct kr_value_entry *e = kr_history_value(g->h, value);
+	struct kr_parsed parsed = {g->members.n, 0};
+	struct kr_piece piece;
+	enum kr_status status;
+	uint32_t element;
+
+	for (size_t at = 1; e->type == KR_VALUE_ARRAY && kr_piece_next(e->text, e->length, &at, &piece); parsed.count++) {
+		if ((status = number_of(g, piece, &element)) != KR_OK)
+			return status;
+		if (!kr_vec_push(g->mem, &g->members, element))
+			return KR_NOMEM;
+	}
+	if (!kr_vec_push(g->mem, &g->parsed, parsed))
+		return KR_NOMEM;
+	g->parsed_of[value.i] = g->parsed.n;
+	return KR_OK;
+}
+
+enum kr_status kr_grow_array(struct kr_grow *g, kr_value value, const uint32_t **members, uint32_t *count)
+{
+	enum kr_value_type type = kr_history_value(g->h, value)->type;
+	enum kr_status status;
+
+	*count = KR_NONE;
+	if (type != KR_VALUE_ARRAY && type != KR_VALUE_ABSENT)
+		return KR_OK;
+	if (!g->parsed_of[value.i] && (status = parse(g, value)) != KR_OK)
+		return status;
+
+	const struct kr_parsed *parsed = &g->parsed.at[g->parsed_of[value.i] - 1];
+
+	*members = g->members.at + parsed->first;
+	*count = parsed->count;
+	return KR_OK;
+}
+
+/* ---- collecting ---- */
+
+/* What the transaction being walked has done with a key. */
+struct state {
+	uint32_t txn;
+	bool wrote, known; /* known: `amount` is the value (of a counter), or, with `absent`, there is none */
+	bool absent;
+	uint32_t own_count;
+	int64_t amount;
+};
+
+struct collecting {
+	struct kr_facts *f;
+	struct kr_grow *g;
+	struct kr_ctx *ctx;
+	struct state *states; /* per key */
+	KR_VEC(struct kr_grow_sight) sights;
+};
+
+static void give_up(struct collecting *c, kr_key k) { c->g->mode[k.i] = KR_GROW_UNKNOWN; }
+
+static struct state *state_of(struct collecting *c, kr_key k, kr_txn t)
+{
+	struct state *s = &c->states[k.i];
+
+	if (s->txn != t.i)
+		*s = (struct state){.txn = t.i};
+	return s;
+}
+
+static bool integer_of(const struct kr_history *h, kr_value value, int64_t *out)
+{
+	const struct kr_value_entry *e = kr_history_value(h, value);
+
+	*out = e->type == KR_VALUE_INT ? e->integer : 0;
+	return e->type == KR_VALUE_INT;
+}
+
+/* Operation `index` shows k. */
+static enum kr_status see(struct collecting *c, kr_txn t, uint32_t index, kr_key k, const struct kr_saw *saw)
+{
+	struct state *s = state_of(c, k, t);
+	bool tells_presence = saw->test == KR_SAW_OTHER || (saw->test == KR_SAW_VALUE && saw->value.i == KR_ABSENT.i) || saw->test == KR_SAW_MATCH;
+	int64_t shown;
+
+	if (saw->test == KR_SAW_NOTHING || (s->wrote && (s->known || tells_presence)))
+		return KR_OK;
+	if (!kr_vec_push(c->g->mem, &c->sights, (struct kr_grow_sight){t, k, index, s->own_count, s->amount}))
+		return KR_NOMEM;
+	if (!s->wrote || c->f->h->keys.at[k.i].kind != KR_KIND_COUNTER || saw->test != KR_SAW_VALUE) {
+		s->known = s->wrote;
+		return KR_OK;
+	}
+	s->known = true;
+	s->absent = !integer_of(c->f->h, saw->value, &shown);
+	s->amount = shown;
+	return KR_OK;
+}
+
+static enum kr_status push_add(struct collecting *c, kr_txn t, uint32_t index, const struct kr_operation *op)
+{
+	struct kr_grow *g = c->g;
+	struct kr_grow_add add = {op->key, 0, t, index};
+	enum kr_status status = kr_grow_element(g, op->a, &add.element);
+
+	if (status != KR_OK)
+		return status;
+	if (!kr_table_reserve(g->mem, &g->add_table) || !kr_vec_push(g->mem, &g->adds, add))
+		return KR_NOMEM;
+	kr_table_insert(&g->add_table, kr_hash_pair(op->key.i, add.element), g->adds.n - 1);
+	return KR_OK;
+}
+
+static void count_inc(struct collecting *c, struct state *s, const struct kr_operation *op)
+{
+	const struct kr_history *h = c->f->h;
+	int64_t delta, result;
+
+	if (!integer_of(h, op->a, &delta))
+		give_up(c, op->key);
+	if (op->flags & KR_OPF_KNOWN) {
+		s->known = true;
+		s->absent = !integer_of(h, op->b, &result);
+		s->amount = result;
+		return;
+	}
+	s->absent = false;
+	if (__builtin_add_overflow(s->amount, delta, &s->amount))
+		give_up(c, op->key);
+}
+
+static void write(struct collecting *c, kr_txn t, const struct kr_operation *op, kr_key k)
+{
+	struct state *s = state_of(c, k, t);
+
+	s->wrote = true;
+	s->own_count++;
+	switch ((enum kr_op_kind)op->kind) {
+	case KR_OP_INC: count_inc(c, s, op); break;
+	case KR_OP_APPEND:
+	case KR_OP_ADD: break;
+	case KR_OP_DELETE:
+		*s = (struct state){.txn = t.i, .wrote = true, .known = true, .absent = true};
+		if (c->g->mode[k.i] == KR_GROW_LIST)
+			give_up(c, k);
+		break;
+	default: give_up(c, k);
+	}
+}
+
+static enum kr_status collect_op(struct collecting *c, kr_txn t, uint32_t index)
+{
+	const struct kr_history *h = c->f->h;
+	const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
+	uint32_t seen = kr_saw_count(h, op), effects = kr_effect_count(h, op);
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < seen && status == KR_OK; i++) {
+		kr_key k = kr_saw_key(h, op, i);
+		struct kr_saw saw = kr_saw_at(h, op, i);
+
+		if (kr_facts_grows(c->f, k))
+			status = see(c, t, index, k, &saw);
+	}
+	for (uint32_t i = 0; i < effects && status == KR_OK; i++) {
+		kr_key k = kr_effect_at(h, op, i).key;
+
+		if (kr_facts_grows(c->f, k))
+			write(c, t, op, k);
+	}
+	return status;
+}
+
+/* What t leaves of a counter: told by its last state, at the end of its walk. */
+static void keep_version(struct collecting *c, kr_txn t, kr_key k)
+{
+	const struct kr_fact_version *version = kr_facts_version(c->f, k, t);
+	const struct state *s = &c->states[k.i];
+
+	if (!version || s->txn != t.i || c->f->h->keys.at[k.i].kind != KR_KIND_COUNTER)
+		return;
+	c->g->versions[version - c->f->versions] = (struct kr_grow_version){!s->known, s->absent, s->amount};
+	if (!s->known && c->g->mode[k.i] == KR_GROW_VALUES)
+		c->g->mode[k.i] = KR_GROW_SUM;
+}
+
+static enum kr_status collect_txn(struct collecting *c, kr_txn t)
+{
+	const struct kr_history *h = c->f->h;
+	bool aborted = h->txns.at[t.i].status == KR_ABORTED;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < h->txns.at[t.i].op_count && status == KR_OK; i++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
+
+		if (op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD)
+			status = push_add(c, t, i, op);
+		if (status == KR_OK && !aborted)
+			status = collect_op(c, t, i);
+		if (status == KR_OK)
+			status = kr_ctx_tick(c->ctx);
+	}
+	for (uint32_t i = 0; i < h->txns.at[t.i].op_count && status == KR_OK && !aborted; i++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
+		if (op->kind == KR_OP_INC || op->kind == KR_OP_DELETE)
+			keep_version(c, t, op->key);
+	}
+	return status;
+}
+
+static enum kr_status sort_sights(struct collecting *c)
+{
+	struct kr_grow *g = c->g;
+	uint32_t nkeys = g->h->keys.n;
+
+	g->sight_first = kr_mem_alloc(g->mem, (size_t)nkeys + 1, sizeof *g->sight_first);
+	g->sight_count = c->sights.n;
+	g->sights = kr_mem_alloc(g->mem, g->sight_count, sizeof *g->sights);
+	if (!g->sight_first || !g->sights)
+		return KR_NOMEM;
+	for (uint32_t k = 0; k <= nkeys; k++)
+		g->sight_first[k] = 0;
+	for (uint32_t i = 0; i < c->sights.n; i++)
+		g->sight_first[c->sights.at[i].key.i + 1]++;
+	for (uint32_t k = 0; k < nkeys; k++)
+		g->sight_first[k + 1] += g->sight_first[k];
+	for (uint32_t i = 0; i < c->sights.n; i++)
+		g->sights[g->sight_first[c->sights.at[i].key.i]++] = c->sights.at[i];
+	for (uint32_t k = nkeys; k > 0; k--)
+		g->sight_first[k] = g->sight_first[k - 1];
+	g->sight_first[0] = 0;
+	return KR_OK;
+}
+
+static void set_modes(struct kr_grow *g)
+{
+	static const uint8_t modes[] = {[KR_KIND_COUNTER] = KR_GROW_VALUES, [KR_KIND_LIST] = KR_GROW_LIST, [KR_KIND_SET] = KR_GROW_SET};
+
+	for (uint32_t k = 0; k < g->h->keys.n; k++) {
+		uint8_t kind = g->h->keys.at[k].kind;
+		g->mode[k] = kind == KR_KIND_COUNTER || kind == KR_KIND_LIST || kind == KR_KIND_SET ? modes[kind] : KR_GROW_NOT;
+	}
+}
+
+static bool any_grows(const struct kr_facts *f)
+{
+	for (kr_key k = {0}; k.i < f->h->keys.n; k.i++)
+		if (kr_facts_grows(f, k))
+			return true;
+	return false;
+}
+
+static enum kr_status collect(struct kr_facts *f, struct kr_ctx *ctx)
+{
+	struct kr_grow *g = f->grow;
+	uint32_t nkeys = f->h->keys.n;
+	struct collecting c = {f, g, ctx, kr_mem_alloc(g->mem, nkeys, sizeof *c.states), {0}};
+	enum kr_status status = c.states ? KR_OK : KR_NOMEM;
+
+	for (uint32_t k = 0; k < nkeys && status == KR_OK; k++)
+		c.states[k].txn = KR_NONE;
+	for (kr_txn t = {0}; t.i < f->h->txns.n && status == KR_OK; t.i++)
+		status = collect_txn(&c, t);
+	if (status == KR_OK)
+		status = sort_sights(&c);
+	kr_mem_free(g->mem, c.states, nkeys, sizeof *c.states);
+	kr_vec_done(g->mem, &c.sights);
+	return status;
+}
+
+enum kr_status kr_grow_init(struct kr_facts *f, struct kr_ctx *ctx)
+{
+	uint32_t nkeys = f->h->keys.n, nvalues = f->h->values.n;
+	struct kr_grow *g;
+
+	if (!any_grows(f))
+		return KR_OK;
+	f->grow = g = kr_mem_alloc(f->mem, 1, sizeof *g);
+	if (!g)
+		return KR_NOMEM;
+	*g = (struct kr_grow){.mem = f->mem, .h = f->h, .count = f->count};
+	kr_arena_init(&g->texts, g->mem);
+	kr_str_init(&g->scratch, g->mem);
+	g->mode = kr_mem_alloc(g->mem, nkeys, sizeof *g->mode);
+	g->versions = kr_mem_alloc(g->mem, f->count, sizeof *g->versions);
+	g->parsed_of = kr_mem_alloc(g->mem, nvalues, sizeof *g->parsed_of);
+	g->element_of = kr_mem_alloc(g->mem, nvalues, sizeof *g->element_of);
+	g->rank = kr_mem_alloc(g->mem, f->count, sizeof *g->rank);
+	g->ranked = kr_mem_alloc(g->mem, nkeys, sizeof *g->ranked);
+	if (!g->mode || !g->versions || !g->parsed_of || !g->element_of || !g->rank || !g->ranked)
+		return KR_NOMEM;
+	set_modes(g);
+	return collect(f, ctx);
+}
+
+void kr_grow_done(struct kr_facts *f)
+{
+	struct kr_grow *g = f->grow;
+	uint32_t nkeys = f->h->keys.n, nvalues = f->h->values.n;
+
+	if (!g)
+		return;
+	kr_mem_free(g->mem, g->mode, nkeys, sizeof *g->mode);
+	kr_mem_free(g->mem, g->versions, g->count, sizeof *g->versions);
+	kr_mem_free(g->mem, g->parsed_of, nvalues, sizeof *g->parsed_of);
+	kr_mem_free(g->mem, g->element_of, nvalues, sizeof *g->element_of);
+	kr_mem_free(g->mem, g->rank, g->count, sizeof *g->rank);
+	kr_mem_free(g->mem, g->ranked, nkeys, sizeof *g->ranked);
+	kr_mem_free(g->mem, g->sight_first, (size_t)nkeys + 1, sizeof *g->sight_first);
+	kr_mem_free(g->mem, g->sights, g->sight_count, sizeof *g->sights);
+	kr_vec_done(g->mem, &g->elements);
+	kr_vec_done(g->mem, &g->adds);
+	kr_vec_done(g->mem, &g->members);
+	kr_vec_done(g->mem, &g->parsed);
+	kr_table_done(g->mem, &g->element_table);
+	kr_table_done(g->mem, &g->add_table);
+	kr_arena_done(&g->texts);
+	kr_str_done(&g->scratch);
+	kr_mem_free(g->mem, g, 1, sizeof *g);
+	f->grow = NULL;
+}

@@ -1,0 +1,107 @@
+/* Keys whose values grow: counters, lists and sets. What their versions are, and what an observation says of them. Private to verify/. */
+#ifndef KR_VERIFY_GROW_H
+#define KR_VERIFY_GROW_H
+
+#include "base/ctx.h"
+#include "frontend/json.h"
+#include "verify/saw.h"
+
+enum kr_grow_mode {
+	KR_GROW_NOT,    /* a register: versions are values */
+	KR_GROW_VALUES, /* a counter each of whose versions is a number that is known, or absent */
+	KR_GROW_SUM,    /* a counter: its value is a sum over the increments before it */
+	KR_GROW_LIST,   /* without deletes */
+	KR_GROW_SET,
+	KR_GROW_UNKNOWN /* what its observations say is not known here */
+};
+
+struct kr_grow_version { /* of a counter, parallel to kr_facts.versions */
+	bool relative;  /* amount is what it adds to the version before it; else it is its value */
+	bool absent;
+	int64_t amount;
+};
+
+/* An external observation by name; `own`, own_count: what its transaction had added before, as a sum and in number. */
+struct kr_grow_sight { kr_txn txn; kr_key key; uint32_t op, own_count; int64_t own; };
+
+struct kr_grow_add { kr_key key; uint32_t element; kr_txn txn; uint32_t op; }; /* an append or add, by whomever */
+
+/* What a counter was seen to be. */
+enum kr_count_test { KR_COUNT_NEVER, KR_COUNT_IS, KR_COUNT_ABSENT, KR_COUNT_PRESENT, KR_COUNT_MATCH, KR_COUNT_NO_MATCH };
+struct kr_count { enum kr_count_test test; int64_t number; bool or_absent; uint32_t scan; };
+
+struct kr_parsed { uint32_t first, count; }; /* into members */
+
+struct kr_grow {
+	struct kr_mem *mem;
+	const struct kr_history *h;
+	struct kr_arena texts;
+	struct kr_str scratch;
+	uint8_t *mode;                        /* per key, enum kr_grow_mode */
+	struct kr_grow_version *versions;
+	uint32_t count;                       /* of versions */
+	uint32_t *sight_first;                /* nkeys + 1 */
+	struct kr_grow_sight *sights;         /* by key, then transaction and operation */
+	uint32_t sight_count;
+	KR_VEC(struct kr_piece) elements;     /* texts, each once */
+	KR_VEC(struct kr_grow_add) adds;
+	KR_VEC(uint32_t) members;             /* elements of the arrays parsed so far */
+	KR_VEC(struct kr_parsed) parsed;
+	uint32_t *parsed_of;                  /* per value: 1 + into parsed; 0: not yet */
+	uint32_t *element_of;                 /* per value: 1 + its number as an element; 0: not asked for yet */
+	struct kr_table element_table, add_table;
+	uint32_t *rank;                       /* per version of a list: where the longest list that a committed transaction read has it; KR_NONE: it does not; KR_GROW_VAGUE */
+	bool *ranked;                         /* per key */
+};
+
+#define KR_GROW_VAGUE (KR_NONE - 1)
+
+struct kr_facts;
+struct kr_sight;
+
+/* On failure the facts' own end frees what there is. */
+enum kr_status kr_grow_init(struct kr_facts *f, struct kr_ctx *ctx);
+void kr_grow_done(struct kr_facts *f);
+
+/* The observation of k by t's operation, or NULL: it is none by name, or not an external one. */
+const struct kr_grow_sight *kr_grow_sight(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t op);
+
+/* The number of an element, and the elements of an array ([] where the value is absent; *count KR_NONE: it is no array). Only memory can fail. The pointer holds until the next call. */
+enum kr_status kr_grow_element(struct kr_grow *g, kr_value value, uint32_t *out);
+enum kr_status kr_grow_array(struct kr_grow *g, kr_value value, const uint32_t **members, uint32_t *count);
+
+/* The appends or adds of an element to k: walk with kr_grow_next_add until NULL. */
+kr_table_iter kr_grow_adds(const struct kr_grow *g, kr_key k, uint32_t element);
+const struct kr_grow_add *kr_grow_next_add(const struct kr_grow *g, kr_table_iter *it, kr_key k, uint32_t element);
+
+/* The only append of the element that may have taken effect, or NULL with *count of such, and whether it is in the initial value. */
+enum kr_status kr_grow_appender(const struct kr_facts *f, kr_key k, uint32_t element, const struct kr_grow_add **out, uint32_t *count, bool *initial);
+
+/* What t leaves of an element of set k. */
+enum kr_membership { KR_MEMBER_UNTOUCHED, KR_MEMBER_IN, KR_MEMBER_OUT };
+enum kr_status kr_grow_member(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t end, uint32_t element, enum kr_membership *out); /* by its operations before `end` */
+
+/* What the observation says of a counter. */
+struct kr_count kr_grow_count(const struct kr_history *h, const struct kr_sight *s);
+bool kr_grow_count_allows(const struct kr_history *h, const struct kr_count *want, kr_key k, bool absent, int64_t number);
+/* A counter's value before all transactions; false: it is told to be something else, or not told. */
+bool kr_grow_initial_count(const struct kr_history *h, kr_key k, bool *absent, int64_t *number);
+
+/* kr_facts_candidate for growing keys. */
+enum kr_status kr_grow_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err);
+
+/* Whether t, which writes k, has a version of the part that the observation looks at. */
+enum kr_status kr_grow_touches(const struct kr_facts *f, const struct kr_sight *s, kr_txn t, bool *out);
+
+/* Whether the part that a sight names is one that its key has; says what is wrong. */
+enum kr_status kr_grow_check_part(const struct kr_facts *f, const struct kr_sight *s, const char **wrong);
+
+/* The place of version i (of kr_facts.versions) of list k in the longest list that a committed transaction read (kr_grow.rank). */
+enum kr_status kr_grow_rank(const struct kr_facts *f, kr_key k, uint32_t i, uint32_t *rank);
+/* The same for one observation's list. */
+enum kr_status kr_grow_rank_in(const struct kr_facts *f, const struct kr_grow_sight *s, uint32_t i, uint32_t *rank);
+
+/* The elements of the list or set that an observation shows, without own elements at the end of a list; *count KR_NONE: it shows none, but something else. */
+enum kr_status kr_grow_shown(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t op, uint32_t own_count, const uint32_t **members, uint32_t *count);
+
+#endif

@@ -1,0 +1,616 @@
+/* What an observation of a key that grows says of its versions.
+ *
+ * A list without deletes, whose elements are appended once: what is read was left by the transaction that appended the last element, and shows all of its elements; [] is
+ * the initial version. Every writer of a shown element comes before the writers of those behind it, and all of them before the writers of elements that are not
+ * shown. A set is seen element by element: the newest version that touches an element, by adding it or by deleting the set, tells whether it is there.
+ * A counter with known versions is a register of numbers. One with increments of unknown result is seen increment by increment: an
+ * increment is counted where the newest version among it and the absolute ones is its own; which ones are, the sum tells (sums.c).
+ * Cost: linear in the array at hand and in the operations of the transactions at hand. */
+#include "base/hash.h"
+#include "frontend/where.h"
+#include "verify/facts.h"
+
+/* ---- looking up ---- */
+
+const struct kr_grow_sight *kr_grow_sight(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t op)
+{
+	const struct kr_grow *g = f->grow;
+	uint32_t low = g ? g->sight_first[k.i] : 0, high = g ? g->sight_first[k.i + 1] : 0, end = high;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct kr_grow_sight *s = &g->sights[middle];
+		if (s->txn.i < t.i || (s->txn.i == t.i && s->op < op))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < end && g->sights[low].txn.i == t.i && g->sights[low].op == op ? &g->sights[low] : NULL;
+}
+
+kr_table_iter kr_grow_adds(const struct kr_grow *g, kr_key k, uint32_t element) { return kr_table_find(&g->add_table, kr_hash_pair(k.i, element)); }
+
+const struct kr_grow_add *kr_grow_next_add(const struct kr_grow *g, kr_table_iter *it, kr_key k, uint32_t element)
+{
+	uint32_t id;
+
+	while ((id = kr_table_next(&g->add_table, it)) != KR_NONE)
+		if (g->adds.at[id].key.i == k.i && g->adds.at[id].element == element)
+			return &g->adds.at[id];
+	return NULL;
+}
+
+static enum kr_status in_initial(const struct kr_facts *f, kr_key k, uint32_t element, bool *out)
+{
+	const uint32_t *members;
+	uint32_t count;
+	enum kr_status status = kr_grow_array(f->grow, f->h->keys.at[k.i].initial, &members, &count);
+
+	*out = false;
+	for (uint32_t i = 0; status == KR_OK && count != KR_NONE && i < count; i++)
+		*out |= members[i] == element;
+	return status;
+}
+
+enum kr_status kr_grow_appender(const struct kr_facts *f, kr_key k, uint32_t element, const struct kr_grow_add **out, uint32_t *count, bool *initial)
+{
+	const struct kr_grow_add *add;
+
+	*out = NULL;
+	*count = 0;
+	for (kr_table_iter it = kr_grow_adds(f->grow, k, element); (add = kr_grow_next_add(f->grow, &it, k, element));) {
+		if (f->h->txns.at[add->txn.i].status == KR_ABORTED)
+			continue;
+		*out = add;
+		++*count;
+	}
+	return in_initial(f, k, element, initial);
+}
+
+enum kr_status kr_grow_member(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t end, uint32_t element, enum kr_membership *out)
+{
+	const struct kr_history *h = f->h;
+	uint32_t number;
+	enum kr_status status;
+
+	*out = KR_MEMBER_UNTOUCHED;
+	for (uint32_t i = end; i-- > 0;) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
+
+		if (op->key.i != k.i || kr_effect_count(h, op) == 0)
+			continue;
+		if (op->kind == KR_OP_DELETE) {
+			*out = KR_MEMBER_OUT;
+			return KR_OK;
+		}
+		if (op->kind != KR_OP_ADD)
+			continue;
+		if ((status = kr_grow_element(f->grow, op->a, &number)) != KR_OK)
+			return status;
+		if (number == element) {
+			*out = KR_MEMBER_IN;
+			return KR_OK;
+		}
+	}
+	return KR_OK;
+}
+
+static uint32_t op_count(const struct kr_facts *f, kr_txn t) { return f->h->txns.at[t.i].op_count; }
+
+/* What an operation showed of the key, where that is an array (absent: the empty one). */
+static kr_value shown_value(const struct kr_saw *saw) { return saw->test == KR_SAW_VALUE ? saw->value : (kr_value){KR_NONE}; }
+
+enum kr_status kr_grow_shown(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t op, uint32_t own_count, const uint32_t **members, uint32_t *count)
+{
+	struct kr_saw saw = kr_saw_of(f->h, &f->h->ops.at[kr_history_op(f->h, t, op).i], k);
+	kr_value value = shown_value(&saw);
+	enum kr_status status;
+
+	*count = KR_NONE;
+	if (value.i == KR_NONE)
+		return KR_OK;
+	status = kr_grow_array(f->grow, value, members, count);
+	if (status == KR_OK && *count != KR_NONE && f->h->keys.at[k.i].kind == KR_KIND_LIST)
+		*count = *count < own_count ? KR_NONE : *count - own_count;
+	return status;
+}
+
+/* ---- counters ---- */
+
+static bool integer_of(const struct kr_history *h, kr_value value, int64_t *out)
+{
+	const struct kr_value_entry *e = kr_history_value(h, value);
+
+	*out = e->type == KR_VALUE_INT ? e->integer : 0;
+	return e->type == KR_VALUE_INT;
+}
+
+static struct kr_count count_told(const struct kr_history *h, const struct kr_operation *op, int64_t own)
+{
+	struct kr_count want = {.test = KR_COUNT_IS};
+	int64_t delta, result;
+
+	if (!integer_of(h, op->a, &delta) || !integer_of(h, op->b, &result) || __builtin_sub_overflow(result, delta, &want.number) ||
+		__builtin_sub_overflow(want.number, own, &want.number))
+		return (struct kr_count){.test = KR_COUNT_NEVER};
+	want.or_absent = want.number == 0;
+	return want;
+}
+
+struct kr_count kr_grow_count(const struct kr_history *h, const struct kr_sight *s)
+{
+	const struct kr_operation *op = &h->ops.at[kr_history_op(h, s->txn, s->op).i];
+	struct kr_count want = {.test = KR_COUNT_IS, .scan = s->saw.scan};
+
+	switch (s->saw.test) {
+	case KR_SAW_UNTOLD: return count_told(h, op, s->own);
+	case KR_SAW_OTHER: want.test = s->saw.value.i == KR_ABSENT.i ? KR_COUNT_PRESENT : KR_COUNT_NEVER; return want;
+	case KR_SAW_MATCH: want.test = KR_COUNT_MATCH; return want;
+	case KR_SAW_NO_MATCH: want.test = KR_COUNT_NO_MATCH; return want;
+	default: break;
+	}
+	if (s->saw.test == KR_SAW_VALUE && s->saw.value.i == KR_ABSENT.i)
+		want.test = KR_COUNT_ABSENT;
+	else if (s->saw.test != KR_SAW_VALUE || !integer_of(h, s->saw.value, &want.number) || __builtin_sub_overflow(want.number, s->own, &want.number))
+		want.test = KR_COUNT_NEVER;
+	want.or_absent = want.number == 0 && (op->kind == KR_OP_READ || s->own_count > 0);
+	return want;
+}
+
+bool kr_grow_count_allows(const struct kr_history *h, const struct kr_count *want, kr_key k, bool absent, int64_t number)
+{
+	struct kr_operand operand = {.type = KR_VALUE_INT, .integer = number};
+	bool matches;
+
+	switch (want->test) {
+	case KR_COUNT_NEVER: return false;
+	case KR_COUNT_IS: return absent ? want->or_absent : number == want->number;
+	case KR_COUNT_ABSENT: return absent;
+	case KR_COUNT_PRESENT: return !absent;
+	default: break;
+	}
+	matches = !absent && kr_where_holds_of(h, &h->scans.at[want->scan], k, &operand);
+	return matches == (want->test == KR_COUNT_MATCH);
+}
+
+bool kr_grow_initial_count(const struct kr_history *h, kr_key k, bool *absent, int64_t *number)
+{
+	kr_value value = h->keys.at[k.i].initial;
+
+	*absent = value.i == KR_ABSENT.i;
+	return integer_of(h, value, number) || *absent;
+}
+
+static const struct kr_grow_version *counter_version(const struct kr_facts *f, kr_key k, kr_txn t)
+{
+	const struct kr_fact_version *version = kr_facts_version(f, k, t);
+
+	return version ? &f->grow->versions[version - f->versions] : NULL;
+}
+
+static bool counter_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer)
+{
+	struct kr_count want = kr_grow_count(f->h, s);
+	const struct kr_grow_version *version;
+	bool absent;
+	int64_t number;
+
+	if (writer.i == KR_NONE)
+		return f->untold || (kr_grow_initial_count(f->h, s->key, &absent, &number) && kr_grow_count_allows(f->h, &want, s->key, absent, number));
+	version = counter_version(f, s->key, writer);
+	return version && kr_grow_count_allows(f->h, &want, s->key, version->absent, version->amount);
+}
+
+/* The same of the key as a whole, of which no more is judged than whether it is there. */
+static bool presence_allows(const struct kr_facts *f, const struct kr_count *want, kr_key k, const struct kr_grow_version *version)
+{
+	bool absent;
+	int64_t number;
+
+	if (!version && !kr_grow_initial_count(f->h, k, &absent, &number))
+		return false;
+	if (version)
+		absent = !version->relative && version->absent;
+	switch (want->test) {
+	case KR_COUNT_NEVER: return false;
+	case KR_COUNT_ABSENT:
+	case KR_COUNT_NO_MATCH: return absent;
+	case KR_COUNT_IS: return !absent || want->or_absent;
+	default: return !absent;
+	}
+}
+
+/* Whether `writer` has a version of the part that lies in the set that the observation leaves: the value as a whole is judged by the sum. */
+static bool sum_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer)
+{
+	struct kr_count want = kr_grow_count(f->h, s);
+	const struct kr_grow_version *version = writer.i == KR_NONE ? NULL : counter_version(f, s->key, writer);
+	bool base = s->part.i == KR_ABSENT.i, absent;
+	int64_t number;
+
+	if (writer.i != KR_NONE && !version)
+		return false;
+	if (s->part.i == KR_NONE)
+		return presence_allows(f, &want, s->key, version);
+	if (version && version->relative)
+		return !base && f->h->txns.at[writer.i].id.i == s->part.i && want.test != KR_COUNT_ABSENT && want.test != KR_COUNT_NO_MATCH;
+	if (!base || (want.test != KR_COUNT_ABSENT && want.test != KR_COUNT_NO_MATCH))
+		return true;
+	if (version)
+		return version->absent;
+	return kr_grow_initial_count(f->h, s->key, &absent, &number) && absent;
+}
+
+/* ---- lists ---- */
+
+static enum kr_status vague(const struct kr_facts *f, kr_key k, const char *why, struct kr_err *err)
+{
+	char name[64];
+
+	return kr_err_set(err, KR_UNSUPPORTED, "what was seen of %s is not checked: %s", kr_history_brief(f->h, f->h->keys.at[k.i].name, name, sizeof name),
+		why);
+}
+
+static enum kr_status last_add(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t *element)
+{
+	const struct kr_history *h = f->h;
+
+	for (uint32_t i = op_count(f, t); i-- > 0;) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
+		if (op->kind == KR_OP_APPEND && op->key.i == k.i)
+			return kr_grow_element(f->grow, op->a, element);
+	}
+	*element = KR_NONE;
+	return KR_OK;
+}
+
+static enum kr_status equals_initial(const struct kr_facts *f, kr_key k, const uint32_t *members, uint32_t count, bool *out)
+{
+	const uint32_t *initial;
+	uint32_t n, first = (uint32_t)(count ? members - f->grow->members.at : 0);
+	enum kr_status status = kr_grow_array(f->grow, f->h->keys.at[k.i].initial, &initial, &n);
+
+	*out = status == KR_OK && n == count;
+	for (uint32_t i = 0; *out && i < count; i++)
+		*out = initial[i] == f->grow->members.at[first + i];
+	return status;
+}
+
+static enum kr_status shown_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)
+{
+	const struct kr_grow_add *add;
+	const uint32_t *members;
+	uint32_t count, adds, element = KR_NONE, last;
+	bool initial = false;
+	enum kr_status status = kr_grow_shown(f, s->key, s->txn, s->op, s->own_count, &members, &count);
+
+	*out = false;
+	if (status != KR_OK || count == KR_NONE)
+		return status;
+	last = count ? members[count - 1] : KR_NONE;
+	if (writer.i == KR_NONE)
+		return equals_initial(f, s->key, members, count, out);
+	if (count == 0)
+		return KR_OK;
+	status = kr_grow_appender(f, s->key, last, &add, &adds, &initial);
+	if (status == KR_OK && adds + initial > 1)
+		return vague(f, s->key, "equal elements were appended", err);
+	if (status == KR_OK)
+		status = last_add(f, s->key, writer, &element);
+	*out = status == KR_OK && element == last;
+	return status;
+}
+
+/* The part of a list that is a transaction's: the observation showed an element of it. */
+static enum kr_status shows_from(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)
+{
+	const struct kr_grow_add *add;
+	const uint32_t *members;
+	uint32_t count, adds, first;
+	bool initial = false;
+	enum kr_status status = kr_grow_shown(f, s->key, s->txn, s->op, s->own_count, &members, &count);
+
+	*out = false;
+	if (status != KR_OK || count == KR_NONE || writer.i == KR_NONE || f->h->txns.at[writer.i].id.i != s->part.i)
+		return status;
+	first = (uint32_t)(count ? members - f->grow->members.at : 0);
+	for (uint32_t i = 0; i < count && status == KR_OK && !*out; i++) {
+		status = kr_grow_appender(f, s->key, f->grow->members.at[first + i], &add, &adds, &initial);
+		if (status == KR_OK && adds > 0 && adds + initial > 1)
+			return vague(f, s->key, "equal elements were appended", err);
+		*out = status == KR_OK && adds == 1 && !initial && add->txn.i == writer.i;
+	}
+	return status;
+}
+
+/* Whether a scan's conditions hold of every present array, of none, or that depends on its elements. */
+static enum kr_status arrays_match(const struct kr_facts *f, const struct kr_sight *s, bool *out, struct kr_err *err)
+{
+	const struct kr_scan *scan = &f->h->scans.at[s->saw.scan];
+	struct kr_operand any = {.type = KR_VALUE_ARRAY, .text = {"[]", 2}};
+
+	for (uint32_t i = 0; i < scan->cond_count; i++) {
+		const struct kr_cond *cond = &f->h->conds.at[scan->cond_first + i];
+		if (cond->target == KR_COND_VALUE && (cond->test == KR_COND_EQ || cond->test == KR_COND_NE || cond->test == KR_COND_IN))
+			return vague(f, s->key, "a condition asks for the elements", err);
+	}
+	*out = kr_where_holds_of(f->h, scan, s->key, &any);
+	return KR_OK;
+}
+
+static enum kr_status initial_is_empty(const struct kr_facts *f, kr_key k, bool *out)
+{
+	const uint32_t *members;
+	uint32_t count;
+	enum kr_status status = kr_grow_array(f->grow, f->h->keys.at[k.i].initial, &members, &count);
+
+	*out = count == 0;
+	return status;
+}
+
+static enum kr_status list_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)
+{
+	bool matches = true, empty = false;
+	enum kr_status status;
+
+	if (s->part.i != KR_NONE)
+		return shows_from(f, s, writer, out, err);
+	if (s->saw.test == KR_SAW_VALUE && s->saw.value.i != KR_ABSENT.i)
+		return shown_candidate(f, s, writer, out, err);
+	if (s->saw.test == KR_SAW_MATCH || s->saw.test == KR_SAW_NO_MATCH) {
+		status = arrays_match(f, s, &matches, err);
+		if (status != KR_OK)
+			return status;
+	}
+	if (writer.i == KR_NONE && (status = initial_is_empty(f, s->key, &empty)) != KR_OK)
+		return status;
+	/* Nothing but the initial version can be empty. */
+	*out = (matches && !empty) == (s->saw.test == KR_SAW_OTHER || s->saw.test == KR_SAW_MATCH);
+	return KR_OK;
+}
+
+/* ---- sets ---- */
+
+static enum kr_status shows_element(const struct kr_facts *f, const struct kr_sight *s, uint32_t element, bool *out, struct kr_err *err)
+{
+	const uint32_t *members;
+	uint32_t count;
+	bool matches = true;
+	enum kr_status status;
+
+	*out = false;
+	if (s->saw.test == KR_SAW_NO_MATCH) {
+		status = arrays_match(f, s, &matches, err);
+		return status == KR_OK && !matches ? vague(f, s->key, "no set would match", err) : status;
+	}
+	if (s->saw.test != KR_SAW_VALUE)
+		return vague(f, s->key, "it was seen to have some element", err);
+	status = kr_grow_shown(f, s->key, s->txn, s->op, 0, &members, &count);
+	for (uint32_t i = 0; status == KR_OK && count != KR_NONE && i < count; i++)
+		*out |= members[i] == element;
+	return status;
+}
+
+/* Whether a version is there at all, as far as the observation as a whole tells. */
+static enum kr_status presence_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)
+{
+	const uint32_t *members;
+	uint32_t count = 1;
+	bool absent = false, matches = true, shown = true;
+	enum kr_status status = KR_OK;
+
+	if (writer.i == KR_NONE)
+		status = initial_is_empty(f, s->key, &absent);
+	else
+		absent = f->h->ops.at[kr_history_op(f->h, writer, kr_facts_version(f, s->key, writer)->last_op).i].kind == KR_OP_DELETE;
+	if (status == KR_OK && (s->saw.test == KR_SAW_MATCH || s->saw.test == KR_SAW_NO_MATCH))
+		status = arrays_match(f, s, &matches, err);
+	if (status == KR_OK && s->saw.test == KR_SAW_VALUE) {
+		status = kr_grow_shown(f, s->key, s->txn, s->op, 0, &members, &count);
+		shown = count != 0;
+	}
+	if (s->saw.test == KR_SAW_NO_MATCH)
+		shown = false;
+	*out = status == KR_OK && ((writer.i == KR_NONE && f->untold) || (!absent && matches) == shown);
+	return status;
+}
+
+static enum kr_status set_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)
+{
+	enum kr_membership member;
+	uint32_t element;
+	bool shown = false, initial = false;
+	enum kr_status status;
+
+	if (s->part.i == KR_NONE)
+		return presence_candidate(f, s, writer, out, err);
+	status = kr_grow_element(f->grow, s->part, &element);
+	if (status == KR_OK)
+		status = shows_element(f, s, element, &shown, err);
+	if (status != KR_OK)
+		return status;
+	if (writer.i == KR_NONE) {
+		status = in_initial(f, s->key, element, &initial);
+		*out = status == KR_OK && (f->untold || initial == shown);
+		return status;
+	}
+	status = kr_grow_member(f, s->key, writer, op_count(f, writer), element, &member);
+	*out = status == KR_OK && member == (shown ? KR_MEMBER_IN : KR_MEMBER_OUT);
+	return status;
+}
+
+/* ---- all kinds ---- */
+
+enum kr_status kr_grow_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)
+{
+	*out = false;
+	if (writer.i != KR_NONE && (writer.i == s->txn.i || !kr_facts_version(f, s->key, writer)))
+		return KR_OK;
+	switch (kr_facts_mode(f, s->key)) {
+	case KR_GROW_VALUES: *out = counter_candidate(f, s, writer); return KR_OK;
+	case KR_GROW_SUM:
+		if (f->untold)
+			return vague(f, s->key, "its initial value is not told", err);
+		if ((s->saw.test == KR_SAW_MATCH || s->saw.test == KR_SAW_NO_MATCH) && kr_where_of_values(f->h, &f->h->scans.at[s->saw.scan]))
+			return vague(f, s->key, "a condition asks for its value", err);
+		*out = sum_candidate(f, s, writer);
+		return KR_OK;
+	case KR_GROW_LIST:
+		if (f->untold)
+			return vague(f, s->key, "its initial value is not told", err);
+		return list_candidate(f, s, writer, out, err);
+	case KR_GROW_SET: return set_candidate(f, s, writer, out, err);
+	default: return vague(f, s->key, "it is a list with deletes, or a number went beyond 64 bits", err);
+	}
+}
+
+enum kr_status kr_grow_touches(const struct kr_facts *f, const struct kr_sight *s, kr_txn t, bool *out)
+{
+	const struct kr_fact_version *version = kr_facts_version(f, s->key, t);
+	enum kr_membership member;
+	uint32_t element;
+	enum kr_status status;
+
+	*out = version != NULL;
+	if (!version || s->part.i == KR_NONE)
+		return KR_OK;
+	if (kr_facts_mode(f, s->key) == KR_GROW_SUM) {
+		*out = !f->grow->versions[version - f->versions].relative || f->h->txns.at[t.i].id.i == s->part.i;
+		return KR_OK;
+	}
+	if (kr_facts_mode(f, s->key) == KR_GROW_LIST) {
+		*out = f->h->txns.at[t.i].id.i == s->part.i;
+		return KR_OK;
+	}
+	status = kr_grow_element(f->grow, s->part, &element);
+	if (status == KR_OK)
+		status = kr_grow_member(f, s->key, t, op_count(f, t), element, &member);
+	*out = status == KR_OK && member != KR_MEMBER_UNTOUCHED;
+	return status;
+}
+
+enum kr_status kr_grow_check_part(const struct kr_facts *f, const struct kr_sight *s, const char **wrong)
+{
+	enum kr_grow_mode mode = kr_facts_mode(f, s->key);
+	enum kr_membership own;
+	uint32_t element;
+	enum kr_status status = KR_OK;
+
+	*wrong = NULL;
+	if (s->part.i == KR_NONE)
+		return KR_OK;
+	if (mode == KR_GROW_SUM)
+		*wrong = s->part.i == f->h->txns.at[s->txn.i].id.i ? "a transaction's own increment is no part of what it saw" : NULL;
+	else if (mode != KR_GROW_SET && mode != KR_GROW_LIST)
+		*wrong = "the key has no parts";
+	if (*wrong || mode != KR_GROW_SET)
+		return KR_OK;
+	status = kr_grow_element(f->grow, s->part, &element);
+	if (status == KR_OK)
+		status = kr_grow_member(f, s->key, s->txn, s->op, element, &own);
+	if (status == KR_OK && own != KR_MEMBER_UNTOUCHED)
+		*wrong = "the observer had added the element itself";
+	return status;
+}
+
+/* ---- orders that lists show ---- */
+
+/* Where the first element by version i stands among the members; an element that others appended, too, tells nothing. */
+static enum kr_status place_of(const struct kr_facts *f, kr_key k, uint32_t i, const uint32_t *members, uint32_t count, uint32_t *rank)
+{
+	const struct kr_history *h = f->h;
+	const struct kr_fact_version *version = &f->versions[i];
+	const struct kr_grow_add *add;
+	uint32_t element, adds, first = (uint32_t)(count ? members - f->grow->members.at : 0);
+	bool initial;
+	enum kr_status status;
+
+	*rank = KR_NONE;
+	for (uint32_t at = version->first_op; at <= version->last_op; at++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, version->txn, at).i];
+
+		if (op->kind != KR_OP_APPEND || op->key.i != k.i)
+			continue;
+		status = kr_grow_element(f->grow, op->a, &element);
+		if (status == KR_OK)
+			status = kr_grow_appender(f, k, element, &add, &adds, &initial);
+		if (status != KR_OK)
+			return status;
+		if (adds + initial > 1) {
+			*rank = KR_GROW_VAGUE;
+			return KR_OK;
+		}
+		for (uint32_t j = 0; j < count && j < *rank; j++)
+			if (f->grow->members.at[first + j] == element)
+				*rank = j;
+	}
+	return KR_OK;
+}
+
+enum kr_status kr_grow_rank_in(const struct kr_facts *f, const struct kr_grow_sight *s, uint32_t i, uint32_t *rank)
+{
+	const uint32_t *members;
+	uint32_t count;
+	enum kr_status status = kr_grow_shown(f, s->key, s->txn, s->op, s->own_count, &members, &count);
+
+	*rank = KR_GROW_VAGUE;
+	if (status != KR_OK || count == KR_NONE)
+		return status;
+	status = place_of(f, s->key, i, members, count, rank);
+	if (*rank == KR_NONE && f->versions[i].txn.i == s->txn.i && !f->own_after)
+		*rank = KR_GROW_VAGUE;
+	return status;
+}
+
+/* Ranks for all versions of a list: a pass over the longest one, for the versions whose elements it shows, and one over the others' elements. */
+static enum kr_status rank_all(const struct kr_facts *f, kr_key k)
+{
+	struct kr_grow *g = f->grow;
+	const struct kr_grow_sight *longest = NULL;
+	const struct kr_grow_add *add;
+	const uint32_t *members;
+	uint32_t count, most = 0, adds, first;
+	bool initial;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = f->first[k.i]; i < f->first[k.i + 1]; i++)
+		g->rank[i] = KR_NONE;
+	for (uint32_t i = g->sight_first[k.i]; i < g->sight_first[k.i + 1] && status == KR_OK; i++) {
+		const struct kr_grow_sight *s = &g->sights[i];
+		if (f->h->txns.at[s->txn.i].status != KR_COMMITTED)
+			continue;
+		status = kr_grow_shown(f, k, s->txn, s->op, s->own_count, &members, &count);
+		if (status == KR_OK && count != KR_NONE && count >= most) {
+			most = count;
+			longest = s;
+		}
+	}
+	if (status != KR_OK || !longest)
+		return status;
+	status = kr_grow_shown(f, k, longest->txn, longest->op, longest->own_count, &members, &count);
+	first = (uint32_t)(status == KR_OK && count ? members - g->members.at : 0);
+	for (uint32_t j = count; status == KR_OK && j-- > 0;) {
+		status = kr_grow_appender(f, k, g->members.at[first + j], &add, &adds, &initial);
+		if (status == KR_OK && add && adds + initial == 1)
+			g->rank[kr_facts_version(f, k, add->txn) - f->versions] = j;
+	}
+	for (uint32_t i = f->first[k.i]; status == KR_OK && i < f->first[k.i + 1]; i++) {
+		bool self = f->versions[i].txn.i == longest->txn.i;
+		if (self && g->rank[i] == KR_NONE && !f->own_after)
+			g->rank[i] = KR_GROW_VAGUE;
+		else if (g->rank[i] == KR_NONE && (status = place_of(f, k, i, NULL, 0, &g->rank[i])) != KR_OK)
+			return status;
+	}
+	return status;
+}
+
+enum kr_status kr_grow_rank(const struct kr_facts *f, kr_key k, uint32_t i, uint32_t *rank)
+{
+	enum kr_status status = KR_OK;
+
+	if (!f->grow->ranked[k.i])
+		status = rank_all(f, k);
+	f->grow->ranked[k.i] = status == KR_OK;
+	*rank = f->grow->rank[i];
+	return status;
+}

@@ -1,0 +1,249 @@
+/* What observations of growing keys say of the choices, beside their sources: a list needs all of its elements' transactions, and orders them; and which observations an
+ * unknown transaction brings in, where its effects may have been seen. Those that can do without it anyway are left out where that is cheap to tell.
+ * Cost: linear in the observations of the keys at hand, and in the arrays that they show. */
+#include "verify/cases.h"
+
+#include "verify/facts.h"
+
+/* ---- lists ---- */
+
+/* If the observer took effect, so did `add`'s transaction; no append at all: the observer did not. */
+static enum kr_status need(struct kr_cases *c, const struct kr_sight *s, const struct kr_grow_add *add, bool possible)
+{
+	uint32_t literal;
+	enum kr_status status;
+
+	if (possible && (!add || add->txn.i == s->txn.i || c->v->h->txns.at[add->txn.i].status == KR_COMMITTED))
+		return KR_OK;
+	kr_cases_begin(c);
+	status = kr_cases_presence(c, s->txn, &literal);
+	if (status == KR_OK)
+		status = kr_cases_add(c, kr_cases_negate(literal));
+	if (status == KR_OK && possible) {
+		status = kr_cases_presence(c, add->txn, &literal);
+		if (status == KR_OK)
+			status = kr_cases_add(c, literal);
+	}
+	return status == KR_OK ? kr_cases_end(c) : status;
+}
+
+enum kr_status kr_cases_add_list(struct kr_cases *c, uint32_t s)
+{
+	const struct kr_sight sight = c->sights.at[s];
+	const struct kr_facts *f = &c->facts;
+	const struct kr_grow_add *add;
+	const uint32_t *members;
+	uint32_t count, adds, first;
+	bool initial;
+	enum kr_status status = KR_OK;
+
+	if (!f->unknowns || sight.saw.test != KR_SAW_VALUE || sight.part.i != KR_NONE)
+		return KR_OK;
+	status = kr_grow_shown(f, sight.key, sight.txn, sight.op, sight.own_count, &members, &count);
+	if (status != KR_OK || count == KR_NONE)
+		return status;
+	first = (uint32_t)(count ? members - f->grow->members.at : 0);
+	for (uint32_t i = 0; i < count && status == KR_OK; i++) {
+		status = kr_grow_appender(f, sight.key, f->grow->members.at[first + i], &add, &adds, &initial);
+		if (status == KR_OK && adds < 2)
+			status = need(c, &sight, add, adds == 1 || initial);
+		if (status == KR_OK)
+			status = kr_ctx_tick(c->v->ctx);
+	}
+	return status;
+}
+
+enum kr_status kr_cases_add_list_order(struct kr_cases *c, kr_key k, uint32_t a, uint32_t b, uint32_t literal)
+{
+	const struct kr_facts *f = &c->facts;
+	uint32_t x = 0, y = 0, present;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = f->grow->sight_first[k.i]; i < f->grow->sight_first[k.i + 1] && status == KR_OK; i++) {
+		const struct kr_grow_sight *s = &f->grow->sights[i];
+
+		if (c->v->h->txns.at[s->txn.i].status != KR_UNKNOWN || (status = kr_grow_rank_in(f, s, a, &x)) != KR_OK ||
+			(status = kr_grow_rank_in(f, s, b, &y)) != KR_OK || x == y || x == KR_GROW_VAGUE || y == KR_GROW_VAGUE)
+			continue;
+		kr_cases_begin(c);
+		status = kr_cases_presence(c, s->txn, &present);
+		if (status == KR_OK)
+			status = kr_cases_add(c, kr_cases_negate(present));
+		if (status == KR_OK)
+			status = kr_cases_add(c, x < y ? literal : kr_cases_negate(literal));
+		if (status == KR_OK)
+			status = kr_cases_end(c);
+		if (status == KR_OK)
+			status = kr_ctx_tick(c->v->ctx);
+	}
+	return status;
+}
+
+/* ---- what unknown transactions bring in ---- */
+
+static struct kr_sight sight_of(const struct kr_facts *f, const struct kr_grow_sight *s, kr_value part)
+{
+	struct kr_sight sight = {.txn = s->txn, .op = s->op, .key = s->key, .part = part, .own = s->own, .own_count = s->own_count};
+
+	sight.saw = kr_saw_of(f->h, &f->h->ops.at[kr_history_op(f->h, s->txn, s->op).i], s->key);
+	return sight;
+}
+
+static enum kr_status bring(struct kr_cases *c, const struct kr_grow_sight *s, kr_value part)
+{
+	struct kr_sight sight = sight_of(&c->facts, s, part);
+	const char *wrong;
+	uint32_t id;
+	bool set = kr_facts_mode(&c->facts, s->key) == KR_GROW_SET;
+	enum kr_status status = kr_grow_check_part(&c->facts, &sight, &wrong);
+
+	if (status == KR_OK && !wrong && (!set || part.i == KR_NONE || sight.saw.test == KR_SAW_VALUE))
+		status = kr_cases_sight(c, &sight, &id);
+	return status == KR_OK ? kr_ctx_tick(c->v->ctx) : status;
+}
+
+/* Every observation of part `part` of k. */
+static enum kr_status bring_part(struct kr_cases *c, kr_key k, kr_value part)
+{
+	const struct kr_grow *g = c->facts.grow;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = g->sight_first[k.i]; i < g->sight_first[k.i + 1] && status == KR_OK; i++)
+		status = bring(c, &g->sights[i], part);
+	return status;
+}
+
+/* Sums are seen as a whole. */
+static enum kr_status bring_whole(struct kr_cases *c, const struct kr_grow_sight *s)
+{
+	struct kr_sight sight = sight_of(&c->facts, s, (kr_value){KR_NONE});
+	uint32_t id;
+	enum kr_status status = kr_cases_sight(c, &sight, &id);
+
+	return status == KR_OK ? kr_ctx_tick(c->v->ctx) : status;
+}
+
+/* A list that a committed transaction read has it: that is all there is to say. */
+static enum kr_status bring_list(struct kr_cases *c, kr_key k, kr_txn t)
+{
+	const struct kr_facts *f = &c->facts;
+	uint32_t rank, present;
+	enum kr_status status = kr_grow_rank(f, k, (uint32_t)(kr_facts_version(f, k, t) - f->versions), &rank);
+
+	if (status != KR_OK || rank >= KR_GROW_VAGUE)
+		return status == KR_OK ? bring_part(c, k, (kr_value){KR_NONE}) : status;
+	kr_cases_begin(c);
+	status = kr_cases_presence(c, t, &present);
+	if (status == KR_OK)
+		status = kr_cases_add(c, present);
+	return status == KR_OK ? kr_cases_end(c) : status;
+}
+
+static enum kr_status bring_set(struct kr_cases *c, kr_key k, kr_txn t)
+{
+	const struct kr_history *h = c->v->h;
+	enum kr_status status = bring_part(c, k, (kr_value){KR_NONE});
+
+	for (uint32_t i = 0; i < h->txns.at[t.i].op_count && status == KR_OK; i++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
+		if (op->kind == KR_OP_ADD && op->key.i == k.i)
+			status = bring_part(c, k, op->a);
+	}
+	return status;
+}
+
+enum kr_status kr_cases_bring_growing(struct kr_cases *c, kr_key k, kr_txn t)
+{
+	const struct kr_grow *g = c->facts.grow;
+	enum kr_status status = KR_OK;
+
+	switch (kr_facts_mode(&c->facts, k)) {
+	case KR_GROW_LIST: return bring_list(c, k, t);
+	case KR_GROW_SET: return bring_set(c, k, t);
+	case KR_GROW_VALUES: return bring_part(c, k, (kr_value){KR_NONE});
+	case KR_GROW_SUM:
+		for (uint32_t i = g->sight_first[k.i]; i < g->sight_first[k.i + 1] && status == KR_OK; i++)
+			status = bring_whole(c, &g->sights[i]);
+		return status;
+	default: return KR_OK;
+	}
+}
+
+enum kr_status kr_cases_bring_own(struct kr_cases *c, kr_key k, kr_txn t, uint32_t op)
+{
+	const struct kr_facts *f = &c->facts;
+	const struct kr_grow_sight *s = kr_grow_sight(f, k, t, op);
+	enum kr_status status = KR_OK;
+
+	if (!s)
+		return KR_OK;
+	switch (kr_facts_mode(f, k)) {
+	case KR_GROW_LIST:
+	case KR_GROW_VALUES: return bring(c, s, (kr_value){KR_NONE});
+	case KR_GROW_SUM: return bring_whole(c, s);
+	case KR_GROW_SET:
+		status = bring(c, s, (kr_value){KR_NONE});
+		for (uint32_t i = 0; i < f->grow->adds.n && status == KR_OK; i++) {
+			const struct kr_grow_add *add = &f->grow->adds.at[i];
+			if (add->key.i == k.i)
+				status = bring(c, s, f->h->ops.at[kr_history_op(f->h, add->txn, add->op).i].a);
+		}
+		return status;
+	default: return KR_OK;
+	}
+}
+
+/* ---- predicate reads ---- */
+
+/* An observation that the initial version explains needs no one. */
+static enum kr_status bring_if_needed(struct kr_cases *c, const struct kr_sight *s)
+{
+	enum kr_grow_mode mode = kr_facts_mode(&c->facts, s->key);
+	bool initial = false;
+	uint32_t id;
+	enum kr_status status;
+
+	if (mode == KR_GROW_UNKNOWN)
+		return KR_OK;
+	status = kr_facts_candidate(&c->facts, s, (kr_txn){KR_NONE}, &initial, c->v->err);
+	return status == KR_OK && !initial ? kr_cases_sight(c, s, &id) : status;
+}
+
+enum kr_status kr_cases_bring_missed(struct kr_cases *c, kr_txn t, uint32_t op)
+{
+	struct kr_sight sight;
+	enum kr_status status = KR_OK;
+
+	for (kr_key k = {0}; k.i < c->v->h->keys.n && status == KR_OK; k.i++) {
+		if (kr_facts_sight(&c->facts, t, op, k, (kr_value){KR_NONE}, &sight) && sight.saw.predicate)
+			status = bring_if_needed(c, &sight);
+		if (status == KR_OK)
+			status = kr_ctx_tick(c->v->ctx);
+	}
+	return status;
+}
+
+enum kr_status kr_cases_bring_scans(struct kr_cases *c, kr_key k, kr_txn t)
+{
+	const struct kr_history *h = c->v->h;
+	struct kr_sight sight;
+	bool seen = false;
+	enum kr_status status = KR_OK;
+
+	for (kr_txn r = {0}; r.i < h->txns.n && h->scans.n > 0 && status == KR_OK; r.i++) {
+		for (uint32_t i = 0; i < h->txns.at[r.i].op_count && h->txns.at[r.i].status != KR_ABORTED && status == KR_OK; i++) {
+			if (h->ops.at[kr_history_op(h, r, i).i].scan == KR_NONE || !kr_facts_sight(&c->facts, r, i, k, (kr_value){KR_NONE}, &sight))
+				continue;
+			if (!sight.saw.predicate && sight.saw.test != KR_SAW_MATCH)
+				continue;
+			status = kr_facts_candidate(&c->facts, &sight, t, &seen, c->v->err);
+			if (status == KR_UNSUPPORTED)
+				status = KR_OK, seen = false; /* it is not known what that says */
+			if (status == KR_OK && seen)
+				status = bring_if_needed(c, &sight);
+			if (status == KR_OK)
+				status = kr_ctx_tick(c->v->ctx);
+		}
+	}
+	return status;
+}
