@@ -16,7 +16,9 @@ enum kr_status kr_choices_init(struct kr_choices *c, struct kr_ir *ir)
 {
 	*c = (struct kr_choices){.ir = ir};
 	c->sources_made = kr_mem_alloc(&ir->ctx->mem, ir->asg->nobs, 1);
-	return c->sources_made ? kr_told_init(&c->given, ir->asg) : KR_NOMEM;
+	c->in_sum = kr_mem_alloc(&ir->ctx->mem, ir->asg->nobs, 1);
+	c->sums_made = kr_mem_alloc(&ir->ctx->mem, ir->asg->nsums, 1);
+	return c->sources_made && c->in_sum && c->sums_made ? kr_told_init(&c->given, ir->asg) : KR_NOMEM;
 }
 
 void kr_choices_done(struct kr_choices *c)
@@ -30,6 +32,12 @@ void kr_choices_done(struct kr_choices *c)
 	kr_told_done(&c->given);
 	kr_table_done(mem, &c->table);
 	kr_mem_free(mem, c->sources_made, c->ir->asg->nobs, 1);
+	kr_mem_free(mem, c->in_sum, c->ir->asg->nobs, 1);
+	kr_mem_free(mem, c->sums_made, c->ir->asg->nsums, 1);
+	kr_vec_done(mem, &c->sums);
+	kr_vec_done(mem, &c->sum_literals);
+	kr_vec_done(mem, &c->sum_weights);
+	kr_vec_done(mem, &c->guarded);
 }
 
 static uint64_t hash_choice(const struct kr_choice *x) { return kr_hash_pair(kr_hash_pair(x->obs.i, x->a.i), kr_hash_pair(x->b.i, x->txn.i)); }
@@ -261,6 +269,102 @@ enum kr_status kr_choices_source(struct kr_choices *c, kr_obs o, kr_version v, k
 	return status;
 }
 
+/* ---- orders that rest on unknown transactions, and sums ---- */
+
+enum kr_status kr_choices_guard(struct kr_choices *c, kr_version a, kr_version b, const kr_txn *guards, uint32_t n)
+{
+	struct kr_mem *mem = &c->ir->ctx->mem;
+	struct kr_lits clause = {0};
+	kr_lit l;
+	for (uint32_t i = 0; i < c->guarded.n; i++) {
+		if (c->guarded.at[i].before.i == a.i && c->guarded.at[i].after.i == b.i && c->guarded.at[i].guard.i == guards[0].i)
+			return KR_OK;
+	}
+	if (!kr_vec_push(mem, &c->guarded, (struct kr_asg_order){a, b, guards[0]}))
+		return KR_NOMEM;
+	enum kr_status status = kr_choices_order(c, a, b, &l);
+	if (!status && !kr_vec_push(mem, &clause, l))
+		status = KR_NOMEM;
+	for (uint32_t i = 0; i < n + 2 && !status; i++) {
+		kr_txn t = i < n ? guards[i] : c->ir->asg->versions[i == n ? a.i : b.i].writer;
+		if (t.i == KR_NONE || kr_ir_is_present(c->ir, t))
+			continue;
+		status = presence_literal(c, t, &l);
+		if (!status && !kr_vec_push(mem, &clause, kr_lit_not(l)))
+			status = KR_NOMEM;
+	}
+	if (!status)
+		status = push_fact(c, clause.at, clause.n);
+	kr_vec_done(mem, &clause);
+	return status;
+}
+
+/* At most one of o's candidates was seen. */
+static enum kr_status push_at_most_one(struct kr_choices *c, kr_obs o)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	kr_version a, b;
+	enum kr_status status = KR_OK;
+	for (kr_candidates i = kr_asg_candidates(asg, o); !status && kr_asg_next(asg, &i, &a);) {
+		kr_lit first = source_literal(c, o, a);
+		kr_candidates j = i;
+		while (first.i != KR_NONE && !status && kr_asg_next(asg, &j, &b)) {
+			kr_lit pair[2] = {kr_lit_not(first), source_literal(c, o, b)};
+			if (pair[1].i == KR_NONE)
+				continue;
+			pair[1] = kr_lit_not(pair[1]);
+			status = push_fact(c, pair, 2);
+		}
+	}
+	return status;
+}
+
+/* A term whose observation's source is known is a number, and one whose candidate is ruled out is none. */
+static enum kr_status push_term(struct kr_choices *c, const struct kr_asg_term *term, struct kr_choice_sum *sum)
+{
+	struct kr_mem *mem = &c->ir->ctx->mem;
+	kr_version known = c->ir->source[term->obs.i];
+	kr_lit l = known.i == KR_NONE ? source_literal(c, term->obs, term->seen) : no_literal;
+	if (known.i == term->seen.i)
+		sum->large |= __builtin_sub_overflow(sum->total, term->weight, &sum->total);
+	if (l.i == KR_NONE)
+		return KR_OK;
+	sum->count++;
+	return kr_vec_push(mem, &c->sum_literals, l) && kr_vec_push(mem, &c->sum_weights, term->weight) ? KR_OK : KR_NOMEM;
+}
+
+enum kr_status kr_choices_sum(struct kr_choices *c, uint32_t index, bool *fresh)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	const struct kr_asg_sum *from = &asg->sums[index];
+	struct kr_choice_sum sum = {.total = from->total, .guard = no_literal};
+	enum kr_status status = KR_OK;
+	*fresh = !c->sums_made[index];
+	if (!*fresh)
+		return KR_OK;
+	c->sums_made[index] = 1;
+	for (uint32_t i = from->first; i < from->first + from->count && !status; i++) {
+		kr_obs o = asg->terms[i].obs;
+		kr_lit l;
+		if (c->in_sum[o.i])
+			continue;
+		c->in_sum[o.i] = 1;
+		if (c->ir->source[o.i].i != KR_NONE)
+			continue;
+		status = kr_choices_source(c, o, (kr_version){KR_NONE}, &l);
+		if (!status)
+			status = push_at_most_one(c, o);
+	}
+	sum.first = c->sum_literals.n;
+	for (uint32_t i = from->first; i < from->first + from->count && !status; i++)
+		status = push_term(c, &asg->terms[i], &sum);
+	if (!status && !kr_ir_is_present(c->ir, from->txn))
+		status = presence_literal(c, from->txn, &sum.guard);
+	if (!status && !kr_vec_push(&c->ir->ctx->mem, &c->sums, sum))
+		status = KR_NOMEM;
+	return status;
+}
+
 /* ---- cycles as clauses ---- */
 
 static enum kr_status forbid_order(struct kr_choices *c, kr_version a, kr_version b)
@@ -326,6 +430,8 @@ static void mark_observations(const struct kr_choices *c, const struct kr_proof 
 		if (w.i != KR_NONE && !kr_ir_is_present(c->ir, w))
 			spoken_of[x->obs.i] = 1;
 	}
+	for (uint32_t o = 0; o < c->ir->asg->nobs; o++)
+		spoken_of[o] |= c->in_sum[o];
 	for (uint32_t i = 0; i < proof->links.n; i++) {
 		if (proof->links.at[i].obs.i != KR_NONE)
 			spoken_of[proof->links.at[i].obs.i] = 1;
@@ -357,6 +463,15 @@ enum kr_status kr_choices_justify(const struct kr_choices *c, struct kr_proof *p
 		bool unsaid = !kr_ir_is_present(c->ir, asg->obs[o.i].txn) || asg->keys[asg->obs[o.i].key.i].open_initial;
 		if (spoken_of[o.i] || unsaid || !has_variable(c, o))
 			status = kr_proof_rule_out(proof, c->ir, o, c->ruled_out.at[i].version);
+	}
+	for (uint32_t o = 0; o < asg->nobs && !status; o++) {
+		kr_version v;
+		if (!c->in_sum[o] || c->ir->source[o].i == KR_NONE)
+			continue;
+		for (kr_candidates it = kr_asg_candidates(asg, (kr_obs){o}); !status && kr_asg_next(asg, &it, &v);) {
+			if (v.i != c->ir->source[o].i)
+				status = kr_proof_rule_out(proof, c->ir, (kr_obs){o}, v);
+		}
 	}
 	kr_mem_free(mem, spoken_of, asg->nobs, 1);
 	return status;

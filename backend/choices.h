@@ -19,6 +19,13 @@ struct kr_choice {
 	bool value;       /* as the solver last said */
 };
 
+struct kr_choice_sum { /* the weights of the literals that hold add up to total; if `guard` holds (KR_NONE: in any case) */
+	uint32_t first, count; /* into sum_literals and sum_weights */
+	int64_t total;
+	kr_lit guard;
+	bool large;            /* a number does not fit into what the solver takes */
+};
+
 struct kr_ruled_out { kr_obs obs; kr_version version; };
 
 KR_VEC_NAMED(kr_lits, kr_lit);
@@ -30,6 +37,12 @@ struct kr_choices {
 	struct kr_lits clauses;       /* each ended by a literal with i == KR_NONE */
 	KR_VEC(uint32_t) origin;      /* per clause: the cycle of the proof that it forbids, KR_NONE: a fact */
 	struct kr_lits facts;         /* further facts, likewise: those found while a clause is under way */
+	KR_VEC(struct kr_choice_sum) sums;
+	struct kr_lits sum_literals;
+	KR_VEC(int64_t) sum_weights;
+	uint8_t *sums_made;           /* per sum of the ASG */
+	uint8_t *in_sum;              /* per observation: it belongs to a sum that was made */
+	KR_VEC(struct kr_asg_order) guarded; /* whose facts have been stated; for their ends only */
 	struct kr_told given;        /* orders that the trace gives hold for their variables from the start */
 	uint8_t *sources_made;        /* per observation: its source variables exist */
 	KR_VEC(struct kr_ruled_out) ruled_out; /* candidates that got no variable; a refutation must say why */
@@ -50,6 +63,12 @@ enum kr_status kr_choices_forbid(struct kr_choices *c, const struct kr_proof *pr
 
 /* Appends to a refutation what rules out candidates without variables, of the observations that it speaks of and of those that it may rest on unsaid. */
 enum kr_status kr_choices_justify(const struct kr_choices *c, struct kr_proof *proof);
+
+/* States that a comes before b if the guards took effect, once. */
+enum kr_status kr_choices_guard(struct kr_choices *c, kr_version a, kr_version b, const kr_txn *guards, uint32_t n);
+
+/* States a sum of the ASG (by index): its observations' sources become choices, of which one holds each. Done once; *fresh tells whether this was the time. */
+enum kr_status kr_choices_sum(struct kr_choices *c, uint32_t sum, bool *fresh);
 
 static inline bool kr_choices_true(const struct kr_choices *c, kr_lit l) { return c->all.at[l.i / 2].value != (l.i & 1); }
 

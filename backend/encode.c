@@ -380,6 +380,12 @@ enum kr_status kr_encode(struct kr_ir *ir, struct kr_encoding *out, struct kr_er
 	if (!kr_graph_decides(ir->level))
 		return kr_err_set(err, KR_UNSUPPORTED, "level '%s' does not forbid every cycle of its graph: this back end has no formula for it",
 			ir->level->id);
+	if (ir->asg->nsums > 0)
+		return kr_err_set(err, KR_UNSUPPORTED, "reads of counters whose increments do not tell their results: this back end has no formula for them");
+	for (uint32_t i = 0; i < ir->asg->norders; i++)
+		if (ir->asg->orders[i].guard.i != KR_NONE && ir->asg->txns[ir->asg->orders[i].guard.i].presence != KR_PRESENT)
+			return kr_err_set(err, KR_UNSUPPORTED,
+				"lists that only a transaction of unknown outcome read: this back end has no formula for their order");
 	w.present = kr_mem_alloc(mem, ir->asg->ntxns, sizeof *w.present);
 	status = w.present ? kr_told_init(&w.told, ir->asg) : KR_NOMEM;
 	if (!status)

@@ -42,6 +42,7 @@ struct search {
 	KR_VEC(kr_obs) seen;
 	KR_VEC(struct pair) ordered;
 	KR_VEC(struct choice) choices;
+	struct kr_versions later; /* scratch */
 };
 
 /* ---- the state of a pair ---- */
@@ -200,6 +201,46 @@ static struct choice order_choice(kr_version a, kr_version b)
 	return (struct choice){.obs = {KR_NONE}, .a = {a.i < b.i ? a.i : b.i}, .b = {a.i < b.i ? b.i : a.i}};
 }
 
+/* ---- sums, and orders that rest on unknown transactions ---- */
+
+/* Whether some sum whose observations all have sources does not add up. */
+static bool some_sum_fails(const struct search *s)
+{
+	const struct kr_asg *asg = s->ir->asg;
+
+	for (uint32_t i = 0; i < asg->nsums; i++) {
+		const struct kr_asg_term *term = asg->terms + asg->sums[i].first;
+		__int128 total = 0;
+		bool known = s->present[asg->sums[i].txn.i];
+
+		for (uint32_t j = 0; j < asg->sums[i].count && known; j++) {
+			known = s->source[term[j].obs.i].i != KR_NONE;
+			total += s->source[term[j].obs.i].i == term[j].seen.i ? term[j].weight : 0;
+		}
+		if (known && total != asg->sums[i].total)
+			return true;
+	}
+	return false;
+}
+
+/* Everything is chosen: whether all told orders hold of what took effect. */
+static enum kr_status check_told(struct search *s, bool *broken)
+{
+	const struct kr_asg *asg = s->ir->asg;
+	enum kr_status status = KR_OK;
+
+	*broken = false;
+	for (uint32_t v = 0; v < asg->nversions && asg->norders > 0 && !status; v++) {
+		if (kr_asg_is_initial(asg, (kr_version){v}) || !exists(s, (kr_version){v}))
+			continue;
+		kr_vec_clear(&s->later);
+		status = kr_told_after(&s->told, (kr_version){v}, s->present, &s->later);
+		for (uint32_t i = 0; i < s->later.n; i++)
+			*broken |= *pair_state(s, (kr_version){v}, s->later.at[i]) != BEFORE;
+	}
+	return status;
+}
+
 /* The next choice: how others are ordered with what was seen, then what is seen, then the other orders. False: none is left. */
 static bool next_choice(const struct search *s, struct choice *out)
 {
@@ -269,9 +310,14 @@ static enum kr_status search(struct search *s)
 {
 	struct choice next;
 	enum kr_status status = KR_OK;
+	bool broken = false;
 
-	if (!next_choice(s, &next))
-		return kr_graph_order(&s->graph, s->present, s->answer);
+	if (!next_choice(s, &next)) {
+		status = check_told(s, &broken);
+		if (!status && (broken || some_sum_fails(s)))
+			s->answer->outcome = KR_VIOLATED;
+		return status || s->answer->outcome == KR_VIOLATED ? status : kr_graph_order(&s->graph, s->present, s->answer);
+	}
 	status = push_choice(s, next);
 	while (!status && s->choices.n > 0) {
 		struct choice c = s->choices.at[s->choices.n - 1];
@@ -286,14 +332,17 @@ static enum kr_status search(struct search *s)
 		s->answer->rounds++;
 		if (!status)
 			status = kr_ctx_tick(s->ir->ctx);
-		if (status || (found && cycle))
+		if (status || (found && (cycle || some_sum_fails(s))))
 			continue;
-		if (!found)
+		if (!found) {
 			s->choices.n--;
-		else if (next_choice(s, &next))
+		} else if (next_choice(s, &next)) {
 			status = push_choice(s, next);
-		else
-			return kr_graph_order(&s->graph, s->present, s->answer);
+		} else {
+			status = check_told(s, &broken);
+			if (!status && !broken)
+				return kr_graph_order(&s->graph, s->present, s->answer);
+		}
 	}
 	if (!status)
 		s->answer->outcome = KR_VIOLATED;
@@ -349,6 +398,7 @@ static void search_done(struct search *s)
 	kr_vec_done(mem, &s->seen);
 	kr_vec_done(mem, &s->ordered);
 	kr_vec_done(mem, &s->choices);
+	kr_vec_done(mem, &s->later);
 }
 
 static enum kr_status solve(struct kr_ir *ir, struct kr_answer *out, struct kr_err *err)

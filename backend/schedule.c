@@ -4,9 +4,16 @@
  * then the order is only a candidate, from which the search learns. Reason for the rule: an order without forced steps replays, so it is a world. O(edges + wake-ups). */
 #include "backend/schedule.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bits.h"
+
+struct group {
+	kr_key key;
+	int64_t total;
+	uint32_t pending;
+};
 
 struct state {
 	struct kr_schedule *s;
@@ -25,6 +32,14 @@ struct state {
 	uint32_t *sight;     /* per version: 1 + the transaction last found to have seen it */
 	uint32_t *claim;     /* per key with an untold initial value: 1 + an observation of the transaction that last asked for it */
 	uint32_t *bound;     /* per key with an untold initial value: the set that saw it, or KR_NONE */
+	/* counters; NULL when there are no sums */
+	uint32_t *sum_first;  /* per transaction, and one more: its sums */
+	uint64_t *weight;     /* per version of a part: what it adds */
+	uint64_t *value;      /* per whole key: what its parts add up to now */
+	struct group *groups; /* sums of one key and total, sorted; how many are still to be served */
+	uint32_t ngroups;
+	uint32_t *group_of;  /* per sum */
+	uint64_t *soft;      /* by rank: nodes that may be emitted, but had better wait for a reader of a counter */
 	uint32_t n;          /* emitted */
 	uint32_t stuck_from; /* ranks below it are all emitted */
 };
@@ -50,6 +65,18 @@ static enum kr_status allocate(struct state *st)
 	return per_node && others ? KR_OK : KR_NOMEM;
 }
 
+static void release_sums(struct state *st)
+{
+	const struct kr_asg *asg = st->asg;
+	struct kr_mem *mem = &st->ir->ctx->mem;
+	kr_mem_free(mem, st->sum_first, (size_t)asg->ntxns + 1, sizeof *st->sum_first);
+	kr_mem_free(mem, st->weight, asg->nversions, sizeof *st->weight);
+	kr_mem_free(mem, st->value, asg->nkeys, sizeof *st->value);
+	kr_mem_free(mem, st->groups, asg->nsums, sizeof *st->groups);
+	kr_mem_free(mem, st->group_of, asg->nsums, sizeof *st->group_of);
+	kr_mem_free(mem, st->soft, KR_BITS_WORDS(st->ir->nnodes), sizeof *st->soft);
+}
+
 static void release_memory(struct state *st)
 {
 	struct kr_mem *mem = &st->ir->ctx->mem;
@@ -66,6 +93,100 @@ static void release_memory(struct state *st)
 	kr_mem_free(mem, st->sight, st->asg->nversions, sizeof *st->sight);
 	kr_mem_free(mem, st->claim, st->asg->nkeys, sizeof *st->claim);
 	kr_mem_free(mem, st->bound, st->asg->nkeys, sizeof *st->bound);
+	release_sums(st);
+}
+
+/* ---- counters ---- */
+
+static int by_total(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+	if (x->key.i != y->key.i)
+		return x->key.i < y->key.i ? -1 : 1;
+	return x->total < y->total ? -1 : x->total > y->total;
+}
+
+/* Sums of one key share the weights of its versions (but for the reader's own), so that what the counter is now tells which of them are served. */
+static struct group *find_group(const struct state *st, kr_key key, int64_t total)
+{
+	struct group wanted = {key, total, 0};
+	return st->ngroups ? bsearch(&wanted, st->groups, st->ngroups, sizeof *st->groups, by_total) : NULL;
+}
+
+static void make_groups(struct state *st)
+{
+	const struct kr_asg *asg = st->asg;
+	for (uint32_t i = 0; i < asg->nsums; i++)
+		st->groups[i] = (struct group){asg->sums[i].key, asg->sums[i].total, 0};
+	qsort(st->groups, asg->nsums, sizeof *st->groups, by_total);
+	for (uint32_t i = 0; i < asg->nsums; i++) {
+		if (st->ngroups == 0 || by_total(&st->groups[st->ngroups - 1], &st->groups[i]) != 0)
+			st->groups[st->ngroups++] = st->groups[i];
+	}
+	for (uint32_t i = 0; i < asg->nsums; i++) {
+		struct group *group = find_group(st, asg->sums[i].key, asg->sums[i].total);
+		st->group_of[i] = (uint32_t)(group - st->groups);
+		group->pending += st->o->active[asg->sums[i].txn.i];
+	}
+}
+
+static enum kr_status count_sums(struct state *st)
+{
+	const struct kr_asg *asg = st->asg;
+	struct kr_mem *mem = &st->ir->ctx->mem;
+	if (asg->nsums == 0)
+		return KR_OK;
+	st->sum_first = kr_mem_alloc(mem, (size_t)asg->ntxns + 1, sizeof *st->sum_first);
+	st->weight = kr_mem_alloc(mem, asg->nversions, sizeof *st->weight);
+	st->value = kr_mem_alloc(mem, asg->nkeys, sizeof *st->value);
+	st->groups = kr_mem_alloc(mem, asg->nsums, sizeof *st->groups);
+	st->group_of = kr_mem_alloc(mem, asg->nsums, sizeof *st->group_of);
+	st->soft = kr_mem_alloc(mem, KR_BITS_WORDS(st->ir->nnodes), sizeof *st->soft);
+	if (!st->sum_first || !st->weight || !st->value || !st->groups || !st->group_of || !st->soft)
+		return KR_NOMEM;
+	for (uint32_t t = 0, i = 0; t <= asg->ntxns; t++) {
+		while (i < asg->nsums && asg->sums[i].txn.i < t)
+			i++;
+		st->sum_first[t] = i;
+	}
+	for (uint32_t i = 0; i < asg->nterms; i++)
+		st->weight[asg->terms[i].seen.i] = (uint64_t)asg->terms[i].weight;
+	for (uint32_t k = asg->nkeys - asg->nparts; k < asg->nkeys; k++)
+		st->value[kr_asg_whole(asg, (kr_key){k}).i] += st->weight[asg->keys[k].first];
+	make_groups(st);
+	return KR_OK;
+}
+
+/* The counter that does not show what t saw of it, or KR_NONE. */
+static kr_key unserved_sum(const struct state *st, kr_txn t)
+{
+	for (uint32_t i = st->sum_first ? st->sum_first[t.i] : 0; st->sum_first && i < st->sum_first[t.i + 1]; i++) {
+		if (st->value[st->asg->sums[i].key.i] != (uint64_t)st->asg->sums[i].total)
+			return st->asg->sums[i].key;
+	}
+	return (kr_key){KR_NONE};
+}
+
+/* Would others still like to see a counter as it is before t changes it? */
+static bool had_better_wait(const struct state *st, kr_txn t)
+{
+	const struct kr_asg *asg = st->asg;
+	for (uint32_t i = asg->written_first[t.i]; st->ngroups && i < asg->written_first[t.i + 1]; i++) {
+		kr_key k = asg->versions[asg->written[i].i].key;
+		const struct group *group = k.i < asg->nkeys - asg->nparts ? find_group(st, k, (int64_t)st->value[k.i]) : NULL;
+		uint32_t own = 0;
+		for (uint32_t j = st->sum_first[t.i]; group && j < st->sum_first[t.i + 1]; j++)
+			own += &st->groups[st->group_of[j]] == group;
+		if (group && group->pending > own)
+			return true;
+	}
+	return false;
+}
+
+static void serve_sums(struct state *st, kr_txn t)
+{
+	for (uint32_t i = st->sum_first ? st->sum_first[t.i] : 0; st->sum_first && i < st->sum_first[t.i + 1]; i++)
+		st->groups[st->group_of[i]].pending--;
 }
 
 static bool active(const struct state *st, kr_txn t) { return t.i != KR_NONE && st->o->active[t.i]; }
@@ -169,6 +290,9 @@ static kr_key blocked_by(struct state *st, kr_txn t)
 		if (!is_served(st, o))
 			return asg->obs[o].key;
 	}
+	kr_key counter = unserved_sum(st, t);
+	if (counter.i != KR_NONE)
+		return counter;
 	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1]; i++) {
 		kr_key k = asg->versions[asg->written[i].i].key;
 		kr_version now = st->current[k.i];
@@ -232,7 +356,12 @@ static void install(struct state *st, kr_txn t)
 {
 	for (uint32_t i = st->asg->written_first[t.i]; i < st->asg->written_first[t.i + 1]; i++) {
 		kr_key k = st->asg->versions[st->asg->written[i].i].key;
+		if (st->value)
+			st->value[kr_asg_whole(st->asg, k).i] += st->weight[st->asg->written[i].i] - st->weight[st->current[k.i].i]; /* may wrap: a guess */
 		st->current[k.i] = st->asg->written[i];
+	}
+	for (uint32_t i = st->asg->written_first[t.i]; i < st->asg->written_first[t.i + 1]; i++) {
+		kr_key k = st->asg->versions[st->asg->written[i].i].key;
 		wake(st, k);
 	}
 }
@@ -251,6 +380,7 @@ static enum kr_status emit(struct state *st, uint32_t node)
 	st->s->order[st->n++].i = node;
 	if (active(st, t)) {
 		status = observe(st, t);
+		serve_sums(st, t);
 		install(st, t);
 	}
 	if (t.i == KR_NONE || active(st, t)) {
@@ -291,6 +421,36 @@ static uint32_t first_waiting(struct state *st)
 	return st->o->order[rank].i;
 }
 
+/* Among the nodes that had better wait one that need not any more, or else the first that may go; those that may not wait for their key. KR_NONE: there is none. */
+static uint32_t take_soft(struct state *st)
+{
+	uint32_t first = KR_NONE, words = st->soft ? (uint32_t)KR_BITS_WORDS(st->ir->nnodes) : 0;
+	for (uint32_t w = 0; w < words; w++) {
+		for (uint64_t bits = st->soft[w]; bits; bits &= bits - 1) {
+			uint32_t rank = w * 64 + (uint32_t)__builtin_ctzll(bits);
+			uint32_t node = st->o->order[rank].i;
+			kr_txn t = kr_ir_txn(st->ir, (kr_node){node});
+			kr_key k = st->emitted[node] ? (kr_key){KR_NONE} : blocked_by(st, t);
+			bool waits = !st->emitted[node] && k.i == KR_NONE && had_better_wait(st, t);
+			if (waits && first == KR_NONE)
+				first = rank;
+			if (waits)
+				continue;
+			kr_bits_clear(st->soft, rank);
+			if (st->emitted[node])
+				continue;
+			if (k.i == KR_NONE)
+				return node;
+			st->waits[node] = st->waiting[k.i];
+			st->waiting[k.i] = node;
+		}
+	}
+	if (first == KR_NONE)
+		return KR_NONE;
+	kr_bits_clear(st->soft, first);
+	return st->o->order[first].i;
+}
+
 static enum kr_status step(struct state *st)
 {
 	uint32_t node;
@@ -299,6 +459,10 @@ static enum kr_status step(struct state *st)
 		kr_key k = active(st, t) && !st->emitted[node] ? blocked_by(st, t) : (kr_key){KR_NONE};
 		if (st->emitted[node])
 			continue;
+		if (k.i == KR_NONE && active(st, t) && had_better_wait(st, t)) {
+			kr_bits_set(st->soft, st->o->rank[node]);
+			continue;
+		}
 		if (k.i == KR_NONE)
 			return emit(st, node);
 		st->waits[node] = st->waiting[k.i];
@@ -307,6 +471,9 @@ static enum kr_status step(struct state *st)
 		if (status)
 			return status;
 	}
+	node = take_soft(st);
+	if (node != KR_NONE)
+		return emit(st, node);
 	st->s->forced++;
 	return emit(st, first_waiting(st));
 }
@@ -317,6 +484,8 @@ enum kr_status kr_schedule_run(struct kr_schedule *s)
 	struct state st = {.s = s, .o = s->overlay, .ir = ir, .asg = ir->asg};
 	s->forced = 0;
 	enum kr_status status = allocate(&st);
+	if (!status)
+		status = count_sums(&st);
 	if (!status) {
 		count_readers(&st);
 		count_predecessors(&st);

@@ -13,6 +13,8 @@ struct kr_solver {
 	KR_VEC(Z3_ast) vars;
 	KR_VEC(Z3_ast) clause;             /* scratch */
 	uint32_t clauses_sent, facts_sent; /* literals of the lists that the solver has */
+	uint32_t sums_sent;
+	KR_VEC(int) weights; /* scratch, parallel to clause */
 };
 
 /* Errors are looked up after each call; the default handler would end the process. */
@@ -62,6 +64,7 @@ void kr_solver_free(struct kr_solver *sat)
 	Z3_del_context(sat->z3);
 	kr_vec_done(mem, &sat->vars);
 	kr_vec_done(mem, &sat->clause);
+	kr_vec_done(mem, &sat->weights);
 	kr_mem_free(mem, sat, 1, sizeof *sat);
 }
 
@@ -119,10 +122,63 @@ static enum kr_status assert_list(struct kr_solver *sat, const struct kr_lits *l
 	return KR_OK;
 }
 
+/* A sum as a pseudo-Boolean equality with weights that are not negative: w * l is w + -w * not(l). */
+static enum kr_status assert_sum(struct kr_solver *sat, const struct kr_choices *c, const struct kr_choice_sum *sum)
+{
+	int64_t total = sum->total;
+	enum kr_status status = KR_OK;
+	kr_vec_clear(&sat->weights);
+	for (uint32_t i = sum->first; i < sum->first + sum->count && !status; i++) {
+		int64_t weight = c->sum_weights.at[i];
+		status = push_literal(sat, weight < 0 ? kr_lit_not(c->sum_literals.at[i]) : c->sum_literals.at[i]);
+		total -= weight < 0 ? weight : 0;
+		if (!status && !kr_vec_push(&sat->ctx->mem, &sat->weights, (int)(weight < 0 ? -weight : weight)))
+			status = KR_NOMEM;
+	}
+	if (status)
+		return status;
+	Z3_ast holds = total < 0 || (sum->count == 0 && total != 0) ? Z3_mk_false(sat->z3)
+		: sum->count == 0                                   ? Z3_mk_true(sat->z3)
+								    : Z3_mk_pbeq(sat->z3, sum->count, sat->clause.at, sat->weights.at, (int)total);
+	kr_vec_clear(&sat->clause);
+	if (holds && sum->guard.i != KR_NONE)
+		holds = Z3_mk_implies(sat->z3, sat->vars.at[sum->guard.i / 2], holds);
+	if (!holds)
+		return KR_NOMEM;
+	Z3_solver_assert(sat->z3, sat->solver, holds);
+	return built(sat);
+}
+
+static enum kr_status assert_facts(struct kr_solver *sat, const struct kr_choices *c)
+{
+	enum kr_status status = assert_list(sat, &c->facts, &sat->facts_sent);
+	for (; sat->sums_sent < c->sums.n && !status; sat->sums_sent++)
+		status = assert_sum(sat, c, &c->sums.at[sat->sums_sent]);
+	return status;
+}
+
 static enum kr_status assert_clauses(struct kr_solver *sat, const struct kr_choices *c)
 {
 	enum kr_status status = assert_list(sat, &c->clauses, &sat->clauses_sent);
-	return status ? status : assert_list(sat, &c->facts, &sat->facts_sent);
+	return status ? status : assert_facts(sat, c);
+}
+
+/* Z3 takes weights and totals of 31 bits; with room to spare no sum of them overflows. */
+static bool fits(const struct kr_choices *c)
+{
+	const int64_t most = INT32_MAX / 2;
+	for (uint32_t s = 0; s < c->sums.n; s++) {
+		const struct kr_choice_sum *sum = &c->sums.at[s];
+		int64_t all = 0;
+		if (sum->large || sum->total > most || sum->total < -most)
+			return false;
+		for (uint32_t i = sum->first; i < sum->first + sum->count; i++) {
+			int64_t weight = c->sum_weights.at[i];
+			if (weight > most || weight < -most || (all += weight < 0 ? -weight : weight) > most)
+				return false;
+		}
+	}
+	return true;
 }
 
 static void set_timeout(struct kr_solver *sat)
@@ -155,6 +211,11 @@ static bool read_model(struct kr_solver *sat, struct kr_choices *c)
 
 enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum kr_solver_result *result, char *reason, size_t size)
 {
+	*result = KR_SOLVER_UNKNOWN;
+	if (!fits(c)) {
+		snprintf(reason, size, "what reads of counters add up to is too large for the solver");
+		return KR_OK;
+	}
 	enum kr_status status = make_variables(sat, c);
 	if (!status)
 		status = assert_clauses(sat, c);
@@ -162,7 +223,6 @@ enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum
 		status = kr_ctx_check(sat->ctx);
 	if (status)
 		return status;
-	*result = KR_SOLVER_UNKNOWN;
 	set_timeout(sat);
 	if (failed(sat, reason, size))
 		return KR_OK;
@@ -218,7 +278,7 @@ static enum kr_status add_switched(struct core *q, const struct kr_choices *c, c
 			status = kr_ctx_tick(q->sat->ctx);
 		kr_vec_clear(&q->sat->clause);
 	}
-	return status ? status : assert_list(q->sat, &c->facts, &q->sat->facts_sent);
+	return status ? status : assert_facts(q->sat, c);
 }
 
 static bool take_core(const struct core *q, uint8_t *keep)

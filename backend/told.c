@@ -9,9 +9,10 @@ enum kr_status kr_told_init(struct kr_told *told, const struct kr_asg *asg)
 	if (asg->norders == 0)
 		return KR_OK;
 	told->first = kr_mem_alloc(mem, (size_t)asg->nversions + 2, sizeof *told->first);
-	told->after = kr_mem_alloc(mem, asg->norders, sizeof *told->after);
+	told->pairs = kr_mem_alloc(mem, asg->norders, sizeof *told->pairs);
 	told->seen = kr_mem_alloc(mem, asg->nversions, sizeof *told->seen);
-	if (!told->first || !told->after || !told->seen) {
+	told->via = kr_mem_alloc(mem, asg->nversions, sizeof *told->via);
+	if (!told->first || !told->pairs || !told->seen || !told->via) {
 		kr_told_done(told);
 		return KR_NOMEM;
 	}
@@ -20,7 +21,7 @@ enum kr_status kr_told_init(struct kr_told *told, const struct kr_asg *asg)
 	for (uint32_t v = 0; v < asg->nversions; v++)
 		told->first[v + 2] += told->first[v + 1];
 	for (uint32_t i = 0; i < asg->norders; i++) /* first[v + 1] is v's next place; in the end it is where v + 1 begins */
-		told->after[told->first[asg->orders[i].before.i + 1]++] = asg->orders[i].after;
+		told->pairs[told->first[asg->orders[i].before.i + 1]++] = i;
 	return KR_OK;
 }
 
@@ -32,11 +33,14 @@ void kr_told_done(struct kr_told *told)
 	struct kr_mem *mem = told->asg->mem;
 
 	kr_mem_free(mem, told->first, (size_t)told->asg->nversions + 2, sizeof *told->first);
-	kr_mem_free(mem, told->after, told->asg->norders, sizeof *told->after);
+	kr_mem_free(mem, told->pairs, told->asg->norders, sizeof *told->pairs);
 	kr_mem_free(mem, told->seen, told->asg->nversions, sizeof *told->seen);
+	kr_mem_free(mem, told->via, told->asg->nversions, sizeof *told->via);
 	kr_vec_done(mem, &told->stack);
 	*told = (struct kr_told){0};
 }
+
+static bool is_open(const struct kr_told *told, kr_txn guard) { return guard.i != KR_NONE && told->asg->txns[guard.i].presence != KR_PRESENT; }
 
 static enum kr_status start(struct kr_told *told, kr_version v)
 {
@@ -55,10 +59,12 @@ enum kr_status kr_told_after(struct kr_told *told, kr_version v, const uint8_t *
 	while (!status && told->stack.n > 0) {
 		kr_version x = kr_vec_pop(&told->stack);
 		for (uint32_t i = told->first[x.i]; i < told->first[x.i + 1] && !status; i++) {
-			kr_version next = told->after[i];
-			if (told->seen[next.i] == told->question)
+			const struct kr_asg_order *pair = &told->asg->orders[told->pairs[i]];
+			kr_version next = pair->after;
+			if (told->seen[next.i] == told->question || (pair->guard.i != KR_NONE && !active[pair->guard.i]))
 				continue;
 			told->seen[next.i] = told->question;
+			told->via[next.i] = told->pairs[i];
 			bool stop = active[told->asg->versions[next.i].writer.i];
 			if (!(stop ? kr_vec_push(told->asg->mem, out, next) : kr_vec_push(told->asg->mem, &told->stack, next)))
 				status = KR_NOMEM;
@@ -77,14 +83,26 @@ enum kr_status kr_told_before(struct kr_told *told, kr_version a, kr_version b, 
 	while (told->stack.n > 0 && !*before) {
 		kr_version v = kr_vec_pop(&told->stack);
 		for (uint32_t i = told->first[v.i]; i < told->first[v.i + 1]; i++) {
-			kr_version next = told->after[i];
-			if (told->seen[next.i] == told->question)
+			const struct kr_asg_order *pair = &told->asg->orders[told->pairs[i]];
+			kr_version next = pair->after;
+			if (told->seen[next.i] == told->question || is_open(told, pair->guard))
 				continue;
 			told->seen[next.i] = told->question;
 			*before = *before || next.i == b.i;
 			if (!kr_vec_push(told->asg->mem, &told->stack, next))
 				return KR_NOMEM;
 		}
+	}
+	return KR_OK;
+}
+
+enum kr_status kr_told_guards_of(const struct kr_told *told, kr_version v, kr_version later, struct kr_told_guards *out)
+{
+	while (later.i != v.i) {
+		const struct kr_asg_order *pair = &told->asg->orders[told->via[later.i]];
+		if (is_open(told, pair->guard) && !kr_vec_push(told->asg->mem, out, pair->guard))
+			return KR_NOMEM;
+		later = pair->before;
 	}
 	return KR_OK;
 }

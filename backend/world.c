@@ -46,6 +46,8 @@ void kr_candidate_done(struct kr_candidate *w)
 	kr_mem_free(mem, w->sorted, asg->nversions, sizeof *w->sorted);
 	kr_told_done(&w->given);
 	kr_vec_done(mem, &w->later);
+	kr_vec_done(mem, &w->guards);
+	kr_vec_done(mem, &w->guarded);
 	if (w->chosen.ir)
 		kr_overlay_done(&w->chosen);
 	if (w->whole.ir)
@@ -176,11 +178,23 @@ static void take_sources(struct kr_candidate *w, const struct kr_choices *c)
 
 /* ---- edges of choices ---- */
 
+/* Notes on whom the order of two versions rests, right after kr_told_after for the earlier one. */
+static enum kr_status note_guards(struct kr_candidate *w, kr_version before, kr_version after)
+{
+	uint32_t first = w->guards.n;
+	enum kr_status status = kr_told_guards_of(&w->given, before, after, &w->guards);
+	if (status || w->guards.n == first)
+		return status;
+	return kr_vec_push(&w->ir->ctx->mem, &w->guarded, (struct kr_guarded){before, after, first, w->guards.n - first}) ? KR_OK : KR_NOMEM;
+}
+
 /* Given orders of active transactions: passes link only those that are certainly present. */
 static enum kr_status add_given(struct kr_candidate *w, struct kr_overlay *o)
 {
 	const struct kr_asg *asg = w->ir->asg;
 	enum kr_status status = KR_OK;
+	kr_vec_clear(&w->guards);
+	kr_vec_clear(&w->guarded);
 	for (uint32_t v = 0; v < asg->nversions && w->given.first && !status; v++) {
 		kr_txn t = asg->versions[v].writer;
 		if (t.i == KR_NONE || !w->active[t.i])
@@ -189,8 +203,11 @@ static enum kr_status add_given(struct kr_candidate *w, struct kr_overlay *o)
 		status = kr_ctx_tick(w->ir->ctx);
 		if (!status)
 			status = kr_told_after(&w->given, (kr_version){v}, w->active, &w->later);
-		for (uint32_t i = 0; i < w->later.n && !status; i++)
-			status = add_ww(w, o, (kr_version){v}, w->later.at[i]);
+		for (uint32_t i = 0; i < w->later.n && !status; i++) {
+			status = note_guards(w, (kr_version){v}, w->later.at[i]);
+			if (!status)
+				status = add_ww(w, o, (kr_version){v}, w->later.at[i]);
+		}
 	}
 	return status;
 }
@@ -364,6 +381,56 @@ enum kr_status kr_candidate_ground(struct kr_candidate *w, struct kr_choices *c,
 		t = w->ir->asg->obs[o.i].txn;
 	}
 	return KR_OK;
+}
+
+static bool adds_up(const struct kr_candidate *w, const struct kr_asg_sum *sum)
+{
+	const struct kr_asg_term *term = w->ir->asg->terms + sum->first;
+	int64_t total = 0;
+	for (uint32_t i = 0; i < sum->count; i++)
+		if (w->source[term[i].obs.i].i == term[i].seen.i && __builtin_add_overflow(total, term[i].weight, &total))
+			return false;
+	return total == sum->total;
+}
+
+enum kr_status kr_candidate_sums(struct kr_candidate *w, struct kr_choices *c, bool *found)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	enum kr_status status = KR_OK;
+	*found = false;
+	for (uint32_t i = 0; i < asg->nsums && !status; i++) {
+		bool fresh;
+		status = kr_ctx_tick(w->ir->ctx);
+		if (status || !w->active[asg->sums[i].txn.i] || adds_up(w, &asg->sums[i]))
+			continue;
+		*found = true;
+		status = kr_choices_sum(c, i, &fresh);
+		if (!status && fresh)
+			status = kr_candidate_ground(w, c, asg->sums[i].txn);
+	}
+	return status;
+}
+
+enum kr_status kr_candidate_guards(struct kr_candidate *w, struct kr_choices *c, const struct kr_link *links, uint32_t n)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	enum kr_status status = KR_OK;
+	for (uint32_t i = 0; i < n && w->guarded.n > 0; i++) {
+		if (links[i].kind != KR_WW || links[i].edge != KR_NONE)
+			continue;
+		for (uint32_t j = 0; j < w->guarded.n && !status; j++) {
+			const struct kr_guarded *g = &w->guarded.at[j];
+			if (asg->versions[g->before.i].key.i != links[i].key.i || writer(w, g->before).i != links[i].from.i ||
+				writer(w, g->after).i != links[i].to.i)
+				continue;
+			status = kr_choices_guard(c, g->before, g->after, w->guards.at + g->first, g->count);
+			for (uint32_t k = 0; k < g->count && !status; k++)
+				status = kr_candidate_ground(w, c, w->guards.at[g->first + k]);
+		}
+		if (status)
+			return status;
+	}
+	return status;
 }
 
 enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choices *c, bool *found)

@@ -8,6 +8,8 @@
 #include "backend/schedule.h"
 #include "backend/told.h"
 
+struct kr_guarded { kr_version before, after; uint32_t first, count; }; /* into guards */
+
 struct kr_candidate {
 	struct kr_ir *ir;
 	uint8_t *active;        /* per transaction */
@@ -20,6 +22,8 @@ struct kr_candidate {
 	kr_version *sorted;     /* versions by key and place: scratch */
 	struct kr_told given;
 	struct kr_versions later; /* scratch */
+	struct kr_told_guards guards;
+	KR_VEC(struct kr_guarded) guarded; /* told orders of the candidate that rest on open transactions */
 	struct kr_overlay chosen, whole;
 	uint32_t forced;
 };
@@ -42,6 +46,12 @@ enum kr_status kr_candidate_answer(const struct kr_candidate *w, const kr_node *
 
 /* Two observations that saw an untold initial value as two different values: their sources become choices (which cannot both hold). *found tells whether there were any. */
 enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choices *c, bool *found);
+
+/* Sums that the candidate's sources do not give become choices. *found tells whether there were any. */
+enum kr_status kr_candidate_sums(struct kr_candidate *w, struct kr_choices *c, bool *found);
+
+/* States on what the told orders on the cycle rest. */
+enum kr_status kr_candidate_guards(struct kr_candidate *w, struct kr_choices *c, const struct kr_link *links, uint32_t n);
 
 /* Why t, if it is open, is active: what saw it becomes a choice, and so on for the observer. Without, a solver cannot choose that t is absent. */
 enum kr_status kr_candidate_ground(struct kr_candidate *w, struct kr_choices *c, kr_txn t);

@@ -39,6 +39,8 @@ static enum kr_status forbid_cycles(struct search *s, uint32_t first)
 		enum kr_status status = kr_choices_forbid(&s->choices, proof, i);
 		if (!status)
 			status = ground_cycle(s, proof->cycles.at[i]);
+		if (!status)
+			status = kr_candidate_guards(&s->world, &s->choices, proof->links.at + proof->cycles.at[i].first, proof->cycles.at[i].count);
 		if (status)
 			return status;
 		s->answer->clauses++;
@@ -57,7 +59,7 @@ static enum kr_status learn(struct search *s, struct kr_overlay *graph)
 static enum kr_status complete(struct search *s, bool *done)
 {
 	struct kr_candidate *w = &s->world;
-	bool disagree = false;
+	bool disagree = false, wrong = false;
 	enum kr_status status = kr_candidate_complete(w);
 	if (status)
 		return status;
@@ -70,8 +72,9 @@ static enum kr_status complete(struct search *s, bool *done)
 		return status;
 	if (!kr_overlay_acyclic(&w->whole))
 		return learn(s, &w->whole);
-	if (disagree)
-		return KR_OK;
+	status = kr_candidate_sums(w, &s->choices, &wrong);
+	if (status || disagree || wrong)
+		return status;
 	*done = true;
 	return kr_candidate_answer(w, w->whole.order, s->answer);
 }
@@ -80,7 +83,7 @@ static enum kr_status ask(struct search *s, bool *done, struct kr_err *err)
 {
 	enum kr_solver_result result;
 	struct kr_answer *answer = s->answer;
-	uint32_t told = s->choices.all.n + s->choices.clauses.n + s->choices.facts.n;
+	uint32_t told = s->choices.all.n + s->choices.clauses.n + s->choices.facts.n + s->choices.sums.n;
 	if (answer->rounds > 0 && told == s->told)
 		return kr_err_set(err, KR_INTERNAL, "internal error: a round of the search has taught nothing");
 	s->told = told;

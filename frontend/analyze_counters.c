@@ -185,31 +185,111 @@ enum kr_status kr_counters_prepare(struct kr_grow *g, kr_key k)
 	return absolutes ? make_part(g, k, KR_NONE) : KR_OK;
 }
 
-/* ---- reads ---- */
+/* ---- what versions can add up to ---- */
 
-/* Whether any versions can add up to the total, seen from outside r's transaction. */
-static bool can_be(const struct kr_replay *r, kr_key k, int64_t total)
+#define RANGE_MOST (INT64_C(1) << 24) /* of subset sums, in bits */
+#define WORK_MOST (INT64_C(1) << 28)
+
+struct subsets { /* sums of the subsets of some amounts: bit (sum - low) */
+	uint64_t *bits;
+	int64_t low, high;
+};
+
+/* Adds d > 0 to all sums; from the top, so that in and out can be one. */
+static void add_up(struct subsets *x, uint64_t d, uint64_t words)
 {
-	const struct kr_grow *g = r->w->grow;
-	const struct kr_asg *asg = r->w->asg;
-	uint32_t first = asg->keys[k.i].first;
-	__int128 least = g->amount[first], most = g->amount[first], low = 0, high = 0;
+	uint64_t step = d / 64, shift = d % 64;
 
-	for (uint32_t v = first + 1; v < asg->keys[k.i + 1].first; v++) {
+	for (uint64_t i = words; i-- > step;) {
+		uint64_t moved = x->bits[i - step] << shift;
+
+		if (shift > 0 && i > step)
+			moved |= x->bits[i - step - 1] >> (64 - shift);
+		x->bits[i] |= moved;
+	}
+}
+
+/* Makes the sums of all relative amounts of k but t's own; *exact is false when that is too much: then there are bounds only, or not even those (low > high). */
+static enum kr_status make_subsets(struct kr_grow *g, kr_key k, kr_txn t, struct kr_arena *tmp, struct subsets *x, bool *exact)
+{
+	const struct kr_asg *asg = g->w->asg;
+	uint32_t first = asg->keys[k.i].first + 1, end = asg->keys[k.i + 1].first, n = 0;
+	bool fits = true;
+
+	*x = (struct subsets){.low = 0};
+	for (uint32_t v = first; v < end; v++) {
 		int64_t amount = g->amount[v];
 
-		if (asg->versions[v].writer.i == r->txn.i)
+		if (g->absolute[v] || asg->versions[v].writer.i == t.i)
 			continue;
-		if (g->absolute[v]) {
-			least = amount < least ? amount : least;
-			most = amount > most ? amount : most;
-		} else if (amount < 0) {
-			low += amount;
-		} else {
-			high += amount;
-		}
+		n++;
+		fits = fits && !__builtin_add_overflow(amount < 0 ? x->low : x->high, amount, amount < 0 ? &x->low : &x->high);
 	}
-	return least + low <= total && total <= most + high;
+	*exact = fits && x->high < RANGE_MOST && x->low > -RANGE_MOST && (x->high - x->low) / 64 * n <= WORK_MOST;
+	if (!fits)
+		*x = (struct subsets){.low = 1};
+	if (!*exact)
+		return KR_OK;
+
+	uint64_t words = KR_BITS_WORDS((uint64_t)(x->high - x->low) + 1);
+
+	x->bits = KR_NEW_ARRAY(tmp, uint64_t, words);
+	if (!x->bits)
+		return KR_NOMEM;
+	kr_bits_set(x->bits, 0); /* all negative ones: each is taken, or not */
+	for (uint32_t v = first; v < end; v++) {
+		KR_TRY(kr_ctx_tick(g->w->ctx));
+		if (!g->absolute[v] && asg->versions[v].writer.i != t.i && g->amount[v] != 0)
+			add_up(x, (uint64_t)(g->amount[v] < 0 ? -g->amount[v] : g->amount[v]), words);
+	}
+	return KR_OK;
+}
+
+static bool reaches(const struct subsets *x, __int128 sum, bool exact)
+{
+	if (x->low > x->high)
+		return true;
+	if (sum < x->low || sum > x->high)
+		return false;
+	return !exact || kr_bits_get(x->bits, (uint64_t)(sum - x->low));
+}
+
+/* Whether some base and some relative versions can add up to the total, seen from outside r's transaction. */
+static enum kr_status can_be(const struct kr_replay *r, kr_key k, int64_t total, bool *out)
+{
+	struct kr_grow *g = r->w->grow;
+	const struct kr_asg *asg = r->w->asg;
+	uint32_t first = asg->keys[k.i].first;
+	struct kr_arena tmp;
+	struct subsets sums;
+	bool exact;
+
+	kr_arena_init(&tmp, asg->mem);
+
+	enum kr_status status = make_subsets(g, k, r->txn, &tmp, &sums, &exact);
+
+	*out = !status && reaches(&sums, (__int128)total - g->amount[first], exact);
+	for (uint32_t v = first + 1; v < asg->keys[k.i + 1].first && !*out && !status; v++)
+		*out = g->absolute[v] && asg->versions[v].writer.i != r->txn.i && reaches(&sums, (__int128)total - g->amount[v], exact);
+	kr_arena_done(&tmp);
+	return status;
+}
+
+/* ---- reads ---- */
+
+/* As the counting replay found. */
+static bool was_possible(const struct kr_replay *r, kr_key k)
+{
+	struct kr_grow *g = r->w->grow;
+	const struct kr_grow_total *at = g->totals.at;
+	uint32_t i;
+
+	while (g->total_at < g->totals.n && (at[g->total_at].txn.i < r->txn.i || (at[g->total_at].txn.i == r->txn.i && at[g->total_at].op < r->op)))
+		g->total_at++;
+	for (i = g->total_at; i < g->totals.n && at[i].txn.i == r->txn.i && at[i].op == r->op; i++)
+		if (at[i].key.i == k.i)
+			return true;
+	return false;
 }
 
 /* What the counter was before anything of the transaction's own. */
@@ -218,6 +298,7 @@ static enum kr_status see_total(struct kr_replay *r, kr_key k, int64_t total, bo
 	struct kr_grow *g = r->w->grow;
 	const struct kr_asg *asg = r->w->asg;
 	kr_value value;
+	bool possible = true;
 
 	if (!g->relative[k.i]) {
 		KR_TRY(kr_analyze_number(r->w, total, &value));
@@ -225,7 +306,11 @@ static enum kr_status see_total(struct kr_replay *r, kr_key k, int64_t total, bo
 	}
 	if (asg->keys[k.i].open_initial)
 		return kr_analyze_refuse(r->w, r->txn, r->op, "a counter of unknown initial value, with increments of unknown result,");
-	if (!can_be(r, k, total))
+	if (r->obs)
+		possible = was_possible(r, k);
+	else
+		KR_TRY(can_be(r, k, total, &possible));
+	if (!possible)
 		return kr_grow_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
 	if (present && total == 0)
 		KR_TRY(kr_analyze_see(r, k, kr_test(KR_TEST_NOT, KR_ABSENT.i), false));

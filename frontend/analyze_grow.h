@@ -72,6 +72,7 @@ struct kr_grow {
 	kr_key *unknown_part;                       /* per write: the part that stands for its transaction, or KR_NONE */
 	/* counters */
 	KR_VEC(struct kr_grow_total) totals;
+	uint32_t total_at;                          /* of the filling replay */
 	struct kr_grow_versions whole_versions;     /* as they were before any was dropped */
 	bool *absolute;                             /* per version of a whole key: its value is known */
 	int64_t *amount;                            /* per version: its value, or by how much it adds */

@@ -1,4 +1,4 @@
-/* Given orders as an offset array per version, bridged by a depth-first walk from every version that exists through those that may not. */
+/* Given orders (those whose guard is present) as an offset array per version, bridged by a depth-first walk from every version that exists through those that may not. */
 #include "passes/orders.h"
 
 struct given {
@@ -15,6 +15,9 @@ static bool exists(const struct kr_ir *ir, kr_version v)
 	return writer.i == KR_NONE || ir->presence[writer.i] == KR_PRESENT;
 }
 
+/* Does the order hold for all that is known? */
+static bool holds(const struct kr_ir *ir, const struct kr_asg_order *order) { return order->guard.i == KR_NONE || ir->presence[order->guard.i] == KR_PRESENT; }
+
 static enum kr_status collect(struct given *g, const struct kr_ir *ir)
 {
 	const struct kr_asg *asg = ir->asg;
@@ -26,11 +29,12 @@ static enum kr_status collect(struct given *g, const struct kr_ir *ir)
 	if (!g->first || !g->after || !g->visited)
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < asg->norders; i++)
-		g->first[asg->orders[i].before.i + 2]++;
+		g->first[asg->orders[i].before.i + 2] += holds(ir, &asg->orders[i]);
 	for (uint32_t v = 1; v <= asg->nversions; v++)
 		g->first[v + 1] += g->first[v];
 	for (uint32_t i = 0; i < asg->norders; i++) /* first[v + 1] is v's next place; in the end it is where v + 1 begins */
-		g->after[g->first[asg->orders[i].before.i + 1]++] = asg->orders[i].after;
+		if (holds(ir, &asg->orders[i]))
+			g->after[g->first[asg->orders[i].before.i + 1]++] = asg->orders[i].after;
 	return KR_OK;
 }
 

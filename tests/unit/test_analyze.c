@@ -337,7 +337,7 @@ static void test_refused(void **state)
 		const char *error;
 		uint32_t line;
 	} cases[] = {
-		{"", {"c w x 1", "a r y 1; append l 1"}, "operation 1 of t1: \"append\" is not supported yet", 2},
+		{"", {"c append l 1", "c append l 2; d l"}, "operation 1 of t1: deleting a list is not supported yet", 2},
 		{"?", {"c w x 1", "c w x 2", "c r x 1; r x 2", "c cas x 3 4 -"},
 			"operation 0 of t3: seeing that a key of unknown initial value does not hold a certain value is not supported yet", 4},
 	};
