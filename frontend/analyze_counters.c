@@ -251,7 +251,7 @@ static bool reaches(const struct subsets *x, __int128 sum, bool exact)
 		return true;
 	if (sum < x->low || sum > x->high)
 		return false;
-	return !exact || kr_bits_get(x->bits, (uint64_t)(sum - x->low));
+	return !exact || kr_bits_get(x->bits, (uint32_t)(sum - x->low));
 }
 
 /* Whether some base and some relative versions can add up to the total, seen from outside r's transaction. */
