@@ -3,7 +3,7 @@
  * Replay: some choice of the unknown transactions and of the untold initial values, and some serial order that respects the order asked for and the given version orders,
  * makes every operation see what it saw, when the operations are run one after the other on a map.
  * Graph: some world (docs/levels.md: presences, sources, version orders) has no non-cyclic anomaly, and no cycle of wr, ww, rw and the order asked for.
- * Exponential: for a handful of transactions. They know the operations r, w, d, insert and cas. */
+ * Exponential: for a handful of transactions. They know every operation of the trace format, but not the attribute "versions". */
 #ifndef TESTS_ORACLE_ORACLE_H
 #define TESTS_ORACLE_ORACLE_H
 
@@ -15,8 +15,8 @@ enum { ORACLE_TXNS = 24, ORACLE_KEYS = 16, ORACLE_OPS = 200 };
 enum oracle_answer {
 	ORACLE_SATISFIED,
 	ORACLE_VIOLATED,
-	ORACLE_TOO_LARGE, /* more transactions, keys or operations than above, or more work than `work` steps */
-	ORACLE_UNKNOWN_OPERATION
+	ORACLE_TOO_LARGE,        /* more transactions, keys or operations than above, or values, or more work than `work` steps */
+	ORACLE_UNKNOWN_OPERATION /* an operation names versions */
 };
 
 enum oracle_answer oracle_replay(const struct kr_history *h, enum kr_order order, uint64_t work);

@@ -1,58 +1,126 @@
-/* The replay oracle: depth-first over serial orders, for every subset of the unknown transactions and every choice of untold initial values. */
+/* The replay oracle: depth-first over serial orders, for every subset of the unknown transactions and every choice of untold initial values, on a plain
+ * store whose operations are those of the trace format. */
+#include <stdlib.h>
 #include <string.h>
 
-#include "oracle.h"
+#include "values.h"
 
-enum { MOST_INITIAL = 40 };
+struct store {
+	struct held at[ORACLE_KEYS];
+};
 
 struct replay {
 	const struct kr_history *h;
+	const struct values *values;
 	enum kr_order order;
 	uint64_t work;
-	uint32_t chosen;                       /* set of transactions that take effect */
-	uint32_t before[ORACLE_TXNS];          /* per transaction: those that must come before it */
-	uint32_t ninitial[ORACLE_KEYS];        /* possible initial values */
-	uint32_t initial[ORACLE_KEYS][MOST_INITIAL];
+	uint32_t chosen;              /* set of transactions that take effect */
+	uint32_t before[ORACLE_TXNS]; /* per transaction: those that must come before it */
+	struct starts starts[ORACLE_KEYS];
 };
 
-/* A value that no operation of the trace names. */
-#define OTHER (KR_NONE - 1)
+/* ---- the store ---- */
 
-static bool run_op(const struct kr_operation *op, uint32_t *at)
+/* Whether a read that showed `value` can have found `at`. */
+static bool shows(const struct replay *r, uint32_t key, uint32_t value, const struct held *at)
 {
-	bool present = *at != KR_ABSENT.i, done = (op->flags & KR_OPF_DONE) != 0;
+	struct held shown = held_as(r->values, key, value);
+
+	if (held_equal(&shown, at))
+		return true;
+	return shown.what == HELD_NUMBER && shown.number == 0 && at->what == HELD_ABSENT; /* an absent counter counts as 0 */
+}
+
+static bool run_inc(const struct replay *r, const struct kr_operation *op, struct held *at)
+{
+	int64_t before = at->what == HELD_NUMBER ? at->number : 0, delta = r->h->values.at[op->a.i].integer;
+
+	*at = (struct held){.what = HELD_NUMBER};
+	if (__builtin_add_overflow(before, delta, &at->number))
+		return false;
+	return !(op->flags & KR_OPF_KNOWN) || r->h->values.at[op->b.i].integer == at->number;
+}
+
+static bool run_grow(const struct replay *r, const struct kr_operation *op, struct held *at)
+{
+	uint8_t element = r->values->alone[op->a.i];
+
+	at->what = op->kind == KR_OP_APPEND ? HELD_LIST : HELD_SET;
+	if (op->kind == KR_OP_ADD)
+		at->set |= UINT64_C(1) << element;
+	else if (at->n < HELD_MOST)
+		at->list[at->n++] = element;
+	else
+		return false;
+	return true;
+}
+
+/* Every key: in the rows exactly when it is to be found, and as it is. */
+static bool run_scan(const struct replay *r, const struct kr_operation *op, struct store *store)
+{
+	const struct kr_scan *scan = &r->h->scans.at[op->scan];
+
+	for (uint32_t key = 0; key < r->h->keys.n; key++) {
+		struct held *at = &store->at[key];
+		const struct kr_row *row = row_of(r->h, scan, key);
+		bool found = op->kind == KR_OP_RANGE ? key_in_range(r->h, scan, key) && at->what != HELD_ABSENT : held_matches(r->values, scan, key, at);
+		if (found != (row != NULL))
+			return false;
+		if (!row)
+			continue;
+		struct held shown = held_as(r->values, key, row->value.i);
+		if (op->kind == KR_OP_UPDATE)
+			*at = shown;
+		else if (!held_equal(&shown, at))
+			return false;
+	}
+	return true;
+}
+
+static bool run_op(const struct replay *r, const struct kr_operation *op, struct store *store)
+{
+	struct held *at = op->key.i == KR_NONE ? NULL : &store->at[op->key.i];
+	bool present = at && at->what != HELD_ABSENT, done = (op->flags & KR_OPF_DONE) != 0;
 
 	switch ((enum kr_op_kind)op->kind) {
-	case KR_OP_READ: return !(op->flags & KR_OPF_KNOWN) || *at == op->a.i;
-	case KR_OP_WRITE: *at = op->a.i; return true;
+	case KR_OP_READ: return !(op->flags & KR_OPF_KNOWN) || shows(r, op->key.i, op->a.i, at);
+	case KR_OP_WRITE: *at = held_as(r->values, op->key.i, op->a.i); return true;
 	case KR_OP_DELETE:
 		if (op->flags & KR_OPF_KNOWN && done != present)
 			return false;
-		*at = KR_ABSENT.i;
+		*at = (struct held){.what = HELD_ABSENT};
 		return true;
 	case KR_OP_INSERT:
 		if (done == present)
 			return false;
 		if (done)
-			*at = op->a.i;
+			*at = held_as(r->values, op->key.i, op->a.i);
 		return true;
-	case KR_OP_CAS:
-		if (done != (*at == op->a.i))
+	case KR_OP_CAS: {
+		struct held expected = held_as(r->values, op->key.i, op->a.i);
+		if (done != held_equal(at, &expected))
 			return false;
 		if (done)
-			*at = op->b.i;
+			*at = held_as(r->values, op->key.i, op->b.i);
 		return true;
+	}
+	case KR_OP_INC: return run_inc(r, op, at);
+	case KR_OP_APPEND:
+	case KR_OP_ADD: return run_grow(r, op, at);
+	case KR_OP_RANGE:
+	case KR_OP_SCAN:
+	case KR_OP_UPDATE: return run_scan(r, op, store);
 	default: return false;
 	}
 }
 
-static bool run_txn(const struct kr_history *h, uint32_t t, uint32_t *store)
+static bool run_txn(const struct replay *r, uint32_t t, struct store *store)
 {
-	for (uint32_t i = 0; i < h->txns.at[t].op_count; i++) {
-		const struct kr_operation *op = &h->ops.at[h->txns.at[t].op_first + i];
-		if (!run_op(op, &store[op->key.i]))
+	const struct kr_transaction *txn = &r->h->txns.at[t];
+
+	for (uint32_t i = 0; i < txn->op_count; i++)
+		if (!run_op(r, &r->h->ops.at[txn->op_first + i], store))
 			return false;
-	}
 	return true;
 }
 
@@ -102,44 +170,20 @@ static void constrain(struct replay *r)
 		constrain_key(r, key);
 }
 
-static bool add_initial(struct replay *r, uint32_t key, uint32_t value)
-{
-	for (uint32_t i = 0; i < r->ninitial[key]; i++)
-		if (r->initial[key][i] == value)
-			return true;
-	if (r->ninitial[key] == MOST_INITIAL)
-		return false;
-	r->initial[key][r->ninitial[key]++] = value;
-	return true;
-}
-
-/* What a key can have started with: told, or anything that an operation names, absent, or something else. */
-static bool list_initial(struct replay *r)
-{
-	const struct kr_history *h = r->h;
-	bool fits = true;
-
-	for (uint32_t k = 0; k < h->keys.n; k++)
-		fits = fits && add_initial(r, k, h->initial == KR_INITIAL_UNKNOWN ? OTHER : h->keys.at[k].initial.i);
-	for (uint32_t i = 0; i < h->ops.n && h->initial == KR_INITIAL_UNKNOWN; i++) {
-		fits = fits && add_initial(r, h->ops.at[i].key.i, KR_ABSENT.i);
-		if (h->ops.at[i].kind == KR_OP_READ || h->ops.at[i].kind == KR_OP_CAS)
-			fits = fits && add_initial(r, h->ops.at[i].key.i, h->ops.at[i].a.i);
-	}
-	return fits;
-}
-
 /* ---- search ---- */
 
-struct level { uint32_t store[ORACLE_KEYS], placed, next; };
+struct level {
+	struct store store;
+	uint32_t placed, next;
+};
 
 /* Whether the chosen transactions replay in some order from `start`. */
-static bool some_order(struct replay *r, const uint32_t *start)
+static bool some_order(struct replay *r, const struct store *start)
 {
-	struct level stack[ORACLE_TXNS + 1] = {0};
+	struct level stack[ORACLE_TXNS + 1];
 	uint32_t depth = 0;
 
-	memcpy(stack[0].store, start, sizeof stack[0].store);
+	stack[0] = (struct level){*start, 0, 0};
 	for (;;) {
 		struct level *top = &stack[depth];
 		if (top->placed == r->chosen)
@@ -159,22 +203,23 @@ static bool some_order(struct replay *r, const uint32_t *start)
 		*down = *top;
 		down->next = 0;
 		down->placed |= 1u << t;
-		if (run_txn(r->h, t, down->store))
+		if (run_txn(r, t, &down->store))
 			depth++;
 	}
 }
 
 static bool some_initial(struct replay *r)
 {
-	uint32_t pick[ORACLE_KEYS] = {0}, start[ORACLE_KEYS] = {0};
+	uint32_t pick[ORACLE_KEYS] = {0};
+	struct store start = {0};
 	uint32_t nkeys = r->h->keys.n, k;
 
 	do {
 		for (k = 0; k < nkeys; k++)
-			start[k] = r->initial[k][pick[k]];
-		if (some_order(r, start))
+			start.at[k] = r->starts[k].at[pick[k]];
+		if (some_order(r, &start))
 			return true;
-		for (k = 0; k < nkeys && ++pick[k] == r->ninitial[k]; k++)
+		for (k = 0; k < nkeys && ++pick[k] == r->starts[k].n; k++)
 			pick[k] = 0;
 	} while (k < nkeys && r->work > 0);
 	return false;
@@ -184,10 +229,7 @@ static enum oracle_answer check_size(const struct kr_history *h)
 {
 	if (h->txns.n > ORACLE_TXNS || h->keys.n > ORACLE_KEYS || h->ops.n > ORACLE_OPS)
 		return ORACLE_TOO_LARGE;
-	for (uint32_t i = 0; i < h->ops.n; i++)
-		if (h->ops.at[i].kind > KR_OP_CAS)
-			return ORACLE_UNKNOWN_OPERATION;
-	return ORACLE_SATISFIED;
+	return h->seen.n > 0 ? ORACLE_UNKNOWN_OPERATION : ORACLE_SATISFIED;
 }
 
 static uint32_t with_status(const struct kr_history *h, enum kr_txn_status status)
@@ -200,57 +242,102 @@ static uint32_t with_status(const struct kr_history *h, enum kr_txn_status statu
 	return set;
 }
 
-enum oracle_answer oracle_replay(const struct kr_history *h, enum kr_order order, uint64_t work)
+/* The caller frees it, and its values. */
+static enum oracle_answer begin(const struct kr_history *h, enum kr_order order, uint64_t work, struct replay **out)
 {
 	enum oracle_answer answer = check_size(h);
-	struct replay r = {.h = h, .order = order, .work = work};
+	struct replay *r;
 
+	*out = NULL;
 	if (answer != ORACLE_SATISFIED)
 		return answer;
-	if (!list_initial(&r))
-		return ORACLE_TOO_LARGE;
+	struct values *values = values_of(h);
+	r = calloc(1, sizeof *r);
+	if (values && r) {
+		r->h = h;
+		r->values = values;
+		r->order = order;
+		r->work = work;
+		bool fits = true;
+		for (uint32_t k = 0; k < h->keys.n; k++)
+			fits = fits && starts_of(values, k, &r->starts[k]);
+		if (fits)
+			return *out = r, ORACLE_SATISFIED;
+	}
+	free(values);
+	free(r);
+	return ORACLE_TOO_LARGE;
+}
+
+static void end(struct replay *r)
+{
+	free((void *)(uintptr_t)r->values);
+	free(r);
+}
+
+enum oracle_answer oracle_replay(const struct kr_history *h, enum kr_order order, uint64_t work)
+{
+	struct replay *r;
+	enum oracle_answer answer = begin(h, order, work, &r);
+
+	if (!r)
+		return answer;
 
 	uint32_t unknown = with_status(h, KR_UNKNOWN), subset = 0;
+	bool found = false;
 
 	do { /* every subset of `unknown`, the empty one first */
-		r.chosen = with_status(h, KR_COMMITTED) | subset;
-		memset(r.before, 0, sizeof r.before);
-		constrain(&r);
-		if (some_initial(&r))
-			return ORACLE_SATISFIED;
+		r->chosen = with_status(h, KR_COMMITTED) | subset;
+		memset(r->before, 0, sizeof r->before);
+		constrain(r);
+		found = some_initial(r);
 		subset = (subset - unknown) & unknown;
-	} while (subset != 0 && r.work > 0);
-	return r.work > 0 ? ORACLE_VIOLATED : ORACLE_TOO_LARGE;
+	} while (!found && subset != 0 && r->work > 0);
+	answer = found ? ORACLE_SATISFIED : r->work > 0 ? ORACLE_VIOLATED : ORACLE_TOO_LARGE;
+	end(r);
+	return answer;
+}
+
+static bool is_serial_order(struct replay *r, const kr_txn *serial, uint32_t n)
+{
+	uint32_t placed = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (serial[i].i >= r->h->txns.n || r->chosen >> serial[i].i & 1)
+			return false;
+		r->chosen |= 1u << serial[i].i;
+	}
+	if ((with_status(r->h, KR_COMMITTED) & ~r->chosen) != 0 || (with_status(r->h, KR_ABORTED) & r->chosen) != 0)
+		return false;
+	constrain(r);
+	for (uint32_t i = 0; i < n; placed |= 1u << serial[i].i, i++)
+		if ((r->before[serial[i].i] & r->chosen & ~placed) != 0)
+			return false;
+	return true;
 }
 
 bool oracle_replays(const struct kr_history *h, enum kr_order order, const kr_txn *serial, uint32_t n)
 {
-	struct replay r = {.h = h, .order = order};
-	uint32_t pick[ORACLE_KEYS] = {0}, placed = 0, k;
+	uint32_t pick[ORACLE_KEYS] = {0}, k = 0;
+	struct replay *r;
+	bool found = false;
 
-	if (check_size(h) != ORACLE_SATISFIED || !list_initial(&r))
+	(void)begin(h, order, 0, &r);
+	if (!r)
 		return false;
-	for (uint32_t i = 0; i < n; i++) {
-		if (serial[i].i >= h->txns.n || r.chosen >> serial[i].i & 1)
-			return false;
-		r.chosen |= 1u << serial[i].i;
+	if (is_serial_order(r, serial, n)) {
+		do {
+			struct store store = {0};
+			uint32_t i = 0;
+			for (k = 0; k < h->keys.n; k++)
+				store.at[k] = r->starts[k].at[pick[k]];
+			while (i < n && run_txn(r, serial[i].i, &store))
+				i++;
+			found = i == n;
+			for (k = 0; k < h->keys.n && ++pick[k] == r->starts[k].n; k++)
+				pick[k] = 0;
+		} while (!found && k < h->keys.n);
 	}
-	if ((with_status(h, KR_COMMITTED) & ~r.chosen) != 0 || (with_status(h, KR_ABORTED) & r.chosen) != 0)
-		return false;
-	constrain(&r);
-	for (uint32_t i = 0; i < n; placed |= 1u << serial[i].i, i++)
-		if ((r.before[serial[i].i] & r.chosen & ~placed) != 0)
-			return false;
-	do {
-		uint32_t store[ORACLE_KEYS] = {0}, i = 0;
-		for (k = 0; k < h->keys.n; k++)
-			store[k] = r.initial[k][pick[k]];
-		while (i < n && run_txn(h, serial[i].i, store))
-			i++;
-		if (i == n)
-			return true;
-		for (k = 0; k < h->keys.n && ++pick[k] == r.ninitial[k]; k++)
-			pick[k] = 0;
-	} while (k < h->keys.n);
-	return false;
+	end(r);
+	return found;
 }

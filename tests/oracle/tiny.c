@@ -1,11 +1,17 @@
 #include "tiny.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static int draw(struct kr_rng *rng, int n) { return (int)kr_rng_below(rng, (uint64_t)n); }
 static bool chance(struct kr_rng *rng, int percent) { return draw(rng, 100) < percent; }
 
 /* ---- random histories ---- */
+
+static const char *const mix_names[] = {"read-write", "deletes", "conditional", "counters", "lists", "lists-with-deletes", "sets", "ranges", "scans", "updates",
+	"all"};
+
+const char *tiny_mix_name(enum tiny_mix mix) { return mix_names[mix]; }
 
 struct maker {
 	struct tiny *t;
@@ -14,46 +20,236 @@ struct maker {
 	int values, nkeys;
 	int noise; /* percent of results that are disturbed */
 	int store[TINY_KEYS];
+	int element; /* the last one appended */
 };
 
-static enum kr_op_kind random_kind(struct maker *m)
+static enum kr_key_kind kind_of_mix(struct maker *m)
+{
+	switch (m->mix) {
+	case TINY_COUNTERS: return KR_KIND_COUNTER;
+	case TINY_LISTS:
+	case TINY_LISTS_WITH_DELETES: return KR_KIND_LIST;
+	case TINY_SETS: return KR_KIND_SET;
+	case TINY_ALL:
+	case TINY_RANGES: return (enum kr_key_kind)(KR_KIND_REGISTER + (chance(m->rng, 40) ? 0 : draw(m->rng, 4)));
+	case TINY_SCANS: return chance(m->rng, 80) ? KR_KIND_REGISTER : (enum kr_key_kind)(KR_KIND_COUNTER + draw(m->rng, 3));
+	default: return KR_KIND_REGISTER;
+	}
+}
+
+static bool is_scan(enum kr_op_kind kind) { return kind == KR_OP_RANGE || kind == KR_OP_SCAN || kind == KR_OP_UPDATE; }
+
+/* Operations over several keys, per mix, in percent. */
+static enum kr_op_kind random_scan(struct maker *m)
 {
 	int d = draw(m->rng, 100);
 
+	switch (m->mix) {
+	case TINY_RANGES: return d < 40 ? KR_OP_RANGE : KR_OP_READ;
+	case TINY_SCANS: return d < 45 ? KR_OP_SCAN : KR_OP_READ;
+	case TINY_UPDATES: return d < 25 ? KR_OP_UPDATE : d < 35 ? KR_OP_SCAN : KR_OP_READ;
+	case TINY_ALL: return d < 10 ? KR_OP_RANGE : d < 20 ? KR_OP_SCAN : d < 25 ? KR_OP_UPDATE : KR_OP_READ;
+	case TINY_COUNTERS:
+	case TINY_SETS:
+	case TINY_LISTS: return d < 5 ? KR_OP_RANGE : KR_OP_READ;
+	default: return KR_OP_READ;
+	}
+}
+
+static enum kr_op_kind random_kind(struct maker *m, enum kr_key_kind kind)
+{
+	int d = draw(m->rng, 100);
+	bool deletes = m->mix != TINY_LISTS && (m->mix != TINY_ALL || kind != KR_KIND_LIST);
+
+	if (kind != KR_KIND_REGISTER) {
+		if (d < 45 || (d < 55 && !deletes))
+			return KR_OP_READ;
+		return d < 55 ? KR_OP_DELETE : kind == KR_KIND_COUNTER ? KR_OP_INC : kind == KR_KIND_LIST ? KR_OP_APPEND : KR_OP_ADD;
+	}
 	if (m->mix == TINY_READ_WRITE)
 		return d < 55 ? KR_OP_READ : KR_OP_WRITE;
-	if (m->mix == TINY_DELETES)
-		return d < 50 ? KR_OP_READ : d < 80 ? KR_OP_WRITE : KR_OP_DELETE;
-	return d < 30 ? KR_OP_READ : d < 50 ? KR_OP_WRITE : d < 65 ? KR_OP_DELETE : d < 82 ? KR_OP_INSERT : KR_OP_CAS;
+	if (m->mix == TINY_CONDITIONAL || m->mix == TINY_ALL)
+		return d < 30 ? KR_OP_READ : d < 50 ? KR_OP_WRITE : d < 65 ? KR_OP_DELETE : d < 82 ? KR_OP_INSERT : KR_OP_CAS;
+	return d < (m->mix == TINY_DELETES ? 50 : 20) ? KR_OP_READ : d < 80 ? KR_OP_WRITE : KR_OP_DELETE;
+}
+
+static bool present(const struct tiny *t, int key, int value) { return value != (t->kinds[key] == KR_KIND_COUNTER ? TINY_NULL : 0); }
+
+static bool holds(const struct tiny *t, const struct tiny_cond *c, int key, int value)
+{
+	bool object = t->kinds[key] == KR_KIND_REGISTER && t->objects;
+	bool number = t->kinds[key] == KR_KIND_COUNTER || (t->kinds[key] == KR_KIND_REGISTER && (!object || c->field));
+
+	if (c->field && !object)
+		return false;
+	switch (c->test) {
+	case KR_COND_EQ: return number && value == c->a;
+	case KR_COND_NE: return !number || value != c->a;
+	case KR_COND_LT: return number && value < c->a;
+	case KR_COND_LE: return number && value <= c->a;
+	case KR_COND_GT: return number && value > c->a;
+	case KR_COND_GE: return number && value >= c->a;
+	case KR_COND_IN: return number && (value == c->a || value == c->b);
+	default: return false;
+	}
+}
+
+static bool matches(const struct tiny *t, const struct tiny_op *op, int key, int value)
+{
+	if (!present(t, key, value))
+		return false;
+	if (op->kind == KR_OP_RANGE)
+		return (op->low < 0 || key >= op->low) && (op->high < 0 || key < op->high);
+	for (int i = 0; i < op->nconds; i++)
+		if (!holds(t, &op->conds[i], key, value))
+			return false;
+	return op->prefix < 0 || op->prefix == key;
+}
+
+/* False for an update that matches what cannot be written. */
+static bool execute_scan(const struct tiny *t, struct tiny_op *op, int *store)
+{
+	int left = op->limit < 0 ? TINY_KEYS : op->limit;
+
+	for (int i = 0; i < TINY_KEYS; i++) {
+		int k = op->reverse ? TINY_KEYS - 1 - i : i;
+		op->has[k] = matches(t, op, k, store[k]) && left > 0;
+		left -= op->has[k];
+		op->row[k] = op->kind == KR_OP_UPDATE ? op->a : store[k];
+		if (op->has[k] && op->kind == KR_OP_UPDATE && t->kinds[k] != KR_KIND_REGISTER)
+			return false;
+	}
+	for (int k = 0; k < TINY_KEYS; k++)
+		if (op->has[k])
+			store[k] = op->row[k];
+	return true;
 }
 
 /* Runs an operation on the store and fills in its result. */
-static void execute(struct tiny_op *op, int *at)
+static void execute(const struct tiny *t, struct tiny_op *op, int *at)
 {
 	switch (op->kind) {
 	case KR_OP_READ: op->a = *at; break;
 	case KR_OP_WRITE: *at = op->a; break;
 	case KR_OP_DELETE:
-		op->done = *at != 0;
-		*at = 0;
+		op->done = present(t, op->key, *at);
+		*at = t->kinds[op->key] == KR_KIND_COUNTER ? TINY_NULL : 0;
 		break;
 	case KR_OP_INSERT:
 		op->done = *at == 0;
 		*at = op->done ? op->a : *at;
 		break;
-	default: /* cas */
-		op->done = *at == op->a;
-		*at = op->done ? op->b : *at;
+	case KR_OP_INC:
+		*at = (*at == TINY_NULL ? 0 : *at) + op->a;
+		op->b = op->b == TINY_UNTOLD ? op->b : *at;
+		break;
+	case KR_OP_APPEND: *at = *at * 10 + op->a; break;
+	case KR_OP_ADD: *at |= 1 << op->a; break;
+	default: /* cas */ op->done = *at == op->a; *at = op->done ? op->b : *at;
 	}
+}
+
+/* Another value that such a key could show. */
+static int other_value(struct maker *m, int key, int value)
+{
+	switch (m->t->kinds[key]) {
+	case KR_KIND_COUNTER: return chance(m->rng, 20) ? TINY_NULL : (value == TINY_NULL ? 0 : value) + draw(m->rng, 5) - 2;
+	case KR_KIND_SET: return value ^ 1 << draw(m->rng, m->values + 1);
+	case KR_KIND_LIST:
+		return chance(m->rng, 70)                         ? value / 10
+			: chance(m->rng, 50) && value < 100000000 ? value * 10 + 1 + draw(m->rng, 4)
+								  : value % 100 / 10 + 10 * (value % 10);
+	default: return draw(m->rng, m->values + 2); /* also a value that nobody writes */
+	}
+}
+
+static void disturb_rows(struct maker *m, struct tiny_op *op)
+{
+	int k = draw(m->rng, m->nkeys), count = 0;
+
+	if (m->t->kinds[k] != KR_KIND_REGISTER && op->kind == KR_OP_UPDATE)
+		return;
+	if (chance(m->rng, 50) || op->kind == KR_OP_UPDATE) {
+		op->has[k] = !op->has[k] && (op->low < 0 || k >= op->low) && (op->high < 0 || k < op->high);
+		if (op->kind != KR_OP_UPDATE && op->has[k])
+			op->row[k] = other_value(m, k, op->row[k]);
+	} else {
+		op->row[k] = other_value(m, k, op->row[k]);
+	}
+	for (int i = 0; i < TINY_KEYS; i++) {
+		op->has[i] = op->has[i] && present(m->t, i, op->row[i]);
+		count += op->has[i];
+	}
+	if (op->limit >= 0 && count > op->limit)
+		op->limit = count;
 }
 
 /* Turns the recorded result into another one. */
 static void disturb(struct maker *m, struct tiny_op *op)
 {
-	if (op->kind == KR_OP_READ)
-		op->a = draw(m->rng, m->values + 2); /* also a value that nobody writes */
-	else if (op->kind != KR_OP_WRITE)
+	if (is_scan(op->kind))
+		disturb_rows(m, op);
+	else if (op->kind == KR_OP_READ)
+		op->a = other_value(m, op->key, op->a);
+	else if (op->kind == KR_OP_INC && op->b != TINY_UNTOLD)
+		op->b += draw(m->rng, 5) - 2;
+	else if (op->kind == KR_OP_DELETE || op->kind == KR_OP_INSERT || op->kind == KR_OP_CAS)
 		op->done = !op->done;
+}
+
+static void random_where(struct maker *m, struct tiny_op *op)
+{
+	op->low = op->high = op->limit = op->prefix = -1;
+	if (op->kind == KR_OP_RANGE) {
+		op->low = chance(m->rng, 50) ? -1 : draw(m->rng, TINY_KEYS);
+		op->high = chance(m->rng, 50) ? -1 : draw(m->rng, TINY_KEYS);
+		op->limit = chance(m->rng, 60) ? -1 : draw(m->rng, 3);
+		op->reverse = chance(m->rng, 30);
+		return;
+	}
+	op->prefix = chance(m->rng, 70) ? -1 : draw(m->rng, m->nkeys);
+	op->nconds = chance(m->rng, 15) ? 0 : 1 + chance(m->rng, 25);
+	for (int i = 0; i < op->nconds; i++)
+		op->conds[i] = (struct tiny_cond){m->t->objects && chance(m->rng, 80), (enum kr_cond_test)draw(m->rng, KR_COND_PREFIX + 1),
+			draw(m->rng, m->values + 2), draw(m->rng, m->values + 2)};
+}
+
+/* What the kind of key needs for its arguments. */
+static void random_arguments(struct maker *m, struct tiny_op *op)
+{
+	if (op->kind == KR_OP_CAS && chance(m->rng, 30))
+		op->a = 0;
+	if (op->kind == KR_OP_INC) {
+		op->a = draw(m->rng, 6) - 2;
+		op->b = chance(m->rng, 30) ? 0 : TINY_UNTOLD;
+	}
+	if (op->kind == KR_OP_ADD)
+		op->a = draw(m->rng, m->values + 1);
+	if (op->kind == KR_OP_APPEND) {
+		op->a = m->element > 0 && chance(m->rng, 3) ? m->element : ++m->element;
+		if (m->element > 8 || m->store[op->key] > 10000000)
+			op->kind = KR_OP_READ;
+	}
+}
+
+static struct tiny_op random_op(struct maker *m)
+{
+	struct tiny_op op = {.kind = random_scan(m), .key = draw(m->rng, m->nkeys), .a = 1 + draw(m->rng, m->values), .b = 1 + draw(m->rng, m->values)};
+	int before[TINY_KEYS];
+
+	memcpy(before, m->store, sizeof before);
+	op.loose = chance(m->rng, 5);
+	if (is_scan(op.kind)) {
+		random_where(m, &op);
+		if (execute_scan(m->t, &op, m->store))
+			return op;
+		memcpy(m->store, before, sizeof before);
+		op = (struct tiny_op){.key = op.key, .a = op.a, .b = op.b};
+	}
+	op.kind = random_kind(m, m->t->kinds[op.key]);
+	random_arguments(m, &op);
+	execute(m->t, &op, &m->store[op.key]);
+	return op;
 }
 
 static void random_txn(struct maker *m, struct tiny_txn *txn)
@@ -66,14 +262,13 @@ static void random_txn(struct maker *m, struct tiny_txn *txn)
 	txn->nops = 1 + draw(m->rng, 4);
 	for (int i = 0; i < txn->nops; i++) {
 		struct tiny_op *op = &txn->ops[i];
-		*op = (struct tiny_op){random_kind(m), draw(m->rng, m->nkeys), 1 + draw(m->rng, m->values), 1 + draw(m->rng, m->values), false};
-		if (op->kind == KR_OP_CAS && chance(m->rng, 30))
-			op->a = 0;
-		execute(op, &m->store[op->key]);
+		*op = random_op(m);
 		if (chance(m->rng, m->noise))
 			disturb(m, op);
 		if ((op->kind == KR_OP_READ || op->kind == KR_OP_DELETE) && chance(m->rng, 5))
 			op->a = TINY_UNTOLD;
+		if (op->kind == KR_OP_READ && m->t->kinds[op->key] >= KR_KIND_LIST)
+			op->done = chance(m->rng, 30);
 	}
 	if (txn->status == KR_ABORTED || (txn->status == KR_UNKNOWN && chance(m->rng, 50)))
 		memcpy(m->store, before, sizeof before);
@@ -107,9 +302,13 @@ static bool may_write(const struct tiny_txn *txn, int key)
 {
 	for (int i = 0; i < txn->nops; i++) {
 		const struct tiny_op *op = &txn->ops[i];
-		if (op->key != key || op->kind == KR_OP_READ)
+		if (op->kind == KR_OP_UPDATE && op->has[key])
+			return true;
+		if (op->key != key || op->kind == KR_OP_READ || is_scan(op->kind))
 			continue;
-		if (op->kind == KR_OP_WRITE || op->done || (op->kind == KR_OP_DELETE && op->a == TINY_UNTOLD))
+		if (op->done || (op->kind == KR_OP_DELETE && op->a == TINY_UNTOLD))
+			return true;
+		if (op->kind == KR_OP_WRITE || op->kind == KR_OP_INC || op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD)
 			return true;
 	}
 	return false;
@@ -146,12 +345,22 @@ static void shuffle(struct maker *m)
 void tiny_random(struct tiny *out, struct kr_rng *rng, enum tiny_mix mix)
 {
 	static const int noises[] = {0, 5, 10, 20, 30, 60};
-	struct maker m = {out, rng, mix, 1 + draw(rng, 3), 1 + draw(rng, TINY_KEYS), noises[draw(rng, (int)KR_COUNT(noises))], {0}};
+	struct maker m = {out, rng, mix, 1 + draw(rng, 3), 1 + draw(rng, TINY_KEYS), noises[draw(rng, (int)KR_COUNT(noises))], {0}, 0};
 
 	*out = (struct tiny){.initial = chance(rng, 50) ? KR_INITIAL_ABSENT : chance(rng, 50) ? KR_INITIAL_GIVEN : KR_INITIAL_UNKNOWN};
+	if (mix > TINY_CONDITIONAL && out->initial == KR_INITIAL_UNKNOWN && chance(rng, 70))
+		out->initial = KR_INITIAL_GIVEN;
+	if (out->initial == KR_INITIAL_UNKNOWN && mix >= TINY_RANGES && m.nkeys > 2)
+		m.nkeys = 2;
+	out->objects = (mix == TINY_SCANS || mix == TINY_UPDATES) && chance(rng, 30);
 	for (int k = 0; k < TINY_KEYS; k++) {
-		m.store[k] = out->initial == KR_INITIAL_ABSENT ? 0 : draw(rng, m.values + 2);
-		out->first[k] = out->initial == KR_INITIAL_GIVEN ? m.store[k] : 0;
+		out->kinds[k] = k < m.nkeys ? kind_of_mix(&m) : KR_KIND_REGISTER;
+		m.store[k] = out->kinds[k] == KR_KIND_COUNTER ? TINY_NULL : 0;
+		if (k < m.nkeys && out->initial != KR_INITIAL_ABSENT)
+			m.store[k] = draw(rng, m.values + 2);
+		if (out->kinds[k] == KR_KIND_LIST && m.store[k] != 0)
+			m.store[k] = 9; /* never appended */
+		out->first[k] = out->initial == KR_INITIAL_GIVEN ? m.store[k] : out->kinds[k] == KR_KIND_COUNTER ? TINY_NULL : 0;
 	}
 	out->ntxns = 2 + draw(rng, TINY_TXNS - 1);
 	for (int i = 0; i < out->ntxns; i++)
@@ -166,32 +375,132 @@ void tiny_random(struct tiny *out, struct kr_rng *rng, enum tiny_mix mix)
 
 /* ---- to a history ---- */
 
-static kr_value value_of(struct kr_history *h, int value) { return value <= 0 ? KR_ABSENT : kr_history_int(h, value); }
-
-static bool push_op(struct kr_history *h, const struct tiny_op *op)
+static kr_value array_of(struct kr_history *h, enum kr_key_kind kind, int value)
 {
-	char name = (char)('x' + op->key);
-	struct kr_operation out = {.kind = (uint8_t)op->kind, .scan = KR_NONE};
-	bool untold = op->a == TINY_UNTOLD;
+	char text[80] = "[", digits[16];
+	size_t n = 1;
 
-	out.key = kr_history_key(h, kr_history_text(h, KR_VALUE_STRING, &name, 1));
-	if (op->kind == KR_OP_READ || op->kind == KR_OP_DELETE)
-		out.flags = untold ? 0 : KR_OPF_KNOWN;
-	if (op->kind != KR_OP_READ && op->kind != KR_OP_WRITE && op->done && !untold)
+	snprintf(digits, sizeof digits, "%d", value);
+	for (const char *d = digits; kind == KR_KIND_LIST && value != 0 && *d; d++)
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s%c", n > 1 ? "," : "", *d);
+	for (int e = 0; kind == KR_KIND_SET && e < 16; e++)
+		if (value >> e & 1)
+			n += (size_t)snprintf(text + n, sizeof text - n, "%s%d", n > 1 ? "," : "", e);
+	n += (size_t)snprintf(text + n, sizeof text - n, "]");
+	return kr_history_text(h, KR_VALUE_ARRAY, text, n);
+}
+
+static kr_value value_of(const struct tiny *t, struct kr_history *h, int key, int value)
+{
+	char text[40];
+
+	if (t->kinds[key] >= KR_KIND_LIST)
+		return array_of(h, t->kinds[key], value);
+	if (!present(t, key, value))
+		return KR_ABSENT;
+	if (t->kinds[key] == KR_KIND_COUNTER || !t->objects)
+		return kr_history_int(h, value);
+	int n = snprintf(text, sizeof text, "{\"f\":%d}", value);
+	return kr_history_text(h, KR_VALUE_OBJECT, text, (size_t)n);
+}
+
+static kr_value name_of(struct kr_history *h, int key)
+{
+	char name = (char)('x' + key);
+
+	return key < 0 ? KR_ABSENT : kr_history_text(h, KR_VALUE_STRING, &name, 1);
+}
+
+static kr_value operand_of(struct kr_history *h, const struct tiny_cond *c)
+{
+	char text[40];
+
+	if (c->test == KR_COND_PREFIX)
+		return kr_history_text(h, KR_VALUE_STRING, "a", 1);
+	if (c->test != KR_COND_IN)
+		return kr_history_int(h, c->a);
+	int n = snprintf(text, sizeof text, "[%d,%d]", c->a, c->b);
+	return kr_history_text(h, KR_VALUE_ARRAY, text, (size_t)n);
+}
+
+static bool push_conds(struct kr_history *h, const struct tiny_op *op)
+{
+	struct kr_cond cond = {KR_COND_KEY_PREFIX, KR_COND_PREFIX, KR_ABSENT, name_of(h, op->prefix)};
+	bool fits = op->prefix < 0 || kr_vec_push(h->mem, &h->conds, cond);
+
+	for (int i = 0; i < op->nconds; i++) {
+		const struct tiny_cond *c = &op->conds[i];
+		cond = (struct kr_cond){c->field ? KR_COND_FIELD : KR_COND_VALUE, c->test, c->field ? kr_history_text(h, KR_VALUE_STRING, "f", 1) : KR_ABSENT,
+			operand_of(h, c)};
+		fits = fits && kr_vec_push(h->mem, &h->conds, cond);
+	}
+	return fits;
+}
+
+static bool push_scan(const struct tiny *t, struct kr_history *h, const struct tiny_op *op)
+{
+	struct kr_scan scan = {.low = name_of(h, op->low), .high = name_of(h, op->high), .limit = op->limit, .reverse = op->reverse, .set = KR_ABSENT};
+	bool fits;
+
+	if (op->kind != KR_OP_RANGE)
+		scan.low = scan.high = KR_ABSENT;
+	scan.cond_first = h->conds.n;
+	fits = op->kind == KR_OP_RANGE || push_conds(h, op);
+	scan.cond_count = h->conds.n - scan.cond_first;
+	scan.row_first = h->rows.n;
+	if (op->kind == KR_OP_UPDATE)
+		scan.set = t->objects ? value_of(t, h, 0, op->a) : kr_history_int(h, op->a);
+	for (int i = 0; i < TINY_KEYS; i++) {
+		int k = op->reverse ? TINY_KEYS - 1 - i : i;
+		struct kr_row row = {kr_history_key(h, name_of(h, k)), op->has[k] ? value_of(t, h, k, op->row[k]) : KR_ABSENT};
+		fits = fits && (!op->has[k] || kr_vec_push(h->mem, &h->rows, row));
+	}
+	scan.row_count = h->rows.n - scan.row_first;
+	return fits && kr_vec_push(h->mem, &h->scans, scan);
+}
+
+static bool push_op(const struct tiny *t, struct kr_history *h, const struct tiny_op *op)
+{
+	struct kr_operation out = {.kind = (uint8_t)op->kind, .scan = KR_NONE, .key = {KR_NONE}};
+	struct kr_attr attr = {.op = {h->ops.n}, .cursor = false};
+	bool untold = op->a == TINY_UNTOLD, grows = op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD || op->kind == KR_OP_INC;
+	bool conditional = op->kind == KR_OP_DELETE || op->kind == KR_OP_INSERT || op->kind == KR_OP_CAS;
+
+	if (op->loose) {
+		out.flags |= KR_OPF_HAS_ATTR;
+		if (!kr_vec_push(h->mem, &h->attrs, attr))
+			return false;
+	}
+	if (is_scan(op->kind)) {
+		out.scan = h->scans.n;
+		return push_scan(t, h, op) && kr_vec_push(h->mem, &h->ops, out);
+	}
+	out.key = kr_history_key(h, name_of(h, op->key));
+	if ((op->kind == KR_OP_READ || op->kind == KR_OP_DELETE) && !untold)
+		out.flags |= KR_OPF_KNOWN;
+	if (conditional && op->done && !untold)
 		out.flags |= KR_OPF_DONE;
-	if (op->kind != KR_OP_DELETE)
-		out.a = value_of(h, op->a);
+	if (op->kind == KR_OP_INC && op->b != TINY_UNTOLD) {
+		out.flags |= KR_OPF_KNOWN;
+		out.b = kr_history_int(h, op->b);
+	}
+	if (grows)
+		out.a = kr_history_int(h, op->a);
+	else if (op->kind == KR_OP_READ && t->kinds[op->key] >= KR_KIND_LIST && op->a == 0 && op->done)
+		out.a = KR_ABSENT;
+	else if (op->kind != KR_OP_DELETE && !untold)
+		out.a = value_of(t, h, op->key, op->a);
 	if (op->kind == KR_OP_CAS)
-		out.b = value_of(h, op->b);
+		out.b = value_of(t, h, op->key, op->b);
 	return kr_vec_push(h->mem, &h->ops, out);
 }
 
-static enum kr_status add_txn(struct kr_history *h, const struct tiny_txn *txn)
+static enum kr_status add_txn(const struct tiny *t, struct kr_history *h, const struct tiny_txn *txn)
 {
 	struct kr_transaction out = {.id = {KR_NONE}, .session = {KR_NONE}, .status = (uint8_t)txn->status};
 
 	for (int i = 0; i < txn->nops; i++)
-		if (!push_op(h, &txn->ops[i]))
+		if (!push_op(t, h, &txn->ops[i]))
 			return KR_NOMEM;
 	if (txn->session >= 0)
 		out.session = kr_history_session(h, kr_history_int(h, txn->session));
@@ -212,12 +521,13 @@ static enum kr_status fill(const struct tiny *tiny, struct kr_ctx *ctx, struct k
 	h->initial = tiny->initial;
 	h->clock_skew = tiny->skew;
 	for (int k = 0; k < TINY_KEYS; k++) {
-		char name = (char)('x' + k);
-		kr_key key = kr_history_key(h, kr_history_text(h, KR_VALUE_STRING, &name, 1));
-		h->keys.at[key.i].initial = value_of(h, tiny->first[k]);
+		kr_key key = kr_history_key(h, name_of(h, k));
+		h->keys.at[key.i].initial = tiny->initial == KR_INITIAL_GIVEN ? value_of(tiny, h, k, tiny->first[k]) : KR_ABSENT;
 	}
+	for (int v = 1; v < 7 && tiny->initial == KR_INITIAL_UNKNOWN; v++)
+		(void)(tiny->objects ? value_of(tiny, h, TINY_KEYS - 1, v) : kr_history_int(h, v)); /* so that the oracles can think of them */
 	for (int i = 0; i < tiny->ntxns; i++) {
-		enum kr_status status = add_txn(h, &tiny->txns[i]);
+		enum kr_status status = add_txn(tiny, h, &tiny->txns[i]);
 		if (status)
 			return status;
 	}
@@ -265,10 +575,36 @@ static void drop_txn(struct tiny *t, int i)
 	t->ntxns--;
 }
 
+/* The n-th of 8 ways to make an operation simpler; false when it changes nothing. */
+static bool simpler(const struct tiny *t, struct tiny_op *op, int way)
+{
+	struct tiny_op before = *op;
+
+	if (op->loose && way == 0)
+		op->loose = false;
+	else if (way == 1 && op->kind == KR_OP_READ && t->kinds[op->key] == KR_KIND_LIST && op->a > 0)
+		op->a /= 10;
+	else if (!is_scan(op->kind))
+		return false;
+	else if (way < TINY_KEYS)
+		op->has[way] = false;
+	else if (way == 3 && op->nconds > 0)
+		op->nconds--;
+	else if (way == 4)
+		op->prefix = -1;
+	else if (way == 5)
+		op->reverse = false;
+	else if (way == 6)
+		op->limit = -1;
+	else if (way == 7)
+		op->low = op->high = -1;
+	return memcmp(&before, op, sizeof before) != 0;
+}
+
 /* The n-th way to make a history smaller; false when there are no more. `*done` is false when this way changes nothing. */
 static bool smaller(struct tiny *t, int n, bool *done)
 {
-	int i = n / 16, way = n % 16;
+	int i = n / 64, way = n % 64;
 
 	*done = true;
 	if (i > TINY_TXNS)
@@ -281,7 +617,8 @@ static bool smaller(struct tiny *t, int n, bool *done)
 			t->skew = 0;
 		} else if (way == TINY_ORDERS + 1 && t->initial != KR_INITIAL_ABSENT) {
 			t->initial = KR_INITIAL_ABSENT;
-			memset(t->first, 0, sizeof t->first);
+		} else if (way == TINY_ORDERS + 2 && t->objects) {
+			t->objects = false;
 		} else {
 			*done = false;
 		}
@@ -305,6 +642,8 @@ static bool smaller(struct tiny *t, int n, bool *done)
 		txn->begin = txn->end = -1;
 	} else if (way == 12 && txn->status != KR_COMMITTED) {
 		txn->status = KR_COMMITTED;
+	} else if (way >= 16 && (way - 16) / 8 < txn->nops) {
+		*done = simpler(t, &txn->ops[(way - 16) / 8], (way - 16) % 8);
 	} else {
 		*done = false;
 	}

@@ -5,14 +5,28 @@
 #include "base/rng.h"
 #include "frontend/history.h"
 
-enum { TINY_TXNS = 6, TINY_OPS = 5, TINY_KEYS = 3, TINY_ORDERS = 2, TINY_UNTOLD = -1 };
+enum { TINY_TXNS = 6, TINY_OPS = 5, TINY_KEYS = 3, TINY_ORDERS = 2, TINY_CONDS = 2, TINY_UNTOLD = -1000, TINY_NULL = -999 };
 
-/* Values are small integers; 0 is absent. */
+/* Values are small integers. Registers: 0 is absent. Counters: TINY_NULL is absent. Lists: the decimal digits are the elements, 0 is empty. Sets: the bits are the elements. */
+struct tiny_cond {
+	bool field;
+	enum kr_cond_test test;
+	int a, b;
+};
+
 struct tiny_op {
 	enum kr_op_kind kind;
 	int key;
-	int a, b;   /* as in struct kr_operation; a = TINY_UNTOLD: a read without a result, a delete that does not say whether it found something */
-	bool done;  /* delete (found), insert, cas */
+	int a, b; /* as in struct kr_operation; a = TINY_UNTOLD: a read without a result, a delete that does not say whether it found something; b: an inc's result or TINY_UNTOLD */
+	bool done;  /* delete (found), insert, cas; a read of an empty list or set: shown as null */
+	bool loose; /* not through a cursor */
+	/* range, scan, update (a: the value set) */
+	int low, high, limit; /* keys, or -1 */
+	bool reverse;
+	int prefix, nconds; /* prefix: a key, or -1 */
+	struct tiny_cond conds[TINY_CONDS];
+	bool has[TINY_KEYS]; /* rows */
+	int row[TINY_KEYS];
 };
 
 struct tiny_txn {
@@ -23,11 +37,15 @@ struct tiny_txn {
 	struct tiny_op ops[TINY_OPS];
 };
 
-struct tiny_order { int key, n, writers[TINY_TXNS]; }; /* a version order: places in txns */
+struct tiny_order {
+	int key, n, writers[TINY_TXNS];
+}; /* a version order: places in txns */
 
 struct tiny {
 	enum kr_initial initial;
 	int first[TINY_KEYS]; /* initial values, when given */
+	enum kr_key_kind kinds[TINY_KEYS];
+	bool objects; /* registers hold objects with the value in a field */
 	int skew;
 	int ntxns, norders;
 	struct tiny_txn txns[TINY_TXNS];
@@ -35,7 +53,22 @@ struct tiny {
 };
 
 /* What kinds of operations a random history may have. */
-enum tiny_mix { TINY_READ_WRITE, TINY_DELETES, TINY_CONDITIONAL, TINY_MIXES };
+enum tiny_mix {
+	TINY_READ_WRITE,
+	TINY_DELETES,
+	TINY_CONDITIONAL,
+	TINY_COUNTERS,
+	TINY_LISTS,
+	TINY_LISTS_WITH_DELETES,
+	TINY_SETS,
+	TINY_RANGES,
+	TINY_SCANS,
+	TINY_UPDATES,
+	TINY_ALL,
+	TINY_MIXES
+};
+
+const char *tiny_mix_name(enum tiny_mix mix);
 
 /* A random history: a serial execution whose record is then disturbed, so that about half satisfy serializability. */
 void tiny_random(struct tiny *out, struct kr_rng *rng, enum tiny_mix mix);
