@@ -100,12 +100,16 @@ struct sort {
 	uint32_t *queue;       /* versions that no pair that is left names second */
 };
 
-/* How many pairs go when versions that nothing precedes are taken away one by one: all, unless some form a cycle. */
+/* How many pairs go when versions that nothing precedes are taken away one by one, those with a guard beforehand: all, unless some form a cycle. */
 static uint32_t sort_orders(const struct kr_asg *asg, const struct sort *s)
 {
 	uint32_t n = 0, gone = 0;
 
 	for (uint32_t i = 0; i < asg->norders; i++) {
+		if (asg->orders[i].guard.i != KR_NONE) { /* two guards may exclude each other */
+			gone++;
+			continue;
+		}
 		s->next[i] = s->head[asg->orders[i].before.i];
 		s->head[asg->orders[i].before.i] = i + 1;
 		s->earlier[asg->orders[i].after.i]++;
