@@ -217,23 +217,82 @@ enum kr_status kr_analyze_grow_check(struct kr_work *w) { return w->grow ? kr_li
 
 /* ---- names ---- */
 
-/* Whether the write, had it been the last one before the observation, would explain it. */
-static bool explains(const struct kr_grow *g, const struct kr_observation *o, const struct kr_grow_write *x)
+/* The version of whole key k by t under its number before any were dropped, which is what `absolute` and `amount` go by; or KR_NONE. */
+static uint32_t first_number(const struct kr_grow *g, kr_key k, kr_txn t)
+{
+	uint32_t low = 0, high = g->whole_versions.n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct kr_asg_version *v = &g->whole_versions.at[middle];
+
+		if (v->key.i < k.i || (v->key.i == k.i && (v->writer.i == KR_NONE || v->writer.i < t.i)))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < g->whole_versions.n && g->whole_versions.at[low].key.i == k.i && g->whole_versions.at[low].writer.i == t.i ? low : KR_NONE;
+}
+
+/* What the run's increments up to one of them, counted from the last one told or the last delete, are known to leave. False: the transaction does not tell. */
+static bool left_by(const struct kr_grow *g, kr_key k, uint32_t write, int64_t *out)
+{
+	uint32_t first = first_write(g, k, g->writes[write].txn), end = kr_grow_run(g, k, first), version = first_number(g, k, g->writes[write].txn);
+	int64_t after = 0, number = 0;
+
+	for (uint32_t i = write;; i--) { /* what it added since it last knew */
+		const struct kr_operation *op = kr_grow_op(g, &g->writes[i]);
+
+		if (op->kind == KR_OP_DELETE || op->flags & KR_OPF_KNOWN) {
+			if (op->kind != KR_OP_DELETE)
+				(void)kr_analyze_integer(g->w, op->b, &number);
+			return !__builtin_add_overflow(number, after, out);
+		}
+		(void)kr_analyze_integer(g->w, op->a, &number);
+		if (__builtin_add_overflow(after, number, &after))
+			return false;
+		number = 0;
+		if (i == first)
+			break;
+	}
+	after = 0;
+	for (uint32_t i = write + 1; i < end; i++) { /* what it added until it knew */
+		const struct kr_operation *op = kr_grow_op(g, &g->writes[i]);
+
+		if (op->kind == KR_OP_DELETE)
+			return false;
+		(void)kr_analyze_integer(g->w, op->a, &number);
+		if (__builtin_add_overflow(after, number, &after))
+			return false;
+		if (op->flags & KR_OPF_KNOWN) {
+			(void)kr_analyze_integer(g->w, op->b, &number);
+			return !__builtin_sub_overflow(number, after, out);
+		}
+	}
+	return version != KR_NONE && g->absolute[version] && !__builtin_sub_overflow(g->amount[version], after, out);
+}
+
+/* Whether the write, had it been the last one before the observation, would explain it. An increment of which nothing is told may. */
+static bool explains(const struct kr_grow *g, const struct kr_observation *o, uint32_t write)
 {
 	const struct kr_work *w = g->w;
+	const struct kr_grow_write *x = &g->writes[write];
 	uint32_t test = w->test[o->set], argument = kr_test_argument(test);
 	uint32_t label = o->key.i < w->h->keys.n ? KR_NONE : w->asg->parts[o->key.i - w->h->keys.n].label;
 	bool deletes = kr_grow_is_delete(g, x);
+	int64_t left, number;
 
 	if (kr_test_kind(test) == KR_TEST_NOT)
 		return !deletes; /* of a whole key: present */
+	if (deletes)
+		return argument == KR_ABSENT.i || kr_test_kind(test) == KR_TEST_OR_ABSENT;
 	if (argument == KR_ABSENT.i)
-		return deletes;
+		return false;
 	if (o->key.i >= w->h->keys.n && kr_grow_kind(g, kr_asg_whole(w->asg, o->key)) == KR_KIND_LIST)
 		return w->h->txns.at[x->txn.i].id.i == label;
 	if (x->element != KR_NONE)
 		return x->element == (o->key.i < w->h->keys.n ? argument : label);
-	return !deletes;
+	return o->key.i >= w->h->keys.n || !left_by(g, o->key, write, &left) || (kr_analyze_integer(w, (kr_value){argument}, &number) && left == number);
 }
 
 enum kr_status kr_analyze_grow_name(struct kr_work *w, const struct kr_observation *o, struct kr_anomaly *anomaly)
@@ -248,7 +307,7 @@ enum kr_status kr_analyze_grow_name(struct kr_work *w, const struct kr_observati
 		bool own = x->txn.i == o->txn.i, gone = w->asg->txns[x->txn.i].presence == KR_ABSENT_TXN;
 
 		KR_TRY(kr_ctx_tick(w->ctx));
-		if (!explains(g, o, x))
+		if ((own && x->op < o->op) || !explains(g, o, i))
 			continue;
 		if (!own) {
 			anomaly->kind = gone ? KR_ABORTED_READ : KR_INTERMEDIATE_READ;

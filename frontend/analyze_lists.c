@@ -62,6 +62,7 @@ static enum kr_status check_element(struct kr_replay *r, kr_key k, struct kr_gro
 {
 	struct kr_grow *g = r->w->grow;
 	struct kr_grow_element *e = kr_grow_find(g, k, number(g, list, i));
+	const struct kr_grow_own *own = kr_grow_own(r, k);
 
 	*kind = KR_ANOMALY_KINDS;
 	other->i = KR_NONE;
@@ -76,7 +77,7 @@ static enum kr_status check_element(struct kr_replay *r, kr_key k, struct kr_gro
 	} else if (e->twice) {
 		return kr_analyze_refuse(r->w, r->txn, r->op, "a list with equal elements");
 	} else if (e->write != KR_NONE && g->writes[e->write].txn.i == r->txn.i) {
-		*kind = KR_FUTURE_READ;
+		*kind = e->write < own->writes + own->count ? KR_DUPLICATE_ELEMENT : KR_FUTURE_READ; /* it stands at the end, too */
 	}
 	if (e)
 		e->mark = g->marks;
