@@ -1,4 +1,5 @@
-/* List scheduling (schedule.h). The store is replayed: per key the current version. A ready node (all predecessors emitted) is emitted when its observations can be served by the
+/* List scheduling (schedule.h). With begin and commit nodes a begin observes and takes the locks of what its transaction writes (unless versions are ordered by commits alone), and a commit installs; otherwise a
+ * node does both. The store is replayed: per key the current version. A ready node (all predecessors emitted) is emitted when its observations can be served by the
  * current versions, and no key that it writes has a current version with readers still to come, its own read aside; else it waits on the key that stops it. Among ready
  * nodes the first of the overlay's order goes first, pure readers before writers. When all wait, the first in that order is emitted all the same and counted:
  * then the order is only a candidate, from which the search learns. Reason for the rule: an order without forced steps replays, so it is a world. O(edges + wake-ups). */
@@ -31,6 +32,7 @@ struct state {
 	uint64_t *counted;   /* set of observations that count as pending: of several by one transaction that saw one version, the first */
 	uint32_t *sight;     /* per version: 1 + the transaction last found to have seen it */
 	uint32_t *claim;     /* per key with an untold initial value: 1 + an observation of the transaction that last asked for it */
+	uint8_t *locked;     /* per key: some writer of it has begun and not committed */
 	uint32_t *bound;     /* per key with an untold initial value: the set that saw it, or KR_NONE */
 	/* counters; NULL when there are no sums */
 	uint32_t *sum_first;  /* per transaction, and one more: its sums */
@@ -60,8 +62,9 @@ static enum kr_status allocate(struct state *st)
 	st->sight = kr_mem_alloc(mem, st->asg->nversions, sizeof *st->sight);
 	st->claim = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->claim);
 	st->bound = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->bound);
+	st->locked = kr_mem_alloc(mem, st->asg->nkeys, 1);
 	bool per_node = st->degree && st->ready[0] && st->ready[1] && st->emitted && st->waits;
-	bool others = st->waiting && st->current && st->pending && st->counted && st->sight && st->claim && st->bound;
+	bool others = st->waiting && st->current && st->pending && st->counted && st->sight && st->claim && st->bound && st->locked;
 	return per_node && others ? KR_OK : KR_NOMEM;
 }
 
@@ -93,6 +96,7 @@ static void release_memory(struct state *st)
 	kr_mem_free(mem, st->sight, st->asg->nversions, sizeof *st->sight);
 	kr_mem_free(mem, st->claim, st->asg->nkeys, sizeof *st->claim);
 	kr_mem_free(mem, st->bound, st->asg->nkeys, sizeof *st->bound);
+	kr_mem_free(mem, st->locked, st->asg->nkeys, 1);
 	release_sums(st);
 }
 
@@ -134,6 +138,11 @@ static enum kr_status count_sums(struct state *st)
 {
 	const struct kr_asg *asg = st->asg;
 	struct kr_mem *mem = &st->ir->ctx->mem;
+	if (asg->nsums > 0 || st->ir->level->model != KR_NODES_TXN) {
+		st->soft = kr_mem_alloc(mem, KR_BITS_WORDS(st->ir->nnodes), sizeof *st->soft);
+		if (!st->soft)
+			return KR_NOMEM;
+	}
 	if (asg->nsums == 0)
 		return KR_OK;
 	st->sum_first = kr_mem_alloc(mem, (size_t)asg->ntxns + 1, sizeof *st->sum_first);
@@ -141,8 +150,7 @@ static enum kr_status count_sums(struct state *st)
 	st->value = kr_mem_alloc(mem, asg->nkeys, sizeof *st->value);
 	st->groups = kr_mem_alloc(mem, asg->nsums, sizeof *st->groups);
 	st->group_of = kr_mem_alloc(mem, asg->nsums, sizeof *st->group_of);
-	st->soft = kr_mem_alloc(mem, KR_BITS_WORDS(st->ir->nnodes), sizeof *st->soft);
-	if (!st->sum_first || !st->weight || !st->value || !st->groups || !st->group_of || !st->soft)
+	if (!st->sum_first || !st->weight || !st->value || !st->groups || !st->group_of)
 		return KR_NOMEM;
 	for (uint32_t t = 0, i = 0; t <= asg->ntxns; t++) {
 		while (i < asg->nsums && asg->sums[i].txn.i < t)
@@ -167,10 +175,30 @@ static kr_key unserved_sum(const struct state *st, kr_txn t)
 	return (kr_key){KR_NONE};
 }
 
-/* Would others still like to see a counter as it is before t changes it? */
-static bool had_better_wait(const struct state *st, kr_txn t)
+static bool observes(const struct state *st, uint32_t node) { return st->ir->level->model == KR_NODES_TXN || node % 2 == 0; }
+static bool installs(const struct state *st, uint32_t node) { return st->ir->level->model == KR_NODES_TXN || node % 2 == 1; }
+static bool locks(const struct state *st, uint32_t node) { return st->ir->level->model == KR_NODES_BEGIN_COMMIT && node % 2 == 0; }
+
+/* A key that t writes and that others, who have not come yet, saw as it is now; or KR_NONE. */
+static kr_key still_read(const struct state *st, kr_txn t, bool own_too)
 {
 	const struct kr_asg *asg = st->asg;
+	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1]; i++) {
+		kr_key k = asg->versions[asg->written[i].i].key;
+		kr_version now = st->current[k.i];
+		uint32_t own = own_too && st->sight[now.i] == t.i + 1;
+		if (st->pending[now.i] > own)
+			return k;
+	}
+	return (kr_key){KR_NONE};
+}
+
+/* Would others still like to see a counter as it is before t changes it? A begin had better wait for what its commit will have to wait for. */
+static bool had_better_wait(const struct state *st, uint32_t node, kr_txn t)
+{
+	const struct kr_asg *asg = st->asg;
+	if (!installs(st, node) && still_read(st, t, true).i != KR_NONE)
+		return true;
 	for (uint32_t i = asg->written_first[t.i]; st->ngroups && i < asg->written_first[t.i + 1]; i++) {
 		kr_key k = asg->versions[asg->written[i].i].key;
 		const struct group *group = k.i < asg->nkeys - asg->nparts ? find_group(st, k, (int64_t)st->value[k.i]) : NULL;
@@ -222,7 +250,7 @@ static bool writes(const struct state *st, kr_txn t) { return st->asg->written_f
 static void make_ready(struct state *st, uint32_t node)
 {
 	kr_txn t = kr_ir_txn(st->ir, (kr_node){node});
-	int queue = active(st, t) && writes(st, t);
+	int queue = active(st, t) && writes(st, t) && observes(st, node); /* commits go first */
 	uint32_t rank = st->o->rank[node];
 	kr_bits_set(st->ready[queue], rank);
 	if (rank < st->low[queue])
@@ -282,25 +310,39 @@ static bool is_served(struct state *st, uint32_t o)
 	return seen.i == now.i;
 }
 
-/* The key that keeps an active transaction from being emitted, or KR_NONE. */
-static kr_key blocked_by(struct state *st, kr_txn t)
+/* What keeps t from seeing what it saw, or KR_NONE. */
+static kr_key unserved(struct state *st, kr_txn t)
 {
 	const struct kr_asg *asg = st->asg;
 	for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1]; o++) {
 		if (!is_served(st, o))
 			return asg->obs[o].key;
 	}
-	kr_key counter = unserved_sum(st, t);
-	if (counter.i != KR_NONE)
-		return counter;
+	return unserved_sum(st, t);
+}
+
+static kr_key locked_key(const struct state *st, kr_txn t)
+{
+	const struct kr_asg *asg = st->asg;
 	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1]; i++) {
 		kr_key k = asg->versions[asg->written[i].i].key;
-		kr_version now = st->current[k.i];
-		uint32_t own = st->sight[now.i] == t.i + 1;
-		if (st->pending[now.i] > own)
+		if (st->locked[k.i])
 			return k;
 	}
 	return (kr_key){KR_NONE};
+}
+
+/* The key that keeps the node of an active transaction from being emitted, or KR_NONE. */
+static kr_key blocked_by(struct state *st, uint32_t node, kr_txn t)
+{
+	kr_key k = {KR_NONE};
+	if (observes(st, node))
+		k = unserved(st, t);
+	if (k.i == KR_NONE && locks(st, node))
+		k = locked_key(st, t);
+	if (k.i == KR_NONE && installs(st, node))
+		k = still_read(st, t, observes(st, node));
+	return k;
 }
 
 /* ---- emission ---- */
@@ -352,6 +394,12 @@ static enum kr_status observe(struct state *st, kr_txn t)
 	return KR_OK;
 }
 
+static void lock(struct state *st, kr_txn t, bool on)
+{
+	for (uint32_t i = st->asg->written_first[t.i]; i < st->asg->written_first[t.i + 1]; i++)
+		st->locked[st->asg->versions[st->asg->written[i].i].key.i] = on;
+}
+
 static void install(struct state *st, kr_txn t)
 {
 	for (uint32_t i = st->asg->written_first[t.i]; i < st->asg->written_first[t.i + 1]; i++) {
@@ -378,9 +426,14 @@ static enum kr_status emit(struct state *st, uint32_t node)
 	enum kr_status status = KR_OK;
 	st->emitted[node] = 1;
 	st->s->order[st->n++].i = node;
-	if (active(st, t)) {
+	if (active(st, t) && observes(st, node)) {
 		status = observe(st, t);
 		serve_sums(st, t);
+	}
+	if (active(st, t) && locks(st, node))
+		lock(st, t, true);
+	if (active(st, t) && installs(st, node)) {
+		lock(st, t, false);
 		install(st, t);
 	}
 	if (t.i == KR_NONE || active(st, t)) {
@@ -430,8 +483,8 @@ static uint32_t take_soft(struct state *st)
 			uint32_t rank = w * 64 + (uint32_t)__builtin_ctzll(bits);
 			uint32_t node = st->o->order[rank].i;
 			kr_txn t = kr_ir_txn(st->ir, (kr_node){node});
-			kr_key k = st->emitted[node] ? (kr_key){KR_NONE} : blocked_by(st, t);
-			bool waits = !st->emitted[node] && k.i == KR_NONE && had_better_wait(st, t);
+			kr_key k = st->emitted[node] ? (kr_key){KR_NONE} : blocked_by(st, node, t);
+			bool waits = !st->emitted[node] && k.i == KR_NONE && had_better_wait(st, node, t);
 			if (waits && first == KR_NONE)
 				first = rank;
 			if (waits)
@@ -456,10 +509,10 @@ static enum kr_status step(struct state *st)
 	uint32_t node;
 	while (take(st, 0, &node) || take(st, 1, &node)) {
 		kr_txn t = kr_ir_txn(st->ir, (kr_node){node});
-		kr_key k = active(st, t) && !st->emitted[node] ? blocked_by(st, t) : (kr_key){KR_NONE};
+		kr_key k = active(st, t) && !st->emitted[node] ? blocked_by(st, node, t) : (kr_key){KR_NONE};
 		if (st->emitted[node])
 			continue;
-		if (k.i == KR_NONE && active(st, t) && had_better_wait(st, t)) {
+		if (k.i == KR_NONE && active(st, t) && had_better_wait(st, node, t)) {
 			kr_bits_set(st->soft, st->o->rank[node]);
 			continue;
 		}
