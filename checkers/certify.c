@@ -48,9 +48,19 @@ enum kr_status kr_certify_proof(const struct kr_ir *ir, struct kr_proof *proof, 
 	return status;
 }
 
+/* Does the level forbid every cycle, so that the order is a serial one? */
+static bool is_serial(const struct kr_level *level)
+{
+	const uint32_t all = KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW);
+	const struct kr_pattern *p = &level->forbidden[0];
+	bool demands = p->lonely || p->lead || p->once || p->needed || p->longest || p->same_key || p->item_only || p->cursor_only || p->one_reader;
+	return level->model == KR_NODES_TXN && (p->allowed & all) == all && !demands;
+}
+
 enum kr_status kr_certify_order(const struct kr_ir *ir, const kr_node *order, uint32_t n, struct kr_certificate *cert)
 {
-	cert->kind = ir->level->model == KR_NODES_TXN ? KR_CERT_ORDER : KR_CERT_SNAPSHOTS; /* begin and commit nodes name their transaction twice */
+	/* Begin and commit nodes name their transaction twice. */
+	cert->kind = ir->level->model != KR_NODES_TXN ? KR_CERT_SNAPSHOTS : is_serial(ir->level) ? KR_CERT_ORDER : KR_CERT_WORLD;
 	for (uint32_t i = 0; i < n; i++) {
 		kr_txn t = kr_ir_txn(ir, order[i]);
 		if (t.i != KR_NONE && !kr_vec_push(cert->mem, &cert->serial, t))

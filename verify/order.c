@@ -12,6 +12,7 @@ struct order {
 	uint32_t *start; /* per transaction, KR_NONE: left out; where it starts; the same array as place where that is one step */
 	uint32_t *place; /* where it commits */
 	bool points;     /* starts and commits are steps of their own */
+	bool updaters;   /* only transactions that write have a place to keep to */
 };
 
 static enum kr_status check_members(const struct order *o)
@@ -152,9 +153,19 @@ static enum kr_status check_given_orders(const struct order *o)
 	return status;
 }
 
-static enum kr_status check(const struct order *o)
+/* Takes the places of transactions that write nothing away, and gives them back. */
+static void set_readers(const struct order *o, bool placed)
 {
-	enum kr_status status = check_members(o);
+	const struct kr_certificate *cert = o->v->cert;
+
+	for (uint32_t i = 0; i < cert->serial.n; i++)
+		if (kr_verify_is_reader(o->v->h, cert->serial.at[i]))
+			o->place[cert->serial.at[i].i] = placed ? i : KR_NONE;
+}
+
+static enum kr_status check_orders(const struct order *o)
+{
+	enum kr_status status = KR_OK;
 
 	if (status == KR_OK && o->v->cert->order >= KR_ORDER_SESSION)
 		status = check_session_order(o);
@@ -163,16 +174,37 @@ static enum kr_status check(const struct order *o)
 	return status == KR_OK ? check_given_orders(o) : status;
 }
 
+static enum kr_status check(const struct order *o)
+{
+	enum kr_status status = check_members(o);
+
+	if (status != KR_OK)
+		return status;
+	if (o->updaters)
+		set_readers(o, false);
+	status = check_orders(o);
+	if (o->updaters)
+		set_readers(o, true);
+	return status;
+}
+
 enum kr_status kr_verify_places(struct kr_verifier *v, uint32_t *place)
 {
-	const struct order o = {v, place, place, false};
+	const struct order o = {v, place, place, false, false};
+
+	return check(&o);
+}
+
+enum kr_status kr_verify_updaters(struct kr_verifier *v, uint32_t *place)
+{
+	const struct order o = {v, place, place, false, true};
 
 	return check(&o);
 }
 
 enum kr_status kr_verify_points(struct kr_verifier *v, uint32_t *start, uint32_t *place)
 {
-	const struct order o = {v, start, place, true};
+	const struct order o = {v, start, place, true, false};
 
 	return check(&o);
 }

@@ -242,6 +242,72 @@ enum kr_status kr_replay_txn(struct kr_replayed *r, kr_txn t, bool undo)
 	return status;
 }
 
+/* ---- one key ---- */
+
+static enum kr_status see_match(struct kr_replayed *r, const struct kr_saw *saw, kr_key k)
+{
+	bool absent = true, holds = false;
+	enum kr_status status;
+
+	if (r->store.cells[k.i].kind == KR_CELL_UNTOLD)
+		return kr_err_set(r->v->err, KR_UNSUPPORTED, "what a predicate read says of %s, whose initial value is not told",
+			kr_verify_key_name(r->v->h, k).text);
+	status = kr_store_is(&r->store, k, KR_ABSENT, &absent);
+	if (status == KR_OK && !absent)
+		status = kr_store_matches(&r->store, &r->v->h->scans.at[saw->scan], k, &holds, r->v->err);
+	if (status != KR_OK || holds == (saw->test == KR_SAW_MATCH))
+		return status;
+	return mismatch(r, k, holds ? "no match" : "a match");
+}
+
+static enum kr_status see_key(struct kr_replayed *r, const struct kr_operation *op, kr_key k)
+{
+	struct kr_saw saw = kr_saw_of(r->v->h, op, k);
+
+	switch (saw.test) {
+	case KR_SAW_MATCH:
+	case KR_SAW_NO_MATCH: return see_match(r, &saw, k);
+	case KR_SAW_UNTOLD: return leave(r, op, 0);
+	case KR_SAW_VALUE: break;
+	case KR_SAW_OTHER: return expect_not(r, k, saw.value);
+	case KR_SAW_NOTHING: return KR_OK;
+	}
+	if (op->kind == KR_OP_READ && shows_zero(r->v->h, k, &saw) && r->store.cells[k.i].kind != KR_CELL_UNTOLD)
+		return see_zero(r, k, saw.value);
+	return expect(r, k, saw.value);
+}
+
+enum kr_status kr_replay_sight(struct kr_replayed *r, kr_txn t, uint32_t index, kr_key k)
+{
+	const struct kr_history *h = r->v->h;
+	enum kr_status status = KR_OK;
+
+	r->txn = t;
+	for (r->op = 0; r->op < index && status == KR_OK; r->op++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, r->op).i];
+		uint32_t effects = kr_effect_count(h, op);
+
+		for (uint32_t i = 0; i < effects && status == KR_OK; i++) {
+			if (kr_effect_at(h, op, i).key.i != k.i)
+				continue;
+			status = kr_store_touch(&r->store, k);
+			if (status == KR_OK)
+				status = leave(r, op, i);
+		}
+	}
+	r->op = index;
+	if (status == KR_OK)
+		status = kr_store_touch(&r->store, k);
+	if (status == KR_OK && r->store.cells[k.i].kind == KR_CELL_UNTOLD)
+		r->store.touched.n = 0; /* what the observation fixes of an initial value stays */
+	if (status == KR_OK)
+		status = see_key(r, &h->ops.at[kr_history_op(h, t, index).i], k);
+	kr_store_undo(&r->store);
+	return status;
+}
+
+/* ---- life ---- */
+
 enum kr_status kr_replay_init(struct kr_replayed *r, struct kr_verifier *v)
 {
 	bool ordered = v->h->scans.n > 0;

@@ -23,4 +23,10 @@ enum kr_status kr_replay_txn(struct kr_replayed *r, kr_txn t, bool undo);
 /* Applies an operation that adds to what is there; r->txn and r->op are its place, for messages. */
 enum kr_status kr_replay_grow(struct kr_replayed *r, const struct kr_operation *op);
 
+/* Whether operation `index` of t shows of k what is there, under t's own earlier writes of k. The state is then as before, as above. */
+enum kr_status kr_replay_sight(struct kr_replayed *r, kr_txn t, uint32_t index, kr_key k);
+
+/* install.c: installs what t leaves, without looking at what it shows of others. writer: per key, who wrote it last, KR_NONE at first. */
+enum kr_status kr_replay_install(struct kr_replayed *r, kr_txn t, kr_txn *writer);
+
 #endif

@@ -11,62 +11,34 @@ struct snapshots {
 	struct kr_verifier *v;
 	struct kr_replayed replayed;
 	uint32_t *start, *place;
-	uint32_t *installed; /* per key: 1 + where its newest version was committed */
-	kr_txn *writer;      /* per key: who wrote it last, and whether that is the transaction being installed */
+	kr_txn *writer; /* per key: who wrote its newest version */
 };
 
-static enum kr_status install_effect(struct snapshots *s, kr_txn t, const struct kr_operation *op, uint32_t i)
+/* First committer wins: no other writer of a key that t writes has committed since t started. */
+static enum kr_status check_writes(struct snapshots *s, kr_txn t)
 {
 	const struct kr_history *h = s->v->h;
-	struct kr_effect effect = kr_effect_at(h, op, i);
-	uint32_t *installed = &s->installed[effect.key.i];
 
-	if (!s->v->rule->prefixes && s->writer[effect.key.i].i != t.i && *installed > s->start[t.i])
-		return kr_err_set(s->v->err, KR_BAD, "%s and %s both write %s, and neither starts after the other has committed",
-			kr_verify_txn_name(h, s->writer[effect.key.i]).text, kr_verify_txn_name(h, t).text, kr_verify_key_name(h, effect.key).text);
-	*installed = s->place[t.i] + 1;
-	s->writer[effect.key.i] = t;
-	if (effect.value.i != KR_NONE) {
-		kr_store_write(&s->replayed.store, effect.key, effect.value);
-		return KR_OK;
+	for (uint32_t index = 0; index < h->txns.at[t.i].op_count; index++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
+		uint32_t effects = kr_effect_count(h, op);
+
+		for (uint32_t i = 0; i < effects; i++) {
+			kr_key k = kr_effect_at(h, op, i).key;
+			kr_txn w = s->writer[k.i];
+			if (w.i != KR_NONE && s->place[w.i] > s->start[t.i])
+				return kr_err_set(s->v->err, KR_BAD, "%s and %s both write %s, and neither starts after the other has committed",
+					kr_verify_txn_name(h, w).text, kr_verify_txn_name(h, t).text, kr_verify_key_name(h, k).text);
+		}
 	}
-	return kr_replay_grow(&s->replayed, op);
-}
-
-/* A counter that t wrote before and now was shown has the value shown. */
-static void take_shown(struct snapshots *s, kr_txn t, const struct kr_operation *op, uint32_t i)
-{
-	const struct kr_history *h = s->v->h;
-	kr_key k = kr_saw_key(h, op, i);
-
-	if (h->keys.at[k.i].kind != KR_KIND_COUNTER || s->writer[k.i].i != t.i)
-		return;
-
-	struct kr_saw saw = kr_saw_at(h, op, i);
-
-	if (saw.test == KR_SAW_VALUE && !saw.predicate && saw.value.i != KR_ABSENT.i)
-		kr_store_write(&s->replayed.store, k, saw.value);
+	return KR_OK;
 }
 
 static enum kr_status install(struct snapshots *s, kr_txn t)
 {
-	const struct kr_history *h = s->v->h;
-	enum kr_status status = KR_OK;
+	enum kr_status status = s->v->rule->prefixes ? KR_OK : check_writes(s, t);
 
-	s->replayed.txn = t;
-	for (uint32_t index = 0; index < h->txns.at[t.i].op_count && status == KR_OK; index++) {
-		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
-		uint32_t seen = kr_saw_count(h, op), effects = kr_effect_count(h, op);
-
-		s->replayed.op = index;
-		for (uint32_t i = 0; i < seen; i++)
-			take_shown(s, t, op, i);
-		for (uint32_t i = 0; i < effects && status == KR_OK; i++)
-			status = install_effect(s, t, op, i);
-		if (status == KR_OK)
-			status = kr_ctx_tick(s->v->ctx);
-	}
-	return status;
+	return status == KR_OK ? kr_replay_install(&s->replayed, t, s->writer) : status;
 }
 
 static enum kr_status run(struct snapshots *s)
@@ -74,10 +46,8 @@ static enum kr_status run(struct snapshots *s)
 	const struct kr_certificate *cert = s->v->cert;
 	enum kr_status status = kr_verify_points(s->v, s->start, s->place);
 
-	for (uint32_t k = 0; k < s->v->h->keys.n; k++) {
-		s->installed[k] = 0;
+	for (uint32_t k = 0; k < s->v->h->keys.n; k++)
 		s->writer[k] = (kr_txn){KR_NONE};
-	}
 	for (uint32_t i = 0; i < cert->serial.n && status == KR_OK; i++) {
 		kr_txn t = cert->serial.at[i];
 		status = s->start[t.i] == i ? kr_replay_txn(&s->replayed, t, true) : install(s, t);
@@ -100,12 +70,10 @@ enum kr_status kr_verify_snapshots(struct kr_verifier *v)
 		return status;
 	s.start = kr_mem_alloc(mem, n, sizeof *s.start);
 	s.place = kr_mem_alloc(mem, n, sizeof *s.place);
-	s.installed = kr_mem_alloc(mem, nkeys, sizeof *s.installed);
 	s.writer = kr_mem_alloc(mem, nkeys, sizeof *s.writer);
-	status = s.start && s.place && s.installed && s.writer ? run(&s) : KR_NOMEM;
+	status = s.start && s.place && s.writer ? run(&s) : KR_NOMEM;
 	kr_mem_free(mem, s.start, n, sizeof *s.start);
 	kr_mem_free(mem, s.place, n, sizeof *s.place);
-	kr_mem_free(mem, s.installed, nkeys, sizeof *s.installed);
 	kr_mem_free(mem, s.writer, nkeys, sizeof *s.writer);
 	kr_replay_done(&s.replayed);
 	return status;

@@ -48,6 +48,7 @@ struct kr_verifier {
 /* Each returns KR_OK when the certificate proves its verdict, else KR_BAD and says why, or a limit. */
 enum kr_status kr_verify_serial(struct kr_verifier *v);  /* order.c */
 enum kr_status kr_verify_places(struct kr_verifier *v, uint32_t *place); /* order.c: the part of it that looks at the order only; place: per transaction */
+enum kr_status kr_verify_updaters(struct kr_verifier *v, uint32_t *place); /* order.c: the same, but those that write nothing may stand anywhere */
 enum kr_status kr_verify_points(struct kr_verifier *v, uint32_t *start, uint32_t *place); /* order.c: the same of starts and commits */
 enum kr_status kr_verify_replay(struct kr_verifier *v);  /* replay.c: the part of it that replays the operations */
 enum kr_status kr_verify_snapshots(struct kr_verifier *v); /* snapshots.c */

@@ -1,3 +1,316 @@
-#include "verify/verifier.h"
+/* A world by the definition: an order of commits gives each key's versions theirs; each external observation has a source, told by the certificate or else the newest
+ * possible one before its transaction. It proves a level when the sources hold what was observed (world_values.c) and the dependencies that follow form no forbidden
+ * cycle (world_graph.c). Any sources would do, so the verifier is free to choose where the certificate does not. Keys that grow are taken as a whole here.
+ * Needs the facts of the history. Cost: a pass over the observations; keys times predicate reads. */
+#include "verify/world.h"
 
-enum kr_status kr_verify_world(struct kr_verifier *v) { return kr_err_set(v->err, KR_UNSUPPORTED, "worlds of %s cannot be checked yet", v->rule->id); }
+#include "base/hash.h"
+
+uint32_t kr_world_index(const struct kr_world *w, kr_key k, kr_txn t)
+{
+	uint32_t low = w->first[k.i], high = w->first[k.i + 1], end = high;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (w->place[w->writers[middle].i] < w->place[t.i])
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < end && w->writers[low].i == t.i ? low : end;
+}
+
+/* ---- versions ---- */
+
+/* Each key's writers in the order of commits: a counting sort, filled in that order. */
+static enum kr_status order_versions(struct kr_world *w)
+{
+	const struct kr_facts *f = &w->facts;
+	const struct kr_certificate *cert = w->v->cert;
+	const struct kr_history *h = w->v->h;
+	uint32_t nkeys = h->keys.n, *at = kr_mem_alloc(w->mem, nkeys, sizeof *at);
+
+	if (!at)
+		return KR_NOMEM;
+	for (uint32_t k = 0; k < nkeys; k++) {
+		uint32_t present = 0;
+		for (uint32_t i = f->first[k]; i < f->first[k + 1]; i++)
+			present += w->place[f->versions[i].txn.i] != KR_NONE;
+		w->first[k + 1] = w->first[k] + present;
+		at[k] = w->first[k];
+	}
+	for (uint32_t i = 0; i < cert->serial.n; i++) {
+		kr_txn t = cert->serial.at[i];
+		for (uint32_t index = 0; index < h->txns.at[t.i].op_count; index++) {
+			const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
+			uint32_t effects = kr_effect_count(h, op);
+			for (uint32_t e = 0; e < effects; e++) {
+				kr_key k = kr_effect_at(h, op, e).key;
+				if (at[k.i] == w->first[k.i] || w->writers[at[k.i] - 1].i != t.i)
+					w->writers[at[k.i]++] = t;
+			}
+		}
+	}
+	kr_mem_free(w->mem, at, nkeys, sizeof *at);
+	return KR_OK;
+}
+
+/* ---- sources ---- */
+
+static bool is_present(const struct kr_world *w, kr_txn t) { return t.i == KR_NONE || w->place[t.i] != KR_NONE; }
+
+/* Place of a source: 0 the initial version, else 1 + that of its writer. */
+static uint32_t source_place(const struct kr_world *w, kr_txn t) { return t.i == KR_NONE ? 0 : w->place[t.i] + 1; }
+
+/* Sources told, by transaction and operation: a chain per operation. */
+struct told {
+	struct kr_world *w;
+	struct kr_table table;
+};
+
+static enum kr_status read_told(struct told *told)
+{
+	const struct kr_certificate *cert = told->w->v->cert;
+
+	for (uint32_t i = 0; i < cert->sources.n; i++) {
+		const struct kr_cert_source *s = &cert->sources.at[i];
+		uint32_t n = told->w->v->h->txns.n;
+
+		if (s->txn.i >= n || s->key.i >= told->w->v->h->keys.n || (s->writer.i != KR_NONE && s->writer.i >= n))
+			return kr_err_set(told->w->v->err, KR_BAD, "source %u names no transaction and key of the trace", (unsigned)i);
+		if (!is_present(told->w, s->writer))
+			return kr_err_set(told->w->v->err, KR_BAD, "source %u took no effect in this world", (unsigned)i);
+		if (s->writer.i != KR_NONE && !kr_facts_version(&told->w->facts, s->key, s->writer))
+			return kr_err_set(told->w->v->err, KR_BAD, "source %u does not write the key", (unsigned)i);
+		if (!kr_table_reserve(told->w->mem, &told->table))
+			return KR_NOMEM;
+		kr_table_insert(&told->table, kr_hash_pair(kr_hash_pair(s->txn.i, s->op), s->key.i), i);
+	}
+	return KR_OK;
+}
+
+/* The newest of the sources told for the observation, which may be told part by part. */
+static bool find_told(const struct told *told, const struct kr_sight *s, kr_txn *source)
+{
+	bool found = false;
+	uint32_t id;
+
+	for (kr_table_iter it = kr_table_find(&told->table, kr_hash_pair(kr_hash_pair(s->txn.i, s->op), s->key.i));
+		(id = kr_table_next(&told->table, &it)) != KR_NONE;) {
+		const struct kr_cert_source *x = &told->w->v->cert->sources.at[id];
+		if (x->txn.i != s->txn.i || x->op != s->op || x->key.i != s->key.i)
+			continue;
+		if (!found || source_place(told->w, x->writer) > source_place(told->w, *source))
+			*source = x->writer;
+		found = true;
+	}
+	return found;
+}
+
+/* The newest candidate that committed before the observer, else the oldest later one. */
+static enum kr_status choose(const struct kr_world *w, const struct kr_sight *s, kr_txn *source, bool *found)
+{
+	uint32_t before = source_place(w, s->txn), best = KR_NONE;
+	kr_txn writer;
+	bool more;
+	enum kr_status status = KR_OK;
+
+	*found = false;
+	for (struct kr_facts_iter it = kr_facts_candidates(&w->facts, s); status == KR_OK;) {
+		status = kr_facts_next(&w->facts, &it, &more, &writer, w->v->err);
+		if (status != KR_OK || !more)
+			break;
+		if (!is_present(w, writer))
+			continue;
+		uint32_t place = source_place(w, writer);
+		bool better = !*found || (place < before ? best >= before || place > best : best >= before && place < best);
+		if (better) {
+			best = place;
+			*source = writer;
+		}
+		*found = true;
+		status = kr_ctx_tick(w->v->ctx);
+	}
+	return status;
+}
+
+/* The newest version of the key before the observer. */
+static kr_txn newest(const struct kr_world *w, kr_key k, kr_txn t)
+{
+	kr_txn found = {KR_NONE};
+
+	for (uint32_t i = w->first[k.i]; i < w->first[k.i + 1] && w->place[w->writers[i].i] < w->place[t.i]; i++)
+		found = w->writers[i];
+	return found;
+}
+
+static enum kr_status add_sight(struct kr_world *w, const struct told *told, const struct kr_sight *s)
+{
+	enum kr_grow_mode mode = kr_facts_mode(&w->facts, s->key);
+	struct kr_world_sight out = {.txn = s->txn, .op = s->op, .key = s->key, .source = {KR_NONE}, .over = {KR_NONE}, .predicate = s->saw.predicate};
+	bool found = find_told(told, s, &out.source);
+	enum kr_status status = KR_OK;
+
+	if (!found && (mode == KR_GROW_SET || mode == KR_GROW_SUM || mode == KR_GROW_UNKNOWN)) {
+		out.source = newest(w, s->key, s->txn);
+		found = true;
+	}
+	if (!found)
+		status = choose(w, s, &out.source, &found);
+	if (status != KR_OK)
+		return status;
+	if (!found)
+		return kr_err_set(w->v->err, KR_BAD, "nothing that took effect in this world explains what operation %u of %s saw of %s", (unsigned)s->op,
+			kr_verify_txn_name(w->v->h, s->txn).text, kr_verify_key_name(w->v->h, s->key).text);
+	out.loose = kr_verify_is_loose(w->v->h, s->txn, s->op);
+	return kr_vec_push(w->mem, &w->sights, out) ? KR_OK : KR_NOMEM;
+}
+
+/* A predicate read observes a key that it did not return only if some version would have been returned. */
+static enum kr_status may_match(const struct kr_world *w, const struct kr_sight *s, bool *out)
+{
+	bool candidate;
+	enum kr_status status = kr_facts_candidate(&w->facts, s, (kr_txn){KR_NONE}, &candidate, w->v->err);
+
+	*out = status == KR_OK && !candidate;
+	for (uint32_t i = w->first[s->key.i]; i < w->first[s->key.i + 1] && status == KR_OK && !*out; i++) {
+		if (w->writers[i].i == s->txn.i)
+			continue;
+		status = kr_facts_candidate(&w->facts, s, w->writers[i], &candidate, w->v->err);
+		*out = status == KR_OK && !candidate;
+	}
+	return status;
+}
+
+static enum kr_status add_op(struct kr_world *w, const struct told *told, kr_txn t, uint32_t index)
+{
+	const struct kr_history *h = w->v->h;
+	const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
+	uint32_t seen = kr_saw_count(h, op);
+	struct kr_sight sight;
+	bool matters;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < seen && status == KR_OK; i++)
+		if (kr_facts_sight(&w->facts, t, index, kr_saw_key(h, op, i), (kr_value){KR_NONE}, &sight) && !sight.saw.predicate)
+			status = add_sight(w, told, &sight);
+	for (kr_key k = {0}; k.i < h->keys.n && op->scan != KR_NONE && status == KR_OK; k.i++) {
+		if (!kr_facts_sight(&w->facts, t, index, k, (kr_value){KR_NONE}, &sight) || !sight.saw.predicate)
+			continue;
+		status = may_match(w, &sight, &matters);
+		if (status == KR_OK && matters)
+			status = add_sight(w, told, &sight);
+		if (status == KR_OK)
+			status = kr_ctx_tick(w->v->ctx);
+	}
+	return status;
+}
+
+static enum kr_status add_all(struct kr_world *w, const struct told *told)
+{
+	const struct kr_history *h = w->v->h;
+	enum kr_status status = KR_OK;
+
+	for (kr_txn t = {0}; t.i < h->txns.n && status == KR_OK; t.i++) {
+		w->sights_of[t.i] = w->sights.n;
+		for (uint32_t i = 0; i < h->txns.at[t.i].op_count && w->place[t.i] != KR_NONE && status == KR_OK; i++) {
+			status = add_op(w, told, t, i);
+			if (status == KR_OK)
+				status = kr_ctx_tick(w->v->ctx);
+		}
+	}
+	w->sights_of[h->txns.n] = w->sights.n;
+	return status;
+}
+
+enum kr_status kr_world_overwrites(const struct kr_world *w, const struct kr_world_sight *s, kr_txn b, bool *out)
+{
+	struct kr_sight sight;
+	bool unchanged = false;
+	enum kr_status status = KR_OK;
+
+	*out = b.i != s->txn.i;
+	if (!s->predicate || !*out || !kr_facts_sight(&w->facts, s->txn, s->op, s->key, (kr_value){KR_NONE}, &sight))
+		return KR_OK;
+	sight.named = false;
+	status = kr_facts_candidate(&w->facts, &sight, b, &unchanged, w->v->err);
+	*out = !unchanged;
+	return status;
+}
+
+static enum kr_status find_overwriting(struct kr_world *w)
+{
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < w->sights.n && status == KR_OK; i++) {
+		struct kr_world_sight *s = &w->sights.at[i];
+		uint32_t at = s->source.i == KR_NONE ? w->first[s->key.i] : kr_world_index(w, s->key, s->source) + 1;
+		bool over = false;
+
+		for (; at < w->first[s->key.i + 1] && status == KR_OK && !over; at++) {
+			status = kr_world_overwrites(w, s, w->writers[at], &over);
+			if (over)
+				s->over = w->writers[at];
+		}
+		if (status == KR_OK)
+			status = kr_ctx_tick(w->v->ctx);
+	}
+	return status;
+}
+
+/* ---- all of it ---- */
+
+static enum kr_status build(struct kr_world *w)
+{
+	struct told told = {w, {0}};
+	enum kr_status status = order_versions(w);
+
+	if (status == KR_OK)
+		status = read_told(&told);
+	if (status == KR_OK)
+		status = add_all(w, &told);
+	if (status == KR_OK)
+		status = find_overwriting(w);
+	kr_table_done(w->mem, &told.table);
+	return status;
+}
+
+static enum kr_status check(struct kr_world *w)
+{
+	enum kr_status status = w->readers_apart ? kr_verify_updaters(w->v, w->place) : kr_verify_places(w->v, w->place);
+
+	if (status == KR_OK)
+		status = build(w);
+	if (status == KR_OK)
+		status = kr_world_check_values(w);
+	return status == KR_OK ? kr_world_check_graph(w) : status;
+}
+
+enum kr_status kr_verify_world(struct kr_verifier *v)
+{
+	uint32_t n = v->h->txns.n, nkeys = v->h->keys.n, count;
+	struct kr_world w = {.v = v, .mem = &v->ctx->mem};
+	enum kr_status status;
+
+	if (!v->rule->graph)
+		return kr_err_set(v->err, KR_BAD, "an order of commits does not prove %s", v->rule->id);
+	if (!(v->rule->cycles[0].kinds & KR_BIT(KR_WR)))
+		return kr_err_set(v->err, KR_UNSUPPORTED, "worlds of %s that are none of prefix consistency are not checked yet", v->rule->id);
+	status = kr_facts_init(&w.facts, v->ctx, v->h, v->err);
+	if (status != KR_OK)
+		return status;
+	count = w.facts.count;
+	w.readers_apart = v->rule->cycles[0].one_reader;
+	w.place = kr_mem_alloc(w.mem, n, sizeof *w.place);
+	w.first = kr_mem_alloc(w.mem, (size_t)nkeys + 1, sizeof *w.first);
+	w.writers = kr_mem_alloc(w.mem, count, sizeof *w.writers);
+	w.sights_of = kr_mem_alloc(w.mem, (size_t)n + 1, sizeof *w.sights_of);
+	status = w.place && w.first && w.writers && w.sights_of ? check(&w) : KR_NOMEM;
+	kr_mem_free(w.mem, w.place, n, sizeof *w.place);
+	kr_mem_free(w.mem, w.first, (size_t)nkeys + 1, sizeof *w.first);
+	kr_mem_free(w.mem, w.writers, count, sizeof *w.writers);
+	kr_mem_free(w.mem, w.sights_of, (size_t)n + 1, sizeof *w.sights_of);
+	kr_vec_done(w.mem, &w.sights);
+	kr_facts_done(&w.facts);
+	return status;
+}

@@ -1,0 +1,50 @@
+/* What a transaction leaves, on top of what others left: its effects in program order. A value that depends on what was there is computed from what is there now; a
+ * counter that the transaction was shown after it wrote it has the value shown. Cost: linear in its operations. */
+#include "verify/replayed.h"
+#include "verify/saw.h"
+
+static enum kr_status install_effect(struct kr_replayed *r, const struct kr_operation *op, uint32_t i, kr_txn *writer)
+{
+	struct kr_effect effect = kr_effect_at(r->v->h, op, i);
+
+	writer[effect.key.i] = r->txn;
+	if (effect.value.i == KR_NONE)
+		return kr_replay_grow(r, op);
+	kr_store_write(&r->store, effect.key, effect.value);
+	return KR_OK;
+}
+
+static void take_shown(struct kr_replayed *r, const struct kr_operation *op, uint32_t i, const kr_txn *writer)
+{
+	const struct kr_history *h = r->v->h;
+	kr_key k = kr_saw_key(h, op, i);
+
+	if (k.i == KR_NONE || h->keys.at[k.i].kind != KR_KIND_COUNTER || writer[k.i].i != r->txn.i)
+		return;
+
+	struct kr_saw saw = kr_saw_at(h, op, i);
+
+	if (saw.test == KR_SAW_VALUE && !saw.predicate && saw.value.i != KR_ABSENT.i)
+		kr_store_write(&r->store, k, saw.value);
+}
+
+enum kr_status kr_replay_install(struct kr_replayed *r, kr_txn t, kr_txn *writer)
+{
+	const struct kr_history *h = r->v->h;
+	enum kr_status status = KR_OK;
+
+	r->txn = t;
+	for (uint32_t index = 0; index < h->txns.at[t.i].op_count && status == KR_OK; index++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
+		uint32_t seen = kr_saw_count(h, op), effects = kr_effect_count(h, op);
+
+		r->op = index;
+		for (uint32_t i = 0; i < seen; i++)
+			take_shown(r, op, i, writer);
+		for (uint32_t i = 0; i < effects && status == KR_OK; i++)
+			status = install_effect(r, op, i, writer);
+		if (status == KR_OK)
+			status = kr_ctx_tick(r->v->ctx);
+	}
+	return status;
+}

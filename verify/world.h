@@ -1,0 +1,41 @@
+/* A world that a certificate tells: the order of commits, and what each observation saw. Private to verify/world*.c. */
+#ifndef KR_VERIFY_WORLD_H
+#define KR_VERIFY_WORLD_H
+
+#include "verify/facts.h"
+#include "verify/replayed.h"
+#include "verify/verifier.h"
+
+struct kr_world_sight { /* an external observation */
+	kr_txn txn;
+	uint32_t op;
+	kr_key key;
+	kr_txn source;   /* KR_NONE: the initial version */
+	uint32_t next;   /* of the same source place */
+	kr_txn over;     /* the writer of the first later version that an rw edge leads to, or KR_NONE */
+	bool predicate, loose;
+};
+
+struct kr_world {
+	struct kr_verifier *v;
+	struct kr_mem *mem;
+	struct kr_facts facts;
+	uint32_t *place;         /* per transaction, KR_NONE: absent */
+	uint32_t *first;         /* nkeys + 1 */
+	kr_txn *writers;         /* per key in the order of commits: those of its versions */
+	KR_VEC(struct kr_world_sight) sights; /* by transaction */
+	uint32_t *sights_of;     /* ntxns + 1 */
+	bool readers_apart;      /* transactions that write nothing have no place among the others */
+};
+
+/* Index of t's version among k's writers (first[k] ...), or first[k + 1]. */
+uint32_t kr_world_index(const struct kr_world *w, kr_key k, kr_txn t);
+/* Whether an rw edge leads from the observation to b's version, should that be a later one. */
+enum kr_status kr_world_overwrites(const struct kr_world *w, const struct kr_world_sight *s, kr_txn b, bool *out);
+
+/* world_values.c: every observation shows what its source left, and every transaction what it left itself. */
+enum kr_status kr_world_check_values(struct kr_world *w);
+/* world_graph.c: no forbidden cycle. */
+enum kr_status kr_world_check_graph(struct kr_world *w);
+
+#endif

@@ -1,0 +1,374 @@
+/* Whether a world's dependencies form a cycle that the level forbids (levels.c).
+ *
+ * The first pattern of a level whose worlds are checked here is "acyclic": the order of commits must be a topological order of its edges, which is looked at edge by edge; order
+ * edges were before (order.c). For a cycle with one rw, t to b, b must reach t by the pattern's other edges. These belong to the first pattern, so that
+ * places grow along them, and only versions that committed before t matter: they are looked for backwards from t, no further than the first
+ * of them. Where ww edges join, the first later version that counts stands for those behind it. Of an update-serializable world the transactions that
+ * write are ordered so; one that does not write is looked at by itself: none that must come after it may reach one that comes before it.
+ * Cost: linear, and for each transaction that observed versions already overwritten before it a search between their commits and its own. */
+#include "verify/world.h"
+
+struct graph {
+	struct kr_world *w;
+	const struct kr_rule_cycle *rule;
+	uint32_t kinds;      /* of edges to go back along */
+	uint32_t *over_head; /* per transaction: a sight whose rw edge leads to it */
+	uint32_t *over_next; /* per sight */
+	kr_txn *so_before;   /* per transaction: the last committed one before it in its session */
+	kr_txn *ends;        /* present, committed ones with an end, by that */
+	uint32_t nends, ends_done;
+	uint32_t *stamp, turn; /* per transaction: the search that met it */
+	uint32_t least;        /* no place before it matters */
+	kr_txn reader;         /* whose successors are looked for, or KR_NONE */
+	kr_txn *after;         /* per transaction: the transaction that it must come after by an rw edge of, as reader */
+	bool closed;           /* a successor was met */
+	KR_VEC(kr_txn) todo;
+};
+
+static enum kr_status refuse(const struct graph *g, kr_txn t, kr_txn b, const char *how)
+{
+	const struct kr_verifier *v = g->w->v;
+
+	return kr_err_set(v->err, KR_BAD, "in this world there is a cycle that %s forbids: %s %s %s", v->rule->id, kr_verify_txn_name(v->h, t).text, how,
+		kr_verify_txn_name(v->h, b).text);
+}
+
+static bool comes_after_reader(const struct graph *g, kr_txn u)
+{
+	const struct kr_history *h = g->w->v->h;
+	kr_txn t = g->reader;
+
+	if (t.i == KR_NONE || u.i == t.i)
+		return false;
+	if (g->after[u.i].i == t.i)
+		return true;
+	if (h->txns.at[t.i].status != KR_COMMITTED || g->w->v->cert->order == KR_ORDER_NONE)
+		return false;
+	if (h->txns.at[t.i].session.i != KR_NONE && h->txns.at[t.i].session.i == h->txns.at[u.i].session.i && t.i < u.i)
+		return true;
+	return g->w->v->cert->order == KR_ORDER_REALTIME && kr_history_precedes(h, t, u);
+}
+
+/* ---- going back ---- */
+
+static enum kr_status visit(struct graph *g, kr_txn u)
+{
+	struct kr_world *w = g->w;
+
+	if (u.i == KR_NONE || w->place[u.i] == KR_NONE || g->stamp[u.i] == g->turn || w->place[u.i] < g->least)
+		return KR_OK;
+	if (w->readers_apart && kr_verify_is_reader(w->v->h, u))
+		return KR_OK;
+	g->stamp[u.i] = g->turn;
+	g->closed |= comes_after_reader(g, u);
+	return kr_vec_push(w->mem, &g->todo, u) ? KR_OK : KR_NOMEM;
+}
+
+static enum kr_status visit_order(struct graph *g, kr_txn u)
+{
+	const struct kr_history *h = g->w->v->h;
+	enum kr_order order = g->rule->no_order ? KR_ORDER_NONE : g->w->v->cert->order;
+	enum kr_status status = KR_OK;
+
+	/* Along the session as long as readers, which are passed over, are met. */
+	for (kr_txn a = u; order >= KR_ORDER_SESSION && status == KR_OK;) {
+		a = g->so_before[a.i];
+		if (a.i == KR_NONE)
+			break;
+		status = visit(g, a);
+		if (!g->w->readers_apart || !kr_verify_is_reader(h, a))
+			break;
+	}
+	while (order == KR_ORDER_REALTIME && status == KR_OK && g->ends_done < g->nends && kr_history_precedes(h, g->ends[g->ends_done], u))
+		status = visit(g, g->ends[g->ends_done++]);
+	return status;
+}
+
+static enum kr_status visit_writes(struct graph *g, kr_txn u)
+{
+	const struct kr_history *h = g->w->v->h;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < h->txns.at[u.i].op_count && status == KR_OK; i++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, u, i).i];
+		uint32_t effects = kr_effect_count(h, op);
+
+		for (uint32_t e = 0; e < effects && status == KR_OK; e++) {
+			kr_key k = kr_effect_at(h, op, e).key;
+			uint32_t at = kr_world_index(g->w, k, u);
+			if (at > g->w->first[k.i])
+				status = visit(g, g->w->writers[at - 1]);
+		}
+	}
+	return status;
+}
+
+/* What u depends on directly; sources of its operations before `end` only. */
+static enum kr_status visit_before(struct graph *g, kr_txn u, uint32_t end, bool sources_only)
+{
+	struct kr_world *w = g->w;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = w->sights_of[u.i]; i < w->sights_of[u.i + 1] && g->kinds & KR_BIT(KR_WR) && status == KR_OK; i++)
+		if (w->sights.at[i].op < end)
+			status = visit(g, w->sights.at[i].source);
+	if (sources_only || status != KR_OK)
+		return status;
+	if (g->kinds & KR_BIT(KR_WW))
+		status = visit_writes(g, u);
+	for (uint32_t i = g->over_head[u.i]; i != KR_NONE && g->kinds & KR_BIT(KR_RW) && status == KR_OK; i = g->over_next[i])
+		status = visit(g, w->sights.at[i].txn);
+	return status == KR_OK ? visit_order(g, u) : status;
+}
+
+static enum kr_status search(struct graph *g)
+{
+	enum kr_status status = KR_OK;
+
+	while (g->todo.n > 0 && status == KR_OK) {
+		status = visit_before(g, kr_vec_pop(&g->todo), KR_NONE, false);
+		if (status == KR_OK)
+			status = kr_ctx_tick(g->w->v->ctx);
+	}
+	return status;
+}
+
+static void begin_search(struct graph *g, uint32_t least)
+{
+	g->turn++;
+	g->least = least;
+	g->ends_done = 0;
+	g->closed = false;
+	kr_vec_clear(&g->todo);
+}
+
+/* ---- acyclic ---- */
+
+static enum kr_status check_places(const struct graph *g)
+{
+	const struct kr_world *w = g->w;
+	const struct kr_rule_cycle *rule = &w->v->rule->cycles[0];
+
+	for (uint32_t i = 0; i < w->sights.n; i++) {
+		const struct kr_world_sight *s = &w->sights.at[i];
+
+		if (w->readers_apart && kr_verify_is_reader(w->v->h, s->txn))
+			continue;
+		if (s->source.i != KR_NONE && w->place[s->source.i] > w->place[s->txn.i])
+			return refuse(g, s->txn, s->source, "saw what was only committed after it by");
+		if (rule->kinds & KR_BIT(KR_RW) && !(rule->item && s->predicate) && s->over.i != KR_NONE && w->place[s->over.i] < w->place[s->txn.i])
+			return refuse(g, s->txn, s->over, "did not see what was committed before it by");
+	}
+	return KR_OK;
+}
+
+/* ---- one rw ---- */
+
+static bool is_direct(const struct graph *g, const struct kr_world_sight *s, kr_txn b)
+{
+	const struct kr_world *w = g->w;
+	const struct kr_history *h = w->v->h;
+	enum kr_order order = g->rule->no_order ? KR_ORDER_NONE : w->v->cert->order;
+	kr_txn t = s->txn;
+
+	if (g->rule->same_key) /* the other edge is a ww */
+		return kr_world_index(w, s->key, t) < w->first[s->key.i + 1];
+	for (uint32_t i = w->sights_of[t.i]; i < w->sights_of[t.i + 1]; i++)
+		if (w->sights.at[i].source.i == b.i && (g->rule->sight != KR_RULE_BEFORE || w->sights.at[i].op < s->op))
+			return true;
+	if (h->txns.at[b.i].status != KR_COMMITTED || order == KR_ORDER_NONE)
+		return false;
+	if (h->txns.at[b.i].session.i != KR_NONE && h->txns.at[b.i].session.i == h->txns.at[t.i].session.i && b.i < t.i)
+		return true;
+	return order == KR_ORDER_REALTIME && kr_history_precedes(h, b, t);
+}
+
+/* The versions after what was seen that committed before the observer: [*at, *end) among the key's writers. */
+static void missed(const struct kr_world *w, const struct kr_world_sight *s, uint32_t *at, uint32_t *end)
+{
+	uint32_t low = *at = s->source.i == KR_NONE ? w->first[s->key.i] : kr_world_index(w, s->key, s->source) + 1, high = w->first[s->key.i + 1];
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (w->place[w->writers[middle].i] < w->place[s->txn.i])
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*end = low;
+}
+
+static enum kr_status search_from(struct graph *g, const struct kr_world_sight *s, uint32_t least)
+{
+	enum kr_status status;
+
+	begin_search(g, least);
+	if (g->rule->sight == KR_RULE_NOT_AFTER)
+		status = visit_before(g, s->txn, s->op + 1, true);
+	else
+		status = visit_before(g, s->txn, KR_NONE, false);
+	return status == KR_OK ? search(g) : status;
+}
+
+static enum kr_status check_sight(struct graph *g, const struct kr_world_sight *s)
+{
+	struct kr_world *w = g->w;
+	uint32_t at, end;
+	bool searched = false, over = false;
+	enum kr_status status = KR_OK;
+
+	if (s->over.i == KR_NONE || (g->rule->cursor && s->loose))
+		return KR_OK;
+	for (missed(w, s, &at, &end); at < end && status == KR_OK; at++) {
+		kr_txn b = w->writers[at];
+
+		status = kr_world_overwrites(w, s, b, &over);
+		if (status != KR_OK || !over)
+			continue;
+		if (g->rule->pair) {
+			if (is_direct(g, s, b))
+				return refuse(g, s->txn, b, "saw a version older than that of");
+			continue;
+		}
+		if (!searched)
+			status = search_from(g, s, w->place[b.i]);
+		searched = true;
+		if (status == KR_OK && g->stamp[b.i] == g->turn)
+			return refuse(g, s->txn, b, "saw a version older than that of");
+		if (g->kinds & KR_BIT(KR_WW))
+			break; /* later ones are reached by it */
+	}
+	return status;
+}
+
+/* ---- one reader ---- */
+
+static enum kr_status check_reader(struct graph *g, kr_txn t)
+{
+	struct kr_world *w = g->w;
+	enum kr_status status;
+
+	begin_search(g, 0);
+	g->reader = t;
+	for (uint32_t i = w->sights_of[t.i]; i < w->sights_of[t.i + 1]; i++)
+		if (w->sights.at[i].over.i != KR_NONE)
+			g->after[w->sights.at[i].over.i] = t;
+	status = visit_before(g, t, KR_NONE, false);
+	if (status == KR_OK)
+		status = search(g);
+	g->reader = (kr_txn){KR_NONE};
+	return status == KR_OK && g->closed ? refuse(g, t, t, "is on one, by itself:") : status;
+}
+
+/* ---- all of it ---- */
+
+static void link_overs(struct graph *g)
+{
+	struct kr_world *w = g->w;
+
+	for (uint32_t t = 0; t < w->v->h->txns.n; t++) {
+		g->over_head[t] = KR_NONE;
+		g->after[t] = (kr_txn){KR_NONE};
+	}
+	for (uint32_t i = 0; i < w->sights.n; i++) {
+		kr_txn over = w->sights.at[i].over;
+		if (over.i == KR_NONE)
+			continue;
+		g->over_next[i] = g->over_head[over.i];
+		g->over_head[over.i] = i;
+	}
+}
+
+static bool ends_later(const struct kr_history *h, kr_txn a, kr_txn b) { return h->txns.at[a.i].end_returned > h->txns.at[b.i].end_returned; }
+
+/* Heap order: each end is no earlier than those of its children. */
+static void sift(const struct kr_history *h, kr_txn *heap, uint32_t n, uint32_t at)
+{
+	for (uint32_t child; (child = 2 * at + 1) < n; at = child) {
+		child += child + 1 < n && ends_later(h, heap[child + 1], heap[child]);
+		if (!ends_later(h, heap[child], heap[at]))
+			return;
+		kr_txn t = heap[at];
+		heap[at] = heap[child];
+		heap[child] = t;
+	}
+}
+
+static void sort_ends(struct graph *g)
+{
+	const struct kr_history *h = g->w->v->h;
+
+	for (kr_txn t = {0}; t.i < h->txns.n; t.i++)
+		if (g->w->place[t.i] != KR_NONE && h->txns.at[t.i].status == KR_COMMITTED && h->txns.at[t.i].flags & KR_TXN_HAS_END)
+			g->ends[g->nends++] = t;
+	for (uint32_t i = g->nends / 2; i-- > 0;)
+		sift(h, g->ends, g->nends, i);
+	for (uint32_t n = g->nends; n > 1;) {
+		kr_txn t = g->ends[0];
+		g->ends[0] = g->ends[--n];
+		g->ends[n] = t;
+		sift(h, g->ends, n, 0);
+	}
+}
+
+static void link_sessions(struct graph *g, kr_txn *last)
+{
+	const struct kr_history *h = g->w->v->h;
+
+	for (uint32_t s = 0; s < h->sessions.n; s++)
+		last[s] = (kr_txn){KR_NONE};
+	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
+		uint32_t session = h->txns.at[t.i].session.i;
+		g->so_before[t.i] = session == KR_NONE ? (kr_txn){KR_NONE} : last[session];
+		if (session != KR_NONE && h->txns.at[t.i].status == KR_COMMITTED)
+			last[session] = t;
+	}
+}
+
+static enum kr_status check(struct graph *g)
+{
+	struct kr_world *w = g->w;
+	enum kr_status status = check_places(g);
+
+	g->rule = &w->v->rule->cycles[w->readers_apart ? 0 : 1];
+	g->kinds = w->readers_apart ? g->rule->kinds : g->rule->kinds & ~KR_BIT(KR_RW);
+	for (uint32_t i = 0; i < w->sights.n && g->rule->one_rw && status == KR_OK; i++) {
+		status = check_sight(g, &w->sights.at[i]);
+		if (status == KR_OK)
+			status = kr_ctx_tick(w->v->ctx);
+	}
+	for (uint32_t i = 0; i < w->v->cert->serial.n && w->readers_apart && status == KR_OK; i++)
+		if (kr_verify_is_reader(w->v->h, w->v->cert->serial.at[i]))
+			status = check_reader(g, w->v->cert->serial.at[i]);
+	return status;
+}
+
+enum kr_status kr_world_check_graph(struct kr_world *w)
+{
+	uint32_t n = w->v->h->txns.n, nsights = w->sights.n, nsessions = w->v->h->sessions.n;
+	kr_txn *last = kr_mem_alloc(w->mem, nsessions, sizeof *last);
+	struct graph g = {.w = w, .rule = &w->v->rule->cycles[0], .reader = {KR_NONE}};
+	enum kr_status status = KR_NOMEM;
+
+	g.over_head = kr_mem_alloc(w->mem, n, sizeof *g.over_head);
+	g.over_next = kr_mem_alloc(w->mem, nsights, sizeof *g.over_next);
+	g.so_before = kr_mem_alloc(w->mem, n, sizeof *g.so_before);
+	g.ends = kr_mem_alloc(w->mem, n, sizeof *g.ends);
+	g.stamp = kr_mem_alloc(w->mem, n, sizeof *g.stamp);
+	g.after = kr_mem_alloc(w->mem, n, sizeof *g.after);
+	if (last && g.over_head && g.over_next && g.so_before && g.ends && g.stamp && g.after) {
+		link_overs(&g);
+		link_sessions(&g, last);
+		sort_ends(&g);
+		status = check(&g);
+	}
+	kr_mem_free(w->mem, last, nsessions, sizeof *last);
+	kr_mem_free(w->mem, g.over_head, n, sizeof *g.over_head);
+	kr_mem_free(w->mem, g.over_next, nsights, sizeof *g.over_next);
+	kr_mem_free(w->mem, g.so_before, n, sizeof *g.so_before);
+	kr_mem_free(w->mem, g.ends, n, sizeof *g.ends);
+	kr_mem_free(w->mem, g.stamp, n, sizeof *g.stamp);
+	kr_mem_free(w->mem, g.after, n, sizeof *g.after);
+	kr_vec_done(w->mem, &g.todo);
+	return status;
+}
