@@ -193,6 +193,9 @@ static enum kr_status see_elements(struct kr_replay *r, kr_key k, struct kr_grow
 			return KR_OK;
 		own->based = true;
 		own->base = list;
+	} else if (!r->obs && r->w->h->txns.at[r->txn.i].status == KR_COMMITTED &&
+		!kr_vec_push(r->w->asg->mem, &g->shown, (struct kr_grow_read){r->txn, r->op, k, list, true})) {
+		return KR_NOMEM;
 	}
 	return see_parts(r, k, own);
 }

@@ -148,6 +148,7 @@ void kr_analyze_grow_free(struct kr_work *w)
 	kr_vec_done(mem, &g->part_values);
 	kr_vec_done(mem, &g->whole_versions);
 	kr_vec_done(mem, &g->reads);
+	kr_vec_done(mem, &g->shown);
 	kr_vec_done(mem, &g->totals);
 }
 
@@ -213,7 +214,13 @@ enum kr_status kr_analyze_grow_write(struct kr_replay *r, kr_key k, const struct
 	return kr_grow_kind(r->w->grow, k) == KR_KIND_COUNTER ? kr_counters_write(r, k, op) : KR_OK;
 }
 
-enum kr_status kr_analyze_grow_check(struct kr_work *w) { return w->grow ? kr_lists_check(w->grow) : KR_OK; }
+enum kr_status kr_analyze_grow_check(struct kr_work *w)
+{
+	if (!w->grow)
+		return KR_OK;
+	KR_TRY(kr_lists_check(w->grow));
+	return kr_bags_check(w->grow);
+}
 
 /* ---- names ---- */
 

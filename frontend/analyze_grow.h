@@ -70,6 +70,8 @@ struct kr_grow {
 	/* lists */
 	KR_VEC(struct kr_grow_read) reads;          /* external ones, in the order of the trace */
 	kr_key *unknown_part;                       /* per write: the part that stands for its transaction, or KR_NONE */
+	/* sets */
+	KR_VEC(struct kr_grow_read) shown;          /* external reads by committed transactions that had not added anything */
 	/* counters */
 	KR_VEC(struct kr_grow_total) totals;
 	uint32_t total_at;                          /* of the filling replay */
@@ -117,6 +119,7 @@ enum kr_status kr_lists_see(struct kr_replay *r, kr_key k, enum kr_shown shown, 
 enum kr_status kr_lists_check(struct kr_grow *g);
 enum kr_status kr_lists_orders(struct kr_grow *g, struct kr_analyze_pairs *orders);
 enum kr_status kr_bags_prepare(struct kr_grow *g, kr_key k);
+enum kr_status kr_bags_check(struct kr_grow *g); /* analyze_subsets.c */
 enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value);
 enum kr_status kr_counters_scan(struct kr_grow *g);
 enum kr_status kr_counters_prepare(struct kr_grow *g, kr_key k);
