@@ -215,14 +215,20 @@ static enum kr_status add_candidate(struct kr_cases *c, uint32_t s, kr_txn write
 	return status == KR_OK ? kr_cases_add(c, literal) : status;
 }
 
-/* The parts of a counter are tied together by their sum. */
+/* The parts of a counter are tied together by their sum. It names all sources of its parts, so it has to be said before what is left to unnamed ones. */
 static enum kr_status add_whole(struct kr_cases *c, const struct kr_sight *part)
 {
 	struct kr_sight whole = *part;
-	uint32_t ignored;
+	uint32_t id;
+	enum kr_status status;
 
 	whole.part = (kr_value){KR_NONE};
-	return kr_cases_sight(c, &whole, &ignored);
+	whole.summed = false;
+	status = kr_cases_sight(c, &whole, &id);
+	if (status != KR_OK || c->sights.at[id].summed)
+		return status;
+	c->sights.at[id].summed = true;
+	return kr_cases_add_sum(c, id);
 }
 
 /* The facts about observation s: if its transaction took effect, it has a source; seeing the initial version says what its value is. */
@@ -236,7 +242,7 @@ static enum kr_status add_sight(struct kr_cases *c, uint32_t s)
 	bool found;
 	enum kr_status status = KR_OK;
 
-	if (mode == KR_GROW_SUM && (status = sight.part.i == KR_NONE ? kr_cases_add_sum(c, s) : add_whole(c, &sight)) != KR_OK)
+	if (mode == KR_GROW_SUM && (status = add_whole(c, &sight)) != KR_OK)
 		return status;
 	if (mode == KR_GROW_LIST && (status = kr_cases_add_list(c, s)) != KR_OK)
 		return status;

@@ -34,6 +34,7 @@ struct kr_sight {
 	kr_value part;      /* of keys that have parts (verify.h); KR_NONE: the whole key */
 	bool named;         /* the trace names its source, by id: KR_ABSENT for the initial version */
 	kr_value source;
+	bool summed;        /* what it says as a sum has been said */
 	uint32_t own_count; /* what its transaction had added to the key before, in number and as a sum */
 	int64_t own;
 };
