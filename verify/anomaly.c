@@ -27,6 +27,9 @@ static enum kr_status check_place(struct kr_claim *c)
 
 struct writers {
 	bool aborted, intermediate, later;
+	struct {
+		bool aborted, intermediate, later;
+	} maybe; /* by increments whose results are not told */
 };
 
 static enum kr_status explains(const struct kr_claim *c, const struct kr_facts *f, kr_value value, bool *out)
@@ -49,6 +52,13 @@ static enum kr_status look_at_write(const struct kr_claim *c, const struct kr_fa
 {
 	bool aborted = c->v->h->txns.at[t.i].status == KR_ABORTED, allowed;
 	enum kr_status status = explains(c, f, value, &allowed);
+
+	if (status == KR_OK && value.i == KR_NONE) {
+		out->maybe.later |= t.i == c->txn.i;
+		out->maybe.aborted |= t.i != c->txn.i && (aborted || (f->impossible && f->impossible[t.i]));
+		out->maybe.intermediate |= t.i != c->txn.i && !aborted;
+		return KR_OK;
+	}
 
 	if (status != KR_OK || !allowed)
 		return status;
@@ -88,9 +98,9 @@ static enum kr_status check_name(const struct kr_claim *c, const struct writers 
 	bool right = false;
 
 	switch (c->v->cert->anomaly.kind) {
-	case KR_ABORTED_READ: right = by->aborted; break;
-	case KR_INTERMEDIATE_READ: right = by->intermediate; break;
-	case KR_FUTURE_READ: right = by->later; break;
+	case KR_ABORTED_READ: right = by->aborted || by->maybe.aborted; break;
+	case KR_INTERMEDIATE_READ: right = by->intermediate || by->maybe.intermediate; break;
+	case KR_FUTURE_READ: right = by->later || by->maybe.later; break;
 	default: right = !by->aborted && !by->intermediate && !by->later; break;
 	}
 	if (right)

@@ -1,7 +1,7 @@
 /* The verifier alone against brute force, without the pipeline that makes certificates: on random tiny histories
  *   - every list of transactions is accepted as a serial order iff replay accepts it;
  *   - every non-cyclic anomaly that is accepted is one of a history that is violated;
- *   - all the cycles that there can be, together, are accepted iff the history is violated (where no non-cyclic anomaly is); and any part of them only if it is.
+ *   - of registers, all the cycles that there can be, together, are accepted iff the history is violated (where no non-cyclic anomaly is); and any part of them only if it is.
  * The edges are found here from the definitions: an observation, a version that it can have seen, a later writer.
  *
  * KRAIT_ORACLE_COUNT: how many histories; KRAIT_ORACLE_SEED: another sequence. */
@@ -30,8 +30,10 @@ struct checked {
 	const struct kr_history *h;
 	enum kr_order order;
 	enum oracle_answer truth;
+	bool undecided; /* the last certificate */
+	bool registers; /* the history has no keys that grow and no predicate reads: edges can be found here */
 	char why[600];
-	uint64_t orders[2], anomalies, cycles[2], parts[2], too_many;
+	uint64_t orders[2], anomalies, cycles[2], parts[2], too_many, unsupported;
 	/* one history's edges */
 	struct kr_cert_edge edges[MOST_EDGES];
 	uint32_t nedges;
@@ -62,6 +64,17 @@ static bool writes(const struct kr_operation *op, uint32_t k, uint32_t *value)
 	case KR_OP_CAS: *value = op->b.i; return done;
 	default: return false;
 	}
+}
+
+static bool is_of_registers(const struct kr_history *h)
+{
+	for (uint32_t k = 0; k < h->keys.n; k++)
+		if (h->keys.at[k].kind != KR_KIND_REGISTER && h->keys.at[k].kind != KR_KIND_ANY)
+			return false;
+	for (uint32_t i = 0; i < h->attrs.n; i++)
+		if (h->attrs.at[i].seen_count > 0)
+			return false;
+	return h->scans.n == 0;
 }
 
 /* The last write of k by t, if there is one, and t may have taken effect. */
@@ -201,7 +214,9 @@ static bool accepted(struct checked *c, const struct kr_certificate *cert)
 
 	enum kr_status status = kr_verify(c->ctx, c->h, cert, &err);
 
-	if (status != KR_OK && status != KR_BAD)
+	c->undecided = status == KR_UNSUPPORTED;
+	c->unsupported += c->undecided;
+	if (status != KR_OK && status != KR_BAD && (c->registers || status != KR_UNSUPPORTED))
 		fail_msg("status %d: %s", (int)status, err.text);
 	(void)snprintf(c->why, sizeof c->why, "%s", err.text);
 	return status == KR_OK;
@@ -212,7 +227,7 @@ static const char *check_order(struct checked *c, struct kr_certificate *cert)
 	bool expected = oracle_replays(c->h, c->order, cert->serial.at, cert->serial.n);
 
 	c->orders[expected]++;
-	if (accepted(c, cert) == expected)
+	if (accepted(c, cert) == expected || c->undecided)
 		return NULL;
 	return expected ? "a right order was refused" : "a wrong order was accepted";
 }
@@ -256,17 +271,16 @@ static bool has_anomaly(struct checked *c)
 	cert.level = "ser";
 	cert.order = c->order;
 	cert.kind = KR_CERT_ANOMALY;
-	for (uint32_t t = 0; t < c->h->txns.n; t++) {
-		for (uint32_t i = 0; i < c->h->txns.at[t].op_count; i++) {
-			for (unsigned kind = KR_GARBAGE_READ; kind <= KR_INTERNAL_INCONSISTENCY; kind++) {
-				cert.anomaly.kind = (enum kr_anomaly_kind)kind;
-				cert.anomaly.txn = (kr_txn){t};
-				cert.anomaly.op = i;
-				cert.anomaly.key = op_at(c->h, t, i)->key;
-				found |= accepted(c, &cert);
-			}
-		}
-	}
+	for (uint32_t t = 0; t < c->h->txns.n; t++)
+		for (uint32_t i = 0; i < c->h->txns.at[t].op_count; i++)
+			for (uint32_t k = 0; k < c->h->keys.n; k++)
+				for (unsigned kind = KR_GARBAGE_READ; kind < KR_ANOMALY_KINDS; kind++) {
+					cert.anomaly.kind = (enum kr_anomaly_kind)kind;
+					cert.anomaly.txn = (kr_txn){t};
+					cert.anomaly.op = i;
+					cert.anomaly.key = (kr_key){k};
+					found |= accepted(c, &cert);
+				}
 	kr_certificate_done(&cert);
 	return found;
 }
@@ -327,6 +341,7 @@ static const char *verifier_is_wrong(const struct tiny *tiny, void *data)
 		return NULL;
 	c->ctx = &ctx;
 	c->h = &h;
+	c->registers = is_of_registers(&h);
 	kr_certificate_init(&c->all, &ctx.mem);
 	c->all.level = "ser";
 	c->all.kind = KR_CERT_CYCLES;
@@ -338,7 +353,7 @@ static const char *verifier_is_wrong(const struct tiny *tiny, void *data)
 		c->anomalies += anomaly;
 		if (anomaly && c->truth == ORACLE_SATISFIED)
 			why = "an anomaly of a history without a violation was accepted";
-		if (!why)
+		if (!why && c->registers)
 			why = check_cycles(c, anomaly);
 	}
 	kr_certificate_done(&c->all);
@@ -397,11 +412,11 @@ static void verifier_agrees_with_the_oracles(void **state)
 		}
 	}
 	print_message("verifier: %llu histories; orders: %llu right, %llu wrong; %llu with an anomaly; all cycles: %llu accepted, %llu refused, %llu times too many; "
-		      "parts: %llu accepted, %llu refused\n",
+		      "parts: %llu accepted, %llu refused; %llu not decided\n",
 		(unsigned long long)valid, (unsigned long long)c->orders[1], (unsigned long long)c->orders[0], (unsigned long long)c->anomalies,
 		(unsigned long long)c->cycles[1], (unsigned long long)c->cycles[0], (unsigned long long)c->too_many, (unsigned long long)c->parts[1],
-		(unsigned long long)c->parts[0]);
-	assert_true(c->orders[1] > valid && c->anomalies > valid / 10 && c->cycles[1] > valid / 5 && c->cycles[0] > valid / 5 && c->parts[1] > valid / 10);
+		(unsigned long long)c->parts[0], (unsigned long long)c->unsupported);
+	assert_true(c->orders[1] > valid && c->anomalies > valid / 10 && c->cycles[1] > valid / 20 && c->cycles[0] > valid / 20 && c->parts[1] > valid / 40);
 	free(c);
 }
 
