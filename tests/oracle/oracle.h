@@ -22,6 +22,10 @@ enum oracle_answer {
 enum oracle_answer oracle_replay(const struct kr_history *h, enum kr_order order, uint64_t work);
 enum oracle_answer oracle_graph(const struct kr_history *h, enum kr_order order, uint64_t work);
 
+/* Snapshot isolation by what databases do: every interleaving of starts (which take a snapshot, later than the commits of those that the order puts before) and commits of five
+ * transactions or fewer, where the first committer of a key wins. */
+enum oracle_answer oracle_si(const struct kr_history *h, enum kr_order order, uint64_t work);
+
 /* Whether `serial` (any list of transactions) is a serial order as replay looks for: all committed, perhaps unknown, no aborted ones, each once, and so on. */
 bool oracle_replays(const struct kr_history *h, enum kr_order order, const kr_txn *serial, uint32_t n);
 

@@ -2,18 +2,20 @@
 #ifndef TESTS_ORACLE_PRODUCT_H
 #define TESTS_ORACLE_PRODUCT_H
 
+#include "ir/level.h"
 #include "oracle.h"
 
 struct product {
-	uint64_t seed;            /* of the mutations */
-	bool thorough;            /* all pipelines; else the default one, and another one */
-	const char *only;         /* this back end alone; NULL: all */
+	uint64_t seed;    /* of the mutations */
+	bool thorough;    /* all pipelines; else the default one, and another one */
+	const char *only; /* this back end alone; NULL: all */
 	uint64_t checks, satisfied, violated, unsupported, mutated, mutated_valid;
-	char why[700];            /* the last difference */
+	char why[700]; /* the last difference */
 	char unsupported_why[200];
 };
 
 /* NULL when the product agrees that h is what `truth` says (or says that it does not support an operation: counted), else what differs. */
 const char *product_differs(struct product *p, const struct kr_history *h, enum kr_order order, enum oracle_answer truth);
+const char *product_differs_at(struct product *p, const struct kr_history *h, const struct kr_level *level, enum kr_order order, enum oracle_answer truth);
 
 #endif

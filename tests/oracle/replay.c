@@ -341,3 +341,137 @@ bool oracle_replays(const struct kr_history *h, enum kr_order order, const kr_tx
 	end(r);
 	return found;
 }
+
+/* ---- snapshot isolation ---- */
+
+enum { SI_TXNS = 5 };
+
+struct si {
+	struct store committed, own[SI_TXNS];
+	uint32_t changed[ORACLE_KEYS], started[SI_TXNS], clock; /* times of a key's last commit and of starts */
+	uint32_t active, done;                                  /* sets of places in `txns` */
+};
+
+struct si_run {
+	struct replay *r;
+	uint32_t n, txns[SI_TXNS];
+};
+
+static bool op_writes(const struct replay *r, const struct kr_operation *op, uint32_t key)
+{
+	if (op->kind == KR_OP_UPDATE)
+		return row_of(r->h, &r->h->scans.at[op->scan], key) != NULL;
+	if (op->key.i != key || op->kind == KR_OP_READ)
+		return false;
+	if (op->kind == KR_OP_DELETE)
+		return !(op->flags & KR_OPF_KNOWN) || op->flags & KR_OPF_DONE;
+	return (op->kind != KR_OP_INSERT && op->kind != KR_OP_CAS) || op->flags & KR_OPF_DONE;
+}
+
+static bool txn_writes(const struct replay *r, uint32_t t, uint32_t key)
+{
+	const struct kr_transaction *txn = &r->h->txns.at[t];
+
+	for (uint32_t i = 0; i < txn->op_count; i++)
+		if (op_writes(r, &r->h->ops.at[txn->op_first + i], key))
+			return true;
+	return false;
+}
+
+/* First committer wins: nobody committed a write of what it writes since it started. */
+static bool commit(const struct si_run *run, struct si *s, uint32_t i)
+{
+	s->clock++;
+	for (uint32_t key = 0; key < run->r->h->keys.n; key++) {
+		if (!txn_writes(run->r, run->txns[i], key))
+			continue;
+		if (s->changed[key] > s->started[i])
+			return false;
+		s->committed.at[key] = s->own[i].at[key];
+		s->changed[key] = s->clock;
+	}
+	s->active &= ~(1u << i);
+	s->done |= 1u << i;
+	return true;
+}
+
+static bool start(const struct si_run *run, struct si *s, uint32_t i)
+{
+	s->own[i] = s->committed;
+	s->started[i] = s->clock;
+	s->active |= 1u << i;
+	return run_txn(run->r, run->txns[i], &s->own[i]);
+}
+
+/* Whether all that must have committed by now have. */
+static bool may(const struct si_run *run, const struct si *s, uint32_t i, bool commits)
+{
+	for (uint32_t a = 0; a < run->n; a++)
+		if (!(s->done >> a & 1) &&
+			(commits ? run->r->before[run->txns[i]] >> run->txns[a] & 1 : must_precede(run->r->h, run->r->order, run->txns[a], run->txns[i])))
+			return false;
+	return true;
+}
+
+static bool interleave(const struct si_run *run, const struct si *s)
+{
+	if (s->done == (1u << run->n) - 1)
+		return true;
+	if (run->r->work == 0)
+		return false;
+	run->r->work--;
+	for (uint32_t i = 0; i < run->n; i++) {
+		bool active = s->active >> i & 1;
+		struct si next = *s;
+		if (s->done >> i & 1 || !may(run, s, i, active) || !(active ? commit(run, &next, i) : start(run, &next, i)))
+			continue;
+		if (interleave(run, &next))
+			return true;
+	}
+	return false;
+}
+
+/* From every choice of initial values; r->before holds the version orders only: commits must follow them. */
+static bool some_interleaving(struct replay *r)
+{
+	uint32_t pick[ORACLE_KEYS] = {0}, k;
+	struct si_run run = {.r = r};
+
+	for (uint32_t t = 0; t < r->h->txns.n; t++)
+		if (r->chosen >> t & 1)
+			run.txns[run.n++] = t;
+	memset(r->before, 0, sizeof r->before);
+	for (k = 0; k < r->h->keys.n; k++)
+		constrain_key(r, k);
+	do {
+		struct si s = {.clock = 1};
+		for (k = 0; k < r->h->keys.n; k++)
+			s.committed.at[k] = r->starts[k].at[pick[k]];
+		if (interleave(&run, &s))
+			return true;
+		for (k = 0; k < r->h->keys.n && ++pick[k] == r->starts[k].n; k++)
+			pick[k] = 0;
+	} while (k < r->h->keys.n && r->work > 0);
+	return false;
+}
+
+enum oracle_answer oracle_si(const struct kr_history *h, enum kr_order order, uint64_t work)
+{
+	struct replay *r;
+	enum oracle_answer answer = begin(h, order, work, &r);
+
+	if (!r)
+		return answer;
+
+	uint32_t committed = with_status(h, KR_COMMITTED), unknown = with_status(h, KR_UNKNOWN), subset = 0;
+	bool found = false, fits = __builtin_popcount(committed | unknown) <= SI_TXNS;
+
+	do {
+		r->chosen = committed | subset;
+		found = fits && some_interleaving(r);
+		subset = (subset - unknown) & unknown;
+	} while (fits && !found && subset != 0 && r->work > 0);
+	answer = found ? ORACLE_SATISFIED : fits && r->work > 0 ? ORACLE_VIOLATED : ORACLE_TOO_LARGE;
+	end(r);
+	return answer;
+}

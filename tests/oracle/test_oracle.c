@@ -103,7 +103,7 @@ static void assert_both(uint64_t satisfied, uint64_t violated)
 static void oracles_agree(void **state)
 {
 	struct counts counts[TINY_MIXES] = {{0}};
-	uint64_t count = from_environment("KRAIT_ORACLE_COUNT", 40000);
+	uint64_t count = from_environment("KRAIT_ORACLE_COUNT", 22000);
 	struct kr_rng rng;
 
 	(void)state;
@@ -169,7 +169,7 @@ static const char *product_is_wrong_again(const struct tiny *tiny, void *data)
 static void product_agrees_with_the_oracles(void **state)
 {
 	static struct product products[TINY_MIXES];
-	uint64_t count = from_environment("KRAIT_ORACLE_COUNT", 20000);
+	uint64_t count = from_environment("KRAIT_ORACLE_COUNT", 8800);
 	struct kr_rng rng;
 
 	(void)state;

@@ -20,7 +20,9 @@ struct maker {
 	int values, nkeys;
 	int noise; /* percent of results that are disturbed */
 	int store[TINY_KEYS];
-	int element; /* the last one appended */
+	int element;                             /* the last one appended */
+	bool weak;                               /* transactions see old states */
+	int nold, old[TINY_TXNS + 1][TINY_KEYS]; /* states after each transaction */
 };
 
 static enum kr_key_kind kind_of_mix(struct maker *m)
@@ -252,17 +254,53 @@ static struct tiny_op random_op(struct maker *m)
 	return op;
 }
 
+enum sight { SEES_ALL, SEES_SNAPSHOT, SEES_ANY };
+
+/* What the transaction sees next: the store that it has worked on, or one of old states, for all keys or each that it has not written. */
+static void look_back(struct maker *m, enum sight sight, bool first, const bool *wrote)
+{
+	int snapshot = draw(m->rng, m->nold);
+
+	for (int k = 0; k < TINY_KEYS; k++)
+		if ((sight == SEES_SNAPSHOT && first) || (sight == SEES_ANY && !wrote[k] && chance(m->rng, 40)))
+			m->store[k] = m->old[sight == SEES_ANY ? draw(m->rng, m->nold) : snapshot][k];
+}
+
+/* What op did to the transaction's own store, it does to `current`, too. */
+static void carry_over(const struct maker *m, const struct tiny_op *op, const int *before, int *current, bool *wrote)
+{
+	for (int k = 0; k < TINY_KEYS; k++) {
+		bool grows = op->kind == KR_OP_INC || op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD;
+		struct tiny_op again = *op;
+		if (m->store[k] == before[k])
+			continue;
+		wrote[k] = true;
+		if (grows && (op->kind != KR_OP_APPEND || current[k] < 10000000))
+			execute(m->t, &again, &current[k]);
+		else if (!grows)
+			current[k] = m->store[k];
+	}
+}
+
 static void random_txn(struct maker *m, struct tiny_txn *txn)
 {
-	int before[TINY_KEYS];
+	int start[TINY_KEYS], current[TINY_KEYS];
+	bool wrote[TINY_KEYS] = {false};
+	enum sight sight = m->weak ? (enum sight)draw(m->rng, 3) : SEES_ALL;
 
-	memcpy(before, m->store, sizeof before);
+	memcpy(start, m->store, sizeof start);
+	memcpy(current, m->store, sizeof current);
 	txn->status = chance(m->rng, 70) ? KR_COMMITTED : chance(m->rng, 60) ? KR_UNKNOWN : KR_ABORTED;
 	txn->session = txn->begin = txn->end = -1;
 	txn->nops = 1 + draw(m->rng, 4);
 	for (int i = 0; i < txn->nops; i++) {
 		struct tiny_op *op = &txn->ops[i];
+		int before[TINY_KEYS];
+		if (sight != SEES_ALL)
+			look_back(m, sight, i == 0, wrote);
+		memcpy(before, m->store, sizeof before);
 		*op = random_op(m);
+		carry_over(m, op, before, current, wrote);
 		if (chance(m->rng, m->noise))
 			disturb(m, op);
 		if ((op->kind == KR_OP_READ || op->kind == KR_OP_DELETE) && chance(m->rng, 5))
@@ -270,8 +308,9 @@ static void random_txn(struct maker *m, struct tiny_txn *txn)
 		if (op->kind == KR_OP_READ && m->t->kinds[op->key] >= KR_KIND_LIST)
 			op->done = chance(m->rng, 30);
 	}
-	if (txn->status == KR_ABORTED || (txn->status == KR_UNKNOWN && chance(m->rng, 50)))
-		memcpy(m->store, before, sizeof before);
+	bool took_effect = txn->status == KR_COMMITTED || (txn->status == KR_UNKNOWN && chance(m->rng, 50));
+	memcpy(m->store, took_effect ? current : start, sizeof m->store);
+	memcpy(m->old[m->nold++], m->store, sizeof m->store);
 }
 
 /* Times around the places in the serial execution, sometimes too late or too early for it; sessions in the order of the trace. */
@@ -342,10 +381,12 @@ static void shuffle(struct maker *m)
 	}
 }
 
-void tiny_random(struct tiny *out, struct kr_rng *rng, enum tiny_mix mix)
+static void make(struct tiny *out, struct kr_rng *rng, enum tiny_mix mix, bool weak)
 {
 	static const int noises[] = {0, 5, 10, 20, 30, 60};
-	struct maker m = {out, rng, mix, 1 + draw(rng, 3), 1 + draw(rng, TINY_KEYS), noises[draw(rng, (int)KR_COUNT(noises))], {0}, 0};
+	struct maker m = {.t = out, .rng = rng, .mix = mix, .values = 1 + draw(rng, 3), .nkeys = 1 + draw(rng, TINY_KEYS), .weak = weak};
+
+	m.noise = noises[draw(rng, weak ? 2 : (int)KR_COUNT(noises))];
 
 	*out = (struct tiny){.initial = chance(rng, 50) ? KR_INITIAL_ABSENT : chance(rng, 50) ? KR_INITIAL_GIVEN : KR_INITIAL_UNKNOWN};
 	if (mix > TINY_CONDITIONAL && out->initial == KR_INITIAL_UNKNOWN && chance(rng, 70))
@@ -362,6 +403,7 @@ void tiny_random(struct tiny *out, struct kr_rng *rng, enum tiny_mix mix)
 			m.store[k] = 9; /* never appended */
 		out->first[k] = out->initial == KR_INITIAL_GIVEN ? m.store[k] : out->kinds[k] == KR_KIND_COUNTER ? TINY_NULL : 0;
 	}
+	memcpy(m.old[m.nold++], m.store, sizeof m.store);
 	out->ntxns = 2 + draw(rng, TINY_TXNS - 1);
 	for (int i = 0; i < out->ntxns; i++)
 		random_txn(&m, &out->txns[i]);
@@ -372,6 +414,10 @@ void tiny_random(struct tiny *out, struct kr_rng *rng, enum tiny_mix mix)
 	if (chance(rng, 50) && out->norders == 0)
 		shuffle(&m);
 }
+
+void tiny_random(struct tiny *out, struct kr_rng *rng, enum tiny_mix mix) { make(out, rng, mix, false); }
+
+void tiny_random_weak(struct tiny *out, struct kr_rng *rng, enum tiny_mix mix) { make(out, rng, mix, true); }
 
 /* ---- to a history ---- */
 

@@ -73,6 +73,9 @@ const char *tiny_mix_name(enum tiny_mix mix);
 /* A random history: a serial execution whose record is then disturbed, so that about half satisfy serializability. */
 void tiny_random(struct tiny *out, struct kr_rng *rng, enum tiny_mix mix);
 
+/* One whose transactions mostly saw old states: levels tell these apart. */
+void tiny_random_weak(struct tiny *out, struct kr_rng *rng, enum tiny_mix mix);
+
 /* KR_BAD: no valid trace (the sessions' times or the version orders contradict each other). */
 enum kr_status tiny_history(const struct tiny *tiny, struct kr_ctx *ctx, struct kr_history *h);
 

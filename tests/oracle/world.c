@@ -123,7 +123,15 @@ bool world_fits(const struct world *w, const struct observation *o, const struct
 	return agrees(w, op_at(w, o->txn, o->op), o->key, &value);
 }
 
-/* An observation after own writes that built on the version seen fixes what all later operations see. */
+/* Whether op tells what key holds, and not only something about it. */
+static bool tells_value(const struct world *w, const struct kr_operation *op, uint32_t key)
+{
+	if (op->kind == KR_OP_READ || op->kind == KR_OP_INC)
+		return op->flags & KR_OPF_KNOWN;
+	return (op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN) && row_of(w->h, scan_of(w, op), key);
+}
+
+/* An observation after own writes that built on the version seen fixes what all later operations see, if it tells all of it. */
 static bool rest_fits(const struct world *w, const struct observation *o, const struct held *version)
 {
 	struct held value = *version;
@@ -133,6 +141,8 @@ static bool rest_fits(const struct world *w, const struct observation *o, const 
 		struct held ignored = {.what = HELD_ABSENT};
 		own = concerns(w, op_at(w, o->txn, i), o->key) && effect_of(w, op_at(w, o->txn, i), o->key, &ignored) != NO_EFFECT;
 	}
+	if (!tells_value(w, op_at(w, o->txn, o->op), o->key))
+		return true;
 	/* An increment that tells its result both looks and fixes. */
 	if (!own && op_at(w, o->txn, o->op)->kind != KR_OP_INC)
 		return true;
@@ -176,7 +186,7 @@ static bool collect(struct world *w, uint32_t t, uint32_t key)
 			if (w->nseen == MOST_OBSERVATIONS)
 				return false;
 			w->seen[w->nseen++] = (struct observation){t, key, i, op->scan != KR_NONE && !row, attr && !attr->cursor};
-			state = state == BUILT_ON ? SEEN : state;
+			state = state == BUILT_ON && tells_value(w, op, key) ? SEEN : state;
 		}
 		enum effect effect = effect_of(w, op, key, &value);
 		w->wrote[key][t] = w->wrote[key][t] || effect != NO_EFFECT;

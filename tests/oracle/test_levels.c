@@ -1,0 +1,271 @@
+/* The levels on random tiny histories: the definitions by graphs and axioms against what databases do (serial orders; snapshots where the first committer wins), the implications
+ * between levels, and the product against the definitions at every level that it has.
+ *
+ * KRAIT_ORACLE_COUNT, KRAIT_ORACLE_SEED, KRAIT_ORACLE_MIX: as for oracle_oracle. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "checkers/checker.h"
+#include "frontend/native_write.h"
+#include "levels.h"
+#include "product.h"
+#include "tiny.h"
+
+static const uint64_t work = 20000;
+
+static uint64_t from_environment(const char *name, uint64_t by_default)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoull(text, NULL, 10) : by_default;
+}
+
+static enum tiny_mix mix_of(uint64_t n)
+{
+	const char *only = getenv("KRAIT_ORACLE_MIX");
+
+	for (int mix = 0; only && mix < TINY_MIXES; mix++)
+		if (strcmp(only, tiny_mix_name((enum tiny_mix)mix)) == 0)
+			return (enum tiny_mix)mix;
+	return (enum tiny_mix)(n % TINY_MIXES);
+}
+
+static void random_tiny(struct tiny *tiny, struct kr_rng *rng, uint64_t n)
+{
+	if (n / TINY_MIXES % 4 == 0)
+		tiny_random(tiny, rng, mix_of(n));
+	else
+		tiny_random_weak(tiny, rng, mix_of(n));
+}
+
+static void print(const struct tiny *tiny)
+{
+	static const char *const says[] = {"yes", "no", "?", "-"};
+	struct oracle_answers a;
+	struct kr_ctx ctx;
+	struct kr_history h;
+	struct kr_str text;
+
+	kr_ctx_init(&ctx, 0, 0);
+	if (tiny_history(tiny, &ctx, &h) != KR_OK)
+		return;
+	kr_str_init(&text, &ctx.mem);
+	kr_native_write_text(&ctx, &h, &text, NULL);
+	print_message("%s", kr_str_text(&text));
+	oracle_levels(&h, work, &a);
+	for (int order = 0; order < 3; order++) {
+		print_message("# %s: interleavings %s;", kr_order_name((enum kr_order)order), says[oracle_si(&h, (enum kr_order)order, work)]);
+		for (int level = 0; level < ORACLE_LEVELS; level++)
+			print_message(" %s %s", oracle_level_ids[level], says[a.at[level][order]]);
+		print_message("\n");
+	}
+	kr_str_done(&text);
+	kr_history_done(&h);
+}
+
+/* ---- implications ---- */
+
+/* Weaker orders follow from stronger ones at any level. */
+static const struct {
+	enum oracle_level strong, weak;
+	bool items;
+} implied[] = {
+	/* items: where no observation is a predicate's */
+	{ORACLE_SER, ORACLE_SI, false},
+	{ORACLE_SI, ORACLE_PL_2PLUS, false},
+	{ORACLE_PL_2PLUS, ORACLE_PL_2L, false},
+	{ORACLE_PL_2L, ORACLE_PL_2, false},
+	{ORACLE_PL_2PLUS, ORACLE_PL_CS, false},
+	{ORACLE_PL_CS, ORACLE_PL_2, false},
+	{ORACLE_SI, ORACLE_PSI, false},
+	{ORACLE_PSI, ORACLE_CC, false},
+	{ORACLE_CC, ORACLE_RA, false},
+	{ORACLE_RA, ORACLE_RC_AX, false},
+	{ORACLE_RC_AX, ORACLE_PL_2, false},
+	{ORACLE_SI, ORACLE_PC, false},
+	{ORACLE_PC, ORACLE_CC, false},
+	{ORACLE_PSI, ORACLE_PL_2PLUS, false},
+	{ORACLE_SI, ORACLE_PL_FCV, false},
+	{ORACLE_PL_FCV, ORACLE_PSI, false},
+	{ORACLE_PL_2L, ORACLE_RC_AX, false},
+	{ORACLE_SER, ORACLE_PL_2_99, false},
+	{ORACLE_SER, ORACLE_PL_3U, false},
+	{ORACLE_PL_3U, ORACLE_PL_2PLUS, false},
+	{ORACLE_PL_2_99, ORACLE_PL_2PLUS, true},
+	{ORACLE_PL_2, ORACLE_PL_1, false},
+};
+
+static char why_text[200];
+
+static const char *breaks(const struct kr_history *h, const struct oracle_answers *a, uint64_t *strict)
+{
+	for (size_t i = 0; i < KR_COUNT(implied); i++) {
+		for (int order = 0; order < 3; order++) {
+			enum oracle_answer strong = a->at[implied[i].strong][order], weak = a->at[implied[i].weak][order];
+			if (implied[i].items && h->scans.n > 0)
+				continue;
+			strict[i] += strong == ORACLE_VIOLATED && weak == ORACLE_SATISFIED;
+			if (strong != ORACLE_SATISFIED || weak != ORACLE_VIOLATED)
+				continue;
+			snprintf(why_text, sizeof why_text, "%s holds and %s does not, order %s", oracle_level_ids[implied[i].strong],
+				oracle_level_ids[implied[i].weak], kr_order_name((enum kr_order)order));
+			return why_text;
+		}
+	}
+	for (int level = 0; level < ORACLE_LEVELS; level++) {
+		for (int order = 1; order < 3; order++) {
+			if (a->at[level][order] != ORACLE_SATISFIED || a->at[level][order - 1] != ORACLE_VIOLATED)
+				continue;
+			snprintf(why_text, sizeof why_text, "%s holds at order %s and not at a weaker one", oracle_level_ids[level],
+				kr_order_name((enum kr_order)order));
+			return why_text;
+		}
+	}
+	return NULL;
+}
+
+struct counts {
+	uint64_t valid, satisfied[ORACLE_LEVELS], violated[ORACLE_LEVELS], too_large, interleaved;
+	uint64_t strict[KR_COUNT(implied)];
+};
+
+static const char *definitions_differ(const struct tiny *tiny, void *data)
+{
+	struct counts *counts = data;
+	struct oracle_answers a;
+	struct kr_ctx ctx;
+	struct kr_history h;
+	const char *why;
+
+	kr_ctx_init(&ctx, 0, 0);
+	if (tiny_history(tiny, &ctx, &h) != KR_OK)
+		return NULL;
+	counts->valid++;
+	oracle_levels(&h, work, &a);
+	why = breaks(&h, &a, counts->strict);
+	for (int order = 0; order < 3; order++) {
+		enum oracle_answer ser = oracle_replay(&h, (enum kr_order)order, work), si = oracle_si(&h, (enum kr_order)order, work);
+		if (ser <= ORACLE_VIOLATED && a.at[ORACLE_SER][order] <= ORACLE_VIOLATED && ser != a.at[ORACLE_SER][order])
+			why = "serializability differs";
+		if (si <= ORACLE_VIOLATED && a.at[ORACLE_SI][order] <= ORACLE_VIOLATED && si != a.at[ORACLE_SI][order])
+			why = "snapshot isolation differs";
+		counts->interleaved += si <= ORACLE_VIOLATED;
+		counts->too_large += a.at[ORACLE_SER][order] == ORACLE_TOO_LARGE || ser == ORACLE_TOO_LARGE;
+		for (int level = 0; level < ORACLE_LEVELS; level++) {
+			counts->satisfied[level] += a.at[level][order] == ORACLE_SATISFIED;
+			counts->violated[level] += a.at[level][order] == ORACLE_VIOLATED;
+		}
+	}
+	kr_history_done(&h);
+	return why;
+}
+
+static void definitions_agree(void **state)
+{
+	static struct counts counts;
+	uint64_t count = from_environment("KRAIT_ORACLE_COUNT", 5500);
+	struct kr_rng rng;
+
+	(void)state;
+	kr_rng_init(&rng, from_environment("KRAIT_ORACLE_SEED", 1));
+	for (uint64_t n = 0; n < count; n++) {
+		struct tiny tiny;
+		random_tiny(&tiny, &rng, n);
+		if (definitions_differ(&tiny, &counts)) {
+			const char *why = tiny_shrink(&tiny, definitions_differ, &counts);
+			print(&tiny);
+			fail_msg("history %llu (%s): %s", (unsigned long long)n, tiny_mix_name(mix_of(n)), why);
+		}
+	}
+	print_message("definitions: %llu histories at three orders each, %llu too large, %llu with interleavings\n", (unsigned long long)counts.valid,
+		(unsigned long long)counts.too_large, (unsigned long long)counts.interleaved);
+	for (int level = 0; level < ORACLE_LEVELS; level++)
+		print_message("%s %llu satisfied %llu violated\n", oracle_level_ids[level], (unsigned long long)counts.satisfied[level],
+			(unsigned long long)counts.violated[level]);
+	for (size_t i = 0; i < KR_COUNT(implied); i++)
+		print_message("%s without %s: %llu\n", oracle_level_ids[implied[i].weak], oracle_level_ids[implied[i].strong],
+			(unsigned long long)counts.strict[i]);
+	assert_true(counts.too_large * 10 <= counts.valid);
+	assert_true(counts.interleaved > counts.valid);
+}
+
+/* ---- the product ---- */
+
+struct judged {
+	struct product products[TINY_MIXES];
+	enum tiny_mix mix;
+};
+
+static const char *product_is_wrong(const struct tiny *tiny, void *data)
+{
+	struct judged *judged = data;
+	struct product *product = &judged->products[judged->mix];
+	struct oracle_answers a;
+	struct kr_ctx ctx;
+	struct kr_history h;
+	const struct kr_level *level;
+	const char *why = NULL;
+
+	kr_ctx_init(&ctx, 0, 0);
+	if (tiny_history(tiny, &ctx, &h) != KR_OK)
+		return NULL;
+	oracle_levels(&h, work, &a);
+	product->seed++;
+	for (size_t i = 0; (level = kr_level_at(i)) != NULL && !why; i++) {
+		enum oracle_level ours = oracle_level_of(level->id);
+		for (int order = 0; order < 3 && !why && ours != ORACLE_LEVELS; order++)
+			if (a.at[ours][order] <= ORACLE_VIOLATED)
+				why = product_differs_at(product, &h, level, (enum kr_order)order, a.at[ours][order]);
+	}
+	kr_history_done(&h);
+	return why;
+}
+
+static void product_agrees_with_the_definitions(void **state)
+{
+	static struct judged judged;
+	uint64_t count = from_environment("KRAIT_ORACLE_COUNT", 2200);
+	struct kr_rng rng;
+
+	(void)state;
+	for (size_t i = 0; kr_level_at(i); i++)
+		if (oracle_level_of(kr_level_at(i)->id) == ORACLE_LEVELS)
+			fail_msg("level %s has no definition here", kr_level_at(i)->id);
+	kr_rng_init(&rng, from_environment("KRAIT_ORACLE_SEED", 2));
+	for (uint64_t n = 0; n < count; n++) {
+		struct tiny tiny;
+		random_tiny(&tiny, &rng, n);
+		judged.mix = mix_of(n);
+		const char *why = product_is_wrong(&tiny, &judged);
+		if (why) {
+			print_message("history %llu (%s): %s\n", (unsigned long long)n, tiny_mix_name(judged.mix), why);
+			why = tiny_shrink(&tiny, product_is_wrong, &judged);
+			print(&tiny);
+			fail_msg("shrunk: %s", why ? why : "(no longer)");
+		}
+	}
+	for (int mix = 0; mix < TINY_MIXES; mix++) {
+		const struct product *p = &judged.products[mix];
+		if (p->checks + p->unsupported > 0)
+			print_message("product, %s: %llu checks, %llu satisfied, %llu violated; %llu unsupported%s%s\n", tiny_mix_name((enum tiny_mix)mix),
+				(unsigned long long)p->checks, (unsigned long long)p->satisfied, (unsigned long long)p->violated,
+				(unsigned long long)p->unsupported, p->unsupported ? ", such as: " : "", p->unsupported_why);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(definitions_agree),
+		cmocka_unit_test(product_agrees_with_the_definitions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
