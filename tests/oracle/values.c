@@ -115,6 +115,8 @@ struct held held_as(const struct values *v, uint32_t key, uint32_t value)
 		out.value = 0;
 		out.number = h->values.at[value].integer;
 	}
+	if (kind == KR_KIND_ANY && v->array[value].is && v->array[value].n == 0)
+		return (struct held){.what = HELD_ABSENT}; /* a key that is never written is a list as well as anything else */
 	if ((kind == KR_KIND_LIST || kind == KR_KIND_SET) && v->array[value].is) {
 		out.value = 0;
 		out.what = v->array[value].n == 0 ? HELD_ABSENT : kind == KR_KIND_LIST ? HELD_LIST : HELD_SET;
