@@ -561,6 +561,16 @@ static enum kr_status add_txn(const struct tiny *t, struct kr_history *h, const 
 	return kr_history_add(h, out, h->txns.n + 1, NULL);
 }
 
+/* Without such an operation a key that starts as an empty array could be anything. */
+static bool is_told_to_grow(const struct tiny *t, int key)
+{
+	for (int i = 0; i < t->ntxns; i++)
+		for (int o = 0; o < t->txns[i].nops; o++)
+			if (t->txns[i].ops[o].key == key && (t->txns[i].ops[o].kind == KR_OP_APPEND || t->txns[i].ops[o].kind == KR_OP_ADD))
+				return true;
+	return false;
+}
+
 static enum kr_status fill(const struct tiny *tiny, struct kr_ctx *ctx, struct kr_history *h)
 {
 	h->format = "native";
@@ -568,7 +578,8 @@ static enum kr_status fill(const struct tiny *tiny, struct kr_ctx *ctx, struct k
 	h->clock_skew = tiny->skew;
 	for (int k = 0; k < TINY_KEYS; k++) {
 		kr_key key = kr_history_key(h, name_of(h, k));
-		h->keys.at[key.i].initial = tiny->initial == KR_INITIAL_GIVEN ? value_of(tiny, h, k, tiny->first[k]) : KR_ABSENT;
+		bool told = tiny->initial == KR_INITIAL_GIVEN && (present(tiny, k, tiny->first[k]) || is_told_to_grow(tiny, k));
+		h->keys.at[key.i].initial = told ? value_of(tiny, h, k, tiny->first[k]) : KR_ABSENT;
 	}
 	for (int v = 1; v < 7 && tiny->initial == KR_INITIAL_UNKNOWN; v++)
 		(void)(tiny->objects ? value_of(tiny, h, TINY_KEYS - 1, v) : kr_history_int(h, v)); /* so that the oracles can think of them */
