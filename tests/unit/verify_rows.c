@@ -40,7 +40,8 @@ static enum kr_status run_row(struct kr_ctx *ctx, const struct verify_row *row, 
 	struct kr_witness_head head;
 	struct kr_arena arena;
 	char line[8192];
-	int length = snprintf(line, sizeof line, "{\"krait_witness\":1,\"trace\":\"t\",\"level\":\"ser\",\"order\":\"%s\",%s}", row->order, claim);
+	int length = snprintf(line, sizeof line, "{\"krait_witness\":1,\"trace\":\"t\",\"level\":\"%s\",\"order\":\"%s\",%s}",
+		row->level ? row->level : "ser", row->order, claim);
 	enum kr_status status;
 
 	assert_in_range(length, 1, sizeof line - 1);

@@ -10,6 +10,7 @@ struct verify_row {
 	const char *order;       /* "none", "session", "realtime" */
 	const char *claim;       /* the witness from "verdict" on, without the closing brace */
 	enum kr_status expected; /* KR_OK: the witness proves its verdict */
+	const char *level;       /* NULL: ser */
 	const char *message;     /* the error's text, or its beginning when it ends in "..."; NULL for KR_OK */
 };
 

@@ -1,0 +1,93 @@
+/* verify/grow, grow_cases, sums and anomaly_grow: what observations of counters, lists and sets prove, from the definitions, by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "verify_rows.h"
+
+#define CYCLES(list) "'verdict':'violated','cycles':[" list "]"
+#define CYCLE(edges) "[" edges "]"
+#define RW(from, to, key, op, source) "{'from':'" from "','to':'" to "','kind':'rw','key':'" key "','op':" op ",'source':" source "}"
+#define PRW(from, to, key, op, source) "{'from':'" from "','to':'" to "','kind':'prw','key':'" key "','op':" op ",'source':" source "}"
+#define WR(from, to, key, op) "{'from':'" from "','to':'" to "','kind':'wr','key':'" key "','op':" op "}"
+#define WW(from, to, key) "{'from':'" from "','to':'" to "','kind':'ww','key':'" key "'}"
+#define WR_OF(from, to, key, op, part) "{'from':'" from "','to':'" to "','kind':'wr','key':'" key "','op':" op ",'part':" part "}"
+#define RW_OF(from, to, key, op, source, part) \
+	"{'from':'" from "','to':'" to "','kind':'rw','key':'" key "','op':" op ",'source':" source ",'part':" part "}"
+#define ANOMALY(name, txn, op, key) "'verdict':'violated','anomaly':{'name':'" name "','txn':'" txn "','op':" op ",'key':'" key "'}"
+#define BAD(text) .expected = KR_BAD, .message = text
+#define NONE .order = "none"
+
+/* c saw a's element and not b's, d the other way round in y. */
+static const char lists[] = "{'id':'a','ops':[['append','x',1],['w','y',1]]}\n{'id':'b','ops':[['append','x',2],['w','y',2]]}\n"
+			    "{'id':'c','ops':[['r','x',[1]],['r','y',2]]}\n{'id':'d','ops':[['r','x',[1,2]]]}";
+#define B_LATER CYCLE(RW("c", "b", "x", "0", "'a'") "," WR("b", "c", "y", "1"))
+
+/* Two increments, of which r saw one: it saw what b wrote to y, so it must be b's, and a wrote y before. */
+static const char sums[] = "{'id':'a','ops':[['inc','n',1],['w','y',1]]}\n{'id':'b','ops':[['inc','n',2],['r','y',1]]}\n{'id':'r','ops':[['r','n',2]]}";
+#define B_ONLY CYCLE(WR_OF("b", "r", "n", "0", "'b'") "," RW_OF("r", "a", "n", "0", "null", "'a'") "," WR("a", "b", "y", "1"))
+static const char either[] = "{'id':'a','ops':[['inc','n',2],['w','y',1]]}\n{'id':'b','ops':[['inc','n',2],['r','y',1]]}\n{'id':'r','ops':[['r','n',2]]}";
+static const char own_sum[] = "{'id':'a','ops':[['inc','n',1],['w','y',1]]}\n{'id':'b','ops':[['inc','n',2],['r','y',1]]}\n{'id':'r','ops':[['inc','n',5],['r','n',7]]}";
+
+/* Elements of a set: r saw b's and not a's. */
+static const char sets[] = "{'id':'a','ops':[['add','s',1],['w','y',1]]}\n{'id':'b','ops':[['add','s',2],['r','y',1]]}\n{'id':'r','ops':[['r','s',[2]]]}";
+#define ELEMENTS CYCLE(WR_OF("b", "r", "s", "0", "2") "," RW_OF("r", "a", "s", "0", "null", "1") "," WR("a", "b", "y", "1"))
+
+static const char torn[] = "{'id':'a','ops':[['append','x',1],['append','x',2]]}\n{'id':'b','ops':[['append','x',3]]}\n{'id':'c','ops':[['r','x',[1,3]]]}\n"
+			   "{'id':'d','ops':[['r','x',[1]]]}\n{'id':'e','ops':[['r','x',[3]]]}\n{'id':'f','ops':[['r','x',[1,2]]]}\n{'id':'g','ops':[['r','x',[3,3]]]}";
+static const char unseen[] = "{'id':'a','status':'aborted','ops':[['append','x',1],['add','s',1]]}\n{'id':'b','ops':[['r','x',[1]],['r','s',[1]]]}\n"
+			     "{'id':'c','ops':[['r','x',[9]],['append','x',9]]}\n{'id':'d','ops':[['r','x',[8]]]}";
+static const char own[] = "{'id':'a','ops':[['append','x',1],['r','x',[7]]]}\n{'id':'b','ops':[['append','x',2],['r','x',[7,2]],['r','x',[2]]]}\n"
+			  "{'id':'c','ops':[['inc','n',1,5],['r','n',5],['r','n',6]]}\n{'id':'d','ops':[['add','s',1],['r','s',[2]]]}\n{'id':'e','ops':[['append','x',7]]}";
+static const char numbers[] = "{'id':'a','ops':[['inc','n',4]]}\n{'id':'b','ops':[['inc','n',6]]}\n{'id':'c','ops':[['r','n',5]]}\n{'id':'d','ops':[['r','n',10]]}";
+
+static const struct verify_row rows[] = {
+	{"a list's last element is its source, and what it does not show comes later", lists, NONE, .claim = CYCLES(B_LATER)},
+	{"an order that a list shows", lists, NONE, .claim = CYCLES(CYCLE(WW("b", "a", "x") "," WW("a", "b", "x"))),
+		BAD("the cases are not exhausted: no cycle follows from the history")},
+	{"a list by another than its last element's writer", lists, NONE, .claim = CYCLES(CYCLE(WR("a", "d", "x", "0") "," WW("d", "a", "x"))),
+		BAD("cycle 1, edge 1: a -wr-> d: operation 0 of d cannot have seen x by a")},
+	{"a sum that only one choice gives", sums, NONE, .claim = CYCLES(B_ONLY)},
+	{"a sum that two choices give", either, NONE, .claim = CYCLES(B_ONLY), BAD("the cases are not exhausted: left is one where operation 0 of r saw n by a")},
+	{"a sum without the own increment", own_sum, NONE,
+		.claim = CYCLES(CYCLE(WR_OF("b", "r", "n", "1", "'b'") "," RW_OF("r", "a", "n", "1", "null", "'a'") "," WR("a", "b", "y", "1")))},
+	{"a part that is not named", sums, NONE, .claim = CYCLES(CYCLE(WR("b", "r", "n", "0") "," WW("r", "b", "n"))),
+		BAD("cycle 1, edge 2: r -ww-> b: r does not write n")},
+	{"elements of a set", sets, NONE, .claim = CYCLES(ELEMENTS)},
+	{"an element that was shown, as not seen", sets, NONE, .claim = CYCLES(CYCLE(RW_OF("r", "b", "s", "0", "null", "2") "," WR_OF("b", "r", "s", "0", "2"))),
+		BAD("cycle 1, edge 1: r -rw-> b: operation 0 of r cannot have seen s by the initial version")},
+	{"a writer that does not touch the element", sets, NONE, .claim = CYCLES(CYCLE(RW_OF("r", "b", "s", "0", "null", "1") "," WR_OF("b", "r", "s", "0", "2"))),
+		BAD("cycle 1, edge 1: r -rw-> b: b does not touch that part of s")},
+
+	{"a list that is torn", torn, NONE, .claim = ANOMALY("incompatible order", "c", "0", "x")},
+	{"a list that ends within a transaction", torn, NONE, .claim = ANOMALY("intermediate read", "d", "0", "x")},
+	{"a list that ends with a transaction", torn, NONE, .claim = ANOMALY("intermediate read", "f", "0", "x"),
+		BAD("operation 0 of f is no intermediate read of x")},
+	{"two lists, neither a prefix", torn, NONE, .claim = ANOMALY("incompatible order", "e", "0", "x")},
+	{"an element twice", torn, NONE, .claim = ANOMALY("duplicate element", "g", "0", "x")},
+	{"an element once", torn, NONE, .claim = ANOMALY("duplicate element", "e", "0", "x"), BAD("operation 0 of e is no duplicate element of x")},
+	{"an aborted append", unseen, NONE, .claim = ANOMALY("aborted read", "b", "0", "x")},
+	{"an aborted add", unseen, NONE, .claim = ANOMALY("aborted read", "b", "1", "s")},
+	{"an aborted append is no garbage", unseen, NONE, .claim = ANOMALY("garbage read", "b", "0", "x"), BAD("operation 0 of b is no garbage read of x")},
+	{"an own later append", unseen, NONE, .claim = ANOMALY("future read", "c", "0", "x")},
+	{"nobody's element", unseen, NONE, .claim = ANOMALY("garbage read", "d", "0", "x")},
+	{"an own append that is not shown", own, NONE, .claim = ANOMALY("internal inconsistency", "a", "1", "x")},
+	{"an own append that is shown", own, NONE, .claim = ANOMALY("internal inconsistency", "b", "1", "x"), BAD("operation 1 of b shows x as it had left it")},
+	{"other elements than before", own, NONE, .claim = ANOMALY("internal inconsistency", "b", "2", "x")},
+	{"a counter as it was", own, NONE, .claim = ANOMALY("internal inconsistency", "c", "1", "n"), BAD("operation 1 of c shows n as it had left it")},
+	{"a counter that changed", own, NONE, .claim = ANOMALY("internal inconsistency", "c", "2", "n")},
+	{"an own element that is missing", own, NONE, .claim = ANOMALY("internal inconsistency", "d", "1", "s")},
+	{"a number that no increments give", numbers, NONE, .claim = ANOMALY("garbage read", "c", "0", "n")},
+	{"a number that both give", numbers, NONE, .claim = ANOMALY("garbage read", "d", "0", "n"), BAD("operation 0 of d is no garbage read of n")},
+};
+
+int main(void)
+{
+	struct CMUnitTest tests[KR_COUNT(rows)];
+
+	VERIFY_TESTS(rows, tests);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
