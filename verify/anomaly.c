@@ -194,3 +194,53 @@ enum kr_status kr_verify_anomaly(struct kr_verifier *v)
 	kr_facts_done(&f);
 	return status;
 }
+
+/* ---- no garbage ---- */
+
+static enum kr_status refuse_garbage(const struct kr_claim *c, const struct kr_facts *f)
+{
+	enum kr_status status = check_read(c, f);
+
+	if (status != KR_OK)
+		return status == KR_BAD ? KR_OK : status;
+	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is a garbage read of %s", (unsigned)c->op, c->txn_name.text, c->key_name.text);
+}
+
+static enum kr_status look_for_garbage(struct kr_claim *c, const struct kr_facts *f, kr_key k)
+{
+	const struct kr_history *h = c->v->h;
+	struct kr_sight sight;
+
+	if (!kr_facts_sight(f, c->txn, c->op, k, (kr_value){KR_NONE}, &sight))
+		return KR_OK;
+	c->key = k;
+	c->saw = sight.saw;
+	c->txn_name = kr_verify_txn_name(h, c->txn);
+	c->key_name = kr_verify_key_name(h, k);
+	return refuse_garbage(c, f);
+}
+
+enum kr_status kr_claim_no_garbage(struct kr_verifier *v, const struct kr_facts *f)
+{
+	struct kr_certificate cert = *v->cert; /* for its kind of anomaly only */
+	struct kr_verifier asking = *v;
+	struct kr_claim c = {.v = &asking};
+	enum kr_status status = KR_OK;
+
+	cert.anomaly.kind = KR_GARBAGE_READ;
+	asking.cert = &cert;
+	for (uint32_t i = 0; i < v->cert->serial.n && status == KR_OK; i++) {
+		c.txn = v->cert->serial.at[i];
+		for (c.op = 0; c.op < v->h->txns.at[c.txn.i].op_count && status == KR_OK; c.op++) {
+			const struct kr_operation *op = &v->h->ops.at[kr_history_op(v->h, c.txn, c.op).i];
+
+			if (op->scan == KR_NONE)
+				status = look_for_garbage(&c, f, op->key);
+			for (kr_key k = {0}; k.i < v->h->keys.n && op->scan != KR_NONE && status == KR_OK; k.i++)
+				status = look_for_garbage(&c, f, k);
+			if (status == KR_OK)
+				status = kr_ctx_tick(v->ctx);
+		}
+	}
+	return status;
+}

@@ -21,4 +21,7 @@ enum kr_status kr_claim_internal(const struct kr_claim *c);
 /* anomaly_sets.c: a predicate read differs from the predicate over the versions that it names. */
 enum kr_status kr_claim_mismatch(const struct kr_claim *c, const struct kr_facts *f);
 
+/* anomaly.c: KR_OK: no observation of a transaction in the certificate's order is a garbage read. */
+enum kr_status kr_claim_no_garbage(struct kr_verifier *v, const struct kr_facts *f);
+
 #endif

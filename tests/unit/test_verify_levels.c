@@ -53,6 +53,9 @@ static const char stale[] = "{'id':'a','s':1,'ops':[['w','x',1]]}\n{'id':'b','s'
 /* Two versions of one value; whose was read makes a difference. */
 static const char twins[] = "{'id':'a','ops':[['w','x',1],['w','y',1]]}\n{'id':'b','ops':[['w','x',1],['w','y',2]]}\n{'id':'c','ops':[['r','x',1],['r','y',1]]}";
 
+static const char garbage[] = "{'id':'a','ops':[['r','x',7]]}";
+static const char unseen[] = "{'id':'a','status':'aborted','ops':[['w','x',7]]}\n{'id':'b','ops':[['r','x',7]]}";
+
 static const struct verify_row rows[] = {
 	{"write skew, SER", skew, AT("ser", "none"), .claim = SKEW},
 	{"write skew, repeatable read", skew, AT("pl-2.99", "none"), .claim = SKEW},
@@ -124,6 +127,11 @@ static const struct verify_row rows[] = {
 		.expected = KR_BAD, .message = "in this world there is a cycle that pl-2+ forbids: c saw what was only committed after it by b"},
 	{"a source told that has another value", twins, AT("pl-2", "none"), .claim = COMMITS("'a','b','c'", "{'txn':'c','op':1,'key':'y','source':'b'}"),
 		.expected = KR_BAD, .message = "operation 1 of c (r) saw that y is 1, but in the order it is 2 there"},
+	{"stale, read uncommitted satisfied", stale, AT("pl-1", "session"), .claim = COMMITS("'a','b'", "")},
+	{"garbage, read uncommitted", garbage, AT("pl-1", "none"), .claim = COMMITS("'a'", ""), .expected = KR_BAD, .message = "operation 0 of a is a garbage read of x"},
+	{"an aborted read, read uncommitted satisfied", unseen, AT("pl-1", "none"), .claim = COMMITS("'b'", "")},
+	{"an aborted read, read committed", unseen, AT("pl-2", "none"), .claim = COMMITS("'b'", ""), .expected = KR_BAD,
+		.message = "nothing that took effect in this world explains what operation 0 of b saw of x"},
 	{"a serial order proves every level", stale, AT("cc", "none"), .claim = SERIAL("'b','a'")},
 };
 
