@@ -128,7 +128,7 @@ static void oracles_agree(void **state)
 		print_message(", %llu too large\n", (unsigned long long)c->too_large);
 		for (int order = 0; order < 3; order++)
 			assert_both(c->satisfied[order], c->violated[order]);
-		assert_true(c->too_large * 1000 <= c->valid);
+		assert_true(c->too_large * 100 <= c->valid);
 	}
 }
 

@@ -362,10 +362,51 @@ static bool list_key(const struct values *v, struct starts *s, uint32_t key)
 	return fits;
 }
 
+/* Whether no operation can tell a from b as what a register starts with. */
+static bool alike(const struct values *v, uint32_t key, const struct held *a, const struct held *b)
+{
+	const struct kr_history *h = v->h;
+
+	if ((a->what == HELD_ABSENT) != (b->what == HELD_ABSENT))
+		return false;
+	for (uint32_t i = 0; i < h->ops.n; i++) {
+		const struct kr_operation *op = &h->ops.at[i];
+		const struct kr_scan *scan = op->scan == KR_NONE ? NULL : &h->scans.at[op->scan];
+		const struct kr_row *row = scan ? row_of(h, scan, key) : NULL;
+		struct held shown = held_as(v, key, row ? row->value.i : op->key.i == key ? op->a.i : KR_ABSENT.i);
+		if (scan && op->kind != KR_OP_RANGE && held_matches(v, scan, key, a) != held_matches(v, scan, key, b))
+			return false;
+		if (held_equal(a, &shown) != held_equal(b, &shown))
+			return false;
+	}
+	return true;
+}
+
+static void drop_alike(const struct values *v, uint32_t key, struct starts *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		bool known = false;
+		for (uint32_t j = 0; j < n && !known; j++)
+			known = alike(v, key, &s->at[i], &s->at[j]);
+		if (!known)
+			s->at[n++] = s->at[i];
+	}
+	s->n = n;
+}
+
 bool starts_of(const struct values *v, uint32_t key, struct starts *s)
 {
 	struct held told = held_as(v, key, v->h->keys.at[key].initial.i);
+	uint8_t kind = v->h->keys.at[key].kind;
 
 	s->n = 0;
-	return v->h->initial == KR_INITIAL_UNKNOWN ? list_key(v, s, key) : add_initial(s, &told);
+	if (v->h->initial != KR_INITIAL_UNKNOWN)
+		return add_initial(s, &told);
+	if (!list_key(v, s, key))
+		return false;
+	if (kind == KR_KIND_REGISTER || kind == KR_KIND_ANY)
+		drop_alike(v, key, s);
+	return true;
 }

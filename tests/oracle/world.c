@@ -300,6 +300,8 @@ static bool given_closed(const struct world *w, uint32_t key, uint32_t a, uint32
 {
 	uint32_t reached = 1u << a, before = 0;
 
+	if (w->h->version_orders.n == 0)
+		return false;
 	while (reached != before) {
 		before = reached;
 		for (uint32_t x = 0; x < w->n; x++)
@@ -378,34 +380,35 @@ static bool settle_order(struct world *w, uint32_t key, uint32_t next, const gra
 	return settle_sources(w, key, w->seen_first[key], g);
 }
 
+/* Chooses what `key` started with, and goes on from there. */
 static bool settle_key(struct world *w, uint32_t key, const graph *g)
 {
 	if (key == w->h->keys.n)
 		return w->leaf(w);
-	for (uint32_t t = 0; t < ORACLE_TXNS; t++)
-		w->place[key][t] = KR_NONE;
-	return settle_order(w, key, 0, g);
-}
-
-static bool some_start(struct world *w, uint32_t key)
-{
-	if (key == w->h->keys.n) {
-		graph g = {{0}};
-		world_order(w, w->order, &g);
-		return settle_key(w, 0, &g);
-	}
 	for (uint32_t i = 0; i < w->starts[key].n; i++) {
 		w->start[key] = w->starts[key].at[i];
-		if (some_start(w, key + 1))
+		for (uint32_t t = 0; t < ORACLE_TXNS; t++)
+			w->place[key][t] = KR_NONE;
+		if (settle_order(w, key, 0, g))
 			return true;
 	}
 	return false;
 }
 
+static bool some_world(struct world *w)
+{
+	graph g = {{0}};
+
+	if (!collect_all(w))
+		return false;
+	world_order(w, w->order, &g);
+	return settle_key(w, 0, &g);
+}
+
 static bool some_presence(struct world *w, uint32_t t)
 {
 	if (t == w->n)
-		return collect_all(w) && some_start(w, 0);
+		return some_world(w);
 	w->in[t] = w->h->txns.at[t].status == KR_COMMITTED;
 	if (some_presence(w, t + 1))
 		return true;
