@@ -12,6 +12,7 @@ void kr_answer_init(struct kr_answer *answer, struct kr_mem *mem)
 void kr_answer_done(struct kr_answer *answer, struct kr_mem *mem)
 {
 	kr_vec_done(mem, &answer->order);
+	kr_vec_done(mem, &answer->sources);
 	kr_proof_done(&answer->proof);
 }
 

@@ -7,11 +7,20 @@
 
 enum kr_outcome { KR_SATISFIED, KR_VIOLATED, KR_UNDECIDED };
 
+/* What the order of an answer is. */
+enum kr_world_form {
+	KR_WORLD_SERIAL,    /* transactions, as they would run one after the other */
+	KR_WORLD_SNAPSHOTS, /* begins and commits */
+	KR_WORLD_GRAPH      /* a topological order of the graph of the level's first pattern (one_reader: among transactions that write); it orders the versions, and sources say what was seen */
+};
+
 /* What a back end found. */
 struct kr_answer {
 	enum kr_outcome outcome;
 	/* KR_SATISFIED: a world. The nodes in a topological order of its graph; transactions absent in the world (and time nodes) are left out. */
+	enum kr_world_form form;
 	KR_VEC(kr_node) order;
+	KR_VEC(kr_version) sources; /* KR_WORLD_GRAPH: per observation of the ASG; KR_NONE where the observer is absent */
 	/* KR_VIOLATED: cycles over known edges and choices that exhaust all worlds (not yet closed). */
 	struct kr_proof proof;
 	char reason[160];          /* KR_UNDECIDED: "time limit", "Z3: ...", ... */
@@ -27,6 +36,8 @@ struct kr_backend {
 	const char *source;
 	/* Decides; NULL: it only writes. Limits come as status; a solver's "unknown" or error is KR_UNDECIDED with its reason, never a verdict. */
 	enum kr_status (*solve)(struct kr_ir *ir, struct kr_answer *out, struct kr_err *err);
+	/* Looks for a world the quick way; KR_UNDECIDED when that does not find any. NULL: there is no such way. */
+	enum kr_status (*attempt)(struct kr_ir *ir, struct kr_answer *out, struct kr_err *err);
 	/* Writes the problem for other solvers (satisfiable iff the level holds); NULL: it only decides. */
 	enum kr_status (*write)(struct kr_ir *ir, struct kr_str *out, struct kr_err *err);
 };

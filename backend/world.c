@@ -22,12 +22,13 @@ enum kr_status kr_candidate_init(struct kr_candidate *w, struct kr_ir *ir)
 	w->reader_head = kr_mem_alloc(mem, asg->nversions, sizeof *w->reader_head);
 	w->reader_next = kr_mem_alloc(mem, asg->nobs, sizeof *w->reader_next);
 	w->sorted = kr_mem_alloc(mem, asg->nversions, sizeof *w->sorted);
-	enum kr_status status = kr_overlay_init(&w->chosen, ir, w->active);
+	w->ordered = kr_mem_alloc(mem, asg->ntxns, 1);
+	enum kr_status status = kr_overlay_init(&w->chosen, ir, w->ordered);
 	if (!status)
-		status = kr_overlay_init(&w->whole, ir, w->active);
+		status = kr_overlay_init(&w->whole, ir, w->ordered);
 	if (!status)
 		status = kr_told_init(&w->given, ir->asg);
-	bool ok = w->active && w->activated_by && w->source && w->order && w->place && w->reader_head && w->reader_next && w->sorted;
+	bool ok = w->active && w->activated_by && w->source && w->order && w->place && w->reader_head && w->reader_next && w->sorted && w->ordered;
 	w->chosen.prefer = w->place;
 	return ok ? status : KR_NOMEM;
 }
@@ -44,6 +45,8 @@ void kr_candidate_done(struct kr_candidate *w)
 	kr_mem_free(mem, w->reader_head, asg->nversions, sizeof *w->reader_head);
 	kr_mem_free(mem, w->reader_next, asg->nobs, sizeof *w->reader_next);
 	kr_mem_free(mem, w->sorted, asg->nversions, sizeof *w->sorted);
+	kr_mem_free(mem, w->ordered, asg->ntxns, 1);
+	kr_vec_done(mem, &w->others);
 	kr_told_done(&w->given);
 	kr_vec_done(mem, &w->later);
 	kr_vec_done(mem, &w->guards);
@@ -58,8 +61,17 @@ static kr_txn writer(const struct kr_candidate *w, kr_version v) { return w->ir-
 
 static bool known_before(const struct kr_candidate *w, kr_node a, kr_node b) { return w->ir->clock && kr_clock_reaches(w->ir->clock, a, b); }
 
+/* Links that are no edges of the graph that is to be acyclic are kept aside, those of kinds that no pattern has are none. */
 static enum kr_status add_link(struct kr_candidate *w, struct kr_overlay *o, struct kr_link link)
 {
+	const struct kr_level *level = w->ir->level;
+	if (!(kr_level_kinds(level) & KR_BIT(link.kind)))
+		return KR_OK;
+	if (!(level->forbidden[0].allowed & KR_BIT(link.kind)) || !w->ordered[link.from.i] || !w->ordered[link.to.i]) {
+		if (o != &w->whole)
+			return KR_OK;
+		return kr_vec_push(&w->ir->ctx->mem, &w->others, link) ? KR_OK : KR_NOMEM;
+	}
 	if (known_before(w, kr_ir_out(w->ir, link.kind, link.from), kr_ir_in(w->ir, link.kind, link.to)))
 		return KR_OK;
 	return kr_overlay_add(o, link);
@@ -92,7 +104,9 @@ static enum kr_status add_rw(struct kr_candidate *w, struct kr_overlay *o, uint3
 static bool is_overwritten_by(const struct kr_candidate *w, uint32_t obs, kr_version v)
 {
 	const struct kr_observation *x = &w->ir->asg->obs[obs];
-	return writer(w, v).i != x->txn.i && !(x->predicate && kr_asg_in_set(w->ir->asg, x->set, v));
+	if (x->predicate && (w->ir->level->forbidden[0].item_only || kr_asg_in_set(w->ir->asg, x->set, v)))
+		return false;
+	return writer(w, v).i != x->txn.i;
 }
 
 /* ---- activity and sources ---- */
@@ -229,6 +243,10 @@ enum kr_status kr_candidate_choose(struct kr_candidate *w, const struct kr_choic
 	const struct kr_asg *asg = w->ir->asg;
 	take_sources(w, c);
 	enum kr_status status = activate_needed(w);
+	for (uint32_t t = 0; t < asg->ntxns; t++) {
+		bool takes_part = kr_level_asks(w->ir->level) != KR_ASK_READERS || asg->written_first[t] < asg->written_first[t + 1];
+		w->ordered[t] = w->active[t] && takes_part;
+	}
 	index_readers(w);
 	kr_overlay_clear(&w->chosen);
 	if (!status)
@@ -284,6 +302,8 @@ static enum kr_status add_rw_to_next(struct kr_candidate *w, kr_version seen, ui
 	enum kr_status status = KR_OK;
 	for (uint32_t o = w->reader_head[seen.i]; o != KR_NONE && !status; o = w->reader_next[o]) {
 		uint32_t i = next;
+		if (w->ir->asg->obs[o].predicate && w->ir->level->forbidden[0].item_only)
+			continue;
 		while (i < n && w->ir->asg->obs[o].predicate && kr_asg_in_set(w->ir->asg, w->ir->asg->obs[o].set, w->sorted[i]))
 			i++;
 		if (i < n && writer(w, w->sorted[i]).i == w->ir->asg->obs[o].txn.i)
@@ -315,6 +335,7 @@ static enum kr_status add_order(struct kr_candidate *w)
 	struct placed *scratch = kr_mem_alloc(&w->ir->ctx->mem, asg->nversions, sizeof *scratch);
 	enum kr_status status = scratch ? KR_OK : KR_NOMEM;
 	kr_overlay_clear(&w->whole);
+	kr_vec_clear(&w->others);
 	index_readers(w);
 	if (!status)
 		status = add_given(w, &w->whole);
@@ -328,7 +349,7 @@ static enum kr_status add_order(struct kr_candidate *w)
 	return status;
 }
 
-static enum kr_status schedule(struct kr_candidate *w)
+enum kr_status kr_candidate_schedule(struct kr_candidate *w)
 {
 	struct kr_schedule run = {.overlay = &w->chosen, .source = w->source, .order = w->order};
 	enum kr_status status = kr_schedule_run(&run);
@@ -351,7 +372,7 @@ enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choice
 		status = kr_candidate_choose(w, none);
 		if (status || w->chosen.norder < w->ir->nnodes)
 			break; /* known edges alone are cyclic, or told orders: any guess will do */
-		status = schedule(w);
+		status = kr_candidate_schedule(w);
 		if (!status && w->forced < best) {
 			best = w->forced;
 			best_guess = guess;
@@ -360,11 +381,37 @@ enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choice
 	return status ? status : kr_prefer(w->ir, best_guess, w->place, &possible);
 }
 
+/* Transactions that are no part of the order see the newest version there is that they may have seen. */
+static void settle_others(struct kr_candidate *w)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	for (uint32_t o = 0; o < asg->nobs; o++) {
+		kr_txn t = asg->obs[o].txn;
+		kr_version v, best = {KR_NONE};
+		if (!w->active[t.i] || w->ordered[t.i] || w->source[o].i != KR_NONE)
+			continue;
+		for (kr_candidates it = kr_asg_candidates(asg, (kr_obs){o}); kr_asg_next(asg, &it, &v);) {
+			bool exists = kr_asg_is_initial(asg, v) || w->active[writer(w, v).i];
+			bool newer = best.i == KR_NONE || kr_asg_is_initial(asg, best) || (!kr_asg_is_initial(asg, v) && place_of(w, v) > place_of(w, best));
+			if (exists && newer && !kr_ir_impossible(w->ir, (kr_obs){o}, v))
+				best = v;
+		}
+		for (kr_candidates it = kr_asg_candidates(asg, (kr_obs){o}); best.i == KR_NONE && kr_asg_next(asg, &it, &v);) {
+			if (kr_asg_is_initial(asg, v) || w->active[writer(w, v).i])
+				best = v;
+		}
+		w->source[o] = best;
+	}
+}
+
 enum kr_status kr_candidate_complete(struct kr_candidate *w)
 {
-	enum kr_status status = schedule(w);
-	if (status || w->forced == 0)
+	bool all = kr_level_asks(w->ir->level) != KR_ASK_READERS;
+	enum kr_status status = kr_candidate_schedule(w);
+	if (status || (w->forced == 0 && all))
 		return status;
+	if (!all)
+		settle_others(w);
 	status = add_order(w);
 	w->whole.place = w->place;
 	return status ? status : kr_overlay_sort(&w->whole);
@@ -461,13 +508,70 @@ enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choi
 	return status;
 }
 
-enum kr_status kr_candidate_answer(const struct kr_candidate *w, const kr_node *order, struct kr_answer *answer)
+enum kr_status kr_candidate_answer(const struct kr_candidate *w, const kr_node *order, bool served, struct kr_answer *answer)
 {
+	const struct kr_level *level = w->ir->level;
+	struct kr_mem *mem = &w->ir->ctx->mem;
+	bool serial = kr_level_asks(level) == KR_ASK_ACYCLIC && (level->forbidden[0].allowed & KR_BIT(KR_RW)) && !level->forbidden[0].item_only;
 	answer->outcome = KR_SATISFIED;
+	answer->form = level->model != KR_NODES_TXN ? KR_WORLD_SNAPSHOTS : served || serial ? KR_WORLD_SERIAL : KR_WORLD_GRAPH;
 	for (uint32_t i = 0; i < w->ir->nnodes; i++) {
 		kr_txn t = kr_ir_txn(w->ir, order[i]);
-		if (t.i != KR_NONE && w->active[t.i] && !kr_vec_push(&w->ir->ctx->mem, &answer->order, order[i]))
+		if (t.i != KR_NONE && w->active[t.i] && !kr_vec_push(mem, &answer->order, order[i]))
 			return KR_NOMEM;
+	}
+	for (uint32_t o = 0; o < w->ir->asg->nobs && answer->form == KR_WORLD_GRAPH; o++) {
+		bool active = w->active[w->ir->asg->obs[o].txn.i];
+		if (!kr_vec_push(mem, &answer->sources, active ? w->source[o] : (kr_version){KR_NONE}))
+			return KR_NOMEM;
+	}
+	return KR_OK;
+}
+
+/* ---- cuts ---- */
+
+static uint32_t place_seen(const struct kr_candidate *w, kr_version v) { return kr_asg_is_initial(w->ir->asg, v) ? 0 : 1 + place_of(w, v); }
+
+/* Observations [first, end) are those of one operation. The parts of key k must show what was the newest at the place of the newest version seen of any. */
+static bool is_cut(const struct kr_candidate *w, uint32_t first, uint32_t end, kr_key k)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	uint32_t newest = 0;
+	for (uint32_t o = first; o < end; o++) {
+		if (kr_asg_whole(asg, asg->obs[o].key).i == k.i && place_seen(w, w->source[o]) > newest)
+			newest = place_seen(w, w->source[o]);
+	}
+	for (uint32_t o = first; o < end; o++) {
+		kr_key part = asg->obs[o].key;
+		if (kr_asg_whole(asg, part).i != k.i)
+			continue;
+		for (uint32_t v = asg->keys[part.i].first + 1; v < asg->keys[part.i + 1].first; v++) {
+			kr_txn t = asg->versions[v].writer;
+			uint32_t at = w->active[t.i] ? place_seen(w, (kr_version){v}) : 0;
+			if (t.i != asg->obs[o].txn.i && at <= newest && at > place_seen(w, w->source[o]))
+				return false;
+		}
+	}
+	return true;
+}
+
+enum kr_status kr_candidate_cuts(struct kr_candidate *w, bool *sound)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	uint32_t whole = asg->nkeys - asg->nparts, end;
+	*sound = true;
+	for (uint32_t o = 0; o < asg->nobs && asg->nparts > 0 && *sound; o = end) {
+		end = o + 1;
+		while (end < asg->nobs && asg->obs[end].txn.i == asg->obs[o].txn.i && asg->obs[end].op == asg->obs[o].op)
+			end++;
+		for (uint32_t i = o; i < end && w->active[asg->obs[o].txn.i] && *sound; i++) {
+			enum kr_status status = kr_ctx_tick(w->ir->ctx);
+			if (status)
+				return status;
+			bool again = i > o && kr_asg_whole(asg, asg->obs[i - 1].key).i == kr_asg_whole(asg, asg->obs[i].key).i;
+			if (asg->obs[i].key.i >= whole && !again)
+				*sound = is_cut(w, o, end, kr_asg_whole(asg, asg->obs[i].key));
+		}
 	}
 	return KR_OK;
 }

@@ -24,6 +24,8 @@ struct kr_candidate {
 	struct kr_versions later; /* scratch */
 	struct kr_told_guards guards;
 	KR_VEC(struct kr_guarded) guarded; /* told orders of the candidate that rest on open transactions */
+	uint8_t *ordered;       /* per transaction: active, and part of the graph that is to be acyclic (KR_ASK_READERS: it writes) */
+	KR_VEC(struct kr_link) others; /* links of the whole order that are not edges of that graph */
 	struct kr_overlay chosen, whole;
 	uint32_t forced;
 };
@@ -37,12 +39,18 @@ enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choice
 /* Takes over what the solver said: activity and sources; fills w->chosen with the edges that follow from the choices, and sorts it. */
 enum kr_status kr_candidate_choose(struct kr_candidate *w, const struct kr_choices *c);
 
+/* When w->chosen is acyclic: schedules everything, and counts in w->forced how often it had to break the rules. */
+enum kr_status kr_candidate_schedule(struct kr_candidate *w);
+
 /* When w->chosen is acyclic: schedules everything. w->forced == 0: w->order is a world. Otherwise fills w->whole with the edges of the world that the order suggests, and sorts it:
  * when that is acyclic, its order is a world. */
 enum kr_status kr_candidate_complete(struct kr_candidate *w);
 
-/* The order is a world: the level is satisfied. */
-enum kr_status kr_candidate_answer(const struct kr_candidate *w, const kr_node *order, struct kr_answer *answer);
+/* The order is a world: the level is satisfied. `served`: everything was served by the schedule (w->forced == 0). */
+enum kr_status kr_candidate_answer(const struct kr_candidate *w, const kr_node *order, bool served, struct kr_answer *answer);
+
+/* Does every read of a set or counter see its parts at one point of the order? */
+enum kr_status kr_candidate_cuts(struct kr_candidate *w, bool *sound);
 
 /* Two observations that saw an untold initial value as two different values: their sources become choices (which cannot both hold). *found tells whether there were any. */
 enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choices *c, bool *found);

@@ -48,25 +48,33 @@ enum kr_status kr_certify_proof(const struct kr_ir *ir, struct kr_proof *proof, 
 	return status;
 }
 
-/* Does the level forbid every cycle, so that the order is a serial one? */
-static bool is_serial(const struct kr_level *level)
+/* What an observation saw, unless it has one candidate only. */
+static enum kr_status add_source(const struct kr_ir *ir, uint32_t o, kr_version seen, struct kr_certificate *cert)
 {
-	const uint32_t all = KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW);
-	const struct kr_pattern *p = &level->forbidden[0];
-	bool demands = p->lonely || p->lead || p->once || p->needed || p->longest || p->same_key || p->item_only || p->cursor_only || p->one_reader;
-	return level->model == KR_NODES_TXN && (p->allowed & all) == all && !demands;
+	const struct kr_asg *asg = ir->asg;
+	const struct kr_observation *obs = &asg->obs[o];
+	struct kr_cert_source source = {obs->txn, obs->op, kr_asg_whole(asg, obs->key), part_of(asg, obs->key), asg->versions[seen.i].writer};
+	return kr_vec_push(cert->mem, &cert->sources, source) ? KR_OK : KR_NOMEM;
 }
 
-enum kr_status kr_certify_order(const struct kr_ir *ir, const kr_node *order, uint32_t n, struct kr_certificate *cert)
+enum kr_status kr_certify_world(const struct kr_ir *ir, const struct kr_answer *answer, struct kr_certificate *cert)
 {
-	/* Begin and commit nodes name their transaction twice. */
-	cert->kind = ir->level->model != KR_NODES_TXN ? KR_CERT_SNAPSHOTS : is_serial(ir->level) ? KR_CERT_ORDER : KR_CERT_WORLD;
-	for (uint32_t i = 0; i < n; i++) {
-		kr_txn t = kr_ir_txn(ir, order[i]);
-		if (t.i != KR_NONE && !kr_vec_push(cert->mem, &cert->serial, t))
-			return KR_NOMEM;
+	static const enum kr_cert_kind kinds[] = {
+		[KR_WORLD_SERIAL] = KR_CERT_ORDER,
+		[KR_WORLD_SNAPSHOTS] = KR_CERT_SNAPSHOTS, /* begin and commit nodes name their transaction twice */
+		[KR_WORLD_GRAPH] = KR_CERT_WORLD,
+	};
+	enum kr_status status = KR_OK;
+	cert->kind = kinds[answer->form];
+	for (uint32_t i = 0; i < answer->order.n && !status; i++) {
+		if (!kr_vec_push(cert->mem, &cert->serial, kr_ir_txn(ir, answer->order.at[i])))
+			status = KR_NOMEM;
 	}
-	return KR_OK;
+	for (uint32_t o = 0; o < answer->sources.n && !status; o++) {
+		if (answer->sources.at[o].i != KR_NONE)
+			status = add_source(ir, o, answer->sources.at[o], cert);
+	}
+	return status;
 }
 
 enum kr_status kr_certify_anomaly(const struct kr_anomaly *anomaly, struct kr_certificate *cert)

@@ -9,8 +9,8 @@
 /* The proof's cycles, closed first; what was found first becomes the certificate's last cycle. */
 enum kr_status kr_certify_proof(const struct kr_ir *ir, struct kr_proof *proof, struct kr_certificate *cert);
 
-/* A topological order of a world's graph: a serial order, starts and commits, or an order of commits, as the level's cycles and nodes have it. */
-enum kr_status kr_certify_order(const struct kr_ir *ir, const kr_node *order, uint32_t n, struct kr_certificate *cert);
+/* A world: a serial order, starts and commits, or an order of commits with what was seen, as the answer has it. */
+enum kr_status kr_certify_world(const struct kr_ir *ir, const struct kr_answer *answer, struct kr_certificate *cert);
 
 enum kr_status kr_certify_anomaly(const struct kr_anomaly *anomaly, struct kr_certificate *cert);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "checkers/certify.h"
+#include "checkers/lattice.h"
 
 enum { ATTEMPT_SHARE = 4 };                             /* an attempt gets this part of the time left, */
 static const int64_t ATTEMPT_NS = INT64_C(20000000000); /* or so much when there is no limit */
@@ -45,7 +46,7 @@ static enum kr_status solve(struct kr_ir *ir, const char *name, struct kr_verdic
 		out->choices = answer.choices;
 		out->clauses = answer.clauses;
 		if (answer.outcome == KR_SATISFIED)
-			status = kr_certify_order(ir, answer.order.at, answer.order.n, &out->certificate);
+			status = kr_certify_world(ir, &answer, &out->certificate);
 		else if (answer.outcome == KR_VIOLATED)
 			status = kr_certify_proof(ir, &answer.proof, &out->certificate);
 		else
@@ -75,11 +76,68 @@ static enum kr_status decide(struct kr_ir *ir, const struct kr_check_options *op
 	return status;
 }
 
+/* Whether the user has a say in how it is done. */
+static bool by_hand(const struct kr_check_options *options) { return options->passes || options->backend || options->pass_options.dump_after; }
+
+/* The passes of an attempt: what the trace tells, nothing inferred. */
+static const char quick_passes[] = "so,rt,presence,wr,ww,rw";
+
+/* Looks for a world of another level, one that implies the level asked for, the quick way. Anything but a world says nothing. */
+static enum kr_status attempt(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_level *level, enum kr_order order, struct kr_verdict *out,
+	struct kr_err *err)
+{
+	const struct kr_backend *backend = kr_backend_find(out->checker->backend);
+	struct kr_answer answer;
+	struct kr_ir ir;
+	enum kr_change change = KR_UNCHANGED;
+	int64_t start = kr_now_ns();
+	if (!backend || !backend->attempt)
+		return KR_OK;
+	enum kr_status status = kr_ir_init(&ir, ctx, &analysis->asg, level, order);
+	if (status)
+		return status;
+	kr_answer_init(&answer, &ctx->mem);
+	status = kr_passes_run(&ir, quick_passes, NULL, &out->passes, &change, err);
+	if (!status && change != KR_CONFLICT)
+		status = backend->attempt(&ir, &answer, err);
+	if (!status && answer.outcome == KR_SATISFIED)
+		status = kr_certify_world(&ir, &answer, &out->certificate);
+	if (!status && answer.outcome == KR_SATISFIED) {
+		out->outcome = KR_SATISFIED;
+		out->backend = backend->name;
+		out->solve_seconds = seconds_since(start);
+	} else {
+		kr_vec_clear(&out->passes);
+	}
+	kr_answer_done(&answer, &ctx->mem);
+	kr_ir_done(&ir);
+	return status;
+}
+
+/* Levels whose worlds are sought first, the easiest to find first. */
+static const char *const stronger[] = {"ser", "si"};
+
+static enum kr_status attempt_stronger(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_check_options *options, enum kr_order order,
+	struct kr_verdict *out, struct kr_err *err)
+{
+	enum kr_status status = KR_OK;
+	for (size_t i = 0; i < KR_COUNT(stronger) && !status && out->outcome != KR_SATISFIED; i++) {
+		enum kr_order by_default;
+		const struct kr_level *level = kr_level_find(stronger[i], &by_default);
+		if (level && kr_implies((struct kr_question){level, order}, (struct kr_question){options->level, order}))
+			status = attempt(ctx, analysis, level, order, out, err);
+	}
+	return status;
+}
+
 static enum kr_status decide_order(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_check_options *options, enum kr_order order,
 	struct kr_verdict *out, struct kr_err *err)
 {
 	struct kr_ir ir;
-	enum kr_status status = kr_ir_init(&ir, ctx, &analysis->asg, options->level, order);
+	enum kr_status status = by_hand(options) ? KR_OK : attempt_stronger(ctx, analysis, options, order, out, err);
+	if (status || out->outcome == KR_SATISFIED)
+		return status;
+	status = kr_ir_init(&ir, ctx, &analysis->asg, options->level, order);
 	if (status)
 		return status;
 	status = decide(&ir, options, out, err);
@@ -111,8 +169,7 @@ static enum kr_status attempt_order(struct kr_ctx *ctx, const struct kr_analysis
 static enum kr_status decide_graph(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_check_options *options, struct kr_verdict *out,
 	struct kr_err *err)
 {
-	bool by_hand = options->passes || options->backend || options->pass_options.dump_after;
-	if (options->order == KR_ORDER_NONE && !by_hand && has_sessions(&analysis->asg)) {
+	if (options->order == KR_ORDER_NONE && !by_hand(options) && has_sessions(&analysis->asg)) {
 		enum kr_status status = attempt_order(ctx, analysis, options, KR_ORDER_SESSION, out, err);
 		if (status || out->outcome == KR_SATISFIED)
 			return status;

@@ -24,6 +24,9 @@ const struct kr_checker *kr_checker_find(const char *name); /* or NULL */
 
 /* The level with this id or name (case and '_' for '-' ignored) and the order that the name fixes, else the level's default. NULL when there is none. */
 const struct kr_level *kr_level_find(const char *name, enum kr_order *order);
+/* For a name in SQL's spelling (with a space) that stands for several levels: which ones, as text; else NULL. */
+const char *kr_level_meanings(const char *name);
+
 const struct kr_level *kr_level_at(size_t i); /* i-th of all levels, NULL past the end */
 
 /* The checker that decides the level by default: the one that defines it. */

@@ -4,12 +4,25 @@
 
 #include "checkers/checker.h"
 
-/* Equal up to case and with '_' as '-'. */
+/* SQL's spellings that stand for several levels, and these. */
+static const struct {
+	const char *name;
+	const char *meanings;
+} ambiguous[] = {
+	{"read committed", "pl-2 (Adya) or rc-ax (Biswas and Enea)"},
+	{"repeatable read", "pl-2.99 (Adya), si (PostgreSQL's level of that name) or pl-2l (less, as MySQL's)"},
+	{"snapshot", "si (any snapshot), strong-session-snapshot-isolation or strong-snapshot-isolation (the newest)"},
+	{"snapshot isolation", "si (any snapshot), strong-session-snapshot-isolation or strong-snapshot-isolation (the newest)"},
+};
+
+static int folded(char c) { return c == '_' || c == ' ' ? '-' : tolower((unsigned char)c); }
+
+/* Equal up to case and with '_' or ' ' as '-'. */
 static bool same_name(const char *a, const char *b)
 {
 	for (; *a && *b; a++, b++) {
-		int x = *a == '_' ? '-' : tolower((unsigned char)*a);
-		int y = *b == '_' ? '-' : tolower((unsigned char)*b);
+		int x = folded(*a);
+		int y = folded(*b);
 		if (x != y)
 			return false;
 	}
@@ -42,6 +55,16 @@ const struct kr_level *kr_level_find(const char *name, enum kr_order *order)
 			}
 		}
 	}
+	return NULL;
+}
+
+const char *kr_level_meanings(const char *name)
+{
+	if (!strchr(name, ' '))
+		return NULL;
+	for (size_t i = 0; i < KR_COUNT(ambiguous); i++)
+		if (same_name(ambiguous[i].name, name))
+			return ambiguous[i].meanings;
 	return NULL;
 }
 

@@ -16,6 +16,7 @@ static const struct kr_level_name pl_ss_names[] = {
 	{NULL, false, KR_ORDER_NONE},
 };
 
+static const char *const ser_implies[] = {"si", "pl-2.99", "pl-3u", NULL};
 static const char *const pl_ss_implies[] = {"ser", NULL};
 
 #define DEPENDENCIES (KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW))
@@ -28,6 +29,7 @@ static const struct kr_level levels[] = {
 		.title = "serializability",
 		.definition = "no cycle of wr, ww and rw dependencies (G2)",
 		.source = "Adya, PhD thesis, MIT 1999: PL-3",
+		.implies = ser_implies,
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_TXN,
 		.forbidden = {{.allowed = DEPENDENCIES | ORDERS}},

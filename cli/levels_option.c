@@ -62,6 +62,8 @@ static int ask_name(struct asking *a, const char *name)
 
 	if (strcmp(name, "all") == 0)
 		return ask_all(a);
+	if (kr_level_meanings(name))
+		return kr_usage("level '%s' has several meanings: %s", name, kr_level_meanings(name));
 	level = kr_level_find(name, &order);
 	if (!level)
 		return unknown_level(name);

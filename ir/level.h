@@ -42,6 +42,20 @@ struct kr_level {
 	uint32_t anomalies;                /* set of KR_BIT(enum kr_anomaly_kind) forbidden besides */
 };
 
+/* How a level is decided. */
+enum kr_question_kind {
+	KR_ASK_ACYCLIC,  /* is the graph of the first pattern's kinds acyclic, on the nodes of the model? */
+	KR_ASK_SINGLE,   /* and has it no rw of a further pattern whose target leads back to its source? */
+	KR_ASK_READERS   /* is it acyclic among the transactions that write, with each one that does not? */
+};
+
+static inline enum kr_question_kind kr_level_asks(const struct kr_level *level)
+{
+	if (level->forbidden[0].one_reader)
+		return KR_ASK_READERS;
+	return level->forbidden[1].allowed ? KR_ASK_SINGLE : KR_ASK_ACYCLIC;
+}
+
 /* Kinds of edges that any of its patterns allows. */
 static inline uint32_t kr_level_kinds(const struct kr_level *level)
 {

@@ -208,8 +208,8 @@ static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_er
 	uint32_t before = ir->edges.n;
 
 	(void)err;
-	if (!(kr_level_kinds(ir->level) & KR_BIT(KR_RW)))
-		return KR_OK;
+	if (kr_level_asks(ir->level) != KR_ASK_ACYCLIC || !(ir->level->forbidden[0].allowed & KR_BIT(KR_RW)))
+		return KR_OK; /* rw are not edges of the graph that is asked about */
 
 	enum kr_status status = prepare(&w);
 

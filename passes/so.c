@@ -3,6 +3,7 @@
  * A transaction whose client never learned its outcome may take effect at any later time: an edge enters it, from the last transaction before it
  * whose outcome is known, and none leaves it; the chain goes on from that same predecessor. Transactions that took no effect are passed over, which
  * loses nothing, since their neighbours are linked with each other. The transitive closure of the chain is the session order of docs/levels.md.
+ * Where cycles may pass one transaction that writes nothing and no more (KR_ASK_READERS), a chain must not lead through such: then each is linked with the nearest ones that write.
  * Needs nothing; does nothing where the order asked for does not include sessions. Cost: O(transactions). */
 #include "passes/pass.h"
 
@@ -11,7 +12,24 @@ static enum kr_status add(struct kr_ir *ir, kr_txn a, kr_txn b)
 	return kr_ir_add_edge(ir, (struct kr_edge){kr_ir_out(ir, KR_SO, a), kr_ir_in(ir, KR_SO, b), KR_NONE, KR_SO, KR_RULE_GIVEN});
 }
 
-static enum kr_status link_sessions(struct kr_ir *ir, kr_txn *last)
+static bool writes(const struct kr_ir *ir, uint32_t t) { return ir->asg->written_first[t] < ir->asg->written_first[t + 1]; }
+
+/* Links of t around transactions that write nothing: from the last one that writes, and from all since then. `before` leads back along the session. */
+static enum kr_status link_around(struct kr_ir *ir, kr_txn last, kr_txn t, const kr_txn *before)
+{
+	enum kr_status status = KR_OK;
+	bool near = true;
+
+	for (kr_txn a = last; a.i != KR_NONE && !status; a = before[a.i], near = false) {
+		if (!near && (writes(ir, a.i) || writes(ir, t.i)))
+			status = add(ir, a, t);
+		if (writes(ir, a.i))
+			break;
+	}
+	return status;
+}
+
+static enum kr_status link_sessions(struct kr_ir *ir, kr_txn *last, kr_txn *before)
 {
 	const struct kr_asg *asg = ir->asg;
 
@@ -24,6 +42,9 @@ static enum kr_status link_sessions(struct kr_ir *ir, kr_txn *last)
 		if (!status && session != KR_NONE && ir->presence[t] != KR_ABSENT_TXN) {
 			if (last[session].i != KR_NONE)
 				status = add(ir, last[session], (kr_txn){t});
+			if (!status && kr_level_asks(ir->level) == KR_ASK_READERS)
+				status = link_around(ir, last[session], (kr_txn){t}, before);
+			before[t] = last[session];
 			if (!asg->txns[t].outcome_unknown)
 				last[session].i = t;
 		}
@@ -36,7 +57,7 @@ static enum kr_status link_sessions(struct kr_ir *ir, kr_txn *last)
 static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_err *err)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
-	uint32_t before = ir->edges.n;
+	uint32_t edges = ir->edges.n;
 
 	(void)err;
 	if (ir->order < KR_ORDER_SESSION)
@@ -44,13 +65,12 @@ static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_er
 
 	kr_txn *last = kr_mem_alloc(mem, ir->asg->nsessions, sizeof *last);
 
-	if (!last)
-		return KR_NOMEM;
-
-	enum kr_status status = link_sessions(ir, last);
+	kr_txn *before = kr_mem_alloc(mem, ir->asg->ntxns, sizeof *before);
+	enum kr_status status = last && before ? link_sessions(ir, last, before) : KR_NOMEM;
 
 	kr_mem_free(mem, last, ir->asg->nsessions, sizeof *last);
-	if (!status && ir->edges.n > before)
+	kr_mem_free(mem, before, ir->asg->ntxns, sizeof *before);
+	if (!status && ir->edges.n > edges)
 		*change = KR_CHANGED;
 	return status;
 }

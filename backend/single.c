@@ -1,0 +1,400 @@
+/* Forbidden cycles with exactly one rw, or with one transaction that writes nothing (single.h).
+ *
+ * One rw t -> b: b's version comes after what t saw, and b leads back to t by the other kinds of the pattern. Since these are edges of a graph that has been sorted, b can lead to t only if it
+ * comes first; with a good order that is seldom, and only then a breadth-first search from b looks, among what lies between the two. Patterns of two edges are looked up in the trace. A pattern with a demand on
+ * the operation (`sight`) ends in a wr whose observation stands where it must. All later versions are tried, not just the next, unless ww leads on.
+ * One reader t: a search from t through transactions that write, back to t. Cost: O(edges) per reader.
+ * Cycles of one search are shortest; each rw starts one at most. */
+#include "backend/single.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bits.h"
+
+struct finding {
+	struct kr_candidate *w;
+	struct kr_ir *ir;
+	const struct kr_asg *asg;
+	const struct kr_pattern *pattern;
+	struct kr_proof *proof;
+	uint32_t *place;      /* per version: its place among its key's in the world, from 1; 0: not there, or initial */
+	kr_version *in_order; /* by key: its active versions in order, at the key's place in `versions` */
+	uint32_t *count;      /* per key */
+	/* search */
+	uint32_t *via;     /* per node: known edge, or edges.n + link of whole, or edges.n + links.n + other; by which it was reached */
+	uint32_t *reached; /* per node: the search that reached it */
+	uint32_t searches;
+	KR_VEC(uint32_t) queue;
+	uint32_t *other_head, *other_next; /* others by their source, per transaction */
+	uint32_t found, most;
+};
+
+static kr_txn writer(const struct finding *f, kr_version v) { return f->asg->versions[v.i].writer; }
+
+/* ---- versions in order ---- */
+
+struct placed {
+	uint32_t place, version;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static enum kr_status order_versions(struct finding *f)
+{
+	struct placed *scratch = kr_mem_alloc(&f->ir->ctx->mem, f->asg->nversions, sizeof *scratch);
+	if (!scratch)
+		return KR_NOMEM;
+	for (uint32_t k = 0; k < f->asg->nkeys; k++) {
+		uint32_t first = f->asg->keys[k].first, n = 0;
+		for (uint32_t v = first + 1; v < f->asg->keys[k + 1].first; v++) {
+			kr_txn t = f->asg->versions[v].writer;
+			if (f->w->active[t.i])
+				scratch[n++] = (struct placed){f->w->place[kr_ir_out(f->ir, KR_WW, t).i], v};
+		}
+		qsort(scratch, n, sizeof *scratch, by_place);
+		for (uint32_t i = 0; i < n; i++) {
+			f->in_order[first + i].i = scratch[i].version;
+			f->place[scratch[i].version] = i + 1;
+		}
+		f->count[k] = n;
+	}
+	kr_mem_free(&f->ir->ctx->mem, scratch, f->asg->nversions, sizeof *scratch);
+	return KR_OK;
+}
+
+/* ---- search ---- */
+
+static bool expands(const struct finding *f, kr_node v)
+{
+	kr_txn t = kr_ir_txn(f->ir, v);
+	return t.i == KR_NONE || f->w->ordered[t.i];
+}
+
+static enum kr_status reach(struct finding *f, kr_node to, uint32_t edge, uint32_t rank)
+{
+	if (f->reached[to.i] == f->searches || (rank != KR_NONE && f->w->whole.rank[to.i] > rank))
+		return KR_OK;
+	f->reached[to.i] = f->searches;
+	f->via[to.i] = edge;
+	return kr_vec_push(&f->ir->ctx->mem, &f->queue, to.i) ? KR_OK : KR_NOMEM;
+}
+
+static enum kr_status expand(struct finding *f, kr_node v, uint32_t rank)
+{
+	const struct kr_overlay *o = &f->w->whole;
+	uint32_t kinds = (f->pattern->allowed & ~f->pattern->once) | KR_BIT(KR_PROGRAM), known = f->ir->edges.n, links = o->links.n;
+	kr_txn t = kr_ir_txn(f->ir, v);
+	enum kr_status status = KR_OK;
+	for (uint32_t e = f->ir->head.at[v.i]; e != KR_NONE && !status; e = f->ir->next.at[e]) {
+		if (kinds & KR_BIT(f->ir->edges.at[e].kind))
+			status = reach(f, f->ir->edges.at[e].to, e, rank);
+	}
+	for (uint32_t l = o->head[v.i]; l != KR_NONE && !status; l = o->next.at[l]) {
+		if (kinds & KR_BIT(o->links.at[l].kind))
+			status = reach(f, kr_ir_in(f->ir, o->links.at[l].kind, o->links.at[l].to), known + l, rank);
+	}
+	for (uint32_t x = t.i == KR_NONE ? KR_NONE : f->other_head[t.i]; x != KR_NONE && !status; x = f->other_next[x]) {
+		if (kinds & KR_BIT(f->w->others.at[x].kind))
+			status = reach(f, kr_ir_in(f->ir, f->w->others.at[x].kind, f->w->others.at[x].to), known + links + x, rank);
+	}
+	return status ? status : kr_ctx_tick(f->ir->ctx);
+}
+
+/* From `from` until `to` is reached, or everything. Nodes of higher rank than `rank` (KR_NONE: none) are not entered. */
+static enum kr_status search(struct finding *f, kr_node from, kr_node to, uint32_t rank)
+{
+	enum kr_status status = KR_OK;
+	f->searches++;
+	kr_vec_clear(&f->queue);
+	if (from.i != to.i)
+		f->reached[from.i] = f->searches;
+	if (!kr_vec_push(&f->ir->ctx->mem, &f->queue, from.i))
+		return KR_NOMEM;
+	for (uint32_t i = 0; i < f->queue.n && f->reached[to.i] != f->searches && !status; i++) {
+		kr_node v = {f->queue.at[i]};
+		if (i == 0 || expands(f, v))
+			status = expand(f, v, rank);
+	}
+	return status;
+}
+
+static kr_node tail(const struct finding *f, uint32_t edge)
+{
+	uint32_t known = f->ir->edges.n, links = f->w->whole.links.n;
+	if (edge < known)
+		return f->ir->edges.at[edge].from;
+	const struct kr_link *link = edge - known < links ? &f->w->whole.links.at[edge - known] : &f->w->others.at[edge - known - links];
+	return kr_ir_out(f->ir, link->kind, link->from);
+}
+
+/* ---- cycles ---- */
+
+static enum kr_status add_edges(struct finding *f, const uint32_t *path, uint32_t n)
+{
+	uint32_t known = f->ir->edges.n, links = f->w->whole.links.n;
+	enum kr_status status = KR_OK;
+	for (uint32_t i = 0, end; i < n && !status; i = end) {
+		for (end = i; end < n && path[end] < known;)
+			end++;
+		if (end > i) {
+			status = kr_proof_add_path(f->proof, f->ir, path + i, end - i);
+		} else {
+			uint32_t x = path[end++] - known;
+			status = kr_proof_add_link(f->proof, x < links ? f->w->whole.links.at[x] : f->w->others.at[x - links]);
+		}
+	}
+	return status;
+}
+
+/* Appends the path that the last search found from `from` to `to`. */
+static enum kr_status add_path(struct finding *f, kr_node from, kr_node to)
+{
+	struct kr_mem *mem = &f->ir->ctx->mem;
+	KR_VEC(uint32_t) path = {0};
+	enum kr_status status = KR_OK;
+	kr_node v = to;
+	do {
+		if (!kr_vec_push(mem, &path, f->via[v.i]))
+			status = KR_NOMEM;
+		v = tail(f, f->via[v.i]);
+	} while (v.i != from.i && !status);
+	for (uint32_t i = 0; i < path.n / 2; i++) {
+		uint32_t swap = path.at[i];
+		path.at[i] = path.at[path.n - 1 - i];
+		path.at[path.n - 1 - i] = swap;
+	}
+	if (!status)
+		status = add_edges(f, path.at, path.n);
+	kr_vec_done(mem, &path);
+	return status;
+}
+
+static struct kr_link rw_link(const struct finding *f, uint32_t o, kr_version later)
+{
+	const struct kr_observation *x = &f->asg->obs[o];
+	return (struct kr_link){KR_RW, x->txn, writer(f, later), {o}, f->w->source[o], x->key, KR_NONE};
+}
+
+static struct kr_link wr_link(const struct finding *f, uint32_t o)
+{
+	const struct kr_observation *x = &f->asg->obs[o];
+	return (struct kr_link){KR_WR, writer(f, f->w->source[o]), x->txn, {o}, f->w->source[o], x->key, KR_NONE};
+}
+
+static enum kr_status close_cycle(struct finding *f)
+{
+	f->found++;
+	return kr_proof_end(f->proof);
+}
+
+/* rw, then one more link. */
+static enum kr_status add_pair(struct finding *f, uint32_t o, kr_version later, struct kr_link back)
+{
+	kr_proof_begin(f->proof);
+	enum kr_status status = kr_proof_add_link(f->proof, rw_link(f, o, later));
+	if (!status)
+		status = kr_proof_add_link(f->proof, back);
+	return status ? status : close_cycle(f);
+}
+
+/* ---- one rw ---- */
+
+/* Does the version change what o saw, and its writer count? */
+static bool overwrites(const struct finding *f, uint32_t o, kr_version v)
+{
+	const struct kr_observation *x = &f->asg->obs[o];
+	return writer(f, v).i != x->txn.i && !(x->predicate && kr_asg_in_set(f->asg, x->set, v));
+}
+
+static bool counts(const struct finding *f, uint32_t o)
+{
+	const struct kr_observation *x = &f->asg->obs[o];
+	return f->w->active[x->txn.i] && !(f->pattern->cursor_only && x->loose) && !(f->pattern->item_only && x->predicate);
+}
+
+/* Whether a wr by observation p may close a cycle whose rw is by observation o. */
+static bool may_close(const struct finding *f, uint32_t o, uint32_t p)
+{
+	uint32_t at = f->asg->obs[p].op, rw = f->asg->obs[o].op;
+	switch (f->pattern->sight) {
+	case KR_SIGHT_NOT_AFTER: return at <= rw;
+	case KR_SIGHT_BEFORE: return at < rw;
+	default: return true;
+	}
+}
+
+/* a before b by an order edge that the pattern has. */
+static bool precedes(const struct finding *f, kr_txn a, kr_txn b, uint8_t *kind)
+{
+	const struct kr_asg_txn *x = &f->asg->txns[a.i], *y = &f->asg->txns[b.i];
+	int64_t end;
+	if (x->outcome_unknown)
+		return false;
+	*kind = KR_SO;
+	if (f->pattern->allowed & KR_BIT(KR_SO) && f->ir->order >= KR_ORDER_SESSION && x->session != KR_NONE && x->session == y->session && a.i < b.i)
+		return true;
+	*kind = KR_RT;
+	if (!(f->pattern->allowed & KR_BIT(KR_RT)) || f->ir->order < KR_ORDER_REALTIME || !x->has_end || !y->has_begin)
+		return false;
+	return !__builtin_add_overflow(x->end, f->asg->clock_skew, &end) && end < y->begin;
+}
+
+/* A pattern of two edges: rw from o to `later`, and one back. */
+static enum kr_status find_pair(struct finding *f, uint32_t o, kr_version later, bool *found)
+{
+	const struct kr_observation *x = &f->asg->obs[o];
+	kr_txn b = writer(f, later);
+	struct kr_link back = {.kind = KR_WW, .from = b, .to = x->txn, .obs = {KR_NONE}, .seen = {KR_NONE}, .key = x->key, .edge = KR_NONE};
+	*found = true;
+	if (f->pattern->allowed & KR_BIT(KR_WW)) {
+		kr_version own = kr_asg_version_of(f->asg, x->txn, x->key);
+		if (own.i != KR_NONE && f->place[own.i] > f->place[later.i])
+			return add_pair(f, o, later, back);
+	}
+	for (uint32_t p = f->asg->obs_first[x->txn.i]; p < f->asg->obs_first[x->txn.i + 1] && f->pattern->allowed & KR_BIT(KR_WR); p++) {
+		if (may_close(f, o, p) && !kr_asg_is_initial(f->asg, f->w->source[p]) && writer(f, f->w->source[p]).i == b.i)
+			return add_pair(f, o, later, wr_link(f, p));
+	}
+	if (precedes(f, b, x->txn, &back.kind)) {
+		back.key.i = KR_NONE;
+		return add_pair(f, o, later, back);
+	}
+	*found = false;
+	return KR_OK;
+}
+
+/* rw from o to `later`, and a path back. */
+static enum kr_status find_path(struct finding *f, uint32_t o, kr_version later, bool *found)
+{
+	kr_txn t = f->asg->obs[o].txn, b = writer(f, later);
+	uint32_t rank = f->w->whole.rank[t.i];
+	if (f->w->whole.rank[b.i] > rank)
+		return KR_OK;
+	enum kr_status status = search(f, (kr_node){b.i}, (kr_node){t.i}, rank);
+	if (status || f->reached[t.i] != f->searches)
+		return status;
+	uint32_t last = KR_NONE; /* with a demand on sight: the observation that closes the cycle */
+	for (uint32_t p = f->asg->obs_first[t.i]; p < f->asg->obs_first[t.i + 1] && f->pattern->sight != KR_SIGHT_ANY && last == KR_NONE; p++) {
+		kr_version seen = f->w->source[p];
+		if (may_close(f, o, p) && !kr_asg_is_initial(f->asg, seen) && f->reached[writer(f, seen).i] == f->searches)
+			last = p;
+	}
+	if (f->pattern->sight != KR_SIGHT_ANY && last == KR_NONE)
+		return KR_OK;
+	*found = true;
+	kr_proof_begin(f->proof);
+	status = kr_proof_add_link(f->proof, rw_link(f, o, later));
+	if (last == KR_NONE)
+		status = status ? status : add_path(f, (kr_node){b.i}, (kr_node){t.i});
+	else if (!status && writer(f, f->w->source[last]).i != b.i)
+		status = add_path(f, (kr_node){b.i}, (kr_node){writer(f, f->w->source[last]).i});
+	if (!status && last != KR_NONE)
+		status = kr_proof_add_link(f->proof, wr_link(f, last));
+	return status ? status : close_cycle(f);
+}
+
+static enum kr_status find_single(struct finding *f, uint32_t o)
+{
+	const struct kr_observation *x = &f->asg->obs[o];
+	uint32_t first = f->asg->keys[x->key.i].first;
+	bool found = false;
+	enum kr_status status = KR_OK;
+	for (uint32_t i = f->place[f->w->source[o].i]; i < f->count[x->key.i] && !found && !status; i++) {
+		kr_version later = f->in_order[first + i];
+		if (!overwrites(f, o, later))
+			continue;
+		status = f->pattern->longest == 2 ? find_pair(f, o, later, &found) : find_path(f, o, later, &found);
+		if (!status)
+			status = kr_ctx_tick(f->ir->ctx);
+	}
+	return status;
+}
+
+/* ---- one reader ---- */
+
+static enum kr_status find_reader(struct finding *f, kr_txn t)
+{
+	kr_node node = {t.i};
+	enum kr_status status = search(f, node, node, KR_NONE);
+	if (status || f->reached[t.i] != f->searches)
+		return status;
+	kr_proof_begin(f->proof);
+	status = add_path(f, node, node);
+	return status ? status : close_cycle(f);
+}
+
+/* ---- all of them ---- */
+
+static enum kr_status allocate(struct finding *f)
+{
+	struct kr_mem *mem = &f->ir->ctx->mem;
+	f->place = kr_mem_alloc(mem, f->asg->nversions, sizeof *f->place);
+	f->in_order = kr_mem_alloc(mem, f->asg->nversions, sizeof *f->in_order);
+	f->count = kr_mem_alloc(mem, f->asg->nkeys, sizeof *f->count);
+	f->via = kr_mem_alloc(mem, f->ir->nnodes, sizeof *f->via);
+	f->reached = kr_mem_alloc(mem, f->ir->nnodes, sizeof *f->reached);
+	f->other_head = kr_mem_alloc(mem, f->asg->ntxns, sizeof *f->other_head);
+	f->other_next = kr_mem_alloc(mem, f->w->others.n, sizeof *f->other_next);
+	bool versions = f->place && f->in_order && f->count;
+	return versions && f->via && f->reached && f->other_head && f->other_next ? KR_OK : KR_NOMEM;
+}
+
+static void release(struct finding *f)
+{
+	struct kr_mem *mem = &f->ir->ctx->mem;
+	kr_mem_free(mem, f->place, f->asg->nversions, sizeof *f->place);
+	kr_mem_free(mem, f->in_order, f->asg->nversions, sizeof *f->in_order);
+	kr_mem_free(mem, f->count, f->asg->nkeys, sizeof *f->count);
+	kr_mem_free(mem, f->via, f->ir->nnodes, sizeof *f->via);
+	kr_mem_free(mem, f->reached, f->ir->nnodes, sizeof *f->reached);
+	kr_mem_free(mem, f->other_head, f->asg->ntxns, sizeof *f->other_head);
+	kr_mem_free(mem, f->other_next, f->w->others.n, sizeof *f->other_next);
+	kr_vec_done(mem, &f->queue);
+}
+
+static void index_others(struct finding *f)
+{
+	memset(f->other_head, 0xff, f->asg->ntxns * sizeof *f->other_head);
+	for (uint32_t x = 0; x < f->w->others.n; x++) {
+		uint32_t from = f->w->others.at[x].from.i;
+		f->other_next[x] = f->other_head[from];
+		f->other_head[from] = x;
+	}
+}
+
+static enum kr_status find_all(struct finding *f)
+{
+	const struct kr_level *level = f->ir->level;
+	enum kr_status status = order_versions(f);
+	index_others(f);
+	if (kr_level_asks(level) == KR_ASK_READERS) {
+		f->pattern = &level->forbidden[0];
+		for (uint32_t t = 0; t < f->asg->ntxns && f->found < f->most && !status; t++) {
+			if (f->w->active[t] && !f->w->ordered[t])
+				status = find_reader(f, (kr_txn){t});
+		}
+	}
+	for (int i = 1; i < KR_PATTERNS_MOST && level->forbidden[i].allowed; i++) {
+		f->pattern = &level->forbidden[i];
+		for (uint32_t o = 0; o < f->asg->nobs && f->found < f->most && !status; o++) {
+			if (counts(f, o))
+				status = find_single(f, o);
+		}
+	}
+	return status;
+}
+
+enum kr_status kr_single_cycles(struct kr_candidate *w, struct kr_proof *proof, uint32_t most)
+{
+	struct finding f = {.w = w, .ir = w->ir, .asg = w->ir->asg, .proof = proof, .most = most};
+	enum kr_status status = allocate(&f);
+	if (!status)
+		status = find_all(&f);
+	release(&f);
+	return status;
+}

@@ -1,0 +1,82 @@
+/* The axiomatic levels without first-committer rules: a transaction that is visible to a reader is ordered before what the reader saw. What is visible differs. */
+#include "checkers/checker.h"
+
+#define D (KR_BIT(KR_WR) | KR_BIT(KR_WW))
+#define ORDERS (KR_BIT(KR_SO) | KR_BIT(KR_RT))
+#define RW KR_BIT(KR_RW)
+
+static const struct kr_level_name rc_ax_names[] = {
+	{"read-committed-axiomatic", false, KR_ORDER_NONE},
+	{"monotonic-atomic-view", true, KR_ORDER_NONE},
+	{"mav", true, KR_ORDER_NONE},
+	{NULL, false, KR_ORDER_NONE},
+};
+
+static const char *const rc_ax_implies[] = {"pl-2", NULL};
+
+static const struct kr_level_name ra_names[] = {
+	{"read-atomic", false, KR_ORDER_NONE},
+	{NULL, false, KR_ORDER_NONE},
+};
+
+static const char *const ra_implies[] = {"rc-ax", NULL};
+
+static const struct kr_level_name cc_names[] = {
+	{"causal-consistency", false, KR_ORDER_NONE},
+	{"causal", false, KR_ORDER_NONE},
+	{"tcc", false, KR_ORDER_NONE},
+	{NULL, false, KR_ORDER_NONE},
+};
+
+static const char *const cc_implies[] = {"ra", NULL};
+
+static const struct kr_level levels[] = {
+	{
+		.id = "rc-ax",
+		.names = rc_ax_names,
+		.title = "read committed (axiomatic)",
+		.definition = "some total order has so, wr, and before the writer that a read saw every writer of its key that an earlier read saw",
+		.source = "Biswas and Enea, OOPSLA 2019: RC; with order none Bailis et al., VLDB 2013: MAV",
+		.implies = rc_ax_implies,
+		.default_order = KR_ORDER_SESSION,
+		.model = KR_NODES_TXN,
+		.forbidden = {{.allowed = D | ORDERS}, {.allowed = KR_BIT(KR_WR) | RW, .once = RW, .longest = 2, .sight = KR_SIGHT_BEFORE}},
+		.anomalies = KR_ANOMALIES_ALL,
+	},
+	{
+		.id = "ra",
+		.names = ra_names,
+		.title = "read atomic",
+		.definition =
+			"some total order has so, wr, and before the writer that a read saw every writer of its key that its transaction follows by so or wr",
+		.source = "Biswas and Enea, OOPSLA 2019: RA; Bailis et al., TODS 2016",
+		.implies = ra_implies,
+		.default_order = KR_ORDER_SESSION,
+		.model = KR_NODES_TXN,
+		.forbidden = {{.allowed = D | ORDERS}, {.allowed = KR_BIT(KR_WR) | RW | ORDERS, .once = RW, .longest = 2}},
+		.anomalies = KR_ANOMALIES_ALL,
+	},
+	{
+		.id = "cc",
+		.names = cc_names,
+		.title = "causal consistency",
+		.definition =
+			"some total order has so, wr, and before the writer that a read saw every writer of its key that leads to the reader by so and wr",
+		.source = "Biswas and Enea, OOPSLA 2019: CC",
+		.implies = cc_implies,
+		.default_order = KR_ORDER_SESSION,
+		.model = KR_NODES_TXN,
+		.forbidden = {{.allowed = D | ORDERS}, {.allowed = KR_BIT(KR_WR) | RW | ORDERS, .once = RW}},
+		.anomalies = KR_ANOMALIES_ALL,
+	},
+	{.id = NULL},
+};
+
+const struct kr_checker kr_checker_causal = {
+	.name = "causal",
+	.title = "read committed, read atomic and causal consistency by axioms: saturation decides unless sources are open",
+	.source = "Biswas and Enea, OOPSLA 2019",
+	.levels = levels,
+	.passes = "so,rt,presence,wr,ww,rw",
+	.backend = "z3",
+};

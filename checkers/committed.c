@@ -1,0 +1,78 @@
+/* The levels around read committed: cycles of D, and what a transaction must not see after what it has seen. */
+#include "checkers/checker.h"
+
+#define D (KR_BIT(KR_WR) | KR_BIT(KR_WW))
+#define ORDERS (KR_BIT(KR_SO) | KR_BIT(KR_RT))
+#define RW KR_BIT(KR_RW)
+
+static const struct kr_level_name pl_2_names[] = {
+	{"read-committed", false, KR_ORDER_NONE},
+	{"rc", false, KR_ORDER_NONE},
+	{NULL, false, KR_ORDER_NONE},
+};
+
+static const char *const pl_2_implies[] = {"pl-1", NULL};
+
+static const struct kr_level_name pl_cs_names[] = {
+	{"cursor-stability", false, KR_ORDER_NONE},
+	{"cs", false, KR_ORDER_NONE},
+	{NULL, false, KR_ORDER_NONE},
+};
+
+static const char *const pl_cs_implies[] = {"pl-2", NULL};
+
+static const struct kr_level_name pl_2l_names[] = {
+	{"monotonic-view", false, KR_ORDER_NONE},
+	{NULL, false, KR_ORDER_NONE},
+};
+
+static const char *const pl_2l_implies[] = {"pl-2", "rc-ax", NULL};
+
+static const struct kr_level levels[] = {
+	{
+		.id = "pl-2",
+		.names = pl_2_names,
+		.title = "read committed",
+		.definition = "no cycle of wr and ww dependencies (G0, G1c)",
+		.source = "Adya, PhD thesis, MIT 1999: PL-2",
+		.implies = pl_2_implies,
+		.default_order = KR_ORDER_NONE,
+		.model = KR_NODES_TXN,
+		.forbidden = {{.allowed = D | ORDERS}},
+		.anomalies = KR_ANOMALIES_ALL,
+	},
+	{
+		.id = "pl-cs",
+		.names = pl_cs_names,
+		.title = "cursor stability",
+		.definition = "as pl-2, and no rw(k) answered by ww(k) (a lost update on one key)",
+		.source = "Adya, PhD thesis, MIT 1999: PL-CS",
+		.implies = pl_cs_implies,
+		.default_order = KR_ORDER_NONE,
+		.model = KR_NODES_TXN,
+		.forbidden = {{.allowed = D | ORDERS}, {.allowed = KR_BIT(KR_WW) | RW, .once = RW, .longest = 2, .same_key = true, .cursor_only = true}},
+		.anomalies = KR_ANOMALIES_ALL,
+	},
+	{
+		.id = "pl-2l",
+		.names = pl_2l_names,
+		.title = "monotonic view",
+		.definition = "as pl-2, and no rw from an observation to what an observation made no later depends on",
+		.source = "Adya, PhD thesis, MIT 1999: PL-2L",
+		.implies = pl_2l_implies,
+		.default_order = KR_ORDER_NONE,
+		.model = KR_NODES_TXN,
+		.forbidden = {{.allowed = D | ORDERS}, {.allowed = D | RW | ORDERS, .once = RW, .sight = KR_SIGHT_NOT_AFTER}},
+		.anomalies = KR_ANOMALIES_ALL,
+	},
+	{.id = NULL},
+};
+
+const struct kr_checker kr_checker_committed = {
+	.name = "committed",
+	.title = "read committed and its neighbours: version orders that saturation leaves open go to Z3",
+	.source = "Adya, PhD thesis, MIT 1999",
+	.levels = levels,
+	.passes = "so,rt,presence,wr,ww,rw",
+	.backend = "z3",
+};

@@ -1,0 +1,39 @@
+/* Repeatable read after Adya: as serializability, but for phantoms. */
+#include "checkers/checker.h"
+
+#define D (KR_BIT(KR_WR) | KR_BIT(KR_WW))
+#define ORDERS (KR_BIT(KR_SO) | KR_BIT(KR_RT))
+#define RW KR_BIT(KR_RW)
+
+static const struct kr_level_name pl_2_99_names[] = {
+	{"repeatable-read", false, KR_ORDER_NONE},
+	{"rr", false, KR_ORDER_NONE},
+	{NULL, false, KR_ORDER_NONE},
+};
+
+static const char *const pl_2_99_implies[] = {"pl-2", NULL};
+
+static const struct kr_level levels[] = {
+	{
+		.id = "pl-2.99",
+		.names = pl_2_99_names,
+		.title = "repeatable read",
+		.definition = "no cycle of wr, ww and item rw (G2-item)",
+		.source = "Adya, PhD thesis, MIT 1999: PL-2.99",
+		.implies = pl_2_99_implies,
+		.default_order = KR_ORDER_NONE,
+		.model = KR_NODES_TXN,
+		.forbidden = {{.allowed = D | RW | ORDERS, .item_only = true}},
+		.anomalies = KR_ANOMALIES_ALL,
+	},
+	{.id = NULL},
+};
+
+const struct kr_checker kr_checker_repeatable = {
+	.name = "repeatable",
+	.title = "repeatable read: as ser, without the rw edges of predicate observations",
+	.source = "Adya, PhD thesis, MIT 1999",
+	.levels = levels,
+	.passes = "so,rt,presence,wr,ww,rw",
+	.backend = "z3",
+};

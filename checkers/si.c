@@ -1,0 +1,61 @@
+/* Snapshot isolation and prefix consistency: acyclicity on begin and commit nodes. */
+#include "checkers/checker.h"
+
+#define D (KR_BIT(KR_WR) | KR_BIT(KR_WW))
+#define ORDERS (KR_BIT(KR_SO) | KR_BIT(KR_RT))
+#define RW KR_BIT(KR_RW)
+
+static const struct kr_level_name si_names[] = {
+	{"snapshot-isolation", false, KR_ORDER_NONE},
+	{"pl-si", false, KR_ORDER_NONE},
+	{"generalized-snapshot-isolation", true, KR_ORDER_NONE},
+	{"strong-session-snapshot-isolation", true, KR_ORDER_SESSION},
+	{"strong-snapshot-isolation", true, KR_ORDER_REALTIME},
+	{NULL, false, KR_ORDER_NONE},
+};
+
+static const char *const si_implies[] = {"pl-fcv", "pc", NULL};
+
+static const struct kr_level_name pc_names[] = {
+	{"prefix-consistency", false, KR_ORDER_NONE},
+	{NULL, false, KR_ORDER_NONE},
+};
+
+static const char *const pc_implies[] = {"cc", NULL};
+
+static const struct kr_level levels[] = {
+	{
+		.id = "si",
+		.names = si_names,
+		.title = "snapshot isolation",
+		.definition = "no cycle without two adjacent rw",
+		.source = "Berenson et al., SIGMOD 1995; Elnikety et al., SRDS 2005; Cerone and Gotsman, J. ACM 2018",
+		.implies = si_implies,
+		.default_order = KR_ORDER_NONE,
+		.model = KR_NODES_BEGIN_COMMIT,
+		.forbidden = {{.allowed = D | RW | ORDERS, .lonely = RW}},
+		.anomalies = KR_ANOMALIES_ALL,
+	},
+	{
+		.id = "pc",
+		.names = pc_names,
+		.title = "prefix consistency",
+		.definition = "no cycle in which every rw follows wr or an order edge",
+		.source = "Biswas and Enea, OOPSLA 2019: PC; Burckhardt et al., ECOOP 2015",
+		.implies = pc_implies,
+		.default_order = KR_ORDER_SESSION,
+		.model = KR_NODES_PREFIX,
+		.forbidden = {{.allowed = D | RW | ORDERS, .lead = KR_BIT(KR_WR) | ORDERS}},
+		.anomalies = KR_ANOMALIES_ALL,
+	},
+	{.id = NULL},
+};
+
+const struct kr_checker kr_checker_si = {
+	.name = "si",
+	.title = "snapshot isolation and prefix consistency: begin and commit nodes, saturation, a schedule, then Z3",
+	.source = "Cerone and Gotsman, J. ACM 2018; Zhang et al., Viper, EuroSys 2023",
+	.levels = levels,
+	.passes = "so,rt,presence,wr,ww,rw",
+	.backend = "z3",
+};

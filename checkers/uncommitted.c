@@ -1,0 +1,35 @@
+/* Read uncommitted: the writes of two transactions are not interleaved. What was seen does not matter, but for values that nobody wrote. */
+#include "checkers/checker.h"
+
+#define D (KR_BIT(KR_WR) | KR_BIT(KR_WW))
+#define ORDERS (KR_BIT(KR_SO) | KR_BIT(KR_RT))
+
+static const struct kr_level_name pl_1_names[] = {
+	{"read-uncommitted", false, KR_ORDER_NONE},
+	{"ru", false, KR_ORDER_NONE},
+	{NULL, false, KR_ORDER_NONE},
+};
+
+static const struct kr_level levels[] = {
+	{
+		.id = "pl-1",
+		.names = pl_1_names,
+		.title = "read uncommitted",
+		.definition = "no cycle of ww dependencies (G0); of the non-cyclic anomalies garbage reads only",
+		.source = "Adya, PhD thesis, MIT 1999: PL-1",
+		.default_order = KR_ORDER_NONE,
+		.model = KR_NODES_TXN,
+		.forbidden = {{.allowed = KR_BIT(KR_WW) | ORDERS}},
+		.anomalies = KR_BIT(KR_GARBAGE_READ),
+	},
+	{.id = NULL},
+};
+
+const struct kr_checker kr_checker_uncommitted = {
+	.name = "uncommitted",
+	.title = "read uncommitted: version orders that the trace leaves open go to Z3",
+	.source = "Adya, PhD thesis, MIT 1999",
+	.levels = levels,
+	.passes = "so,rt,presence",
+	.backend = "z3",
+};
