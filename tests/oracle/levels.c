@@ -338,6 +338,9 @@ static bool is_simple(const struct kr_history *h)
 	for (uint32_t i = 0; i < h->ops.n; i++)
 		if (h->ops.at[i].kind != KR_OP_READ && h->ops.at[i].kind != KR_OP_WRITE)
 			return false;
+	for (uint32_t i = 0; i < h->values.n; i++)
+		if (h->values.at[i].type == KR_VALUE_ARRAY)
+			return false;
 	for (uint32_t i = 0; i < h->ops.n; i++) /* absence is nobody's value */
 		if (h->ops.at[i].kind == KR_OP_READ && h->ops.at[i].flags & KR_OPF_KNOWN && h->ops.at[i].a.i == KR_ABSENT.i)
 			return false;
