@@ -65,14 +65,11 @@ enum kr_status kr_cases_add_list_order(struct kr_cases *c, kr_key k, uint32_t a,
 		if (c->v->h->txns.at[s->txn.i].status != KR_UNKNOWN || (status = kr_grow_rank_in(f, s, a, &x)) != KR_OK ||
 			(status = kr_grow_rank_in(f, s, b, &y)) != KR_OK || x == y || x == KR_GROW_VAGUE || y == KR_GROW_VAGUE)
 			continue;
-		kr_cases_begin(c);
 		status = kr_cases_presence(c, s->txn, &present);
-		if (status == KR_OK)
-			status = kr_cases_add(c, kr_cases_negate(present));
-		if (status == KR_OK)
-			status = kr_cases_add(c, x < y ? literal : kr_cases_negate(literal));
-		if (status == KR_OK)
-			status = kr_cases_end(c);
+		if (status == KR_OK) { /* not by way of c->clause, which is being built */
+			const uint32_t literals[] = {kr_cases_negate(present), x < y ? literal : kr_cases_negate(literal)};
+			status = kr_sat_add(&c->sat, literals, 2);
+		}
 		if (status == KR_OK)
 			status = kr_ctx_tick(c->v->ctx);
 	}
