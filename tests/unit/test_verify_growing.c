@@ -44,12 +44,21 @@ static const char own[] = "{'id':'a','ops':[['append','x',1],['r','x',[7]]]}\n{'
 			  "{'id':'c','ops':[['inc','n',1,5],['r','n',5],['r','n',6]]}\n{'id':'d','ops':[['add','s',1],['r','s',[2]]]}\n{'id':'e','ops':[['append','x',7]]}";
 static const char numbers[] = "{'id':'a','ops':[['inc','n',4]]}\n{'id':'b','ops':[['inc','n',6]]}\n{'id':'c','ops':[['r','n',5]]}\n{'id':'d','ops':[['r','n',10]]}";
 
+/* Both a and b saw the empty list; an unknown reader would say which of them came first. */
+static const char unknown_reader[] = "{'id':'a','ops':[['r','x',[]],['append','x',1]]}\n{'id':'b','ops':[['r','x',[]],['append','x',2]]}\n"
+				     "{'id':'u','status':'unknown','ops':[['r','x',[1,2]]]}";
+#define A_LOST CYCLE(RW("a", "b", "x", "0", "null") "," WW("b", "a", "x"))
+#define B_LOST CYCLE(RW("b", "a", "x", "0", "null") "," WW("a", "b", "x"))
+
 static const struct verify_row rows[] = {
 	{"a list's last element is its source, and what it does not show comes later", lists, NONE, .claim = CYCLES(B_LATER)},
 	{"an order that a list shows", lists, NONE, .claim = CYCLES(CYCLE(WW("b", "a", "x") "," WW("a", "b", "x"))),
 		BAD("the cases are not exhausted: no cycle follows from the history")},
 	{"a list by another than its last element's writer", lists, NONE, .claim = CYCLES(CYCLE(WR("a", "d", "x", "0") "," WW("d", "a", "x"))),
 		BAD("cycle 1, edge 1: a -wr-> d: operation 0 of d cannot have seen x by a")},
+	{"an order that only an unknown reader shows", unknown_reader, NONE, .level = "si", .claim = CYCLES(A_LOST "," B_LOST)},
+	{"the reader may not have taken effect", unknown_reader, NONE, .level = "si", .claim = CYCLES(B_LOST),
+		BAD("the cases are not exhausted: left is one where b comes before a as writer of x")},
 	{"a sum that only one choice gives", sums, NONE, .claim = CYCLES(B_ONLY)},
 	{"a sum that two choices give", either, NONE, .claim = CYCLES(B_ONLY), BAD("the cases are not exhausted: left is one where operation 0 of r saw n by a")},
 	{"a sum without the own increment", own_sum, NONE,
