@@ -295,7 +295,7 @@ static const char *check(struct run *r, const struct kr_analysis *analysis, cons
 		snprintf(r->p->unsupported_why, sizeof r->p->unsupported_why, "%.199s", err.text), r->p->unsupported++;
 	else if (status)
 		bad = differs(r, pipeline, "kr_check fails", err.text[0] ? err.text : kr_status_text(status));
-	else if (verdict.outcome == KR_UNDECIDED && pipeline != &r->pipelines[0] && verdict.reason &&
+	else if (verdict.outcome == KR_UNDECIDED && pipeline != &r->pipelines[0] &&
 		strstr(verdict.reason, "only for levels")) /* a back end that is not for this level */
 		snprintf(r->p->unsupported_why, sizeof r->p->unsupported_why, "%.199s", verdict.reason), r->p->unsupported++;
 	else if (verdict.outcome == KR_UNDECIDED)

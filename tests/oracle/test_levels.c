@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "checkers/checker.h"
+#include "frontend/generate.h"
 #include "frontend/native_write.h"
 #include "levels.h"
 #include "product.h"
@@ -262,11 +263,53 @@ static void product_agrees_with_the_definitions(void **state)
 	}
 }
 
+/* ---- planted anomalies ---- */
+
+/* The strongest level that allows each, and one that forbids it: from what they are. */
+static const struct {
+	const char *anomaly;
+	enum oracle_level allows, forbids;
+} plants[] = {
+	{"g0", ORACLE_LEVELS, ORACLE_PL_2},
+	{"g1a", ORACLE_LEVELS, ORACLE_PL_2},
+	{"g1b", ORACLE_LEVELS, ORACLE_PL_2},
+	{"g1c", ORACLE_LEVELS, ORACLE_PL_2},
+	{"lost-update", ORACLE_PC, ORACLE_PL_CS},
+	{"read-skew", ORACLE_PL_CS, ORACLE_PL_2PLUS},
+	{"long-fork", ORACLE_PSI, ORACLE_SI},
+	{"write-skew", ORACLE_SI, ORACLE_PL_3U},
+	{"write-skew", ORACLE_SI, ORACLE_PL_2_99},
+};
+
+static void plants_lie_between_levels(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KR_COUNT(plants); i++) {
+		struct kr_generate_options options;
+		struct oracle_answers a;
+		struct kr_ctx ctx;
+		struct kr_history h;
+		kr_generate_defaults(&options);
+		options.txns = 0;
+		options.keys = options.sessions = 1;
+		options.anomaly = plants[i].anomaly;
+		kr_ctx_init(&ctx, 0, 0);
+		assert_int_equal(kr_generate(&ctx, &options, &h, NULL), KR_OK);
+		oracle_levels(&h, UINT64_C(10000000), &a);
+		if (plants[i].allows != ORACLE_LEVELS && a.at[plants[i].allows][0] != ORACLE_SATISFIED)
+			fail_msg("%s is not allowed at %s", plants[i].anomaly, oracle_level_ids[plants[i].allows]);
+		if (a.at[plants[i].forbids][0] != ORACLE_VIOLATED)
+			fail_msg("%s is allowed at %s", plants[i].anomaly, oracle_level_ids[plants[i].forbids]);
+		kr_history_done(&h);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(definitions_agree),
 		cmocka_unit_test(product_agrees_with_the_definitions),
+		cmocka_unit_test(plants_lie_between_levels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
