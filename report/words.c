@@ -300,7 +300,12 @@ void kr_words_op(const struct kr_words *w, kr_op at)
 		kr_str_add(w->out, op->flags & KR_OPF_DONE ? " true" : " false");
 }
 
-/* "wrote x = 5", "deleted x" */
+static bool grows(const struct kr_operation *op)
+{
+	return op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD || (op->kind == KR_OP_INC && !(op->flags & KR_OPF_KNOWN));
+}
+
+/* "wrote x = 5", "deleted x", "appended 5 to x" */
 static void add_write(const struct kr_words *w, kr_txn t, kr_key k)
 {
 	kr_op at = kr_words_last_write(w->h, t, k);
@@ -308,6 +313,12 @@ static void add_write(const struct kr_words *w, kr_txn t, kr_key k)
 	if (at.i != KR_NONE && op_at(w->h, at)->kind == KR_OP_DELETE) {
 		mention(w, at);
 		kr_str_add(w->out, "deleted ");
+		kr_words_key(w, k);
+	} else if (at.i != KR_NONE && grows(op_at(w->h, at))) {
+		mention(w, at);
+		kr_str_add(w->out, op_at(w->h, at)->kind == KR_OP_APPEND ? "appended " : "added ");
+		add_value(w, op_at(w->h, at)->a);
+		kr_str_add(w->out, " to ");
 		kr_words_key(w, k);
 	} else {
 		kr_str_add(w->out, "wrote ");
@@ -325,6 +336,64 @@ static void note_order(const struct kr_words_notes *notes)
 {
 	if (notes)
 		notes->order(notes->data);
+}
+
+/* Which part of a key that grows was seen, and by whom (KR_NONE: nobody) it was left: ", element 1 as T2 left it". `missed`: the incrementing transaction was not counted. */
+static void add_part(const struct kr_words *w, const struct kr_cert_edge *e, kr_txn by, bool missed)
+{
+	uint8_t kind = w->h->keys.at[e->key.i].kind;
+
+	if (kind == KR_KIND_LIST || missed) {
+		kr_txn writer = kr_history_find(w->h, e->part);
+		kr_str_add(w->out, missed ? ", without what " : ", with what ");
+		kr_words_txn(w, writer.i == KR_NONE ? by : writer);
+		kr_str_add(w->out, kind == KR_KIND_LIST ? " appended" : " added");
+		return;
+	}
+	if (kind == KR_KIND_SET) {
+		kr_str_add(w->out, ", element ");
+		add_value(w, e->part);
+		kr_str_add(w->out, " as ");
+	} else {
+		kr_str_add(w->out, ", counted from what ");
+	}
+	if (by.i == KR_NONE) {
+		kr_str_add(w->out, kind == KR_KIND_SET ? "it was at first" : "was there at first");
+		return;
+	}
+	kr_words_txn(w, by);
+	kr_str_add(w->out, kind == KR_KIND_SET ? " left it" : " left");
+}
+
+/* An edge that rests on the part of a key. */
+static bool add_part_edge(const struct kr_words *w, const struct kr_cert_edge *e, const struct kr_words_notes *notes)
+{
+	bool wr = e->kind == KR_WR, counter;
+	kr_txn observer = wr ? e->to : e->from;
+
+	if (e->part.i == KR_NONE)
+		return false;
+	counter = w->h->keys.at[e->key.i].kind == KR_KIND_COUNTER && e->part.i != KR_ABSENT.i;
+	kr_words_txn(w, observer);
+	kr_str_add(w->out, " ");
+	kr_words_seen(w, kr_history_op(w->h, observer, e->op), e->key);
+	if (counter && wr) {
+		kr_str_add(w->out, ", with what ");
+		kr_words_txn(w, e->from);
+		kr_str_add(w->out, w->h->txns.at[e->from.i].id.i == e->part.i ? " added" : " left");
+	} else {
+		add_part(w, e, wr ? e->from : e->source, counter && w->h->txns.at[e->to.i].id.i == e->part.i);
+	}
+	note_sight(notes);
+	if (wr)
+		return true;
+	kr_str_add(w->out, ", before ");
+	kr_words_txn(w, e->to);
+	kr_str_add(w->out, " ");
+	add_write(w, e->to, e->key);
+	if (e->source.i != KR_NONE)
+		note_order(notes);
+	return true;
 }
 
 static void add_wr(const struct kr_words *w, const struct kr_cert_edge *e, const struct kr_words_notes *notes)
@@ -385,6 +454,8 @@ static void add_rt(const struct kr_words *w, const struct kr_cert_edge *e)
 
 void kr_words_edge(const struct kr_words *w, const struct kr_cert_edge *e, const struct kr_words_notes *notes)
 {
+	if ((e->kind == KR_WR || e->kind == KR_RW) && add_part_edge(w, e, notes))
+		return;
 	switch ((enum kr_edge_kind)e->kind) {
 	case KR_WR: add_wr(w, e, notes); break;
 	case KR_WW:
