@@ -514,6 +514,7 @@ enum kr_status kr_candidate_answer(const struct kr_candidate *w, const kr_node *
 	struct kr_mem *mem = &w->ir->ctx->mem;
 	bool serial = kr_level_asks(level) == KR_ASK_ACYCLIC && (level->forbidden[0].allowed & KR_BIT(KR_RW)) && !level->forbidden[0].item_only;
 	answer->outcome = KR_SATISFIED;
+	served = served && level->anomalies == KR_ANOMALIES_ALL; /* else there may be more in the trace than what was served */
 	answer->form = level->model != KR_NODES_TXN ? KR_WORLD_SNAPSHOTS : served || serial ? KR_WORLD_SERIAL : KR_WORLD_GRAPH;
 	for (uint32_t i = 0; i < w->ir->nnodes; i++) {
 		kr_txn t = kr_ir_txn(w->ir, order[i]);

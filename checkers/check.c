@@ -130,18 +130,36 @@ static enum kr_status attempt_stronger(struct kr_ctx *ctx, const struct kr_analy
 	return status;
 }
 
+/* Where neither wr nor rw count, nothing that was seen does. */
+static bool ignores_observations(const struct kr_level *level) { return !(kr_level_kinds(level) & (KR_BIT(KR_WR) | KR_BIT(KR_RW))); }
+
+/* The ASG without observations; it borrows all the rest. */
+static enum kr_status drop_observations(struct kr_ctx *ctx, const struct kr_asg *asg, struct kr_asg *out)
+{
+	*out = *asg;
+	out->nobs = out->nsums = out->nterms = 0;
+	out->obs_first = kr_mem_alloc(&ctx->mem, (size_t)asg->ntxns + 1, sizeof *out->obs_first);
+	return out->obs_first ? KR_OK : KR_NOMEM;
+}
+
 static enum kr_status decide_order(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_check_options *options, enum kr_order order,
 	struct kr_verdict *out, struct kr_err *err)
 {
 	struct kr_ir ir;
-	enum kr_status status = by_hand(options) ? KR_OK : attempt_stronger(ctx, analysis, options, order, out, err);
+	struct kr_asg bare = {.obs_first = NULL};
+	bool attempts = !by_hand(options) && analysis->anomaly_count == 0;
+	enum kr_status status = attempts ? attempt_stronger(ctx, analysis, options, order, out, err) : KR_OK;
 	if (status || out->outcome == KR_SATISFIED)
 		return status;
-	status = kr_ir_init(&ir, ctx, &analysis->asg, options->level, order);
-	if (status)
-		return status;
-	status = decide(&ir, options, out, err);
-	kr_ir_done(&ir);
+	if (ignores_observations(options->level))
+		status = drop_observations(ctx, &analysis->asg, &bare);
+	if (!status)
+		status = kr_ir_init(&ir, ctx, bare.obs_first ? &bare : &analysis->asg, options->level, order);
+	if (!status) {
+		status = decide(&ir, options, out, err);
+		kr_ir_done(&ir);
+	}
+	kr_mem_free(&ctx->mem, bare.obs_first, (size_t)analysis->asg.ntxns + 1, sizeof *bare.obs_first);
 	return status;
 }
 

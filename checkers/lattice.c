@@ -1,5 +1,5 @@
 /* Implications between levels: the closure of what the descriptors name, at one order, and of "the same with a weaker order". Levels of equal patterns (they differ in their default order) imply each other.
- * A search over the few levels that there are. */
+ * Sets of the few levels that there are, at most 64, order by order. */
 #include "checkers/lattice.h"
 
 #include <string.h>
@@ -22,33 +22,45 @@ static bool same_meaning(const struct kr_level *a, const struct kr_level *b)
 	return true;
 }
 
-static bool names(const struct kr_level *level, const struct kr_level *other)
+static bool lists(const char *const *ids, const struct kr_level *level)
 {
-	for (const char *const *id = level->implies; id && *id; id++)
-		if (strcmp(*id, other->id) == 0)
+	for (const char *const *id = ids; id && *id; id++)
+		if (strcmp(*id, level->id) == 0)
 			return true;
-	return same_meaning(level, other);
-}
-
-static bool level_implies(const struct kr_level *a, const struct kr_level *b)
-{
-	uint64_t reached = 0, before;
-	const struct kr_level *level;
-
-	for (size_t i = 0; (level = kr_level_at(i)) != NULL && i < 64; i++)
-		reached |= (uint64_t)(level == a) << i;
-	do {
-		before = reached;
-		for (size_t i = 0; (level = kr_level_at(i)) != NULL && i < 64; i++) {
-			if (!(reached >> i & 1))
-				continue;
-			if (level == b)
-				return true;
-			for (size_t j = 0; j < 64 && kr_level_at(j); j++)
-				reached |= (uint64_t)names(level, kr_level_at(j)) << j;
-		}
-	} while (reached != before);
 	return false;
 }
 
-bool kr_implies(struct kr_question a, struct kr_question b) { return a.order >= b.order && level_implies(a.level, b.level); }
+/* Directly, with the same order. */
+static bool leads_to(const struct kr_level *a, const struct kr_level *b, enum kr_order order)
+{
+	return lists(a->implies, b) || (order == KR_ORDER_NONE && lists(a->implies_plain, b)) || same_meaning(a, b);
+}
+
+/* The levels, as a set of places, that those of `set` lead to with the order, and they. */
+static uint64_t close_over(uint64_t set, enum kr_order order)
+{
+	uint64_t before;
+
+	do {
+		before = set;
+		for (size_t i = 0; i < 64 && kr_level_at(i); i++)
+			for (size_t j = 0; set >> i & 1 && j < 64 && kr_level_at(j); j++)
+				set |= (uint64_t)leads_to(kr_level_at(i), kr_level_at(j), order) << j;
+	} while (set != before);
+	return set;
+}
+
+bool kr_implies(struct kr_question a, struct kr_question b)
+{
+	uint64_t reached = 0;
+	const struct kr_level *level;
+
+	for (size_t i = 0; i < 64 && (level = kr_level_at(i)) != NULL; i++)
+		reached |= (uint64_t)(level == a.level) << i;
+	for (int order = (int)a.order; order >= (int)b.order; order--)
+		reached = close_over(reached, (enum kr_order)order);
+	for (size_t i = 0; i < 64 && (level = kr_level_at(i)) != NULL; i++)
+		if (level == b.level && reached >> i & 1)
+			return a.order >= b.order;
+	return false;
+}

@@ -10,7 +10,7 @@ static const struct kr_level_name pl_3u_names[] = {
 	{NULL, false, KR_ORDER_NONE},
 };
 
-static const char *const pl_3u_implies[] = {"pl-2+", NULL};
+static const char *const pl_3u_implies_plain[] = {"pl-2+", NULL};
 
 static const struct kr_level levels[] = {
 	{
@@ -19,7 +19,7 @@ static const struct kr_level levels[] = {
 		.title = "update serializability",
 		.definition = "no cycle of wr, ww and rw among the updating transactions and one read-only one",
 		.source = "Adya, PhD thesis, MIT 1999: PL-3U; Hansdah and Patnaik, ICDT 1986",
-		.implies = pl_3u_implies,
+		.implies_plain = pl_3u_implies_plain,
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_TXN,
 		.forbidden = {{.allowed = D | RW | ORDERS, .one_reader = true}},

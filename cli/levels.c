@@ -43,17 +43,29 @@ static void add_names(const struct kr_level *level, bool json, struct kr_str *ou
 	kr_str_add(out, json ? "]" : "\n");
 }
 
+static void add_ids(const char *const *ids, const char *note, bool json, const char **separator, struct kr_str *out)
+{
+	for (const char *const *id = ids; id && *id; id++) {
+		kr_str_format(out, json ? "%s\"%s\"" : "%s%s", *separator, *id);
+		kr_str_add(out, json ? "" : note);
+		*separator = ", ";
+	}
+}
+
 static void add_implied(const struct kr_level *level, bool json, struct kr_str *out)
 {
 	const char *separator = "";
+	bool any = (level->implies && level->implies[0]) || (level->implies_plain && level->implies_plain[0]);
 
-	if (!json && !(level->implies && level->implies[0]))
+	if (!json && !any)
 		return;
 	kr_str_add(out, json ? ", \"implies\": [" : "    implies: ");
-	for (const char *const *id = level->implies; id && *id; id++) {
-		kr_str_format(out, json ? "%s\"%s\"" : "%s%s", separator, *id);
-		separator = ", ";
+	add_ids(level->implies, "", json, &separator, out);
+	if (json) {
+		separator = "";
+		kr_str_add(out, "], \"implies_without_order\": [");
 	}
+	add_ids(level->implies_plain, " (order none)", json, &separator, out);
 	kr_str_add(out, json ? "]" : "\n");
 }
 

@@ -36,6 +36,7 @@ struct kr_level {
 	const char *definition;            /* what is forbidden, one line */
 	const char *source;                /* the paper */
 	const char *const *implies;        /* ids of levels that it implies directly (same order), NULL-terminated; may be NULL */
+	const char *const *implies_plain;  /* ids of levels that it implies with order none only; likewise */
 	enum kr_order default_order;
 	enum kr_node_model model;
 	struct kr_pattern forbidden[KR_PATTERNS_MOST]; /* the first without `allowed` ends them */

@@ -31,10 +31,10 @@ static const struct {
 		"or without convergence, is weaker."},
 };
 
-static bool is_direct(const struct kr_level *a, const struct kr_level *b)
+static bool lists(const char *const *ids, const struct kr_level *level)
 {
-	for (const char *const *id = a->implies; id && *id; id++)
-		if (strcmp(*id, b->id) == 0)
+	for (const char *const *id = ids; id && *id; id++)
+		if (strcmp(*id, level->id) == 0)
 			return true;
 	return false;
 }
@@ -45,8 +45,8 @@ static void add_edges(struct kr_str *out)
 
 	for (size_t i = 0; (a = kr_level_at(i)) != NULL; i++)
 		for (size_t j = 0; (b = kr_level_at(j)) != NULL; j++)
-			if (is_direct(a, b))
-				kr_str_format(out, "  \"%s\" -> \"%s\";\n", a->id, b->id);
+			if (lists(a->implies, b) || lists(a->implies_plain, b))
+				kr_str_format(out, "  \"%s\" -> \"%s\"%s;\n", a->id, b->id, lists(a->implies, b) ? "" : " [style=dashed]");
 }
 
 void kr_report_lattice_dot(struct kr_str *out)
@@ -80,7 +80,8 @@ void kr_report_lattice_page(struct kr_str *out)
 		"<!-- made by `krait levels --page`; do not edit -->\n# The lattice of levels\n\n"
 		"An arrow leads from a level to one that it implies, both with the same order. Besides, each level with a stronger order (`realtime`, then "
 		"`session`,\n"
-		"then `none`) implies itself with a weaker one. What the words mean is in [levels.md](levels.md).\n\n```dot\n");
+		"then `none`) implies itself with a weaker one. A dashed arrow holds without order only. What the words mean is in "
+		"[levels.md](levels.md).\n\n```dot\n");
 	kr_report_lattice_dot(out);
 	kr_str_add(out, "```\n\n| level | names | default order | forbidden | source |\n|---|---|---|---|---|\n");
 	for (size_t i = 0; (level = kr_level_at(i)) != NULL; i++) {
