@@ -29,12 +29,13 @@ static uint64_t choice_hash(const struct kr_choice *c)
 	uint64_t hash = kr_hash_pair(c->kind, c->key.i);
 
 	hash = kr_hash_pair(hash, kr_hash_pair(c->txn.i, c->op));
-	return kr_hash_pair(hash, kr_hash_pair(c->a.i, c->b.i));
+	return kr_hash_pair(hash, kr_hash_pair(kr_hash_pair(c->a.i, c->b.i), c->part.i));
 }
 
 static bool same_choice(const struct kr_choice *x, const struct kr_choice *y)
 {
-	return x->kind == y->kind && x->key.i == y->key.i && x->txn.i == y->txn.i && x->op == y->op && x->a.i == y->a.i && x->b.i == y->b.i;
+	return x->kind == y->kind && x->key.i == y->key.i && x->txn.i == y->txn.i && x->op == y->op && x->a.i == y->a.i && x->b.i == y->b.i &&
+		x->part.i == y->part.i;
 }
 
 static uint32_t find_choice(const struct kr_argument *arg, const struct kr_choice *c)
@@ -59,37 +60,53 @@ static enum kr_status put_choice(struct kr_argument *arg, struct kr_choice c, ui
 	return KR_OK;
 }
 
-static struct kr_choice effect_of(kr_txn t) { return (struct kr_choice){KR_CHOICE_EFFECT, {KR_NONE}, t, KR_NONE, {KR_NONE}, {KR_NONE}, KR_NONE, KR_NONE}; }
+static struct kr_choice effect_of(kr_txn t)
+{
+	return (struct kr_choice){KR_CHOICE_EFFECT, {KR_NONE}, t, KR_NONE, {KR_NONE}, {KR_NONE}, KR_NONE, KR_NONE, {KR_NONE}};
+}
 
 static struct kr_choice order_of(kr_key k, kr_txn a, kr_txn b)
 {
 	bool swap = b.i < a.i;
 
-	return (struct kr_choice){KR_CHOICE_BEFORE, k, {KR_NONE}, KR_NONE, swap ? b : a, swap ? a : b, KR_NONE, KR_NONE};
+	return (struct kr_choice){KR_CHOICE_BEFORE, k, {KR_NONE}, KR_NONE, swap ? b : a, swap ? a : b, KR_NONE, KR_NONE, {KR_NONE}};
 }
 
-static struct kr_choice saw_of(kr_txn t, uint32_t op, kr_key k, kr_txn writer)
+static struct kr_choice saw_of(kr_txn t, uint32_t op, kr_key k, kr_value part, kr_txn writer)
 {
-	return (struct kr_choice){KR_CHOICE_SAW, k, t, op, writer, {KR_NONE}, KR_NONE, KR_NONE};
+	return (struct kr_choice){KR_CHOICE_SAW, k, t, op, writer, {KR_NONE}, KR_NONE, KR_NONE, part};
 }
 
 /* ---- sights ---- */
 
-static uint64_t sight_hash(kr_txn t, uint32_t op, kr_key k) { return kr_hash_pair(kr_hash_pair(t.i, op), k.i); }
+static uint64_t sight_hash(kr_txn t, uint32_t op, kr_key k, kr_value part) { return kr_hash_pair(kr_hash_pair(t.i, op), kr_hash_pair(k.i, part.i)); }
 
-static uint32_t find_sight(const struct kr_argument *arg, kr_txn t, uint32_t op, kr_key k)
+static uint32_t find_sight(const struct kr_argument *arg, kr_txn t, uint32_t op, kr_key k, kr_value part)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&arg->sight_index, sight_hash(t, op, k)); (id = kr_table_next(&arg->sight_index, &it)) != KR_NONE;) {
+	for (kr_table_iter it = kr_table_find(&arg->sight_index, sight_hash(t, op, k, part)); (id = kr_table_next(&arg->sight_index, &it)) != KR_NONE;) {
 		const struct kr_sight *s = &arg->sights.at[id];
-		if (s->txn.i == t.i && s->op == op && s->key.i == k.i)
+		if (s->txn.i == t.i && s->op == op && s->key.i == k.i && s->part.i == part.i)
 			return id;
 	}
 	return KR_NONE;
 }
 
-static kr_obs find_observation(const struct kr_asg *asg, kr_txn t, uint32_t op, kr_key k)
+/* What of its whole key an ASG's key is, as in an edge of a certificate. */
+static kr_value part_of(const struct kr_asg *asg, kr_key key)
+{
+	uint32_t whole = asg->nkeys - asg->nparts, label;
+
+	if (key.i < whole)
+		return (kr_value){KR_NONE};
+	label = asg->parts[key.i - whole].label;
+	return label == KR_NONE ? KR_ABSENT : (kr_value){label};
+}
+
+static bool is_part(const struct kr_asg *asg, kr_key key, kr_key k, kr_value part) { return kr_asg_whole(asg, key).i == k.i && part_of(asg, key).i == part.i; }
+
+static kr_obs find_observation(const struct kr_asg *asg, kr_txn t, uint32_t op, kr_key k, kr_value part)
 {
 	uint32_t low = asg->obs_first[t.i], high = asg->obs_first[t.i + 1], end = high;
 
@@ -101,7 +118,7 @@ static kr_obs find_observation(const struct kr_asg *asg, kr_txn t, uint32_t op, 
 			high = middle;
 	}
 	for (; low < end && asg->obs[low].op == op; low++)
-		if (asg->obs[low].key.i == k.i)
+		if (is_part(asg, asg->obs[low].key, k, part))
 			return (kr_obs){low};
 	return (kr_obs){KR_NONE};
 }
@@ -133,7 +150,7 @@ static enum kr_status add_candidates(struct kr_argument *arg, kr_obs o, uint32_t
 	kr_version v;
 
 	while (kr_asg_next(asg, &it, &v)) {
-		struct kr_choice c = saw_of(s.txn, s.op, s.key, asg->versions[v.i].writer);
+		struct kr_choice c = saw_of(s.txn, s.op, s.key, s.part, asg->versions[v.i].writer);
 		c.sight = sight;
 		if (arg->candidates.n >= CANDIDATES_MOST)
 			return KR_OK;
@@ -148,16 +165,16 @@ static enum kr_status add_candidates(struct kr_argument *arg, kr_obs o, uint32_t
 	return KR_OK;
 }
 
-static enum kr_status put_sight(struct kr_argument *arg, kr_txn t, uint32_t op, kr_key k)
+static enum kr_status put_sight(struct kr_argument *arg, kr_txn t, uint32_t op, kr_key k, kr_value part)
 {
-	kr_obs o = find_observation(arg->asg, t, op, k);
+	kr_obs o = find_observation(arg->asg, t, op, k, part);
 
-	if (o.i == KR_NONE || is_settled(arg->asg, o) || find_sight(arg, t, op, k) != KR_NONE)
+	if (o.i == KR_NONE || is_settled(arg->asg, o) || find_sight(arg, t, op, k, part) != KR_NONE)
 		return KR_OK;
 	if (!kr_table_reserve(arg->mem, &arg->sight_index) ||
-		!kr_vec_push(arg->mem, &arg->sights, (struct kr_sight){t, op, k, arg->candidates.n, 0, false, KR_NONE}))
+		!kr_vec_push(arg->mem, &arg->sights, (struct kr_sight){t, op, k, arg->candidates.n, 0, false, KR_NONE, part}))
 		return KR_NOMEM;
-	kr_table_insert(&arg->sight_index, sight_hash(t, op, k), arg->sights.n - 1);
+	kr_table_insert(&arg->sight_index, sight_hash(t, op, k, part), arg->sights.n - 1);
 	return add_candidates(arg, o, arg->sights.n - 1);
 }
 
@@ -243,8 +260,8 @@ static enum kr_status put_edge(struct builder *b, const struct kr_cert_edge *e)
 		if (put_effect(arg, ends[i], &choice))
 			return KR_NOMEM;
 	if (e->kind == KR_WR)
-		return put_sight(arg, e->to, e->op, e->key);
-	return e->kind == KR_RW ? put_sight(arg, e->from, e->op, e->key) : KR_OK;
+		return put_sight(arg, e->to, e->op, e->key, e->part);
+	return e->kind == KR_RW ? put_sight(arg, e->from, e->op, e->key, e->part) : KR_OK;
 }
 
 static void add_literal(const struct kr_argument *arg, struct kr_choice c, bool negated, uint32_t out[KR_GUARD_MOST], uint32_t *n)
@@ -261,9 +278,9 @@ uint32_t kr_argument_guard(const struct kr_argument *arg, const struct kr_cert_e
 	kr_txn before;
 
 	if (e->kind == KR_WR)
-		add_literal(arg, saw_of(e->to, e->op, e->key, e->from), false, out, &n);
+		add_literal(arg, saw_of(e->to, e->op, e->key, e->part, e->from), false, out, &n);
 	if (e->kind == KR_RW)
-		add_literal(arg, saw_of(e->from, e->op, e->key, e->source), false, out, &n);
+		add_literal(arg, saw_of(e->from, e->op, e->key, e->part, e->source), false, out, &n);
 	if (claimed_order(e, &before))
 		add_literal(arg, order_of(e->key, before, e->to), before.i > e->to.i, out, &n);
 	add_literal(arg, effect_of(e->from), false, out, &n);
@@ -352,7 +369,9 @@ static enum kr_status put_forcing_sights(struct kr_argument *arg)
 	for (uint32_t round = 0; any && more && round < ROUNDS_MOST; round++) {
 		uint32_t before = arg->sights.n;
 		for (kr_obs o = {0}; o.i < asg->nobs; o.i++)
-			if (forces_effect(arg, o) && put_sight(arg, asg->obs[o.i].txn, asg->obs[o.i].op, asg->obs[o.i].key) != KR_OK)
+			if (forces_effect(arg, o) &&
+				put_sight(arg, asg->obs[o.i].txn, asg->obs[o.i].op, kr_asg_whole(asg, asg->obs[o.i].key), part_of(asg, asg->obs[o.i].key)) !=
+					KR_OK)
 				return KR_NOMEM;
 		more = arg->sights.n > before;
 	}

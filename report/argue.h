@@ -25,6 +25,7 @@ struct kr_choice {
 	kr_txn a, b;
 	uint32_t sight;  /* KR_CHOICE_SAW: into sights */
 	uint32_t effect; /* KR_CHOICE_SAW: the choice whether the writer took effect, KR_NONE: it certainly did */
+	kr_value part;   /* KR_CHOICE_SAW: of `key`, as in an edge of a certificate */
 };
 
 /* Why a literal holds. */
@@ -57,6 +58,7 @@ struct kr_sight { /* an observation whose source is not settled by the trace */
 	uint32_t first, count; /* choices of its candidates: into candidates */
 	bool all;              /* there are no other candidates */
 	uint32_t effect;       /* the choice whether txn took effect, KR_NONE: it certainly did */
+	kr_value part;
 };
 
 struct kr_argument {
