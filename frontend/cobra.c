@@ -4,13 +4,11 @@
  * values) it is the value's hash. Reads that the log attributes to the time before recording see the initial version: absent. A read whose write nobody
  * logged is data: its writer did not commit, and the analysis says so. Only committed transactions are logged. The options of the
  * recorder that change the layout (time stamps, plain keys, base64) do not show in a file: they end in an error at a byte. Cost: one pass. */
-#include "frontend/format.h"
+#include "frontend/foreign.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -35,7 +33,7 @@ struct cobra {
 	struct kr_history *h;
 	struct kr_err *err;
 	bool lenient;
-	KR_VEC(const char *) names; /* of log files, in the history's arena */
+	struct kr_foreign_names names; /* of log files */
 	KR_VEC(struct cobra_key) keys;
 	struct kr_table key_table;
 
@@ -261,67 +259,14 @@ static bool is_log(const char *name)
 	return length > 4 && strcmp(name + length - 4, ".log") == 0;
 }
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/* Compares names with runs of digits as numbers: T9 before T10. */
-static int compare_names(const void *a, const void *b)
-{
-	const char *whole_a = *(const char *const *)a, *whole_b = *(const char *const *)b;
-	const char *x = whole_a, *y = whole_b;
-
-	while (*x && *y) {
-		if (is_digit(*x) && is_digit(*y)) {
-			x += strspn(x, "0");
-			y += strspn(y, "0");
-			size_t nx = strspn(x, "0123456789"), ny = strspn(y, "0123456789");
-			int order = nx != ny ? (nx < ny ? -1 : 1) : memcmp(x, y, nx);
-			if (order != 0)
-				return order;
-			x += nx;
-			y += ny;
-		} else if (*x != *y) {
-			return (unsigned char)*x < (unsigned char)*y ? -1 : 1;
-		} else {
-			x++;
-			y++;
-		}
-	}
-	return *x ? 1 : *y ? -1 : strcmp(whole_a, whole_b);
-}
-
-static enum kr_status list_logs(struct cobra *c, const char *folder)
-{
-	DIR *dir = opendir(folder);
-	enum kr_status status = KR_OK;
-	const struct dirent *entry;
-	struct stat info;
-
-	if (!dir)
-		return kr_err_set(c->err, KR_BAD, "cannot open the folder");
-	while (!status && (entry = readdir(dir)) != NULL) {
-		if (!is_log(entry->d_name) || fstatat(dirfd(dir), entry->d_name, &info, 0) != 0 || !S_ISREG(info.st_mode))
-			continue;
-		const char *name = kr_arena_text(&c->h->arena, entry->d_name, strlen(entry->d_name));
-		if (!name || !kr_vec_push(c->h->mem, &c->names, name))
-			status = KR_NOMEM;
-	}
-	(void)closedir(dir);
-	if (!status && c->names.n == 0)
-		status = kr_err_set(c->err, KR_BAD, "holds no .log file, expected one for each client");
-	if (!status && c->names.n > 1)
-		qsort(c->names.at, c->names.n, sizeof *c->names.at, compare_names);
-	return status;
-}
-
 static enum kr_status read_log(struct cobra *c, const char *folder, const char *name)
 {
 	kr_value session = kr_history_text(c->h, KR_VALUE_STRING, name, strlen(name) - 4);
-	size_t length = strlen(folder);
 	enum kr_status status;
 
-	c->path = kr_arena_format(&c->h->arena, "%s%s%s", folder, length != 0 && folder[length - 1] == '/' ? "" : "/", name);
 	c->file = c->h->files.n;
-	if (session.i == KR_NONE || !c->path || !kr_vec_push(c->h->mem, &c->h->files, c->path))
+	c->path = kr_foreign_file(c->h, folder, name);
+	if (session.i == KR_NONE || !c->path)
 		return KR_NOMEM;
 	c->session = kr_history_session(c->h, session);
 	if (c->session.i == KR_NONE)
@@ -339,7 +284,7 @@ static enum kr_status read_cobra(struct kr_ctx *ctx, const char *path, struct kr
 	struct kr_err *err)
 {
 	struct cobra c = {.ctx = ctx, .h = h, .err = err, .lenient = options->lenient, .buffer = kr_mem_alloc(h->mem, BUFFER_SIZE, 1)};
-	enum kr_status status = c.buffer ? list_logs(&c, path) : KR_NOMEM;
+	enum kr_status status = c.buffer ? kr_foreign_list(h, path, is_log, &c.names, err) : KR_NOMEM;
 
 	(void)source;
 	for (uint32_t i = 0; !status && i < c.names.n; i++) {

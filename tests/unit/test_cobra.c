@@ -216,13 +216,13 @@ static void chooses_folders_by_content(void **state)
 	struct reading *r = *state;
 
 	reading_write(r, "empty/T1.log", "", 0);
-	reading_write(r, "other/J1.log", "{\"value\": []}\n", 14);
+	reading_write(r, "other/J1.log", "text\n", 5);
 	reading_write(r, "none/T1.txt", "S", 1);
 	assert_int_equal(reading_read(r, "empty"), KR_OK);
 	assert_int_equal(r->h.txns.n, 0);
 	assert_int_equal(r->h.sessions.n, 1);
 	assert_int_equal(reading_read(r, "other"), KR_BAD);
-	assert_string_equal(r->message, "other: is a folder, but not one of a known format, expected a trace file or a folder of: cobra");
+	assert_string_equal(r->message, "other: is a folder, but not one of a known format, expected a trace file or a folder of: cobra, viper");
 	r->options.format = "cobra";
 	assert_int_equal(reading_read(r, "other"), KR_BAD);
 	assert_string_equal(r->message,

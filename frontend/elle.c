@@ -1,0 +1,264 @@
+/* Histories of Jepsen and Elle (docs/formats/elle.md): maps of invocations and completions, as EDN or JSON, one behind the other or in one list.
+ *
+ * A process has one operation open at a time; its completion is the next map of that process. ok: committed; fail: aborted; info, or none: unknown, with nothing that it read. A
+ * process is a session, which ends where an outcome is unknown. Moments are the places of the maps in the file, since `:index` may repeat and `:time` need not be there.
+ * Cost: one pass over the text, which is in memory whole. What is not a transaction of reads, writes and appends is refused, but for the nemesis. */
+#include "frontend/elle.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+/* ---- processes ---- */
+
+/* Index of the process of that name, made if it is new; KR_NONE when memory runs out. */
+static uint32_t find_process(struct elle *e, kr_value name)
+{
+	uint64_t hash = kr_hash_u64(name.i);
+	struct kr_mem *mem = e->forms.h->mem;
+	uint32_t found;
+
+	for (kr_table_iter it = kr_table_find(&e->table, hash); (found = kr_table_next(&e->table, &it)) != KR_NONE;)
+		if (e->processes.at[found].name.i == name.i)
+			return found;
+	if (!kr_table_reserve(mem, &e->table) || !kr_vec_push(mem, &e->processes, (struct elle_process){.name = name, .session = {KR_NONE}}))
+		return KR_NONE;
+	kr_table_insert(&e->table, hash, e->processes.n - 1);
+	return e->processes.n - 1;
+}
+
+/* The session that the process is in; one behind an unknown outcome is named P#2, P#3 and so on. */
+static enum kr_status take_session(struct elle *e, struct elle_process *p)
+{
+	struct kr_history *h = e->forms.h;
+	kr_value name = p->name;
+	char process[64];
+
+	if (p->session.i != KR_NONE || p->name.i == KR_ABSENT.i)
+		return KR_OK;
+	if (p->sessions++ > 0) {
+		kr_history_brief(h, p->name, process, sizeof process);
+		const char *text = kr_arena_format(&h->arena, "%s#%u", process, (unsigned)p->sessions);
+		name = text ? kr_history_text(h, KR_VALUE_STRING, text, strlen(text)) : (kr_value){KR_NONE};
+	}
+	if (name.i == KR_NONE)
+		return KR_NOMEM;
+	p->session = kr_history_session(h, name);
+	return p->session.i == KR_NONE ? KR_NOMEM : KR_OK;
+}
+
+/* ---- transactions ---- */
+
+/* Adds the transaction whose operations have been pushed. */
+static enum kr_status add_txn(struct elle *e, struct elle_process *p, enum kr_txn_status outcome, uint32_t line)
+{
+	struct kr_transaction txn = {.id = {KR_NONE}, .status = (uint8_t)outcome, .line = p->open ? p->line : line};
+	enum kr_status status = take_session(e, p);
+
+	if (status)
+		return status;
+	txn.session = p->session;
+	if (p->open) {
+		txn.flags |= KR_TXN_HAS_BEGIN;
+		txn.begin_invoked = txn.begin_returned = p->moment;
+	}
+	if (outcome != KR_UNKNOWN) {
+		txn.flags |= KR_TXN_HAS_END;
+		txn.end_invoked = txn.end_returned = e->moment;
+	} else {
+		p->session = (kr_session){KR_NONE};
+	}
+	p->open = false;
+	return kr_foreign_add(e->forms.h, txn, e->forms.path, e->forms.err);
+}
+
+static enum kr_status push_invoked(struct elle *e, const struct elle_process *p)
+{
+	for (uint32_t i = 0; i < p->ops.n; i++)
+		if (!kr_vec_push(e->forms.h->mem, &e->forms.h->ops, p->ops.at[i]))
+			return KR_NOMEM;
+	return KR_OK;
+}
+
+static enum kr_status read_invocation(struct elle *e, struct elle_process *p, uint32_t value, uint32_t line)
+{
+	struct kr_history *h = e->forms.h;
+	uint32_t first = h->ops.n;
+	enum kr_status status;
+
+	if (p->open)
+		return kr_forms_bad(&e->forms, line, "the process invokes an operation, but that of line %u has not completed", (unsigned)p->line);
+	if ((status = kr_elle_ops(e, value, false)))
+		return status;
+	p->ops.n = 0;
+	for (uint32_t i = first; i < h->ops.n; i++)
+		if (!kr_vec_push(h->mem, &p->ops, h->ops.at[i]))
+			return KR_NOMEM;
+	h->ops.n = first;
+	p->open = true;
+	p->line = line;
+	p->moment = e->moment;
+	return KR_OK;
+}
+
+static enum kr_status read_completion(struct elle *e, struct elle_process *p, enum kr_txn_status outcome, uint32_t value, uint32_t line)
+{
+	bool own = value != KR_NONE && e->forms.nodes.at[value].type == KR_FORM_LIST;
+	enum kr_status status;
+
+	if (!own && p->open && outcome != KR_COMMITTED)
+		status = push_invoked(e, p);
+	else
+		status = kr_elle_ops(e, value, outcome == KR_COMMITTED);
+	if (status)
+		p->open = false; /* a lenient reader goes on */
+	return status ? status : add_txn(e, p, outcome, line);
+}
+
+/* ---- maps ---- */
+
+enum { TYPE, PROCESS, F, VALUE, FIELDS };
+
+static enum kr_status take_process(struct elle *e, uint32_t form, kr_value *out, bool *client)
+{
+	const struct kr_form *node = form == KR_NONE ? NULL : &e->forms.nodes.at[form];
+
+	*client = !node || node->type == KR_FORM_INT || node->type == KR_FORM_NIL;
+	*out = KR_ABSENT;
+	return node && *client ? kr_forms_value(&e->forms, form, out) : KR_OK;
+}
+
+static enum kr_status read_fields(struct elle *e, const uint32_t fields[FIELDS], uint32_t process)
+{
+	static const struct {
+		const char *name;
+		enum kr_txn_status outcome;
+	} types[] = {{"ok", KR_COMMITTED}, {"fail", KR_ABORTED}, {"info", KR_UNKNOWN}};
+	struct kr_forms *f = &e->forms;
+	struct elle_process *p = &e->processes.at[process];
+	uint32_t line = f->nodes.at[0].line;
+	char found[80];
+
+	if (fields[F] != KR_NONE && f->nodes.at[fields[F]].type != KR_FORM_NIL && !kr_form_is(f, fields[F], "txn"))
+		return kr_forms_bad(f, line, ":f is %s, expected :txn: only transactions can be read", kr_form_found(f, fields[F], found));
+	if (kr_form_is(f, fields[TYPE], "invoke"))
+		return read_invocation(e, p, fields[VALUE], line);
+	for (size_t i = 0; i < KR_COUNT(types); i++)
+		if (kr_form_is(f, fields[TYPE], types[i].name))
+			return read_completion(e, p, types[i].outcome, fields[VALUE], line);
+	return kr_forms_bad(f, line, ":type is %s, expected :invoke, :ok, :fail or :info", kr_form_found(f, fields[TYPE], found));
+}
+
+static enum kr_status read_map(struct elle *e)
+{
+	static const char *const names[FIELDS] = {"type", "process", "f", "value"};
+	struct kr_forms *f = &e->forms;
+	uint32_t fields[FIELDS], line = f->nodes.at[0].line, process;
+	kr_value name;
+	bool client;
+	char found[80];
+	enum kr_status status;
+
+	e->moment++;
+	if (f->nodes.at[0].type != KR_FORM_MAP)
+		return kr_forms_bad(f, line, "found %s, expected an operation: a map", kr_form_found(f, 0, found));
+	if ((status = kr_forms_fields(f, 0, names, fields, FIELDS)) || (status = take_process(e, fields[PROCESS], &name, &client)))
+		return status;
+	if (!client)
+		return KR_OK;
+	if (fields[TYPE] == KR_NONE)
+		return kr_forms_bad(f, line, "the operation has no :type, expected :invoke, :ok, :fail or :info");
+	process = find_process(e, name);
+	return process == KR_NONE ? KR_NOMEM : read_fields(e, fields, process);
+}
+
+/* Invocations without a completion: nobody knows. */
+static enum kr_status end_open(struct elle *e)
+{
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < e->processes.n && !status; i++) {
+		struct elle_process *p = &e->processes.at[i];
+		if (!p->open)
+			continue;
+		if (!(status = push_invoked(e, p)))
+			status = add_txn(e, p, KR_UNKNOWN, p->line);
+	}
+	return status;
+}
+
+/* The maps of the file, or of a list that has been entered. */
+static enum kr_status read_maps(struct elle *e)
+{
+	bool found;
+	enum kr_status status;
+
+	while (!(status = kr_forms_next(&e->forms, &found)) && found)
+		if ((status = kr_foreign_forgive(e->forms.h, read_map(e), e->forms.err)))
+			return status;
+	return status;
+}
+
+static enum kr_status read_all(struct elle *e)
+{
+	char bracket = 0;
+	bool list = kr_elle_is_list(e->forms.text + e->forms.at, e->forms.length - e->forms.at), found;
+	enum kr_status status = list ? kr_forms_enter(&e->forms, &bracket) : KR_OK;
+
+	if (!status)
+		status = read_maps(e);
+	if (!status && list) {
+		status = kr_forms_next(&e->forms, &found);
+		if (!status && found)
+			status = kr_forms_bad(&e->forms, e->forms.nodes.at[0].line, "more text after the list of operations, expected the end of the file");
+	}
+	return status ? status : end_open(e);
+}
+
+static enum kr_status read_elle(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
+	struct kr_err *err)
+{
+	struct elle e = {.moment = 0};
+	enum kr_status status = kr_forms_init(&e.forms, ctx, h, path, source, err);
+
+	(void)options;
+	if (!status)
+		status = read_all(&e);
+	for (uint32_t i = 0; i < e.processes.n; i++)
+		kr_vec_done(h->mem, &e.processes.at[i].ops);
+	kr_vec_done(h->mem, &e.processes);
+	kr_table_done(h->mem, &e.table);
+	kr_forms_done(&e.forms);
+	return status ? status : kr_elle_empty_lists(ctx, h);
+}
+
+/* Comments and brackets, then a keyword or the name of a field that such a map has. */
+static int sniff(const char *path, const char *head, size_t length)
+{
+	size_t at = length >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+	bool map = false;
+
+	for (; at < length && head[at] != '\0'; at++) {
+		if (head[at] == ';')
+			while (at + 1 < length && head[at] != '\n')
+				at++;
+		else if (!strchr(" \t\r\n,[({", head[at]))
+			break;
+		map = map || head[at] == '{';
+	}
+	if (map && at < length && head[at] == ':')
+		return 90;
+	if (map && at < length && head[at] == '"' && kr_foreign_holds(head, length, "\"type\"") && kr_foreign_holds(head, length, "\"value\""))
+		return kr_foreign_holds(head, length, "\"krait\"") ? 0 : 92;
+	return kr_foreign_ends(path, ".edn") || kr_foreign_ends(path, ".edn.gz") ? 60 : 0;
+}
+
+const struct kr_format kr_format_elle = {
+	.name = "elle",
+	.aliases = "jepsen edn list-append rw-register",
+	.title = "histories of Jepsen and Elle: list-append, rw-register; EDN or JSON",
+	.source = "docs/formats/elle.md",
+	.folder = false,
+	.sniff = sniff,
+	.read = read_elle,
+};

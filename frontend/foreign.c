@@ -1,0 +1,212 @@
+/* What readers of foreign formats share (foreign.h). */
+#include "frontend/foreign.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+bool kr_foreign_int(const char **at, bool negative, int64_t *out)
+{
+	const char *text = *at;
+	bool minus = negative && *text == '-';
+	uint64_t most = minus ? (uint64_t)INT64_MAX + 1 : (uint64_t)INT64_MAX, value = 0;
+
+	text += minus;
+	if (*text < '0' || *text > '9')
+		return false;
+	for (; *text >= '0' && *text <= '9'; text++) {
+		unsigned digit = (unsigned)(*text - '0');
+		if (value > (most - digit) / 10)
+			return false;
+		value = value * 10 + digit;
+	}
+	*out = minus ? (int64_t)(0 - value) : (int64_t)value;
+	*at = text;
+	return true;
+}
+
+enum kr_status kr_foreign_op(struct kr_history *h, enum kr_op_kind kind, kr_key key, kr_value a, bool known)
+{
+	struct kr_operation op = {.kind = (uint8_t)kind, .flags = known ? KR_OPF_KNOWN : 0, .key = key, .a = a, .scan = KR_NONE};
+
+	if (key.i == KR_NONE || a.i == KR_NONE || !kr_vec_push(h->mem, &h->ops, op))
+		return KR_NOMEM;
+	return KR_OK;
+}
+
+enum kr_status kr_foreign_forgive(struct kr_history *h, enum kr_status status, struct kr_err *err)
+{
+	const struct kr_transaction *last = h->txns.n ? &h->txns.at[h->txns.n - 1] : NULL;
+
+	if (status != KR_BAD || !h->lenient)
+		return status;
+	h->ops.n = last ? last->op_first + last->op_count : 0;
+	h->skipped++;
+	kr_err_init(err);
+	return KR_OK;
+}
+
+enum kr_status kr_foreign_add(struct kr_history *h, struct kr_transaction txn, const char *path, struct kr_err *err)
+{
+	enum kr_status status = kr_history_add(h, txn, h->txns.n + (uint32_t)h->skipped + 1, err);
+
+	if (status == KR_BAD)
+		kr_err_at(err, path, txn.line, 0);
+	return kr_foreign_forgive(h, status, err);
+}
+
+enum zero { ZERO_READ, ZERO_FIRST, ZERO_WRITTEN }; /* who writes 0 to a key: nobody, the first transaction, others */
+
+static bool only_writes(const struct kr_history *h, kr_txn t)
+{
+	for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++)
+		if (h->ops.at[kr_history_op(h, t, i).i].kind != KR_OP_WRITE)
+			return false;
+	return true;
+}
+
+static enum kr_status find_zeros(struct kr_ctx *ctx, const struct kr_history *h, kr_value zero, uint8_t *zeros)
+{
+	uint32_t first = h->txns.n > 0 && h->txns.at[0].status == KR_COMMITTED && only_writes(h, (kr_txn){0}) ? h->txns.at[0].op_count : 0;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; !status && i < h->ops.n; i++) {
+		const struct kr_operation *op = &h->ops.at[i];
+		if (op->kind == KR_OP_WRITE && op->a.i == zero.i)
+			zeros[op->key.i] = i < first ? ZERO_FIRST : ZERO_WRITTEN;
+		status = kr_ctx_tick(ctx);
+	}
+	return status;
+}
+
+static enum kr_status replace_zeros(struct kr_ctx *ctx, struct kr_history *h, kr_value zero, const uint8_t *zeros)
+{
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; !status && i < h->ops.n; i++) {
+		struct kr_operation *op = &h->ops.at[i];
+		if (op->kind == KR_OP_READ && op->a.i == zero.i && zeros[op->key.i] == ZERO_READ)
+			op->a = KR_ABSENT;
+		status = kr_ctx_tick(ctx);
+	}
+	return status;
+}
+
+static enum kr_status set_initial(struct kr_history *h, kr_value zero, const uint8_t *zeros, struct kr_err *err)
+{
+	enum kr_status status = KR_OK;
+
+	for (uint32_t k = 0; !status && k < h->keys.n; k++) {
+		if (zeros[k] != ZERO_WRITTEN)
+			continue;
+		h->initial = KR_INITIAL_GIVEN;
+		status = kr_history_set_initial(h, (kr_key){k}, zero, err);
+	}
+	return status;
+}
+
+static enum kr_status treat_zeros(struct kr_ctx *ctx, struct kr_history *h, bool initial, struct kr_err *err)
+{
+	kr_value zero = kr_history_int(h, 0);
+	uint32_t keys = h->keys.n;
+	uint8_t *zeros = kr_mem_alloc(h->mem, keys, sizeof *zeros);
+	enum kr_status status = zeros && zero.i != KR_NONE ? find_zeros(ctx, h, zero, zeros) : KR_NOMEM;
+
+	if (!status)
+		status = replace_zeros(ctx, h, zero, zeros);
+	if (!status && initial)
+		status = set_initial(h, zero, zeros, err);
+	kr_mem_free(h->mem, zeros, keys, sizeof *zeros);
+	return status;
+}
+
+enum kr_status kr_foreign_zero_is_absent(struct kr_ctx *ctx, struct kr_history *h) { return treat_zeros(ctx, h, false, NULL); }
+
+enum kr_status kr_foreign_zero_is_initial(struct kr_ctx *ctx, struct kr_history *h, struct kr_err *err) { return treat_zeros(ctx, h, true, err); }
+
+kr_session kr_foreign_session(struct kr_history *h, int64_t name)
+{
+	kr_value value = kr_history_int(h, name);
+
+	return value.i == KR_NONE ? (kr_session){KR_NONE} : kr_history_session(h, value);
+}
+
+bool kr_foreign_holds(const char *head, size_t length, const char *part)
+{
+	size_t n = strlen(part);
+
+	for (; length >= n; head++, length--)
+		if (memcmp(head, part, n) == 0)
+			return true;
+	return false;
+}
+
+bool kr_foreign_ends(const char *path, const char *end)
+{
+	size_t length = strlen(path), n = strlen(end);
+
+	return length >= n && strcmp(path + length - n, end) == 0;
+}
+
+/* ---- folders of logs ---- */
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Compares names with runs of digits as numbers. */
+static int compare_names(const void *a, const void *b)
+{
+	const char *whole_a = *(const char *const *)a, *whole_b = *(const char *const *)b;
+	const char *x = whole_a, *y = whole_b;
+
+	while (*x && *y) {
+		if (is_digit(*x) && is_digit(*y)) {
+			x += strspn(x, "0");
+			y += strspn(y, "0");
+			size_t nx = strspn(x, "0123456789"), ny = strspn(y, "0123456789");
+			int order = nx != ny ? (nx < ny ? -1 : 1) : memcmp(x, y, nx);
+			if (order != 0)
+				return order;
+			x += nx;
+			y += ny;
+		} else if (*x != *y) {
+			return (unsigned char)*x < (unsigned char)*y ? -1 : 1;
+		} else {
+			x++;
+			y++;
+		}
+	}
+	return *x ? 1 : *y ? -1 : strcmp(whole_a, whole_b);
+}
+
+enum kr_status kr_foreign_list(struct kr_history *h, const char *folder, bool (*is_log)(const char *name), struct kr_foreign_names *out, struct kr_err *err)
+{
+	DIR *dir = opendir(folder);
+	enum kr_status status = KR_OK;
+	const struct dirent *entry;
+	struct stat info;
+
+	if (!dir)
+		return kr_err_set(err, KR_BAD, "cannot open the folder");
+	while (!status && (entry = readdir(dir)) != NULL) {
+		if (!is_log(entry->d_name) || fstatat(dirfd(dir), entry->d_name, &info, 0) != 0 || !S_ISREG(info.st_mode))
+			continue;
+		const char *name = kr_arena_text(&h->arena, entry->d_name, strlen(entry->d_name));
+		if (!name || !kr_vec_push(h->mem, out, name))
+			status = KR_NOMEM;
+	}
+	(void)closedir(dir);
+	if (!status && out->n == 0)
+		status = kr_err_set(err, KR_BAD, "holds no .log file, expected one for each client");
+	if (!status && out->n > 1)
+		qsort(out->at, out->n, sizeof *out->at, compare_names);
+	return status;
+}
+
+const char *kr_foreign_file(struct kr_history *h, const char *folder, const char *name)
+{
+	size_t length = strlen(folder);
+	const char *path = kr_arena_format(&h->arena, "%s%s%s", folder, length != 0 && folder[length - 1] == '/' ? "" : "/", name);
+
+	return path && kr_vec_push(h->mem, &h->files, path) ? path : NULL;
+}

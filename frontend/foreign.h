@@ -1,0 +1,43 @@
+/* What readers of foreign formats share: operations into the history, and what these formats mean by 0. */
+#ifndef KR_FRONTEND_FOREIGN_H
+#define KR_FRONTEND_FOREIGN_H
+
+#include "frontend/form.h"
+
+/* Reads a decimal integer of 64 bits (with a minus sign where `negative`) at *at, which moves behind it; false if there is none or it does not fit. */
+bool kr_foreign_int(const char **at, bool negative, int64_t *out);
+
+/* An operation of the transaction being read. */
+enum kr_status kr_foreign_op(struct kr_history *h, enum kr_op_kind kind, kr_key key, kr_value a, bool known);
+
+/* Adds the transaction whose operations were pushed since the last one. A bad one is counted and forgotten when the history is lenient; else the error names the path and `line`. */
+enum kr_status kr_foreign_add(struct kr_history *h, struct kr_transaction txn, const char *path, struct kr_err *err);
+
+/* Takes back what was pushed for a transaction that turned out bad: KR_OK when the history is lenient (it is counted, *err emptied), else `status`. */
+enum kr_status kr_foreign_forgive(struct kr_history *h, enum kr_status status, struct kr_err *err);
+
+/* 0 stands for nothing: a read of 0 from a key to which no operation writes 0 saw what was there at the beginning: nothing. A key to which 0 is written holds a value then. */
+enum kr_status kr_foreign_zero_is_absent(struct kr_ctx *ctx, struct kr_history *h);
+
+/* The same where 0 is what every key starts with, and may be written, too: such a key starts as 0, unless 0 is written only by the trace's first transaction, if that only writes:
+ * then it stands for the beginning, and reads of 0 are its. */
+enum kr_status kr_foreign_zero_is_initial(struct kr_ctx *ctx, struct kr_history *h, struct kr_err *err);
+
+/* The session named by an integer. */
+kr_session kr_foreign_session(struct kr_history *h, int64_t name);
+
+/* Whether `head` holds `part`; whether `path` ends in `end`: for sniffing. */
+bool kr_foreign_holds(const char *head, size_t length, const char *part);
+bool kr_foreign_ends(const char *path, const char *end);
+
+/* ---- folders of logs ---- */
+
+KR_VEC_NAMED(kr_foreign_names, const char *);
+
+/* The names of the folder's regular files that `is_log` accepts, in numeric order (T9 before T10), in the history's arena. KR_BAD: there are none. */
+enum kr_status kr_foreign_list(struct kr_history *h, const char *folder, bool (*is_log)(const char *name), struct kr_foreign_names *out, struct kr_err *err);
+
+/* FOLDER/NAME, which becomes the history's next file; NULL when memory runs out. */
+const char *kr_foreign_file(struct kr_history *h, const char *folder, const char *name);
+
+#endif

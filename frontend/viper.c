@@ -1,0 +1,278 @@
+/* Viper's logs (docs/formats/viper.md): a folder of files J*.log, one per client, with a committed transaction in each line, as JSON or (older) EDN.
+ *
+ * Deletes write a value of their own, the tombstone, so that every version has one; here, too, it is a value like any other, and a row that is dead is a row with it.
+ * Without an initial transaction a value that nobody wrote is what the key started with: the initial values are unknown. With one, they are given, and 0 or "nil" where it
+ * is silent. An operation that did not succeed writes nothing. Cost: one pass. */
+#include "frontend/foreign.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+struct viper {
+	struct kr_ctx *ctx;
+	struct kr_history *h;
+	struct kr_err *err;
+	bool initial; /* an initial transaction was read */
+};
+
+static enum kr_status bad_op(struct kr_forms *f, uint32_t op, const char *expected)
+{
+	return kr_forms_bad(f, f->nodes.at[op].line, "bad operation, expected %s", expected);
+}
+
+/* A value read: null and "nil" are absent. */
+static enum kr_status take_read(struct kr_forms *f, uint32_t form, kr_value *out)
+{
+	if (kr_form_is(f, form, "nil")) {
+		*out = KR_ABSENT;
+		return KR_OK;
+	}
+	return kr_forms_value(f, form, out);
+}
+
+static enum kr_status read_read(struct kr_forms *f, kr_key key, uint32_t form)
+{
+	kr_value value;
+	enum kr_status status = take_read(f, form, &value);
+
+	return status ? status : kr_foreign_op(f->h, KR_OP_READ, key, value, true);
+}
+
+static enum kr_status read_write(struct kr_forms *f, enum kr_op_kind kind, kr_key key, uint32_t form)
+{
+	kr_value value;
+	enum kr_status status = kr_forms_value(f, form, &value);
+
+	if (!status && value.i == KR_ABSENT.i)
+		return bad_op(f, form, "a value that is written, not null");
+	return status ? status : kr_foreign_op(f->h, kind, key, value, false);
+}
+
+/* Rows {"id": key, "val": value} of a range. */
+static enum kr_status read_rows(struct kr_forms *f, uint32_t list)
+{
+	static const char *const names[] = {"id", "val"};
+	uint32_t fields[2];
+	struct kr_row row;
+	enum kr_status status;
+
+	for (uint32_t at = list + 1; at < f->nodes.at[list].end; at = f->nodes.at[at].end) {
+		if (f->nodes.at[at].type != KR_FORM_MAP)
+			return bad_op(f, at, "a row {\"id\": ..., \"val\": ...}");
+		if ((status = kr_forms_fields(f, at, names, fields, 2)))
+			return status;
+		if (fields[0] == KR_NONE || fields[1] == KR_NONE)
+			return bad_op(f, at, "a row with \"id\" and \"val\"");
+		if ((status = kr_forms_key(f, fields[0], &row.key)) || (status = kr_forms_value(f, fields[1], &row.value)))
+			return status;
+		if (row.value.i == KR_ABSENT.i)
+			return bad_op(f, at, "a row with a value");
+		if (!kr_vec_push(f->h->mem, &f->h->rows, row))
+			return KR_NOMEM;
+	}
+	return KR_OK;
+}
+
+static bool is_nil(const struct kr_forms *f, uint32_t form) { return f->nodes.at[form].type == KR_FORM_NIL || kr_form_is(f, form, "nil"); }
+
+/* ["range", low, high, rows, dead rows, ...] with open bounds: whether bounds are in the range the format does not say. */
+static enum kr_status read_range(struct kr_forms *f, const uint32_t *parts, uint32_t count)
+{
+	struct kr_scan scan = {.low = KR_ABSENT, .high = KR_ABSENT, .limit = -1, .row_first = f->h->rows.n, .cond_first = f->h->conds.n};
+	struct kr_operation op = {.kind = KR_OP_RANGE, .key = {KR_NONE}, .scan = f->h->scans.n};
+	enum kr_status status;
+
+	if (count < 5 || f->nodes.at[parts[3]].type != KR_FORM_LIST || f->nodes.at[parts[4]].type != KR_FORM_LIST)
+		return bad_op(f, parts[0], "[\"range\", low, high, rows, dead rows]");
+	if (!is_nil(f, parts[1]) || !is_nil(f, parts[2]))
+		return bad_op(f, parts[0], "a range without bounds (\"nil\"): others cannot be read");
+	if ((status = read_rows(f, parts[3])) || (status = read_rows(f, parts[4])))
+		return status;
+	scan.row_count = f->h->rows.n - scan.row_first;
+	return kr_vec_push(f->h->mem, &f->h->scans, scan) && kr_vec_push(f->h->mem, &f->h->ops, op) ? KR_OK : KR_NOMEM;
+}
+
+static enum kr_status read_op(struct kr_forms *f, uint32_t list)
+{
+	enum { MOST_PARTS = 8 };
+	uint32_t parts[MOST_PARTS], count = 0;
+	kr_key key;
+	enum kr_status status;
+
+	if (f->nodes.at[list].type != KR_FORM_LIST)
+		return bad_op(f, list, "a list: [\"r\", key, value, dead]");
+	for (uint32_t at = list + 1; at < f->nodes.at[list].end && count < MOST_PARTS; at = f->nodes.at[at].end)
+		parts[count++] = at;
+	if (count > 0 && kr_form_is(f, parts[0], "range"))
+		return read_range(f, parts, count);
+	if (count < 3)
+		return bad_op(f, list, "[\"r\", \"w\", \"i\", \"d\" or \"append\", key, value, ...]");
+	if ((status = kr_forms_key(f, parts[1], &key)))
+		return status;
+	if (kr_form_is(f, parts[0], "r"))
+		return read_read(f, key, parts[2]);
+	if (kr_form_is(f, parts[0], "append"))
+		return read_write(f, KR_OP_APPEND, key, parts[2]);
+	if (kr_form_is(f, parts[0], "w"))
+		return count > 3 && f->nodes.at[parts[3]].type == KR_FORM_FALSE ? KR_OK : read_write(f, KR_OP_WRITE, key, parts[2]);
+	if (!kr_form_is(f, parts[0], "i") && !kr_form_is(f, parts[0], "d"))
+		return bad_op(f, list, "\"r\", \"w\", \"i\", \"d\", \"range\" or \"append\" first");
+	if (count < 6)
+		return bad_op(f, list, "[\"i\" or \"d\", key, value, value read, dead, succeeded]");
+	if ((status = read_read(f, key, parts[3])) || f->nodes.at[parts[5]].type == KR_FORM_FALSE)
+		return status;
+	return read_write(f, KR_OP_WRITE, key, parts[2]);
+}
+
+/* What the operations pushed since the last transaction say becomes the keys' initial values. */
+static enum kr_status take_initial(struct viper *v, struct kr_forms *f, uint32_t first_row)
+{
+	struct kr_history *h = v->h;
+	uint32_t first = h->txns.n ? h->txns.at[h->txns.n - 1].op_first + h->txns.at[h->txns.n - 1].op_count : 0;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = first; i < h->ops.n && !status; i++)
+		if (h->ops.at[i].kind == KR_OP_WRITE)
+			status = kr_history_set_initial(h, h->ops.at[i].key, h->ops.at[i].a, v->err);
+		else if (h->ops.at[i].kind != KR_OP_RANGE)
+			return kr_forms_bad(f, f->nodes.at[0].line, "the initial transaction may only write, or list all rows");
+	for (uint32_t i = first_row; i < h->rows.n && !status; i++)
+		status = kr_history_set_initial(h, h->rows.at[i].key, h->rows.at[i].value, v->err);
+	if (status == KR_BAD)
+		kr_err_at(v->err, f->path, f->nodes.at[0].line, 0);
+	v->initial = true;
+	return status;
+}
+
+static enum kr_status read_txn(struct viper *v, struct kr_forms *f, kr_session session, uint32_t file)
+{
+	static const char *const names[] = {"value", "isInitial", "type"};
+	struct kr_transaction txn = {.id = {KR_NONE}, .session = session, .status = KR_COMMITTED, .line = f->nodes.at[0].line, .file = file};
+	struct kr_history_mark mark = kr_history_mark(v->h);
+	uint32_t fields[3];
+	enum kr_status status = KR_OK;
+
+	if (f->nodes.at[0].type != KR_FORM_MAP)
+		return kr_forms_bad(f, txn.line, "expected a transaction: {\"value\": [...]}");
+	if ((status = kr_forms_fields(f, 0, names, fields, 3)))
+		return status;
+	if (fields[2] != KR_NONE && !kr_form_is(f, fields[2], "ok"))
+		return KR_OK;
+	if (fields[0] == KR_NONE || f->nodes.at[fields[0]].type != KR_FORM_LIST)
+		return kr_forms_bad(f, txn.line, "expected \"value\", a list of operations");
+	for (uint32_t at = fields[0] + 1; at < f->nodes.at[fields[0]].end && !status; at = f->nodes.at[at].end)
+		status = read_op(f, at);
+	if (!status && fields[1] != KR_NONE && f->nodes.at[fields[1]].type == KR_FORM_TRUE) {
+		status = take_initial(v, f, mark.rows);
+		kr_history_rollback(v->h, mark);
+	} else if (!status) {
+		return kr_foreign_add(v->h, txn, f->path, v->err);
+	}
+	if (status == KR_BAD)
+		kr_history_rollback(v->h, mark);
+	return kr_foreign_forgive(v->h, status, v->err);
+}
+
+static enum kr_status read_forms(struct viper *v, struct kr_source *source, const char *name, uint32_t file)
+{
+	struct kr_forms f;
+	kr_session session = {KR_NONE};
+	bool found = false, first_initial;
+	enum kr_status status = kr_forms_init(&f, v->ctx, v->h, v->h->files.at[file], source, v->err);
+
+	while (!status && !(status = kr_forms_next(&f, &found)) && found) {
+		static const char *const names[] = {"isInitial"};
+		uint32_t field = KR_NONE;
+		if (f.nodes.at[0].type == KR_FORM_MAP)
+			status = kr_forms_fields(&f, 0, names, &field, 1);
+		first_initial = field != KR_NONE && f.nodes.at[field].type == KR_FORM_TRUE;
+		if (!status && session.i == KR_NONE && !first_initial) {
+			kr_value text = kr_history_text(v->h, KR_VALUE_STRING, name, strlen(name) - 4);
+			session = text.i == KR_NONE ? (kr_session){KR_NONE} : kr_history_session(v->h, text);
+			status = session.i == KR_NONE ? KR_NOMEM : KR_OK;
+		}
+		if (!status)
+			status = read_txn(v, &f, session, file);
+	}
+	kr_forms_done(&f);
+	return status;
+}
+
+static bool is_log(const char *name)
+{
+	size_t length = strlen(name);
+
+	return name[0] == 'J' && length > 4 && strcmp(name + length - 4, ".log") == 0;
+}
+
+static enum kr_status read_log(struct viper *v, const char *folder, const char *name)
+{
+	uint32_t file = v->h->files.n;
+	const char *path = kr_foreign_file(v->h, folder, name);
+	struct kr_source *source;
+	enum kr_status status = path ? kr_source_open(v->ctx, path, &source, v->err) : KR_NOMEM;
+
+	if (status)
+		return status;
+	status = read_forms(v, source, name, file);
+	kr_source_free(source);
+	if (status)
+		kr_err_at(v->err, path, 0, 0);
+	return status;
+}
+
+static enum kr_status read_viper(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
+	struct kr_err *err)
+{
+	struct viper v = {.ctx = ctx, .h = h, .err = err};
+	struct kr_foreign_names names = {0};
+	enum kr_status status = kr_foreign_list(h, path, is_log, &names, err);
+
+	(void)source;
+	(void)options;
+	for (uint32_t i = 0; !status && i < names.n; i++) {
+		status = read_log(&v, path, names.at[i]);
+		kr_ctx_progress(ctx, "reading", i + 1, names.n);
+	}
+	kr_vec_done(h->mem, &names);
+	h->initial = v.initial ? KR_INITIAL_GIVEN : KR_INITIAL_UNKNOWN;
+	if (!status)
+		status = kr_foreign_zero_is_absent(ctx, h);
+	return status;
+}
+
+/* A folder with a J*.log file that begins with a brace. */
+static int sniff(const char *path, const char *head, size_t length)
+{
+	DIR *dir = opendir(path);
+	int sure = 0;
+	const struct dirent *entry;
+
+	(void)head;
+	(void)length;
+	if (!dir)
+		return 0;
+	while (sure == 0 && (entry = readdir(dir)) != NULL) {
+		char first = 0;
+		int fd = is_log(entry->d_name) ? openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
+		if (fd < 0)
+			continue;
+		if (read(fd, &first, 1) == 1 && first == '{')
+			sure = 90;
+		(void)close(fd);
+	}
+	(void)closedir(dir);
+	return sure;
+}
+
+const struct kr_format kr_format_viper = {
+	.name = "viper",
+	.aliases = NULL,
+	.title = "Viper's logs: a folder of J*.log files, one per client, JSON or EDN",
+	.source = "docs/formats/viper.md",
+	.folder = true,
+	.sniff = sniff,
+	.read = read_viper,
+};
