@@ -14,12 +14,24 @@ static const struct kr_option options[] = {
 	{"keys", 0, "N", KR_WORDS_ANY, "keys; default: 100"},
 	{"ops", 0, "N", KR_WORDS_ANY, "operations of a transaction; default: 4"},
 	{"reads", 0, "PERCENT", KR_WORDS_ANY, "operations that are reads; default: 50"},
-	{"deletes", 0, "PERCENT", KR_WORDS_ANY, "operations that are deletes; default: 0"},
+	{"deletes", 0, "PERCENT", KR_WORDS_ANY, "operations that are deletes; default: 0, as of all kinds that follow"},
+	{"inserts", 0, "PERCENT", KR_WORDS_ANY, "operations that put a value if there is none"},
+	{"cas", 0, "PERCENT", KR_WORDS_ANY, "operations that compare and set"},
+	{"incs", 0, "PERCENT", KR_WORDS_ANY, "operations that increment a counter"},
+	{"appends", 0, "PERCENT", KR_WORDS_ANY, "operations that append to a list"},
+	{"adds", 0, "PERCENT", KR_WORDS_ANY, "operations that add to a set"},
+	{"ranges", 0, "PERCENT", KR_WORDS_ANY, "operations that read a range of keys"},
+	{"scans", 0, "PERCENT", KR_WORDS_ANY, "operations that read the keys that meet a condition"},
+	{"updates", 0, "PERCENT", KR_WORDS_ANY, "operations that write the keys that meet a condition; what remains are writes"},
+	{"span", 0, "N", KR_WORDS_ANY, "keys that a range, scan or update looks at; default: 10"},
 	{"dist", 0, "uniform|zipf", KR_WORDS_DIST, "how keys are chosen; default: uniform"},
 	{"theta", 0, "X", KR_WORDS_ANY, "exponent of zipf; default: 0.99"},
 	{"values", 0, "N", KR_WORDS_ANY, "distinct values of a key; default: 0, every write another one"},
 	{"aborted", 0, "PERCENT", KR_WORDS_ANY, "transactions that abort; default: 0"},
 	{"unknown", 0, "PERCENT", KR_WORDS_ANY, "transactions of unknown outcome; default: 0"},
+	{"untold", 0, "PERCENT", KR_WORDS_ANY, "increments and deletes whose result is not told; default: 0"},
+	{"blank", 0, "PERCENT", KR_WORDS_ANY, "transactions of unknown outcome without any results; default: 0"},
+	{"keep-lists", 0, NULL, KR_WORDS_ANY, "delete no lists"},
 	{"store", 0, "STORE", KR_WORDS_STORE, "serializable, snapshot or read-committed; default: serializable"},
 	{"initial", 0, "absent|given|unknown", KR_WORDS_INITIAL, "how keys start; default: absent"},
 	{"no-times", 0, NULL, KR_WORDS_ANY, "leave out when transactions began and ended"},
@@ -40,12 +52,20 @@ static bool take(const struct kr_args *args, const char *name, uint64_t most, ui
 	return true;
 }
 
+static bool take_shares(const struct kr_args *args, struct kr_generate_options *o)
+{
+	return take(args, "inserts", 100, &o->inserts) && take(args, "cas", 100, &o->cas) && take(args, "incs", 100, &o->incs) &&
+		take(args, "appends", 100, &o->appends) && take(args, "adds", 100, &o->adds) && take(args, "ranges", 100, &o->ranges) &&
+		take(args, "scans", 100, &o->scans) && take(args, "updates", 100, &o->updates) && take(args, "untold", 100, &o->untold) &&
+		take(args, "blank", 100, &o->blank) && take(args, "span", UINT32_MAX - 1, &o->span);
+}
+
 static bool take_numbers(const struct kr_args *args, struct kr_generate_options *o)
 {
 	return take(args, "txns", UINT32_MAX - 1, &o->txns) && take(args, "sessions", UINT32_MAX - 1, &o->sessions) &&
 		take(args, "keys", UINT32_MAX - 1, &o->keys) && take(args, "ops", UINT32_MAX - 1, &o->ops) && take(args, "reads", 100, &o->reads) &&
-		take(args, "deletes", 100, &o->deletes) && take(args, "values", UINT32_MAX - 1, &o->values) && take(args, "aborted", 100, &o->aborted) &&
-		take(args, "unknown", 100, &o->unknown) && kr_args_integer(args, "seed", UINT64_MAX, &o->seed);
+		take(args, "deletes", 100, &o->deletes) && take_shares(args, o) && take(args, "values", UINT32_MAX - 1, &o->values) &&
+		take(args, "aborted", 100, &o->aborted) && take(args, "unknown", 100, &o->unknown) && kr_args_integer(args, "seed", UINT64_MAX, &o->seed);
 }
 
 static int take_dist(const struct kr_args *args, struct kr_generate_options *o)
@@ -93,6 +113,7 @@ static int take_options(const struct kr_args *args, struct kr_generate_options *
 		return KR_EXIT_USAGE;
 	o->times = !kr_args_has(args, "no-times");
 	o->serial = kr_args_has(args, "serial");
+	o->keep_lists = kr_args_has(args, "keep-lists");
 	o->anomaly = kr_args_value(args, "anomaly");
 	status = take_dist(args, o);
 	return status == KR_EXIT_SATISFIED ? take_names(args, o) : status;

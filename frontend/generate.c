@@ -2,15 +2,15 @@
  *
  * One step lets one client, picked at random, begin a transaction, run its next operation or end it, so that transactions interleave. Serializable:
  * reads see the newest version, and a transaction commits only if they still are the newest (backward validation, Kung and Robinson 1981), so that the
- * order of commits is a serial order within real time. Snapshot: reads see what had been committed at begin, and of two concurrent writers of a key the
- * first to commit wins. A transaction that may not commit is tried again with new operations, after MOST_TRIES times alone; tries leave no trace. A
- * client that loses its connection (unknown outcome) goes on; its transaction may take effect later, by the same rules.
- * Each step costs O(log versions of the key). Operation kinds are rows of a table. Planted anomalies: generate_plant.c. */
+ * order of commits is a serial order within real time; ranges and scans validate every key that they looked at. Snapshot: reads see what had been
+ * committed at begin, and of two concurrent writers of a key the first to commit wins. A transaction that may not commit is tried again with new
+ * operations, after MOST_TRIES times alone; tries leave no trace. A client that loses its connection (unknown outcome) goes on; its transaction may
+ * take effect later, by the same rules. A step costs what its operation costs. The store: generate_store.c; operations: generate_ops.c,
+ * generate_scans.c; planted anomalies: generate_plant.c. */
 #include "frontend/generate.h"
 
-#include "base/hash.h"
-#include "base/rng.h"
 #include "frontend/generate_plant.h"
+#include "frontend/generate_sim.h"
 
 #include <string.h>
 
@@ -18,188 +18,33 @@
 #define MOST_TRIES 8
 #define LATE 8 /* one step in LATE lets a transaction of unknown outcome end */
 
-struct version {
-	uint32_t commit; /* when it was installed, counted in commits; 0: the initial one */
-	kr_value value;
-};
-
-struct touch { /* a key that a transaction has used */
-	kr_key key;
-	uint32_t seen; /* place of the version it read first, or KR_NONE */
-	bool written;
-	kr_value value; /* its own, when written */
-};
-
-struct client {
-	bool open;
-	enum kr_txn_status outcome;
-	uint32_t tries, snapshot;
-	uint32_t txn; /* of a late one: its place in the history */
-	int64_t begin;
-	KR_VEC(struct kr_operation) ops;
-	KR_VEC(struct touch) touches;
-	struct kr_table index; /* key -> touch */
-};
-
-struct sim {
-	struct kr_ctx *ctx;
-	const struct kr_generate_options *options;
-	struct kr_history *h;
-	struct kr_rng rng;
-	struct kr_zipf zipf;
-	int64_t clock;
-	uint32_t commits, begun, open;
-	struct {
-		struct version *at;
-		uint32_t n, cap;
-	} * stored;        /* per key, oldest first */
-	uint32_t *counter; /* per key: values handed out */
-	struct client *clients;
-	KR_VEC(struct client) late;
-	const struct kr_plant *plant; /* still to be planted, or NULL */
-	kr_value initial;
-};
-
-/* ---- the store ---- */
-
-/* Place of the version of k that the client sees. */
-static uint32_t visible(const struct sim *s, const struct client *c, kr_key k)
-{
-	const struct version *at = s->stored[k.i].at;
-	uint32_t low = 0, high = s->stored[k.i].n;
-
-	if (s->options->store != KR_STORE_SNAPSHOT)
-		return high - 1;
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-		if (at[middle].commit <= c->snapshot)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static bool may_commit(const struct sim *s, const struct client *c)
-{
-	for (uint32_t i = 0; i < c->touches.n; i++) {
-		const struct touch *t = &c->touches.at[i];
-		uint32_t newest = s->stored[t->key.i].n - 1;
-		if (s->options->store == KR_STORE_SERIALIZABLE && t->seen != KR_NONE && t->seen != newest)
-			return false;
-		if (s->options->store == KR_STORE_SNAPSHOT && t->written && s->stored[t->key.i].at[newest].commit > c->snapshot)
-			return false;
-	}
-	return true;
-}
-
-static enum kr_status install(struct sim *s, const struct client *c)
-{
-	s->commits++;
-	for (uint32_t i = 0; i < c->touches.n; i++) {
-		const struct touch *t = &c->touches.at[i];
-		if (t->written && !kr_vec_push(&s->ctx->mem, &s->stored[t->key.i], (struct version){s->commits, t->value}))
-			return KR_NOMEM;
-	}
-	return KR_OK;
-}
-
-/* ---- what a client does ---- */
-
-static struct touch *touch(struct sim *s, struct client *c, kr_key k)
-{
-	uint64_t hash = kr_hash_u64(k.i);
-	uint32_t id;
-
-	for (kr_table_iter it = kr_table_find(&c->index, hash); (id = kr_table_next(&c->index, &it)) != KR_NONE;)
-		if (c->touches.at[id].key.i == k.i)
-			return &c->touches.at[id];
-	if (!kr_table_reserve(&s->ctx->mem, &c->index) || !kr_vec_push(&s->ctx->mem, &c->touches, (struct touch){.key = k, .seen = KR_NONE}))
-		return NULL;
-	kr_table_insert(&c->index, hash, c->touches.n - 1);
-	return &c->touches.at[c->touches.n - 1];
-}
-
-static kr_value see(struct sim *s, struct client *c, struct touch *t)
-{
-	uint32_t place = visible(s, c, t->key);
-
-	if (t->written)
-		return t->value;
-	if (t->seen == KR_NONE)
-		t->seen = place;
-	return s->stored[t->key.i].at[place].value;
-}
-
-static enum kr_status run_read(struct sim *s, struct client *c, struct touch *t, struct kr_operation *op)
-{
-	op->kind = KR_OP_READ;
-	op->flags = KR_OPF_KNOWN;
-	op->a = see(s, c, t);
-	return KR_OK;
-}
-
-static enum kr_status run_write(struct sim *s, struct client *c, struct touch *t, struct kr_operation *op)
-{
-	uint32_t *counter = &s->counter[t->key.i];
-	uint32_t number = s->options->values == 0 ? ++*counter : 1 + (uint32_t)kr_rng_below(&s->rng, s->options->values);
-
-	(void)c;
-	op->kind = KR_OP_WRITE;
-	op->a = kr_history_int(s->h, number);
-	t->written = true;
-	t->value = op->a;
-	return op->a.i == KR_NONE ? KR_NOMEM : KR_OK;
-}
-
-static enum kr_status run_delete(struct sim *s, struct client *c, struct touch *t, struct kr_operation *op)
-{
-	bool found = see(s, c, t).i != KR_ABSENT.i;
-
-	op->kind = KR_OP_DELETE;
-	op->flags = (uint8_t)(KR_OPF_KNOWN | (found ? KR_OPF_DONE : 0));
-	if (found) {
-		t->written = true;
-		t->value = KR_ABSENT;
-	}
-	return KR_OK;
-}
-
-static enum kr_status run_operation(struct sim *s, struct client *c)
-{
-	const struct {
-		uint32_t share;
-		enum kr_status (*run)(struct sim *s, struct client *c, struct touch *t, struct kr_operation *op);
-	} kinds[] = {
-		{s->options->reads, run_read}, {s->options->deletes, run_delete}, {100, run_write}, /* the rest */
-	};
-	struct kr_operation op = {.key = {kr_zipf_next(&s->zipf, &s->rng)}, .scan = KR_NONE};
-	struct touch *t = touch(s, c, op.key);
-	uint32_t draw = (uint32_t)kr_rng_below(&s->rng, 100);
-	uint32_t kind = 0;
-
-	if (!t)
-		return KR_NOMEM;
-	for (; kind + 1 < KR_COUNT(kinds) && draw >= kinds[kind].share; kind++)
-		draw -= kinds[kind].share;
-
-	enum kr_status status = kinds[kind].run(s, c, t, &op);
-
-	if (!status && !kr_vec_push(&s->ctx->mem, &c->ops, op))
-		status = KR_NOMEM;
-	return status;
-}
-
 /* ---- life of a transaction ---- */
 
-static void forget(struct sim *s, struct client *c)
+static void forget(struct kr_sim *s, struct kr_sim_client *c)
 {
 	kr_vec_clear(&c->ops);
+	kr_vec_clear(&c->scans);
+	kr_vec_clear(&c->conds);
+	kr_vec_clear(&c->rows);
 	kr_vec_clear(&c->touches);
+	kr_vec_clear(&c->own);
 	kr_table_done(&s->ctx->mem, &c->index);
 }
 
-static void begin(struct sim *s, struct client *c)
+static void client_done(struct kr_sim *s, struct kr_sim_client *c)
+{
+	struct kr_mem *mem = &s->ctx->mem;
+
+	forget(s, c);
+	kr_vec_done(mem, &c->ops);
+	kr_vec_done(mem, &c->scans);
+	kr_vec_done(mem, &c->conds);
+	kr_vec_done(mem, &c->rows);
+	kr_vec_done(mem, &c->touches);
+	kr_vec_done(mem, &c->own);
+}
+
+static void begin(struct kr_sim *s, struct kr_sim_client *c)
 {
 	forget(s, c);
 	c->open = true;
@@ -207,17 +52,36 @@ static void begin(struct sim *s, struct client *c)
 	c->begin = s->clock;
 }
 
-static enum kr_status record(struct sim *s, struct client *c, struct kr_err *err)
+/* Appends `n` things of a client's array to an array of the history. */
+#define COPY(h, to, from) \
+	(kr_vec_reserve((h)->mem, (to), (from)->n) ? ((from)->n != 0 ? (void)memcpy((to)->at + (to)->n, (from)->at, (from)->n * sizeof *(from)->at) : (void)0, \
+							     (to)->n += (from)->n, true) \
+						   : false)
+
+static enum kr_status record_ops(struct kr_history *h, const struct kr_sim_client *c)
+{
+	uint32_t ops = h->ops.n, scans = h->scans.n, conds = h->conds.n, rows = h->rows.n;
+
+	if (!COPY(h, &h->ops, &c->ops) || !COPY(h, &h->scans, &c->scans) || !COPY(h, &h->conds, &c->conds) || !COPY(h, &h->rows, &c->rows))
+		return KR_NOMEM;
+	for (; ops < h->ops.n; ops++)
+		if (h->ops.at[ops].scan != KR_NONE)
+			h->ops.at[ops].scan += scans;
+	for (; scans < h->scans.n; scans++) {
+		h->scans.at[scans].cond_first += conds;
+		h->scans.at[scans].row_first += rows;
+	}
+	return KR_OK;
+}
+
+static enum kr_status record(struct kr_sim *s, struct kr_sim_client *c, struct kr_err *err)
 {
 	struct kr_history *h = s->h;
 	struct kr_transaction txn = {.id = {KR_NONE}, .status = (uint8_t)c->outcome};
 
 	txn.session = kr_generated_session(h, (uint32_t)(c - s->clients));
-	if (txn.session.i == KR_NONE || !kr_vec_reserve(h->mem, &h->ops, c->ops.n))
+	if (txn.session.i == KR_NONE || record_ops(h, c) != KR_OK)
 		return KR_NOMEM;
-	if (c->ops.n != 0)
-		memcpy(h->ops.at + h->ops.n, c->ops.at, c->ops.n * sizeof *c->ops.at);
-	h->ops.n += c->ops.n;
 	if (s->options->times) {
 		txn.flags = KR_TXN_HAS_BEGIN;
 		txn.begin_invoked = c->begin;
@@ -234,7 +98,7 @@ static enum kr_status record(struct sim *s, struct client *c, struct kr_err *err
 }
 
 /* Tells the store's order of commits of a transaction that has just taken effect. */
-static enum kr_status tell_serial(struct sim *s, uint32_t txn)
+static enum kr_status tell_serial(struct kr_sim *s, uint32_t txn)
 {
 	struct kr_history *h = s->h;
 
@@ -248,15 +112,15 @@ static enum kr_status tell_serial(struct sim *s, uint32_t txn)
 	return KR_OK;
 }
 
-static enum kr_status take_effect(struct sim *s, const struct client *c, uint32_t txn)
+static enum kr_status take_effect(struct kr_sim *s, const struct kr_sim_client *c, uint32_t txn)
 {
-	enum kr_status status = install(s, c);
+	enum kr_status status = kr_sim_install(s, c);
 
 	return status ? status : tell_serial(s, txn);
 }
 
 /* The client does not learn the outcome. Its transaction may take effect later: it moves to `late`. */
-static enum kr_status lose(struct sim *s, struct client *c)
+static enum kr_status lose(struct kr_sim *s, struct kr_sim_client *c)
 {
 	c->open = false;
 	c->txn = s->h->txns.n - 1;
@@ -264,11 +128,11 @@ static enum kr_status lose(struct sim *s, struct client *c)
 		return KR_OK;
 	if (!kr_vec_push(&s->ctx->mem, &s->late, *c))
 		return KR_NOMEM;
-	*c = (struct client){0};
+	*c = (struct kr_sim_client){0};
 	return KR_OK;
 }
 
-static enum kr_txn_status draw_outcome(struct sim *s)
+static enum kr_txn_status draw_outcome(struct kr_sim *s)
 {
 	uint64_t draw = kr_rng_below(&s->rng, 100);
 
@@ -277,11 +141,11 @@ static enum kr_txn_status draw_outcome(struct sim *s)
 	return draw < (uint64_t)s->options->aborted + s->options->unknown ? KR_UNKNOWN : KR_COMMITTED;
 }
 
-static enum kr_status end(struct sim *s, struct client *c, struct kr_err *err)
+static enum kr_status end(struct kr_sim *s, struct kr_sim_client *c, struct kr_err *err)
 {
 	enum kr_status status;
 
-	if (c->outcome == KR_COMMITTED && !may_commit(s, c)) {
+	if (c->outcome == KR_COMMITTED && !kr_sim_may_commit(s, c)) {
 		c->tries++;
 		begin(s, c);
 		return KR_OK;
@@ -296,22 +160,20 @@ static enum kr_status end(struct sim *s, struct client *c, struct kr_err *err)
 	return c->outcome == KR_COMMITTED ? take_effect(s, c, s->h->txns.n - 1) : KR_OK;
 }
 
-static enum kr_status end_late(struct sim *s)
+static enum kr_status end_late(struct kr_sim *s)
 {
 	uint32_t i = (uint32_t)kr_rng_below(&s->rng, s->late.n);
-	struct client c = s->late.at[i];
+	struct kr_sim_client c = s->late.at[i];
 	enum kr_status status = KR_OK;
 
 	s->late.at[i] = kr_vec_pop(&s->late);
-	if (may_commit(s, &c))
+	if (kr_sim_may_commit(s, &c))
 		status = take_effect(s, &c, c.txn);
-	forget(s, &c);
-	kr_vec_done(&s->ctx->mem, &c.ops);
-	kr_vec_done(&s->ctx->mem, &c.touches);
+	client_done(s, &c);
 	return status;
 }
 
-static enum kr_status step(struct sim *s, struct client *c, struct kr_err *err)
+static enum kr_status step(struct kr_sim *s, struct kr_sim_client *c, struct kr_err *err)
 {
 	enum kr_status status = KR_OK;
 
@@ -319,39 +181,40 @@ static enum kr_status step(struct sim *s, struct client *c, struct kr_err *err)
 		s->begun++;
 		s->open++;
 		c->outcome = draw_outcome(s);
+		c->blank = c->outcome == KR_UNKNOWN && s->options->blank > 0 && kr_rng_below(&s->rng, 100) < s->options->blank;
 		c->tries = 0;
 		begin(s, c);
 		return KR_OK;
 	}
 	if (c->tries < MOST_TRIES && c->ops.n < s->options->ops)
-		return run_operation(s, c);
+		return kr_sim_operation(s, c);
 	if (c->tries >= MOST_TRIES) { /* alone: all in one step */
 		begin(s, c);
 		while (c->ops.n < s->options->ops)
-			if ((status = run_operation(s, c)) || (status = kr_ctx_tick(s->ctx)))
+			if ((status = kr_sim_operation(s, c)) || (status = kr_ctx_tick(s->ctx)))
 				return status;
 	}
 	return end(s, c, err);
 }
 
 /* Whether client c may be given the step: new transactions wait while an anomaly is about to be planted. */
-static bool has_work(const struct sim *s, const struct client *c)
+static bool has_work(const struct kr_sim *s, const struct kr_sim_client *c)
 {
 	bool draining = s->plant && s->begun >= s->options->txns / 2;
 
 	return c->open || (s->begun < s->options->txns && !draining);
 }
 
-static enum kr_status plant(struct sim *s, struct kr_err *err)
+static enum kr_status plant(struct kr_sim *s, struct kr_err *err)
 {
-	struct kr_plant_site site = {s->h, &s->rng, s->options->keys, s->options->sessions, s->initial, s->options->times, &s->clock};
+	struct kr_plant_site site = {s->h, &s->rng, s->options->sessions, s->options->times, &s->clock};
 	enum kr_status status = kr_plant_add(s->plant, &site, err);
 
 	s->plant = NULL;
 	return status;
 }
 
-static enum kr_status run(struct sim *s, struct kr_err *err)
+static enum kr_status run(struct kr_sim *s, struct kr_err *err)
 {
 	enum kr_status status = KR_OK;
 
@@ -361,7 +224,7 @@ static enum kr_status run(struct sim *s, struct kr_err *err)
 			continue;
 		}
 
-		struct client *c = &s->clients[kr_rng_below(&s->rng, s->options->sessions)];
+		struct kr_sim_client *c = &s->clients[kr_rng_below(&s->rng, s->options->sessions)];
 
 		if (has_work(s, c)) {
 			status = step(s, c, err);
@@ -379,60 +242,49 @@ static enum kr_status run(struct sim *s, struct kr_err *err)
 
 /* ---- the whole ---- */
 
-static enum kr_status prepare(struct sim *s)
+static enum kr_status prepare(struct kr_sim *s, struct kr_err *err)
 {
 	const struct kr_generate_options *o = s->options;
 	struct kr_mem *mem = &s->ctx->mem;
+	enum kr_status status;
 
 	s->h->initial = o->initial;
 	s->h->format = "native";
-	s->initial = o->initial == KR_INITIAL_ABSENT ? KR_ABSENT : kr_history_int(s->h, 0);
-	s->stored = kr_mem_alloc(mem, o->keys, sizeof *s->stored);
-	s->counter = kr_mem_alloc(mem, o->keys, sizeof *s->counter);
+	kr_str_init(&s->text, mem);
+	status = kr_sim_prepare_keys(s, err);
+	if (status)
+		return status;
 	s->clients = kr_mem_alloc(mem, o->sessions, sizeof *s->clients);
-	if (s->initial.i == KR_NONE || !s->stored || !s->counter || !s->clients || !kr_zipf_init(&s->zipf, mem, o->keys, o->theta))
-		return KR_NOMEM;
-	for (uint32_t k = 0; k < o->keys; k++) {
-		if (kr_generated_key(s->h, k).i == KR_NONE || !kr_vec_push(mem, &s->stored[k], (struct version){0, s->initial}))
-			return KR_NOMEM;
-		s->h->keys.at[k].initial = o->initial == KR_INITIAL_GIVEN ? s->initial : KR_ABSENT;
-	}
-	return KR_OK;
+	return s->clients && kr_zipf_init(&s->zipf, mem, o->keys, o->theta) ? KR_OK : KR_NOMEM;
 }
 
-static void clients_done(struct sim *s, struct client *clients, uint32_t n)
+static void sim_done(struct kr_sim *s)
 {
-	for (uint32_t i = 0; clients && i < n; i++) {
-		forget(s, &clients[i]);
-		kr_vec_done(&s->ctx->mem, &clients[i].ops);
-		kr_vec_done(&s->ctx->mem, &clients[i].touches);
-	}
-}
-
-static void sim_done(struct sim *s)
-{
-	const struct kr_generate_options *o = s->options;
 	struct kr_mem *mem = &s->ctx->mem;
 
-	for (uint32_t k = 0; s->stored && k < o->keys; k++)
-		kr_vec_done(mem, &s->stored[k]);
-	clients_done(s, s->clients, o->sessions);
-	clients_done(s, s->late.at, s->late.n);
-	kr_mem_free(mem, s->stored, o->keys, sizeof *s->stored);
-	kr_mem_free(mem, s->counter, o->keys, sizeof *s->counter);
-	kr_mem_free(mem, s->clients, o->sessions, sizeof *s->clients);
+	for (uint32_t i = 0; s->clients && i < s->options->sessions; i++)
+		client_done(s, &s->clients[i]);
+	for (uint32_t i = 0; i < s->late.n; i++)
+		client_done(s, &s->late.at[i]);
+	kr_mem_free(mem, s->clients, s->options->sessions, sizeof *s->clients);
 	kr_vec_done(mem, &s->late);
 	kr_zipf_done(&s->zipf, mem);
+	kr_str_done(&s->text);
+	kr_sim_keys_done(s);
 }
 
 static enum kr_status check_options(const struct kr_generate_options *o, const struct kr_plant **plant, struct kr_err *err)
 {
+	uint64_t shares = (uint64_t)o->reads + o->deletes + o->inserts + o->cas + o->incs + o->appends + o->adds + o->ranges + o->scans + o->updates;
+
 	if (o->sessions == 0 || o->keys == 0)
 		return kr_err_set(err, KR_BAD, "%s is 0, expected at least 1", o->sessions == 0 ? "the number of sessions" : "the number of keys");
 	if (o->keys > UINT32_MAX - 8 || o->sessions > UINT32_MAX - 8)
 		return kr_err_set(err, KR_BAD, "too many keys or sessions");
-	if ((uint64_t)o->reads + o->deletes > 100)
-		return kr_err_set(err, KR_BAD, "reads and deletes together are more than 100 percent");
+	if (shares > 100)
+		return kr_err_set(err, KR_BAD, "the operations' shares together are %llu percent, expected at most 100", (unsigned long long)shares);
+	if (o->untold > 100 || o->blank > 100)
+		return kr_err_set(err, KR_BAD, "a share of untold results is more than 100 percent");
 	if ((uint64_t)o->aborted + o->unknown > 100)
 		return kr_err_set(err, KR_BAD, "aborted and unknown transactions together are more than 100 percent");
 	if (!(o->theta >= 0 && o->theta <= 100))
@@ -442,12 +294,14 @@ static enum kr_status check_options(const struct kr_generate_options *o, const s
 		return kr_err_set(err, KR_BAD, "unknown anomaly '%s'", o->anomaly);
 	if (*plant && kr_plant_needs_times(*plant) && !o->times)
 		return kr_err_set(err, KR_BAD, "the anomaly '%s' needs times", o->anomaly);
+	if (*plant && kr_plant_needs_initial(*plant) && o->initial == KR_INITIAL_UNKNOWN)
+		return kr_err_set(err, KR_BAD, "the anomaly '%s' needs known initial values", o->anomaly);
 	return KR_OK;
 }
 
 void kr_generate_defaults(struct kr_generate_options *options)
 {
-	*options = (struct kr_generate_options){.seed = 1, .txns = 1000, .sessions = 8, .keys = 100, .ops = 4, .reads = 50, .times = true};
+	*options = (struct kr_generate_options){.seed = 1, .txns = 1000, .sessions = 8, .keys = 100, .ops = 4, .reads = 50, .span = 10, .times = true};
 }
 
 bool kr_store_parse(const char *text, enum kr_store *store)
@@ -466,7 +320,7 @@ bool kr_store_parse(const char *text, enum kr_store *store)
 enum kr_status kr_generate(struct kr_ctx *ctx, const struct kr_generate_options *options, struct kr_history *out, struct kr_err *err)
 {
 	struct kr_history h;
-	struct sim s = {.ctx = ctx, .options = options, .h = &h};
+	struct kr_sim s = {.ctx = ctx, .options = options, .h = &h};
 	enum kr_status status = check_options(options, &s.plant, err);
 
 	if (status)
@@ -474,7 +328,7 @@ enum kr_status kr_generate(struct kr_ctx *ctx, const struct kr_generate_options 
 	if ((status = kr_history_init(&h, &ctx->mem)) != KR_OK)
 		return status;
 	kr_rng_init(&s.rng, options->seed);
-	status = prepare(&s);
+	status = prepare(&s, err);
 	if (!status)
 		status = run(&s, err);
 	if (!status)

@@ -14,16 +14,20 @@ struct kr_generate_options {
 	uint64_t seed;         /* equal options give equal histories */
 	uint32_t txns;         /* transactions; those of a planted anomaly come on top */
 	uint32_t sessions;     /* clients, at least 1; each has one transaction open at a time */
-	uint32_t keys;         /* at least 1, named k0, k1, ... */
+	uint32_t keys;         /* at least 1, and one for each kind that the operations use: registers k0, k1, ..., counters c, lists l, sets s, dealt in turn */
 	uint32_t ops;          /* operations of a transaction */
 	uint32_t reads;        /* percent of operations that are reads */
-	uint32_t deletes;      /* percent of operations that are deletes; the rest are writes */
+	uint32_t deletes, inserts, cas, incs, appends, adds, ranges, scans, updates; /* percent of operations; the rest are writes */
+	uint32_t span;         /* keys that a range or scan looks at; a scan by a short name may look at more */
+	uint32_t untold;       /* percent of increments and deletes whose result is not told */
+	uint32_t blank;        /* percent of transactions of unknown outcome none of whose results is told */
+	bool keep_lists;       /* no list is deleted, unless all keys are lists */
 	double theta;          /* how keys are chosen: 0 uniformly, else zipfian with this exponent */
-	uint32_t values;       /* distinct values written per key; 0: every write of a key writes another value */
+	uint32_t values;       /* distinct values written per key, and deltas; 0: every write of a key writes another value */
 	uint32_t aborted;      /* percent of transactions that their client aborts */
 	uint32_t unknown;      /* percent of transactions whose outcome is not learned; about half of them take effect, sometimes later */
 	enum kr_store store;
-	enum kr_initial initial; /* keys start absent, or as 0 (told or not told) */
+	enum kr_initial initial; /* keys start absent, or as 0, lists and sets as [0] (told or not told) */
 	bool times;            /* record when begin and end were invoked and returned */
 	bool serial;           /* record the store's order of commits (white-box) of what took effect */
 	const char *anomaly;   /* planted half-way, on keys of its own; NULL: none */

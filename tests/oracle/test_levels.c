@@ -279,6 +279,13 @@ static const struct {
 	{"long-fork", ORACLE_PSI, ORACLE_SI},
 	{"write-skew", ORACLE_SI, ORACLE_PL_3U},
 	{"write-skew", ORACLE_SI, ORACLE_PL_2_99},
+	{"phantom", ORACLE_SI, ORACLE_PL_3U},
+	{"phantom", ORACLE_PL_2_99, ORACLE_SER}, /* both rw are of predicate reads */
+	{"fractured-range", ORACLE_PL_2_99, ORACLE_PL_2PLUS},
+	{"lost-increment", ORACLE_PC, ORACLE_PL_CS},
+	{"lost-append", ORACLE_PC, ORACLE_PL_CS},
+	{"double-cas", ORACLE_PC, ORACLE_PL_CS},
+	{"double-insert", ORACLE_PC, ORACLE_PL_CS},
 };
 
 static void plants_lie_between_levels(void **state)
