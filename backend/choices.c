@@ -379,7 +379,7 @@ static enum kr_status forbid_link(struct kr_choices *c, const struct kr_link *li
 	const struct kr_asg *asg = c->ir->asg;
 	kr_lit l = no_literal;
 	enum kr_status status = KR_OK;
-	if (link->edge != KR_NONE)
+	if (link->edge != KR_NONE || link->kind == KR_SO || link->kind == KR_RT)
 		return KR_OK;
 	if (link->kind == KR_WW)
 		return forbid_order(c, kr_asg_version_of(asg, link->from, link->key), kr_asg_version_of(asg, link->to, link->key));

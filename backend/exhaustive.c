@@ -306,6 +306,20 @@ static enum kr_status try_next(struct search *s, struct choice *c, bool *found, 
 	return KR_OK;
 }
 
+/* Everything is chosen: a world. */
+static enum kr_status answer(struct search *s)
+{
+	const struct kr_level *level = s->ir->level;
+	bool serial = level->forbidden[0].allowed & KR_BIT(KR_RW) && !level->forbidden[0].item_only;
+	enum kr_status status = kr_graph_order(&s->graph, s->present, s->answer);
+
+	s->answer->form = level->model != KR_NODES_TXN ? KR_WORLD_SNAPSHOTS : serial ? KR_WORLD_SERIAL : KR_WORLD_GRAPH;
+	for (uint32_t o = 0; o < s->ir->asg->nobs && s->answer->form == KR_WORLD_GRAPH && !status; o++)
+		if (!kr_vec_push(&s->ir->ctx->mem, &s->answer->sources, s->source[o]))
+			status = KR_NOMEM;
+	return status;
+}
+
 static enum kr_status search(struct search *s)
 {
 	struct choice next;
@@ -316,7 +330,7 @@ static enum kr_status search(struct search *s)
 		status = check_told(s, &broken);
 		if (!status && (broken || some_sum_fails(s)))
 			s->answer->outcome = KR_VIOLATED;
-		return status || s->answer->outcome == KR_VIOLATED ? status : kr_graph_order(&s->graph, s->present, s->answer);
+		return status || s->answer->outcome == KR_VIOLATED ? status : answer(s);
 	}
 	status = push_choice(s, next);
 	while (!status && s->choices.n > 0) {
@@ -341,7 +355,7 @@ static enum kr_status search(struct search *s)
 		} else {
 			status = check_told(s, &broken);
 			if (!status && !broken)
-				return kr_graph_order(&s->graph, s->present, s->answer);
+				return answer(s);
 		}
 	}
 	if (!status)

@@ -249,11 +249,12 @@ static enum kr_status find_pair(struct finding *f, uint32_t o, kr_version later,
 {
 	const struct kr_observation *x = &f->asg->obs[o];
 	kr_txn b = writer(f, later);
-	struct kr_link back = {.kind = KR_WW, .from = b, .to = x->txn, .obs = {KR_NONE}, .seen = {KR_NONE}, .key = x->key, .edge = KR_NONE};
+	struct kr_link back =
+		{.kind = KR_WW, .from = b, .to = x->txn, .obs = {KR_NONE}, .seen = {KR_NONE}, .key = kr_asg_whole(f->asg, x->key), .edge = KR_NONE};
 	*found = true;
 	if (f->pattern->allowed & KR_BIT(KR_WW)) {
-		kr_version own = kr_asg_version_of(f->asg, x->txn, x->key);
-		if (own.i != KR_NONE && f->place[own.i] > f->place[later.i])
+		kr_version own = kr_asg_version_of(f->asg, x->txn, back.key), theirs = kr_asg_version_of(f->asg, b, back.key);
+		if (own.i != KR_NONE && f->place[own.i] > f->place[theirs.i])
 			return add_pair(f, o, later, back);
 	}
 	for (uint32_t p = f->asg->obs_first[x->txn.i]; p < f->asg->obs_first[x->txn.i + 1] && f->pattern->allowed & KR_BIT(KR_WR); p++) {

@@ -198,6 +198,7 @@ static enum kr_status decide_graph(struct kr_ctx *ctx, const struct kr_analysis 
 	return decide_order(ctx, analysis, options, options->order, out, err);
 }
 
+/* What the verifier cannot check is no verdict. */
 static enum kr_status verify(struct kr_ctx *ctx, const struct kr_history *h, struct kr_verdict *out, struct kr_err *err)
 {
 	struct kr_err why;
@@ -205,9 +206,13 @@ static enum kr_status verify(struct kr_ctx *ctx, const struct kr_history *h, str
 	kr_err_init(&why);
 	enum kr_status status = kr_verify(ctx, h, &out->certificate, &why);
 	out->verify_seconds = seconds_since(start);
-	if (status == KR_BAD || status == KR_UNSUPPORTED || status == KR_INTERNAL)
+	if (status == KR_BAD || status == KR_INTERNAL)
 		return kr_err_set(err, KR_INTERNAL, "internal error: the verifier rejects the certificate: %s; no verdict", why.text);
-	return status;
+	if (status != KR_UNSUPPORTED)
+		return status;
+	out->outcome = KR_UNDECIDED;
+	snprintf(out->reason, sizeof out->reason, "cannot be verified: %.120s", why.text);
+	return KR_OK;
 }
 
 /* A limit becomes an undecided verdict; everything else stays what it is. */

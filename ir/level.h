@@ -57,6 +57,17 @@ static inline enum kr_question_kind kr_level_asks(const struct kr_level *level)
 	return level->forbidden[1].allowed ? KR_ASK_SINGLE : KR_ASK_ACYCLIC;
 }
 
+/* Is t -rw-> b -wr-> t forbidden, at whatever operations of t? */
+static inline bool kr_level_forbids_two_states(const struct kr_level *level)
+{
+	const uint32_t both = KR_BIT(KR_WR) | KR_BIT(KR_RW);
+
+	for (int i = 0; i < KR_PATTERNS_MOST; i++)
+		if ((level->forbidden[i].allowed & both) == both && level->forbidden[i].sight == KR_SIGHT_ANY)
+			return true;
+	return false;
+}
+
 /* Kinds of edges that any of its patterns allows. */
 static inline uint32_t kr_level_kinds(const struct kr_level *level)
 {

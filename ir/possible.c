@@ -1,23 +1,12 @@
 /* Which candidates of an observation known edges rule out; the plain form of rule "source" (docs/passes.md), for back ends that ask about few observations. */
 #include "ir/clock.h"
 
-/* Is t -rw-> b -wr-> t forbidden, at whatever operations? */
-static bool forbids_two_states(const struct kr_level *level)
-{
-	const uint32_t both = KR_BIT(KR_WR) | KR_BIT(KR_RW);
-	for (int i = 0; i < KR_PATTERNS_MOST; i++) {
-		if ((level->forbidden[i].allowed & both) == both && level->forbidden[i].sight == KR_SIGHT_ANY)
-			return true;
-	}
-	return false;
-}
-
 kr_obs kr_ir_other_sight(const struct kr_ir *ir, kr_obs o, kr_version v)
 {
 	const struct kr_asg *asg = ir->asg;
 	const struct kr_observation *obs = &asg->obs[o.i];
 	kr_obs none = {KR_NONE};
-	if (obs->predicate || !forbids_two_states(ir->level))
+	if (obs->predicate || !kr_level_forbids_two_states(ir->level))
 		return none;
 	for (uint32_t p = ir->sibling[o.i]; p != o.i; p = ir->sibling[p]) {
 		const struct kr_observation *other = &asg->obs[p];

@@ -402,7 +402,7 @@ static bool two_sights(const struct closing *c, uint32_t o, struct kr_link links
 }
 
 /* What refutes may be that untold initial values and unknown outcomes cannot agree, which takes no cycle. A certificate has one all the same: that of an observation which sees two
- * versions at once, preferably of a key with an untold initial value. */
+ * versions at once, preferably of a key with an untold initial value; for people, since nothing rests on it. */
 static enum kr_status add_idle_cycle(struct closing *c)
 {
 	const struct kr_asg *asg = c->ir->asg;
@@ -425,7 +425,7 @@ enum kr_status kr_proof_close(struct kr_proof *proof, const struct kr_ir *ir)
 	enum kr_status status = closing_init(&c, proof, ir);
 	if (!status)
 		status = explain_all(&c);
-	if (!status && proof->cycles.n == 0)
+	if (!status && proof->cycles.n == 0 && kr_level_forbids_two_states(ir->level))
 		status = add_idle_cycle(&c);
 	closing_done(&c);
 	return status;

@@ -3,7 +3,7 @@
  * Every edge holds under choices: which version an observation saw, which of two versions came first, whether an unknown transaction took effect.
  * A cycle says "not all of these", and the history says what it says of them (choices.c). If no choice satisfies all of this, every world has a
  * forbidden cycle: a world without one would be such a choice. That a key's versions are ordered without a circle is nothing to assume: a circle
- * is a cycle of ww, which the certificate states where it needs it. Cost: near linear in the certificate, plus the search (sat.c). */
+ * is a cycle of ww, which the certificate states where it needs it. A certificate without cycles says that no choice fits what was seen. Cost: near linear in the certificate, plus the search (sat.c). */
 #include "verify/cases.h"
 
 /* Adds to the clause that the guard of an edge fails. */
@@ -106,6 +106,15 @@ static enum kr_status tell_escape(const struct kr_cases *c)
 	return kr_err_set(c->v->err, KR_BAD, "%s %s took %s", left, kr_verify_txn_name(h, (kr_txn){best->a}).text, yes ? "effect" : "no effect");
 }
 
+/* Without a cycle it is what was seen alone that cannot be: all of it. */
+static enum kr_status bring_in_all(struct kr_cases *c)
+{
+	for (uint32_t t = 0; t < c->v->h->txns.n; t++)
+		if (c->v->h->txns.at[t].status != KR_ABORTED && !kr_vec_push(c->mem, &c->txns, (kr_txn){t}))
+			return KR_NOMEM;
+	return KR_OK;
+}
+
 static enum kr_status decide(struct kr_cases *c)
 {
 	enum kr_status status = KR_OK;
@@ -113,6 +122,8 @@ static enum kr_status decide(struct kr_cases *c)
 
 	for (uint32_t i = 0; status == KR_OK && i < c->v->cert->cycles.n; i++)
 		status = add_cycle(c, i);
+	if (c->v->cert->cycles.n == 0)
+		status = bring_in_all(c);
 	if (status == KR_OK)
 		status = kr_cases_add_facts(c);
 	if (status == KR_OK)
@@ -127,8 +138,6 @@ enum kr_status kr_verify_cycles(struct kr_verifier *v)
 	struct kr_cases c;
 	enum kr_status status;
 
-	if (v->cert->cycles.n == 0)
-		return kr_err_set(v->err, KR_BAD, "the certificate has no cycle");
 	status = kr_cases_init(&c, v);
 	if (status == KR_OK)
 		status = decide(&c);
