@@ -19,7 +19,7 @@
 #include "product.h"
 #include "tiny.h"
 
-static const uint64_t work = UINT64_C(20000000);
+static const uint64_t work = UINT64_C(1000000);
 
 static uint64_t from_environment(const char *name, uint64_t by_default)
 {
