@@ -68,7 +68,7 @@ struct kr_asg_sum {
 	uint32_t op;
 	kr_key key;            /* the counter */
 	int64_t total;
-	uint32_t first, count; /* into terms; terms of one observation are neighbours, and each observation of a term belongs to one sum */
+	uint32_t first, count; /* into terms; terms of one observation are neighbours, their versions ascending, and each observation of a term belongs to one sum */
 };
 
 /* Names for people and for the text form, made only when asked for. An ASG from a history borrows the history's; one read from text keeps its own. */
@@ -128,7 +128,7 @@ bool kr_asg_next(const struct kr_asg *asg, kr_candidates *it, kr_version *v);
 /* Version of key k written by t, or KR_NONE. O(log). Needs kr_asg_index. */
 kr_version kr_asg_version_of(const struct kr_asg *asg, kr_txn t, kr_key k);
 
-/* Text form; reading what was printed gives an equal ASG. Grammar: docs/ir.md. */
+/* Text form; reading what was printed gives an equal ASG. Grammar: docs/asg.md. */
 void kr_asg_print(const struct kr_asg *asg, struct kr_str *out);
 enum kr_status kr_asg_read(struct kr_asg *asg, struct kr_ctx *ctx, const char *text, const char **rest, struct kr_err *err);
 

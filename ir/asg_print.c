@@ -56,9 +56,26 @@ static void print_txns(const struct kr_asg *asg, struct kr_str *name, struct kr_
 	}
 }
 
+static void print_parts(const struct kr_asg *asg, struct kr_str *out)
+{
+	for (uint32_t i = 0; i < asg->nparts; i++) {
+		uint32_t k = asg->nkeys - asg->nparts + i;
+
+		kr_str_format(out, "part %u of %u%s", k, asg->parts[i].of.i, asg->keys[k].open_initial ? " open" : "");
+		if (asg->parts[i].label != KR_NONE) {
+			kr_str_format(out, " label %u", asg->parts[i].label);
+			if (asg->names.part) {
+				kr_str_add(out, " ");
+				asg->names.part(asg->names.data, asg->parts[i].label, out);
+			}
+		}
+		kr_str_add(out, "\n");
+	}
+}
+
 static void print_keys(const struct kr_asg *asg, struct kr_str *name, struct kr_str *out)
 {
-	for (uint32_t k = 0; k < asg->nkeys; k++) {
+	for (uint32_t k = 0; k < asg->nkeys - asg->nparts; k++) {
 		kr_str_format(out, "key %u", k);
 		if (asg->names.key) {
 			asg->names.key(asg->names.data, (kr_key){k}, name);
@@ -103,6 +120,31 @@ static void print_sets(const struct kr_asg *asg, struct kr_str *out)
 	}
 }
 
+static void print_orders(const struct kr_asg *asg, struct kr_str *out)
+{
+	for (uint32_t i = 0; i < asg->norders; i++) {
+		kr_str_format(out, "order %u < %u", asg->orders[i].before.i, asg->orders[i].after.i);
+		if (asg->orders[i].guard.i != KR_NONE)
+			kr_str_format(out, " if %u", asg->orders[i].guard.i);
+		kr_str_add(out, "\n");
+	}
+}
+
+static void print_sums(const struct kr_asg *asg, struct kr_str *out)
+{
+	for (uint32_t i = 0; i < asg->nsums; i++) {
+		const struct kr_asg_sum *sum = &asg->sums[i];
+
+		kr_str_format(out, "sum txn %u op %u key %u total %lld {", sum->txn.i, sum->op, sum->key.i, (long long)sum->total);
+		for (uint32_t j = 0; j < sum->count; j++) {
+			const struct kr_asg_term *term = &asg->terms[sum->first + j];
+
+			kr_str_format(out, "%sobs %u = %u weight %lld", j ? " " : "", term->obs.i, term->seen.i, (long long)term->weight);
+		}
+		kr_str_add(out, "}\n");
+	}
+}
+
 void kr_asg_print(const struct kr_asg *asg, struct kr_str *out)
 {
 	struct kr_str name;
@@ -111,15 +153,17 @@ void kr_asg_print(const struct kr_asg *asg, struct kr_str *out)
 	print_head(asg, out);
 	print_txns(asg, &name, out);
 	print_keys(asg, &name, out);
+	print_parts(asg, out);
 	print_versions(asg, out);
 	print_sets(asg, out);
 	for (uint32_t o = 0; o < asg->nobs; o++) {
 		const struct kr_observation *obs = &asg->obs[o];
 
-		kr_str_format(out, "observe txn %u op %u key %u set %u%s\n", obs->txn.i, obs->op, obs->key.i, obs->set, obs->predicate ? " predicate" : "");
+		kr_str_format(out, "observe txn %u op %u key %u set %u%s%s\n", obs->txn.i, obs->op, obs->key.i, obs->set, obs->predicate ? " predicate" : "",
+			obs->loose ? " loose" : "");
 	}
-	for (uint32_t i = 0; i < asg->norders; i++)
-		kr_str_format(out, "order %u < %u\n", asg->orders[i].before.i, asg->orders[i].after.i);
+	print_orders(asg, out);
+	print_sums(asg, out);
 	kr_str_add(out, "end asg\n");
 	kr_str_done(&name);
 }

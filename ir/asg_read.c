@@ -4,10 +4,18 @@
 #include "ir/asg.h"
 #include "ir/lex.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+struct label {
+	uint32_t number;
+	struct kr_text text;
+};
 
 struct asg_texts {
 	const struct kr_text *txns, *keys, *values;
+	const struct label *labels; /* ascending, each once */
+	uint32_t nlabels;
 }; /* what names.data points to; at == NULL: no name */
 
 struct reader {
@@ -22,6 +30,10 @@ struct reader {
 	KR_VEC(kr_version) members;
 	KR_VEC(struct kr_observation) obs;
 	KR_VEC(struct kr_asg_order) orders;
+	KR_VEC(struct kr_asg_part) parts;
+	KR_VEC(struct kr_asg_sum) sums;
+	KR_VEC(struct kr_asg_term) terms;
+	KR_VEC(struct label) labels;
 	KR_VEC(struct kr_text) txn_names, key_names, values;
 };
 
@@ -104,6 +116,33 @@ static enum kr_status read_key(struct reader *r)
 	TRY(read_name(r, &name));
 	key.open_initial = kr_lex_accept(&r->lex, "open");
 	return pushed(kr_vec_push(r->asg.mem, &r->keys, key) && kr_vec_push(r->asg.mem, &r->key_names, name));
+}
+
+/* Behind the keys; its name is that of the key that it is part of, and its label's. */
+static enum kr_status read_part(struct reader *r)
+{
+	struct kr_asg_key key = {.first = KR_NONE};
+	struct kr_asg_part part = {.label = KR_NONE};
+
+	TRY(read_id(r, r->keys.n));
+	TRY(kr_lex_expect(&r->lex, "of"));
+	TRY(kr_lex_u32(&r->lex, "the number of a key", r->keys.n - r->parts.n, &part.of.i));
+	key.open_initial = kr_lex_accept(&r->lex, "open");
+	if (kr_lex_accept(&r->lex, "label")) {
+		struct label label = {0};
+
+		TRY(kr_lex_u32(&r->lex, "the number of a label", KR_NONE, &label.number));
+		part.label = label.number;
+		while (*r->lex.at == ' ' || *r->lex.at == '\t')
+			r->lex.at++;
+		if (*r->lex.at != '\0' && *r->lex.at != '\n' && *r->lex.at != '\r')
+			TRY(kr_lex_rest(&r->lex, "a label", &r->asg.arena, &label.text));
+		TRY(pushed(kr_vec_push(r->asg.mem, &r->labels, label)));
+	}
+
+	struct kr_text name = r->key_names.at[part.of.i];
+
+	return pushed(kr_vec_push(r->asg.mem, &r->keys, key) && kr_vec_push(r->asg.mem, &r->key_names, name) && kr_vec_push(r->asg.mem, &r->parts, part));
 }
 
 /* "initial" for the first version of the next key, "by TXN" for one of the same key as before with a later writer. */
@@ -192,7 +231,7 @@ static enum kr_status check_observation(struct reader *r, const struct kr_observ
 
 static enum kr_status read_observation(struct reader *r)
 {
-	struct kr_observation obs;
+	struct kr_observation obs = {0};
 
 	TRY(kr_lex_expect(&r->lex, "txn"));
 	TRY(kr_lex_u32(&r->lex, "the number of a transaction", r->txns.n, &obs.txn.i));
@@ -203,6 +242,7 @@ static enum kr_status read_observation(struct reader *r)
 	TRY(kr_lex_expect(&r->lex, "set"));
 	TRY(kr_lex_u32(&r->lex, "the number of a set", r->sets.n, &obs.set));
 	obs.predicate = kr_lex_accept(&r->lex, "predicate");
+	obs.loose = kr_lex_accept(&r->lex, "loose");
 	TRY(check_observation(r, &obs));
 	return pushed(kr_vec_push(r->asg.mem, &r->obs, obs));
 }
@@ -217,7 +257,42 @@ static enum kr_status read_order(struct reader *r)
 	if (r->versions.at[order.before.i].key.i != r->versions.at[order.after.i].key.i || order.before.i == order.after.i ||
 		r->versions.at[order.after.i].writer.i == KR_NONE)
 		return kr_lex_fail(&r->lex, "two versions of one key, the second not the initial one");
+	if (kr_lex_accept(&r->lex, "if"))
+		TRY(kr_lex_u32(&r->lex, "the number of a transaction", r->txns.n, &order.guard.i));
 	return pushed(kr_vec_push(r->asg.mem, &r->orders, order));
+}
+
+static enum kr_status read_term(struct reader *r)
+{
+	struct kr_asg_term term;
+
+	TRY(kr_ctx_tick(r->ctx));
+	TRY(kr_lex_expect(&r->lex, "obs"));
+	TRY(kr_lex_u32(&r->lex, "the number of an observation", r->obs.n, &term.obs.i));
+	TRY(kr_lex_expect(&r->lex, "="));
+	TRY(kr_lex_u32(&r->lex, "the number of a version", r->versions.n, &term.seen.i));
+	TRY(kr_lex_expect(&r->lex, "weight"));
+	TRY(kr_lex_i64(&r->lex, "a weight", &term.weight));
+	return pushed(kr_vec_push(r->asg.mem, &r->terms, term));
+}
+
+static enum kr_status read_sum(struct reader *r)
+{
+	struct kr_asg_sum sum = {.first = r->terms.n};
+
+	TRY(kr_lex_expect(&r->lex, "txn"));
+	TRY(kr_lex_u32(&r->lex, "the number of a transaction", r->txns.n, &sum.txn.i));
+	TRY(kr_lex_expect(&r->lex, "op"));
+	TRY(kr_lex_u32(&r->lex, "the number of an operation", KR_NONE, &sum.op));
+	TRY(kr_lex_expect(&r->lex, "key"));
+	TRY(kr_lex_u32(&r->lex, "the number of a key", r->keys.n - r->parts.n, &sum.key.i));
+	TRY(kr_lex_expect(&r->lex, "total"));
+	TRY(kr_lex_i64(&r->lex, "a total", &sum.total));
+	TRY(kr_lex_expect(&r->lex, "{"));
+	while (!kr_lex_accept(&r->lex, "}"))
+		TRY(read_term(r));
+	sum.count = r->terms.n - sum.first;
+	return pushed(kr_vec_push(r->asg.mem, &r->sums, sum));
 }
 
 static enum kr_status read_head(struct reader *r)
@@ -243,10 +318,12 @@ static enum kr_status read_lines(struct reader *r)
 	} lines[] = {
 		{"txn", read_txn},
 		{"key", read_key},
+		{"part", read_part},
 		{"version", read_version},
 		{"set", read_set},
 		{"observe", read_observation},
 		{"order", read_order},
+		{"sum", read_sum},
 	};
 	size_t section = 0; /* a line may not be of an earlier kind than the one before it: references go back */
 
@@ -263,7 +340,7 @@ static enum kr_status read_lines(struct reader *r)
 		TRY(lines[section].read(r));
 		TRY(kr_lex_end(&r->lex));
 	}
-	return kr_lex_fail(&r->lex, "txn, key, version, set, observe, order (in this sequence) or end asg");
+	return kr_lex_fail(&r->lex, "txn, key, part, version, set, observe, order, sum (in this sequence) or end asg");
 }
 
 static void *seal(struct kr_asg *asg, const void *at, uint32_t n, size_t size)
@@ -295,6 +372,9 @@ static enum kr_status seal_arrays(struct reader *r)
 	SEAL(members, r->members);
 	SEAL(obs, r->obs);
 	SEAL(orders, r->orders);
+	SEAL(parts, r->parts);
+	SEAL(sums, r->sums);
+	SEAL(terms, r->terms);
 	asg->obs_first = KR_NEW_ARRAY(&asg->arena, uint32_t, (size_t)asg->ntxns + 1);
 	if (!asg->obs_first)
 		return KR_NOMEM;
@@ -318,6 +398,47 @@ static void key_name(const void *data, kr_key k, struct kr_str *out) { print_tex
 
 static void value_text(const void *data, kr_version v, struct kr_str *out) { print_text(&((const struct asg_texts *)data)->values[v.i], out); }
 
+static int by_number(const void *a, const void *b)
+{
+	const struct label *x = a;
+	const struct label *y = b;
+
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void part_label(const void *data, uint32_t label, struct kr_str *out)
+{
+	const struct asg_texts *texts = data;
+	struct label key = {.number = label};
+	const struct label *found = bsearch(&key, texts->labels, texts->nlabels, sizeof key, by_number);
+
+	if (found)
+		print_text(&found->text, out);
+}
+
+/* One text for each label, or none at all. */
+static enum kr_status seal_labels(struct reader *r, struct asg_texts *texts)
+{
+	uint32_t n = 0;
+
+	if (r->labels.n > 1)
+		qsort(r->labels.at, r->labels.n, sizeof *r->labels.at, by_number);
+	for (uint32_t i = 0; i < r->labels.n; i++) {
+		const struct label *label = &r->labels.at[i];
+		const struct label *last = n ? &r->labels.at[n - 1] : NULL;
+
+		if ((label->text.at != NULL) != (r->labels.at[0].text.at != NULL))
+			return kr_err_set(r->lex.err, KR_BAD, "found names for some labels, expected one for each or none");
+		if (!last || last->number != label->number)
+			r->labels.at[n++] = *label;
+		else if (label->text.length != last->text.length || (label->text.at && memcmp(label->text.at, last->text.at, label->text.length) != 0))
+			return kr_err_set(r->lex.err, KR_BAD, "found two names for label %u, expected one", label->number);
+	}
+	texts->labels = seal(&r->asg, r->labels.at, n, sizeof *r->labels.at);
+	texts->nlabels = n;
+	return texts->labels ? KR_OK : KR_NOMEM;
+}
+
 /* Names are all or none: a file may leave them out, but not some of them. */
 static enum kr_status seal_names(struct reader *r)
 {
@@ -339,7 +460,12 @@ static enum kr_status seal_names(struct reader *r)
 	texts->values = seal(asg, r->values.at, r->values.n, sizeof *r->values.at);
 	if (!texts->txns || !texts->keys || !texts->values)
 		return KR_NOMEM;
-	asg->names = (struct kr_asg_names){texts, txns ? txn_name : NULL, keys ? key_name : NULL, r->has_values ? value_text : NULL, NULL};
+	TRY(seal_labels(r, texts));
+
+	bool labels = texts->nlabels > 0 && texts->labels[0].text.at;
+
+	asg->names =
+		(struct kr_asg_names){texts, txns ? txn_name : NULL, keys ? key_name : NULL, r->has_values ? value_text : NULL, labels ? part_label : NULL};
 	return KR_OK;
 }
 
@@ -375,6 +501,10 @@ enum kr_status kr_asg_read(struct kr_asg *asg, struct kr_ctx *ctx, const char *t
 	kr_vec_done(mem, &r.members);
 	kr_vec_done(mem, &r.obs);
 	kr_vec_done(mem, &r.orders);
+	kr_vec_done(mem, &r.parts);
+	kr_vec_done(mem, &r.sums);
+	kr_vec_done(mem, &r.terms);
+	kr_vec_done(mem, &r.labels);
 	kr_vec_done(mem, &r.txn_names);
 	kr_vec_done(mem, &r.key_names);
 	kr_vec_done(mem, &r.values);

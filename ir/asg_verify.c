@@ -81,12 +81,79 @@ static enum kr_status verify_observations(const struct kr_asg *asg, struct kr_er
 	return KR_OK;
 }
 
+static enum kr_status verify_parts(const struct kr_asg *asg, struct kr_err *err)
+{
+	CHECK(asg->nparts <= asg->nkeys, "%u parts among %u keys", asg->nparts, asg->nkeys);
+	for (uint32_t i = 0; i < asg->nparts; i++) {
+		uint32_t k = asg->nkeys - asg->nparts + i;
+		uint32_t of = asg->parts[i].of.i;
+
+		CHECK(of < asg->nkeys - asg->nparts, "key %u is part of key %u, of which there are %u", k, of, asg->nkeys - asg->nparts);
+
+		uint32_t whole = asg->keys[of].first + 1;
+
+		for (uint32_t v = asg->keys[k].first + 1; v < asg->keys[k + 1].first; v++) { /* writers ascend in both */
+			while (whole < asg->keys[of + 1].first && asg->versions[whole].writer.i < asg->versions[v].writer.i)
+				whole++;
+			CHECK(whole < asg->keys[of + 1].first && asg->versions[whole].writer.i == asg->versions[v].writer.i,
+				"version %u is of a part of key %u, which its writer does not write", v, of);
+		}
+	}
+	return KR_OK;
+}
+
+static enum kr_status verify_terms(const struct kr_asg *asg, uint32_t i, uint8_t *used, struct kr_err *err)
+{
+	const struct kr_asg_sum *sum = &asg->sums[i];
+
+	for (uint32_t j = sum->first; j < sum->first + sum->count; j++) {
+		const struct kr_asg_term *term = &asg->terms[j];
+		bool again = j > sum->first && asg->terms[j - 1].obs.i == term->obs.i;
+
+		CHECK(term->obs.i < asg->nobs && term->seen.i < asg->nversions, "sum %u names an observation or a version beyond the last", i);
+
+		const struct kr_observation *obs = &asg->obs[term->obs.i];
+
+		CHECK(obs->txn.i == sum->txn.i && obs->op == sum->op, "sum %u has a term of another operation", i);
+		CHECK(obs->key.i != sum->key.i && kr_asg_whole(asg, obs->key).i == sum->key.i, "sum %u has a term that is not about a part of key %u", i,
+			sum->key.i);
+		CHECK(asg->versions[term->seen.i].key.i == obs->key.i, "sum %u has a term whose observation cannot see version %u", i, term->seen.i);
+		CHECK(!again || asg->terms[j - 1].seen.i < term->seen.i, "terms of observation %u are out of order", term->obs.i);
+		CHECK(again || !used[term->obs.i], "observation %u has terms in two places", term->obs.i);
+		used[term->obs.i] = 1;
+	}
+	return KR_OK;
+}
+
+static enum kr_status verify_sums(const struct kr_asg *asg, struct kr_err *err)
+{
+	uint8_t *used = kr_mem_alloc(asg->mem, asg->nobs, 1);
+	enum kr_status status = used ? KR_OK : KR_NOMEM;
+
+	for (uint32_t i = 0; i < asg->nsums && !status; i++) {
+		const struct kr_asg_sum *sum = &asg->sums[i];
+		const struct kr_asg_sum *last = i ? &asg->sums[i - 1] : sum;
+
+		if (sum->txn.i >= asg->ntxns || sum->key.i >= asg->nkeys - asg->nparts)
+			status = kr_err_set(err, KR_INTERNAL, "asg: sum %u names a transaction or a key beyond the last", i);
+		else if (last->txn.i > sum->txn.i || (last->txn.i == sum->txn.i && last->op > sum->op))
+			status = kr_err_set(err, KR_INTERNAL, "asg: sum %u is out of order", i);
+		else if (sum->first > asg->nterms || sum->count > asg->nterms - sum->first)
+			status = kr_err_set(err, KR_INTERNAL, "asg: sum %u has terms beyond the last", i);
+		else
+			status = verify_terms(asg, i, used, err);
+	}
+	kr_mem_free(asg->mem, used, asg->nobs, 1);
+	return status;
+}
+
 static enum kr_status verify_orders(const struct kr_asg *asg, struct kr_err *err)
 {
 	for (uint32_t i = 0; i < asg->norders; i++) {
 		struct kr_asg_order order = asg->orders[i];
 
 		CHECK(order.before.i < asg->nversions && order.after.i < asg->nversions, "order %u names a version beyond the last", i);
+		CHECK(order.guard.i == KR_NONE || order.guard.i < asg->ntxns, "order %u has guard %u of %u", i, order.guard.i, asg->ntxns);
 		CHECK(order.before.i != order.after.i, "order %u puts version %u before itself", i, order.after.i);
 		CHECK(asg->versions[order.before.i].key.i == asg->versions[order.after.i].key.i, "order %u names versions of two keys", i);
 		CHECK(asg->versions[order.after.i].writer.i != KR_NONE, "order %u puts a version before the initial one", i);
@@ -174,8 +241,10 @@ enum kr_status kr_asg_verify(const struct kr_asg *asg, struct kr_err *err)
 	enum kr_status (*const parts[])(const struct kr_asg *, struct kr_err *) = {
 		verify_txns,
 		verify_versions,
+		verify_parts,
 		verify_sets,
 		verify_observations,
+		verify_sums,
 		verify_orders,
 		verify_acyclic,
 		verify_index,

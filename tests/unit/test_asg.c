@@ -182,29 +182,103 @@ static void test_index(void **state)
 	done(&asg, &ctx);
 }
 
-/* The example in docs/asg.md. */
+/* The examples in docs/asg.md. */
 static void test_documented(void **state)
 {
 	(void)state;
 	static char page[1 << 16];
 	FILE *file = fopen(KR_SOURCE_DIR "/docs/asg.md", "r");
-	struct kr_ctx ctx;
-	struct kr_asg asg;
-	struct kr_str out;
+	uint32_t n = 0;
 
 	assert_non_null(file);
 	page[fread(page, 1, sizeof page - 1, file)] = '\0';
 	(void)fclose(file);
+	for (char *example = strstr(page, "```\nasg 1"); example; n++) {
+		char *end = strstr(example, "\n```\n");
+		struct kr_ctx ctx;
+		struct kr_asg asg;
+		struct kr_str out;
 
-	char *example = strstr(page, "```\nasg 1");
-	char *end = example ? strstr(example, "\n```\n") : NULL;
+		assert_non_null(end);
+		end[1] = '\0';
+		read_ok(&asg, &ctx, example + 4);
+		kr_str_init(&out, &ctx.mem);
+		kr_asg_print(&asg, &out);
+		assert_string_equal(kr_str_text(&out), example + 4);
+		kr_str_done(&out);
+		done(&asg, &ctx);
+		example = strstr(end + 2, "```\nasg 1");
+	}
+	assert_int_equal(n, 2);
+}
 
-	assert_non_null(end);
-	end[1] = '\0';
-	read_ok(&asg, &ctx, example + 4);
+/* A set with a part for element 5, a counter with one for t1's increment and its base; guards, a loose observation, a sum. */
+static const char grown[] = "asg 1\n"
+			    "txn 0 present\n"
+			    "txn 1 open unknown\n"
+			    "txn 2 present\n"
+			    "key 0 \"s\"\n"
+			    "key 1 \"n\"\n"
+			    "part 2 of 0 open label 40 {\"e\": 5}\n"
+			    "part 3 of 1 label 7 \"t1\"\n"
+			    "part 4 of 1\n"
+			    "version 0 key 0 initial\n"
+			    "version 1 key 0 by 0\n"
+			    "version 2 key 0 by 1\n"
+			    "version 3 key 1 initial\n"
+			    "version 4 key 1 by 0\n"
+			    "version 5 key 1 by 1\n"
+			    "version 6 key 2 initial\n"
+			    "version 7 key 2 by 0\n"
+			    "version 8 key 3 initial\n"
+			    "version 9 key 3 by 1\n"
+			    "version 10 key 4 initial\n"
+			    "version 11 key 4 by 0\n"
+			    "set 0 not {}\n"
+			    "set 1 {7}\n"
+			    "observe txn 2 op 0 key 2 set 1 predicate loose\n"
+			    "observe txn 2 op 1 key 3 set 0 loose\n"
+			    "observe txn 2 op 1 key 4 set 0\n"
+			    "order 1 < 2 if 2\n"
+			    "order 2 < 1 if 1\n"
+			    "sum txn 2 op 1 key 1 total -3 {obs 1 = 9 weight -4 obs 2 = 10 weight 1 obs 2 = 11 weight 9223372036854775807}\n"
+			    "sum txn 2 op 2 key 1 total 0 {}\n"
+			    "end asg\n";
+
+static void test_grown(void **state)
+{
+	(void)state;
+	struct kr_ctx ctx;
+	struct kr_asg asg;
+	struct kr_str out;
+
+	read_ok(&asg, &ctx, grown);
+	assert_int_equal(asg.nkeys, 5);
+	assert_int_equal(asg.nparts, 3);
+	assert_int_equal(asg.nsums, 2);
+	assert_int_equal(asg.nterms, 3);
+	assert_int_equal(asg.parts[0].of.i, 0);
+	assert_int_equal(asg.parts[0].label, 40);
+	assert_int_equal(asg.parts[2].label, KR_NONE);
+	assert_int_equal(kr_asg_whole(&asg, (kr_key){3}).i, 1);
+	assert_int_equal(kr_asg_whole(&asg, (kr_key){1}).i, 1);
+	assert_true(asg.keys[2].open_initial && !asg.keys[3].open_initial);
+	assert_true(asg.obs[0].predicate && asg.obs[0].loose && asg.obs[1].loose && !asg.obs[1].predicate && !asg.obs[2].loose);
+	assert_int_equal(asg.orders[0].guard.i, 2);
+	assert_int_equal(asg.sums[0].total, -3);
+	assert_int_equal(asg.sums[0].count, 3);
+	assert_int_equal(asg.terms[2].obs.i, 2);
+	assert_int_equal(asg.terms[2].seen.i, 11);
+	assert_true(asg.terms[2].weight == INT64_MAX && asg.terms[0].weight == -4);
 	kr_str_init(&out, &ctx.mem);
+	asg.names.part(asg.names.data, 7, &out);
+	assert_string_equal(kr_str_text(&out), "\"t1\"");
+	out.n = 0;
+	asg.names.key(asg.names.data, (kr_key){3}, &out);
+	assert_string_equal(kr_str_text(&out), "n");
+	out.n = 0;
 	kr_asg_print(&asg, &out);
-	assert_string_equal(kr_str_text(&out), example + 4);
+	assert_string_equal(kr_str_text(&out), grown);
 	kr_str_done(&out);
 	done(&asg, &ctx);
 }
@@ -260,7 +334,7 @@ static void test_read_errors(void **state)
 	} rows[] = {
 		{"", 1, "found the end of the line, expected asg 1"},
 		{"asg 2\n", 1, "found '2', expected 1"},
-		{"asg 1\n", 2, "found the end of the line, expected txn, key, version, set, observe, order (in this sequence) or end asg"},
+		{"asg 1\n", 2, "found the end of the line, expected txn, key, part, version, set, observe, order, sum (in this sequence) or end asg"},
 		{"asg 1\ntxn 1 present\n", 2, "found '1', expected the next number"},
 		{"asg 1\ntxn 0 perhaps\n", 2, "found 'perhaps', expected present, open or absent"},
 		{"asg 1\ntxn 0 presents\n", 2, "found 'presents', expected present, open or absent"},
@@ -289,7 +363,20 @@ static void test_read_errors(void **state)
 		{X "order 1 < 0\n", 10, "found the end of the line, expected two versions of one key, the second not the initial one"},
 		{X "order 1 < 3\n", 10, "found the end of the line, expected two versions of one key, the second not the initial one"},
 		{X "order 1 > 2\n", 10, "found '>', expected <"},
-		{X "txn 2 present\n", 10, "found 'txn', expected txn, key, version, set, observe, order (in this sequence) or end asg"},
+		{X "txn 2 present\n", 10, "found 'txn', expected txn, key, part, version, set, observe, order, sum (in this sequence) or end asg"},
+		{X "order 1 < 2 if 2\n", 10, "found '2', expected the number of a transaction"},
+		{"asg 1\nkey 0\npart 2 of 0\n", 3, "found '2', expected the next number"},
+		{"asg 1\nkey 0\npart 1 of 0\npart 2 of 1\n", 4, "found '1', expected the number of a key"},
+		{"asg 1\nkey 0\npart 1 of 0\nkey 2\n", 4,
+			"found 'key', expected txn, key, part, version, set, observe, order, sum (in this sequence) or end asg"},
+		{"asg 1\nkey 0\npart 1 of 0 label 3 \"a\"\npart 2 of 0 label 3 \"b\"\nversion 0 key 0 initial\nversion 1 key 1 initial\nversion 2 key 2 "
+		 "initial\nend asg\n",
+			0, "found two names for label 3, expected one"},
+		{"asg 1\nkey 0\npart 1 of 0 label 3 \"a\"\npart 2 of 0 label 4\nversion 0 key 0 initial\nversion 1 key 1 initial\nversion 2 key 2 "
+		 "initial\nend asg\n",
+			0, "found names for some labels, expected one for each or none"},
+		{X "sum txn 0 op 0 key 2 total 0 {}\n", 10, "found '2', expected the number of a key"},
+		{X "sum txn 0 op 0 key 0 total 0 {obs 0 = 1 weight 1}\n", 10, "found '0', expected the number of an observation"},
 		{"asg 1\ntxn 0 open session 0\n", 2, "found 'session', expected unknown, since only such a transaction is open"},
 	};
 
@@ -318,7 +405,7 @@ static void test_read_out_of_memory(void **state)
 		kr_ctx_init(&ctx, 0, 0);
 		ctx.mem.fail_at = n;
 
-		enum kr_status status = kr_asg_read(&asg, &ctx, sample, NULL, NULL);
+		enum kr_status status = kr_asg_read(&asg, &ctx, grown, NULL, NULL);
 
 		if (status == KR_OK) {
 			assert_true(n > 10);
@@ -401,6 +488,54 @@ static void break_order_key(struct kr_asg *asg) { asg->orders[0].after.i = 5; }
 static void break_order_cycle(struct kr_asg *asg) { asg->orders[1] = (struct kr_asg_order){{3}, {1}, {KR_NONE}}; }
 static void break_index(struct kr_asg *asg) { asg->written[0].i = 2; }
 
+static void break_part_of(struct kr_asg *asg) { asg->parts[1].of.i = 2; }
+static void break_part_writer(struct kr_asg *asg) { asg->versions[9].writer.i = 2; }
+static void break_part_count(struct kr_asg *asg) { asg->nparts = 6; }
+static void break_guard(struct kr_asg *asg) { asg->orders[0].guard.i = 3; }
+static void break_sum_txn(struct kr_asg *asg) { asg->sums[0].txn.i = 1; }
+static void break_sum_op(struct kr_asg *asg) { asg->sums[0].op = 0; }
+static void break_sum_key(struct kr_asg *asg) { asg->sums[0].key.i = 0; }
+static void break_sum_range(struct kr_asg *asg) { asg->sums[0].count = 4; }
+static void break_sum_order(struct kr_asg *asg) { asg->sums[1].op = 0; }
+static void break_sum_twice(struct kr_asg *asg) { asg->sums[1] = asg->sums[0]; }
+static void break_term_version(struct kr_asg *asg) { asg->terms[0].seen.i = 10; }
+static void break_term_order(struct kr_asg *asg) { asg->terms[2].seen.i = 10; }
+static void break_term_obs(struct kr_asg *asg) { asg->terms[0].obs.i = 3; }
+
+static void test_verify_grown(void **state)
+{
+	(void)state;
+	static void (*const breaks[])(struct kr_asg *) = {
+		break_part_of,
+		break_part_writer,
+		break_part_count,
+		break_guard,
+		break_sum_txn,
+		break_sum_op,
+		break_sum_key,
+		break_sum_range,
+		break_sum_order,
+		break_sum_twice,
+		break_term_version,
+		break_term_order,
+		break_term_obs,
+	};
+
+	for (size_t i = 0; i < KR_COUNT(breaks); i++) {
+		struct kr_ctx ctx;
+		struct kr_asg asg;
+		struct kr_err err;
+
+		kr_err_init(&err);
+		read_ok(&asg, &ctx, grown);
+		assert_int_equal(kr_asg_verify(&asg, &err), KR_OK);
+		breaks[i](&asg);
+		if (kr_asg_verify(&asg, &err) != KR_INTERNAL)
+			fail_msg("break %zu is not found", i);
+		done(&asg, &ctx);
+	}
+}
+
 static void test_verify(void **state)
 {
 	(void)state;
@@ -459,7 +594,9 @@ int main(void)
 		cmocka_unit_test(test_read_out_of_memory),
 		cmocka_unit_test(test_print_out_of_memory),
 		cmocka_unit_test(test_deadline),
+		cmocka_unit_test(test_grown),
 		cmocka_unit_test(test_verify),
+		cmocka_unit_test(test_verify_grown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
