@@ -243,7 +243,7 @@ static enum kr_status read_viper(struct kr_ctx *ctx, const char *path, struct kr
 	return status;
 }
 
-/* A folder with a J*.log file that begins with a brace. */
+/* A folder with a J*.log file that begins with a brace, or as gzip's do. */
 static int sniff(const char *path, const char *head, size_t length)
 {
 	DIR *dir = opendir(path);
@@ -259,8 +259,8 @@ static int sniff(const char *path, const char *head, size_t length)
 		int fd = is_log(entry->d_name) ? openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
 		if (fd < 0)
 			continue;
-		if (read(fd, &first, 1) == 1 && first == '{')
-			sure = 90;
+		if (read(fd, &first, 1) == 1 && (first == '{' || first == '\x1f'))
+			sure = first == '{' ? 90 : 50; /* or compressed */
 		(void)close(fd);
 	}
 	(void)closedir(dir);
