@@ -27,6 +27,7 @@ static enum kr_status check_place(struct kr_claim *c)
 
 struct writers {
 	bool aborted, intermediate, later;
+	bool last; /* what others left, which is not to be seen only because the operation names another version */
 	struct {
 		bool aborted, intermediate, later;
 	} maybe; /* by increments whose results are not told */
@@ -68,6 +69,7 @@ static enum kr_status look_at_write(const struct kr_claim *c, const struct kr_fa
 	}
 	out->aborted |= aborted || (f->impossible && f->impossible[t.i]);
 	out->intermediate |= !aborted && kr_facts_version(f, c->key, t)->last_op != index;
+	out->last |= !aborted && kr_facts_version(f, c->key, t)->last_op == index;
 	return KR_OK;
 }
 
@@ -101,7 +103,7 @@ static enum kr_status check_name(const struct kr_claim *c, const struct writers 
 	case KR_ABORTED_READ: right = by->aborted || by->maybe.aborted; break;
 	case KR_INTERMEDIATE_READ: right = by->intermediate || by->maybe.intermediate; break;
 	case KR_FUTURE_READ: right = by->later || by->maybe.later; break;
-	default: right = !by->aborted && !by->intermediate && !by->later; break;
+	default: right = !by->aborted && !by->intermediate && !by->later && !by->last; break;
 	}
 	if (right)
 		return KR_OK;
@@ -110,6 +112,7 @@ static enum kr_status check_name(const struct kr_claim *c, const struct writers 
 		by->aborted                ? "written by an aborted transaction"
 			: by->intermediate ? "an intermediate version"
 			: by->later        ? "written later by itself"
+			: by->last         ? "written"
 					   : "never written");
 }
 

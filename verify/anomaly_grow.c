@@ -263,28 +263,42 @@ static enum kr_status disagree(const struct shown *a, const struct shown *b, boo
 	return status;
 }
 
+/* What the transaction appended next behind (step 1) or last before (step -1) its operation `at`, or KR_NONE. */
+static enum kr_status neighbour(const struct shown *s, kr_txn t, uint32_t at, uint32_t step, uint32_t *out)
+{
+	const struct kr_history *h = s->f->h;
+
+	*out = KR_NONE;
+	for (at += step; at < h->txns.at[t.i].op_count; at += step) { /* below 0 it wraps */
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, at).i];
+		if (op->key.i != s->c->key.i)
+			continue;
+		if (op->kind == KR_OP_APPEND)
+			return kr_grow_element(s->f->grow, op->a, out);
+		if (op->kind == KR_OP_DELETE)
+			break;
+	}
+	return KR_OK;
+}
+
 /* What one transaction appended, elements that nobody else did, is shown in its order and without gaps but at the end. */
 static enum kr_status is_torn(const struct shown *s, bool *out)
 {
-	const struct kr_history *h = s->f->h;
-	struct origin o, next;
+	struct origin o;
 	enum kr_status status = KR_OK;
 
 	*out = false;
-	for (uint32_t i = 0; i + 1 < s->count && status == KR_OK && !*out; i++) {
-		uint32_t wanted = KR_NONE;
+	for (uint32_t i = 0; i < s->count && status == KR_OK && !*out; i++) {
+		uint32_t before = KR_NONE, behind = KR_NONE;
 
 		status = find_origin(s, s->members[i], &o);
-		if (status == KR_OK)
-			status = find_origin(s, s->members[i + 1], &next);
-		if (status != KR_OK || o.possible != 1 || o.everybody != 1 || o.initial || next.everybody + next.initial != 1)
+		if (status != KR_OK || o.possible != 1 || o.everybody != 1 || o.initial)
 			continue;
-		for (uint32_t at = o.add->op + 1; at < h->txns.at[o.add->txn.i].op_count && wanted == KR_NONE && status == KR_OK; at++) {
-			const struct kr_operation *op = &h->ops.at[kr_history_op(h, o.add->txn, at).i];
-			if (op->kind == KR_OP_APPEND && op->key.i == s->c->key.i)
-				status = kr_grow_element(s->f->grow, op->a, &wanted);
-		}
-		*out = status == KR_OK && wanted != KR_NONE && wanted != s->members[i + 1];
+		status = neighbour(s, o.add->txn, o.add->op, UINT32_MAX, &before);
+		if (status == KR_OK)
+			status = neighbour(s, o.add->txn, o.add->op, 1, &behind);
+		*out = status == KR_OK && before != KR_NONE && (i == 0 || s->members[i - 1] != before);
+		*out |= status == KR_OK && behind != KR_NONE && i + 1 < s->count && s->members[i + 1] != behind;
 	}
 	return status;
 }

@@ -271,7 +271,7 @@ static bool set_equals(struct kr_store *s, uint32_t set, struct kr_piece array)
 
 /* ---- reading ---- */
 
-/* Whether a key that holds what the trace tells has this value. Lists and sets do not tell empty from absent. */
+/* Whether a key that holds what the trace tells has this value. Lists and sets, and keys that might be some, do not tell empty from absent. */
 static bool cell_equals(struct kr_store *s, kr_key k, kr_value value)
 {
 	const struct kr_cell *cell = &s->cells[k.i];
@@ -282,6 +282,8 @@ static bool cell_equals(struct kr_store *s, kr_key k, kr_value value)
 	case KR_CELL_VALUE:
 		if (cell->value.i == value.i)
 			return true;
+		if (kind == KR_KIND_ANY)
+			return cell->value.i == KR_ABSENT.i && is_empty_array(s->h, value);
 		return (kind == KR_KIND_LIST || kind == KR_KIND_SET) && is_absent(s, k, cell) && (value.i == KR_ABSENT.i || is_empty_array(s->h, value));
 	case KR_CELL_INT: return e->type == KR_VALUE_INT && e->integer == cell->integer;
 	case KR_CELL_LIST: {

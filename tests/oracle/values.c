@@ -258,10 +258,25 @@ const struct kr_row *row_of(const struct kr_history *h, const struct kr_scan *sc
 	return NULL;
 }
 
+/* Whether the key's row, if it has one, stands where the order of keys and the limit let it stand. */
+static bool in_place(const struct kr_history *h, const struct kr_scan *scan, const struct kr_row *row)
+{
+	uint32_t i = row ? (uint32_t)(row - h->rows.at) - scan->row_first : 0;
+
+	if (!row || (scan->limit >= 0 && i >= (uint64_t)scan->limit))
+		return !row;
+	if (i == 0)
+		return true;
+	int step = kr_history_compare_keys(h, h->keys.at[row->key.i].name, h->keys.at[row[-1].key.i].name);
+	return scan->reverse ? step < 0 : step > 0;
+}
+
 bool key_in_range(const struct kr_history *h, const struct kr_scan *scan, uint32_t key)
 {
 	kr_value name = h->keys.at[key].name;
 
+	if (!in_place(h, scan, row_of(h, scan, key)))
+		return false;
 	if (scan->low.i != KR_ABSENT.i && kr_history_compare_keys(h, name, scan->low) < 0)
 		return false;
 	if (scan->high.i != KR_ABSENT.i && kr_history_compare_keys(h, name, scan->high) >= 0)
