@@ -195,8 +195,10 @@ static int sniff(const char *path, const char *head, size_t length)
 	for (size_t at = 0; at < length && n < 3; at++)
 		if (!strchr(" \t\r\n", head[at]) || head[at] == '\0')
 			start[n++] = head[at];
-	if (strcmp(start, "[[{") == 0 && kr_foreign_holds(head, length, "\"events\""))
+	if ((strcmp(start, "[[{") == 0 || strcmp(start, "[[]") == 0) && kr_foreign_holds(head, length, "\"events\""))
 		return 95;
+	if (strcmp(start, "[[]") == 0)
+		return 20;
 	if (start[0] != '{' || start[1] != '"' || kr_foreign_holds(head, length, "\"txns\"") || kr_foreign_holds(head, length, "\"krait\""))
 		return 0;
 	return kr_foreign_holds(head, length, "\"params\"") || (kr_foreign_holds(head, length, "\"data\"") && kr_foreign_holds(head, length, "\"events\"")) ? 95

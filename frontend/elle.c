@@ -250,6 +250,8 @@ static int sniff(const char *path, const char *head, size_t length)
 		return 90;
 	if (map && at < length && head[at] == '"' && kr_foreign_holds(head, length, "\"type\"") && kr_foreign_holds(head, length, "\"value\""))
 		return kr_foreign_holds(head, length, "\"krait\"") ? 0 : 92;
+	if (!map && at < length && head[at] == ']')
+		return 10; /* [], nothing at all */
 	return kr_foreign_ends(path, ".edn") || kr_foreign_ends(path, ".edn.gz") ? 60 : 0;
 }
 

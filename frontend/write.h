@@ -1,0 +1,47 @@
+/* Histories as text in the formats that krait writes, and what of a history a format cannot hold. */
+#ifndef KR_FRONTEND_WRITE_H
+#define KR_FRONTEND_WRITE_H
+
+#include "frontend/native_write.h"
+
+/* What a history has and a target may not hold. */
+enum kr_loss {
+	KR_LOSS_IDS,        /* ids of transactions */
+	KR_LOSS_SESSIONS,   /* names of sessions */
+	KR_LOSS_SPLIT,      /* session order behind an unknown outcome */
+	KR_LOSS_TIMES,
+	KR_LOSS_SKEW,
+	KR_LOSS_ABORTED,    /* aborted transactions as such: which operations belong together, or what they read */
+	KR_LOSS_UNKNOWN,    /* transactions of unknown outcome */
+	KR_LOSS_RESULTS,    /* what transactions of unknown outcome read */
+	KR_LOSS_EMPTY,      /* transactions without operations */
+	KR_LOSS_INITIAL,
+	KR_LOSS_UNTOLD,     /* reads without a result */
+	KR_LOSS_OPS,        /* operations other than the format's */
+	KR_LOSS_KEYS,       /* names of keys */
+	KR_LOSS_VALUES,     /* values as they are */
+	KR_LOSS_ATTRS,      /* attributes of operations */
+	KR_LOSS_WHITE_BOX,
+	KR_LOSS_ORDERS,     /* version orders */
+	KR_LOSS_UNIVERSE,   /* keys that no operation names, and their order */
+	KR_LOSS_NAME,       /* of the trace, its unit of time */
+	KR_LOSSES
+};
+
+struct kr_target {
+	const char *name;
+	bool native, plume, json; /* what to write: native; Plume's text; dbcop's JSON or Elle's (json), Elle's EDN (neither) */
+	bool elle;
+};
+
+const struct kr_target *kr_target_find(const char *name); /* or NULL */
+const char *kr_target_names(void);                        /* for messages */
+
+/* The losses that writing `h` to `target` would have, as bits by enum kr_loss. */
+enum kr_status kr_target_losses(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_target *target, uint32_t *out);
+const char *kr_loss_text(enum kr_loss loss); /* what is lost, a noun phrase */
+
+/* Appends `h` in the target's format, without what it loses: names and values that do not fit are numbered, operations and transactions that do not are left out. */
+enum kr_status kr_target_write(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_target *target, uint32_t losses, struct kr_str *out, struct kr_err *err);
+
+#endif

@@ -1,0 +1,234 @@
+/* What a format cannot hold of a history: found before anything is written, in one pass over transactions and operations.
+ *
+ * A loss is whatever reading the written text back would not give again, as far as it bears on verdicts or names things for people. */
+#include "frontend/write.h"
+
+#include <string.h>
+
+static const struct kr_target targets[] = {
+	{.name = "native", .native = true},
+	{.name = "elle", .elle = true},
+	{.name = "elle-json", .elle = true, .json = true},
+	{.name = "plume", .plume = true},
+	{.name = "dbcop-json", .json = true},
+};
+
+const struct kr_target *kr_target_find(const char *name)
+{
+	for (size_t i = 0; i < KR_COUNT(targets); i++)
+		if (strcmp(targets[i].name, name) == 0)
+			return &targets[i];
+	return NULL;
+}
+
+const char *kr_target_names(void) { return "native, elle, elle-json, plume or dbcop-json"; }
+
+const char *kr_loss_text(enum kr_loss loss)
+{
+	static const char *const texts[] = {
+		[KR_LOSS_IDS] = "ids of transactions",
+		[KR_LOSS_SESSIONS] = "names of sessions",
+		[KR_LOSS_SPLIT] = "the session order behind a transaction of unknown outcome",
+		[KR_LOSS_TIMES] = "times of transactions",
+		[KR_LOSS_SKEW] = "the clock skew",
+		[KR_LOSS_ABORTED] = "which operations of aborted transactions belong together, and what they read",
+		[KR_LOSS_UNKNOWN] = "transactions of unknown outcome",
+		[KR_LOSS_RESULTS] = "what transactions read that are not known to have committed",
+		[KR_LOSS_EMPTY] = "transactions without operations",
+		[KR_LOSS_INITIAL] = "initial values",
+		[KR_LOSS_UNTOLD] = "reads without a result",
+		[KR_LOSS_OPS] = "operations other than the format's",
+		[KR_LOSS_KEYS] = "names of keys",
+		[KR_LOSS_VALUES] = "values as they are",
+		[KR_LOSS_ATTRS] = "attributes of operations",
+		[KR_LOSS_WHITE_BOX] = "serial, snapshot and commit times",
+		[KR_LOSS_ORDERS] = "version orders",
+		[KR_LOSS_UNIVERSE] = "the universe of keys and their order",
+		[KR_LOSS_NAME] = "the trace's name and unit of time",
+	};
+
+	return texts[loss];
+}
+
+struct finding {
+	const struct kr_history *h;
+	const struct kr_target *target;
+	uint32_t losses;
+	bool *named;             /* keys, by operations */
+	bool writes, empty_list; /* some operation is a plain write; some read returned [] */
+};
+
+static void lose(struct finding *f, enum kr_loss loss, bool lost) { f->losses |= lost ? UINT32_C(1) << loss : 0; }
+
+/* Whether an array's text holds null or an object, which EDN's readers take for something else. */
+static bool is_plain_array(const struct kr_value_entry *value)
+{
+	bool string = false;
+
+	for (uint32_t i = 0; i < value->length; i++) {
+		char c = value->text[i];
+		if (string && c == '\\')
+			i++;
+		else if (c == '"')
+			string = !string;
+		else if (!string && (c == '{' || c == 'n'))
+			return false;
+	}
+	return true;
+}
+
+static bool value_fits(const struct finding *f, kr_value v)
+{
+	const struct kr_value_entry *value = kr_history_value(f->h, v);
+
+	if (value->type == KR_VALUE_ABSENT)
+		return true;
+	if (!f->target->elle)
+		return value->type == KR_VALUE_INT && value->integer != 0; /* 0 stands for nothing */
+	return value->type == KR_VALUE_ARRAY ? is_plain_array(value) : value->type != KR_VALUE_OBJECT;
+}
+
+static void look_at_op(struct finding *f, const struct kr_operation *op, bool committed)
+{
+	bool read = op->kind == KR_OP_READ, write = op->kind == KR_OP_WRITE, fits = read || write || (f->target->elle && op->kind == KR_OP_APPEND);
+
+	lose(f, KR_LOSS_OPS, !fits);
+	lose(f, KR_LOSS_ATTRS, op->flags & KR_OPF_HAS_ATTR);
+	if (!fits)
+		return;
+
+	enum kr_value_type key = kr_history_value(f->h, f->h->keys.at[op->key.i].name)->type;
+
+	lose(f, KR_LOSS_KEYS, f->target->plume ? key != KR_VALUE_INT : !f->target->elle && key != KR_VALUE_INT && key != KR_VALUE_STRING);
+	lose(f, KR_LOSS_VALUES, !value_fits(f, op->a));
+	f->named[op->key.i] = true;
+	f->writes = f->writes || write;
+	if (!read)
+		return;
+	if (committed || !f->target->elle)
+		lose(f, KR_LOSS_UNTOLD, !(op->flags & KR_OPF_KNOWN));
+	else
+		lose(f, KR_LOSS_RESULTS, op->flags & KR_OPF_KNOWN);
+	const struct kr_value_entry *value = kr_history_value(f->h, op->a);
+	f->empty_list = f->empty_list || (value->type == KR_VALUE_ARRAY && value->length == 2);
+}
+
+static bool is_default_id(const struct kr_history *h, uint32_t t)
+{
+	const struct kr_value_entry *id = kr_history_value(h, h->txns.at[t].id);
+	uint64_t number = 0;
+
+	if (id->type != KR_VALUE_STRING || id->length < 2 || id->length > 11 || id->text[0] != '#')
+		return false;
+	for (uint32_t i = 1; i < id->length; i++) {
+		if (id->text[i] < '0' || id->text[i] > '9')
+			return false;
+		number = number * 10 + (uint64_t)(id->text[i] - '0');
+	}
+	return number == (uint64_t)t + 1;
+}
+
+static void look_at_txn(struct finding *f, uint32_t t, const uint32_t *lasts)
+{
+	const struct kr_history *h = f->h;
+	const struct kr_transaction *txn = &h->txns.at[t];
+	const struct kr_value_entry *id = kr_history_value(h, txn->id);
+	bool aborted = txn->status == KR_ABORTED, unknown = txn->status == KR_UNKNOWN;
+
+	if (f->target->plume)
+		lose(f, KR_LOSS_IDS, aborted ? !is_default_id(h, t) : id->type != KR_VALUE_INT || id->integer < 0);
+	else
+		lose(f, KR_LOSS_IDS, !is_default_id(h, t));
+	lose(f, KR_LOSS_TIMES, !f->target->elle && txn->flags & (KR_TXN_HAS_BEGIN | KR_TXN_HAS_END));
+	lose(f, KR_LOSS_UNKNOWN, unknown && !f->target->elle);
+	lose(f, KR_LOSS_ABORTED, aborted && f->target->plume && txn->op_count != 1);
+	lose(f, KR_LOSS_EMPTY, txn->op_count == 0 && f->target->plume);
+	if (txn->session.i != KR_NONE) {
+		const struct kr_value_entry *name = kr_history_value(h, h->sessions.at[txn->session.i]);
+		bool fits = name->type == KR_VALUE_INT && name->integer >= 0;
+		lose(f, KR_LOSS_SESSIONS, f->target->json && !f->target->elle ? !fits || name->integer != (int64_t)txn->session.i + 1 : !fits);
+		lose(f, KR_LOSS_SPLIT, f->target->elle && unknown && lasts[txn->session.i] != t);
+	}
+	for (uint32_t i = 0; i < txn->op_count; i++)
+		look_at_op(f, &h->ops.at[txn->op_first + i], txn->status == KR_COMMITTED);
+}
+
+/* Elle's maps tell begin and end by their places: all transactions need both, and one of a session must not begin when the last one ends. */
+static bool times_fit(const struct kr_history *h, kr_txn *previous)
+{
+	for (uint32_t t = 0; t < h->txns.n; t++) {
+		const struct kr_transaction *txn = &h->txns.at[t];
+		if (!(txn->flags & KR_TXN_HAS_BEGIN) || (txn->status == KR_UNKNOWN) == ((txn->flags & KR_TXN_HAS_END) != 0))
+			return false;
+		if (txn->session.i == KR_NONE)
+			continue;
+		const kr_txn last = previous[txn->session.i];
+		if (last.i != KR_NONE &&
+			(h->txns.at[last.i].status == KR_UNKNOWN ? h->txns.at[last.i].begin_invoked : h->txns.at[last.i].end_returned) >= txn->begin_invoked)
+			return false;
+		previous[txn->session.i] = (kr_txn){t};
+	}
+	return true;
+}
+
+static void look_at_header(struct finding *f)
+{
+	const struct kr_history *h = f->h;
+
+	lose(f, KR_LOSS_INITIAL, h->initial == KR_INITIAL_UNKNOWN);
+	for (uint32_t k = 0; k < h->keys.n && h->initial == KR_INITIAL_GIVEN; k++)
+		lose(f, KR_LOSS_INITIAL, h->keys.at[k].initial.i != KR_ABSENT.i);
+	lose(f, KR_LOSS_SKEW, h->clock_skew != 0);
+	lose(f, KR_LOSS_NAME, h->name || h->time_unit);
+	lose(f, KR_LOSS_UNIVERSE, h->key_order != KR_KEYS_MIXED);
+	for (uint32_t k = 0; k < h->keys.n; k++)
+		lose(f, KR_LOSS_UNIVERSE, !f->named[k]);
+	lose(f, KR_LOSS_WHITE_BOX, h->white_box.n > 0);
+	lose(f, KR_LOSS_ORDERS, h->version_orders.n > 0);
+}
+
+static enum kr_status look(struct kr_ctx *ctx, struct finding *f, uint32_t *lasts, kr_txn *previous)
+{
+	const struct kr_history *h = f->h;
+	bool times = false;
+	enum kr_status status;
+
+	for (uint32_t s = 0; s < h->sessions.n; s++)
+		previous[s] = (kr_txn){KR_NONE};
+	for (uint32_t t = 0; t < h->txns.n; t++) {
+		times = times || h->txns.at[t].flags & (KR_TXN_HAS_BEGIN | KR_TXN_HAS_END);
+		if (h->txns.at[t].session.i != KR_NONE)
+			lasts[h->txns.at[t].session.i] = t;
+	}
+	for (uint32_t t = 0; t < h->txns.n; t++) {
+		look_at_txn(f, t, lasts);
+		if ((status = kr_ctx_tick(ctx)))
+			return status;
+	}
+	look_at_header(f);
+	lose(f, KR_LOSS_TIMES, f->target->elle && times && !times_fit(h, previous));
+	lose(f, KR_LOSS_VALUES, f->target->elle && f->empty_list && !f->writes);
+	return KR_OK;
+}
+
+enum kr_status kr_target_losses(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_target *target, uint32_t *out)
+{
+	struct kr_arena arena;
+	struct finding f = {.h = h, .target = target};
+
+	if (target->native) {
+		*out = 0;
+		return KR_OK;
+	}
+	kr_arena_init(&arena, &ctx->mem);
+	f.named = KR_NEW_ARRAY(&arena, bool, h->keys.n);
+
+	uint32_t *lasts = KR_NEW_ARRAY(&arena, uint32_t, h->sessions.n);
+	kr_txn *previous = KR_NEW_ARRAY(&arena, kr_txn, h->sessions.n);
+	enum kr_status status = !f.named || !lasts || !previous ? KR_NOMEM : look(ctx, &f, lasts, previous);
+
+	kr_arena_done(&arena);
+	if (status == KR_OK)
+		*out = f.losses;
+	return status;
+}
