@@ -174,7 +174,8 @@ static enum kr_status read_txn(struct dbcop *d, kr_session session)
 
 	d->at += 8;
 	for (uint64_t i = 0; i < events && !status; i++, d->at += d->event) {
-		status = read_event(d, d->data + d->at);
+		if (!(status = read_event(d, d->data + d->at)))
+			status = kr_ctx_tick(d->ctx);
 		if (d->event == TIMED_EVENT)
 			take_times(d->data + d->at, &txn);
 	}
