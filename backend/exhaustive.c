@@ -4,14 +4,16 @@
  * somebody present saw it: leaving out the others only takes edges away. An alternative brings the edges that docs/levels.md gives it (graph.c); when one closes a cycle, the
  * cycle is a clause of the proof and the next alternative is tried. With no choice left the graph is a world's: its topological order is the answer. With no alternative
  * left every world has one of the cycles: in a world, follow its alternatives from the first choice on; the search did, too, and met a cycle of the world's edges.
- * All candidates are tried, whatever the passes know: so no choice rests on anything but the trace. Exponential: gives up after MOST_STEPS. */
+ * All candidates are tried, whatever the passes know: so no choice rests on anything but the trace. Parts of a key that one operation saw at different points of the key's order are no
+ * world; a level that forbids cycles with one rw excludes them by a cycle, and at others, where nothing proves it, a search that met them does not refute.
+ * Exponential: gives up after KR_GRAPH_MOST_STEPS. */
 #include <stdio.h>
 
 #include "backend/backend.h"
 #include "backend/graph.h"
 #include "backend/told.h"
 
-enum { MOST_STEPS = 10000000, MOST_PAIRS = 1 << 24 };
+enum { MOST_PAIRS = 1 << 24 };
 
 enum { OPEN, BEFORE, AFTER }; /* of a pair of versions */
 
@@ -43,6 +45,7 @@ struct search {
 	KR_VEC(struct pair) ordered;
 	KR_VEC(struct choice) choices;
 	struct kr_versions later; /* scratch */
+	bool torn;                /* some world was dropped because an operation saw parts of a key that were never there together */
 };
 
 /* ---- the state of a pair ---- */
@@ -241,6 +244,66 @@ static enum kr_status check_told(struct search *s, bool *broken)
 	return status;
 }
 
+/* Does version v of some part of a key come after what `newest`, a version of another part or the same, belongs to? By the whole key's order. */
+static bool is_newer(const struct search *s, kr_version v, kr_version newest)
+{
+	const struct kr_asg *asg = s->ir->asg;
+	kr_key k = kr_asg_whole(asg, asg->versions[v.i].key);
+
+	if (kr_asg_is_initial(asg, v) || kr_asg_is_initial(asg, newest))
+		return !kr_asg_is_initial(asg, v) && kr_asg_is_initial(asg, newest);
+
+	kr_txn a = asg->versions[newest.i].writer, b = asg->versions[v.i].writer;
+
+	return a.i != b.i && *pair_state(s, kr_asg_version_of(asg, a, k), kr_asg_version_of(asg, b, k)) == BEFORE;
+}
+
+/* Observations [first, end) are those of one operation: did those of key k see what was there, of each part, after some write of k? */
+static bool is_together(const struct search *s, uint32_t first, uint32_t end, kr_key k)
+{
+	const struct kr_asg *asg = s->ir->asg;
+	kr_version newest = {KR_NONE};
+
+	for (uint32_t o = first; o < end; o++)
+		if (kr_asg_whole(asg, asg->obs[o].key).i == k.i && (newest.i == KR_NONE || is_newer(s, s->source[o], newest)))
+			newest = s->source[o];
+	for (uint32_t o = first; o < end; o++) {
+		const struct kr_asg_key *part = &asg->keys[asg->obs[o].key.i];
+		for (uint32_t v = part[0].first + 1; v < part[1].first && kr_asg_whole(asg, asg->obs[o].key).i == k.i; v++) {
+			kr_version u = {v};
+			if (exists(s, u) && asg->versions[v].writer.i != asg->obs[o].txn.i && comes_after(s, u, s->source[o]) && !is_newer(s, u, newest))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Everything is chosen: whether some operation saw parts of a key at different points of its order. */
+static bool is_torn(const struct search *s)
+{
+	const struct kr_asg *asg = s->ir->asg;
+	uint32_t end;
+
+	for (uint32_t o = 0; o < asg->nobs && asg->nparts > 0; o = end) {
+		for (end = o + 1; end < asg->nobs && asg->obs[end].txn.i == asg->obs[o].txn.i && asg->obs[end].op == asg->obs[o].op;)
+			end++;
+		for (uint32_t i = o; i < end && s->present[asg->obs[o].txn.i]; i++)
+			if (asg->obs[i].key.i >= asg->nkeys - asg->nparts && !is_together(s, o, end, kr_asg_whole(asg, asg->obs[i].key)))
+				return true;
+	}
+	return false;
+}
+
+/* Everything is chosen: whether it is a world. */
+static enum kr_status check_world(struct search *s, bool *broken)
+{
+	enum kr_status status = check_told(s, broken);
+
+	if (!status && !*broken && is_torn(s))
+		s->torn = *broken = true;
+	return status;
+}
+
 /* The next choice: how others are ordered with what was seen, then what is seen, then the other orders. False: none is left. */
 static bool next_choice(const struct search *s, struct choice *out)
 {
@@ -310,7 +373,7 @@ static enum kr_status try_next(struct search *s, struct choice *c, bool *found, 
 static enum kr_status answer(struct search *s)
 {
 	const struct kr_level *level = s->ir->level;
-	bool serial = level->forbidden[0].allowed & KR_BIT(KR_RW) && !level->forbidden[0].item_only;
+	bool serial = kr_level_asks(level) == KR_ASK_ACYCLIC && level->forbidden[0].allowed & KR_BIT(KR_RW) && !level->forbidden[0].item_only;
 	enum kr_status status = kr_graph_order(&s->graph, s->present, s->answer);
 
 	s->answer->form = level->model != KR_NODES_TXN ? KR_WORLD_SNAPSHOTS : serial ? KR_WORLD_SERIAL : KR_WORLD_GRAPH;
@@ -320,6 +383,16 @@ static enum kr_status answer(struct search *s)
 	return status;
 }
 
+/* No alternative is left. */
+static enum kr_status refute(struct search *s)
+{
+	if (s->torn)
+		snprintf(s->answer->reason, sizeof s->answer->reason, "what reads of sets and counters saw cannot be refuted by cycles at this level");
+	else
+		s->answer->outcome = KR_VIOLATED;
+	return KR_OK;
+}
+
 static enum kr_status search(struct search *s)
 {
 	struct choice next;
@@ -327,16 +400,16 @@ static enum kr_status search(struct search *s)
 	bool broken = false;
 
 	if (!next_choice(s, &next)) {
-		status = check_told(s, &broken);
-		if (!status && (broken || some_sum_fails(s)))
-			s->answer->outcome = KR_VIOLATED;
-		return status || s->answer->outcome == KR_VIOLATED ? status : answer(s);
+		status = check_world(s, &broken);
+		if (status)
+			return status;
+		return broken || some_sum_fails(s) ? refute(s) : answer(s);
 	}
 	status = push_choice(s, next);
 	while (!status && s->choices.n > 0) {
 		struct choice c = s->choices.at[s->choices.n - 1];
 		bool found, cycle;
-		if (s->graph.steps > MOST_STEPS) {
+		if (s->graph.steps > KR_GRAPH_MOST_STEPS) {
 			snprintf(s->answer->reason, sizeof s->answer->reason, "too many choices for exhaustive search");
 			return KR_OK;
 		}
@@ -353,14 +426,12 @@ static enum kr_status search(struct search *s)
 		} else if (next_choice(s, &next)) {
 			status = push_choice(s, next);
 		} else {
-			status = check_told(s, &broken);
+			status = check_world(s, &broken);
 			if (!status && !broken)
 				return answer(s);
 		}
 	}
-	if (!status)
-		s->answer->outcome = KR_VIOLATED;
-	return status;
+	return status ? status : refute(s);
 }
 
 /* ---- the whole ---- */
@@ -422,8 +493,8 @@ static enum kr_status solve(struct kr_ir *ir, struct kr_answer *out, struct kr_e
 	enum kr_status status;
 
 	(void)err;
-	if (!kr_graph_decides(ir->level)) {
-		snprintf(out->reason, sizeof out->reason, "exhaustive search is only for levels that forbid every cycle of their graph");
+	if (!kr_graph_covers(ir->level)) {
+		snprintf(out->reason, sizeof out->reason, "exhaustive search does not know what this level demands of cycles");
 		return KR_OK;
 	}
 	status = kr_graph_init(&s.graph, ir, &out->proof, &cyclic);

@@ -1,4 +1,5 @@
-/* A stack of edges over the known graph. Each new edge costs a breadth-first search from its target: plain, and for small inputs only. */
+/* A stack of edges over the known graph. Each new edge costs a breadth-first search from its target: plain, and for small inputs only. Where a cycle may pass one transaction that
+ * writes nothing and no more, a search is over pairs of a node and whether it has passed one. Patterns with one rw: once.c. */
 #include "backend/graph.h"
 
 #include <string.h>
@@ -7,8 +8,34 @@ bool kr_graph_decides(const struct kr_level *level)
 {
 	const struct kr_pattern *p = &level->forbidden[0];
 	bool lonely = p->lonely == 0 || (p->lonely == KR_BIT(KR_RW) && level->model == KR_NODES_BEGIN_COMMIT);
+	bool lead = p->lead == 0 || (p->lead == (KR_BIT(KR_WR) | KR_BIT(KR_SO) | KR_BIT(KR_RT)) && level->model == KR_NODES_PREFIX);
+	bool plain = p->once == 0 && p->needed == 0 && p->longest == 0 && p->sight == KR_SIGHT_ANY && !p->same_key && !p->cursor_only;
 
-	return lonely && p->lead == 0 && p->once == 0 && p->needed == 0 && !p->one_reader && level->forbidden[1].allowed == 0;
+	return lonely && lead && plain && !p->one_reader && level->forbidden[1].allowed == 0;
+}
+
+static bool covers_once(const struct kr_pattern *p)
+{
+	bool pair = p->longest == 2 || (p->longest == 0 && !p->same_key);
+
+	return p->once == KR_BIT(KR_RW) && p->allowed & p->once && p->lonely == 0 && p->lead == 0 && p->needed == 0 && !p->one_reader && pair;
+}
+
+bool kr_graph_covers(const struct kr_level *level)
+{
+	struct kr_level first = *level;
+	bool further = level->forbidden[1].allowed != 0;
+
+	first.forbidden[1].allowed = 0;
+	first.forbidden[0].one_reader = false;
+	if (!kr_graph_decides(&first) || (further && level->forbidden[0].one_reader) || (further && level->forbidden[0].allowed & KR_BIT(KR_RW)))
+		return false;
+	if (level->model != KR_NODES_TXN && (further || level->forbidden[0].one_reader))
+		return false;
+	for (int i = 1; i < KR_PATTERNS_MOST && level->forbidden[i].allowed; i++)
+		if (!covers_once(&level->forbidden[i]))
+			return false;
+	return true;
 }
 
 static enum kr_status take_conflict(struct kr_ir *ir, struct kr_proof *proof)
@@ -25,20 +52,32 @@ static enum kr_status take_conflict(struct kr_ir *ir, struct kr_proof *proof)
 	return KR_OK;
 }
 
+static bool may_pass_one_reader(const struct kr_graph *g) { return kr_level_asks(g->ir->level) == KR_ASK_READERS; }
+
+static uint32_t states(const struct kr_graph *g) { return (may_pass_one_reader(g) ? 2 : 1) * g->ir->nnodes; }
+
+static enum kr_status find_known_cycle(struct kr_graph *g, struct kr_proof *proof, bool *cyclic);
+
 enum kr_status kr_graph_init(struct kr_graph *g, struct kr_ir *ir, struct kr_proof *proof, bool *cyclic)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
 
 	*g = (struct kr_graph){.ir = ir};
+	if (ir->nnodes > KR_NONE / 2)
+		return KR_NOMEM;
 	g->head = kr_mem_alloc(mem, ir->nnodes, sizeof *g->head);
-	g->via = kr_mem_alloc(mem, ir->nnodes, sizeof *g->via);
-	g->reached = kr_mem_alloc(mem, ir->nnodes, sizeof *g->reached);
+	g->via = kr_mem_alloc(mem, states(g), sizeof *g->via);
+	g->before = kr_mem_alloc(mem, states(g), sizeof *g->before);
+	g->reached = kr_mem_alloc(mem, states(g), sizeof *g->reached);
+	if (!g->head || !g->via || !g->before || !g->reached)
+		return KR_NOMEM;
+	memset(g->head, 0xff, ir->nnodes * sizeof *g->head);
+	if (may_pass_one_reader(g))
+		return find_known_cycle(g, proof, cyclic);
 
 	kr_node *order = kr_mem_alloc(mem, ir->nnodes, sizeof *order);
-	enum kr_status status = g->head && g->via && g->reached && order ? kr_ir_topological(ir, order, cyclic) : KR_NOMEM;
+	enum kr_status status = order ? kr_ir_topological(ir, order, cyclic) : KR_NOMEM;
 
-	if (g->head)
-		memset(g->head, 0xff, ir->nnodes * sizeof *g->head);
 	kr_mem_free(mem, order, ir->nnodes, sizeof *order);
 	if (!status && *cyclic)
 		status = take_conflict(ir, proof);
@@ -53,98 +92,177 @@ void kr_graph_done(struct kr_graph *g)
 	struct kr_mem *mem = &g->ir->ctx->mem;
 
 	kr_mem_free(mem, g->head, g->ir->nnodes, sizeof *g->head);
-	kr_mem_free(mem, g->via, g->ir->nnodes, sizeof *g->via);
-	kr_mem_free(mem, g->reached, g->ir->nnodes, sizeof *g->reached);
+	kr_mem_free(mem, g->via, states(g), sizeof *g->via);
+	kr_mem_free(mem, g->before, states(g), sizeof *g->before);
+	kr_mem_free(mem, g->reached, states(g), sizeof *g->reached);
 	kr_vec_done(mem, &g->edges);
 	kr_vec_done(mem, &g->queue);
 	*g = (struct kr_graph){0};
 }
 
-/* ---- cycles ---- */
+/* ---- searches ---- */
 
-static enum kr_status reach(struct kr_graph *g, kr_node to, uint32_t edge)
+static bool is_reader(const struct kr_graph *g, kr_node v)
 {
-	g->steps++;
-	if (g->reached[to.i] == g->searches)
-		return KR_OK;
-	g->reached[to.i] = g->searches;
-	g->via[to.i] = edge;
-	return kr_vec_push(&g->ir->ctx->mem, &g->queue, to) ? KR_OK : KR_NOMEM;
+	kr_txn t = kr_ir_txn(g->ir, v);
+
+	return t.i != KR_NONE && g->ir->asg->written_first[t.i] == g->ir->asg->written_first[t.i + 1];
 }
 
-/* Breadth first from `a` until `b` is reached. */
-static enum kr_status search(struct kr_graph *g, kr_node a, kr_node b)
+static kr_node node_of(const struct kr_graph *g, kr_graph_state x) { return (kr_node){x.i < g->ir->nnodes ? x.i : x.i - g->ir->nnodes}; }
+
+/* `from`: the state that the edge leaves, KR_NONE at the start. */
+static enum kr_status reach(struct kr_graph *g, kr_graph_state from, kr_node to, uint32_t edge)
+{
+	bool passed = from.i != KR_NONE && from.i >= g->ir->nnodes, reader = may_pass_one_reader(g) && is_reader(g, to);
+	kr_graph_state x = {to.i + (passed || reader ? g->ir->nnodes : 0)};
+
+	g->steps++;
+	if ((passed && reader) || g->reached[x.i] == g->searches)
+		return KR_OK;
+	g->reached[x.i] = g->searches;
+	g->via[x.i] = edge;
+	g->before[x.i] = from;
+	return kr_vec_push(&g->ir->ctx->mem, &g->queue, x) ? KR_OK : KR_NOMEM;
+}
+
+bool kr_graph_reached(const struct kr_graph *g, kr_node v)
+{
+	return g->reached[v.i] == g->searches || (may_pass_one_reader(g) && g->reached[v.i + g->ir->nnodes] == g->searches);
+}
+
+enum kr_status kr_graph_search(struct kr_graph *g, kr_node a, kr_node b, uint32_t kinds)
 {
 	const struct kr_ir *ir = g->ir;
 	enum kr_status status;
 
+	kinds |= KR_BIT(KR_PROGRAM);
 	g->searches++;
 	kr_vec_clear(&g->queue);
-	status = reach(g, a, KR_NONE);
-	for (uint32_t i = 0; i < g->queue.n && !status && g->reached[b.i] != g->searches; i++) {
-		kr_node v = g->queue.at[i];
-		for (uint32_t e = ir->head.at[v.i]; e != KR_NONE && !status; e = ir->next.at[e])
-			status = reach(g, ir->edges.at[e].to, e);
-		for (uint32_t e = g->head[v.i]; e != KR_NONE && !status; e = g->edges.at[e].next)
-			status = reach(g, g->edges.at[e].to, ir->edges.n + e);
+	status = reach(g, (kr_graph_state){KR_NONE}, a, KR_NONE);
+	for (uint32_t i = 0; i < g->queue.n && !status && (b.i == KR_NONE || !kr_graph_reached(g, b)); i++) {
+		kr_graph_state x = g->queue.at[i];
+		uint32_t v = node_of(g, x).i;
+		for (uint32_t e = ir->head.at[v]; e != KR_NONE && !status; e = ir->next.at[e])
+			if (kinds & KR_BIT(ir->edges.at[e].kind))
+				status = reach(g, x, ir->edges.at[e].to, e);
+		for (uint32_t e = g->head[v]; e != KR_NONE && !status; e = g->edges.at[e].next)
+			if (kinds & KR_BIT(g->edges.at[e].link.kind))
+				status = reach(g, x, g->edges.at[e].to, ir->edges.n + e);
 		if (!status)
 			status = kr_ctx_tick(ir->ctx);
 	}
 	return status;
 }
 
-/* Appends the cycle of `link` and the path from `a` to `b` that the last search found. */
-static enum kr_status record(struct kr_graph *g, struct kr_link link, kr_node a, kr_node b, struct kr_proof *proof)
-{
-	const struct kr_ir *ir = g->ir;
-	struct kr_mem *mem = &ir->ctx->mem;
-	KR_VEC(uint32_t) path = {0};
-	enum kr_status status;
+/* ---- cycles ---- */
 
-	kr_proof_begin(proof);
-	status = kr_proof_add_link(proof, link);
-	for (kr_node v = b; v.i != a.i && !status;) {
-		uint32_t e = g->via[v.i];
-		if (!kr_vec_push(mem, &path, e))
-			status = KR_NOMEM;
-		v = e < ir->edges.n ? ir->edges.at[e].from : g->edges.at[e - ir->edges.n].from;
+KR_VEC_NAMED(kr_graph_way, uint32_t);
+
+/* Appends to `way`, in order, the edges by which the last search came to v. */
+static enum kr_status trace_back(const struct kr_graph *g, kr_node v, struct kr_graph_way *way)
+{
+	kr_graph_state x = {v.i + (g->reached[v.i] == g->searches ? 0 : g->ir->nnodes)};
+	uint32_t first = way->n;
+
+	for (; g->before[x.i].i != KR_NONE; x = g->before[x.i])
+		if (!kr_vec_push(&g->ir->ctx->mem, way, g->via[x.i]))
+			return KR_NOMEM;
+	for (uint32_t i = first, j = way->n; i + 1 < j; i++) {
+		uint32_t swap = way->at[i];
+		way->at[i] = way->at[--j];
+		way->at[j] = swap;
 	}
-	for (uint32_t i = 0; i < path.n / 2; i++) {
-		uint32_t swap = path.at[i];
-		path.at[i] = path.at[path.n - 1 - i];
-		path.at[path.n - 1 - i] = swap;
-	}
-	for (uint32_t i = 0, end; i < path.n && !status; i = end) { /* runs of known edges, which may pass time nodes, and added ones */
-		for (end = i; end < path.n && path.at[end] < ir->edges.n;)
+	return KR_OK;
+}
+
+/* Runs of known edges, which may pass time nodes, and added ones. */
+static enum kr_status add_edges(const struct kr_graph *g, const struct kr_graph_way *way, struct kr_proof *proof)
+{
+	uint32_t known = g->ir->edges.n;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0, end; i < way->n && !status; i = end) {
+		for (end = i; end < way->n && way->at[end] < known;)
 			end++;
 		if (end > i)
-			status = kr_proof_add_path(proof, ir, &path.at[i], end - i);
+			status = kr_proof_add_path(proof, g->ir, &way->at[i], end - i);
 		else
-			status = kr_proof_add_link(proof, g->edges.at[path.at[end++] - ir->edges.n].link);
+			status = kr_proof_add_link(proof, g->edges.at[way->at[end++] - known].link);
 	}
-	kr_vec_done(mem, &path);
+	return status;
+}
+
+enum kr_status kr_graph_add_way(struct kr_graph *g, kr_node a, kr_node b, struct kr_proof *proof)
+{
+	struct kr_graph_way way = {0};
+	enum kr_status status = a.i == b.i ? KR_OK : trace_back(g, b, &way);
+
+	if (!status)
+		status = add_edges(g, &way, proof);
+	kr_vec_done(&g->ir->ctx->mem, &way);
+	return status;
+}
+
+/* Among known edges, a cycle with one transaction at most that writes nothing: by a search from each edge that leaves a transaction. */
+static enum kr_status find_known_cycle(struct kr_graph *g, struct kr_proof *proof, bool *cyclic)
+{
+	const struct kr_ir *ir = g->ir;
+	struct kr_graph_way way = {0};
+	enum kr_status status = KR_OK;
+
+	for (uint32_t e = 0; e < ir->edges.n && !status && !*cyclic && g->steps <= KR_GRAPH_MOST_STEPS; e++) {
+		struct kr_edge edge = ir->edges.at[e];
+		if (kr_ir_is_time(ir, edge.from) || !(ir->level->forbidden[0].allowed & KR_BIT(edge.kind)))
+			continue;
+		status = kr_graph_search(g, edge.to, edge.from, ir->level->forbidden[0].allowed);
+		if (status || !kr_graph_reached(g, edge.from))
+			continue;
+		*cyclic = true;
+		kr_proof_begin(proof);
+		status = kr_vec_push(&ir->ctx->mem, &way, e) ? trace_back(g, edge.from, &way) : KR_NOMEM;
+		if (!status)
+			status = add_edges(g, &way, proof);
+		if (!status)
+			status = kr_proof_end(proof);
+	}
+	kr_vec_done(&ir->ctx->mem, &way);
+	return status;
+}
+
+/* The link and a way from where it leads back to where it came from. */
+static enum kr_status close_cycle(struct kr_graph *g, struct kr_link link, struct kr_proof *proof, bool *cycle)
+{
+	kr_node from = kr_ir_out(g->ir, (enum kr_edge_kind)link.kind, link.from), to = kr_ir_in(g->ir, (enum kr_edge_kind)link.kind, link.to);
+	enum kr_status status = kr_graph_search(g, to, from, g->ir->level->forbidden[0].allowed);
+
+	if (status || !kr_graph_reached(g, from))
+		return status;
+	*cycle = true;
+	kr_proof_begin(proof);
+	status = kr_proof_add_link(proof, link);
+	if (!status)
+		status = kr_graph_add_way(g, to, from, proof);
 	return status ? status : kr_proof_end(proof);
 }
 
 enum kr_status kr_graph_add(struct kr_graph *g, struct kr_link link, struct kr_proof *proof, bool *cycle)
 {
+	const struct kr_level *level = g->ir->level;
 	enum kr_edge_kind kind = (enum kr_edge_kind)link.kind;
 	kr_node from = kr_ir_out(g->ir, kind, link.from), to = kr_ir_in(g->ir, kind, link.to);
+	enum kr_status status = KR_OK;
 
-	if (!(kr_level_kinds(g->ir->level) & KR_BIT(kind)))
+	if (!(kr_level_kinds(level) & KR_BIT(kind)))
 		return KR_OK;
-
-	enum kr_status status = search(g, to, from);
-
-	if (!status && g->reached[from.i] == g->searches) {
-		*cycle = true;
-		return record(g, link, to, from, proof);
-	}
-	if (!status && !kr_vec_push(&g->ir->ctx->mem, &g->edges, (struct kr_graph_edge){from, to, g->head[from.i], link}))
-		status = KR_NOMEM;
-	if (!status)
-		g->head[from.i] = g->edges.n - 1;
-	return status;
+	if (level->forbidden[0].allowed & KR_BIT(kind))
+		status = close_cycle(g, link, proof, cycle);
+	if (status || *cycle)
+		return status;
+	if (!kr_vec_push(&g->ir->ctx->mem, &g->edges, (struct kr_graph_edge){from, to, g->head[from.i], link}))
+		return KR_NOMEM;
+	g->head[from.i] = g->edges.n - 1;
+	return level->forbidden[1].allowed ? kr_graph_find_once(g, proof, cycle) : KR_OK;
 }
 
 void kr_graph_undo(struct kr_graph *g, uint32_t mark)
@@ -157,15 +275,27 @@ void kr_graph_undo(struct kr_graph *g, uint32_t mark)
 
 /* ---- orders ---- */
 
+/* Whether an edge counts in the order: of a kind of the first pattern, and not from a transaction that writes nothing where only the others are ordered. */
+static bool orders(const struct kr_graph *g, kr_node from, uint8_t kind)
+{
+	return (g->ir->level->forbidden[0].allowed | KR_BIT(KR_PROGRAM)) & KR_BIT(kind) && !(may_pass_one_reader(g) && is_reader(g, from));
+}
+
+static void release(struct kr_graph *g, kr_node v, uint32_t *degree)
+{
+	if (--degree[v.i] == 0)
+		g->queue.at[g->queue.n++].i = v.i;
+}
+
 /* Kahn's algorithm over both kinds of edges, in the queue. */
 static enum kr_status sort(struct kr_graph *g, uint32_t *degree)
 {
 	const struct kr_ir *ir = g->ir;
 
 	for (uint32_t e = 0; e < ir->edges.n; e++)
-		degree[ir->edges.at[e].to.i]++;
+		degree[ir->edges.at[e].to.i] += orders(g, ir->edges.at[e].from, ir->edges.at[e].kind);
 	for (uint32_t e = 0; e < g->edges.n; e++)
-		degree[g->edges.at[e].to.i]++;
+		degree[g->edges.at[e].to.i] += orders(g, g->edges.at[e].from, g->edges.at[e].link.kind);
 	kr_vec_clear(&g->queue);
 	if (!kr_vec_reserve(&ir->ctx->mem, &g->queue, ir->nnodes))
 		return KR_NOMEM;
@@ -173,12 +303,13 @@ static enum kr_status sort(struct kr_graph *g, uint32_t *degree)
 		if (degree[v] == 0)
 			g->queue.at[g->queue.n++].i = v;
 	for (uint32_t i = 0; i < g->queue.n; i++) {
-		for (uint32_t e = ir->head.at[g->queue.at[i].i]; e != KR_NONE; e = ir->next.at[e])
-			if (--degree[ir->edges.at[e].to.i] == 0)
-				g->queue.at[g->queue.n++] = ir->edges.at[e].to;
-		for (uint32_t e = g->head[g->queue.at[i].i]; e != KR_NONE; e = g->edges.at[e].next)
-			if (--degree[g->edges.at[e].to.i] == 0)
-				g->queue.at[g->queue.n++] = g->edges.at[e].to;
+		kr_node v = {g->queue.at[i].i};
+		for (uint32_t e = ir->head.at[v.i]; e != KR_NONE; e = ir->next.at[e])
+			if (orders(g, v, ir->edges.at[e].kind))
+				release(g, ir->edges.at[e].to, degree);
+		for (uint32_t e = g->head[v.i]; e != KR_NONE; e = g->edges.at[e].next)
+			if (orders(g, v, g->edges.at[e].link.kind))
+				release(g, g->edges.at[e].to, degree);
 	}
 	return KR_OK;
 }
@@ -191,8 +322,9 @@ enum kr_status kr_graph_order(struct kr_graph *g, const uint8_t *present, struct
 
 	kr_mem_free(mem, degree, g->ir->nnodes, sizeof *degree);
 	for (uint32_t i = 0; i < g->queue.n && !status; i++) {
-		kr_txn t = kr_ir_txn(g->ir, g->queue.at[i]);
-		if (t.i != KR_NONE && present[t.i] && !kr_vec_push(mem, &answer->order, g->queue.at[i]))
+		kr_node v = {g->queue.at[i].i};
+		kr_txn t = kr_ir_txn(g->ir, v);
+		if (t.i != KR_NONE && present[t.i] && !kr_vec_push(mem, &answer->order, v))
 			status = KR_NOMEM;
 	}
 	if (!status)

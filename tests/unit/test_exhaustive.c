@@ -156,7 +156,7 @@ static void gives_up_on_many_versions(void **state)
 static void refuses_other_patterns(void **state)
 {
 	(void)state;
-	undecided("", 0, &single, "exhaustive search is only for levels that forbid every cycle of their graph");
+	undecided("", 0, &single, "exhaustive search does not know what this level demands of cycles");
 }
 
 static void heeds_the_deadline(void **state)
