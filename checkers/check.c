@@ -117,15 +117,51 @@ static enum kr_status attempt(struct kr_ctx *ctx, const struct kr_analysis *anal
 /* Levels whose worlds are sought first, the easiest to find first. */
 static const char *const stronger[] = {"ser", "si"};
 
+static const struct kr_level *find_stronger(size_t i, const struct kr_check_options *options, enum kr_order order)
+{
+	enum kr_order by_default;
+	const struct kr_level *level = kr_level_find(stronger[i], &by_default);
+	return level && kr_implies((struct kr_question){level, order}, (struct kr_question){options->level, order}) ? level : NULL;
+}
+
+/* Decides the stronger level as if it had been asked for, with a share of the time. What is inferred for it need not hold at the level asked for: only a world is of use. */
+static enum kr_status search_stronger(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_level *level, enum kr_order order,
+	struct kr_verdict *out, struct kr_err *err)
+{
+	const struct kr_checker *own = out->checker;
+	struct kr_check_options options = {.level = level, .order = order};
+	struct kr_ir ir;
+	int64_t deadline = kr_ctx_limit(ctx, ATTEMPT_SHARE, ATTEMPT_NS);
+	enum kr_status status = kr_ir_init(&ir, ctx, &analysis->asg, level, order);
+	if (!status) {
+		out->checker = kr_checker_for(level);
+		status = decide(&ir, &options, out, err);
+		out->checker = own;
+		kr_ir_done(&ir);
+	}
+	kr_ctx_resume(ctx, deadline, &status);
+	if (status || out->outcome == KR_SATISFIED)
+		return status;
+	kr_certificate_done(&out->certificate);
+	kr_vec_clear(&out->passes);
+	begin(out, &ctx->mem);
+	return KR_OK;
+}
+
 static enum kr_status attempt_stronger(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_check_options *options, enum kr_order order,
 	struct kr_verdict *out, struct kr_err *err)
 {
 	enum kr_status status = KR_OK;
 	for (size_t i = 0; i < KR_COUNT(stronger) && !status && out->outcome != KR_SATISFIED; i++) {
-		enum kr_order by_default;
-		const struct kr_level *level = kr_level_find(stronger[i], &by_default);
-		if (level && kr_implies((struct kr_question){level, order}, (struct kr_question){options->level, order}))
+		const struct kr_level *level = find_stronger(i, options, order);
+		if (level)
 			status = attempt(ctx, analysis, level, order, out, err);
+	}
+	for (size_t i = 0; i < KR_COUNT(stronger) && !status && out->outcome != KR_SATISFIED; i++) {
+		const struct kr_level *level = find_stronger(i, options, order);
+		bool itself = level && (level == options->level || kr_implies((struct kr_question){options->level, order}, (struct kr_question){level, order}));
+		if (level && !itself)
+			status = search_stronger(ctx, analysis, level, order, out, err);
 	}
 	return status;
 }

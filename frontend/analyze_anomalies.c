@@ -242,6 +242,33 @@ static enum kr_status sort_found(struct kr_work *w)
 	return KR_OK;
 }
 
+/* Whether anybody wrote the value to the key, in whatever way, or it was there at first. */
+static bool is_written(const struct kr_work *w, kr_key k, kr_value value)
+{
+	if (w->asg->keys[k.i].open_initial || w->h->keys.at[k.i].initial.i == value.i)
+		return true;
+	for (uint32_t i = 0; i < w->h->ops.n; i++) {
+		const struct kr_operation *op = &w->h->ops.at[i];
+
+		for (uint32_t n = kr_analyze_writes(w, op); n-- > 0;) {
+			struct kr_row write = kr_analyze_write(w, op, n);
+
+			if (write.key.i == k.i && write.value.i == value.i)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* A value that its reader cannot have seen, since it wrote the key itself, and that nobody wrote is garbage, too. */
+static bool is_garbage(const struct kr_work *w, const struct kr_found *found)
+{
+	const struct kr_operation *op = &w->h->ops.at[kr_history_op(w->h, found->txn, found->op).i];
+	bool reads = op->kind == KR_OP_READ && op->flags & KR_OPF_KNOWN && w->h->keys.at[found->key.i].kind <= KR_KIND_REGISTER;
+
+	return found->kind == KR_INTERNAL_INCONSISTENCY && reads && w->out->anomalies.n < ANOMALIES_MOST && !is_written(w, found->key, op->a);
+}
+
 static enum kr_status add_found(struct kr_work *w, uint32_t *at, kr_txn t, uint32_t before_op)
 {
 	for (; *at < w->found.n; (*at)++) {
@@ -250,6 +277,8 @@ static enum kr_status add_found(struct kr_work *w, uint32_t *at, kr_txn t, uint3
 		if (found->txn.i > t.i || (found->txn.i == t.i && found->op >= before_op))
 			break;
 		KR_TRY(add_anomaly(w, (struct kr_anomaly){found->kind, found->txn, found->op, found->key, found->other}));
+		if (is_garbage(w, found))
+			KR_TRY(add_anomaly(w, (struct kr_anomaly){KR_GARBAGE_READ, found->txn, found->op, found->key, found->other}));
 	}
 	return KR_OK;
 }

@@ -179,6 +179,8 @@ static enum kr_status see_elements(struct kr_replay *r, kr_key k, struct kr_grow
 	enum kr_anomaly_kind kind = mark_shown(g, k, list, &other);
 	bool agrees = true;
 
+	if (kind == KR_GARBAGE_READ && r->w->asg->keys[k.i].open_initial)
+		return kr_analyze_refuse(r->w, r->txn, r->op, "an element that nobody added, in a set of unknown initial value,");
 	if (kind != KR_ANOMALY_KINDS)
 		return kr_grow_contradict(r, k, kind, other);
 	if (own->count > 0) {

@@ -111,9 +111,21 @@ static enum kr_status name_written(struct kr_grow *g, uint32_t element)
 	return text.text ? add_text(g, text, element) : KR_NOMEM;
 }
 
+/* Initial arrays name elements that nobody need have written: then all values are named. */
+static bool any_initial(const struct kr_grow *g)
+{
+	const struct kr_history *h = g->w->h;
+
+	for (kr_key k = {0}; k.i < h->keys.n; k.i++)
+		if (kr_analyze_grows(g->w, k) && kr_history_value(h, h->keys.at[k.i].initial)->type == KR_VALUE_ARRAY)
+			return true;
+	return false;
+}
+
 static enum kr_status name_all_written(struct kr_grow *g)
 {
 	uint64_t *named = KR_NEW_ARRAY(&g->w->scratch, uint64_t, KR_BITS_WORDS(g->w->h->values.n));
+	bool any = any_initial(g);
 
 	if (!named)
 		return KR_NOMEM;
@@ -125,6 +137,11 @@ static enum kr_status name_all_written(struct kr_grow *g)
 			continue;
 		kr_bits_set(named, element);
 		KR_TRY(name_written(g, element));
+	}
+	for (uint32_t v = 0; v < g->w->h->values.n && any; v++) {
+		KR_TRY(kr_ctx_tick(g->w->ctx));
+		if (!kr_bits_get(named, v))
+			KR_TRY(name_written(g, v));
 	}
 	return KR_OK;
 }
@@ -167,12 +184,8 @@ static enum kr_status add_initial(struct kr_grow *g, kr_key k)
 	for (size_t at = 1; kr_piece_next(array->text, array->length, &at, &piece);) {
 		uint32_t id = find_text(g, piece);
 
-		if (id == KR_NONE) {
-			id = g->w->h->values.n + g->extra++;
-			if (id >= KR_GROW_PRESENT)
-				return kr_err_set(g->w->err, KR_UNSUPPORTED, "found too many different values, expected fewer than %u", KR_GROW_PRESENT);
-			KR_TRY(add_text(g, piece, id));
-		}
+		if (id == KR_NONE)
+			return kr_err_set(g->w->err, KR_INTERNAL, "internal error: an element of an initial value has no value");
 
 		struct kr_grow_element *e = get_element(g, k, id);
 

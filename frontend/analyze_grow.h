@@ -12,7 +12,7 @@ struct kr_grow_write {
 	uint32_t element; /* append, add; else KR_NONE */
 };
 
-/* An element of one list or set, as a number: the id of its value where somebody wrote it, else (initial values only) one from h->values.n on. */
+/* An element of one list or set, by the id of its value. */
 struct kr_grow_element {
 	kr_key key;
 	uint32_t element;
@@ -54,7 +54,6 @@ struct kr_grow {
 	struct kr_table element_table;              /* (key, element) -> elements */
 	KR_VEC(struct kr_grow_element) elements;    /* by key */
 	uint32_t *element_first;                    /* per key of the trace, and one more */
-	uint32_t extra;                             /* elements that only initial values have */
 	uint32_t marks;
 	/* arrays that were read */
 	uint32_t *list_of;                          /* per value of the history: its place in lists, or KR_NONE */

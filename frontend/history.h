@@ -187,7 +187,7 @@ enum kr_expect { KR_EXPECT_SLOT, KR_EXPECT_ENTRY };
 void kr_history_expect_key(const struct kr_history *h, const char *text, size_t length, enum kr_expect stage);
 void kr_history_expect_int(const struct kr_history *h, int64_t value, enum kr_expect stage);
 
-/* Gives a key its value before every transaction. KR_BAD: the key is used as a kind that the value does not fit. */
+/* Gives a key its value before every transaction; elements of an array become values, too. KR_BAD: the key is used as a kind that the value does not fit. */
 enum kr_status kr_history_set_initial(struct kr_history *h, kr_key key, kr_value initial, struct kr_err *err);
 
 /* Appends a transaction, and sets keys[].kind of the keys that it writes. `txn.id` with i == KR_NONE gets the default id "#N", N = `position` (1-based place among the

@@ -6,7 +6,9 @@
 #include "frontend/history.h"
 
 #include "base/hash.h"
+#include "frontend/json.h"
 
+#include <jansson.h>
 #include <string.h>
 
 #define NEW_KIND 0x80u /* mark in keys[].kind: set by the transaction that is being checked */
@@ -122,6 +124,42 @@ static const char *brief_value(const struct kr_history *h, kr_value value, char 
 
 static const char *const kinds[] = {"any", "register", "counter", "list", "set"}; /* by enum kr_key_kind */
 
+/* The value of a piece of canonical JSON, interned; KR_NONE when memory runs out. */
+static kr_value intern_piece(struct kr_history *h, struct kr_piece piece)
+{
+	struct kr_operand x = kr_operand_of_piece(piece);
+	json_error_t error;
+	json_t *json;
+	kr_value value;
+
+	switch (x.type) {
+	case KR_VALUE_ABSENT: return KR_ABSENT;
+	case KR_VALUE_FALSE:
+	case KR_VALUE_TRUE: return kr_history_bool(h, x.type == KR_VALUE_TRUE);
+	case KR_VALUE_INT: return kr_history_int(h, x.integer);
+	case KR_VALUE_REAL: return kr_history_real(h, x.real);
+	case KR_VALUE_ARRAY:
+	case KR_VALUE_OBJECT: return kr_history_text(h, x.type, piece.text, piece.length);
+	case KR_VALUE_STRING: break;
+	}
+	json = json_loadb(piece.text, piece.length, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
+	value = json ? kr_history_text(h, KR_VALUE_STRING, json_string_value(json), json_string_length(json)) : (kr_value){KR_NONE};
+	json_decref(json);
+	return value;
+}
+
+/* Elements of a list or set that nobody else names have values, too. */
+static enum kr_status intern_elements(struct kr_history *h, kr_value array)
+{
+	struct kr_value_entry e = *kr_history_value(h, array); /* the table may move */
+	struct kr_piece piece;
+
+	for (size_t at = 1; e.type == KR_VALUE_ARRAY && kr_piece_next(e.text, e.length, &at, &piece);)
+		if (intern_piece(h, piece).i == KR_NONE)
+			return KR_NOMEM;
+	return KR_OK;
+}
+
 enum kr_status kr_history_set_initial(struct kr_history *h, kr_key key, kr_value initial, struct kr_err *err)
 {
 	struct kr_key_entry *entry = &h->keys.at[key.i];
@@ -131,7 +169,7 @@ enum kr_status kr_history_set_initial(struct kr_history *h, kr_key key, kr_value
 		return kr_err_set(err, KR_BAD, "%s starts as %s, but is used as a %s", kr_history_brief(h, entry->name, name, sizeof name),
 			brief_value(h, initial, value, sizeof value), kinds[entry->kind]);
 	entry->initial = initial;
-	return KR_OK;
+	return intern_elements(h, initial);
 }
 
 /* Uses `key` as `kind`: false on a clash. */

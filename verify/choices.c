@@ -307,7 +307,7 @@ static enum kr_status bring_in_op(struct kr_cases *c, kr_txn t, uint32_t index)
 	}
 	if (status == KR_OK && op->scan != KR_NONE)
 		status = kr_cases_bring_missed(c, t, index);
-	for (uint32_t i = 0; status == KR_OK && i < effects; i++) {
+	for (uint32_t i = 0; status == KR_OK && f->sight_first && i < effects; i++) { /* needed only where something is unknown */
 		kr_key k = kr_effect_at(h, op, i).key;
 		const struct kr_fact_version *version = kr_facts_version(f, k, t);
 		if (version->last_op != index)

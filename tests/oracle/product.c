@@ -298,6 +298,8 @@ static const char *check(struct run *r, const struct kr_analysis *analysis, cons
 	else if (verdict.outcome == KR_UNDECIDED && pipeline != &r->pipelines[0] &&
 		strstr(verdict.reason, "only for levels")) /* a back end that is not for this level */
 		snprintf(r->p->unsupported_why, sizeof r->p->unsupported_why, "%.199s", verdict.reason), r->p->unsupported++;
+	else if (verdict.outcome == KR_UNDECIDED && strstr(verdict.reason, "cannot be verified")) /* counted, and told at the end */
+		snprintf(r->p->unsupported_why, sizeof r->p->unsupported_why, "%.199s", verdict.reason), r->p->unsupported++;
 	else if (verdict.outcome == KR_UNDECIDED)
 		bad = differs(r, pipeline, "undecided", verdict.reason);
 	else if (verdict.outcome != expected)

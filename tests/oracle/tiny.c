@@ -579,7 +579,8 @@ static enum kr_status fill(const struct tiny *tiny, struct kr_ctx *ctx, struct k
 	for (int k = 0; k < TINY_KEYS; k++) {
 		kr_key key = kr_history_key(h, name_of(h, k));
 		bool told = tiny->initial == KR_INITIAL_GIVEN && (present(tiny, k, tiny->first[k]) || is_told_to_grow(tiny, k));
-		h->keys.at[key.i].initial = told ? value_of(tiny, h, k, tiny->first[k]) : KR_ABSENT;
+		if (told && kr_history_set_initial(h, key, value_of(tiny, h, k, tiny->first[k]), NULL) != KR_OK)
+			return KR_NOMEM;
 	}
 	for (int v = 1; v < 7 && tiny->initial == KR_INITIAL_UNKNOWN; v++)
 		(void)(tiny->objects ? value_of(tiny, h, TINY_KEYS - 1, v) : kr_history_int(h, v)); /* so that the oracles can think of them */

@@ -95,7 +95,7 @@ static const struct row rows[] = {
 
 	/* ---- own writes ---- */
 	{"its own write", "", {"c w x 1; r x 1; w x 2; r x 2"}, "P"},
-	{"not its own write", "", {"c w x 1; r x 2"}, "P | 0.1 internal inconsistency"},
+	{"not its own write, nor anybody's", "", {"c w x 1; r x 2"}, "P | 0.1 internal inconsistency | 0.1 garbage read"},
 	{"its own earlier write", "", {"c w x 1; w x 2; r x 1"}, "P | 0.2 internal inconsistency"},
 	{"absent after its own write", "", {"c w x 1; r x -"}, "P | 0.1 internal inconsistency"},
 	{"another's value after its own write", "", {"c w x 2", "c w x 1; r x 2"}, "PP | 1.1 internal inconsistency"},
@@ -118,7 +118,7 @@ static const struct row rows[] = {
 	{"future, but aborted by another", "", {"c r x 1; w x 1", "a w x 1"}, "P- | 0.0 aborted read from 1"},
 	{"future, but another's intermediate", "", {"c r x 1; w x 1; w x 2", "c w x 1; w x 2"}, "PP | 0.0 intermediate read from 1"},
 	{"in file order, internal ones among them", "", {"c r x 1; w y 1; r y 2; r z 3", "c r x 4"},
-		"PP | 0.0 garbage read | 0.2 internal inconsistency | 0.3 garbage read | 1.0 garbage read"},
+		"PP | 0.0 garbage read | 0.2 internal inconsistency | 0.2 garbage read | 0.3 garbage read | 1.0 garbage read"},
 
 	/* ---- unknown transactions ---- */
 	{"unseen", "", {"u w x 1", "c r x -"}, "-P 1.0 x{init}"},

@@ -790,7 +790,7 @@ static void build(const struct tiny *tiny, struct kr_history *h)
 	for (int key = 0; key < KEYS; key++) {
 		kr_key k = tiny_key(h, key ? "k1" : "k0");
 
-		h->keys.at[k.i].initial = make_value(h, tiny->kind[key], &tiny->initial[key], tiny->ntxns % 2);
+		assert_int_equal(kr_history_set_initial(h, k, make_value(h, tiny->kind[key], &tiny->initial[key], tiny->ntxns % 2), NULL), KR_OK);
 	}
 	for (int t = 0; t < tiny->ntxns; t++) {
 		const struct txn *txn = &tiny->txns[t];
