@@ -21,6 +21,7 @@ enum kr_rule {
 	KR_RULE_SOURCE, /* wr: every other candidate of observation `why` is impossible by older edges */
 	KR_RULE_READER, /* ww a -> b: observation `why` saw b's version, and a reaches the observer */
 	KR_RULE_LATER,  /* rw: the version that observation `why` saw comes before the target's (initial, given, or its writer reaches the target) */
+	KR_RULE_WRITERS,/* ww a -> b: both write key `why`, and where ww enters a reaches where ww leaves b (with begin and commit nodes, a's begin b's commit) */
 	KR_RULES
 };
 
@@ -119,6 +120,19 @@ enum kr_status kr_ir_path(const struct kr_ir *ir, kr_node a, kr_node b, uint32_t
 /* Another observation of the same key by o's transaction, of whose candidates v is none, or KR_NONE. Where rw and wr on a cycle are forbidden, a transaction sees one version of a key
  * only, so v is then impossible for o, an item observation: whichever came first of v and what the other one saw, its overwriter was seen, too. O(such observations). */
 kr_obs kr_ir_other_sight(const struct kr_ir *ir, kr_obs o, kr_version v);
+
+/* Does an rw of observation o close a forbidden cycle with *every* path of known edges from its target back to the observer? Not where a level limits such cycles further (their length, their
+ * kinds, the place of operations), looks at other rw only, or has none. */
+bool kr_ir_rw_counts(const struct kr_ir *ir, kr_obs o);
+
+/* Are rw of t edges of the graph of known edges? Only if it may have several on a cycle; those of a transaction that writes nothing not where a cycle may have one such transaction only. */
+bool kr_ir_rw_joins(const struct kr_ir *ir, kr_txn t);
+
+/* Would wr from a to b close a cycle that the level forbids? False without a clock. */
+bool kr_ir_closes_wr(const struct kr_ir *ir, kr_txn a, kr_txn b);
+
+/* Is it known by the clock that the versions of a come before those of b on every key that both write: would ww from b to a close a cycle? False without a clock. */
+bool kr_ir_writes_before(const struct kr_ir *ir, kr_txn a, kr_txn b);
 
 /* Is candidate v of observation o ruled out by known edges: the observer reaches v's writer, or another version that comes after v (one outside the candidate set, for a
  * predicate observation) reaches the observer; or by kr_ir_other_sight? O(versions of the key). Without the clock only by the last. */

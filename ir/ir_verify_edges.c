@@ -74,14 +74,14 @@ static enum kr_status verify_reader(const struct kr_ir *ir, uint32_t index, stru
 	return KR_OK;
 }
 
-static enum kr_status verify_given_ww(const struct kr_ir *ir, uint32_t index, struct kr_err *err)
+static enum kr_status verify_ww(const struct kr_ir *ir, uint32_t index, struct kr_err *err)
 {
 	const struct kr_edge *e = &ir->edges.at[index];
 	kr_txn from = kr_ir_txn(ir, e->from);
 	kr_txn to = kr_ir_txn(ir, e->to);
 	kr_key key = {e->why};
 
-	KR_IR_CHECK(e->rule == KR_RULE_GIVEN, "ww edge %u has rule %u", index, e->rule);
+	KR_IR_CHECK(e->rule == KR_RULE_GIVEN || e->rule == KR_RULE_WRITERS, "ww edge %u has rule %u", index, e->rule);
 	KR_IR_CHECK(key.i < ir->asg->nkeys, "ww edge %u names key %u of %u", index, key.i, ir->asg->nkeys);
 	KR_IR_CHECK(from.i != KR_NONE && to.i != KR_NONE && from.i != to.i && leaves_and_enters(ir, e, from, to), "ww edge %u does not join two writers",
 		index);
@@ -151,7 +151,7 @@ static enum kr_status verify_edge(const struct kr_ir *ir, uint32_t index, struct
 	}
 	switch ((enum kr_edge_kind)e->kind) {
 	case KR_WR: return verify_wr(ir, index, err);
-	case KR_WW: return e->rule == KR_RULE_READER ? verify_reader(ir, index, err) : verify_given_ww(ir, index, err);
+	case KR_WW: return e->rule == KR_RULE_READER ? verify_reader(ir, index, err) : verify_ww(ir, index, err);
 	case KR_RW: return verify_rw(ir, index, err);
 	case KR_SO: return verify_so(ir, index, err);
 	case KR_RT: return verify_rt(ir, index, err);
@@ -221,7 +221,7 @@ static enum kr_status verify_source_edges(const struct kr_ir *ir, struct kr_err 
 	struct kr_table table = {0};
 	enum kr_status status = index_wr(ir, &table);
 
-	if (!status && !ir->conflict)
+	if (!status && !ir->conflict && ir->level->forbidden[0].allowed & KR_BIT(KR_WR))
 		status = check_sources(ir, &table, err);
 	kr_table_done(&ir->ctx->mem, &table);
 	return status;

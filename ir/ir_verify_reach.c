@@ -41,8 +41,9 @@ static enum kr_status check_given(const struct kr_ir *ir, uint32_t index, struct
 		for (uint32_t i = 0; i < asg->norders; i++) {
 			uint32_t before = asg->orders[i].before.i - first;
 			uint32_t after = asg->orders[i].after.i - first;
+			kr_txn guard = asg->orders[i].guard;
 
-			if (before < n && reached[before] && !reached[after])
+			if (before < n && reached[before] && !reached[after] && (guard.i == KR_NONE || kr_ir_is_present(ir, guard)))
 				reached[after] = 1, moved = true;
 		}
 	}
@@ -60,6 +61,8 @@ static enum kr_status check_premise(const struct kr_ir *ir, uint32_t index, stru
 
 	if (e->kind == KR_WW && e->rule == KR_RULE_GIVEN)
 		return check_given(ir, index, err);
+	if (e->kind == KR_WW && e->rule == KR_RULE_WRITERS)
+		return check_path(ir, kr_ir_in(ir, KR_WW, kr_ir_txn(ir, e->from)), kr_ir_out(ir, KR_WW, kr_ir_txn(ir, e->to)), index, err);
 	if (e->kind == KR_WW)
 		return check_path(ir, e->from, kr_ir_in(ir, KR_WR, ir->asg->obs[e->why].txn), index, err);
 	if (e->kind != KR_RW || kr_asg_is_initial(ir->asg, ir->source[e->why]))
@@ -67,7 +70,7 @@ static enum kr_status check_premise(const struct kr_ir *ir, uint32_t index, stru
 
 	kr_txn writer = ir->asg->versions[ir->source[e->why].i].writer;
 
-	return check_path(ir, kr_ir_out(ir, KR_WW, writer), kr_ir_in(ir, KR_WW, kr_ir_txn(ir, e->to)), index, err);
+	return check_path(ir, kr_ir_in(ir, KR_WW, writer), kr_ir_out(ir, KR_WW, kr_ir_txn(ir, e->to)), index, err);
 }
 
 enum kr_status kr_ir_verify_premises(const struct kr_ir *ir, struct kr_err *err)

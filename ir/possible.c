@@ -17,6 +17,48 @@ kr_obs kr_ir_other_sight(const struct kr_ir *ir, kr_obs o, kr_version v)
 	return none;
 }
 
+static bool is_unlimited(const struct kr_pattern *p)
+{
+	return p->longest == 0 && p->sight == KR_SIGHT_ANY && !p->same_key && !p->needed && !(p->once & ~KR_BIT(KR_RW));
+}
+
+/* The pattern that takes an rw and any known edges, or NULL. */
+static const struct kr_pattern *pattern_of_rw(const struct kr_level *level)
+{
+	for (int i = 0; i < KR_PATTERNS_MOST; i++) {
+		const struct kr_pattern *p = &level->forbidden[i];
+		if (p->allowed & KR_BIT(KR_RW) && !(level->forbidden[0].allowed & ~p->allowed) && is_unlimited(p))
+			return p;
+	}
+	return NULL;
+}
+
+bool kr_ir_rw_counts(const struct kr_ir *ir, kr_obs o)
+{
+	const struct kr_pattern *p = pattern_of_rw(ir->level);
+	const struct kr_observation *obs = &ir->asg->obs[o.i];
+	return p && !(p->item_only && obs->predicate) && !(p->cursor_only && obs->loose);
+}
+
+bool kr_ir_rw_joins(const struct kr_ir *ir, kr_txn t)
+{
+	const struct kr_pattern *first = &ir->level->forbidden[0];
+	if (!(first->allowed & KR_BIT(KR_RW)))
+		return false;
+	return !first->one_reader || ir->asg->written_first[t.i] < ir->asg->written_first[t.i + 1];
+}
+
+bool kr_ir_closes_wr(const struct kr_ir *ir, kr_txn a, kr_txn b)
+{
+	bool counts = ir->level->forbidden[0].allowed & KR_BIT(KR_WR);
+	return counts && ir->clock && kr_clock_reaches(ir->clock, kr_ir_in(ir, KR_WR, b), kr_ir_out(ir, KR_WR, a));
+}
+
+bool kr_ir_writes_before(const struct kr_ir *ir, kr_txn a, kr_txn b)
+{
+	return ir->clock && kr_clock_reaches(ir->clock, kr_ir_in(ir, KR_WW, a), kr_ir_out(ir, KR_WW, b));
+}
+
 bool kr_ir_impossible(const struct kr_ir *ir, kr_obs o, kr_version v)
 {
 	const struct kr_asg *asg = ir->asg;
@@ -26,14 +68,16 @@ bool kr_ir_impossible(const struct kr_ir *ir, kr_obs o, kr_version v)
 		return true;
 	if (!ir->clock)
 		return false;
-	if (w.i != KR_NONE && kr_clock_reaches(ir->clock, kr_ir_out(ir, KR_RW, obs->txn), kr_ir_in(ir, KR_WW, w)))
+	if (w.i != KR_NONE && kr_ir_closes_wr(ir, w, obs->txn))
 		return true;
+	if (!kr_ir_rw_counts(ir, o))
+		return false;
 	for (uint32_t u = asg->keys[obs->key.i].first + 1; u < asg->keys[obs->key.i + 1].first; u++) {
 		kr_txn x = asg->versions[u].writer;
 		if (u == v.i || x.i == obs->txn.i || !kr_ir_is_present(ir, x) ||
 			!kr_clock_reaches(ir->clock, kr_ir_out(ir, KR_WW, x), kr_ir_in(ir, KR_WR, obs->txn)))
 			continue;
-		if (w.i != KR_NONE && !kr_clock_reaches(ir->clock, kr_ir_out(ir, KR_WW, w), kr_ir_in(ir, KR_WW, x)))
+		if (w.i != KR_NONE && !kr_ir_writes_before(ir, w, x))
 			continue;
 		if (!obs->predicate || !kr_asg_in_set(asg, obs->set, (kr_version){u}))
 			return true;

@@ -41,7 +41,7 @@ static struct kr_link known_link(const struct kr_ir *ir, uint32_t index)
 		link.seen = ir->source[e->why];
 		link.key = ir->asg->obs[e->why].key;
 	} else if (e->kind == KR_WW) {
-		link.key = e->rule == KR_RULE_GIVEN ? (kr_key){e->why} : ir->asg->obs[e->why].key;
+		link.key = e->rule == KR_RULE_READER ? ir->asg->obs[e->why].key : (kr_key){e->why};
 	}
 	return link;
 }
@@ -121,7 +121,11 @@ static enum kr_status explain_order(struct closing *c, kr_version a, kr_version 
 	kr_txn from = writer(c, a), to = writer(c, b);
 	if (from.i == KR_NONE || from.i == to.i)
 		return KR_OK;
-	enum kr_status status = need_path(c, kr_ir_out(c->ir, KR_WW, from), kr_ir_in(c->ir, KR_WW, to), age);
+	bool found = false;
+	kr_vec_clear(&c->path);
+	enum kr_status status = kr_ir_path(c->ir, kr_ir_out(c->ir, KR_WW, from), kr_ir_in(c->ir, KR_WW, to), age, &c->path, &found);
+	if (!status && !found)
+		status = need_path(c, kr_ir_in(c->ir, KR_WW, from), kr_ir_out(c->ir, KR_WW, to), age);
 	if (status)
 		return status;
 	kr_key key = c->ir->asg->versions[a.i].key;
@@ -137,10 +141,10 @@ static enum kr_status rule_out_by_future(struct closing *c, kr_obs o, kr_version
 {
 	const struct kr_observation *obs = &c->ir->asg->obs[o.i];
 	kr_txn w = writer(c, v);
-	if (w.i == KR_NONE)
+	if (w.i == KR_NONE || !(c->ir->level->forbidden[0].allowed & KR_BIT(KR_WR)))
 		return KR_OK;
 	kr_vec_clear(&c->path);
-	enum kr_status status = kr_ir_path(c->ir, kr_ir_out(c->ir, KR_RW, obs->txn), kr_ir_in(c->ir, KR_RW, w), age, &c->path, done);
+	enum kr_status status = kr_ir_path(c->ir, kr_ir_in(c->ir, KR_WR, obs->txn), kr_ir_out(c->ir, KR_WR, w), age, &c->path, done);
 	if (status || !*done)
 		return status;
 	struct kr_link link = {KR_WR, w, obs->txn, o, v, obs->key, KR_NONE};
@@ -150,8 +154,7 @@ static enum kr_status rule_out_by_future(struct closing *c, kr_obs o, kr_version
 /* By the clocks as they are now, hence necessary at any age: w reaches x (w none: always), x reaches r. */
 static bool may_overwrite(const struct kr_ir *ir, kr_txn w, kr_txn x, kr_txn r)
 {
-	return kr_clock_reaches(ir->clock, kr_ir_out(ir, KR_WW, x), kr_ir_in(ir, KR_WR, r)) &&
-		(w.i == KR_NONE || kr_clock_reaches(ir->clock, kr_ir_out(ir, KR_WW, w), kr_ir_in(ir, KR_WW, x)));
+	return kr_clock_reaches(ir->clock, kr_ir_out(ir, KR_WW, x), kr_ir_in(ir, KR_WR, r)) && (w.i == KR_NONE || kr_ir_writes_before(ir, w, x));
 }
 
 /* Candidate v of o is impossible because some other version u comes after v and its writer reaches the observer: rw(o -> u) would close that path. */
@@ -160,7 +163,7 @@ static enum kr_status rule_out_by_overwrite(struct closing *c, kr_obs o, kr_vers
 	const struct kr_ir *ir = c->ir;
 	const struct kr_observation *obs = &ir->asg->obs[o.i];
 	kr_txn w = writer(c, v);
-	uint32_t end = ir->asg->keys[obs->key.i + 1].first;
+	uint32_t end = kr_ir_rw_counts(ir, o) ? ir->asg->keys[obs->key.i + 1].first : 0;
 	for (uint32_t u = ir->asg->keys[obs->key.i].first + 1; u < end && !*done; u++) {
 		kr_txn x = writer(c, (kr_version){u});
 		if (u == v.i || x.i == obs->txn.i || ir->presence[x.i] != KR_PRESENT || (obs->predicate && kr_asg_in_set(ir->asg, obs->set, (kr_version){u})))
@@ -171,7 +174,7 @@ static enum kr_status rule_out_by_overwrite(struct closing *c, kr_obs o, kr_vers
 		bool found = true, reaches = true;
 		enum kr_status status = KR_OK;
 		if (w.i != KR_NONE)
-			status = kr_ir_path(ir, kr_ir_out(ir, KR_WW, w), kr_ir_in(ir, KR_WW, x), age, &c->path, &found);
+			status = kr_ir_path(ir, kr_ir_in(ir, KR_WW, w), kr_ir_out(ir, KR_WW, x), age, &c->path, &found);
 		if (!status && found) {
 			kr_vec_clear(&c->path);
 			status = kr_ir_path(ir, kr_ir_out(ir, KR_WW, x), kr_ir_in(ir, KR_WR, obs->txn), age, &c->path, &reaches);
@@ -289,6 +292,25 @@ static enum kr_status explain_bindings(struct closing *c)
 	return status;
 }
 
+/* A given order may rest on guards: those of the pair itself, or else, since other pairs of the key led from one to the other, those of all. */
+static enum kr_status explain_given(struct closing *c, kr_txn from, kr_txn to, kr_key key)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	kr_version a = kr_asg_version_of(asg, from, key), b = kr_asg_version_of(asg, to, key);
+	bool direct = false;
+	enum kr_status status = KR_OK;
+	for (uint32_t i = 0; i < asg->norders && !direct; i++)
+		direct = asg->orders[i].guard.i == KR_NONE && asg->orders[i].before.i == a.i && asg->orders[i].after.i == b.i;
+	for (uint32_t i = 0; i < asg->norders && !direct && !status; i++) {
+		const struct kr_asg_order *order = &asg->orders[i];
+		if (order->guard.i == KR_NONE || asg->versions[order->before.i].key.i != key.i || c->ir->presence[order->guard.i] != KR_PRESENT)
+			continue;
+		direct = order->before.i == a.i && order->after.i == b.i;
+		status = explain_presence(c, order->guard);
+	}
+	return status;
+}
+
 static enum kr_status explain_edge(struct closing *c, uint32_t index)
 {
 	const struct kr_ir *ir = c->ir;
@@ -301,12 +323,20 @@ static enum kr_status explain_edge(struct closing *c, uint32_t index)
 	kr_txn from = kr_ir_txn(ir, e->from), to = kr_ir_txn(ir, e->to);
 	if (e->kind == KR_WR || e->kind == KR_RW || e->rule == KR_RULE_READER)
 		status = explain_source(c, o);
+	if (e->kind == KR_WW && e->rule == KR_RULE_GIVEN && ir->asg->norders > 0)
+		status = explain_given(c, from, to, (kr_key){e->why});
 	if (!status && e->kind == KR_RW && from.i != KR_NONE)
 		status = explain_order(c, ir->source[o.i], kr_asg_version_of(ir->asg, to, ir->asg->obs[o.i].key), index);
 	if (!status && e->rule == KR_RULE_READER) {
 		const struct kr_observation *obs = &ir->asg->obs[o.i];
 		status = need_path(c, kr_ir_out(ir, KR_WW, from), kr_ir_in(ir, KR_WR, obs->txn), index);
 		struct kr_link link = {KR_RW, obs->txn, from, o, ir->source[o.i], obs->key, KR_NONE};
+		if (!status)
+			status = add_lemma(c, link, &c->path);
+	}
+	if (!status && e->rule == KR_RULE_WRITERS) {
+		status = need_path(c, kr_ir_in(ir, KR_WW, from), kr_ir_out(ir, KR_WW, to), index);
+		struct kr_link link = {KR_WW, to, from, {KR_NONE}, {KR_NONE}, {e->why}, KR_NONE};
 		if (!status)
 			status = add_lemma(c, link, &c->path);
 	}

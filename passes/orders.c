@@ -44,6 +44,7 @@ static enum kr_status bridge(struct given *g, const struct kr_ir *ir, kr_version
 	struct kr_mem *mem = &ir->ctx->mem;
 
 	kr_vec_clear(&g->stack);
+	g->visited[start.i] = start.i + 1; /* orders under guards may lead back through versions that do not exist */
 	if (!kr_vec_push(mem, &g->stack, start))
 		return KR_NOMEM;
 	while (g->stack.n > 0) {

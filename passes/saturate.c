@@ -3,7 +3,7 @@
  *
  * Driver: nodes whose clocks moved are visited in order of a topological rank; a visit looks only at the chains that moved. Rules: saturate_rules.c; indices: saturate_index.c.
  * Ends because clocks and edges only grow: at most one ww edge per (observation, chain, writer) and one rw edge per (observation, writer). The rules are
- * those of acyclicity on transaction nodes (DESIGN: forced order); with fewer chains tracked than there are, they find less, never too much. */
+ * argued in docs/ir.md; with fewer chains tracked than there are, they find less, never too much. */
 #include "passes/saturate.h"
 
 #include <string.h>
@@ -16,10 +16,10 @@ static enum kr_status drain(struct kr_saturation *s, uint64_t *changed)
 	while (ir->clock->cyclic.i == KR_NONE && !s->conflict && kr_clock_take(ir, &v, changed)) {
 		enum kr_status status = kr_ctx_tick(ir->ctx);
 		kr_txn t = kr_ir_txn(ir, v);
-		if (t.i != KR_NONE && !s->begun[t.i])
+		if (t.i != KR_NONE && !s->begun[v.i])
 			memset(changed, 0xff, ir->clock->words * sizeof *changed);
 		if (!status && t.i != KR_NONE && kr_ir_is_present(ir, t))
-			status = kr_saturation_visit(s, t, changed);
+			status = kr_saturation_visit(s, v, changed);
 		if (status)
 			return status;
 		if ((++visits & 4095) == 0)
@@ -66,8 +66,7 @@ static enum kr_status saturate(struct kr_saturation *s, enum kr_change *change)
 static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_err *err)
 {
 	struct kr_saturation s;
-	if (ir->level->model != KR_NODES_TXN)
-		return kr_err_set(err, KR_UNSUPPORTED, "pass saturate works on transaction nodes only");
+	(void)err;
 	enum kr_status status = kr_saturation_init(&s, ir);
 	if (!status)
 		status = saturate(&s, change);

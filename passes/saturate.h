@@ -22,7 +22,7 @@ struct kr_saturation {
 	uint32_t *bound;                /* per key with an untold initial value: the set of the observations that saw it, KR_NONE: none yet */
 	bool settled;                   /* some source became known since open observations were last looked at together */
 	bool arrived;                   /* some transaction became present since given orders were last looked at */
-	uint8_t *begun;                 /* per transaction: its part in the graph has been looked at once */
+	uint8_t *begun;                 /* per node: its part in the graph has been looked at once */
 	bool changed;
 	bool conflict;
 };
@@ -39,7 +39,7 @@ enum kr_status kr_saturation_sweep(struct kr_saturation *s);
 /* Given version orders of transactions that have become present. O(versions + orders). */
 enum kr_status kr_saturation_link_given(struct kr_saturation *s);
 
-/* Applies the rules to a transaction whose clock moved in the chains of `changed`. */
-enum kr_status kr_saturation_visit(struct kr_saturation *s, kr_txn t, const uint64_t *changed);
+/* Applies the rules to a present transaction's node whose clock moved in the chains of `changed`. */
+enum kr_status kr_saturation_visit(struct kr_saturation *s, kr_node v, const uint64_t *changed);
 
 #endif

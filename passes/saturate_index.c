@@ -99,7 +99,7 @@ static enum kr_status index_readers(struct kr_saturation *s)
 	s->reader_head = kr_mem_alloc(mem, asg->nversions, sizeof *s->reader_head);
 	s->reader_next = kr_mem_alloc(mem, asg->nobs, sizeof *s->reader_next);
 	s->watch = kr_mem_alloc(mem, asg->nobs, sizeof *s->watch);
-	s->begun = kr_mem_alloc(mem, asg->ntxns, sizeof *s->begun);
+	s->begun = kr_mem_alloc(mem, s->ir->nnodes, sizeof *s->begun);
 	s->bound = kr_mem_alloc(mem, asg->nkeys, sizeof *s->bound);
 	if (!s->reader_head || !s->reader_next || !s->watch || !s->begun || !s->bound)
 		return KR_NOMEM;
@@ -135,5 +135,5 @@ void kr_saturation_done(struct kr_saturation *s)
 	kr_mem_free(mem, s->reader_next, asg->nobs, sizeof *s->reader_next);
 	kr_mem_free(mem, s->watch, asg->nobs, sizeof *s->watch);
 	kr_mem_free(mem, s->bound, asg->nkeys, sizeof *s->bound);
-	kr_mem_free(mem, s->begun, asg->ntxns, sizeof *s->begun);
+	kr_mem_free(mem, s->begun, s->ir->nnodes, sizeof *s->begun);
 }

@@ -1,19 +1,24 @@
-/* The forcing rules of pass `saturate`, for transaction nodes. t observed key k (observation o), a and b write k; "reaches" is by known edges.
+/* The forcing rules of pass `saturate`. t observed key k (observation o), a and b write k. "Before" is where wr enters t, and paths start where ww leaves a writer; with begin and commit nodes, those are begins and commits.
  *   before:  o saw b, a reaches t, a != b           =>  a before b:  ww(a -> b), or rw(t -> a) would close a cycle.
- *   after:   o saw a, a reaches b                   =>  a before b, hence rw(t -> b).
- *   initial: o saw the initial version              =>  rw(t -> b) for every writer b.
+ *   writers: ww(b -> a) would close a cycle         =>  ww(a -> b), which says more where a has two nodes.
+ *   after:   o saw a, ww(b -> a) would close a cycle =>  a before b, hence rw(t -> b).
+ *   initial: o saw the initial version              =>  rw(t -> b) for every writer b; where rw are no edges, no b may reach t.
  *   source:  candidate v of o is impossible if t reaches v's writer, or if v is before a writer u (outside the candidate set, for predicate observations) that reaches t, or if another
  *            observation of k by t cannot have seen v: an item observation sees what all the others do. One candidate left is the source; none left refutes the level. An untold initial value is one value: who saw the initial version binds it for all.
+ * Which rw close cycles with all paths, and which are edges, kr_ir_rw_counts and kr_ir_rw_joins tell.
  * Per chain only the last writer that reaches a node, and only the first writer that a version reaches, need an edge: the others follow along the chain. */
 #include "passes/orders.h"
 #include "passes/saturate.h"
 
 static kr_txn writer_of(const struct kr_saturation *s, kr_version v) { return s->ir->asg->versions[v.i].writer; }
-static kr_node node_of(const struct kr_saturation *s, kr_txn t) { return kr_ir_out(s->ir, KR_WW, t); }
 
-static bool reaches(const struct kr_saturation *s, kr_txn a, kr_txn b) { return kr_clock_reaches(s->ir->clock, node_of(s, a), node_of(s, b)); }
+/* Does a path say already what an edge of this kind from a to b would? */
+static bool implied(const struct kr_saturation *s, enum kr_edge_kind kind, kr_txn a, kr_txn b)
+{
+	return kr_clock_reaches(s->ir->clock, kr_ir_out(s->ir, kind, a), kr_ir_in(s->ir, kind, b));
+}
 
-static bool tracked(const struct kr_saturation *s, kr_txn t) { return s->ir->clock->chain[node_of(s, t).i] != KR_NONE; }
+static bool tracked(const struct kr_saturation *s, kr_node v) { return s->ir->clock->chain[v.i] != KR_NONE; }
 
 static enum kr_status add(struct kr_saturation *s, enum kr_edge_kind kind, enum kr_rule rule, kr_txn from, kr_txn to, uint32_t why)
 {
@@ -28,11 +33,12 @@ static enum kr_status add(struct kr_saturation *s, enum kr_edge_kind kind, enum 
 	return KR_OK;
 }
 
-/* May a version be skipped as an overwriter of observation o: its own, one whose writer may be absent, or one that does not change the predicate's match? */
-static bool passes_over(const struct kr_saturation *s, const struct kr_observation *obs, kr_version v)
+/* May a version be skipped as an overwriter of observation o: its own, one whose writer may be absent, one that does not change the predicate's match, any where such an rw closes no cycles? */
+static bool passes_over(const struct kr_saturation *s, kr_obs o, kr_version v)
 {
+	const struct kr_observation *obs = &s->ir->asg->obs[o.i];
 	kr_txn w = writer_of(s, v);
-	return w.i == obs->txn.i || !kr_ir_is_present(s->ir, w) || (obs->predicate && kr_asg_in_set(s->ir->asg, obs->set, v));
+	return w.i == obs->txn.i || !kr_ir_is_present(s->ir, w) || (obs->predicate && kr_asg_in_set(s->ir->asg, obs->set, v)) || !kr_ir_rw_counts(s->ir, o);
 }
 
 /* Number of writers of the segment at or before a position. */
@@ -50,12 +56,13 @@ static uint32_t upto(const struct kr_saturation *s, const struct kr_segment *seg
 }
 
 /* The last writer of the segment that reaches the observer and counts for the observation, or KR_NONE. */
-static kr_version last_before(const struct kr_saturation *s, const struct kr_segment *segment, const struct kr_observation *obs)
+static kr_version last_before(const struct kr_saturation *s, const struct kr_segment *segment, kr_obs o)
 {
-	uint32_t n = upto(s, segment, kr_clock_last(s->ir->clock, segment->chain, node_of(s, obs->txn)));
+	kr_txn t = s->ir->asg->obs[o.i].txn;
+	uint32_t n = upto(s, segment, kr_clock_last(s->ir->clock, segment->chain, kr_ir_in(s->ir, KR_WR, t)));
 	while (n > 0) {
 		kr_version v = s->writers[segment->first + --n].version;
-		if (!passes_over(s, obs, v))
+		if (!passes_over(s, o, v))
 			return v;
 	}
 	return (kr_version){KR_NONE};
@@ -78,12 +85,12 @@ static enum kr_status order_before(struct kr_saturation *s, kr_obs o, const uint
 	uint32_t count;
 	const struct kr_segment *segments = segments_of(s, obs->key, &count);
 	if (b.i == KR_NONE)
-		return KR_OK; /* rule "initial" has closed the cycle if there is one */
+		return KR_OK; /* what overwrites the initial version is seen to elsewhere */
 	for (uint32_t i = 0; i < count; i++) {
 		if (!moved(changed, segments[i].chain))
 			continue;
-		kr_version last = last_before(s, &segments[i], obs);
-		if (last.i == KR_NONE || last.i == seen.i || reaches(s, writer_of(s, last), b))
+		kr_version last = last_before(s, &segments[i], o);
+		if (last.i == KR_NONE || last.i == seen.i || implied(s, KR_WW, writer_of(s, last), b))
 			continue;
 		enum kr_status status = add(s, KR_WW, KR_RULE_READER, writer_of(s, last), b, o.i);
 		if (status)
@@ -97,7 +104,7 @@ static enum kr_status add_rw(struct kr_saturation *s, kr_obs o, kr_version targe
 {
 	const struct kr_observation *obs = &s->ir->asg->obs[o.i];
 	kr_txn b = writer_of(s, target);
-	if (passes_over(s, obs, target) || !tracked(s, obs->txn) || reaches(s, obs->txn, b))
+	if (passes_over(s, o, target) || !kr_ir_rw_joins(s->ir, obs->txn) || !tracked(s, kr_ir_out(s->ir, KR_RW, obs->txn)) || implied(s, KR_RW, obs->txn, b))
 		return KR_OK;
 	return add(s, KR_RW, KR_RULE_LATER, obs->txn, b, o.i);
 }
@@ -112,7 +119,20 @@ static enum kr_status add_rw_from_readers(struct kr_saturation *s, kr_version se
 	return KR_OK;
 }
 
-/* Rule "after", from the side of the writer of `later`, whose clock moved. */
+/* The last writer of the segment whose versions are known to come before b's, or KR_NONE. A begin stands right before its commit. */
+static kr_version last_known_before(const struct kr_saturation *s, const struct kr_segment *segment, kr_txn b)
+{
+	uint32_t lead = kr_ir_in(s->ir, KR_WW, b).i != kr_ir_out(s->ir, KR_WW, b).i;
+	uint32_t n = upto(s, segment, kr_clock_last(s->ir->clock, segment->chain, kr_ir_out(s->ir, KR_WW, b)) + lead);
+	while (n > 0) {
+		kr_version v = s->writers[segment->first + --n].version;
+		if (writer_of(s, v).i != b.i && kr_ir_is_present(s->ir, writer_of(s, v)))
+			return v;
+	}
+	return (kr_version){KR_NONE};
+}
+
+/* Rules "after" and "writers", from the side of the writer of `later`, whose clock moved. */
 static enum kr_status order_after(struct kr_saturation *s, kr_version later, const uint64_t *changed)
 {
 	kr_txn b = writer_of(s, later);
@@ -121,12 +141,13 @@ static enum kr_status order_after(struct kr_saturation *s, kr_version later, con
 	for (uint32_t i = 0; i < count; i++) {
 		if (!moved(changed, segments[i].chain))
 			continue;
-		uint32_t n = upto(s, &segments[i], kr_clock_last(s->ir->clock, segments[i].chain, node_of(s, b)));
-		while (n > 0 && !kr_ir_is_present(s->ir, writer_of(s, s->writers[segments[i].first + n - 1].version)))
-			n--;
-		if (n == 0)
+		kr_version last = last_known_before(s, &segments[i], b);
+		if (last.i == KR_NONE)
 			continue;
-		enum kr_status status = add_rw_from_readers(s, s->writers[segments[i].first + n - 1].version, later);
+		kr_txn a = writer_of(s, last);
+		enum kr_status status = implied(s, KR_WW, a, b) ? KR_OK : add(s, KR_WW, KR_RULE_WRITERS, a, b, s->ir->asg->versions[later.i].key.i);
+		if (!status)
+			status = add_rw_from_readers(s, last, later);
 		if (status)
 			return status;
 	}
@@ -137,7 +158,7 @@ static enum kr_status order_after(struct kr_saturation *s, kr_version later, con
 static enum kr_status order_after_initial(struct kr_saturation *s, kr_version later)
 {
 	kr_key k = s->ir->asg->versions[later.i].key;
-	kr_node node = node_of(s, writer_of(s, later));
+	kr_node node = kr_ir_out(s->ir, KR_WW, writer_of(s, later));
 	uint32_t count;
 	const struct kr_segment *segments = segments_of(s, k, &count);
 	for (uint32_t i = 0; i < count; i++) {
@@ -166,12 +187,12 @@ static enum kr_status order_after_source(struct kr_saturation *s, kr_obs o)
 		uint32_t low = 0, high = a.i == KR_NONE ? 0 : segments[i].count;
 		while (low < high) { /* reached by a: a suffix of the chain */
 			uint32_t middle = low + (high - low) / 2;
-			if (reaches(s, a, writer_of(s, w[middle].version)))
+			if (kr_ir_writes_before(s->ir, a, writer_of(s, w[middle].version)))
 				high = middle;
 			else
 				low = middle + 1;
 		}
-		while (low < segments[i].count && passes_over(s, obs, w[low].version))
+		while (low < segments[i].count && (passes_over(s, o, w[low].version) || w[low].version.i == s->ir->source[o.i].i))
 			low++;
 		enum kr_status status = low < segments[i].count ? add_rw(s, o, w[low].version) : KR_OK;
 		if (status)
@@ -188,20 +209,34 @@ static bool is_possible(const struct kr_saturation *s, kr_obs o, kr_version v)
 	kr_txn w = writer_of(s, v);
 	uint32_t count;
 	const struct kr_segment *segments = segments_of(s, obs->key, &count);
-	if (w.i != KR_NONE && (s->ir->presence[w.i] == KR_ABSENT_TXN || reaches(s, obs->txn, w)))
+	if (w.i != KR_NONE && s->ir->presence[w.i] == KR_ABSENT_TXN)
+		return false;
+	if (w.i != KR_NONE && kr_ir_closes_wr(s->ir, w, obs->txn))
 		return false;
 	if (w.i == KR_NONE && s->bound[obs->key.i] != KR_NONE && s->bound[obs->key.i] != obs->set)
 		return false;
 	if (kr_ir_other_sight(s->ir, o, v).i != KR_NONE)
 		return false;
 	for (uint32_t i = 0; i < count; i++) {
-		kr_version u = last_before(s, &segments[i], obs);
+		kr_version u = last_before(s, &segments[i], o);
 		if (u.i == KR_NONE || u.i == v.i)
 			continue;
-		if (w.i == KR_NONE || reaches(s, w, writer_of(s, u)))
+		if (w.i == KR_NONE || kr_ir_writes_before(s->ir, w, writer_of(s, u)))
 			return false;
 	}
 	return true;
+}
+
+static enum kr_status refute(struct kr_saturation *s, kr_obs o)
+{
+	struct kr_mem *mem = &s->ir->ctx->mem;
+	struct kr_proof *proof = kr_mem_alloc(mem, 1, sizeof *proof);
+	if (!proof)
+		return KR_NOMEM;
+	kr_proof_init(proof, mem);
+	s->ir->conflict = proof;
+	s->conflict = true;
+	return kr_proof_no_candidate(proof, s->ir, o);
 }
 
 static enum kr_status settle(struct kr_saturation *s, kr_obs o, kr_version v)
@@ -218,11 +253,12 @@ static enum kr_status settle(struct kr_saturation *s, kr_obs o, kr_version v)
 			ir->presence[w.i] = KR_PRESENT;
 			ir->presence_why[w.i] = o;
 			s->arrived = true;
-			kr_clock_touch(ir->clock, node_of(s, w));
+			kr_clock_touch(ir->clock, kr_ir_in(ir, KR_WR, w));
+			kr_clock_touch(ir->clock, kr_ir_out(ir, KR_WR, w));
 		}
-		status = add(s, KR_WR, KR_RULE_SOURCE, w, t, o.i);
+		status = ir->level->forbidden[0].allowed & KR_BIT(KR_WR) ? add(s, KR_WR, KR_RULE_SOURCE, w, t, o.i) : KR_OK;
 	}
-	kr_clock_touch(ir->clock, node_of(s, t));
+	kr_clock_touch(ir->clock, kr_ir_in(ir, KR_WR, t));
 	return status ? status : order_after_source(s, o);
 }
 
@@ -236,24 +272,12 @@ enum kr_status kr_saturation_link_given(struct kr_saturation *s)
 		kr_txn a = asg->versions[v].writer;
 		for (uint32_t i = kr_orders_begin(&orders, (kr_version){v}); a.i != KR_NONE && i < kr_orders_end(&orders, (kr_version){v}) && !status; i++) {
 			kr_txn b = writer_of(s, orders.after.at[i]);
-			if (!reaches(s, a, b))
+			if (!implied(s, KR_WW, a, b))
 				status = add(s, KR_WW, KR_RULE_GIVEN, a, b, asg->versions[v].key.i); /* `why` of a given order is its key */
 		}
 	}
 	kr_orders_done(&orders);
 	return status;
-}
-
-static enum kr_status refute(struct kr_saturation *s, kr_obs o)
-{
-	struct kr_mem *mem = &s->ir->ctx->mem;
-	struct kr_proof *proof = kr_mem_alloc(mem, 1, sizeof *proof);
-	if (!proof)
-		return KR_NOMEM;
-	kr_proof_init(proof, mem);
-	s->ir->conflict = proof;
-	s->conflict = true;
-	return kr_proof_no_candidate(proof, s->ir, o);
 }
 
 /* Looks for new candidates only when one of the two that are watched has become impossible. */
@@ -289,22 +313,49 @@ enum kr_status kr_saturation_sweep(struct kr_saturation *s)
 	return KR_OK;
 }
 
-enum kr_status kr_saturation_visit(struct kr_saturation *s, kr_txn t, const uint64_t *changed)
+/* Is a known source impossible, and no cycle of edges will show it? */
+static bool is_refuted(const struct kr_saturation *s, kr_obs o)
+{
+	kr_version v = s->ir->source[o.i];
+	return kr_ir_rw_joins(s->ir, s->ir->asg->obs[o.i].txn) ? kr_ir_other_sight(s->ir, o, v).i != KR_NONE : !is_possible(s, o, v);
+}
+
+static enum kr_status visit_reads(struct kr_saturation *s, kr_txn t, const uint64_t *changed, bool first)
 {
 	const struct kr_asg *asg = s->ir->asg;
 	enum kr_status status = KR_OK;
-	bool first = !s->begun[t.i];
-	s->begun[t.i] = 1;
 	for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1] && !status && !s->conflict; o++) {
 		bool known = s->ir->source[o].i != KR_NONE;
+		if (known && is_refuted(s, (kr_obs){o}))
+			return refute(s, (kr_obs){o});
 		status = known ? order_before(s, (kr_obs){o}, changed) : narrow(s, (kr_obs){o});
 		if (!status && known && first && s->ir->source[o].i == kr_asg_initial(asg, asg->obs[o].key).i)
 			status = order_after_source(s, (kr_obs){o});
 	}
+	return status;
+}
+
+static enum kr_status visit_writes(struct kr_saturation *s, kr_txn t, const uint64_t *changed, bool first)
+{
+	const struct kr_asg *asg = s->ir->asg;
+	enum kr_status status = KR_OK;
 	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1] && !status && !s->conflict; i++) {
 		status = order_after(s, asg->written[i], changed);
 		if (!status && first)
 			status = order_after_initial(s, asg->written[i]);
 	}
+	return status;
+}
+
+enum kr_status kr_saturation_visit(struct kr_saturation *s, kr_node v, const uint64_t *changed)
+{
+	kr_txn t = kr_ir_txn(s->ir, v);
+	enum kr_status status = KR_OK;
+	bool first = !s->begun[v.i];
+	s->begun[v.i] = 1;
+	if (v.i == kr_ir_in(s->ir, KR_WR, t).i)
+		status = visit_reads(s, t, changed, first);
+	if (!status && v.i == kr_ir_out(s->ir, KR_WW, t).i)
+		status = visit_writes(s, t, changed, first);
 	return status;
 }

@@ -1,6 +1,6 @@
 /* Write-read dependencies that the trace alone tells: an observation by a present transaction with one candidate saw that candidate.
  *
- * source[o] becomes the candidate, and an edge leads from its writer to the observer; no edge for the initial version. If the writer's outcome is
+ * source[o] becomes the candidate, and an edge leads from its writer to the observer; no edge for the initial version, nor for levels that do not look at wr. If the writer's outcome is
  * unknown, it took effect (presence_why = o), and its own observations are looked at in turn. A transaction that observes several versions of
  * one writer gets one edge: a second would say the same of the graph, and the sources say the rest.
  * Needs nothing; gives every source that needs no inference. Cost: O(transactions + observations + members of their sets). */
@@ -32,7 +32,7 @@ static enum kr_status settle(struct work *w, kr_obs o, kr_version v)
 		if (!kr_vec_push(&ir->ctx->mem, &w->queue, writer))
 			return KR_NOMEM;
 	}
-	if (w->linked[writer.i] == reader.i + 1)
+	if (w->linked[writer.i] == reader.i + 1 || !(ir->level->forbidden[0].allowed & KR_BIT(KR_WR)))
 		return KR_OK;
 	w->linked[writer.i] = reader.i + 1;
 	return kr_ir_add_edge(ir, (struct kr_edge){kr_ir_out(ir, KR_WR, writer), kr_ir_in(ir, KR_WR, reader), o.i, KR_WR, KR_RULE_GIVEN});

@@ -11,8 +11,10 @@
 #include "ir/clock.h"
 #include "ir/ir.h"
 
-static const struct kr_level txn_level = {.id = "test", .model = KR_NODES_TXN};
-static const struct kr_level begin_commit_level = {.id = "test", .model = KR_NODES_BEGIN_COMMIT};
+#define KINDS (KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW) | KR_BIT(KR_SO) | KR_BIT(KR_RT))
+
+static const struct kr_level txn_level = {.id = "test", .model = KR_NODES_TXN, .forbidden = {{.allowed = KINDS}}};
+static const struct kr_level begin_commit_level = {.id = "test", .model = KR_NODES_BEGIN_COMMIT, .forbidden = {{.allowed = KINDS, .lonely = KR_BIT(KR_RW)}}};
 
 /* Five transactions: 0 and 1 write x, 1 and 2 write y; 3 is open, 4 absent. Lines 1 to 24. */
 #define ASG \
@@ -65,21 +67,22 @@ struct text_row {
 
 static const struct text_row rows[] = {
 	{"nothing known", ASG HEAD "end ir\n", 0, NULL},
-	{"every line", ASG HEAD "facts so rt wr ww rw saturated\n"
-				       "time 2\n"
-				       "presence txn 3 absent\n"
-				       "source obs 0 = 3\n"
-				       "source obs 1 = 1\n"
-				       "source obs 2 = 4\n"
-				       "edge 0 so 0 -> 1\n"
-				       "edge 1 rt 0 -> 5\n"
-				       "edge 2 rt 5 -> 1\n"
-				       "edge 3 program 5 -> 6\n"
-				       "edge 4 wr 0 -> 2 why 1\n"
-				       "edge 5 ww 1 -> 2 why 1\n"
-				       "edge 6 wr 1 -> 2 why 2\n"
-				       "edge 7 rw 0 -> 1 why 0 rule later\n"
-				       "end ir\n",
+	{"every line",
+		ASG HEAD "facts so rt wr ww rw saturated\n"
+			 "time 2\n"
+			 "presence txn 3 absent\n"
+			 "source obs 0 = 3\n"
+			 "source obs 1 = 1\n"
+			 "source obs 2 = 4\n"
+			 "edge 0 so 0 -> 1\n"
+			 "edge 1 rt 0 -> 5\n"
+			 "edge 2 rt 5 -> 1\n"
+			 "edge 3 program 5 -> 6\n"
+			 "edge 4 wr 0 -> 2 why 1\n"
+			 "edge 5 ww 1 -> 2 why 1\n"
+			 "edge 6 wr 1 -> 2 why 2\n"
+			 "edge 7 rw 0 -> 1 why 0 rule later\n"
+			 "end ir\n",
 		0, NULL},
 	{"a derived source and order",
 		"asg 1\ntxn 0 present session 0\ntxn 1 present\ntxn 2 present session 0\nkey 0\nversion 0 key 0 initial\nversion 1 key 0 by 0\n"
@@ -113,7 +116,8 @@ static const struct text_row rows[] = {
 
 	/* presences */
 	{"present for no reason", FORCED_ASG HEAD "presence txn 1 present\nend ir\n", 1, "transaction 1 is present for no reason"},
-	{"present because of a choice", FORCED_ASG HEAD "presence txn 1 present why 1\nsource obs 1 = 0 age 0\nend ir\n", 1, "observation 1, which saw another"},
+	{"present because of a choice", FORCED_ASG HEAD "presence txn 1 present why 1\nsource obs 1 = 0 age 0\nend ir\n", 1,
+		"observation 1, which saw another"},
 	{"absent though present", ASG HEAD "presence txn 0 absent\nend ir\n", 1, "transaction 0 has a presence other than the trace tells"},
 	{"present though absent", ASG HEAD "presence txn 4 present\nend ir\n", 1, "transaction 4 has a presence other than the trace tells"},
 	{"needless reason", ASG HEAD "presence txn 0 present why 1\nend ir\n", 1, "transaction 0 has a reason to be present that it does not need"},
@@ -140,7 +144,8 @@ static const struct text_row rows[] = {
 	{"wr to one that may be absent", ASG HEAD "edge 0 wr 1 -> 3 why 2\nend ir\n", 1, "edge 0 joins transactions that may be absent"},
 	{"ww of no order", ASG HEAD "edge 0 ww 2 -> 1 why 1\nend ir\n", 1, "ww edge 0 is not in the given order of key 1"},
 	{"ww of a key not written", ASG HEAD "edge 0 ww 0 -> 1 why 1\nend ir\n", 1, "ww edge 0 joins transactions that do not write key 1"},
-	{"ww to another version than seen", ASG HEAD "source obs 1 = 1\nedge 0 ww 0 -> 1 why 1 rule reader\nend ir\n", 1, "ww edge 0 does not lead to the version seen"},
+	{"ww to another version than seen", ASG HEAD "source obs 1 = 1\nedge 0 ww 0 -> 1 why 1 rule reader\nend ir\n", 1,
+		"ww edge 0 does not lead to the version seen"},
 	{"ww without a path",
 		"asg 1\ntxn 0 present\ntxn 1 present\ntxn 2 present\nkey 0\nversion 0 key 0 initial\nversion 1 key 0 by 0\nversion 2 key 0 by 1\n"
 		"set 0 {2}\nobserve txn 2 op 0 key 0 set 0\nend asg\nir 1 nodes txn order none\nsource obs 0 = 2\nedge 0 wr 1 -> 2 why 0\n"
@@ -165,18 +170,18 @@ static const struct text_row rows[] = {
 	{"so without session order", ASG "ir 1 nodes txn order none\nedge 0 so 0 -> 1\nend ir\n", 1, "so edge 0, but the order asked for has none"},
 	{"so across sessions", ASG HEAD "edge 0 so 0 -> 2\nend ir\n", 1, "so edge 0 joins transactions of two sessions"},
 	{"so backwards", ASG HEAD "edge 0 so 1 -> 0\nend ir\n", 1, "so edge 0 leads back"},
-	{"so from an unknown outcome",
-		"asg 1\ntxn 0 present unknown session 0\ntxn 1 present session 0\nend asg\n" HEAD "edge 0 so 0 -> 1\nend ir\n", 1,
+	{"so from an unknown outcome", "asg 1\ntxn 0 present unknown session 0\ntxn 1 present session 0\nend asg\n" HEAD "edge 0 so 0 -> 1\nend ir\n", 1,
 		"so edge 0 leaves a transaction of unknown outcome"},
 	{"so with a reason", ASG HEAD "edge 0 so 0 -> 1 why 0\nend ir\n", 1, "edge 0 has a reason that its kind does not need"},
-	{"rt without real-time order", ASG "ir 1 nodes txn order session\ntime 1\nedge 0 rt 0 -> 5\nend ir\n", 1, "rt edge 0, but the order asked for has none"},
+	{"rt without real-time order", ASG "ir 1 nodes txn order session\ntime 1\nedge 0 rt 0 -> 5\nend ir\n", 1,
+		"rt edge 0, but the order asked for has none"},
 	{"rt between transactions", ASG HEAD "edge 0 rt 0 -> 1\nend ir\n", 1, "rt edge 0 does not join a transaction and a time node"},
 	{"rt from no end", ASG HEAD "time 1\nedge 0 rt 4 -> 5\nend ir\n", 1, "rt edge 0 does not leave an end"},
-	{"rt from an unknown outcome",
-		"asg 1\ntxn 0 present unknown begin 0 end 1\ntxn 1 present begin 2\nend asg\n" HEAD "time 1\nedge 0 rt 0 -> 2\nend ir\n", 1,
-		"rt edge 0 leaves a transaction of unknown outcome"},
+	{"rt from an unknown outcome", "asg 1\ntxn 0 present unknown begin 0 end 1\ntxn 1 present begin 2\nend asg\n" HEAD "time 1\nedge 0 rt 0 -> 2\nend ir\n",
+		1, "rt edge 0 leaves a transaction of unknown outcome"},
 	{"rt to no begin", ASG HEAD "time 1\nedge 0 rt 5 -> 4\nend ir\n", 1, "rt edge 0 does not enter a begin"},
-	{"rt within the skew", ASG HEAD "time 1\nedge 0 rt 0 -> 5\nedge 1 rt 5 -> 2\nend ir\n", 1, "rt edge 1 enters a begin that some end before it does not precede"},
+	{"rt within the skew", ASG HEAD "time 1\nedge 0 rt 0 -> 5\nedge 1 rt 5 -> 2\nend ir\n", 1,
+		"rt edge 1 enters a begin that some end before it does not precede"},
 	{"rt within the skew, through two time nodes", ASG HEAD "time 2\nedge 0 rt 0 -> 5\nedge 1 program 5 -> 6\nedge 2 rt 6 -> 2\nend ir\n", 1,
 		"rt edge 2 enters a begin that some end before it does not precede"},
 	{"time nodes of no pass", ASG HEAD "time 1\nend ir\n", 1, "1 time nodes, but not the fact rt"},
@@ -243,7 +248,8 @@ static void reads_begin_commit_nodes(void **state)
 	kr_str_done(&out);
 	kr_ir_done(&ir);
 	kr_asg_done(&asg);
-	assert_int_equal(kr_ir_read(&ir, &asg, &ctx, &begin_commit_level, "asg 1\ntxn 0 present\nend asg\nir 1 nodes begin-commit order none\nend ir\n", &err), KR_BAD);
+	assert_int_equal(kr_ir_read(&ir, &asg, &ctx, &begin_commit_level, "asg 1\ntxn 0 present\nend asg\nir 1 nodes begin-commit order none\nend ir\n", &err),
+		KR_BAD);
 	assert_string_equal(err.text, "ir: 0 edges from begin to commit for 1 transactions");
 	assert_int_equal(ctx.mem.used, 0);
 }
