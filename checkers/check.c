@@ -83,8 +83,8 @@ static bool by_hand(const struct kr_check_options *options) { return options->pa
 static const char quick_passes[] = "so,rt,presence,wr,ww,rw";
 
 /* Looks for a world of another level, one that implies the level asked for, the quick way. Anything but a world says nothing. */
-static enum kr_status attempt(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_level *level, enum kr_order order, struct kr_verdict *out,
-	struct kr_err *err)
+static enum kr_status attempt(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_level *level, enum kr_order order, bool count,
+	struct kr_verdict *out, struct kr_err *err)
 {
 	const struct kr_backend *backend = kr_backend_find(out->checker->backend);
 	struct kr_answer answer;
@@ -97,7 +97,7 @@ static enum kr_status attempt(struct kr_ctx *ctx, const struct kr_analysis *anal
 	if (status)
 		return status;
 	kr_answer_init(&answer, &ctx->mem);
-	status = kr_passes_run(&ir, quick_passes, NULL, &out->passes, &change, err);
+	status = kr_passes_run(&ir, quick_passes, &(struct kr_pass_options){.count = count}, &out->passes, &change, err);
 	if (!status && change != KR_CONFLICT)
 		status = backend->attempt(&ir, &answer, err);
 	if (!status && answer.outcome == KR_SATISFIED)
@@ -125,11 +125,11 @@ static const struct kr_level *find_stronger(size_t i, const struct kr_check_opti
 }
 
 /* Decides the stronger level as if it had been asked for, with a share of the time. What is inferred for it need not hold at the level asked for: only a world is of use. */
-static enum kr_status search_stronger(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_level *level, enum kr_order order,
+static enum kr_status search_stronger(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_level *level, enum kr_order order, bool count,
 	struct kr_verdict *out, struct kr_err *err)
 {
 	const struct kr_checker *own = out->checker;
-	struct kr_check_options options = {.level = level, .order = order};
+	struct kr_check_options options = {.level = level, .order = order, .pass_options.count = count};
 	struct kr_ir ir;
 	int64_t deadline = kr_ctx_limit(ctx, ATTEMPT_SHARE, ATTEMPT_NS);
 	enum kr_status status = kr_ir_init(&ir, ctx, &analysis->asg, level, order);
@@ -155,13 +155,13 @@ static enum kr_status attempt_stronger(struct kr_ctx *ctx, const struct kr_analy
 	for (size_t i = 0; i < KR_COUNT(stronger) && !status && out->outcome != KR_SATISFIED; i++) {
 		const struct kr_level *level = find_stronger(i, options, order);
 		if (level)
-			status = attempt(ctx, analysis, level, order, out, err);
+			status = attempt(ctx, analysis, level, order, options->pass_options.count, out, err);
 	}
 	for (size_t i = 0; i < KR_COUNT(stronger) && !status && out->outcome != KR_SATISFIED; i++) {
 		const struct kr_level *level = find_stronger(i, options, order);
 		bool itself = level && (level == options->level || kr_implies((struct kr_question){options->level, order}, (struct kr_question){level, order}));
 		if (level && !itself)
-			status = search_stronger(ctx, analysis, level, order, out, err);
+			status = search_stronger(ctx, analysis, level, order, options->pass_options.count, out, err);
 	}
 	return status;
 }
