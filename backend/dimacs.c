@@ -105,9 +105,9 @@ static enum kr_status put_all(struct work *w)
 	const struct kr_encoding *e = w->e;
 
 	w->first_bit = e->variables.n + 1;
-	for (w->bits = 1; w->bits < 32 && UINT64_C(1) << w->bits < e->ir->nnodes;)
+	for (w->bits = 1; w->bits < 32 && UINT64_C(1) << w->bits < e->nnodes;)
 		w->bits++;
-	w->variables = e->variables.n + (uint64_t)w->bits * e->ir->nnodes;
+	w->variables = e->variables.n + (uint64_t)w->bits * e->nnodes;
 	if (w->variables >= INT32_MAX)
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < e->clauses.n; i++) {
@@ -134,7 +134,7 @@ static void put_head(const struct work *w, struct kr_str *out)
 		kr_encoding_print_variable(e, v, out);
 		kr_str_add(out, "\n");
 	}
-	for (uint32_t n = 0; n < e->ir->nnodes; n++) {
+	for (uint32_t n = 0; n < e->nnodes; n++) {
 		kr_str_format(out, "c %lld to %lld, lowest bit first: number of ", (long long)bit(w, (kr_node){n}, 0),
 			(long long)bit(w, (kr_node){n}, w->bits - 1));
 		kr_encoding_print_node(e, (kr_node){n}, out);
@@ -167,6 +167,9 @@ static enum kr_status write(struct kr_ir *ir, struct kr_str *out, struct kr_err 
 	struct kr_encoding encoding;
 	enum kr_status status = kr_encode(ir, &encoding, err);
 
+	if (!status && encoding.sums.n > 0)
+		status = kr_err_set(err, KR_UNSUPPORTED,
+			"increments that do not tell their results: what counters showed is a sum, for which a propositional formula is too large");
 	if (!status)
 		status = print(&encoding, out);
 	kr_encoding_done(&encoding);

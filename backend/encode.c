@@ -3,30 +3,20 @@
  * Per observation, the clause that it saw one of its candidates if its transaction took effect. That it saw no second one need not be said: a further source brings
  * further edges only. Seeing an unknown transaction's version means that it took effect. Per pair of versions that neither the trace nor a known path orders, one
  * variable; orders need no transitivity, since ww edges of a cyclic order close a cycle. Edges are those of docs/levels.md, left out where a known path says
- * the same. Per key of untold initial value, observations of it lie in one candidate set: a ladder of auxiliary variables says "at most one".
+ * the same. Growing keys: encode_grow.c. Per key of untold initial value, observations of it lie in one candidate set: a ladder of auxiliary variables says "at most one".
  * Cost: for each key, pairs of versions plus, for each candidate of an observation, the later versions. */
-#include "backend/encode.h"
+#include "backend/encode_work.h"
+
+#include <string.h>
 
 #include "backend/graph.h"
-#include "backend/told.h"
 #include "base/hash.h"
-#include "base/table.h"
 #include "ir/clock.h"
 
-#define ALWAYS INT32_MAX /* literals that are constants */
-#define NEVER (-INT32_MAX)
+#define ALWAYS KR_LITERAL_ALWAYS
+#define NEVER KR_LITERAL_NEVER
 
-struct work {
-	struct kr_ir *ir;
-	struct kr_encoding *out;
-	struct kr_told told;
-	struct kr_table pairs; /* of versions -> variable - 1 */
-	kr_literal *present;   /* per transaction */
-	KR_VEC(kr_literal) clause;
-	bool holds; /* the clause being built has a true literal */
-};
-
-static enum kr_status new_variable(struct work *w, struct kr_variable variable, kr_literal *out)
+static enum kr_status new_variable(struct kr_encode *w, struct kr_variable variable, kr_literal *out)
 {
 	if (w->out->variables.n >= INT32_MAX - 1 || !kr_vec_push(&w->ir->ctx->mem, &w->out->variables, variable))
 		return KR_NOMEM;
@@ -36,13 +26,13 @@ static enum kr_status new_variable(struct work *w, struct kr_variable variable, 
 
 /* ---- clauses ---- */
 
-static void clause_begin(struct work *w)
+static void clause_begin(struct kr_encode *w)
 {
 	kr_vec_clear(&w->clause);
 	w->holds = false;
 }
 
-static enum kr_status clause_add(struct work *w, kr_literal literal)
+static enum kr_status clause_add(struct kr_encode *w, kr_literal literal)
 {
 	if (literal == ALWAYS)
 		w->holds = true;
@@ -51,7 +41,7 @@ static enum kr_status clause_add(struct work *w, kr_literal literal)
 	return KR_OK;
 }
 
-static enum kr_status clause_end(struct work *w)
+static enum kr_status clause_end(struct kr_encode *w)
 {
 	struct kr_mem *mem = &w->ir->ctx->mem;
 
@@ -63,7 +53,7 @@ static enum kr_status clause_end(struct work *w)
 	return kr_vec_push(mem, &w->out->clauses, 0) ? KR_OK : KR_NOMEM;
 }
 
-static enum kr_status add_clause2(struct work *w, kr_literal a, kr_literal b)
+static enum kr_status add_clause2(struct kr_encode *w, kr_literal a, kr_literal b)
 {
 	enum kr_status status;
 
@@ -75,7 +65,7 @@ static enum kr_status add_clause2(struct work *w, kr_literal a, kr_literal b)
 
 /* ---- what is known ---- */
 
-static bool may_exist(const struct work *w, kr_version v)
+static bool may_exist(const struct kr_encode *w, kr_version v)
 {
 	kr_txn writer = w->ir->asg->versions[v.i].writer;
 
@@ -87,7 +77,7 @@ static bool known_path(const struct kr_ir *ir, enum kr_edge_kind kind, kr_txn a,
 	return ir->clock && kr_clock_reaches(ir->clock, kr_ir_out(ir, kind, a), kr_ir_in(ir, kind, b));
 }
 
-static kr_literal presence(const struct work *w, kr_version v)
+static kr_literal presence(const struct kr_encode *w, kr_version v)
 {
 	kr_txn writer = w->ir->asg->versions[v.i].writer;
 
@@ -96,28 +86,35 @@ static kr_literal presence(const struct work *w, kr_version v)
 
 /* ---- edges ---- */
 
-static enum kr_status add_edge(struct work *w, enum kr_edge_kind kind, kr_txn from, kr_txn to, const kr_literal guards[3])
+enum kr_status kr_encode_edge(struct kr_encode *w, struct kr_guarded_edge edge)
 {
-	const struct kr_ir *ir = w->ir;
-	struct kr_guarded_edge edge = {kr_ir_out(ir, kind, from), kr_ir_in(ir, kind, to), {0, 0, 0}, (uint8_t)kind};
+	kr_literal guards[KR_COUNT(edge.guards)];
 	uint32_t n = 0;
 
-	if (!(kr_level_kinds(ir->level) & KR_BIT(kind)))
-		return KR_OK;
-	for (uint32_t i = 0; i < 3; i++) {
+	memcpy(guards, edge.guards, sizeof guards);
+	memset(edge.guards, 0, sizeof edge.guards);
+	for (uint32_t i = 0; i < KR_COUNT(guards); i++) {
 		if (guards[i] == NEVER)
 			return KR_OK;
 		if (guards[i] != ALWAYS)
 			edge.guards[n++] = guards[i];
 	}
-	if (n == 0 && known_path(ir, kind, from, to))
+	return kr_vec_push(&w->ir->ctx->mem, &w->out->edges, edge) ? KR_OK : KR_NOMEM;
+}
+
+static enum kr_status add_edge(struct kr_encode *w, enum kr_edge_kind kind, kr_txn from, kr_txn to, const kr_literal guards[3])
+{
+	const struct kr_ir *ir = w->ir;
+	bool known = guards[0] == ALWAYS && guards[1] == ALWAYS && guards[2] == ALWAYS && known_path(ir, kind, from, to);
+
+	if (!(kr_level_kinds(ir->level) & KR_BIT(kind)) || known)
 		return KR_OK;
-	return kr_vec_push(&ir->ctx->mem, &w->out->edges, edge) ? KR_OK : KR_NOMEM;
+	return kr_encode_edge(w, (struct kr_guarded_edge){kr_ir_out(ir, kind, from), kr_ir_in(ir, kind, to), {guards[0], guards[1], guards[2]}, (uint8_t)kind});
 }
 
 /* ---- orders ---- */
 
-static uint32_t find_pair(const struct work *w, kr_version a, kr_version b)
+static uint32_t find_pair(const struct kr_encode *w, kr_version a, kr_version b)
 {
 	uint32_t id;
 
@@ -127,8 +124,7 @@ static uint32_t find_pair(const struct work *w, kr_version a, kr_version b)
 	return KR_NONE;
 }
 
-/* The literal "a comes before b", once encode_orders has been there. Both may exist. */
-static enum kr_status before(struct work *w, kr_version a, kr_version b, kr_literal *out)
+enum kr_status kr_encode_before(struct kr_encode *w, kr_version a, kr_version b, kr_literal *out)
 {
 	const struct kr_asg *asg = w->ir->asg;
 	bool told, contrary;
@@ -148,7 +144,7 @@ static enum kr_status before(struct work *w, kr_version a, kr_version b, kr_lite
 }
 
 /* Whether the order of a and b is neither told nor known by a path. */
-static enum kr_status is_open(struct work *w, kr_version a, kr_version b, bool *open)
+static enum kr_status is_open(struct kr_encode *w, kr_version a, kr_version b, bool *open)
 {
 	const struct kr_asg *asg = w->ir->asg;
 	kr_txn from = asg->versions[a.i].writer, to = asg->versions[b.i].writer;
@@ -164,7 +160,7 @@ static enum kr_status is_open(struct work *w, kr_version a, kr_version b, bool *
 	return KR_OK;
 }
 
-static enum kr_status encode_pair(struct work *w, kr_version a, kr_version b)
+static enum kr_status encode_pair(struct kr_encode *w, kr_version a, kr_version b)
 {
 	const struct kr_asg *asg = w->ir->asg;
 	kr_txn from = asg->versions[a.i].writer, to = asg->versions[b.i].writer;
@@ -181,15 +177,17 @@ static enum kr_status encode_pair(struct work *w, kr_version a, kr_version b)
 		if (status)
 			return status;
 		kr_table_insert(&w->pairs, kr_hash_pair(a.i, b.i), (uint32_t)literal - 1);
-	} else if ((status = before(w, a, b, &literal))) {
+	} else if ((status = kr_encode_before(w, a, b, &literal))) {
 		return status;
 	}
+	if ((status = kr_encode_version_pair(w, a, b, literal)))
+		return status;
 	if ((status = add_edge(w, KR_WW, from, to, (kr_literal[]){literal, w->present[from.i], w->present[to.i]})))
 		return status;
 	return add_edge(w, KR_WW, to, from, (kr_literal[]){-literal, w->present[from.i], w->present[to.i]});
 }
 
-static enum kr_status encode_orders(struct work *w, kr_key k)
+static enum kr_status encode_orders(struct kr_encode *w, kr_key k)
 {
 	const struct kr_asg *asg = w->ir->asg;
 	uint32_t end = asg->keys[k.i + 1].first;
@@ -209,7 +207,7 @@ static enum kr_status encode_orders(struct work *w, kr_key k)
 /* ---- observations ---- */
 
 /* What follows when observation o saw v, which `literal` says. */
-static enum kr_status encode_source(struct work *w, kr_obs o, kr_version v, kr_literal literal)
+static enum kr_status encode_source(struct kr_encode *w, kr_obs o, kr_version v, kr_literal literal)
 {
 	const struct kr_asg *asg = w->ir->asg;
 	const struct kr_observation *obs = &asg->obs[o.i];
@@ -228,7 +226,7 @@ static enum kr_status encode_source(struct work *w, kr_obs o, kr_version v, kr_l
 			continue;
 		if (obs->predicate && (w->ir->level->forbidden[0].item_only || kr_asg_in_set(asg, obs->set, u)))
 			continue;
-		if (!(status = before(w, v, u, &order)))
+		if (!(status = kr_encode_before(w, v, u, &order)))
 			status = add_edge(w, KR_RW, obs->txn, writer, (kr_literal[]){literal, order, presence(w, u)});
 		if (!status)
 			status = kr_ctx_tick(w->ir->ctx);
@@ -236,7 +234,7 @@ static enum kr_status encode_source(struct work *w, kr_obs o, kr_version v, kr_l
 	return status;
 }
 
-static enum kr_status encode_open(struct work *w, kr_obs o)
+static enum kr_status encode_open(struct kr_encode *w, kr_obs o)
 {
 	const struct kr_observation *obs = &w->ir->asg->obs[o.i];
 	kr_literal literal;
@@ -250,6 +248,8 @@ static enum kr_status encode_open(struct work *w, kr_obs o)
 		status = new_variable(w, (struct kr_variable){KR_VARIABLE_SOURCE, o, v, {KR_NONE}, {KR_NONE}}, &literal);
 		if (status)
 			return status;
+		if (w->first_source[o.i] == 0)
+			w->first_source[o.i] = (uint32_t)literal;
 	}
 	clause_begin(w);
 	status = clause_add(w, -w->present[obs->txn.i]);
@@ -262,7 +262,7 @@ static enum kr_status encode_open(struct work *w, kr_obs o)
 	return status;
 }
 
-static enum kr_status encode_observations(struct work *w)
+static enum kr_status encode_observations(struct kr_encode *w)
 {
 	const struct kr_asg *asg = w->ir->asg;
 
@@ -280,7 +280,7 @@ static enum kr_status encode_observations(struct work *w)
 /* ---- untold initial values ---- */
 
 /* Adds the start variable of o's candidate set to the key's ladder, of which `last` is the top (0: none yet). */
-static enum kr_status extend_ladder(struct work *w, kr_obs o, kr_version initial, kr_literal *start, kr_literal *last)
+static enum kr_status extend_ladder(struct kr_encode *w, kr_obs o, kr_version initial, kr_literal *start, kr_literal *last)
 {
 	kr_literal top = 0;
 	enum kr_status status = new_variable(w, (struct kr_variable){KR_VARIABLE_START, o, initial, {KR_NONE}, {KR_NONE}}, start);
@@ -298,7 +298,7 @@ static enum kr_status extend_ladder(struct work *w, kr_obs o, kr_version initial
 }
 
 /* `starts`: per set its start variable, or 0. `last`: per key the top of its ladder, or 0. */
-static enum kr_status agree(struct work *w, kr_obs o, kr_version v, kr_literal literal, kr_literal *starts, kr_literal *last)
+static enum kr_status agree(struct kr_encode *w, kr_obs o, kr_version v, kr_literal literal, kr_literal *starts, kr_literal *last)
 {
 	const struct kr_observation *obs = &w->ir->asg->obs[o.i];
 	enum kr_status status = KR_OK;
@@ -310,7 +310,7 @@ static enum kr_status agree(struct work *w, kr_obs o, kr_version v, kr_literal l
 	return status ? status : add_clause2(w, -literal, starts[obs->set]);
 }
 
-static enum kr_status encode_agreement(struct work *w)
+static enum kr_status encode_agreement(struct kr_encode *w)
 {
 	const struct kr_asg *asg = w->ir->asg;
 	struct kr_mem *mem = &w->ir->ctx->mem;
@@ -334,7 +334,7 @@ static enum kr_status encode_agreement(struct work *w)
 
 /* ---- the whole ---- */
 
-static enum kr_status encode_presence(struct work *w)
+static enum kr_status encode_presence(struct kr_encode *w)
 {
 	for (uint32_t t = 0; t < w->ir->asg->ntxns; t++) {
 		enum kr_status status = KR_OK;
@@ -347,7 +347,7 @@ static enum kr_status encode_presence(struct work *w)
 	return KR_OK;
 }
 
-static enum kr_status encode_known(struct work *w)
+static enum kr_status encode_known(struct kr_encode *w)
 {
 	for (uint32_t e = 0; e < w->ir->edges.n; e++) {
 		const struct kr_edge *edge = &w->ir->edges.at[e];
@@ -357,43 +357,56 @@ static enum kr_status encode_known(struct work *w)
 	return KR_OK;
 }
 
-static enum kr_status encode(struct work *w)
+static enum kr_status encode(struct kr_encode *w)
 {
+	bool sees = kr_level_kinds(w->ir->level) & (KR_BIT(KR_WR) | KR_BIT(KR_RW)); /* else nothing that was seen counts */
 	enum kr_status status = encode_presence(w);
 
 	if (!status)
 		status = encode_known(w);
+	if (!status)
+		status = kr_encode_versions(w);
 	for (uint32_t k = 0; k < w->ir->asg->nkeys && !status; k++)
 		status = encode_orders(w, (kr_key){k});
-	if (!status)
+	if (!status && sees)
 		status = encode_observations(w);
-	return status ? status : encode_agreement(w);
+	if (!status && sees)
+		status = encode_agreement(w);
+	if (!status && sees)
+		status = kr_encode_together(w);
+	return status || !sees ? status : kr_encode_sums(w);
+}
+
+static enum kr_status start(struct kr_encode *w)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	struct kr_mem *mem = &w->ir->ctx->mem;
+
+	w->present = kr_mem_alloc(mem, asg->ntxns, sizeof *w->present);
+	w->version_node = kr_mem_alloc(mem, asg->nversions, sizeof *w->version_node);
+	w->first_source = kr_mem_alloc(mem, asg->nobs, sizeof *w->first_source);
+	return w->present && w->version_node && w->first_source ? kr_told_init(&w->told, asg) : KR_NOMEM;
 }
 
 enum kr_status kr_encode(struct kr_ir *ir, struct kr_encoding *out, struct kr_err *err)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
-	struct work w = {.ir = ir, .out = out};
+	struct kr_encode w = {.ir = ir, .out = out};
 	enum kr_status status;
 
-	*out = (struct kr_encoding){.ir = ir};
+	*out = (struct kr_encoding){.ir = ir, .nnodes = ir->nnodes};
 	if (!kr_graph_decides(ir->level))
 		return kr_err_set(err, KR_UNSUPPORTED, "level '%s' does not forbid every cycle of its graph: this back end has no formula for it",
 			ir->level->id);
-	if (ir->asg->nsums > 0)
-		return kr_err_set(err, KR_UNSUPPORTED, "reads of counters whose increments do not tell their results: this back end has no formula for them");
-	for (uint32_t i = 0; i < ir->asg->norders; i++)
-		if (ir->asg->orders[i].guard.i != KR_NONE && ir->asg->txns[ir->asg->orders[i].guard.i].presence != KR_PRESENT)
-			return kr_err_set(err, KR_UNSUPPORTED,
-				"lists that only a transaction of unknown outcome read: this back end has no formula for their order");
-	w.present = kr_mem_alloc(mem, ir->asg->ntxns, sizeof *w.present);
-	status = w.present ? kr_told_init(&w.told, ir->asg) : KR_NOMEM;
+	status = start(&w);
 	if (!status)
 		status = encode(&w);
 	kr_told_done(&w.told);
 	kr_table_done(mem, &w.pairs);
 	kr_vec_done(mem, &w.clause);
 	kr_mem_free(mem, w.present, ir->asg->ntxns, sizeof *w.present);
+	kr_mem_free(mem, w.version_node, ir->asg->nversions, sizeof *w.version_node);
+	kr_mem_free(mem, w.first_source, ir->asg->nobs, sizeof *w.first_source);
 	return status;
 }
 
@@ -407,5 +420,8 @@ void kr_encoding_done(struct kr_encoding *encoding)
 	kr_vec_done(mem, &encoding->variables);
 	kr_vec_done(mem, &encoding->clauses);
 	kr_vec_done(mem, &encoding->edges);
+	kr_vec_done(mem, &encoding->nodes);
+	kr_vec_done(mem, &encoding->sums);
+	kr_vec_done(mem, &encoding->terms);
 	*encoding = (struct kr_encoding){0};
 }

@@ -18,6 +18,13 @@ struct kr_variable { enum kr_variable_kind kind; kr_obs obs; kr_version a, b; kr
 /* A literal is a variable's number, from 1, negative when negated. */
 typedef int32_t kr_literal;
 
+/* Nodes from ir->nnodes on: a version, in an order of all versions of its key whether they exist or not; or what one operation saw of a key that has parts. */
+struct kr_encoded_node { kr_version version; kr_obs obs; }; /* obs: the operation's first of the key; KR_NONE for a version */
+
+/* The weights of the literals that hold add up to the total (`at_most`: to no more), if the guard holds (0: in any case). A term with literal 0 always counts. */
+struct kr_encoded_sum { kr_literal guard; bool at_most; int64_t total; uint32_t first, count; }; /* into terms */
+struct kr_encoded_term { kr_literal literal; int64_t weight; };
+
 struct kr_guarded_edge {
 	kr_node from, to;
 	kr_literal guards[3]; /* all of them must be true; 0: none */
@@ -29,6 +36,10 @@ struct kr_encoding {
 	KR_VEC(struct kr_variable) variables; /* number v is at[v - 1] */
 	KR_VEC(kr_literal) clauses;           /* each closed by a 0 */
 	KR_VEC(struct kr_guarded_edge) edges;
+	uint32_t nnodes;                      /* those of the IR and the others */
+	KR_VEC(struct kr_encoded_node) nodes; /* number n is at[n - ir->nnodes] */
+	KR_VEC(struct kr_encoded_sum) sums;
+	KR_VEC(struct kr_encoded_term) terms;
 };
 
 /* KR_UNSUPPORTED: the level does not forbid every cycle of its graph. The caller frees the encoding in every case. */

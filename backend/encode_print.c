@@ -83,6 +83,20 @@ void kr_encoding_print_variable(const struct kr_encoding *e, uint32_t number, st
 
 void kr_encoding_print_node(const struct kr_encoding *e, kr_node node, struct kr_str *out)
 {
+	if (node.i >= e->ir->nnodes) {
+		const struct kr_encoded_node *x = &e->nodes.at[node.i - e->ir->nnodes];
+		if (x->obs.i == KR_NONE) {
+			kr_str_add(out, "of ");
+			print_name(out, e, raw_key, e->ir->asg->versions[x->version.i].key.i);
+			kr_str_add(out, ", ");
+			print_version(e, x->version, out);
+			kr_str_add(out, ", existing or not");
+		} else {
+			print_observation(e, x->obs, " and what it saw of ", out);
+		}
+		return;
+	}
+
 	kr_txn t = kr_ir_txn(e->ir, node);
 
 	if (t.i == KR_NONE) {

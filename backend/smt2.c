@@ -1,5 +1,6 @@
 /* Back end `smt2`: writes the problem in SMT-LIB 2, logic QF_IDL (integer difference logic): an integer per node, its place in an order; a guarded edge is an
- * implication from its guards to "less than". Satisfiable iff the level holds. Writes only; the text is linear in the encoding (encode.h). */
+ * implication from its guards to "less than". Sums of what counters showed need QF_LIA (linear integer arithmetic). Satisfiable iff the level holds. Writes only; the text is linear in
+ * the encoding (encode.h). */
 #include "backend/backend.h"
 #include "backend/encode.h"
 
@@ -8,7 +9,7 @@ static void comment(struct kr_str *out) { kr_str_add(out, " ; "); }
 
 static void declare(const struct kr_encoding *e, struct kr_str *out)
 {
-	for (uint32_t n = 0; n < e->ir->nnodes; n++) {
+	for (uint32_t n = 0; n < e->nnodes; n++) {
 		kr_str_format(out, "(declare-fun n%u () Int)", n);
 		comment(out);
 		kr_encoding_print_node(e, (kr_node){n}, out);
@@ -73,9 +74,47 @@ static void print_edge(const struct kr_guarded_edge *edge, struct kr_str *out)
 	kr_str_add(out, "\n");
 }
 
+static void print_number(int64_t number, struct kr_str *out)
+{
+	if (number < 0)
+		kr_str_format(out, "(- %llu)", (unsigned long long)-(uint64_t)number);
+	else
+		kr_str_format(out, "%llu", (unsigned long long)number);
+}
+
+static void print_term(const struct kr_encoded_term *term, struct kr_str *out)
+{
+	if (term->literal != 0) {
+		kr_str_add(out, "(ite ");
+		print_literal(term->literal, out);
+		kr_str_add(out, " ");
+	}
+	print_number(term->weight, out);
+	kr_str_add(out, term->literal != 0 ? " 0)" : "");
+}
+
+static void print_sum(const struct kr_encoding *e, const struct kr_encoded_sum *sum, struct kr_str *out)
+{
+	kr_str_add(out, "(assert ");
+	if (sum->guard != 0) {
+		kr_str_add(out, "(=> ");
+		print_literal(sum->guard, out);
+		kr_str_add(out, " ");
+	}
+	kr_str_add(out, sum->at_most ? "(<= (+ 0" : "(= (+ 0");
+	for (uint32_t i = 0; i < sum->count; i++) {
+		kr_str_add(out, " ");
+		print_term(&e->terms.at[sum->first + i], out);
+	}
+	kr_str_add(out, sum->count > 0 ? ") " : " 0) ");
+	print_number(sum->total, out);
+	kr_str_add(out, sum->guard != 0 ? ")))\n" : "))\n");
+}
+
 static enum kr_status print(const struct kr_encoding *e, struct kr_str *out)
 {
-	kr_str_format(out, "; %s, order %s: satisfiable iff the level holds\n(set-logic QF_IDL)\n", e->ir->level->id, kr_order_name(e->ir->order));
+	kr_str_format(out, "; %s, order %s: satisfiable iff the level holds\n(set-logic %s)\n", e->ir->level->id, kr_order_name(e->ir->order),
+		e->sums.n > 0 ? "QF_LIA" : "QF_IDL");
 	declare(e, out);
 	print_clauses(e, out);
 	for (uint32_t i = 0; i < e->edges.n; i++) {
@@ -83,6 +122,12 @@ static enum kr_status print(const struct kr_encoding *e, struct kr_str *out)
 		if (status || out->failed)
 			return status ? status : KR_NOMEM;
 		print_edge(&e->edges.at[i], out);
+	}
+	for (uint32_t i = 0; i < e->sums.n; i++) {
+		enum kr_status status = kr_ctx_tick(e->ir->ctx);
+		if (status || out->failed)
+			return status ? status : KR_NOMEM;
+		print_sum(e, &e->sums.at[i], out);
 	}
 	kr_str_add(out, "(check-sat)\n");
 	return out->failed ? KR_NOMEM : KR_OK;
@@ -101,7 +146,7 @@ static enum kr_status write(struct kr_ir *ir, struct kr_str *out, struct kr_err 
 
 const struct kr_backend kr_backend_smt2 = {
 	.name = "smt2",
-	.title = "writes the problem in SMT-LIB 2 (QF_IDL)",
+	.title = "writes the problem in SMT-LIB 2 (QF_IDL; with sums QF_LIA)",
 	.source = "Barrett, Fontaine, Tinelli, The SMT-LIB Standard 2.6",
 	.write = write,
 };
