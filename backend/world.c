@@ -61,6 +61,13 @@ static kr_txn writer(const struct kr_candidate *w, kr_version v) { return w->ir-
 
 static bool known_before(const struct kr_candidate *w, kr_node a, kr_node b) { return w->ir->clock && kr_clock_reaches(w->ir->clock, a, b); }
 
+/* Is a path of known edges as good as an edge? Not where a further pattern counts some kinds only. */
+static bool paths_count(const struct kr_level *level)
+{
+	uint32_t further = level->forbidden[1].allowed;
+	return further == 0 || (level->forbidden[0].allowed & ~further) == 0;
+}
+
 /* Links that are no edges of the graph that is to be acyclic are kept aside, those of kinds that no pattern has are none. */
 static enum kr_status add_link(struct kr_candidate *w, struct kr_overlay *o, struct kr_link link)
 {
@@ -72,7 +79,7 @@ static enum kr_status add_link(struct kr_candidate *w, struct kr_overlay *o, str
 			return KR_OK;
 		return kr_vec_push(&w->ir->ctx->mem, &w->others, link) ? KR_OK : KR_NOMEM;
 	}
-	if (known_before(w, kr_ir_out(w->ir, link.kind, link.from), kr_ir_in(w->ir, link.kind, link.to)))
+	if (paths_count(level) && known_before(w, kr_ir_out(w->ir, link.kind, link.from), kr_ir_in(w->ir, link.kind, link.to)))
 		return KR_OK;
 	return kr_overlay_add(o, link);
 }

@@ -77,6 +77,6 @@ const struct kr_checker kr_checker_causal = {
 	.title = "read committed, read atomic and causal consistency by axioms: saturation decides unless sources are open",
 	.source = "Biswas and Enea, OOPSLA 2019",
 	.levels = levels,
-	.passes = "so,rt,presence,wr,ww,rw",
+	.passes = "so,rt,presence,wr,ww,rw,clock,saturate",
 	.backend = "z3",
 };

@@ -73,6 +73,6 @@ const struct kr_checker kr_checker_committed = {
 	.title = "read committed and its neighbours: version orders that saturation leaves open go to Z3",
 	.source = "Adya, PhD thesis, MIT 1999",
 	.levels = levels,
-	.passes = "so,rt,presence,wr,ww,rw",
+	.passes = "so,rt,presence,wr,ww,rw,clock,saturate",
 	.backend = "z3",
 };

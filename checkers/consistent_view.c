@@ -71,6 +71,6 @@ const struct kr_checker kr_checker_consistent_view = {
 	.title = "PL-2+, PSI and PL-FCV: saturation, a world of snapshot isolation tried first, then Z3 for the choices on the cycles that remain",
 	.source = "Adya, PhD thesis, MIT 1999",
 	.levels = levels,
-	.passes = "so,rt,presence,wr,ww,rw",
+	.passes = "so,rt,presence,wr,ww,rw,clock,saturate",
 	.backend = "z3",
 };

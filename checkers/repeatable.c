@@ -34,6 +34,6 @@ const struct kr_checker kr_checker_repeatable = {
 	.title = "repeatable read: as ser, without the rw edges of predicate observations",
 	.source = "Adya, PhD thesis, MIT 1999",
 	.levels = levels,
-	.passes = "so,rt,presence,wr,ww,rw",
+	.passes = "so,rt,presence,wr,ww,rw,clock,saturate",
 	.backend = "z3",
 };

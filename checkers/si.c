@@ -56,6 +56,6 @@ const struct kr_checker kr_checker_si = {
 	.title = "snapshot isolation and prefix consistency: begin and commit nodes, saturation, a schedule, then Z3",
 	.source = "Cerone and Gotsman, J. ACM 2018; Zhang et al., Viper, EuroSys 2023",
 	.levels = levels,
-	.passes = "so,rt,presence,wr,ww,rw",
+	.passes = "so,rt,presence,wr,ww,rw,clock,saturate",
 	.backend = "z3",
 };

@@ -245,7 +245,7 @@ static enum kr_status sort_found(struct kr_work *w)
 /* Whether anybody wrote the value to the key, in whatever way, or it was there at first. */
 static bool is_written(const struct kr_work *w, kr_key k, kr_value value)
 {
-	if (w->asg->keys[k.i].open_initial || w->h->keys.at[k.i].initial.i == value.i)
+	if (w->asg->keys[k.i].open_initial || w->value[w->asg->keys[k.i].first].i == value.i)
 		return true;
 	for (uint32_t i = 0; i < w->h->ops.n; i++) {
 		const struct kr_operation *op = &w->h->ops.at[i];
