@@ -84,10 +84,17 @@ static enum kr_status check_own(const struct kr_world *w, kr_txn t, uint32_t ind
 	if (claim.saw.test == KR_SAW_NOTHING)
 		return KR_OK;
 	if (kr_facts_grows(&w->facts, k)) {
+		struct kr_verifier asking = *w->v; /* with an error of its own: that it is none is nothing to tell */
+		struct kr_err why;
+		kr_err_init(&why);
+		asking.err = &why;
+		claim.v = &asking;
 		status = kr_claim_internal(&claim);
 		if (status == KR_BAD)
 			return KR_OK; /* it is no internal inconsistency */
-		agrees = status != KR_OK;
+		if (status != KR_OK)
+			return kr_err_set(w->v->err, status, "%s", why.text);
+		agrees = false;
 	} else {
 		status = kr_saw_allows(h, &claim.saw, k, left, &agrees, w->v->err);
 	}
