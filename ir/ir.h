@@ -22,6 +22,7 @@ enum kr_rule {
 	KR_RULE_READER, /* ww a -> b: observation `why` saw b's version, and a reaches the observer */
 	KR_RULE_LATER,  /* rw: the version that observation `why` saw comes before the target's (initial, given, or its writer reaches the target) */
 	KR_RULE_WRITERS,/* ww a -> b: both write key `why`, and where ww enters a reaches where ww leaves b (with begin and commit nodes, a's begin b's commit) */
+	KR_RULE_UPDATE, /* ww a -> b: observation `why` of a saw a version of a key that a writes, too, and that version comes before b's */
 	KR_RULES
 };
 

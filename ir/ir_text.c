@@ -16,7 +16,7 @@
 
 static const char *const model_names[] = {[KR_NODES_TXN] = "txn", [KR_NODES_BEGIN_COMMIT] = "begin-commit", [KR_NODES_PREFIX] = "prefix"};
 static const char *const presence_names[] = {[KR_ABSENT_TXN] = "absent", [KR_PRESENT] = "present", [KR_OPEN] = "open"};
-static const char *const rule_names[KR_RULES] = {"given", "source", "reader", "later", "writers"};
+static const char *const rule_names[KR_RULES] = {"given", "source", "reader", "later", "writers", "update"};
 static const char *const fact_names[KR_FACTS] = {"so", "rt", "wr", "ww", "rw", "clock", "saturated"};
 
 const char *kr_fact_name(enum kr_fact fact)
@@ -206,7 +206,7 @@ static enum kr_status read_edge(struct reader *r)
 	if (kr_lex_accept(&r->lex, "why"))
 		TRY(kr_lex_u32(&r->lex, "the number of an observation or key", KR_NONE, &edge.why));
 	if (kr_lex_accept(&r->lex, "rule")) {
-		TRY(read_name(&r->lex, rule_names, KR_RULES, "a rule (given, source, reader, later, writers)", &rule));
+		TRY(read_name(&r->lex, rule_names, KR_RULES, "a rule (given, source, reader, later, writers, update)", &rule));
 		edge.rule = (uint8_t)rule;
 	}
 	return kr_ir_add_edge(r->ir, edge);

@@ -74,6 +74,28 @@ static enum kr_status verify_reader(const struct kr_ir *ir, uint32_t index, stru
 	return KR_OK;
 }
 
+static enum kr_status verify_update(const struct kr_ir *ir, uint32_t index, struct kr_err *err)
+{
+	const struct kr_edge *e = &ir->edges.at[index];
+
+	KR_IR_CHECK(e->why < ir->asg->nobs, "ww edge %u names observation %u of %u", index, e->why, ir->asg->nobs);
+
+	const struct kr_observation *obs = &ir->asg->obs[e->why];
+	kr_version seen = ir->source[e->why];
+	kr_txn to = kr_ir_txn(ir, e->to);
+
+	KR_IR_CHECK(seen.i != KR_NONE && ir->source_age[e->why] <= index, "ww edge %u: what its observation saw was not known", index);
+	KR_IR_CHECK(to.i != KR_NONE && to.i != obs->txn.i && leaves_and_enters(ir, e, obs->txn, to), "ww edge %u does not lead from the observer to a writer",
+		index);
+
+	kr_version own = kr_asg_version_of(ir->asg, obs->txn, obs->key);
+	kr_version v = kr_asg_version_of(ir->asg, to, obs->key);
+
+	KR_IR_CHECK(own.i != KR_NONE && v.i != KR_NONE && v.i != seen.i, "ww edge %u joins transactions that do not write key %u", index, obs->key.i);
+	KR_IR_CHECK(!obs->predicate || !kr_asg_in_set(ir->asg, obs->set, v), "ww edge %u: the target does not change the predicate's match", index);
+	return KR_OK;
+}
+
 static enum kr_status verify_ww(const struct kr_ir *ir, uint32_t index, struct kr_err *err)
 {
 	const struct kr_edge *e = &ir->edges.at[index];
@@ -151,7 +173,10 @@ static enum kr_status verify_edge(const struct kr_ir *ir, uint32_t index, struct
 	}
 	switch ((enum kr_edge_kind)e->kind) {
 	case KR_WR: return verify_wr(ir, index, err);
-	case KR_WW: return e->rule == KR_RULE_READER ? verify_reader(ir, index, err) : verify_ww(ir, index, err);
+	case KR_WW:
+		if (e->rule == KR_RULE_READER || e->rule == KR_RULE_UPDATE)
+			return e->rule == KR_RULE_READER ? verify_reader(ir, index, err) : verify_update(ir, index, err);
+		return verify_ww(ir, index, err);
 	case KR_RW: return verify_rw(ir, index, err);
 	case KR_SO: return verify_so(ir, index, err);
 	case KR_RT: return verify_rt(ir, index, err);

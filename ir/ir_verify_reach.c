@@ -63,9 +63,9 @@ static enum kr_status check_premise(const struct kr_ir *ir, uint32_t index, stru
 		return check_given(ir, index, err);
 	if (e->kind == KR_WW && e->rule == KR_RULE_WRITERS)
 		return check_path(ir, kr_ir_in(ir, KR_WW, kr_ir_txn(ir, e->from)), kr_ir_out(ir, KR_WW, kr_ir_txn(ir, e->to)), index, err);
-	if (e->kind == KR_WW)
+	if (e->kind == KR_WW && e->rule != KR_RULE_UPDATE)
 		return check_path(ir, e->from, kr_ir_in(ir, KR_WR, ir->asg->obs[e->why].txn), index, err);
-	if (e->kind != KR_RW || kr_asg_is_initial(ir->asg, ir->source[e->why]))
+	if ((e->kind != KR_RW && e->kind != KR_WW) || kr_asg_is_initial(ir->asg, ir->source[e->why]))
 		return KR_OK;
 
 	kr_txn writer = ir->asg->versions[ir->source[e->why].i].writer;

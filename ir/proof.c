@@ -41,7 +41,7 @@ static struct kr_link known_link(const struct kr_ir *ir, uint32_t index)
 		link.seen = ir->source[e->why];
 		link.key = ir->asg->obs[e->why].key;
 	} else if (e->kind == KR_WW) {
-		link.key = e->rule == KR_RULE_READER ? ir->asg->obs[e->why].key : (kr_key){e->why};
+		link.key = e->rule == KR_RULE_READER || e->rule == KR_RULE_UPDATE ? ir->asg->obs[e->why].key : (kr_key){e->why};
 	}
 	return link;
 }
@@ -321,11 +321,11 @@ static enum kr_status explain_edge(struct closing *c, uint32_t index)
 	enum kr_status status = KR_OK;
 	kr_obs o = {e->why};
 	kr_txn from = kr_ir_txn(ir, e->from), to = kr_ir_txn(ir, e->to);
-	if (e->kind == KR_WR || e->kind == KR_RW || e->rule == KR_RULE_READER)
+	if (e->kind == KR_WR || e->kind == KR_RW || e->rule == KR_RULE_READER || e->rule == KR_RULE_UPDATE)
 		status = explain_source(c, o);
 	if (e->kind == KR_WW && e->rule == KR_RULE_GIVEN && ir->asg->norders > 0)
 		status = explain_given(c, from, to, (kr_key){e->why});
-	if (!status && e->kind == KR_RW && from.i != KR_NONE)
+	if (!status && (e->kind == KR_RW || e->rule == KR_RULE_UPDATE) && from.i != KR_NONE)
 		status = explain_order(c, ir->source[o.i], kr_asg_version_of(ir->asg, to, ir->asg->obs[o.i].key), index);
 	if (!status && e->rule == KR_RULE_READER) {
 		const struct kr_observation *obs = &ir->asg->obs[o.i];
@@ -333,6 +333,11 @@ static enum kr_status explain_edge(struct closing *c, uint32_t index)
 		struct kr_link link = {KR_RW, obs->txn, from, o, ir->source[o.i], obs->key, KR_NONE};
 		if (!status)
 			status = add_lemma(c, link, &c->path);
+	}
+	if (!status && e->rule == KR_RULE_UPDATE) {
+		kr_key key = ir->asg->obs[o.i].key;
+		struct kr_link links[2] = {{KR_RW, from, to, o, ir->source[o.i], key, KR_NONE}, {KR_WW, to, from, {KR_NONE}, {KR_NONE}, key, KR_NONE}};
+		status = add_pair(c, links);
 	}
 	if (!status && e->rule == KR_RULE_WRITERS) {
 		status = need_path(c, kr_ir_in(ir, KR_WW, from), kr_ir_out(ir, KR_WW, to), index);

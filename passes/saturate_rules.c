@@ -2,6 +2,7 @@
  *   before:  o saw b, a reaches t, a != b           =>  a before b:  ww(a -> b), or rw(t -> a) would close a cycle.
  *   writers: ww(b -> a) would close a cycle         =>  ww(a -> b), which says more where a has two nodes.
  *   after:   o saw a, ww(b -> a) would close a cycle =>  a before b, hence rw(t -> b).
+ *   update:  as "after", where rw are no edges, and t writes k => ww(t -> b), or ww(b -> t) and rw(t -> b) would be a cycle.
  *   initial: o saw the initial version              =>  rw(t -> b) for every writer b; where rw are no edges, no b may reach t.
  *   source:  candidate v of o is impossible if t reaches v's writer, or if v is before a writer u (outside the candidate set, for predicate observations) that reaches t, or if another
  *            observation of k by t cannot have seen v: an item observation sees what all the others do. One candidate left is the source; none left refutes the level. An untold initial value is one value: who saw the initial version binds it for all.
@@ -99,12 +100,25 @@ static enum kr_status order_before(struct kr_saturation *s, kr_obs o, const uint
 	return KR_OK;
 }
 
-/* rw from the observer of o to b, whose version is known to come after the one seen. */
+/* The observer of o overwrites what it saw, and b's version is known to come after that, too: then b's comes after the observer's. */
+static enum kr_status add_update(struct kr_saturation *s, kr_obs o, kr_txn b)
+{
+	const struct kr_observation *obs = &s->ir->asg->obs[o.i];
+	if (kr_asg_version_of(s->ir->asg, obs->txn, obs->key).i == KR_NONE || !tracked(s, kr_ir_out(s->ir, KR_WW, obs->txn)) || implied(s, KR_WW, obs->txn, b))
+		return KR_OK;
+	return add(s, KR_WW, KR_RULE_UPDATE, obs->txn, b, o.i);
+}
+
+/* rw from the observer of o to b, whose version is known to come after the one seen; where rw are no edges, what follows from it. */
 static enum kr_status add_rw(struct kr_saturation *s, kr_obs o, kr_version target)
 {
 	const struct kr_observation *obs = &s->ir->asg->obs[o.i];
 	kr_txn b = writer_of(s, target);
-	if (passes_over(s, o, target) || !kr_ir_rw_joins(s->ir, obs->txn) || !tracked(s, kr_ir_out(s->ir, KR_RW, obs->txn)) || implied(s, KR_RW, obs->txn, b))
+	if (passes_over(s, o, target))
+		return KR_OK;
+	if (!kr_ir_rw_joins(s->ir, obs->txn))
+		return add_update(s, o, b);
+	if (!tracked(s, kr_ir_out(s->ir, KR_RW, obs->txn)) || implied(s, KR_RW, obs->txn, b))
 		return KR_OK;
 	return add(s, KR_RW, KR_RULE_LATER, obs->txn, b, o.i);
 }

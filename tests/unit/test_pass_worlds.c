@@ -930,7 +930,7 @@ static void anomalies_refute_their_levels(void **state)
 		/* two transactions read one version and overwrite it */
 		{"asg 1\ntxn 0 present\ntxn 1 present\nkey 0\nversion 0 key 0 initial\nversion 1 key 0 by 0\nversion 2 key 0 by 1\nset 0 {0}\n"
 		 "observe txn 0 op 0 key 0 set 0\nobserve txn 1 op 0 key 0 set 0\nend asg\n",
-			"ser si pl-2.99 pl-3u"},
+			"ser si psi pl-2.99 pl-3u"},
 		/* two transactions read two keys and write one each */
 		{"asg 1\ntxn 0 present\ntxn 1 present\nkey 0\nkey 1\nversion 0 key 0 initial\nversion 1 key 0 by 0\nversion 2 key 1 initial\n"
 		 "version 3 key 1 by 1\nset 0 {0}\nset 1 {2}\nobserve txn 0 op 0 key 1 set 1\nobserve txn 1 op 0 key 0 set 0\nend asg\n",
