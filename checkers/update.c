@@ -33,6 +33,6 @@ const struct kr_checker kr_checker_update = {
 	.title = "update serializability: Z3 for cycles with at most one read-only transaction",
 	.source = "Adya, PhD thesis, MIT 1999",
 	.levels = levels,
-	.passes = "so,rt,presence,wr,ww,rw,clock,saturate",
+	.passes = "so,rt,presence,wr,ww,rw",
 	.backend = "z3",
 };
