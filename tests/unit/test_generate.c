@@ -653,6 +653,40 @@ static void every_operation_occurs(void **state)
 	done(&ctx, &h);
 }
 
+static bool is_result(const struct kr_operation *op)
+{
+	return op->flags & (KR_OPF_KNOWN | KR_OPF_DONE) || op->scan != KR_NONE || op->kind == KR_OP_INSERT || op->kind == KR_OP_CAS;
+}
+
+/* Unknown transactions without results where all are to be blank; no list deleted that is to be kept; no increment or delete told. */
+static void what_is_left_out_is_not_there(void **state)
+{
+	struct kr_generate_options options = cases[9];
+	struct kr_ctx ctx;
+	struct kr_history h;
+	uint32_t kept = 0;
+
+	(void)state;
+	options.blank = 100;
+	options.untold = 100;
+	options.keep_lists = true;
+	generate(&ctx, &options, &h);
+	for (uint32_t t = 0; t < h.txns.n; t++) {
+		for (uint32_t i = 0; i < h.txns.at[t].op_count; i++) {
+			const struct kr_operation *op = &h.ops.at[kr_history_op(&h, (kr_txn){t}, i).i];
+			if (h.txns.at[t].status == KR_UNKNOWN)
+				assert_false(is_result(op));
+			if (op->kind == KR_OP_INC || op->kind == KR_OP_DELETE)
+				assert_false(op->flags & KR_OPF_KNOWN);
+			if (op->kind == KR_OP_DELETE)
+				assert_true(name_of(&h, op->key.i)[0] != 'l');
+			kept += is_result(op);
+		}
+	}
+	assert_true(kept > 0);
+	done(&ctx, &h);
+}
+
 static void every_allocation_may_fail(void **state)
 {
 	static const struct kr_generate_options options[] = {
@@ -697,6 +731,7 @@ int main(void)
 		cmocka_unit_test(planting_leaves_the_rest_alone),
 		cmocka_unit_test(bad_options_are_named),
 		cmocka_unit_test(every_operation_occurs),
+		cmocka_unit_test(what_is_left_out_is_not_there),
 		cmocka_unit_test(every_allocation_may_fail),
 	};
 
