@@ -4,17 +4,12 @@
  * nodes the first of the overlay's order goes first, pure readers before writers. When all wait, the first in that order is emitted all the same and counted:
  * then the order is only a candidate, from which the search learns. Reason for the rule: an order without forced steps replays, so it is a world. O(edges + wake-ups). */
 #include "backend/schedule.h"
+#include "backend/counters.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bits.h"
-
-struct group {
-	kr_key key;
-	int64_t total;
-	uint32_t pending;
-};
 
 struct state {
 	struct kr_schedule *s;
@@ -34,13 +29,7 @@ struct state {
 	uint32_t *claim;     /* per key with an untold initial value: 1 + an observation of the transaction that last asked for it */
 	uint8_t *locked;     /* per key: some writer of it has begun and not committed */
 	uint32_t *bound;     /* per key with an untold initial value: the set that saw it, or KR_NONE */
-	/* counters; NULL when there are no sums */
-	uint32_t *sum_first;  /* per transaction, and one more: its sums */
-	uint64_t *weight;     /* per version of a part: what it adds */
-	uint64_t *value;      /* per whole key: what its parts add up to now */
-	struct group *groups; /* sums of one key and total, sorted; how many are still to be served */
-	uint32_t ngroups;
-	uint32_t *group_of;  /* per sum */
+	struct kr_counters counters;
 	uint64_t *soft;      /* by rank: nodes that may be emitted, but had better wait for a reader of a counter */
 	uint32_t n;          /* emitted */
 	uint32_t stuck_from; /* ranks below it are all emitted */
@@ -63,21 +52,10 @@ static enum kr_status allocate(struct state *st)
 	st->claim = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->claim);
 	st->bound = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->bound);
 	st->locked = kr_mem_alloc(mem, st->asg->nkeys, 1);
-	bool per_node = st->degree && st->ready[0] && st->ready[1] && st->emitted && st->waits;
+	st->soft = kr_mem_alloc(mem, KR_BITS_WORDS(nodes), sizeof *st->soft);
+	bool per_node = st->soft && st->degree && st->ready[0] && st->ready[1] && st->emitted && st->waits;
 	bool others = st->waiting && st->current && st->pending && st->counted && st->sight && st->claim && st->bound && st->locked;
 	return per_node && others ? KR_OK : KR_NOMEM;
-}
-
-static void release_sums(struct state *st)
-{
-	const struct kr_asg *asg = st->asg;
-	struct kr_mem *mem = &st->ir->ctx->mem;
-	kr_mem_free(mem, st->sum_first, (size_t)asg->ntxns + 1, sizeof *st->sum_first);
-	kr_mem_free(mem, st->weight, asg->nversions, sizeof *st->weight);
-	kr_mem_free(mem, st->value, asg->nkeys, sizeof *st->value);
-	kr_mem_free(mem, st->groups, asg->nsums, sizeof *st->groups);
-	kr_mem_free(mem, st->group_of, asg->nsums, sizeof *st->group_of);
-	kr_mem_free(mem, st->soft, KR_BITS_WORDS(st->ir->nnodes), sizeof *st->soft);
 }
 
 static void release_memory(struct state *st)
@@ -97,82 +75,8 @@ static void release_memory(struct state *st)
 	kr_mem_free(mem, st->claim, st->asg->nkeys, sizeof *st->claim);
 	kr_mem_free(mem, st->bound, st->asg->nkeys, sizeof *st->bound);
 	kr_mem_free(mem, st->locked, st->asg->nkeys, 1);
-	release_sums(st);
-}
-
-/* ---- counters ---- */
-
-static int by_total(const void *a, const void *b)
-{
-	const struct group *x = a, *y = b;
-	if (x->key.i != y->key.i)
-		return x->key.i < y->key.i ? -1 : 1;
-	return x->total < y->total ? -1 : x->total > y->total;
-}
-
-/* Sums of one key share the weights of its versions (but for the reader's own), so that what the counter is now tells which of them are served. */
-static struct group *find_group(const struct state *st, kr_key key, int64_t total)
-{
-	struct group wanted = {key, total, 0};
-	return st->ngroups ? bsearch(&wanted, st->groups, st->ngroups, sizeof *st->groups, by_total) : NULL;
-}
-
-static void make_groups(struct state *st)
-{
-	const struct kr_asg *asg = st->asg;
-	for (uint32_t i = 0; i < asg->nsums; i++)
-		st->groups[i] = (struct group){asg->sums[i].key, asg->sums[i].total, 0};
-	qsort(st->groups, asg->nsums, sizeof *st->groups, by_total);
-	for (uint32_t i = 0; i < asg->nsums; i++) {
-		if (st->ngroups == 0 || by_total(&st->groups[st->ngroups - 1], &st->groups[i]) != 0)
-			st->groups[st->ngroups++] = st->groups[i];
-	}
-	for (uint32_t i = 0; i < asg->nsums; i++) {
-		struct group *group = find_group(st, asg->sums[i].key, asg->sums[i].total);
-		st->group_of[i] = (uint32_t)(group - st->groups);
-		group->pending += st->o->active[asg->sums[i].txn.i];
-	}
-}
-
-static enum kr_status count_sums(struct state *st)
-{
-	const struct kr_asg *asg = st->asg;
-	struct kr_mem *mem = &st->ir->ctx->mem;
-	if (asg->nsums > 0 || st->ir->level->model != KR_NODES_TXN) {
-		st->soft = kr_mem_alloc(mem, KR_BITS_WORDS(st->ir->nnodes), sizeof *st->soft);
-		if (!st->soft)
-			return KR_NOMEM;
-	}
-	if (asg->nsums == 0)
-		return KR_OK;
-	st->sum_first = kr_mem_alloc(mem, (size_t)asg->ntxns + 1, sizeof *st->sum_first);
-	st->weight = kr_mem_alloc(mem, asg->nversions, sizeof *st->weight);
-	st->value = kr_mem_alloc(mem, asg->nkeys, sizeof *st->value);
-	st->groups = kr_mem_alloc(mem, asg->nsums, sizeof *st->groups);
-	st->group_of = kr_mem_alloc(mem, asg->nsums, sizeof *st->group_of);
-	if (!st->sum_first || !st->weight || !st->value || !st->groups || !st->group_of)
-		return KR_NOMEM;
-	for (uint32_t t = 0, i = 0; t <= asg->ntxns; t++) {
-		while (i < asg->nsums && asg->sums[i].txn.i < t)
-			i++;
-		st->sum_first[t] = i;
-	}
-	for (uint32_t i = 0; i < asg->nterms; i++)
-		st->weight[asg->terms[i].seen.i] = (uint64_t)asg->terms[i].weight;
-	for (uint32_t k = asg->nkeys - asg->nparts; k < asg->nkeys; k++)
-		st->value[kr_asg_whole(asg, (kr_key){k}).i] += st->weight[asg->keys[k].first];
-	make_groups(st);
-	return KR_OK;
-}
-
-/* The counter that does not show what t saw of it, or KR_NONE. */
-static kr_key unserved_sum(const struct state *st, kr_txn t)
-{
-	for (uint32_t i = st->sum_first ? st->sum_first[t.i] : 0; st->sum_first && i < st->sum_first[t.i + 1]; i++) {
-		if (st->value[st->asg->sums[i].key.i] != (uint64_t)st->asg->sums[i].total)
-			return st->asg->sums[i].key;
-	}
-	return (kr_key){KR_NONE};
+	kr_counters_done(&st->counters);
+	kr_mem_free(mem, st->soft, KR_BITS_WORDS(nodes), sizeof *st->soft);
 }
 
 static bool observes(const struct state *st, uint32_t node) { return st->ir->level->model == KR_NODES_TXN || node % 2 == 0; }
@@ -193,28 +97,10 @@ static kr_key still_read(const struct state *st, kr_txn t, bool own_too)
 	return (kr_key){KR_NONE};
 }
 
-/* Would others still like to see a counter as it is before t changes it? A begin had better wait for what its commit will have to wait for. */
+/* Others would like to see a counter as it is before t changes it, or what the commit of t's begin will have to wait for. */
 static bool had_better_wait(const struct state *st, uint32_t node, kr_txn t)
 {
-	const struct kr_asg *asg = st->asg;
-	if (!installs(st, node) && still_read(st, t, true).i != KR_NONE)
-		return true;
-	for (uint32_t i = asg->written_first[t.i]; st->ngroups && i < asg->written_first[t.i + 1]; i++) {
-		kr_key k = asg->versions[asg->written[i].i].key;
-		const struct group *group = k.i < asg->nkeys - asg->nparts ? find_group(st, k, (int64_t)st->value[k.i]) : NULL;
-		uint32_t own = 0;
-		for (uint32_t j = st->sum_first[t.i]; group && j < st->sum_first[t.i + 1]; j++)
-			own += &st->groups[st->group_of[j]] == group;
-		if (group && group->pending > own)
-			return true;
-	}
-	return false;
-}
-
-static void serve_sums(struct state *st, kr_txn t)
-{
-	for (uint32_t i = st->sum_first ? st->sum_first[t.i] : 0; st->sum_first && i < st->sum_first[t.i + 1]; i++)
-		st->groups[st->group_of[i]].pending--;
+	return (!installs(st, node) && still_read(st, t, true).i != KR_NONE) || kr_counters_wanted(&st->counters, t);
 }
 
 static bool active(const struct state *st, kr_txn t) { return t.i != KR_NONE && st->o->active[t.i]; }
@@ -318,7 +204,7 @@ static kr_key unserved(struct state *st, kr_txn t)
 		if (!is_served(st, o))
 			return asg->obs[o].key;
 	}
-	return unserved_sum(st, t);
+	return kr_counters_unserved(&st->counters, t);
 }
 
 static kr_key locked_key(const struct state *st, kr_txn t)
@@ -404,8 +290,7 @@ static void install(struct state *st, kr_txn t)
 {
 	for (uint32_t i = st->asg->written_first[t.i]; i < st->asg->written_first[t.i + 1]; i++) {
 		kr_key k = st->asg->versions[st->asg->written[i].i].key;
-		if (st->value)
-			st->value[kr_asg_whole(st->asg, k).i] += st->weight[st->asg->written[i].i] - st->weight[st->current[k.i].i]; /* may wrap: a guess */
+		kr_counters_install(&st->counters, st->current[k.i], st->asg->written[i]);
 		st->current[k.i] = st->asg->written[i];
 	}
 	for (uint32_t i = st->asg->written_first[t.i]; i < st->asg->written_first[t.i + 1]; i++) {
@@ -428,7 +313,7 @@ static enum kr_status emit(struct state *st, uint32_t node)
 	st->s->order[st->n++].i = node;
 	if (active(st, t) && observes(st, node)) {
 		status = observe(st, t);
-		serve_sums(st, t);
+		kr_counters_serve(&st->counters, t);
 	}
 	if (active(st, t) && locks(st, node))
 		lock(st, t, true);
@@ -477,7 +362,7 @@ static uint32_t first_waiting(struct state *st)
 /* Among the nodes that had better wait one that need not any more, or else the first that may go; those that may not wait for their key. KR_NONE: there is none. */
 static uint32_t take_soft(struct state *st)
 {
-	uint32_t first = KR_NONE, words = st->soft ? (uint32_t)KR_BITS_WORDS(st->ir->nnodes) : 0;
+	uint32_t first = KR_NONE, words = (uint32_t)KR_BITS_WORDS(st->ir->nnodes);
 	for (uint32_t w = 0; w < words; w++) {
 		for (uint64_t bits = st->soft[w]; bits; bits &= bits - 1) {
 			uint32_t rank = w * 64 + (uint32_t)__builtin_ctzll(bits);
@@ -538,7 +423,7 @@ enum kr_status kr_schedule_run(struct kr_schedule *s)
 	s->forced = 0;
 	enum kr_status status = allocate(&st);
 	if (!status)
-		status = count_sums(&st);
+		status = kr_counters_init(&st.counters, ir, st.o->active);
 	if (!status) {
 		count_readers(&st);
 		count_predecessors(&st);

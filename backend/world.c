@@ -57,7 +57,7 @@ void kr_candidate_done(struct kr_candidate *w)
 		kr_overlay_done(&w->whole);
 }
 
-static kr_txn writer(const struct kr_candidate *w, kr_version v) { return w->ir->asg->versions[v.i].writer; }
+static kr_txn writer(const struct kr_candidate *w, kr_version v) { return kr_candidate_writer(w, v); }
 
 static bool known_before(const struct kr_candidate *w, kr_node a, kr_node b) { return w->ir->clock && kr_clock_reaches(w->ir->clock, a, b); }
 
@@ -276,8 +276,6 @@ enum kr_status kr_candidate_choose(struct kr_candidate *w, const struct kr_choic
 
 /* ---- edges of a whole order ---- */
 
-static uint32_t place_of(const struct kr_candidate *w, kr_version v) { return w->place[kr_ir_out(w->ir, KR_WW, writer(w, v)).i]; }
-
 struct placed {
 	uint32_t place, version;
 };
@@ -295,7 +293,7 @@ static uint32_t sort_versions(struct kr_candidate *w, uint32_t k, struct placed 
 	uint32_t n = 0;
 	for (uint32_t v = asg->keys[k].first + 1; v < asg->keys[k + 1].first; v++) {
 		if (w->active[asg->versions[v].writer.i])
-			scratch[n++] = (struct placed){place_of(w, (kr_version){v}), v};
+			scratch[n++] = (struct placed){kr_candidate_place(w, (kr_version){v}), v};
 	}
 	qsort(scratch, n, sizeof *scratch, by_place);
 	for (uint32_t i = 0; i < n; i++)
@@ -399,7 +397,8 @@ static void settle_others(struct kr_candidate *w)
 			continue;
 		for (kr_candidates it = kr_asg_candidates(asg, (kr_obs){o}); kr_asg_next(asg, &it, &v);) {
 			bool exists = kr_asg_is_initial(asg, v) || w->active[writer(w, v).i];
-			bool newer = best.i == KR_NONE || kr_asg_is_initial(asg, best) || (!kr_asg_is_initial(asg, v) && place_of(w, v) > place_of(w, best));
+			bool newer = best.i == KR_NONE || kr_asg_is_initial(asg, best) ||
+				(!kr_asg_is_initial(asg, v) && kr_candidate_place(w, v) > kr_candidate_place(w, best));
 			if (exists && newer && !kr_ir_impossible(w->ir, (kr_obs){o}, v))
 				best = v;
 		}
@@ -437,84 +436,6 @@ enum kr_status kr_candidate_ground(struct kr_candidate *w, struct kr_choices *c,
 	return KR_OK;
 }
 
-static bool adds_up(const struct kr_candidate *w, const struct kr_asg_sum *sum)
-{
-	const struct kr_asg_term *term = w->ir->asg->terms + sum->first;
-	int64_t total = 0;
-	for (uint32_t i = 0; i < sum->count; i++)
-		if (w->source[term[i].obs.i].i == term[i].seen.i && __builtin_add_overflow(total, term[i].weight, &total))
-			return false;
-	return total == sum->total;
-}
-
-enum kr_status kr_candidate_sums(struct kr_candidate *w, struct kr_choices *c, bool *found)
-{
-	const struct kr_asg *asg = w->ir->asg;
-	enum kr_status status = KR_OK;
-	*found = false;
-	for (uint32_t i = 0; i < asg->nsums && !status; i++) {
-		bool fresh;
-		status = kr_ctx_tick(w->ir->ctx);
-		if (status || !w->active[asg->sums[i].txn.i] || adds_up(w, &asg->sums[i]))
-			continue;
-		*found = true;
-		status = kr_choices_sum(c, i, &fresh);
-		if (!status && fresh)
-			status = kr_candidate_ground(w, c, asg->sums[i].txn);
-	}
-	return status;
-}
-
-enum kr_status kr_candidate_guards(struct kr_candidate *w, struct kr_choices *c, const struct kr_link *links, uint32_t n)
-{
-	const struct kr_asg *asg = w->ir->asg;
-	enum kr_status status = KR_OK;
-	for (uint32_t i = 0; i < n && w->guarded.n > 0; i++) {
-		if (links[i].kind != KR_WW || links[i].edge != KR_NONE)
-			continue;
-		for (uint32_t j = 0; j < w->guarded.n && !status; j++) {
-			const struct kr_guarded *g = &w->guarded.at[j];
-			if (asg->versions[g->before.i].key.i != links[i].key.i || writer(w, g->before).i != links[i].from.i ||
-				writer(w, g->after).i != links[i].to.i)
-				continue;
-			status = kr_choices_guard(c, g->before, g->after, w->guards.at + g->first, g->count);
-			for (uint32_t k = 0; k < g->count && !status; k++)
-				status = kr_candidate_ground(w, c, w->guards.at[g->first + k]);
-		}
-		if (status)
-			return status;
-	}
-	return status;
-}
-
-enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choices *c, bool *found)
-{
-	const struct kr_asg *asg = w->ir->asg;
-	enum kr_status status = KR_OK;
-	*found = false;
-	for (uint32_t k = 0; k < asg->nkeys && !status; k++) {
-		kr_version initial = kr_asg_initial(asg, (kr_key){k});
-		uint32_t first = w->reader_head[initial.i];
-		if (!asg->keys[k].open_initial || first == KR_NONE)
-			continue;
-		for (uint32_t o = w->reader_next[first]; o != KR_NONE && !status; o = w->reader_next[o]) {
-			kr_lit l;
-			if (asg->obs[o].set == asg->obs[first].set)
-				continue;
-			*found = true;
-			if (w->ir->source[first].i == KR_NONE)
-				status = kr_choices_source(c, (kr_obs){first}, initial, &l);
-			if (!status && w->ir->source[o].i == KR_NONE)
-				status = kr_choices_source(c, (kr_obs){o}, initial, &l);
-			if (!status)
-				status = kr_candidate_ground(w, c, asg->obs[first].txn);
-			if (!status)
-				status = kr_candidate_ground(w, c, asg->obs[o].txn);
-		}
-	}
-	return status;
-}
-
 enum kr_status kr_candidate_answer(const struct kr_candidate *w, const kr_node *order, bool served, struct kr_answer *answer)
 {
 	const struct kr_level *level = w->ir->level;
@@ -532,54 +453,6 @@ enum kr_status kr_candidate_answer(const struct kr_candidate *w, const kr_node *
 		bool active = w->active[w->ir->asg->obs[o].txn.i];
 		if (!kr_vec_push(mem, &answer->sources, active ? w->source[o] : (kr_version){KR_NONE}))
 			return KR_NOMEM;
-	}
-	return KR_OK;
-}
-
-/* ---- cuts ---- */
-
-static uint32_t place_seen(const struct kr_candidate *w, kr_version v) { return kr_asg_is_initial(w->ir->asg, v) ? 0 : 1 + place_of(w, v); }
-
-/* Observations [first, end) are those of one operation. The parts of key k must show what was the newest at the place of the newest version seen of any. */
-static bool is_cut(const struct kr_candidate *w, uint32_t first, uint32_t end, kr_key k)
-{
-	const struct kr_asg *asg = w->ir->asg;
-	uint32_t newest = 0;
-	for (uint32_t o = first; o < end; o++) {
-		if (kr_asg_whole(asg, asg->obs[o].key).i == k.i && place_seen(w, w->source[o]) > newest)
-			newest = place_seen(w, w->source[o]);
-	}
-	for (uint32_t o = first; o < end; o++) {
-		kr_key part = asg->obs[o].key;
-		if (kr_asg_whole(asg, part).i != k.i)
-			continue;
-		for (uint32_t v = asg->keys[part.i].first + 1; v < asg->keys[part.i + 1].first; v++) {
-			kr_txn t = asg->versions[v].writer;
-			uint32_t at = w->active[t.i] ? place_seen(w, (kr_version){v}) : 0;
-			if (t.i != asg->obs[o].txn.i && at <= newest && at > place_seen(w, w->source[o]))
-				return false;
-		}
-	}
-	return true;
-}
-
-enum kr_status kr_candidate_cuts(struct kr_candidate *w, bool *sound)
-{
-	const struct kr_asg *asg = w->ir->asg;
-	uint32_t whole = asg->nkeys - asg->nparts, end;
-	*sound = true;
-	for (uint32_t o = 0; o < asg->nobs && asg->nparts > 0 && *sound; o = end) {
-		end = o + 1;
-		while (end < asg->nobs && asg->obs[end].txn.i == asg->obs[o].txn.i && asg->obs[end].op == asg->obs[o].op)
-			end++;
-		for (uint32_t i = o; i < end && w->active[asg->obs[o].txn.i] && *sound; i++) {
-			enum kr_status status = kr_ctx_tick(w->ir->ctx);
-			if (status)
-				return status;
-			bool again = i > o && kr_asg_whole(asg, asg->obs[i - 1].key).i == kr_asg_whole(asg, asg->obs[i].key).i;
-			if (asg->obs[i].key.i >= whole && !again)
-				*sound = is_cut(w, o, end, kr_asg_whole(asg, asg->obs[i].key));
-		}
 	}
 	return KR_OK;
 }

@@ -30,6 +30,11 @@ struct kr_candidate {
 	uint32_t forced;
 };
 
+static inline kr_txn kr_candidate_writer(const struct kr_candidate *w, kr_version v) { return w->ir->asg->versions[v.i].writer; }
+
+/* Place in the candidate's order of a version that is not an initial one. */
+static inline uint32_t kr_candidate_place(const struct kr_candidate *w, kr_version v) { return w->place[kr_ir_out(w->ir, KR_WW, kr_candidate_writer(w, v)).i]; }
+
 enum kr_status kr_candidate_init(struct kr_candidate *w, struct kr_ir *ir);
 void kr_candidate_done(struct kr_candidate *w);
 

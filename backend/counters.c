@@ -1,0 +1,113 @@
+/* Running totals of counters for the schedule (counters.h). O(1) per installed version and per sum; a binary search per counter that is about to change. */
+#include "backend/counters.h"
+
+#include <stdlib.h>
+
+static int by_total(const void *a, const void *b)
+{
+	const struct kr_counter_group *x = a, *y = b;
+	if (x->key.i != y->key.i)
+		return x->key.i < y->key.i ? -1 : 1;
+	return x->total < y->total ? -1 : x->total > y->total;
+}
+
+/* Sums of one key share the weights of its versions (but for the reader's own), so that what the counter is now tells which of them are served. */
+static struct kr_counter_group *find_group(const struct kr_counters *c, kr_key key, int64_t total)
+{
+	struct kr_counter_group wanted = {key, total, 0};
+	return c->ngroups ? bsearch(&wanted, c->groups, c->ngroups, sizeof *c->groups, by_total) : NULL;
+}
+
+static void make_groups(struct kr_counters *c, const uint8_t *active)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	for (uint32_t i = 0; i < asg->nsums; i++)
+		c->groups[i] = (struct kr_counter_group){asg->sums[i].key, asg->sums[i].total, 0};
+	qsort(c->groups, asg->nsums, sizeof *c->groups, by_total);
+	for (uint32_t i = 0; i < asg->nsums; i++) {
+		if (c->ngroups == 0 || by_total(&c->groups[c->ngroups - 1], &c->groups[i]) != 0)
+			c->groups[c->ngroups++] = c->groups[i];
+	}
+	for (uint32_t i = 0; i < asg->nsums; i++) {
+		struct kr_counter_group *group = find_group(c, asg->sums[i].key, asg->sums[i].total);
+		c->group_of[i] = (uint32_t)(group - c->groups);
+		group->pending += active[asg->sums[i].txn.i];
+	}
+}
+
+enum kr_status kr_counters_init(struct kr_counters *c, const struct kr_ir *ir, const uint8_t *active)
+{
+	const struct kr_asg *asg = ir->asg;
+	struct kr_mem *mem = &ir->ctx->mem;
+	*c = (struct kr_counters){.ir = ir};
+	if (asg->nsums == 0)
+		return KR_OK;
+	c->sum_first = kr_mem_alloc(mem, (size_t)asg->ntxns + 1, sizeof *c->sum_first);
+	c->weight = kr_mem_alloc(mem, asg->nversions, sizeof *c->weight);
+	c->value = kr_mem_alloc(mem, asg->nkeys, sizeof *c->value);
+	c->groups = kr_mem_alloc(mem, asg->nsums, sizeof *c->groups);
+	c->group_of = kr_mem_alloc(mem, asg->nsums, sizeof *c->group_of);
+	if (!c->sum_first || !c->weight || !c->value || !c->groups || !c->group_of)
+		return KR_NOMEM;
+	for (uint32_t t = 0, i = 0; t <= asg->ntxns; t++) {
+		while (i < asg->nsums && asg->sums[i].txn.i < t)
+			i++;
+		c->sum_first[t] = i;
+	}
+	for (uint32_t i = 0; i < asg->nterms; i++)
+		c->weight[asg->terms[i].seen.i] = (uint64_t)asg->terms[i].weight;
+	for (uint32_t k = asg->nkeys - asg->nparts; k < asg->nkeys; k++)
+		c->value[kr_asg_whole(asg, (kr_key){k}).i] += c->weight[asg->keys[k].first];
+	make_groups(c, active);
+	return KR_OK;
+}
+
+void kr_counters_done(struct kr_counters *c)
+{
+	if (!c->ir)
+		return;
+	const struct kr_asg *asg = c->ir->asg;
+	struct kr_mem *mem = &c->ir->ctx->mem;
+	kr_mem_free(mem, c->sum_first, (size_t)asg->ntxns + 1, sizeof *c->sum_first);
+	kr_mem_free(mem, c->weight, asg->nversions, sizeof *c->weight);
+	kr_mem_free(mem, c->value, asg->nkeys, sizeof *c->value);
+	kr_mem_free(mem, c->groups, asg->nsums, sizeof *c->groups);
+	kr_mem_free(mem, c->group_of, asg->nsums, sizeof *c->group_of);
+	*c = (struct kr_counters){.ir = NULL};
+}
+
+kr_key kr_counters_unserved(const struct kr_counters *c, kr_txn t)
+{
+	for (uint32_t i = c->sum_first ? c->sum_first[t.i] : 0; c->sum_first && i < c->sum_first[t.i + 1]; i++) {
+		if (c->value[c->ir->asg->sums[i].key.i] != (uint64_t)c->ir->asg->sums[i].total)
+			return c->ir->asg->sums[i].key;
+	}
+	return (kr_key){KR_NONE};
+}
+
+bool kr_counters_wanted(const struct kr_counters *c, kr_txn t)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	for (uint32_t i = asg->written_first[t.i]; c->ngroups && i < asg->written_first[t.i + 1]; i++) {
+		kr_key k = asg->versions[asg->written[i].i].key;
+		const struct kr_counter_group *group = k.i < asg->nkeys - asg->nparts ? find_group(c, k, (int64_t)c->value[k.i]) : NULL;
+		uint32_t own = 0;
+		for (uint32_t j = c->sum_first[t.i]; group && j < c->sum_first[t.i + 1]; j++)
+			own += &c->groups[c->group_of[j]] == group;
+		if (group && group->pending > own)
+			return true;
+	}
+	return false;
+}
+
+void kr_counters_serve(struct kr_counters *c, kr_txn t)
+{
+	for (uint32_t i = c->sum_first ? c->sum_first[t.i] : 0; c->sum_first && i < c->sum_first[t.i + 1]; i++)
+		c->groups[c->group_of[i]].pending--;
+}
+
+void kr_counters_install(struct kr_counters *c, kr_version before, kr_version now)
+{
+	if (c->value)
+		c->value[kr_asg_whole(c->ir->asg, c->ir->asg->versions[now.i].key).i] += c->weight[now.i] - c->weight[before.i];
+}

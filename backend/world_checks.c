@@ -1,0 +1,129 @@
+/* What a candidate world with an acyclic graph may still get wrong (world.h): sums of counters, untold initial values seen as two, parts of a key seen at different times; and the facts that a
+ * solver needs to do better. Linear in what is checked, but for orders under guards, of which there are few. */
+#include "backend/world.h"
+
+static bool adds_up(const struct kr_candidate *w, const struct kr_asg_sum *sum)
+{
+	const struct kr_asg_term *term = w->ir->asg->terms + sum->first;
+	int64_t total = 0;
+	for (uint32_t i = 0; i < sum->count; i++)
+		if (w->source[term[i].obs.i].i == term[i].seen.i && __builtin_add_overflow(total, term[i].weight, &total))
+			return false;
+	return total == sum->total;
+}
+
+enum kr_status kr_candidate_sums(struct kr_candidate *w, struct kr_choices *c, bool *found)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	enum kr_status status = KR_OK;
+	*found = false;
+	for (uint32_t i = 0; i < asg->nsums && !status; i++) {
+		bool fresh;
+		status = kr_ctx_tick(w->ir->ctx);
+		if (status || !w->active[asg->sums[i].txn.i] || adds_up(w, &asg->sums[i]))
+			continue;
+		*found = true;
+		status = kr_choices_sum(c, i, &fresh);
+		if (!status && fresh)
+			status = kr_candidate_ground(w, c, asg->sums[i].txn);
+	}
+	return status;
+}
+
+enum kr_status kr_candidate_guards(struct kr_candidate *w, struct kr_choices *c, const struct kr_link *links, uint32_t n)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	enum kr_status status = KR_OK;
+	for (uint32_t i = 0; i < n && w->guarded.n > 0; i++) {
+		if (links[i].kind != KR_WW || links[i].edge != KR_NONE)
+			continue;
+		for (uint32_t j = 0; j < w->guarded.n && !status; j++) {
+			const struct kr_guarded *g = &w->guarded.at[j];
+			if (asg->versions[g->before.i].key.i != links[i].key.i || kr_candidate_writer(w, g->before).i != links[i].from.i ||
+				kr_candidate_writer(w, g->after).i != links[i].to.i)
+				continue;
+			status = kr_choices_guard(c, g->before, g->after, w->guards.at + g->first, g->count);
+			for (uint32_t k = 0; k < g->count && !status; k++)
+				status = kr_candidate_ground(w, c, w->guards.at[g->first + k]);
+		}
+		if (status)
+			return status;
+	}
+	return status;
+}
+
+enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choices *c, bool *found)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	enum kr_status status = KR_OK;
+	*found = false;
+	for (uint32_t k = 0; k < asg->nkeys && !status; k++) {
+		kr_version initial = kr_asg_initial(asg, (kr_key){k});
+		uint32_t first = w->reader_head[initial.i];
+		if (!asg->keys[k].open_initial || first == KR_NONE)
+			continue;
+		for (uint32_t o = w->reader_next[first]; o != KR_NONE && !status; o = w->reader_next[o]) {
+			kr_lit l;
+			if (asg->obs[o].set == asg->obs[first].set)
+				continue;
+			*found = true;
+			if (w->ir->source[first].i == KR_NONE)
+				status = kr_choices_source(c, (kr_obs){first}, initial, &l);
+			if (!status && w->ir->source[o].i == KR_NONE)
+				status = kr_choices_source(c, (kr_obs){o}, initial, &l);
+			if (!status)
+				status = kr_candidate_ground(w, c, asg->obs[first].txn);
+			if (!status)
+				status = kr_candidate_ground(w, c, asg->obs[o].txn);
+		}
+	}
+	return status;
+}
+
+/* ---- cuts ---- */
+
+static uint32_t place_seen(const struct kr_candidate *w, kr_version v) { return kr_asg_is_initial(w->ir->asg, v) ? 0 : 1 + kr_candidate_place(w, v); }
+
+/* Observations [first, end) are those of one operation. The parts of key k must show what was the newest at the place of the newest version seen of any. */
+static bool is_cut(const struct kr_candidate *w, uint32_t first, uint32_t end, kr_key k)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	uint32_t newest = 0;
+	for (uint32_t o = first; o < end; o++) {
+		if (kr_asg_whole(asg, asg->obs[o].key).i == k.i && place_seen(w, w->source[o]) > newest)
+			newest = place_seen(w, w->source[o]);
+	}
+	for (uint32_t o = first; o < end; o++) {
+		kr_key part = asg->obs[o].key;
+		if (kr_asg_whole(asg, part).i != k.i)
+			continue;
+		for (uint32_t v = asg->keys[part.i].first + 1; v < asg->keys[part.i + 1].first; v++) {
+			kr_txn t = asg->versions[v].writer;
+			uint32_t at = w->active[t.i] ? place_seen(w, (kr_version){v}) : 0;
+			if (t.i != asg->obs[o].txn.i && at <= newest && at > place_seen(w, w->source[o]))
+				return false;
+		}
+	}
+	return true;
+}
+
+enum kr_status kr_candidate_cuts(struct kr_candidate *w, bool *sound)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	uint32_t whole = asg->nkeys - asg->nparts, end;
+	*sound = true;
+	for (uint32_t o = 0; o < asg->nobs && asg->nparts > 0 && *sound; o = end) {
+		end = o + 1;
+		while (end < asg->nobs && asg->obs[end].txn.i == asg->obs[o].txn.i && asg->obs[end].op == asg->obs[o].op)
+			end++;
+		for (uint32_t i = o; i < end && w->active[asg->obs[o].txn.i] && *sound; i++) {
+			enum kr_status status = kr_ctx_tick(w->ir->ctx);
+			if (status)
+				return status;
+			bool again = i > o && kr_asg_whole(asg, asg->obs[i - 1].key).i == kr_asg_whole(asg, asg->obs[i].key).i;
+			if (asg->obs[i].key.i >= whole && !again)
+				*sound = is_cut(w, o, end, kr_asg_whole(asg, asg->obs[i].key));
+		}
+	}
+	return KR_OK;
+}
