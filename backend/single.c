@@ -276,16 +276,17 @@ static enum kr_status find_path(struct finding *f, uint32_t o, kr_version later,
 	uint32_t rank = f->w->whole.rank[t.i];
 	if (f->w->whole.rank[b.i] > rank)
 		return KR_OK;
-	enum kr_status status = search(f, (kr_node){b.i}, (kr_node){t.i}, rank);
-	if (status || f->reached[t.i] != f->searches)
+	bool any = f->pattern->sight == KR_SIGHT_ANY; /* else it matters by which observation the path comes back, and the search must not end with the first */
+	enum kr_status status = search(f, (kr_node){b.i}, (kr_node){any ? t.i : b.i}, rank);
+	if (status || (any && f->reached[t.i] != f->searches))
 		return status;
 	uint32_t last = KR_NONE; /* with a demand on sight: the observation that closes the cycle */
-	for (uint32_t p = f->asg->obs_first[t.i]; p < f->asg->obs_first[t.i + 1] && f->pattern->sight != KR_SIGHT_ANY && last == KR_NONE; p++) {
-		kr_version seen = f->w->source[p];
-		if (may_close(f, o, p) && !kr_asg_is_initial(f->asg, seen) && f->reached[writer(f, seen).i] == f->searches)
+	for (uint32_t p = f->asg->obs_first[t.i]; p < f->asg->obs_first[t.i + 1] && !any && last == KR_NONE; p++) {
+		kr_txn w = writer(f, f->w->source[p]);
+		if (may_close(f, o, p) && w.i != KR_NONE && (w.i == b.i || f->reached[w.i] == f->searches))
 			last = p;
 	}
-	if (f->pattern->sight != KR_SIGHT_ANY && last == KR_NONE)
+	if (!any && last == KR_NONE)
 		return KR_OK;
 	*found = true;
 	kr_proof_begin(f->proof);
