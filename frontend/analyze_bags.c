@@ -135,6 +135,21 @@ static bool unmark_own(struct kr_grow *g, kr_key k, const struct kr_grow_own *ow
 	return true;
 }
 
+/* A transaction's additions are seen all or not at all: one that shows only some of them, which nobody else can have added or taken away. */
+static kr_txn half_seen(const struct kr_grow *g, kr_key k, struct kr_grow_list list, kr_txn reader)
+{
+	for (uint32_t i = 0; i < list.count; i++) {
+		const struct kr_grow_element *e = kr_grow_find(g, k, g->numbers.at[list.first + i]);
+
+		if (e->mark != g->marks || e->twice || e->initial || e->write == KR_NONE || g->writes[e->write].txn.i == reader.i)
+			continue;
+		for (uint32_t x = e->write, end = kr_grow_run(g, k, x); x < end; x++)
+			if (kr_grow_find(g, k, g->writes[x].element)->mark != g->marks)
+				return g->writes[x].txn;
+	}
+	return (kr_txn){KR_NONE};
+}
+
 /* Every part but those that the transaction has added itself. */
 static enum kr_status see_parts(struct kr_replay *r, kr_key k, const struct kr_grow_own *own)
 {
@@ -183,6 +198,11 @@ static enum kr_status see_elements(struct kr_replay *r, kr_key k, struct kr_grow
 		return kr_analyze_refuse(r->w, r->txn, r->op, "an element that nobody added, in a set of unknown initial value,");
 	if (kind != KR_ANOMALY_KINDS)
 		return kr_grow_contradict(r, k, kind, other);
+	if (own->count == 0 && !kr_bags_deleted(g, k)) {
+		other = half_seen(g, k, list, r->txn);
+		if (other.i != KR_NONE)
+			return kr_grow_contradict(r, k, KR_INTERMEDIATE_READ, other);
+	}
 	if (own->count > 0) {
 		agrees = unmark_own(g, k, own, &mine);
 		if (agrees && own->deleted)

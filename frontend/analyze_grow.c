@@ -333,5 +333,6 @@ enum kr_status kr_analyze_grow_done(struct kr_work *w, struct kr_analyze_pairs *
 	if (!w->grow)
 		return KR_OK;
 	KR_TRY(kr_lists_orders(w->grow, orders));
+	KR_TRY(kr_bags_orders(w->grow, orders));
 	return kr_counters_sums(w->grow);
 }

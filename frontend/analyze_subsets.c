@@ -1,4 +1,4 @@
-/* Reads of one set that no order of its versions explains together.
+/* Reads of one set that no order of its versions explains together, and the order that they tell.
  *
  * Without deletes a set only grows, so of two versions one holds all of the other. If one read shows a but not b, and another one b but not a, and each was added once, then a's version comes before b's and after
  * it: an incompatible order. Reads by committed transactions that had not added to the set themselves are sorted by size and compared with their neighbours: if all elements were added once and
@@ -20,7 +20,7 @@ static int by_size(const void *a, const void *b)
 	return x->op < y->op ? -1 : x->op > y->op;
 }
 
-static bool has_deletes(const struct kr_grow *g, kr_key k)
+bool kr_bags_deleted(const struct kr_grow *g, kr_key k)
 {
 	for (uint32_t i = g->write_first[k.i]; i < g->write_first[k.i + 1]; i++)
 		if (kr_grow_is_delete(g, &g->writes[i]) && !kr_grow_aborted(g, g->writes[i].txn))
@@ -55,7 +55,7 @@ enum kr_status kr_bags_check(struct kr_grow *g)
 
 		KR_TRY(kr_ctx_tick(w->ctx));
 		if (i == 0 || before->key.i != read->key.i) {
-			grows_only = !has_deletes(g, read->key);
+			grows_only = !kr_bags_deleted(g, read->key);
 			continue;
 		}
 		if (!grows_only || !shows_more(g, read->key, before->list, read->list) || !shows_more(g, read->key, read->list, before->list))
@@ -70,4 +70,105 @@ enum kr_status kr_bags_check(struct kr_grow *g)
 			return KR_NOMEM;
 	}
 	return KR_OK;
+}
+
+/* ---- orders ---- */
+
+#define PAIRS_MOST (UINT32_C(1) << 22) /* per key; beyond it levels without rw must do without */
+
+struct ordering {
+	struct kr_grow *g;
+	struct kr_analyze_pairs *out;
+	kr_key key;
+	KR_VEC(kr_version) before, now; /* versions first shown by the read before the one at hand, and by that one */
+	uint64_t pairs;
+};
+
+static enum kr_status push_new(struct ordering *o, const struct kr_grow_element *e)
+{
+	kr_version v = e->write == KR_NONE ? (kr_version){KR_NONE} : kr_asg_version_of(o->g->w->asg, o->g->writes[e->write].txn, o->key);
+
+	if (v.i == KR_NONE || (o->now.n > 0 && o->now.at[o->now.n - 1].i == v.i))
+		return KR_OK;
+	return kr_vec_push(o->g->w->asg->mem, &o->now, v) ? KR_OK : KR_NOMEM;
+}
+
+/* All versions of `before` come before all of `now`, which take their place. */
+static enum kr_status link(struct ordering *o)
+{
+	uint32_t swap_cap = o->before.cap;
+	kr_version *swap = o->before.at;
+
+	o->pairs += (uint64_t)o->before.n * o->now.n;
+	for (uint32_t i = 0; i < o->before.n && o->pairs <= PAIRS_MOST; i++)
+		for (uint32_t j = 0; j < o->now.n; j++) {
+			KR_TRY(kr_ctx_tick(o->g->w->ctx));
+			if (o->before.at[i].i != o->now.at[j].i &&
+				!kr_vec_push(o->g->w->asg->mem, o->out, (struct kr_asg_order){o->before.at[i], o->now.at[j], {KR_NONE}}))
+				return KR_NOMEM;
+		}
+	if (o->now.n == 0)
+		return KR_OK;
+	o->before.at = o->now.at;
+	o->before.n = o->now.n;
+	o->before.cap = o->now.cap;
+	o->now.at = swap;
+	o->now.n = 0;
+	o->now.cap = swap_cap;
+	return KR_OK;
+}
+
+/* Elements of the key get a mark from `first` on when a read shows them. */
+static enum kr_status order_key(struct ordering *o, uint32_t from, uint32_t end)
+{
+	struct kr_grow *g = o->g;
+	uint32_t first = ++g->marks;
+
+	kr_vec_clear(&o->before);
+	kr_vec_clear(&o->now);
+	o->pairs = 0;
+	for (uint32_t i = from; i < end; i++) {
+		struct kr_grow_list list = g->shown.at[i].list;
+
+		for (uint32_t n = 0; n < list.count; n++) {
+			struct kr_grow_element *e = kr_grow_find(g, o->key, g->numbers.at[list.first + n]);
+
+			if (e->mark >= first)
+				continue;
+			e->mark = first;
+			KR_TRY(push_new(o, e));
+		}
+		KR_TRY(link(o));
+	}
+	for (uint32_t i = g->element_first[o->key.i]; i < g->element_first[o->key.i + 1]; i++)
+		if (g->elements.at[i].mark < first)
+			KR_TRY(push_new(o, &g->elements.at[i]));
+	return link(o);
+}
+
+/* Each element was added once, or was there at the beginning, and none was taken away. */
+static bool is_simple(const struct kr_grow *g, kr_key k)
+{
+	for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++)
+		if (g->elements.at[i].twice)
+			return false;
+	return !kr_bags_deleted(g, k) && !g->w->asg->keys[k.i].open_initial;
+}
+
+/* What a read shows was added before what it does not show. */
+enum kr_status kr_bags_orders(struct kr_grow *g, struct kr_analyze_pairs *orders)
+{
+	struct ordering o = {.g = g, .out = orders};
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0, end; i < g->shown.n && !status; i = end) {
+		for (end = i; end < g->shown.n && g->shown.at[end].key.i == g->shown.at[i].key.i;)
+			end++;
+		o.key = g->shown.at[i].key;
+		if (g->w->out->anomaly_count == 0 && is_simple(g, o.key))
+			status = order_key(&o, i, end);
+	}
+	kr_vec_done(g->w->asg->mem, &o.before);
+	kr_vec_done(g->w->asg->mem, &o.now);
+	return status;
 }

@@ -104,7 +104,30 @@ static enum kr_status misses_initial(const struct shown *s, bool *out)
 	return KR_OK;
 }
 
-/* Whether the element's transaction had more to append behind it, or took it away again. */
+/* Whether the transaction left something else in the set that is not shown, and that nobody can have taken away since. */
+static enum kr_status left_more(const struct shown *s, kr_txn t, bool *out)
+{
+	const struct kr_history *h = s->f->h;
+	const struct kr_transaction *txn = &h->txns.at[t.i];
+	enum kr_status status = KR_OK;
+
+	*out = false;
+	for (uint32_t i = 0; i < txn->op_count && status == KR_OK && !*out && !has_deletes(s); i++) {
+		const struct kr_operation *op = &h->ops.at[txn->op_first + i];
+		uint32_t element;
+		bool there = false;
+
+		if (op->kind != KR_OP_ADD || op->key.i != s->c->key.i)
+			continue;
+		status = kr_grow_element(s->f->grow, op->a, &element);
+		for (uint32_t j = 0; j < s->count; j++)
+			there |= s->members[j] == element;
+		*out = status == KR_OK && !there;
+	}
+	return status;
+}
+
+/* Whether the element's transaction had more to add beside it, or took it away again. */
 static enum kr_status is_passing(const struct shown *s, uint32_t element, const struct origin *o, bool last, bool *out)
 {
 	const struct kr_history *h = s->f->h;
@@ -118,7 +141,7 @@ static enum kr_status is_passing(const struct shown *s, uint32_t element, const 
 	if (!s->list) {
 		status = kr_grow_member(s->f, s->c->key, add->txn, h->txns.at[add->txn.i].op_count, element, &member);
 		*out = member == KR_MEMBER_OUT;
-		return status;
+		return status != KR_OK || *out ? status : left_more(s, add->txn, out);
 	}
 	for (uint32_t i = add->op + 1; last && i < h->txns.at[add->txn.i].op_count; i++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, add->txn, i).i];
