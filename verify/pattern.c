@@ -54,6 +54,14 @@ static const char *wrong_rw(const struct matching *m, uint32_t i)
 	return before->op < e->op + (rule->sight == KR_RULE_NOT_AFTER) ? NULL : "a wr that was seen later than what was overwritten";
 }
 
+/* The version of a part that was seen need not be the version of the key that was: that one may come later and have left the part as it was. Where ww counts as wr does, it leads there. */
+static const char vague[] = "a wr of a part of a key, where ww does not count";
+
+static bool is_vague(const struct matching *m, const struct kr_cert_edge *e)
+{
+	return e->kind == KR_WR && e->part.i != KR_NONE && !(m->rule->kinds & KR_BIT(KR_WW));
+}
+
 static const char *wrong_edge(const struct matching *m, uint32_t i)
 {
 	const struct kr_cert_edge *e = &m->edges[i];
@@ -61,6 +69,8 @@ static const char *wrong_edge(const struct matching *m, uint32_t i)
 
 	if (!((rule->kinds | order_kinds(m)) & KR_BIT(e->kind)))
 		return "an edge of another kind";
+	if (is_vague(m, e))
+		return vague;
 	if (rule->lonely & KR_BIT(e->kind) && rule->lonely & KR_BIT(edge_before(m, i)->kind))
 		return "two rw in a row";
 	if (rule->same_key && e->key.i != m->edges[0].key.i)
@@ -114,6 +124,8 @@ enum kr_status kr_verify_pattern(struct kr_verifier *v, uint32_t cycle)
 		m.rule = &v->rule->cycles[i];
 		if (m.rule->kinds && !(why[i] = mismatch(&m)))
 			return KR_OK;
+		if (why[i] == vague)
+			return kr_err_set(v->err, KR_UNSUPPORTED, "cycle %u has %s", (unsigned)cycle + 1, vague);
 	}
 	return kr_err_set(v->err, KR_BAD, "cycle %u is not one that %s with order %s forbids: it has %s%s%s", (unsigned)cycle + 1, v->rule->id,
 		kr_order_name(v->cert->order), why[0], why[1] ? ", and " : "", why[1] ? why[1] : "");
