@@ -1,0 +1,198 @@
+/* Lint: what reads show.
+ *
+ * Whose value a read saw is told only where one transaction alone can have written it; a finding of an aborted writer needs that every writer is aborted, one of an
+ * unknown writer that there is no other. A read of the transaction's own value says nothing. A done insert saw its key absent, a done cas saw what it
+ * expected, a delete that found nothing saw its key absent. Where initial values are untold, the first value that nobody wrote is taken for it. */
+#include "frontend/lint_work.h"
+
+struct place {
+	kr_txn txn;
+	uint32_t op;
+};
+
+/* Of a value or an element that was read. */
+static enum kr_status judge_writers(struct kr_lint_work *w, const struct kr_lint_entry *e, kr_txn reader)
+{
+	bool aborted = e->statuses == 1u << KR_ABORTED, unknown = e->statuses == 1u << KR_UNKNOWN && e->writers == 1;
+	bool own = e->first.i == reader.i || (e->writers > 1 && w->h->txns.at[reader.i].status == KR_ABORTED); /* or may be */
+
+	if (e->initial || own || !(aborted || unknown) || w->reported[e->first.i])
+		return KR_OK;
+	w->reported[e->first.i] = true;
+
+	struct kr_lint_finding finding = kr_lint_at(e->first, e->first_op);
+
+	finding.key = e->key;
+	finding.value = e->value;
+	finding.element = e->element;
+	finding.other = reader;
+	return kr_lint_put(w, aborted ? KR_LINT_ABORTED_READ : KR_LINT_UNKNOWN_READ, finding);
+}
+
+static enum kr_status unwritten(struct kr_lint_work *w, struct kr_lint_entry *e, struct place at)
+{
+	struct kr_lint_finding finding = kr_lint_at(at.txn, at.op);
+	kr_value *assumed = &w->keys[e->key.i].assumed;
+
+	if (w->h->initial == KR_INITIAL_UNKNOWN) {
+		if (assumed->i == KR_NONE)
+			*assumed = e->value;
+		if (kr_lint_grows(w->h, e->key) || assumed->i == e->value.i)
+			return KR_OK;
+	}
+	if (e->told)
+		return KR_OK;
+	e->told = true;
+	finding.key = e->key;
+	finding.value = e->value;
+	finding.element = e->element;
+	return kr_lint_put(w, KR_LINT_VALUE_UNWRITTEN, finding);
+}
+
+static enum kr_status see(struct kr_lint_work *w, kr_key key, kr_value value, struct kr_piece element, struct place at)
+{
+	struct kr_lint_entry *e = kr_lint_entry(w, key, value, element);
+
+	if (!e)
+		return KR_NOMEM;
+	if (e->first.i == KR_NONE && !e->initial)
+		return unwritten(w, e, at);
+	if (!element.text && value.i == KR_ABSENT.i)
+		return KR_OK; /* many deletes look alike */
+	return judge_writers(w, e, at.txn);
+}
+
+static void see_type(struct kr_lint_key *k, enum kr_value_type type, struct place at)
+{
+	uint32_t bit = 1u << (type == KR_VALUE_FALSE ? KR_VALUE_TRUE : type);
+
+	if (type == KR_VALUE_ABSENT)
+		return;
+	if (k->types != 0 && k->types != bit && k->mixed.i == KR_NONE) {
+		k->mixed = at.txn;
+		k->mixed_op = at.op;
+	}
+	k->types |= bit;
+}
+
+static void see_key(struct kr_lint_work *w, kr_key key, struct place at)
+{
+	struct kr_lint_key *k = &w->keys[key.i];
+
+	if (k->read.i != KR_NONE)
+		return;
+	k->read = at.txn;
+	k->read_op = at.op;
+}
+
+static enum kr_status see_value(struct kr_lint_work *w, kr_key key, kr_value seen, struct place at)
+{
+	const struct kr_value_entry *entry = kr_history_value(w->h, seen);
+	kr_value value = kr_lint_value(w->h, key, seen);
+	struct kr_lint_key *k = &w->keys[key.i];
+	struct kr_piece piece;
+
+	see_key(w, key, at);
+	see_type(k, entry->type, at);
+	k->last = at.txn;
+	k->value = value;
+	if (w->h->keys.at[key.i].kind == KR_KIND_COUNTER)
+		return KR_OK;
+	if (!kr_lint_grows(w->h, key) || entry->type != KR_VALUE_ARRAY || value.i == KR_ABSENT.i)
+		return see(w, key, value, (struct kr_piece){0}, at);
+	for (size_t i = 1; kr_piece_next(entry->text, entry->length, &i, &piece);) {
+		KR_LINT_TRY(kr_ctx_tick(w->ctx));
+		KR_LINT_TRY(see(w, key, (kr_value){KR_NONE}, piece, at));
+	}
+	return KR_OK;
+}
+
+/* A write of a register: is it what the transaction read last? After it, nothing is. */
+static enum kr_status compare(struct kr_lint_work *w, kr_key key, kr_value value, struct place at)
+{
+	struct kr_lint_key *k = &w->keys[key.i];
+	bool same = k->last.i == at.txn.i && k->value.i == value.i && value.i != KR_NONE;
+	struct kr_lint_finding finding = kr_lint_at(at.txn, at.op);
+
+	k->value = (kr_value){KR_NONE};
+	finding.key = key;
+	finding.value = value;
+	return same ? kr_lint_put(w, KR_LINT_SAME_VALUE, finding) : KR_OK;
+}
+
+static enum kr_status see_rows(struct kr_lint_work *w, const struct kr_operation *op, struct place at)
+{
+	const struct kr_scan *scan = &w->h->scans.at[op->scan];
+
+	for (uint32_t i = 0; i < scan->row_count; i++) {
+		const struct kr_row *row = &w->h->rows.at[scan->row_first + i];
+		KR_LINT_TRY(kr_ctx_tick(w->ctx));
+		if (op->kind == KR_OP_UPDATE)
+			w->keys[row->key.i].value = (kr_value){KR_NONE};
+		else
+			KR_LINT_TRY(see_value(w, row->key, row->value, at));
+	}
+	return KR_OK;
+}
+
+static enum kr_status read_op(struct kr_lint_work *w, const struct kr_operation *op, struct place at)
+{
+	bool known = op->flags & KR_OPF_KNOWN, done = op->flags & KR_OPF_DONE;
+
+	switch ((enum kr_op_kind)op->kind) {
+	case KR_OP_READ: see_key(w, op->key, at); return known ? see_value(w, op->key, op->a, at) : KR_OK;
+	case KR_OP_WRITE: return compare(w, op->key, op->a, at);
+	case KR_OP_DELETE:
+		if (known && !done)
+			return see_value(w, op->key, KR_ABSENT, at);
+		return compare(w, op->key, (kr_value){KR_NONE}, at);
+	case KR_OP_INSERT:
+		see_key(w, op->key, at);
+		if (!done)
+			return KR_OK;
+		KR_LINT_TRY(see_value(w, op->key, KR_ABSENT, at));
+		return compare(w, op->key, op->a, at);
+	case KR_OP_CAS:
+		see_key(w, op->key, at);
+		if (!done)
+			return KR_OK;
+		KR_LINT_TRY(see_value(w, op->key, op->a, at));
+		return compare(w, op->key, op->b, at);
+	case KR_OP_RANGE:
+	case KR_OP_SCAN:
+	case KR_OP_UPDATE: return see_rows(w, op, at);
+	default: return KR_OK;
+	}
+}
+
+static enum kr_status judge_keys(struct kr_lint_work *w)
+{
+	for (kr_key key = {0}; key.i < w->h->keys.n; key.i++) {
+		const struct kr_lint_key *k = &w->keys[key.i];
+		struct kr_lint_finding finding = kr_lint_at(k->read, k->read_op);
+
+		KR_LINT_TRY(kr_ctx_tick(w->ctx));
+		finding.key = key;
+		if (k->read.i != KR_NONE && !k->written)
+			KR_LINT_TRY(kr_lint_put(w, KR_LINT_KEY_UNWRITTEN, finding));
+		finding.txn = k->mixed;
+		finding.op = k->mixed_op;
+		finding.types = k->types;
+		if (k->mixed.i != KR_NONE)
+			KR_LINT_TRY(kr_lint_put(w, KR_LINT_MIXED_TYPES, finding));
+	}
+	return KR_OK;
+}
+
+enum kr_status kr_lint_reads(struct kr_lint_work *w)
+{
+	const struct kr_history *h = w->h;
+
+	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
+		for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++) {
+			KR_LINT_TRY(kr_ctx_tick(w->ctx));
+			KR_LINT_TRY(read_op(w, &h->ops.at[h->txns.at[t.i].op_first + i], (struct place){t, i}));
+		}
+	}
+	return judge_keys(w);
+}
