@@ -1,0 +1,87 @@
+/* krait lint: what will surprise in a trace. Findings are no errors: the exit status tells only whether the traces could be read. */
+#include "report/lint.h"
+#include "cli/output.h"
+#include "cli/trace.h"
+
+#define SHOWN 5 /* of a kind, as text */
+
+static const struct kr_option options[] = {
+	KR_OPTION_FORMAT,
+	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each finding, one a line"},
+	KR_OPTION_LENIENT,
+	KR_OPTION_TIMEOUT,
+	KR_OPTION_MEMORY,
+	KR_OPTION_JOBS,
+	KR_OPTION_QUIET,
+	{0},
+};
+
+static enum kr_status find(struct kr_trace *t, const struct kr_args *args, struct kr_str *out)
+{
+	bool json = kr_args_has(args, "json");
+	struct kr_lint lint;
+	enum kr_status status = kr_lint(&t->ctx, &t->history, json ? UINT32_MAX : SHOWN, &lint);
+
+	if (status != KR_OK)
+		return status;
+	if (json)
+		kr_report_lint_json(t->path, &t->history, &lint, out);
+	else
+		kr_report_lint(t->path, &t->history, &lint, out);
+	kr_lint_done(&lint);
+	return out->failed ? KR_NOMEM : KR_OK;
+}
+
+static int one_trace(const struct kr_args *args, const char *path, const struct kr_trace_options *trace_options)
+{
+	struct kr_trace t;
+	struct kr_err err;
+	struct kr_str out;
+	int exit = KR_EXIT_SATISFIED;
+
+	kr_err_init(&err);
+
+	enum kr_status status = kr_trace_read(&t, path, trace_options, &err);
+
+	kr_str_init(&out, &t.ctx.mem); /* findings may be many: they count against the trace's limit */
+	if (status == KR_OK)
+		status = find(&t, args, &out);
+	if (status != KR_OK) {
+		kr_err_set(&err, status, "%s", kr_status_text(status));
+		kr_err_at(&err, path, 0, 0);
+		exit = kr_fail_err(&err);
+		if (kr_is_limit(status))
+			exit = KR_EXIT_UNDECIDED;
+	} else if (!kr_print(&out)) {
+		exit = KR_EXIT_FAILED;
+	}
+	kr_str_done(&out);
+	kr_trace_done(&t);
+	return exit;
+}
+
+static int run(const struct kr_args *args)
+{
+	struct kr_trace_options trace_options;
+	int exit = KR_EXIT_SATISFIED;
+
+	if (!kr_trace_options(args, &trace_options))
+		return KR_EXIT_USAGE;
+	for (uint32_t i = 0; i < args->operands.n && !kr_print_failed(); i++)
+		exit = kr_exit_worst(exit, one_trace(args, args->operands.at[i], &trace_options));
+	return exit;
+}
+
+const struct kr_command kr_command_lint = {
+	.name = "lint",
+	.synopsis = "[OPTION]... TRACE...",
+	.title = "tell what will surprise in traces",
+	.text = "Values that do not tell who wrote them, reads that nobody wrote, failures that\n"
+		"look like timeouts, clocks that jump, times and ids that are missing. A line\n"
+		"for each, at most five of a kind; findings do not change the exit status.",
+	.options = options,
+	.operands = KR_WORDS_FILE,
+	.least = 1,
+	.most = UINT32_MAX,
+	.run = run,
+};
