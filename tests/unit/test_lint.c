@@ -105,6 +105,7 @@ static const struct row {
 	{"begins before an unknown one began", TIMED("a", "s", "unknown", "'begin':5,'end':9") TIMED("b", "s", "committed", "'begin':2,'end':3"),
 		"session-backwards b <a", false},
 	{"operations run backwards", "{'id':'a','ops':[['w','x',1,{'t':[5,6]}],['w','x',2],['w','x',3,{'t':[4,7]}],['w','x',4,{'t':[5,8]}]]}\n", "op-backwards a.2", false},
+	{"behind the latest of all in front", "{'id':'a','ops':[['w','x',1,{'t':[5,6]}],['w','x',2,{'t':[3,7]}],['w','x',3,{'t':[4,8]}]]}\n", "op-backwards a.1; op-backwards a.2", false},
 	{"each transaction has its own", "{'id':'a','ops':[['w','x',1,{'t':[5,6]}]]}\n{'id':'b','ops':[['w','x',2,{'t':[1,2]}]]}\n", "", false},
 	{"operations outside", "{'id':'a','begin':[3,4],'end':[7,8],'ops':[['w','x',1,{'t':[2,3]}],['w','x',2,{'t':[3,8]}],['w','x',3,{'t':[7,9]}]]}\n",
 		"op-outside a.0; op-outside a.2", false},
