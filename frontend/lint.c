@@ -47,11 +47,13 @@ static enum kr_status run(struct kr_lint_work *w)
 	const struct kr_history *h = w->h;
 
 	w->keys = kr_mem_alloc(&w->ctx->mem, h->keys.n, sizeof *w->keys);
-	w->reported = kr_mem_alloc(&w->ctx->mem, h->txns.n, sizeof *w->reported);
-	if (!w->keys || !w->reported)
+	w->told = kr_mem_alloc(&w->ctx->mem, h->txns.n, sizeof *w->told);
+	if (!w->keys || !w->told)
 		return KR_NOMEM;
 	for (uint32_t k = 0; k < h->keys.n; k++)
 		w->keys[k] = (struct kr_lint_key){.read = {KR_NONE}, .mixed = {KR_NONE}, .last = {KR_NONE}, .value = {KR_NONE}, .assumed = {KR_NONE}};
+	for (uint32_t t = 0; t < h->txns.n; t++)
+		w->told[t] = (struct kr_lint_told){.reader = {KR_NONE}};
 	KR_LINT_TRY(kr_lint_writes(w));
 	KR_LINT_TRY(kr_lint_reads(w));
 	return kr_lint_times(w);
@@ -71,7 +73,7 @@ enum kr_status kr_lint(struct kr_ctx *ctx, const struct kr_history *h, uint32_t 
 	kr_table_done(&ctx->mem, &w.table);
 	kr_vec_done(&ctx->mem, &w.entries);
 	kr_mem_free(&ctx->mem, w.keys, h->keys.n, sizeof *w.keys);
-	kr_mem_free(&ctx->mem, w.reported, h->txns.n, sizeof *w.reported);
+	kr_mem_free(&ctx->mem, w.told, h->txns.n, sizeof *w.told);
 	if (status == KR_OK)
 		*out = lint;
 	else

@@ -10,23 +10,33 @@ struct place {
 	uint32_t op;
 };
 
-/* Of a value or an element that was read. */
-static enum kr_status judge_writers(struct kr_lint_work *w, const struct kr_lint_entry *e, kr_txn reader)
+/* Notes the first read of a write that is surprising to be seen. */
+static void judge_writers(struct kr_lint_work *w, const struct kr_lint_entry *e, kr_txn reader)
 {
 	bool aborted = e->statuses == 1u << KR_ABORTED, unknown = e->statuses == 1u << KR_UNKNOWN && e->writers == 1;
 	bool own = e->first.i == reader.i || (e->writers > 1 && w->h->txns.at[reader.i].status == KR_ABORTED); /* or may be */
 
-	if (e->initial || own || !(aborted || unknown) || w->reported[e->first.i])
-		return KR_OK;
-	w->reported[e->first.i] = true;
+	if (!e->initial && !own && (aborted || unknown) && w->told[e->first.i].reader.i == KR_NONE)
+		w->told[e->first.i] = (struct kr_lint_told){reader, (uint32_t)(e - w->entries.at)};
+}
 
-	struct kr_lint_finding finding = kr_lint_at(e->first, e->first_op);
+static enum kr_status judge_told(struct kr_lint_work *w)
+{
+	for (kr_txn t = {0}; t.i < w->h->txns.n; t.i++) {
+		KR_LINT_TRY(kr_ctx_tick(w->ctx));
+		if (w->told[t.i].reader.i == KR_NONE)
+			continue;
 
-	finding.key = e->key;
-	finding.value = e->value;
-	finding.element = e->element;
-	finding.other = reader;
-	return kr_lint_put(w, aborted ? KR_LINT_ABORTED_READ : KR_LINT_UNKNOWN_READ, finding);
+		const struct kr_lint_entry *e = &w->entries.at[w->told[t.i].entry];
+		struct kr_lint_finding finding = kr_lint_at(t, e->first_op);
+
+		finding.key = e->key;
+		finding.value = e->value;
+		finding.element = e->element;
+		finding.other = w->told[t.i].reader;
+		KR_LINT_TRY(kr_lint_put(w, w->h->txns.at[t.i].status == KR_ABORTED ? KR_LINT_ABORTED_READ : KR_LINT_UNKNOWN_READ, finding));
+	}
+	return KR_OK;
 }
 
 static enum kr_status unwritten(struct kr_lint_work *w, struct kr_lint_entry *e, struct place at)
@@ -59,7 +69,8 @@ static enum kr_status see(struct kr_lint_work *w, kr_key key, kr_value value, st
 		return unwritten(w, e, at);
 	if (!element.text && value.i == KR_ABSENT.i)
 		return KR_OK; /* many deletes look alike */
-	return judge_writers(w, e, at.txn);
+	judge_writers(w, e, at.txn);
+	return KR_OK;
 }
 
 static void see_type(struct kr_lint_key *k, enum kr_value_type type, struct place at)
@@ -194,5 +205,6 @@ enum kr_status kr_lint_reads(struct kr_lint_work *w)
 			KR_LINT_TRY(read_op(w, &h->ops.at[h->txns.at[t.i].op_first + i], (struct place){t, i}));
 		}
 	}
-	return judge_keys(w);
+	KR_LINT_TRY(judge_keys(w));
+	return judge_told(w);
 }

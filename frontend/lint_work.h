@@ -28,6 +28,12 @@ struct kr_lint_key {
 	bool written;
 };
 
+/* That an aborted or unknown transaction's write was read. */
+struct kr_lint_told {
+	kr_txn reader;  /* the first; KR_NONE: nobody */
+	uint32_t entry; /* what it read */
+};
+
 struct kr_lint_work {
 	struct kr_ctx *ctx;
 	const struct kr_history *h;
@@ -36,7 +42,7 @@ struct kr_lint_work {
 	struct kr_table table;
 	KR_VEC(struct kr_lint_entry) entries;
 	struct kr_lint_key *keys; /* by kr_key */
-	bool *reported;           /* by kr_txn: its writes were read though it is aborted or unknown */
+	struct kr_lint_told *told; /* by kr_txn */
 	struct kr_str text;       /* scratch */
 };
 

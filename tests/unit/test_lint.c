@@ -84,6 +84,8 @@ static const struct row {
 	{"an element of an aborted transaction", S("a", "aborted", "['append','l',1]") T("b", "['append','l',2]") T("c", "['r','l',[2,1]]"), "aborted-read a.0 l:1 <c",
 		false},
 	{"an aborted delete is not told from being absent", S("a", "aborted", "['d','x']") T("b", "['r','x',null]"), "", false},
+	{"told in the writers' order", S("a", "aborted", "['w','x',1]") S("b", "aborted", "['w','y',1]") T("c", "['r','y',1],['r','x',1]"),
+		"aborted-read a.0 x=1 <c; aborted-read b.0 y=1 <c", false},
 	{"an unknown write was read", S("a", "unknown", "['w','x',1]") T("b", "['r','x',1]"), "unknown-read a.0 x=1 <b", false},
 	{"one of two unknown ones", S("a", "unknown", "['w','x',1]") S("b", "unknown", "['w','x',1]") T("c", "['r','x',1]"), "duplicate-value b.0 x=1 <a", false},
 	{"an unknown or an aborted one", S("a", "unknown", "['w','x',1]") S("b", "aborted", "['w','x',1]") T("c", "['r','x',1]"), "duplicate-value b.0 x=1 <a", false},
