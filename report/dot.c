@@ -1,6 +1,5 @@
-/* The anomaly as a graph in the DOT language, in Elle's colours: ww blue-violet, wr green, rw magenta, so and rt grey. Edges of the closing cycle are solid, those of
- * lemmas and other cases dashed and fewer than EDGES_MOST. An edge says why it holds in its
- * tooltip. */
+/* The anomaly as a graph in the DOT language, in the colours of Elle's pictures (elle.viz): edges by kind, transactions by status. Edges of the closing cycle are
+ * solid, those of lemmas and other cases dashed and fewer than EDGES_MOST; none is drawn twice. An edge says why it holds in its tooltip. */
 #include <stdlib.h>
 
 #include "report/report.h"
@@ -9,7 +8,8 @@
 #define EDGES_MOST 200u /* of lemmas; a larger picture tells nothing */
 
 static const char *const colours[KR_EDGE_KINDS] =
-	{[KR_WR] = "#2e8b2e", [KR_WW] = "#6a3fd0", [KR_RW] = "#c02080", [KR_SO] = "#707070", [KR_RT] = "#303030", [KR_PROGRAM] = "#707070"};
+	{[KR_WR] = "#C000A5", [KR_WW] = "#C02700", [KR_RW] = "#5B00C0", [KR_SO] = "#00C0C0", [KR_RT] = "#0050C0", [KR_PROGRAM] = "#585858"};
+static const char *const status_colours[] = {[KR_COMMITTED] = "#0058AD", [KR_ABORTED] = "#A50053", [KR_UNKNOWN] = "#AC6E00"};
 
 /* Text inside a quoted DOT string. */
 static void add_escaped(struct kr_str *out, const char *text)
@@ -58,7 +58,7 @@ static void add_node(struct scratch *s, kr_txn t, struct kr_str *out)
 	kr_str_format(out, "  t%u [label=\"", t.i);
 	kr_words_txn(&s->w, t);
 	flush(s, out);
-	kr_str_add(out, "\"];\n");
+	kr_str_format(out, "\", color=\"%s\", fontcolor=\"%s\"];\n", status_colours[s->w.h->txns.at[t.i].status], status_colours[s->w.h->txns.at[t.i].status]);
 }
 
 /* The oldest cycle that is shown. */
@@ -94,14 +94,30 @@ static void add_nodes(struct scratch *s, const struct kr_certificate *cert, uint
 	kr_vec_done(out->mem, &txns);
 }
 
+/* Does a cycle after edge `at`'s hold the same edge? It has been drawn then. */
+static bool is_drawn(const struct kr_certificate *cert, uint32_t at, uint32_t cycle_end)
+{
+	const struct kr_cert_edge *e = &cert->edges.at[at];
+
+	for (uint32_t i = cycle_end; i < cert->edges.n; i++) {
+		const struct kr_cert_edge *o = &cert->edges.at[i];
+		if (o->from.i == e->from.i && o->to.i == e->to.i && o->kind == e->kind && o->predicate == e->predicate && o->key.i == e->key.i)
+			return true;
+	}
+	return false;
+}
+
 static void add_cycles(struct scratch *s, const struct kr_certificate *cert, struct kr_str *out)
 {
 	uint32_t first = first_shown(cert), last = cert->cycles.n - 1;
 
 	add_nodes(s, cert, first, out);
-	for (uint32_t c = last + 1; c-- > first;)
-		for (uint32_t i = 0; i < cert->cycles.at[c].count; i++)
-			add_edge(s, &cert->edges.at[cert->cycles.at[c].first + i], c != last, out);
+	for (uint32_t c = last + 1; c-- > first;) {
+		struct kr_cert_cycle cycle = cert->cycles.at[c];
+		for (uint32_t i = cycle.first; i < cycle.first + cycle.count; i++)
+			if (!is_drawn(cert, i, cycle.first + cycle.count))
+				add_edge(s, &cert->edges.at[i], c != last, out);
+	}
 }
 
 void kr_report_dot(const struct kr_report *r, struct kr_str *out)
