@@ -37,7 +37,7 @@ static const struct kr_level levels[] = {
 		.title = "read committed (axiomatic)",
 		.definition = "some total order has so, wr, and before the writer that a read saw every writer of its key that an earlier read saw",
 		.source = "Biswas and Enea, OOPSLA 2019: RC; with order none Bailis et al., VLDB 2013: MAV",
-		.implies = rc_ax_implies,
+		.implies = {[KR_ORDER_REALTIME] = rc_ax_implies},
 		.default_order = KR_ORDER_SESSION,
 		.model = KR_NODES_TXN,
 		.forbidden = {{.allowed = D | ORDERS}, {.allowed = KR_BIT(KR_WR) | RW, .once = RW, .longest = 2, .sight = KR_SIGHT_BEFORE}},
@@ -50,7 +50,7 @@ static const struct kr_level levels[] = {
 		.definition =
 			"some total order has so, wr, and before the writer that a read saw every writer of its key that its transaction follows by so or wr",
 		.source = "Biswas and Enea, OOPSLA 2019: RA; Bailis et al., TODS 2016",
-		.implies = ra_implies,
+		.implies = {[KR_ORDER_REALTIME] = ra_implies},
 		.default_order = KR_ORDER_SESSION,
 		.model = KR_NODES_TXN,
 		.forbidden = {{.allowed = D | ORDERS}, {.allowed = KR_BIT(KR_WR) | RW | ORDERS, .once = RW, .longest = 2}},
@@ -63,7 +63,7 @@ static const struct kr_level levels[] = {
 		.definition =
 			"some total order has so, wr, and before the writer that a read saw every writer of its key that leads to the reader by so and wr",
 		.source = "Biswas and Enea, OOPSLA 2019: CC",
-		.implies = cc_implies,
+		.implies = {[KR_ORDER_REALTIME] = cc_implies},
 		.default_order = KR_ORDER_SESSION,
 		.model = KR_NODES_TXN,
 		.forbidden = {{.allowed = D | ORDERS}, {.allowed = KR_BIT(KR_WR) | RW | ORDERS, .once = RW}},

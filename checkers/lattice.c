@@ -2,8 +2,6 @@
  * Sets of the few levels that there are, at most 64, order by order. */
 #include "checkers/lattice.h"
 
-#include <string.h>
-
 static bool same_pattern(const struct kr_pattern *a, const struct kr_pattern *b)
 {
 	bool sets = a->allowed == b->allowed && a->lonely == b->lonely && a->lead == b->lead && a->once == b->once && a->needed == b->needed;
@@ -22,18 +20,10 @@ static bool same_meaning(const struct kr_level *a, const struct kr_level *b)
 	return true;
 }
 
-static bool lists(const char *const *ids, const struct kr_level *level)
-{
-	for (const char *const *id = ids; id && *id; id++)
-		if (strcmp(*id, level->id) == 0)
-			return true;
-	return false;
-}
-
 /* Directly, with the same order. */
 static bool leads_to(const struct kr_level *a, const struct kr_level *b, enum kr_order order)
 {
-	return lists(a->implies, b) || (order == KR_ORDER_NONE && lists(a->implies_plain, b)) || same_meaning(a, b);
+	return kr_level_implies(a, b) >= (int)order || same_meaning(a, b);
 }
 
 /* The levels, as a set of places, that those of `set` lead to with the order, and they. */

@@ -20,7 +20,7 @@ static const struct kr_level levels[] = {
 		.title = "repeatable read",
 		.definition = "no cycle of wr, ww and item rw (G2-item)",
 		.source = "Adya, PhD thesis, MIT 1999: PL-2.99",
-		.implies = pl_2_99_implies,
+		.implies = {[KR_ORDER_REALTIME] = pl_2_99_implies},
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_TXN,
 		.forbidden = {{.allowed = D | RW | ORDERS, .item_only = true}},

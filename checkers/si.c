@@ -21,7 +21,7 @@ static const struct kr_level_name pc_names[] = {
 	{NULL, false, KR_ORDER_NONE},
 };
 
-static const char *const pc_implies[] = {"cc", NULL};
+static const char *const pc_implies[] = {"cc", "pl-2l", NULL};
 
 static const struct kr_level levels[] = {
 	{
@@ -30,7 +30,7 @@ static const struct kr_level levels[] = {
 		.title = "snapshot isolation",
 		.definition = "no cycle without two adjacent rw",
 		.source = "Berenson et al., SIGMOD 1995; Elnikety et al., SRDS 2005; Cerone and Gotsman, J. ACM 2018",
-		.implies = si_implies,
+		.implies = {[KR_ORDER_REALTIME] = si_implies},
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_BEGIN_COMMIT,
 		.forbidden = {{.allowed = D | RW | ORDERS, .lonely = RW}},
@@ -42,7 +42,7 @@ static const struct kr_level levels[] = {
 		.title = "prefix consistency",
 		.definition = "no cycle in which every rw follows wr or an order edge",
 		.source = "Biswas and Enea, OOPSLA 2019: PC; Burckhardt et al., ECOOP 2015",
-		.implies = pc_implies,
+		.implies = {[KR_ORDER_REALTIME] = pc_implies},
 		.default_order = KR_ORDER_SESSION,
 		.model = KR_NODES_PREFIX,
 		.forbidden = {{.allowed = D | RW | ORDERS, .lead = KR_BIT(KR_WR) | ORDERS}},

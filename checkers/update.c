@@ -12,6 +12,8 @@ static const struct kr_level_name pl_3u_names[] = {
 
 static const char *const pl_3u_implies_plain[] = {"pl-2+", NULL};
 
+static const char *const pl_3u_implies_session[] = {"pl-1", NULL};
+
 static const struct kr_level levels[] = {
 	{
 		.id = "pl-3u",
@@ -19,7 +21,7 @@ static const struct kr_level levels[] = {
 		.title = "update serializability",
 		.definition = "no cycle of wr, ww and rw among the updating transactions and one read-only one",
 		.source = "Adya, PhD thesis, MIT 1999: PL-3U; Hansdah and Patnaik, ICDT 1986",
-		.implies_plain = pl_3u_implies_plain,
+		.implies = {[KR_ORDER_NONE] = pl_3u_implies_plain, [KR_ORDER_SESSION] = pl_3u_implies_session},
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_TXN,
 		.forbidden = {{.allowed = D | RW | ORDERS, .one_reader = true}},

@@ -52,21 +52,27 @@ static void add_ids(const char *const *ids, const char *note, bool json, const c
 	}
 }
 
+/* What it implies, both with any order, both with none or session, both with none. */
 static void add_implied(const struct kr_level *level, bool json, struct kr_str *out)
 {
+	static const char *const fields[] = {"implies_without_order", "implies_up_to_session", "implies"};
+	static const char *const notes[] = {" (order none)", " (orders none, session)", ""};
 	const char *separator = "";
-	bool any = (level->implies && level->implies[0]) || (level->implies_plain && level->implies_plain[0]);
+	bool any = false;
 
+	for (int order = 0; order <= KR_ORDER_REALTIME; order++)
+		any |= level->implies[order] && level->implies[order][0];
 	if (!json && !any)
 		return;
-	kr_str_add(out, json ? ", \"implies\": [" : "    implies: ");
-	add_ids(level->implies, "", json, &separator, out);
-	if (json) {
-		separator = "";
-		kr_str_add(out, "], \"implies_without_order\": [");
+	kr_str_add(out, json ? "" : "    implies: ");
+	for (int order = KR_ORDER_REALTIME; order >= 0; order--) {
+		if (json)
+			kr_str_format(out, ", \"%s\": [", fields[order]);
+		add_ids(level->implies[order], notes[order], json, &separator, out);
+		kr_str_add(out, json ? "]" : "");
+		separator = json ? "" : separator;
 	}
-	add_ids(level->implies_plain, " (order none)", json, &separator, out);
-	kr_str_add(out, json ? "]" : "\n");
+	kr_str_add(out, json ? "" : "\n");
 }
 
 static void more(size_t i, bool json, struct kr_str *out)

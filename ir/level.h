@@ -3,6 +3,8 @@
 #ifndef KR_IR_LEVEL_H
 #define KR_IR_LEVEL_H
 
+#include <string.h>
+
 #include "base/terms.h"
 
 /* One node per transaction, or begin and commit nodes; with KR_NODES_PREFIX, ww enters the commit of its target and not the begin. */
@@ -35,13 +37,24 @@ struct kr_level {
 	const char *title;                 /* one line */
 	const char *definition;            /* what is forbidden, one line */
 	const char *source;                /* the paper */
-	const char *const *implies;        /* ids of levels that it implies directly (same order), NULL-terminated; may be NULL */
-	const char *const *implies_plain;  /* ids of levels that it implies with order none only; likewise */
+	const char *const *implies[KR_ORDER_REALTIME + 1]; /* ids of levels that it implies directly, both with this order or both with a weaker one; NULL-terminated; may be NULL */
 	enum kr_order default_order;
 	enum kr_node_model model;
 	struct kr_pattern forbidden[KR_PATTERNS_MOST]; /* the first without `allowed` ends them */
 	uint32_t anomalies;                /* set of KR_BIT(enum kr_anomaly_kind) forbidden besides */
 };
+
+/* The strongest order with which a implies b by its descriptor; -1: none. */
+static inline int kr_level_implies(const struct kr_level *a, const struct kr_level *b)
+{
+	int order = KR_ORDER_REALTIME;
+
+	for (; order >= 0; order--)
+		for (const char *const *id = a->implies[order]; id && *id; id++)
+			if (strcmp(*id, b->id) == 0)
+				return order;
+	return order;
+}
 
 /* How a level is decided. */
 enum kr_question_kind {

@@ -31,22 +31,15 @@ static const struct {
 		"or without convergence, is weaker."},
 };
 
-static bool lists(const char *const *ids, const struct kr_level *level)
-{
-	for (const char *const *id = ids; id && *id; id++)
-		if (strcmp(*id, level->id) == 0)
-			return true;
-	return false;
-}
-
 static void add_edges(struct kr_str *out)
 {
+	static const char *const styles[] = {[KR_ORDER_NONE] = " [style=dashed]", [KR_ORDER_SESSION] = " [style=dotted]", [KR_ORDER_REALTIME] = ""};
 	const struct kr_level *a, *b;
 
 	for (size_t i = 0; (a = kr_level_at(i)) != NULL; i++)
 		for (size_t j = 0; (b = kr_level_at(j)) != NULL; j++)
-			if (lists(a->implies, b) || lists(a->implies_plain, b))
-				kr_str_format(out, "  \"%s\" -> \"%s\"%s;\n", a->id, b->id, lists(a->implies, b) ? "" : " [style=dashed]");
+			if (kr_level_implies(a, b) >= 0)
+				kr_str_format(out, "  \"%s\" -> \"%s\"%s;\n", a->id, b->id, styles[kr_level_implies(a, b)]);
 }
 
 void kr_report_lattice_dot(struct kr_str *out)
@@ -80,7 +73,11 @@ void kr_report_lattice_page(struct kr_str *out)
 		"<!-- made by `krait levels --page`; do not edit -->\n# The lattice of levels\n\n"
 		"An arrow leads from a level to one that it implies, both with the same order. Besides, each level with a stronger order (`realtime`, then "
 		"`session`,\n"
-		"then `none`) implies itself with a weaker one. A dashed arrow holds without order only. What the words mean is in "
+		"then `none`) implies itself with a weaker one. A dashed arrow holds without order only, a dotted one without order and with session order. "
+		"Levels of\n"
+		"equal definitions (`ser` and `pl-ss`; `pl-2+`, `psi` and `pl-fcv`) differ in their default orders only. There are no other implications: for "
+		"each pair\n"
+		"with no way from one to the other a trace in `traces/` satisfies the first and violates the second. What the words mean is in\n"
 		"[levels.md](levels.md).\n\n```dot\n");
 	kr_report_lattice_dot(out);
 	kr_str_add(out, "```\n\n| level | names | default order | forbidden | source |\n|---|---|---|---|---|\n");

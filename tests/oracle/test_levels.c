@@ -76,30 +76,33 @@ static void print(const struct tiny *tiny)
 /* Weaker orders follow from stronger ones at any level. */
 static const struct {
 	enum oracle_level strong, weak;
-	bool items;
+	bool items;         /* where no observation is a predicate's */
+	enum kr_order most; /* with this order or a weaker one */
 } implied[] = {
-	/* items: where no observation is a predicate's */
-	{ORACLE_SER, ORACLE_SI, false},
-	{ORACLE_SI, ORACLE_PL_2PLUS, false},
-	{ORACLE_PL_2PLUS, ORACLE_PL_2L, false},
-	{ORACLE_PL_2L, ORACLE_PL_2, false},
-	{ORACLE_PL_2PLUS, ORACLE_PL_CS, false},
-	{ORACLE_PL_CS, ORACLE_PL_2, false},
-	{ORACLE_SI, ORACLE_PSI, false},
-	{ORACLE_PSI, ORACLE_CC, false},
-	{ORACLE_CC, ORACLE_RA, false},
-	{ORACLE_RA, ORACLE_RC_AX, false},
-	{ORACLE_RC_AX, ORACLE_PL_2, false},
-	{ORACLE_SI, ORACLE_PC, false},
-	{ORACLE_PC, ORACLE_CC, false},
-	{ORACLE_PSI, ORACLE_PL_2PLUS, false},
-	{ORACLE_SI, ORACLE_PL_FCV, false},
-	{ORACLE_PL_FCV, ORACLE_PSI, false},
-	{ORACLE_PL_2L, ORACLE_RC_AX, false},
-	{ORACLE_SER, ORACLE_PL_2_99, false},
-	{ORACLE_SER, ORACLE_PL_3U, false},
-	{ORACLE_PL_2_99, ORACLE_PL_2PLUS, true},
-	{ORACLE_PL_2, ORACLE_PL_1, false},
+	{ORACLE_SER, ORACLE_SI, false, KR_ORDER_REALTIME},
+	{ORACLE_SI, ORACLE_PL_2PLUS, false, KR_ORDER_REALTIME},
+	{ORACLE_PL_2PLUS, ORACLE_PL_2L, false, KR_ORDER_REALTIME},
+	{ORACLE_PL_2L, ORACLE_PL_2, false, KR_ORDER_REALTIME},
+	{ORACLE_PL_2PLUS, ORACLE_PL_CS, false, KR_ORDER_REALTIME},
+	{ORACLE_PL_CS, ORACLE_PL_2, false, KR_ORDER_REALTIME},
+	{ORACLE_SI, ORACLE_PSI, false, KR_ORDER_REALTIME},
+	{ORACLE_PSI, ORACLE_CC, false, KR_ORDER_REALTIME},
+	{ORACLE_CC, ORACLE_RA, false, KR_ORDER_REALTIME},
+	{ORACLE_RA, ORACLE_RC_AX, false, KR_ORDER_REALTIME},
+	{ORACLE_RC_AX, ORACLE_PL_2, false, KR_ORDER_REALTIME},
+	{ORACLE_SI, ORACLE_PC, false, KR_ORDER_REALTIME},
+	{ORACLE_PC, ORACLE_CC, false, KR_ORDER_REALTIME},
+	{ORACLE_PSI, ORACLE_PL_2PLUS, false, KR_ORDER_REALTIME},
+	{ORACLE_SI, ORACLE_PL_FCV, false, KR_ORDER_REALTIME},
+	{ORACLE_PL_FCV, ORACLE_PSI, false, KR_ORDER_REALTIME},
+	{ORACLE_PL_2L, ORACLE_RC_AX, false, KR_ORDER_REALTIME},
+	{ORACLE_SER, ORACLE_PL_2_99, false, KR_ORDER_REALTIME},
+	{ORACLE_SER, ORACLE_PL_3U, false, KR_ORDER_REALTIME},
+	{ORACLE_PL_2_99, ORACLE_PL_2PLUS, true, KR_ORDER_REALTIME},
+	{ORACLE_PL_2, ORACLE_PL_1, false, KR_ORDER_REALTIME},
+	{ORACLE_PC, ORACLE_PL_2L, false, KR_ORDER_REALTIME},
+	{ORACLE_PL_3U, ORACLE_PL_1, false, KR_ORDER_SESSION},
+	{ORACLE_PL_3U, ORACLE_PL_2PLUS, false, KR_ORDER_NONE},
 };
 
 static char why_text[200];
@@ -107,7 +110,7 @@ static char why_text[200];
 static const char *breaks(const struct kr_history *h, const struct oracle_answers *a, uint64_t *strict)
 {
 	for (size_t i = 0; i < KR_COUNT(implied); i++) {
-		for (int order = 0; order < 3; order++) {
+		for (int order = 0; order <= (int)implied[i].most; order++) {
 			enum oracle_answer strong = a->at[implied[i].strong][order], weak = a->at[implied[i].weak][order];
 			if (implied[i].items && h->scans.n > 0)
 				continue;
@@ -119,9 +122,6 @@ static const char *breaks(const struct kr_history *h, const struct oracle_answer
 			return why_text;
 		}
 	}
-	/* With an order, an edge between two readers is in none of PL-3U's graphs. */
-	if (a->at[ORACLE_PL_3U][0] == ORACLE_SATISFIED && a->at[ORACLE_PL_2PLUS][0] == ORACLE_VIOLATED)
-		return "pl-3u holds and pl-2+ does not, without order";
 	for (int level = 0; level < ORACLE_LEVELS; level++) {
 		for (int order = 1; order < 3; order++) {
 			if (a->at[level][order] != ORACLE_SATISFIED || a->at[level][order - 1] != ORACLE_VIOLATED)
