@@ -3,6 +3,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	fuzz_read("timekiller", NULL, data, size);
+	fuzz_read("timekiller", data, size);
 	return 0;
 }

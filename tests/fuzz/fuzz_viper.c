@@ -3,6 +3,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	fuzz_read("viper", "J1.log", data, size);
+	fuzz_read_folder("viper", "J1.log", data, size);
 	return 0;
 }

@@ -3,10 +3,13 @@
 #ifndef KR_TESTS_FUZZ_READING_H
 #define KR_TESTS_FUZZ_READING_H
 
+#define _GNU_SOURCE /* memfd_create */
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,25 +76,42 @@ static inline void fuzz_read_with(const char *path, const char *format, struct k
 	fuzz_check(ctx->mem.used == 0);
 }
 
-/* `name`: of the file inside the folder that is the trace; NULL: the file is the trace. */
-static inline void fuzz_read(const char *format, const char *name, const uint8_t *data, size_t size)
+static inline void fuzz_read_all(const char *path, const char *format, size_t size)
 {
-	char folder[64], path[96];
 	struct kr_ctx ctx;
 
+	for (int lenient = 0; lenient < 2; lenient++) {
+		kr_ctx_init(&ctx, 0, 256);
+		fuzz_read_with(path, format, &ctx, lenient);
+	}
+	kr_ctx_init(&ctx, 0, 0);
+	ctx.mem.fail_at = size % 61 + 1;
+	fuzz_read_with(path, format, &ctx, false);
+}
+
+static inline void fuzz_read(const char *format, const uint8_t *data, size_t size)
+{
+	int file = memfd_create("trace", 0);
+	char path[64];
+
+	fuzz_check(file >= 0 && write(file, data, size) == (ssize_t)size);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+	fuzz_read_all(path, format, size);
+	close(file);
+}
+
+/* The bytes as the file `name` inside the folder that is the trace. */
+static inline void fuzz_read_folder(const char *format, const char *name, const uint8_t *data, size_t size)
+{
+	char folder[64], path[96];
+
 	snprintf(folder, sizeof folder, "/tmp/krait-fuzz-%s-%ld", format, (long)getpid());
-	snprintf(path, sizeof path, "%s/%s", folder, name ? name : "trace");
+	snprintf(path, sizeof path, "%s/%s", folder, name);
 	(void)mkdir(folder, 0700);
 	FILE *file = fopen(path, "wb");
 
 	fuzz_check(file && fwrite(data, 1, size, file) == size && fclose(file) == 0);
-	for (int lenient = 0; lenient < 2; lenient++) {
-		kr_ctx_init(&ctx, 0, 256);
-		fuzz_read_with(name ? folder : path, format, &ctx, lenient);
-	}
-	kr_ctx_init(&ctx, 0, 0);
-	ctx.mem.fail_at = size % 61 + 1;
-	fuzz_read_with(name ? folder : path, format, &ctx, false);
+	fuzz_read_all(folder, format, size);
 	unlink(path);
 	rmdir(folder);
 }

@@ -58,6 +58,22 @@ static const struct meaning meanings[] = {
 		  "{\"s\": 3, \"status\": \"aborted\", \"ops\": [[\"r\", 2, null], [\"w\", \"k\", 0], [\"r\", \"k\", 0]]}\n"},
 	{"dbcop JSON: bare", "dbcop-json", "t.json", "t.json", " [ [ {\"events\": [], \"committed\": true} ] ]", NULL, NULL, false,
 		H "{\"s\": 1, \"ops\": []}\n"},
+	{"dbcop text: sessions between dashes, uncommitted, initial reads, comments", "dbcop-hist", "t.hist", "t.hist",
+		"// [ y:=1 ]\n[ x:=1 ]! [y==? x==0]\n[]\n---\n-\n[ _k9:=2 // half\n  x==1\n] ! // more\n", NULL, NULL, false,
+		H "{\"s\": 1, \"status\": \"aborted\", \"ops\": [[\"w\", \"x\", 1]]}\n"
+		  "{\"s\": 1, \"ops\": [[\"r\", \"y\", null], [\"r\", \"x\", null]]}\n"
+		  "{\"s\": 1, \"ops\": []}\n"
+		  "{\"s\": 2, \"status\": \"aborted\", \"ops\": [[\"w\", \"_k9\", 2], [\"r\", \"x\", 1]]}\n"},
+	{"dbcop text: 0 is a version where it is written; lenient leaves out the transaction of a bad event", "dbcop-hist", "t.txt", "t.txt",
+		"---\n[ x:=0 ] [ y:=a z:=1 ] [ x==0 ]\n", NULL, NULL, true,
+		"{\"krait\": 1, \"universe\": [\"z\"]}\n"
+		"{\"s\": 1, \"ops\": [[\"w\", \"x\", 0]]}\n"
+		"{\"id\": \"#3\", \"s\": 1, \"ops\": [[\"r\", \"x\", 0]]}\n"},
+	{"veristrong: any white space, transactions gathered, lists", "veristrong", "t.txt", "t.txt",
+		"6\n0 4 A 7 1\n1 5 R 7 2\n1 2\n0 4 A 7 2 0 9 R 8 0\r\n1\t5 A 8 -3 0 9 R 8 1 -3\n", NULL, NULL, false,
+		H "{\"id\": 4, \"s\": 0, \"ops\": [[\"append\", 7, 1], [\"append\", 7, 2]]}\n"
+		  "{\"id\": 5, \"s\": 1, \"ops\": [[\"r\", 7, [1,2]], [\"append\", 8, -3]]}\n"
+		  "{\"id\": 9, \"s\": 0, \"ops\": [[\"r\", 8, null], [\"r\", 8, [-3]]]}\n"},
 	{"timekiller: quoted integers, ranks of timestamps, lists", "timekiller", "t.json", "t.json",
 		"[{\"tid\": \"7\", \"sid\": \"a\", \"sts\": {\"p\": \"10\", \"l\": 2}, \"cts\": {\"p\": 11, \"l\": \"0\"}, \"ops\": [{\"t\": \"Write\", \"k\": \"3\", \"v\": \"4\"}]},\n"
 		"{\"tid\": 8, \"sid\": \"a\", \"rtts\": 1, \"sts\": {\"p\": 10, \"l\": 2}, \"cts\": {\"p\": 12, \"l\": 0}, \"ops\": [{\"t\": \"r\", \"k\": 3, \"v\": 4}, {\"t\": \"R\", \"k\": 5, "
