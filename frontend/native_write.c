@@ -13,7 +13,8 @@
 struct writer {
 	const struct kr_history *h;
 	struct kr_str *out;
-	uint64_t *named; /* set of keys that a line names */
+	uint64_t *named;  /* set of keys that a line names */
+	const char *note; /* NULL: none */
 	struct kr_err *err;
 	enum kr_status status;
 };
@@ -421,6 +422,8 @@ static void put_header(struct writer *w)
 
 	put(w, "{\"krait\": 1");
 	put_text_field(w, "name", h->name);
+	if (w->note)
+		kr_str_format(w->out, ", %s", w->note);
 	put_initial(w);
 	if (h->clock_skew != 0)
 		kr_str_format(w->out, ", \"clock_skew\": %lld", (long long)h->clock_skew);
@@ -499,9 +502,14 @@ enum kr_status kr_native_write(struct kr_ctx *ctx, const struct kr_history *h, k
 	return status;
 }
 
-enum kr_status kr_native_write_text(struct kr_ctx *ctx, const struct kr_history *h, struct kr_str *out, struct kr_err *err)
+enum kr_status kr_native_write_noted(struct kr_ctx *ctx, const struct kr_history *h, const char *note, struct kr_str *out, struct kr_err *err)
 {
-	struct writer w = {.h = h, .out = out, .err = err};
+	struct writer w = {.h = h, .out = out, .note = note, .err = err};
 
 	return write_all(&w, ctx, NULL, NULL);
+}
+
+enum kr_status kr_native_write_text(struct kr_ctx *ctx, const struct kr_history *h, struct kr_str *out, struct kr_err *err)
+{
+	return kr_native_write_noted(ctx, h, NULL, out, err);
 }

@@ -1,0 +1,238 @@
+/* Shrinking violations (shrink.h): the tests that delta debugging asks (reduce.h). Each costs the checking of a part and, where that is violated, one pass of the verifier over the whole.
+ * What is left is minimal, but another violation of the history may be smaller: unless few transactions are left, the whole is decided anew without each of their keys and operations in turn, and
+ * what is found shrunk as well. So many tries cost as many checks of the whole. */
+#include "shrink/shrink.h"
+
+#include "shrink/reduce.h"
+
+enum { FEW = 3, TRIES_MOST = 32 }; /* parts of so few transactions are not bettered; so many other violations are looked for */
+
+struct shrinking {
+	struct kr_ctx *ctx;
+	const struct kr_history *h;
+	const struct kr_asg *asg;
+	const struct kr_check_options *options;
+	const struct kr_certificate *cert; /* of the whole */
+	struct kr_shrunk *out;
+};
+
+static bool is_limit(enum kr_status status) { return status == KR_NOMEM || status == KR_TIMEOUT || status == KR_CANCELED; }
+
+static void free_part(struct kr_ctx *ctx, struct kr_violated_part *p)
+{
+	if (!p)
+		return;
+	kr_verdict_done(&p->verdict, &ctx->mem);
+	kr_analysis_done(&p->analysis);
+	kr_cut_done(&p->cut);
+	kr_mem_free(&ctx->mem, p, 1, sizeof *p);
+}
+
+/* Is the proof one of the whole, too, and of the same kind? */
+static enum kr_status is_same(const struct shrinking *s, const struct kr_violated_part *p, bool *same)
+{
+	const struct kr_certificate *cert = &p->verdict.certificate;
+	struct kr_certificate restored;
+	enum kr_status status;
+
+	*same = false;
+	if (cert->kind != s->cert->kind || (cert->kind == KR_CERT_ANOMALY && cert->anomaly.kind != s->cert->anomaly.kind))
+		return KR_OK;
+	kr_certificate_init(&restored, &s->ctx->mem);
+	status = kr_cut_restore(&p->cut, cert, &restored);
+	if (!status)
+		status = kr_verify(s->ctx, s->h, &restored, NULL);
+	kr_certificate_done(&restored);
+	*same = status == KR_OK;
+	return is_limit(status) ? status : KR_OK;
+}
+
+/* Decides the part that p->cut holds. What cannot be analyzed, or is not decided, does not count as violated. */
+static enum kr_status decide(struct shrinking *s, struct kr_violated_part *p, bool *violated, struct kr_err *err)
+{
+	enum kr_status status = kr_analyze(s->ctx, &p->cut.history, &p->analysis, err);
+
+	*violated = false;
+	if (status)
+		return status;
+	status = kr_check(s->ctx, &p->cut.history, &p->analysis, s->options, &p->verdict, err);
+	if (!status && p->verdict.outcome == KR_UNDECIDED) {
+		s->out->undecided++;
+		status = s->ctx->stopped;
+	}
+	if (!status && p->verdict.outcome == KR_VIOLATED)
+		status = is_same(s, p, violated);
+	if (!status && *violated)
+		return KR_OK;
+	kr_verdict_done(&p->verdict, &s->ctx->mem);
+	kr_analysis_done(&p->analysis);
+	return status;
+}
+
+static enum kr_status test(void *data, const struct kr_part *part, bool *holds, struct kr_err *err)
+{
+	struct shrinking *s = data;
+	struct kr_violated_part *p = kr_mem_alloc(&s->ctx->mem, 1, sizeof *p);
+	struct kr_err why;
+	enum kr_status status = p ? KR_OK : KR_NOMEM;
+
+	kr_err_init(&why);
+	*holds = false;
+	if (!status && !(status = kr_cut_make(s->ctx, part, &p->cut, &why))) {
+		status = decide(s, p, holds, &why);
+		if (status || !*holds)
+			kr_cut_done(&p->cut);
+	}
+	if (*holds) {
+		free_part(s->ctx, s->out->best);
+		s->out->best = p;
+		return KR_OK;
+	}
+	kr_mem_free(&s->ctx->mem, p, 1, sizeof *p);
+	if (is_limit(status) || status == KR_INTERNAL)
+		return kr_err_set(err, status, "%s", why.status ? why.text : kr_status_text(status));
+	return KR_OK; /* no trace at all, or one of unknown operations */
+}
+
+/* Keeps in `part`, which is empty, what the certificate of the whole speaks of; or else everything. */
+static enum kr_status start(struct shrinking *s, struct kr_part *part, const struct kr_certificate *cert, bool *holds, struct kr_err *err)
+{
+	enum kr_status status = kr_part_support(part, s->ctx, s->asg, cert);
+
+	if (!status)
+		status = test(s, part, holds, err);
+	s->out->tests++;
+	if (status || *holds)
+		return status;
+
+	struct kr_part all;
+
+	if ((status = kr_part_init(&all, part->mem, part->whole, true)))
+		return status;
+	kr_part_done(part);
+	*part = all;
+	s->out->tests++;
+	return test(s, part, holds, err);
+}
+
+/* From a certificate of the whole to s->out, and the part that it is. */
+static enum kr_status shrink_from(struct shrinking *s, struct kr_part *part, const struct kr_certificate *cert, struct kr_err *err)
+{
+	struct kr_reduction r = {.ctx = s->ctx, .test = test, .data = s};
+	bool holds = false;
+	enum kr_status status = start(s, part, cert, &holds, err);
+
+	if (!status && holds)
+		status = kr_reduce(&r, part, err);
+	s->out->tests += r.tests;
+	s->out->minimal = !status && holds && s->out->undecided == 0;
+	return status;
+}
+
+/* ---- other violations ---- */
+
+static bool is_smaller(const struct kr_shrunk *a, const struct kr_shrunk *b)
+{
+	const struct kr_history *x = a->best ? &a->best->cut.history : NULL, *y = &b->best->cut.history;
+
+	return x && a->minimal && (x->txns.n < y->txns.n || (x->txns.n == y->txns.n && x->ops.n < y->ops.n));
+}
+
+/* A certificate of the whole that does without one of the keys or else of the operations of what was found so far; *found is false when there is none. */
+static enum kr_status without(struct shrinking *s, uint32_t which, struct kr_certificate *cert, bool *found, struct kr_err *err)
+{
+	const struct kr_cut *cut = &s->out->best->cut;
+	struct kr_shrunk rest = {.best = NULL}, *out = s->out;
+	struct kr_part part;
+	enum kr_status status = kr_part_init(&part, &s->ctx->mem, s->h, true);
+
+	if (status)
+		return status;
+	if (which < cut->key_of.n)
+		kr_bits_clear(part.keys, cut->key_of.at[which].i);
+	else
+		kr_bits_clear(part.ops, cut->op_of.at[which - cut->key_of.n].i);
+	s->out = &rest;
+	status = test(s, &part, found, err);
+	s->out = out;
+	s->out->tests++;
+	if (!status && *found)
+		status = kr_cut_restore(&rest.best->cut, &rest.best->verdict.certificate, cert);
+	kr_shrunk_done(s->ctx, &rest);
+	kr_part_done(&part);
+	return status;
+}
+
+/* Shrinks from another certificate, and takes the result if it is smaller. */
+static enum kr_status try_other(struct shrinking *s, const struct kr_certificate *cert, bool *better, struct kr_err *err)
+{
+	struct kr_shrunk other = {.best = NULL}, *out = s->out;
+	struct kr_part part;
+	enum kr_status status = kr_part_init(&part, &s->ctx->mem, s->h, false);
+
+	if (status)
+		return status;
+	s->out = &other;
+	status = shrink_from(s, &part, cert, err);
+	s->out = out;
+	out->tests += other.tests;
+	other.tests = out->tests;
+	*better = !status && is_smaller(&other, out);
+	if (*better) {
+		struct kr_shrunk worse = *out;
+		*out = other;
+		other = worse;
+	}
+	kr_shrunk_done(s->ctx, &other);
+	kr_part_done(&part);
+	return status;
+}
+
+/* The history may have smaller violations than the one that was found first: is there one without this or that key or operation of it? */
+static enum kr_status look_around(struct shrinking *s, struct kr_err *err)
+{
+	enum kr_status status = KR_OK;
+	uint32_t which = 0;
+
+	for (uint32_t tries = 0; tries < TRIES_MOST && s->out->best->cut.txn_of.n > FEW && !status; tries++) {
+		struct kr_certificate cert;
+		bool found = false, better = false;
+		if (which == s->out->best->cut.key_of.n + s->out->best->cut.op_of.n)
+			break;
+		kr_certificate_init(&cert, &s->ctx->mem);
+		status = without(s, which++, &cert, &found, err);
+		if (!status && found)
+			status = try_other(s, &cert, &better, err);
+		kr_certificate_done(&cert);
+		if (better)
+			which = 0;
+	}
+	return status;
+}
+
+enum kr_status kr_shrink(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, const struct kr_check_options *options,
+	const struct kr_verdict *verdict, struct kr_shrunk *out, struct kr_err *err)
+{
+	struct shrinking s = {.ctx = ctx, .h = h, .asg = &analysis->asg, .options = options, .cert = &verdict->certificate, .out = out};
+	struct kr_part part;
+	enum kr_status status;
+
+	*out = (struct kr_shrunk){.best = NULL};
+	status = kr_part_init(&part, &ctx->mem, h, false);
+	if (!status) {
+		status = shrink_from(&s, &part, s.cert, err);
+		kr_part_done(&part);
+	}
+	if (!status && out->minimal)
+		status = look_around(&s, err);
+	if (!is_limit(status))
+		return status;
+	out->limit = status;
+	return KR_OK;
+}
+
+void kr_shrunk_done(struct kr_ctx *ctx, struct kr_shrunk *shrunk)
+{
+	free_part(ctx, shrunk->best);
+	shrunk->best = NULL;
+}
