@@ -50,7 +50,7 @@ static const char *backend_word(size_t i)
 const char *kr_words_at(enum kr_words_kind kind, size_t i)
 {
 	static const char *const dists[] = {"uniform", "zipf", NULL}, *const stores[] = {"serializable", "snapshot", "read-committed", NULL},
-				 *const initials[] = {"absent", "given", "unknown", NULL};
+				 *const initials[] = {"absent", "given", "unknown", NULL}, *const claims[] = {"satisfied", "violated", NULL};
 
 	switch (kind) {
 	case KR_WORDS_LEVEL: return level_word(i);
@@ -64,6 +64,7 @@ const char *kr_words_at(enum kr_words_kind kind, size_t i)
 	case KR_WORDS_DIST: return listed(dists, i);
 	case KR_WORDS_STORE: return listed(stores, i);
 	case KR_WORDS_INITIAL: return listed(initials, i);
+	case KR_WORDS_CLAIM: return listed(claims, i);
 	case KR_WORDS_ANOMALY: return kr_generate_anomaly(i, NULL);
 	default: return NULL;
 	}

@@ -126,15 +126,17 @@ static void add_assumed(const struct kr_report *r, struct kr_str *out)
 
 static void explain_satisfied(const struct kr_report *r, struct kr_str *out)
 {
+	static const char *const orders[] =
+		{[KR_CERT_ORDER] = "A serial order", [KR_CERT_SNAPSHOTS] = "An order of the starts and commits", [KR_CERT_WORLD] = "An order of the commits"};
 	const struct kr_certificate *cert = &r->verdict->certificate;
-	uint32_t n = cert->serial.n, shown = n <= SHOWN_ORDER ? n : SHOWN_ORDER;
+	uint32_t n = cert->serial.n, shown = n <= SHOWN_ORDER ? n : SHOWN_ORDER, took = cert->kind == KR_CERT_SNAPSHOTS ? n / 2 : n;
 	struct kr_words w = {r->history, NULL, out};
 
 	if (n == 0) {
 		kr_str_add(out, "No transaction took effect, so there is nothing to order.\n");
 		return;
 	}
-	kr_str_format(out, "A serial order of the %u transaction%s that took effect explains every read:\n  ", n, n == 1 ? "" : "s");
+	kr_str_format(out, "%s of the %u transaction%s that took effect explains every read:\n  ", orders[cert->kind], took, took == 1 ? "" : "s");
 	for (uint32_t i = 0; i < shown; i++) {
 		kr_str_add(out, i > 0 ? ", " : "");
 		kr_words_txn(&w, cert->serial.at[i]);

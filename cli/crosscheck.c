@@ -1,0 +1,93 @@
+/* krait crosscheck: everybody who can decide a level, in turn; what somebody else said of the trace, checked. */
+#include "cli/crosscheck_run.h"
+
+#include <string.h>
+
+#include "cli/output.h"
+
+static const struct kr_option options[] = {
+	KR_OPTION_LEVEL,
+	{"checker", 0, "CHECKER", KR_WORDS_CHECKER, "only this one, with every back end"},
+	KR_OPTION_FORMAT,
+	KR_OPTION_ORDER,
+	{"claim", 0, "satisfied|violated", KR_WORDS_CLAIM, "the verdict of another checker, to be checked"},
+	{"output", 'o', "FILE", KR_WORDS_FILE, "write the trace that shows a disagreement there, not on standard output"},
+	{"witness", 'w', "FILE", KR_WORDS_FILE, "write the proof of the verdict, for 'krait verify'"},
+	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each checker and back end, and one for the result"},
+	{"timeout", 0, "SECONDS", KR_WORDS_ANY, "limit of time for reading, for each run, and for shrinking"},
+	{"memory", 0, "MIB", KR_WORDS_ANY, "limit of memory for each of those"},
+	KR_OPTION_JOBS,
+	KR_OPTION_LENIENT,
+	KR_OPTION_QUIET,
+	{0},
+};
+
+static bool take_claim(const struct kr_args *args, enum kr_outcome *out)
+{
+	const char *claim = kr_args_value(args, "claim");
+
+	*out = KR_UNDECIDED;
+	if (claim && strcmp(claim, kr_report_verdict(KR_SATISFIED)) == 0)
+		*out = KR_SATISFIED;
+	else if (claim && strcmp(claim, kr_report_verdict(KR_VIOLATED)) == 0)
+		*out = KR_VIOLATED;
+	if (!claim || *out != KR_UNDECIDED)
+		return true;
+	kr_usage("option '--claim': found '%s', expected satisfied or violated", claim);
+	return false;
+}
+
+static int crosscheck(struct kr_crosscheck *c)
+{
+	struct kr_trace *t = &c->trace;
+	struct kr_err err;
+	int exit = KR_EXIT_SATISFIED;
+
+	kr_err_init(&err);
+
+	enum kr_status status = kr_trace_read(t, t->path, &c->trace_options, &err);
+
+	if (status == KR_OK)
+		status = kr_trace_analyze(t, &err);
+	for (uint32_t i = 0; i < c->asked.n && status == KR_OK && !kr_print_failed(); i++)
+		exit = kr_exit_worst(exit, kr_crosscheck_level(c, &c->asked.at[i]));
+	if (status != KR_OK) {
+		kr_err_set(&err, status, "%s", kr_status_text(status));
+		kr_err_at(&err, t->path, 0, 0);
+		exit = kr_fail_err(&err);
+		if (kr_is_limit(status))
+			exit = KR_EXIT_UNDECIDED;
+	}
+	kr_trace_done(t);
+	return exit;
+}
+
+static int run(const struct kr_args *args)
+{
+	struct kr_crosscheck c = {.args = args, .trace = {.path = args->operands.at[0]}, .json = kr_args_has(args, "json")};
+	int exit = KR_EXIT_USAGE;
+
+	if (kr_trace_options(args, &c.trace_options) && take_claim(args, &c.claim) && (exit = kr_levels_asked(args, &c.asked)) == KR_EXIT_SATISFIED) {
+		c.limits = (struct kr_limits){c.trace_options.seconds, c.trace_options.mebibytes};
+		exit = kr_file_open(&c.witness, kr_args_value(args, "witness")) ? crosscheck(&c) : KR_EXIT_FAILED;
+		if (!kr_file_close(&c.witness))
+			exit = KR_EXIT_FAILED;
+	}
+	kr_vec_done(args->mem, &c.asked);
+	return exit;
+}
+
+const struct kr_command kr_command_crosscheck = {
+	.name = "crosscheck",
+	.synopsis = "[OPTION]... TRACE",
+	.title = "decide by every checker and back end in turn; check another checker's verdict",
+	.text = "Prints a line for each: the trace, the level's id, who, its verdict, time and\n"
+		"memory; then whether they agree. If not, a minimal trace on which they do not\n"
+		"follows, and the exit status is 255. With a claim the status is 0 when it is\n"
+		"confirmed, 1 when it is refuted, 2 when it cannot be decided.",
+	.options = options,
+	.operands = KR_WORDS_FILE,
+	.least = 1,
+	.most = 1,
+	.run = run,
+};

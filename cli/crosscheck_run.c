@@ -1,0 +1,286 @@
+/* Crosschecks one level: the runs, a line each; what they come to; a disagreement shrunk; a claim judged by the first verdict that is proved. */
+#include "cli/crosscheck_run.h"
+
+#include <string.h>
+
+#include "frontend/native_write.h"
+
+struct crossing {
+	struct kr_crosscheck *c;
+	const struct kr_asked *asked;
+	struct kr_check_options question;
+	struct kr_ways ways;
+	struct kr_run *runs; /* parallel to ways */
+};
+
+static void add_text(struct kr_str *out, const char *name, const char *text)
+{
+	kr_str_format(out, "%s\"%s\": ", out->n > 1 ? ", " : "", name);
+	kr_str_json(out, text, strlen(text));
+}
+
+/* What every line begins with. */
+static void begin_line(const struct crossing *x, struct kr_str *out)
+{
+	kr_str_init(out, x->c->args->mem);
+	if (x->c->json) {
+		kr_str_add(out, "{");
+		add_text(out, "trace", x->c->trace.path);
+		add_text(out, "level", x->asked->level->id);
+		add_text(out, "order", kr_order_name(x->asked->order));
+	} else {
+		kr_str_format(out, "%s\t%s", x->c->trace.path, x->asked->level->id);
+	}
+}
+
+static bool end_line(const struct crossing *x, struct kr_str *out)
+{
+	kr_str_add(out, x->c->json ? "}\n" : "\n");
+	kr_trace_clear(&x->c->trace);
+	bool written = kr_print(out);
+	kr_str_done(out);
+	return written;
+}
+
+/* ---- the runs ---- */
+
+static void add_way(const struct kr_way *way, struct kr_str *out)
+{
+	kr_str_format(out, "%s%s%s", way->checker->name, way->backend ? "/" : "", way->backend ? way->backend : "");
+}
+
+static const char *verdict_name(const struct kr_run *run) { return run->status == KR_INTERNAL ? "refused" : kr_report_verdict(kr_run_outcome(run)); }
+
+/* The anomaly's name, or why there is no verdict. */
+static const char *detail(const struct crossing *x, const struct kr_run *run, char name[KR_ANOMALY_NAME_SIZE])
+{
+	if (run->status != KR_OK)
+		return run->err.status ? run->err.text : kr_status_text(run->status);
+	if (run->verdict.outcome == KR_UNDECIDED)
+		return run->verdict.reason;
+	name[0] = '\0';
+	if (run->verdict.outcome == KR_VIOLATED)
+		kr_report_anomaly(&x->c->trace.history, &run->verdict.certificate, name);
+	return name;
+}
+
+static bool tell_run(const struct crossing *x, const struct kr_run *run)
+{
+	char name[KR_ANOMALY_NAME_SIZE];
+	const char *text = detail(x, run, name), *field = kr_run_outcome(run) == KR_VIOLATED ? "anomaly" : "reason";
+	unsigned long long mib = (unsigned long long)(run->ctx.mem.peak + (1u << 20) - 1) >> 20;
+	struct kr_str out;
+
+	begin_line(x, &out);
+	if (x->c->json) {
+		add_text(&out, "checker", run->way.checker->name);
+		if (run->way.backend)
+			add_text(&out, "backend", run->way.backend);
+		add_text(&out, "verdict", verdict_name(run));
+		if (*text)
+			add_text(&out, field, text);
+		kr_str_format(&out, ", \"seconds\": %.6f, \"peak_mib\": %llu", run->seconds, mib);
+	} else {
+		kr_str_add(&out, "\t");
+		add_way(&run->way, &out);
+		kr_str_format(&out, "\t%s\t%.3f s\t%llu MiB%s%s", verdict_name(run), run->seconds, mib, *text ? "\t" : "", text);
+	}
+	return end_line(x, &out);
+}
+
+static bool run_all(struct crossing *x)
+{
+	const struct kr_trace *t = &x->c->trace;
+	bool written = true;
+
+	for (uint32_t i = 0; i < x->ways.n; i++) {
+		kr_run_way(&x->c->trace.ctx, &t->history, &t->analysis, &x->question, x->ways.at[i], x->c->limits, &x->runs[i]);
+		written = written && tell_run(x, &x->runs[i]);
+	}
+	return written;
+}
+
+/* ---- disagreement ---- */
+
+/* The trace that shows it, for the result's line or the file that was named. */
+static enum kr_status shrink(struct crossing *x, const struct kr_disagreement *d, struct kr_str *text, uint32_t *txns, bool *minimal, struct kr_err *err)
+{
+	struct kr_trace *t = &x->c->trace;
+	const struct kr_run *other = d->other == KR_NONE ? NULL : &x->runs[d->other];
+	struct kr_cut cut;
+	struct kr_ctx ctx;
+
+	t->ctx.stopped = KR_OK;
+	t->ctx.deadline_ns = x->c->limits.seconds > 0 ? kr_now_ns() + (int64_t)(x->c->limits.seconds * 1e9) : INT64_MAX;
+
+	enum kr_status status =
+		kr_shrink_disagreement(&t->ctx, &t->history, &t->analysis, &x->question, x->c->limits, &x->runs[d->wrong], other, &cut, minimal, err);
+
+	if (status)
+		return status;
+	kr_ctx_init(&ctx, 0, 0);
+	*txns = cut.history.txns.n;
+	status = kr_native_write_text(&ctx, &cut.history, text, err);
+	kr_cut_done(&cut);
+	return status ? status : text->failed ? KR_NOMEM : KR_OK;
+}
+
+static bool write_shown(const struct crossing *x, const struct kr_str *text)
+{
+	struct kr_file file;
+	const char *path = kr_args_value(x->c->args, "output");
+
+	if (!path && x->c->json)
+		return true;
+	if (!kr_file_open(&file, path ? path : "-"))
+		return false;
+	bool written = kr_file_write(&file, text);
+	return kr_file_close(&file) && written;
+}
+
+static int tell_disagreement(struct crossing *x, const struct kr_disagreement *d)
+{
+	struct kr_str out, text;
+	struct kr_err err;
+	bool minimal = false;
+	uint32_t txns = 0;
+
+	kr_err_init(&err);
+	kr_str_init(&text, x->c->args->mem);
+	enum kr_status status = shrink(x, d, &text, &txns, &minimal, &err);
+	begin_line(x, &out);
+	kr_str_add(&out, x->c->json ? ", \"result\": \"disagree\", \"between\": [\"" : "\tdisagree\t");
+	add_way(&x->runs[d->wrong].way, &out);
+	if (d->other != KR_NONE) {
+		kr_str_add(&out, x->c->json ? "\", \"" : ", ");
+		add_way(&x->runs[d->other].way, &out);
+	}
+	if (x->c->json) {
+		kr_str_format(&out, "\"], \"minimal\": %s, \"shown_by\": ", minimal ? "true" : "false");
+		kr_str_json(&out, kr_str_text(&text), text.n);
+	} else if (!status) {
+		kr_str_format(&out, "\tshown by %u transaction%s%s", (unsigned)txns, txns == 1 ? "" : "s", minimal ? "" : ", perhaps not the fewest");
+	}
+	if (end_line(x, &out) && !status)
+		(void)write_shown(x, &text); /* the status is the same if that fails */
+	if (status) {
+		kr_err_set(&err, status, "%s", kr_status_text(status));
+		kr_err_at(&err, x->c->trace.path, 0, 0);
+		kr_fail_err(&err);
+	}
+	kr_str_done(&text);
+	return KR_EXIT_FAILED;
+}
+
+/* ---- agreement, and claims ---- */
+
+static void report_of(const struct crossing *x, const struct kr_run *run, struct kr_report *out)
+{
+	*out = (struct kr_report){
+		.trace = x->c->trace.path,
+		.level = x->asked->level,
+		.order = x->asked->order,
+		.checker = run->way.checker,
+		.history = &x->c->trace.history,
+		.analysis = &x->c->trace.analysis,
+		.verdict = &run->verdict,
+	};
+}
+
+static bool write_witness(const struct crossing *x, const struct kr_run *run)
+{
+	struct kr_witness_head head = {x->c->trace.path, x->asked->level->id, x->asked->order};
+	struct kr_str out;
+
+	if (!x->c->witness.path)
+		return true;
+	kr_str_init(&out, x->c->args->mem);
+	kr_witness_print(&x->c->trace.history, &head, &run->verdict.certificate, &out);
+	bool written = kr_file_write(&x->c->witness, &out);
+	kr_str_done(&out);
+	return written;
+}
+
+static int tell_agreement(const struct crossing *x, const struct kr_run *proved)
+{
+	static const int exits[] = {[KR_SATISFIED] = KR_EXIT_SATISFIED, [KR_VIOLATED] = KR_EXIT_VIOLATED, [KR_UNDECIDED] = KR_EXIT_UNDECIDED};
+	enum kr_outcome outcome = proved ? proved->verdict.outcome : KR_UNDECIDED;
+	const char *result = proved ? "agree" : "undecided";
+	struct kr_str out;
+
+	begin_line(x, &out);
+	if (x->c->json) {
+		add_text(&out, "result", result);
+		add_text(&out, "verdict", kr_report_verdict(outcome));
+	} else {
+		kr_str_format(&out, "\t%s\t%s", result, kr_report_verdict(outcome));
+	}
+	return end_line(x, &out) && (!proved || write_witness(x, proved)) ? exits[outcome] : KR_EXIT_FAILED;
+}
+
+static int tell_claim(const struct crossing *x, const struct kr_run *proved)
+{
+	static const char *const results[] = {[KR_EXIT_SATISFIED] = "confirmed", [KR_EXIT_VIOLATED] = "refuted", [KR_EXIT_UNDECIDED] = "not decidable"};
+	int exit = !proved ? KR_EXIT_UNDECIDED : proved->verdict.outcome == x->c->claim ? KR_EXIT_SATISFIED : KR_EXIT_VIOLATED;
+	struct kr_report report;
+	struct kr_str out, why;
+
+	begin_line(x, &out);
+	kr_str_init(&why, x->c->args->mem);
+	if (exit == KR_EXIT_VIOLATED) {
+		report_of(x, proved, &report);
+		kr_report_explain(&report, &why);
+	}
+	if (x->c->json) {
+		add_text(&out, "claim", kr_report_verdict(x->c->claim));
+		add_text(&out, "result", results[exit]);
+		if (why.n > 0)
+			add_text(&out, "explanation", kr_str_text(&why));
+	} else {
+		kr_str_format(&out, "\tclaim: %s\t%s", kr_report_verdict(x->c->claim), results[exit]);
+		if (why.n > 0)
+			kr_str_format(&out, "\n%s", kr_str_text(&why));
+	}
+	out.failed |= why.failed;
+	kr_str_done(&why);
+	return end_line(x, &out) ? exit : KR_EXIT_FAILED;
+}
+
+static int conclude(struct crossing *x)
+{
+	struct kr_disagreement d;
+	const struct kr_run *proved = NULL;
+	int exit;
+
+	for (uint32_t i = 0; i < x->ways.n && !proved; i++)
+		if (kr_run_outcome(&x->runs[i]) != KR_UNDECIDED)
+			proved = &x->runs[i];
+	if (kr_runs_disagree(x->runs, x->ways.n, &d))
+		return tell_disagreement(x, &d);
+	exit = tell_agreement(x, proved);
+	if (exit != KR_EXIT_FAILED && x->c->claim != KR_UNDECIDED)
+		exit = tell_claim(x, proved);
+	return exit;
+}
+
+int kr_crosscheck_level(struct kr_crosscheck *c, const struct kr_asked *asked)
+{
+	struct kr_mem *mem = c->args->mem;
+	struct crossing x = {.c = c, .asked = asked, .question = {.level = asked->level, .order = asked->order}};
+	const struct kr_checker *only = kr_args_has(c->args, "checker") ? asked->checker : NULL;
+	int exit = KR_EXIT_FAILED;
+
+	if (kr_ways_find(mem, asked->level, only, &x.ways) == KR_OK)
+		x.runs = kr_mem_alloc(mem, x.ways.n, sizeof *x.runs);
+	if (!x.runs) {
+		kr_fail("out of memory");
+	} else {
+		if (run_all(&x))
+			exit = conclude(&x);
+		for (uint32_t i = 0; i < x.ways.n; i++)
+			kr_run_done(&x.runs[i]);
+		kr_mem_free(mem, x.runs, x.ways.n, sizeof *x.runs);
+	}
+	kr_vec_done(mem, &x.ways);
+	return exit;
+}
