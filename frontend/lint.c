@@ -16,6 +16,8 @@ const char *kr_lint_name(enum kr_lint_kind kind)
 		[KR_LINT_MIXED_TYPES] = "mixed-types",
 		[KR_LINT_ABORTED_READ] = "aborted-read",
 		[KR_LINT_UNKNOWN_READ] = "unknown-read",
+		[KR_LINT_SLOW_ABORT] = "slow-abort",
+		[KR_LINT_EARLY_READ] = "early-read",
 		[KR_LINT_SAME_VALUE] = "same-value",
 		[KR_LINT_SESSION_OVERLAP] = "session-overlap",
 		[KR_LINT_SESSION_BACKWARDS] = "session-backwards",
@@ -62,7 +64,7 @@ static enum kr_status run(struct kr_lint_work *w)
 enum kr_status kr_lint(struct kr_ctx *ctx, const struct kr_history *h, uint32_t most, struct kr_lint *out)
 {
 	struct kr_lint lint = {.mem = &ctx->mem};
-	struct kr_lint_work w = {.ctx = ctx, .h = h, .out = &lint, .most = most};
+	struct kr_lint_work w = {.ctx = ctx, .h = h, .out = &lint, .most = most, .early = {KR_NONE}};
 
 	kr_arena_init(&lint.texts, &ctx->mem);
 	kr_str_init(&w.text, &ctx->mem);

@@ -20,6 +20,24 @@ static void judge_writers(struct kr_lint_work *w, const struct kr_lint_entry *e,
 		w->told[e->first.i] = (struct kr_lint_told){reader, (uint32_t)(e - w->entries.at)};
 }
 
+/* A reader that ended before the writer began: their clocks disagree. One for each reader. */
+static enum kr_status judge_clocks(struct kr_lint_work *w, const struct kr_lint_entry *e, struct place at)
+{
+	const struct kr_transaction *txns = w->h->txns.at;
+	struct kr_lint_finding finding = kr_lint_at(at.txn, at.op);
+
+	if (e->initial || e->writers != 1 || e->first.i == at.txn.i || w->early.i == at.txn.i || !kr_history_precedes(w->h, at.txn, e->first))
+		return KR_OK;
+	w->early = at.txn;
+	finding.key = e->key;
+	finding.value = e->value;
+	finding.element = e->element;
+	finding.other = e->first;
+	finding.time = txns[at.txn.i].end_returned;
+	finding.other_time = txns[e->first.i].begin_invoked;
+	return kr_lint_put(w, KR_LINT_EARLY_READ, finding);
+}
+
 static enum kr_status judge_told(struct kr_lint_work *w)
 {
 	for (kr_txn t = {0}; t.i < w->h->txns.n; t.i++) {
@@ -70,7 +88,7 @@ static enum kr_status see(struct kr_lint_work *w, kr_key key, kr_value value, st
 	if (!element.text && value.i == KR_ABSENT.i)
 		return KR_OK; /* many deletes look alike */
 	judge_writers(w, e, at.txn);
-	return KR_OK;
+	return judge_clocks(w, e, at);
 }
 
 static void see_type(struct kr_lint_key *k, enum kr_value_type type, struct place at)

@@ -103,6 +103,40 @@ static enum kr_status judge_ops(struct kr_lint_work *w)
 	return KR_OK;
 }
 
+/* How long t lasted, 0 where it does not tell. */
+static int64_t duration(const struct kr_transaction *t)
+{
+	uint64_t length = (uint64_t)t->end_returned - (uint64_t)t->begin_invoked;
+
+	if (!(t->flags & KR_TXN_HAS_BEGIN) || !(t->flags & KR_TXN_HAS_END))
+		return 0;
+	return length < INT64_MAX ? (int64_t)length : INT64_MAX;
+}
+
+/* What is given up for a timeout lasts longer than what succeeds. */
+static enum kr_status judge_durations(struct kr_lint_work *w)
+{
+	const struct kr_transaction *txns = w->h->txns.at;
+	kr_txn slowest = {KR_NONE};
+
+	for (kr_txn t = {0}; t.i < w->h->txns.n; t.i++) {
+		KR_LINT_TRY(kr_ctx_tick(w->ctx));
+		if (txns[t.i].status == KR_COMMITTED && duration(&txns[t.i]) > (slowest.i == KR_NONE ? 0 : duration(&txns[slowest.i])))
+			slowest = t;
+	}
+	for (kr_txn t = {0}; t.i < w->h->txns.n && slowest.i != KR_NONE; t.i++) {
+		struct kr_lint_finding finding = kr_lint_at(t, KR_NONE);
+
+		KR_LINT_TRY(kr_ctx_tick(w->ctx));
+		finding.other = slowest;
+		finding.time = duration(&txns[t.i]);
+		finding.other_time = duration(&txns[slowest.i]);
+		if (txns[t.i].status == KR_ABORTED && finding.time > finding.other_time)
+			KR_LINT_TRY(kr_lint_put(w, KR_LINT_SLOW_ABORT, finding));
+	}
+	return KR_OK;
+}
+
 /* What the builder gave a transaction without an id: "#N", N its place, transactions that were left out counted. */
 static bool has_default_id(const struct kr_history *h, kr_txn t)
 {
@@ -148,5 +182,6 @@ enum kr_status kr_lint_times(struct kr_lint_work *w)
 {
 	KR_LINT_TRY(judge_sessions(w));
 	KR_LINT_TRY(judge_ops(w));
+	KR_LINT_TRY(judge_durations(w));
 	return judge_txns(w);
 }

@@ -43,7 +43,8 @@ struct kr_lint_work {
 	KR_VEC(struct kr_lint_entry) entries;
 	struct kr_lint_key *keys; /* by kr_key */
 	struct kr_lint_told *told; /* by kr_txn */
-	struct kr_str text;       /* scratch */
+	kr_txn early;              /* reader of the last early read that was found */
+	struct kr_str text;        /* scratch */
 };
 
 /* A finding about a transaction, the rest empty. */

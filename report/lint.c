@@ -137,6 +137,20 @@ static void add_sentence(const struct writer *w, enum kr_lint_kind kind, const s
 	switch (kind) {
 	case KR_LINT_ABORTED_READ: add_read_sentence(w, "aborted", f, "a timeout that was taken for a failure?"); return;
 	case KR_LINT_UNKNOWN_READ: add_read_sentence(w, "unknown", f, "it took effect"); return;
+	case KR_LINT_SLOW_ABORT:
+		add_times(w, " is aborted and lasted ", f, "longer than any that committed: ");
+		kr_str_add(w->out, " for ");
+		add_other(w, f);
+		kr_str_add(w->out, ". A timeout that was taken for a failure?");
+		return;
+	case KR_LINT_EARLY_READ:
+		kr_str_add(w->out, " reads ");
+		add_pair(w, f);
+		add_times(w, ", but the transaction ends at ", f, "before the start, at ");
+		kr_str_add(w->out, ", of ");
+		add_other(w, f);
+		kr_str_add(w->out, ", which wrote that: their clocks differ");
+		return;
 	case KR_LINT_SESSION_OVERLAP:
 	case KR_LINT_SESSION_BACKWARDS:
 		add_times(w, " starts at ", f, kind == KR_LINT_SESSION_OVERLAP ? "before the return, at " : "before the start, at ");

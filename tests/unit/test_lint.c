@@ -112,6 +112,26 @@ static const struct row {
 	{"operations outside", "{'id':'a','begin':[3,4],'end':[7,8],'ops':[['w','x',1,{'t':[2,3]}],['w','x',2,{'t':[3,8]}],['w','x',3,{'t':[7,9]}]]}\n",
 		"op-outside a.0; op-outside a.2", false},
 
+	{"an aborted one lasted longest", TIMED("a", "s", "committed", "'begin':1,'end':9") TIMED("b", "t", "aborted", "'begin':2,'end':11"), "slow-abort b <a", false},
+	{"as long as the slowest", TIMED("a", "s", "committed", "'begin':1,'end':9") TIMED("b", "t", "aborted", "'begin':2,'end':10"), "", false},
+	{"the slowest is the longest, not the last", TIMED("a", "s", "committed", "'begin':1,'end':9") TIMED("c", "u", "committed", "'begin':1,'end':3")
+		TIMED("b", "t", "aborted", "'begin':0,'end':9"), "slow-abort b <a", false},
+	{"unknown ones may last long", TIMED("a", "s", "committed", "'begin':1,'end':9") TIMED("b", "t", "unknown", "'begin':2,'end':99"), "", false},
+	{"nothing to compare with", TIMED("b", "t", "aborted", "'begin':2,'end':99"), "", false},
+	{"from one end of time to the other", TIMED("a", "s", "committed", "'begin':1,'end':9")
+		TIMED("b", "t", "aborted", "'begin':-9223372036854775808,'end':9223372036854775807"), "slow-abort b <a", false},
+
+	{"read before it was written", "{'id':'a','begin':1,'end':2,'ops':[['r','x',1],['r','y',2]]}\n{'id':'b','begin':3,'end':4,'ops':[['w','x',1],['w','y',2]]}\n",
+		"early-read a.0 x=1 <b", false},
+	{"an element", "{'id':'a','begin':1,'end':2,'ops':[['r','l',[7]]]}\n{'id':'b','begin':3,'end':4,'ops':[['append','l',7]]}\n", "early-read a.0 l:7 <b", false},
+	{"one moment is no order", "{'id':'a','begin':1,'end':3,'ops':[['r','x',1]]}\n{'id':'b','begin':3,'end':4,'ops':[['w','x',1]]}\n", "", false},
+	{"the clock skew may explain it", "{'krait':1,'clock_skew':1}\n{'id':'a','begin':1,'end':2,'ops':[['r','x',1]]}\n{'id':'b','begin':3,'end':4,'ops':[['w','x',1]]}\n", "",
+		false},
+	{"who wrote it is not known", "{'id':'a','begin':1,'end':2,'ops':[['r','x',1]]}\n{'id':'b','begin':3,'end':4,'ops':[['w','x',1]]}\n"
+		"{'id':'c','begin':0,'end':4,'ops':[['w','x',1]]}\n", "duplicate-value c.0 x=1 <b", false},
+	{"it may have been there", "{'krait':1,'initial':{'x':1}}\n{'id':'a','begin':1,'end':2,'ops':[['r','x',1]]}\n{'id':'b','begin':3,'end':4,'ops':[['w','x',1]]}\n",
+		"duplicate-value b.0 x=1", false},
+
 	{"no begin", TIMED("a", "s", "committed", "'begin':1,'end':2") TIMED("b", "t", "committed", "'end':4"), "no-begin b", false},
 	{"no end", TIMED("a", "s", "committed", "'begin':1,'end':2") TIMED("b", "t", "aborted", "'begin':3"), "no-end b", false},
 	{"neither", TIMED("a", "s", "committed", "'begin':1,'end':2") T("b", ""), "no-begin b; no-end b", false},
