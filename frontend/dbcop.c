@@ -120,6 +120,10 @@ static enum kr_status find_variant(struct dbcop *d)
 		return status;
 	if ((status = walk(d, TIMED_EVENT)) || !d->problem)
 		return status;
+	if (d->at > at) { /* the variant that goes on longer is the likelier one */
+		problem = d->problem;
+		at = d->at;
+	}
 	return kr_err_set(d->err, KR_BAD, "at byte %zu: %s", at, problem);
 }
 
