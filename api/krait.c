@@ -124,7 +124,7 @@ enum krait_status krait_history_read(const char *path, const char *format, const
 	struct kr_err err;
 
 	kr_err_init(&err);
-	if (format && !kr_format_find(format))
+	if (format && !kr_format_find(NULL, format))
 		return fail_text(KR_BAD, "unknown format", format, error);
 
 	krait_history *h = new_history(path, limits);
@@ -229,7 +229,7 @@ enum krait_status krait_check(krait_history *history, const char *level, const c
 	kr_str_init(&v->explanation, &v->mem);
 	kr_str_init(&v->json, &v->mem);
 	kr_str_init(&v->witness, &v->mem);
-	v->level = kr_level_find(level, &v->order);
+	v->level = kr_level_find(history->ctx.modules, level, &v->order);
 	if (!v->level || (order && !kr_order_parse(order, &v->order))) {
 		bool unknown_level = !v->level;
 		krait_verdict_free(v);

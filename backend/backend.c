@@ -16,11 +16,17 @@ void kr_answer_done(struct kr_answer *answer, struct kr_mem *mem)
 	kr_proof_done(&answer->proof);
 }
 
-const struct kr_backend *kr_backend_find(const char *name)
+const struct kr_backend *kr_backend_at(const struct kr_modules *more, size_t i)
 {
-	for (size_t i = 0; i < kr_backend_registry_count; i++) {
-		if (strcmp(kr_backend_registry[i]->name, name) == 0)
-			return kr_backend_registry[i];
-	}
+	return KR_MODULE_AT(kr_backend_registry, kr_backend_registry_count, more, backends, i);
+}
+
+const struct kr_backend *kr_backend_find(const struct kr_modules *more, const char *name)
+{
+	const struct kr_backend *backend;
+
+	for (size_t i = 0; (backend = kr_backend_at(more, i)) != NULL; i++)
+		if (strcmp(backend->name, name) == 0)
+			return backend;
 	return NULL;
 }

@@ -61,11 +61,11 @@ static kr_txn writer(const struct kr_candidate *w, kr_version v) { return kr_can
 
 static bool known_before(const struct kr_candidate *w, kr_node a, kr_node b) { return w->ir->clock && kr_clock_reaches(w->ir->clock, a, b); }
 
-/* Is a path of known edges as good as an edge? Not where a further pattern counts some kinds only. */
+/* Is a path of known edges as good as an edge? Not where a further pattern counts some kinds only, or edges. */
 static bool paths_count(const struct kr_level *level)
 {
 	uint32_t further = level->forbidden[1].allowed;
-	return further == 0 || (level->forbidden[0].allowed & ~further) == 0;
+	return further == 0 || (level->forbidden[1].longest == 0 && (level->forbidden[0].allowed & ~further) == 0);
 }
 
 /* Links that are no edges of the graph that is to be acyclic are kept aside, those of kinds that no pattern has are none. */

@@ -10,12 +10,15 @@
 /* What long work tells the user: `done` of `total` (0: not known) steps of `phase`. Called rarely (a few times a second). */
 typedef void kr_progress_fn(void *data, const char *phase, uint64_t done, uint64_t total);
 
+struct kr_modules;
+
 struct kr_ctx {
 	struct kr_mem mem;
 	int64_t deadline_ns;           /* on kr_now_ns's clock; INT64_MAX: none */
 	const atomic_bool *cancel;     /* NULL: cannot be canceled */
 	uint32_t ticks;                /* since the clock was last read */
 	enum kr_status stopped;        /* once a limit was hit it stays hit */
+	const struct kr_modules *modules; /* of plug-ins; NULL: none */
 	kr_progress_fn *progress;      /* NULL: nobody listens */
 	void *progress_data;
 	int64_t progress_ns;           /* when progress was last told */

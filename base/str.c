@@ -58,23 +58,30 @@ void kr_str_add_bytes(struct kr_str *str, const char *text, size_t length)
 
 void kr_str_add(struct kr_str *str, const char *text) { kr_str_add_bytes(str, text, strlen(text)); }
 
-void kr_str_format(struct kr_str *str, const char *format, ...)
+void kr_str_vformat(struct kr_str *str, const char *format, va_list args)
 {
-	va_list args;
+	va_list again;
 
-	va_start(args, format);
-	int length = vsnprintf(NULL, 0, format, args);
-	va_end(args);
+	va_copy(again, args);
+	int length = vsnprintf(NULL, 0, format, again);
+	va_end(again);
 	if (length < 0) {
 		str->failed = true;
 		return;
 	}
 	if (!reserve(str, (size_t)length))
 		return;
-	va_start(args, format);
 	(void)vsnprintf(str->at + str->n, (size_t)length + 1, format, args);
-	va_end(args);
 	str->n += (size_t)length;
+}
+
+void kr_str_format(struct kr_str *str, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	kr_str_vformat(str, format, args);
+	va_end(args);
 }
 
 /* Length of the well-formed UTF-8 sequence at `at`, or 0. */

@@ -18,6 +18,7 @@ void kr_str_init(struct kr_str *str, struct kr_mem *mem);
 void kr_str_done(struct kr_str *str);
 void kr_str_add(struct kr_str *str, const char *text);
 void kr_str_add_bytes(struct kr_str *str, const char *text, size_t length);
+void kr_str_vformat(struct kr_str *str, const char *format, va_list args);
 void kr_str_format(struct kr_str *str, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void kr_str_json(struct kr_str *str, const char *text, size_t length); /* as a quoted JSON string, valid for any bytes of UTF-8 */
 const char *kr_str_text(const struct kr_str *str); /* never NULL */

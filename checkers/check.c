@@ -34,7 +34,7 @@ static const struct kr_anomaly *first_anomaly(const struct kr_analysis *analysis
 static enum kr_status solve(struct kr_ir *ir, const char *name, struct kr_verdict *out, struct kr_err *err)
 {
 	struct kr_answer answer;
-	const struct kr_backend *backend = kr_backend_find(name);
+	const struct kr_backend *backend = kr_backend_find(ir->ctx->modules, name);
 	if (!backend || !backend->solve)
 		return kr_err_set(err, KR_BAD, "%s: \"%s\", expected a back end that decides", backend ? "this back end only writes" : "unknown back end",
 			name);
@@ -86,7 +86,7 @@ static const char quick_passes[] = "so,rt,presence,wr,ww,rw";
 static enum kr_status attempt(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_level *level, enum kr_order order, bool count,
 	struct kr_verdict *out, struct kr_err *err)
 {
-	const struct kr_backend *backend = kr_backend_find(out->checker->backend);
+	const struct kr_backend *backend = kr_backend_find(ctx->modules, out->checker->backend);
 	struct kr_answer answer;
 	struct kr_ir ir;
 	enum kr_change change = KR_UNCHANGED;
@@ -117,11 +117,11 @@ static enum kr_status attempt(struct kr_ctx *ctx, const struct kr_analysis *anal
 /* Levels whose worlds are sought first, the easiest to find first. */
 static const char *const stronger[] = {"ser", "si"};
 
-static const struct kr_level *find_stronger(size_t i, const struct kr_check_options *options, enum kr_order order)
+static const struct kr_level *find_stronger(const struct kr_ctx *ctx, size_t i, const struct kr_check_options *options, enum kr_order order)
 {
 	enum kr_order by_default;
-	const struct kr_level *level = kr_level_find(stronger[i], &by_default);
-	return level && kr_implies((struct kr_question){level, order}, (struct kr_question){options->level, order}) ? level : NULL;
+	const struct kr_level *level = kr_level_find(ctx->modules, stronger[i], &by_default);
+	return level && kr_implies(ctx->modules, (struct kr_question){level, order}, (struct kr_question){options->level, order}) ? level : NULL;
 }
 
 /* Decides the stronger level as if it had been asked for, with a share of the time. What is inferred for it need not hold at the level asked for: only a world is of use. */
@@ -134,7 +134,7 @@ static enum kr_status search_stronger(struct kr_ctx *ctx, const struct kr_analys
 	int64_t deadline = kr_ctx_limit(ctx, ATTEMPT_SHARE, ATTEMPT_NS);
 	enum kr_status status = kr_ir_init(&ir, ctx, &analysis->asg, level, order);
 	if (!status) {
-		out->checker = kr_checker_for(level);
+		out->checker = kr_checker_for(ctx->modules, level);
 		status = decide(&ir, &options, out, err);
 		out->checker = own;
 		kr_ir_done(&ir);
@@ -153,13 +153,14 @@ static enum kr_status attempt_stronger(struct kr_ctx *ctx, const struct kr_analy
 {
 	enum kr_status status = KR_OK;
 	for (size_t i = 0; i < KR_COUNT(stronger) && !status && out->outcome != KR_SATISFIED; i++) {
-		const struct kr_level *level = find_stronger(i, options, order);
+		const struct kr_level *level = find_stronger(ctx, i, options, order);
 		if (level)
 			status = attempt(ctx, analysis, level, order, options->pass_options.count, out, err);
 	}
 	for (size_t i = 0; i < KR_COUNT(stronger) && !status && out->outcome != KR_SATISFIED; i++) {
-		const struct kr_level *level = find_stronger(i, options, order);
-		bool itself = level && (level == options->level || kr_implies((struct kr_question){options->level, order}, (struct kr_question){level, order}));
+		const struct kr_level *level = find_stronger(ctx, i, options, order);
+		bool itself = level &&
+			(level == options->level || kr_implies(ctx->modules, (struct kr_question){options->level, order}, (struct kr_question){level, order}));
 		if (level && !itself)
 			status = search_stronger(ctx, analysis, level, order, options->pass_options.count, out, err);
 	}
@@ -266,10 +267,10 @@ enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const st
 {
 	int64_t start = kr_now_ns();
 	*out = (struct kr_verdict){.level = options->level, .order = options->order};
-	out->checker = options->checker ? options->checker : kr_checker_for(options->level);
+	out->checker = options->checker ? options->checker : kr_checker_for(ctx->modules, options->level);
 	begin(out, &ctx->mem);
 	const struct kr_anomaly *anomaly = first_anomaly(analysis, options->level);
-	enum kr_status status = options->passes ? kr_passes_check_order(options->passes, options->order, err) : KR_OK;
+	enum kr_status status = options->passes ? kr_passes_check_order(ctx->modules, options->passes, options->order, err) : KR_OK;
 	if (status)
 		return status;
 	if (anomaly) {

@@ -65,8 +65,9 @@ static enum kr_status spread(struct deciding *c, const struct kr_decision *from)
 
 		if (!is_open(to) || by_hand(to))
 			continue;
-		if (from->verdict.outcome == KR_SATISFIED ? kr_implies(question(from), question(to))
-							  : kr_implies(question(to), question(from)) || kr_implies(question(from), question(to)))
+		if (from->verdict.outcome == KR_SATISFIED
+				? kr_implies(c->ctx->modules, question(from), question(to))
+				: kr_implies(c->ctx->modules, question(to), question(from)) || kr_implies(c->ctx->modules, question(from), question(to)))
 			status = take_over(c, to, from);
 	}
 	return status;
@@ -79,8 +80,8 @@ static struct kr_decision *strongest(const struct deciding *c)
 		bool implied = !is_open(&c->all[i]) || c->tried[i];
 
 		for (uint32_t j = 0; j < c->n && !implied; j++)
-			implied = is_open(&c->all[j]) && !c->tried[j] && kr_implies(question(&c->all[j]), question(&c->all[i])) &&
-				!kr_implies(question(&c->all[i]), question(&c->all[j]));
+			implied = is_open(&c->all[j]) && !c->tried[j] && kr_implies(c->ctx->modules, question(&c->all[j]), question(&c->all[i])) &&
+				!kr_implies(c->ctx->modules, question(&c->all[i]), question(&c->all[j]));
 		if (!implied)
 			return &c->all[i];
 	}
@@ -99,11 +100,11 @@ static uint32_t count_open(const struct deciding *c)
 static void say(struct kr_verdict *v, enum kr_status status) { snprintf(v->reason, sizeof v->reason, "%s", kr_status_text(status)); }
 
 /* Stands for no verdict yet. */
-static void begin(struct kr_decision *d, struct kr_mem *mem, enum kr_status status)
+static void begin(struct kr_decision *d, const struct kr_modules *modules, struct kr_mem *mem, enum kr_status status)
 {
 	d->verdict = (struct kr_verdict){.level = d->options.level, .order = d->options.order, .checker = d->options.checker, .outcome = KR_UNDECIDED};
 	if (!d->verdict.checker)
-		d->verdict.checker = kr_checker_for(d->options.level);
+		d->verdict.checker = kr_checker_for(modules, d->options.level);
 	kr_certificate_init(&d->verdict.certificate, mem);
 	say(&d->verdict, status);
 	d->status = KR_OK;
@@ -132,7 +133,7 @@ void kr_check_all(struct kr_ctx *ctx, const struct kr_history *h, const struct k
 
 	for (uint32_t i = 0; i < n; i++) {
 		kr_err_init(&decisions[i].err);
-		begin(&decisions[i], &ctx->mem, status ? status : KR_TIMEOUT);
+		begin(&decisions[i], ctx->modules, &ctx->mem, status ? status : KR_TIMEOUT);
 	}
 	for (int round = 0; round < 2 && !status; round++) {
 		for (uint32_t i = 0; i < n; i++)

@@ -7,30 +7,21 @@
 #include "ir/level.h"
 #include "passes/pass.h"
 
-struct kr_checker {
-	const char *name;
-	const char *title;
-	const char *source;
-	const struct kr_level *levels;     /* levels it defines (and decides); ends with a NULL id; may be NULL */
-	const char *const *decides;        /* ids of further levels it decides, NULL-terminated; may be NULL */
-	const char *passes;                /* for kr_passes_run */
-	const char *backend;               /* name */
-};
-
 extern const struct kr_checker *const kr_checker_registry[]; /* NULL-terminated, by name */
 extern const size_t kr_checker_registry_count;
 
-const struct kr_checker *kr_checker_find(const char *name); /* or NULL */
+const struct kr_checker *kr_checker_at(const struct kr_modules *more, size_t i); /* the i-th of all, NULL past the end */
+const struct kr_checker *kr_checker_find(const struct kr_modules *more, const char *name); /* or NULL */
 
 /* The level with this id or name (case and '_' for '-' ignored) and the order that the name fixes, else the level's default. NULL when there is none. */
-const struct kr_level *kr_level_find(const char *name, enum kr_order *order);
+const struct kr_level *kr_level_find(const struct kr_modules *more, const char *name, enum kr_order *order);
 /* For a name in SQL's spelling (with a space) that stands for several levels: which ones, as text; else NULL. */
 const char *kr_level_meanings(const char *name);
 
-const struct kr_level *kr_level_at(size_t i); /* i-th of all levels, NULL past the end */
+const struct kr_level *kr_level_at(const struct kr_modules *more, size_t i); /* i-th of all levels, NULL past the end */
 
 /* The checker that decides the level by default: the one that defines it. */
-const struct kr_checker *kr_checker_for(const struct kr_level *level);
+const struct kr_checker *kr_checker_for(const struct kr_modules *more, const struct kr_level *level);
 bool kr_checker_decides(const struct kr_checker *checker, const struct kr_level *level);
 
 #endif

@@ -27,29 +27,29 @@ static bool leads_to(const struct kr_level *a, const struct kr_level *b, enum kr
 }
 
 /* The levels, as a set of places, that those of `set` lead to with the order, and they. */
-static uint64_t close_over(uint64_t set, enum kr_order order)
+static uint64_t close_over(const struct kr_modules *more, uint64_t set, enum kr_order order)
 {
 	uint64_t before;
 
 	do {
 		before = set;
-		for (size_t i = 0; i < 64 && kr_level_at(i); i++)
-			for (size_t j = 0; set >> i & 1 && j < 64 && kr_level_at(j); j++)
-				set |= (uint64_t)leads_to(kr_level_at(i), kr_level_at(j), order) << j;
+		for (size_t i = 0; i < 64 && kr_level_at(more, i); i++)
+			for (size_t j = 0; set >> i & 1 && j < 64 && kr_level_at(more, j); j++)
+				set |= (uint64_t)leads_to(kr_level_at(more, i), kr_level_at(more, j), order) << j;
 	} while (set != before);
 	return set;
 }
 
-bool kr_implies(struct kr_question a, struct kr_question b)
+bool kr_implies(const struct kr_modules *more, struct kr_question a, struct kr_question b)
 {
 	uint64_t reached = 0;
 	const struct kr_level *level;
 
-	for (size_t i = 0; i < 64 && (level = kr_level_at(i)) != NULL; i++)
+	for (size_t i = 0; i < 64 && (level = kr_level_at(more, i)) != NULL; i++)
 		reached |= (uint64_t)(level == a.level) << i;
 	for (int order = (int)a.order; order >= (int)b.order; order--)
-		reached = close_over(reached, (enum kr_order)order);
-	for (size_t i = 0; i < 64 && (level = kr_level_at(i)) != NULL; i++)
+		reached = close_over(more, reached, (enum kr_order)order);
+	for (size_t i = 0; i < 64 && (level = kr_level_at(more, i)) != NULL; i++)
 		if (level == b.level && reached >> i & 1)
 			return a.order >= b.order;
 	return false;

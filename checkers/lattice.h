@@ -9,6 +9,6 @@ struct kr_question { const struct kr_level *level; enum kr_order order; };
 
 /* Does every history that satisfies a satisfy b? By the implications that levels name, by equal patterns, and because a stronger order only adds edges. Complete:
  * where the answer is no, a trace in traces/ satisfies a and violates b (tests/matrix/test_separations.c). Every question implies itself. */
-bool kr_implies(struct kr_question a, struct kr_question b);
+bool kr_implies(const struct kr_modules *more, struct kr_question a, struct kr_question b);
 
 #endif

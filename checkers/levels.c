@@ -20,19 +20,24 @@ static int folded(char c) { return c == '_' || c == ' ' ? '-' : tolower((unsigne
 /* Equal up to case and with '_' or ' ' as '-'. */
 static bool same_name(const char *a, const char *b)
 {
-	for (; *a && *b; a++, b++) {
-		int x = folded(*a);
-		int y = folded(*b);
-		if (x != y)
-			return false;
+	while (*a && folded(*a) == folded(*b)) {
+		a++;
+		b++;
 	}
 	return *a == *b;
 }
 
-const struct kr_level *kr_level_at(size_t i)
+const struct kr_checker *kr_checker_at(const struct kr_modules *more, size_t i)
 {
-	for (size_t c = 0; c < kr_checker_registry_count; c++) {
-		for (const struct kr_level *level = kr_checker_registry[c]->levels; level && level->id; level++) {
+	return KR_MODULE_AT(kr_checker_registry, kr_checker_registry_count, more, checkers, i);
+}
+
+const struct kr_level *kr_level_at(const struct kr_modules *more, size_t i)
+{
+	const struct kr_checker *checker;
+
+	for (size_t c = 0; (checker = kr_checker_at(more, c)) != NULL; c++) {
+		for (const struct kr_level *level = checker->levels; level && level->id; level++) {
 			if (i-- == 0)
 				return level;
 		}
@@ -40,10 +45,10 @@ const struct kr_level *kr_level_at(size_t i)
 	return NULL;
 }
 
-const struct kr_level *kr_level_find(const char *name, enum kr_order *order)
+const struct kr_level *kr_level_find(const struct kr_modules *more, const char *name, enum kr_order *order)
 {
 	const struct kr_level *level;
-	for (size_t i = 0; (level = kr_level_at(i)) != NULL; i++) {
+	for (size_t i = 0; (level = kr_level_at(more, i)) != NULL; i++) {
 		if (same_name(level->id, name)) {
 			*order = level->default_order;
 			return level;
@@ -68,38 +73,38 @@ const char *kr_level_meanings(const char *name)
 	return NULL;
 }
 
-const struct kr_checker *kr_checker_find(const char *name)
+const struct kr_checker *kr_checker_find(const struct kr_modules *more, const char *name)
 {
-	for (size_t c = 0; c < kr_checker_registry_count; c++) {
-		if (strcmp(kr_checker_registry[c]->name, name) == 0)
-			return kr_checker_registry[c];
-	}
+	const struct kr_checker *checker;
+
+	for (size_t c = 0; (checker = kr_checker_at(more, c)) != NULL; c++)
+		if (strcmp(checker->name, name) == 0)
+			return checker;
 	return NULL;
 }
 
 static bool defines(const struct kr_checker *checker, const struct kr_level *level)
 {
-	for (const struct kr_level *own = checker->levels; own && own->id; own++) {
+	for (const struct kr_level *own = checker->levels; own && own->id; own++)
 		if (own == level)
 			return true;
-	}
 	return false;
 }
 
 bool kr_checker_decides(const struct kr_checker *checker, const struct kr_level *level)
 {
-	for (const char *const *id = checker->decides; id && *id; id++) {
+	for (const char *const *id = checker->decides; id && *id; id++)
 		if (strcmp(*id, level->id) == 0)
 			return true;
-	}
 	return defines(checker, level);
 }
 
-const struct kr_checker *kr_checker_for(const struct kr_level *level)
+const struct kr_checker *kr_checker_for(const struct kr_modules *more, const struct kr_level *level)
 {
-	for (size_t c = 0; c < kr_checker_registry_count; c++) {
-		if (defines(kr_checker_registry[c], level))
-			return kr_checker_registry[c];
-	}
+	const struct kr_checker *checker;
+
+	for (size_t c = 0; (checker = kr_checker_at(more, c)) != NULL; c++)
+		if (defines(checker, level))
+			return checker;
 	return NULL;
 }

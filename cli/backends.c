@@ -4,17 +4,18 @@
 
 static const struct kr_option options[] = {KR_LIST_OPTIONS, {0}};
 
-static bool fill(size_t i, struct kr_listed *out)
+static bool fill(const struct kr_modules *modules, size_t i, struct kr_listed *out)
 {
-	if (i >= kr_backend_registry_count)
-		return false;
-	*out = (struct kr_listed){kr_backend_registry[i]->name, kr_backend_registry[i]->title, kr_backend_registry[i]->source};
-	return true;
+	const struct kr_backend *backend = kr_backend_at(modules, i);
+
+	if (backend)
+		*out = (struct kr_listed){backend->name, backend->title, backend->source};
+	return backend != NULL;
 }
 
-static void more(size_t i, bool json, struct kr_str *out)
+static void more(const struct kr_modules *modules, size_t i, bool json, struct kr_str *out)
 {
-	const struct kr_backend *backend = kr_backend_registry[i];
+	const struct kr_backend *backend = kr_backend_at(modules, i);
 
 	kr_list_words(out, json, "does", backend->solve && backend->write ? "decides, writes" : backend->solve ? "decides" : "writes");
 }

@@ -35,15 +35,15 @@ static bool take_backend(const struct kr_args *args, struct kr_check_run *run)
 	run->backend = guess.typed;
 	if (!run->backend)
 		return true;
-	backend = kr_backend_find(run->backend);
+	backend = kr_backend_find(args->modules, run->backend);
 	if (backend && backend->solve)
 		return true;
 	if (backend) {
 		kr_usage("back end '%s' only writes; 'krait dump' uses it", run->backend);
 		return false;
 	}
-	for (size_t i = 0; i < kr_backend_registry_count; i++)
-		kr_guess_try(&guess, kr_backend_registry[i]->name);
+	for (size_t i = 0; (backend = kr_backend_at(args->modules, i)) != NULL; i++)
+		kr_guess_try(&guess, backend->name);
 	kr_usage("unknown back end '%s'%s", run->backend, kr_guess_text(&guess, "krait backends", near));
 	return false;
 }
@@ -51,13 +51,14 @@ static bool take_backend(const struct kr_args *args, struct kr_check_run *run)
 static bool take_dump(const struct kr_args *args, struct kr_check_run *run)
 {
 	struct kr_guess guess = {.typed = kr_args_value(args, "dump-after")};
+	const struct kr_pass *pass;
 	char near[128];
 
 	run->dump_after = guess.typed;
-	if (!run->dump_after || strcmp(run->dump_after, "all") == 0 || kr_pass_find(run->dump_after))
+	if (!run->dump_after || strcmp(run->dump_after, "all") == 0 || kr_pass_find(args->modules, run->dump_after))
 		return true;
-	for (size_t i = 0; i < kr_pass_registry_count; i++)
-		kr_guess_try(&guess, kr_pass_registry[i]->name);
+	for (size_t i = 0; (pass = kr_pass_at(args->modules, i)) != NULL; i++)
+		kr_guess_try(&guess, pass->name);
 	kr_usage("unknown pass '%s'%s", run->dump_after, kr_guess_text(&guess, "krait passes", near));
 	return false;
 }

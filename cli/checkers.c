@@ -4,21 +4,22 @@
 
 static const struct kr_option options[] = {KR_LIST_OPTIONS, {0}};
 
-static bool fill(size_t i, struct kr_listed *out)
+static bool fill(const struct kr_modules *modules, size_t i, struct kr_listed *out)
 {
-	if (i >= kr_checker_registry_count)
-		return false;
-	*out = (struct kr_listed){kr_checker_registry[i]->name, kr_checker_registry[i]->title, kr_checker_registry[i]->source};
-	return true;
+	const struct kr_checker *checker = kr_checker_at(modules, i);
+
+	if (checker)
+		*out = (struct kr_listed){checker->name, checker->title, checker->source};
+	return checker != NULL;
 }
 
-static void add_levels(const struct kr_checker *checker, bool json, struct kr_str *out)
+static void add_levels(const struct kr_modules *modules, const struct kr_checker *checker, bool json, struct kr_str *out)
 {
 	const struct kr_level *level;
 	const char *separator = "";
 
 	kr_str_add(out, json ? ", \"levels\": [" : "    levels: ");
-	for (size_t i = 0; (level = kr_level_at(i)) != NULL; i++) {
+	for (size_t i = 0; (level = kr_level_at(modules, i)) != NULL; i++) {
 		if (!kr_checker_decides(checker, level))
 			continue;
 		kr_str_format(out, json ? "%s\"%s\"" : "%s%s", separator, level->id);
@@ -27,11 +28,11 @@ static void add_levels(const struct kr_checker *checker, bool json, struct kr_st
 	kr_str_add(out, json ? "]" : "\n");
 }
 
-static void more(size_t i, bool json, struct kr_str *out)
+static void more(const struct kr_modules *modules, size_t i, bool json, struct kr_str *out)
 {
-	const struct kr_checker *checker = kr_checker_registry[i];
+	const struct kr_checker *checker = kr_checker_at(modules, i);
 
-	add_levels(checker, json, out);
+	add_levels(modules, checker, json, out);
 	kr_list_words(out, json, "passes", checker->passes);
 	kr_list_text(out, json, "backend", checker->backend);
 }

@@ -37,7 +37,7 @@ static enum kr_status ask(struct kr_trace *t, struct decisions *out)
 	for (int order = KR_ORDER_REALTIME; order >= KR_ORDER_NONE; order--) {
 		if (!tells(&t->history, (enum kr_order)order))
 			continue;
-		for (size_t i = 0; (level = kr_level_at(i)) != NULL; i++)
+		for (size_t i = 0; (level = kr_level_at(t->ctx.modules, i)) != NULL; i++)
 			if (!kr_vec_push(&t->ctx.mem, out, (struct kr_decision){.options = {.level = level, .order = (enum kr_order)order}}))
 				return KR_NOMEM;
 	}
@@ -61,7 +61,7 @@ static int conclude(const struct decisions *all)
 
 static int print(const struct kr_args *args, const struct kr_trace *t, const struct decisions *all)
 {
-	struct kr_classes classes = {t->path, &t->history, all->at, all->n};
+	struct kr_classes classes = {t->path, &t->history, all->at, all->n, args->modules};
 	struct kr_str out;
 
 	kr_str_init(&out, args->mem);

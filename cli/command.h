@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/vec.h"
+#include "base/modules.h"
 
 enum kr_exit { /* docs/cli.md */
 	KR_EXIT_SATISFIED = 0,
@@ -58,14 +58,15 @@ struct kr_command {
 extern const struct kr_command *const kr_command_registry[]; /* NULL-terminated, by name */
 extern const size_t kr_command_registry_count;
 
-/* What stands in every command's help beside its own options. */
-extern const struct kr_option kr_option_help;
+/* What every command takes beside its own options. */
+extern const struct kr_option kr_option_help, kr_option_plugin;
 
 /* ---- a parsed command line (options.c) ---- */
 
 struct kr_given { const struct kr_option *option; const char *value; };
 
 struct kr_args {
+	const struct kr_modules *modules; /* of plug-ins; NULL: none */
 	struct kr_mem *mem;
 	const struct kr_command *command;
 	KR_VEC(struct kr_given) given;    /* in order */

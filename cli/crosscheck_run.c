@@ -270,7 +270,7 @@ int kr_crosscheck_level(struct kr_crosscheck *c, const struct kr_asked *asked)
 	const struct kr_checker *only = kr_args_has(c->args, "checker") ? asked->checker : NULL;
 	int exit = KR_EXIT_FAILED;
 
-	if (kr_ways_find(mem, asked->level, only, &x.ways) == KR_OK)
+	if (kr_ways_find(mem, c->args->modules, asked->level, only, &x.ways) == KR_OK)
 		x.runs = kr_mem_alloc(mem, x.ways.n, sizeof *x.runs);
 	if (!x.runs) {
 		kr_fail("out of memory");

@@ -63,7 +63,7 @@ static int take_stage(struct dumping *d)
 		return kr_usage("expected one of --asg, --ir, --smt2 and --dimacs; see 'krait dump --help'");
 	if (stages[d->stage].stage != STAGE_WRITER)
 		return KR_EXIT_SATISFIED;
-	d->backend = kr_backend_find(stages[d->stage].backend);
+	d->backend = kr_backend_find(d->args->modules, stages[d->stage].backend);
 	if (d->backend && d->backend->write)
 		return KR_EXIT_SATISFIED;
 	return kr_usage("--%s is not available yet", stages[d->stage].option);
@@ -75,7 +75,7 @@ static int take_question(const struct dumping *d)
 	struct kr_err err;
 
 	kr_err_init(&err);
-	if (!d->passes || stages[d->stage].stage != STAGE_WRITER || kr_passes_check_order(d->passes, d->asked.at[0].order, &err) == KR_OK)
+	if (!d->passes || stages[d->stage].stage != STAGE_WRITER || kr_passes_check_order(d->args->modules, d->passes, d->asked.at[0].order, &err) == KR_OK)
 		return KR_EXIT_SATISFIED;
 	return kr_usage("option '--passes': %s", err.text);
 }

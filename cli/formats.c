@@ -4,18 +4,19 @@
 
 static const struct kr_option options[] = {KR_LIST_OPTIONS, {0}};
 
-static bool fill(size_t i, struct kr_listed *out)
+static bool fill(const struct kr_modules *modules, size_t i, struct kr_listed *out)
 {
-	if (i >= kr_format_registry_count)
-		return false;
-	*out = (struct kr_listed){kr_format_registry[i]->name, kr_format_registry[i]->title, kr_format_registry[i]->source};
-	return true;
+	const struct kr_format *format = kr_format_at(modules, i);
+
+	if (format)
+		*out = (struct kr_listed){format->name, format->title, format->source};
+	return format != NULL;
 }
 
-static void more(size_t i, bool json, struct kr_str *out)
+static void more(const struct kr_modules *modules, size_t i, bool json, struct kr_str *out)
 {
-	kr_list_words(out, json, "aliases", kr_format_registry[i]->aliases);
-	kr_list_text(out, json, "input", kr_format_registry[i]->folder ? "a folder" : "a file");
+	kr_list_words(out, json, "aliases", kr_format_at(modules, i)->aliases);
+	kr_list_text(out, json, "input", kr_format_at(modules, i)->folder ? "a folder" : "a file");
 }
 
 static int run(const struct kr_args *args) { return kr_list_print(args, &(struct kr_list){fill, more}); }

@@ -51,7 +51,7 @@ static void bash_options(const struct kr_command *command, struct kr_str *out)
 	kr_str_format(out, "    %s) words='", command->name);
 	for (const struct kr_option *o = command->options; o->name; o++)
 		kr_str_format(out, "--%s ", o->name);
-	kr_str_add(out, "--help' ;;\n");
+	kr_str_add(out, "--plugin --help' ;;\n");
 }
 
 static void bash_script(struct kr_str *out)
@@ -62,7 +62,7 @@ static void bash_script(struct kr_str *out)
 		"_krait() {\n  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} words=\n"
 		"  if [[ $COMP_CWORD -eq 1 ]]; then\n    mapfile -t COMPREPLY < <(compgen -W '");
 	add_command_names(out);
-	kr_str_add(out, " --help --version' -- \"$cur\")\n    return\n  fi\n  case $command:$prev in\n");
+	kr_str_add(out, " --help --version' -- \"$cur\")\n    return\n  fi\n  case $command:$prev in\n    *:--plugin) _krait_files; return ;;\n");
 	for (size_t i = 0; i < kr_command_registry_count; i++)
 		bash_arguments(kr_command_registry[i], out);
 	kr_str_add(out, "    *)\n    if [[ $cur == -* ]]; then\n    case $command in\n");
@@ -129,6 +129,7 @@ static void zsh_command(const struct kr_command *command, struct kr_str *out)
 			zsh_form(o, true, out);
 		zsh_form(o, false, out);
 	}
+	zsh_form(&kr_option_plugin, false, out);
 	zsh_form(&kr_option_help, false, out);
 	if (command->most > 0) {
 		kr_str_add(out, " \\\n        '*:");
@@ -193,6 +194,7 @@ static void fish_script(struct kr_str *out)
 		const struct kr_command *command = kr_command_registry[i];
 		for (const struct kr_option *o = command->options; o->name; o++)
 			fish_option(command, o, out);
+		fish_option(command, &kr_option_plugin, out);
 		fish_option(command, &kr_option_help, out);
 	}
 	kr_str_add(out, "complete -c krait -n '__fish_seen_subcommand_from help' -f -a '");

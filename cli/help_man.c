@@ -60,7 +60,8 @@ void kr_manual_page(struct kr_str *out)
 		".TH KRAIT 1 \"\" \"krait " KR_VERSION "\" \"User Commands\"\n.SH NAME\nkrait \\- check transaction isolation\n"
 		".SH SYNOPSIS\n\\fBkrait\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]... [\\fITRACE\\fR]...\n.br\n\\fBkrait \\-\\-help\\fR\n.br\n"
 		"\\fBkrait \\-\\-version\\fR\n.SH DESCRIPTION\nDecides whether recorded histories of transactions satisfy isolation levels, and proves the "
-		"answer.\nOptions may stand before or after traces; \\fB\\-\\-\\fR ends the options.\nEvery command takes \\fB\\-\\-help\\fR.\n"
+		"answer.\nOptions may stand before or after traces; \\fB\\-\\-\\fR ends the options.\nEvery command takes \\fB\\-\\-help\\fR,\nand "
+		"\\fB\\-\\-plugin\\fR \\fIFILE\\fR for a plug-in or a folder of them.\n"
 		".SH COMMANDS\n");
 	for (size_t i = 0; i < kr_command_registry_count; i++)
 		add_command(kr_command_registry[i], out);

@@ -33,7 +33,7 @@ static const char *order_word(size_t i) { return i <= KR_ORDER_REALTIME ? kr_ord
 
 static const char *level_word(size_t i)
 {
-	const struct kr_level *level = i == 0 ? NULL : kr_level_at(i - 1);
+	const struct kr_level *level = i == 0 ? NULL : kr_level_at(NULL, i - 1);
 
 	return i == 0 ? "all" : level ? level->id : NULL;
 }
@@ -145,6 +145,7 @@ void kr_help_command(const struct kr_command *command, struct kr_str *out)
 	kr_str_add(out, "\nOptions:\n");
 	for (const struct kr_option *o = command->options; o->name; o++)
 		add_option(o, out);
+	add_option(&kr_option_plugin, out);
 	add_option(&kr_option_help, out);
 	add_plants(command, out);
 }

@@ -13,9 +13,9 @@ static const struct kr_option options[] = {
 	{0},
 };
 
-static bool fill(size_t i, struct kr_listed *out)
+static bool fill(const struct kr_modules *modules, size_t i, struct kr_listed *out)
 {
-	const struct kr_level *level = kr_level_at(i);
+	const struct kr_level *level = kr_level_at(modules, i);
 
 	if (level)
 		*out = (struct kr_listed){level->id, level->title, level->source};
@@ -75,10 +75,10 @@ static void add_implied(const struct kr_level *level, bool json, struct kr_str *
 	kr_str_add(out, json ? "" : "\n");
 }
 
-static void more(size_t i, bool json, struct kr_str *out)
+static void more(const struct kr_modules *modules, size_t i, bool json, struct kr_str *out)
 {
-	const struct kr_level *level = kr_level_at(i);
-	const struct kr_checker *checker = kr_checker_for(level);
+	const struct kr_level *level = kr_level_at(modules, i);
+	const struct kr_checker *checker = kr_checker_for(modules, level);
 
 	add_names(level, json, out);
 	kr_list_text(out, json, "forbids", level->definition);
@@ -95,9 +95,9 @@ static int run(const struct kr_args *args)
 		return kr_list_print(args, &(struct kr_list){fill, more});
 	kr_str_init(&out, args->mem);
 	if (kr_args_has(args, "page"))
-		kr_report_lattice_page(&out);
+		kr_report_lattice_page(args->modules, &out);
 	else
-		kr_report_lattice_dot(&out);
+		kr_report_lattice_dot(args->modules, &out);
 	bool written = kr_print(&out);
 	kr_str_done(&out);
 	return written ? KR_EXIT_SATISFIED : KR_EXIT_FAILED;

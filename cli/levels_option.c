@@ -17,13 +17,13 @@ struct asking {
 	struct kr_asked_list *out;
 };
 
-static int unknown_level(const char *name)
+static int unknown_level(const struct kr_modules *more, const char *name)
 {
 	struct kr_guess guess = {.typed = name};
 	const struct kr_level *level;
 	char near[128];
 
-	for (size_t i = 0; (level = kr_level_at(i)) != NULL; i++) {
+	for (size_t i = 0; (level = kr_level_at(more, i)) != NULL; i++) {
 		kr_guess_try(&guess, level->id);
 		for (const struct kr_level_name *n = level->names; n && n->name; n++)
 			kr_guess_try(&guess, n->name);
@@ -33,7 +33,7 @@ static int unknown_level(const char *name)
 
 static int ask(struct asking *a, const struct kr_level *level, enum kr_order order)
 {
-	struct kr_asked asked = {level, a->has_order ? a->order : order, a->checker ? a->checker : kr_checker_for(level)};
+	struct kr_asked asked = {level, a->has_order ? a->order : order, a->checker ? a->checker : kr_checker_for(a->args->modules, level)};
 
 	for (uint32_t i = 0; i < a->out->n; i++)
 		if (a->out->at[i].level == asked.level && a->out->at[i].order == asked.order)
@@ -45,7 +45,7 @@ static int ask_all(struct asking *a)
 {
 	const struct kr_level *level;
 
-	for (size_t i = 0; (level = kr_level_at(i)) != NULL; i++) {
+	for (size_t i = 0; (level = kr_level_at(a->args->modules, i)) != NULL; i++) {
 		if (a->checker && !kr_checker_decides(a->checker, level))
 			continue;
 		int status = ask(a, level, level->default_order);
@@ -64,9 +64,9 @@ static int ask_name(struct asking *a, const char *name)
 		return ask_all(a);
 	if (kr_level_meanings(name))
 		return kr_usage("level '%s' has several meanings: %s", name, kr_level_meanings(name));
-	level = kr_level_find(name, &order);
+	level = kr_level_find(a->args->modules, name, &order);
 	if (!level)
-		return unknown_level(name);
+		return unknown_level(a->args->modules, name);
 	if (a->checker && !kr_checker_decides(a->checker, level))
 		return kr_usage("checker '%s' does not decide level '%s'; see 'krait checkers'", a->checker->name, level->id);
 	return ask(a, level, order);
@@ -91,15 +91,16 @@ static int ask_list(struct asking *a, const char *list)
 static int find_checker(struct asking *a, const char *name)
 {
 	struct kr_guess guess = {.typed = name};
+	const struct kr_checker *checker;
 	char near[128];
 
 	if (!name)
 		return KR_EXIT_SATISFIED;
-	a->checker = kr_checker_find(name);
+	a->checker = kr_checker_find(a->args->modules, name);
 	if (a->checker)
 		return KR_EXIT_SATISFIED;
-	for (size_t i = 0; i < kr_checker_registry_count; i++)
-		kr_guess_try(&guess, kr_checker_registry[i]->name);
+	for (size_t i = 0; (checker = kr_checker_at(a->args->modules, i)) != NULL; i++)
+		kr_guess_try(&guess, checker->name);
 	return kr_usage("unknown checker '%s'%s", name, kr_guess_text(&guess, "krait checkers", near));
 }
 
@@ -132,7 +133,7 @@ bool kr_passes_asked(const struct kr_args *args, const char **out)
 
 	*out = kr_args_value(args, "passes");
 	kr_err_init(&err);
-	if (!*out || kr_passes_check(*out, &err) == KR_OK)
+	if (!*out || kr_passes_check(args->modules, *out, &err) == KR_OK)
 		return true;
 	kr_usage("option '--passes': %s", err.text);
 	return false;

@@ -5,12 +5,12 @@
 
 #include "cli/output.h"
 
-static size_t widest(const struct kr_list *list)
+static size_t widest(const struct kr_modules *modules, const struct kr_list *list)
 {
 	struct kr_listed entry;
 	size_t width = 0;
 
-	for (size_t i = 0; list->fill(i, &entry); i++)
+	for (size_t i = 0; list->fill(modules, i, &entry); i++)
 		if (strlen(entry.id) > width)
 			width = strlen(entry.id);
 	return width;
@@ -22,22 +22,22 @@ static void add_member(struct kr_str *out, const char *name, const char *text)
 	kr_str_json(out, text, strlen(text));
 }
 
-static void add_entry(const struct kr_list *list, size_t i, const struct kr_listed *entry, size_t width, struct kr_str *out)
+static void add_entry(const struct kr_modules *modules, const struct kr_list *list, size_t i, const struct kr_listed *entry, size_t width, struct kr_str *out)
 {
 	kr_str_format(out, "%-*s  %s\n", (int)width, entry->id, entry->title);
 	if (list->more)
-		list->more(i, false, out);
+		list->more(modules, i, false, out);
 	kr_list_text(out, false, "source", entry->source);
 }
 
-static void add_json(const struct kr_list *list, size_t i, const struct kr_listed *entry, struct kr_str *out)
+static void add_json(const struct kr_modules *modules, const struct kr_list *list, size_t i, const struct kr_listed *entry, struct kr_str *out)
 {
 	kr_str_add(out, "{");
 	add_member(out, "id", entry->id);
 	kr_str_add(out, ", ");
 	add_member(out, "title", entry->title);
 	if (list->more)
-		list->more(i, true, out);
+		list->more(modules, i, true, out);
 	kr_list_text(out, true, "source", entry->source);
 	kr_str_add(out, "}\n");
 }
@@ -45,16 +45,17 @@ static void add_json(const struct kr_list *list, size_t i, const struct kr_liste
 int kr_list_print(const struct kr_args *args, const struct kr_list *list)
 {
 	bool json = kr_args_has(args, "json");
-	size_t width = widest(list);
+	const struct kr_modules *modules = args->modules;
+	size_t width = widest(modules, list);
 	struct kr_listed entry;
 	struct kr_str out;
 
 	kr_str_init(&out, args->mem);
-	for (size_t i = 0; list->fill(i, &entry); i++) {
+	for (size_t i = 0; list->fill(modules, i, &entry); i++) {
 		if (json)
-			add_json(list, i, &entry, &out);
+			add_json(modules, list, i, &entry, &out);
 		else
-			add_entry(list, i, &entry, width, &out);
+			add_entry(modules, list, i, &entry, width, &out);
 	}
 
 	int status = kr_print(&out) ? KR_EXIT_SATISFIED : KR_EXIT_FAILED;

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/manual.h"
 #include "cli/output.h"
+#include "cli/plugins.h"
 #include "frontend/native_arena.h"
 
 static int show(struct kr_mem *mem, const struct kr_command *command)
@@ -56,10 +57,19 @@ static int run(struct kr_mem *mem, int argc, char **argv)
 		return unknown(word);
 
 	struct kr_args args;
+	struct kr_plugins plugins;
 	int status = kr_args_parse(&args, mem, command, argc, argv);
 
-	if (status == KR_EXIT_SATISFIED)
-		status = args.help ? show(mem, command) : command->run(&args);
+	kr_plugins_init(&plugins);
+	if (status == KR_EXIT_SATISFIED && args.help) {
+		status = show(mem, command);
+	} else if (status == KR_EXIT_SATISFIED) {
+		status = kr_plugins_asked(&args, &plugins);
+		args.modules = &plugins.modules;
+		if (status == KR_EXIT_SATISFIED)
+			status = command->run(&args);
+	}
+	kr_plugins_done(&plugins);
 	kr_args_done(&args);
 	return status;
 }

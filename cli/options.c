@@ -13,6 +13,7 @@
 #define FIRST_LONG 256 /* getopt_long's value of table entry i is FIRST_LONG + i */
 
 const struct kr_option kr_option_help = {"help", 'h', NULL, KR_WORDS_ANY, "show this help"};
+const struct kr_option kr_option_plugin = {"plugin", 0, "FILE", KR_WORDS_FILE, "load a plug-in, or all of a folder"};
 
 const struct kr_command *kr_command_find(const char *name)
 {
@@ -52,6 +53,7 @@ static void make_forms(struct forms *f, const struct kr_command *command)
 	*f = (struct forms){.shorts = "-:"}; /* operands in order; a missing argument is told apart */
 	for (const struct kr_option *o = command->options; o->name; o++)
 		add_form(f, o);
+	add_form(f, &kr_option_plugin);
 	add_form(f, &kr_option_help);
 }
 

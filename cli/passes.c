@@ -6,12 +6,13 @@ static const struct kr_option options[] = {KR_LIST_OPTIONS, {0}};
 
 #define FACTS_MOST 32
 
-static bool fill(size_t i, struct kr_listed *out)
+static bool fill(const struct kr_modules *modules, size_t i, struct kr_listed *out)
 {
-	if (i >= kr_pass_registry_count)
-		return false;
-	*out = (struct kr_listed){kr_pass_registry[i]->name, kr_pass_registry[i]->title, kr_pass_registry[i]->source};
-	return true;
+	const struct kr_pass *pass = kr_pass_at(modules, i);
+
+	if (pass)
+		*out = (struct kr_listed){pass->name, pass->title, pass->source};
+	return pass != NULL;
 }
 
 static void add_facts(uint32_t facts, const char *name, bool json, struct kr_str *out)
@@ -30,11 +31,11 @@ static void add_facts(uint32_t facts, const char *name, bool json, struct kr_str
 	kr_str_add(out, json ? "]" : "\n");
 }
 
-static void more(size_t i, bool json, struct kr_str *out)
+static void more(const struct kr_modules *modules, size_t i, bool json, struct kr_str *out)
 {
-	add_facts(kr_pass_registry[i]->requires, "requires", json, out);
-	add_facts(kr_pass_registry[i]->provides, "provides", json, out);
-	add_facts(kr_pass_registry[i]->breaks, "breaks", json, out);
+	add_facts(kr_pass_at(modules, i)->requires, "requires", json, out);
+	add_facts(kr_pass_at(modules, i)->provides, "provides", json, out);
+	add_facts(kr_pass_at(modules, i)->breaks, "breaks", json, out);
 }
 
 static int run(const struct kr_args *args) { return kr_list_print(args, &(struct kr_list){fill, more}); }

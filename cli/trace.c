@@ -66,7 +66,7 @@ bool kr_trace_options(const struct kr_args *args, struct kr_trace_options *out)
 {
 	char near[128];
 
-	*out = (struct kr_trace_options){.read = {.format = kr_args_value(args, "format"), .lenient = kr_args_has(args, "lenient")}};
+	*out = (struct kr_trace_options){.modules = args->modules, .read = {.format = kr_args_value(args, "format"), .lenient = kr_args_has(args, "lenient")}};
 	out->quiet = kr_args_has(args, "quiet") || kr_args_has(args, "json");
 	if (!kr_args_double(args, "timeout", &out->seconds) || !kr_args_integer(args, "memory", SIZE_MAX >> 20, &out->mebibytes))
 		return false;
@@ -76,16 +76,17 @@ bool kr_trace_options(const struct kr_args *args, struct kr_trace_options *out)
 		kr_usage("option '--memory': found '0', expected at least 1 MiB");
 		return false;
 	}
-	if (!out->read.format || kr_format_find(out->read.format)) {
+	if (!out->read.format || kr_format_find(args->modules, out->read.format)) {
 		if (out->mebibytes > 0)
 			limit_process(out->mebibytes);
 		return true;
 	}
 
 	struct kr_guess guess = {.typed = out->read.format};
+	const struct kr_format *format;
 
-	for (size_t i = 0; i < kr_format_registry_count; i++)
-		kr_guess_try(&guess, kr_format_registry[i]->name);
+	for (size_t i = 0; (format = kr_format_at(args->modules, i)) != NULL; i++)
+		kr_guess_try(&guess, format->name);
 	kr_usage("unknown format '%s'%s", out->read.format, kr_guess_text(&guess, "krait formats", near));
 	return false;
 }
@@ -130,6 +131,7 @@ enum kr_status kr_trace_read(struct kr_trace *t, const char *path, const struct 
 	*t = (struct kr_trace){.path = path, .start = start};
 	kr_ctx_init(&t->ctx, options->seconds, (size_t)options->mebibytes);
 	t->progress = (struct kr_progress){.trace = path, .start = start, .enabled = kr_terminal(stderr, options->quiet)};
+	t->ctx.modules = options->modules;
 	t->ctx.progress = show_progress;
 	t->ctx.progress_data = &t->progress;
 

@@ -15,6 +15,7 @@
 #define KR_OPTION_QUIET {"quiet", 'q', NULL, KR_WORDS_ANY, "no progress, colour or notes"}
 
 struct kr_trace_options {
+	const struct kr_modules *modules;
 	struct kr_read_options read;
 	double seconds;      /* 0: no limit */
 	uint64_t mebibytes;  /* 0: no limit */

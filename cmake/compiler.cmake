@@ -16,6 +16,9 @@ add_compile_options(
     -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef)
 add_compile_definitions(_POSIX_C_SOURCE=200809L)
 
+# Where the program looks for plug-ins, seen from its own folder.
+file(RELATIVE_PATH KR_PLUGIN_FOLDER /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR}/krait/plugins)
+
 if(KRAIT_WERROR)
     add_compile_options(-Werror)
 endif()

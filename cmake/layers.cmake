@@ -15,7 +15,8 @@ function(kr_layer name)
 
     add_library(kr_${name} OBJECT ${sources})
     target_include_directories(kr_${name} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
-    target_compile_definitions(kr_${name} PRIVATE KR_VERSION="${PROJECT_VERSION}")
+    target_compile_definitions(kr_${name} PRIVATE KR_VERSION="${PROJECT_VERSION}"
+        KR_PLUGIN_FOLDER="${KR_PLUGIN_FOLDER}")
     target_link_libraries(kr_${name} PUBLIC ${KR_DEPENDENCIES})
     foreach(layer ${ARGN})
         if(TARGET kr_${layer})

@@ -4,27 +4,27 @@
 
 #include <string.h>
 
-static bool add_ways(struct kr_mem *mem, const struct kr_checker *checker, struct kr_ways *out)
+static bool add_ways(struct kr_mem *mem, const struct kr_modules *more, const struct kr_checker *checker, struct kr_ways *out)
 {
+	const struct kr_backend *backend;
+
 	if (!kr_vec_push(mem, out, (struct kr_way){checker, NULL}))
 		return false;
-	for (size_t i = 0; i < kr_backend_registry_count; i++)
-		if (kr_backend_registry[i]->solve && !kr_vec_push(mem, out, (struct kr_way){checker, kr_backend_registry[i]->name}))
+	for (size_t i = 0; (backend = kr_backend_at(more, i)) != NULL; i++)
+		if (backend->solve && !kr_vec_push(mem, out, (struct kr_way){checker, backend->name}))
 			return false;
 	return true;
 }
 
-enum kr_status kr_ways_find(struct kr_mem *mem, const struct kr_level *level, const struct kr_checker *only, struct kr_ways *out)
+enum kr_status kr_ways_find(struct kr_mem *mem, const struct kr_modules *more, const struct kr_level *level, const struct kr_checker *only, struct kr_ways *out)
 {
-	const struct kr_checker *own = only ? only : kr_checker_for(level);
+	const struct kr_checker *own = only ? only : kr_checker_for(more, level), *checker;
 
-	if (!add_ways(mem, own, out))
+	if (!add_ways(mem, more, own, out))
 		return KR_NOMEM;
-	for (size_t i = 0; i < kr_checker_registry_count && !only; i++) {
-		const struct kr_checker *checker = kr_checker_registry[i];
-		if (checker != own && kr_checker_decides(checker, level) && !add_ways(mem, checker, out))
+	for (size_t i = 0; !only && (checker = kr_checker_at(more, i)) != NULL; i++)
+		if (checker != own && kr_checker_decides(checker, level) && !add_ways(mem, more, checker, out))
 			return KR_NOMEM;
-	}
 	return KR_OK;
 }
 
@@ -36,6 +36,7 @@ void kr_run_way(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_
 
 	*out = (struct kr_run){.way = way};
 	kr_ctx_init(&out->ctx, limits.seconds, (size_t)limits.mebibytes);
+	out->ctx.modules = ctx->modules;
 	out->ctx.cancel = ctx->cancel;
 	out->ctx.progress = ctx->progress;
 	out->ctx.progress_data = ctx->progress_data;

@@ -10,7 +10,7 @@ struct kr_way { const struct kr_checker *checker; const char *backend; };
 KR_VEC_NAMED(kr_ways, struct kr_way);
 
 /* All ways to decide `level`, by `only` if that is not NULL; the level's own checker first. */
-enum kr_status kr_ways_find(struct kr_mem *mem, const struct kr_level *level, const struct kr_checker *only, struct kr_ways *out);
+enum kr_status kr_ways_find(struct kr_mem *mem, const struct kr_modules *more, const struct kr_level *level, const struct kr_checker *only, struct kr_ways *out);
 
 struct kr_limits { double seconds; uint64_t mebibytes; }; /* of each run; 0: none */
 

@@ -18,13 +18,18 @@ static bool has_word(const char *words, const char *word)
 	return false;
 }
 
-const struct kr_format *kr_format_find(const char *name)
+const struct kr_format *kr_format_at(const struct kr_modules *more, size_t i)
 {
-	for (size_t i = 0; i < kr_format_registry_count; i++) {
-		const struct kr_format *format = kr_format_registry[i];
+	return KR_MODULE_AT(kr_format_registry, kr_format_registry_count, more, formats, i);
+}
+
+const struct kr_format *kr_format_find(const struct kr_modules *more, const char *name)
+{
+	const struct kr_format *format;
+
+	for (size_t i = 0; (format = kr_format_at(more, i)) != NULL; i++)
 		if (strcmp(format->name, name) == 0 || has_word(format->aliases, name))
 			return format;
-	}
 	return NULL;
 }
 
@@ -81,7 +86,7 @@ static bool exists(const char *path)
 static enum kr_status read_folder(struct kr_ctx *ctx, const char *path, const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
 {
 	char names[128];
-	const struct kr_format *format = options->format ? kr_format_find(options->format) : surest(path, true, NULL, 0);
+	const struct kr_format *format = options->format ? kr_format_find(ctx->modules, options->format) : surest(path, true, NULL, 0);
 
 	if (!format)
 		return kr_err_set(err, KR_BAD, "is a folder, but not one of a known format, expected a trace file or a folder of: %s",
@@ -100,7 +105,7 @@ static enum kr_status read_source(struct kr_ctx *ctx, const char *path, struct k
 	enum kr_status status;
 
 	if (options->format) {
-		format = kr_format_find(options->format);
+		format = kr_format_find(ctx->modules, options->format);
 	} else {
 		if ((status = kr_source_head(source, &head, &length, err)))
 			return status;
@@ -125,9 +130,9 @@ static enum kr_status read_file(struct kr_ctx *ctx, const char *path, const stru
 }
 
 /* What can be told before anything is read: the format asked for exists and is for what `path` is. */
-static enum kr_status check_request(const char *path, bool folder, const struct kr_read_options *options, struct kr_err *err)
+static enum kr_status check_request(const struct kr_ctx *ctx, const char *path, bool folder, const struct kr_read_options *options, struct kr_err *err)
 {
-	const struct kr_format *format = options->format ? kr_format_find(options->format) : NULL;
+	const struct kr_format *format = options->format ? kr_format_find(ctx->modules, options->format) : NULL;
 
 	if (options->format && !format)
 		return kr_err_set(err, KR_BAD, "unknown format \"%s\"", options->format);
@@ -143,7 +148,7 @@ static enum kr_status check_request(const char *path, bool folder, const struct 
 static enum kr_status read_any(struct kr_ctx *ctx, const char *path, const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
 {
 	bool folder = is_folder(path);
-	enum kr_status status = check_request(path, folder, options, err);
+	enum kr_status status = check_request(ctx, path, folder, options, err);
 	const char *name = kr_arena_text(&h->arena, path, strlen(path));
 
 	if (status)

@@ -11,12 +11,7 @@
 #include "base/ctx.h"
 #include "base/str.h"
 #include "base/vec.h"
-
-enum kr_presence {
-	KR_ABSENT_TXN, /* took no effect: aborted, or unknown and impossible or unseen by all */
-	KR_PRESENT,    /* took effect */
-	KR_OPEN        /* unknown, and the trace leaves it open */
-};
+#include "krait/graph.h"
 
 struct kr_asg_txn {
 	uint8_t presence;    /* enum kr_presence: as far as the trace alone tells */

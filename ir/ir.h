@@ -14,17 +14,7 @@
 
 #include "ir/asg.h"
 #include "ir/level.h"
-
-/* Why an edge is known. */
-enum kr_rule {
-	KR_RULE_GIVEN,  /* the trace says so: so, rt, wr of an only candidate, ww of a given version order */
-	KR_RULE_SOURCE, /* wr: every other candidate of observation `why` is impossible by older edges */
-	KR_RULE_READER, /* ww a -> b: observation `why` saw b's version, and a reaches the observer */
-	KR_RULE_LATER,  /* rw: the version that observation `why` saw comes before the target's (initial, given, or its writer reaches the target) */
-	KR_RULE_WRITERS,/* ww a -> b: both write key `why`, and where ww enters a reaches where ww leaves b (with begin and commit nodes, a's begin b's commit) */
-	KR_RULE_UPDATE, /* ww a -> b: observation `why` of a saw a version of a key that a writes, too, and that version comes before b's */
-	KR_RULES
-};
+#include "krait/module.h"
 
 struct kr_edge {
 	kr_node from, to;
@@ -32,19 +22,6 @@ struct kr_edge {
 	uint8_t kind;   /* enum kr_edge_kind */
 	uint8_t rule;   /* enum kr_rule */
 };
-
-/* What passes have established; names in docs/passes.md. */
-enum kr_fact {
-	KR_FACT_SO = 1u << 0,
-	KR_FACT_RT = 1u << 1,
-	KR_FACT_WR = 1u << 2,       /* every observation with one candidate has its wr edge */
-	KR_FACT_WW = 1u << 3,       /* given version orders are edges */
-	KR_FACT_RW = 1u << 4,       /* rw edges that follow at once from those */
-	KR_FACT_CLOCK = 1u << 5,    /* ir->clock answers reachability and is up to date */
-	KR_FACT_SATURATED = 1u << 6 /* no forcing rule applies any more */
-};
-
-enum { KR_FACTS = 7 }; /* how many there are */
 
 const char *kr_fact_name(enum kr_fact fact); /* "so", "rt", "wr", "ww", "rw", "clock", "saturated" */
 

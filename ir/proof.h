@@ -6,15 +6,7 @@
 #define KR_IR_PROOF_H
 
 #include "ir/ir.h"
-
-struct kr_link {
-	uint8_t kind;      /* enum kr_edge_kind; never KR_PROGRAM */
-	kr_txn from, to;
-	kr_obs obs;        /* wr, rw; else KR_NONE */
-	kr_version seen;   /* wr: the version seen; rw: the version that obs saw, before to's; else KR_NONE */
-	kr_key key;        /* wr, ww, rw; else KR_NONE */
-	uint32_t edge;     /* index of the known edge that it is, or KR_NONE: a choice */
-};
+#include "krait/graph.h"
 
 struct kr_cycle { uint32_t first, count; }; /* into links; link i ends where link i + 1 begins, cyclically */
 

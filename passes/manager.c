@@ -26,26 +26,28 @@ static bool next_word(const char **list, struct word *out)
 	return out->length > 0;
 }
 
-static const struct kr_pass *find_word(struct word word)
-{
-	for (size_t i = 0; i < kr_pass_registry_count; i++) {
-		const char *name = kr_pass_registry[i]->name;
+const struct kr_pass *kr_pass_at(const struct kr_modules *more, size_t i) { return KR_MODULE_AT(kr_pass_registry, kr_pass_registry_count, more, passes, i); }
 
-		if (strlen(name) == word.length && memcmp(name, word.at, word.length) == 0)
-			return kr_pass_registry[i];
-	}
+static const struct kr_pass *find_word(const struct kr_modules *more, struct word word)
+{
+	const struct kr_pass *pass;
+
+	for (size_t i = 0; (pass = kr_pass_at(more, i)) != NULL; i++)
+		if (strlen(pass->name) == word.length && memcmp(pass->name, word.at, word.length) == 0)
+			return pass;
 	return NULL;
 }
 
-const struct kr_pass *kr_pass_find(const char *name) { return find_word((struct word){name, strlen(name)}); }
+const struct kr_pass *kr_pass_find(const struct kr_modules *more, const char *name) { return find_word(more, (struct word){name, strlen(name)}); }
 
-static enum kr_status fail_unknown(struct word word, struct kr_err *err)
+static enum kr_status fail_unknown(const struct kr_modules *more, struct word word, struct kr_err *err)
 {
+	const struct kr_pass *pass;
 	char names[256] = "";
 	size_t n = 0;
 
-	for (size_t i = 0; i < kr_pass_registry_count; i++) {
-		const char *name = kr_pass_registry[i]->name;
+	for (size_t i = 0; (pass = kr_pass_at(more, i)) != NULL; i++) {
+		const char *name = pass->name;
 
 		if (n + strlen(name) + 3 > sizeof names)
 			break;
@@ -57,15 +59,15 @@ static enum kr_status fail_unknown(struct word word, struct kr_err *err)
 	return kr_err_set(err, KR_BAD, "unknown pass '%.*s', expected one of: %s", (int)(word.length < 64 ? word.length : 64), word.at, names);
 }
 
-static enum kr_status fail_missing(const struct kr_pass *pass, uint32_t missing, struct kr_err *err)
+static enum kr_status fail_missing(const struct kr_modules *more, const struct kr_pass *pass, uint32_t missing, struct kr_err *err)
 {
 	enum kr_fact fact = (enum kr_fact)(missing & -missing); /* the lowest one */
+	const struct kr_pass *other;
 
-	for (size_t i = 0; i < kr_pass_registry_count; i++) {
-		if (kr_pass_registry[i]->provides & fact)
+	for (size_t i = 0; (other = kr_pass_at(more, i)) != NULL; i++)
+		if (other->provides & fact)
 			return kr_err_set(err, KR_BAD, "pass '%s' requires the fact '%s', expected pass '%s' before it", pass->name, kr_fact_name(fact),
-				kr_pass_registry[i]->name);
-	}
+				other->name);
 	return kr_err_set(err, KR_BAD, "pass '%s' requires the fact '%s', which no pass provides", pass->name, kr_fact_name(fact));
 }
 
@@ -75,31 +77,31 @@ static bool is_done(const struct kr_pass *pass, uint32_t facts) { return pass->p
 static uint32_t facts_after(const struct kr_pass *pass, uint32_t facts) { return (facts & ~pass->breaks) | pass->provides; }
 
 /* Checks a list that runs when `*facts` hold; leaves those that hold after it. */
-static enum kr_status check(const char *list, uint32_t *facts, struct kr_err *err)
+static enum kr_status check(const struct kr_modules *more, const char *list, uint32_t *facts, struct kr_err *err)
 {
 	struct word word;
 
 	while (next_word(&list, &word)) {
-		const struct kr_pass *pass = find_word(word);
+		const struct kr_pass *pass = find_word(more, word);
 
 		if (!pass)
-			return fail_unknown(word, err);
+			return fail_unknown(more, word, err);
 		if (pass->requires & ~*facts)
-			return fail_missing(pass, pass->requires & ~*facts, err);
+			return fail_missing(more, pass, pass->requires & ~*facts, err);
 		if (!is_done(pass, *facts))
 			*facts = facts_after(pass, *facts);
 	}
 	return KR_OK;
 }
 
-enum kr_status kr_passes_check(const char *list, struct kr_err *err)
+enum kr_status kr_passes_check(const struct kr_modules *more, const char *list, struct kr_err *err)
 {
 	uint32_t facts = 0;
 
-	return check(list, &facts, err);
+	return check(more, list, &facts, err);
 }
 
-enum kr_status kr_passes_check_order(const char *list, enum kr_order order, struct kr_err *err)
+enum kr_status kr_passes_check_order(const struct kr_modules *more, const char *list, enum kr_order order, struct kr_err *err)
 {
 	static const uint32_t needed[] = {
 		[KR_ORDER_NONE] = 0,
@@ -107,7 +109,7 @@ enum kr_status kr_passes_check_order(const char *list, enum kr_order order, stru
 		[KR_ORDER_REALTIME] = KR_FACT_SO | KR_FACT_RT,
 	};
 	uint32_t facts = 0;
-	enum kr_status status = check(list, &facts, err);
+	enum kr_status status = check(more, list, &facts, err);
 	uint32_t missing = needed[order] & ~facts;
 
 	if (status || !missing)
@@ -139,6 +141,24 @@ static enum kr_status inspect(const struct kr_ir *ir, const struct kr_pass *pass
 #endif
 }
 
+/* A pass that adds edges and does not see to the clock itself leaves it behind. */
+static enum kr_status refresh_clock(struct kr_ir *ir, enum kr_change *change)
+{
+	bool cyclic = false;
+
+	if (!ir->clock || !kr_clock_pending(ir->clock))
+		return KR_OK;
+	kr_clock_free(&ir->ctx->mem, ir->clock);
+	ir->clock = NULL;
+
+	enum kr_status status = kr_clock_build(ir, &cyclic);
+
+	if (status || !cyclic)
+		return status;
+	*change = KR_CONFLICT;
+	return kr_ir_conflict(ir);
+}
+
 static enum kr_status run_one(struct kr_ir *ir, const struct kr_pass *pass, enum kr_change *change, struct kr_err *err)
 {
 	enum kr_status status = kr_ctx_check(ir->ctx);
@@ -150,7 +170,12 @@ static enum kr_status run_one(struct kr_ir *ir, const struct kr_pass *pass, enum
 		ir->clock = NULL;
 	}
 	*change = KR_UNCHANGED;
+
+	uint32_t edges = ir->edges.n;
+
 	status = pass->run(ir, change, err);
+	if (!status && *change != KR_CONFLICT && ir->edges.n > edges)
+		status = refresh_clock(ir, change);
 	if (status)
 		return status;
 	ir->facts = *change == KR_CONFLICT ? ir->facts & ~pass->breaks : facts_after(pass, ir->facts);
@@ -188,21 +213,22 @@ enum kr_status kr_passes_run(struct kr_ir *ir, const char *list, const struct kr
 	static const struct kr_pass_options no_options;
 	struct kr_ir_counts counts = {0};
 	enum kr_change all = KR_UNCHANGED;
+	const struct kr_modules *more = ir->ctx->modules;
 	struct word word;
 	uint32_t facts = ir->facts;
-	enum kr_status status = check(list, &facts, err);
+	enum kr_status status = check(more, list, &facts, err);
 
 	if (!options)
 		options = &no_options;
-	if (!status && options->dump_after && strcmp(options->dump_after, "all") != 0 && !kr_pass_find(options->dump_after))
-		status = fail_unknown((struct word){options->dump_after, strlen(options->dump_after)}, err);
+	if (!status && options->dump_after && strcmp(options->dump_after, "all") != 0 && !kr_pass_find(more, options->dump_after))
+		status = fail_unknown(more, (struct word){options->dump_after, strlen(options->dump_after)}, err);
 	if (!status && options->count)
 		status = kr_ir_count(ir, &counts);
 	while (!status && all != KR_CONFLICT && next_word(&list, &word)) {
-		struct kr_pass_stat stat = {.pass = find_word(word)};
+		struct kr_pass_stat stat = {.pass = find_word(more, word)};
 
 		if (!stat.pass)
-			return fail_unknown(word, err); /* cannot be: the list was checked */
+			return fail_unknown(more, word, err); /* cannot be: the list was checked */
 		status = step(ir, options, &stat, &counts, err);
 		if (!status && stats && !kr_vec_push(&ir->ctx->mem, stats, stat))
 			status = KR_NOMEM;

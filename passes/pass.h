@@ -3,22 +3,14 @@
 #ifndef KR_PASSES_PASS_H
 #define KR_PASSES_PASS_H
 
+#include "base/modules.h"
 #include "ir/ir.h"
-
-enum kr_change { KR_UNCHANGED, KR_CHANGED, KR_CONFLICT }; /* KR_CONFLICT: ir->conflict is set, the level is violated */
-
-struct kr_pass {
-	const char *name;
-	const char *title;        /* one line: what it adds or removes */
-	const char *source;       /* paper or theorem */
-	uint32_t requires, provides, breaks; /* sets of enum kr_fact */
-	enum kr_status (*run)(struct kr_ir *ir, enum kr_change *change, struct kr_err *err);
-};
 
 extern const struct kr_pass *const kr_pass_registry[]; /* NULL-terminated, by name */
 extern const size_t kr_pass_registry_count;
 
-const struct kr_pass *kr_pass_find(const char *name); /* or NULL */
+const struct kr_pass *kr_pass_at(const struct kr_modules *more, size_t i); /* the i-th of all, NULL past the end */
+const struct kr_pass *kr_pass_find(const struct kr_modules *more, const char *name); /* or NULL */
 
 /* What one pass of a run did, for --stats. */
 struct kr_pass_stat {
@@ -43,10 +35,10 @@ enum kr_status kr_passes_run(struct kr_ir *ir, const char *list, const struct kr
 	struct kr_err *err);
 
 /* Checks a list without running it (names exist, requirements are met in order). */
-enum kr_status kr_passes_check(const char *list, struct kr_err *err);
+enum kr_status kr_passes_check(const struct kr_modules *more, const char *list, struct kr_err *err);
 
 /* Besides: after the list, the facts hold without which no back end can tell whether a level with this order is satisfied. A list may leave out everything else: back ends
  * take what passes have not settled from the abstract semantic graph, but not orders among sessions and in time. */
-enum kr_status kr_passes_check_order(const char *list, enum kr_order order, struct kr_err *err);
+enum kr_status kr_passes_check_order(const struct kr_modules *more, const char *list, enum kr_order order, struct kr_err *err);
 
 #endif

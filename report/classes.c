@@ -12,9 +12,9 @@ static enum kr_outcome outcome(const struct kr_decision *d) { return d->status =
 static bool is_default(const struct kr_decision *d) { return d->options.order == d->options.level->default_order; }
 
 /* Does a stand before b: strictly stronger (weaker, with `weakest`), or the same and the better name? */
-static bool hides(const struct kr_decision *a, const struct kr_decision *b, bool weakest)
+static bool hides(const struct kr_classes *c, const struct kr_decision *a, const struct kr_decision *b, bool weakest)
 {
-	bool down = kr_implies(question(a), question(b)), up = kr_implies(question(b), question(a));
+	bool down = kr_implies(c->modules, question(a), question(b)), up = kr_implies(c->modules, question(b), question(a));
 
 	if (down && up)
 		return is_default(a) != is_default(b) ? is_default(a) : a < b;
@@ -26,7 +26,7 @@ static bool at_border(const struct kr_classes *c, uint32_t i, enum kr_outcome wa
 	if (outcome(&c->decisions[i]) != wanted)
 		return false;
 	for (uint32_t j = 0; j < c->n; j++)
-		if (j != i && outcome(&c->decisions[j]) == wanted && hides(&c->decisions[j], &c->decisions[i], wanted == KR_VIOLATED))
+		if (j != i && outcome(&c->decisions[j]) == wanted && hides(c, &c->decisions[j], &c->decisions[i], wanted == KR_VIOLATED))
 			return false;
 	return true;
 }

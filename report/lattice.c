@@ -31,25 +31,25 @@ static const struct {
 		"or without convergence, is weaker."},
 };
 
-static void add_edges(struct kr_str *out)
+static void add_edges(const struct kr_modules *more, struct kr_str *out)
 {
 	static const char *const styles[] = {[KR_ORDER_NONE] = " [style=dashed]", [KR_ORDER_SESSION] = " [style=dotted]", [KR_ORDER_REALTIME] = ""};
 	const struct kr_level *a, *b;
 
-	for (size_t i = 0; (a = kr_level_at(i)) != NULL; i++)
-		for (size_t j = 0; (b = kr_level_at(j)) != NULL; j++)
+	for (size_t i = 0; (a = kr_level_at(more, i)) != NULL; i++)
+		for (size_t j = 0; (b = kr_level_at(more, j)) != NULL; j++)
 			if (kr_level_implies(a, b) >= 0)
 				kr_str_format(out, "  \"%s\" -> \"%s\"%s;\n", a->id, b->id, styles[kr_level_implies(a, b)]);
 }
 
-void kr_report_lattice_dot(struct kr_str *out)
+void kr_report_lattice_dot(const struct kr_modules *more, struct kr_str *out)
 {
 	const struct kr_level *level;
 
 	kr_str_add(out, "digraph levels {\n  rankdir=TB;\n  node [shape=box, fontname=\"sans-serif\"];\n");
-	for (size_t i = 0; (level = kr_level_at(i)) != NULL; i++)
+	for (size_t i = 0; (level = kr_level_at(more, i)) != NULL; i++)
 		kr_str_format(out, "  \"%s\" [label=\"%s\\n%s\"];\n", level->id, level->id, level->title);
-	add_edges(out);
+	add_edges(more, out);
 	kr_str_add(out, "}\n");
 }
 
@@ -65,7 +65,7 @@ static void add_names(const struct kr_level *level, struct kr_str *out)
 	}
 }
 
-void kr_report_lattice_page(struct kr_str *out)
+void kr_report_lattice_page(const struct kr_modules *more, struct kr_str *out)
 {
 	const struct kr_level *level;
 
@@ -79,9 +79,9 @@ void kr_report_lattice_page(struct kr_str *out)
 		"each pair\n"
 		"with no way from one to the other a trace in `traces/` satisfies the first and violates the second. What the words mean is in\n"
 		"[levels.md](levels.md).\n\n```dot\n");
-	kr_report_lattice_dot(out);
+	kr_report_lattice_dot(more, out);
 	kr_str_add(out, "```\n\n| level | names | default order | forbidden | source |\n|---|---|---|---|---|\n");
-	for (size_t i = 0; (level = kr_level_at(i)) != NULL; i++) {
+	for (size_t i = 0; (level = kr_level_at(more, i)) != NULL; i++) {
 		kr_str_format(out, "| [%s](levels.md#%s) | ", level->id, level->id);
 		add_names(level, out);
 		kr_str_format(out, " | %s | %s | %s |\n", kr_order_name(level->default_order), level->definition, level->source);

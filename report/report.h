@@ -44,13 +44,13 @@ struct kr_json_extras { bool explanation, stats; };
 void kr_report_json(const struct kr_report *r, struct kr_json_extras extras, struct kr_str *out);
 
 /* Where a trace stands in the lattice (`krait classify`); all borrowed. */
-struct kr_classes { const char *trace; const struct kr_history *history; const struct kr_decision *decisions; uint32_t n; };
+struct kr_classes { const char *trace; const struct kr_history *history; const struct kr_decision *decisions; uint32_t n; const struct kr_modules *modules; };
 void kr_report_classes(const struct kr_classes *c, struct kr_str *out);
 void kr_report_classes_json(const struct kr_classes *c, struct kr_str *out); /* one object on one line, without a newline */
 
 /* The lattice of all levels, as a graph in the DOT language and as a page in Markdown (docs/lattice.md). */
-void kr_report_lattice_dot(struct kr_str *out);
-void kr_report_lattice_page(struct kr_str *out);
+void kr_report_lattice_dot(const struct kr_modules *more, struct kr_str *out);
+void kr_report_lattice_page(const struct kr_modules *more, struct kr_str *out);
 
 /* The verdict in words (docs/cli.md), several lines. */
 void kr_report_explain(const struct kr_report *r, struct kr_str *out);

@@ -60,8 +60,11 @@ kr_name kr_verify_txn_name(const struct kr_history *h, kr_txn t)
 enum kr_status kr_verify(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_certificate *cert, struct kr_err *err)
 {
 	struct kr_verifier v = {.ctx = ctx, .h = h, .cert = cert, .rule = kr_rule_find(cert->level), .err = err};
+	struct kr_rule stated;
 	enum kr_status status = KR_BAD;
 
+	if (!v.rule && kr_rule_state(ctx->modules, cert->level, &stated))
+		v.rule = &stated;
 	if (!v.rule)
 		return kr_err_set(err, KR_UNSUPPORTED, "certificates of level %s cannot be checked yet", cert->level);
 	switch (cert->kind) {

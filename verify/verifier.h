@@ -37,6 +37,9 @@ struct kr_rule {
 /* levels.c */
 const struct kr_rule *kr_rule_find(const char *id); /* or NULL */
 
+/* stated.c: the same of a plug-in's level; false: there is none, or not of a shape that can be checked */
+bool kr_rule_state(const struct kr_modules *more, const char *id, struct kr_rule *out);
+
 struct kr_verifier {
 	struct kr_ctx *ctx;
 	const struct kr_history *h;

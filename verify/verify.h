@@ -74,6 +74,10 @@ enum kr_status kr_certificate_copy(struct kr_mem *mem, const struct kr_certifica
 /* KR_OK: it proves the verdict. KR_BAD: it does not; err says which step fails and why. KR_UNSUPPORTED: the level or an operation is not known here. Other: limits. */
 enum kr_status kr_verify(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_certificate *cert, struct kr_err *err);
 
+/* Can certificates of a level that a plug-in states be checked? */
+struct kr_level;
+bool kr_verify_states(const struct kr_level *level);
+
 /* ---- witness files: one JSON object per line, docs/witness.md ---- */
 
 struct kr_witness_head { /* borrowed texts */

@@ -164,6 +164,24 @@ static enum kr_status check_places(const struct graph *g)
 
 /* ---- one rw ---- */
 
+/* Does b write a key that t writes, too? It committed before t, so that its version is before t's. */
+static bool writes_alike(const struct kr_world *w, kr_txn b, kr_txn t)
+{
+	const struct kr_history *h = w->v->h;
+
+	for (uint32_t i = 0; i < h->txns.at[b.i].op_count; i++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, b, i).i];
+		uint32_t effects = kr_effect_count(h, op);
+
+		for (uint32_t e = 0; e < effects; e++) {
+			kr_key k = kr_effect_at(h, op, e).key;
+			if (kr_world_index(w, k, t) < w->first[k.i + 1])
+				return true;
+		}
+	}
+	return false;
+}
+
 static bool is_direct(const struct graph *g, const struct kr_world_sight *s, kr_txn b)
 {
 	const struct kr_world *w = g->w;
@@ -176,6 +194,8 @@ static bool is_direct(const struct graph *g, const struct kr_world_sight *s, kr_
 	for (uint32_t i = w->sights_of[t.i]; i < w->sights_of[t.i + 1]; i++)
 		if (w->sights.at[i].source.i == b.i && (g->rule->sight != KR_RULE_BEFORE || w->sights.at[i].op < s->op))
 			return true;
+	if (g->kinds & KR_BIT(KR_WW) && writes_alike(w, b, t))
+		return true;
 	if (h->txns.at[b.i].status != KR_COMMITTED || order == KR_ORDER_NONE)
 		return false;
 	if (h->txns.at[b.i].session.i != KR_NONE && h->txns.at[b.i].session.i == h->txns.at[t.i].session.i && b.i < t.i)

@@ -5,7 +5,8 @@
 #
 # A golden case is a folder with
 #   cmd      one shell command line, run in the folder, with krait on the PATH,
-#            $KRAIT_DATA the recorded histories and $TMP a folder for outputs
+#            $KRAIT_DATA the recorded histories, $KRAIT_PLUGINS the plug-ins of
+#            tests/plugins/ and $TMP a folder for outputs
 #   stdout   expected standard output   (no file: nothing)
 #   stderr   expected standard error    (no file: nothing)
 #   status   expected exit status       (no file: 0)
@@ -29,7 +30,9 @@ KRAIT=${KRAIT:-$root/build/dev/bin/krait}
 KRAIT_DATA=${KRAIT_DATA:-$root/../shared/data}
 [ -d "$KRAIT_DATA" ] && KRAIT_DATA=$(cd "$KRAIT_DATA" && pwd)
 PATH=$(cd "$(dirname "$KRAIT")" && pwd):$PATH
-export PATH KRAIT_DATA
+KRAIT_PLUGINS=$(dirname "$(cd "$(dirname "$KRAIT")" && pwd)")/tests/plugins
+KRAIT_PLUGIN_PATH=
+export PATH KRAIT_DATA KRAIT_PLUGINS KRAIT_PLUGIN_PATH
 unset NO_COLOR COLUMNS
 
 update=no
@@ -45,7 +48,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
 normalise() {
-    sed -f "$here/normalise.sed" -e "s|$TMP|\$TMP|g" -e "s|$KRAIT_DATA|\$KRAIT_DATA|g" "$1"
+    sed -f "$here/normalise.sed" -e "s|$TMP|\$TMP|g" -e "s|$KRAIT_DATA|\$KRAIT_DATA|g" -e "s|$KRAIT_PLUGINS|\$KRAIT_PLUGINS|g" "$1"
 }
 
 # The command line of the case in the current folder.

@@ -60,7 +60,7 @@ static void check_row(void **state)
 
 	kr_ctx_init(&ctx, 0, 0);
 	kr_err_init(&err);
-	options.level = kr_level_find("ser", &default_order);
+	options.level = kr_level_find(NULL, "ser", &default_order);
 	if (kr_read_trace(&ctx, row->path, NULL, &h, &err) != KR_OK || kr_analyze(&ctx, &h, &analysis, &err) != KR_OK ||
 		kr_check(&ctx, &h, &analysis, &options, &verdict, &err) != KR_OK)
 		fail_msg("%s: %s", err.file, err.text);

@@ -64,9 +64,9 @@ static void check_levels(struct kr_ctx *ctx, const struct kr_history *original, 
 	const char *bad;
 
 	assert_int_equal(kr_analyze(ctx, h, &analysis, NULL), KR_OK);
-	for (size_t l = 0; kr_level_at(l); l++) {
+	for (size_t l = 0; kr_level_at(NULL, l); l++) {
 		for (int order = 0; order < ORDERS; order++) {
-			struct kr_check_options options = {.level = kr_level_at(l), .order = (enum kr_order)order};
+			struct kr_check_options options = {.level = kr_level_at(NULL, l), .order = (enum kr_order)order};
 			struct expected expected = expect_find(text, options.level->id, options.order, &bad);
 			enum kr_outcome outcome = outcome_of(ctx, h, &analysis, &options);
 			assert_true(expected.found);

@@ -24,10 +24,10 @@ static char by[MOST_QUESTIONS][MOST_QUESTIONS][64];
 
 static void list_questions(void)
 {
-	for (size_t l = 0; kr_level_at(l); l++)
+	for (size_t l = 0; kr_level_at(NULL, l); l++)
 		for (int order = 0; order < ORDERS; order++) {
 			assert_true(nquestions < MOST_QUESTIONS);
-			questions[nquestions++] = (struct kr_question){kr_level_at(l), (enum kr_order)order};
+			questions[nquestions++] = (struct kr_question){kr_level_at(NULL, l), (enum kr_order)order};
 		}
 }
 
@@ -69,7 +69,7 @@ static void each_pair_is_implied_or_separated(void **state)
 	closedir(dir);
 	for (uint32_t a = 0; a < nquestions; a++)
 		for (uint32_t b = 0; b < nquestions; b++) {
-			bool implied = kr_implies(questions[a], questions[b]), apart = separated[a] >> b & 1;
+			bool implied = kr_implies(NULL, questions[a], questions[b]), apart = separated[a] >> b & 1;
 			pairs[apart]++;
 			if (implied != apart)
 				continue;

@@ -24,8 +24,8 @@ static struct { unsigned satisfied, violated; } seen[100];
 
 static bool is_level(const char *id)
 {
-	for (size_t i = 0; kr_level_at(i); i++)
-		if (strcmp(kr_level_at(i)->id, id) == 0)
+	for (size_t i = 0; kr_level_at(NULL, i); i++)
+		if (strcmp(kr_level_at(NULL, i)->id, id) == 0)
 			return true;
 	return false;
 }
@@ -70,9 +70,9 @@ static void check_trace(void **state)
 	kr_ctx_init(&ctx, 60, 0);
 	if (kr_read_trace(&ctx, path, &read_options, &h, &err) != KR_OK || kr_analyze(&ctx, &h, &analysis, &err) != KR_OK)
 		fail_msg("%s: %s", path, err.text);
-	for (size_t l = 0; kr_level_at(l); l++) {
+	for (size_t l = 0; kr_level_at(NULL, l); l++) {
 		for (int order = 0; order < ORDERS; order++) {
-			struct kr_check_options options = {.level = kr_level_at(l), .order = (enum kr_order)order};
+			struct kr_check_options options = {.level = kr_level_at(NULL, l), .order = (enum kr_order)order};
 			struct expected expected = expect_find(text, options.level->id, options.order, &bad);
 			if (bad || !expected.found)
 				fail_msg("%s/expect: %s, order %s: %s", folder, options.level->id, kr_order_name(options.order), bad ? bad : "no line");
@@ -90,9 +90,9 @@ static void check_trace(void **state)
 static void every_level_has_both(void **state)
 {
 	(void)state;
-	for (size_t l = 0; kr_level_at(l); l++)
+	for (size_t l = 0; kr_level_at(NULL, l); l++)
 		if (seen[l].satisfied == 0 || seen[l].violated == 0)
-			fail_msg("%s: no bundled trace %s it", kr_level_at(l)->id, seen[l].satisfied == 0 ? "satisfies" : "violates");
+			fail_msg("%s: no bundled trace %s it", kr_level_at(NULL, l)->id, seen[l].satisfied == 0 ? "satisfies" : "violates");
 }
 
 static int compare(const void *a, const void *b) { return strcmp(a, b); }

@@ -79,7 +79,7 @@ static void add_pipelines(struct run *r, const char *passes)
 
 static void list_pipelines(struct run *r)
 {
-	const struct kr_checker *checker = kr_checker_for(r->level);
+	const struct kr_checker *checker = kr_checker_for(NULL, r->level);
 	char passes[300];
 
 	snprintf(r->pipelines[0].passes, sizeof r->pipelines[0].passes, "%s", checker->passes);
@@ -89,7 +89,7 @@ static void list_pipelines(struct run *r)
 	for (uint32_t i = 0; i < 32; i++) {
 		if (!without(checker->passes, i, false, passes, sizeof passes))
 			continue;
-		if (kr_passes_check(passes, NULL) != KR_OK)
+		if (kr_passes_check(NULL, passes, NULL) != KR_OK)
 			(void)without(checker->passes, i, true, passes, sizeof passes);
 		add_pipelines(r, passes);
 	}
@@ -327,7 +327,7 @@ const char *product_differs(struct product *p, const struct kr_history *h, enum 
 {
 	enum kr_order by_default;
 
-	return product_differs_at(p, h, kr_level_find("ser", &by_default), order, truth);
+	return product_differs_at(p, h, kr_level_find(NULL, "ser", &by_default), order, truth);
 }
 
 const char *product_differs_at(struct product *p, const struct kr_history *h, const struct kr_level *level, enum kr_order order, enum oracle_answer truth)

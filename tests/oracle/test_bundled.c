@@ -42,7 +42,7 @@ static void check_levels(const struct kr_history *h, const char *folder, const c
 	const struct kr_level *level;
 
 	oracle_levels(h, work, &answers);
-	for (size_t i = 0; (level = kr_level_at(i)) != NULL; i++)
+	for (size_t i = 0; (level = kr_level_at(NULL, i)) != NULL; i++)
 		for (int order = 0; order < 3; order++)
 			check_answer(folder, text, level->id, (enum kr_order)order, answers.at[oracle_level_of(level->id)][order], counts);
 }

@@ -31,7 +31,7 @@ struct question { const char *level; enum kr_order order; const char *passes; };
 static bool write_problem(struct kr_ctx *ctx, const struct kr_history *h, const struct question *q, const char *backend, struct kr_str *out)
 {
 	enum kr_order by_default;
-	const struct kr_level *level = kr_level_find(q->level, &by_default);
+	const struct kr_level *level = kr_level_find(NULL, q->level, &by_default);
 	struct kr_analysis analysis;
 	struct kr_ir ir;
 	struct kr_pass_stats stats = {0};
@@ -44,7 +44,7 @@ static bool write_problem(struct kr_ctx *ctx, const struct kr_history *h, const 
 	if (analysis.anomaly_count == 0) {
 		assert_int_equal(kr_ir_init(&ir, ctx, &analysis.asg, level, q->order), KR_OK);
 		assert_int_equal(kr_passes_run(&ir, q->passes, &options, &stats, &change, NULL), KR_OK);
-		enum kr_status status = kr_backend_find(backend)->write(&ir, out, NULL);
+		enum kr_status status = kr_backend_find(NULL, backend)->write(&ir, out, NULL);
 		assert_true(status == KR_OK || (status == KR_UNSUPPORTED && strcmp(backend, "dimacs") == 0 && analysis.asg.nsums > 0));
 		written = status == KR_OK;
 		kr_vec_done(&ctx->mem, &stats);
@@ -283,9 +283,9 @@ static void smalls_agree(void **state)
 		struct kr_asg asg;
 		struct kr_ir ir;
 		assert_int_equal(kr_asg_read(&asg, &ctx, smalls[i].text, NULL, NULL), KR_OK);
-		assert_int_equal(kr_ir_init(&ir, &ctx, &asg, kr_level_find(smalls[i].level, &by_default), KR_ORDER_NONE), KR_OK);
+		assert_int_equal(kr_ir_init(&ir, &ctx, &asg, kr_level_find(NULL, smalls[i].level, &by_default), KR_ORDER_NONE), KR_OK);
 		assert_int_equal(kr_passes_run(&ir, "so,rt,wr,ww", &options, &stats, &change, NULL), KR_OK);
-		assert_int_equal(kr_backend_find("smt2")->write(&ir, &text, NULL), KR_OK);
+		assert_int_equal(kr_backend_find(NULL, "smt2")->write(&ir, &text, NULL), KR_OK);
 		kr_str_add(&text, "(reset)\n");
 		kr_vec_done(&ctx.mem, &stats);
 		kr_ir_done(&ir);
@@ -354,7 +354,7 @@ static void every_allocation_may_fail(void **state)
 	while (tiny.initial != KR_INITIAL_UNKNOWN || tiny.ntxns < 5 || tiny.norders == 0 || tiny_history(&tiny, &ctx, &h) != KR_OK);
 	for (size_t b = 0; b < KR_COUNT(backends); b++) {
 		enum kr_order by_default;
-		const struct kr_level *level = kr_level_find("ser", &by_default);
+		const struct kr_level *level = kr_level_find(NULL, "ser", &by_default);
 		struct kr_analysis analysis;
 		struct kr_ir ir;
 		enum kr_status status = KR_NOMEM;
@@ -367,7 +367,7 @@ static void every_allocation_may_fail(void **state)
 			kr_str_init(&text, &ctx.mem);
 			ctx.mem.count = 0;
 			ctx.mem.fail_at = ++n;
-			status = kr_backend_find(backends[b])->write(&ir, &text, NULL);
+			status = kr_backend_find(NULL, backends[b])->write(&ir, &text, NULL);
 			kr_str_done(&text);
 			assert_true(ctx.mem.used == used);
 		}

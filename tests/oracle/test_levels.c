@@ -221,7 +221,7 @@ static const char *product_is_wrong(const struct tiny *tiny, void *data)
 		return NULL;
 	oracle_levels(&h, work, &a);
 	product->seed++;
-	for (size_t i = 0; (level = kr_level_at(i)) != NULL && !why; i++) {
+	for (size_t i = 0; (level = kr_level_at(NULL, i)) != NULL && !why; i++) {
 		enum oracle_level ours = oracle_level_of(level->id);
 		for (int order = 0; order < 3 && !why && ours != ORACLE_LEVELS; order++)
 			if (a.at[ours][order] <= ORACLE_VIOLATED)
@@ -238,9 +238,9 @@ static void product_agrees_with_the_definitions(void **state)
 	struct kr_rng rng;
 
 	(void)state;
-	for (size_t i = 0; kr_level_at(i); i++)
-		if (oracle_level_of(kr_level_at(i)->id) == ORACLE_LEVELS)
-			fail_msg("level %s has no definition here", kr_level_at(i)->id);
+	for (size_t i = 0; kr_level_at(NULL, i); i++)
+		if (oracle_level_of(kr_level_at(NULL, i)->id) == ORACLE_LEVELS)
+			fail_msg("level %s has no definition here", kr_level_at(NULL, i)->id);
 	kr_rng_init(&rng, from_environment("KRAIT_ORACLE_SEED", 2));
 	for (uint64_t n = 0; n < count; n++) {
 		struct tiny tiny;

@@ -31,7 +31,7 @@ static enum kr_status ask(struct kr_ctx *ctx, const struct question *q, enum kr_
 	struct kr_history h;
 	enum kr_order default_order;
 
-	options.level = kr_level_find("ser", &default_order);
+	options.level = kr_level_find(NULL, "ser", &default_order);
 	kr_err_init(err);
 
 	enum kr_status status = kr_read_trace(ctx, q->path, &read_options, &h, err);

@@ -244,14 +244,14 @@ static void chooses_folders_by_content(void **state)
 static void finds_formats_by_name_and_alias(void **state)
 {
 	(void)state;
-	assert_string_equal(kr_format_find("cobra")->name, "cobra");
-	assert_string_equal(kr_format_find("native")->name, "native");
-	assert_string_equal(kr_format_find("jsonl")->name, "native");
-	assert_string_equal(kr_format_find("krait")->name, "native");
-	assert_null(kr_format_find(""));
-	assert_null(kr_format_find("json"));
-	assert_null(kr_format_find("krait jsonl"));
-	assert_null(kr_format_find("Cobra"));
+	assert_string_equal(kr_format_find(NULL, "cobra")->name, "cobra");
+	assert_string_equal(kr_format_find(NULL, "native")->name, "native");
+	assert_string_equal(kr_format_find(NULL, "jsonl")->name, "native");
+	assert_string_equal(kr_format_find(NULL, "krait")->name, "native");
+	assert_null(kr_format_find(NULL, ""));
+	assert_null(kr_format_find(NULL, "json"));
+	assert_null(kr_format_find(NULL, "krait jsonl"));
+	assert_null(kr_format_find(NULL, "Cobra"));
 }
 
 static void survives_failing_allocations(void **state)

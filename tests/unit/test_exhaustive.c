@@ -55,7 +55,7 @@ static void close_problem(struct problem *p)
 static enum kr_status solve(struct problem *p, struct kr_answer *answer)
 {
 	kr_answer_init(answer, &p->ctx.mem);
-	return kr_backend_find("exhaustive")->solve(&p->ir, answer, NULL);
+	return kr_backend_find(NULL, "exhaustive")->solve(&p->ir, answer, NULL);
 }
 
 /* ---- verdicts ---- */

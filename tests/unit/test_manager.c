@@ -111,7 +111,7 @@ static void checks_lists_for_orders(void **state)
 	struct kr_err err;
 
 	kr_err_init(&err);
-	assert_int_equal(kr_passes_check_order(row->list, row->order, &err), row->status);
+	assert_int_equal(kr_passes_check_order(NULL, row->list, row->order, &err), row->status);
 	if (row->text)
 		assert_non_null(strstr(err.text, row->text));
 }
@@ -123,10 +123,10 @@ static void checks_lists(void **state)
 	struct fixture f;
 
 	kr_err_init(&err);
-	assert_int_equal(kr_passes_check(row->list, &err), row->status);
+	assert_int_equal(kr_passes_check(NULL, row->list, &err), row->status);
 	if (row->text)
 		assert_non_null(strstr(err.text, row->text));
-	assert_int_equal(kr_passes_check(row->list, NULL), row->status);
+	assert_int_equal(kr_passes_check(NULL, row->list, NULL), row->status);
 
 	start(&f, plain); /* a run says the same, and a wrong list changes nothing */
 	assert_int_equal(run(&f, row->list, NULL), row->status);
@@ -143,10 +143,10 @@ static void checks_lists(void **state)
 static void finds_passes(void **state)
 {
 	(void)state;
-	assert_string_equal(kr_pass_find("so")->name, "so");
-	assert_null(kr_pass_find("s"));
-	assert_null(kr_pass_find(""));
-	assert_null(kr_pass_find("sox"));
+	assert_string_equal(kr_pass_find(NULL, "so")->name, "so");
+	assert_null(kr_pass_find(NULL, "s"));
+	assert_null(kr_pass_find(NULL, ""));
+	assert_null(kr_pass_find(NULL, "sox"));
 }
 
 static void names_facts(void **state)
@@ -178,7 +178,7 @@ static void collects_changes_and_facts(void **state)
 	assert_int_equal(f.ir.facts, KR_FACT_SO | KR_FACT_RT | KR_FACT_WR | KR_FACT_WW | KR_FACT_RW | KR_FACT_CLOCK);
 	assert_non_null(f.ir.clock);
 	assert_int_equal(f.stats.n, 7);
-	assert_ptr_equal(f.stats.at[1].pass, kr_pass_find("so"));
+	assert_ptr_equal(f.stats.at[1].pass, kr_pass_find(NULL, "so"));
 	assert_int_equal(f.stats.at[1].change, KR_CHANGED);
 	assert_int_equal(f.stats.at[2].change, KR_UNCHANGED);
 	finish(&f);
@@ -220,7 +220,7 @@ static void stops_at_a_conflict(void **state)
 	assert_int_equal(f.change, KR_CONFLICT);
 	assert_non_null(f.ir.conflict);
 	assert_int_equal(f.stats.n, 6);
-	assert_ptr_equal(f.stats.at[5].pass, kr_pass_find("clock"));
+	assert_ptr_equal(f.stats.at[5].pass, kr_pass_find(NULL, "clock"));
 	assert_int_equal(f.stats.at[5].change, KR_CONFLICT);
 	assert_int_equal(f.ir.facts & KR_FACT_CLOCK, 0);
 	finish(&f);

@@ -136,7 +136,7 @@ static void passes(void **state)
 			fail_msg("pass '%s' names a fact that there is not", p->name);
 		if (p->provides & p->breaks)
 			fail_msg("pass '%s' breaks what it provides", p->name);
-		assert_ptr_equal(kr_pass_find(p->name), p);
+		assert_ptr_equal(kr_pass_find(NULL, p->name), p);
 		assert_section("docs/passes.md", p->name);
 		snprintf(folder, sizeof folder, "tests/passes/%s", p->name);
 		if (!is_folder(folder))
@@ -212,7 +212,7 @@ static void formats(void **state)
 		for (size_t j = 0; j < kr_format_registry_count; j++)
 			if (has_alias(kr_format_registry[j], f->name))
 				fail_msg("'%s' is a format and an alias of '%s'", f->name, kr_format_registry[j]->name);
-		assert_ptr_equal(kr_format_find(f->name), f);
+		assert_ptr_equal(kr_format_find(NULL, f->name), f);
 		snprintf(path, sizeof path, "docs/formats/%s.md", f->name);
 		text = read_file(path);
 		if (!text)
@@ -237,7 +237,7 @@ static void backends(void **state)
 		assert_line("source", b->name, b->source);
 		if (!b->solve && !b->write)
 			fail_msg("back end '%s' neither decides nor writes", b->name);
-		assert_ptr_equal(kr_backend_find(b->name), b);
+		assert_ptr_equal(kr_backend_find(NULL, b->name), b);
 		assert_section("docs/backends.md", b->name);
 	}
 }
@@ -261,15 +261,15 @@ static void checkers(void **state)
 		assert_after("checker", i ? kr_checker_registry[i - 1]->name : NULL, c->name);
 		assert_line("title", c->name, c->title);
 		assert_line("source", c->name, c->source);
-		assert_ptr_equal(kr_checker_find(c->name), c);
+		assert_ptr_equal(kr_checker_find(NULL, c->name), c);
 		if (!(c->levels && c->levels[0].id) && !(c->decides && c->decides[0]))
 			fail_msg("checker '%s' decides no level", c->name);
 		for (const char *const *id = c->decides; id && *id; id++)
-			if (!kr_level_find(*id, &order))
+			if (!kr_level_find(NULL, *id, &order))
 				fail_msg("checker '%s' decides level '%s', which there is not", c->name, *id);
-		if (kr_passes_check(c->passes, &err))
+		if (kr_passes_check(NULL, c->passes, &err))
 			fail_msg("checker '%s': %s", c->name, err.text);
-		backend = kr_backend_find(c->backend);
+		backend = kr_backend_find(NULL, c->backend);
 		if (!backend || !backend->solve)
 			fail_msg("checker '%s': no back end '%s' that decides", c->name, c->backend);
 		assert_section("docs/checkers.md", c->name);
@@ -297,12 +297,12 @@ static void assert_found(const char *name, const struct kr_level *level, enum kr
 	char other[256];
 	enum kr_order found = (enum kr_order)99;
 
-	if (kr_level_find(name, &found) != level)
+	if (kr_level_find(NULL, name, &found) != level)
 		fail_msg("'%s' is a name of several levels", name);
 	if (found != order)
 		fail_msg("'%s' is found with order %d", name, (int)found);
 	respell(name, other, sizeof other);
-	assert_ptr_equal(kr_level_find(other, &found), level);
+	assert_ptr_equal(kr_level_find(NULL, other, &found), level);
 	assert_int_equal(found, order);
 }
 
@@ -369,8 +369,8 @@ static void levels(void **state)
 	const struct kr_level *level;
 
 	(void)state;
-	assert_non_null(kr_level_at(0));
-	for (size_t i = 0; (level = kr_level_at(i)) != NULL; i++) {
+	assert_non_null(kr_level_at(NULL, 0));
+	for (size_t i = 0; (level = kr_level_at(NULL, i)) != NULL; i++) {
 		const struct kr_pattern *p = &level->forbidden[0];
 		enum kr_order order;
 
@@ -381,13 +381,13 @@ static void levels(void **state)
 		level_names(level);
 		for (int at = 0; at <= KR_ORDER_REALTIME; at++)
 			for (const char *const *id = level->implies[at]; id && *id; id++)
-				if (!kr_level_find(*id, &order) || strcmp(kr_level_find(*id, &order)->id, *id) != 0 || strcmp(level->id, *id) == 0)
+				if (!kr_level_find(NULL, *id, &order) || strcmp(kr_level_find(NULL, *id, &order)->id, *id) != 0 || strcmp(level->id, *id) == 0)
 					fail_msg("level '%s' implies '%s', which is no other level", level->id, *id);
 		assert_true(p->allowed != 0);
 		assert_int_equal(p->allowed >> KR_EDGE_KINDS, 0);
 		assert_int_equal((p->lonely | p->once | p->needed) & ~p->allowed, 0);
 		assert_int_equal(level->anomalies & ~KR_ANOMALIES_ALL, 0);
-		assert_true(kr_checker_decides(kr_checker_for(level), level));
+		assert_true(kr_checker_decides(kr_checker_for(NULL, level), level));
 		if (!has_trace(level->id, "satisfied") || !has_trace(level->id, "violated"))
 			fail_msg("traces/ has not both a trace that satisfies '%s' and one that violates it", level->id);
 	}

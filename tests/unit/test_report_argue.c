@@ -49,7 +49,7 @@ static bool make(struct violated *v, uint32_t seed, double seconds)
 {
 	struct kr_generate_options options;
 	enum kr_order ignored;
-	struct kr_check_options check = {.level = kr_level_find("ser", &ignored), .order = seed % 2 ? KR_ORDER_SESSION : KR_ORDER_NONE};
+	struct kr_check_options check = {.level = kr_level_find(NULL, "ser", &ignored), .order = seed % 2 ? KR_ORDER_SESSION : KR_ORDER_NONE};
 	struct kr_err err;
 
 	kr_err_init(&err);

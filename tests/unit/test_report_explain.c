@@ -189,8 +189,8 @@ static void text_is(void **state)
 	kr_ctx_init(&ctx, 0, 0);
 	read_row(row, &ctx, &h, &arena, &verdict.certificate);
 	assert_int_equal(kr_analyze(&ctx, &h, &analysis, NULL), KR_OK);
-	report.level = kr_level_find("ser", &report.order);
-	report.checker = kr_checker_for(report.level);
+	report.level = kr_level_find(NULL, "ser", &report.order);
+	report.checker = kr_checker_for(NULL, report.level);
 	report.history = &h;
 	report.analysis = &analysis;
 	kr_str_init(&out, &ctx.mem);

@@ -234,7 +234,7 @@ static enum kr_status shrink(struct asked *a, const struct shrinking *c, const s
 	enum kr_status status;
 
 	kr_err_init(&err);
-	a->options = (struct kr_check_options){.level = kr_level_find(c->level, &order), .order = c->order};
+	a->options = (struct kr_check_options){.level = kr_level_find(NULL, c->level, &order), .order = c->order};
 	status = read_trace_text(&a->ctx, trace->at, trace->n, &a->h, &err);
 	if (status)
 		return status;

@@ -1,0 +1,174 @@
+/* Loading of plug-ins. An object is opened lazily first, so that one made for another ABI is told as such, whatever symbols it lacks; then all its symbols are resolved, so that none can be
+ * missing in the middle of a run. Constructors of the object run when it is opened: a plug-in is code that the user trusts as much as krait. */
+#include "api/plugins.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/str.h"
+
+void kr_plugins_init(struct kr_plugins *plugins)
+{
+	*plugins = (struct kr_plugins){0};
+	kr_mem_init(&plugins->mem, SIZE_MAX);
+}
+
+void kr_plugins_done(struct kr_plugins *plugins)
+{
+	kr_vec_done(&plugins->mem, &plugins->modules.formats);
+	kr_vec_done(&plugins->mem, &plugins->modules.passes);
+	kr_vec_done(&plugins->mem, &plugins->modules.backends);
+	kr_vec_done(&plugins->mem, &plugins->modules.checkers);
+	for (uint32_t i = plugins->handles.n; i-- > 0;)
+		(void)dlclose(plugins->handles.at[i]);
+	kr_vec_done(&plugins->mem, &plugins->handles);
+}
+
+/* ---- one object ---- */
+
+/* What the loader says, without the file's name that it mostly starts with, on one line. */
+static enum kr_status fail_loader(const char *path, struct kr_err *err)
+{
+	const char *text = dlerror();
+	size_t length = strlen(path);
+
+	if (!text)
+		return kr_err_set(err, KR_BAD, "cannot be loaded");
+	if (strncmp(text, path, length) == 0 && strncmp(text + length, ": ", 2) == 0)
+		text += length + 2;
+	return kr_err_set(err, KR_BAD, "cannot be loaded: %.*s", (int)strcspn(text, "\n"), text);
+}
+
+static enum kr_status join(struct kr_plugins *plugins, void *handle, const char *path, struct kr_err *err)
+{
+	const struct kr_plugin *plugin = dlsym(handle, "krait_plugin");
+
+	if (!plugin)
+		return kr_err_set(err, KR_BAD, "is no plug-in: found no symbol 'krait_plugin'");
+	if (plugin->abi != KRAIT_PLUGIN_ABI)
+		return kr_err_set(err, KR_BAD, "is made for plug-in ABI %u, expected %u: compile it with this krait's headers", plugin->abi, KRAIT_PLUGIN_ABI);
+
+	void *again = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+	if (!again)
+		return fail_loader(path, err);
+	(void)dlclose(again); /* the symbols stay resolved, since the object stays open */
+	return kr_plugins_join(plugins, plugin, err);
+}
+
+static enum kr_status load_at(struct kr_plugins *plugins, const char *path, struct kr_err *err)
+{
+	struct kr_modules *m = &plugins->modules;
+	uint32_t formats = m->formats.n, passes = m->passes.n, backends = m->backends.n, checkers = m->checkers.n;
+
+	if (!kr_vec_reserve(&plugins->mem, &plugins->handles, 1))
+		return KR_NOMEM;
+
+	void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+	enum kr_status status = handle ? join(plugins, handle, path, err) : fail_loader(path, err);
+
+	if (!status) {
+		plugins->handles.at[plugins->handles.n++] = handle;
+		return KR_OK;
+	}
+	m->formats.n = formats;
+	m->passes.n = passes;
+	m->backends.n = backends;
+	m->checkers.n = checkers;
+	if (handle)
+		(void)dlclose(handle);
+	return status;
+}
+
+/* Without a slash, the loader would look for the name in the folders of libraries. */
+static enum kr_status load_file(struct kr_plugins *plugins, const char *path, struct kr_err *err)
+{
+	struct kr_str here;
+	enum kr_status status;
+
+	if (strchr(path, '/'))
+		return load_at(plugins, path, err);
+	kr_str_init(&here, &plugins->mem);
+	kr_str_format(&here, "./%s", path);
+	status = here.failed ? KR_NOMEM : load_at(plugins, here.at, err);
+	kr_str_done(&here);
+	return status;
+}
+
+/* ---- folders ---- */
+
+struct names {
+	KR_VEC(char *) all;
+};
+
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+static bool is_object(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length > 3 && strcmp(name + length - 3, ".so") == 0;
+}
+
+static enum kr_status list(struct kr_plugins *plugins, const char *folder, struct names *names, struct kr_err *err)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	bool kept = true;
+
+	if (!dir)
+		return kr_err_set(err, KR_BAD, "cannot open: %s", strerror(errno));
+	while (kept && (entry = readdir(dir)) != NULL) {
+		size_t size = strlen(folder) + strlen(entry->d_name) + 2;
+		char *path = is_object(entry->d_name) ? kr_mem_alloc(&plugins->mem, size, 1) : NULL;
+
+		if (!is_object(entry->d_name))
+			continue;
+		kept = path && kr_vec_push(&plugins->mem, &names->all, path);
+		if (kept) {
+			strcpy(path, folder);
+			strcat(path, "/");
+			strcat(path, entry->d_name);
+		} else if (path) {
+			kr_mem_free(&plugins->mem, path, size, 1);
+		}
+	}
+	(void)closedir(dir);
+	return kept ? KR_OK : KR_NOMEM;
+}
+
+static enum kr_status load_folder(struct kr_plugins *plugins, const char *folder, struct kr_err *err)
+{
+	struct names names = {0};
+	enum kr_status status = list(plugins, folder, &names, err);
+
+	if (!status && names.all.n > 1)
+		qsort(names.all.at, names.all.n, sizeof *names.all.at, by_name);
+	for (uint32_t i = 0; i < names.all.n; i++) {
+		if (!status) {
+			status = load_at(plugins, names.all.at[i], err);
+			if (status)
+				kr_err_at(err, names.all.at[i], 0, 0);
+		}
+		kr_mem_free(&plugins->mem, names.all.at[i], strlen(names.all.at[i]) + 1, 1);
+	}
+	kr_vec_done(&plugins->mem, &names.all);
+	return status;
+}
+
+enum kr_status kr_plugins_load(struct kr_plugins *plugins, const char *path, struct kr_err *err)
+{
+	struct stat info;
+	bool folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+	enum kr_status status = folder ? load_folder(plugins, path, err) : load_file(plugins, path, err);
+
+	if (status) {
+		kr_err_set(err, status, "%s", kr_status_text(status));
+		kr_err_at(err, path, 0, 0);
+	}
+	return status;
+}
