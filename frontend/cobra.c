@@ -7,9 +7,7 @@
 #include "frontend/foreign.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/hash.h"
 
@@ -252,16 +250,11 @@ static enum kr_status read_records(struct cobra *c)
 
 /* ---- files ---- */
 
-static bool is_log(const char *name)
-{
-	size_t length = strlen(name);
-
-	return length > 4 && strcmp(name + length - 4, ".log") == 0;
-}
+static bool is_log(const char *name) { return kr_foreign_stem(name) != 0; }
 
 static enum kr_status read_log(struct cobra *c, const char *folder, const char *name)
 {
-	kr_value session = kr_history_text(c->h, KR_VALUE_STRING, name, strlen(name) - 4);
+	kr_value session = kr_history_text(c->h, KR_VALUE_STRING, name, kr_foreign_stem(name));
 	enum kr_status status;
 
 	c->file = c->h->files.n;
@@ -311,16 +304,12 @@ static int sniff(const char *path, const char *head, size_t length)
 	if (!dir)
 		return 0;
 	while (sure < 80 && (entry = readdir(dir)) != NULL) {
-		char first = 0;
-		int fd = is_log(entry->d_name) ? openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
-		ssize_t got = fd < 0 ? -1 : read(fd, &first, 1);
-		if (fd >= 0)
-			(void)close(fd);
-		if (got == 1 && first == 'S')
+		int first = is_log(entry->d_name) ? kr_foreign_first(dirfd(dir), entry->d_name) : -2;
+		if (first == 'S')
 			sure = 80;
-		else if (got == 1)
+		else if (first >= 0)
 			other = true;
-		else if (got == 0 && sure == 0)
+		else if (first == -1 && sure == 0)
 			sure = 20;
 	}
 	(void)closedir(dir);

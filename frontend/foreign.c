@@ -2,9 +2,12 @@
 #include "frontend/foreign.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
 
 bool kr_foreign_int(const char **at, bool negative, int64_t *out)
 {
@@ -179,6 +182,41 @@ static int compare_names(const void *a, const void *b)
 	return *x ? 1 : *y ? -1 : strcmp(whole_a, whole_b);
 }
 
+size_t kr_foreign_stem(const char *name)
+{
+	static const char *const ends[] = {".log", ".log.gz"};
+
+	for (size_t i = 0; i < KR_COUNT(ends); i++)
+		if (kr_foreign_ends(name, ends[i]))
+			return strlen(name) - strlen(ends[i]);
+	return 0;
+}
+
+int kr_foreign_first(int folder, const char *name)
+{
+	unsigned char first;
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	gzFile file = fd < 0 ? NULL : gzdopen(fd, "rb"); /* plain files, too */
+	int got = file ? gzread(file, &first, 1) : -1;
+
+	if (file)
+		(void)gzclose(file);
+	else if (fd >= 0)
+		(void)close(fd);
+	return got == 1 ? first : got == 0 ? -1 : -2;
+}
+
+/* A log that is there as it is and compressed would count twice. */
+static enum kr_status check_names(const struct kr_foreign_names *names, struct kr_err *err)
+{
+	for (uint32_t i = 1; i < names->n; i++) {
+		size_t stem = kr_foreign_stem(names->at[i]);
+		if (stem > 0 && stem == kr_foreign_stem(names->at[i - 1]) && memcmp(names->at[i - 1], names->at[i], stem) == 0)
+			return kr_err_set(err, KR_BAD, "holds %s and %s, expected one of them", names->at[i - 1], names->at[i]);
+	}
+	return KR_OK;
+}
+
 enum kr_status kr_foreign_list(struct kr_history *h, const char *folder, bool (*is_log)(const char *name), struct kr_foreign_names *out, struct kr_err *err)
 {
 	DIR *dir = opendir(folder);
@@ -200,7 +238,7 @@ enum kr_status kr_foreign_list(struct kr_history *h, const char *folder, bool (*
 		status = kr_err_set(err, KR_BAD, "holds no .log file, expected one for each client");
 	if (!status && out->n > 1)
 		qsort(out->at, out->n, sizeof *out->at, compare_names);
-	return status;
+	return status ? status : check_names(out, err);
 }
 
 const char *kr_foreign_file(struct kr_history *h, const char *folder, const char *name)

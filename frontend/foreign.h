@@ -34,8 +34,14 @@ bool kr_foreign_ends(const char *path, const char *end);
 
 KR_VEC_NAMED(kr_foreign_names, const char *);
 
-/* The names of the folder's regular files that `is_log` accepts, in numeric order (T9 before T10), in the history's arena. KR_BAD: there are none. */
+/* How long a log's name is without its end, .log or .log.gz; 0: it is no log's. */
+size_t kr_foreign_stem(const char *name);
+
+/* The names of the folder's regular files that `is_log` accepts, in numeric order (T9 before T10), in the history's arena. KR_BAD: there are none, or one twice, also compressed. */
 enum kr_status kr_foreign_list(struct kr_history *h, const char *folder, bool (*is_log)(const char *name), struct kr_foreign_names *out, struct kr_err *err);
+
+/* The first byte of a log in an open folder, decompressed; -1: it has none; -2: it cannot be read. For sniffing. */
+int kr_foreign_first(int folder, const char *name);
 
 /* FOLDER/NAME, which becomes the history's next file; NULL when memory runs out. */
 const char *kr_foreign_file(struct kr_history *h, const char *folder, const char *name);

@@ -95,13 +95,32 @@ static enum kr_status read_folder(struct kr_ctx *ctx, const char *path, const st
 	return format->read(ctx, path, NULL, options, h, err);
 }
 
+/* The file is in no format: perhaps it is compressed in a way that is not read. */
+static enum kr_status refuse(const char *head, size_t length, struct kr_err *err)
+{
+	static const struct {
+		const char *magic, *name, *tool;
+	} compressions[] = {
+		{"\x28\xb5\x2f\xfd", "zstd", "zstd -dc"},
+		{"\3757zXZ", "xz", "xz -dc"},
+		{"BZh", "bzip2", "bzip2 -dc"},
+		{"PK\x03\x04", "zip", "unzip -p"},
+	};
+	char names[128];
+
+	for (size_t i = 0; i < KR_COUNT(compressions); i++)
+		if (length >= strlen(compressions[i].magic) && memcmp(head, compressions[i].magic, strlen(compressions[i].magic)) == 0)
+			return kr_err_set(err, KR_BAD, "is compressed with %s, expected gzip or a plain file: pipe it in with %s", compressions[i].name,
+				compressions[i].tool);
+	return kr_err_set(err, KR_BAD, "is not in a known format, expected one of: %s", format_names(false, names, sizeof names));
+}
+
 static enum kr_status read_source(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
 	struct kr_err *err)
 {
 	const struct kr_format *format;
 	const char *head;
 	size_t length;
-	char names[128];
 	enum kr_status status;
 
 	if (options->format) {
@@ -109,10 +128,9 @@ static enum kr_status read_source(struct kr_ctx *ctx, const char *path, struct k
 	} else {
 		if ((status = kr_source_head(source, &head, &length, err)))
 			return status;
-		format = surest(path, false, head, length);
+		if (!(format = surest(path, false, head, length)))
+			return refuse(head, length, err);
 	}
-	if (!format)
-		return kr_err_set(err, KR_BAD, "is not in a known format, expected one of: %s", format_names(false, names, sizeof names));
 	h->format = format->name;
 	return format->read(ctx, path, source, options, h, err);
 }

@@ -6,9 +6,7 @@
 #include "frontend/foreign.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 struct viper {
 	struct kr_ctx *ctx;
@@ -189,7 +187,7 @@ static enum kr_status read_forms(struct viper *v, struct kr_source *source, cons
 			status = kr_forms_fields(&f, 0, names, &field, 1);
 		first_initial = field != KR_NONE && f.nodes.at[field].type == KR_FORM_TRUE;
 		if (!status && session.i == KR_NONE && !first_initial) {
-			kr_value text = kr_history_text(v->h, KR_VALUE_STRING, name, strlen(name) - 4);
+			kr_value text = kr_history_text(v->h, KR_VALUE_STRING, name, kr_foreign_stem(name));
 			session = text.i == KR_NONE ? (kr_session){KR_NONE} : kr_history_session(v->h, text);
 			status = session.i == KR_NONE ? KR_NOMEM : KR_OK;
 		}
@@ -200,12 +198,7 @@ static enum kr_status read_forms(struct viper *v, struct kr_source *source, cons
 	return status;
 }
 
-static bool is_log(const char *name)
-{
-	size_t length = strlen(name);
-
-	return name[0] == 'J' && length > 4 && strcmp(name + length - 4, ".log") == 0;
-}
+static bool is_log(const char *name) { return name[0] == 'J' && kr_foreign_stem(name) != 0; }
 
 static enum kr_status read_log(struct viper *v, const char *folder, const char *name)
 {
@@ -243,7 +236,7 @@ static enum kr_status read_viper(struct kr_ctx *ctx, const char *path, struct kr
 	return status;
 }
 
-/* A folder with a J*.log file that begins with a brace, or as gzip's do. */
+/* A folder with a J*.log file that begins with a brace. */
 static int sniff(const char *path, const char *head, size_t length)
 {
 	DIR *dir = opendir(path);
@@ -254,15 +247,9 @@ static int sniff(const char *path, const char *head, size_t length)
 	(void)length;
 	if (!dir)
 		return 0;
-	while (sure == 0 && (entry = readdir(dir)) != NULL) {
-		char first = 0;
-		int fd = is_log(entry->d_name) ? openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
-		if (fd < 0)
-			continue;
-		if (read(fd, &first, 1) == 1 && (first == '{' || first == '\x1f'))
-			sure = first == '{' ? 90 : 50; /* or compressed */
-		(void)close(fd);
-	}
+	while (sure == 0 && (entry = readdir(dir)) != NULL)
+		if (is_log(entry->d_name) && kr_foreign_first(dirfd(dir), entry->d_name) == '{')
+			sure = 90;
 	(void)closedir(dir);
 	return sure;
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include <cmocka.h>
+#include <zlib.h>
 
 #include "tests/unit/reading.h"
 
@@ -151,6 +152,32 @@ static void sessions_are_files_in_numeric_order(void **state)
 		assert_string_equal(r->h.files.at[i + 1], path);
 	}
 	assert_string_equal(r->h.files.at[r->h.txns.at[2].file], r->h.files.at[3]);
+}
+
+/* A folder of compressed logs is recognised, too; what is there in both forms would count twice. */
+static void logs_may_be_compressed(void **state)
+{
+	struct reading *r = *state;
+	struct log log = {.n = 0};
+	char path[256];
+
+	S(&log, 1);
+	WRITE(&log, 5, 1, 0);
+	C(&log, 1);
+	reading_write(r, "logs/x", "", 0);
+	snprintf(path, sizeof path, "%s/logs/T1.log.gz", r->folder);
+	gzFile file = gzopen(path, "wb");
+
+	assert_non_null(file);
+	assert_int_equal(gzwrite(file, log.at, (unsigned)log.n), (int)log.n);
+	assert_int_equal(gzclose(file), Z_OK);
+	assert_int_equal(reading_read(r, "logs"), KR_OK);
+	assert_string_equal(r->h.format, "cobra");
+	assert_int_equal(r->h.ops.n, 1);
+	assert_string_equal(reading_name(r, r->h.sessions.at[0]), "T1");
+	reading_write(r, "logs/T1.log", log.at, log.n);
+	assert_int_equal(reading_read(r, "logs"), KR_BAD);
+	assert_string_equal(r->message, "logs: holds T1.log and T1.log.gz, expected one of them");
 }
 
 static void reads_large_logs(void **state)
@@ -338,7 +365,7 @@ static int run_recorded_histories(void)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(reads_records_and_reserved_ids), TEST(sessions_are_files_in_numeric_order), TEST(reads_large_logs),
+		TEST(reads_records_and_reserved_ids), TEST(sessions_are_files_in_numeric_order), TEST(logs_may_be_compressed), TEST(reads_large_logs),
 		TEST(lenient_skips_a_repeated_transaction), TEST(chooses_folders_by_content), TEST(survives_failing_allocations),
 		cmocka_unit_test(finds_formats_by_name_and_alias),
 	};
