@@ -11,6 +11,7 @@ static const struct kr_option options[] = {
 	KR_OPTION_FORMAT,
 	KR_OPTION_ORDER,
 	{"claim", 0, "satisfied|violated", KR_WORDS_CLAIM, "the verdict of another checker, to be checked"},
+	{"cycle", 0, "CYCLE", KR_WORDS_ANY, "a cycle that another checker found, such as 't1 wr t2, t2 rw(x) t1'"},
 	{"output", 'o', "FILE", KR_WORDS_FILE, "write the trace that shows a disagreement there, not on standard output"},
 	{"witness", 'w', "FILE", KR_WORDS_FILE, "write the proof of the verdict, for 'krait verify'"},
 	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each checker and back end, and one for the result"},

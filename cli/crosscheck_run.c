@@ -5,6 +5,8 @@
 
 #include "frontend/native_write.h"
 
+const char *const kr_crosscheck_results[] = {[KR_EXIT_SATISFIED] = "confirmed", [KR_EXIT_VIOLATED] = "refuted", [KR_EXIT_UNDECIDED] = "not decidable"};
+
 struct crossing {
 	struct kr_crosscheck *c;
 	const struct kr_asked *asked;
@@ -13,33 +15,39 @@ struct crossing {
 	struct kr_run *runs; /* parallel to ways */
 };
 
-static void add_text(struct kr_str *out, const char *name, const char *text)
+void kr_crosscheck_field(const char *name, const char *text, struct kr_str *out)
 {
 	kr_str_format(out, "%s\"%s\": ", out->n > 1 ? ", " : "", name);
 	kr_str_json(out, text, strlen(text));
 }
 
-/* What every line begins with. */
-static void begin_line(const struct crossing *x, struct kr_str *out)
+void kr_crosscheck_begin(const struct kr_crosscheck *c, const struct kr_asked *asked, struct kr_str *out)
 {
-	kr_str_init(out, x->c->args->mem);
-	if (x->c->json) {
+	kr_str_init(out, c->args->mem);
+	if (c->json) {
 		kr_str_add(out, "{");
-		add_text(out, "trace", x->c->trace.path);
-		add_text(out, "level", x->asked->level->id);
-		add_text(out, "order", kr_order_name(x->asked->order));
+		kr_crosscheck_field("trace", c->trace.path, out);
+		kr_crosscheck_field("level", asked->level->id, out);
+		kr_crosscheck_field("order", kr_order_name(asked->order), out);
 	} else {
-		kr_str_format(out, "%s\t%s", x->c->trace.path, x->asked->level->id);
+		kr_str_format(out, "%s\t%s", c->trace.path, asked->level->id);
 	}
 }
 
-static bool end_line(const struct crossing *x, struct kr_str *out)
+bool kr_crosscheck_end(const struct kr_crosscheck *c, struct kr_str *out)
 {
-	kr_str_add(out, x->c->json ? "}\n" : "\n");
-	kr_trace_clear(&x->c->trace);
+	kr_str_add(out, c->json ? "}\n" : "\n");
 	bool written = kr_print(out);
 	kr_str_done(out);
 	return written;
+}
+
+static void begin_line(const struct crossing *x, struct kr_str *out) { kr_crosscheck_begin(x->c, x->asked, out); }
+
+static bool end_line(const struct crossing *x, struct kr_str *out)
+{
+	kr_trace_clear(&x->c->trace);
+	return kr_crosscheck_end(x->c, out);
 }
 
 /* ---- the runs ---- */
@@ -73,12 +81,12 @@ static bool tell_run(const struct crossing *x, const struct kr_run *run)
 
 	begin_line(x, &out);
 	if (x->c->json) {
-		add_text(&out, "checker", run->way.checker->name);
+		kr_crosscheck_field("checker", run->way.checker->name, &out);
 		if (run->way.backend)
-			add_text(&out, "backend", run->way.backend);
-		add_text(&out, "verdict", verdict_name(run));
+			kr_crosscheck_field("backend", run->way.backend, &out);
+		kr_crosscheck_field("verdict", verdict_name(run), &out);
 		if (*text)
-			add_text(&out, field, text);
+			kr_crosscheck_field(field, text, &out);
 		kr_str_format(&out, ", \"seconds\": %.6f, \"peak_mib\": %llu", run->seconds, mib);
 	} else {
 		kr_str_add(&out, "\t");
@@ -210,8 +218,8 @@ static int tell_agreement(const struct crossing *x, const struct kr_run *proved)
 
 	begin_line(x, &out);
 	if (x->c->json) {
-		add_text(&out, "result", result);
-		add_text(&out, "verdict", kr_report_verdict(outcome));
+		kr_crosscheck_field("result", result, &out);
+		kr_crosscheck_field("verdict", kr_report_verdict(outcome), &out);
 	} else {
 		kr_str_format(&out, "\t%s\t%s", result, kr_report_verdict(outcome));
 	}
@@ -220,7 +228,6 @@ static int tell_agreement(const struct crossing *x, const struct kr_run *proved)
 
 static int tell_claim(const struct crossing *x, const struct kr_run *proved)
 {
-	static const char *const results[] = {[KR_EXIT_SATISFIED] = "confirmed", [KR_EXIT_VIOLATED] = "refuted", [KR_EXIT_UNDECIDED] = "not decidable"};
 	int exit = !proved ? KR_EXIT_UNDECIDED : proved->verdict.outcome == x->c->claim ? KR_EXIT_SATISFIED : KR_EXIT_VIOLATED;
 	struct kr_report report;
 	struct kr_str out, why;
@@ -232,12 +239,12 @@ static int tell_claim(const struct crossing *x, const struct kr_run *proved)
 		kr_report_explain(&report, &why);
 	}
 	if (x->c->json) {
-		add_text(&out, "claim", kr_report_verdict(x->c->claim));
-		add_text(&out, "result", results[exit]);
+		kr_crosscheck_field("claim", kr_report_verdict(x->c->claim), &out);
+		kr_crosscheck_field("result", kr_crosscheck_results[exit], &out);
 		if (why.n > 0)
-			add_text(&out, "explanation", kr_str_text(&why));
+			kr_crosscheck_field("explanation", kr_str_text(&why), &out);
 	} else {
-		kr_str_format(&out, "\tclaim: %s\t%s", kr_report_verdict(x->c->claim), results[exit]);
+		kr_str_format(&out, "\tclaim: %s\t%s", kr_report_verdict(x->c->claim), kr_crosscheck_results[exit]);
 		if (why.n > 0)
 			kr_str_format(&out, "\n%s", kr_str_text(&why));
 	}
@@ -260,7 +267,12 @@ static int conclude(struct crossing *x)
 	exit = tell_agreement(x, proved);
 	if (exit != KR_EXIT_FAILED && x->c->claim != KR_UNDECIDED)
 		exit = tell_claim(x, proved);
-	return exit;
+	if (exit == KR_EXIT_FAILED || !kr_args_has(x->c->args, "cycle"))
+		return exit;
+
+	int cycles = kr_crosscheck_cycles(x->c, x->asked, proved && proved->verdict.outcome == KR_SATISFIED);
+
+	return x->c->claim == KR_UNDECIDED ? cycles : kr_exit_worst(exit, cycles);
 }
 
 int kr_crosscheck_level(struct kr_crosscheck *c, const struct kr_asked *asked)

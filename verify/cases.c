@@ -6,31 +6,36 @@
  * is a cycle of ww, which the certificate states where it needs it. A certificate without cycles says that no choice fits what was seen. Cost: near linear in the certificate, plus the search (sat.c). */
 #include "verify/cases.h"
 
-/* Adds to the clause that the guard of an edge fails. */
-static enum kr_status add_guard(struct kr_cases *c, const struct kr_cert_edge *e, const struct kr_sight *sight)
+enum { GUARD_MOST = 4 };
+
+/* The literals that together are the guard of an edge. */
+static enum kr_status find_guard(struct kr_cases *c, const struct kr_cert_edge *e, const struct kr_sight *sight, uint32_t out[GUARD_MOST], uint32_t *n)
 {
-	uint32_t literal, s;
-	enum kr_status status = kr_cases_presence(c, e->from, &literal);
+	uint32_t s;
+	enum kr_status status = kr_cases_presence(c, e->from, &out[0]);
 
 	if (status == KR_OK)
-		status = kr_cases_add(c, kr_cases_negate(literal));
-	if (status == KR_OK)
-		status = kr_cases_presence(c, e->to, &literal);
-	if (status == KR_OK)
-		status = kr_cases_add(c, kr_cases_negate(literal));
+		status = kr_cases_presence(c, e->to, &out[1]);
+	*n = 2;
 	if (status == KR_OK && (e->kind == KR_WR || e->kind == KR_RW)) {
 		kr_txn writer = e->kind == KR_WR ? e->from : e->source;
 		status = kr_cases_sight(c, sight, &s);
 		if (status == KR_OK)
-			status = kr_cases_source(c, s, writer, &literal);
-		if (status == KR_OK)
-			status = kr_cases_add(c, kr_cases_negate(literal));
+			status = kr_cases_source(c, s, writer, &out[(*n)++]);
 	}
-	if (status == KR_OK && (e->kind == KR_WW || e->kind == KR_RW)) {
-		status = kr_cases_order(c, e->key, e->kind == KR_WW ? e->from : e->source, e->to, &literal);
-		if (status == KR_OK)
-			status = kr_cases_add(c, kr_cases_negate(literal));
-	}
+	if (status == KR_OK && (e->kind == KR_WW || e->kind == KR_RW))
+		status = kr_cases_order(c, e->key, e->kind == KR_WW ? e->from : e->source, e->to, &out[(*n)++]);
+	return status;
+}
+
+/* Adds to the clause that the guard of an edge fails. */
+static enum kr_status add_guard(struct kr_cases *c, const struct kr_cert_edge *e, const struct kr_sight *sight)
+{
+	uint32_t literals[GUARD_MOST], n;
+	enum kr_status status = find_guard(c, e, sight, literals, &n);
+
+	for (uint32_t i = 0; i < n && status == KR_OK; i++)
+		status = kr_cases_add(c, kr_cases_negate(literals[i]));
 	return status;
 }
 
@@ -143,4 +148,69 @@ enum kr_status kr_verify_cycles(struct kr_verifier *v)
 		status = decide(&c);
 	kr_cases_done(&c);
 	return status;
+}
+
+/* ---- one edge ---- */
+
+/* Says that the guard of the edge holds, one clause for each literal, or that it fails. */
+static enum kr_status suppose(struct kr_cases *c, const struct kr_cert_edge *e, const struct kr_sight *sight, bool holds)
+{
+	uint32_t literals[GUARD_MOST], n;
+	enum kr_status status = find_guard(c, e, sight, literals, &n);
+
+	kr_cases_begin(c);
+	for (uint32_t i = 0; i < n && status == KR_OK; i++) {
+		status = kr_cases_add(c, holds ? literals[i] : kr_cases_negate(literals[i]));
+		if (status == KR_OK && holds && i + 1 < n) {
+			status = kr_cases_end(c);
+			kr_cases_begin(c);
+		}
+	}
+	return status == KR_OK ? kr_cases_end(c) : status;
+}
+
+/* Does some world have the edge (or not have it, if not `holds`)? What cannot be excluded counts as possible. */
+static enum kr_status is_possible(struct kr_verifier *v, uint32_t edge, bool holds, bool *possible)
+{
+	struct kr_cases c;
+	struct kr_sight sight = {0};
+	enum kr_status status = kr_cases_init(&c, v);
+
+	if (status == KR_OK)
+		status = kr_edge_check(v, &c.facts, &v->cert->edges.at[edge], 0, edge, &sight);
+	if (status == KR_OK)
+		status = suppose(&c, &v->cert->edges.at[edge], &sight, holds);
+	if (status == KR_OK)
+		status = kr_cases_add_facts(&c);
+	if (status == KR_OK)
+		status = kr_sat_solve(&c.sat, v->ctx, possible);
+	kr_cases_done(&c);
+	return status;
+}
+
+enum kr_status kr_verify_edge(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_certificate *cert, uint32_t edge, enum kr_edge_truth *out,
+	struct kr_err *why)
+{
+	struct kr_verifier v = {.ctx = ctx, .h = h, .cert = cert, .rule = kr_rule_find(cert->level), .err = why};
+	bool can_fail = true, can_hold = true;
+	enum kr_status status;
+
+	if (!v.rule)
+		return kr_err_set(why, KR_UNSUPPORTED, "edges of level %s cannot be checked yet", cert->level);
+	status = is_possible(&v, edge, false, &can_fail);
+	if (status == KR_OK && can_fail)
+		status = is_possible(&v, edge, true, &can_hold);
+	if (status == KR_OK && !can_hold)
+		kr_err_set(why, KR_BAD, "no choice of what was seen and of which version came first allows it");
+	*out = status == KR_BAD || !can_hold ? KR_EDGE_NEVER : can_fail ? KR_EDGE_SOMETIMES : KR_EDGE_ALWAYS;
+	return status == KR_BAD ? KR_OK : status;
+}
+
+enum kr_status kr_verify_forbidden(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_certificate *cert, uint32_t cycle, struct kr_err *why)
+{
+	struct kr_verifier v = {.ctx = ctx, .h = h, .cert = cert, .rule = kr_rule_find(cert->level), .err = why};
+
+	if (!v.rule)
+		return kr_err_set(why, KR_UNSUPPORTED, "cycles of level %s cannot be checked yet", cert->level);
+	return kr_verify_pattern(&v, cycle);
 }

@@ -78,6 +78,15 @@ enum kr_status kr_verify(struct kr_ctx *ctx, const struct kr_history *h, const s
 struct kr_level;
 bool kr_verify_states(const struct kr_level *level);
 
+/* In which worlds of the history an edge of a certificate of cycles holds, by what was seen and told alone, whatever the level forbids. */
+enum kr_edge_truth { KR_EDGE_NEVER, KR_EDGE_SOMETIMES, KR_EDGE_ALWAYS };
+
+/* KR_OK: *out is right, but KR_EDGE_SOMETIMES may stand for either of the others where facts about counters are too many; with KR_EDGE_NEVER `why` says what is wrong. KR_UNSUPPORTED, limits. */
+enum kr_status kr_verify_edge(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_certificate *cert, uint32_t edge, enum kr_edge_truth *out, struct kr_err *why);
+
+/* Whether the level of the certificate forbids a cycle of such edges. Each must be possible. KR_BAD: `why` says why it does not. */
+enum kr_status kr_verify_forbidden(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_certificate *cert, uint32_t cycle, struct kr_err *why);
+
 /* ---- witness files: one JSON object per line, docs/witness.md ---- */
 
 struct kr_witness_head { /* borrowed texts */
