@@ -18,10 +18,12 @@ static void add_why(const struct kr_crosscheck *c, const struct kr_claimed_edge 
 {
 	struct kr_words w = {&c->trace.history, NULL, out};
 
-	if (e->state == KR_EDGE_IMPOSSIBLE || !e->found)
+	if (e->state == KR_EDGE_IMPOSSIBLE || !e->found) {
 		kr_str_add(out, e->why);
-	else
-		kr_words_edge(&w, &e->edge, NULL);
+		return;
+	}
+	kr_str_add(out, e->state == KR_EDGE_POSSIBLE ? "if " : "");
+	kr_words_edge(&w, &e->edge, NULL);
 }
 
 static void add_edge(const struct kr_crosscheck *c, const struct kr_claimed_edge *e, struct kr_str *out)
