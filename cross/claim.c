@@ -355,7 +355,7 @@ static enum kr_status judge(struct judging *j, struct kr_certificate *cert, stru
 
 static enum kr_status make_graph(struct judging *j, const struct kr_check_options *options, struct kr_err *err)
 {
-	const struct kr_checker *checker = options->checker ? options->checker : kr_checker_for(options->level);
+	const struct kr_checker *checker = options->checker ? options->checker : kr_checker_for(j->ctx->modules, options->level);
 	struct kr_pass_stats stats = {0};
 	enum kr_change change;
 	enum kr_status status = kr_ir_init(&j->ir, j->ctx, j->asg, options->level, options->order);

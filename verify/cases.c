@@ -191,13 +191,13 @@ static enum kr_status is_possible(struct kr_verifier *v, uint32_t edge, bool hol
 enum kr_status kr_verify_edge(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_certificate *cert, uint32_t edge, enum kr_edge_truth *out,
 	struct kr_err *why)
 {
-	struct kr_verifier v = {.ctx = ctx, .h = h, .cert = cert, .rule = kr_rule_find(cert->level), .err = why};
+	struct kr_verifier v = {.ctx = ctx, .h = h, .cert = cert, .err = why};
+	struct kr_rule stated;
 	bool can_fail = true, can_hold = true;
-	enum kr_status status;
+	enum kr_status status = kr_verify_find_rule(&v, &stated);
 
-	if (!v.rule)
-		return kr_err_set(why, KR_UNSUPPORTED, "edges of level %s cannot be checked yet", cert->level);
-	status = is_possible(&v, edge, false, &can_fail);
+	if (status == KR_OK)
+		status = is_possible(&v, edge, false, &can_fail);
 	if (status == KR_OK && can_fail)
 		status = is_possible(&v, edge, true, &can_hold);
 	if (status == KR_OK && !can_hold)
@@ -208,9 +208,9 @@ enum kr_status kr_verify_edge(struct kr_ctx *ctx, const struct kr_history *h, co
 
 enum kr_status kr_verify_forbidden(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_certificate *cert, uint32_t cycle, struct kr_err *why)
 {
-	struct kr_verifier v = {.ctx = ctx, .h = h, .cert = cert, .rule = kr_rule_find(cert->level), .err = why};
+	struct kr_verifier v = {.ctx = ctx, .h = h, .cert = cert, .err = why};
+	struct kr_rule stated;
+	enum kr_status status = kr_verify_find_rule(&v, &stated);
 
-	if (!v.rule)
-		return kr_err_set(why, KR_UNSUPPORTED, "cycles of level %s cannot be checked yet", cert->level);
-	return kr_verify_pattern(&v, cycle);
+	return status == KR_OK ? kr_verify_pattern(&v, cycle) : status;
 }

@@ -57,16 +57,22 @@ kr_name kr_verify_txn_name(const struct kr_history *h, kr_txn t)
 	return (kr_name){"the initial version"};
 }
 
+enum kr_status kr_verify_find_rule(struct kr_verifier *v, struct kr_rule *stated)
+{
+	v->rule = kr_rule_find(v->cert->level);
+	if (!v->rule && kr_rule_state(v->ctx->modules, v->cert->level, stated))
+		v->rule = stated;
+	return v->rule ? KR_OK : kr_err_set(v->err, KR_UNSUPPORTED, "certificates of level %s cannot be checked yet", v->cert->level);
+}
+
 enum kr_status kr_verify(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_certificate *cert, struct kr_err *err)
 {
-	struct kr_verifier v = {.ctx = ctx, .h = h, .cert = cert, .rule = kr_rule_find(cert->level), .err = err};
+	struct kr_verifier v = {.ctx = ctx, .h = h, .cert = cert, .err = err};
 	struct kr_rule stated;
-	enum kr_status status = KR_BAD;
+	enum kr_status status = kr_verify_find_rule(&v, &stated);
 
-	if (!v.rule && kr_rule_state(ctx->modules, cert->level, &stated))
-		v.rule = &stated;
-	if (!v.rule)
-		return kr_err_set(err, KR_UNSUPPORTED, "certificates of level %s cannot be checked yet", cert->level);
+	if (status)
+		return status;
 	switch (cert->kind) {
 	case KR_CERT_ORDER: status = kr_verify_serial(&v); break;
 	case KR_CERT_SNAPSHOTS: status = kr_verify_snapshots(&v); break;

@@ -48,6 +48,9 @@ struct kr_verifier {
 	struct kr_err *err;
 };
 
+/* Fills in v->rule, by the certificate's level; *stated keeps that of a plug-in's. KR_UNSUPPORTED: it has none. certificate.c */
+enum kr_status kr_verify_find_rule(struct kr_verifier *v, struct kr_rule *stated);
+
 /* Each returns KR_OK when the certificate proves its verdict, else KR_BAD and says why, or a limit. */
 enum kr_status kr_verify_serial(struct kr_verifier *v);  /* order.c */
 enum kr_status kr_verify_places(struct kr_verifier *v, uint32_t *place); /* order.c: the part of it that looks at the order only; place: per transaction */

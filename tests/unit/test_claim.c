@@ -100,7 +100,7 @@ static enum kr_status judge(const struct claim *c, uint64_t n, uint64_t *allocat
 	struct kr_certificate proof;
 	struct kr_err why;
 	enum kr_order order;
-	struct kr_check_options options = {.level = kr_level_find(c->level, &order), .order = c->order};
+	struct kr_check_options options = {.level = kr_level_find(NULL, c->level, &order), .order = c->order};
 	enum kr_claim_result result = KR_CLAIM_OPEN;
 
 	kr_ctx_init(&ctx, 0, 0);
