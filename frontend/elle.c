@@ -121,11 +121,20 @@ enum { TYPE, PROCESS, F, VALUE, FIELDS };
 
 static enum kr_status take_process(struct elle *e, uint32_t form, kr_value *out, bool *client)
 {
-	const struct kr_form *node = form == KR_NONE ? NULL : &e->forms.nodes.at[form];
+	struct kr_forms *f = &e->forms;
+	char found[80];
 
-	*client = !node || node->type == KR_FORM_INT || node->type == KR_FORM_NIL;
 	*out = KR_ABSENT;
-	return node && *client ? kr_forms_value(&e->forms, form, out) : KR_OK;
+	*client = form == KR_NONE || !kr_form_is(f, form, "nemesis");
+	if (form == KR_NONE || !*client)
+		return KR_OK;
+	switch ((enum kr_form_type)f->nodes.at[form].type) {
+	case KR_FORM_NIL:
+	case KR_FORM_INT:
+	case KR_FORM_NAME:
+	case KR_FORM_STRING: return kr_forms_value(f, form, out);
+	default: return kr_forms_bad(f, f->nodes.at[0].line, ":process is %s, expected an integer or a name", kr_form_found(f, form, found));
+	}
 }
 
 static enum kr_status read_fields(struct elle *e, const uint32_t fields[FIELDS], uint32_t process)

@@ -121,6 +121,9 @@ static const struct meaning meanings[] = {
 		"{\"type\": \"ok\", \"value\": [[\"w\", 1, 2.5]]}\n{\"type\": \"ok\", \"value\": [[\"r\", 1, 2.5]], \"process\": null}\n", NULL, NULL, false,
 		H "{\"end\": 1, \"ops\": [[\"w\", 1, 2.5]]}\n"
 		  "{\"end\": 2, \"ops\": [[\"r\", 1, 2.5]]}\n"},
+	{"elle: a process may have a name; only the nemesis is no client", "elle", "t.json", "t.json",
+		"[{\"type\": \"ok\", \"process\": \"p\", \"value\": [[\"w\", 1, 2]]}, {\"type\": \"info\", \"process\": \"nemesis\", \"f\": \"kill\", \"value\": 5}]", NULL, NULL, false,
+		H "{\"s\": \"p\", \"end\": 1, \"ops\": [[\"w\", 1, 2]]}\n"},
 	{"elle: lenient goes on behind a bad operation", "elle", "t.edn", "t.edn",
 		"{:type :invoke :process 0 :value [[:w 1 1]]}\n{:type :ok :process 0 :value [[:cas 1 1]]}\n{:type :invoke :process 0 :value [[:w 2 1]]}\n"
 		"{:type :ok :process 0 :value [[:w 2 1]]}\n",
