@@ -7,6 +7,7 @@
 #include "backend/choices.h"
 
 #include "base/hash.h"
+#include "ir/units.h"
 
 enum { MOST_PAIRS_CHECKED = 100000 }; /* candidates * versions beyond which candidates are not tested before they get variables */
 
@@ -94,19 +95,19 @@ static enum kr_status presence_literal(struct kr_choices *c, kr_txn t, kr_lit *o
 	return status;
 }
 
-/* Where the trace gives the order of the pair, a fact says so, if both took effect. */
-static enum kr_status push_given(struct kr_choices *c, const struct kr_choice *x, uint32_t var)
+/* Where the trace gives the order of a pair whose choice this is, a fact says so, if both took effect. */
+static enum kr_status push_given_pair(struct kr_choices *c, kr_version a, kr_version b, uint32_t var)
 {
 	bool low_first = false, high_first = false;
-	enum kr_status status = kr_told_before(&c->given, x->a, x->b, &low_first);
+	enum kr_status status = kr_told_before(&c->given, a, b, &low_first);
 	if (!status)
-		status = kr_told_before(&c->given, x->b, x->a, &high_first);
+		status = kr_told_before(&c->given, b, a, &high_first);
 	if (status || !(low_first || high_first))
 		return status;
-	kr_lit clause[3] = {{2 * var + (x->flipped != low_first)}};
+	kr_lit clause[3] = {{2 * var + (c->all.at[var].flipped != low_first)}};
 	uint32_t n = 1;
 	for (int i = 0; i < 2 && !status; i++) {
-		kr_txn t = c->ir->asg->versions[i == 0 ? x->a.i : x->b.i].writer;
+		kr_txn t = c->ir->asg->versions[i == 0 ? a.i : b.i].writer;
 		if (kr_ir_is_present(c->ir, t))
 			continue;
 		status = presence_literal(c, t, &clause[n]);
@@ -116,15 +117,33 @@ static enum kr_status push_given(struct kr_choices *c, const struct kr_choice *x
 	return status ? status : push_fact(c, clause, n);
 }
 
+/* For every pair of versions of the units that the choice is about, on every key. */
+static enum kr_status push_given(struct kr_choices *c, kr_version a, kr_version b, uint32_t var)
+{
+	const struct kr_ir *ir = c->ir;
+	enum kr_status status = KR_OK;
+	if (!c->given.first)
+		return KR_OK;
+	if (!ir->units || kr_unit_first(ir, a).i == kr_unit_first(ir, b).i)
+		return push_given_pair(c, a, b, var);
+	do {
+		for (kr_version x = a; x.i != KR_NONE && !status; x = ir->units->next[x.i])
+			for (kr_version y = b; y.i != KR_NONE && !status; y = ir->units->next[y.i])
+				status = push_given_pair(c, x, y, var);
+	} while (!status && kr_units_next(ir, &a, &b));
+	return status;
+}
+
 enum kr_status kr_choices_order(struct kr_choices *c, kr_version a, kr_version b, kr_lit *out)
 {
+	kr_units_choice(c->ir, &a, &b);
 	struct kr_choice x = {.obs = {KR_NONE}, .a = a.i < b.i ? a : b, .b = a.i < b.i ? b : a, .txn = {KR_NONE}};
 	uint32_t var = find(c, &x);
 	if (var == KR_NONE) {
 		x.flipped = a.i > b.i; /* false must mean: a before b */
 		enum kr_status status = make(c, x, &var);
 		if (!status)
-			status = push_given(c, &x, var);
+			status = push_given(c, x.a, x.b, var);
 		if (status)
 			return status;
 	}

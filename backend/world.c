@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ir/clock.h"
+#include "ir/units.h"
 
 enum kr_status kr_candidate_init(struct kr_candidate *w, struct kr_ir *ir)
 {
@@ -233,15 +234,30 @@ static enum kr_status add_given(struct kr_candidate *w, struct kr_overlay *o)
 	return status;
 }
 
-static enum kr_status add_order_choice(struct kr_candidate *w, kr_version a, kr_version b)
+static enum kr_status add_rw_from_readers(struct kr_candidate *w, kr_version a, kr_version b)
 {
-	if (!w->active[writer(w, a).i] || !w->active[writer(w, b).i])
-		return KR_OK;
-	enum kr_status status = add_ww(w, &w->chosen, a, b);
+	enum kr_status status = KR_OK;
 	for (uint32_t o = w->reader_head[a.i]; o != KR_NONE && !status; o = w->reader_next[o]) {
 		if (is_overwritten_by(w, o, b))
 			status = add_rw(w, &w->chosen, o, b);
 	}
+	return status;
+}
+
+/* The unit that begins with a comes before the one that begins with b, on every key on which that is one choice. */
+static enum kr_status add_order_choice(struct kr_candidate *w, kr_version a, kr_version b)
+{
+	const struct kr_ir *ir = w->ir;
+	bool alone = kr_unit_first(ir, a).i == kr_unit_first(ir, b).i; /* versions of one unit */
+	kr_version last = alone ? a : kr_unit_last(ir, a);
+	if (!w->active[writer(w, last).i] || !w->active[writer(w, b).i])
+		return KR_OK;
+	enum kr_status status = add_ww(w, &w->chosen, last, b);
+	do {
+		last = alone ? a : kr_unit_last(ir, a);
+		if (!status)
+			status = add_rw_from_readers(w, last, b);
+	} while (!status && kr_units_next(ir, &a, &b));
 	return status;
 }
 
@@ -386,28 +402,50 @@ enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choice
 	return status ? status : kr_prefer(w->ir, best_guess, w->place, &possible);
 }
 
-/* Transactions that are no part of the order see the newest version there is that they may have seen. */
-static void settle_others(struct kr_candidate *w)
+static uint32_t place_of(const struct kr_candidate *w, kr_version v) { return kr_asg_is_initial(w->ir->asg, v) ? 0 : 1 + kr_candidate_place(w, v); }
+
+/* What t would rather see: the newest version; of those in front of it, if it is part of the order. */
+static bool is_better(const struct kr_candidate *w, kr_txn t, kr_version v, kr_version than)
+{
+	uint32_t own = w->ordered[t.i] ? w->place[kr_ir_in(w->ir, KR_WR, t).i] : UINT32_MAX;
+	if (than.i == KR_NONE)
+		return true;
+	if (place_of(w, v) > own || place_of(w, than) > own)
+		return place_of(w, v) < place_of(w, than);
+	return place_of(w, v) > place_of(w, than);
+}
+
+static bool exists(const struct kr_candidate *w, kr_version v) { return kr_asg_is_initial(w->ir->asg, v) || w->active[writer(w, v).i]; }
+
+/* Observations without a source see what they may and would rather see: those of transactions that are no part of the order, or of all. */
+static void settle_free(struct kr_candidate *w, bool all)
 {
 	const struct kr_asg *asg = w->ir->asg;
 	for (uint32_t o = 0; o < asg->nobs; o++) {
 		kr_txn t = asg->obs[o].txn;
 		kr_version v, best = {KR_NONE};
-		if (!w->active[t.i] || w->ordered[t.i] || w->source[o].i != KR_NONE)
+		if (!w->active[t.i] || (w->ordered[t.i] && !all) || w->source[o].i != KR_NONE)
 			continue;
 		for (kr_candidates it = kr_asg_candidates(asg, (kr_obs){o}); kr_asg_next(asg, &it, &v);) {
-			bool exists = kr_asg_is_initial(asg, v) || w->active[writer(w, v).i];
-			bool newer = best.i == KR_NONE || kr_asg_is_initial(asg, best) ||
-				(!kr_asg_is_initial(asg, v) && kr_candidate_place(w, v) > kr_candidate_place(w, best));
-			if (exists && newer && !kr_ir_impossible(w->ir, (kr_obs){o}, v))
+			if (exists(w, v) && is_better(w, t, v, best) && !kr_ir_impossible(w->ir, (kr_obs){o}, v))
 				best = v;
 		}
 		for (kr_candidates it = kr_asg_candidates(asg, (kr_obs){o}); best.i == KR_NONE && kr_asg_next(asg, &it, &v);) {
-			if (kr_asg_is_initial(asg, v) || w->active[writer(w, v).i])
+			if (exists(w, v))
 				best = v;
 		}
 		w->source[o] = best;
 	}
+}
+
+enum kr_status kr_candidate_follow(struct kr_candidate *w)
+{
+	for (uint32_t i = 0; i < w->ir->nnodes; i++)
+		w->place[w->chosen.order[i].i] = i;
+	settle_free(w, true);
+	enum kr_status status = add_order(w);
+	w->whole.place = w->place;
+	return status ? status : kr_overlay_sort(&w->whole);
 }
 
 enum kr_status kr_candidate_complete(struct kr_candidate *w)
@@ -417,7 +455,7 @@ enum kr_status kr_candidate_complete(struct kr_candidate *w)
 	if (status || (w->forced == 0 && all))
 		return status;
 	if (!all)
-		settle_others(w);
+		settle_free(w, false);
 	status = add_order(w);
 	w->whole.place = w->place;
 	return status ? status : kr_overlay_sort(&w->whole);

@@ -51,6 +51,9 @@ enum kr_status kr_candidate_schedule(struct kr_candidate *w);
  * when that is acyclic, its order is a world. */
 enum kr_status kr_candidate_complete(struct kr_candidate *w);
 
+/* When w->chosen is acyclic, and every choice was made: fills w->whole with the edges of the world that its order is, and sorts it. */
+enum kr_status kr_candidate_follow(struct kr_candidate *w);
+
 /* The order is a world: the level is satisfied. `served`: everything was served by the schedule (w->forced == 0). */
 enum kr_status kr_candidate_answer(const struct kr_candidate *w, const kr_node *order, bool served, struct kr_answer *answer);
 

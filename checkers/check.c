@@ -76,8 +76,12 @@ static enum kr_status decide(struct kr_ir *ir, const struct kr_check_options *op
 	return status;
 }
 
-/* Whether the user has a say in how it is done. */
-static bool by_hand(const struct kr_check_options *options) { return options->passes || options->backend || options->pass_options.dump_after; }
+/* Whether the user has a say in how it is done: then it is done in that way only. */
+static bool by_hand(const struct kr_ctx *ctx, const struct kr_check_options *options)
+{
+	bool other = options->checker && options->checker != kr_checker_for(ctx->modules, options->level);
+	return other || options->passes || options->backend || options->pass_options.dump_after;
+}
 
 /* The passes of an attempt: what the trace tells, nothing inferred. */
 static const char quick_passes[] = "so,rt,presence,wr,ww,rw";
@@ -184,7 +188,7 @@ static enum kr_status decide_order(struct kr_ctx *ctx, const struct kr_analysis 
 {
 	struct kr_ir ir;
 	struct kr_asg bare = {.obs_first = NULL};
-	bool attempts = !by_hand(options) && analysis->anomaly_count == 0;
+	bool attempts = !by_hand(ctx, options) && analysis->anomaly_count == 0;
 	enum kr_status status = attempts ? attempt_stronger(ctx, analysis, options, order, out, err) : KR_OK;
 	if (status || out->outcome == KR_SATISFIED)
 		return status;
@@ -224,7 +228,7 @@ static enum kr_status attempt_order(struct kr_ctx *ctx, const struct kr_analysis
 static enum kr_status decide_graph(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_check_options *options, struct kr_verdict *out,
 	struct kr_err *err)
 {
-	if (options->order == KR_ORDER_NONE && !by_hand(options) && has_sessions(&analysis->asg)) {
+	if (options->order == KR_ORDER_NONE && !by_hand(ctx, options) && has_sessions(&analysis->asg)) {
 		enum kr_status status = attempt_order(ctx, analysis, options, KR_ORDER_SESSION, out, err);
 		if (status || out->outcome == KR_SATISFIED)
 			return status;

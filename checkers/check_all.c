@@ -20,7 +20,12 @@ struct deciding {
 
 static struct kr_question question(const struct kr_decision *d) { return (struct kr_question){d->options.level, d->options.order}; }
 
-static bool by_hand(const struct kr_decision *d) { return d->options.passes || d->options.backend || d->options.pass_options.dump_after; }
+/* A level that is to be decided in a certain way does not take over what was found in another. */
+static bool by_hand(const struct deciding *c, const struct kr_decision *d)
+{
+	const struct kr_check_options *o = &d->options;
+	return (o->checker && o->checker != kr_checker_for(c->ctx->modules, o->level)) || o->passes || o->backend || o->pass_options.dump_after;
+}
 
 static bool is_open(const struct kr_decision *d) { return d->status == KR_OK && d->verdict.outcome == KR_UNDECIDED; }
 
@@ -63,7 +68,7 @@ static enum kr_status spread(struct deciding *c, const struct kr_decision *from)
 	for (uint32_t i = 0; i < c->n && !status; i++) {
 		struct kr_decision *to = &c->all[i];
 
-		if (!is_open(to) || by_hand(to))
+		if (!is_open(to) || by_hand(c, to))
 			continue;
 		if (from->verdict.outcome == KR_SATISFIED
 				? kr_implies(c->ctx->modules, question(from), question(to))
@@ -119,7 +124,7 @@ static enum kr_status search(struct deciding *c, struct kr_decision *d)
 	kr_verdict_done(&d->verdict, &c->ctx->mem);
 	d->status = kr_check(c->ctx, c->h, c->analysis, &d->options, &d->verdict, &d->err);
 	status = c->ctx->stopped;
-	if (!status && d->status == KR_OK && d->verdict.outcome != KR_UNDECIDED && !by_hand(d))
+	if (!status && d->status == KR_OK && d->verdict.outcome != KR_UNDECIDED && !by_hand(c, d))
 		status = spread(c, d);
 	kr_ctx_resume(c->ctx, deadline, &status);
 	return status;
@@ -137,7 +142,7 @@ void kr_check_all(struct kr_ctx *ctx, const struct kr_history *h, const struct k
 	}
 	for (int round = 0; round < 2 && !status; round++) {
 		for (uint32_t i = 0; i < n; i++)
-			c.tried[i] = round > 0 && by_hand(&decisions[i]);
+			c.tried[i] = round > 0 && by_hand(&c, &decisions[i]);
 		while (!status && (next = strongest(&c)) != NULL)
 			status = search(&c, next);
 		if (ctx->deadline_ns == INT64_MAX)

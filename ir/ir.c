@@ -7,6 +7,7 @@
 
 #include "ir/clock.h"
 #include "ir/proof.h"
+#include "ir/units.h"
 
 static enum kr_status add_program_edges(struct kr_ir *ir)
 {
@@ -91,6 +92,8 @@ void kr_ir_done(struct kr_ir *ir)
 	kr_mem_free(mem, ir->presence, ir->asg->ntxns, sizeof *ir->presence);
 	kr_mem_free(mem, ir->presence_why, ir->asg->ntxns, sizeof *ir->presence_why);
 	kr_clock_free(mem, ir->clock);
+	kr_units_free(mem, ir->asg, ir->units);
+	kr_vec_done(mem, &ir->undecided);
 	if (ir->conflict) {
 		kr_proof_done(ir->conflict);
 		kr_mem_free(mem, ir->conflict, 1, sizeof *ir->conflict);

@@ -23,10 +23,13 @@ struct kr_edge {
 	uint8_t rule;   /* enum kr_rule */
 };
 
-const char *kr_fact_name(enum kr_fact fact); /* "so", "rt", "wr", "ww", "rw", "clock", "saturated" */
+const char *kr_fact_name(enum kr_fact fact); /* "so", "rt", "wr", "ww", "rw", "clock", "saturated", "pruned" */
 
 struct kr_clock;
 struct kr_proof;
+struct kr_units;
+
+KR_VEC_NAMED(kr_rounds, uint64_t);
 
 struct kr_ir {
 	struct kr_ctx *ctx;              /* limits and memory */
@@ -46,6 +49,8 @@ struct kr_ir {
 	kr_obs *presence_why;            /* per transaction: the observation that can only have seen it, or KR_NONE */
 	struct kr_clock *clock;          /* NULL until the clock pass has run; owned */
 	struct kr_proof *conflict;       /* a refutation found by a pass, or NULL; owned */
+	struct kr_units *units;          /* read-modify-write chains (units.h), or NULL; owned */
+	struct kr_rounds undecided;      /* of a pass that works in rounds: pairs of units that were still undecided after each */
 };
 
 /* Makes the nodes of `level`'s model; edges only from begins to their commits, where the model has such. */

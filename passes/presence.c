@@ -199,6 +199,6 @@ const struct kr_pass kr_pass_presence = {
 	.name = "presence",
 	.title = "presence: drops unknown transactions that nobody can have seen, keeps those that somebody must have",
 	.source = "docs/ir.md, presence superpositions",
-	.breaks = KR_FACT_WR | KR_FACT_WW | KR_FACT_RW | KR_FACT_SATURATED,
+	.breaks = KR_FACT_WR | KR_FACT_WW | KR_FACT_RW | KR_FACT_SATURATED | KR_FACT_PRUNED,
 	.run = run,
 };

@@ -130,6 +130,6 @@ const struct kr_pass kr_pass_rt = {
 	.title = "real-time order: a linear number of edges through a chain of time nodes",
 	.source = "Herlihy and Wing (TOPLAS 1990); Adya, Weak Consistency (1999), PL-SS",
 	.provides = KR_FACT_RT,
-	.breaks = KR_FACT_CLOCK | KR_FACT_SATURATED,
+	.breaks = KR_FACT_CLOCK | KR_FACT_SATURATED | KR_FACT_PRUNED,
 	.run = run,
 };

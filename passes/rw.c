@@ -227,6 +227,6 @@ const struct kr_pass kr_pass_rw = {
 	.source = "Adya, Weak Consistency (1999), anti-dependencies",
 	.requires = KR_FACT_WR | KR_FACT_WW,
 	.provides = KR_FACT_RW,
-	.breaks = KR_FACT_CLOCK | KR_FACT_SATURATED,
+	.breaks = KR_FACT_CLOCK | KR_FACT_SATURATED | KR_FACT_PRUNED,
 	.run = run,
 };

@@ -80,6 +80,6 @@ const struct kr_pass kr_pass_so = {
 	.title = "session order: a chain of edges per session",
 	.source = "Adya, Weak Consistency (1999), session guarantees; Biswas and Enea (OOPSLA 2019)",
 	.provides = KR_FACT_SO,
-	.breaks = KR_FACT_CLOCK | KR_FACT_SATURATED,
+	.breaks = KR_FACT_CLOCK | KR_FACT_SATURATED | KR_FACT_PRUNED,
 	.run = run,
 };

@@ -88,6 +88,6 @@ const struct kr_pass kr_pass_wr = {
 	.title = "write-read dependencies of observations with one candidate",
 	.source = "Adya, Weak Consistency (1999), read dependencies",
 	.provides = KR_FACT_WR,
-	.breaks = KR_FACT_WW | KR_FACT_RW | KR_FACT_CLOCK | KR_FACT_SATURATED,
+	.breaks = KR_FACT_WW | KR_FACT_RW | KR_FACT_CLOCK | KR_FACT_SATURATED | KR_FACT_PRUNED,
 	.run = run,
 };

@@ -62,6 +62,6 @@ const struct kr_pass kr_pass_ww = {
 	.source = "Adya, Weak Consistency (1999), write dependencies; Kingsbury and Alvaro (VLDB 2020), list prefixes",
 	.requires = KR_FACT_WR,
 	.provides = KR_FACT_WW,
-	.breaks = KR_FACT_CLOCK | KR_FACT_SATURATED,
+	.breaks = KR_FACT_CLOCK | KR_FACT_SATURATED | KR_FACT_PRUNED,
 	.run = run,
 };

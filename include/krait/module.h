@@ -75,10 +75,11 @@ enum kr_fact {
 	KR_FACT_WW = 1u << 3,       /* given version orders are edges */
 	KR_FACT_RW = 1u << 4,       /* rw edges that follow at once from those */
 	KR_FACT_CLOCK = 1u << 5,    /* reachability is answered and up to date */
-	KR_FACT_SATURATED = 1u << 6 /* no forcing rule applies any more */
+	KR_FACT_SATURATED = 1u << 6, /* no forcing rule applies any more */
+	KR_FACT_PRUNED = 1u << 7     /* of no two units of a key one order is known to close a cycle while the other is not yet known */
 };
 
-enum { KR_FACTS = 7 }; /* how many there are */
+enum { KR_FACTS = 8 }; /* how many there are */
 
 enum kr_change { KR_UNCHANGED, KR_CHANGED, KR_CONFLICT }; /* KR_CONFLICT: a refutation was recorded, the level is violated */
 

@@ -6,9 +6,10 @@
 #include "base/rng.h"
 #include "checkers/check.h"
 
-enum { MOST_PIPELINES = 32 };
+enum { MOST_PIPELINES = 64 };
 
 struct pipeline {
+	const struct kr_checker *checker; /* that module, as it is; NULL: the lists below */
 	char passes[300];
 	const char *backend;
 };
@@ -21,14 +22,16 @@ struct run {
 	enum oracle_answer truth;
 	struct kr_rng rng;
 	struct pipeline pipelines[MOST_PIPELINES];
-	uint32_t npipelines;
+	uint32_t npipelines, nmodules; /* modules come right after the default one */
 	const struct kr_level *level;
 };
 
 static const char *differs(struct run *r, const struct pipeline *pipeline, const char *what, const char *detail)
 {
-	snprintf(r->p->why, sizeof r->p->why, "level %s, order %s, passes %s, back end %s: %s%s%s", r->level->id, kr_order_name(r->order),
-		pipeline ? pipeline->passes : "-", pipeline ? pipeline->backend : "-", what, detail ? ": " : "", detail ? detail : "");
+	bool module = pipeline && pipeline->checker;
+	snprintf(r->p->why, sizeof r->p->why, "level %s, order %s, checker %s, passes %s, back end %s: %s%s%s", r->level->id, kr_order_name(r->order),
+		module ? pipeline->checker->name : "-", pipeline && !module ? pipeline->passes : "-", pipeline && !module ? pipeline->backend : "-", what,
+		detail ? ": " : "", detail ? detail : "");
 	return r->p->why;
 }
 
@@ -77,14 +80,31 @@ static void add_pipelines(struct run *r, const char *passes)
 	}
 }
 
+/* Every other module that decides the level. */
+static void add_modules(struct run *r)
+{
+	for (size_t i = 0; i < kr_checker_registry_count && r->npipelines < MOST_PIPELINES; i++) {
+		const struct kr_checker *checker = kr_checker_registry[i];
+		if (checker != kr_checker_for(NULL, r->level) && kr_checker_decides(checker, r->level) && !r->p->only)
+			r->pipelines[r->npipelines++] = (struct pipeline){.checker = checker};
+	}
+}
+
 static void list_pipelines(struct run *r)
 {
 	const struct kr_checker *checker = kr_checker_for(NULL, r->level);
 	char passes[300];
 
+	if (r->p->module) { /* nothing else */
+		r->pipelines[0].checker = kr_checker_find(NULL, r->p->module);
+		r->npipelines = r->pipelines[0].checker && kr_checker_decides(r->pipelines[0].checker, r->level);
+		return;
+	}
 	snprintf(r->pipelines[0].passes, sizeof r->pipelines[0].passes, "%s", checker->passes);
 	r->pipelines[0].backend = r->p->only ? r->p->only : checker->backend;
 	r->npipelines = 1;
+	add_modules(r);
+	r->nmodules = r->npipelines - 1;
 	add_pipelines(r, checker->passes);
 	for (uint32_t i = 0; i < 32; i++) {
 		if (!without(checker->passes, i, false, passes, sizeof passes))
@@ -282,12 +302,16 @@ static const char *try_certificate(struct run *r, const struct pipeline *pipelin
 
 static const char *check(struct run *r, const struct kr_analysis *analysis, const struct pipeline *pipeline)
 {
-	struct kr_check_options options = {.level = r->level, .order = r->order, .passes = pipeline->passes, .backend = pipeline->backend};
+	struct kr_check_options options = {.level = r->level, .order = r->order, .checker = pipeline->checker};
 	struct kr_verdict verdict;
 	struct kr_err err;
 	const char *bad = NULL;
 	enum kr_outcome expected = r->truth == ORACLE_SATISFIED ? KR_SATISFIED : KR_VIOLATED;
 
+	if (!pipeline->checker) {
+		options.passes = pipeline->passes;
+		options.backend = pipeline->backend;
+	}
 	kr_err_init(&err);
 	enum kr_status status = kr_check(&r->ctx, r->h, analysis, &options, &verdict, &err);
 	r->p->checks++;
@@ -295,7 +319,7 @@ static const char *check(struct run *r, const struct kr_analysis *analysis, cons
 		snprintf(r->p->unsupported_why, sizeof r->p->unsupported_why, "%.199s", err.text), r->p->unsupported++;
 	else if (status)
 		bad = differs(r, pipeline, "kr_check fails", err.text[0] ? err.text : kr_status_text(status));
-	else if (verdict.outcome == KR_UNDECIDED && pipeline != &r->pipelines[0] &&
+	else if (verdict.outcome == KR_UNDECIDED && !pipeline->checker && pipeline != &r->pipelines[0] &&
 		strstr(verdict.reason, "only for levels")) /* a back end that is not for this level */
 		snprintf(r->p->unsupported_why, sizeof r->p->unsupported_why, "%.199s", verdict.reason), r->p->unsupported++;
 	else if (verdict.outcome == KR_UNDECIDED && strstr(verdict.reason, "cannot be verified")) /* counted, and told at the end */
@@ -312,11 +336,11 @@ static const char *check(struct run *r, const struct kr_analysis *analysis, cons
 
 static const char *check_all(struct run *r, const struct kr_analysis *analysis)
 {
-	uint32_t others = r->npipelines - 1;
-	uint32_t one = 1 + (uint32_t)kr_rng_below(&r->rng, others);
+	uint32_t others = r->npipelines - (r->p->module ? r->npipelines : 1 + r->nmodules);
+	uint32_t one = others > 0 ? 1 + r->nmodules + (uint32_t)kr_rng_below(&r->rng, others) : 0;
 
 	for (uint32_t i = 0; i < r->npipelines; i++) {
-		const char *bad = r->p->thorough || i == 0 || i == one ? check(r, analysis, &r->pipelines[i]) : NULL;
+		const char *bad = r->p->thorough || i <= r->nmodules || i == one ? check(r, analysis, &r->pipelines[i]) : NULL;
 		if (bad)
 			return bad;
 	}

@@ -9,6 +9,7 @@ struct product {
 	uint64_t seed;    /* of the mutations */
 	bool thorough;    /* all pipelines; else the default one, and another one */
 	const char *only; /* this back end alone; NULL: all */
+	const char *module; /* this checker alone, at the levels that it decides; NULL: all */
 	uint64_t checks, satisfied, violated, unsupported, mutated, mutated_valid;
 	char why[700]; /* the last difference */
 	char unsupported_why[200];

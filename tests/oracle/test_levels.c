@@ -1,7 +1,7 @@
 /* The levels on random tiny histories: the definitions by graphs and axioms against what databases do (serial orders; snapshots where the first committer wins), the implications
  * between levels, and the product against the definitions at every level that it has.
  *
- * KRAIT_ORACLE_COUNT, KRAIT_ORACLE_SEED, KRAIT_ORACLE_MIX: as for oracle_oracle. */
+ * KRAIT_ORACLE_COUNT, KRAIT_ORACLE_SEED, KRAIT_ORACLE_MIX, KRAIT_ORACLE_CHECKER: as for oracle_oracle. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -241,6 +241,8 @@ static void product_agrees_with_the_definitions(void **state)
 	for (size_t i = 0; kr_level_at(NULL, i); i++)
 		if (oracle_level_of(kr_level_at(NULL, i)->id) == ORACLE_LEVELS)
 			fail_msg("level %s has no definition here", kr_level_at(NULL, i)->id);
+	for (int mix = 0; mix < TINY_MIXES; mix++)
+		judged.products[mix].module = getenv("KRAIT_ORACLE_CHECKER");
 	kr_rng_init(&rng, from_environment("KRAIT_ORACLE_SEED", 2));
 	for (uint64_t n = 0; n < count; n++) {
 		struct tiny tiny;

@@ -2,7 +2,7 @@
  * optimising pass switched off in turn; every certificate read back, and mutated. And the anomalies that the generator plants.
  *
  * KRAIT_ORACLE_COUNT: how many histories (default: as many as a minute takes); KRAIT_ORACLE_SEED: another sequence; KRAIT_ORACLE_BACKEND: that back end alone;
- * KRAIT_ORACLE_MIX: that mix of operations alone. A difference is shrunk and printed as a trace. */
+ * KRAIT_ORACLE_CHECKER: that module alone; KRAIT_ORACLE_MIX: that mix of operations alone. A difference is shrunk and printed as a trace. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -175,7 +175,7 @@ static void product_agrees_with_the_oracles(void **state)
 	(void)state;
 	kr_rng_init(&rng, from_environment("KRAIT_ORACLE_SEED", 1));
 	for (int mix = 0; mix < TINY_MIXES; mix++)
-		products[mix] = (struct product){.seed = 1, .only = getenv("KRAIT_ORACLE_BACKEND")};
+		products[mix] = (struct product){.seed = 1, .only = getenv("KRAIT_ORACLE_BACKEND"), .module = getenv("KRAIT_ORACLE_CHECKER")};
 	for (uint64_t n = 0; n < count; n++) {
 		struct product *product = &products[mix_of(n)];
 		struct tiny tiny;

@@ -1,0 +1,262 @@
+/* The search that back ends with Z3 share (search.h). Keeps a candidate world; looks for forbidden cycles in it; the choices on those cycles become Boolean variables, if they are not yet, and
+ * each cycle a clause; Z3 answers; the world follows the answer, and what the answer leaves open is settled by a schedule, or is settled by the order of what it does not leave open.
+ *
+ * Ends: every round adds a clause that the last answer violates. A world is an acyclic graph of known edges and of one alternative per choice, so it proves the level;
+ * unsatisfiable clauses are cycles that no way of choosing avoids, so they refute it. */
+#include <stdio.h>
+
+#include "backend/graph.h"
+#include "backend/refute.h"
+#include "backend/search.h"
+#include "backend/single.h"
+#include "backend/solver_z3.h"
+#include "backend/world.h"
+#include "ir/units.h"
+
+enum { CYCLES_PER_ROUND = 512 };
+
+struct search {
+	struct kr_ir *ir;
+	const struct kr_search_plan *plan;
+	struct kr_answer *answer;
+	struct kr_candidate world;
+	struct kr_choices choices;
+	struct kr_solver *sat;
+	uint32_t told; /* how many variables and literals of clauses there were when the solver was last asked */
+};
+
+/* The presence of open transactions on the cycle becomes a choice, too. */
+static enum kr_status ground_cycle(struct search *s, struct kr_cycle cycle)
+{
+	enum kr_status status = KR_OK;
+	for (uint32_t i = 0; i < cycle.count && !status; i++)
+		status = kr_candidate_ground(&s->world, &s->choices, s->answer->proof.links.at[cycle.first + i].from);
+	return status;
+}
+
+/* Every cycle appended since `first` becomes a clause. */
+static enum kr_status forbid_cycles(struct search *s, uint32_t first)
+{
+	const struct kr_proof *proof = &s->answer->proof;
+	for (uint32_t i = first; i < proof->cycles.n; i++) {
+		enum kr_status status = kr_choices_forbid(&s->choices, proof, i);
+		if (!status)
+			status = ground_cycle(s, proof->cycles.at[i]);
+		if (!status)
+			status = kr_candidate_guards(&s->world, &s->choices, proof->links.at + proof->cycles.at[i].first, proof->cycles.at[i].count);
+		if (status)
+			return status;
+		s->answer->clauses++;
+	}
+	return KR_OK;
+}
+
+static enum kr_status learn(struct search *s, struct kr_overlay *graph)
+{
+	uint32_t first = s->answer->proof.cycles.n;
+	enum kr_status status = kr_overlay_cycles(graph, &s->answer->proof, CYCLES_PER_ROUND);
+	return status ? status : forbid_cycles(s, first);
+}
+
+/* Completes the candidate; *done when it is a world, else the reasons why it is not have become clauses. */
+static enum kr_status complete(struct search *s, bool *done)
+{
+	struct kr_candidate *w = &s->world;
+	bool disagree = false, wrong = false, whole = false;
+	enum kr_status status = s->plan->schedule ? kr_candidate_complete(w) : kr_candidate_follow(w);
+	if (status)
+		return status;
+	if (s->plan->schedule && w->forced == 0 && kr_level_asks(s->ir->level) != KR_ASK_READERS) {
+		*done = true;
+		return kr_candidate_answer(w, w->order, true, s->answer);
+	}
+	status = kr_candidate_disagreements(w, &s->choices, &disagree);
+	if (status)
+		return status;
+	if (!kr_overlay_acyclic(&w->whole))
+		return learn(s, &w->whole);
+	status = kr_candidate_sums(w, &s->choices, &wrong);
+	if (status || disagree || wrong)
+		return status;
+	uint32_t first = s->answer->proof.cycles.n;
+	if (kr_level_asks(s->ir->level) != KR_ASK_ACYCLIC)
+		status = kr_single_cycles(w, &s->answer->proof, CYCLES_PER_ROUND);
+	if (status || s->answer->proof.cycles.n > first)
+		return status ? status : forbid_cycles(s, first);
+	status = kr_candidate_cuts(w, &whole);
+	if (status)
+		return status;
+	*done = true;
+	if (whole)
+		return kr_candidate_answer(w, w->whole.order, false, s->answer);
+	snprintf(s->answer->reason, sizeof s->answer->reason, "what reads of sets and counters saw is not sought in every way at this level");
+	return KR_OK;
+}
+
+static enum kr_status ask(struct search *s, bool *done, struct kr_err *err)
+{
+	enum kr_solver_result result;
+	struct kr_answer *answer = s->answer;
+	uint32_t told = s->choices.all.n + s->choices.clauses.n + s->choices.facts.n + s->choices.sums.n;
+	if (answer->rounds > 0 && told == s->told)
+		return kr_err_set(err, KR_INTERNAL, "internal error: a round of the search has taught nothing");
+	s->told = told;
+	enum kr_status status = s->sat ? KR_OK : kr_solver_new(s->ir->ctx, &s->sat);
+	if (!status)
+		status = kr_solver_solve(s->sat, &s->choices, &result, answer->reason, sizeof answer->reason);
+	if (status)
+		return status;
+	answer->rounds++;
+	answer->choices = s->choices.all.n;
+	*done = result != KR_SOLVER_YES;
+	kr_ctx_progress(s->ir->ctx, "solve", answer->rounds, 0);
+	if (result != KR_SOLVER_NO)
+		return KR_OK;
+	answer->outcome = KR_VIOLATED;
+	status = kr_refute(&s->choices, &answer->proof);
+	return status ? status : kr_units_justify(s->ir, &answer->proof);
+}
+
+/* ---- every choice at once ---- */
+
+enum { MOST_CHOICES = 10000000 }; /* more of them would take gigabytes of the solver */
+
+static bool is_open_order(const struct kr_ir *ir, kr_version a, kr_version b)
+{
+	const struct kr_asg *asg = ir->asg;
+	return !kr_ir_writes_before(ir, asg->versions[kr_unit_last(ir, a).i].writer, asg->versions[b.i].writer) &&
+		!kr_ir_writes_before(ir, asg->versions[kr_unit_last(ir, b).i].writer, asg->versions[a.i].writer);
+}
+
+static bool starts_unit(const struct kr_ir *ir, kr_version v)
+{
+	return ir->presence[ir->asg->versions[v.i].writer.i] != KR_ABSENT_TXN && kr_unit_first(ir, v).i == v.i;
+}
+
+/* The order of each two units of the key that no known path orders. */
+static enum kr_status ground_orders(struct search *s, uint32_t k)
+{
+	const struct kr_ir *ir = s->ir;
+	uint32_t first = ir->asg->keys[k].first + 1, end = ir->asg->keys[k + 1].first;
+	enum kr_status status = KR_OK;
+	for (uint32_t a = first; a < end && !status; a++) {
+		for (uint32_t b = a + 1; b < end && starts_unit(ir, (kr_version){a}) && !status && s->choices.all.n <= MOST_CHOICES; b++) {
+			kr_version x = {a}, y = {b};
+			kr_lit l;
+			status = kr_ctx_tick(ir->ctx);
+			if (status || !starts_unit(ir, y) || !is_open_order(ir, x, y))
+				continue;
+			bool x_first = kr_candidate_place(&s->world, x) < kr_candidate_place(&s->world, y);
+			status = x_first ? kr_choices_order(&s->choices, x, y, &l) : kr_choices_order(&s->choices, y, x, &l);
+		}
+	}
+	return status;
+}
+
+/* Sources of transactions that took effect; those of others follow where they were seen. */
+static enum kr_status ground_sources(struct search *s)
+{
+	const struct kr_ir *ir = s->ir;
+	enum kr_status status = KR_OK;
+	for (uint32_t o = 0; o < ir->asg->nobs && !status && s->choices.all.n <= MOST_CHOICES; o++) {
+		kr_lit l;
+		if (ir->source[o].i == KR_NONE && kr_ir_is_present(ir, ir->asg->obs[o].txn))
+			status = kr_choices_source(&s->choices, (kr_obs){o}, (kr_version){KR_NONE}, &l);
+	}
+	return status;
+}
+
+static enum kr_status ground(struct search *s)
+{
+	enum kr_status status = ground_sources(s);
+	for (uint32_t k = 0; k < s->ir->asg->nkeys && !status; k++)
+		status = ground_orders(s, k);
+	return status;
+}
+
+/* All choices, and the first answer to them. *done when there are too many, or when they are refuted already. */
+static enum kr_status begin_eagerly(struct search *s, bool *done, struct kr_err *err)
+{
+	enum kr_status status = ground(s);
+	s->answer->choices = s->choices.all.n;
+	*done = s->choices.all.n > MOST_CHOICES;
+	if (*done)
+		snprintf(s->answer->reason, sizeof s->answer->reason, "more than %d open choices are too many to give to the solver at once", MOST_CHOICES);
+	return status || *done || s->plan->guess ? status : ask(s, done, err);
+}
+
+static enum kr_status search(struct search *s, struct kr_err *err)
+{
+	bool done = false;
+	enum kr_status status = kr_candidate_begin(&s->world, &s->choices);
+	if (!status && s->plan->ground)
+		status = begin_eagerly(s, &done, err);
+	while (!status && !done) {
+		status = kr_candidate_choose(&s->world, &s->choices);
+		if (!status && kr_overlay_acyclic(&s->world.chosen))
+			status = complete(s, &done);
+		else if (!status)
+			status = learn(s, &s->world.chosen);
+		if (!status && !done)
+			status = ask(s, &done, err);
+	}
+	return status;
+}
+
+/* Transactions that write nothing on the first cycle. */
+static uint32_t count_readers(const struct kr_asg *asg, const struct kr_proof *proof)
+{
+	uint32_t readers = 0;
+	for (uint32_t i = 0; i < proof->cycles.at[0].count; i++) {
+		kr_txn t = proof->links.at[proof->cycles.at[0].first + i].from;
+		readers += asg->written_first[t.i] == asg->written_first[t.i + 1];
+	}
+	return readers;
+}
+
+/* The known graph alone may be cyclic when few passes ran. */
+static enum kr_status known_conflict(struct kr_ir *ir, struct kr_answer *out, bool *found)
+{
+	kr_node *order = kr_mem_alloc(&ir->ctx->mem, ir->nnodes, sizeof *order);
+	if (!order)
+		return KR_NOMEM;
+	enum kr_status status = kr_ir_topological(ir, order, found);
+	kr_mem_free(&ir->ctx->mem, order, ir->nnodes, sizeof *order);
+	if (status || !*found)
+		return status;
+	status = kr_ir_conflict(ir);
+	if (status)
+		return status;
+	if (kr_level_asks(ir->level) == KR_ASK_READERS && count_readers(ir->asg, ir->conflict) > 1) {
+		*found = false; /* allowed; those that are not turn up later */
+		return KR_OK;
+	}
+	struct kr_proof empty = out->proof;
+	out->proof = *ir->conflict;
+	*ir->conflict = empty;
+	out->outcome = KR_VIOLATED;
+	return KR_OK;
+}
+
+enum kr_status kr_search(struct kr_ir *ir, const struct kr_search_plan *plan, struct kr_answer *out, struct kr_err *err)
+{
+	bool found = false;
+	if (plan->ground && !kr_graph_decides(ir->level)) {
+		snprintf(out->reason, sizeof out->reason, "this back end is only for levels that forbid every cycle of their graph");
+		return KR_OK;
+	}
+	enum kr_status status = known_conflict(ir, out, &found);
+	if (status || found)
+		return status;
+	struct search s = {.ir = ir, .plan = plan, .answer = out};
+	status = kr_candidate_init(&s.world, ir);
+	if (!status)
+		status = kr_choices_init(&s.choices, ir);
+	if (!status)
+		status = search(&s, err);
+	kr_solver_free(s.sat);
+	if (s.choices.ir)
+		kr_choices_done(&s.choices);
+	kr_candidate_done(&s.world);
+	return status;
+}
