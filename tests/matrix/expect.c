@@ -1,5 +1,6 @@
 #include "expect.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,4 +104,20 @@ char *expect_read(const char *folder, const char *file)
 		return NULL;
 	}
 	return text;
+}
+
+static int compare(const void *a, const void *b) { return strcmp(a, b); }
+
+size_t expect_traces(char names[EXPECT_MOST_TRACES][EXPECT_NAME_SIZE])
+{
+	DIR *dir = opendir(KR_SOURCE_DIR "/traces");
+	size_t n = 0;
+
+	for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL && n < EXPECT_MOST_TRACES;)
+		if (entry->d_name[0] != '.' && strlen(entry->d_name) < EXPECT_NAME_SIZE)
+			strcpy(names[n++], entry->d_name);
+	if (dir)
+		closedir(dir);
+	qsort(names, n, EXPECT_NAME_SIZE, compare);
+	return n;
 }

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,7 @@
 #include "frontend/format.h"
 #include "frontend/write.h"
 
-enum { MOST_TRACES = 400, ORDERS = KR_ORDER_REALTIME + 1, LEAST_TRIED = 15 };
+enum { ORDERS = KR_ORDER_REALTIME + 1, LEAST_TRIED = 15 };
 
 #define BIT(loss) (UINT32_C(1) << (loss))
 #define NAMES (BIT(KR_LOSS_IDS) | BIT(KR_LOSS_SESSIONS) | BIT(KR_LOSS_KEYS) | BIT(KR_LOSS_VALUES) | BIT(KR_LOSS_NAME))
@@ -27,8 +26,8 @@ static struct {
 	unsigned tried, left_out;
 } targets[] = {{"native", "t.jsonl", 0, 0}, {"elle", "t.edn", 0, 0}, {"elle-json", "t.json", 0, 0}, {"plume", "t.txt", 0, 0}, {"dbcop-json", "t.json", 0, 0}};
 
-static char names[MOST_TRACES][100];
-static struct CMUnitTest tests[MOST_TRACES + 1];
+static char names[EXPECT_MOST_TRACES][EXPECT_NAME_SIZE];
+static struct CMUnitTest tests[EXPECT_MOST_TRACES + 1];
 static char work[] = "/tmp/krait-round-trip-XXXXXX";
 
 static enum kr_outcome outcome_of(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, const struct kr_check_options *options)
@@ -144,21 +143,12 @@ static void every_target_was_tried(void **state)
 	}
 }
 
-static int compare(const void *a, const void *b) { return strcmp(a, b); }
-
 int main(void)
 {
-	DIR *dir = opendir(KR_SOURCE_DIR "/traces");
-	size_t n = 0;
+	size_t n = expect_traces(names);
 
 	if (!mkdtemp(work))
 		return 1;
-	for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL && n < MOST_TRACES;)
-		if (entry->d_name[0] != '.' && strlen(entry->d_name) < sizeof names[0])
-			strcpy(names[n++], entry->d_name);
-	if (dir)
-		closedir(dir);
-	qsort(names, n, sizeof names[0], compare);
 	for (size_t i = 0; i < n; i++)
 		tests[i] = (struct CMUnitTest){.name = names[i], .test_func = check_trace, .initial_state = names[i]};
 	tests[n] = (struct CMUnitTest){.name = "every target was tried", .test_func = every_target_was_tried};

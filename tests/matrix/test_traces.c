@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +13,10 @@
 #include "frontend/format.h"
 #include "report/report.h"
 
-enum { MOST_TRACES = 400, ORDERS = KR_ORDER_REALTIME + 1 };
+enum { ORDERS = KR_ORDER_REALTIME + 1 };
 
-static char names[MOST_TRACES][100];
-static struct CMUnitTest tests[MOST_TRACES + 1];
+static char names[EXPECT_MOST_TRACES][EXPECT_NAME_SIZE];
+static struct CMUnitTest tests[EXPECT_MOST_TRACES + 1];
 
 /* How often each level was expected to be satisfied and violated; a level needs both. */
 static struct { unsigned satisfied, violated; } seen[100];
@@ -95,19 +94,10 @@ static void every_level_has_both(void **state)
 			fail_msg("%s: no bundled trace %s it", kr_level_at(NULL, l)->id, seen[l].satisfied == 0 ? "satisfies" : "violates");
 }
 
-static int compare(const void *a, const void *b) { return strcmp(a, b); }
-
 int main(void)
 {
-	DIR *dir = opendir(KR_SOURCE_DIR "/traces");
-	size_t n = 0;
+	size_t n = expect_traces(names);
 
-	for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL && n < MOST_TRACES;)
-		if (entry->d_name[0] != '.' && strlen(entry->d_name) < sizeof names[0])
-			strcpy(names[n++], entry->d_name);
-	if (dir)
-		closedir(dir);
-	qsort(names, n, sizeof names[0], compare);
 	for (size_t i = 0; i < n; i++)
 		tests[i] = (struct CMUnitTest){.name = names[i], .test_func = check_trace, .initial_state = names[i]};
 	tests[n] = (struct CMUnitTest){.name = "every level has a satisfied and a violated trace", .test_func = every_level_has_both};

@@ -1,4 +1,4 @@
-/* Recorded histories in every foreign format have the sizes that other programs counted (verdicts.csv), and are recognised by content. */
+/* Recorded histories in every foreign format have the sizes that other programs counted (verdicts.csv), repeated writes of a value included, and are recognised by content. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "frontend/format.h"
+#include "report/report.h"
 
 enum { MOST_ROWS = 1000, SKIPPED = 77 };
 
@@ -28,8 +29,8 @@ static const struct { const char *recorded, *format; } names[] = {
 
 struct row {
 	char path[512], format[32];
-	unsigned known; /* how many of the numbers the file tells: 4 or 0 */
-	unsigned sessions, txns, ops, keys;
+	unsigned known; /* how many of the numbers the file tells: 5 or 0 */
+	unsigned sessions, txns, ops, keys, repeated;
 };
 
 static struct row rows[MOST_ROWS];
@@ -58,13 +59,16 @@ static void check_row(void **state)
 		fail_msg("%s:%u: %s", err.file, (unsigned)err.line, err.text);
 	assert_string_equal(h.format, format_of(row->format));
 	assert_true(h.txns.n > 0 && h.ops.n > 0);
-	if (row->known == 4) {
+	if (row->known == 5) {
+		struct kr_trace_stats stats;
 		if (strstr(row->path, "paper-example.edn"))
 			sessions = 0; /* counted as one there: its maps name no process, which orders nothing */
 		assert_int_equal(h.sessions.n, sessions);
 		assert_int_equal(h.txns.n, row->txns);
 		assert_int_equal(h.ops.n, row->ops);
 		assert_int_equal(h.keys.n, row->keys);
+		assert_int_equal(kr_report_trace_stats(&ctx, &h, &stats), KR_OK);
+		assert_int_equal(stats.duplicate_pairs, row->repeated);
 	}
 	kr_history_done(&h);
 	assert_int_equal(ctx.mem.used, 0);
@@ -77,10 +81,11 @@ static size_t read_rows(const char *data, FILE *file)
 
 	while (n < MOST_ROWS && fgets(line, sizeof line, file)) {
 		struct row *row = &rows[n];
-		int got = sscanf(line, "%255[^,],%31[^,],%u,%u,%u,%u", name, row->format, &row->sessions, &row->txns, &row->ops, &row->keys);
+		int got = sscanf(line, "%255[^,],%31[^,],%u,%u,%u,%u,%u", name, row->format, &row->sessions, &row->txns, &row->ops, &row->keys,
+			&row->repeated);
 		if (got < 2 || strcmp(name, "path") == 0)
 			continue;
-		row->known = got == 6 ? 4 : 0;
+		row->known = got == 7 ? 5 : 0;
 		snprintf(row->path, sizeof row->path, "%s/%s", data, name);
 		tests[n++] = (struct CMUnitTest){.name = row->path, .test_func = check_row, .initial_state = row};
 	}
