@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static int draw(struct kr_rng *rng, int n) { return (int)kr_rng_below(rng, (uint64_t)n); }
 static bool chance(struct kr_rng *rng, int percent) { return draw(rng, 100) < percent; }
@@ -710,11 +711,12 @@ static bool smaller(struct tiny *t, int n, bool *done)
 
 const char *tiny_shrink(struct tiny *tiny, const char *(*fails)(const struct tiny *tiny, void *data), void *data)
 {
+	const clock_t until = clock() + 60 * CLOCKS_PER_SEC;
 	const char *why = fails(tiny, data);
 	struct tiny next = *tiny;
 	bool done;
 
-	for (int n = 0; smaller(&next, n, &done); n++) {
+	for (int n = 0; smaller(&next, n, &done) && clock() < until; n++) {
 		const char *again = done ? fails(&next, data) : NULL;
 		if (again) {
 			*tiny = next;

@@ -79,7 +79,7 @@ void tiny_random_weak(struct tiny *out, struct kr_rng *rng, enum tiny_mix mix);
 /* KR_BAD: no valid trace (the sessions' times or the version orders contradict each other). */
 enum kr_status tiny_history(const struct tiny *tiny, struct kr_ctx *ctx, struct kr_history *h);
 
-/* Drops transactions, operations, orders and details for as long as `fails` (non-NULL) stays. Returns the last answer of `fails`. */
+/* Drops transactions, operations, orders and details for as long as `fails` (non-NULL) stays, for a minute at most. Returns the last answer of `fails`. */
 const char *tiny_shrink(struct tiny *tiny, const char *(*fails)(const struct tiny *tiny, void *data), void *data);
 
 #endif
