@@ -218,27 +218,19 @@ static enum kr_status find_where(struct kr_work *w, uint32_t scan, uint32_t *out
 
 /* ---- growing keys ---- */
 
-/* A condition on the value that no array meets. */
-static bool fails_on_arrays(const struct kr_history *h, const struct kr_cond *cond)
-{
-	if (cond->target == KR_COND_FIELD)
-		return true;
-	if (cond->target != KR_COND_VALUE)
-		return false;
-	return cond->test == KR_COND_EQ ? kr_history_value(h, cond->value)->type != KR_VALUE_ARRAY : cond->test != KR_COND_NE && cond->test != KR_COND_IN;
-}
-
-/* Whether growing key k is taken when it is present. It can be told where the conditions ask for the name only, or for what no list or set meets. */
+/* Whether growing key k is taken when it is present. It can be told where the conditions ask for the name only, or, of lists and sets, not for their elements. */
 static enum kr_status takes_growing(struct kr_replay *r, const struct kr_scan *scan, kr_key k, bool *out)
 {
 	const struct kr_history *h = r->w->h;
+	struct kr_operand any = {.type = KR_VALUE_ARRAY, .text = {"[]", 2}};
 
 	*out = kr_where_has_prefix(h, scan, k);
 	if (!*out || !kr_where_of_values(h, scan))
 		return KR_OK;
-	for (uint32_t i = scan->cond_first; i < scan->cond_first + scan->cond_count && *out; i++)
-		*out = h->keys.at[k.i].kind == KR_KIND_COUNTER || !fails_on_arrays(h, &h->conds.at[i]);
-	return *out ? kr_analyze_refuse(r->w, r->txn, r->op, "a condition on the value of a list, a set or a counter whose value is not always told") : KR_OK;
+	if (h->keys.at[k.i].kind == KR_KIND_COUNTER || kr_where_of_elements(h, scan))
+		return kr_analyze_refuse(r->w, r->txn, r->op, "a condition on the value of a list, a set or a counter whose value is not always told");
+	*out = kr_where_holds_of(h, scan, k, &any);
+	return KR_OK;
 }
 
 /* The keys that have a version which the conditions take; once. */

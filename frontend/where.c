@@ -90,6 +90,30 @@ bool kr_where_has_prefix(const struct kr_history *h, const struct kr_scan *scan,
 	return true;
 }
 
+static bool has_array(struct kr_piece array)
+{
+	struct kr_piece piece;
+
+	for (size_t at = 1; kr_piece_next(array.text, array.length, &at, &piece);)
+		if (kr_operand_of_piece(piece).type == KR_VALUE_ARRAY)
+			return true;
+	return false;
+}
+
+bool kr_where_of_elements(const struct kr_history *h, const struct kr_scan *scan)
+{
+	for (uint32_t i = 0; i < scan->cond_count; i++) {
+		const struct kr_cond *cond = &h->conds.at[scan->cond_first + i];
+		struct kr_operand value = kr_operand_of_value(h, cond->value);
+
+		if (cond->target != KR_COND_VALUE || value.type != KR_VALUE_ARRAY)
+			continue;
+		if (cond->test == KR_COND_EQ || cond->test == KR_COND_NE || (cond->test == KR_COND_IN && has_array(value.text)))
+			return true;
+	}
+	return false;
+}
+
 enum kr_status kr_where_holds(const struct kr_history *h, const struct kr_scan *scan, kr_key key, kr_value value, bool *out, struct kr_err *err)
 {
 	struct kr_operand operand = {.type = KR_VALUE_ABSENT};

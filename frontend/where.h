@@ -15,4 +15,7 @@ bool kr_where_holds_of(const struct kr_history *h, const struct kr_scan *scan, k
 bool kr_where_of_values(const struct kr_history *h, const struct kr_scan *scan);
 bool kr_where_has_prefix(const struct kr_history *h, const struct kr_scan *scan, kr_key key);
 
+/* Whether some condition compares the value with an array. If none does, either all arrays that a key may hold meet the conditions or none does. */
+bool kr_where_of_elements(const struct kr_history *h, const struct kr_scan *scan);
+
 #endif

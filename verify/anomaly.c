@@ -40,6 +40,8 @@ static enum kr_status explains(const struct kr_claim *c, const struct kr_facts *
 
 	if (!kr_facts_grows(f, c->key))
 		return kr_saw_allows(c->v->h, &c->saw, c->key, value, out, c->v->err);
+	if (c->v->h->keys.at[c->key.i].kind != KR_KIND_COUNTER)
+		return kr_grow_presence_allows(f, c->key, &c->saw, value.i != KR_ABSENT.i, out, c->v->err);
 
 	/* A counter. */
 	bool external = kr_facts_sight(f, c->txn, c->op, c->key, (kr_value){KR_NONE}, &sight), absent = value.i == KR_ABSENT.i;
@@ -54,7 +56,7 @@ static enum kr_status look_at_write(const struct kr_claim *c, const struct kr_fa
 	bool aborted = c->v->h->txns.at[t.i].status == KR_ABORTED, allowed;
 	enum kr_status status = explains(c, f, value, &allowed);
 
-	if (status == KR_OK && value.i == KR_NONE) {
+	if (status == KR_OK && value.i == KR_NONE && c->v->h->keys.at[c->key.i].kind == KR_KIND_COUNTER) {
 		out->maybe.later |= t.i == c->txn.i;
 		out->maybe.aborted |= t.i != c->txn.i && (aborted || (f->impossible && f->impossible[t.i]));
 		out->maybe.intermediate |= t.i != c->txn.i && !aborted;
@@ -116,6 +118,17 @@ static enum kr_status check_name(const struct kr_claim *c, const struct writers 
 					   : "never written");
 }
 
+/* Whether of a list or set no more was seen than whether it is there. */
+static bool tells_presence(const struct kr_claim *c, const struct kr_facts *f)
+{
+	enum kr_grow_mode mode = kr_facts_mode(f, c->key);
+	const struct kr_value_entry *e = c->saw.test == KR_SAW_VALUE ? kr_history_value(f->h, c->saw.value) : NULL;
+
+	if ((mode != KR_GROW_LIST && mode != KR_GROW_SET) || c->v->cert->anomaly.kind >= KR_DUPLICATE_ELEMENT)
+		return false;
+	return !e || e->type == KR_VALUE_ABSENT || (e->type == KR_VALUE_ARRAY && e->length == 2);
+}
+
 static enum kr_status check_read(const struct kr_claim *c, const struct kr_facts *f)
 {
 	struct kr_sight sight;
@@ -127,8 +140,16 @@ static enum kr_status check_read(const struct kr_claim *c, const struct kr_facts
 
 	if (!external)
 		return kr_err_set(c->v->err, KR_BAD, "at operation %u %s had written %s itself", (unsigned)c->op, c->txn_name.text, c->key_name.text);
-	if (mode != KR_GROW_NOT && mode != KR_GROW_VALUES)
-		return kr_claim_growing(c, f, &sight);
+	if (mode != KR_GROW_NOT && mode != KR_GROW_VALUES) {
+		struct kr_verifier asking = *c->v; /* with no error of its own: an empty list may be either */
+		struct kr_claim claim = *c;
+		bool presence = tells_presence(c, f);
+		asking.err = presence ? NULL : c->v->err;
+		claim.v = &asking;
+		status = kr_claim_growing(&claim, f, &sight);
+		if (status != KR_BAD || !presence)
+			return status;
+	}
 
 	struct kr_facts_iter it = kr_facts_candidates(f, &sight);
 

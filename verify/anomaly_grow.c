@@ -22,8 +22,8 @@ struct shown {
 /* How an element came to be there. */
 struct origin {
 	uint32_t possible, impossible, later; /* appends by others that may have taken effect, by those that have not, by the reader behind the operation */
-	uint32_t everybody, initial;
-	const struct kr_grow_add *add; /* the last possible one */
+	uint32_t others, everybody, initial;  /* others: that were not aborted */
+	const struct kr_grow_add *add;        /* the last one of those */
 };
 
 static enum kr_status initial_count(const struct shown *s, uint32_t element, uint32_t *out)
@@ -48,12 +48,16 @@ static enum kr_status find_origin(const struct shown *s, uint32_t element, struc
 		out->everybody++;
 		if (add->txn.i == s->c->txn.i) {
 			out->later += add->op > s->c->op;
-		} else if (f->h->txns.at[add->txn.i].status == KR_ABORTED || (f->impossible && f->impossible[add->txn.i])) {
-			out->impossible++;
-		} else {
-			out->possible++;
+			continue;
+		}
+		if (f->h->txns.at[add->txn.i].status != KR_ABORTED) {
+			out->others++;
 			out->add = add;
 		}
+		if (f->h->txns.at[add->txn.i].status == KR_ABORTED || (f->impossible && f->impossible[add->txn.i]))
+			out->impossible++;
+		else
+			out->possible++;
 	}
 	return initial_count(s, element, &out->initial);
 }
@@ -70,20 +74,7 @@ static enum kr_status is_own(const struct shown *s, uint32_t element, bool *out)
 
 /* ---- one element ---- */
 
-static bool has_deletes(const struct shown *s)
-{
-	const struct kr_facts *f = s->f;
-
-	for (uint32_t i = f->first[s->c->key.i]; i < f->first[s->c->key.i + 1]; i++) {
-		const struct kr_fact_version *version = &f->versions[i];
-		for (uint32_t at = version->first_op; at <= version->last_op; at++) {
-			const struct kr_operation *op = &f->h->ops.at[kr_history_op(f->h, version->txn, at).i];
-			if (op->key.i == s->c->key.i && op->kind == KR_OP_DELETE && kr_effect_count(f->h, op) > 0)
-				return true;
-		}
-	}
-	return false;
-}
+static bool has_deletes(const struct shown *s) { return s->f->grow->deleted[s->c->key.i]; }
 
 /* Whether the initial elements are missing, which nobody takes away. */
 static enum kr_status misses_initial(const struct shown *s, bool *out)
@@ -136,7 +127,7 @@ static enum kr_status is_passing(const struct shown *s, uint32_t element, const 
 	enum kr_status status;
 
 	*out = false;
-	if (o->possible != 1 || o->initial > 0)
+	if (o->others != 1 || o->initial > 0)
 		return KR_OK;
 	if (!s->list) {
 		status = kr_grow_member(s->f, s->c->key, add->txn, h->txns.at[add->txn.i].op_count, element, &member);
@@ -298,7 +289,7 @@ static enum kr_status neighbour(const struct shown *s, kr_txn t, uint32_t at, ui
 			continue;
 		if (op->kind == KR_OP_APPEND)
 			return kr_grow_element(s->f->grow, op->a, out);
-		if (op->kind == KR_OP_DELETE)
+		if (op->kind == KR_OP_DELETE && kr_effect_count(h, op) > 0)
 			break;
 	}
 	return KR_OK;
@@ -315,7 +306,7 @@ static enum kr_status is_torn(const struct shown *s, bool *out)
 		uint32_t before = KR_NONE, behind = KR_NONE;
 
 		status = find_origin(s, s->members[i], &o);
-		if (status != KR_OK || o.possible != 1 || o.everybody != 1 || o.initial)
+		if (status != KR_OK || o.others != 1 || o.everybody != 1 || o.initial)
 			continue;
 		status = neighbour(s, o.add->txn, o.add->op, UINT32_MAX, &before);
 		if (status == KR_OK)

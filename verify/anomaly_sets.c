@@ -4,8 +4,6 @@
  * written itself proves nothing there. Cost: linear in the rows and the transactions at hand. Does not judge named versions of keys that grow. */
 #include "verify/claim.h"
 
-#include "frontend/where.h"
-
 static const struct kr_seen *named_version(const struct kr_claim *c)
 {
 	const struct kr_history *h = c->v->h;
@@ -39,56 +37,20 @@ static enum kr_status value_left(const struct kr_claim *c, kr_value id, kr_value
 	return wrote ? KR_OK : kr_err_set(c->v->err, KR_BAD, "no transaction of that name writes %s", c->key_name.text);
 }
 
-/* Whether the i-th row of a range can stand there. */
-static bool has_place(const struct kr_history *h, const struct kr_scan *scan, uint32_t i)
-{
-	const struct kr_row *rows = &h->rows.at[scan->row_first];
-	kr_value name = h->keys.at[rows[i].key.i].name;
-	int step = i == 0 ? 1 : kr_history_compare_keys(h, name, h->keys.at[rows[i - 1].key.i].name);
-
-	if (scan->limit >= 0 && i >= (uint64_t)scan->limit)
-		return false;
-	if (scan->low.i != KR_ABSENT.i && kr_history_compare_keys(h, name, scan->low) < 0)
-		return false;
-	if (scan->high.i != KR_ABSENT.i && kr_history_compare_keys(h, name, scan->high) >= 0)
-		return false;
-	return i == 0 || (scan->reverse ? step < 0 : step > 0);
-}
-
-/* The same for a scan or update; an update's rows have the value written. */
-static enum kr_status has_match(const struct kr_claim *c, const struct kr_operation *op, uint32_t i, bool *out)
-{
-	const struct kr_history *h = c->v->h;
-	const struct kr_scan *scan = &h->scans.at[op->scan];
-	const struct kr_row *rows = &h->rows.at[scan->row_first];
-
-	for (uint32_t j = 0; j < i; j++)
-		if (rows[j].key.i == rows[i].key.i)
-			return *out = false, KR_OK;
-	if (op->kind == KR_OP_SCAN)
-		return kr_where_holds(h, scan, rows[i].key, rows[i].value, out, c->v->err);
-	*out = kr_where_has_prefix(h, scan, rows[i].key);
-	return KR_OK;
-}
-
 /* Whether some row of the key is one that the operation cannot have. */
 static enum kr_status has_impossible_row(const struct kr_claim *c, const struct kr_operation *op, bool *out)
 {
 	const struct kr_history *h = c->v->h;
 	const struct kr_scan *scan = &h->scans.at[op->scan];
 	enum kr_status status = KR_OK;
-	bool fits = true;
+	bool fits = true, met = false;
 
 	for (uint32_t i = 0; i < scan->row_count && fits && status == KR_OK; i++) {
-		const struct kr_row *row = &h->rows.at[scan->row_first + i];
-		if (row->key.i != c->key.i)
+		if (h->rows.at[scan->row_first + i].key.i != c->key.i)
 			continue;
-		if (row->value.i == KR_ABSENT.i)
-			fits = false;
-		else if (op->kind == KR_OP_RANGE)
-			fits = has_place(h, scan, i);
-		else
-			status = has_match(c, op, i, &fits);
+		status = kr_saw_row_fits(h, op, i, &fits, c->v->err);
+		fits = fits && !met;
+		met = true;
 	}
 	*out = !fits;
 	return status;

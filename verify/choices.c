@@ -95,8 +95,8 @@ enum kr_status kr_cases_new(struct kr_cases *c, uint32_t *literal)
 
 enum kr_status kr_cases_presence(struct kr_cases *c, kr_txn t, uint32_t *literal)
 {
-	if (c->v->h->txns.at[t.i].status != KR_UNKNOWN) {
-		*literal = KR_LITERAL_TRUE;
+	if (c->v->h->txns.at[t.i].status != KR_UNKNOWN || c->facts.impossible[t.i]) {
+		*literal = c->v->h->txns.at[t.i].status != KR_UNKNOWN ? KR_LITERAL_TRUE : KR_LITERAL_FALSE;
 		return KR_OK;
 	}
 	return choose(c, (struct kr_choice){KR_CHOICE_PRESENCE, t.i, 0, 0, false}, literal);
@@ -122,50 +122,78 @@ enum kr_status kr_cases_source(struct kr_cases *c, uint32_t s, kr_txn writer, ui
 
 static uint32_t version_index(const struct kr_cases *c, kr_key k, kr_txn t) { return (uint32_t)(kr_facts_version(&c->facts, k, t) - c->facts.versions); }
 
-/* The order that the lists read by committed transactions show, as a constant; KR_NONE: they do not tell. */
-static enum kr_status order_of_list(const struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
+/* The order that the lists or sets read by committed transactions show, as a constant; KR_NONE: they do not tell. */
+static enum kr_status order_shown(const struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
 {
-	uint32_t x, y;
-	enum kr_status status = kr_grow_rank(&c->facts, k, version_index(c, k, a), &x);
+	enum kr_grow_mode mode = kr_facts_mode(&c->facts, k);
+	uint32_t x = KR_GROW_VAGUE, y = KR_GROW_VAGUE;
+	enum kr_status status = KR_OK;
 
+	*literal = KR_NONE;
+	if (mode != KR_GROW_LIST && mode != KR_GROW_SET)
+		return KR_OK;
+	status = kr_grow_rank(&c->facts, k, version_index(c, k, a), &x);
 	if (status == KR_OK)
 		status = kr_grow_rank(&c->facts, k, version_index(c, k, b), &y);
-	*literal = KR_NONE;
 	if (status == KR_OK && x != KR_GROW_VAGUE && y != KR_GROW_VAGUE && x != y)
 		*literal = x < y ? KR_LITERAL_TRUE : KR_LITERAL_FALSE;
 	return status;
 }
 
+static enum kr_status order_given(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
+{
+	bool before = false, after = false;
+	enum kr_status status = kr_given_precedes(&c->given, k, a, b, &before);
+
+	if (status == KR_OK && !before)
+		status = kr_given_precedes(&c->given, k, b, a, &after);
+	*literal = before ? KR_LITERAL_TRUE : after ? KR_LITERAL_FALSE : KR_NONE;
+	return status;
+}
+
+/* A constant, or KR_NONE. An order that the trace gives and a list contradicts leaves no world at all. */
+static enum kr_status order_known(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
+{
+	uint32_t shown;
+	enum kr_status status = order_given(c, k, a, b, literal);
+
+	if (status == KR_OK)
+		status = order_shown(c, k, a, b, &shown);
+	if (status != KR_OK || shown == KR_NONE)
+		return status;
+	if (*literal != KR_NONE && *literal != shown)
+		status = kr_sat_add(&c->sat, NULL, 0);
+	*literal = shown;
+	return status;
+}
+
 enum kr_status kr_cases_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
 {
-	bool before = false, after = false, swap = a.i > b.i;
-	uint32_t known;
+	bool lists = kr_facts_mode(&c->facts, k) == KR_GROW_LIST && c->facts.unknowns, swap = a.i > b.i;
+	struct kr_choice choice = {KR_CHOICE_ORDER, k.i, swap ? b.i : a.i, swap ? a.i : b.i, false};
+	uint32_t known, chosen, count = c->choices.n;
 	enum kr_status status;
 
 	*literal = KR_LITERAL_TRUE;
 	if (a.i == KR_NONE)
 		return KR_OK;
-	status = kr_given_precedes(&c->given, k, a, b, &before);
-	if (status == KR_OK && !before)
-		status = kr_given_precedes(&c->given, k, b, a, &after);
-	if (status != KR_OK || before)
+	status = order_known(c, k, a, b, &known);
+	*literal = known;
+	if (status != KR_OK || (known != KR_NONE && !lists))
 		return status;
-	if (after) {
-		*literal = KR_LITERAL_FALSE;
-		return KR_OK;
-	}
-	if (kr_facts_mode(&c->facts, k) == KR_GROW_LIST) {
-		status = order_of_list(c, k, a, b, literal);
-		if (status != KR_OK || *literal != KR_NONE)
-			return status;
-	}
-	known = c->choices.n;
-	status = choose(c, (struct kr_choice){KR_CHOICE_ORDER, k.i, swap ? b.i : a.i, swap ? a.i : b.i, false}, literal);
+	status = choose(c, choice, &chosen);
+	if (status != KR_OK)
+		return status;
 	if (swap)
-		*literal = kr_cases_negate(*literal);
-	if (status == KR_OK && known < c->choices.n && c->facts.unknowns && kr_facts_mode(&c->facts, k) == KR_GROW_LIST)
-		return kr_cases_add_list_order(c, k, version_index(c, k, a), version_index(c, k, b), *literal);
-	return status;
+		chosen = kr_sat_not(chosen);
+	*literal = known == KR_NONE ? chosen : known;
+	if (!lists || count == c->choices.n)
+		return KR_OK;
+	if (known != KR_NONE) { /* lists read by unknown transactions may say otherwise */
+		uint32_t unit = known == KR_LITERAL_TRUE ? chosen : kr_sat_not(chosen);
+		status = kr_sat_add(&c->sat, &unit, 1);
+	}
+	return status == KR_OK ? kr_cases_add_list_order(c, k, version_index(c, k, a), version_index(c, k, b), chosen) : status;
 }
 
 /* ---- observations ---- */

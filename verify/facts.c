@@ -287,12 +287,10 @@ static void name_source(const struct kr_history *h, struct kr_sight *s)
 	}
 }
 
-bool kr_facts_sight(const struct kr_facts *f, kr_txn t, uint32_t op, kr_key k, kr_value part, struct kr_sight *out)
+bool kr_facts_sight_of(const struct kr_facts *f, kr_txn t, uint32_t op, kr_key k, const struct kr_saw *saw, kr_value part, struct kr_sight *out)
 {
-	*out = (struct kr_sight){.txn = t, .op = op, .key = k, .saw = kr_saw_of(f->h, &f->h->ops.at[kr_history_op(f->h, t, op).i], k), .part = part};
-	if (out->saw.test == KR_SAW_NO_MATCH && kr_facts_grows(f, k) && !kr_where_has_prefix(f->h, &f->h->scans.at[out->saw.scan], k))
-		out->saw.test = KR_SAW_NOTHING;
-	if (out->saw.test == KR_SAW_NOTHING)
+	*out = (struct kr_sight){.txn = t, .op = op, .key = k, .saw = *saw, .part = part};
+	if (saw->test == KR_SAW_NOTHING)
 		return false;
 	if (part.i == KR_NONE)
 		name_source(f->h, out);
@@ -306,6 +304,13 @@ bool kr_facts_sight(const struct kr_facts *f, kr_txn t, uint32_t op, kr_key k, k
 	out->own = sight->own;
 	out->own_count = sight->own_count;
 	return true;
+}
+
+bool kr_facts_sight(const struct kr_facts *f, kr_txn t, uint32_t op, kr_key k, kr_value part, struct kr_sight *out)
+{
+	struct kr_saw saw = kr_saw_of(f->h, &f->h->ops.at[kr_history_op(f->h, t, op).i], k);
+
+	return kr_facts_sight_of(f, t, op, k, &saw, part, out);
 }
 
 static uint32_t value_at(const struct kr_facts *f, uint32_t i) { return f->versions[f->by_value[i]].value.i; }
@@ -378,16 +383,17 @@ bool kr_facts_denied(const struct kr_facts *f, kr_key k, kr_value value)
 bool kr_facts_excluded(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer)
 {
 	const struct kr_saw *saw = &s->saw;
+	bool allowed;
 
 	if (writer.i != KR_NONE)
 		return f->impossible && f->impossible[writer.i];
-	if (!f->untold || kr_facts_grows(f, s->key) || (saw->test != KR_SAW_VALUE && saw->test != KR_SAW_OTHER))
+	if (!f->untold || kr_facts_grows(f, s->key))
 		return false;
 
 	const kr_value *pins = &f->pins[2 * (size_t)s->key.i];
 
 	for (int i = 0; i < 2; i++)
-		if (pins[i].i != KR_NONE && (pins[i].i == saw->value.i) != (saw->test == KR_SAW_VALUE))
+		if (pins[i].i != KR_NONE && kr_saw_allows(f->h, saw, s->key, pins[i], &allowed, NULL) == KR_OK && !allowed)
 			return true;
 	return saw->test == KR_SAW_VALUE && kr_facts_denied(f, s->key, saw->value);
 }

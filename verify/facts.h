@@ -87,6 +87,8 @@ static inline enum kr_grow_mode kr_facts_mode(const struct kr_facts *f, kr_key k
 
 /* The observation of k, or a part of it, by t's operation. False: it says nothing of the key, or t had written k itself, so that it is not an external one. */
 bool kr_facts_sight(const struct kr_facts *f, kr_txn t, uint32_t op, kr_key k, kr_value part, struct kr_sight *out);
+/* The same where it is known what the operation saw. */
+bool kr_facts_sight_of(const struct kr_facts *f, kr_txn t, uint32_t op, kr_key k, const struct kr_saw *saw, kr_value part, struct kr_sight *out);
 
 /* The version of k that t wrote, or NULL. */
 const struct kr_fact_version *kr_facts_version(const struct kr_facts *f, kr_key k, kr_txn t);

@@ -190,6 +190,7 @@ static void write(struct collecting *c, kr_txn t, const struct kr_operation *op,
 	case KR_OP_ADD: break;
 	case KR_OP_DELETE:
 		*s = (struct state){.txn = t.i, .wrote = true, .known = true, .absent = true};
+		c->g->deleted[k.i] = true;
 		if (c->g->mode[k.i] == KR_GROW_LIST)
 			give_up(c, k);
 		break;
@@ -336,7 +337,9 @@ enum kr_status kr_grow_init(struct kr_facts *f, struct kr_ctx *ctx)
 	g->element_of = kr_mem_alloc(g->mem, nvalues, sizeof *g->element_of);
 	g->rank = kr_mem_alloc(g->mem, f->count, sizeof *g->rank);
 	g->ranked = kr_mem_alloc(g->mem, nkeys, sizeof *g->ranked);
-	if (!g->mode || !g->versions || !g->parsed_of || !g->element_of || !g->rank || !g->ranked)
+	g->longest = kr_mem_alloc(g->mem, nkeys, sizeof *g->longest);
+	g->deleted = kr_mem_alloc(g->mem, nkeys, sizeof *g->deleted);
+	if (!g->mode || !g->versions || !g->parsed_of || !g->element_of || !g->rank || !g->ranked || !g->longest || !g->deleted)
 		return KR_NOMEM;
 	set_modes(g);
 	return collect(f, ctx);
@@ -355,6 +358,8 @@ void kr_grow_done(struct kr_facts *f)
 	kr_mem_free(g->mem, g->element_of, nvalues, sizeof *g->element_of);
 	kr_mem_free(g->mem, g->rank, g->count, sizeof *g->rank);
 	kr_mem_free(g->mem, g->ranked, nkeys, sizeof *g->ranked);
+	kr_mem_free(g->mem, g->longest, nkeys, sizeof *g->longest);
+	kr_mem_free(g->mem, g->deleted, nkeys, sizeof *g->deleted);
 	kr_mem_free(g->mem, g->sight_first, (size_t)nkeys + 1, sizeof *g->sight_first);
 	kr_mem_free(g->mem, g->sights, g->sight_count, sizeof *g->sights);
 	kr_vec_done(g->mem, &g->elements);

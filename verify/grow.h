@@ -38,6 +38,7 @@ struct kr_grow {
 	struct kr_arena texts;
 	struct kr_str scratch;
 	uint8_t *mode;                        /* per key, enum kr_grow_mode */
+	bool *deleted;                        /* per key: by a transaction that was not aborted */
 	struct kr_grow_version *versions;
 	uint32_t count;                       /* of versions */
 	uint32_t *sight_first;                /* nkeys + 1 */
@@ -50,8 +51,9 @@ struct kr_grow {
 	uint32_t *parsed_of;                  /* per value: 1 + into parsed; 0: not yet */
 	uint32_t *element_of;                 /* per value: 1 + its number as an element; 0: not asked for yet */
 	struct kr_table element_table, add_table;
-	uint32_t *rank;                       /* per version of a list: where the longest list that a committed transaction read has it; KR_NONE: it does not; KR_GROW_VAGUE */
+	uint32_t *rank;                       /* per version: its place in the longest list, or among the sets, that committed transactions read; KR_NONE: it is not shown; KR_GROW_VAGUE */
 	bool *ranked;                         /* per key */
+	uint32_t *longest;                    /* per key: 2 + into sights, the longest list that a committed transaction read; 1: none; 0: not yet asked for */
 };
 
 #define KR_GROW_VAGUE (KR_NONE - 1)
@@ -90,13 +92,19 @@ bool kr_grow_initial_count(const struct kr_history *h, kr_key k, bool *absent, i
 /* kr_facts_candidate for growing keys. */
 enum kr_status kr_grow_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err);
 
+/* Whether a version of list or set k that is there, or is not, can be what was seen, as far as that tells; its elements are not looked at. */
+enum kr_status kr_grow_presence_allows(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, bool present, bool *out, struct kr_err *err);
+
 /* Whether t, which writes k, has a version of the part that the observation looks at. */
 enum kr_status kr_grow_touches(const struct kr_facts *f, const struct kr_sight *s, kr_txn t, bool *out);
 
 /* Whether the part that a sight names is one that its key has; says what is wrong. */
 enum kr_status kr_grow_check_part(const struct kr_facts *f, const struct kr_sight *s, const char **wrong);
 
-/* The place of version i (of kr_facts.versions) of list k in the longest list that a committed transaction read (kr_grow.rank). */
+/* The longest list of k that a committed transaction read, or NULL. */
+enum kr_status kr_grow_longest(const struct kr_facts *f, kr_key k, const struct kr_grow_sight **out);
+/* The rank of version i (of kr_facts.versions) of list or set k among those that committed transactions' reads put in an order (kr_grow.rank): of two that differ, and are not KR_GROW_VAGUE, the
+ * lower one comes first. */
 enum kr_status kr_grow_rank(const struct kr_facts *f, kr_key k, uint32_t i, uint32_t *rank);
 /* The same for one observation's list. */
 enum kr_status kr_grow_rank_in(const struct kr_facts *f, const struct kr_grow_sight *s, uint32_t i, uint32_t *rank);

@@ -324,18 +324,28 @@ static enum kr_status shows_from(const struct kr_facts *f, const struct kr_sight
 }
 
 /* Whether a scan's conditions hold of every present array, of none, or that depends on its elements. */
-static enum kr_status arrays_match(const struct kr_facts *f, const struct kr_sight *s, bool *out, struct kr_err *err)
+static enum kr_status arrays_match(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, bool *out, struct kr_err *err)
 {
-	const struct kr_scan *scan = &f->h->scans.at[s->saw.scan];
+	const struct kr_scan *scan = &f->h->scans.at[saw->scan];
 	struct kr_operand any = {.type = KR_VALUE_ARRAY, .text = {"[]", 2}};
 
-	for (uint32_t i = 0; i < scan->cond_count; i++) {
-		const struct kr_cond *cond = &f->h->conds.at[scan->cond_first + i];
-		if (cond->target == KR_COND_VALUE && (cond->test == KR_COND_EQ || cond->test == KR_COND_NE || cond->test == KR_COND_IN))
-			return vague(f, s->key, "a condition asks for the elements", err);
-	}
-	*out = kr_where_holds_of(f->h, scan, s->key, &any);
+	if (kr_where_of_elements(f->h, scan))
+		return vague(f, k, "a condition asks for the elements", err);
+	*out = kr_where_holds_of(f->h, scan, k, &any);
 	return KR_OK;
+}
+
+enum kr_status kr_grow_presence_allows(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, bool present, bool *out, struct kr_err *err)
+{
+	const struct kr_value_entry *e = saw->test == KR_SAW_VALUE ? kr_history_value(f->h, saw->value) : NULL;
+	bool shown = saw->test != KR_SAW_NO_MATCH && (!e || (e->type != KR_VALUE_ABSENT && !(e->type == KR_VALUE_ARRAY && e->length == 2)));
+	bool matches = true;
+	enum kr_status status = KR_OK;
+
+	if (saw->test == KR_SAW_MATCH || saw->test == KR_SAW_NO_MATCH)
+		status = arrays_match(f, k, saw, &matches, err);
+	*out = status == KR_OK && (present && matches) == shown;
+	return status;
 }
 
 static enum kr_status initial_is_empty(const struct kr_facts *f, kr_key k, bool *out)
@@ -350,23 +360,16 @@ static enum kr_status initial_is_empty(const struct kr_facts *f, kr_key k, bool 
 
 static enum kr_status list_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)
 {
-	bool matches = true, empty = false;
+	bool empty = false;
 	enum kr_status status;
 
 	if (s->part.i != KR_NONE)
 		return shows_from(f, s, writer, out, err);
 	if (s->saw.test == KR_SAW_VALUE && s->saw.value.i != KR_ABSENT.i)
 		return shown_candidate(f, s, writer, out, err);
-	if (s->saw.test == KR_SAW_MATCH || s->saw.test == KR_SAW_NO_MATCH) {
-		status = arrays_match(f, s, &matches, err);
-		if (status != KR_OK)
-			return status;
-	}
 	if (writer.i == KR_NONE && (status = initial_is_empty(f, s->key, &empty)) != KR_OK)
 		return status;
-	/* Nothing but the initial version can be empty. */
-	*out = (matches && !empty) == (s->saw.test == KR_SAW_OTHER || s->saw.test == KR_SAW_MATCH);
-	return KR_OK;
+	return kr_grow_presence_allows(f, s->key, &s->saw, !empty, out, err); /* nothing but the initial version can be empty */
 }
 
 /* ---- sets ---- */
@@ -380,7 +383,7 @@ static enum kr_status shows_element(const struct kr_facts *f, const struct kr_si
 
 	*out = false;
 	if (s->saw.test == KR_SAW_NO_MATCH) {
-		status = arrays_match(f, s, &matches, err);
+		status = arrays_match(f, s->key, &s->saw, &matches, err);
 		return status == KR_OK && !matches ? vague(f, s->key, "no set would match", err) : status;
 	}
 	if (s->saw.test != KR_SAW_VALUE)
@@ -394,24 +397,16 @@ static enum kr_status shows_element(const struct kr_facts *f, const struct kr_si
 /* Whether a version is there at all, as far as the observation as a whole tells. */
 static enum kr_status presence_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)
 {
-	const uint32_t *members;
-	uint32_t count = 1;
-	bool absent = false, matches = true, shown = true;
+	bool absent = false;
 	enum kr_status status = KR_OK;
 
 	if (writer.i == KR_NONE)
 		status = initial_is_empty(f, s->key, &absent);
 	else
 		absent = f->h->ops.at[kr_history_op(f->h, writer, kr_facts_version(f, s->key, writer)->last_op).i].kind == KR_OP_DELETE;
-	if (status == KR_OK && (s->saw.test == KR_SAW_MATCH || s->saw.test == KR_SAW_NO_MATCH))
-		status = arrays_match(f, s, &matches, err);
-	if (status == KR_OK && s->saw.test == KR_SAW_VALUE) {
-		status = kr_grow_shown(f, s->key, s->txn, s->op, 0, &members, &count);
-		shown = count != 0;
-	}
-	if (s->saw.test == KR_SAW_NO_MATCH)
-		shown = false;
-	*out = status == KR_OK && ((writer.i == KR_NONE && f->untold) || (!absent && matches) == shown);
+	if (status == KR_OK)
+		status = kr_grow_presence_allows(f, s->key, &s->saw, !absent, out, err);
+	*out = status == KR_OK && (*out || (writer.i == KR_NONE && f->untold));
 	return status;
 }
 

@@ -62,7 +62,7 @@ enum kr_status kr_cases_add_list_order(struct kr_cases *c, kr_key k, uint32_t a,
 	for (uint32_t i = f->grow->sight_first[k.i]; i < f->grow->sight_first[k.i + 1] && status == KR_OK; i++) {
 		const struct kr_grow_sight *s = &f->grow->sights[i];
 
-		if (c->v->h->txns.at[s->txn.i].status != KR_UNKNOWN || (status = kr_grow_rank_in(f, s, a, &x)) != KR_OK ||
+		if (c->v->h->txns.at[s->txn.i].status != KR_UNKNOWN || f->impossible[s->txn.i] || (status = kr_grow_rank_in(f, s, a, &x)) != KR_OK ||
 			(status = kr_grow_rank_in(f, s, b, &y)) != KR_OK || x == y || x == KR_GROW_VAGUE || y == KR_GROW_VAGUE)
 			continue;
 		status = kr_cases_presence(c, s->txn, &present);

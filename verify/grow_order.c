@@ -1,6 +1,11 @@
-/* The order of writers that a list shows: by the place of the first element that each of them appended. Of a key, the longest list that a committed transaction read says all
- * that the others do. Who has no element there comes behind. An element that was appended more than once tells nothing of its writers.
- * Cost: linear in the lists of the key for all of its versions; for one list, its length times what a writer appended. */
+/* The order of writers that lists and sets show, as ranks.
+ *
+ * A list: by the place of the first element that each of them appended. Of a key, the longest list that a committed transaction read says all that the others do. Who has no element
+ * there comes behind. A set that nobody deletes: by the smallest set that a committed transaction read and that shows an element of theirs. If that set shows none of another writer, it is a version at or behind the
+ * one's and before the other's. An element that was appended or added more than once tells nothing of its writers.
+ * Cost: linear in the lists and sets of the key for all of its versions, but for sorting; for one list, its length times what a writer appended. */
+#include <stdlib.h>
+
 #include "verify/facts.h"
 
 /* Where the first element by version i stands among the members; an element that others appended, too, tells nothing. */
@@ -50,19 +55,13 @@ enum kr_status kr_grow_rank_in(const struct kr_facts *f, const struct kr_grow_si
 	return status;
 }
 
-/* Ranks for all versions of a list: a pass over the longest one, for the versions whose elements it shows, and one over the others' elements. */
-static enum kr_status rank_all(const struct kr_facts *f, kr_key k)
+static enum kr_status find_longest(const struct kr_facts *f, kr_key k)
 {
 	struct kr_grow *g = f->grow;
-	const struct kr_grow_sight *longest = NULL;
-	const struct kr_grow_add *add;
 	const uint32_t *members;
-	uint32_t count, most = 0, adds, first;
-	bool initial;
+	uint32_t count, most = 0, longest = 1;
 	enum kr_status status = KR_OK;
 
-	for (uint32_t i = f->first[k.i]; i < f->first[k.i + 1]; i++)
-		g->rank[i] = KR_NONE;
 	for (uint32_t i = g->sight_first[k.i]; i < g->sight_first[k.i + 1] && status == KR_OK; i++) {
 		const struct kr_grow_sight *s = &g->sights[i];
 		if (f->h->txns.at[s->txn.i].status != KR_COMMITTED)
@@ -70,9 +69,36 @@ static enum kr_status rank_all(const struct kr_facts *f, kr_key k)
 		status = kr_grow_shown(f, k, s->txn, s->op, s->own_count, &members, &count);
 		if (status == KR_OK && count != KR_NONE && count >= most) {
 			most = count;
-			longest = s;
+			longest = 2 + i;
 		}
 	}
+	if (status == KR_OK)
+		g->longest[k.i] = longest;
+	return status;
+}
+
+enum kr_status kr_grow_longest(const struct kr_facts *f, kr_key k, const struct kr_grow_sight **out)
+{
+	const struct kr_grow *g = f->grow;
+	enum kr_status status = g->longest[k.i] ? KR_OK : find_longest(f, k);
+
+	*out = status == KR_OK && g->longest[k.i] > 1 ? &g->sights[g->longest[k.i] - 2] : NULL;
+	return status;
+}
+
+/* Ranks for all versions of a list: a pass over the longest one, for the versions whose elements it shows, and one over the others' elements. */
+static enum kr_status rank_list(const struct kr_facts *f, kr_key k)
+{
+	struct kr_grow *g = f->grow;
+	const struct kr_grow_sight *longest;
+	const struct kr_grow_add *add;
+	const uint32_t *members;
+	uint32_t count, adds, first;
+	bool initial;
+	enum kr_status status = kr_grow_longest(f, k, &longest);
+
+	for (uint32_t i = f->first[k.i]; i < f->first[k.i + 1]; i++)
+		g->rank[i] = longest ? KR_NONE : KR_GROW_VAGUE;
 	if (status != KR_OK || !longest)
 		return status;
 	status = kr_grow_shown(f, k, longest->txn, longest->op, longest->own_count, &members, &count);
@@ -92,12 +118,125 @@ static enum kr_status rank_all(const struct kr_facts *f, kr_key k)
 	return status;
 }
 
+struct sized {
+	uint32_t size, sight;
+};
+
+static int by_size(const void *pa, const void *pb)
+{
+	const struct sized *a = pa, *b = pb;
+
+	if (a->size != b->size)
+		return a->size < b->size ? -1 : 1;
+	return a->sight < b->sight ? -1 : a->sight > b->sight;
+}
+
+/* The sets of k that committed transactions read, which had added nothing themselves, by size. */
+static enum kr_status sort_sets(const struct kr_facts *f, kr_key k, struct sized *out, uint32_t *n)
+{
+	const struct kr_grow *g = f->grow;
+	const uint32_t *members;
+	uint32_t count;
+	enum kr_status status = KR_OK;
+
+	*n = 0;
+	for (uint32_t i = g->sight_first[k.i]; i < g->sight_first[k.i + 1] && status == KR_OK; i++) {
+		const struct kr_grow_sight *s = &g->sights[i];
+		if (f->h->txns.at[s->txn.i].status != KR_COMMITTED || s->own_count > 0)
+			continue;
+		status = kr_grow_shown(f, k, s->txn, s->op, 0, &members, &count);
+		if (status == KR_OK && count != KR_NONE)
+			out[(*n)++] = (struct sized){count, i};
+	}
+	if (*n > 1)
+		qsort(out, *n, sizeof *out, by_size);
+	return status;
+}
+
+/* The version that alone adds the element, or KR_NONE. */
+static enum kr_status only_version(const struct kr_facts *f, kr_key k, uint32_t element, uint32_t *out)
+{
+	const struct kr_grow_add *add;
+	uint32_t adds;
+	bool initial;
+	enum kr_status status = kr_grow_appender(f, k, element, &add, &adds, &initial);
+
+	*out = status == KR_OK && adds == 1 && !initial ? (uint32_t)(kr_facts_version(f, k, add->txn) - f->versions) : KR_NONE;
+	return status;
+}
+
+/* KR_NONE for a version with an element of its own: until a read shows one, it comes behind all that were shown. */
+static enum kr_status begin_ranks(const struct kr_facts *f, kr_key k)
+{
+	const struct kr_grow *g = f->grow;
+	uint32_t version;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = f->first[k.i]; i < f->first[k.i + 1]; i++)
+		g->rank[i] = KR_GROW_VAGUE;
+	for (uint32_t i = f->first[k.i]; i < f->first[k.i + 1] && status == KR_OK; i++) {
+		const struct kr_fact_version *v = &f->versions[i];
+		for (uint32_t at = v->first_op; at <= v->last_op && status == KR_OK; at++) {
+			const struct kr_operation *op = &f->h->ops.at[kr_history_op(f->h, v->txn, at).i];
+			uint32_t element;
+			if (op->kind != KR_OP_ADD || op->key.i != k.i)
+				continue;
+			status = kr_grow_element(f->grow, op->a, &element);
+			if (status == KR_OK)
+				status = only_version(f, k, element, &version);
+			if (status == KR_OK && version != KR_NONE)
+				g->rank[version] = KR_NONE;
+		}
+	}
+	return status;
+}
+
+static enum kr_status rank_shown(const struct kr_facts *f, kr_key k, const struct sized *sets, uint32_t n)
+{
+	struct kr_grow *g = f->grow;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < n && status == KR_OK; i++) {
+		const struct kr_grow_sight *s = &g->sights[sets[i].sight];
+		const uint32_t *members;
+		uint32_t count, version;
+
+		status = kr_grow_shown(f, k, s->txn, s->op, 0, &members, &count);
+		for (uint32_t j = 0, first = (uint32_t)(count ? members - g->members.at : 0); j < count && status == KR_OK; j++) {
+			status = only_version(f, k, g->members.at[first + j], &version);
+			if (status == KR_OK && version != KR_NONE && g->rank[version] == KR_NONE)
+				g->rank[version] = i;
+		}
+	}
+	return status;
+}
+
+static enum kr_status rank_set(const struct kr_facts *f, kr_key k)
+{
+	const struct kr_grow *g = f->grow;
+	uint32_t most = g->sight_first[k.i + 1] - g->sight_first[k.i], n = 0;
+	bool tells = !g->deleted[k.i] && !f->untold && f->own_after;
+	struct sized *sets;
+	enum kr_status status = begin_ranks(f, k);
+
+	for (uint32_t i = f->first[k.i]; i < f->first[k.i + 1] && !tells; i++)
+		g->rank[i] = KR_GROW_VAGUE;
+	if (status != KR_OK || !tells)
+		return status;
+	sets = kr_mem_alloc(f->mem, most, sizeof *sets);
+	status = sets ? sort_sets(f, k, sets, &n) : KR_NOMEM;
+	if (status == KR_OK)
+		status = rank_shown(f, k, sets, n);
+	kr_mem_free(f->mem, sets, most, sizeof *sets);
+	return status;
+}
+
 enum kr_status kr_grow_rank(const struct kr_facts *f, kr_key k, uint32_t i, uint32_t *rank)
 {
 	enum kr_status status = KR_OK;
 
 	if (!f->grow->ranked[k.i])
-		status = rank_all(f, k);
+		status = kr_facts_mode(f, k) == KR_GROW_SET ? rank_set(f, k) : rank_list(f, k);
 	f->grow->ranked[k.i] = status == KR_OK;
 	*rank = f->grow->rank[i];
 	return status;

@@ -1,64 +1,27 @@
 /* Which transactions of unknown outcome cannot have taken effect, and which initial values are fixed by what was read.
  *
  * Starts from "all are possible" and takes away a transaction when it contradicts itself or made an observation that no version still possible
- * explains; that can take the last explanation from others, so their observations are looked at again. A committed observation that only
- * the initial version can explain tells what its untold value is, or is not; an unknown transaction that needs it to be two values is
- * impossible. What is left is the greatest solution, so that what was
- * taken away is absent from every world. Per value of a key it counts the versions still possible; observations of a value are looked at
- * again only when one or none is left. Cost: near linear in observations. */
+ * explains; that can take the last explanation from others. A committed observation that only the initial version can explain tells what its
+ * untold value is, or is not; an unknown transaction that needs it to be two values is impossible. What is left is the greatest solution, so that
+ * what was taken away is absent from every world. Each observation that matters watches one explanation; only when that is taken away it looks for the next one, from
+ * there on, since explanations do not come back. Cost: linear in observations and the explanations tried, mostly one each; predicate reads by unknown
+ * transactions, or all where initial values are not told, times keys. Lists and sets: possible_grow.c. */
+#include "verify/possible.h"
+
 #include "base/hash.h"
-#include "verify/facts.h"
+#include "verify/own.h"
 
-struct counts {
-	uint32_t *of_key;   /* versions still possible, per key */
-	uint32_t *of_group; /* the same per value: at the group's first index in by_value */
-};
-
-struct need {
-	kr_key key;
-	kr_txn txn;
-	kr_value value;
-};
-
-struct excluding {
-	struct kr_facts *f;
-	struct kr_ctx *ctx;
-	struct counts live;
-	KR_VEC(kr_txn) queue;      /* taken away, their versions not yet uncounted */
-	KR_VEC(struct need) needs; /* what unknown transactions need untold initial values to be */
-	struct kr_table need_table;
-};
-
-static enum kr_status take_away(struct excluding *e, kr_txn t)
+enum kr_status kr_possible_take_away(struct kr_possible *p, kr_txn t)
 {
-	if (e->f->impossible[t.i])
+	if (p->f->impossible[t.i])
 		return KR_OK;
-	e->f->impossible[t.i] = true;
-	return kr_vec_push(&e->ctx->mem, &e->queue, t) ? KR_OK : KR_NOMEM;
+	p->f->impossible[t.i] = true;
+	return kr_vec_push(&p->ctx->mem, &p->queue, t) ? KR_OK : KR_NOMEM;
 }
 
-/* How many versions by others can explain the observation. */
-static uint32_t explanations(const struct excluding *e, const struct kr_fact_sight *s)
-{
-	const struct kr_facts *f = e->f;
-	const struct kr_fact_version *own = kr_facts_version(f, s->key, s->txn);
-	uint32_t low, high, count;
+static bool is_unknown(const struct kr_possible *p, kr_txn t) { return p->f->h->txns.at[t.i].status == KR_UNKNOWN; }
 
-	kr_facts_group(f, s->key, s->value, &low, &high);
-	count = low < high ? e->live.of_group[low] : 0;
-	if (s->other)
-		count = e->live.of_key[s->key.i] - count;
-	return count - (own && !f->impossible[s->txn.i] && (own->value.i == s->value.i) != s->other);
-}
-
-static bool initial_explains(const struct kr_facts *f, const struct kr_fact_sight *s)
-{
-	struct kr_sight sight = kr_sight_of(s);
-
-	if (!f->untold)
-		return (f->h->keys.at[s->key.i].initial.i == s->value.i) != s->other;
-	return !kr_facts_excluded(f, &sight, (kr_txn){KR_NONE});
-}
+/* ---- untold initial values ---- */
 
 /* Notes that the initial value of the key must be `value`; true when that is new. */
 static bool add_pin(struct kr_facts *f, kr_key k, kr_value value)
@@ -83,203 +46,276 @@ static enum kr_status deny(struct kr_facts *f, kr_key k, kr_value value, bool *a
 	return KR_OK;
 }
 
-/* Notes that an unknown transaction needs the untold initial value of the key to be `value`: it is impossible if it needs another one, too. */
-static enum kr_status need(struct excluding *e, const struct kr_fact_sight *s)
+/* What a committed observation that nothing but the initial version explains says of its value. */
+static enum kr_status tell(struct kr_possible *p, const struct kr_sight *s)
 {
+	enum kr_status status = KR_OK;
+	bool news = false;
+
+	if (s->saw.test == KR_SAW_VALUE)
+		news = add_pin(p->f, s->key, s->saw.value);
+	else if (s->saw.test == KR_SAW_OTHER)
+		status = deny(p->f, s->key, s->saw.value, &news);
+	return status != KR_OK || !news || kr_vec_push(&p->ctx->mem, &p->told, s->key) ? status : KR_NOMEM;
+}
+
+/* Notes that an unknown transaction needs the untold initial value of the key to be what it saw: it is impossible if it needs another one, too. */
+static enum kr_status need(struct kr_possible *p, const struct kr_sight *s)
+{
+	struct kr_mem *mem = &p->ctx->mem;
 	uint64_t hash = kr_hash_pair(s->key.i, s->txn.i);
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&e->need_table, hash); (id = kr_table_next(&e->need_table, &it)) != KR_NONE;) {
-		const struct need *n = &e->needs.at[id];
-		if (n->key.i == s->key.i && n->txn.i == s->txn.i)
-			return n->value.i == s->value.i ? KR_OK : take_away(e, s->txn);
-	}
-	if (!kr_table_reserve(&e->ctx->mem, &e->need_table) || !kr_vec_push(&e->ctx->mem, &e->needs, (struct need){s->key, s->txn, s->value}))
-		return KR_NOMEM;
-	kr_table_insert(&e->need_table, hash, e->needs.n - 1);
-	return KR_OK;
-}
-
-/* Looks at one observation. *pinned is set when it told something new of an initial value. */
-static enum kr_status look_at(struct excluding *e, const struct kr_fact_sight *s, bool *pinned)
-{
-	struct kr_facts *f = e->f;
-
-	if (f->impossible[s->txn.i] || explanations(e, s) > 0)
+	if (s->saw.test != KR_SAW_VALUE)
 		return KR_OK;
-	if (f->h->txns.at[s->txn.i].status == KR_UNKNOWN) {
-		if (!initial_explains(f, s))
-			return take_away(e, s->txn);
-		return f->untold && !s->other ? need(e, s) : KR_OK;
+	for (kr_table_iter it = kr_table_find(&p->need_table, hash); (id = kr_table_next(&p->need_table, &it)) != KR_NONE;) {
+		const struct kr_fact_sight *n = &p->needs.at[id];
+		if (n->key.i == s->key.i && n->txn.i == s->txn.i)
+			return n->value.i == s->saw.value.i ? KR_OK : kr_possible_take_away(p, s->txn);
 	}
-	if (f->untold && s->other)
-		return deny(f, s->key, s->value, pinned);
-	if (f->untold && add_pin(f, s->key, s->value))
-		*pinned = true;
+	if (!kr_table_reserve(mem, &p->need_table) || !kr_vec_push(mem, &p->needs, (struct kr_fact_sight){.txn = s->txn, .key = s->key, .value = s->saw.value}))
+		return KR_NOMEM;
+	kr_table_insert(&p->need_table, hash, p->needs.n - 1);
 	return KR_OK;
 }
 
-static enum kr_status look_at_range(struct excluding *e, uint32_t low, uint32_t high, bool *pinned)
-{
-	enum kr_status status;
+/* ---- watching ---- */
 
-	for (uint32_t i = low; i < high; i++)
-		if ((status = kr_ctx_tick(e->ctx)) != KR_OK || (status = look_at(e, &e->f->sights[i], pinned)) != KR_OK)
-			return status;
-	return KR_OK;
+/* No version is left that explains the observation, but perhaps the initial one. */
+static enum kr_status settle(struct kr_possible *p, uint32_t w)
+{
+	const struct kr_facts *f = p->f;
+	const struct kr_sight s = p->watches.at[w].rest.sight;
+	bool explains;
+	enum kr_status status = kr_facts_candidate(f, &s, (kr_txn){KR_NONE}, &explains, NULL);
+
+	if (status == KR_UNSUPPORTED)
+		return KR_OK; /* it is not known what that says */
+	if (status != KR_OK)
+		return status;
+	if (!explains || kr_facts_excluded(f, &s, (kr_txn){KR_NONE})) {
+		if (is_unknown(p, s.txn))
+			return kr_possible_take_away(p, s.txn);
+		return explains ? tell(p, &s) : KR_OK;
+	}
+	if (!f->untold || kr_facts_grows(f, s.key))
+		return KR_OK;
+	if (!is_unknown(p, s.txn))
+		return tell(p, &s);
+	p->watches.at[w].next = p->initial_of[s.key.i];
+	p->initial_of[s.key.i] = w;
+	return need(p, &s);
 }
 
-/* Looks at all observations of a key; when that told something new of its initial value, once more: what a committed one tells does not depend on that. */
-static enum kr_status look_at_key(struct excluding *e, kr_key k)
+/* Looks for the next version that explains the observation. */
+static enum kr_status explain(struct kr_possible *p, uint32_t w)
 {
-	bool told = false, again = false;
-	uint32_t low = e->f->sight_first[k.i], high = e->f->sight_first[k.i + 1];
-	enum kr_status status = look_at_range(e, low, high, &told);
-
-	return status == KR_OK && told ? look_at_range(e, low, high, &again) : status;
-}
-
-/* Uncounts a version of a transaction that was taken away, and looks again at what it may have explained. */
-static enum kr_status uncount(struct excluding *e, kr_key k, kr_value value)
-{
-	struct kr_facts *f = e->f;
-	uint32_t low, high;
-	bool pinned = false;
+	const struct kr_facts *f = p->f;
+	struct kr_facts_iter it = p->watches.at[w].rest;
+	bool found = false;
+	kr_txn writer = {KR_NONE};
 	enum kr_status status = KR_OK;
 
-	kr_facts_group(f, k, value, &low, &high);
-	e->live.of_key[k.i]--;
-	if (--e->live.of_group[low] <= 1)
-		status = look_at_range(e, kr_facts_first_sight(f, k, value.i), kr_facts_first_sight(f, k, value.i + 1), &pinned);
-	if (status == KR_OK)
-		status = look_at_range(e, kr_facts_first_sight(f, k, KR_NONE), f->sight_first[k.i + 1], &pinned);
-	return status == KR_OK && pinned ? look_at_key(e, k) : status;
-}
-
-static enum kr_status uncount_all(struct excluding *e, kr_txn t)
-{
-	const struct kr_history *h = e->f->h;
-	enum kr_status status;
-
-	for (uint32_t index = 0; index < h->txns.at[t.i].op_count; index++) {
-		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
-		uint32_t effects = kr_effect_count(h, op);
-
-		for (uint32_t i = 0; i < effects; i++) {
-			kr_key k = kr_effect_at(h, op, i).key;
-			const struct kr_fact_version *version = kr_facts_version(e->f, k, t);
-
-			if (version->last_op != index || kr_facts_grows(e->f, k))
-				continue;
-			status = uncount(e, k, version->value);
-			if (status != KR_OK)
-				return status;
-		}
+	if (f->impossible[it.sight.txn.i])
+		return KR_OK;
+	while (it.at < it.end && status == KR_OK) {
+		writer = f->versions[f->by_value[it.at++]].txn;
+		if (!f->impossible[writer.i])
+			status = kr_facts_candidate(f, &it.sight, writer, &found, NULL);
+		if (status == KR_UNSUPPORTED)
+			return KR_OK;
+		if (status == KR_OK)
+			status = kr_ctx_tick(p->ctx);
+		if (found)
+			break;
 	}
+	if (status != KR_OK || (found && !is_unknown(p, writer)))
+		return status; /* a committed one stays */
+	p->watches.at[w].rest = it;
+	if (!found)
+		return settle(p, w);
+	p->watches.at[w].next = p->watch_of[writer.i];
+	p->watch_of[writer.i] = w;
 	return KR_OK;
 }
 
-/* ---- transactions that contradict themselves ---- */
-
-/* Whether a transaction saw something else of a key than what it had left there. */
-static bool contradicts(struct kr_saw saw, kr_value left)
+enum kr_status kr_possible_watch(struct kr_possible *p, const struct kr_sight *s)
 {
-	return (saw.test == KR_SAW_VALUE && left.i != saw.value.i) || (saw.test == KR_SAW_OTHER && left.i == saw.value.i);
+	struct kr_watch watch = {.rest = kr_facts_candidates(p->f, s), .next = KR_NONE};
+
+	return kr_vec_push(&p->ctx->mem, &p->watches, watch) ? explain(p, p->watches.n - 1) : KR_NOMEM;
 }
 
-/* Walks an unknown transaction with its own writes; `left` holds, per key, what it wrote last, `stamp` whether it did. */
-static bool is_consistent(const struct kr_facts *f, kr_txn t, kr_value *left, uint32_t *stamp)
-{
-	const struct kr_history *h = f->h;
+/* ---- the observations that matter ---- */
 
-	for (uint32_t index = 0; index < h->txns.at[t.i].op_count; index++) {
+static enum kr_status watch_if_external(struct kr_possible *p, kr_txn t, uint32_t op, kr_key k, const struct kr_saw *saw)
+{
+	struct kr_sight sight;
+	bool external = kr_facts_sight_of(p->f, t, op, k, saw, (kr_value){KR_NONE}, &sight);
+
+	if (!external || (kr_facts_grows(p->f, k) && !is_unknown(p, t)))
+		return kr_ctx_tick(p->ctx);
+	return kr_possible_watch(p, &sight);
+}
+
+/* The rows of a predicate read by themselves, and the keys that it did not return; returned[k]: 1 + the operation that returned k last. */
+static enum kr_status watch_scan(struct kr_possible *p, kr_txn t, uint32_t index, uint32_t *returned)
+{
+	const struct kr_history *h = p->f->h;
+	kr_op id = kr_history_op(h, t, index);
+	const struct kr_operation *op = &h->ops.at[id.i];
+	bool fits = true;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < kr_saw_count(h, op) && status == KR_OK; i++) {
+		uint32_t *last = &returned[kr_saw_key(h, op, i).i];
+
+		status = kr_saw_row_fits(h, op, i, &fits, NULL);
+		if (is_unknown(p, t) && ((status == KR_OK && !fits) || *last == id.i + 1))
+			status = kr_possible_take_away(p, t);
+		if (status == KR_UNSUPPORTED)
+			status = KR_OK; /* it is not known whether it does */
+		*last = id.i + 1;
+	}
+	for (kr_key k = {0}; k.i < h->keys.n && status == KR_OK; k.i++) {
+		struct kr_saw saw;
+
+		if (returned[k.i] == id.i + 1)
+			continue;
+		saw = kr_saw_missed(h, op, k);
+		status = watch_if_external(p, t, index, k, &saw);
+	}
+	return status;
+}
+
+static enum kr_status watch_txn(struct kr_possible *p, kr_txn t, uint32_t *returned)
+{
+	const struct kr_history *h = p->f->h;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t index = 0; index < h->txns.at[t.i].op_count && status == KR_OK; index++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
-		uint32_t seen = kr_saw_count(h, op), effects = kr_effect_count(h, op);
+		uint32_t seen = kr_saw_count(h, op);
 
-		for (uint32_t i = 0; i < seen; i++) {
-			kr_key k = kr_saw_key(h, op, i);
-			if (stamp[k.i] == t.i && !kr_facts_grows(f, k) && contradicts(kr_saw_at(h, op, i), left[k.i]))
-				return false;
+		for (uint32_t i = 0; i < seen && status == KR_OK; i++) {
+			struct kr_saw saw = kr_saw_at(h, op, i);
+			status = watch_if_external(p, t, index, kr_saw_key(h, op, i), &saw);
 		}
-		for (uint32_t i = 0; i < effects; i++) {
-			struct kr_effect effect = kr_effect_at(h, op, i);
-			stamp[effect.key.i] = t.i;
-			left[effect.key.i] = effect.value;
-		}
+		if (status == KR_OK && op->scan != KR_NONE)
+			status = watch_scan(p, t, index, returned);
+		if (status == KR_OK)
+			status = kr_ctx_tick(p->ctx);
 	}
-	return true;
+	return status;
 }
 
-static enum kr_status exclude_inconsistent(struct excluding *e)
+static enum kr_status watch_all(struct kr_possible *p)
 {
-	const struct kr_history *h = e->f->h;
-	struct kr_mem *mem = &e->ctx->mem;
-	kr_value *left = kr_mem_alloc(mem, h->keys.n, sizeof *left);
-	uint32_t *stamp = kr_mem_alloc(mem, h->keys.n, sizeof *stamp);
-	enum kr_status status = left && stamp ? KR_OK : KR_NOMEM;
+	const struct kr_history *h = p->f->h;
+	uint32_t *returned = kr_mem_alloc(&p->ctx->mem, h->keys.n, sizeof *returned);
+	enum kr_status status = returned ? KR_OK : KR_NOMEM;
 
-	for (uint32_t k = 0; status == KR_OK && k < h->keys.n; k++)
-		stamp[k] = KR_NONE;
-	for (kr_txn t = {0}; status == KR_OK && t.i < h->txns.n; t.i++) {
-		if (h->txns.at[t.i].status == KR_UNKNOWN && !is_consistent(e->f, t, left, stamp))
-			status = take_away(e, t);
-		if (status == KR_OK)
-			status = kr_ctx_tick(e->ctx);
+	for (kr_txn t = {0}; t.i < h->txns.n && status == KR_OK; t.i++)
+		if (is_unknown(p, t) || (p->f->untold && h->txns.at[t.i].status == KR_COMMITTED))
+			status = watch_txn(p, t, returned);
+	kr_mem_free(&p->ctx->mem, returned, h->keys.n, sizeof *returned);
+	return status;
+}
+
+static enum kr_status exclude_inconsistent(struct kr_possible *p)
+{
+	struct kr_own own;
+	uint32_t op;
+	kr_key key;
+	bool agrees = true;
+	enum kr_status status = kr_own_init(&own, p->ctx, p->f->h);
+
+	if (status != KR_OK)
+		return status;
+	for (kr_txn t = {0}; status == KR_OK && t.i < p->f->h->txns.n; t.i++) {
+		if (!is_unknown(p, t))
+			continue;
+		status = kr_own_agrees(&own, t, &agrees, &op, &key, NULL);
+		if (status == KR_UNSUPPORTED)
+			status = KR_OK; /* it is not known whether it does */
+		else if (status == KR_OK && !agrees)
+			status = kr_possible_take_away(p, t);
 	}
-	kr_mem_free(mem, left, h->keys.n, sizeof *left);
-	kr_mem_free(mem, stamp, h->keys.n, sizeof *stamp);
+	kr_own_done(&own);
 	return status;
 }
 
 /* ---- all of it ---- */
 
-static void count_versions(const struct kr_facts *f, struct counts *live)
+/* What relied on a transaction that was taken away. */
+static enum kr_status look_again(struct kr_possible *p, kr_txn gone)
 {
-	for (uint32_t k = 0; k < f->h->keys.n; k++) {
-		uint32_t head = f->first[k];
+	enum kr_status status = KR_OK;
 
-		live->of_key[k] = f->first[k + 1] - f->first[k];
-		for (uint32_t i = f->first[k]; i < f->first[k + 1]; i++) {
-			if (f->versions[f->by_value[i]].value.i != f->versions[f->by_value[head]].value.i)
-				head = i;
-			live->of_group[head]++;
-		}
+	for (uint32_t i = p->reliance_of[gone.i]; i != KR_NONE && status == KR_OK; i = p->reliances.at[i].next)
+		status = kr_possible_take_away(p, p->reliances.at[i].reader);
+	for (uint32_t w = p->watch_of[gone.i], next; w != KR_NONE && status == KR_OK; w = next) {
+		next = p->watches.at[w].next;
+		status = explain(p, w);
 	}
+	return status;
 }
 
-static enum kr_status exclude(struct excluding *e)
+/* Unknown observations that only an initial value explains of which something new is known. */
+static enum kr_status look_at_initial(struct kr_possible *p, kr_key k)
 {
-	enum kr_status status;
+	enum kr_status status = KR_OK;
 
-	count_versions(e->f, &e->live);
-	status = exclude_inconsistent(e);
-	for (kr_key k = {0}; status == KR_OK && k.i < e->f->h->keys.n; k.i++)
-		status = look_at_key(e, k);
-	while (status == KR_OK && e->queue.n > 0)
-		status = uncount_all(e, kr_vec_pop(&e->queue));
+	for (uint32_t w = p->initial_of[k.i]; w != KR_NONE && status == KR_OK; w = p->watches.at[w].next)
+		if (kr_facts_excluded(p->f, &p->watches.at[w].rest.sight, (kr_txn){KR_NONE}))
+			status = kr_possible_take_away(p, p->watches.at[w].rest.sight.txn);
+	return status;
+}
+
+static enum kr_status exclude(struct kr_possible *p)
+{
+	enum kr_status status = exclude_inconsistent(p);
+
+	if (status == KR_OK)
+		status = watch_all(p);
+	if (status == KR_OK && p->f->grow)
+		status = kr_possible_grow(p);
+	while (status == KR_OK && (p->queue.n > 0 || p->told.n > 0))
+		status = p->queue.n > 0 ? look_again(p, kr_vec_pop(&p->queue)) : look_at_initial(p, kr_vec_pop(&p->told));
 	return status;
 }
 
 enum kr_status kr_facts_exclude(struct kr_facts *f, struct kr_ctx *ctx)
 {
 	struct kr_mem *mem = &ctx->mem;
-	uint32_t nkeys = f->h->keys.n;
-	struct excluding e = {.f = f, .ctx = ctx};
+	uint32_t nkeys = f->h->keys.n, n = f->h->txns.n;
+	struct kr_possible p = {.f = f, .ctx = ctx};
 	enum kr_status status = KR_NOMEM;
 
-	f->impossible = kr_mem_alloc(mem, f->h->txns.n, sizeof *f->impossible);
+	f->impossible = kr_mem_alloc(mem, n, sizeof *f->impossible);
 	f->pins = kr_mem_alloc(mem, 2 * (size_t)nkeys, sizeof *f->pins);
-	e.live.of_key = kr_mem_alloc(mem, nkeys, sizeof *e.live.of_key);
-	e.live.of_group = kr_mem_alloc(mem, f->count, sizeof *e.live.of_group);
-	if (f->impossible && f->pins && e.live.of_key && e.live.of_group) {
+	p.watch_of = kr_mem_alloc(mem, n, sizeof *p.watch_of);
+	p.initial_of = kr_mem_alloc(mem, nkeys, sizeof *p.initial_of);
+	p.reliance_of = kr_mem_alloc(mem, n, sizeof *p.reliance_of);
+	p.mark = kr_mem_alloc(mem, n, sizeof *p.mark);
+	if (f->impossible && f->pins && p.watch_of && p.initial_of && p.reliance_of && p.mark) {
 		for (size_t i = 0; i < 2 * (size_t)nkeys; i++)
 			f->pins[i] = (kr_value){KR_NONE};
-		status = exclude(&e);
+		for (uint32_t k = 0; k < nkeys; k++)
+			p.initial_of[k] = KR_NONE;
+		for (uint32_t t = 0; t < n; t++)
+			p.watch_of[t] = p.reliance_of[t] = KR_NONE;
+		status = exclude(&p);
 	}
-	kr_mem_free(mem, e.live.of_key, nkeys, sizeof *e.live.of_key);
-	kr_mem_free(mem, e.live.of_group, f->count, sizeof *e.live.of_group);
-	kr_vec_done(mem, &e.queue);
-	kr_vec_done(mem, &e.needs);
-	kr_table_done(mem, &e.need_table);
+	kr_mem_free(mem, p.watch_of, n, sizeof *p.watch_of);
+	kr_mem_free(mem, p.initial_of, nkeys, sizeof *p.initial_of);
+	kr_mem_free(mem, p.reliance_of, n, sizeof *p.reliance_of);
+	kr_mem_free(mem, p.mark, n, sizeof *p.mark);
+	kr_vec_done(mem, &p.queue);
+	kr_vec_done(mem, &p.told);
+	kr_vec_done(mem, &p.watches);
+	kr_vec_done(mem, &p.reliances);
+	kr_vec_done(mem, &p.needs);
+	kr_table_done(mem, &p.need_table);
 	return status;
 }

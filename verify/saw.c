@@ -97,23 +97,33 @@ static bool in_range(const struct kr_history *h, const struct kr_scan *scan, kr_
 	return scan->reverse ? side >= 0 : side <= 0;
 }
 
-static struct kr_saw saw_in_row(const struct kr_operation *op, const struct kr_row *row)
+/* An update's row tells the value written, not the one that was there. Without conditions on values "it matched" is "it was present". */
+static struct kr_saw saw_in_row(const struct kr_history *h, const struct kr_operation *op, const struct kr_row *row)
 {
-	if (op->kind == KR_OP_UPDATE)
-		return (struct kr_saw){.test = KR_SAW_MATCH, .scan = op->scan}; /* it tells the value written, not the one that was there */
-	return (struct kr_saw){.test = KR_SAW_VALUE, .value = row->value};
+	if (op->kind != KR_OP_UPDATE)
+		return (struct kr_saw){.test = KR_SAW_VALUE, .value = row->value};
+	if (!kr_where_of_values(h, scan_of(h, op)))
+		return (struct kr_saw){.test = KR_SAW_OTHER, .value = KR_ABSENT};
+	return (struct kr_saw){.test = KR_SAW_MATCH, .scan = op->scan};
+}
+
+struct kr_saw kr_saw_missed(const struct kr_history *h, const struct kr_operation *op, kr_key key)
+{
+	const struct kr_scan *scan = scan_of(h, op);
+	bool looked = op->kind == KR_OP_RANGE ? in_range(h, scan, key) : kr_where_has_prefix(h, scan, key);
+
+	if (!looked)
+		return (struct kr_saw){.test = KR_SAW_NOTHING, .predicate = true};
+	if (op->kind != KR_OP_RANGE && kr_where_of_values(h, scan))
+		return (struct kr_saw){.test = KR_SAW_NO_MATCH, .scan = op->scan, .predicate = true};
+	return (struct kr_saw){.test = KR_SAW_VALUE, .value = KR_ABSENT, .predicate = true};
 }
 
 static struct kr_saw saw_in_scan(const struct kr_history *h, const struct kr_operation *op, kr_key key)
 {
-	const struct kr_scan *scan = scan_of(h, op);
-	const struct kr_row *row = find_row(h, scan, key);
+	const struct kr_row *row = find_row(h, scan_of(h, op), key);
 
-	if (row)
-		return saw_in_row(op, row);
-	if (op->kind != KR_OP_RANGE)
-		return (struct kr_saw){.test = KR_SAW_NO_MATCH, .scan = op->scan, .predicate = true};
-	return (struct kr_saw){.test = in_range(h, scan, key) ? KR_SAW_VALUE : KR_SAW_NOTHING, .value = KR_ABSENT, .predicate = true};
+	return row ? saw_in_row(h, op, row) : kr_saw_missed(h, op, key);
 }
 
 static bool is_empty_array(const struct kr_history *h, kr_value value)
@@ -154,7 +164,7 @@ struct kr_saw kr_saw_of(const struct kr_history *h, const struct kr_operation *o
 
 struct kr_saw kr_saw_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i)
 {
-	return op->scan == KR_NONE ? kr_saw_of(h, op, op->key) : saw_in_row(op, &h->rows.at[scan_of(h, op)->row_first + i]);
+	return op->scan == KR_NONE ? kr_saw_of(h, op, op->key) : saw_in_row(h, op, &h->rows.at[scan_of(h, op)->row_first + i]);
 }
 
 enum kr_status kr_saw_allows(const struct kr_history *h, const struct kr_saw *saw, kr_key key, kr_value value, bool *out, struct kr_err *err)
@@ -176,4 +186,36 @@ enum kr_status kr_saw_allows(const struct kr_history *h, const struct kr_saw *sa
 	case KR_SAW_UNTOLD: status = kr_err_set(err, KR_UNSUPPORTED, "what was seen of a counter is not checked yet"); break;
 	}
 	return status;
+}
+
+/* ---- rows ---- */
+
+/* Whether the i-th row of a range can stand there. */
+static bool has_place(const struct kr_history *h, const struct kr_scan *scan, uint32_t i)
+{
+	const struct kr_row *rows = &h->rows.at[scan->row_first];
+	kr_value name = h->keys.at[rows[i].key.i].name;
+	int step = i == 0 ? 1 : kr_history_compare_keys(h, name, h->keys.at[rows[i - 1].key.i].name);
+
+	if (scan->limit >= 0 && i >= (uint64_t)scan->limit)
+		return false;
+	if (scan->low.i != KR_ABSENT.i && kr_history_compare_keys(h, name, scan->low) < 0)
+		return false;
+	if (scan->high.i != KR_ABSENT.i && kr_history_compare_keys(h, name, scan->high) >= 0)
+		return false;
+	return i == 0 || (scan->reverse ? step < 0 : step > 0);
+}
+
+enum kr_status kr_saw_row_fits(const struct kr_history *h, const struct kr_operation *op, uint32_t i, bool *out, struct kr_err *err)
+{
+	const struct kr_scan *scan = scan_of(h, op);
+	const struct kr_row *row = &h->rows.at[scan->row_first + i];
+
+	*out = row->value.i != KR_ABSENT.i;
+	if (!*out)
+		return KR_OK;
+	if (op->kind == KR_OP_SCAN)
+		return kr_where_holds(h, scan, row->key, row->value, out, err);
+	*out = op->kind == KR_OP_RANGE ? has_place(h, scan, i) : kr_where_has_prefix(h, scan, row->key); /* an update's rows have the value written */
+	return KR_OK;
 }

@@ -8,8 +8,8 @@ enum kr_saw_test {
 	KR_SAW_NOTHING,  /* the operation says nothing of the key */
 	KR_SAW_VALUE,    /* it had this value (KR_ABSENT: none) */
 	KR_SAW_OTHER,    /* it had any value but this */
-	KR_SAW_MATCH,    /* it was present and met the conditions of a scan */
-	KR_SAW_NO_MATCH, /* it was absent or failed one of them */
+	KR_SAW_MATCH,    /* it was present and met the conditions of a scan, some of them on values */
+	KR_SAW_NO_MATCH, /* it was absent or failed one of them, some of them on values */
 	KR_SAW_UNTOLD    /* it was seen, but what that says is not known here */
 };
 
@@ -23,6 +23,9 @@ struct kr_saw {
 /* What `op` saw of `key`, whoever wrote it. A search among the rows for predicate reads, else constant time. */
 struct kr_saw kr_saw_of(const struct kr_history *h, const struct kr_operation *op, kr_key key);
 
+/* The same of a key that `op`, a predicate read, did not return: without the search. */
+struct kr_saw kr_saw_missed(const struct kr_history *h, const struct kr_operation *op, kr_key key);
+
 /* Whether a version with this value could be what was seen. *out is written on KR_OK; KR_UNSUPPORTED: a condition or a value that cannot be judged. */
 enum kr_status kr_saw_allows(const struct kr_history *h, const struct kr_saw *saw, kr_key key, kr_value value, bool *out, struct kr_err *err);
 
@@ -30,6 +33,10 @@ enum kr_status kr_saw_allows(const struct kr_history *h, const struct kr_saw *sa
 uint32_t kr_saw_count(const struct kr_history *h, const struct kr_operation *op);
 kr_key kr_saw_key(const struct kr_history *h, const struct kr_operation *op, uint32_t i);
 struct kr_saw kr_saw_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i); /* what it saw of that key, without a search */
+
+/* Whether the i-th row of a predicate read is one that it can have, whatever was there: in bounds, within the limit, behind the row before it, meeting the conditions. That no
+ * key was returned twice is not asked. */
+enum kr_status kr_saw_row_fits(const struct kr_history *h, const struct kr_operation *op, uint32_t i, bool *out, struct kr_err *err);
 
 /* What `op` wrote. */
 struct kr_effect { kr_key key; kr_value value; }; /* value with i == KR_NONE: it depends on what was there (inc without result, append, add) */

@@ -395,32 +395,56 @@ static enum kr_status text_of(struct kr_store *s, kr_value value, struct kr_piec
 	return s->scratch.failed ? KR_NOMEM : KR_OK;
 }
 
-/* Whether the conditions hold of every array, or of none: those of equality ask for its elements. */
-static bool asks_for_elements(const struct kr_store *s, const struct kr_scan *scan)
+/* Whether the set's elements are those of one of the arrays in `arrays`. */
+static bool set_among(struct kr_store *s, uint32_t set, struct kr_piece arrays)
 {
-	for (uint32_t i = 0; i < scan->cond_count; i++) {
-		const struct kr_cond *cond = &s->h->conds.at[scan->cond_first + i];
-		if (cond->target == KR_COND_VALUE && (cond->test == KR_COND_EQ || cond->test == KR_COND_NE || cond->test == KR_COND_IN))
+	struct kr_piece piece;
+
+	for (size_t at = 1; kr_piece_next(arrays.text, arrays.length, &at, &piece);)
+		if (kr_operand_of_piece(piece).type == KR_VALUE_ARRAY && set_equals(s, set, piece))
 			return true;
-	}
 	return false;
+}
+
+/* Whether the i-th condition holds of a set, whose elements have no order. */
+static bool set_meets(struct kr_store *s, const struct kr_scan *scan, uint32_t i, kr_key k)
+{
+	const struct kr_cond *cond = &s->h->conds.at[scan->cond_first + i];
+	const struct kr_scan alone = {.cond_first = scan->cond_first + i, .cond_count = 1};
+	struct kr_operand value = kr_operand_of_value(s->h, cond->value), any = {.type = KR_VALUE_ARRAY, .text = {"[]", 2}};
+	uint32_t set = s->cells[k.i].index;
+
+	if (!kr_where_of_elements(s->h, &alone))
+		return kr_where_holds_of(s->h, &alone, k, &any);
+	return cond->test == KR_COND_IN ? set_among(s, set, value.text) : set_equals(s, set, value.text) == (cond->test == KR_COND_EQ);
+}
+
+static enum kr_status set_matches(struct kr_store *s, const struct kr_scan *scan, kr_key k, bool *out)
+{
+	enum kr_status status = open_set(s, k);
+
+	*out = status == KR_OK && s->cells[k.i].kind == KR_CELL_SET;
+	for (uint32_t i = 0; i < scan->cond_count && *out; i++)
+		*out = set_meets(s, scan, i, k);
+	return status;
 }
 
 enum kr_status kr_store_matches(struct kr_store *s, const struct kr_scan *scan, kr_key k, bool *out, struct kr_err *err)
 {
 	const struct kr_cell *cell = &s->cells[k.i];
 	struct kr_operand operand = {.type = KR_VALUE_INT, .integer = cell->kind == KR_CELL_INT ? cell->integer : 0};
-	uint8_t kind = s->h->keys.at[k.i].kind;
 
-	if (cell->kind == KR_CELL_VALUE && kind != KR_KIND_SET)
-		return kr_where_holds(s->h, scan, k, cell->value, out, err);
-	if (cell->kind == KR_CELL_UNTOLD || (kind == KR_KIND_SET && asks_for_elements(s, scan)))
+	if (cell->kind == KR_CELL_UNTOLD)
 		return kr_where_holds(s->h, scan, k, (kr_value){KR_NONE}, out, err);
-	if (cell->kind != KR_CELL_INT) {
-		const struct kr_list *list = cell->kind == KR_CELL_LIST ? &s->lists.at[cell->index] : NULL;
+	if (s->h->keys.at[k.i].kind == KR_KIND_SET)
+		return set_matches(s, scan, k, out);
+	if (cell->kind == KR_CELL_VALUE)
+		return kr_where_holds(s->h, scan, k, cell->value, out, err);
+	if (cell->kind == KR_CELL_LIST) {
+		const struct kr_list *list = &s->lists.at[cell->index];
 
 		s->scratch.n = 0;
-		kr_str_add_bytes(&s->scratch, list ? list->at : "[", list ? list->n : 1);
+		kr_str_add_bytes(&s->scratch, list->at, list->n);
 		kr_str_add(&s->scratch, "]");
 		if (s->scratch.failed)
 			return KR_NOMEM;

@@ -119,8 +119,10 @@ static const struct verify_row rows[] = {
 	{"inc of a value that was read", FROM("'unknown'", "['r','x',4],['inc','x',1,5]"), COMMON, .claim = SERIAL("'a'")},
 
 	/* lists */
-	{"append", ALONE("['r','x',null],['r','x',[]],['append','x',1],['append','x','b'],['append','x',[2,{'c':null}]],"
-			 "['r','x',[1,'b',[2,{'c':null}]]]"), COMMON, .claim = SERIAL("'a'")},
+	{"append",
+		ALONE("['r','x',null],['r','x',[]],['append','x',1],['append','x','b'],['append','x',[2,{'c':null}]],"
+		      "['r','x',[1,'b',[2,{'c':null}]]]"),
+		COMMON, .claim = SERIAL("'a'")},
 	{"append to a declared list", FROM("{'x':[1]}", "['append','x',2],['r','x',[1,2]]"), COMMON, .claim = SERIAL("'a'")},
 	{"append to a declared empty list", FROM("{'x':[]}", "['r','x',null],['append','x',2],['r','x',[2]]"), COMMON, .claim = SERIAL("'a'")},
 	{"append after delete", ALONE("['append','x',1],['d','x',true],['append','x',2],['r','x',[2]]"), COMMON, .claim = SERIAL("'a'")},
@@ -149,13 +151,16 @@ static const struct verify_row rows[] = {
 		BAD("operation 2 of a (r) saw that x is [2,2], but in the order it is a set of 2 there")},
 
 	/* ranges */
-	{"ranges", .trace = "{'krait':1,'initial':{'a':1,'c':3,'e':5},'universe':['b']}\n" ALONE(
-			   "['range',null,null,[['a',1],['c',3],['e',5]]],['range','a','c',[['a',1]]],['range','b','e',[['c',3]]],['range','x',null,[]],"
-			   "['range','e','a',[]],['range',null,null,[['e',5],['c',3]],{'limit':2,'reverse':true}],['range','b',null,[['c',3]],{'limit':1}],"
-			   "['range',null,null,[],{'limit':0}],['w','b',2],['d','c'],['range','a','e',[['a',1],['b',2]],{'limit':5}]"),
+	{"ranges",
+		.trace = "{'krait':1,'initial':{'a':1,'c':3,'e':5},'universe':['b']}\n" ALONE(
+			"['range',null,null,[['a',1],['c',3],['e',5]]],['range','a','c',[['a',1]]],['range','b','e',[['c',3]]],['range','x',null,[]],"
+			"['range','e','a',[]],['range',null,null,[['e',5],['c',3]],{'limit':2,'reverse':true}],['range','b',null,[['c',3]],{'limit':1}],"
+			"['range',null,null,[],{'limit':0}],['w','b',2],['d','c'],['range','a','e',[['a',1],['b',2]],{'limit':5}]"),
 		COMMON, .claim = SERIAL("'a'")},
-	{"a range of numbers and strings", .trace = "{'krait':1,'initial':{'b':1}}\n" ALONE("['w',10,1],['w',9,1],['w','a',1],"
-			   "['range',null,null,[[9,1],[10,1],['a',1],['b',1]]],['range',9.5,'b',[[10,1],['a',1]]]"), COMMON, .claim = SERIAL("'a'")},
+	{"a range of numbers and strings",
+		.trace = "{'krait':1,'initial':{'b':1}}\n" ALONE("['w',10,1],['w',9,1],['w','a',1],"
+								 "['range',null,null,[[9,1],[10,1],['a',1],['b',1]]],['range',9.5,'b',[[10,1],['a',1]]]"),
+		COMMON, .claim = SERIAL("'a'")},
 	{"a range that misses a key", .trace = "{'krait':1,'initial':{'a':1,'c':3}}\n" ALONE("['range',null,null,[['c',3]]]"), COMMON, .claim = SERIAL("'a'"),
 		BAD("operation 0 of a (range) saw that a is null, but in the order it is 1 there")},
 	{"a range that misses the last key", .trace = "{'krait':1,'initial':{'a':1,'c':3}}\n" ALONE("['range',null,null,[['a',1]],{'limit':2}]"), COMMON,
@@ -176,13 +181,22 @@ static const struct verify_row rows[] = {
 		BAD("operation 1 of a (r) saw that b is 2, but in the order it is null there")},
 
 	/* scans */
-	{"scans", .trace = "{'krait':1,'initial':{'u/a':1,'u/b':2.5,'v':{'n':7,'s':'\\u00e9x'},'w':'ab','z':['n',8]}}\n" ALONE(
-			   "['scan',{'key_prefix':'u/'},[['u/b',2.5],['u/a',1]]],['scan',{'value':{'ge':1,'le':2}},[['u/a',1]]],"
-			   "['scan',{'value':{'gt':1}},[['u/b',2.5]]],['scan',{'value':{'lt':2.5}},[['u/a',1]]],['scan',{'value':{'eq':'ab'}},[['w','ab']]],"
-			   "['scan',{'value':{'in':[1,'ab']}},[['u/a',1],['w','ab']]],['scan',{'value':{'ge':'a'}},[['w','ab']]],"
-			   "['scan',{'field':{'n':{'ge':7}}},[['v',{'n':7,'s':'\\u00e9x'}]]],['scan',{'field':{'s':{'eq':'\\u00e9x'}}},[['v',{'s':'\\u00e9x','n':7}]]],"
-			   "['scan',{'field':{'t':{'ne':1}}},[]],['scan',{'key_prefix':'u/','value':{'ne':1}},[['u/b',2.5]]]"),
+	{"scans",
+		.trace = "{'krait':1,'initial':{'u/a':1,'u/b':2.5,'v':{'n':7,'s':'\\u00e9x'},'w':'ab','z':['n',8]}}\n" ALONE(
+			"['scan',{'key_prefix':'u/'},[['u/b',2.5],['u/a',1]]],['scan',{'value':{'ge':1,'le':2}},[['u/a',1]]],"
+			"['scan',{'value':{'gt':1}},[['u/b',2.5]]],['scan',{'value':{'lt':2.5}},[['u/a',1]]],['scan',{'value':{'eq':'ab'}},[['w','ab']]],"
+			"['scan',{'value':{'in':[1,'ab']}},[['u/a',1],['w','ab']]],['scan',{'value':{'ge':'a'}},[['w','ab']]],"
+			"['scan',{'field':{'n':{'ge':7}}},[['v',{'n':7,'s':'\\u00e9x'}]]],['scan',{'field':{'s':{'eq':'\\u00e9x'}}},[['v',{'s':'\\u00e9x','n':"
+			"7}]]],"
+			"['scan',{'field':{'t':{'ne':1}}},[]],['scan',{'key_prefix':'u/','value':{'ne':1}},[['u/b',2.5]]]"),
 		COMMON, .claim = SERIAL("'a'")},
+	{"scans of sets, whose elements have no order",
+		ALONE("['add','s',1],['scan',{'value':{'in':[0,4]}},[]],['scan',{'value':{'ne':1}},[['s',[1]]]],['add','s',2],"
+		      "['scan',{'value':{'eq':[2,1]}},[['s',[1,2]]]],['scan',{'value':{'in':[[1],[2,1]]}},[['s',[2,1]]]],['scan',{'value':{'ne':[2,1]}},[]],"
+		      "['scan',{'value':{'in':[[1],2]}},[]],['scan',{'value':{'ne':[1]}},[['s',[1,2]]]]"),
+		COMMON, .claim = SERIAL("'a'")},
+	{"a scan that misses a set", ALONE("['add','s',1],['scan',{'value':{'ne':1}},[]]"), COMMON, .claim = SERIAL("'a'"),
+		BAD("operation 1 of a (scan) saw that s is no match, but in the order it is a set of 1 there")},
 	{"a scan that misses a match", .trace = "{'krait':1,'initial':{'a':1,'b':2}}\n" ALONE("['scan',{'value':{'ge':1}},[['a',1]]]"), COMMON,
 		.claim = SERIAL("'a'"), BAD("operation 0 of a (scan) saw that b is no match, but in the order it is 2 there")},
 	{"a scan that returns no match", .trace = "{'krait':1,'initial':{'a':1,'b':2}}\n" ALONE("['scan',{'value':{'ge':2}},[['a',1],['b',2]]]"), COMMON,
@@ -193,11 +207,15 @@ static const struct verify_row rows[] = {
 		BAD("operation 0 of a returned a, but in the order it is not there, or was returned twice")},
 	{"a scan with a row twice", .trace = "{'krait':1,'initial':{'a':1}}\n" ALONE("['scan',{'value':{'ge':1}},[['a',1],['a',1]]]"), COMMON,
 		.claim = SERIAL("'a'"), BAD("operation 0 of a returned a, but in the order it is not there, or was returned twice")},
-	{"a scan of untold values", FROM("'unknown'", "['scan',{'key_prefix':'a'},[['a',1]]],['r','a',1],['r','ab',null],['r','b',2]"), COMMON, .claim = SERIAL("'a'")},
+	{"a scan of untold values", FROM("'unknown'", "['scan',{'key_prefix':'a'},[['a',1]]],['r','a',1],['r','ab',null],['r','b',2]"), COMMON,
+		.claim = SERIAL("'a'")},
 	{"a scan that asks for untold values", FROM("'unknown'", "['scan',{'value':{'ge':1}},[]],['r','b',2]"), COMMON, .claim = SERIAL("'a'"),
 		.expected = KR_UNSUPPORTED, .message = "a condition on the value of a counter, list or set is not checked yet"},
-	{"update", .trace = "{'krait':1,'initial':{'a':1,'b':2,'c':3}}\n" ALONE("['update',{'value':{'ge':2}},{'set':9},[['b',9],['c',9]]],['r','a',1],['r','b',9],"
-			   "['scan',{'value':{'eq':9}},[['b',9],['c',9]]]"), COMMON, .claim = SERIAL("'a'")},
+	{"update",
+		.trace =
+			"{'krait':1,'initial':{'a':1,'b':2,'c':3}}\n" ALONE("['update',{'value':{'ge':2}},{'set':9},[['b',9],['c',9]]],['r','a',1],['r','b',9],"
+									    "['scan',{'value':{'eq':9}},[['b',9],['c',9]]]"),
+		COMMON, .claim = SERIAL("'a'")},
 	{"an update that misses a match", .trace = "{'krait':1,'initial':{'a':1,'b':2}}\n" ALONE("['update',{'value':{'ge':1}},{'set':9},[['b',9]]]"), COMMON,
 		.claim = SERIAL("'a'"), BAD("operation 0 of a (update) saw that a is no match, but in the order it is 1 there")},
 	{"an update of no match", .trace = "{'krait':1,'initial':{'a':1,'b':2}}\n" ALONE("['update',{'value':{'ge':2}},{'set':9},[['a',9],['b',9]]]"), COMMON,

@@ -122,9 +122,45 @@ static void test_untold_value(void **state)
 	}
 }
 
+/* If the conditions are not of elements, every array that a list or set may hold meets them, or none does: from what the tests mean for arrays. */
+static void test_elements(void **state)
+{
+	(void)state;
+	static const struct {
+		struct row row; /* holds: of every array */
+		bool of_elements;
+	} cases[] = {
+		{{"{'key_prefix':'k'}", "'k'", "[3]", true}, false},
+		{{"{'value':{'ge':1}}", "'k'", "[3]", false}, false},
+		{{"{'value':{'eq':3}}", "'k'", "[3]", false}, false},
+		{{"{'value':{'ne':3}}", "'k'", "[3]", true}, false},
+		{{"{'value':{'in':[3,{}]}}", "'k'", "[3]", false}, false},
+		{{"{'value':{'eq':[3]}}", "'k'", "[3]", true}, true},
+		{{"{'value':{'ne':[]}}", "'k'", "[3]", true}, true},
+		{{"{'value':{'in':[3,[3]]}}", "'k'", "[3]", true}, true},
+		{{"{'field':{'c':{'eq':[3]}}}", "'k'", "[3]", false}, false},
+	};
+
+	for (size_t i = 0; i < KR_COUNT(cases); i++) {
+		struct reading reading;
+		bool holds = !cases[i].row.holds;
+
+		read_row(&reading, &cases[i].row);
+
+		const struct kr_scan *scan = &reading.h.scans.at[0];
+		const struct kr_operation *write = &reading.h.ops.at[1];
+
+		if (kr_where_of_elements(&reading.h, scan) != cases[i].of_elements)
+			fail_msg("%s", cases[i].row.where);
+		assert_int_equal(kr_where_holds(&reading.h, scan, write->key, write->a, &holds, NULL), KR_OK);
+		assert_int_equal(holds, cases[i].row.holds);
+		reading_done(&reading);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_untold_value)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_untold_value), cmocka_unit_test(test_elements)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,226 @@
+/* Which unknown transactions showed of a list or set what no world has.
+ *
+ * A version of a list without deletes is the initial elements and then what whole transactions appended, one after the other; of two versions, one begins with the other. So a list that
+ * shows elements which nobody else appended, torn, twice or out of order, or that differs from one that a committed transaction read, was never there; and if it was, so were all
+ * whose elements it shows. A set has no element twice and none that nobody added; each element was seen, or not, in some version that touches it; and what one transaction alone added is there together.
+ * Elements that several transactions appended say nothing here. Cost: linear in the lists; for sets, their elements times the reads by unknown transactions. */
+#include "verify/possible.h"
+
+#include "base/hash.h"
+
+static bool is_unknown(const struct kr_possible *p, kr_txn t) { return p->f->h->txns.at[t.i].status == KR_UNKNOWN; }
+
+/* Without t, the reader cannot have seen what it shows. */
+static enum kr_status rely(struct kr_possible *p, kr_txn reader, kr_txn t)
+{
+	if (!is_unknown(p, t))
+		return KR_OK;
+	if (p->f->impossible[t.i])
+		return kr_possible_take_away(p, reader);
+	if (!kr_vec_push(&p->ctx->mem, &p->reliances, (struct kr_reliance){reader, p->reliance_of[t.i]}))
+		return KR_NOMEM;
+	p->reliance_of[t.i] = p->reliances.n - 1;
+	return KR_OK;
+}
+
+/* The i-th member of an array that was taken apart at `first`. */
+static uint32_t member(const struct kr_possible *p, uint32_t first, uint32_t i) { return p->f->grow->members.at[first + i]; }
+
+struct shown { /* an array: members are found by number, since they may move */
+	const struct kr_grow_sight *sight;
+	uint32_t first, count;
+};
+
+static enum kr_status show(const struct kr_possible *p, const struct kr_grow_sight *s, struct shown *out)
+{
+	const uint32_t *members = NULL;
+	enum kr_status status = kr_grow_shown(p->f, s->key, s->txn, s->op, s->own_count, &members, &out->count);
+
+	out->sight = s;
+	out->first = status == KR_OK && out->count != KR_NONE && out->count > 0 ? (uint32_t)(members - p->f->grow->members.at) : 0;
+	return status;
+}
+
+/* ---- lists ---- */
+
+/* What `t` appended stands at place `at`, whole; *next is behind it. */
+static enum kr_status check_run(const struct kr_possible *p, const struct shown *s, kr_txn t, uint32_t at, uint32_t *next, bool *fits)
+{
+	const struct kr_history *h = p->f->h;
+	uint32_t element;
+	enum kr_status status = KR_OK;
+
+	*next = at;
+	for (uint32_t i = 0; i < h->txns.at[t.i].op_count && status == KR_OK && *fits; i++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
+
+		if (op->kind != KR_OP_APPEND || op->key.i != s->sight->key.i)
+			continue;
+		status = kr_grow_element(p->f->grow, op->a, &element);
+		*fits = status == KR_OK && *next < s->count && member(p, s->first, *next) == element;
+		++*next;
+	}
+	return status;
+}
+
+/* Whether the list can have been there, as far as elements tell that only one transaction appended. */
+static enum kr_status check_list(struct kr_possible *p, const struct shown *s, bool *fits)
+{
+	const struct kr_facts *f = p->f;
+	const struct kr_grow_add *add;
+	const uint32_t *members = NULL;
+	uint32_t at, adds, initials;
+	bool initial;
+	enum kr_status status = kr_grow_array(f->grow, f->h->keys.at[s->sight->key.i].initial, &members, &initials);
+
+	if (status != KR_OK || initials == KR_NONE)
+		return status;
+	*fits = s->count >= initials;
+	for (at = 0; at < initials && *fits; at++)
+		*fits = member(p, s->first, at) == members[at];
+	p->marks++;
+	while (at < s->count && *fits && status == KR_OK) {
+		status = kr_grow_appender(f, s->sight->key, member(p, s->first, at), &add, &adds, &initial);
+		if (status != KR_OK || adds > 1 || initial)
+			return status;
+		*fits = adds == 1 && add->txn.i != s->sight->txn.i && p->mark[add->txn.i] != p->marks;
+		if (!*fits)
+			break;
+		p->mark[add->txn.i] = p->marks;
+		status = rely(p, s->sight->txn, add->txn);
+		if (status == KR_OK)
+			status = check_run(p, s, add->txn, at, &at, fits);
+		if (status == KR_OK)
+			status = kr_ctx_tick(p->ctx);
+	}
+	return status;
+}
+
+/* Whether one of the list and the longest one that a committed transaction read begins with the other. */
+static enum kr_status check_beginning(const struct kr_possible *p, const struct shown *s, bool *fits)
+{
+	const struct kr_grow_sight *longest;
+	struct shown other;
+	enum kr_status status = kr_grow_longest(p->f, s->sight->key, &longest);
+
+	if (status != KR_OK || !longest)
+		return status;
+	status = show(p, longest, &other);
+	for (uint32_t i = 0; status == KR_OK && *fits && i < s->count && i < other.count; i++)
+		*fits = member(p, s->first, i) == member(p, other.first, i);
+	return status;
+}
+
+/* ---- sets ---- */
+
+static enum kr_status in_array(const struct kr_possible *p, const struct shown *s, uint32_t element, uint32_t end, bool *out)
+{
+	*out = false;
+	for (uint32_t i = 0; i < end && !*out; i++)
+		*out = member(p, s->first, i) == element;
+	return kr_ctx_tick(p->ctx);
+}
+
+/* What `t` alone added, or what else it added, that nobody can have taken away: all of it is shown. */
+static enum kr_status check_whole(const struct kr_possible *p, const struct shown *s, kr_txn t, bool *fits)
+{
+	const struct kr_history *h = p->f->h;
+	uint32_t element;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < h->txns.at[t.i].op_count && status == KR_OK && *fits; i++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
+
+		if (op->kind != KR_OP_ADD || op->key.i != s->sight->key.i)
+			continue;
+		status = kr_grow_element(p->f->grow, op->a, &element);
+		if (status == KR_OK)
+			status = in_array(p, s, element, s->count, fits);
+	}
+	return status;
+}
+
+static enum kr_status check_set(const struct kr_possible *p, const struct shown *s, bool *fits)
+{
+	const struct kr_facts *f = p->f;
+	bool grows_only = !f->grow->deleted[s->sight->key.i] && s->sight->own_count == 0, initial, twice = false;
+	const struct kr_grow_add *add;
+	uint32_t adds;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < s->count && *fits && status == KR_OK; i++) {
+		uint32_t element = member(p, s->first, i);
+
+		status = kr_grow_appender(f, s->sight->key, element, &add, &adds, &initial);
+		if (status == KR_OK)
+			status = in_array(p, s, element, i, &twice);
+		*fits = status == KR_OK && !twice && (adds > 0 || initial || f->untold);
+		if (*fits && grows_only && adds == 1 && !initial && !f->untold && add->txn.i != s->sight->txn.i)
+			status = check_whole(p, s, add->txn, fits);
+	}
+	return status;
+}
+
+/* Each element that was added, in the eyes of each unknown transaction that read the set. */
+static enum kr_status watch_element(struct kr_possible *p, const struct kr_grow_add *add)
+{
+	const struct kr_facts *f = p->f;
+	const struct kr_grow *g = f->grow;
+	kr_value part = f->h->ops.at[kr_history_op(f->h, add->txn, add->op).i].a;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = g->sight_first[add->key.i]; i < g->sight_first[add->key.i + 1] && status == KR_OK; i++) {
+		struct kr_sight sight;
+		const char *wrong = NULL;
+
+		if (!is_unknown(p, g->sights[i].txn) || f->impossible[g->sights[i].txn.i] ||
+			!kr_facts_sight(f, g->sights[i].txn, g->sights[i].op, add->key, part, &sight) || sight.saw.test != KR_SAW_VALUE)
+			continue;
+		status = kr_grow_check_part(f, &sight, &wrong);
+		if (status == KR_OK && !wrong)
+			status = kr_possible_watch(p, &sight);
+	}
+	return status;
+}
+
+/* ---- all of it ---- */
+
+static enum kr_status check_sight(struct kr_possible *p, const struct kr_grow_sight *sight)
+{
+	enum kr_grow_mode mode = kr_facts_mode(p->f, sight->key);
+	struct shown s;
+	bool fits = true;
+	enum kr_status status;
+
+	if (!is_unknown(p, sight->txn) || p->f->impossible[sight->txn.i] || (mode != KR_GROW_LIST && mode != KR_GROW_SET))
+		return KR_OK;
+	if (mode == KR_GROW_LIST && p->f->untold)
+		return KR_OK;
+	status = show(p, sight, &s);
+	if (status != KR_OK || s.count == KR_NONE)
+		return status;
+	if (mode == KR_GROW_SET)
+		status = check_set(p, &s, &fits);
+	else
+		status = check_list(p, &s, &fits);
+	if (status == KR_OK && fits && mode == KR_GROW_LIST)
+		status = check_beginning(p, &s, &fits);
+	return status == KR_OK && !fits ? kr_possible_take_away(p, sight->txn) : status;
+}
+
+enum kr_status kr_possible_grow(struct kr_possible *p)
+{
+	const struct kr_grow *g = p->f->grow;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < g->sight_count && status == KR_OK; i++)
+		status = check_sight(p, &g->sights[i]);
+	for (uint32_t i = 0; i < g->adds.n && status == KR_OK; i++) {
+		const struct kr_grow_add *add = &g->adds.at[i];
+		kr_table_iter it = kr_grow_adds(g, add->key, add->element);
+
+		if (kr_facts_mode(p->f, add->key) == KR_GROW_SET && kr_grow_next_add(g, &it, add->key, add->element) == add) /* each element once */
+			status = watch_element(p, add);
+	}
+	return status;
+}
