@@ -82,6 +82,7 @@ static const struct verify_row rows[] = {
 		U "['r','y',[2,2]],['w','x',1]" B "\n{'id':'c','ops':[['append','y',2]]}\n{'id':'d','ops':[['append','y',2]]}", ABORTED, SEEN},
 	{"a set with nobody's element", U "['r','y',[3]],['w','x',1]" B "\n{'id':'c','ops':[['add','y',2]]}", ABORTED},
 	{"a set without its own element", U "['add','y',1],['range',null,null,[]],['w','x',1]" B, ABORTED},
+	{"a set with no more than its own element", U "['add','y',1],['r','y',[1]],['w','x',1]" B, ABORTED, SEEN},
 	{"half of what one transaction added", U "['r','y',[2]],['w','x',1]" B "\n{'id':'c','ops':[['add','y',2],['add','y',3]]}", ABORTED},
 	{"half of it, where another one adds the rest, too",
 		U "['r','y',[2]],['w','x',1]" B "\n{'id':'c','ops':[['add','y',2]]}\n{'id':'d','ops':[['add','y',3]]}", ABORTED, SEEN},
