@@ -3,6 +3,7 @@
 
 #include "cli/check_run.h"
 #include "cli/output.h"
+#include "report/report.h"
 
 static const struct kr_option options[] = {
 	KR_OPTION_LEVEL,
@@ -12,7 +13,7 @@ static const struct kr_option options[] = {
 	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each trace and level, one a line"},
 	{"explain", 'e', NULL, KR_WORDS_ANY, "the verdict in words: each edge, and why it must hold"},
 	{"dot", 0, "FILE", KR_WORDS_FILE, "write the anomalies as DOT graphs"},
-	{"html", 0, "FILE", KR_WORDS_FILE, "write the anomalies as a page (not available yet)"},
+	{"html", 0, "FILE", KR_WORDS_FILE, "write the verdicts as a page for a browser"},
 	{"witness", 'w', "FILE", KR_WORDS_FILE, "write the proofs, for 'krait verify'"},
 	KR_OPTION_TIMEOUT,
 	KR_OPTION_MEMORY,
@@ -72,8 +73,8 @@ static int take_options(const struct kr_args *args, struct kr_check_run *run)
 	run->json = kr_args_has(args, "json");
 	run->explain = kr_args_has(args, "explain");
 	run->stats = kr_args_has(args, "stats");
-	if (kr_args_has(args, "html"))
-		return kr_usage("--html is not available yet");
+	if (kr_args_has(args, "html") && strcmp(kr_args_value(args, "html"), "-") == 0)
+		return kr_usage("option '--html': found '-', expected a file: standard output has the verdicts");
 	if (!kr_trace_options(args, &run->trace_options) || !take_backend(args, run) || !take_dump(args, run) || !kr_passes_asked(args, &run->passes))
 		return KR_EXIT_USAGE;
 	status = kr_levels_asked(args, &run->asked);
@@ -81,15 +82,33 @@ static int take_options(const struct kr_args *args, struct kr_check_run *run)
 	return status;
 }
 
+/* The page's beginning or end. */
+static bool write_page(struct kr_check_run *run, bool begin)
+{
+	struct kr_str out;
+
+	if (!run->html.path || run->stop)
+		return true;
+	kr_str_init(&out, run->args->mem);
+	if (begin)
+		kr_report_page_begin(run->args->modules, &out);
+	else
+		kr_report_page_end(&out);
+	bool written = kr_file_write(&run->html, &out);
+	kr_str_done(&out);
+	return written;
+}
+
 static int check_all(const struct kr_args *args, struct kr_check_run *run)
 {
 	int status = KR_EXIT_SATISFIED;
 
-	if (!kr_file_open(&run->dot, kr_args_value(args, "dot")) || !kr_file_open(&run->witness, kr_args_value(args, "witness")))
+	if (!kr_file_open(&run->dot, kr_args_value(args, "dot")) || !kr_file_open(&run->html, kr_args_value(args, "html")) ||
+		!kr_file_open(&run->witness, kr_args_value(args, "witness")) || !write_page(run, true))
 		return KR_EXIT_FAILED;
 	for (uint32_t i = 0; i < args->operands.n && !run->stop; i++)
 		status = kr_exit_worst(status, kr_check_trace(run, args->operands.at[i]));
-	return status;
+	return write_page(run, false) ? status : KR_EXIT_FAILED;
 }
 
 static int run_check(const struct kr_args *args)
@@ -101,6 +120,7 @@ static int run_check(const struct kr_args *args)
 		status = check_all(args, &run);
 	bool closed = kr_file_close(&run.dot);
 
+	closed = kr_file_close(&run.html) && closed;
 	closed = kr_file_close(&run.witness) && closed;
 	if (!closed)
 		status = kr_exit_worst(status, KR_EXIT_FAILED);

@@ -60,6 +60,11 @@ static bool write_report(struct kr_check_run *run, const struct kr_report *r)
 		written = kr_file_write(&run->dot, &out);
 		kr_str_done(&out);
 	}
+	if (written && run->html.path) {
+		kr_report_page_verdict(run->args->modules, r, &out);
+		written = kr_file_write(&run->html, &out);
+		kr_str_done(&out);
+	}
 	if (written && run->witness.path) {
 		format_witness(r, &out);
 		written = kr_file_write(&run->witness, &out);
@@ -67,6 +72,21 @@ static bool write_report(struct kr_check_run *run, const struct kr_report *r)
 	}
 	run->stop = !written;
 	return written;
+}
+
+/* The trace's data, before its verdicts. */
+static bool write_trace(struct checking *c)
+{
+	struct kr_check_run *run = c->run;
+	struct kr_str out;
+
+	if (!run->html.path)
+		return true;
+	kr_str_init(&out, run->args->mem);
+	kr_report_page_trace(c->trace.path, c->trace.has_history ? &c->trace.history : NULL, &out);
+	run->stop = !kr_file_write(&run->html, &out);
+	kr_str_done(&out);
+	return !run->stop;
 }
 
 static int report(struct checking *c, const struct kr_verdict *verdict, const char *reason)
@@ -100,6 +120,16 @@ static int fail(struct checking *c, struct kr_err *err)
 {
 	kr_trace_clear(&c->trace);
 	kr_err_at(err, c->trace.path, 0, 0);
+	if (c->run->html.path) {
+		char line[sizeof err->file + sizeof err->text + 32];
+		struct kr_str out;
+
+		kr_err_format(err, line, sizeof line);
+		kr_str_init(&out, c->run->args->mem);
+		kr_report_page_failed(c->trace.path, line, &out);
+		c->run->stop = !kr_file_write(&c->run->html, &out);
+		kr_str_done(&out);
+	}
 	return kr_fail_err(err);
 }
 
@@ -175,6 +205,8 @@ static int check_levels(struct checking *c)
 	}
 	if (status == KR_OK && c->trace.history.skipped > 0 && !c->run->trace_options.quiet)
 		kr_note("%s: left out %u bad transaction%s", c->trace.path, c->trace.history.skipped, c->trace.history.skipped == 1 ? "" : "s");
+	if (!write_trace(c))
+		return KR_EXIT_FAILED;
 	if (status == KR_OK)
 		return decide(c);
 	for (uint32_t i = 0; i < c->run->asked.n && !c->run->stop; i++) {

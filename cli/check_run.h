@@ -13,7 +13,7 @@ struct kr_check_run {
 	struct kr_asked_list asked;
 	const char *backend, *passes, *dump_after; /* NULL: not given */
 	bool json, explain, stats, colour;
-	struct kr_file dot, witness;
+	struct kr_file dot, html, witness;
 	bool stop;                                 /* nothing more can be written */
 };
 

@@ -35,6 +35,10 @@ need_for_tests() {
     need libcmocka-dev pkg-config --exists cmocka
     need z3 tool z3
     need cvc5 tool cvc5
+    need python3 tool python3
+    need chromium tool chromium
+    need chromium-driver tool chromedriver
+    need fonts-dejavu-core test -d /usr/share/fonts/truetype/dejavu
 }
 
 install_missing() {

@@ -113,7 +113,7 @@ const char *kr_anomaly_base(const struct kr_history *h, const struct kr_certific
 	if (cert->kind == KR_CERT_ANOMALY)
 		return kr_anomaly_name(cert->anomaly.kind);
 	if (cert->cycles.n == 0)
-		return "";
+		return "unexplained reads";
 
 	struct kr_cert_cycle last = cert->cycles.at[cert->cycles.n - 1];
 	struct shape s = shape_of(cert->edges.at + last.first, last.count);

@@ -24,6 +24,9 @@ void kr_explain_two_states(const struct kr_words *w, const struct kr_two_states 
 /* Explains a non-cyclic anomaly: the lines after "Then:". */
 void kr_explain_operation(const struct kr_words *w, const struct kr_certificate *cert);
 
+/* What a literal of the argument says: "T1 saw T2's x = 5"; `present`: in the present tense where that differs. */
+void kr_say_literal(const struct kr_words *w, const struct kr_argument *arg, uint32_t literal, bool present);
+
 /* Explains cycles: the lines after "Then:". */
 void kr_explain_cycles(const struct kr_words *w, const struct kr_argument *arg);
 
@@ -33,5 +36,11 @@ struct kr_culprit { kr_txn txn; kr_op op; };
 struct kr_culprit kr_find_write(const struct kr_history *h, kr_key k, kr_value value, enum kr_txn_status status, bool last, kr_txn not_by);
 /* A write of `value` to k that took no effect: by an aborted transaction, else by one of unknown outcome. */
 struct kr_culprit kr_find_aborted(const struct kr_history *h, kr_key k, kr_value value, kr_txn not_by);
+
+/* The lines after "Then:", whatever the certificate. `arg`: as for kr_sentence, but also of a single cycle. */
+void kr_explain_argument(const struct kr_report *r, const struct kr_words *w, const struct kr_argument *arg);
+
+/* What the verdict rests on, a line "  NAME: TEXT" each. */
+void kr_explain_assumed(const struct kr_report *r, struct kr_str *out);
 
 #endif

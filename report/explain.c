@@ -108,11 +108,11 @@ static const char *order_meaning(enum kr_order order)
 	return meanings[order];
 }
 
-static void add_assumed(const struct kr_report *r, struct kr_str *out)
+void kr_explain_assumed(const struct kr_report *r, struct kr_str *out)
 {
 	const struct kr_history *h = r->history;
 
-	kr_str_format(out, "\nAssumed:\n  level %s: %s\n  order: %s\n", r->level->id, r->level->definition, order_meaning(r->order));
+	kr_str_format(out, "  level %s: %s\n  order: %s\n", r->level->id, r->level->definition, order_meaning(r->order));
 	if (!h)
 		return;
 	add_initial(h, out);
@@ -144,8 +144,7 @@ static void explain_satisfied(const struct kr_report *r, struct kr_str *out)
 	kr_str_add(out, shown < n ? ", ...\n" : "\n");
 }
 
-/* The lines after "Then:", by T-numbers. */
-static void add_argument(const struct kr_report *r, const struct kr_words *w, const struct kr_argument *arg)
+void kr_explain_argument(const struct kr_report *r, const struct kr_words *w, const struct kr_argument *arg)
 {
 	const struct kr_certificate *cert = &r->verdict->certificate;
 	uint32_t more = r->analysis->anomaly_count;
@@ -175,7 +174,7 @@ static void explain_violated(const struct kr_report *r, const struct kr_argument
 
 	kr_str_init(&then, out->mem);
 	kr_cast_init(&cast, out->mem, r->history);
-	add_argument(r, &by_number, arg);
+	kr_explain_argument(r, &by_number, arg);
 	add_let(r, &let);
 	kr_str_add(out, "\nThen:\n");
 	kr_str_add_bytes(out, kr_str_text(&then), then.n);
@@ -202,5 +201,6 @@ void kr_report_explain(const struct kr_report *r, struct kr_str *out)
 		}
 		break;
 	}
-	add_assumed(r, out);
+	kr_str_add(out, "\nAssumed:\n");
+	kr_explain_assumed(r, out);
 }

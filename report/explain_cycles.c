@@ -62,31 +62,33 @@ static bool guarded_by(const struct explaining *x, const struct kr_cert_edge *e,
 
 /* ---- literals ---- */
 
-static void add_literal(const struct explaining *x, uint32_t literal, bool present)
+void kr_say_literal(const struct kr_words *w, const struct kr_argument *arg, uint32_t literal, bool present)
 {
-	const struct kr_choice *c = &x->arg->choices.at[literal >> 1];
+	const struct kr_choice *c = &arg->choices.at[literal >> 1];
 	bool negated = literal & 1;
 
 	switch ((enum kr_choice_kind)c->kind) {
-	case KR_CHOICE_BEFORE: kr_words_order(x->w, c->key, negated ? c->b : c->a, present ? "comes before" : "came before", negated ? c->a : c->b); break;
+	case KR_CHOICE_BEFORE: kr_words_order(w, c->key, negated ? c->b : c->a, present ? "comes before" : "came before", negated ? c->a : c->b); break;
 	case KR_CHOICE_SAW:
-		kr_words_txn(x->w, c->txn);
-		add(x, negated ? " did not see " : " saw ");
+		kr_words_txn(w, c->txn);
+		kr_str_add(w->out, negated ? " did not see " : " saw ");
 		if (c->a.i == KR_NONE) {
-			add(x, "the initial ");
-			kr_words_key(x->w, c->key);
+			kr_str_add(w->out, "the initial ");
+			kr_words_key(w, c->key);
 			break;
 		}
-		kr_words_txn(x->w, c->a);
-		add(x, "'s ");
-		kr_words_version(x->w, c->key, c->a);
+		kr_words_txn(w, c->a);
+		kr_str_add(w->out, "'s ");
+		kr_words_version(w, c->key, c->a);
 		break;
 	case KR_CHOICE_EFFECT:
-		kr_words_txn(x->w, c->txn);
-		add(x, negated ? " took no effect" : " took effect");
+		kr_words_txn(w, c->txn);
+		kr_str_add(w->out, negated ? " took no effect" : " took effect");
 		break;
 	}
 }
+
+static void add_literal(const struct explaining *x, uint32_t literal, bool present) { kr_say_literal(x->w, x->arg, literal, present); }
 
 /* ---- edges, each guard with its reason ---- */
 
@@ -447,6 +449,13 @@ static void show_summary(const struct explaining *x)
 {
 	struct kr_case last = {.closed_by = x->arg->cert->cycles.n - 1};
 
+	if (x->arg->cert->cycles.n == 0) { /* what was read contradicts itself, whatever the order */
+		add(x,
+			"  - However, whichever initial values are chosen and whichever transactions of unknown outcome took effect, some read is left "
+			"unexplained: "
+			"a contradiction!\n");
+		return;
+	}
 	close_case(x, &last, 2);
 	kr_str_format(x->w->out, "  (This is one case of many. The proof has %u cycles, one of which is there in each case; --witness FILE has them all.)\n",
 		x->arg->cert->cycles.n);

@@ -58,6 +58,14 @@ void kr_report_explain(const struct kr_report *r, struct kr_str *out);
 /* One graph in the DOT language; nothing when the verdict is not a violation. */
 void kr_report_dot(const struct kr_report *r, struct kr_str *out);
 
+/* The page of `krait check --html`, in parts: the beginning, for each trace its data and then its verdicts, the end. A trace without a history (a limit was hit while it was
+ * read) has data, too; one that could not be used has its error instead. */
+void kr_report_page_begin(const struct kr_modules *more, struct kr_str *out);
+void kr_report_page_trace(const char *trace, const struct kr_history *h, struct kr_str *out);
+void kr_report_page_verdict(const struct kr_modules *more, const struct kr_report *r, struct kr_str *out);
+void kr_report_page_failed(const char *trace, const char *error, struct kr_str *out);
+void kr_report_page_end(struct kr_str *out);
+
 /* The table of `krait check --stats`: sizes, what each pass did, times, memory. */
 void kr_report_run_stats(const struct kr_report *r, struct kr_str *out);
 void kr_report_run_stats_json(const struct kr_report *r, struct kr_str *out); /* one JSON object */

@@ -358,7 +358,7 @@ void kr_sentence(const struct kr_words *w, const struct kr_level *level, const s
 	if (cert->kind == KR_CERT_ANOMALY)
 		say_operation(w, cert);
 	else if (cert->cycles.n == 0)
-		return;
+		kr_str_add(w->out, "No choice of initial values and of outcomes explains what was read");
 	else if (!arg || !kr_argument_is_involved(arg))
 		say_cycle(w, cert);
 	else if (kr_find_two_states(w->h, level, cert, &two))

@@ -204,6 +204,11 @@ static void write_all(const struct violated *v, struct kr_str *out)
 	kr_report_json(&r, (struct kr_json_extras){true, true}, out);
 	kr_report_explain(&r, out);
 	kr_report_dot(&r, out);
+	kr_report_page_begin(NULL, out);
+	kr_report_page_trace(r.trace, r.history, out);
+	kr_report_page_verdict(NULL, &r, out);
+	kr_report_page_failed(r.trace, "error", out);
+	kr_report_page_end(out);
 	kr_report_run_stats(&r, out);
 }
 

@@ -1,0 +1,111 @@
+/* The page of `krait check --html`: its frame, the levels, and the elements that hold data (report/page.h says how they are kept apart from the program). The policy in
+ * its head keeps a browser from loading anything. */
+#include "report/page.h"
+
+#include <string.h>
+
+void kr_page_text(struct kr_str *out, const char *name, const char *text)
+{
+	kr_str_format(out, "\"%s\": ", name);
+	kr_str_json(out, text, strlen(text));
+}
+
+void kr_page_words(struct kr_str *out, const char *name, struct kr_str *words)
+{
+	kr_str_format(out, "\"%s\": ", name);
+	kr_str_json(out, kr_str_text(words), words->n);
+	out->failed |= words->failed;
+	kr_str_done(words);
+}
+
+/* In JSON '<' stands inside strings only; escaped, no text can end the element or begin a comment. */
+void kr_page_data(struct kr_str *out, const char *kind, struct kr_str *json)
+{
+	const char *at = kr_str_text(json), *end = at + json->n, *next;
+
+	kr_str_format(out, "<script type=\"application/json\" data-krait=\"%s\">", kind);
+	for (; (next = memchr(at, '<', (size_t)(end - at))) != NULL; at = next + 1) {
+		kr_str_add_bytes(out, at, (size_t)(next - at));
+		kr_str_add(out, "\\u003c");
+	}
+	kr_str_add_bytes(out, at, (size_t)(end - at));
+	kr_str_add(out, "</script>\n");
+	out->failed |= json->failed;
+	kr_str_done(json);
+}
+
+/* The levels that `a` implies directly, each with the strongest order for which that holds. */
+static void add_implied(const struct kr_modules *more, const struct kr_level *a, struct kr_str *out)
+{
+	const struct kr_level *b;
+	const char *separator = "";
+
+	kr_str_add(out, ", \"implies\": {");
+	for (size_t i = 0; (b = kr_level_at(more, i)) != NULL; i++) {
+		int order = kr_level_implies(a, b);
+		if (order < 0)
+			continue;
+		kr_str_format(out, "%s\"%s\": \"%s\"", separator, b->id, kr_order_name((enum kr_order)order));
+		separator = ", ";
+	}
+	kr_str_add(out, "}");
+}
+
+static void add_levels(const struct kr_modules *more, struct kr_str *out)
+{
+	const struct kr_level *level;
+	struct kr_str json;
+
+	kr_str_init(&json, out->mem);
+	kr_str_add(&json, "[");
+	for (size_t i = 0; (level = kr_level_at(more, i)) != NULL; i++) {
+		kr_str_add(&json, i > 0 ? ",\n{" : "{");
+		kr_page_text(&json, "id", level->id);
+		kr_str_add(&json, ", ");
+		kr_page_text(&json, "title", level->title);
+		kr_str_add(&json, ", ");
+		kr_page_text(&json, "definition", level->definition);
+		kr_str_add(&json, ", ");
+		kr_page_text(&json, "source", level->source);
+		kr_str_format(&json, ", \"order\": \"%s\"", kr_order_name(level->default_order));
+		add_implied(more, level, &json);
+		kr_str_add(&json, "}");
+	}
+	kr_str_add(&json, "]");
+	kr_page_data(out, "levels", &json);
+}
+
+void kr_report_page_begin(const struct kr_modules *more, struct kr_str *out)
+{
+	kr_str_add(out,
+		"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src "
+		"data:\">\n"
+		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n"
+		"<meta name=\"generator\" content=\"krait " KR_VERSION "\">\n<link rel=\"icon\" href=\"data:,\">\n<title>krait</title>\n<style>\n");
+	kr_str_add(out, kr_page_style);
+	kr_str_add(out,
+		"</style>\n</head>\n<body>\n<noscript>This page is drawn by the program that it holds: please allow scripts. The same verdicts as text: "
+		"<code>krait check --explain</code>.</noscript>\n<div id=\"page\"></div>\n");
+	add_levels(more, out);
+}
+
+void kr_report_page_failed(const char *trace, const char *error, struct kr_str *out)
+{
+	struct kr_str json;
+
+	kr_str_init(&json, out->mem);
+	kr_str_add(&json, "{");
+	kr_page_text(&json, "trace", trace);
+	kr_str_add(&json, ", ");
+	kr_page_text(&json, "error", error);
+	kr_str_add(&json, "}");
+	kr_page_data(out, "failed", &json);
+}
+
+void kr_report_page_end(struct kr_str *out)
+{
+	kr_str_add(out, "<script>\n");
+	kr_str_add(out, kr_page_program);
+	kr_str_add(out, "</script>\n</body>\n</html>\n");
+}

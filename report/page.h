@@ -1,0 +1,23 @@
+/* Parts of the page of `krait check --html`. Private to report/.
+ *
+ * The page holds data and a program: each part of the data is JSON in a script element that a browser does not run, report/page/ has the program that
+ * shows it. What comes from a trace is in the data alone, where no text can end the element, and reaches the page as text, never as HTML. */
+#ifndef KR_REPORT_PAGE_H
+#define KR_REPORT_PAGE_H
+
+#include "report/anomaly.h"
+
+/* Made by the build from report/page/: texts, terminated. */
+extern const char kr_page_style[], kr_page_program[];
+
+/* Appends `json` (an own buffer, which it empties and frees) as a data element of this kind: "levels", "trace", "operations", "verdict" or "failed". */
+void kr_page_data(struct kr_str *out, const char *kind, struct kr_str *json);
+
+/* Helpers for JSON: `,` is the caller's. */
+void kr_page_text(struct kr_str *out, const char *name, const char *text); /* "name": "text" */
+void kr_page_words(struct kr_str *out, const char *name, struct kr_str *words); /* the same of a buffer, which it frees; its failure is out's */
+
+/* "argument": {...}, the cycles of a violation with what they rest on (page_argument.c). */
+void kr_page_argument(const struct kr_report *r, const struct kr_argument *arg, struct kr_str *out);
+
+#endif

@@ -1,0 +1,135 @@
+"use strict";
+/* What krait wrote into the page (report/page_*.c), as objects. Texts of the trace are only ever shown as text. */
+
+const KINDS = {
+	wr: {name: "write-read", says: "read what the other wrote"},
+	ww: {name: "write-write", says: "its version came first"},
+	rw: {name: "read-write", says: "read an older version than the other wrote"},
+	so: {name: "session order", says: "came first in the session"},
+	rt: {name: "real time", says: "had returned before the other began"},
+};
+const VERDICTS = {
+	satisfied: {mark: "\u2713", title: "satisfied"},
+	violated: {mark: "\u2717", title: "violated"},
+	unknown: {mark: "?", title: "unknown"},
+};
+const STATUS = {c: "committed", a: "aborted", u: "outcome unknown"};
+const ORDERS = {none: "no order", session: "session order", realtime: "real-time order"};
+
+const number = (n) => n.toLocaleString("en-US");
+const count = (n, what) => `${number(n)} ${what}${n === 1 ? "" : "s"}`;
+const clip = (text, most) => (text.length > most ? text.slice(0, most - 1) + "\u2026" : text);
+
+class Trace {
+	constructor(data) {
+		Object.assign(this, data);
+		this.verdicts = [];
+		this.ids ??= [];
+		this.n = this.ids.length;
+		if (!this.format)
+			return;
+		for (let t = 1; t < this.n; t++)
+			this.line[t] += this.line[t - 1];
+		this.timed = this.begin !== undefined;
+		this.makeRows();
+	}
+
+	/* Rows of the timeline: one a session; transactions without a session share as few rows as their times allow. */
+	makeRows() {
+		const bySession = this.sessions.map((name, i) => ({name, session: i, txns: []})), rows = bySession.slice(), alone = [];
+		for (let t = 0; t < this.n; t++)
+			(this.session[t] < 0 ? alone : bySession[this.session[t]].txns).push(t);
+		this.start = new Float64Array(this.n);
+		this.stop = new Float64Array(this.n);
+		if (this.timed)
+			this.makeTimes();
+		const lanes = this.makeLanes(alone), names = new Intl.Collator("en", {numeric: true});
+		rows.sort((a, b) => names.compare(a.name, b.name));
+		this.rows = rows.filter((row) => row.txns.length > 0).concat(lanes);
+		this.rowOf = new Int32Array(this.n);
+		this.rows.forEach((row, r) => {
+			if (this.timed)
+				row.txns.sort((a, b) => this.start[a] - this.start[b] || a - b);
+			row.txns.forEach((t, k) => {
+				this.rowOf[t] = r;
+				if (this.timed)
+					return;
+				this.start[t] = k;
+				this.stop[t] = k + 0.8;
+			});
+		});
+		this.last = this.stop.reduce((a, b) => Math.max(a, b), 1);
+	}
+
+	/* A transaction without an end is drawn as long as others are. */
+	makeTimes() {
+		const known = this.length.filter((length) => length >= 0).sort((a, b) => a - b), usual = known[known.length >> 1] ?? 1;
+		for (let t = 0; t < this.n; t++) {
+			this.start[t] = this.begin[t];
+			this.stop[t] = this.begin[t] + (this.length[t] < 0 ? usual : this.length[t]);
+		}
+	}
+
+	makeLanes(alone) {
+		if (!this.timed)
+			return alone.length > 0 ? [{name: "no session", session: -1, txns: alone}] : [];
+		const lanes = [], ends = [];
+		alone.sort((a, b) => this.start[a] - this.start[b] || a - b);
+		for (const t of alone) {
+			let lane = ends.findIndex((end) => end <= this.start[t]);
+			if (lane < 0)
+				lane = lanes.length < 200 ? lanes.push({name: "no session", session: -1, txns: []}) - 1 : 199;
+			lanes[lane].txns.push(t);
+			ends[lane] = this.stop[t];
+		}
+		return lanes;
+	}
+
+	/* The operations of a transaction, a text each; null when the page has none of it. */
+	operations(t) {
+		if (this.operationsElement) {
+			this.texts = JSON.parse(this.operationsElement.textContent);
+			this.operationsElement = null;
+		}
+		if (!this.texts || t >= this.texts.length)
+			return null;
+		return this.texts[t] === "" ? [] : this.texts[t].split("\n");
+	}
+
+	sessionName(t) {
+		return this.session[t] < 0 ? "no session" : `session ${this.sessions[this.session[t]]}`;
+	}
+
+	place(t) {
+		const file = this.files[this.file ? this.file[t] : 0] ?? "generated";
+		return this.line[t] > 0 ? `${file}:${this.line[t]}` : file;
+	}
+
+	/* A time as the trace has it: exact as long as the number is. */
+	time(x) {
+		const exact = BigInt(this.first_time) + BigInt(Math.round(x));
+		return this.time_unit ? `${exact} ${this.time_unit}` : String(exact);
+	}
+}
+
+/* {levels, traces}: each trace with its verdicts. */
+function readData() {
+	const data = {levels: [], traces: []};
+	for (const element of document.querySelectorAll("script[data-krait]")) {
+		const kind = element.dataset.krait;
+		if (kind === "operations") {
+			data.traces.at(-1).operationsElement = element;
+			continue;
+		}
+		const part = JSON.parse(element.textContent);
+		if (kind === "levels")
+			data.levels = part;
+		else if (kind === "verdict")
+			data.traces.at(-1).verdicts.push(part);
+		else if (kind === "failed" && data.traces.at(-1)?.trace === part.trace)
+			data.traces.at(-1).error = part.error;
+		else
+			data.traces.push(new Trace(part));
+	}
+	return data;
+}

@@ -1,0 +1,53 @@
+/* Making elements. Children are elements or texts. */
+
+function fill(element, attributes, children) {
+	for (const [name, value] of Object.entries(attributes ?? {})) {
+		if (value === undefined || value === null || value === false)
+			continue;
+		if (name.startsWith("on"))
+			element.addEventListener(name.slice(2), value);
+		else
+			element.setAttribute(name, value === true ? "" : value);
+	}
+	element.append(...children.flat().filter((child) => child !== undefined && child !== null));
+	return element;
+}
+
+const html = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+const svg = (tag, attributes, ...children) => fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+
+/* Enter and Space do what a click does. */
+const pressable = (act) => ({
+	tabindex: 0,
+	role: "button",
+	onclick: act,
+	onkeydown: (event) => {
+		if (event.key !== "Enter" && event.key !== " ")
+			return;
+		event.preventDefault();
+		act(event);
+	},
+});
+
+/* A section with a heading, which names it. */
+let headings = 0;
+function section(title, attributes, ...children) {
+	const id = `heading-${headings++}`;
+	return html("section", {"aria-labelledby": id, ...attributes}, html("h2", {id}, title), ...children);
+}
+
+/* What opens and closes; its content is made when it is first opened. */
+function unfolding(summary, make) {
+	const details = html("details", {}, html("summary", {}, summary));
+	details.addEventListener("toggle", () => {
+		if (details.open && details.children.length === 1)
+			details.append(...[make()].flat());
+	});
+	return details;
+}
+
+/* Says something to screen readers without moving the focus. */
+const announcer = html("p", {class: "unseen", role: "status", "aria-live": "polite"});
+const announce = (text) => {
+	announcer.textContent = text;
+};

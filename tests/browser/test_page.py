@@ -1,0 +1,340 @@
+"""The page of `krait check --html`, opened in chromium. What it must show comes from the traces, which are small enough to be judged by hand (traces/NAME/expect), and from docs/cli.md.
+
+    test_page.py NAME...    runs these tests (all: no name); 77: there is no browser here
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import webdriver
+from webdriver import ENTER, SPACE, Browser
+
+KRAIT = os.environ.get("KRAIT", "build/dev/bin/krait")
+TRACES = os.path.join(os.path.dirname(__file__), "../../traces")
+
+
+def trace(name):
+    return os.path.join(TRACES, name, "trace.jsonl")
+
+
+def make_page(folder, *arguments, exits=(0, 1)):
+    page = os.path.join(folder, "page.html")
+    done = subprocess.run([KRAIT, "check", "--quiet", "--html", page, *arguments], capture_output=True, text=True)
+    assert done.returncode in exits, (done.returncode, done.stderr)
+    return page
+
+
+def is_quiet(browser):
+    """No complaint on the console, and nothing loaded but the file."""
+    complaints = browser.complaints()
+    assert complaints == [], complaints
+    asked = browser.requests()
+    assert asked == [], asked
+
+
+def colour(browser, selector, name):
+    value = browser.run("return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]", selector, name)
+    return [int(part) / 255 for part in re.findall(r"\d+", value)[:3]]
+
+
+def luminance(rgb):
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in rgb)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(a, b):
+    low, high = sorted([luminance(a), luminance(b)])
+    return (high + 0.05) / (low + 0.05)
+
+
+def is_painted(browser):
+    """Does the canvas have pixels of several colours?"""
+    return browser.run("""const c = document.querySelector("canvas"), copy = new OffscreenCanvas(c.width, c.height).getContext("2d", {willReadFrequently: true});
+        copy.drawImage(c, 0, 0);
+        return new Set(new Uint32Array(copy.getImageData(0, 0, c.width, c.height).data.buffer)).size""") > 3
+
+
+def test_violated(folder):
+    with Browser() as browser:
+        browser.open(make_page(folder, "-l", "all", trace("write-skew")))
+        browser.settle()
+        assert browser.text(".badge").endswith("violated")
+        assert browser.text(".anomaly") == "write skew"
+        assert "alice-leaves" in browser.text(".sentence") and "bob-leaves" in browser.text(".sentence")
+        cards = browser.run("return [...document.querySelectorAll('.cycle .card .id')].map((e) => e.textContent)")
+        assert sorted(cards) == ["alice-leaves", "bob-leaves"], cards
+        edges = browser.run("return [...document.querySelectorAll('.cycle .edge')].map((e) => e.querySelector('text').textContent)")
+        assert sorted(edges) == ["rw alice", "rw bob"], edges
+        # traces/write-skew/expect: serializability and what forbids two rw of items are violated, the others satisfied
+        verdicts = dict(browser.run("""return [...document.querySelectorAll(".lattice [data-level]")].map((e) =>
+            [e.dataset.level, e.querySelector("rect").getAttribute("class")])"""))
+        for level, shown in verdicts.items():
+            assert "asked" in shown
+            assert ("violated" in shown) == (level in ("ser", "pl-ss", "pl-2.99", "pl-3u")), (level, shown)
+        assert len(verdicts) == 16
+        assert is_painted(browser)
+        is_quiet(browser)
+
+
+def test_edges_by_click(folder):
+    with Browser() as browser:
+        browser.open(make_page(folder, trace("write-skew")))
+        browser.settle()
+        assert browser.count("[aria-expanded=true]") == 0
+        browser.click(".cycle .edge[data-edge='0'] text")
+        assert browser.attribute(".cycle .edge[data-edge='0']", "aria-expanded") == "true"
+        assert browser.attribute("[data-reason='0'] .fold", "aria-expanded") == "true"
+        reason = browser.run("return document.querySelector('[data-reason=\"0\"] .body').innerText")
+        assert re.search(r"(alice-leaves read bob|bob-leaves read alice) = \"on call\"", reason), reason
+        assert browser.attribute("[data-reason='1'] .body", "hidden") is not None
+        browser.click("[data-reason='1'] .fold")
+        assert browser.attribute(".cycle .edge[data-edge='1']", "aria-expanded") == "true"
+        browser.click(".cycle .edge[data-edge='0'] text")
+        assert browser.attribute("[data-reason='0'] .body", "hidden") is not None
+        is_quiet(browser)
+
+
+def test_edges_by_keyboard(folder):
+    with Browser() as browser:
+        browser.open(make_page(folder, trace("write-skew")))
+        browser.settle()
+        for presses in range(40):
+            if browser.run("return document.activeElement.getAttribute('data-edge')") == "0":
+                break
+            browser.press(webdriver.TAB)
+        assert browser.run("return document.activeElement.getAttribute('data-edge')") == "0", "no way to the edge by Tab"
+        assert "alice" in browser.run("return document.activeElement.getAttribute('aria-label')")
+        browser.press(ENTER)
+        assert browser.attribute("[data-reason='0'] .body", "hidden") is None
+        assert "on call" in browser.text("[role=status]")
+        browser.press(SPACE)
+        assert browser.attribute("[data-reason='0'] .body", "hidden") is not None
+        is_quiet(browser)
+
+
+def test_inferred_edges(folder):
+    """t1 and t2 write x and y blindly; each of the two orders is forced by readers, so an edge unfolds into the cycle that its opposite would close."""
+    with Browser() as browser:
+        browser.open(make_page(folder, "-l", "ser", trace("blind-writes-fork")))
+        browser.settle()
+        browser.click("[data-reason='0'] .fold")
+        browser.click("[data-reason='0'] summary")
+        browser.settle()
+        basis = browser.text("[data-reason='0'] details")
+        assert "Otherwise there would be a cycle" in basis and ", because " in basis and ", if " in basis, basis
+        browser.click("[data-reason='0'] details button")
+        assert browser.count(".cycle .edge.supposed") == 1
+        browser.press(ENTER)  # the focus is on the way back
+        assert browser.count(".cycle .edge.supposed") == 0
+        is_quiet(browser)
+
+
+def test_levels(folder):
+    """The lattice chooses the verdict, by keyboard too."""
+    with Browser() as browser:
+        browser.open(make_page(folder, "-l", "ser,si", trace("write-skew")))
+        browser.settle()
+        assert browser.text("h1").startswith("Serializability")
+        browser.focus(".lattice [data-level=si]")
+        browser.press(ENTER)
+        browser.settle()
+        assert browser.text("h1").startswith("Snapshot isolation") and browser.text(".badge").endswith(" satisfied")
+        assert browser.run("return document.activeElement.getAttribute('data-level')") == "si"
+        follows = browser.attribute(".lattice [data-level=pl-2] rect", "class")
+        assert "follows" in follows and "satisfied" in follows, follows  # snapshot isolation implies PL-2
+        assert "follows" in browser.attribute(".lattice [data-level=pl-ss] rect", "class")  # what violates ser violates it
+        assert "open" in browser.attribute(".lattice [data-level=cc] rect", "class")  # by default it has session order, which was not asked of si
+        is_quiet(browser)
+
+
+def test_satisfied(folder):
+    with Browser() as browser:
+        browser.open(make_page(folder, trace("serial")))
+        browser.settle()
+        assert browser.text(".badge").endswith(" satisfied")
+        with open(trace("serial")) as lines:
+            ids = [json.loads(line).get("id") for line in lines if '"ops"' in line]
+        shown = browser.run("return [...document.querySelectorAll('.order .link')].map((e) => e.textContent)")
+        assert sorted(shown) == sorted(ids), (shown, ids)
+        assert is_painted(browser)
+        is_quiet(browser)
+
+
+HOSTILE = "</script><script>window.hacked = 1</script><img src=http://127.0.0.1:9/x onerror='window.hacked = 2'><!--<script>"
+
+
+def test_hostile_trace(folder):
+    """Ids, sessions, keys, values and the trace's own name that are HTML are shown as they are and do nothing."""
+    path = os.path.join(folder, "<img src=x onerror=alert(1)>.jsonl")
+    with open(path, "w") as file:
+        for line in ({"krait": 1, "name": HOSTILE, "time_unit": HOSTILE},
+                     {"id": "a" + HOSTILE, "s": "A" + HOSTILE, "ops": [["r", "y" + HOSTILE, None], ["w", "x" + HOSTILE, HOSTILE]]},
+                     {"id": "b" + HOSTILE, "s": "B" + HOSTILE, "ops": [["r", "x" + HOSTILE, None], ["w", "y" + HOSTILE, HOSTILE]]}):
+            file.write(json.dumps(line) + "\n")
+    with Browser() as browser:
+        page = make_page(folder, path)
+        browser.open(page)
+        browser.settle()
+        browser.click(".cycle .edge[data-edge='0'] text")
+        browser.click(".cycle .card .id")
+        browser.run("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+        browser.settle()
+        assert browser.run("return window.hacked ?? null") is None
+        assert browser.count("img") == 0
+        assert browser.count("script:not([data-krait])") == 1
+        assert HOSTILE in browser.text("table")
+        assert HOSTILE in browser.text(".detail h3")
+        assert browser.run("return [...document.querySelectorAll('pre')].some((e) => e.textContent.includes('</script>'))")
+        is_quiet(browser)
+
+
+def test_schemes(folder):
+    """Light and dark as the system asks for, readable in both (WCAG 2: contrast of at least 4.5)."""
+    page = make_page(folder, "-l", "all", trace("long-fork"))
+    for scheme in ("light", "dark"):
+        with Browser(scheme) as browser:
+            browser.open(page)
+            browser.settle()
+            paper = luminance(colour(browser, "body", "backgroundColor"))
+            assert paper > 0.8 if scheme == "light" else paper < 0.05, (scheme, paper)
+            panel = colour(browser, ".hero", "backgroundColor")
+            for selector in ("h1", ".anomaly", ".sentence", ".definition", ".facts", "h2", ".chip.rw", ".chip.wr"):
+                ratio = contrast(panel if selector != ".facts" else colour(browser, "header", "backgroundColor"), colour(browser, selector, "color"))
+                assert ratio >= 4.5, (scheme, selector, ratio)
+            for level in ("ser", "pl-1"):
+                ratio = contrast(colour(browser, f".lattice [data-level='{level}'] rect", "fill"), colour(browser, f".lattice [data-level='{level}'] text", "fill"))
+                assert ratio >= 4.5, (scheme, level, ratio)
+            is_quiet(browser)
+
+
+def test_screen_reader(folder):
+    """Whatever takes the focus has a name and a role in the accessibility tree; the graph has a text that tells its edges."""
+    with Browser() as browser:
+        browser.open(make_page(folder, "-l", "all", trace("long-fork"), trace("serial")))
+        browser.settle()
+        nodes = browser.cdp("Accessibility.getFullAXTree")["nodes"]
+        roles = {}
+        for node in nodes:
+            properties = {p["name"]: p["value"].get("value") for p in node.get("properties", [])}
+            role = node.get("role", {}).get("value")
+            if not properties.get("focusable") or role == "RootWebArea" or node.get("ignored"):
+                continue
+            assert node.get("name", {}).get("value"), node
+            assert role not in ("generic", "none"), node
+            roles[role] = roles.get(role, 0) + 1
+        assert roles.get("button", 0) >= 16 + 4 + 4, roles  # levels, edges, cards
+        assert "application" in roles, roles
+        described = browser.attribute("svg.cycle", "aria-label")
+        for pair in ("w1 comes before r1", "r1 comes before w2", "w2 comes before r2", "r2 comes before w1"):
+            assert pair in described, described
+        assert browser.attribute("html", "lang") == "en"
+        is_quiet(browser)
+
+
+def test_timeline(folder):
+    """Keys move through the transactions that matter; each is told in words."""
+    with Browser() as browser:
+        browser.open(make_page(folder, trace("long-fork")))
+        browser.settle()
+        browser.focus("canvas")
+        seen = set()
+        for _ in range(4):
+            browser.press("n")
+            seen.add(browser.text(".detail h3"))
+        assert seen == {"w1", "w2", "r1", "r2"}, seen
+        before = browser.run("return document.querySelector('canvas').toDataURL()")
+        browser.press("+", webdriver.RIGHT)
+        browser.settle()
+        assert browser.run("return document.querySelector('canvas').toDataURL()") != before
+        is_quiet(browser)
+
+
+def test_every_trace(folder):
+    """Every bundled trace, each anomaly that some level finds in it: the page shows what `--json` says of all levels, without a complaint. Whatever unfolds is unfolded."""
+    names = sorted(name for name in os.listdir(TRACES) if os.path.isfile(trace(name)))
+    said = {}
+    done = subprocess.run([KRAIT, "check", "--json", "-l", "all", *[trace(name) for name in names]], capture_output=True, text=True)
+    for line in done.stdout.splitlines():
+        verdict = json.loads(line)
+        cycle = verdict.get("anomaly", {}).get("cycle")
+        said.setdefault(verdict["trace"], {})[verdict["level"]] = [verdict["verdict"], verdict.get("anomaly", {}).get("name"), len(cycle) if cycle else 0]
+    page = make_page(folder, "-l", "all", *[trace(name) for name in names])
+    wanted = {path: list({tuple(what): level for level, what in levels.items()}.values()) for path, levels in said.items()}
+    assert len(wanted) > 200
+    with Browser() as browser:
+        browser.open(page)
+        browser.settle()
+        shown = {}
+        for i in range(browser.run("return document.querySelector('select').options.length")):
+            path, one = browser.run("""
+                const [i, wanted] = arguments, choice = document.querySelector("select"), name = choice.options[i].textContent.replace(/ \\(.*\\)$/, "");
+                const node = (level) => document.querySelector(`.lattice [data-level="${level}"]`);
+                choice.selectedIndex = i;
+                choice.dispatchEvent(new Event("change"));
+                const shown = {lattice: Object.fromEntries([...document.querySelectorAll(".lattice .node")].map((e) => [e.dataset.level, e.getAttribute("aria-label")]))};
+                for (const level of wanted[name] ?? []) {
+                    if (node(level).getAttribute("aria-pressed") === "false")
+                        node(level).dispatchEvent(new MouseEvent("click", {bubbles: true}));
+                    document.querySelectorAll(".reasons .fold").forEach((e) => e.click());
+                    for (let more; (more = document.querySelectorAll(".why-panel details:not([open])")).length > 0 && document.querySelectorAll(".why-panel details").length < 200; )
+                        more.forEach((e) => { e.open = true; e.dispatchEvent(new Event("toggle")); });
+                    shown[level] = [document.querySelector(".badge").textContent.slice(2), document.querySelector(".anomaly")?.textContent ?? null,
+                        document.querySelectorAll(".cycle .edge").length];
+                }
+                return [name, shown];""", i, wanted)
+            shown[path] = one
+        for path, levels in said.items():
+            for level, (verdict, anomaly, _) in levels.items():
+                label = shown[path]["lattice"][level]
+                assert f": {verdict}, " in label and (not anomaly or label.endswith(f": {anomaly}")), (path, level, verdict, anomaly, label)
+            for level in wanted[path]:
+                got, expected = shown[path][level], levels[level]
+                assert got[:2] == expected[:2], (path, level, got, expected)
+                # of a case split the page shows the first case, --json the last: both have some cycle or none
+                assert (got[2] > 0) == (expected[2] > 0), (path, level, got, expected)
+        is_quiet(browser)
+
+
+def test_large(folder):
+    """100,000 transactions. How long the page takes to open is printed, not judged."""
+    path = os.path.join(folder, "large.jsonl")
+    subprocess.run([KRAIT, "gen", "-n", "100000", "--sessions", "40", "--keys", "1000", "--ops", "6", "--anomaly", "g1a", "-o", path], check=True)
+    page = make_page(folder, "-l", "pl-2", path)
+    with Browser() as browser:
+        start = time.monotonic()
+        browser.open(page)
+        browser.settle()
+        print(f"{os.path.getsize(page) / 1e6:.1f} MB opened and drawn in {time.monotonic() - start:.2f} s")
+        assert re.search(r"100,00\d transactions", browser.text(".facts"))
+        assert is_painted(browser)
+        start = time.monotonic()
+        browser.click(".tools button")  # every session, all times
+        browser.settle()
+        print(f"every session drawn in {time.monotonic() - start:.2f} s")
+        assert is_painted(browser)
+        browser.focus("canvas")
+        browser.press("+", "+", webdriver.RIGHT, "n")
+        browser.settle()
+        assert browser.count(".detail .ops li") > 0
+        is_quiet(browser)
+
+
+def main(names):
+    if webdriver.missing():
+        print(f"skipped: no {webdriver.missing()} on this machine")
+        return 77
+    tests = {name[5:]: test for name, test in globals().items() if name.startswith("test_")}
+    for name in names or tests:
+        with tempfile.TemporaryDirectory() as folder:
+            tests[name](folder)
+        print(f"{name}: passed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
