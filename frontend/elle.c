@@ -58,6 +58,8 @@ static enum kr_status add_txn(struct elle *e, struct elle_process *p, enum kr_tx
 	if (status)
 		return status;
 	txn.session = p->session;
+	if (e->timed_out)
+		txn.flags |= KR_TXN_TIMED_OUT;
 	if (p->open) {
 		txn.flags |= KR_TXN_HAS_BEGIN;
 		txn.begin_invoked = txn.begin_returned = p->moment;
@@ -117,7 +119,7 @@ static enum kr_status read_completion(struct elle *e, struct elle_process *p, en
 
 /* ---- maps ---- */
 
-enum { TYPE, PROCESS, F, VALUE, FIELDS };
+enum { TYPE, PROCESS, F, VALUE, ERROR, FIELDS };
 
 static enum kr_status take_process(struct elle *e, uint32_t form, kr_value *out, bool *client)
 {
@@ -153,14 +155,16 @@ static enum kr_status read_fields(struct elle *e, const uint32_t fields[FIELDS],
 	if (kr_form_is(f, fields[TYPE], "invoke"))
 		return read_invocation(e, p, fields[VALUE], line);
 	for (size_t i = 0; i < KR_COUNT(types); i++)
-		if (kr_form_is(f, fields[TYPE], types[i].name))
+		if (kr_form_is(f, fields[TYPE], types[i].name)) {
+			e->timed_out = types[i].outcome == KR_ABORTED && kr_elle_is_timeout(f, fields[ERROR]);
 			return read_completion(e, p, types[i].outcome, fields[VALUE], line);
+		}
 	return kr_forms_bad(f, line, ":type is %s, expected :invoke, :ok, :fail or :info", kr_form_found(f, fields[TYPE], found));
 }
 
 static enum kr_status read_map(struct elle *e)
 {
-	static const char *const names[FIELDS] = {"type", "process", "f", "value"};
+	static const char *const names[FIELDS] = {"type", "process", "f", "value", "error"};
 	struct kr_forms *f = &e->forms;
 	uint32_t fields[FIELDS], line = f->nodes.at[0].line, process;
 	kr_value name;
@@ -186,6 +190,7 @@ static enum kr_status end_open(struct elle *e)
 {
 	enum kr_status status = KR_OK;
 
+	e->timed_out = false;
 	for (uint32_t i = 0; i < e->processes.n && !status; i++) {
 		struct elle_process *p = &e->processes.at[i];
 		if (!p->open)

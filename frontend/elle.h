@@ -17,12 +17,16 @@ struct elle_process {
 struct elle {
 	struct kr_forms forms;
 	int64_t moment; /* number of the map being read, from 1 */
+	bool timed_out; /* it is a failure whose :error speaks of a timeout */
 	KR_VEC(struct elle_process) processes;
 	struct kr_table table;
 };
 
 /* Pushes the micro-operations of a form. What reads returned counts only where `known`: then each needs it. */
 enum kr_status kr_elle_ops(struct elle *e, uint32_t value, bool known);
+
+/* Whether a form, or what is in it, speaks of a timeout. */
+bool kr_elle_is_timeout(const struct kr_forms *f, uint32_t form);
 
 /* An empty list is no list: where no operation writes a register, reads of [] are reads of nothing. */
 enum kr_status kr_elle_empty_lists(struct kr_ctx *ctx, struct kr_history *h);

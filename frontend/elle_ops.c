@@ -1,5 +1,6 @@
-/* Jepsen's micro-operations: [:r KEY VALUE], [:w KEY VALUE], [:append KEY ELEMENT]. */
+/* Jepsen's micro-operations: [:r KEY VALUE], [:w KEY VALUE], [:append KEY ELEMENT]; and what else is inside its maps. */
 #include <string.h>
+#include <strings.h>
 
 #include "frontend/elle.h"
 
@@ -61,6 +62,24 @@ enum kr_status kr_elle_ops(struct elle *e, uint32_t value, bool known)
 		if ((status = read_op(e, at, known)))
 			return status;
 	return KR_OK;
+}
+
+bool kr_elle_is_timeout(const struct kr_forms *f, uint32_t form)
+{
+	static const char *const words[] = {"timeout", "time-out", "timed out", "timed-out", "timedout"};
+
+	for (uint32_t at = form; form != KR_NONE && at < f->nodes.at[form].end; at++) {
+		const struct kr_form *node = &f->nodes.at[at];
+		if (node->type != KR_FORM_NAME && node->type != KR_FORM_STRING)
+			continue;
+		for (size_t w = 0; w < KR_COUNT(words); w++) {
+			size_t length = strlen(words[w]);
+			for (uint32_t i = 0; i + length <= node->length; i++)
+				if (strncasecmp(node->text + i, words[w], length) == 0)
+					return true;
+		}
+	}
+	return false;
 }
 
 enum kr_status kr_elle_empty_lists(struct kr_ctx *ctx, struct kr_history *h)

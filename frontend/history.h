@@ -103,7 +103,14 @@ struct kr_seen { kr_key key; kr_value writer; }; /* version of key by its writer
 
 enum kr_txn_status { KR_COMMITTED, KR_ABORTED, KR_UNKNOWN };
 
-enum kr_txn_flag { KR_TXN_HAS_BEGIN = 1, KR_TXN_HAS_END = 2, KR_TXN_HAS_SERIAL = 4, KR_TXN_HAS_SNAPSHOT = 8, KR_TXN_HAS_COMMIT_TS = 16 };
+enum kr_txn_flag {
+	KR_TXN_HAS_BEGIN = 1,
+	KR_TXN_HAS_END = 2,
+	KR_TXN_HAS_SERIAL = 4,
+	KR_TXN_HAS_SNAPSHOT = 8,
+	KR_TXN_HAS_COMMIT_TS = 16,
+	KR_TXN_TIMED_OUT = 32 /* a failure that the trace's own words lay to a timeout: for lint only */
+};
 
 struct kr_transaction {
 	kr_value id;         /* integer or string; unique */

@@ -16,6 +16,7 @@ const char *kr_lint_name(enum kr_lint_kind kind)
 		[KR_LINT_MIXED_TYPES] = "mixed-types",
 		[KR_LINT_ABORTED_READ] = "aborted-read",
 		[KR_LINT_UNKNOWN_READ] = "unknown-read",
+		[KR_LINT_TIMED_OUT] = "timed-out",
 		[KR_LINT_SLOW_ABORT] = "slow-abort",
 		[KR_LINT_EARLY_READ] = "early-read",
 		[KR_LINT_SAME_VALUE] = "same-value",

@@ -12,6 +12,7 @@ enum kr_lint_kind {
 	KR_LINT_MIXED_TYPES,       /* key, types: first read of another type than before; types of all reads of the key */
 	KR_LINT_ABORTED_READ,      /* txn is aborted; key, value: it wrote them, nobody else may have, and `other` read them */
 	KR_LINT_UNKNOWN_READ,      /* txn is unknown; the rest likewise */
+	KR_LINT_TIMED_OUT,         /* txn is aborted, and the trace says that it was for a timeout */
 	KR_LINT_SLOW_ABORT,        /* txn is aborted and lasted `time`, longer than every committed one; `other`, the slowest of those, lasted `other_time` */
 	KR_LINT_EARLY_READ,        /* key, value: `op` read what `other` alone wrote, but txn ended at `time` and `other` began later than the clock skew explains, at `other_time` */
 	KR_LINT_SAME_VALUE,        /* key, value: `op` writes what the transaction read last of the key */

@@ -113,8 +113,8 @@ static int64_t duration(const struct kr_transaction *t)
 	return length < INT64_MAX ? (int64_t)length : INT64_MAX;
 }
 
-/* What is given up for a timeout lasts longer than what succeeds. */
-static enum kr_status judge_durations(struct kr_lint_work *w)
+/* What is given up for a timeout lasts longer than what succeeds, if the trace does not say it in words. */
+static enum kr_status judge_failures(struct kr_lint_work *w)
 {
 	const struct kr_transaction *txns = w->h->txns.at;
 	kr_txn slowest = {KR_NONE};
@@ -124,10 +124,14 @@ static enum kr_status judge_durations(struct kr_lint_work *w)
 		if (txns[t.i].status == KR_COMMITTED && duration(&txns[t.i]) > (slowest.i == KR_NONE ? 0 : duration(&txns[slowest.i])))
 			slowest = t;
 	}
-	for (kr_txn t = {0}; t.i < w->h->txns.n && slowest.i != KR_NONE; t.i++) {
+	for (kr_txn t = {0}; t.i < w->h->txns.n; t.i++) {
 		struct kr_lint_finding finding = kr_lint_at(t, KR_NONE);
 
 		KR_LINT_TRY(kr_ctx_tick(w->ctx));
+		if (txns[t.i].flags & KR_TXN_TIMED_OUT)
+			KR_LINT_TRY(kr_lint_put(w, KR_LINT_TIMED_OUT, finding));
+		if (txns[t.i].flags & KR_TXN_TIMED_OUT || slowest.i == KR_NONE)
+			continue;
 		finding.other = slowest;
 		finding.time = duration(&txns[t.i]);
 		finding.other_time = duration(&txns[slowest.i]);
@@ -182,6 +186,6 @@ enum kr_status kr_lint_times(struct kr_lint_work *w)
 {
 	KR_LINT_TRY(judge_sessions(w));
 	KR_LINT_TRY(judge_ops(w));
-	KR_LINT_TRY(judge_durations(w));
+	KR_LINT_TRY(judge_failures(w));
 	return judge_txns(w);
 }

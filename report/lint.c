@@ -137,6 +137,7 @@ static void add_sentence(const struct writer *w, enum kr_lint_kind kind, const s
 	switch (kind) {
 	case KR_LINT_ABORTED_READ: add_read_sentence(w, "aborted", f, "a timeout that was taken for a failure?"); return;
 	case KR_LINT_UNKNOWN_READ: add_read_sentence(w, "unknown", f, "it took effect"); return;
+	case KR_LINT_TIMED_OUT: kr_str_add(w->out, " is aborted, but its error speaks of a timeout: is it known that it had no effect?"); return;
 	case KR_LINT_SLOW_ABORT:
 		add_times(w, " is aborted and lasted ", f, "longer than any that committed: ");
 		kr_str_add(w->out, " for ");
