@@ -84,9 +84,9 @@ void kr_str_format(struct kr_str *str, const char *format, ...)
 	va_end(args);
 }
 
-/* Length of the well-formed UTF-8 sequence at `at`, or 0. */
-static size_t utf8_length(const unsigned char *at, size_t left)
+size_t kr_utf8_length(const char *text, size_t left)
 {
+	const unsigned char *at = (const unsigned char *)text;
 	unsigned char lead = at[0];
 	unsigned char low = 0x80, high = 0xbf; /* bounds of the second byte */
 	size_t length;
@@ -143,7 +143,7 @@ void kr_str_json(struct kr_str *str, const char *text, size_t length)
 
 	kr_str_add_bytes(str, "\"", 1);
 	while (i < length) {
-		size_t step = utf8_length(bytes + i, length - i);
+		size_t step = kr_utf8_length((const char *)(bytes + i), length - i);
 		bool escape = bytes[i] < ' ' || bytes[i] == '"' || bytes[i] == '\\';
 
 		if (step > 0 && !escape) {

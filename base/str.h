@@ -21,6 +21,8 @@ void kr_str_add_bytes(struct kr_str *str, const char *text, size_t length);
 void kr_str_vformat(struct kr_str *str, const char *format, va_list args);
 void kr_str_format(struct kr_str *str, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void kr_str_json(struct kr_str *str, const char *text, size_t length); /* as a quoted JSON string, valid for any bytes of UTF-8 */
+/* Length of the well-formed UTF-8 sequence that `text` starts with, of `left` > 0 bytes; 0: there is none. */
+size_t kr_utf8_length(const char *text, size_t left);
 const char *kr_str_text(const struct kr_str *str); /* never NULL */
 
 #endif

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/check_run.h"
+#include "cli/manual.h"
 #include "cli/output.h"
 #include "report/report.h"
 
@@ -11,6 +12,7 @@ static const struct kr_option options[] = {
 	KR_OPTION_FORMAT,
 	KR_OPTION_ORDER,
 	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each trace and level, one a line"},
+	{"output", 0, "text|json|junit|sarif", KR_WORDS_OUTPUT, "lines, JSON lines, or one document for CI systems"},
 	{"explain", 'e', NULL, KR_WORDS_ANY, "the verdict in words: each edge, and why it must hold"},
 	{"dot", 0, "FILE", KR_WORDS_FILE, "write the anomalies as DOT graphs"},
 	{"html", 0, "FILE", KR_WORDS_FILE, "write the verdicts as a page for a browser"},
@@ -64,18 +66,55 @@ static bool take_dump(const struct kr_args *args, struct kr_check_run *run)
 	return false;
 }
 
+/* --output, of which --json is a short form. */
+static bool take_output(const struct kr_args *args, struct kr_check_run *run)
+{
+	static const struct kr_document_format *const documents[] = {&kr_document_junit, &kr_document_sarif};
+	const char *name = kr_args_value(args, "output");
+	struct kr_guess guess = {.typed = name};
+	const char *word;
+	char near[128];
+
+	kr_document_init(&run->document, args->mem);
+	run->json = kr_args_has(args, "json");
+	if (!name)
+		return true;
+	for (size_t i = 0; (word = kr_words_at(KR_WORDS_OUTPUT, i)) != NULL; i++) {
+		if (strcmp(name, word) == 0)
+			break;
+		kr_guess_try(&guess, word);
+	}
+	if (!word) {
+		kr_usage("unknown output '%s'%s", name, kr_guess_text(&guess, "krait check --help", near));
+		return false;
+	}
+	if (run->json && strcmp(name, "json") != 0) {
+		kr_usage("option '--json' and '--output %s' exclude each other", name);
+		return false;
+	}
+	run->json |= strcmp(name, "json") == 0;
+	for (size_t i = 0; i < KR_COUNT(documents); i++)
+		if (strcmp(name, documents[i]->name) == 0)
+			run->output = documents[i];
+	if (run->output && kr_args_has(args, "stats")) {
+		kr_usage("option '--stats' is for text and JSON; '%s' has no place for it", name);
+		return false;
+	}
+	return true;
+}
+
 /* The options that are not files. */
 static int take_options(const struct kr_args *args, struct kr_check_run *run)
 {
 	int status;
 
 	run->args = args;
-	run->json = kr_args_has(args, "json");
 	run->explain = kr_args_has(args, "explain");
 	run->stats = kr_args_has(args, "stats");
 	if (kr_args_has(args, "html") && strcmp(kr_args_value(args, "html"), "-") == 0)
 		return kr_usage("option '--html': found '-', expected a file: standard output has the verdicts");
-	if (!kr_trace_options(args, &run->trace_options) || !take_backend(args, run) || !take_dump(args, run) || !kr_passes_asked(args, &run->passes))
+	if (!take_output(args, run) || !kr_trace_options(args, &run->trace_options) || !take_backend(args, run) || !take_dump(args, run) ||
+		!kr_passes_asked(args, &run->passes))
 		return KR_EXIT_USAGE;
 	status = kr_levels_asked(args, &run->asked);
 	run->colour = kr_terminal(stdout, run->trace_options.quiet);
@@ -99,16 +138,42 @@ static bool write_page(struct kr_check_run *run, bool begin)
 	return written;
 }
 
+/* The document's beginning or end. */
+static bool write_document(struct kr_check_run *run, bool begin)
+{
+	struct kr_str out;
+
+	if (!run->output || run->stop)
+		return true;
+	kr_str_init(&out, run->args->mem);
+	if (begin) {
+		struct kr_question *asked = kr_mem_alloc(run->args->mem, run->asked.n, sizeof *asked);
+
+		for (uint32_t i = 0; asked && i < run->asked.n; i++)
+			asked[i] = (struct kr_question){run->asked.at[i].level, run->asked.at[i].order};
+		if (asked)
+			run->output->begin(asked, run->asked.n, &out);
+		out.failed |= !asked;
+		kr_mem_free(run->args->mem, asked, run->asked.n, sizeof *asked);
+	} else {
+		run->output->end(&run->document, &out);
+	}
+
+	bool written = kr_print(&out);
+	kr_str_done(&out);
+	return written;
+}
+
 static int check_all(const struct kr_args *args, struct kr_check_run *run)
 {
 	int status = KR_EXIT_SATISFIED;
 
 	if (!kr_file_open(&run->dot, kr_args_value(args, "dot")) || !kr_file_open(&run->html, kr_args_value(args, "html")) ||
-		!kr_file_open(&run->witness, kr_args_value(args, "witness")) || !write_page(run, true))
+		!kr_file_open(&run->witness, kr_args_value(args, "witness")) || !write_page(run, true) || !write_document(run, true))
 		return KR_EXIT_FAILED;
 	for (uint32_t i = 0; i < args->operands.n && !run->stop; i++)
 		status = kr_exit_worst(status, kr_check_trace(run, args->operands.at[i]));
-	return write_page(run, false) ? status : KR_EXIT_FAILED;
+	return write_page(run, false) && write_document(run, false) ? status : KR_EXIT_FAILED;
 }
 
 static int run_check(const struct kr_args *args)
@@ -124,6 +189,7 @@ static int run_check(const struct kr_args *args)
 	closed = kr_file_close(&run.witness) && closed;
 	if (!closed)
 		status = kr_exit_worst(status, KR_EXIT_FAILED);
+	kr_document_done(&run.document);
 	kr_vec_done(args->mem, &run.asked);
 	return status;
 }

@@ -23,8 +23,12 @@ static void dump(void *data, const char *pass, const struct kr_ir *ir)
 	kr_str_done(&text);
 }
 
-static void format_report(const struct kr_check_run *run, const struct kr_report *r, struct kr_str *out)
+static void format_report(struct kr_check_run *run, const struct kr_report *r, struct kr_str *out)
 {
+	if (run->output) {
+		run->output->verdict(&run->document, r, out);
+		return;
+	}
 	if (run->json) {
 		kr_report_json(r, (struct kr_json_extras){run->explain, run->stats}, out);
 		kr_str_add(out, "\n");
@@ -120,11 +124,15 @@ static int fail(struct checking *c, struct kr_err *err)
 {
 	kr_trace_clear(&c->trace);
 	kr_err_at(err, c->trace.path, 0, 0);
+
+	char line[sizeof err->file + sizeof err->text + 32];
+
+	kr_err_format(err, line, sizeof line);
+	if (c->run->output)
+		c->run->output->failed(&c->run->document, c->trace.path, c->asked ? c->asked->level : NULL, c->asked ? c->asked->order : KR_ORDER_NONE, line);
 	if (c->run->html.path) {
-		char line[sizeof err->file + sizeof err->text + 32];
 		struct kr_str out;
 
-		kr_err_format(err, line, sizeof line);
 		kr_str_init(&out, c->run->args->mem);
 		kr_report_page_failed(c->trace.path, line, &out);
 		c->run->stop = !kr_file_write(&c->run->html, &out);
@@ -222,5 +230,15 @@ int kr_check_trace(struct kr_check_run *run, const char *path)
 	int exit = check_levels(&c);
 
 	kr_trace_done(&c.trace);
+	if (run->output && !run->stop) {
+		struct kr_str out;
+
+		kr_str_init(&out, run->args->mem);
+		run->output->trace_done(&run->document, path, &out);
+		run->stop = !kr_print(&out);
+		kr_str_done(&out);
+	}
+	if (run->stop)
+		exit = kr_exit_worst(exit, KR_EXIT_FAILED);
 	return exit;
 }

@@ -6,12 +6,15 @@
 #include "cli/levels_option.h"
 #include "cli/output.h"
 #include "cli/trace.h"
+#include "report/document.h"
 
 struct kr_check_run {
 	const struct kr_args *args;
 	struct kr_trace_options trace_options;
 	struct kr_asked_list asked;
 	const char *backend, *passes, *dump_after; /* NULL: not given */
+	const struct kr_document_format *output;   /* NULL: a line, or JSON, for each verdict */
+	struct kr_document document;
 	bool json, explain, stats, colour;
 	struct kr_file dot, html, witness;
 	bool stop;                                 /* nothing more can be written */

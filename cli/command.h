@@ -29,6 +29,7 @@ enum kr_words_kind {
 	KR_WORDS_SHELL,
 	KR_WORDS_DIST,
 	KR_WORDS_STORE,
+	KR_WORDS_OUTPUT,
 	KR_WORDS_INITIAL,
 	KR_WORDS_CLAIM,  /* a verdict */
 	KR_WORDS_ANOMALY /* what `gen` can plant */

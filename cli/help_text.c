@@ -50,7 +50,8 @@ static const char *backend_word(size_t i)
 const char *kr_words_at(enum kr_words_kind kind, size_t i)
 {
 	static const char *const dists[] = {"uniform", "zipf", NULL}, *const stores[] = {"serializable", "snapshot", "read-committed", NULL},
-				 *const initials[] = {"absent", "given", "unknown", NULL}, *const claims[] = {"satisfied", "violated", NULL};
+				 *const outputs[] = {"text", "json", "junit", "sarif", NULL}, *const initials[] = {"absent", "given", "unknown", NULL},
+				 *const claims[] = {"satisfied", "violated", NULL};
 
 	switch (kind) {
 	case KR_WORDS_LEVEL: return level_word(i);
@@ -62,6 +63,7 @@ const char *kr_words_at(enum kr_words_kind kind, size_t i)
 	case KR_WORDS_ORDER: return order_word(i);
 	case KR_WORDS_SHELL: return listed(kr_completion_shells, i);
 	case KR_WORDS_DIST: return listed(dists, i);
+	case KR_WORDS_OUTPUT: return listed(outputs, i);
 	case KR_WORDS_STORE: return listed(stores, i);
 	case KR_WORDS_INITIAL: return listed(initials, i);
 	case KR_WORDS_CLAIM: return listed(claims, i);

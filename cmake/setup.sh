@@ -36,6 +36,7 @@ need_for_tests() {
     need z3 tool z3
     need cvc5 tool cvc5
     need python3 tool python3
+    need libxml2-utils tool xmllint
     need chromium tool chromium
     need chromium-driver tool chromedriver
     need fonts-dejavu-core test -d /usr/share/fonts/truetype/dejavu

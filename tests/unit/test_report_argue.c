@@ -13,6 +13,7 @@
 #include "checkers/check.h"
 #include "frontend/generate.h"
 #include "report/argue.h"
+#include "report/document.h"
 #include "report/report.h"
 
 #define HISTORIES 600
@@ -188,6 +189,20 @@ static void arguments_hold(void **state)
 
 /* ---- reports ---- */
 
+static void write_document(const struct kr_document_format *format, const struct kr_report *r, struct kr_str *out)
+{
+	struct kr_question asked = {r->level, r->order};
+	struct kr_document doc;
+
+	kr_document_init(&doc, out->mem);
+	format->begin(&asked, 1, out);
+	format->verdict(&doc, r, out);
+	format->failed(&doc, r->trace, NULL, r->order, "error");
+	format->trace_done(&doc, r->trace, out);
+	format->end(&doc, out);
+	kr_document_done(&doc);
+}
+
 static void write_all(const struct violated *v, struct kr_str *out)
 {
 	struct kr_report r = {
@@ -209,6 +224,8 @@ static void write_all(const struct violated *v, struct kr_str *out)
 	kr_report_page_verdict(NULL, &r, out);
 	kr_report_page_failed(r.trace, "error", out);
 	kr_report_page_end(out);
+	write_document(&kr_document_junit, &r, out);
+	write_document(&kr_document_sarif, &r, out);
 	kr_report_run_stats(&r, out);
 }
 
