@@ -138,33 +138,85 @@ static bool is_smaller(const struct kr_shrunk *a, const struct kr_shrunk *b)
 	return x && a->minimal && (x->txns.n < y->txns.n || (x->txns.n == y->txns.n && x->ops.n < y->ops.n));
 }
 
-/* A certificate of the whole that does without one of the keys or else of the operations of what was found so far; *found is false when there is none. */
-static enum kr_status without(struct shrinking *s, uint32_t which, struct kr_certificate *cert, bool *found, struct kr_err *err)
+/* Keys and operations of what was found last, of which others may do without. */
+struct walk {
+	struct kr_part rest; /* the whole without what was found before */
+	struct kr_part less; /* what is tried */
+	KR_VEC(kr_key) keys;
+	KR_VEC(kr_op) ops;
+	KR_VEC(kr_txn) txns; /* of the operations */
+	uint32_t next;       /* place among keys, then operations */
+};
+
+static enum kr_status take_units(struct kr_mem *mem, struct walk *w, const struct kr_cut *cut)
 {
-	const struct kr_cut *cut = &s->out->best->cut;
-	struct kr_shrunk rest = {.best = NULL}, *out = s->out;
-	struct kr_part part;
-	enum kr_status status = kr_part_init(&part, &s->ctx->mem, s->h, true);
+	kr_vec_clear(&w->keys);
+	kr_vec_clear(&w->ops);
+	kr_vec_clear(&w->txns);
+	w->next = 0;
+	for (uint32_t i = 0; i < cut->key_of.n; i++)
+		if (!kr_vec_push(mem, &w->keys, cut->key_of.at[i]))
+			return KR_NOMEM;
+	for (uint32_t t = 0; t < cut->txn_of.n; t++) {
+		for (uint32_t i = 0; i < cut->history.txns.at[t].op_count; i++) {
+			kr_op op = cut->op_of.at[kr_history_op(&cut->history, (kr_txn){t}, i).i];
+			if (!kr_vec_push(mem, &w->ops, op) || !kr_vec_push(mem, &w->txns, cut->txn_of.at[t]))
+				return KR_NOMEM;
+		}
+	}
+	return KR_OK;
+}
+
+/* Leaves out an operation of t; if it writes, with t's others on the key, and with whatever can have seen what they left there: else that would see what nobody wrote. */
+static void leave_out(const struct shrinking *s, kr_txn t, kr_op o, struct kr_part *part)
+{
+	const struct kr_history *h = s->h;
+	const struct kr_asg *asg = s->asg;
+	kr_key k = h->ops.at[o.i].key;
+	kr_version v = k.i == KR_NONE ? (kr_version){KR_NONE} : kr_asg_version_of(asg, t, k);
+
+	kr_bits_clear(part->ops, o.i);
+	if (v.i == KR_NONE || h->ops.at[o.i].kind == KR_OP_READ)
+		return;
+	for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++)
+		if (h->ops.at[h->txns.at[t.i].op_first + i].key.i == k.i)
+			kr_bits_clear(part->ops, h->txns.at[t.i].op_first + i);
+	for (uint32_t i = 0; i < asg->nobs; i++) {
+		kr_op seer = kr_history_op(h, asg->obs[i].txn, asg->obs[i].op);
+		if (asg->obs[i].key.i == k.i && h->ops.at[seer.i].key.i == k.i && kr_asg_in_set(asg, asg->obs[i].set, v))
+			kr_bits_clear(part->ops, seer.i);
+	}
+}
+
+/* A certificate of the rest without the next key or operation, which then is the rest; *found is false when there is none. */
+static enum kr_status step(struct shrinking *s, struct walk *w, struct kr_certificate *cert, bool *found, struct kr_err *err)
+{
+	struct kr_shrunk one = {.best = NULL}, *out = s->out;
+	uint32_t i = w->next++, keys = w->keys.n;
+	enum kr_status status = kr_part_copy(&w->rest, &w->less);
 
 	if (status)
 		return status;
-	if (which < cut->key_of.n)
-		kr_bits_clear(part.keys, cut->key_of.at[which].i);
+	if (i < keys)
+		kr_bits_clear(w->less.keys, w->keys.at[i].i);
 	else
-		kr_bits_clear(part.ops, cut->op_of.at[which - cut->key_of.n].i);
-	s->out = &rest;
-	status = test(s, &part, found, err);
+		leave_out(s, w->txns.at[i - keys], w->ops.at[i - keys], &w->less);
+	s->out = &one;
+	status = test(s, &w->less, found, err);
 	s->out = out;
 	s->out->tests++;
-	if (!status && *found)
-		status = kr_cut_restore(&rest.best->cut, &rest.best->verdict.certificate, cert);
-	kr_shrunk_done(s->ctx, &rest);
-	kr_part_done(&part);
+	if (!status && *found) {
+		struct kr_part rest = w->less;
+		w->less = w->rest;
+		w->rest = rest;
+		status = kr_cut_restore(&one.best->cut, &one.best->verdict.certificate, cert);
+	}
+	kr_shrunk_done(s->ctx, &one);
 	return status;
 }
 
-/* Shrinks from another certificate, and takes the result if it is smaller. */
-static enum kr_status try_other(struct shrinking *s, const struct kr_certificate *cert, bool *better, struct kr_err *err)
+/* Shrinks from another certificate, takes the result if it is smaller, and goes on from it in any case. */
+static enum kr_status try_other(struct shrinking *s, struct walk *w, const struct kr_certificate *cert, struct kr_err *err)
 {
 	struct kr_shrunk other = {.best = NULL}, *out = s->out;
 	struct kr_part part;
@@ -177,8 +229,9 @@ static enum kr_status try_other(struct shrinking *s, const struct kr_certificate
 	s->out = out;
 	out->tests += other.tests;
 	other.tests = out->tests;
-	*better = !status && is_smaller(&other, out);
-	if (*better) {
+	if (!status && other.best)
+		status = take_units(&s->ctx->mem, w, &other.best->cut);
+	if (!status && is_smaller(&other, out)) {
 		struct kr_shrunk worse = *out;
 		*out = other;
 		other = worse;
@@ -188,25 +241,40 @@ static enum kr_status try_other(struct shrinking *s, const struct kr_certificate
 	return status;
 }
 
-/* The history may have smaller violations than the one that was found first: is there one without this or that key or operation of it? */
-static enum kr_status look_around(struct shrinking *s, struct kr_err *err)
+static enum kr_status walk(struct shrinking *s, struct walk *w, struct kr_err *err)
 {
-	enum kr_status status = KR_OK;
-	uint32_t which = 0;
+	enum kr_status status = take_units(&s->ctx->mem, w, &s->out->best->cut);
 
 	for (uint32_t tries = 0; tries < TRIES_MOST && s->out->best->cut.txn_of.n > FEW && !status; tries++) {
 		struct kr_certificate cert;
-		bool found = false, better = false;
-		if (which == s->out->best->cut.key_of.n + s->out->best->cut.op_of.n)
+		bool found = false;
+		if (w->next == w->keys.n + w->ops.n)
 			break;
 		kr_certificate_init(&cert, &s->ctx->mem);
-		status = without(s, which++, &cert, &found, err);
+		status = step(s, w, &cert, &found, err);
 		if (!status && found)
-			status = try_other(s, &cert, &better, err);
+			status = try_other(s, w, &cert, err);
 		kr_certificate_done(&cert);
-		if (better)
-			which = 0;
 	}
+	return status;
+}
+
+/* The history may have smaller violations than the one that was found first: one after the other, each without some key or operation of every one before it. */
+static enum kr_status look_around(struct shrinking *s, struct kr_err *err)
+{
+	struct kr_mem *mem = &s->ctx->mem;
+	struct walk w = {.next = 0};
+	enum kr_status status = kr_part_init(&w.rest, mem, s->h, true);
+
+	if (!status)
+		status = kr_part_init(&w.less, mem, s->h, false);
+	if (!status)
+		status = walk(s, &w, err);
+	kr_vec_done(mem, &w.keys);
+	kr_vec_done(mem, &w.ops);
+	kr_vec_done(mem, &w.txns);
+	kr_part_done(&w.less);
+	kr_part_done(&w.rest);
 	return status;
 }
 
@@ -223,12 +291,13 @@ enum kr_status kr_shrink(struct kr_ctx *ctx, const struct kr_history *h, const s
 		status = shrink_from(&s, &part, s.cert, err);
 		kr_part_done(&part);
 	}
+	if (is_limit(status)) {
+		out->limit = status;
+		return KR_OK;
+	}
 	if (!status && out->minimal)
 		status = look_around(&s, err);
-	if (!is_limit(status))
-		return status;
-	out->limit = status;
-	return KR_OK;
+	return is_limit(status) ? KR_OK : status; /* what there is is minimal, whatever else may be found */
 }
 
 void kr_shrunk_done(struct kr_ctx *ctx, struct kr_shrunk *shrunk)
