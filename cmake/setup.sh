@@ -37,6 +37,7 @@ need_for_tests() {
     need cvc5 tool cvc5
     need python3 tool python3
     need libxml2-utils tool xmllint
+    need python3-jsonschema /usr/bin/python3 -c 'import jsonschema'
     need chromium tool chromium
     need chromium-driver tool chromedriver
     need fonts-dejavu-core test -d /usr/share/fonts/truetype/dejavu

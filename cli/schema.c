@@ -1,0 +1,68 @@
+/* krait schema: JSON Schemas (draft 2020-12) of native traces and of what --json prints, embedded from cli/schema/. The number in their $id is the version: it grows when something that
+ * was valid no longer is, not when fields are added. */
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/output.h"
+
+extern const char kr_schema_backends[], kr_schema_check[], kr_schema_checkers[], kr_schema_classify[], kr_schema_crosscheck[], kr_schema_formats[],
+	kr_schema_levels[], kr_schema_lint[], kr_schema_passes[], kr_schema_shrink[], kr_schema_stats[], kr_schema_trace[], kr_schema_verify[];
+
+static const struct {
+	const char *name, *text;
+} schemas[] = {
+	{"trace", kr_schema_trace},
+	{"backends", kr_schema_backends},
+	{"check", kr_schema_check},
+	{"checkers", kr_schema_checkers},
+	{"classify", kr_schema_classify},
+	{"crosscheck", kr_schema_crosscheck},
+	{"formats", kr_schema_formats},
+	{"levels", kr_schema_levels},
+	{"lint", kr_schema_lint},
+	{"passes", kr_schema_passes},
+	{"shrink", kr_schema_shrink},
+	{"stats", kr_schema_stats},
+	{"verify", kr_schema_verify},
+};
+
+static const struct kr_option options[] = {{0}};
+
+static int run(const struct kr_args *args)
+{
+	const char *name = args->operands.n > 0 ? args->operands.at[0] : NULL;
+	struct kr_guess guess = {.typed = name};
+	struct kr_str out;
+	char near[128];
+
+	kr_str_init(&out, args->mem);
+	for (size_t i = 0; i < KR_COUNT(schemas); i++) {
+		if (!name)
+			kr_str_format(&out, "%s\n", schemas[i].name);
+		else if (strcmp(name, schemas[i].name) == 0)
+			kr_str_add(&out, schemas[i].text);
+		else
+			kr_guess_try(&guess, schemas[i].name);
+	}
+
+	int status = name && out.n == 0 && !out.failed ? kr_usage("unknown schema '%s'%s", name, kr_guess_text(&guess, "krait schema", near))
+		: kr_print(&out)                       ? KR_EXIT_SATISFIED
+						       : KR_EXIT_FAILED;
+
+	kr_str_done(&out);
+	return status;
+}
+
+const struct kr_command kr_command_schema = {
+	.name = "schema",
+	.synopsis = "[NAME]",
+	.title = "print the JSON Schema of native traces or of what a command prints",
+	.text = "'trace' is the schema of a line of a native trace; the others are those of an\n"
+		"object that the command of that name prints with --json. Without a name: lists\n"
+		"the names.",
+	.options = options,
+	.operands = KR_WORDS_ANY,
+	.least = 0,
+	.most = 1,
+	.run = run,
+};

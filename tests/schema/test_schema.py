@@ -1,0 +1,116 @@
+"""`krait schema`: what the schemas accept and refuse.
+
+    test_schema.py NAME     runs test_NAME; 77: there is no jsonschema here
+"""
+
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+
+try:
+    import jsonschema
+except ImportError:
+    print("skipped: no jsonschema on this machine")
+    sys.exit(77)
+
+KRAIT = os.environ.get("KRAIT", "build/dev/bin/krait")
+TRACES = sorted(glob.glob("traces/*/trace.jsonl"))
+
+
+def krait(*arguments):
+    return subprocess.run([KRAIT, *arguments], capture_output=True, text=True).stdout
+
+
+def load(name):
+    schema = json.loads(krait("schema", name))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["$id"] == f"urn:krait:schema:1:{name}", schema["$id"]
+    return jsonschema.Draft202012Validator(schema)
+
+
+def must_hold(validator, value, where):
+    error = jsonschema.exceptions.best_match(validator.iter_errors(value))
+    assert error is None, f"{where}: {error.message} at {list(error.absolute_path)}: {json.dumps(value)[:300]}"
+
+
+def test_traces():
+    trace, lines = load("trace"), 0
+    assert len(TRACES) > 200
+    for path in TRACES:
+        with open(path) as file:
+            text = file.read()
+        try:
+            parts = [json.loads(line) for line in text.splitlines() if line.strip()]
+        except json.JSONDecodeError:
+            parts = [json.loads(text)]  # one document
+        for i, part in enumerate(parts):
+            must_hold(trace, part, f"{path}:{i + 1}")
+            lines += 1
+    print(f"{lines} lines of {len(TRACES)} traces are valid")
+    generated = krait("gen", "-n", "300", *[f"--{kind}=8" for kind in ("deletes", "inserts", "cas", "incs", "appends", "adds", "ranges", "scans", "updates", "unknown", "aborted", "untold")],
+                      "--reads=10", "--initial=given", "--serial")
+    for i, line in enumerate(generated.splitlines()):
+        must_hold(trace, json.loads(line), f"generated:{i + 1}")
+    assert i >= 299
+
+
+def test_outputs():
+    commands = [["check", "--json", "-l", "all", "--explain", "--stats", *TRACES], ["stats", "--json", *TRACES], ["lint", "--json", *TRACES], ["classify", "--json", *TRACES[:40]]]
+    commands += [[name, "--json"] for name in ("levels", "checkers", "passes", "formats", "backends")]
+    for command in commands:
+        validator, lines = load(command[0]), krait(*command).splitlines()
+        assert len(lines) > 3, command[0]
+        for line in lines:
+            must_hold(validator, json.loads(line), command[0])
+        print(f"{command[0]}: {len(lines)} objects are valid")
+
+
+def test_golden():
+    """Every object of every golden case with --json is valid for a command of the case (or a line of a trace, which some print, too)."""
+    names, checked = krait("schema").split(), 0
+    validators = {name: load(name) for name in names}
+    for path in sorted(glob.glob("tests/golden/cases/*/cmd")):
+        case = os.path.dirname(path)
+        with open(path) as file:
+            commands = set(re.findall(r"(?:krait|run|claim) +(\w+)", file.read())) & set(names) | ({"crosscheck"} if "crosscheck" in case else set())
+        with open(path) as file:
+            if "--json" not in file.read() or not os.path.exists(f"{case}/stdout"):
+                continue
+        with open(f"{case}/stdout") as file:
+            for line in file:
+                if not line.startswith("{") or case.endswith("/check-stats-json"):  # which cuts its output to pieces; test_outputs has the whole
+                    continue
+                value = json.loads(re.sub(r": (SECONDS|PEAK_MIB)", ": 0", line))
+                assert any(validators[name].is_valid(value) for name in commands | {"trace"}), (case, sorted(commands), line)
+                if "verdict" in value and commands == {"check"}:
+                    must_hold(validators["check"], value, case)
+                checked += 1
+    print(f"{checked} objects of golden cases are valid")
+    assert checked > 40
+
+
+REFUSED = {
+    "trace": [{}, {"id": "a"}, {"ops": {}}, {"ops": [["r"]]}, {"ops": [["w", "x"]]}, {"ops": [["w", "x", None]]}, {"ops": [["read", "x", 1]]}, {"ops": [["w", None, 1]]}, {"ops": [["inc", "x", "1"]]},
+              {"ops": [["insert", "x", 1, 1]]}, {"ops": [["cas", "x", 1, None, True]]}, {"ops": [], "status": "done"}, {"ops": [], "begin": [1]}, {"ops": [], "id": 1.5}, {"krait": 2},
+              {"ops": [["range", "a", "b", [["a"]]]]}, {"ops": [["scan", {"prefix": "a"}, []]]}, {"version_order": "x"}, {"txns": [{}]}, []],
+    "check": [{}, {"trace": "t", "level": "ser", "order": "none", "checker": "ser", "verdict": "violated", "txns": 1, "ops": 1, "seconds": 0, "peak_mib": 1},
+              {"trace": "t", "level": "ser", "order": "none", "checker": "ser", "verdict": "maybe", "txns": 1, "ops": 1, "seconds": 0, "peak_mib": 1},
+              {"trace": "t", "level": "ser", "order": "none", "checker": "ser", "verdict": "unknown", "txns": 1, "ops": 1, "seconds": 0, "peak_mib": 1},
+              {"trace": "t", "level": "ser", "order": "none", "checker": "ser", "verdict": "violated", "txns": 1, "ops": 1, "seconds": 0, "peak_mib": 1,
+               "anomaly": {"name": "G0", "message": "m", "cycle": [{"from": 1, "to": 2, "kind": "ww", "why": "w"}]}}],
+    "stats": [{"trace": "t"}], "lint": [{"trace": "t", "kind": "no-end"}], "verify": [{"trace": "t", "level": "ser", "order": "none", "verdict": "unknown", "result": "confirmed"}],
+}
+
+
+def test_refused():
+    for name, values in REFUSED.items():
+        validator = load(name)
+        for value in values:
+            assert not validator.is_valid(value), (name, value)
+
+
+if __name__ == "__main__":
+    globals()["test_" + sys.argv[1]]()
