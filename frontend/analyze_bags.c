@@ -194,8 +194,8 @@ static enum kr_status see_elements(struct kr_replay *r, kr_key k, struct kr_grow
 	enum kr_anomaly_kind kind = mark_shown(g, k, list, &other);
 	bool agrees = true;
 
-	if (kind == KR_GARBAGE_READ && r->w->asg->keys[k.i].open_initial)
-		return kr_analyze_refuse(r->w, r->txn, r->op, "an element that nobody added, in a set of unknown initial value,");
+	if ((kind == KR_GARBAGE_READ || kind == KR_ABORTED_READ) && r->w->asg->keys[k.i].open_initial) /* it may have been there at first */
+		return kr_analyze_refuse(r->w, r->txn, r->op, "an element that nobody added with effect, in a set of unknown initial value,");
 	if (kind != KR_ANOMALY_KINDS)
 		return kr_grow_contradict(r, k, kind, other);
 	if (own->count == 0 && !kr_bags_deleted(g, k)) {

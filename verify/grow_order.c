@@ -1,24 +1,29 @@
 /* The order of writers that lists and sets show, as ranks.
  *
- * A list: by the place of the first element that each of them appended. Of a key, the longest list that a committed transaction read says all that the others do. Who has no element
- * there comes behind. A set that nobody deletes: by the smallest set that a committed transaction read and that shows an element of theirs. If that set shows none of another writer, it is a version at or behind the
+ * A list: by the place of the first element that each of them alone appended. Of a key, the longest list that a committed transaction read says all that the others do. Who has an element that
+ * is not there comes behind. A set that nobody deletes: by the smallest set that a committed transaction read and that shows an element of theirs. If that set shows none of another writer, it is a version at or behind the
  * one's and before the other's. An element that was appended or added more than once tells nothing of its writers.
  * Cost: linear in the lists and sets of the key for all of its versions, but for sorting; for one list, its length times what a writer appended. */
 #include <stdlib.h>
 
 #include "verify/facts.h"
 
-/* Where the first element by version i stands among the members; an element that others appended, too, tells nothing. */
-static enum kr_status place_of(const struct kr_facts *f, kr_key k, uint32_t i, const uint32_t *members, uint32_t count, uint32_t *rank)
+struct members {
+	uint32_t first, count;
+}; /* an array, into kr_grow.members */
+
+/* Where an element that only version i appends stands among the members; KR_NONE where one is missing: versions are shown whole or not at all. `places` (NULL: they are looked for) has, per
+ * element, 1 + the first place that shows it. */
+static enum kr_status place_of(const struct kr_facts *f, kr_key k, uint32_t i, const struct members *m, const uint32_t *places, uint32_t *rank)
 {
 	const struct kr_history *h = f->h;
 	const struct kr_fact_version *version = &f->versions[i];
 	const struct kr_grow_add *add;
-	uint32_t element, adds, first = (uint32_t)(count ? members - f->grow->members.at : 0);
+	uint32_t element, adds, place;
 	bool initial;
 	enum kr_status status;
 
-	*rank = KR_NONE;
+	*rank = KR_GROW_VAGUE;
 	for (uint32_t at = version->first_op; at <= version->last_op; at++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, version->txn, at).i];
 
@@ -29,27 +34,37 @@ static enum kr_status place_of(const struct kr_facts *f, kr_key k, uint32_t i, c
 			status = kr_grow_appender(f, k, element, &add, &adds, &initial);
 		if (status != KR_OK)
 			return status;
-		if (adds + initial > 1) {
-			*rank = KR_GROW_VAGUE;
+		place = places ? places[element] - 1 : 0;
+		while (!places && place < m->count && f->grow->members.at[m->first + place] != element)
+			place++;
+		if (place >= m->count) {
+			*rank = KR_NONE;
 			return KR_OK;
 		}
-		for (uint32_t j = 0; j < count && j < *rank; j++)
-			if (f->grow->members.at[first + j] == element)
-				*rank = j;
+		if (adds + initial < 2 && place < *rank)
+			*rank = place;
 	}
 	return KR_OK;
 }
 
+static enum kr_status members_of(const struct kr_facts *f, const struct kr_grow_sight *s, struct members *out)
+{
+	const uint32_t *members = NULL;
+	enum kr_status status = kr_grow_shown(f, s->key, s->txn, s->op, s->own_count, &members, &out->count);
+
+	out->first = status == KR_OK && out->count != KR_NONE && out->count > 0 ? (uint32_t)(members - f->grow->members.at) : 0;
+	return status;
+}
+
 enum kr_status kr_grow_rank_in(const struct kr_facts *f, const struct kr_grow_sight *s, uint32_t i, uint32_t *rank)
 {
-	const uint32_t *members;
-	uint32_t count;
-	enum kr_status status = kr_grow_shown(f, s->key, s->txn, s->op, s->own_count, &members, &count);
+	struct members m;
+	enum kr_status status = members_of(f, s, &m);
 
 	*rank = KR_GROW_VAGUE;
-	if (status != KR_OK || count == KR_NONE)
+	if (status != KR_OK || m.count == KR_NONE)
 		return status;
-	status = place_of(f, s->key, i, members, count, rank);
+	status = place_of(f, s->key, i, &m, NULL, rank);
 	if (*rank == KR_NONE && f->versions[i].txn.i == s->txn.i && !f->own_after)
 		*rank = KR_GROW_VAGUE;
 	return status;
@@ -86,35 +101,32 @@ enum kr_status kr_grow_longest(const struct kr_facts *f, kr_key k, const struct 
 	return status;
 }
 
-/* Ranks for all versions of a list: a pass over the longest one, for the versions whose elements it shows, and one over the others' elements. */
+/* Ranks for all versions of a list: a pass over the longest one, and one over all appends. */
 static enum kr_status rank_list(const struct kr_facts *f, kr_key k)
 {
 	struct kr_grow *g = f->grow;
 	const struct kr_grow_sight *longest;
-	const struct kr_grow_add *add;
-	const uint32_t *members;
-	uint32_t count, adds, first;
-	bool initial;
+	struct members m = {0, 0};
+	uint32_t n, *places;
 	enum kr_status status = kr_grow_longest(f, k, &longest);
 
 	for (uint32_t i = f->first[k.i]; i < f->first[k.i + 1]; i++)
-		g->rank[i] = longest ? KR_NONE : KR_GROW_VAGUE;
+		g->rank[i] = KR_GROW_VAGUE;
 	if (status != KR_OK || !longest)
 		return status;
-	status = kr_grow_shown(f, k, longest->txn, longest->op, longest->own_count, &members, &count);
-	first = (uint32_t)(status == KR_OK && count ? members - g->members.at : 0);
-	for (uint32_t j = count; status == KR_OK && j-- > 0;) {
-		status = kr_grow_appender(f, k, g->members.at[first + j], &add, &adds, &initial);
-		if (status == KR_OK && add && adds + initial == 1)
-			g->rank[kr_facts_version(f, k, add->txn) - f->versions] = j;
-	}
+	status = members_of(f, longest, &m);
+	n = g->elements.n;
+	places = status == KR_OK ? kr_mem_alloc(f->mem, n, sizeof *places) : NULL;
+	if (!places)
+		return KR_NOMEM;
+	for (uint32_t j = m.count; j-- > 0;)
+		places[g->members.at[m.first + j]] = 1 + j;
 	for (uint32_t i = f->first[k.i]; status == KR_OK && i < f->first[k.i + 1]; i++) {
-		bool self = f->versions[i].txn.i == longest->txn.i;
-		if (self && g->rank[i] == KR_NONE && !f->own_after)
+		status = place_of(f, k, i, &m, places, &g->rank[i]);
+		if (g->rank[i] == KR_NONE && f->versions[i].txn.i == longest->txn.i && !f->own_after)
 			g->rank[i] = KR_GROW_VAGUE;
-		else if (g->rank[i] == KR_NONE && (status = place_of(f, k, i, NULL, 0, &g->rank[i])) != KR_OK)
-			return status;
 	}
+	kr_mem_free(f->mem, places, n, sizeof *places);
 	return status;
 }
 

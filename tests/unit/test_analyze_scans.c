@@ -268,6 +268,9 @@ static void test_refused(void **state)
 		{{"", "'initial':'unknown'", "'ops':[['range',null,null,[['a',1]],{},{'versions':{'a':null}}]]", ""},
 			"operation 0 of t0: \"versions\" with an initial value that is not told is not supported yet"},
 		{{"", "", "'ops':[['add','s',1]]\n'ops':[['scan',{},[],{'versions':{'s':null}}]]", ""}, NULL},
+		/* it may have been there at first */
+		{{"", "'initial':'unknown'", "'status':'aborted','ops':[['add','s',1]]\n'ops':[['r','s',[1,3]]]", ""},
+			"operation 0 of t1: an element that nobody added with effect, in a set of unknown initial value, is not supported yet"},
 		{{"", "", "'ops':[['inc','c',-2,9223372036854775807]]", ""}, "operation 0 of t0: a counter beyond 64 bits is not supported yet"},
 	};
 
