@@ -131,6 +131,11 @@ static enum kr_status take_keys(struct cutting *c)
 
 /* ---- operations ---- */
 
+static bool is_empty_array(const struct kr_history *h, kr_value v)
+{
+	return kr_history_value(h, v)->type == KR_VALUE_ARRAY && kr_history_value(h, v)->length == 2;
+}
+
 static enum kr_status take_rows(struct cutting *c, const struct kr_scan *from, struct kr_scan *to)
 {
 	to->row_first = c->to->rows.n;
@@ -141,6 +146,8 @@ static enum kr_status take_rows(struct cutting *c, const struct kr_scan *from, s
 		struct kr_row made = {take_key(c, row->key), take_of_key(c, row->key, row->value)};
 		if (made.key.i == KR_NONE || made.value.i == KR_NONE || !kr_vec_push(c->mem, &c->to->rows, made))
 			return KR_NOMEM;
+		if (is_empty_array(c->to, made.value) && !is_empty_array(c->from, row->value))
+			return kr_err_set(c->err, KR_BAD, "a range shows a list or set without elements");
 	}
 	to->row_count = c->to->rows.n - to->row_first;
 	if (from->limit < 0)

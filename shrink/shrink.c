@@ -47,7 +47,7 @@ static enum kr_status is_same(const struct shrinking *s, const struct kr_violate
 	return is_limit(status) ? status : KR_OK;
 }
 
-/* Decides the part that p->cut holds. What cannot be analyzed, or is not decided, does not count as violated. */
+/* Decides the part that p->cut holds. What cannot be analyzed, or is not decided (a proof that is refused decides nothing), does not count as violated. */
 static enum kr_status decide(struct shrinking *s, struct kr_violated_part *p, bool *violated, struct kr_err *err)
 {
 	enum kr_status status = kr_analyze(s->ctx, &p->cut.history, &p->analysis, err);
@@ -56,9 +56,10 @@ static enum kr_status decide(struct shrinking *s, struct kr_violated_part *p, bo
 	if (status)
 		return status;
 	status = kr_check(s->ctx, &p->cut.history, &p->analysis, s->options, &p->verdict, err);
-	if (!status && p->verdict.outcome == KR_UNDECIDED) {
+	if (status == KR_INTERNAL || (!status && p->verdict.outcome == KR_UNDECIDED)) {
 		s->out->undecided++;
 		status = s->ctx->stopped;
+		p->verdict.outcome = KR_UNDECIDED;
 	}
 	if (!status && p->verdict.outcome == KR_VIOLATED)
 		status = is_same(s, p, violated);
@@ -89,7 +90,7 @@ static enum kr_status test(void *data, const struct kr_part *part, bool *holds, 
 		return KR_OK;
 	}
 	kr_mem_free(&s->ctx->mem, p, 1, sizeof *p);
-	if (is_limit(status) || status == KR_INTERNAL)
+	if (is_limit(status))
 		return kr_err_set(err, status, "%s", why.status ? why.text : kr_status_text(status));
 	return KR_OK; /* no trace at all, or one of unknown operations */
 }

@@ -19,7 +19,7 @@ struct kr_shrunk {
  * by an anomaly of the same name, and if the proof of that, restated for the whole, is accepted there by the verifier: so what is left violates the level because of what happened, and not because of
  * what was left out. Starts from the part that the certificate speaks of (part.h), or else from the whole;
  * then from some other certificates, and takes the smallest.
- * KR_OK also when limits were hit: then *out has the best so far. KR_INTERNAL: a check of some part found a bug. The caller frees *out in every case, before h. */
+ * KR_OK also when limits were hit: then *out has the best so far. Other: nothing could be looked at. The caller frees *out in every case, before h. */
 enum kr_status kr_shrink(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, const struct kr_check_options *options,
 	const struct kr_verdict *verdict, struct kr_shrunk *out, struct kr_err *err);
 void kr_shrunk_done(struct kr_ctx *ctx, struct kr_shrunk *shrunk);
