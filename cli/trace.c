@@ -101,18 +101,58 @@ static const char *shown_name(const char *path)
 	return length > NAME_SHOWN ? path + length - NAME_SHOWN : path;
 }
 
+/* "12", "3.4k", "56M" */
+static void add_amount(char *out, size_t size, double n)
+{
+	static const char suffixes[] = " kMGT";
+	size_t power = 0;
+
+	while (n >= 999.5 && power + 2 < sizeof suffixes) {
+		n /= 1000;
+		power++;
+	}
+	(void)snprintf(out, size, power > 0 && n < 9.95 ? "%.1f%.*s" : "%.0f%.*s", n, power > 0, suffixes + power);
+}
+
+void kr_progress_text(struct kr_progress *p, const char *phase, uint64_t done, uint64_t total, int64_t now, char out[KR_PROGRESS_TEXT])
+{
+	char rate[16], left[48] = "", amount[16];
+
+	if (!p->phase || strcmp(p->phase, phase) != 0 || done < p->done) {
+		p->phase = phase;
+		p->phase_start = now;
+		p->phase_done = done;
+	}
+	p->done = done;
+
+	double spent = (double)(now - p->phase_start) / (double)SECOND, per_second = spent > 0 ? (double)(done - p->phase_done) / spent : 0;
+
+	add_amount(rate, sizeof rate, per_second);
+	add_amount(amount, sizeof amount, (double)done);
+	if (total > 0 && done <= total && per_second > 0)
+		(void)snprintf(left, sizeof left, ", %s/s, %.0f s left", rate, (double)(total - done) / per_second);
+	else if (per_second > 0)
+		(void)snprintf(left, sizeof left, ", %s/s", rate);
+	if (total > 0)
+		(void)snprintf(out, KR_PROGRESS_TEXT, "%s: %s %d%%%s, %d s", shown_name(p->trace), phase, (int)(100.0 * (double)done / (double)total), left,
+			(int)((now - p->start) / SECOND));
+	else
+		(void)snprintf(out, KR_PROGRESS_TEXT, "%s: %s %s%s, %d s", shown_name(p->trace), phase, amount, left, (int)((now - p->start) / SECOND));
+}
+
 static void show_progress(void *data, const char *phase, uint64_t done, uint64_t total)
 {
 	struct kr_progress *p = data;
-	int64_t spent = kr_now_ns() - p->start;
+	int64_t now = kr_now_ns();
+	char text[KR_PROGRESS_TEXT];
 
-	if (!p->enabled || spent < SECOND)
+	if (!p->enabled)
+		return;
+	kr_progress_text(p, phase, done, total, now, text);
+	if (now - p->start < SECOND)
 		return;
 	p->shown = true;
-	if (total > 0)
-		fprintf(stderr, "\r\033[K%s: %s %d%%, %d s", shown_name(p->trace), phase, (int)(100.0 * (double)done / (double)total), (int)(spent / SECOND));
-	else
-		fprintf(stderr, "\r\033[K%s: %s %llu, %d s", shown_name(p->trace), phase, (unsigned long long)done, (int)(spent / SECOND));
+	fprintf(stderr, "\r\033[K%s", text);
 }
 
 void kr_trace_clear(struct kr_trace *t)
