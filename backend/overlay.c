@@ -1,10 +1,11 @@
-/* Chosen edges over the known graph (overlay.h). Order: Kahn's algorithm over both edge lists. Cycles: for a chosen edge among the nodes that no order reaches, a 0-1
+/* Chosen edges over the known graph (overlay.h). Order: Kahn's algorithm over both edge lists. Cycles: for a chosen edge within a strongly connected component, a 0-1
  * breadth-first search from its head back to its tail, known edges free and chosen ones costing one; links of a cycle found start no other. Given an order that most edges
  * keep, an edge that breaks it is first searched for a way back within the part of the order that it spans: local, and short cycles. Otherwise O(edges) each. */
 #include "backend/overlay.h"
 
 #include <string.h>
 
+#include "backend/components.h"
 #include "base/bits.h"
 
 enum kr_status kr_overlay_init(struct kr_overlay *o, struct kr_ir *ir, const uint8_t *active)
@@ -28,7 +29,7 @@ void kr_overlay_done(struct kr_overlay *o)
 {
 	struct kr_mem *mem = &o->ir->ctx->mem;
 	kr_vec_done(mem, &o->links);
-	kr_vec_done(mem, &o->next);
+	kr_vec_done(mem, &o->arcs);
 	kr_mem_free(mem, o->head, o->ir->nnodes, sizeof *o->head);
 	kr_mem_free(mem, o->order, o->ir->nnodes, sizeof *o->order);
 	kr_mem_free(mem, o->rank, o->ir->nnodes, sizeof *o->rank);
@@ -41,7 +42,7 @@ void kr_overlay_done(struct kr_overlay *o)
 void kr_overlay_clear(struct kr_overlay *o)
 {
 	kr_vec_clear(&o->links);
-	kr_vec_clear(&o->next);
+	kr_vec_clear(&o->arcs);
 	memset(o->head, 0xff, (size_t)o->ir->nnodes * sizeof *o->head);
 }
 
@@ -49,14 +50,13 @@ enum kr_status kr_overlay_add(struct kr_overlay *o, struct kr_link link)
 {
 	struct kr_mem *mem = &o->ir->ctx->mem;
 	uint32_t from = kr_ir_out(o->ir, link.kind, link.from).i;
-	if (!kr_vec_reserve(mem, &o->next, 1) || !kr_vec_push(mem, &o->links, link))
+	if (!kr_vec_reserve(mem, &o->arcs, 1) || !kr_vec_push(mem, &o->links, link))
 		return KR_NOMEM;
-	o->next.at[o->next.n++] = o->head[from];
+	o->arcs.at[o->arcs.n++] = (struct kr_overlay_arc){kr_ir_in(o->ir, link.kind, link.to).i, o->head[from]};
 	o->head[from] = o->links.n - 1;
 	return KR_OK;
 }
 
-static uint32_t target(const struct kr_overlay *o, uint32_t link) { return kr_ir_in(o->ir, o->links.at[link].kind, o->links.at[link].to).i; }
 static uint32_t source(const struct kr_overlay *o, uint32_t link) { return kr_ir_out(o->ir, o->links.at[link].kind, o->links.at[link].from).i; }
 
 static bool is_active(const struct kr_overlay *o, uint32_t node)
@@ -74,7 +74,7 @@ static void count_degrees(struct kr_overlay *o)
 			o->via[o->ir->edges.at[e].to.i]++;
 	}
 	for (uint32_t l = 0; l < o->links.n; l++)
-		o->via[target(o, l)]++;
+		o->via[o->arcs.at[l].to]++;
 }
 
 /* Ready nodes wait in `order` behind those emitted (breadth first), or in the set `ready` (by preference). */
@@ -145,8 +145,8 @@ enum kr_status kr_overlay_sort(struct kr_overlay *o)
 			for (uint32_t e = ir->head.at[v]; e != KR_NONE; e = ir->next.at[e])
 				release(&q, ir->edges.at[e].to.i);
 		}
-		for (uint32_t l = o->head[v]; l != KR_NONE; l = o->next.at[l])
-			release(&q, target(o, l));
+		for (uint32_t l = o->head[v]; l != KR_NONE; l = o->arcs.at[l].next)
+			release(&q, o->arcs.at[l].to);
 		enum kr_status status = kr_ctx_tick(ir->ctx);
 		if (status)
 			return status;
@@ -164,8 +164,10 @@ struct finder {
 	KR_VEC(uint32_t) later;
 	KR_VEC(uint32_t) steps;   /* of the path found, backwards */
 	KR_VEC(uint32_t) touched; /* nodes whose via and cost are set */
+	uint32_t *component;      /* per node: a cycle stays within one */
 	bool local;               /* look only at places from..to */
 	uint32_t from, to;
+	uint32_t in; /* look only at this component */
 	uint32_t found, most;
 };
 
@@ -177,7 +179,7 @@ static enum kr_status offer(struct finder *f, uint32_t node, uint32_t step, bool
 	struct kr_mem *mem = &o->ir->ctx->mem;
 	if (f->local && (o->place[node] < f->from || o->place[node] > f->to))
 		return KR_OK;
-	if (o->rank[node] != KR_NONE || o->cost[node] == SETTLED || o->cost[node] == CHEAP || (dear && o->cost[node] == DEAR))
+	if (f->component[node] != f->in || o->cost[node] == SETTLED || o->cost[node] == CHEAP || (dear && o->cost[node] == DEAR))
 		return KR_OK;
 	if (o->cost[node] == UNSEEN && !kr_vec_push(mem, &f->touched, node))
 		return KR_NOMEM;
@@ -196,8 +198,8 @@ static enum kr_status expand(struct finder *f, uint32_t v)
 		for (uint32_t e = ir->head.at[v]; e != KR_NONE && !status; e = ir->next.at[e])
 			status = offer(f, ir->edges.at[e].to.i, 2 * e, false);
 	}
-	for (uint32_t l = o->head[v]; l != KR_NONE && !status; l = o->next.at[l])
-		status = offer(f, target(o, l), 2 * l + 1, true);
+	for (uint32_t l = o->head[v]; l != KR_NONE && !status; l = o->arcs.at[l].next)
+		status = offer(f, o->arcs.at[l].to, 2 * l + 1, true);
 	return status ? status : kr_ctx_tick(ir->ctx);
 }
 
@@ -268,7 +270,7 @@ static enum kr_status try_link(struct finder *f, uint32_t link, struct kr_proof 
 {
 	struct kr_overlay *o = f->o;
 	bool found = false;
-	enum kr_status status = find_path(f, target(o, link), source(o, link), &found);
+	enum kr_status status = find_path(f, o->arcs.at[link].to, source(o, link), &found);
 	if (!status && found) {
 		status = record(f, link, proof);
 		f->found++;
@@ -281,9 +283,11 @@ static enum kr_status find_cycles(struct finder *f, struct kr_proof *proof)
 {
 	struct kr_overlay *o = f->o;
 	for (uint32_t l = 0; l < o->links.n && f->found < f->most; l++) {
-		uint32_t from = source(o, l), to = target(o, l);
-		if (kr_bits_get(f->used, l) || o->rank[from] != KR_NONE || o->rank[to] != KR_NONE || (f->local && o->place[to] > o->place[from]))
+		uint32_t from = source(o, l), to = o->arcs.at[l].to;
+		if (kr_bits_get(f->used, l) || f->component[from] == KR_NONE || f->component[from] != f->component[to] ||
+			(f->local && o->place[to] > o->place[from]))
 			continue;
+		f->in = f->component[from];
 		if (f->local) {
 			f->from = o->place[to];
 			f->to = o->place[from];
@@ -301,7 +305,10 @@ enum kr_status kr_overlay_cycles(struct kr_overlay *o, struct kr_proof *proof, u
 	struct finder f = {.o = o, .most = most, .local = o->place != NULL};
 	size_t words = KR_BITS_WORDS(o->links.n);
 	f.used = kr_mem_alloc(mem, words, sizeof *f.used);
-	enum kr_status status = f.used ? find_cycles(&f, proof) : KR_NOMEM;
+	f.component = kr_mem_alloc(mem, o->ir->nnodes, sizeof *f.component);
+	enum kr_status status = f.used && f.component ? kr_components(o, f.component) : KR_NOMEM;
+	if (!status)
+		status = find_cycles(&f, proof);
 	if (!status && f.found == 0 && f.local) {
 		f.local = false;
 		status = find_cycles(&f, proof);
@@ -311,6 +318,7 @@ enum kr_status kr_overlay_cycles(struct kr_overlay *o, struct kr_proof *proof, u
 	kr_vec_done(mem, &f.steps);
 	kr_vec_done(mem, &f.touched);
 	kr_mem_free(mem, f.used, words, sizeof *f.used);
+	kr_mem_free(mem, f.component, o->ir->nnodes, sizeof *f.component);
 	if (!status && f.found == 0)
 		return KR_INTERNAL; /* the known graph alone would be cyclic */
 	return status;

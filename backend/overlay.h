@@ -6,11 +6,13 @@
 
 #include "ir/proof.h"
 
+struct kr_overlay_arc { uint32_t to, next; }; /* the node that a link enters, the next link out of the same node or KR_NONE */
+
 struct kr_overlay {
 	struct kr_ir *ir;
 	const uint8_t *active;      /* per transaction; borrowed */
 	KR_VEC(struct kr_link) links;
-	KR_VEC(uint32_t) next;      /* parallel to links: next link out of the same node */
+	KR_VEC(struct kr_overlay_arc) arcs; /* parallel to links */
 	uint32_t *head;             /* per node: newest link out of it, or KR_NONE */
 	kr_node *order;             /* a topological order, as far as there is one */
 	uint32_t norder;            /* nodes emitted; == nnodes iff acyclic */

@@ -152,7 +152,7 @@ static void count_predecessors(struct state *st)
 			st->degree[edge->to.i]++;
 	}
 	for (uint32_t l = 0; l < st->o->links.n; l++)
-		st->degree[kr_ir_in(st->ir, st->o->links.at[l].kind, st->o->links.at[l].to).i]++;
+		st->degree[st->o->arcs.at[l].to]++;
 	for (uint32_t v = 0; v < st->ir->nnodes; v++) {
 		if (st->degree[v] == 0)
 			make_ready(st, v);
@@ -324,8 +324,8 @@ static enum kr_status emit(struct state *st, uint32_t node)
 	if (t.i == KR_NONE || active(st, t)) {
 		for (uint32_t e = st->ir->head.at[node]; e != KR_NONE; e = st->ir->next.at[e])
 			release(st, st->ir->edges.at[e].to.i);
-		for (uint32_t l = st->o->head[node]; l != KR_NONE; l = st->o->next.at[l])
-			release(st, kr_ir_in(st->ir, st->o->links.at[l].kind, st->o->links.at[l].to).i);
+		for (uint32_t l = st->o->head[node]; l != KR_NONE; l = st->o->arcs.at[l].next)
+			release(st, st->o->arcs.at[l].to);
 	}
 	return status;
 }

@@ -94,7 +94,7 @@ static enum kr_status expand(struct finding *f, kr_node v, uint32_t rank)
 		if (kinds & KR_BIT(f->ir->edges.at[e].kind))
 			status = reach(f, f->ir->edges.at[e].to, e, rank);
 	}
-	for (uint32_t l = o->head[v.i]; l != KR_NONE && !status; l = o->next.at[l]) {
+	for (uint32_t l = o->head[v.i]; l != KR_NONE && !status; l = o->arcs.at[l].next) {
 		if (kinds & KR_BIT(o->links.at[l].kind))
 			status = reach(f, kr_ir_in(f->ir, o->links.at[l].kind, o->links.at[l].to), known + l, rank);
 	}

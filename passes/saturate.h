@@ -18,6 +18,8 @@ struct kr_saturation {
 	uint32_t nwriters, nsegments;
 	uint32_t *reader_head;          /* per version: an observation that saw it, or KR_NONE; continued in reader_next */
 	uint32_t *reader_next;          /* per observation */
+	uint64_t *matched;              /* set of versions that some predicate observation saw */
+	kr_version *nearest;            /* per version: one known to come before it, as late as has been met; KR_NONE: none yet */
 	kr_version (*watch)[2];         /* per observation: two candidates believed possible while it is open; KR_NONE: never looked */
 	uint32_t *bound;                /* per key with an untold initial value: the set of the observations that saw it, KR_NONE: none yet */
 	bool settled;                   /* some source became known since open observations were last looked at together */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "passes/saturate.h"
 
 /* A writer while sorting: by key, chain, position. */
@@ -88,6 +89,8 @@ void kr_saturation_saw(struct kr_saturation *s, kr_obs o, kr_version seen)
 	kr_key k = asg->obs[o.i].key;
 	s->reader_next[o.i] = s->reader_head[seen.i];
 	s->reader_head[seen.i] = o.i;
+	if (asg->obs[o.i].predicate)
+		kr_bits_set(s->matched, seen.i);
 	if (asg->keys[k.i].open_initial && kr_asg_is_initial(asg, seen) && s->bound[k.i] == KR_NONE)
 		s->bound[k.i] = asg->obs[o.i].set;
 }
@@ -98,15 +101,17 @@ static enum kr_status index_readers(struct kr_saturation *s)
 	const struct kr_asg *asg = s->ir->asg;
 	s->reader_head = kr_mem_alloc(mem, asg->nversions, sizeof *s->reader_head);
 	s->reader_next = kr_mem_alloc(mem, asg->nobs, sizeof *s->reader_next);
+	s->matched = kr_mem_alloc(mem, KR_BITS_WORDS(asg->nversions), sizeof *s->matched);
+	s->nearest = kr_mem_alloc(mem, asg->nversions, sizeof *s->nearest);
 	s->watch = kr_mem_alloc(mem, asg->nobs, sizeof *s->watch);
 	s->begun = kr_mem_alloc(mem, s->ir->nnodes, sizeof *s->begun);
 	s->bound = kr_mem_alloc(mem, asg->nkeys, sizeof *s->bound);
-	if (!s->reader_head || !s->reader_next || !s->watch || !s->begun || !s->bound)
+	if (!s->reader_head || !s->reader_next || !s->matched || !s->nearest || !s->watch || !s->begun || !s->bound)
 		return KR_NOMEM;
 	for (uint32_t k = 0; k < asg->nkeys; k++)
 		s->bound[k] = KR_NONE;
 	for (uint32_t v = 0; v < asg->nversions; v++)
-		s->reader_head[v] = KR_NONE;
+		s->reader_head[v] = s->nearest[v].i = KR_NONE;
 	for (uint32_t o = 0; o < asg->nobs; o++) {
 		s->reader_next[o] = s->watch[o][0].i = s->watch[o][1].i = KR_NONE;
 		kr_version seen = s->ir->source[o];
@@ -133,6 +138,8 @@ void kr_saturation_done(struct kr_saturation *s)
 	kr_mem_free(mem, s->segment_first, (size_t)asg->nkeys + 1, sizeof *s->segment_first);
 	kr_mem_free(mem, s->reader_head, asg->nversions, sizeof *s->reader_head);
 	kr_mem_free(mem, s->reader_next, asg->nobs, sizeof *s->reader_next);
+	kr_mem_free(mem, s->matched, KR_BITS_WORDS(asg->nversions), sizeof *s->matched);
+	kr_mem_free(mem, s->nearest, asg->nversions, sizeof *s->nearest);
 	kr_mem_free(mem, s->watch, asg->nobs, sizeof *s->watch);
 	kr_mem_free(mem, s->bound, asg->nkeys, sizeof *s->bound);
 	kr_mem_free(mem, s->begun, s->ir->nnodes, sizeof *s->begun);

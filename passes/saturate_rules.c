@@ -8,6 +8,7 @@
  *            observation of k by t cannot have seen v: an item observation sees what all the others do. One candidate left is the source; none left refutes the level. An untold initial value is one value: who saw the initial version binds it for all.
  * Which rw close cycles with all paths, and which are edges, kr_ir_rw_counts and kr_ir_rw_joins tell.
  * Per chain only the last writer that reaches a node, and only the first writer that a version reaches, need an edge: the others follow along the chain. */
+#include "base/bits.h"
 #include "passes/orders.h"
 #include "passes/saturate.h"
 
@@ -56,17 +57,27 @@ static uint32_t upto(const struct kr_saturation *s, const struct kr_segment *seg
 	return low;
 }
 
-/* The last writer of the segment that reaches the observer and counts for the observation, or KR_NONE. */
-static kr_version last_before(const struct kr_saturation *s, const struct kr_segment *segment, kr_obs o)
+/* Number of writers of the segment that reach the observer. */
+static uint32_t count_reaching(const struct kr_saturation *s, const struct kr_segment *segment, kr_obs o)
 {
-	kr_txn t = s->ir->asg->obs[o.i].txn;
-	uint32_t n = upto(s, segment, kr_clock_last(s->ir->clock, segment->chain, kr_ir_in(s->ir, KR_WR, t)));
+	return upto(s, segment, kr_clock_last(s->ir->clock, segment->chain, kr_ir_in(s->ir, KR_WR, s->ir->asg->obs[o.i].txn)));
+}
+
+/* The last of the first n writers of the segment that counts for the observation, or KR_NONE. */
+static kr_version last_of(const struct kr_saturation *s, const struct kr_segment *segment, uint32_t n, kr_obs o)
+{
 	while (n > 0) {
 		kr_version v = s->writers[segment->first + --n].version;
 		if (!passes_over(s, o, v))
 			return v;
 	}
 	return (kr_version){KR_NONE};
+}
+
+/* Do the first n writers of the segment lead to the node? One comparison that saves most others. */
+static bool lead_to(const struct kr_saturation *s, const struct kr_segment *segment, uint32_t n, kr_node v)
+{
+	return n == 0 || s->writers[segment->first + n - 1].position <= kr_clock_last(s->ir->clock, segment->chain, v);
 }
 
 static const struct kr_segment *segments_of(const struct kr_saturation *s, kr_key k, uint32_t *count)
@@ -88,9 +99,10 @@ static enum kr_status order_before(struct kr_saturation *s, kr_obs o, const uint
 	if (b.i == KR_NONE)
 		return KR_OK; /* what overwrites the initial version is seen to elsewhere */
 	for (uint32_t i = 0; i < count; i++) {
-		if (!moved(changed, segments[i].chain))
+		uint32_t n = moved(changed, segments[i].chain) ? count_reaching(s, &segments[i], o) : 0;
+		if (lead_to(s, &segments[i], n, kr_ir_in(s->ir, KR_WW, b)))
 			continue;
-		kr_version last = last_before(s, &segments[i], o);
+		kr_version last = last_of(s, &segments[i], n, o);
 		if (last.i == KR_NONE || last.i == seen.i || implied(s, KR_WW, writer_of(s, last), b))
 			continue;
 		enum kr_status status = add(s, KR_WW, KR_RULE_READER, writer_of(s, last), b, o.i);
@@ -133,17 +145,40 @@ static enum kr_status add_rw_from_readers(struct kr_saturation *s, kr_version se
 	return KR_OK;
 }
 
-/* The last writer of the segment whose versions are known to come before b's, or KR_NONE. A begin stands right before its commit. */
-static kr_version last_known_before(const struct kr_saturation *s, const struct kr_segment *segment, kr_txn b)
+/* Number of writers of the segment whose versions are known to come before b's, b itself perhaps among them. A begin stands right before its commit. */
+static uint32_t count_known_before(const struct kr_saturation *s, const struct kr_segment *segment, kr_txn b)
 {
 	uint32_t lead = kr_ir_in(s->ir, KR_WW, b).i != kr_ir_out(s->ir, KR_WW, b).i;
-	uint32_t n = upto(s, segment, kr_clock_last(s->ir->clock, segment->chain, kr_ir_out(s->ir, KR_WW, b)) + lead);
+	return upto(s, segment, kr_clock_last(s->ir->clock, segment->chain, kr_ir_out(s->ir, KR_WW, b)) + lead);
+}
+
+/* The last of the first n writers of the segment that is present and not b, or KR_NONE. */
+static kr_version last_other(const struct kr_saturation *s, const struct kr_segment *segment, uint32_t n, kr_txn b)
+{
 	while (n > 0) {
 		kr_version v = s->writers[segment->first + --n].version;
 		if (writer_of(s, v).i != b.i && kr_ir_is_present(s->ir, writer_of(s, v)))
 			return v;
 	}
 	return (kr_version){KR_NONE};
+}
+
+/* Do the first n writers of the segment come before a version that is known to come before `later`? Then what they bring that one says more. Not so where the
+ * observer may pass over that one and not `later`. */
+static bool come_before_nearest(const struct kr_saturation *s, const struct kr_segment *segment, uint32_t n, kr_version later)
+{
+	kr_version nearest = s->nearest[later.i];
+	return n == 0 ||
+		(nearest.i != KR_NONE && lead_to(s, segment, n, kr_ir_out(s->ir, KR_WW, writer_of(s, nearest))) &&
+			!kr_bits_get(s->matched, s->writers[segment->first + n - 1].version.i));
+}
+
+static void keep_nearest(struct kr_saturation *s, kr_version before, kr_version later)
+{
+	kr_version *nearest = &s->nearest[later.i];
+	if (nearest->i == KR_NONE ||
+		kr_clock_reaches(s->ir->clock, kr_ir_out(s->ir, KR_WW, writer_of(s, *nearest)), kr_ir_out(s->ir, KR_WW, writer_of(s, before))))
+		*nearest = before;
 }
 
 /* Rules "after" and "writers", from the side of the writer of `later`, whose clock moved. */
@@ -153,9 +188,10 @@ static enum kr_status order_after(struct kr_saturation *s, kr_version later, con
 	uint32_t count;
 	const struct kr_segment *segments = segments_of(s, s->ir->asg->versions[later.i].key, &count);
 	for (uint32_t i = 0; i < count; i++) {
-		if (!moved(changed, segments[i].chain))
+		uint32_t n = moved(changed, segments[i].chain) ? count_known_before(s, &segments[i], b) : 0;
+		if (come_before_nearest(s, &segments[i], n, later))
 			continue;
-		kr_version last = last_known_before(s, &segments[i], b);
+		kr_version last = last_other(s, &segments[i], n, b);
 		if (last.i == KR_NONE)
 			continue;
 		kr_txn a = writer_of(s, last);
@@ -164,6 +200,7 @@ static enum kr_status order_after(struct kr_saturation *s, kr_version later, con
 			status = add_rw_from_readers(s, last, later);
 		if (status)
 			return status;
+		keep_nearest(s, last, later);
 	}
 	return KR_OK;
 }
@@ -232,7 +269,7 @@ static bool is_possible(const struct kr_saturation *s, kr_obs o, kr_version v)
 	if (kr_ir_other_sight(s->ir, o, v).i != KR_NONE)
 		return false;
 	for (uint32_t i = 0; i < count; i++) {
-		kr_version u = last_before(s, &segments[i], o);
+		kr_version u = last_of(s, &segments[i], count_reaching(s, &segments[i], o), o);
 		if (u.i == KR_NONE || u.i == v.i)
 			continue;
 		if (w.i == KR_NONE || kr_ir_writes_before(s->ir, w, writer_of(s, u)))
