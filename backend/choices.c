@@ -7,7 +7,6 @@
 #include "backend/choices.h"
 
 #include "base/hash.h"
-#include "ir/units.h"
 
 enum { MOST_PAIRS_CHECKED = 100000 }; /* candidates * versions beyond which candidates are not tested before they get variables */
 
@@ -39,6 +38,7 @@ void kr_choices_done(struct kr_choices *c)
 	kr_vec_done(mem, &c->sum_literals);
 	kr_vec_done(mem, &c->sum_weights);
 	kr_vec_done(mem, &c->guarded);
+	kr_vec_done(mem, &c->told_units);
 }
 
 static uint64_t hash_choice(const struct kr_choice *x) { return kr_hash_pair(kr_hash_pair(x->obs.i, x->a.i), kr_hash_pair(x->b.i, x->txn.i)); }
@@ -104,6 +104,8 @@ static enum kr_status push_given_pair(struct kr_choices *c, kr_version a, kr_ver
 		status = kr_told_before(&c->given, b, a, &high_first);
 	if (status || !(low_first || high_first))
 		return status;
+	if (c->ir->units && !kr_vec_push(&c->ir->ctx->mem, &c->told_units, (struct kr_version_pair){a, b}))
+		return KR_NOMEM;
 	kr_lit clause[3] = {{2 * var + (c->all.at[var].flipped != low_first)}};
 	uint32_t n = 1;
 	for (int i = 0; i < 2 && !status; i++) {
@@ -300,6 +302,8 @@ enum kr_status kr_choices_guard(struct kr_choices *c, kr_version a, kr_version b
 			return KR_OK;
 	}
 	if (!kr_vec_push(mem, &c->guarded, (struct kr_asg_order){a, b, guards[0]}))
+		return KR_NOMEM;
+	if (c->ir->units && !kr_vec_push(mem, &c->told_units, (struct kr_version_pair){a, b}))
 		return KR_NOMEM;
 	enum kr_status status = kr_choices_order(c, a, b, &l);
 	if (!status && !kr_vec_push(mem, &clause, l))

@@ -7,6 +7,7 @@
 #include "backend/told.h"
 #include "base/table.h"
 #include "ir/proof.h"
+#include "ir/units.h"
 
 typedef struct { uint32_t i; } kr_lit; /* 2 * variable + (negated ? 1 : 0) */
 static inline kr_lit kr_lit_not(kr_lit l) { return (kr_lit){l.i ^ 1}; }
@@ -43,6 +44,7 @@ struct kr_choices {
 	uint8_t *sums_made;           /* per sum of the ASG */
 	uint8_t *in_sum;              /* per observation: it belongs to a sum that was made */
 	KR_VEC(struct kr_asg_order) guarded; /* whose facts have been stated; for their ends only */
+	KR_VEC(struct kr_version_pair) told_units; /* told pairs that a fact states of their units */
 	struct kr_told given;        /* orders that the trace gives hold for their variables from the start */
 	uint8_t *sources_made;        /* per observation: its source variables exist */
 	KR_VEC(struct kr_ruled_out) ruled_out; /* candidates that got no variable; a refutation must say why */

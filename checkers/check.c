@@ -63,6 +63,9 @@ static enum kr_status decide(struct kr_ir *ir, const struct kr_check_options *op
 	enum kr_change change;
 	const char *passes = options->passes ? options->passes : out->checker->passes;
 	enum kr_status status = kr_passes_run(ir, passes, &options->pass_options, &out->passes, &change, err);
+	kr_vec_done(&ir->ctx->mem, &out->undecided);
+	out->undecided = ir->undecided;
+	ir->undecided = (struct kr_rounds){0};
 	if (status)
 		return status;
 	if (change == KR_CONFLICT) {
@@ -277,7 +280,11 @@ enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const st
 	enum kr_status status = options->passes ? kr_passes_check_order(ctx->modules, options->passes, options->order, err) : KR_OK;
 	if (status)
 		return status;
-	if (anomaly) {
+	if (out->checker->decide) {
+		if (options->passes || options->backend)
+			return kr_err_set(err, KR_BAD, "checker '%s' has neither passes nor a back end to choose", out->checker->name);
+		status = out->checker->decide(ctx, h, options, out, err);
+	} else if (anomaly) {
 		out->outcome = KR_VIOLATED;
 		status = kr_certify_anomaly(anomaly, &out->certificate);
 	} else {
@@ -285,6 +292,8 @@ enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const st
 	}
 	if (!status && out->outcome != KR_UNDECIDED)
 		status = verify(ctx, h, out, err);
+	if (!status && out->outcome == KR_VIOLATED && out->checker->qualify)
+		status = out->checker->qualify(ctx, h, options, out, err);
 	out->seconds = seconds_since(start);
 	return undecided(status, out);
 }
@@ -293,4 +302,5 @@ void kr_verdict_done(struct kr_verdict *verdict, struct kr_mem *mem)
 {
 	kr_certificate_done(&verdict->certificate);
 	kr_vec_done(mem, &verdict->passes);
+	kr_vec_done(mem, &verdict->undecided);
 }

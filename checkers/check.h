@@ -15,6 +15,13 @@ struct kr_check_options {
 	struct kr_pass_options pass_options;
 };
 
+/* Whether a violation is one only because the trace gives an order, which may be wrong: the one of versions or the one of serialization. */
+enum kr_under {
+	KR_GIVEN_NOT,    /* no, or nobody asked */
+	KR_GIVEN_ONLY,   /* yes: without, the level may hold (of a serialization order: that is not looked into) */
+	KR_GIVEN_PERHAPS /* asked, and not known within the limits */
+};
+
 struct kr_verdict {
 	const struct kr_level *level;
 	enum kr_order order;
@@ -27,6 +34,9 @@ struct kr_verdict {
 	double solve_seconds, verify_seconds;
 	uint32_t rounds, choices, clauses; /* of the back end */
 	const char *backend;               /* name of the back end that was asked, NULL: passes alone decided */
+	enum kr_under given;           /* KR_VIOLATED */
+	char expected[96], seen[96];   /* KR_CERT_REPLAY: what the operation differs in, for people */
+	struct kr_rounds undecided;    /* pairs of units that were undecided after each round of pruning */
 	const struct kr_level *proof_of; /* the certificate was found for this level with `proof_order`; NULL: for this one */
 	enum kr_order proof_order;
 };

@@ -10,6 +10,8 @@ static bool add_ways(struct kr_mem *mem, const struct kr_modules *more, const st
 
 	if (!kr_vec_push(mem, out, (struct kr_way){checker, NULL}))
 		return false;
+	if (checker->decide) /* no back end */
+		return true;
 	for (size_t i = 0; (backend = kr_backend_at(more, i)) != NULL; i++)
 		if (backend->solve && !kr_vec_push(mem, out, (struct kr_way){checker, backend->name}))
 			return false;

@@ -24,8 +24,11 @@ struct kr_run {
 	double seconds;
 };
 
-/* The verdict that counts: verified. */
-static inline enum kr_outcome kr_run_outcome(const struct kr_run *run) { return run->status == KR_OK ? run->verdict.outcome : KR_UNDECIDED; }
+/* The verdict that counts: verified. What is said of one serialization order only says nothing of the level. */
+static inline enum kr_outcome kr_run_outcome(const struct kr_run *run)
+{
+	return run->status == KR_OK && run->verdict.certificate.kind != KR_CERT_REPLAY ? run->verdict.outcome : KR_UNDECIDED;
+}
 
 /* Decides options->level on an analyzed history by one way; limits and errors stay in *out, which the caller frees with kr_run_done and must not move. `ctx` is the caller's: its progress
  * is told, its cancel token minded. */

@@ -225,54 +225,55 @@ static enum kr_status justify(const struct kr_ir *ir, struct kr_proof *proof, kr
 	return status ? status : add_contrary(ir, proof, y, x, d, c);
 }
 
-/* The two versions whose order is the link's guard, if they are of two units and these are more than single versions. */
-static bool speaks_of_units(const struct kr_ir *ir, const struct kr_link *link, kr_version *a, kr_version *b)
+/* Are the two of two units, whose order is not that of the pair alone? */
+static bool is_of_units(const struct kr_ir *ir, kr_version a, kr_version b)
 {
-	if ((link->kind != KR_WW && link->kind != KR_RW) || link->edge != KR_NONE)
+	if (kr_asg_is_initial(ir->asg, a) || kr_asg_is_initial(ir->asg, b) || kr_unit_first(ir, a).i == kr_unit_first(ir, b).i)
 		return false;
-	*a = link->kind == KR_RW ? link->seen : kr_asg_version_of(ir->asg, link->from, link->key);
-	*b = kr_asg_version_of(ir->asg, link->to, link->key);
-	if (kr_asg_is_initial(ir->asg, *a) || kr_unit_first(ir, *a).i == kr_unit_first(ir, *b).i)
-		return false;
-	kr_version c = *a, d = *b;
+	kr_version c = a, d = b;
 	kr_units_choice(ir, &c, &d);
-	return c.i != a->i || d.i != b->i || ir->units->next[a->i].i != KR_NONE || ir->units->next[b->i].i != KR_NONE;
+	return c.i != a.i || d.i != b.i || ir->units->next[a.i].i != KR_NONE || ir->units->next[b.i].i != KR_NONE;
 }
 
-KR_VEC_NAMED(pairs, kr_version); /* two for each pair */
+struct justifying {
+	const struct kr_ir *ir;
+	struct kr_proof *proof;
+	struct kr_table table;
+	KR_VEC(struct kr_version_pair) pairs; /* done, the earlier version first */
+};
 
-/* Notes the pair; *fresh tells whether it was not noted before. */
-static enum kr_status note(struct kr_mem *mem, struct kr_table *pairs, struct pairs *seen, kr_version a, kr_version b, bool *fresh)
+static enum kr_status justify_once(struct justifying *j, kr_version a, kr_version b)
 {
-	uint64_t hash = kr_hash_pair(a.i, b.i);
+	struct kr_mem *mem = &j->ir->ctx->mem;
+	struct kr_version_pair pair = a.i < b.i ? (struct kr_version_pair){a, b} : (struct kr_version_pair){b, a};
+	uint64_t hash = kr_hash_pair(pair.a.i, pair.b.i);
 	uint32_t id;
-	*fresh = false;
-	for (kr_table_iter it = kr_table_find(pairs, hash); (id = kr_table_next(pairs, &it)) != KR_NONE;)
-		if (seen->at[2 * id].i == a.i && seen->at[2 * id + 1].i == b.i)
+	if (!is_of_units(j->ir, a, b))
+		return KR_OK;
+	for (kr_table_iter it = kr_table_find(&j->table, hash); (id = kr_table_next(&j->table, &it)) != KR_NONE;)
+		if (j->pairs.at[id].a.i == pair.a.i && j->pairs.at[id].b.i == pair.b.i)
 			return KR_OK;
-	*fresh = true;
-	if (!kr_table_reserve(mem, pairs) || !kr_vec_push(mem, seen, a) || !kr_vec_push(mem, seen, b))
+	if (!kr_table_reserve(mem, &j->table) || !kr_vec_push(mem, &j->pairs, pair))
 		return KR_NOMEM;
-	kr_table_insert(pairs, hash, seen->n / 2 - 1);
-	return KR_OK;
+	kr_table_insert(&j->table, hash, j->pairs.n - 1);
+	return justify(j->ir, j->proof, a, b);
 }
 
-enum kr_status kr_units_justify(const struct kr_ir *ir, struct kr_proof *proof)
+enum kr_status kr_units_justify(const struct kr_ir *ir, struct kr_proof *proof, const struct kr_version_pair *further, uint32_t n)
 {
-	struct kr_mem *mem = &ir->ctx->mem;
-	struct kr_table pairs = {0};
-	struct pairs seen = {0};
-	uint32_t n = ir->units ? proof->links.n : 0;
+	struct justifying j = {.ir = ir, .proof = proof};
+	uint32_t links = ir->units ? proof->links.n : 0;
 	enum kr_status status = KR_OK;
-	for (uint32_t i = 0; i < n && !status; i++) {
-		kr_version a, b;
-		bool fresh = speaks_of_units(ir, &proof->links.at[i], &a, &b);
-		if (fresh)
-			status = note(mem, &pairs, &seen, a.i < b.i ? a : b, a.i < b.i ? b : a, &fresh);
-		if (!status && fresh)
-			status = justify(ir, proof, a, b);
+	for (uint32_t i = 0; i < n && ir->units && !status; i++)
+		status = justify_once(&j, further[i].a, further[i].b);
+	for (uint32_t i = 0; i < links && !status; i++) {
+		struct kr_link link = proof->links.at[i];
+		if (link.edge == KR_NONE && link.kind == KR_WW)
+			status = justify_once(&j, kr_asg_version_of(ir->asg, link.from, link.key), kr_asg_version_of(ir->asg, link.to, link.key));
+		if (link.edge == KR_NONE && link.kind == KR_RW)
+			status = justify_once(&j, link.seen, kr_asg_version_of(ir->asg, link.to, link.key));
 	}
-	kr_table_done(mem, &pairs);
-	kr_vec_done(mem, &seen);
+	kr_table_done(&ir->ctx->mem, &j.table);
+	kr_vec_done(&ir->ctx->mem, &j.pairs);
 	return status;
 }

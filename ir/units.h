@@ -32,7 +32,8 @@ void kr_units_choice(const struct kr_ir *ir, kr_version *a, kr_version *b);
 /* The next pair of first versions whose order is the same choice, by key; false when there is none. Begins with the pair that kr_units_choice gives. */
 bool kr_units_next(const struct kr_ir *ir, kr_version *a, kr_version *b);
 
-/* Appends to a refutation why the orders of versions that it speaks of are those of their units. */
-enum kr_status kr_units_justify(const struct kr_ir *ir, struct kr_proof *proof);
+/* Appends to a refutation why the orders of versions that it speaks of are those of their units; and those of `n` further pairs, that it rests on unsaid. */
+struct kr_version_pair { kr_version a, b; };
+enum kr_status kr_units_justify(const struct kr_ir *ir, struct kr_proof *proof, const struct kr_version_pair *further, uint32_t n);
 
 #endif

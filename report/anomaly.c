@@ -112,6 +112,8 @@ const char *kr_anomaly_base(const struct kr_history *h, const struct kr_certific
 	*suffix = "";
 	if (cert->kind == KR_CERT_ANOMALY)
 		return kr_anomaly_name(cert->anomaly.kind);
+	if (cert->kind == KR_CERT_REPLAY)
+		return "difference";
 	if (cert->cycles.n == 0)
 		return "unexplained reads";
 

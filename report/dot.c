@@ -137,7 +137,7 @@ void kr_report_dot(const struct kr_report *r, struct kr_str *out)
 	add_escaped(out, r->trace);
 	kr_str_format(out, "\\n%s: %s\";\n  labelloc=t;\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n", r->level->id,
 		name);
-	if (cert->kind == KR_CERT_ANOMALY)
+	if (cert->kind == KR_CERT_ANOMALY || cert->kind == KR_CERT_REPLAY)
 		add_node(&s, cert->anomaly.txn, out);
 	else if (cert->cycles.n > 0)
 		add_cycles(&s, cert, out);

@@ -191,7 +191,10 @@ void kr_report_explain(const struct kr_report *r, struct kr_str *out)
 	case KR_SATISFIED: explain_satisfied(r, out); break;
 	case KR_UNDECIDED: kr_str_format(out, "Undecided: %s.\n", kr_report_reason(r)); break;
 	case KR_VIOLATED:
-		if (r->verdict->certificate.kind != KR_CERT_CYCLES) {
+		if (r->verdict->certificate.kind == KR_CERT_REPLAY) {
+			kr_report_sentence(r, out);
+			kr_str_add(out, ".\nThis is said of that order only: another one may still explain what was seen.\n");
+		} else if (r->verdict->certificate.kind != KR_CERT_CYCLES) {
 			explain_violated(r, NULL, out);
 		} else if (kr_argument_init(&arg, out->mem, r->history, &r->analysis->asg, &r->verdict->certificate) == KR_OK) {
 			explain_violated(r, &arg, out);
@@ -201,6 +204,8 @@ void kr_report_explain(const struct kr_report *r, struct kr_str *out)
 		}
 		break;
 	}
+	if (r->verdict && r->verdict->given == KR_GIVEN_ONLY && r->verdict->certificate.kind == KR_CERT_CYCLES)
+		kr_str_add(out, "Without the version orders that the trace gives, the level holds.\n");
 	kr_str_add(out, "\nAssumed:\n");
 	kr_explain_assumed(r, out);
 }

@@ -77,11 +77,17 @@ static void add_anomaly(const struct kr_report *r, struct kr_str *out)
 	out->failed |= message.failed;
 	kr_str_done(&message);
 
-	if (cert->kind == KR_CERT_ANOMALY) {
+	if (cert->kind == KR_CERT_ANOMALY || cert->kind == KR_CERT_REPLAY) {
 		kr_str_add(out, ", \"txn\": ");
 		kr_history_json_value(h, h->txns.at[cert->anomaly.txn.i].id, out);
 		kr_str_format(out, ", \"op\": %u, \"key\": ", cert->anomaly.op);
 		kr_history_json_value(h, h->keys.at[cert->anomaly.key.i].name, out);
+		if (cert->kind == KR_CERT_REPLAY) {
+			kr_str_add(out, ", ");
+			add_name(out, "expected", r->verdict->expected);
+			kr_str_add(out, ", ");
+			add_name(out, "seen", r->verdict->seen);
+		}
 	} else if (cert->cycles.n > 0) {
 		add_cycles(h, cert, out);
 	}
@@ -133,6 +139,10 @@ void kr_report_json(const struct kr_report *r, struct kr_json_extras extras, str
 	if (reason) {
 		kr_str_add(out, ", ");
 		add_name(out, "reason", reason);
+	}
+	if (kr_report_given(r)) {
+		kr_str_add(out, ", ");
+		add_name(out, "given", kr_report_given(r));
 	}
 	if (outcome == KR_VIOLATED)
 		add_anomaly(r, out);

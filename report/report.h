@@ -29,6 +29,9 @@ const char *kr_report_reason(const struct kr_report *r);
 
 const char *kr_report_verdict(enum kr_outcome outcome); /* "satisfied", "violated", "unknown" */
 
+/* Of a violation, whether it is one only because of an order that the trace gives (check.h): "under the given order", "perhaps under the given order only", or NULL. */
+const char *kr_report_given(const struct kr_report *r);
+
 /* Name of the anomaly of a violated verdict (docs/levels.md), with its suffix: "G-single-session". */
 #define KR_ANOMALY_NAME_SIZE 48
 void kr_report_anomaly(const struct kr_history *h, const struct kr_certificate *cert, char out[KR_ANOMALY_NAME_SIZE]);
@@ -36,7 +39,7 @@ void kr_report_anomaly(const struct kr_history *h, const struct kr_certificate *
 /* The anomaly in one plain sentence, without a period; transactions by their ids. */
 void kr_report_sentence(const struct kr_report *r, struct kr_str *out);
 
-/* "TRACE<TAB>LEVEL<TAB>VERDICT[<TAB>ANOMALY]" and a newline; with `colour` the verdict between terminal escapes. */
+/* "TRACE<TAB>LEVEL<TAB>VERDICT[<TAB>ANOMALY[<TAB>under the given order]]" and a newline; with `colour` the verdict between terminal escapes. */
 void kr_report_line(const struct kr_report *r, bool colour, struct kr_str *out);
 
 /* One JSON object on one line (docs/cli.md), without a newline; with the fields "explanation" and "stats" if asked for. */

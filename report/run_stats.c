@@ -62,6 +62,12 @@ void kr_report_run_stats(const struct kr_report *r, struct kr_str *out)
 	}
 	if (v && v->passes.n > 0)
 		add_passes(&v->passes, out);
+	if (v && v->undecided.n > 0) {
+		kr_str_add(out, "  undecided pairs of writers after each round:");
+		for (uint32_t i = 0; i < v->undecided.n; i++)
+			kr_str_format(out, " %llu", (unsigned long long)v->undecided.at[i]);
+		kr_str_add(out, "\n");
+	}
 	if (v && v->backend)
 		kr_str_format(out, "  back end: %s, %u rounds, %u choices, %u clauses\n", v->backend, v->rounds, v->choices, v->clauses);
 	kr_str_format(out, "  seconds: read %.4f", r->read_seconds);
@@ -111,6 +117,12 @@ void kr_report_run_stats_json(const struct kr_report *r, struct kr_str *out)
 		kr_str_format(out, ", \"decide_seconds\": %.6f, \"solve_seconds\": %.6f, \"verify_seconds\": %.6f", v->seconds, v->solve_seconds,
 			v->verify_seconds);
 		json_passes(&v->passes, out);
+	}
+	if (v && v->undecided.n > 0) {
+		kr_str_add(out, ", \"undecided\": [");
+		for (uint32_t i = 0; i < v->undecided.n; i++)
+			kr_str_format(out, "%s%llu", i > 0 ? ", " : "", (unsigned long long)v->undecided.at[i]);
+		kr_str_add(out, "]");
 	}
 	if (v && v->backend)
 		kr_str_format(out, ", \"backend\": \"%s\", \"rounds\": %u, \"choices\": %u, \"clauses\": %u", v->backend, v->rounds, v->choices, v->clauses);

@@ -131,7 +131,7 @@ static void add_violation(struct kr_str *out, const struct kr_report *r)
 	kr_str_add(out, ",\n  \"locations\": [{");
 	if (cyclic)
 		add_txn_place(out, r, cert->edges.at[last.first].from);
-	else if (cert->kind == KR_CERT_ANOMALY)
+	else if (cert->kind == KR_CERT_ANOMALY || cert->kind == KR_CERT_REPLAY)
 		add_txn_place(out, r, cert->anomaly.txn);
 	else
 		add_place(out, r->trace, 0);

@@ -369,11 +369,30 @@ void kr_sentence(const struct kr_words *w, const struct kr_level *level, const s
 		kr_str_add(w->out, "No order of the transactions fits what was read");
 }
 
+/* The first difference of a replay in the order that the trace gives. */
+static void say_difference(const struct kr_report *r, const struct kr_words *w)
+{
+	const struct kr_certificate *cert = &r->verdict->certificate;
+	const struct kr_operation *op = &r->history->ops.at[kr_history_op(r->history, cert->anomaly.txn, cert->anomaly.op).i];
+
+	kr_str_add(w->out, "In the serialization order that the trace gives, operation ");
+	kr_str_format(w->out, "%u of ", cert->anomaly.op);
+	kr_words_txn(w, cert->anomaly.txn);
+	kr_str_format(w->out, " (%s) shows ", kr_op_name(op->kind));
+	kr_history_print_name(r->history, r->history->keys.at[cert->anomaly.key.i].name, w->out);
+	kr_str_format(w->out, ": expected %s, seen %s", r->verdict->expected, r->verdict->seen);
+}
+
 void kr_report_sentence(const struct kr_report *r, struct kr_str *out)
 {
 	const struct kr_certificate *cert = &r->verdict->certificate;
 	struct kr_words w = {r->history, NULL, out};
 	struct kr_argument arg;
+
+	if (cert->kind == KR_CERT_REPLAY) {
+		say_difference(r, &w);
+		return;
+	}
 
 	if (cert->kind != KR_CERT_CYCLES || cert->cycles.n <= 1) {
 		kr_sentence(&w, r->level, cert, NULL);

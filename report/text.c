@@ -25,6 +25,14 @@ const char *kr_report_verdict(enum kr_outcome outcome)
 	return names[outcome];
 }
 
+const char *kr_report_given(const struct kr_report *r)
+{
+	static const char *const texts[] =
+		{[KR_GIVEN_NOT] = NULL, [KR_GIVEN_ONLY] = "under the given order", [KR_GIVEN_PERHAPS] = "perhaps under the given order only"};
+
+	return r->verdict ? texts[r->verdict->given] : NULL;
+}
+
 void kr_report_line(const struct kr_report *r, bool colour, struct kr_str *out)
 {
 	static const char *const colours[] = {[KR_SATISFIED] = GREEN, [KR_VIOLATED] = RED, [KR_UNDECIDED] = YELLOW};
@@ -35,6 +43,8 @@ void kr_report_line(const struct kr_report *r, bool colour, struct kr_str *out)
 		char name[KR_ANOMALY_NAME_SIZE];
 		kr_report_anomaly(r->history, &r->verdict->certificate, name);
 		kr_str_format(out, "\t%s", name);
+		if (kr_report_given(r))
+			kr_str_format(out, "\t%s", kr_report_given(r));
 	}
 	kr_str_add(out, "\n");
 }

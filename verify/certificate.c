@@ -1,4 +1,4 @@
-/* Certificates: their life, and which part of the verifier looks at which kind: order.c with replay.c, snapshots.c, world.c, anomaly.c, cases.c with edges.c. What
+/* Certificates: their life, and which part of the verifier looks at which kind: order.c with replay.c, snapshots.c, world.c, anomaly.c, cases.c with edges.c, expected.c. What
  * a kind can prove depends on the level (levels.c). */
 #include "verify/verifier.h"
 
@@ -79,6 +79,7 @@ enum kr_status kr_verify(struct kr_ctx *ctx, const struct kr_history *h, const s
 	case KR_CERT_WORLD: status = kr_verify_world(&v); break;
 	case KR_CERT_ANOMALY: status = kr_verify_anomaly(&v); break;
 	case KR_CERT_CYCLES: status = kr_verify_cycles(&v); break;
+	case KR_CERT_REPLAY: status = kr_verify_expected(&v); break;
 	default: return kr_err_set(err, KR_BAD, "no such kind of certificate");
 	}
 	return status == KR_OK ? KR_OK : kr_err_set(err, status, "%s", kr_status_text(status));

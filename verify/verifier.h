@@ -61,6 +61,7 @@ enum kr_status kr_verify_snapshots(struct kr_verifier *v); /* snapshots.c */
 enum kr_status kr_verify_world(struct kr_verifier *v);   /* world.c */
 enum kr_status kr_verify_anomaly(struct kr_verifier *v); /* anomaly.c */
 enum kr_status kr_verify_cycles(struct kr_verifier *v);  /* cases.c */
+enum kr_status kr_verify_expected(struct kr_verifier *v); /* expected.c */
 
 /* Whether a cycle, whose edges are what they claim, is one that the level forbids. KR_BAD says why not. pattern.c */
 enum kr_status kr_verify_pattern(struct kr_verifier *v, uint32_t cycle);

@@ -21,7 +21,8 @@ enum kr_cert_kind {
 	KR_CERT_SNAPSHOTS, /* serial: each transaction twice, where it starts and where it commits */
 	KR_CERT_WORLD,     /* serial: each transaction once, where it commits; and sources */
 	KR_CERT_ANOMALY,
-	KR_CERT_CYCLES
+	KR_CERT_CYCLES,
+	KR_CERT_REPLAY     /* of the order that the trace's `serial` fields give, not of the level: its replay first differs at anomaly.txn, anomaly.op */
 };
 
 /* KR_CERT_WORLD: observation (txn, op, key, part) saw writer's version (KR_NONE: the initial one). To be told for every observation that can have seen more than one version by
@@ -56,7 +57,7 @@ struct kr_certificate {
 	enum kr_cert_kind kind;
 	KR_VEC(kr_txn) serial;    /* satisfied: KR_CERT_ORDER, KR_CERT_SNAPSHOTS, KR_CERT_WORLD */
 	KR_VEC(struct kr_cert_source) sources; /* KR_CERT_WORLD */
-	struct {                  /* KR_CERT_ANOMALY */
+	struct {                  /* KR_CERT_ANOMALY; KR_CERT_REPLAY, without the kind */
 		enum kr_anomaly_kind kind;
 		kr_txn txn;
 		uint32_t op;

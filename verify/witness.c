@@ -61,7 +61,10 @@ static void print_sources(const struct kr_history *h, const struct kr_certificat
 
 static void print_anomaly(const struct kr_history *h, const struct kr_certificate *cert, struct kr_str *out)
 {
-	kr_str_format(out, "\"verdict\":\"violated\",\"anomaly\":{\"name\":\"%s\",\"txn\":", kr_anomaly_name(cert->anomaly.kind));
+	if (cert->kind == KR_CERT_REPLAY)
+		kr_str_add(out, "\"verdict\":\"violated\",\"under\":\"serial\",\"difference\":{\"txn\":");
+	else
+		kr_str_format(out, "\"verdict\":\"violated\",\"anomaly\":{\"name\":\"%s\",\"txn\":", kr_anomaly_name(cert->anomaly.kind));
 	print_txn(h, cert->anomaly.txn, out);
 	kr_str_format(out, ",\"op\":%u,\"key\":", (unsigned)cert->anomaly.op);
 	print_key(h, cert->anomaly.key, out);
@@ -119,7 +122,8 @@ void kr_witness_print(const struct kr_history *h, const struct kr_witness_head *
 		print_serial(h, cert, out);
 		print_sources(h, cert, out);
 		break;
-	case KR_CERT_ANOMALY: print_anomaly(h, cert, out); break;
+	case KR_CERT_ANOMALY:
+	case KR_CERT_REPLAY: print_anomaly(h, cert, out); break;
 	case KR_CERT_CYCLES: print_cycles(h, cert, out); break;
 	}
 	kr_str_add(out, "}\n");

@@ -290,21 +290,21 @@ static enum kr_status read_sources(struct reading *r, const json_t *sources)
 	return status;
 }
 
-static enum kr_status read_anomaly(struct reading *r, const json_t *anomaly)
+static enum kr_status read_anomaly(struct reading *r, const json_t *anomaly, enum kr_cert_kind kind)
 {
 	struct kr_certificate *cert = r->cert;
 	const char *name;
 	enum kr_status status;
 
-	r->where = "anomaly";
+	r->where = kind == KR_CERT_REPLAY ? "difference" : "anomaly";
 	if (!json_is_object(anomaly))
 		return bad(r, "expected an object, found %s", describe(anomaly));
-	name = read_text(r, anomaly, "name");
+	name = kind == KR_CERT_REPLAY ? "" : read_text(r, anomaly, "name");
 	if (!name)
 		return KR_BAD;
-	if (!kr_anomaly_parse(name, &cert->anomaly.kind))
+	if (kind == KR_CERT_ANOMALY && !kr_anomaly_parse(name, &cert->anomaly.kind))
 		return bad(r, "there is no anomaly \"%.80s\"", name);
-	cert->kind = KR_CERT_ANOMALY;
+	cert->kind = kind;
 	status = read_txn(r, anomaly, "txn", &cert->anomaly.txn);
 	if (status == KR_OK)
 		status = read_op(r, anomaly, cert->anomaly.txn, &cert->anomaly.op);
@@ -407,7 +407,9 @@ static enum kr_status read_verdict(struct reading *r, const json_t *root)
 	if (strcmp(verdict, "violated") != 0)
 		return bad(r, "expected \"satisfied\" or \"violated\", found \"%.80s\"", verdict);
 	if (json_object_get(root, "anomaly"))
-		return read_anomaly(r, json_object_get(root, "anomaly"));
+		return read_anomaly(r, json_object_get(root, "anomaly"), KR_CERT_ANOMALY);
+	if (json_object_get(root, "difference"))
+		return read_anomaly(r, json_object_get(root, "difference"), KR_CERT_REPLAY);
 	return read_cycles(r, json_object_get(root, "cycles"));
 }
 

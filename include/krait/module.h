@@ -114,6 +114,9 @@ struct kr_backend {
 
 /* ---- checkers ---- */
 
+struct kr_check_options;
+struct kr_verdict;
+
 /* Which passes and which back end decide which levels. */
 struct kr_checker {
 	const char *name;
@@ -123,6 +126,10 @@ struct kr_checker {
 	const char *const *decides;        /* ids of further levels it decides, NULL-terminated; may be NULL */
 	const char *passes;                /* names, separated by commas */
 	const char *backend;               /* name */
+	/* Of krait's own checkers only, since what they are given is private (checkers/check.h). Decides in another way than by passes and a back end, which are empty then; and says more of a violation that was
+	 * verified. NULL: nothing of the kind. */
+	enum kr_status (*decide)(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err);
+	enum kr_status (*qualify)(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err);
 };
 
 /* ---- plug-ins ---- */

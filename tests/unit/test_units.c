@@ -146,7 +146,7 @@ static uint32_t count_cycles(struct fixture *f, struct kr_link link)
 	kr_proof_begin(&proof);
 	assert_int_equal(kr_proof_add_link(&proof, link), KR_OK);
 	assert_int_equal(kr_proof_end(&proof), KR_OK);
-	assert_int_equal(kr_units_justify(&f->ir, &proof), KR_OK);
+	assert_int_equal(kr_units_justify(&f->ir, &proof, NULL, 0), KR_OK);
 	for (uint32_t c = 1; c < proof.cycles.n; c++) { /* each is a cycle */
 		const struct kr_link *links = &proof.links.at[proof.cycles.at[c].first];
 		for (uint32_t i = 0; i < proof.cycles.at[c].count; i++)

@@ -1,0 +1,197 @@
+/* Serializability against an expected order, as Enne decides it: the database itself says in which order it serialized its transactions (`serial` in the trace: a timestamp, a place in the log, a
+ * revision), and a replay in that order must show what clients saw (rerun.h): reads, ranges and scans are compared with the state, predicate updates are evaluated on it.
+ *
+ * No difference: the order is a serial order of the trace, and proves the level like any other. A difference: the history is not what the database says it is. That is a violation under the given
+ * order, and labelled so; another order may still explain the history, which other checkers can tell. The first difference is the certificate, and the verifier, which replays with code of its own,
+ * must find the same. Undecided: a committed transaction without a place, or with another one's; a difference while some transaction of unknown outcome has no place, since it may have any; an order
+ * that contradicts the sessions, times or version orders that it is to keep; what depends on untold initial values.
+ *
+ * Cost: n log n to sort, then that of the replay. Longer than usual: it decides by itself, without passes and back ends, and checks the order that it is given. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checkers/check.h"
+#include "checkers/rerun.h"
+
+static const char *const decides[] = {"ser", "pl-ss", NULL};
+
+struct place {
+	int64_t serial;
+	kr_txn txn;
+};
+
+struct expected {
+	struct kr_ctx *ctx;
+	const struct kr_history *h;
+	struct kr_verdict *out;
+	struct place *places;
+	uint32_t n;
+	kr_txn unplaced; /* one of unknown outcome without a place, or KR_NONE */
+	bool stop;       /* there is nothing to replay */
+};
+
+static void refuse(struct expected *e, const char *format, kr_txn a, kr_txn b)
+{
+	char x[48], y[48] = "";
+	kr_history_brief(e->h, e->h->txns.at[a.i].id, x, sizeof x);
+	if (b.i != KR_NONE)
+		kr_history_brief(e->h, e->h->txns.at[b.i].id, y, sizeof y);
+	snprintf(e->out->reason, sizeof e->out->reason, format, x, y);
+	e->stop = true;
+}
+
+/* ---- the order ---- */
+
+static int by_serial(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	return x->serial != y->serial ? (x->serial < y->serial ? -1 : 1) : x->txn.i < y->txn.i ? -1 : x->txn.i > y->txn.i;
+}
+
+static void take_order(struct expected *e)
+{
+	const struct kr_history *h = e->h;
+	for (kr_txn t = {0}; t.i < h->txns.n && !e->stop; t.i++) {
+		const struct kr_transaction *txn = &h->txns.at[t.i];
+		if (txn->status == KR_ABORTED)
+			continue;
+		if (txn->flags & KR_TXN_HAS_SERIAL)
+			e->places[e->n++] = (struct place){h->white_box.at[t.i].serial, t};
+		else if (txn->status == KR_UNKNOWN)
+			e->unplaced = t;
+		else
+			refuse(e, "%s has no place in the serialization order (`serial`)%s", t, (kr_txn){KR_NONE});
+	}
+	qsort(e->places, e->n, sizeof *e->places, by_serial);
+	for (uint32_t i = 1; i < e->n && !e->stop; i++)
+		if (e->places[i].serial == e->places[i - 1].serial)
+			refuse(e, "%s and %s have the same place in the serialization order", e->places[i - 1].txn, e->places[i].txn);
+}
+
+/* Has b to come before a, which the given order has in front of it? */
+static bool goes_against(const struct expected *e, kr_txn a, kr_txn b)
+{
+	const struct kr_transaction *x = &e->h->txns.at[a.i], *y = &e->h->txns.at[b.i];
+	bool session = x->session.i != KR_NONE && x->session.i == y->session.i && b.i < a.i;
+	if (y->status != KR_COMMITTED)
+		return false;
+	return (e->out->order >= KR_ORDER_SESSION && session) || (e->out->order == KR_ORDER_REALTIME && kr_history_precedes(e->h, b, a));
+}
+
+/* Of those so far, the last one in the trace of each session, and the one invoked last of all, decide. */
+static void check_order(struct expected *e, kr_txn *last)
+{
+	const struct kr_history *h = e->h;
+	kr_txn latest = {KR_NONE};
+	memset(last, 0xff, h->sessions.n * sizeof *last);
+	for (uint32_t i = 0; i < e->n && !e->stop; i++) {
+		kr_txn t = e->places[i].txn;
+		const struct kr_transaction *txn = &h->txns.at[t.i];
+		kr_txn before[2] = {txn->session.i == KR_NONE ? (kr_txn){KR_NONE} : last[txn->session.i], latest};
+		for (int j = 0; j < 2 && !e->stop; j++)
+			if (before[j].i != KR_NONE && goes_against(e, before[j], t))
+				refuse(e, "the given order has %s before %s, against the sessions or times that it is to keep", before[j], t);
+		if (txn->session.i != KR_NONE && (last[txn->session.i].i == KR_NONE || last[txn->session.i].i < t.i))
+			last[txn->session.i] = t;
+		if (txn->flags & KR_TXN_HAS_BEGIN && (latest.i == KR_NONE || txn->begin_invoked > h->txns.at[latest.i].begin_invoked))
+			latest = t;
+	}
+}
+
+/* Version orders name writers, oldest first. */
+static void check_given(struct expected *e, uint32_t *place)
+{
+	const struct kr_history *h = e->h;
+	for (uint32_t i = 0; i < e->n; i++)
+		place[e->places[i].txn.i] = i + 1;
+	for (uint32_t o = 0; o < h->version_orders.n && !e->stop; o++) {
+		kr_txn before = {KR_NONE};
+		for (uint32_t w = 0; w < h->version_orders.at[o].writer_count && !e->stop; w++) {
+			kr_txn t = h->order_writers.at[h->version_orders.at[o].writer_first + w];
+			if (place[t.i] == 0)
+				continue;
+			if (before.i != KR_NONE && place[before.i] > place[t.i])
+				refuse(e, "the given order has %s after %s, against a version order of the trace", before, t);
+			before = t;
+		}
+	}
+}
+
+static enum kr_status check_orders(struct expected *e)
+{
+	struct kr_mem *mem = &e->ctx->mem;
+	kr_txn *last = kr_mem_alloc(mem, e->h->sessions.n, sizeof *last);
+	uint32_t *place = kr_mem_alloc(mem, e->h->txns.n, sizeof *place);
+	if (last && place) {
+		check_order(e, last);
+		if (!e->stop)
+			check_given(e, place);
+	}
+	enum kr_status status = last && place ? kr_ctx_check(e->ctx) : KR_NOMEM;
+	kr_mem_free(mem, last, e->h->sessions.n, sizeof *last);
+	kr_mem_free(mem, place, e->h->txns.n, sizeof *place);
+	return status;
+}
+
+/* ---- the verdict ---- */
+
+static void conclude(struct expected *e, const struct kr_rerun_end *end)
+{
+	struct kr_certificate *cert = &e->out->certificate;
+	e->out->outcome = end->kind == KR_RERUN_SAME ? KR_SATISFIED : end->kind == KR_RERUN_DIFFERS ? KR_VIOLATED : KR_UNDECIDED;
+	cert->kind = KR_CERT_ORDER;
+	if (end->kind == KR_RERUN_UNTOLD)
+		snprintf(e->out->reason, sizeof e->out->reason, "%s", end->reason);
+	if (end->kind == KR_RERUN_DIFFERS && e->unplaced.i != KR_NONE) {
+		refuse(e, "%s is of unknown outcome and has no place in the serialization order%s", e->unplaced, (kr_txn){KR_NONE});
+		e->out->outcome = KR_UNDECIDED;
+	}
+	if (e->out->outcome != KR_VIOLATED)
+		return;
+	cert->kind = KR_CERT_REPLAY;
+	cert->anomaly.txn = end->difference.txn;
+	cert->anomaly.op = end->difference.op;
+	cert->anomaly.key = end->difference.key;
+	e->out->given = KR_GIVEN_ONLY;
+	snprintf(e->out->expected, sizeof e->out->expected, "%s", end->difference.expected);
+	snprintf(e->out->seen, sizeof e->out->seen, "%s", end->difference.seen);
+}
+
+static enum kr_status replay(struct expected *e)
+{
+	struct kr_certificate *cert = &e->out->certificate;
+	struct kr_rerun_end end;
+	for (uint32_t i = 0; i < e->n; i++)
+		if (!kr_vec_push(cert->mem, &cert->serial, e->places[i].txn))
+			return KR_NOMEM;
+	enum kr_status status = kr_rerun(e->ctx, e->h, cert->serial.at, cert->serial.n, &end);
+	if (!status)
+		conclude(e, &end);
+	return status;
+}
+
+static enum kr_status decide(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err)
+{
+	struct expected e = {.ctx = ctx, .h = h, .out = out, .unplaced = {KR_NONE}};
+	(void)options, (void)err;
+	e.places = kr_mem_alloc(&ctx->mem, h->txns.n, sizeof *e.places);
+	if (!e.places)
+		return KR_NOMEM;
+	take_order(&e);
+	enum kr_status status = e.stop ? KR_OK : check_orders(&e);
+	if (!status && !e.stop)
+		status = replay(&e);
+	kr_mem_free(&ctx->mem, e.places, h->txns.n, sizeof *e.places);
+	return status;
+}
+
+const struct kr_checker kr_checker_enne = {
+	.name = "enne",
+	.title = "serializability in the order that the database gives: a replay, and the first difference",
+	.source = "Clark et al., Enne, TOCS",
+	.decides = decides,
+	.passes = "",
+	.backend = "",
+	.decide = decide,
+};
