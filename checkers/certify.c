@@ -36,6 +36,8 @@ static enum kr_status add_edge(const struct kr_ir *ir, const struct kr_link *lin
 enum kr_status kr_certify_proof(const struct kr_ir *ir, struct kr_proof *proof, struct kr_certificate *cert)
 {
 	enum kr_status status = kr_proof_close(proof, ir);
+	if (!status)
+		status = kr_proof_shorten(proof, ir);
 	cert->kind = KR_CERT_CYCLES;
 	for (uint32_t c = proof->cycles.n; c-- > 0 && !status;) {
 		struct kr_cycle cycle = proof->cycles.at[c];

@@ -35,4 +35,8 @@ enum kr_status kr_proof_rule_out(struct kr_proof *proof, const struct kr_ir *ir,
  * per derived edge used. */
 enum kr_status kr_proof_close(struct kr_proof *proof, const struct kr_ir *ir);
 
+/* Of a closed proof: puts one cycle of edges that the trace itself tells in its place, if a search bounded by a number of edges finds one that needs no other cycle to support it, or that is better
+ * than the only one there is: shorter, or of a more special name (shortest.c). */
+enum kr_status kr_proof_shorten(struct kr_proof *proof, const struct kr_ir *ir);
+
 #endif

@@ -61,9 +61,12 @@ bool kr_words_reads(const struct kr_history *h, kr_txn t, kr_key k)
 {
 	const struct kr_transaction *txn = &h->txns.at[t.i];
 
-	for (uint32_t i = 0; i < txn->op_count; i++)
+	for (uint32_t i = 0; i < txn->op_count; i++) {
 		if (reads(h, &h->ops.at[txn->op_first + i], k))
 			return true;
+		if (writes(h, &h->ops.at[txn->op_first + i], k))
+			return false;
+	}
 	return false;
 }
 

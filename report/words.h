@@ -52,7 +52,7 @@ void kr_words_edge(const struct kr_words *w, const struct kr_cert_edge *e, const
 /* The operation with which t leaves its version of k, i == KR_NONE: it writes none. */
 kr_op kr_words_last_write(const struct kr_history *h, kr_txn t, kr_key k);
 
-/* Does t read k with an operation whose result the trace tells? */
+/* Does t read k, before it writes it, with an operation whose result the trace tells? */
 bool kr_words_reads(const struct kr_history *h, kr_txn t, kr_key k);
 
 #endif

@@ -1,0 +1,279 @@
+/* Offset arrays over orders and observations, a list per session, one sort by begin (certain.h). What is later than a version is walked for when asked. */
+#include "ir/certain.h"
+
+#include <stdlib.h>
+
+static bool is_present(const struct kr_certain *c, kr_txn t) { return t.i != KR_NONE && c->ir->asg->txns[t.i].presence == KR_PRESENT; }
+
+static kr_txn writer(const struct kr_certain *c, kr_version v) { return c->ir->asg->versions[v.i].writer; }
+
+/* ---- preparation ---- */
+
+/* Turns counts at first[i + 2] into places: first[i + 1] is where what belongs to i goes next, and in the end where i + 1 begins. */
+static void places(uint32_t *first, uint32_t n)
+{
+	for (uint32_t i = 1; i <= n; i++)
+		first[i + 1] += first[i];
+}
+
+static void index_orders(struct kr_certain *c)
+{
+	const struct kr_asg *asg = c->ir->asg;
+
+	for (uint32_t i = 0; i < asg->norders; i++)
+		c->after_first[asg->orders[i].before.i + 2] += asg->orders[i].guard.i == KR_NONE;
+	places(c->after_first, asg->nversions);
+	for (uint32_t i = 0; i < asg->norders; i++)
+		if (asg->orders[i].guard.i == KR_NONE)
+			c->after[c->after_first[asg->orders[i].before.i + 1]++] = asg->orders[i].after;
+}
+
+/* The only candidate of an observation that was certainly made, by a transaction that certainly took effect. */
+static kr_version only_candidate(const struct kr_certain *c, kr_obs o)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	kr_version only = {KR_NONE}, other = {KR_NONE};
+	kr_candidates it = kr_asg_candidates(asg, o);
+
+	if (!is_present(c, asg->obs[o.i].txn) || !kr_asg_next(asg, &it, &only) || kr_asg_next(asg, &it, &other))
+		return (kr_version){KR_NONE};
+	return kr_asg_is_initial(asg, only) || is_present(c, writer(c, only)) ? only : (kr_version){KR_NONE};
+}
+
+static void index_observations(struct kr_certain *c)
+{
+	const struct kr_asg *asg = c->ir->asg;
+
+	for (uint32_t o = 0; o < asg->nobs; o++) {
+		c->sure[o] = only_candidate(c, (kr_obs){o});
+		if (c->sure[o].i != KR_NONE)
+			c->seen_first[c->sure[o].i + 2]++;
+	}
+	places(c->seen_first, asg->nversions);
+	for (uint32_t o = 0; o < asg->nobs; o++)
+		if (c->sure[o].i != KR_NONE)
+			c->seen[c->seen_first[c->sure[o].i + 1]++].i = o;
+}
+
+static enum kr_status index_sessions(struct kr_certain *c)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	uint32_t *next = kr_mem_alloc(&c->ir->ctx->mem, asg->nsessions, sizeof *next);
+
+	if (!next)
+		return KR_NOMEM;
+	for (uint32_t s = 0; s < asg->nsessions; s++)
+		next[s] = KR_NONE;
+	for (uint32_t t = asg->ntxns; t-- > 0;) {
+		uint32_t s = asg->txns[t].session;
+		c->in_session[t] = s == KR_NONE ? KR_NONE : next[s];
+		if (s != KR_NONE)
+			next[s] = t;
+	}
+	kr_mem_free(&c->ir->ctx->mem, next, asg->nsessions, sizeof *next);
+	return KR_OK;
+}
+
+struct begun {
+	int64_t begin;
+	uint32_t txn;
+};
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct begun *x = a, *y = b;
+
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	return x->txn < y->txn ? -1 : x->txn > y->txn;
+}
+
+static enum kr_status index_begins(struct kr_certain *c)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	struct begun *all = kr_mem_alloc(&c->ir->ctx->mem, asg->ntxns, sizeof *all);
+
+	if (!all)
+		return KR_NOMEM;
+	for (uint32_t t = 0; t < asg->ntxns; t++)
+		if (asg->txns[t].has_begin && is_present(c, (kr_txn){t}))
+			all[c->nbegun++] = (struct begun){asg->txns[t].begin, t};
+	qsort(all, c->nbegun, sizeof *all, by_begin);
+	for (uint32_t i = 0; i < c->nbegun; i++)
+		c->by_begin[i].i = all[i].txn;
+	kr_mem_free(&c->ir->ctx->mem, all, asg->ntxns, sizeof *all);
+	return KR_OK;
+}
+
+enum kr_status kr_certain_init(struct kr_certain *c, const struct kr_ir *ir)
+{
+	const struct kr_asg *asg = ir->asg;
+	struct kr_mem *mem = &ir->ctx->mem;
+	enum kr_status status = KR_NOMEM;
+
+	*c = (struct kr_certain){.ir = ir};
+	c->after_first = kr_mem_alloc(mem, (size_t)asg->nversions + 2, sizeof *c->after_first);
+	c->after = kr_mem_alloc(mem, asg->norders, sizeof *c->after);
+	c->sure = kr_mem_alloc(mem, asg->nobs, sizeof *c->sure);
+	c->seen_first = kr_mem_alloc(mem, (size_t)asg->nversions + 2, sizeof *c->seen_first);
+	c->seen = kr_mem_alloc(mem, asg->nobs, sizeof *c->seen);
+	c->in_session = kr_mem_alloc(mem, asg->ntxns, sizeof *c->in_session);
+	c->by_begin = kr_mem_alloc(mem, asg->ntxns, sizeof *c->by_begin);
+	c->reached = kr_mem_alloc(mem, asg->nversions, sizeof *c->reached);
+	if (c->after_first && c->after && c->sure && c->seen_first && c->seen && c->in_session && c->by_begin && c->reached) {
+		index_orders(c);
+		index_observations(c);
+		status = index_sessions(c);
+		if (!status)
+			status = index_begins(c);
+	}
+	if (status)
+		kr_certain_done(c);
+	return status;
+}
+
+void kr_certain_done(struct kr_certain *c)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	struct kr_mem *mem = &c->ir->ctx->mem;
+
+	kr_mem_free(mem, c->after_first, (size_t)asg->nversions + 2, sizeof *c->after_first);
+	kr_mem_free(mem, c->after, asg->norders, sizeof *c->after);
+	kr_mem_free(mem, c->sure, asg->nobs, sizeof *c->sure);
+	kr_mem_free(mem, c->seen_first, (size_t)asg->nversions + 2, sizeof *c->seen_first);
+	kr_mem_free(mem, c->seen, asg->nobs, sizeof *c->seen);
+	kr_mem_free(mem, c->in_session, asg->ntxns, sizeof *c->in_session);
+	kr_mem_free(mem, c->by_begin, asg->ntxns, sizeof *c->by_begin);
+	kr_mem_free(mem, c->reached, asg->nversions, sizeof *c->reached);
+	kr_vec_done(mem, &c->later);
+}
+
+/* ---- edges ---- */
+
+static bool push(struct kr_certain *c, struct kr_links *out, struct kr_link link)
+{
+	link.edge = KR_NONE;
+	return kr_vec_push(&c->ir->ctx->mem, out, link);
+}
+
+/* All versions after v, into c->later. */
+static enum kr_status walk_from(struct kr_certain *c, kr_version v)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	struct kr_mem *mem = &c->ir->ctx->mem;
+
+	kr_vec_clear(&c->later);
+	if (kr_asg_is_initial(asg, v)) {
+		for (uint32_t u = v.i + 1; u < asg->keys[asg->versions[v.i].key.i + 1].first; u++)
+			if (!kr_vec_push(mem, &c->later, (kr_version){u}))
+				return KR_NOMEM;
+		return kr_ctx_tick(c->ir->ctx);
+	}
+	c->reached[v.i] = ++c->walks;
+	for (uint32_t i = 0;; v = c->later.at[i++]) {
+		for (uint32_t j = c->after_first[v.i]; j < c->after_first[v.i + 1]; j++) {
+			kr_version u = c->after[j];
+			if (c->reached[u.i] == c->walks)
+				continue;
+			c->reached[u.i] = c->walks;
+			if (!kr_vec_push(mem, &c->later, u))
+				return KR_NOMEM;
+		}
+		if (i == c->later.n)
+			return kr_ctx_tick(c->ir->ctx);
+	}
+}
+
+static enum kr_status add_ww(struct kr_certain *c, kr_txn t, struct kr_links *out)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1] && !status; i++) {
+		status = walk_from(c, asg->written[i]);
+		for (uint32_t j = 0; j < c->later.n && !status; j++) {
+			kr_txn b = writer(c, c->later.at[j]);
+			if (is_present(c, b) &&
+				!push(c, out, (struct kr_link){KR_WW, t, b, {KR_NONE}, {KR_NONE}, asg->versions[asg->written[i].i].key, KR_NONE}))
+				status = KR_NOMEM;
+		}
+	}
+	return status;
+}
+
+static enum kr_status add_wr(struct kr_certain *c, kr_txn t, bool parts, struct kr_links *out)
+{
+	const struct kr_asg *asg = c->ir->asg;
+
+	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1]; i++) {
+		kr_version v = asg->written[i];
+		kr_key key = asg->versions[v.i].key;
+		for (uint32_t j = c->seen_first[v.i]; j < c->seen_first[v.i + 1] && (parts || key.i < asg->nkeys - asg->nparts); j++)
+			if (!push(c, out, (struct kr_link){KR_WR, t, asg->obs[c->seen[j].i].txn, c->seen[j], v, key, KR_NONE}))
+				return KR_NOMEM;
+	}
+	return KR_OK;
+}
+
+static enum kr_status add_rw(struct kr_certain *c, kr_txn t, struct kr_links *out)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1] && !status; o++) {
+		const struct kr_observation *obs = &asg->obs[o];
+		if (c->sure[o].i == KR_NONE)
+			continue;
+		status = walk_from(c, c->sure[o]);
+		for (uint32_t j = 0; j < c->later.n && !status; j++) {
+			kr_version u = c->later.at[j];
+			kr_txn b = writer(c, u);
+			if (!is_present(c, b) || b.i == t.i || (obs->predicate && kr_asg_in_set(asg, obs->set, u)))
+				continue;
+			if (!push(c, out, (struct kr_link){KR_RW, t, b, {o}, c->sure[o], obs->key, KR_NONE}))
+				status = KR_NOMEM;
+		}
+	}
+	return status;
+}
+
+static enum kr_status add_session(struct kr_certain *c, kr_txn t, struct kr_links *out)
+{
+	for (uint32_t b = c->in_session[t.i]; b != KR_NONE; b = c->in_session[b])
+		if (is_present(c, (kr_txn){b}) && !push(c, out, (struct kr_link){KR_SO, t, {b}, {KR_NONE}, {KR_NONE}, {KR_NONE}, KR_NONE}))
+			return KR_NOMEM;
+	return KR_OK;
+}
+
+static enum kr_status add_time(struct kr_certain *c, kr_txn t, struct kr_links *out)
+{
+	const struct kr_asg_txn *a = &c->ir->asg->txns[t.i];
+	int64_t end;
+
+	if (!a->has_end || __builtin_add_overflow(a->end, c->ir->asg->clock_skew, &end))
+		return KR_OK;
+	for (uint32_t i = c->nbegun; i-- > 0 && c->ir->asg->txns[c->by_begin[i].i].begin > end;)
+		if (!push(c, out, (struct kr_link){KR_RT, t, c->by_begin[i], {KR_NONE}, {KR_NONE}, {KR_NONE}, KR_NONE}))
+			return KR_NOMEM;
+	return KR_OK;
+}
+
+enum kr_status kr_certain_out(struct kr_certain *c, kr_txn t, uint32_t kinds, struct kr_links *out)
+{
+	bool leads = !c->ir->asg->txns[t.i].outcome_unknown;
+	enum kr_status status = KR_OK;
+
+	if (!is_present(c, t))
+		return KR_OK;
+	if (kinds & KR_BIT(KR_WW))
+		status = add_ww(c, t, out);
+	if (!status && kinds & KR_BIT(KR_WR))
+		status = add_wr(c, t, (kinds & KR_BIT(KR_WW)) != 0, out);
+	if (!status && kinds & KR_BIT(KR_RW))
+		status = add_rw(c, t, out);
+	if (!status && kinds & KR_BIT(KR_SO) && leads && c->ir->order >= KR_ORDER_SESSION)
+		status = add_session(c, t, out);
+	if (!status && kinds & KR_BIT(KR_RT) && leads && c->ir->order >= KR_ORDER_REALTIME)
+		status = add_time(c, t, out);
+	return status;
+}

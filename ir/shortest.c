@@ -1,0 +1,338 @@
+/* A refutation by one short cycle of edges that the trace itself tells, where there is one (proof.h). From a transaction, a breadth-first search over what the trace tells (certain.h), layer by
+ * layer, back to it, in which a state is a transaction and what the pattern needs to know of the way there: whether an rw may follow, whether it passed a transaction that writes nothing. All ways
+ * of one layer into a state are kept, so that all shortest cycles through the transaction can be compared. A pattern with exactly one rw is searched from its rw.
+ * First the transactions of the refutation that is there, then all others; bounded by a number of edges, so that a large trace gets a short cycle near the one found and a small one the shortest.
+ * Better is: shorter; fewer rw; fewer so and rt; fewer rt; no two rw neighbours; a lost update, a write skew; fewer predicate rw; of ww and wr what has the more special name
+ * (docs/levels.md). */
+#include "ir/certain.h"
+
+#include <string.h>
+
+enum { MOST_EDGES = 16, MOST_STEPS = 1000000, MOST_COMPARED = 500, MERITS = 8 };
+
+struct merit {
+	uint32_t of[MERITS];
+};
+
+struct entry {
+	uint32_t state, ways;
+}; /* ways: list of ways that lead to it from the layer before */
+struct way {
+	uint32_t from, link, next;
+}; /* from: an entry */
+
+struct finder {
+	struct kr_certain certain;
+	const struct kr_pattern *pattern;
+	struct kr_links links; /* of this search */
+	KR_VEC(struct entry) entries;
+	KR_VEC(struct way) ways;
+	uint32_t *at, *stamp;     /* per state: its entry in the search of that number */
+	uint32_t searches, start; /* start: state */
+	uint32_t goal;            /* ways that close a cycle */
+	uint32_t op;              /* where the place of operations counts: of the rw at the start */
+	uint64_t steps;
+	struct merit best;
+	struct kr_link cycle[MOST_EDGES]; /* the best one found here, of `length` edges; 0: none */
+	uint32_t length;
+};
+
+/* ---- which cycle is better ---- */
+
+static bool is_neighbour(const struct kr_link *cycle, uint32_t n, uint32_t i) { return cycle[i].kind == KR_RW && cycle[(i + 1) % n].kind == KR_RW; }
+
+static bool reads(const struct kr_asg *asg, kr_txn t, kr_key key)
+{
+	for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1]; o++)
+		if (!asg->obs[o].predicate && kr_asg_whole(asg, asg->obs[o].key).i == kr_asg_whole(asg, key).i)
+			return true;
+	return false;
+}
+
+/* Of two transactions: 0 for a lost update, 1 for write skew, else 2. */
+static uint32_t pair_rank(const struct kr_asg *asg, const struct kr_link *cycle)
+{
+	const struct kr_link *a = &cycle[cycle[0].kind != KR_RW], *b = &cycle[cycle[0].kind == KR_RW];
+
+	if (a->kind != KR_RW || (b->kind != KR_RW && b->kind != KR_WW))
+		return 2;
+	if (kr_asg_whole(asg, a->key).i != kr_asg_whole(asg, b->key).i)
+		return b->kind == KR_RW ? 1 : 2;
+	return reads(asg, a->from, a->key) && reads(asg, b->from, a->key) ? 0 : 2;
+}
+
+static struct merit merit_of(const struct kr_asg *asg, const struct kr_link *cycle, uint32_t n)
+{
+	uint32_t of[KR_EDGE_KINDS] = {0}, neighbours = 0, predicates = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		of[cycle[i].kind]++;
+		neighbours |= is_neighbour(cycle, n, i);
+		predicates += cycle[i].kind == KR_RW && asg->obs[cycle[i].obs.i].predicate;
+	}
+	return (struct merit){{n, of[KR_RW], of[KR_SO] + of[KR_RT], of[KR_RT], neighbours, n == 2 ? pair_rank(asg, cycle) : 0, predicates,
+		of[KR_RW] > 0 ? of[KR_WW] : of[KR_WR]}};
+}
+
+static bool is_better(const struct merit *a, const struct merit *b)
+{
+	uint32_t i = 0;
+
+	while (i + 1 < MERITS && a->of[i] == b->of[i])
+		i++;
+	return a->of[i] < b->of[i];
+}
+
+/* ---- states ---- */
+
+static bool has_turns(const struct kr_pattern *p) { return p->lonely != 0 || p->lead != 0; }
+
+/* May an rw follow an edge of that kind? */
+static bool may_turn(const struct kr_pattern *p, uint8_t kind) { return !(p->lonely & KR_BIT(kind)) && (!p->lead || p->lead & KR_BIT(kind)); }
+
+static uint32_t passes_reader(const struct finder *f, kr_txn t)
+{
+	const struct kr_asg *asg = f->certain.ir->asg;
+
+	return f->pattern->one_reader && asg->written_first[t.i] == asg->written_first[t.i + 1];
+}
+
+static uint32_t state_of(kr_txn t, uint32_t turns, uint32_t readers) { return 4 * t.i + 2 * turns + readers; }
+
+static kr_txn txn_of(uint32_t state) { return (kr_txn){state / 4}; }
+
+/* ---- search ---- */
+
+static bool add_way(struct finder *f, uint32_t from, uint32_t link, uint32_t *list)
+{
+	uint32_t next = *list;
+
+	if (!kr_vec_push(&f->certain.ir->ctx->mem, &f->ways, (struct way){from, link, next}))
+		return false;
+	*list = f->ways.n - 1;
+	return true;
+}
+
+/* Does the pattern have this edge as the `first` one or a later one? */
+static bool counts(const struct finder *f, const struct kr_link *link, bool first)
+{
+	const struct kr_observation *obs = link->kind == KR_RW ? &f->certain.ir->asg->obs[link->obs.i] : NULL;
+
+	if (!obs)
+		return true;
+	if ((f->pattern->item_only && obs->predicate) || (f->pattern->cursor_only && obs->loose))
+		return false;
+	return !first || f->pattern->sight == KR_SIGHT_ANY || obs->op == f->op;
+}
+
+/* May it be the edge that comes back to the rw at the start? */
+static bool may_close(const struct finder *f, const struct kr_link *link)
+{
+	if (f->pattern->sight == KR_SIGHT_ANY)
+		return true;
+	if (link->kind != KR_WR)
+		return false;
+
+	uint32_t op = f->certain.ir->asg->obs[link->obs.i].op;
+
+	return f->pattern->sight == KR_SIGHT_BEFORE ? op < f->op : op <= f->op;
+}
+
+static enum kr_status reach(struct finder *f, uint32_t from, uint32_t link, uint32_t layer_end)
+{
+	const struct kr_link *l = &f->links.at[link];
+	uint32_t turns = has_turns(f->pattern) ? may_turn(f->pattern, l->kind) : 0;
+	uint32_t readers = (f->entries.at[from].state & 1) + passes_reader(f, l->to), state = state_of(l->to, turns, readers & 1);
+	struct kr_mem *mem = &f->certain.ir->ctx->mem;
+
+	if (!counts(f, l, from == 0))
+		return KR_OK;
+	if (l->to.i == txn_of(f->start).i && turns == (f->start >> 1 & 1))
+		return from == 0 || !may_close(f, l) || add_way(f, from, link, &f->goal) ? KR_OK : KR_NOMEM;
+	if (readers > 1 || (f->pattern->once && l->to.i == txn_of(f->start).i))
+		return KR_OK;
+	if (f->stamp[state] != f->searches) {
+		f->stamp[state] = f->searches;
+		f->at[state] = f->entries.n;
+		if (!kr_vec_push(mem, &f->entries, (struct entry){state, KR_NONE}))
+			return KR_NOMEM;
+	}
+	return f->at[state] < layer_end || add_way(f, from, link, &f->entries.at[f->at[state]].ways) ? KR_OK : KR_NOMEM;
+}
+
+static enum kr_status expand(struct finder *f, uint32_t entry, uint32_t layer_end)
+{
+	const struct kr_pattern *p = f->pattern;
+	uint32_t state = f->entries.at[entry].state, first = f->links.n, kinds = p->allowed;
+	bool may_rw = !has_turns(p) || (state >> 1 & 1);
+
+	if (p->once)
+		kinds = entry == 0 ? p->allowed & p->once : p->allowed & ~p->once;
+	else if (!may_rw)
+		kinds &= ~KR_BIT(KR_RW);
+
+	enum kr_status status = kr_certain_out(&f->certain, txn_of(state), kinds, &f->links);
+
+	f->steps += 1 + f->links.n - first;
+	for (uint32_t i = first; i < f->links.n && !status; i++)
+		status = reach(f, entry, i, layer_end);
+	return status;
+}
+
+/* ---- the cycles found ---- */
+
+static void consider(struct finder *f, const uint32_t *path, uint32_t n)
+{
+	const struct kr_asg *asg = f->certain.ir->asg;
+	struct kr_link cycle[MOST_EDGES];
+
+	for (uint32_t i = 0; i < n; i++)
+		cycle[i] = f->links.at[f->ways.at[path[i]].link];
+	for (uint32_t i = 1; i < n && f->pattern->same_key; i++)
+		if (kr_asg_whole(asg, cycle[i].key).i != kr_asg_whole(asg, cycle[0].key).i)
+			return;
+
+	struct merit merit = merit_of(asg, cycle, n);
+
+	if (!is_better(&merit, &f->best))
+		return;
+	f->best = merit;
+	memcpy(f->cycle, cycle, n * sizeof *cycle);
+	f->length = n;
+}
+
+/* All ways of n edges from the goal back to the start, up to a number. */
+static void compare_cycles(struct finder *f, uint32_t n)
+{
+	uint32_t path[MOST_EDGES], i = n - 1;
+
+	path[i] = f->goal;
+	for (uint32_t seen = 0; seen < MOST_COMPARED;) {
+		if (path[i] == KR_NONE) {
+			if (++i == n)
+				return;
+			path[i] = f->ways.at[path[i]].next;
+		} else if (i > 0) {
+			path[i - 1] = f->entries.at[f->ways.at[path[i]].from].ways;
+			i--;
+		} else {
+			consider(f, path, n);
+			path[0] = f->ways.at[path[0]].next;
+			seen++;
+		}
+	}
+}
+
+/* Through the start, no longer than the best so far. */
+static enum kr_status search(struct finder *f, uint32_t start)
+{
+	uint32_t most = f->best.of[0] < MOST_EDGES ? f->best.of[0] : MOST_EDGES, first = 0, depth = 0;
+	enum kr_status status = KR_OK;
+
+	if (f->pattern->longest && f->pattern->longest < most)
+		most = f->pattern->longest;
+	f->start = start;
+	f->goal = KR_NONE;
+	f->searches++;
+	kr_vec_clear(&f->links);
+	kr_vec_clear(&f->ways);
+	kr_vec_clear(&f->entries);
+	if (!kr_vec_push(&f->certain.ir->ctx->mem, &f->entries, (struct entry){start, KR_NONE}))
+		return KR_NOMEM;
+	while (depth < most && f->goal == KR_NONE && first < f->entries.n && !status) {
+		uint32_t end = f->entries.n;
+		for (; first < end && !status && f->steps < MOST_STEPS; first++)
+			status = expand(f, first, end);
+		if (first < end)
+			return status; /* half a layer would not have all ways */
+		depth++;
+	}
+	if (!status && f->goal != KR_NONE)
+		compare_cycles(f, depth);
+	return status;
+}
+
+static enum kr_status search_sights(struct finder *f, kr_txn t)
+{
+	const struct kr_asg *asg = f->certain.ir->asg;
+	enum kr_status status = KR_OK;
+
+	f->op = KR_NONE;
+	for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1] && !status; o++) {
+		if (asg->obs[o].op == f->op)
+			continue;
+		f->op = asg->obs[o].op;
+		status = search(f, state_of(t, 0, 0));
+	}
+	return status;
+}
+
+static enum kr_status search_from(struct finder *f, kr_txn t)
+{
+	const struct kr_level *level = f->certain.ir->level;
+	enum kr_status status = KR_OK;
+
+	for (int i = 0; i < KR_PATTERNS_MOST && level->forbidden[i].allowed && !status; i++) {
+		f->pattern = &level->forbidden[i];
+		if (f->pattern->needed)
+			continue;
+		if (f->pattern->sight != KR_SIGHT_ANY) {
+			status = search_sights(f, t);
+			continue;
+		}
+		status = search(f, state_of(t, 0, passes_reader(f, t)));
+		if (!status && has_turns(f->pattern))
+			status = search(f, state_of(t, 1, passes_reader(f, t)));
+	}
+	return status;
+}
+
+static enum kr_status search_all(struct finder *f, const struct kr_proof *proof)
+{
+	const struct kr_ir *ir = f->certain.ir;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < proof->links.n && !status && f->steps < MOST_STEPS; i++)
+		status = search_from(f, proof->links.at[i].from);
+	for (uint32_t t = 0; t < ir->asg->ntxns && !status && f->steps < MOST_STEPS; t++)
+		status = search_from(f, (kr_txn){t});
+	return status;
+}
+
+static enum kr_status replace(struct kr_proof *proof, const struct finder *f)
+{
+	enum kr_status status = kr_vec_reserve(proof->mem, &proof->cycles, 1) && kr_vec_reserve(proof->mem, &proof->links, f->length) ? KR_OK : KR_NOMEM;
+
+	if (status)
+		return status;
+	kr_vec_clear(&proof->cycles);
+	kr_proof_begin(proof);
+	for (uint32_t i = 0; i < f->length && !status; i++)
+		status = kr_proof_add_link(proof, f->cycle[i]);
+	return status ? status : kr_proof_end(proof);
+}
+
+enum kr_status kr_proof_shorten(struct kr_proof *proof, const struct kr_ir *ir)
+{
+	struct kr_mem *mem = &ir->ctx->mem;
+	size_t states = (size_t)ir->asg->ntxns * 4;
+	struct finder f = {.best = {{MOST_EDGES + 1}}};
+	enum kr_status status = kr_certain_init(&f.certain, ir);
+
+	if (status)
+		return status;
+	if (proof->cycles.n == 1)
+		f.best = merit_of(ir->asg, &proof->links.at[proof->cycles.at[0].first], proof->cycles.at[0].count);
+	f.at = kr_mem_alloc(mem, states, sizeof *f.at);
+	f.stamp = kr_mem_alloc(mem, states, sizeof *f.stamp);
+	status = f.at && f.stamp ? search_all(&f, proof) : KR_NOMEM;
+	if (!status && f.length > 0)
+		status = replace(proof, &f);
+	kr_vec_done(mem, &f.links);
+	kr_vec_done(mem, &f.entries);
+	kr_vec_done(mem, &f.ways);
+	kr_mem_free(mem, f.at, states, sizeof *f.at);
+	kr_mem_free(mem, f.stamp, states, sizeof *f.stamp);
+	kr_certain_done(&f.certain);
+	return status;
+}
