@@ -1,5 +1,5 @@
-/* Loading of plug-ins. An object is opened lazily first, so that one made for another ABI is told as such, whatever symbols it lacks; then all its symbols are resolved, so that none can be
- * missing in the middle of a run. Constructors of the object run when it is opened: a plug-in is code that the user trusts as much as krait. */
+/* Loading of plug-ins. An object is opened lazily first, so that one made for another ABI is told as such, whatever symbols it lacks; then it is closed, and opened again with all its symbols resolved (the loader does
+ * not resolve them later), so that none can be missing in the middle of a run. Constructors of the object run when it is opened: a plug-in is code that the user trusts as much as krait. */
 #include "api/plugins.h"
 
 #include <dirent.h>
@@ -43,34 +43,39 @@ static enum kr_status fail_loader(const char *path, struct kr_err *err)
 	return kr_err_set(err, KR_BAD, "cannot be loaded: %.*s", (int)strcspn(text, "\n"), text);
 }
 
-static enum kr_status join(struct kr_plugins *plugins, void *handle, const char *path, struct kr_err *err)
+/* Whether it is a plug-in for this krait, without a look at what it needs. */
+static enum kr_status check_abi(const char *path, struct kr_err *err)
 {
-	const struct kr_plugin *plugin = dlsym(handle, "krait_plugin");
+	void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+	const struct kr_plugin *plugin;
+	enum kr_status status = KR_OK;
 
-	if (!plugin)
-		return kr_err_set(err, KR_BAD, "is no plug-in: found no symbol 'krait_plugin'");
-	if (plugin->abi != KRAIT_PLUGIN_ABI)
-		return kr_err_set(err, KR_BAD, "is made for plug-in ABI %u, expected %u: compile it with this krait's headers", plugin->abi, KRAIT_PLUGIN_ABI);
-
-	void *again = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-
-	if (!again)
+	if (!handle)
 		return fail_loader(path, err);
-	(void)dlclose(again); /* the symbols stay resolved, since the object stays open */
-	return kr_plugins_join(plugins, plugin, err);
+	plugin = dlsym(handle, "krait_plugin");
+	if (!plugin)
+		status = kr_err_set(err, KR_BAD, "is no plug-in: found no symbol 'krait_plugin'");
+	else if (plugin->abi != KRAIT_PLUGIN_ABI)
+		status =
+			kr_err_set(err, KR_BAD, "is made for plug-in ABI %u, expected %u: compile it with this krait's headers", plugin->abi, KRAIT_PLUGIN_ABI);
+	(void)dlclose(handle);
+	return status;
 }
 
 static enum kr_status load_at(struct kr_plugins *plugins, const char *path, struct kr_err *err)
 {
 	struct kr_modules *m = &plugins->modules;
 	uint32_t formats = m->formats.n, passes = m->passes.n, backends = m->backends.n, checkers = m->checkers.n;
+	enum kr_status status = kr_vec_reserve(&plugins->mem, &plugins->handles, 1) ? check_abi(path, err) : KR_NOMEM;
 
-	if (!kr_vec_reserve(&plugins->mem, &plugins->handles, 1))
-		return KR_NOMEM;
+	if (status)
+		return status;
 
-	void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-	enum kr_status status = handle ? join(plugins, handle, path, err) : fail_loader(path, err);
+	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 
+	if (!handle)
+		return fail_loader(path, err);
+	status = kr_plugins_join(plugins, dlsym(handle, "krait_plugin"), err);
 	if (!status) {
 		plugins->handles.at[plugins->handles.n++] = handle;
 		return KR_OK;
@@ -79,8 +84,7 @@ static enum kr_status load_at(struct kr_plugins *plugins, const char *path, stru
 	m->passes.n = passes;
 	m->backends.n = backends;
 	m->checkers.n = checkers;
-	if (handle)
-		(void)dlclose(handle);
+	(void)dlclose(handle);
 	return status;
 }
 

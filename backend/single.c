@@ -244,17 +244,32 @@ static bool precedes(const struct finding *f, kr_txn a, kr_txn b, uint8_t *kind)
 	return !__builtin_add_overflow(x->end, f->asg->clock_skew, &end) && end < y->begin;
 }
 
+/* The key of a ww from b to t: of whole key k, or of any that both write unless the pattern is of one key only; KR_NONE: there is none. */
+static kr_key overwritten_by(const struct finding *f, kr_txn b, kr_txn t, kr_key k)
+{
+	const struct kr_asg *asg = f->asg;
+	for (uint32_t i = asg->written_first[b.i]; i < asg->written_first[b.i + 1]; i++) {
+		kr_version theirs = asg->written[i];
+		kr_key key = asg->versions[theirs.i].key;
+		if (kr_asg_whole(asg, key).i != key.i || (f->pattern->same_key && key.i != k.i))
+			continue;
+		kr_version own = kr_asg_version_of(asg, t, key);
+		if (own.i != KR_NONE && f->place[own.i] > f->place[theirs.i])
+			return key;
+	}
+	return (kr_key){KR_NONE};
+}
+
 /* A pattern of two edges: rw from o to `later`, and one back. */
 static enum kr_status find_pair(struct finding *f, uint32_t o, kr_version later, bool *found)
 {
 	const struct kr_observation *x = &f->asg->obs[o];
 	kr_txn b = writer(f, later);
-	struct kr_link back =
-		{.kind = KR_WW, .from = b, .to = x->txn, .obs = {KR_NONE}, .seen = {KR_NONE}, .key = kr_asg_whole(f->asg, x->key), .edge = KR_NONE};
+	struct kr_link back = {.kind = KR_WW, .from = b, .to = x->txn, .obs = {KR_NONE}, .seen = {KR_NONE}, .key = {KR_NONE}, .edge = KR_NONE};
 	*found = true;
 	if (f->pattern->allowed & KR_BIT(KR_WW)) {
-		kr_version own = kr_asg_version_of(f->asg, x->txn, back.key), theirs = kr_asg_version_of(f->asg, b, back.key);
-		if (own.i != KR_NONE && f->place[own.i] > f->place[theirs.i])
+		back.key = overwritten_by(f, b, x->txn, kr_asg_whole(f->asg, x->key));
+		if (back.key.i != KR_NONE)
 			return add_pair(f, o, later, back);
 	}
 	for (uint32_t p = f->asg->obs_first[x->txn.i]; p < f->asg->obs_first[x->txn.i + 1] && f->pattern->allowed & KR_BIT(KR_WR); p++) {

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <z3.h>
 
+#include "backend/watch.h"
+
 struct kr_solver {
 	struct kr_ctx *ctx;
 	Z3_context z3;
@@ -209,6 +211,8 @@ static bool read_model(struct kr_solver *sat, struct kr_choices *c)
 	return ok;
 }
 
+static void interrupt(void *data) { Z3_interrupt(((struct kr_solver *)data)->z3); }
+
 enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum kr_solver_result *result, char *reason, size_t size)
 {
 	*result = KR_SOLVER_UNKNOWN;
@@ -226,7 +230,10 @@ enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum
 	set_timeout(sat);
 	if (failed(sat, reason, size))
 		return KR_OK;
+	struct kr_watch watch;
+	kr_watch_begin(&watch, sat->ctx, interrupt, sat);
 	Z3_lbool answer = Z3_solver_check(sat->z3, sat->solver);
+	kr_watch_end(&watch);
 	if (failed(sat, reason, size))
 		return KR_OK;
 	if (answer == Z3_L_UNDEF) {
@@ -312,7 +319,10 @@ enum kr_status kr_solver_core(struct kr_ctx *ctx, const struct kr_choices *c, ui
 	if (!status) {
 		char reason[8];
 		set_timeout(q.sat);
+		struct kr_watch watch;
+		kr_watch_begin(&watch, ctx, interrupt, q.sat);
 		Z3_lbool answer = Z3_solver_check_assumptions(q.sat->z3, q.sat->solver, q.assumptions.n, q.assumptions.at);
+		kr_watch_end(&watch);
 		*refuted = !failed(q.sat, reason, sizeof reason) && answer == Z3_L_FALSE && take_core(&q, keep);
 	}
 	kr_vec_done(&ctx->mem, &q.assumptions);

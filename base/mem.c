@@ -35,6 +35,9 @@ static size_t bytes_of(size_t n, size_t size)
 	return kr_mul(n, size, &bytes) ? bytes : SIZE_MAX;
 }
 
+/* Blocks are never empty, so that each has an address of its own. */
+static size_t block_size(size_t bytes) { return bytes ? bytes : 1; }
+
 void *kr_mem_alloc(struct kr_mem *mem, size_t n, size_t size)
 {
 	size_t bytes = bytes_of(n, size);
@@ -42,8 +45,10 @@ void *kr_mem_alloc(struct kr_mem *mem, size_t n, size_t size)
 	if (!admit(mem, 0, bytes))
 		return NULL;
 
-	void *p = calloc(bytes ? bytes : 1, 1);
+	void *p = mem->allocate ? mem->allocate(mem->allocate_data, NULL, 0, block_size(bytes)) : calloc(block_size(bytes), 1);
 
+	if (p && mem->allocate)
+		memset(p, 0, bytes);
 	if (p)
 		account(mem, 0, bytes);
 	return p;
@@ -60,7 +65,8 @@ void *kr_mem_resize(struct kr_mem *mem, void *p, size_t old_n, size_t n, size_t 
 	if (!admit(mem, old_bytes, bytes))
 		return NULL;
 
-	char *moved = realloc(p, bytes ? bytes : 1);
+	size_t size_now = block_size(bytes);
+	char *moved = mem->allocate ? mem->allocate(mem->allocate_data, p, block_size(old_bytes), size_now) : realloc(p, size_now);
 
 	if (!moved)
 		return NULL;
@@ -74,6 +80,9 @@ void kr_mem_free(struct kr_mem *mem, void *p, size_t n, size_t size)
 {
 	if (!p)
 		return;
-	free(p);
+	if (mem->allocate)
+		(void)mem->allocate(mem->allocate_data, p, block_size(n * size), 0);
+	else
+		free(p);
 	mem->used -= n * size;
 }

@@ -7,12 +7,17 @@
 
 #include "base/base.h"
 
+/* An allocator: gives a block of new_size bytes with what the old one held (NULL, 0: there is none), or NULL, which leaves the old one as it was; new_size 0 frees it. */
+typedef void *kr_allocate_fn(void *data, void *block, size_t old_size, size_t new_size);
+
 struct kr_mem {
 	size_t used;     /* bytes handed out now */
 	size_t peak;     /* largest `used` so far */
 	size_t limit;    /* SIZE_MAX: none */
 	uint64_t count;  /* allocations asked for so far */
 	uint64_t fail_at; /* the allocation with this number (1-based) and all later ones fail; 0: none */
+	kr_allocate_fn *allocate; /* NULL: the C library's */
+	void *allocate_data;
 };
 
 void kr_mem_init(struct kr_mem *mem, size_t limit);

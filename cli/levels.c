@@ -26,6 +26,8 @@ static void add_names(const struct kr_level *level, bool json, struct kr_str *ou
 {
 	const char *separator = "";
 
+	if (!json && !(level->names && level->names->name))
+		return;
 	kr_str_add(out, json ? ", \"names\": [" : "    names: ");
 	for (const struct kr_level_name *n = level->names; n && n->name; n++) {
 		kr_str_add(out, separator);

@@ -34,14 +34,15 @@ const struct kr_format *kr_format_find(const struct kr_modules *more, const char
 }
 
 /* The names of the formats for files or for folders, for a message. */
-static const char *format_names(bool folder, char *out, size_t size)
+static const char *format_names(const struct kr_modules *more, bool folder, char *out, size_t size)
 {
+	const struct kr_format *format;
 	size_t used = 0;
 
 	out[0] = '\0';
-	for (size_t i = 0; i < kr_format_registry_count; i++) {
-		const char *name = kr_format_registry[i]->name;
-		if (kr_format_registry[i]->folder != folder || used + strlen(name) + 3 > size)
+	for (size_t i = 0; (format = kr_format_at(more, i)) != NULL; i++) {
+		const char *name = format->name;
+		if (format->folder != folder || used + strlen(name) + 3 > size)
 			continue;
 		if (used) {
 			memcpy(out + used, ", ", 2);
@@ -53,13 +54,12 @@ static const char *format_names(bool folder, char *out, size_t size)
 	return out;
 }
 
-static const struct kr_format *surest(const char *path, bool folder, const char *head, size_t length)
+static const struct kr_format *surest(const struct kr_modules *more, const char *path, bool folder, const char *head, size_t length)
 {
-	const struct kr_format *best = NULL;
+	const struct kr_format *best = NULL, *format;
 	int most = 0;
 
-	for (size_t i = 0; i < kr_format_registry_count; i++) {
-		const struct kr_format *format = kr_format_registry[i];
+	for (size_t i = 0; (format = kr_format_at(more, i)) != NULL; i++) {
 		int sure = format->folder == folder ? format->sniff(path, head, length) : 0;
 		if (sure > most) {
 			most = sure;
@@ -86,17 +86,17 @@ static bool exists(const char *path)
 static enum kr_status read_folder(struct kr_ctx *ctx, const char *path, const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
 {
 	char names[128];
-	const struct kr_format *format = options->format ? kr_format_find(ctx->modules, options->format) : surest(path, true, NULL, 0);
+	const struct kr_format *format = options->format ? kr_format_find(ctx->modules, options->format) : surest(ctx->modules, path, true, NULL, 0);
 
 	if (!format)
 		return kr_err_set(err, KR_BAD, "is a folder, but not one of a known format, expected a trace file or a folder of: %s",
-			format_names(true, names, sizeof names));
+			format_names(ctx->modules, true, names, sizeof names));
 	h->format = format->name;
 	return format->read(ctx, path, NULL, options, h, err);
 }
 
 /* The file is in no format: perhaps it is compressed in a way that is not read. */
-static enum kr_status refuse(const char *head, size_t length, struct kr_err *err)
+static enum kr_status refuse(const struct kr_ctx *ctx, const char *head, size_t length, struct kr_err *err)
 {
 	static const struct {
 		const char *magic, *name, *tool;
@@ -112,7 +112,7 @@ static enum kr_status refuse(const char *head, size_t length, struct kr_err *err
 		if (length >= strlen(compressions[i].magic) && memcmp(head, compressions[i].magic, strlen(compressions[i].magic)) == 0)
 			return kr_err_set(err, KR_BAD, "is compressed with %s, expected gzip or a plain file: pipe it in with %s", compressions[i].name,
 				compressions[i].tool);
-	return kr_err_set(err, KR_BAD, "is not in a known format, expected one of: %s", format_names(false, names, sizeof names));
+	return kr_err_set(err, KR_BAD, "is not in a known format, expected one of: %s", format_names(ctx->modules, false, names, sizeof names));
 }
 
 static enum kr_status read_source(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
@@ -128,8 +128,8 @@ static enum kr_status read_source(struct kr_ctx *ctx, const char *path, struct k
 	} else {
 		if ((status = kr_source_head(source, &head, &length, err)))
 			return status;
-		if (!(format = surest(path, false, head, length)))
-			return refuse(head, length, err);
+		if (!(format = surest(ctx->modules, path, false, head, length)))
+			return refuse(ctx, head, length, err);
 	}
 	h->format = format->name;
 	return format->read(ctx, path, source, options, h, err);

@@ -437,28 +437,56 @@ static enum kr_status read_all(struct kr_native *n, struct kr_source *source, ui
 	return status;
 }
 
+void kr_native_begin(struct kr_native *n, struct kr_ctx *ctx, struct kr_history *h, bool lenient, struct kr_err *err)
+{
+	*n = (struct kr_native){.ctx = ctx, .h = h, .err = err, .lenient = lenient, .id = {KR_NONE}};
+	kr_str_init(&n->text, h->mem);
+}
+
+void kr_native_done(struct kr_native *n)
+{
+	struct kr_mem *mem = n->h->mem;
+
+	kr_vec_done(mem, &n->names);
+	kr_vec_done(mem, &n->orders);
+	kr_vec_done(mem, &n->order_ids);
+	kr_vec_done(mem, &n->frames);
+	kr_vec_done(mem, &n->sort);
+	kr_str_done(&n->text);
+	kr_json_arena_done(&n->arena);
+}
+
+enum kr_status kr_native_line(struct kr_native *n, const char *text, size_t length)
+{
+	struct text line = {text, length};
+	json_error_t error;
+	json_t *root;
+	enum kr_status status = parse(n, &line, &root, &error);
+
+	if (status == KR_BAD)
+		return bad_line(n, &line, &error);
+	if (!status)
+		status = read_object(n, root, n->position == 0 && n->header_line == 0);
+	json_decref(root);
+	return status;
+}
+
 static enum kr_status read_native(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
 	struct kr_err *err)
 {
 	struct kr_err own;
-	struct kr_native n = {.ctx = ctx, .h = h, .err = &own, .lenient = options->lenient, .id = {KR_NONE}};
+	struct kr_native n;
 	enum kr_status status;
 
 	(void)path;
 	kr_err_init(&own);
-	kr_str_init(&n.text, h->mem);
+	kr_native_begin(&n, ctx, h, options->lenient, &own);
 	status = read_all(&n, source, options->jobs);
 	if (!status)
 		status = kr_native_finish(&n);
 	if (status && own.status != KR_OK && err && err->status == KR_OK)
 		*err = own;
-	kr_vec_done(h->mem, &n.names);
-	kr_vec_done(h->mem, &n.orders);
-	kr_vec_done(h->mem, &n.order_ids);
-	kr_vec_done(h->mem, &n.frames);
-	kr_vec_done(h->mem, &n.sort);
-	kr_str_done(&n.text);
-	kr_json_arena_done(&n.arena);
+	kr_native_done(&n);
 	return status;
 }
 

@@ -51,6 +51,11 @@ struct kr_native_fields {
 	json_t *version_order, *writers;
 };
 
+/* For histories that are built in memory (api/build.c), and the reader itself: a state to fill `h` with; one line of JSON as if it were read; the end of the state. */
+void kr_native_begin(struct kr_native *n, struct kr_ctx *ctx, struct kr_history *h, bool lenient, struct kr_err *err);
+enum kr_status kr_native_line(struct kr_native *n, const char *text, size_t length);
+void kr_native_done(struct kr_native *n);
+
 /* Sets the error, with line and, inside a transaction, which one and which operation. Returns KR_BAD. */
 enum kr_status kr_native_bad(struct kr_native *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

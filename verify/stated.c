@@ -66,7 +66,7 @@ static bool is_further(const struct kr_pattern *p)
 }
 
 /* No world of snapshot isolation has such a cycle. */
-static bool snapshots_avoid(const struct kr_pattern *p) { return !(p->allowed & RW) || p->once == RW || p->lonely & RW; }
+static bool snapshots_avoid(const struct kr_pattern *p) { return !(p->allowed & RW) || p->once == RW || p->lonely & RW || (p->lead && !(p->lead & RW)); }
 
 /* No world of prefix consistency has: where an rw is, one comes after a ww. */
 static bool prefixes_avoid(const struct kr_pattern *p)

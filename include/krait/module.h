@@ -13,18 +13,11 @@
 #ifndef KRAIT_MODULE_H
 #define KRAIT_MODULE_H
 
+#include "krait/export.h"
 #include "krait/level.h"
 
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-#if defined(__GNUC__) || defined(__clang__)
-#define KRAIT_EXPORT __attribute__((visibility("default")))
-#define KRAIT_PRINTF(text, first) __attribute__((format(printf, text, first)))
-#else
-#define KRAIT_EXPORT
-#define KRAIT_PRINTF(text, first)
 #endif
 
 /* Changes whenever a struct or the meaning of anything in terms.h, level.h, module.h, graph.h or reader.h does; a plug-in made for another number is refused. */

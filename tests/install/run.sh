@@ -56,6 +56,25 @@ quietly $cc -std=c11 -Wall -Werror -o "$work/static" "$here/consumer.c" $(pkg-co
     "$libdir/libkrait.a" $(pkg-config --static --libs krait | sed 's/-lkrait//g')
 consumer "$work/static"
 
+step "the example of the library"
+quietly $cc -std=c11 -Wall -Wextra -Werror -o "$work/library" "$here/../../examples/library/library.c" $(pkg-config --cflags --libs krait)
+LD_LIBRARY_PATH=$libdir "$work/library" >"$work/said" || { cat "$work/said"; exit 1; }
+diff "$here/library.expected" "$work/said"
+
+step "the example plug-in, with its own tests"
+quietly cmake -S "$here/../../examples/plugin" -B "$work/plugin" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \
+    -DCMAKE_C_FLAGS="-Wall -Wextra -Werror"
+quietly cmake --build "$work/plugin"
+quietly ctest --test-dir "$work/plugin" --output-on-failure
+unset KRAIT_PLUGIN_PATH # the folder that belongs to the program
+mkdir -p "$(pkg-config --variable=pluginfolder krait)"
+cp "$work/plugin/example.so" "$(pkg-config --variable=pluginfolder krait)"
+"$prefix/bin/krait" levels | grep -q '^ua ' || { echo "the plug-in in the default folder was not loaded"; exit 1; }
+KRAIT_PLUGIN_PATH= "$prefix/bin/krait" levels | grep '^ua ' && { echo "an empty KRAIT_PLUGIN_PATH loads plug-ins"; exit 1; }
+quietly $cc -std=c11 -shared -fPIC -Wall -Werror -o "$work/by-hand.so" "$here/../plugins/broken.c" $(pkg-config --cflags krait)
+"$prefix/bin/krait" backends --plugin "$work/by-hand.so" | grep -q '^broken-yes ' || { echo "the plug-in made with pkg-config was not loaded"; exit 1; }
+rm "$(pkg-config --variable=pluginfolder krait)/example.so"
+
 step "find_package, shared and static"
 quietly cmake -S "$here/consumer" -B "$work/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc"
 quietly cmake --build "$work/cmake"

@@ -8,7 +8,7 @@
 #include "world.h"
 
 const char *const oracle_level_ids[ORACLE_LEVELS] = {"pl-1", "pl-2", "pl-cs", "pl-2l", "rc-ax", "ra", "cc", "pl-2+", "psi", "pl-fcv", "pc", "si", "pl-2.99",
-	"pl-3u", "ser"};
+	"pl-3u", "ser", "ua"};
 
 enum oracle_level oracle_level_of(const char *id)
 {
@@ -213,6 +213,8 @@ static bool axiomatic(const struct view *v, enum oracle_level level)
 
 	for (uint32_t t = 0; t < v->w->n; t++)
 		all |= (uint32_t)v->w->in[t] << t;
+	if (level == ORACLE_UA)
+		unite(&seen, &v->ww); /* writers of one key see each other */
 	if (level == ORACLE_CC)
 		seen = world_closure(&seen, v->w->n);
 	return some_total(v, level, &seen, place, 0, all);
@@ -230,7 +232,8 @@ static bool holds(const struct view *v, enum oracle_level level)
 	case ORACLE_PL_2L: return acyclic(v, v->d) && !view_goes_back(v);
 	case ORACLE_RC_AX:
 	case ORACLE_RA:
-	case ORACLE_CC: return axiomatic(v, level);
+	case ORACLE_CC:
+	case ORACLE_UA: return axiomatic(v, level);
 	case ORACLE_PL_2PLUS:
 	case ORACLE_PSI:
 	case ORACLE_PL_FCV: return acyclic(v, v->d) && !single(v);

@@ -20,6 +20,7 @@ enum oracle_level {
 	ORACLE_PL_2_99,
 	ORACLE_PL_3U,
 	ORACLE_SER,
+	ORACLE_UA, /* of the example plug-in */
 	ORACLE_LEVELS
 };
 

@@ -94,7 +94,7 @@ static void add_modules(struct run *r)
 
 static void list_pipelines(struct run *r)
 {
-	const struct kr_checker *checker = kr_checker_for(NULL, r->level);
+	const struct kr_checker *checker = kr_checker_for(r->p->modules, r->level);
 	char passes[300];
 
 	if (r->p->module) { /* nothing else */
@@ -364,6 +364,7 @@ const char *product_differs_at(struct product *p, const struct kr_history *h, co
 
 	kr_err_init(&err);
 	kr_ctx_init(&r.ctx, 20, 0); /* nothing tiny takes that long */
+	r.ctx.modules = p->modules;
 	kr_rng_init(&r.rng, p->seed);
 	r.level = level;
 	list_pipelines(&r);

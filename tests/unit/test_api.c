@@ -102,7 +102,7 @@ static void one_history_serves_several_checks(void **state)
 static void passed_time_limit_is_an_outcome(void **state)
 {
 	krait_history *history = read_trace(TRACE("serial"));
-	struct krait_limits limits = {.seconds = 1e-9};
+	struct krait_options limits = {.seconds = 1e-9};
 	krait_verdict *verdict = NULL;
 
 	(void)state;
@@ -175,7 +175,7 @@ static void place_of_an_error_is_told(void **state)
 
 static void small_memory_is_an_error_of_reading(void **state)
 {
-	struct krait_limits limits = {.mebibytes = 1};
+	struct krait_options limits = {.mebibytes = 1};
 	struct krait_error error = {0};
 	krait_history *history = NULL;
 	char path[] = "/tmp/krait-test-api-XXXXXX";

@@ -1,0 +1,313 @@
+/* Building of histories. Values and messages are those of the native reader, so that what is built and what is read are held to the same rules. A transaction whose building fails is taken
+ * back: left out and counted where a format reads leniently, else the end of everything. */
+#include <math.h>
+
+#include "api/handle.h"
+#include "krait/build.h"
+
+krait_builder *kr_builder_new(struct kr_mem mem, struct kr_ctx *ctx, struct kr_history *h, bool lenient)
+{
+	krait_builder *b = kr_mem_alloc(&mem, 1, sizeof *b);
+
+	if (!b)
+		return NULL;
+	b->self = mem;
+	b->ctx = ctx;
+	b->h = h;
+	b->lenient = lenient;
+	kr_err_init(&b->err);
+	kr_native_begin(&b->native, ctx, h, lenient, &b->err);
+	return b;
+}
+
+/* Keeps the first failure. */
+static bool keep(krait_builder *b, enum kr_status status)
+{
+	if (!b->status)
+		b->status = status;
+	return !b->status;
+}
+
+static enum kr_status bad(krait_builder *b, const char *found, const char *expected)
+{
+	return kr_native_bad(&b->native, "found %s, expected %s", found, expected);
+}
+
+/* ---- values ---- */
+
+/* Whether Jansson takes the text is asked apart from whether it has the memory: a copy that fails of valid text is lack of memory. */
+static bool is_utf8(const char *text, size_t length)
+{
+	const unsigned char *at = (const unsigned char *)text, *end = at + length;
+
+	while (at < end) {
+		unsigned extra = *at < 0x80 ? 0 : *at >= 0xc2 && *at < 0xe0 ? 1 : *at >= 0xe0 && *at < 0xf0 ? 2 : *at >= 0xf0 && *at < 0xf5 ? 3 : 4;
+		unsigned char low = *at == 0xe0 ? 0xa0 : *at == 0xf0 ? 0x90 : 0x80, high = *at == 0xed ? 0x9f : *at == 0xf4 ? 0x8f : 0xbf;
+
+		if (extra == 4 || (size_t)(end - at) <= extra)
+			return false;
+		at++;
+		for (unsigned i = 0; i < extra; i++, at++)
+			if (*at < (i == 0 ? low : 0x80) || *at > (i == 0 ? high : 0xbf))
+				return false;
+	}
+	return true;
+}
+
+static enum kr_status make_json(krait_builder *b, const struct krait_value *v, json_t **out)
+{
+	json_error_t error = {.text = ""};
+
+	switch (v->type) {
+	case KRAIT_ABSENT: *out = json_null(); break;
+	case KRAIT_BOOLEAN: *out = json_boolean(v->integer); break;
+	case KRAIT_INTEGER: *out = json_integer(v->integer); break;
+	case KRAIT_REAL:
+		if (!isfinite(v->real))
+			return bad(b, "a real number that is not finite", "a value");
+		*out = json_real(v->real);
+		break;
+	case KRAIT_STRING:
+		if (!is_utf8(v->text, v->length))
+			return bad(b, "a string that is not UTF-8", "a value");
+		*out = json_stringn_nocheck(v->text, v->length);
+		break;
+	case KRAIT_JSON:
+		*out = json_loadb(v->text, v->length, JSON_DECODE_ANY | KR_NATIVE_JSON, &error);
+		if (!*out && error.text[0] && json_error_code(&error) != json_error_out_of_memory)
+			return kr_native_bad(&b->native, "malformed JSON: %s", error.text);
+		break;
+	default: return bad(b, "a value of a type that there is not", "a value");
+	}
+	return *out ? KR_OK : KR_NOMEM;
+}
+
+/* The put_... of the native reader, on a value. */
+static enum kr_status put_value(krait_builder *b, const struct krait_value *v, const char *what, bool absent, kr_value *out)
+{
+	json_t *json = NULL;
+	enum kr_status status = make_json(b, v, &json);
+
+	if (!status && absent) {
+		*out = kr_native_value(&b->native, json);
+		status = out->i == KR_NONE ? KR_NOMEM : KR_OK;
+	} else if (!status) {
+		status = kr_native_put_value(&b->native, json, what, out);
+	}
+	json_decref(json);
+	return status;
+}
+
+static enum kr_status put_key(krait_builder *b, const struct krait_value *v, kr_key *out)
+{
+	json_t *json = NULL;
+	enum kr_status status = make_json(b, v, &json);
+
+	if (!status)
+		status = kr_native_put_key(&b->native, json, "the key", out);
+	json_decref(json);
+	return status;
+}
+
+static enum kr_status put_name(krait_builder *b, const struct krait_value *v, const char *what, kr_value *out)
+{
+	json_t *json = NULL;
+	enum kr_status status = make_json(b, v, &json);
+
+	if (!status)
+		status = kr_native_put_name(&b->native, json, what, out);
+	json_decref(json);
+	return status;
+}
+
+static enum kr_status put_int(krait_builder *b, const struct krait_value *v, const char *what, kr_value *out)
+{
+	json_t *json = NULL;
+	int64_t number = 0;
+	enum kr_status status = make_json(b, v, &json);
+
+	if (!status)
+		status = kr_native_put_int(&b->native, json, what, &number);
+	json_decref(json);
+	if (status)
+		return status;
+	*out = kr_history_int(b->h, number);
+	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
+}
+
+/* ---- transactions ---- */
+
+static enum kr_status check_times(krait_builder *b, const struct krait_transaction *t)
+{
+	if ((t->has_begin && t->begin[0] > t->begin[1]) || (t->has_end && t->end[0] > t->end[1]))
+		return bad(b, "a time of return before that of invocation", "invoked <= returned");
+	if (t->has_begin && t->has_end && (t->begin[0] > t->end[0] || t->begin[1] > t->end[1]))
+		return bad(b, "an end before the begin", "the end after the begin");
+	if ((unsigned)t->status > KRAIT_UNKNOWN)
+		return bad(b, "a status that there is not", "committed, aborted or unknown");
+	return KR_OK;
+}
+
+static enum kr_status begin(krait_builder *b, const struct krait_transaction *t)
+{
+	static const enum kr_txn_status statuses[] = {[KRAIT_COMMITTED] = KR_COMMITTED, [KRAIT_ABORTED] = KR_ABORTED, [KRAIT_UNKNOWN] = KR_UNKNOWN};
+	kr_value session;
+	enum kr_status status = check_times(b, t);
+
+	if (!status && t->id.type != KRAIT_ABSENT)
+		status = put_name(b, &t->id, "the id", &b->txn.id);
+	b->native.id = b->txn.id;
+	if (!status && t->session.type != KRAIT_ABSENT && !(status = put_name(b, &t->session, "the session", &session))) {
+		b->txn.session = kr_history_session(b->h, session);
+		status = b->txn.session.i == KR_NONE ? KR_NOMEM : KR_OK;
+	}
+	if (status)
+		return status;
+	b->txn.status = (uint8_t)statuses[t->status];
+	b->txn.flags = (uint8_t)((t->has_begin ? KR_TXN_HAS_BEGIN : 0) | (t->has_end ? KR_TXN_HAS_END : 0));
+	b->txn.begin_invoked = t->begin[0];
+	b->txn.begin_returned = t->begin[1];
+	b->txn.end_invoked = t->end[0];
+	b->txn.end_returned = t->end[1];
+	return KR_OK;
+}
+
+bool krait_build_begin(krait_builder *b, const struct krait_transaction *transaction)
+{
+	if (b->status)
+		return false;
+	b->native.line = transaction->line;
+	if (b->open)
+		return keep(b, bad(b, "the begin of a transaction inside another one", "its end first"));
+	b->open = true;
+	b->mark = kr_history_mark(b->h);
+	b->txn = (struct kr_transaction){.id = {KR_NONE}, .session = {KR_NONE}, .line = transaction->line, .file = b->h->files.n ? b->h->files.n - 1 : 0};
+	b->native.position++;
+	b->native.in_txn = true;
+	b->native.in_op = false;
+	b->native.op_index = 0;
+	b->native.id = (kr_value){KR_NONE};
+	return keep(b, begin(b, transaction));
+}
+
+bool krait_build_end(krait_builder *b)
+{
+	if (!b->open)
+		return keep(b, bad(b, "the end of a transaction", "its begin first"));
+	if (!b->status) {
+		b->native.in_op = false;
+		keep(b, kr_history_add(b->h, b->txn, b->native.position, &b->err));
+		if (b->status == KR_BAD)
+			kr_err_at(&b->err, b->h->files.at[0], b->txn.line, 0);
+	}
+	b->open = b->native.in_txn = b->native.in_op = false;
+	if (b->status)
+		kr_history_rollback(b->h, b->mark);
+	if (b->status == KR_BAD && b->lenient) {
+		b->h->skipped++;
+		kr_err_init(&b->err);
+		b->status = KR_OK;
+	}
+	return !b->status;
+}
+
+/* ---- operations ---- */
+
+static enum kr_status operation(krait_builder *b, const struct krait_operation *op, struct kr_operation *out)
+{
+	static const enum kr_op_kind kinds[] = {KR_OP_READ, KR_OP_WRITE, KR_OP_DELETE, KR_OP_INSERT, KR_OP_CAS, KR_OP_INC, KR_OP_APPEND, KR_OP_ADD};
+	enum kr_status status;
+
+	if ((unsigned)op->kind >= KR_COUNT(kinds))
+		return bad(b, "an operation that there is not", "one of enum krait_operation_kind");
+	out->kind = (uint8_t)kinds[op->kind];
+	if ((status = put_key(b, &op->key, &out->key)))
+		return status;
+	switch (op->kind) {
+	case KRAIT_READ: out->flags = op->unknown ? 0 : KR_OPF_KNOWN; return op->unknown ? KR_OK : put_value(b, &op->value, "the value", true, &out->a);
+	case KRAIT_DELETE: out->flags = (uint8_t)(op->unknown ? 0 : KR_OPF_KNOWN | (op->done ? KR_OPF_DONE : 0)); return KR_OK;
+	case KRAIT_INC:
+		out->flags = op->unknown ? 0 : KR_OPF_KNOWN;
+		status = put_int(b, &op->value, "the delta", &out->a);
+		return status || op->unknown ? status : put_int(b, &op->result, "the new value", &out->b);
+	case KRAIT_CAS:
+		out->flags = op->done ? KR_OPF_DONE : 0;
+		status = put_value(b, &op->expected, "the expected value", true, &out->a);
+		return status ? status : put_value(b, &op->value, "the new value", false, &out->b);
+	case KRAIT_INSERT: out->flags = op->done ? KR_OPF_DONE : 0; /* fallthrough */
+	default: return put_value(b, &op->value, op->kind >= KRAIT_APPEND ? "the element" : "the value", false, &out->a);
+	}
+}
+
+static enum kr_status push(krait_builder *b, const struct krait_operation *op)
+{
+	struct kr_operation made = {.key = {KR_NONE}, .scan = KR_NONE};
+	enum kr_status status = operation(b, op, &made);
+
+	if (status)
+		return status;
+	if (op->no_cursor)
+		made.flags |= KR_OPF_HAS_ATTR;
+	if (!kr_vec_push(b->h->mem, &b->h->ops, made))
+		return KR_NOMEM;
+	if (!op->no_cursor)
+		return KR_OK;
+	return kr_vec_push(b->h->mem, &b->h->attrs, (struct kr_attr){.op = {b->h->ops.n - 1}, .cursor = false}) ? KR_OK : KR_NOMEM;
+}
+
+bool krait_build_op(krait_builder *b, const struct krait_operation *op)
+{
+	if (b->status)
+		return false;
+	if (!b->open)
+		return keep(b, bad(b, "an operation", "the begin of its transaction first"));
+	b->native.in_op = true;
+
+	enum kr_status status = push(b, op);
+
+	b->native.op_index++;
+	return keep(b, status ? status : kr_ctx_tick(b->ctx));
+}
+
+/* ---- the rest ---- */
+
+bool krait_build_initial(krait_builder *b, struct krait_value key, struct krait_value value)
+{
+	kr_key k = {KR_NONE};
+	kr_value initial;
+
+	if (b->status)
+		return false;
+	b->native.line = 0;
+	if (b->open || b->native.position > 0)
+		return keep(b, bad(b, "an initial value after the first transaction", "it before"));
+	keep(b, put_key(b, &key, &k));
+	if (!b->status)
+		keep(b, put_value(b, &value, "the initial value", true, &initial));
+	if (!b->status) {
+		b->h->initial = KR_INITIAL_GIVEN;
+		keep(b, kr_history_set_initial(b->h, k, initial, &b->err));
+	}
+	return !b->status;
+}
+
+bool krait_build_line(krait_builder *b, const char *text, size_t length)
+{
+	if (b->status)
+		return false;
+	if (b->open)
+		return keep(b, bad(b, "a line inside a transaction", "its end first"));
+	b->native.line = 0;
+	return keep(b, kr_native_line(&b->native, text, length));
+}
+
+enum kr_status kr_builder_end(krait_builder *b)
+{
+	if (!b->status && b->open)
+		keep(b, bad(b, "the end of the history inside a transaction", "the transaction's end first"));
+	if (!b->status)
+		keep(b, kr_native_finish(&b->native));
+	if (b->status)
+		kr_err_set(&b->err, b->status, "%s", kr_status_text(b->status));
+	return b->status;
+}

@@ -1,0 +1,144 @@
+/* Options, errors, cancel tokens and plug-ins of the C API. */
+#include "api/handle.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "checkers/checker.h"
+
+const char *krait_version(void) { return KR_VERSION; }
+
+/* ---- errors ---- */
+
+enum krait_status kr_public_status(enum kr_status status)
+{
+	switch (status) {
+	case KR_OK: return KRAIT_OK;
+	case KR_NOMEM: return KRAIT_NO_MEMORY;
+	case KR_TIMEOUT: return KRAIT_TIME_LIMIT;
+	case KR_CANCELED: return KRAIT_CANCELED;
+	case KR_BAD: return KRAIT_BAD;
+	case KR_UNSUPPORTED: return KRAIT_UNSUPPORTED;
+	case KR_INTERNAL: break;
+	}
+	return KRAIT_INTERNAL;
+}
+
+enum krait_status kr_public_fail(struct kr_err *err, enum kr_status status, struct krait_error *out)
+{
+	kr_err_set(err, status, "%s", kr_status_text(status));
+	if (out && out->status == KRAIT_OK) {
+		*out = (struct krait_error){.status = kr_public_status(status), .line = err->line, .column = err->column};
+		memcpy(out->file, err->file, sizeof out->file);
+		memcpy(out->text, err->text, sizeof out->text);
+	}
+	return kr_public_status(status);
+}
+
+/* ---- options ---- */
+
+struct kr_mem kr_options_mem(const struct krait_options *options)
+{
+	struct kr_mem mem;
+
+	kr_mem_init(&mem, SIZE_MAX);
+	if (options) {
+		mem.allocate = options->allocate;
+		mem.allocate_data = options->allocate_data;
+	}
+	return mem;
+}
+
+void kr_call_begin(struct kr_ctx *ctx, const struct krait_options *options)
+{
+	struct kr_ctx fresh;
+
+	kr_ctx_init(&fresh, options ? options->seconds : 0, 0);
+	ctx->deadline_ns = fresh.deadline_ns;
+	ctx->progress_ns = fresh.progress_ns;
+	ctx->stopped = KR_OK;
+	ctx->cancel = options && options->cancel ? &options->cancel->set : NULL;
+	ctx->progress = options ? options->progress : NULL;
+	ctx->progress_data = options ? options->progress_data : NULL;
+}
+
+void kr_call_log(const struct krait_options *options, const char *format, ...)
+{
+	char text[600];
+	va_list args;
+
+	if (!options || !options->log)
+		return;
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof text, format, args); /* what is too long is cut */
+	va_end(args);
+	options->log(options->log_data, text);
+}
+
+/* ---- cancel tokens ---- */
+
+enum krait_status krait_cancel_new(krait_cancel **out)
+{
+	struct kr_mem mem = kr_options_mem(NULL);
+	krait_cancel *cancel = kr_mem_alloc(&mem, 1, sizeof *cancel);
+
+	if (!cancel)
+		return KRAIT_NO_MEMORY;
+	atomic_init(&cancel->set, false);
+	*out = cancel;
+	return KRAIT_OK;
+}
+
+void krait_cancel_set(krait_cancel *cancel) { atomic_store_explicit(&cancel->set, true, memory_order_relaxed); }
+void krait_cancel_clear(krait_cancel *cancel) { atomic_store_explicit(&cancel->set, false, memory_order_relaxed); }
+
+void krait_cancel_free(krait_cancel *cancel)
+{
+	struct kr_mem mem = kr_options_mem(NULL);
+
+	kr_mem_free(&mem, cancel, 1, sizeof *cancel);
+}
+
+/* ---- plug-ins ---- */
+
+enum krait_status krait_plugins_new(krait_plugins **out, struct krait_error *error)
+{
+	struct kr_mem mem = kr_options_mem(NULL);
+	krait_plugins *plugins = kr_mem_alloc(&mem, 1, sizeof *plugins);
+	struct kr_err err;
+
+	kr_err_init(&err);
+	if (!plugins)
+		return kr_public_fail(&err, KR_NOMEM, error);
+	kr_plugins_init(&plugins->all);
+	*out = plugins;
+	return KRAIT_OK;
+}
+
+enum krait_status krait_plugins_load(krait_plugins *plugins, const char *path, struct krait_error *error)
+{
+	struct kr_err err;
+	enum kr_status status;
+
+	kr_err_init(&err);
+	status = kr_plugins_load(&plugins->all, path, &err);
+	return status ? kr_public_fail(&err, status, error) : KRAIT_OK;
+}
+
+void krait_plugins_free(krait_plugins *plugins)
+{
+	struct kr_mem mem = kr_options_mem(NULL);
+
+	if (!plugins)
+		return;
+	kr_plugins_done(&plugins->all);
+	kr_mem_free(&mem, plugins, 1, sizeof *plugins);
+}
+
+const char *krait_level(const krait_plugins *plugins, size_t i)
+{
+	const struct kr_level *level = kr_level_at(plugins ? &plugins->all.modules : NULL, i);
+
+	return level ? level->id : NULL;
+}

@@ -1,0 +1,62 @@
+/* What the parts of the C API share. Private to api/. */
+#ifndef KR_API_HANDLE_H
+#define KR_API_HANDLE_H
+
+#include "api/plugins.h"
+#include "frontend/analyze.h"
+#include "frontend/native.h"
+#include "krait/krait.h"
+#include "krait/reader.h"
+
+struct krait_cancel { atomic_bool set; };
+
+struct krait_plugins { struct kr_plugins all; };
+
+struct krait_history {
+	struct kr_mem self; /* accounts for this block and the path, outside of the limit */
+	struct kr_ctx ctx;
+	struct kr_history history;
+	struct kr_analysis analysis;
+	double read_seconds;
+	char *path;
+};
+
+/* A builder fills a history that is its own (`owned`, until it is finished) or that a format was given. The first failure stays in `status` and `err`. */
+struct krait_builder {
+	struct kr_mem self;
+	struct kr_ctx *ctx;
+	struct kr_history *h;
+	krait_history *owned;   /* NULL: of a format */
+	struct kr_native native; /* values, messages, lines of JSON */
+	struct kr_err err;
+	enum kr_status status;
+	bool lenient, open;     /* open: between begin and end */
+	struct kr_transaction txn;
+	struct kr_history_mark mark;
+	int64_t start;
+	struct krait_options options; /* of the caller, while it builds */
+};
+
+enum krait_status kr_public_status(enum kr_status status);
+/* Gives the error out; one without text gets that of its status. */
+enum krait_status kr_public_fail(struct kr_err *err, enum kr_status status, struct krait_error *out);
+
+/* Time, cancel token, log and progress of one call. */
+void kr_call_begin(struct kr_ctx *ctx, const struct krait_options *options);
+void kr_call_log(const struct krait_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The block of a history, with nothing in it; NULL: no memory. kr_handle_drop frees it alone. */
+krait_history *kr_handle_new(const char *path, const struct krait_options *options);
+void kr_handle_drop(krait_history *history);
+/* Analyzes what was read since `start`; on failure the history is done. */
+enum kr_status kr_handle_analyze(krait_history *history, int64_t start, const struct krait_options *options, struct kr_err *err);
+
+/* An accountant without a limit that takes its memory where the options say. */
+struct kr_mem kr_options_mem(const struct krait_options *options);
+
+/* build.c: a builder in memory of its own; NULL: none. */
+krait_builder *kr_builder_new(struct kr_mem mem, struct kr_ctx *ctx, struct kr_history *h, bool lenient);
+/* What has failed, or what only the end can tell. */
+enum kr_status kr_builder_end(krait_builder *builder);
+
+#endif

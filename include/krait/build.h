@@ -1,0 +1,109 @@
+/* Building a history operation by operation: for programs that record what they do (krait.h), and for formats of plug-ins (reader.h).
+ *
+ *     krait_build_begin(b, &(struct krait_transaction){.id = krait_text("t1"), .session = krait_int(1)});
+ *     krait_build_op(b, &(struct krait_operation){.kind = KRAIT_WRITE, .key = krait_text("x"), .value = krait_int(1)});
+ *     krait_build_end(b);
+ *
+ * Functions return false once something has failed; all later ones then do nothing and return false, so that it suffices to look at what finishes the history, which tells what the first failure
+ * was and where. Texts are copied. docs/formats/native.md says what operations, outcomes and times mean. */
+#ifndef KRAIT_BUILD_H
+#define KRAIT_BUILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "krait/export.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct krait_builder krait_builder;
+
+/* ---- values ---- */
+
+enum krait_value_type {
+	KRAIT_ABSENT, /* nothing: a key without a value; a field that is not given */
+	KRAIT_BOOLEAN,
+	KRAIT_INTEGER,
+	KRAIT_REAL,   /* finite */
+	KRAIT_STRING, /* UTF-8 */
+	KRAIT_JSON    /* any value, as JSON text */
+};
+
+struct krait_value {
+	enum krait_value_type type;
+	int64_t integer;  /* KRAIT_INTEGER; KRAIT_BOOLEAN: 0 or not */
+	double real;
+	const char *text; /* KRAIT_STRING, KRAIT_JSON; borrowed */
+	size_t length;    /* of text, in bytes */
+};
+
+static inline struct krait_value krait_absent(void) { struct krait_value v = {KRAIT_ABSENT, 0, 0, NULL, 0}; return v; }
+static inline struct krait_value krait_bool(bool value) { struct krait_value v = {KRAIT_BOOLEAN, value, 0, NULL, 0}; return v; }
+static inline struct krait_value krait_int(int64_t value) { struct krait_value v = {KRAIT_INTEGER, value, 0, NULL, 0}; return v; }
+static inline struct krait_value krait_real(double value) { struct krait_value v = {KRAIT_REAL, 0, value, NULL, 0}; return v; }
+static inline struct krait_value krait_text(const char *text) { struct krait_value v = {KRAIT_STRING, 0, 0, text, strlen(text)}; return v; }
+static inline struct krait_value krait_json(const char *text) { struct krait_value v = {KRAIT_JSON, 0, 0, text, strlen(text)}; return v; }
+
+/* ---- transactions ---- */
+
+enum krait_transaction_status {
+	KRAIT_COMMITTED, /* it took effect */
+	KRAIT_ABORTED,   /* it did not */
+	KRAIT_UNKNOWN    /* its client never learned */
+};
+
+struct krait_transaction {
+	struct krait_value id;      /* string or integer, unique; absent: "#N", N its place from 1 */
+	struct krait_value session; /* string or integer; absent: a session of its own */
+	enum krait_transaction_status status;
+	bool has_begin, has_end;
+	int64_t begin[2], end[2];   /* invoked, returned; in any unit */
+	unsigned line;              /* of the file, for messages; 0: not known */
+};
+
+/* Transactions of one session begin in the order in which they are built. */
+KRAIT_EXPORT bool krait_build_begin(krait_builder *builder, const struct krait_transaction *transaction);
+KRAIT_EXPORT bool krait_build_end(krait_builder *builder);
+
+/* ---- operations ---- */
+
+enum krait_operation_kind {
+	KRAIT_READ,   /* value: what was seen, if known; KRAIT_ABSENT: nothing was there */
+	KRAIT_WRITE,  /* value */
+	KRAIT_DELETE, /* done, if known: something was there */
+	KRAIT_INSERT, /* value; done: nothing was there, and the value was put */
+	KRAIT_CAS,    /* expected, value; done: expected was there (KRAIT_ABSENT: nothing), and was replaced */
+	KRAIT_INC,    /* value: an integer that is added; result, if known: what it then was */
+	KRAIT_APPEND, /* value: appended to a list */
+	KRAIT_ADD     /* value: added to a set */
+};
+
+struct krait_operation {
+	enum krait_operation_kind kind;
+	struct krait_value key;      /* string or number */
+	struct krait_value value, expected, result;
+	bool unknown;                /* the result was not learned: of read, delete, inc */
+	bool done;
+	bool no_cursor;              /* not through a cursor: matters to cursor stability only */
+};
+
+/* Of the transaction that was begun. */
+KRAIT_EXPORT bool krait_build_op(krait_builder *builder, const struct krait_operation *operation);
+
+/* ---- the rest ---- */
+
+/* What the key holds before every transaction. Keys that this is not called for are then absent at first, as all are without any call. Before the first transaction only. */
+KRAIT_EXPORT bool krait_build_initial(krait_builder *builder, struct krait_value key, struct krait_value value);
+
+/* A line of the native format: the header (first of all), a transaction with any of its operations (scans, ranges, updates), a version order. Not between begin and end. */
+KRAIT_EXPORT bool krait_build_line(krait_builder *builder, const char *text, size_t length);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
