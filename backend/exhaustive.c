@@ -5,7 +5,7 @@
  * cycle is a clause of the proof and the next alternative is tried. With no choice left the graph is a world's: its topological order is the answer. With no alternative
  * left every world has one of the cycles: in a world, follow its alternatives from the first choice on; the search did, too, and met a cycle of the world's edges.
  * All candidates are tried, whatever the passes know: so no choice rests on anything but the trace. Parts of a key that one operation saw at different points of the key's order are no
- * world; a level that forbids cycles with one rw excludes them by a cycle, and at others, where nothing proves it, a search that met them does not refute.
+ * world: the cycle that says so is a clause like any other.
  * Exponential: gives up after KR_GRAPH_MOST_STEPS. */
 #include <stdio.h>
 
@@ -45,7 +45,6 @@ struct search {
 	KR_VEC(struct pair) ordered;
 	KR_VEC(struct choice) choices;
 	struct kr_versions later; /* scratch */
-	bool torn;                /* some world was dropped because an operation saw parts of a key that were never there together */
 };
 
 /* ---- the state of a pair ---- */
@@ -258,40 +257,63 @@ static bool is_newer(const struct search *s, kr_version v, kr_version newest)
 	return a.i != b.i && *pair_state(s, kr_asg_version_of(asg, a, k), kr_asg_version_of(asg, b, k)) == BEFORE;
 }
 
-/* Observations [first, end) are those of one operation: did those of key k see what was there, of each part, after some write of k? */
-static bool is_together(const struct search *s, uint32_t first, uint32_t end, kr_key k)
+/* A version of the part that o saw, over the one that it saw, which `newest` does not come before; KR_NONE: there is none that matters. */
+static kr_version written_over(const struct search *s, uint32_t o, kr_version newest)
 {
 	const struct kr_asg *asg = s->ir->asg;
-	kr_version newest = {KR_NONE};
+	const struct kr_asg_key *part = &asg->keys[asg->obs[o].key.i];
 
-	for (uint32_t o = first; o < end; o++)
-		if (kr_asg_whole(asg, asg->obs[o].key).i == k.i && (newest.i == KR_NONE || is_newer(s, s->source[o], newest)))
-			newest = s->source[o];
-	for (uint32_t o = first; o < end; o++) {
-		const struct kr_asg_key *part = &asg->keys[asg->obs[o].key.i];
-		for (uint32_t v = part[0].first + 1; v < part[1].first && kr_asg_whole(asg, asg->obs[o].key).i == k.i; v++) {
-			kr_version u = {v};
-			if (exists(s, u) && asg->versions[v].writer.i != asg->obs[o].txn.i && comes_after(s, u, s->source[o]) && !is_newer(s, u, newest))
-				return false;
-		}
+	for (uint32_t v = part[0].first + 1; v < part[1].first; v++) {
+		kr_version over = {v};
+		if (exists(s, over) && asg->versions[v].writer.i != asg->obs[o].txn.i && comes_after(s, over, s->source[o]) && !is_newer(s, over, newest) &&
+			kr_asg_tears(asg, (kr_obs){o}, over))
+			return over;
 	}
-	return true;
+	return (kr_version){KR_NONE};
+}
+
+/* Observations [first, end) are those of one operation: did those of key k see what was there, of each part, after some write of k? If not, the proof gets the cycle that says so. */
+static enum kr_status find_tear(struct search *s, uint32_t first, uint32_t end, kr_key k, bool *found)
+{
+	const struct kr_asg *asg = s->ir->asg;
+	struct kr_tear tear = {.newer = {KR_NONE}};
+
+	for (uint32_t o = first; o < end; o++) {
+		if (kr_asg_whole(asg, asg->obs[o].key).i != k.i || (tear.newer.i != KR_NONE && !is_newer(s, s->source[o], tear.newest)))
+			continue;
+		tear.newer.i = o;
+		tear.newest = s->source[o];
+	}
+	for (uint32_t o = first; o < end && !kr_asg_is_initial(asg, tear.newest); o++) {
+		if (kr_asg_whole(asg, asg->obs[o].key).i != k.i)
+			continue;
+		tear.older.i = o;
+		tear.seen = s->source[o];
+		tear.over = written_over(s, o, tear.newest);
+		if (tear.over.i == KR_NONE)
+			continue;
+		*found = true;
+		return kr_proof_tear(&s->answer->proof, asg, &tear);
+	}
+	return KR_OK;
 }
 
 /* Everything is chosen: whether some operation saw parts of a key at different points of its order. */
-static bool is_torn(const struct search *s)
+static enum kr_status check_parts(struct search *s, bool *torn)
 {
 	const struct kr_asg *asg = s->ir->asg;
+	bool counts = asg->nparts > 0 && kr_level_kinds(s->ir->level) & KR_BIT(KR_WR); /* what was seen */
 	uint32_t end;
+	enum kr_status status = KR_OK;
 
-	for (uint32_t o = 0; o < asg->nobs && asg->nparts > 0; o = end) {
+	for (uint32_t o = 0; o < asg->nobs && counts && !*torn && !status; o = end) {
 		for (end = o + 1; end < asg->nobs && asg->obs[end].txn.i == asg->obs[o].txn.i && asg->obs[end].op == asg->obs[o].op;)
 			end++;
-		for (uint32_t i = o; i < end && s->present[asg->obs[o].txn.i]; i++)
-			if (asg->obs[i].key.i >= asg->nkeys - asg->nparts && !is_together(s, o, end, kr_asg_whole(asg, asg->obs[i].key)))
-				return true;
+		for (uint32_t i = o; i < end && s->present[asg->obs[o].txn.i] && !*torn && !status; i++)
+			if (asg->obs[i].key.i >= asg->nkeys - asg->nparts)
+				status = find_tear(s, o, end, kr_asg_whole(asg, asg->obs[i].key), torn);
 	}
-	return false;
+	return status;
 }
 
 /* Everything is chosen: whether it is a world. */
@@ -299,9 +321,7 @@ static enum kr_status check_world(struct search *s, bool *broken)
 {
 	enum kr_status status = check_told(s, broken);
 
-	if (!status && !*broken && is_torn(s))
-		s->torn = *broken = true;
-	return status;
+	return status || *broken ? status : check_parts(s, broken);
 }
 
 /* The next choice: how others are ordered with what was seen, then what is seen, then the other orders. False: none is left. */
@@ -383,16 +403,6 @@ static enum kr_status answer(struct search *s)
 	return status;
 }
 
-/* No alternative is left. */
-static enum kr_status refute(struct search *s)
-{
-	if (s->torn)
-		snprintf(s->answer->reason, sizeof s->answer->reason, "what reads of sets and counters saw cannot be refuted by cycles at this level");
-	else
-		s->answer->outcome = KR_VIOLATED;
-	return KR_OK;
-}
-
 static enum kr_status search(struct search *s)
 {
 	struct choice next;
@@ -403,7 +413,10 @@ static enum kr_status search(struct search *s)
 		status = check_world(s, &broken);
 		if (status)
 			return status;
-		return broken || some_sum_fails(s) ? refute(s) : answer(s);
+		if (!broken && !some_sum_fails(s))
+			return answer(s);
+		s->answer->outcome = KR_VIOLATED;
+		return KR_OK;
 	}
 	status = push_choice(s, next);
 	while (!status && s->choices.n > 0) {
@@ -431,7 +444,9 @@ static enum kr_status search(struct search *s)
 				return answer(s);
 		}
 	}
-	return status ? status : refute(s);
+	if (!status)
+		s->answer->outcome = KR_VIOLATED;
+	return status;
 }
 
 /* ---- the whole ---- */

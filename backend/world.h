@@ -57,8 +57,8 @@ enum kr_status kr_candidate_follow(struct kr_candidate *w);
 /* The order is a world: the level is satisfied. `served`: everything was served by the schedule (w->forced == 0). */
 enum kr_status kr_candidate_answer(const struct kr_candidate *w, const kr_node *order, bool served, struct kr_answer *answer);
 
-/* Does every read of a set or counter see its parts at one point of the order? */
-enum kr_status kr_candidate_cuts(struct kr_candidate *w, bool *sound);
+/* Appends cycles for reads of sets and counters that see their parts at different points of the order, until there are `most`. */
+enum kr_status kr_candidate_tears(struct kr_candidate *w, struct kr_proof *proof, uint32_t most);
 
 /* Two observations that saw an untold initial value as two different values: their sources become choices (which cannot both hold). *found tells whether there were any. */
 enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choices *c, bool *found);

@@ -80,50 +80,73 @@ enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choi
 	return status;
 }
 
-/* ---- cuts ---- */
+/* ---- parts seen together ---- */
 
 static uint32_t place_seen(const struct kr_candidate *w, kr_version v) { return kr_asg_is_initial(w->ir->asg, v) ? 0 : 1 + kr_candidate_place(w, v); }
 
-/* Observations [first, end) are those of one operation. The parts of key k must show what was the newest at the place of the newest version seen of any. */
-static bool is_cut(const struct kr_candidate *w, uint32_t first, uint32_t end, kr_key k)
+/* An active version of the part that o saw, over the one that it saw, no newer than `newest`; KR_NONE: there is none that matters. */
+static kr_version written_over(const struct kr_candidate *w, uint32_t o, uint32_t newest)
 {
 	const struct kr_asg *asg = w->ir->asg;
-	uint32_t newest = 0;
-	for (uint32_t o = first; o < end; o++) {
-		if (kr_asg_whole(asg, asg->obs[o].key).i == k.i && place_seen(w, w->source[o]) > newest)
-			newest = place_seen(w, w->source[o]);
+	const struct kr_asg_key *part = &asg->keys[asg->obs[o].key.i];
+	uint32_t seen = place_seen(w, w->source[o]);
+	for (uint32_t v = part[0].first + 1; v < part[1].first; v++) {
+		kr_version over = {v};
+		kr_txn t = asg->versions[v].writer;
+		uint32_t at = w->active[t.i] && t.i != asg->obs[o].txn.i ? place_seen(w, over) : 0;
+		if (at <= newest && at > seen && kr_asg_tears(asg, (kr_obs){o}, over))
+			return over;
 	}
-	for (uint32_t o = first; o < end; o++) {
-		kr_key part = asg->obs[o].key;
-		if (kr_asg_whole(asg, part).i != k.i)
-			continue;
-		for (uint32_t v = asg->keys[part.i].first + 1; v < asg->keys[part.i + 1].first; v++) {
-			kr_txn t = asg->versions[v].writer;
-			uint32_t at = w->active[t.i] ? place_seen(w, (kr_version){v}) : 0;
-			if (t.i != asg->obs[o].txn.i && at <= newest && at > place_seen(w, w->source[o]))
-				return false;
-		}
-	}
-	return true;
+	return (kr_version){KR_NONE};
 }
 
-enum kr_status kr_candidate_cuts(struct kr_candidate *w, bool *sound)
+/* Observations [first, end) are those of one operation. The parts of key k must show what was the newest at the place of the newest version seen of any. */
+static enum kr_status find_tears(struct kr_candidate *w, uint32_t first, uint32_t end, kr_key k, struct kr_proof *proof, uint32_t most)
+{
+	const struct kr_asg *asg = w->ir->asg;
+	struct kr_tear tear = {.newer = {KR_NONE}};
+	uint32_t newest = 0;
+	enum kr_status status = KR_OK;
+	for (uint32_t o = first; o < end; o++) {
+		if (kr_asg_whole(asg, asg->obs[o].key).i != k.i || place_seen(w, w->source[o]) <= newest)
+			continue;
+		newest = place_seen(w, w->source[o]);
+		tear.newer.i = o;
+		tear.newest = w->source[o];
+	}
+	for (uint32_t o = first; o < end && newest > 0 && proof->cycles.n < most && !status; o++) {
+		if (kr_asg_whole(asg, asg->obs[o].key).i != k.i)
+			continue;
+		tear.older.i = o;
+		tear.seen = w->source[o];
+		tear.over = written_over(w, o, newest);
+		if (tear.over.i != KR_NONE)
+			status = kr_proof_tear(proof, asg, &tear);
+		if (!status)
+			status = kr_ctx_tick(w->ir->ctx);
+	}
+	return status;
+}
+
+enum kr_status kr_candidate_tears(struct kr_candidate *w, struct kr_proof *proof, uint32_t most)
 {
 	const struct kr_asg *asg = w->ir->asg;
 	uint32_t whole = asg->nkeys - asg->nparts, end;
-	*sound = true;
-	for (uint32_t o = 0; o < asg->nobs && asg->nparts > 0 && *sound; o = end) {
+	enum kr_status status = KR_OK;
+	bool counts = asg->nparts > 0 && kr_level_kinds(w->ir->level) & KR_BIT(KR_WR); /* what was seen */
+	most += proof->cycles.n;
+	for (uint32_t o = 0; o < asg->nobs && counts && proof->cycles.n < most && !status; o = end) {
 		end = o + 1;
 		while (end < asg->nobs && asg->obs[end].txn.i == asg->obs[o].txn.i && asg->obs[end].op == asg->obs[o].op)
 			end++;
-		for (uint32_t i = o; i < end && w->active[asg->obs[o].txn.i] && *sound; i++) {
-			enum kr_status status = kr_ctx_tick(w->ir->ctx);
-			if (status)
-				return status;
-			bool again = i > o && kr_asg_whole(asg, asg->obs[i - 1].key).i == kr_asg_whole(asg, asg->obs[i].key).i;
+		for (uint32_t i = o; i < end && w->active[asg->obs[o].txn.i] && !status; i++) {
+			bool again =
+				i > o && asg->obs[i - 1].key.i >= whole && kr_asg_whole(asg, asg->obs[i - 1].key).i == kr_asg_whole(asg, asg->obs[i].key).i;
 			if (asg->obs[i].key.i >= whole && !again)
-				*sound = is_cut(w, o, end, kr_asg_whole(asg, asg->obs[i].key));
+				status = find_tears(w, o, end, kr_asg_whole(asg, asg->obs[i].key), proof, most);
 		}
+		if (!status)
+			status = kr_ctx_tick(w->ir->ctx);
 	}
-	return KR_OK;
+	return status;
 }

@@ -151,7 +151,7 @@ static kr_txn half_seen(const struct kr_grow *g, kr_key k, struct kr_grow_list l
 }
 
 /* Every part but those that the transaction has added itself. */
-static enum kr_status see_parts(struct kr_replay *r, kr_key k, const struct kr_grow_own *own)
+static enum kr_status see_parts(struct kr_replay *r, kr_key k, const struct kr_grow_own *own, bool predicate)
 {
 	struct kr_grow *g = r->w->grow;
 
@@ -160,7 +160,7 @@ static enum kr_status see_parts(struct kr_replay *r, kr_key k, const struct kr_g
 		uint32_t seen = e->mark == g->marks ? THERE : KR_ABSENT.i;
 
 		if (e->part.i != KR_NONE && !adds(g, own->writes, own->writes + own->count, e->element))
-			KR_TRY(kr_analyze_see(r, e->part, kr_test(KR_TEST_IS, seen), false));
+			KR_TRY(kr_analyze_see(r, e->part, kr_test(KR_TEST_IS, seen), predicate));
 	}
 	return KR_OK;
 }
@@ -198,7 +198,7 @@ static enum kr_status see_elements(struct kr_replay *r, kr_key k, struct kr_grow
 		return kr_analyze_refuse(r->w, r->txn, r->op, "an element that nobody added with effect, in a set of unknown initial value,");
 	if (kind != KR_ANOMALY_KINDS)
 		return kr_grow_contradict(r, k, kind, other);
-	if (own->count == 0 && !kr_bags_deleted(g, k)) {
+	if (own->count == 0 && !kr_bags_deleted(g, k) && r->w->h->initial != KR_INITIAL_UNKNOWN) {
 		other = half_seen(g, k, list, r->txn);
 		if (other.i != KR_NONE)
 			return kr_grow_contradict(r, k, KR_INTERMEDIATE_READ, other);
@@ -219,7 +219,21 @@ static enum kr_status see_elements(struct kr_replay *r, kr_key k, struct kr_grow
 		!kr_vec_push(r->w->asg->mem, &g->shown, (struct kr_grow_read){r->txn, r->op, k, list, true})) {
 		return KR_NOMEM;
 	}
-	return see_parts(r, k, own);
+	if (own->count == 0 && r->w->asg->keys[k.i].open_initial)
+		KR_TRY(kr_grow_see_presence(r, k, KR_SHOWN_FOUND));
+	return see_parts(r, k, own, false);
+}
+
+/* Whether it was there at all. An untold initial value that is absent has no elements, either. */
+static enum kr_status see_presence(struct kr_replay *r, kr_key k, enum kr_shown shown, const struct kr_grow_own *own)
+{
+	if (shown == KR_SHOWN_FOUND && r->w->asg->keys[k.i].open_initial)
+		return kr_analyze_refuse(r->w, r->txn, r->op, "a set of unknown initial value that was found, whatever is in it,");
+	KR_TRY(kr_grow_see_presence(r, k, shown));
+	if (!r->w->asg->keys[k.i].open_initial)
+		return KR_OK;
+	r->w->grow->marks++;
+	return see_parts(r, k, own, shown == KR_SHOWN_NO_ROW);
 }
 
 enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value)
@@ -236,7 +250,7 @@ enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, enum kr_shown shown, k
 	if (shown == KR_SHOWN_ROW || (shown == KR_SHOWN_READ && list.count > 0))
 		return see_elements(r, k, list);
 	if (own->count == 0)
-		return kr_grow_see_presence(r, k, shown == KR_SHOWN_READ ? KR_SHOWN_NOT_FOUND : shown);
+		return see_presence(r, k, shown == KR_SHOWN_READ ? KR_SHOWN_NOT_FOUND : shown, own);
 	(void)was_deleted(g, own->writes, own->writes + own->count, &since);
 	present = since < own->writes + own->count;
 	return present == (shown == KR_SHOWN_FOUND) ? KR_OK : kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});

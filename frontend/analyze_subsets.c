@@ -146,13 +146,13 @@ static enum kr_status order_key(struct ordering *o, uint32_t from, uint32_t end)
 	return link(o);
 }
 
-/* Each element was added once, or was there at the beginning, and none was taken away. */
+/* Each element was added once, or was there at the beginning, as the trace tells, and none was taken away. */
 static bool is_simple(const struct kr_grow *g, kr_key k)
 {
 	for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++)
 		if (g->elements.at[i].twice)
 			return false;
-	return !kr_bags_deleted(g, k) && !g->w->asg->keys[k.i].open_initial;
+	return !kr_bags_deleted(g, k) && g->w->h->initial != KR_INITIAL_UNKNOWN;
 }
 
 /* What a read shows was added before what it does not show. */

@@ -65,6 +65,15 @@ bool kr_asg_in_set(const struct kr_asg *asg, uint32_t set, kr_version v)
 	return (low < s->first + s->count && asg->members[low].i == v.i) != s->complement;
 }
 
+bool kr_asg_tears(const struct kr_asg *asg, kr_obs o, kr_version over)
+{
+	const struct kr_observation *x = &asg->obs[o.i];
+	const struct kr_asg_set *set = &asg->sets[x->set];
+	bool counts_only = set->complement && set->count == 0;
+
+	return !x->predicate || counts_only || !kr_asg_in_set(asg, x->set, over);
+}
+
 kr_candidates kr_asg_candidates(const struct kr_asg *asg, kr_obs o)
 {
 	const struct kr_observation *obs = &asg->obs[o.i];

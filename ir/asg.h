@@ -114,6 +114,10 @@ static inline bool kr_asg_is_initial(const struct kr_asg *asg, kr_version v) { r
 /* Does version v (of the set's key) lie in the set? O(log members). Says nothing of the observer's own version. */
 bool kr_asg_in_set(const struct kr_asg *asg, uint32_t set, kr_version v);
 
+/* Would a version of the part that o saw, later than the one it saw, have shown o something else? For a predicate observation not where it lies in the set, but for the parts of a
+ * counter, whose sum tells. */
+bool kr_asg_tears(const struct kr_asg *asg, kr_obs o, kr_version over);
+
 /* Walks the candidates of an observation: the members of its set that are not written by the observer itself nor by a transaction that is certainly absent.
  *     for (kr_candidates it = kr_asg_candidates(asg, o); kr_asg_next(asg, &it, &v);) ... */
 typedef struct { uint32_t at, end, skip, skip_end; kr_txn self; bool complement; } kr_candidates;

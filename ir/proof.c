@@ -73,6 +73,19 @@ enum kr_status kr_proof_end(struct kr_proof *proof)
 	return kr_vec_push(proof->mem, &proof->cycles, cycle) ? KR_OK : KR_NOMEM;
 }
 
+enum kr_status kr_proof_tear(struct kr_proof *proof, const struct kr_asg *asg, const struct kr_tear *tear)
+{
+	const struct kr_observation *older = &asg->obs[tear->older.i], *newer = &asg->obs[tear->newer.i];
+	kr_txn over = asg->versions[tear->over.i].writer, newest = asg->versions[tear->newest.i].writer;
+	kr_proof_begin(proof);
+	enum kr_status status = kr_proof_add_link(proof, (struct kr_link){KR_RW, older->txn, over, tear->older, tear->seen, older->key, KR_NONE});
+	if (!status && over.i != newest.i)
+		status = kr_proof_add_link(proof, (struct kr_link){KR_WW, over, newest, {KR_NONE}, {KR_NONE}, kr_asg_whole(asg, newer->key), KR_NONE});
+	if (!status)
+		status = kr_proof_add_link(proof, (struct kr_link){KR_WR, newest, newer->txn, tear->newer, tear->newest, newer->key, KR_NONE});
+	return status ? status : kr_proof_end(proof);
+}
+
 /* ---- lemmas ---- */
 
 struct closing {

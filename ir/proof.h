@@ -25,6 +25,18 @@ enum kr_status kr_proof_add_link(struct kr_proof *proof, struct kr_link link);
 enum kr_status kr_proof_add_path(struct kr_proof *proof, const struct kr_ir *ir, const uint32_t *edges, uint32_t n); /* known edges */
 enum kr_status kr_proof_end(struct kr_proof *proof);
 
+/* Two parts of one key that one operation cannot have seen together. */
+struct kr_tear {
+	kr_obs older;        /* saw `seen` of its part, */
+	kr_version seen;
+	kr_version over;     /* over which this version of the part was written, */
+	kr_obs newer;        /* though another part, or the same, was seen as of this version, which comes later yet or is by the same transaction */
+	kr_version newest;
+};
+
+/* Appends the cycle that says so: rw, ww (unless `over` and `newest` have one writer), wr. No level allows it at which what was seen counts. */
+enum kr_status kr_proof_tear(struct kr_proof *proof, const struct kr_asg *asg, const struct kr_tear *tear);
+
 /* Appends one cycle per candidate of observation o, none of which is possible by the known edges: together they refute the level. */
 enum kr_status kr_proof_no_candidate(struct kr_proof *proof, const struct kr_ir *ir, kr_obs o);
 

@@ -33,6 +33,11 @@ struct writers {
 	} maybe; /* by increments whose results are not told */
 };
 
+static bool is_written(const struct writers *by)
+{
+	return by->aborted || by->intermediate || by->later || by->last || by->maybe.aborted || by->maybe.intermediate || by->maybe.later;
+}
+
 static enum kr_status explains(const struct kr_claim *c, const struct kr_facts *f, kr_value value, bool *out)
 {
 	const struct kr_value_entry *e = value.i == KR_NONE ? NULL : kr_history_value(c->v->h, value);
@@ -69,7 +74,7 @@ static enum kr_status look_at_write(const struct kr_claim *c, const struct kr_fa
 		out->later = true; /* it had not written before */
 		return KR_OK;
 	}
-	out->aborted |= aborted || (f->impossible && f->impossible[t.i]);
+	out->aborted |= aborted || c->v->h->txns.at[t.i].status == KR_UNKNOWN;
 	out->intermediate |= !aborted && kr_facts_version(f, c->key, t)->last_op != index;
 	out->last |= !aborted && kr_facts_version(f, c->key, t)->last_op == index;
 	return KR_OK;
@@ -129,6 +134,49 @@ static bool tells_presence(const struct kr_claim *c, const struct kr_facts *f)
 	return !e || e->type == KR_VALUE_ABSENT || (e->type == KR_VALUE_ARRAY && e->length == 2);
 }
 
+/* What was seen of a key that the transaction had written before is garbage only if nobody ever wrote that. */
+static enum kr_status check_unwritten(const struct kr_claim *c, const struct kr_facts *f)
+{
+	struct writers by = {0};
+	bool initial = false, unwritten = false;
+	enum kr_status status = KR_OK;
+
+	bool garbage = c->v->cert->anomaly.kind == KR_GARBAGE_READ, aborted = c->v->cert->anomaly.kind == KR_ABORTED_READ;
+
+	if ((garbage || aborted) && kr_facts_grows(f, c->key) && c->v->h->keys.at[c->key.i].kind != KR_KIND_COUNTER) {
+		status = kr_claim_unwritten(c, f, &unwritten);
+	} else if (garbage && !kr_facts_grows(f, c->key) && c->saw.test == KR_SAW_VALUE) {
+		status = find_writers(c, f, &by);
+		if (status == KR_OK)
+			status = kr_saw_allows(f->h, &c->saw, c->key, f->h->keys.at[c->key.i].initial, &initial, c->v->err);
+		unwritten = !is_written(&by) && !initial && !f->untold;
+	}
+	if (status != KR_OK || unwritten)
+		return status;
+	return kr_err_set(c->v->err, KR_BAD, "at operation %u %s had written %s itself", (unsigned)c->op, c->txn_name.text, c->key_name.text);
+}
+
+static enum kr_status can_have_seen(const struct kr_claim *c, kr_txn writer)
+{
+	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s can have seen %s by %s", (unsigned)c->op, c->txn_name.text, c->key_name.text,
+		kr_verify_txn_name(c->v->h, writer).text);
+}
+
+/* A writer that may not have taken effect, or an initial value that is not told, would explain what was seen: does it, whatever else was seen? */
+static enum kr_status check_unexplained(const struct kr_claim *c, kr_txn writer)
+{
+	struct kr_err unheard;
+	struct kr_verifier asking = *c->v;
+	struct kr_claim claim = *c;
+	enum kr_status status;
+
+	kr_err_init(&unheard);
+	asking.err = &unheard;
+	claim.v = &asking;
+	status = kr_claim_unexplained(&claim, false);
+	return status == KR_BAD || status == KR_UNSUPPORTED ? can_have_seen(c, writer) : status;
+}
+
 static enum kr_status check_read(const struct kr_claim *c, const struct kr_facts *f)
 {
 	struct kr_sight sight;
@@ -139,7 +187,7 @@ static enum kr_status check_read(const struct kr_claim *c, const struct kr_facts
 	enum kr_status status;
 
 	if (!external)
-		return kr_err_set(c->v->err, KR_BAD, "at operation %u %s had written %s itself", (unsigned)c->op, c->txn_name.text, c->key_name.text);
+		return check_unwritten(c, f);
 	if (mode != KR_GROW_NOT && mode != KR_GROW_VALUES) {
 		struct kr_verifier asking = *c->v; /* with no error of its own: an empty list may be either */
 		struct kr_claim claim = *c;
@@ -156,10 +204,12 @@ static enum kr_status check_read(const struct kr_claim *c, const struct kr_facts
 	status = kr_facts_next(f, &it, &found, &writer, c->v->err);
 	if (status != KR_OK)
 		return status;
-	if (found)
-		return kr_err_set(c->v->err, KR_BAD, "operation %u of %s can have seen %s by %s", (unsigned)c->op, c->txn_name.text, c->key_name.text,
-			kr_verify_txn_name(c->v->h, writer).text);
-	status = find_writers(c, f, &by);
+	if (found && (writer.i == KR_NONE ? !f->untold : f->h->txns.at[writer.i].status != KR_UNKNOWN))
+		return can_have_seen(c, writer);
+	if (found) /* unless that cannot have taken effect, or been so */
+		status = check_unexplained(c, writer);
+	if (status == KR_OK)
+		status = find_writers(c, f, &by);
 	return status == KR_OK ? check_name(c, &by) : status;
 }
 
@@ -220,11 +270,6 @@ enum kr_status kr_verify_anomaly(struct kr_verifier *v)
 }
 
 /* ---- no garbage ---- */
-
-static bool is_written(const struct writers *by)
-{
-	return by->aborted || by->intermediate || by->later || by->last || by->maybe.aborted || by->maybe.intermediate || by->maybe.later;
-}
 
 /* Whether an untold initial value may be what was read: nobody wrote that, and no committed transaction read another value that nobody wrote. What somebody did
  * write, though in vain, does not tell that the key began with it. */

@@ -448,6 +448,36 @@ static enum kr_status judge_sum(const struct kr_claim *c, const struct kr_facts 
 	return status;
 }
 
+/* ---- what nobody added ---- */
+
+static enum kr_status find_unwritten(const struct shown *s, bool *out)
+{
+	bool aborted = s->c->v->cert->anomaly.kind == KR_ABORTED_READ; /* by those who have taken effect */
+	struct origin o;
+	enum kr_status status = KR_OK;
+
+	*out = false;
+	for (uint32_t i = 0; i < s->all && status == KR_OK && !*out; i++) {
+		status = find_origin(s, s->members[i], &o);
+		*out = status == KR_OK && o.everybody == (aborted ? o.impossible : 0) && (!aborted || o.impossible > 0) && o.initial == 0 && !s->f->untold;
+	}
+	return status;
+}
+
+enum kr_status kr_claim_unwritten(const struct kr_claim *c, const struct kr_facts *f, bool *out)
+{
+	const struct kr_grow_sight place = {.txn = c->txn, .key = c->key, .op = c->op};
+	struct kr_sight keep;
+	struct shown s;
+	enum kr_status status = copy_members(c, f, &place, &s, &keep);
+
+	*out = false;
+	if (status == KR_OK && s.members)
+		status = find_unwritten(&s, out);
+	drop_members(&s);
+	return status;
+}
+
 /* ---- all of it ---- */
 
 static enum kr_status judge_shown(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight, bool *out)
@@ -471,6 +501,26 @@ static enum kr_status judge_shown(const struct kr_claim *c, const struct kr_fact
 	return status;
 }
 
+/* What no element alone decides: there is something of the kind that the name tells of, and what was seen has no explanation, or contradicts what another transaction saw. */
+static enum kr_status judge_otherwise(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight, bool *out)
+{
+	const struct kr_grow_sight place = {sight->txn, sight->key, sight->op, sight->own_count, sight->own};
+	struct kr_sight keep;
+	struct shown s;
+	enum kr_status status = kr_claim_is_named(c, out);
+
+	if (status != KR_OK || !*out)
+		return status;
+	status = kr_claim_by_cases(c, out);
+	if (status != KR_OK || *out || c->v->cert->anomaly.kind != KR_ABORTED_READ || f->h->keys.at[c->key.i].kind == KR_KIND_COUNTER || f->untold)
+		return status;
+	status = copy_members(c, f, &place, &s, &keep);
+	if (status == KR_OK && s.members)
+		status = judge_order(&s, out);
+	drop_members(&s);
+	return status;
+}
+
 enum kr_status kr_claim_growing(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight)
 {
 	enum kr_anomaly_kind kind = c->v->cert->anomaly.kind;
@@ -483,6 +533,8 @@ enum kr_status kr_claim_growing(const struct kr_claim *c, const struct kr_facts 
 			: kr_err_set(c->v->err, KR_UNSUPPORTED, "the numbers of %s go beyond 64 bits", c->key_name.text);
 	else
 		status = judge_shown(c, f, sight, &right);
+	if (status == KR_OK && !right && kind != KR_DUPLICATE_ELEMENT)
+		status = judge_otherwise(c, f, sight, &right);
 	if (status != KR_OK || right)
 		return status;
 	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is no %s of %s", (unsigned)c->op, c->txn_name.text, kr_anomaly_name(kind), c->key_name.text);

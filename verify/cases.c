@@ -5,6 +5,7 @@
  * forbidden cycle: a world without one would be such a choice. That a key's versions are ordered without a circle is nothing to assume: a circle
  * is a cycle of ww, which the certificate states where it needs it. A certificate without cycles says that no choice fits what was seen. Cost: near linear in the certificate, plus the search (sat.c). */
 #include "verify/cases.h"
+#include "verify/claim.h"
 
 enum { GUARD_MOST = 4 };
 
@@ -19,7 +20,12 @@ static enum kr_status find_guard(struct kr_cases *c, const struct kr_cert_edge *
 	*n = 2;
 	if (status == KR_OK && (e->kind == KR_WR || e->kind == KR_RW)) {
 		kr_txn writer = e->kind == KR_WR ? e->from : e->source;
-		status = kr_cases_sight(c, sight, &s);
+		struct kr_sight seen = *sight;
+		if (c->whole && e->part.i != KR_NONE) /* an rw of a part says enough by itself, but what was seen of the key matters to others */
+			seen.part.i = KR_NONE;
+		status = kr_cases_sight(c, &seen, &s);
+		if (status == KR_OK && e->kind == KR_RW)
+			status = kr_cases_sight(c, sight, &s);
 		if (status == KR_OK)
 			status = kr_cases_source(c, s, writer, &out[(*n)++]);
 	}
@@ -48,7 +54,6 @@ static enum kr_status add_cycle(struct kr_cases *c, uint32_t cycle)
 
 	if (range->count < 2 || range->first > cert->edges.n || range->count > cert->edges.n - range->first)
 		return kr_err_set(c->v->err, KR_BAD, "cycle %u: has %u edges, expected at least 2", (unsigned)cycle + 1, (unsigned)range->count);
-	kr_cases_begin(c);
 	for (uint32_t i = 0; status == KR_OK && i < range->count; i++) {
 		const struct kr_cert_edge *e = &cert->edges.at[range->first + i];
 		const struct kr_cert_edge *next = &cert->edges.at[range->first + (i + 1) % range->count];
@@ -57,12 +62,18 @@ static enum kr_status add_cycle(struct kr_cases *c, uint32_t cycle)
 		if (status == KR_OK && e->to.i != next->from.i)
 			return kr_err_set(c->v->err, KR_BAD, "cycle %u: edge %u does not end where the next one begins", (unsigned)cycle + 1, (unsigned)i + 1);
 		if (status == KR_OK)
-			status = add_guard(c, e, &sight);
-		if (status == KR_OK)
 			status = kr_ctx_tick(c->v->ctx);
 	}
 	if (status == KR_OK)
-		status = kr_verify_pattern(c->v, cycle);
+		status = kr_verify_pattern(c->v, cycle, &c->whole);
+	c->any_whole |= c->whole;
+	kr_cases_begin(c);
+	for (uint32_t i = 0; status == KR_OK && i < range->count; i++) {
+		status = kr_edge_check(c->v, &c->facts, &cert->edges.at[range->first + i], cycle, i, &sight);
+		if (status == KR_OK)
+			status = add_guard(c, &cert->edges.at[range->first + i], &sight);
+	}
+	c->whole = false;
 	return status == KR_OK ? kr_cases_end(c) : status;
 }
 
@@ -76,6 +87,7 @@ static unsigned worth_telling(const struct kr_cases *c, uint32_t choice)
 	case KR_CHOICE_ORDER: return 3;
 	case KR_CHOICE_PRESENCE: return 2;
 	case KR_CHOICE_INITIAL:
+	case KR_CHOICE_MEMBER:
 	case KR_CHOICE_PREFIX: break;
 	}
 	return 0;
@@ -133,6 +145,8 @@ static enum kr_status decide(struct kr_cases *c)
 		status = kr_cases_add_facts(c);
 	if (status == KR_OK)
 		status = kr_sat_solve(&c->sat, c->v->ctx, &satisfiable);
+	if (status == KR_OK && satisfiable && c->any_whole)
+		return kr_err_set(c->v->err, KR_UNSUPPORTED, "which version of a key was seen, of which parts were, where ww does not count");
 	if (status == KR_OK && satisfiable && c->skipped)
 		return kr_err_set(c->v->err, KR_UNSUPPORTED, "what was seen of a counter has too many explanations to be checked");
 	return status == KR_OK && satisfiable ? tell_escape(c) : status;
@@ -212,5 +226,40 @@ enum kr_status kr_verify_forbidden(struct kr_ctx *ctx, const struct kr_history *
 	struct kr_rule stated;
 	enum kr_status status = kr_verify_find_rule(&v, &stated);
 
-	return status == KR_OK ? kr_verify_pattern(&v, cycle) : status;
+	bool whole;
+
+	return status == KR_OK ? kr_verify_pattern(&v, cycle, &whole) : status;
+}
+
+/* ---- what one operation saw ---- */
+
+static enum kr_status bring_claimed(struct kr_cases *c, const struct kr_claim *claim, bool all)
+{
+	struct kr_sight sight;
+	uint32_t id;
+
+	if (!kr_facts_grows(&c->facts, claim->key) || claim->saw.predicate)
+		return kr_facts_sight(&c->facts, claim->txn, claim->op, claim->key, (kr_value){KR_NONE}, &sight) ? kr_cases_sight(c, &sight, &id) : KR_OK;
+	return all ? kr_cases_bring_key(c, claim->key) : kr_cases_bring_own(c, claim->key, claim->txn, claim->op);
+}
+
+enum kr_status kr_claim_unexplained(const struct kr_claim *claim, bool all)
+{
+	struct kr_cases c;
+	bool satisfiable = false;
+	enum kr_status status = kr_cases_init(&c, claim->v);
+
+	if (status == KR_OK)
+		status = bring_claimed(&c, claim, all);
+	if (status == KR_OK)
+		status = kr_cases_add_facts(&c);
+	if (status == KR_OK)
+		status = kr_sat_solve(&c.sat, claim->v->ctx, &satisfiable);
+	if (status == KR_OK && satisfiable)
+		status = c.skipped
+			? kr_err_set(claim->v->err, KR_UNSUPPORTED, "what was seen of %s has too many explanations to be checked", claim->key_name.text)
+			: kr_err_set(claim->v->err, KR_BAD, "operation %u of %s can have seen what it saw of %s", (unsigned)claim->op, claim->txn_name.text,
+				  claim->key_name.text);
+	kr_cases_done(&c);
+	return status;
 }

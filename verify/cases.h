@@ -10,7 +10,8 @@ enum kr_choice_kind {
 	KR_CHOICE_SOURCE,   /* observation a saw the version by transaction b (KR_NONE: the initial one) */
 	KR_CHOICE_ORDER,    /* of key a, the version by transaction b comes before the one by c; b < c */
 	KR_CHOICE_PRESENCE, /* transaction a took effect */
-	KR_CHOICE_INITIAL,  /* the untold initial value of key a is value b */
+	KR_CHOICE_INITIAL,  /* the untold initial value of key a is value b; of a counter: the number whose halves are b and c, both KR_NONE: absent */
+	KR_CHOICE_MEMBER,   /* the untold initial value of set a has element b (KR_NONE: any) */
 	KR_CHOICE_PREFIX    /* a step of a sum (sums.c) */
 };
 
@@ -34,6 +35,7 @@ struct kr_cases {
 	KR_VEC(kr_key) keys;              /* the same for keys of untold initial value */
 	uint32_t sum_nodes;               /* steps of sums so far */
 	bool skipped;                     /* a fact about a sum was left out, because it is too large */
+	bool whole, any_whole;            /* for the cycle at hand, or some cycle, it matters of which version of the key parts were seen (pattern.c) */
 	bool *is_brought;                 /* per key: it is or was in keys; NULL where all initial values are told */
 	KR_VEC(uint32_t) clause;          /* being built */
 	bool holds;                       /* it has a true literal */
@@ -57,6 +59,8 @@ void kr_cases_begin(struct kr_cases *c);
 enum kr_status kr_cases_add(struct kr_cases *c, uint32_t literal);
 enum kr_status kr_cases_end(struct kr_cases *c);
 
+/* windows.c: which version of the key observation s, of a whole set or counter, can have seen, by the order of the versions that its parts tell of. */
+enum kr_status kr_cases_add_window(struct kr_cases *c, uint32_t s);
 /* sums.c: what observation s of a counter, whole, says of which increments it counted. */
 enum kr_status kr_cases_add_sum(struct kr_cases *c, uint32_t s);
 /* grow_cases.c: what a list that observation s shows says besides its source; and what lists read by unknown transactions say of the order of a's and b's versions, `literal`. */
@@ -65,6 +69,7 @@ enum kr_status kr_cases_add_list_order(struct kr_cases *c, kr_key k, uint32_t a,
 /* grow_cases.c: makes the observations of growing keys matter that may have seen what unknown transaction t did to k, or, of k, its own at operation `op`. */
 enum kr_status kr_cases_bring_growing(struct kr_cases *c, kr_key k, kr_txn t);
 enum kr_status kr_cases_bring_own(struct kr_cases *c, kr_key k, kr_txn t, uint32_t op);
+enum kr_status kr_cases_bring_key(struct kr_cases *c, kr_key k); /* all observations of k by name */
 /* The same of predicate reads that did not return k. */
 enum kr_status kr_cases_bring_scans(struct kr_cases *c, kr_key k, kr_txn t);
 enum kr_status kr_cases_bring_missed(struct kr_cases *c, kr_txn t, uint32_t op);

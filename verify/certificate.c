@@ -1,5 +1,6 @@
 /* Certificates: their life, and which part of the verifier looks at which kind: order.c with replay.c, snapshots.c, world.c, anomaly.c, cases.c with edges.c, expected.c. What
  * a kind can prove depends on the level (levels.c). */
+#include "verify/store.h"
 #include "verify/verifier.h"
 
 #include <stdio.h>
@@ -65,6 +66,45 @@ enum kr_status kr_verify_find_rule(struct kr_verifier *v, struct kr_rule *stated
 	return v->rule ? KR_OK : kr_err_set(v->err, KR_UNSUPPORTED, "certificates of level %s cannot be checked yet", v->cert->level);
 }
 
+static enum kr_status replay(struct kr_verifier *v)
+{
+	switch (v->cert->kind) {
+	case KR_CERT_ORDER: return kr_verify_serial(v);
+	case KR_CERT_SNAPSHOTS: return kr_verify_snapshots(v);
+	default: return kr_verify_world(v);
+	}
+}
+
+static bool has_to_learn(const struct kr_history *h)
+{
+	for (kr_key k = {0}; k.i < h->keys.n; k.i++)
+		if (kr_learned_grows(h, k))
+			return true;
+	return h->initial == KR_INITIAL_UNKNOWN && h->scans.n > 0;
+}
+
+/* A world, with what has to be learned of initial values by a replay before it, in which no such value stands in the way. */
+static enum kr_status verify_satisfied(struct kr_verifier *v)
+{
+	struct kr_learned learned;
+	struct kr_verifier first = *v;
+	struct kr_err unheard;
+	enum kr_status status;
+
+	if (!has_to_learn(v->h))
+		return replay(v);
+	kr_err_init(&unheard);
+	kr_learned_init(&learned, &v->ctx->mem);
+	first.err = &unheard;
+	first.learned = v->learned = &learned;
+	status = replay(&first);
+	learned.learning = false;
+	if (status == KR_OK || status == KR_BAD || status == KR_UNSUPPORTED)
+		status = replay(v);
+	kr_learned_done(&learned);
+	return status;
+}
+
 enum kr_status kr_verify(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_certificate *cert, struct kr_err *err)
 {
 	struct kr_verifier v = {.ctx = ctx, .h = h, .cert = cert, .err = err};
@@ -74,9 +114,9 @@ enum kr_status kr_verify(struct kr_ctx *ctx, const struct kr_history *h, const s
 	if (status)
 		return status;
 	switch (cert->kind) {
-	case KR_CERT_ORDER: status = kr_verify_serial(&v); break;
-	case KR_CERT_SNAPSHOTS: status = kr_verify_snapshots(&v); break;
-	case KR_CERT_WORLD: status = kr_verify_world(&v); break;
+	case KR_CERT_ORDER:
+	case KR_CERT_SNAPSHOTS:
+	case KR_CERT_WORLD: status = verify_satisfied(&v); break;
 	case KR_CERT_ANOMALY: status = kr_verify_anomaly(&v); break;
 	case KR_CERT_CYCLES: status = kr_verify_cycles(&v); break;
 	case KR_CERT_REPLAY: status = kr_verify_expected(&v); break;

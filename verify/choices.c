@@ -71,7 +71,7 @@ static enum kr_status choose(struct kr_cases *c, struct kr_choice x, uint32_t *l
 			return KR_NOMEM;
 		if (x.kind == KR_CHOICE_PRESENCE)
 			c->txns.at[c->txns.n++] = (kr_txn){x.a};
-		if (x.kind == KR_CHOICE_INITIAL && !c->is_brought[x.a]) {
+		if ((x.kind == KR_CHOICE_INITIAL || x.kind == KR_CHOICE_MEMBER) && !c->is_brought[x.a]) {
 			c->is_brought[x.a] = true;
 			c->keys.at[c->keys.n++] = (kr_key){x.a};
 		}
@@ -214,14 +214,50 @@ enum kr_status kr_cases_sight(struct kr_cases *c, const struct kr_sight *x, uint
 	return KR_OK;
 }
 
+static enum kr_status initial_number(struct kr_cases *c, const struct kr_sight *s, uint32_t *literal)
+{
+	struct kr_count want = kr_grow_count(c->v->h, s);
+	uint64_t number = (uint64_t)want.number;
+
+	if (want.test == KR_COUNT_ABSENT)
+		return choose(c, (struct kr_choice){KR_CHOICE_INITIAL, s->key.i, KR_NONE, KR_NONE, false}, literal);
+	if (want.test != KR_COUNT_IS || want.or_absent)
+		return KR_OK;
+	return choose(c, (struct kr_choice){KR_CHOICE_INITIAL, s->key.i, (uint32_t)number, (uint32_t)(number >> 32), false}, literal);
+}
+
+/* Of a counter its number, of a set whether it had an element, or any. */
+static enum kr_status initial_grown(struct kr_cases *c, const struct kr_sight *s, uint32_t *literal)
+{
+	enum kr_grow_mode mode = kr_facts_mode(&c->facts, s->key);
+	uint32_t element = KR_NONE;
+	bool shown = false;
+	enum kr_status status = KR_OK;
+
+	if (mode == KR_GROW_VALUES)
+		return initial_number(c, s, literal);
+	if (mode != KR_GROW_SET)
+		return KR_OK;
+	if (s->part.i != KR_NONE)
+		status = kr_grow_element(c->facts.grow, s->part, &element);
+	if (status == KR_OK)
+		status = kr_grow_shows(&c->facts, s, element, &shown, c->v->err);
+	if (status == KR_OK)
+		status = choose(c, (struct kr_choice){KR_CHOICE_MEMBER, s->key.i, element, 0, false}, literal);
+	if (status == KR_OK && !shown)
+		*literal = kr_cases_negate(*literal);
+	return status;
+}
+
 /* What "observation s saw the initial version" says of an untold initial value; KR_LITERAL_TRUE: nothing. */
 static enum kr_status initial_value(struct kr_cases *c, const struct kr_sight *s, uint32_t *literal)
 {
 	enum kr_status status;
 
 	*literal = KR_LITERAL_TRUE;
-	if (!c->facts.untold || kr_facts_grows(&c->facts, s->key) || c->facts.pins[2 * (size_t)s->key.i].i != KR_NONE ||
-		(s->saw.test != KR_SAW_VALUE && s->saw.test != KR_SAW_OTHER))
+	if (c->facts.untold && kr_facts_grows(&c->facts, s->key))
+		return initial_grown(c, s, literal);
+	if (!c->facts.untold || c->facts.pins[2 * (size_t)s->key.i].i != KR_NONE || (s->saw.test != KR_SAW_VALUE && s->saw.test != KR_SAW_OTHER))
 		return KR_OK;
 	status = choose(c, (struct kr_choice){KR_CHOICE_INITIAL, s->key.i, s->saw.value.i, 0, false}, literal);
 	if (s->saw.test == KR_SAW_OTHER)
@@ -273,6 +309,8 @@ static enum kr_status add_sight(struct kr_cases *c, uint32_t s)
 	if (mode == KR_GROW_SUM && (status = add_whole(c, &sight)) != KR_OK)
 		return status;
 	if (mode == KR_GROW_LIST && (status = kr_cases_add_list(c, s)) != KR_OK)
+		return status;
+	if (c->any_whole && sight.part.i == KR_NONE && (mode == KR_GROW_SET || mode == KR_GROW_SUM) && (status = kr_cases_add_window(c, s)) != KR_OK)
 		return status;
 	id = find_choice(c, &initial);
 	if (id != KR_NONE) {
@@ -364,7 +402,7 @@ static enum kr_status add_sights(struct kr_cases *c)
 			status = add_sight(c, next++);
 		} else if (c->keys.n > 0) {
 			kr_key k = kr_vec_pop(&c->keys);
-			status = bring_in(c, f->sight_first[k.i], f->sight_first[k.i + 1]);
+			status = kr_facts_grows(f, k) ? kr_cases_bring_key(c, k) : bring_in(c, f->sight_first[k.i], f->sight_first[k.i + 1]);
 		} else {
 			kr_txn t = kr_vec_pop(&c->txns);
 			for (uint32_t i = 0; status == KR_OK && i < c->v->h->txns.at[t.i].op_count; i++)

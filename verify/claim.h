@@ -21,6 +21,14 @@ enum kr_status kr_claim_internal(const struct kr_claim *c);
 /* anomaly_sets.c: a predicate read differs from the predicate over the versions that it names. */
 enum kr_status kr_claim_mismatch(const struct kr_claim *c, const struct kr_facts *f);
 
+/* cases.c: KR_OK: no choice explains what the operation saw; of a key whose observations have to agree (`all`), what they all saw. The name is not judged. */
+enum kr_status kr_claim_unexplained(const struct kr_claim *c, bool all);
+/* anomaly_cases.c: whether there is something of the kind that the name tells of; whether it is known that no choice explains what the operation saw. */
+enum kr_status kr_claim_is_named(const struct kr_claim *c, bool *out);
+enum kr_status kr_claim_by_cases(const struct kr_claim *c, bool *out);
+/* anomaly_grow.c: whether the operation shows something of a list or set that nobody ever added, or, claimed to be an aborted read, only in vain. */
+enum kr_status kr_claim_unwritten(const struct kr_claim *c, const struct kr_facts *f, bool *out);
+
 /* anomaly.c: KR_OK: no observation of a transaction in the certificate's order is a garbage read. */
 enum kr_status kr_claim_no_garbage(struct kr_verifier *v, const struct kr_facts *f);
 

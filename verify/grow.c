@@ -87,6 +87,35 @@ enum kr_status kr_grow_array(struct kr_grow *g, kr_value value, const uint32_t *
 	return KR_OK;
 }
 
+static enum kr_status collect_initial(struct kr_grow *g, kr_key k)
+{
+	const uint32_t *members;
+	uint32_t count, element;
+	enum kr_status status = kr_grow_array(g, g->h->keys.at[k.i].initial, &members, &count);
+
+	for (kr_value v = {0}; v.i < g->h->values.n && status == KR_OK && count != KR_NONE && count > 0; v.i++) {
+		bool initial = false;
+
+		status = kr_grow_element(g, v, &element);
+		if (status == KR_OK)
+			status = kr_grow_array(g, g->h->keys.at[k.i].initial, &members, &count);
+		for (uint32_t i = 0; i < count && status == KR_OK; i++)
+			initial |= members[i] == element;
+		if (initial && !kr_vec_push(g->mem, &g->initial_parts, v))
+			status = KR_NOMEM;
+	}
+	return status;
+}
+
+enum kr_status kr_grow_initial_parts(struct kr_grow *g, kr_key k)
+{
+	if (g->initial_key.i == k.i)
+		return KR_OK;
+	kr_vec_clear(&g->initial_parts);
+	g->initial_key = k;
+	return collect_initial(g, k);
+}
+
 /* ---- collecting ---- */
 
 /* What the transaction being walked has done with a key. */
@@ -328,7 +357,7 @@ enum kr_status kr_grow_init(struct kr_facts *f, struct kr_ctx *ctx)
 	f->grow = g = kr_mem_alloc(f->mem, 1, sizeof *g);
 	if (!g)
 		return KR_NOMEM;
-	*g = (struct kr_grow){.mem = f->mem, .h = f->h, .count = f->count};
+	*g = (struct kr_grow){.mem = f->mem, .h = f->h, .count = f->count, .initial_key = {KR_NONE}};
 	kr_arena_init(&g->texts, g->mem);
 	kr_str_init(&g->scratch, g->mem);
 	g->mode = kr_mem_alloc(g->mem, nkeys, sizeof *g->mode);
@@ -366,6 +395,7 @@ void kr_grow_done(struct kr_facts *f)
 	kr_vec_done(g->mem, &g->adds);
 	kr_vec_done(g->mem, &g->members);
 	kr_vec_done(g->mem, &g->parsed);
+	kr_vec_done(g->mem, &g->initial_parts);
 	kr_table_done(g->mem, &g->element_table);
 	kr_table_done(g->mem, &g->add_table);
 	kr_arena_done(&g->texts);

@@ -54,6 +54,8 @@ struct kr_grow {
 	uint32_t *rank;                       /* per version: its place in the longest list, or among the sets, that committed transactions read; KR_NONE: it is not shown; KR_GROW_VAGUE */
 	bool *ranked;                         /* per key */
 	uint32_t *longest;                    /* per key: 2 + into sights, the longest list that a committed transaction read; 1: none; 0: not yet asked for */
+	kr_key initial_key;                   /* of which initial_parts has the initial elements */
+	KR_VEC(kr_value) initial_parts;
 };
 
 #define KR_GROW_VAGUE (KR_NONE - 1)
@@ -72,6 +74,9 @@ const struct kr_grow_sight *kr_grow_sight(const struct kr_facts *f, kr_key k, kr
 enum kr_status kr_grow_element(struct kr_grow *g, kr_value value, uint32_t *out);
 enum kr_status kr_grow_array(struct kr_grow *g, kr_value value, const uint32_t **members, uint32_t *count);
 
+/* Fills initial_parts for k. A walk over all values, unless the last call was for the same key or it starts empty. */
+enum kr_status kr_grow_initial_parts(struct kr_grow *g, kr_key k);
+
 /* The appends or adds of an element to k: walk with kr_grow_next_add until NULL. */
 kr_table_iter kr_grow_adds(const struct kr_grow *g, kr_key k, uint32_t element);
 const struct kr_grow_add *kr_grow_next_add(const struct kr_grow *g, kr_table_iter *it, kr_key k, uint32_t element);
@@ -82,6 +87,9 @@ enum kr_status kr_grow_appender(const struct kr_facts *f, kr_key k, uint32_t ele
 /* What t leaves of an element of set k. */
 enum kr_membership { KR_MEMBER_UNTOUCHED, KR_MEMBER_IN, KR_MEMBER_OUT };
 enum kr_status kr_grow_member(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t end, uint32_t element, enum kr_membership *out); /* by its operations before `end` */
+
+/* Whether the observation of a set shows the element; KR_NONE: shows that the set was there. */
+enum kr_status kr_grow_shows(const struct kr_facts *f, const struct kr_sight *s, uint32_t element, bool *out, struct kr_err *err);
 
 /* What the observation says of a counter. */
 struct kr_count kr_grow_count(const struct kr_history *h, const struct kr_sight *s);

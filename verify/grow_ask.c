@@ -394,6 +394,20 @@ static enum kr_status shows_element(const struct kr_facts *f, const struct kr_si
 	return status;
 }
 
+enum kr_status kr_grow_shows(const struct kr_facts *f, const struct kr_sight *s, uint32_t element, bool *out, struct kr_err *err)
+{
+	const uint32_t *members;
+	uint32_t count = 1;
+	enum kr_status status = KR_OK;
+
+	if (element != KR_NONE)
+		return shows_element(f, s, element, out, err);
+	if (s->saw.test == KR_SAW_VALUE)
+		status = kr_grow_shown(f, s->key, s->txn, s->op, 0, &members, &count);
+	*out = count != 0 && s->saw.test != KR_SAW_NO_MATCH;
+	return status;
+}
+
 /* Whether a version is there at all, as far as the observation as a whole tells. */
 static enum kr_status presence_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)
 {

@@ -180,6 +180,10 @@ enum kr_status kr_cases_bring_own(struct kr_cases *c, kr_key k, kr_txn t, uint32
 	case KR_GROW_SUM: return bring_whole(c, s);
 	case KR_GROW_SET:
 		status = bring(c, s, (kr_value){KR_NONE});
+		if (status == KR_OK)
+			status = kr_grow_initial_parts(f->grow, k);
+		for (uint32_t i = 0; i < f->grow->initial_parts.n && status == KR_OK; i++)
+			status = bring(c, s, f->grow->initial_parts.at[i]);
 		for (uint32_t i = 0; i < f->grow->adds.n && status == KR_OK; i++) {
 			const struct kr_grow_add *add = &f->grow->adds.at[i];
 			if (add->key.i == k.i)
@@ -188,6 +192,16 @@ enum kr_status kr_cases_bring_own(struct kr_cases *c, kr_key k, kr_txn t, uint32
 		return status;
 	default: return KR_OK;
 	}
+}
+
+enum kr_status kr_cases_bring_key(struct kr_cases *c, kr_key k)
+{
+	const struct kr_grow *g = c->facts.grow;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = g->sight_first[k.i]; i < g->sight_first[k.i + 1] && status == KR_OK; i++)
+		status = kr_cases_bring_own(c, k, g->sights[i].txn, g->sights[i].op);
+	return status;
 }
 
 /* ---- predicate reads ---- */

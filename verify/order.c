@@ -74,7 +74,7 @@ static enum kr_status check_session_order(const struct order *o)
 	return status;
 }
 
-static bool returned_before(const struct kr_history *h, kr_txn a, kr_txn b)
+bool kr_verify_returned_before(const struct kr_history *h, kr_txn a, kr_txn b)
 {
 	const struct kr_transaction *first = &h->txns.at[a.i], *second = &h->txns.at[b.i];
 	int64_t end;
@@ -90,7 +90,7 @@ static enum kr_status check_real_time(const struct order *o)
 
 	for (uint32_t i = 0; i < cert->serial.n; i++) {
 		kr_txn t = cert->serial.at[i];
-		if (latest.i != KR_NONE && i == o->place[t.i] && h->txns.at[t.i].status == KR_COMMITTED && returned_before(h, t, latest))
+		if (latest.i != KR_NONE && i == o->place[t.i] && h->txns.at[t.i].status == KR_COMMITTED && kr_verify_returned_before(h, t, latest))
 			return kr_err_set(o->v->err, KR_BAD, "%s had returned before %s was invoked, but comes after it in the order",
 				kr_verify_txn_name(h, t).text, kr_verify_txn_name(h, latest).text);
 		if (i == o->start[t.i] && h->txns.at[t.i].flags & KR_TXN_HAS_BEGIN &&

@@ -54,12 +54,14 @@ static const char *wrong_rw(const struct matching *m, uint32_t i)
 	return before->op < e->op + (rule->sight == KR_RULE_NOT_AFTER) ? NULL : "a wr that was seen later than what was overwritten";
 }
 
-/* The version of a part that was seen need not be the version of the key that was: that one may come later and have left the part as it was. Where ww counts as wr does, it leads there. */
-static const char vague[] = "a wr of a part of a key, where ww does not count";
-
-static bool is_vague(const struct matching *m, const struct kr_cert_edge *e)
+/* The version of a part that was seen need not be the version of the key that was: that one may come later and have left the part as it was. Where ww counts as wr does, it leads there; else
+ * the cycle needs that the version of the key is the one that the edge comes from. */
+static bool needs_whole(const struct matching *m)
 {
-	return e->kind == KR_WR && e->part.i != KR_NONE && !(m->rule->kinds & KR_BIT(KR_WW));
+	for (uint32_t i = 0; i < m->count; i++)
+		if (m->edges[i].kind == KR_WR && m->edges[i].part.i != KR_NONE && !(m->rule->kinds & KR_BIT(KR_WW)))
+			return true;
+	return false;
 }
 
 static const char *wrong_edge(const struct matching *m, uint32_t i)
@@ -69,8 +71,6 @@ static const char *wrong_edge(const struct matching *m, uint32_t i)
 
 	if (!((rule->kinds | order_kinds(m)) & KR_BIT(e->kind)))
 		return "an edge of another kind";
-	if (is_vague(m, e))
-		return vague;
 	if (rule->lonely & KR_BIT(e->kind) && rule->lonely & KR_BIT(edge_before(m, i)->kind))
 		return "two rw in a row";
 	if (rule->same_key && e->key.i != m->edges[0].key.i)
@@ -114,18 +114,38 @@ static const char *mismatch(const struct matching *m)
 	return why;
 }
 
-enum kr_status kr_verify_pattern(struct kr_verifier *v, uint32_t cycle)
+/* An operation that saw one part of a key as of the wr, and a part, older than an overwriting one that comes no later, as of the rw: the parts were never there together, whatever the level. */
+static bool is_tear(const struct matching *m)
+{
+	const struct kr_cert_edge *rw = NULL, *wr = NULL;
+	uint32_t ww = 0;
+
+	for (uint32_t i = 0; i < m->count; i++) {
+		const struct kr_cert_edge *e = &m->edges[i];
+		if (e->key.i != m->edges[0].key.i || (e->kind != KR_WW && e->part.i == KR_NONE))
+			return false;
+		rw = e->kind == KR_RW ? e : rw;
+		wr = e->kind == KR_WR ? e : wr;
+		ww += e->kind == KR_WW;
+	}
+	return rw && wr && ww + 2 == m->count && rw->from.i == wr->to.i && rw->op == wr->op;
+}
+
+enum kr_status kr_verify_pattern(struct kr_verifier *v, uint32_t cycle, bool *whole)
 {
 	const struct kr_cert_cycle *range = &v->cert->cycles.at[cycle];
 	struct matching m = {v, NULL, &v->cert->edges.at[range->first], range->count};
 	const char *why[KR_COUNT(v->rule->cycles)] = {NULL};
 
+	*whole = false;
+	if (v->rule->cycles[0].kinds & KR_BIT(KR_WR) && is_tear(&m))
+		return KR_OK;
 	for (size_t i = 0; i < KR_COUNT(v->rule->cycles); i++) {
 		m.rule = &v->rule->cycles[i];
-		if (m.rule->kinds && !(why[i] = mismatch(&m)))
-			return KR_OK;
-		if (why[i] == vague)
-			return kr_err_set(v->err, KR_UNSUPPORTED, "cycle %u has %s", (unsigned)cycle + 1, vague);
+		if (!m.rule->kinds || (why[i] = mismatch(&m)))
+			continue;
+		*whole = needs_whole(&m);
+		return KR_OK;
 	}
 	return kr_err_set(v->err, KR_BAD, "cycle %u is not one that %s with order %s forbids: it has %s%s%s", (unsigned)cycle + 1, v->rule->id,
 		kr_order_name(v->cert->order), why[0], why[1] ? ", and " : "", why[1] ? why[1] : "");

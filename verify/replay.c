@@ -5,6 +5,8 @@
 #include "verify/replayed.h"
 #include "verify/saw.h"
 
+#include "frontend/where.h"
+
 #include <stdio.h>
 
 #include "base/bits.h"
@@ -45,13 +47,57 @@ static enum kr_status expect_not(struct kr_replayed *r, kr_key k, kr_value value
 	return mismatch(r, k, saw);
 }
 
+/* What the transaction was shown of a counter, at its operation at hand or later, less what it has added since. False: nothing. */
+static bool find_count(const struct kr_replayed *r, kr_key k, int64_t *out)
+{
+	const struct kr_history *h = r->v->h;
+	int64_t added = 0;
+
+	for (uint32_t i = r->op; i < h->txns.at[r->txn.i].op_count; i++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, r->txn, i).i];
+		struct kr_saw saw = kr_saw_of(h, op, k);
+		kr_value shown = saw.test == KR_SAW_VALUE ? saw.value : saw.test == KR_SAW_UNTOLD ? op->b : (kr_value){KR_NONE};
+
+		if (op->kind == KR_OP_INC && op->key.i == k.i &&
+			(kr_history_value(h, op->a)->type != KR_VALUE_INT || __builtin_add_overflow(added, kr_history_value(h, op->a)->integer, &added)))
+			return false;
+		if (shown.i != KR_NONE)
+			return kr_history_value(h, shown)->type == KR_VALUE_INT && !__builtin_sub_overflow(kr_history_value(h, shown)->integer, added, out);
+	}
+	return false;
+}
+
+/* What an increment, or a read after it, tells of what was there before; where that is being learned, it becomes what is there. */
+static enum kr_status learn_count(struct kr_replayed *r, const struct kr_operation *op, bool *out)
+{
+	int64_t before;
+	enum kr_status status;
+
+	if (!kr_store_learns(&r->store, op->key))
+		return KR_OK;
+	if (!find_count(r, op->key, &before)) { /* a later transaction may tell */
+		before = kr_history_value(r->v->h, op->a)->type == KR_VALUE_INT ? kr_history_value(r->v->h, op->a)->integer : 0;
+		*out = true;
+		return kr_learned_add(r->store.learned, op->key, before);
+	}
+	status = before == 0 ? kr_learned_zero(r->store.learned, op->key) : kr_learned_number(r->store.learned, op->key, before);
+	kr_store_put(&r->store, op->key, (struct kr_cell){KR_CELL_INT, .integer = before});
+	return status;
+}
+
 static enum kr_status replay_inc(struct kr_replayed *r, const struct kr_operation *op)
 {
 	const struct kr_history *h = r->v->h;
 	const struct kr_value_entry *delta = kr_history_value(h, op->a);
 	int64_t before = 0, after;
-	enum kr_status status = kr_store_count(&r->store, op->key, &before, r->v->err);
+	bool added = false;
+	enum kr_status status = learn_count(r, op, &added);
 	char saw[96];
+
+	if (added)
+		return status;
+	if (status == KR_OK)
+		status = kr_store_count(&r->store, op->key, &before, r->v->err);
 
 	if (status != KR_OK)
 		return status;
@@ -102,6 +148,29 @@ static enum kr_status replay_range(struct kr_replayed *r, const struct kr_scan *
 	return next == scan->row_count ? KR_OK : unexpected_row(r, rows[next].key, "it is not there, not between the bounds, or not in its place");
 }
 
+/* Of a value that nobody tells (else it has been learned), whether it can be so in any number of ways, whatever else it was seen not to be: that a key was not returned, though it did not fail a
+ * condition of being other than something only; or that an update returned it, whose one condition is no equality. */
+static bool says_little(const struct kr_replayed *r, const struct kr_operation *op, kr_key k, const struct kr_row *row)
+{
+	const struct kr_history *h = r->v->h;
+	const struct kr_scan *scan = &h->scans.at[op->scan];
+	uint32_t wide = 0, conds = 0;
+
+	if (!kr_where_has_prefix(h, scan, k))
+		return row == NULL;
+	if (r->store.learned->learning && !row)
+		return kr_where_of_values(h, scan);
+	for (uint32_t i = 0; i < scan->cond_count; i++) {
+		const struct kr_cond *cond = &h->conds.at[scan->cond_first + i];
+
+		if (cond->target == KR_COND_KEY_PREFIX)
+			continue;
+		conds++;
+		wide += row ? cond->test != KR_COND_EQ && cond->test != KR_COND_IN : cond->test != KR_COND_NE;
+	}
+	return wide > 0 && (!row || (op->kind == KR_OP_UPDATE && conds == 1));
+}
+
 /* Whether the key, which is present or untold, meets the conditions. A row that was read tells an untold value. */
 static enum kr_status matches(struct kr_replayed *r, const struct kr_operation *op, kr_key k, const struct kr_row *row, bool *out)
 {
@@ -110,14 +179,22 @@ static enum kr_status matches(struct kr_replayed *r, const struct kr_operation *
 	const struct kr_cell *cell = &r->store.cells[k.i];
 	enum kr_status status = KR_OK;
 
-	if (cell->kind == KR_CELL_UNTOLD && row && op->kind == KR_OP_SCAN)
+	if ((cell->kind == KR_CELL_UNTOLD || kr_store_learns(&r->store, k)) && row && op->kind == KR_OP_SCAN)
 		status = expect(r, k, row->value);
+	if (kr_store_learns(&r->store, k)) {
+		*out = row != NULL;
+		return status == KR_OK && row ? kr_learned_other(&r->store, k) : status;
+	}
+	if (status == KR_OK && cell->kind == KR_CELL_UNTOLD && r->store.learned && says_little(r, op, k, row)) {
+		*out = row != NULL;
+		return KR_OK;
+	}
 	if (status == KR_OK)
 		status = kr_store_matches(&r->store, scan, k, out, r->v->err);
 	if (status == KR_OK && *out && cell->kind == KR_CELL_UNTOLD) {
 		/* The conditions do not ask for the value, so whether the key was returned tells whether it is present. */
-		if (row)
-			return kr_err_set(r->v->err, KR_UNSUPPORTED, "an update of %s, whose initial value is not told", kr_verify_key_name(h, k).text);
+		if (row) /* an update, which does not tell it */
+			return expect_not(r, k, KR_ABSENT);
 		status = expect(r, k, KR_ABSENT);
 		*out = false;
 	}
@@ -179,8 +256,13 @@ static bool shows_zero(const struct kr_history *h, kr_key k, const struct kr_saw
 static enum kr_status see_zero(struct kr_replayed *r, kr_key k, kr_value zero)
 {
 	bool absent;
-	enum kr_status status = kr_store_is(&r->store, k, KR_ABSENT, &absent);
+	enum kr_status status;
 
+	if (kr_store_learns(&r->store, k))
+		return kr_learned_zero(r->store.learned, k);
+	if (r->store.cells[k.i].kind == KR_CELL_UNTOLD)
+		return expect(r, k, zero);
+	status = kr_store_is(&r->store, k, KR_ABSENT, &absent);
 	return status == KR_OK && !absent ? expect(r, k, zero) : status;
 }
 
@@ -195,7 +277,7 @@ static enum kr_status see(struct kr_replayed *r, const struct kr_operation *op)
 	if (op->scan != KR_NONE)
 		return replay_scan(r, op);
 	saw = kr_saw_of(r->v->h, op, op->key);
-	if (op->kind == KR_OP_READ && shows_zero(r->v->h, op->key, &saw) && r->store.cells[op->key.i].kind != KR_CELL_UNTOLD)
+	if (op->kind == KR_OP_READ && shows_zero(r->v->h, op->key, &saw))
 		return see_zero(r, op->key, saw.value);
 	if (saw.test == KR_SAW_VALUE)
 		return expect(r, op->key, saw.value);
@@ -249,6 +331,8 @@ static enum kr_status see_match(struct kr_replayed *r, const struct kr_saw *saw,
 	bool absent = true, holds = false;
 	enum kr_status status;
 
+	if (kr_store_learns(&r->store, k))
+		return saw->test == KR_SAW_MATCH ? kr_learned_other(&r->store, k) : KR_OK;
 	if (r->store.cells[k.i].kind == KR_CELL_UNTOLD)
 		return kr_err_set(r->v->err, KR_UNSUPPORTED, "what a predicate read says of %s, whose initial value is not told",
 			kr_verify_key_name(r->v->h, k).text);
@@ -272,7 +356,7 @@ static enum kr_status see_key(struct kr_replayed *r, const struct kr_operation *
 	case KR_SAW_OTHER: return expect_not(r, k, saw.value);
 	case KR_SAW_NOTHING: return KR_OK;
 	}
-	if (op->kind == KR_OP_READ && shows_zero(r->v->h, k, &saw) && r->store.cells[k.i].kind != KR_CELL_UNTOLD)
+	if (op->kind == KR_OP_READ && shows_zero(r->v->h, k, &saw))
 		return see_zero(r, k, saw.value);
 	return expect(r, k, saw.value);
 }
@@ -315,12 +399,16 @@ enum kr_status kr_replay_init(struct kr_replayed *r, struct kr_verifier *v)
 
 	*r = (struct kr_replayed){.v = v};
 	status = kr_store_init(&r->store, v->ctx, v->h, ordered);
-	if (status != KR_OK || !ordered)
+	if (status != KR_OK)
 		return status;
-	r->row_marks = kr_mem_alloc(&v->ctx->mem, v->h->keys.n, sizeof *r->row_marks);
-	if (r->row_marks)
+	r->store.learned = v->learned;
+	if (v->learned && !v->learned->learning)
+		status = kr_learned_start(&r->store);
+	if (ordered)
+		r->row_marks = kr_mem_alloc(&v->ctx->mem, v->h->keys.n, sizeof *r->row_marks);
+	if (status == KR_OK && (!ordered || r->row_marks))
 		return KR_OK;
-	kr_store_done(&r->store);
+	kr_replay_done(r);
 	return KR_NOMEM;
 }
 

@@ -1,5 +1,5 @@
-/* Values are interned, so a register is an id. A list that grows is its own JSON text, so that an append adds to the end and a read compares texts; a set that
- * grows is a table of pairs (set, element), and a read counts the elements that it meets. Counters are numbers, since their values need not occur
+/* Values are interned, so a register is an id. A list that grows is its own JSON text, so that an append adds to the end and a read compares texts; sets are
+ * in store_sets.c. Counters are numbers, since their values need not occur
  * in the trace. An untold initial value is fixed by the first operation that tells it; until then the values that it was seen not to have
  * are kept. For predicate reads the keys are sorted once and the present ones are bits by rank.
  * Cost: linear in what operations write and return, plus a 64th of the keys in reach per predicate read. */
@@ -128,6 +128,7 @@ void kr_store_done(struct kr_store *s)
 	kr_vec_done(s->mem, &s->lists);
 	kr_vec_done(s->mem, &s->excluded);
 	kr_vec_done(s->mem, &s->set_sizes);
+	kr_vec_done(s->mem, &s->set_open);
 	kr_vec_done(s->mem, &s->elements);
 	kr_vec_done(s->mem, &s->members);
 	kr_vec_done(s->mem, &s->touched);
@@ -149,7 +150,7 @@ static bool is_empty_array(const struct kr_history *h, kr_value value)
 }
 
 /* Lists and sets do not tell empty from absent. */
-static bool is_absent(const struct kr_store *s, kr_key k, const struct kr_cell *cell)
+static bool absent_cell(const struct kr_store *s, kr_key k, const struct kr_cell *cell)
 {
 	uint8_t kind = s->h->keys.at[k.i].kind;
 
@@ -160,12 +161,14 @@ static bool is_absent(const struct kr_store *s, kr_key k, const struct kr_cell *
 	return cell->value.i == KR_ABSENT.i || ((kind == KR_KIND_LIST || kind == KR_KIND_SET) && is_empty_array(s->h, cell->value));
 }
 
+bool kr_store_is_absent(const struct kr_store *s, kr_key k) { return absent_cell(s, k, &s->cells[k.i]); }
+
 void kr_store_put(struct kr_store *s, kr_key k, struct kr_cell cell)
 {
 	s->cells[k.i] = cell;
 	if (!s->present)
 		return;
-	if (is_absent(s, k, &cell))
+	if (absent_cell(s, k, &cell))
 		kr_bits_clear(s->present, s->ranks[k.i]);
 	else
 		kr_bits_set(s->present, s->ranks[k.i]);
@@ -203,72 +206,6 @@ void kr_store_undo(struct kr_store *s)
 	}
 }
 
-/* ---- sets ---- */
-
-/* The number of an element's text, which is added when `add`; else KR_NONE where it is new. */
-static enum kr_status element_number(struct kr_store *s, struct kr_piece text, bool add, uint32_t *out)
-{
-	uint64_t hash = kr_hash_bytes(text.text, text.length);
-
-	for (kr_table_iter it = kr_table_find(&s->element_table, hash); (*out = kr_table_next(&s->element_table, &it)) != KR_NONE;)
-		if (s->elements.at[*out].length == text.length && memcmp(s->elements.at[*out].text, text.text, text.length) == 0)
-			return KR_OK;
-	if (!add)
-		return KR_OK;
-
-	struct kr_piece copy = {kr_arena_text(&s->texts, text.text, text.length), text.length};
-
-	*out = s->elements.n;
-	if (!copy.text || !kr_table_reserve(s->mem, &s->element_table) || !kr_vec_push(s->mem, &s->elements, copy))
-		return KR_NOMEM;
-	kr_table_insert(&s->element_table, hash, *out);
-	return KR_OK;
-}
-
-static struct kr_member *find_member(const struct kr_store *s, uint32_t set, uint32_t element)
-{
-	uint32_t id;
-
-	for (kr_table_iter it = kr_table_find(&s->member_table, kr_hash_pair(set, element)); (id = kr_table_next(&s->member_table, &it)) != KR_NONE;)
-		if (s->members.at[id].set == set && s->members.at[id].element == element)
-			return &s->members.at[id];
-	return NULL;
-}
-
-static enum kr_status add_member(struct kr_store *s, uint32_t set, struct kr_piece text)
-{
-	uint32_t element;
-
-	if (element_number(s, text, true, &element) != KR_OK)
-		return KR_NOMEM;
-	if (find_member(s, set, element))
-		return KR_OK;
-	if (!kr_table_reserve(s->mem, &s->member_table) || !kr_vec_push(s->mem, &s->members, (struct kr_member){set, element, 0}))
-		return KR_NOMEM;
-	kr_table_insert(&s->member_table, kr_hash_pair(set, element), s->members.n - 1);
-	s->set_sizes.at[set]++;
-	return KR_OK;
-}
-
-/* Whether the elements of the array are those of the set, each once. */
-static bool set_equals(struct kr_store *s, uint32_t set, struct kr_piece array)
-{
-	uint32_t met = 0, element;
-	struct kr_piece piece;
-
-	s->reads++;
-	for (size_t at = 1; kr_piece_next(array.text, array.length, &at, &piece); met++) {
-		(void)element_number(s, piece, false, &element); /* without adding it cannot fail */
-
-		struct kr_member *member = element == KR_NONE ? NULL : find_member(s, set, element);
-
-		if (!member || member->reader == s->reads)
-			return false;
-		member->reader = s->reads;
-	}
-	return met == s->set_sizes.at[set];
-}
-
 /* ---- reading ---- */
 
 /* Whether a key that holds what the trace tells has this value. Lists and sets, and keys that might be some, do not tell empty from absent. */
@@ -284,7 +221,7 @@ static bool cell_equals(struct kr_store *s, kr_key k, kr_value value)
 			return true;
 		if (kind == KR_KIND_ANY)
 			return cell->value.i == KR_ABSENT.i && is_empty_array(s->h, value);
-		return (kind == KR_KIND_LIST || kind == KR_KIND_SET) && is_absent(s, k, cell) && (value.i == KR_ABSENT.i || is_empty_array(s->h, value));
+		return (kind == KR_KIND_LIST || kind == KR_KIND_SET) && absent_cell(s, k, cell) && (value.i == KR_ABSENT.i || is_empty_array(s->h, value));
 	case KR_CELL_INT: return e->type == KR_VALUE_INT && e->integer == cell->integer;
 	case KR_CELL_LIST: {
 		const struct kr_list *list = &s->lists.at[cell->index];
@@ -293,36 +230,21 @@ static bool cell_equals(struct kr_store *s, kr_key k, kr_value value)
 	case KR_CELL_SET:
 		if (e->type == KR_VALUE_ABSENT)
 			return s->set_sizes.at[cell->index] == 0;
-		return e->type == KR_VALUE_ARRAY && set_equals(s, cell->index, (struct kr_piece){e->text, e->length});
+		return e->type == KR_VALUE_ARRAY && kr_store_set_equals(s, cell->index, (struct kr_piece){e->text, e->length});
 	case KR_CELL_UNTOLD: break;
 	}
 	return false;
-}
-
-/* A set key holds an array as given until it grows: other arrays with the same elements are equal. */
-static enum kr_status open_set(struct kr_store *s, kr_key k)
-{
-	struct kr_cell *cell = &s->cells[k.i];
-	const struct kr_value_entry *e = cell->kind == KR_CELL_VALUE ? kr_history_value(s->h, cell->value) : NULL;
-	uint32_t set = s->set_sizes.n;
-	struct kr_piece piece;
-
-	if (s->h->keys.at[k.i].kind != KR_KIND_SET || !e || (e->type != KR_VALUE_ABSENT && e->type != KR_VALUE_ARRAY))
-		return KR_OK;
-	if (!kr_vec_push(s->mem, &s->set_sizes, 0))
-		return KR_NOMEM;
-	for (size_t at = 1; e->type == KR_VALUE_ARRAY && kr_piece_next(e->text, e->length, &at, &piece);)
-		if (add_member(s, set, piece) != KR_OK)
-			return KR_NOMEM;
-	kr_store_put(s, k, (struct kr_cell){KR_CELL_SET, .index = set});
-	return KR_OK;
 }
 
 enum kr_status kr_store_is(struct kr_store *s, kr_key k, kr_value value, bool *out)
 {
 	struct kr_cell *cell = &s->cells[k.i];
 
-	if (cell->kind == KR_CELL_VALUE && cell->value.i != value.i && cell->value.i != KR_ABSENT.i && open_set(s, k) != KR_OK)
+	if (kr_store_learns(s, k)) {
+		*out = true;
+		return kr_learned_value(s, k, value);
+	}
+	if (cell->kind == KR_CELL_VALUE && cell->value.i != value.i && cell->value.i != KR_ABSENT.i && kr_store_open_set(s, k) != KR_OK)
 		return KR_NOMEM;
 	if (cell->kind != KR_CELL_UNTOLD) {
 		*out = cell_equals(s, k, value);
@@ -331,9 +253,10 @@ enum kr_status kr_store_is(struct kr_store *s, kr_key k, kr_value value, bool *o
 	*out = true;
 	for (uint32_t i = cell->index; i != KR_NONE; i = s->excluded.at[i].next)
 		*out &= s->excluded.at[i].value.i != value.i;
-	if (*out)
-		kr_store_write(s, k, value);
-	return KR_OK;
+	if (!*out)
+		return KR_OK;
+	kr_store_write(s, k, value);
+	return s->learned && s->learned->learning ? kr_learned_register(s->learned, k, value) : KR_OK;
 }
 
 enum kr_status kr_store_is_not(struct kr_store *s, kr_key k, kr_value value, bool *out)
@@ -342,6 +265,10 @@ enum kr_status kr_store_is_not(struct kr_store *s, kr_key k, kr_value value, boo
 	enum kr_status status;
 	bool equal;
 
+	if (kr_store_learns(s, k)) {
+		*out = true;
+		return kr_learned_other(s, k);
+	}
 	if (cell->kind == KR_CELL_UNTOLD) {
 		if (!kr_vec_push(s->mem, &s->excluded, (struct kr_excluded){value, cell->index}))
 			return KR_NOMEM;
@@ -375,7 +302,7 @@ void kr_store_describe(const struct kr_store *s, kr_key k, char *out, size_t siz
 
 /* ---- growing ---- */
 
-static enum kr_status cannot_grow(const struct kr_store *s, kr_key k, const char *expected, struct kr_err *err)
+enum kr_status kr_store_cannot_grow(const struct kr_store *s, kr_key k, const char *expected, struct kr_err *err)
 {
 	char name[64], holds[64];
 
@@ -387,7 +314,7 @@ static enum kr_status cannot_grow(const struct kr_store *s, kr_key k, const char
 }
 
 /* The JSON text of a value, valid until the next call. */
-static enum kr_status text_of(struct kr_store *s, kr_value value, struct kr_piece *out)
+enum kr_status kr_store_text_of(struct kr_store *s, kr_value value, struct kr_piece *out)
 {
 	s->scratch.n = 0;
 	kr_history_json_value(s->h, value, &s->scratch);
@@ -401,7 +328,7 @@ static bool set_among(struct kr_store *s, uint32_t set, struct kr_piece arrays)
 	struct kr_piece piece;
 
 	for (size_t at = 1; kr_piece_next(arrays.text, arrays.length, &at, &piece);)
-		if (kr_operand_of_piece(piece).type == KR_VALUE_ARRAY && set_equals(s, set, piece))
+		if (kr_operand_of_piece(piece).type == KR_VALUE_ARRAY && kr_store_set_equals(s, set, piece))
 			return true;
 	return false;
 }
@@ -416,12 +343,12 @@ static bool set_meets(struct kr_store *s, const struct kr_scan *scan, uint32_t i
 
 	if (!kr_where_of_elements(s->h, &alone))
 		return kr_where_holds_of(s->h, &alone, k, &any);
-	return cond->test == KR_COND_IN ? set_among(s, set, value.text) : set_equals(s, set, value.text) == (cond->test == KR_COND_EQ);
+	return cond->test == KR_COND_IN ? set_among(s, set, value.text) : kr_store_set_equals(s, set, value.text) == (cond->test == KR_COND_EQ);
 }
 
 static enum kr_status set_matches(struct kr_store *s, const struct kr_scan *scan, kr_key k, bool *out)
 {
-	enum kr_status status = open_set(s, k);
+	enum kr_status status = kr_store_open_set(s, k);
 
 	*out = status == KR_OK && s->cells[k.i].kind == KR_CELL_SET;
 	for (uint32_t i = 0; i < scan->cond_count && *out; i++)
@@ -474,7 +401,7 @@ static enum kr_status open_list(struct kr_store *s, kr_key k, struct kr_err *err
 	if (cell->kind == KR_CELL_LIST)
 		return KR_OK;
 	if (!e || (e->type != KR_VALUE_ABSENT && e->type != KR_VALUE_ARRAY))
-		return cannot_grow(s, k, "list", err);
+		return kr_store_cannot_grow(s, k, "list", err);
 	if (e->type == KR_VALUE_ARRAY)
 		text = (struct kr_piece){e->text, e->length - 1};
 	if (!kr_vec_push(s->mem, &s->lists, (struct kr_list){0}) || list_push(s, &s->lists.at[s->lists.n - 1], text) != KR_OK)
@@ -489,7 +416,7 @@ enum kr_status kr_store_append(struct kr_store *s, kr_key k, kr_value element, s
 	struct kr_piece text;
 
 	if (status == KR_OK)
-		status = text_of(s, element, &text);
+		status = kr_store_text_of(s, element, &text);
 	if (status != KR_OK)
 		return status;
 
@@ -498,22 +425,6 @@ enum kr_status kr_store_append(struct kr_store *s, kr_key k, kr_value element, s
 	if (list->n > 1 && (status = list_push(s, list, (struct kr_piece){",", 1})) != KR_OK)
 		return status;
 	return list_push(s, list, text);
-}
-
-enum kr_status kr_store_add(struct kr_store *s, kr_key k, kr_value element, struct kr_err *err)
-{
-	enum kr_status status = open_set(s, k);
-	struct kr_piece text;
-
-	if (status == KR_OK && s->cells[k.i].kind != KR_CELL_SET)
-		return cannot_grow(s, k, "set", err);
-	if (status == KR_OK)
-		status = text_of(s, element, &text);
-	if (status == KR_OK)
-		status = add_member(s, s->cells[k.i].index, text);
-	if (status == KR_OK)
-		kr_store_put(s, k, s->cells[k.i]); /* it may have been empty */
-	return status;
 }
 
 enum kr_status kr_store_count(const struct kr_store *s, kr_key k, int64_t *out, struct kr_err *err)
@@ -528,6 +439,6 @@ enum kr_status kr_store_count(const struct kr_store *s, kr_key k, int64_t *out, 
 	else if (e && e->type == KR_VALUE_INT)
 		*out = e->integer;
 	else
-		return cannot_grow(s, k, "number", err);
+		return kr_store_cannot_grow(s, k, "number", err);
 	return KR_OK;
 }

@@ -27,6 +27,17 @@ struct kr_member { uint32_t set, element, reader; }; /* set KR_NONE: taken out a
 struct kr_touched { kr_key key; struct kr_cell cell; uint32_t size, members; }; /* what a key held; size: of a list's text or a set; members: how many there were */
 KR_VEC_NAMED(kr_list, char); /* JSON text without the closing bracket */
 
+/* What a first replay tells of initial values that the trace does not (learned.c). */
+enum kr_learned_kind { KR_LEARNED_VALUE, KR_LEARNED_ELEMENT, KR_LEARNED_NUMBER, KR_LEARNED_ABSENT, KR_LEARNED_ZERO /* or absent */, KR_LEARNED_PRESENT };
+struct kr_learned_fact { kr_key key; enum kr_learned_kind what; int64_t number; struct kr_piece element; kr_value value; };
+struct kr_learned {
+	struct kr_mem *mem;
+	struct kr_arena texts;
+	KR_VEC(struct kr_learned_fact) facts;
+	KR_VEC(int64_t) added; /* per key, where there is any: what was added to a counter of which nothing is told yet */
+	bool learning;         /* the first replay is under way */
+};
+
 struct kr_store {
 	struct kr_mem *mem;
 	const struct kr_history *h;
@@ -41,6 +52,8 @@ struct kr_store {
 	struct kr_arena texts;               /* of elements */
 	struct kr_str scratch;
 	uint32_t reads;                      /* of sets so far */
+	struct kr_learned *learned;          /* NULL: initial values are told, or nothing is to be learned of them */
+	KR_VEC(bool) set_open;               /* parallel to set_sizes: what was in it at first is being learned */
 	/* only for predicate reads, else NULL */
 	uint32_t *ranks;                     /* per key, its place in key order */
 	kr_key *by_rank;
@@ -61,6 +74,33 @@ static inline void kr_store_write(struct kr_store *s, kr_key k, kr_value value) 
 /* An element of a list or set. KR_BAD: the key holds something else; KR_UNSUPPORTED: its initial value is not told. */
 enum kr_status kr_store_append(struct kr_store *s, kr_key k, kr_value element, struct kr_err *err);
 enum kr_status kr_store_add(struct kr_store *s, kr_key k, kr_value element, struct kr_err *err);
+
+/* Between store.c and store_sets.c. Whether the elements of the array are those of the set, each once; a set key whose value is an array becomes a set that can grow; that a key cannot; the JSON
+ * text of a value, valid until the next call. */
+bool kr_store_set_equals(struct kr_store *s, uint32_t set, struct kr_piece array);
+enum kr_status kr_store_open_set(struct kr_store *s, kr_key k);
+enum kr_status kr_store_cannot_grow(const struct kr_store *s, kr_key k, const char *expected, struct kr_err *err);
+enum kr_status kr_store_text_of(struct kr_store *s, kr_value value, struct kr_piece *out);
+
+/* For learned.c: whether a set that grew has the element; whether the key is absent; adds an element by its text, or, of an untold set that is being learned, opens it. */
+bool kr_store_has(struct kr_store *s, kr_key k, struct kr_piece element);
+bool kr_store_is_absent(const struct kr_store *s, kr_key k);
+enum kr_status kr_store_put_element(struct kr_store *s, kr_key k, struct kr_piece element);
+
+/* Whether what is there of the key at first is being learned, so that it agrees to everything. */
+bool kr_store_learns(const struct kr_store *s, kr_key k);
+
+/* learned.c. Facts of a first replay; kr_learned_start makes them initial values for the second. */
+void kr_learned_init(struct kr_learned *l, struct kr_mem *mem);
+void kr_learned_done(struct kr_learned *l);
+bool kr_learned_grows(const struct kr_history *h, kr_key k); /* it is a key of which something can be learned */
+enum kr_status kr_learned_register(struct kr_learned *l, kr_key k, kr_value value);
+enum kr_status kr_learned_add(struct kr_learned *l, kr_key k, int64_t amount);
+enum kr_status kr_learned_zero(struct kr_learned *l, kr_key k);
+enum kr_status kr_learned_number(struct kr_learned *l, kr_key k, int64_t number);
+enum kr_status kr_learned_value(struct kr_store *s, kr_key k, kr_value value);
+enum kr_status kr_learned_other(struct kr_store *s, kr_key k);
+enum kr_status kr_learned_start(struct kr_store *s);
 
 /* The value of a counter, 0 where absent. The same errors. */
 enum kr_status kr_store_count(const struct kr_store *s, kr_key k, int64_t *out, struct kr_err *err);

@@ -5,6 +5,7 @@
 #include "verify/verify.h"
 
 struct kr_verifier;
+struct kr_learned;
 
 /* How the wr edge that comes before the rw of a cycle must lie in the reader's program: at any operation, at none after that of the rw, or before it. */
 enum kr_rule_sight { KR_RULE_ANY, KR_RULE_NOT_AFTER, KR_RULE_BEFORE };
@@ -46,6 +47,7 @@ struct kr_verifier {
 	const struct kr_certificate *cert;
 	const struct kr_rule *rule;
 	struct kr_err *err;
+	struct kr_learned *learned; /* of initial values that the trace does not tell; NULL: nothing (store.h) */
 };
 
 /* Fills in v->rule, by the certificate's level; *stated keeps that of a plug-in's. KR_UNSUPPORTED: it has none. certificate.c */
@@ -63,11 +65,14 @@ enum kr_status kr_verify_anomaly(struct kr_verifier *v); /* anomaly.c */
 enum kr_status kr_verify_cycles(struct kr_verifier *v);  /* cases.c */
 enum kr_status kr_verify_expected(struct kr_verifier *v); /* expected.c */
 
-/* Whether a cycle, whose edges are what they claim, is one that the level forbids. KR_BAD says why not. pattern.c */
-enum kr_status kr_verify_pattern(struct kr_verifier *v, uint32_t cycle);
+/* Whether a cycle, whose edges are what they claim, is one that the level forbids. KR_BAD says why not. *whole: for its wr of parts of a key the version of the key is to be
+ * the one that they come from. pattern.c */
+enum kr_status kr_verify_pattern(struct kr_verifier *v, uint32_t cycle, bool *whole);
 /* Whether transaction t's operation says that it did not read through a cursor; whether t writes nothing. pattern.c */
 bool kr_verify_is_loose(const struct kr_history *h, kr_txn t, uint32_t op);
 bool kr_verify_is_reader(const struct kr_history *h, kr_txn t);
+/* Whether a had returned before b was invoked, by the clocks. order.c */
+bool kr_verify_returned_before(const struct kr_history *h, kr_txn a, kr_txn b);
 
 /* Names for messages: cut to the size of the buffer, never allocating. */
 typedef struct { char text[64]; } kr_name;

@@ -145,6 +145,91 @@ static kr_txn newest(const struct kr_world *w, kr_key k, kr_txn t)
 	return found;
 }
 
+/* Whether x changed no more of a set than elements that the observer had added itself. */
+static enum kr_status leaves_alone(const struct kr_world *w, const struct kr_sight *s, kr_txn x, bool *out)
+{
+	const struct kr_history *h = w->v->h;
+	enum kr_membership own;
+	uint32_t element;
+	enum kr_status status = KR_OK;
+
+	*out = true;
+	for (uint32_t i = 0; i < h->txns.at[x.i].op_count && *out && status == KR_OK; i++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, x, i).i];
+
+		if (op->key.i != s->key.i || kr_effect_count(h, op) == 0)
+			continue;
+		*out = op->kind == KR_OP_ADD;
+		if (!*out)
+			break;
+		status = kr_grow_element(w->facts.grow, op->a, &element);
+		if (status == KR_OK)
+			status = kr_grow_member(&w->facts, s->key, s->txn, s->op, element, &own);
+		*out = status == KR_OK && own != KR_MEMBER_UNTOUCHED;
+	}
+	return status;
+}
+
+/* Whether t has seen a version by x, at an operation that counts. */
+static bool has_seen(const struct kr_world *w, kr_txn x, const struct kr_sight *s)
+{
+	enum kr_rule_sight sight = w->v->rule->cycles[1].sight;
+
+	for (uint32_t i = w->sights_of[s->txn.i]; i < w->sights_of[s->txn.i + 1]; i++)
+		if (w->sights.at[i].source.i == x.i && (sight == KR_RULE_ANY || w->sights.at[i].op < s->op + (sight == KR_RULE_NOT_AFTER)))
+			return true;
+	return false;
+}
+
+/* Whether version x is one that the observer should have seen: it comes before it by dependencies of the kinds that the level looks at. */
+static bool is_due(const struct kr_world *w, kr_txn x, const struct kr_sight *s)
+{
+	const struct kr_transaction *a = &w->v->h->txns.at[x.i], *b = &w->v->h->txns.at[s->txn.i];
+	const struct kr_rule_cycle *further = &w->v->rule->cycles[1];
+	bool ordered = a->status != KR_UNKNOWN && !further->no_order;
+
+	if (!further->kinds || further->kinds & KR_BIT(KR_WW))
+		return w->place[x.i] < w->place[s->txn.i];
+	if (has_seen(w, x, s))
+		return true;
+	if (ordered && w->v->cert->order >= KR_ORDER_SESSION && a->session.i != KR_NONE && a->session.i == b->session.i && x.i < s->txn.i)
+		return true;
+	return ordered && w->v->cert->order == KR_ORDER_REALTIME && kr_verify_returned_before(w->v->h, x, s->txn);
+}
+
+/* Of a set, the elements that a transaction had added itself tell nothing of what it saw, so it may have seen a later version than the parts tell of. */
+static enum kr_status advance(const struct kr_world *w, const struct kr_sight *s, kr_txn *source)
+{
+	uint32_t at = source->i == KR_NONE ? w->first[s->key.i] : kr_world_index(w, s->key, *source) + 1;
+	bool alone = true;
+	enum kr_status status = KR_OK;
+
+	for (; at < w->first[s->key.i + 1] && alone && w->place[w->writers[at].i] < w->place[s->txn.i] && status == KR_OK; at++) {
+		status = leaves_alone(w, s, w->writers[at], &alone);
+		if (status == KR_OK && alone && is_due(w, w->writers[at], s))
+			*source = w->writers[at];
+	}
+	return status;
+}
+
+/* All others have their sources. */
+static enum kr_status advance_all(struct kr_world *w)
+{
+	struct kr_sight sight;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < w->sights.n && status == KR_OK; i++) {
+		struct kr_world_sight *s = &w->sights.at[i];
+
+		if (kr_facts_mode(&w->facts, s->key) == KR_GROW_SET && kr_facts_sight(&w->facts, s->txn, s->op, s->key, (kr_value){KR_NONE}, &sight) &&
+			sight.own_count > 0)
+			status = advance(w, &sight, &s->source);
+		if (status == KR_OK)
+			status = kr_ctx_tick(w->v->ctx);
+	}
+	return status;
+}
+
 static enum kr_status add_sight(struct kr_world *w, const struct told *told, const struct kr_sight *s)
 {
 	enum kr_grow_mode mode = kr_facts_mode(&w->facts, s->key);
@@ -270,6 +355,8 @@ static enum kr_status build(struct kr_world *w)
 		status = read_told(&told);
 	if (status == KR_OK)
 		status = add_all(w, &told);
+	if (status == KR_OK && w->facts.grow)
+		status = advance_all(w);
 	if (status == KR_OK)
 		status = find_overwriting(w);
 	kr_table_done(w->mem, &told.table);

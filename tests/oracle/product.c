@@ -28,6 +28,7 @@ struct run {
 
 static const char *differs(struct run *r, const struct pipeline *pipeline, const char *what, const char *detail)
 {
+	r->p->what = what;
 	bool module = pipeline && pipeline->checker;
 	snprintf(r->p->why, sizeof r->p->why, "level %s, order %s, checker %s, passes %s, back end %s: %s%s%s", r->level->id, kr_order_name(r->order),
 		module ? pipeline->checker->name : "-", pipeline && !module ? pipeline->passes : "-", pipeline && !module ? pipeline->backend : "-", what,

@@ -13,7 +13,9 @@ struct product {
 	const char *module; /* this checker alone, at the levels that it decides; NULL: all */
 	const struct kr_modules *modules; /* of a plug-in; NULL: none */
 	uint64_t checks, satisfied, violated, unsupported, mutated, mutated_valid;
-	char why[700]; /* the last difference */
+	char why[700];      /* the last difference */
+	const char *what;   /* the kind of it */
+	const char *wanted; /* while shrinking: the only kind that counts */
 	char unsupported_why[200];
 };
 
