@@ -79,11 +79,7 @@ static int run(const struct kr_args *args)
 
 	kr_trace_clear(&t);
 	if (status != KR_OK) {
-		kr_err_set(&err, status, "%s", kr_status_text(status));
-		kr_err_at(&err, t.path, 0, 0);
-		exit = kr_fail_err(&err);
-		if (kr_is_limit(status))
-			exit = KR_EXIT_UNDECIDED;
+		exit = kr_trace_fail(t.path, status, &err);
 	} else if (!write_out(args, &out)) {
 		exit = KR_EXIT_FAILED;
 	}

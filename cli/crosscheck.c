@@ -53,11 +53,7 @@ static int crosscheck(struct kr_crosscheck *c)
 	for (uint32_t i = 0; i < c->asked.n && status == KR_OK && !kr_print_failed(); i++)
 		exit = kr_exit_worst(exit, kr_crosscheck_level(c, &c->asked.at[i]));
 	if (status != KR_OK) {
-		kr_err_set(&err, status, "%s", kr_status_text(status));
-		kr_err_at(&err, t->path, 0, 0);
-		exit = kr_fail_err(&err);
-		if (kr_is_limit(status))
-			exit = KR_EXIT_UNDECIDED;
+		exit = kr_trace_fail(t->path, status, &err);
 	}
 	kr_trace_done(t);
 	return exit;

@@ -151,11 +151,7 @@ static int dump_trace(struct dumping *d)
 	if (status == KR_OK) {
 		exit = kr_print(&d->out) ? KR_EXIT_SATISFIED : KR_EXIT_FAILED;
 	} else {
-		kr_err_set(&err, status, "%s", kr_status_text(status));
-		kr_err_at(&err, t.path, 0, 0);
-		exit = kr_fail_err(&err);
-		if (kr_is_limit(status))
-			exit = KR_EXIT_UNDECIDED;
+		exit = kr_trace_fail(t.path, status, &err);
 	}
 	kr_trace_done(&t);
 	return exit;

@@ -45,11 +45,7 @@ static int one_trace(const struct kr_args *args, const char *path, const struct 
 	if (status == KR_OK)
 		status = count(&t, args, &out, &err);
 	if (status != KR_OK) {
-		kr_err_set(&err, status, "%s", kr_status_text(status));
-		kr_err_at(&err, path, 0, 0);
-		exit = kr_fail_err(&err);
-		if (kr_is_limit(status))
-			exit = KR_EXIT_UNDECIDED;
+		exit = kr_trace_fail(path, status, &err);
 	} else if (!kr_print(&out)) {
 		exit = KR_EXIT_FAILED;
 	}
@@ -58,17 +54,7 @@ static int one_trace(const struct kr_args *args, const char *path, const struct 
 	return exit;
 }
 
-static int run(const struct kr_args *args)
-{
-	struct kr_trace_options trace_options;
-	int exit = KR_EXIT_SATISFIED;
-
-	if (!kr_trace_options(args, &trace_options))
-		return KR_EXIT_USAGE;
-	for (uint32_t i = 0; i < args->operands.n && !kr_print_failed(); i++)
-		exit = kr_exit_worst(exit, one_trace(args, args->operands.at[i], &trace_options));
-	return exit;
-}
+static int run(const struct kr_args *args) { return kr_each_trace(args, one_trace); }
 
 const struct kr_command kr_command_stats = {
 	.name = "stats",

@@ -212,3 +212,25 @@ uint64_t kr_peak_mib(void)
 		return 0;
 	return ((uint64_t)usage.ru_maxrss + 1023) / 1024; /* Linux counts in KiB */
 }
+
+int kr_trace_fail(const char *path, enum kr_status status, struct kr_err *err)
+{
+	kr_err_set(err, status, "%s", kr_status_text(status));
+	kr_err_at(err, path, 0, 0);
+
+	int exit = kr_fail_err(err);
+
+	return kr_is_limit(status) ? KR_EXIT_UNDECIDED : exit;
+}
+
+int kr_each_trace(const struct kr_args *args, int (*one)(const struct kr_args *args, const char *path, const struct kr_trace_options *options))
+{
+	struct kr_trace_options options;
+	int exit = KR_EXIT_SATISFIED;
+
+	if (!kr_trace_options(args, &options))
+		return KR_EXIT_USAGE;
+	for (uint32_t i = 0; i < args->operands.n && !kr_print_failed(); i++)
+		exit = kr_exit_worst(exit, one(args, args->operands.at[i], &options));
+	return exit;
+}

@@ -56,6 +56,12 @@ enum kr_status kr_trace_read(struct kr_trace *t, const char *path, const struct 
 enum kr_status kr_trace_analyze(struct kr_trace *t, struct kr_err *err);
 void kr_trace_done(struct kr_trace *t);
 
+/* Says on standard error why the trace could not be read, or what was to be done with it; the status to exit with: KR_EXIT_FAILED, or at a limit KR_EXIT_UNDECIDED. */
+int kr_trace_fail(const char *path, enum kr_status status, struct kr_err *err);
+
+/* Runs `one` on every operand, until nothing can be printed any more: the status that wins, or KR_EXIT_USAGE after a message where options are wrong. */
+int kr_each_trace(const struct kr_args *args, int (*one)(const struct kr_args *args, const char *path, const struct kr_trace_options *options));
+
 /* Takes the progress line off the terminal, before anything else is written. */
 void kr_trace_clear(struct kr_trace *t);
 

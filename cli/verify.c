@@ -201,11 +201,7 @@ static int run(const struct kr_args *args)
 	if (status == KR_OK) {
 		exit = verify_witness(&v);
 	} else {
-		kr_err_set(&err, status, "%s", kr_status_text(status));
-		kr_err_at(&err, v.trace.path, 0, 0);
-		exit = kr_fail_err(&err);
-		if (kr_is_limit(status))
-			exit = KR_EXIT_UNDECIDED;
+		exit = kr_trace_fail(v.trace.path, status, &err);
 	}
 	kr_trace_done(&v.trace);
 	return exit;
