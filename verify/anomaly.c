@@ -165,16 +165,10 @@ static enum kr_status can_have_seen(const struct kr_claim *c, kr_txn writer)
 /* A writer that may not have taken effect, or an initial value that is not told, would explain what was seen: does it, whatever else was seen? */
 static enum kr_status check_unexplained(const struct kr_claim *c, kr_txn writer)
 {
-	struct kr_err unheard;
-	struct kr_verifier asking = *c->v;
-	struct kr_claim claim = *c;
-	enum kr_status status;
+	bool unexplained = false;
+	enum kr_status status = kr_claim_by_cases(c, &unexplained);
 
-	kr_err_init(&unheard);
-	asking.err = &unheard;
-	claim.v = &asking;
-	status = kr_claim_unexplained(&claim, false);
-	return status == KR_BAD || status == KR_UNSUPPORTED ? can_have_seen(c, writer) : status;
+	return status != KR_OK || unexplained ? status : can_have_seen(c, writer);
 }
 
 static enum kr_status check_read(const struct kr_claim *c, const struct kr_facts *f)

@@ -1,7 +1,7 @@
 /* Initial values that the trace does not tell, above all of sets and counters. Any would do that fit what was seen, so a certificate of a satisfied level is replayed twice: first with such keys
  * agreeing to everything, which tells what they must have been before anybody wrote them, then with that as their initial value. Of a set these are the elements shown that nobody had
- * added before; of a counter what it was shown to be, or absent where 0 was read, which does not tell; of a register what the first operation fixed, for predicate reads before that one. What was guessed wrongly makes the second replay fail, which is then right: no
- * other value would have fitted. Cost: a second replay, only where the trace does not tell initial values. */
+ * added before; of a counter what it was shown to be, or absent where 0 was read, which does not tell; of a register what the first operation fixed, for predicate reads before that one. A guess
+ * that does not fit makes the second replay fail: a right witness may be refused then, but no wrong one is accepted. Cost: a second replay, only where the trace does not tell initial values. */
 #include "verify/store.h"
 
 void kr_learned_init(struct kr_learned *l, struct kr_mem *mem)
