@@ -15,6 +15,7 @@
 #include "checkers/checker.h"
 #include "frontend/analyze.h"
 #include "frontend/native_write.h"
+#include "asked.h"
 #include "levels.h"
 #include "oracle.h"
 #include "tiny.h"
@@ -72,23 +73,6 @@ static enum oracle_answer truth_of(const struct kr_history *h, const struct ques
 	return answers.at[oracle_level_of(q->level)][q->order];
 }
 
-static uint64_t seed(void)
-{
-	const char *text = getenv("KRAIT_ORACLE_SEED");
-
-	return text ? strtoull(text, NULL, 10) : 77;
-}
-
-static enum tiny_mix mix_of(uint64_t n)
-{
-	const char *only = getenv("KRAIT_ORACLE_MIX");
-
-	for (int mix = 0; only && mix < TINY_MIXES; mix++)
-		if (strcmp(only, tiny_mix_name((enum tiny_mix)mix)) == 0)
-			return (enum tiny_mix)mix;
-	return (enum tiny_mix)(n / 3 % TINY_MIXES);
-}
-
 /* The n-th random problem: its text is appended to `out`. False: try the next n. */
 static bool random_problem(uint64_t n, const char *backend, struct kr_str *out, struct problem *problem)
 {
@@ -102,11 +86,11 @@ static bool random_problem(uint64_t n, const char *backend, struct kr_str *out, 
 	uint64_t level = kr_hash_u64(n) % KR_COUNT(levels);
 	struct question q = {levels[level], (enum kr_order)(n % 3), passes[n / 7 % KR_COUNT(passes)]};
 
-	kr_rng_init(&rng, seed() * 1000000 + n);
+	kr_rng_init(&rng, asked_number("KRAIT_ORACLE_SEED", 77) * 1000000 + n);
 	if (level == 0)
-		tiny_random(&tiny, &rng, mix_of(n));
+		tiny_random(&tiny, &rng, asked_mix(n / 3));
 	else
-		tiny_random_weak(&tiny, &rng, mix_of(n));
+		tiny_random_weak(&tiny, &rng, asked_mix(n / 3));
 	kr_ctx_init(&ctx, 0, 0);
 	if (tiny_history(&tiny, &ctx, &h) != KR_OK)
 		return false;

@@ -13,28 +13,11 @@
 #include <cmocka.h>
 
 #include "checkers/check.h"
-#include "frontend/native_write.h"
+#include "asked.h"
 #include "oracle.h"
 #include "tiny.h"
 
 static const uint64_t work = UINT64_C(1000000);
-
-static uint64_t from_environment(const char *name, uint64_t by_default)
-{
-	const char *text = getenv(name);
-
-	return text ? strtoull(text, NULL, 10) : by_default;
-}
-
-static void print(struct kr_ctx *ctx, const struct kr_history *h)
-{
-	struct kr_str text;
-
-	kr_str_init(&text, &ctx->mem);
-	kr_native_write_text(ctx, h, &text, NULL);
-	print_message("%s", kr_str_text(&text));
-	kr_str_done(&text);
-}
 
 static enum kr_status ask(struct kr_ctx *ctx, const struct kr_history *h, const char *checker, enum kr_order order, struct kr_verdict *out, struct kr_err *err)
 {
@@ -117,11 +100,11 @@ static const char *judge_enne(const struct kr_history *h, const struct placing *
 
 static void enne_agrees_with_replay(void **state)
 {
-	uint64_t count = from_environment("KRAIT_ORACLE_COUNT", 11000), outcomes[3] = {0}, unsupported = 0;
+	uint64_t count = asked_number("KRAIT_ORACLE_COUNT", 11000), outcomes[3] = {0}, unsupported = 0;
 	struct kr_rng rng;
 
 	(void)state;
-	kr_rng_init(&rng, from_environment("KRAIT_ORACLE_SEED", 3));
+	kr_rng_init(&rng, asked_number("KRAIT_ORACLE_SEED", 3));
 	for (uint64_t n = 0; n < count; n++) {
 		enum kr_order order = (enum kr_order)(n / TINY_MIXES % 6 < 4 ? 0 : n / TINY_MIXES % 6 - 3);
 		struct placing placing;
@@ -138,7 +121,7 @@ static void enne_agrees_with_replay(void **state)
 		enum kr_status status = ask(&ctx, &h, "enne", order, &v, &err);
 		const char *why = status && status != KR_UNSUPPORTED ? err.text : status ? NULL : judge_enne(&h, &placing, order, &v);
 		if (why) {
-			print(&ctx, &h);
+			asked_print(&ctx, &h);
 			fail_msg("history %llu, order %s: %s", (unsigned long long)n, kr_order_name(order), why);
 		}
 		unsupported += status == KR_UNSUPPORTED;
@@ -158,11 +141,11 @@ static void enne_agrees_with_replay(void **state)
 static void king_cobra_labels(void **state)
 {
 	static const enum tiny_mix mixes[] = {TINY_READ_WRITE, TINY_DELETES, TINY_CONDITIONAL};
-	uint64_t count = from_environment("KRAIT_ORACLE_COUNT", 6000), labels[3] = {0};
+	uint64_t count = asked_number("KRAIT_ORACLE_COUNT", 6000), labels[3] = {0};
 	struct kr_rng rng;
 
 	(void)state;
-	kr_rng_init(&rng, from_environment("KRAIT_ORACLE_SEED", 4));
+	kr_rng_init(&rng, asked_number("KRAIT_ORACLE_SEED", 4));
 	for (uint64_t n = 0; n < count; n++) {
 		enum kr_order order = (enum kr_order)(n % 3);
 		struct kr_history h, bare;
@@ -180,7 +163,7 @@ static void king_cobra_labels(void **state)
 		bool violated = status == KR_OK && v.outcome == KR_VIOLATED;
 		bool only = h.version_orders.n > 0 && violated && oracle_replay(&bare, order, work) == ORACLE_SATISFIED;
 		if ((status && status != KR_UNSUPPORTED) || (violated && v.given != (only ? KR_GIVEN_ONLY : KR_GIVEN_NOT))) {
-			print(&ctx, &h);
+			asked_print(&ctx, &h);
 			fail_msg("history %llu, order %s: %s", (unsigned long long)n, kr_order_name(order),
 				status         ? err.text
 					: only ? "not labelled"

@@ -14,36 +14,19 @@
 
 #include "checkers/checker.h"
 #include "frontend/generate.h"
-#include "frontend/native_write.h"
+#include "asked.h"
 #include "levels.h"
 #include "product.h"
 #include "tiny.h"
 
 static const uint64_t work = 20000;
 
-static uint64_t from_environment(const char *name, uint64_t by_default)
-{
-	const char *text = getenv(name);
-
-	return text ? strtoull(text, NULL, 10) : by_default;
-}
-
-static enum tiny_mix mix_of(uint64_t n)
-{
-	const char *only = getenv("KRAIT_ORACLE_MIX");
-
-	for (int mix = 0; only && mix < TINY_MIXES; mix++)
-		if (strcmp(only, tiny_mix_name((enum tiny_mix)mix)) == 0)
-			return (enum tiny_mix)mix;
-	return (enum tiny_mix)(n % TINY_MIXES);
-}
-
 static void random_tiny(struct tiny *tiny, struct kr_rng *rng, uint64_t n)
 {
 	if (n / TINY_MIXES % 4 == 0)
-		tiny_random(tiny, rng, mix_of(n));
+		tiny_random(tiny, rng, asked_mix(n));
 	else
-		tiny_random_weak(tiny, rng, mix_of(n));
+		tiny_random_weak(tiny, rng, asked_mix(n));
 }
 
 static void print(const struct tiny *tiny)
@@ -52,14 +35,11 @@ static void print(const struct tiny *tiny)
 	struct oracle_answers a;
 	struct kr_ctx ctx;
 	struct kr_history h;
-	struct kr_str text;
 
 	kr_ctx_init(&ctx, 0, 0);
 	if (tiny_history(tiny, &ctx, &h) != KR_OK)
 		return;
-	kr_str_init(&text, &ctx.mem);
-	kr_native_write_text(&ctx, &h, &text, NULL);
-	print_message("%s", kr_str_text(&text));
+	asked_print(&ctx, &h);
 	oracle_levels(&h, work, &a);
 	for (int order = 0; order < 3; order++) {
 		print_message("# %s: interleavings %s;", kr_order_name((enum kr_order)order), says[oracle_si(&h, (enum kr_order)order, work)]);
@@ -67,7 +47,6 @@ static void print(const struct tiny *tiny)
 			print_message(" %s %s", oracle_level_ids[level], says[a.at[level][order]]);
 		print_message("\n");
 	}
-	kr_str_done(&text);
 	kr_history_done(&h);
 }
 
@@ -176,18 +155,18 @@ static const char *definitions_differ(const struct tiny *tiny, void *data)
 static void definitions_agree(void **state)
 {
 	static struct counts counts;
-	uint64_t count = from_environment("KRAIT_ORACLE_COUNT", 5500);
+	uint64_t count = asked_number("KRAIT_ORACLE_COUNT", 5500);
 	struct kr_rng rng;
 
 	(void)state;
-	kr_rng_init(&rng, from_environment("KRAIT_ORACLE_SEED", 1));
+	kr_rng_init(&rng, asked_number("KRAIT_ORACLE_SEED", 1));
 	for (uint64_t n = 0; n < count; n++) {
 		struct tiny tiny;
 		random_tiny(&tiny, &rng, n);
 		if (definitions_differ(&tiny, &counts)) {
 			const char *why = tiny_shrink(&tiny, definitions_differ, &counts);
 			print(&tiny);
-			fail_msg("history %llu (%s): %s", (unsigned long long)n, tiny_mix_name(mix_of(n)), why);
+			fail_msg("history %llu (%s): %s", (unsigned long long)n, tiny_mix_name(asked_mix(n)), why);
 		}
 	}
 	print_message("definitions: %llu histories at three orders each, %llu too large, %llu with interleavings\n", (unsigned long long)counts.valid,
@@ -240,7 +219,7 @@ static const char *product_is_wrong(const struct tiny *tiny, void *data)
 static void product_agrees_with_the_definitions(void **state)
 {
 	static struct judged judged;
-	uint64_t count = from_environment("KRAIT_ORACLE_COUNT", 2200), left = from_environment("KRAIT_ORACLE_FAILURES", 1);
+	uint64_t count = asked_number("KRAIT_ORACLE_COUNT", 2200), left = asked_number("KRAIT_ORACLE_FAILURES", 1);
 	struct kr_rng rng;
 
 	(void)state;
@@ -249,11 +228,11 @@ static void product_agrees_with_the_definitions(void **state)
 			fail_msg("level %s has no definition here", kr_level_at(NULL, i)->id);
 	for (int mix = 0; mix < TINY_MIXES; mix++)
 		judged.products[mix].module = getenv("KRAIT_ORACLE_CHECKER");
-	kr_rng_init(&rng, from_environment("KRAIT_ORACLE_SEED", 2));
+	kr_rng_init(&rng, asked_number("KRAIT_ORACLE_SEED", 2));
 	for (uint64_t n = 0; n < count; n++) {
 		struct tiny tiny;
 		random_tiny(&tiny, &rng, n);
-		judged.mix = mix_of(n);
+		judged.mix = asked_mix(n);
 		const char *why = product_is_wrong(&tiny, &judged);
 		if (why) {
 			print_message("history %llu (%s): %s\n", (unsigned long long)n, tiny_mix_name(judged.mix), why);
@@ -266,7 +245,7 @@ static void product_agrees_with_the_definitions(void **state)
 				fail();
 		}
 	}
-	assert_true(left == from_environment("KRAIT_ORACLE_FAILURES", 1));
+	assert_true(left == asked_number("KRAIT_ORACLE_FAILURES", 1));
 	for (int mix = 0; mix < TINY_MIXES; mix++) {
 		const struct product *p = &judged.products[mix];
 		if (p->checks + p->unsupported > 0)

@@ -14,50 +14,26 @@
 #include <cmocka.h>
 
 #include "frontend/generate.h"
-#include "frontend/native_write.h"
+#include "asked.h"
 #include "oracle.h"
 #include "product.h"
 #include "tiny.h"
 
 static const uint64_t work = UINT64_C(1000000);
 
-static uint64_t from_environment(const char *name, uint64_t by_default)
-{
-	const char *text = getenv(name);
-
-	return text ? strtoull(text, NULL, 10) : by_default;
-}
-
-/* The n-th history's mix. */
-static enum tiny_mix mix_of(uint64_t n)
-{
-	const char *only = getenv("KRAIT_ORACLE_MIX");
-
-	for (int mix = 0; only && mix < TINY_MIXES; mix++)
-		if (strcmp(only, tiny_mix_name((enum tiny_mix)mix)) == 0)
-			return (enum tiny_mix)mix;
-	if (only && *only)
-		fail_msg("KRAIT_ORACLE_MIX: no mix is called %s", only);
-	return (enum tiny_mix)(n % TINY_MIXES);
-}
-
 static void print(const struct tiny *tiny)
 {
 	struct kr_ctx ctx;
 	struct kr_history h;
-	struct kr_str text;
 
 	kr_ctx_init(&ctx, 0, 0);
 	if (tiny_history(tiny, &ctx, &h) != KR_OK)
 		return;
-	kr_str_init(&text, &ctx.mem);
-	kr_native_write_text(&ctx, &h, &text, NULL);
-	print_message("%s", kr_str_text(&text));
+	asked_print(&ctx, &h);
 	for (int order = 0; order < 3; order++)
 		print_message("# %s: replay %s, graph %s\n", kr_order_name((enum kr_order)order),
 			oracle_replay(&h, (enum kr_order)order, work) ? "violated" : "satisfied",
 			oracle_graph(&h, (enum kr_order)order, work) ? "violated" : "satisfied");
-	kr_str_done(&text);
 	kr_history_done(&h);
 }
 
@@ -103,18 +79,18 @@ static void assert_both(uint64_t satisfied, uint64_t violated)
 static void oracles_agree(void **state)
 {
 	struct counts counts[TINY_MIXES] = {{0}};
-	uint64_t count = from_environment("KRAIT_ORACLE_COUNT", 22000);
+	uint64_t count = asked_number("KRAIT_ORACLE_COUNT", 22000);
 	struct kr_rng rng;
 
 	(void)state;
-	kr_rng_init(&rng, from_environment("KRAIT_ORACLE_SEED", 1));
+	kr_rng_init(&rng, asked_number("KRAIT_ORACLE_SEED", 1));
 	for (uint64_t n = 0; n < count; n++) {
 		struct tiny tiny;
-		tiny_random(&tiny, &rng, mix_of(n));
-		if (oracles_differ(&tiny, &counts[mix_of(n)])) {
-			const char *why = tiny_shrink(&tiny, oracles_differ, &counts[mix_of(n)]);
+		tiny_random(&tiny, &rng, asked_mix(n));
+		if (oracles_differ(&tiny, &counts[asked_mix(n)])) {
+			const char *why = tiny_shrink(&tiny, oracles_differ, &counts[asked_mix(n)]);
 			print(&tiny);
-			fail_msg("history %llu (%s): %s", (unsigned long long)n, tiny_mix_name(mix_of(n)), why);
+			fail_msg("history %llu (%s): %s", (unsigned long long)n, tiny_mix_name(asked_mix(n)), why);
 		}
 	}
 	for (int mix = 0; mix < TINY_MIXES; mix++) {
@@ -169,21 +145,21 @@ static const char *product_is_wrong_again(const struct tiny *tiny, void *data)
 static void product_agrees_with_the_oracles(void **state)
 {
 	static struct product products[TINY_MIXES];
-	uint64_t count = from_environment("KRAIT_ORACLE_COUNT", 8800), left = from_environment("KRAIT_ORACLE_FAILURES", 1);
+	uint64_t count = asked_number("KRAIT_ORACLE_COUNT", 8800), left = asked_number("KRAIT_ORACLE_FAILURES", 1);
 	struct kr_rng rng;
 
 	(void)state;
-	kr_rng_init(&rng, from_environment("KRAIT_ORACLE_SEED", 1));
+	kr_rng_init(&rng, asked_number("KRAIT_ORACLE_SEED", 1));
 	for (int mix = 0; mix < TINY_MIXES; mix++)
 		products[mix] = (struct product){.seed = 1, .only = getenv("KRAIT_ORACLE_BACKEND"), .module = getenv("KRAIT_ORACLE_CHECKER")};
 	for (uint64_t n = 0; n < count; n++) {
-		struct product *product = &products[mix_of(n)];
+		struct product *product = &products[asked_mix(n)];
 		struct tiny tiny;
-		tiny_random(&tiny, &rng, mix_of(n));
+		tiny_random(&tiny, &rng, asked_mix(n));
 		product->thorough = n / TINY_MIXES % 16 == 0;
 		const char *why = product_is_wrong(&tiny, product);
 		if (why) {
-			print_message("history %llu (%s): %s\n", (unsigned long long)n, tiny_mix_name(mix_of(n)), why);
+			print_message("history %llu (%s): %s\n", (unsigned long long)n, tiny_mix_name(asked_mix(n)), why);
 			product->wanted = product->what;
 			why = tiny_shrink(&tiny, product_is_wrong_again, product);
 			print(&tiny);
@@ -192,7 +168,7 @@ static void product_agrees_with_the_oracles(void **state)
 				fail();
 		}
 	}
-	assert_true(left == from_environment("KRAIT_ORACLE_FAILURES", 1));
+	assert_true(left == asked_number("KRAIT_ORACLE_FAILURES", 1));
 	for (int mix = 0; mix < TINY_MIXES; mix++) {
 		const struct product *p = &products[mix];
 		if (p->checks + p->unsupported == 0)

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "checkers/check.h"
-#include "frontend/native_write.h"
+#include "asked.h"
 #include "levels.h"
 #include "report/report.h"
 #include "tiny.h"
@@ -525,38 +525,21 @@ static const char *reported_is_not_best(const struct tiny *t, void *data)
 	return why;
 }
 
-static void print(const struct tiny *t)
-{
-	struct kr_ctx ctx;
-	struct kr_history h;
-	struct kr_str text;
-
-	kr_ctx_init(&ctx, 0, 0);
-	if (tiny_history(t, &ctx, &h) != KR_OK)
-		return;
-	kr_str_init(&text, &ctx.mem);
-	kr_native_write_text(&ctx, &h, &text, NULL);
-	print_message("%s", kr_str_text(&text));
-	kr_str_done(&text);
-	kr_history_done(&h);
-}
-
 static void reported_cycles_are_the_best(void **state)
 {
 	static const char *const common[] = {"G0", "G1c", "lost update", "G-single", "long fork", "write skew"}; /* others are too rare to be relied on */
 	static struct tally tally;
-	const char *count = getenv("KRAIT_ORACLE_COUNT"), *seed = getenv("KRAIT_ORACLE_SEED");
-	uint64_t n = count ? strtoull(count, NULL, 10) : 400;
+	uint64_t n = asked_number("KRAIT_ORACLE_COUNT", 400);
 	struct kr_rng rng;
 
 	(void)state;
-	kr_rng_init(&rng, seed ? strtoull(seed, NULL, 10) : 1);
+	kr_rng_init(&rng, asked_number("KRAIT_ORACLE_SEED", 1));
 	for (uint64_t i = 0; i < n; i++) {
 		struct tiny t;
 		random_history(&t, &rng);
 		if (reported_is_not_best(&t, &tally)) {
 			const char *why = tiny_shrink(&t, reported_is_not_best, &tally);
-			print(&t);
+			asked_print_tiny(&t);
 			fail_msg("history %llu: %s", (unsigned long long)i, why);
 		}
 	}
@@ -565,7 +548,7 @@ static void reported_cycles_are_the_best(void **state)
 		print_message("%s: %llu\n", names[i], (unsigned long long)tally.by_name[i]);
 	for (uint32_t i = 2; i <= MOST_LENGTH; i++)
 		print_message("of %u edges: %llu\n", i, (unsigned long long)tally.by_length[i]);
-	for (size_t i = 0; i < KR_COUNT(common) && !count; i++)
+	for (size_t i = 0; i < KR_COUNT(common) && !getenv("KRAIT_ORACLE_COUNT"); i++)
 		if (tally.by_name[rank_of(common[i])] == 0)
 			fail_msg("no %s among them", common[i]);
 }

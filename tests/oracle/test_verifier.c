@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "frontend/native_write.h"
+#include "asked.h"
 #include "oracle.h"
 #include "tiny.h"
 #include "verify/verify.h"
@@ -39,13 +39,6 @@ struct checked {
 	uint32_t nedges;
 	struct kr_certificate all;
 };
-
-static uint64_t from_environment(const char *name, uint64_t by_default)
-{
-	const char *text = getenv(name);
-
-	return text ? strtoull(text, NULL, 10) : by_default;
-}
 
 /* ---- what the definitions say ---- */
 
@@ -372,31 +365,15 @@ static const char *verifier_is_wrong_again(const struct tiny *tiny, void *data)
 	return why;
 }
 
-static void print(const struct tiny *tiny)
-{
-	struct kr_ctx ctx;
-	struct kr_history h;
-	struct kr_str text;
-
-	kr_ctx_init(&ctx, 0, 0);
-	if (tiny_history(tiny, &ctx, &h) != KR_OK)
-		return;
-	kr_str_init(&text, &ctx.mem);
-	kr_native_write_text(&ctx, &h, &text, NULL);
-	print_message("%s", kr_str_text(&text));
-	kr_str_done(&text);
-	kr_history_done(&h);
-}
-
 static void verifier_agrees_with_the_oracles(void **state)
 {
 	struct checked *c = calloc(1, sizeof *c);
-	uint64_t count = from_environment("KRAIT_ORACLE_COUNT", 1200), valid = 0;
+	uint64_t count = asked_number("KRAIT_ORACLE_COUNT", 1200), valid = 0;
 	struct kr_rng rng;
 
 	(void)state;
 	assert_non_null(c);
-	kr_rng_init(&rng, from_environment("KRAIT_ORACLE_SEED", 7));
+	kr_rng_init(&rng, asked_number("KRAIT_ORACLE_SEED", 7));
 	kr_rng_init(&c->rng, 8);
 	for (uint64_t n = 0; n < count; n++) {
 		struct tiny tiny;
@@ -407,7 +384,7 @@ static void verifier_agrees_with_the_oracles(void **state)
 			print_message("history %llu: %s (%s)\n", (unsigned long long)n, why, c->why);
 			(void)tiny_shrink(&tiny, verifier_is_wrong_again, c);
 			why = verifier_is_wrong_again(&tiny, c);
-			print(&tiny);
+			asked_print_tiny(&tiny);
 			fail_msg("shrunk: %s (order %s: %s)", why ? why : "(no longer)", kr_order_name(c->order), c->why);
 		}
 	}
