@@ -54,6 +54,7 @@ static enum kr_status add_cycle(struct kr_cases *c, uint32_t cycle)
 
 	if (range->count < 2 || range->first > cert->edges.n || range->count > cert->edges.n - range->first)
 		return kr_err_set(c->v->err, KR_BAD, "cycle %u: has %u edges, expected at least 2", (unsigned)cycle + 1, (unsigned)range->count);
+	kr_vec_clear(&c->of_edges);
 	for (uint32_t i = 0; status == KR_OK && i < range->count; i++) {
 		const struct kr_cert_edge *e = &cert->edges.at[range->first + i];
 		const struct kr_cert_edge *next = &cert->edges.at[range->first + (i + 1) % range->count];
@@ -61,6 +62,8 @@ static enum kr_status add_cycle(struct kr_cases *c, uint32_t cycle)
 		status = kr_edge_check(c->v, &c->facts, e, cycle, i, &sight);
 		if (status == KR_OK && e->to.i != next->from.i)
 			return kr_err_set(c->v->err, KR_BAD, "cycle %u: edge %u does not end where the next one begins", (unsigned)cycle + 1, (unsigned)i + 1);
+		if (status == KR_OK && !kr_vec_push(c->mem, &c->of_edges, sight))
+			status = KR_NOMEM;
 		if (status == KR_OK)
 			status = kr_ctx_tick(c->v->ctx);
 	}
@@ -68,11 +71,8 @@ static enum kr_status add_cycle(struct kr_cases *c, uint32_t cycle)
 		status = kr_verify_pattern(c->v, cycle, &c->whole);
 	c->any_whole |= c->whole;
 	kr_cases_begin(c);
-	for (uint32_t i = 0; status == KR_OK && i < range->count; i++) {
-		status = kr_edge_check(c->v, &c->facts, &cert->edges.at[range->first + i], cycle, i, &sight);
-		if (status == KR_OK)
-			status = add_guard(c, &cert->edges.at[range->first + i], &sight);
-	}
+	for (uint32_t i = 0; status == KR_OK && i < range->count; i++)
+		status = add_guard(c, &cert->edges.at[range->first + i], &c->of_edges.at[i]);
 	c->whole = false;
 	return status == KR_OK ? kr_cases_end(c) : status;
 }

@@ -31,6 +31,7 @@ struct kr_cases {
 	struct kr_mem *mem;
 	KR_VEC(struct kr_choice) choices; /* a choice's index is its variable */
 	KR_VEC(struct kr_sight) sights;   /* observations whose candidates matter */
+	KR_VEC(struct kr_sight) of_edges; /* those of the cycle at hand, by edge */
 	KR_VEC(kr_txn) txns;              /* unknown transactions that became choices: what needs them, and what they need, is not yet brought in */
 	KR_VEC(kr_key) keys;              /* the same for keys of untold initial value */
 	uint32_t sum_nodes;               /* steps of sums so far */

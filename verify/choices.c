@@ -477,6 +477,7 @@ void kr_cases_done(struct kr_cases *c)
 	kr_mem_free(c->mem, c->is_brought, c->v->h->keys.n, sizeof *c->is_brought);
 	kr_vec_done(c->mem, &c->choices);
 	kr_vec_done(c->mem, &c->sights);
+	kr_vec_done(c->mem, &c->of_edges);
 	kr_vec_done(c->mem, &c->txns);
 	kr_vec_done(c->mem, &c->keys);
 	kr_vec_done(c->mem, &c->clause);
