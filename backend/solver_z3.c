@@ -40,19 +40,24 @@ enum kr_status kr_solver_new(struct kr_ctx *ctx, struct kr_solver **out)
 	if (!sat)
 		return KR_NOMEM;
 	sat->ctx = ctx;
-	sat->z3 = new_context(ctx);
-	if (!sat->z3) {
-		kr_mem_free(&ctx->mem, sat, 1, sizeof *sat);
+	*out = sat;
+	return KR_OK;
+}
+
+/* Z3 itself, once there is something to ask it: a context takes milliseconds. */
+static enum kr_status start(struct kr_solver *sat)
+{
+	if (sat->solver)
+		return KR_OK;
+	if (!sat->z3)
+		sat->z3 = new_context(sat->ctx);
+	if (!sat->z3)
 		return KR_NOMEM;
-	}
 	Z3_set_error_handler(sat->z3, ignore_error);
 	sat->solver = Z3_mk_solver_for_logic(sat->z3, Z3_mk_string_symbol(sat->z3, "QF_FD"));
-	if (!sat->solver) {
-		kr_solver_free(sat);
+	if (!sat->solver)
 		return KR_NOMEM;
-	}
 	Z3_solver_inc_ref(sat->z3, sat->solver);
-	*out = sat;
 	return KR_OK;
 }
 
@@ -63,7 +68,8 @@ void kr_solver_free(struct kr_solver *sat)
 	struct kr_mem *mem = &sat->ctx->mem;
 	if (sat->solver)
 		Z3_solver_dec_ref(sat->z3, sat->solver);
-	Z3_del_context(sat->z3);
+	if (sat->z3)
+		Z3_del_context(sat->z3);
 	kr_vec_done(mem, &sat->vars);
 	kr_vec_done(mem, &sat->clause);
 	kr_vec_done(mem, &sat->weights);
@@ -220,7 +226,15 @@ enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum
 		snprintf(reason, size, "what reads of counters add up to is too large for the solver");
 		return KR_OK;
 	}
-	enum kr_status status = make_variables(sat, c);
+	if (c->clauses.n + c->facts.n + c->sums.n == 0) { /* every choice is free */
+		for (uint32_t i = 0; i < c->all.n; i++)
+			c->all.at[i].value = false;
+		*result = KR_SOLVER_YES;
+		return KR_OK;
+	}
+	enum kr_status status = start(sat);
+	if (!status)
+		status = make_variables(sat, c);
 	if (!status)
 		status = assert_clauses(sat, c);
 	if (!status)
@@ -312,6 +326,8 @@ enum kr_status kr_solver_core(struct kr_ctx *ctx, const struct kr_choices *c, ui
 	struct core q = {0};
 	*refuted = false;
 	enum kr_status status = kr_solver_new(ctx, &q.sat);
+	if (!status)
+		status = start(q.sat);
 	if (!status)
 		status = make_variables(q.sat, c);
 	if (!status)
