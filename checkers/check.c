@@ -182,6 +182,9 @@ static enum kr_status drop_observations(struct kr_ctx *ctx, const struct kr_asg 
 {
 	*out = *asg;
 	out->nobs = out->nsums = out->nterms = 0;
+	out->orders += asg->norders_seen;
+	out->norders -= asg->norders_seen;
+	out->norders_seen = 0;
 	out->obs_first = kr_mem_alloc(&ctx->mem, (size_t)asg->ntxns + 1, sizeof *out->obs_first);
 	return out->obs_first ? KR_OK : KR_NOMEM;
 }

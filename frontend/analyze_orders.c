@@ -134,6 +134,7 @@ static enum kr_status take(struct orders *o)
 	if (!o->next_place || !o->end)
 		return KR_NOMEM;
 	KR_TRY(kr_analyze_grow_done(o->w, &o->pairs));
+	asg->norders_seen = o->pairs.n;
 	KR_TRY(find_missing(o));
 	KR_TRY(make_pairs(o));
 	asg->orders = KR_NEW_ARRAY(&asg->arena, struct kr_asg_order, o->pairs.n);

@@ -91,6 +91,7 @@ struct kr_asg {
 	kr_version *members;
 	uint32_t nmembers;
 	struct kr_asg_order *orders;     /* adjacent pairs suffice; transitively closed by whoever needs that */
+	uint32_t norders_seen;           /* the first of them, which reads tell; the others the trace gives */
 	struct kr_asg_part *parts;       /* of the last nparts keys */
 	struct kr_asg_sum *sums;         /* by transaction, then op */
 	struct kr_asg_term *terms;

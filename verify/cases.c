@@ -123,44 +123,52 @@ static enum kr_status tell_escape(const struct kr_cases *c)
 	return kr_err_set(c->v->err, KR_BAD, "%s %s took %s", left, kr_verify_txn_name(h, (kr_txn){best->a}).text, yes ? "effect" : "no effect");
 }
 
-/* Without a cycle it is what was seen alone that cannot be: all of it. */
 static enum kr_status bring_in_all(struct kr_cases *c)
 {
+	c->all = true;
 	for (uint32_t t = 0; t < c->v->h->txns.n; t++)
 		if (c->v->h->txns.at[t].status != KR_ABORTED && !kr_vec_push(c->mem, &c->txns, (kr_txn){t}))
 			return KR_NOMEM;
 	return KR_OK;
 }
 
-static enum kr_status decide(struct kr_cases *c)
+/* Whether a case is left, by what the history says of the choices that the cycles rest on, or by all that it says; without a cycle it is what was seen alone that cannot be. */
+static enum kr_status decide(struct kr_cases *c, bool all, bool *left)
 {
 	enum kr_status status = KR_OK;
-	bool satisfiable = false;
 
 	for (uint32_t i = 0; status == KR_OK && i < c->v->cert->cycles.n; i++)
 		status = add_cycle(c, i);
-	if (c->v->cert->cycles.n == 0)
+	if (status == KR_OK && all)
 		status = bring_in_all(c);
 	if (status == KR_OK)
 		status = kr_cases_add_facts(c);
-	if (status == KR_OK)
-		status = kr_sat_solve(&c->sat, c->v->ctx, &satisfiable);
-	if (status == KR_OK && satisfiable && c->any_whole)
+	return status == KR_OK ? kr_sat_solve(&c->sat, c->v->ctx, left) : status;
+}
+
+static enum kr_status tell(const struct kr_cases *c)
+{
+	if (c->any_whole)
 		return kr_err_set(c->v->err, KR_UNSUPPORTED, "which version of a key was seen, of which parts were, where ww does not count");
-	if (status == KR_OK && satisfiable && c->skipped)
+	if (c->skipped)
 		return kr_err_set(c->v->err, KR_UNSUPPORTED, "what was seen of a counter has too many explanations to be checked");
-	return status == KR_OK && satisfiable ? tell_escape(c) : status;
+	return tell_escape(c);
 }
 
 enum kr_status kr_verify_cycles(struct kr_verifier *v)
 {
 	struct kr_cases c;
-	enum kr_status status;
+	bool left = true;
+	enum kr_status status = KR_OK;
 
-	status = kr_cases_init(&c, v);
-	if (status == KR_OK)
-		status = decide(&c);
-	kr_cases_done(&c);
+	for (int all = v->cert->cycles.n == 0; all < 2 && left && status == KR_OK; all++) {
+		status = kr_cases_init(&c, v);
+		if (status == KR_OK)
+			status = decide(&c, all, &left);
+		if (status == KR_OK && left && all)
+			status = tell(&c);
+		kr_cases_done(&c);
+	}
 	return status;
 }
 
@@ -233,33 +241,54 @@ enum kr_status kr_verify_forbidden(struct kr_ctx *ctx, const struct kr_history *
 
 /* ---- what one operation saw ---- */
 
-static enum kr_status bring_claimed(struct kr_cases *c, const struct kr_claim *claim, bool all)
+/* What is brought in to find that nothing explains what was claimed: more only if that does not do. What all operations saw may have no explanation for another reason, so that all but the one
+ * claimed has to have one. */
+enum { BRING_CLAIMED, BRING_KEY, BRING_ALL_OTHERS, BRING_ALL };
+
+static enum kr_status bring_claimed(struct kr_cases *c, const struct kr_claim *claim, int much)
 {
 	struct kr_sight sight;
 	uint32_t id;
+	enum kr_status status = much >= BRING_ALL_OTHERS ? bring_in_all(c) : KR_OK;
 
+	if (much == BRING_ALL_OTHERS)
+		c->without = claim;
+	if (status != KR_OK)
+		return status;
 	if (!kr_facts_grows(&c->facts, claim->key) || claim->saw.predicate)
 		return kr_facts_sight(&c->facts, claim->txn, claim->op, claim->key, (kr_value){KR_NONE}, &sight) ? kr_cases_sight(c, &sight, &id) : KR_OK;
-	return all ? kr_cases_bring_key(c, claim->key) : kr_cases_bring_own(c, claim->key, claim->txn, claim->op);
+	return much ? kr_cases_bring_key(c, claim->key) : kr_cases_bring_own(c, claim->key, claim->txn, claim->op);
+}
+
+static enum kr_status is_explained(const struct kr_claim *claim, int much, bool *explained, bool *skipped)
+{
+	struct kr_cases c;
+	enum kr_status status = kr_cases_init(&c, claim->v);
+
+	if (status == KR_OK)
+		status = bring_claimed(&c, claim, much);
+	if (status == KR_OK)
+		status = kr_cases_add_facts(&c);
+	if (status == KR_OK)
+		status = kr_sat_solve(&c.sat, claim->v->ctx, explained);
+	*skipped = c.skipped;
+	kr_cases_done(&c);
+	return status;
 }
 
 enum kr_status kr_claim_unexplained(const struct kr_claim *claim, bool all)
 {
-	struct kr_cases c;
-	bool satisfiable = false;
-	enum kr_status status = kr_cases_init(&c, claim->v);
-
-	if (status == KR_OK)
-		status = bring_claimed(&c, claim, all);
-	if (status == KR_OK)
-		status = kr_cases_add_facts(&c);
-	if (status == KR_OK)
-		status = kr_sat_solve(&c.sat, claim->v->ctx, &satisfiable);
-	if (status == KR_OK && satisfiable)
-		status = c.skipped
-			? kr_err_set(claim->v->err, KR_UNSUPPORTED, "what was seen of %s has too many explanations to be checked", claim->key_name.text)
-			: kr_err_set(claim->v->err, KR_BAD, "operation %u of %s can have seen what it saw of %s", (unsigned)claim->op, claim->txn_name.text,
-				  claim->key_name.text);
-	kr_cases_done(&c);
-	return status;
+	bool explained = true, others = true, skipped = false;
+	enum kr_status status = is_explained(claim, all ? BRING_KEY : BRING_CLAIMED, &explained, &skipped);
+	if (status == KR_OK && explained) {
+		status = is_explained(claim, BRING_ALL_OTHERS, &others, &skipped);
+		if (status == KR_OK && others)
+			status = is_explained(claim, BRING_ALL, &explained, &skipped);
+	}
+	if (status != KR_OK || !explained)
+		return status;
+	if (skipped)
+		return kr_err_set(claim->v->err, KR_UNSUPPORTED, "what was seen of %s has too many explanations to be checked", claim->key_name.text);
+	return kr_err_set(claim->v->err, KR_BAD, "operation %u of %s can have seen what it saw of %s", (unsigned)claim->op, claim->txn_name.text,
+		claim->key_name.text);
 }

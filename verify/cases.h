@@ -23,8 +23,11 @@ struct kr_choice {
 #define KR_LITERAL_TRUE (KR_NONE - 1) /* literals that need no variable */
 #define KR_LITERAL_FALSE (KR_NONE - 2)
 
+struct kr_claim;
+
 struct kr_cases {
 	struct kr_verifier *v;
+	const struct kr_claim *without;   /* what this one's operation saw of the key says nothing; NULL: none */
 	struct kr_facts facts;
 	struct kr_given given;
 	struct kr_sat sat;
@@ -35,6 +38,7 @@ struct kr_cases {
 	KR_VEC(kr_txn) txns;              /* unknown transactions that became choices: what needs them, and what they need, is not yet brought in */
 	KR_VEC(kr_key) keys;              /* the same for keys of untold initial value */
 	uint32_t sum_nodes;               /* steps of sums so far */
+	bool all;                         /* every observation is brought in, whether or not it is known to matter */
 	bool skipped;                     /* a fact about a sum was left out, because it is too large */
 	bool whole, any_whole;            /* for the cycle at hand, or some cycle, it matters of which version of the key parts were seen (pattern.c) */
 	bool *is_brought;                 /* per key: it is or was in keys; NULL where all initial values are told */
@@ -46,6 +50,10 @@ struct kr_cases {
 /* Sets *c up for v; on failure, too, it is to be done. */
 enum kr_status kr_cases_init(struct kr_cases *c, struct kr_verifier *v);
 void kr_cases_done(struct kr_cases *c);
+
+/* The literal of a choice, which becomes a variable when it is not one yet; the clause that one literal implies another. */
+enum kr_status kr_cases_choose(struct kr_cases *c, struct kr_choice x, uint32_t *literal);
+enum kr_status kr_cases_imply(struct kr_cases *c, uint32_t premise, uint32_t conclusion);
 
 /* Literals: of a variable, or one of the constants above. */
 uint32_t kr_cases_negate(uint32_t literal);
@@ -60,6 +68,9 @@ void kr_cases_begin(struct kr_cases *c);
 enum kr_status kr_cases_add(struct kr_cases *c, uint32_t literal);
 enum kr_status kr_cases_end(struct kr_cases *c);
 
+/* initial_cases.c: what "observation s saw the initial version" says of an untold initial value (KR_LITERAL_TRUE: nothing); that each key has one. */
+enum kr_status kr_cases_initial(struct kr_cases *c, const struct kr_sight *s, uint32_t *literal);
+enum kr_status kr_cases_add_initials(struct kr_cases *c);
 /* windows.c: which version of the key observation s, of a whole set or counter, can have seen, by the order of the versions that its parts tell of. */
 enum kr_status kr_cases_add_window(struct kr_cases *c, uint32_t s);
 /* sums.c: what observation s of a counter, whole, says of which increments it counted. */

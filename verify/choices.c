@@ -8,6 +8,7 @@
  * untold initial value to be different ones; a key whose untold initial value matters, all of its observations. Cost: near linear in the
  * certificate and what it brings in. */
 #include "verify/cases.h"
+#include "verify/claim.h"
 
 #include "base/hash.h"
 
@@ -30,7 +31,7 @@ enum kr_status kr_cases_add(struct kr_cases *c, uint32_t literal)
 
 enum kr_status kr_cases_end(struct kr_cases *c) { return c->holds ? KR_OK : kr_sat_add(&c->sat, c->clause.at, c->clause.n); }
 
-static enum kr_status imply(struct kr_cases *c, uint32_t premise, uint32_t conclusion)
+enum kr_status kr_cases_imply(struct kr_cases *c, uint32_t premise, uint32_t conclusion)
 {
 	const uint32_t literals[] = {kr_sat_not(premise), conclusion};
 
@@ -61,7 +62,7 @@ static uint32_t find_choice(const struct kr_cases *c, const struct kr_choice *x)
 }
 
 /* The literal of a choice, which becomes a variable when it is not one yet. */
-static enum kr_status choose(struct kr_cases *c, struct kr_choice x, uint32_t *literal)
+enum kr_status kr_cases_choose(struct kr_cases *c, struct kr_choice x, uint32_t *literal)
 {
 	uint32_t id = find_choice(c, &x);
 
@@ -99,7 +100,7 @@ enum kr_status kr_cases_presence(struct kr_cases *c, kr_txn t, uint32_t *literal
 		*literal = c->v->h->txns.at[t.i].status != KR_UNKNOWN ? KR_LITERAL_TRUE : KR_LITERAL_FALSE;
 		return KR_OK;
 	}
-	return choose(c, (struct kr_choice){KR_CHOICE_PRESENCE, t.i, 0, 0, false}, literal);
+	return kr_cases_choose(c, (struct kr_choice){KR_CHOICE_PRESENCE, t.i, 0, 0, false}, literal);
 }
 
 /* That observation `s` saw the version of `writer`; then that one took effect. */
@@ -113,11 +114,11 @@ enum kr_status kr_cases_source(struct kr_cases *c, uint32_t s, kr_txn writer, ui
 		*literal = KR_LITERAL_FALSE;
 		return KR_OK;
 	}
-	status = choose(c, (struct kr_choice){KR_CHOICE_SOURCE, s, writer.i, 0, false}, literal);
+	status = kr_cases_choose(c, (struct kr_choice){KR_CHOICE_SOURCE, s, writer.i, 0, false}, literal);
 	if (status != KR_OK || c->choices.n == known || writer.i == KR_NONE)
 		return status;
 	status = kr_cases_presence(c, writer, &writer_present);
-	return status == KR_OK && writer_present != KR_LITERAL_TRUE ? imply(c, *literal, writer_present) : status;
+	return status == KR_OK && writer_present != KR_LITERAL_TRUE ? kr_cases_imply(c, *literal, writer_present) : status;
 }
 
 static uint32_t version_index(const struct kr_cases *c, kr_key k, kr_txn t) { return (uint32_t)(kr_facts_version(&c->facts, k, t) - c->facts.versions); }
@@ -151,7 +152,25 @@ static enum kr_status order_given(struct kr_cases *c, kr_key k, kr_txn a, kr_txn
 	return status;
 }
 
-/* A constant, or KR_NONE. An order that the trace gives and a list contradicts leaves no world at all. */
+/* Not both took effect. Beside a clause that is being built. */
+static enum kr_status exclude_either(struct kr_cases *c, kr_txn a, kr_txn b)
+{
+	uint32_t literals[2], n = 0;
+	enum kr_status status = KR_OK;
+
+	for (int i = 0; i < 2 && status == KR_OK; i++) {
+		uint32_t present;
+
+		status = kr_cases_presence(c, i ? b : a, &present);
+		if (present == KR_LITERAL_FALSE)
+			return status;
+		if (present != KR_LITERAL_TRUE)
+			literals[n++] = kr_sat_not(present);
+	}
+	return status == KR_OK ? kr_sat_add(&c->sat, literals, n) : status;
+}
+
+/* A constant, or KR_NONE. An order that the trace gives and a list contradicts leaves no world in which both took effect. */
 static enum kr_status order_known(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
 {
 	uint32_t shown;
@@ -162,7 +181,7 @@ static enum kr_status order_known(struct kr_cases *c, kr_key k, kr_txn a, kr_txn
 	if (status != KR_OK || shown == KR_NONE)
 		return status;
 	if (*literal != KR_NONE && *literal != shown)
-		status = kr_sat_add(&c->sat, NULL, 0);
+		status = exclude_either(c, a, b);
 	*literal = shown;
 	return status;
 }
@@ -181,7 +200,7 @@ enum kr_status kr_cases_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, 
 	*literal = known;
 	if (status != KR_OK || (known != KR_NONE && !lists))
 		return status;
-	status = choose(c, choice, &chosen);
+	status = kr_cases_choose(c, choice, &chosen);
 	if (status != KR_OK)
 		return status;
 	if (swap)
@@ -214,57 +233,6 @@ enum kr_status kr_cases_sight(struct kr_cases *c, const struct kr_sight *x, uint
 	return KR_OK;
 }
 
-static enum kr_status initial_number(struct kr_cases *c, const struct kr_sight *s, uint32_t *literal)
-{
-	struct kr_count want = kr_grow_count(c->v->h, s);
-	uint64_t number = (uint64_t)want.number;
-
-	if (want.test == KR_COUNT_ABSENT)
-		return choose(c, (struct kr_choice){KR_CHOICE_INITIAL, s->key.i, KR_NONE, KR_NONE, false}, literal);
-	if (want.test != KR_COUNT_IS || want.or_absent)
-		return KR_OK;
-	return choose(c, (struct kr_choice){KR_CHOICE_INITIAL, s->key.i, (uint32_t)number, (uint32_t)(number >> 32), false}, literal);
-}
-
-/* Of a counter its number, of a set whether it had an element, or any. */
-static enum kr_status initial_grown(struct kr_cases *c, const struct kr_sight *s, uint32_t *literal)
-{
-	enum kr_grow_mode mode = kr_facts_mode(&c->facts, s->key);
-	uint32_t element = KR_NONE;
-	bool shown = false;
-	enum kr_status status = KR_OK;
-
-	if (mode == KR_GROW_VALUES)
-		return initial_number(c, s, literal);
-	if (mode != KR_GROW_SET)
-		return KR_OK;
-	if (s->part.i != KR_NONE)
-		status = kr_grow_element(c->facts.grow, s->part, &element);
-	if (status == KR_OK)
-		status = kr_grow_shows(&c->facts, s, element, &shown, c->v->err);
-	if (status == KR_OK)
-		status = choose(c, (struct kr_choice){KR_CHOICE_MEMBER, s->key.i, element, 0, false}, literal);
-	if (status == KR_OK && !shown)
-		*literal = kr_cases_negate(*literal);
-	return status;
-}
-
-/* What "observation s saw the initial version" says of an untold initial value; KR_LITERAL_TRUE: nothing. */
-static enum kr_status initial_value(struct kr_cases *c, const struct kr_sight *s, uint32_t *literal)
-{
-	enum kr_status status;
-
-	*literal = KR_LITERAL_TRUE;
-	if (c->facts.untold && kr_facts_grows(&c->facts, s->key))
-		return initial_grown(c, s, literal);
-	if (!c->facts.untold || c->facts.pins[2 * (size_t)s->key.i].i != KR_NONE || (s->saw.test != KR_SAW_VALUE && s->saw.test != KR_SAW_OTHER))
-		return KR_OK;
-	status = choose(c, (struct kr_choice){KR_CHOICE_INITIAL, s->key.i, s->saw.value.i, 0, false}, literal);
-	if (s->saw.test == KR_SAW_OTHER)
-		*literal = kr_cases_negate(*literal);
-	return status;
-}
-
 /* Adds to the clause that `writer` is the source of observation s. */
 static enum kr_status add_candidate(struct kr_cases *c, uint32_t s, kr_txn writer)
 {
@@ -275,7 +243,7 @@ static enum kr_status add_candidate(struct kr_cases *c, uint32_t s, kr_txn write
 
 	if (id != KR_NONE)
 		return kr_cases_add(c, kr_sat_yes(id));
-	status = writer.i == KR_NONE ? initial_value(c, &sight, &literal) : kr_cases_presence(c, writer, &literal);
+	status = writer.i == KR_NONE ? kr_cases_initial(c, &sight, &literal) : kr_cases_presence(c, writer, &literal);
 	return status == KR_OK ? kr_cases_add(c, literal) : status;
 }
 
@@ -306,6 +274,8 @@ static enum kr_status add_sight(struct kr_cases *c, uint32_t s)
 	bool found;
 	enum kr_status status = KR_OK;
 
+	if (c->without && c->without->txn.i == sight.txn.i && c->without->op == sight.op && c->without->key.i == sight.key.i)
+		return KR_OK;
 	if (mode == KR_GROW_SUM && (status = add_whole(c, &sight)) != KR_OK)
 		return status;
 	if (mode == KR_GROW_LIST && (status = kr_cases_add_list(c, s)) != KR_OK)
@@ -314,9 +284,9 @@ static enum kr_status add_sight(struct kr_cases *c, uint32_t s)
 		return status;
 	id = find_choice(c, &initial);
 	if (id != KR_NONE) {
-		status = initial_value(c, &sight, &literal);
+		status = kr_cases_initial(c, &sight, &literal);
 		if (status == KR_OK && literal != KR_LITERAL_TRUE)
-			status = imply(c, kr_sat_yes(id), literal);
+			status = kr_cases_imply(c, kr_sat_yes(id), literal);
 		if (status != KR_OK)
 			return status;
 	}
@@ -412,40 +382,34 @@ static enum kr_status add_sights(struct kr_cases *c)
 	return status;
 }
 
-/* ---- untold initial values ---- */
-
-/* Says that an untold initial value is one value: a chain of variables per key, "it is one of the values so far", beside the choices of that key. `last` has, per
- * key, the newest variable of its chain. */
-static enum kr_status add_initials(struct kr_cases *c)
+/* That every two neighbours in an order that the trace gives are in that order: what was seen may contradict it. */
+static enum kr_status add_given(struct kr_cases *c)
 {
-	uint32_t nkeys = c->v->h->keys.n, *last = kr_mem_alloc(c->mem, nkeys, sizeof *last), so_far;
-	enum kr_status status = last ? KR_OK : KR_NOMEM;
+	const struct kr_history *h = c->v->h;
+	enum kr_status status = KR_OK;
+	uint32_t literal;
 
-	for (uint32_t k = 0; status == KR_OK && k < nkeys; k++)
-		last[k] = KR_NONE;
-	for (uint32_t i = 0; status == KR_OK && i < c->choices.n; i++) {
-		const struct kr_choice *x = &c->choices.at[i];
+	for (uint32_t list = 0; list < h->version_orders.n; list++) {
+		const struct kr_version_order *order = &h->version_orders.at[list];
+		const kr_txn *writers = &h->order_writers.at[order->writer_first];
 
-		if (x->kind != KR_CHOICE_INITIAL)
-			continue;
-		status = kr_sat_new_var(&c->sat, &so_far);
-		if (status == KR_OK && last[x->a] != KR_NONE)
-			status = imply(c, kr_sat_yes(last[x->a]), kr_sat_not(kr_sat_yes(i)));
-		if (status == KR_OK && last[x->a] != KR_NONE)
-			status = imply(c, kr_sat_yes(last[x->a]), kr_sat_yes(so_far));
-		if (status == KR_OK)
-			status = imply(c, kr_sat_yes(i), kr_sat_yes(so_far));
-		last[x->a] = so_far;
+		for (uint32_t i = 1; i < order->writer_count && status == KR_OK; i++) {
+			status = kr_cases_order(c, order->key, writers[i - 1], writers[i], &literal);
+			if (status == KR_OK)
+				status = kr_ctx_tick(c->v->ctx);
+		}
 	}
-	kr_mem_free(c->mem, last, nkeys, sizeof *last);
 	return status;
 }
 
 enum kr_status kr_cases_add_facts(struct kr_cases *c)
 {
-	enum kr_status status = add_sights(c);
+	enum kr_status status = c->all ? add_given(c) : KR_OK;
 
-	return status == KR_OK && c->facts.untold ? add_initials(c) : status;
+	if (status == KR_OK)
+		status = add_sights(c);
+
+	return status == KR_OK && c->facts.untold ? kr_cases_add_initials(c) : status;
 }
 
 /* ---- life ---- */

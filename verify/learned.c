@@ -41,16 +41,17 @@ enum kr_status kr_learned_register(struct kr_learned *l, kr_key k, kr_value valu
 enum kr_status kr_learned_add(struct kr_learned *l, kr_key k, int64_t amount)
 {
 	while (l->added.n <= k.i)
-		if (!kr_vec_push(l->mem, &l->added, 0))
+		if (!kr_vec_push(l->mem, &l->added, (struct kr_learned_sum){0}))
 			return KR_NOMEM;
-	return __builtin_add_overflow(l->added.at[k.i], amount, &l->added.at[k.i]) ? KR_UNSUPPORTED : KR_OK;
+	l->added.at[k.i].any = true;
+	return __builtin_add_overflow(l->added.at[k.i].sum, amount, &l->added.at[k.i].sum) ? KR_UNSUPPORTED : KR_OK;
 }
 
-static int64_t added(const struct kr_learned *l, kr_key k) { return k.i < l->added.n ? l->added.at[k.i] : 0; }
+static struct kr_learned_sum added(const struct kr_learned *l, kr_key k) { return k.i < l->added.n ? l->added.at[k.i] : (struct kr_learned_sum){0}; }
 
 enum kr_status kr_learned_zero(struct kr_learned *l, kr_key k)
 {
-	if (added(l, k) != 0)
+	if (added(l, k).sum != 0)
 		return kr_learned_number(l, k, 0);
 	return learn(l, (struct kr_learned_fact){.key = k, .what = KR_LEARNED_ZERO});
 }
@@ -59,7 +60,7 @@ enum kr_status kr_learned_number(struct kr_learned *l, kr_key k, int64_t number)
 {
 	struct kr_learned_fact fact = {.key = k, .what = KR_LEARNED_NUMBER};
 
-	return __builtin_sub_overflow(number, added(l, k), &fact.number) ? KR_UNSUPPORTED : learn(l, fact);
+	return __builtin_sub_overflow(number, added(l, k).sum, &fact.number) ? KR_UNSUPPORTED : learn(l, fact);
 }
 
 /* Elements of an array that the store does not have, however it came by them. */
@@ -91,7 +92,7 @@ enum kr_status kr_learned_value(struct kr_store *s, kr_key k, kr_value value)
 
 enum kr_status kr_learned_other(struct kr_store *s, kr_key k)
 {
-	bool there = s->cells[k.i].kind == KR_CELL_SET && !kr_store_is_absent(s, k);
+	bool there = added(s->learned, k).any || (s->cells[k.i].kind == KR_CELL_SET && !kr_store_is_absent(s, k));
 
 	return there ? KR_OK : learn(s->learned, (struct kr_learned_fact){.key = k, .what = KR_LEARNED_PRESENT});
 }

@@ -382,7 +382,7 @@ enum kr_status kr_replay_sight(struct kr_replayed *r, kr_txn t, uint32_t index, 
 	r->op = index;
 	if (status == KR_OK)
 		status = kr_store_touch(&r->store, k);
-	if (status == KR_OK && r->store.cells[k.i].kind == KR_CELL_UNTOLD)
+	if (status == KR_OK && r->store.cells[k.i].kind == KR_CELL_UNTOLD && !kr_store_learns(&r->store, k))
 		r->store.touched.n = 0; /* what the observation fixes of an initial value stays */
 	if (status == KR_OK)
 		status = see_key(r, &h->ops.at[kr_history_op(h, t, index).i], k);

@@ -30,12 +30,13 @@ KR_VEC_NAMED(kr_list, char); /* JSON text without the closing bracket */
 /* What a first replay tells of initial values that the trace does not (learned.c). */
 enum kr_learned_kind { KR_LEARNED_VALUE, KR_LEARNED_ELEMENT, KR_LEARNED_NUMBER, KR_LEARNED_ABSENT, KR_LEARNED_ZERO /* or absent */, KR_LEARNED_PRESENT };
 struct kr_learned_fact { kr_key key; enum kr_learned_kind what; int64_t number; struct kr_piece element; kr_value value; };
+struct kr_learned_sum { int64_t sum; bool any; };
 struct kr_learned {
 	struct kr_mem *mem;
 	struct kr_arena texts;
 	KR_VEC(struct kr_learned_fact) facts;
-	KR_VEC(int64_t) added; /* per key, where there is any: what was added to a counter of which nothing is told yet */
-	bool learning;         /* the first replay is under way */
+	KR_VEC(struct kr_learned_sum) added; /* per key, where there is any: what was added to a counter of which nothing is told yet */
+	bool learning;                       /* the first replay is under way */
 };
 
 struct kr_store {

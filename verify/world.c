@@ -181,6 +181,14 @@ static bool has_seen(const struct kr_world *w, kr_txn x, const struct kr_sight *
 	return false;
 }
 
+/* Whether what comes before the observer by ww is what it should have seen. */
+static bool follows_ww(const struct kr_world *w)
+{
+	const struct kr_rule_cycle *further = &w->v->rule->cycles[1];
+
+	return !further->kinds || further->kinds & KR_BIT(KR_WW);
+}
+
 /* Whether version x is one that the observer should have seen: it comes before it by dependencies of the kinds that the level looks at. */
 static bool is_due(const struct kr_world *w, kr_txn x, const struct kr_sight *s)
 {
@@ -188,7 +196,7 @@ static bool is_due(const struct kr_world *w, kr_txn x, const struct kr_sight *s)
 	const struct kr_rule_cycle *further = &w->v->rule->cycles[1];
 	bool ordered = a->status != KR_UNKNOWN && !further->no_order;
 
-	if (!further->kinds || further->kinds & KR_BIT(KR_WW))
+	if (follows_ww(w))
 		return w->place[x.i] < w->place[s->txn.i];
 	if (has_seen(w, x, s))
 		return true;
@@ -238,7 +246,8 @@ static enum kr_status add_sight(struct kr_world *w, const struct told *told, con
 	enum kr_status status = KR_OK;
 
 	if (!found && (mode == KR_GROW_SET || mode == KR_GROW_SUM || mode == KR_GROW_UNKNOWN)) {
-		out.source = newest(w, s->key, s->txn);
+		if (follows_ww(w))
+			out.source = newest(w, s->key, s->txn); /* else what it need not have seen, it has not: advance_all */
 		found = true;
 	}
 	if (!found)

@@ -23,9 +23,10 @@ static const char given_against_list[] =
 	"{'id':'a','ops':[['append','x',1]]}\n{'id':'b','ops':[['append','x',2]]}\n{'id':'r','ops':[['append','x',7],['r','x',[1,2,7]]]}\n"
 	"{'version_order':'x','writers':['b','a']}";
 /* Two appended 2 to x, and the list has only 1: c's version comes first. y's has 2, which either of a and b may have appended before c's 1. */
-static const char equal_elements[] = "{'id':'a','ops':[['append','x',2],['append','y',2]]}\n{'id':'b','ops':[['append','x',2],['append','y',2]]}\n"
-				     "{'id':'c','ops':[['append','x',1],['append','y',1]]}\n{'id':'r','ops':[['r','x',[1]],['r','y',[2,1]]]}\n"
-				     "{'version_order':'x','writers':['a','c']}\n{'version_order':'y','writers':['c','a']}";
+static const char equal_missing[] = "{'id':'a','ops':[['append','x',2]]}\n{'id':'b','ops':[['append','x',2]]}\n{'id':'c','ops':[['append','x',1]]}\n"
+				    "{'id':'r','ops':[['r','x',[1]]]}\n{'version_order':'x','writers':['a','c']}";
+static const char equal_shown[] = "{'id':'a','ops':[['append','y',2]]}\n{'id':'b','ops':[['append','y',2]]}\n{'id':'c','ops':[['append','y',1]]}\n"
+				  "{'id':'r','ops':[['r','y',[2,1]]]}\n{'version_order':'y','writers':['c','a']}";
 static const char given_with_list[] =
 	"{'id':'a','ops':[['append','x',1]]}\n{'id':'b','ops':[['append','x',2]]}\n{'id':'r','ops':[['append','x',7],['r','x',[1,2,7]]]}\n"
 	"{'version_order':'x','writers':['a','b']}";
@@ -98,8 +99,8 @@ static const struct verify_row rows[] = {
 	{"a counter that was told otherwise", U "['inc','y',1,4],['inc','y',1],['r','y',6],['w','x',1]" B, ABORTED},
 
 	{"a given order against a list's", given_against_list, CYCLE(WW("a", "b", "x") "," WW("b", "a", "x"))},
-	{"a given order against a list's that lacks what two appended", equal_elements, CYCLE(WW("a", "c", "x") "," WW("c", "a", "x"))},
-	{"the same of what two appended and it has", equal_elements, CYCLE(WW("a", "c", "y") "," WW("c", "a", "y")), BAD(NO_CASES)},
+	{"a given order against a list's that lacks what two appended", equal_missing, CYCLE(WW("a", "c", "x") "," WW("c", "a", "x"))},
+	{"the same of what two appended and it has", equal_shown, CYCLE(WW("a", "c", "y") "," WW("c", "a", "y")), BAD(NO_CASES)},
 	{"a given order that is the list's", given_with_list, CYCLE(WW("a", "b", "x") "," WW("b", "a", "x")), BAD(NO_CASES)},
 	{"a given order against that of sets", set_order, CYCLE(WW("a", "b", "x") "," WW("b", "a", "x"))},
 	{"sets that show no order", set_no_order, CYCLE(WW("a", "b", "x") "," WW("b", "a", "x")), BAD(NO_CASES)},
