@@ -1,5 +1,7 @@
 /* The driver: anomalies, passes, back end, certificate, verification. Cost is that of its parts.
  *
+ * What is stronger than the question (another level, session order) is often easier to decide: a world of it is a world, and its refutation is one if the verifier finds that it refutes the question, too.
+ *
  * A limit hit anywhere is an undecided verdict with the reason, never an error; a certificate that the verifier rejects is an internal error, never a verdict. */
 #include "checkers/check.h"
 
@@ -8,8 +10,18 @@
 #include "checkers/certify.h"
 #include "checkers/lattice.h"
 
+enum { CASES_TXNS_MOST = 2000 };                        /* what is small */
 enum { ATTEMPT_SHARE = 4 };                             /* an attempt gets this part of the time left, */
 static const int64_t ATTEMPT_NS = INT64_C(20000000000); /* or so much when there is no limit */
+
+struct asking {
+	struct kr_ctx *ctx;
+	const struct kr_history *h;
+	const struct kr_analysis *analysis;
+	const struct kr_check_options *options;
+	struct kr_verdict *out;
+	bool fits; /* a refutation of something stronger that refutes the question, too */
+};
 
 static double seconds_since(int64_t start) { return (double)(kr_now_ns() - start) * 1e-9; }
 
@@ -86,25 +98,61 @@ static bool by_hand(const struct kr_ctx *ctx, const struct kr_check_options *opt
 	return other || options->passes || options->backend || options->pass_options.dump_after;
 }
 
+/* Back to no verdict. */
+static void forget(struct asking *a)
+{
+	kr_certificate_done(&a->out->certificate);
+	kr_vec_clear(&a->out->passes);
+	begin(a->out, &a->ctx->mem);
+	a->fits = false;
+}
+
+enum kr_status kr_check_fits(struct kr_ctx *ctx, const struct kr_history *h, struct kr_certificate *cert, struct kr_question question, bool *fits)
+{
+	struct kr_err why;
+	kr_err_init(&why);
+	cert->level = question.level->id;
+	cert->order = question.order;
+	enum kr_status status = kr_verify(ctx, h, cert, &why);
+	*fits = !status;
+	return status == KR_BAD || status == KR_UNSUPPORTED ? KR_OK : status;
+}
+
+/* After something stronger than the question was searched for: keeps a world, and a refutation that is one of the question. In small histories a refutation of several cycles is found anew, since the
+ * one that closes it has a better name when nothing else than the question was in mind. */
+static enum kr_status keep(struct asking *a, enum kr_status status)
+{
+	struct kr_question question = {a->options->level, a->options->order};
+	bool plain = a->out->certificate.cycles.n == 1 || a->analysis->asg.ntxns > CASES_TXNS_MOST;
+	int64_t start = kr_now_ns();
+	if (!status && a->out->outcome == KR_VIOLATED && !a->fits && plain) {
+		status = kr_check_fits(a->ctx, a->h, &a->out->certificate, question, &a->fits);
+		a->out->verify_seconds = seconds_since(start);
+	}
+	if (status || (a->out->outcome != KR_SATISFIED && !a->fits))
+		forget(a);
+	return status;
+}
+
 /* The passes of an attempt: what the trace tells, nothing inferred. */
 static const char quick_passes[] = "so,rt,presence,wr,ww,rw";
 
 /* Looks for a world of another level, one that implies the level asked for, the quick way. Anything but a world says nothing. */
-static enum kr_status attempt(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_level *level, enum kr_order order, bool count,
-	struct kr_verdict *out, struct kr_err *err)
+static enum kr_status attempt(struct asking *a, const struct kr_level *level, enum kr_order order, struct kr_err *err)
 {
-	const struct kr_backend *backend = kr_backend_find(ctx->modules, out->checker->backend);
+	struct kr_verdict *out = a->out;
+	const struct kr_backend *backend = kr_backend_find(a->ctx->modules, out->checker->backend);
 	struct kr_answer answer;
 	struct kr_ir ir;
 	enum kr_change change = KR_UNCHANGED;
 	int64_t start = kr_now_ns();
 	if (!backend || !backend->attempt)
 		return KR_OK;
-	enum kr_status status = kr_ir_init(&ir, ctx, &analysis->asg, level, order);
+	enum kr_status status = kr_ir_init(&ir, a->ctx, &a->analysis->asg, level, order);
 	if (status)
 		return status;
-	kr_answer_init(&answer, &ctx->mem);
-	status = kr_passes_run(&ir, quick_passes, &(struct kr_pass_options){.count = count}, &out->passes, &change, err);
+	kr_answer_init(&answer, &a->ctx->mem);
+	status = kr_passes_run(&ir, quick_passes, &(struct kr_pass_options){.count = a->options->pass_options.count}, &out->passes, &change, err);
 	if (!status && change != KR_CONFLICT)
 		status = backend->attempt(&ir, &answer, err);
 	if (!status && answer.outcome == KR_SATISFIED)
@@ -116,7 +164,7 @@ static enum kr_status attempt(struct kr_ctx *ctx, const struct kr_analysis *anal
 	} else {
 		kr_vec_clear(&out->passes);
 	}
-	kr_answer_done(&answer, &ctx->mem);
+	kr_answer_done(&answer, &a->ctx->mem);
 	kr_ir_done(&ir);
 	return status;
 }
@@ -124,52 +172,46 @@ static enum kr_status attempt(struct kr_ctx *ctx, const struct kr_analysis *anal
 /* Levels whose worlds are sought first, the easiest to find first. */
 static const char *const stronger[] = {"ser", "si"};
 
-static const struct kr_level *find_stronger(const struct kr_ctx *ctx, size_t i, const struct kr_check_options *options, enum kr_order order)
+static const struct kr_level *find_stronger(const struct asking *a, size_t i, enum kr_order order)
 {
 	enum kr_order by_default;
-	const struct kr_level *level = kr_level_find(ctx->modules, stronger[i], &by_default);
-	return level && kr_implies(ctx->modules, (struct kr_question){level, order}, (struct kr_question){options->level, order}) ? level : NULL;
+	const struct kr_level *level = kr_level_find(a->ctx->modules, stronger[i], &by_default);
+	return level && kr_implies(a->ctx->modules, (struct kr_question){level, order}, (struct kr_question){a->options->level, order}) ? level : NULL;
 }
 
-/* Decides the stronger level as if it had been asked for, with a share of the time. What is inferred for it need not hold at the level asked for: only a world is of use. */
-static enum kr_status search_stronger(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_level *level, enum kr_order order, bool count,
-	struct kr_verdict *out, struct kr_err *err)
+/* Decides the stronger level as if it had been asked for, with a share of the time. What is inferred for it need not hold at the level asked for: what it ends with may be of use. */
+static enum kr_status search_stronger(struct asking *a, const struct kr_level *level, enum kr_order order, struct kr_err *err)
 {
-	const struct kr_checker *own = out->checker;
-	struct kr_check_options options = {.level = level, .order = order, .pass_options.count = count};
+	const struct kr_checker *own = a->out->checker;
+	struct kr_check_options options = {.level = level, .order = order, .pass_options.count = a->options->pass_options.count};
 	struct kr_ir ir;
-	int64_t deadline = kr_ctx_limit(ctx, ATTEMPT_SHARE, ATTEMPT_NS);
-	enum kr_status status = kr_ir_init(&ir, ctx, &analysis->asg, level, order);
+	int64_t deadline = kr_ctx_limit(a->ctx, ATTEMPT_SHARE, ATTEMPT_NS);
+	enum kr_status status = kr_ir_init(&ir, a->ctx, &a->analysis->asg, level, order);
 	if (!status) {
-		out->checker = kr_checker_for(ctx->modules, level);
-		status = decide(&ir, &options, out, err);
-		out->checker = own;
+		a->out->checker = kr_checker_for(a->ctx->modules, level);
+		status = decide(&ir, &options, a->out, err);
+		a->out->checker = own;
 		kr_ir_done(&ir);
 	}
-	kr_ctx_resume(ctx, deadline, &status);
-	if (status || out->outcome == KR_SATISFIED)
-		return status;
-	kr_certificate_done(&out->certificate);
-	kr_vec_clear(&out->passes);
-	begin(out, &ctx->mem);
-	return KR_OK;
+	status = keep(a, status);
+	kr_ctx_resume(a->ctx, deadline, &status);
+	return status;
 }
 
-static enum kr_status attempt_stronger(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_check_options *options, enum kr_order order,
-	struct kr_verdict *out, struct kr_err *err)
+static enum kr_status attempt_stronger(struct asking *a, enum kr_order order, struct kr_err *err)
 {
+	const struct kr_level *asked = a->options->level;
 	enum kr_status status = KR_OK;
-	for (size_t i = 0; i < KR_COUNT(stronger) && !status && out->outcome != KR_SATISFIED; i++) {
-		const struct kr_level *level = find_stronger(ctx, i, options, order);
+	for (size_t i = 0; i < KR_COUNT(stronger) && !status && a->out->outcome == KR_UNDECIDED; i++) {
+		const struct kr_level *level = find_stronger(a, i, order);
 		if (level)
-			status = attempt(ctx, analysis, level, order, options->pass_options.count, out, err);
+			status = attempt(a, level, order, err);
 	}
-	for (size_t i = 0; i < KR_COUNT(stronger) && !status && out->outcome != KR_SATISFIED; i++) {
-		const struct kr_level *level = find_stronger(ctx, i, options, order);
-		bool itself = level &&
-			(level == options->level || kr_implies(ctx->modules, (struct kr_question){options->level, order}, (struct kr_question){level, order}));
+	for (size_t i = 0; i < KR_COUNT(stronger) && !status && a->out->outcome == KR_UNDECIDED; i++) {
+		const struct kr_level *level = find_stronger(a, i, order);
+		bool itself = level && (level == asked || kr_implies(a->ctx->modules, (struct kr_question){asked, order}, (struct kr_question){level, order}));
 		if (level && !itself)
-			status = search_stronger(ctx, analysis, level, order, options->pass_options.count, out, err);
+			status = search_stronger(a, level, order, err);
 	}
 	return status;
 }
@@ -189,24 +231,24 @@ static enum kr_status drop_observations(struct kr_ctx *ctx, const struct kr_asg 
 	return out->obs_first ? KR_OK : KR_NOMEM;
 }
 
-static enum kr_status decide_order(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_check_options *options, enum kr_order order,
-	struct kr_verdict *out, struct kr_err *err)
+static enum kr_status decide_order(struct asking *a, enum kr_order order, struct kr_err *err)
 {
+	const struct kr_asg *asg = &a->analysis->asg;
 	struct kr_ir ir;
 	struct kr_asg bare = {.obs_first = NULL};
-	bool attempts = !by_hand(ctx, options) && analysis->anomaly_count == 0;
-	enum kr_status status = attempts ? attempt_stronger(ctx, analysis, options, order, out, err) : KR_OK;
-	if (status || out->outcome == KR_SATISFIED)
+	bool attempts = !by_hand(a->ctx, a->options) && a->analysis->anomaly_count == 0;
+	enum kr_status status = attempts ? attempt_stronger(a, order, err) : KR_OK;
+	if (status || a->out->outcome != KR_UNDECIDED)
 		return status;
-	if (ignores_observations(options->level))
-		status = drop_observations(ctx, &analysis->asg, &bare);
+	if (ignores_observations(a->options->level))
+		status = drop_observations(a->ctx, asg, &bare);
 	if (!status)
-		status = kr_ir_init(&ir, ctx, bare.obs_first ? &bare : &analysis->asg, options->level, order);
+		status = kr_ir_init(&ir, a->ctx, bare.obs_first ? &bare : asg, a->options->level, order);
 	if (!status) {
-		status = decide(&ir, options, out, err);
+		status = decide(&ir, a->options, a->out, err);
 		kr_ir_done(&ir);
 	}
-	kr_mem_free(&ctx->mem, bare.obs_first, (size_t)analysis->asg.ntxns + 1, sizeof *bare.obs_first);
+	kr_mem_free(&a->ctx->mem, bare.obs_first, (size_t)asg->ntxns + 1, sizeof *bare.obs_first);
 	return status;
 }
 
@@ -219,30 +261,23 @@ static bool has_sessions(const struct kr_asg *asg)
 	return members > asg->nsessions;
 }
 
-/* Runs with a share of the time that is left. What happens to the limit within is forgotten: an attempt decides or it does not. */
-static enum kr_status attempt_order(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_check_options *options, enum kr_order order,
-	struct kr_verdict *out, struct kr_err *err)
+/* An order only adds edges, so a world of the stronger order is a world of the weaker one, and it is found far more easily: sessions are chains, and little is left to choose. A refutation that does
+ * without them is one of the weaker order. Plain levels are therefore tried with session order first, with a share of the time; what happens to the limit within is forgotten. */
+static enum kr_status attempt_sessions(struct asking *a, struct kr_err *err)
 {
-	int64_t deadline = kr_ctx_limit(ctx, ATTEMPT_SHARE, ATTEMPT_NS);
-	enum kr_status status = decide_order(ctx, analysis, options, order, out, err);
-	kr_ctx_resume(ctx, deadline, &status);
+	int64_t deadline = kr_ctx_limit(a->ctx, ATTEMPT_SHARE, ATTEMPT_NS);
+	enum kr_status status = decide_order(a, KR_ORDER_SESSION, err);
+	status = keep(a, status);
+	kr_ctx_resume(a->ctx, deadline, &status);
 	return status;
 }
 
-/* An order only adds edges, so a world of the stronger order is a world of the weaker one, and it is found far more easily: sessions are chains, and little is left to choose.
- * Plain levels are therefore tried with session order first; anything but a world says nothing and is dropped. */
-static enum kr_status decide_graph(struct kr_ctx *ctx, const struct kr_analysis *analysis, const struct kr_check_options *options, struct kr_verdict *out,
-	struct kr_err *err)
+static enum kr_status decide_graph(struct asking *a, struct kr_err *err)
 {
-	if (options->order == KR_ORDER_NONE && !by_hand(ctx, options) && has_sessions(&analysis->asg)) {
-		enum kr_status status = attempt_order(ctx, analysis, options, KR_ORDER_SESSION, out, err);
-		if (status || out->outcome == KR_SATISFIED)
-			return status;
-		kr_certificate_done(&out->certificate);
-		kr_vec_clear(&out->passes);
-		begin(out, &ctx->mem);
-	}
-	return decide_order(ctx, analysis, options, options->order, out, err);
+	enum kr_status status = KR_OK;
+	if (a->options->order == KR_ORDER_NONE && !by_hand(a->ctx, a->options) && has_sessions(&a->analysis->asg))
+		status = attempt_sessions(a, err);
+	return status || a->out->outcome != KR_UNDECIDED ? status : decide_order(a, a->options->order, err);
 }
 
 /* What the verifier cannot check is no verdict. */
@@ -280,6 +315,7 @@ enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const st
 	out->checker = options->checker ? options->checker : kr_checker_for(ctx->modules, options->level);
 	begin(out, &ctx->mem);
 	const struct kr_anomaly *anomaly = first_anomaly(analysis, options->level);
+	struct asking asking = {ctx, h, analysis, options, out, false};
 	enum kr_status status = options->passes ? kr_passes_check_order(ctx->modules, options->passes, options->order, err) : KR_OK;
 	if (status)
 		return status;
@@ -291,9 +327,9 @@ enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const st
 		out->outcome = KR_VIOLATED;
 		status = kr_certify_anomaly(anomaly, &out->certificate);
 	} else {
-		status = decide_graph(ctx, analysis, options, out, err);
+		status = decide_graph(&asking, err);
 	}
-	if (!status && out->outcome != KR_UNDECIDED)
+	if (!status && out->outcome != KR_UNDECIDED && !asking.fits)
 		status = verify(ctx, h, out, err);
 	if (!status && out->outcome == KR_VIOLATED && out->checker->qualify)
 		status = out->checker->qualify(ctx, h, options, out, err);

@@ -3,6 +3,7 @@
 #define KR_CHECKERS_CHECK_H
 
 #include "checkers/checker.h"
+#include "checkers/lattice.h"
 #include "frontend/analyze.h"
 #include "verify/verify.h"
 
@@ -46,6 +47,9 @@ struct kr_verdict {
 enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, const struct kr_check_options *options,
 	struct kr_verdict *out, struct kr_err *err);
 void kr_verdict_done(struct kr_verdict *verdict, struct kr_mem *mem);
+
+/* Puts the question's name on the certificate, which was made for another one, and asks the verifier whether it proves this one. An error is a limit that was hit. */
+enum kr_status kr_check_fits(struct kr_ctx *ctx, const struct kr_history *h, struct kr_certificate *cert, struct kr_question question, bool *fits);
 
 /* One of several questions on one history. */
 struct kr_decision {

@@ -5,8 +5,10 @@
 #include <stdio.h>
 
 #include "checkers/check.h"
-#include "checkers/lattice.h"
 
+enum {
+	MOST_SHARES = 4
+}; /* of the time left, at least so much goes to the next search: much follows from the strong levels, which come first, and the weak ones are quick */
 static const int64_t NO_LIMIT = INT64_MAX;
 
 struct deciding {
@@ -33,18 +35,15 @@ static bool is_open(const struct kr_decision *d) { return d->status == KR_OK && 
 static enum kr_status take_over(struct deciding *c, struct kr_decision *to, const struct kr_decision *from)
 {
 	struct kr_certificate cert;
-	struct kr_err why;
+	bool fits = false;
 	int64_t start = kr_now_ns();
 	enum kr_status status = kr_certificate_copy(&c->ctx->mem, &from->verdict.certificate, &cert);
 
-	kr_err_init(&why);
-	cert.level = to->options.level->id;
-	cert.order = to->options.order;
 	if (!status)
-		status = kr_verify(c->ctx, c->h, &cert, &why);
-	if (status) {
+		status = kr_check_fits(c->ctx, c->h, &cert, question(to), &fits);
+	if (status || !fits) {
 		kr_certificate_done(&cert);
-		return status == KR_BAD || status == KR_UNSUPPORTED ? KR_OK : status;
+		return status;
 	}
 	kr_verdict_done(&to->verdict, &c->ctx->mem);
 	to->verdict = (struct kr_verdict){
@@ -117,7 +116,8 @@ static void begin(struct kr_decision *d, const struct kr_modules *modules, struc
 
 static enum kr_status search(struct deciding *c, struct kr_decision *d)
 {
-	int64_t deadline = kr_ctx_limit(c->ctx, count_open(c), NO_LIMIT);
+	uint32_t open = count_open(c);
+	int64_t deadline = kr_ctx_limit(c->ctx, open < MOST_SHARES ? open : MOST_SHARES, NO_LIMIT);
 	enum kr_status status;
 
 	c->tried[d - c->all] = true;
