@@ -149,7 +149,7 @@ static enum kr_status replay_range(struct kr_replayed *r, const struct kr_scan *
 }
 
 /* Of a value that nobody tells (else it has been learned), whether it can be so in any number of ways, whatever else it was seen not to be: that a key was not returned, though it did not fail a
- * condition of being other than something only; or that an update returned it, whose one condition is no equality. */
+ * condition of being other than something only; or that an update returned it, whose one condition is no equality, or asks for a field, beside which there may be others. */
 static bool says_little(const struct kr_replayed *r, const struct kr_operation *op, kr_key k, const struct kr_row *row)
 {
 	const struct kr_history *h = r->v->h;
@@ -166,7 +166,7 @@ static bool says_little(const struct kr_replayed *r, const struct kr_operation *
 		if (cond->target == KR_COND_KEY_PREFIX)
 			continue;
 		conds++;
-		wide += row ? cond->test != KR_COND_EQ && cond->test != KR_COND_IN : cond->test != KR_COND_NE;
+		wide += row ? cond->target == KR_COND_FIELD || (cond->test != KR_COND_EQ && cond->test != KR_COND_IN) : cond->test != KR_COND_NE;
 	}
 	return wide > 0 && (!row || (op->kind == KR_OP_UPDATE && conds == 1));
 }
