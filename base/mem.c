@@ -1,9 +1,17 @@
-/* Accounted memory over malloc. A request is refused before it is made when it overflows, passes the limit, or is the one that a test wants
+/* Accounted memory over malloc, and over pages of its own for what is large. A request is refused before it is made when it overflows, passes the limit, or is the one that a test wants
  * to fail; the account changes only after the machine said yes, so a failure leaves everything as it was. Not for use by two threads at once. */
 #include "base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/pages.h"
+
+#ifdef KR_DEBUG_ARENA
+#define LARGE SIZE_MAX /* sanitizers watch malloc */
+#else
+#define LARGE ((size_t)1 << 22)
+#endif
 
 void kr_mem_init(struct kr_mem *mem, size_t limit) { *mem = (struct kr_mem){.limit = limit}; }
 
@@ -38,6 +46,60 @@ static size_t bytes_of(size_t n, size_t size)
 /* Blocks are never empty, so that each has an address of its own. */
 static size_t block_size(size_t bytes) { return bytes ? bytes : 1; }
 
+/* ---- blocks, not yet accounted ---- */
+
+static void *take(struct kr_mem *mem, size_t size)
+{
+	if (!mem->allocate)
+		return size < LARGE ? calloc(size, 1) : kr_pages_take(size);
+
+	void *p = mem->allocate(mem->allocate_data, NULL, 0, size);
+
+	if (p)
+		memset(p, 0, size);
+	return p;
+}
+
+static void give(struct kr_mem *mem, void *p, size_t size)
+{
+	if (mem->allocate)
+		(void)mem->allocate(mem->allocate_data, p, size, 0);
+	else if (size < LARGE)
+		free(p);
+	else
+		kr_pages_give(p, size);
+}
+
+/* Between the two kinds of blocks. */
+static void *move(struct kr_mem *mem, void *p, size_t old_size, size_t size)
+{
+	void *moved = take(mem, size);
+
+	if (!moved)
+		return NULL;
+	memcpy(moved, p, old_size < size ? old_size : size);
+	give(mem, p, old_size);
+	return moved;
+}
+
+static void *resize(struct kr_mem *mem, void *p, size_t old_bytes, size_t bytes)
+{
+	size_t old_size = block_size(old_bytes), size = block_size(bytes);
+
+	if (!mem->allocate && old_size >= LARGE && size >= LARGE)
+		return kr_pages_resize(p, old_size, size);
+	if (!mem->allocate && (old_size >= LARGE || size >= LARGE))
+		return move(mem, p, old_size, size);
+
+	char *moved = mem->allocate ? mem->allocate(mem->allocate_data, p, old_size, size) : realloc(p, size);
+
+	if (moved && bytes > old_bytes)
+		memset(moved + old_bytes, 0, bytes - old_bytes);
+	return moved;
+}
+
+/* ---- accounted ---- */
+
 void *kr_mem_alloc(struct kr_mem *mem, size_t n, size_t size)
 {
 	size_t bytes = bytes_of(n, size);
@@ -45,10 +107,8 @@ void *kr_mem_alloc(struct kr_mem *mem, size_t n, size_t size)
 	if (!admit(mem, 0, bytes))
 		return NULL;
 
-	void *p = mem->allocate ? mem->allocate(mem->allocate_data, NULL, 0, block_size(bytes)) : calloc(block_size(bytes), 1);
+	void *p = take(mem, block_size(bytes));
 
-	if (p && mem->allocate)
-		memset(p, 0, bytes);
 	if (p)
 		account(mem, 0, bytes);
 	return p;
@@ -65,14 +125,10 @@ void *kr_mem_resize(struct kr_mem *mem, void *p, size_t old_n, size_t n, size_t 
 	if (!admit(mem, old_bytes, bytes))
 		return NULL;
 
-	size_t size_now = block_size(bytes);
-	char *moved = mem->allocate ? mem->allocate(mem->allocate_data, p, block_size(old_bytes), size_now) : realloc(p, size_now);
+	void *moved = resize(mem, p, old_bytes, bytes);
 
-	if (!moved)
-		return NULL;
-	if (bytes > old_bytes)
-		memset(moved + old_bytes, 0, bytes - old_bytes);
-	account(mem, old_bytes, bytes);
+	if (moved)
+		account(mem, old_bytes, bytes);
 	return moved;
 }
 
@@ -80,9 +136,6 @@ void kr_mem_free(struct kr_mem *mem, void *p, size_t n, size_t size)
 {
 	if (!p)
 		return;
-	if (mem->allocate)
-		(void)mem->allocate(mem->allocate_data, p, block_size(n * size), 0);
-	else
-		free(p);
+	give(mem, p, block_size(n * size));
 	mem->used -= n * size;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/heap.h"
 #include "cli/manual.h"
 #include "cli/output.h"
 #include "cli/plugins.h"
@@ -78,6 +79,7 @@ int main(int argc, char **argv)
 {
 	struct kr_mem mem;
 
+	kr_heap_prepare();
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe is told as any failed write */
 	kr_json_arena_install();
 	kr_mem_init(&mem, SIZE_MAX);

@@ -12,7 +12,8 @@
 static void assert_zero(const char *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		assert_int_equal(p[i], 0);
+		if (p[i] != 0)
+			fail_msg("byte %zu of %zu is not zero", i, n);
 }
 
 static void accounts_exactly(void **state)
@@ -62,6 +63,36 @@ static void memory_is_zeroed(void **state)
 		memset(p, 'y', 1000);
 		kr_mem_free(&mem, p, 1000, 1);
 	}
+}
+
+/* Blocks of megabytes come from elsewhere than small ones (base/pages.c): every way from one size to another keeps what both have and zeroes the rest. */
+static void sizes_change_between_small_and_large(void **state)
+{
+	static const size_t sizes[] = {100, ((size_t)4 << 20) - 1, (size_t)4 << 20, ((size_t)4 << 20) + 1, ((size_t)4 << 20) + 4000, ((size_t)9 << 20) + 77};
+	enum { SIZES = sizeof sizes / sizeof *sizes };
+	struct kr_mem mem;
+
+	(void)state;
+	kr_mem_init(&mem, SIZE_MAX);
+	for (int i = 0; i < SIZES * SIZES; i++) {
+		size_t from = sizes[i / SIZES], to = sizes[i % SIZES], both = from < to ? from : to;
+		char *p = kr_mem_alloc(&mem, from, 1);
+		assert_non_null(p);
+		assert_zero(p, from);
+		memset(p, 'x', from);
+		p = kr_mem_resize(&mem, p, from, to, 1);
+		assert_non_null(p);
+		for (size_t k = 0; k < both; k++)
+			if (p[k] != 'x')
+				fail_msg("byte %zu of %zu has changed", k, both);
+		assert_zero(p + both, to - both);
+		p = kr_mem_resize(&mem, p, to, from, 1); /* grown again where it had been cut, it shows nothing of what was there */
+		assert_non_null(p);
+		assert_zero(p + both, from - both);
+		assert_int_equal(mem.used, from);
+		kr_mem_free(&mem, p, from, 1);
+	}
+	assert_int_equal(mem.used, 0);
 }
 
 static void empty_blocks_are_blocks(void **state)
@@ -194,6 +225,7 @@ static void nth_allocation_fails(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(accounts_exactly),
 	cmocka_unit_test(memory_is_zeroed),
+	cmocka_unit_test(sizes_change_between_small_and_large),
 	cmocka_unit_test(empty_blocks_are_blocks),
 	cmocka_unit_test(resize_to_nothing_and_back),
 	cmocka_unit_test(limit_is_exact),
