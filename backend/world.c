@@ -399,7 +399,8 @@ enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choice
 			best_guess = guess;
 		}
 	}
-	return status ? status : kr_prefer(w->ir, best_guess, w->place, &possible);
+	w->served = !status && best == 0;
+	return status || w->served ? status : kr_prefer(w->ir, best_guess, w->place, &possible);
 }
 
 static uint32_t place_of(const struct kr_candidate *w, kr_version v) { return kr_asg_is_initial(w->ir->asg, v) ? 0 : 1 + kr_candidate_place(w, v); }

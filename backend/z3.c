@@ -21,13 +21,8 @@ static enum kr_status attempt(struct kr_ir *ir, struct kr_answer *out, struct kr
 		status = kr_choices_init(&none, ir);
 	if (!status)
 		status = kr_candidate_begin(&world, &none);
-	if (!status)
-		status = kr_candidate_choose(&world, &none);
-	if (!status && kr_overlay_acyclic(&world.chosen)) {
-		status = kr_candidate_schedule(&world);
-		if (!status && world.forced == 0)
-			status = kr_candidate_answer(&world, world.order, true, out);
-	}
+	if (!status && world.served && kr_level_asks(ir->level) != KR_ASK_READERS)
+		status = kr_candidate_answer(&world, world.order, true, out);
 	if (none.ir)
 		kr_choices_done(&none);
 	kr_candidate_done(&world);
