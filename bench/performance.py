@@ -56,7 +56,7 @@ def rows():
     """name -> (how to get the trace, level)"""
     all_rows = {}
     for name, path in RECORDED.items():
-        for level in ('ser', 'si'):
+        for level in ('ser', 'si', 'psi', 'pl-2+') if name in ('rubis-10000', 'BL-10k') else ('ser', 'si'):
             all_rows[f'{name}/{level}'] = (('recorded', path), level)
     for size, (txns, keys) in SIZES.items():
         for name, (options, after) in FAMILIES.items():
