@@ -173,7 +173,7 @@ static enum kr_status ground(struct search *s)
 	return status;
 }
 
-/* All choices, and the first answer to them. *done when there are too many, or when they are refuted already. */
+/* All choices, and the first answer to them, unless nothing is open: then the solver is not called. *done when there are too many, or when they are refuted already. */
 static enum kr_status begin_eagerly(struct search *s, bool *done, struct kr_err *err)
 {
 	enum kr_status status = ground(s);
@@ -181,7 +181,8 @@ static enum kr_status begin_eagerly(struct search *s, bool *done, struct kr_err 
 	*done = s->choices.all.n > MOST_CHOICES;
 	if (*done)
 		snprintf(s->answer->reason, sizeof s->answer->reason, "more than %d open choices are too many to give to the solver at once", MOST_CHOICES);
-	return status || *done || s->plan->guess ? status : ask(s, done, err);
+	bool open = s->choices.all.n + s->choices.clauses.n + s->choices.facts.n + s->choices.sums.n > 0;
+	return status || *done || s->plan->guess || !open ? status : ask(s, done, err);
 }
 
 static enum kr_status search(struct search *s, struct kr_err *err)

@@ -260,13 +260,48 @@ static bool is_written(const struct kr_work *w, kr_key k, kr_value value)
 	return false;
 }
 
-/* A value that its reader cannot have seen, since it wrote the key itself, and that nobody wrote is garbage, too. */
+/* The value that the operation showed of the key, or that it was absent; KR_NONE: neither. */
+static kr_value shown(const struct kr_history *h, const struct kr_operation *op, kr_key k)
+{
+	if (op->kind == KR_OP_READ && op->flags & KR_OPF_KNOWN)
+		return op->a;
+	if (op->kind != KR_OP_RANGE && op->kind != KR_OP_SCAN)
+		return (kr_value){KR_NONE};
+
+	const struct kr_scan *scan = &h->scans.at[op->scan];
+
+	for (uint32_t i = scan->row_first; i < scan->row_first + scan->row_count; i++)
+		if (h->rows.at[i].key.i == k.i)
+			return h->rows.at[i].value;
+	return kr_where_of_values(h, scan) ? (kr_value){KR_NONE} : KR_ABSENT;
+}
+
+/* Whether the last ones in the list are of the operation, one of them a garbage read of the key. */
+static bool is_listed(const struct kr_work *w, const struct kr_found *found)
+{
+	for (uint32_t i = w->out->anomalies.n; i-- > 0;) {
+		const struct kr_anomaly *a = &w->out->anomalies.at[i];
+
+		if (a->txn.i != found->txn.i || a->op != found->op)
+			return false;
+		if (a->kind == KR_GARBAGE_READ && a->key.i == found->key.i)
+			return true;
+	}
+	return false;
+}
+
+/* A value that its reader cannot have seen, since it wrote the key itself, or names another version, and that nobody wrote is garbage, too. */
 static bool is_garbage(const struct kr_work *w, const struct kr_found *found)
 {
 	const struct kr_operation *op = &w->h->ops.at[kr_history_op(w->h, found->txn, found->op).i];
-	bool reads = op->kind == KR_OP_READ && op->flags & KR_OPF_KNOWN && w->h->keys.at[found->key.i].kind <= KR_KIND_REGISTER;
+	bool of_values = w->h->keys.at[found->key.i].kind <= KR_KIND_REGISTER && found->kind >= KR_INTERNAL_INCONSISTENCY;
 
-	return found->kind == KR_INTERNAL_INCONSISTENCY && reads && w->out->anomalies.n < ANOMALIES_MOST && !is_written(w, found->key, op->a);
+	if (!of_values || w->out->anomalies.n >= ANOMALIES_MOST || is_listed(w, found))
+		return false;
+
+	kr_value value = shown(w->h, op, found->key);
+
+	return value.i != KR_NONE && !is_written(w, found->key, value);
 }
 
 static enum kr_status add_found(struct kr_work *w, uint32_t *at, kr_txn t, uint32_t before_op)

@@ -245,8 +245,10 @@ enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, enum kr_shown shown, k
 	uint32_t since;
 
 	KR_TRY(kr_grow_parse(g, value, &list, &is_array));
-	if (!is_array || (shown == KR_SHOWN_ROW && list.count == 0))
+	if (!is_array)
 		return kr_grow_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
+	if (shown == KR_SHOWN_ROW && list.count == 0) /* empty is absent, and no row of anything */
+		return kr_grow_contradict(r, k, KR_RESULT_SET_MISMATCH, (kr_txn){KR_NONE});
 	if (shown == KR_SHOWN_ROW || (shown == KR_SHOWN_READ && list.count > 0))
 		return see_elements(r, k, list);
 	if (own->count == 0)

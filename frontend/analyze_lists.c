@@ -186,8 +186,10 @@ enum kr_status kr_lists_see(struct kr_replay *r, kr_key k, enum kr_shown shown, 
 	struct kr_grow_list list;
 
 	KR_TRY(kr_grow_parse(r->w->grow, value, &list, &is_array));
-	if (!is_array || (shown == KR_SHOWN_ROW && list.count == 0))
+	if (!is_array)
 		return kr_grow_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
+	if (shown == KR_SHOWN_ROW && list.count == 0) /* empty is absent, and no row of anything */
+		return kr_grow_contradict(r, k, KR_RESULT_SET_MISMATCH, (kr_txn){KR_NONE});
 	if (shown == KR_SHOWN_FOUND || shown == KR_SHOWN_NOT_FOUND || shown == KR_SHOWN_NO_ROW) {
 		if (!wrote)
 			return kr_grow_see_presence(r, k, shown);

@@ -67,6 +67,33 @@ static enum kr_status check_only_one(struct kr_replay *r, kr_key k, uint32_t tes
 	return kr_analyze_see(r, k, test, true);
 }
 
+/* What t left of k, even in vain. False: it did not write k. */
+static bool find_left(const struct kr_work *w, kr_key k, kr_txn t, kr_value *out)
+{
+	const struct kr_transaction *txn = &w->h->txns.at[t.i];
+
+	for (uint32_t i = txn->op_count; i-- > 0;) {
+		const struct kr_operation *op = &w->h->ops.at[txn->op_first + i];
+
+		for (uint32_t n = kr_analyze_writes(w, op); n-- > 0;) {
+			struct kr_row write = kr_analyze_write(w, op, n);
+
+			if (write.key.i != k.i)
+				continue;
+			*out = write.value;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Other rows than the version named has: what they tell is seen all the same, since nobody may have written that either. */
+static enum kr_status mismatch(struct kr_replay *r, kr_key k, uint32_t test, bool predicate)
+{
+	KR_TRY(kr_analyze_contradict(r, k, KR_RESULT_SET_MISMATCH));
+	return kr_analyze_see(r, k, test, predicate);
+}
+
 /* The operation saw k's version by the transaction that its attribute "versions" names. */
 static enum kr_status see_named(struct kr_replay *r, kr_key k, uint32_t test, bool predicate)
 {
@@ -74,18 +101,19 @@ static enum kr_status see_named(struct kr_replay *r, kr_key k, uint32_t test, bo
 	const struct kr_seen *seen = &w->h->seen.at[w->seen_of[k.i]];
 	kr_txn writer = {KR_NONE};
 	uint32_t version = w->asg->keys[k.i].first, source = KR_TEST_ARGUMENTS - 1;
+	kr_value left = w->value[version];
 
 	if (seen->writer.i != KR_ABSENT.i) {
 		writer = kr_history_find(w->h, seen->writer);
-		if (writer.i == KR_NONE)
-			return kr_analyze_contradict(r, k, KR_RESULT_SET_MISMATCH);
+		if (writer.i == KR_NONE || !find_left(w, k, writer, &left))
+			return mismatch(r, k, test, predicate);
 		version = find_version(w->asg, k, writer);
 		source = writer.i;
 	} else if (w->asg->keys[k.i].open_initial) {
 		return kr_analyze_refuse(w, r->txn, r->op, "\"versions\" with an initial value that is not told");
 	}
-	if (version != KR_NONE && !kr_analyze_fits(w, test, k, w->value[version]))
-		return kr_analyze_contradict(r, k, KR_RESULT_SET_MISMATCH);
+	if (!kr_analyze_fits(w, test, k, left))
+		return mismatch(r, k, test, predicate);
 	if (predicate && version != KR_NONE && version != find_version(w->asg, k, r->txn))
 		return check_only_one(r, k, test, version);
 	return kr_analyze_see(r, k, kr_test(KR_TEST_SOURCE, source), predicate);

@@ -15,8 +15,8 @@ static const struct kr_seen *named_version(const struct kr_claim *c)
 	return NULL;
 }
 
-/* The value that the named transaction left, whatever became of it. */
-static enum kr_status value_left(const struct kr_claim *c, kr_value id, kr_value *out)
+/* The value that the named transaction left, whatever became of it. False: there is none of that name, or it did not write the key. */
+static bool value_left(const struct kr_claim *c, kr_value id, kr_value *out)
 {
 	const struct kr_history *h = c->v->h;
 	kr_txn t = kr_history_find(h, id);
@@ -34,7 +34,7 @@ static enum kr_status value_left(const struct kr_claim *c, kr_value id, kr_value
 			*out = effect.value;
 		}
 	}
-	return wrote ? KR_OK : kr_err_set(c->v->err, KR_BAD, "no transaction of that name writes %s", c->key_name.text);
+	return wrote;
 }
 
 /* Whether some row of the key is one that the operation cannot have. */
@@ -65,9 +65,10 @@ enum kr_status kr_claim_mismatch(const struct kr_claim *c, const struct kr_facts
 	bool agrees = true, impossible = false;
 	enum kr_status status = KR_OK;
 
-	if (op->scan == KR_NONE)
+	if (op->scan == KR_NONE && !seen)
 		return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is no predicate read", (unsigned)c->op, c->txn_name.text);
-	status = has_impossible_row(c, op, &impossible);
+	if (op->scan != KR_NONE)
+		status = has_impossible_row(c, op, &impossible);
 	if (status != KR_OK || impossible)
 		return status;
 	if (!seen)
@@ -77,11 +78,10 @@ enum kr_status kr_claim_mismatch(const struct kr_claim *c, const struct kr_facts
 		return kr_err_set(c->v->err, KR_BAD, "at operation %u %s had written %s itself", (unsigned)c->op, c->txn_name.text, c->key_name.text);
 	if (kr_facts_grows(f, c->key))
 		return kr_err_set(c->v->err, KR_UNSUPPORTED, "named versions of %s, which grows, are not checked", c->key_name.text);
-	if (seen->writer.i != KR_ABSENT.i)
-		status = value_left(c, seen->writer, &value);
-	else if (f->untold)
+	if (seen->writer.i == KR_ABSENT.i && f->untold)
 		return kr_err_set(c->v->err, KR_BAD, "the initial value of %s is not told", c->key_name.text);
-	if (status == KR_OK)
+	agrees = seen->writer.i == KR_ABSENT.i || value_left(c, seen->writer, &value);
+	if (agrees)
 		status = kr_saw_allows(h, &c->saw, c->key, value, &agrees, c->v->err);
 	if (status != KR_OK || !agrees)
 		return status;

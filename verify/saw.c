@@ -190,6 +190,9 @@ enum kr_status kr_saw_allows(const struct kr_history *h, const struct kr_saw *sa
 
 /* ---- rows ---- */
 
+/* Whether an empty one is an absent one. */
+static bool grows(const struct kr_key_entry *key) { return key->kind == KR_KIND_LIST || key->kind == KR_KIND_SET; }
+
 /* Whether the i-th row of a range can stand there. */
 static bool has_place(const struct kr_history *h, const struct kr_scan *scan, uint32_t i)
 {
@@ -211,7 +214,7 @@ enum kr_status kr_saw_row_fits(const struct kr_history *h, const struct kr_opera
 	const struct kr_scan *scan = scan_of(h, op);
 	const struct kr_row *row = &h->rows.at[scan->row_first + i];
 
-	*out = row->value.i != KR_ABSENT.i;
+	*out = row->value.i != KR_ABSENT.i && !(grows(&h->keys.at[row->key.i]) && is_empty_array(h, row->value));
 	if (!*out)
 		return KR_OK;
 	if (op->kind == KR_OP_SCAN)

@@ -48,7 +48,7 @@ static bool agrees(const struct world *w, const struct kr_operation *op, uint32_
 	case KR_OP_INSERT: return done == absent;
 	case KR_OP_CAS: return done == held_equal(value, &shown);
 	case KR_OP_INC: return number(w, op->b) == (value->what == HELD_NUMBER ? value->number : 0) + number(w, op->a);
-	case KR_OP_RANGE: return row ? key_in_range(w->h, scan, key) && held_equal(value, &shown) : absent;
+	case KR_OP_RANGE: return row ? !absent && key_in_range(w->h, scan, key) && held_equal(value, &shown) : absent;
 	case KR_OP_SCAN: return held_matches(w->values, scan, key, value) ? row && held_equal(value, &shown) : !row;
 	case KR_OP_UPDATE: return held_matches(w->values, scan, key, value) == (row != NULL);
 	default: return true;

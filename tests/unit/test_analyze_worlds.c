@@ -203,9 +203,16 @@ static void compare_anomaly(const struct small_history *small, const struct kr_h
 
 	REQUIRE(small->txns[a->txn.i].status == 'c', "an anomaly of a transaction that did not commit");
 	REQUIRE(small_sees(op, key), "an anomaly of an operation that saw nothing");
-	REQUIRE(small_is_mismatch(op, key) == (a->kind == KR_RESULT_SET_MISMATCH), "a result set that is possible, or the other way round");
-	if (small_is_mismatch(op, key))
-		return;
+	bool mismatch = small_is_mismatch(op, key), garbage = a->kind == KR_GARBAGE_READ;
+
+	REQUIRE(mismatch ? garbage || a->kind == KR_RESULT_SET_MISMATCH : a->kind != KR_RESULT_SET_MISMATCH, "a result set that is possible, or the other way round");
+	if (mismatch || (before >= 0 && garbage)) {
+		struct blame blame = find_blame(small, a, key);
+
+		REQUIRE(!garbage || (!blame.other && !blame.own), "a garbage read of something written");
+		if (mismatch)
+			return;
+	}
 	REQUIRE((before >= 0) == (a->kind == KR_INTERNAL_INCONSISTENCY) || (before >= 0 && a->kind == KR_GARBAGE_READ), /* it can be both */
 		 "an internal inconsistency that is none, or the other way round");
 	if (before >= 0) {
