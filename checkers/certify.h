@@ -14,4 +14,7 @@ enum kr_status kr_certify_world(const struct kr_ir *ir, const struct kr_answer *
 
 enum kr_status kr_certify_anomaly(const struct kr_anomaly *anomaly, struct kr_certificate *cert);
 
+/* A serial order that the trace suggests, if one proves the certificate's level; else *cert is of no use. For traces of which the analysis leaves something out (told_orders.c). */
+enum kr_status kr_certify_told_order(struct kr_ctx *ctx, const struct kr_history *h, struct kr_certificate *cert, bool *found);
+
 #endif

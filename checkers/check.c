@@ -2,7 +2,7 @@
  *
  * What is stronger than the question (another level, session order) is often easier to decide: a world of it is a world, and its refutation is one if the verifier finds that it refutes the question, too.
  *
- * A limit hit anywhere is an undecided verdict with the reason, never an error; a certificate that the verifier rejects is an internal error, never a verdict. */
+ * A limit hit anywhere, or a world that leaves something out, is an undecided verdict with the reason, never an error; a certificate that the verifier rejects is an internal error, never a verdict. */
 #include "checkers/check.h"
 
 #include <stdio.h>
@@ -236,7 +236,8 @@ static enum kr_status decide_order(struct asking *a, enum kr_order order, struct
 	const struct kr_asg *asg = &a->analysis->asg;
 	struct kr_ir ir;
 	struct kr_asg bare = {.obs_first = NULL};
-	bool attempts = !by_hand(a->ctx, a->options) && a->analysis->anomaly_count == 0;
+	bool exact = a->analysis->left_out[0] && ignores_observations(a->options->level); /* here it is, and at stronger levels it is not */
+	bool attempts = !by_hand(a->ctx, a->options) && a->analysis->anomaly_count == 0 && !exact;
 	enum kr_status status = attempts ? attempt_stronger(a, order, err) : KR_OK;
 	if (status || a->out->outcome != KR_UNDECIDED)
 		return status;
@@ -280,20 +281,44 @@ static enum kr_status decide_graph(struct asking *a, struct kr_err *err)
 	return status || a->out->outcome != KR_UNDECIDED ? status : decide_order(a, a->options->order, err);
 }
 
-/* What the verifier cannot check is no verdict. */
-static enum kr_status verify(struct kr_ctx *ctx, const struct kr_history *h, struct kr_verdict *out, struct kr_err *err)
+/* What the verifier cannot check is no verdict. A world may be none where the analysis has left something out; then the verifier alone knows. */
+static enum kr_status verify(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, struct kr_verdict *out, struct kr_err *err)
 {
 	struct kr_err why;
 	int64_t start = kr_now_ns();
 	kr_err_init(&why);
 	enum kr_status status = kr_verify(ctx, h, &out->certificate, &why);
 	out->verify_seconds = seconds_since(start);
+	if (status == KR_BAD && out->outcome == KR_SATISFIED && analysis->left_out[0])
+		status = KR_UNSUPPORTED;
 	if (status == KR_BAD || status == KR_INTERNAL)
 		return kr_err_set(err, KR_INTERNAL, "internal error: the verifier rejects the certificate: %s; no verdict", why.text);
 	if (status != KR_UNSUPPORTED)
 		return status;
 	out->outcome = KR_UNDECIDED;
-	snprintf(out->reason, sizeof out->reason, "cannot be verified: %.120s", why.text);
+	if (analysis->left_out[0])
+		snprintf(out->reason, sizeof out->reason, "%s", analysis->left_out);
+	else
+		snprintf(out->reason, sizeof out->reason, "cannot be verified: %.120s", why.text);
+	return KR_OK;
+}
+
+/* Where something is left out, what is left may have too many worlds for one of them to be right; the trace may suggest one that is. */
+static enum kr_status try_told(struct kr_ctx *ctx, const struct kr_history *h, struct kr_verdict *out)
+{
+	struct kr_verdict told = *out;
+	int64_t start = kr_now_ns();
+	bool found;
+	begin(&told, &ctx->mem);
+	enum kr_status status = kr_certify_told_order(ctx, h, &told.certificate, &found);
+	if (status || !found) {
+		kr_certificate_done(&told.certificate);
+		return status;
+	}
+	kr_certificate_done(&out->certificate);
+	told.outcome = KR_SATISFIED;
+	told.verify_seconds = seconds_since(start);
+	*out = told;
 	return KR_OK;
 }
 
@@ -330,7 +355,9 @@ enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const st
 		status = decide_graph(&asking, err);
 	}
 	if (!status && out->outcome != KR_UNDECIDED && !asking.fits)
-		status = verify(ctx, h, out, err);
+		status = verify(ctx, h, analysis, out, err);
+	if (!status && out->outcome == KR_UNDECIDED && analysis->left_out[0] && !options->passes && !options->backend && !options->pass_options.dump_after)
+		status = try_told(ctx, h, out);
 	if (!status && out->outcome == KR_VIOLATED && out->checker->qualify)
 		status = out->checker->qualify(ctx, h, options, out, err);
 	out->seconds = seconds_since(start);

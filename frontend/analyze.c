@@ -7,6 +7,7 @@
 #include "frontend/analyze_work.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 /* ---- names ---- */
 
@@ -88,6 +89,15 @@ enum kr_status kr_analyze_refuse(const struct kr_work *w, kr_txn t, uint32_t op,
 	kr_err_set(w->err, KR_UNSUPPORTED, "operation %u of %s: %s is not supported yet", op, kr_history_brief(w->h, txn->id, name, sizeof name), what);
 	kr_err_at(w->err, file, txn->line, 0);
 	return KR_UNSUPPORTED;
+}
+
+void kr_analyze_leave_out(struct kr_work *w, kr_txn t, uint32_t op, const char *what)
+{
+	char name[40];
+
+	if (!w->out->left_out[0])
+		(void)snprintf(w->out->left_out, sizeof w->out->left_out, "%s is not decided (operation %u of %s)", what, op,
+			kr_history_brief(w->h, w->h->txns.at[t.i].id, name, sizeof name));
 }
 
 static enum kr_status check_size(const struct kr_work *w)

@@ -18,6 +18,7 @@ struct kr_analysis {
 	struct kr_asg asg;
 	KR_VEC(struct kr_anomaly) anomalies; /* in file order; at most 1000 are kept */
 	uint32_t anomaly_count;              /* how many there were */
+	char left_out[160];                  /* "": nothing; else what is missing in the ASG, which then has more worlds than the trace: what refutes them all refutes the trace, but a world may be none */
 };
 
 /* On success the caller owns *out (kr_analysis_done). KR_UNSUPPORTED: an operation whose meaning this version does not have; err names it with file and line. */

@@ -9,21 +9,6 @@
 
 /* ---- parts ---- */
 
-/* What the run of writes [i, end) leaves: deleted on the way, and the first write after that. */
-static bool was_deleted(const struct kr_grow *g, uint32_t i, uint32_t end, uint32_t *since)
-{
-	bool deleted = false;
-
-	*since = i;
-	for (; i < end; i++) {
-		if (!kr_grow_is_delete(g, &g->writes[i]))
-			continue;
-		deleted = true;
-		*since = i + 1;
-	}
-	return deleted;
-}
-
 static bool adds(const struct kr_grow *g, uint32_t from, uint32_t end, uint32_t element)
 {
 	for (; from < end; from++)
@@ -46,7 +31,7 @@ static enum kr_status make_versions(struct kr_grow *g, const struct kr_grow_elem
 		end = kr_grow_run(g, e->key, i);
 		if (kr_grow_aborted(g, t))
 			continue;
-		bool deleted = was_deleted(g, i, end, &since), there = adds(g, since, end, e->element);
+		bool deleted = kr_grow_since(g, i, end, &since), there = adds(g, since, end, e->element);
 		if (deleted || there)
 			KR_TRY(kr_grow_part_version(g, t, (kr_value){there ? THERE : KR_ABSENT.i}));
 		if (alone && there)
@@ -70,7 +55,7 @@ static bool prepare_whole(struct kr_grow *g, kr_key k)
 		end = kr_grow_run(g, k, i);
 		if (kr_grow_aborted(g, g->writes[i].txn))
 			continue;
-		deletes |= was_deleted(g, i, end, &since);
+		deletes |= kr_grow_since(g, i, end, &since);
 		g->w->value[kr_grow_version(g, k, g->writes[i].txn)].i = since < end ? KR_GROW_PRESENT : KR_ABSENT.i;
 	}
 	return deletes;
@@ -84,7 +69,7 @@ enum kr_status kr_bags_prepare(struct kr_grow *g, kr_key k)
 		struct kr_grow_element *e = &g->elements.at[i];
 		kr_value initial = {open ? KR_NONE : e->initial ? THERE : KR_ABSENT.i};
 
-		if (e->write == KR_NONE && !e->initial)
+		if (e->write == KR_NONE && !e->initial && !open)
 			continue; /* only aborted transactions added it */
 		KR_TRY(kr_grow_part(g, k, e->element, initial, &e->part));
 		KR_TRY(make_versions(g, e, deletes));
@@ -120,7 +105,7 @@ static bool unmark_own(struct kr_grow *g, kr_key k, const struct kr_grow_own *ow
 {
 	uint32_t since;
 
-	(void)was_deleted(g, own->writes, own->writes + own->count, &since);
+	(void)kr_grow_since(g, own->writes, own->writes + own->count, &since);
 	*count = 0;
 	for (uint32_t i = since; i < own->writes + own->count; i++) {
 		struct kr_grow_element *e = kr_grow_find(g, k, g->writes[i].element);
@@ -170,7 +155,7 @@ static bool same_base(struct kr_grow *g, kr_key k, struct kr_grow_list list, con
 {
 	uint32_t others = 0, since;
 
-	(void)was_deleted(g, own->writes, own->writes + own->count, &since);
+	(void)kr_grow_since(g, own->writes, own->writes + own->count, &since);
 	for (uint32_t i = 0; i < own->base.count; i++) {
 		uint32_t element = g->numbers.at[own->base.first + i];
 
@@ -185,6 +170,20 @@ static bool same_base(struct kr_grow *g, kr_key k, struct kr_grow_list list, con
 	return others == 0;
 }
 
+/* The parts of which a set tells that has elements which are none. */
+static enum kr_status see_known(struct kr_replay *r, kr_key k, const struct kr_grow_own *own, struct kr_grow_list list)
+{
+	struct kr_grow *g = r->w->grow;
+
+	for (uint32_t i = 0; i < list.count; i++) {
+		struct kr_grow_element *e = kr_grow_find(g, k, g->numbers.at[list.first + i]);
+
+		if (e)
+			e->mark = g->marks;
+	}
+	return see_parts(r, k, own, false);
+}
+
 static enum kr_status see_elements(struct kr_replay *r, kr_key k, struct kr_grow_list list)
 {
 	struct kr_grow *g = r->w->grow;
@@ -192,10 +191,12 @@ static enum kr_status see_elements(struct kr_replay *r, kr_key k, struct kr_grow
 	uint32_t mine;
 	kr_txn other;
 	enum kr_anomaly_kind kind = mark_shown(g, k, list, &other);
-	bool agrees = true;
+	bool agrees = true, open = r->w->asg->keys[k.i].open_initial;
 
-	if ((kind == KR_GARBAGE_READ || kind == KR_ABORTED_READ) && r->w->asg->keys[k.i].open_initial) /* it may have been there at first */
-		return kr_analyze_refuse(r->w, r->txn, r->op, "an element that nobody added with effect, in a set of unknown initial value,");
+	if (kind == KR_GARBAGE_READ && open) { /* it may have been there at first */
+		kr_analyze_leave_out(r->w, r->txn, r->op, "an element that nobody added, in a set of unknown initial value,");
+		return own->count > 0 ? KR_OK : see_known(r, k, own, list);
+	}
 	if (kind != KR_ANOMALY_KINDS)
 		return kr_grow_contradict(r, k, kind, other);
 	if (own->count == 0 && !kr_bags_deleted(g, k) && r->w->h->initial != KR_INITIAL_UNKNOWN) {
@@ -216,10 +217,10 @@ static enum kr_status see_elements(struct kr_replay *r, kr_key k, struct kr_grow
 		own->based = true;
 		own->base = list;
 	} else if (!r->obs && r->w->h->txns.at[r->txn.i].status == KR_COMMITTED &&
-		!kr_vec_push(r->w->asg->mem, &g->shown, (struct kr_grow_read){r->txn, r->op, k, list, true})) {
+		!kr_vec_push(r->w->asg->mem, &g->shown, (struct kr_grow_read){r->txn, r->op, k, list, true, false})) {
 		return KR_NOMEM;
 	}
-	if (own->count == 0 && r->w->asg->keys[k.i].open_initial)
+	if (own->count == 0 && open)
 		KR_TRY(kr_grow_see_presence(r, k, KR_SHOWN_FOUND));
 	return see_parts(r, k, own, false);
 }
@@ -227,8 +228,10 @@ static enum kr_status see_elements(struct kr_replay *r, kr_key k, struct kr_grow
 /* Whether it was there at all. An untold initial value that is absent has no elements, either. */
 static enum kr_status see_presence(struct kr_replay *r, kr_key k, enum kr_shown shown, const struct kr_grow_own *own)
 {
-	if (shown == KR_SHOWN_FOUND && r->w->asg->keys[k.i].open_initial)
-		return kr_analyze_refuse(r->w, r->txn, r->op, "a set of unknown initial value that was found, whatever is in it,");
+	if (shown == KR_SHOWN_FOUND && r->w->asg->keys[k.i].open_initial) {
+		kr_analyze_leave_out(r->w, r->txn, r->op, "a set of unknown initial value that was found, whatever is in it,");
+		return KR_OK;
+	}
 	KR_TRY(kr_grow_see_presence(r, k, shown));
 	if (!r->w->asg->keys[k.i].open_initial)
 		return KR_OK;
@@ -253,7 +256,7 @@ enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, enum kr_shown shown, k
 		return see_elements(r, k, list);
 	if (own->count == 0)
 		return see_presence(r, k, shown == KR_SHOWN_READ ? KR_SHOWN_NOT_FOUND : shown, own);
-	(void)was_deleted(g, own->writes, own->writes + own->count, &since);
+	(void)kr_grow_since(g, own->writes, own->writes + own->count, &since);
 	present = since < own->writes + own->count;
 	return present == (shown == KR_SHOWN_FOUND) ? KR_OK : kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});
 }

@@ -59,6 +59,20 @@ uint32_t kr_grow_run(const struct kr_grow *g, kr_key k, uint32_t i)
 	return end;
 }
 
+bool kr_grow_since(const struct kr_grow *g, uint32_t i, uint32_t end, uint32_t *since)
+{
+	bool deleted = false;
+
+	*since = i;
+	for (; i < end; i++) {
+		if (!kr_grow_is_delete(g, &g->writes[i]))
+			continue;
+		deleted = true;
+		*since = i + 1;
+	}
+	return deleted;
+}
+
 uint32_t kr_grow_version(const struct kr_grow *g, kr_key k, kr_txn t)
 {
 	const struct kr_asg *asg = g->w->asg;

@@ -96,11 +96,12 @@ static enum kr_status prepare(struct kr_grow *g)
 	KR_TRY(kr_grow_elements(g));
 	g->parts_of = KR_NEW_ARRAY(&w->scratch, uint32_t, (size_t)nkeys + 1);
 	g->own = KR_NEW_ARRAY(&w->scratch, struct kr_grow_own, nkeys);
-	g->unknown_part = KR_NEW_ARRAY(&w->scratch, kr_key, g->write_first[nkeys]);
-	if (!g->parts_of || !g->own || !g->unknown_part || !kr_vec_reserve(w->asg->mem, &g->whole_versions, w->asg->nversions))
+	g->run_part = KR_NEW_ARRAY(&w->scratch, kr_key, g->write_first[nkeys]);
+	g->cleared = KR_NEW_ARRAY(&w->scratch, bool, nkeys);
+	if (!g->parts_of || !g->own || !g->run_part || !g->cleared || !kr_vec_reserve(w->asg->mem, &g->whole_versions, w->asg->nversions))
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < g->write_first[nkeys]; i++)
-		g->unknown_part[i].i = KR_NONE;
+		g->run_part[i].i = KR_NONE;
 	for (uint32_t k = 0; k < nkeys; k++)
 		g->own[k].turn = KR_NONE;
 	for (uint32_t v = 0; v < w->asg->nversions; v++)
@@ -196,8 +197,6 @@ enum kr_status kr_grow_see_presence(struct kr_replay *r, kr_key k, enum kr_shown
 
 enum kr_status kr_analyze_grow_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value)
 {
-	if (r->w->seen_of && r->w->seen_of[k.i] != KR_NONE)
-		return kr_analyze_refuse(r->w, r->txn, r->op, "\"versions\" of a list, set or counter");
 	switch (kr_grow_kind(r->w->grow, k)) {
 	case KR_KIND_LIST: return kr_lists_see(r, k, shown, value);
 	case KR_KIND_SET: return kr_bags_see(r, k, shown, value);

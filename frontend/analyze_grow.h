@@ -1,4 +1,4 @@
-/* What the files of growing keys share; for frontend/analyze_grow.c, analyze_elements.c, analyze_lists.c, analyze_bags.c (sets) and analyze_counters.c only. */
+/* What the files of growing keys share; for frontend/analyze_grow.c, analyze_elements.c, analyze_lists.c, analyze_list_orders.c, analyze_bags.c (sets) and analyze_counters.c only. */
 #ifndef KR_FRONTEND_ANALYZE_GROW_H
 #define KR_FRONTEND_ANALYZE_GROW_H
 
@@ -37,7 +37,7 @@ struct kr_grow_own {
 	int64_t sum;         /* of a counter: own increments, with what was there before where that is known */
 };
 
-struct kr_grow_read { kr_txn txn; uint32_t op; kr_key key; struct kr_grow_list list; bool committed; };
+struct kr_grow_read { kr_txn txn; uint32_t op; kr_key key; struct kr_grow_list list; bool committed, refuted; };
 struct kr_grow_total { kr_txn txn; uint32_t op; kr_key key; int64_t total; };
 KR_VEC_NAMED(kr_grow_versions, struct kr_asg_version);
 KR_VEC_NAMED(kr_grow_values, kr_value);
@@ -68,7 +68,8 @@ struct kr_grow {
 	struct kr_grow_own *own;                    /* per key of the trace */
 	/* lists */
 	KR_VEC(struct kr_grow_read) reads;          /* external ones, in the order of the trace */
-	kr_key *unknown_part;                       /* per write: the part that stands for its transaction, or KR_NONE */
+	kr_key *run_part;                           /* per write, the first of its transaction and key: the part that stands for what they leave, or KR_NONE */
+	bool *cleared;                              /* per key of the trace: a list that some transaction deletes which did not abort */
 	/* sets */
 	KR_VEC(struct kr_grow_read) shown;          /* external reads by committed transactions that had not added anything */
 	/* counters */
@@ -93,6 +94,8 @@ static inline bool kr_grow_is_delete(const struct kr_grow *g, const struct kr_gr
 
 /* End of the run of writes of one key by one transaction that begins at `i`. */
 uint32_t kr_grow_run(const struct kr_grow *g, kr_key k, uint32_t i);
+/* Whether the writes [i, end) of one transaction delete the key; *since: the first behind the last that does, else i. */
+bool kr_grow_since(const struct kr_grow *g, uint32_t i, uint32_t end, uint32_t *since);
 /* The version of whole key k by t, or KR_NONE. */
 uint32_t kr_grow_version(const struct kr_grow *g, kr_key k, kr_txn t);
 
@@ -115,7 +118,8 @@ enum kr_status kr_grow_see_presence(struct kr_replay *r, kr_key k, enum kr_shown
 /* Each kind of key: its parts and the values of its whole versions; what an operation shows; checks between reads; orders. */
 enum kr_status kr_lists_prepare(struct kr_grow *g, kr_key k);
 enum kr_status kr_lists_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value);
-enum kr_status kr_lists_check(struct kr_grow *g);
+bool kr_lists_same_beginning(const struct kr_grow *g, struct kr_grow_list a, struct kr_grow_list b, uint32_t n); /* the first n elements */
+enum kr_status kr_lists_check(struct kr_grow *g); /* analyze_list_orders.c */
 enum kr_status kr_lists_orders(struct kr_grow *g, struct kr_analyze_pairs *orders);
 enum kr_status kr_bags_prepare(struct kr_grow *g, kr_key k);
 enum kr_status kr_bags_check(struct kr_grow *g); /* analyze_subsets.c */

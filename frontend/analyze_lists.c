@@ -1,17 +1,15 @@
 /* Lists: a read shows the writer of its last element, and the order of all the writers before it.
  *
  * Each list has one observation: of the version whose writer appended the last element, or of the initial one. That the elements shown come from whole transactions, each in one piece and in its own order, from
- * writers that did not abort, is checked at once. All lists read of a key by committed transactions must be beginnings of the longest one. Known orders: along the longest one that a
- * committed transaction read, and from its last version to all that it does not show; the same for longer ones that unknown transactions read, if these took effect. Since a version holds exactly what was appended
- * before it, a total order of the versions gives every read its value iff it keeps these orders.
- * An unknown transaction one of whose elements was shown took effect if the reader did: that is an observation of a part that only it writes.
- * Deleted lists, equal elements that a read shows, and untold initial values are refused. */
+ * writers that did not abort, is checked at once. What lists say of each other, and the orders that they give: analyze_list_orders.c.
+ * An unknown transaction one of whose elements was shown took effect if the reader did: that is an observation of a part that only it writes. Where a list is deleted, every transaction that leaves elements is such a
+ * part, there or not, which those who delete the list take away, and the initial elements are one: a read observes them all, as that of a set does (analyze_bags.c). Which parts were there together, and their order, is
+ * all that a list can show; an empty one was left by who deleted it, whatever the parts. Lists with equal elements and those of untold initial value are left out. */
 #include "frontend/analyze_grow.h"
 
 static uint32_t number(const struct kr_grow *g, struct kr_grow_list list, uint32_t i) { return g->numbers.at[list.first + i]; }
 
-/* Whether the first n elements of both are the same. */
-static bool same_beginning(const struct kr_grow *g, struct kr_grow_list a, struct kr_grow_list b, uint32_t n)
+bool kr_lists_same_beginning(const struct kr_grow *g, struct kr_grow_list a, struct kr_grow_list b, uint32_t n)
 {
 	for (uint32_t i = 0; i < n && a.first != b.first; i++)
 		if (number(g, a, i) != number(g, b, i))
@@ -31,26 +29,54 @@ static uint32_t last_initial(const struct kr_grow *g, kr_key k)
 	return last;
 }
 
+/* Versions of the part at hand: t's (KR_NONE: nobody's), who leaves it there, and those of all others who delete the list. */
+static enum kr_status fill_part(struct kr_grow *g, kr_key k, kr_txn t)
+{
+	if (!g->cleared[k.i])
+		return kr_grow_part_version(g, t, (kr_value){KR_GROW_PRESENT});
+	for (uint32_t i = g->write_first[k.i], end, since; i < g->write_first[k.i + 1]; i = end) {
+		bool own = g->writes[i].txn.i == t.i;
+
+		KR_TRY(kr_ctx_tick(g->w->ctx));
+		end = kr_grow_run(g, k, i);
+		if (!kr_grow_aborted(g, g->writes[i].txn) && (kr_grow_since(g, i, end, &since) || own))
+			KR_TRY(kr_grow_part_version(g, g->writes[i].txn, (kr_value){own ? KR_GROW_PRESENT : KR_ABSENT.i}));
+	}
+	return KR_OK;
+}
+
+/* What was there at first, of a list that is deleted. */
+static enum kr_status prepare_initial(struct kr_grow *g, kr_key k)
+{
+	kr_value *value = &g->w->value[g->w->asg->keys[k.i].first];
+	kr_key part;
+
+	if (g->w->asg->keys[k.i].open_initial)
+		return KR_OK;
+	value->i = last_initial(g, k);
+	if (!g->cleared[k.i] || value->i == KR_ABSENT.i)
+		return KR_OK;
+	KR_TRY(kr_grow_part(g, k, KR_NONE, (kr_value){KR_GROW_PRESENT}, &part));
+	return fill_part(g, k, (kr_txn){KR_NONE});
+}
+
 enum kr_status kr_lists_prepare(struct kr_grow *g, kr_key k)
 {
-	struct kr_asg *asg = g->w->asg;
-
-	if (!asg->keys[k.i].open_initial)
-		g->w->value[asg->keys[k.i].first].i = last_initial(g, k);
-	for (uint32_t i = g->write_first[k.i], end; i < g->write_first[k.i + 1]; i = end) {
+	g->cleared[k.i] = kr_bags_deleted(g, k);
+	KR_TRY(prepare_initial(g, k));
+	for (uint32_t i = g->write_first[k.i], end, since; i < g->write_first[k.i + 1]; i = end) {
 		kr_txn t = g->writes[i].txn;
 
+		KR_TRY(kr_ctx_tick(g->w->ctx));
 		end = kr_grow_run(g, k, i);
 		if (kr_grow_aborted(g, t))
 			continue;
-		for (uint32_t j = i; j < end; j++)
-			if (kr_grow_is_delete(g, &g->writes[j]))
-				return kr_analyze_refuse(g->w, t, g->writes[j].op, "deleting a list");
-		g->w->value[kr_grow_version(g, k, t)].i = g->writes[end - 1].element;
-		if (g->w->h->txns.at[t.i].status != KR_UNKNOWN)
+		(void)kr_grow_since(g, i, end, &since);
+		g->w->value[kr_grow_version(g, k, t)].i = since < end ? g->writes[end - 1].element : KR_ABSENT.i;
+		if (since == end || (!g->cleared[k.i] && g->w->h->txns.at[t.i].status != KR_UNKNOWN))
 			continue;
-		KR_TRY(kr_grow_part(g, k, g->w->h->txns.at[t.i].id.i, KR_ABSENT, &g->unknown_part[i]));
-		KR_TRY(kr_grow_part_version(g, t, (kr_value){KR_GROW_PRESENT}));
+		KR_TRY(kr_grow_part(g, k, g->w->h->txns.at[t.i].id.i, KR_ABSENT, &g->run_part[i]));
+		KR_TRY(fill_part(g, k, t));
 	}
 	return KR_OK;
 }
@@ -58,7 +84,7 @@ enum kr_status kr_lists_prepare(struct kr_grow *g, kr_key k)
 /* ---- one read ---- */
 
 /* What one may say at once of an element that is shown at place i: KR_ANOMALY_KINDS: nothing. */
-static enum kr_status check_element(struct kr_replay *r, kr_key k, struct kr_grow_list list, uint32_t i, enum kr_anomaly_kind *kind, kr_txn *other)
+static void check_element(struct kr_replay *r, kr_key k, struct kr_grow_list list, uint32_t i, enum kr_anomaly_kind *kind, kr_txn *other)
 {
 	struct kr_grow *g = r->w->grow;
 	struct kr_grow_element *e = kr_grow_find(g, k, number(g, list, i));
@@ -70,28 +96,45 @@ static enum kr_status check_element(struct kr_replay *r, kr_key k, struct kr_gro
 		*kind = KR_GARBAGE_READ;
 	} else if (e->mark == g->marks) {
 		*kind = KR_DUPLICATE_ELEMENT;
-		return e->twice ? kr_analyze_refuse(r->w, r->txn, r->op, "a list with equal elements") : KR_OK;
 	} else if (e->write == KR_NONE && !e->initial) {
 		*kind = KR_ABORTED_READ;
 		*other = e->aborted;
-	} else if (e->twice) {
-		return kr_analyze_refuse(r->w, r->txn, r->op, "a list with equal elements");
 	} else if (e->write != KR_NONE && g->writes[e->write].txn.i == r->txn.i) {
 		*kind = e->write < own->writes + own->count ? KR_DUPLICATE_ELEMENT : KR_FUTURE_READ; /* it stands at the end, too */
 	}
 	if (e)
 		e->mark = g->marks;
-	return KR_OK;
 }
 
-/* The elements from i on are those of one transaction, whole and in its order; *next is behind them. */
+static bool has_equal(const struct kr_grow *g, kr_key k, struct kr_grow_list list)
+{
+	for (uint32_t i = 0; i < list.count; i++) {
+		const struct kr_grow_element *e = kr_grow_find(g, k, number(g, list, i));
+
+		if (e && e->twice)
+			return true;
+	}
+	return false;
+}
+
+static uint32_t run_start(const struct kr_grow *g, kr_key k, uint32_t write)
+{
+	while (write > g->write_first[k.i] && g->writes[write - 1].txn.i == g->writes[write].txn.i)
+		write--;
+	return write;
+}
+
+/* The elements from i on are those that one transaction left, whole and in its order; *next is behind them. Who deleted the list first left nothing before its own. */
 static enum kr_anomaly_kind check_run(struct kr_grow *g, kr_key k, struct kr_grow_list list, uint32_t i, uint32_t *next)
 {
-	uint32_t write = kr_grow_find(g, k, number(g, list, i))->write, end = kr_grow_run(g, k, write);
+	uint32_t write = kr_grow_find(g, k, number(g, list, i))->write, end = kr_grow_run(g, k, write), since;
+	bool deleted = kr_grow_since(g, run_start(g, k, write), end, &since);
 
 	*next = i;
-	if (write > g->write_first[k.i] && g->writes[write - 1].txn.i == g->writes[write].txn.i)
-		return KR_INCOMPATIBLE_ORDER; /* not the first one of its transaction */
+	if (write < since)
+		return KR_INTERMEDIATE_READ;
+	if (write > since || (deleted && i > 0))
+		return KR_INCOMPATIBLE_ORDER;
 	for (; write < end; write++, (*next)++) {
 		if (*next >= list.count)
 			return KR_INTERMEDIATE_READ;
@@ -101,10 +144,12 @@ static enum kr_anomaly_kind check_run(struct kr_grow *g, kr_key k, struct kr_gro
 	return KR_ANOMALY_KINDS;
 }
 
-/* The initial elements come first, all of them; *next is behind them. False: they do not. */
+/* The initial elements come first, all of them, or, where the list is deleted, none; *next is behind them. False: they do not. */
 static bool check_initial(struct kr_grow *g, kr_key k, struct kr_grow_list list, uint32_t *next)
 {
 	*next = 0;
+	if (g->cleared[k.i] && (list.count == 0 || !kr_grow_find(g, k, number(g, list, 0))->initial))
+		return true;
 	for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++) {
 		if (!g->elements.at[i].initial)
 			continue;
@@ -115,17 +160,50 @@ static bool check_initial(struct kr_grow *g, kr_key k, struct kr_grow_list list,
 	return true;
 }
 
+/* Whether the list whose elements are marked shows what the run that begins at `i` left. */
+static bool is_shown(const struct kr_grow *g, kr_key k, uint32_t i)
+{
+	uint32_t since, end = kr_grow_run(g, k, i);
+
+	(void)kr_grow_since(g, i, end, &since);
+	return kr_grow_find(g, k, g->writes[since].element)->mark == g->marks;
+}
+
+/* Of a list that is deleted, every part but the transaction's own was there or not. */
+static enum kr_status see_parts(struct kr_replay *r, kr_key k, bool initial)
+{
+	struct kr_grow *g = r->w->grow;
+	uint32_t first = g->parts_of[k.i];
+
+	if (first < g->parts_of[k.i + 1] && g->parts.at[first].label == KR_NONE)
+		KR_TRY(kr_analyze_see(r, (kr_key){r->w->h->keys.n + first}, kr_test(KR_TEST_IS, initial ? KR_GROW_PRESENT : KR_ABSENT.i), false));
+	for (uint32_t i = g->write_first[k.i]; i < g->write_first[k.i + 1]; i = kr_grow_run(g, k, i))
+		if (g->run_part[i].i != KR_NONE && g->writes[i].txn.i != r->txn.i)
+			KR_TRY(kr_analyze_see(r, g->run_part[i], kr_test(KR_TEST_IS, is_shown(g, k, i) ? KR_GROW_PRESENT : KR_ABSENT.i), false));
+	return KR_OK;
+}
+
 static enum kr_status see_unknown_writers(struct kr_replay *r, kr_key k, struct kr_grow_list list, uint32_t from)
 {
 	struct kr_grow *g = r->w->grow;
 
 	for (uint32_t i = from; i < list.count; i++) {
-		kr_key part = g->unknown_part[kr_grow_find(g, k, number(g, list, i))->write];
+		kr_key part = g->run_part[kr_grow_find(g, k, number(g, list, i))->write]; /* of the first element of each run */
 
 		if (part.i != KR_NONE)
 			KR_TRY(kr_analyze_see(r, part, kr_test(KR_TEST_IS, KR_GROW_PRESENT), false));
 	}
 	return KR_OK;
+}
+
+/* Of a list about which no more can be told, which versions end as it does. */
+static enum kr_status see_last(struct kr_replay *r, kr_key k, struct kr_grow_list list)
+{
+	uint32_t last = list.count ? number(r->w->grow, list, list.count - 1) : KR_ABSENT.i;
+
+	kr_analyze_leave_out(r->w, r->txn, r->op,
+		r->w->asg->keys[k.i].open_initial ? "a list of unknown initial value" : "a list that shows an element which was appended twice");
+	return last == KR_NONE ? KR_OK : kr_analyze_see(r, k, kr_test(KR_TEST_IS, last), false);
 }
 
 /* What was there before the transaction's own elements. */
@@ -136,11 +214,11 @@ static enum kr_status see_list(struct kr_replay *r, kr_key k, struct kr_grow_lis
 	kr_txn other;
 	uint32_t next, appended;
 
-	if (r->w->asg->keys[k.i].open_initial)
-		return kr_analyze_refuse(r->w, r->txn, r->op, "a list of unknown initial value");
+	if (r->w->asg->keys[k.i].open_initial || has_equal(g, k, list))
+		return see_last(r, k, list);
 	g->marks++;
 	for (uint32_t i = 0; i < list.count; i++) {
-		KR_TRY(check_element(r, k, list, i, &kind, &other));
+		check_element(r, k, list, i, &kind, &other);
 		if (kind != KR_ANOMALY_KINDS)
 			return kr_grow_contradict(r, k, kind, other);
 	}
@@ -154,9 +232,12 @@ static enum kr_status see_list(struct kr_replay *r, kr_key k, struct kr_grow_lis
 			return kr_grow_contradict(r, k, kind, e->write == KR_NONE ? (kr_txn){KR_NONE} : g->writes[e->write].txn);
 	}
 	if (!r->obs &&
-		!kr_vec_push(r->w->asg->mem, &g->reads, (struct kr_grow_read){r->txn, r->op, k, list, r->w->h->txns.at[r->txn.i].status == KR_COMMITTED}))
+		!kr_vec_push(r->w->asg->mem, &g->reads,
+			(struct kr_grow_read){r->txn, r->op, k, list, r->w->h->txns.at[r->txn.i].status == KR_COMMITTED, false}))
 		return KR_NOMEM;
 	KR_TRY(kr_analyze_see(r, k, kr_test(KR_TEST_IS, list.count ? number(g, list, list.count - 1) : KR_ABSENT.i), false));
+	if (g->cleared[k.i] && list.count > 0)
+		return see_parts(r, k, appended > 0);
 	return see_unknown_writers(r, k, list, appended);
 }
 
@@ -164,16 +245,22 @@ static enum kr_status see_over_own(struct kr_replay *r, kr_key k, struct kr_grow
 {
 	struct kr_grow *g = r->w->grow;
 	struct kr_grow_own *own = kr_grow_own(r, k);
-	struct kr_grow_list base = {list.first, list.count - own->count};
-	bool shown = list.count >= own->count;
+	uint32_t since, end = own->writes + own->count;
+	struct kr_grow_list base = {list.first, list.count};
+	bool shown;
 
-	for (uint32_t i = 0; i < own->count && shown; i++)
-		shown = number(g, list, base.count + i) == g->writes[own->writes + i].element;
-	if (shown && own->based)
-		shown = base.count == own->base.count && same_beginning(g, base, own->base, base.count);
+	(void)kr_grow_since(g, own->writes, end, &since);
+	base.count -= end - since;
+	shown = list.count >= end - since;
+	for (uint32_t i = since; i < end && shown; i++)
+		shown = number(g, list, base.count + i - since) == g->writes[i].element;
+	if (shown && own->deleted)
+		shown = base.count == 0;
+	else if (shown && own->based)
+		shown = base.count == own->base.count && kr_lists_same_beginning(g, base, own->base, base.count);
 	if (!shown)
 		return kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});
-	if (own->based)
+	if (own->deleted || own->based)
 		return KR_OK;
 	own->based = true;
 	own->base = base;
@@ -182,147 +269,19 @@ static enum kr_status see_over_own(struct kr_replay *r, kr_key k, struct kr_grow
 
 enum kr_status kr_lists_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value)
 {
-	bool wrote = kr_grow_own(r, k)->count > 0, is_array;
+	const struct kr_grow_own *own = kr_grow_own(r, k);
 	struct kr_grow_list list;
+	bool is_array, present;
 
 	KR_TRY(kr_grow_parse(r->w->grow, value, &list, &is_array));
 	if (!is_array)
 		return kr_grow_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
 	if (shown == KR_SHOWN_ROW && list.count == 0) /* empty is absent, and no row of anything */
 		return kr_grow_contradict(r, k, KR_RESULT_SET_MISMATCH, (kr_txn){KR_NONE});
-	if (shown == KR_SHOWN_FOUND || shown == KR_SHOWN_NOT_FOUND || shown == KR_SHOWN_NO_ROW) {
-		if (!wrote)
-			return kr_grow_see_presence(r, k, shown);
-		return shown == KR_SHOWN_FOUND ? KR_OK : kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});
-	}
-	return wrote ? see_over_own(r, k, list) : see_list(r, k, list);
-}
-
-/* ---- reads of one key ---- */
-
-/* Per key the longest list that a committed transaction read, as a place in g->reads, or KR_NONE. */
-static uint32_t *find_longest(struct kr_grow *g)
-{
-	uint32_t nkeys = g->w->h->keys.n;
-	uint32_t *longest = KR_NEW_ARRAY(&g->w->scratch, uint32_t, nkeys);
-
-	for (uint32_t k = 0; longest && k < nkeys; k++)
-		longest[k] = KR_NONE;
-	for (uint32_t i = 0; longest && i < g->reads.n; i++) {
-		uint32_t *best = &longest[g->reads.at[i].key.i];
-
-		if (g->reads.at[i].committed && (*best == KR_NONE || g->reads.at[i].list.count > g->reads.at[*best].list.count))
-			*best = i;
-	}
-	return longest;
-}
-
-enum kr_status kr_lists_check(struct kr_grow *g)
-{
-	struct kr_work *w = g->w;
-	uint32_t *longest = find_longest(g);
-
-	if (!longest)
-		return KR_NOMEM;
-	for (uint32_t i = 0; i < g->reads.n; i++) {
-		struct kr_grow_read *read = &g->reads.at[i];
-		struct kr_grow_list list = read->list, best;
-		uint32_t place = longest[read->key.i];
-
-		KR_TRY(kr_ctx_tick(w->ctx));
-		if (place == KR_NONE)
-			continue;
-		best = g->reads.at[place].list;
-		if (same_beginning(g, list, best, list.count < best.count ? list.count : best.count))
-			continue;
-		if (read->committed) {
-			if (!kr_vec_push(w->asg->mem, &w->found,
-				    (struct kr_found){read->txn, read->op, read->key, KR_INCOMPATIBLE_ORDER, g->reads.at[place].txn}))
-				return KR_NOMEM;
-		} else {
-			w->asg->txns[read->txn.i].presence = KR_ABSENT_TXN;
-			w->changed = true;
-		}
-	}
-	return KR_OK;
-}
-
-/* ---- orders ---- */
-
-struct ordering {
-	struct kr_grow *g;
-	struct kr_analyze_pairs *out;
-	kr_key key;
-	uint64_t *shown; /* versions that the list at hand shows, by place in their key */
-};
-
-static enum kr_status push(struct ordering *o, kr_version before, kr_version after, kr_txn guard)
-{
-	return kr_vec_push(o->g->w->asg->mem, o->out, (struct kr_asg_order){before, after, guard}) ? KR_OK : KR_NOMEM;
-}
-
-/* The version of the transaction that appended the element at place i, or KR_NONE (initial, or gone). */
-static kr_version version_at(const struct ordering *o, struct kr_grow_list list, uint32_t i)
-{
-	const struct kr_grow_element *e = kr_grow_find(o->g, o->key, number(o->g, list, i));
-
-	return e->write == KR_NONE ? (kr_version){KR_NONE} : kr_asg_version_of(o->g->w->asg, o->g->writes[e->write].txn, o->key);
-}
-
-/* Pairs along the list from its element `from` on, then from its last version to all that it does not show. */
-static enum kr_status order_list(struct ordering *o, struct kr_grow_list list, uint32_t from, kr_txn guard)
-{
-	const struct kr_asg *asg = o->g->w->asg;
-	uint32_t first = asg->keys[o->key.i].first, end = asg->keys[o->key.i + 1].first;
-	kr_version last = {KR_NONE};
-	enum kr_status status = KR_OK;
-
-	for (uint32_t i = 0; i < list.count && !status; i++) {
-		kr_version v = version_at(o, list, i);
-
-		if (v.i == KR_NONE || v.i == last.i)
-			continue;
-		kr_bits_set(o->shown, v.i - first);
-		if (last.i != KR_NONE && i >= from)
-			status = push(o, last, v, guard);
-		last = v;
-	}
-	for (uint32_t v = first + 1; v < end && last.i != KR_NONE && !status; v++)
-		if (!kr_bits_get(o->shown, v - first))
-			status = push(o, last, (kr_version){v}, guard);
-	for (uint32_t v = first; v < end; v++)
-		kr_bits_clear(o->shown, v - first);
-	return status ? status : kr_ctx_tick(o->g->w->ctx);
-}
-
-static uint32_t most_versions(const struct kr_asg *asg)
-{
-	uint32_t most = 0;
-
-	for (uint32_t k = 0; k < asg->nkeys; k++)
-		if (asg->keys[k + 1].first - asg->keys[k].first > most)
-			most = asg->keys[k + 1].first - asg->keys[k].first;
-	return most;
-}
-
-enum kr_status kr_lists_orders(struct kr_grow *g, struct kr_analyze_pairs *orders)
-{
-	const struct kr_asg *asg = g->w->asg;
-	struct ordering o = {.g = g, .out = orders, .shown = KR_NEW_ARRAY(&g->w->scratch, uint64_t, KR_BITS_WORDS(most_versions(asg)))};
-	uint32_t *longest = find_longest(g);
-
-	if (!longest || !o.shown)
-		return KR_NOMEM;
-	for (uint32_t i = 0; i < g->reads.n; i++) {
-		const struct kr_grow_read *read = &g->reads.at[i];
-		uint32_t best = longest[read->key.i], known = best == KR_NONE ? 0 : g->reads.at[best].list.count;
-
-		KR_TRY(kr_ctx_tick(g->w->ctx));
-		o.key = read->key;
-		if (i == best)
-			KR_TRY(order_list(&o, read->list, 0, (kr_txn){KR_NONE}));
-		else if (!read->committed && asg->txns[read->txn.i].presence != KR_ABSENT_TXN && read->list.count > known)
-			KR_TRY(order_list(&o, read->list, known, read->txn));
-	}
-	return KR_OK;
+	if (shown == KR_SHOWN_READ || shown == KR_SHOWN_ROW)
+		return own->count > 0 ? see_over_own(r, k, list) : see_list(r, k, list);
+	if (own->count == 0)
+		return kr_grow_see_presence(r, k, shown);
+	present = !kr_grow_is_delete(r->w->grow, &r->w->grow->writes[own->writes + own->count - 1]);
+	return present == (shown == KR_SHOWN_FOUND) ? KR_OK : kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});
 }

@@ -74,6 +74,12 @@ static enum kr_status make_present(struct closure *c, kr_txn t)
 	return push(c, &c->present, t.i);
 }
 
+/* Whether what is seen may tell the untold initial value of k. Of a list only the last element is looked at (analyze_lists.c), which tells too little. */
+static bool may_be_told(const struct kr_work *w, kr_key k)
+{
+	return w->asg->keys[k.i].open_initial && (k.i >= w->h->keys.n || w->h->keys.at[k.i].kind != KR_KIND_LIST);
+}
+
 /* The initial value of k is what the set, of KR_TEST_IS, stands for. */
 static enum kr_status make_initial(struct closure *c, kr_key k, uint32_t set)
 {
@@ -160,7 +166,7 @@ static enum kr_status look_at(struct closure *c, uint32_t observation)
 	if (n == 0 && txn->outcome_unknown)
 		return make_absent(c, o->txn); /* if it was thought to be present, a committed transaction needs it: that one has an anomaly */
 
-	bool may_need = txn->outcome_unknown && asg->keys[o->key.i].open_initial;
+	bool may_need = txn->outcome_unknown && may_be_told(c->w, o->key);
 
 	if (n != 1 || (txn->presence != KR_PRESENT && !may_need) || asg->sets[o->set].complement)
 		return KR_OK;
@@ -175,7 +181,7 @@ static enum kr_status look_at(struct closure *c, uint32_t observation)
 	if (txn->presence != KR_PRESENT)
 		return KR_OK;
 	if (kr_asg_is_initial(asg, v))
-		return asg->keys[o->key.i].open_initial && is_value && !txn->outcome_unknown ? make_initial(c, o->key, o->set) : KR_OK;
+		return may_be_told(c->w, o->key) && is_value && !txn->outcome_unknown ? make_initial(c, o->key, o->set) : KR_OK;
 	return asg->txns[asg->versions[v.i].writer.i].presence == KR_OPEN ? make_present(c, asg->versions[v.i].writer) : KR_OK;
 }
 
@@ -280,7 +286,7 @@ static enum kr_status settle_unwritten(struct closure *c)
 		bool sure = w->h->txns.at[o->txn.i].status == KR_COMMITTED;
 
 		KR_TRY(kr_ctx_tick(w->ctx));
-		if (sure && kr_test_kind(w->test[o->set]) == KR_TEST_IS && w->asg->keys[o->key.i].open_initial && !kr_analyze_written(w, o->set))
+		if (sure && kr_test_kind(w->test[o->set]) == KR_TEST_IS && may_be_told(w, o->key) && !kr_analyze_written(w, o->set))
 			KR_TRY(make_initial(c, o->key, o->set));
 	}
 	w->sources = NULL; /* collected anew if there are anomalies: by then more transactions may be known to be absent */

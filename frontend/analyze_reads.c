@@ -53,17 +53,20 @@ static uint32_t find_version(const struct kr_asg *asg, kr_key k, kr_txn t)
 }
 
 /* A candidate set cannot say both where a predicate read's rows come from and which versions do not change them, unless that is one version. */
-static enum kr_status check_only_one(struct kr_replay *r, kr_key k, uint32_t test, uint32_t version)
+static enum kr_status see_only_one(struct kr_replay *r, kr_key k, uint32_t test, uint32_t version)
 {
 	const struct kr_asg *asg = r->w->asg;
+	uint32_t v;
 
-	for (uint32_t v = asg->keys[k.i].first; v < asg->keys[k.i + 1].first; v++) {
+	for (v = asg->keys[k.i].first; v < asg->keys[k.i + 1].first; v++) {
 		bool may_be = v != version && asg->versions[v].writer.i != r->txn.i;
 
 		KR_TRY(kr_ctx_tick(r->w->ctx));
 		if (may_be && (r->w->value[v].i == KR_NONE || kr_analyze_fits(r->w, test, k, r->w->value[v])))
-			return kr_analyze_refuse(r->w, r->txn, r->op, "\"versions\" of a key that was not returned, and might come from several versions,");
+			break;
 	}
+	if (v < asg->keys[k.i + 1].first)
+		kr_analyze_leave_out(r->w, r->txn, r->op, "\"versions\" of a key that was not returned, and might come from several versions,");
 	return kr_analyze_see(r, k, test, true);
 }
 
@@ -97,7 +100,7 @@ static enum kr_status mismatch(struct kr_replay *r, kr_key k, uint32_t test, boo
 /* The operation saw k's version by the transaction that its attribute "versions" names. */
 static enum kr_status see_named(struct kr_replay *r, kr_key k, uint32_t test, bool predicate)
 {
-	const struct kr_work *w = r->w;
+	struct kr_work *w = r->w;
 	const struct kr_seen *seen = &w->h->seen.at[w->seen_of[k.i]];
 	kr_txn writer = {KR_NONE};
 	uint32_t version = w->asg->keys[k.i].first, source = KR_TEST_ARGUMENTS - 1;
@@ -110,12 +113,13 @@ static enum kr_status see_named(struct kr_replay *r, kr_key k, uint32_t test, bo
 		version = find_version(w->asg, k, writer);
 		source = writer.i;
 	} else if (w->asg->keys[k.i].open_initial) {
-		return kr_analyze_refuse(w, r->txn, r->op, "\"versions\" with an initial value that is not told");
+		kr_analyze_leave_out(w, r->txn, r->op, "\"versions\" with an initial value that is not told");
+		return kr_analyze_see(r, k, test, predicate);
 	}
 	if (!kr_analyze_fits(w, test, k, left))
 		return mismatch(r, k, test, predicate);
 	if (predicate && version != KR_NONE && version != find_version(w->asg, k, r->txn))
-		return check_only_one(r, k, test, version);
+		return see_only_one(r, k, test, version);
 	return kr_analyze_see(r, k, kr_test(KR_TEST_SOURCE, source), predicate);
 }
 
@@ -148,8 +152,9 @@ static enum kr_status name_versions(struct kr_replay *r, const struct kr_attr *a
 
 		KR_TRY(kr_ctx_tick(w->ctx));
 		if (kr_analyze_grows(w, k))
-			return kr_analyze_refuse(w, r->txn, r->op, "\"versions\" of a list, a set or a counter whose value is not always told");
-		w->seen_of[k.i] = on ? i : KR_NONE;
+			kr_analyze_leave_out(w, r->txn, r->op, "\"versions\" of a list, a set or a counter whose value is not always told");
+		else
+			w->seen_of[k.i] = on ? i : KR_NONE;
 	}
 	return KR_OK;
 }

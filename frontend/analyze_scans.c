@@ -219,18 +219,20 @@ static enum kr_status find_where(struct kr_work *w, uint32_t scan, uint32_t *out
 /* ---- growing keys ---- */
 
 /* Whether growing key k is taken when it is present. It can be told where the conditions ask for the name only, or, of lists and sets, not for their elements. */
-static enum kr_status takes_growing(struct kr_replay *r, const struct kr_scan *scan, kr_key k, bool *out)
+static void takes_growing(struct kr_replay *r, const struct kr_scan *scan, kr_key k, bool *out)
 {
 	const struct kr_history *h = r->w->h;
 	struct kr_operand any = {.type = KR_VALUE_ARRAY, .text = {"[]", 2}};
 
 	*out = kr_where_has_prefix(h, scan, k);
 	if (!*out || !kr_where_of_values(h, scan))
-		return KR_OK;
-	if (h->keys.at[k.i].kind == KR_KIND_COUNTER || kr_where_of_elements(h, scan))
-		return kr_analyze_refuse(r->w, r->txn, r->op, "a condition on the value of a list, a set or a counter whose value is not always told");
+		return;
+	if (h->keys.at[k.i].kind == KR_KIND_COUNTER || kr_where_of_elements(h, scan)) {
+		kr_analyze_leave_out(r->w, r->txn, r->op, "a condition on the value of a list, a set or a counter whose value is not always told");
+		*out = false;
+		return;
+	}
 	*out = kr_where_holds_of(h, scan, k, &any);
-	return KR_OK;
 }
 
 /* The keys that have a version which the conditions take; once. */
@@ -250,7 +252,7 @@ static enum kr_status look_up(struct kr_replay *r, uint32_t where)
 
 		KR_TRY(kr_ctx_tick(w->ctx));
 		if (taken && kr_analyze_grows(w, key)) {
-			KR_TRY(takes_growing(r, scan, key, &taken));
+			takes_growing(r, scan, key, &taken);
 			interest = taken ? TAKEN : UNTAKEN;
 		} else if (taken) {
 			KR_TRY(interest_in(w, where, key, &at, &interest));
@@ -376,6 +378,18 @@ enum kr_status kr_analyze_range(struct kr_replay *r, const struct kr_operation *
 
 /* ---- scans and updates ---- */
 
+/* Of a growing key that was returned. The elements of a set have no order, which conditions compare. */
+static enum kr_status row_fits(struct kr_replay *r, const struct kr_scan *scan, const struct kr_row *row, bool *out)
+{
+	const struct kr_history *h = r->w->h;
+
+	*out = kr_where_has_prefix(h, scan, row->key);
+	if (h->keys.at[row->key.i].kind != KR_KIND_SET || !kr_where_of_elements(h, scan))
+		return *out ? kr_where_holds(h, scan, row->key, row->value, out, r->w->err) : KR_OK;
+	kr_analyze_leave_out(r->w, r->txn, r->op, "a condition on the elements of a set");
+	return KR_OK;
+}
+
 static enum kr_status look_at_match(struct kr_replay *r, const struct kr_operation *op, const struct kr_row *row, uint32_t match)
 {
 	struct kr_work *w = r->w;
@@ -383,7 +397,7 @@ static enum kr_status look_at_match(struct kr_replay *r, const struct kr_operati
 	bool fits = w->row_of[row->key.i] == KR_NONE && row->value.i != KR_ABSENT.i;
 
 	if (fits && kr_analyze_grows(w, row->key))
-		KR_TRY(takes_growing(r, scan, row->key, &fits));
+		KR_TRY(row_fits(r, scan, row, &fits));
 	else if (fits && op->kind == KR_OP_SCAN)
 		fits = kr_analyze_fits(w, kr_test(KR_TEST_MATCH, w->where_of[op->scan]), row->key, row->value);
 	else if (fits)

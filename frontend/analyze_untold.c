@@ -3,7 +3,7 @@
  * Of a key whose initial value is not told, observations agree on the initial version as their source when they saw the same (ir/asg.h). "Anything but a", or
  * "does not match", agree with others without being the same. If some value is what every observation of the key allows, the initial value may as well be that
  * one: no other would allow more worlds. Values to try are those seen, "absent", and, where there are no conditions, one that nobody mentions. If none will do,
- * the trace is refused. Linear; each such key tries at most as many values as it takes to rule them out. */
+ * they are left out (kr_analysis.left_out). Linear; each such key tries at most as many values as it takes to rule them out. */
 #include "frontend/analyze_work.h"
 
 struct untold {
@@ -50,6 +50,22 @@ static bool find_value(const struct untold *u, kr_key k, kr_value *out)
 	return !conditions && suits_all(u, k, *out);
 }
 
+/* Leaves out all that was seen of k but values and named versions. */
+static enum kr_status forget_others(struct untold *u, kr_key k)
+{
+	struct kr_asg *asg = u->w->asg;
+
+	for (uint32_t i = 0; i < asg->nobs; i++) {
+		struct kr_observation *o = &asg->obs[i];
+		enum kr_test_kind kind = o->key.i == k.i && o->set != KR_NONE ? kr_test_kind(u->w->test[o->set]) : KR_TEST_IS;
+
+		KR_TRY(kr_ctx_tick(u->w->ctx));
+		if (kind != KR_TEST_IS && kind != KR_TEST_SOURCE)
+			o->set = KR_NONE;
+	}
+	return KR_OK;
+}
+
 static enum kr_status settle(struct untold *u, const struct kr_observation *o)
 {
 	struct kr_work *w = u->w;
@@ -57,12 +73,24 @@ static enum kr_status settle(struct untold *u, const struct kr_observation *o)
 
 	if (!counts(w, o) || kr_test_kind(w->test[o->set]) == KR_TEST_IS || kr_test_kind(w->test[o->set]) == KR_TEST_SOURCE)
 		return KR_OK;
-	if (!find_value(u, o->key, &value))
-		return kr_analyze_refuse(w, o->txn, o->op, "seeing that a key of unknown initial value does not hold a certain value");
+	if (!find_value(u, o->key, &value)) {
+		kr_analyze_leave_out(w, o->txn, o->op, "seeing that a key of unknown initial value does not hold a certain value");
+		return forget_others(u, o->key);
+	}
 	w->asg->keys[o->key.i].open_initial = false;
 	w->value[w->asg->keys[o->key.i].first] = value;
 	w->changed = true;
 	return KR_OK;
+}
+
+/* Of lists only the last element is looked at: that they end alike does not make initial values equal, nor are there others to agree with. */
+static void release_lists(struct kr_work *w)
+{
+	for (uint32_t k = 0; k < w->h->keys.n; k++)
+		if (w->h->keys.at[k].kind == KR_KIND_LIST && w->asg->keys[k].open_initial) {
+			w->asg->keys[k].open_initial = false;
+			w->changed = true;
+		}
 }
 
 enum kr_status kr_analyze_untold(struct kr_work *w)
@@ -70,7 +98,10 @@ enum kr_status kr_analyze_untold(struct kr_work *w)
 	const struct kr_asg *asg = w->asg;
 	struct untold u = {w, NULL};
 
-	if (w->h->initial != KR_INITIAL_UNKNOWN || (!w->any_complement && !w->any_where))
+	if (w->h->initial != KR_INITIAL_UNKNOWN)
+		return KR_OK;
+	release_lists(w);
+	if (!w->any_complement && !w->any_where)
 		return KR_OK;
 	w->changed = true; /* untold initial versions are listed by complements, too */
 	u.used = KR_NEW_ARRAY(&w->scratch, uint64_t, KR_BITS_WORDS(asg->nsets));

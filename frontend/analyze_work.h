@@ -208,6 +208,7 @@ enum kr_status kr_analyze_sources(struct kr_work *w);                           
 bool kr_analyze_written(const struct kr_work *w, uint32_t set);                           /* somebody, whoever, wrote what the set of KR_TEST_IS stands for */
 enum kr_status kr_analyze_drop_versions(struct kr_work *w);                               /* of absent transactions; before there are sets */
 enum kr_status kr_analyze_refuse(const struct kr_work *w, kr_txn t, uint32_t op, const char *what); /* KR_UNSUPPORTED: operation `op` of t: `what` is not supported yet */
+void kr_analyze_leave_out(struct kr_work *w, kr_txn t, uint32_t op, const char *what);             /* notes that the ASG does not say all that the operation does (kr_analysis.left_out) */
 
 #define KR_TRY(expression) \
 	do { \

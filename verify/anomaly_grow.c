@@ -4,11 +4,9 @@
  * (future read). A list that ends within what one transaction appended, or an element that its transaction took away again, is an intermediate read; an element that
  * is shown more often than it was appended by anybody a duplicate element. Two committed reads of a list without deletes, neither a prefix of the other, are an
  * incompatible order, and so are two of a set without deletes, each with an element, appended once, that the other does not have; and a list that shows what one
- * transaction appended in another order, or torn. A counter is garbage when no choice of the increments gives what was seen.
- * Cost: linear in the observations of the key and what they show; for sums, terms times different sums. */
+ * transaction appended in another order, or torn; of a list with deletes, what goes round (anomaly_rounds.c). Counters: anomaly_sums.c.
+ * Cost: linear in the observations of the key and what they show. */
 #include "verify/claim.h"
-
-enum { MOST_SUMS = 100000 };
 
 struct shown {
 	const struct kr_claim *c;
@@ -23,7 +21,8 @@ struct shown {
 struct origin {
 	uint32_t possible, impossible, later; /* appends by others that may have taken effect, by those that have not, by the reader behind the operation */
 	uint32_t others, everybody, initial;  /* others: that were not aborted */
-	const struct kr_grow_add *add;        /* the last one of those */
+	uint32_t aborted;
+	const struct kr_grow_add *add; /* the last one of those */
 };
 
 static enum kr_status initial_count(const struct shown *s, uint32_t element, uint32_t *out)
@@ -54,6 +53,7 @@ static enum kr_status find_origin(const struct shown *s, uint32_t element, struc
 			out->others++;
 			out->add = add;
 		}
+		out->aborted += f->h->txns.at[add->txn.i].status == KR_ABORTED;
 		if (f->h->txns.at[add->txn.i].status == KR_ABORTED || (f->impossible && f->impossible[add->txn.i]))
 			out->impossible++;
 		else
@@ -76,7 +76,7 @@ static enum kr_status is_own(const struct shown *s, uint32_t element, bool *out)
 
 static bool has_deletes(const struct shown *s) { return s->f->grow->deleted[s->c->key.i]; }
 
-/* Whether the initial elements are missing, which nobody takes away. */
+/* Whether the initial elements are missing, which nobody takes away; or there are some of a list's, but not all, at its beginning. */
 static enum kr_status misses_initial(const struct shown *s, bool *out)
 {
 	const uint32_t *initial;
@@ -84,7 +84,7 @@ static enum kr_status misses_initial(const struct shown *s, bool *out)
 	enum kr_status status = kr_grow_array(s->f->grow, s->f->h->keys.at[s->c->key.i].initial, &initial, &n);
 
 	*out = false;
-	if (status != KR_OK || n == KR_NONE || n == 0 || s->f->untold || has_deletes(s))
+	if (status != KR_OK || n == KR_NONE || n == 0 || s->f->untold || (has_deletes(s) && (!s->list || s->count == 0 || s->members[0] != initial[0])))
 		return status;
 	for (uint32_t i = 0; i < n && !*out; i++) {
 		bool there = false;
@@ -118,27 +118,49 @@ static enum kr_status left_more(const struct shown *s, kr_txn t, bool *out)
 	return status;
 }
 
+/* What the transaction appended next behind (step 1) or last before (step -1) its operation `at`, or KR_NONE. */
+static enum kr_status neighbour(const struct shown *s, kr_txn t, uint32_t at, uint32_t step, uint32_t *out)
+{
+	const struct kr_history *h = s->f->h;
+
+	*out = KR_NONE;
+	for (at += step; at < h->txns.at[t.i].op_count; at += step) { /* below 0 it wraps */
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, at).i];
+		if (op->key.i != s->c->key.i)
+			continue;
+		if (op->kind == KR_OP_APPEND)
+			return kr_grow_element(s->f->grow, op->a, out);
+		if (op->kind == KR_OP_DELETE && kr_effect_count(h, op) > 0)
+			break;
+	}
+	return KR_OK;
+}
+
 /* Whether the element's transaction had more to add beside it, or took it away again. */
-static enum kr_status is_passing(const struct shown *s, uint32_t element, const struct origin *o, bool last, bool *out)
+static enum kr_status is_passing(const struct shown *s, uint32_t at, const struct origin *o, bool *out)
 {
 	const struct kr_history *h = s->f->h;
 	const struct kr_grow_add *add = o->add;
 	enum kr_membership member;
+	uint32_t element = s->members[at], behind;
+	bool deletes;
 	enum kr_status status;
 
 	*out = false;
-	if (o->others != 1 || o->initial > 0)
+	if (o->others != 1 || o->initial > 0 || s->f->h->txns.at[add->txn.i].status == KR_ABORTED)
 		return KR_OK;
 	if (!s->list) {
 		status = kr_grow_member(s->f, s->c->key, add->txn, h->txns.at[add->txn.i].op_count, element, &member);
 		*out = member == KR_MEMBER_OUT;
 		return status != KR_OK || *out ? status : left_more(s, add->txn, out);
 	}
-	for (uint32_t i = add->op + 1; last && i < h->txns.at[add->txn.i].op_count; i++) {
-		const struct kr_operation *op = &h->ops.at[kr_history_op(h, add->txn, i).i];
-		*out |= op->key.i == s->c->key.i && op->kind == KR_OP_APPEND;
+	if (kr_grow_left_from(s->f, s->c->key, add->txn, &deletes) > add->op) {
+		*out = true;
+		return KR_OK;
 	}
-	return KR_OK;
+	status = neighbour(s, add->txn, add->op, 1, &behind);
+	*out = status == KR_OK && behind != KR_NONE && (at + 1 == s->count || s->members[at + 1] != behind);
+	return status;
 }
 
 static enum kr_status judge_element(const struct shown *s, uint32_t at, bool *out)
@@ -155,7 +177,7 @@ static enum kr_status judge_element(const struct shown *s, uint32_t at, bool *ou
 	case KR_GARBAGE_READ: *out = o.everybody == 0 && o.initial == 0 && !s->f->untold; break;
 	case KR_ABORTED_READ: *out = o.possible == 0 && o.initial == 0 && o.impossible > 0 && !s->f->untold; break;
 	case KR_FUTURE_READ: *out = o.possible == 0 && o.initial == 0 && o.later > 0 && !s->f->untold; break;
-	case KR_INTERMEDIATE_READ: return s->f->untold ? KR_OK : is_passing(s, element, &o, at + 1 == s->count, out);
+	case KR_INTERMEDIATE_READ: return s->f->untold ? KR_OK : is_passing(s, at, &o, out);
 	default: break;
 	}
 	return KR_OK;
@@ -191,7 +213,7 @@ static enum kr_status judge_duplicates(const struct shown *s, bool *out)
 		if (++times[element] < 2)
 			continue;
 		status = find_origin(s, element, &o);
-		*out = status == KR_OK && o.everybody + o.initial > 0 && times[element] > o.everybody + o.initial;
+		*out = status == KR_OK && o.everybody + o.initial > 0 && times[element] > o.everybody - o.aborted + o.initial;
 	}
 	kr_mem_free(mem, times, n, sizeof *times);
 	return status;
@@ -277,22 +299,23 @@ static enum kr_status disagree(const struct shown *a, const struct shown *b, boo
 	return status;
 }
 
-/* What the transaction appended next behind (step 1) or last before (step -1) its operation `at`, or KR_NONE. */
-static enum kr_status neighbour(const struct shown *s, kr_txn t, uint32_t at, uint32_t step, uint32_t *out)
+/* Whether an element that only the initial list has is not at its place in it. */
+static enum kr_status is_misplaced(const struct shown *s, uint32_t at, bool *out)
 {
-	const struct kr_history *h = s->f->h;
+	const uint32_t *initial;
+	uint32_t n;
+	enum kr_status status = kr_grow_array(s->f->grow, s->f->h->keys.at[s->c->key.i].initial, &initial, &n);
 
-	*out = KR_NONE;
-	for (at += step; at < h->txns.at[t.i].op_count; at += step) { /* below 0 it wraps */
-		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, at).i];
-		if (op->key.i != s->c->key.i)
-			continue;
-		if (op->kind == KR_OP_APPEND)
-			return kr_grow_element(s->f->grow, op->a, out);
-		if (op->kind == KR_OP_DELETE && kr_effect_count(h, op) > 0)
-			break;
-	}
-	return KR_OK;
+	*out = status == KR_OK && n != KR_NONE && (at >= n || initial[at] != s->members[at]);
+	return status;
+}
+
+/* Whether the transaction had deleted the list before this, its first append since. */
+static bool is_anew(const struct shown *s, const struct kr_grow_add *add)
+{
+	bool deletes;
+
+	return kr_grow_left_from(s->f, s->c->key, add->txn, &deletes) <= add->op && deletes;
 }
 
 /* What one transaction appended, elements that nobody else did, is shown in its order and without gaps but at the end. */
@@ -306,12 +329,14 @@ static enum kr_status is_torn(const struct shown *s, bool *out)
 		uint32_t before = KR_NONE, behind = KR_NONE;
 
 		status = find_origin(s, s->members[i], &o);
+		if (status == KR_OK && o.everybody == 0 && o.initial == 1)
+			status = is_misplaced(s, i, out);
 		if (status != KR_OK || o.others != 1 || o.everybody != 1 || o.initial)
 			continue;
 		status = neighbour(s, o.add->txn, o.add->op, UINT32_MAX, &before);
 		if (status == KR_OK)
 			status = neighbour(s, o.add->txn, o.add->op, 1, &behind);
-		*out = status == KR_OK && before != KR_NONE && (i == 0 || s->members[i - 1] != before);
+		*out = status == KR_OK && (before == KR_NONE ? i > 0 && is_anew(s, o.add) : i == 0 || s->members[i - 1] != before);
 		*out |= status == KR_OK && behind != KR_NONE && i + 1 < s->count && s->members[i + 1] != behind;
 	}
 	return status;
@@ -325,6 +350,8 @@ static enum kr_status judge_order(const struct shown *s, bool *out)
 
 	if (!s->list)
 		*out = false;
+	if (status == KR_OK && !*out && s->list && has_deletes(s))
+		return kr_claim_goes_round(s->c, f, s->sight, out);
 	if (status != KR_OK || *out || has_deletes(s))
 		return status;
 	for (uint32_t i = g->sight_first[s->c->key.i]; i < g->sight_first[s->c->key.i + 1] && status == KR_OK && !*out; i++) {
@@ -340,111 +367,6 @@ static enum kr_status judge_order(const struct shown *s, bool *out)
 		if (status == KR_OK)
 			status = kr_ctx_tick(s->c->v->ctx);
 	}
-	return status;
-}
-
-/* ---- sums ---- */
-
-KR_VEC_NAMED(sums, int64_t);
-
-static int compare(int64_t a, int64_t b) { return (a > b) - (a < b); }
-
-/* All sums with and without `amount`, ascending and different. */
-static enum kr_status with_term(const struct kr_claim *c, const struct sums *in, int64_t amount, struct sums *out)
-{
-	uint32_t a = 0, b = 0;
-	int64_t shifted = 0;
-
-	kr_vec_clear(out);
-	while (a < in->n || b < in->n) {
-		if (b < in->n && __builtin_add_overflow(in->at[b], amount, &shifted))
-			return kr_err_set(c->v->err, KR_UNSUPPORTED, "a sum goes beyond 64 bits");
-
-		int side = a == in->n ? 1 : b == in->n ? -1 : compare(in->at[a], shifted);
-		int64_t sum = side <= 0 ? in->at[a] : shifted;
-
-		a += side <= 0;
-		b += side >= 0;
-		if (out->n == MOST_SUMS)
-			return kr_err_set(c->v->err, KR_UNSUPPORTED, "what was seen of %s has too many explanations to be checked", c->key_name.text);
-		if (!kr_vec_push(&c->v->ctx->mem, out, sum))
-			return KR_NOMEM;
-	}
-	return kr_ctx_tick(c->v->ctx);
-}
-
-static enum kr_status add_sum(const struct kr_claim *c, struct sums *sums, int64_t sum)
-{
-	uint32_t at = sums->n;
-
-	if (!kr_vec_push(&c->v->ctx->mem, sums, sum))
-		return KR_NOMEM;
-	for (; at > 0 && sums->at[at - 1] > sum; at--)
-		sums->at[at] = sums->at[at - 1];
-	if (at > 0 && sums->at[at - 1] == sum) { /* it is there */
-		for (; at + 1 < sums->n; at++)
-			sums->at[at] = sums->at[at + 1];
-		sums->n--;
-		return KR_OK;
-	}
-	sums->at[at] = sum;
-	return KR_OK;
-}
-
-static bool takes_part(const struct kr_claim *c, const struct kr_facts *f, uint32_t i)
-{
-	kr_txn t = f->versions[i].txn;
-
-	return t.i != c->txn.i && !(f->impossible && f->impossible[t.i]);
-}
-
-/* Bases first: then what is absent is found on the way. */
-static enum kr_status collect_sums(const struct kr_claim *c, const struct kr_facts *f, struct sums *sums, struct sums *spare, bool *absent)
-{
-	int64_t number;
-	bool initial;
-	enum kr_status status = KR_OK;
-
-	*absent = false;
-	if (kr_grow_initial_count(f->h, c->key, &initial, &number)) {
-		*absent = initial;
-		status = add_sum(c, sums, initial ? 0 : number);
-	}
-	for (uint32_t i = f->first[c->key.i]; i < f->first[c->key.i + 1] && status == KR_OK; i++) {
-		const struct kr_grow_version *version = &f->grow->versions[i];
-		if (version->relative || !takes_part(c, f, i))
-			continue;
-		*absent |= version->absent;
-		status = add_sum(c, sums, version->absent ? 0 : version->amount);
-	}
-	for (uint32_t i = f->first[c->key.i]; i < f->first[c->key.i + 1] && status == KR_OK; i++) {
-		struct sums swap = *sums;
-
-		if (!f->grow->versions[i].relative || !takes_part(c, f, i))
-			continue;
-		status = with_term(c, sums, f->grow->versions[i].amount, spare);
-		*sums = *spare;
-		*spare = swap;
-	}
-	return status;
-}
-
-static enum kr_status judge_sum(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight, bool *out)
-{
-	struct kr_count want = kr_grow_count(f->h, sight);
-	struct sums sums = {0}, spare = {0};
-	bool absent;
-	enum kr_status status;
-
-	*out = false;
-	if (f->untold || c->v->cert->anomaly.kind != KR_GARBAGE_READ)
-		return KR_OK;
-	status = collect_sums(c, f, &sums, &spare, &absent);
-	*out = status == KR_OK && (want.test == KR_COUNT_NEVER || (want.test == KR_COUNT_ABSENT && !absent) || want.test == KR_COUNT_IS);
-	for (uint32_t i = 0; i < sums.n && want.test == KR_COUNT_IS; i++)
-		*out &= sums.at[i] != want.number;
-	kr_vec_done(f->mem, &sums);
-	kr_vec_done(f->mem, &spare);
 	return status;
 }
 
@@ -529,7 +451,7 @@ enum kr_status kr_claim_growing(const struct kr_claim *c, const struct kr_facts 
 
 	if (f->h->keys.at[c->key.i].kind == KR_KIND_COUNTER)
 		status = kr_facts_mode(f, c->key) == KR_GROW_SUM
-			? judge_sum(c, f, sight, &right)
+			? kr_claim_sum(c, f, sight, &right)
 			: kr_err_set(c->v->err, KR_UNSUPPORTED, "the numbers of %s go beyond 64 bits", c->key_name.text);
 	else
 		status = judge_shown(c, f, sight, &right);

@@ -123,6 +123,28 @@ enum kr_status kr_cases_source(struct kr_cases *c, uint32_t s, kr_txn writer, ui
 
 static uint32_t version_index(const struct kr_cases *c, kr_key k, kr_txn t) { return (uint32_t)(kr_facts_version(&c->facts, k, t) - c->facts.versions); }
 
+/* The order that lists of a key that is deleted show, as below: each tells of those that it shows. */
+static enum kr_status order_in_some(const struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
+{
+	const struct kr_facts *f = &c->facts;
+	const struct kr_grow *g = f->grow;
+	uint32_t x, y = KR_GROW_VAGUE;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = g->sight_first[k.i]; i < g->sight_first[k.i + 1] && status == KR_OK && *literal == KR_NONE; i++) {
+		if (c->v->h->txns.at[g->sights[i].txn.i].status != KR_COMMITTED)
+			continue;
+		status = kr_grow_rank_in(f, &g->sights[i], version_index(c, k, a), &x);
+		if (status == KR_OK && x != KR_GROW_VAGUE)
+			status = kr_grow_rank_in(f, &g->sights[i], version_index(c, k, b), &y);
+		if (status == KR_OK && x != KR_GROW_VAGUE && y != KR_GROW_VAGUE && x != y)
+			*literal = x < y ? KR_LITERAL_TRUE : KR_LITERAL_FALSE;
+		if (status == KR_OK)
+			status = kr_ctx_tick(c->v->ctx);
+	}
+	return status;
+}
+
 /* The order that the lists or sets read by committed transactions show, as a constant; KR_NONE: they do not tell. */
 static enum kr_status order_shown(const struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
 {
@@ -133,6 +155,8 @@ static enum kr_status order_shown(const struct kr_cases *c, kr_key k, kr_txn a, 
 	*literal = KR_NONE;
 	if (mode != KR_GROW_LIST && mode != KR_GROW_SET)
 		return KR_OK;
+	if (mode == KR_GROW_LIST && c->facts.grow->deleted[k.i])
+		return order_in_some(c, k, a, b, literal);
 	status = kr_grow_rank(&c->facts, k, version_index(c, k, a), &x);
 	if (status == KR_OK)
 		status = kr_grow_rank(&c->facts, k, version_index(c, k, b), &y);

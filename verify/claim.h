@@ -16,6 +16,9 @@ struct kr_claim {
 
 /* KR_OK: the claim holds. anomaly_grow.c: what was seen of a list, a set, or a counter whose value is a sum. */
 enum kr_status kr_claim_growing(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight);
+/* anomaly_sums.c: whether it is a garbage read of a counter whose value is a sum; anomaly_rounds.c: whether the list that was seen, and others, of a list with deletes, show elements in orders that go round. */
+enum kr_status kr_claim_sum(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight, bool *out);
+enum kr_status kr_claim_goes_round(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight, bool *out);
 /* anomaly_own.c: an internal inconsistency of a key that grows. */
 enum kr_status kr_claim_internal(const struct kr_claim *c);
 /* anomaly_sets.c: a predicate read differs from the predicate over the versions that it names. */

@@ -303,6 +303,7 @@ bool kr_facts_sight_of(const struct kr_facts *f, kr_txn t, uint32_t op, kr_key k
 		return false;
 	out->own = sight->own;
 	out->own_count = sight->own_count;
+	out->named &= sight->own_count == 0; /* own additions hide it */
 	return true;
 }
 

@@ -220,8 +220,6 @@ static void write(struct collecting *c, kr_txn t, const struct kr_operation *op,
 	case KR_OP_DELETE:
 		*s = (struct state){.txn = t.i, .wrote = true, .known = true, .absent = true};
 		c->g->deleted[k.i] = true;
-		if (c->g->mode[k.i] == KR_GROW_LIST)
-			give_up(c, k);
 		break;
 	default: give_up(c, k);
 	}

@@ -10,7 +10,7 @@ enum kr_grow_mode {
 	KR_GROW_NOT,    /* a register: versions are values */
 	KR_GROW_VALUES, /* a counter each of whose versions is a number that is known, or absent */
 	KR_GROW_SUM,    /* a counter: its value is a sum over the increments before it */
-	KR_GROW_LIST,   /* without deletes */
+	KR_GROW_LIST,
 	KR_GROW_SET,
 	KR_GROW_UNKNOWN /* what its observations say is not known here */
 };
@@ -102,6 +102,18 @@ enum kr_status kr_grow_candidate(const struct kr_facts *f, const struct kr_sight
 
 /* Whether a version of list or set k that is there, or is not, can be what was seen, as far as that tells; its elements are not looked at. */
 enum kr_status kr_grow_presence_allows(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, bool present, bool *out, struct kr_err *err);
+
+/* Whether an initial list or set is told to have no elements. */
+enum kr_status kr_grow_initial_is_empty(const struct kr_facts *f, kr_key k, bool *out);
+/* KR_UNSUPPORTED: what was seen of k is not checked. */
+enum kr_status kr_grow_vague(const struct kr_facts *f, kr_key k, const char *why, struct kr_err *err);
+
+/* grow_lists.c: kr_facts_candidate and kr_grow_check_part for lists. */
+enum kr_status kr_grow_list_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err);
+enum kr_status kr_grow_check_list_part(const struct kr_facts *f, const struct kr_sight *s, const char **wrong);
+/* Whether t deletes list k; where t, which writes k, begins to append what it leaves: its first operation behind the last that deletes k, if one does. */
+bool kr_grow_deletes(const struct kr_facts *f, kr_key k, kr_txn t);
+uint32_t kr_grow_left_from(const struct kr_facts *f, kr_key k, kr_txn t, bool *deletes);
 
 /* Whether t, which writes k, has a version of the part that the observation looks at. */
 enum kr_status kr_grow_touches(const struct kr_facts *f, const struct kr_sight *s, kr_txn t, bool *out);

@@ -1,8 +1,6 @@
 /* What an observation of a key that grows says of its versions.
  *
- * A list without deletes, whose elements are appended once: what is read was left by the transaction that appended the last element, and shows all of its elements; [] is
- * the initial version. Every writer of a shown element comes before the writers of those behind it, and all of them before the writers of elements that are not
- * shown. A set is seen element by element: the newest version that touches an element, by adding it or by deleting the set, tells whether it is there.
+ * Lists: grow_lists.c. A set is seen element by element: the newest version that touches an element, by adding it or by deleting the set, tells whether it is there.
  * A counter with known versions is a register of numbers. One with increments of unknown result is seen increment by increment: an
  * increment is counted where the newest version among it and the absolute ones is its own; which ones are, the sum tells (sums.c).
  * Cost: linear in the array at hand and in the operations of the transactions at hand. */
@@ -241,9 +239,7 @@ static bool sum_candidate(const struct kr_facts *f, const struct kr_sight *s, kr
 	return kr_grow_initial_count(f->h, s->key, &absent, &number) && absent;
 }
 
-/* ---- lists ---- */
-
-static enum kr_status vague(const struct kr_facts *f, kr_key k, const char *why, struct kr_err *err)
+enum kr_status kr_grow_vague(const struct kr_facts *f, kr_key k, const char *why, struct kr_err *err)
 {
 	char name[64];
 
@@ -251,77 +247,7 @@ static enum kr_status vague(const struct kr_facts *f, kr_key k, const char *why,
 		why);
 }
 
-static enum kr_status last_add(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t *element)
-{
-	const struct kr_history *h = f->h;
-
-	for (uint32_t i = op_count(f, t); i-- > 0;) {
-		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
-		if (op->kind == KR_OP_APPEND && op->key.i == k.i)
-			return kr_grow_element(f->grow, op->a, element);
-	}
-	*element = KR_NONE;
-	return KR_OK;
-}
-
-static enum kr_status equals_initial(const struct kr_facts *f, kr_key k, const uint32_t *members, uint32_t count, bool *out)
-{
-	const uint32_t *initial;
-	uint32_t n, first = (uint32_t)(count ? members - f->grow->members.at : 0);
-	enum kr_status status = kr_grow_array(f->grow, f->h->keys.at[k.i].initial, &initial, &n);
-
-	*out = status == KR_OK && n == count;
-	for (uint32_t i = 0; *out && i < count; i++)
-		*out = initial[i] == f->grow->members.at[first + i];
-	return status;
-}
-
-static enum kr_status shown_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)
-{
-	const struct kr_grow_add *add;
-	const uint32_t *members;
-	uint32_t count, adds, element = KR_NONE, last;
-	bool initial = false;
-	enum kr_status status = kr_grow_shown(f, s->key, s->txn, s->op, s->own_count, &members, &count);
-
-	*out = false;
-	if (status != KR_OK || count == KR_NONE)
-		return status;
-	last = count ? members[count - 1] : KR_NONE;
-	if (writer.i == KR_NONE)
-		return equals_initial(f, s->key, members, count, out);
-	if (count == 0)
-		return KR_OK;
-	status = kr_grow_appender(f, s->key, last, &add, &adds, &initial);
-	if (status == KR_OK && adds + initial > 1)
-		return vague(f, s->key, "equal elements were appended", err);
-	if (status == KR_OK)
-		status = last_add(f, s->key, writer, &element);
-	*out = status == KR_OK && element == last;
-	return status;
-}
-
-/* The part of a list that is a transaction's: the observation showed an element of it. */
-static enum kr_status shows_from(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)
-{
-	const struct kr_grow_add *add;
-	const uint32_t *members;
-	uint32_t count, adds, first;
-	bool initial = false;
-	enum kr_status status = kr_grow_shown(f, s->key, s->txn, s->op, s->own_count, &members, &count);
-
-	*out = false;
-	if (status != KR_OK || count == KR_NONE || writer.i == KR_NONE || f->h->txns.at[writer.i].id.i != s->part.i)
-		return status;
-	first = (uint32_t)(count ? members - f->grow->members.at : 0);
-	for (uint32_t i = 0; i < count && status == KR_OK && !*out; i++) {
-		status = kr_grow_appender(f, s->key, f->grow->members.at[first + i], &add, &adds, &initial);
-		if (status == KR_OK && adds > 0 && adds + initial > 1)
-			return vague(f, s->key, "equal elements were appended", err);
-		*out = status == KR_OK && adds == 1 && !initial && add->txn.i == writer.i;
-	}
-	return status;
-}
+/* ---- presence ---- */
 
 /* Whether a scan's conditions hold of every present array, of none, or that depends on its elements. */
 static enum kr_status arrays_match(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, bool *out, struct kr_err *err)
@@ -330,7 +256,7 @@ static enum kr_status arrays_match(const struct kr_facts *f, kr_key k, const str
 	struct kr_operand any = {.type = KR_VALUE_ARRAY, .text = {"[]", 2}};
 
 	if (kr_where_of_elements(f->h, scan))
-		return vague(f, k, "a condition asks for the elements", err);
+		return kr_grow_vague(f, k, "a condition asks for the elements", err);
 	*out = kr_where_holds_of(f->h, scan, k, &any);
 	return KR_OK;
 }
@@ -348,7 +274,7 @@ enum kr_status kr_grow_presence_allows(const struct kr_facts *f, kr_key k, const
 	return status;
 }
 
-static enum kr_status initial_is_empty(const struct kr_facts *f, kr_key k, bool *out)
+enum kr_status kr_grow_initial_is_empty(const struct kr_facts *f, kr_key k, bool *out)
 {
 	const uint32_t *members;
 	uint32_t count;
@@ -356,20 +282,6 @@ static enum kr_status initial_is_empty(const struct kr_facts *f, kr_key k, bool 
 
 	*out = count == 0;
 	return status;
-}
-
-static enum kr_status list_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)
-{
-	bool empty = false;
-	enum kr_status status;
-
-	if (s->part.i != KR_NONE)
-		return shows_from(f, s, writer, out, err);
-	if (s->saw.test == KR_SAW_VALUE && s->saw.value.i != KR_ABSENT.i)
-		return shown_candidate(f, s, writer, out, err);
-	if (writer.i == KR_NONE && (status = initial_is_empty(f, s->key, &empty)) != KR_OK)
-		return status;
-	return kr_grow_presence_allows(f, s->key, &s->saw, !empty, out, err); /* nothing but the initial version can be empty */
 }
 
 /* ---- sets ---- */
@@ -384,10 +296,10 @@ static enum kr_status shows_element(const struct kr_facts *f, const struct kr_si
 	*out = false;
 	if (s->saw.test == KR_SAW_NO_MATCH) {
 		status = arrays_match(f, s->key, &s->saw, &matches, err);
-		return status == KR_OK && !matches ? vague(f, s->key, "no set would match", err) : status;
+		return status == KR_OK && !matches ? kr_grow_vague(f, s->key, "no set would match", err) : status;
 	}
 	if (s->saw.test != KR_SAW_VALUE)
-		return vague(f, s->key, "it was seen to have some element", err);
+		return kr_grow_vague(f, s->key, "it was seen to have some element", err);
 	status = kr_grow_shown(f, s->key, s->txn, s->op, 0, &members, &count);
 	for (uint32_t i = 0; status == KR_OK && count != KR_NONE && i < count; i++)
 		*out |= members[i] == element;
@@ -418,7 +330,7 @@ static enum kr_status presence_candidate(const struct kr_facts *f, const struct 
 	if (s->own_count > 0)
 		return KR_OK; /* own elements make it present */
 	if (writer.i == KR_NONE)
-		status = initial_is_empty(f, s->key, &absent);
+		status = kr_grow_initial_is_empty(f, s->key, &absent);
 	else
 		absent = f->h->ops.at[kr_history_op(f->h, writer, kr_facts_version(f, s->key, writer)->last_op).i].kind == KR_OP_DELETE;
 	if (status == KR_OK)
@@ -462,17 +374,17 @@ enum kr_status kr_grow_candidate(const struct kr_facts *f, const struct kr_sight
 	case KR_GROW_VALUES: *out = counter_candidate(f, s, writer); return KR_OK;
 	case KR_GROW_SUM:
 		if (f->untold)
-			return vague(f, s->key, "its initial value is not told", err);
+			return kr_grow_vague(f, s->key, "its initial value is not told", err);
 		if ((s->saw.test == KR_SAW_MATCH || s->saw.test == KR_SAW_NO_MATCH) && kr_where_of_values(f->h, &f->h->scans.at[s->saw.scan]))
-			return vague(f, s->key, "a condition asks for its value", err);
+			return kr_grow_vague(f, s->key, "a condition asks for its value", err);
 		*out = sum_candidate(f, s, writer);
 		return KR_OK;
 	case KR_GROW_LIST:
 		if (f->untold)
-			return vague(f, s->key, "its initial value is not told", err);
-		return list_candidate(f, s, writer, out, err);
+			return kr_grow_vague(f, s->key, "its initial value is not told", err);
+		return kr_grow_list_candidate(f, s, writer, out, err);
 	case KR_GROW_SET: return set_candidate(f, s, writer, out, err);
-	default: return vague(f, s->key, "it is a list with deletes, or a number went beyond 64 bits", err);
+	default: return kr_grow_vague(f, s->key, "a number went beyond 64 bits", err);
 	}
 }
 
@@ -491,7 +403,7 @@ enum kr_status kr_grow_touches(const struct kr_facts *f, const struct kr_sight *
 		return KR_OK;
 	}
 	if (kr_facts_mode(f, s->key) == KR_GROW_LIST) {
-		*out = f->h->txns.at[t.i].id.i == s->part.i;
+		*out = f->h->txns.at[t.i].id.i == s->part.i || kr_grow_deletes(f, s->key, t);
 		return KR_OK;
 	}
 	status = kr_grow_element(f->grow, s->part, &element);
@@ -515,6 +427,8 @@ enum kr_status kr_grow_check_part(const struct kr_facts *f, const struct kr_sigh
 		*wrong = s->part.i == f->h->txns.at[s->txn.i].id.i ? "a transaction's own increment is no part of what it saw" : NULL;
 	else if (mode != KR_GROW_SET && mode != KR_GROW_LIST)
 		*wrong = "the key has no parts";
+	if (mode == KR_GROW_LIST)
+		return kr_grow_check_list_part(f, s, wrong);
 	if (*wrong || mode != KR_GROW_SET)
 		return KR_OK;
 	status = kr_grow_element(f->grow, s->part, &element);

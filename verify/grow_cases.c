@@ -127,8 +127,14 @@ static enum kr_status bring_list(struct kr_cases *c, kr_key k, kr_txn t)
 	uint32_t rank, present;
 	enum kr_status status = kr_grow_rank(f, k, (uint32_t)(kr_facts_version(f, k, t) - f->versions), &rank);
 
+	if (status == KR_OK && rank >= KR_GROW_VAGUE)
+		status = bring_part(c, k, (kr_value){KR_NONE});
+	if (status == KR_OK && f->grow->deleted[k.i])
+		status = bring_part(c, k, f->h->txns.at[t.i].id);
+	if (status == KR_OK && kr_grow_deletes(f, k, t))
+		status = bring_part(c, k, KR_ABSENT);
 	if (status != KR_OK || rank >= KR_GROW_VAGUE)
-		return status == KR_OK ? bring_part(c, k, (kr_value){KR_NONE}) : status;
+		return status;
 	kr_cases_begin(c);
 	status = kr_cases_presence(c, t, &present);
 	if (status == KR_OK)
@@ -175,7 +181,7 @@ enum kr_status kr_cases_bring_own(struct kr_cases *c, kr_key k, kr_txn t, uint32
 	if (!s)
 		return KR_OK;
 	switch (kr_facts_mode(f, k)) {
-	case KR_GROW_LIST:
+	case KR_GROW_LIST: status = bring(c, s, (kr_value){KR_NONE}); return status == KR_OK && f->grow->deleted[k.i] ? bring(c, s, KR_ABSENT) : status;
 	case KR_GROW_VALUES: return bring(c, s, (kr_value){KR_NONE});
 	case KR_GROW_SUM: return bring_whole(c, s);
 	case KR_GROW_SET:

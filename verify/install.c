@@ -46,5 +46,6 @@ enum kr_status kr_replay_install(struct kr_replayed *r, kr_txn t, kr_txn *writer
 		if (status == KR_OK)
 			status = kr_ctx_tick(r->v->ctx);
 	}
+	kr_replay_written(r, t);
 	return status;
 }

@@ -114,7 +114,7 @@ static const char *mismatch(const struct matching *m)
 	return why;
 }
 
-/* An operation that saw one part of a key as of the wr, and a part, older than an overwriting one that comes no later, as of the rw: the parts were never there together, whatever the level. */
+/* An operation that saw one part of a key (or the key) as of the wr, and a part (or the key), older than an overwriting one that comes no later, as of the rw: they were never there together, whatever the level. */
 static bool is_tear(const struct matching *m)
 {
 	const struct kr_cert_edge *rw = NULL, *wr = NULL;
@@ -122,7 +122,7 @@ static bool is_tear(const struct matching *m)
 
 	for (uint32_t i = 0; i < m->count; i++) {
 		const struct kr_cert_edge *e = &m->edges[i];
-		if (e->key.i != m->edges[0].key.i || (e->kind != KR_WW && e->part.i == KR_NONE))
+		if (e->key.i != m->edges[0].key.i)
 			return false;
 		rw = e->kind == KR_RW ? e : rw;
 		wr = e->kind == KR_WR ? e : wr;

@@ -1,7 +1,7 @@
 /* Which unknown transactions showed of a list or set what no world has.
  *
- * A version of a list without deletes is the initial elements and then what whole transactions appended, one after the other; of two versions, one begins with the other. So a list that
- * shows elements which nobody else appended, torn, twice or out of order, or that differs from one that a committed transaction read, was never there; and if it was, so were all
+ * A version of a list is the initial elements, unless it has been deleted, and then what whole transactions appended, one after the other; without deletes, of two versions, one begins with the other. So a list
+ * that shows elements which nobody else appended, torn, twice or out of order, or that differs from one that a committed transaction read, was never there; and if it was, so were all
  * whose elements it shows. A set has no element twice and none that nobody added; each element was seen, or not, in some version that touches it; and what one transaction alone added is there together.
  * Elements that several transactions appended say nothing here. Cost: linear in the lists; for sets, their elements times the reads by unknown transactions. */
 #include "verify/possible.h"
@@ -48,10 +48,11 @@ static enum kr_status check_run(const struct kr_possible *p, const struct shown 
 {
 	const struct kr_history *h = p->f->h;
 	uint32_t element;
+	bool deletes;
 	enum kr_status status = KR_OK;
 
 	*next = at;
-	for (uint32_t i = 0; i < h->txns.at[t.i].op_count && status == KR_OK && *fits; i++) {
+	for (uint32_t i = kr_grow_left_from(p->f, s->sight->key, t, &deletes); i < h->txns.at[t.i].op_count && status == KR_OK && *fits; i++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
 
 		if (op->kind != KR_OP_APPEND || op->key.i != s->sight->key.i)
@@ -60,6 +61,7 @@ static enum kr_status check_run(const struct kr_possible *p, const struct shown 
 		*fits = status == KR_OK && *next < s->count && member(p, s->first, *next) == element;
 		++*next;
 	}
+	*fits = *fits && *next > at && !(deletes && at > 0);
 	return status;
 }
 
@@ -75,6 +77,8 @@ static enum kr_status check_list(struct kr_possible *p, const struct shown *s, b
 
 	if (status != KR_OK || initials == KR_NONE)
 		return status;
+	if (f->grow->deleted[s->sight->key.i] && (s->count == 0 || initials == 0 || member(p, s->first, 0) != members[0]))
+		initials = 0; /* they are gone */
 	*fits = s->count >= initials;
 	for (at = 0; at < initials && *fits; at++)
 		*fits = member(p, s->first, at) == members[at];
@@ -103,7 +107,7 @@ static enum kr_status check_beginning(const struct kr_possible *p, const struct 
 	struct shown other;
 	enum kr_status status = kr_grow_longest(p->f, s->sight->key, &longest);
 
-	if (status != KR_OK || !longest)
+	if (status != KR_OK || !longest || p->f->grow->deleted[s->sight->key.i])
 		return status;
 	status = show(p, longest, &other);
 	for (uint32_t i = 0; status == KR_OK && *fits && i < s->count && i < other.count; i++)
@@ -185,6 +189,19 @@ static enum kr_status watch_element(struct kr_possible *p, const struct kr_grow_
 
 /* ---- all of it ---- */
 
+/* Whether the initial elements of a list were there, which others may have deleted. */
+static enum kr_status watch_initial(struct kr_possible *p, const struct kr_grow_sight *sight)
+{
+	const char *wrong = NULL;
+	struct kr_sight s;
+	enum kr_status status;
+
+	if (!p->f->grow->deleted[sight->key.i] || !kr_facts_sight(p->f, sight->txn, sight->op, sight->key, KR_ABSENT, &s))
+		return KR_OK;
+	status = kr_grow_check_part(p->f, &s, &wrong);
+	return status == KR_OK && !wrong ? kr_possible_watch(p, &s) : status;
+}
+
 static enum kr_status check_sight(struct kr_possible *p, const struct kr_grow_sight *sight)
 {
 	enum kr_grow_mode mode = kr_facts_mode(p->f, sight->key);
@@ -205,6 +222,8 @@ static enum kr_status check_sight(struct kr_possible *p, const struct kr_grow_si
 		status = check_list(p, &s, &fits);
 	if (status == KR_OK && fits && mode == KR_GROW_LIST)
 		status = check_beginning(p, &s, &fits);
+	if (status == KR_OK && fits && mode == KR_GROW_LIST)
+		status = watch_initial(p, sight);
 	return status == KR_OK && !fits ? kr_possible_take_away(p, sight->txn) : status;
 }
 

@@ -243,6 +243,51 @@ static enum kr_status replay_scan(struct kr_replayed *r, const struct kr_operati
 	return KR_INTERNAL;
 }
 
+/* ---- named versions ---- */
+
+static bool wrote_before(const struct kr_replayed *r, kr_key k)
+{
+	const struct kr_history *h = r->v->h;
+
+	for (uint32_t index = 0; index < r->op; index++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, r->txn, index).i];
+		for (uint32_t i = 0; i < kr_effect_count(h, op); i++)
+			if (kr_effect_at(h, op, i).key.i == k.i)
+				return true;
+	}
+	return false;
+}
+
+/* Whether the versions that are there are those that the operation names, of keys that it looked at and the transaction had not written. */
+static enum kr_status check_named(const struct kr_replayed *r, kr_op id)
+{
+	const struct kr_history *h = r->v->h;
+	const struct kr_attr *attr = kr_history_attr(h, id);
+
+	for (uint32_t i = 0; attr && i < attr->seen_count; i++) {
+		const struct kr_seen *seen = &h->seen.at[attr->seen_first + i];
+		kr_txn last = r->writer[seen->key.i];
+
+		if (seen->writer.i == (last.i == KR_NONE ? KR_ABSENT : h->txns.at[last.i].id).i || wrote_before(r, seen->key) ||
+			kr_saw_of(h, &h->ops.at[id.i], seen->key).test == KR_SAW_NOTHING)
+			continue;
+		return kr_err_set(r->v->err, KR_BAD, "operation %u of %s names another version of %s than the one that is there in the order", (unsigned)r->op,
+			kr_verify_txn_name(h, r->txn).text, kr_verify_key_name(h, seen->key).text);
+	}
+	return KR_OK;
+}
+
+void kr_replay_written(struct kr_replayed *r, kr_txn t)
+{
+	const struct kr_history *h = r->v->h;
+
+	for (uint32_t index = 0; index < h->txns.at[t.i].op_count && r->writer; index++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
+		for (uint32_t i = 0; i < kr_effect_count(h, op); i++)
+			r->writer[kr_effect_at(h, op, i).key.i] = t;
+	}
+}
+
 /* ---- all operations ---- */
 
 static bool shows_zero(const struct kr_history *h, kr_key k, const struct kr_saw *saw)
@@ -312,6 +357,8 @@ enum kr_status kr_replay_txn(struct kr_replayed *r, kr_txn t, bool undo)
 		status = kr_ctx_tick(r->v->ctx);
 		if (status == KR_OK)
 			status = see(r, op);
+		if (status == KR_OK && r->writer)
+			status = check_named(r, kr_history_op(h, t, r->op));
 		for (uint32_t i = 0; i < effects && status == KR_OK; i++) {
 			if (undo)
 				status = kr_store_touch(&r->store, kr_effect_at(h, op, i).key);
@@ -321,6 +368,8 @@ enum kr_status kr_replay_txn(struct kr_replayed *r, kr_txn t, bool undo)
 	}
 	if (undo)
 		kr_store_undo(&r->store);
+	else
+		kr_replay_written(r, t);
 	return status;
 }
 
@@ -406,7 +455,12 @@ enum kr_status kr_replay_init(struct kr_replayed *r, struct kr_verifier *v)
 		status = kr_learned_start(&r->store);
 	if (ordered)
 		r->row_marks = kr_mem_alloc(&v->ctx->mem, v->h->keys.n, sizeof *r->row_marks);
-	if (status == KR_OK && (!ordered || r->row_marks))
+	if (v->h->seen.n > 0) {
+		r->writer = kr_mem_alloc(&v->ctx->mem, v->h->keys.n, sizeof *r->writer);
+		for (uint32_t k = 0; r->writer && k < v->h->keys.n; k++)
+			r->writer[k] = (kr_txn){KR_NONE};
+	}
+	if (status == KR_OK && (!ordered || r->row_marks) && (v->h->seen.n == 0 || r->writer))
 		return KR_OK;
 	kr_replay_done(r);
 	return KR_NOMEM;
@@ -415,6 +469,7 @@ enum kr_status kr_replay_init(struct kr_replayed *r, struct kr_verifier *v)
 void kr_replay_done(struct kr_replayed *r)
 {
 	kr_mem_free(&r->v->ctx->mem, r->row_marks, r->v->h->keys.n, sizeof *r->row_marks);
+	kr_mem_free(&r->v->ctx->mem, r->writer, r->v->h->keys.n, sizeof *r->writer);
 	kr_store_done(&r->store);
 }
 

@@ -230,7 +230,7 @@ static enum kr_status advance_all(struct kr_world *w)
 		struct kr_world_sight *s = &w->sights.at[i];
 
 		if (kr_facts_mode(&w->facts, s->key) == KR_GROW_SET && kr_facts_sight(&w->facts, s->txn, s->op, s->key, (kr_value){KR_NONE}, &sight) &&
-			sight.own_count > 0)
+			sight.own_count > 0 && !sight.named)
 			status = advance(w, &sight, &s->source);
 		if (status == KR_OK)
 			status = kr_ctx_tick(w->v->ctx);
@@ -238,12 +238,26 @@ static enum kr_status advance_all(struct kr_world *w)
 	return status;
 }
 
+/* The source that the trace names. */
+static enum kr_status find_named(const struct kr_world *w, const struct kr_sight *s, kr_txn *source)
+{
+	*source = s->source.i == KR_ABSENT.i ? (kr_txn){KR_NONE} : kr_history_find(w->v->h, s->source);
+	if (s->source.i == KR_ABSENT.i || (source->i != KR_NONE && is_present(w, *source) && kr_facts_version(&w->facts, s->key, *source)))
+		return KR_OK;
+	return kr_err_set(w->v->err, KR_BAD, "operation %u of %s names a version of %s that is not in this world", (unsigned)s->op,
+		kr_verify_txn_name(w->v->h, s->txn).text, kr_verify_key_name(w->v->h, s->key).text);
+}
+
 static enum kr_status add_sight(struct kr_world *w, const struct told *told, const struct kr_sight *s)
 {
 	enum kr_grow_mode mode = kr_facts_mode(&w->facts, s->key);
 	struct kr_world_sight out = {.txn = s->txn, .op = s->op, .key = s->key, .source = {KR_NONE}, .over = {KR_NONE}, .predicate = s->saw.predicate};
 	bool found = find_told(told, s, &out.source);
-	enum kr_status status = KR_OK;
+	enum kr_status status = s->named ? find_named(w, s, &out.source) : KR_OK;
+
+	found |= s->named;
+	if (status != KR_OK)
+		return status;
 
 	if (!found && (mode == KR_GROW_SET || mode == KR_GROW_SUM || mode == KR_GROW_UNKNOWN)) {
 		if (follows_ww(w))

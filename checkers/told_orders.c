@@ -1,0 +1,61 @@
+/* Serial orders that the trace suggests, for traces of which the analysis leaves something out: the order of the trace, of ends and of begins, each without the transactions of unknown outcome and with them. A serial
+ * order proves every level, and the verifier alone, which leaves out nothing, says whether one is. Cost: six replays and two sorts. */
+#include <stdlib.h>
+
+#include "checkers/certify.h"
+
+struct placed {
+	int64_t time;
+	uint32_t txn;
+};
+
+static int by_time(const void *pa, const void *pb)
+{
+	const struct placed *a = pa, *b = pb;
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return a->txn < b->txn ? -1 : a->txn > b->txn;
+}
+
+enum suggestion { BY_PLACE, BY_END, BY_BEGIN, SUGGESTIONS };
+
+/* One whose time is not told stays beside those that stand before it in the trace. */
+static enum kr_status suggest(const struct kr_history *h, struct placed *all, enum suggestion by, bool unknown, struct kr_certificate *cert)
+{
+	uint32_t n = 0;
+	int64_t last = INT64_MIN;
+	for (uint32_t t = 0; t < h->txns.n; t++) {
+		const struct kr_transaction *txn = &h->txns.at[t];
+		if (by == BY_END && txn->flags & KR_TXN_HAS_END)
+			last = txn->end_returned;
+		if (by == BY_BEGIN && txn->flags & KR_TXN_HAS_BEGIN)
+			last = txn->begin_invoked;
+		if (txn->status == KR_COMMITTED || (txn->status == KR_UNKNOWN && unknown))
+			all[n++] = (struct placed){last, t};
+	}
+	if (by != BY_PLACE && n > 1)
+		qsort(all, n, sizeof *all, by_time);
+	kr_vec_clear(&cert->serial);
+	for (uint32_t i = 0; i < n; i++)
+		if (!kr_vec_push(cert->mem, &cert->serial, (kr_txn){all[i].txn}))
+			return KR_NOMEM;
+	return KR_OK;
+}
+
+enum kr_status kr_certify_told_order(struct kr_ctx *ctx, const struct kr_history *h, struct kr_certificate *cert, bool *found)
+{
+	struct placed *all = kr_mem_alloc(&ctx->mem, h->txns.n, sizeof *all);
+	enum kr_status status = all ? KR_OK : KR_NOMEM;
+	*found = false;
+	cert->kind = KR_CERT_ORDER;
+	for (int i = 0; i < 2 * SUGGESTIONS && !status && !*found; i++) {
+		status = suggest(h, all, (enum suggestion)(i / 2), i % 2, cert);
+		if (!status) {
+			enum kr_status verdict = kr_verify(ctx, h, cert, NULL);
+			*found = verdict == KR_OK;
+			status = verdict == KR_BAD || verdict == KR_UNSUPPORTED ? KR_OK : verdict;
+		}
+	}
+	kr_mem_free(&ctx->mem, all, h->txns.n, sizeof *all);
+	return status;
+}
