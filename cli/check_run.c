@@ -8,6 +8,7 @@ struct checking {
 	struct kr_check_run *run;
 	struct kr_trace trace;
 	const struct kr_asked *asked;
+	struct kr_standing standing; /* of the trace, if a violation is to be explained */
 };
 
 static void dump(void *data, const char *pass, const struct kr_ir *ir)
@@ -106,6 +107,8 @@ static int report(struct checking *c, const struct kr_verdict *verdict, const ch
 		.analysis = t->has_analysis ? &t->analysis : NULL,
 		.verdict = verdict,
 		.reason = reason,
+		.modules = c->run->args->modules,
+		.standing = c->standing,
 		.read_seconds = t->read_seconds,
 		.seconds = t->read_seconds + t->analyze_seconds + (verdict ? verdict->seconds : 0),
 		.peak_mib = kr_peak_mib(),
@@ -171,6 +174,17 @@ static int conclude(struct checking *c, struct kr_decision *d)
 	return fail(c, &d->err);
 }
 
+/* An explained violation tells of the other levels, too. */
+static void find_standing(struct checking *c, const struct kr_decision *decisions, uint32_t n)
+{
+	bool violated = false;
+
+	for (uint32_t i = 0; i < n; i++)
+		violated |= decisions[i].status == KR_OK && decisions[i].verdict.outcome == KR_VIOLATED;
+	if (c->run->explain && violated)
+		(void)kr_find_standing(&c->trace.ctx, &c->trace.history, &c->trace.analysis, decisions, n, &c->standing); /* or it is not told */
+}
+
 static int decide(struct checking *c)
 {
 	const struct kr_asked_list *asked = &c->run->asked;
@@ -186,6 +200,7 @@ static int decide(struct checking *c)
 	}
 	c->asked = &asked->at[0];
 	kr_check_all(&c->trace.ctx, &c->trace.history, &c->trace.analysis, decisions, asked->n);
+	find_standing(c, decisions, asked->n);
 	for (uint32_t i = 0; i < asked->n; i++) {
 		c->asked = &asked->at[i];
 		if (!c->run->stop)

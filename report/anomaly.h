@@ -21,21 +21,24 @@ bool kr_find_two_states(const struct kr_history *h, const struct kr_level *level
 void kr_say_two_states(const struct kr_words *w, const struct kr_two_states *s);     /* the sentence */
 void kr_explain_two_states(const struct kr_words *w, const struct kr_two_states *s); /* the lines after "Then:" */
 
-/* Explains a non-cyclic anomaly: the lines after "Then:". */
+/* A non-cyclic anomaly: the sentence, and the lines after "Then:". */
+void kr_say_operation(const struct kr_words *w, const struct kr_certificate *cert);
 void kr_explain_operation(const struct kr_words *w, const struct kr_certificate *cert);
 
 /* What a literal of the argument says: "T1 saw T2's x = 5"; `present`: in the present tense where that differs. */
 void kr_say_literal(const struct kr_words *w, const struct kr_argument *arg, uint32_t literal, bool present);
 
+/* No choice of initial values and outcomes explains what was read (unexplained.c): the sentence, and the lines after "Then:". */
+bool kr_is_unexplained(const struct kr_certificate *cert); /* no cycle is needed */
+void kr_say_unexplained(const struct kr_words *w);
+void kr_explain_unexplained(const struct kr_words *w);
+
+/* A replay in the given order that differs (difference.c): the sentence, and the lines after "Then:". */
+void kr_say_difference(const struct kr_report *r, const struct kr_words *w);
+void kr_explain_difference(const struct kr_report *r, const struct kr_words *w);
+
 /* Explains cycles: the lines after "Then:". */
 void kr_explain_cycles(const struct kr_words *w, const struct kr_argument *arg);
-
-/* A write of `value` to k, other than by `not_by`: the first by a transaction with this status, as the transaction's last write of k or (last == false) as an
- * earlier one. i == KR_NONE: there is none. */
-struct kr_culprit { kr_txn txn; kr_op op; };
-struct kr_culprit kr_find_write(const struct kr_history *h, kr_key k, kr_value value, enum kr_txn_status status, bool last, kr_txn not_by);
-/* A write of `value` to k that took no effect: by an aborted transaction, else by one of unknown outcome. */
-struct kr_culprit kr_find_aborted(const struct kr_history *h, kr_key k, kr_value value, kr_txn not_by);
 
 /* The lines after "Then:", whatever the certificate. `arg`: as for kr_sentence, but also of a single cycle. */
 void kr_explain_argument(const struct kr_report *r, const struct kr_words *w, const struct kr_argument *arg);

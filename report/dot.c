@@ -44,7 +44,7 @@ static void add_edge(struct scratch *s, const struct kr_cert_edge *e, bool lemma
 	kr_str_format(out, "  t%u -> t%u [label=\"%s%s", e->from.i, e->to.i, e->predicate ? "p" : "", kr_edge_name((enum kr_edge_kind)e->kind));
 	if (e->key.i != KR_NONE) {
 		kr_str_add(out, " ");
-		kr_words_key(&s->w, e->key);
+		kr_words_name(&s->w, s->w.h->keys.at[e->key.i].name);
 		flush(s, out);
 	}
 	kr_str_add(out, "\", tooltip=\"");

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "report/anomaly.h"
+#include "report/fold.h"
 
 #define SHOWN_ORDER 20 /* transactions of a serial order */
 #define SHOWN_OPS 12   /* operations of a transaction */
@@ -18,7 +19,7 @@ static const char *status_note(const struct kr_report *r, kr_txn t)
 {
 	switch ((enum kr_txn_status)r->history->txns.at[t.i].status) {
 	case KR_ABORTED: return ", aborted";
-	case KR_UNKNOWN: return r->analysis->asg.txns[t.i].presence == KR_PRESENT ? ", outcome unknown, but it was seen" : ", outcome unknown";
+	case KR_UNKNOWN: return r->analysis->asg.txns[t.i].presence == KR_PRESENT ? ", outcome unknown, but seen" : ", outcome unknown";
 	case KR_COMMITTED: break;
 	}
 	return "";
@@ -55,7 +56,7 @@ static void add_place(const struct kr_report *r, const struct kr_words *w, kr_tx
 	const struct kr_transaction *txn = &w->h->txns.at[t.i];
 	const char *file = txn->file < w->h->files.n ? w->h->files.at[txn->file] : "generated";
 
-	kr_str_add(w->out, "  (");
+	kr_str_add(w->out, w->cast->by_id ? " = (" : "  (");
 	if (txn->session.i != KR_NONE) {
 		kr_str_add(w->out, "session ");
 		kr_words_name(w, w->h->sessions.at[txn->session.i]);
@@ -77,7 +78,10 @@ static void add_let(const struct kr_report *r, const struct kr_words *w)
 	kr_str_add(w->out, "\nLet:\n");
 	for (uint32_t i = 0; i < cast->txns.n; i++) {
 		const struct kr_transaction *txn = &w->h->txns.at[cast->txns.at[i].i];
-		kr_str_format(w->out, "  T%u = ", i + 1);
+		if (!cast->by_id)
+			kr_str_format(w->out, "  T%u = ", i + 1);
+		else
+			kr_str_add(w->out, "  ");
 		kr_words_name(w, txn->id);
 		add_place(r, w, cast->txns.at[i]);
 		add_ops(w, cast->txns.at[i]);
@@ -122,6 +126,34 @@ void kr_explain_assumed(const struct kr_report *r, struct kr_str *out)
 		kr_str_format(out, "  left out: %u bad transaction%s\n", h->skipped, h->skipped == 1 ? "" : "s");
 }
 
+/* ---- the other levels ---- */
+
+static void add_levels(const struct kr_report *r, const char *heading, uint64_t set, struct kr_str *out)
+{
+	const struct kr_level *level;
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < 64 && (level = kr_level_at(r->modules, i)) != NULL; i++) {
+		if (!(set >> i & 1))
+			continue;
+		kr_str_add(out, n++ > 0 ? ", " : heading);
+		kr_str_add(out, level->id);
+	}
+	kr_str_add(out, n > 0 ? "\n" : "");
+}
+
+static void add_standing(const struct kr_report *r, struct kr_str *out)
+{
+	const struct kr_standing *s = &r->standing;
+
+	if (!s->known || kr_report_outcome(r) != KR_VIOLATED)
+		return;
+	kr_str_add(out, "\nLevels, each with its usual order:\n");
+	add_levels(r, "  broken: ", s->broken, out);
+	add_levels(r, "  kept: ", s->kept, out);
+	add_levels(r, "  not decided here: ", ~(s->broken | s->kept), out);
+}
+
 /* ---- the three verdicts ---- */
 
 static void explain_satisfied(const struct kr_report *r, struct kr_str *out)
@@ -163,27 +195,42 @@ void kr_explain_argument(const struct kr_report *r, const struct kr_words *w, co
 		kr_str_format(w->out, "  (%u more operation%s cannot be explained by any order either.)\n", more - 1, more == 2 ? "" : "s");
 }
 
+/* Let and Then; `then` was written with the cast. */
+static void add_let_then(const struct kr_report *r, struct kr_cast *cast, struct kr_str *then, struct kr_str *out)
+{
+	struct kr_words let = {r->history, cast, out};
+
+	add_let(r, &let);
+	kr_str_add(out, "\nThen:\n");
+	kr_str_add_bytes(out, kr_str_text(then), then->n);
+	out->failed |= then->failed || cast->failed;
+}
+
 static void explain_violated(const struct kr_report *r, const struct kr_argument *arg, struct kr_str *out)
 {
+	bool replay = r->verdict->certificate.kind == KR_CERT_REPLAY;
 	struct kr_str then;
 	struct kr_cast cast;
-	struct kr_words by_id = {r->history, NULL, out}, by_number = {r->history, &cast, &then}, let = {r->history, &cast, out};
+	struct kr_words by_id = {r->history, NULL, out}, by_number = {r->history, &cast, &then};
 
-	kr_sentence(&by_id, r->level, &r->verdict->certificate, arg);
-	kr_str_add(out, ".\n");
+	if (replay)
+		kr_say_difference(r, &by_id);
+	else
+		kr_sentence(&by_id, r->level, &r->verdict->certificate, arg);
+	kr_str_add(out, replay ? ".\nThis is said of that order only: another one may still explain what was seen.\n" : ".\n");
 
 	kr_str_init(&then, out->mem);
 	kr_cast_init(&cast, out->mem, r->history);
-	kr_explain_argument(r, &by_number, arg);
-	add_let(r, &let);
-	kr_str_add(out, "\nThen:\n");
-	kr_str_add_bytes(out, kr_str_text(&then), then.n);
-	out->failed |= then.failed || cast.failed;
+	if (replay)
+		kr_explain_difference(r, &by_number);
+	else
+		kr_explain_argument(r, &by_number, arg);
+	add_let_then(r, &cast, &then, out);
 	kr_cast_done(&cast);
 	kr_str_done(&then);
 }
 
-void kr_report_explain(const struct kr_report *r, struct kr_str *out)
+static void explain(const struct kr_report *r, struct kr_str *out)
 {
 	struct kr_argument arg;
 
@@ -191,10 +238,7 @@ void kr_report_explain(const struct kr_report *r, struct kr_str *out)
 	case KR_SATISFIED: explain_satisfied(r, out); break;
 	case KR_UNDECIDED: kr_str_format(out, "Undecided: %s.\n", kr_report_reason(r)); break;
 	case KR_VIOLATED:
-		if (r->verdict->certificate.kind == KR_CERT_REPLAY) {
-			kr_report_sentence(r, out);
-			kr_str_add(out, ".\nThis is said of that order only: another one may still explain what was seen.\n");
-		} else if (r->verdict->certificate.kind != KR_CERT_CYCLES) {
+		if (r->verdict->certificate.kind != KR_CERT_CYCLES) {
 			explain_violated(r, NULL, out);
 		} else if (kr_argument_init(&arg, out->mem, r->history, &r->analysis->asg, &r->verdict->certificate) == KR_OK) {
 			explain_violated(r, &arg, out);
@@ -208,4 +252,15 @@ void kr_report_explain(const struct kr_report *r, struct kr_str *out)
 		kr_str_add(out, "Without the version orders that the trace gives, the level holds.\n");
 	kr_str_add(out, "\nAssumed:\n");
 	kr_explain_assumed(r, out);
+	add_standing(r, out);
+}
+
+void kr_report_explain(const struct kr_report *r, struct kr_str *out)
+{
+	struct kr_str text;
+
+	kr_str_init(&text, out->mem);
+	explain(r, &text);
+	kr_fold(&text, out);
+	kr_str_done(&text);
 }

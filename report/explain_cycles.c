@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "report/anomaly.h"
+#include "report/evidence.h"
 
 #define STEPS_MOST 60u
 #define EXCLUDED_MOST 3u /* other candidates of a read whose exclusion is told */
@@ -180,6 +181,30 @@ static void add_reasons(const struct telling *t, enum kr_choice_kind kind)
 }
 
 static void note_sight(const void *data) { add_reasons(data, KR_CHOICE_SAW); }
+
+/* An order that nothing had to be inferred for: a list shows it, or the trace tells it. */
+static void add_told_order(const struct telling *t)
+{
+	const struct kr_words *w = t->x->w;
+	kr_txn first = t->e->kind == KR_RW ? t->e->source : t->e->from, reader;
+	kr_op read;
+
+	if (first.i != KR_NONE && kr_find_order_shown(w->h, t->e->key, first, t->e->to, &reader, &read)) {
+		add(t->x, ", as ");
+		kr_words_txn(w, reader);
+		add(t->x, " ");
+		kr_words_seen(w, read, t->e->key);
+		return;
+	}
+	for (uint32_t i = 0; i < w->h->version_orders.n; i++) {
+		if (w->h->version_orders.at[i].key.i == t->e->key.i) {
+			add(t->x, ", by the version order that the trace gives");
+			return;
+		}
+	}
+	add(t->x, ", as the trace tells");
+}
+
 static void note_order(const void *data)
 {
 	const struct telling *t = data;
@@ -188,7 +213,7 @@ static void note_order(const void *data)
 	while (i < n && t->x->arg->choices.at[guard[i] >> 1].kind != KR_CHOICE_BEFORE)
 		i++;
 	if (i == n)
-		add(t->x, ", as the trace tells");
+		add_told_order(t);
 	else
 		add_reasons(t, KR_CHOICE_BEFORE);
 }
@@ -246,21 +271,31 @@ static bool is_told_inline(const struct explaining *x, uint32_t cycle, uint32_t 
 	return false;
 }
 
+/* Edge *i of the cycle, counted from `start`, and what follows it in its session: steps within one session are one. Moves *i behind it. */
+static struct kr_cert_edge stride(const struct explaining *x, uint32_t cycle, uint32_t start, uint32_t *i)
+{
+	struct kr_cert_edge e = *edge_of(x, cycle, start + (*i)++);
+
+	while (e.kind == KR_SO && *i < length_of(x, cycle) && edge_of(x, cycle, start + *i)->kind == KR_SO)
+		e.to = edge_of(x, cycle, start + (*i)++)->to;
+	return e;
+}
+
 static void show_lemma(const struct explaining *x, uint32_t cycle, uint32_t opposite, uint32_t at)
 {
 	uint32_t n = length_of(x, cycle), start = 0;
 
 	while (start < n && !guarded_by(x, edge_of(x, cycle, start), opposite))
 		start++;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct kr_cert_edge *e = edge_of(x, cycle, start + i);
-		bool assumed = guarded_by(x, e, opposite);
+	for (uint32_t i = 0; i < n;) {
+		struct kr_cert_edge e = stride(x, cycle, start, &i);
+		bool assumed = guarded_by(x, &e, opposite);
 		indent(x, at + 4);
 		add(x, "- ");
-		add_less(x, e);
+		add_less(x, &e);
 		add(x, assumed ? ", if " : ", because ");
-		add_edge(x, e, opposite);
-		add(x, i + 1 < n ? ",\n" : ".\n");
+		add_edge(x, &e, opposite);
+		add(x, i < n ? ",\n" : ".\n");
 	}
 }
 
@@ -360,14 +395,14 @@ static void close_case(const struct explaining *x, const struct kr_case *c, uint
 
 	uint32_t n = length_of(x, c->closed_by);
 
-	for (uint32_t i = 0; i < n; i++) {
-		const struct kr_cert_edge *e = edge_of(x, c->closed_by, i);
+	for (uint32_t i = 0; i < n;) {
+		struct kr_cert_edge e = stride(x, c->closed_by, 0, &i);
 		indent(x, at);
-		add(x, i + 1 < n ? "- " : "- However, ");
-		add_less(x, e);
+		add(x, i < n ? "- " : "- However, ");
+		add_less(x, &e);
 		add(x, ", because ");
-		add_edge(x, e, KR_NONE);
-		add(x, i + 1 < n ? ".\n" : ": a contradiction!\n");
+		add_edge(x, &e, KR_NONE);
+		add(x, i < n ? ".\n" : ": a contradiction!\n");
 	}
 }
 
@@ -444,21 +479,43 @@ static void show_cases(struct explaining *x)
 			STEPS_MOST + 1, x->facts);
 }
 
-/* The argument is too long to be found here: the last cycle, and how many others there are. */
+#define SHOWN_CYCLES 3u
+
+static bool same_edges(const struct explaining *x, uint32_t a, uint32_t b)
+{
+	uint32_t n = length_of(x, a), i = 0;
+
+	while (i < n && n == length_of(x, b) && edge_of(x, a, i)->kind == edge_of(x, b, i)->kind && edge_of(x, a, i)->from.i == edge_of(x, b, i)->from.i &&
+		edge_of(x, a, i)->key.i == edge_of(x, b, i)->key.i && edge_of(x, a, i)->op == edge_of(x, b, i)->op)
+		i++;
+	return i == n;
+}
+
+/* The argument is too long to be found here: the cycles if they are few, else the last one, and how many others there are. Cycles that differ only in what parts of a key rest on are one. */
 static void show_summary(const struct explaining *x)
 {
-	struct kr_case last = {.closed_by = x->arg->cert->cycles.n - 1};
+	uint32_t n = x->arg->cert->cycles.n, same = 0;
+	struct kr_case one = {.closed_by = n - 1};
 
-	if (x->arg->cert->cycles.n == 0) { /* what was read contradicts itself, whatever the order */
-		add(x,
-			"  - However, whichever initial values are chosen and whichever transactions of unknown outcome took effect, some read is left "
-			"unexplained: "
-			"a contradiction!\n");
+	if (kr_is_unexplained(x->arg->cert)) { /* what was read contradicts itself, whatever the order */
+		kr_explain_unexplained(x->w);
 		return;
 	}
-	close_case(x, &last, 2);
-	kr_str_format(x->w->out, "  (This is one case of many. The proof has %u cycles, one of which is there in each case; --witness FILE has them all.)\n",
-		x->arg->cert->cycles.n);
+	for (uint32_t i = 0; i < n; i++)
+		same += same_edges(x, i, n - 1);
+	if (same == n || n > SHOWN_CYCLES) {
+		close_case(x, &one, 2);
+		if (same < n)
+			kr_str_format(x->w->out,
+				"  (This is one case of many. The proof has %u cycles, one of which is there in each case; --witness FILE has them all.)\n", n);
+		return;
+	}
+	kr_str_format(x->w->out, "  In each case one of these %u is there:\n", n);
+	for (uint32_t i = 0; i < n; i++) {
+		one.closed_by = i;
+		kr_str_format(x->w->out, "  Cycle %u:\n", i + 1);
+		close_case(x, &one, 4);
+	}
 }
 
 void kr_explain_cycles(const struct kr_words *w, const struct kr_argument *arg)

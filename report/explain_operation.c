@@ -1,112 +1,312 @@
-/* Non-cyclic anomalies in Let/Then form: what was read, and why no world has it. The culprit (an aborted or intermediate write, the reader's own write) is
- * looked for in the history by its value: the first in file order is named. */
+/* Non-cyclic anomalies in words: what was seen, and why no world has it. One clause serves the plain sentence and the explanation; it comes from what evidence.c found, by a table,
+ * or else from the kind of the anomaly. */
 #include "report/anomaly.h"
+#include "report/evidence.h"
 
-/* The reader's last write of k before operation `op`, or KR_NONE. */
-static kr_op own_write_before(const struct kr_history *h, kr_txn t, uint32_t op, kr_key k)
+struct saying {
+	const struct kr_words *w;
+	const struct kr_certificate *cert;
+	const struct kr_evidence *found;
+	kr_txn reader;
+	kr_key key;
+	kr_op op; /* of the reader */
+};
+
+static void add(const struct saying *s, const char *text) { kr_str_add(s->w->out, text); }
+static void add_txn(const struct saying *s, kr_txn t) { kr_words_txn(s->w, t); }
+static void add_key(const struct saying *s) { kr_words_key(s->w, s->key); }
+
+/* Cut where values are, before a character. */
+static void add_element(const struct saying *s)
 {
-	kr_op found = {KR_NONE};
+	struct kr_piece e = s->found->element;
+	size_t n = e.length <= KR_WORDS_VALUE ? e.length : KR_WORDS_VALUE;
 
-	for (uint32_t i = 0; i < op; i++) {
-		kr_op at = kr_history_op(h, t, i);
-		const struct kr_operation *o = &h->ops.at[at.i];
-		bool writes = o->kind == KR_OP_WRITE || o->kind == KR_OP_DELETE || o->kind == KR_OP_INC || o->kind == KR_OP_APPEND || o->kind == KR_OP_ADD ||
-			((o->kind == KR_OP_INSERT || o->kind == KR_OP_CAS) && o->flags & KR_OPF_DONE);
-		if (writes && o->key.i == k.i)
-			found = at;
-	}
-	return found;
+	while (n < e.length && n > 0 && ((unsigned char)e.text[n] & 0xC0) == 0x80)
+		n--;
+	kr_str_add_bytes(s->w->out, e.text, n);
+	kr_str_add(s->w->out, n < e.length ? "..." : "");
 }
 
-static void line(const struct kr_words *w, const char *text) { kr_str_add(w->out, text); }
-
-static void show_op(const struct kr_words *w, kr_op op)
+static void add_added(const struct saying *s, kr_op op)
 {
-	line(w, " (");
-	kr_words_op(w, op);
-	line(w, ")");
+	kr_words_mention(s->w, op);
+	kr_history_print_value(s->w->h, s->w->h->ops.at[op.i].a, KR_WORDS_VALUE, s->w->out);
 }
 
-static void because_of(const struct kr_words *w, struct kr_culprit by, const char *what)
-{
-	line(w, "  - However, ");
-	kr_words_txn(w, by.txn);
-	if (w->cast && !w->cast->failed)
-		w->cast->failed = !kr_vec_push(w->cast->mem, &w->cast->ops, by.op);
-	line(w, what);
-}
-
-static void explain_aborted(const struct kr_words *w, const struct kr_certificate *cert, kr_op op)
-{
-	struct kr_culprit by = kr_find_aborted(w->h, cert->anomaly.key, w->h->ops.at[op.i].a, cert->anomaly.txn);
-
-	if (by.txn.i == KR_NONE)
-		line(w, "  - However, only transactions wrote that which took no effect");
-	else if (w->h->txns.at[by.txn.i].status == KR_ABORTED)
-		because_of(w, by, " wrote that and was aborted, and no transaction that took effect left it");
-	else
-		because_of(w, by, " wrote that but cannot have taken effect, as nothing explains what it read itself, and no other transaction left it");
-}
-
-static void explain_intermediate(const struct kr_words *w, const struct kr_certificate *cert, kr_op op)
-{
-	struct kr_culprit by = kr_find_write(w->h, cert->anomaly.key, w->h->ops.at[op.i].a, KR_COMMITTED, false, cert->anomaly.txn);
-
-	if (by.txn.i == KR_NONE)
-		line(w, "  - However, it was written only as an intermediate version");
-	else
-		because_of(w, by, " wrote that and then overwrote it, and no other transaction left it");
-}
+static bool is_list(const struct saying *s) { return s->w->h->keys.at[s->key.i].kind == KR_KIND_LIST; }
+static const char *added(const struct saying *s) { return is_list(s) ? "appended " : "added "; }
 
 /* "x started absent", "x started as 0" */
-static void add_start(const struct kr_words *w, kr_key k)
+static void add_start(const struct saying *s)
 {
-	kr_value initial = w->h->keys.at[k.i].initial;
+	kr_value initial = s->w->h->keys.at[s->key.i].initial;
 
-	kr_words_key(w, k);
-	line(w, initial.i == KR_ABSENT.i ? " started absent" : " started as ");
+	if (s->w->h->initial == KR_INITIAL_UNKNOWN)
+		return;
+	add(s, ", and ");
+	add_key(s);
+	add(s, initial.i == KR_ABSENT.i ? " started absent" : " started as ");
 	if (initial.i != KR_ABSENT.i)
-		kr_history_print_value(w->h, initial, KR_WORDS_VALUE, w->out);
+		kr_history_print_value(s->w->h, initial, KR_WORDS_VALUE, s->w->out);
+}
+
+/* ---- who wrote it ---- */
+
+/* A transaction of unknown outcome: what it read itself is why it took no effect. */
+static void add_unexplained(const struct saying *s, kr_txn t)
+{
+	const struct kr_transaction *txn = &s->w->h->txns.at[t.i];
+
+	for (uint32_t i = 0; i < txn->op_count; i++) {
+		uint8_t kind = s->w->h->ops.at[txn->op_first + i].kind;
+		if (kind != KR_OP_WRITE && kind != KR_OP_APPEND && kind != KR_OP_ADD)
+			kr_words_mention(s->w, (kr_op){txn->op_first + i});
+	}
+	add(s, ", whose outcome is not known, cannot have taken effect, as nothing explains what it read itself");
+}
+
+static void add_no_effect(const struct saying *s)
+{
+	if (s->w->h->txns.at[s->found->txn.i].status == KR_ABORTED) {
+		add(s, " was aborted");
+		return;
+	}
+	add_unexplained(s, s->found->txn);
+}
+
+static void say_written_in_vain(const struct saying *s)
+{
+	add(s, "only ");
+	add_txn(s, s->found->txn);
+	add(s, " wrote that, and ");
+	add_txn(s, s->found->txn);
+	add_no_effect(s);
+}
+
+static void say_overwritten(const struct saying *s)
+{
+	add_txn(s, s->found->txn);
+	add(s, " wrote that and then overwrote it itself (");
+	kr_words_op(s->w, kr_words_last_write(s->w->h, s->found->txn, s->key));
+	kr_words_mention(s->w, kr_words_last_write(s->w->h, s->found->txn, s->key));
+	add(s, "), and no other transaction left it");
+}
+
+static void say_written_later(const struct saying *s)
+{
+	add_txn(s, s->found->txn);
+	add(s, " itself wrote that only later (");
+	kr_words_op(s->w, s->found->op);
+	add(s, "), and no other transaction left it");
+}
+
+static void say_changed_before(const struct saying *s)
+{
+	add_txn(s, s->found->txn);
+	add(s, " had itself changed ");
+	add_key(s);
+	add(s, " before (");
+	kr_words_op(s->w, s->found->op);
+	add(s, "), and does not see that");
+}
+
+/* ---- elements ---- */
+
+static void say_nobody_added(const struct saying *s)
+{
+	add(s, "no transaction ");
+	add(s, added(s));
+	add_element(s);
+	add(s, " to ");
+	add_key(s);
+	add_start(s);
+}
+
+static void say_added_in_vain(const struct saying *s)
+{
+	add(s, "only ");
+	add_txn(s, s->found->txn);
+	add(s, " ");
+	add(s, added(s));
+	add_element(s);
+	add(s, ", and ");
+	add_txn(s, s->found->txn);
+	add_no_effect(s);
+}
+
+static void say_added_later(const struct saying *s)
+{
+	add_txn(s, s->found->txn);
+	add(s, " itself ");
+	add(s, added(s));
+	add_element(s);
+	add(s, " only later, and no other transaction did");
+}
+
+static void say_added_once(const struct saying *s)
+{
+	add_element(s);
+	add(s, " was ");
+	add(s, added(s));
+	add(s, "only once, by ");
+	add_txn(s, s->found->txn);
+}
+
+static void add_two(const struct saying *s)
+{
+	add_txn(s, s->found->txn);
+	add(s, " ");
+	add(s, added(s));
+	add_added(s, s->found->op);
+	add(s, " and then ");
+	add_added(s, s->found->other);
+}
+
+static void say_added_more(const struct saying *s)
+{
+	add_two(s);
+	add(s, ", and others see all of a transaction or nothing");
+}
+
+static void say_added_in_order(const struct saying *s)
+{
+	add_two(s);
+	add(s, ", in this order");
+}
+
+static void say_read_otherwise(const struct saying *s)
+{
+	add_txn(s, s->found->txn);
+	add(s, " ");
+	kr_words_seen(s->w, s->found->op, s->key);
+	add(s, is_list(s) ? ", and neither list is the beginning of the other" : ", and each of these sets has an element that the other lacks");
+}
+
+/* ---- rows ---- */
+
+static void say_beyond_limit(const struct saying *s)
+{
+	const struct kr_scan *scan = &s->w->h->scans.at[s->w->h->ops.at[s->op.i].scan];
+
+	kr_str_format(s->w->out, "it was limited to %lld row%s", (long long)scan->limit, scan->limit == 1 ? "" : "s");
+}
+
+static void say_outside(const struct saying *s)
+{
+	add_key(s);
+	add(s, " is outside the bounds of the range (");
+	kr_words_op(s->w, s->op);
+	add(s, ")");
+}
+
+static void say_out_of_order(const struct saying *s)
+{
+	add(s, "the rows of the range do not come in the order of their keys (");
+	kr_words_op(s->w, s->op);
+	add(s, ")");
+}
+
+static void say_unmet(const struct saying *s)
+{
+	add(s, "that does not meet the conditions (");
+	kr_words_op(s->w, s->op);
+	add(s, ")");
+}
+
+static void say_named_version(const struct saying *s)
+{
+	add(s, "the version that it says it saw is ");
+	if (s->found->txn.i == KR_NONE) {
+		add(s, "the initial one");
+		return;
+	}
+	add_txn(s, s->found->txn);
+	add(s, "'s ");
+	kr_words_version(s->w, s->key, s->found->txn);
+}
+
+/* ---- nothing plain was found ---- */
+
+static void say_garbage(const struct saying *s)
+{
+	const struct kr_operation *op = &s->w->h->ops.at[s->op.i];
+
+	if (s->w->h->keys.at[s->key.i].kind == KR_KIND_COUNTER) {
+		add(s, "nothing that was added to ");
+		add_key(s);
+		add(s, " comes to that");
+	} else {
+		bool value = op->kind == KR_OP_READ || op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN;
+		add(s, value ? "no transaction wrote that to " : "nothing fits that which a transaction left in ");
+		add_key(s);
+	}
+	add_start(s);
+}
+
+static void say_kind(const struct saying *s)
+{
+	static const char *const texts[KR_ANOMALY_KINDS] = {
+		[KR_ABORTED_READ] = "only transactions that took no effect left that",
+		[KR_INTERMEDIATE_READ] = "only transactions left that which then changed it once more",
+		[KR_FUTURE_READ] = "only it itself left that, and later",
+		[KR_INTERNAL_INCONSISTENCY] = "that contradicts what it had done before",
+		[KR_DUPLICATE_ELEMENT] = "no element was added that often",
+		[KR_INCOMPATIBLE_ORDER] = "no order of what was added gives that and what others read",
+		[KR_RESULT_SET_MISMATCH] = "its predicate does not give that on the versions it saw",
+	};
+
+	if (s->cert->anomaly.kind == KR_GARBAGE_READ)
+		say_garbage(s);
+	else
+		add(s, texts[s->cert->anomaly.kind]);
+}
+
+static void say_clause(const struct kr_words *w, const struct kr_certificate *cert)
+{
+	static void (*const says[KR_EVIDENCE_KINDS])(const struct saying *s) = {
+		[KR_NO_EVIDENCE] = say_kind,
+		[KR_WRITTEN_IN_VAIN] = say_written_in_vain,
+		[KR_OVERWRITTEN] = say_overwritten,
+		[KR_WRITTEN_LATER] = say_written_later,
+		[KR_CHANGED_BEFORE] = say_changed_before,
+		[KR_NOBODY_ADDED] = say_nobody_added,
+		[KR_ADDED_IN_VAIN] = say_added_in_vain,
+		[KR_ADDED_LATER] = say_added_later,
+		[KR_ADDED_ONCE] = say_added_once,
+		[KR_ADDED_MORE] = say_added_more,
+		[KR_ADDED_IN_ORDER] = say_added_in_order,
+		[KR_READ_OTHERWISE] = say_read_otherwise,
+		[KR_BEYOND_LIMIT] = say_beyond_limit,
+		[KR_OUTSIDE] = say_outside,
+		[KR_OUT_OF_ORDER] = say_out_of_order,
+		[KR_UNMET] = say_unmet,
+		[KR_NAMED_VERSION] = say_named_version,
+	};
+	struct kr_evidence found;
+	struct saying s = {w, cert, &found, cert->anomaly.txn, cert->anomaly.key, kr_history_op(w->h, cert->anomaly.txn, cert->anomaly.op)};
+
+	kr_find_evidence(w->h, cert, &found);
+	kr_words_mention(w, found.op);
+	says[found.kind](&s);
+}
+
+void kr_say_operation(const struct kr_words *w, const struct kr_certificate *cert)
+{
+	kr_words_txn(w, cert->anomaly.txn);
+	kr_str_add(w->out, " ");
+	kr_words_seen(w, kr_history_op(w->h, cert->anomaly.txn, cert->anomaly.op), cert->anomaly.key);
+	kr_str_add(w->out, ", but ");
+	say_clause(w, cert);
 }
 
 void kr_explain_operation(const struct kr_words *w, const struct kr_certificate *cert)
 {
-	kr_txn t = cert->anomaly.txn;
-	kr_key k = cert->anomaly.key;
-	kr_op op = kr_history_op(w->h, t, cert->anomaly.op), own = own_write_before(w->h, t, cert->anomaly.op, k);
-
-	line(w, "  - ");
-	kr_words_txn(w, t);
-	line(w, " ");
-	kr_words_seen(w, op, k);
-	kr_str_format(w->out, " (operation %u).\n", cert->anomaly.op);
-
-	switch (cert->anomaly.kind) {
-	case KR_ABORTED_READ: explain_aborted(w, cert, op); break;
-	case KR_INTERMEDIATE_READ: explain_intermediate(w, cert, op); break;
-	case KR_GARBAGE_READ:
-		line(w, "  - However, no transaction wrote that to ");
-		kr_words_key(w, k);
-		if (w->h->initial != KR_INITIAL_UNKNOWN) {
-			line(w, ", and ");
-			add_start(w, k);
-		}
-		break;
-	case KR_FUTURE_READ:
-		because_of(w, (struct kr_culprit){t, kr_words_last_write(w->h, t, k)}, " itself wrote that only later, and no other transaction wrote it");
-		break;
-	case KR_INTERNAL_INCONSISTENCY:
-		if (own.i == KR_NONE) {
-			line(w, "  - However, that contradicts what it had done before");
-			break;
-		}
-		because_of(w, (struct kr_culprit){t, own}, " had changed it before");
-		show_op(w, own);
-		break;
-	default:
-		line(w, "  - However, that is a ");
-		line(w, kr_anomaly_name(cert->anomaly.kind));
-		break;
-	}
-	line(w, ": a contradiction!\n");
+	kr_str_add(w->out, "  - ");
+	kr_words_txn(w, cert->anomaly.txn);
+	kr_str_add(w->out, " ");
+	kr_words_seen(w, kr_history_op(w->h, cert->anomaly.txn, cert->anomaly.op), cert->anomaly.key);
+	kr_str_format(w->out, " (operation %u).\n  - However, ", cert->anomaly.op);
+	say_clause(w, cert);
+	kr_str_add(w->out, ": a contradiction!\n");
 }

@@ -25,7 +25,7 @@ static void add_edge(const struct telling *t, const struct kr_cert_edge *e, bool
 		kr_str_add(t->out, ", \"predicate\": true");
 	if (e->key.i != KR_NONE) {
 		kr_str_init(&text, t->out->mem);
-		kr_words_key(&w, e->key);
+		kr_words_name(&w, w.h->keys.at[e->key.i].name);
 		kr_str_add(t->out, ", ");
 		kr_page_words(t->out, "key", &text);
 	}

@@ -5,7 +5,7 @@
 #define KR_REPORT_REPORT_H
 
 #include "base/str.h"
-#include "checkers/check.h"
+#include "checkers/standing.h"
 
 /* What a report speaks of; all borrowed. */
 struct kr_report {
@@ -17,6 +17,8 @@ struct kr_report {
 	const struct kr_analysis *analysis; /* NULL: a limit was hit before or in the analysis */
 	const struct kr_verdict *verdict;   /* NULL: undecided, for `reason` */
 	const char *reason;                 /* why there is no verdict */
+	const struct kr_modules *modules;   /* of plug-ins; NULL: none */
+	struct kr_standing standing;        /* of the trace, for explanations, where that is known */
 	double read_seconds;                /* reading the trace, once for all levels */
 	double seconds;                     /* wall clock: reading, analysis and this level */
 	uint64_t peak_mib;                  /* peak memory of the process so far, rounded up */

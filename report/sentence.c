@@ -46,23 +46,22 @@ static void seen(const struct saying *s, kr_txn t, uint32_t op, kr_key k)
 	kr_words_seen(s->w, kr_history_op(s->w->h, t, op), k);
 }
 
-/* "t1 missed t2's x = 5": the rw edge e. */
-static void missed(const struct saying *s, const struct kr_cert_edge *e)
+/* "t2's x = 5": what the rw edge e overwrote unseen. */
+static void owned(const struct saying *s, const struct kr_cert_edge *e)
 {
-	txn(s, e->from);
-	add(s, " missed ");
 	txn(s, e->to);
 	add(s, "'s ");
 	kr_words_version(s->w, e->key, e->to);
 }
 
-/* ---- by name ---- */
-
-static void say_circle(const struct saying *s)
+static void missed(const struct saying *s, const struct kr_cert_edge *e)
 {
-	list_circle(s, 0, s->n);
-	add(s, s->n == 2 ? " would each have to come before the other" : " would each have to come before the next, and the last before the first");
+	txn(s, e->from);
+	add(s, " missed ");
+	owned(s, e);
 }
+
+/* ---- by name ---- */
 
 /* "E, although F": a cycle of two, the edge of this kind first. False for other cycles. */
 static bool say_two(const struct saying *s, enum kr_edge_kind kind)
@@ -75,6 +74,20 @@ static bool say_two(const struct saying *s, enum kr_edge_kind kind)
 	add(s, ", although ");
 	kr_words_edge(s->w, edge_at(s, at + 1), NULL);
 	return true;
+}
+
+static void say_circle(const struct saying *s)
+{
+	if (s->n == 2 && edge_at(s, 0)->kind == KR_RW && edge_at(s, 1)->kind == KR_RW) {
+		missed(s, edge_at(s, 0));
+		add(s, ", and ");
+		missed(s, edge_at(s, 1));
+		return;
+	}
+	if (say_two(s, KR_RW) || say_two(s, KR_WR) || say_two(s, KR_WW))
+		return;
+	list_circle(s, 0, s->n);
+	add(s, " would each have to come before the next, and the last before the first");
 }
 
 static void say_g0(const struct saying *s)
@@ -131,9 +144,7 @@ static void say_lost_update(const struct saying *s)
 	}
 	seen(s, e->from, e->op, e->key);
 	add(s, " and overwrote it, but missed ");
-	txn(s, e->to);
-	add(s, "'s ");
-	kr_words_version(s->w, e->key, e->to);
+	owned(s, e);
 }
 
 /* How the edge says that its from comes before its to, after "although". */
@@ -162,7 +173,7 @@ static void say_g_single(const struct saying *s)
 		add(s, ": it ");
 		kr_words_seen(s->w, kr_history_op(s->w->h, back->to, back->op), back->key);
 		add(s, ", but missed ");
-		kr_words_version(s->w, e->key, e->to);
+		owned(s, e);
 		return;
 	}
 	missed(s, e);
@@ -186,9 +197,7 @@ static void say_long_fork(const struct saying *s)
 			add(s, ", while ");
 		seen(s, saw->to, saw->op, saw->key);
 		add(s, " but missed ");
-		txn(s, lost->to);
-		add(s, "'s ");
-		kr_words_version(s->w, lost->key, lost->to);
+		owned(s, lost);
 	}
 }
 
@@ -201,8 +210,8 @@ static void say_write_skew(const struct saying *s)
 		if (i > 0)
 			add(s, ", ");
 		seen(s, e->from, e->op, e->key);
-		add(s, " and wrote ");
-		kr_words_version(s->w, other->key, e->from);
+		add(s, " and ");
+		kr_words_wrote(s->w, e->from, other->key);
 	}
 }
 
@@ -231,6 +240,17 @@ static void say_cycle(const struct kr_words *w, const struct kr_certificate *cer
 		}
 	}
 	say_circle(&s);
+}
+
+/* The argument is too long to be found: which transactions the last cycle is about. */
+static void say_none(const struct kr_words *w, const struct kr_certificate *cert)
+{
+	struct kr_cert_cycle last = cert->cycles.at[cert->cycles.n - 1];
+	struct saying s = {w, cert->edges.at + last.first, last.count};
+
+	add(&s, "No order of ");
+	list_circle(&s, 0, s.n);
+	add(&s, " fits what was read");
 }
 
 /* The first case of the argument that has two sides, or NULL. */
@@ -274,81 +294,6 @@ static void say_split(const struct kr_words *w, const struct kr_argument *arg, c
 	}
 }
 
-/* ---- non-cyclic ---- */
-
-struct kr_culprit kr_find_write(const struct kr_history *h, kr_key k, kr_value value, enum kr_txn_status status, bool last, kr_txn not_by)
-{
-	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
-		const struct kr_transaction *txn = &h->txns.at[t.i];
-		if (txn->status != status || t.i == not_by.i)
-			continue;
-		for (uint32_t i = 0; i < txn->op_count; i++) {
-			kr_op at = {txn->op_first + i};
-			const struct kr_operation *op = &h->ops.at[at.i];
-			bool plain = op->kind == KR_OP_WRITE || (op->kind == KR_OP_INSERT && op->flags & KR_OPF_DONE) || op->kind == KR_OP_APPEND;
-			kr_value written = op->kind == KR_OP_CAS && op->flags & KR_OPF_DONE ? op->b : plain ? op->a : (kr_value){KR_NONE};
-			if (op->key.i == k.i && written.i == value.i && (kr_words_last_write(h, t, k).i == at.i) == last)
-				return (struct kr_culprit){t, at};
-		}
-	}
-	return (struct kr_culprit){{KR_NONE}, {KR_NONE}};
-}
-
-struct kr_culprit kr_find_aborted(const struct kr_history *h, kr_key k, kr_value value, kr_txn not_by)
-{
-	static const struct {
-		enum kr_txn_status status;
-		bool last;
-	} ways[] = {{KR_ABORTED, true}, {KR_ABORTED, false}, {KR_UNKNOWN, true}};
-	struct kr_culprit by = {{KR_NONE}, {KR_NONE}};
-
-	for (size_t i = 0; by.txn.i == KR_NONE && i < KR_COUNT(ways); i++)
-		by = kr_find_write(h, k, value, ways[i].status, ways[i].last, not_by);
-	return by;
-}
-
-static void say_operation(const struct kr_words *w, const struct kr_certificate *cert)
-{
-	const struct kr_history *h = w->h;
-	kr_txn t = cert->anomaly.txn;
-	kr_key k = cert->anomaly.key;
-	kr_op op = kr_history_op(h, t, cert->anomaly.op);
-	struct kr_culprit by = {{KR_NONE}, {KR_NONE}};
-	static const char *const tails[KR_ANOMALY_KINDS] = {
-		[KR_GARBAGE_READ] = ", which nobody wrote",
-		[KR_ABORTED_READ] = ", which only aborted transactions wrote",
-		[KR_INTERMEDIATE_READ] = ", which only transactions wrote that then wrote it anew",
-		[KR_FUTURE_READ] = " before it wrote that itself, and nobody else did",
-		[KR_INTERNAL_INCONSISTENCY] = ", which is not what it had left there itself",
-		[KR_DUPLICATE_ELEMENT] = ", a list with an element twice",
-		[KR_INCOMPATIBLE_ORDER] = ", which contradicts the order of elements that others read",
-		[KR_RESULT_SET_MISMATCH] = ", which is not what its predicate gives on the versions it saw",
-	};
-
-	kr_words_txn(w, t);
-	kr_str_add(w->out, " ");
-	kr_words_seen(w, op, k);
-	if (cert->anomaly.kind == KR_ABORTED_READ)
-		by = kr_find_aborted(h, k, h->ops.at[op.i].a, t);
-	else if (cert->anomaly.kind == KR_INTERMEDIATE_READ)
-		by = kr_find_write(h, k, h->ops.at[op.i].a, KR_COMMITTED, false, t);
-	if (by.txn.i == KR_NONE) {
-		kr_str_add(w->out, tails[cert->anomaly.kind]);
-		return;
-	}
-	if (cert->anomaly.kind == KR_INTERMEDIATE_READ) {
-		kr_str_add(w->out, ", which ");
-		kr_words_txn(w, by.txn);
-		kr_str_add(w->out, " wrote and then overwrote itself");
-		return;
-	}
-	kr_str_add(w->out, ", which ");
-	kr_words_txn(w, by.txn);
-	kr_str_add(w->out, " wrote, and ");
-	kr_words_txn(w, by.txn);
-	kr_str_add(w->out, h->txns.at[by.txn.i].status == KR_ABORTED ? " was aborted" : " cannot have taken effect");
-}
-
 bool kr_argument_is_involved(const struct kr_argument *arg) { return !arg->complete || first_split(arg) != NULL; }
 
 void kr_sentence(const struct kr_words *w, const struct kr_level *level, const struct kr_certificate *cert, const struct kr_argument *arg)
@@ -356,31 +301,19 @@ void kr_sentence(const struct kr_words *w, const struct kr_level *level, const s
 	struct kr_two_states two;
 
 	if (cert->kind == KR_CERT_ANOMALY)
-		say_operation(w, cert);
-	else if (cert->cycles.n == 0)
-		kr_str_add(w->out, "No choice of initial values and of outcomes explains what was read");
+		kr_say_operation(w, cert);
+	else if (kr_is_unexplained(cert))
+		kr_say_unexplained(w);
 	else if (!arg || !kr_argument_is_involved(arg))
 		say_cycle(w, cert);
 	else if (kr_find_two_states(w->h, level, cert, &two))
 		kr_say_two_states(w, &two);
+	else if (cert->cycles.n == 1)
+		say_cycle(w, cert);
 	else if (arg->complete)
 		say_split(w, arg, first_split(arg));
 	else
-		kr_str_add(w->out, "No order of the transactions fits what was read");
-}
-
-/* The first difference of a replay in the order that the trace gives. */
-static void say_difference(const struct kr_report *r, const struct kr_words *w)
-{
-	const struct kr_certificate *cert = &r->verdict->certificate;
-	const struct kr_operation *op = &r->history->ops.at[kr_history_op(r->history, cert->anomaly.txn, cert->anomaly.op).i];
-
-	kr_str_add(w->out, "In the serialization order that the trace gives, operation ");
-	kr_str_format(w->out, "%u of ", cert->anomaly.op);
-	kr_words_txn(w, cert->anomaly.txn);
-	kr_str_format(w->out, " (%s) shows ", kr_op_name(op->kind));
-	kr_history_print_name(r->history, r->history->keys.at[cert->anomaly.key.i].name, w->out);
-	kr_str_format(w->out, ": expected %s, seen %s", r->verdict->expected, r->verdict->seen);
+		say_none(w, cert);
 }
 
 void kr_report_sentence(const struct kr_report *r, struct kr_str *out)
@@ -390,7 +323,7 @@ void kr_report_sentence(const struct kr_report *r, struct kr_str *out)
 	struct kr_argument arg;
 
 	if (cert->kind == KR_CERT_REPLAY) {
-		say_difference(r, &w);
+		kr_say_difference(r, &w);
 		return;
 	}
 

@@ -11,7 +11,7 @@ static bool is_forbidden(const struct kr_pattern *p)
 {
 	uint32_t kinds = KR_BIT(KR_WR) | KR_BIT(KR_RW);
 
-	return (p->allowed & kinds) == kinds && (p->once == 0 || p->once == KR_BIT(KR_RW) || p->once == KR_BIT(KR_WR)) &&
+	return (p->allowed & kinds) == kinds && p->sight == KR_SIGHT_ANY && (p->once == 0 || p->once == KR_BIT(KR_RW) || p->once == KR_BIT(KR_WR)) &&
 		(p->needed == 0 || (p->needed & kinds) != 0);
 }
 
@@ -42,7 +42,11 @@ static bool look_at(const struct kr_history *h, kr_txn t, struct kr_two_states *
 
 bool kr_find_two_states(const struct kr_history *h, const struct kr_level *level, const struct kr_certificate *cert, struct kr_two_states *out)
 {
-	if (!is_forbidden(&level->forbidden[0]))
+	bool forbidden = false;
+
+	for (size_t i = 0; i < KR_COUNT(level->forbidden); i++)
+		forbidden |= is_forbidden(&level->forbidden[i]);
+	if (!forbidden)
 		return false;
 	for (uint32_t i = cert->edges.n; i-- > 0;)
 		if (look_at(h, cert->edges.at[i].from, out))

@@ -2,6 +2,8 @@
  * a version's words follows the trace ("x = 5"), so that it can be searched for there. */
 #include "report/words.h"
 
+#include "report/evidence.h"
+
 static const struct kr_operation *op_at(const struct kr_history *h, kr_op op) { return &h->ops.at[op.i]; }
 
 static bool scan_row(const struct kr_history *h, const struct kr_operation *op, kr_key k, kr_value *value)
@@ -57,6 +59,8 @@ static bool reads(const struct kr_history *h, const struct kr_operation *op, kr_
 	}
 }
 
+bool kr_words_writes(const struct kr_history *h, kr_op op, kr_key k) { return writes(h, op_at(h, op), k); }
+
 bool kr_words_reads(const struct kr_history *h, kr_txn t, kr_key k)
 {
 	const struct kr_transaction *txn = &h->txns.at[t.i];
@@ -82,11 +86,25 @@ kr_op kr_words_last_write(const struct kr_history *h, kr_txn t, kr_key k)
 
 /* ---- the cast ---- */
 
+/* "T7", "t7" */
+static bool is_numbered(const struct kr_value_entry *id)
+{
+	uint32_t i = 1;
+
+	if (id->type != KR_VALUE_STRING || id->length < 2 || (id->text[0] != 'T' && id->text[0] != 't'))
+		return false;
+	while (i < id->length && id->text[i] >= '0' && id->text[i] <= '9')
+		i++;
+	return i == id->length;
+}
+
 void kr_cast_init(struct kr_cast *cast, struct kr_mem *mem, const struct kr_history *h)
 {
 	*cast = (struct kr_cast){.mem = mem, .ntxns = h->txns.n};
 	cast->number = kr_mem_alloc(mem, h->txns.n, sizeof *cast->number);
 	cast->failed = !cast->number;
+	for (uint32_t t = 0; t < h->txns.n && !cast->by_id; t++)
+		cast->by_id = is_numbered(kr_history_value(h, h->txns.at[t].id));
 }
 
 void kr_cast_done(struct kr_cast *cast)
@@ -97,7 +115,7 @@ void kr_cast_done(struct kr_cast *cast)
 	*cast = (struct kr_cast){.mem = cast->mem};
 }
 
-static void mention(const struct kr_words *w, kr_op op)
+void kr_words_mention(const struct kr_words *w, kr_op op)
 {
 	struct kr_cast *cast = w->cast;
 
@@ -117,7 +135,10 @@ void kr_words_txn(const struct kr_words *w, kr_txn t)
 		cast->failed = !kr_vec_push(cast->mem, &cast->txns, t);
 		cast->number[t.i] = cast->txns.n;
 	}
-	kr_str_format(w->out, "T%u", cast->number[t.i]);
+	if (cast->by_id)
+		kr_words_name(w, w->h->txns.at[t.i].id);
+	else
+		kr_str_format(w->out, "T%u", cast->number[t.i]);
 }
 
 /* ---- versions ---- */
@@ -130,7 +151,15 @@ void kr_words_name(const struct kr_words *w, kr_value name)
 		kr_history_print_name(w->h, name, w->out);
 }
 
-void kr_words_key(const struct kr_words *w, kr_key k) { kr_words_name(w, w->h->keys.at[k.i].name); }
+/* A number is called a key, lest "9 = 2" read as arithmetic. */
+void kr_words_key(const struct kr_words *w, kr_key k)
+{
+	const struct kr_value_entry *name = kr_history_value(w->h, w->h->keys.at[k.i].name);
+
+	if (name->type != KR_VALUE_STRING || (name->length > 0 && name->text[0] >= '0' && name->text[0] <= '9'))
+		kr_str_add(w->out, "key ");
+	kr_words_name(w, w->h->keys.at[k.i].name);
+}
 
 void kr_words_txns(const struct kr_words *w, const kr_txn *txns, uint32_t n)
 {
@@ -155,54 +184,89 @@ static void add_state(const struct kr_words *w, kr_key k, kr_value value)
 	add_value(w, value);
 }
 
-/* What the version is told by: "5", "absent", "+3" where the value follows from what was there. `after` stands between the key and a value. */
-static void add_left(const struct kr_words *w, kr_key k, kr_txn writer, const char *after)
+/* The value of the version that the operation leaves, i == KR_NONE: it follows from what was there. */
+static kr_value value_left(const struct kr_history *h, const struct kr_operation *op, kr_key k)
 {
-	kr_op at = writer.i == KR_NONE ? (kr_op){KR_NONE} : kr_words_last_write(w->h, writer, k);
 	kr_value value = {KR_NONE};
 
-	mention(w, at);
-	if (at.i == KR_NONE) {
-		if (w->h->initial != KR_INITIAL_UNKNOWN)
-			value = w->h->keys.at[k.i].initial;
-	} else {
-		const struct kr_operation *op = op_at(w->h, at);
-		switch ((enum kr_op_kind)op->kind) {
-		case KR_OP_DELETE: value = KR_ABSENT; break;
-		case KR_OP_CAS: value = op->b; break;
-		case KR_OP_UPDATE: (void)scan_row(w->h, op, k, &value); break;
-		case KR_OP_INC:
-			if (op->flags & KR_OPF_KNOWN)
-				value = op->b;
-			break;
-		case KR_OP_APPEND:
-		case KR_OP_ADD: break;
-		default: value = op->a; break;
-		}
-	}
-	if (value.i == KR_ABSENT.i) {
-		kr_str_add(w->out, *after ? " absent" : "absent");
-	} else if (value.i != KR_NONE) {
-		kr_str_add(w->out, after);
-		add_value(w, value);
-	} else if (at.i == KR_NONE) {
-		kr_str_add(w->out, after);
-		kr_str_add(w->out, "its initial value");
-	} else {
-		kr_str_add(w->out, *after ? " plus " : "plus ");
-		add_value(w, op_at(w->h, at)->a);
+	switch ((enum kr_op_kind)op->kind) {
+	case KR_OP_DELETE: return KR_ABSENT;
+	case KR_OP_CAS: return op->b;
+	case KR_OP_UPDATE: (void)scan_row(h, op, k, &value); return value;
+	case KR_OP_INC: return op->flags & KR_OPF_KNOWN ? op->b : value;
+	case KR_OP_APPEND:
+	case KR_OP_ADD: return value;
+	default: return op->a;
 	}
 }
+
+/* Where an operation is to be named, and not the value it leaves: "VERB x" of a delete; "VERB 5 PLACE x" of what makes a key grow. */
+struct act {
+	const char *noun, *past, *brief, *place;
+};
+
+static const struct act *act_of(const struct kr_operation *op)
+{
+	static const struct act acts[KR_OP_KINDS] = {
+		[KR_OP_DELETE] = {"delete of ", "deleted ", "deleted", NULL},
+		[KR_OP_APPEND] = {"append of ", "appended ", "append ", " to "},
+		[KR_OP_ADD] = {"addition of ", "added ", "add ", " to "},
+		[KR_OP_INC] = {"addition of ", "added ", "add ", " to "},
+	};
+
+	return op->kind == KR_OP_INC && op->flags & KR_OPF_KNOWN ? &acts[KR_OP_READ] : &acts[op->kind];
+}
+
+static void add_act(const struct kr_words *w, const struct kr_operation *op, kr_key k, const char *verb)
+{
+	const struct act *act = act_of(op);
+
+	kr_str_add(w->out, verb);
+	if (act->place) {
+		add_value(w, op->a);
+		kr_str_add(w->out, act->place);
+	}
+	kr_words_key(w, k);
+}
+
+/* The initial version: nothing where the trace does not tell it. */
+static kr_value initial_value(const struct kr_history *h, kr_key k) { return h->initial == KR_INITIAL_UNKNOWN ? (kr_value){KR_NONE} : h->keys.at[k.i].initial; }
 
 void kr_words_version(const struct kr_words *w, kr_key k, kr_txn writer)
 {
-	kr_words_key(w, k);
-	add_left(w, k, writer, " = ");
+	kr_op at = writer.i == KR_NONE ? (kr_op){KR_NONE} : kr_words_last_write(w->h, writer, k);
+	kr_value value = at.i == KR_NONE ? initial_value(w->h, k) : value_left(w->h, op_at(w->h, at), k);
+
+	kr_words_mention(w, at);
+	if (at.i != KR_NONE && act_of(op_at(w->h, at))->noun) {
+		add_act(w, op_at(w->h, at), k, act_of(op_at(w->h, at))->noun);
+	} else if (value.i != KR_NONE) {
+		add_state(w, k, value);
+	} else {
+		kr_words_key(w, k);
+		kr_str_add(w->out, " = its initial value");
+	}
 }
 
+/* A version among others of its key: "5 (T1)", "deleted (T1)", "append 5 (T1)". */
 static void add_owned(const struct kr_words *w, kr_key k, kr_txn writer)
 {
-	add_left(w, k, writer, "");
+	kr_op at = writer.i == KR_NONE ? (kr_op){KR_NONE} : kr_words_last_write(w->h, writer, k);
+	kr_value value = at.i == KR_NONE ? initial_value(w->h, k) : value_left(w->h, op_at(w->h, at), k);
+	const struct act *act = at.i == KR_NONE ? NULL : act_of(op_at(w->h, at));
+
+	kr_words_mention(w, at);
+	if (act && act->brief) {
+		kr_str_add(w->out, act->brief);
+		if (act->place)
+			add_value(w, op_at(w->h, at)->a);
+	} else if (value.i == KR_ABSENT.i) {
+		kr_str_add(w->out, "absent");
+	} else if (value.i != KR_NONE) {
+		add_value(w, value);
+	} else {
+		kr_str_add(w->out, "its initial value");
+	}
 	kr_str_add(w->out, " (");
 	if (writer.i == KR_NONE)
 		kr_str_add(w->out, "initial");
@@ -220,34 +284,73 @@ void kr_words_order(const struct kr_words *w, kr_key k, kr_txn a, const char *ve
 	add_owned(w, k, b);
 }
 
+void kr_words_wrote(const struct kr_words *w, kr_txn t, kr_key k)
+{
+	kr_op at = kr_words_last_write(w->h, t, k);
+
+	if (at.i != KR_NONE && act_of(op_at(w->h, at))->past) {
+		kr_words_mention(w, at);
+		add_act(w, op_at(w->h, at), k, act_of(op_at(w->h, at))->past);
+	} else {
+		kr_str_add(w->out, "wrote ");
+		kr_words_version(w, k, t);
+	}
+}
+
+/* ---- what was seen ---- */
+
+/* Of a range, scan or update. */
+static void add_seen_row(const struct kr_words *w, const struct kr_operation *op, kr_key k)
+{
+	kr_value value;
+	bool row = scan_row(w->h, op, k, &value);
+
+	if (op->kind == KR_OP_UPDATE) {
+		kr_str_add(w->out, row ? "matched " : "did not match ");
+		kr_words_key(w, k); /* its row has the value written, not the one that was there */
+		return;
+	}
+	kr_str_add(w->out, row ? "found " : "did not find ");
+	if (row)
+		add_state(w, k, value);
+	else
+		kr_words_key(w, k);
+}
+
+/* An increment that tells its result tells what it found. */
+static void add_counted(const struct kr_words *w, const struct kr_operation *op, kr_key k)
+{
+	const struct kr_value_entry *delta = kr_history_value(w->h, op->a), *result = kr_history_value(w->h, op->b);
+	int64_t found;
+
+	if (result->type != KR_VALUE_INT || delta->type != KR_VALUE_INT || __builtin_sub_overflow(result->integer, delta->integer, &found)) {
+		kr_str_add(w->out, "made ");
+		add_state(w, k, op->b);
+		return;
+	}
+	kr_str_add(w->out, "found ");
+	kr_words_key(w, k);
+	kr_str_format(w->out, " = %lld", (long long)found);
+}
+
 void kr_words_seen(const struct kr_words *w, kr_op at, kr_key k)
 {
 	const struct kr_operation *op = op_at(w->h, at);
 	bool done = (op->flags & KR_OPF_DONE) != 0;
 	kr_value value = op->a;
 
-	mention(w, at);
+	kr_words_mention(w, at);
 	switch ((enum kr_op_kind)op->kind) {
 	case KR_OP_RANGE:
 	case KR_OP_SCAN:
-	case KR_OP_UPDATE:
-		if (op->kind == KR_OP_UPDATE || !scan_row(w->h, op, k, &value)) {
-			bool found = op->kind == KR_OP_UPDATE && scan_row(w->h, op, k, &value);
-			kr_str_add(w->out, found ? "found " : "did not find ");
-			kr_words_key(w, k);
-			return;
-		}
-		break;
+	case KR_OP_UPDATE: add_seen_row(w, op, k); return;
 	case KR_OP_INSERT: value = KR_ABSENT; break;
 	case KR_OP_DELETE:
 		done = !done;
 		value = KR_ABSENT;
 		break;
 	case KR_OP_CAS: break;
-	case KR_OP_INC:
-		kr_str_add(w->out, "added to ");
-		add_state(w, k, op->b); /* the result */
-		return;
+	case KR_OP_INC: add_counted(w, op, k); return;
 	default: done = true; break;
 	}
 	if (!done) {
@@ -260,73 +363,6 @@ void kr_words_seen(const struct kr_words *w, kr_op at, kr_key k)
 	}
 	kr_str_add(w->out, value.i == KR_ABSENT.i ? "found " : "read ");
 	add_state(w, k, value);
-}
-
-static void add_scan(const struct kr_words *w, const struct kr_operation *op)
-{
-	const struct kr_scan *scan = &w->h->scans.at[op->scan];
-
-	if (op->kind == KR_OP_RANGE) {
-		kr_str_add(w->out, " ");
-		add_value(w, scan->low);
-		kr_str_add(w->out, " ");
-		add_value(w, scan->high);
-	}
-	kr_str_format(w->out, " (%u row%s)", scan->row_count, scan->row_count == 1 ? "" : "s");
-}
-
-void kr_words_op(const struct kr_words *w, kr_op at)
-{
-	const struct kr_operation *op = op_at(w->h, at);
-
-	kr_str_add(w->out, kr_op_name((enum kr_op_kind)op->kind));
-	if (op->scan != KR_NONE) {
-		add_scan(w, op);
-		return;
-	}
-	kr_str_add(w->out, " ");
-	kr_words_key(w, op->key);
-
-	bool has_a = op->kind != KR_OP_DELETE && (op->kind != KR_OP_READ || op->flags & KR_OPF_KNOWN);
-	bool has_b = op->kind == KR_OP_CAS || (op->kind == KR_OP_INC && op->flags & KR_OPF_KNOWN);
-	bool has_done = op->kind == KR_OP_INSERT || op->kind == KR_OP_CAS || (op->kind == KR_OP_DELETE && op->flags & KR_OPF_KNOWN);
-
-	if (has_a) {
-		kr_str_add(w->out, " ");
-		add_value(w, op->a);
-	}
-	if (has_b) {
-		kr_str_add(w->out, " ");
-		add_value(w, op->b);
-	}
-	if (has_done)
-		kr_str_add(w->out, op->flags & KR_OPF_DONE ? " true" : " false");
-}
-
-static bool grows(const struct kr_operation *op)
-{
-	return op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD || (op->kind == KR_OP_INC && !(op->flags & KR_OPF_KNOWN));
-}
-
-/* "wrote x = 5", "deleted x", "appended 5 to x" */
-static void add_write(const struct kr_words *w, kr_txn t, kr_key k)
-{
-	kr_op at = kr_words_last_write(w->h, t, k);
-
-	if (at.i != KR_NONE && op_at(w->h, at)->kind == KR_OP_DELETE) {
-		mention(w, at);
-		kr_str_add(w->out, "deleted ");
-		kr_words_key(w, k);
-	} else if (at.i != KR_NONE && grows(op_at(w->h, at))) {
-		mention(w, at);
-		kr_str_add(w->out, op_at(w->h, at)->kind == KR_OP_APPEND ? "appended " : "added ");
-		add_value(w, op_at(w->h, at)->a);
-		kr_str_add(w->out, " to ");
-		kr_words_key(w, k);
-	} else {
-		kr_str_add(w->out, "wrote ");
-		kr_words_version(w, k, t);
-	}
 }
 
 static void note_sight(const struct kr_words_notes *notes)
@@ -354,9 +390,11 @@ static void add_part(const struct kr_words *w, const struct kr_cert_edge *e, kr_
 		return;
 	}
 	if (kind == KR_KIND_SET) {
-		kr_str_add(w->out, ", element ");
+		kr_op op = kr_history_op(w->h, e->kind == KR_WR ? e->to : e->from, e->op);
+		bool shown = op_at(w->h, op)->kind != KR_OP_READ || kr_shows_element(w->h, op, e->part);
+		kr_str_add(w->out, shown ? ", element " : ", without ");
 		add_value(w, e->part);
-		kr_str_add(w->out, " as ");
+		kr_str_add(w->out, ", as ");
 	} else {
 		kr_str_add(w->out, ", counted from what ");
 	}
@@ -393,7 +431,7 @@ static bool add_part_edge(const struct kr_words *w, const struct kr_cert_edge *e
 	kr_str_add(w->out, ", before ");
 	kr_words_txn(w, e->to);
 	kr_str_add(w->out, " ");
-	add_write(w, e->to, e->key);
+	kr_words_wrote(w, e->to, e->key);
 	if (e->source.i != KR_NONE)
 		note_order(notes);
 	return true;
@@ -406,7 +444,7 @@ static void add_wr(const struct kr_words *w, const struct kr_cert_edge *e, const
 	kr_words_seen(w, kr_history_op(w->h, e->to, e->op), e->key);
 	kr_str_add(w->out, e->predicate ? ", as " : ", which ");
 	kr_words_txn(w, e->from);
-	mention(w, kr_words_last_write(w->h, e->from, e->key));
+	kr_words_mention(w, kr_words_last_write(w->h, e->from, e->key));
 	kr_str_add(w->out, e->predicate ? " left it" : " wrote");
 	note_sight(notes);
 }
@@ -417,12 +455,12 @@ static void add_rw(const struct kr_words *w, const struct kr_cert_edge *e, const
 	kr_str_add(w->out, " ");
 	kr_words_seen(w, kr_history_op(w->h, e->from, e->op), e->key);
 	if (e->source.i == KR_NONE) {
-		kr_str_add(w->out, ", the initial state");
+		kr_str_add(w->out, e->predicate ? " in the initial state" : ", the initial state");
 		note_sight(notes);
 		kr_str_add(w->out, ", before ");
 		kr_words_txn(w, e->to);
 		kr_str_add(w->out, " ");
-		add_write(w, e->to, e->key);
+		kr_words_wrote(w, e->to, e->key);
 		return;
 	}
 	kr_str_add(w->out, " from ");

@@ -9,6 +9,7 @@
 struct kr_cast {
 	struct kr_mem *mem;
 	uint32_t ntxns;
+	bool by_id;          /* the trace's own ids look like numbers of the cast ("t3"): they are used instead, lest two things have one name */
 	uint32_t *number;    /* per transaction, from 1; 0: not mentioned so far */
 	KR_VEC(kr_txn) txns; /* by number */
 	KR_VEC(kr_op) ops;   /* in the order of mention, with repetitions */
@@ -24,16 +25,22 @@ struct kr_words {
 	struct kr_str *out;
 };
 
+/* Makes the operation (KR_NONE: none) one of those that matter. */
+void kr_words_mention(const struct kr_words *w, kr_op op);
+
 #define KR_WORDS_VALUE 40 /* bytes of a value that are shown */
 
 void kr_words_name(const struct kr_words *w, kr_value name); /* of a key, a session or a transaction; long ones are cut */
 
 void kr_words_txn(const struct kr_words *w, kr_txn t);
-void kr_words_key(const struct kr_words *w, kr_key k);
+void kr_words_key(const struct kr_words *w, kr_key k); /* "x", "key 9" */
 void kr_words_txns(const struct kr_words *w, const kr_txn *txns, uint32_t n); /* "a, b and c" */
 
-/* The version of k that `writer` (KR_NONE: nobody, the initial one) left: "x = 5", "x absent". */
+/* The version of k that `writer` (KR_NONE: nobody, the initial one) left: "x = 5", "x absent", "delete of x", "append of 5 to x". */
 void kr_words_version(const struct kr_words *w, kr_key k, kr_txn writer);
+
+/* How t left k, as a verb phrase: "wrote x = 5", "deleted x", "appended 5 to x". */
+void kr_words_wrote(const struct kr_words *w, kr_txn t, kr_key k);
 
 /* The order of two versions: "x: 5 (T1) VERB 10 (T2)". */
 void kr_words_order(const struct kr_words *w, kr_key k, kr_txn a, const char *verb, kr_txn b);
@@ -41,7 +48,7 @@ void kr_words_order(const struct kr_words *w, kr_key k, kr_txn a, const char *ve
 /* What the operation tells of k, as a verb phrase: "read x = 5", "found x absent", "did not find x". */
 void kr_words_seen(const struct kr_words *w, kr_op op, kr_key k);
 
-/* The operation as in the trace: `r x 5`. */
+/* The operation as in the trace, shortened: `r x 5`, `range "a" "c" {a 1, b 2}` (words_op.c). */
 void kr_words_op(const struct kr_words *w, kr_op op);
 
 /* Why the edge holds when its guard does: "T2 read x = 5, which T1 wrote". `notes` (NULL: none) are called where a remark on the source of what was seen, and on
@@ -51,6 +58,9 @@ void kr_words_edge(const struct kr_words *w, const struct kr_cert_edge *e, const
 
 /* The operation with which t leaves its version of k, i == KR_NONE: it writes none. */
 kr_op kr_words_last_write(const struct kr_history *h, kr_txn t, kr_key k);
+
+/* Does the operation write k? */
+bool kr_words_writes(const struct kr_history *h, kr_op op, kr_key k);
 
 /* Does t read k, before it writes it, with an operation whose result the trace tells? */
 bool kr_words_reads(const struct kr_history *h, kr_txn t, kr_key k);
