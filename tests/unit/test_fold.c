@@ -22,6 +22,7 @@ static const struct {
 	{"under the text of a fact", "  [12] " NINETY "1234\n", "  [12] nine nine nine nine nine nine nine nine nine nine nine nine nine nine nine nine nine nine\n       1234\n"},
 	{"an equation stays in one line", NINETY "aa = 12345\n", NINETY "aa = 12345\n"},
 	{"an equation goes to the next line as a whole", NINETY "aa = 123456\n", "nine nine nine nine nine nine nine nine nine nine nine nine nine nine nine nine nine nine\naa = 123456\n"},
+	{"nor is a key cut off its word", NINETY "key 12345678\n", "nine nine nine nine nine nine nine nine nine nine nine nine nine nine nine nine nine nine\nkey 12345678\n"},
 	{"no cut within quotes", NINETY "\"123456 7890\"\n", "nine nine nine nine nine nine nine nine nine nine nine nine nine nine nine nine nine nine\n\"123456 7890\"\n"},
 	{"characters are counted, not bytes", NINETY "\303\274234567890\n", NINETY "\303\274234567890\n"},
 	{"no end of line is needed", "nine", "nine"},
