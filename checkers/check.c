@@ -356,7 +356,8 @@ enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const st
 	}
 	if (!status && out->outcome != KR_UNDECIDED && !asking.fits)
 		status = verify(ctx, h, analysis, out, err);
-	if (!status && out->outcome == KR_UNDECIDED && analysis->left_out[0] && !options->passes && !options->backend && !options->pass_options.dump_after)
+	if (!status && out->outcome == KR_UNDECIDED && analysis->left_out[0] && !out->checker->decide && !options->passes && !options->backend &&
+		!options->pass_options.dump_after)
 		status = try_told(ctx, h, out);
 	if (!status && out->outcome == KR_VIOLATED && out->checker->qualify)
 		status = out->checker->qualify(ctx, h, options, out, err);

@@ -38,6 +38,7 @@ struct kr_cases {
 	KR_VEC(kr_txn) txns;              /* unknown transactions that became choices: what needs them, and what they need, is not yet brought in */
 	KR_VEC(kr_key) keys;              /* the same for keys of untold initial value */
 	uint32_t sum_nodes;               /* steps of sums so far */
+	bool blind;                       /* what was seen says nothing: the level looks at ww alone */
 	bool all;                         /* every observation is brought in, whether or not it is known to matter */
 	bool skipped;                     /* a fact about a sum was left out, because it is too large */
 	bool whole, any_whole;            /* for the cycle at hand, or some cycle, it matters of which version of the key parts were seen (pattern.c) */

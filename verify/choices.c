@@ -153,7 +153,7 @@ static enum kr_status order_shown(const struct kr_cases *c, kr_key k, kr_txn a, 
 	enum kr_status status = KR_OK;
 
 	*literal = KR_NONE;
-	if (mode != KR_GROW_LIST && mode != KR_GROW_SET)
+	if (c->blind || (mode != KR_GROW_LIST && mode != KR_GROW_SET))
 		return KR_OK;
 	if (mode == KR_GROW_LIST && c->facts.grow->deleted[k.i])
 		return order_in_some(c, k, a, b, literal);
@@ -430,7 +430,7 @@ enum kr_status kr_cases_add_facts(struct kr_cases *c)
 {
 	enum kr_status status = c->all ? add_given(c) : KR_OK;
 
-	if (status == KR_OK)
+	if (status == KR_OK && !c->blind)
 		status = add_sights(c);
 
 	return status == KR_OK && c->facts.untold ? kr_cases_add_initials(c) : status;

@@ -138,6 +138,17 @@ static void enne_agrees_with_replay(void **state)
 
 /* ---- version orders ---- */
 
+/* Without the orders something may be left out that then decides. */
+static bool is_undecided(struct kr_ctx *ctx, const struct kr_history *h, enum kr_order order)
+{
+	struct kr_verdict v;
+	struct kr_err err;
+	bool undecided = ask(ctx, h, "king-cobra", order, &v, &err) == KR_OK && v.outcome == KR_UNDECIDED;
+
+	kr_verdict_done(&v, &ctx->mem);
+	return undecided;
+}
+
 static void king_cobra_labels(void **state)
 {
 	static const enum tiny_mix mixes[] = {TINY_READ_WRITE, TINY_DELETES, TINY_CONDITIONAL};
@@ -161,8 +172,9 @@ static void king_cobra_labels(void **state)
 		bare.version_orders.n = 0;
 		enum kr_status status = ask(&ctx, &h, "king-cobra", order, &v, &err);
 		bool violated = status == KR_OK && v.outcome == KR_VIOLATED;
+		bool perhaps = h.version_orders.n > 0 && violated && v.given == KR_GIVEN_PERHAPS && is_undecided(&ctx, &bare, order);
 		bool only = h.version_orders.n > 0 && violated && oracle_replay(&bare, order, work) == ORACLE_SATISFIED;
-		if ((status && status != KR_UNSUPPORTED) || (violated && v.given != (only ? KR_GIVEN_ONLY : KR_GIVEN_NOT))) {
+		if ((status && status != KR_UNSUPPORTED) || (violated && !perhaps && v.given != (only ? KR_GIVEN_ONLY : KR_GIVEN_NOT))) {
 			asked_print(&ctx, &h);
 			fail_msg("history %llu, order %s: %s", (unsigned long long)n, kr_order_name(order),
 				status         ? err.text
