@@ -289,7 +289,7 @@ static enum kr_status verify(struct kr_ctx *ctx, const struct kr_history *h, con
 	kr_err_init(&why);
 	enum kr_status status = kr_verify(ctx, h, &out->certificate, &why);
 	out->verify_seconds = seconds_since(start);
-	if (status == KR_BAD && out->outcome == KR_SATISFIED && analysis->left_out[0])
+	if (status == KR_BAD && analysis->left_out[0])
 		status = KR_UNSUPPORTED;
 	if (status == KR_BAD || status == KR_INTERNAL)
 		return kr_err_set(err, KR_INTERNAL, "internal error: the verifier rejects the certificate: %s; no verdict", why.text);

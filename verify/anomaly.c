@@ -134,6 +134,27 @@ static bool tells_presence(const struct kr_claim *c, const struct kr_facts *f)
 	return !e || e->type == KR_VALUE_ABSENT || (e->type == KR_VALUE_ARRAY && e->length == 2);
 }
 
+/* Whether an untold initial value may be what was read: nobody wrote that, and no committed transaction read another value that nobody wrote. What somebody did
+ * write, though in vain, does not tell that the key began with it. */
+static enum kr_status may_be_initial(const struct kr_claim *c, const struct kr_facts *f, bool *out)
+{
+	struct kr_claim other = *c;
+	enum kr_status status = KR_OK;
+
+	*out = f->untold && !kr_facts_grows(f, c->key) && c->saw.test == KR_SAW_VALUE;
+	for (uint32_t i = *out ? f->sight_first[c->key.i] : 0; *out && i < f->sight_first[c->key.i + 1] && status == KR_OK; i++) {
+		const struct kr_fact_sight *s = &f->sights[i];
+		struct writers by = {0};
+		if (s->other || s->value.i == c->saw.value.i || f->h->txns.at[s->txn.i].status != KR_COMMITTED)
+			continue;
+		other.txn = s->txn;
+		other.saw.value = s->value;
+		status = find_writers(&other, f, &by);
+		*out = is_written(&by);
+	}
+	return status;
+}
+
 /* What was seen of a key that the transaction had written before is garbage only if nobody ever wrote that. */
 static enum kr_status check_unwritten(const struct kr_claim *c, const struct kr_facts *f)
 {
@@ -149,7 +170,9 @@ static enum kr_status check_unwritten(const struct kr_claim *c, const struct kr_
 		status = find_writers(c, f, &by);
 		if (status == KR_OK)
 			status = kr_saw_allows(f->h, &c->saw, c->key, f->h->keys.at[c->key.i].initial, &initial, c->v->err);
-		unwritten = !is_written(&by) && !initial && !f->untold;
+		if (status == KR_OK && f->untold)
+			status = may_be_initial(c, f, &initial);
+		unwritten = !is_written(&by) && !initial;
 	}
 	if (status != KR_OK || unwritten)
 		return status;
@@ -265,27 +288,6 @@ enum kr_status kr_verify_anomaly(struct kr_verifier *v)
 }
 
 /* ---- no garbage ---- */
-
-/* Whether an untold initial value may be what was read: nobody wrote that, and no committed transaction read another value that nobody wrote. What somebody did
- * write, though in vain, does not tell that the key began with it. */
-static enum kr_status may_be_initial(const struct kr_claim *c, const struct kr_facts *f, bool *out)
-{
-	struct kr_claim other = *c;
-	enum kr_status status = KR_OK;
-
-	*out = f->untold && !kr_facts_grows(f, c->key) && c->saw.test == KR_SAW_VALUE;
-	for (uint32_t i = *out ? f->sight_first[c->key.i] : 0; *out && i < f->sight_first[c->key.i + 1] && status == KR_OK; i++) {
-		const struct kr_fact_sight *s = &f->sights[i];
-		struct writers by = {0};
-		if (s->other || s->value.i == c->saw.value.i || f->h->txns.at[s->txn.i].status != KR_COMMITTED)
-			continue;
-		other.txn = s->txn;
-		other.saw.value = s->value;
-		status = find_writers(&other, f, &by);
-		*out = is_written(&by);
-	}
-	return status;
-}
 
 /* Of a key that grows, what the transaction does to it later may be what it read: a future read. */
 static bool may_be_later(const struct kr_claim *c, const struct kr_facts *f)

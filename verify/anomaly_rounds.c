@@ -29,7 +29,7 @@ static enum kr_status element_at(const struct rounds *r, uint32_t at, uint32_t *
 
 	*out = r->f->grow->members.at[at];
 	status = kr_grow_appender(r->f, r->c->key, *out, &add, &adds, &initial);
-	if (adds != 1 || initial)
+	if (adds != 1 || initial || r->f->untold) /* it may have been there at first */
 		*out = KR_NONE;
 	return status;
 }
