@@ -58,9 +58,6 @@ static enum kr_status learn(struct search *s, struct kr_overlay *graph)
 	return status ? status : forbid_cycles(s, first);
 }
 
-/* Is a schedule that breaks no rule a world of the level? */
-static bool schedule_proves(const struct search *s) { return kr_level_asks(s->ir->level) != KR_ASK_READERS; }
-
 /* Completes the candidate; *done when it is a world, else the reasons why it is not have become clauses. */
 static enum kr_status complete(struct search *s, bool *done)
 {
@@ -69,7 +66,7 @@ static enum kr_status complete(struct search *s, bool *done)
 	enum kr_status status = s->plan->schedule ? kr_candidate_complete(w) : kr_candidate_follow(w);
 	if (status)
 		return status;
-	if (s->plan->schedule && w->forced == 0 && schedule_proves(s)) {
+	if (s->plan->schedule && w->forced == 0 && kr_candidate_is_proved(w)) {
 		*done = true;
 		return kr_candidate_answer(w, w->order, true, s->answer);
 	}
@@ -189,7 +186,7 @@ static enum kr_status search(struct search *s, struct kr_err *err)
 {
 	bool done = false;
 	enum kr_status status = kr_candidate_begin(&s->world, &s->choices);
-	if (!status && s->plan->schedule && s->world.served && schedule_proves(s))
+	if (!status && s->plan->schedule && s->world.served)
 		return kr_candidate_answer(&s->world, s->world.order, true, s->answer);
 	if (!status && s->plan->ground)
 		status = begin_eagerly(s, &done, err);

@@ -399,7 +399,7 @@ enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choice
 			best_guess = guess;
 		}
 	}
-	w->served = !status && best == 0;
+	w->served = !status && best == 0 && kr_candidate_is_proved(w);
 	return status || w->served ? status : kr_prefer(w->ir, best_guess, w->place, &possible);
 }
 

@@ -28,7 +28,7 @@ struct kr_candidate {
 	KR_VEC(struct kr_link) others; /* links of the whole order that are not edges of that graph */
 	struct kr_overlay chosen, whole;
 	uint32_t forced;
-	bool served;            /* the schedule of a first guess had to break no rule, and is still there */
+	bool served;            /* the schedule of a first guess had to break no rule, which proves the level, and is still there */
 };
 
 static inline kr_txn kr_candidate_writer(const struct kr_candidate *w, kr_version v) { return w->ir->asg->versions[v.i].writer; }
@@ -36,11 +36,14 @@ static inline kr_txn kr_candidate_writer(const struct kr_candidate *w, kr_versio
 /* Place in the candidate's order of a version that is not an initial one. */
 static inline uint32_t kr_candidate_place(const struct kr_candidate *w, kr_version v) { return w->place[kr_ir_out(w->ir, KR_WW, kr_candidate_writer(w, v)).i]; }
 
+/* Is a schedule that breaks no rule a world of the level? */
+static inline bool kr_candidate_is_proved(const struct kr_candidate *w) { return kr_level_asks(w->ir->level) != KR_ASK_READERS; }
+
 enum kr_status kr_candidate_init(struct kr_candidate *w, struct kr_ir *ir);
 void kr_candidate_done(struct kr_candidate *w);
 
-/* Picks the first order to keep to: of the guesses at what clients suggest, the one that the scheduler breaks least. When it breaks none, w->served, and w->order
- * is a world already (KR_ASK_READERS apart). `none`: no choices made yet. */
+/* Picks the first order to keep to: of the guesses at what clients suggest, the one that the scheduler breaks least. When it breaks none, and that proves
+ * the level, w->served, and w->order is a world already. `none`: no choices made yet. */
 enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choices *none);
 
 /* Takes over what the solver said: activity and sources; fills w->chosen with the edges that follow from the choices, and sorts it. */

@@ -21,7 +21,7 @@ static enum kr_status attempt(struct kr_ir *ir, struct kr_answer *out, struct kr
 		status = kr_choices_init(&none, ir);
 	if (!status)
 		status = kr_candidate_begin(&world, &none);
-	if (!status && world.served && kr_level_asks(ir->level) != KR_ASK_READERS)
+	if (!status && world.served)
 		status = kr_candidate_answer(&world, world.order, true, out);
 	if (none.ir)
 		kr_choices_done(&none);
