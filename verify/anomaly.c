@@ -205,8 +205,6 @@ static enum kr_status check_read(const struct kr_claim *c, const struct kr_facts
 
 	if (!external)
 		return check_unwritten(c, f);
-	if (f->untold && mode == KR_GROW_LIST && c->v->cert->anomaly.kind == KR_INCOMPATIBLE_ORDER) /* initial elements may be anything */
-		return can_have_seen(c, (kr_txn){KR_NONE});
 	sight.named &= c->v->cert->anomaly.kind != KR_GARBAGE_READ; /* it is written or not, whichever version the operation names */
 	if (mode != KR_GROW_NOT && mode != KR_GROW_VALUES) {
 		struct kr_verifier asking = *c->v; /* with no error of its own: an empty list may be either */

@@ -224,8 +224,8 @@ static enum kr_status judge_duplicates(const struct shown *s, bool *out)
 static enum kr_status copy_members(const struct kr_claim *c, const struct kr_facts *f, const struct kr_grow_sight *sight, struct shown *out,
 	struct kr_sight *keep)
 {
-	const uint32_t *members;
-	enum kr_status status = kr_grow_shown(f, sight->key, sight->txn, sight->op, 0, &members, &out->all);
+	uint32_t first;
+	enum kr_status status = kr_grow_shown(f, sight->key, sight->txn, sight->op, 0, &first, &out->all);
 
 	*keep = (struct kr_sight){.txn = sight->txn, .op = sight->op, .key = sight->key, .own_count = sight->own_count};
 	out->c = c;
@@ -239,7 +239,7 @@ static enum kr_status copy_members(const struct kr_claim *c, const struct kr_fac
 	if (!out->members)
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < out->all; i++)
-		out->members[i] = members[i];
+		out->members[i] = f->grow->members.at[first + i];
 	out->count = out->list ? out->all - (sight->own_count < out->all ? sight->own_count : out->all) : out->all;
 	return KR_OK;
 }
@@ -346,10 +346,13 @@ static enum kr_status judge_order(const struct shown *s, bool *out)
 {
 	const struct kr_facts *f = s->f;
 	const struct kr_grow *g = f->grow;
-	enum kr_status status = s->list ? is_torn(s, out) : KR_OK;
+	enum kr_status status = KR_OK;
 
-	if (!s->list)
-		*out = false;
+	*out = false;
+	if (s->list && f->untold) /* whatever is shown may have been there at first, too */
+		return KR_OK;
+	if (s->list)
+		status = is_torn(s, out);
 	if (status == KR_OK && !*out && s->list && has_deletes(s))
 		return kr_claim_goes_round(s->c, f, s->sight, out);
 	if (status != KR_OK || *out || has_deletes(s))

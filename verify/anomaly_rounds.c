@@ -29,7 +29,7 @@ static enum kr_status element_at(const struct rounds *r, uint32_t at, uint32_t *
 
 	*out = r->f->grow->members.at[at];
 	status = kr_grow_appender(r->f, r->c->key, *out, &add, &adds, &initial);
-	if (adds != 1 || initial || r->f->untold) /* it may have been there at first */
+	if (adds != 1 || initial)
 		*out = KR_NONE;
 	return status;
 }
@@ -85,12 +85,10 @@ static enum kr_status walk(struct rounds *r, uint32_t first, uint32_t count, boo
 
 static enum kr_status show(const struct rounds *r, kr_txn t, uint32_t op, uint32_t own_count, uint32_t *first, uint32_t *count)
 {
-	const uint32_t *members = NULL;
-	enum kr_status status = kr_grow_shown(r->f, r->c->key, t, op, own_count, &members, count);
+	enum kr_status status = kr_grow_shown(r->f, r->c->key, t, op, own_count, first, count);
 
 	if (*count == KR_NONE)
 		*count = 0;
-	*first = status == KR_OK && *count > 0 ? (uint32_t)(members - r->f->grow->members.at) : 0;
 	return status;
 }
 

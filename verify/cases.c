@@ -279,12 +279,7 @@ static enum kr_status is_explained(const struct kr_claim *claim, int much, bool 
 
 enum kr_status kr_claim_unexplained(const struct kr_claim *claim, bool all)
 {
-	const struct kr_history *h = claim->v->h;
 	bool explained = true, others = true, skipped = false;
-
-	if (h->initial == KR_INITIAL_UNKNOWN && h->keys.at[claim->key.i].kind == KR_KIND_LIST) /* what such a list had at first is no choice here */
-		return kr_err_set(claim->v->err, KR_BAD, "the initial elements of %s are not told", claim->key_name.text);
-
 	enum kr_status status = is_explained(claim, all ? BRING_KEY : BRING_CLAIMED, &explained, &skipped);
 	if (status == KR_OK && explained) {
 		status = is_explained(claim, BRING_ALL_OTHERS, &others, &skipped);

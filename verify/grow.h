@@ -129,7 +129,7 @@ enum kr_status kr_grow_rank(const struct kr_facts *f, kr_key k, uint32_t i, uint
 /* The same for one observation's list. */
 enum kr_status kr_grow_rank_in(const struct kr_facts *f, const struct kr_grow_sight *s, uint32_t i, uint32_t *rank);
 
-/* The elements of the list or set that an observation shows, without own elements at the end of a list; *count KR_NONE: it shows none, but something else. */
-enum kr_status kr_grow_shown(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t op, uint32_t own_count, const uint32_t **members, uint32_t *count);
+/* The elements of the list or set that an observation shows, without own elements at the end of a list, as a place in kr_grow.members (which may move) and their number; *count KR_NONE: it shows none, but something else. */
+enum kr_status kr_grow_shown(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t op, uint32_t own_count, uint32_t *first, uint32_t *count);
 
 #endif

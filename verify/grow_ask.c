@@ -98,16 +98,20 @@ static uint32_t op_count(const struct kr_facts *f, kr_txn t) { return f->h->txns
 /* What an operation showed of the key, where that is an array (absent: the empty one). */
 static kr_value shown_value(const struct kr_saw *saw) { return saw->test == KR_SAW_VALUE ? saw->value : (kr_value){KR_NONE}; }
 
-enum kr_status kr_grow_shown(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t op, uint32_t own_count, const uint32_t **members, uint32_t *count)
+enum kr_status kr_grow_shown(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t op, uint32_t own_count, uint32_t *first, uint32_t *count)
 {
+	const uint32_t *members;
 	struct kr_saw saw = kr_saw_of(f->h, &f->h->ops.at[kr_history_op(f->h, t, op).i], k);
 	kr_value value = shown_value(&saw);
 	enum kr_status status;
 
+	*first = 0;
 	*count = KR_NONE;
 	if (value.i == KR_NONE)
 		return KR_OK;
-	status = kr_grow_array(f->grow, value, members, count);
+	status = kr_grow_array(f->grow, value, &members, count);
+	if (status == KR_OK && *count != KR_NONE && *count > 0)
+		*first = (uint32_t)(members - f->grow->members.at);
 	if (status == KR_OK && *count != KR_NONE && f->h->keys.at[k.i].kind == KR_KIND_LIST)
 		*count = *count < own_count ? KR_NONE : *count - own_count;
 	return status;
@@ -288,8 +292,7 @@ enum kr_status kr_grow_initial_is_empty(const struct kr_facts *f, kr_key k, bool
 
 static enum kr_status shows_element(const struct kr_facts *f, const struct kr_sight *s, uint32_t element, bool *out, struct kr_err *err)
 {
-	const uint32_t *members;
-	uint32_t count;
+	uint32_t first, count;
 	bool matches = true;
 	enum kr_status status;
 
@@ -300,22 +303,21 @@ static enum kr_status shows_element(const struct kr_facts *f, const struct kr_si
 	}
 	if (s->saw.test != KR_SAW_VALUE)
 		return kr_grow_vague(f, s->key, "it was seen to have some element", err);
-	status = kr_grow_shown(f, s->key, s->txn, s->op, 0, &members, &count);
+	status = kr_grow_shown(f, s->key, s->txn, s->op, 0, &first, &count);
 	for (uint32_t i = 0; status == KR_OK && count != KR_NONE && i < count; i++)
-		*out |= members[i] == element;
+		*out |= f->grow->members.at[first + i] == element;
 	return status;
 }
 
 enum kr_status kr_grow_shows(const struct kr_facts *f, const struct kr_sight *s, uint32_t element, bool *out, struct kr_err *err)
 {
-	const uint32_t *members;
-	uint32_t count = 1;
+	uint32_t first, count = 1;
 	enum kr_status status = KR_OK;
 
 	if (element != KR_NONE)
 		return shows_element(f, s, element, out, err);
 	if (s->saw.test == KR_SAW_VALUE)
-		status = kr_grow_shown(f, s->key, s->txn, s->op, 0, &members, &count);
+		status = kr_grow_shown(f, s->key, s->txn, s->op, 0, &first, &count);
 	*out = count != 0 && s->saw.test != KR_SAW_NO_MATCH;
 	return status;
 }

@@ -32,17 +32,15 @@ enum kr_status kr_cases_add_list(struct kr_cases *c, uint32_t s)
 	const struct kr_sight sight = c->sights.at[s];
 	const struct kr_facts *f = &c->facts;
 	const struct kr_grow_add *add;
-	const uint32_t *members;
 	uint32_t count, adds, first;
 	bool initial;
 	enum kr_status status = KR_OK;
 
 	if (!f->unknowns || sight.saw.test != KR_SAW_VALUE || sight.part.i != KR_NONE)
 		return KR_OK;
-	status = kr_grow_shown(f, sight.key, sight.txn, sight.op, sight.own_count, &members, &count);
+	status = kr_grow_shown(f, sight.key, sight.txn, sight.op, sight.own_count, &first, &count);
 	if (status != KR_OK || count == KR_NONE)
 		return status;
-	first = (uint32_t)(count ? members - f->grow->members.at : 0);
 	for (uint32_t i = 0; i < count && status == KR_OK; i++) {
 		status = kr_grow_appender(f, sight.key, f->grow->members.at[first + i], &add, &adds, &initial);
 		if (status == KR_OK && adds < 2)

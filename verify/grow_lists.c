@@ -52,22 +52,12 @@ static enum kr_status equals_initial(const struct kr_facts *f, kr_key k, uint32_
 	return status;
 }
 
-/* The array that was seen, into kr_grow.members, which may move. */
-static enum kr_status find_shown(const struct kr_facts *f, const struct kr_sight *s, uint32_t *first, uint32_t *count)
-{
-	const uint32_t *members = NULL;
-	enum kr_status status = kr_grow_shown(f, s->key, s->txn, s->op, s->own_count, &members, count);
-
-	*first = status == KR_OK && *count != KR_NONE && *count > 0 ? (uint32_t)(members - f->grow->members.at) : 0;
-	return status;
-}
-
 static enum kr_status shown_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)
 {
 	const struct kr_grow_add *add;
 	uint32_t first, count, adds, element = KR_NONE, last;
 	bool initial = false;
-	enum kr_status status = find_shown(f, s, &first, &count);
+	enum kr_status status = kr_grow_shown(f, s->key, s->txn, s->op, s->own_count, &first, &count);
 
 	*out = false;
 	if (status != KR_OK || count == KR_NONE)
@@ -92,7 +82,7 @@ static enum kr_status shows_part(const struct kr_facts *f, const struct kr_sight
 	const struct kr_grow_add *add;
 	uint32_t first, count, adds;
 	bool initial = false;
-	enum kr_status status = find_shown(f, s, &first, &count);
+	enum kr_status status = kr_grow_shown(f, s->key, s->txn, s->op, s->own_count, &first, &count);
 
 	*out = false;
 	for (uint32_t i = 0; status == KR_OK && count != KR_NONE && i < count && !*out; i++) {

@@ -49,11 +49,7 @@ static enum kr_status place_of(const struct kr_facts *f, kr_key k, uint32_t i, c
 
 static enum kr_status members_of(const struct kr_facts *f, const struct kr_grow_sight *s, struct members *out)
 {
-	const uint32_t *members = NULL;
-	enum kr_status status = kr_grow_shown(f, s->key, s->txn, s->op, s->own_count, &members, &out->count);
-
-	out->first = status == KR_OK && out->count != KR_NONE && out->count > 0 ? (uint32_t)(members - f->grow->members.at) : 0;
-	return status;
+	return kr_grow_shown(f, s->key, s->txn, s->op, s->own_count, &out->first, &out->count);
 }
 
 enum kr_status kr_grow_rank_in(const struct kr_facts *f, const struct kr_grow_sight *s, uint32_t i, uint32_t *rank)
@@ -73,15 +69,14 @@ enum kr_status kr_grow_rank_in(const struct kr_facts *f, const struct kr_grow_si
 static enum kr_status find_longest(const struct kr_facts *f, kr_key k)
 {
 	struct kr_grow *g = f->grow;
-	const uint32_t *members;
-	uint32_t count, most = 0, longest = 1;
+	uint32_t first, count, most = 0, longest = 1;
 	enum kr_status status = KR_OK;
 
 	for (uint32_t i = g->sight_first[k.i]; i < g->sight_first[k.i + 1] && status == KR_OK; i++) {
 		const struct kr_grow_sight *s = &g->sights[i];
 		if (f->h->txns.at[s->txn.i].status != KR_COMMITTED)
 			continue;
-		status = kr_grow_shown(f, k, s->txn, s->op, s->own_count, &members, &count);
+		status = kr_grow_shown(f, k, s->txn, s->op, s->own_count, &first, &count);
 		if (status == KR_OK && count != KR_NONE && count >= most) {
 			most = count;
 			longest = 2 + i;
@@ -147,8 +142,7 @@ static int by_size(const void *pa, const void *pb)
 static enum kr_status sort_sets(const struct kr_facts *f, kr_key k, struct sized *out, uint32_t *n)
 {
 	const struct kr_grow *g = f->grow;
-	const uint32_t *members;
-	uint32_t count;
+	uint32_t first, count;
 	enum kr_status status = KR_OK;
 
 	*n = 0;
@@ -156,7 +150,7 @@ static enum kr_status sort_sets(const struct kr_facts *f, kr_key k, struct sized
 		const struct kr_grow_sight *s = &g->sights[i];
 		if (f->h->txns.at[s->txn.i].status != KR_COMMITTED || s->own_count > 0)
 			continue;
-		status = kr_grow_shown(f, k, s->txn, s->op, 0, &members, &count);
+		status = kr_grow_shown(f, k, s->txn, s->op, 0, &first, &count);
 		if (status == KR_OK && count != KR_NONE)
 			out[(*n)++] = (struct sized){count, i};
 	}
@@ -210,11 +204,10 @@ static enum kr_status rank_shown(const struct kr_facts *f, kr_key k, const struc
 
 	for (uint32_t i = 0; i < n && status == KR_OK; i++) {
 		const struct kr_grow_sight *s = &g->sights[sets[i].sight];
-		const uint32_t *members;
-		uint32_t count, version;
+		uint32_t first, count, version;
 
-		status = kr_grow_shown(f, k, s->txn, s->op, 0, &members, &count);
-		for (uint32_t j = 0, first = (uint32_t)(count ? members - g->members.at : 0); j < count && status == KR_OK; j++) {
+		status = kr_grow_shown(f, k, s->txn, s->op, 0, &first, &count);
+		for (uint32_t j = 0; j < count && status == KR_OK; j++) {
 			status = only_version(f, k, g->members.at[first + j], &version);
 			if (status == KR_OK && version != KR_NONE && g->rank[version] == KR_NONE)
 				g->rank[version] = i;

@@ -3,23 +3,23 @@
 #include "verify/replayed.h"
 #include "verify/saw.h"
 
-static enum kr_status install_effect(struct kr_replayed *r, const struct kr_operation *op, uint32_t i, kr_txn *writer)
+static enum kr_status install_effect(struct kr_replayed *r, const struct kr_operation *op, uint32_t i)
 {
 	struct kr_effect effect = kr_effect_at(r->v->h, op, i);
 
-	writer[effect.key.i] = r->txn;
+	r->writer[effect.key.i] = r->txn;
 	if (effect.value.i == KR_NONE)
 		return kr_replay_grow(r, op);
 	kr_store_write(&r->store, effect.key, effect.value);
 	return KR_OK;
 }
 
-static void take_shown(struct kr_replayed *r, const struct kr_operation *op, uint32_t i, const kr_txn *writer)
+static void take_shown(struct kr_replayed *r, const struct kr_operation *op, uint32_t i)
 {
 	const struct kr_history *h = r->v->h;
 	kr_key k = kr_saw_key(h, op, i);
 
-	if (k.i == KR_NONE || h->keys.at[k.i].kind != KR_KIND_COUNTER || writer[k.i].i != r->txn.i)
+	if (k.i == KR_NONE || h->keys.at[k.i].kind != KR_KIND_COUNTER || r->writer[k.i].i != r->txn.i)
 		return;
 
 	struct kr_saw saw = kr_saw_at(h, op, i);
@@ -28,7 +28,7 @@ static void take_shown(struct kr_replayed *r, const struct kr_operation *op, uin
 		kr_store_write(&r->store, k, saw.value);
 }
 
-enum kr_status kr_replay_install(struct kr_replayed *r, kr_txn t, kr_txn *writer)
+enum kr_status kr_replay_install(struct kr_replayed *r, kr_txn t)
 {
 	const struct kr_history *h = r->v->h;
 	enum kr_status status = KR_OK;
@@ -40,12 +40,11 @@ enum kr_status kr_replay_install(struct kr_replayed *r, kr_txn t, kr_txn *writer
 
 		r->op = index;
 		for (uint32_t i = 0; i < seen; i++)
-			take_shown(r, op, i, writer);
+			take_shown(r, op, i);
 		for (uint32_t i = 0; i < effects && status == KR_OK; i++)
-			status = install_effect(r, op, i, writer);
+			status = install_effect(r, op, i);
 		if (status == KR_OK)
 			status = kr_ctx_tick(r->v->ctx);
 	}
-	kr_replay_written(r, t);
 	return status;
 }

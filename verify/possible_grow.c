@@ -33,12 +33,8 @@ struct shown { /* an array: members are found by number, since they may move */
 
 static enum kr_status show(const struct kr_possible *p, const struct kr_grow_sight *s, struct shown *out)
 {
-	const uint32_t *members = NULL;
-	enum kr_status status = kr_grow_shown(p->f, s->key, s->txn, s->op, s->own_count, &members, &out->count);
-
 	out->sight = s;
-	out->first = status == KR_OK && out->count != KR_NONE && out->count > 0 ? (uint32_t)(members - p->f->grow->members.at) : 0;
-	return status;
+	return kr_grow_shown(p->f, s->key, s->txn, s->op, s->own_count, &out->first, &out->count);
 }
 
 /* ---- lists ---- */

@@ -277,11 +277,12 @@ static enum kr_status check_named(const struct kr_replayed *r, kr_op id)
 	return KR_OK;
 }
 
-void kr_replay_written(struct kr_replayed *r, kr_txn t)
+/* What t wrote is there. */
+static void note_writer(struct kr_replayed *r, kr_txn t)
 {
 	const struct kr_history *h = r->v->h;
 
-	for (uint32_t index = 0; index < h->txns.at[t.i].op_count && r->writer; index++) {
+	for (uint32_t index = 0; index < h->txns.at[t.i].op_count; index++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
 		for (uint32_t i = 0; i < kr_effect_count(h, op); i++)
 			r->writer[kr_effect_at(h, op, i).key.i] = t;
@@ -357,7 +358,7 @@ enum kr_status kr_replay_txn(struct kr_replayed *r, kr_txn t, bool undo)
 		status = kr_ctx_tick(r->v->ctx);
 		if (status == KR_OK)
 			status = see(r, op);
-		if (status == KR_OK && r->writer)
+		if (status == KR_OK && h->seen.n > 0)
 			status = check_named(r, kr_history_op(h, t, r->op));
 		for (uint32_t i = 0; i < effects && status == KR_OK; i++) {
 			if (undo)
@@ -368,8 +369,8 @@ enum kr_status kr_replay_txn(struct kr_replayed *r, kr_txn t, bool undo)
 	}
 	if (undo)
 		kr_store_undo(&r->store);
-	else
-		kr_replay_written(r, t);
+	else if (h->seen.n > 0)
+		note_writer(r, t);
 	return status;
 }
 
@@ -455,12 +456,10 @@ enum kr_status kr_replay_init(struct kr_replayed *r, struct kr_verifier *v)
 		status = kr_learned_start(&r->store);
 	if (ordered)
 		r->row_marks = kr_mem_alloc(&v->ctx->mem, v->h->keys.n, sizeof *r->row_marks);
-	if (v->h->seen.n > 0) {
-		r->writer = kr_mem_alloc(&v->ctx->mem, v->h->keys.n, sizeof *r->writer);
-		for (uint32_t k = 0; r->writer && k < v->h->keys.n; k++)
-			r->writer[k] = (kr_txn){KR_NONE};
-	}
-	if (status == KR_OK && (!ordered || r->row_marks) && (v->h->seen.n == 0 || r->writer))
+	r->writer = kr_mem_alloc(&v->ctx->mem, v->h->keys.n, sizeof *r->writer);
+	for (uint32_t k = 0; r->writer && k < v->h->keys.n; k++)
+		r->writer[k] = (kr_txn){KR_NONE};
+	if (status == KR_OK && (!ordered || r->row_marks) && r->writer)
 		return KR_OK;
 	kr_replay_done(r);
 	return KR_NOMEM;

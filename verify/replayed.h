@@ -9,7 +9,7 @@ struct kr_replayed {
 	struct kr_verifier *v;
 	struct kr_store store;
 	uint32_t *row_marks; /* per key: 1 + the newest row that returned it; only for predicate reads */
-	kr_txn *writer;      /* per key: who wrote it last, KR_NONE: nobody; NULL: no operation names the versions that it saw */
+	kr_txn *writer;      /* per key: who wrote it last, KR_NONE: nobody; of a serial order only where operations name the versions that they saw */
 	kr_txn txn;          /* what is being replayed */
 	uint32_t op;
 };
@@ -21,16 +21,13 @@ void kr_replay_done(struct kr_replayed *r);
 /* Executes t's operations: KR_BAD when one does not show what is there. With `undo` the state is then as before, but for initial values that were fixed. */
 enum kr_status kr_replay_txn(struct kr_replayed *r, kr_txn t, bool undo);
 
-/* Notes that what t wrote is there (writer). */
-void kr_replay_written(struct kr_replayed *r, kr_txn t);
-
 /* Applies an operation that adds to what is there; r->txn and r->op are its place, for messages. */
 enum kr_status kr_replay_grow(struct kr_replayed *r, const struct kr_operation *op);
 
 /* Whether operation `index` of t shows of k what is there, under t's own earlier writes of k. The state is then as before, as above. */
 enum kr_status kr_replay_sight(struct kr_replayed *r, kr_txn t, uint32_t index, kr_key k);
 
-/* install.c: installs what t leaves, without looking at what it shows of others. writer: per key, who wrote it last, KR_NONE at first. */
-enum kr_status kr_replay_install(struct kr_replayed *r, kr_txn t, kr_txn *writer);
+/* install.c: installs what t leaves, without looking at what it shows of others. */
+enum kr_status kr_replay_install(struct kr_replayed *r, kr_txn t);
 
 #endif

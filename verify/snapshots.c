@@ -11,7 +11,6 @@ struct snapshots {
 	struct kr_verifier *v;
 	struct kr_replayed replayed;
 	uint32_t *start, *place;
-	kr_txn *writer; /* per key: who wrote its newest version */
 };
 
 /* First committer wins: no other writer of a key that t writes has committed since t started. */
@@ -25,7 +24,7 @@ static enum kr_status check_writes(struct snapshots *s, kr_txn t)
 
 		for (uint32_t i = 0; i < effects; i++) {
 			kr_key k = kr_effect_at(h, op, i).key;
-			kr_txn w = s->writer[k.i];
+			kr_txn w = s->replayed.writer[k.i];
 			if (w.i != KR_NONE && s->place[w.i] > s->start[t.i])
 				return kr_err_set(s->v->err, KR_BAD, "%s and %s both write %s, and neither starts after the other has committed",
 					kr_verify_txn_name(h, w).text, kr_verify_txn_name(h, t).text, kr_verify_key_name(h, k).text);
@@ -38,7 +37,7 @@ static enum kr_status install(struct snapshots *s, kr_txn t)
 {
 	enum kr_status status = s->v->rule->prefixes ? KR_OK : check_writes(s, t);
 
-	return status == KR_OK ? kr_replay_install(&s->replayed, t, s->writer) : status;
+	return status == KR_OK ? kr_replay_install(&s->replayed, t) : status;
 }
 
 static enum kr_status run(struct snapshots *s)
@@ -46,8 +45,6 @@ static enum kr_status run(struct snapshots *s)
 	const struct kr_certificate *cert = s->v->cert;
 	enum kr_status status = kr_verify_points(s->v, s->start, s->place);
 
-	for (uint32_t k = 0; k < s->v->h->keys.n; k++)
-		s->writer[k] = (kr_txn){KR_NONE};
 	for (uint32_t i = 0; i < cert->serial.n && status == KR_OK; i++) {
 		kr_txn t = cert->serial.at[i];
 		status = s->start[t.i] == i ? kr_replay_txn(&s->replayed, t, true) : install(s, t);
@@ -59,7 +56,7 @@ static enum kr_status run(struct snapshots *s)
 enum kr_status kr_verify_snapshots(struct kr_verifier *v)
 {
 	struct kr_mem *mem = &v->ctx->mem;
-	uint32_t n = v->h->txns.n, nkeys = v->h->keys.n;
+	uint32_t n = v->h->txns.n;
 	struct snapshots s = {.v = v};
 	enum kr_status status;
 
@@ -70,11 +67,9 @@ enum kr_status kr_verify_snapshots(struct kr_verifier *v)
 		return status;
 	s.start = kr_mem_alloc(mem, n, sizeof *s.start);
 	s.place = kr_mem_alloc(mem, n, sizeof *s.place);
-	s.writer = kr_mem_alloc(mem, nkeys, sizeof *s.writer);
-	status = s.start && s.place && s.writer ? run(&s) : KR_NOMEM;
+	status = s.start && s.place ? run(&s) : KR_NOMEM;
 	kr_mem_free(mem, s.start, n, sizeof *s.start);
 	kr_mem_free(mem, s.place, n, sizeof *s.place);
-	kr_mem_free(mem, s.writer, nkeys, sizeof *s.writer);
 	kr_replay_done(&s.replayed);
 	return status;
 }

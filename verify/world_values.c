@@ -10,7 +10,6 @@ struct values {
 	struct kr_world *w;
 	struct kr_replayed replayed;
 	uint32_t *heads; /* per place of a source (0: the initial version): an observation of it */
-	kr_txn *writer;
 };
 
 static enum kr_status look_at(struct values *x, uint32_t place)
@@ -35,8 +34,6 @@ static enum kr_status look_at_all(struct values *x)
 
 	for (uint32_t i = 0; i <= cert->serial.n; i++)
 		x->heads[i] = KR_NONE;
-	for (uint32_t k = 0; k < w->v->h->keys.n; k++)
-		x->writer[k] = (kr_txn){KR_NONE};
 	for (uint32_t i = 0; i < w->sights.n; i++) {
 		kr_txn source = w->sights.at[i].source;
 		uint32_t *head = &x->heads[source.i == KR_NONE ? 0 : w->place[source.i] + 1];
@@ -46,7 +43,7 @@ static enum kr_status look_at_all(struct values *x)
 	}
 	status = look_at(x, 0);
 	for (uint32_t i = 0; i < cert->serial.n && status == KR_OK; i++) {
-		status = kr_replay_install(&x->replayed, cert->serial.at[i], x->writer);
+		status = kr_replay_install(&x->replayed, cert->serial.at[i]);
 		if (status == KR_OK)
 			status = look_at(x, i + 1);
 	}
@@ -55,17 +52,15 @@ static enum kr_status look_at_all(struct values *x)
 
 static enum kr_status check_external(struct kr_world *w)
 {
-	uint32_t n = w->v->cert->serial.n, nkeys = w->v->h->keys.n;
+	uint32_t n = w->v->cert->serial.n;
 	struct values x = {.w = w};
 	enum kr_status status = kr_replay_init(&x.replayed, w->v);
 
 	if (status != KR_OK)
 		return status;
 	x.heads = kr_mem_alloc(w->mem, (size_t)n + 1, sizeof *x.heads);
-	x.writer = kr_mem_alloc(w->mem, nkeys, sizeof *x.writer);
-	status = x.heads && x.writer ? look_at_all(&x) : KR_NOMEM;
+	status = x.heads ? look_at_all(&x) : KR_NOMEM;
 	kr_mem_free(w->mem, x.heads, (size_t)n + 1, sizeof *x.heads);
-	kr_mem_free(w->mem, x.writer, nkeys, sizeof *x.writer);
 	kr_replay_done(&x.replayed);
 	return status;
 }
