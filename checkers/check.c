@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "checkers/certify.h"
-#include "checkers/lattice.h"
 
 enum { CASES_TXNS_MOST = 2000 };                        /* what is small */
 enum { ATTEMPT_SHARE = 4 };                             /* an attempt gets this part of the time left, */
@@ -91,11 +90,14 @@ static enum kr_status decide(struct kr_ir *ir, const struct kr_check_options *op
 	return status;
 }
 
+/* Whether parts of the pipeline are picked one by one, or looked into. */
+static bool picks_parts(const struct kr_check_options *options) { return options->passes || options->backend || options->pass_options.dump_after; }
+
 /* Whether the user has a say in how it is done: then it is done in that way only. */
 static bool by_hand(const struct kr_ctx *ctx, const struct kr_check_options *options)
 {
 	bool other = options->checker && options->checker != kr_checker_for(ctx->modules, options->level);
-	return other || options->passes || options->backend || options->pass_options.dump_after;
+	return other || picks_parts(options);
 }
 
 /* Back to no verdict. */
@@ -356,8 +358,7 @@ enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const st
 	}
 	if (!status && out->outcome != KR_UNDECIDED && !asking.fits)
 		status = verify(ctx, h, analysis, out, err);
-	if (!status && out->outcome == KR_UNDECIDED && analysis->left_out[0] && !out->checker->decide && !options->passes && !options->backend &&
-		!options->pass_options.dump_after)
+	if (!status && out->outcome == KR_UNDECIDED && analysis->left_out[0] && !out->checker->decide && !picks_parts(options))
 		status = try_told(ctx, h, out);
 	if (!status && out->outcome == KR_VIOLATED && out->checker->qualify)
 		status = out->checker->qualify(ctx, h, options, out, err);

@@ -6,9 +6,8 @@
 
 #include "checkers/check.h"
 
-enum {
-	MOST_SHARES = 4
-}; /* of the time left, at least so much goes to the next search: much follows from the strong levels, which come first, and the weak ones are quick */
+/* Of the time left, at least this part goes to the next search: much follows from the strong levels, which come first, and the weak ones are quick. */
+enum { MOST_SHARES = 4 };
 static const int64_t NO_LIMIT = INT64_MAX;
 
 struct deciding {

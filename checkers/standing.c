@@ -2,8 +2,6 @@
  * nothing of other levels. */
 #include "checkers/standing.h"
 
-#include "checkers/lattice.h"
-
 enum { LEVELS_MOST = 64, OPERATIONS_MOST = 20000 };
 
 static struct kr_question usual(const struct kr_level *level) { return (struct kr_question){level, level->default_order}; }

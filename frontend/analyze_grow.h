@@ -92,6 +92,9 @@ static inline const struct kr_operation *kr_grow_op(const struct kr_grow *g, con
 static inline bool kr_grow_aborted(const struct kr_grow *g, kr_txn t) { return g->w->h->txns.at[t.i].status == KR_ABORTED; }
 static inline bool kr_grow_is_delete(const struct kr_grow *g, const struct kr_grow_write *x) { return kr_grow_op(g, x)->kind == KR_OP_DELETE; }
 
+/* The i-th element of a list that was taken apart. */
+static inline uint32_t kr_grow_number(const struct kr_grow *g, struct kr_grow_list list, uint32_t i) { return g->numbers.at[list.first + i]; }
+
 /* End of the run of writes of one key by one transaction that begins at `i`. */
 uint32_t kr_grow_run(const struct kr_grow *g, kr_key k, uint32_t i);
 /* Whether the writes [i, end) of one transaction delete the key; *since: the first behind the last that does, else i. */

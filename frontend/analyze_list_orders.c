@@ -7,8 +7,6 @@
  * Linear in the lists, but for those where there is a circle. */
 #include "frontend/analyze_grow.h"
 
-static uint32_t number(const struct kr_grow *g, struct kr_grow_list list, uint32_t i) { return g->numbers.at[list.first + i]; }
-
 /* ---- reads of one key ---- */
 
 /* Per key the longest list that a committed transaction read, as a place in g->reads, or KR_NONE. */
@@ -75,11 +73,11 @@ static bool is_ordered(const struct kr_grow *g, const struct kr_grow_read *read)
 /* The write that begins the run shown at place i, or KR_NONE: the place is within one, or initial. */
 static uint32_t run_at(const struct kr_grow *g, const struct kr_grow_read *read, uint32_t i)
 {
-	uint32_t write = kr_grow_find(g, read->key, number(g, read->list, i))->write, before;
+	uint32_t write = kr_grow_find(g, read->key, kr_grow_number(g, read->list, i))->write, before;
 
 	if (write == KR_NONE || i == 0)
 		return write;
-	before = kr_grow_find(g, read->key, number(g, read->list, i - 1))->write;
+	before = kr_grow_find(g, read->key, kr_grow_number(g, read->list, i - 1))->write;
 	return before != KR_NONE && g->writes[before].txn.i == g->writes[write].txn.i ? KR_NONE : write;
 }
 
@@ -212,7 +210,7 @@ static enum kr_status push(struct ordering *o, kr_version before, kr_version aft
 /* The version of the transaction that appended the element at place i, or KR_NONE (initial, or gone). */
 static kr_version version_at(const struct ordering *o, struct kr_grow_list list, uint32_t i)
 {
-	const struct kr_grow_element *e = kr_grow_find(o->g, o->key, number(o->g, list, i));
+	const struct kr_grow_element *e = kr_grow_find(o->g, o->key, kr_grow_number(o->g, list, i));
 
 	return e->write == KR_NONE ? (kr_version){KR_NONE} : kr_asg_version_of(o->g->w->asg, o->g->writes[e->write].txn, o->key);
 }

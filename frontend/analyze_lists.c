@@ -7,12 +7,10 @@
  * all that a list can show; an empty one was left by who deleted it, whatever the parts. Lists with equal elements and those of untold initial value are left out. */
 #include "frontend/analyze_grow.h"
 
-static uint32_t number(const struct kr_grow *g, struct kr_grow_list list, uint32_t i) { return g->numbers.at[list.first + i]; }
-
 bool kr_lists_same_beginning(const struct kr_grow *g, struct kr_grow_list a, struct kr_grow_list b, uint32_t n)
 {
 	for (uint32_t i = 0; i < n && a.first != b.first; i++)
-		if (number(g, a, i) != number(g, b, i))
+		if (kr_grow_number(g, a, i) != kr_grow_number(g, b, i))
 			return false;
 	return true;
 }
@@ -87,7 +85,7 @@ enum kr_status kr_lists_prepare(struct kr_grow *g, kr_key k)
 static void check_element(struct kr_replay *r, kr_key k, struct kr_grow_list list, uint32_t i, enum kr_anomaly_kind *kind, kr_txn *other)
 {
 	struct kr_grow *g = r->w->grow;
-	struct kr_grow_element *e = kr_grow_find(g, k, number(g, list, i));
+	struct kr_grow_element *e = kr_grow_find(g, k, kr_grow_number(g, list, i));
 	const struct kr_grow_own *own = kr_grow_own(r, k);
 
 	*kind = KR_ANOMALY_KINDS;
@@ -109,7 +107,7 @@ static void check_element(struct kr_replay *r, kr_key k, struct kr_grow_list lis
 static bool has_equal(const struct kr_grow *g, kr_key k, struct kr_grow_list list)
 {
 	for (uint32_t i = 0; i < list.count; i++) {
-		const struct kr_grow_element *e = kr_grow_find(g, k, number(g, list, i));
+		const struct kr_grow_element *e = kr_grow_find(g, k, kr_grow_number(g, list, i));
 
 		if (e && e->twice)
 			return true;
@@ -127,7 +125,7 @@ static uint32_t run_start(const struct kr_grow *g, kr_key k, uint32_t write)
 /* The elements from i on are those that one transaction left, whole and in its order; *next is behind them. Who deleted the list first left nothing before its own. */
 static enum kr_anomaly_kind check_run(struct kr_grow *g, kr_key k, struct kr_grow_list list, uint32_t i, uint32_t *next)
 {
-	uint32_t write = kr_grow_find(g, k, number(g, list, i))->write, end = kr_grow_run(g, k, write), since;
+	uint32_t write = kr_grow_find(g, k, kr_grow_number(g, list, i))->write, end = kr_grow_run(g, k, write), since;
 	bool deleted = kr_grow_since(g, run_start(g, k, write), end, &since);
 
 	*next = i;
@@ -138,7 +136,7 @@ static enum kr_anomaly_kind check_run(struct kr_grow *g, kr_key k, struct kr_gro
 	for (; write < end; write++, (*next)++) {
 		if (*next >= list.count)
 			return KR_INTERMEDIATE_READ;
-		if (number(g, list, *next) != g->writes[write].element)
+		if (kr_grow_number(g, list, *next) != g->writes[write].element)
 			return KR_INTERMEDIATE_READ;
 	}
 	return KR_ANOMALY_KINDS;
@@ -148,12 +146,12 @@ static enum kr_anomaly_kind check_run(struct kr_grow *g, kr_key k, struct kr_gro
 static bool check_initial(struct kr_grow *g, kr_key k, struct kr_grow_list list, uint32_t *next)
 {
 	*next = 0;
-	if (g->cleared[k.i] && (list.count == 0 || !kr_grow_find(g, k, number(g, list, 0))->initial))
+	if (g->cleared[k.i] && (list.count == 0 || !kr_grow_find(g, k, kr_grow_number(g, list, 0))->initial))
 		return true;
 	for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++) {
 		if (!g->elements.at[i].initial)
 			continue;
-		if (*next >= list.count || number(g, list, *next) != g->elements.at[i].element)
+		if (*next >= list.count || kr_grow_number(g, list, *next) != g->elements.at[i].element)
 			return false;
 		(*next)++;
 	}
@@ -188,7 +186,7 @@ static enum kr_status see_unknown_writers(struct kr_replay *r, kr_key k, struct 
 	struct kr_grow *g = r->w->grow;
 
 	for (uint32_t i = from; i < list.count; i++) {
-		kr_key part = g->run_part[kr_grow_find(g, k, number(g, list, i))->write]; /* of the first element of each run */
+		kr_key part = g->run_part[kr_grow_find(g, k, kr_grow_number(g, list, i))->write]; /* of the first element of each run */
 
 		if (part.i != KR_NONE)
 			KR_TRY(kr_analyze_see(r, part, kr_test(KR_TEST_IS, KR_GROW_PRESENT), false));
@@ -199,7 +197,7 @@ static enum kr_status see_unknown_writers(struct kr_replay *r, kr_key k, struct 
 /* Of a list about which no more can be told, which versions end as it does. */
 static enum kr_status see_last(struct kr_replay *r, kr_key k, struct kr_grow_list list)
 {
-	uint32_t last = list.count ? number(r->w->grow, list, list.count - 1) : KR_ABSENT.i;
+	uint32_t last = list.count ? kr_grow_number(r->w->grow, list, list.count - 1) : KR_ABSENT.i;
 
 	kr_analyze_leave_out(r->w, r->txn, r->op,
 		r->w->asg->keys[k.i].open_initial ? "a list of unknown initial value" : "a list that shows an element which was appended twice");
@@ -225,7 +223,7 @@ static enum kr_status see_list(struct kr_replay *r, kr_key k, struct kr_grow_lis
 	if (!check_initial(g, k, list, &appended))
 		return kr_grow_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
 	for (uint32_t i = appended; i < list.count; i = next) {
-		struct kr_grow_element *e = kr_grow_find(g, k, number(g, list, i));
+		struct kr_grow_element *e = kr_grow_find(g, k, kr_grow_number(g, list, i));
 
 		kind = e->write == KR_NONE ? KR_INCOMPATIBLE_ORDER : check_run(g, k, list, i, &next);
 		if (kind != KR_ANOMALY_KINDS)
@@ -235,7 +233,7 @@ static enum kr_status see_list(struct kr_replay *r, kr_key k, struct kr_grow_lis
 		!kr_vec_push(r->w->asg->mem, &g->reads,
 			(struct kr_grow_read){r->txn, r->op, k, list, r->w->h->txns.at[r->txn.i].status == KR_COMMITTED, false}))
 		return KR_NOMEM;
-	KR_TRY(kr_analyze_see(r, k, kr_test(KR_TEST_IS, list.count ? number(g, list, list.count - 1) : KR_ABSENT.i), false));
+	KR_TRY(kr_analyze_see(r, k, kr_test(KR_TEST_IS, list.count ? kr_grow_number(g, list, list.count - 1) : KR_ABSENT.i), false));
 	if (g->cleared[k.i] && list.count > 0)
 		return see_parts(r, k, appended > 0);
 	return see_unknown_writers(r, k, list, appended);
@@ -253,7 +251,7 @@ static enum kr_status see_over_own(struct kr_replay *r, kr_key k, struct kr_grow
 	base.count -= end - since;
 	shown = list.count >= end - since;
 	for (uint32_t i = since; i < end && shown; i++)
-		shown = number(g, list, base.count + i - since) == g->writes[i].element;
+		shown = kr_grow_number(g, list, base.count + i - since) == g->writes[i].element;
 	if (shown && own->deleted)
 		shown = base.count == 0;
 	else if (shown && own->based)

@@ -232,12 +232,21 @@ static void add_act(const struct kr_words *w, const struct kr_operation *op, kr_
 /* The initial version: nothing where the trace does not tell it. */
 static kr_value initial_value(const struct kr_history *h, kr_key k) { return h->initial == KR_INITIAL_UNKNOWN ? (kr_value){KR_NONE} : h->keys.at[k.i].initial; }
 
-void kr_words_version(const struct kr_words *w, kr_key k, kr_txn writer)
+/* The operation that left the version by `writer`, KR_NONE for the initial one, now one that matters; and its value, as value_left. */
+static kr_op find_left(const struct kr_words *w, kr_key k, kr_txn writer, kr_value *value)
 {
 	kr_op at = writer.i == KR_NONE ? (kr_op){KR_NONE} : kr_words_last_write(w->h, writer, k);
-	kr_value value = at.i == KR_NONE ? initial_value(w->h, k) : value_left(w->h, op_at(w->h, at), k);
 
+	*value = at.i == KR_NONE ? initial_value(w->h, k) : value_left(w->h, op_at(w->h, at), k);
 	kr_words_mention(w, at);
+	return at;
+}
+
+void kr_words_version(const struct kr_words *w, kr_key k, kr_txn writer)
+{
+	kr_value value;
+	kr_op at = find_left(w, k, writer, &value);
+
 	if (at.i != KR_NONE && act_of(op_at(w->h, at))->noun) {
 		add_act(w, op_at(w->h, at), k, act_of(op_at(w->h, at))->noun);
 	} else if (value.i != KR_NONE) {
@@ -251,11 +260,10 @@ void kr_words_version(const struct kr_words *w, kr_key k, kr_txn writer)
 /* A version among others of its key: "5 (T1)", "deleted (T1)", "append 5 (T1)". */
 static void add_owned(const struct kr_words *w, kr_key k, kr_txn writer)
 {
-	kr_op at = writer.i == KR_NONE ? (kr_op){KR_NONE} : kr_words_last_write(w->h, writer, k);
-	kr_value value = at.i == KR_NONE ? initial_value(w->h, k) : value_left(w->h, op_at(w->h, at), k);
+	kr_value value;
+	kr_op at = find_left(w, k, writer, &value);
 	const struct act *act = at.i == KR_NONE ? NULL : act_of(op_at(w->h, at));
 
-	kr_words_mention(w, at);
 	if (act && act->brief) {
 		kr_str_add(w->out, act->brief);
 		if (act->place)
