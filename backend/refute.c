@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "backend/solver_z3.h"
-
 enum { CORE_STEPS = 8, SMALL = 256 };
 
 static uint32_t count(const uint8_t *keep, uint32_t n)
@@ -16,7 +14,7 @@ static uint32_t count(const uint8_t *keep, uint32_t n)
 	return kept;
 }
 
-static enum kr_status shrink(struct kr_choices *c, uint8_t *keep, uint32_t n)
+static enum kr_status shrink(struct kr_solver *sat, struct kr_choices *c, uint8_t *keep, uint32_t n)
 {
 	struct kr_ctx *ctx = c->ir->ctx;
 	bool refuted = true;
@@ -24,7 +22,7 @@ static enum kr_status shrink(struct kr_choices *c, uint8_t *keep, uint32_t n)
 	for (unsigned step = 0; refuted && now < before && step < CORE_STEPS; step++) {
 		enum kr_status status = kr_ctx_check(ctx);
 		if (!status)
-			status = kr_solver_core(ctx, c, keep, &refuted);
+			status = kr_solver_core(sat, c, keep, n, &refuted);
 		if (status)
 			return status;
 		before = now;
@@ -39,7 +37,7 @@ static enum kr_status shrink(struct kr_choices *c, uint8_t *keep, uint32_t n)
 		less[i] = 0;
 		status = kr_ctx_check(ctx);
 		if (!status)
-			status = kr_solver_core(ctx, c, less, &refuted);
+			status = kr_solver_core(sat, c, less, n, &refuted);
 		if (!status && refuted)
 			memcpy(keep, less, n);
 	}
@@ -72,7 +70,7 @@ static enum kr_status restrict_to(struct kr_proof *proof, const uint8_t *keep)
 	return KR_OK;
 }
 
-enum kr_status kr_refute(struct kr_choices *c, struct kr_proof *proof)
+enum kr_status kr_refute(struct kr_solver *sat, struct kr_choices *c, struct kr_proof *proof)
 {
 	struct kr_mem *mem = &c->ir->ctx->mem;
 	uint32_t n = proof->cycles.n;
@@ -80,7 +78,7 @@ enum kr_status kr_refute(struct kr_choices *c, struct kr_proof *proof)
 	if (!keep)
 		return KR_NOMEM;
 	memset(keep, 1, n);
-	enum kr_status status = shrink(c, keep, n);
+	enum kr_status status = shrink(sat, c, keep, n);
 	if (status == KR_TIMEOUT || status == KR_NOMEM)
 		status = KR_OK; /* as far as it got */
 	if (!status)

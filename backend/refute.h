@@ -2,9 +2,9 @@
 #ifndef KR_BACKEND_REFUTE_H
 #define KR_BACKEND_REFUTE_H
 
-#include "backend/choices.h"
+#include "backend/solver_z3.h"
 
-/* The cycles of the proof are unsatisfiable as clauses: leaves few of them, which still are, and appends what rules candidates out. */
-enum kr_status kr_refute(struct kr_choices *c, struct kr_proof *proof);
+/* The cycles of the proof are unsatisfiable as clauses, as `sat` has just said: leaves few of them, which still are, and appends what rules candidates out. */
+enum kr_status kr_refute(struct kr_solver *sat, struct kr_choices *c, struct kr_proof *proof);
 
 #endif

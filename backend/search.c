@@ -109,7 +109,7 @@ static enum kr_status ask(struct search *s, bool *done, struct kr_err *err)
 	if (result != KR_SOLVER_NO)
 		return KR_OK;
 	answer->outcome = KR_VIOLATED;
-	status = kr_refute(&s->choices, &answer->proof);
+	status = kr_refute(s->sat, &s->choices, &answer->proof);
 	return status ? status : kr_units_justify(s->ir, &answer->proof, s->choices.told_units.at, s->choices.told_units.n);
 }
 

@@ -4,6 +4,7 @@
 #include "backend/solver_z3.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <z3.h>
 
 #include "backend/watch.h"
@@ -17,6 +18,7 @@ struct kr_solver {
 	uint32_t clauses_sent, facts_sent; /* literals of the lists that the solver has */
 	uint32_t sums_sent;
 	KR_VEC(int) weights; /* scratch, parallel to clause */
+	bool switched; /* the solver is there for cores */
 };
 
 /* Errors are looked up after each call; the default handler would end the process. */
@@ -263,55 +265,56 @@ enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum
 
 /* ---- cores ---- */
 
-/* A core query: each cycle that counts is switched on by an assumption of its own. */
-struct core {
-	struct kr_solver *sat;
-	KR_VEC(Z3_ast) assumptions;
-	KR_VEC(uint32_t) cycles; /* parallel */
-};
-
-static enum kr_status add_switch(struct core *q, uint32_t cycle)
+static Z3_ast cycle_switch(struct kr_solver *sat, uint32_t cycle)
 {
-	struct kr_solver *sat = q->sat;
-	struct kr_mem *mem = &sat->ctx->mem;
-	Z3_ast on = Z3_mk_const(sat->z3, Z3_mk_int_symbol(sat->z3, (int)(sat->vars.n + cycle)), Z3_mk_bool_sort(sat->z3));
-	Z3_ast off = on ? Z3_mk_not(sat->z3, on) : NULL;
-	bool ok = off && kr_vec_push(mem, &q->assumptions, on) && kr_vec_push(mem, &q->cycles, cycle) && kr_vec_push(mem, &sat->clause, off);
-	return ok ? KR_OK : KR_NOMEM;
+	return Z3_mk_const(sat->z3, Z3_mk_int_symbol(sat->z3, (int)(sat->vars.n + cycle)), Z3_mk_bool_sort(sat->z3));
 }
 
-static enum kr_status add_switched(struct core *q, const struct kr_choices *c, const uint8_t *keep)
+/* All clauses, those of cycles with a switch each that an assumption turns on. */
+static enum kr_status assert_switched(struct kr_solver *sat, const struct kr_choices *c)
 {
 	enum kr_status status = KR_OK;
 	for (uint32_t i = 0, clause = 0; i < c->clauses.n && !status; i++) {
 		kr_lit l = c->clauses.at[i];
-		uint32_t cycle = c->origin.at[clause];
 		if (l.i != KR_NONE) {
-			status = push_literal(q->sat, l);
+			status = push_literal(sat, l);
 			continue;
 		}
-		clause++;
-		if (cycle != KR_NONE && keep[cycle])
-			status = add_switch(q, cycle);
-		if (!status && (cycle == KR_NONE || keep[cycle]))
-			status = assert_clause(q->sat);
+		uint32_t cycle = c->origin.at[clause++];
+		if (cycle != KR_NONE) {
+			Z3_ast on = cycle_switch(sat, cycle), off = on ? Z3_mk_not(sat->z3, on) : NULL;
+			status = off && kr_vec_push(&sat->ctx->mem, &sat->clause, off) ? KR_OK : KR_NOMEM;
+		}
 		if (!status)
-			status = kr_ctx_tick(q->sat->ctx);
-		kr_vec_clear(&q->sat->clause);
+			status = assert_clause(sat);
+		if (!status)
+			status = kr_ctx_tick(sat->ctx);
 	}
-	return status ? status : assert_facts(q->sat, c);
+	sat->facts_sent = sat->sums_sent = 0;
+	return status ? status : assert_facts(sat, c);
 }
 
-static bool take_core(const struct core *q, uint8_t *keep)
+/* In place of the solver that has refused the clauses, one of the same context for all cores. */
+static enum kr_status begin_cores(struct kr_solver *sat, const struct kr_choices *c)
 {
-	struct kr_solver *sat = q->sat;
+	Z3_solver_dec_ref(sat->z3, sat->solver);
+	sat->solver = NULL;
+	sat->switched = true;
+	kr_vec_clear(&sat->clause);
+	enum kr_status status = start(sat);
+	if (!status)
+		status = make_variables(sat, c);
+	return status ? status : assert_switched(sat, c);
+}
+
+static bool take_core(struct kr_solver *sat, uint8_t *keep, uint32_t ncycles)
+{
 	Z3_ast_vector found = Z3_solver_get_unsat_core(sat->z3, sat->solver);
 	if (!found)
 		return false;
 	Z3_ast_vector_inc_ref(sat->z3, found);
 	unsigned n = Z3_ast_vector_size(sat->z3, found);
-	for (uint32_t i = 0; i < q->cycles.n; i++)
-		keep[q->cycles.at[i]] = 0;
+	memset(keep, 0, ncycles);
 	for (unsigned i = 0; i < n; i++) {
 		Z3_app on = Z3_to_app(sat->z3, Z3_ast_vector_get(sat->z3, found, i));
 		int name = Z3_get_symbol_int(sat->z3, Z3_get_decl_name(sat->z3, Z3_get_app_decl(sat->z3, on)));
@@ -321,28 +324,26 @@ static bool take_core(const struct core *q, uint8_t *keep)
 	return true;
 }
 
-enum kr_status kr_solver_core(struct kr_ctx *ctx, const struct kr_choices *c, uint8_t *keep, bool *refuted)
+enum kr_status kr_solver_core(struct kr_solver *sat, const struct kr_choices *c, uint8_t *keep, uint32_t ncycles, bool *refuted)
 {
-	struct core q = {0};
+	KR_VEC(Z3_ast) assumptions = {0};
+	struct kr_mem *mem = &sat->ctx->mem;
 	*refuted = false;
-	enum kr_status status = kr_solver_new(ctx, &q.sat);
-	if (!status)
-		status = start(q.sat);
-	if (!status)
-		status = make_variables(q.sat, c);
-	if (!status)
-		status = add_switched(&q, c, keep);
+	enum kr_status status = sat->switched ? KR_OK : begin_cores(sat, c);
+	for (uint32_t i = 0; i < ncycles && !status; i++) {
+		Z3_ast on = keep[i] ? cycle_switch(sat, i) : NULL;
+		if (keep[i] && (!on || !kr_vec_push(mem, &assumptions, on)))
+			status = KR_NOMEM;
+	}
 	if (!status) {
 		char reason[8];
-		set_timeout(q.sat);
+		set_timeout(sat);
 		struct kr_watch watch;
-		kr_watch_begin(&watch, ctx, interrupt, q.sat);
-		Z3_lbool answer = Z3_solver_check_assumptions(q.sat->z3, q.sat->solver, q.assumptions.n, q.assumptions.at);
+		kr_watch_begin(&watch, sat->ctx, interrupt, sat);
+		Z3_lbool answer = Z3_solver_check_assumptions(sat->z3, sat->solver, assumptions.n, assumptions.at);
 		kr_watch_end(&watch);
-		*refuted = !failed(q.sat, reason, sizeof reason) && answer == Z3_L_FALSE && take_core(&q, keep);
+		*refuted = !failed(sat, reason, sizeof reason) && answer == Z3_L_FALSE && take_core(sat, keep, ncycles);
 	}
-	kr_vec_done(&ctx->mem, &q.assumptions);
-	kr_vec_done(&ctx->mem, &q.cycles);
-	kr_solver_free(q.sat);
+	kr_vec_done(mem, &assumptions);
 	return status;
 }

@@ -15,8 +15,9 @@ void kr_solver_free(struct kr_solver *sat);
  * An error inside Z3 is unknown, never a verdict. */
 enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum kr_solver_result *result, char *reason, size_t size);
 
-/* Are the clauses of `c` unsatisfiable when of the cycles only those count that are marked in `keep` (per cycle of the proof; facts always count)? If so, *refuted is set and the
- * cycles that the answer does not rest on are unmarked; if not, or if Z3 gives no answer, nothing changes. */
-enum kr_status kr_solver_core(struct kr_ctx *ctx, const struct kr_choices *c, uint8_t *keep, bool *refuted);
+/* Of a solver whose last answer was KR_SOLVER_NO, and which answers nothing but this from then on: are the clauses of `c` unsatisfiable when of the `ncycles` cycles of the proof only
+ * those count that are marked in `keep` (facts always count)? If so, *refuted is set and the cycles that the answer does not rest on are unmarked; if not, or if Z3 gives no answer, nothing
+ * changes. */
+enum kr_status kr_solver_core(struct kr_solver *sat, const struct kr_choices *c, uint8_t *keep, uint32_t ncycles, bool *refuted);
 
 #endif
