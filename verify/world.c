@@ -145,16 +145,40 @@ static kr_txn newest(const struct kr_world *w, kr_key k, kr_txn t)
 	return found;
 }
 
-/* Whether x changed no more of a set than elements that the observer had added itself. */
+/* Whether the observer of a set had added the element, or deleted the set, itself. */
+static enum kr_status is_own(const struct kr_world *w, const struct kr_sight *s, uint32_t element, bool *out)
+{
+	enum kr_membership own;
+	enum kr_status status = kr_grow_member(&w->facts, s->key, s->txn, s->op, element, &own);
+
+	*out = status == KR_OK && own != KR_MEMBER_UNTOUCHED;
+	return status;
+}
+
+/* Whether all that the observation shows of a set is the observer's own. */
+static enum kr_status shows_own_alone(const struct kr_world *w, const struct kr_sight *s, bool *out)
+{
+	uint32_t first, count;
+	enum kr_status status = kr_grow_shown(&w->facts, s->key, s->txn, s->op, 0, &first, &count);
+
+	*out = count != KR_NONE;
+	for (uint32_t i = 0; *out && i < count && status == KR_OK; i++)
+		status = is_own(w, s, w->facts.grow->members.at[first + i], out);
+	return status;
+}
+
+/* Whether x changed no more of a set than elements that the observer had added itself. A version that deletes the set is alone, too, when nothing else is shown. */
 static enum kr_status leaves_alone(const struct kr_world *w, const struct kr_sight *s, kr_txn x, bool *out)
 {
 	const struct kr_history *h = w->v->h;
-	enum kr_membership own;
-	uint32_t element;
+	bool deletes;
+	uint32_t element, from = kr_grow_left_from(&w->facts, s->key, x, &deletes);
 	enum kr_status status = KR_OK;
 
 	*out = true;
-	for (uint32_t i = 0; i < h->txns.at[x.i].op_count && *out && status == KR_OK; i++) {
+	if (deletes)
+		status = shows_own_alone(w, s, out);
+	for (uint32_t i = from; i < h->txns.at[x.i].op_count && *out && status == KR_OK; i++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, x, i).i];
 
 		if (op->key.i != s->key.i || kr_effect_count(h, op) == 0)
@@ -164,8 +188,7 @@ static enum kr_status leaves_alone(const struct kr_world *w, const struct kr_sig
 			break;
 		status = kr_grow_element(w->facts.grow, op->a, &element);
 		if (status == KR_OK)
-			status = kr_grow_member(&w->facts, s->key, s->txn, s->op, element, &own);
-		*out = status == KR_OK && own != KR_MEMBER_UNTOUCHED;
+			status = is_own(w, s, element, out);
 	}
 	return status;
 }
