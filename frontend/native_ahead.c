@@ -1,5 +1,6 @@
 /* A ring of batches between one reader and some parsers. The reader fills batches with lines of the source, hands them over, and takes them back in the same order once their lines are
- * parsed; it alone touches the source, the context and its memory. A parser takes the oldest batch that nobody has taken, and parses it.
+ * parsed; it alone touches the source, the context and its memory. A parser takes the oldest batch that nobody has taken, and parses it; so does the reader when
+ * the one that it needs is not parsed yet.
  * jansson's values are made by one thread and read by another, never at once: the batch's state, changed under the lock, orders the two. */
 #include "frontend/native_ahead.h"
 
@@ -62,25 +63,32 @@ static void parse(const struct kr_ahead *a, struct batch *b)
 	kr_json_arena_leave();
 }
 
+/* Takes the oldest batch that nobody has taken, if there is one, and parses it. The lock is held before and after. */
+static bool parse_next(struct kr_ahead *a)
+{
+	if (a->taken == a->filled)
+		return false;
+
+	struct batch *b = &a->ring[a->taken++ % a->size];
+
+	b->state = TAKEN;
+	pthread_mutex_unlock(&a->lock);
+	parse(a, b);
+	pthread_mutex_lock(&a->lock);
+	b->state = PARSED;
+	return true;
+}
+
 static void *work(void *data)
 {
 	struct kr_ahead *a = data;
 
 	pthread_mutex_lock(&a->lock);
-	for (;;) {
-		while (!a->stop && a->taken == a->filled)
+	while (!a->stop) {
+		if (parse_next(a))
+			pthread_cond_signal(&a->done);
+		else
 			pthread_cond_wait(&a->work, &a->lock);
-		if (a->stop)
-			break;
-
-		struct batch *b = &a->ring[a->taken++ % a->size];
-
-		b->state = TAKEN;
-		pthread_mutex_unlock(&a->lock);
-		parse(a, b);
-		pthread_mutex_lock(&a->lock);
-		b->state = PARSED;
-		pthread_cond_signal(&a->done);
 	}
 	pthread_mutex_unlock(&a->lock);
 	return NULL;
@@ -161,7 +169,8 @@ enum kr_status kr_ahead_next(struct kr_ahead *a, struct kr_ahead_batch *out, str
 
 	pthread_mutex_lock(&a->lock);
 	while (b->state != PARSED)
-		pthread_cond_wait(&a->done, &a->lock);
+		if (!parse_next(a))
+			pthread_cond_wait(&a->done, &a->lock);
 	pthread_mutex_unlock(&a->lock);
 	a->read++;
 	*out = (struct kr_ahead_batch){b->text.at, b->lines.at, b->lines.n};
