@@ -18,7 +18,7 @@ struct kr_solver {
 	uint32_t clauses_sent, facts_sent; /* literals of the lists that the solver has */
 	uint32_t sums_sent;
 	KR_VEC(int) weights; /* scratch, parallel to clause */
-	bool switched; /* the solver is there for cores */
+	bool switched;       /* the solver is there for cores */
 };
 
 /* Errors are looked up after each call; the default handler would end the process. */

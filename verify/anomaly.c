@@ -58,12 +58,12 @@ static enum kr_status explains(const struct kr_claim *c, const struct kr_facts *
 
 static enum kr_status look_at_write(const struct kr_claim *c, const struct kr_facts *f, kr_txn t, uint32_t index, kr_value value, struct writers *out)
 {
-	bool aborted = c->v->h->txns.at[t.i].status == KR_ABORTED, allowed;
+	bool aborted = c->v->h->txns.at[t.i].status == KR_ABORTED, unknown = c->v->h->txns.at[t.i].status == KR_UNKNOWN, allowed;
 	enum kr_status status = explains(c, f, value, &allowed);
 
 	if (status == KR_OK && value.i == KR_NONE && c->v->h->keys.at[c->key.i].kind == KR_KIND_COUNTER) {
 		out->maybe.later |= t.i == c->txn.i;
-		out->maybe.aborted |= t.i != c->txn.i && (aborted || (f->impossible && f->impossible[t.i]));
+		out->maybe.aborted |= t.i != c->txn.i && (aborted || unknown);
 		out->maybe.intermediate |= t.i != c->txn.i && !aborted;
 		return KR_OK;
 	}
@@ -74,7 +74,7 @@ static enum kr_status look_at_write(const struct kr_claim *c, const struct kr_fa
 		out->later = true; /* it had not written before */
 		return KR_OK;
 	}
-	out->aborted |= aborted || c->v->h->txns.at[t.i].status == KR_UNKNOWN;
+	out->aborted |= aborted || unknown;
 	out->intermediate |= !aborted && kr_facts_version(f, c->key, t)->last_op != index;
 	out->last |= !aborted && kr_facts_version(f, c->key, t)->last_op == index;
 	return KR_OK;

@@ -47,11 +47,17 @@ enum kr_status kr_learned_add(struct kr_learned *l, kr_key k, int64_t amount)
 	return __builtin_add_overflow(l->added.at[k.i].sum, amount, &l->added.at[k.i].sum) ? KR_UNSUPPORTED : KR_OK;
 }
 
-static struct kr_learned_sum added(const struct kr_learned *l, kr_key k) { return k.i < l->added.n ? l->added.at[k.i] : (struct kr_learned_sum){0}; }
+struct kr_learned_sum kr_learned_added(const struct kr_learned *l, kr_key k) { return l && k.i < l->added.n ? l->added.at[k.i] : (struct kr_learned_sum){0}; }
+
+void kr_learned_take_back(struct kr_learned *l, kr_key k, struct kr_learned_sum added)
+{
+	if (l && k.i < l->added.n)
+		l->added.at[k.i] = added;
+}
 
 enum kr_status kr_learned_zero(struct kr_learned *l, kr_key k)
 {
-	if (added(l, k).sum != 0)
+	if (kr_learned_added(l, k).sum != 0)
 		return kr_learned_number(l, k, 0);
 	return learn(l, (struct kr_learned_fact){.key = k, .what = KR_LEARNED_ZERO});
 }
@@ -60,7 +66,7 @@ enum kr_status kr_learned_number(struct kr_learned *l, kr_key k, int64_t number)
 {
 	struct kr_learned_fact fact = {.key = k, .what = KR_LEARNED_NUMBER};
 
-	return __builtin_sub_overflow(number, added(l, k).sum, &fact.number) ? KR_UNSUPPORTED : learn(l, fact);
+	return __builtin_sub_overflow(number, kr_learned_added(l, k).sum, &fact.number) ? KR_UNSUPPORTED : learn(l, fact);
 }
 
 /* Elements of an array that the store does not have, however it came by them. */
@@ -92,7 +98,7 @@ enum kr_status kr_learned_value(struct kr_store *s, kr_key k, kr_value value)
 
 enum kr_status kr_learned_other(struct kr_store *s, kr_key k)
 {
-	bool there = added(s->learned, k).any || (s->cells[k.i].kind == KR_CELL_SET && !kr_store_is_absent(s, k));
+	bool there = kr_learned_added(s->learned, k).any || (s->cells[k.i].kind == KR_CELL_SET && !kr_store_is_absent(s, k));
 
 	return there ? KR_OK : learn(s->learned, (struct kr_learned_fact){.key = k, .what = KR_LEARNED_PRESENT});
 }

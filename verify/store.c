@@ -178,7 +178,7 @@ void kr_store_put(struct kr_store *s, kr_key k, struct kr_cell cell)
 
 enum kr_status kr_store_touch(struct kr_store *s, kr_key k)
 {
-	struct kr_touched touched = {k, s->cells[k.i], 0, s->members.n};
+	struct kr_touched touched = {k, s->cells[k.i], 0, s->members.n, kr_learned_added(s->learned, k)};
 
 	if (touched.cell.kind == KR_CELL_LIST)
 		touched.size = s->lists.at[touched.cell.index].n;
@@ -202,6 +202,7 @@ void kr_store_undo(struct kr_store *s)
 					s->members.at[i].set = KR_NONE;
 			s->set_sizes.at[touched.cell.index] = touched.size;
 		}
+		kr_learned_take_back(s->learned, touched.key, touched.added);
 		kr_store_put(s, touched.key, touched.cell);
 	}
 }

@@ -24,7 +24,6 @@ struct kr_cell {
 
 struct kr_excluded { kr_value value; uint32_t next; };
 struct kr_member { uint32_t set, element, reader; }; /* set KR_NONE: taken out again; `reader`: the read that met it last */
-struct kr_touched { kr_key key; struct kr_cell cell; uint32_t size, members; }; /* what a key held; size: of a list's text or a set; members: how many there were */
 KR_VEC_NAMED(kr_list, char); /* JSON text without the closing bracket */
 
 /* What a first replay tells of initial values that the trace does not (learned.c). */
@@ -38,6 +37,9 @@ struct kr_learned {
 	KR_VEC(struct kr_learned_sum) added; /* per key, where there is any: what was added to a counter of which nothing is told yet */
 	bool learning;                       /* the first replay is under way */
 };
+
+/* What a key held; size: of a list's text or a set; members: how many there were; added: as in kr_learned. */
+struct kr_touched { kr_key key; struct kr_cell cell; uint32_t size, members; struct kr_learned_sum added; };
 
 struct kr_store {
 	struct kr_mem *mem;
@@ -97,6 +99,8 @@ void kr_learned_done(struct kr_learned *l);
 bool kr_learned_grows(const struct kr_history *h, kr_key k); /* it is a key of which something can be learned */
 enum kr_status kr_learned_register(struct kr_learned *l, kr_key k, kr_value value);
 enum kr_status kr_learned_add(struct kr_learned *l, kr_key k, int64_t amount);
+struct kr_learned_sum kr_learned_added(const struct kr_learned *l, kr_key k); /* safe on NULL */
+void kr_learned_take_back(struct kr_learned *l, kr_key k, struct kr_learned_sum added); /* what had been added before; safe on NULL */
 enum kr_status kr_learned_zero(struct kr_learned *l, kr_key k);
 enum kr_status kr_learned_number(struct kr_learned *l, kr_key k, int64_t number);
 enum kr_status kr_learned_value(struct kr_store *s, kr_key k, kr_value value);

@@ -324,7 +324,7 @@ static const char *check(struct run *r, const struct kr_analysis *analysis, cons
 	else if (status)
 		bad = differs(r, pipeline, "kr_check fails", err.text[0] ? err.text : kr_status_text(status));
 	else if (verdict.outcome == KR_UNDECIDED && !pipeline->checker && pipeline != &r->pipelines[0] &&
-		strstr(verdict.reason, "only for levels")) /* a back end that is not for this level */
+		(strstr(verdict.reason, "only for levels") || strstr(verdict.reason, "too many choices for exhaustive search"))) /* a back end that is not for this */
 		snprintf(r->p->unsupported_why, sizeof r->p->unsupported_why, "%.199s", verdict.reason), r->p->unsupported++;
 	else if (verdict.outcome == KR_UNDECIDED && (analysis->left_out[0] || strstr(verdict.reason, "cannot be verified"))) /* counted, and told at the end */
 		snprintf(r->p->unsupported_why, sizeof r->p->unsupported_why, "%.199s", verdict.reason), r->p->unsupported++;
