@@ -470,6 +470,29 @@ static kr_value operand_of(struct kr_history *h, const struct tiny_cond *c)
 	return kr_history_text(h, KR_VALUE_ARRAY, text, (size_t)n);
 }
 
+static void name_object(struct kr_history *h, const char *format, int value)
+{
+	char text[40];
+	int n = snprintf(text, sizeof text, format, value);
+
+	(void)kr_history_text(h, KR_VALUE_OBJECT, text, (size_t)n);
+}
+
+/* Values on each side of what a condition compares with. The oracles try as untold initial values only what the history names. */
+static void name_alternatives(struct kr_history *h, const struct tiny_cond *c)
+{
+	const int operands[] = {c->a, c->test == KR_COND_IN ? c->b : c->a};
+
+	for (size_t i = 0; i < KR_COUNT(operands); i++)
+		for (int by = -1; by <= 1; by++) {
+			(void)kr_history_int(h, operands[i] + by);
+			if (c->field)
+				name_object(h, "{\"f\":%d}", operands[i] + by);
+		}
+	if (c->field)
+		name_object(h, "{\"f\":\"a%d\"}", 0);
+}
+
 static bool push_conds(struct kr_history *h, const struct tiny_op *op)
 {
 	struct kr_cond cond = {KR_COND_KEY_PREFIX, KR_COND_PREFIX, KR_ABSENT, name_of(h, op->prefix)};
@@ -479,6 +502,7 @@ static bool push_conds(struct kr_history *h, const struct tiny_op *op)
 		const struct tiny_cond *c = &op->conds[i];
 		cond = (struct kr_cond){c->field ? KR_COND_FIELD : KR_COND_VALUE, c->test, c->field ? kr_history_text(h, KR_VALUE_STRING, "f", 1) : KR_ABSENT,
 			operand_of(h, c)};
+		name_alternatives(h, c);
 		fits = fits && kr_vec_push(h->mem, &h->conds, cond);
 	}
 	return fits;

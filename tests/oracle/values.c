@@ -361,7 +361,7 @@ static bool list_key(const struct values *v, struct starts *s, uint32_t key)
 		other = (struct held){.what = HELD_SET, .set = UINT64_C(1) << 63};
 	} else if (h->scans.n > 0) {
 		for (uint32_t i = 1; i < h->values.n && fits; i++)
-			fits = h->values.at[i].type == KR_VALUE_STRING || add_shown(v, s, key, i);
+			fits = add_shown(v, s, key, i);
 	}
 	fits = fits && add_initial(s, &other);
 	for (uint32_t i = 0; i < h->ops.n && fits; i++) {
