@@ -2,6 +2,7 @@
 #include "cli/crosscheck_run.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/output.h"
 
@@ -10,7 +11,7 @@ static const struct kr_option options[] = {
 	{"checker", 0, "CHECKER", KR_WORDS_CHECKER, "only this one, with every back end"},
 	KR_OPTION_FORMAT,
 	KR_OPTION_ORDER,
-	{"claim", 0, "satisfied|violated", KR_WORDS_CLAIM, "the verdict of another checker, to be checked"},
+	{"claim", 0, "satisfied|violated|FILE", KR_WORDS_CLAIM, "the verdict of another checker, or Elle's result, to be checked"},
 	{"cycle", 0, "CYCLE", KR_WORDS_ANY, "a cycle that another checker found, such as 't1 wr t2, t2 rw(x) t1'"},
 	{"output", 'o', "FILE", KR_WORDS_FILE, "write the trace that shows a disagreement there, not on standard output"},
 	{"witness", 'w', "FILE", KR_WORDS_FILE, "write the proof of the verdict, for 'krait verify'"},
@@ -23,18 +24,20 @@ static const struct kr_option options[] = {
 	{0},
 };
 
-static bool take_claim(const struct kr_args *args, enum kr_outcome *out)
+static bool take_claim(struct kr_crosscheck *c)
 {
-	const char *claim = kr_args_value(args, "claim");
+	const char *claim = kr_args_value(c->args, "claim");
 
-	*out = KR_UNDECIDED;
+	c->claim = KR_UNDECIDED;
 	if (claim && strcmp(claim, kr_report_verdict(KR_SATISFIED)) == 0)
-		*out = KR_SATISFIED;
+		c->claim = KR_SATISFIED;
 	else if (claim && strcmp(claim, kr_report_verdict(KR_VIOLATED)) == 0)
-		*out = KR_VIOLATED;
-	if (!claim || *out != KR_UNDECIDED)
+		c->claim = KR_VIOLATED;
+	else
+		c->elle_path = claim;
+	if (!c->elle_path || access(claim, F_OK) == 0)
 		return true;
-	kr_usage("option '--claim': found '%s', expected satisfied or violated", claim);
+	kr_usage("option '--claim': found '%s', expected satisfied, violated or a file with Elle's result", claim);
 	return false;
 }
 
@@ -50,11 +53,14 @@ static int crosscheck(struct kr_crosscheck *c)
 
 	if (status == KR_OK)
 		status = kr_trace_analyze(t, &err);
+	if (status == KR_OK && c->elle_path)
+		status = kr_elle_result_read(&t->ctx, c->elle_path, &t->history, &c->elle, &err);
 	for (uint32_t i = 0; i < c->asked.n && status == KR_OK && !kr_print_failed(); i++)
 		exit = kr_exit_worst(exit, kr_crosscheck_level(c, &c->asked.at[i]));
 	if (status != KR_OK) {
 		exit = kr_trace_fail(t->path, status, &err);
 	}
+	kr_elle_result_done(&t->ctx.mem, &c->elle);
 	kr_trace_done(t);
 	return exit;
 }
@@ -64,7 +70,7 @@ static int run(const struct kr_args *args)
 	struct kr_crosscheck c = {.args = args, .trace = {.path = args->operands.at[0]}, .json = kr_args_has(args, "json")};
 	int exit = KR_EXIT_USAGE;
 
-	if (kr_trace_options(args, &c.trace_options) && take_claim(args, &c.claim) && (exit = kr_levels_asked(args, &c.asked)) == KR_EXIT_SATISFIED) {
+	if (kr_trace_options(args, &c.trace_options) && take_claim(&c) && (exit = kr_levels_asked(args, &c.asked)) == KR_EXIT_SATISFIED) {
 		c.limits = (struct kr_limits){c.trace_options.seconds, c.trace_options.mebibytes};
 		exit = kr_file_open(&c.witness, kr_args_value(args, "witness")) ? crosscheck(&c) : KR_EXIT_FAILED;
 		if (!kr_file_close(&c.witness))
@@ -81,7 +87,8 @@ const struct kr_command kr_command_crosscheck = {
 	.text = "Prints a line for each: the trace, the level's id, who, its verdict, time and\n"
 		"memory; then whether they agree. If not, a minimal trace on which they do not\n"
 		"follows, and the exit status is 255. With a claim the status is 0 when it is\n"
-		"confirmed, 1 when it is refuted, 2 when it cannot be decided.",
+		"confirmed, 1 when it is refuted, 2 when it cannot be decided. A FILE is the\n"
+		"result of Elle, EDN or JSON; its cycles are checked, too.",
 	.options = options,
 	.operands = KR_WORDS_FILE,
 	.least = 1,

@@ -1,9 +1,14 @@
-/* What becomes of a cycle that another checker found: a line for each edge, and one for the whole. */
+/* What becomes of the cycles that another checker found: a line for each edge, and one for the whole. A cycle that Elle found is a claim at the levels that forbid such cycles; at others nothing is claimed of it. */
 #include "cli/crosscheck_run.h"
 
 #include <string.h>
 
 #include "report/words.h"
+
+struct claimed {
+	const char *anomaly; /* as Elle calls it; NULL: it was given by --cycle */
+	struct kr_claimed_cycle edges;
+};
 
 static void add_name(const struct kr_crosscheck *c, kr_value name, struct kr_str *out)
 {
@@ -61,38 +66,40 @@ static void add_edge(const struct kr_crosscheck *c, const struct kr_claimed_edge
 	kr_str_done(&why);
 }
 
-static bool tell_json(const struct kr_crosscheck *c, const struct kr_asked *asked, const struct kr_claimed_cycle *cycle, int exit, const char *why)
+static bool tell_json(const struct kr_crosscheck *c, const struct kr_asked *asked, const struct claimed *cycle, const char *result, const char *why)
 {
 	struct kr_str out;
 
 	kr_crosscheck_begin(c, asked, &out);
+	if (cycle->anomaly)
+		kr_crosscheck_field("anomaly", cycle->anomaly, &out);
 	kr_str_add(&out, ", \"cycle\": [");
-	for (uint32_t i = 0; i < cycle->n; i++) {
+	for (uint32_t i = 0; i < cycle->edges.n; i++) {
 		kr_str_add(&out, i > 0 ? ", " : "");
-		add_edge(c, &cycle->at[i], &out);
+		add_edge(c, &cycle->edges.at[i], &out);
 	}
 	kr_str_add(&out, "]");
-	kr_crosscheck_field("result", kr_crosscheck_results[exit], &out);
+	kr_crosscheck_field("result", result, &out);
 	if (*why)
 		kr_crosscheck_field("reason", why, &out);
 	return kr_crosscheck_end(c, &out);
 }
 
-static bool tell(const struct kr_crosscheck *c, const struct kr_asked *asked, const struct kr_claimed_cycle *cycle, int exit, const char *why)
+static bool tell(const struct kr_crosscheck *c, const struct kr_asked *asked, const struct claimed *cycle, const char *result, const char *why)
 {
 	struct kr_str out;
 	bool written = true;
 
 	if (c->json)
-		return tell_json(c, asked, cycle, exit, why);
-	for (uint32_t i = 0; i < cycle->n && written; i++) {
+		return tell_json(c, asked, cycle, result, why);
+	for (uint32_t i = 0; i < cycle->edges.n && written; i++) {
 		kr_crosscheck_begin(c, asked, &out);
 		kr_str_add(&out, "\t");
-		add_edge(c, &cycle->at[i], &out);
+		add_edge(c, &cycle->edges.at[i], &out);
 		written = kr_crosscheck_end(c, &out);
 	}
 	kr_crosscheck_begin(c, asked, &out);
-	kr_str_format(&out, "\tcycle\t%s%s%s", kr_crosscheck_results[exit], *why ? "\t" : "", why);
+	kr_str_format(&out, "\t%s\t%s%s%s", cycle->anomaly ? cycle->anomaly : "cycle", result, *why ? "\t" : "", why);
 	return kr_crosscheck_end(c, &out) && written;
 }
 
@@ -117,9 +124,31 @@ static void restart(struct kr_crosscheck *c)
 	ctx->deadline_ns = c->limits.seconds > 0 ? kr_now_ns() + (int64_t)(c->limits.seconds * 1e9) : INT64_MAX;
 }
 
-static int judge(struct kr_crosscheck *c, const struct kr_asked *asked, struct kr_claimed_cycle *cycle, bool satisfied, struct kr_err *err)
+/* Prints what was found; returns the exit status. */
+static int conclude(struct kr_crosscheck *c, const struct kr_asked *asked, const struct claimed *cycle, bool satisfied, enum kr_claim_result result,
+	const char *why)
 {
-	static const int exits[] = {[KR_CLAIM_CONFIRMED] = KR_EXIT_SATISFIED, [KR_CLAIM_REFUTED] = KR_EXIT_VIOLATED, [KR_CLAIM_OPEN] = KR_EXIT_UNDECIDED};
+	static const int exits[] = {
+		[KR_CLAIM_CONFIRMED] = KR_EXIT_SATISFIED,
+		[KR_CLAIM_REFUTED] = KR_EXIT_VIOLATED,
+		[KR_CLAIM_ALLOWED] = KR_EXIT_VIOLATED,
+		[KR_CLAIM_OPEN] = KR_EXIT_UNDECIDED,
+	};
+	int exit = exits[result];
+	bool counts = !cycle->anomaly || result != KR_CLAIM_ALLOWED;
+
+	if (exit == KR_EXIT_UNDECIDED && satisfied) {
+		exit = KR_EXIT_VIOLATED;
+		why = "the level is satisfied, so some edge of it is not there";
+	}
+	kr_trace_clear(&c->trace);
+	if (!tell(c, asked, cycle, counts ? kr_crosscheck_results[exit] : "not of this level", why))
+		return KR_EXIT_FAILED;
+	return counts ? exit : KR_EXIT_SATISFIED;
+}
+
+static int judge(struct kr_crosscheck *c, const struct kr_asked *asked, struct claimed *cycle, bool satisfied, struct kr_err *err)
+{
 	struct kr_check_options question = {.level = asked->level, .order = asked->order};
 	enum kr_claim_result result = KR_CLAIM_OPEN;
 	struct kr_certificate proof;
@@ -129,48 +158,97 @@ static int judge(struct kr_crosscheck *c, const struct kr_asked *asked, struct k
 	kr_certificate_init(&proof, &c->trace.ctx.mem);
 	restart(c);
 
-	enum kr_status status = kr_claim_judge(&c->trace.ctx, &c->trace.history, &c->trace.analysis, &question, cycle, &result, &proof, &why);
+	enum kr_status status = kr_claim_judge(&c->trace.ctx, &c->trace.history, &c->trace.analysis, &question, &cycle->edges, &result, &proof, &why);
 	int exit = KR_EXIT_FAILED;
 
 	if (status && !kr_is_limit(status)) {
 		kr_err_set(err, status, "%s", why.status ? why.text : kr_status_text(status));
 	} else {
-		const char *text = status ? kr_status_text(status) : why.status ? why.text : "";
-		exit = status ? KR_EXIT_UNDECIDED : exits[result];
 		if (status)
-			kr_vec_clear(cycle); /* what its edges are is not known */
-		if (exit == KR_EXIT_UNDECIDED && satisfied) {
-			exit = KR_EXIT_VIOLATED;
-			text = "the level is satisfied, so some edge of it is not there";
-		}
-		kr_trace_clear(&c->trace);
-		if (!tell(c, asked, cycle, exit, text) || (result == KR_CLAIM_CONFIRMED && !write_witness(c, asked, &proof)))
+			kr_vec_clear(&cycle->edges); /* what its edges are is not known */
+		exit = conclude(c, asked, cycle, !status && satisfied, status ? KR_CLAIM_OPEN : result,
+			status               ? kr_status_text(status)
+				: why.status ? why.text
+					     : "");
+		if (result == KR_CLAIM_CONFIRMED && !write_witness(c, asked, &proof))
 			exit = KR_EXIT_FAILED;
 	}
 	kr_certificate_done(&proof);
 	return exit;
 }
 
+static int fail(struct kr_crosscheck *c, struct kr_err *err)
+{
+	kr_err_at(err, c->trace.path, 0, 0);
+	kr_trace_clear(&c->trace);
+	return kr_fail_err(err);
+}
+
 static int crosscheck_cycle(struct kr_crosscheck *c, const struct kr_asked *asked, const char *text, bool satisfied)
 {
-	struct kr_claimed_cycle cycle = {0};
+	struct claimed cycle = {.anomaly = NULL};
 	struct kr_err err;
 	int exit = KR_EXIT_FAILED;
 
 	kr_err_init(&err);
 
-	enum kr_status status = kr_claim_read(c->args->mem, &c->trace.history, text, &cycle, &err);
+	enum kr_status status = kr_claim_read(c->args->mem, &c->trace.history, text, &cycle.edges, &err);
 
 	if (status == KR_OK)
 		exit = judge(c, asked, &cycle, satisfied, &err);
 	else
 		kr_err_set(&err, status, "%s", kr_status_text(status));
-	if (err.status) {
-		kr_err_at(&err, c->trace.path, 0, 0);
-		kr_trace_clear(&c->trace);
-		exit = kr_fail_err(&err);
+	if (err.status)
+		exit = fail(c, &err);
+	kr_vec_done(c->args->mem, &cycle.edges);
+	return exit;
+}
+
+/* Elle's cycles are judged in copies, since judging fills them in. */
+static int crosscheck_found(struct kr_crosscheck *c, const struct kr_asked *asked, const struct kr_elle_cycle *found, bool satisfied)
+{
+	struct claimed cycle = {.anomaly = found->anomaly};
+	struct kr_err err;
+	int exit = KR_EXIT_FAILED;
+
+	kr_err_init(&err);
+	for (uint32_t i = 0; i < found->edges.n; i++)
+		if (!kr_vec_push(c->args->mem, &cycle.edges, found->edges.at[i]))
+			kr_err_set(&err, KR_NOMEM, "%s", kr_status_text(KR_NOMEM));
+	if (!err.status && found->why[0])
+		exit = conclude(c, asked, &cycle, false, KR_CLAIM_OPEN, found->why);
+	else if (!err.status)
+		exit = judge(c, asked, &cycle, satisfied, &err);
+	if (err.status)
+		exit = fail(c, &err);
+	kr_vec_done(c->args->mem, &cycle.edges);
+	return exit;
+}
+
+/* What is no cycle is only named. */
+static bool name_other(const struct kr_crosscheck *c, const struct kr_asked *asked, const char *anomaly)
+{
+	struct kr_str out;
+
+	kr_crosscheck_begin(c, asked, &out);
+	if (c->json) {
+		kr_crosscheck_field("anomaly", anomaly, &out);
+		kr_crosscheck_field("result", "not judged", &out);
+	} else {
+		kr_str_format(&out, "\t%s\tnot judged\tit is no cycle", anomaly);
 	}
-	kr_vec_done(c->args->mem, &cycle);
+	return kr_crosscheck_end(c, &out);
+}
+
+int kr_crosscheck_elle(struct kr_crosscheck *c, const struct kr_asked *asked, bool satisfied)
+{
+	int exit = KR_EXIT_SATISFIED;
+
+	for (uint32_t i = 0; i < c->elle.cycles.n && exit != KR_EXIT_FAILED; i++)
+		exit = kr_exit_worst(exit, crosscheck_found(c, asked, &c->elle.cycles.at[i], satisfied));
+	for (uint32_t i = 0; i < c->elle.others.n && exit != KR_EXIT_FAILED; i++)
+		if (!name_other(c, asked, c->elle.others.at[i]))
+			exit = KR_EXIT_FAILED;
 	return exit;
 }
 

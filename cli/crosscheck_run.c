@@ -226,9 +226,9 @@ static int tell_agreement(const struct crossing *x, const struct kr_run *proved)
 	return end_line(x, &out) && (!proved || write_witness(x, proved)) ? exits[outcome] : KR_EXIT_FAILED;
 }
 
-static int tell_claim(const struct crossing *x, const struct kr_run *proved)
+static int tell_claim(const struct crossing *x, const struct kr_run *proved, enum kr_outcome claim)
 {
-	int exit = !proved ? KR_EXIT_UNDECIDED : proved->verdict.outcome == x->c->claim ? KR_EXIT_SATISFIED : KR_EXIT_VIOLATED;
+	int exit = !proved || claim == KR_UNDECIDED ? KR_EXIT_UNDECIDED : proved->verdict.outcome == claim ? KR_EXIT_SATISFIED : KR_EXIT_VIOLATED;
 	struct kr_report report;
 	struct kr_str out, why;
 
@@ -238,19 +238,41 @@ static int tell_claim(const struct crossing *x, const struct kr_run *proved)
 		report_of(x, proved, &report);
 		kr_report_explain(&report, &why);
 	}
+	const char *silent = claim == KR_UNDECIDED ? "Elle says nothing of this level" : "";
 	if (x->c->json) {
-		kr_crosscheck_field("claim", kr_report_verdict(x->c->claim), &out);
+		kr_crosscheck_field("claim", kr_report_verdict(claim), &out);
 		kr_crosscheck_field("result", kr_crosscheck_results[exit], &out);
+		if (*silent)
+			kr_crosscheck_field("reason", silent, &out);
 		if (why.n > 0)
 			kr_crosscheck_field("explanation", kr_str_text(&why), &out);
 	} else {
-		kr_str_format(&out, "\tclaim: %s\t%s", kr_report_verdict(x->c->claim), kr_crosscheck_results[exit]);
+		kr_str_format(&out, "\tclaim: %s\t%s%s%s", kr_report_verdict(claim), kr_crosscheck_results[exit], *silent ? "\t" : "", silent);
 		if (why.n > 0)
 			kr_str_format(&out, "\n%s", kr_str_text(&why));
 	}
 	out.failed |= why.failed;
 	kr_str_done(&why);
 	return end_line(x, &out) ? exit : KR_EXIT_FAILED;
+}
+
+/* `exit`: the status if nothing was claimed. */
+static int judge_claims(struct crossing *x, const struct kr_run *proved, int exit)
+{
+	struct kr_crosscheck *c = x->c;
+	bool satisfied = proved && proved->verdict.outcome == KR_SATISFIED, claimed = c->elle_path || c->claim != KR_UNDECIDED;
+	struct kr_question question = {x->asked->level, x->asked->order};
+
+	if (claimed)
+		exit = tell_claim(x, proved, c->elle_path ? kr_elle_result_claims(&c->elle, c->args->modules, question) : c->claim);
+	if (c->elle_path && exit != KR_EXIT_FAILED)
+		exit = kr_exit_worst(exit, kr_crosscheck_elle(c, x->asked, satisfied));
+	if (exit == KR_EXIT_FAILED || !kr_args_has(c->args, "cycle"))
+		return exit;
+
+	int cycles = kr_crosscheck_cycles(c, x->asked, satisfied);
+
+	return claimed ? kr_exit_worst(exit, cycles) : cycles;
 }
 
 static int conclude(struct crossing *x)
@@ -265,14 +287,7 @@ static int conclude(struct crossing *x)
 	if (kr_runs_disagree(x->runs, x->ways.n, &d))
 		return tell_disagreement(x, &d);
 	exit = tell_agreement(x, proved);
-	if (exit != KR_EXIT_FAILED && x->c->claim != KR_UNDECIDED)
-		exit = tell_claim(x, proved);
-	if (exit == KR_EXIT_FAILED || !kr_args_has(x->c->args, "cycle"))
-		return exit;
-
-	int cycles = kr_crosscheck_cycles(x->c, x->asked, proved && proved->verdict.outcome == KR_SATISFIED);
-
-	return x->c->claim == KR_UNDECIDED ? cycles : kr_exit_worst(exit, cycles);
+	return exit == KR_EXIT_FAILED ? exit : judge_claims(x, proved, exit);
 }
 
 int kr_crosscheck_level(struct kr_crosscheck *c, const struct kr_asked *asked)

@@ -7,6 +7,7 @@
 #include "cli/trace.h"
 #include "cross/claim.h"
 #include "cross/cross.h"
+#include "cross/elle_result.h"
 #include "report/report.h"
 
 struct kr_crosscheck {
@@ -15,6 +16,8 @@ struct kr_crosscheck {
 	struct kr_limits limits;
 	struct kr_asked_list asked;
 	enum kr_outcome claim;    /* KR_UNDECIDED: none */
+	const char *elle_path;    /* NULL, or the claims are those of Elle's result in that file: */
+	struct kr_elle_result elle;
 	bool json;
 	struct kr_file witness;
 	struct kr_trace trace;
@@ -30,6 +33,9 @@ bool kr_crosscheck_end(const struct kr_crosscheck *c, struct kr_str *out);
 
 /* The cycles that --cycle names, held against the trace. `satisfied`: the level is. Returns 0 when all are confirmed, 1 when one is refuted, 2 when one is open. crosscheck_cycle.c */
 int kr_crosscheck_cycles(struct kr_crosscheck *c, const struct kr_asked *asked, bool satisfied);
+
+/* The same of those that Elle found. At a level that does not forbid such a cycle nothing is claimed of it. */
+int kr_crosscheck_elle(struct kr_crosscheck *c, const struct kr_asked *asked, bool satisfied);
 
 /* Names of what becomes of a claim, by exit status. */
 extern const char *const kr_crosscheck_results[];

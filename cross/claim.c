@@ -20,6 +20,7 @@ struct judging {
 	enum support *support;
 	struct kr_proof proof;
 	struct kr_path path; /* scratch */
+	bool allowed;        /* the level does not forbid such a cycle */
 };
 
 const char *kr_edge_state_name(enum kr_edge_state state)
@@ -317,7 +318,7 @@ static enum kr_status check_circle(const struct judging *j, struct kr_err *why)
 	return c->n > 1 ? KR_OK : kr_err_set(why, KR_BAD, "one edge is no cycle");
 }
 
-/* What follows from the states. KR_BAD: refuted, for `why`; KR_UNSUPPORTED: open. */
+/* What follows from the states. KR_BAD: refuted, for `why`, j->allowed if the level is why; KR_UNSUPPORTED: open. */
 static enum kr_status conclude(struct judging *j, const struct kr_certificate *cert, struct kr_certificate *proof, struct kr_err *why)
 {
 	uint32_t possible = KR_NONE;
@@ -329,8 +330,10 @@ static enum kr_status conclude(struct judging *j, const struct kr_certificate *c
 		if (j->cycle->at[i].state == KR_EDGE_POSSIBLE && possible == KR_NONE)
 			possible = i;
 	}
-	if (!status && cert->cycles.at[cert->cycles.n - 1].count == j->cycle->n)
+	if (!status && cert->cycles.at[cert->cycles.n - 1].count == j->cycle->n) {
 		status = kr_verify_forbidden(j->ctx, j->h, cert, cert->cycles.n - 1, why);
+		j->allowed = status == KR_BAD;
+	}
 	if (!status && possible != KR_NONE)
 		return kr_err_set(why, KR_UNSUPPORTED, "edge %u is possible, but not proved", (unsigned)possible + 1);
 	if (!status)
@@ -401,6 +404,6 @@ enum kr_status kr_claim_judge(struct kr_ctx *ctx, const struct kr_history *h, co
 		return status;
 	status = judge_with_graph(&j, options, proof, why);
 	kr_ir_done(&j.ir);
-	*result = status == KR_OK ? KR_CLAIM_CONFIRMED : status == KR_BAD ? KR_CLAIM_REFUTED : KR_CLAIM_OPEN;
+	*result = status == KR_OK ? KR_CLAIM_CONFIRMED : j.allowed ? KR_CLAIM_ALLOWED : status == KR_BAD ? KR_CLAIM_REFUTED : KR_CLAIM_OPEN;
 	return status == KR_BAD || status == KR_UNSUPPORTED ? KR_OK : status;
 }
