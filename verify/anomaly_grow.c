@@ -277,7 +277,8 @@ static enum kr_status has_more(const struct shown *a, const struct shown *b, boo
 			status = kr_grow_member(a->f, a->c->key, a->sight->txn, a->sight->op, element, &own[0]);
 		if (status == KR_OK)
 			status = kr_grow_member(a->f, a->c->key, b->sight->txn, b->sight->op, element, &own[1]);
-		*out = status == KR_OK && !there && o.everybody - o.aborted == 1 && o.initial == 0 && own[0] == KR_MEMBER_UNTOUCHED && own[1] == KR_MEMBER_UNTOUCHED;
+		*out = status == KR_OK && !there && o.everybody - o.aborted == 1 && o.initial == 0 && own[0] == KR_MEMBER_UNTOUCHED &&
+			own[1] == KR_MEMBER_UNTOUCHED;
 	}
 	return status;
 }
