@@ -11,50 +11,101 @@
 
 #include "base/bits.h"
 
+enum { FETCH = 16 }; /* observations ahead; the versions seen lie all over memory */
+
+struct readers {
+	uint32_t pending; /* transactions to come that saw the version */
+	uint32_t last;    /* 1 + the transaction last found to have seen it */
+};
+
+/* Nodes by rank. */
+struct queue {
+	uint64_t *in;   /* set of ranks */
+	uint64_t *some; /* set of its words that are not empty */
+	uint32_t low;   /* words of `some` below are empty */
+};
+
 struct state {
 	struct kr_schedule *s;
 	const struct kr_overlay *o;
 	struct kr_ir *ir;
 	const struct kr_asg *asg;
-	uint32_t *degree;    /* per node: predecessors to come */
-	uint64_t *ready[2];  /* by rank: nodes that may be emitted; [0] pure readers, [1] writers */
-	uint32_t low[2];     /* no rank below is set */
-	uint8_t *emitted;    /* per node */
-	uint32_t *waits;     /* per node: next one waiting on the same key */
-	uint32_t *waiting;   /* per key: first waiting node, or KR_NONE */
-	kr_version *current; /* per key */
-	uint32_t *pending;   /* per version: transactions to come that saw it */
-	uint64_t *counted;   /* set of observations that count as pending: of several by one transaction that saw one version, the first */
-	uint32_t *sight;     /* per version: 1 + the transaction last found to have seen it */
-	uint32_t *claim;     /* per key with an untold initial value: 1 + an observation of the transaction that last asked for it */
-	uint8_t *locked;     /* per key: some writer of it has begun and not committed */
-	uint32_t *bound;     /* per key with an untold initial value: the set that saw it, or KR_NONE */
+	uint32_t *degree;        /* per node: predecessors to come */
+	struct queue ready[2];   /* nodes that may be emitted; [0] pure readers, [1] writers */
+	uint8_t *emitted;        /* per node */
+	uint32_t *waits;         /* per node: next one waiting on the same key */
+	uint32_t *waiting;       /* per key: first waiting node, or KR_NONE */
+	kr_version *current;     /* per key */
+	struct readers *readers; /* per version */
+	uint64_t *counted;       /* set of observations that count as pending: of several by one transaction that saw one version, the first */
+	uint32_t *claim;         /* per key with an untold initial value: 1 + an observation of the transaction that last asked for it */
+	uint8_t *locked;         /* per key: some writer of it has begun and not committed */
+	uint32_t *bound;         /* per key with an untold initial value: the set that saw it, or KR_NONE */
 	struct kr_counters counters;
 	uint64_t *soft;      /* by rank: nodes that may be emitted, but had better wait for a reader of a counter */
 	uint32_t n;          /* emitted */
 	uint32_t stuck_from; /* ranks below it are all emitted */
 };
 
+/* ---- queues ---- */
+
+static bool queue_init(struct queue *q, struct kr_mem *mem, uint32_t nodes)
+{
+	q->in = kr_mem_alloc(mem, KR_BITS_WORDS(nodes), sizeof *q->in);
+	q->some = kr_mem_alloc(mem, KR_BITS_WORDS(KR_BITS_WORDS(nodes)), sizeof *q->some);
+	return q->in && q->some;
+}
+
+static void queue_done(struct queue *q, struct kr_mem *mem, uint32_t nodes)
+{
+	kr_mem_free(mem, q->in, KR_BITS_WORDS(nodes), sizeof *q->in);
+	kr_mem_free(mem, q->some, KR_BITS_WORDS(KR_BITS_WORDS(nodes)), sizeof *q->some);
+}
+
+static void queue_put(struct queue *q, uint32_t rank)
+{
+	kr_bits_set(q->in, rank);
+	kr_bits_set(q->some, rank / 64);
+	if (rank / 64 / 64 < q->low)
+		q->low = rank / 64 / 64;
+}
+
+/* Takes the lowest rank, if there is any. */
+static bool queue_take(struct queue *q, uint32_t nodes, uint32_t *rank)
+{
+	uint32_t end = (uint32_t)KR_BITS_WORDS(KR_BITS_WORDS(nodes));
+	while (q->low < end && !q->some[q->low])
+		q->low++;
+	if (q->low == end)
+		return false;
+	uint32_t word = q->low * 64 + (uint32_t)__builtin_ctzll(q->some[q->low]);
+	*rank = word * 64 + (uint32_t)__builtin_ctzll(q->in[word]);
+	kr_bits_clear(q->in, *rank);
+	if (!q->in[word])
+		kr_bits_clear(q->some, word);
+	return true;
+}
+
+/* ---- life ---- */
+
 static enum kr_status allocate(struct state *st)
 {
 	struct kr_mem *mem = &st->ir->ctx->mem;
 	uint32_t nodes = st->ir->nnodes;
 	st->degree = kr_mem_alloc(mem, nodes, sizeof *st->degree);
-	st->ready[0] = kr_mem_alloc(mem, KR_BITS_WORDS(nodes), sizeof(uint64_t));
-	st->ready[1] = kr_mem_alloc(mem, KR_BITS_WORDS(nodes), sizeof(uint64_t));
+	bool queues = queue_init(&st->ready[0], mem, nodes) && queue_init(&st->ready[1], mem, nodes);
 	st->emitted = kr_mem_alloc(mem, nodes, 1);
 	st->waits = kr_mem_alloc(mem, nodes, sizeof *st->waits);
 	st->waiting = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->waiting);
 	st->current = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->current);
-	st->pending = kr_mem_alloc(mem, st->asg->nversions, sizeof *st->pending);
+	st->readers = kr_mem_alloc(mem, st->asg->nversions, sizeof *st->readers);
 	st->counted = kr_mem_alloc(mem, KR_BITS_WORDS(st->asg->nobs), sizeof(uint64_t));
-	st->sight = kr_mem_alloc(mem, st->asg->nversions, sizeof *st->sight);
 	st->claim = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->claim);
 	st->bound = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->bound);
 	st->locked = kr_mem_alloc(mem, st->asg->nkeys, 1);
 	st->soft = kr_mem_alloc(mem, KR_BITS_WORDS(nodes), sizeof *st->soft);
-	bool per_node = st->soft && st->degree && st->ready[0] && st->ready[1] && st->emitted && st->waits;
-	bool others = st->waiting && st->current && st->pending && st->counted && st->sight && st->claim && st->bound && st->locked;
+	bool per_node = st->soft && st->degree && queues && st->emitted && st->waits;
+	bool others = st->waiting && st->current && st->readers && st->counted && st->claim && st->bound && st->locked;
 	return per_node && others ? KR_OK : KR_NOMEM;
 }
 
@@ -63,15 +114,14 @@ static void release_memory(struct state *st)
 	struct kr_mem *mem = &st->ir->ctx->mem;
 	uint32_t nodes = st->ir->nnodes;
 	kr_mem_free(mem, st->degree, nodes, sizeof *st->degree);
-	kr_mem_free(mem, st->ready[0], KR_BITS_WORDS(nodes), sizeof(uint64_t));
-	kr_mem_free(mem, st->ready[1], KR_BITS_WORDS(nodes), sizeof(uint64_t));
+	queue_done(&st->ready[0], mem, nodes);
+	queue_done(&st->ready[1], mem, nodes);
 	kr_mem_free(mem, st->emitted, nodes, 1);
 	kr_mem_free(mem, st->waits, nodes, sizeof *st->waits);
 	kr_mem_free(mem, st->waiting, st->asg->nkeys, sizeof *st->waiting);
 	kr_mem_free(mem, st->current, st->asg->nkeys, sizeof *st->current);
-	kr_mem_free(mem, st->pending, st->asg->nversions, sizeof *st->pending);
+	kr_mem_free(mem, st->readers, st->asg->nversions, sizeof *st->readers);
 	kr_mem_free(mem, st->counted, KR_BITS_WORDS(st->asg->nobs), sizeof(uint64_t));
-	kr_mem_free(mem, st->sight, st->asg->nversions, sizeof *st->sight);
 	kr_mem_free(mem, st->claim, st->asg->nkeys, sizeof *st->claim);
 	kr_mem_free(mem, st->bound, st->asg->nkeys, sizeof *st->bound);
 	kr_mem_free(mem, st->locked, st->asg->nkeys, 1);
@@ -90,8 +140,8 @@ static kr_key still_read(const struct state *st, kr_txn t, bool own_too)
 	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1]; i++) {
 		kr_key k = asg->versions[asg->written[i].i].key;
 		kr_version now = st->current[k.i];
-		uint32_t own = own_too && st->sight[now.i] == t.i + 1;
-		if (st->pending[now.i] > own)
+		uint32_t own = own_too && st->readers[now.i].last == t.i + 1;
+		if (st->readers[now.i].pending > own)
 			return k;
 	}
 	return (kr_key){KR_NONE};
@@ -120,14 +170,16 @@ static void count_readers(struct state *st)
 	}
 	for (uint32_t o = 0; o < st->asg->nobs; o++) {
 		kr_version seen = st->s->source[o];
+		if (o + FETCH < st->asg->nobs && st->s->source[o + FETCH].i != KR_NONE)
+			__builtin_prefetch(&st->readers[st->s->source[o + FETCH].i], 1);
 		if (seen.i == KR_NONE || !active(st, st->asg->obs[o].txn))
 			continue;
 		bind(st, o, seen);
-		if (st->sight[seen.i] == st->asg->obs[o].txn.i + 1)
+		if (st->readers[seen.i].last == st->asg->obs[o].txn.i + 1)
 			continue;
-		st->sight[seen.i] = st->asg->obs[o].txn.i + 1;
+		st->readers[seen.i].last = st->asg->obs[o].txn.i + 1;
 		kr_bits_set(st->counted, o);
-		st->pending[seen.i]++;
+		st->readers[seen.i].pending++;
 	}
 }
 
@@ -137,10 +189,7 @@ static void make_ready(struct state *st, uint32_t node)
 {
 	kr_txn t = kr_ir_txn(st->ir, (kr_node){node});
 	int queue = active(st, t) && writes(st, t) && observes(st, node); /* commits go first */
-	uint32_t rank = st->o->rank[node];
-	kr_bits_set(st->ready[queue], rank);
-	if (rank < st->low[queue])
-		st->low[queue] = rank;
+	queue_put(&st->ready[queue], st->o->rank[node]);
 }
 
 static void count_predecessors(struct state *st)
@@ -192,7 +241,7 @@ static bool is_served(struct state *st, uint32_t o)
 		return false;
 	if (seen.i == KR_NONE)
 		return may_see(st, o, now);
-	st->sight[seen.i] = st->asg->obs[o].txn.i + 1;
+	st->readers[seen.i].last = st->asg->obs[o].txn.i + 1;
 	return seen.i == now.i;
 }
 
@@ -266,7 +315,7 @@ static enum kr_status observe(struct state *st, kr_txn t)
 	uint32_t first = asg->obs_first[t.i], end = asg->obs_first[t.i + 1];
 	for (uint32_t o = first; o < end; o++) { /* those that were counted as pending; before free ones are settled, which are not */
 		kr_version seen = st->s->source[o];
-		if (kr_bits_get(st->counted, o) && --st->pending[seen.i] <= 1 && seen.i == st->current[asg->obs[o].key.i].i)
+		if (kr_bits_get(st->counted, o) && --st->readers[seen.i].pending <= 1 && seen.i == st->current[asg->obs[o].key.i].i)
 			wake(st, asg->obs[o].key);
 	}
 	for (uint32_t o = first; o < end; o++) {
@@ -333,19 +382,11 @@ static enum kr_status emit(struct state *st, uint32_t node)
 /* Takes the first ready node of a queue. */
 static bool take(struct state *st, int queue, uint32_t *node)
 {
-	uint32_t words = (uint32_t)KR_BITS_WORDS(st->ir->nnodes);
-	for (uint32_t w = st->low[queue] / 64; w < words; w++) {
-		uint64_t bits = st->ready[queue][w];
-		if (!bits)
-			continue;
-		uint32_t rank = w * 64 + (uint32_t)__builtin_ctzll(bits);
-		kr_bits_clear(st->ready[queue], rank);
-		st->low[queue] = rank;
-		*node = st->o->order[rank].i;
-		return true;
-	}
-	st->low[queue] = st->ir->nnodes;
-	return false;
+	uint32_t rank;
+	if (!queue_take(&st->ready[queue], st->ir->nnodes, &rank))
+		return false;
+	*node = st->o->order[rank].i;
+	return true;
 }
 
 /* All ready nodes wait: the first of them by rank. */

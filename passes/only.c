@@ -31,6 +31,15 @@ static void fill(struct kr_only_set *set, const struct kr_ir *ir, kr_obs o)
 	}
 }
 
+static uint32_t find_alone(const struct kr_ir *ir, const struct kr_asg_set *set, kr_txn observer, kr_version *v)
+{
+	*v = ir->asg->members[set->first];
+
+	kr_txn writer = ir->asg->versions[v->i].writer;
+
+	return writer.i == KR_NONE || (writer.i != observer.i && ir->presence[writer.i] != KR_ABSENT_TXN);
+}
+
 uint32_t kr_only_find(struct kr_only *only, kr_obs o, kr_version *v)
 {
 	const struct kr_asg *asg = only->ir->asg;
@@ -38,6 +47,8 @@ uint32_t kr_only_find(struct kr_only *only, kr_obs o, kr_version *v)
 	struct kr_only_set *set = &only->sets[obs->set];
 	uint32_t n = 0;
 
+	if (asg->sets[obs->set].count == 1 && !asg->sets[obs->set].complement)
+		return find_alone(only->ir, &asg->sets[obs->set], obs->txn, v);
 	if (set->tag != obs->key.i + 1)
 		fill(set, only->ir, o);
 	for (uint32_t i = 0; i < set->n && n < 2; i++) {

@@ -23,4 +23,17 @@ void kr_only_done(struct kr_only *only);
 /* How many candidates observation o has: 0, 1 (then *v is it) or 2 (two or more). Amortised O(1). */
 uint32_t kr_only_find(struct kr_only *only, kr_obs o, kr_version *v);
 
+/* Sets, their members and the versions lie all over memory: who looks at one observation after the other asks for those of the ones to come. */
+static inline void kr_only_fetch(const struct kr_asg *asg, uint32_t o)
+{
+	enum { SET = 24, MEMBER = 16, VERSION = 8 }; /* observations ahead */
+
+	if (o + SET >= asg->nobs)
+		return;
+	__builtin_prefetch(&asg->sets[asg->obs[o + SET].set]);
+	__builtin_prefetch(&asg->members[asg->sets[asg->obs[o + MEMBER].set].first]);
+	if (asg->sets[asg->obs[o + VERSION].set].count > 0)
+		__builtin_prefetch(&asg->versions[asg->members[asg->sets[asg->obs[o + VERSION].set].first].i]);
+}
+
 #endif

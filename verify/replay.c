@@ -171,6 +171,32 @@ static bool says_little(const struct kr_replayed *r, const struct kr_operation *
 	return wide > 0 && (!row || (op->kind == KR_OP_UPDATE && conds == 1));
 }
 
+static bool same_conditions(const struct kr_history *h, const struct kr_scan *a, const struct kr_scan *b)
+{
+	bool same = a->cond_count == b->cond_count;
+
+	for (uint32_t i = 0; same && i < a->cond_count; i++) {
+		const struct kr_cond *x = &h->conds.at[a->cond_first + i], *y = &h->conds.at[b->cond_first + i];
+
+		same = x->target == y->target && x->test == y->test && x->field.i == y->field.i && x->value.i == y->value.i;
+	}
+	return same;
+}
+
+/* Some value fails any number of conditions, and some meets one of them; what meets one and fails another, or meets two, is not thought through. */
+static bool goes_together(struct kr_replayed *r, const struct kr_operation *op, kr_key k, bool met)
+{
+	const struct kr_history *h = r->v->h;
+	uint32_t *little = &r->little[k.i];
+	bool first = *little == 0, missed = *little == 1;
+
+	if (r->store.learned->learning)
+		return true;
+	if (first)
+		*little = met ? op->scan + 2 : 1;
+	return first || (met ? !missed && same_conditions(h, &h->scans.at[op->scan], &h->scans.at[*little - 2]) : missed);
+}
+
 /* Whether the key, which is present or untold, meets the conditions. A row that was read tells an untold value. */
 static enum kr_status matches(struct kr_replayed *r, const struct kr_operation *op, kr_key k, const struct kr_row *row, bool *out)
 {
@@ -187,7 +213,10 @@ static enum kr_status matches(struct kr_replayed *r, const struct kr_operation *
 	}
 	if (status == KR_OK && cell->kind == KR_CELL_UNTOLD && r->store.learned && says_little(r, op, k, row)) {
 		*out = row != NULL;
-		return KR_OK;
+		if (goes_together(r, op, k, row != NULL))
+			return KR_OK;
+		return kr_err_set(r->v->err, KR_UNSUPPORTED, "what several conditions say of %s, whose initial value is not told",
+			kr_verify_key_name(h, k).text);
 	}
 	if (status == KR_OK)
 		status = kr_store_matches(&r->store, scan, k, out, r->v->err);
@@ -456,10 +485,12 @@ enum kr_status kr_replay_init(struct kr_replayed *r, struct kr_verifier *v)
 		status = kr_learned_start(&r->store);
 	if (ordered)
 		r->row_marks = kr_mem_alloc(&v->ctx->mem, v->h->keys.n, sizeof *r->row_marks);
+	if (ordered)
+		r->little = kr_mem_alloc(&v->ctx->mem, v->h->keys.n, sizeof *r->little);
 	r->writer = kr_mem_alloc(&v->ctx->mem, v->h->keys.n, sizeof *r->writer);
 	for (uint32_t k = 0; r->writer && k < v->h->keys.n; k++)
 		r->writer[k] = (kr_txn){KR_NONE};
-	if (status == KR_OK && (!ordered || r->row_marks) && r->writer)
+	if (status == KR_OK && (!ordered || (r->row_marks && r->little)) && r->writer)
 		return KR_OK;
 	kr_replay_done(r);
 	return KR_NOMEM;
@@ -468,6 +499,7 @@ enum kr_status kr_replay_init(struct kr_replayed *r, struct kr_verifier *v)
 void kr_replay_done(struct kr_replayed *r)
 {
 	kr_mem_free(&r->v->ctx->mem, r->row_marks, r->v->h->keys.n, sizeof *r->row_marks);
+	kr_mem_free(&r->v->ctx->mem, r->little, r->v->h->keys.n, sizeof *r->little);
 	kr_mem_free(&r->v->ctx->mem, r->writer, r->v->h->keys.n, sizeof *r->writer);
 	kr_store_done(&r->store);
 }

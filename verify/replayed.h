@@ -9,6 +9,7 @@ struct kr_replayed {
 	struct kr_verifier *v;
 	struct kr_store store;
 	uint32_t *row_marks; /* per key: 1 + the newest row that returned it; only for predicate reads */
+	uint32_t *little;    /* per key: 0, 1: as an untold value it failed conditions, else 2 + the scan whose conditions it met; only for predicate reads */
 	kr_txn *writer;      /* per key: who wrote it last, KR_NONE: nobody; of a serial order only where operations name the versions that they saw */
 	kr_txn txn;          /* what is being replayed */
 	uint32_t op;

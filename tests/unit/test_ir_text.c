@@ -128,7 +128,7 @@ static const struct text_row rows[] = {
 	{"source that may be absent", ASG HEAD "source obs 2 = 6 age 0\nend ir\n", 1, "observation 2 saw version 6, whose writer may be absent"},
 	{"source older than the graph", ASG HEAD "source obs 2 = 4 age 1\nend ir\n", 1, "a source of age 1, but there are 0 edges"},
 	{"given source of several", ASG HEAD "source obs 2 = 4\nend ir\n", 1, "observation 2 has several candidates, but its source is said to be given"},
-	{"source without an edge", ASG HEAD "source obs 1 = 1\nend ir\n", 1, "observation 1 has a source, but no wr edge leads to it"},
+	{"source without an edge", ASG HEAD "facts wr\nsource obs 0 = 3\nsource obs 1 = 1\nend ir\n", 1, "observation 1 has a source, but no wr edge leads to it"},
 	{"candidates of an open transaction",
 		"asg 1\ntxn 0 open unknown\nkey 0\nversion 0 key 0 initial\nversion 1 key 0 by 0\nset 0 {1}\nobserve txn 0 op 0 key 0 set 0\nend asg\n" HEAD
 		"end ir\n",

@@ -32,6 +32,14 @@ static const char untold[] = "{'krait':1,'initial':'unknown'}\n{'id':'a','ops':[
 static const char untold_not[] = "{'krait':1,'initial':'unknown'}\n{'id':'a','ops':[['cas','x',7,1,false]]}\n{'id':'b','ops':[['insert','x',1,false]]}\n"
 				 "{'id':'c','ops':[['r','x',8]]}\n{'id':'d','ops':[['w','x',7]]}\n{'id':'e','ops':[['r','x',7]]}";
 
+/* Updates of fields less than 1 in the value that y had at first, which nobody tells. */
+#define UPDATED(rows) "['update',{'field':{'f':{'lt':1}}},{'set':2},[" rows "]]"
+#define UNTOLD_FIELD(first, second) \
+	"{'krait':1,'initial':'unknown','universe':['y']}\n{'id':'a','ops':[" first "]}\n{'id':'b','ops':[" second "]}"
+static const char met_after_miss[] = UNTOLD_FIELD(UPDATED(""), UPDATED("['y',2]"));
+static const char met_once[] = UNTOLD_FIELD("['scan',{'key_prefix':'q'},[]]", UPDATED("['y',2]"));
+static const char missed_twice[] = UNTOLD_FIELD(UPDATED(""), "['scan',{'field':{'f':{'gt':5}}},[]]");
+
 static const struct verify_row rows[] = {
 	/* members */
 	{"an empty order of an empty trace", "", COMMON, .claim = SERIAL("")},
@@ -80,6 +88,12 @@ static const struct verify_row rows[] = {
 	{"an untold initial value is not what it was seen not to be", untold_not, COMMON, .claim = SERIAL("'a','b','c','d','e'")},
 	{"an untold initial value is what it was seen not to be", untold_not, COMMON, .claim = SERIAL("'a','b','e','c','d'"),
 		BAD("operation 0 of e (r) saw that x is 7, but in the order it is its initial value there")},
+
+	{"an untold initial value meets a condition", met_once, COMMON, .claim = SERIAL("'a','b'")},
+	{"or fails some", missed_twice, COMMON, .claim = SERIAL("'a','b'")},
+	{"but not both", met_after_miss, COMMON, .claim = SERIAL("'a','b'"), .expected = KR_UNSUPPORTED,
+		.message = "what several conditions say of y, whose initial value is not told"},
+	{"it was met before it was overwritten", met_after_miss, COMMON, .claim = SERIAL("'b','a'")},
 
 	/* registers */
 	{"own writes are seen", ALONE("['w','x',1],['r','x',1],['d','x'],['r','x',null]"), COMMON, .claim = SERIAL("'a'")},
