@@ -190,7 +190,7 @@ static bool goes_together(struct kr_replayed *r, const struct kr_operation *op, 
 	uint32_t *little = &r->little[k.i];
 	bool first = *little == 0, missed = *little == 1;
 
-	if (r->store.learned->learning)
+	if (r->store.learned->learning || !kr_where_has_prefix(h, &h->scans.at[op->scan], k))
 		return true;
 	if (first)
 		*little = met ? op->scan + 2 : 1;
