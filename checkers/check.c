@@ -42,6 +42,13 @@ static const struct kr_anomaly *first_anomaly(const struct kr_analysis *analysis
 	return NULL;
 }
 
+/* An edge of a pass that lies has no proof. */
+static enum kr_status certify_proof(struct kr_ir *ir, struct kr_proof *proof, struct kr_verdict *out, struct kr_err *err)
+{
+	enum kr_status status = kr_certify_proof(ir, proof, &out->certificate);
+	return status == KR_INTERNAL ? kr_err_set(err, status, "internal error: an edge that a pass added is not known by its rule; no verdict") : status;
+}
+
 static enum kr_status solve(struct kr_ir *ir, const char *name, struct kr_verdict *out, struct kr_err *err)
 {
 	struct kr_answer answer;
@@ -59,7 +66,7 @@ static enum kr_status solve(struct kr_ir *ir, const char *name, struct kr_verdic
 		if (answer.outcome == KR_SATISFIED)
 			status = kr_certify_world(ir, &answer, &out->certificate);
 		else if (answer.outcome == KR_VIOLATED)
-			status = kr_certify_proof(ir, &answer.proof, &out->certificate);
+			status = certify_proof(ir, &answer.proof, out, err);
 		else
 			snprintf(out->reason, sizeof out->reason, "%s", answer.reason);
 	}
@@ -80,7 +87,7 @@ static enum kr_status decide(struct kr_ir *ir, const struct kr_check_options *op
 	if (status)
 		return status;
 	if (change == KR_CONFLICT) {
-		status = kr_certify_proof(ir, ir->conflict, &out->certificate);
+		status = certify_proof(ir, ir->conflict, out, err);
 		out->outcome = status ? KR_UNDECIDED : KR_VIOLATED;
 		return status;
 	}

@@ -141,6 +141,12 @@ static enum kr_status inspect(const struct kr_ir *ir, const struct kr_pass *pass
 #endif
 }
 
+static void drop_clock(struct kr_ir *ir)
+{
+	kr_clock_free(&ir->ctx->mem, ir->clock);
+	ir->clock = NULL;
+}
+
 /* A pass that adds edges and does not see to the clock itself leaves it behind. */
 static enum kr_status refresh_clock(struct kr_ir *ir, enum kr_change *change)
 {
@@ -148,8 +154,7 @@ static enum kr_status refresh_clock(struct kr_ir *ir, enum kr_change *change)
 
 	if (!ir->clock || !kr_clock_pending(ir->clock))
 		return KR_OK;
-	kr_clock_free(&ir->ctx->mem, ir->clock);
-	ir->clock = NULL;
+	drop_clock(ir);
 
 	enum kr_status status = kr_clock_build(ir, &cyclic);
 
@@ -165,15 +170,15 @@ static enum kr_status run_one(struct kr_ir *ir, const struct kr_pass *pass, enum
 
 	if (status)
 		return status;
-	if (pass->breaks & KR_FACT_CLOCK) {
-		kr_clock_free(&ir->ctx->mem, ir->clock);
-		ir->clock = NULL;
-	}
+	if (pass->breaks & ~pass->requires & KR_FACT_CLOCK)
+		drop_clock(ir);
 	*change = KR_UNCHANGED;
 
 	uint32_t edges = ir->edges.n;
 
 	status = pass->run(ir, change, err);
+	if (pass->breaks & KR_FACT_CLOCK)
+		drop_clock(ir);
 	if (!status && *change != KR_CONFLICT && ir->edges.n > edges)
 		status = refresh_clock(ir, change);
 	if (status)

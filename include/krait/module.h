@@ -80,7 +80,7 @@ struct kr_pass {
 	const char *name;
 	const char *title;        /* one line: what it adds or removes */
 	const char *source;       /* paper or theorem */
-	uint32_t requires, provides, breaks; /* sets of enum kr_fact */
+	uint32_t requires, provides, breaks; /* sets of enum kr_fact; adding edges breaks KR_FACT_SATURATED, but not KR_FACT_CLOCK, which krait brings up to date */
 	enum kr_status (*run)(struct kr_ir *ir, enum kr_change *change, struct kr_err *err);
 };
 

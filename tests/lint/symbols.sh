@@ -1,7 +1,7 @@
 #!/bin/sh
 # The binary side of the architecture.
 #
-#   symbols.sh exports LIBKRAIT_SO          it exports krait_* and nothing else
+#   symbols.sh exports LIBKRAIT_SO KRAIT    they export krait_* and nothing else, the program for its plug-ins, and the same
 #   symbols.sh layers BUILD_FOLDER LAYER... no layer's objects need a symbol of a later one; verify/ needs none of ir/, passes/
 #                                           and backend/ (the layers are given in the order of the architecture)
 #   symbols.sh mutable BUILD_FOLDER LAYER.. no global or static variable that can be written to
@@ -13,10 +13,14 @@ objects() { find "$1/CMakeFiles/kr_$1.dir" -name '*.o'; }
 
 case $what in
 exports)
-    exported=$(nm -D --defined-only --format=posix "$1" | cut -d' ' -f1)
-    echo "$exported" | grep -q '^krait_' || { echo "$1 exports nothing that starts with krait_"; exit 1; }
-    foreign=$(echo "$exported" | grep -v -e '^krait_')
-    [ -z "$foreign" ] || { echo "$1 exports, beside krait_*:" $foreign; exit 1; }
+    for file; do
+        exported=$(nm -D --defined-only --format=posix "$file" | cut -d' ' -f1 | grep -v @) # NAME@VERSION: the system's
+        echo "$exported" | grep -q '^krait_' || { echo "$file exports nothing that starts with krait_"; exit 1; }
+        foreign=$(echo "$exported" | grep -v -e '^krait_')
+        [ -z "$foreign" ] || { echo "$file exports, beside krait_*:" $foreign; exit 1; }
+        [ -z "${before-}" ] || [ "$exported" = "$before" ] || { echo "$file exports not what the library does"; exit 1; }
+        before=$exported
+    done
     ;;
 layers)
     cd "$1" || exit 1

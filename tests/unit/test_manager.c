@@ -210,6 +210,32 @@ static void frees_a_clock_that_a_pass_breaks(void **state)
 	finish(&f);
 }
 
+static enum kr_status says_whether_there_is_a_clock(struct kr_ir *ir, enum kr_change *change, struct kr_err *err)
+{
+	(void)err;
+	*change = ir->clock ? KR_CHANGED : KR_UNCHANGED;
+	return KR_OK;
+}
+
+static void a_pass_has_the_clock_that_it_requires_and_breaks(void **state)
+{
+	static const struct kr_pass pass = {
+		.name = "mine", .requires = KR_FACT_CLOCK, .breaks = KR_FACT_CLOCK, .run = says_whether_there_is_a_clock};
+	struct kr_modules more = {.passes = {.n = 0}};
+	struct fixture f;
+
+	(void)state;
+	start(&f, plain);
+	assert_true(kr_vec_push(&f.ctx.mem, &more.passes, &pass));
+	f.ctx.modules = &more;
+	assert_int_equal(run(&f, "so,rt,wr,clock,mine", NULL), KR_OK);
+	assert_int_equal(f.stats.at[4].change, KR_CHANGED);
+	assert_null(f.ir.clock);
+	assert_int_equal(f.ir.facts & KR_FACT_CLOCK, 0);
+	kr_vec_done(&f.ctx.mem, &more.passes);
+	finish(&f);
+}
+
 static void stops_at_a_conflict(void **state)
 {
 	struct fixture f;
@@ -342,6 +368,7 @@ int main(void)
 		cmocka_unit_test(collects_changes_and_facts),
 		cmocka_unit_test(runs_no_pass_whose_facts_hold),
 		cmocka_unit_test(frees_a_clock_that_a_pass_breaks),
+		cmocka_unit_test(a_pass_has_the_clock_that_it_requires_and_breaks),
 		cmocka_unit_test(stops_at_a_conflict),
 		cmocka_unit_test(counts_before_and_after),
 		cmocka_unit_test(refuses_to_dump_after_what_is_no_pass),
