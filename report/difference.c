@@ -2,19 +2,6 @@
  * that order. What the operation should have seen was left by the last transaction before it that wrote the key. Linear. */
 #include "report/anomaly.h"
 
-void kr_say_difference(const struct kr_report *r, const struct kr_words *w)
-{
-	const struct kr_certificate *cert = &r->verdict->certificate;
-	const struct kr_operation *op = &r->history->ops.at[kr_history_op(r->history, cert->anomaly.txn, cert->anomaly.op).i];
-
-	kr_str_add(w->out, "In the serialization order that the trace gives, operation ");
-	kr_str_format(w->out, "%u of ", cert->anomaly.op);
-	kr_words_txn(w, cert->anomaly.txn);
-	kr_str_format(w->out, " (%s) shows ", kr_op_name(op->kind));
-	kr_history_print_name(r->history, r->history->keys.at[cert->anomaly.key.i].name, w->out);
-	kr_str_format(w->out, ": expected %s, seen %s", r->verdict->expected, r->verdict->seen);
-}
-
 static bool has_place(const struct kr_history *h, kr_txn t) { return (h->txns.at[t.i].flags & KR_TXN_HAS_SERIAL) != 0; }
 
 /* The last transaction before `reader` in the given order that wrote k, or KR_NONE. */
@@ -29,6 +16,30 @@ static kr_txn find_writer(const struct kr_history *h, kr_txn reader, kr_key k)
 			found = t;
 	}
 	return found;
+}
+
+/* "In the serialization order that the trace gives, Tc comes after Tb, which wrote x = 19, but Tc read x = 18". */
+void kr_say_difference(const struct kr_report *r, const struct kr_words *w)
+{
+	const struct kr_certificate *cert = &r->verdict->certificate;
+	kr_txn reader = cert->anomaly.txn, writer = {KR_NONE};
+
+	kr_str_add(w->out, "In the serialization order that the trace gives, ");
+	if (reader.i < r->history->white_box.n && has_place(r->history, reader))
+		writer = find_writer(r->history, reader, cert->anomaly.key);
+	if (writer.i != KR_NONE) {
+		kr_words_txn(w, reader);
+		kr_str_add(w->out, " comes after ");
+		kr_words_txn(w, writer);
+		kr_str_add(w->out, ", which ");
+		kr_words_wrote(w, writer, cert->anomaly.key);
+		kr_str_add(w->out, ", but ");
+	}
+	kr_words_txn(w, reader);
+	kr_str_add(w->out, " ");
+	kr_words_seen(w, kr_history_op(r->history, reader, cert->anomaly.op), cert->anomaly.key);
+	if (writer.i == KR_NONE)
+		kr_str_format(w->out, " instead of %s", r->verdict->expected);
 }
 
 void kr_explain_difference(const struct kr_report *r, const struct kr_words *w)

@@ -140,13 +140,38 @@ static uint32_t place_in(const struct kr_history *h, const struct shown *s, kr_v
 	return s->count;
 }
 
-bool kr_shows_element(const struct kr_history *h, kr_op op, kr_value element)
+/* The value of k that the operation shows, KR_NONE: it shows none. */
+static kr_value value_shown(const struct kr_history *h, const struct kr_operation *op, kr_key k)
 {
-	const struct kr_value_entry *e = kr_history_value(h, op_at(h, op)->a);
+	const struct kr_scan *scan = op->scan == KR_NONE ? NULL : &h->scans.at[op->scan];
+
+	for (uint32_t i = 0; scan && i < scan->row_count; i++)
+		if (h->rows.at[scan->row_first + i].key.i == k.i)
+			return h->rows.at[scan->row_first + i].value;
+	return scan ? (kr_value){KR_NONE} : op->a;
+}
+
+bool kr_shows_element(const struct kr_history *h, kr_op op, kr_key k, kr_value element)
+{
+	kr_value value = value_shown(h, op_at(h, op), k);
+	const struct kr_value_entry *e = value.i == KR_NONE ? NULL : kr_history_value(h, value);
 	struct kr_piece piece;
 
-	for (size_t i = 1; e->type == KR_VALUE_ARRAY && kr_piece_next(e->text, e->length, &i, &piece);)
+	for (size_t i = 1; e && e->type == KR_VALUE_ARRAY && kr_piece_next(e->text, e->length, &i, &piece);)
 		if (is_element(h, element, piece))
+			return true;
+	return false;
+}
+
+bool kr_shows_initial(const struct kr_history *h, kr_op op, kr_key k)
+{
+	kr_value value = value_shown(h, op_at(h, op), k);
+	const struct kr_value_entry *e = value.i == KR_NONE ? NULL : kr_history_value(h, value), *initial = kr_history_value(h, h->keys.at[k.i].initial);
+	struct shown all = {.entry = e, .count = UINT32_MAX};
+	struct kr_piece piece;
+
+	for (size_t i = 1; e && e->type == KR_VALUE_ARRAY && initial->type == KR_VALUE_ARRAY && kr_piece_next(initial->text, initial->length, &i, &piece);)
+		if (count_in(&all, piece) > 0)
 			return true;
 	return false;
 }
@@ -297,6 +322,27 @@ static uint32_t row_of(const struct looking *l, const struct kr_scan *scan)
 	return i;
 }
 
+/* What is not there is no row: an absent value, an empty list or set. */
+static bool is_no_row(const struct looking *l, const struct kr_scan *scan, uint32_t at)
+{
+	kr_value value = l->h->rows.at[scan->row_first + at].value;
+	const struct kr_value_entry *e = kr_history_value(l->h, value);
+	uint8_t kind = l->h->keys.at[l->key.i].kind;
+
+	return value.i == KR_ABSENT.i || ((kind == KR_KIND_LIST || kind == KR_KIND_SET) && e->type == KR_VALUE_ARRAY && e->length == 2);
+}
+
+static bool is_out_of_order(const struct looking *l, const struct kr_scan *scan, uint32_t at)
+{
+	for (uint32_t i = at > 0 ? at : 1; i <= at + 1 && i < scan->row_count; i++) {
+		const struct kr_row *row = &l->h->rows.at[scan->row_first + i];
+		int side = kr_history_compare_keys(l->h, l->h->keys.at[row[-1].key.i].name, l->h->keys.at[row->key.i].name);
+		if (scan->reverse ? side <= 0 : side >= 0)
+			return true;
+	}
+	return false;
+}
+
 static bool find_in_rows(const struct looking *l, struct kr_evidence *out)
 {
 	const struct kr_operation *op = op_at(l->h, l->op);
@@ -317,11 +363,14 @@ static bool find_in_rows(const struct looking *l, struct kr_evidence *out)
 	}
 	if (at == scan->row_count)
 		return out->kind != KR_NO_EVIDENCE;
-	if (op->kind == KR_OP_RANGE)
+	if (op->kind == KR_OP_RANGE && is_no_row(l, scan, at))
+		out->kind = KR_EMPTY_ROW;
+	else if (op->kind == KR_OP_RANGE)
 		out->kind = scan->limit >= 0 && at >= (uint64_t)scan->limit ? KR_BEYOND_LIMIT
 			: is_outside(l, scan)                               ? KR_OUTSIDE
 			: out->kind                                         ? out->kind
-									    : KR_OUT_OF_ORDER;
+			: is_out_of_order(l, scan, at)                      ? KR_OUT_OF_ORDER
+									    : KR_NO_EVIDENCE;
 	else if (op->kind == KR_OP_SCAN && kr_where_holds(l->h, scan, l->key, l->h->rows.at[scan->row_first + at].value, &holds, NULL) == KR_OK && !holds)
 		out->kind = KR_UNMET;
 	return out->kind != KR_NO_EVIDENCE;

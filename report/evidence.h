@@ -21,6 +21,7 @@ enum kr_evidence_kind {
 	KR_BEYOND_LIMIT,    /* of a range */
 	KR_OUTSIDE,
 	KR_OUT_OF_ORDER,
+	KR_EMPTY_ROW,       /* what is not there, shown by a range */
 	KR_UNMET,           /* the conditions of a scan */
 	KR_NAMED_VERSION,   /* `txn`'s (KR_NONE: the initial one), which the operation names as the one it saw, does not give this */
 	KR_EVIDENCE_KINDS
@@ -31,8 +32,11 @@ struct kr_evidence { enum kr_evidence_kind kind; kr_txn txn; kr_op op, other; st
 /* Of a certificate of one operation. */
 void kr_find_evidence(const struct kr_history *h, const struct kr_certificate *cert, struct kr_evidence *out);
 
-/* Does the read show the element? */
-bool kr_shows_element(const struct kr_history *h, kr_op op, kr_value element);
+/* Does the operation show the element in k? */
+bool kr_shows_element(const struct kr_history *h, kr_op op, kr_key k, kr_value element);
+
+/* Does it show an element that k had at first? */
+bool kr_shows_initial(const struct kr_history *h, kr_op op, kr_key k);
 
 /* A committed read of the list k that shows what b left behind what a left; else one that shows what a left and not what b did. */
 bool kr_find_order_shown(const struct kr_history *h, kr_key k, kr_txn a, kr_txn b, kr_txn *reader, kr_op *read);

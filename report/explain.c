@@ -156,6 +156,16 @@ static void add_standing(const struct kr_report *r, struct kr_str *out)
 
 /* ---- the three verdicts ---- */
 
+/* Does the transaction at place i stand at an earlier one, too? */
+static bool stands_before(const struct kr_certificate *cert, uint32_t i)
+{
+	uint32_t j = 0;
+
+	while (j < i && cert->serial.at[j].i != cert->serial.at[i].i)
+		j++;
+	return j < i;
+}
+
 static void explain_satisfied(const struct kr_report *r, struct kr_str *out)
 {
 	static const char *const orders[] =
@@ -172,6 +182,8 @@ static void explain_satisfied(const struct kr_report *r, struct kr_str *out)
 	for (uint32_t i = 0; i < shown; i++) {
 		kr_str_add(out, i > 0 ? ", " : "");
 		kr_words_txn(&w, cert->serial.at[i]);
+		if (cert->kind == KR_CERT_SNAPSHOTS)
+			kr_str_add(out, stands_before(cert, i) ? " commits" : " starts");
 	}
 	kr_str_add(out, shown < n ? ", ...\n" : "\n");
 }

@@ -196,13 +196,7 @@ static void add_told_order(const struct telling *t)
 		kr_words_seen(w, read, t->e->key);
 		return;
 	}
-	for (uint32_t i = 0; i < w->h->version_orders.n; i++) {
-		if (w->h->version_orders.at[i].key.i == t->e->key.i) {
-			add(t->x, ", by the version order that the trace gives");
-			return;
-		}
-	}
-	add(t->x, ", as the trace tells");
+	add(t->x, kr_words_order_is_given(w->h, t->e->key, first, t->e->to) ? ", by the version order that the trace gives" : ", as the trace tells");
 }
 
 static void note_order(const void *data)

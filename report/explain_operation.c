@@ -207,6 +207,8 @@ static void say_out_of_order(const struct saying *s)
 	add(s, ")");
 }
 
+static void say_empty_row(const struct saying *s) { add(s, "a range shows only keys that hold something"); }
+
 static void say_unmet(const struct saying *s)
 {
 	add(s, "that does not meet the conditions (");
@@ -238,8 +240,9 @@ static void say_garbage(const struct saying *s)
 		add(s, " comes to that");
 	} else {
 		bool value = op->kind == KR_OP_READ || op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN;
-		add(s, value ? "no transaction wrote that to " : "nothing fits that which a transaction left in ");
+		add(s, value ? "no transaction wrote that to " : "no transaction left ");
 		add_key(s);
+		add(s, value ? "" : " such");
 	}
 	add_start(s);
 }
@@ -253,7 +256,7 @@ static void say_kind(const struct saying *s)
 		[KR_INTERNAL_INCONSISTENCY] = "that contradicts what it had done before",
 		[KR_DUPLICATE_ELEMENT] = "no element was added that often",
 		[KR_INCOMPATIBLE_ORDER] = "no order of what was added gives that and what others read",
-		[KR_RESULT_SET_MISMATCH] = "its predicate does not give that on the versions it saw",
+		[KR_RESULT_SET_MISMATCH] = "what it asked for does not give that row",
 	};
 
 	if (s->cert->anomaly.kind == KR_GARBAGE_READ)
@@ -280,6 +283,7 @@ static void say_clause(const struct kr_words *w, const struct kr_certificate *ce
 		[KR_BEYOND_LIMIT] = say_beyond_limit,
 		[KR_OUTSIDE] = say_outside,
 		[KR_OUT_OF_ORDER] = say_out_of_order,
+		[KR_EMPTY_ROW] = say_empty_row,
 		[KR_UNMET] = say_unmet,
 		[KR_NAMED_VERSION] = say_named_version,
 	};

@@ -5,6 +5,7 @@
 #include "report/anomaly.h"
 
 #define LISTED_MOST 6 /* transactions named before "and N others" */
+#define TOLD_MOST 4   /* steps of a longer way that are all told */
 
 struct saying {
 	const struct kr_words *w;
@@ -61,6 +62,63 @@ static void missed(const struct saying *s, const struct kr_cert_edge *e)
 	owned(s, e);
 }
 
+static void wrote(const struct saying *s, kr_txn t, kr_key k)
+{
+	txn(s, t);
+	add(s, " ");
+	kr_words_wrote(s->w, t, k);
+}
+
+/* What the clients noticed of the edge: "t2 read x = 5, which t1 wrote", "t1 missed t2's x = 5", "t1 wrote x = 5 before t2 wrote x = 6". */
+static void tell(const struct saying *s, const struct kr_cert_edge *e)
+{
+	if (e->kind == KR_RW) {
+		missed(s, e);
+	} else if (e->kind == KR_WW) {
+		wrote(s, e->from, e->key);
+		add(s, " before ");
+		wrote(s, e->to, e->key);
+		if (kr_words_order_is_given(s->w->h, e->key, e->from, e->to))
+			add(s, " in the version order that the trace gives");
+	} else {
+		kr_words_edge(s->w, e, NULL);
+	}
+}
+
+/* Edge *i of the last cycle and what follows it in its session, up to edge `end`: steps within one session are one. Moves *i behind it. */
+static struct kr_cert_edge stride(const struct saying *s, uint32_t *i, uint32_t end)
+{
+	struct kr_cert_edge e = *edge_at(s, (*i)++);
+
+	while (e.kind == KR_SO && *i < end && edge_at(s, *i)->kind == KR_SO)
+		e.to = edge_at(s, (*i)++)->to;
+	return e;
+}
+
+/* The edges from `from` on: all, or where they are many the first and the last one, and by way of whom. */
+static void tell_chain(const struct saying *s, uint32_t from, uint32_t n)
+{
+	uint32_t end = from + n, i = from, steps = 0;
+	struct kr_cert_edge e;
+
+	for (; i < end; steps++)
+		(void)stride(s, &i, end);
+	for (i = from; i < end;) {
+		uint32_t at = i;
+		e = stride(s, &i, end);
+		if (steps > TOLD_MOST && at > from && i < end)
+			continue;
+		if (steps > TOLD_MOST && at > from) {
+			add(s, ", and so on by way of ");
+			list_circle(s, from + 2, n - 2);
+			add(s, " until ");
+		} else if (at > from) {
+			add(s, i < end ? ", " : ", and ");
+		}
+		tell(s, &e);
+	}
+}
+
 /* ---- by name ---- */
 
 /* "E, although F": a cycle of two, the edge of this kind first. False for other cycles. */
@@ -70,9 +128,9 @@ static bool say_two(const struct saying *s, enum kr_edge_kind kind)
 
 	if (s->n != 2 || at == s->n)
 		return false;
-	kr_words_edge(s->w, edge_at(s, at), NULL);
+	tell(s, edge_at(s, at));
 	add(s, ", although ");
-	kr_words_edge(s->w, edge_at(s, at + 1), NULL);
+	tell(s, edge_at(s, at + 1));
 	return true;
 }
 
@@ -86,19 +144,27 @@ static void say_circle(const struct saying *s)
 	}
 	if (say_two(s, KR_RW) || say_two(s, KR_WR) || say_two(s, KR_WW))
 		return;
+	tell_chain(s, 0, s->n);
+	add(s, ", which no order of ");
 	list_circle(s, 0, s->n);
-	add(s, " would each have to come before the next, and the last before the first");
+	add(s, " explains");
 }
 
 static void say_g0(const struct saying *s)
 {
 	if (s->n == 2 && edge_at(s, 0)->kind == KR_WW && edge_at(s, 1)->kind == KR_WW) {
 		list_circle(s, 0, 2);
+		if (edge_at(s, 0)->key.i == edge_at(s, 1)->key.i) {
+			add(s, " both wrote ");
+			kr_words_key(s->w, edge_at(s, 0)->key);
+			add(s, ", and what the trace tells of the order of these writes contradicts itself");
+			return;
+		}
 		add(s, " overwrote each other: ");
-		kr_words_order(s->w, edge_at(s, 0)->key, edge_at(s, 0)->from, "came before", edge_at(s, 0)->to);
+		tell(s, edge_at(s, 0));
 		add(s, ", but ");
-		kr_words_order(s->w, edge_at(s, 1)->key, edge_at(s, 1)->from, "came before", edge_at(s, 1)->to);
-	} else if (!say_two(s, KR_WW)) {
+		tell(s, edge_at(s, 1));
+	} else {
 		say_circle(s);
 	}
 }
@@ -116,18 +182,30 @@ static void say_g1c(const struct saying *s)
 	}
 }
 
-/* Did t read the value that operation `op` read from k? */
+/* Did t see of k what operation `op` saw? */
 static bool read_the_same(const struct kr_history *h, kr_op op, kr_txn t, kr_key k)
 {
 	const struct kr_transaction *other = &h->txns.at[t.i];
 	const struct kr_operation *read = &h->ops.at[op.i];
+	bool told = read->kind == KR_OP_INSERT; /* all that it saw is in its flags */
 
 	for (uint32_t i = 0; i < other->op_count; i++) {
 		const struct kr_operation *o = &h->ops.at[other->op_first + i];
 		if (o->kind == read->kind && o->key.i == k.i)
-			return o->flags == read->flags && o->a.i == read->a.i && o->b.i == read->b.i;
+			return o->flags == read->flags && (told || (o->a.i == read->a.i && (o->b.i == read->b.i || o->kind == KR_OP_CAS)));
 	}
 	return false;
+}
+
+/* What two transactions did to k: "deleted it" where both did, "overwrote it" where they did different things. */
+static const char *both_did(const struct kr_history *h, kr_txn a, kr_txn b, kr_key k)
+{
+	static const char *const did[KR_OP_KINDS] =
+		{[KR_OP_DELETE] = "deleted it", [KR_OP_APPEND] = "appended to it", [KR_OP_ADD] = "added to it", [KR_OP_INC] = "added to it"};
+	kr_op x = kr_words_last_write(h, a, k), y = kr_words_last_write(h, b, k);
+	uint8_t kind = x.i == KR_NONE || y.i == KR_NONE || h->ops.at[x.i].kind != h->ops.at[y.i].kind ? (uint8_t)KR_OP_WRITE : h->ops.at[x.i].kind;
+
+	return did[kind] ? did[kind] : "overwrote it";
 }
 
 static void say_lost_update(const struct saying *s)
@@ -139,7 +217,8 @@ static void say_lost_update(const struct saying *s)
 		list_circle(s, (uint32_t)(e - s->edges), 2);
 		add(s, " both ");
 		kr_words_seen(s->w, op, e->key);
-		add(s, " and both overwrote it");
+		add(s, " and both ");
+		add(s, both_did(s->w->h, e->from, e->to, e->key));
 		return;
 	}
 	seen(s, e->from, e->op, e->key);
@@ -147,11 +226,20 @@ static void say_lost_update(const struct saying *s)
 	owned(s, e);
 }
 
-/* How the edge says that its from comes before its to, after "although". */
-static void although(const struct saying *s, const struct kr_cert_edge *e)
+/* A cycle of one rw and one wr of the same key. */
+static void say_two_states(const struct saying *s, const struct kr_cert_edge *rw, const struct kr_cert_edge *wr)
 {
-	add(s, ", although ");
-	kr_words_edge(s->w, e, NULL);
+	uint32_t first = rw->op < wr->op ? rw->op : wr->op, second = rw->op < wr->op ? wr->op : rw->op;
+
+	seen(s, rw->from, first, rw->key);
+	if (first == second) {
+		add(s, ", which it was neither before nor after ");
+		owned(s, rw);
+		return;
+	}
+	add(s, " and ");
+	kr_words_seen(s->w, kr_history_op(s->w->h, rw->from, second), rw->key);
+	add(s, ", two states of one key");
 }
 
 static void say_g_single(const struct saying *s)
@@ -160,10 +248,7 @@ static void say_g_single(const struct saying *s)
 	const struct kr_cert_edge *e = edge_at(s, at), *back = edge_at(s, at + 1);
 
 	if (s->n == 2 && back->kind == KR_WR && back->key.i == e->key.i) {
-		seen(s, e->from, e->op < back->op ? e->op : back->op, e->key);
-		add(s, " and ");
-		kr_words_seen(s->w, kr_history_op(s->w->h, e->from, e->op < back->op ? back->op : e->op), e->key);
-		add(s, ", two states of one key");
+		say_two_states(s, e, back);
 		return;
 	}
 	if (s->n == 2 && back->kind == KR_WR) {
@@ -177,14 +262,8 @@ static void say_g_single(const struct saying *s)
 		return;
 	}
 	missed(s, e);
-	if (s->n == 2) {
-		although(s, back);
-		return;
-	}
 	add(s, ", although ");
-	txn(s, e->to);
-	add(s, " came before it by way of ");
-	list_circle(s, at + 2, s->n - 2);
+	tell_chain(s, at + 1, s->n - 1);
 }
 
 static void say_long_fork(const struct saying *s)
@@ -242,15 +321,27 @@ static void say_cycle(const struct kr_words *w, const struct kr_certificate *cer
 	say_circle(&s);
 }
 
-/* The argument is too long to be found: which transactions the last cycle is about. */
+/* Do all cycles go by the same edges, whatever parts of keys these rest on? */
+static bool is_one_cycle(const struct kr_certificate *cert)
+{
+	const struct kr_cert_cycle *last = &cert->cycles.at[cert->cycles.n - 1];
+
+	for (uint32_t c = 0; c + 1 < cert->cycles.n; c++) {
+		for (uint32_t i = 0; i < last->count; i++) {
+			const struct kr_cert_edge *e = &cert->edges.at[cert->cycles.at[c].first + i], *f = &cert->edges.at[last->first + i];
+			if (cert->cycles.at[c].count != last->count || e->kind != f->kind || e->from.i != f->from.i || e->key.i != f->key.i)
+				return false;
+		}
+	}
+	return true;
+}
+
+/* The argument is too long to be found: what would be in one of its cases. */
 static void say_none(const struct kr_words *w, const struct kr_certificate *cert)
 {
-	struct kr_cert_cycle last = cert->cycles.at[cert->cycles.n - 1];
-	struct saying s = {w, cert->edges.at + last.first, last.count};
-
-	add(&s, "No order of ");
-	list_circle(&s, 0, s.n);
-	add(&s, " fits what was read");
+	if (!is_one_cycle(cert))
+		kr_str_add(w->out, "Every order that may be supposed contradicts something that was seen; in one case ");
+	say_cycle(w, cert);
 }
 
 /* The first case of the argument that has two sides, or NULL. */
@@ -267,6 +358,39 @@ static const struct kr_case *first_split(const struct kr_argument *arg)
 	return NULL;
 }
 
+/* What an observation saw, and whose writes that can have been. */
+static void say_sources(const struct kr_words *w, const struct kr_argument *arg, const struct kr_choice *c)
+{
+	const struct kr_sight *sight = &arg->sights.at[c->sight];
+	uint32_t writers = 0, told = 0;
+	bool initial = false;
+
+	kr_words_txn(w, c->txn);
+	kr_str_add(w->out, " ");
+	kr_words_seen(w, kr_history_op(w->h, c->txn, c->op), c->key);
+	for (uint32_t i = 0; i < sight->count; i++) {
+		bool none = arg->choices.at[arg->candidates.at[sight->first + i]].a.i == KR_NONE;
+		initial |= none;
+		writers += !none;
+	}
+	if (!sight->all || writers > LISTED_MOST) {
+		kr_str_add(w->out, ", and whichever write that was, something else that was seen contradicts it");
+		return;
+	}
+	kr_str_add(w->out, initial ? ", as it was at first" : ", as ");
+	kr_str_add(w->out, initial && writers > 0 ? " or as " : "");
+	for (uint32_t i = 0; i < sight->count; i++) {
+		const struct kr_choice *by = &arg->choices.at[arg->candidates.at[sight->first + i]];
+		if (by->a.i == KR_NONE)
+			continue;
+		kr_str_add(w->out, told == 0 ? "" : told + 1 < writers ? ", " : " or ");
+		told++;
+		kr_words_txn(w, by->a);
+	}
+	kr_str_add(w->out, writers > 0 ? " left it, and " : ", and ");
+	kr_str_add(w->out, sight->count == 2 ? "neither fits what else was seen" : "that does not fit what else was seen");
+}
+
 static void say_split(const struct kr_words *w, const struct kr_argument *arg, const struct kr_case *split)
 {
 	const struct kr_choice *c = &arg->choices.at[arg->cases.at[split->child[0]].assumed >> 1];
@@ -280,16 +404,11 @@ static void say_split(const struct kr_words *w, const struct kr_argument *arg, c
 		kr_words_key(w, c->key);
 		kr_str_add(w->out, ", and neither order of these writes fits what was read");
 		break;
-	case KR_CHOICE_SAW:
-		kr_words_txn(w, c->txn);
-		kr_str_add(w->out, " ");
-		kr_words_seen(w, kr_history_op(w->h, c->txn, c->op), c->key);
-		kr_str_add(w->out, ", and no write that it can have come from fits the other reads");
-		break;
+	case KR_CHOICE_SAW: say_sources(w, arg, c); break;
 	case KR_CHOICE_EFFECT:
 		kr_str_add(w->out, "Whether ");
 		kr_words_txn(w, c->txn);
-		kr_str_add(w->out, " took effect or not, what was read does not fit");
+		kr_str_add(w->out, ", whose outcome is not known, took effect or not, what others saw does not fit");
 		break;
 	}
 }

@@ -99,13 +99,79 @@ bool kr_is_unexplained(const struct kr_certificate *cert)
 	return cert->kind == KR_CERT_CYCLES && (cert->cycles.n == 0 || (cert->cycles.n == 1 && sees_two(cert)));
 }
 
+/* ---- nothing of the kind: who may or may not have taken effect ---- */
+
+static bool is_known(const struct kr_operation *op) { return op->kind == KR_OP_READ && (op->flags & KR_OPF_KNOWN) != 0; }
+
+/* The first transaction of unknown outcome; KR_NONE: there is none. */
+static kr_txn first_unknown(const struct kr_history *h)
+{
+	for (kr_txn t = {0}; t.i < h->txns.n; t.i++)
+		if (h->txns.at[t.i].status == KR_UNKNOWN)
+			return t;
+	return (kr_txn){KR_NONE};
+}
+
+/* The first committed transaction that saw something of k. */
+static void explain_reader(const struct kr_words *w, kr_key k)
+{
+	for (kr_txn t = {0}; t.i < w->h->txns.n; t.i++) {
+		const struct kr_transaction *txn = &w->h->txns.at[t.i];
+		for (uint32_t i = 0; i < txn->op_count && txn->status == KR_COMMITTED; i++) {
+			if (!kr_words_sees(w->h, (kr_op){txn->op_first + i}, k))
+				continue;
+			kr_str_add(w->out, "  - ");
+			kr_words_txn(w, t);
+			kr_str_add(w->out, " ");
+			kr_words_seen(w, (kr_op){txn->op_first + i}, k);
+			kr_str_add(w->out, ".\n");
+			return;
+		}
+	}
+}
+
+static void explain_doubt(const struct kr_words *w, kr_txn doubtful)
+{
+	const struct kr_transaction *txn = &w->h->txns.at[doubtful.i];
+	uint32_t told = 0;
+
+	kr_str_add(w->out, "  - ");
+	kr_words_txn(w, doubtful);
+	kr_str_add(w->out, ", whose outcome is not known, ");
+	for (uint32_t i = 0; i < txn->op_count && told < TOLD_MOST; i++) {
+		kr_op at = {txn->op_first + i};
+		kr_key k = w->h->ops.at[at.i].key;
+		bool wrote = k.i != KR_NONE && kr_words_last_write(w->h, doubtful, k).i == at.i;
+		if (!wrote && !is_known(&w->h->ops.at[at.i]))
+			continue;
+		kr_str_add(w->out, told++ > 0 ? " and " : "");
+		if (wrote)
+			kr_words_wrote(w, doubtful, k);
+		else
+			kr_words_seen(w, at, k);
+	}
+	kr_str_add(w->out, told > 0 ? ".\n" : "may have taken effect.\n");
+	for (uint32_t i = 0; i < txn->op_count && told > 0; i++) {
+		kr_key k = w->h->ops.at[txn->op_first + i].key;
+		if (k.i != KR_NONE && kr_words_last_write(w->h, doubtful, k).i == txn->op_first + i)
+			explain_reader(w, k);
+	}
+}
+
 void kr_say_unexplained(const struct kr_words *w)
 {
 	struct finding f;
 	uint32_t told = 0;
 
 	if (!find(w, &f)) {
-		kr_str_add(w->out, "No choice of initial values and of outcomes explains what was read");
+		kr_txn doubtful = first_unknown(w->h);
+		if (doubtful.i == KR_NONE) {
+			kr_str_add(w->out, "No choice of initial values explains what was read");
+			return;
+		}
+		kr_str_add(w->out, "Whether ");
+		kr_words_txn(w, doubtful);
+		kr_str_add(w->out, ", whose outcome is not known, took effect or not, something that was read has no explanation");
 		return;
 	}
 	for (uint32_t i = 0; i < f.n && w->h->txns.at[f.reads[i].txn.i].status == KR_COMMITTED; i++) {
@@ -124,9 +190,14 @@ void kr_explain_unexplained(const struct kr_words *w)
 	struct finding f;
 
 	if (!find(w, &f)) {
+		kr_txn doubtful = first_unknown(w->h);
+		if (doubtful.i != KR_NONE)
+			explain_doubt(w, doubtful);
+		kr_str_add(w->out, "  - However, whichever ");
+		kr_str_add(w->out, w->h->initial == KR_INITIAL_UNKNOWN ? "initial values are chosen" : "transactions of unknown outcome took effect");
 		kr_str_add(w->out,
-			"  - However, whichever initial values are chosen and whichever transactions of unknown outcome took effect, some read is left "
-			"unexplained: a contradiction!\n");
+			w->h->initial == KR_INITIAL_UNKNOWN && doubtful.i != KR_NONE ? " and whichever transactions of unknown outcome took effect" : "");
+		kr_str_add(w->out, ", some read is left unexplained: a contradiction!\n");
 		return;
 	}
 	for (uint32_t i = 0; i < f.n; i++) {

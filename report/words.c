@@ -2,8 +2,6 @@
  * a version's words follows the trace ("x = 5"), so that it can be searched for there. */
 #include "report/words.h"
 
-#include "report/evidence.h"
-
 static const struct kr_operation *op_at(const struct kr_history *h, kr_op op) { return &h->ops.at[op.i]; }
 
 static bool scan_row(const struct kr_history *h, const struct kr_operation *op, kr_key k, kr_value *value)
@@ -61,6 +59,8 @@ static bool reads(const struct kr_history *h, const struct kr_operation *op, kr_
 
 bool kr_words_writes(const struct kr_history *h, kr_op op, kr_key k) { return writes(h, op_at(h, op), k); }
 
+bool kr_words_sees(const struct kr_history *h, kr_op op, kr_key k) { return reads(h, op_at(h, op), k); }
+
 bool kr_words_reads(const struct kr_history *h, kr_txn t, kr_key k)
 {
 	const struct kr_transaction *txn = &h->txns.at[t.i];
@@ -86,16 +86,18 @@ kr_op kr_words_last_write(const struct kr_history *h, kr_txn t, kr_key k)
 
 /* ---- the cast ---- */
 
-/* "T7", "t7" */
-static bool is_numbered(const struct kr_value_entry *id)
-{
-	uint32_t i = 1;
+#define NAME_MOST 12 /* bytes of an id that is no longer than it is easily read */
 
-	if (id->type != KR_VALUE_STRING || id->length < 2 || (id->text[0] != 'T' && id->text[0] != 't'))
-		return false;
-	while (i < id->length && id->text[i] >= '0' && id->text[i] <= '9')
-		i++;
-	return i == id->length;
+/* "T7", "r1", "alice-leaves": a word that nobody takes for a value. */
+static bool is_name(const struct kr_value_entry *id)
+{
+	bool name = id->type == KR_VALUE_STRING && id->length > 0 && id->length <= NAME_MOST && !(id->text[0] >= '0' && id->text[0] <= '9');
+
+	for (uint32_t i = 0; name && i < id->length; i++) {
+		char c = id->text[i];
+		name = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || (c == '#' && i == 0);
+	}
+	return name;
 }
 
 void kr_cast_init(struct kr_cast *cast, struct kr_mem *mem, const struct kr_history *h)
@@ -103,8 +105,9 @@ void kr_cast_init(struct kr_cast *cast, struct kr_mem *mem, const struct kr_hist
 	*cast = (struct kr_cast){.mem = mem, .ntxns = h->txns.n};
 	cast->number = kr_mem_alloc(mem, h->txns.n, sizeof *cast->number);
 	cast->failed = !cast->number;
-	for (uint32_t t = 0; t < h->txns.n && !cast->by_id; t++)
-		cast->by_id = is_numbered(kr_history_value(h, h->txns.at[t].id));
+	cast->by_id = true;
+	for (uint32_t t = 0; t < h->txns.n && cast->by_id; t++)
+		cast->by_id = is_name(kr_history_value(h, h->txns.at[t].id));
 }
 
 void kr_cast_done(struct kr_cast *cast)
@@ -123,12 +126,22 @@ void kr_words_mention(const struct kr_words *w, kr_op op)
 		cast->failed = !kr_vec_push(cast->mem, &cast->ops, op);
 }
 
+/* A number is called a transaction, lest "2 read key 1 = 2" read as arithmetic. */
+static void add_id(const struct kr_words *w, kr_txn t)
+{
+	const struct kr_value_entry *id = kr_history_value(w->h, w->h->txns.at[t.i].id);
+
+	if (id->type != KR_VALUE_STRING || (id->length > 0 && id->text[0] >= '0' && id->text[0] <= '9'))
+		kr_str_add(w->out, "transaction ");
+	kr_words_name(w, w->h->txns.at[t.i].id);
+}
+
 void kr_words_txn(const struct kr_words *w, kr_txn t)
 {
 	struct kr_cast *cast = w->cast;
 
 	if (!cast || cast->failed) {
-		kr_words_name(w, w->h->txns.at[t.i].id);
+		add_id(w, t);
 		return;
 	}
 	if (cast->number[t.i] == 0) {
@@ -292,6 +305,23 @@ void kr_words_order(const struct kr_words *w, kr_key k, kr_txn a, const char *ve
 	add_owned(w, k, b);
 }
 
+bool kr_words_order_is_given(const struct kr_history *h, kr_key k, kr_txn a, kr_txn b)
+{
+	for (uint32_t i = 0; i < h->version_orders.n; i++) {
+		const struct kr_version_order *order = &h->version_orders.at[i];
+		bool before = a.i == KR_NONE;
+		if (order->key.i != k.i)
+			continue;
+		for (uint32_t j = 0; j < order->writer_count; j++) {
+			kr_txn writer = h->order_writers.at[order->writer_first + j];
+			if (writer.i == b.i)
+				return before;
+			before |= writer.i == a.i;
+		}
+	}
+	return false;
+}
+
 void kr_words_wrote(const struct kr_words *w, kr_txn t, kr_key k)
 {
 	kr_op at = kr_words_last_write(w->h, t, k);
@@ -371,149 +401,4 @@ void kr_words_seen(const struct kr_words *w, kr_op at, kr_key k)
 	}
 	kr_str_add(w->out, value.i == KR_ABSENT.i ? "found " : "read ");
 	add_state(w, k, value);
-}
-
-static void note_sight(const struct kr_words_notes *notes)
-{
-	if (notes)
-		notes->sight(notes->data);
-}
-
-static void note_order(const struct kr_words_notes *notes)
-{
-	if (notes)
-		notes->order(notes->data);
-}
-
-/* Which part of a key that grows was seen, and by whom (KR_NONE: nobody) it was left: ", element 1 as T2 left it". `missed`: the incrementing transaction was not counted. */
-static void add_part(const struct kr_words *w, const struct kr_cert_edge *e, kr_txn by, bool missed)
-{
-	uint8_t kind = w->h->keys.at[e->key.i].kind;
-
-	if (kind == KR_KIND_LIST || missed) {
-		kr_txn writer = kr_history_find(w->h, e->part);
-		kr_str_add(w->out, missed ? ", without what " : ", with what ");
-		kr_words_txn(w, writer.i == KR_NONE ? by : writer);
-		kr_str_add(w->out, kind == KR_KIND_LIST ? " appended" : " added");
-		return;
-	}
-	if (kind == KR_KIND_SET) {
-		kr_op op = kr_history_op(w->h, e->kind == KR_WR ? e->to : e->from, e->op);
-		bool shown = op_at(w->h, op)->kind != KR_OP_READ || kr_shows_element(w->h, op, e->part);
-		kr_str_add(w->out, shown ? ", element " : ", without ");
-		add_value(w, e->part);
-		kr_str_add(w->out, ", as ");
-	} else {
-		kr_str_add(w->out, ", counted from what ");
-	}
-	if (by.i == KR_NONE) {
-		kr_str_add(w->out, kind == KR_KIND_SET ? "it was at first" : "was there at first");
-		return;
-	}
-	kr_words_txn(w, by);
-	kr_str_add(w->out, kind == KR_KIND_SET ? " left it" : " left");
-}
-
-/* An edge that rests on the part of a key. */
-static bool add_part_edge(const struct kr_words *w, const struct kr_cert_edge *e, const struct kr_words_notes *notes)
-{
-	bool wr = e->kind == KR_WR, counter;
-	kr_txn observer = wr ? e->to : e->from;
-
-	if (e->part.i == KR_NONE)
-		return false;
-	counter = w->h->keys.at[e->key.i].kind == KR_KIND_COUNTER && e->part.i != KR_ABSENT.i;
-	kr_words_txn(w, observer);
-	kr_str_add(w->out, " ");
-	kr_words_seen(w, kr_history_op(w->h, observer, e->op), e->key);
-	if (counter && wr) {
-		kr_str_add(w->out, ", with what ");
-		kr_words_txn(w, e->from);
-		kr_str_add(w->out, w->h->txns.at[e->from.i].id.i == e->part.i ? " added" : " left");
-	} else {
-		add_part(w, e, wr ? e->from : e->source, counter && w->h->txns.at[e->to.i].id.i == e->part.i);
-	}
-	note_sight(notes);
-	if (wr)
-		return true;
-	kr_str_add(w->out, ", before ");
-	kr_words_txn(w, e->to);
-	kr_str_add(w->out, " ");
-	kr_words_wrote(w, e->to, e->key);
-	if (e->source.i != KR_NONE)
-		note_order(notes);
-	return true;
-}
-
-static void add_wr(const struct kr_words *w, const struct kr_cert_edge *e, const struct kr_words_notes *notes)
-{
-	kr_words_txn(w, e->to);
-	kr_str_add(w->out, " ");
-	kr_words_seen(w, kr_history_op(w->h, e->to, e->op), e->key);
-	kr_str_add(w->out, e->predicate ? ", as " : ", which ");
-	kr_words_txn(w, e->from);
-	kr_words_mention(w, kr_words_last_write(w->h, e->from, e->key));
-	kr_str_add(w->out, e->predicate ? " left it" : " wrote");
-	note_sight(notes);
-}
-
-static void add_rw(const struct kr_words *w, const struct kr_cert_edge *e, const struct kr_words_notes *notes)
-{
-	kr_words_txn(w, e->from);
-	kr_str_add(w->out, " ");
-	kr_words_seen(w, kr_history_op(w->h, e->from, e->op), e->key);
-	if (e->source.i == KR_NONE) {
-		kr_str_add(w->out, e->predicate ? " in the initial state" : ", the initial state");
-		note_sight(notes);
-		kr_str_add(w->out, ", before ");
-		kr_words_txn(w, e->to);
-		kr_str_add(w->out, " ");
-		kr_words_wrote(w, e->to, e->key);
-		return;
-	}
-	kr_str_add(w->out, " from ");
-	kr_words_txn(w, e->source);
-	note_sight(notes);
-	kr_str_add(w->out, ", and ");
-	kr_words_order(w, e->key, e->source, "came before", e->to);
-	note_order(notes);
-}
-
-static void add_so(const struct kr_words *w, const struct kr_cert_edge *e)
-{
-	kr_session session = w->h->txns.at[e->from.i].session;
-
-	kr_words_txn(w, e->from);
-	kr_str_add(w->out, " came before ");
-	kr_words_txn(w, e->to);
-	kr_str_add(w->out, " in session ");
-	if (session.i != KR_NONE)
-		kr_words_name(w, w->h->sessions.at[session.i]);
-}
-
-static void add_rt(const struct kr_words *w, const struct kr_cert_edge *e)
-{
-	kr_words_txn(w, e->from);
-	kr_str_format(w->out, " had returned at %lld before ", (long long)w->h->txns.at[e->from.i].end_returned);
-	kr_words_txn(w, e->to);
-	kr_str_format(w->out, " began at %lld", (long long)w->h->txns.at[e->to.i].begin_invoked);
-	if (w->h->clock_skew != 0)
-		kr_str_format(w->out, ", more than the clock skew of %lld apart", (long long)w->h->clock_skew);
-}
-
-void kr_words_edge(const struct kr_words *w, const struct kr_cert_edge *e, const struct kr_words_notes *notes)
-{
-	if ((e->kind == KR_WR || e->kind == KR_RW) && add_part_edge(w, e, notes))
-		return;
-	switch ((enum kr_edge_kind)e->kind) {
-	case KR_WR: add_wr(w, e, notes); break;
-	case KR_WW:
-		kr_words_order(w, e->key, e->from, "came before", e->to);
-		note_order(notes);
-		break;
-	case KR_RW: add_rw(w, e, notes); break;
-	case KR_SO: add_so(w, e); break;
-	case KR_RT: add_rt(w, e); break;
-	default: break;
-	}
 }

@@ -9,7 +9,7 @@
 struct kr_cast {
 	struct kr_mem *mem;
 	uint32_t ntxns;
-	bool by_id;          /* the trace's own ids look like numbers of the cast ("t3"): they are used instead, lest two things have one name */
+	bool by_id;          /* the trace's own ids are short names: they are used instead of numbers */
 	uint32_t *number;    /* per transaction, from 1; 0: not mentioned so far */
 	KR_VEC(kr_txn) txns; /* by number */
 	KR_VEC(kr_op) ops;   /* in the order of mention, with repetitions */
@@ -39,6 +39,9 @@ void kr_words_txns(const struct kr_words *w, const kr_txn *txns, uint32_t n); /*
 /* The version of k that `writer` (KR_NONE: nobody, the initial one) left: "x = 5", "x absent", "delete of x", "append of 5 to x". */
 void kr_words_version(const struct kr_words *w, kr_key k, kr_txn writer);
 
+/* Does the trace give an order of k's versions in which a's (KR_NONE: the initial one) stands before b's? */
+bool kr_words_order_is_given(const struct kr_history *h, kr_key k, kr_txn a, kr_txn b);
+
 /* How t left k, as a verb phrase: "wrote x = 5", "deleted x", "appended 5 to x". */
 void kr_words_wrote(const struct kr_words *w, kr_txn t, kr_key k);
 
@@ -61,6 +64,9 @@ kr_op kr_words_last_write(const struct kr_history *h, kr_txn t, kr_key k);
 
 /* Does the operation write k? */
 bool kr_words_writes(const struct kr_history *h, kr_op op, kr_key k);
+
+/* Does the trace tell what the operation found of k? Of ranges and scans only of the rows that they show. */
+bool kr_words_sees(const struct kr_history *h, kr_op op, kr_key k);
 
 /* Does t read k, before it writes it, with an operation whose result the trace tells? */
 bool kr_words_reads(const struct kr_history *h, kr_txn t, kr_key k);

@@ -29,6 +29,9 @@ struct row {
 
 static const char lost[] = "{'id':'c','ops':[['w','x',1]]}\n{'id':'a','ops':[['r','x',1],['w','x',2]]}\n{'id':'b','ops':[['r','x',1],['w','x',3]]}";
 
+static const char lost_long[] = "{'id':'opening-balance','ops':[['w','x',1]]}\n{'id':'first-transfer','ops':[['r','x',1],['w','x',2]]}\n"
+				"{'id':'second-transfer','ops':[['r','x',1],['w','x',3]]}";
+
 /* u wrote the q = 1 that e read: so it took effect. */
 static const char forced[] = "{'id':'u','status':'unknown','ops':[['r','x',null],['w','y',1],['w','q',1]]}\n"
 			     "{'id':'b','ops':[['r','y',null],['w','x',1]]}\n{'id':'e','ops':[['r','q',1]]}";
@@ -56,17 +59,17 @@ static const char split_source[] = "{'id':'a','ops':[['w','x',1],['w','p',1]]}\n
 	"[" WR(s, "r", "x", "0") "," WR("r", "g" s, "k", "0") "," RW("g" s, "n" s, "y" s, "1", "'m" s "'") "," WR("n" s, s, "q" s, "1") "],[" \
 	WR(s, "r", "x", "0") "," WR("r", "h" s, "k", "0") "," RW("h" s, "m" s, "y" s, "1", "'n" s "'") "," WR("m" s, s, "p" s, "0") "]"
 static const char cases[] = "{'id':'r','ops':[['r','x',1],['w','k',1]]}\n" SOURCE("a") SOURCE("b") SOURCE("c");
-#define CASE(s, label, source, m, n, g, h, fact, saw, how) \
-	"  Case " label ": if T1 " saw ", then\n" \
-	"    [" fact "] y" s ": 2 (T" n ") came before 1 (T" m "). Otherwise\n" \
-	"        - T" g " < T" n ", if T" g " read y" s " = 1 from T" m ", and y" s ": 1 (T" m ") came before 2 (T" n "),\n" \
-	"        - T" n " < T" source ", because T" source " read q" s " = 1, which T" n " wrote,\n" \
-	"        - T" source " < T1, because T1 read x = 1, which T" source " wrote" how ",\n" \
-	"        - T1 < T" g ", because T" g " read k = 1, which T1 wrote.\n" \
-	"    - T" source " < T1, because T1 read x = 1, which T" source " wrote" how ".\n" \
-	"    - T1 < T" h ", because T" h " read k = 1, which T1 wrote.\n" \
-	"    - T" h " < T" m ", because T" h " read y" s " = 2 from T" n ", and y" s ": 2 (T" n ") came before 1 (T" m ") [" fact "].\n" \
-	"    - However, T" m " < T" source ", because T" source " read p" s " = 1, which T" m " wrote: a contradiction!\n"
+#define CASE(s, label, fact, saw, how) \
+	"  Case " label ": if r saw " saw ", then\n" \
+	"    [" fact "] y" s ": 2 (n" s ") came before 1 (m" s "). Otherwise\n" \
+	"        - g" s " < n" s ", if g" s " read y" s " = 1 from m" s ", and y" s ": 1 (m" s ") came before 2 (n" s "),\n" \
+	"        - n" s " < " s ", because " s " read q" s " = 1, which n" s " wrote,\n" \
+	"        - " s " < r, because r read x = 1, which " s " wrote" how ",\n" \
+	"        - r < g" s ", because g" s " read k = 1, which r wrote.\n" \
+	"    - " s " < r, because r read x = 1, which " s " wrote" how ".\n" \
+	"    - r < h" s ", because h" s " read k = 1, which r wrote.\n" \
+	"    - h" s " < m" s ", because h" s " read y" s " = 2 from n" s ", and y" s ": 2 (n" s ") came before 1 (m" s ") [" fact "].\n" \
+	"    - However, m" s " < " s ", because " s " read p" s " = 1, which m" s " wrote: a contradiction!\n"
 
 static const char two_states[] = "{'id':'a','ops':[['w','x',1]]}\n{'id':'b','ops':[['w','x',1]]}\n{'id':'c','ops':[['w','x',2]]}\n{'id':'d','ops':[['w','x',2]]}\n"
 				 "{'id':'r','ops':[['r','x',1],['r','x',2]]}";
@@ -77,6 +80,15 @@ static const struct row rows[] = {
 		"[[" WR("c", "a", "x", "0") "," WW("a", "c", "x") "],[" WR("c", "b", "x", "0") "," WW("b", "c", "x") "],"
 		"[" RW("a", "b", "x", "0", "'c'") "," RW("b", "a", "x", "0", "'c'") "]]",
 		"a and b both read x = 1 and both overwrote it.",
+		"  - a < b, because a read x = 1 from c, and x: 1 (c) came before 3 (b), as b read x = 1, which c wrote.\n"
+		"  - However, b < a, because b read x = 1 from c, and x: 1 (c) came before 2 (a), as a read x = 1, which c wrote: a contradiction!\n",
+		false},
+	{"ids that are no short names are numbered",
+		lost_long,
+		"[[" WR("opening-balance", "first-transfer", "x", "0") "," WW("first-transfer", "opening-balance", "x") "],"
+		"[" WR("opening-balance", "second-transfer", "x", "0") "," WW("second-transfer", "opening-balance", "x") "],"
+		"[" RW("first-transfer", "second-transfer", "x", "0", "'opening-balance'") "," RW("second-transfer", "first-transfer", "x", "0", "'opening-balance'") "]]",
+		"first-transfer and second-transfer both read x = 1 and both overwrote it.",
 		"  - T1 < T2, because T1 read x = 1 from T3, and x: 1 (T3) came before 3 (T2), as T2 read x = 1, which T3 wrote.\n"
 		"  - However, T2 < T1, because T2 read x = 1 from T3, and x: 1 (T3) came before 2 (T1), as T1 read x = 1, which T3 wrote: a contradiction!\n",
 		false},
@@ -84,49 +96,48 @@ static const struct row rows[] = {
 		forced,
 		"[[" RW("u", "b", "x", "0", "null") "," RW("b", "u", "y", "0", "null") "]]",
 		"u and b each overwrote what the other had read: u found x absent and wrote y = 1, b found y absent and wrote x = 1.",
-		"  - T1 < T2, because T1 found x absent, the initial state, before T2 wrote x = 1.\n"
-		"  - However, T2 < T1, because T2 found y absent, the initial state, before T1 wrote y = 1: a contradiction!\n",
+		"  - u < b, because u found x absent, the initial state, before b wrote x = 1.\n"
+		"  - However, b < u, because b found y absent, the initial state, before u wrote y = 1: a contradiction!\n",
 		false},
 	{"an effect is forced when the other one is impossible",
 		forced_of_two,
 		"[[" RW("v", "b", "x", "0", "null") "," RW("b", "v", "z", "1", "null") "],[" RW("u", "b", "x", "0", "null") "," RW("b", "u", "y", "0", "null") "]]",
 		"u and b each overwrote what the other had read: u found x absent and wrote y = 1, b found y absent and wrote x = 1.",
-		"  [1] T1 did not see the initial x. Otherwise\n"
-		"      - T1 < T2, if T1 found x absent, the initial state, before T2 wrote x = 1,\n"
-		"      - T2 < T1, because T2 found z absent, the initial state, before T1 wrote z = 1.\n"
-		"  [2] T1 took no effect, as T1 found x absent (not from the initial state [1]).\n"
-		"  [3] T3 took effect, as T4 read q = 1 from it (not from T1, which took no effect [2]).\n"
-		"  - T3 < T2, because T3 found x absent, the initial state, before T2 wrote x = 1 (T3 took effect [3]).\n"
-		"  - However, T2 < T3, because T2 found y absent, the initial state, before T3 wrote y = 1 (T3 took effect [3]): a contradiction!\n",
+		"  [1] v did not see the initial x. Otherwise\n"
+		"      - v < b, if v found x absent, the initial state, before b wrote x = 1,\n"
+		"      - b < v, because b found z absent, the initial state, before v wrote z = 1.\n"
+		"  [2] v took no effect, as v found x absent (not from the initial state [1]).\n"
+		"  [3] u took effect, as e read q = 1 from it (not from v, which took no effect [2]).\n"
+		"  - u < b, because u found x absent, the initial state, before b wrote x = 1 (u took effect [3]).\n"
+		"  - However, b < u, because b found y absent, the initial state, before u wrote y = 1 (u took effect [3]): a contradiction!\n",
 		false},
 	{"other sources of a read are ruled out where it is told",
 		three_sources,
 		"[[" WR("a", "r", "x", "0") "," WR("r", "a", "y", "0") "],[" WR("b", "r", "x", "0") "," WR("r", "b", "y", "0") "],"
 		"[" WR("c", "r", "x", "0") "," WR("r", "c", "y", "0") "]]",
 		"c and r each saw a write of the other: r read x = 1, c read y = 1.",
-		"  - T1 < T2, because T2 read x = 1, which T1 wrote (not from T3, as T3 read y = 1, which T2 wrote; not from T4, as T4 read y = 1, which T2 wrote).\n"
-		"  - However, T2 < T1, because T1 read y = 1, which T2 wrote: a contradiction!\n",
+		"  - c < r, because r read x = 1, which c wrote (not from a, as a read y = 1, which r wrote; not from b, as b read y = 1, which r wrote).\n"
+		"  - However, r < c, because c read y = 1, which r wrote: a contradiction!\n",
 		false},
 	{"a read not from one source is from the other",
 		split_source,
 		"[[" RW("s", "a", "p", "2", "null") "," WR("a", "r", "x", "0") "," WR("r", "s", "m", "0") "],"
 		"[" RW("t", "b", "q", "1", "null") "," WR("b", "r", "x", "0") "," WR("r", "t", "m", "0") "]]",
-		"t missed b's q = 1, although b came before it by way of r.",
-		"  [1] T1 did not see T2's x = 1. Otherwise\n"
-		"      - T2 < T1, if T1 read x = 1, which T2 wrote,\n"
-		"      - T1 < T3, because T3 read m = 1, which T1 wrote,\n"
-		"      - T3 < T2, because T3 found p absent, the initial state, before T2 wrote p = 1.\n"
-		"  - T4 < T5, because T4 found q absent, the initial state, before T5 wrote q = 1.\n"
-		"  - T5 < T1, because T1 read x = 1, which T5 wrote (not from T2 [1]).\n"
-		"  - However, T1 < T4, because T4 read m = 1, which T1 wrote: a contradiction!\n",
+		"t missed b's q = 1, although r read x = 1, which b wrote, and t read m = 1, which r wrote.",
+		"  [1] r did not see a's x = 1. Otherwise\n"
+		"      - a < r, if r read x = 1, which a wrote,\n"
+		"      - r < s, because s read m = 1, which r wrote,\n"
+		"      - s < a, because s found p absent, the initial state, before a wrote p = 1.\n"
+		"  - t < b, because t found q absent, the initial state, before b wrote q = 1.\n"
+		"  - b < r, because r read x = 1, which b wrote (not from a [1]).\n"
+		"  - However, r < t, because t read m = 1, which r wrote: a contradiction!\n",
 		false},
 	{"the sources of a read are cases side by side",
 		cases,
 		"[" SOURCE_CYCLES("a") "," SOURCE_CYCLES("b") "," SOURCE_CYCLES("c") "]",
-		"r read x = 1, and no write that it can have come from fits the other reads.",
-		CASE("a", "1", "2", "4", "3", "5", "6", "1", "saw T2's x = 1", " (assumed)")
-		CASE("b", "2", "7", "9", "8", "10", "11", "2", "saw T7's x = 1", " (assumed)")
-		CASE("c", "3", "15", "13", "12", "14", "16", "3", "saw none of these", " (no other is left)"),
+		"r read x = 1, as a, b or c left it, and that does not fit what else was seen.",
+		CASE("a", "1", "1", "a's x = 1", " (assumed)") CASE("b", "2", "2", "b's x = 1", " (assumed)")
+		CASE("c", "3", "3", "none of these", " (no other is left)"),
 		false},
 	{"two states of one key stand for a proof with cases",
 		two_states,
@@ -135,20 +146,20 @@ static const struct row rows[] = {
 		"[" RW("r", "a", "x", "1", "'c'") "," WR("a", "r", "x", "0") "],[" RW("r", "b", "x", "1", "'c'") "," WR("b", "r", "x", "0") "],"
 		"[" RW("r", "a", "x", "1", "'d'") "," WR("a", "r", "x", "0") "],[" RW("r", "b", "x", "1", "'d'") "," WR("b", "r", "x", "0") "]]",
 		"r read x = 1 and read x = 2, two states of one key.",
-		"  - T1 read x = 1 (operation 0) and read x = 2 (operation 1), and had not written x itself: it saw two versions.\n"
-		"  - Whichever of the two came first, T1 read it before the other one was written.\n"
-		"  - However, T1 read the other one too, after it was written: a contradiction!\n",
+		"  - r read x = 1 (operation 0) and read x = 2 (operation 1), and had not written x itself: it saw two versions.\n"
+		"  - Whichever of the two came first, r read it before the other one was written.\n"
+		"  - However, r read the other one too, after it was written: a contradiction!\n",
 		false},
 	{"what is not proved by the cycles is not claimed",
 		lost,
 		"[[" RW("b", "a", "x", "0", "'c'") "," WW("a", "b", "x") "],[" RW("a", "b", "x", "0", "'c'") "," WW("b", "a", "x") "]]",
-		"No order of a and b fits what was read.",
+		"Every order that may be supposed contradicts something that was seen; in one case a and b both read x = 1 and both overwrote it.",
 		"  In each case one of these 2 is there:\n  Cycle 1:\n"
-		"    - T1 < T2, because T1 read x = 1 from T3, and x: 1 (T3) came before 2 (T2).\n"
-		"    - However, T2 < T1, because x: 2 (T2) came before 3 (T1): a contradiction!\n"
+		"    - b < a, because b read x = 1 from c, and x: 1 (c) came before 2 (a).\n"
+		"    - However, a < b, because x: 2 (a) came before 3 (b): a contradiction!\n"
 		"  Cycle 2:\n"
-		"    - T2 < T1, because T2 read x = 1 from T3, and x: 1 (T3) came before 3 (T1).\n"
-		"    - However, T1 < T2, because x: 3 (T1) came before 2 (T2): a contradiction!\n",
+		"    - a < b, because a read x = 1 from c, and x: 1 (c) came before 3 (b).\n"
+		"    - However, b < a, because x: 3 (b) came before 2 (a): a contradiction!\n",
 		true},
 };
 
