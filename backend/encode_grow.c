@@ -44,8 +44,10 @@ static enum kr_status add_told(struct kr_encode *w)
 		const struct kr_asg_order *order = &asg->orders[i];
 		uint32_t from = w->version_node[order->before.i], to = w->version_node[order->after.i];
 		kr_literal guard = is_open(asg, order->guard) ? w->present[order->guard.i] : KR_LITERAL_ALWAYS;
+		kr_literal there =
+			i < asg->norders_seen ? w->present[asg->versions[order->after.i].writer.i] : KR_LITERAL_ALWAYS; /* reads tell nothing of what is not */
 		if (from != KR_NONE && to != KR_NONE)
-			status = kr_encode_edge(w, (struct kr_guarded_edge){{from}, {to}, {guard, KR_LITERAL_ALWAYS, KR_LITERAL_ALWAYS}, (uint8_t)KR_WW});
+			status = kr_encode_edge(w, (struct kr_guarded_edge){{from}, {to}, {guard, there, KR_LITERAL_ALWAYS}, (uint8_t)KR_WW});
 	}
 	return status;
 }

@@ -42,6 +42,9 @@ void kr_told_done(struct kr_told *told)
 
 static bool is_open(const struct kr_told *told, kr_txn guard) { return guard.i != KR_NONE && told->asg->txns[guard.i].presence != KR_PRESENT; }
 
+/* What a read tells of a version that it does not show says nothing if that is not there, so it does not lead on through it; what the trace gives does. */
+static bool leads_on(const struct kr_told *told, uint32_t pair, bool there) { return there || pair >= told->asg->norders_seen; }
+
 static enum kr_status start(struct kr_told *told, kr_version v)
 {
 	told->question++;
@@ -61,11 +64,12 @@ enum kr_status kr_told_after(struct kr_told *told, kr_version v, const uint8_t *
 		for (uint32_t i = told->first[x.i]; i < told->first[x.i + 1] && !status; i++) {
 			const struct kr_asg_order *pair = &told->asg->orders[told->pairs[i]];
 			kr_version next = pair->after;
-			if (told->seen[next.i] == told->question || (pair->guard.i != KR_NONE && !active[pair->guard.i]))
+			bool stop = active[told->asg->versions[next.i].writer.i];
+			if (told->seen[next.i] == told->question || (pair->guard.i != KR_NONE && !active[pair->guard.i]) ||
+				!leads_on(told, told->pairs[i], stop))
 				continue;
 			told->seen[next.i] = told->question;
 			told->via[next.i] = told->pairs[i];
-			bool stop = active[told->asg->versions[next.i].writer.i];
 			if (!(stop ? kr_vec_push(told->asg->mem, out, next) : kr_vec_push(told->asg->mem, &told->stack, next)))
 				status = KR_NOMEM;
 		}
@@ -85,7 +89,8 @@ enum kr_status kr_told_before(struct kr_told *told, kr_version a, kr_version b, 
 		for (uint32_t i = told->first[v.i]; i < told->first[v.i + 1]; i++) {
 			const struct kr_asg_order *pair = &told->asg->orders[told->pairs[i]];
 			kr_version next = pair->after;
-			if (told->seen[next.i] == told->question || is_open(told, pair->guard))
+			bool there = next.i == b.i || !is_open(told, told->asg->versions[next.i].writer);
+			if (told->seen[next.i] == told->question || is_open(told, pair->guard) || !leads_on(told, told->pairs[i], there))
 				continue;
 			told->seen[next.i] = told->question;
 			*before = *before || next.i == b.i;

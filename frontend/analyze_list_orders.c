@@ -1,7 +1,7 @@
 /* What lists that were read say of each other, and of the order of versions.
  *
  * Without deletes all lists read of a key by committed transactions must be beginnings of the longest one. Known orders: along the longest one that a committed transaction read, and from its last version to all
- * that it does not show; the same for longer ones that unknown transactions read, if these took effect. Since a version holds exactly what was appended before it, a total order of the versions gives every read its
+ * that it does not show and that are there; the same for longer ones that unknown transactions read, if these took effect. Since a version holds exactly what was appended before it, a total order of the versions gives every read its
  * value iff it keeps these orders. Where the list is deleted, neighbours in a list are in that order, and no more is known at once: what else a read says is observed of the parts (analyze_lists.c). Such orders of
  * committed reads that go round in a circle are an incompatible order.
  * Linear in the lists, but for those where there is a circle. */
@@ -236,6 +236,15 @@ static enum kr_status order_neighbours(struct ordering *o, struct kr_grow_list l
 	return KR_OK;
 }
 
+/* Whether a version that the list does not show is there: if not, nothing that the trace tells of it leads on through it. Under another guard that is left to who walks along orders. */
+static kr_txn guard_of_unshown(const struct ordering *o, kr_version v, kr_txn guard)
+{
+	const struct kr_asg *asg = o->g->w->asg;
+	kr_txn writer = asg->versions[v.i].writer;
+
+	return guard.i == KR_NONE && asg->txns[writer.i].presence != KR_PRESENT ? writer : guard;
+}
+
 /* Pairs along the list from its element `from` on, then from its last version to all that it does not show. */
 static enum kr_status order_list(struct ordering *o, struct kr_grow_list list, uint32_t from, kr_txn guard)
 {
@@ -256,7 +265,7 @@ static enum kr_status order_list(struct ordering *o, struct kr_grow_list list, u
 	}
 	for (uint32_t v = first + 1; v < end && last.i != KR_NONE && !status; v++)
 		if (!kr_bits_get(o->shown, v - first))
-			status = push(o, last, (kr_version){v}, guard);
+			status = push(o, last, (kr_version){v}, guard_of_unshown(o, (kr_version){v}, guard));
 	for (uint32_t v = first; v < end; v++)
 		kr_bits_clear(o->shown, v - first);
 	return status ? status : kr_ctx_tick(o->g->w->ctx);

@@ -3,7 +3,7 @@
 
 struct given {
 	uint32_t *first;   /* nversions + 2 */
-	kr_version *after; /* norders */
+	uint32_t *pairs;   /* norders: places in asg->orders */
 	uint32_t *visited; /* per version: 1 + the last version from which it was reached */
 	KR_VEC(kr_version) stack;
 };
@@ -24,9 +24,9 @@ static enum kr_status collect(struct given *g, const struct kr_ir *ir)
 	struct kr_mem *mem = &ir->ctx->mem;
 
 	g->first = kr_mem_alloc(mem, (size_t)asg->nversions + 2, sizeof *g->first);
-	g->after = kr_mem_alloc(mem, asg->norders, sizeof *g->after);
+	g->pairs = kr_mem_alloc(mem, asg->norders, sizeof *g->pairs);
 	g->visited = kr_mem_alloc(mem, asg->nversions, sizeof *g->visited);
-	if (!g->first || !g->after || !g->visited)
+	if (!g->first || !g->pairs || !g->visited)
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < asg->norders; i++)
 		g->first[asg->orders[i].before.i + 2] += holds(ir, &asg->orders[i]);
@@ -34,7 +34,7 @@ static enum kr_status collect(struct given *g, const struct kr_ir *ir)
 		g->first[v + 1] += g->first[v];
 	for (uint32_t i = 0; i < asg->norders; i++) /* first[v + 1] is v's next place; in the end it is where v + 1 begins */
 		if (holds(ir, &asg->orders[i]))
-			g->after[g->first[asg->orders[i].before.i + 1]++] = asg->orders[i].after;
+			g->pairs[g->first[asg->orders[i].before.i + 1]++] = i;
 	return KR_OK;
 }
 
@@ -52,9 +52,10 @@ static enum kr_status bridge(struct given *g, const struct kr_ir *ir, kr_version
 		enum kr_status status = kr_ctx_tick(ir->ctx);
 
 		for (uint32_t i = g->first[v.i]; i < g->first[v.i + 1] && !status; i++) {
-			kr_version next = g->after[i];
+			kr_version next = ir->asg->orders[g->pairs[i]].after;
+			bool seen = g->pairs[i] < ir->asg->norders_seen; /* says nothing of a version that is not there */
 
-			if (g->visited[next.i] == start.i + 1)
+			if (g->visited[next.i] == start.i + 1 || (seen && !exists(ir, next)))
 				continue;
 			g->visited[next.i] = start.i + 1;
 			if (!(exists(ir, next) ? kr_vec_push(mem, &out->after, next) : kr_vec_push(mem, &g->stack, next)))
@@ -93,7 +94,7 @@ enum kr_status kr_orders_init(struct kr_orders *orders, const struct kr_ir *ir)
 	enum kr_status status = orders->first ? fill(orders, &g, ir) : KR_NOMEM;
 
 	kr_mem_free(mem, g.first, (size_t)ir->asg->nversions + 2, sizeof *g.first);
-	kr_mem_free(mem, g.after, ir->asg->norders, sizeof *g.after);
+	kr_mem_free(mem, g.pairs, ir->asg->norders, sizeof *g.pairs);
 	kr_mem_free(mem, g.visited, ir->asg->nversions, sizeof *g.visited);
 	kr_vec_done(mem, &g.stack);
 	if (status)
