@@ -103,11 +103,11 @@ enum kr_status kr_told_before(struct kr_told *told, kr_version a, kr_version b, 
 
 enum kr_status kr_told_guards_of(const struct kr_told *told, kr_version v, kr_version later, struct kr_told_guards *out)
 {
-	while (later.i != v.i) {
+	do { /* `later` may be v itself, behind a version that does not exist */
 		const struct kr_asg_order *pair = &told->asg->orders[told->via[later.i]];
 		if (is_open(told, pair->guard) && !kr_vec_push(told->asg->mem, out, pair->guard))
 			return KR_NOMEM;
 		later = pair->before;
-	}
+	} while (later.i != v.i);
 	return KR_OK;
 }

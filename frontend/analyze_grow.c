@@ -301,6 +301,28 @@ static bool explains(const struct kr_grow *g, const struct kr_observation *o, ui
 	return o->key.i >= w->h->keys.n || !left_by(g, o->key, write, &left) || (kr_analyze_integer(w, (kr_value){argument}, &number) && left == number);
 }
 
+/* That an element is missing which nobody deleted contradicts who saw it, and took it for an initial one that is not told. If it was an aborted transaction's, he read that. */
+static enum kr_status blame_who_saw(struct kr_work *w, const struct kr_observation *missed, struct kr_anomaly *anomaly)
+{
+	const struct kr_grow *g = w->grow;
+	kr_key k = anomaly->key;
+	kr_txn aborted = {KR_NONE};
+
+	for (uint32_t i = g->write_first[k.i]; i < g->write_first[k.i + 1]; i++)
+		if (g->writes[i].element == w->asg->parts[missed->key.i - w->h->keys.n].label && w->asg->txns[g->writes[i].txn.i].presence == KR_ABSENT_TXN)
+			aborted = g->writes[i].txn;
+	for (uint32_t i = 0; i < w->asg->nobs && aborted.i != KR_NONE; i++) {
+		const struct kr_observation *o = &w->asg->obs[i];
+
+		KR_TRY(kr_ctx_tick(w->ctx));
+		if (o->key.i != missed->key.i || o->set == KR_NONE || kr_test_argument(w->test[o->set]) == KR_ABSENT.i)
+			continue;
+		*anomaly = (struct kr_anomaly){KR_ABORTED_READ, o->txn, o->op, k, aborted};
+		break;
+	}
+	return KR_OK;
+}
+
 enum kr_status kr_analyze_grow_name(struct kr_work *w, const struct kr_observation *o, struct kr_anomaly *anomaly)
 {
 	const struct kr_grow *g = w->grow;
@@ -322,6 +344,8 @@ enum kr_status kr_analyze_grow_name(struct kr_work *w, const struct kr_observati
 		}
 		anomaly->kind = KR_FUTURE_READ;
 	}
+	if (anomaly->kind == KR_GARBAGE_READ && w->h->initial == KR_INITIAL_UNKNOWN && w->h->keys.at[k.i].kind == KR_KIND_SET && o->key.i >= w->h->keys.n)
+		return blame_who_saw(w, o, anomaly);
 	return KR_OK;
 }
 

@@ -177,7 +177,7 @@ static uint32_t read_test(const struct kr_work *w, const struct kr_operation *op
 	if (key->kind == KR_KIND_COUNTER && kr_analyze_integer(w, op->a, &number) && number == 0)
 		return kr_test(KR_TEST_OR_ABSENT, op->a.i);
 	if (key->kind == KR_KIND_ANY && is_empty_array(w, op->a))
-		return kr_test(KR_TEST_OR_ABSENT, op->a.i);
+		return key->initial.i == op->a.i ? kr_test(KR_TEST_OR_ABSENT, op->a.i) : kr_test(KR_TEST_IS, KR_ABSENT.i);
 	if (key->kind == KR_KIND_ANY && op->a.i == KR_ABSENT.i && is_empty_array(w, key->initial))
 		return kr_test(KR_TEST_OR_ABSENT, key->initial.i);
 	return kr_test(KR_TEST_IS, op->a.i);

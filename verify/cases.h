@@ -10,7 +10,8 @@ enum kr_choice_kind {
 	KR_CHOICE_SOURCE,   /* observation a saw the version by transaction b (KR_NONE: the initial one) */
 	KR_CHOICE_ORDER,    /* of key a, the version by transaction b comes before the one by c; b < c */
 	KR_CHOICE_PRESENCE, /* transaction a took effect */
-	KR_CHOICE_INITIAL,  /* the untold initial value of key a is value b; of a counter: the number whose halves are b and c, both KR_NONE: absent */
+	KR_CHOICE_INITIAL,  /* the untold initial value of key a is value b; of a counter: the number whose halves are b and c */
+	KR_CHOICE_INITIAL_ABSENT, /* the untold initial value of counter a is none */
 	KR_CHOICE_MEMBER,   /* the untold initial value of set a has element b (KR_NONE: any) */
 	KR_CHOICE_PREFIX    /* a step of a sum (sums.c) */
 };

@@ -72,7 +72,7 @@ enum kr_status kr_cases_choose(struct kr_cases *c, struct kr_choice x, uint32_t 
 			return KR_NOMEM;
 		if (x.kind == KR_CHOICE_PRESENCE)
 			c->txns.at[c->txns.n++] = (kr_txn){x.a};
-		if ((x.kind == KR_CHOICE_INITIAL || x.kind == KR_CHOICE_MEMBER) && !c->is_brought[x.a]) {
+		if ((x.kind == KR_CHOICE_INITIAL || x.kind == KR_CHOICE_INITIAL_ABSENT || x.kind == KR_CHOICE_MEMBER) && !c->is_brought[x.a]) {
 			c->is_brought[x.a] = true;
 			c->keys.at[c->keys.n++] = (kr_key){x.a};
 		}

@@ -21,7 +21,7 @@ static enum kr_status initial_number(struct kr_cases *c, const struct kr_sight *
 
 	if (want.test == KR_COUNT_NEVER || want.test == KR_COUNT_NO_MATCH)
 		return KR_OK;
-	status = kr_cases_choose(c, (struct kr_choice){KR_CHOICE_INITIAL, s->key.i, KR_NONE, KR_NONE, false}, &absent);
+	status = kr_cases_choose(c, (struct kr_choice){KR_CHOICE_INITIAL_ABSENT, s->key.i, 0, 0, false}, &absent);
 	*literal = want.test == KR_COUNT_ABSENT ? absent : kr_cases_negate(absent);
 	if (status != KR_OK || want.test != KR_COUNT_IS)
 		return status;
@@ -94,7 +94,7 @@ enum kr_status kr_cases_add_initials(struct kr_cases *c)
 	for (uint32_t i = 0; status == KR_OK && i < c->choices.n; i++) {
 		const struct kr_choice *x = &c->choices.at[i];
 
-		if (x->kind != KR_CHOICE_INITIAL)
+		if (x->kind != KR_CHOICE_INITIAL && x->kind != KR_CHOICE_INITIAL_ABSENT)
 			continue;
 		status = kr_sat_new_var(&c->sat, &so_far);
 		if (status == KR_OK && last[x->a] != KR_NONE)
