@@ -94,13 +94,15 @@ static int take_options(struct dumping *d)
 	return status == KR_EXIT_SATISFIED ? take_question(d) : status;
 }
 
-/* Anomalies that are found before the graph is made are not in it. */
-static void note_anomalies(const struct dumping *d, const struct kr_trace *t)
+/* Anomalies that are found before the graph is made are not in it, nor is what cannot be analyzed. */
+static void note_missing(const struct dumping *d, const struct kr_trace *t)
 {
 	uint32_t n = t->analysis.anomaly_count;
 
 	if (n > 0 && !d->trace_options.quiet)
 		kr_note("%s: note: this does not show the %u anomal%s that no order explains (see 'krait check')", t->path, n, n == 1 ? "y" : "ies");
+	if (t->analysis.left_out[0] && !d->trace_options.quiet)
+		kr_note("%s: note: this has more worlds than the trace: %s", t->path, t->analysis.left_out);
 }
 
 static enum kr_status dump_graph(struct dumping *d, struct kr_trace *t, struct kr_err *err)
@@ -130,7 +132,7 @@ static enum kr_status dump(struct dumping *d, struct kr_trace *t, struct kr_err 
 		status = kr_trace_analyze(t, err);
 	if (status != KR_OK)
 		return status;
-	note_anomalies(d, t);
+	note_missing(d, t);
 	if (stages[d->stage].stage != STAGE_ASG)
 		return dump_graph(d, t, err);
 	kr_asg_print(&t->analysis.asg, &d->out);
