@@ -1,4 +1,4 @@
-/* A cycle as a graph: transactions as cards on a ring of two rows, which needs no layout program and keeps neighbours side by side; edges in the colour of their kind. An edge is a
+/* A cycle as a graph: transactions as cards on a ring of two columns, which needs no layout program, keeps neighbours together and text readable however long it is; edges in the colour of their kind. An edge is a
  * button that unfolds its reason. */
 
 const CARD = {width: 220, line: 17, most: 6};
@@ -29,17 +29,21 @@ class Graph {
 	}
 
 	place() {
-		const n = this.cards.length, flat = n <= 2 || this.edges.length === 0, top = flat ? n : Math.ceil(n / 2);
-		const step = CARD.width + (flat ? 190 : 120);
-		const rows = [this.cards.slice(0, top), this.cards.slice(top).reverse()];
-		const heights = rows.map((row) => Math.max(0, ...row.map((card) => card.height)));
-		rows.forEach((row, r) => row.forEach((card, i) => {
-			card.x = (i - (row.length - 1) / 2) * step;
-			card.y = r === 0 ? 0 : heights[0] / 2 + 96 + heights[1] / 2;
-		}));
-		const wide = (top - 1) * step + CARD.width, margin = flat && this.edges.length > 0 ? Math.max(16, 76 - heights[0] / 2) : 16;
-		this.box = {x: -wide / 2 - 24, y: -heights[0] / 2 - margin, width: wide + 48,
-			height: heights[0] + heights[1] + (rows[1].length > 0 ? 96 : 0) + 2 * margin};
+		const n = this.cards.length, flat = n <= 2 || this.edges.length === 0, left = flat ? n : Math.ceil(n / 2);
+		const tall = Math.max(0, ...this.cards.map((card) => card.height)), across = CARD.width + (flat ? 190 : 160), down = tall + 64;
+		this.cards.forEach((card, i) => {
+			if (flat && n <= 2) {
+				card.x = (i - (n - 1) / 2) * across;
+				card.y = 0;
+				return;
+			}
+			const column = flat ? i % 2 : Number(i >= left), row = flat ? Math.floor(i / 2) : i < left ? i : n - 1 - i + (2 * left - n) / 2;
+			card.x = (column - 0.5) * across;
+			card.y = row * down;
+		});
+		const rows = flat ? Math.ceil(n / 2) : left, wide = (Math.min(n, 2) - 1) * across + CARD.width;
+		const margin = flat && this.edges.length > 0 ? Math.max(16, 76 - tall / 2) : 16;
+		this.box = {x: -wide / 2 - 24, y: -tall / 2 - margin, width: wide + 48, height: (rows - 1) * down + tall + 2 * margin};
 	}
 
 	/* Where the line from a's middle to b's leaves a's card, `gap` away from it. */

@@ -203,13 +203,39 @@ def test_schemes(folder):
             paper = luminance(colour(browser, "body", "backgroundColor"))
             assert paper > 0.8 if scheme == "light" else paper < 0.05, (scheme, paper)
             panel = colour(browser, ".hero", "backgroundColor")
-            for selector in ("h1", ".anomaly", ".sentence", ".definition", ".facts", "h2", ".chip.rw", ".chip.wr"):
+            for selector in ("h1", ".anomaly", ".sentence", ".definition", ".facts", "h2", ".chip.rw", ".chip.wr", ".hint"):
                 ratio = contrast(panel if selector != ".facts" else colour(browser, "header", "backgroundColor"), colour(browser, selector, "color"))
                 assert ratio >= 4.5, (scheme, selector, ratio)
             for level in ("ser", "pl-1"):
                 ratio = contrast(colour(browser, f".lattice [data-level='{level}'] rect", "fill"), colour(browser, f".lattice [data-level='{level}'] text", "fill"))
                 assert ratio >= 4.5, (scheme, level, ratio)
             is_quiet(browser)
+
+
+def test_long_cycle(folder):
+    """Ten write skews in a ring: cards and labels stay readable and apart, in a narrow window too, where nothing but the graph scrolls sideways; paper shows every reason."""
+    ring = os.path.join(folder, "ring.jsonl")
+    with open(ring, "w") as file:
+        for i in range(10):
+            print(json.dumps({"id": f"t{i}", "s": f"s{i}", "ops": [["r", f"k{(i + 1) % 10}", None], ["w", f"k{i}", i + 1]]}), file=file)
+    page = make_page(folder, ring)
+    with Browser() as browser:
+        for width, least in ((1400, 9), (400, 7)):
+            browser.cdp("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+            browser.open(page)
+            browser.settle()
+            assert browser.count(".cycle .card") == 10 and browser.count(".cycle .edge") == 10
+            assert browser.run("return document.documentElement.scrollWidth") <= width
+            size = browser.run("""const svg = document.querySelector(".cycle");
+                return svg.getBoundingClientRect().width / svg.viewBox.baseVal.width * parseFloat(getComputedStyle(svg.querySelector(".op")).fontSize)""")
+            assert size >= least, (width, size)
+            overlaps = browser.run("""const boxes = [...document.querySelectorAll(".cycle .card rect, .cycle .edge rect")].map((e) => e.getBoundingClientRect());
+                return boxes.flatMap((a, i) => boxes.slice(i + 1).filter((b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)).length""")
+            assert overlaps == 0, (width, overlaps)
+        browser.cdp("Emulation.setEmulatedMedia", media="print")
+        shown = browser.run("return [...document.querySelectorAll('.reasons .body')].filter((e) => e.getBoundingClientRect().height > 0).length")
+        assert shown == 10, shown
+        is_quiet(browser)
 
 
 def test_screen_reader(folder):
