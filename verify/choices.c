@@ -287,6 +287,13 @@ static enum kr_status add_whole(struct kr_cases *c, const struct kr_sight *part)
 	return kr_cases_add_sum(c, id);
 }
 
+/* What the claimed operation saw of its key, or another one that saw the same value: neither has an explanation if the other has none. */
+static bool is_claimed(const struct kr_claim *claim, const struct kr_sight *s)
+{
+	bool same = claim->saw.test == KR_SAW_VALUE && s->saw.test == KR_SAW_VALUE && claim->saw.value.i == s->saw.value.i;
+	return claim->key.i == s->key.i && (same || (claim->txn.i == s->txn.i && claim->op == s->op));
+}
+
 /* The facts about observation s: if its transaction took effect, it has a source; seeing the initial version says what its value is. */
 static enum kr_status add_sight(struct kr_cases *c, uint32_t s)
 {
@@ -298,7 +305,7 @@ static enum kr_status add_sight(struct kr_cases *c, uint32_t s)
 	bool found;
 	enum kr_status status = KR_OK;
 
-	if (c->without && c->without->txn.i == sight.txn.i && c->without->op == sight.op && c->without->key.i == sight.key.i)
+	if (c->without && is_claimed(c->without, &sight))
 		return KR_OK;
 	if (mode == KR_GROW_SUM && (status = add_whole(c, &sight)) != KR_OK)
 		return status;
