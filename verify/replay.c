@@ -320,7 +320,7 @@ static void note_writer(struct kr_replayed *r, kr_txn t)
 
 /* ---- all operations ---- */
 
-static bool shows_zero(const struct kr_history *h, kr_key k, const struct kr_saw *saw)
+bool kr_replay_shows_zero(const struct kr_history *h, kr_key k, const struct kr_saw *saw)
 {
 	const struct kr_value_entry *e = saw->test == KR_SAW_VALUE ? kr_history_value(h, saw->value) : NULL;
 
@@ -352,7 +352,7 @@ static enum kr_status see(struct kr_replayed *r, const struct kr_operation *op)
 	if (op->scan != KR_NONE)
 		return replay_scan(r, op);
 	saw = kr_saw_of(r->v->h, op, op->key);
-	if (op->kind == KR_OP_READ && shows_zero(r->v->h, op->key, &saw))
+	if (op->kind == KR_OP_READ && kr_replay_shows_zero(r->v->h, op->key, &saw))
 		return see_zero(r, op->key, saw.value);
 	if (saw.test == KR_SAW_VALUE)
 		return expect(r, op->key, saw.value);
@@ -435,7 +435,7 @@ static enum kr_status see_key(struct kr_replayed *r, const struct kr_operation *
 	case KR_SAW_OTHER: return expect_not(r, k, saw.value);
 	case KR_SAW_NOTHING: return KR_OK;
 	}
-	if (op->kind == KR_OP_READ && shows_zero(r->v->h, k, &saw))
+	if (op->kind == KR_OP_READ && kr_replay_shows_zero(r->v->h, k, &saw))
 		return see_zero(r, k, saw.value);
 	return expect(r, k, saw.value);
 }
