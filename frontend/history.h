@@ -227,7 +227,8 @@ const char *kr_op_name(enum kr_op_kind kind); /* as in TRACE.md: "r", "w", ... *
 /* Order of keys for ranges, as h->key_order says: <0, 0, >0. */
 int kr_history_compare_keys(const struct kr_history *h, kr_value a, kr_value b);
 
-/* Text for people: a key or an id without quotes where that is unambiguous; a value as JSON, cut after `most` bytes with "..." (0: never cut). */
+/* Text for people: a key or an id without quotes where that is unambiguous; a value as JSON, cut after `most` bytes with "..." (0: never cut).
+ * Characters that terminals obey, or that turn the direction of what stands behind them, are escaped. */
 void kr_history_print_name(const struct kr_history *h, kr_value name, struct kr_str *out);
 void kr_history_print_value(const struct kr_history *h, kr_value value, size_t most, struct kr_str *out);
 /* As exact JSON, for witnesses and JSON reports. */

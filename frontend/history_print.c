@@ -56,17 +56,58 @@ static bool is_number(const char *text, size_t length, bool *integral)
 	return at == text + length;
 }
 
+/* Length of the control character at text[i] that a terminal may obey though it is no ASCII, or that turns the direction of the text behind it, else 0; *code: which. */
+static size_t control_at(const char *text, size_t n, size_t i, unsigned *code)
+{
+	const unsigned char *at = (const unsigned char *)text + i;
+
+	if (n - i >= 2 && at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f) {
+		*code = at[1];
+		return 2;
+	}
+	if (n - i < 3 || at[0] != 0xe2 || (at[1] != 0x80 && at[1] != 0x81))
+		return 0;
+	*code = 0x2000u + (at[1] - 0x80u) * 0x40u + (at[2] - 0x80u);
+	return (*code >= 0x200e && *code <= 0x200f) || (*code >= 0x2028 && *code <= 0x202e) || (*code >= 0x2066 && *code <= 0x2069) ? 3 : 0;
+}
+
+/* Writes such characters behind `start` as JSON escapes. */
+static void escape_controls(struct kr_str *out, size_t start)
+{
+	struct kr_str copy;
+	unsigned code;
+	size_t i = start, step;
+
+	while (i < out->n && control_at(out->at, out->n, i, &code) == 0)
+		i++;
+	if (out->failed || i == out->n)
+		return;
+	kr_str_init(&copy, out->mem);
+	kr_str_add_bytes(&copy, out->at + i, out->n - i);
+	out->n = i;
+	out->failed |= copy.failed;
+	for (i = 0; i < copy.n; i += step) {
+		step = control_at(copy.at, copy.n, i, &code);
+		if (step > 0)
+			kr_str_format(out, "\\u%04x", code);
+		else
+			kr_str_add_bytes(out, copy.at + i, step = 1);
+	}
+	kr_str_done(&copy);
+}
+
 /* Whether a string can stand for itself among other words: not to be taken for a number or for true, false or null, nor to fall apart. */
 static bool is_plain(const char *text, size_t length)
 {
 	static const char *const taken[] = {"true", "false", "null"};
+	unsigned code;
 	bool integral;
 
 	if (length == 0 || is_number(text, length, &integral))
 		return false;
 	for (size_t i = 0; i < length; i++) {
 		unsigned char c = (unsigned char)text[i];
-		if (c <= ' ' || c == 0x7f || strchr("\"\\,;:()[]{}", c))
+		if (c <= ' ' || c == 0x7f || control_at(text, length, i, &code) > 0 || strchr("\"\\,;:()[]{}", c))
 			return false;
 	}
 	for (size_t i = 0; i < KR_COUNT(taken); i++)
@@ -98,11 +139,14 @@ void kr_history_json_value(const struct kr_history *h, kr_value value, struct kr
 void kr_history_print_name(const struct kr_history *h, kr_value name, struct kr_str *out)
 {
 	const struct kr_value_entry *e = kr_history_value(h, name);
+	size_t start = out->n;
 
-	if (e->type == KR_VALUE_STRING && is_plain(e->text, e->length))
+	if (e->type == KR_VALUE_STRING && is_plain(e->text, e->length)) {
 		kr_str_add_bytes(out, e->text, e->length);
-	else
-		kr_history_json_value(h, name, out);
+		return;
+	}
+	kr_history_json_value(h, name, out);
+	escape_controls(out, start);
 }
 
 /* Where to cut text[0, length) so that at most `most` bytes and no half character stay. */
@@ -124,11 +168,12 @@ void kr_history_print_value(const struct kr_history *h, kr_value value, size_t m
 		kr_str_json(out, e->text, cut_at(e->text, e->length, most)); /* quotes make it longer than `most`, so it is cut below */
 	else
 		kr_history_json_value(h, value, out);
-	if (out->failed || most == 0 || out->n - start <= most)
-		return;
-	out->n = start + cut_at(out->at + start, out->n - start, most);
-	out->at[out->n] = '\0';
-	kr_str_add(out, "...");
+	if (!out->failed && most != 0 && out->n - start > most) {
+		out->n = start + cut_at(out->at + start, out->n - start, most);
+		out->at[out->n] = '\0';
+		kr_str_add(out, e->type == KR_VALUE_STRING ? "...\"" : "...");
+	}
+	escape_controls(out, start);
 }
 
 const char *kr_history_brief(const struct kr_history *h, kr_value name, char *out, size_t size)

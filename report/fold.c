@@ -35,6 +35,8 @@ static size_t fitting(const char *text, size_t n, size_t columns)
 	for (size_t i = 0; i < n; i++) {
 		if (text[i] == '"' && (i == 0 || text[i - 1] != '\\'))
 			quoted = !quoted;
+		if (i >= 3 && memcmp(text + i - 3, "...", 3) == 0 && text[i] == ' ')
+			quoted = false; /* what was cut has no end of its own */
 		if (text[i] == ' ' && !quoted && may_break(text, n, i)) {
 			if (width > columns && blank > 0)
 				return blank;

@@ -18,7 +18,7 @@ const ORDERS = {none: "no order", session: "session order", realtime: "real-time
 
 const number = (n) => n.toLocaleString("en-US");
 const count = (n, what) => `${number(n)} ${what}${n === 1 ? "" : "s"}`;
-const clip = (text, most) => (text.length > most ? text.slice(0, most - 1) + "\u2026" : text);
+const clip = (text, most) => (text.length > most ? text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "") + "\u2026" : text);
 
 class Trace {
 	constructor(data) {

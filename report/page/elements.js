@@ -1,5 +1,9 @@
 /* Making elements. Children are elements or texts. */
 
+/* Names and values that run from right to left turn nothing around them. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]+/g;
+const isolated = (child) => (typeof child === "string" ? child.replace(RIGHT_TO_LEFT, "\u2068$&\u2069") : child);
+
 function fill(element, attributes, children) {
 	for (const [name, value] of Object.entries(attributes ?? {})) {
 		if (value === undefined || value === null || value === false)
@@ -9,7 +13,7 @@ function fill(element, attributes, children) {
 		else
 			element.setAttribute(name, value === true ? "" : value);
 	}
-	element.append(...children.flat().filter((child) => child !== undefined && child !== null));
+	element.append(...children.flat().filter((child) => child !== undefined && child !== null).map(isolated));
 	return element;
 }
 

@@ -76,7 +76,7 @@ class Graph {
 		svg("rect", {x: -width / 2, y: -height / 2, width, height, rx: 10}),
 		svg("text", {class: "id", x: left, y: -height / 2 + 22}, clip(trace.ids[txn], 24)),
 		svg("text", {class: "place", x: left, y: -height / 2 + 38},
-			clip(`${trace.sessionName(txn)}${trace.line[txn] > 0 ? `, line ${trace.line[txn]}` : ""}${trace.status[txn] === "c" ? "" : `, ${STATUS[trace.status[txn]]}`}`, 36)),
+			clip(`${trace.sessionName(txn)}${trace.line[txn] > 0 ? `, line ${trace.line[txn]}` : ""}${trace.status[txn] === "c" ? "" : `, ${STATUS[trace.status[txn]]}`}`, 32)),
 		lines.map((line, i) => svg("text", {class: `op${line.faint ? " faint" : ""}${line.wrong ? " wrong" : ""}`, x: left, y: y(i)}, clip(line.text, 26))));
 	}
 

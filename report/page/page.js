@@ -155,7 +155,7 @@ class Page {
 	item(edge, i) {
 		const ids = this.trace.ids, body = html("div", {class: "body", id: `reason-${i}`, hidden: true});
 		const button = html("button", {type: "button", class: "fold", "aria-expanded": "false", "aria-controls": body.id, onclick: () => this.toggle(i)},
-			html("span", {class: `chip ${edge.kind}`}, edgeName(edge)), html("span", {}, clip(ids[edge.from], 28), " \u2192 ", clip(ids[edge.to], 28)));
+			html("span", {class: `chip ${edge.kind}`}, clip(edgeName(edge), 36)), html("span", {}, clip(ids[edge.from], 28), " \u2192 ", clip(ids[edge.to], 28)));
 		return html("li", {"data-reason": i}, button, body);
 	}
 
@@ -190,8 +190,8 @@ class Page {
 		const table = lit.length === 0 ? null : unfolding("The transactions that matter, as a table", () => html("div", {class: "scroll"}, html("table", {},
 			html("thead", {}, html("tr", {}, ["transaction", "session", "status", trace.timed ? "began" : null, trace.timed ? "ended" : null, "where"].filter(Boolean)
 				.map((name) => html("th", {scope: "col"}, name)))),
-			html("tbody", {}, lit.map((t) => html("tr", {}, html("th", {scope: "row"}, html("button", {type: "button", class: "link", onclick: () => this.pick(t)}, trace.ids[t])),
-				html("td", {}, trace.sessionName(t)), html("td", {}, STATUS[trace.status[t]]), trace.timed ? html("td", {}, trace.time(trace.start[t])) : null,
+			html("tbody", {}, lit.map((t) => html("tr", {}, html("th", {scope: "row"}, html("button", {type: "button", class: "link", onclick: () => this.pick(t)}, clip(trace.ids[t], 200))),
+				html("td", {}, clip(trace.sessionName(t), 200)), html("td", {}, STATUS[trace.status[t]]), trace.timed ? html("td", {}, trace.time(trace.start[t])) : null,
 				trace.timed ? html("td", {}, trace.length[t] < 0 ? "not known" : trace.time(trace.stop[t])) : null, html("td", {}, trace.place(t))))))));
 		return section("Timeline", {class: "panel"}, this.timeline.element, this.detail, table);
 	}

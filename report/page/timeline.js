@@ -186,7 +186,7 @@ class Timeline {
 		this.tip.hidden = t < 0;
 		if (t >= 0) {
 			const ops = trace.operations(t), most = 8;
-			this.tip.replaceChildren(html("strong", {}, clip(trace.ids[t], 40)), html("span", {}, `${trace.sessionName(t)}, ${STATUS[trace.status[t]]}`),
+			this.tip.replaceChildren(html("strong", {}, clip(trace.ids[t], 40)), html("span", {}, `${clip(trace.sessionName(t), 60)}, ${STATUS[trace.status[t]]}`),
 				...(ops ?? []).slice(0, most).map((op) => html("code", {}, clip(op, 48))), ops && ops.length > most ? html("span", {}, `${ops.length - most} more`) : "");
 			const flip = event.offsetX > this.canvas.clientWidth - 260;
 			this.tip.style.left = flip ? "" : `${event.offsetX + 14}px`;

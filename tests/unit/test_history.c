@@ -329,7 +329,7 @@ static void prints_names(void **state)
 	static const struct { const char *name, *shown; } rows[] = {
 		{"x", "x"}, {"client-3", "client-3"}, {"#7", "#7"}, {"user/1", "user/1"}, {"0xa6", "0xa6"}, {"10:00", "\"10:00\""}, {"1e5", "\"1e5\""}, {"1.2.3", "1.2.3"}, {"", "\"\""}, {"1", "\"1\""}, {"-1", "\"-1\""},
 		{"-", "-"}, {"true", "\"true\""}, {"truer", "truer"}, {"null", "\"null\""}, {"a b", "\"a b\""}, {"a\"b", "\"a\\\"b\""},
-		{"a\nb", "\"a\\nb\""}, {"\xc3\xa4", "\xc3\xa4"}, {"a,b", "\"a,b\""},
+		{"a\nb", "\"a\\nb\""}, {"a\xc2\x85", "\"a\\u0085\""}, {"\xe2\x80\xaf", "\xe2\x80\xaf"}, {"\xc3\xa4", "\xc3\xa4"}, {"a,b", "\"a,b\""},
 	};
 	char small[12];
 
@@ -360,8 +360,10 @@ static void prints_values(void **state)
 	assert_string_equal(printed(h, kr_history_text(h, KR_VALUE_ARRAY, "[1,2,3]", 7), 0, false), "[1,2,3]");
 	assert_string_equal(printed(h, kr_history_text(h, KR_VALUE_ARRAY, "[1,2,3]", 7), 7, false), "[1,2,3]");
 	assert_string_equal(printed(h, kr_history_text(h, KR_VALUE_ARRAY, "[1,2,3]", 7), 4, false), "[1,2...");
-	assert_string_equal(printed(h, text(h, "abcdefgh"), 4, false), "\"abc...");
-	assert_string_equal(printed(h, text(h, "ab\xc3\xa4zzzz"), 4, false), "\"ab...");
+	assert_string_equal(printed(h, text(h, "abcdefgh"), 4, false), "\"abc...\"");
+	assert_string_equal(printed(h, text(h, "ab\xc3\xa4zzzz"), 4, false), "\"ab...\"");
+	assert_string_equal(printed(h, text(h, "a\xe2\x80\xae" "b\xc2\x9b"), 0, false), "\"a\\u202eb\\u009b\""); /* turns the direction; begins a terminal's command */
+	assert_string_equal(printed(h, kr_history_text(h, KR_VALUE_ARRAY, "[\"\xe2\x81\xa6\"]", 7), 0, false), "[\"\\u2066\"]");
 }
 
 static void tells_real_time_order(void **state)
