@@ -100,14 +100,30 @@ static bool is_name(const struct kr_value_entry *id)
 	return name;
 }
 
+/* "T7", "t7": taken for a number of the cast. */
+static bool is_numbered(const struct kr_value_entry *id)
+{
+	uint32_t i = 1;
+
+	if (id->type != KR_VALUE_STRING || id->length < 2 || (id->text[0] != 'T' && id->text[0] != 't'))
+		return false;
+	while (i < id->length && id->text[i] >= '0' && id->text[i] <= '9')
+		i++;
+	return i == id->length;
+}
+
 void kr_cast_init(struct kr_cast *cast, struct kr_mem *mem, const struct kr_history *h)
 {
 	*cast = (struct kr_cast){.mem = mem, .ntxns = h->txns.n};
 	cast->number = kr_mem_alloc(mem, h->txns.n, sizeof *cast->number);
 	cast->failed = !cast->number;
-	cast->by_id = true;
-	for (uint32_t t = 0; t < h->txns.n && cast->by_id; t++)
-		cast->by_id = is_name(kr_history_value(h, h->txns.at[t].id));
+	bool names = true, numbered = false;
+	for (uint32_t t = 0; t < h->txns.n && !numbered; t++) {
+		const struct kr_value_entry *id = kr_history_value(h, h->txns.at[t].id);
+		names = names && is_name(id) && kr_history_find_key(h, h->txns.at[t].id).i == KR_NONE;
+		numbered = is_numbered(id);
+	}
+	cast->by_id = names || numbered;
 }
 
 void kr_cast_done(struct kr_cast *cast)
@@ -126,12 +142,13 @@ void kr_words_mention(const struct kr_words *w, kr_op op)
 		cast->failed = !kr_vec_push(cast->mem, &cast->ops, op);
 }
 
-/* A number is called a transaction, lest "2 read key 1 = 2" read as arithmetic. */
+/* A number is called a transaction, lest "2 read key 1 = 2" read as arithmetic, and so is what is a key's name, too. */
 static void add_id(const struct kr_words *w, kr_txn t)
 {
 	const struct kr_value_entry *id = kr_history_value(w->h, w->h->txns.at[t.i].id);
 
-	if (id->type != KR_VALUE_STRING || (id->length > 0 && id->text[0] >= '0' && id->text[0] <= '9'))
+	if (id->type != KR_VALUE_STRING || (id->length > 0 && id->text[0] >= '0' && id->text[0] <= '9') ||
+		kr_history_find_key(w->h, w->h->txns.at[t.i].id).i != KR_NONE)
 		kr_str_add(w->out, "transaction ");
 	kr_words_name(w, w->h->txns.at[t.i].id);
 }

@@ -9,7 +9,7 @@
 struct kr_cast {
 	struct kr_mem *mem;
 	uint32_t ntxns;
-	bool by_id;          /* the trace's own ids are short names: they are used instead of numbers */
+	bool by_id;          /* the trace's own ids are short names that are no key's, or look like numbers of the cast: they are used instead */
 	uint32_t *number;    /* per transaction, from 1; 0: not mentioned so far */
 	KR_VEC(kr_txn) txns; /* by number */
 	KR_VEC(kr_op) ops;   /* in the order of mention, with repetitions */
