@@ -1,12 +1,14 @@
 /* `--explain`: the plain sentence, Let (the transactions on the cycle, with the operations that matter), Then (the argument), and what was
  * assumed. The argument is made first, so that Let holds exactly what it mentions, numbered in the order of mention. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/anomaly.h"
 #include "report/fold.h"
 
 #define SHOWN_ORDER 20 /* transactions of a serial order */
 #define SHOWN_OPS 12   /* operations of a transaction */
+#define SHOWN_PATH 60  /* bytes of a path */
 
 static int compare_ops(const void *a, const void *b)
 {
@@ -51,6 +53,16 @@ static void add_ops(const struct kr_words *w, kr_txn t)
 	kr_str_add(w->out, "\n");
 }
 
+/* The end of a long path: all of it stands in the first line of the report, and an entry is to fit on a line. */
+static void add_file(const char *file, struct kr_str *out)
+{
+	size_t n = strlen(file);
+	const char *end = n > SHOWN_PATH ? strchr(file + n - SHOWN_PATH, '/') : NULL;
+
+	kr_str_add(out, end ? "..." : "");
+	kr_str_add(out, end ? end : file);
+}
+
 static void add_place(const struct kr_report *r, const struct kr_words *w, kr_txn t)
 {
 	const struct kr_transaction *txn = &w->h->txns.at[t.i];
@@ -62,7 +74,7 @@ static void add_place(const struct kr_report *r, const struct kr_words *w, kr_tx
 		kr_words_name(w, w->h->sessions.at[txn->session.i]);
 		kr_str_add(w->out, ", ");
 	}
-	kr_str_add(w->out, file);
+	add_file(file, w->out);
 	if (txn->line > 0)
 		kr_str_format(w->out, ":%u", txn->line);
 	kr_str_add(w->out, status_note(r, t));
