@@ -40,6 +40,8 @@ uint32_t kr_analyze_candidates(const struct kr_work *w, const struct kr_observat
 		n = (w->live ? w->key_live[o->key.i] : asg->keys[o->key.i + 1].first - asg->keys[o->key.i].first) - n;
 	if (n == 0 || n > 2)
 		return n;
+	if (asg->members && s->count == 1 && !s->complement)
+		return asg->versions[asg->members[s->first].i].writer.i != o->txn.i;
 
 	kr_version own = kr_asg_version_of(asg, o->txn, o->key);
 	bool holds = own.i != KR_NONE && kr_analyze_holds(w, o->set, own.i);

@@ -81,6 +81,7 @@ struct ordering {
 	struct kr_analyze_pairs *out;
 	kr_key key;
 	KR_VEC(kr_version) before, now; /* versions first shown by the read before the one at hand, and by that one */
+	uint64_t *shown;                /* set of versions that some read has shown, at least in part: half of one is in no order, but torn */
 	uint64_t pairs;
 };
 
@@ -88,8 +89,9 @@ static enum kr_status push_new(struct ordering *o, const struct kr_grow_element 
 {
 	kr_version v = e->write == KR_NONE ? (kr_version){KR_NONE} : kr_asg_version_of(o->g->w->asg, o->g->writes[e->write].txn, o->key);
 
-	if (v.i == KR_NONE || (o->now.n > 0 && o->now.at[o->now.n - 1].i == v.i))
+	if (v.i == KR_NONE || kr_bits_get(o->shown, v.i))
 		return KR_OK;
+	kr_bits_set(o->shown, v.i);
 	return kr_vec_push(o->g->w->asg->mem, &o->now, v) ? KR_OK : KR_NOMEM;
 }
 
@@ -158,8 +160,9 @@ static bool is_simple(const struct kr_grow *g, kr_key k)
 /* What a read shows was added before what it does not show. */
 enum kr_status kr_bags_orders(struct kr_grow *g, struct kr_analyze_pairs *orders)
 {
-	struct ordering o = {.g = g, .out = orders};
-	enum kr_status status = KR_OK;
+	uint32_t versions = g->w->asg->nversions;
+	struct ordering o = {.g = g, .out = orders, .shown = kr_mem_alloc(g->w->asg->mem, KR_BITS_WORDS(versions), sizeof *o.shown)};
+	enum kr_status status = o.shown ? KR_OK : KR_NOMEM;
 
 	for (uint32_t i = 0, end; i < g->shown.n && !status; i = end) {
 		for (end = i; end < g->shown.n && g->shown.at[end].key.i == g->shown.at[i].key.i;)
@@ -168,6 +171,7 @@ enum kr_status kr_bags_orders(struct kr_grow *g, struct kr_analyze_pairs *orders
 		if (g->w->out->anomaly_count == 0 && is_simple(g, o.key))
 			status = order_key(&o, i, end);
 	}
+	kr_mem_free(g->w->asg->mem, o.shown, KR_BITS_WORDS(versions), sizeof *o.shown);
 	kr_vec_done(g->w->asg->mem, &o.before);
 	kr_vec_done(g->w->asg->mem, &o.now);
 	return status;

@@ -88,7 +88,10 @@ enum kr_status kr_grow_appender(const struct kr_facts *f, kr_key k, uint32_t ele
 enum kr_membership { KR_MEMBER_UNTOUCHED, KR_MEMBER_IN, KR_MEMBER_OUT };
 enum kr_status kr_grow_member(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t end, uint32_t element, enum kr_membership *out); /* by its operations before `end` */
 
-/* Whether the observation of a set shows the element; KR_NONE: shows that the set was there. */
+/* Whether the observation of a list or set tells that it was there, or not: that it failed conditions which all, or some, fail does not. */
+bool kr_grow_tells(const struct kr_facts *f, const struct kr_sight *s);
+
+/* Whether the observation of a set, which tells something, shows the element; KR_NONE: shows that the set was there. */
 enum kr_status kr_grow_shows(const struct kr_facts *f, const struct kr_sight *s, uint32_t element, bool *out, struct kr_err *err);
 
 /* What the observation says of a counter. */

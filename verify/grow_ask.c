@@ -309,6 +309,15 @@ static enum kr_status shows_element(const struct kr_facts *f, const struct kr_si
 	return status;
 }
 
+bool kr_grow_tells(const struct kr_facts *f, const struct kr_sight *s)
+{
+	bool matches = true;
+	struct kr_err unheard;
+
+	kr_err_init(&unheard);
+	return s->saw.test != KR_SAW_NO_MATCH || (arrays_match(f, s->key, &s->saw, &matches, &unheard) == KR_OK && matches);
+}
+
 enum kr_status kr_grow_shows(const struct kr_facts *f, const struct kr_sight *s, uint32_t element, bool *out, struct kr_err *err)
 {
 	uint32_t first, count = 1;

@@ -51,7 +51,7 @@ static enum kr_status initial_grown(struct kr_cases *c, const struct kr_sight *s
 
 	if (mode == KR_GROW_VALUES)
 		return initial_number(c, s, literal);
-	if (mode != KR_GROW_SET || (s->part.i == KR_NONE && s->own_count > 0))
+	if (mode != KR_GROW_SET || !kr_grow_tells(&c->facts, s) || (s->part.i == KR_NONE && s->own_count > 0))
 		return KR_OK;
 	if (s->part.i != KR_NONE)
 		status = kr_grow_element(c->facts.grow, s->part, &element);

@@ -213,7 +213,7 @@ static void random_where(struct maker *m, struct tiny_op *op)
 	op->prefix = chance(m->rng, 70) ? -1 : draw(m->rng, m->nkeys);
 	op->nconds = chance(m->rng, 15) ? 0 : 1 + chance(m->rng, 25);
 	for (int i = 0; i < op->nconds; i++)
-		op->conds[i] = (struct tiny_cond){m->t->objects && chance(m->rng, 80), (enum kr_cond_test)draw(m->rng, KR_COND_PREFIX + 1),
+		op->conds[i] = (struct tiny_cond){m->t->objects && chance(m->rng, 80), (enum kr_cond_test)draw(m->rng, KR_COND_PREFIX),
 			draw(m->rng, m->values + 2), draw(m->rng, m->values + 2)};
 }
 
@@ -462,8 +462,6 @@ static kr_value operand_of(struct kr_history *h, const struct tiny_cond *c)
 {
 	char text[40];
 
-	if (c->test == KR_COND_PREFIX)
-		return kr_history_text(h, KR_VALUE_STRING, "a", 1);
 	if (c->test != KR_COND_IN)
 		return kr_history_int(h, c->a);
 	int n = snprintf(text, sizeof text, "[%d,%d]", c->a, c->b);
@@ -489,8 +487,6 @@ static void name_alternatives(struct kr_history *h, const struct tiny_cond *c)
 			if (c->field)
 				name_object(h, "{\"f\":%d}", operands[i] + by);
 		}
-	if (c->field)
-		name_object(h, "{\"f\":\"a%d\"}", 0);
 }
 
 static bool push_conds(struct kr_history *h, const struct tiny_op *op)

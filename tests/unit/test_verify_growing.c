@@ -18,6 +18,10 @@
 #define RW_OF(from, to, key, op, source, part) \
 	"{'from':'" from "','to':'" to "','kind':'rw','key':'" key "','op':" op ",'source':" source ",'part':" part "}"
 #define ANOMALY(name, txn, op, key) "'verdict':'violated','anomaly':{'name':'" name "','txn':'" txn "','op':" op ",'key':'" key "'}"
+/* A set failed a condition that every set fails. */
+static const char failed_by_all[] = "{'krait':1,'initial':'unknown'}\n{'id':'a','ops':[['r','x',[0]],['scan',{'value':{'eq':5}},[]]]}\n"
+				    "{'id':'b','status':'aborted','ops':[['add','x',7]]}";
+
 #define BAD(text) .expected = KR_BAD, .message = text
 #define NONE .order = "none"
 
@@ -80,6 +84,9 @@ static const struct verify_row rows[] = {
 	{"a writer that does not touch the element", sets, NONE, .claim = CYCLES(CYCLE(RW_OF("r", "b", "s", "0", "null", "1") "," WR_OF("b", "r", "s", "0", "2"))),
 		BAD("cycle 1, edge 1: r -rw-> b: b does not touch that part of s")},
 
+	{"a set that no scan can match", failed_by_all, NONE, .claim = ANOMALY("aborted read", "a", "0", "x"), BAD("operation 0 of a is no aborted read of x")},
+	{"nor is it in an incompatible order", failed_by_all, NONE, .claim = ANOMALY("incompatible order", "a", "0", "x"),
+		BAD("operation 0 of a is no incompatible order of x")},
 	{"a list that is torn", torn, NONE, .claim = ANOMALY("incompatible order", "c", "0", "x")},
 	{"a list that ends within a transaction", torn, NONE, .claim = ANOMALY("intermediate read", "d", "0", "x")},
 	{"a list that ends with a transaction", torn, NONE, .claim = ANOMALY("intermediate read", "f", "0", "x"),
