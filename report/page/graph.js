@@ -29,19 +29,21 @@ class Graph {
 	}
 
 	place() {
-		const n = this.cards.length, flat = n <= 2 || this.edges.length === 0, left = flat ? n : Math.ceil(n / 2);
+		const n = this.cards.length;
+		this.upright = n === 2 && window.innerWidth < 560;
+		const flat = n <= 2 || this.edges.length === 0, left = flat ? n : Math.ceil(n / 2);
 		const tall = Math.max(0, ...this.cards.map((card) => card.height)), across = CARD.width + (flat ? 190 : 160), down = tall + 64;
 		this.cards.forEach((card, i) => {
 			if (flat && n <= 2) {
-				card.x = (i - (n - 1) / 2) * across;
-				card.y = 0;
+				card.x = this.upright ? 0 : (i - (n - 1) / 2) * across;
+				card.y = this.upright ? i * down : 0;
 				return;
 			}
 			const column = flat ? i % 2 : Number(i >= left), row = flat ? Math.floor(i / 2) : i < left ? i : n - 1 - i + (2 * left - n) / 2;
 			card.x = (column - 0.5) * across;
 			card.y = row * down;
 		});
-		const rows = flat ? Math.ceil(n / 2) : left, wide = (Math.min(n, 2) - 1) * across + CARD.width;
+		const rows = this.upright ? n : flat ? Math.ceil(n / 2) : left, wide = this.upright ? CARD.width : (Math.min(n, 2) - 1) * across + CARD.width;
 		const margin = flat && this.edges.length > 0 ? Math.max(16, 76 - tall / 2) : 16;
 		this.box = {x: -wide / 2 - 24, y: -tall / 2 - margin, width: wide + 48, height: (rows - 1) * down + tall + 2 * margin};
 	}
@@ -57,6 +59,10 @@ class Graph {
 	route(a, b) {
 		if (this.cards.length === 2) {
 			const side = a.x < b.x ? 1 : -1, up = -side;
+			if (this.upright) {
+				const right = a.y < b.y ? 1 : -1, x = right * (a.width / 2 - 36), start = a.y + right * a.height / 2, end = b.y - right * (b.height / 2 + 7);
+				return {d: `M${x} ${start}L${x} ${end}`, x, y: (start + end) / 2};
+			}
 			const from = {x: a.x + side * a.width / 2, y: a.y + up * 14}, to = {x: b.x - side * (b.width / 2 + 7), y: b.y + up * 14};
 			const middle = (from.x + to.x) / 2, bend = up * 44;
 			return {d: `M${from.x} ${from.y}C${from.x + side * 60} ${from.y + bend} ${to.x - side * 60} ${to.y + bend} ${to.x} ${to.y}`,
@@ -98,7 +104,7 @@ class Graph {
 		const arrows = Object.keys(KINDS).map((kind) => svg("marker", {id: `arrow-${kind}`, class: `arrow ${kind}`, viewBox: "0 0 10 10", refX: 5, refY: 5,
 			markerUnits: "userSpaceOnUse", markerWidth: 13, markerHeight: 13, orient: "auto-start-reverse"}, svg("path", {d: "M0 0L10 5L0 10z"})));
 		const {x, y, width, height} = this.box;
-		return svg("svg", {class: "cycle", viewBox: `${x} ${y} ${width} ${height}`, width, height, role: "group", "aria-label": this.describe()},
+		return svg("svg", {class: `cycle${this.upright ? " upright" : ""}`, viewBox: `${x} ${y} ${width} ${height}`, width, height, role: "group", "aria-label": this.describe()},
 			svg("defs", {}, arrows), this.edges.map((edge, i) => this.drawEdge(edge, i)), this.cards.map((card) => this.drawCard(card)));
 	}
 

@@ -81,8 +81,8 @@ class Page {
 			this.root.querySelector(`.lattice [data-level="${level}"]`)?.focus();
 		}).draw();
 		return section("Levels", {class: "panel levels"}, html("div", {class: "scroll"}, drawn),
-			html("p", {class: "legend"}, html("span", {class: "dot satisfied"}), "satisfied", html("span", {class: "dot violated"}), "violated", html("span", {class: "dot unknown"}), "unknown",
-				html("span", {class: "dot light"}), "follows"));
+			html("p", {class: "legend"}, [["satisfied", "satisfied"], ["violated", "violated"], ["unknown", "unknown"], ["light", "follows"]].map(([dot, text]) =>
+				html("span", {class: "pair"}, html("span", {class: `dot ${dot}`}), ` ${text}`))));
 	}
 
 	cyclePanel() {

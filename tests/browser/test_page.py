@@ -213,7 +213,7 @@ def test_schemes(folder):
 
 
 def test_long_cycle(folder):
-    """Ten write skews in a ring: cards and labels stay readable and apart, in a narrow window too, where nothing but the graph scrolls sideways; paper shows every reason."""
+    """Ten write skews in a ring: cards and labels stay readable and apart, in a narrow window too, where nothing but the graph scrolls sideways and that of two stands upright; paper shows every reason."""
     ring = os.path.join(folder, "ring.jsonl")
     with open(ring, "w") as file:
         for i in range(10):
@@ -232,6 +232,12 @@ def test_long_cycle(folder):
             overlaps = browser.run("""const boxes = [...document.querySelectorAll(".cycle .card rect, .cycle .edge rect")].map((e) => e.getBoundingClientRect());
                 return boxes.flatMap((a, i) => boxes.slice(i + 1).filter((b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)).length""")
             assert overlaps == 0, (width, overlaps)
+        browser.open(make_page(folder, trace("write-skew")))
+        browser.settle()
+        cards = browser.run("""return [...document.querySelectorAll(".graph .card rect")].map((e) => { const box = e.getBoundingClientRect(); return [box.left, box.right]; })""")
+        assert len(cards) == 2 and all(0 <= left and right <= 400 for left, right in cards), cards
+        browser.open(make_page(folder, ring))
+        browser.settle()
         browser.cdp("Emulation.setEmulatedMedia", media="print")
         shown = browser.run("return [...document.querySelectorAll('.reasons .body')].filter((e) => e.getBoundingClientRect().height > 0).length")
         assert shown == 10, shown
