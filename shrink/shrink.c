@@ -5,7 +5,12 @@
 
 #include "shrink/reduce.h"
 
-enum { FEW = 3, TRIES_MOST = 32 }; /* parts of so few transactions are not bettered; so many other violations are looked for */
+enum {
+	FEW = 3,
+	MANY = 6,
+	WALKS = 8,
+	TRIES_MOST = 32
+}; /* parts of so few transactions are not bettered; of more than so many, in two ways; so many other violations are looked for, each way */
 
 struct shrinking {
 	struct kr_ctx *ctx;
@@ -189,19 +194,12 @@ static void leave_out(const struct shrinking *s, kr_txn t, kr_op o, struct kr_pa
 	}
 }
 
-/* A certificate of the rest without the next key or operation, which then is the rest; *found is false when there is none. */
-static enum kr_status step(struct shrinking *s, struct walk *w, struct kr_certificate *cert, bool *found, struct kr_err *err)
+/* A certificate of the part in w->less, which then is the rest; *found is false when there is none. */
+static enum kr_status find_certificate(struct shrinking *s, struct walk *w, struct kr_certificate *cert, bool *found, struct kr_err *err)
 {
 	struct kr_shrunk one = {.best = NULL}, *out = s->out;
-	uint32_t i = w->next++, keys = w->keys.n;
-	enum kr_status status = kr_part_copy(&w->rest, &w->less);
+	enum kr_status status;
 
-	if (status)
-		return status;
-	if (i < keys)
-		kr_bits_clear(w->less.keys, w->keys.at[i].i);
-	else
-		leave_out(s, w->txns.at[i - keys], w->ops.at[i - keys], &w->less);
 	s->out = &one;
 	status = test(s, &w->less, found, err);
 	s->out = out;
@@ -214,6 +212,21 @@ static enum kr_status step(struct shrinking *s, struct walk *w, struct kr_certif
 	}
 	kr_shrunk_done(s->ctx, &one);
 	return status;
+}
+
+/* The same of the rest without the next key or operation. */
+static enum kr_status step(struct shrinking *s, struct walk *w, struct kr_certificate *cert, bool *found, struct kr_err *err)
+{
+	uint32_t i = w->next++, keys = w->keys.n;
+	enum kr_status status = kr_part_copy(&w->rest, &w->less);
+
+	if (status)
+		return status;
+	if (i < keys)
+		kr_bits_clear(w->less.keys, w->keys.at[i].i);
+	else
+		leave_out(s, w->txns.at[i - keys], w->ops.at[i - keys], &w->less);
+	return find_certificate(s, w, cert, found, err);
 }
 
 /* Shrinks from another certificate, takes the result if it is smaller, and goes on from it in any case. */
@@ -260,7 +273,40 @@ static enum kr_status walk(struct shrinking *s, struct walk *w, struct kr_err *e
 	return status;
 }
 
-/* The history may have smaller violations than the one that was found first: one after the other, each without some key or operation of every one before it. */
+/* A certificate of the rest without one transaction, and what others can have seen of it. */
+static enum kr_status step_without(struct shrinking *s, struct walk *w, kr_txn t, struct kr_certificate *cert, bool *found, struct kr_err *err)
+{
+	enum kr_status status = kr_part_copy(&w->rest, &w->less);
+
+	if (status)
+		return status;
+	for (uint32_t i = 0; i < s->h->txns.at[t.i].op_count; i++)
+		leave_out(s, t, kr_history_op(s->h, t, i), &w->less);
+	kr_bits_clear(w->less.txns, t.i);
+	return find_certificate(s, w, cert, found, err);
+}
+
+/* From the whole again, without more and more transactions: always one of the part that was found last. */
+static enum kr_status walk_without(struct shrinking *s, struct walk *w, uint32_t which, struct kr_err *err)
+{
+	enum kr_status status = take_units(&s->ctx->mem, w, &s->out->best->cut);
+
+	for (uint32_t tries = 0; tries < TRIES_MOST && s->out->best->cut.txn_of.n > MANY && w->txns.n > 0 && !status; tries++) {
+		struct kr_certificate cert;
+		bool found = false;
+		kr_certificate_init(&cert, &s->ctx->mem);
+		status = step_without(s, w, w->txns.at[(which + tries) % w->txns.n], &cert, &found, err);
+		if (!status && found)
+			status = try_other(s, w, &cert, err);
+		kr_certificate_done(&cert);
+		if (!found)
+			break;
+	}
+	return status;
+}
+
+/* The history may have smaller violations than the one that was found first: one after the other, each without some key or operation of every one before it; and while many transactions are left, each without
+ * some transaction of every one before it, from several beginnings. */
 static enum kr_status look_around(struct shrinking *s, struct kr_err *err)
 {
 	struct kr_mem *mem = &s->ctx->mem;
@@ -271,6 +317,15 @@ static enum kr_status look_around(struct shrinking *s, struct kr_err *err)
 		status = kr_part_init(&w.less, mem, s->h, false);
 	if (!status)
 		status = walk(s, &w, err);
+	for (uint32_t which = 0; which < WALKS && s->out->best->cut.txn_of.n > MANY && !status; which++) {
+		struct kr_part whole;
+		if ((status = kr_part_init(&whole, mem, s->h, true)))
+			break;
+		status = kr_part_copy(&whole, &w.rest);
+		kr_part_done(&whole);
+		if (!status)
+			status = walk_without(s, &w, which, err);
+	}
 	kr_vec_done(mem, &w.keys);
 	kr_vec_done(mem, &w.ops);
 	kr_vec_done(mem, &w.txns);
