@@ -352,7 +352,7 @@ static bool find_in_rows(const struct looking *l, struct kr_evidence *out)
 	bool holds = true;
 
 	*out = nothing;
-	if (!scan || l->cert->anomaly.kind != KR_RESULT_SET_MISMATCH)
+	if (!scan || (l->cert->anomaly.kind != KR_RESULT_SET_MISMATCH && l->cert->anomaly.kind != KR_ABORTED_READ))
 		return false;
 	for (uint32_t i = 0; attr && i < attr->seen_count; i++) {
 		if (l->h->seen.at[attr->seen_first + i].key.i != l->key.i)
@@ -361,7 +361,7 @@ static bool find_in_rows(const struct looking *l, struct kr_evidence *out)
 		if (l->h->seen.at[attr->seen_first + i].writer.i != KR_ABSENT.i)
 			out->txn = kr_history_find(l->h, l->h->seen.at[attr->seen_first + i].writer);
 	}
-	if (at == scan->row_count)
+	if (at == scan->row_count || l->cert->anomaly.kind == KR_ABORTED_READ)
 		return out->kind != KR_NO_EVIDENCE;
 	if (op->kind == KR_OP_RANGE && is_no_row(l, scan, at))
 		out->kind = KR_EMPTY_ROW;
@@ -390,12 +390,28 @@ static bool find_own_write(const struct looking *l, struct kr_evidence *out)
 	return false;
 }
 
+/* A transaction that was not committed and changes the key, in whatever way. */
+static bool find_change(const struct looking *l, struct kr_evidence *out)
+{
+	out->kind = KR_CHANGED_IN_VAIN;
+	for (out->txn.i = 0; out->txn.i < l->h->txns.n; out->txn.i++) {
+		const struct kr_transaction *txn = &l->h->txns.at[out->txn.i];
+		for (uint32_t i = txn->op_first; i < txn->op_first + txn->op_count && txn->status != KR_COMMITTED; i++) {
+			out->op = (kr_op){i};
+			if (kr_words_writes(l->h, out->op, l->key))
+				return true;
+		}
+	}
+	return false;
+}
+
 static bool find_value(const struct looking *l, struct kr_evidence *out)
 {
 	switch (l->cert->anomaly.kind) {
 	case KR_ABORTED_READ:
 		out->kind = KR_WRITTEN_IN_VAIN;
-		return find_write(l, KR_ABORTED, true, out) || find_write(l, KR_ABORTED, false, out) || find_write(l, KR_UNKNOWN, true, out);
+		return find_write(l, KR_ABORTED, true, out) || find_write(l, KR_ABORTED, false, out) || find_write(l, KR_UNKNOWN, true, out) ||
+			find_change(l, out);
 	case KR_INTERMEDIATE_READ: out->kind = KR_OVERWRITTEN; return find_write(l, KR_COMMITTED, false, out);
 	case KR_FUTURE_READ:
 		out->kind = KR_WRITTEN_LATER;

@@ -8,6 +8,7 @@
 enum kr_evidence_kind {
 	KR_NO_EVIDENCE,
 	KR_WRITTEN_IN_VAIN, /* `txn` wrote it with `op` and took no effect */
+	KR_CHANGED_IN_VAIN, /* the same of transactions such as `txn`, which changed the key with `op` */
 	KR_OVERWRITTEN,     /* `txn` wrote it with `op` and then something else */
 	KR_WRITTEN_LATER,   /* the reader did, with `op` */
 	KR_CHANGED_BEFORE,  /* the reader had, with `op` */

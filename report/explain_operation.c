@@ -84,6 +84,13 @@ static void say_written_in_vain(const struct saying *s)
 	add_no_effect(s);
 }
 
+static void say_changed_in_vain(const struct saying *s)
+{
+	add(s, "only transactions that took no effect, such as ");
+	add_txn(s, s->found->txn);
+	add(s, ", left that");
+}
+
 static void say_overwritten(const struct saying *s)
 {
 	add_txn(s, s->found->txn);
@@ -226,6 +233,11 @@ static void say_named_version(const struct saying *s)
 	add_txn(s, s->found->txn);
 	add(s, "'s ");
 	kr_words_version(s->w, s->key, s->found->txn);
+	if (s->cert->anomaly.kind == KR_ABORTED_READ && s->w->h->txns.at[s->found->txn.i].status != KR_COMMITTED) {
+		add(s, ", and ");
+		add_txn(s, s->found->txn);
+		add_no_effect(s);
+	}
 }
 
 /* ---- nothing plain was found ---- */
@@ -270,6 +282,7 @@ static void say_clause(const struct kr_words *w, const struct kr_certificate *ce
 	static void (*const says[KR_EVIDENCE_KINDS])(const struct saying *s) = {
 		[KR_NO_EVIDENCE] = say_kind,
 		[KR_WRITTEN_IN_VAIN] = say_written_in_vain,
+		[KR_CHANGED_IN_VAIN] = say_changed_in_vain,
 		[KR_OVERWRITTEN] = say_overwritten,
 		[KR_WRITTEN_LATER] = say_written_later,
 		[KR_CHANGED_BEFORE] = say_changed_before,
