@@ -315,7 +315,8 @@ static enum kr_status blame_who_saw(struct kr_work *w, const struct kr_observati
 		const struct kr_observation *o = &w->asg->obs[i];
 
 		KR_TRY(kr_ctx_tick(w->ctx));
-		if (o->key.i != missed->key.i || o->set == KR_NONE || kr_test_argument(w->test[o->set]) == KR_ABSENT.i)
+		if (o->key.i != missed->key.i || o->set == KR_NONE || kr_test_argument(w->test[o->set]) == KR_ABSENT.i ||
+			w->h->txns.at[o->txn.i].status != KR_COMMITTED)
 			continue;
 		*anomaly = (struct kr_anomaly){KR_ABORTED_READ, o->txn, o->op, k, aborted};
 		break;

@@ -1,7 +1,7 @@
 /* Initial values that the trace does not tell, above all of sets and counters. Any would do that fit what was seen, so a certificate of a satisfied level is replayed twice: first with such keys
  * agreeing to everything, which tells what they must have been before anybody wrote them, then with that as their initial value. Of a set these are the elements shown that nobody had
- * added before; of a counter what it was shown to be, or absent where 0 was read, which does not tell; of a register what the first operation fixed, for predicate reads before that one. A guess
- * that does not fit makes the second replay fail: a right witness may be refused then, but no wrong one is accepted. Cost: a second replay, only where the trace does not tell initial values. */
+ * added before; of a counter what it was shown to be, or absent where 0 was read, which does not tell; of a register what the first operation fixed, for predicate reads before that one. What a
+ * guess does not fit is not judged. Cost: a second replay, only where the trace does not tell initial values. */
 #include "verify/store.h"
 
 void kr_learned_init(struct kr_learned *l, struct kr_mem *mem)
@@ -20,6 +20,15 @@ void kr_learned_done(struct kr_learned *l)
 bool kr_learned_grows(const struct kr_history *h, kr_key k)
 {
 	return h->initial == KR_INITIAL_UNKNOWN && (h->keys.at[k.i].kind == KR_KIND_SET || h->keys.at[k.i].kind == KR_KIND_COUNTER);
+}
+
+bool kr_learned_settles(const struct kr_learned *l, const struct kr_history *h, kr_key k)
+{
+	bool settled = !kr_learned_grows(h, k);
+
+	for (uint32_t i = 0; i < l->facts.n && !settled; i++)
+		settled = l->facts.at[i].key.i == k.i && (l->facts.at[i].what == KR_LEARNED_NUMBER || l->facts.at[i].what == KR_LEARNED_ABSENT);
+	return settled;
 }
 
 static enum kr_status learn(struct kr_learned *l, struct kr_learned_fact fact) { return kr_vec_push(l->mem, &l->facts, fact) ? KR_OK : KR_NOMEM; }

@@ -54,12 +54,12 @@ static const char *wrong_rw(const struct matching *m, uint32_t i)
 	return before->op < e->op + (rule->sight == KR_RULE_NOT_AFTER) ? NULL : "a wr that was seen later than what was overwritten";
 }
 
-/* The version of a part that was seen need not be the version of the key that was: that one may come later and have left the part as it was. Where ww counts as wr does, it leads there; else
- * the cycle needs that the version of the key is the one that the edge comes from. */
+/* The version of a part that was seen need not be the version of the key that was: that one may come later and have left the part as it was. Where ww counts as wr does, and a cycle may be as long as it
+ * is, ww leads there; else the cycle needs that the version of the key is the one that the edge comes from. */
 static bool needs_whole(const struct matching *m)
 {
 	for (uint32_t i = 0; i < m->count; i++)
-		if (m->edges[i].kind == KR_WR && m->edges[i].part.i != KR_NONE && !(m->rule->kinds & KR_BIT(KR_WW)))
+		if (m->edges[i].kind == KR_WR && m->edges[i].part.i != KR_NONE && (m->rule->pair || !(m->rule->kinds & KR_BIT(KR_WW))))
 			return true;
 	return false;
 }

@@ -17,6 +17,8 @@ static enum kr_status mismatch(const struct kr_replayed *r, kr_key k, const char
 	const struct kr_operation *op = &h->ops.at[kr_history_op(h, r->txn, r->op).i];
 	char there[96];
 
+	if (r->store.learned && !kr_learned_settles(r->store.learned, h, k))
+		return kr_err_set(r->v->err, KR_UNSUPPORTED, "what was seen of %s, whose initial value is not told", kr_verify_key_name(h, k).text);
 	kr_store_describe(&r->store, k, there, sizeof there);
 	return kr_err_set(r->v->err, KR_BAD, "operation %u of %s (%s) saw that %s is %s, but in the order it is %s there", (unsigned)r->op,
 		kr_verify_txn_name(h, r->txn).text, kr_op_name(op->kind), kr_verify_key_name(h, k).text, saw, there);

@@ -97,6 +97,7 @@ bool kr_store_learns(const struct kr_store *s, kr_key k);
 void kr_learned_init(struct kr_learned *l, struct kr_mem *mem);
 void kr_learned_done(struct kr_learned *l);
 bool kr_learned_grows(const struct kr_history *h, kr_key k); /* it is a key of which something can be learned */
+bool kr_learned_settles(const struct kr_learned *l, const struct kr_history *h, kr_key k); /* its initial value is no guess. Linear in what was learned */
 enum kr_status kr_learned_register(struct kr_learned *l, kr_key k, kr_value value);
 enum kr_status kr_learned_add(struct kr_learned *l, kr_key k, int64_t amount);
 struct kr_learned_sum kr_learned_added(const struct kr_learned *l, kr_key k); /* safe on NULL */

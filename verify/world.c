@@ -167,12 +167,26 @@ static enum kr_status shows_own_alone(const struct kr_world *w, const struct kr_
 	return status;
 }
 
-/* Whether x changed no more of a set than elements that the observer had added itself. A version that deletes the set is alone, too, when nothing else is shown. */
+/* Whether what the observation shows is the same with the element added: it shows it, or it is the observer's own. */
+static enum kr_status shows_added(const struct kr_world *w, const struct kr_sight *s, kr_value added, bool *out)
+{
+	uint32_t element, first, count;
+	enum kr_status status = kr_grow_element(w->facts.grow, added, &element);
+
+	*out = false;
+	if (status == KR_OK)
+		status = kr_grow_shown(&w->facts, s->key, s->txn, s->op, 0, &first, &count);
+	for (uint32_t i = 0; status == KR_OK && count != KR_NONE && i < count && !*out; i++)
+		*out = w->facts.grow->members.at[first + i] == element;
+	return status != KR_OK || *out ? status : is_own(w, s, element, out);
+}
+
+/* Whether x changed nothing of a set that the observation would show otherwise. A version that deletes the set changes nothing when all that is shown is the observer's own. */
 static enum kr_status leaves_alone(const struct kr_world *w, const struct kr_sight *s, kr_txn x, bool *out)
 {
 	const struct kr_history *h = w->v->h;
 	bool deletes;
-	uint32_t element, from = kr_grow_left_from(&w->facts, s->key, x, &deletes);
+	uint32_t from = kr_grow_left_from(&w->facts, s->key, x, &deletes);
 	enum kr_status status = KR_OK;
 
 	*out = true;
@@ -184,11 +198,8 @@ static enum kr_status leaves_alone(const struct kr_world *w, const struct kr_sig
 		if (op->key.i != s->key.i || kr_effect_count(h, op) == 0)
 			continue;
 		*out = op->kind == KR_OP_ADD;
-		if (!*out)
-			break;
-		status = kr_grow_element(w->facts.grow, op->a, &element);
-		if (status == KR_OK)
-			status = is_own(w, s, element, out);
+		if (*out)
+			status = shows_added(w, s, op->a, out);
 	}
 	return status;
 }
