@@ -6,11 +6,12 @@
 #include "shrink/reduce.h"
 
 enum {
-	FEW = 3,
-	MANY = 6,
-	WALKS = 8,
-	TRIES_MOST = 32
-}; /* parts of so few transactions are not bettered; of more than so many, in two ways; so many other violations are looked for, each way */
+	FEW = 3,             /* parts of so few transactions are not bettered */
+	TRIES_MOST = 32,     /* so many other violations are looked for */
+	MANY = 6,            /* and if more transactions than that are left, */
+	WALKS = 8,           /* from so many beginnings, */
+	TRIES_OF_WALKS = 64, /* so many further ones in all */
+};
 
 struct shrinking {
 	struct kr_ctx *ctx;
@@ -287,11 +288,11 @@ static enum kr_status step_without(struct shrinking *s, struct walk *w, kr_txn t
 }
 
 /* From the whole again, without more and more transactions: always one of the part that was found last. */
-static enum kr_status walk_without(struct shrinking *s, struct walk *w, uint32_t which, struct kr_err *err)
+static enum kr_status walk_without(struct shrinking *s, struct walk *w, uint32_t which, uint32_t *tries_left, struct kr_err *err)
 {
 	enum kr_status status = take_units(&s->ctx->mem, w, &s->out->best->cut);
 
-	for (uint32_t tries = 0; tries < TRIES_MOST && s->out->best->cut.txn_of.n > MANY && w->txns.n > 0 && !status; tries++) {
+	for (uint32_t tries = 0; *tries_left > 0 && s->out->best->cut.txn_of.n > MANY && w->txns.n > 0 && !status; tries++, --*tries_left) {
 		struct kr_certificate cert;
 		bool found = false;
 		kr_certificate_init(&cert, &s->ctx->mem);
@@ -311,6 +312,7 @@ static enum kr_status look_around(struct shrinking *s, struct kr_err *err)
 {
 	struct kr_mem *mem = &s->ctx->mem;
 	struct walk w = {.next = 0};
+	uint32_t tries_left = TRIES_OF_WALKS;
 	enum kr_status status = kr_part_init(&w.rest, mem, s->h, true);
 
 	if (!status)
@@ -324,7 +326,7 @@ static enum kr_status look_around(struct shrinking *s, struct kr_err *err)
 		status = kr_part_copy(&whole, &w.rest);
 		kr_part_done(&whole);
 		if (!status)
-			status = walk_without(s, &w, which, err);
+			status = walk_without(s, &w, which, &tries_left, err);
 	}
 	kr_vec_done(mem, &w.keys);
 	kr_vec_done(mem, &w.ops);
