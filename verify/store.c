@@ -237,6 +237,15 @@ static bool cell_equals(struct kr_store *s, kr_key k, kr_value value)
 	return false;
 }
 
+/* Of lists and sets, empty is absent. */
+static bool is_same(const struct kr_history *h, kr_key k, kr_value a, kr_value b)
+{
+	bool array = h->keys.at[k.i].kind == KR_KIND_LIST || h->keys.at[k.i].kind == KR_KIND_SET;
+	bool none = (a.i == KR_ABSENT.i || is_empty_array(h, a)) && (b.i == KR_ABSENT.i || is_empty_array(h, b));
+
+	return a.i == b.i || (array && none);
+}
+
 enum kr_status kr_store_is(struct kr_store *s, kr_key k, kr_value value, bool *out)
 {
 	struct kr_cell *cell = &s->cells[k.i];
@@ -253,7 +262,7 @@ enum kr_status kr_store_is(struct kr_store *s, kr_key k, kr_value value, bool *o
 	}
 	*out = true;
 	for (uint32_t i = cell->index; i != KR_NONE; i = s->excluded.at[i].next)
-		*out &= s->excluded.at[i].value.i != value.i;
+		*out &= !is_same(s->h, k, s->excluded.at[i].value, value);
 	if (!*out)
 		return KR_OK;
 	kr_store_write(s, k, value);

@@ -420,6 +420,20 @@ static enum kr_status build(struct kr_world *w)
 	return status;
 }
 
+/* Whether some observation of a set may have seen a later version than the one taken, and which one makes a difference. */
+static bool is_choosy(const struct kr_world *w)
+{
+	struct kr_sight sight;
+
+	for (uint32_t i = 0; i < w->sights.n && w->facts.grow && !follows_ww(w); i++) {
+		const struct kr_world_sight *s = &w->sights.at[i];
+		if (kr_facts_mode(&w->facts, s->key) == KR_GROW_SET && kr_facts_sight(&w->facts, s->txn, s->op, s->key, (kr_value){KR_NONE}, &sight) &&
+			sight.own_count > 0)
+			return true;
+	}
+	return false;
+}
+
 static enum kr_status check(struct kr_world *w)
 {
 	enum kr_status status = w->readers_apart ? kr_verify_updaters(w->v, w->place) : kr_verify_places(w->v, w->place);
@@ -430,7 +444,9 @@ static enum kr_status check(struct kr_world *w)
 		status = build(w);
 	if (status == KR_OK)
 		status = kr_world_check_values(w);
-	return status == KR_OK ? kr_world_check_graph(w) : status;
+	if (status == KR_OK)
+		status = kr_world_check_graph(w);
+	return status == KR_BAD && is_choosy(w) ? KR_UNSUPPORTED : status;
 }
 
 enum kr_status kr_verify_world(struct kr_verifier *v)
