@@ -191,7 +191,11 @@ static enum kr_status check_unexplained(const struct kr_claim *c, kr_txn writer)
 	bool unexplained = false;
 	enum kr_status status = kr_claim_by_cases(c, &unexplained);
 
-	return status != KR_OK || unexplained ? status : can_have_seen(c, writer);
+	if (status != KR_OK || unexplained)
+		return status;
+	if (writer.i == KR_NONE && c->v->h->keys.at[c->key.i].kind == KR_KIND_COUNTER) /* conditions that its number failed were not looked at */
+		return kr_err_set(c->v->err, KR_UNSUPPORTED, "what was seen of %s, whose initial value is not told", c->key_name.text);
+	return can_have_seen(c, writer);
 }
 
 static enum kr_status check_read(const struct kr_claim *c, const struct kr_facts *f)
