@@ -278,10 +278,11 @@ enum kr_status kr_lists_see(struct kr_replay *r, kr_key k, enum kr_shown shown, 
 		return kr_grow_contradict(r, k, KR_RESULT_SET_MISMATCH, (kr_txn){KR_NONE});
 	if (shown == KR_SHOWN_READ || shown == KR_SHOWN_ROW)
 		return own->count > 0 ? see_over_own(r, k, list) : see_list(r, k, list);
-	if (own->count == 0 && r->w->asg->keys[k.i].open_initial)
-		kr_analyze_leave_out(r->w, r->txn, r->op, "whether a list of unknown initial value was there");
-	if (own->count == 0)
+	if (own->count == 0) {
+		if (r->w->asg->keys[k.i].open_initial)
+			kr_analyze_leave_out(r->w, r->txn, r->op, "whether a list of unknown initial value was there");
 		return kr_grow_see_presence(r, k, shown);
+	}
 	present = !kr_grow_is_delete(r->w->grow, &r->w->grow->writes[own->writes + own->count - 1]);
 	return present == (shown == KR_SHOWN_FOUND) ? KR_OK : kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});
 }

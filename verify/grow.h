@@ -88,6 +88,9 @@ enum kr_status kr_grow_appender(const struct kr_facts *f, kr_key k, uint32_t ele
 enum kr_membership { KR_MEMBER_UNTOUCHED, KR_MEMBER_IN, KR_MEMBER_OUT };
 enum kr_status kr_grow_member(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t end, uint32_t element, enum kr_membership *out); /* by its operations before `end` */
 
+/* Whether the array that the observation shows, if it shows one, lists the element. */
+enum kr_status kr_grow_lists(const struct kr_facts *f, const struct kr_sight *s, uint32_t element, bool *out);
+
 /* Whether the observation of a list or set tells that it was there, or not: that it failed conditions which all, or some, fail does not. */
 bool kr_grow_tells(const struct kr_facts *f, const struct kr_sight *s);
 

@@ -290,9 +290,19 @@ enum kr_status kr_grow_initial_is_empty(const struct kr_facts *f, kr_key k, bool
 
 /* ---- sets ---- */
 
-static enum kr_status shows_element(const struct kr_facts *f, const struct kr_sight *s, uint32_t element, bool *out, struct kr_err *err)
+enum kr_status kr_grow_lists(const struct kr_facts *f, const struct kr_sight *s, uint32_t element, bool *out)
 {
 	uint32_t first, count;
+	enum kr_status status = kr_grow_shown(f, s->key, s->txn, s->op, 0, &first, &count);
+
+	*out = false;
+	for (uint32_t i = 0; status == KR_OK && count != KR_NONE && i < count && !*out; i++)
+		*out = f->grow->members.at[first + i] == element;
+	return status;
+}
+
+static enum kr_status shows_element(const struct kr_facts *f, const struct kr_sight *s, uint32_t element, bool *out, struct kr_err *err)
+{
 	bool matches = true;
 	enum kr_status status;
 
@@ -303,10 +313,7 @@ static enum kr_status shows_element(const struct kr_facts *f, const struct kr_si
 	}
 	if (s->saw.test != KR_SAW_VALUE)
 		return kr_grow_vague(f, s->key, "it was seen to have some element", err);
-	status = kr_grow_shown(f, s->key, s->txn, s->op, 0, &first, &count);
-	for (uint32_t i = 0; status == KR_OK && count != KR_NONE && i < count; i++)
-		*out |= f->grow->members.at[first + i] == element;
-	return status;
+	return kr_grow_lists(f, s, element, out);
 }
 
 bool kr_grow_tells(const struct kr_facts *f, const struct kr_sight *s)

@@ -19,8 +19,8 @@ struct kr_replayed {
 enum kr_status kr_replay_init(struct kr_replayed *r, struct kr_verifier *v);
 void kr_replay_done(struct kr_replayed *r);
 
-/* Whether a read showed 0 of a counter, which it may do where there is none. */
 struct kr_saw;
+/* Whether a read showed 0 of a counter, which it may do where there is none. */
 bool kr_replay_shows_zero(const struct kr_history *h, kr_key k, const struct kr_saw *saw);
 
 /* Executes t's operations: KR_BAD when one does not show what is there. With `undo` the state is then as before, but for initial values that were fixed. */

@@ -170,14 +170,12 @@ static enum kr_status shows_own_alone(const struct kr_world *w, const struct kr_
 /* Whether what the observation shows is the same with the element added: it shows it, or it is the observer's own. */
 static enum kr_status shows_added(const struct kr_world *w, const struct kr_sight *s, kr_value added, bool *out)
 {
-	uint32_t element, first, count;
+	uint32_t element;
 	enum kr_status status = kr_grow_element(w->facts.grow, added, &element);
 
 	*out = false;
 	if (status == KR_OK)
-		status = kr_grow_shown(&w->facts, s->key, s->txn, s->op, 0, &first, &count);
-	for (uint32_t i = 0; status == KR_OK && count != KR_NONE && i < count && !*out; i++)
-		*out = w->facts.grow->members.at[first + i] == element;
+		status = kr_grow_lists(&w->facts, s, element, out);
 	return status != KR_OK || *out ? status : is_own(w, s, element, out);
 }
 
@@ -254,6 +252,13 @@ static enum kr_status advance(const struct kr_world *w, const struct kr_sight *s
 	return status;
 }
 
+/* Whether the observation is of a set to which its transaction had added before. */
+static bool is_over_own(const struct kr_world *w, const struct kr_world_sight *s, struct kr_sight *sight)
+{
+	return kr_facts_mode(&w->facts, s->key) == KR_GROW_SET && kr_facts_sight(&w->facts, s->txn, s->op, s->key, (kr_value){KR_NONE}, sight) &&
+		sight->own_count > 0;
+}
+
 /* All others have their sources. */
 static enum kr_status advance_all(struct kr_world *w)
 {
@@ -263,8 +268,7 @@ static enum kr_status advance_all(struct kr_world *w)
 	for (uint32_t i = 0; i < w->sights.n && status == KR_OK; i++) {
 		struct kr_world_sight *s = &w->sights.at[i];
 
-		if (kr_facts_mode(&w->facts, s->key) == KR_GROW_SET && kr_facts_sight(&w->facts, s->txn, s->op, s->key, (kr_value){KR_NONE}, &sight) &&
-			sight.own_count > 0 && !sight.named)
+		if (is_over_own(w, s, &sight) && !sight.named)
 			status = advance(w, &sight, &s->source);
 		if (status == KR_OK)
 			status = kr_ctx_tick(w->v->ctx);
@@ -425,12 +429,11 @@ static bool is_choosy(const struct kr_world *w)
 {
 	struct kr_sight sight;
 
-	for (uint32_t i = 0; i < w->sights.n && w->facts.grow && !follows_ww(w); i++) {
-		const struct kr_world_sight *s = &w->sights.at[i];
-		if (kr_facts_mode(&w->facts, s->key) == KR_GROW_SET && kr_facts_sight(&w->facts, s->txn, s->op, s->key, (kr_value){KR_NONE}, &sight) &&
-			sight.own_count > 0)
+	if (!w->facts.grow || follows_ww(w))
+		return false;
+	for (uint32_t i = 0; i < w->sights.n; i++)
+		if (is_over_own(w, &w->sights.at[i], &sight))
 			return true;
-	}
 	return false;
 }
 

@@ -437,18 +437,23 @@ static kr_value array_of(struct kr_history *h, enum kr_key_kind kind, int value)
 	return kr_history_text(h, KR_VALUE_ARRAY, text, n);
 }
 
-static kr_value value_of(const struct tiny *t, struct kr_history *h, int key, int value)
+static kr_value object_of(struct kr_history *h, int value)
 {
 	char text[40];
+	int n = snprintf(text, sizeof text, "{\"f\":%d}", value);
 
+	return kr_history_text(h, KR_VALUE_OBJECT, text, (size_t)n);
+}
+
+static kr_value value_of(const struct tiny *t, struct kr_history *h, int key, int value)
+{
 	if (t->kinds[key] >= KR_KIND_LIST)
 		return array_of(h, t->kinds[key], value);
 	if (!present(t, key, value))
 		return KR_ABSENT;
 	if (t->kinds[key] == KR_KIND_COUNTER || !t->objects)
 		return kr_history_int(h, value);
-	int n = snprintf(text, sizeof text, "{\"f\":%d}", value);
-	return kr_history_text(h, KR_VALUE_OBJECT, text, (size_t)n);
+	return object_of(h, value);
 }
 
 static kr_value name_of(struct kr_history *h, int key)
@@ -468,14 +473,6 @@ static kr_value operand_of(struct kr_history *h, const struct tiny_cond *c)
 	return kr_history_text(h, KR_VALUE_ARRAY, text, (size_t)n);
 }
 
-static void name_object(struct kr_history *h, const char *format, int value)
-{
-	char text[40];
-	int n = snprintf(text, sizeof text, format, value);
-
-	(void)kr_history_text(h, KR_VALUE_OBJECT, text, (size_t)n);
-}
-
 /* Values on each side of what a condition compares with. The oracles try as untold initial values only what the history names. */
 static void name_alternatives(struct kr_history *h, const struct tiny_cond *c)
 {
@@ -485,7 +482,7 @@ static void name_alternatives(struct kr_history *h, const struct tiny_cond *c)
 		for (int by = -1; by <= 1; by++) {
 			(void)kr_history_int(h, operands[i] + by);
 			if (c->field)
-				name_object(h, "{\"f\":%d}", operands[i] + by);
+				(void)object_of(h, operands[i] + by);
 		}
 }
 
