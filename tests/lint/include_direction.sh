@@ -17,6 +17,8 @@ cd "${1:-$(dirname "$0")/../..}" || exit 1
 function fail(what) { print file[i] ":" line[i] ": " what; failed = 1 }
 function folder(path) { sub(/\/[^\/]*$/, "", path); return path }
 
+BEGIN { n = 0 } # Debian 12'"'"'s gawk frees twice what an unset variable indexed
+
 $1 == "layer" {
     is_layer[$2] = 1
     for (f = 2; f <= NF; f++) names[$2] = names[$2] " " $f
