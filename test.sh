@@ -1,11 +1,14 @@
 #!/bin/sh
 # Sets up what is missing, then builds and runs the whole test suite twice: as
 # developers build it, and under the address and undefined-behaviour sanitizers.
+#
+#   ./test.sh --live    installs the database servers, too, that the tests `live` need; else these are skipped
 set -u
 . "$(dirname "$0")/cmake/setup.sh"
 
 need_for_build
 need_for_tests
+[ "${1:-}" != --live ] || need_for_live
 install_missing
 cd "$root" || exit 1
 failed=0

@@ -43,6 +43,15 @@ need_for_tests() {
     need fonts-dejavu-core test -d /usr/share/fonts/truetype/dejavu
 }
 
+# Debian starts servers that it installs; the tests start others of their own.
+need_for_live() {
+    need postgresql sh -c 'ls /usr/lib/postgresql/*/bin/postgres'
+    need python3-psycopg2 /usr/bin/python3 -c 'import psycopg2'
+    need mariadb-server test -x /usr/sbin/mariadbd
+    need python3-pymysql /usr/bin/python3 -c 'import pymysql'
+    need etcd-server tool etcd
+}
+
 install_missing() {
     [ -n "$missing" ] || return 0
     as_root=

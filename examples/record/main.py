@@ -1,0 +1,64 @@
+"""The command line of all recorders, and the course of a recording."""
+
+import argparse
+import random
+import sys
+import time
+
+import recording
+import workload
+
+
+class Client:
+    """What a client of any database has; postgresql.py and its neighbours add the operations."""
+
+    def __init__(self, options):
+        self.options = options
+        self.chance = random.Random()
+
+    def pause(self):
+        """Without it a transaction is over before another client gets its turn."""
+        time.sleep(self.chance.random() * 0.001)
+
+    def loses_commit(self):
+        """Whether this commit's answer is to be lost (--lost): a fault, as networks make them."""
+        return self.chance.random() * 100 < self.options.lost
+
+    def notes(self):
+        """Further fields of the transaction that was just run: what the database tells of it."""
+        return {}
+
+
+def arguments(database):
+    parser = argparse.ArgumentParser(description=database.__doc__.strip().split("\n")[0])
+    parser.add_argument("--isolation", choices=list(database.LEVELS), default=next(iter(database.LEVELS)), help="default: the first")
+    parser.add_argument("--clients", type=int, default=8, metavar="N", help="sessions at the same time (8)")
+    parser.add_argument("--txns", type=int, default=250, metavar="N", help="transactions of each (250)")
+    parser.add_argument("--keys", type=int, default=20, metavar="N", help="registers (20)")
+    parser.add_argument("--mix", choices=list(workload.MIXES), default="all", help="what transactions do (all)")
+    parser.add_argument("--lost", type=float, default=database.LOST, metavar="PERCENT", help=f"of the commits, whose answer the client does not live to see ({database.LOST})")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the plans; how they interleave is up to the machine (1)")
+    parser.add_argument("-o", "--output", default="-", metavar="FILE")
+    return parser.parse_args()
+
+
+def main(database_class):
+    options = arguments(database_class)
+    initial = workload.Workload.initial(options.keys)
+    trace = recording.Trace(f"{database_class.NAME}, {options.isolation}", initial)
+    database = database_class(options)
+    try:
+        database.load(initial)
+        made = []
+        workloads = [workload.Workload(options, i, database.OPERATIONS, made) for i in range(options.clients)]
+        trace.transactions = recording.record(database, workloads, options.txns)
+        told = database.tell_order(trace)
+    finally:
+        database.stop()
+    if options.output == "-":
+        trace.write(sys.stdout)
+    else:
+        with open(options.output, "w") as file:
+            trace.write(file)
+    counts = ", ".join(f"{trace.count(status)} {status}" for status in ("committed", "aborted", "unknown"))
+    print(f"{trace.header['name']}: {counts}. {told}", file=sys.stderr)
