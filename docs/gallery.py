@@ -23,7 +23,7 @@ LEVELS = [("pl-1", "PL-1"), ("pl-2", "PL-2"), ("rc-ax", "RC"), ("ra", "RA"), ("c
 
 HEAD = """# Bugs of real databases
 
-Small histories of bugs that were reported in public, reduced to the transactions that matter: what went wrong, at which levels it can be told, and what krait
+Small histories of bugs that were reported in public or, where it says so, recorded with krait, reduced to the transactions that matter: what went wrong, at which levels it can be told, and what krait
 says of it. `docs/gallery.py` writes this page from `traces/*/story` and the program itself. ✗ is violated, · satisfied; RC, RA, CC, PSI and PC count session
 order ([levels](levels.md)), strict is strict serializability.
 """
