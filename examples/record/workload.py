@@ -12,7 +12,7 @@ CATEGORIES, MILLION, COUNTERS = 4, 1_000_000, 3
 
 # Shares of the steps of a transaction.
 MIXES = {
-    # Everything. A key that was deleted does not come back: see "reuse".
+    # Everything. A key that was deleted does not come back: docs/recording.md says why.
     "all": {"r": 30, "w": 14, "read and write": 14, "new": 6, "d": 6, "insert": 4, "inc": 8, "range": 12, "scan": 4, "update": 2},
     # Reads and writes of single keys.
     "items": {"r": 50, "w": 25, "read and write": 25},
