@@ -13,7 +13,8 @@
 #include "backend/world.h"
 #include "ir/units.h"
 
-enum { CYCLES_PER_ROUND = 512 };
+/* Cycles that a round learns from: with few of them, many rounds are spent on the far ends of a large history. */
+enum { FEWEST_CYCLES = 512, NODES_PER_CYCLE = 8 };
 
 struct search {
 	struct kr_ir *ir;
@@ -22,6 +23,7 @@ struct search {
 	struct kr_candidate world;
 	struct kr_choices choices;
 	struct kr_solver *sat;
+	uint32_t most; /* cycles of a round */
 	uint32_t told; /* how many variables and literals of clauses there were when the solver was last asked */
 };
 
@@ -54,7 +56,7 @@ static enum kr_status forbid_cycles(struct search *s, uint32_t first)
 static enum kr_status learn(struct search *s, struct kr_overlay *graph)
 {
 	uint32_t first = s->answer->proof.cycles.n;
-	enum kr_status status = kr_overlay_cycles(graph, &s->answer->proof, CYCLES_PER_ROUND);
+	enum kr_status status = kr_overlay_cycles(graph, &s->answer->proof, s->most);
 	return status ? status : forbid_cycles(s, first);
 }
 
@@ -80,9 +82,9 @@ static enum kr_status complete(struct search *s, bool *done)
 		return status;
 	uint32_t first = s->answer->proof.cycles.n;
 	if (kr_level_asks(s->ir->level) != KR_ASK_ACYCLIC)
-		status = kr_single_cycles(w, &s->answer->proof, CYCLES_PER_ROUND);
+		status = kr_single_cycles(w, &s->answer->proof, s->most);
 	if (!status && s->answer->proof.cycles.n == first)
-		status = kr_candidate_tears(w, &s->answer->proof, CYCLES_PER_ROUND);
+		status = kr_candidate_tears(w, &s->answer->proof, s->most);
 	if (status || s->answer->proof.cycles.n > first)
 		return status ? status : forbid_cycles(s, first);
 	*done = true;
@@ -247,7 +249,9 @@ enum kr_status kr_search(struct kr_ir *ir, const struct kr_search_plan *plan, st
 	enum kr_status status = known_conflict(ir, out, &found);
 	if (status || found)
 		return status;
-	struct search s = {.ir = ir, .plan = plan, .answer = out};
+	struct search s = {.ir = ir, .plan = plan, .answer = out, .most = ir->nnodes / NODES_PER_CYCLE};
+	if (s.most < FEWEST_CYCLES)
+		s.most = FEWEST_CYCLES;
 	status = kr_candidate_init(&s.world, ir);
 	if (!status)
 		status = kr_choices_init(&s.choices, ir);

@@ -202,9 +202,43 @@ static void set_timeout(struct kr_solver *sat)
 	Z3_params_dec_ref(sat->z3, params);
 }
 
-/* A variable that the model leaves out is free: false, its preferred alternative. */
-static bool read_model(struct kr_solver *sat, struct kr_choices *c)
+/* Does each clause of the list have a true literal? */
+static bool holds(const struct kr_lits *list, const struct kr_choices *c)
 {
+	bool any = false;
+	for (uint32_t i = 0; i < list->n; i++) {
+		kr_lit l = list->at[i];
+		if (l.i == KR_NONE && !any)
+			return false;
+		any = l.i != KR_NONE && (any || c->all.at[l.i / 2].value != (l.i & 1));
+	}
+	return true;
+}
+
+/* The assignment as the search left it: Z3 makes a model of it far more slowly than it finds it. False: it does not satisfy the clauses, or may not satisfy sums. */
+static bool read_trail(struct kr_solver *sat, struct kr_choices *c)
+{
+	Z3_ast_vector trail = c->sums.n > 0 ? NULL : Z3_solver_get_trail(sat->z3, sat->solver);
+	if (!trail)
+		return false;
+	Z3_ast_vector_inc_ref(sat->z3, trail);
+	for (uint32_t i = 0; i < c->all.n; i++)
+		c->all.at[i].value = false;
+	for (unsigned i = Z3_ast_vector_size(sat->z3, trail); i-- > 0;) {
+		Z3_ast literal = Z3_ast_vector_get(sat->z3, trail, i);
+		Z3_symbol name = literal ? Z3_get_decl_name(sat->z3, Z3_get_app_decl(sat->z3, Z3_to_app(sat->z3, literal))) : NULL; /* NULL: of Z3's own */
+		if (name && Z3_get_symbol_kind(sat->z3, name) == Z3_INT_SYMBOL) /* else the name of a negation, or another of Z3's own */
+			c->all.at[Z3_get_symbol_int(sat->z3, name)].value = true;
+	}
+	Z3_ast_vector_dec_ref(sat->z3, trail);
+	return holds(&c->clauses, c) && holds(&c->facts, c);
+}
+
+/* A variable that the answer leaves out is free: false, its preferred alternative. */
+static bool read_answer(struct kr_solver *sat, struct kr_choices *c)
+{
+	if (read_trail(sat, c))
+		return true;
 	bool ok = true;
 	Z3_model model = Z3_solver_get_model(sat->z3, sat->solver);
 	if (!model)
@@ -256,7 +290,7 @@ enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum
 		snprintf(reason, size, "Z3: %s", Z3_solver_get_reason_unknown(sat->z3, sat->solver));
 		return kr_ctx_check(sat->ctx);
 	}
-	if (answer == Z3_L_TRUE && !read_model(sat, c))
+	if (answer == Z3_L_TRUE && !read_answer(sat, c))
 		snprintf(reason, size, "Z3: no model");
 	else
 		*result = answer == Z3_L_TRUE ? KR_SOLVER_YES : KR_SOLVER_NO;
