@@ -228,36 +228,44 @@ static enum kr_status attempt_stronger(struct asking *a, enum kr_order order, st
 /* Where neither wr nor rw count, nothing that was seen does. */
 static bool ignores_observations(const struct kr_level *level) { return !(kr_level_kinds(level) & (KR_BIT(KR_WR) | KR_BIT(KR_RW))); }
 
-/* The ASG without observations; it borrows all the rest. */
+/* The ASG without observations, and so without transactions that took effect because they were seen; it borrows all the rest. */
 static enum kr_status drop_observations(struct kr_ctx *ctx, const struct kr_asg *asg, struct kr_asg *out)
 {
 	*out = *asg;
+	out->txns = kr_mem_alloc(&ctx->mem, asg->ntxns, sizeof *out->txns);
+	for (uint32_t t = 0; t < asg->ntxns && out->txns; t++) {
+		out->txns[t] = asg->txns[t];
+		if (asg->txns[t].outcome_unknown && asg->txns[t].presence == KR_PRESENT)
+			out->txns[t].presence = KR_OPEN;
+	}
 	out->nobs = out->nsums = out->nterms = 0;
 	out->orders += asg->norders_seen;
 	out->norders -= asg->norders_seen;
 	out->norders_seen = 0;
 	out->obs_first = kr_mem_alloc(&ctx->mem, (size_t)asg->ntxns + 1, sizeof *out->obs_first);
-	return out->obs_first ? KR_OK : KR_NOMEM;
+	return out->txns && out->obs_first ? KR_OK : KR_NOMEM;
 }
 
 static enum kr_status decide_order(struct asking *a, enum kr_order order, struct kr_err *err)
 {
 	const struct kr_asg *asg = &a->analysis->asg;
 	struct kr_ir ir;
-	struct kr_asg bare = {.obs_first = NULL};
+	struct kr_asg bare = {.txns = NULL};
 	bool exact = a->analysis->left_out[0] && ignores_observations(a->options->level); /* here it is, and at stronger levels it is not */
 	bool attempts = !by_hand(a->ctx, a->options) && a->analysis->anomaly_count == 0 && !exact;
 	enum kr_status status = attempts ? attempt_stronger(a, order, err) : KR_OK;
 	if (status || a->out->outcome != KR_UNDECIDED)
 		return status;
-	if (ignores_observations(a->options->level))
+	bool ignores = ignores_observations(a->options->level);
+	if (ignores)
 		status = drop_observations(a->ctx, asg, &bare);
 	if (!status)
-		status = kr_ir_init(&ir, a->ctx, bare.obs_first ? &bare : asg, a->options->level, order);
+		status = kr_ir_init(&ir, a->ctx, ignores ? &bare : asg, a->options->level, order);
 	if (!status) {
 		status = decide(&ir, a->options, a->out, err);
 		kr_ir_done(&ir);
 	}
+	kr_mem_free(&a->ctx->mem, bare.txns, asg->ntxns, sizeof *bare.txns);
 	kr_mem_free(&a->ctx->mem, bare.obs_first, (size_t)asg->ntxns + 1, sizeof *bare.obs_first);
 	return status;
 }
