@@ -48,7 +48,7 @@ static enum kr_status convert(const struct converting *c, struct kr_trace *t, st
 
 static bool write_out(const struct kr_args *args, const struct kr_str *out)
 {
-	const char *path = kr_args_value(args, "output");
+	const char *path = args->operands.n > 1 ? args->operands.at[1] : kr_args_value(args, "output");
 	struct kr_file file;
 
 	if (!kr_file_open(&file, path ? path : "-"))
@@ -70,6 +70,8 @@ static int run(const struct kr_args *args)
 
 	if (!c.target)
 		return kr_usage("option '--to': unknown format '%s', expected %s", to, kr_target_names());
+	if (args->operands.n > 1 && kr_args_has(args, "output"))
+		return kr_usage("option '--output': '%s' is the output already", args->operands.at[1]);
 	if (!kr_trace_options(args, &c.trace_options))
 		return KR_EXIT_USAGE;
 	kr_str_init(&out, args->mem);
@@ -90,12 +92,12 @@ static int run(const struct kr_args *args)
 
 const struct kr_command kr_command_convert = {
 	.name = "convert",
-	.synopsis = "[OPTION]... TRACE",
+	.synopsis = "[OPTION]... TRACE [OUTPUT]",
 	.title = "write a trace in another format",
 	.text = "What the other format cannot hold is told, a line each; then nothing is\nwritten, unless --lossy is given.",
 	.options = options,
 	.operands = KR_WORDS_FILE,
 	.least = 1,
-	.most = 1,
+	.most = 2,
 	.run = run,
 };
