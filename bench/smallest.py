@@ -73,9 +73,10 @@ def hit(sets, most, chosen):
     return None
 
 
-def missing_from_satisfied(history, candidate):
-    """What must go from the whole, none of it the candidate's, until it is satisfied; KeyError: the candidate is violated itself."""
-    part, gone = set(history.txns), set()
+def missing_from_satisfied(history, candidate, sets):
+    """What must go from the whole, none of it the candidate's, until it is satisfied; None: the candidate is violated itself. What was missing before is missing at first."""
+    gone = set(chance.choice(sets)) - candidate if sets else set()
+    part = set(history.txns) - gone
     while (core := history.core(part)) is not None:
         free = sorted(core - candidate)
         if not free:
@@ -95,7 +96,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         history, sets = History(path, folder, level), []
         while (candidate := hit(sets, most, set())) is not None:
-            gone = missing_from_satisfied(history, candidate)
+            gone = missing_from_satisfied(history, candidate, sets)
             if gone is None:
                 print(f"{len(candidate)} transactions are violated: {' '.join(sorted(candidate))} ({len(sets)} sets) {path}")
                 return 1
