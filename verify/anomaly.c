@@ -185,6 +185,11 @@ static enum kr_status can_have_seen(const struct kr_claim *c, kr_txn writer)
 		kr_verify_txn_name(c->v->h, writer).text);
 }
 
+enum kr_status kr_claim_untold(const struct kr_claim *c)
+{
+	return kr_err_set(c->v->err, KR_UNSUPPORTED, "what was seen of %s, whose initial value is not told", c->key_name.text);
+}
+
 /* A writer that may not have taken effect, or an initial value that is not told, would explain what was seen: does it, whatever else was seen? */
 static enum kr_status check_unexplained(const struct kr_claim *c, kr_txn writer)
 {
@@ -194,7 +199,7 @@ static enum kr_status check_unexplained(const struct kr_claim *c, kr_txn writer)
 	if (status != KR_OK || unexplained)
 		return status;
 	if (writer.i == KR_NONE && c->v->h->keys.at[c->key.i].kind == KR_KIND_COUNTER) /* conditions that its number failed were not looked at */
-		return kr_err_set(c->v->err, KR_UNSUPPORTED, "what was seen of %s, whose initial value is not told", c->key_name.text);
+		return kr_claim_untold(c);
 	return can_have_seen(c, writer);
 }
 
@@ -330,6 +335,8 @@ static enum kr_status refuse_garbage(const struct kr_claim *c, const struct kr_f
 		return KR_OK;
 	if (status != KR_OK)
 		return kr_err_set(c->v->err, status, "%s", why.text);
+	if (f->untold && kr_facts_grows(f, c->key))
+		return kr_claim_untold(c);
 	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is a garbage read of %s", (unsigned)c->op, c->txn_name.text, c->key_name.text);
 }
 

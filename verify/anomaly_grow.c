@@ -447,10 +447,29 @@ static enum kr_status judge_otherwise(const struct kr_claim *c, const struct kr_
 	return status;
 }
 
+/* Whether an element is shown that a transaction of unknown outcome adds: that no initial value lets it take effect is not looked for. */
+static enum kr_status rests_on_unknown(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight, bool *out)
+{
+	const struct kr_grow_sight place = {sight->txn, sight->key, sight->op, sight->own_count, sight->own};
+	struct kr_sight keep;
+	struct shown s;
+	enum kr_status status = copy_members(c, f, &place, &s, &keep);
+
+	*out = false;
+	for (uint32_t i = 0; status == KR_OK && s.members && i < s.count && !*out; i++) {
+		struct origin o;
+
+		status = find_origin(&s, s.members[i], &o);
+		*out = status == KR_OK && o.add && f->h->txns.at[o.add->txn.i].status == KR_UNKNOWN;
+	}
+	drop_members(&s);
+	return status;
+}
+
 enum kr_status kr_claim_growing(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight)
 {
 	enum kr_anomaly_kind kind = c->v->cert->anomaly.kind;
-	bool right = false;
+	bool right = false, open = false;
 	enum kr_status status;
 
 	if (f->h->keys.at[c->key.i].kind == KR_KIND_COUNTER)
@@ -463,5 +482,7 @@ enum kr_status kr_claim_growing(const struct kr_claim *c, const struct kr_facts 
 		status = judge_otherwise(c, f, sight, &right);
 	if (status != KR_OK || right)
 		return status;
+	if (f->untold && kind == KR_ABORTED_READ && ((status = rests_on_unknown(c, f, sight, &open)) != KR_OK || open))
+		return status != KR_OK ? status : kr_claim_untold(c);
 	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is no %s of %s", (unsigned)c->op, c->txn_name.text, kr_anomaly_name(kind), c->key_name.text);
 }

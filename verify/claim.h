@@ -29,6 +29,8 @@ enum kr_status kr_claim_unexplained(const struct kr_claim *c, bool all);
 /* anomaly_cases.c: whether there is something of the kind that the name tells of; whether it is known that no choice explains what the operation saw. */
 enum kr_status kr_claim_is_named(const struct kr_claim *c, bool *out);
 enum kr_status kr_claim_by_cases(const struct kr_claim *c, bool *out);
+/* anomaly.c: KR_UNSUPPORTED, since what an initial value that is not told may be is not checked. */
+enum kr_status kr_claim_untold(const struct kr_claim *c);
 /* anomaly_grow.c: whether the operation shows something of a list or set that nobody ever added, or, claimed to be an aborted read, only in vain. */
 enum kr_status kr_claim_unwritten(const struct kr_claim *c, const struct kr_facts *f, bool *out);
 

@@ -22,6 +22,11 @@
 static const char failed_by_all[] = "{'krait':1,'initial':'unknown'}\n{'id':'a','ops':[['r','x',[0]],['scan',{'value':{'eq':5}},[]]]}\n"
 				    "{'id':'b','status':'aborted','ops':[['add','x',7]]}";
 
+/* b saw x without elements, so it began empty, and u's first read is impossible. */
+static const char begun_empty[] = "{'krait':1,'initial':'unknown'}\n{'id':'u','status':'unknown','ops':[['r','x',[0]],['add','x',0]]}\n"
+				  "{'id':'b','ops':[['range',null,null,[]],['r','x',[0,1]]]}\n{'id':'c','ops':[['add','x',1]]}\n"
+				  "{'id':'d','ops':[['add','x',2],['r','x',[0,1,2]]]}";
+
 #define BAD(text) .expected = KR_BAD, .message = text
 #define NONE .order = "none"
 
@@ -85,6 +90,8 @@ static const struct verify_row rows[] = {
 		BAD("cycle 1, edge 1: r -rw-> b: b does not touch that part of s")},
 
 	{"a set that no scan can match", failed_by_all, NONE, .claim = ANOMALY("aborted read", "a", "0", "x"), BAD("operation 0 of a is no aborted read of x")},
+	{"an unknown transaction that no initial value explains", begun_empty, NONE, .claim = ANOMALY("aborted read", "b", "1", "x"), .expected = KR_UNSUPPORTED,
+		.message = "what was seen of x, whose initial value is not told"},
 	{"nor is it in an incompatible order", failed_by_all, NONE, .claim = ANOMALY("incompatible order", "a", "0", "x"),
 		BAD("operation 0 of a is no incompatible order of x")},
 	{"a list that is torn", torn, NONE, .claim = ANOMALY("incompatible order", "c", "0", "x")},
