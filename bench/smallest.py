@@ -4,12 +4,12 @@
   bench/smallest.py LEVEL MOST TRACE    is there a violated part of at most MOST transactions?
 
 A part is some of the transactions, without the reads of what the others wrote; parts of a satisfied part are satisfied. So every violated part has one of the
-transactions that are missing from each satisfied part. Satisfied parts are made around candidates: of the whole history, as long as it is violated, a transaction of
-the proof goes that is none of the candidate's. The next candidate has at most MOST transactions, one of each of the sets that are missing so far (a hitting set). If a
+transactions that are missing from each satisfied part. Satisfied parts are made around candidates: from the whole history go transactions, none of them the
+candidate's, of each violated part met so far, until it is satisfied. The next candidate has at most MOST transactions, one of each of the sets that are missing so far (a hitting set). If a
 candidate is violated it is a part of at most MOST transactions, and is printed; if there is no further candidate, there is none. With session order. For histories of
 reads and writes only. KRAIT names the program (default: the release preset's), SEED what is tried first.
 """
-import json, os, random, subprocess, sys, tempfile
+import collections, json, os, random, subprocess, sys, tempfile
 
 here = os.path.dirname(os.path.abspath(__file__))
 krait = os.environ.get("KRAIT", os.path.join(here, "../build/release/bin/krait"))
@@ -73,30 +73,45 @@ def hit(sets, most, chosen):
     return None
 
 
-def missing_from_satisfied(history, candidate, sets):
-    """What must go from the whole, none of it the candidate's, until it is satisfied; None: the candidate is violated itself. What was missing before is missing at first."""
-    gone = set(chance.choice(sets)) - candidate if sets else set()
-    part = set(history.txns) - gone
-    while (core := history.core(part)) is not None:
-        free = sorted(core - candidate)
-        if not free:
-            return None
-        t = chance.choice(free)
-        part.discard(t)
-        gone.add(t)
-    for t in sorted(gone):  # what need not have gone comes back
-        if len(gone) > 1 and history.core(part | {t}) is None:
-            part.add(t)
-            gone.discard(t)
-    return gone
+def smallest_part(history, core):
+    """A part of the core that is violated, and is not without any one of its transactions."""
+    for t in sorted(core, key=lambda t: chance.random()):
+        if t in core and (less := history.core(core - {t})) is not None:
+            core = less
+    return core
+
+
+def hit_greedily(sets):
+    """Few elements that hit all sets, none of them for nothing."""
+    chosen, open_sets = [], sets
+    while open_sets:
+        often = collections.Counter(t for s in open_sets for t in s)
+        most = max(often.values())
+        chosen.append(chance.choice(sorted(t for t in often if often[t] == most)))
+        open_sets = [s for s in open_sets if chosen[-1] not in s]
+    for t in list(chosen):
+        if all(s & (set(chosen) - {t}) for s in sets):
+            chosen.remove(t)
+    return set(chosen)
+
+
+def missing_from_satisfied(history, candidate, cores):
+    """What must go from the whole, none of it the candidate's, until it is satisfied; None: the candidate is violated itself. `cores`: the violated parts met, which grow."""
+    while all(core - candidate for core in cores):
+        gone = hit_greedily([core - candidate for core in cores])
+        core = history.core(set(history.txns) - gone)
+        if core is None:
+            return gone
+        cores.append(smallest_part(history, core))
+    return None
 
 
 def main():
     level, most, path = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     with tempfile.TemporaryDirectory() as folder:
-        history, sets = History(path, folder, level), []
+        history, sets, cores = History(path, folder, level), [], []
         while (candidate := hit(sets, most, set())) is not None:
-            gone = missing_from_satisfied(history, candidate, sets)
+            gone = missing_from_satisfied(history, candidate, cores)
             if gone is None:
                 print(f"{len(candidate)} transactions are violated: {' '.join(sorted(candidate))} ({len(sets)} sets) {path}")
                 return 1
