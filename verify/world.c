@@ -429,7 +429,7 @@ static bool is_choosy(const struct kr_world *w)
 {
 	struct kr_sight sight;
 
-	if (!w->facts.grow || follows_ww(w))
+	if (!w->facts.grow || (follows_ww(w) && w->v->rule->cycles[1].sight == KR_RULE_ANY))
 		return false;
 	for (uint32_t i = 0; i < w->sights.n; i++)
 		if (is_over_own(w, &w->sights.at[i], &sight))
