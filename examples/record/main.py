@@ -29,16 +29,29 @@ class Client:
         return {}
 
 
+def number(kind, least, most=None):
+    """A type of arguments: numbers that are not too small or too large."""
+
+    def parse(text):
+        value = kind(text)
+        if value < least or (most is not None and value > most):
+            raise argparse.ArgumentTypeError(f"{text}, expected at least {least}" + (f" and at most {most}" if most is not None else ""))
+        return value
+
+    parse.__name__ = "number"
+    return parse
+
+
 def arguments(database):
     parser = argparse.ArgumentParser(description=database.__doc__.strip().split("\n")[0])
     parser.add_argument("--isolation", choices=list(database.LEVELS), default=next(iter(database.LEVELS)), help="default: the first")
-    parser.add_argument("--clients", type=int, default=8, metavar="N", help="sessions at the same time (8)")
-    parser.add_argument("--txns", type=int, default=250, metavar="N", help="transactions of each (250)")
-    parser.add_argument("--keys", type=int, default=20, metavar="N", help="registers (20)")
+    parser.add_argument("--clients", type=number(int, 1), default=8, metavar="N", help="sessions at the same time (8)")
+    parser.add_argument("--txns", type=number(int, 1), default=250, metavar="N", help="transactions of each (250)")
+    parser.add_argument("--keys", type=number(int, 1), default=20, metavar="N", help="registers (20)")
     parser.add_argument("--mix", choices=list(workload.MIXES), default="all", help="what transactions do (all)")
-    parser.add_argument("--lost", type=float, default=database.LOST, metavar="PERCENT", help=f"of the commits, whose answer the client does not live to see ({database.LOST})")
+    parser.add_argument("--lost", type=number(float, 0, 100), default=database.LOST, metavar="PERCENT", help=f"of the commits, whose answer the client does not live to see ({database.LOST})")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the plans; how they interleave is up to the machine (1)")
-    parser.add_argument("-o", "--output", default="-", metavar="FILE")
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", type=argparse.FileType("w"), help="default: standard output")
     return parser.parse_args()
 
 
@@ -55,10 +68,7 @@ def main(database_class):
         told = database.tell_order(trace)
     finally:
         database.stop()
-    if options.output == "-":
-        trace.write(sys.stdout)
-    else:
-        with open(options.output, "w") as file:
-            trace.write(file)
+    trace.write(options.output)
+    options.output.flush()
     counts = ", ".join(f"{trace.count(status)} {status}" for status in ("committed", "aborted", "unknown"))
     print(f"{trace.header['name']}: {counts}. {told}", file=sys.stderr)
