@@ -8,7 +8,11 @@ set -u
 
 need_for_build
 need_for_tests
-[ "${1:-}" != --live ] || need_for_live
+case "$*" in
+'') ;;
+--live) need_for_live ;;
+*) echo "usage: ./test.sh [--live]" >&2; exit 2 ;;
+esac
 install_missing
 cd "$root" || exit 1
 failed=0

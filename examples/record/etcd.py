@@ -37,8 +37,12 @@ class Gateway:
         self.http.request("POST", f"/v3/{path}", json.dumps(request), {"Content-Type": "application/json"})
 
     def call(self, path, request):
+        """An error that etcd answers with, as when a request times out, tells nothing of what it read, nor whether it took effect: it counts as no answer."""
         self.send(path, request)
-        return json.load(self.http.getresponse())
+        response = self.http.getresponse()
+        if response.status != 200:
+            raise OSError(f"etcd answered {response.status}: {response.read().decode(errors='replace')}")
+        return json.load(response)
 
 
 def get(low, high=None, limit=None):

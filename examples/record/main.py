@@ -30,7 +30,7 @@ class Client:
 
 
 def number(kind, least, most=None):
-    """A type of arguments: numbers that are not too small or too large."""
+    """A type of arguments: numbers that are not too small, nor so large that values would repeat (workload.py) or a server run out of connections."""
 
     def parse(text):
         value = kind(text)
@@ -45,9 +45,9 @@ def number(kind, least, most=None):
 def arguments(database):
     parser = argparse.ArgumentParser(description=database.__doc__.strip().split("\n")[0])
     parser.add_argument("--isolation", choices=list(database.LEVELS), default=next(iter(database.LEVELS)), help="default: the first")
-    parser.add_argument("--clients", type=number(int, 1), default=8, metavar="N", help="sessions at the same time (8)")
-    parser.add_argument("--txns", type=number(int, 1), default=250, metavar="N", help="transactions of each (250)")
-    parser.add_argument("--keys", type=number(int, 1), default=20, metavar="N", help="registers (20)")
+    parser.add_argument("--clients", type=number(int, 1, 90), default=8, metavar="N", help="sessions at the same time (8)")
+    parser.add_argument("--txns", type=number(int, 1, 2000), default=250, metavar="N", help="transactions of each (250)")
+    parser.add_argument("--keys", type=number(int, 1, 10000), default=20, metavar="N", help="registers (20)")
     parser.add_argument("--mix", choices=list(workload.MIXES), default="all", help="what transactions do (all)")
     parser.add_argument("--lost", type=number(float, 0, 100), default=database.LOST, metavar="PERCENT", help=f"of the commits, whose answer the client does not live to see ({database.LOST})")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the plans; how they interleave is up to the machine (1)")
