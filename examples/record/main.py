@@ -2,6 +2,7 @@
 
 import argparse
 import random
+import signal
 import sys
 import time
 
@@ -29,7 +30,7 @@ class Client:
         return {}
 
 
-def number(kind, least, most=None):
+def bounded(kind, least, most=None):
     """A type of arguments: numbers that are not too small, nor so large that values would repeat (workload.py) or a server run out of connections."""
 
     def parse(text):
@@ -45,18 +46,24 @@ def number(kind, least, most=None):
 def arguments(database):
     parser = argparse.ArgumentParser(description=database.__doc__.strip().split("\n")[0])
     parser.add_argument("--isolation", choices=list(database.LEVELS), default=next(iter(database.LEVELS)), help="default: the first")
-    parser.add_argument("--clients", type=number(int, 1, 90), default=8, metavar="N", help="sessions at the same time (8)")
-    parser.add_argument("--txns", type=number(int, 1, 2000), default=250, metavar="N", help="transactions of each (250)")
-    parser.add_argument("--keys", type=number(int, 1, 10000), default=20, metavar="N", help="registers (20)")
+    parser.add_argument("--clients", type=bounded(int, 1, 90), default=8, metavar="N", help="sessions at the same time (8)")
+    parser.add_argument("--txns", type=bounded(int, 1, 2000), default=250, metavar="N", help="transactions of each (250)")
+    parser.add_argument("--keys", type=bounded(int, 1, 10000), default=20, metavar="N", help="registers (20)")
     parser.add_argument("--mix", choices=list(workload.MIXES), default="all", help="what transactions do (all)")
-    parser.add_argument("--lost", type=number(float, 0, 100), default=database.LOST, metavar="PERCENT", help=f"of the commits, whose answer the client does not live to see ({database.LOST})")
+    parser.add_argument("--lost", type=bounded(float, 0, 100), default=database.LOST, metavar="PERCENT", help=f"of the commits, whose answer the client does not live to see ({database.LOST})")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the plans; how they interleave is up to the machine (1)")
     parser.add_argument("-o", "--output", default="-", metavar="FILE", type=argparse.FileType("w"), help="default: standard output")
     return parser.parse_args()
 
 
+def stop_by(number, _frame):
+    sys.exit(f"stopped by {signal.Signals(number).name}")  # by way of `finally`, so that no server stays
+
+
 def main(database_class):
     options = arguments(database_class)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop_by)
     initial = workload.Workload.initial(options.keys)
     trace = recording.Trace(f"{database_class.NAME}, {options.isolation}", initial)
     database = database_class(options)
