@@ -214,11 +214,10 @@ class Etcd:
         for txn in trace.transactions:
             seen = txn.pop("revision", None)
             if txn["id"] in revision_of:
-                places.append((revision_of[txn["id"]], 0, txn["end"][1], txn))
+                places.append((revision_of[txn["id"]], False, txn))
             elif txn["status"] == "committed":
-                places.append((seen, 1, txn["end"][1], txn))  # of those at one revision all only read: any order will do
-        for place, (*_, txn) in enumerate(sorted(places, key=lambda at: at[:3])):
-            txn["serial"] = place
+                places.append((seen, True, txn))
+        trace.number(places)
         return f"{len(revision_of)} revisions, and {len(places) - len(revision_of)} transactions that only read"
 
 

@@ -180,11 +180,10 @@ class Mariadb:
         for txn in trace.transactions:
             position = txn.pop("position", None)
             if txn["id"] in number:
-                places.append((number[txn["id"]], 0, txn["end"][1], txn))
+                places.append((number[txn["id"]], False, txn))
             elif txn["status"] == "committed":
-                places.append((position, 1, txn["end"][1], txn))  # of those at one place all only read: any order will do
-        for place, (*_, txn) in enumerate(sorted(places, key=lambda at: at[:3])):
-            txn["serial"] = place
+                places.append((position, True, txn))
+        trace.number(places)
         return f"{len(number)} places from the log, {len(places) - len(number)} of transactions that only read"
 
 

@@ -37,6 +37,11 @@ class Trace:
     def count(self, status):
         return sum(txn["status"] == status for txn in self.transactions)
 
+    def number(self, places):
+        """From (place that the database tells, whether it only read, transaction): `serial`. Who only read at a place comes behind who wrote there, and of these any order will do."""
+        for serial, (_, _, txn) in enumerate(sorted(places, key=lambda at: (at[0], at[1], at[2]["end"][1]))):
+            txn["serial"] = serial
+
     def write(self, file):
         orders = [{"version_order": key, "writers": ids} for key, ids in sorted(self.version_orders.items())]
         for line in [self.header, *self.transactions, *orders]:

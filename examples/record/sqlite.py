@@ -126,14 +126,14 @@ class Sqlite:
         return SqliteClient(self.options, self.connect)
 
     def tell_order(self, trace):
-        told = []
+        places = []
         for txn in trace.transactions:
             ticket, drawn = txn.pop("ticket", None), txn.pop("drawn", None)
             if ticket is not None and txn["status"] == "committed":
-                told.append((ticket, not drawn, txn["end"][1], txn))
-        for place, (*_, txn) in enumerate(sorted(told, key=lambda at: at[:3])):
-            txn["serial"] = place
-        return f"{sum(not reads for _, reads, *_ in told)} tickets, and {sum(reads for _, reads, *_ in told)} transactions that only read"
+                places.append((ticket, not drawn, txn))
+        trace.number(places)
+        readers = sum(reads for _, reads, _ in places)
+        return f"{len(places) - readers} tickets, and {readers} transactions that only read"
 
 
 if __name__ == "__main__":
