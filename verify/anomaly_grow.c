@@ -250,6 +250,21 @@ static void drop_members(struct shown *s)
 		kr_mem_free(s->f->mem, s->members, s->all, sizeof *s->members);
 }
 
+/* Asks of what is shown at that place; false where it is no array. */
+static enum kr_status ask_shown(const struct kr_claim *c, const struct kr_facts *f, const struct kr_grow_sight *place,
+	enum kr_status (*ask)(const struct shown *s, bool *out), bool *out)
+{
+	struct kr_sight keep;
+	struct shown s;
+	enum kr_status status = copy_members(c, f, place, &s, &keep);
+
+	*out = false;
+	if (status == KR_OK && s.members)
+		status = ask(&s, out);
+	drop_members(&s);
+	return status;
+}
+
 static bool is_prefix(const struct shown *a, const struct shown *b)
 {
 	for (uint32_t i = 0; i < a->count && i < b->count; i++)
@@ -393,15 +408,8 @@ static enum kr_status find_unwritten(const struct shown *s, bool *out)
 enum kr_status kr_claim_unwritten(const struct kr_claim *c, const struct kr_facts *f, bool *out)
 {
 	const struct kr_grow_sight place = {.txn = c->txn, .key = c->key, .op = c->op};
-	struct kr_sight keep;
-	struct shown s;
-	enum kr_status status = copy_members(c, f, &place, &s, &keep);
 
-	*out = false;
-	if (status == KR_OK && s.members)
-		status = find_unwritten(&s, out);
-	drop_members(&s);
-	return status;
+	return ask_shown(c, f, &place, find_unwritten, out);
 }
 
 /* ---- all of it ---- */
@@ -431,8 +439,6 @@ static enum kr_status judge_shown(const struct kr_claim *c, const struct kr_fact
 static enum kr_status judge_otherwise(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight, bool *out)
 {
 	const struct kr_grow_sight place = {sight->txn, sight->key, sight->op, sight->own_count, sight->own};
-	struct kr_sight keep;
-	struct shown s;
 	enum kr_status status = kr_claim_is_named(c, out);
 
 	if (status != KR_OK || !*out)
@@ -440,34 +446,26 @@ static enum kr_status judge_otherwise(const struct kr_claim *c, const struct kr_
 	status = kr_claim_by_cases(c, out);
 	if (status != KR_OK || *out || c->v->cert->anomaly.kind != KR_ABORTED_READ || f->h->keys.at[c->key.i].kind == KR_KIND_COUNTER || f->untold)
 		return status;
-	status = copy_members(c, f, &place, &s, &keep);
-	if (status == KR_OK && s.members)
-		status = judge_order(&s, out);
-	drop_members(&s);
-	return status;
+	return ask_shown(c, f, &place, judge_order, out);
 }
 
 /* Whether an element is shown that a transaction of unknown outcome adds: that no initial value lets it take effect is not looked for. */
-static enum kr_status rests_on_unknown(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight, bool *out)
+static enum kr_status rests_on_unknown(const struct shown *s, bool *out)
 {
-	const struct kr_grow_sight place = {sight->txn, sight->key, sight->op, sight->own_count, sight->own};
-	struct kr_sight keep;
-	struct shown s;
-	enum kr_status status = copy_members(c, f, &place, &s, &keep);
+	struct origin o;
+	enum kr_status status = KR_OK;
 
 	*out = false;
-	for (uint32_t i = 0; status == KR_OK && s.members && i < s.count && !*out; i++) {
-		struct origin o;
-
-		status = find_origin(&s, s.members[i], &o);
-		*out = status == KR_OK && o.add && f->h->txns.at[o.add->txn.i].status == KR_UNKNOWN;
+	for (uint32_t i = 0; i < s->count && status == KR_OK && !*out; i++) {
+		status = find_origin(s, s->members[i], &o);
+		*out = status == KR_OK && o.add && s->f->h->txns.at[o.add->txn.i].status == KR_UNKNOWN;
 	}
-	drop_members(&s);
 	return status;
 }
 
 enum kr_status kr_claim_growing(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight)
 {
+	const struct kr_grow_sight place = {sight->txn, sight->key, sight->op, sight->own_count, sight->own};
 	enum kr_anomaly_kind kind = c->v->cert->anomaly.kind;
 	bool right = false, open = false;
 	enum kr_status status;
@@ -482,7 +480,9 @@ enum kr_status kr_claim_growing(const struct kr_claim *c, const struct kr_facts 
 		status = judge_otherwise(c, f, sight, &right);
 	if (status != KR_OK || right)
 		return status;
-	if (f->untold && kind == KR_ABORTED_READ && ((status = rests_on_unknown(c, f, sight, &open)) != KR_OK || open))
+	if (f->untold && kind == KR_ABORTED_READ)
+		status = ask_shown(c, f, &place, rests_on_unknown, &open);
+	if (status != KR_OK || open)
 		return status != KR_OK ? status : kr_claim_untold(c);
 	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is no %s of %s", (unsigned)c->op, c->txn_name.text, kr_anomaly_name(kind), c->key_name.text);
 }
