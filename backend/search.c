@@ -14,7 +14,11 @@
 #include "ir/units.h"
 
 /* Cycles that a round learns from: with few of them, many rounds are spent on the far ends of a large history. */
-enum { FEWEST_CYCLES = 512, NODES_PER_CYCLE = 8 };
+static uint32_t most_cycles(const struct kr_ir *ir)
+{
+	enum { FEWEST = 512, NODES_PER_CYCLE = 8 };
+	return ir->nnodes / NODES_PER_CYCLE > FEWEST ? ir->nnodes / NODES_PER_CYCLE : FEWEST;
+}
 
 struct search {
 	struct kr_ir *ir;
@@ -23,7 +27,6 @@ struct search {
 	struct kr_candidate world;
 	struct kr_choices choices;
 	struct kr_solver *sat;
-	uint32_t most; /* cycles of a round */
 	uint32_t told; /* how many variables and literals of clauses there were when the solver was last asked */
 };
 
@@ -56,7 +59,7 @@ static enum kr_status forbid_cycles(struct search *s, uint32_t first)
 static enum kr_status learn(struct search *s, struct kr_overlay *graph)
 {
 	uint32_t first = s->answer->proof.cycles.n;
-	enum kr_status status = kr_overlay_cycles(graph, &s->answer->proof, s->most);
+	enum kr_status status = kr_overlay_cycles(graph, &s->answer->proof, most_cycles(s->ir));
 	return status ? status : forbid_cycles(s, first);
 }
 
@@ -82,9 +85,9 @@ static enum kr_status complete(struct search *s, bool *done)
 		return status;
 	uint32_t first = s->answer->proof.cycles.n;
 	if (kr_level_asks(s->ir->level) != KR_ASK_ACYCLIC)
-		status = kr_single_cycles(w, &s->answer->proof, s->most);
+		status = kr_single_cycles(w, &s->answer->proof, most_cycles(s->ir));
 	if (!status && s->answer->proof.cycles.n == first)
-		status = kr_candidate_tears(w, &s->answer->proof, s->most);
+		status = kr_candidate_tears(w, &s->answer->proof, most_cycles(s->ir));
 	if (status || s->answer->proof.cycles.n > first)
 		return status ? status : forbid_cycles(s, first);
 	*done = true;
@@ -249,9 +252,7 @@ enum kr_status kr_search(struct kr_ir *ir, const struct kr_search_plan *plan, st
 	enum kr_status status = known_conflict(ir, out, &found);
 	if (status || found)
 		return status;
-	struct search s = {.ir = ir, .plan = plan, .answer = out, .most = ir->nnodes / NODES_PER_CYCLE};
-	if (s.most < FEWEST_CYCLES)
-		s.most = FEWEST_CYCLES;
+	struct search s = {.ir = ir, .plan = plan, .answer = out};
 	status = kr_candidate_init(&s.world, ir);
 	if (!status)
 		status = kr_choices_init(&s.choices, ir);

@@ -251,12 +251,12 @@ static enum kr_status decide_order(struct asking *a, enum kr_order order, struct
 	const struct kr_asg *asg = &a->analysis->asg;
 	struct kr_ir ir;
 	struct kr_asg bare = {.txns = NULL};
-	bool exact = a->analysis->left_out[0] && ignores_observations(a->options->level); /* here it is, and at stronger levels it is not */
+	bool ignores = ignores_observations(a->options->level);
+	bool exact = a->analysis->left_out[0] && ignores; /* here it is, and at stronger levels it is not */
 	bool attempts = !by_hand(a->ctx, a->options) && a->analysis->anomaly_count == 0 && !exact;
 	enum kr_status status = attempts ? attempt_stronger(a, order, err) : KR_OK;
 	if (status || a->out->outcome != KR_UNDECIDED)
 		return status;
-	bool ignores = ignores_observations(a->options->level);
 	if (ignores)
 		status = drop_observations(a->ctx, asg, &bare);
 	if (!status)
