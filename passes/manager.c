@@ -101,6 +101,13 @@ enum kr_status kr_passes_check(const struct kr_modules *more, const char *list, 
 	return check(more, list, &facts, err);
 }
 
+enum kr_status kr_passes_check_on(const struct kr_ir *ir, const char *list, struct kr_err *err)
+{
+	uint32_t facts = ir->facts;
+
+	return check(ir->ctx->modules, list, &facts, err);
+}
+
 enum kr_status kr_passes_check_order(const struct kr_modules *more, const char *list, enum kr_order order, struct kr_err *err)
 {
 	static const uint32_t needed[] = {

@@ -37,6 +37,9 @@ enum kr_status kr_passes_run(struct kr_ir *ir, const char *list, const struct kr
 /* Checks a list without running it (names exist, requirements are met in order). */
 enum kr_status kr_passes_check(const struct kr_modules *more, const char *list, struct kr_err *err);
 
+/* The same for a list that is to run on this graph, whose facts hold already. */
+enum kr_status kr_passes_check_on(const struct kr_ir *ir, const char *list, struct kr_err *err);
+
 /* Besides: after the list, the facts hold without which no back end can tell whether a level with this order is satisfied. A list may leave out everything else: back ends
  * take what passes have not settled from the abstract semantic graph, but not orders among sessions and in time. */
 enum kr_status kr_passes_check_order(const struct kr_modules *more, const char *list, enum kr_order order, struct kr_err *err);

@@ -1,0 +1,233 @@
+/* Stages of the pipeline (stage.h). */
+#include "cli/stage.h"
+
+#include <string.h>
+
+#include "cli/output.h"
+#include "frontend/source.h"
+#include "ir/proof.h"
+
+/* The stages by option; a writer is a back end. */
+static const struct {
+	const char *option;
+	enum kr_stage stage;
+} stages[] = {
+	{"asg", KR_STAGE_ASG},
+	{"ir", KR_STAGE_IR},
+	{"smt2", KR_STAGE_WRITER},
+	{"dimacs", KR_STAGE_WRITER},
+};
+
+static int take_stage(struct kr_staging *s, enum kr_stage implied)
+{
+	const char *option = NULL;
+	size_t chosen = 0;
+
+	s->stage = implied;
+	for (size_t i = 0; i < KR_COUNT(stages); i++) {
+		if (!kr_args_has(s->args, stages[i].option))
+			continue;
+		chosen++;
+		s->stage = stages[i].stage;
+		option = stages[i].option;
+	}
+	if (chosen > 1 || (chosen == 0 && implied == KR_STAGE_WRITER))
+		return kr_usage("expected one of --asg, --ir, --smt2 and --dimacs; see 'krait %s --help'", s->args->command->name);
+	if (s->stage != KR_STAGE_WRITER)
+		return KR_EXIT_SATISFIED;
+	s->writer = kr_backend_find(s->args->modules, option);
+	return s->writer && s->writer->write ? KR_EXIT_SATISFIED : kr_usage("--%s is not available yet", option);
+}
+
+int kr_staging_init(struct kr_staging *s, const struct kr_args *args, enum kr_stage implied, bool text)
+{
+	*s = (struct kr_staging){.args = args};
+	kr_str_init(&s->out, args->mem);
+
+	int status = take_stage(s, implied);
+
+	if (status != KR_EXIT_SATISFIED)
+		return status;
+	if (!kr_trace_options(args, &s->trace_options) || (!text && !kr_passes_asked(args, &s->passes)))
+		return KR_EXIT_USAGE;
+	s->passes = kr_args_value(args, "passes");
+	status = kr_levels_asked(args, &s->asked);
+	if (status == KR_EXIT_SATISFIED && s->asked.n != 1)
+		return kr_usage("expected one level, found %u", s->asked.n);
+	return status;
+}
+
+void kr_staging_done(struct kr_staging *s)
+{
+	kr_str_done(&s->out);
+	kr_vec_done(s->args->mem, &s->asked);
+}
+
+/* ---- printing ---- */
+
+static void print_conflict(const struct kr_ir *ir, struct kr_str *out)
+{
+	kr_str_add(out, "# conflict:");
+	for (uint32_t c = 0; c < ir->conflict->cycles.n; c++) {
+		const struct kr_cycle *cycle = &ir->conflict->cycles.at[c];
+
+		for (uint32_t i = 0; i < cycle->count; i++) {
+			const struct kr_link *link = &ir->conflict->links.at[cycle->first + i];
+
+			kr_str_format(out, "%s %s %u -> %u", c > 0 && i == 0 ? ";" : "", kr_edge_name(link->kind), link->from.i, link->to.i);
+		}
+	}
+	kr_str_add(out, "\n");
+}
+
+struct inspection {
+	struct kr_err *err;
+	enum kr_status status;
+};
+
+static void inspect(void *data, const char *pass, const struct kr_ir *ir)
+{
+	struct inspection *i = data;
+	struct kr_err why;
+
+	kr_err_init(&why);
+	if (!i->status && kr_ir_verify(ir, &why) != KR_OK)
+		i->status = kr_err_set(i->err, KR_INTERNAL, "after pass '%s': %s", pass, why.text);
+}
+
+/* Other solvers are to decide the level's question: the order's edges must be there. */
+static enum kr_status check_question(const struct kr_ir *ir, struct kr_err *err)
+{
+	uint32_t needed = ir->order == KR_ORDER_NONE ? 0 : ir->order == KR_ORDER_SESSION ? KR_FACT_SO : KR_FACT_SO | KR_FACT_RT, missing = needed & ~ir->facts;
+
+	if (!missing)
+		return KR_OK;
+	return kr_err_set(err, KR_BAD, "no pass provides the fact '%s', expected it for order '%s'", kr_fact_name((enum kr_fact)(missing & -missing)),
+		kr_order_name(ir->order));
+}
+
+enum kr_status kr_staging_print(struct kr_staging *s, struct kr_ir *ir, const char *passes, bool *conflict, struct kr_err *err)
+{
+	struct inspection inspection = {err, KR_OK};
+	struct kr_pass_options options = {.dump_after = "all", .dump = inspect, .dump_data = &inspection};
+	enum kr_change change = KR_UNCHANGED;
+	enum kr_status status = kr_passes_run(ir, passes, &options, NULL, &change, err);
+
+	*conflict = !status && change == KR_CONFLICT;
+	if (!status)
+		status = inspection.status;
+	if (!status && s->stage == KR_STAGE_IR)
+		kr_ir_print(ir, &s->out);
+	else if (!status && !(status = check_question(ir, err)))
+		status = s->writer->write(ir, &s->out, err);
+	return status;
+}
+
+/* ---- texts ---- */
+
+/* Is there more than blank lines and comments? */
+static bool has_more(const char *text)
+{
+	for (text += strspn(text, " \t\r\n"); *text == '#'; text += strspn(text, " \t\r\n"))
+		text += strcspn(text, "\n");
+	return *text != '\0';
+}
+
+static enum kr_status read_graph(struct kr_graph_text *g, struct kr_ctx *ctx, const char *text, const struct kr_asked *asked, struct kr_err *err)
+{
+	const char *rest;
+	enum kr_status status = kr_asg_read(&g->asg, ctx, text, &rest, err);
+
+	if (status)
+		return status;
+	if (!has_more(rest)) {
+		g->has_asg = true;
+		status = kr_ir_init(&g->ir, ctx, &g->asg, asked->level, asked->order);
+	} else {
+		kr_asg_done(&g->asg);
+		status = kr_ir_read(&g->ir, &g->asg, ctx, asked->level, text, err);
+		g->has_asg = !status;
+	}
+	g->has_ir = !status;
+	return status;
+}
+
+enum kr_status kr_graph_text_read(struct kr_graph_text *g, struct kr_ctx *ctx, const char *path, const struct kr_asked *asked, struct kr_err *err)
+{
+	struct kr_source *source;
+	struct kr_str text;
+	char *at;
+	size_t length;
+
+	*g = (struct kr_graph_text){0};
+
+	enum kr_status status = kr_source_open(ctx, path, &source, err);
+
+	if (status)
+		return status;
+	kr_str_init(&text, &ctx->mem);
+	status = kr_source_rest(source, &at, &length, err);
+	if (!status)
+		kr_str_add_bytes(&text, at, length);
+	kr_source_free(source);
+	if (!status && text.failed)
+		status = KR_NOMEM;
+	if (!status && memchr(kr_str_text(&text), '\0', text.n))
+		status = kr_err_set(err, KR_BAD, "found a NUL byte, expected text");
+	if (!status)
+		status = read_graph(g, ctx, kr_str_text(&text), asked, err);
+	kr_str_done(&text);
+	return status;
+}
+
+void kr_graph_text_done(struct kr_graph_text *g)
+{
+	if (g->has_ir)
+		kr_ir_done(&g->ir);
+	if (g->has_asg)
+		kr_asg_done(&g->asg);
+	g->has_ir = g->has_asg = false;
+}
+
+static enum kr_status print_text(struct kr_staging *s, struct kr_graph_text *g, const char *passes, bool *conflict, struct kr_err *err)
+{
+	const struct kr_asked *asked = &s->asked.at[0];
+
+	if (g->ir.order != asked->order && kr_args_has(s->args, "order"))
+		return kr_err_set(err, KR_BAD, "the text has order '%s', expected '%s' as option '--order' says", kr_order_name(g->ir.order),
+			kr_order_name(asked->order));
+	if (s->stage != KR_STAGE_ASG)
+		return kr_staging_print(s, &g->ir, passes, conflict, err);
+	kr_asg_print(&g->asg, &s->out);
+	return KR_OK;
+}
+
+int kr_staging_text(struct kr_staging *s, const char *passes)
+{
+	const char *path = s->args->operands.at[0];
+	struct kr_graph_text g;
+	struct kr_ctx ctx;
+	struct kr_err err;
+	bool conflict = false;
+
+	kr_err_init(&err);
+	kr_ctx_init(&ctx, s->trace_options.seconds, (size_t)s->trace_options.mebibytes);
+	ctx.modules = s->args->modules;
+
+	enum kr_status status = kr_graph_text_read(&g, &ctx, path, &s->asked.at[0], &err);
+
+	if (!status && kr_passes_check_on(&g.ir, passes, &err) != KR_OK) {
+		kr_graph_text_done(&g);
+		return kr_usage("option '--passes': %s", err.text);
+	}
+	if (!status)
+		status = print_text(s, &g, passes, &conflict, &err);
+	if (!status && conflict && s->stage == KR_STAGE_IR)
+		print_conflict(&g.ir, &s->out);
+	kr_graph_text_done(&g);
+	if (status)
+		return kr_trace_fail(path, status, &err);
+	if (!kr_print(&s->out))
+		return KR_EXIT_FAILED;
+	return conflict ? KR_EXIT_VIOLATED : KR_EXIT_SATISFIED;
+}
