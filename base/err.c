@@ -1,10 +1,12 @@
 /* The caller's error record: fixed buffers, so that nothing here can fail. Text that does not fit is cut at a character boundary and marked
- * with "..."; of a long file name the end is kept, since that is the part that tells files apart. */
+ * with "..."; of a long file name the end is kept, since that is the part that tells files apart. Control characters are escaped: an error is one line. */
 #include "base/err.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/str.h"
 
 static bool is_continuation(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
 
@@ -14,56 +16,88 @@ void kr_err_init(struct kr_err *err)
 		*err = (struct kr_err){.status = KR_OK};
 }
 
-static void make_one_line(char *text)
+/* Ends the cut text in `buffer`, of `length` bytes and with room for `size`, in "...". */
+static void mark_cut(char *buffer, size_t length, size_t size)
 {
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ')
-			*text = ' ';
-}
-
-/* Ends the cut text in `buffer` (full, terminated) in "...". */
-static void mark_cut(char *buffer, size_t size)
-{
-	size_t at = size - 4;
+	size_t at = length < size - 4 ? length : size - 4;
 
 	while (at > 0 && is_continuation(buffer[at]))
 		at--;
 	memcpy(buffer + at, "...", 4);
 }
 
+/* The character at *text as people are to see it (base/str.h), and its length there; moves *text behind it. */
+static const char *next_shown(const char **text, char escape[8], size_t *length)
+{
+	const char *at = *text;
+	size_t step = kr_char_shown(at, strlen(at), escape);
+
+	*text += step;
+	*length = escape[0] ? strlen(escape) : step;
+	return escape[0] ? escape : at;
+}
+
+/* Copies what people are to see of `text`; false: it was cut. *used: bytes copied. */
+static bool copy_shown(const char *text, char *out, size_t size, size_t *used)
+{
+	char escape[8];
+	size_t length;
+
+	*used = 0;
+	while (*text) {
+		const char *piece = next_shown(&text, escape, &length);
+		if (*used + length >= size)
+			return false;
+		memcpy(out + *used, piece, length);
+		*used += length;
+		out[*used] = '\0';
+	}
+	return true;
+}
+
 enum kr_status kr_err_set(struct kr_err *err, enum kr_status status, const char *format, ...)
 {
+	char text[sizeof err->text] = "";
+	size_t used;
+
 	if (!err || err->status != KR_OK || status == KR_OK)
 		return status;
 
 	va_list args;
 	va_start(args, format);
-	int length = vsnprintf(err->text, sizeof err->text, format, args);
+	int length = vsnprintf(text, sizeof text, format, args);
 	va_end(args);
 
-	if (length < 0)
-		err->text[0] = '\0';
-	else if ((size_t)length >= sizeof err->text)
-		mark_cut(err->text, sizeof err->text);
-	make_one_line(err->text);
+	if (length >= (int)sizeof text)
+		mark_cut(text, sizeof text - 1, sizeof text);
+	err->text[0] = '\0';
+	if (!copy_shown(text, err->text, sizeof err->text, &used))
+		mark_cut(err->text, used, sizeof err->text);
 	err->status = status;
 	return status;
 }
 
 static void set_file(struct kr_err *err, const char *file)
 {
-	size_t length = strlen(file);
+	const char *from = file;
+	size_t left = 0, length, used;
+	char escape[8];
 
-	if (length < sizeof err->file) {
-		memcpy(err->file, file, length + 1);
-	} else {
-		const char *tail = file + length - (sizeof err->file - 4);
-		while (is_continuation(*tail))
-			tail++;
-		memcpy(err->file, "...", 3);
-		memcpy(err->file + 3, tail, strlen(tail) + 1);
+	while (*from) {
+		(void)next_shown(&from, escape, &length);
+		left += length;
 	}
-	make_one_line(err->file);
+	from = file;
+	err->file[0] = '\0';
+	if (left >= sizeof err->file) {
+		memcpy(err->file, "...", 4);
+		for (; left + 3 >= sizeof err->file; left -= length)
+			(void)next_shown(&from, escape, &length);
+	}
+
+	size_t dots = strlen(err->file);
+
+	(void)copy_shown(from, err->file + dots, sizeof err->file - dots, &used);
 }
 
 void kr_err_at(struct kr_err *err, const char *file, uint32_t line, uint32_t column)

@@ -1,6 +1,7 @@
 /* Growing text buffer. Capacity doubles, so that adding is O(1) amortised per byte; the first failure stops all later additions, so that
  * the text is always a prefix of what was meant. JSON strings: RFC 8259 escapes, and UTF-8 checked as in Unicode's table of well-formed byte
- * sequences (no overlong forms, no surrogates); each byte outside a well-formed sequence becomes one replacement character. */
+ * sequences (no overlong forms, no surrogates); each byte outside a well-formed sequence becomes one replacement character.
+ * For people, JSON's escapes stand for the characters that could make a text look like another one; "\\xff" for a byte outside of UTF-8. */
 #include "base/str.h"
 
 #include <stdio.h>
@@ -160,5 +161,43 @@ void kr_str_json(struct kr_str *str, const char *text, size_t length)
 	kr_str_add_bytes(str, text + plain, length - plain);
 	kr_str_add_bytes(str, "\"", 1);
 }
+
+/* ---- for people ---- */
+
+static bool is_turning(unsigned code) { return (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069); }
+
+size_t kr_char_shown(const char *text, size_t left, char escape[8])
+{
+	static const char names[] = "btn\0fr"; /* from \b on; \v has none */
+	const unsigned char *at = (const unsigned char *)text;
+	size_t length = kr_utf8_length(text, left);
+	unsigned code = length == 2 ? (at[0] & 0x1fu) << 6 | (at[1] & 0x3fu)
+		: length == 3       ? (at[0] & 0xfu) << 12 | (at[1] & 0x3fu) << 6 | (at[2] & 0x3fu)
+				    : at[0];
+
+	escape[0] = '\0';
+	if (length == 0)
+		(void)snprintf(escape, 8, "\\x%02x", (unsigned)at[0]);
+	else if (length == 1 && code >= '\b' && code <= '\r' && names[code - '\b'] != '\0')
+		(void)snprintf(escape, 8, "\\%c", names[code - '\b']);
+	else if ((length == 1 && (code < ' ' || code == 0x7f)) || (length == 2 && code < 0xa0) || (length == 3 && is_turning(code)))
+		(void)snprintf(escape, 8, "\\u%04x", code & 0xffffu);
+	return length > 0 ? length : 1;
+}
+
+void kr_str_shown_bytes(struct kr_str *str, const char *text, size_t length)
+{
+	char escape[8];
+
+	for (size_t step; length > 0; text += step, length -= step) {
+		step = kr_char_shown(text, length, escape);
+		if (escape[0])
+			kr_str_add(str, escape);
+		else
+			kr_str_add_bytes(str, text, step);
+	}
+}
+
+void kr_str_shown(struct kr_str *str, const char *text) { kr_str_shown_bytes(str, text, strlen(text)); }
 
 const char *kr_str_text(const struct kr_str *str) { return str->at ? str->at : ""; }

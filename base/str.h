@@ -23,6 +23,12 @@ void kr_str_format(struct kr_str *str, const char *format, ...) __attribute__((f
 void kr_str_json(struct kr_str *str, const char *text, size_t length); /* as a quoted JSON string, valid for any bytes of UTF-8 */
 /* Length of the well-formed UTF-8 sequence that `text` starts with, of `left` > 0 bytes; 0: there is none. */
 size_t kr_utf8_length(const char *text, size_t left);
+/* Length of the character that `text` starts with, of `left` > 0 bytes. *escape: "", or what stands for it where people read it, since it breaks a line or a field,
+ * is obeyed by terminals, turns the direction of what follows, or is no UTF-8. */
+size_t kr_char_shown(const char *text, size_t left, char escape[8]);
+/* A file name or another text that is not ours, for people: such characters escaped. */
+void kr_str_shown(struct kr_str *str, const char *text);
+void kr_str_shown_bytes(struct kr_str *str, const char *text, size_t length);
 const char *kr_str_text(const struct kr_str *str); /* never NULL */
 
 #endif

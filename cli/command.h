@@ -4,6 +4,7 @@
 #define KR_CLI_COMMAND_H
 
 #include "base/err.h"
+#include "base/guess.h"
 #include "base/mem.h"
 #include "base/modules.h"
 
@@ -88,13 +89,5 @@ bool kr_args_double(const struct kr_args *args, const char *name, double *out); 
 bool kr_args_integer(const struct kr_args *args, const char *name, uint64_t most, uint64_t *out); /* 0 to `most` */
 
 const struct kr_command *kr_command_find(const char *name); /* or NULL */
-
-/* ---- suggestions (suggest.c) ---- */
-
-/* The nearest candidate seen so far to what the user typed. */
-struct kr_guess { const char *typed; const char *best; uint32_t distance; };
-void kr_guess_try(struct kr_guess *guess, const char *candidate);
-/* "; did you mean 'x'?", or, when nothing is near, "; see 'WHERE'". */
-const char *kr_guess_text(const struct kr_guess *guess, const char *where, char out[128]);
 
 #endif

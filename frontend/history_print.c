@@ -56,43 +56,23 @@ static bool is_number(const char *text, size_t length, bool *integral)
 	return at == text + length;
 }
 
-/* Length of the control character at text[i] that a terminal may obey though it is no ASCII, or that turns the direction of the text behind it, else 0; *code: which. */
-static size_t control_at(const char *text, size_t n, size_t i, unsigned *code)
-{
-	const unsigned char *at = (const unsigned char *)text + i;
-
-	if (n - i >= 2 && at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f) {
-		*code = at[1];
-		return 2;
-	}
-	if (n - i < 3 || at[0] != 0xe2 || (at[1] != 0x80 && at[1] != 0x81))
-		return 0;
-	*code = 0x2000u + (at[1] - 0x80u) * 0x40u + (at[2] - 0x80u);
-	return (*code >= 0x200e && *code <= 0x200f) || (*code >= 0x2028 && *code <= 0x202e) || (*code >= 0x2066 && *code <= 0x2069) ? 3 : 0;
-}
-
-/* Writes such characters behind `start` as JSON escapes. */
-static void escape_controls(struct kr_str *out, size_t start)
+/* Writes characters behind `start`, of a JSON text, that people would not see as JSON escapes. */
+static void escape_hidden(struct kr_str *out, size_t start)
 {
 	struct kr_str copy;
-	unsigned code;
-	size_t i = start, step;
+	char escape[8] = "";
+	size_t i = start;
 
-	while (i < out->n && control_at(out->at, out->n, i, &code) == 0)
-		i++;
-	if (out->failed || i == out->n)
+	while (i < out->n && !escape[0])
+		i += kr_char_shown(out->at + i, out->n - i, escape);
+	if (out->failed || !escape[0])
 		return;
 	kr_str_init(&copy, out->mem);
-	kr_str_add_bytes(&copy, out->at + i, out->n - i);
-	out->n = i;
+	kr_str_add_bytes(&copy, out->at + start, out->n - start);
+	out->n = start;
+	out->at[start] = '\0';
 	out->failed |= copy.failed;
-	for (i = 0; i < copy.n; i += step) {
-		step = control_at(copy.at, copy.n, i, &code);
-		if (step > 0)
-			kr_str_format(out, "\\u%04x", code);
-		else
-			kr_str_add_bytes(out, copy.at + i, step = 1);
-	}
+	kr_str_shown(out, kr_str_text(&copy)); /* JSON has no NUL */
 	kr_str_done(&copy);
 }
 
@@ -100,14 +80,15 @@ static void escape_controls(struct kr_str *out, size_t start)
 static bool is_plain(const char *text, size_t length)
 {
 	static const char *const taken[] = {"true", "false", "null"};
-	unsigned code;
+	char escape[8] = "";
 	bool integral;
 
 	if (length == 0 || is_number(text, length, &integral))
 		return false;
-	for (size_t i = 0; i < length; i++) {
-		unsigned char c = (unsigned char)text[i];
-		if (c <= ' ' || c == 0x7f || control_at(text, length, i, &code) > 0 || strchr("\"\\,;:()[]{}", c))
+	for (size_t i = 0; i < length;) {
+		char c = text[i];
+		i += kr_char_shown(text + i, length - i, escape);
+		if (escape[0] || strchr(" \"\\,;:()[]{}", c))
 			return false;
 	}
 	for (size_t i = 0; i < KR_COUNT(taken); i++)
@@ -146,7 +127,7 @@ void kr_history_print_name(const struct kr_history *h, kr_value name, struct kr_
 		return;
 	}
 	kr_history_json_value(h, name, out);
-	escape_controls(out, start);
+	escape_hidden(out, start);
 }
 
 /* Where to cut text[0, length) so that at most `most` bytes and no half character stay. */
@@ -173,19 +154,36 @@ void kr_history_print_value(const struct kr_history *h, kr_value value, size_t m
 		out->at[out->n] = '\0';
 		kr_str_add(out, e->type == KR_VALUE_STRING ? "...\"" : "...");
 	}
-	escape_controls(out, start);
+	escape_hidden(out, start);
+}
+
+/* Of `text` as much as fits, with "..." behind it where it is cut; what people would not see is escaped. */
+static void copy_shown(const char *text, size_t length, char *out, size_t size)
+{
+	size_t room = size - sizeof "...", used = 0, step = 0;
+	char escape[8];
+
+	for (; length > 0; text += step, length -= step) {
+		step = kr_char_shown(text, length, escape);
+		size_t wide = escape[0] ? strlen(escape) : step;
+		if (used + wide > room)
+			break;
+		memcpy(out + used, escape[0] ? escape : text, wide);
+		used += wide;
+	}
+	memcpy(out + used, length > 0 ? "..." : "", length > 0 ? 4 : 1);
 }
 
 const char *kr_history_brief(const struct kr_history *h, kr_value name, char *out, size_t size)
 {
 	const struct kr_value_entry *e = kr_history_value(h, name);
-	bool text = e->type == KR_VALUE_STRING || e->type == KR_VALUE_ARRAY || e->type == KR_VALUE_OBJECT;
+	bool is_text = e->type == KR_VALUE_STRING || e->type == KR_VALUE_ARRAY || e->type == KR_VALUE_OBJECT;
 	bool quoted = e->type == KR_VALUE_STRING && !is_plain(e->text, e->length);
-	size_t room = size - 6; /* quotes, dots, terminator */
 
-	if (text) {
-		size_t length = cut_at(e->text, e->length, room);
-		(void)snprintf(out, size, "%s%.*s%s%s", quoted ? "\"" : "", (int)length, e->text, length < e->length ? "..." : "", quoted ? "\"" : "");
+	if (is_text) {
+		(void)snprintf(out, size, "%s", quoted ? "\"" : "");
+		copy_shown(e->text, e->length, out + quoted, size - 2);
+		strcat(out, quoted ? "\"" : "");
 	} else if (e->type == KR_VALUE_INT) {
 		(void)snprintf(out, size, "%lld", (long long)e->integer);
 	} else if (e->type == KR_VALUE_REAL) {

@@ -134,7 +134,8 @@ void kr_report_dot(const struct kr_report *r, struct kr_str *out)
 	kr_report_anomaly(r->history, cert, name);
 
 	kr_str_add(out, "digraph krait {\n  label=\"");
-	add_escaped(out, r->trace);
+	kr_str_shown(&s.text, r->trace);
+	flush(&s, out);
 	kr_str_format(out, "\\n%s: %s\";\n  labelloc=t;\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n", r->level->id,
 		name);
 	if (cert->kind == KR_CERT_ANOMALY || cert->kind == KR_CERT_REPLAY)

@@ -60,7 +60,7 @@ static void add_file(const char *file, struct kr_str *out)
 	const char *end = n > SHOWN_PATH ? strchr(file + n - SHOWN_PATH, '/') : NULL;
 
 	kr_str_add(out, end ? "..." : "");
-	kr_str_add(out, end ? end : file);
+	kr_str_shown(out, end ? end : file);
 }
 
 static void add_place(const struct kr_report *r, const struct kr_words *w, kr_txn t)
@@ -124,6 +124,13 @@ static const char *order_meaning(enum kr_order order)
 	return meanings[order];
 }
 
+static void add_skew(const struct kr_history *h, struct kr_str *out)
+{
+	kr_str_format(out, "  clock skew: %lld%s", (long long)h->clock_skew, h->time_unit ? " " : "");
+	kr_str_shown(out, h->time_unit ? h->time_unit : "");
+	kr_str_add(out, "\n");
+}
+
 void kr_explain_assumed(const struct kr_report *r, struct kr_str *out)
 {
 	const struct kr_history *h = r->history;
@@ -133,7 +140,7 @@ void kr_explain_assumed(const struct kr_report *r, struct kr_str *out)
 		return;
 	add_initial(h, out);
 	if (h->clock_skew != 0)
-		kr_str_format(out, "  clock skew: %lld%s%s\n", (long long)h->clock_skew, h->time_unit ? " " : "", h->time_unit ? h->time_unit : "");
+		add_skew(h, out);
 	if (h->skipped > 0)
 		kr_str_format(out, "  left out: %u bad transaction%s\n", h->skipped, h->skipped == 1 ? "" : "s");
 }

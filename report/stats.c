@@ -106,7 +106,8 @@ static void line(struct kr_str *out, const char *what, uint64_t n) { kr_str_form
 
 void kr_report_print_stats(const char *trace, const struct kr_history *h, const struct kr_trace_stats *s, struct kr_str *out)
 {
-	kr_str_format(out, "%s\n  %-24s %s\n", trace, "format", h->format ? h->format : "unknown");
+	kr_str_shown(out, trace);
+	kr_str_format(out, "\n  %-24s %s\n", "format", h->format ? h->format : "unknown");
 	line(out, "transactions", s->txns);
 	line(out, "  committed", s->committed);
 	line(out, "  aborted", s->aborted);

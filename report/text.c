@@ -38,7 +38,8 @@ void kr_report_line(const struct kr_report *r, bool colour, struct kr_str *out)
 	static const char *const colours[] = {[KR_SATISFIED] = GREEN, [KR_VIOLATED] = RED, [KR_UNDECIDED] = YELLOW};
 	enum kr_outcome outcome = kr_report_outcome(r);
 
-	kr_str_format(out, "%s\t%s\t%s%s%s", r->trace, r->level->id, colour ? colours[outcome] : "", kr_report_verdict(outcome), colour ? PLAIN : "");
+	kr_str_shown(out, r->trace);
+	kr_str_format(out, "\t%s\t%s%s%s", r->level->id, colour ? colours[outcome] : "", kr_report_verdict(outcome), colour ? PLAIN : "");
 	if (outcome == KR_VIOLATED) {
 		char name[KR_ANOMALY_NAME_SIZE];
 		kr_report_anomaly(r->history, &r->verdict->certificate, name);

@@ -53,8 +53,28 @@ static void text_is_one_line(void **state)
 
 	(void)state;
 	kr_err_init(&err);
-	kr_err_set(&err, KR_BAD, "%s", "a\nb\tc\r");
-	assert_string_equal(err.text, "a b c ");
+	kr_err_set(&err, KR_BAD, "%s", "a\nb\tc\r\x1b[1m\x7f\xc2\x9b\xe2\x80\xae\xff\xc3\xa9");
+	assert_string_equal(err.text, "a\\nb\\tc\\r\\u001b[1m\\u007f\\u009b\\u202e\\xff\xc3\xa9");
+	kr_err_at(&err, "x\nok\tser", 1, 0);
+	assert_string_equal(err.file, "x\\nok\\tser");
+}
+
+static void escapes_that_do_not_fit_are_cut(void **state)
+{
+	struct kr_err err;
+	char text[512];
+
+	(void)state;
+	memset(text, '\n', 300);
+	text[300] = '\0';
+	kr_err_init(&err);
+	kr_err_set(&err, KR_BAD, "%s", text);
+	assert_int_equal(strlen(err.text), 511);
+	assert_string_equal(err.text + 504, "\\n\\n...");
+	kr_err_at(&err, text, 1, 0);
+	assert_string_equal(err.file + strlen(err.file) - 4, "\\n\\n");
+	assert_memory_equal(err.file, "...\\n", 5);
+	assert_int_equal(strlen(err.file), 255);
 }
 
 static void longest_text_fits(void **state)
@@ -220,6 +240,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(null_record_is_allowed),
 	cmocka_unit_test(ok_sets_nothing),
 	cmocka_unit_test(text_is_one_line),
+	cmocka_unit_test(escapes_that_do_not_fit_are_cut),
 	cmocka_unit_test(longest_text_fits),
 	cmocka_unit_test(long_text_ends_in_dots),
 	cmocka_unit_test(cut_keeps_characters_whole),

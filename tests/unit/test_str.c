@@ -35,6 +35,33 @@ static void builds_text(void **state)
 	kr_str_done(&str);
 }
 
+static void shows_what_hides(void **state)
+{
+	static const struct { const char *text, *shown; } rows[] = {
+		{"bank.jsonl", "bank.jsonl"},
+		{"a b\"c\\d", "a b\"c\\d"},
+		{"x\tser\tsatisfied\n", "x\\tser\\tsatisfied\\n"},
+		{"\x01\b\v\f\r\x1b\x7f", "\\u0001\\b\\u000b\\f\\r\\u001b\\u007f"},
+		{"\xc2\x80\xc2\x9f\xc2\xa0", "\\u0080\\u009f\xc2\xa0"},
+		{"\xe2\x80\x8d\xe2\x80\x8e\xe2\x80\x8f\xe2\x80\x90", "\xe2\x80\x8d\\u200e\\u200f\xe2\x80\x90"},
+		{"\xe2\x80\xa7\xe2\x80\xa8\xe2\x80\xae\xe2\x80\xaf", "\xe2\x80\xa7\\u2028\\u202e\xe2\x80\xaf"},
+		{"\xe2\x81\xa5\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xaa", "\xe2\x81\xa5\\u2066\\u2069\xe2\x81\xaa"},
+		{"\xf0\x9f\x90\x8d\xf0\x9f", "\xf0\x9f\x90\x8d\\xf0\\x9f"},
+		{"\xc3\x28\xa9", "\\xc3(\\xa9"},
+	};
+	struct kr_mem mem;
+	struct kr_str str;
+
+	(void)state;
+	kr_mem_init(&mem, SIZE_MAX);
+	kr_str_init(&str, &mem);
+	for (size_t i = 0; i < KR_COUNT(rows); i++) {
+		kr_str_shown(&str, rows[i].text);
+		assert_string_equal(kr_str_text(&str), rows[i].shown);
+		kr_str_done(&str);
+	}
+}
+
 static void grows_past_any_size(void **state)
 {
 	struct kr_mem mem;
@@ -168,6 +195,7 @@ static void json_of_any_bytes_is_valid(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(builds_text),
+	cmocka_unit_test(shows_what_hides),
 	cmocka_unit_test(grows_past_any_size),
 	cmocka_unit_test(impossible_length_fails),
 	cmocka_unit_test(failure_leaves_a_prefix),

@@ -1,10 +1,10 @@
 /* "did you mean": the candidate with the smallest optimal-string-alignment distance (insert, delete, replace a character, swap two neighbours),
  * case and '_' for '-' ignored. Near is at most a third of the typed word's length, or a candidate that begins with it. */
+#include "base/guess.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "cli/command.h"
 
 #define LONGEST 64
 
@@ -12,10 +12,13 @@ static char plain(char c) { return c == '_' ? '-' : (char)tolower((unsigned char
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-static uint32_t distance(const char *a, const char *b, size_t na, size_t nb)
+uint32_t kr_guess_distance(const char *a, const char *b)
 {
+	size_t na = strlen(a), nb = strlen(b);
 	uint32_t rows[3][LONGEST + 1]; /* the row being filled and the two before it */
 
+	if (na > LONGEST || nb > LONGEST)
+		return UINT32_MAX;
 	for (size_t i = 0; i <= na; i++) {
 		uint32_t *row = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
 		row[0] = (uint32_t)i;
@@ -45,10 +48,10 @@ void kr_guess_try(struct kr_guess *guess, const char *candidate)
 {
 	size_t na = strlen(guess->typed), nb = strlen(candidate);
 
-	if (na == 0 || na > LONGEST || nb > LONGEST)
-		return;
+	uint32_t d = kr_guess_distance(guess->typed, candidate);
 
-	uint32_t d = distance(guess->typed, candidate, na, nb);
+	if (na == 0 || d == UINT32_MAX)
+		return;
 
 	if (na >= 2 && nb > na && begins(candidate, guess->typed, na))
 		d = 1;
