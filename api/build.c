@@ -204,8 +204,7 @@ bool krait_build_end(krait_builder *b)
 	if (b->status)
 		kr_history_rollback(b->h, b->mark);
 	if (b->status == KR_BAD && b->lenient) {
-		b->h->skipped++;
-		kr_err_init(&b->err);
+		kr_history_leave_out(b->h, &b->err);
 		b->status = KR_OK;
 	}
 	return !b->status;

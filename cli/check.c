@@ -14,9 +14,9 @@ static const struct kr_option options[] = {
 	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each trace and level, one a line"},
 	{"output", 0, "text|json|junit|sarif", KR_WORDS_OUTPUT, "lines, JSON lines, or one document for CI systems"},
 	{"explain", 'e', NULL, KR_WORDS_ANY, "the verdict in words: each edge, and why it must hold"},
-	{"dot", 0, "FILE", KR_WORDS_FILE, "write the anomalies as DOT graphs"},
-	{"html", 0, "FILE", KR_WORDS_FILE, "write the verdicts as a page for a browser"},
-	{"witness", 'w', "FILE", KR_WORDS_FILE, "write the proofs, for 'krait verify'"},
+	{"dot", 0, "FILE", KR_WORDS_WRITTEN, "write the anomalies as DOT graphs"},
+	{"html", 0, "FILE", KR_WORDS_WRITTEN, "write the verdicts as a page for a browser"},
+	{"witness", 'w', "FILE", KR_WORDS_WRITTEN, "write the proofs, for 'krait verify'"},
 	KR_OPTION_TIMEOUT,
 	KR_OPTION_MEMORY,
 	{"stats", 0, NULL, KR_WORDS_ANY, "sizes, what each pass did, times, memory"},
@@ -25,6 +25,7 @@ static const struct kr_option options[] = {
 	{"dump-after", 0, "PASS", KR_WORDS_PASS, "print the IR after a pass, or after 'all', on standard error"},
 	KR_OPTION_JOBS,
 	KR_OPTION_LENIENT,
+	KR_OPTION_REQUIRE,
 	KR_OPTION_QUIET,
 	{0},
 };
@@ -122,20 +123,19 @@ static int take_options(const struct kr_args *args, struct kr_check_run *run)
 }
 
 /* The page's beginning or end. */
-static bool write_page(struct kr_check_run *run, bool begin)
+static void write_page(struct kr_check_run *run, bool begin)
 {
 	struct kr_str out;
 
-	if (!run->html.path || run->stop)
-		return true;
+	if (!run->html.file || run->stop)
+		return;
 	kr_str_init(&out, run->args->mem);
 	if (begin)
 		kr_report_page_begin(run->args->modules, &out);
 	else
 		kr_report_page_end(&out);
-	bool written = kr_file_write(&run->html, &out);
+	(void)kr_file_write(&run->html, &out); /* closing it tells */
 	kr_str_done(&out);
-	return written;
 }
 
 /* The document's beginning or end. */
@@ -168,12 +168,34 @@ static int check_all(const struct kr_args *args, struct kr_check_run *run)
 {
 	int status = KR_EXIT_SATISFIED;
 
-	if (!kr_file_open(&run->dot, kr_args_value(args, "dot")) || !kr_file_open(&run->html, kr_args_value(args, "html")) ||
-		!kr_file_open(&run->witness, kr_args_value(args, "witness")) || !write_page(run, true) || !write_document(run, true))
+	write_page(run, true);
+	if (!write_document(run, true))
 		return KR_EXIT_FAILED;
 	for (uint32_t i = 0; i < args->operands.n && !run->stop; i++)
 		status = kr_exit_worst(status, kr_check_trace(run, args->operands.at[i]));
-	return write_page(run, false) && write_document(run, false) ? status : KR_EXIT_FAILED;
+	write_page(run, false);
+	return write_document(run, false) ? status : KR_EXIT_FAILED;
+}
+
+/* Verdicts are given whatever becomes of the files. */
+static int check_with_files(const struct kr_args *args, struct kr_check_run *run)
+{
+	const struct {
+		const char *option;
+		struct kr_file *file;
+	} files[] = {{"dot", &run->dot}, {"html", &run->html}, {"witness", &run->witness}};
+	int status;
+
+	for (size_t i = 0; i < KR_COUNT(files); i++)
+		(void)kr_file_open(files[i].file, args, kr_args_value(args, files[i].option)); /* closing it tells */
+	status = check_all(args, run);
+	for (size_t i = 0; i < KR_COUNT(files); i++) {
+		if (run->stop)
+			kr_file_drop(files[i].file);
+		else if (!kr_file_close(files[i].file))
+			status = kr_exit_worst(status, KR_EXIT_FAILED);
+	}
+	return status;
 }
 
 static int run_check(const struct kr_args *args)
@@ -182,13 +204,7 @@ static int run_check(const struct kr_args *args)
 	int status = take_options(args, &run);
 
 	if (status == KR_EXIT_SATISFIED)
-		status = check_all(args, &run);
-	bool closed = kr_file_close(&run.dot);
-
-	closed = kr_file_close(&run.html) && closed;
-	closed = kr_file_close(&run.witness) && closed;
-	if (!closed)
-		status = kr_exit_worst(status, KR_EXIT_FAILED);
+		status = check_with_files(args, &run);
 	kr_document_done(&run.document);
 	kr_vec_done(args->mem, &run.asked);
 	return status;
@@ -206,5 +222,6 @@ const struct kr_command kr_command_check = {
 	.operands = KR_WORDS_FILE,
 	.least = 1,
 	.most = UINT32_MAX,
+	.decides = true,
 	.run = run_check,
 };

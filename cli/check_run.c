@@ -8,7 +8,8 @@ struct checking {
 	struct kr_check_run *run;
 	struct kr_trace trace;
 	const struct kr_asked *asked;
-	struct kr_standing standing; /* of the trace, if a violation is to be explained */
+	struct kr_decision *decisions; /* on all that was asked */
+	struct kr_standing standing;   /* of the trace, if a violation was explained */
 };
 
 static void dump(void *data, const char *pass, const struct kr_ir *ir)
@@ -17,29 +18,13 @@ static void dump(void *data, const char *pass, const struct kr_ir *ir)
 	struct kr_str text;
 
 	kr_str_init(&text, c->run->args->mem);
-	kr_str_format(&text, "; %s, level %s, after pass %s\n", c->trace.path, ir->level->id, pass);
+	kr_str_add(&text, "; ");
+	kr_str_shown(&text, c->trace.path);
+	kr_str_format(&text, ", level %s, after pass %s\n", ir->level->id, pass);
 	kr_ir_print(ir, &text);
 	kr_trace_clear(&c->trace);
 	kr_note_text(&text);
 	kr_str_done(&text);
-}
-
-static void format_report(struct kr_check_run *run, const struct kr_report *r, struct kr_str *out)
-{
-	if (run->output) {
-		run->output->verdict(&run->document, r, out);
-		return;
-	}
-	if (run->json) {
-		kr_report_json(r, (struct kr_json_extras){run->explain, run->stats}, out);
-		kr_str_add(out, "\n");
-		return;
-	}
-	kr_report_line(r, run->colour, out);
-	if (run->explain)
-		kr_report_explain(r, out);
-	if (run->stats)
-		kr_report_run_stats(r, out);
 }
 
 static void format_witness(const struct kr_report *r, struct kr_str *out)
@@ -50,48 +35,86 @@ static void format_witness(const struct kr_report *r, struct kr_str *out)
 		kr_witness_print(r->history, &head, &r->verdict->certificate, out);
 }
 
-/* Writes everything that was asked for of one verdict. */
-static bool write_report(struct kr_check_run *run, const struct kr_report *r)
+/* An explained violation tells of the other levels, too: to be asked before it is explained. */
+static void find_standing(struct checking *c, struct kr_report *r)
 {
-	struct kr_str out;
-	bool written;
-
-	kr_str_init(&out, run->args->mem);
-	format_report(run, r, &out);
-	written = kr_print(&out);
-	kr_str_done(&out);
-	if (written && run->dot.path) {
-		kr_report_dot(r, &out);
-		written = kr_file_write(&run->dot, &out);
-		kr_str_done(&out);
-	}
-	if (written && run->html.path) {
-		kr_report_page_verdict(run->args->modules, r, &out);
-		written = kr_file_write(&run->html, &out);
-		kr_str_done(&out);
-	}
-	if (written && run->witness.path) {
-		format_witness(r, &out);
-		written = kr_file_write(&run->witness, &out);
-		kr_str_done(&out);
-	}
-	run->stop = !written;
-	return written;
+	if (c->run->explain && !c->standing.known && kr_report_outcome(r) == KR_VIOLATED)
+		(void)kr_find_standing(&c->trace.ctx, &c->trace.history, &c->trace.analysis, c->decisions, c->run->asked.n,
+			&c->standing); /* or it is not told */
+	r->standing = c->standing;
 }
 
-/* The trace's data, before its verdicts. */
-static bool write_trace(struct checking *c)
+/* Prints the text, and empties it. */
+static void print(struct kr_check_run *run, struct kr_str *out)
+{
+	run->stop |= !kr_print(out);
+	kr_str_done(out);
+}
+
+/* What takes time, as the other levels do, comes behind a verdict that is known, where the form allows it. */
+static void print_verdict(struct checking *c, struct kr_report *r, struct kr_str *out)
+{
+	struct kr_check_run *run = c->run;
+
+	if (run->output || run->json) {
+		find_standing(c, r);
+		if (run->output)
+			run->output->verdict(&run->document, r, out);
+		else
+			kr_report_json(r, (struct kr_json_extras){run->explain, run->stats}, out);
+		kr_str_add(out, run->output ? "" : "\n");
+		print(run, out);
+		return;
+	}
+	kr_report_line(r, run->colour, out);
+	print(run, out);
+	if (run->stop)
+		return;
+	find_standing(c, r);
+	if (run->explain)
+		kr_report_explain(r, out);
+	if (run->stats)
+		kr_report_run_stats(r, out);
+	print(run, out);
+}
+
+/* Everything that was asked for of one verdict. A file that cannot be written keeps nothing else from being told. */
+static void write_report(struct checking *c, struct kr_report *r)
 {
 	struct kr_check_run *run = c->run;
 	struct kr_str out;
 
-	if (!run->html.path)
-		return true;
+	kr_str_init(&out, run->args->mem);
+	print_verdict(c, r, &out);
+	if (!run->stop && run->dot.file) {
+		kr_report_dot(r, &out);
+		(void)kr_file_write(&run->dot, &out);
+		kr_str_done(&out);
+	}
+	if (!run->stop && run->html.file) {
+		kr_report_page_verdict(run->args->modules, r, &out);
+		(void)kr_file_write(&run->html, &out);
+		kr_str_done(&out);
+	}
+	if (!run->stop && run->witness.file) {
+		format_witness(r, &out);
+		(void)kr_file_write(&run->witness, &out);
+		kr_str_done(&out);
+	}
+}
+
+/* The trace's data, before its verdicts. */
+static void write_trace(struct checking *c)
+{
+	struct kr_check_run *run = c->run;
+	struct kr_str out;
+
+	if (!run->html.file)
+		return;
 	kr_str_init(&out, run->args->mem);
 	kr_report_page_trace(c->trace.path, c->trace.has_history ? &c->trace.history : NULL, &out);
-	run->stop = !kr_file_write(&run->html, &out);
+	(void)kr_file_write(&run->html, &out);
 	kr_str_done(&out);
-	return !run->stop;
 }
 
 static int report(struct checking *c, const struct kr_verdict *verdict, const char *reason)
@@ -107,15 +130,16 @@ static int report(struct checking *c, const struct kr_verdict *verdict, const ch
 		.analysis = t->has_analysis ? &t->analysis : NULL,
 		.verdict = verdict,
 		.reason = reason,
+		.notes = &t->notes,
 		.modules = c->run->args->modules,
-		.standing = c->standing,
 		.read_seconds = t->read_seconds,
 		.seconds = t->read_seconds + t->analyze_seconds + (verdict ? verdict->seconds : 0),
 		.peak_mib = kr_peak_mib(),
 	};
 
 	kr_trace_clear(&c->trace);
-	if (!write_report(c->run, &r))
+	write_report(c, &r);
+	if (c->run->stop)
 		return KR_EXIT_FAILED;
 	if (kr_report_reason(&r) && !c->run->trace_options.quiet)
 		kr_note("%s: %s: undecided: %s", t->path, c->asked->level->id, kr_report_reason(&r));
@@ -133,12 +157,12 @@ static int fail(struct checking *c, struct kr_err *err)
 	kr_err_format(err, line, sizeof line);
 	if (c->run->output)
 		c->run->output->failed(&c->run->document, c->trace.path, c->asked ? c->asked->level : NULL, c->asked ? c->asked->order : KR_ORDER_NONE, line);
-	if (c->run->html.path) {
+	if (c->run->html.file) {
 		struct kr_str out;
 
 		kr_str_init(&out, c->run->args->mem);
 		kr_report_page_failed(c->trace.path, line, &out);
-		c->run->stop = !kr_file_write(&c->run->html, &out);
+		(void)kr_file_write(&c->run->html, &out);
 		kr_str_done(&out);
 	}
 	return kr_fail_err(err);
@@ -174,17 +198,6 @@ static int conclude(struct checking *c, struct kr_decision *d)
 	return fail(c, &d->err);
 }
 
-/* An explained violation tells of the other levels, too. */
-static void find_standing(struct checking *c, const struct kr_decision *decisions, uint32_t n)
-{
-	bool violated = false;
-
-	for (uint32_t i = 0; i < n; i++)
-		violated |= decisions[i].status == KR_OK && decisions[i].verdict.outcome == KR_VIOLATED;
-	if (c->run->explain && violated)
-		(void)kr_find_standing(&c->trace.ctx, &c->trace.history, &c->trace.analysis, decisions, n, &c->standing); /* or it is not told */
-}
-
 static int decide(struct checking *c)
 {
 	const struct kr_asked_list *asked = &c->run->asked;
@@ -200,13 +213,15 @@ static int decide(struct checking *c)
 	}
 	c->asked = &asked->at[0];
 	kr_check_all(&c->trace.ctx, &c->trace.history, &c->trace.analysis, decisions, asked->n);
-	find_standing(c, decisions, asked->n);
+	kr_trace_require(&c->trace, &c->run->trace_options, decisions, asked->n);
+	c->decisions = decisions;
 	for (uint32_t i = 0; i < asked->n; i++) {
 		c->asked = &asked->at[i];
 		if (!c->run->stop)
 			exit = kr_exit_worst(exit, conclude(c, &decisions[i]));
-		kr_verdict_done(&decisions[i].verdict, &c->trace.ctx.mem);
 	}
+	for (uint32_t i = 0; i < asked->n; i++)
+		kr_verdict_done(&decisions[i].verdict, &c->trace.ctx.mem);
 	kr_mem_free(mem, decisions, asked->n, sizeof *decisions);
 	return exit;
 }
@@ -226,10 +241,7 @@ static int check_levels(struct checking *c)
 		kr_err_set(&err, status, "%s", kr_status_text(status));
 		return fail(c, &err);
 	}
-	if (status == KR_OK && c->trace.history.skipped > 0 && !c->run->trace_options.quiet)
-		kr_note("%s: left out %u bad transaction%s", c->trace.path, c->trace.history.skipped, c->trace.history.skipped == 1 ? "" : "s");
-	if (!write_trace(c))
-		return KR_EXIT_FAILED;
+	write_trace(c);
 	if (status == KR_OK)
 		return decide(c);
 	for (uint32_t i = 0; i < c->run->asked.n && !c->run->stop; i++) {
@@ -244,15 +256,15 @@ int kr_check_trace(struct kr_check_run *run, const char *path)
 	struct checking c = {.run = run, .trace = {.path = path}};
 	int exit = check_levels(&c);
 
-	kr_trace_done(&c.trace);
 	if (run->output && !run->stop) {
 		struct kr_str out;
 
 		kr_str_init(&out, run->args->mem);
-		run->output->trace_done(&run->document, path, &out);
+		run->output->trace_done(&run->document, path, &c.trace.notes, &out);
 		run->stop = !kr_print(&out);
 		kr_str_done(&out);
 	}
+	kr_trace_done(&c.trace);
 	if (run->stop)
 		exit = kr_exit_worst(exit, KR_EXIT_FAILED);
 	return exit;

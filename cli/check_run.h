@@ -3,6 +3,7 @@
 #define KR_CLI_CHECK_RUN_H
 
 #include "checkers/check.h"
+#include "cli/file.h"
 #include "cli/levels_option.h"
 #include "cli/output.h"
 #include "cli/trace.h"

@@ -8,6 +8,7 @@ static const struct kr_option options[] = {
 	KR_OPTION_FORMAT,
 	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each trace, one a line"},
 	KR_OPTION_LENIENT,
+	KR_OPTION_REQUIRE,
 	KR_OPTION_TIMEOUT,
 	KR_OPTION_MEMORY,
 	KR_OPTION_JOBS,
@@ -61,7 +62,7 @@ static int conclude(const struct decisions *all)
 
 static int print(const struct kr_args *args, const struct kr_trace *t, const struct decisions *all)
 {
-	struct kr_classes classes = {t->path, &t->history, all->at, all->n, args->modules};
+	struct kr_classes classes = {t->path, &t->history, all->at, all->n, args->modules, &t->notes};
 	struct kr_str out;
 
 	kr_str_init(&out, args->mem);
@@ -93,6 +94,7 @@ static int one_trace(const struct kr_args *args, const char *path, const struct 
 		status = ask(&t, &all);
 	if (status == KR_OK) {
 		kr_check_all(&t.ctx, &t.history, &t.analysis, all.at, all.n);
+		kr_trace_require(&t, trace_options, all.at, all.n);
 		kr_trace_clear(&t);
 		exit = print(args, &t, &all);
 		for (uint32_t i = 0; i < all.n; i++)
@@ -118,5 +120,6 @@ const struct kr_command kr_command_classify = {
 	.operands = KR_WORDS_FILE,
 	.least = 1,
 	.most = UINT32_MAX,
+	.decides = true,
 	.run = run,
 };

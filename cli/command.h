@@ -19,7 +19,8 @@ enum kr_exit { /* docs/cli.md */
 /* What an argument can be, for completions. */
 enum kr_words_kind {
 	KR_WORDS_ANY, /* a number or free text */
-	KR_WORDS_FILE,
+	KR_WORDS_FILE,    /* that is read */
+	KR_WORDS_WRITTEN, /* a file that is written */
 	KR_WORDS_LEVEL,
 	KR_WORDS_CHECKER,
 	KR_WORDS_FORMAT,
@@ -54,6 +55,8 @@ struct kr_command {
 	const struct kr_option *options;
 	enum kr_words_kind operands;
 	uint32_t least, most;            /* number of operands; most == UINT32_MAX: any number */
+	uint32_t written;                /* operands from this one on are files that are written; 0: none */
+	bool decides;                    /* it gives verdicts on traces */
 	int (*run)(const struct kr_args *args); /* returns the exit status */
 };
 
@@ -71,6 +74,7 @@ struct kr_args {
 	const struct kr_modules *modules; /* of plug-ins; NULL: none */
 	struct kr_mem *mem;
 	const struct kr_command *command;
+	struct kr_files *files;           /* that are written (file.h) */
 	KR_VEC(struct kr_given) given;    /* in order */
 	KR_VEC(const char *) operands;
 	bool help;                        /* --help was among them */

@@ -1,4 +1,5 @@
 /* krait convert: a trace in another format. */
+#include "cli/file.h"
 #include "cli/output.h"
 #include "cli/trace.h"
 #include "frontend/write.h"
@@ -7,7 +8,7 @@ static const struct kr_option options[] = {
 	KR_OPTION_FORMAT,
 	{"to", 't', "FORMAT", KR_WORDS_ANY, "output format: native, elle, elle-json, plume, dbcop-json; default: native"},
 	{"lossy", 0, NULL, KR_WORDS_ANY, "write even if the format cannot hold everything"},
-	{"output", 'o', "FILE", KR_WORDS_FILE, "write there instead of on standard output"},
+	{"output", 'o', "FILE", KR_WORDS_WRITTEN, "write there instead of on standard output"},
 	KR_OPTION_LENIENT,
 	KR_OPTION_TIMEOUT,
 	KR_OPTION_MEMORY,
@@ -51,7 +52,7 @@ static bool write_out(const struct kr_args *args, const struct kr_str *out)
 	const char *path = args->operands.n > 1 ? args->operands.at[1] : kr_args_value(args, "output");
 	struct kr_file file;
 
-	if (!kr_file_open(&file, path ? path : "-"))
+	if (!kr_file_open(&file, args, path ? path : "-"))
 		return false;
 
 	bool written = kr_file_write(&file, out);
@@ -99,5 +100,6 @@ const struct kr_command kr_command_convert = {
 	.operands = KR_WORDS_FILE,
 	.least = 1,
 	.most = 2,
+	.written = 1,
 	.run = run,
 };

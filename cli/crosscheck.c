@@ -13,8 +13,8 @@ static const struct kr_option options[] = {
 	KR_OPTION_ORDER,
 	{"claim", 0, "satisfied|violated|FILE", KR_WORDS_CLAIM, "the verdict of another checker, or Elle's result, to be checked"},
 	{"cycle", 0, "CYCLE", KR_WORDS_ANY, "a cycle that another checker found, such as 't1 wr t2, t2 rw(x) t1'"},
-	{"output", 'o', "FILE", KR_WORDS_FILE, "write the trace that shows a disagreement there, not on standard output"},
-	{"witness", 'w', "FILE", KR_WORDS_FILE, "write the proof of the verdict, for 'krait verify'"},
+	{"output", 'o', "FILE", KR_WORDS_WRITTEN, "write the trace that shows a disagreement there, not on standard output"},
+	{"witness", 'w', "FILE", KR_WORDS_WRITTEN, "write the proof of the verdict, for 'krait verify'"},
 	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each checker and back end, and one for the result"},
 	{"timeout", 0, "SECONDS", KR_WORDS_ANY, "limit of time for reading, for each run, and for shrinking"},
 	{"memory", 0, "MIB", KR_WORDS_ANY, "limit of memory for each of those"},
@@ -72,7 +72,8 @@ static int run(const struct kr_args *args)
 
 	if (kr_trace_options(args, &c.trace_options) && take_claim(&c) && (exit = kr_levels_asked(args, &c.asked)) == KR_EXIT_SATISFIED) {
 		c.limits = (struct kr_limits){c.trace_options.seconds, c.trace_options.mebibytes};
-		exit = kr_file_open(&c.witness, kr_args_value(args, "witness")) ? crosscheck(&c) : KR_EXIT_FAILED;
+		(void)kr_file_open(&c.witness, args, kr_args_value(args, "witness")); /* closing it tells */
+		exit = crosscheck(&c);
 		if (!kr_file_close(&c.witness))
 			exit = KR_EXIT_FAILED;
 	}
@@ -93,5 +94,6 @@ const struct kr_command kr_command_crosscheck = {
 	.operands = KR_WORDS_FILE,
 	.least = 1,
 	.most = 1,
+	.decides = true,
 	.run = run,
 };

@@ -24,7 +24,7 @@ static void add_why(const struct kr_crosscheck *c, const struct kr_claimed_edge 
 	struct kr_words w = {&c->trace.history, NULL, out};
 
 	if (e->state == KR_EDGE_IMPOSSIBLE || !e->found) {
-		kr_str_add(out, e->why);
+		kr_str_shown(out, e->why);
 		return;
 	}
 	kr_str_add(out, e->state == KR_EDGE_POSSIBLE ? "if " : "");
@@ -99,20 +99,22 @@ static bool tell(const struct kr_crosscheck *c, const struct kr_asked *asked, co
 		written = kr_crosscheck_end(c, &out);
 	}
 	kr_crosscheck_begin(c, asked, &out);
-	kr_str_format(&out, "\t%s\t%s%s%s", cycle->anomaly ? cycle->anomaly : "cycle", result, *why ? "\t" : "", why);
+	kr_str_add(&out, "\t");
+	kr_str_shown(&out, cycle->anomaly ? cycle->anomaly : "cycle");
+	kr_str_format(&out, "\t%s%s", result, *why ? "\t" : "");
+	kr_str_shown(&out, why);
 	return kr_crosscheck_end(c, &out) && written;
 }
 
-static bool write_witness(struct kr_crosscheck *c, const struct kr_asked *asked, const struct kr_certificate *proof)
+static void write_witness(struct kr_crosscheck *c, const struct kr_asked *asked, const struct kr_certificate *proof)
 {
 	struct kr_witness_head head = {c->trace.path, asked->level->id, asked->order};
 	struct kr_str out;
 
 	kr_str_init(&out, c->args->mem);
 	kr_witness_print(&c->trace.history, &head, proof, &out);
-	bool written = kr_file_write(&c->witness, &out);
+	(void)kr_file_write(&c->witness, &out); /* closing it tells */
 	kr_str_done(&out);
-	return written;
 }
 
 /* The time that each step has. */
@@ -170,8 +172,8 @@ static int judge(struct kr_crosscheck *c, const struct kr_asked *asked, struct c
 			status               ? kr_status_text(status)
 				: why.status ? why.text
 					     : "");
-		if (result == KR_CLAIM_CONFIRMED && !write_witness(c, asked, &proof))
-			exit = KR_EXIT_FAILED;
+		if (result == KR_CLAIM_CONFIRMED)
+			write_witness(c, asked, &proof);
 	}
 	kr_certificate_done(&proof);
 	return exit;
@@ -235,7 +237,9 @@ static bool name_other(const struct kr_crosscheck *c, const struct kr_asked *ask
 		kr_crosscheck_field("anomaly", anomaly, &out);
 		kr_crosscheck_field("result", "not judged", &out);
 	} else {
-		kr_str_format(&out, "\t%s\tnot judged\tit is no cycle", anomaly);
+		kr_str_add(&out, "\t");
+		kr_str_shown(&out, anomaly);
+		kr_str_add(&out, "\tnot judged\tit is no cycle");
 	}
 	return kr_crosscheck_end(c, &out);
 }

@@ -30,7 +30,8 @@ void kr_crosscheck_begin(const struct kr_crosscheck *c, const struct kr_asked *a
 		kr_crosscheck_field("level", asked->level->id, out);
 		kr_crosscheck_field("order", kr_order_name(asked->order), out);
 	} else {
-		kr_str_format(out, "%s\t%s", c->trace.path, asked->level->id);
+		kr_str_shown(out, c->trace.path);
+		kr_str_format(out, "\t%s", asked->level->id);
 	}
 }
 
@@ -140,7 +141,7 @@ static bool write_shown(const struct crossing *x, const struct kr_str *text)
 
 	if (!path && x->c->json)
 		return true;
-	if (!kr_file_open(&file, path ? path : "-"))
+	if (!kr_file_open(&file, x->c->args, path ? path : "-"))
 		return false;
 	bool written = kr_file_write(&file, text);
 	return kr_file_close(&file) && written;
@@ -195,18 +196,17 @@ static void report_of(const struct crossing *x, const struct kr_run *run, struct
 	};
 }
 
-static bool write_witness(const struct crossing *x, const struct kr_run *run)
+static void write_witness(const struct crossing *x, const struct kr_run *run)
 {
 	struct kr_witness_head head = {x->c->trace.path, x->asked->level->id, x->asked->order};
 	struct kr_str out;
 
-	if (!x->c->witness.path)
-		return true;
+	if (!x->c->witness.file)
+		return;
 	kr_str_init(&out, x->c->args->mem);
 	kr_witness_print(&x->c->trace.history, &head, &run->verdict.certificate, &out);
-	bool written = kr_file_write(&x->c->witness, &out);
+	(void)kr_file_write(&x->c->witness, &out); /* closing it tells */
 	kr_str_done(&out);
-	return written;
 }
 
 static int tell_agreement(const struct crossing *x, const struct kr_run *proved)
@@ -220,10 +220,15 @@ static int tell_agreement(const struct crossing *x, const struct kr_run *proved)
 	if (x->c->json) {
 		kr_crosscheck_field("result", result, &out);
 		kr_crosscheck_field("verdict", kr_report_verdict(outcome), &out);
+		kr_notes_json(&x->c->trace.notes, ", ", &out);
 	} else {
 		kr_str_format(&out, "\t%s\t%s", result, kr_report_verdict(outcome));
 	}
-	return end_line(x, &out) && (!proved || write_witness(x, proved)) ? exits[outcome] : KR_EXIT_FAILED;
+	if (!end_line(x, &out))
+		return KR_EXIT_FAILED;
+	if (proved)
+		write_witness(x, proved);
+	return exits[outcome];
 }
 
 static int tell_claim(const struct crossing *x, const struct kr_run *proved, enum kr_outcome claim)

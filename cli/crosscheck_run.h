@@ -2,6 +2,7 @@
 #ifndef KR_CLI_CROSSCHECK_RUN_H
 #define KR_CLI_CROSSCHECK_RUN_H
 
+#include "cli/file.h"
 #include "cli/levels_option.h"
 #include "cli/output.h"
 #include "cli/trace.h"

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/file.h"
 #include "cli/output.h"
 #include "frontend/generate.h"
 #include "frontend/native_write.h"
@@ -38,7 +39,7 @@ static const struct kr_option options[] = {
 	{"serial", 0, NULL, KR_WORDS_ANY, "tell the store's order of commits"},
 	{"anomaly", 0, "NAME", KR_WORDS_ANOMALY, "plant an anomaly half-way"},
 	{"seed", 0, "N", KR_WORDS_ANY, "equal seeds give equal traces; default: 1"},
-	{"output", 'o', "FILE", KR_WORDS_FILE, "write there instead of on standard output"},
+	{"output", 'o', "FILE", KR_WORDS_WRITTEN, "write there instead of on standard output"},
 	{0},
 };
 
@@ -133,7 +134,7 @@ static int write_trace(const struct kr_args *args, const struct kr_history *h, s
 	struct kr_err err;
 	bool written;
 
-	if (!kr_file_open(&file, path ? path : "-"))
+	if (!kr_file_open(&file, args, path ? path : "-"))
 		return KR_EXIT_FAILED;
 	kr_err_init(&err);
 
@@ -141,6 +142,8 @@ static int write_trace(const struct kr_args *args, const struct kr_history *h, s
 
 	if (status != KR_OK && status != KR_INTERNAL) /* a failed write has been told */
 		kr_fail("%s", err.text[0] ? err.text : kr_status_text(status));
+	if (status != KR_OK)
+		kr_file_drop(&file);
 	written = kr_file_close(&file);
 	return status == KR_OK && written ? KR_EXIT_SATISFIED : KR_EXIT_FAILED;
 }

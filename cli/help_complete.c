@@ -16,6 +16,8 @@ static void add_quoted(const char *text, struct kr_str *out)
 	kr_str_add(out, "'");
 }
 
+static bool is_file(enum kr_words_kind kind) { return kind == KR_WORDS_FILE || kind == KR_WORDS_WRITTEN; }
+
 static void add_words(enum kr_words_kind kind, struct kr_str *out)
 {
 	for (size_t i = 0; kr_words_at(kind, i); i++)
@@ -36,7 +38,7 @@ static void bash_arguments(const struct kr_command *command, struct kr_str *out)
 		if (o->letter)
 			kr_str_format(out, "|%s:-%c", command->name, o->letter);
 		kr_str_add(out, ") ");
-		if (o->words == KR_WORDS_FILE) {
+		if (is_file(o->words)) {
 			kr_str_add(out, "_krait_files; return ;;\n");
 			continue;
 		}
@@ -92,7 +94,7 @@ static void zsh_text(const char *text, struct kr_str *out)
 
 static void zsh_argument(enum kr_words_kind kind, struct kr_str *out)
 {
-	if (kind == KR_WORDS_FILE) {
+	if (is_file(kind)) {
 		kr_str_add(out, ":_files");
 	} else if (kr_words_at(kind, 0)) {
 		kr_str_add(out, ":(");
@@ -164,7 +166,7 @@ static void fish_option(const struct kr_command *command, const struct kr_option
 	kr_str_format(out, "complete -c krait -n '__fish_seen_subcommand_from %s' -l %s", command->name, o->name);
 	if (o->letter)
 		kr_str_format(out, " -s %c", o->letter);
-	if (o->argument && o->words == KR_WORDS_FILE) {
+	if (o->argument && is_file(o->words)) {
 		kr_str_add(out, " -r -F");
 	} else if (o->argument) {
 		kr_str_add(out, " -x");

@@ -5,7 +5,7 @@
 
 #define SHOWN 5 /* of a kind, as text */
 
-static const struct kr_option options[] = {
+static const struct kr_option lint_options[] = {
 	KR_OPTION_FORMAT,
 	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each finding, one a line"},
 	KR_OPTION_LENIENT,
@@ -34,14 +34,16 @@ static enum kr_status find(struct kr_trace *t, const struct kr_args *args, struc
 
 static int one_trace(const struct kr_args *args, const char *path, const struct kr_trace_options *trace_options)
 {
+	struct kr_trace_options options = *trace_options;
 	struct kr_trace t;
 	struct kr_err err;
 	struct kr_str out;
 	int exit = KR_EXIT_SATISFIED;
 
 	kr_err_init(&err);
+	options.tells = true;
 
-	enum kr_status status = kr_trace_read(&t, path, trace_options, &err);
+	enum kr_status status = kr_trace_read(&t, path, &options, &err);
 
 	kr_str_init(&out, &t.ctx.mem); /* findings may be many: they count against the trace's limit */
 	if (status == KR_OK)
@@ -65,7 +67,7 @@ const struct kr_command kr_command_lint = {
 	.text = "Values that do not tell who wrote them, reads that nobody wrote, failures that\n"
 		"look like timeouts, clocks that jump, times and ids that are missing. A line\n"
 		"for each, at most five of a kind; findings do not change the exit status.",
-	.options = options,
+	.options = lint_options,
 	.operands = KR_WORDS_FILE,
 	.least = 1,
 	.most = UINT32_MAX,

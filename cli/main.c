@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/file.h"
 #include "cli/heap.h"
 #include "cli/manual.h"
 #include "cli/output.h"
@@ -59,16 +60,21 @@ static int run(struct kr_mem *mem, int argc, char **argv)
 
 	struct kr_args args;
 	struct kr_plugins plugins;
+	struct kr_files files;
 	int status = kr_args_parse(&args, mem, command, argc, argv);
 
 	kr_plugins_init(&plugins);
 	if (status == KR_EXIT_SATISFIED && args.help) {
 		status = show(mem, command);
 	} else if (status == KR_EXIT_SATISFIED) {
-		status = kr_plugins_asked(&args, &plugins);
+		args.files = &files;
+		status = kr_files_init(&files, &args);
+		if (status == KR_EXIT_SATISFIED)
+			status = kr_plugins_asked(&args, &plugins);
 		args.modules = &plugins.modules;
 		if (status == KR_EXIT_SATISFIED)
 			status = command->run(&args);
+		kr_files_done(&files);
 	}
 	kr_plugins_done(&plugins);
 	kr_args_done(&args);
@@ -80,7 +86,8 @@ int main(int argc, char **argv)
 	struct kr_mem mem;
 
 	kr_heap_prepare();
-	signal(SIGPIPE, SIG_IGN); /* a closed pipe is told as any failed write */
+	signal(SIGPIPE, SIG_IGN); /* a closed pipe is told as any failed write, */
+	signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not grow */
 	kr_json_arena_install();
 	kr_mem_init(&mem, SIZE_MAX);
 

@@ -9,6 +9,8 @@
 
 #include "cli/command.h"
 
+#define MESSAGE_SIZE 2048 /* bytes of a message that need no memory; a longer one is cut when there is none */
+
 bool kr_print_failed(void) { return ferror(stdout) != 0; }
 
 bool kr_print(const struct kr_str *text)
@@ -25,11 +27,39 @@ bool kr_print(const struct kr_str *text)
 	return false;
 }
 
+/* Without memory of its own, since that may be what is missing. */
+static void write_shown(const char *text)
+{
+	const char *plain = text; /* what is to be written as it is, up to text */
+	char escape[8];
+
+	while (*text) {
+		size_t step = kr_char_shown(text, strlen(text), escape);
+		if (escape[0]) {
+			(void)fwrite(plain, 1, (size_t)(text - plain), stderr);
+			fputs(escape, stderr);
+			plain = text + step;
+		}
+		text += step;
+	}
+	(void)fwrite(plain, 1, (size_t)(text - plain), stderr);
+}
+
 static void say(const char *before, const char *format, va_list args)
 {
+	char buffer[MESSAGE_SIZE], *text = buffer;
+	va_list again;
+
+	va_copy(again, args);
+	int length = vsnprintf(buffer, sizeof buffer, format, args);
+	if (length >= (int)sizeof buffer && (text = malloc((size_t)length + 1)) != NULL)
+		(void)vsnprintf(text, (size_t)length + 1, format, again);
+	va_end(again);
 	fputs(before, stderr);
-	vfprintf(stderr, format, args);
+	write_shown(text ? text : buffer);
 	fputc('\n', stderr);
+	if (text != buffer)
+		free(text);
 }
 
 int kr_usage(const char *format, ...)
@@ -71,45 +101,6 @@ void kr_note(const char *format, ...)
 }
 
 void kr_note_text(const struct kr_str *text) { (void)fwrite(kr_str_text(text), 1, text->n, stderr); }
-
-bool kr_file_open(struct kr_file *f, const char *path)
-{
-	*f = (struct kr_file){.path = path};
-	if (!path)
-		return true;
-	f->file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
-	if (f->file)
-		return true;
-	kr_fail("%s: cannot create: %s", path, strerror(errno));
-	return false;
-}
-
-bool kr_file_write(struct kr_file *f, const struct kr_str *text)
-{
-	if (!f->file)
-		return true;
-	if (f->file == stdout)
-		return kr_print(text);
-	if (text->failed) {
-		kr_fail("%s: out of memory for the output", f->path);
-		return false;
-	}
-	if (fwrite(kr_str_text(text), 1, text->n, f->file) == text->n && fflush(f->file) == 0)
-		return true;
-	kr_fail("%s: cannot write: %s", f->path, strerror(errno));
-	return false;
-}
-
-bool kr_file_close(struct kr_file *f)
-{
-	FILE *file = f->file;
-
-	f->file = NULL;
-	if (!file || file == stdout || fclose(file) == 0)
-		return true;
-	kr_fail("%s: cannot write: %s", f->path, strerror(errno));
-	return false;
-}
 
 bool kr_terminal(FILE *stream, bool quiet)
 {

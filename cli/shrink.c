@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/file.h"
 #include "cli/levels_option.h"
 #include "cli/output.h"
 #include "cli/trace.h"
@@ -14,7 +15,7 @@ static const struct kr_option options[] = {
 	KR_OPTION_CHECKER,
 	KR_OPTION_FORMAT,
 	KR_OPTION_ORDER,
-	{"output", 'o', "FILE", KR_WORDS_FILE, "write the trace there instead of on standard output"},
+	{"output", 'o', "FILE", KR_WORDS_WRITTEN, "write the trace there instead of on standard output"},
 	{"json", 0, NULL, KR_WORDS_ANY, "what became of it as a JSON object on standard output; needs -o"},
 	KR_OPTION_TIMEOUT,
 	KR_OPTION_MEMORY,
@@ -79,7 +80,7 @@ static bool write_trace(const struct shrinking *s, struct kr_ctx *ctx, struct kr
 	out.failed |= note.failed;
 	if (kr_native_write_noted(ctx, &s->shrunk.best->cut.history, kr_str_text(&note), &out, err) == KR_OK) {
 		const char *path = kr_args_value(s->args, "output");
-		written = kr_file_open(&file, path ? path : "-");
+		written = kr_file_open(&file, s->args, path ? path : "-");
 		written = written && kr_file_write(&file, &out);
 		written = written && kr_file_close(&file);
 	} else {
@@ -105,6 +106,7 @@ static bool write_json(const struct shrinking *s, const char *verdict, const cha
 		add_text(&out, "reason", reason);
 	if (s->shrunk.best)
 		add_sizes(s, &out);
+	kr_notes_json(&s->trace.notes, ", ", &out);
 	kr_str_format(&out, ", \"tests\": %u, \"seconds\": %.6f, \"peak_mib\": %llu}\n", s->shrunk.tests, (double)(kr_now_ns() - s->start) * 1e-9,
 		(unsigned long long)kr_peak_mib());
 	written = kr_print(&out);
@@ -142,7 +144,10 @@ static int conclude(struct shrinking *s)
 		return nothing(s, "violated", shrunk->limit ? reason : "no part of it could be shown to be", KR_EXIT_UNDECIDED);
 	kr_ctx_init(&ctx, 0, 0); /* what was found is written even though the time is over */
 	kr_err_init(&err);
-	if (!write_trace(s, &ctx, &err) || (kr_args_has(s->args, "json") && !write_json(s, "violated", reason)))
+
+	bool told = !kr_args_has(s->args, "json") || write_json(s, "violated", reason);
+
+	if (!write_trace(s, &ctx, &err) || !told)
 		return KR_EXIT_FAILED;
 	(void)snprintf(text, sizeof text, "%u of %u transactions, %u of %u operations left%s%s", shrunk->best->cut.history.txns.n, s->trace.history.txns.n,
 		shrunk->best->cut.history.ops.n, s->trace.history.ops.n, reason ? "; perhaps not the fewest: " : "", reason ? reason : "");
@@ -225,5 +230,6 @@ const struct kr_command kr_command_shrink = {
 	.operands = KR_WORDS_FILE,
 	.least = 1,
 	.most = 1,
+	.decides = true,
 	.run = run,
 };

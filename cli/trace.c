@@ -19,7 +19,8 @@
 
 #define SECOND INT64_C(1000000000)
 #define JOBS_MOST 4096
-#define NAME_SHOWN 40
+#define NAME_SHOWN 40 /* bytes of a path */
+#define NAME_MOST (6 * NAME_SHOWN + 1)
 #define SLACK_MIB 256 /* for what the libraries allocate beside the account, and for the heap's own overhead */
 
 /* The limit proper is that of the account in base/mem.h. What libraries allocate beside it (a JSON tree of a huge line, the solver) is stopped by the system, with
@@ -66,8 +67,12 @@ bool kr_trace_options(const struct kr_args *args, struct kr_trace_options *out)
 {
 	char near[128];
 
-	*out = (struct kr_trace_options){.modules = args->modules, .read = {.format = kr_args_value(args, "format"), .lenient = kr_args_has(args, "lenient")}};
+	*out = (struct kr_trace_options){.modules = args->modules,
+		.decides = args->command->decides,
+		.read = {.format = kr_args_value(args, "format"), .lenient = kr_args_has(args, "lenient")}};
 	out->quiet = kr_args_has(args, "quiet") || kr_args_has(args, "json");
+	if (!kr_args_integer(args, "require-committed", UINT32_MAX, &out->committed))
+		return false;
 	if (!kr_args_double(args, "timeout", &out->seconds) || !kr_args_integer(args, "memory", SIZE_MAX >> 20, &out->mebibytes))
 		return false;
 	if (!take_jobs(args, &out->read.jobs))
@@ -93,12 +98,21 @@ bool kr_trace_options(const struct kr_args *args, struct kr_trace_options *out)
 
 /* ---- progress ---- */
 
-/* The end of a path, since that tells traces apart. */
-static const char *shown_name(const char *path)
+/* The end of a path, since that tells traces apart, for people. */
+static const char *shown_name(const char *path, char out[NAME_MOST])
 {
-	size_t length = strlen(path);
+	size_t length = strlen(path), used = 0, step;
+	char escape[8];
 
-	return length > NAME_SHOWN ? path + length - NAME_SHOWN : path;
+	path += length > NAME_SHOWN ? length - NAME_SHOWN : 0;
+	while (((unsigned char)*path & 0xc0) == 0x80)
+		path++; /* no half character */
+	out[0] = '\0';
+	for (; *path; path += step) {
+		step = kr_char_shown(path, strlen(path), escape);
+		used += (size_t)snprintf(out + used, NAME_MOST - used, "%.*s", escape[0] ? 8 : (int)step, escape[0] ? escape : path);
+	}
+	return out;
 }
 
 /* "12", "3.4k", "56M" */
@@ -116,7 +130,7 @@ static void add_amount(char *out, size_t size, double n)
 
 void kr_progress_text(struct kr_progress *p, const char *phase, uint64_t done, uint64_t total, int64_t now, char out[KR_PROGRESS_TEXT])
 {
-	char rate[16], left[48] = "", amount[16];
+	char rate[16], left[48] = "", amount[16], name[NAME_MOST];
 
 	if (!p->phase || strcmp(p->phase, phase) != 0 || done < p->done) {
 		p->phase = phase;
@@ -134,10 +148,10 @@ void kr_progress_text(struct kr_progress *p, const char *phase, uint64_t done, u
 	else if (per_second > 0)
 		(void)snprintf(left, sizeof left, ", %s/s", rate);
 	if (total > 0)
-		(void)snprintf(out, KR_PROGRESS_TEXT, "%s: %s %d%%%s, %d s", shown_name(p->trace), phase, (int)(100.0 * (double)done / (double)total), left,
-			(int)((now - p->start) / SECOND));
+		(void)snprintf(out, KR_PROGRESS_TEXT, "%s: %s %d%%%s, %d s", shown_name(p->trace, name), phase, (int)(100.0 * (double)done / (double)total),
+			left, (int)((now - p->start) / SECOND));
 	else
-		(void)snprintf(out, KR_PROGRESS_TEXT, "%s: %s %s%s, %d s", shown_name(p->trace), phase, amount, left, (int)((now - p->start) / SECOND));
+		(void)snprintf(out, KR_PROGRESS_TEXT, "%s: %s %s%s, %d s", shown_name(p->trace, name), phase, amount, left, (int)((now - p->start) / SECOND));
 }
 
 static void show_progress(void *data, const char *phase, uint64_t done, uint64_t total)
@@ -164,12 +178,23 @@ void kr_trace_clear(struct kr_trace *t)
 
 /* ---- reading ---- */
 
+static enum kr_status note(struct kr_trace *t, const struct kr_trace_options *options)
+{
+	kr_notes_of_reading(&t->notes, &t->history);
+	if (options->decides)
+		kr_notes_of_deciding(&t->notes, &t->history);
+	for (uint32_t i = 0; i < t->notes.at.n && !options->quiet && !options->tells; i++)
+		kr_note("%s: note: %s", t->path, kr_str_text(&t->notes.at.at[i]));
+	return t->notes.failed ? KR_NOMEM : KR_OK;
+}
+
 enum kr_status kr_trace_read(struct kr_trace *t, const char *path, const struct kr_trace_options *options, struct kr_err *err)
 {
 	int64_t start = kr_now_ns();
 
 	*t = (struct kr_trace){.path = path, .start = start};
 	kr_ctx_init(&t->ctx, options->seconds, (size_t)options->mebibytes);
+	kr_notes_init(&t->notes, &t->ctx.mem);
 	t->progress = (struct kr_progress){.trace = path, .start = start, .enabled = kr_terminal(stderr, options->quiet)};
 	t->ctx.modules = options->modules;
 	t->ctx.progress = show_progress;
@@ -180,7 +205,7 @@ enum kr_status kr_trace_read(struct kr_trace *t, const char *path, const struct 
 	t->has_history = status == KR_OK;
 	t->read_seconds = (double)(kr_now_ns() - start) * 1e-9;
 	kr_trace_clear(t);
-	return status;
+	return status ? status : note(t, options);
 }
 
 enum kr_status kr_trace_analyze(struct kr_trace *t, struct kr_err *err)
@@ -197,11 +222,27 @@ enum kr_status kr_trace_analyze(struct kr_trace *t, struct kr_err *err)
 void kr_trace_done(struct kr_trace *t)
 {
 	kr_trace_clear(t);
+	kr_notes_done(&t->notes);
 	if (t->has_analysis)
 		kr_analysis_done(&t->analysis);
 	if (t->has_history)
 		kr_history_done(&t->history);
 	t->has_history = t->has_analysis = false;
+}
+
+void kr_trace_require(const struct kr_trace *t, const struct kr_trace_options *options, struct kr_decision *decisions, uint32_t n)
+{
+	uint32_t aborted, unknown, committed = kr_notes_committed(&t->history, &aborted, &unknown);
+
+	for (uint32_t i = 0; i < n && committed < options->committed; i++) {
+		struct kr_verdict *v = &decisions[i].verdict;
+		if (decisions[i].status != KR_OK || v->outcome != KR_SATISFIED)
+			continue;
+		v->outcome = KR_UNDECIDED;
+		v->proof_of = NULL;
+		(void)snprintf(v->reason, sizeof v->reason, "%u transaction%s committed, fewer than the %llu of --require-committed", (unsigned)committed,
+			committed == 1 ? "" : "s", (unsigned long long)options->committed);
+	}
 }
 
 uint64_t kr_peak_mib(void)

@@ -2,9 +2,11 @@
 #ifndef KR_CLI_TRACE_H
 #define KR_CLI_TRACE_H
 
+#include "checkers/check.h"
 #include "cli/command.h"
 #include "frontend/analyze.h"
 #include "frontend/format.h"
+#include "report/notes.h"
 
 /* Options that commands which read traces share, for their tables. */
 #define KR_OPTION_FORMAT {"format", 'f', "FORMAT", KR_WORDS_FORMAT, "input format; default: told from content, then name"}
@@ -12,6 +14,8 @@
 #define KR_OPTION_TIMEOUT {"timeout", 0, "SECONDS", KR_WORDS_ANY, "limit of time for each trace"}
 #define KR_OPTION_MEMORY {"memory", 0, "MIB", KR_WORDS_ANY, "limit of memory for each trace"}
 #define KR_OPTION_JOBS {"jobs", 'j', "N", KR_WORDS_ANY, "threads; default: one for each processor"}
+#define KR_OPTION_REQUIRE \
+	{"require-committed", 0, "N", KR_WORDS_ANY, "with fewer committed transactions nothing passes for satisfied"}
 #define KR_OPTION_QUIET {"quiet", 'q', NULL, KR_WORDS_ANY, "no progress, colour or notes"}
 
 struct kr_trace_options {
@@ -19,7 +23,10 @@ struct kr_trace_options {
 	struct kr_read_options read;
 	double seconds;      /* 0: no limit */
 	uint64_t mebibytes;  /* 0: no limit */
+	uint64_t committed;  /* with fewer committed transactions nothing is satisfied */
 	bool quiet;          /* no progress */
+	bool decides;        /* the command gives verdicts */
+	bool tells;          /* the command's result tells what there is to note */
 };
 
 /* From the options above; false after a message. */
@@ -47,14 +54,18 @@ struct kr_trace {
 	struct kr_analysis analysis;
 	bool has_history, has_analysis;
 	int64_t start;             /* kr_now_ns */
+	struct kr_notes notes;     /* of what was read */
 	double read_seconds, analyze_seconds;
 	struct kr_progress progress;
 };
 
-/* Initialises *t and reads the trace. In every case the caller frees *t with kr_trace_done, and must not move it in between. */
+/* Initialises *t, reads the trace, and tells what there is to note of it on standard error. In every case the caller frees *t with kr_trace_done, and must not move it in between. */
 enum kr_status kr_trace_read(struct kr_trace *t, const char *path, const struct kr_trace_options *options, struct kr_err *err);
 enum kr_status kr_trace_analyze(struct kr_trace *t, struct kr_err *err);
 void kr_trace_done(struct kr_trace *t);
+
+/* Verdicts "satisfied" become undecided where fewer transactions than asked for committed. */
+void kr_trace_require(const struct kr_trace *t, const struct kr_trace_options *options, struct kr_decision *decisions, uint32_t n);
 
 /* Says on standard error why the trace could not be read, or what was to be done with it; the status to exit with: KR_EXIT_FAILED, or at a limit KR_EXIT_UNDECIDED. */
 int kr_trace_fail(const char *path, enum kr_status status, struct kr_err *err);

@@ -50,9 +50,13 @@ static int say(const struct verifying *v, const struct kr_witness_head *head, co
 		add_member(&out, "result", results[exit]);
 		if (exit != KR_EXIT_SATISFIED)
 			add_member(&out, "why", why);
+		kr_notes_json(&v->trace.notes, ", ", &out);
 		kr_str_add(&out, "}\n");
 	} else {
-		kr_str_format(&out, "%s\t%s\t%s", v->trace.path, head->level, results[exit]);
+		kr_str_shown(&out, v->trace.path);
+		kr_str_add(&out, "\t");
+		kr_str_shown(&out, head->level);
+		kr_str_format(&out, "\t%s", results[exit]);
 		if (exit != KR_EXIT_SATISFIED)
 			kr_str_format(&out, "\t%s", why);
 		kr_str_add(&out, "\n");
@@ -219,5 +223,6 @@ const struct kr_command kr_command_verify = {
 	.operands = KR_WORDS_FILE,
 	.least = 2,
 	.most = 2,
+	.decides = true,
 	.run = run,
 };

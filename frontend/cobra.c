@@ -181,7 +181,7 @@ static enum kr_status read_commit(struct cobra *c, const unsigned char *record)
 	if (!c->lenient)
 		return bad(c, c->start, why.text);
 	c->h->ops.n = first;
-	c->h->skipped++;
+	kr_history_leave_out(c->h, &why);
 	return KR_OK;
 }
 

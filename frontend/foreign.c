@@ -45,8 +45,7 @@ enum kr_status kr_foreign_forgive(struct kr_history *h, enum kr_status status, s
 	if (status != KR_BAD || !h->lenient)
 		return status;
 	h->ops.n = last ? last->op_first + last->op_count : 0;
-	h->skipped++;
-	kr_err_init(err);
+	kr_history_leave_out(h, err);
 	return KR_OK;
 }
 

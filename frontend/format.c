@@ -175,6 +175,9 @@ static enum kr_status read_any(struct kr_ctx *ctx, const char *path, const struc
 	if (!name || !kr_vec_push(h->mem, &h->files, name))
 		return KR_NOMEM;
 	status = folder ? read_folder(ctx, path, options, h, err) : read_file(ctx, path, options, h, err);
+	if (!status && h->skipped > 0 && h->txns.n == 0)
+		return kr_err_set(err, KR_BAD, "nothing is left of it: all %u transactions are bad%s%s", h->skipped, h->first_skipped ? "; the first: " : "",
+			h->first_skipped ? h->first_skipped : "");
 	return status ? status : kr_history_finish(h, ctx, err);
 }
 

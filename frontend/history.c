@@ -34,6 +34,7 @@ void kr_history_done(struct kr_history *h)
 	kr_vec_done(mem, &h->seen);
 	kr_vec_done(mem, &h->white_box);
 	kr_vec_done(mem, &h->version_orders);
+	kr_vec_done(mem, &h->near_fields);
 	kr_vec_done(mem, &h->order_writers);
 	kr_vec_done(mem, &h->files);
 	kr_vec_done(mem, &h->key_heads);

@@ -138,6 +138,14 @@ struct kr_key_entry {
 	uint8_t kind;        /* enum kr_key_kind: how the trace uses it */
 };
 
+/* A field that means nothing, but looks as if it should. */
+struct kr_near_field {
+	const char *name;  /* as the trace has it */
+	const char *known; /* the field that may be meant */
+	const char *place; /* "transaction": what has it */
+	uint32_t count, line; /* how many have it, and the line of the first */
+};
+
 struct kr_key_head { uint64_t word; uint32_t length; uint8_t type; }; /* start of a key's name, so that looking it up stays in few cache lines */
 
 struct kr_history {
@@ -166,6 +174,8 @@ struct kr_history {
 	KR_VEC(const char *) files;         /* paths as given; [0] is the trace itself */
 	bool lenient;                       /* set by the reader: kr_history_finish drops contradictory version orders instead of failing */
 	uint32_t skipped;                   /* bad transactions and version orders left out because of `lenient` */
+	const char *first_skipped;          /* what is wrong with the first of them, "FILE:LINE: ..."; NULL: none, or not known */
+	KR_VEC(struct kr_near_field) near_fields; /* that the trace has and the reader ignores, in the order in which they first stand there */
 
 	/* used by the builder functions only */
 	struct kr_table value_table, key_table, session_table, id_table;
@@ -201,6 +211,9 @@ enum kr_status kr_history_set_initial(struct kr_history *h, kr_key key, kr_value
  * trace's transactions). Its operations are those pushed to h->ops since the previous transaction; op_first and op_count are filled in. KR_BAD (nothing appended, no kind
  * changed): the id is taken; it begins before an earlier transaction of its session returned (unless that one is unknown); it uses a key as another kind than before. */
 enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn, uint32_t position, struct kr_err *err);
+
+/* Counts a bad transaction or version order that a lenient reader leaves out, for `err`, which is then as good as new. */
+void kr_history_leave_out(struct kr_history *h, struct kr_err *err);
 
 /* White-box fields of the transaction added last. */
 enum kr_status kr_history_set_white_box(struct kr_history *h, struct kr_white_box fields);

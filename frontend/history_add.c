@@ -265,6 +265,17 @@ enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn, u
 	return KR_OK;
 }
 
+void kr_history_leave_out(struct kr_history *h, struct kr_err *err)
+{
+	char text[sizeof err->file + sizeof err->text + 32];
+
+	if (h->skipped++ == 0 && err) {
+		kr_err_format(err, text, sizeof text);
+		h->first_skipped = kr_arena_text(&h->arena, text, strlen(text)); /* or it is not known */
+	}
+	kr_err_init(err);
+}
+
 enum kr_status kr_history_set_white_box(struct kr_history *h, struct kr_white_box fields)
 {
 	while (h->white_box.n < h->txns.n)

@@ -254,7 +254,7 @@ static void drop_orders(struct checker *c)
 
 	for (uint32_t list = 0; list < h->version_orders.n; list++) {
 		if (c->dropped[list])
-			h->skipped++;
+			kr_history_leave_out(h, NULL);
 		else
 			h->version_orders.at[kept++] = h->version_orders.at[list];
 	}

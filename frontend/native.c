@@ -8,7 +8,6 @@
 #include "frontend/native.h"
 #include "frontend/native_ahead.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #define WORTH_AHEAD (1 << 18) /* bytes of a file from which on threads pay */
@@ -60,68 +59,28 @@ static int sniff(const char *path, const char *head, size_t length)
 
 /* ---- objects ---- */
 
-void kr_native_get_fields(json_t *object, struct kr_native_fields *out)
-{
-#define FIELD(name) \
-	{ \
-#name, offsetof(struct kr_native_fields, name) \
-	}
-	static const struct {
-		const char *name;
-		size_t offset;
-	} fields[] = {
-		FIELD(id),
-		FIELD(s),
-		FIELD(ops),
-		FIELD(begin),
-		FIELD(end),
-		FIELD(status),
-		FIELD(serial),
-		FIELD(snapshot),
-		FIELD(commit_ts),
-		FIELD(version_order),
-		FIELD(writers),
-		FIELD(krait),
-		FIELD(name),
-		FIELD(time_unit),
-		FIELD(initial),
-		FIELD(clock_skew),
-		FIELD(universe),
-		FIELD(ordered_keys),
-		FIELD(txns),
-	};
-#undef FIELD
-
-	*out = (struct kr_native_fields){0};
-	for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
-		const char *name = json_object_iter_key(at);
-		for (size_t i = 0; i < KR_COUNT(fields); i++) {
-			if (strcmp(name, fields[i].name) == 0) {
-				json_t *value = json_object_iter_value(at);
-				memcpy((char *)out + fields[i].offset, &value, sizeof value);
-				break;
-			}
-		}
-	}
-}
-
 /* With `lenient` a bad transaction or version order is counted and forgotten. */
 static enum kr_status forgive(struct kr_native *n, enum kr_status status)
 {
 	if (status != KR_BAD || !n->lenient)
 		return status;
-	n->h->skipped++;
-	kr_err_init(n->err);
+	kr_history_leave_out(n->h, n->err);
 	return KR_OK;
 }
 
 static enum kr_status read_txn(struct kr_native *n, json_t *json, const struct kr_native_fields *f)
 {
 	char found[80];
+	const char *near;
 
-	if (f->ops)
-		return kr_native_txn(n, f);
+	if (f->ops) {
+		enum kr_status status = kr_native_fields_ignored(n, json, f->ignored, KR_NATIVE_TXN);
+		return status ? status : kr_native_txn(n, f);
+	}
 	n->position++;
+	near = kr_native_field_meant(json, "ops", KR_NATIVE_TXN);
+	if (near)
+		return kr_native_bad(n, "found an object with \"%s\" and without \"ops\", expected a transaction", near);
 	if (json_is_object(json))
 		return kr_native_bad(n, "found an object without \"ops\", expected a transaction");
 	return kr_native_bad(n, "found %s, expected an object", kr_native_found(json, found));
@@ -135,9 +94,9 @@ static enum kr_status read_object(struct kr_native *n, json_t *json, bool first)
 	if (f.krait && !first)
 		return kr_native_bad(n, "a header (\"krait\"), expected only as the first line");
 	if (f.krait)
-		return kr_native_header(n, &f);
+		return kr_native_header(n, json, &f);
 	if (f.version_order && !f.ops)
-		return forgive(n, kr_native_order(n, &f));
+		return forgive(n, kr_native_order(n, json, &f));
 	return forgive(n, read_txn(n, json, &f));
 }
 
@@ -273,7 +232,7 @@ static enum kr_status read_document(struct kr_native *n, json_t *root, const str
 	if (!f.txns)
 		return kr_native_bad(n, "found a JSON document without \"txns\", expected one with it, or JSON Lines: one object per line");
 
-	enum kr_status status = kr_native_header(n, &f);
+	enum kr_status status = kr_native_header(n, root, &f);
 
 	if (!status)
 		status = find_lines(n, text, &lines);
@@ -450,6 +409,7 @@ void kr_native_done(struct kr_native *n)
 	kr_vec_done(mem, &n->names);
 	kr_vec_done(mem, &n->orders);
 	kr_vec_done(mem, &n->order_ids);
+	kr_vec_done(mem, &n->ignored);
 	kr_vec_done(mem, &n->frames);
 	kr_vec_done(mem, &n->sort);
 	kr_str_done(&n->text);

@@ -18,6 +18,9 @@ struct kr_native_name {
 	kr_value initial;
 };
 
+/* An unknown field that was seen before: the one that may be meant, or NULL, and its place in h->near_fields, KR_NONE: it has none so far. */
+struct kr_native_ignored { const char *name, *meant; uint8_t place; uint32_t near; };
+
 struct kr_native_frame { json_t *node; size_t at; uint32_t key_first; };
 
 struct kr_native {
@@ -36,6 +39,7 @@ struct kr_native {
 	KR_VEC(struct kr_native_name) names; /* open until the end */
 	KR_VEC(struct kr_version_order) orders; /* writers: into order_ids, since they may be named before they are read */
 	KR_VEC(kr_value) order_ids;
+	KR_VEC(struct kr_native_ignored) ignored;
 
 	/* scratch, reused */
 	struct kr_json_arena arena;
@@ -49,7 +53,11 @@ struct kr_native_fields {
 	json_t *krait, *name, *time_unit, *initial, *clock_skew, *universe, *ordered_keys, *txns;
 	json_t *id, *s, *status, *begin, *end, *ops, *serial, *snapshot, *commit_ts;
 	json_t *version_order, *writers;
+	size_t ignored; /* further fields */
 };
+
+/* What has fields; the names of the others mean nothing there. */
+enum kr_native_place { KR_NATIVE_HEADER, KR_NATIVE_TXN, KR_NATIVE_ORDER, KR_NATIVE_ATTRIBUTES, KR_NATIVE_RANGE /* its options, and attributes */ };
 
 /* For histories that are built in memory (api/build.c), and the reader itself: a state to fill `h` with; one line of JSON as if it were read; the end of the state. */
 void kr_native_begin(struct kr_native *n, struct kr_ctx *ctx, struct kr_history *h, bool lenient, struct kr_err *err);
@@ -75,8 +83,11 @@ enum kr_status kr_native_put_times(struct kr_native *n, json_t *json, const char
 enum kr_status kr_native_field_name(struct kr_native *n, const char *text, uint32_t seen, kr_value initial);
 
 void kr_native_get_fields(json_t *object, struct kr_native_fields *out);
-enum kr_status kr_native_header(struct kr_native *n, const struct kr_native_fields *f);
-enum kr_status kr_native_order(struct kr_native *n, const struct kr_native_fields *f);
+/* Notes those of the `count` unknown fields of an object that look like known ones (h->near_fields). */
+enum kr_status kr_native_fields_ignored(struct kr_native *n, json_t *object, size_t count, enum kr_native_place place);
+const char *kr_native_field_meant(json_t *object, const char *known, enum kr_native_place place); /* the field that looks like it, or NULL */
+enum kr_status kr_native_header(struct kr_native *n, json_t *header, const struct kr_native_fields *f);
+enum kr_status kr_native_order(struct kr_native *n, json_t *order, const struct kr_native_fields *f);
 enum kr_status kr_native_txn(struct kr_native *n, const struct kr_native_fields *f);
 enum kr_status kr_native_op(struct kr_native *n, json_t *op);
 bool kr_native_is_attributes(const json_t *json); /* a non-empty object of nothing but well-formed attributes */

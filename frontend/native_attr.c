@@ -66,11 +66,13 @@ enum kr_status kr_native_attributes(struct kr_native *n, json_t *json)
 	json_t *times = json_object_get(json, "t"), *cursor = json_object_get(json, "cursor");
 	json_t *lock = json_object_get(json, "lock"), *versions = json_object_get(json, "versions");
 	struct kr_attr attr = {.op = {h->ops.n - 1}, .has_time = times != NULL, .cursor = true};
-	enum kr_status status = KR_OK;
+	size_t known = !!times + !!cursor + !!lock + !!versions;
+	bool range = h->ops.at[h->ops.n - 1].kind == KR_OP_RANGE;
+	enum kr_status status = kr_native_fields_ignored(n, json, json_object_size(json) - known, range ? KR_NATIVE_RANGE : KR_NATIVE_ATTRIBUTES);
 	int64_t interval[2];
 
-	if (!times && !cursor && !lock && !versions)
-		return KR_OK; /* notes, or a range's options */
+	if (status || known == 0)
+		return status; /* notes, or a range's options */
 	if (times) {
 		if ((status = kr_native_put_times(n, times, "\"t\"", interval)))
 			return status;

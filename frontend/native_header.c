@@ -140,7 +140,7 @@ static enum kr_status put_order_of_keys(struct kr_native *n, const json_t *json)
 	return KR_OK;
 }
 
-enum kr_status kr_native_header(struct kr_native *n, const struct kr_native_fields *f)
+enum kr_status kr_native_header(struct kr_native *n, json_t *header, const struct kr_native_fields *f)
 {
 	enum kr_status status;
 	char found[80];
@@ -156,7 +156,8 @@ enum kr_status kr_native_header(struct kr_native *n, const struct kr_native_fiel
 		return status;
 	if (n->h->clock_skew < 0)
 		return kr_native_bad(n, "\"clock_skew\" is %lld, expected 0 or more", (long long)n->h->clock_skew);
-	if ((status = put_initial(n, f->initial)) || (status = put_universe(n, f->universe)))
+	if ((status = put_initial(n, f->initial)) || (status = put_universe(n, f->universe)) ||
+		(status = kr_native_fields_ignored(n, header, f->ignored, KR_NATIVE_HEADER)))
 		return status;
 	return put_order_of_keys(n, f->ordered_keys);
 }
@@ -186,11 +187,13 @@ static enum kr_status put_order(struct kr_native *n, const struct kr_native_fiel
 	return kr_vec_push(n->h->mem, &n->orders, order) ? KR_OK : KR_NOMEM;
 }
 
-enum kr_status kr_native_order(struct kr_native *n, const struct kr_native_fields *f)
+enum kr_status kr_native_order(struct kr_native *n, json_t *order, const struct kr_native_fields *f)
 {
 	uint32_t ids = n->order_ids.n;
 	enum kr_status status = put_order(n, f);
 
+	if (!status)
+		status = kr_native_fields_ignored(n, order, f->ignored, KR_NATIVE_ORDER);
 	if (status)
 		n->order_ids.n = ids;
 	return status;
@@ -225,8 +228,7 @@ enum kr_status kr_native_finish(struct kr_native *n)
 	for (uint32_t i = 0; !status && i < n->orders.n; i++) {
 		status = settle_order(n, n->orders.at[i]);
 		if (status == KR_BAD && n->lenient) {
-			kr_err_init(n->err);
-			n->h->skipped++;
+			kr_history_leave_out(n->h, n->err);
 			status = KR_OK;
 		}
 	}

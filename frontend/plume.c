@@ -62,8 +62,7 @@ static enum kr_status read_lines(struct plume *p, struct kr_source *source)
 			continue;
 		status = read_line(p, line, length, number);
 		if (status == KR_BAD && p->h->lenient) {
-			p->h->skipped++;
-			kr_err_init(p->err);
+			kr_history_leave_out(p->h, p->err);
 			status = KR_OK;
 		}
 		if (status || (status = kr_ctx_tick(p->ctx)))

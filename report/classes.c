@@ -68,7 +68,8 @@ static void add_lines(const struct kr_classes *c, enum kr_outcome wanted, const 
 
 void kr_report_classes(const struct kr_classes *c, struct kr_str *out)
 {
-	kr_str_format(out, "%s\n", c->trace);
+	kr_str_shown(out, c->trace);
+	kr_str_add(out, "\n");
 	add_lines(c, KR_SATISFIED, "strongest levels satisfied:", out);
 	add_lines(c, KR_VIOLATED, "weakest levels violated:", out);
 	add_lines(c, KR_UNDECIDED, "undecided:", out);
@@ -122,5 +123,7 @@ void kr_report_classes_json(const struct kr_classes *c, struct kr_str *out)
 		kr_str_add(out, i > 0 ? ", " : "");
 		add_question(c, &c->decisions[i], true, out);
 	}
-	kr_str_add(out, "]}");
+	kr_str_add(out, "]");
+	kr_notes_json(c->notes, ", ", out);
+	kr_str_add(out, "}");
 }

@@ -18,7 +18,7 @@ struct kr_document_format {
 	void (*verdict)(struct kr_document *doc, const struct kr_report *r, struct kr_str *out);
 	/* `error` in place of a verdict; of the whole trace when `level` is NULL. */
 	void (*failed)(struct kr_document *doc, const char *trace, const struct kr_level *level, enum kr_order order, const char *error);
-	void (*trace_done)(struct kr_document *doc, const char *trace, struct kr_str *out);
+	void (*trace_done)(struct kr_document *doc, const char *trace, const struct kr_notes *notes, struct kr_str *out);
 	void (*end)(struct kr_document *doc, struct kr_str *out);
 };
 

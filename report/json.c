@@ -147,6 +147,7 @@ void kr_report_json(const struct kr_report *r, struct kr_json_extras extras, str
 	if (outcome == KR_VIOLATED)
 		add_anomaly(r, out);
 	add_sizes(r, out);
+	kr_notes_json(r->notes, ", ", out);
 	if (extras.explanation)
 		add_explanation(r, out);
 	if (extras.stats) {

@@ -1,5 +1,5 @@
 /* JUnit's XML: a suite for each trace, a test case for each level. A violation is a failure with its explanation. Undecided is an error, as is a trace that cannot be used: neither may
- * pass for a success. Characters that XML 1.0 does not have become replacement characters. */
+ * pass for a success. Notes are what a case printed. Characters that XML 1.0 does not have become replacement characters. */
 #include <string.h>
 
 #include "report/document.h"
@@ -51,6 +51,16 @@ static void add_made(struct kr_str *out, const char *name, struct kr_str *text)
 	kr_str_done(text);
 }
 
+/* A file name in an attribute. */
+static void add_path(struct kr_str *out, const char *name, const char *path)
+{
+	struct kr_str text;
+
+	kr_str_init(&text, out->mem);
+	kr_str_shown(&text, path);
+	add_made(out, name, &text);
+}
+
 static void begin(const struct kr_question *asked, uint32_t n, struct kr_str *out)
 {
 	(void)asked, (void)n;
@@ -60,7 +70,7 @@ static void begin(const struct kr_question *asked, uint32_t n, struct kr_str *ou
 static void begin_case(struct kr_document *doc, const char *trace, const struct kr_level *level, enum kr_order order, double seconds)
 {
 	kr_str_add(&doc->kept, "    <testcase");
-	add_attribute(&doc->kept, "classname", trace);
+	add_path(&doc->kept, "classname", trace);
 	kr_str_format(&doc->kept, " name=\"%s%s%s\" time=\"%.6f\"", level ? level->id : "trace", level ? ", order " : "", level ? kr_order_name(order) : "",
 		seconds);
 	doc->cases++;
@@ -94,19 +104,31 @@ static void add_error(struct kr_document *doc, const char *type, const char *mes
 	kr_str_add(&doc->kept, "/>\n");
 }
 
+/* The schema wants them behind what failed. */
+static void add_notes(struct kr_document *doc, const struct kr_notes *notes)
+{
+	for (uint32_t i = 0; notes && i < notes->at.n; i++) {
+		kr_str_add(&doc->kept, i > 0 ? "\n" : "      <system-out>");
+		kr_str_add(&doc->kept, "note: ");
+		add_text(&doc->kept, kr_str_text(&notes->at.at[i]));
+	}
+	kr_str_add(&doc->kept, notes && notes->at.n > 0 ? "</system-out>\n" : "");
+}
+
 static void verdict(struct kr_document *doc, const struct kr_report *r, struct kr_str *out)
 {
 	(void)out;
 	begin_case(doc, r->trace, r->level, r->order, r->seconds);
-	if (kr_report_outcome(r) == KR_SATISFIED) {
+	if (kr_report_outcome(r) == KR_SATISFIED && (!r->notes || r->notes->at.n == 0)) {
 		kr_str_add(&doc->kept, "/>\n");
 		return;
 	}
 	kr_str_add(&doc->kept, ">\n");
 	if (kr_report_outcome(r) == KR_VIOLATED)
 		add_failure(doc, r);
-	else
+	else if (kr_report_outcome(r) == KR_UNDECIDED)
 		add_error(doc, "undecided", kr_report_reason(r));
+	add_notes(doc, r->notes);
 	kr_str_add(&doc->kept, "    </testcase>\n");
 }
 
@@ -118,12 +140,13 @@ static void failed(struct kr_document *doc, const char *trace, const struct kr_l
 	kr_str_add(&doc->kept, "    </testcase>\n");
 }
 
-static void trace_done(struct kr_document *doc, const char *trace, struct kr_str *out)
+static void trace_done(struct kr_document *doc, const char *trace, const struct kr_notes *notes, struct kr_str *out)
 {
 	struct kr_mem *mem = doc->kept.mem;
 
+	(void)notes; /* each case has them */
 	kr_str_add(out, "  <testsuite");
-	add_attribute(out, "name", trace);
+	add_path(out, "name", trace);
 	kr_str_format(out, " tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"0\" time=\"%.6f\">\n", doc->cases, doc->failures, doc->errors, doc->seconds);
 	kr_str_add_bytes(out, kr_str_text(&doc->kept), doc->kept.n);
 	kr_str_add(out, "  </testsuite>\n");

@@ -1,5 +1,6 @@
 /* `krait lint`: each finding as a sentence with its place, grouped by kind. Cost: linear in the findings kept. */
 #include "report/lint.h"
+#include "report/notes.h"
 
 #include <string.h>
 
@@ -25,9 +26,8 @@ static void add_other(const struct writer *w, const struct kr_lint_finding *f)
 		return;
 	kr_str_add(w->out, " (");
 	if (other->file != w->h->txns.at[f->txn.i].file)
-		kr_str_format(w->out, "%s:%u)", w->h->files.at[other->file], (unsigned)other->line);
-	else
-		kr_str_format(w->out, "line %u)", (unsigned)other->line);
+		kr_str_shown(w->out, w->h->files.at[other->file]);
+	kr_str_format(w->out, "%s%u)", other->file != w->h->txns.at[f->txn.i].file ? ":" : "line ", (unsigned)other->line);
 }
 
 static void add_key(const struct writer *w, kr_key key) { kr_history_print_name(w->h, w->h->keys.at[key.i].name, w->out); }
@@ -50,9 +50,9 @@ static void add_pair(const struct writer *w, const struct kr_lint_finding *f)
 	}
 	kr_str_add(w->out, ": element ");
 	if (f->element.length <= VALUE_SHOWN) {
-		kr_str_add_bytes(w->out, f->element.text, f->element.length);
+		kr_str_shown_bytes(w->out, f->element.text, f->element.length);
 	} else {
-		kr_str_add_bytes(w->out, f->element.text, cut_at(f->element.text, VALUE_SHOWN));
+		kr_str_shown_bytes(w->out, f->element.text, cut_at(f->element.text, VALUE_SHOWN));
 		kr_str_add(w->out, "...");
 	}
 }
@@ -195,20 +195,58 @@ static const char *file_of(const struct writer *w, kr_txn t)
 
 /* ---- text ---- */
 
+/* The sentence on a trace without a committed transaction, in a buffer that the caller frees; false: it has one. */
+static bool none_committed(const struct writer *w, struct kr_str *out)
+{
+	kr_str_init(out, w->out->mem);
+	bool none = kr_note_none_committed(w->h, out);
+
+	w->out->failed |= out->failed;
+	return none;
+}
+
+/* What is found of the trace as a whole. */
+static void add_whole(const struct writer *w)
+{
+	const struct kr_history *h = w->h;
+	struct kr_str text;
+
+	if (h->skipped > 0) {
+		kr_str_shown(w->out, w->trace);
+		kr_str_format(w->out, ": left-out: %u bad transaction%s or version order%s\n", (unsigned)h->skipped, h->skipped == 1 ? "" : "s",
+			h->skipped == 1 ? "" : "s");
+	}
+	if (none_committed(w, &text)) {
+		kr_str_shown(w->out, w->trace);
+		kr_str_format(w->out, ": none-committed: %s\n", kr_str_text(&text));
+	}
+	kr_str_done(&text);
+	for (uint32_t i = 0; i < h->near_fields.n; i++) {
+		kr_str_shown(w->out, w->trace);
+		kr_str_format(w->out, ":%u: near-field: ", (unsigned)h->near_fields.at[i].line);
+		kr_note_near_field(&h->near_fields.at[i], w->out);
+		kr_str_add(w->out, "\n");
+	}
+}
+
+static void add_more(const struct writer *w, const char *kind, uint64_t n)
+{
+	kr_str_shown(w->out, w->trace);
+	kr_str_format(w->out, ": %s: and %llu more\n", kind, (unsigned long long)n);
+}
+
 void kr_report_lint(const char *trace, const struct kr_history *h, const struct kr_lint *lint, struct kr_str *out)
 {
 	const struct writer w = {trace, h, out};
 
-	if (h->skipped > 0)
-		kr_str_format(out, "%s: left-out: %u bad transaction%s or version order%s\n", trace, (unsigned)h->skipped, h->skipped == 1 ? "" : "s",
-			h->skipped == 1 ? "" : "s");
+	add_whole(&w);
 	for (int kind = 0; kind < KR_LINT_KINDS; kind++) {
 		const struct kr_lint_findings *found = &lint->found[kind];
 		const char *name = kr_lint_name((enum kr_lint_kind)kind);
 
 		for (uint32_t i = 0; i < found->n && !out->failed; i++) {
 			unsigned line = h->txns.at[found->at[i].txn.i].line;
-			kr_str_add(out, file_of(&w, found->at[i].txn));
+			kr_str_shown(out, file_of(&w, found->at[i].txn));
 			if (line > 0)
 				kr_str_format(out, ":%u", line);
 			kr_str_format(out, ": %s: ", name);
@@ -216,7 +254,7 @@ void kr_report_lint(const char *trace, const struct kr_history *h, const struct 
 			kr_str_add(out, "\n");
 		}
 		if (lint->counts[kind] > found->n)
-			kr_str_format(out, "%s: %s: and %llu more\n", trace, name, (unsigned long long)(lint->counts[kind] - found->n));
+			add_more(&w, name, lint->counts[kind] - found->n);
 	}
 }
 
@@ -229,6 +267,30 @@ static void begin_object(const struct writer *w, const char *kind)
 	kr_str_format(w->out, ", \"kind\": \"%s\"", kind);
 }
 
+static void add_text(const struct writer *w, const char *name, const struct kr_str *text)
+{
+	kr_str_format(w->out, ", \"%s\": ", name);
+	kr_str_json(w->out, kr_str_text(text), text->n);
+	w->out->failed |= text->failed;
+}
+
+static void json_near_field(const struct writer *w, const struct kr_near_field *near)
+{
+	struct kr_str text;
+
+	begin_object(w, "near-field");
+	kr_str_add(w->out, ", \"file\": ");
+	kr_str_json(w->out, w->trace, strlen(w->trace));
+	kr_str_format(w->out, ", \"line\": %u, \"field\": ", (unsigned)near->line);
+	kr_str_json(w->out, near->name, strlen(near->name));
+	kr_str_format(w->out, ", \"count\": %u", (unsigned)near->count);
+	kr_str_init(&text, w->out->mem);
+	kr_note_near_field(near, &text);
+	add_text(w, "message", &text);
+	kr_str_done(&text);
+	kr_str_add(w->out, "}\n");
+}
+
 static void json_message(const struct writer *w, enum kr_lint_kind kind, const struct kr_lint_finding *f)
 {
 	struct kr_str text;
@@ -237,9 +299,7 @@ static void json_message(const struct writer *w, enum kr_lint_kind kind, const s
 	kr_str_init(&text, w->out->mem);
 	inner.out = &text;
 	add_message(&inner, kind, f);
-	kr_str_add(w->out, ", \"message\": ");
-	kr_str_json(w->out, kr_str_text(&text), text.n);
-	w->out->failed |= text.failed;
+	add_text(w, "message", &text);
 	kr_str_done(&text);
 }
 
@@ -282,11 +342,20 @@ static void json_finding(const struct writer *w, enum kr_lint_kind kind, const s
 void kr_report_lint_json(const char *trace, const struct kr_history *h, const struct kr_lint *lint, struct kr_str *out)
 {
 	const struct writer w = {trace, h, out};
+	struct kr_str text;
 
 	if (h->skipped > 0) {
 		begin_object(&w, "left-out");
 		kr_str_format(out, ", \"count\": %u}\n", (unsigned)h->skipped);
 	}
+	if (none_committed(&w, &text)) {
+		begin_object(&w, "none-committed");
+		add_text(&w, "message", &text);
+		kr_str_add(out, "}\n");
+	}
+	kr_str_done(&text);
+	for (uint32_t i = 0; i < h->near_fields.n; i++)
+		json_near_field(&w, &h->near_fields.at[i]);
 	for (int kind = 0; kind < KR_LINT_KINDS; kind++)
 		for (uint32_t i = 0; i < lint->found[kind].n && !out->failed; i++)
 			json_finding(&w, (enum kr_lint_kind)kind, &lint->found[kind].at[i]);

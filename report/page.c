@@ -18,6 +18,15 @@ void kr_page_words(struct kr_str *out, const char *name, struct kr_str *words)
 	kr_str_done(words);
 }
 
+void kr_page_shown(struct kr_str *out, const char *name, const char *text)
+{
+	struct kr_str shown;
+
+	kr_str_init(&shown, out->mem);
+	kr_str_shown(&shown, text);
+	kr_page_words(out, name, &shown);
+}
+
 /* In JSON '<' stands inside strings only; escaped, no text can end the element or begin a comment. */
 void kr_page_data(struct kr_str *out, const char *kind, struct kr_str *json)
 {
@@ -96,7 +105,7 @@ void kr_report_page_failed(const char *trace, const char *error, struct kr_str *
 
 	kr_str_init(&json, out->mem);
 	kr_str_add(&json, "{");
-	kr_page_text(&json, "trace", trace);
+	kr_page_shown(&json, "trace", trace);
 	kr_str_add(&json, ", ");
 	kr_page_text(&json, "error", error);
 	kr_str_add(&json, "}");

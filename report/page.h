@@ -15,6 +15,7 @@ void kr_page_data(struct kr_str *out, const char *kind, struct kr_str *json);
 
 /* Helpers for JSON: `,` is the caller's. */
 void kr_page_text(struct kr_str *out, const char *name, const char *text); /* "name": "text" */
+void kr_page_shown(struct kr_str *out, const char *name, const char *text); /* the same of a text that is not ours (kr_str_shown) */
 void kr_page_words(struct kr_str *out, const char *name, struct kr_str *words); /* the same of a buffer, which it frees; its failure is out's */
 
 /* "argument": {...}, the cycles of a violation with what they rest on (page_argument.c). */

@@ -155,6 +155,7 @@ void kr_report_page_verdict(const struct kr_modules *more, const struct kr_repor
 	} else {
 		add_proof(r, &json);
 	}
+	kr_notes_json(r->notes, ",\n", &json);
 	kr_str_init(&text, out->mem);
 	kr_explain_assumed(r, &text);
 	kr_str_add(&json, ",\n");

@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "checkers/standing.h"
+#include "report/notes.h"
 
 /* What a report speaks of; all borrowed. */
 struct kr_report {
@@ -17,6 +18,7 @@ struct kr_report {
 	const struct kr_analysis *analysis; /* NULL: a limit was hit before or in the analysis */
 	const struct kr_verdict *verdict;   /* NULL: undecided, for `reason` */
 	const char *reason;                 /* why there is no verdict */
+	const struct kr_notes *notes;       /* NULL: none */
 	const struct kr_modules *modules;   /* of plug-ins; NULL: none */
 	struct kr_standing standing;        /* of the trace, for explanations, where that is known */
 	double read_seconds;                /* reading the trace, once for all levels */
@@ -49,7 +51,8 @@ struct kr_json_extras { bool explanation, stats; };
 void kr_report_json(const struct kr_report *r, struct kr_json_extras extras, struct kr_str *out);
 
 /* Where a trace stands in the lattice (`krait classify`); all borrowed. */
-struct kr_classes { const char *trace; const struct kr_history *history; const struct kr_decision *decisions; uint32_t n; const struct kr_modules *modules; };
+struct kr_classes { const char *trace; const struct kr_history *history; const struct kr_decision *decisions; uint32_t n; const struct kr_modules *modules;
+	const struct kr_notes *notes; };
 void kr_report_classes(const struct kr_classes *c, struct kr_str *out);
 void kr_report_classes_json(const struct kr_classes *c, struct kr_str *out); /* one object on one line, without a newline */
 

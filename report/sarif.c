@@ -1,5 +1,5 @@
 /* SARIF 2.1.0: one run. A rule for each level and order asked for, a result for each violation, at the line of a transaction of it; the others are related locations, and the cycle is a
- * code flow whose steps say why. What is undecided is a result of kind "open"; satisfied levels have none. Traces without a verdict are notifications of the invocation. */
+ * code flow whose steps say why. What is undecided is a result of kind "open"; satisfied levels have none. Traces without a verdict, and notes, are notifications of the invocation. */
 #include <string.h>
 
 #include "report/document.h"
@@ -164,17 +164,28 @@ static void verdict(struct kr_document *doc, const struct kr_report *r, struct k
 	kr_str_add(out, "}");
 }
 
-static void failed(struct kr_document *doc, const char *trace, const struct kr_level *level, enum kr_order order, const char *error)
+static void notify(struct kr_document *doc, const char *level, const char *text, const char *trace)
 {
-	(void)level, (void)order;
-	kr_str_format(&doc->kept, "%s{\"level\": \"error\", ", doc->errors++ > 0 ? ",\n" : "");
-	add_message(&doc->kept, "message", error);
+	kr_str_format(&doc->kept, "%s{\"level\": \"%s\", ", doc->kept.n > 0 ? ",\n" : "", level);
+	add_message(&doc->kept, "message", text);
 	kr_str_add(&doc->kept, ", \"locations\": [{");
 	add_place(&doc->kept, trace, 0);
 	kr_str_add(&doc->kept, "}]}");
 }
 
-static void trace_done(struct kr_document *doc, const char *trace, struct kr_str *out) { (void)doc, (void)trace, (void)out; }
+static void failed(struct kr_document *doc, const char *trace, const struct kr_level *level, enum kr_order order, const char *error)
+{
+	(void)level, (void)order;
+	doc->errors++;
+	notify(doc, "error", error, trace);
+}
+
+static void trace_done(struct kr_document *doc, const char *trace, const struct kr_notes *notes, struct kr_str *out)
+{
+	(void)out;
+	for (uint32_t i = 0; notes && i < notes->at.n; i++)
+		notify(doc, "note", kr_str_text(&notes->at.at[i]), trace);
+}
 
 static void end(struct kr_document *doc, struct kr_str *out)
 {

@@ -71,6 +71,7 @@ class Page {
 			html("p", {class: "badge"}, html("span", {"aria-hidden": "true"}, `${shown.mark} `), shown.title),
 			html("h1", {}, level.title[0].toUpperCase() + level.title.slice(1), verdict.anomaly ? html("span", {class: "anomaly"}, verdict.anomaly) : null),
 			html("p", {class: "sentence"}, sentence),
+			(verdict.notes ?? []).map((note) => html("p", {class: "note"}, `Note: ${note}`)),
 			html("p", {class: "definition"}, html("code", {}, verdict.level), ` with ${ORDERS[verdict.order]}: ${level.definition}`));
 	}
 

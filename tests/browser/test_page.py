@@ -165,6 +165,17 @@ def test_satisfied(folder):
         is_quiet(browser)
 
 
+def test_notes(folder):
+    with Browser() as browser:
+        browser.open(make_page(folder, trace("empty")))
+        browser.settle()
+        assert browser.text(".hero .note") == "Note: no transaction committed: the trace is empty"
+        browser.open(make_page(folder, trace("serial")))
+        browser.settle()
+        assert browser.run("return document.querySelectorAll('.hero .note').length") == 0
+        is_quiet(browser)
+
+
 HOSTILE = "</script><script>window.hacked = 1</script><img src=http://127.0.0.1:9/x onerror='window.hacked = 2'><!--<script>"
 
 

@@ -198,7 +198,7 @@ static void write_document(const struct kr_document_format *format, const struct
 	format->begin(&asked, 1, out);
 	format->verdict(&doc, r, out);
 	format->failed(&doc, r->trace, NULL, r->order, "error");
-	format->trace_done(&doc, r->trace, out);
+	format->trace_done(&doc, r->trace, r->notes, out);
 	format->end(&doc, out);
 	kr_document_done(&doc);
 }

@@ -1,0 +1,46 @@
+/* Files that are written, by every command: what the user named for results beside standard output. */
+#ifndef KR_CLI_FILE_H
+#define KR_CLI_FILE_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+
+#include "base/str.h"
+#include "cli/command.h"
+
+#define KR_FILES_MOST 8 /* at once; no command has more */
+
+/* All files of a run. */
+struct kr_files {
+	bool watched;
+	pthread_t watcher;  /* waits for a signal that ends the process, and then removes what is half written */
+	sigset_t endings;   /* those signals */
+	pthread_mutex_t lock;
+	const char *temporaries[KR_FILES_MOST]; /* that are there; NULL: none */
+};
+
+/* Before anything is read: a file to be written may be none that is read or written otherwise, be it by another name
+ * or another link. KR_EXIT_USAGE after one line on standard error. In every case the caller calls kr_files_done. */
+int kr_files_init(struct kr_files *files, const struct kr_args *args);
+void kr_files_done(struct kr_files *files);
+
+/* A file that is being written. It is made beside its name, and takes the name when it is complete: until then, and
+ * when it cannot be completed or the process is ended, what had the name before stays. What is no regular file, "-"
+ * (standard output) and /dev/stdout are written directly. */
+struct kr_file {
+	const char *path;  /* as the user named it; NULL: not asked for */
+	FILE *file;        /* NULL: not asked for, failed or closed */
+	struct kr_files *files;
+	char *target;      /* the name that it takes; NULL: it is written directly */
+	char *temporary;
+	bool failed;
+};
+
+/* What fails is told on standard error, once. `path` NULL: nothing to do. */
+bool kr_file_open(struct kr_file *f, const struct kr_args *args, const char *path);
+bool kr_file_write(struct kr_file *f, const struct kr_str *text); /* does nothing to one that was not asked for, or failed */
+bool kr_file_close(struct kr_file *f); /* it is complete. False when anything of it has failed; safe on a zeroed or closed one */
+void kr_file_drop(struct kr_file *f);  /* it will not be complete */
+
+#endif

@@ -1,0 +1,28 @@
+/* Where a path leads. */
+#ifndef KR_CLI_PLACE_H
+#define KR_CLI_PLACE_H
+
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "base/base.h"
+
+struct kr_place {
+	int descriptor;        /* of this process, as /dev/stdout is 1 and /dev/fd/3 is 3; -1: the path names a file */
+	bool exists;
+	struct stat info;      /* if it exists */
+	char target[PATH_MAX]; /* the file's name without symbolic links, also of one that is not there yet; not of a descriptor */
+};
+
+/* Follows links, the last one, too. False, with errno: there is no such folder, or it cannot be looked at. */
+bool kr_place_find(const char *path, struct kr_place *out);
+
+/* The place of a descriptor that is open; exists is false if it is not. */
+void kr_place_of(int descriptor, struct kr_place *out);
+
+bool kr_place_same(const struct kr_place *a, const struct kr_place *b);
+
+/* Is the file an entry of the folder? */
+bool kr_place_within(const char *folder, const struct kr_place *file);
+
+#endif
