@@ -17,4 +17,7 @@ enum kr_status kr_certify_anomaly(const struct kr_anomaly *anomaly, struct kr_ce
 /* A serial order that the trace suggests, if one proves the certificate's level; else *cert is of no use. For traces of which the analysis leaves something out (told_orders.c). */
 enum kr_status kr_certify_told_order(struct kr_ctx *ctx, const struct kr_history *h, struct kr_certificate *cert, bool *found);
 
+/* The same with any serial order, where these are few (any_order.c). */
+enum kr_status kr_certify_any_order(struct kr_ctx *ctx, const struct kr_history *h, struct kr_certificate *cert, bool *found);
+
 #endif

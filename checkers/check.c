@@ -320,7 +320,7 @@ static enum kr_status verify(struct kr_ctx *ctx, const struct kr_history *h, con
 	return KR_OK;
 }
 
-/* Where something is left out, what is left may have too many worlds for one of them to be right; the trace may suggest one that is. */
+/* Where something is left out, what is left may have too many worlds for one of them to be right; the trace may suggest one that is, or it is among few. */
 static enum kr_status try_told(struct kr_ctx *ctx, const struct kr_history *h, struct kr_verdict *out)
 {
 	struct kr_verdict told = *out;
@@ -328,6 +328,8 @@ static enum kr_status try_told(struct kr_ctx *ctx, const struct kr_history *h, s
 	bool found;
 	begin(&told, &ctx->mem);
 	enum kr_status status = kr_certify_told_order(ctx, h, &told.certificate, &found);
+	if (!status && !found)
+		status = kr_certify_any_order(ctx, h, &told.certificate, &found);
 	if (status || !found) {
 		kr_certificate_done(&told.certificate);
 		return status;

@@ -3,24 +3,23 @@
  * name on it, goes through the verifier, and if that does not agree the level is searched for like any other.
  * Two rounds: in the first each search gets its share of the time; the second one gives those that remain all that is left.
  *
- * What else is asked must not matter. A question that its own search leaves open is therefore settled by the others of the lattice, asked or not: those that it implies may be violated, those that imply it
- * satisfied. They are searched for in turn, the weaker ones first, until one settles it or all have been: a quarter of the time left for each, 20 s where there is no limit. */
+ * What else is asked must not matter. A question that its own search leaves open is therefore tried with the certificates of all others of the lattice, whether they are asked or not: first of those that it
+ * implies, which may be violated, and of those that imply it, which may be satisfied; then of the rest. What settles it depends on the history alone, within the limits: the time that is left, or a minute. */
 #include <stdio.h>
 
 #include "checkers/check.h"
 
 /* Of the time left, at least this part goes to the next search: much follows from the strong levels, which come first, and the weak ones are quick. */
 enum { MOST_SHARES = 4 };
-static const int64_t NO_LIMIT = INT64_MAX, NEIGHBOUR_NS = INT64_C(20000000000);
+static const int64_t NO_LIMIT = INT64_MAX, OTHERS_NS = INT64_C(60000000000);
 
-/* Those asked for come first; behind them the neighbours, with memory of their own. */
 struct deciding {
 	struct kr_ctx *ctx;
 	const struct kr_history *h;
 	const struct kr_analysis *analysis;
-	struct kr_decision *asked, *neighbours;
-	uint32_t nasked, nneighbours;
-	bool *tried; /* of those asked: searched for in this round */
+	struct kr_decision *all;
+	uint32_t n;
+	bool *tried; /* searched for in this round */
 };
 
 static struct kr_question question(const struct kr_decision *d) { return (struct kr_question){d->options.level, d->options.order}; }
@@ -33,9 +32,6 @@ static bool by_hand(const struct deciding *c, const struct kr_decision *d)
 }
 
 static bool is_open(const struct kr_decision *d) { return d->status == KR_OK && d->verdict.outcome == KR_UNDECIDED; }
-
-static uint32_t count_all(const struct deciding *c) { return c->nasked + c->nneighbours; }
-static struct kr_decision *at(const struct deciding *c, uint32_t i) { return i < c->nasked ? &c->asked[i] : &c->neighbours[i - c->nasked]; }
 
 static bool implies(const struct deciding *c, const struct kr_decision *a, const struct kr_decision *b)
 {
@@ -70,20 +66,22 @@ static enum kr_status take_over(struct deciding *c, struct kr_decision *to, cons
 	return KR_OK;
 }
 
-/* What follows from the verdict of `from`, and what follows from that. */
-static enum kr_status spread(struct deciding *c, const struct kr_decision *from)
+static bool is_related(const struct deciding *c, const struct kr_decision *a, const struct kr_decision *b) { return implies(c, a, b) || implies(c, b, a); }
+
+/* Tries the certificate of `from` on what is open: where the verdict may follow, or on `all`. What is settled by it settles more. */
+static enum kr_status spread(struct deciding *c, const struct kr_decision *from, bool all)
 {
 	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < count_all(c) && !status; i++) {
-		struct kr_decision *to = at(c, i);
+	for (uint32_t i = 0; i < c->n && !status; i++) {
+		struct kr_decision *to = &c->all[i];
 
 		if (!is_open(to) || by_hand(c, to))
 			continue;
-		if (from->verdict.outcome == KR_SATISFIED ? implies(c, from, to) : implies(c, to, from) || implies(c, from, to))
+		if (all || (from->verdict.outcome == KR_SATISFIED ? implies(c, from, to) : is_related(c, from, to)))
 			status = take_over(c, to, from);
 		if (!status && !is_open(to))
-			status = spread(c, to);
+			status = spread(c, to, all);
 	}
 	return status;
 }
@@ -91,13 +89,13 @@ static enum kr_status spread(struct deciding *c, const struct kr_decision *from)
 /* The first open question that no other open one implies, unless they imply each other. */
 static struct kr_decision *strongest(const struct deciding *c)
 {
-	for (uint32_t i = 0; i < c->nasked; i++) {
-		bool implied = !is_open(&c->asked[i]) || c->tried[i];
+	for (uint32_t i = 0; i < c->n; i++) {
+		bool implied = !is_open(&c->all[i]) || c->tried[i];
 
-		for (uint32_t j = 0; j < c->nasked && !implied; j++)
-			implied = is_open(&c->asked[j]) && !c->tried[j] && implies(c, &c->asked[j], &c->asked[i]) && !implies(c, &c->asked[i], &c->asked[j]);
+		for (uint32_t j = 0; j < c->n && !implied; j++)
+			implied = is_open(&c->all[j]) && !c->tried[j] && implies(c, &c->all[j], &c->all[i]) && !implies(c, &c->all[i], &c->all[j]);
 		if (!implied)
-			return &c->asked[i];
+			return &c->all[i];
 	}
 	return NULL;
 }
@@ -106,8 +104,8 @@ static uint32_t count_untried(const struct deciding *c)
 {
 	uint32_t open = 0;
 
-	for (uint32_t i = 0; i < c->nasked; i++)
-		open += is_open(&c->asked[i]) && !c->tried[i];
+	for (uint32_t i = 0; i < c->n; i++)
+		open += is_open(&c->all[i]) && !c->tried[i];
 	return open;
 }
 
@@ -135,7 +133,7 @@ static enum kr_status search(struct deciding *c, struct kr_decision *d, uint32_t
 	d->status = kr_check(c->ctx, c->h, c->analysis, &d->options, &d->verdict, &d->err);
 	status = c->ctx->stopped;
 	if (!status && d->status == KR_OK && d->verdict.outcome != KR_UNDECIDED && !by_hand(c, d))
-		status = spread(c, d);
+		status = spread(c, d, false);
 	kr_ctx_resume(c->ctx, deadline, &status);
 	return status;
 }
@@ -146,11 +144,11 @@ static enum kr_status search_asked(struct deciding *c)
 	struct kr_decision *next;
 
 	for (int round = 0; round < 2 && !status; round++) {
-		for (uint32_t i = 0; i < c->nasked; i++)
-			c->tried[i] = round > 0 && by_hand(c, &c->asked[i]);
+		for (uint32_t i = 0; i < c->n; i++)
+			c->tried[i] = round > 0 && by_hand(c, &c->all[i]);
 		while (!status && (next = strongest(c)) != NULL) {
 			uint32_t open = count_untried(c);
-			c->tried[next - c->asked] = true;
+			c->tried[next - c->all] = true;
 			status = search(c, next, open < MOST_SHARES ? open : MOST_SHARES, NO_LIMIT);
 		}
 		if (c->ctx->deadline_ns == INT64_MAX)
@@ -159,76 +157,76 @@ static enum kr_status search_asked(struct deciding *c)
 	return status;
 }
 
-/* ---- neighbours ---- */
-
-/* Would the verdict on d, as a weaker level or as a stronger one, settle a question asked for? */
-static bool is_of_use(const struct deciding *c, const struct kr_decision *d, bool weaker)
-{
-	for (uint32_t i = 0; i < c->nasked; i++) {
-		const struct kr_decision *open = &c->asked[i];
-
-		if (is_open(open) && !by_hand(c, open) && (weaker ? implies(c, open, d) : implies(c, d, open)))
-			return true;
-	}
-	return false;
-}
-
-static bool is_asked(const struct deciding *c, struct kr_question q)
-{
-	for (uint32_t i = 0; i < c->nasked; i++)
-		if (c->asked[i].options.level == q.level && c->asked[i].options.order == q.order && !by_hand(c, &c->asked[i]))
-			return true;
-	return false;
-}
-
-static enum kr_status find_neighbours(struct deciding *c, uint32_t most)
-{
-	const struct kr_level *level;
-
-	c->neighbours = kr_mem_alloc(&c->ctx->mem, most, sizeof *c->neighbours);
-	for (size_t i = 0; c->neighbours && (level = kr_level_at(c->ctx->modules, i)) != NULL; i++) {
-		for (int order = KR_ORDER_NONE; order <= KR_ORDER_REALTIME; order++) {
-			struct kr_decision *d = &c->neighbours[c->nneighbours];
-			*d = (struct kr_decision){.options = {.level = level, .order = (enum kr_order)order}};
-			if (is_asked(c, question(d)) || (!is_of_use(c, d, true) && !is_of_use(c, d, false)))
-				continue;
-			begin(d, c->ctx->modules, &c->ctx->mem, KR_TIMEOUT);
-			c->nneighbours++;
-		}
-	}
-	return c->neighbours ? KR_OK : KR_NOMEM;
-}
-
-static enum kr_status search_neighbours(struct deciding *c)
-{
-	uint32_t most = 0;
-
-	while (kr_level_at(c->ctx->modules, most / (KR_ORDER_REALTIME + 1)) != NULL)
-		most++;
-
-	enum kr_status status = find_neighbours(c, most);
-
-	for (int weaker = 1; weaker >= 0; weaker--)
-		for (uint32_t i = 0; i < c->nneighbours && !status; i++)
-			if (is_open(&c->neighbours[i]) && is_of_use(c, &c->neighbours[i], weaker))
-				status = search(c, &c->neighbours[i], MOST_SHARES, NEIGHBOUR_NS);
-	for (uint32_t i = 0; i < c->nneighbours; i++)
-		kr_verdict_done(&c->neighbours[i].verdict, &c->ctx->mem);
-	kr_mem_free(&c->ctx->mem, c->neighbours, most, sizeof *c->neighbours);
-	return status;
-}
+/* ---- all others ---- */
 
 static bool has_open(const struct deciding *c)
 {
-	for (uint32_t i = 0; i < c->nasked; i++)
-		if (is_open(&c->asked[i]) && !by_hand(c, &c->asked[i]))
+	for (uint32_t i = 0; i < c->n; i++)
+		if (is_open(&c->all[i]) && !by_hand(c, &c->all[i]))
 			return true;
 	return false;
+}
+
+enum relation { WEAKER, STRONGER, UNRELATED, RELATIONS };
+
+/* How q stands to what is open; the first that fits. */
+static enum relation relation(const struct deciding *c, const struct kr_decision *q)
+{
+	enum relation found = UNRELATED;
+
+	for (uint32_t i = 0; i < c->n && found != WEAKER; i++) {
+		if (!is_open(&c->all[i]) || by_hand(c, &c->all[i]))
+			continue;
+		if (implies(c, &c->all[i], q))
+			found = WEAKER;
+		else if (implies(c, q, &c->all[i]))
+			found = STRONGER;
+	}
+	return found;
+}
+
+/* Decides the question for the sake of those that are open. */
+static enum kr_status search_other(struct deciding *c, struct kr_decision *q)
+{
+	begin(q, c->ctx->modules, &c->ctx->mem, KR_TIMEOUT);
+
+	enum kr_status status = search(c, q, MOST_SHARES, NO_LIMIT);
+
+	if (!status && q->status == KR_OK && q->verdict.outcome != KR_UNDECIDED)
+		status = spread(c, q, true);
+	kr_verdict_done(&q->verdict, &c->ctx->mem);
+	return status;
+}
+
+static enum kr_status search_others(struct deciding *c, enum relation wanted)
+{
+	const struct kr_level *level;
+	enum kr_status status = KR_OK;
+
+	for (size_t i = 0; (level = kr_level_at(c->ctx->modules, i)) != NULL; i++) {
+		for (int order = KR_ORDER_NONE; order <= KR_ORDER_REALTIME && !status; order++) {
+			struct kr_decision q = {.options = {.level = level, .order = (enum kr_order)order}};
+			if (has_open(c) && relation(c, &q) == wanted)
+				status = search_other(c, &q);
+		}
+	}
+	return status;
+}
+
+/* What stays open does so for the reason that its own search gave. */
+static void ask_others(struct deciding *c)
+{
+	int64_t deadline = kr_ctx_limit(c->ctx, 1, OTHERS_NS);
+	enum kr_status status = KR_OK;
+
+	for (int wanted = 0; wanted < RELATIONS && !status; wanted++)
+		status = search_others(c, (enum relation)wanted);
+	kr_ctx_resume(c->ctx, deadline, &status);
 }
 
 void kr_check_all(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, struct kr_decision *decisions, uint32_t n)
 {
-	struct deciding c = {.ctx = ctx, .h = h, .analysis = analysis, .asked = decisions, .nasked = n, .tried = kr_mem_alloc(&ctx->mem, n, sizeof(bool))};
+	struct deciding c = {ctx, h, analysis, decisions, n, kr_mem_alloc(&ctx->mem, n, sizeof(bool))};
 	enum kr_status status = c.tried ? kr_ctx_check(ctx) : KR_NOMEM;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -239,6 +237,6 @@ void kr_check_all(struct kr_ctx *ctx, const struct kr_history *h, const struct k
 		if (is_open(&decisions[i]) && !(c.tried && c.tried[i]))
 			say(&decisions[i].verdict, status);
 	if (!status && has_open(&c))
-		(void)search_neighbours(&c); /* or they stay open, for the reasons that their own searches gave */
+		ask_others(&c);
 	kr_mem_free(&ctx->mem, c.tried, n, sizeof(bool));
 }

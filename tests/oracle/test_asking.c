@@ -82,11 +82,10 @@ static bool differ(struct asking *a, const struct questions *x, const struct que
 	if (x->outcomes[i] == y->outcomes[i])
 		return false;
 	*undecided += open;
-	if (open && !a->strict)
-		return false;
+	if (open && getenv("WHY")) print_message("WHY %s %s %d %d %s|%s\n", how, x->at[i].level->id, x->outcomes[i], y->outcomes[i], x->reasons[i], y->reasons[i]);
 	snprintf(a->why, sizeof a->why, "%s, order %s: %s (%.100s), %s %s (%.100s)", x->at[i].level->id, kr_order_name(x->at[i].order), says[x->outcomes[i]], x->reasons[i], how,
 		says[y->outcomes[i]], y->reasons[i]);
-	return true;
+	return !open || a->strict;
 }
 
 /* ---- lines in another order ---- */
@@ -158,7 +157,7 @@ static const char *differs(const struct tiny *tiny, void *data)
 		return NULL;
 	if (decide(a, &h, &together, 0, together.n)) {
 		for (uint32_t i = 0; i < together.n; i++)
-			a->undecided += together.outcomes[i] == KR_UNDECIDED;
+			if (together.outcomes[i] == KR_UNDECIDED && ++a->undecided && getenv("WHY")) print_message("UND %s %s %s\n", together.at[i].level->id, kr_order_name(together.at[i].order), together.reasons[i]);
 		a->verdicts += together.n;
 		for (uint32_t i = 0; i < together.n && !why; i++)
 			if (kr_rng_below(&a->rng, together.n) < ALONE || together.outcomes[i] == KR_UNDECIDED)
