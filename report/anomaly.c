@@ -1,8 +1,7 @@
-/* Names of cyclic anomalies, as data: each name is a set of conditions on the cycle that was found, and the first name whose conditions hold is the
- * one (G2 holds of every cycle that a level can forbid). Cost: the cycle's length times the number of names.
- *
- * Two transactions that read and wrote k count as a lost update also when the cycle is rw(k), rw(k): whichever of the two writes came first, the other
- * transaction read an older version and overwrote it. Session and real-time edges count for no name but give its suffix. */
+/* Names of cyclic anomalies, as data: each name is a set of conditions on a cycle, and the first name that all cycles of the refutation justify is its name (G2 holds of every cycle that a level can forbid). A
+ * cycle justifies a name whose conditions it meets, and one of which it is known that it breaks all levels that such a cycle breaks: without rw, any but G0. One cycle is in every world. Of several, each world
+ * has one at least; so every level that the name breaks is violated, whichever world it is, and which cycle closes the argument does not matter. Session and real-time edges count for no name but give its
+ * suffix. Of rw(k), rw(k) by two who read and wrote k, one is answered by ww(k), whichever wrote first: a lost update, too. Cost: the cycles' length times the number of names. */
 #include "report/anomaly.h"
 
 #include <stdio.h>
@@ -15,13 +14,14 @@ enum keys { KEYS_ANY, KEYS_SAME, KEYS_DIFFERENT };
 struct cycle_name {
 	const char *name;
 	uint32_t forbidden; /* kinds of which there is no edge */
-	uint32_t rw_least, rw_most;
+	uint32_t rw_most;
 	bool lonely;             /* no two rw next to each other */
 	bool item_only;          /* no predicate rw */
 	bool both_read;          /* every transaction reads the key of the first edge */
 	enum keys keys;          /* of the edges of a form */
 	uint8_t length;          /* of `form`; 0: edges of any kind and number */
 	uint8_t form[FORM_MOST]; /* the kinds in turn, from some edge on */
+	bool by_overwriting;     /* rw and ww of two transactions justify it, too */
 };
 
 #define WR_WW (KR_BIT(KR_WR) | KR_BIT(KR_WW))
@@ -31,12 +31,12 @@ static const struct cycle_name names[] = {
 	{.name = "G1c", .forbidden = KR_BIT(KR_RW)},
 	{.name = "lost update", .rw_most = 2, .both_read = true, .keys = KEYS_SAME, .length = 2, .form = {KR_RW, KR_WW}},
 	{.name = "lost update", .rw_most = 2, .both_read = true, .keys = KEYS_SAME, .length = 2, .form = {KR_RW, KR_RW}},
-	{.name = "G-single", .rw_least = 1, .rw_most = 1},
+	{.name = "G-single", .rw_most = 1},
 	{.name = "long fork", .rw_most = 2, .length = 4, .form = {KR_WR, KR_RW, KR_WR, KR_RW}},
-	{.name = "G-nonadjacent", .rw_least = 2, .rw_most = ANY_NUMBER, .lonely = true},
-	{.name = "write skew", .rw_most = 2, .keys = KEYS_DIFFERENT, .length = 2, .form = {KR_RW, KR_RW}},
-	{.name = "G2-item", .rw_least = 1, .rw_most = ANY_NUMBER, .item_only = true},
-	{.name = "G2", .rw_least = 1, .rw_most = ANY_NUMBER},
+	{.name = "G-nonadjacent", .rw_most = ANY_NUMBER, .lonely = true},
+	{.name = "write skew", .rw_most = 2, .keys = KEYS_DIFFERENT, .length = 2, .form = {KR_RW, KR_RW}, .by_overwriting = true},
+	{.name = "G2-item", .rw_most = ANY_NUMBER, .item_only = true},
+	{.name = "G2", .rw_most = ANY_NUMBER},
 };
 
 struct shape { /* of a cycle */
@@ -74,13 +74,13 @@ static bool keys_fit(const struct shape *s, enum keys keys)
 	return true;
 }
 
-static bool form_fits(const struct shape *s, const struct cycle_name *name)
+static bool form_fits(const struct shape *s, const uint8_t *form, uint32_t length)
 {
-	if (s->n != name->length)
+	if (s->n != length)
 		return false;
 	for (uint32_t from = 0; from < s->n; from++) {
 		uint32_t i = 0;
-		while (i < s->n && s->edges[(from + i) % s->n].kind == name->form[i])
+		while (i < s->n && s->edges[(from + i) % s->n].kind == form[i])
 			i++;
 		if (i == s->n)
 			return true;
@@ -98,33 +98,59 @@ static bool all_read(const struct kr_history *h, const struct shape *s)
 
 static bool fits(const struct kr_history *h, const struct shape *s, const struct cycle_name *name)
 {
-	if (name->length > 0 && (!form_fits(s, name) || !keys_fit(s, name->keys)))
+	if (name->length > 0 && (!form_fits(s, name->form, name->length) || !keys_fit(s, name->keys)))
 		return false;
-	if (name->length == 0 && ((s->kinds & name->forbidden) != 0 || s->rw < name->rw_least || s->rw > name->rw_most))
+	if (name->length == 0 && ((s->kinds & name->forbidden) != 0 || s->rw > name->rw_most))
 		return false;
 	if ((name->lonely && s->adjacent) || (name->item_only && s->predicate))
 		return false;
 	return !name->both_read || all_read(h, s);
 }
 
+/* Is the cycle of this name, or does it break every level that one of this name breaks? */
+static bool justifies(const struct kr_history *h, const struct shape *s, const struct cycle_name *name)
+{
+	static const uint8_t overwriting[] = {KR_RW, KR_WW};
+
+	if (fits(h, s, name) || (s->rw == 0 && !(name->forbidden & KR_BIT(KR_WR))))
+		return true;
+	return name->by_overwriting && form_fits(s, overwriting, KR_COUNT(overwriting));
+}
+
+static bool all_justify(const struct kr_history *h, const struct kr_certificate *cert, uint32_t first, const struct cycle_name *name)
+{
+	for (uint32_t c = first; c < cert->cycles.n; c++) {
+		struct shape s = shape_of(cert->edges.at + cert->cycles.at[c].first, cert->cycles.at[c].count);
+		if (!justifies(h, &s, name))
+			return false;
+	}
+	return true;
+}
+
+/* Of the cycles from `first` on. */
+static const char *name_of_cycles(const struct kr_history *h, const struct kr_certificate *cert, uint32_t first)
+{
+	size_t i = 0;
+
+	while (i + 1 < KR_COUNT(names) && !all_justify(h, cert, first, &names[i]))
+		i++;
+	return names[i].name;
+}
+
+const char *kr_anomaly_last(const struct kr_history *h, const struct kr_certificate *cert) { return name_of_cycles(h, cert, cert->cycles.n - 1); }
+
 const char *kr_anomaly_base(const struct kr_history *h, const struct kr_certificate *cert, const char **suffix)
 {
-	*suffix = "";
+	uint32_t kinds = 0;
+
+	for (uint32_t c = 0; cert->kind == KR_CERT_CYCLES && c < cert->cycles.n; c++)
+		kinds |= shape_of(cert->edges.at + cert->cycles.at[c].first, cert->cycles.at[c].count).kinds;
+	*suffix = kinds & KR_BIT(KR_RT) ? "-realtime" : kinds & KR_BIT(KR_SO) ? "-session" : "";
 	if (cert->kind == KR_CERT_ANOMALY)
 		return kr_anomaly_name(cert->anomaly.kind);
 	if (cert->kind == KR_CERT_REPLAY)
 		return "difference";
-	if (cert->cycles.n == 0)
-		return "unexplained reads";
-
-	struct kr_cert_cycle last = cert->cycles.at[cert->cycles.n - 1];
-	struct shape s = shape_of(cert->edges.at + last.first, last.count);
-	size_t i = 0;
-
-	*suffix = s.kinds & KR_BIT(KR_RT) ? "-realtime" : s.kinds & KR_BIT(KR_SO) ? "-session" : "";
-	while (i + 1 < KR_COUNT(names) && !fits(h, &s, &names[i]))
-		i++;
-	return names[i].name;
+	return cert->cycles.n == 0 ? "unexplained reads" : name_of_cycles(h, cert, 0);
 }
 
 void kr_report_anomaly(const struct kr_history *h, const struct kr_certificate *cert, char out[KR_ANOMALY_NAME_SIZE])

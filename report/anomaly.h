@@ -9,10 +9,13 @@
 /* The anomaly's name without its suffix, and the suffix ("" or "-session" or "-realtime"). */
 const char *kr_anomaly_base(const struct kr_history *h, const struct kr_certificate *cert, const char **suffix);
 
+/* The name of the last cycle alone, which is that of the anomaly if it is the only one. */
+const char *kr_anomaly_last(const struct kr_history *h, const struct kr_certificate *cert);
+
 /* The plain sentence, without a period. `arg`: the argument of a certificate of several cycles, else NULL. */
 void kr_sentence(const struct kr_words *w, const struct kr_level *level, const struct kr_certificate *cert, const struct kr_argument *arg);
 
-/* Is the argument more than one chain of facts that ends in a contradiction? */
+/* Is the argument more than one chain of steps that ends in a contradiction? */
 bool kr_argument_is_involved(const struct kr_argument *arg);
 
 /* Two reads of a key by one transaction that saw different values, which no world explains (two_states.c). */

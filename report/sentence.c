@@ -1,5 +1,5 @@
 /* The anomaly in one plain sentence: a table from the anomaly's name to the words for it. A cycle whose shape has no words of its own is
- * told as a circle. Where the argument splits cases, no single cycle is the reason, and the sentence names the choice that fits in no case. */
+ * told as a circle. Where it takes several cycles, no single one is there in every world, and what it says of orders is only supposed: the sentence names the choice that fits in no case. */
 #include <string.h>
 
 #include "report/anomaly.h"
@@ -308,7 +308,7 @@ static const struct {
 
 static void say_cycle(const struct kr_words *w, const struct kr_certificate *cert)
 {
-	const char *suffix, *base = kr_anomaly_base(w->h, cert, &suffix);
+	const char *base = kr_anomaly_last(w->h, cert);
 	struct kr_cert_cycle last = cert->cycles.at[cert->cycles.n - 1];
 	struct saying s = {w, cert->edges.at + last.first, last.count};
 
@@ -336,11 +336,40 @@ static bool is_one_cycle(const struct kr_certificate *cert)
 	return true;
 }
 
+/* A lost update by two who both read the same: that is what happened, whichever of them wrote first. */
+static bool is_plain_lost_update(const struct kr_history *h, const struct kr_certificate *cert)
+{
+	const struct kr_cert_edge *e = &cert->edges.at[cert->cycles.at[cert->cycles.n - 1].first], *rw = e->kind == KR_RW ? e : e + 1;
+	const char *suffix;
+
+	return strcmp(kr_anomaly_base(h, cert, &suffix), "lost update") == 0 && strcmp(kr_anomaly_last(h, cert), "lost update") == 0 &&
+		read_the_same(h, kr_history_op(h, rw->from, rw->op), rw->to, rw->key);
+}
+
+static bool has_rw(const struct kr_certificate *cert, uint32_t cycle)
+{
+	for (uint32_t i = 0; i < cert->cycles.at[cycle].count; i++)
+		if (cert->edges.at[cert->cycles.at[cycle].first + i].kind == KR_RW)
+			return true;
+	return false;
+}
+
+/* Is what the last cycle says known rather than supposed? It is if it is the only one, or if the others only say who came first since information flowed that way: no rw is among them. */
+static bool is_known(const struct kr_certificate *cert, const struct kr_argument *arg)
+{
+	uint32_t c = 0;
+
+	if (cert->cycles.n > 1 && (!arg || kr_argument_is_involved(arg)))
+		return false;
+	while (c + 1 < cert->cycles.n && !has_rw(cert, c))
+		c++;
+	return c + 1 == cert->cycles.n;
+}
+
 /* The argument is too long to be found: what would be in one of its cases. */
 static void say_none(const struct kr_words *w, const struct kr_certificate *cert)
 {
-	if (!is_one_cycle(cert))
-		kr_str_add(w->out, "Every order that may be supposed contradicts something that was seen; in one case ");
+	kr_str_add(w->out, "Every order that may be supposed contradicts something that was seen; in one case ");
 	say_cycle(w, cert);
 }
 
@@ -354,6 +383,22 @@ static const struct kr_case *first_split(const struct kr_argument *arg)
 		if (c->child[1] != KR_NONE)
 			return c;
 		at = c->child[0];
+	}
+	return NULL;
+}
+
+/* The choice on which the argument turns: that of its first case with two sides, else the first one that a cycle settles. NULL: none. */
+static const struct kr_choice *first_choice(const struct kr_argument *arg)
+{
+	const struct kr_case *split = first_split(arg);
+
+	if (split)
+		return &arg->choices.at[arg->cases.at[split->child[0]].assumed >> 1];
+	for (uint32_t at = 0; at != KR_NONE && at < arg->cases.n; at = arg->cases.at[at].child[0]) {
+		const struct kr_case *c = &arg->cases.at[at];
+		for (uint32_t i = c->first; i < c->first + c->count; i++)
+			if (arg->steps.at[i].because == KR_BECAUSE_CYCLE && arg->steps.at[i].needed)
+				return &arg->choices.at[arg->steps.at[i].literal >> 1];
 	}
 	return NULL;
 }
@@ -391,11 +436,11 @@ static void say_sources(const struct kr_words *w, const struct kr_argument *arg,
 	kr_str_add(w->out, sight->count == 2 ? "neither fits what else was seen" : "that does not fit what else was seen");
 }
 
-static void say_split(const struct kr_words *w, const struct kr_argument *arg, const struct kr_case *split)
+static void say_choice(const struct kr_words *w, const struct kr_argument *arg, const struct kr_choice *c)
 {
-	const struct kr_choice *c = &arg->choices.at[arg->cases.at[split->child[0]].assumed >> 1];
+	bool effect = c->kind == KR_CHOICE_SAW && arg->sights.at[c->sight].count == 1 && arg->sights.at[c->sight].effect != KR_NONE;
 
-	switch ((enum kr_choice_kind)c->kind) {
+	switch (effect ? KR_CHOICE_EFFECT : (enum kr_choice_kind)c->kind) {
 	case KR_CHOICE_BEFORE:
 		kr_words_txn(w, c->a);
 		kr_str_add(w->out, " and ");
@@ -417,20 +462,19 @@ bool kr_argument_is_involved(const struct kr_argument *arg) { return !arg->compl
 
 void kr_sentence(const struct kr_words *w, const struct kr_level *level, const struct kr_certificate *cert, const struct kr_argument *arg)
 {
+	const struct kr_choice *choice = arg && arg->complete ? first_choice(arg) : NULL; /* on which the argument turns */
 	struct kr_two_states two;
 
 	if (cert->kind == KR_CERT_ANOMALY)
 		kr_say_operation(w, cert);
 	else if (kr_is_unexplained(cert))
 		kr_say_unexplained(w);
-	else if (!arg || !kr_argument_is_involved(arg))
-		say_cycle(w, cert);
-	else if (kr_find_two_states(w->h, level, cert, &two))
+	else if (arg && kr_argument_is_involved(arg) && kr_find_two_states(w->h, level, cert, &two))
 		kr_say_two_states(w, &two);
-	else if (cert->cycles.n == 1)
+	else if (is_known(cert, arg) || is_one_cycle(cert) || (arg->complete && is_plain_lost_update(w->h, cert)))
 		say_cycle(w, cert);
-	else if (arg->complete)
-		say_split(w, arg, first_split(arg));
+	else if (choice)
+		say_choice(w, arg, choice);
 	else
 		say_none(w, cert);
 }

@@ -102,7 +102,7 @@ static const struct row rows[] = {
 	{"an effect is forced when the other one is impossible",
 		forced_of_two,
 		"[[" RW("v", "b", "x", "0", "null") "," RW("b", "v", "z", "1", "null") "],[" RW("u", "b", "x", "0", "null") "," RW("b", "u", "y", "0", "null") "]]",
-		"u and b each overwrote what the other had read: u found x absent and wrote y = 1, b found y absent and wrote x = 1.",
+		"Whether v, whose outcome is not known, took effect or not, what others saw does not fit.",
 		"  [1] v did not see the initial x. Otherwise\n"
 		"      - v < b, if v found x absent, the initial state, before b wrote x = 1,\n"
 		"      - b < v, because b found z absent, the initial state, before v wrote z = 1.\n"
@@ -123,7 +123,7 @@ static const struct row rows[] = {
 		split_source,
 		"[[" RW("s", "a", "p", "2", "null") "," WR("a", "r", "x", "0") "," WR("r", "s", "m", "0") "],"
 		"[" RW("t", "b", "q", "1", "null") "," WR("b", "r", "x", "0") "," WR("r", "t", "m", "0") "]]",
-		"t missed b's q = 1, although r read x = 1, which b wrote, and t read m = 1, which r wrote.",
+		"r read x = 1, as a or b left it, and neither fits what else was seen.",
 		"  [1] r did not see a's x = 1. Otherwise\n"
 		"      - a < r, if r read x = 1, which a wrote,\n"
 		"      - r < s, because s read m = 1, which r wrote,\n"
