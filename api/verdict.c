@@ -95,22 +95,25 @@ static void log_verdict(const struct krait_options *options, const krait_history
 
 static enum kr_status check(krait_verdict *v, krait_history *h, const struct krait_options *options, struct kr_err *err)
 {
-	struct kr_check_options what = {.level = v->level, .order = v->order};
-	struct kr_verdict found;
+	struct kr_decision asked = {.options = {.level = v->level, .order = v->order}};
+	const struct kr_verdict *found = &asked.verdict;
 
 	kr_call_begin(&h->ctx, options);
+	kr_check_all(&h->ctx, &h->history, &h->analysis, &asked, 1);
 
-	enum kr_status status = kr_check(&h->ctx, &h->history, &h->analysis, &what, &found, err);
+	enum kr_status status = asked.status;
 
+	if (status != KR_OK && err)
+		*err = asked.err;
 	if (status == KR_OK) {
-		v->outcome = found.outcome;
-		v->seconds = found.seconds;
-		log_verdict(options, h, &found);
-		status = write_texts(v, h, &found);
+		v->outcome = found->outcome;
+		v->seconds = found->seconds;
+		log_verdict(options, h, found);
+		status = write_texts(v, h, found);
 	}
-	if (status == KR_OK && found.outcome != KR_UNDECIDED)
-		status = keep_proof(v, &h->history, &found.certificate);
-	kr_verdict_done(&found, &h->ctx.mem);
+	if (status == KR_OK && found->outcome != KR_UNDECIDED)
+		status = keep_proof(v, &h->history, &found->certificate);
+	kr_verdict_done(&asked.verdict, &h->ctx.mem);
 	h->ctx.cancel = NULL; /* the caller's, for this call */
 	h->ctx.progress = NULL;
 	return status;
