@@ -56,6 +56,26 @@ static bool leaves_idle_out(const struct kr_proof *proof)
 	return c < proof->cycles.n;
 }
 
+enum kr_status kr_certify_proof(const struct kr_ir *ir, struct kr_proof *proof, struct kr_certificate *cert)
+{
+	enum kr_status status = kr_proof_close(proof, ir);
+	if (!status)
+		status = kr_proof_shorten(proof, ir);
+	bool skip = !status && leaves_idle_out(proof);
+	cert->kind = KR_CERT_CYCLES;
+	for (uint32_t c = proof->cycles.n; c-- > 0 && !status;) {
+		struct kr_cycle cycle = proof->cycles.at[c];
+		struct kr_cert_cycle out = {cert->edges.n, cycle.count};
+		if (skip && is_idle(proof, c))
+			continue;
+		for (uint32_t i = 0; i < cycle.count && !status; i++)
+			status = add_edge(ir, &proof->links.at[cycle.first + i], cert);
+		if (!status && !kr_vec_push(cert->mem, &cert->cycles, out))
+			status = KR_NOMEM;
+	}
+	return status;
+}
+
 /* Does the level forbid rw, ww as it does rw, rw? */
 static bool forbids_either(const struct kr_level *level)
 {
@@ -73,45 +93,29 @@ static struct kr_cert_edge overwriting(const struct kr_cert_edge *rw)
 	return (struct kr_cert_edge){.kind = KR_WW, .from = rw->to, .to = rw->from, .key = rw->key, .op = KR_NONE, .source = {KR_NONE}, .part = {KR_NONE}};
 }
 
-/* Adds the cycle of the certificate's edges from `first` on. Two transactions of which neither saw the other's write of one key: whichever wrote first, the other one overwrote what it had not seen. That says
- * more than two rw do, and is two cycles. */
-static enum kr_status add_cycle(const struct kr_ir *ir, uint32_t first, struct kr_certificate *cert)
+static bool is_pair(const struct kr_certificate *cert, uint32_t c)
 {
-	const struct kr_cert_edge *e = cert->edges.at + first;
-	uint32_t count = cert->edges.n - first;
-	bool pair = count == 2 && e[0].kind == KR_RW && e[1].kind == KR_RW && e[0].key.i == e[1].key.i && forbids_either(ir->level);
-	if (pair) {
-		struct kr_cert_edge one = e[0], other = e[1];
-		cert->edges.n = first;
-		const struct kr_cert_edge edges[] = {other, overwriting(&other), one, overwriting(&one)};
-		for (uint32_t i = 0; i < KR_COUNT(edges); i++)
-			if (!kr_vec_push(cert->mem, &cert->edges, edges[i]))
-				return KR_NOMEM;
-		if (!kr_vec_push(cert->mem, &cert->cycles, (struct kr_cert_cycle){first, count}))
-			return KR_NOMEM;
-		first += count;
-	}
-	return kr_vec_push(cert->mem, &cert->cycles, (struct kr_cert_cycle){first, count}) ? KR_OK : KR_NOMEM;
+	const struct kr_cert_edge *e = &cert->edges.at[cert->cycles.at[c].first];
+
+	return cert->cycles.at[c].count == 2 && e[0].kind == KR_RW && e[1].kind == KR_RW && e[0].key.i == e[1].key.i;
 }
 
-enum kr_status kr_certify_proof(const struct kr_ir *ir, struct kr_proof *proof, struct kr_certificate *cert)
+enum kr_status kr_certify_lost_updates(const struct kr_level *level, struct kr_certificate *cert)
 {
-	enum kr_status status = kr_proof_close(proof, ir);
-	if (!status)
-		status = kr_proof_shorten(proof, ir);
-	bool skip = !status && leaves_idle_out(proof);
-	cert->kind = KR_CERT_CYCLES;
-	for (uint32_t c = proof->cycles.n; c-- > 0 && !status;) {
-		struct kr_cycle cycle = proof->cycles.at[c];
-		uint32_t first = cert->edges.n;
-		if (skip && is_idle(proof, c))
+	for (uint32_t c = 0; forbids_either(level) && c < cert->cycles.n; c++) {
+		if (!is_pair(cert, c))
 			continue;
-		for (uint32_t i = 0; i < cycle.count && !status; i++)
-			status = add_edge(ir, &proof->links.at[cycle.first + i], cert);
-		if (!status)
-			status = add_cycle(ir, first, cert);
+		struct kr_cert_edge *e = &cert->edges.at[cert->cycles.at[c].first], other = e[1];
+		struct kr_cert_cycle added = {cert->edges.n, 2}, *last;
+		e[1] = overwriting(&e[0]);
+		if (!kr_vec_push(cert->mem, &cert->edges, other) || !kr_vec_push(cert->mem, &cert->edges, overwriting(&other)) ||
+			!kr_vec_push(cert->mem, &cert->cycles, added))
+			return KR_NOMEM;
+		last = &cert->cycles.at[cert->cycles.n - 1]; /* the one that closes the argument stays last */
+		last[0] = last[-1];
+		last[-1] = added;
 	}
-	return status;
+	return KR_OK;
 }
 
 /* What an observation saw, unless it has one candidate only. */

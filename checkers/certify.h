@@ -9,6 +9,10 @@
 /* The proof's cycles, closed first; what was found first becomes the certificate's last cycle. */
 enum kr_status kr_certify_proof(const struct kr_ir *ir, struct kr_proof *proof, struct kr_certificate *cert);
 
+/* Two transactions of which neither saw the other's write of one key: whichever wrote first, the other one overwrote what it had not seen. That says more than two rw do. Puts the two cycles that say it in
+ * the place of each such cycle, where the level forbids them. */
+enum kr_status kr_certify_lost_updates(const struct kr_level *level, struct kr_certificate *cert);
+
 /* A world: a serial order, starts and commits, or an order of commits with what was seen, as the answer has it. */
 enum kr_status kr_certify_world(const struct kr_ir *ir, const struct kr_answer *answer, struct kr_certificate *cert);
 

@@ -46,6 +46,8 @@ static const struct kr_anomaly *first_anomaly(const struct kr_analysis *analysis
 static enum kr_status certify_proof(struct kr_ir *ir, struct kr_proof *proof, struct kr_verdict *out, struct kr_err *err)
 {
 	enum kr_status status = kr_certify_proof(ir, proof, &out->certificate);
+	if (!status)
+		status = kr_certify_lost_updates(ir->level, &out->certificate);
 	return status == KR_INTERNAL ? kr_err_set(err, status, "internal error: an edge that a pass added is not known by its rule; no verdict") : status;
 }
 

@@ -68,7 +68,7 @@ static enum kr_status take_over(struct deciding *c, struct kr_decision *to, cons
 
 static bool is_related(const struct deciding *c, const struct kr_decision *a, const struct kr_decision *b) { return implies(c, a, b) || implies(c, b, a); }
 
-/* Tries the certificate of `from` on what is open: where the verdict may follow, or on `all`. What is settled by it settles more. */
+/* Tries the certificate of `from` on what is open: where the verdict may follow, or on `all`. What is settled by it settles more: as deep as there are questions. */
 static enum kr_status spread(struct deciding *c, const struct kr_decision *from, bool all)
 {
 	enum kr_status status = KR_OK;
