@@ -90,6 +90,8 @@ static enum kr_status join_backend(struct kr_plugins *p, const struct kr_backend
 
 static enum kr_status check_level(const struct kr_plugins *p, const struct kr_level *level, struct kr_err *err)
 {
+	int pattern;
+	const char *why = kr_verify_states(level, &pattern);
 	enum kr_order order;
 	enum kr_status status = check_texts("level", level->id, level->title, level->source, kr_level_find(&p->modules, level->id, &order) != NULL, err);
 
@@ -102,8 +104,10 @@ static enum kr_status check_level(const struct kr_plugins *p, const struct kr_le
 			return kr_err_set(err, KR_BAD, "level '%s': its name '%.80s' is %s", level->id, n->name, is_name(n->name) ? "taken" : "none");
 	if ((unsigned)level->default_order > KR_ORDER_REALTIME || (unsigned)level->model > KR_NODES_PREFIX)
 		return kr_err_set(err, KR_BAD, "level '%s' has a default order or node model that there is not", level->id);
-	if (!kr_graph_covers(level) || !kr_verify_states(level))
-		return kr_err_set(err, KR_BAD, "level '%s' forbids cycles of a shape that krait cannot decide; see docs/writing-a-checker.md", level->id);
+	if (!why)
+		why = kr_graph_covers(level, &pattern);
+	if (why)
+		return kr_err_set(err, KR_BAD, "level '%s', pattern %d: %s; see docs/writing-a-checker.md", level->id, pattern + 1, why);
 	return KR_OK;
 }
 

@@ -506,9 +506,10 @@ static enum kr_status solve(struct kr_ir *ir, struct kr_answer *out, struct kr_e
 	struct search s = {.ir = ir, .answer = out};
 	bool too_many = false, cyclic = false;
 	enum kr_status status;
+	int pattern;
 
 	(void)err;
-	if (!kr_graph_covers(ir->level)) {
+	if (kr_graph_covers(ir->level, &pattern)) {
 		snprintf(out->reason, sizeof out->reason, "exhaustive search does not know what this level demands of cycles");
 		return KR_OK;
 	}

@@ -21,21 +21,37 @@ static bool covers_once(const struct kr_pattern *p)
 	return p->once == KR_BIT(KR_RW) && p->allowed & p->once && p->lonely == 0 && p->lead == 0 && p->needed == 0 && !p->one_reader && pair;
 }
 
-bool kr_graph_covers(const struct kr_level *level)
+/* The nodes on which acyclicity is what the first pattern asks. */
+static const char *wrong_model(const struct kr_level *level)
+{
+	const struct kr_pattern *p = &level->forbidden[0];
+
+	if (p->lonely)
+		return level->model == KR_NODES_BEGIN_COMMIT ? NULL : "`lonely` needs the `model` KR_NODES_BEGIN_COMMIT";
+	if (p->lead)
+		return level->model == KR_NODES_PREFIX ? NULL : "`lead` needs the `model` KR_NODES_PREFIX";
+	return level->model == KR_NODES_TXN ? NULL : "a `model` other than KR_NODES_TXN needs `lonely` or `lead`";
+}
+
+const char *kr_graph_covers(const struct kr_level *level, int *pattern)
 {
 	struct kr_level first = *level;
 	bool further = level->forbidden[1].allowed != 0;
+	const char *why = wrong_model(level);
 
+	*pattern = 0;
+	if (why)
+		return why;
 	first.forbidden[1].allowed = 0;
 	first.forbidden[0].one_reader = false;
-	if (!kr_graph_decides(&first) || (further && level->forbidden[0].one_reader) || (further && level->forbidden[0].allowed & KR_BIT(KR_RW)))
-		return false;
-	if (level->model != KR_NODES_TXN && (further || level->forbidden[0].one_reader))
-		return false;
-	for (int i = 1; i < KR_PATTERNS_MOST && level->forbidden[i].allowed; i++)
-		if (!covers_once(&level->forbidden[i]))
-			return false;
-	return true;
+	if (!kr_graph_decides(&first))
+		return "its demands do not combine";
+	if (further && (level->forbidden[0].one_reader || level->forbidden[0].allowed & KR_BIT(KR_RW)))
+		return "`allowed` with rw, or `one_reader`, does not combine with further patterns";
+	for (*pattern = 1; *pattern < KR_PATTERNS_MOST && level->forbidden[*pattern].allowed; ++*pattern)
+		if (!covers_once(&level->forbidden[*pattern]))
+			return "its demands do not combine";
+	return NULL;
 }
 
 static enum kr_status take_conflict(struct kr_ir *ir, struct kr_proof *proof)

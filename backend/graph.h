@@ -40,8 +40,8 @@ enum kr_status kr_graph_order(struct kr_graph *g, const uint8_t *present, struct
 /* Whether the level forbids every cycle of its node model's graph, so that acyclicity is the question. */
 bool kr_graph_decides(const struct kr_level *level);
 
-/* Whether the functions above know all demands of the level's patterns. */
-bool kr_graph_covers(const struct kr_level *level);
+/* NULL: the functions above know all demands of the level's patterns. Else which one they do not know, and *pattern: of which pattern, from 0. */
+const char *kr_graph_covers(const struct kr_level *level, int *pattern);
 
 /* For the search of patterns with one rw (once.c). From node `a`, by edges of `kinds`, breadth first until `b` is reached (KR_NONE: everything). */
 enum kr_status kr_graph_search(struct kr_graph *g, kr_node a, kr_node b, uint32_t kinds);

@@ -65,8 +65,10 @@ static bool known_before(const struct kr_candidate *w, kr_node a, kr_node b) { r
 /* Is a path of known edges as good as an edge? Not where a further pattern counts some kinds only, or edges. */
 static bool paths_count(const struct kr_level *level)
 {
-	uint32_t further = level->forbidden[1].allowed;
-	return further == 0 || (level->forbidden[1].longest == 0 && (level->forbidden[0].allowed & ~further) == 0);
+	for (int i = 1; i < KR_PATTERNS_MOST && level->forbidden[i].allowed; i++)
+		if (level->forbidden[i].longest != 0 || (level->forbidden[0].allowed & ~level->forbidden[i].allowed) != 0)
+			return false;
+	return true;
 }
 
 /* Links that are no edges of the graph that is to be acyclic are kept aside, those of kinds that no pattern has are none. */

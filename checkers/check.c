@@ -29,7 +29,7 @@ static void begin(struct kr_verdict *out, struct kr_mem *mem)
 	out->outcome = KR_UNDECIDED;
 	out->backend = NULL;
 	kr_certificate_init(&out->certificate, mem);
-	out->certificate.level = out->level->id;
+	out->certificate.level = out->level;
 	out->certificate.order = out->order;
 }
 
@@ -122,7 +122,7 @@ enum kr_status kr_check_fits(struct kr_ctx *ctx, const struct kr_history *h, str
 {
 	struct kr_err why;
 	kr_err_init(&why);
-	cert->level = question.level->id;
+	cert->level = question.level;
 	cert->order = question.order;
 	enum kr_status status = kr_verify(ctx, h, cert, &why);
 	*fits = !status;

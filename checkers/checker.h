@@ -15,6 +15,8 @@ const struct kr_checker *kr_checker_find(const struct kr_modules *more, const ch
 
 /* The level with this id or name (case and '_' for '-' ignored) and the order that the name fixes, else the level's default. NULL when there is none. */
 const struct kr_level *kr_level_find(const struct kr_modules *more, const char *name, enum kr_order *order);
+/* The level with exactly this id, or NULL. */
+const struct kr_level *kr_level_of_id(const struct kr_modules *more, const char *id);
 /* For a name in SQL's spelling (with a space) that stands for several levels: which ones, as text; else NULL. */
 const char *kr_level_meanings(const char *name);
 

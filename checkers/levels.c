@@ -63,6 +63,16 @@ const struct kr_level *kr_level_find(const struct kr_modules *more, const char *
 	return NULL;
 }
 
+const struct kr_level *kr_level_of_id(const struct kr_modules *more, const char *id)
+{
+	const struct kr_level *level;
+
+	for (size_t i = 0; (level = kr_level_at(more, i)) != NULL; i++)
+		if (strcmp(level->id, id) == 0)
+			return level;
+	return NULL;
+}
+
 const char *kr_level_meanings(const char *name)
 {
 	if (!strchr(name, ' '))

@@ -2,6 +2,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "checkers/checker.h"
 #include "cli/output.h"
 #include "cli/trace.h"
 #include "verify/verify.h"
@@ -105,6 +106,9 @@ static int verify_line(struct verifying *v, const char *line, size_t length)
 
 	enum kr_status status = kr_witness_read(&v->trace.history, &arena, line, length, &head, &cert, &err);
 
+	cert.level = status ? NULL : kr_level_of_id(v->args->modules, head.level);
+	if (status == KR_OK && !cert.level)
+		status = kr_err_set(&err, KR_BAD, "witness: level: expected the id of a level, found \"%.80s\"; see 'krait levels'", head.level);
 	if (status != KR_OK) {
 		exit = fail_at_line(v, &err, status);
 	} else {

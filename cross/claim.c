@@ -379,7 +379,7 @@ static enum kr_status judge_with_graph(struct judging *j, const struct kr_check_
 	enum kr_status status = KR_NOMEM;
 
 	kr_certificate_init(&cert, mem);
-	cert.level = proof->level = options->level->id;
+	cert.level = proof->level = options->level;
 	cert.order = proof->order = options->order;
 	kr_proof_init(&j->proof, mem);
 	j->links = kr_mem_alloc(mem, j->cycle->n, sizeof *j->links);

@@ -60,10 +60,14 @@ kr_name kr_verify_txn_name(const struct kr_history *h, kr_txn t)
 
 enum kr_status kr_verify_find_rule(struct kr_verifier *v, struct kr_rule *stated)
 {
-	v->rule = kr_rule_find(v->cert->level);
-	if (!v->rule && kr_rule_state(v->ctx->modules, v->cert->level, stated))
-		v->rule = stated;
-	return v->rule ? KR_OK : kr_err_set(v->err, KR_UNSUPPORTED, "certificates of level %s cannot be checked yet", v->cert->level);
+	const struct kr_level *level = v->cert->level;
+	int pattern = 0;
+	const char *why = level ? kr_rule_state(level, stated, &pattern) : NULL;
+
+	v->rule = stated;
+	if (!level)
+		return kr_err_set(v->err, KR_UNSUPPORTED, "certificates of a level that is not known cannot be checked");
+	return why ? kr_err_set(v->err, KR_UNSUPPORTED, "certificates of level %s cannot be checked: pattern %d: %s", level->id, pattern + 1, why) : KR_OK;
 }
 
 static enum kr_status replay(struct kr_verifier *v)

@@ -135,18 +135,21 @@ enum kr_status kr_verify_pattern(struct kr_verifier *v, uint32_t cycle, bool *wh
 {
 	const struct kr_cert_cycle *range = &v->cert->cycles.at[cycle];
 	struct matching m = {v, NULL, &v->cert->edges.at[range->first], range->count};
-	const char *why[KR_COUNT(v->rule->cycles)] = {NULL};
+	const char *why = NULL;
+	char all[256] = "";
+	size_t n = 0;
 
 	*whole = false;
 	if (v->rule->cycles[0].kinds & KR_BIT(KR_WR) && is_tear(&m))
 		return KR_OK;
-	for (size_t i = 0; i < KR_COUNT(v->rule->cycles); i++) {
+	for (size_t i = 0; i < KR_COUNT(v->rule->cycles) && v->rule->cycles[i].kinds; i++) {
 		m.rule = &v->rule->cycles[i];
-		if (!m.rule->kinds || (why[i] = mismatch(&m)))
-			continue;
-		*whole = needs_whole(&m);
-		return KR_OK;
+		if (!(why = mismatch(&m))) {
+			*whole = needs_whole(&m);
+			return KR_OK;
+		}
+		n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", i ? ", and " : "", why); /* has the room: no reason is longer than 50 bytes */
 	}
-	return kr_err_set(v->err, KR_BAD, "cycle %u is not one that %s with order %s forbids: it has %s%s%s", (unsigned)cycle + 1, v->rule->id,
-		kr_order_name(v->cert->order), why[0], why[1] ? ", and " : "", why[1] ? why[1] : "");
+	return kr_err_set(v->err, KR_BAD, "cycle %u is not one that %s with order %s forbids: it has %s", (unsigned)cycle + 1, v->rule->id,
+		kr_order_name(v->cert->order), all);
 }

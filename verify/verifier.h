@@ -28,18 +28,15 @@ struct kr_rule_cycle {
 /* What a level means to the verifier. */
 struct kr_rule {
 	const char *id;
-	struct kr_rule_cycle cycles[2]; /* the second may have no kinds: there is only one */
+	struct kr_rule_cycle cycles[KR_PATTERNS_MOST]; /* the first without kinds ends them */
 	uint32_t anomalies; /* non-cyclic anomalies that violate the level (KR_BIT) */
 	bool snapshots;     /* a world of snapshot isolation is one of this level */
 	bool prefixes;      /* so is a world of prefix consistency */
 	bool graph;         /* a world is checked by building its graph */
 };
 
-/* levels.c */
-const struct kr_rule *kr_rule_find(const char *id); /* or NULL */
-
-/* stated.c: the same of a plug-in's level; false: there is none, or not of a shape that can be checked */
-bool kr_rule_state(const struct kr_modules *more, const char *id, struct kr_rule *out);
+/* levels.c: from the level as it states itself. What kr_verify_states says. */
+const char *kr_rule_state(const struct kr_level *level, struct kr_rule *out, int *pattern);
 
 struct kr_verifier {
 	struct kr_ctx *ctx;
@@ -50,7 +47,7 @@ struct kr_verifier {
 	struct kr_learned *learned; /* of initial values that the trace does not tell; NULL: nothing (store.h) */
 };
 
-/* Fills in v->rule, by the certificate's level; *stated keeps that of a plug-in's. KR_UNSUPPORTED: it has none. certificate.c */
+/* Fills in *stated, by the certificate's level, and v->rule with it. KR_UNSUPPORTED: it cannot be. certificate.c */
 enum kr_status kr_verify_find_rule(struct kr_verifier *v, struct kr_rule *stated);
 
 /* Each returns KR_OK when the certificate proves its verdict, else KR_BAD and says why, or a limit. */

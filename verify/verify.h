@@ -15,6 +15,7 @@
 
 #include "base/terms.h"
 #include "frontend/history.h"
+#include "krait/level.h"
 
 enum kr_cert_kind {
 	KR_CERT_ORDER,     /* serial: each transaction once */
@@ -52,7 +53,7 @@ struct kr_cert_cycle { uint32_t first, count; }; /* into edges; edge i ends wher
 
 struct kr_certificate {
 	struct kr_mem *mem;
-	const char *level;        /* id; borrowed */
+	const struct kr_level *level; /* what it forbids is read from its patterns; borrowed */
 	enum kr_order order;
 	enum kr_cert_kind kind;
 	KR_VEC(kr_txn) serial;    /* satisfied: KR_CERT_ORDER, KR_CERT_SNAPSHOTS, KR_CERT_WORLD */
@@ -72,12 +73,11 @@ void kr_certificate_done(struct kr_certificate *cert);
 /* A copy with its own memory. On failure *out is empty. */
 enum kr_status kr_certificate_copy(struct kr_mem *mem, const struct kr_certificate *cert, struct kr_certificate *out);
 
-/* KR_OK: it proves the verdict. KR_BAD: it does not; err says which step fails and why. KR_UNSUPPORTED: the level or an operation is not known here. Other: limits. */
+/* KR_OK: it proves the verdict. KR_BAD: it does not; err says which step fails and why. KR_UNSUPPORTED: there is no level, its patterns are not of a shape that is checked here, or an operation is not known. Other: limits. */
 enum kr_status kr_verify(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_certificate *cert, struct kr_err *err);
 
-/* Can certificates of a level that a plug-in states be checked? */
-struct kr_level;
-bool kr_verify_states(const struct kr_level *level);
+/* NULL: certificates of the level can be checked. Else which demand stands in the way, and *pattern: of which of its patterns, from 0. */
+const char *kr_verify_states(const struct kr_level *level, int *pattern);
 
 /* In which worlds of the history an edge of a certificate of cycles holds, by what was seen and told alone, whatever the level forbids. */
 enum kr_edge_truth { KR_EDGE_NEVER, KR_EDGE_SOMETIMES, KR_EDGE_ALWAYS };
@@ -99,7 +99,7 @@ struct kr_witness_head { /* borrowed texts */
 /* Appends one line (with its newline). */
 void kr_witness_print(const struct kr_history *h, const struct kr_witness_head *head, const struct kr_certificate *cert, struct kr_str *out);
 
-/* Reads one line against the history it speaks of. `arena` keeps the texts; `cert` is an initialised certificate, replaced on success. KR_BAD: malformed, or it names a transaction, key or operation that the history does not have. */
+/* Reads one line against the history it speaks of. `arena` keeps the texts; `cert` is an initialised certificate, replaced on success, but for its level, which the caller knows (head->level is its id). KR_BAD: malformed, or it names a transaction, key or operation that the history does not have. */
 enum kr_status kr_witness_read(const struct kr_history *h, struct kr_arena *arena, const char *line, size_t length, struct kr_witness_head *head,
 	struct kr_certificate *cert, struct kr_err *err);
 

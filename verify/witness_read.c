@@ -473,7 +473,7 @@ enum kr_status kr_witness_read(const struct kr_history *h, struct kr_arena *aren
 	if (status == KR_OK)
 		status = read_root(&r, root, arena, &got);
 	if (status == KR_OK) {
-		made.level = got.level;
+		made.level = cert->level;
 		made.order = got.order;
 		kr_certificate_done(cert);
 		*cert = made;

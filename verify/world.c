@@ -203,9 +203,8 @@ static enum kr_status leaves_alone(const struct kr_world *w, const struct kr_sig
 }
 
 /* Whether t has seen a version by x, at an operation that counts. */
-static bool has_seen(const struct kr_world *w, kr_txn x, const struct kr_sight *s)
+static bool has_seen(const struct kr_world *w, enum kr_rule_sight sight, kr_txn x, const struct kr_sight *s)
 {
-	enum kr_rule_sight sight = w->v->rule->cycles[1].sight;
 
 	for (uint32_t i = w->sights_of[s->txn.i]; i < w->sights_of[s->txn.i + 1]; i++)
 		if (w->sights.at[i].source.i == x.i && (sight == KR_RULE_ANY || w->sights.at[i].op < s->op + (sight == KR_RULE_NOT_AFTER)))
@@ -214,27 +213,39 @@ static bool has_seen(const struct kr_world *w, kr_txn x, const struct kr_sight *
 }
 
 /* Whether what comes before the observer by ww is what it should have seen. */
-static bool follows_ww(const struct kr_world *w)
-{
-	const struct kr_rule_cycle *further = &w->v->rule->cycles[1];
+static bool follows_ww(const struct kr_rule_cycle *further) { return !further->kinds || further->kinds & KR_BIT(KR_WW); }
 
-	return !further->kinds || further->kinds & KR_BIT(KR_WW);
+static bool some_follows_ww(const struct kr_world *w)
+{
+	const struct kr_rule_cycle *cycles = w->v->rule->cycles;
+
+	return follows_ww(&cycles[1]) || (cycles[2].kinds && follows_ww(&cycles[2]));
 }
 
-/* Whether version x is one that the observer should have seen: it comes before it by dependencies of the kinds that the level looks at. */
-static bool is_due(const struct kr_world *w, kr_txn x, const struct kr_sight *s)
+/* Whether version x is one that the observer should have seen: it comes before it by dependencies of the kinds that the pattern looks at. */
+static bool is_due_by(const struct kr_world *w, const struct kr_rule_cycle *further, kr_txn x, const struct kr_sight *s)
 {
 	const struct kr_transaction *a = &w->v->h->txns.at[x.i], *b = &w->v->h->txns.at[s->txn.i];
-	const struct kr_rule_cycle *further = &w->v->rule->cycles[1];
 	bool ordered = a->status != KR_UNKNOWN && !further->no_order;
 
-	if (follows_ww(w))
+	if (follows_ww(further))
 		return w->place[x.i] < w->place[s->txn.i];
-	if (has_seen(w, x, s))
+	if (has_seen(w, further->sight, x, s))
 		return true;
 	if (ordered && w->v->cert->order >= KR_ORDER_SESSION && a->session.i != KR_NONE && a->session.i == b->session.i && x.i < s->txn.i)
 		return true;
 	return ordered && w->v->cert->order == KR_ORDER_REALTIME && kr_verify_returned_before(w->v->h, x, s->txn);
+}
+
+/* By one of the level's further patterns; without any, by the first. */
+static bool is_due(const struct kr_world *w, kr_txn x, const struct kr_sight *s)
+{
+	const struct kr_rule_cycle *further = &w->v->rule->cycles[1];
+	bool due = is_due_by(w, further, x, s);
+
+	for (int i = 2; i < KR_PATTERNS_MOST && w->v->rule->cycles[i].kinds && !due; i++)
+		due = is_due_by(w, &w->v->rule->cycles[i], x, s);
+	return due;
 }
 
 /* Of a set, the elements that a transaction had added itself tell nothing of what it saw, so it may have seen a later version than the parts tell of. */
@@ -298,7 +309,7 @@ static enum kr_status add_sight(struct kr_world *w, const struct told *told, con
 		return status;
 
 	if (!found && (mode == KR_GROW_SET || mode == KR_GROW_SUM || mode == KR_GROW_UNKNOWN)) {
-		if (follows_ww(w))
+		if (some_follows_ww(w))
 			out.source = newest(w, s->key, s->txn); /* else what it need not have seen, it has not: advance_all */
 		found = true;
 	}
@@ -424,13 +435,15 @@ static enum kr_status build(struct kr_world *w)
 	return status;
 }
 
-/* Whether some observation of a set may have seen a later version than the one taken, and which one makes a difference. */
+/* Whether some observation of a set may have seen a later version than the one taken, and which one makes a difference. Two further patterns may each want another one, of whatever does not tell its version. */
 static bool is_choosy(const struct kr_world *w)
 {
+	const struct kr_rule_cycle *cycles = w->v->rule->cycles;
 	struct kr_sight sight;
+	bool one_best = follows_ww(&cycles[1]) && cycles[1].sight == KR_RULE_ANY;
 
-	if (!w->facts.grow || (follows_ww(w) && w->v->rule->cycles[1].sight == KR_RULE_ANY))
-		return false;
+	if (!w->facts.grow || cycles[2].kinds || one_best)
+		return w->facts.grow && cycles[2].kinds;
 	for (uint32_t i = 0; i < w->sights.n; i++)
 		if (is_over_own(w, &w->sights.at[i], &sight))
 			return true;

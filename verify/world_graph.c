@@ -345,18 +345,30 @@ static void link_sessions(struct graph *g, kr_txn *last)
 	}
 }
 
+static enum kr_status check_further(struct graph *g, const struct kr_rule_cycle *rule)
+{
+	struct kr_world *w = g->w;
+	enum kr_status status = KR_OK;
+
+	g->rule = rule;
+	g->kinds = rule->kinds & ~KR_BIT(KR_RW);
+	for (uint32_t i = 0; i < w->sights.n && status == KR_OK; i++) {
+		status = check_sight(g, &w->sights.at[i]);
+		if (status == KR_OK)
+			status = kr_ctx_tick(w->v->ctx);
+	}
+	return status;
+}
+
 static enum kr_status check(struct graph *g)
 {
 	struct kr_world *w = g->w;
 	enum kr_status status = check_places(g);
 
-	g->rule = &w->v->rule->cycles[w->readers_apart ? 0 : 1];
-	g->kinds = w->readers_apart ? g->rule->kinds : g->rule->kinds & ~KR_BIT(KR_RW);
-	for (uint32_t i = 0; i < w->sights.n && g->rule->one_rw && status == KR_OK; i++) {
-		status = check_sight(g, &w->sights.at[i]);
-		if (status == KR_OK)
-			status = kr_ctx_tick(w->v->ctx);
-	}
+	for (int i = 1; i < KR_PATTERNS_MOST && w->v->rule->cycles[i].kinds && status == KR_OK; i++)
+		status = check_further(g, &w->v->rule->cycles[i]);
+	g->rule = &w->v->rule->cycles[0];
+	g->kinds = g->rule->kinds;
 	for (uint32_t i = 0; i < w->v->cert->serial.n && w->readers_apart && status == KR_OK; i++)
 		if (kr_verify_is_reader(w->v->h, w->v->cert->serial.at[i]))
 			status = check_reader(g, w->v->cert->serial.at[i]);

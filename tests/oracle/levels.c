@@ -8,7 +8,7 @@
 #include "world.h"
 
 const char *const oracle_level_ids[ORACLE_LEVELS] = {"pl-1", "pl-2", "pl-cs", "pl-2l", "rc-ax", "ra", "cc", "pl-2+", "psi", "pl-fcv", "pc", "si", "pl-2.99",
-	"pl-3u", "ser", "ua"};
+	"pl-3u", "ser", "ua", "ra-cs", "mv-ra"};
 
 enum oracle_level oracle_level_of(const char *id)
 {
@@ -117,6 +117,18 @@ static bool view_goes_back(const struct view *v)
 				if (overwritten(w, i) >> b & 1 && (s == b || reach.to[b] >> s & 1))
 					return true;
 		}
+	return false;
+}
+
+/* An rw answered by a wr or the order. */
+static bool fractured(const struct view *v)
+{
+	graph so_wr = either(&v->order, &v->wr);
+
+	for (uint32_t t = 0; t < v->w->n; t++)
+		for (uint32_t b = 0; b < v->w->n; b++)
+			if (v->rw.to[t] >> b & 1 && so_wr.to[b] >> t & 1)
+				return true;
 	return false;
 }
 
@@ -229,6 +241,8 @@ static bool holds(const struct view *v, enum oracle_level level)
 	switch (level) {
 	case ORACLE_PL_2: return acyclic(v, v->d);
 	case ORACLE_PL_CS: return acyclic(v, v->d) && !lost_update(v);
+	case ORACLE_RA_CS: return acyclic(v, v->d) && !lost_update(v) && !fractured(v);
+	case ORACLE_MV_RA: return acyclic(v, v->d) && !view_goes_back(v) && !fractured(v);
 	case ORACLE_PL_2L: return acyclic(v, v->d) && !view_goes_back(v);
 	case ORACLE_RC_AX:
 	case ORACLE_RA:

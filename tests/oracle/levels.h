@@ -21,6 +21,8 @@ enum oracle_level {
 	ORACLE_PL_3U,
 	ORACLE_SER,
 	ORACLE_UA, /* of the example plug-in */
+	ORACLE_RA_CS, /* of example.c: read atomic and cursor stability in one world */
+	ORACLE_MV_RA, /* of example.c: monotonic view and read atomic in one world */
 	ORACLE_LEVELS
 };
 

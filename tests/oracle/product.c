@@ -126,7 +126,7 @@ static bool verifies(struct run *r, const struct kr_certificate *cert) { return 
 
 static const char *round_trip(struct run *r, const struct pipeline *pipeline, const struct kr_certificate *cert)
 {
-	struct kr_witness_head head = {"a trace", cert->level, cert->order}, read_head;
+	struct kr_witness_head head = {"a trace", cert->level->id, cert->order}, read_head;
 	struct kr_certificate again;
 	struct kr_arena arena;
 	struct kr_str first, second;
@@ -145,7 +145,8 @@ static const char *round_trip(struct run *r, const struct pipeline *pipeline, co
 		kr_witness_print(r->h, &read_head, &again, &second);
 		if (strcmp(kr_str_text(&first), kr_str_text(&second)) != 0)
 			bad = differs(r, pipeline, "the witness reads back as another one", kr_str_text(&first));
-		else if (kr_verify(&r->ctx, r->h, &again, &err) != KR_OK)
+		again.level = cert->level;
+		if (!bad && kr_verify(&r->ctx, r->h, &again, &err) != KR_OK)
 			bad = differs(r, pipeline, "the witness that was read back is rejected", err.text);
 	}
 	kr_str_done(&first);
@@ -217,7 +218,7 @@ static const char *random_refutations(struct run *r, const struct pipeline *pipe
 	const char *bad = NULL;
 
 	kr_certificate_init(&cert, &r->ctx.mem);
-	cert.level = r->level->id;
+	cert.level = r->level;
 	cert.order = r->order;
 	cert.kind = KR_CERT_CYCLES;
 	for (int i = 0; i < 10 && !bad; i++) {
@@ -252,7 +253,7 @@ static const char *random_anomalies(struct run *r, const struct pipeline *pipeli
 	struct kr_certificate cert;
 
 	kr_certificate_init(&cert, &r->ctx.mem);
-	cert.level = r->level->id;
+	cert.level = r->level;
 	cert.order = r->order;
 	cert.kind = KR_CERT_ANOMALY;
 	for (int i = 0; i < 10; i++) {

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "asked.h"
+#include "checkers/checker.h"
 #include "oracle.h"
 #include "tiny.h"
 #include "verify/verify.h"
@@ -232,7 +233,7 @@ static const char *check_orders(struct checked *c)
 	const char *why = NULL;
 
 	kr_certificate_init(&cert, &c->ctx->mem);
-	cert.level = "ser";
+	cert.level = kr_level_of_id(NULL, "ser");
 	cert.order = c->order;
 	cert.kind = KR_CERT_ORDER;
 	for (int round = 0; !why && round < 60; round++) {
@@ -261,7 +262,7 @@ static bool has_anomaly(struct checked *c)
 	bool found = false;
 
 	kr_certificate_init(&cert, &c->ctx->mem);
-	cert.level = "ser";
+	cert.level = kr_level_of_id(NULL, "ser");
 	cert.order = c->order;
 	cert.kind = KR_CERT_ANOMALY;
 	for (uint32_t t = 0; t < c->h->txns.n; t++)
@@ -336,7 +337,7 @@ static const char *verifier_is_wrong(const struct tiny *tiny, void *data)
 	c->h = &h;
 	c->registers = is_of_registers(&h);
 	kr_certificate_init(&c->all, &ctx.mem);
-	c->all.level = "ser";
+	c->all.level = kr_level_of_id(NULL, "ser");
 	c->all.kind = KR_CERT_CYCLES;
 	for (int order = 0; order < 3 && !why; order++) {
 		c->order = c->all.order = (enum kr_order)order;

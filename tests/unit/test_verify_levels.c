@@ -97,7 +97,7 @@ static const struct verify_row rows[] = {
 	{"session order, causal", stale, AT("cc", "session"), .claim = STALE},
 	{"session order, axiomatic read committed", stale, AT("rc-ax", "session"), .claim = STALE, .expected = KR_BAD,
 		.message = "cycle 1 is not one that rc-ax with order session forbids: it has an edge of another kind, and an edge of another kind"},
-	{"an unknown level", skew, AT("pl-9", "none"), .claim = SKEW, .expected = KR_UNSUPPORTED, .message = "certificates of level pl-9 cannot be checked yet"},
+	{"an unknown level", skew, AT("pl-9", "none"), .claim = SKEW, .expected = KR_UNSUPPORTED, .message = "certificates of a level that is not known cannot be checked"},
 
 	/* starts and commits */
 	{"both start, then both commit", skew, AT("si", "none"), .claim = SNAPSHOTS("'a','b','a','b'")},

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "checkers/checker.h"
 #include "same_history.h"
 #include "verify/verify.h"
 #include "verify_rows.h"
@@ -48,6 +49,7 @@ static enum kr_status run_row(struct kr_ctx *ctx, const struct verify_row *row, 
 	kr_arena_init(&arena, &ctx->mem);
 	kr_certificate_init(&cert, &ctx->mem);
 	status = kr_witness_read(h, &arena, line, (size_t)length, &head, &cert, err);
+	cert.level = kr_level_of_id(NULL, row->level ? row->level : "ser");
 	if (status == KR_OK)
 		status = kr_verify(ctx, h, &cert, err);
 	kr_certificate_done(&cert);
