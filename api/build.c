@@ -2,8 +2,7 @@
  * back: left out and counted where a format reads leniently, else the end of everything. */
 #include <math.h>
 
-#include "api/handle.h"
-#include "krait/build.h"
+#include "api/build.h"
 
 krait_builder *kr_builder_new(struct kr_mem mem, struct kr_ctx *ctx, struct kr_history *h, bool lenient)
 {
@@ -21,14 +20,14 @@ krait_builder *kr_builder_new(struct kr_mem mem, struct kr_ctx *ctx, struct kr_h
 }
 
 /* Keeps the first failure. */
-static bool keep(krait_builder *b, enum kr_status status)
+bool kr_build_keep(krait_builder *b, enum kr_status status)
 {
 	if (!b->status)
 		b->status = status;
 	return !b->status;
 }
 
-static enum kr_status bad(krait_builder *b, const char *found, const char *expected)
+enum kr_status kr_build_bad(krait_builder *b, const char *found, const char *expected)
 {
 	return kr_native_bad(&b->native, "found %s, expected %s", found, expected);
 }
@@ -54,7 +53,7 @@ static bool is_utf8(const char *text, size_t length)
 	return true;
 }
 
-static enum kr_status make_json(krait_builder *b, const struct krait_value *v, json_t **out)
+enum kr_status kr_build_json(krait_builder *b, const struct krait_value *v, json_t **out)
 {
 	json_error_t error = {.text = ""};
 
@@ -64,12 +63,12 @@ static enum kr_status make_json(krait_builder *b, const struct krait_value *v, j
 	case KRAIT_INTEGER: *out = json_integer(v->integer); break;
 	case KRAIT_REAL:
 		if (!isfinite(v->real))
-			return bad(b, "a real number that is not finite", "a value");
+			return kr_build_bad(b, "a real number that is not finite", "a value");
 		*out = json_real(v->real);
 		break;
 	case KRAIT_STRING:
 		if (!is_utf8(v->text, v->length))
-			return bad(b, "a string that is not UTF-8", "a value");
+			return kr_build_bad(b, "a string that is not UTF-8", "a value");
 		*out = json_stringn_nocheck(v->text, v->length);
 		break;
 	case KRAIT_JSON:
@@ -77,7 +76,7 @@ static enum kr_status make_json(krait_builder *b, const struct krait_value *v, j
 		if (!*out && error.text[0] && json_error_code(&error) != json_error_out_of_memory)
 			return kr_native_bad(&b->native, "malformed JSON: %s", error.text);
 		break;
-	default: return bad(b, "a value of a type that there is not", "a value");
+	default: return kr_build_bad(b, "a value of a type that there is not", "a value");
 	}
 	return *out ? KR_OK : KR_NOMEM;
 }
@@ -86,7 +85,7 @@ static enum kr_status make_json(krait_builder *b, const struct krait_value *v, j
 static enum kr_status put_value(krait_builder *b, const struct krait_value *v, const char *what, bool absent, kr_value *out)
 {
 	json_t *json = NULL;
-	enum kr_status status = make_json(b, v, &json);
+	enum kr_status status = kr_build_json(b, v, &json);
 
 	if (!status && absent) {
 		*out = kr_native_value(&b->native, json);
@@ -98,10 +97,10 @@ static enum kr_status put_value(krait_builder *b, const struct krait_value *v, c
 	return status;
 }
 
-static enum kr_status put_key(krait_builder *b, const struct krait_value *v, kr_key *out)
+enum kr_status kr_build_key(krait_builder *b, const struct krait_value *v, kr_key *out)
 {
 	json_t *json = NULL;
-	enum kr_status status = make_json(b, v, &json);
+	enum kr_status status = kr_build_json(b, v, &json);
 
 	if (!status)
 		status = kr_native_put_key(&b->native, json, "the key", out);
@@ -109,10 +108,10 @@ static enum kr_status put_key(krait_builder *b, const struct krait_value *v, kr_
 	return status;
 }
 
-static enum kr_status put_name(krait_builder *b, const struct krait_value *v, const char *what, kr_value *out)
+enum kr_status kr_build_name(krait_builder *b, const struct krait_value *v, const char *what, kr_value *out)
 {
 	json_t *json = NULL;
-	enum kr_status status = make_json(b, v, &json);
+	enum kr_status status = kr_build_json(b, v, &json);
 
 	if (!status)
 		status = kr_native_put_name(&b->native, json, what, out);
@@ -124,7 +123,7 @@ static enum kr_status put_int(krait_builder *b, const struct krait_value *v, con
 {
 	json_t *json = NULL;
 	int64_t number = 0;
-	enum kr_status status = make_json(b, v, &json);
+	enum kr_status status = kr_build_json(b, v, &json);
 
 	if (!status)
 		status = kr_native_put_int(&b->native, json, what, &number);
@@ -140,11 +139,11 @@ static enum kr_status put_int(krait_builder *b, const struct krait_value *v, con
 static enum kr_status check_times(krait_builder *b, const struct krait_transaction *t)
 {
 	if ((t->has_begin && t->begin[0] > t->begin[1]) || (t->has_end && t->end[0] > t->end[1]))
-		return bad(b, "a time of return before that of invocation", "invoked <= returned");
+		return kr_build_bad(b, "a time of return before that of invocation", "invoked <= returned");
 	if (t->has_begin && t->has_end && (t->begin[0] > t->end[0] || t->begin[1] > t->end[1]))
-		return bad(b, "an end before the begin", "the end after the begin");
+		return kr_build_bad(b, "an end before the begin", "the end after the begin");
 	if ((unsigned)t->status > KRAIT_UNKNOWN)
-		return bad(b, "a status that there is not", "committed, aborted or unknown");
+		return kr_build_bad(b, "a status that there is not", "committed, aborted or unknown");
 	return KR_OK;
 }
 
@@ -155,16 +154,22 @@ static enum kr_status begin(krait_builder *b, const struct krait_transaction *t)
 	enum kr_status status = check_times(b, t);
 
 	if (!status && t->id.type != KRAIT_ABSENT)
-		status = put_name(b, &t->id, "the id", &b->txn.id);
+		status = kr_build_name(b, &t->id, "the id", &b->txn.id);
 	b->native.id = b->txn.id;
-	if (!status && t->session.type != KRAIT_ABSENT && !(status = put_name(b, &t->session, "the session", &session))) {
+	if (!status && t->session.type != KRAIT_ABSENT && !(status = kr_build_name(b, &t->session, "the session", &session))) {
 		b->txn.session = kr_history_session(b->h, session);
 		status = b->txn.session.i == KR_NONE ? KR_NOMEM : KR_OK;
 	}
 	if (status)
 		return status;
 	b->txn.status = (uint8_t)statuses[t->status];
-	b->txn.flags = (uint8_t)((t->has_begin ? KR_TXN_HAS_BEGIN : 0) | (t->has_end ? KR_TXN_HAS_END : 0));
+	b->txn.flags = (uint8_t)((t->has_begin ? KR_TXN_HAS_BEGIN : 0) | (t->has_end ? KR_TXN_HAS_END : 0) | (t->has_serial ? KR_TXN_HAS_SERIAL : 0) |
+		(t->has_snapshot ? KR_TXN_HAS_SNAPSHOT : 0) | (t->has_commit_ts ? KR_TXN_HAS_COMMIT_TS : 0));
+	b->white_box = (struct kr_white_box){
+		.serial = t->has_serial ? t->serial : 0,
+		.snapshot = t->has_snapshot ? t->snapshot : 0,
+		.commit_ts = t->has_commit_ts ? t->commit_ts : 0,
+	};
 	b->txn.begin_invoked = t->begin[0];
 	b->txn.begin_returned = t->begin[1];
 	b->txn.end_invoked = t->end[0];
@@ -178,7 +183,7 @@ bool krait_build_begin(krait_builder *b, const struct krait_transaction *transac
 		return false;
 	b->native.line = transaction->line;
 	if (b->open)
-		return keep(b, bad(b, "the begin of a transaction inside another one", "its end first"));
+		return kr_build_keep(b, kr_build_bad(b, "the begin of a transaction inside another one", "its end first"));
 	b->open = true;
 	b->mark = kr_history_mark(b->h);
 	b->txn = (struct kr_transaction){.id = {KR_NONE}, .session = {KR_NONE}, .line = transaction->line, .file = b->h->files.n ? b->h->files.n - 1 : 0};
@@ -187,16 +192,18 @@ bool krait_build_begin(krait_builder *b, const struct krait_transaction *transac
 	b->native.in_op = false;
 	b->native.op_index = 0;
 	b->native.id = (kr_value){KR_NONE};
-	return keep(b, begin(b, transaction));
+	return kr_build_keep(b, begin(b, transaction));
 }
 
 bool krait_build_end(krait_builder *b)
 {
 	if (!b->open)
-		return keep(b, bad(b, "the end of a transaction", "its begin first"));
+		return kr_build_keep(b, kr_build_bad(b, "the end of a transaction", "its begin first"));
 	if (!b->status) {
 		b->native.in_op = false;
-		keep(b, kr_history_add(b->h, b->txn, b->native.position, &b->err));
+		kr_build_keep(b, kr_history_add(b->h, b->txn, b->native.position, &b->err));
+		if (!b->status && b->txn.flags & (KR_TXN_HAS_SERIAL | KR_TXN_HAS_SNAPSHOT | KR_TXN_HAS_COMMIT_TS))
+			kr_build_keep(b, kr_history_set_white_box(b->h, b->white_box));
 		if (b->status == KR_BAD)
 			kr_err_at(&b->err, b->h->files.at[0], b->txn.line, 0);
 	}
@@ -218,9 +225,9 @@ static enum kr_status operation(krait_builder *b, const struct krait_operation *
 	enum kr_status status;
 
 	if ((unsigned)op->kind >= KR_COUNT(kinds))
-		return bad(b, "an operation that there is not", "one of enum krait_operation_kind");
+		return kr_build_bad(b, "an operation that there is not", "one of enum krait_operation_kind");
 	out->kind = (uint8_t)kinds[op->kind];
-	if ((status = put_key(b, &op->key, &out->key)))
+	if ((status = kr_build_key(b, &op->key, &out->key)))
 		return status;
 	switch (op->kind) {
 	case KRAIT_READ: out->flags = op->unknown ? 0 : KR_OPF_KNOWN; return op->unknown ? KR_OK : put_value(b, &op->value, "the value", true, &out->a);
@@ -238,20 +245,14 @@ static enum kr_status operation(krait_builder *b, const struct krait_operation *
 	}
 }
 
-static enum kr_status push(krait_builder *b, const struct krait_operation *op)
+static enum kr_status push_plain(krait_builder *b, const struct krait_operation *op)
 {
 	struct kr_operation made = {.key = {KR_NONE}, .scan = KR_NONE};
 	enum kr_status status = operation(b, op, &made);
 
 	if (status)
 		return status;
-	if (op->no_cursor)
-		made.flags |= KR_OPF_HAS_ATTR;
-	if (!kr_vec_push(b->h->mem, &b->h->ops, made))
-		return KR_NOMEM;
-	if (!op->no_cursor)
-		return KR_OK;
-	return kr_vec_push(b->h->mem, &b->h->attrs, (struct kr_attr){.op = {b->h->ops.n - 1}, .cursor = false}) ? KR_OK : KR_NOMEM;
+	return kr_vec_push(b->h->mem, &b->h->ops, made) ? KR_OK : KR_NOMEM;
 }
 
 bool krait_build_op(krait_builder *b, const struct krait_operation *op)
@@ -259,13 +260,17 @@ bool krait_build_op(krait_builder *b, const struct krait_operation *op)
 	if (b->status)
 		return false;
 	if (!b->open)
-		return keep(b, bad(b, "an operation", "the begin of its transaction first"));
+		return kr_build_keep(b, kr_build_bad(b, "an operation", "the begin of its transaction first"));
 	b->native.in_op = true;
 
-	enum kr_status status = push(b, op);
+	bool predicate = op->kind == KRAIT_RANGE || op->kind == KRAIT_SCAN || op->kind == KRAIT_UPDATE;
+	enum kr_status status = predicate ? kr_build_predicate(b, op) : push_plain(b, op);
+
+	if (!status)
+		status = kr_build_attributes(b, op);
 
 	b->native.op_index++;
-	return keep(b, status ? status : kr_ctx_tick(b->ctx));
+	return kr_build_keep(b, status ? status : kr_ctx_tick(b->ctx));
 }
 
 /* ---- the rest ---- */
@@ -279,13 +284,13 @@ bool krait_build_initial(krait_builder *b, struct krait_value key, struct krait_
 		return false;
 	b->native.line = 0;
 	if (b->open || b->native.position > 0)
-		return keep(b, bad(b, "an initial value after the first transaction", "it before"));
-	keep(b, put_key(b, &key, &k));
+		return kr_build_keep(b, kr_build_bad(b, "an initial value after the first transaction", "it before"));
+	kr_build_keep(b, kr_build_key(b, &key, &k));
 	if (!b->status)
-		keep(b, put_value(b, &value, "the initial value", true, &initial));
+		kr_build_keep(b, put_value(b, &value, "the initial value", true, &initial));
 	if (!b->status) {
 		b->h->initial = KR_INITIAL_GIVEN;
-		keep(b, kr_history_set_initial(b->h, k, initial, &b->err));
+		kr_build_keep(b, kr_history_set_initial(b->h, k, initial, &b->err));
 	}
 	return !b->status;
 }
@@ -295,17 +300,17 @@ bool krait_build_line(krait_builder *b, const char *text, size_t length)
 	if (b->status)
 		return false;
 	if (b->open)
-		return keep(b, bad(b, "a line inside a transaction", "its end first"));
+		return kr_build_keep(b, kr_build_bad(b, "a line inside a transaction", "its end first"));
 	b->native.line = 0;
-	return keep(b, kr_native_line(&b->native, text, length));
+	return kr_build_keep(b, kr_native_line(&b->native, text, length));
 }
 
 enum kr_status kr_builder_end(krait_builder *b)
 {
 	if (!b->status && b->open)
-		keep(b, bad(b, "the end of the history inside a transaction", "the transaction's end first"));
+		kr_build_keep(b, kr_build_bad(b, "the end of the history inside a transaction", "the transaction's end first"));
 	if (!b->status)
-		keep(b, kr_native_finish(&b->native));
+		kr_build_keep(b, kr_native_finish(&b->native));
 	if (b->status)
 		kr_err_set(&b->err, b->status, "%s", kr_status_text(b->status));
 	return b->status;

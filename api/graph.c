@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "backend/backend.h"
 #include "ir/clock.h"
@@ -111,10 +112,10 @@ enum kr_status krait_ir_add_edge(struct kr_ir *ir, enum kr_edge_kind kind, kr_tx
 	bool derived = kind == KR_RW ? rule == KR_RULE_LATER : kind == KR_WW && (rule == KR_RULE_READER || rule == KR_RULE_WRITERS || rule == KR_RULE_UPDATE);
 
 	if (!derived || !is_ordinary_why(ir, kind, rule, why))
-		return kr_err_set(err, KR_INTERNAL, "a pass adds an edge of kind %d by rule %d of %u, expected a ww or rw with a rule for it", (int)kind,
+		return kr_err_set(err, KR_INTERNAL, "adds an edge of kind %d by rule %d of %u, expected a ww or rw with a rule for it", (int)kind,
 			(int)rule, why);
 	if (krait_ir_presence(ir, from) != KR_PRESENT || krait_ir_presence(ir, to) != KR_PRESENT || from.i == to.i)
-		return kr_err_set(err, KR_INTERNAL, "a pass adds an edge from %u to %u, expected two present transactions", from.i, to.i);
+		return kr_err_set(err, KR_INTERNAL, "adds an edge from %u to %u, expected two present transactions", from.i, to.i);
 	if (!(kr_level_kinds(ir->level) & KR_BIT(kind)))
 		return KR_OK; /* says nothing at this level */
 
@@ -130,7 +131,31 @@ enum kr_status krait_ir_conflict(struct kr_ir *ir, struct kr_err *err)
 {
 	enum kr_status status = ir->conflict ? KR_OK : kr_ir_conflict(ir);
 
-	return status == KR_INTERNAL ? kr_err_set(err, status, "a pass found a conflict where known edges have no cycle") : status;
+	return status == KR_INTERNAL ? kr_err_set(err, status, "found a conflict where known edges have no cycle") : status;
+}
+
+/* ---- statistics ---- */
+
+void krait_count(struct kr_ir *ir, const char *name, int64_t more)
+{
+	struct kr_tallies *t = &ir->tallies;
+	uint32_t i = 0;
+	char own[KR_TALLY_NAME];
+
+	(void)snprintf(own, sizeof own, "%s", name ? name : "?"); /* what is too long is cut */
+	for (char *c = own; *c; c++)
+		if ((unsigned char)*c < ' ')
+			*c = ' ';
+	while (i < t->n && strcmp(t->at[i].name, own) != 0)
+		i++;
+	if (i == KR_TALLIES_MOST)
+		return;
+	if (i == t->n) {
+		memcpy(t->at[t->n].name, own, sizeof own);
+		t->at[t->n++].value = 0;
+	}
+	if (__builtin_add_overflow(t->at[i].value, more, &t->at[i].value))
+		t->at[i].value = more > 0 ? INT64_MAX : INT64_MIN;
 }
 
 /* ---- back ends ---- */
@@ -172,11 +197,15 @@ enum kr_status krait_answer_cycle(struct kr_answer *answer, const struct kr_ir *
 	enum kr_status status = KR_OK;
 
 	if (count < 2)
-		return kr_err_set(err, KR_INTERNAL, "a back end answers with a cycle of %u links, expected two or more", count);
+		return kr_err_set(err, KR_INTERNAL, "answers with a cycle of %u links, expected two or more", count);
+	for (uint32_t i = 0; i < count; i++) {
+		if (!is_link(ir, &links[i]))
+			return kr_err_set(err, KR_INTERNAL, "answers with a cycle whose link %u names what there is not", i);
+		if (links[i].to.i != links[(i + 1) % count].from.i)
+			return kr_err_set(err, KR_INTERNAL, "answers with a cycle whose link %u does not end where the next one begins", i);
+	}
 	kr_proof_begin(&answer->proof);
 	for (uint32_t i = 0; i < count && !status; i++) {
-		if (!is_link(ir, &links[i]))
-			return kr_err_set(err, KR_INTERNAL, "a back end answers with a cycle whose link %u names what there is not", i);
 		status = kr_proof_add_link(&answer->proof, cleaned(links[i]));
 	}
 	if (!status)
@@ -194,10 +223,23 @@ static enum kr_status fill_sources(struct kr_answer *answer, const struct kr_ir 
 	return KR_OK;
 }
 
+static enum kr_status reject(struct kr_answer *answer, const char *why)
+{
+	(void)snprintf(answer->reason, sizeof answer->reason, "%s", why);
+	return KR_INTERNAL;
+}
+
 enum kr_status krait_answer_world(struct kr_answer *answer, const struct kr_ir *ir, enum kr_world_form form, const kr_node *order, uint32_t count)
 {
 	enum kr_status status = form == KR_WORLD_GRAPH ? fill_sources(answer, ir) : KR_OK;
 
+	if ((unsigned)form > KR_WORLD_GRAPH)
+		return reject(answer, "krait_answer_world was given a form that there is not");
+	if (form == KR_WORLD_SNAPSHOTS && ir->level->model == KR_NODES_TXN)
+		return reject(answer, "krait_answer_world was given begins and commits, which the model of the level has not");
+	for (uint32_t i = 0; i < count; i++)
+		if (order[i].i >= ir->nnodes)
+			return reject(answer, "krait_answer_world was given a node that there is not");
 	kr_vec_clear(&answer->order);
 	for (uint32_t i = 0; i < count && !status; i++)
 		if (krait_ir_txn(ir, order[i]).i != KR_NONE && !kr_vec_push(&ir->ctx->mem, &answer->order, order[i]))
@@ -213,7 +255,9 @@ enum kr_status krait_answer_source(struct kr_answer *answer, const struct kr_ir 
 {
 	enum kr_status status = fill_sources(answer, ir);
 
-	if (!status && o.i < answer->sources.n && (seen.i == KR_NONE || seen.i < ir->asg->nversions))
+	if (o.i >= ir->asg->nobs || (seen.i != KR_NONE && (seen.i >= ir->asg->nversions || ir->asg->versions[seen.i].key.i != ir->asg->obs[o.i].key.i)))
+		return reject(answer, "krait_answer_source was given an observation that there is not, or a version that is none of its key");
+	if (!status)
 		answer->sources.at[o.i] = seen;
 	return status;
 }
@@ -221,7 +265,10 @@ enum kr_status krait_answer_source(struct kr_answer *answer, const struct kr_ir 
 void krait_answer_unknown(struct kr_answer *answer, const char *reason)
 {
 	answer->outcome = KR_UNDECIDED;
-	(void)snprintf(answer->reason, sizeof answer->reason, "%s", reason); /* what is too long is cut */
+	(void)snprintf(answer->reason, sizeof answer->reason, "%s", reason ? reason : ""); /* what is too long is cut */
+	for (char *c = answer->reason; *c; c++)
+		if ((unsigned char)*c < ' ')
+			*c = ' ';
 }
 
 enum kr_outcome krait_answer_outcome(const struct kr_answer *answer) { return answer->outcome; }
@@ -231,8 +278,8 @@ enum kr_status krait_solve_with(const char *backend, struct kr_ir *ir, struct kr
 	const struct kr_backend *other = kr_backend_find(ir->ctx->modules, backend);
 
 	if (!other || !other->solve)
-		return kr_err_set(err, KR_INTERNAL, "a back end asks '%s', which there is not or does not decide", backend);
-	return other->solve(ir, answer, err);
+		return kr_err_set(err, KR_INTERNAL, "asks '%.60s', which there is not or does not decide", backend);
+	return kr_backend_solve(other, ir, answer, err);
 }
 
 void krait_text_add(struct kr_str *out, const char *format, ...)

@@ -25,10 +25,16 @@ enum krait_status kr_public_status(enum kr_status status)
 	return KRAIT_INTERNAL;
 }
 
+void kr_public_begin(struct krait_error *out)
+{
+	if (out)
+		*out = (struct krait_error){.status = KRAIT_OK};
+}
+
 enum krait_status kr_public_fail(struct kr_err *err, enum kr_status status, struct krait_error *out)
 {
 	kr_err_set(err, status, "%s", kr_status_text(status));
-	if (out && out->status == KRAIT_OK) {
+	if (out) {
 		*out = (struct krait_error){.status = kr_public_status(status), .line = err->line, .column = err->column};
 		memcpy(out->file, err->file, sizeof out->file);
 		memcpy(out->text, err->text, sizeof out->text);
@@ -61,6 +67,8 @@ void kr_call_begin(struct kr_ctx *ctx, const struct krait_options *options)
 	ctx->cancel = options && options->cancel ? &options->cancel->set : NULL;
 	ctx->progress = options ? options->progress : NULL;
 	ctx->progress_data = options ? options->progress_data : NULL;
+	ctx->log = options ? options->log : NULL;
+	ctx->log_data = options ? options->log_data : NULL;
 }
 
 void kr_call_log(const struct krait_options *options, const char *format, ...)
@@ -108,6 +116,7 @@ enum krait_status krait_plugins_new(krait_plugins **out, struct krait_error *err
 	krait_plugins *plugins = kr_mem_alloc(&mem, 1, sizeof *plugins);
 	struct kr_err err;
 
+	kr_public_begin(error);
 	kr_err_init(&err);
 	if (!plugins)
 		return kr_public_fail(&err, KR_NOMEM, error);
@@ -121,6 +130,7 @@ enum krait_status krait_plugins_load(krait_plugins *plugins, const char *path, s
 	struct kr_err err;
 	enum kr_status status;
 
+	kr_public_begin(error);
 	kr_err_init(&err);
 	status = kr_plugins_load(&plugins->all, path, &err);
 	return status ? kr_public_fail(&err, status, error) : KRAIT_OK;

@@ -19,6 +19,12 @@ struct krait_history {
 	struct kr_analysis analysis;
 	double read_seconds;
 	char *path;
+	struct { /* of the last call of walk.c */
+		KR_VEC(struct krait_value) values;
+		KR_VEC(struct krait_row) rows;
+		KR_VEC(struct krait_condition) conditions;
+		KR_VEC(struct krait_seen) seen;
+	} walk;
 };
 
 /* A builder fills a history that is its own (`owned`, until it is finished) or that a format was given. The first failure stays in `status` and `err`. */
@@ -31,13 +37,17 @@ struct krait_builder {
 	struct kr_err err;
 	enum kr_status status;
 	bool lenient, open;     /* open: between begin and end */
+	bool headed;            /* krait_build_header was called */
 	struct kr_transaction txn;
+	struct kr_white_box white_box;
 	struct kr_history_mark mark;
 	int64_t start;
 	struct krait_options options; /* of the caller, while it builds */
 };
 
 enum krait_status kr_public_status(enum kr_status status);
+/* At the begin of every call that can fail: no error. */
+void kr_public_begin(struct krait_error *out);
 /* Gives the error out; one without text gets that of its status. */
 enum krait_status kr_public_fail(struct kr_err *err, enum kr_status status, struct krait_error *out);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/guess.h"
 #include "frontend/format.h"
 
 static double seconds_since(int64_t start) { return (double)(kr_now_ns() - start) * 1e-9; }
@@ -12,6 +13,10 @@ void kr_handle_drop(krait_history *h)
 {
 	struct kr_mem self = h->self;
 
+	kr_vec_done(&self, &h->walk.values);
+	kr_vec_done(&self, &h->walk.rows);
+	kr_vec_done(&self, &h->walk.conditions);
+	kr_vec_done(&self, &h->walk.seen);
 	if (h->path)
 		kr_mem_free(&self, h->path, strlen(h->path) + 1, 1);
 	kr_mem_free(&self, h, 1, sizeof *h);
@@ -53,23 +58,39 @@ enum kr_status kr_handle_analyze(krait_history *h, int64_t start, const struct k
 	return status;
 }
 
-enum krait_status krait_history_read(const char *path, const char *format, const struct krait_options *options, krait_history **out, struct krait_error *error)
+static enum kr_status unknown_format(const struct kr_modules *more, const char *name, struct kr_err *err)
 {
+	struct kr_guess guess = {.typed = name};
+	const struct kr_format *format;
+	char near[128];
+
+	for (size_t i = 0; (format = kr_format_at(more, i)) != NULL; i++)
+		kr_guess_try(&guess, format->name);
+	return kr_err_set(err, KR_BAD, "unknown format '%.80s'%s", name, kr_guess_text(&guess, "krait formats", near));
+}
+
+struct bytes { const void *at; size_t length; };
+
+/* `bytes` NULL: the file or folder at `path`, for which it stands otherwise. */
+static enum krait_status read_history(const char *path, const struct bytes *bytes, const char *format, const struct krait_options *options, krait_history **out,
+	struct krait_error *error)
+{
+	const struct kr_modules *more = options && options->plugins ? &options->plugins->all.modules : NULL;
 	struct kr_read_options read = {.format = format};
 	int64_t start = kr_now_ns();
 	struct kr_err err;
 	krait_history *h;
 
+	kr_public_begin(error);
 	kr_err_init(&err);
-	if (format && !kr_format_find(options && options->plugins ? &options->plugins->all.modules : NULL, format)) {
-		kr_err_set(&err, KR_BAD, "unknown format '%s'", format);
-		return kr_public_fail(&err, KR_BAD, error);
-	}
+	if (format && !kr_format_find(more, format))
+		return kr_public_fail(&err, unknown_format(more, format, &err), error);
 	h = kr_handle_new(path, options);
 	if (!h)
 		return kr_public_fail(&err, KR_NOMEM, error);
 
-	enum kr_status status = kr_read_trace(&h->ctx, path, &read, &h->history, &err);
+	enum kr_status status = bytes ? kr_read_memory(&h->ctx, path, bytes->at, bytes->length, &read, &h->history, &err)
+				      : kr_read_trace(&h->ctx, path, &read, &h->history, &err);
 
 	if (!status)
 		status = kr_handle_analyze(h, start, options, &err);
@@ -79,6 +100,17 @@ enum krait_status krait_history_read(const char *path, const char *format, const
 	}
 	*out = h;
 	return KRAIT_OK;
+}
+
+enum krait_status krait_history_read(const char *path, const char *format, const struct krait_options *options, krait_history **out, struct krait_error *error)
+{
+	return read_history(path, NULL, format, options, out, error);
+}
+
+enum krait_status krait_history_read_memory(const char *name, const void *bytes, size_t length, const char *format, const struct krait_options *options,
+	krait_history **out, struct krait_error *error)
+{
+	return read_history(name, &(struct bytes){bytes, length}, format, options, out, error);
 }
 
 void krait_history_free(krait_history *history)
@@ -108,6 +140,7 @@ enum krait_status krait_builder_new(const char *name, const struct krait_options
 	krait_history *h = kr_handle_new(name, options);
 	struct kr_err err;
 
+	kr_public_begin(error);
 	kr_err_init(&err);
 	if (!h)
 		return kr_public_fail(&err, KR_NOMEM, error);
@@ -152,6 +185,7 @@ enum krait_status krait_builder_finish(krait_builder *builder, krait_history **o
 	enum kr_status status = kr_builder_end(builder);
 	struct kr_err err = builder->err;
 
+	kr_public_begin(error);
 	drop_builder(builder);
 	if (!status)
 		status = kr_history_finish(&h->history, &h->ctx, &err);

@@ -22,6 +22,7 @@ enum kr_status krait_read_into(struct kr_ctx *ctx, struct kr_history *h, const s
 	(void)err;
 	mem.used = mem.peak = 0;
 	*out = kr_builder_new(mem, ctx, h, options && options->lenient);
+	h->building = *out != NULL;
 	return *out ? KR_OK : KR_NOMEM;
 }
 
@@ -29,6 +30,7 @@ enum kr_status krait_read_done(krait_builder *builder, enum kr_status status, st
 {
 	if (!builder)
 		return status;
+	builder->h->building = false;
 	if (!status) {
 		status = kr_builder_end(builder);
 		if (status && err && err->status == KR_OK)

@@ -116,6 +116,7 @@ static enum kr_status check(krait_verdict *v, krait_history *h, const struct kra
 	kr_verdict_done(&asked.verdict, &h->ctx.mem);
 	h->ctx.cancel = NULL; /* the caller's, for this call */
 	h->ctx.progress = NULL;
+	h->ctx.log = NULL;
 	return status;
 }
 
@@ -138,6 +139,17 @@ static krait_verdict *new_verdict(const krait_history *h)
 	return v;
 }
 
+static enum kr_status unknown_level(const struct kr_modules *more, const char *name, struct kr_err *err)
+{
+	struct kr_guess guess = {.typed = name};
+	char near[128];
+
+	if (kr_level_meanings(name))
+		return kr_err_set(err, KR_BAD, "level '%.80s' has several meanings: %s", name, kr_level_meanings(name));
+	kr_level_guess(more, &guess);
+	return kr_err_set(err, KR_BAD, "unknown level '%.80s'%s", name, kr_guess_text(&guess, "krait levels", near));
+}
+
 enum krait_status krait_check(krait_history *history, const char *level, const char *order, const struct krait_options *options, krait_verdict **out,
 	struct krait_error *error)
 {
@@ -145,13 +157,14 @@ enum krait_status krait_check(krait_history *history, const char *level, const c
 	enum kr_status status = v ? KR_OK : KR_NOMEM;
 	struct kr_err err;
 
+	kr_public_begin(error);
 	kr_err_init(&err);
 	if (!status) {
-		v->level = kr_level_find(history->ctx.modules, level, &v->order);
+		v->level = kr_level_meanings(level) ? NULL : kr_level_find(history->ctx.modules, level, &v->order);
 		if (!v->level)
-			status = kr_err_set(&err, KR_BAD, "unknown level '%s'", level);
+			status = unknown_level(history->ctx.modules, level, &err);
 		else if (order && !kr_order_parse(order, &v->order))
-			status = kr_err_set(&err, KR_BAD, "unknown order '%s'", order);
+			status = kr_err_set(&err, KR_BAD, "unknown order '%.80s', expected none, session or realtime", order);
 	}
 	if (!status)
 		status = check(v, history, options, &err);

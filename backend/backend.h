@@ -19,6 +19,11 @@ struct kr_answer {
 	uint32_t rounds, choices, clauses; /* of the search, for --stats */
 };
 
+/* Calls of a back end's functions: what they return and answer makes sense, or the error names the back end (base/call.h). Counters of the back end are in ir->tallies. */
+enum kr_status kr_backend_solve(const struct kr_backend *backend, struct kr_ir *ir, struct kr_answer *out, struct kr_err *err);
+enum kr_status kr_backend_attempt(const struct kr_backend *backend, struct kr_ir *ir, struct kr_answer *out, struct kr_err *err);
+enum kr_status kr_backend_write(const struct kr_backend *backend, struct kr_ir *ir, struct kr_str *out, struct kr_err *err);
+
 void kr_answer_init(struct kr_answer *answer, struct kr_mem *mem);
 void kr_answer_done(struct kr_answer *answer, struct kr_mem *mem);
 

@@ -10,6 +10,13 @@
 /* What long work tells the user: `done` of `total` (0: not known) steps of `phase`. Called rarely (a few times a second). */
 typedef void kr_progress_fn(void *data, const char *phase, uint64_t done, uint64_t total);
 
+/* A module's function is called, or returned and `call` (NULL: none) runs on (call.h). */
+struct kr_call;
+typedef void kr_calling_fn(void *data, const struct kr_call *call);
+
+/* One line of what a module says, without a newline. */
+typedef void kr_log_fn(void *data, const char *text);
+
 struct kr_modules;
 
 struct kr_ctx {
@@ -22,6 +29,11 @@ struct kr_ctx {
 	kr_progress_fn *progress;      /* NULL: nobody listens */
 	void *progress_data;
 	int64_t progress_ns;           /* when progress was last told */
+	const struct kr_call *call;    /* the module's function that runs, or NULL */
+	kr_calling_fn *calling;        /* NULL: nobody listens */
+	void *calling_data;
+	kr_log_fn *log;                /* NULL: nobody listens */
+	void *log_data;
 };
 
 /* seconds <= 0 and mebibytes == 0 mean no limit. */

@@ -20,6 +20,7 @@ struct asking {
 	const struct kr_check_options *options;
 	struct kr_verdict *out;
 	bool fits; /* a refutation of something stronger that refutes the question, too */
+	const struct kr_level *via; /* the level of whose world the verdict is one, if it is another one's */
 };
 
 static double seconds_since(int64_t start) { return (double)(kr_now_ns() - start) * 1e-9; }
@@ -42,16 +43,41 @@ static const struct kr_anomaly *first_anomaly(const struct kr_analysis *analysis
 	return NULL;
 }
 
+/* The pass that added the edge. */
+static const char *adder(const struct kr_verdict *out, uint32_t edge)
+{
+	const char *name = "none";
+	for (uint32_t i = 0; i < out->passes.n; i++)
+		if (out->passes.at[i].first_edge <= edge)
+			name = out->passes.at[i].pass->name;
+	return name;
+}
+
 /* An edge of a pass that lies has no proof. */
-static enum kr_status certify_proof(struct kr_ir *ir, struct kr_proof *proof, struct kr_verdict *out, struct kr_err *err)
+static enum kr_status fail_unfounded(const struct kr_history *h, const struct kr_ir *ir, uint32_t index, const struct kr_verdict *out, struct kr_err *err)
+{
+	if (index == KR_NONE)
+		return kr_err_set(err, KR_INTERNAL, "internal error: a refutation rests on an edge that is not known; no verdict");
+	const struct kr_edge *e = &ir->edges.at[index];
+	kr_txn from = kr_ir_txn(ir, e->from), to = kr_ir_txn(ir, e->to);
+	char a[80] = "a time", b[80] = "a time";
+	if (from.i != KR_NONE)
+		kr_history_brief(h, h->txns.at[from.i].id, a, sizeof a);
+	if (to.i != KR_NONE)
+		kr_history_brief(h, h->txns.at[to.i].id, b, sizeof b);
+	return kr_err_set(err, KR_INTERNAL, "internal error: pass '%.60s' added the edge %s -%s-> %s, which its rule '%s' does not bear out; no verdict",
+		adder(out, index), a, kr_edge_name((enum kr_edge_kind)e->kind), b, kr_rule_name((enum kr_rule)e->rule));
+}
+
+static enum kr_status certify_proof(const struct kr_history *h, struct kr_ir *ir, struct kr_proof *proof, struct kr_verdict *out, struct kr_err *err)
 {
 	enum kr_status status = kr_certify_proof(ir, proof, &out->certificate);
 	if (!status)
 		status = kr_certify_lost_updates(ir->level, &out->certificate);
-	return status == KR_INTERNAL ? kr_err_set(err, status, "internal error: an edge that a pass added is not known by its rule; no verdict") : status;
+	return status == KR_INTERNAL ? fail_unfounded(h, ir, proof->unfounded, out, err) : status;
 }
 
-static enum kr_status solve(struct kr_ir *ir, const char *name, struct kr_verdict *out, struct kr_err *err)
+static enum kr_status solve(const struct kr_history *h, struct kr_ir *ir, const char *name, struct kr_verdict *out, struct kr_err *err)
 {
 	struct kr_answer answer;
 	const struct kr_backend *backend = kr_backend_find(ir->ctx->modules, name);
@@ -60,7 +86,9 @@ static enum kr_status solve(struct kr_ir *ir, const char *name, struct kr_verdic
 			name);
 	kr_answer_init(&answer, &ir->ctx->mem);
 	out->backend = name;
-	enum kr_status status = backend->solve(ir, &answer, err);
+	ir->tallies.n = 0;
+	enum kr_status status = kr_backend_solve(backend, ir, &answer, err);
+	out->tallies = ir->tallies;
 	if (!status) {
 		out->rounds = answer.rounds;
 		out->choices = answer.choices;
@@ -68,7 +96,7 @@ static enum kr_status solve(struct kr_ir *ir, const char *name, struct kr_verdic
 		if (answer.outcome == KR_SATISFIED)
 			status = kr_certify_world(ir, &answer, &out->certificate);
 		else if (answer.outcome == KR_VIOLATED)
-			status = certify_proof(ir, &answer.proof, out, err);
+			status = certify_proof(h, ir, &answer.proof, out, err);
 		else
 			snprintf(out->reason, sizeof out->reason, "%s", answer.reason);
 	}
@@ -78,7 +106,7 @@ static enum kr_status solve(struct kr_ir *ir, const char *name, struct kr_verdic
 	return status;
 }
 
-static enum kr_status decide(struct kr_ir *ir, const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err)
+static enum kr_status decide(const struct kr_history *h, struct kr_ir *ir, const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err)
 {
 	enum kr_change change;
 	const char *passes = options->passes ? options->passes : out->checker->passes;
@@ -89,12 +117,12 @@ static enum kr_status decide(struct kr_ir *ir, const struct kr_check_options *op
 	if (status)
 		return status;
 	if (change == KR_CONFLICT) {
-		status = certify_proof(ir, ir->conflict, out, err);
+		status = certify_proof(h, ir, ir->conflict, out, err);
 		out->outcome = status ? KR_UNDECIDED : KR_VIOLATED;
 		return status;
 	}
 	int64_t start = kr_now_ns();
-	status = solve(ir, options->backend ? options->backend : out->checker->backend, out, err);
+	status = solve(h, ir, options->backend ? options->backend : out->checker->backend, out, err);
 	out->solve_seconds = seconds_since(start);
 	return status;
 }
@@ -116,6 +144,7 @@ static void forget(struct asking *a)
 	kr_vec_clear(&a->out->passes);
 	begin(a->out, &a->ctx->mem);
 	a->fits = false;
+	a->via = NULL;
 }
 
 enum kr_status kr_check_fits(struct kr_ctx *ctx, const struct kr_history *h, struct kr_certificate *cert, struct kr_question question, bool *fits)
@@ -165,7 +194,7 @@ static enum kr_status attempt(struct asking *a, const struct kr_level *level, en
 	kr_answer_init(&answer, &a->ctx->mem);
 	status = kr_passes_run(&ir, quick_passes, &(struct kr_pass_options){.count = a->options->pass_options.count}, &out->passes, &change, err);
 	if (!status && change != KR_CONFLICT)
-		status = backend->attempt(&ir, &answer, err);
+		status = kr_backend_attempt(backend, &ir, &answer, err);
 	if (!status && answer.outcome == KR_SATISFIED)
 		status = kr_certify_world(&ir, &answer, &out->certificate);
 	if (!status && answer.outcome == KR_SATISFIED) {
@@ -200,7 +229,7 @@ static enum kr_status search_stronger(struct asking *a, const struct kr_level *l
 	enum kr_status status = kr_ir_init(&ir, a->ctx, &a->analysis->asg, level, order);
 	if (!status) {
 		a->out->checker = kr_checker_for(a->ctx->modules, level);
-		status = decide(&ir, &options, a->out, err);
+		status = decide(a->h, &ir, &options, a->out, err);
 		a->out->checker = own;
 		kr_ir_done(&ir);
 	}
@@ -217,12 +246,16 @@ static enum kr_status attempt_stronger(struct asking *a, enum kr_order order, st
 		const struct kr_level *level = find_stronger(a, i, order);
 		if (level)
 			status = attempt(a, level, order, err);
+		if (level && a->out->outcome == KR_SATISFIED)
+			a->via = level;
 	}
 	for (size_t i = 0; i < KR_COUNT(stronger) && !status && a->out->outcome == KR_UNDECIDED; i++) {
 		const struct kr_level *level = find_stronger(a, i, order);
 		bool itself = level && (level == asked || kr_implies(a->ctx->modules, (struct kr_question){asked, order}, (struct kr_question){level, order}));
 		if (level && !itself)
 			status = search_stronger(a, level, order, err);
+		if (level && a->out->outcome == KR_SATISFIED)
+			a->via = level;
 	}
 	return status;
 }
@@ -264,7 +297,7 @@ static enum kr_status decide_order(struct asking *a, enum kr_order order, struct
 	if (!status)
 		status = kr_ir_init(&ir, a->ctx, ignores ? &bare : asg, a->options->level, order);
 	if (!status) {
-		status = decide(&ir, a->options, a->out, err);
+		status = decide(a->h, &ir, a->options, a->out, err);
 		kr_ir_done(&ir);
 	}
 	kr_mem_free(&a->ctx->mem, bare.txns, asg->ntxns, sizeof *bare.txns);
@@ -301,15 +334,23 @@ static enum kr_status decide_graph(struct asking *a, struct kr_err *err)
 }
 
 /* What the verifier cannot check is no verdict. A world may be none where the analysis has left something out; then the verifier alone knows. */
-static enum kr_status verify(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, struct kr_verdict *out, struct kr_err *err)
+static enum kr_status verify(const struct asking *a, struct kr_err *err)
 {
+	struct kr_ctx *ctx = a->ctx;
+	const struct kr_analysis *analysis = a->analysis;
+	struct kr_verdict *out = a->out;
 	struct kr_err why;
 	int64_t start = kr_now_ns();
 	kr_err_init(&why);
-	enum kr_status status = kr_verify(ctx, h, &out->certificate, &why);
+	enum kr_status status = kr_verify(ctx, a->h, &out->certificate, &why);
 	out->verify_seconds = seconds_since(start);
 	if (status == KR_BAD && analysis->left_out[0])
 		status = KR_UNSUPPORTED;
+	struct kr_implication said;
+	struct kr_question asked = {out->level, out->order}, via = {a->via, out->order};
+	if (status == KR_BAD && a->via && kr_implication_find(ctx->modules, via, asked, &said))
+		return kr_err_set(err, KR_INTERNAL, "checker '%.60s': `%s` says that level '%.60s' implies '%.60s', but there is a world of %.60s that is none of %.60s: %s; no verdict",
+			said.checker->name, said.field, said.strong->id, said.weak->id, a->via->id, out->level->id, why.text);
 	if (status == KR_BAD || status == KR_INTERNAL)
 		return kr_err_set(err, KR_INTERNAL, "internal error: the verifier rejects the certificate: %s; no verdict", why.text);
 	if (status != KR_UNSUPPORTED)
@@ -361,7 +402,7 @@ enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const st
 	out->checker = options->checker ? options->checker : kr_checker_for(ctx->modules, options->level);
 	begin(out, &ctx->mem);
 	const struct kr_anomaly *anomaly = first_anomaly(analysis, options->level);
-	struct asking asking = {ctx, h, analysis, options, out, false};
+	struct asking asking = {ctx, h, analysis, options, out, false, NULL};
 	enum kr_status status = options->passes ? kr_passes_check_order(ctx->modules, options->passes, options->order, err) : KR_OK;
 	if (status)
 		return status;
@@ -376,7 +417,7 @@ enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const st
 		status = decide_graph(&asking, err);
 	}
 	if (!status && out->outcome != KR_UNDECIDED && !asking.fits)
-		status = verify(ctx, h, analysis, out, err);
+		status = verify(&asking, err);
 	if (!status && out->outcome == KR_UNDECIDED && analysis->left_out[0] && !out->checker->decide && !picks_parts(options))
 		status = try_told(ctx, h, out);
 	if (!status && out->outcome == KR_VIOLATED && out->checker->qualify)

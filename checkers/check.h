@@ -34,6 +34,7 @@ struct kr_verdict {
 	struct kr_pass_stats passes;
 	double solve_seconds, verify_seconds;
 	uint32_t rounds, choices, clauses; /* of the back end */
+	struct kr_tallies tallies;       /* its own */
 	const char *backend;               /* name of the back end that was asked, NULL: passes alone decided */
 	enum kr_under given;           /* KR_VIOLATED */
 	char expected[96], seen[96];   /* KR_CERT_REPLAY: what the operation differs in, for people */

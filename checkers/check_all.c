@@ -224,6 +224,30 @@ static void ask_others(struct deciding *c)
 	kr_ctx_resume(c->ctx, deadline, &status);
 }
 
+static void blame(struct deciding *c, struct kr_decision *a, const struct kr_decision *b)
+{
+	struct kr_implication said;
+
+	if (kr_implication_find(c->ctx->modules, question(a), question(b), &said))
+		a->status = kr_err_set(&a->err, KR_INTERNAL, "checker '%.60s': `%s` says that level '%.60s' implies '%.60s', but %s is satisfied and %s violated, both with a proof", said.checker->name,
+			said.field, said.strong->id, said.weak->id, a->options.level->id, b->options.level->id);
+}
+
+/* Verdicts are verified, what levels say of each other is not: where the two contradict each other, the level that says so has no verdict. */
+static void find_contradictions(struct deciding *c)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		struct kr_decision *a = &c->all[i];
+
+		for (uint32_t j = 0; j < c->n && a->status == KR_OK && a->verdict.outcome == KR_SATISFIED; j++) {
+			struct kr_decision *b = &c->all[j];
+
+			if (b->status == KR_OK && b->verdict.outcome == KR_VIOLATED && kr_implies(c->ctx->modules, question(a), question(b)))
+				blame(c, a, b);
+		}
+	}
+}
+
 void kr_check_all(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, struct kr_decision *decisions, uint32_t n)
 {
 	struct deciding c = {ctx, h, analysis, decisions, n, kr_mem_alloc(&ctx->mem, n, sizeof(bool))};
@@ -238,5 +262,6 @@ void kr_check_all(struct kr_ctx *ctx, const struct kr_history *h, const struct k
 			say(&decisions[i].verdict, status);
 	if (!status && has_open(&c))
 		ask_others(&c);
+	find_contradictions(&c);
 	kr_mem_free(&ctx->mem, c.tried, n, sizeof(bool));
 }

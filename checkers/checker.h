@@ -4,6 +4,7 @@
 #define KR_CHECKERS_CHECKER_H
 
 #include "backend/backend.h"
+#include "base/guess.h"
 #include "ir/level.h"
 #include "passes/pass.h"
 
@@ -17,6 +18,8 @@ const struct kr_checker *kr_checker_find(const struct kr_modules *more, const ch
 const struct kr_level *kr_level_find(const struct kr_modules *more, const char *name, enum kr_order *order);
 /* The level with exactly this id, or NULL. */
 const struct kr_level *kr_level_of_id(const struct kr_modules *more, const char *id);
+/* Tries every id and name of a level (base/guess.h). */
+void kr_level_guess(const struct kr_modules *more, struct kr_guess *guess);
 /* For a name in SQL's spelling (with a space) that stands for several levels: which ones, as text; else NULL. */
 const char *kr_level_meanings(const char *name);
 

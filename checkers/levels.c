@@ -73,6 +73,17 @@ const struct kr_level *kr_level_of_id(const struct kr_modules *more, const char 
 	return NULL;
 }
 
+void kr_level_guess(const struct kr_modules *more, struct kr_guess *guess)
+{
+	const struct kr_level *level;
+
+	for (size_t i = 0; (level = kr_level_at(more, i)) != NULL; i++) {
+		kr_guess_try(guess, level->id);
+		for (const struct kr_level_name *n = level->names; n && n->name; n++)
+			kr_guess_try(guess, n->name);
+	}
+}
+
 const char *kr_level_meanings(const char *name)
 {
 	if (!strchr(name, ' '))

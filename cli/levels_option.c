@@ -20,14 +20,9 @@ struct asking {
 static int unknown_level(const struct kr_modules *more, const char *name)
 {
 	struct kr_guess guess = {.typed = name};
-	const struct kr_level *level;
 	char near[128];
 
-	for (size_t i = 0; (level = kr_level_at(more, i)) != NULL; i++) {
-		kr_guess_try(&guess, level->id);
-		for (const struct kr_level_name *n = level->names; n && n->name; n++)
-			kr_guess_try(&guess, n->name);
-	}
+	kr_level_guess(more, &guess);
 	return kr_usage("unknown level '%s'%s", name, kr_guess_text(&guess, "krait levels", near));
 }
 

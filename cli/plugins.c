@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "cli/crash.h"
 #include "cli/output.h"
 
 static int load(struct kr_plugins *plugins, const char *path)
@@ -15,9 +16,15 @@ static int load(struct kr_plugins *plugins, const char *path)
 	struct kr_err err;
 	char text[sizeof err.text + sizeof err.file];
 
+	struct kr_call call = {.kind = "plug-in", .name = path};
+
 	kr_err_init(&err);
+	kr_crash_install();
+	kr_crash_calling(NULL, &call);
 
 	enum kr_status status = kr_plugins_load(plugins, path, &err);
+
+	kr_crash_calling(NULL, NULL);
 
 	if (status == KR_OK)
 		return KR_EXIT_SATISFIED;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/crash.h"
 #include "cli/output.h"
 #include "frontend/source.h"
 #include "ir/proof.h"
@@ -119,7 +120,7 @@ enum kr_status kr_staging_print(struct kr_staging *s, struct kr_ir *ir, const ch
 	if (!status && s->stage == KR_STAGE_IR)
 		kr_ir_print(ir, &s->out);
 	else if (!status && !(status = check_question(ir, err)))
-		status = s->writer->write(ir, &s->out, err);
+		status = kr_backend_write(s->writer, ir, &s->out, err);
 	return status;
 }
 
@@ -213,6 +214,7 @@ int kr_staging_text(struct kr_staging *s, const char *passes)
 	kr_err_init(&err);
 	kr_ctx_init(&ctx, s->trace_options.seconds, (size_t)s->trace_options.mebibytes);
 	ctx.modules = s->args->modules;
+	ctx.calling = kr_crash_calling;
 
 	enum kr_status status = kr_graph_text_read(&g, &ctx, path, &s->asked.at[0], &err);
 

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "cli/crash.h"
 #include "cli/output.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -70,6 +71,7 @@ bool kr_trace_options(const struct kr_args *args, struct kr_trace_options *out)
 	*out = (struct kr_trace_options){.modules = args->modules,
 		.decides = args->command->decides,
 		.read = {.format = kr_args_value(args, "format"), .lenient = kr_args_has(args, "lenient")}};
+	out->log = kr_args_has(args, "stats");
 	out->quiet = kr_args_has(args, "quiet") || kr_args_has(args, "json");
 	if (!kr_args_integer(args, "require-committed", UINT32_MAX, &out->committed))
 		return false;
@@ -176,6 +178,15 @@ void kr_trace_clear(struct kr_trace *t)
 	t->progress.shown = false;
 }
 
+/* What a module says. */
+static void log_line(void *data, const char *text)
+{
+	struct kr_trace *t = data;
+
+	kr_trace_clear(t);
+	kr_note("%s: %s", t->path, text);
+}
+
 /* ---- reading ---- */
 
 static enum kr_status note(struct kr_trace *t, const struct kr_trace_options *options)
@@ -199,6 +210,10 @@ enum kr_status kr_trace_read(struct kr_trace *t, const char *path, const struct 
 	t->ctx.modules = options->modules;
 	t->ctx.progress = show_progress;
 	t->ctx.progress_data = &t->progress;
+	t->ctx.calling = kr_crash_calling;
+	t->ctx.log = options->log ? log_line : NULL;
+	t->ctx.log_data = t;
+	kr_crash_deadline(t->ctx.deadline_ns);
 
 	enum kr_status status = kr_read_trace(&t->ctx, path, &options->read, &t->history, err);
 

@@ -27,6 +27,7 @@ struct kr_trace_options {
 	bool quiet;          /* no progress */
 	bool decides;        /* the command gives verdicts */
 	bool tells;          /* the command's result tells what there is to note */
+	bool log;            /* what modules say goes to standard error */
 };
 
 /* From the options above; false after a message. */

@@ -7,6 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/call.h"
+
+struct head { const char *at; size_t length; }; /* of a file */
+
 static bool has_word(const char *words, const char *word)
 {
 	size_t length = strlen(word);
@@ -54,19 +58,53 @@ static const char *format_names(const struct kr_modules *more, bool folder, char
 	return out;
 }
 
-static const struct kr_format *surest(const struct kr_modules *more, const char *path, bool folder, const char *head, size_t length)
+/* How sure the format is. */
+static enum kr_status sniff(struct kr_ctx *ctx, const struct kr_format *format, const char *path, struct head head, int *sure, struct kr_err *err)
 {
-	const struct kr_format *best = NULL, *format;
-	int most = 0;
+	struct kr_call call;
 
-	for (size_t i = 0; (format = kr_format_at(more, i)) != NULL; i++) {
-		int sure = format->folder == folder ? format->sniff(path, head, length) : 0;
+	kr_call_enter(ctx, &call, "format", format->name);
+	*sure = format->sniff(path, head.at, head.length);
+	(void)kr_call_leave(ctx, &call, KR_OK, NULL);
+	if (*sure < 0 || *sure > 100)
+		return kr_call_fail(&call, err, "is %d sure that the trace is its, expected 0 to 100", *sure);
+	return KR_OK;
+}
+
+/* *out is NULL when none is sure at all. */
+static enum kr_status surest(struct kr_ctx *ctx, const char *path, bool folder, struct head head, const struct kr_format **out, struct kr_err *err)
+{
+	const struct kr_format *format;
+	int most = 0;
+	enum kr_status status = KR_OK;
+
+	*out = NULL;
+	for (size_t i = 0; !status && (format = kr_format_at(ctx->modules, i)) != NULL; i++) {
+		int sure = 0;
+
+		if (format->folder == folder)
+			status = sniff(ctx, format, path, head, &sure, err);
 		if (sure > most) {
 			most = sure;
-			best = format;
+			*out = format;
 		}
 	}
-	return best;
+	return status;
+}
+
+static enum kr_status call_read(struct kr_ctx *ctx, const struct kr_format *format, const char *path, struct kr_source *source, const struct kr_read_options *options,
+	struct kr_history *h, struct kr_err *err)
+{
+	struct kr_call call;
+	enum kr_status status;
+
+	h->format = format->name;
+	kr_call_enter(ctx, &call, "format", format->name);
+	status = format->read(ctx, path, source, options, h, err);
+	status = kr_call_leave(ctx, &call, status, err);
+	if (!status && h->building)
+		return kr_call_fail(&call, err, "left its builder open: expected a call of krait_read_done");
+	return status;
 }
 
 static bool is_folder(const char *path)
@@ -86,13 +124,15 @@ static bool exists(const char *path)
 static enum kr_status read_folder(struct kr_ctx *ctx, const char *path, const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
 {
 	char names[128];
-	const struct kr_format *format = options->format ? kr_format_find(ctx->modules, options->format) : surest(ctx->modules, path, true, NULL, 0);
+	const struct kr_format *format = options->format ? kr_format_find(ctx->modules, options->format) : NULL;
+	enum kr_status status = options->format ? KR_OK : surest(ctx, path, true, (struct head){NULL, 0}, &format, err);
 
+	if (status)
+		return status;
 	if (!format)
 		return kr_err_set(err, KR_BAD, "is a folder, but not one of a known format, expected a trace file or a folder of: %s",
 			format_names(ctx->modules, true, names, sizeof names));
-	h->format = format->name;
-	return format->read(ctx, path, NULL, options, h, err);
+	return call_read(ctx, format, path, NULL, options, h, err);
 }
 
 /* The file is in no format: perhaps it is compressed in a way that is not read. */
@@ -119,26 +159,28 @@ static enum kr_status read_source(struct kr_ctx *ctx, const char *path, struct k
 	struct kr_err *err)
 {
 	const struct kr_format *format;
-	const char *head;
-	size_t length;
+	struct head head;
 	enum kr_status status;
 
 	if (options->format) {
 		format = kr_format_find(ctx->modules, options->format);
 	} else {
-		if ((status = kr_source_head(source, &head, &length, err)))
+		if ((status = kr_source_head(source, &head.at, &head.length, err)) || (status = surest(ctx, path, false, head, &format, err)))
 			return status;
-		if (!(format = surest(ctx->modules, path, false, head, length)))
-			return refuse(ctx, head, length, err);
+		if (!format)
+			return refuse(ctx, head.at, head.length, err);
 	}
-	h->format = format->name;
-	return format->read(ctx, path, source, options, h, err);
+	return call_read(ctx, format, path, source, options, h, err);
 }
 
-static enum kr_status read_file(struct kr_ctx *ctx, const char *path, const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
+struct memory { const void *bytes; size_t length; };
+
+/* memory NULL: of the file. */
+static enum kr_status read_file(struct kr_ctx *ctx, const char *path, const struct memory *memory, const struct kr_read_options *options, struct kr_history *h,
+	struct kr_err *err)
 {
 	struct kr_source *source;
-	enum kr_status status = kr_source_open(ctx, path, &source, err);
+	enum kr_status status = memory ? kr_source_memory(ctx, path, memory->bytes, memory->length, &source, err) : kr_source_open(ctx, path, &source, err);
 
 	if (status)
 		return status;
@@ -163,10 +205,20 @@ static enum kr_status check_request(const struct kr_ctx *ctx, const char *path, 
 	return kr_err_set(err, KR_BAD, "is a file, expected a folder (format %s)", format->name);
 }
 
-static enum kr_status read_any(struct kr_ctx *ctx, const char *path, const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
+static enum kr_status check_memory(const struct kr_ctx *ctx, const struct kr_read_options *options, struct kr_err *err)
 {
-	bool folder = is_folder(path);
-	enum kr_status status = check_request(ctx, path, folder, options, err);
+	const struct kr_format *format = options->format ? kr_format_find(ctx->modules, options->format) : NULL;
+
+	if (options->format && !format)
+		return kr_err_set(err, KR_BAD, "unknown format \"%s\"", options->format);
+	return format && format->folder ? kr_err_set(err, KR_BAD, "is in memory, expected a folder (format %s)", format->name) : KR_OK;
+}
+
+static enum kr_status read_any(struct kr_ctx *ctx, const char *path, const struct memory *memory, const struct kr_read_options *options, struct kr_history *h,
+	struct kr_err *err)
+{
+	bool folder = !memory && is_folder(path);
+	enum kr_status status = memory ? check_memory(ctx, options, err) : check_request(ctx, path, folder, options, err);
 	const char *name = kr_arena_text(&h->arena, path, strlen(path));
 
 	if (status)
@@ -174,20 +226,21 @@ static enum kr_status read_any(struct kr_ctx *ctx, const char *path, const struc
 	h->lenient = options->lenient;
 	if (!name || !kr_vec_push(h->mem, &h->files, name))
 		return KR_NOMEM;
-	status = folder ? read_folder(ctx, path, options, h, err) : read_file(ctx, path, options, h, err);
+	status = folder ? read_folder(ctx, path, options, h, err) : read_file(ctx, path, memory, options, h, err);
 	if (!status && h->skipped > 0 && h->txns.n == 0)
 		return kr_err_set(err, KR_BAD, "nothing is left of it: all %u transactions are bad%s%s", h->skipped, h->first_skipped ? "; the first: " : "",
 			h->first_skipped ? h->first_skipped : "");
 	return status ? status : kr_history_finish(h, ctx, err);
 }
 
-enum kr_status kr_read_trace(struct kr_ctx *ctx, const char *path, const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
+static enum kr_status read_trace(struct kr_ctx *ctx, const char *path, const struct memory *memory, const struct kr_read_options *options, struct kr_history *h,
+	struct kr_err *err)
 {
 	static const struct kr_read_options none = {0};
 	enum kr_status status = kr_history_init(h, &ctx->mem);
 
 	if (!status) {
-		status = read_any(ctx, path, options ? options : &none, h, err);
+		status = read_any(ctx, path, memory, options ? options : &none, h, err);
 		if (status)
 			kr_history_done(h);
 	}
@@ -196,4 +249,15 @@ enum kr_status kr_read_trace(struct kr_ctx *ctx, const char *path, const struct 
 		kr_err_at(err, path, 0, 0);
 	}
 	return status;
+}
+
+enum kr_status kr_read_trace(struct kr_ctx *ctx, const char *path, const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
+{
+	return read_trace(ctx, path, NULL, options, h, err);
+}
+
+enum kr_status kr_read_memory(struct kr_ctx *ctx, const char *name, const void *bytes, size_t length, const struct kr_read_options *options, struct kr_history *h,
+	struct kr_err *err)
+{
+	return read_trace(ctx, name, &(struct memory){bytes, length}, options, h, err);
 }

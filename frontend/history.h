@@ -173,6 +173,7 @@ struct kr_history {
 	KR_VEC(kr_txn) order_writers;
 	KR_VEC(const char *) files;         /* paths as given; [0] is the trace itself */
 	bool lenient;                       /* set by the reader: kr_history_finish drops contradictory version orders instead of failing */
+	bool building;                      /* by a builder (api/reader.c) that is not done yet */
 	uint32_t skipped;                   /* bad transactions and version orders left out because of `lenient` */
 	const char *first_skipped;          /* what is wrong with the first of them, "FILE:LINE: ..."; NULL: none, or not known */
 	KR_VEC(struct kr_near_field) near_fields; /* that the trace has and the reader ignores, in the order in which they first stand there */

@@ -22,7 +22,9 @@ enum coding { PLAIN, GZIP, GZIP_BETWEEN /* members */ };
 struct kr_source {
 	struct kr_ctx *ctx;
 	const char *path;
-	int fd;
+	int fd;            /* -1: `memory` */
+	const char *memory; /* what is not read yet */
+	size_t memory_left;
 	enum coding coding;
 	bool inflating; /* z is initialised */
 	z_stream z;
@@ -88,9 +90,19 @@ static enum kr_status read_raw(struct kr_source *s, struct kr_err *err)
 		s->in_end -= s->in_at;
 		s->in_at = 0;
 	}
-	do
-		got = read(s->fd, s->in + s->in_end, IN_SIZE - s->in_end);
-	while (got < 0 && errno == EINTR && kr_ctx_check(s->ctx) == KR_OK);
+	if (s->fd < 0) {
+		size_t most = IN_SIZE - s->in_end;
+
+		got = (ssize_t)(s->memory_left < most ? s->memory_left : most);
+		if (got > 0)
+			memcpy(s->in + s->in_end, s->memory, (size_t)got);
+		s->memory += got;
+		s->memory_left -= (size_t)got;
+	} else {
+		do
+			got = read(s->fd, s->in + s->in_end, IN_SIZE - s->in_end);
+		while (got < 0 && errno == EINTR && kr_ctx_check(s->ctx) == KR_OK);
+	}
 	if (got < 0)
 		return s->ctx->stopped ? s->ctx->stopped : system_fail(s, err, "cannot read");
 	s->in_over = got == 0;
@@ -239,16 +251,9 @@ static enum kr_status open_file(struct kr_source *s, struct kr_err *err)
 	return KR_OK;
 }
 
-enum kr_status kr_source_open(struct kr_ctx *ctx, const char *path, struct kr_source **out, struct kr_err *err)
+/* With `status` of opening it; frees it on failure. */
+static enum kr_status begin(struct kr_source *s, struct kr_ctx *ctx, enum kr_status status, struct kr_source **out, struct kr_err *err)
 {
-	struct kr_source *s = kr_mem_alloc(&ctx->mem, 1, sizeof *s);
-	enum kr_status status;
-
-	if (!s)
-		return KR_NOMEM;
-	s->ctx = ctx;
-	s->path = path;
-	status = open_file(s, err);
 	if (!status) {
 		s->in = kr_mem_alloc(&ctx->mem, IN_SIZE, 1);
 		s->out = kr_mem_alloc(&ctx->mem, OUT_SIZE + 1, 1);
@@ -261,6 +266,27 @@ enum kr_status kr_source_open(struct kr_ctx *ctx, const char *path, struct kr_so
 	}
 	*out = s;
 	return KR_OK;
+}
+
+enum kr_status kr_source_open(struct kr_ctx *ctx, const char *path, struct kr_source **out, struct kr_err *err)
+{
+	struct kr_source *s = kr_mem_alloc(&ctx->mem, 1, sizeof *s);
+
+	if (!s)
+		return KR_NOMEM;
+	s->ctx = ctx;
+	s->path = path;
+	return begin(s, ctx, open_file(s, err), out, err);
+}
+
+enum kr_status kr_source_memory(struct kr_ctx *ctx, const char *name, const void *bytes, size_t length, struct kr_source **out, struct kr_err *err)
+{
+	struct kr_source *s = kr_mem_alloc(&ctx->mem, 1, sizeof *s);
+
+	if (!s)
+		return KR_NOMEM;
+	*s = (struct kr_source){.ctx = ctx, .path = name, .fd = -1, .memory = bytes, .memory_left = length, .size = length};
+	return begin(s, ctx, KR_OK, out, err);
 }
 
 void kr_source_free(struct kr_source *s)

@@ -8,6 +8,8 @@ struct kr_source; /* heap; owned by the caller */
 
 /* Opens `path` ("-": standard input). KR_BAD with "cannot open: No such file or directory", "is a folder, expected a file", ... */
 enum kr_status kr_source_open(struct kr_ctx *ctx, const char *path, struct kr_source **out, struct kr_err *err);
+/* The same of bytes in memory, which are borrowed; `name` stands for them in messages. */
+enum kr_status kr_source_memory(struct kr_ctx *ctx, const char *name, const void *bytes, size_t length, struct kr_source **out, struct kr_err *err);
 void kr_source_free(struct kr_source *s);
 
 /* The first bytes (at most 4096), without consuming them. */

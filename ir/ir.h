@@ -25,11 +25,17 @@ struct kr_edge {
 
 const char *kr_fact_name(enum kr_fact fact); /* "so", "rt", "wr", "ww", "rw", "clock", "saturated", "pruned" */
 
+const char *kr_rule_name(enum kr_rule rule); /* as in the text form: "given", "source", ... */
+
 struct kr_clock;
 struct kr_proof;
 struct kr_units;
 
 KR_VEC_NAMED(kr_rounds, uint64_t);
+
+/* What a pass or a back end counts of its own accord, for --stats: by name, in the order in which the names first came. */
+enum { KR_TALLIES_MOST = 16, KR_TALLY_NAME = 32 };
+struct kr_tallies { uint32_t n; struct { char name[KR_TALLY_NAME]; int64_t value; } at[KR_TALLIES_MOST]; };
 
 struct kr_ir {
 	struct kr_ctx *ctx;              /* limits and memory */
@@ -50,6 +56,7 @@ struct kr_ir {
 	struct kr_clock *clock;          /* NULL until the clock pass has run; owned */
 	struct kr_proof *conflict;       /* a refutation found by a pass, or NULL; owned */
 	struct kr_units *units;          /* read-modify-write chains (units.h), or NULL; owned */
+	struct kr_tallies tallies;     /* of the pass or back end that runs */
 	struct kr_rounds undecided;      /* of a pass that works in rounds: pairs of units that were still undecided after each */
 };
 

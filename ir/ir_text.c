@@ -17,6 +17,8 @@
 static const char *const model_names[] = {[KR_NODES_TXN] = "txn", [KR_NODES_BEGIN_COMMIT] = "begin-commit", [KR_NODES_PREFIX] = "prefix"};
 static const char *const presence_names[] = {[KR_ABSENT_TXN] = "absent", [KR_PRESENT] = "present", [KR_OPEN] = "open"};
 static const char *const rule_names[KR_RULES] = {"given", "source", "reader", "later", "writers", "update"};
+
+const char *kr_rule_name(enum kr_rule rule) { return (unsigned)rule < KR_RULES ? rule_names[rule] : "none"; }
 static const char *const fact_names[KR_FACTS] = {"so", "rt", "wr", "ww", "rw", "clock", "saturated", "pruned"};
 
 const char *kr_fact_name(enum kr_fact fact)

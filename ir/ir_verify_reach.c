@@ -18,7 +18,8 @@ static enum kr_status check_path(const struct kr_ir *ir, kr_node a, kr_node b, u
 	kr_vec_done(&ir->ctx->mem, &path);
 	if (status)
 		return status;
-	KR_IR_CHECK(found, "edge %u rests on no path of older edges from node %u to node %u", age, a.i, b.i);
+	KR_IR_CHECK(found, "edge %u by rule '%s' rests on no path of older edges from node %u to node %u", age,
+		kr_rule_name((enum kr_rule)ir->edges.at[age].rule), a.i, b.i);
 	return KR_OK;
 }
 

@@ -9,7 +9,7 @@
 #include "base/bits.h"
 #include "ir/clock.h"
 
-void kr_proof_init(struct kr_proof *proof, struct kr_mem *mem) { *proof = (struct kr_proof){.mem = mem}; }
+void kr_proof_init(struct kr_proof *proof, struct kr_mem *mem) { *proof = (struct kr_proof){.mem = mem, .unfounded = KR_NONE}; }
 
 void kr_proof_done(struct kr_proof *proof)
 {
@@ -94,6 +94,7 @@ struct closing {
 	uint64_t *edges_done;   /* set of edges whose guards are explained */
 	uint64_t *sources_done; /* set of observations whose source is explained */
 	struct kr_path path;    /* scratch */
+	uint32_t explaining;    /* the edge that is explained, or was last */
 	KR_VEC(uint32_t) todo;  /* edges to explain that are not in a cycle themselves */
 	KR_VEC(kr_obs) binding; /* observations to explain that tell what an untold initial value was */
 };
@@ -331,6 +332,7 @@ static enum kr_status explain_edge(struct closing *c, uint32_t index)
 	if (kr_bits_get(c->edges_done, index))
 		return KR_OK;
 	kr_bits_set(c->edges_done, index);
+	c->explaining = index;
 	enum kr_status status = KR_OK;
 	kr_obs o = {e->why};
 	kr_txn from = kr_ir_txn(ir, e->from), to = kr_ir_txn(ir, e->to);
@@ -397,7 +399,7 @@ static enum kr_status explain_all(struct closing *c)
 
 static enum kr_status closing_init(struct closing *c, struct kr_proof *proof, const struct kr_ir *ir)
 {
-	*c = (struct closing){.proof = proof, .ir = ir};
+	*c = (struct closing){.proof = proof, .ir = ir, .explaining = KR_NONE};
 	c->edges_done = kr_mem_alloc(proof->mem, KR_BITS_WORDS(ir->edges.n), sizeof(uint64_t));
 	c->sources_done = kr_mem_alloc(proof->mem, KR_BITS_WORDS(ir->asg->nobs), sizeof(uint64_t));
 	return c->edges_done && c->sources_done ? KR_OK : KR_NOMEM;
@@ -473,6 +475,7 @@ enum kr_status kr_proof_close(struct kr_proof *proof, const struct kr_ir *ir)
 	enum kr_status status = closing_init(&c, proof, ir);
 	if (!status)
 		status = explain_all(&c);
+	proof->unfounded = status == KR_INTERNAL ? c.explaining : KR_NONE;
 	if (!status && proof->cycles.n == 0 && kr_level_forbids_two_states(ir->level))
 		status = add_idle_cycle(&c);
 	closing_done(&c);

@@ -13,6 +13,7 @@ struct kr_cycle { uint32_t first, count; }; /* into links; link i ends where lin
 struct kr_proof {
 	struct kr_mem *mem;
 	KR_VEC(struct kr_link) links;
+	uint32_t unfounded;             /* KR_NONE, or the known edge that kr_proof_close found not to be what its rule says */
 	KR_VEC(struct kr_cycle) cycles; /* after kr_proof_close: premises after what they support; cycle 0 is what was found first */
 };
 
@@ -44,7 +45,7 @@ enum kr_status kr_proof_no_candidate(struct kr_proof *proof, const struct kr_ir 
 enum kr_status kr_proof_rule_out(struct kr_proof *proof, const struct kr_ir *ir, kr_obs o, kr_version v);
 
 /* Appends what the known edges of the proof's cycles rest on. Each lemma is one cycle; its size is that of the explanation, its cost a breadth-first search
- * per derived edge used. */
+ * per derived edge used. KR_INTERNAL: `unfounded` is set. */
 enum kr_status kr_proof_close(struct kr_proof *proof, const struct kr_ir *ir);
 
 /* Of a closed proof: puts one cycle of edges that the trace itself tells in its place, if a search bounded by a number of edges finds one that needs no other cycle to support it, or that is better

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/call.h"
 #include "ir/clock.h"
 
 struct word {
@@ -125,14 +126,10 @@ enum kr_status kr_passes_check_order(const struct kr_modules *more, const char *
 		kr_fact_name((enum kr_fact)(missing & -missing)), kr_order_name(order));
 }
 
-/* In debug builds: the pass left a sound IR, and says what it did. */
-static enum kr_status inspect(const struct kr_ir *ir, const struct kr_pass *pass, enum kr_change change, struct kr_err *err)
+/* In debug builds: the pass left a sound IR. */
+static enum kr_status inspect(const struct kr_ir *ir, const struct kr_pass *pass, struct kr_err *err)
 {
 #ifdef KR_DEBUG
-	if ((change == KR_CONFLICT) != (ir->conflict != NULL))
-		return kr_err_set(err, KR_INTERNAL, "pass '%s' returned %s conflict, but recorded %s", pass->name, change == KR_CONFLICT ? "a" : "no",
-			ir->conflict ? "one" : "none");
-
 	struct kr_err why;
 
 	kr_err_init(&why);
@@ -143,7 +140,7 @@ static enum kr_status inspect(const struct kr_ir *ir, const struct kr_pass *pass
 		return kr_err_set(err, KR_INTERNAL, "after pass '%s': %s", pass->name, why.text);
 	return status;
 #else
-	(void)ir, (void)pass, (void)change, (void)err;
+	(void)ir, (void)pass, (void)err;
 	return KR_OK;
 #endif
 }
@@ -171,6 +168,29 @@ static enum kr_status refresh_clock(struct kr_ir *ir, enum kr_change *change)
 	return kr_ir_conflict(ir);
 }
 
+/* What it says of what it did must be so: a conflict without a cycle would be a violation without a proof. */
+static enum kr_status call_pass(struct kr_ir *ir, const struct kr_pass *pass, enum kr_change *change, struct kr_err *err)
+{
+	struct kr_call call;
+	enum kr_status status;
+
+	ir->tallies.n = 0;
+	kr_call_enter(ir->ctx, &call, "pass", pass->name);
+	status = pass->run(ir, change, err);
+	status = kr_call_leave(ir->ctx, &call, status, err);
+	if (status)
+		return status;
+	if ((unsigned)*change > KR_CONFLICT)
+		return kr_call_fail(&call, err, "returned the change %d, which there is not", (int)*change);
+	if (*change == KR_CONFLICT && !ir->conflict)
+		return kr_call_fail(&call, err, "returned KR_CONFLICT, but recorded no cycle: expected a call of krait_ir_conflict that succeeds");
+	if (*change != KR_CONFLICT && ir->conflict)
+		return kr_call_fail(&call, err, "recorded a cycle, but did not return KR_CONFLICT");
+	if (pass->provides & KR_FACT_CLOCK && *change != KR_CONFLICT && !ir->clock)
+		return kr_call_fail(&call, err, "provides the fact 'clock', but made no clock");
+	return KR_OK;
+}
+
 static enum kr_status run_one(struct kr_ir *ir, const struct kr_pass *pass, enum kr_change *change, struct kr_err *err)
 {
 	enum kr_status status = kr_ctx_check(ir->ctx);
@@ -183,7 +203,7 @@ static enum kr_status run_one(struct kr_ir *ir, const struct kr_pass *pass, enum
 
 	uint32_t edges = ir->edges.n;
 
-	status = pass->run(ir, change, err);
+	status = call_pass(ir, pass, change, err);
 	if (pass->breaks & KR_FACT_CLOCK)
 		drop_clock(ir);
 	if (!status && *change != KR_CONFLICT && ir->edges.n > edges)
@@ -191,7 +211,7 @@ static enum kr_status run_one(struct kr_ir *ir, const struct kr_pass *pass, enum
 	if (status)
 		return status;
 	ir->facts = *change == KR_CONFLICT ? ir->facts & ~pass->breaks : facts_after(pass, ir->facts);
-	return inspect(ir, pass, *change, err);
+	return inspect(ir, pass, err);
 }
 
 static bool wants_dump(const struct kr_pass_options *options, const struct kr_pass *pass)
@@ -203,11 +223,17 @@ static bool wants_dump(const struct kr_pass_options *options, const struct kr_pa
 static enum kr_status step(struct kr_ir *ir, const struct kr_pass_options *options, struct kr_pass_stat *stat, struct kr_ir_counts *counts, struct kr_err *err)
 {
 	int64_t start = kr_now_ns();
-	enum kr_status status = is_done(stat->pass, ir->facts) ? KR_OK : run_one(ir, stat->pass, &stat->change, err);
+	bool runs = !is_done(stat->pass, ir->facts);
+
+	stat->first_edge = ir->edges.n;
+
+	enum kr_status status = runs ? run_one(ir, stat->pass, &stat->change, err) : KR_OK;
 
 	if (status)
 		return status;
 	stat->seconds = (double)(kr_now_ns() - start) * 1e-9;
+	if (runs)
+		stat->tallies = ir->tallies;
 	if (wants_dump(options, stat->pass))
 		options->dump(options->dump_data, stat->pass->name, ir);
 	if (!options->count)

@@ -18,6 +18,8 @@ struct kr_pass_stat {
 	double seconds;
 	enum kr_change change;
 	struct kr_ir_counts before, after;
+	uint32_t first_edge;          /* those that it added begin with this one */
+	struct kr_tallies tallies;  /* its own, by name */
 };
 
 struct kr_pass_options {

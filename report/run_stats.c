@@ -1,6 +1,7 @@
 /* What `check --stats` tells of one verdict: sizes of the trace, what each pass did to the graph and to the superpositions, what the back end did, times and
  * memory. */
 #include <stdio.h>
+#include <string.h>
 
 #include "report/report.h"
 
@@ -21,6 +22,12 @@ static const char *change_name(enum kr_change change)
 }
 
 /* ---- text ---- */
+
+static void add_tallies(const char *before, const struct kr_tallies *t, struct kr_str *out)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		kr_str_format(out, "%s%s %lld%s", i > 0 ? ", " : before, t->at[i].name, (long long)t->at[i].value, i + 1 == t->n ? "\n" : "");
+}
 
 static void add_change(struct kr_str *out, uint64_t before, uint64_t after)
 {
@@ -44,6 +51,7 @@ static void add_passes(const struct kr_pass_stats *passes, struct kr_str *out)
 		add_change(out, p->before.open_presences, p->after.open_presences);
 		add_change(out, p->before.open_keys, p->after.open_keys);
 		kr_str_format(out, "  %s\n", change_name(p->change));
+		add_tallies("    counted: ", &p->tallies, out);
 	}
 }
 
@@ -70,6 +78,8 @@ void kr_report_run_stats(const struct kr_report *r, struct kr_str *out)
 	}
 	if (v && v->backend)
 		kr_str_format(out, "  back end: %s, %u rounds, %u choices, %u clauses\n", v->backend, v->rounds, v->choices, v->clauses);
+	if (v && v->backend)
+		add_tallies("    counted: ", &v->tallies, out);
 	kr_str_format(out, "  seconds: read %.4f", r->read_seconds);
 	if (v)
 		kr_str_format(out, ", decide %.4f (back end %.4f, verify %.4f)", v->seconds, v->solve_seconds, v->verify_seconds);
@@ -77,6 +87,15 @@ void kr_report_run_stats(const struct kr_report *r, struct kr_str *out)
 }
 
 /* ---- JSON ---- */
+
+static void json_tallies(const struct kr_tallies *t, struct kr_str *out)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		kr_str_add(out, i > 0 ? ", " : ", \"counted\": {");
+		kr_str_json(out, t->at[i].name, strlen(t->at[i].name));
+		kr_str_format(out, ": %lld%s", (long long)t->at[i].value, i + 1 == t->n ? "}" : "");
+	}
+}
 
 static void json_counts(struct kr_str *out, const char *name, const struct kr_ir_counts *c)
 {
@@ -96,6 +115,7 @@ static void json_passes(const struct kr_pass_stats *passes, struct kr_str *out)
 		json_counts(out, "before", &p->before);
 		kr_str_add(out, ", ");
 		json_counts(out, "after", &p->after);
+		json_tallies(&p->tallies, out);
 		kr_str_add(out, "}");
 	}
 	kr_str_add(out, "]");
@@ -126,5 +146,7 @@ void kr_report_run_stats_json(const struct kr_report *r, struct kr_str *out)
 	}
 	if (v && v->backend)
 		kr_str_format(out, ", \"backend\": \"%s\", \"rounds\": %u, \"choices\": %u, \"clauses\": %u", v->backend, v->rounds, v->choices, v->clauses);
+	if (v && v->backend)
+		json_tallies(&v->tallies, out);
 	kr_str_add(out, "}");
 }

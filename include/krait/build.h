@@ -61,8 +61,12 @@ struct krait_transaction {
 	struct krait_value session; /* string or integer; absent: a session of its own */
 	enum krait_transaction_status status;
 	bool has_begin, has_end;
-	int64_t begin[2], end[2];   /* invoked, returned; in any unit */
+	int64_t begin[2], end[2];   /* of the begin, and of the commit or abort: invoked, returned; in any unit, one for the history */
 	unsigned line;              /* of the file, for messages; 0: not known */
+	/* What the database itself says, if it does: */
+	bool has_serial, has_snapshot, has_commit_ts;
+	int64_t serial;             /* its place in the serialization order, any integer */
+	int64_t snapshot, commit_ts; /* when its snapshot was taken, and its commit time; in a unit of the database's */
 };
 
 /* Transactions of one session begin in the order in which they are built. */
@@ -79,16 +83,54 @@ enum krait_operation_kind {
 	KRAIT_CAS,    /* expected, value; done: expected was there (KRAIT_ABSENT: nothing), and was replaced */
 	KRAIT_INC,    /* value: an integer that is added; result, if known: what it then was */
 	KRAIT_APPEND, /* value: appended to a list */
-	KRAIT_ADD     /* value: added to a set */
+	KRAIT_ADD,    /* value: added to a set */
+	KRAIT_RANGE,  /* low, high, rows: all present keys k with low <= k < high, in the order of keys; perhaps limit, reverse */
+	KRAIT_SCAN,   /* conditions, rows: all present keys of which all conditions hold */
+	KRAIT_UPDATE  /* conditions, value, rows: a scan, and a write of each matching row; value: what the statement sets, rows: what was written */
 };
 
+struct krait_row { struct krait_value key, value; }; /* key: string or number; value: what the key holds, never absent */
+
+enum krait_condition_target {
+	KRAIT_KEY_PREFIX, /* `value`, a string, is what the key begins with; no test */
+	KRAIT_ROW_VALUE,  /* the whole value is compared */
+	KRAIT_ROW_FIELD   /* the member `field` of a value that is an object is */
+};
+enum krait_test { KRAIT_EQ, KRAIT_NE, KRAIT_LT, KRAIT_LE, KRAIT_GT, KRAIT_GE, KRAIT_IN /* `value`: an array */ };
+
+struct krait_condition {
+	enum krait_condition_target target;
+	enum krait_test test;
+	struct krait_value field; /* KRAIT_ROW_FIELD: a string */
+	struct krait_value value; /* compared with */
+};
+
+struct krait_seen { struct krait_value key, writer; }; /* the version of a key by the id of its writer; absent: the initial one */
+
+enum krait_lock { KRAIT_LOCK_NONE, KRAIT_LOCK_SHARED, KRAIT_LOCK_EXCLUSIVE };
+
+/* Zeroed fields mean "none"; arrays are borrowed, and NULL when they are empty. */
 struct krait_operation {
 	enum krait_operation_kind kind;
-	struct krait_value key;      /* string or number */
+	struct krait_value key;      /* string or number; not of RANGE, SCAN, UPDATE */
 	struct krait_value value, expected, result;
 	bool unknown;                /* the result was not learned: of read, delete, inc */
 	bool done;
 	bool no_cursor;              /* not through a cursor: matters to cursor stability only */
+
+	bool has_time;
+	int64_t time[2];             /* invoked, returned; in the unit of the transactions' times */
+	enum krait_lock lock;        /* that the operation took */
+	const struct krait_seen *seen; /* what the database says: the version of each key over which a predicate was evaluated */
+	size_t seen_count;
+
+	struct krait_value low, high; /* RANGE: string or number; absent: unbounded */
+	bool has_limit, reverse;     /* RANGE */
+	int64_t limit;               /* RANGE, with has_limit: it ends after so many rows, 0 or more */
+	const struct krait_condition *conditions; /* SCAN, UPDATE: all of them hold; of one target and field each test once */
+	size_t condition_count;
+	const struct krait_row *rows; /* RANGE, SCAN: returned; UPDATE: written */
+	size_t row_count;
 };
 
 /* Of the transaction that was begun. */
@@ -98,6 +140,30 @@ KRAIT_EXPORT bool krait_build_op(krait_builder *builder, const struct krait_oper
 
 /* What the key holds before every transaction. Keys that this is not called for are then absent at first, as all are without any call. Before the first transaction only. */
 KRAIT_EXPORT bool krait_build_initial(krait_builder *builder, struct krait_value key, struct krait_value value);
+
+enum krait_initial {
+	KRAIT_INITIAL_ABSENT, /* keys are absent before every transaction */
+	KRAIT_INITIAL_GIVEN,  /* some have values: krait_build_initial; the others are absent */
+	KRAIT_INITIAL_UNKNOWN /* each has some value that is not told */
+};
+enum krait_key_order { KRAIT_KEYS_MIXED /* numbers by value, before strings by bytes */, KRAIT_KEYS_BYTES, KRAIT_KEYS_NUMBERS };
+
+struct krait_header {
+	const char *name;      /* of the trace; NULL: none. Copied */
+	const char *time_unit; /* of all times, for people ("ns"); NULL: not told. Copied */
+	int64_t clock_skew;    /* clocks of two clients may differ by so much; 0 or more, in that unit */
+	enum krait_initial initial;
+	enum krait_key_order key_order;     /* how ranges compare keys */
+	const struct krait_value *universe; /* keys that exist for ranges and scans, though no operation names them; string or number each */
+	size_t universe_count;
+};
+
+/* What holds for all of the history. First of all, at most once; without it the fields are as if zeroed. */
+KRAIT_EXPORT bool krait_build_header(krait_builder *builder, const struct krait_header *header);
+
+/* The database says that versions of the key were installed in this order, oldest first: by the ids of their writers, which may be built later. Lists may be partial, and several for a key. Not between begin
+ * and end. */
+KRAIT_EXPORT bool krait_build_version_order(krait_builder *builder, struct krait_value key, const struct krait_value *writers, size_t count);
 
 /* A line of the native format: the header (first of all), a transaction with any of its operations (scans, ranges, updates), a version order. Not between begin and end. */
 KRAIT_EXPORT bool krait_build_line(krait_builder *builder, const char *text, size_t length);

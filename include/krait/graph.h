@@ -92,6 +92,12 @@ KRAIT_EXPORT enum kr_status krait_ir_add_edge(struct kr_ir *ir, enum kr_edge_kin
 /* Records the cycle of known edges that there is, as the refutation of the level; the pass then returns KR_OK with the change KR_CONFLICT. KR_INTERNAL: there is none. O(edges). */
 KRAIT_EXPORT enum kr_status krait_ir_conflict(struct kr_ir *ir, struct kr_err *err);
 
+/* ---- statistics, of passes and back ends ---- */
+
+/* Adds `more` to what the module counts under `name` (borrowed), from 0 in each run; `krait check --stats` shows it with the pass or back end. A name is cut to 31 bytes; after 16 names of one
+ * module, further ones are left out. */
+KRAIT_EXPORT void krait_count(struct kr_ir *ir, const char *name, int64_t more);
+
 /* ---- how a back end answers ---- */
 
 /* KR_VIOLATED: cycles over known edges and choices that exhaust all worlds. A link ends where the next one begins, cyclically. */
@@ -104,15 +110,15 @@ struct kr_link {
 	uint32_t edge;     /* index of the known edge that it is, or KR_NONE: a choice */
 };
 
-/* Adds a cycle of two or more links. KR_INTERNAL, recorded in err: a link names what there is not. */
+/* Adds a cycle of two or more links. KR_INTERNAL, recorded in err: a link names what there is not, or does not end where the next one begins. */
 KRAIT_EXPORT enum kr_status krait_answer_cycle(struct kr_answer *answer, const struct kr_ir *ir, const struct kr_link *links, uint32_t count, struct kr_err *err);
 
-/* KR_SATISFIED: a world. `order`: the nodes in a topological order of its graph; transactions absent in the world, and times, are left out. */
+/* KR_SATISFIED: a world. `order`: the nodes in a topological order of its graph; transactions absent in the world, and times, are left out. KR_INTERNAL: a node or form that there is not; the error tells of it. */
 KRAIT_EXPORT enum kr_status krait_answer_world(struct kr_answer *answer, const struct kr_ir *ir, enum kr_world_form form, const kr_node *order, uint32_t count);
-/* KR_WORLD_GRAPH: what an observation saw in it. */
+/* KR_WORLD_GRAPH: what an observation saw in it. KR_INTERNAL: there is no such observation, or `seen` (KR_NONE: nothing) is no version of its key; the error tells of it. */
 KRAIT_EXPORT enum kr_status krait_answer_source(struct kr_answer *answer, const struct kr_ir *ir, kr_obs o, kr_version seen);
 
-/* KR_UNDECIDED, with the reason: one line. */
+/* KR_UNDECIDED, with the reason: one line (copied; what is longer than 159 bytes is cut). */
 KRAIT_EXPORT void krait_answer_unknown(struct kr_answer *answer, const char *reason);
 
 /* What has been answered so far. */

@@ -13,8 +13,8 @@
  *     }
  *     krait_history_free(history);
  *
- * Conventions. Functions that can fail return a status, KRAIT_OK (0) on success, and take the caller's error record last (NULL allowed). Outputs are written
- * only on success. What a function gives out through a pointer to a pointer is the caller's, to be freed with the matching _free, which accepts NULL. Texts that
+ * Conventions. Functions that can fail return a status, KRAIT_OK (0) on success, and take the caller's error record last (NULL allowed), which they clear first: after a call it tells
+ * of that call alone, whatever it held before. Outputs are written only on success. What a function gives out through a pointer to a pointer is the caller's, to be freed with the matching _free, which accepts NULL. Texts that
  * a function returns belong to the object they were asked of and live as long as it does; they are UTF-8 and terminated. The library has no global state and
  * never prints: different histories may be used by different threads at once, one history by one thread at a time. Verdicts are independent of each other and of
  * their history. Plug-ins and cancel tokens may be shared by all threads. */
@@ -41,7 +41,7 @@ enum krait_status {
 	KRAIT_CANCELED     /* the cancel token was set */
 };
 
-/* What went wrong, and where. Filled by the function that fails; nothing in it is to be freed. */
+/* What went wrong, and where. Filled by the function that fails, zeroed by one that does not; nothing in it is to be freed. */
 struct krait_error {
 	enum krait_status status;
 	unsigned line;   /* of `file`, from 1; 0: not known */
@@ -106,6 +106,10 @@ typedef struct krait_history krait_history;
 KRAIT_EXPORT enum krait_status krait_history_read(const char *path, const char *format, const struct krait_options *options, krait_history **out,
 	struct krait_error *error);
 
+/* The same of `length` bytes in memory (borrowed during the call; plain or gzip), of a format that is a file. `name` stands for them in reports and errors. */
+KRAIT_EXPORT enum krait_status krait_history_read_memory(const char *name, const void *bytes, size_t length, const char *format, const struct krait_options *options,
+	krait_history **out, struct krait_error *error);
+
 /* Builds one in memory (build.h). `name` stands for it in reports and errors. Fails with KRAIT_NO_MEMORY. */
 KRAIT_EXPORT enum krait_status krait_builder_new(const char *name, const struct krait_options *options, krait_builder **out, struct krait_error *error);
 /* Makes the history of what was built, or tells the first failure; frees the builder in either case. The limit of time of the options began with krait_builder_new. */
@@ -121,6 +125,40 @@ KRAIT_EXPORT uint32_t krait_history_operations(const krait_history *history);   
 KRAIT_EXPORT size_t krait_history_id(const krait_history *history, uint32_t t, char *out, size_t size);
 /* Where it stands in the trace: its line (0: not known). */
 KRAIT_EXPORT unsigned krait_history_line(const krait_history *history, uint32_t t);
+
+/* ---- reading a history ---- */
+
+/* Everything that it holds, in the structs of build.h that build one: a history that is built of what these functions give is the same. Values are borrowed from the history; arrays (and `universe`) are valid until the
+ * next call of a function of this part on the same history. KRAIT_BAD: a number is past the end. KRAIT_NO_MEMORY. All numbers count from 0. */
+
+KRAIT_EXPORT const char *krait_history_format(const krait_history *history); /* name of the format that it was read in; "native" if it was built */
+
+/* The header. `universe` gives every key of the trace, in the order in which their numbers count (krait_history_key), those that operations name included. */
+KRAIT_EXPORT enum krait_status krait_history_header(krait_history *history, struct krait_header *out, struct krait_error *error);
+
+enum krait_key_kind { KRAIT_KIND_ANY /* only read, and nothing was there */, KRAIT_KIND_REGISTER, KRAIT_KIND_COUNTER, KRAIT_KIND_LIST, KRAIT_KIND_SET };
+struct krait_key {
+	struct krait_value name;    /* string or number */
+	struct krait_value initial; /* before every transaction, where the header says KRAIT_INITIAL_GIVEN; absent: nothing */
+	enum krait_key_kind kind;   /* how the trace uses it */
+};
+KRAIT_EXPORT uint32_t krait_history_keys(const krait_history *history); /* how many */
+KRAIT_EXPORT enum krait_status krait_history_key(const krait_history *history, uint32_t key, struct krait_key *out, struct krait_error *error);
+
+/* Transaction t, in the order of the trace; its id is always there ("#N" if the trace gives none). `operations` (NULL: not wanted): how many it has. */
+KRAIT_EXPORT enum krait_status krait_history_transaction(const krait_history *history, uint32_t t, struct krait_transaction *out, uint32_t *operations,
+	struct krait_error *error);
+
+/* The i-th operation of transaction t. */
+KRAIT_EXPORT enum krait_status krait_history_operation(krait_history *history, uint32_t t, uint32_t i, struct krait_operation *out, struct krait_error *error);
+
+struct krait_version_order {
+	struct krait_value key;
+	const struct krait_value *writers; /* ids of transactions, oldest version first */
+	size_t count;
+};
+KRAIT_EXPORT uint32_t krait_history_version_orders(const krait_history *history); /* how many lists the trace gives */
+KRAIT_EXPORT enum krait_status krait_history_version_order(krait_history *history, uint32_t i, struct krait_version_order *out, struct krait_error *error);
 
 /* ---- checking ---- */
 

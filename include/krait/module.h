@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a struct or the meaning of anything in terms.h, level.h, module.h, graph.h or reader.h does; a plug-in made for another number is refused. */
-#define KRAIT_PLUGIN_ABI 1u
+#define KRAIT_PLUGIN_ABI 2u
 
 struct kr_ctx;     /* limits of the run */
 struct kr_err;     /* what went wrong */
@@ -36,6 +36,9 @@ KRAIT_EXPORT enum kr_status krait_fail(struct kr_err *err, enum kr_status status
 
 /* For long loops: KR_OK, or KR_TIMEOUT or KR_CANCELED once a limit is reached, to be returned. Cheap: the clock is read once in 256 calls. */
 KRAIT_EXPORT enum kr_status krait_tick(struct kr_ctx *ctx);
+
+/* Says something to whoever listens: `krait check --stats` writes it to standard error, a program gets it by its log hook (krait_options.log). One line as for printf, with the module's name before it. */
+KRAIT_EXPORT void krait_log(struct kr_ctx *ctx, const char *format, ...) KRAIT_PRINTF(2, 3);
 
 /* ---- formats ---- */
 

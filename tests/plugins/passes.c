@@ -45,8 +45,12 @@ static enum kr_status by_readers(struct kr_ir *ir, enum kr_change *change, struc
 	enum kr_status status = KR_OK;
 
 	*change = KR_UNCHANGED;
-	for (uint32_t o = 0; o < krait_ir_sizes(ir).observations && !status && *change != KR_CONFLICT; o++)
+	for (uint32_t o = 0; o < krait_ir_sizes(ir).observations && !status && *change != KR_CONFLICT; o++) {
 		status = look_at(ir, (kr_obs){o}, change, err);
+		krait_count(ir, "observations", 1);
+	}
+	krait_count(ir, "keys", krait_ir_sizes(ir).keys);
+	krait_log(krait_ir_ctx(ir), "looked at %u observations", krait_ir_sizes(ir).observations);
 	return status;
 }
 

@@ -346,7 +346,7 @@ static void names_what_observation_has_no_candidate(void **state)
 		  "set 0 {1}\nobserve txn 1 op 0 key 0 set 0\nend asg\nir 1 nodes txn order none\nend ir\n");
 	f.ir.presence[0] = KR_ABSENT_TXN;
 	assert_int_equal(run(&f, "wr", NULL), KR_INTERNAL);
-	assert_string_equal(f.err.text, "observation 0 of transaction 1 has no candidate");
+	assert_string_equal(f.err.text, "pass 'wr' failed: observation 0 of transaction 1 has no candidate");
 	finish(&f);
 }
 

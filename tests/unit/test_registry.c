@@ -12,9 +12,11 @@
 
 #include <cmocka.h>
 
+#include "backend/graph.h"
 #include "checkers/checker.h"
 #include "cli/command.h"
 #include "frontend/format.h"
+#include "verify/verify.h"
 
 /* ---- files ---- */
 
@@ -392,6 +394,14 @@ static void levels(void **state)
 		assert_int_equal(p->allowed >> KR_EDGE_KINDS, 0);
 		assert_int_equal((p->lonely | p->once | p->needed) & ~p->allowed, 0);
 		assert_int_equal(level->anomalies & ~KR_ANOMALIES_ALL, 0);
+
+		int pattern;
+		const char *why = kr_verify_states(level, &pattern);
+
+		if (!why)
+			why = kr_graph_covers(level, &pattern);
+		if (why)
+			fail_msg("level '%s', pattern %d: %s", level->id, pattern + 1, why);
 		assert_true(kr_checker_decides(kr_checker_for(NULL, level), level));
 		if (!has_trace(level->id, "satisfied") || !has_trace(level->id, "violated"))
 			fail_msg("traces/ has not both a trace that satisfies '%s' and one that violates it", level->id);

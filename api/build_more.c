@@ -1,0 +1,255 @@
+/* Building of histories: what is rare. Ranges, scans and updates go through the native reader as the JSON that says the same, so that their rules stand once; attributes, the header and version orders likewise where their JSON
+ * says as much (field names of JSON cannot tell the key 1 from the key "1", so versions that were seen go the direct way). */
+#include "api/build.h"
+
+/* ---- JSON ---- */
+
+/* Takes over `item`; NULL, like a failure of Jansson's, is lack of memory. */
+static enum kr_status append(json_t *array, json_t *item) { return json_array_append_new(array, item) == 0 ? KR_OK : KR_NOMEM; }
+static enum kr_status set(json_t *object, const char *name, json_t *item) { return json_object_set_new_nocheck(object, name, item) == 0 ? KR_OK : KR_NOMEM; }
+
+static enum kr_status append_value(krait_builder *b, json_t *array, const struct krait_value *v)
+{
+	json_t *item = NULL;
+	enum kr_status status = kr_build_json(b, v, &item);
+
+	return status ? status : append(array, item);
+}
+
+static enum kr_status set_value(krait_builder *b, json_t *object, const char *name, const struct krait_value *v)
+{
+	json_t *item = NULL;
+	enum kr_status status = kr_build_json(b, v, &item);
+
+	return status ? status : set(object, name, item);
+}
+
+/* The object that is the member `name`, made when it is not there; NULL: no memory. */
+static json_t *member(json_t *object, const char *name)
+{
+	json_t *found = json_object_get(object, name);
+
+	if (found)
+		return found;
+	return set(object, name, json_object()) ? NULL : json_object_get(object, name);
+}
+
+/* ---- ranges, scans, updates ---- */
+
+static enum kr_status append_rows(krait_builder *b, json_t *op, const struct krait_operation *from)
+{
+	json_t *rows = json_array();
+	enum kr_status status = append(op, rows); /* which borrows it from now on */
+
+	for (size_t r = 0; r < from->row_count && !status; r++) {
+		json_t *row = json_array();
+
+		status = append(rows, row);
+		if (!status)
+			status = append_value(b, row, &from->rows[r].key);
+		if (!status)
+			status = append_value(b, row, &from->rows[r].value);
+	}
+	return status;
+}
+
+static enum kr_status append_range(krait_builder *b, json_t *op, const struct krait_operation *from)
+{
+	enum kr_status status = append_value(b, op, &from->low);
+	json_t *options = from->has_limit || from->reverse ? json_object() : NULL;
+
+	if (!status)
+		status = append_value(b, op, &from->high);
+	if (!status)
+		status = append_rows(b, op, from);
+	if (!from->has_limit && !from->reverse)
+		return status;
+	if (!options)
+		return KR_NOMEM;
+	if (!status && from->has_limit)
+		status = set(options, "limit", json_integer(from->limit));
+	if (!status && from->reverse)
+		status = set(options, "reverse", json_true());
+	if (!status)
+		return append(op, options);
+	json_decref(options);
+	return status;
+}
+
+static enum kr_status append_condition(krait_builder *b, json_t *where, const struct krait_condition *c)
+{
+	static const char *const tests[] = {"eq", "ne", "lt", "le", "gt", "ge", "in"}; /* by enum krait_test */
+	json_t *group = where;
+	char name[256];
+
+	if ((unsigned)c->target > KRAIT_ROW_FIELD || (unsigned)c->test > KRAIT_IN)
+		return kr_build_bad(b, "a condition with a target or a test that there is not", "one of enum krait_condition_target and krait_test");
+	if (c->target == KRAIT_KEY_PREFIX)
+		return json_object_get(where, "key_prefix") ? kr_build_bad(b, "two prefixes of a key", "one") : set_value(b, where, "key_prefix", &c->value);
+	if (c->target == KRAIT_ROW_VALUE) {
+		group = member(where, "value");
+	} else {
+		if (c->field.type != KRAIT_STRING || c->field.length >= sizeof name || memchr(c->field.text, '\0', c->field.length))
+			return kr_build_bad(b, "the field of a condition that is no string of less than 256 bytes", "the name of a field");
+		memcpy(name, c->field.text, c->field.length);
+		name[c->field.length] = '\0';
+		if ((group = member(where, "field")) != NULL)
+			group = member(group, name);
+	}
+	if (!group)
+		return KR_NOMEM;
+	if (json_object_get(group, tests[c->test]))
+		return kr_build_bad(b, "two conditions that test the same thing in the same way", "one");
+	return set_value(b, group, tests[c->test], &c->value);
+}
+
+static enum kr_status append_scan(krait_builder *b, json_t *op, const struct krait_operation *from)
+{
+	json_t *where = json_object();
+	enum kr_status status = append(op, where);
+
+	for (size_t c = 0; c < from->condition_count && !status; c++)
+		status = append_condition(b, where, &from->conditions[c]);
+	if (!status && from->kind == KRAIT_UPDATE) {
+		json_t *change = json_object();
+
+		status = append(op, change);
+		if (!status)
+			status = set_value(b, change, "set", &from->value);
+	}
+	return status ? status : append_rows(b, op, from);
+}
+
+enum kr_status kr_build_predicate(krait_builder *b, const struct krait_operation *from)
+{
+	static const char *const names[] = {[KRAIT_RANGE] = "range", [KRAIT_SCAN] = "scan", [KRAIT_UPDATE] = "update"};
+	json_t *op = json_array();
+	enum kr_status status = op ? append(op, json_string(names[from->kind])) : KR_NOMEM;
+
+	if (!status)
+		status = from->kind == KRAIT_RANGE ? append_range(b, op, from) : append_scan(b, op, from);
+	if (!status)
+		status = kr_native_op(&b->native, op);
+	json_decref(op);
+	return status;
+}
+
+/* ---- attributes ---- */
+
+static enum kr_status push_seen(krait_builder *b, const struct krait_seen *from)
+{
+	struct kr_seen seen = {.key = {KR_NONE}, .writer = KR_ABSENT};
+	enum kr_status status = kr_build_key(b, &from->key, &seen.key);
+
+	if (!status && from->writer.type != KRAIT_ABSENT)
+		status = kr_build_name(b, &from->writer, "the writer of a version that was seen", &seen.writer);
+	if (!status && !kr_vec_push(b->h->mem, &b->h->seen, seen))
+		status = KR_NOMEM;
+	return status;
+}
+
+enum kr_status kr_build_attributes(krait_builder *b, const struct krait_operation *from)
+{
+	static const enum kr_lock locks[] = {[KRAIT_LOCK_NONE] = KR_LOCK_NONE, [KRAIT_LOCK_SHARED] = KR_LOCK_SHARED, [KRAIT_LOCK_EXCLUSIVE] = KR_LOCK_EXCLUSIVE};
+	struct kr_history *h = b->h;
+	struct kr_attr attr = {.op = {h->ops.n - 1}, .has_time = from->has_time, .cursor = !from->no_cursor, .seen_first = h->seen.n};
+	enum kr_status status = KR_OK;
+
+	if ((unsigned)from->lock > KRAIT_LOCK_EXCLUSIVE)
+		return kr_build_bad(b, "a lock that there is not", "one of enum krait_lock");
+	if (from->has_time && from->time[0] > from->time[1])
+		return kr_build_bad(b, "a time of return before that of invocation", "invoked <= returned");
+	if (!from->no_cursor && !from->has_time && from->lock == KRAIT_LOCK_NONE && from->seen_count == 0)
+		return KR_OK;
+	attr.lock = locks[from->lock];
+	if (from->has_time) {
+		attr.invoked = from->time[0];
+		attr.returned = from->time[1];
+	}
+	for (size_t i = 0; i < from->seen_count && !status; i++)
+		status = push_seen(b, &from->seen[i]);
+	attr.seen_count = h->seen.n - attr.seen_first;
+	if (!status && !kr_vec_push(h->mem, &h->attrs, attr))
+		status = KR_NOMEM;
+	if (!status)
+		h->ops.at[h->ops.n - 1].flags |= KR_OPF_HAS_ATTR;
+	return status;
+}
+
+/* ---- header, version orders ---- */
+
+static enum kr_status fill_header(krait_builder *b, const struct krait_header *from, json_t *header)
+{
+	static const char *const orders[] = {NULL, "bytes", "numbers"};
+	json_t *universe = json_array();
+	enum kr_status status = set(header, "universe", universe);
+
+	if ((unsigned)from->initial > KRAIT_INITIAL_UNKNOWN || (unsigned)from->key_order > KRAIT_KEYS_NUMBERS)
+		status = kr_build_bad(b, "a kind of initial values or an order of keys that there is not", "one of enum krait_initial and krait_key_order");
+	for (size_t i = 0; i < from->universe_count && !status; i++)
+		status = append_value(b, universe, &from->universe[i]);
+	if (!status && from->name)
+		status = set_value(b, header, "name", &(struct krait_value){KRAIT_STRING, 0, 0, from->name, strlen(from->name)});
+	if (!status && from->time_unit)
+		status = set_value(b, header, "time_unit", &(struct krait_value){KRAIT_STRING, 0, 0, from->time_unit, strlen(from->time_unit)});
+	if (!status)
+		status = set(header, "clock_skew", json_integer(from->clock_skew));
+	if (!status && from->initial != KRAIT_INITIAL_ABSENT)
+		status = set(header, "initial", from->initial == KRAIT_INITIAL_GIVEN ? json_object() : json_string("unknown"));
+	if (!status && from->key_order != KRAIT_KEYS_MIXED)
+		status = set(header, "ordered_keys", json_string(orders[from->key_order]));
+	return status;
+}
+
+bool krait_build_header(krait_builder *b, const struct krait_header *header)
+{
+	struct kr_native_fields fields;
+	json_t *json;
+
+	if (b->status)
+		return false;
+	b->native.line = 0;
+	if (b->open || b->native.position > 0 || b->headed || b->h->keys.n > 0)
+		return kr_build_keep(b, kr_build_bad(b, "a header after something else", "it first of all, once"));
+	b->headed = true;
+	json = json_object();
+	kr_build_keep(b, json ? fill_header(b, header, json) : KR_NOMEM);
+	if (!b->status) {
+		kr_native_get_fields(json, &fields);
+		kr_build_keep(b, kr_native_header(&b->native, &fields));
+		b->native.header_line = 1; /* a line that is a header comes too late now */
+	}
+	json_decref(json);
+	return !b->status;
+}
+
+static enum kr_status add_order(krait_builder *b, const struct krait_value *key, const struct krait_value *writers, size_t count, json_t *order)
+{
+	struct kr_native_fields fields;
+	json_t *list = json_array();
+	enum kr_status status = set(order, "writers", list);
+
+	if (!status)
+		status = set_value(b, order, "version_order", key);
+	for (size_t i = 0; i < count && !status; i++)
+		status = append_value(b, list, &writers[i]);
+	if (status)
+		return status;
+	kr_native_get_fields(order, &fields);
+	return kr_native_order(&b->native, &fields);
+}
+
+bool krait_build_version_order(krait_builder *b, struct krait_value key, const struct krait_value *writers, size_t count)
+{
+	json_t *order;
+
+	if (b->status)
+		return false;
+	b->native.line = 0;
+	if (b->open)
+		return kr_build_keep(b, kr_build_bad(b, "a version order inside a transaction", "its end first"));
+	order = json_object();
+	kr_build_keep(b, order ? add_order(b, &key, writers, count, order) : KR_NOMEM);
+	json_decref(order);
+	return !b->status;
+}

@@ -1,0 +1,305 @@
+/* Reading a history: everything that a reader or a builder put into it, in the structs that build one. Arrays are made anew by each call, in scratch memory of the history. */
+#include "api/handle.h"
+#include "krait/build.h"
+
+static struct krait_value give(const struct kr_history *h, kr_value v)
+{
+	const struct kr_value_entry *e = kr_history_value(h, v);
+
+	switch (e->type) {
+	case KR_VALUE_ABSENT: break;
+	case KR_VALUE_FALSE: return (struct krait_value){.type = KRAIT_BOOLEAN};
+	case KR_VALUE_TRUE: return (struct krait_value){.type = KRAIT_BOOLEAN, .integer = 1};
+	case KR_VALUE_INT: return (struct krait_value){.type = KRAIT_INTEGER, .integer = e->integer};
+	case KR_VALUE_REAL: return (struct krait_value){.type = KRAIT_REAL, .real = e->real};
+	case KR_VALUE_STRING: return (struct krait_value){.type = KRAIT_STRING, .text = e->text, .length = e->length};
+	case KR_VALUE_ARRAY:
+	case KR_VALUE_OBJECT: return (struct krait_value){.type = KRAIT_JSON, .text = e->text, .length = e->length};
+	}
+	return (struct krait_value){.type = KRAIT_ABSENT};
+}
+
+static struct krait_value give_key(const struct kr_history *h, kr_key k) { return give(h, h->keys.at[k.i].name); }
+
+static enum krait_status none(const char *what, uint32_t asked, uint32_t count, struct krait_error *error)
+{
+	struct kr_err err;
+
+	kr_err_init(&err);
+	kr_err_set(&err, KR_BAD, "found %s %u asked for, expected one of %u, from 0", what, (unsigned)asked, (unsigned)count);
+	return kr_public_fail(&err, KR_BAD, error);
+}
+
+static enum krait_status no_memory(struct krait_error *error)
+{
+	struct kr_err err;
+
+	kr_err_init(&err);
+	return kr_public_fail(&err, KR_NOMEM, error);
+}
+
+/* ---- the whole ---- */
+
+const char *krait_history_format(const krait_history *h) { return h->history.format ? h->history.format : "native"; }
+uint32_t krait_history_keys(const krait_history *h) { return h->history.keys.n; }
+uint32_t krait_history_version_orders(const krait_history *h) { return h->history.version_orders.n; }
+
+enum krait_status krait_history_header(krait_history *handle, struct krait_header *out, struct krait_error *error)
+{
+	static const enum krait_initial initials[] = {
+		[KR_INITIAL_ABSENT] = KRAIT_INITIAL_ABSENT,
+		[KR_INITIAL_GIVEN] = KRAIT_INITIAL_GIVEN,
+		[KR_INITIAL_UNKNOWN] = KRAIT_INITIAL_UNKNOWN,
+	};
+	static const enum krait_key_order orders[] = {
+		[KR_KEYS_MIXED] = KRAIT_KEYS_MIXED,
+		[KR_KEYS_BYTES] = KRAIT_KEYS_BYTES,
+		[KR_KEYS_NUMBERS] = KRAIT_KEYS_NUMBERS,
+	};
+	const struct kr_history *h = &handle->history;
+
+	kr_public_begin(error);
+	kr_vec_clear(&handle->walk.values);
+	for (kr_key k = {0}; k.i < h->keys.n; k.i++)
+		if (!kr_vec_push(&handle->self, &handle->walk.values, give_key(h, k)))
+			return no_memory(error);
+	*out = (struct krait_header){
+		.name = h->name,
+		.time_unit = h->time_unit,
+		.clock_skew = h->clock_skew,
+		.initial = initials[h->initial],
+		.key_order = orders[h->key_order],
+		.universe = handle->walk.values.at,
+		.universe_count = handle->walk.values.n,
+	};
+	return KRAIT_OK;
+}
+
+enum krait_status krait_history_key(const krait_history *handle, uint32_t key, struct krait_key *out, struct krait_error *error)
+{
+	static const enum krait_key_kind kinds[] = {
+		[KR_KIND_ANY] = KRAIT_KIND_ANY,
+		[KR_KIND_REGISTER] = KRAIT_KIND_REGISTER,
+		[KR_KIND_COUNTER] = KRAIT_KIND_COUNTER,
+		[KR_KIND_LIST] = KRAIT_KIND_LIST,
+		[KR_KIND_SET] = KRAIT_KIND_SET,
+	};
+	const struct kr_history *h = &handle->history;
+
+	kr_public_begin(error);
+	if (key >= h->keys.n)
+		return none("key", key, h->keys.n, error);
+	*out = (struct krait_key){give_key(h, (kr_key){key}), give(h, h->keys.at[key].initial), kinds[h->keys.at[key].kind]};
+	return KRAIT_OK;
+}
+
+enum krait_status krait_history_version_order(krait_history *handle, uint32_t i, struct krait_version_order *out, struct krait_error *error)
+{
+	const struct kr_history *h = &handle->history;
+	const struct kr_version_order *order;
+
+	kr_public_begin(error);
+	if (i >= h->version_orders.n)
+		return none("version order", i, h->version_orders.n, error);
+	order = &h->version_orders.at[i];
+	kr_vec_clear(&handle->walk.values);
+	for (uint32_t w = 0; w < order->writer_count; w++)
+		if (!kr_vec_push(&handle->self, &handle->walk.values, give(h, h->txns.at[h->order_writers.at[order->writer_first + w].i].id)))
+			return no_memory(error);
+	*out = (struct krait_version_order){give_key(h, order->key), handle->walk.values.at, handle->walk.values.n};
+	return KRAIT_OK;
+}
+
+/* ---- transactions ---- */
+
+enum krait_status krait_history_transaction(const krait_history *handle, uint32_t t, struct krait_transaction *out, uint32_t *operations, struct krait_error *error)
+{
+	static const enum krait_transaction_status statuses[] = {[KR_COMMITTED] = KRAIT_COMMITTED, [KR_ABORTED] = KRAIT_ABORTED, [KR_UNKNOWN] = KRAIT_UNKNOWN};
+	const struct kr_history *h = &handle->history;
+
+	kr_public_begin(error);
+	if (t >= h->txns.n)
+		return none("transaction", t, h->txns.n, error);
+
+	const struct kr_transaction *x = &h->txns.at[t];
+	struct kr_white_box box = t < h->white_box.n ? h->white_box.at[t] : (struct kr_white_box){0};
+
+	*out = (struct krait_transaction){
+		.id = give(h, x->id),
+		.session = x->session.i == KR_NONE ? krait_absent() : give(h, h->sessions.at[x->session.i]),
+		.status = statuses[x->status],
+		.has_begin = x->flags & KR_TXN_HAS_BEGIN,
+		.has_end = x->flags & KR_TXN_HAS_END,
+		.begin = {x->begin_invoked, x->begin_returned},
+		.end = {x->end_invoked, x->end_returned},
+		.line = x->line,
+		.has_serial = x->flags & KR_TXN_HAS_SERIAL,
+		.has_snapshot = x->flags & KR_TXN_HAS_SNAPSHOT,
+		.has_commit_ts = x->flags & KR_TXN_HAS_COMMIT_TS,
+		.serial = box.serial,
+		.snapshot = box.snapshot,
+		.commit_ts = box.commit_ts,
+	};
+	if (operations)
+		*operations = x->op_count;
+	return KRAIT_OK;
+}
+
+/* ---- operations ---- */
+
+static bool give_rows(krait_history *handle, const struct kr_scan *scan, struct krait_operation *out)
+{
+	const struct kr_history *h = &handle->history;
+
+	kr_vec_clear(&handle->walk.rows);
+	for (uint32_t r = 0; r < scan->row_count; r++) {
+		const struct kr_row *row = &h->rows.at[scan->row_first + r];
+
+		if (!kr_vec_push(&handle->self, &handle->walk.rows, ((struct krait_row){give_key(h, row->key), give(h, row->value)})))
+			return false;
+	}
+	out->rows = handle->walk.rows.at;
+	out->row_count = scan->row_count;
+	return true;
+}
+
+static bool give_conditions(krait_history *handle, const struct kr_scan *scan, struct krait_operation *out)
+{
+	static const enum krait_condition_target targets[] = {
+		[KR_COND_KEY_PREFIX] = KRAIT_KEY_PREFIX,
+		[KR_COND_VALUE] = KRAIT_ROW_VALUE,
+		[KR_COND_FIELD] = KRAIT_ROW_FIELD,
+	};
+	static const enum krait_test tests[] = {
+		[KR_COND_EQ] = KRAIT_EQ,
+		[KR_COND_NE] = KRAIT_NE,
+		[KR_COND_LT] = KRAIT_LT,
+		[KR_COND_LE] = KRAIT_LE,
+		[KR_COND_GT] = KRAIT_GT,
+		[KR_COND_GE] = KRAIT_GE,
+		[KR_COND_IN] = KRAIT_IN,
+		[KR_COND_PREFIX] = KRAIT_EQ, /* of a key's prefix, which has no test of its own */
+	};
+	const struct kr_history *h = &handle->history;
+
+	kr_vec_clear(&handle->walk.conditions);
+	for (uint32_t c = 0; c < scan->cond_count; c++) {
+		const struct kr_cond *cond = &h->conds.at[scan->cond_first + c];
+		struct krait_condition given = {
+			.target = targets[cond->target],
+			.test = tests[cond->test],
+			.field = cond->target == KR_COND_FIELD ? give(h, cond->field) : krait_absent(),
+			.value = give(h, cond->value),
+		};
+
+		if (!kr_vec_push(&handle->self, &handle->walk.conditions, given))
+			return false;
+	}
+	out->conditions = handle->walk.conditions.at;
+	out->condition_count = scan->cond_count;
+	return true;
+}
+
+static bool give_attributes(krait_history *handle, const struct kr_attr *attr, struct krait_operation *out)
+{
+	static const enum krait_lock locks[] = {[KR_LOCK_NONE] = KRAIT_LOCK_NONE, [KR_LOCK_SHARED] = KRAIT_LOCK_SHARED, [KR_LOCK_EXCLUSIVE] = KRAIT_LOCK_EXCLUSIVE};
+	const struct kr_history *h = &handle->history;
+
+	out->no_cursor = !attr->cursor;
+	out->has_time = attr->has_time;
+	out->time[0] = attr->invoked;
+	out->time[1] = attr->returned;
+	out->lock = locks[attr->lock];
+	kr_vec_clear(&handle->walk.seen);
+	for (uint32_t s = 0; s < attr->seen_count; s++) {
+		const struct kr_seen *seen = &h->seen.at[attr->seen_first + s];
+
+		if (!kr_vec_push(&handle->self, &handle->walk.seen, ((struct krait_seen){give_key(h, seen->key), give(h, seen->writer)})))
+			return false;
+	}
+	out->seen = handle->walk.seen.at;
+	out->seen_count = attr->seen_count;
+	return true;
+}
+
+/* The arguments of an operation on one key. */
+static void give_arguments(const struct kr_history *h, const struct kr_operation *op, struct krait_operation *out)
+{
+	bool known = op->flags & KR_OPF_KNOWN;
+
+	out->key = give_key(h, op->key);
+	out->done = op->flags & KR_OPF_DONE;
+	switch (op->kind) {
+	case KR_OP_READ:
+		out->unknown = !known;
+		out->value = known ? give(h, op->a) : krait_absent();
+		break;
+	case KR_OP_DELETE: out->unknown = !known; break;
+	case KR_OP_CAS:
+		out->expected = give(h, op->a);
+		out->value = give(h, op->b);
+		break;
+	case KR_OP_INC:
+		out->unknown = !known;
+		out->value = give(h, op->a);
+		out->result = known ? give(h, op->b) : krait_absent();
+		break;
+	default: out->value = give(h, op->a); break;
+	}
+}
+
+static bool give_scan(krait_history *handle, const struct kr_operation *op, struct krait_operation *out)
+{
+	const struct kr_history *h = &handle->history;
+	const struct kr_scan *scan = &h->scans.at[op->scan];
+
+	if (op->kind == KR_OP_RANGE) {
+		out->low = give(h, scan->low);
+		out->high = give(h, scan->high);
+		out->has_limit = scan->limit >= 0;
+		out->limit = scan->limit >= 0 ? scan->limit : 0;
+		out->reverse = scan->reverse;
+		return give_rows(handle, scan, out);
+	}
+	if (op->kind == KR_OP_UPDATE)
+		out->value = give(h, scan->set);
+	return give_conditions(handle, scan, out) && give_rows(handle, scan, out);
+}
+
+enum krait_status krait_history_operation(krait_history *handle, uint32_t t, uint32_t i, struct krait_operation *out, struct krait_error *error)
+{
+	static const enum krait_operation_kind kinds[KR_OP_KINDS] = {
+		[KR_OP_READ] = KRAIT_READ,
+		[KR_OP_WRITE] = KRAIT_WRITE,
+		[KR_OP_DELETE] = KRAIT_DELETE,
+		[KR_OP_INSERT] = KRAIT_INSERT,
+		[KR_OP_CAS] = KRAIT_CAS,
+		[KR_OP_INC] = KRAIT_INC,
+		[KR_OP_APPEND] = KRAIT_APPEND,
+		[KR_OP_ADD] = KRAIT_ADD,
+		[KR_OP_RANGE] = KRAIT_RANGE,
+		[KR_OP_SCAN] = KRAIT_SCAN,
+		[KR_OP_UPDATE] = KRAIT_UPDATE,
+	};
+	const struct kr_history *h = &handle->history;
+
+	kr_public_begin(error);
+	if (t >= h->txns.n)
+		return none("transaction", t, h->txns.n, error);
+	if (i >= h->txns.at[t].op_count)
+		return none("operation", i, h->txns.at[t].op_count, error);
+
+	kr_op at = kr_history_op(h, (kr_txn){t}, i);
+	const struct kr_operation *op = &h->ops.at[at.i];
+	const struct kr_attr *attr = kr_history_attr(h, at);
+	struct krait_operation made = {.kind = kinds[op->kind]};
+
+	if (op->scan == KR_NONE)
+		give_arguments(h, op, &made);
+	else if (!give_scan(handle, op, &made))
+		return no_memory(error);
+	if (attr && !give_attributes(handle, attr, &made))
+		return no_memory(error);
+	*out = made;
+	return KRAIT_OK;
+}
