@@ -150,7 +150,8 @@ static enum kr_status push_seen(krait_builder *b, const struct krait_seen *from)
 
 enum kr_status kr_build_attributes(krait_builder *b, const struct krait_operation *from)
 {
-	static const enum kr_lock locks[] = {[KRAIT_LOCK_NONE] = KR_LOCK_NONE, [KRAIT_LOCK_SHARED] = KR_LOCK_SHARED, [KRAIT_LOCK_EXCLUSIVE] = KR_LOCK_EXCLUSIVE};
+	static const enum kr_lock locks[] =
+		{[KRAIT_LOCK_NONE] = KR_LOCK_NONE, [KRAIT_LOCK_SHARED] = KR_LOCK_SHARED, [KRAIT_LOCK_EXCLUSIVE] = KR_LOCK_EXCLUSIVE};
 	struct kr_history *h = b->h;
 	struct kr_attr attr = {.op = {h->ops.n - 1}, .has_time = from->has_time, .cursor = !from->no_cursor, .seen_first = h->seen.n};
 	enum kr_status status = KR_OK;

@@ -112,8 +112,8 @@ enum kr_status krait_ir_add_edge(struct kr_ir *ir, enum kr_edge_kind kind, kr_tx
 	bool derived = kind == KR_RW ? rule == KR_RULE_LATER : kind == KR_WW && (rule == KR_RULE_READER || rule == KR_RULE_WRITERS || rule == KR_RULE_UPDATE);
 
 	if (!derived || !is_ordinary_why(ir, kind, rule, why))
-		return kr_err_set(err, KR_INTERNAL, "adds an edge of kind %d by rule %d of %u, expected a ww or rw with a rule for it", (int)kind,
-			(int)rule, why);
+		return kr_err_set(err, KR_INTERNAL, "adds an edge of kind %d by rule %d of %u, expected a ww or rw with a rule for it", (int)kind, (int)rule,
+			why);
 	if (krait_ir_presence(ir, from) != KR_PRESENT || krait_ir_presence(ir, to) != KR_PRESENT || from.i == to.i)
 		return kr_err_set(err, KR_INTERNAL, "adds an edge from %u to %u, expected two present transactions", from.i, to.i);
 	if (!(kr_level_kinds(ir->level) & KR_BIT(kind)))

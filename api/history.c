@@ -69,7 +69,10 @@ static enum kr_status unknown_format(const struct kr_modules *more, const char *
 	return kr_err_set(err, KR_BAD, "unknown format '%.80s'%s", name, kr_guess_text(&guess, "krait formats", near));
 }
 
-struct bytes { const void *at; size_t length; };
+struct bytes {
+	const void *at;
+	size_t length;
+};
 
 /* `bytes` NULL: the file or folder at `path`, for which it stands otherwise. */
 static enum krait_status read_history(const char *path, const struct bytes *bytes, const char *format, const struct krait_options *options, krait_history **out,

@@ -20,7 +20,7 @@ enum kr_status krait_fail(struct kr_err *err, enum kr_status status, const char 
 
 void krait_log(struct kr_ctx *ctx, const char *format, ...)
 {
-	char text[sizeof ((struct kr_err *)NULL)->text], line[sizeof text + 80];
+	char text[sizeof((struct kr_err *)NULL)->text], line[sizeof text + 80];
 	va_list args;
 
 	if (!ctx->log)

@@ -113,8 +113,8 @@ static enum kr_status check_names(const struct kr_plugins *p, const struct kr_le
 {
 	for (const struct kr_level_name *n = level->names; n && n->name; n++) {
 		if (!is_name(n->name) || strlen(n->name) > NAME_MOST)
-			return kr_err_set(err, KR_BAD, "level '%s' has a further name '%.40s', expected small letters, digits, '-', '.' and '+', %d at most", level->id,
-				n->name, (int)NAME_MOST);
+			return kr_err_set(err, KR_BAD, "level '%s' has a further name '%.40s', expected small letters, digits, '-', '.' and '+', %d at most",
+				level->id, n->name, (int)NAME_MOST);
 		if (!owns(p, level, n->name))
 			return kr_err_set(err, KR_BAD, "level '%s': its name '%s' is taken", level->id, n->name);
 		if (n->has_order && (unsigned)n->order > KR_ORDER_REALTIME)
@@ -233,8 +233,8 @@ enum kr_status kr_plugins_join(struct kr_plugins *p, const struct kr_plugin *plu
 
 	if (!is_line(plugin->name) || !is_line(plugin->version))
 		return kr_err_set(err, KR_BAD, "the plug-in has no %s, expected one line", is_line(plugin->name) ? "version" : "name");
-	if (is_empty((const void *const *)plugin->formats) && is_empty((const void *const *)plugin->passes) && is_empty((const void *const *)plugin->backends) &&
-		is_empty((const void *const *)plugin->checkers))
+	if (is_empty((const void *const *)plugin->formats) && is_empty((const void *const *)plugin->passes) &&
+		is_empty((const void *const *)plugin->backends) && is_empty((const void *const *)plugin->checkers))
 		return kr_err_set(err, KR_BAD, "the plug-in has no modules: `formats`, `passes`, `backends` and `checkers` are empty");
 	for (const struct kr_format *const *f = plugin->formats; f && *f && !status; f++)
 		status = join_format(p, *f, err);

@@ -112,7 +112,8 @@ enum krait_status krait_history_version_order(krait_history *handle, uint32_t i,
 
 /* ---- transactions ---- */
 
-enum krait_status krait_history_transaction(const krait_history *handle, uint32_t t, struct krait_transaction *out, uint32_t *operations, struct krait_error *error)
+enum krait_status krait_history_transaction(const krait_history *handle, uint32_t t, struct krait_transaction *out, uint32_t *operations,
+	struct krait_error *error)
 {
 	static const enum krait_transaction_status statuses[] = {[KR_COMMITTED] = KRAIT_COMMITTED, [KR_ABORTED] = KRAIT_ABORTED, [KR_UNKNOWN] = KRAIT_UNKNOWN};
 	const struct kr_history *h = &handle->history;
@@ -202,7 +203,8 @@ static bool give_conditions(krait_history *handle, const struct kr_scan *scan, s
 
 static bool give_attributes(krait_history *handle, const struct kr_attr *attr, struct krait_operation *out)
 {
-	static const enum krait_lock locks[] = {[KR_LOCK_NONE] = KRAIT_LOCK_NONE, [KR_LOCK_SHARED] = KRAIT_LOCK_SHARED, [KR_LOCK_EXCLUSIVE] = KRAIT_LOCK_EXCLUSIVE};
+	static const enum krait_lock locks[] =
+		{[KR_LOCK_NONE] = KRAIT_LOCK_NONE, [KR_LOCK_SHARED] = KRAIT_LOCK_SHARED, [KR_LOCK_EXCLUSIVE] = KRAIT_LOCK_EXCLUSIVE};
 	const struct kr_history *h = &handle->history;
 
 	out->no_cursor = !attr->cursor;

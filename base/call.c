@@ -8,7 +8,7 @@
 static void tell(struct kr_ctx *ctx)
 {
 	if (ctx->calling)
-		ctx->calling(ctx->calling_data, ctx->call);
+		ctx->calling(ctx->calling_data, ctx);
 }
 
 void kr_call_enter(struct kr_ctx *ctx, struct kr_call *call, const char *kind, const char *name)

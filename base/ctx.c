@@ -20,10 +20,10 @@ void kr_ctx_init(struct kr_ctx *ctx, double seconds, size_t mebibytes)
 {
 	int64_t now = kr_now_ns();
 
-	*ctx = (struct kr_ctx){.deadline_ns = INT64_MAX, .progress_ns = now};
+	*ctx = (struct kr_ctx){.deadline_ns = INT64_MAX, .latest_ns = INT64_MAX, .progress_ns = now};
 	kr_mem_init(&ctx->mem, mebibytes == 0 || mebibytes > SIZE_MAX >> 20 ? SIZE_MAX : mebibytes << 20);
 	if (seconds > 0 && seconds < LONGEST)
-		ctx->deadline_ns = now + (int64_t)(seconds * (double)SECOND);
+		kr_ctx_until(ctx, now + (int64_t)(seconds * (double)SECOND));
 }
 
 enum kr_status kr_ctx_check(struct kr_ctx *ctx)

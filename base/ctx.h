@@ -10,9 +10,10 @@
 /* What long work tells the user: `done` of `total` (0: not known) steps of `phase`. Called rarely (a few times a second). */
 typedef void kr_progress_fn(void *data, const char *phase, uint64_t done, uint64_t total);
 
-/* A module's function is called, or returned and `call` (NULL: none) runs on (call.h). */
+/* A module's function was called, or returned: ctx->call (NULL: none) runs now (call.h). */
 struct kr_call;
-typedef void kr_calling_fn(void *data, const struct kr_call *call);
+struct kr_ctx;
+typedef void kr_calling_fn(void *data, const struct kr_ctx *ctx);
 
 /* One line of what a module says, without a newline. */
 typedef void kr_log_fn(void *data, const char *text);
@@ -22,6 +23,7 @@ struct kr_modules;
 struct kr_ctx {
 	struct kr_mem mem;
 	int64_t deadline_ns;           /* on kr_now_ns's clock; INT64_MAX: none */
+	int64_t latest_ns;             /* the same of the whole run, when what is done now has a share of the time only */
 	const atomic_bool *cancel;     /* NULL: cannot be canceled */
 	uint32_t ticks;                /* since the clock was last read */
 	enum kr_status stopped;        /* once a limit was hit it stays hit */
@@ -51,6 +53,9 @@ static inline enum kr_status kr_ctx_tick(struct kr_ctx *ctx)
 		return ctx->stopped;
 	return kr_ctx_check(ctx);
 }
+
+/* From now on the whole run has this deadline. */
+static inline void kr_ctx_until(struct kr_ctx *ctx, int64_t deadline_ns) { ctx->deadline_ns = ctx->latest_ns = deadline_ns; }
 
 /* Limits what follows to a part of the time left (`fallback_ns` where there is no limit); returns the deadline to put back. kr_ctx_resume puts it back: when only the part has run out, or memory
  * that is free again, the context is as good as new and *status becomes KR_OK. */

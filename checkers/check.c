@@ -19,7 +19,7 @@ struct asking {
 	const struct kr_analysis *analysis;
 	const struct kr_check_options *options;
 	struct kr_verdict *out;
-	bool fits; /* a refutation of something stronger that refutes the question, too */
+	bool fits;                  /* a refutation of something stronger that refutes the question, too */
 	const struct kr_level *via; /* the level of whose world the verdict is one, if it is another one's */
 };
 
@@ -349,7 +349,8 @@ static enum kr_status verify(const struct asking *a, struct kr_err *err)
 	struct kr_implication said;
 	struct kr_question asked = {out->level, out->order}, via = {a->via, out->order};
 	if (status == KR_BAD && a->via && kr_implication_find(ctx->modules, via, asked, &said))
-		return kr_err_set(err, KR_INTERNAL, "checker '%.60s': `%s` says that level '%.60s' implies '%.60s', but there is a world of %.60s that is none of %.60s: %s; no verdict",
+		return kr_err_set(err, KR_INTERNAL,
+			"checker '%.60s': `%s` says that level '%.60s' implies '%.60s', but there is a world of %.60s that is none of %.60s: %s; no verdict",
 			said.checker->name, said.field, said.strong->id, said.weak->id, a->via->id, out->level->id, why.text);
 	if (status == KR_BAD || status == KR_INTERNAL)
 		return kr_err_set(err, KR_INTERNAL, "internal error: the verifier rejects the certificate: %s; no verdict", why.text);

@@ -229,8 +229,9 @@ static void blame(struct deciding *c, struct kr_decision *a, const struct kr_dec
 	struct kr_implication said;
 
 	if (kr_implication_find(c->ctx->modules, question(a), question(b), &said))
-		a->status = kr_err_set(&a->err, KR_INTERNAL, "checker '%.60s': `%s` says that level '%.60s' implies '%.60s', but %s is satisfied and %s violated, both with a proof", said.checker->name,
-			said.field, said.strong->id, said.weak->id, a->options.level->id, b->options.level->id);
+		a->status = kr_err_set(&a->err, KR_INTERNAL,
+			"checker '%.60s': `%s` says that level '%.60s' implies '%.60s', but %s is satisfied and %s violated, both with a proof",
+			said.checker->name, said.field, said.strong->id, said.weak->id, a->options.level->id, b->options.level->id);
 }
 
 /* Verdicts are verified, what levels say of each other is not: where the two contradict each other, the level that says so has no verdict. */

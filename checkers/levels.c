@@ -1,4 +1,5 @@
-/* The registry of levels and checkers: look-up by id or name. Levels are the union of what the checkers define. */
+/* The registry of levels and checkers: look-up by id or name. Levels are the union of what the checkers define.
+ * Longer than usual: look-ups of levels by id, by name and by what is near to one. */
 #include <ctype.h>
 #include <string.h>
 

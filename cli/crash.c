@@ -1,9 +1,10 @@
 /* Plug-ins are strangers' code in this process. When one crashes, or runs on beyond the limit of time because it does not ask krait_tick, nothing can be saved, but it can be said who it was: from a signal handler, which
- * may call next to nothing and knows only what is in static variables. There is one run and one thread that calls modules. Signals that come while no module runs do what they would have done. */
+ * may call next to nothing and knows only what its thread left for it: the one that calls modules, where their crashes are delivered. Signals that come while no module runs do what they would have done. */
 #define _DEFAULT_SOURCE /* SA_ONSTACK */
 #include "cli/crash.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -17,13 +18,12 @@ static const struct {
 	const char *name;
 } crashes[] = {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGFPE, "SIGFPE"}, {SIGILL, "SIGILL"}, {SIGABRT, "SIGABRT"}};
 
-static struct {
-	bool installed;
-	int64_t deadline_ns;
+static _Thread_local struct {
+	bool installed, alarm;
+	void *stack; /* of the handlers, since the module's may be used up; NULL: no memory for it */
 	volatile bool running;
 	char what[LINE]; /* "pass 'mine'" */
-	char stack[STACK]; /* of the handlers: the module's may be used up */
-} watch = {.deadline_ns = INT64_MAX};
+} watch;
 
 static void add(char line[LINE], const char *text)
 {
@@ -78,27 +78,29 @@ static void handle(int number, void (*handler)(int))
 
 void kr_crash_install(void)
 {
-	stack_t stack = {.ss_sp = watch.stack, .ss_size = sizeof watch.stack};
+	stack_t stack = {.ss_size = STACK};
 
 	if (watch.installed)
 		return;
 	watch.installed = true;
-	(void)sigaltstack(&stack, NULL);
+	stack.ss_sp = watch.stack = malloc(STACK); /* for as long as the program runs */
+	if (watch.stack)
+		(void)sigaltstack(&stack, NULL);
 	for (size_t i = 0; i < KR_COUNT(crashes); i++)
 		handle(crashes[i].number, on_crash);
 	handle(SIGALRM, on_alarm);
 }
 
-void kr_crash_deadline(int64_t deadline_ns) { watch.deadline_ns = deadline_ns; }
-
-static void set_alarm(bool on)
+/* INT64_MAX: never. */
+static void set_alarm(int64_t deadline_ns)
 {
 	struct itimerval timer = {.it_value = {0, 0}};
 
-	if (watch.deadline_ns == INT64_MAX)
+	if (deadline_ns == INT64_MAX && !watch.alarm)
 		return;
-	if (on) {
-		int64_t left = (watch.deadline_ns - kr_now_ns()) / 1000000;
+	watch.alarm = deadline_ns != INT64_MAX;
+	if (watch.alarm) {
+		int64_t left = (deadline_ns - kr_now_ns()) / 1000000;
 		int64_t ms = (left > 0 ? left : 0) + GRACE_MS;
 
 		timer.it_value.tv_sec = (time_t)(ms / 1000);
@@ -107,9 +109,8 @@ static void set_alarm(bool on)
 	(void)setitimer(ITIMER_REAL, &timer, NULL); /* without it a loop without an end has none */
 }
 
-void kr_crash_calling(void *data, const struct kr_call *call)
+void kr_crash_watch(const struct kr_call *call, int64_t deadline_ns)
 {
-	(void)data;
 	if (!watch.installed)
 		return;
 	watch.running = false;
@@ -121,5 +122,11 @@ void kr_crash_calling(void *data, const struct kr_call *call)
 		add(watch.what, "'");
 		watch.running = true;
 	}
-	set_alarm(call != NULL);
+	set_alarm(call ? deadline_ns : INT64_MAX);
+}
+
+void kr_crash_calling(void *data, const struct kr_ctx *ctx)
+{
+	(void)data;
+	kr_crash_watch(ctx->call, ctx->latest_ns);
 }

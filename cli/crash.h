@@ -7,10 +7,10 @@
 /* From now on; a second call does nothing more. */
 void kr_crash_install(void);
 
-/* The module's function that runs, or NULL: for kr_ctx.calling. */
-void kr_crash_calling(void *data, const struct kr_call *call);
+/* For kr_ctx.calling. With a limit of time the module's function has some seconds more than that; then the run ends. */
+void kr_crash_calling(void *data, const struct kr_ctx *ctx);
 
-/* Functions of modules are to come back before this time (kr_now_ns; INT64_MAX: whenever they like), or some seconds after it, or the run ends. */
-void kr_crash_deadline(int64_t deadline_ns);
+/* The same where there is no context, and no limit. `call` NULL: nothing runs. */
+void kr_crash_watch(const struct kr_call *call, int64_t deadline_ns);
 
 #endif

@@ -123,7 +123,7 @@ static void restart(struct kr_crosscheck *c)
 	struct kr_ctx *ctx = &c->trace.ctx;
 
 	ctx->stopped = KR_OK;
-	ctx->deadline_ns = c->limits.seconds > 0 ? kr_now_ns() + (int64_t)(c->limits.seconds * 1e9) : INT64_MAX;
+	kr_ctx_until(ctx, c->limits.seconds > 0 ? kr_now_ns() + (int64_t)(c->limits.seconds * 1e9) : INT64_MAX);
 }
 
 /* Prints what was found; returns the exit status. */

@@ -20,11 +20,11 @@ static int load(struct kr_plugins *plugins, const char *path)
 
 	kr_err_init(&err);
 	kr_crash_install();
-	kr_crash_calling(NULL, &call);
+	kr_crash_watch(&call, INT64_MAX);
 
 	enum kr_status status = kr_plugins_load(plugins, path, &err);
 
-	kr_crash_calling(NULL, NULL);
+	kr_crash_watch(NULL, INT64_MAX);
 
 	if (status == KR_OK)
 		return KR_EXIT_SATISFIED;

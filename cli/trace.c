@@ -213,7 +213,6 @@ enum kr_status kr_trace_read(struct kr_trace *t, const char *path, const struct 
 	t->ctx.calling = kr_crash_calling;
 	t->ctx.log = options->log ? log_line : NULL;
 	t->ctx.log_data = t;
-	kr_crash_deadline(t->ctx.deadline_ns);
 
 	enum kr_status status = kr_read_trace(&t->ctx, path, &options->read, &t->history, err);
 

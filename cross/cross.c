@@ -42,6 +42,10 @@ void kr_run_way(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_
 	out->ctx.cancel = ctx->cancel;
 	out->ctx.progress = ctx->progress;
 	out->ctx.progress_data = ctx->progress_data;
+	out->ctx.calling = ctx->calling;
+	out->ctx.calling_data = ctx->calling_data;
+	out->ctx.log = ctx->log;
+	out->ctx.log_data = ctx->log_data;
 	kr_err_init(&out->err);
 	own.checker = way.checker;
 	own.backend = way.backend;

@@ -9,7 +9,10 @@
 
 #include "base/call.h"
 
-struct head { const char *at; size_t length; }; /* of a file */
+struct head {
+	const char *at;
+	size_t length;
+}; /* of a file */
 
 static bool has_word(const char *words, const char *word)
 {
@@ -92,8 +95,22 @@ static enum kr_status surest(struct kr_ctx *ctx, const char *path, bool folder, 
 	return status;
 }
 
-static enum kr_status call_read(struct kr_ctx *ctx, const struct kr_format *format, const char *path, struct kr_source *source, const struct kr_read_options *options,
-	struct kr_history *h, struct kr_err *err)
+/* A format that read nothing would make an empty trace of it, which satisfies everything. */
+static enum kr_status check_read(const struct kr_call *call, const struct kr_history *h, struct kr_source *source, struct kr_err *err)
+{
+	const char *head;
+	size_t left = 0;
+	enum kr_status status = KR_OK;
+
+	if (h->building)
+		return kr_call_fail(call, err, "left its builder open: expected a call of krait_read_done");
+	if (source && h->txns.n == 0)
+		status = kr_source_head(source, &head, &left, err);
+	return left > 0 ? kr_call_fail(call, err, "read no transaction, but not all of the trace") : status;
+}
+
+static enum kr_status call_read(struct kr_ctx *ctx, const struct kr_format *format, const char *path, struct kr_source *source,
+	const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
 {
 	struct kr_call call;
 	enum kr_status status;
@@ -102,9 +119,7 @@ static enum kr_status call_read(struct kr_ctx *ctx, const struct kr_format *form
 	kr_call_enter(ctx, &call, "format", format->name);
 	status = format->read(ctx, path, source, options, h, err);
 	status = kr_call_leave(ctx, &call, status, err);
-	if (!status && h->building)
-		return kr_call_fail(&call, err, "left its builder open: expected a call of krait_read_done");
-	return status;
+	return status ? status : check_read(&call, h, source, err);
 }
 
 static bool is_folder(const char *path)
@@ -173,7 +188,10 @@ static enum kr_status read_source(struct kr_ctx *ctx, const char *path, struct k
 	return call_read(ctx, format, path, source, options, h, err);
 }
 
-struct memory { const void *bytes; size_t length; };
+struct memory {
+	const void *bytes;
+	size_t length;
+};
 
 /* memory NULL: of the file. */
 static enum kr_status read_file(struct kr_ctx *ctx, const char *path, const struct memory *memory, const struct kr_read_options *options, struct kr_history *h,
@@ -256,8 +274,8 @@ enum kr_status kr_read_trace(struct kr_ctx *ctx, const char *path, const struct 
 	return read_trace(ctx, path, NULL, options, h, err);
 }
 
-enum kr_status kr_read_memory(struct kr_ctx *ctx, const char *name, const void *bytes, size_t length, const struct kr_read_options *options, struct kr_history *h,
-	struct kr_err *err)
+enum kr_status kr_read_memory(struct kr_ctx *ctx, const char *name, const void *bytes, size_t length, const struct kr_read_options *options,
+	struct kr_history *h, struct kr_err *err)
 {
 	return read_trace(ctx, name, &(struct memory){bytes, length}, options, h, err);
 }

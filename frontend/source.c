@@ -22,7 +22,7 @@ enum coding { PLAIN, GZIP, GZIP_BETWEEN /* members */ };
 struct kr_source {
 	struct kr_ctx *ctx;
 	const char *path;
-	int fd;            /* -1: `memory` */
+	int fd;             /* -1: `memory` */
 	const char *memory; /* what is not read yet */
 	size_t memory_left;
 	enum coding coding;

@@ -205,7 +205,6 @@ static enum kr_status leaves_alone(const struct kr_world *w, const struct kr_sig
 /* Whether t has seen a version by x, at an operation that counts. */
 static bool has_seen(const struct kr_world *w, enum kr_rule_sight sight, kr_txn x, const struct kr_sight *s)
 {
-
 	for (uint32_t i = w->sights_of[s->txn.i]; i < w->sights_of[s->txn.i + 1]; i++)
 		if (w->sights.at[i].source.i == x.i && (sight == KR_RULE_ANY || w->sights.at[i].op < s->op + (sight == KR_RULE_NOT_AFTER)))
 			return true;

@@ -54,7 +54,7 @@ struct krait_error {
 
 /* A token that stops calls that were given it: they return KRAIT_CANCELED, or give the outcome KRAIT_UNDECIDED, soon (well below a second) after it was set. Must outlive these calls. */
 typedef struct krait_cancel krait_cancel;
-KRAIT_EXPORT enum krait_status krait_cancel_new(krait_cancel **out);
+KRAIT_EXPORT enum krait_status krait_cancel_new(krait_cancel **out); /* KRAIT_NO_MEMORY */
 KRAIT_EXPORT void krait_cancel_set(krait_cancel *cancel);   /* by any thread; also in a signal handler */
 KRAIT_EXPORT void krait_cancel_clear(krait_cancel *cancel); /* to use it again */
 KRAIT_EXPORT void krait_cancel_free(krait_cancel *cancel);
@@ -88,7 +88,7 @@ struct krait_options {
 
 /* ---- plug-ins ---- */
 
-KRAIT_EXPORT enum krait_status krait_plugins_new(krait_plugins **out, struct krait_error *error);
+KRAIT_EXPORT enum krait_status krait_plugins_new(krait_plugins **out, struct krait_error *error); /* an empty set. KRAIT_NO_MEMORY */
 /* Loads a shared object, or all *.so of a folder (docs/writing-a-checker.md). Not while others use the set. KRAIT_BAD: refused; the error says why, and nothing of it is kept. */
 KRAIT_EXPORT enum krait_status krait_plugins_load(krait_plugins *plugins, const char *path, struct krait_error *error);
 KRAIT_EXPORT void krait_plugins_free(krait_plugins *plugins);

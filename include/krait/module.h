@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/* Changes whenever a struct or the meaning of anything in terms.h, level.h, module.h, graph.h or reader.h does; a plug-in made for another number is refused. */
+/* Changes whenever a struct or the meaning of anything in terms.h, level.h, module.h, graph.h, build.h or reader.h does; a plug-in made for another number is refused. */
 #define KRAIT_PLUGIN_ABI 2u
 
 struct kr_ctx;     /* limits of the run */

@@ -150,11 +150,11 @@ static const struct text_row rows[] = {
 		"asg 1\ntxn 0 present\ntxn 1 present\ntxn 2 present\nkey 0\nversion 0 key 0 initial\nversion 1 key 0 by 0\nversion 2 key 0 by 1\n"
 		"set 0 {2}\nobserve txn 2 op 0 key 0 set 0\nend asg\nir 1 nodes txn order none\nsource obs 0 = 2\nedge 0 wr 1 -> 2 why 0\n"
 		"edge 1 ww 0 -> 1 why 0 rule reader\nend ir\n",
-		1, "edge 1 rests on no path of older edges from node 0 to node 2"},
+		1, "edge 1 by rule 'reader' rests on no path of older edges from node 0 to node 2"},
 	{"rw without a path", ASG HEAD "source obs 1 = 1\nedge 0 wr 0 -> 2 why 1\nedge 1 rw 2 -> 1 why 1 rule later\nend ir\n", 1,
-		"edge 1 rests on no path of older edges from node 0 to node 1"},
+		"edge 1 by rule 'later' rests on no path of older edges from node 0 to node 1"},
 	{"rw resting on a younger edge", ASG HEAD "source obs 1 = 1\nedge 0 wr 0 -> 2 why 1\nedge 1 rw 2 -> 1 why 1 rule later\nedge 2 so 0 -> 1\nend ir\n", 1,
-		"edge 1 rests on no path of older edges from node 0 to node 1"},
+		"edge 1 by rule 'later' rests on no path of older edges from node 0 to node 1"},
 	{"rw to itself",
 		"asg 1\ntxn 0 present\nkey 0\nversion 0 key 0 initial\nversion 1 key 0 by 0\nset 0 {0}\nobserve txn 0 op 0 key 0 set 0\nend asg\n"
 		"ir 1 nodes txn order none\nsource obs 0 = 0\nedge 0 rw 0 -> 0 why 0 rule later\nend ir\n",
