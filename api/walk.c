@@ -44,18 +44,41 @@ const char *krait_history_format(const krait_history *h) { return h->history.for
 uint32_t krait_history_keys(const krait_history *h) { return h->history.keys.n; }
 uint32_t krait_history_version_orders(const krait_history *h) { return h->history.version_orders.n; }
 
+/* Switches, so that a compiler tells what is new and not given yet. */
+static enum krait_initial give_initial(enum kr_initial initial)
+{
+	switch (initial) {
+	case KR_INITIAL_ABSENT: break;
+	case KR_INITIAL_GIVEN: return KRAIT_INITIAL_GIVEN;
+	case KR_INITIAL_UNKNOWN: return KRAIT_INITIAL_UNKNOWN;
+	}
+	return KRAIT_INITIAL_ABSENT;
+}
+
+static enum krait_key_order give_key_order(enum kr_key_order order)
+{
+	switch (order) {
+	case KR_KEYS_MIXED: break;
+	case KR_KEYS_BYTES: return KRAIT_KEYS_BYTES;
+	case KR_KEYS_NUMBERS: return KRAIT_KEYS_NUMBERS;
+	}
+	return KRAIT_KEYS_MIXED;
+}
+
+static enum krait_key_kind give_kind(enum kr_key_kind kind)
+{
+	switch (kind) {
+	case KR_KIND_ANY: break;
+	case KR_KIND_REGISTER: return KRAIT_KIND_REGISTER;
+	case KR_KIND_COUNTER: return KRAIT_KIND_COUNTER;
+	case KR_KIND_LIST: return KRAIT_KIND_LIST;
+	case KR_KIND_SET: return KRAIT_KIND_SET;
+	}
+	return KRAIT_KIND_ANY;
+}
+
 enum krait_status krait_history_header(krait_history *handle, struct krait_header *out, struct krait_error *error)
 {
-	static const enum krait_initial initials[] = {
-		[KR_INITIAL_ABSENT] = KRAIT_INITIAL_ABSENT,
-		[KR_INITIAL_GIVEN] = KRAIT_INITIAL_GIVEN,
-		[KR_INITIAL_UNKNOWN] = KRAIT_INITIAL_UNKNOWN,
-	};
-	static const enum krait_key_order orders[] = {
-		[KR_KEYS_MIXED] = KRAIT_KEYS_MIXED,
-		[KR_KEYS_BYTES] = KRAIT_KEYS_BYTES,
-		[KR_KEYS_NUMBERS] = KRAIT_KEYS_NUMBERS,
-	};
 	const struct kr_history *h = &handle->history;
 
 	kr_public_begin(error);
@@ -67,8 +90,8 @@ enum krait_status krait_history_header(krait_history *handle, struct krait_heade
 		.name = h->name,
 		.time_unit = h->time_unit,
 		.clock_skew = h->clock_skew,
-		.initial = initials[h->initial],
-		.key_order = orders[h->key_order],
+		.initial = give_initial(h->initial),
+		.key_order = give_key_order(h->key_order),
 		.universe = handle->walk.values.at,
 		.universe_count = handle->walk.values.n,
 	};
@@ -77,19 +100,12 @@ enum krait_status krait_history_header(krait_history *handle, struct krait_heade
 
 enum krait_status krait_history_key(const krait_history *handle, uint32_t key, struct krait_key *out, struct krait_error *error)
 {
-	static const enum krait_key_kind kinds[] = {
-		[KR_KIND_ANY] = KRAIT_KIND_ANY,
-		[KR_KIND_REGISTER] = KRAIT_KIND_REGISTER,
-		[KR_KIND_COUNTER] = KRAIT_KIND_COUNTER,
-		[KR_KIND_LIST] = KRAIT_KIND_LIST,
-		[KR_KIND_SET] = KRAIT_KIND_SET,
-	};
 	const struct kr_history *h = &handle->history;
 
 	kr_public_begin(error);
 	if (key >= h->keys.n)
 		return none("key", key, h->keys.n, error);
-	*out = (struct krait_key){give_key(h, (kr_key){key}), give(h, h->keys.at[key].initial), kinds[h->keys.at[key].kind]};
+	*out = (struct krait_key){give_key(h, (kr_key){key}), give(h, h->keys.at[key].initial), give_kind((enum kr_key_kind)h->keys.at[key].kind)};
 	return KRAIT_OK;
 }
 
@@ -268,21 +284,27 @@ static bool give_scan(krait_history *handle, const struct kr_operation *op, stru
 	return give_conditions(handle, scan, out) && give_rows(handle, scan, out);
 }
 
+static enum krait_operation_kind give_operation_kind(enum kr_op_kind kind)
+{
+	switch (kind) {
+	case KR_OP_READ:
+	case KR_OP_KINDS: break;
+	case KR_OP_WRITE: return KRAIT_WRITE;
+	case KR_OP_DELETE: return KRAIT_DELETE;
+	case KR_OP_INSERT: return KRAIT_INSERT;
+	case KR_OP_CAS: return KRAIT_CAS;
+	case KR_OP_INC: return KRAIT_INC;
+	case KR_OP_APPEND: return KRAIT_APPEND;
+	case KR_OP_ADD: return KRAIT_ADD;
+	case KR_OP_RANGE: return KRAIT_RANGE;
+	case KR_OP_SCAN: return KRAIT_SCAN;
+	case KR_OP_UPDATE: return KRAIT_UPDATE;
+	}
+	return KRAIT_READ;
+}
+
 enum krait_status krait_history_operation(krait_history *handle, uint32_t t, uint32_t i, struct krait_operation *out, struct krait_error *error)
 {
-	static const enum krait_operation_kind kinds[KR_OP_KINDS] = {
-		[KR_OP_READ] = KRAIT_READ,
-		[KR_OP_WRITE] = KRAIT_WRITE,
-		[KR_OP_DELETE] = KRAIT_DELETE,
-		[KR_OP_INSERT] = KRAIT_INSERT,
-		[KR_OP_CAS] = KRAIT_CAS,
-		[KR_OP_INC] = KRAIT_INC,
-		[KR_OP_APPEND] = KRAIT_APPEND,
-		[KR_OP_ADD] = KRAIT_ADD,
-		[KR_OP_RANGE] = KRAIT_RANGE,
-		[KR_OP_SCAN] = KRAIT_SCAN,
-		[KR_OP_UPDATE] = KRAIT_UPDATE,
-	};
 	const struct kr_history *h = &handle->history;
 
 	kr_public_begin(error);
@@ -294,7 +316,7 @@ enum krait_status krait_history_operation(krait_history *handle, uint32_t t, uin
 	kr_op at = kr_history_op(h, (kr_txn){t}, i);
 	const struct kr_operation *op = &h->ops.at[at.i];
 	const struct kr_attr *attr = kr_history_attr(h, at);
-	struct krait_operation made = {.kind = kinds[op->kind]};
+	struct krait_operation made = {.kind = give_operation_kind((enum kr_op_kind)op->kind)};
 
 	if (op->scan == KR_NONE)
 		give_arguments(h, op, &made);

@@ -348,7 +348,7 @@ static enum kr_status verify(const struct asking *a, struct kr_err *err)
 		status = KR_UNSUPPORTED;
 	struct kr_implication said;
 	struct kr_question asked = {out->level, out->order}, via = {a->via, out->order};
-	if (status == KR_BAD && a->via && kr_implication_find(ctx->modules, via, asked, &said))
+	if (status == KR_BAD && a->via && kr_implication_find(ctx->modules, via, asked, &said) && !said.own)
 		return kr_err_set(err, KR_INTERNAL,
 			"checker '%.60s': `%s` says that level '%.60s' implies '%.60s', but there is a world of %.60s that is none of %.60s: %s; no verdict",
 			said.checker->name, said.field, said.strong->id, said.weak->id, a->via->id, out->level->id, why.text);

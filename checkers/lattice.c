@@ -100,9 +100,9 @@ bool kr_implication_find(const struct kr_modules *more, struct kr_question a, st
 
 		if ((!by_weak && kr_level_implies(steps[i], steps[i + 1]) < 0) || (found && is_own(checker)))
 			continue; /* they have equal patterns; krait's own are to be trusted before a plug-in's */
-		*out = (struct kr_implication){checker, by_weak ? "implied_by" : "implies", steps[i], steps[i + 1]};
+		*out = (struct kr_implication){checker, by_weak ? "implied_by" : "implies", steps[i], steps[i + 1], is_own(checker)};
 		found = true;
-		if (!is_own(checker))
+		if (!out->own)
 			break;
 	}
 	return found;

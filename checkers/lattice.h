@@ -16,6 +16,7 @@ struct kr_implication {
 	const struct kr_checker *checker; /* that defines the level which says it, */
 	const char *field;                /* in "implies" or "implied_by": */
 	const struct kr_level *strong, *weak;
+	bool own;                         /* the checker is krait's own */
 };
 bool kr_implication_find(const struct kr_modules *more, struct kr_question a, struct kr_question b, struct kr_implication *out);
 

@@ -42,6 +42,9 @@ KRAIT_EXPORT void krait_log(struct kr_ctx *ctx, const char *format, ...) KRAIT_P
 
 /* ---- formats ---- */
 
+/* Names of modules are unique among those of their kind: small letters, digits, '-', '.' and '+', 63 bytes at most, and not "all". Titles and sources are one line for people, and never NULL. All
+ * texts of descriptors are UTF-8 and terminated. */
+
 struct kr_read_options {
 	const char *format;  /* NULL: told from content, then name */
 	bool lenient;        /* skip and count bad transactions */
@@ -53,7 +56,7 @@ struct kr_format {
 	const char *aliases;    /* blank-separated, or NULL */
 	const char *title;      /* one line for `krait formats` */
 	const char *source;     /* where the format is described */
-	bool folder;            /* a trace is a folder of files */
+	bool folder;            /* a trace is a folder of files, else one file */
 	/* How sure it is that this is its format, 0 (no) to 100, from the first bytes of the (decompressed) file; for folder formats from the path alone. */
 	int (*sniff)(const char *path, const char *head, size_t length);
 	/* Fills an initialised history, whose first file is the path. `source` is the opened file, nothing of it consumed; NULL for folder formats. */
@@ -80,10 +83,11 @@ enum { KR_FACTS = 8 }; /* how many there are */
 enum kr_change { KR_UNCHANGED, KR_CHANGED, KR_CONFLICT }; /* KR_CONFLICT: a refutation was recorded, the level is violated */
 
 struct kr_pass {
-	const char *name;
+	const char *name;         /* as in `--passes NAME` */
 	const char *title;        /* one line: what it adds or removes */
 	const char *source;       /* paper or theorem */
 	uint32_t requires, provides, breaks; /* sets of enum kr_fact; adding edges breaks KR_FACT_SATURATED, but not KR_FACT_CLOCK, which krait brings up to date */
+	/* Sets *change (KR_UNCHANGED at first) and returns KR_OK; or fails, and says why by krait_fail. What it needs to remember it frees before it returns. */
 	enum kr_status (*run)(struct kr_ir *ir, enum kr_change *change, struct kr_err *err);
 };
 
@@ -97,9 +101,9 @@ enum kr_world_form {
 };
 
 struct kr_backend {
-	const char *name;
-	const char *title;
-	const char *source;
+	const char *name;   /* as in `--backend NAME` */
+	const char *title;  /* one line for `krait backends` */
+	const char *source; /* paper, solver */
 	/* Decides; NULL: it only writes. Limits come as status; a solver's "unknown" or error is KR_UNDECIDED with its reason, never a verdict. */
 	enum kr_status (*solve)(struct kr_ir *ir, struct kr_answer *out, struct kr_err *err);
 	/* Looks for a world the quick way; KR_UNDECIDED when that does not find any. NULL: there is no such way. */
@@ -115,12 +119,12 @@ struct kr_verdict;
 
 /* Which passes and which back end decide which levels. */
 struct kr_checker {
-	const char *name;
-	const char *title;
-	const char *source;
+	const char *name;                  /* as in `--checker NAME` */
+	const char *title;                 /* one line for `krait checkers` */
+	const char *source;                /* paper */
 	const struct kr_level *levels;     /* levels it defines (and decides); ends with a NULL id; may be NULL */
 	const char *const *decides;        /* ids of further levels it decides, NULL-terminated; may be NULL */
-	const char *passes;                /* names, separated by commas */
+	const char *passes;                /* names, separated by commas; together they provide at least the facts so and rt */
 	const char *backend;               /* name */
 	/* Of krait's own checkers only, since what they are given is private (checkers/check.h). Decides in another way than by passes and a back end, which are empty then; and says more of a violation that was
 	 * verified. NULL: nothing of the kind. */

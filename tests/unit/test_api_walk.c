@@ -167,6 +167,81 @@ static void everything_is_walked_and_rebuilt(void **state)
 	krait_history_free(h);
 }
 
+/* ---- memory ---- */
+
+static void *fail_at(void *data, void *block, size_t old_size, size_t new_size)
+{
+	uint64_t *left = data;
+
+	(void)old_size;
+	if (new_size == 0) {
+		free(block);
+		return NULL;
+	}
+	return --*left == 0 ? NULL : realloc(block, new_size);
+}
+
+static enum krait_status walk_and_build(krait_history *h, krait_builder *b)
+{
+	struct krait_header header;
+	struct krait_transaction txn;
+	struct krait_operation op;
+	struct krait_version_order order;
+	uint32_t operations;
+	enum krait_status status = krait_history_header(h, &header, NULL);
+
+	if (!status)
+		krait_build_header(b, &header);
+	for (uint32_t t = 0; t < krait_history_transactions(h) && !status; t++) {
+		status = krait_history_transaction(h, t, &txn, &operations, NULL);
+		krait_build_begin(b, &txn);
+		for (uint32_t i = 0; i < operations && !status; i++) {
+			status = krait_history_operation(h, t, i, &op, NULL);
+			if (!status)
+				krait_build_op(b, &op);
+		}
+		krait_build_end(b);
+	}
+	if (!status)
+		status = krait_history_version_order(h, 0, &order, NULL);
+	if (!status)
+		krait_build_version_order(b, order.key, order.writers, order.count);
+	return status;
+}
+
+static enum krait_status read_walk_and_build(const struct krait_options *options)
+{
+	krait_history *h = NULL, *again = NULL;
+	krait_builder *b = NULL;
+	enum krait_status status = krait_history_read_memory("memory", everything, strlen(everything), NULL, options, &h, NULL);
+
+	if (!status)
+		status = krait_builder_new("built", options, &b, NULL);
+	if (!status && (status = walk_and_build(h, b)) != KRAIT_OK)
+		krait_builder_free(b);
+	else if (!status)
+		status = krait_builder_finish(b, &again, NULL);
+	krait_history_free(again);
+	krait_history_free(h);
+	return status;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+	enum krait_status status = KRAIT_NO_MEMORY;
+	uint64_t n = 0;
+
+	(void)state;
+	while (status == KRAIT_NO_MEMORY) {
+		uint64_t left = ++n;
+		struct krait_options options = {.allocate = fail_at, .allocate_data = &left};
+
+		status = read_walk_and_build(&options);
+	}
+	assert_int_equal(status, KRAIT_OK);
+	assert_true(n > 50);
+}
+
 /* ---- what is not there ---- */
 
 static void numbers_past_the_end_are_told(void **state)
@@ -293,6 +368,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bundled_traces_are_rebuilt),
 		cmocka_unit_test(everything_is_walked_and_rebuilt),
+		cmocka_unit_test(every_allocation_may_fail),
 		cmocka_unit_test(numbers_past_the_end_are_told),
 		cmocka_unit_test(errors_are_fresh),
 		cmocka_unit_test(wrong_operations_are_told),

@@ -185,9 +185,28 @@ static void finds_the_simplest_cycle(void **state)
 	assert_true(cyclic_graphs > ROUNDS / 4 && cyclic_graphs < ROUNDS);
 }
 
+/* Two writers, each said to come first by a rule that would need an older path: no proof, and the edge is named. */
+static void edges_that_rest_on_nothing_are_named(void **state)
+{
+	static const char text[] = "asg 1\ntxn 0 present\ntxn 1 present\nkey 0\nversion 0 key 0 initial\nversion 1 key 0 by 0\nversion 2 key 0 by 1\nend asg\n";
+	struct graph g = {.n = 2};
+
+	(void)state;
+	kr_ctx_init(&g.ctx, 0, 0);
+	assert_int_equal(kr_asg_read(&g.asg, &g.ctx, text, NULL, NULL), KR_OK);
+	assert_int_equal(kr_ir_init(&g.ir, &g.ctx, &g.asg, &level, KR_ORDER_NONE), KR_OK);
+	assert_int_equal(kr_ir_add_edge(&g.ir, (struct kr_edge){{0}, {1}, 0, KR_WW, KR_RULE_WRITERS}), KR_OK);
+	assert_int_equal(kr_ir_add_edge(&g.ir, (struct kr_edge){{1}, {0}, 0, KR_WW, KR_RULE_GIVEN}), KR_OK);
+	assert_int_equal(kr_ir_conflict(&g.ir), KR_OK);
+	assert_int_equal(kr_proof_close(g.ir.conflict, &g.ir), KR_INTERNAL);
+	assert_int_equal(g.ir.conflict->unfounded, 0);
+	graph_done(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(edges_that_rest_on_nothing_are_named),
 		cmocka_unit_test(finds_paths_of_an_age),
 		cmocka_unit_test(finds_the_simplest_cycle),
 	};
