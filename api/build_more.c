@@ -217,7 +217,7 @@ bool krait_build_header(krait_builder *b, const struct krait_header *header)
 	kr_build_keep(b, json ? fill_header(b, header, json) : KR_NOMEM);
 	if (!b->status) {
 		kr_native_get_fields(json, &fields);
-		kr_build_keep(b, kr_native_header(&b->native, &fields));
+		kr_build_keep(b, kr_native_header(&b->native, json, &fields));
 		b->native.header_line = 1; /* a line that is a header comes too late now */
 	}
 	json_decref(json);
@@ -237,7 +237,7 @@ static enum kr_status add_order(krait_builder *b, const struct krait_value *key,
 	if (status)
 		return status;
 	kr_native_get_fields(order, &fields);
-	return kr_native_order(&b->native, &fields);
+	return kr_native_order(&b->native, order, &fields);
 }
 
 bool krait_build_version_order(krait_builder *b, struct krait_value key, const struct krait_value *writers, size_t count)
