@@ -188,6 +188,34 @@ enum kr_status kr_native_scan(struct kr_native *n, json_t *op, struct kr_operati
 	return status ? status : push_scan(n, &scan, out);
 }
 
+/* The field in which a row of an update disagrees with "set"; "": the whole value; NULL: it agrees. Of an object "set" may name some fields only. */
+static const char *disagreement(const json_t *value, json_t *set)
+{
+	if (!json_is_object(value) || !json_is_object(set))
+		return json_equal(value, set) ? NULL : "";
+	for (void *at = json_object_iter(set); at; at = json_object_iter_next(set, at))
+		if (!json_equal(json_object_get(value, json_object_iter_key(at)), json_object_iter_value(at)))
+			return json_object_iter_key(at);
+	return NULL;
+}
+
+static enum kr_status check_written(struct kr_native *n, const json_t *rows, json_t *set)
+{
+	char found[80], expected[80];
+
+	for (size_t i = 0; i < json_array_size(rows); i++) {
+		const json_t *value = json_array_get(json_array_get(rows, i), 1);
+		const char *field = disagreement(value, set);
+
+		if (field && field[0])
+			return kr_native_bad(n, "\"%.40s\" of row %zu is %s, expected %s, as \"set\" says", field, i, kr_native_found(json_object_get(value, field), found),
+				kr_native_found(json_object_get(set, field), expected));
+		if (field)
+			return kr_native_bad(n, "the value of row %zu is %s, expected %s, as \"set\" says", i, kr_native_found(value, found), kr_native_found(set, expected));
+	}
+	return KR_OK;
+}
+
 enum kr_status kr_native_update(struct kr_native *n, json_t *op, struct kr_operation *out)
 {
 	struct kr_scan scan = {.limit = -1};
@@ -202,5 +230,7 @@ enum kr_status kr_native_update(struct kr_native *n, json_t *op, struct kr_opera
 		status = kr_native_put_value(n, value, "\"set\"", &scan.set);
 	if (!status)
 		status = put_rows(n, json_array_get(op, 3), &scan);
+	if (!status)
+		status = check_written(n, json_array_get(op, 3), value);
 	return status ? status : push_scan(n, &scan, out);
 }

@@ -203,6 +203,28 @@ static void misplaced_calls_are_told(void **state)
 	assert_null(h);
 }
 
+/* A header line and transactions from lines are held to the reader's rules: the last line's fault is told at the end. */
+static const struct wrong_lines {
+	const char *lines[3], *text;
+} wrong_lines[] = {
+	{{"{\"id\": \"u\", \"ops\": [[\"update\", {}, {\"set\": 5}, [[\"x\", 6]]]]}"}, "ops[0] of u: the value of row 0 is 6, expected 5, as \"set\" says"},
+};
+
+static void wrong_lines_are_told(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KR_COUNT(wrong_lines); i++) {
+		struct krait_error error = {0};
+		krait_history *h = NULL;
+		krait_builder *b = new_builder(NULL);
+
+		for (int l = 0; l < 3 && wrong_lines[i].lines[l]; l++)
+			(void)krait_build_line(b, wrong_lines[i].lines[l], strlen(wrong_lines[i].lines[l]));
+		assert_int_equal(krait_builder_finish(b, &h, &error), KRAIT_BAD);
+		assert_string_equal(error.text, wrong_lines[i].text);
+	}
+}
+
 /* ---- allocators ---- */
 
 struct account {
@@ -434,7 +456,7 @@ int main(void)
 		cmocka_unit_test(built_history_is_checked_and_its_cycle_walked),
 		cmocka_unit_test(order_and_operation_are_walked),
 		cmocka_unit_test(every_operation_is_built),
-		cmocka_unit_test(misplaced_calls_are_told),
+		cmocka_unit_test(misplaced_calls_are_told), cmocka_unit_test(wrong_lines_are_told),
 		cmocka_unit_test(every_allocation_may_fail),
 		cmocka_unit_test(log_tells_what_was_done),
 		cmocka_unit_test(histories_are_checked_in_parallel),

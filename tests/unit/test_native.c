@@ -51,7 +51,7 @@ static const char *const grammar_lines[] = {
 	"[\"range\", 1, 2, [], {\"limit\": 0}, {\"lock\": \"exclusive\"}], "
 	"[\"scan\", {\"key_prefix\": \"u\", \"value\": {\"ge\": 0, \"le\": 10, \"eq\": null, \"ne\": [1], \"in\": [1, 2], \"lt\": \"z\", \"gt\": 0.5}, "
 	"\"field\": {\"c1\": {\"ge\": 0}, \"c2\": {}}}, [[\"x\", {\"c1\": 1}]], {\"versions\": {\"x\": \"t1\", \"y\": null, \"9\": 5, \"8\": 5}}], "
-	"[\"update\", {}, {\"set\": {\"c1\": 2}}, [[\"x\", {\"c1\": 2}], [\"z\", 1]]]]}",
+	"[\"update\", {}, {\"set\": {\"c1\": 2}}, [[\"x\", {\"c1\": 2}], [\"z\", {\"b\": 1, \"c1\": 2}]]]]}",
 };
 
 static void make_lines(char *out, size_t size)
@@ -236,7 +236,7 @@ static void reads_scans(void **state)
 	assert_int_equal(s->cond_count, 0);
 	assert_string_equal(reading_value(r, s->set), "{\"c1\":2}");
 	assert_int_equal(s->row_count, 2);
-	expect_row(r, s, 1, "z", "1");
+	expect_row(r, s, 1, "z", "{\"b\":1,\"c1\":2}");
 }
 
 static void reads_attributes(void **state)
