@@ -275,16 +275,37 @@ bool krait_build_op(krait_builder *b, const struct krait_operation *op)
 
 /* ---- the rest ---- */
 
+/* Whether it is not too late for what belongs before the first transaction. */
+static bool begins(krait_builder *b, const char *what)
+{
+	if (b->status)
+		return false;
+	b->native.line = 0;
+	return b->open || b->native.position > 0 ? kr_build_keep(b, kr_build_bad(b, what, "it before")) : true;
+}
+
+bool krait_build_kind(krait_builder *b, struct krait_value key, enum krait_key_kind kind)
+{
+	static const enum kr_key_kind kinds[] =
+		{[KRAIT_KIND_REGISTER] = KR_KIND_REGISTER, [KRAIT_KIND_COUNTER] = KR_KIND_COUNTER, [KRAIT_KIND_LIST] = KR_KIND_LIST, [KRAIT_KIND_SET] = KR_KIND_SET};
+	kr_key k = {KR_NONE};
+
+	if (!begins(b, "a key's kind after the first transaction"))
+		return false;
+	if ((unsigned)kind >= KR_COUNT(kinds) || kinds[kind] == KR_KIND_ANY)
+		return kr_build_keep(b, kr_build_bad(b, "a kind of key that there is not", "one of enum krait_key_kind"));
+	return kr_build_keep(b, kr_build_key(b, &key, &k)) && kr_build_keep(b, kr_history_set_kind(b->h, k, kinds[kind], &b->err));
+}
+
 bool krait_build_initial(krait_builder *b, struct krait_value key, struct krait_value value)
 {
 	kr_key k = {KR_NONE};
 	kr_value initial;
 
-	if (b->status)
+	if (!begins(b, "an initial value after the first transaction"))
 		return false;
-	b->native.line = 0;
-	if (b->open || b->native.position > 0)
-		return kr_build_keep(b, kr_build_bad(b, "an initial value after the first transaction", "it before"));
+	if (kr_history_untold(b->h))
+		return kr_build_keep(b, kr_build_bad(b, "an initial value that is told beside untold ones", "either"));
 	kr_build_keep(b, kr_build_key(b, &key, &k));
 	if (!b->status)
 		kr_build_keep(b, put_value(b, &value, "the initial value", true, &initial));

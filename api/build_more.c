@@ -185,7 +185,7 @@ static enum kr_status fill_header(krait_builder *b, const struct krait_header *f
 	json_t *universe = json_array();
 	enum kr_status status = set(header, "universe", universe);
 
-	if ((unsigned)from->initial > KRAIT_INITIAL_UNKNOWN || (unsigned)from->key_order > KRAIT_KEYS_NUMBERS)
+	if ((unsigned)from->initial > KRAIT_INITIAL_UNWRITTEN || (unsigned)from->key_order > KRAIT_KEYS_NUMBERS)
 		status = kr_build_bad(b, "a kind of initial values or an order of keys that there is not", "one of enum krait_initial and krait_key_order");
 	for (size_t i = 0; i < from->universe_count && !status; i++)
 		status = append_value(b, universe, &from->universe[i]);
@@ -196,7 +196,7 @@ static enum kr_status fill_header(krait_builder *b, const struct krait_header *f
 	if (!status)
 		status = set(header, "clock_skew", json_integer(from->clock_skew));
 	if (!status && from->initial != KRAIT_INITIAL_ABSENT)
-		status = set(header, "initial", from->initial == KRAIT_INITIAL_GIVEN ? json_object() : json_string("unknown"));
+		status = set(header, "initial", from->initial == KRAIT_INITIAL_GIVEN ? json_object() : json_string(from->initial == KRAIT_INITIAL_UNKNOWN ? "unknown" : "unwritten"));
 	if (!status && from->key_order != KRAIT_KEYS_MIXED)
 		status = set(header, "ordered_keys", json_string(orders[from->key_order]));
 	return status;

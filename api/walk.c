@@ -51,6 +51,7 @@ static enum krait_initial give_initial(enum kr_initial initial)
 	case KR_INITIAL_ABSENT: break;
 	case KR_INITIAL_GIVEN: return KRAIT_INITIAL_GIVEN;
 	case KR_INITIAL_UNKNOWN: return KRAIT_INITIAL_UNKNOWN;
+	case KR_INITIAL_UNWRITTEN: return KRAIT_INITIAL_UNWRITTEN;
 	}
 	return KRAIT_INITIAL_ABSENT;
 }

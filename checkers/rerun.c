@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "frontend/history_written.h"
 #include "frontend/where.h"
 
 KR_VEC_NAMED(pieces, struct kr_piece);
@@ -96,11 +97,9 @@ static enum kr_status holds(struct rerun *r, kr_key k, kr_value value, bool read
 	bool zero = read && e->type == KR_VALUE_INT && e->integer == 0 && r->h->keys.at[k.i].kind == KR_KIND_COUNTER;
 	struct pieces shown = {0};
 	enum kr_status status = KR_OK;
-	if (empty && r->h->keys.at[k.i].kind == KR_KIND_ANY && r->h->keys.at[k.i].initial.i != value.i)
-		value = KR_ABSENT; /* a list or set that nobody ever wrote */
-	*out = true;
+	*out = c->kind != UNTOLD || kr_history_may_start(r->h, k, value);
 	if (c->kind == UNTOLD)
-		return put(r, k, value);
+		return *out ? put(r, k, value) : KR_OK;
 	if (c->kind == NUMBER) {
 		*out = e->type == KR_VALUE_INT && e->integer == c->number;
 	} else if (c->kind == VALUE) {
@@ -193,7 +192,7 @@ static enum kr_status rerun_scan(struct rerun *r, kr_txn t, uint32_t op, const s
 		r->row[r->h->rows.at[i].key.i] = i + 1;
 	for (kr_key k = {0}; k.i < r->h->keys.n && !status && !r->done; k.i++) {
 		bool match = false, returned = is_row(r, scan, k);
-		if (r->cells[k.i].kind == UNTOLD && o->kind == KR_OP_SCAN && returned)
+		if (r->cells[k.i].kind == UNTOLD && o->kind == KR_OP_SCAN && returned && kr_history_may_start(r->h, k, r->h->rows.at[r->row[k.i] - 1].value))
 			status = put(r, k, r->h->rows.at[r->row[k.i] - 1].value);
 		if (r->cells[k.i].kind == UNTOLD && kr_where_has_prefix(r->h, scan, k))
 			status = untold(r, k);
@@ -348,7 +347,7 @@ static enum kr_status start(struct rerun *r)
 		status = KR_NOMEM;
 	for (kr_key k = {0}; k.i < h->keys.n && !status; k.i++) {
 		r->sorted[k.i] = k;
-		if (h->initial != KR_INITIAL_UNKNOWN) /* else untold */
+		if (!kr_history_untold(h)) /* else untold */
 			status = put(r, k, h->keys.at[k.i].initial);
 	}
 	if (!status && h->scans.n > 0)

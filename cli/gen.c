@@ -34,7 +34,7 @@ static const struct kr_option options[] = {
 	{"blank", 0, "PERCENT", KR_WORDS_ANY, "transactions of unknown outcome without any results; default: 0"},
 	{"keep-lists", 0, NULL, KR_WORDS_ANY, "delete no lists"},
 	{"store", 0, "STORE", KR_WORDS_STORE, "serializable, snapshot or read-committed; default: serializable"},
-	{"initial", 0, "absent|given|unknown", KR_WORDS_INITIAL, "how keys start; default: absent"},
+	{"initial", 0, "absent|given|unknown|unwritten", KR_WORDS_INITIAL, "how keys start; default: absent"},
 	{"no-times", 0, NULL, KR_WORDS_ANY, "leave out when transactions began and ended"},
 	{"serial", 0, NULL, KR_WORDS_ANY, "tell the store's order of commits"},
 	{"anomaly", 0, "NAME", KR_WORDS_ANOMALY, "plant an anomaly half-way"},
@@ -84,7 +84,8 @@ static int take_dist(const struct kr_args *args, struct kr_generate_options *o)
 
 static int take_names(const struct kr_args *args, struct kr_generate_options *o)
 {
-	static const char *const initials[] = {[KR_INITIAL_ABSENT] = "absent", [KR_INITIAL_GIVEN] = "given", [KR_INITIAL_UNKNOWN] = "unknown"};
+	static const char *const initials[] =
+		{[KR_INITIAL_ABSENT] = "absent", [KR_INITIAL_GIVEN] = "given", [KR_INITIAL_UNKNOWN] = "unknown", [KR_INITIAL_UNWRITTEN] = "unwritten"};
 	const char *store = kr_args_value(args, "store"), *initial = kr_args_value(args, "initial"), *planted;
 	struct kr_guess guess = {.typed = o->anomaly};
 	char near[128];
@@ -95,7 +96,7 @@ static int take_names(const struct kr_args *args, struct kr_generate_options *o)
 	while (initial && i < KR_COUNT(initials) && strcmp(initials[i], initial) != 0)
 		i++;
 	if (i == KR_COUNT(initials))
-		return kr_usage("option '--initial': found '%s', expected absent, given or unknown", initial);
+		return kr_usage("option '--initial': found '%s', expected absent, given, unknown or unwritten", initial);
 	o->initial = initial ? (enum kr_initial)i : o->initial;
 	for (i = 0; o->anomaly && (planted = kr_generate_anomaly(i, NULL)) != NULL; i++) {
 		if (strcmp(planted, o->anomaly) == 0)

@@ -50,8 +50,8 @@ static const char *backend_word(size_t i)
 const char *kr_words_at(enum kr_words_kind kind, size_t i)
 {
 	static const char *const dists[] = {"uniform", "zipf", NULL}, *const stores[] = {"serializable", "snapshot", "read-committed", NULL},
-				 *const outputs[] = {"text", "json", "junit", "sarif", NULL}, *const initials[] = {"absent", "given", "unknown", NULL},
-				 *const claims[] = {"satisfied", "violated", NULL};
+				 *const outputs[] = {"text", "json", "junit", "sarif", NULL},
+				 *const initials[] = {"absent", "given", "unknown", "unwritten", NULL}, *const claims[] = {"satisfied", "violated", NULL};
 
 	switch (kind) {
 	case KR_WORDS_LEVEL: return level_word(i);

@@ -61,9 +61,11 @@ static bool prepare_whole(struct kr_grow *g, kr_key k)
 	return deletes;
 }
 
+bool kr_bags_unwritten(const struct kr_grow *g, kr_key k) { return g->w->h->initial == KR_INITIAL_UNWRITTEN && kr_grow_kind(g, k) == KR_KIND_SET; }
+
 enum kr_status kr_bags_prepare(struct kr_grow *g, kr_key k)
 {
-	bool deletes = prepare_whole(g, k), open = g->w->asg->keys[k.i].open_initial;
+	bool deletes = prepare_whole(g, k), open = g->w->asg->keys[k.i].open_initial && !kr_bags_unwritten(g, k);
 
 	for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++) {
 		struct kr_grow_element *e = &g->elements.at[i];
@@ -82,11 +84,16 @@ enum kr_status kr_bags_prepare(struct kr_grow *g, kr_key k)
 /* Marks the elements shown. What is wrong with one of them at once, or KR_ANOMALY_KINDS. */
 static enum kr_anomaly_kind mark_shown(struct kr_grow *g, kr_key k, struct kr_grow_list list, kr_txn *other)
 {
+	bool open = g->w->asg->keys[k.i].open_initial, strange = false;
+
 	g->marks++;
 	other->i = KR_NONE;
 	for (uint32_t i = 0; i < list.count; i++) {
 		struct kr_grow_element *e = kr_grow_find(g, k, g->numbers.at[list.first + i]);
 
+		strange |= !e;
+		if (!e && open)
+			continue; /* it may have been there at first, but the others tell of themselves */
 		if (!e)
 			return KR_GARBAGE_READ;
 		if (e->mark == g->marks)
@@ -97,7 +104,7 @@ static enum kr_anomaly_kind mark_shown(struct kr_grow *g, kr_key k, struct kr_gr
 		}
 		e->mark = g->marks;
 	}
-	return KR_ANOMALY_KINDS;
+	return strange ? KR_GARBAGE_READ : KR_ANOMALY_KINDS;
 }
 
 /* Takes the mark off what the transaction has added since its last delete; how many elements that were. False: one of them was not shown. */
@@ -170,20 +177,6 @@ static bool same_base(struct kr_grow *g, kr_key k, struct kr_grow_list list, con
 	return others == 0;
 }
 
-/* The parts of which a set tells that has elements which are none. */
-static enum kr_status see_known(struct kr_replay *r, kr_key k, const struct kr_grow_own *own, struct kr_grow_list list)
-{
-	struct kr_grow *g = r->w->grow;
-
-	for (uint32_t i = 0; i < list.count; i++) {
-		struct kr_grow_element *e = kr_grow_find(g, k, g->numbers.at[list.first + i]);
-
-		if (e)
-			e->mark = g->marks;
-	}
-	return see_parts(r, k, own, false);
-}
-
 static enum kr_status see_elements(struct kr_replay *r, kr_key k, struct kr_grow_list list)
 {
 	struct kr_grow *g = r->w->grow;
@@ -195,11 +188,11 @@ static enum kr_status see_elements(struct kr_replay *r, kr_key k, struct kr_grow
 
 	if (kind == KR_GARBAGE_READ && open) { /* it may have been there at first */
 		kr_analyze_leave_out(r->w, r->txn, r->op, "an element that nobody added, in a set of unknown initial value,");
-		return own->count > 0 ? KR_OK : see_known(r, k, own, list);
+		return own->count > 0 ? KR_OK : see_parts(r, k, own, false);
 	}
 	if (kind != KR_ANOMALY_KINDS)
 		return kr_grow_contradict(r, k, kind, other);
-	if (own->count == 0 && !kr_bags_deleted(g, k) && r->w->h->initial != KR_INITIAL_UNKNOWN) {
+	if (own->count == 0 && !kr_bags_deleted(g, k) && !kr_history_untold(r->w->h)) {
 		other = half_seen(g, k, list, r->txn);
 		if (other.i != KR_NONE)
 			return kr_grow_contradict(r, k, KR_INTERMEDIATE_READ, other);

@@ -50,7 +50,7 @@ static enum kr_status append_parts(struct kr_grow *g)
 	memcpy(versions, asg->versions, nversions * sizeof *versions);
 	memcpy(values, w->value, nversions * sizeof *values);
 	for (uint32_t p = 0; p < g->parts.n; p++) {
-		bool open = asg->keys[g->parts.at[p].of.i].open_initial;
+		bool open = asg->keys[g->parts.at[p].of.i].open_initial && !kr_bags_unwritten(g, g->parts.at[p].of);
 
 		asg->parts[p] = g->parts.at[p];
 		keys[nkeys + p] = (struct kr_asg_key){.first = nversions + g->part_first.at[p], .open_initial = open};
@@ -345,7 +345,7 @@ enum kr_status kr_analyze_grow_name(struct kr_work *w, const struct kr_observati
 		}
 		anomaly->kind = KR_FUTURE_READ;
 	}
-	if (anomaly->kind == KR_GARBAGE_READ && w->h->initial == KR_INITIAL_UNKNOWN && w->h->keys.at[k.i].kind == KR_KIND_SET && o->key.i >= w->h->keys.n)
+	if (anomaly->kind == KR_GARBAGE_READ && kr_history_untold(w->h) && w->h->keys.at[k.i].kind == KR_KIND_SET && o->key.i >= w->h->keys.n)
 		return blame_who_saw(w, o, anomaly);
 	return KR_OK;
 }

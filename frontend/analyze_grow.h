@@ -128,6 +128,7 @@ enum kr_status kr_bags_prepare(struct kr_grow *g, kr_key k);
 enum kr_status kr_bags_check(struct kr_grow *g); /* analyze_subsets.c */
 enum kr_status kr_bags_orders(struct kr_grow *g, struct kr_analyze_pairs *orders); /* after kr_bags_check */
 bool kr_bags_deleted(const struct kr_grow *g, kr_key k); /* by a transaction that may have taken effect */
+bool kr_bags_unwritten(const struct kr_grow *g, kr_key k); /* a set of untold initial value that holds no element which anybody adds */
 enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value);
 enum kr_status kr_counters_scan(struct kr_grow *g);
 enum kr_status kr_counters_prepare(struct kr_grow *g, kr_key k);

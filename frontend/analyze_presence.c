@@ -93,7 +93,7 @@ static enum kr_status make_initial(struct closure *c, kr_key k, uint32_t set)
 	w->changed = true;
 	for (uint32_t s = w->key_sets[k.i]; s < w->key_sets[k.i + 1]; s++) {
 		KR_TRY(kr_ctx_tick(w->ctx));
-		if (kr_analyze_holds(w, s, initial))
+		if (kr_analyze_holds(w, s, initial) || !kr_analyze_may_start(w, s, k))
 			continue;
 		if (w->asg->sets[s].complement)
 			w->live[s]++; /* one more version that the set does not hold */
@@ -331,7 +331,7 @@ static enum kr_status close_all(struct closure *c)
 	struct kr_work *w = c->w;
 
 	KR_TRY(make_lists(c));
-	if (w->h->initial == KR_INITIAL_UNKNOWN)
+	if (kr_history_untold(w->h))
 		KR_TRY(settle_unwritten(c));
 	for (uint32_t o = 0; o < w->asg->nobs; o++)
 		KR_TRY(look_at(c, o));
@@ -436,7 +436,7 @@ enum kr_status kr_analyze_presence(struct kr_work *w)
 	struct closure c = {.w = w};
 	struct reach r = {.w = w};
 
-	if (!w->any_open && w->h->initial != KR_INITIAL_UNKNOWN)
+	if (!w->any_open && !kr_history_untold(w->h))
 		return KR_OK;
 	kr_arena_init(&c.tmp, mem);
 

@@ -161,14 +161,7 @@ static enum kr_status name_versions(struct kr_replay *r, const struct kr_attr *a
 
 /* ---- operations on one key ---- */
 
-static bool is_empty_array(const struct kr_work *w, kr_value value)
-{
-	const struct kr_value_entry *entry = kr_history_value(w->h, value);
-
-	return entry->type == KR_VALUE_ARRAY && entry->length == 2;
-}
-
-/* A plain read takes an absent counter for 0, and tells an absent list from an empty one as little; of a key that nobody writes, one cannot say what it is. */
+/* A plain read takes an absent counter for 0. */
 static uint32_t read_test(const struct kr_work *w, const struct kr_operation *op)
 {
 	const struct kr_key_entry *key = &w->h->keys.at[op->key.i];
@@ -176,10 +169,6 @@ static uint32_t read_test(const struct kr_work *w, const struct kr_operation *op
 
 	if (key->kind == KR_KIND_COUNTER && kr_analyze_integer(w, op->a, &number) && number == 0)
 		return kr_test(KR_TEST_OR_ABSENT, op->a.i);
-	if (key->kind == KR_KIND_ANY && is_empty_array(w, op->a))
-		return key->initial.i == op->a.i ? kr_test(KR_TEST_OR_ABSENT, op->a.i) : kr_test(KR_TEST_IS, KR_ABSENT.i);
-	if (key->kind == KR_KIND_ANY && op->a.i == KR_ABSENT.i && is_empty_array(w, key->initial))
-		return kr_test(KR_TEST_OR_ABSENT, key->initial.i);
 	return kr_test(KR_TEST_IS, op->a.i);
 }
 

@@ -4,7 +4,8 @@
  * is a set. Then every version looks up the sets of its value among its key's by bisection: once to count, once to fill; it is tried on those of
  * conditions one by one. Versions come in their order, so members ascend. What conditions take or leave is listed, whichever is less. Cost O(n log m), m the
  * observations of one key: thousands of readers and writers of one value make one set of that many members; and versions times conditions observed. */
-#include "frontend/analyze_work.h"
+#include "frontend/analyze_grow.h"
+#include "frontend/history_written.h"
 
 #include <string.h>
 
@@ -188,13 +189,26 @@ bool kr_analyze_fits(const struct kr_work *w, uint32_t test, kr_key k, kr_value 
 	return false;
 }
 
+bool kr_analyze_may_start(const struct kr_work *w, uint32_t set, kr_key k)
+{
+	kr_value value = {kr_test_argument(w->test[set])};
+
+	if (kr_test_kind(w->test[set]) != KR_TEST_IS || k.i >= w->h->keys.n || value.i == KR_ABSENT.i)
+		return true;
+	if (w->h->initial == KR_INITIAL_UNWRITTEN && w->h->keys.at[k.i].kind == KR_KIND_LIST) /* by its last element */
+		return kr_grow_find(w->grow, k, value.i) == NULL;
+	return kr_history_may_start(w->h, k, value);
+}
+
 bool kr_analyze_holds(const struct kr_work *w, uint32_t set, uint32_t version)
 {
 	const struct kr_asg_version *v = &w->asg->versions[version];
 
 	if (kr_test_kind(w->test[set]) == KR_TEST_SOURCE)
 		return kr_test_argument(w->test[set]) == (v->writer.i == KR_NONE ? KR_TEST_ARGUMENTS - 1 : v->writer.i);
-	return w->value[version].i == KR_NONE || kr_analyze_fits(w, w->test[set], v->key, w->value[version]);
+	if (w->value[version].i == KR_NONE)
+		return kr_analyze_may_start(w, set, v->key);
+	return kr_analyze_fits(w, w->test[set], v->key, w->value[version]);
 }
 
 /* ---- numbers ---- */
@@ -299,7 +313,7 @@ static enum kr_status each_member(struct kr_work *w, bool fill)
 			continue;
 		}
 		for (uint32_t s = w->key_sets[k.i]; s < w->key_sets[k.i + 1]; s++)
-			if (kr_test_kind(w->test[s]) != KR_TEST_SOURCE)
+			if (kr_test_kind(w->test[s]) != KR_TEST_SOURCE && kr_analyze_may_start(w, s, k))
 				add_member(w, s, v, fill);
 	}
 	return KR_OK;

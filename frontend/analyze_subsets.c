@@ -154,7 +154,7 @@ static bool is_simple(const struct kr_grow *g, kr_key k)
 	for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++)
 		if (g->elements.at[i].twice)
 			return false;
-	return !kr_bags_deleted(g, k) && g->w->h->initial != KR_INITIAL_UNKNOWN;
+	return !kr_bags_deleted(g, k) && !kr_history_untold(g->w->h);
 }
 
 /* What a read shows was added before what it does not show. */

@@ -22,7 +22,8 @@ static bool suits_all(const struct untold *u, kr_key k, kr_value value)
 	const struct kr_work *w = u->w;
 
 	for (uint32_t s = w->key_sets[k.i]; s < w->key_sets[k.i + 1]; s++)
-		if (kr_bits_get(u->used, s) && kr_test_kind(w->test[s]) != KR_TEST_SOURCE && !kr_analyze_fits(w, w->test[s], k, value))
+		if (kr_bits_get(u->used, s) && kr_test_kind(w->test[s]) != KR_TEST_SOURCE && kr_analyze_may_start(w, s, k) &&
+			!kr_analyze_fits(w, w->test[s], k, value))
 			return false;
 	return true;
 }
@@ -37,7 +38,7 @@ static bool find_value(const struct untold *u, kr_key k, kr_value *out)
 		enum kr_test_kind kind = kr_test_kind(w->test[s]);
 
 		conditions |= kr_bits_get(u->used, s) && kind > KR_TEST_OR_ABSENT;
-		if (!kr_bits_get(u->used, s) || (kind != KR_TEST_IS && kind != KR_TEST_OR_ABSENT))
+		if (!kr_bits_get(u->used, s) || (kind != KR_TEST_IS && kind != KR_TEST_OR_ABSENT) || !kr_analyze_may_start(w, s, k))
 			continue;
 		*out = (kr_value){kr_test_argument(w->test[s])};
 		if (tried++ < 2 && suits_all(u, k, *out)) /* a third value seen agrees with the first two as little as they with each other */
@@ -98,7 +99,7 @@ enum kr_status kr_analyze_untold(struct kr_work *w)
 	const struct kr_asg *asg = w->asg;
 	struct untold u = {w, NULL};
 
-	if (w->h->initial != KR_INITIAL_UNKNOWN)
+	if (!kr_history_untold(w->h))
 		return KR_OK;
 	release_lists(w);
 	if (!w->any_complement && !w->any_where)

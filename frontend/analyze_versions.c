@@ -125,7 +125,7 @@ static enum kr_status number_keys(struct kr_work *w, const uint32_t *count)
 	uint64_t first = 0;
 
 	for (uint32_t k = 0; k < asg->nkeys; k++) {
-		asg->keys[k] = (struct kr_asg_key){.first = (uint32_t)first, .open_initial = w->h->initial == KR_INITIAL_UNKNOWN};
+		asg->keys[k] = (struct kr_asg_key){.first = (uint32_t)first, .open_initial = kr_history_untold(w->h)};
 		first += (uint64_t)count[k] + 1;
 		if (first >= KR_NONE)
 			return kr_err_set(w->err, KR_UNSUPPORTED, "found more than %u versions, expected fewer", KR_NONE);

@@ -87,7 +87,7 @@ struct kr_work {
 	uint32_t *key_sets; /* nkeys + 1: the sets of k are [key_sets[k], key_sets[k + 1]), ascending by `test` */
 	uint32_t *test;     /* per set */
 	bool any_complement, any_source, any_where; /* there are sets of KR_TEST_NOT (or stored as complements), of KR_TEST_SOURCE, of later kinds */
-	/* An unknown initial value is a listed member of all its key's sets; kr_analyze_compact takes it out where it does not belong. */
+	/* An untold initial value is a listed member of all its key's sets for which it may be it; kr_analyze_compact takes it out where it does not belong. */
 
 	uint32_t *live;     /* per set: its members that may be real; NULL: all are */
 	uint32_t *key_live; /* per key: its versions that may be real */
@@ -200,7 +200,8 @@ enum kr_status kr_analyze_number(struct kr_work *w, int64_t number, kr_value *ou
 bool kr_analyze_integer(const struct kr_work *w, kr_value value, int64_t *out); /* false: it is none */
 
 bool kr_analyze_fits(const struct kr_work *w, uint32_t test, kr_key k, kr_value value);   /* not for KR_TEST_SOURCE */
-bool kr_analyze_holds(const struct kr_work *w, uint32_t set, uint32_t version);           /* whether the set stands for this version; an untold initial value: yes */
+bool kr_analyze_may_start(const struct kr_work *w, uint32_t set, kr_key k);               /* whether k's untold initial value may be what the set stands for */
+bool kr_analyze_holds(const struct kr_work *w, uint32_t set, uint32_t version);           /* whether the set stands for this version; an untold initial value: as above */
 uint32_t kr_analyze_find_set(const struct kr_work *w, kr_key k, uint32_t test);           /* or KR_NONE */
 uint32_t kr_analyze_other_sets(const struct kr_work *w, kr_key k);                        /* the first set of k whose kind is KR_TEST_OR_ABSENT or later */
 uint32_t kr_analyze_candidates(const struct kr_work *w, const struct kr_observation *o);  /* how many; exact when at most 1 */

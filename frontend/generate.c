@@ -294,7 +294,7 @@ static enum kr_status check_options(const struct kr_generate_options *o, const s
 		return kr_err_set(err, KR_BAD, "unknown anomaly '%s'", o->anomaly);
 	if (*plant && kr_plant_needs_times(*plant) && !o->times)
 		return kr_err_set(err, KR_BAD, "the anomaly '%s' needs times", o->anomaly);
-	if (*plant && kr_plant_needs_initial(*plant) && o->initial == KR_INITIAL_UNKNOWN)
+	if (*plant && kr_plant_needs_initial(*plant) && o->initial >= KR_INITIAL_UNKNOWN)
 		return kr_err_set(err, KR_BAD, "the anomaly '%s' needs known initial values", o->anomaly);
 	return KR_OK;
 }

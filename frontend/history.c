@@ -6,12 +6,13 @@
 #include "frontend/history.h"
 
 #include "base/hash.h"
+#include "frontend/history_work.h"
 
 #include <string.h>
 
 enum kr_status kr_history_init(struct kr_history *h, struct kr_mem *mem)
 {
-	*h = (struct kr_history){.mem = mem};
+	*h = (struct kr_history){.mem = mem, .guessed = {KR_NONE}};
 	kr_arena_init(&h->arena, mem);
 	return kr_vec_push(mem, &h->values, (struct kr_value_entry){.type = KR_VALUE_ABSENT}) ? KR_OK : KR_NOMEM;
 }
@@ -22,6 +23,7 @@ void kr_history_done(struct kr_history *h)
 
 	if (!mem)
 		return;
+	kr_history_written_free(h);
 	kr_vec_done(mem, &h->values);
 	kr_vec_done(mem, &h->keys);
 	kr_vec_done(mem, &h->sessions);
@@ -170,6 +172,13 @@ static kr_key add_key(struct kr_history *h, const struct name *name, kr_value va
 kr_key kr_history_find_key(const struct kr_history *h, kr_value value)
 {
 	struct name name = name_of(h, value);
+
+	return find_key(h, &name);
+}
+
+kr_key kr_history_find_key_text(const struct kr_history *h, const char *text, size_t length)
+{
+	struct name name = text_name(KR_VALUE_STRING, text, length);
 
 	return find_key(h, &name);
 }

@@ -128,14 +128,15 @@ struct kr_white_box { int64_t serial, snapshot, commit_ts; }; /* only if some tr
 
 struct kr_version_order { kr_key key; uint32_t writer_first, writer_count; uint32_t line; }; /* into order_writers, oldest first */
 
-enum kr_initial { KR_INITIAL_ABSENT, KR_INITIAL_GIVEN, KR_INITIAL_UNKNOWN };
+enum kr_initial { KR_INITIAL_ABSENT, KR_INITIAL_GIVEN, KR_INITIAL_UNKNOWN, KR_INITIAL_UNWRITTEN }; /* the last two: untold; unwritten ones: history_written.h */
 enum kr_key_order { KR_KEYS_MIXED, KR_KEYS_BYTES, KR_KEYS_NUMBERS }; /* numbers by value before strings by bytes | bytes | numbers */
 enum kr_key_kind { KR_KIND_ANY, KR_KIND_REGISTER, KR_KIND_COUNTER, KR_KIND_LIST, KR_KIND_SET };
 
 struct kr_key_entry {
 	kr_value name;       /* string or number */
-	kr_value initial;    /* value before every transaction; KR_ABSENT also when h->initial is KR_INITIAL_UNKNOWN */
-	uint8_t kind;        /* enum kr_key_kind: how the trace uses it */
+	kr_value initial;    /* value before every transaction; KR_ABSENT also when initial values are untold */
+	uint8_t kind;        /* enum kr_key_kind: how the trace uses it, or says that it does */
+	bool declared;       /* the trace says its kind apart from the operations */
 };
 
 /* A field that means nothing, but looks as if it should. */
@@ -177,6 +178,9 @@ struct kr_history {
 	uint32_t skipped;                   /* bad transactions and version orders left out because of `lenient` */
 	const char *first_skipped;          /* what is wrong with the first of them, "FILE:LINE: ..."; NULL: none, or not known */
 	KR_VEC(struct kr_near_field) near_fields; /* that the trace has and the reader ignores, in the order in which they first stand there */
+	kr_key guessed;                     /* the first key that a field's name of digits stands for and that is taken for a string though the trace does not tell; KR_NONE: none */
+
+	struct kr_history_written *written; /* what is written to each key; only if initial is KR_INITIAL_UNWRITTEN (history_written.c) */
 
 	/* used by the builder functions only */
 	struct kr_table value_table, key_table, session_table, id_table;
@@ -196,8 +200,9 @@ kr_key kr_history_key(struct kr_history *h, kr_value name);
 kr_key kr_history_key_text(struct kr_history *h, const char *text, size_t length); /* the key named by that string; faster than interning the name first */
 kr_session kr_history_session(struct kr_history *h, kr_value name);
 
-/* The key of that name if there is one, or KR_NONE. */
+/* The key of that name if there is one, or KR_NONE; the key named by that string. */
 kr_key kr_history_find_key(const struct kr_history *h, kr_value name);
+kr_key kr_history_find_key_text(const struct kr_history *h, const char *text, size_t length);
 
 /* Hints that a key or value will soon be asked for. A look-up waits for memory at a slot of a table, then at an entry; hints for a few operations at once, slots first,
  * let these waits overlap. */
@@ -207,6 +212,14 @@ void kr_history_expect_int(const struct kr_history *h, int64_t value, enum kr_ex
 
 /* Gives a key its value before every transaction; elements of an array become values, too. KR_BAD: the key is used as a kind that the value does not fit. */
 enum kr_status kr_history_set_initial(struct kr_history *h, kr_key key, kr_value initial, struct kr_err *err);
+
+/* Says what kind of key it is. KR_BAD: it is used as another one, or its initial value does not fit. */
+enum kr_status kr_history_set_kind(struct kr_history *h, kr_key key, enum kr_key_kind kind, struct kr_err *err);
+/* The kind of that name ("register", "counter", "list", "set"), or KR_KIND_ANY; and the name of a kind. */
+enum kr_key_kind kr_history_kind(const char *name);
+const char *kr_history_kind_name(enum kr_key_kind kind);
+/* The kind of key that an operation writes, KR_KIND_ANY: it writes none, or any. */
+enum kr_key_kind kr_history_kind_needed(enum kr_op_kind op);
 
 /* Appends a transaction, and sets keys[].kind of the keys that it writes. `txn.id` with i == KR_NONE gets the default id "#N", N = `position` (1-based place among the
  * trace's transactions). Its operations are those pushed to h->ops since the previous transaction; op_first and op_count are filled in. KR_BAD (nothing appended, no kind
@@ -228,12 +241,13 @@ void kr_history_rollback(struct kr_history *h, struct kr_history_mark mark);
 kr_txn kr_history_find(const struct kr_history *h, kr_value id);
 
 /* Checks what only the whole trace can tell: version orders that contradict each other or name a transaction that did not write the key, is aborted or is named twice.
- * Pads white_box, trims the arrays. With h->lenient a bad version order is dropped and counted. */
+ * Keys of no kind of which an array was read are lists. Pads white_box, trims the arrays. With h->lenient a bad version order is dropped and counted. */
 enum kr_status kr_history_finish(struct kr_history *h, struct kr_ctx *ctx, struct kr_err *err);
 
 /* ---- reading ---- */
 
 static inline const struct kr_value_entry *kr_history_value(const struct kr_history *h, kr_value v) { return &h->values.at[v.i]; }
+static inline bool kr_history_untold(const struct kr_history *h) { return h->initial >= KR_INITIAL_UNKNOWN; }
 static inline kr_op kr_history_op(const struct kr_history *h, kr_txn t, uint32_t index) { return (kr_op){h->txns.at[t.i].op_first + index}; }
 const struct kr_attr *kr_history_attr(const struct kr_history *h, kr_op op); /* or NULL */
 const char *kr_op_name(enum kr_op_kind kind); /* as in TRACE.md: "r", "w", ... */

@@ -6,6 +6,7 @@
 #include "frontend/history.h"
 
 #include "base/hash.h"
+#include "frontend/history_work.h"
 #include "frontend/json.h"
 
 #include <jansson.h>
@@ -86,7 +87,7 @@ static enum kr_status check_session(const struct kr_history *h, const struct kr_
 		(long long)last_moment(&h->txns.at[last.i]));
 }
 
-static enum kr_key_kind kind_needed(enum kr_op_kind op)
+enum kr_key_kind kr_history_kind_needed(enum kr_op_kind op)
 {
 	switch (op) {
 	case KR_OP_WRITE:
@@ -123,6 +124,19 @@ static const char *brief_value(const struct kr_history *h, kr_value value, char 
 }
 
 static const char *const kinds[] = {"any", "register", "counter", "list", "set"}; /* by enum kr_key_kind */
+
+const char *kr_history_kind_name(enum kr_key_kind kind) { return kinds[kind]; }
+
+enum kr_key_kind kr_history_kind(const char *name)
+{
+	for (unsigned i = KR_KIND_REGISTER; i < KR_COUNT(kinds); i++)
+		if (strcmp(name, kinds[i]) == 0)
+			return (enum kr_key_kind)i;
+	return KR_KIND_ANY;
+}
+
+/* "used" or "declared": how the key's kind is known. */
+static const char *how_known(const struct kr_key_entry *entry) { return entry->declared ? "declared" : "used"; }
 
 /* The value of a piece of canonical JSON, interned; KR_NONE when memory runs out. */
 static kr_value intern_piece(struct kr_history *h, struct kr_piece piece)
@@ -166,10 +180,45 @@ enum kr_status kr_history_set_initial(struct kr_history *h, kr_key key, kr_value
 	char name[80], value[80];
 
 	if (entry->kind != KR_KIND_ANY && !initial_fits(h, initial, entry->kind))
-		return kr_err_set(err, KR_BAD, "%s starts as %s, but is used as a %s", kr_history_brief(h, entry->name, name, sizeof name),
-			brief_value(h, initial, value, sizeof value), kinds[entry->kind]);
+		return kr_err_set(err, KR_BAD, "%s starts as %s, but is %s as a %s", kr_history_brief(h, entry->name, name, sizeof name),
+			brief_value(h, initial, value, sizeof value), how_known(entry), kinds[entry->kind]);
 	entry->initial = initial;
 	return intern_elements(h, initial);
+}
+
+enum kr_status kr_history_set_kind(struct kr_history *h, kr_key key, enum kr_key_kind kind, struct kr_err *err)
+{
+	struct kr_key_entry *entry = &h->keys.at[key.i];
+	char name[80], value[80];
+
+	kr_history_brief(h, entry->name, name, sizeof name);
+	if (entry->kind != KR_KIND_ANY && entry->kind != kind)
+		return kr_err_set(err, KR_BAD, "%s is declared as a %s, but %s as a %s", name, kinds[kind], how_known(entry), kinds[entry->kind]);
+	if (!initial_fits(h, entry->initial, kind))
+		return kr_err_set(err, KR_BAD, "%s is declared as a %s, but starts as %s", name, kinds[kind],
+			brief_value(h, entry->initial, value, sizeof value));
+	entry->kind = (uint8_t)kind;
+	entry->declared = true;
+	return KR_OK;
+}
+
+static void show_array(struct kr_history *h, kr_key key, kr_value value)
+{
+	struct kr_key_entry *entry = &h->keys.at[key.i];
+
+	if (entry->kind == KR_KIND_ANY && kr_history_value(h, value)->type == KR_VALUE_ARRAY && initial_fits(h, entry->initial, KR_KIND_LIST))
+		entry->kind = KR_KIND_LIST;
+}
+
+void kr_history_find_lists(struct kr_history *h)
+{
+	for (kr_key k = {0}; k.i < h->keys.n; k.i++)
+		show_array(h, k, h->keys.at[k.i].initial);
+	for (uint32_t i = 0; i < h->ops.n; i++)
+		if (h->ops.at[i].kind == KR_OP_READ && h->ops.at[i].flags & KR_OPF_KNOWN)
+			show_array(h, h->ops.at[i].key, h->ops.at[i].a);
+	for (uint32_t i = 0; i < h->rows.n; i++)
+		show_array(h, h->rows.at[i].key, h->rows.at[i].value);
 }
 
 /* Uses `key` as `kind`: false on a clash. */
@@ -210,9 +259,9 @@ static enum kr_status kind_clash(const struct kr_history *h, kr_value id, const 
 	kr_history_brief(h, entry->name, name, sizeof name);
 	if (used == KR_KIND_ANY)
 		return kr_err_set(err, KR_BAD, "ops[%u] of %s: \"%s\" needs a %s key, but %s starts as %s", (unsigned)index, txn, kr_op_name(op->kind),
-			kinds[kind_needed(op->kind)], name, brief_value(h, entry->initial, initial, sizeof initial));
-	return kr_err_set(err, KR_BAD, "ops[%u] of %s: \"%s\" needs a %s key, but %s is used as a %s", (unsigned)index, txn, kr_op_name(op->kind),
-		kinds[kind_needed(op->kind)], name, kinds[used]);
+			kinds[kr_history_kind_needed(op->kind)], name, brief_value(h, entry->initial, initial, sizeof initial));
+	return kr_err_set(err, KR_BAD, "ops[%u] of %s: \"%s\" needs a %s key, but %s is %s as a %s", (unsigned)index, txn, kr_op_name(op->kind),
+		kinds[kr_history_kind_needed(op->kind)], name, how_known(entry), kinds[used]);
 }
 
 static enum kr_status check_kinds(struct kr_history *h, kr_value id, uint32_t first, struct kr_err *err)
@@ -221,7 +270,7 @@ static enum kr_status check_kinds(struct kr_history *h, kr_value id, uint32_t fi
 
 	for (uint32_t i = first; i < h->ops.n; i++) {
 		const struct kr_operation *op = &h->ops.at[i];
-		enum kr_key_kind kind = kind_needed(op->kind);
+		enum kr_key_kind kind = kr_history_kind_needed(op->kind);
 		const struct kr_scan *scan = op->kind == KR_OP_UPDATE ? &h->scans.at[op->scan] : NULL;
 		uint32_t count = kind == KR_KIND_ANY ? 0 : scan ? scan->row_count : 1;
 

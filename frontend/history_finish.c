@@ -8,6 +8,7 @@
 #include "frontend/history.h"
 
 #include "base/hash.h"
+#include "frontend/history_work.h"
 
 struct node {
 	kr_key key;
@@ -313,6 +314,8 @@ enum kr_status kr_history_finish(struct kr_history *h, struct kr_ctx *ctx, struc
 {
 	enum kr_status status = KR_OK;
 
+	kr_history_find_lists(h);
+
 	if (h->version_orders.n != 0) {
 		struct checker c = {.h = h, .ctx = ctx};
 		uint32_t lists = h->version_orders.n;
@@ -323,6 +326,8 @@ enum kr_status kr_history_finish(struct kr_history *h, struct kr_ctx *ctx, struc
 	while (!status && h->white_box.n != 0 && h->white_box.n < h->txns.n)
 		if (!kr_vec_push(h->mem, &h->white_box, (struct kr_white_box){0}))
 			status = KR_NOMEM;
+	if (!status)
+		status = kr_history_index_written(h, ctx);
 	if (status)
 		return status;
 	TRIM(h->mem, &h->values);

@@ -62,7 +62,7 @@ static enum kr_status unwritten(struct kr_lint_work *w, struct kr_lint_entry *e,
 	struct kr_lint_finding finding = kr_lint_at(at.txn, at.op);
 	kr_value *assumed = &w->keys[e->key.i].assumed;
 
-	if (w->h->initial == KR_INITIAL_UNKNOWN) {
+	if (kr_history_untold(w->h)) {
 		if (assumed->i == KR_NONE)
 			*assumed = e->value;
 		if (kr_lint_grows(w->h, e->key) || assumed->i == e->value.i)

@@ -140,7 +140,7 @@ enum kr_status kr_lint_writes(struct kr_lint_work *w)
 {
 	const struct kr_history *h = w->h;
 
-	for (kr_key k = {0}; k.i < h->keys.n && h->initial != KR_INITIAL_UNKNOWN; k.i++) {
+	for (kr_key k = {0}; k.i < h->keys.n && !kr_history_untold(h); k.i++) {
 		KR_LINT_TRY(kr_ctx_tick(w->ctx));
 		KR_LINT_TRY(start_key(w, k));
 	}

@@ -9,13 +9,14 @@
 
 #define KR_NATIVE_JSON (JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL)
 
-/* A name that JSON forced to be an object's field name ("initial", "versions") and that looks like an integer: whether the string or the integer is
- * meant is settled at the end, by which of them the trace uses as a key. */
+/* What a key gets that JSON forced to be the name of an object's field: in "initial", "kinds" (kind not KR_KIND_ANY) or "versions" (`seen` into h->seen, not KR_NONE). */
+struct kr_native_use { kr_value initial; enum kr_key_kind kind; uint32_t seen; };
+
+/* Such a name that looks like an integer: whether the string or the integer is meant is settled at the end, by which of them the trace uses as a key. */
 struct kr_native_name {
 	kr_value text;
 	int64_t number;
-	uint32_t seen;    /* into h->seen, or KR_NONE: in "initial" */
-	kr_value initial;
+	struct kr_native_use use;
 };
 
 /* An unknown field that was seen before: the one that may be meant, or NULL, and its place in h->near_fields, KR_NONE: it has none so far. */
@@ -50,7 +51,7 @@ struct kr_native {
 
 /* Known fields of a line's object, NULL where missing. */
 struct kr_native_fields {
-	json_t *krait, *name, *time_unit, *initial, *clock_skew, *universe, *ordered_keys, *txns;
+	json_t *krait, *name, *time_unit, *initial, *kinds, *clock_skew, *universe, *ordered_keys, *txns;
 	json_t *id, *s, *status, *begin, *end, *ops, *serial, *snapshot, *commit_ts;
 	json_t *version_order, *writers;
 	size_t ignored; /* further fields */
@@ -79,8 +80,8 @@ enum kr_status kr_native_put_int(struct kr_native *n, json_t *json, const char *
 enum kr_status kr_native_put_bool(struct kr_native *n, json_t *json, const char *what, bool *out);
 enum kr_status kr_native_put_times(struct kr_native *n, json_t *json, const char *what, int64_t out[2]);  /* [from, to] */
 
-/* The key of an object's field name: `initial` or, when seen != KR_NONE, h->seen[seen].key gets it, perhaps at the end. */
-enum kr_status kr_native_field_name(struct kr_native *n, const char *text, uint32_t seen, kr_value initial);
+/* Puts to use the key of an object's field name, perhaps at the end. */
+enum kr_status kr_native_field_name(struct kr_native *n, const char *text, struct kr_native_use use);
 
 void kr_native_get_fields(json_t *object, struct kr_native_fields *out);
 /* Notes those of the `count` unknown fields of an object that look like known ones (h->near_fields). */

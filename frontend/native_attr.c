@@ -43,7 +43,7 @@ static enum kr_status put_versions(struct kr_native *n, json_t *versions, struct
 		if (!status && !kr_vec_push(h->mem, &h->seen, seen))
 			status = KR_NOMEM;
 		if (!status)
-			status = kr_native_field_name(n, json_object_iter_key(at), h->seen.n - 1, KR_ABSENT);
+			status = kr_native_field_name(n, json_object_iter_key(at), (struct kr_native_use){.seen = h->seen.n - 1});
 		if (status)
 			return status;
 	}

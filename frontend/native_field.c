@@ -45,6 +45,7 @@ static const struct {
 	FIELD(KR_NATIVE_HEADER, clock_skew),
 	FIELD(KR_NATIVE_HEADER, universe),
 	FIELD(KR_NATIVE_HEADER, ordered_keys),
+	FIELD(KR_NATIVE_HEADER, kinds),
 	FIELD(KR_NATIVE_HEADER, txns),
 	{"t", KR_NATIVE_ATTRIBUTES, NOWHERE},
 	{"cursor", KR_NATIVE_ATTRIBUTES, NOWHERE},

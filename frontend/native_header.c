@@ -1,7 +1,7 @@
 /* Native format: the header, version orders, and what can be settled only at the end of the trace.
  *
- * JSON has only strings for field names. So a name in "initial" or "versions" that looks like an integer means the integer key when the trace uses that one as
- * a key and not the string; otherwise the string. Version orders may name writers before their lines: ids are kept and looked up at the end. */
+ * JSON has only strings for field names. So a name in "initial", "kinds" or "versions" that looks like an integer means the integer key when the trace uses that one as
+ * a key and not the string; otherwise the string: where the trace does not tell them apart, the history says so (`guessed`). Version orders may name writers before their lines: ids are kept and looked up at the end. */
 #include "frontend/native.h"
 
 #include <errno.h>
@@ -22,47 +22,46 @@ static bool is_integer(const char *text, int64_t *out)
 	return errno == 0;
 }
 
-static enum kr_status settle_name(struct kr_native *n, kr_key key, uint32_t seen, kr_value initial)
+static enum kr_status settle_name(struct kr_native *n, kr_key key, struct kr_native_use use)
 {
 	if (key.i == KR_NONE)
 		return KR_NOMEM;
-	if (seen != KR_NONE) {
-		n->h->seen.at[seen].key = key;
+	if (use.seen != KR_NONE) {
+		n->h->seen.at[use.seen].key = key;
 		return KR_OK;
 	}
 
-	enum kr_status status = kr_history_set_initial(n->h, key, initial, n->err);
+	enum kr_status status =
+		use.kind == KR_KIND_ANY ? kr_history_set_initial(n->h, key, use.initial, n->err) : kr_history_set_kind(n->h, key, use.kind, n->err);
 
 	if (status == KR_BAD)
 		kr_err_at(n->err, n->h->files.at[0], n->header_line, 0);
 	return status;
 }
 
-enum kr_status kr_native_field_name(struct kr_native *n, const char *text, uint32_t seen, kr_value initial)
+enum kr_status kr_native_field_name(struct kr_native *n, const char *text, struct kr_native_use use)
 {
-	struct kr_native_name name = {.text = kr_history_text(n->h, KR_VALUE_STRING, text, strlen(text)), .seen = seen, .initial = initial};
+	struct kr_native_name name = {.text = kr_history_text(n->h, KR_VALUE_STRING, text, strlen(text)), .use = use};
 
 	if (name.text.i == KR_NONE)
 		return KR_NOMEM;
 	if (is_integer(text, &name.number))
 		return kr_vec_push(n->h->mem, &n->names, name) ? KR_OK : KR_NOMEM;
-	return settle_name(n, kr_history_key(n->h, name.text), seen, initial);
+	return settle_name(n, kr_history_key(n->h, name.text), use);
 }
 
 static enum kr_status settle_names(struct kr_native *n)
 {
 	for (uint32_t i = 0; i < n->names.n; i++) {
 		const struct kr_native_name *name = &n->names.at[i];
-		kr_key key = kr_history_find_key(n->h, name->text);
-		if (key.i == KR_NONE) {
-			kr_value number = kr_history_int(n->h, name->number);
-			if (number.i == KR_NONE)
-				return KR_NOMEM;
-			key = kr_history_find_key(n->h, number);
-		}
-		if (key.i == KR_NONE)
-			key = kr_history_key(n->h, name->text);
-		enum kr_status status = settle_name(n, key, name->seen, name->initial);
+		kr_value number = kr_history_int(n->h, name->number);
+		if (number.i == KR_NONE)
+			return KR_NOMEM;
+		kr_key text = kr_history_find_key(n->h, name->text), integer = kr_history_find_key(n->h, number);
+		kr_key key = text.i != KR_NONE || integer.i == KR_NONE ? kr_history_key(n->h, name->text) : integer;
+		if ((text.i == KR_NONE) == (integer.i == KR_NONE) && n->h->guessed.i == KR_NONE)
+			n->h->guessed = key;
+		enum kr_status status = settle_name(n, key, name->use);
 		if (status)
 			return status;
 	}
@@ -90,16 +89,44 @@ static enum kr_status put_initial(struct kr_native *n, json_t *json)
 
 	if (!json || strcmp(text, "absent") == 0)
 		return KR_OK;
-	if (strcmp(text, "unknown") == 0) {
-		n->h->initial = KR_INITIAL_UNKNOWN;
+	if (strcmp(text, "unknown") == 0 || strcmp(text, "unwritten") == 0) {
+		n->h->initial = text[2] == 'k' ? KR_INITIAL_UNKNOWN : KR_INITIAL_UNWRITTEN;
 		return KR_OK;
 	}
 	if (!json_is_object(json))
-		return kr_native_bad(n, "\"initial\" is %s, expected \"absent\", \"unknown\" or an object of values by key", kr_native_found(json, found));
+		return kr_native_bad(n, "\"initial\" is %s, expected \"absent\", \"unknown\", \"unwritten\" or an object of values by key",
+			kr_native_found(json, found));
 	n->h->initial = KR_INITIAL_GIVEN;
 	for (void *at = json_object_iter(json); at; at = json_object_iter_next(json, at)) {
 		kr_value initial = kr_native_value(n, json_object_iter_value(at));
-		enum kr_status status = initial.i == KR_NONE ? KR_NOMEM : kr_native_field_name(n, json_object_iter_key(at), KR_NONE, initial);
+		enum kr_status status = initial.i == KR_NONE
+			? KR_NOMEM
+			: kr_native_field_name(n, json_object_iter_key(at), (struct kr_native_use){.initial = initial, .seen = KR_NONE});
+		if (status)
+			return status;
+	}
+	return KR_OK;
+}
+
+static enum kr_status put_kinds(struct kr_native *n, json_t *json)
+{
+	char found[80];
+
+	if (!json)
+		return KR_OK;
+	if (!json_is_object(json))
+		return kr_native_bad(n, "\"kinds\" is %s, expected an object of kinds by key", kr_native_found(json, found));
+	for (void *at = json_object_iter(json); at; at = json_object_iter_next(json, at)) {
+		const json_t *name = json_object_iter_value(at);
+		enum kr_key_kind kind = json_is_string(name) ? kr_history_kind(json_string_value(name)) : KR_KIND_ANY;
+		if (kind == KR_KIND_ANY && json_is_string(name) && strcmp(json_string_value(name), "mark") == 0)
+			return kr_native_bad(n,
+				"\"kinds\" says \"mark\" of %.60s, which is not known yet, expected \"register\", \"counter\", \"list\" or \"set\"",
+				json_object_iter_key(at));
+		if (kind == KR_KIND_ANY)
+			return kr_native_bad(n, "\"kinds\" says %s of %.60s, expected \"register\", \"counter\", \"list\" or \"set\"",
+				kr_native_found(name, found), json_object_iter_key(at));
+		enum kr_status status = kr_native_field_name(n, json_object_iter_key(at), (struct kr_native_use){.kind = kind, .seen = KR_NONE});
 		if (status)
 			return status;
 	}
@@ -156,7 +183,7 @@ enum kr_status kr_native_header(struct kr_native *n, json_t *header, const struc
 		return status;
 	if (n->h->clock_skew < 0)
 		return kr_native_bad(n, "\"clock_skew\" is %lld, expected 0 or more", (long long)n->h->clock_skew);
-	if ((status = put_initial(n, f->initial)) || (status = put_universe(n, f->universe)) ||
+	if ((status = put_initial(n, f->initial)) || (status = put_kinds(n, f->kinds)) || (status = put_universe(n, f->universe)) ||
 		(status = kr_native_fields_ignored(n, header, f->ignored, KR_NATIVE_HEADER)))
 		return status;
 	return put_order_of_keys(n, f->ordered_keys);

@@ -208,10 +208,11 @@ static enum kr_status check_written(struct kr_native *n, const json_t *rows, jso
 		const char *field = disagreement(value, set);
 
 		if (field && field[0])
-			return kr_native_bad(n, "\"%.40s\" of row %zu is %s, expected %s, as \"set\" says", field, i, kr_native_found(json_object_get(value, field), found),
-				kr_native_found(json_object_get(set, field), expected));
+			return kr_native_bad(n, "\"%.40s\" of row %zu is %s, expected %s, as \"set\" says", field, i,
+				kr_native_found(json_object_get(value, field), found), kr_native_found(json_object_get(set, field), expected));
 		if (field)
-			return kr_native_bad(n, "the value of row %zu is %s, expected %s, as \"set\" says", i, kr_native_found(value, found), kr_native_found(set, expected));
+			return kr_native_bad(n, "the value of row %zu is %s, expected %s, as \"set\" says", i, kr_native_found(value, found),
+				kr_native_found(set, expected));
 	}
 	return KR_OK;
 }

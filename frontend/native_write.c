@@ -6,6 +6,9 @@
  * Cost: linear in the text; memory: one buffer of SINK_AT bytes plus the longest line. */
 #include "frontend/native_write.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/bits.h"
 
 #define SINK_AT (1u << 16)
@@ -32,20 +35,25 @@ static void put_span(struct writer *w, int64_t invoked, int64_t returned)
 		kr_str_format(w->out, "[%lld, %lld]", (long long)invoked, (long long)returned);
 }
 
-/* A name as the name of a JSON member: strings as they are, numbers as their text. */
-static void put_member(struct writer *w, kr_value name)
-{
-	bool text = kr_history_value(w->h, name)->type == KR_VALUE_STRING;
-
-	put(w, text ? "" : "\"");
-	put_value(w, name);
-	put(w, text ? ": " : "\": ");
-}
-
 static void unsupported(struct writer *w, const char *what)
 {
 	if (!w->status)
 		w->status = kr_err_set(w->err, KR_UNSUPPORTED, "%s cannot be written in the native format", what);
+}
+
+/* A key as the name of a JSON member: strings as they are, integers as their text, unless that is another key. */
+static void put_member(struct writer *w, kr_value name)
+{
+	const struct kr_value_entry *e = kr_history_value(w->h, name);
+	bool text = e->type == KR_VALUE_STRING;
+	char digits[24];
+
+	(void)snprintf(digits, sizeof digits, "%lld", e->type == KR_VALUE_INT ? (long long)e->integer : 0);
+	if (e->type == KR_VALUE_REAL || (e->type == KR_VALUE_INT && kr_history_find_key_text(w->h, digits, strlen(digits)).i != KR_NONE))
+		unsupported(w, "a key that is a real number, or whose text is another key, with an initial value, a kind or a version");
+	put(w, text ? "" : "\"");
+	put_value(w, name);
+	put(w, text ? ": " : "\": ");
 }
 
 /* ---- operations ---- */
@@ -368,6 +376,15 @@ static void put_version_order(struct writer *w, const struct kr_version_order *o
 
 /* ---- header ---- */
 
+/* Members name keys, too, but for those that look like numbers: where nothing else says whether they are, the universe does. */
+static void mark_member(struct writer *w, kr_key k)
+{
+	const struct kr_value_entry *name = kr_history_value(w->h, w->h->keys.at[k.i].name);
+
+	if (name->type == KR_VALUE_STRING && name->length > 0 && strchr("-0123456789", name->text[0]) == NULL)
+		kr_bits_set(w->named, k.i);
+}
+
 static void mark_named(struct writer *w)
 {
 	const struct kr_history *h = w->h;
@@ -378,12 +395,12 @@ static void mark_named(struct writer *w)
 	for (uint32_t i = 0; i < h->rows.n; i++)
 		kr_bits_set(w->named, h->rows.at[i].key.i);
 	for (uint32_t i = 0; i < h->seen.n; i++)
-		kr_bits_set(w->named, h->seen.at[i].key.i);
+		mark_member(w, h->seen.at[i].key);
 	for (uint32_t i = 0; i < h->version_orders.n; i++)
 		kr_bits_set(w->named, h->version_orders.at[i].key.i);
 	for (uint32_t k = 0; k < h->keys.n; k++)
-		if (h->keys.at[k].initial.i != KR_ABSENT.i)
-			kr_bits_set(w->named, k);
+		if (h->keys.at[k].initial.i != KR_ABSENT.i || h->keys.at[k].declared)
+			mark_member(w, (kr_key){k});
 }
 
 static void put_initial(struct writer *w)
@@ -391,8 +408,8 @@ static void put_initial(struct writer *w)
 	const struct kr_history *h = w->h;
 	const char *separator = "";
 
-	if (h->initial == KR_INITIAL_UNKNOWN)
-		put(w, ", \"initial\": \"unknown\"");
+	if (kr_history_untold(h))
+		put(w, h->initial == KR_INITIAL_UNKNOWN ? ", \"initial\": \"unknown\"" : ", \"initial\": \"unwritten\"");
 	if (h->initial != KR_INITIAL_GIVEN)
 		return;
 	put(w, ", \"initial\": {");
@@ -405,6 +422,22 @@ static void put_initial(struct writer *w)
 		separator = ", ";
 	}
 	put(w, "}");
+}
+
+static void put_kinds(struct writer *w)
+{
+	const struct kr_history *h = w->h;
+	const char *separator = ", \"kinds\": {";
+
+	for (uint32_t k = 0; k < h->keys.n; k++) {
+		if (!h->keys.at[k].declared)
+			continue;
+		put(w, separator);
+		put_member(w, h->keys.at[k].name);
+		kr_str_format(w->out, "\"%s\"", kr_history_kind_name((enum kr_key_kind)h->keys.at[k].kind));
+		separator = ", ";
+	}
+	put(w, separator[2] == '"' ? "" : "}");
 }
 
 static void put_text_field(struct writer *w, const char *name, const char *text)
@@ -425,6 +458,7 @@ static void put_header(struct writer *w)
 	if (w->note)
 		kr_str_format(w->out, ", %s", w->note);
 	put_initial(w);
+	put_kinds(w);
 	if (h->clock_skew != 0)
 		kr_str_format(w->out, ", \"clock_skew\": %lld", (long long)h->clock_skew);
 	put_text_field(w, "time_unit", h->time_unit);
@@ -479,13 +513,13 @@ static enum kr_status write_lines(struct writer *w, struct kr_ctx *ctx, kr_nativ
 static enum kr_status write_all(struct writer *w, struct kr_ctx *ctx, kr_native_sink *sink, void *data)
 {
 	size_t words = KR_BITS_WORDS(w->h->keys.n);
-	enum kr_status status;
+	enum kr_status status = KR_NOMEM;
 
 	w->named = kr_mem_alloc(&ctx->mem, words, sizeof *w->named);
-	if (!w->named)
-		return KR_NOMEM;
-	mark_named(w);
-	status = write_lines(w, ctx, sink, data);
+	if (w->named) {
+		mark_named(w);
+		status = write_lines(w, ctx, sink, data);
+	}
 	kr_mem_free(&ctx->mem, w->named, words, sizeof *w->named);
 	return status;
 }

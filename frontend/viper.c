@@ -1,7 +1,7 @@
 /* Viper's logs (docs/formats/viper.md): a folder of files J*.log, one per client, with a committed transaction in each line, as JSON or (older) EDN.
  *
  * Deletes write a value of their own, the tombstone, so that every version has one; here, too, it is a value like any other, and a row that is dead is a row with it.
- * Without an initial transaction a value that nobody wrote is what the key started with: the initial values are unknown. With one, they are given, and 0 or "nil" where it
+ * Without an initial transaction a value that nobody wrote is what the key started with, and no other is: the initial values are unwritten ones. With one, they are given, and 0 or "nil" where it
  * is silent. An operation that did not succeed writes nothing. Cost: one pass. */
 #include "frontend/foreign.h"
 
@@ -230,7 +230,7 @@ static enum kr_status read_viper(struct kr_ctx *ctx, const char *path, struct kr
 		kr_ctx_progress(ctx, "reading", i + 1, names.n);
 	}
 	kr_vec_done(h->mem, &names);
-	h->initial = v.initial ? KR_INITIAL_GIVEN : KR_INITIAL_UNKNOWN;
+	h->initial = v.initial ? KR_INITIAL_GIVEN : KR_INITIAL_UNWRITTEN;
 	if (!status)
 		status = kr_foreign_zero_is_absent(ctx, h);
 	return status;

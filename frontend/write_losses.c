@@ -175,7 +175,7 @@ static void look_at_header(struct finding *f)
 {
 	const struct kr_history *h = f->h;
 
-	lose(f, KR_LOSS_INITIAL, h->initial == KR_INITIAL_UNKNOWN);
+	lose(f, KR_LOSS_INITIAL, kr_history_untold(h));
 	for (uint32_t k = 0; k < h->keys.n && h->initial == KR_INITIAL_GIVEN; k++)
 		lose(f, KR_LOSS_INITIAL, h->keys.at[k].initial.i != KR_ABSENT.i);
 	lose(f, KR_LOSS_SKEW, h->clock_skew != 0);

@@ -108,6 +108,7 @@ static void add_initial(const struct kr_history *h, struct kr_str *out)
 		[KR_INITIAL_ABSENT] = "every key starts absent",
 		[KR_INITIAL_GIVEN] = "keys start as the trace declares, the others absent",
 		[KR_INITIAL_UNKNOWN] = "keys start with values that the trace does not tell",
+		[KR_INITIAL_UNWRITTEN] = "keys start with values that the trace does not tell, but none that it writes to them",
 	};
 
 	kr_str_format(out, "  initial state: %s\n", texts[h->initial]);

@@ -42,7 +42,7 @@ static void add_start(const struct saying *s)
 {
 	kr_value initial = s->w->h->keys.at[s->key.i].initial;
 
-	if (s->w->h->initial == KR_INITIAL_UNKNOWN)
+	if (kr_history_untold(s->w->h))
 		return;
 	add(s, ", and ");
 	add_key(s);

@@ -70,7 +70,7 @@ static bool find(const struct kr_words *w, struct finding *f)
 {
 	const struct kr_history *h = w->h;
 
-	for (kr_key k = {0}; k.i < h->keys.n && h->initial == KR_INITIAL_UNKNOWN; k.i++) {
+	for (kr_key k = {0}; k.i < h->keys.n && kr_history_untold(h); k.i++) {
 		*f = (struct finding){.w = w, .key = k};
 		for (kr_txn t = {0}; t.i < h->txns.n; t.i++)
 			if (h->txns.at[t.i].status == KR_COMMITTED)
@@ -194,9 +194,8 @@ void kr_explain_unexplained(const struct kr_words *w)
 		if (doubtful.i != KR_NONE)
 			explain_doubt(w, doubtful);
 		kr_str_add(w->out, "  - However, whichever ");
-		kr_str_add(w->out, w->h->initial == KR_INITIAL_UNKNOWN ? "initial values are chosen" : "transactions of unknown outcome took effect");
-		kr_str_add(w->out,
-			w->h->initial == KR_INITIAL_UNKNOWN && doubtful.i != KR_NONE ? " and whichever transactions of unknown outcome took effect" : "");
+		kr_str_add(w->out, kr_history_untold(w->h) ? "initial values are chosen" : "transactions of unknown outcome took effect");
+		kr_str_add(w->out, kr_history_untold(w->h) && doubtful.i != KR_NONE ? " and whichever transactions of unknown outcome took effect" : "");
 		kr_str_add(w->out, ", some read is left unexplained: a contradiction!\n");
 		return;
 	}

@@ -260,7 +260,7 @@ static void add_act(const struct kr_words *w, const struct kr_operation *op, kr_
 }
 
 /* The initial version: nothing where the trace does not tell it. */
-static kr_value initial_value(const struct kr_history *h, kr_key k) { return h->initial == KR_INITIAL_UNKNOWN ? (kr_value){KR_NONE} : h->keys.at[k.i].initial; }
+static kr_value initial_value(const struct kr_history *h, kr_key k) { return kr_history_untold(h) ? (kr_value){KR_NONE} : h->keys.at[k.i].initial; }
 
 /* The operation that left the version by `writer`, KR_NONE for the initial one, now one that matters; and its value, as value_left. */
 static kr_op find_left(const struct kr_words *w, kr_key k, kr_txn writer, kr_value *value)

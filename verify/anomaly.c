@@ -5,6 +5,7 @@
  * outcome that cannot have taken effect), only as a version that its writer overwrote, only the reader itself and later, or nobody.
  * Where more than one of the first three hold, each is a right name. Internal inconsistency: the operation does not show what its own
  * transaction had left. Cost: one walk over the history. Lists, sets and sums are judged in anomaly_grow.c, version sets in anomaly_sets.c. */
+#include "frontend/history_written.h"
 #include "verify/claim.h"
 
 static enum kr_status check_place(struct kr_claim *c)
@@ -141,7 +142,7 @@ static enum kr_status may_be_initial(const struct kr_claim *c, const struct kr_f
 	struct kr_claim other = *c;
 	enum kr_status status = KR_OK;
 
-	*out = f->untold && !kr_facts_grows(f, c->key) && c->saw.test == KR_SAW_VALUE;
+	*out = f->untold && !kr_facts_grows(f, c->key) && c->saw.test == KR_SAW_VALUE && kr_history_may_start(f->h, c->key, c->saw.value);
 	for (uint32_t i = *out ? f->sight_first[c->key.i] : 0; *out && i < f->sight_first[c->key.i + 1] && status == KR_OK; i++) {
 		const struct kr_fact_sight *s = &f->sights[i];
 		struct writers by = {0};

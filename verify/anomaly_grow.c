@@ -166,18 +166,18 @@ static enum kr_status is_passing(const struct shown *s, uint32_t at, const struc
 static enum kr_status judge_element(const struct shown *s, uint32_t at, bool *out)
 {
 	uint32_t element = s->members[at];
+	bool open = kr_grow_may_start_with(s->f, s->c->key, element), own;
 	struct origin o;
-	bool own;
 	enum kr_status status = is_own(s, element, &own);
 
 	*out = false;
 	if (status != KR_OK || own || (status = find_origin(s, element, &o)) != KR_OK)
 		return status;
 	switch (s->c->v->cert->anomaly.kind) {
-	case KR_GARBAGE_READ: *out = o.everybody == 0 && o.initial == 0 && !s->f->untold; break;
-	case KR_ABORTED_READ: *out = o.possible == 0 && o.initial == 0 && o.impossible > 0 && !s->f->untold; break;
-	case KR_FUTURE_READ: *out = o.possible == 0 && o.initial == 0 && o.later > 0 && !s->f->untold; break;
-	case KR_INTERMEDIATE_READ: return s->f->untold ? KR_OK : is_passing(s, at, &o, out);
+	case KR_GARBAGE_READ: *out = o.everybody == 0 && o.initial == 0 && !open; break;
+	case KR_ABORTED_READ: *out = o.possible == 0 && o.initial == 0 && o.impossible > 0 && !open; break;
+	case KR_FUTURE_READ: *out = o.possible == 0 && o.initial == 0 && o.later > 0 && !open; break;
+	case KR_INTERMEDIATE_READ: return open ? KR_OK : is_passing(s, at, &o, out);
 	default: break;
 	}
 	return KR_OK;
@@ -400,7 +400,8 @@ static enum kr_status find_unwritten(const struct shown *s, bool *out)
 	*out = false;
 	for (uint32_t i = 0; i < s->all && status == KR_OK && !*out; i++) {
 		status = find_origin(s, s->members[i], &o);
-		*out = status == KR_OK && o.everybody == (aborted ? o.impossible : 0) && (!aborted || o.impossible > 0) && o.initial == 0 && !s->f->untold;
+		*out = status == KR_OK && o.everybody == (aborted ? o.impossible : 0) && (!aborted || o.impossible > 0) && o.initial == 0 &&
+			!kr_grow_may_start_with(s->f, s->c->key, s->members[i]);
 	}
 	return status;
 }

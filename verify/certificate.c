@@ -84,7 +84,7 @@ static bool has_to_learn(const struct kr_history *h)
 	for (kr_key k = {0}; k.i < h->keys.n; k.i++)
 		if (kr_learned_grows(h, k))
 			return true;
-	return h->initial == KR_INITIAL_UNKNOWN && h->scans.n > 0;
+	return kr_history_untold(h) && h->scans.n > 0;
 }
 
 /* A world, with what has to be learned of initial values by a replay before it, in which no such value stands in the way. */

@@ -3,6 +3,7 @@
  * are interned, so a candidate set "had value a" is a range there; any other set is a filter over the key's versions.
  * Cost: linear in operations, keys and values; a lookup is a binary search. Does not look at predicate observations: those are judged when asked for. */
 #include "verify/facts.h"
+#include "frontend/history_written.h"
 
 #include "base/hash.h"
 
@@ -220,7 +221,7 @@ enum kr_status kr_facts_init(struct kr_facts *f, struct kr_ctx *ctx, const struc
 {
 	enum kr_status status;
 
-	*f = (struct kr_facts){.mem = &ctx->mem, .h = h, .untold = h->initial == KR_INITIAL_UNKNOWN};
+	*f = (struct kr_facts){.mem = &ctx->mem, .h = h, .untold = kr_history_untold(h)};
 	status = build_versions(f, ctx);
 	if (status == KR_OK)
 		status = kr_grow_init(f, ctx);
@@ -358,7 +359,7 @@ enum kr_status kr_facts_candidate(const struct kr_facts *f, const struct kr_sigh
 		return kr_grow_candidate(f, s, writer, out, err);
 	if (writer.i == KR_NONE) {
 		if (f->untold) {
-			*out = s->saw.test != KR_SAW_NOTHING;
+			*out = s->saw.test != KR_SAW_NOTHING && (s->saw.test != KR_SAW_VALUE || kr_history_may_start(f->h, s->key, s->saw.value));
 			return KR_OK;
 		}
 		return kr_saw_allows(f->h, &s->saw, s->key, f->h->keys.at[s->key.i].initial, out, err);

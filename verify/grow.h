@@ -81,6 +81,8 @@ enum kr_status kr_grow_initial_parts(struct kr_grow *g, kr_key k);
 kr_table_iter kr_grow_adds(const struct kr_grow *g, kr_key k, uint32_t element);
 const struct kr_grow_add *kr_grow_next_add(const struct kr_grow *g, kr_table_iter *it, kr_key k, uint32_t element);
 
+/* Whether an untold initial value may hold the element. */
+bool kr_grow_may_start_with(const struct kr_facts *f, kr_key k, uint32_t element);
 /* The only append of the element that may have taken effect, or NULL with *count of such, and whether it is in the initial value. */
 enum kr_status kr_grow_appender(const struct kr_facts *f, kr_key k, uint32_t element, const struct kr_grow_add **out, uint32_t *count, bool *initial);
 

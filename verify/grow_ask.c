@@ -50,6 +50,13 @@ static enum kr_status in_initial(const struct kr_facts *f, kr_key k, uint32_t el
 	return status;
 }
 
+bool kr_grow_may_start_with(const struct kr_facts *f, kr_key k, uint32_t element)
+{
+	kr_table_iter it = kr_grow_adds(f->grow, k, element);
+
+	return f->untold && (f->h->initial != KR_INITIAL_UNWRITTEN || !kr_grow_next_add(f->grow, &it, k, element));
+}
+
 enum kr_status kr_grow_appender(const struct kr_facts *f, kr_key k, uint32_t element, const struct kr_grow_add **out, uint32_t *count, bool *initial)
 {
 	const struct kr_grow_add *add;
@@ -373,7 +380,7 @@ static enum kr_status set_candidate(const struct kr_facts *f, const struct kr_si
 		return status;
 	if (writer.i == KR_NONE) {
 		status = in_initial(f, s->key, element, &initial);
-		*out = status == KR_OK && (f->untold || initial == shown);
+		*out = status == KR_OK && (kr_grow_may_start_with(f, s->key, element) || initial == shown);
 		return status;
 	}
 	status = kr_grow_member(f, s->key, writer, op_count(f, writer), element, &member);

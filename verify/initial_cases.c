@@ -57,6 +57,8 @@ static enum kr_status initial_grown(struct kr_cases *c, const struct kr_sight *s
 		status = kr_grow_element(c->facts.grow, s->part, &element);
 	if (status == KR_OK)
 		status = kr_grow_shows(&c->facts, s, element, &shown, c->v->err);
+	if (status == KR_OK && element != KR_NONE && !kr_grow_may_start_with(&c->facts, s->key, element))
+		return KR_OK; /* it does not hold that; who shows it has not seen the initial version */
 	if (status == KR_OK)
 		status = member(c, s->key, element, literal);
 	if (status == KR_OK && !shown)

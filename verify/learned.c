@@ -2,6 +2,7 @@
  * agreeing to everything, which tells what they must have been before anybody wrote them, then with that as their initial value. Of a set these are the elements shown that nobody had
  * added before; of a counter what it was shown to be, or absent where 0 was read, which does not tell; of a register what the first operation fixed, for predicate reads before that one. What a
  * guess does not fit is not judged. Cost: a second replay, only where the trace does not tell initial values. */
+#include "frontend/history_written.h"
 #include "verify/store.h"
 
 void kr_learned_init(struct kr_learned *l, struct kr_mem *mem)
@@ -19,7 +20,7 @@ void kr_learned_done(struct kr_learned *l)
 
 bool kr_learned_grows(const struct kr_history *h, kr_key k)
 {
-	return h->initial == KR_INITIAL_UNKNOWN && (h->keys.at[k.i].kind == KR_KIND_SET || h->keys.at[k.i].kind == KR_KIND_COUNTER);
+	return kr_history_untold(h) && (h->keys.at[k.i].kind == KR_KIND_SET || h->keys.at[k.i].kind == KR_KIND_COUNTER);
 }
 
 bool kr_learned_settles(const struct kr_learned *l, const struct kr_history *h, kr_key k)
@@ -124,7 +125,7 @@ static enum kr_status start_key(struct kr_store *s, kr_key k, const struct kr_le
 
 	switch (fact->what) {
 	case KR_LEARNED_VALUE: kr_store_write(s, k, fact->value); return KR_OK;
-	case KR_LEARNED_ELEMENT: return kr_store_put_element(s, k, fact->element);
+	case KR_LEARNED_ELEMENT: return kr_history_may_start_with(s->h, k, fact->element) ? kr_store_put_element(s, k, fact->element) : KR_OK;
 	case KR_LEARNED_PRESENT:
 		if (set)
 			return empty ? kr_store_put_element(s, k, some_element) : KR_OK;

@@ -154,7 +154,7 @@ static enum kr_status check_set(const struct kr_possible *p, const struct shown 
 		status = kr_grow_appender(f, s->sight->key, element, &add, &adds, &initial);
 		if (status == KR_OK)
 			status = in_array(p, s, element, i, &twice);
-		*fits = status == KR_OK && !twice && (adds > 0 || initial || f->untold);
+		*fits = status == KR_OK && !twice && (adds > 0 || initial || kr_grow_may_start_with(f, s->sight->key, element));
 		if (*fits && grows_only && adds == 1 && !initial && !f->untold && add->txn.i != s->sight->txn.i)
 			status = check_whole(p, s, add->txn, fits);
 	}

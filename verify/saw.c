@@ -133,14 +133,6 @@ static bool is_empty_array(const struct kr_history *h, kr_value value)
 	return e->type == KR_VALUE_ARRAY && e->length == 2;
 }
 
-/* A key that nobody writes may be a list or set that is absent: then it reads as an empty one, too. */
-static kr_value value_read(const struct kr_history *h, const struct kr_operation *op)
-{
-	const struct kr_key_entry *key = &h->keys.at[op->key.i];
-
-	return key->kind == KR_KIND_ANY && is_empty_array(h, op->a) && key->initial.i != op->a.i ? KR_ABSENT : op->a;
-}
-
 struct kr_saw kr_saw_of(const struct kr_history *h, const struct kr_operation *op, kr_key key)
 {
 	const struct kr_saw nothing = {.test = KR_SAW_NOTHING};
@@ -150,7 +142,7 @@ struct kr_saw kr_saw_of(const struct kr_history *h, const struct kr_operation *o
 	if (op->key.i != key.i)
 		return nothing;
 	switch ((enum kr_op_kind)op->kind) {
-	case KR_OP_READ: return op->flags & KR_OPF_KNOWN ? (struct kr_saw){.test = KR_SAW_VALUE, .value = value_read(h, op)} : nothing;
+	case KR_OP_READ: return op->flags & KR_OPF_KNOWN ? (struct kr_saw){.test = KR_SAW_VALUE, .value = op->a} : nothing;
 	case KR_OP_DELETE:
 		if (!(op->flags & KR_OPF_KNOWN))
 			return nothing;

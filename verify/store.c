@@ -10,6 +10,7 @@
 
 #include "base/bits.h"
 #include "base/hash.h"
+#include "frontend/history_written.h"
 #include "frontend/where.h"
 
 /* ---- keys in order ---- */
@@ -111,7 +112,7 @@ enum kr_status kr_store_init(struct kr_store *s, struct kr_ctx *ctx, const struc
 		return KR_NOMEM;
 	}
 	for (kr_key k = {0}; k.i < h->keys.n; k.i++) {
-		if (h->initial == KR_INITIAL_UNKNOWN)
+		if (kr_history_untold(h))
 			kr_store_put(s, k, (struct kr_cell){KR_CELL_UNTOLD, .index = KR_NONE});
 		else
 			kr_store_write(s, k, h->keys.at[k.i].initial);
@@ -209,7 +210,7 @@ void kr_store_undo(struct kr_store *s)
 
 /* ---- reading ---- */
 
-/* Whether a key that holds what the trace tells has this value. Lists and sets, and keys that might be some, do not tell empty from absent. */
+/* Whether a key that holds what the trace tells has this value. Lists and sets do not tell empty from absent. */
 static bool cell_equals(struct kr_store *s, kr_key k, kr_value value)
 {
 	const struct kr_cell *cell = &s->cells[k.i];
@@ -220,8 +221,6 @@ static bool cell_equals(struct kr_store *s, kr_key k, kr_value value)
 	case KR_CELL_VALUE:
 		if (cell->value.i == value.i)
 			return true;
-		if (kind == KR_KIND_ANY)
-			return cell->value.i == KR_ABSENT.i && is_empty_array(s->h, value);
 		return (kind == KR_KIND_LIST || kind == KR_KIND_SET) && absent_cell(s, k, cell) && (value.i == KR_ABSENT.i || is_empty_array(s->h, value));
 	case KR_CELL_INT: return e->type == KR_VALUE_INT && e->integer == cell->integer;
 	case KR_CELL_LIST: {
@@ -260,7 +259,7 @@ enum kr_status kr_store_is(struct kr_store *s, kr_key k, kr_value value, bool *o
 		*out = cell_equals(s, k, value);
 		return KR_OK;
 	}
-	*out = true;
+	*out = kr_history_may_start(s->h, k, value);
 	for (uint32_t i = cell->index; i != KR_NONE; i = s->excluded.at[i].next)
 		*out &= !is_same(s->h, k, s->excluded.at[i].value, value);
 	if (!*out)

@@ -144,7 +144,8 @@ KRAIT_EXPORT bool krait_build_initial(krait_builder *builder, struct krait_value
 enum krait_initial {
 	KRAIT_INITIAL_ABSENT, /* keys are absent before every transaction */
 	KRAIT_INITIAL_GIVEN,  /* some have values: krait_build_initial; the others are absent */
-	KRAIT_INITIAL_UNKNOWN /* each has some value that is not told */
+	KRAIT_INITIAL_UNKNOWN, /* each has some value that is not told */
+	KRAIT_INITIAL_UNWRITTEN /* the same, but none that is written to its key */
 };
 enum krait_key_order { KRAIT_KEYS_MIXED /* numbers by value, before strings by bytes */, KRAIT_KEYS_BYTES, KRAIT_KEYS_NUMBERS };
 
@@ -164,6 +165,11 @@ KRAIT_EXPORT bool krait_build_header(krait_builder *builder, const struct krait_
 /* The database says that versions of the key were installed in this order, oldest first: by the ids of their writers, which may be built later. Lists may be partial, and several for a key. Not between begin
  * and end. */
 KRAIT_EXPORT bool krait_build_version_order(krait_builder *builder, struct krait_value key, const struct krait_value *writers, size_t count);
+
+enum krait_key_kind { KRAIT_KIND_ANY /* only read, and nothing was there */, KRAIT_KIND_REGISTER, KRAIT_KIND_COUNTER, KRAIT_KIND_LIST, KRAIT_KIND_SET };
+
+/* What kind of key it is, where no operation tells: one of which an array is read is a list otherwise. Before the first transaction only. */
+KRAIT_EXPORT bool krait_build_kind(krait_builder *builder, struct krait_value key, enum krait_key_kind kind);
 
 /* A line of the native format: the header (first of all), a transaction with any of its operations (scans, ranges, updates), a version order. Not between begin and end. */
 KRAIT_EXPORT bool krait_build_line(krait_builder *builder, const char *text, size_t length);

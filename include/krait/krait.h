@@ -136,7 +136,6 @@ KRAIT_EXPORT const char *krait_history_format(const krait_history *history); /* 
 /* The header. `universe` gives every key of the trace, in the order in which their numbers count (krait_history_key), those that operations name included. */
 KRAIT_EXPORT enum krait_status krait_history_header(krait_history *history, struct krait_header *out, struct krait_error *error);
 
-enum krait_key_kind { KRAIT_KIND_ANY /* only read, and nothing was there */, KRAIT_KIND_REGISTER, KRAIT_KIND_COUNTER, KRAIT_KIND_LIST, KRAIT_KIND_SET };
 struct krait_key {
 	struct krait_value name;    /* string or number */
 	struct krait_value initial; /* before every transaction, where the header says KRAIT_INITIAL_GIVEN; absent: nothing */

@@ -296,7 +296,7 @@ static bool written(const struct kr_history *h, uint32_t key, uint32_t value)
 	for (uint32_t i = 0; i < h->ops.n; i++)
 		if (h->ops.at[i].key.i == key && writes_value(&h->ops.at[i], value))
 			return true;
-	return h->initial != KR_INITIAL_UNKNOWN && h->keys.at[key].initial.i == value;
+	return !kr_history_untold(h) && h->keys.at[key].initial.i == value;
 }
 
 /* Garbage reads by committed transactions, where registers are read and written only. */
@@ -310,7 +310,7 @@ static enum oracle_answer garbage(const struct kr_history *h)
 			const struct kr_operation *op = &h->ops.at[h->txns.at[t].op_first + i];
 			if (op->kind != KR_OP_READ || !(op->flags & KR_OPF_KNOWN) || op->a.i == KR_ABSENT.i || written(h, op->key.i, op->a.i))
 				continue;
-			if (h->initial != KR_INITIAL_UNKNOWN || (untold[op->key.i] != KR_NONE && untold[op->key.i] != op->a.i))
+			if (!kr_history_untold(h) || (untold[op->key.i] != KR_NONE && untold[op->key.i] != op->a.i))
 				return ORACLE_VIOLATED;
 			untold[op->key.i] = op->a.i;
 		}

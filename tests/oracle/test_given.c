@@ -85,7 +85,7 @@ static void place(struct kr_history *h, struct kr_rng *rng, enum kr_order order,
 static const char *judge_enne(const struct kr_history *h, const struct placing *p, enum kr_order order, const struct kr_verdict *v)
 {
 	bool replays = oracle_replays(h, order, p->at, p->n);
-	bool free = order == KR_ORDER_NONE && h->version_orders.n == 0 && h->initial != KR_INITIAL_UNKNOWN && p->all;
+	bool free = order == KR_ORDER_NONE && h->version_orders.n == 0 && !kr_history_untold(h) && p->all;
 
 	if (v->outcome == KR_SATISFIED)
 		return replays ? NULL : "satisfied, expected violated";

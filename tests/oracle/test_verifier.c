@@ -123,7 +123,7 @@ static void add_observation_edges(struct checked *c, uint32_t t, uint32_t i, uin
 		return;
 	for (uint32_t s = 0; s <= h->txns.n; s++) { /* the last one stands for the initial version */
 		bool initial = s == h->txns.n;
-		if (initial ? (h->initial != KR_INITIAL_UNKNOWN && (h->keys.at[k].initial.i == wanted) != equal)
+		if (initial ? (!kr_history_untold(h) && (h->keys.at[k].initial.i == wanted) != equal)
 			    : (s == t || !version(h, s, k, &value) || (value == wanted) != equal))
 			continue;
 		if (!initial)

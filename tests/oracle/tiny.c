@@ -389,14 +389,18 @@ static void make(struct tiny *out, struct kr_rng *rng, enum tiny_mix mix, bool w
 
 	m.noise = noises[draw(rng, weak ? 2 : (int)KR_COUNT(noises))];
 
-	*out = (struct tiny){.initial = chance(rng, 50) ? KR_INITIAL_ABSENT : chance(rng, 50) ? KR_INITIAL_GIVEN : KR_INITIAL_UNKNOWN};
-	if (mix > TINY_CONDITIONAL && out->initial == KR_INITIAL_UNKNOWN && chance(rng, 70))
+	*out = (struct tiny){.initial = chance(rng, 50)   ? KR_INITIAL_ABSENT
+			: chance(rng, 50) ? KR_INITIAL_GIVEN
+			: chance(rng, 50) ? KR_INITIAL_UNKNOWN
+					  : KR_INITIAL_UNWRITTEN};
+	if (mix > TINY_CONDITIONAL && out->initial >= KR_INITIAL_UNKNOWN && chance(rng, 70))
 		out->initial = KR_INITIAL_GIVEN;
-	if (out->initial == KR_INITIAL_UNKNOWN && mix >= TINY_RANGES && m.nkeys > 2)
+	if (out->initial >= KR_INITIAL_UNKNOWN && mix >= TINY_RANGES && m.nkeys > 2)
 		m.nkeys = 2;
 	out->objects = (mix == TINY_SCANS || mix == TINY_UPDATES) && chance(rng, 30);
 	for (int k = 0; k < TINY_KEYS; k++) {
 		out->kinds[k] = k < m.nkeys ? kind_of_mix(&m) : KR_KIND_REGISTER;
+		out->declared[k] = k < m.nkeys && chance(rng, 10);
 		m.store[k] = out->kinds[k] == KR_KIND_COUNTER ? TINY_NULL : 0;
 		if (k < m.nkeys && out->initial != KR_INITIAL_ABSENT)
 			m.store[k] = draw(rng, m.values + 2);
@@ -473,16 +477,21 @@ static kr_value operand_of(struct kr_history *h, const struct tiny_cond *c)
 	return kr_history_text(h, KR_VALUE_ARRAY, text, (size_t)n);
 }
 
-/* Values on each side of what a condition compares with. The oracles try as untold initial values only what the history names. */
+/* Values on each side of what a condition compares with, and between. The oracles try as untold initial values only what the history names. */
 static void name_alternatives(struct kr_history *h, const struct tiny_cond *c)
 {
 	const int operands[] = {c->a, c->test == KR_COND_IN ? c->b : c->a};
+	char text[40];
 
 	for (size_t i = 0; i < KR_COUNT(operands); i++)
 		for (int by = -1; by <= 1; by++) {
 			(void)kr_history_int(h, operands[i] + by);
-			if (c->field)
-				(void)object_of(h, operands[i] + by);
+			(void)kr_history_real(h, operands[i] + by * 0.5);
+			if (!c->field)
+				continue;
+			(void)object_of(h, operands[i] + by);
+			int n = snprintf(text, sizeof text, "{\"f\":%d.5}", operands[i] + by);
+			(void)kr_history_text(h, KR_VALUE_OBJECT, text, (size_t)n);
 		}
 }
 
@@ -596,11 +605,13 @@ static enum kr_status fill(const struct tiny *tiny, struct kr_ctx *ctx, struct k
 	h->clock_skew = tiny->skew;
 	for (int k = 0; k < TINY_KEYS; k++) {
 		kr_key key = kr_history_key(h, name_of(h, k));
-		bool told = tiny->initial == KR_INITIAL_GIVEN && (present(tiny, k, tiny->first[k]) || is_told_to_grow(tiny, k));
+		bool told = tiny->initial == KR_INITIAL_GIVEN && (present(tiny, k, tiny->first[k]) || tiny->declared[k] || is_told_to_grow(tiny, k));
+		if (tiny->declared[k] && kr_history_set_kind(h, key, tiny->kinds[k], NULL) != KR_OK)
+			return KR_BAD;
 		if (told && kr_history_set_initial(h, key, value_of(tiny, h, k, tiny->first[k]), NULL) != KR_OK)
 			return KR_NOMEM;
 	}
-	for (int v = 1; v < 7 && tiny->initial == KR_INITIAL_UNKNOWN; v++)
+	for (int v = 1; v < 7 && tiny->initial >= KR_INITIAL_UNKNOWN; v++)
 		(void)(tiny->objects ? value_of(tiny, h, TINY_KEYS - 1, v) : kr_history_int(h, v)); /* so that the oracles can think of them */
 	for (int i = 0; i < tiny->ntxns; i++) {
 		enum kr_status status = add_txn(tiny, h, &tiny->txns[i]);

@@ -45,6 +45,7 @@ struct tiny {
 	enum kr_initial initial;
 	int first[TINY_KEYS]; /* initial values, when given */
 	enum kr_key_kind kinds[TINY_KEYS];
+	bool declared[TINY_KEYS]; /* the trace tells the kind apart from the operations */
 	bool objects; /* registers hold objects with the value in a field */
 	int skew;
 	int ntxns, norders;

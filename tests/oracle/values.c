@@ -115,8 +115,6 @@ struct held held_as(const struct values *v, uint32_t key, uint32_t value)
 		out.value = 0;
 		out.number = h->values.at[value].integer;
 	}
-	if (kind == KR_KIND_ANY && v->array[value].is && v->array[value].n == 0)
-		return (struct held){.what = HELD_ABSENT}; /* a key that is never written is a list as well as anything else */
 	if ((kind == KR_KIND_LIST || kind == KR_KIND_SET) && v->array[value].is) {
 		out.value = 0;
 		out.what = v->array[value].n == 0 ? HELD_ABSENT : kind == KR_KIND_LIST ? HELD_LIST : HELD_SET;
@@ -411,16 +409,54 @@ static void drop_alike(const struct values *v, uint32_t key, struct starts *s)
 	s->n = n;
 }
 
+/* Whether some transaction, whatever became of it, writes the value, or adds one of its elements, to the key. */
+static bool is_written(const struct values *v, uint32_t key, const struct held *start)
+{
+	const struct kr_history *h = v->h;
+
+	for (uint32_t i = 0; i < h->ops.n; i++) {
+		const struct kr_operation *op = &h->ops.at[i];
+		const struct kr_row *row = op->kind == KR_OP_UPDATE ? row_of(h, &h->scans.at[op->scan], key) : NULL;
+		bool mine = op->scan == KR_NONE && op->key.i == key, done = mine && op->flags & KR_OPF_DONE;
+		uint32_t value = row                                                         ? row->value.i
+			: (mine && op->kind == KR_OP_WRITE) || (done && op->kind == KR_OP_INSERT) ? op->a.i
+			: done && op->kind == KR_OP_CAS                                           ? op->b.i
+												  : KR_ABSENT.i;
+		struct held written = held_as(v, key, value);
+
+		if (value != KR_ABSENT.i && held_equal(&written, start))
+			return true;
+		if (mine && op->kind == KR_OP_ADD && start->what == HELD_SET && start->set >> v->alone[op->a.i] & 1)
+			return true;
+		for (uint8_t e = 0; mine && op->kind == KR_OP_APPEND && start->what == HELD_LIST && e < start->n; e++)
+			if (start->list[e] == v->alone[op->a.i])
+				return true;
+	}
+	return false;
+}
+
+static void drop_written(const struct values *v, uint32_t key, struct starts *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		if (!is_written(v, key, &s->at[i]))
+			s->at[n++] = s->at[i];
+	s->n = n;
+}
+
 bool starts_of(const struct values *v, uint32_t key, struct starts *s)
 {
 	struct held told = held_as(v, key, v->h->keys.at[key].initial.i);
 	uint8_t kind = v->h->keys.at[key].kind;
 
 	s->n = 0;
-	if (v->h->initial != KR_INITIAL_UNKNOWN)
+	if (!kr_history_untold(v->h))
 		return add_initial(s, &told);
 	if (!list_key(v, s, key))
 		return false;
+	if (v->h->initial == KR_INITIAL_UNWRITTEN)
+		drop_written(v, key, s);
 	if (kind == KR_KIND_REGISTER || kind == KR_KIND_ANY)
 		drop_alike(v, key, s);
 	return true;

@@ -181,6 +181,29 @@ static void first_failure_is_told_at_the_end(void **state)
 	assert_int_equal(error.line, 4);
 }
 
+/* Kinds and untold initial values mean what the header's fields do. */
+static void what_comes_first_is_built(void **state)
+{
+	for (int unwritten = 0; unwritten < 2; unwritten++) {
+		krait_builder *b = new_builder(NULL);
+		krait_history *h = NULL;
+		krait_verdict *v = NULL;
+
+		(void)state;
+		assert_true(krait_build_header(b, &(struct krait_header){.initial = unwritten ? KRAIT_INITIAL_UNWRITTEN : KRAIT_INITIAL_UNKNOWN}));
+		assert_true(krait_build_kind(b, krait_text("n"), KRAIT_KIND_COUNTER));
+		assert_true(krait_build_begin(b, &(struct krait_transaction){.id = krait_text("t"), .status = KRAIT_ABORTED}));
+		assert_true(krait_build_op(b, &(struct krait_operation){.kind = KRAIT_WRITE, .key = krait_text("x"), .value = krait_int(1)}));
+		assert_true(krait_build_end(b));
+		put(b, "A", on(KRAIT_READ, "x", krait_int(1)), on(KRAIT_READ, "n", krait_int(0)));
+		assert_int_equal(krait_builder_finish(b, &h, NULL), KRAIT_OK);
+		assert_int_equal(krait_check(h, "ser", NULL, NULL, &v, NULL), KRAIT_OK);
+		assert_int_equal(krait_verdict_outcome(v), unwritten ? KRAIT_VIOLATED : KRAIT_SATISFIED);
+		krait_verdict_free(v);
+		krait_history_free(h);
+	}
+}
+
 static void misplaced_calls_are_told(void **state)
 {
 	struct krait_error error = {0};
@@ -200,6 +223,17 @@ static void misplaced_calls_are_told(void **state)
 	write_skew(b);
 	assert_false(krait_build_initial(b, krait_text("x"), krait_int(1)));
 	krait_builder_free(b);
+	b = new_builder(NULL);
+	write_skew(b);
+	assert_false(krait_build_kind(b, krait_text("x"), KRAIT_KIND_SET));
+	krait_builder_free(b);
+	b = new_builder(NULL);
+	assert_false(krait_build_kind(b, krait_text("x"), KRAIT_KIND_ANY));
+	krait_builder_free(b);
+	b = new_builder(NULL);
+	assert_true(krait_build_header(b, &(struct krait_header){.initial = KRAIT_INITIAL_UNKNOWN}));
+	assert_false(krait_build_initial(b, krait_text("x"), krait_int(1)));
+	krait_builder_free(b);
 	assert_null(h);
 }
 
@@ -213,7 +247,7 @@ static const struct wrong_lines {
 static void wrong_lines_are_told(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < KR_COUNT(wrong_lines); i++) {
+	for (size_t i = 0; i < sizeof wrong_lines / sizeof *wrong_lines; i++) {
 		struct krait_error error = {0};
 		krait_history *h = NULL;
 		krait_builder *b = new_builder(NULL);
@@ -456,7 +490,7 @@ int main(void)
 		cmocka_unit_test(built_history_is_checked_and_its_cycle_walked),
 		cmocka_unit_test(order_and_operation_are_walked),
 		cmocka_unit_test(every_operation_is_built),
-		cmocka_unit_test(misplaced_calls_are_told), cmocka_unit_test(wrong_lines_are_told),
+		cmocka_unit_test(what_comes_first_is_built), cmocka_unit_test(misplaced_calls_are_told), cmocka_unit_test(wrong_lines_are_told),
 		cmocka_unit_test(every_allocation_may_fail),
 		cmocka_unit_test(log_tells_what_was_done),
 		cmocka_unit_test(histories_are_checked_in_parallel),

@@ -88,7 +88,7 @@ static const struct meaning meanings[] = {
 	{"viper: files are sessions in numeric order; tombstones are values; what did not succeed wrote nothing", "viper", "log", "log/J10.log",
 		"{\"value\": [[\"w\", 1, -5, true], [\"w\", 1, 6, false], [\"r\", 2, \"nil\", false], [\"d\", 1, 9, -5, false, true]]}\n", "log/J9.log",
 		"{:type :ok, :value [[:r 1 9 true] [:i 2 3 nil false false]]}\n{:type :fail :value [[:w 1 1 true]]}\n", false,
-		"{\"krait\": 1, \"initial\": \"unknown\"}\n"
+		"{\"krait\": 1, \"initial\": \"unwritten\"}\n"
 		"{\"s\": \"J9\", \"ops\": [[\"r\", 1, 9], [\"r\", 2, null]]}\n"
 		"{\"s\": \"J10\", \"ops\": [[\"w\", 1, -5], [\"r\", 2, null], [\"r\", 1, -5], [\"w\", 1, 9]]}\n"},
 	{"viper: an initial transaction; ranges over all keys", "viper", "log", "log/J1.log",

@@ -353,8 +353,38 @@ static void document_defaults(void **state)
 	reading_good(r, "{\"initial\": \"unknown\", \"t\\u0078ns\": [{\"ops\": []},\n{\"ops\": []}]}"); /* the scan for lines does not see it, jansson does */
 	assert_int_equal(r->h.txns.n, 2);
 	assert_int_equal(r->h.initial, KR_INITIAL_UNKNOWN);
+	reading_good(r, "{\"initial\": \"unwritten\", \"txns\": []}");
+	assert_int_equal(r->h.initial, KR_INITIAL_UNWRITTEN);
 	reading_good(r, "{\"initial\": \"absent\", \"ordered_keys\": \"bytes\", \"txns\": []}");
 	assert_int_equal(r->h.key_order, KR_KEYS_BYTES);
+}
+
+/* Names of digits mean the number if the trace uses that and not the string; what it tells of neither is a guess. */
+static void kinds_are_declared(void **state)
+{
+	static const struct {
+		const char *text, *name;
+		enum kr_value_type type;
+		enum kr_key_kind kind;
+		bool guessed;
+	} rows[] = {
+		{"{\"krait\": 1, \"kinds\": {\"s\": \"set\"}}", "s", KR_VALUE_STRING, KR_KIND_SET, false},
+		{"{\"krait\": 1, \"kinds\": {\"7\": \"list\"}, \"universe\": [7]}", "7", KR_VALUE_INT, KR_KIND_LIST, false},
+		{"{\"krait\": 1, \"kinds\": {\"7\": \"list\"}}", "7", KR_VALUE_STRING, KR_KIND_LIST, true},
+		{"{\"krait\": 1, \"kinds\": {\"7\": \"list\"}, \"universe\": [7, \"7\"]}", "7", KR_VALUE_STRING, KR_KIND_LIST, true},
+		{"{\"krait\": 1, \"kinds\": {\"7\": \"register\"}}\n{\"ops\": [[\"r\", 7, [1]]]}", "7", KR_VALUE_INT, KR_KIND_REGISTER, false},
+		{"{\"ops\": [[\"r\", \"x\", [1]]]}", "x", KR_VALUE_STRING, KR_KIND_LIST, false},
+		{"{\"ops\": [[\"range\", null, null, [[\"x\", []]]]]}", "x", KR_VALUE_STRING, KR_KIND_LIST, false},
+		{"{\"krait\": 1, \"initial\": {\"x\": 3}}\n{\"ops\": [[\"r\", \"x\", [1]]]}", "x", KR_VALUE_STRING, KR_KIND_ANY, false},
+	};
+	struct reading *r = *state;
+
+	for (size_t i = 0; i < KR_COUNT(rows); i++) {
+		reading_good(r, rows[i].text);
+		kr_value name = rows[i].type == KR_VALUE_INT ? kr_history_int(&r->h, 7) : kr_history_text(&r->h, KR_VALUE_STRING, rows[i].name, 1);
+		assert_int_equal(r->h.keys.at[key_named(r, name).i].kind, rows[i].kind);
+		assert_int_equal(r->h.guessed.i != KR_NONE, rows[i].guessed);
+	}
 }
 
 static void a_cut_first_line_is_no_trace(void **state)
@@ -687,7 +717,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(reads_header_and_transactions), TEST(reads_keys_and_initial_values), TEST(reads_operations), TEST(reads_scans), TEST(reads_attributes),
 		TEST(an_object_behind_a_read_is_its_value_or_attributes), TEST(equal_values_are_one), TEST(a_document_is_the_same_as_lines),
-		TEST(document_defaults), TEST(a_cut_first_line_is_no_trace), TEST(blank_and_marked_files), TEST(reads_standard_input), TEST(the_example_of_the_docs),
+		TEST(document_defaults), TEST(kinds_are_declared), TEST(a_cut_first_line_is_no_trace), TEST(blank_and_marked_files), TEST(reads_standard_input), TEST(the_example_of_the_docs),
 		TEST(large_names_values_and_transactions), TEST(extreme_numbers_and_names), TEST(lenient_skips_bad_lines),
 		TEST(lenient_drops_contradicting_orders), TEST(lenient_keeps_other_errors), TEST(stops_at_limits), TEST(survives_failing_allocations),
 	};

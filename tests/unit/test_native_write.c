@@ -65,6 +65,9 @@ static const char *const traces[] = {
 	"{\"krait\": 1, \"name\": \"bank \\\"\\u00e9\\u0001\", \"initial\": {\"x\": 0, \"y\": {\"a\": [1, null]}, \"7\": 1}, \"clock_skew\": 5, \"time_unit\": \"ns\","
 	" \"universe\": [\"z\", 4, 1.5], \"ordered_keys\": \"bytes\"}\n{\"ops\": [[\"r\", \"x\", 0], [\"r\", 7, 1]]}",
 	"{\"krait\": 1, \"initial\": \"unknown\", \"ordered_keys\": \"numbers\"}\n{\"ops\": [[\"r\", \"x\", 0]]}",
+	"{\"krait\": 1, \"initial\": \"unwritten\"}\n{\"ops\": [[\"r\", \"x\", 0]]}",
+	"{\"krait\": 1, \"initial\": {\"5\": 1, \"6\": [2]}, \"kinds\": {\"5\": \"counter\", \"6\": \"set\", \"x\": \"register\", \"y\": \"list\"}, \"universe\": [5]}\n"
+	"{\"ops\": [[\"r\", \"x\", [1]], [\"r\", \"y\", [1]], [\"append\", \"y\", 1], [\"r\", \"z\", [1]]]}",
 	/* values and keys of every type */
 	"{\"ops\": [[\"w\", \"x\", 9223372036854775807], [\"w\", \"x\", -9223372036854775808], [\"w\", \"x\", 1.0], [\"w\", \"x\", 0.1], [\"w\", \"x\", 1e300], [\"w\", \"x\", true],"
 	" [\"w\", \"x\", false], [\"w\", \"x\", \"\"], [\"w\", \"x\", \"a\\u0000b\"], [\"w\", \"x\", \"\\ud83d\\ude00\"], [\"w\", \"x\", [1, 2.5, \"q\", null, {}]],"
@@ -95,7 +98,7 @@ static void what_was_generated_reads_back(void **state)
 	for (uint32_t seed = 0; seed < 40; seed++) {
 		struct kr_generate_options options = {.seed = seed, .txns = 60, .sessions = 1 + seed % 5, .keys = 1 + seed % 7, .ops = seed % 4, .reads = 40,
 			.deletes = seed % 3 * 10, .values = seed % 3, .aborted = seed % 2 * 20, .unknown = seed % 4 * 10, .times = seed % 5 != 0, .serial = seed % 2,
-			.initial = (enum kr_initial)(seed % 3), .anomaly = kr_generate_anomaly(seed % 16, NULL)};
+			.initial = (enum kr_initial)(seed % 4), .anomaly = kr_generate_anomaly(seed % 16, NULL)};
 		struct kr_ctx ctx;
 		struct kr_history h;
 

@@ -1,0 +1,137 @@
+/* What is written to each key, for histories whose initial values are told to be none of that.
+ *
+ * A pair of key and value for each write by a transaction, whatever became of it; of lists and sets, of key and element, which is known by its JSON text. Linear in the operations. */
+#include "frontend/history_written.h"
+
+#include "base/hash.h"
+#include "frontend/history_work.h"
+
+#include <string.h>
+
+struct pair {
+	kr_key key;
+	kr_value value; /* of a register; else KR_NONE */
+	struct kr_piece element;
+};
+
+struct kr_history_written {
+	struct kr_table table;
+	KR_VEC(struct pair) pairs;
+};
+
+static bool has_elements(const struct kr_history *h, kr_key k) { return h->keys.at[k.i].kind == KR_KIND_LIST || h->keys.at[k.i].kind == KR_KIND_SET; }
+
+static uint64_t pair_hash(const struct pair *p)
+{
+	return kr_hash_pair(p->key.i, p->element.text ? kr_hash_bytes(p->element.text, p->element.length) : p->value.i);
+}
+
+static bool is_same(const struct pair *a, const struct pair *b)
+{
+	if (a->key.i != b->key.i || a->value.i != b->value.i || !a->element.text != !b->element.text)
+		return false;
+	return !a->element.text || (a->element.length == b->element.length && memcmp(a->element.text, b->element.text, a->element.length) == 0);
+}
+
+static bool is_written(const struct kr_history_written *w, const struct pair *p)
+{
+	uint32_t id;
+
+	for (kr_table_iter it = kr_table_find(&w->table, pair_hash(p)); (id = kr_table_next(&w->table, &it)) != KR_NONE;)
+		if (is_same(&w->pairs.at[id], p))
+			return true;
+	return false;
+}
+
+static enum kr_status add(struct kr_history *h, const struct pair *p)
+{
+	struct kr_history_written *w = h->written;
+
+	if (is_written(w, p))
+		return KR_OK;
+	if (!kr_table_reserve(h->mem, &w->table) || !kr_vec_push(h->mem, &w->pairs, *p))
+		return KR_NOMEM;
+	kr_table_insert(&w->table, pair_hash(p), w->pairs.n - 1);
+	return KR_OK;
+}
+
+static enum kr_status add_element(struct kr_history *h, kr_key k, kr_value element)
+{
+	struct pair p = {k, {KR_NONE}, {NULL, 0}};
+	struct kr_str text;
+	enum kr_status status = KR_NOMEM;
+
+	kr_str_init(&text, h->mem);
+	kr_history_json_value(h, element, &text);
+	p.element = (struct kr_piece){text.failed ? NULL : kr_arena_text(&h->arena, kr_str_text(&text), text.n), text.n};
+	if (p.element.text)
+		status = add(h, &p);
+	kr_str_done(&text);
+	return status;
+}
+
+static enum kr_status add_write(struct kr_history *h, const struct kr_operation *op)
+{
+	bool done = op->flags & KR_OPF_DONE;
+	const struct kr_scan *scan = op->kind == KR_OP_UPDATE ? &h->scans.at[op->scan] : NULL;
+	enum kr_status status = KR_OK;
+
+	switch ((enum kr_op_kind)op->kind) {
+	case KR_OP_WRITE: return add(h, &(struct pair){op->key, op->a, {NULL, 0}});
+	case KR_OP_INSERT: return done ? add(h, &(struct pair){op->key, op->a, {NULL, 0}}) : KR_OK;
+	case KR_OP_CAS: return done ? add(h, &(struct pair){op->key, op->b, {NULL, 0}}) : KR_OK;
+	case KR_OP_APPEND:
+	case KR_OP_ADD: return add_element(h, op->key, op->a);
+	default: break;
+	}
+	for (uint32_t i = 0; scan && i < scan->row_count && !status; i++)
+		status = add(h, &(struct pair){h->rows.at[scan->row_first + i].key, h->rows.at[scan->row_first + i].value, {NULL, 0}});
+	return status;
+}
+
+enum kr_status kr_history_index_written(struct kr_history *h, struct kr_ctx *ctx)
+{
+	enum kr_status status = KR_OK;
+
+	if (h->initial != KR_INITIAL_UNWRITTEN || h->written)
+		return KR_OK;
+	h->written = kr_mem_alloc(h->mem, 1, sizeof *h->written);
+	if (!h->written)
+		return KR_NOMEM;
+	for (uint32_t i = 0; i < h->ops.n && !status; i++)
+		if (!(status = kr_ctx_tick(ctx)))
+			status = add_write(h, &h->ops.at[i]);
+	return status;
+}
+
+void kr_history_written_free(struct kr_history *h)
+{
+	if (!h->written)
+		return;
+	kr_table_done(h->mem, &h->written->table);
+	kr_vec_done(h->mem, &h->written->pairs);
+	kr_mem_free(h->mem, h->written, 1, sizeof *h->written);
+	h->written = NULL;
+}
+
+bool kr_history_may_start_with(const struct kr_history *h, kr_key key, struct kr_piece element)
+{
+	return !h->written || !is_written(h->written, &(struct pair){key, {KR_NONE}, element});
+}
+
+bool kr_history_may_start(const struct kr_history *h, kr_key key, kr_value value)
+{
+	struct kr_piece piece;
+
+	if (!h->written || value.i >= h->values.n)
+		return true;
+	if (!has_elements(h, key))
+		return !is_written(h->written, &(struct pair){key, value, {NULL, 0}});
+
+	const struct kr_value_entry *e = kr_history_value(h, value);
+
+	for (size_t at = 1; e->type == KR_VALUE_ARRAY && kr_piece_next(e->text, e->length, &at, &piece);)
+		if (!kr_history_may_start_with(h, key, piece))
+			return false;
+	return true;
+}
