@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "checkers/bare.h"
 #include "checkers/certify.h"
 
 enum { CASES_TXNS_MOST = 2000 };                        /* what is small */
@@ -34,13 +35,16 @@ static void begin(struct kr_verdict *out, struct kr_mem *mem)
 	out->certificate.order = out->order;
 }
 
-static const struct kr_anomaly *first_anomaly(const struct kr_analysis *analysis, const struct kr_level *level)
+static enum kr_status first_anomaly(const struct asking *a, struct kr_anomaly *out, bool *found)
 {
-	for (uint32_t i = 0; i < analysis->anomalies.n; i++) {
-		if (level->anomalies & KR_BIT(analysis->anomalies.at[i].kind))
-			return &analysis->anomalies.at[i];
+	if (kr_bare_level(a->options->level))
+		return kr_bare_garbage(a->ctx, a->h, out, found);
+	*found = false;
+	for (uint32_t i = 0; i < a->analysis->anomalies.n && !*found; i++) {
+		*out = a->analysis->anomalies.at[i];
+		*found = a->options->level->anomalies & KR_BIT(out->kind);
 	}
-	return NULL;
+	return KR_OK;
 }
 
 /* The pass that added the edge. */
@@ -260,48 +264,44 @@ static enum kr_status attempt_stronger(struct asking *a, enum kr_order order, st
 	return status;
 }
 
-/* Where neither wr nor rw count, nothing that was seen does. */
-static bool ignores_observations(const struct kr_level *level) { return !(kr_level_kinds(level) & (KR_BIT(KR_WR) | KR_BIT(KR_RW))); }
-
-/* The ASG without observations, and so without transactions that took effect because they were seen; it borrows all the rest. */
-static enum kr_status drop_observations(struct kr_ctx *ctx, const struct kr_asg *asg, struct kr_asg *out)
+/* Of the ASG without observations; known orders that contradict each other settle it. */
+static enum kr_status decide_bare(struct asking *a, enum kr_order order, struct kr_err *err)
 {
-	*out = *asg;
-	out->txns = kr_mem_alloc(&ctx->mem, asg->ntxns, sizeof *out->txns);
-	for (uint32_t t = 0; t < asg->ntxns && out->txns; t++) {
-		out->txns[t] = asg->txns[t];
-		if (asg->txns[t].outcome_unknown && asg->txns[t].presence == KR_PRESENT)
-			out->txns[t].presence = KR_OPEN;
+	const struct kr_asg *asg = &a->analysis->asg;
+	struct kr_asg bare = {.txns = NULL};
+	struct kr_ir ir;
+	bool circle = false;
+	enum kr_status status = kr_bare_init(a->ctx, a->h, asg, &bare);
+	if (!status)
+		status = kr_bare_circle(a->ctx, &bare, &a->out->certificate, &circle);
+	if (!status && circle)
+		a->out->outcome = KR_VIOLATED;
+	if (!status && !circle)
+		status = kr_ir_init(&ir, a->ctx, &bare, a->options->level, order);
+	if (!status && !circle) {
+		status = decide(a->h, &ir, a->options, a->out, err);
+		kr_ir_done(&ir);
 	}
-	out->nobs = out->nsums = out->nterms = 0;
-	out->orders += asg->norders_seen;
-	out->norders -= asg->norders_seen;
-	out->norders_seen = 0;
-	out->obs_first = kr_mem_alloc(&ctx->mem, (size_t)asg->ntxns + 1, sizeof *out->obs_first);
-	return out->txns && out->obs_first ? KR_OK : KR_NOMEM;
+	kr_bare_done(a->ctx, asg, &bare);
+	return status;
 }
 
 static enum kr_status decide_order(struct asking *a, enum kr_order order, struct kr_err *err)
 {
-	const struct kr_asg *asg = &a->analysis->asg;
 	struct kr_ir ir;
-	struct kr_asg bare = {.txns = NULL};
-	bool ignores = ignores_observations(a->options->level);
-	bool exact = a->analysis->left_out[0] && ignores; /* here it is, and at stronger levels it is not */
+	bool bare = kr_bare_level(a->options->level);
+	bool exact = a->analysis->left_out[0] && bare; /* here it is, and at stronger levels it is not */
 	bool attempts = !by_hand(a->ctx, a->options) && a->analysis->anomaly_count == 0 && !exact;
 	enum kr_status status = attempts ? attempt_stronger(a, order, err) : KR_OK;
 	if (status || a->out->outcome != KR_UNDECIDED)
 		return status;
-	if (ignores)
-		status = drop_observations(a->ctx, asg, &bare);
-	if (!status)
-		status = kr_ir_init(&ir, a->ctx, ignores ? &bare : asg, a->options->level, order);
+	if (bare)
+		return decide_bare(a, order, err);
+	status = kr_ir_init(&ir, a->ctx, &a->analysis->asg, a->options->level, order);
 	if (!status) {
 		status = decide(a->h, &ir, a->options, a->out, err);
 		kr_ir_done(&ir);
 	}
-	kr_mem_free(&a->ctx->mem, bare.txns, asg->ntxns, sizeof *bare.txns);
-	kr_mem_free(&a->ctx->mem, bare.obs_first, (size_t)asg->ntxns + 1, sizeof *bare.obs_first);
 	return status;
 }
 
@@ -402,18 +402,23 @@ enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const st
 	*out = (struct kr_verdict){.level = options->level, .order = options->order};
 	out->checker = options->checker ? options->checker : kr_checker_for(ctx->modules, options->level);
 	begin(out, &ctx->mem);
-	const struct kr_anomaly *anomaly = first_anomaly(analysis, options->level);
+	struct kr_anomaly anomaly;
+	bool found = false;
 	struct asking asking = {ctx, h, analysis, options, out, false, NULL};
 	enum kr_status status = options->passes ? kr_passes_check_order(ctx->modules, options->passes, options->order, err) : KR_OK;
 	if (status)
 		return status;
-	if (out->checker->decide) {
+	if (!out->checker->decide)
+		status = first_anomaly(&asking, &anomaly, &found);
+	if (status) {
+		/* a limit */
+	} else if (out->checker->decide) {
 		if (options->passes || options->backend)
 			return kr_err_set(err, KR_BAD, "checker '%s' has neither passes nor a back end to choose", out->checker->name);
 		status = out->checker->decide(ctx, h, options, out, err);
-	} else if (anomaly) {
+	} else if (found) {
 		out->outcome = KR_VIOLATED;
-		status = kr_certify_anomaly(anomaly, &out->certificate);
+		status = kr_certify_anomaly(&anomaly, &out->certificate);
 	} else {
 		status = decide_graph(&asking, err);
 	}

@@ -6,7 +6,7 @@
 #include "frontend/history.h"
 
 #include "base/hash.h"
-#include "frontend/history_work.h"
+#include "frontend/history_written.h"
 
 #include <string.h>
 
@@ -23,7 +23,7 @@ void kr_history_done(struct kr_history *h)
 
 	if (!mem)
 		return;
-	kr_history_written_free(h);
+	kr_written_free(h->written);
 	kr_vec_done(mem, &h->values);
 	kr_vec_done(mem, &h->keys);
 	kr_vec_done(mem, &h->sessions);

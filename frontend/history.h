@@ -180,7 +180,7 @@ struct kr_history {
 	KR_VEC(struct kr_near_field) near_fields; /* that the trace has and the reader ignores, in the order in which they first stand there */
 	kr_key guessed;                     /* the first key that a field's name of digits stands for and that is taken for a string though the trace does not tell; KR_NONE: none */
 
-	struct kr_history_written *written; /* what is written to each key; only if initial is KR_INITIAL_UNWRITTEN (history_written.c) */
+	struct kr_written *written;         /* what is written to each key, only if initial is KR_INITIAL_UNWRITTEN (history_written.c) */
 
 	/* used by the builder functions only */
 	struct kr_table value_table, key_table, session_table, id_table;

@@ -9,6 +9,5 @@ void kr_history_find_lists(struct kr_history *h);
 
 /* history_written.c; nothing where initial values are not unwritten ones. */
 enum kr_status kr_history_index_written(struct kr_history *h, struct kr_ctx *ctx);
-void kr_history_written_free(struct kr_history *h);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is written to each key, for histories whose initial values are told to be none of that.
+/* What is written to each key: for histories whose initial values are told to be none of that, and for whoever asks what a key ever held.
  *
  * A pair of key and value for each write by a transaction, whatever became of it; of lists and sets, of key and element, which is known by its JSON text. Linear in the operations. */
 #include "frontend/history_written.h"
@@ -14,7 +14,9 @@ struct pair {
 	struct kr_piece element;
 };
 
-struct kr_history_written {
+struct kr_written {
+	struct kr_mem *mem;
+	struct kr_arena texts;
 	struct kr_table table;
 	KR_VEC(struct pair) pairs;
 };
@@ -33,7 +35,7 @@ static bool is_same(const struct pair *a, const struct pair *b)
 	return !a->element.text || (a->element.length == b->element.length && memcmp(a->element.text, b->element.text, a->element.length) == 0);
 }
 
-static bool is_written(const struct kr_history_written *w, const struct pair *p)
+static bool is_written(const struct kr_written *w, const struct pair *p)
 {
 	uint32_t id;
 
@@ -43,80 +45,96 @@ static bool is_written(const struct kr_history_written *w, const struct pair *p)
 	return false;
 }
 
-static enum kr_status add(struct kr_history *h, const struct pair *p)
+static enum kr_status add(struct kr_written *w, const struct pair *p)
 {
-	struct kr_history_written *w = h->written;
-
 	if (is_written(w, p))
 		return KR_OK;
-	if (!kr_table_reserve(h->mem, &w->table) || !kr_vec_push(h->mem, &w->pairs, *p))
+	if (!kr_table_reserve(w->mem, &w->table) || !kr_vec_push(w->mem, &w->pairs, *p))
 		return KR_NOMEM;
 	kr_table_insert(&w->table, pair_hash(p), w->pairs.n - 1);
 	return KR_OK;
 }
 
-static enum kr_status add_element(struct kr_history *h, kr_key k, kr_value element)
+static enum kr_status add_value(struct kr_written *w, kr_key k, kr_value value) { return add(w, &(struct pair){k, value, {NULL, 0}}); }
+
+static enum kr_status add_element(struct kr_written *w, const struct kr_history *h, kr_key k, kr_value element)
 {
 	struct pair p = {k, {KR_NONE}, {NULL, 0}};
 	struct kr_str text;
 	enum kr_status status = KR_NOMEM;
 
-	kr_str_init(&text, h->mem);
+	kr_str_init(&text, w->mem);
 	kr_history_json_value(h, element, &text);
-	p.element = (struct kr_piece){text.failed ? NULL : kr_arena_text(&h->arena, kr_str_text(&text), text.n), text.n};
+	p.element = (struct kr_piece){text.failed ? NULL : kr_arena_text(&w->texts, kr_str_text(&text), text.n), text.n};
 	if (p.element.text)
-		status = add(h, &p);
+		status = add(w, &p);
 	kr_str_done(&text);
 	return status;
 }
 
-static enum kr_status add_write(struct kr_history *h, const struct kr_operation *op)
+static enum kr_status add_write(struct kr_written *w, const struct kr_history *h, const struct kr_operation *op)
 {
 	bool done = op->flags & KR_OPF_DONE;
 	const struct kr_scan *scan = op->kind == KR_OP_UPDATE ? &h->scans.at[op->scan] : NULL;
 	enum kr_status status = KR_OK;
 
 	switch ((enum kr_op_kind)op->kind) {
-	case KR_OP_WRITE: return add(h, &(struct pair){op->key, op->a, {NULL, 0}});
-	case KR_OP_INSERT: return done ? add(h, &(struct pair){op->key, op->a, {NULL, 0}}) : KR_OK;
-	case KR_OP_CAS: return done ? add(h, &(struct pair){op->key, op->b, {NULL, 0}}) : KR_OK;
+	case KR_OP_WRITE: return add_value(w, op->key, op->a);
+	case KR_OP_INSERT: return done ? add_value(w, op->key, op->a) : KR_OK;
+	case KR_OP_CAS: return done ? add_value(w, op->key, op->b) : KR_OK;
 	case KR_OP_APPEND:
-	case KR_OP_ADD: return add_element(h, op->key, op->a);
+	case KR_OP_ADD: return add_element(w, h, op->key, op->a);
 	default: break;
 	}
 	for (uint32_t i = 0; scan && i < scan->row_count && !status; i++)
-		status = add(h, &(struct pair){h->rows.at[scan->row_first + i].key, h->rows.at[scan->row_first + i].value, {NULL, 0}});
+		status = add_value(w, h->rows.at[scan->row_first + i].key, h->rows.at[scan->row_first + i].value);
 	return status;
 }
+
+enum kr_status kr_written_new(struct kr_mem *mem, struct kr_ctx *ctx, const struct kr_history *h, struct kr_written **out)
+{
+	struct kr_written *w = kr_mem_alloc(mem, 1, sizeof *w);
+	enum kr_status status = w ? KR_OK : KR_NOMEM;
+
+	if (!w)
+		return status;
+	w->mem = mem;
+	kr_arena_init(&w->texts, mem);
+	for (uint32_t i = 0; i < h->ops.n && !status; i++)
+		if (!(status = kr_ctx_tick(ctx)))
+			status = add_write(w, h, &h->ops.at[i]);
+	if (status)
+		kr_written_free(w);
+	else
+		*out = w;
+	return status;
+}
+
+void kr_written_free(struct kr_written *w)
+{
+	struct kr_mem *mem = w ? w->mem : NULL;
+
+	if (!w)
+		return;
+	kr_table_done(mem, &w->table);
+	kr_vec_done(mem, &w->pairs);
+	kr_arena_done(&w->texts);
+	kr_mem_free(mem, w, 1, sizeof *w);
+}
+
+bool kr_written_value(const struct kr_written *w, kr_key key, kr_value value) { return is_written(w, &(struct pair){key, value, {NULL, 0}}); }
+bool kr_written_element(const struct kr_written *w, kr_key key, struct kr_piece element) { return is_written(w, &(struct pair){key, {KR_NONE}, element}); }
+
+/* ---- unwritten initial values ---- */
 
 enum kr_status kr_history_index_written(struct kr_history *h, struct kr_ctx *ctx)
 {
-	enum kr_status status = KR_OK;
-
-	if (h->initial != KR_INITIAL_UNWRITTEN || h->written)
-		return KR_OK;
-	h->written = kr_mem_alloc(h->mem, 1, sizeof *h->written);
-	if (!h->written)
-		return KR_NOMEM;
-	for (uint32_t i = 0; i < h->ops.n && !status; i++)
-		if (!(status = kr_ctx_tick(ctx)))
-			status = add_write(h, &h->ops.at[i]);
-	return status;
-}
-
-void kr_history_written_free(struct kr_history *h)
-{
-	if (!h->written)
-		return;
-	kr_table_done(h->mem, &h->written->table);
-	kr_vec_done(h->mem, &h->written->pairs);
-	kr_mem_free(h->mem, h->written, 1, sizeof *h->written);
-	h->written = NULL;
+	return h->initial == KR_INITIAL_UNWRITTEN && !h->written ? kr_written_new(h->mem, ctx, h, &h->written) : KR_OK;
 }
 
 bool kr_history_may_start_with(const struct kr_history *h, kr_key key, struct kr_piece element)
 {
-	return !h->written || !is_written(h->written, &(struct pair){key, {KR_NONE}, element});
+	return !h->written || !kr_written_element(h->written, key, element);
 }
 
 bool kr_history_may_start(const struct kr_history *h, kr_key key, kr_value value)
@@ -126,7 +144,7 @@ bool kr_history_may_start(const struct kr_history *h, kr_key key, kr_value value
 	if (!h->written || value.i >= h->values.n)
 		return true;
 	if (!has_elements(h, key))
-		return !is_written(h->written, &(struct pair){key, value, {NULL, 0}});
+		return !kr_written_value(h->written, key, value);
 
 	const struct kr_value_entry *e = kr_history_value(h, value);
 

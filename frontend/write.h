@@ -24,6 +24,7 @@ enum kr_loss {
 	KR_LOSS_WHITE_BOX,
 	KR_LOSS_ORDERS,     /* version orders */
 	KR_LOSS_UNIVERSE,   /* keys that no operation names, and their order */
+	KR_LOSS_KINDS,      /* kinds of keys that no operation tells */
 	KR_LOSS_NAME,       /* of the trace, its unit of time */
 	KR_LOSSES
 };

@@ -44,6 +44,7 @@ const char *kr_loss_text(enum kr_loss loss)
 		[KR_LOSS_WHITE_BOX] = "serial, snapshot and commit times",
 		[KR_LOSS_ORDERS] = "version orders",
 		[KR_LOSS_UNIVERSE] = "the universe of keys and their order",
+		[KR_LOSS_KINDS] = "the kinds of keys",
 		[KR_LOSS_NAME] = "the trace's name and unit of time",
 	};
 
@@ -181,8 +182,10 @@ static void look_at_header(struct finding *f)
 	lose(f, KR_LOSS_SKEW, h->clock_skew != 0);
 	lose(f, KR_LOSS_NAME, h->name || h->time_unit);
 	lose(f, KR_LOSS_UNIVERSE, h->key_order != KR_KEYS_MIXED);
-	for (uint32_t k = 0; k < h->keys.n; k++)
+	for (uint32_t k = 0; k < h->keys.n; k++) {
 		lose(f, KR_LOSS_UNIVERSE, !f->named[k]);
+		lose(f, KR_LOSS_KINDS, h->keys.at[k].declared);
+	}
 	lose(f, KR_LOSS_WHITE_BOX, h->white_box.n > 0);
 	lose(f, KR_LOSS_ORDERS, h->version_orders.n > 0);
 }

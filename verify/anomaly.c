@@ -7,6 +7,7 @@
  * transaction had left. Cost: one walk over the history. Lists, sets and sums are judged in anomaly_grow.c, version sets in anomaly_sets.c. */
 #include "frontend/history_written.h"
 #include "verify/claim.h"
+#include "verify/garbage.h"
 
 static enum kr_status check_place(struct kr_claim *c)
 {
@@ -270,6 +271,17 @@ static enum kr_status check_internal(const struct kr_claim *c)
 	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s shows %s as it had left it", (unsigned)c->op, c->txn_name.text, c->key_name.text);
 }
 
+/* Where what was seen does not count otherwise. */
+static enum kr_status check_garbage(const struct kr_claim *c)
+{
+	bool garbage = false;
+	enum kr_status status = kr_verify_garbage(c->v, &(struct kr_garbage_place){c->txn, c->op, c->key}, &garbage);
+
+	if (status != KR_OK || garbage)
+		return status;
+	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is no garbage read of %s", (unsigned)c->op, c->txn_name.text, c->key_name.text);
+}
+
 enum kr_status kr_verify_anomaly(struct kr_verifier *v)
 {
 	struct kr_claim c = {.v = v, .txn = v->cert->anomaly.txn, .op = v->cert->anomaly.op, .key = v->cert->anomaly.key};
@@ -282,6 +294,8 @@ enum kr_status kr_verify_anomaly(struct kr_verifier *v)
 	status = check_place(&c);
 	if (status != KR_OK)
 		return status;
+	if (kr_verify_is_blind(v->rule))
+		return check_garbage(&c);
 	status = kr_facts_init(&f, v->ctx, v->h, v->err);
 	if (status != KR_OK)
 		return status;
@@ -294,87 +308,5 @@ enum kr_status kr_verify_anomaly(struct kr_verifier *v)
 	else
 		status = check_read(&c, &f);
 	kr_facts_done(&f);
-	return status;
-}
-
-/* ---- no garbage ---- */
-
-/* Of a key that grows, what the transaction does to it later may be what it read: a future read. */
-static bool may_be_later(const struct kr_claim *c, const struct kr_facts *f)
-{
-	const struct kr_history *h = c->v->h;
-
-	for (uint32_t i = c->op; f->untold && kr_facts_grows(f, c->key) && i < h->txns.at[c->txn.i].op_count; i++) {
-		const struct kr_operation *op = &h->ops.at[kr_history_op(h, c->txn, i).i];
-		if (op->key.i == c->key.i && (op->kind == KR_OP_INC || op->kind == KR_OP_ADD || op->kind == KR_OP_APPEND))
-			return true;
-	}
-	return false;
-}
-
-/* Asks with an error of its own: that a read is none is nothing to tell. */
-static enum kr_status refuse_garbage(const struct kr_claim *c, const struct kr_facts *f)
-{
-	struct kr_verifier asking = *c->v;
-	struct kr_claim claim = *c;
-	struct writers by = {0};
-	struct kr_err why;
-	bool initial = false;
-	enum kr_status status;
-
-	kr_err_init(&why);
-	asking.err = &why;
-	claim.v = &asking;
-	status = check_read(&claim, f);
-	if (status == KR_OK && f->h->keys.at[c->key.i].kind == KR_KIND_COUNTER)
-		status = find_writers(&claim, f, &by); /* in vain, perhaps, or by an increment that does not tell what it came to */
-	if (status == KR_OK && is_written(&by))
-		return KR_OK;
-	if (status == KR_OK)
-		status = may_be_initial(&claim, f, &initial);
-	if (status == KR_BAD || initial || (status == KR_OK && may_be_later(c, f)))
-		return KR_OK;
-	if (status != KR_OK)
-		return kr_err_set(c->v->err, status, "%s", why.text);
-	if (f->untold && kr_facts_grows(f, c->key))
-		return kr_claim_untold(c);
-	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is a garbage read of %s", (unsigned)c->op, c->txn_name.text, c->key_name.text);
-}
-
-static enum kr_status look_for_garbage(struct kr_claim *c, const struct kr_facts *f, kr_key k)
-{
-	const struct kr_history *h = c->v->h;
-
-	c->saw = kr_saw_of(h, &h->ops.at[kr_history_op(h, c->txn, c->op).i], k);
-	if (c->saw.test == KR_SAW_NOTHING)
-		return KR_OK;
-	c->key = k;
-	c->txn_name = kr_verify_txn_name(h, c->txn);
-	c->key_name = kr_verify_key_name(h, k);
-	return refuse_garbage(c, f);
-}
-
-enum kr_status kr_claim_no_garbage(struct kr_verifier *v, const struct kr_facts *f)
-{
-	struct kr_certificate cert = *v->cert; /* for its kind of anomaly only */
-	struct kr_verifier asking = *v;
-	struct kr_claim c = {.v = &asking};
-	enum kr_status status = KR_OK;
-
-	cert.anomaly.kind = KR_GARBAGE_READ;
-	asking.cert = &cert;
-	for (uint32_t i = 0; i < v->cert->serial.n && status == KR_OK; i++) {
-		c.txn = v->cert->serial.at[i];
-		for (c.op = 0; c.op < v->h->txns.at[c.txn.i].op_count && status == KR_OK; c.op++) {
-			const struct kr_operation *op = &v->h->ops.at[kr_history_op(v->h, c.txn, c.op).i];
-
-			if (op->scan == KR_NONE)
-				status = look_for_garbage(&c, f, op->key);
-			for (kr_key k = {0}; k.i < v->h->keys.n && op->scan != KR_NONE && status == KR_OK; k.i++)
-				status = look_for_garbage(&c, f, k);
-			if (status == KR_OK)
-				status = kr_ctx_tick(v->ctx);
-		}
-	}
 	return status;
 }

@@ -76,15 +76,32 @@ static enum kr_status is_own(const struct shown *s, uint32_t element, bool *out)
 
 static bool has_deletes(const struct shown *s) { return s->f->grow->deleted[s->c->key.i]; }
 
-/* Whether the initial elements are missing, which nobody takes away; or there are some of a list's, but not all, at its beginning. */
+/* Whether some element is shown that can only have been there at first. */
+static enum kr_status shows_initial(const struct shown *s, bool *out)
+{
+	struct origin o;
+	enum kr_status status = KR_OK;
+
+	*out = false;
+	for (uint32_t i = 0; i < s->count && status == KR_OK && !*out; i++) {
+		status = find_origin(s, s->members[i], &o);
+		*out = status == KR_OK && o.everybody == 0 && o.initial > 0;
+	}
+	return status;
+}
+
+/* Whether initial elements are missing, of a list at its beginning: nobody takes any away, or some are still there. */
 static enum kr_status misses_initial(const struct shown *s, bool *out)
 {
 	const uint32_t *initial;
 	uint32_t n;
-	enum kr_status status = kr_grow_array(s->f->grow, s->f->h->keys.at[s->c->key.i].initial, &initial, &n);
+	bool counts = true;
+	enum kr_status status = has_deletes(s) ? shows_initial(s, &counts) : KR_OK;
 
 	*out = false;
-	if (status != KR_OK || n == KR_NONE || n == 0 || s->f->untold || (has_deletes(s) && (!s->list || s->count == 0 || s->members[0] != initial[0])))
+	if (status == KR_OK)
+		status = kr_grow_array(s->f->grow, s->f->h->keys.at[s->c->key.i].initial, &initial, &n);
+	if (status != KR_OK || n == KR_NONE || n == 0 || s->f->untold || !counts)
 		return status;
 	for (uint32_t i = 0; i < n && !*out; i++) {
 		bool there = false;

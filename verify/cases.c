@@ -138,7 +138,7 @@ static enum kr_status decide(struct kr_cases *c, bool all, bool *left)
 {
 	enum kr_status status = KR_OK;
 
-	c->blind = !(c->v->rule->cycles[0].kinds & KR_BIT(KR_WR)) && !c->v->rule->cycles[1].kinds;
+	c->blind = kr_verify_is_blind(c->v->rule);
 	for (uint32_t i = 0; status == KR_OK && i < c->v->cert->cycles.n; i++)
 		status = add_cycle(c, i);
 	if (status == KR_OK && all)

@@ -212,7 +212,7 @@ static enum kr_status order_known(struct kr_cases *c, kr_key k, kr_txn a, kr_txn
 
 enum kr_status kr_cases_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
 {
-	bool lists = kr_facts_mode(&c->facts, k) == KR_GROW_LIST && c->facts.unknowns, swap = a.i > b.i;
+	bool lists = kr_facts_mode(&c->facts, k) == KR_GROW_LIST && c->facts.unknowns && !c->blind, swap = a.i > b.i;
 	struct kr_choice choice = {KR_CHOICE_ORDER, k.i, swap ? b.i : a.i, swap ? a.i : b.i, false};
 	uint32_t known, chosen, count = c->choices.n;
 	enum kr_status status;
@@ -447,6 +447,7 @@ enum kr_status kr_cases_add_facts(struct kr_cases *c)
 
 enum kr_status kr_cases_init(struct kr_cases *c, struct kr_verifier *v)
 {
+	struct kr_shown_pairs shown = {0};
 	enum kr_status status;
 
 	*c = (struct kr_cases){.v = v, .mem = &v->ctx->mem};
@@ -455,8 +456,12 @@ enum kr_status kr_cases_init(struct kr_cases *c, struct kr_verifier *v)
 	kr_sat_init(&c->sat, c->mem);
 	status = kr_facts_init(&c->facts, v->ctx, v->h, v->err);
 	c->facts.own_after = (v->rule->cycles[0].kinds & KR_BIT(KR_WR)) != 0; /* such a world has a cycle of wr and ww */
+	if (status == KR_OK && kr_verify_is_blind(v->rule))
+		status = kr_shown_lists(&c->facts, v->ctx, &shown);
 	if (status == KR_OK)
-		status = kr_given_init(&c->given, v->ctx, v->h);
+		status = kr_given_init(&c->given, v->ctx, v->h, shown);
+	else
+		kr_vec_done(c->mem, &shown);
 	if (status == KR_OK && c->facts.untold) {
 		c->is_brought = kr_mem_alloc(c->mem, v->h->keys.n, sizeof *c->is_brought);
 		status = c->is_brought ? KR_OK : KR_NOMEM;

@@ -34,7 +34,4 @@ enum kr_status kr_claim_untold(const struct kr_claim *c);
 /* anomaly_grow.c: whether the operation shows something of a list or set that nobody ever added, or, claimed to be an aborted read, only in vain. */
 enum kr_status kr_claim_unwritten(const struct kr_claim *c, const struct kr_facts *f, bool *out);
 
-/* anomaly.c: KR_OK: no observation of a transaction in the certificate's order is a garbage read. */
-enum kr_status kr_claim_no_garbage(struct kr_verifier *v, const struct kr_facts *f);
-
 #endif

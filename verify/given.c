@@ -1,5 +1,5 @@
 /* A given list orders every two of its members; lists of one key that share members order more, by transitivity. The reader has made sure that they do not
- * contradict each other, so that two members of one list need no search. Otherwise the search goes from a through the rest of each list that
+ * contradict each other, so that two members of one list need no search; lists that were read, which join them where nothing else that was seen counts, may contradict them and each other. Otherwise the search goes from a through the rest of each list that
  * names it, and from what it meets there on; per list it remembers from where on everything was met, so that each place is met once. */
 #include "verify/given.h"
 
@@ -16,36 +16,51 @@ static int compare_places(const void *pa, const void *pb)
 	return a->list < b->list ? -1 : a->list > b->list;
 }
 
-enum kr_status kr_given_init(struct kr_given *g, struct kr_ctx *ctx, const struct kr_history *h)
+/* List number `list`, as its key, its length and the place of its writers. */
+struct list { uint32_t key, count; const kr_txn *writers; };
+
+static struct list list_at(const struct kr_given *g, uint32_t list)
 {
-	*g = (struct kr_given){.mem = &ctx->mem, .h = h, .count = h->order_writers.n};
-	g->places = kr_mem_alloc(g->mem, g->count, sizeof *g->places);
-	g->reached = kr_mem_alloc(g->mem, h->version_orders.n, sizeof *g->reached);
+	uint32_t told = g->h->version_orders.n;
+
+	if (list >= told)
+		return (struct list){g->shown.at[list - told].key.i, 2, &g->shown.at[list - told].before};
+
+	const struct kr_version_order *order = &g->h->version_orders.at[list];
+
+	return (struct list){order->key.i, order->writer_count, order->writer_count ? &g->h->order_writers.at[order->writer_first] : NULL};
+}
+
+static uint32_t list_count(const struct kr_given *g) { return g->h->version_orders.n + g->shown.n; }
+
+enum kr_status kr_given_init(struct kr_given *g, struct kr_ctx *ctx, const struct kr_history *h, struct kr_shown_pairs shown)
+{
+	*g = (struct kr_given){.mem = &ctx->mem, .h = h, .shown = shown, .room = h->order_writers.n + 2 * shown.n};
+	g->places = kr_mem_alloc(g->mem, g->room, sizeof *g->places);
+	g->reached = kr_mem_alloc(g->mem, list_count(g), sizeof *g->reached);
 	if (!g->places || !g->reached) {
 		kr_given_done(g);
 		return KR_NOMEM;
 	}
+	for (uint32_t l = 0; l < list_count(g); l++) {
+		struct list list = list_at(g, l);
 
-	uint32_t n = 0;
-
-	for (uint32_t list = 0; list < h->version_orders.n; list++) {
-		const struct kr_version_order *order = &h->version_orders.at[list];
-		g->reached[list] = KR_NONE;
-		for (uint32_t at = 0; at < order->writer_count && n < g->count; at++)
-			g->places[n++] = (struct kr_given_place){order->key.i, h->order_writers.at[order->writer_first + at].i, list, at};
+		g->reached[l] = KR_NONE;
+		for (uint32_t at = 0; at < list.count && g->count < g->room; at++)
+			g->places[g->count++] = (struct kr_given_place){list.key, list.writers[at].i, l, at};
 	}
-	if (n > 1)
-		qsort(g->places, n, sizeof *g->places, compare_places);
-	g->count = n;
+	if (g->count > 1)
+		qsort(g->places, g->count, sizeof *g->places, compare_places);
 	return KR_OK;
 }
 
 void kr_given_done(struct kr_given *g)
 {
-	kr_mem_free(g->mem, g->places, g->h->order_writers.n, sizeof *g->places);
-	kr_mem_free(g->mem, g->reached, g->h->version_orders.n, sizeof *g->reached);
+	kr_mem_free(g->mem, g->places, g->room, sizeof *g->places);
+	kr_mem_free(g->mem, g->reached, list_count(g), sizeof *g->reached);
 	kr_vec_done(g->mem, &g->todo);
 	kr_vec_done(g->mem, &g->touched);
+	kr_vec_done(g->mem, &g->shown);
 	*g = (struct kr_given){.mem = g->mem, .h = g->h};
 }
 
@@ -78,11 +93,11 @@ static bool share_list(const struct kr_given *g, kr_key k, kr_txn a, kr_txn b, b
 	uint32_t i = first_place(g, k.i, a.i), j = first_place(g, k.i, b.i);
 
 	while (is_place_of(g, i, k.i, a.i) && is_place_of(g, j, k.i, b.i)) {
-		if (g->places[i].list == g->places[j].list) {
+		if (g->places[i].list == g->places[j].list && (g->shown.n == 0 || g->places[i].at < g->places[j].at)) {
 			*before = g->places[i].at < g->places[j].at;
 			return true;
 		}
-		if (g->places[i].list < g->places[j].list)
+		if (g->places[i].list <= g->places[j].list)
 			i++;
 		else
 			j++;
@@ -94,16 +109,16 @@ static bool share_list(const struct kr_given *g, kr_key k, kr_txn a, kr_txn b, b
 static enum kr_status follow(struct kr_given *g, kr_key k, uint32_t txn, uint32_t wanted, bool *met)
 {
 	for (uint32_t i = first_place(g, k.i, txn); is_place_of(g, i, k.i, txn); i++) {
-		const struct kr_version_order *order = &g->h->version_orders.at[g->places[i].list];
+		struct list list = list_at(g, g->places[i].list);
 		uint32_t *reached = &g->reached[g->places[i].list];
 
 		if (*reached == KR_NONE) {
-			*reached = order->writer_count;
+			*reached = list.count;
 			if (!kr_vec_push(g->mem, &g->touched, g->places[i].list))
 				return KR_NOMEM;
 		}
 		for (uint32_t at = g->places[i].at + 1; at < *reached; at++) {
-			uint32_t next = g->h->order_writers.at[order->writer_first + at].i;
+			uint32_t next = list.writers[at].i;
 			*met |= next == wanted;
 			if (!kr_vec_push(g->mem, &g->todo, next))
 				return KR_NOMEM;

@@ -134,7 +134,7 @@ static enum kr_status check_given_orders(const struct order *o)
 	if (!news)
 		return KR_OK;
 
-	enum kr_status status = kr_given_init(&given, o->v->ctx, h);
+	enum kr_status status = kr_given_init(&given, o->v->ctx, h, (struct kr_shown_pairs){0});
 
 	if (status)
 		return status;

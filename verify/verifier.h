@@ -35,6 +35,9 @@ struct kr_rule {
 	bool graph;         /* a world is checked by building its graph */
 };
 
+/* What was seen does not count, but for garbage and the order that lists show. */
+static inline bool kr_verify_is_blind(const struct kr_rule *rule) { return !(rule->cycles[0].kinds & KR_BIT(KR_WR)) && !rule->cycles[1].kinds; }
+
 /* levels.c: from the level as it states itself. What kr_verify_states says. */
 const char *kr_rule_state(const struct kr_level *level, struct kr_rule *out, int *pattern);
 

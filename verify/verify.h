@@ -88,6 +88,11 @@ enum kr_status kr_verify_edge(struct kr_ctx *ctx, const struct kr_history *h, co
 /* Whether the level of the certificate forbids a cycle of such edges. Each must be possible. KR_BAD: `why` says why it does not. */
 enum kr_status kr_verify_forbidden(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_certificate *cert, uint32_t cycle, struct kr_err *why);
 
+/* The first garbage read by a committed transaction in the sense of levels at which what was seen matters no further (docs/levels.md, pl-1); txn KR_NONE: there is none.
+ * KR_UNSUPPORTED: it cannot be told. */
+struct kr_garbage_place { kr_txn txn; uint32_t op; kr_key key; };
+enum kr_status kr_find_garbage(struct kr_ctx *ctx, const struct kr_history *h, struct kr_garbage_place *out, struct kr_err *err);
+
 /* ---- witness files: one JSON object per line, docs/witness.md ---- */
 
 struct kr_witness_head { /* borrowed texts */

@@ -2,6 +2,7 @@
  * possible one before its transaction. It proves a level when the sources hold what was observed (world_values.c) and the dependencies that follow form no forbidden
  * cycle (world_graph.c). Any sources would do, so the verifier is free to choose where the certificate does not. Keys that grow are taken as a whole here.
  * Needs the facts of the history. Cost: a pass over the observations; keys times predicate reads. */
+#include "verify/shown.h"
 #include "verify/world.h"
 
 #include "base/hash.h"
@@ -449,12 +450,33 @@ static bool is_choosy(const struct kr_world *w)
 	return false;
 }
 
+/* Where what was seen does not matter otherwise. */
+static enum kr_status check_blind(const struct kr_world *w)
+{
+	const struct kr_history *h = w->v->h;
+	struct kr_garbage_place garbage;
+	struct kr_shown_pairs shown = {0};
+	enum kr_status status = kr_shown_lists(&w->facts, w->v->ctx, &shown);
+
+	for (uint32_t i = 0; i < shown.n && status == KR_OK; i++)
+		if (w->place[shown.at[i].before.i] > w->place[shown.at[i].after.i])
+			status = kr_err_set(w->v->err, KR_BAD, "a list shows that %s wrote %s before %s, the order has them the other way round",
+				kr_verify_txn_name(h, shown.at[i].before).text, kr_verify_key_name(h, shown.at[i].key).text, kr_verify_txn_name(h, shown.at[i].after).text);
+	kr_vec_done(w->mem, &shown);
+	if (status == KR_OK)
+		status = kr_find_garbage(w->v->ctx, h, &garbage, w->v->err);
+	if (status != KR_OK || garbage.txn.i == KR_NONE)
+		return status;
+	return kr_err_set(w->v->err, KR_BAD, "operation %u of %s is a garbage read of %s", (unsigned)garbage.op, kr_verify_txn_name(h, garbage.txn).text,
+		kr_verify_key_name(h, garbage.key).text);
+}
+
 static enum kr_status check(struct kr_world *w)
 {
 	enum kr_status status = w->readers_apart ? kr_verify_updaters(w->v, w->place) : kr_verify_places(w->v, w->place);
 
-	if (status == KR_OK && !(w->v->rule->cycles[0].kinds & KR_BIT(KR_WR)))
-		return kr_claim_no_garbage(w->v, &w->facts); /* what was seen does not matter otherwise */
+	if (status == KR_OK && kr_verify_is_blind(w->v->rule))
+		return check_blind(w);
 	if (status == KR_OK)
 		status = build(w);
 	if (status == KR_OK)

@@ -281,89 +281,6 @@ static bool try_levels(struct world *w)
 	return all;
 }
 
-/* ---- pl-1 ---- */
-
-static bool writes_value(const struct kr_operation *op, uint32_t value)
-{
-	if (op->kind == KR_OP_WRITE || op->kind == KR_OP_INSERT)
-		return op->a.i == value && (op->kind == KR_OP_WRITE || op->flags & KR_OPF_DONE);
-	return op->kind == KR_OP_CAS && op->b.i == value && op->flags & KR_OPF_DONE;
-}
-
-/* Some operation of anybody writes that value to key. */
-static bool written(const struct kr_history *h, uint32_t key, uint32_t value)
-{
-	for (uint32_t i = 0; i < h->ops.n; i++)
-		if (h->ops.at[i].key.i == key && writes_value(&h->ops.at[i], value))
-			return true;
-	return !kr_history_untold(h) && h->keys.at[key].initial.i == value;
-}
-
-/* Garbage reads by committed transactions, where registers are read and written only. */
-static enum oracle_answer garbage(const struct kr_history *h)
-{
-	uint32_t untold[ORACLE_KEYS];
-
-	memset(untold, 0xff, sizeof untold);
-	for (uint32_t t = 0; t < h->txns.n; t++) {
-		for (uint32_t i = 0; i < h->txns.at[t].op_count && h->txns.at[t].status == KR_COMMITTED; i++) {
-			const struct kr_operation *op = &h->ops.at[h->txns.at[t].op_first + i];
-			if (op->kind != KR_OP_READ || !(op->flags & KR_OPF_KNOWN) || op->a.i == KR_ABSENT.i || written(h, op->key.i, op->a.i))
-				continue;
-			if (!kr_history_untold(h) || (untold[op->key.i] != KR_NONE && untold[op->key.i] != op->a.i))
-				return ORACLE_VIOLATED;
-			untold[op->key.i] = op->a.i;
-		}
-	}
-	return ORACLE_SATISFIED;
-}
-
-/* A version order that fits in with the order exists iff the given ones do: their edges and the order's must have no cycle. Unknown transactions only add to that. */
-static enum oracle_answer pl_1(const struct kr_history *h, enum kr_order order)
-{
-	struct world *w = calloc(1, sizeof *w);
-	graph g = {{0}};
-	bool cyclic;
-
-	if (!w)
-		return ORACLE_TOO_LARGE;
-	w->h = h;
-	w->n = h->txns.n;
-	for (uint32_t t = 0; t < w->n; t++)
-		w->in[t] = h->txns.at[t].status == KR_COMMITTED;
-	world_order(w, order, &g);
-	for (uint32_t key = 0; key < h->keys.n; key++) {
-		graph given = {{0}};
-		for (uint32_t o = 0; o < h->version_orders.n; o++)
-			for (uint32_t i = 1; h->version_orders.at[o].key.i == key && i < h->version_orders.at[o].writer_count; i++) {
-				const kr_txn *pair = &h->order_writers.at[h->version_orders.at[o].writer_first + i - 1];
-				given.to[pair[0].i] |= 1u << pair[1].i;
-			}
-		given = world_closure(&given, w->n); /* a list may lead through a transaction that did not take effect */
-		for (uint32_t a = 0; a < w->n; a++)
-			for (uint32_t b = 0; b < w->n; b++)
-				if (w->in[a] && w->in[b] && given.to[a] >> b & 1)
-					g.to[a] |= 1u << b;
-	}
-	cyclic = world_cyclic(&g, w->n);
-	free(w);
-	return cyclic ? ORACLE_VIOLATED : garbage(h);
-}
-
-static bool is_simple(const struct kr_history *h)
-{
-	for (uint32_t i = 0; i < h->ops.n; i++)
-		if (h->ops.at[i].kind != KR_OP_READ && h->ops.at[i].kind != KR_OP_WRITE)
-			return false;
-	for (uint32_t i = 0; i < h->values.n; i++)
-		if (h->values.at[i].type == KR_VALUE_ARRAY)
-			return false;
-	for (uint32_t i = 0; i < h->ops.n; i++) /* absence is nobody's value */
-		if (h->ops.at[i].kind == KR_OP_READ && h->ops.at[i].flags & KR_OPF_KNOWN && h->ops.at[i].a.i == KR_ABSENT.i)
-			return false;
-	return true;
-}
-
 void oracle_levels(const struct kr_history *h, uint64_t work, struct oracle_answers *out)
 {
 	struct world *w = calloc(1, sizeof *w);
@@ -388,7 +305,6 @@ void oracle_levels(const struct kr_history *h, uint64_t work, struct oracle_answ
 			if (out->at[level][order] == ORACLE_VIOLATED && answer != ORACLE_SATISFIED)
 				out->at[level][order] = answer;
 	for (int order = 0; order < 3; order++)
-		out->at[ORACLE_PL_1][order] =
-			is_simple(h) && h->txns.n <= ORACLE_TXNS && h->keys.n <= ORACLE_KEYS ? pl_1(h, (enum kr_order)order) : ORACLE_UNKNOWN_OPERATION;
+		out->at[ORACLE_PL_1][order] = h->seen.n > 0 ? ORACLE_UNKNOWN_OPERATION : oracle_uncommitted(h, (enum kr_order)order);
 	free(w);
 }

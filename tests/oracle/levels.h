@@ -31,12 +31,15 @@ extern const char *const oracle_level_ids[ORACLE_LEVELS];
 /* ORACLE_LEVELS when there is none of that id; pl-ss is ser (at another order). */
 enum oracle_level oracle_level_of(const char *id);
 
-/* By level and order. ORACLE_UNKNOWN_OPERATION: the definition does not say (pl-1, where more than a value that nobody wrote would have to be judged). */
+/* By level and order. */
 struct oracle_answers {
 	enum oracle_answer at[ORACLE_LEVELS][3];
 };
 
 /* Straight from the table of levels: all worlds; every total order for those with axioms. */
 void oracle_levels(const struct kr_history *h, uint64_t work, struct oracle_answers *out);
+
+/* Read uncommitted, of which worlds are not asked (uncommitted.c). */
+enum oracle_answer oracle_uncommitted(const struct kr_history *h, enum kr_order order);
 
 #endif

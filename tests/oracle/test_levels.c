@@ -166,6 +166,8 @@ static void definitions_agree(void **state)
 	struct kr_rng rng;
 
 	(void)state;
+	if (getenv("KRAIT_ORACLE_LEVEL"))
+		skip(); /* they are compared with each other */
 	kr_rng_init(&rng, asked_number("KRAIT_ORACLE_SEED", 1));
 	for (uint64_t n = 0; n < count; n++) {
 		struct tiny tiny;
