@@ -74,9 +74,9 @@ void kr_bare_done(struct kr_ctx *ctx, const struct kr_asg *asg, struct kr_asg *b
 
 struct search {
 	const struct kr_asg *asg;
-	uint32_t *first;    /* nversions + 2: orders out of a version are next[first[v]..] */
+	uint32_t *first; /* nversions + 2: orders out of a version are next[first[v]..] */
 	kr_version *next;
-	uint32_t *at;       /* per version: 0: not met; 1 + where its orders are looked at; ALL: done */
+	uint32_t *at; /* per version: 0: not met; 1 + where its orders are looked at; ALL: done */
 	KR_VEC(kr_version) path;
 };
 

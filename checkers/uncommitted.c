@@ -1,4 +1,4 @@
-/* Read uncommitted: the writes of two transactions are not interleaved. What was seen does not matter, but for values that nobody wrote. */
+/* Read uncommitted: the writes of two transactions are not interleaved. What was seen does not matter, but for values that nobody wrote, and the order that lists show. */
 #include "checkers/checker.h"
 
 #define D (KR_BIT(KR_WR) | KR_BIT(KR_WW))

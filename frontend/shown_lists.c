@@ -11,10 +11,10 @@
 struct element {
 	kr_key key;
 	struct kr_piece text;
-	kr_txn writer;     /* of the first append */
-	uint32_t times;    /* appends, and places in the initial list */
-	bool last;         /* its append is the last change of the key by a committed transaction */
-	uint32_t shown;    /* in the list at hand, if `list` is its number */
+	kr_txn writer;  /* of the first append */
+	uint32_t times; /* appends, and places in the initial list */
+	bool last;      /* its append is the last change of the key by a committed transaction */
+	uint32_t shown; /* in the list at hand, if `list` is its number */
 	uint32_t list;
 };
 

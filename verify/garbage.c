@@ -155,7 +155,10 @@ static void done(struct kr_garbage *g)
 
 /* ---- what was seen ---- */
 
-const struct kr_operation *kr_garbage_op(const struct kr_garbage *g, const struct kr_seen_at *at) { return &g->h->ops.at[kr_history_op(g->h, at->txn, at->op).i]; }
+const struct kr_operation *kr_garbage_op(const struct kr_garbage *g, const struct kr_seen_at *at)
+{
+	return &g->h->ops.at[kr_history_op(g->h, at->txn, at->op).i];
+}
 
 struct kr_saw kr_garbage_saw(const struct kr_garbage *g, const struct kr_seen_at *at, kr_key k)
 {
@@ -236,7 +239,10 @@ static enum kr_status start_explains(const struct kr_garbage *g, kr_key k, uint3
 }
 
 /* What is left to the initial value: the first value that only it explains, whether something else than values, and conditions. */
-struct left { kr_value value; bool other, condition; };
+struct left {
+	kr_value value;
+	bool other, condition;
+};
 
 static enum kr_status find_left(const struct kr_garbage *g, kr_key k, uint32_t n, struct left *out)
 {

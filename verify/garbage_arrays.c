@@ -7,7 +7,11 @@
 
 #include <string.h>
 
-struct pieces { const struct kr_value_entry *array; size_t at; struct kr_piece piece; };
+struct pieces {
+	const struct kr_value_entry *array;
+	size_t at;
+	struct kr_piece piece;
+};
 
 static struct pieces pieces_of(const struct kr_garbage *g, kr_value value) { return (struct pieces){kr_history_value(g->h, value), 1, {NULL, 0}}; }
 
@@ -23,10 +27,7 @@ static bool holds(const struct kr_garbage *g, kr_value array, struct kr_piece pi
 	return false;
 }
 
-static bool is_array(const struct kr_garbage *g, kr_value value)
-{
-	return value.i == KR_ABSENT.i || kr_history_value(g->h, value)->type == KR_VALUE_ARRAY;
-}
+static bool is_array(const struct kr_garbage *g, kr_value value) { return value.i == KR_ABSENT.i || kr_history_value(g->h, value)->type == KR_VALUE_ARRAY; }
 
 static bool is_nothing(const struct kr_garbage *g, kr_value array)
 {

@@ -126,7 +126,10 @@ static struct shown what_was_shown(const struct kr_garbage *g, kr_key k, const s
 }
 
 /* What a counter starts with, or is set back to by a delete. */
-struct base { bool absent; kr_wide number; };
+struct base {
+	bool absent;
+	kr_wide number;
+};
 
 /* Whether some number that is reached fails, or meets, the conditions. */
 static enum kr_status some_number(struct kr_garbage *g, kr_key k, const struct shown *s, struct base base, bool *out)

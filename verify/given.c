@@ -17,7 +17,10 @@ static int compare_places(const void *pa, const void *pb)
 }
 
 /* List number `list`, as its key, its length and the place of its writers. */
-struct list { uint32_t key, count; const kr_txn *writers; };
+struct list {
+	uint32_t key, count;
+	const kr_txn *writers;
+};
 
 static struct list list_at(const struct kr_given *g, uint32_t list)
 {

@@ -2,8 +2,8 @@
  * possible one before its transaction. It proves a level when the sources hold what was observed (world_values.c) and the dependencies that follow form no forbidden
  * cycle (world_graph.c). Any sources would do, so the verifier is free to choose where the certificate does not. Keys that grow are taken as a whole here.
  * Needs the facts of the history. Cost: a pass over the observations; keys times predicate reads. */
-#include "verify/shown.h"
 #include "verify/world.h"
+#include "verify/shown.h"
 
 #include "base/hash.h"
 #include "verify/claim.h"
@@ -461,7 +461,8 @@ static enum kr_status check_blind(const struct kr_world *w)
 	for (uint32_t i = 0; i < shown.n && status == KR_OK; i++)
 		if (w->place[shown.at[i].before.i] > w->place[shown.at[i].after.i])
 			status = kr_err_set(w->v->err, KR_BAD, "a list shows that %s wrote %s before %s, the order has them the other way round",
-				kr_verify_txn_name(h, shown.at[i].before).text, kr_verify_key_name(h, shown.at[i].key).text, kr_verify_txn_name(h, shown.at[i].after).text);
+				kr_verify_txn_name(h, shown.at[i].before).text, kr_verify_key_name(h, shown.at[i].key).text,
+				kr_verify_txn_name(h, shown.at[i].after).text);
 	kr_vec_done(w->mem, &shown);
 	if (status == KR_OK)
 		status = kr_find_garbage(w->v->ctx, h, &garbage, w->v->err);
