@@ -286,8 +286,10 @@ static bool begins(krait_builder *b, const char *what)
 
 bool krait_build_kind(krait_builder *b, struct krait_value key, enum krait_key_kind kind)
 {
-	static const enum kr_key_kind kinds[] =
-		{[KRAIT_KIND_REGISTER] = KR_KIND_REGISTER, [KRAIT_KIND_COUNTER] = KR_KIND_COUNTER, [KRAIT_KIND_LIST] = KR_KIND_LIST, [KRAIT_KIND_SET] = KR_KIND_SET};
+	static const enum kr_key_kind kinds[] = {[KRAIT_KIND_REGISTER] = KR_KIND_REGISTER,
+		[KRAIT_KIND_COUNTER] = KR_KIND_COUNTER,
+		[KRAIT_KIND_LIST] = KR_KIND_LIST,
+		[KRAIT_KIND_SET] = KR_KIND_SET};
 	kr_key k = {KR_NONE};
 
 	if (!begins(b, "a key's kind after the first transaction"))

@@ -196,7 +196,8 @@ static enum kr_status fill_header(krait_builder *b, const struct krait_header *f
 	if (!status)
 		status = set(header, "clock_skew", json_integer(from->clock_skew));
 	if (!status && from->initial != KRAIT_INITIAL_ABSENT)
-		status = set(header, "initial", from->initial == KRAIT_INITIAL_GIVEN ? json_object() : json_string(from->initial == KRAIT_INITIAL_UNKNOWN ? "unknown" : "unwritten"));
+		status = set(header, "initial",
+			from->initial == KRAIT_INITIAL_GIVEN ? json_object() : json_string(from->initial == KRAIT_INITIAL_UNKNOWN ? "unknown" : "unwritten"));
 	if (!status && from->key_order != KRAIT_KEYS_MIXED)
 		status = set(header, "ordered_keys", json_string(orders[from->key_order]));
 	return status;

@@ -106,7 +106,8 @@ enum krait_status krait_history_key(const krait_history *handle, uint32_t key, s
 	kr_public_begin(error);
 	if (key >= h->keys.n)
 		return none("key", key, h->keys.n, error);
-	*out = (struct krait_key){give_key(h, (kr_key){key}), give(h, h->keys.at[key].initial), give_kind((enum kr_key_kind)h->keys.at[key].kind)};
+	*out = (struct krait_key){give_key(h, (kr_key){key}), give(h, h->keys.at[key].initial), give_kind((enum kr_key_kind)h->keys.at[key].kind),
+		h->keys.at[key].declared};
 	return KRAIT_OK;
 }
 

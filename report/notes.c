@@ -67,7 +67,8 @@ void kr_notes_of_reading(struct kr_notes *notes, const struct kr_history *h)
 	if (h->guessed.i != KR_NONE) {
 		const char *name = kr_history_value(h, h->keys.at[h->guessed.i].name)->text;
 
-		kr_notes_add(notes, "the field name \"%s\" is taken for the key \"%s\", not for the number %s: the trace does not tell which is meant", name, name, name);
+		kr_notes_add(notes, "the field name \"%s\" is taken for the key \"%s\", not for the number %s: the trace does not tell which is meant", name,
+			name, name);
 	}
 }
 

@@ -140,6 +140,7 @@ struct krait_key {
 	struct krait_value name;    /* string or number */
 	struct krait_value initial; /* before every transaction, where the header says KRAIT_INITIAL_GIVEN; absent: nothing */
 	enum krait_key_kind kind;   /* how the trace uses it */
+	bool declared;              /* the trace says its kind apart from the operations (krait_build_kind) */
 };
 KRAIT_EXPORT uint32_t krait_history_keys(const krait_history *history); /* how many */
 KRAIT_EXPORT enum krait_status krait_history_key(const krait_history *history, uint32_t key, struct krait_key *out, struct krait_error *error);

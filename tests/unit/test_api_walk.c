@@ -44,6 +44,8 @@ static krait_history *rebuild(krait_history *h, const char *name)
 	krait_build_header(b, &header);
 	for (uint32_t k = 0; k < krait_history_keys(h); k++) {
 		assert_int_equal(krait_history_key(h, k, &key, NULL), KRAIT_OK);
+		if (key.declared)
+			krait_build_kind(b, key.name, key.kind);
 		if (key.initial.type != KRAIT_ABSENT)
 			krait_build_initial(b, key.name, key.initial);
 	}
