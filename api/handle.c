@@ -61,6 +61,7 @@ void kr_call_begin(struct kr_ctx *ctx, const struct krait_options *options)
 	struct kr_ctx fresh;
 
 	kr_ctx_init(&fresh, options ? options->seconds : 0, 0);
+	ctx->seconds = fresh.seconds;
 	kr_ctx_until(ctx, fresh.deadline_ns);
 	ctx->progress_ns = fresh.progress_ns;
 	ctx->stopped = KR_OK;

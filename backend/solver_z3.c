@@ -1,5 +1,6 @@
 /* Z3's QF_FD solver (its incremental SAT core) behind a small interface. Each choice is a Boolean constant named by its number; clauses are asserted as they come; the
- * deadline is handed on at every call, the memory limit when a solver is made: it is a setting of the whole process. Each call of Z3 clears the error of the one before, so what
+ * deadline is handed on at every call. Z3's own limit of memory is no use: beyond it, it throws where nothing catches (in destructors), and the process ends; so a thread watches what it takes, and
+ * interrupts it. Each call of Z3 clears the error of the one before, so what
  * builds the question looks at once: a question with a clause missing is never asked. */
 #include "backend/solver_z3.h"
 
@@ -19,17 +20,15 @@ struct kr_solver {
 	uint32_t sums_sent;
 	KR_VEC(int) weights; /* scratch, parallel to clause */
 	bool switched;       /* the solver is there for cores */
+	uint32_t steps;      /* taken since memory was last looked at */
+	uint64_t others;     /* bytes that Z3 had before: of other solvers of the process */
 };
 
 /* Errors are looked up after each call; the default handler would end the process. */
 static void ignore_error(Z3_context z3, Z3_error_code code) { (void)z3, (void)code; }
 
-static Z3_context new_context(const struct kr_ctx *ctx)
+static Z3_context new_context(void)
 {
-	char mebibytes[32];
-	size_t left = ctx->mem.limit > ctx->mem.used ? ((ctx->mem.limit - ctx->mem.used) >> 20) + 1 : 1;
-	snprintf(mebibytes, sizeof mebibytes, "%zu", left < UINT32_MAX ? left : 0); /* 0: none, whatever an earlier run has set */
-	Z3_global_param_set("memory_max_size", mebibytes);
 	Z3_config config = Z3_mk_config();
 	Z3_context z3 = Z3_mk_context(config);
 	Z3_del_config(config);
@@ -42,17 +41,47 @@ enum kr_status kr_solver_new(struct kr_ctx *ctx, struct kr_solver **out)
 	if (!sat)
 		return KR_NOMEM;
 	sat->ctx = ctx;
+	sat->others = Z3_get_estimated_alloc_size();
 	*out = sat;
 	return KR_OK;
 }
+
+/* ---- limits ---- */
+
+/* A new context has as much, and the first table to grow asks for as much again. */
+#define LEAST_MEMORY ((size_t)16 << 20)
+
+static void interrupt(void *data) { Z3_interrupt(((struct kr_solver *)data)->z3); }
+
+static size_t z3_memory(void *data)
+{
+	uint64_t all = Z3_get_estimated_alloc_size(), others = ((struct kr_solver *)data)->others;
+
+	return all > others + LEAST_MEMORY ? (size_t)(all - others) : LEAST_MEMORY;
+}
+
+static struct kr_watched watched(struct kr_solver *sat) { return (struct kr_watched){interrupt, z3_memory, sat}; }
+
+static enum kr_status check_limits(struct kr_solver *sat)
+{
+	struct kr_watched library = watched(sat);
+	enum kr_status status = kr_ctx_check(sat->ctx);
+	return !status && kr_watch_is_over(&sat->ctx->mem, &library) ? KR_NOMEM : status;
+}
+
+/* For loops that tell Z3 something. */
+static enum kr_status tick(struct kr_solver *sat) { return (++sat->steps & 255) != 0 ? sat->ctx->stopped : check_limits(sat); }
 
 /* Z3 itself, once there is something to ask it: a context takes milliseconds. */
 static enum kr_status start(struct kr_solver *sat)
 {
 	if (sat->solver)
 		return KR_OK;
+	enum kr_status status = check_limits(sat);
+	if (status)
+		return status;
 	if (!sat->z3)
-		sat->z3 = new_context(sat->ctx);
+		sat->z3 = new_context();
 	if (!sat->z3)
 		return KR_NOMEM;
 	Z3_set_error_handler(sat->z3, ignore_error);
@@ -98,6 +127,9 @@ static enum kr_status make_variables(struct kr_solver *sat, const struct kr_choi
 		Z3_ast var = Z3_mk_const(sat->z3, Z3_mk_int_symbol(sat->z3, (int)sat->vars.n), boolean);
 		if (!var || !kr_vec_push(&sat->ctx->mem, &sat->vars, var))
 			return KR_NOMEM;
+		enum kr_status status = tick(sat);
+		if (status)
+			return status;
 	}
 	return KR_OK;
 }
@@ -125,7 +157,7 @@ static enum kr_status assert_list(struct kr_solver *sat, const struct kr_lits *l
 		kr_lit l = list->at[*sent];
 		enum kr_status status = l.i == KR_NONE ? assert_clause(sat) : push_literal(sat, l);
 		if (!status)
-			status = kr_ctx_tick(sat->ctx);
+			status = tick(sat);
 		if (status)
 			return status;
 	}
@@ -244,7 +276,7 @@ static bool read_answer(struct kr_solver *sat, struct kr_choices *c)
 	if (!model)
 		return false;
 	Z3_model_inc_ref(sat->z3, model);
-	for (uint32_t i = 0; i < c->all.n && ok; i++) {
+	for (uint32_t i = 0; i < c->all.n && ok && !kr_ctx_tick(sat->ctx); i++) {
 		Z3_ast value = NULL;
 		ok = Z3_model_eval(sat->z3, model, sat->vars.at[i], false, &value);
 		c->all.at[i].value = ok && Z3_get_bool_value(sat->z3, value) == Z3_L_TRUE;
@@ -252,8 +284,6 @@ static bool read_answer(struct kr_solver *sat, struct kr_choices *c)
 	Z3_model_dec_ref(sat->z3, model);
 	return ok;
 }
-
-static void interrupt(void *data) { Z3_interrupt(((struct kr_solver *)data)->z3); }
 
 enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum kr_solver_result *result, char *reason, size_t size)
 {
@@ -274,16 +304,17 @@ enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum
 	if (!status)
 		status = assert_clauses(sat, c);
 	if (!status)
-		status = kr_ctx_check(sat->ctx);
+		status = check_limits(sat);
 	if (status)
 		return status;
 	set_timeout(sat);
 	if (failed(sat, reason, size))
 		return KR_OK;
 	struct kr_watch watch;
-	kr_watch_begin(&watch, sat->ctx, interrupt, sat);
+	kr_watch_begin(&watch, sat->ctx, watched(sat));
 	Z3_lbool answer = Z3_solver_check(sat->z3, sat->solver);
-	kr_watch_end(&watch);
+	if ((status = kr_watch_end(&watch)))
+		return status;
 	if (failed(sat, reason, size))
 		return KR_OK;
 	if (answer == Z3_L_UNDEF) {
@@ -294,7 +325,7 @@ enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum
 		snprintf(reason, size, "Z3: no model");
 	else
 		*result = answer == Z3_L_TRUE ? KR_SOLVER_YES : KR_SOLVER_NO;
-	return KR_OK;
+	return sat->ctx->stopped;
 }
 
 /* ---- cores ---- */
@@ -322,7 +353,7 @@ static enum kr_status assert_switched(struct kr_solver *sat, const struct kr_cho
 		if (!status)
 			status = assert_clause(sat);
 		if (!status)
-			status = kr_ctx_tick(sat->ctx);
+			status = tick(sat);
 	}
 	sat->facts_sent = sat->sums_sent = 0;
 	return status ? status : assert_facts(sat, c);
@@ -373,10 +404,10 @@ enum kr_status kr_solver_core(struct kr_solver *sat, const struct kr_choices *c,
 		char reason[8];
 		set_timeout(sat);
 		struct kr_watch watch;
-		kr_watch_begin(&watch, sat->ctx, interrupt, sat);
+		kr_watch_begin(&watch, sat->ctx, watched(sat));
 		Z3_lbool answer = Z3_solver_check_assumptions(sat->z3, sat->solver, assumptions.n, assumptions.at);
-		kr_watch_end(&watch);
-		*refuted = !failed(sat, reason, sizeof reason) && answer == Z3_L_FALSE && take_core(sat, keep, ncycles);
+		status = kr_watch_end(&watch);
+		*refuted = !status && !failed(sat, reason, sizeof reason) && answer == Z3_L_FALSE && take_core(sat, keep, ncycles);
 	}
 	kr_vec_done(mem, &assumptions);
 	return status;

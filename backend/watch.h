@@ -1,4 +1,4 @@
-/* While a library works that knows nothing of cancel tokens, a thread looks at the token and stops the library. */
+/* While a library works that knows nothing of cancel tokens and of limits of memory, a thread looks after them, and stops the library. */
 #ifndef KR_BACKEND_WATCH_H
 #define KR_BACKEND_WATCH_H
 
@@ -6,18 +6,28 @@
 
 #include "base/ctx.h"
 
-struct kr_watch {
-	const atomic_bool *cancel;
-	void (*stop)(void *data); /* called by the thread, again and again, once the token is set */
+struct kr_watched {
+	void (*stop)(void *data);         /* called by the thread, again and again, once a limit is passed */
+	size_t (*memory)(void *data);     /* what the library has now beside the account, in bytes; by the thread, too */
 	void *data;
+};
+
+struct kr_watch {
+	struct kr_ctx *ctx;
+	struct kr_watched library;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t ended;
-	bool running, over;
+	bool running, over, no_memory;
 };
 
-/* Without a token nothing is watched; nor where the system has no thread left: then the token is seen only when the library returns. */
-void kr_watch_begin(struct kr_watch *watch, const struct kr_ctx *ctx, void (*stop)(void *data), void *data);
-void kr_watch_end(struct kr_watch *watch);
+/* Whether the library may take the memory beyond the limit with its next step: it doubles its tables, so it may ask for as much again as it has. A sixteenth of the limit is let pass. */
+bool kr_watch_is_over(struct kr_mem *mem, const struct kr_watched *library);
+
+/* Without a token and a limit of memory nothing is watched; nor where the system has no thread left: then limits are seen only when the library returns. The context must not be used meanwhile. */
+void kr_watch_begin(struct kr_watch *watch, struct kr_ctx *ctx, struct kr_watched library);
+
+/* KR_NOMEM: the library was stopped, since memory was beyond the limit. */
+enum kr_status kr_watch_end(struct kr_watch *watch);
 
 #endif

@@ -1,11 +1,13 @@
 /* Limits of one run. The clock is read rarely (kr_ctx_tick), so a deadline is noticed within 256 ticks. */
 #include "base/ctx.h"
 
+#include <stdio.h>
 #include <time.h>
 
 #define SECOND INT64_C(1000000000)
 #define MILLISECOND INT64_C(1000000)
 #define PROGRESS_STEP (SECOND / 10)
+#define LOOK_STEP (2 * MILLISECOND)
 #define LONGEST 4e9 /* seconds; a longer limit is none, and the sum with the clock cannot overflow */
 
 int64_t kr_now_ns(void)
@@ -20,20 +22,64 @@ void kr_ctx_init(struct kr_ctx *ctx, double seconds, size_t mebibytes)
 {
 	int64_t now = kr_now_ns();
 
-	*ctx = (struct kr_ctx){.deadline_ns = INT64_MAX, .latest_ns = INT64_MAX, .progress_ns = now};
+	*ctx = (struct kr_ctx){.deadline_ns = INT64_MAX, .latest_ns = INT64_MAX, .progress_ns = now, .seconds = seconds > 0 ? seconds : 0, .mebibytes = mebibytes};
 	kr_mem_init(&ctx->mem, mebibytes == 0 || mebibytes > SIZE_MAX >> 20 ? SIZE_MAX : mebibytes << 20);
 	if (seconds > 0 && seconds < LONGEST)
 		kr_ctx_until(ctx, now + (int64_t)(seconds * (double)SECOND));
 }
 
+void kr_ctx_count_process(struct kr_ctx *ctx, size_t base) { kr_mem_count_process(&ctx->mem, base); }
+
+void kr_ctx_init_beside(struct kr_ctx *ctx, const struct kr_ctx *first, double seconds, size_t mebibytes)
+{
+	kr_ctx_init(ctx, seconds, mebibytes);
+	ctx->modules = first->modules;
+	ctx->cancel = first->cancel;
+	ctx->progress = first->progress;
+	ctx->progress_data = first->progress_data;
+	ctx->calling = first->calling;
+	ctx->calling_data = first->calling_data;
+	ctx->log = first->log;
+	ctx->log_data = first->log_data;
+	if (first->mem.whole)
+		kr_mem_count_process(&ctx->mem, first->mem.floor);
+}
+
+const char *kr_ctx_reason(struct kr_ctx *ctx, enum kr_status status)
+{
+	if (status == KR_TIMEOUT && ctx->seconds > 0)
+		(void)snprintf(ctx->reason, sizeof ctx->reason, "time limit of %.9g s", ctx->seconds);
+	else if (status == KR_NOMEM && ctx->mebibytes > 0)
+		(void)snprintf(ctx->reason, sizeof ctx->reason, "memory limit of %zu MiB", ctx->mebibytes);
+	else
+		return kr_status_text(status);
+	return ctx->reason;
+}
+
+/* Whether it is time to look at the memory of the process, and there is too much. */
+static bool is_over(struct kr_ctx *ctx, int64_t now)
+{
+	if (!ctx->mem.whole || now - ctx->looked_ns < LOOK_STEP)
+		return false;
+	ctx->looked_ns = now;
+	return kr_mem_is_over(&ctx->mem, 0);
+}
+
 enum kr_status kr_ctx_check(struct kr_ctx *ctx)
 {
+	int64_t now;
+
 	if (ctx->stopped != KR_OK)
 		return ctx->stopped;
 	if (ctx->cancel && atomic_load_explicit(ctx->cancel, memory_order_relaxed))
-		ctx->stopped = KR_CANCELED;
-	else if (ctx->deadline_ns != INT64_MAX && kr_now_ns() >= ctx->deadline_ns)
+		return ctx->stopped = KR_CANCELED;
+	if (ctx->deadline_ns == INT64_MAX && !ctx->mem.whole)
+		return KR_OK;
+	now = kr_now_ns();
+	if (now >= ctx->deadline_ns)
 		ctx->stopped = KR_TIMEOUT;
+	else if (is_over(ctx, now))
+		ctx->stopped = KR_NOMEM;
 	return ctx->stopped;
 }
 
@@ -65,10 +111,8 @@ uint32_t kr_ctx_left_ms(const struct kr_ctx *ctx, uint32_t most)
 		return most;
 
 	int64_t now = kr_now_ns();
-	int64_t left = now < ctx->deadline_ns ? (ctx->deadline_ns - now) / MILLISECOND : 0;
+	int64_t left = now < ctx->deadline_ns ? (ctx->deadline_ns - now) / MILLISECOND + 1 : 1;
 
-	if (left < 1)
-		return 1;
 	return left < (int64_t)most ? (uint32_t)left : most;
 }
 

@@ -36,6 +36,10 @@ struct kr_ctx {
 	void *calling_data;
 	kr_log_fn *log;                /* NULL: nobody listens */
 	void *log_data;
+	int64_t looked_ns;             /* when the memory of the process was last looked at */
+	double seconds;                /* the limits as they were asked for; 0: none */
+	size_t mebibytes;
+	char reason[64];               /* kr_ctx_reason's */
 };
 
 /* seconds <= 0 and mebibytes == 0 mean no limit. */
@@ -43,7 +47,16 @@ void kr_ctx_init(struct kr_ctx *ctx, double seconds, size_t mebibytes);
 
 int64_t kr_now_ns(void); /* monotonic clock */
 
-/* KR_OK, or KR_TIMEOUT / KR_CANCELED once the limit is reached. Reads the clock now. */
+/* From now on the limit of memory is that of the whole process (base/mem.h). */
+void kr_ctx_count_process(struct kr_ctx *ctx, size_t base);
+
+/* Another context of the same process, with limits of its own; what plug-ins added, the cancel token, the hooks, and whether the process counts are the first one's. */
+void kr_ctx_init_beside(struct kr_ctx *ctx, const struct kr_ctx *first, double seconds, size_t mebibytes);
+
+/* Why work in this context ended with that status, a noun phrase that names the limit: "time limit of 2 s", "memory limit of 60 MiB". Valid until it is asked again. */
+const char *kr_ctx_reason(struct kr_ctx *ctx, enum kr_status status);
+
+/* KR_OK, or KR_TIMEOUT / KR_NOMEM / KR_CANCELED once the limit is reached. Reads the clock now, and looks at the memory of the process if that counts and some milliseconds have passed. */
 enum kr_status kr_ctx_check(struct kr_ctx *ctx);
 
 /* For inner loops: kr_ctx_check once in 256 calls. */
@@ -62,7 +75,7 @@ static inline void kr_ctx_until(struct kr_ctx *ctx, int64_t deadline_ns) { ctx->
 int64_t kr_ctx_limit(struct kr_ctx *ctx, uint32_t parts, int64_t fallback_ns);
 void kr_ctx_resume(struct kr_ctx *ctx, int64_t deadline_ns, enum kr_status *status);
 
-/* Milliseconds until the deadline, at least 1, at most `most`. */
+/* Milliseconds until the deadline, at least 1, at most `most`. Whoever sleeps for as long wakes behind the deadline, never just before it. */
 uint32_t kr_ctx_left_ms(const struct kr_ctx *ctx, uint32_t most);
 
 /* Tells progress if somebody listens and at least a tenth of a second has passed. */

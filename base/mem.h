@@ -14,6 +14,11 @@ struct kr_mem {
 	size_t used;     /* bytes handed out now */
 	size_t peak;     /* largest `used` so far */
 	size_t limit;    /* SIZE_MAX: none */
+	bool whole;      /* what the process has beside the account counts, too: */
+	size_t outside;  /* that, in bytes, when it was last looked at */
+	size_t floor;    /* the least that it has been: the program and its libraries */
+	size_t look_at;  /* `used` at which to look next */
+	size_t trimmed;  /* what the process had when its heap was last trimmed */
 	uint64_t count;  /* allocations asked for so far */
 	uint64_t fail_at; /* the allocation with this number (1-based) and all later ones fail; 0: none */
 	kr_allocate_fn *allocate; /* NULL: the C library's */
@@ -21,6 +26,16 @@ struct kr_mem {
 };
 
 void kr_mem_init(struct kr_mem *mem, size_t limit);
+
+/* From now on the limit is that of the whole process: libraries, stacks, and gaps in the heap count. `base`: what it had before any work (kr_resident); some 7 MiB, which are beside a limit of less than four times
+ * as much, else nothing would fit. 0, where the system does not say: nothing is different. For a process that does nothing else. */
+void kr_mem_count_process(struct kr_mem *mem, size_t base);
+
+/* Bytes that still fit; SIZE_MAX without a limit. */
+size_t kr_mem_left(struct kr_mem *mem);
+
+/* Whether the process would be beyond the limit with as much more, even without what is free in its heap. */
+bool kr_mem_is_over(struct kr_mem *mem, size_t more);
 
 /* n * size zeroed bytes, or NULL (over the limit, overflow, or the machine has none). n * size == 0 gives a non-NULL block of 0 bytes. */
 void *kr_mem_alloc(struct kr_mem *mem, size_t n, size_t size);

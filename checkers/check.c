@@ -386,12 +386,12 @@ static enum kr_status try_told(struct kr_ctx *ctx, const struct kr_history *h, s
 }
 
 /* A limit becomes an undecided verdict; everything else stays what it is. */
-static enum kr_status undecided(enum kr_status status, struct kr_verdict *out)
+static enum kr_status undecided(struct kr_ctx *ctx, enum kr_status status, struct kr_verdict *out)
 {
 	if (status != KR_NOMEM && status != KR_TIMEOUT && status != KR_CANCELED)
 		return status;
 	out->outcome = KR_UNDECIDED;
-	snprintf(out->reason, sizeof out->reason, "%s", kr_status_text(status));
+	snprintf(out->reason, sizeof out->reason, "%s", kr_ctx_reason(ctx, status));
 	return KR_OK;
 }
 
@@ -429,7 +429,7 @@ enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const st
 	if (!status && out->outcome == KR_VIOLATED && out->checker->qualify)
 		status = out->checker->qualify(ctx, h, options, out, err);
 	out->seconds = seconds_since(start);
-	return undecided(status, out);
+	return undecided(ctx, status, out);
 }
 
 void kr_verdict_done(struct kr_verdict *verdict, struct kr_mem *mem)

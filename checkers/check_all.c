@@ -1,7 +1,8 @@
 /* Several levels at once. The strongest undecided question that nothing undecided implies is searched for first: satisfied, it settles all that it implies; violated, its certificate is tried on
  * all weaker ones (a cycle is often forbidden by many levels), and whatever is violated settles the stronger ones. What follows is not taken on trust: the certificate, with the other level's
  * name on it, goes through the verifier, and if that does not agree the level is searched for like any other.
- * Two rounds: in the first each search gets its share of the time; the second one gives those that remain all that is left.
+ * Two rounds: in the first each search gets its share of the time; the second one gives those that remain all that is left. Nothing is searched for again in less time than it has had:
+ * that could only replace what is known of the search by less.
  *
  * What else is asked must not matter. A question that its own search leaves open is therefore tried with the certificates of all others of the lattice, whether they are asked or not: first of those that it
  * implies, which may be violated, and of those that imply it, which may be satisfied; then of the rest. What settles it depends on the history alone, within the limits: the time that is left, or a minute. */
@@ -19,7 +20,8 @@ struct deciding {
 	const struct kr_analysis *analysis;
 	struct kr_decision *all;
 	uint32_t n;
-	bool *tried; /* searched for in this round */
+	bool *tried;    /* searched for in this round */
+	int64_t *given; /* the time for the last search of it, in ns */
 };
 
 static struct kr_question question(const struct kr_decision *d) { return (struct kr_question){d->options.level, d->options.order}; }
@@ -109,17 +111,17 @@ static uint32_t count_untried(const struct deciding *c)
 	return open;
 }
 
-static void say(struct kr_verdict *v, enum kr_status status) { snprintf(v->reason, sizeof v->reason, "%s", kr_status_text(status)); }
+static void say(struct kr_ctx *ctx, struct kr_verdict *v, enum kr_status status) { snprintf(v->reason, sizeof v->reason, "%s", kr_ctx_reason(ctx, status)); }
 
 /* Stands for no verdict yet. */
-static void begin(struct kr_decision *d, const struct kr_modules *modules, struct kr_mem *mem, enum kr_status status)
+static void begin(struct kr_ctx *ctx, struct kr_decision *d, enum kr_status status)
 {
 	kr_err_init(&d->err);
 	d->verdict = (struct kr_verdict){.level = d->options.level, .order = d->options.order, .checker = d->options.checker, .outcome = KR_UNDECIDED};
 	if (!d->verdict.checker)
-		d->verdict.checker = kr_checker_for(modules, d->options.level);
-	kr_certificate_init(&d->verdict.certificate, mem);
-	say(&d->verdict, status);
+		d->verdict.checker = kr_checker_for(ctx->modules, d->options.level);
+	kr_certificate_init(&d->verdict.certificate, &ctx->mem);
+	say(ctx, &d->verdict, status);
 	d->status = KR_OK;
 }
 
@@ -138,6 +140,12 @@ static enum kr_status search(struct deciding *c, struct kr_decision *d, uint32_t
 	return status;
 }
 
+/* A part of the time that is left, in ns. */
+static int64_t time_for(const struct deciding *c, uint32_t parts)
+{
+	return c->ctx->deadline_ns == INT64_MAX ? INT64_MAX : (c->ctx->deadline_ns - kr_now_ns()) / parts;
+}
+
 static enum kr_status search_asked(struct deciding *c)
 {
 	enum kr_status status = KR_OK;
@@ -147,9 +155,11 @@ static enum kr_status search_asked(struct deciding *c)
 		for (uint32_t i = 0; i < c->n; i++)
 			c->tried[i] = round > 0 && by_hand(c, &c->all[i]);
 		while (!status && (next = strongest(c)) != NULL) {
-			uint32_t open = count_untried(c);
+			uint32_t open = count_untried(c), parts = open < MOST_SHARES ? open : MOST_SHARES;
+			int64_t time = time_for(c, parts), *given = &c->given[next - c->all];
 			c->tried[next - c->all] = true;
-			status = search(c, next, open < MOST_SHARES ? open : MOST_SHARES, NO_LIMIT);
+			status = time > *given ? search(c, next, parts, NO_LIMIT) : kr_ctx_check(c->ctx);
+			*given = time > *given ? time : *given;
 		}
 		if (c->ctx->deadline_ns == INT64_MAX)
 			break; /* nothing would be different */
@@ -188,7 +198,7 @@ static enum relation relation(const struct deciding *c, const struct kr_decision
 /* Decides the question for the sake of those that are open. */
 static enum kr_status search_other(struct deciding *c, struct kr_decision *q)
 {
-	begin(q, c->ctx->modules, &c->ctx->mem, KR_TIMEOUT);
+	begin(c->ctx, q, KR_TIMEOUT);
 
 	enum kr_status status = search(c, q, MOST_SHARES, NO_LIMIT);
 
@@ -251,18 +261,19 @@ static void find_contradictions(struct deciding *c)
 
 void kr_check_all(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, struct kr_decision *decisions, uint32_t n)
 {
-	struct deciding c = {ctx, h, analysis, decisions, n, kr_mem_alloc(&ctx->mem, n, sizeof(bool))};
-	enum kr_status status = c.tried ? kr_ctx_check(ctx) : KR_NOMEM;
+	struct deciding c = {ctx, h, analysis, decisions, n, kr_mem_alloc(&ctx->mem, n, sizeof *c.tried), kr_mem_alloc(&ctx->mem, n, sizeof *c.given)};
+	enum kr_status status = c.tried && c.given ? kr_ctx_check(ctx) : KR_NOMEM;
 
 	for (uint32_t i = 0; i < n; i++)
-		begin(&decisions[i], ctx->modules, &ctx->mem, status ? status : KR_TIMEOUT);
+		begin(ctx, &decisions[i], status ? status : KR_TIMEOUT);
 	if (!status)
 		status = search_asked(&c);
 	for (uint32_t i = 0; i < n && status; i++)
 		if (is_open(&decisions[i]) && !(c.tried && c.tried[i]))
-			say(&decisions[i].verdict, status);
+			say(ctx, &decisions[i].verdict, status);
 	if (!status && has_open(&c))
 		ask_others(&c);
 	find_contradictions(&c);
-	kr_mem_free(&ctx->mem, c.tried, n, sizeof(bool));
+	kr_mem_free(&ctx->mem, c.tried, n, sizeof *c.tried);
+	kr_mem_free(&ctx->mem, c.given, n, sizeof *c.given);
 }

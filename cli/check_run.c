@@ -188,7 +188,7 @@ static int conclude(struct checking *c, struct kr_decision *d)
 	if (d->status == KR_OK)
 		return report(c, &d->verdict, NULL);
 	if (kr_is_limit(d->status))
-		return report(c, NULL, kr_status_text(d->status));
+		return report(c, NULL, kr_ctx_reason(&c->trace.ctx, d->status));
 	if (d->status == KR_BAD) {
 		kr_trace_clear(&c->trace);
 		c->run->stop = true;
@@ -246,7 +246,7 @@ static int check_levels(struct checking *c)
 		return decide(c);
 	for (uint32_t i = 0; i < c->run->asked.n && !c->run->stop; i++) {
 		c->asked = &c->run->asked.at[i];
-		exit = kr_exit_worst(exit, report(c, NULL, kr_status_text(status)));
+		exit = kr_exit_worst(exit, report(c, NULL, kr_ctx_reason(&c->trace.ctx, status)));
 	}
 	return exit;
 }

@@ -100,7 +100,7 @@ static int one_trace(const struct kr_args *args, const char *path, const struct 
 		for (uint32_t i = 0; i < all.n; i++)
 			kr_verdict_done(&all.at[i].verdict, &t.ctx.mem);
 	} else {
-		exit = kr_trace_fail(path, status, &err);
+		exit = kr_trace_fail(&t, status, &err);
 	}
 	kr_vec_done(&t.ctx.mem, &all);
 	kr_trace_done(&t);

@@ -82,7 +82,7 @@ static int run(const struct kr_args *args)
 
 	kr_trace_clear(&t);
 	if (status != KR_OK) {
-		exit = kr_trace_fail(t.path, status, &err);
+		exit = kr_trace_fail(&t, status, &err);
 	} else if (!write_out(args, &out)) {
 		exit = KR_EXIT_FAILED;
 	}

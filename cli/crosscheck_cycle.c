@@ -164,12 +164,12 @@ static int judge(struct kr_crosscheck *c, const struct kr_asked *asked, struct c
 	int exit = KR_EXIT_FAILED;
 
 	if (status && !kr_is_limit(status)) {
-		kr_err_set(err, status, "%s", why.status ? why.text : kr_status_text(status));
+		kr_err_set(err, status, "%s", why.status ? why.text : kr_ctx_reason(&c->trace.ctx, status));
 	} else {
 		if (status)
 			kr_vec_clear(&cycle->edges); /* what its edges are is not known */
 		exit = conclude(c, asked, cycle, !status && satisfied, status ? KR_CLAIM_OPEN : result,
-			status               ? kr_status_text(status)
+			status               ? kr_ctx_reason(&c->trace.ctx, status)
 				: why.status ? why.text
 					     : "");
 		if (result == KR_CLAIM_CONFIRMED)
@@ -199,7 +199,7 @@ static int crosscheck_cycle(struct kr_crosscheck *c, const struct kr_asked *aske
 	if (status == KR_OK)
 		exit = judge(c, asked, &cycle, satisfied, &err);
 	else
-		kr_err_set(&err, status, "%s", kr_status_text(status));
+		kr_err_set(&err, status, "%s", kr_ctx_reason(&c->trace.ctx, status));
 	if (err.status)
 		exit = fail(c, &err);
 	kr_vec_done(c->args->mem, &cycle.edges);

@@ -173,7 +173,7 @@ static int tell_disagreement(struct crossing *x, const struct kr_disagreement *d
 	if (end_line(x, &out) && !status)
 		(void)write_shown(x, &text); /* the status is the same if that fails */
 	if (status) {
-		kr_err_set(&err, status, "%s", kr_status_text(status));
+		kr_err_set(&err, status, "%s", kr_ctx_reason(&x->c->trace.ctx, status));
 		kr_err_at(&err, x->c->trace.path, 0, 0);
 		kr_fail_err(&err);
 	}

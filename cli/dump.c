@@ -74,7 +74,7 @@ static int dump_trace(struct kr_staging *d)
 	if (status == KR_OK) {
 		exit = kr_print(&d->out) ? KR_EXIT_SATISFIED : KR_EXIT_FAILED;
 	} else {
-		exit = kr_trace_fail(t.path, status, &err);
+		exit = kr_trace_fail(&t, status, &err);
 	}
 	kr_trace_done(&t);
 	return exit;

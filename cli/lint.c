@@ -49,7 +49,7 @@ static int one_trace(const struct kr_args *args, const char *path, const struct 
 	if (status == KR_OK)
 		status = find(&t, args, &out);
 	if (status != KR_OK) {
-		exit = kr_trace_fail(path, status, &err);
+		exit = kr_trace_fail(&t, status, &err);
 	} else if (!kr_print(&out)) {
 		exit = KR_EXIT_FAILED;
 	}

@@ -134,7 +134,7 @@ static int nothing(const struct shrinking *s, const char *verdict, const char *r
 static int conclude(struct shrinking *s)
 {
 	const struct kr_shrunk *shrunk = &s->shrunk;
-	const char *reason = shrunk->limit ? kr_status_text(shrunk->limit) : shrunk->minimal ? NULL : "some parts could not be decided";
+	const char *reason = shrunk->limit ? kr_ctx_reason(&s->trace.ctx, shrunk->limit) : shrunk->minimal ? NULL : "some parts could not be decided";
 	struct kr_ctx ctx;
 	struct kr_err err;
 	char text[200];
@@ -179,9 +179,9 @@ static int shrink_trace(struct shrinking *s)
 
 	kr_trace_clear(&s->trace);
 	if (kr_is_limit(status)) {
-		exit = nothing(s, "unknown", kr_status_text(status), KR_EXIT_UNDECIDED);
+		exit = nothing(s, "unknown", kr_ctx_reason(&s->trace.ctx, status), KR_EXIT_UNDECIDED);
 	} else if (status) {
-		kr_err_set(&err, status, "%s", kr_status_text(status));
+		kr_err_set(&err, status, "%s", kr_ctx_reason(&s->trace.ctx, status));
 		kr_err_at(&err, s->trace.path, 0, 0);
 		exit = kr_fail_err(&err);
 	} else if (s->verdict.outcome == KR_SATISFIED) {

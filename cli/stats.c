@@ -20,7 +20,7 @@ static enum kr_status count(struct kr_trace *t, const struct kr_args *args, stru
 	enum kr_status status = kr_report_trace_stats(&t->ctx, &t->history, &stats);
 
 	if (status != KR_OK)
-		return kr_err_set(err, status, "%s", kr_status_text(status));
+		return kr_err_set(err, status, "%s", kr_ctx_reason(&t->ctx, status));
 	if (kr_args_has(args, "json")) {
 		kr_report_json_stats(t->path, &t->history, &stats, out);
 		kr_str_add(out, "\n");
@@ -45,7 +45,7 @@ static int one_trace(const struct kr_args *args, const char *path, const struct 
 	if (status == KR_OK)
 		status = count(&t, args, &out, &err);
 	if (status != KR_OK) {
-		exit = kr_trace_fail(path, status, &err);
+		exit = kr_trace_fail(&t, status, &err);
 	} else if (!kr_print(&out)) {
 		exit = KR_EXIT_FAILED;
 	}

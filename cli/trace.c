@@ -7,14 +7,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/resident.h"
 #include "cli/crash.h"
 #include "cli/output.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define KR_ASAN 1
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define KR_SANITIZER 1
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define KR_ASAN 1
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define KR_SANITIZER 1
 #endif
 #endif
 
@@ -22,13 +23,13 @@
 #define JOBS_MOST 4096
 #define NAME_SHOWN 40 /* bytes of a path */
 #define NAME_MOST (6 * NAME_SHOWN + 1)
-#define SLACK_MIB 256 /* for what the libraries allocate beside the account, and for the heap's own overhead */
+#define SLACK_MIB 256 /* addresses are not memory: the heap, stacks and the threads' heaps have more of them */
 
-/* The limit proper is that of the account in base/mem.h. What libraries allocate beside it (a JSON tree of a huge line, the solver) is stopped by the system, with
- * enough room above that it never stops anything else. Allocations then fail, which everything here expects. Not with the address sanitizer, which maps terabytes. */
+/* The limit proper is in base/mem.h. What a library takes at one blow between two looks at the process is stopped by the system, with enough room above that it never stops
+ * anything else. Allocations then fail, which everything here expects. Not with sanitizers, which map terabytes. */
 static void limit_process(uint64_t mebibytes)
 {
-#ifndef KR_ASAN
+#ifndef KR_SANITIZER
 	FILE *file = fopen("/proc/self/statm", "r");
 	unsigned long long pages = 0;
 	struct rlimit limit;
@@ -47,6 +48,16 @@ static void limit_process(uint64_t mebibytes)
 	(void)setrlimit(RLIMIT_DATA, &limit); /* a backstop: going on without it is right */
 #else
 	(void)mebibytes;
+#endif
+}
+
+/* Sanitizers have memory of their own, which is not the program's. */
+static size_t resident(void)
+{
+#ifndef KR_SANITIZER
+	return kr_resident();
+#else
+	return 0;
 #endif
 }
 
@@ -84,8 +95,10 @@ bool kr_trace_options(const struct kr_args *args, struct kr_trace_options *out)
 		return false;
 	}
 	if (!out->read.format || kr_format_find(args->modules, out->read.format)) {
-		if (out->mebibytes > 0)
+		if (out->mebibytes > 0) {
 			limit_process(out->mebibytes);
+			out->resident = resident();
+		}
 		return true;
 	}
 
@@ -207,6 +220,7 @@ enum kr_status kr_trace_read(struct kr_trace *t, const char *path, const struct 
 	kr_ctx_init(&t->ctx, options->seconds, (size_t)options->mebibytes);
 	kr_notes_init(&t->notes, &t->ctx.mem);
 	t->progress = (struct kr_progress){.trace = path, .start = start, .enabled = kr_terminal(stderr, options->quiet)};
+	kr_ctx_count_process(&t->ctx, options->resident);
 	t->ctx.modules = options->modules;
 	t->ctx.progress = show_progress;
 	t->ctx.progress_data = &t->progress;
@@ -268,10 +282,10 @@ uint64_t kr_peak_mib(void)
 	return ((uint64_t)usage.ru_maxrss + 1023) / 1024; /* Linux counts in KiB */
 }
 
-int kr_trace_fail(const char *path, enum kr_status status, struct kr_err *err)
+int kr_trace_fail(struct kr_trace *t, enum kr_status status, struct kr_err *err)
 {
-	kr_err_set(err, status, "%s", kr_status_text(status));
-	kr_err_at(err, path, 0, 0);
+	kr_err_set(err, status, "%s", kr_ctx_reason(&t->ctx, status));
+	kr_err_at(err, t->path, 0, 0);
 
 	int exit = kr_fail_err(err);
 

@@ -24,6 +24,7 @@ struct kr_trace_options {
 	double seconds;      /* 0: no limit */
 	uint64_t mebibytes;  /* 0: no limit */
 	uint64_t committed;  /* with fewer committed transactions nothing is satisfied */
+	size_t resident;     /* what the process had before any work */
 	bool quiet;          /* no progress */
 	bool decides;        /* the command gives verdicts */
 	bool tells;          /* the command's result tells what there is to note */
@@ -69,7 +70,7 @@ void kr_trace_done(struct kr_trace *t);
 void kr_trace_require(const struct kr_trace *t, const struct kr_trace_options *options, struct kr_decision *decisions, uint32_t n);
 
 /* Says on standard error why the trace could not be read, or what was to be done with it; the status to exit with: KR_EXIT_FAILED, or at a limit KR_EXIT_UNDECIDED. */
-int kr_trace_fail(const char *path, enum kr_status status, struct kr_err *err);
+int kr_trace_fail(struct kr_trace *t, enum kr_status status, struct kr_err *err);
 
 /* Runs `one` on every operand, until nothing can be printed any more: the status that wins, or KR_EXIT_USAGE after a message where options are wrong. */
 int kr_each_trace(const struct kr_args *args, int (*one)(const struct kr_args *args, const char *path, const struct kr_trace_options *options));

@@ -70,9 +70,9 @@ static int say(const struct verifying *v, const struct kr_witness_head *head, co
 
 /* ---- one line of the witness ---- */
 
-static int fail_at_line(const struct verifying *v, struct kr_err *err, enum kr_status status)
+static int fail_at_line(struct verifying *v, struct kr_err *err, enum kr_status status)
 {
-	kr_err_set(err, status, "%s", kr_status_text(status));
+	kr_err_set(err, status, "%s", kr_ctx_reason(&v->trace.ctx, status));
 	kr_err_at(err, v->witness, v->line, 0);
 	return kr_fail_err(err);
 }
@@ -113,11 +113,11 @@ static int verify_line(struct verifying *v, const char *line, size_t length)
 		exit = fail_at_line(v, &err, status);
 	} else {
 		status = kr_verify(ctx, &v->trace.history, &cert, &err);
-		kr_err_set(&err, status, "%s", kr_status_text(status));
+		kr_err_set(&err, status, "%s", kr_ctx_reason(&v->trace.ctx, status));
 		if (status == KR_OK || status == KR_BAD)
 			exit = say(v, &head, &cert, status == KR_OK ? KR_EXIT_SATISFIED : KR_EXIT_VIOLATED, err.text);
 		else
-			exit = kr_is_limit(status) ? say(v, &head, &cert, KR_EXIT_UNDECIDED, kr_status_text(status)) : fail_at_line(v, &err, status);
+			exit = kr_is_limit(status) ? say(v, &head, &cert, KR_EXIT_UNDECIDED, kr_ctx_reason(&v->trace.ctx, status)) : fail_at_line(v, &err, status);
 	}
 	kr_certificate_done(&cert);
 	kr_arena_done(&arena);
@@ -209,7 +209,7 @@ static int run(const struct kr_args *args)
 	if (status == KR_OK) {
 		exit = verify_witness(&v);
 	} else {
-		exit = kr_trace_fail(v.trace.path, status, &err);
+		exit = kr_trace_fail(&v.trace, status, &err);
 	}
 	kr_trace_done(&v.trace);
 	return exit;

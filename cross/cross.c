@@ -37,15 +37,7 @@ void kr_run_way(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_
 	int64_t start = kr_now_ns();
 
 	*out = (struct kr_run){.way = way};
-	kr_ctx_init(&out->ctx, limits.seconds, (size_t)limits.mebibytes);
-	out->ctx.modules = ctx->modules;
-	out->ctx.cancel = ctx->cancel;
-	out->ctx.progress = ctx->progress;
-	out->ctx.progress_data = ctx->progress_data;
-	out->ctx.calling = ctx->calling;
-	out->ctx.calling_data = ctx->calling_data;
-	out->ctx.log = ctx->log;
-	out->ctx.log_data = ctx->log_data;
+	kr_ctx_init_beside(&out->ctx, ctx, limits.seconds, (size_t)limits.mebibytes);
 	kr_err_init(&out->err);
 	own.checker = way.checker;
 	own.backend = way.backend;

@@ -33,14 +33,14 @@ static enum kr_status test(void *data, const struct kr_part *part, bool *holds, 
 
 	*holds = false;
 	if (status)
-		return is_limit(status) ? kr_err_set(err, status, "%s", kr_status_text(status)) : KR_OK;
+		return is_limit(status) ? kr_err_set(err, status, "%s", kr_ctx_reason(d->ctx, status)) : KR_OK;
 	status = kr_analyze(d->ctx, &cut.history, &analysis, NULL);
 	if (!status) {
 		*holds = repeats(d, &cut, &analysis, d->wrong) && (!d->other || repeats(d, &cut, &analysis, d->other));
 		kr_analysis_done(&analysis);
 	}
 	kr_cut_done(&cut);
-	return is_limit(status) ? kr_err_set(err, status, "%s", kr_status_text(status)) : KR_OK;
+	return is_limit(status) ? kr_err_set(err, status, "%s", kr_ctx_reason(d->ctx, status)) : KR_OK;
 }
 
 /* A certificate that somebody found for a violation; NULL: nobody did. */

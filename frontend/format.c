@@ -263,7 +263,7 @@ static enum kr_status read_trace(struct kr_ctx *ctx, const char *path, const str
 			kr_history_done(h);
 	}
 	if (status) {
-		kr_err_set(err, status, "%s while reading the trace", kr_status_text(status));
+		kr_err_set(err, status, "%s while reading the trace", kr_ctx_reason(ctx, status));
 		kr_err_at(err, path, 0, 0);
 	}
 	return status;

@@ -3,14 +3,15 @@
  * Lines are parsed one at a time by jansson (with several jobs: a few batches ahead, by threads) and turned into the history's arrays in order, so that memory follows the history. The first
  * line that is not blank decides the form: an object with "txns", or no complete JSON value, begins a document; anything else is JSON Lines.
  * A document is parsed as a whole; a scan over its brackets and strings finds the lines where its transactions begin, for messages and reports.
- * jansson's own memory is plain malloc: its hooks are global state. A line too long for the memory limit is refused before it is parsed, by an
- * estimate. Cost: about that of jansson. The rest of the reader: native_*.c. */
+ * jansson's own memory is not in the account: its hooks are global state. A long line is refused before it is parsed if an estimate of that memory is beyond the limit; where the hooks
+ * are installed, parsing ends at the limit itself. Cost: about that of jansson. The rest of the reader: native_*.c. */
 #include "frontend/native.h"
 #include "frontend/native_ahead.h"
 
 #include <string.h>
 
 #define WORTH_AHEAD (1 << 18) /* bytes of a file from which on threads pay */
+#define LONG_BYTES (1 << 17)  /* of a line that memory is looked at for */
 #define BYTES_PER_BYTE 8      /* jansson's memory for a byte of JSON: 4 for long strings, 20 for short numbers */
 
 static bool is_blank(const char *text, size_t length)
@@ -123,13 +124,29 @@ static enum kr_status malformed(struct kr_native *n, const struct text *text, co
 
 static enum kr_status parse(struct kr_native *n, const struct text *text, json_t **out, json_error_t *error)
 {
-	const struct kr_mem *mem = &n->ctx->mem;
-
 	*out = NULL;
-	if (mem->limit != SIZE_MAX && (mem->used > mem->limit || text->length > (mem->limit - mem->used) / BYTES_PER_BYTE))
-		return KR_NOMEM;
+	n->arena.most = 0;
+	if (text->length > LONG_BYTES && n->ctx->mem.limit != SIZE_MAX) {
+		size_t left = kr_mem_left(&n->ctx->mem);
+		if (text->length > left / BYTES_PER_BYTE)
+			return KR_NOMEM;
+		n->arena.most = left + 1;
+	}
+	n->loose = !kr_json_arena_enter(&n->arena);
 	*out = json_loadb(text->at, text->length, KR_NATIVE_JSON, error);
+	kr_json_arena_leave();
 	return *out ? KR_OK : KR_BAD;
+}
+
+/* Ends with the JSON that was parsed last. The memory of a large one is not kept for the next. */
+static void forget(struct kr_native *n, json_t *root)
+{
+	if (n->loose)
+		json_decref(root);
+	if (n->arena.size > 8 * LONG_BYTES)
+		kr_json_arena_done(&n->arena);
+	else
+		kr_json_arena_reset(&n->arena);
 }
 
 /* ---- a document ---- */
@@ -266,7 +283,7 @@ static enum kr_status read_long_document(struct kr_native *n, struct kr_source *
 	}
 	if (!status)
 		status = read_document(n, root, &text);
-	json_decref(root);
+	forget(n, root);
 	kr_str_done(&whole);
 	return status;
 }
@@ -300,10 +317,10 @@ static enum kr_status read_first(struct kr_native *n, struct kr_source *source, 
 	json_t *root;
 	enum kr_status status = parse(n, line, &root, &error);
 
-	if (status == KR_BAD && json_error_code(&error) == json_error_premature_end_of_input)
-		return read_long_document(n, source, line);
-	if (status == KR_BAD)
-		return bad_line(n, line, &error);
+	if (status == KR_BAD) {
+		forget(n, NULL);
+		return json_error_code(&error) == json_error_premature_end_of_input ? read_long_document(n, source, line) : bad_line(n, line, &error);
+	}
 	if (status)
 		return status;
 	if (json_object_get(root, "txns")) {
@@ -313,7 +330,7 @@ static enum kr_status read_first(struct kr_native *n, struct kr_source *source, 
 	} else {
 		status = read_object(n, root, true);
 	}
-	json_decref(root);
+	forget(n, root);
 	return status;
 }
 
@@ -321,17 +338,13 @@ static enum kr_status read_line(struct kr_native *n, const struct text *line)
 {
 	json_error_t error;
 	json_t *root;
-	bool arena = kr_json_arena_enter(&n->arena);
 	enum kr_status status = parse(n, line, &root, &error);
 
-	kr_json_arena_leave();
 	if (status == KR_BAD)
 		status = bad_line(n, line, &error);
 	else if (!status)
 		status = read_object(n, root, false);
-	if (!arena)
-		json_decref(root);
-	kr_json_arena_reset(&n->arena);
+	forget(n, root);
 	return status;
 }
 
@@ -424,10 +437,10 @@ enum kr_status kr_native_line(struct kr_native *n, const char *text, size_t leng
 	enum kr_status status = parse(n, &line, &root, &error);
 
 	if (status == KR_BAD)
-		return bad_line(n, &line, &error);
-	if (!status)
+		status = bad_line(n, &line, &error);
+	else if (!status)
 		status = read_object(n, root, n->position == 0 && n->header_line == 0);
-	json_decref(root);
+	forget(n, root);
 	return status;
 }
 

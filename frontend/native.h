@@ -43,7 +43,8 @@ struct kr_native {
 	KR_VEC(struct kr_native_ignored) ignored;
 
 	/* scratch, reused */
-	struct kr_json_arena arena;
+	struct kr_json_arena arena; /* of the JSON that is read now, */
+	bool loose;                 /* unless its values are freed one by one */
 	struct kr_str text;
 	KR_VEC(struct kr_native_frame) frames;
 	KR_VEC(const char *) sort;

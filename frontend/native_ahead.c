@@ -11,7 +11,8 @@
 #include "base/vec.h"
 #include "frontend/native_arena.h"
 
-enum { BATCH_BYTES = 1 << 16, BATCHES_PER_THREAD = 6, THREADS_MOST = 8 /* the reader takes longer than the eighth part of parsing */ };
+enum { BATCH_BYTES = 1 << 16, LONG_BYTES = 2 * BATCH_BYTES, AHEAD_SHARE = 8 /* of the memory left: what batches ahead may need */ };
+enum { BATCHES_PER_THREAD = 6, THREADS_MOST = 8 /* the reader takes longer than the eighth part of parsing */ };
 
 enum state { UNUSED, FILLED, TAKEN, PARSED };
 
@@ -104,11 +105,17 @@ static bool is_blank(const char *text, size_t length)
 	return true;
 }
 
-static bool fits(const struct kr_ahead *a, size_t length)
-{
-	const struct kr_mem *mem = &a->ctx->mem;
+static bool fits(const struct kr_ahead *a, size_t length) { return length <= LONG_BYTES || length <= kr_mem_left(&a->ctx->mem) / a->cost; }
 
-	return mem->limit == SIZE_MAX || (mem->used <= mem->limit && length <= (mem->limit - mem->used) / a->cost);
+/* A long line's memory is not kept for the next one. */
+static void give_back(struct kr_ahead *a, struct batch *b)
+{
+	if (b->text.n <= LONG_BYTES || a->ctx->mem.limit == SIZE_MAX)
+		return;
+	forget(b);
+	kr_json_arena_done(&b->arena);
+	kr_str_done(&b->text);
+	kr_str_init(&b->text, &a->ctx->mem);
 }
 
 static enum kr_status add_line(struct kr_ahead *a, struct batch *b, const char *line, size_t length)
@@ -137,12 +144,25 @@ static bool fill(struct kr_ahead *a, struct batch *b)
 			a->end = add_line(a, b, line, length);
 		a->ended = a->end != KR_OK || !line;
 	}
+	b->arena.most = b->text.n > LONG_BYTES && a->ctx->mem.limit != SIZE_MAX ? kr_mem_left(&a->ctx->mem) + 1 : 0;
 	return b->lines.n > 0;
+}
+
+/* Whether another batch may be filled: always one, and more as far as memory goes. */
+static bool has_room(const struct kr_ahead *a)
+{
+	size_t ahead = 0;
+
+	for (uint64_t i = a->read; i < a->filled; i++)
+		ahead += a->ring[i % a->size].text.n;
+	return ahead == 0 || ahead + BATCH_BYTES <= kr_mem_left(&a->ctx->mem) / a->cost / AHEAD_SHARE;
 }
 
 static void fill_all(struct kr_ahead *a)
 {
-	while (!a->ended && a->filled - a->read < a->size) { /* `filled` and `read` change in this thread only */
+	if (a->read > 0)
+		give_back(a, &a->ring[(a->read - 1) % a->size]);
+	while (!a->ended && a->filled - a->read < a->size && has_room(a)) { /* `filled` and `read` change in this thread only */
 		struct batch *b = &a->ring[a->filled % a->size];
 
 		if (!fill(a, b))

@@ -33,10 +33,13 @@ static bool next_chunk(struct kr_json_arena *arena, size_t size)
 	struct kr_json_chunk *next = arena->now ? arena->now->next : arena->first;
 
 	if (!next || next->size < size) {
-		struct kr_json_chunk *chunk = new_chunk(size > CHUNK_BYTES ? size : CHUNK_BYTES);
+		size_t wanted = size > CHUNK_BYTES ? size : CHUNK_BYTES;
+		bool fits = arena->most == 0 || (arena->size < arena->most && wanted <= arena->most - arena->size);
+		struct kr_json_chunk *chunk = fits ? new_chunk(wanted) : NULL;
 
 		if (!chunk)
 			return false;
+		arena->size += wanted;
 		chunk->next = next;
 		if (arena->now)
 			arena->now->next = chunk;

@@ -8,7 +8,8 @@
 
 struct kr_json_chunk;
 
-struct kr_json_arena { struct kr_json_chunk *first, *now; size_t used; }; /* zeroed: empty */
+/* Zeroed: empty. `most`: bytes that it may have from malloc; 0: no limit. */
+struct kr_json_arena { struct kr_json_chunk *first, *now; size_t used, size, most; };
 
 /* Makes jansson take its memory from the arena that the calling thread has entered, else from malloc. Before any other use of jansson. */
 void kr_json_arena_install(void);

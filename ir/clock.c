@@ -87,10 +87,8 @@ static enum kr_status list_chains(const struct kr_ir *ir, struct cover *cover)
 /* How many chains to track: all, or as many as a share of the memory that is left allows. */
 static uint32_t tracked_chains(const struct kr_ir *ir, uint32_t chains)
 {
-	const struct kr_mem *mem = &ir->ctx->mem;
-	size_t budget = mem->limit == SIZE_MAX ? max_bytes : (mem->limit - mem->used) / 2;
-	if (budget > max_bytes)
-		budget = max_bytes;
+	size_t left = kr_mem_left(&ir->ctx->mem);
+	size_t budget = left == SIZE_MAX || left / 2 > max_bytes ? max_bytes : left / 2;
 	size_t fit = ir->nnodes ? budget / ir->nnodes / sizeof(uint32_t) : 0;
 	fit = fit > ROW_PAD ? fit - ROW_PAD : 0;
 	uint32_t most = fit < MAX_CHAINS ? (uint32_t)fit : MAX_CHAINS;

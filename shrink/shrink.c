@@ -97,7 +97,7 @@ static enum kr_status test(void *data, const struct kr_part *part, bool *holds, 
 	}
 	kr_mem_free(&s->ctx->mem, p, 1, sizeof *p);
 	if (is_limit(status))
-		return kr_err_set(err, status, "%s", why.status ? why.text : kr_status_text(status));
+		return kr_err_set(err, status, "%s", why.status ? why.text : kr_ctx_reason(s->ctx, status));
 	return KR_OK; /* no trace at all, or one of unknown operations */
 }
 
