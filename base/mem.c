@@ -39,8 +39,11 @@ void kr_mem_count_process(struct kr_mem *mem, size_t base)
 		return;
 	mem->whole = true;
 	mem->floor = mem->outside = base;
-	if (mem->limit / 4 < base)
-		mem->limit += base;
+	if (mem->limit / 4 < base) {
+		kr_resident_trim();
+		mem->floor = mem->outside = kr_resident();
+		mem->limit += mem->floor;
+	}
 }
 
 /* Gives back what is free in the heap, if much can have become free since that was last done. */

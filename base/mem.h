@@ -27,8 +27,8 @@ struct kr_mem {
 
 void kr_mem_init(struct kr_mem *mem, size_t limit);
 
-/* From now on the limit is that of the whole process: libraries, stacks, and gaps in the heap count. `base`: what it had before any work (kr_resident); some 7 MiB, which are beside a limit of less than four times
- * as much, else nothing would fit. 0, where the system does not say: nothing is different. For a process that does nothing else. */
+/* From now on the limit is that of the whole process: libraries, stacks, and gaps in the heap count. `base`: what it had before any work (kr_resident); some 7 MiB. What it has now is beside a limit of less than four
+ * times as much, else nothing would fit. 0, where the system does not say: nothing is different. For a process that does nothing else. */
 void kr_mem_count_process(struct kr_mem *mem, size_t base);
 
 /* Bytes that still fit; SIZE_MAX without a limit. */

@@ -124,10 +124,10 @@ static enum kr_status add_line(struct kr_ahead *a, struct batch *b, const char *
 		return KR_OK;
 	if (!fits(a, b->text.n + length))
 		return KR_NOMEM;
-	if (!kr_vec_push(&a->ctx->mem, &b->lines, (struct kr_ahead_line){b->text.n, length, kr_source_line_number(a->source), NULL}))
-		return KR_NOMEM;
+	struct kr_ahead_line ahead = {b->text.n, length, kr_source_line_number(a->source), NULL};
+
 	kr_str_add_bytes(&b->text, line, length);
-	return b->text.failed ? KR_NOMEM : KR_OK;
+	return b->text.failed || !kr_vec_push(&a->ctx->mem, &b->lines, ahead) ? KR_NOMEM : KR_OK;
 }
 
 /* Fills a batch; whether it has any line. At the end of the source, or at its error, a->ended is set. */

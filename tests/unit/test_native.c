@@ -605,10 +605,10 @@ static void stops_at_limits(void **state)
 	reading_write(r, "t.jsonl", text, (size_t)(at - text));
 	kr_ctx_init(&r->ctx, 0, 2);
 	assert_int_equal(reading_read(r, "t.jsonl"), KR_NOMEM);
-	assert_string_equal(r->message, "t.jsonl: out of memory while reading the trace");
+	assert_string_equal(r->message, "t.jsonl: memory limit of 2 MiB while reading the trace");
 	kr_ctx_init(&r->ctx, 1e-9, 0);
 	assert_int_equal(reading_read(r, "t.jsonl"), KR_TIMEOUT);
-	assert_string_equal(r->message, "t.jsonl: time limit while reading the trace");
+	assert_string_equal(r->message, "t.jsonl: time limit of 1e-09 s while reading the trace");
 
 	/* a document is not given to jansson when its tree cannot fit */
 	at = text + sprintf(text, "{\"krait\": 1, \"txns\": [{\"ops\": [");
