@@ -17,6 +17,7 @@ struct writing {
 	const struct kr_target *target;
 	uint32_t losses;
 	struct kr_str *out;
+	const bool *gone;     /* keys that are lost */
 	int64_t free_session; /* a number above those of all sessions */
 };
 
@@ -40,10 +41,7 @@ static void put_value(struct writing *w, kr_value value, const char *absent)
 		kr_history_json_value(w->h, value, w->out);
 }
 
-static bool is_written(const struct writing *w, const struct kr_operation *op)
-{
-	return op->kind == KR_OP_WRITE || op->kind == KR_OP_READ || (op->kind == KR_OP_APPEND && w->target->elle);
-}
+static bool is_written(const struct writing *w, uint32_t op) { return kr_target_holds(w->h, w->target, w->gone, (kr_op){op}); }
 
 static int64_t session_number(const struct writing *w, uint32_t t)
 {
@@ -65,7 +63,8 @@ static void put_plume(struct writing *w, uint32_t t)
 		return;
 	for (uint32_t i = 0; i < txn->op_count; i++) {
 		const struct kr_operation *op = &w->h->ops.at[txn->op_first + i];
-		if (!is_written(w, op) || (op->kind == KR_OP_READ && !(op->flags & KR_OPF_KNOWN)))
+		bool apart = txn->status == KR_ABORTED && txn->op_count > 1; /* from what it read, perhaps its own */
+		if (!is_written(w, txn->op_first + i) || (op->kind == KR_OP_READ && (apart || !(op->flags & KR_OPF_KNOWN))))
 			continue;
 		kr_str_add(w->out, op->kind == KR_OP_READ ? "r(" : "w(");
 		put_key(w, op->key);
@@ -85,7 +84,7 @@ static void put_dbcop(struct writing *w, uint32_t t)
 	kr_str_add(w->out, "{\"events\": [");
 	for (uint32_t i = 0; i < txn->op_count; i++) {
 		const struct kr_operation *op = &w->h->ops.at[txn->op_first + i];
-		if (!is_written(w, op) || (op->kind == KR_OP_READ && !(op->flags & KR_OPF_KNOWN)))
+		if (!is_written(w, txn->op_first + i) || (op->kind == KR_OP_READ && !(op->flags & KR_OPF_KNOWN)))
 			continue;
 		kr_str_format(w->out, "%s{\"%s\": {\"variable\": ", separator, op->kind == KR_OP_READ ? "Read" : "Write");
 		put_key(w, op->key);
@@ -131,7 +130,7 @@ static void put_elle_ops(struct writing *w, const struct kr_transaction *txn, bo
 	for (uint32_t i = 0; i < txn->op_count; i++) {
 		const struct kr_operation *op = &w->h->ops.at[txn->op_first + i];
 		const char *name = op->kind == KR_OP_READ ? "r" : op->kind == KR_OP_WRITE ? "w" : "append";
-		if (!is_written(w, op) || (results && op->kind == KR_OP_READ && !(op->flags & KR_OPF_KNOWN)))
+		if (!is_written(w, txn->op_first + i) || (results && op->kind == KR_OP_READ && !(op->flags & KR_OPF_KNOWN)))
 			continue;
 		kr_str_format(w->out, "%s[%s%s%s%s%s ", separator, quote, colon, name, quote, comma);
 		put_key(w, op->key);
@@ -231,21 +230,20 @@ enum kr_status kr_target_write(struct kr_ctx *ctx, const struct kr_history *h, c
 {
 	struct writing w = {.h = h, .target = target, .losses = losses, .out = out, .free_session = (int64_t)h->sessions.n};
 	struct moment *moments;
+	struct kr_arena arena;
 	enum kr_status status;
 
 	if (target->native)
 		return kr_native_write_text(ctx, h, out, err);
-	if (target->elle && lost(&w, KR_LOSS_VALUES))
-		return kr_err_set(err, KR_UNSUPPORTED, "%s cannot be written in any way: lists hold null or objects, or [] is no list", target->name);
+	kr_arena_init(&arena, &ctx->mem);
+	w.gone = kr_target_lost_keys(h, target, &arena);
 	for (uint32_t s = 0; s < h->sessions.n; s++) {
 		const struct kr_value_entry *name = kr_history_value(h, h->sessions.at[s]);
 		if (name->type == KR_VALUE_INT && name->integer >= w.free_session && name->integer < INT64_MAX - UINT32_MAX)
 			w.free_session = name->integer + 1;
 	}
-	moments = kr_mem_alloc(&ctx->mem, (size_t)h->txns.n * 2, sizeof *moments);
-	if (!moments)
-		return KR_NOMEM;
-	status = write_foreign(ctx, &w, moments);
-	kr_mem_free(&ctx->mem, moments, (size_t)h->txns.n * 2, sizeof *moments);
+	moments = KR_NEW_ARRAY(&arena, struct moment, (size_t)h->txns.n * 2);
+	status = w.gone && moments ? write_foreign(ctx, &w, moments) : KR_NOMEM;
+	kr_arena_done(&arena);
 	return status == KR_OK && out->failed ? KR_NOMEM : status;
 }

@@ -18,6 +18,8 @@ enum kr_loss {
 	KR_LOSS_INITIAL,
 	KR_LOSS_UNTOLD,     /* reads without a result */
 	KR_LOSS_OPS,        /* operations other than the format's */
+	KR_LOSS_HISTORIES,  /* all operations of some keys, since something of them is lost that reads may have seen */
+	KR_LOSS_LOOSE,      /* reads that are not through a cursor */
 	KR_LOSS_KEYS,       /* names of keys */
 	KR_LOSS_VALUES,     /* values as they are */
 	KR_LOSS_ATTRS,      /* attributes of operations */
@@ -42,7 +44,14 @@ const char *kr_target_names(void);                        /* for messages */
 enum kr_status kr_target_losses(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_target *target, uint32_t *out);
 const char *kr_loss_text(enum kr_loss loss); /* what is lost, a noun phrase */
 
-/* Appends `h` in the target's format, without what it loses: names and values that do not fit are numbered, operations and transactions that do not are left out. */
+/* Keys of which nothing is written, in an array by key of the arena; NULL: out of memory. */
+const bool *kr_target_lost_keys(const struct kr_history *h, const struct kr_target *target, struct kr_arena *arena);
+
+/* Whether the target holds such an operation, on a key that is not lost, and a read says what a plain read does. */
+bool kr_target_holds(const struct kr_history *h, const struct kr_target *target, const bool *lost, kr_op op);
+
+/* Appends `h` in the target's format, without what it loses: names and values that do not fit are numbered, operations, keys and transactions that do not are left out. Every level that `h` satisfies, at an
+ * order that the text tells of, the text satisfies, too. */
 enum kr_status kr_target_write(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_target *target, uint32_t losses, struct kr_str *out, struct kr_err *err);
 
 #endif

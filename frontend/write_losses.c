@@ -1,6 +1,8 @@
 /* What a format cannot hold of a history: found before anything is written, in one pass over transactions and operations.
  *
- * A loss is whatever reading the written text back would not give again, as far as it bears on verdicts or names things for people. */
+ * A loss is whatever reading the written text back would not give again, as far as it bears on verdicts or names things for people. What is lost may make a trace satisfy more, never less: an operation that
+ * only observes can go by itself, but with one that may write, or with an initial value, whatever may have seen it has to go, which is all that happened to the key. A world of the trace, without its keys that
+ * are lost, is a world of what is left: no edge is new. */
 #include "frontend/write.h"
 
 #include <string.h>
@@ -38,6 +40,8 @@ const char *kr_loss_text(enum kr_loss loss)
 		[KR_LOSS_INITIAL] = "initial values",
 		[KR_LOSS_UNTOLD] = "reads without a result",
 		[KR_LOSS_OPS] = "operations other than the format's",
+		[KR_LOSS_HISTORIES] = "keys of which not all that is written can be kept",
+		[KR_LOSS_LOOSE] = "reads that are not through a cursor",
 		[KR_LOSS_KEYS] = "names of keys",
 		[KR_LOSS_VALUES] = "values as they are",
 		[KR_LOSS_ATTRS] = "attributes of operations",
@@ -55,8 +59,8 @@ struct finding {
 	const struct kr_history *h;
 	const struct kr_target *target;
 	uint32_t losses;
-	bool *named;             /* keys, by operations */
-	bool writes, empty_list; /* some operation is a plain write; some read returned [] */
+	bool *named;      /* keys, by operations */
+	const bool *gone; /* keys that are lost */
 };
 
 static void lose(struct finding *f, enum kr_loss loss, bool lost) { f->losses |= lost ? UINT32_C(1) << loss : 0; }
@@ -78,40 +82,130 @@ static bool is_plain_array(const struct kr_value_entry *value)
 	return true;
 }
 
-static bool value_fits(const struct finding *f, kr_value v)
+static bool value_fits(const struct kr_history *h, const struct kr_target *target, kr_value v)
 {
-	const struct kr_value_entry *value = kr_history_value(f->h, v);
+	const struct kr_value_entry *value = kr_history_value(h, v);
 
 	if (value->type == KR_VALUE_ABSENT)
 		return true;
-	if (!f->target->elle)
+	if (!target->elle)
 		return value->type == KR_VALUE_INT && value->integer != 0; /* 0 stands for nothing */
 	return value->type == KR_VALUE_ARRAY ? is_plain_array(value) : value->type != KR_VALUE_OBJECT;
 }
 
-static void look_at_op(struct finding *f, const struct kr_operation *op, bool committed)
-{
-	bool read = op->kind == KR_OP_READ, write = op->kind == KR_OP_WRITE, fits = read || write || (f->target->elle && op->kind == KR_OP_APPEND);
+/* ---- keys that are lost ---- */
 
-	lose(f, KR_LOSS_OPS, !fits);
+static bool is_native_op(const struct kr_target *target, const struct kr_operation *op)
+{
+	return op->kind == KR_OP_READ || op->kind == KR_OP_WRITE || (op->kind == KR_OP_APPEND && target->elle);
+}
+
+/* Whether somebody may have seen what the operation did: one that was refused did nothing, if that is known. */
+static bool may_write(const struct kr_operation *op, bool committed)
+{
+	bool conditional = op->kind == KR_OP_INSERT || op->kind == KR_OP_CAS;
+
+	return op->kind != KR_OP_READ && op->kind != KR_OP_RANGE && op->kind != KR_OP_SCAN && (!conditional || !committed || op->flags & KR_OPF_DONE);
+}
+
+struct losing {
+	const struct kr_history *h;
+	const struct kr_target *target;
+	bool *gone;
+	bool writes; /* some operation is a plain write: to Elle's readers [] is a value then, else absence */
+};
+
+/* An update that is not known to have committed may have written any key. */
+static void lose_rows(struct losing *l, const struct kr_scan *scan, bool committed)
+{
+	for (uint32_t k = 0; k < l->h->keys.n && !committed; k++)
+		l->gone[k] = true;
+	for (uint32_t i = 0; i < scan->row_count; i++)
+		l->gone[l->h->rows.at[scan->row_first + i].key.i] = true;
+}
+
+static bool is_empty_list(const struct kr_value_entry *value) { return value->type == KR_VALUE_ARRAY && value->length == 2; }
+
+static void lose_by_op(struct losing *l, const struct kr_operation *op, enum kr_txn_status status)
+{
+	bool committed = status == KR_COMMITTED;
+
+	if (op->kind == KR_OP_UPDATE)
+		lose_rows(l, &l->h->scans.at[op->scan], committed);
+	if (op->key.i == KR_NONE)
+		return;
+
+	bool *gone = &l->gone[op->key.i];
+	unsigned kind = l->h->keys.at[op->key.i].kind;
+	const struct kr_value_entry *value = kr_history_value(l->h, op->a);
+
+	if (!is_native_op(l->target, op)) {
+		*gone |= may_write(op, committed);
+		return;
+	}
+	*gone |= op->kind != KR_OP_READ && status == KR_UNKNOWN && !l->target->elle;
+	if (l->target->elle)
+		*gone |= !value_fits(l->h, l->target, op->a) || (is_empty_list(value) && kind != KR_KIND_LIST && !l->writes);
+	else
+		*gone |= kind != KR_KIND_REGISTER && value->type == KR_VALUE_ARRAY; /* a number cannot be an empty list */
+}
+
+const bool *kr_target_lost_keys(const struct kr_history *h, const struct kr_target *target, struct kr_arena *arena)
+{
+	struct losing l = {.h = h, .target = target, .gone = KR_NEW_ARRAY(arena, bool, h->keys.n)};
+
+	if (!l.gone)
+		return NULL;
+	for (uint32_t i = 0; i < h->ops.n; i++)
+		l.writes |= h->ops.at[i].kind == KR_OP_WRITE;
+	for (uint32_t k = 0; k < h->keys.n; k++)
+		l.gone[k] = h->initial == KR_INITIAL_UNKNOWN || (h->initial == KR_INITIAL_GIVEN && h->keys.at[k].initial.i != KR_ABSENT.i);
+	for (uint32_t t = 0; t < h->txns.n; t++)
+		for (uint32_t i = 0; i < h->txns.at[t].op_count; i++)
+			lose_by_op(&l, &h->ops.at[h->txns.at[t].op_first + i], (enum kr_txn_status)h->txns.at[t].status);
+	return l.gone;
+}
+
+static bool is_loose(const struct kr_history *h, kr_op op)
+{
+	const struct kr_attr *attr = h->ops.at[op.i].flags & KR_OPF_HAS_ATTR ? kr_history_attr(h, op) : NULL;
+
+	return attr && !attr->cursor;
+}
+
+bool kr_target_holds(const struct kr_history *h, const struct kr_target *target, const bool *lost, kr_op op)
+{
+	const struct kr_operation *o = &h->ops.at[op.i];
+
+	return is_native_op(target, o) && !lost[o->key.i] && (o->kind != KR_OP_READ || !is_loose(h, op));
+}
+
+/* ---- the rest ---- */
+
+static void look_at_op(struct finding *f, kr_op at, bool committed)
+{
+	const struct kr_operation *op = &f->h->ops.at[at.i];
+	bool read = op->kind == KR_OP_READ;
+
+	lose(f, KR_LOSS_OPS, !is_native_op(f->target, op));
+	lose(f, KR_LOSS_HISTORIES, op->key.i != KR_NONE && f->gone[op->key.i]);
+	lose(f, KR_LOSS_LOOSE, read && is_loose(f->h, at));
 	lose(f, KR_LOSS_ATTRS, op->flags & KR_OPF_HAS_ATTR);
-	if (!fits)
+	if (op->key.i != KR_NONE)
+		f->named[op->key.i] = true;
+	if (!kr_target_holds(f->h, f->target, f->gone, at))
 		return;
 
 	enum kr_value_type key = kr_history_value(f->h, f->h->keys.at[op->key.i].name)->type;
 
 	lose(f, KR_LOSS_KEYS, f->target->plume ? key != KR_VALUE_INT : !f->target->elle && key != KR_VALUE_INT && key != KR_VALUE_STRING);
-	lose(f, KR_LOSS_VALUES, !value_fits(f, op->a));
-	f->named[op->key.i] = true;
-	f->writes = f->writes || write;
+	lose(f, KR_LOSS_VALUES, !value_fits(f->h, f->target, op->a));
 	if (!read)
 		return;
 	if (committed || !f->target->elle)
 		lose(f, KR_LOSS_UNTOLD, !(op->flags & KR_OPF_KNOWN));
 	else
 		lose(f, KR_LOSS_RESULTS, op->flags & KR_OPF_KNOWN);
-	const struct kr_value_entry *value = kr_history_value(f->h, op->a);
-	f->empty_list = f->empty_list || (value->type == KR_VALUE_ARRAY && value->length == 2);
 }
 
 static bool is_default_id(const struct kr_history *h, uint32_t t)
@@ -151,7 +245,7 @@ static void look_at_txn(struct finding *f, uint32_t t, const uint32_t *lasts)
 		lose(f, KR_LOSS_SPLIT, f->target->elle && unknown && lasts[txn->session.i] != t);
 	}
 	for (uint32_t i = 0; i < txn->op_count; i++)
-		look_at_op(f, &h->ops.at[txn->op_first + i], txn->status == KR_COMMITTED);
+		look_at_op(f, (kr_op){txn->op_first + i}, txn->status == KR_COMMITTED);
 }
 
 /* Elle's maps tell begin and end by their places: all transactions need both, and one of a session must not begin when the last one ends. */
@@ -209,8 +303,7 @@ static enum kr_status look(struct kr_ctx *ctx, struct finding *f, uint32_t *last
 			return status;
 	}
 	look_at_header(f);
-	lose(f, KR_LOSS_TIMES, f->target->elle && times && !times_fit(h, previous));
-	lose(f, KR_LOSS_VALUES, f->target->elle && f->empty_list && !f->writes);
+	lose(f, KR_LOSS_TIMES, f->target->elle && times && (h->clock_skew != 0 || !times_fit(h, previous))); /* exact times would order more */
 	return KR_OK;
 }
 
@@ -225,10 +318,11 @@ enum kr_status kr_target_losses(struct kr_ctx *ctx, const struct kr_history *h, 
 	}
 	kr_arena_init(&arena, &ctx->mem);
 	f.named = KR_NEW_ARRAY(&arena, bool, h->keys.n);
+	f.gone = kr_target_lost_keys(h, target, &arena);
 
 	uint32_t *lasts = KR_NEW_ARRAY(&arena, uint32_t, h->sessions.n);
 	kr_txn *previous = KR_NEW_ARRAY(&arena, kr_txn, h->sessions.n);
-	enum kr_status status = !f.named || !lasts || !previous ? KR_NOMEM : look(ctx, &f, lasts, previous);
+	enum kr_status status = !f.named || !f.gone || !lasts || !previous ? KR_NOMEM : look(ctx, &f, lasts, previous);
 
 	kr_arena_done(&arena);
 	if (status == KR_OK)
