@@ -1,7 +1,7 @@
 /* krait crosscheck: everybody who can decide a level, in turn; what somebody else said of the trace, checked. */
 #include "cli/crosscheck_run.h"
 
-#include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "cli/output.h"
@@ -29,9 +29,9 @@ static bool take_claim(struct kr_crosscheck *c)
 	const char *claim = kr_args_value(c->args, "claim");
 
 	c->claim = KR_UNDECIDED;
-	if (claim && strcmp(claim, kr_report_verdict(KR_SATISFIED)) == 0)
+	if (claim && strcasecmp(claim, kr_report_verdict(KR_SATISFIED)) == 0)
 		c->claim = KR_SATISFIED;
-	else if (claim && strcmp(claim, kr_report_verdict(KR_VIOLATED)) == 0)
+	else if (claim && strcasecmp(claim, kr_report_verdict(KR_VIOLATED)) == 0)
 		c->claim = KR_VIOLATED;
 	else
 		c->elle_path = claim;
@@ -52,6 +52,8 @@ static int crosscheck(struct kr_crosscheck *c)
 	enum kr_status status = kr_trace_read(t, t->path, &c->trace_options, &err);
 
 	if (status == KR_OK)
+		status = kr_crosscheck_read_cycles(c, &err);
+	if (status == KR_OK)
 		status = kr_trace_analyze(t, &err);
 	if (status == KR_OK && c->elle_path)
 		status = kr_elle_result_read(&t->ctx, c->elle_path, &t->history, &c->elle, &err);
@@ -60,6 +62,7 @@ static int crosscheck(struct kr_crosscheck *c)
 	if (status != KR_OK) {
 		exit = kr_trace_fail(t, status, &err);
 	}
+	kr_crosscheck_drop_cycles(c);
 	kr_elle_result_done(&t->ctx.mem, &c->elle);
 	kr_trace_done(t);
 	return exit;
@@ -70,7 +73,7 @@ static int run(const struct kr_args *args)
 	struct kr_crosscheck c = {.args = args, .trace = {.path = args->operands.at[0]}, .json = kr_args_has(args, "json")};
 	int exit = KR_EXIT_USAGE;
 
-	if (kr_trace_options(args, &c.trace_options) && take_claim(&c) && (exit = kr_levels_asked(args, &c.asked)) == KR_EXIT_SATISFIED) {
+	if (kr_trace_options(args, &c.trace_options) && take_claim(&c) && kr_crosscheck_take_cycles(args) && (exit = kr_levels_asked(args, &c.asked)) == KR_EXIT_SATISFIED) {
 		c.limits = (struct kr_limits){c.trace_options.seconds, c.trace_options.mebibytes};
 		(void)kr_file_open(&c.witness, args, kr_args_value(args, "witness")); /* closing it tells */
 		exit = crosscheck(&c);

@@ -186,45 +186,31 @@ static int fail(struct kr_crosscheck *c, struct kr_err *err)
 	return kr_fail_err(err);
 }
 
-static int crosscheck_cycle(struct kr_crosscheck *c, const struct kr_asked *asked, const char *text, bool satisfied)
+/* Of copies, since judging fills them in. `why` it cannot be judged, or NULL. */
+static int crosscheck_copy(struct kr_crosscheck *c, const struct kr_asked *asked, const struct kr_claimed_cycle *edges, const char *anomaly, const char *why,
+	bool satisfied)
 {
-	struct claimed cycle = {.anomaly = NULL};
+	struct claimed cycle = {.anomaly = anomaly};
 	struct kr_err err;
 	int exit = KR_EXIT_FAILED;
 
 	kr_err_init(&err);
-
-	enum kr_status status = kr_claim_read(c->args->mem, &c->trace.history, text, &cycle.edges, &err);
-
-	if (status == KR_OK)
-		exit = judge(c, asked, &cycle, satisfied, &err);
-	else
-		kr_err_set(&err, status, "%s", kr_ctx_reason(&c->trace.ctx, status));
-	if (err.status)
-		exit = fail(c, &err);
-	kr_vec_done(c->args->mem, &cycle.edges);
-	return exit;
-}
-
-/* Elle's cycles are judged in copies, since judging fills them in. */
-static int crosscheck_found(struct kr_crosscheck *c, const struct kr_asked *asked, const struct kr_elle_cycle *found, bool satisfied)
-{
-	struct claimed cycle = {.anomaly = found->anomaly};
-	struct kr_err err;
-	int exit = KR_EXIT_FAILED;
-
-	kr_err_init(&err);
-	for (uint32_t i = 0; i < found->edges.n; i++)
-		if (!kr_vec_push(c->args->mem, &cycle.edges, found->edges.at[i]))
+	for (uint32_t i = 0; i < edges->n; i++)
+		if (!kr_vec_push(c->args->mem, &cycle.edges, edges->at[i]))
 			kr_err_set(&err, KR_NOMEM, "%s", kr_status_text(KR_NOMEM));
-	if (!err.status && found->why[0])
-		exit = conclude(c, asked, &cycle, false, KR_CLAIM_OPEN, found->why);
+	if (!err.status && why)
+		exit = conclude(c, asked, &cycle, false, KR_CLAIM_OPEN, why);
 	else if (!err.status)
 		exit = judge(c, asked, &cycle, satisfied, &err);
 	if (err.status)
 		exit = fail(c, &err);
 	kr_vec_done(c->args->mem, &cycle.edges);
 	return exit;
+}
+
+static int crosscheck_found(struct kr_crosscheck *c, const struct kr_asked *asked, const struct kr_elle_cycle *found, bool satisfied)
+{
+	return crosscheck_copy(c, asked, &found->edges, found->anomaly, found->why[0] ? found->why : NULL, satisfied);
 }
 
 /* What is no cycle is only named. */
@@ -260,8 +246,56 @@ int kr_crosscheck_cycles(struct kr_crosscheck *c, const struct kr_asked *asked, 
 {
 	int exit = KR_EXIT_SATISFIED;
 
-	for (uint32_t i = 0; i < c->args->given.n; i++)
-		if (strcmp(c->args->given.at[i].option->name, "cycle") == 0)
-			exit = kr_exit_worst(exit, crosscheck_cycle(c, asked, c->args->given.at[i].value, satisfied));
+	for (uint32_t i = 0; i < c->cycles.n; i++)
+		exit = kr_exit_worst(exit, crosscheck_copy(c, asked, &c->cycles.at[i], NULL, NULL, satisfied));
 	return exit;
+}
+
+/* ---- as they are given ---- */
+
+static const char *given_cycle(const struct kr_args *args, uint32_t i)
+{
+	return strcmp(args->given.at[i].option->name, "cycle") == 0 ? args->given.at[i].value : NULL;
+}
+
+bool kr_crosscheck_take_cycles(const struct kr_args *args)
+{
+	struct kr_err err;
+
+	kr_err_init(&err);
+	for (uint32_t i = 0; i < args->given.n && !err.status; i++) {
+		struct kr_claimed_cycle edges = {0};
+
+		if (given_cycle(args, i))
+			kr_err_set(&err, kr_claim_read(args->mem, NULL, given_cycle(args, i), &edges, &err), "%s", kr_status_text(KR_NOMEM));
+		kr_vec_done(args->mem, &edges);
+	}
+	if (err.status)
+		kr_usage("option '--cycle': %s", err.text);
+	return !err.status;
+}
+
+enum kr_status kr_crosscheck_read_cycles(struct kr_crosscheck *c, struct kr_err *err)
+{
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < c->args->given.n && !status; i++) {
+		struct kr_claimed_cycle edges = {0};
+
+		if (!given_cycle(c->args, i))
+			continue;
+		status = kr_claim_read(c->args->mem, &c->trace.history, given_cycle(c->args, i), &edges, err);
+		if (!status && kr_vec_push(c->args->mem, &c->cycles, edges))
+			continue;
+		status = status ? status : KR_NOMEM;
+		kr_vec_done(c->args->mem, &edges);
+	}
+	return status;
+}
+
+void kr_crosscheck_drop_cycles(struct kr_crosscheck *c)
+{
+	for (uint32_t i = 0; i < c->cycles.n; i++)
+		kr_vec_done(c->args->mem, &c->cycles.at[i]);
+	kr_vec_done(c->args->mem, &c->cycles);
 }

@@ -272,7 +272,7 @@ static int judge_claims(struct crossing *x, const struct kr_run *proved, int exi
 		exit = tell_claim(x, proved, c->elle_path ? kr_elle_result_claims(&c->elle, c->args->modules, question) : c->claim);
 	if (c->elle_path && exit != KR_EXIT_FAILED)
 		exit = kr_exit_worst(exit, kr_crosscheck_elle(c, x->asked, satisfied));
-	if (exit == KR_EXIT_FAILED || !kr_args_has(c->args, "cycle"))
+	if (exit == KR_EXIT_FAILED || c->cycles.n == 0)
 		return exit;
 
 	int cycles = kr_crosscheck_cycles(c, x->asked, satisfied);

@@ -19,6 +19,7 @@ struct kr_crosscheck {
 	enum kr_outcome claim;    /* KR_UNDECIDED: none */
 	const char *elle_path;    /* NULL, or the claims are those of Elle's result in that file: */
 	struct kr_elle_result elle;
+	KR_VEC(struct kr_claimed_cycle) cycles; /* that --cycle names, as they were read */
 	bool json;
 	struct kr_file witness;
 	struct kr_trace trace;
@@ -31,6 +32,13 @@ int kr_crosscheck_level(struct kr_crosscheck *c, const struct kr_asked *asked);
 void kr_crosscheck_begin(const struct kr_crosscheck *c, const struct kr_asked *asked, struct kr_str *out);
 void kr_crosscheck_field(const char *name, const char *text, struct kr_str *out); /* JSON */
 bool kr_crosscheck_end(const struct kr_crosscheck *c, struct kr_str *out);
+
+/* Says what is wrong with how a cycle is written, as a wrong option; false then. Before any work. */
+bool kr_crosscheck_take_cycles(const struct kr_args *args);
+
+/* Finds what the cycles speak of in the trace, which has been read. */
+enum kr_status kr_crosscheck_read_cycles(struct kr_crosscheck *c, struct kr_err *err);
+void kr_crosscheck_drop_cycles(struct kr_crosscheck *c);
 
 /* The cycles that --cycle names, held against the trace. `satisfied`: the level is. Returns 0 when all are confirmed, 1 when one is refuted, 2 when one is open. crosscheck_cycle.c */
 int kr_crosscheck_cycles(struct kr_crosscheck *c, const struct kr_asked *asked, bool satisfied);

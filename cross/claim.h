@@ -27,7 +27,8 @@ struct kr_claimed_edge {
 KR_VEC_NAMED(kr_claimed_cycle, struct kr_claimed_edge);
 
 /* Reads "t1 wr t2, t2 rw(x) t1": edges separated by commas, or each behind the one where it begins ("t1 wr t2 rw t1"). Kinds wr, ww, rw, pwr, prw, so and rt, also written -rw(x)->; the key may be left out. Ids and
- * keys are written as krait prints them: with JSON's quotes where they have blanks, commas, brackets or quotes, or are strings that look like numbers. Appends to *out. KR_BAD: err says what was found and expected. */
+ * keys are written as krait prints them: with JSON's quotes where they have blanks, commas, brackets or quotes, or are strings that look like numbers. Appends to *out.
+ * Without a history, whatever could be a name is one: `from`, `to` and `key` say nothing then. KR_BAD: err says what was found and expected. */
 enum kr_status kr_claim_read(struct kr_mem *mem, const struct kr_history *h, const char *text, struct kr_claimed_cycle *out, struct kr_err *err);
 
 enum kr_claim_result { KR_CLAIM_CONFIRMED, KR_CLAIM_REFUTED, KR_CLAIM_ALLOWED, KR_CLAIM_OPEN };

@@ -70,6 +70,9 @@ static enum kr_status read_txn(struct reading *r, kr_txn *out)
 
 	if (n == 0)
 		return bad(r, "a transaction");
+	r->at += r->h ? 0 : n;
+	if (!r->h)
+		return KR_OK;
 	for (out->i = 0; out->i < r->h->txns.n; out->i++) {
 		bool same;
 		enum kr_status status = is_name(r, r->h->txns.at[out->i].id, r->at, n, &same);
@@ -90,7 +93,7 @@ static enum kr_status read_key(struct reading *r, kr_key *out)
 
 	size_t n = name_length(r->at, ")");
 
-	for (uint32_t k = 0; k < r->h->keys.n && out->i == KR_NONE; k++) {
+	for (uint32_t k = 0; r->h && k < r->h->keys.n && out->i == KR_NONE; k++) {
 		bool same;
 		enum kr_status status = is_name(r, r->h->keys.at[k].name, r->at, n, &same);
 		if (status)
@@ -98,8 +101,8 @@ static enum kr_status read_key(struct reading *r, kr_key *out)
 		if (same)
 			out->i = k;
 	}
-	if (out->i == KR_NONE)
-		return bad(r, "a key of the trace");
+	if (n == 0 || (r->h && out->i == KR_NONE))
+		return bad(r, r->h ? "a key of the trace" : "a key");
 	r->at += n;
 	return *r->at++ == ')' ? KR_OK : (r->at--, bad(r, "')' behind a key"));
 }
