@@ -67,6 +67,15 @@ static inline enum kr_status kr_ctx_tick(struct kr_ctx *ctx)
 	return kr_ctx_check(ctx);
 }
 
+/* The same for a step that costs as much as n of those. */
+static inline enum kr_status kr_ctx_spend(struct kr_ctx *ctx, uint32_t n)
+{
+	uint32_t before = ctx->ticks;
+
+	ctx->ticks += n;
+	return (before ^ ctx->ticks) < 256 ? ctx->stopped : kr_ctx_check(ctx);
+}
+
 /* From now on the whole run has this deadline. */
 static inline void kr_ctx_until(struct kr_ctx *ctx, int64_t deadline_ns) { ctx->deadline_ns = ctx->latest_ns = deadline_ns; }
 

@@ -44,7 +44,7 @@ static void join_orders(const struct kr_ir *ir, struct cover *cover)
 	}
 }
 
-static void join_nearest(const struct kr_ir *ir, struct cover *cover, const uint32_t *rank, const uint32_t *by_rank)
+static enum kr_status join_nearest(const struct kr_ir *ir, struct cover *cover, const uint32_t *rank, const uint32_t *by_rank)
 {
 	for (uint32_t r = 0; r < ir->nnodes; r++) {
 		uint32_t v = by_rank[r], best = KR_NONE;
@@ -57,7 +57,11 @@ static void join_nearest(const struct kr_ir *ir, struct cover *cover, const uint
 		}
 		if (best != KR_NONE)
 			join(cover, v, best);
+		enum kr_status status = kr_ctx_tick(ir->ctx);
+		if (status)
+			return status;
 	}
+	return KR_OK;
 }
 
 static int longer_first(const void *a, const void *b)
@@ -105,8 +109,9 @@ static enum kr_status make_cover(const struct kr_ir *ir, struct kr_clock *c, str
 	memset(cover->next, 0xff, (size_t)ir->nnodes * sizeof *cover->next);
 	memset(cover->prev, 0xff, (size_t)ir->nnodes * sizeof *cover->prev);
 	join_orders(ir, cover);
-	join_nearest(ir, cover, c->rank, c->by_rank);
-	enum kr_status status = list_chains(ir, cover);
+	enum kr_status status = join_nearest(ir, cover, c->rank, c->by_rank);
+	if (!status)
+		status = list_chains(ir, cover);
 	if (status)
 		return status;
 	c->nchains = tracked_chains(ir, cover->chains.n);
@@ -220,9 +225,11 @@ static enum kr_status fill(struct kr_ir *ir, struct kr_clock *c)
 {
 	for (uint32_t r = 0; r < c->nnodes; r++) {
 		uint32_t v = c->by_rank[r];
-		for (uint32_t e = ir->head.at[v]; e != KR_NONE; e = ir->next.at[e])
-			kr_clock_edge(c, (kr_node){v}, ir->edges.at[e].to);
 		enum kr_status status = kr_ctx_tick(ir->ctx);
+		for (uint32_t e = ir->head.at[v]; e != KR_NONE && !status; e = ir->next.at[e]) {
+			kr_clock_edge(c, (kr_node){v}, ir->edges.at[e].to);
+			status = kr_ctx_spend(ir->ctx, 1 + c->nchains / 32);
+		}
 		if (status)
 			return status;
 	}

@@ -97,6 +97,50 @@ static void tick_notices_within_256_calls(void **state)
 		assert_int_equal(kr_ctx_tick(&ctx), KR_TIMEOUT);
 }
 
+/* However much a step costs, the clock is read once in 256 of what it costs. */
+static void costly_steps_read_the_clock(void **state)
+{
+	const uint32_t costs[] = {1, 3, 100, 255, 256, 1000, 1u << 31};
+	struct kr_ctx ctx;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
+		uint32_t steps = 0, most = costs[i] < 256 ? 256 / costs[i] + 1 : 1;
+		kr_ctx_init(&ctx, 1000, 0);
+		ctx.deadline_ns = kr_now_ns();
+		while (kr_ctx_spend(&ctx, costs[i]) == KR_OK)
+			assert_true(++steps < most);
+		assert_int_equal(kr_ctx_spend(&ctx, 1), KR_TIMEOUT);
+	}
+}
+
+static void reasons_name_the_limit(void **state)
+{
+	struct kr_ctx ctx;
+
+	(void)state;
+	kr_ctx_init(&ctx, 2.5, 60);
+	assert_string_equal(kr_ctx_reason(&ctx, KR_TIMEOUT), "time limit of 2.5 s");
+	assert_string_equal(kr_ctx_reason(&ctx, KR_NOMEM), "memory limit of 60 MiB");
+	assert_string_equal(kr_ctx_reason(&ctx, KR_CANCELED), "canceled");
+	kr_ctx_init(&ctx, 0, 0); /* the machine's */
+	assert_string_equal(kr_ctx_reason(&ctx, KR_NOMEM), "out of memory");
+}
+
+/* Another context of the process has limits of its own, and counts the process if the first one does. */
+static void context_beside_another(void **state)
+{
+	struct kr_ctx first, beside;
+
+	(void)state;
+	kr_ctx_init(&first, 0, 1000);
+	kr_ctx_init_beside(&beside, &first, 5, 64);
+	assert_true(!beside.mem.whole && beside.mem.limit == (size_t)64 << 20 && beside.deadline_ns != INT64_MAX);
+	kr_ctx_count_process(&first, (size_t)6 << 20);
+	kr_ctx_init_beside(&beside, &first, 0, 64);
+	assert_true(beside.mem.whole && beside.mem.floor == (size_t)6 << 20 && beside.mem.limit == (size_t)64 << 20);
+}
+
 static void time_left(void **state)
 {
 	struct kr_ctx ctx;
@@ -165,6 +209,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(deadline_passes_and_sticks),
 	cmocka_unit_test(cancel_is_seen_and_sticks),
 	cmocka_unit_test(tick_notices_within_256_calls),
+	cmocka_unit_test(costly_steps_read_the_clock),
+	cmocka_unit_test(reasons_name_the_limit),
+	cmocka_unit_test(context_beside_another),
 	cmocka_unit_test(time_left),
 	cmocka_unit_test(clock_does_not_go_back),
 	cmocka_unit_test(progress_is_told_rarely),

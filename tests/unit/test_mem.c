@@ -3,11 +3,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "base/resident.h"
 
 static void assert_zero(const char *p, size_t n)
 {
@@ -222,6 +224,56 @@ static void nth_allocation_fails(void **state)
 
 #define OVERFLOW(name, ...) {"overflow: " name, overflow_is_refused, NULL, NULL, (void *)&(const struct overflow_row){__VA_ARGS__}}
 
+/* Where the process counts, what it has beside the account leaves less of the limit; sanitizers have more than the program. */
+static void process_counts(void **state)
+{
+	const size_t mib = (size_t)1 << 20, room = 40 * mib;
+	size_t had = kr_resident();
+	struct kr_mem mem;
+
+	(void)state;
+	if (had == 0)
+		skip();
+	kr_mem_init(&mem, 5 * had + room);
+	kr_mem_count_process(&mem, had);
+	assert_true(mem.whole && mem.limit == 5 * had + room);
+
+	char *beside = malloc(room);
+	assert_non_null(beside);
+	memset(beside, 1, room);
+	assert_true(kr_mem_left(&mem) < 5 * had);
+	assert_null(kr_mem_alloc(&mem, 4 * had + room / 2, 1)); /* fits the account, but not the process */
+	assert_false(kr_mem_is_over(&mem, 0));
+	assert_true(kr_mem_is_over(&mem, 4 * had + room / 2));
+	free(beside);
+
+	char *block = kr_mem_alloc(&mem, 1, mib);
+	assert_non_null(block);
+	kr_mem_free(&mem, block, 1, mib);
+	assert_int_equal(mem.used, 0);
+}
+
+/* A limit that the process has nearly used up before any work is beside what it has. */
+static void small_limits_do_not_count_the_program(void **state)
+{
+	size_t had = kr_resident();
+	struct kr_mem mem;
+
+	(void)state;
+	if (had == 0)
+		skip();
+	kr_mem_init(&mem, (size_t)1 << 20);
+	kr_mem_count_process(&mem, had);
+	assert_true(mem.limit > (size_t)1 << 20);
+
+	void *block = kr_mem_alloc(&mem, 1000, 1);
+	assert_non_null(block);
+	kr_mem_free(&mem, block, 1000, 1);
+	kr_mem_init(&mem, 1000);
+	kr_mem_count_process(&mem, 0); /* the system does not say */
+	assert_true(!mem.whole && mem.limit == 1000);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(accounts_exactly),
 	cmocka_unit_test(memory_is_zeroed),
@@ -231,6 +283,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(limit_is_exact),
 	cmocka_unit_test(shrinks_beyond_a_lowered_limit),
 	cmocka_unit_test(nth_allocation_fails),
+	cmocka_unit_test(process_counts),
+	cmocka_unit_test(small_limits_do_not_count_the_program),
 	OVERFLOW("largest size", SIZE_MAX, 1),
 	OVERFLOW("more than a pointer difference", (size_t)PTRDIFF_MAX + 1, 1),
 	OVERFLOW("product is 0", SIZE_MAX / 2 + 1, 2),
