@@ -73,7 +73,8 @@ static int run(const struct kr_args *args)
 	struct kr_crosscheck c = {.args = args, .trace = {.path = args->operands.at[0]}, .json = kr_args_has(args, "json")};
 	int exit = KR_EXIT_USAGE;
 
-	if (kr_trace_options(args, &c.trace_options) && take_claim(&c) && kr_crosscheck_take_cycles(args) && (exit = kr_levels_asked(args, &c.asked)) == KR_EXIT_SATISFIED) {
+	if (kr_trace_options(args, &c.trace_options) && take_claim(&c) && kr_crosscheck_take_cycles(args) &&
+		(exit = kr_levels_asked(args, &c.asked)) == KR_EXIT_SATISFIED) {
 		c.limits = (struct kr_limits){c.trace_options.seconds, c.trace_options.mebibytes};
 		(void)kr_file_open(&c.witness, args, kr_args_value(args, "witness")); /* closing it tells */
 		exit = crosscheck(&c);

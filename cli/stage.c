@@ -205,18 +205,18 @@ static enum kr_status print_text(struct kr_staging *s, struct kr_graph_text *g, 
 
 int kr_staging_text(struct kr_staging *s, const char *passes)
 {
-	const char *path = s->args->operands.at[0];
+	struct kr_trace t = {.path = s->args->operands.at[0]};
 	struct kr_graph_text g;
-	struct kr_ctx ctx;
 	struct kr_err err;
 	bool conflict = false;
 
 	kr_err_init(&err);
-	kr_ctx_init(&ctx, s->trace_options.seconds, (size_t)s->trace_options.mebibytes);
-	ctx.modules = s->args->modules;
-	ctx.calling = kr_crash_calling;
+	kr_ctx_init(&t.ctx, s->trace_options.seconds, (size_t)s->trace_options.mebibytes);
+	kr_ctx_count_process(&t.ctx, s->trace_options.resident);
+	t.ctx.modules = s->args->modules;
+	t.ctx.calling = kr_crash_calling;
 
-	enum kr_status status = kr_graph_text_read(&g, &ctx, path, &s->asked.at[0], &err);
+	enum kr_status status = kr_graph_text_read(&g, &t.ctx, t.path, &s->asked.at[0], &err);
 
 	if (!status && kr_passes_check_on(&g.ir, passes, &err) != KR_OK) {
 		kr_graph_text_done(&g);
@@ -228,7 +228,7 @@ int kr_staging_text(struct kr_staging *s, const char *passes)
 		print_conflict(&g.ir, &s->out);
 	kr_graph_text_done(&g);
 	if (status)
-		return kr_trace_fail(path, status, &err);
+		return kr_trace_fail(&t, status, &err);
 	if (!kr_print(&s->out))
 		return KR_EXIT_FAILED;
 	return conflict ? KR_EXIT_VIOLATED : KR_EXIT_SATISFIED;

@@ -117,7 +117,8 @@ static int verify_line(struct verifying *v, const char *line, size_t length)
 		if (status == KR_OK || status == KR_BAD)
 			exit = say(v, &head, &cert, status == KR_OK ? KR_EXIT_SATISFIED : KR_EXIT_VIOLATED, err.text);
 		else
-			exit = kr_is_limit(status) ? say(v, &head, &cert, KR_EXIT_UNDECIDED, kr_ctx_reason(&v->trace.ctx, status)) : fail_at_line(v, &err, status);
+			exit = kr_is_limit(status) ? say(v, &head, &cert, KR_EXIT_UNDECIDED, kr_ctx_reason(&v->trace.ctx, status))
+						   : fail_at_line(v, &err, status);
 	}
 	kr_certificate_done(&cert);
 	kr_arena_done(&arena);
