@@ -110,11 +110,26 @@ static enum kr_status solve(const struct kr_history *h, struct kr_ir *ir, const 
 	return status;
 }
 
+/* The statistics are those of the last passes that ran: a run that had no time for one says nothing. */
+static enum kr_status run_passes(struct kr_ir *ir, const char *passes, const struct kr_pass_options *options, struct kr_verdict *out, enum kr_change *change,
+	struct kr_err *err)
+{
+	struct kr_pass_stats stats = {0};
+	enum kr_status status = kr_passes_run(ir, passes, options, &stats, change, err);
+	if (stats.n > 0) {
+		kr_vec_done(&ir->ctx->mem, &out->passes);
+		out->passes = stats;
+	} else {
+		kr_vec_done(&ir->ctx->mem, &stats);
+	}
+	return status;
+}
+
 static enum kr_status decide(const struct kr_history *h, struct kr_ir *ir, const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err)
 {
 	enum kr_change change;
 	const char *passes = options->passes ? options->passes : out->checker->passes;
-	enum kr_status status = kr_passes_run(ir, passes, &options->pass_options, &out->passes, &change, err);
+	enum kr_status status = run_passes(ir, passes, &options->pass_options, out, &change, err);
 	kr_vec_done(&ir->ctx->mem, &out->undecided);
 	out->undecided = ir->undecided;
 	ir->undecided = (struct kr_rounds){0};
@@ -145,7 +160,6 @@ static bool by_hand(const struct kr_ctx *ctx, const struct kr_check_options *opt
 static void forget(struct asking *a)
 {
 	kr_certificate_done(&a->out->certificate);
-	kr_vec_clear(&a->out->passes);
 	begin(a->out, &a->ctx->mem);
 	a->fits = false;
 	a->via = NULL;
@@ -196,7 +210,7 @@ static enum kr_status attempt(struct asking *a, const struct kr_level *level, en
 	if (status)
 		return status;
 	kr_answer_init(&answer, &a->ctx->mem);
-	status = kr_passes_run(&ir, quick_passes, &(struct kr_pass_options){.count = a->options->pass_options.count}, &out->passes, &change, err);
+	status = run_passes(&ir, quick_passes, &(struct kr_pass_options){.count = a->options->pass_options.count}, out, &change, err);
 	if (!status && change != KR_CONFLICT)
 		status = kr_backend_attempt(backend, &ir, &answer, err);
 	if (!status && answer.outcome == KR_SATISFIED)
@@ -205,8 +219,6 @@ static enum kr_status attempt(struct asking *a, const struct kr_level *level, en
 		out->outcome = KR_SATISFIED;
 		out->backend = backend->name;
 		out->solve_seconds = seconds_since(start);
-	} else {
-		kr_vec_clear(&out->passes);
 	}
 	kr_answer_done(&answer, &a->ctx->mem);
 	kr_ir_done(&ir);

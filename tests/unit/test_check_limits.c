@@ -189,13 +189,46 @@ static void every_deadline_is_survived(void **state)
 	unlink(path);
 }
 
+/* What ends undecided is not searched for again when there is no more time for it than there was: as many allocations are made as without a limit, after which nothing is. */
+static void nothing_is_searched_for_twice_in_vain(void **state)
+{
+	const struct question q = {"write-skew", KR_ORDER_NONE, NULL, NULL};
+	uint64_t counts[2] = {0};
+	enum kr_order by_default;
+
+	(void)state;
+	for (int limited = 0; limited < 2; limited++) {
+		struct kr_decision d = {.options = {.level = kr_level_find(NULL, "ser", &by_default)}};
+		struct kr_analysis analysis;
+		struct kr_history h;
+		struct kr_ctx ctx;
+		char path[500];
+		snprintf(path, sizeof path, "%s/traces/%s/trace.jsonl", KR_SOURCE_DIR, q.path);
+		kr_ctx_init(&ctx, limited ? 1000 : 0, 0);
+		assert_int_equal(kr_read_trace(&ctx, path, NULL, &h, NULL), KR_OK);
+		assert_int_equal(kr_analyze(&ctx, &h, &analysis, NULL), KR_OK);
+		ctx.mem.count = 0;
+		ctx.mem.fail_at = 10; /* the search ends, with time left */
+		kr_check_all(&ctx, &h, &analysis, &d, 1);
+		assert_int_equal(d.verdict.outcome, KR_UNDECIDED);
+		counts[limited] = ctx.mem.count;
+		ctx.mem.fail_at = 0;
+		kr_verdict_done(&d.verdict, &ctx.mem);
+		kr_analysis_done(&analysis);
+		kr_history_done(&h);
+		assert_int_equal(ctx.mem.used, 0);
+	}
+	assert_int_equal(counts[0], counts[1]);
+}
+
 int main(void)
 {
-	struct CMUnitTest tests[KR_COUNT(questions) + 1];
+	struct CMUnitTest tests[KR_COUNT(questions) + 2];
 	size_t n = 0;
 
 	for (; n < KR_COUNT(questions); n++)
 		tests[n] = (struct CMUnitTest){questions[n].path, every_failed_allocation_is_survived, NULL, NULL, (void *)&questions[n]};
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(nothing_is_searched_for_twice_in_vain);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(every_deadline_is_survived);
 	return _cmocka_run_group_tests("check_limits", tests, n, NULL, NULL);
 }
