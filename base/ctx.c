@@ -22,7 +22,11 @@ void kr_ctx_init(struct kr_ctx *ctx, double seconds, size_t mebibytes)
 {
 	int64_t now = kr_now_ns();
 
-	*ctx = (struct kr_ctx){.deadline_ns = INT64_MAX, .latest_ns = INT64_MAX, .progress_ns = now, .seconds = seconds > 0 ? seconds : 0, .mebibytes = mebibytes};
+	*ctx = (struct kr_ctx){.deadline_ns = INT64_MAX,
+		.latest_ns = INT64_MAX,
+		.progress_ns = now,
+		.seconds = seconds > 0 ? seconds : 0,
+		.mebibytes = mebibytes};
 	kr_mem_init(&ctx->mem, mebibytes == 0 || mebibytes > SIZE_MAX >> 20 ? SIZE_MAX : mebibytes << 20);
 	if (seconds > 0 && seconds < LONGEST)
 		kr_ctx_until(ctx, now + (int64_t)(seconds * (double)SECOND));

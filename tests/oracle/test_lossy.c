@@ -122,7 +122,7 @@ static void pass_through(struct kr_ctx *ctx, const struct kr_history *h, const s
 
 static void losses_only_satisfy_more(void **state)
 {
-	uint64_t count = asked_number("KRAIT_ORACLE_COUNT", 1100);
+	uint64_t count = asked_number("KRAIT_ORACLE_COUNT", 440);
 	struct counts counts[KR_COUNT(targets)] = {{0}};
 	struct kr_rng rng;
 
