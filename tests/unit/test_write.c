@@ -80,7 +80,8 @@ static const struct written cases[] = {
 	{"elle", "t.edn", H "{\"s\": 0, \"begin\": 1, \"end\": 3, \"ops\": []}\n{\"s\": 1, \"end\": 4, \"ops\": []}\n", BIT(KR_LOSS_TIMES), NULL, false},
 	{"elle", "t.edn", H "{\"s\": 0, \"status\": \"unknown\", \"ops\": [[\"r\", 1, 2]]}\n{\"s\": 0, \"ops\": [[\"r\", 1]]}\n",
 		BIT(KR_LOSS_SPLIT) | BIT(KR_LOSS_RESULTS) | BIT(KR_LOSS_UNTOLD), NULL, false},
-	{"elle", "t.edn", H "{\"s\": 0, \"ops\": [[\"r\", 1, []]]}\n", BIT(KR_LOSS_HISTORIES), NULL, false},
+	/* An array that is read is a list. */
+	{"elle", "t.edn", H "{\"s\": 0, \"ops\": [[\"r\", 1, []]]}\n", 0, "{:type :ok, :process 0, :f :txn, :value [[:r 1 []]]}\n", false},
 	{"elle", "t.edn", H "{\"s\": 0, \"ops\": [[\"w\", 1, {\"a\": 1}]]}\n", BIT(KR_LOSS_HISTORIES), NULL, false},
 	{"elle", "t.edn", H "{\"s\": 0, \"ops\": [[\"w\", 1, [null]]]}\n", BIT(KR_LOSS_HISTORIES), NULL, false},
 	{"elle", "t.edn", H "{\"s\": 0, \"serial\": 1, \"ops\": [[\"w\", 1, [\"null{\"], {\"cursor\": false}]]}\n{\"version_order\": 1, \"writers\": [\"#1\"]}\n",
