@@ -212,14 +212,14 @@ static const struct {
 	{"forked-set", {true, true, true}, true},
 };
 
-/* The plant alone, by the oracles; with the three kinds of initial values. */
+/* The plant alone, by the oracles; with every kind of initial values. */
 static void plants_are_what_they_say(void **state)
 {
 	(void)state;
 	for (size_t i = 0; kr_generate_anomaly(i, NULL); i++) {
 		assert_true(i < KR_COUNT(plants));
 		assert_string_equal(kr_generate_anomaly(i, NULL), plants[i].anomaly);
-		for (int initial = 0; initial < (plants[i].told ? KR_INITIAL_UNKNOWN : 3); initial++) {
+		for (int initial = 0; initial < (plants[i].told ? KR_INITIAL_UNKNOWN : KR_INITIAL_UNWRITTEN + 1); initial++) {
 			struct kr_generate_options options;
 			struct kr_ctx ctx;
 			struct kr_history h;
