@@ -107,6 +107,19 @@ static bool observed(const struct kr_history *h, uint32_t t, uint32_t i, uint32_
 	}
 }
 
+/* Whether k can have started so that it had the value (equal) or any other one (!equal). */
+static bool may_start(const struct kr_history *h, uint32_t k, uint32_t value, bool equal)
+{
+	uint32_t written;
+
+	if (!kr_history_untold(h))
+		return (h->keys.at[k].initial.i == value) == equal;
+	for (uint32_t i = 0; i < h->ops.n && equal && h->initial == KR_INITIAL_UNWRITTEN && value != KR_ABSENT.i; i++)
+		if (writes(&h->ops.at[i], k, &written) && written == value)
+			return false;
+	return true;
+}
+
 static void add_edge(struct checked *c, struct kr_cert_edge e)
 {
 	if (c->nedges < MOST_EDGES && e.from.i != e.to.i)
@@ -123,7 +136,7 @@ static void add_observation_edges(struct checked *c, uint32_t t, uint32_t i, uin
 		return;
 	for (uint32_t s = 0; s <= h->txns.n; s++) { /* the last one stands for the initial version */
 		bool initial = s == h->txns.n;
-		if (initial ? (!kr_history_untold(h) && (h->keys.at[k].initial.i == wanted) != equal)
+		if (initial ? !may_start(h, k, wanted, equal)
 			    : (s == t || !version(h, s, k, &value) || (value == wanted) != equal))
 			continue;
 		if (!initial)
