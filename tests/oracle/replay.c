@@ -24,7 +24,7 @@ struct replay {
 /* Whether a read that showed `value` can have found `at`. */
 static bool shows(const struct replay *r, uint32_t key, uint32_t value, const struct held *at)
 {
-	struct held shown = held_as(r->values, key, value);
+	struct held shown = held_shown(r->values, key, value);
 
 	if (held_equal(&shown, at))
 		return true;
@@ -68,7 +68,7 @@ static bool run_scan(const struct replay *r, const struct kr_operation *op, stru
 			return false;
 		if (!row)
 			continue;
-		struct held shown = held_as(r->values, key, row->value.i);
+		struct held shown = held_shown(r->values, key, row->value.i);
 		if (op->kind == KR_OP_UPDATE)
 			*at = shown;
 		else if (!held_equal(&shown, at))

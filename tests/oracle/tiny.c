@@ -9,7 +9,7 @@ static bool chance(struct kr_rng *rng, int percent) { return draw(rng, 100) < pe
 
 /* ---- random histories ---- */
 
-static const char *const mix_names[] = {"read-write", "deletes", "conditional", "counters", "lists", "lists-with-deletes", "sets", "ranges", "scans", "updates",
+static const char *const mix_names[] = {"read-write", "deletes", "conditional", "counters", "lists", "lists-with-deletes", "sets", "growing", "ranges", "scans", "updates",
 	"all"};
 
 const char *tiny_mix_name(enum tiny_mix mix) { return mix_names[mix]; }
@@ -20,6 +20,7 @@ struct maker {
 	enum tiny_mix mix;
 	int values, nkeys;
 	int noise; /* percent of results that are disturbed */
+	int told;  /* percent of increments that tell their result */
 	int store[TINY_KEYS];
 	int element;                             /* the last one appended */
 	bool weak;                               /* transactions see old states */
@@ -33,6 +34,7 @@ static enum kr_key_kind kind_of_mix(struct maker *m)
 	case TINY_LISTS:
 	case TINY_LISTS_WITH_DELETES: return KR_KIND_LIST;
 	case TINY_SETS: return KR_KIND_SET;
+	case TINY_GROWING: return (enum kr_key_kind)(KR_KIND_COUNTER + draw(m->rng, 3));
 	case TINY_ALL:
 	case TINY_RANGES: return (enum kr_key_kind)(KR_KIND_REGISTER + (chance(m->rng, 40) ? 0 : draw(m->rng, 4)));
 	case TINY_SCANS: return chance(m->rng, 80) ? KR_KIND_REGISTER : (enum kr_key_kind)(KR_KIND_COUNTER + draw(m->rng, 3));
@@ -52,6 +54,7 @@ static enum kr_op_kind random_scan(struct maker *m)
 	case TINY_SCANS: return d < 45 ? KR_OP_SCAN : KR_OP_READ;
 	case TINY_UPDATES: return d < 25 ? KR_OP_UPDATE : d < 35 ? KR_OP_SCAN : KR_OP_READ;
 	case TINY_ALL: return d < 10 ? KR_OP_RANGE : d < 20 ? KR_OP_SCAN : d < 25 ? KR_OP_UPDATE : KR_OP_READ;
+	case TINY_GROWING: return d < 4 ? KR_OP_RANGE : d < 8 ? KR_OP_SCAN : KR_OP_READ;
 	case TINY_COUNTERS:
 	case TINY_SETS:
 	case TINY_LISTS: return d < 5 ? KR_OP_RANGE : KR_OP_READ;
@@ -157,7 +160,7 @@ static int other_value(struct maker *m, int key, int value)
 {
 	switch (m->t->kinds[key]) {
 	case KR_KIND_COUNTER: return chance(m->rng, 20) ? TINY_NULL : (value == TINY_NULL ? 0 : value) + draw(m->rng, 5) - 2;
-	case KR_KIND_SET: return value ^ 1 << draw(m->rng, m->values + 1);
+	case KR_KIND_SET: return chance(m->rng, 10) ? value | TINY_TWICE : value ^ 1 << draw(m->rng, m->values + 1);
 	case KR_KIND_LIST:
 		return chance(m->rng, 70)                         ? value / 10
 			: chance(m->rng, 50) && value < 100000000 ? value * 10 + 1 + draw(m->rng, 4)
@@ -224,7 +227,7 @@ static void random_arguments(struct maker *m, struct tiny_op *op)
 		op->a = 0;
 	if (op->kind == KR_OP_INC) {
 		op->a = draw(m->rng, 6) - 2;
-		op->b = chance(m->rng, 30) ? 0 : TINY_UNTOLD;
+		op->b = chance(m->rng, m->told) ? 0 : TINY_UNTOLD;
 	}
 	if (op->kind == KR_OP_ADD)
 		op->a = draw(m->rng, m->values + 1);
@@ -235,9 +238,11 @@ static void random_arguments(struct maker *m, struct tiny_op *op)
 	}
 }
 
-static struct tiny_op random_op(struct maker *m)
+/* `last`: the key of the operation before; transactions that are shown what they added need the same again. */
+static struct tiny_op random_op(struct maker *m, int last)
 {
-	struct tiny_op op = {.kind = random_scan(m), .key = draw(m->rng, m->nkeys), .a = 1 + draw(m->rng, m->values), .b = 1 + draw(m->rng, m->values)};
+	bool again = last >= 0 && m->mix == TINY_GROWING && chance(m->rng, 50);
+	struct tiny_op op = {.kind = random_scan(m), .key = again ? last : draw(m->rng, m->nkeys), .a = 1 + draw(m->rng, m->values), .b = 1 + draw(m->rng, m->values)};
 	int before[TINY_KEYS];
 
 	memcpy(before, m->store, sizeof before);
@@ -300,7 +305,7 @@ static void random_txn(struct maker *m, struct tiny_txn *txn)
 		if (sight != SEES_ALL)
 			look_back(m, sight, i == 0, wrote);
 		memcpy(before, m->store, sizeof before);
-		*op = random_op(m);
+		*op = random_op(m, i > 0 && !is_scan(op[-1].kind) ? op[-1].key : -1);
 		carry_over(m, op, before, current, wrote);
 		if (chance(m->rng, m->noise))
 			disturb(m, op);
@@ -384,10 +389,11 @@ static void shuffle(struct maker *m)
 
 static void make(struct tiny *out, struct kr_rng *rng, enum tiny_mix mix, bool weak)
 {
-	static const int noises[] = {0, 5, 10, 20, 30, 60};
+	static const int noises[] = {0, 5, 10, 20, 30, 60}, told[] = {0, 30, 60, 100};
 	struct maker m = {.t = out, .rng = rng, .mix = mix, .values = 1 + draw(rng, 3), .nkeys = 1 + draw(rng, TINY_KEYS), .weak = weak};
 
 	m.noise = noises[draw(rng, weak ? 2 : (int)KR_COUNT(noises))];
+	m.told = told[draw(rng, (int)KR_COUNT(told))];
 
 	*out = (struct tiny){.initial = chance(rng, 50)   ? KR_INITIAL_ABSENT
 			: chance(rng, 50) ? KR_INITIAL_GIVEN
@@ -434,8 +440,8 @@ static kr_value array_of(struct kr_history *h, enum kr_key_kind kind, int value)
 	snprintf(digits, sizeof digits, "%d", value);
 	for (const char *d = digits; kind == KR_KIND_LIST && value != 0 && *d; d++)
 		n += (size_t)snprintf(text + n, sizeof text - n, "%s%c", n > 1 ? "," : "", *d);
-	for (int e = 0; kind == KR_KIND_SET && e < 16; e++)
-		if (value >> e & 1)
+	for (int e = 0, twice = value & TINY_TWICE; kind == KR_KIND_SET && e < 14; e++)
+		for (int i = 0; value >> e & 1 && i < 1 + (twice != 0); i++, twice = i < 2 ? twice : 0)
 			n += (size_t)snprintf(text + n, sizeof text - n, "%s%d", n > 1 ? "," : "", e);
 	n += (size_t)snprintf(text + n, sizeof text - n, "]");
 	return kr_history_text(h, KR_VALUE_ARRAY, text, n);

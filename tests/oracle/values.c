@@ -128,6 +128,15 @@ struct held held_as(const struct values *v, uint32_t key, uint32_t value)
 	return out;
 }
 
+struct held held_shown(const struct values *v, uint32_t key, uint32_t value)
+{
+	struct held out = held_as(v, key, value);
+
+	if (out.what == HELD_SET && __builtin_popcountll(out.set) != v->array[value].n)
+		out = (struct held){.what = HELD_VALUE, .value = value};
+	return out;
+}
+
 bool held_equal(const struct held *a, const struct held *b)
 {
 	return a->what == b->what && a->value == b->value && a->number == b->number && a->set == b->set && a->n == b->n && memcmp(a->list, b->list, a->n) == 0;

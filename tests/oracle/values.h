@@ -34,6 +34,9 @@ struct values *values_of(const struct kr_history *h);
 /* What a key that reads as `value` holds. */
 struct held held_as(const struct values *v, uint32_t key, uint32_t value);
 
+/* The same of what a read shows: a set that shows an element twice is none. */
+struct held held_shown(const struct values *v, uint32_t key, uint32_t value);
+
 bool held_equal(const struct held *a, const struct held *b);
 
 /* Whether a row of `key` with what is held meets the conditions of `scan`; an absent one never does. */

@@ -39,9 +39,9 @@ static bool agrees(const struct world *w, const struct kr_operation *op, uint32_
 	struct held shown = {.what = HELD_ABSENT};
 
 	if (op->kind == KR_OP_READ || op->kind == KR_OP_CAS)
-		shown = held_as(w->values, key, op->a.i);
+		shown = held_shown(w->values, key, op->a.i);
 	if (row)
-		shown = held_as(w->values, key, row->value.i);
+		shown = held_shown(w->values, key, row->value.i);
 	switch ((enum kr_op_kind)op->kind) {
 	case KR_OP_READ: return held_equal(value, &shown) || (absent && shown.what == HELD_NUMBER && shown.number == 0);
 	case KR_OP_DELETE: return done != absent;
@@ -115,92 +115,45 @@ static bool run(const struct world *w, uint32_t t, uint32_t key, uint32_t first,
 	return true;
 }
 
+/* What a transaction is shown over its own additions comes from one version, so all of it must agree. */
 bool world_fits(const struct world *w, const struct observation *o, const struct held *version)
 {
 	struct held value = *version;
 
 	(void)run(w, o->txn, o->key, 0, o->op, false, &value);
+	if (o->over_own)
+		return run(w, o->txn, o->key, o->op, w->h->txns.at[o->txn].op_count, true, &value);
 	return agrees(w, op_at(w, o->txn, o->op), o->key, &value);
-}
-
-/* Whether op tells what key holds, and not only something about it. */
-static bool tells_value(const struct world *w, const struct kr_operation *op, uint32_t key)
-{
-	if (op->kind == KR_OP_READ || op->kind == KR_OP_INC)
-		return op->flags & KR_OPF_KNOWN;
-	return (op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN) && row_of(w->h, scan_of(w, op), key);
-}
-
-/* An observation after own writes that built on the version seen fixes what all later operations see, if it tells all of it. */
-static bool rest_fits(const struct world *w, const struct observation *o, const struct held *version)
-{
-	struct held value = *version;
-	bool own = false;
-
-	for (uint32_t i = 0; i < o->op && !own; i++) {
-		struct held ignored = {.what = HELD_ABSENT};
-		own = concerns(w, op_at(w, o->txn, i), o->key) && effect_of(w, op_at(w, o->txn, i), o->key, &ignored) != NO_EFFECT;
-	}
-	if (!tells_value(w, op_at(w, o->txn, o->op), o->key))
-		return true;
-	/* An increment that tells its result both looks and fixes. */
-	if (!own && op_at(w, o->txn, o->op)->kind != KR_OP_INC)
-		return true;
-	(void)run(w, o->txn, o->key, 0, o->op, false, &value);
-	return run(w, o->txn, o->key, o->op, w->h->txns.at[o->txn].op_count, true, &value);
-}
-
-/* The number that op shows of a counter, after its own effect. */
-static bool shows_number(const struct world *w, const struct kr_operation *op, uint32_t key, struct held *out)
-{
-	const struct kr_row *row = op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN ? row_of(w->h, scan_of(w, op), key) : NULL;
-	bool known = op->flags & KR_OPF_KNOWN;
-
-	if (w->h->keys.at[key].kind != KR_KIND_COUNTER)
-		return false;
-	if (op->kind == KR_OP_READ && known)
-		*out = held_as(w->values, key, op->a.i);
-	else if (op->kind == KR_OP_INC && known)
-		*out = held_as(w->values, key, op->b.i);
-	else if (row)
-		*out = held_as(w->values, key, row->value.i);
-	return (op->kind == KR_OP_READ && known) || (op->kind == KR_OP_INC && known) || row;
 }
 
 /* Version and external observations of t on key; false when t contradicts its own writes. */
 static bool collect(struct world *w, uint32_t t, uint32_t key)
 {
-	enum { NOT_WRITTEN, BUILT_ON, SEEN, KNOWN } state = NOT_WRITTEN;
+	enum { NOT_WRITTEN, ADDED, SHOWN, KNOWN } state = NOT_WRITTEN;
 	struct held value = {.what = HELD_ABSENT};
-	bool told = false;
 
 	for (uint32_t i = 0; i < w->h->txns.at[t].op_count; i++) {
 		const struct kr_operation *op = op_at(w, t, i);
+		bool says = concerns(w, op, key) && says_something(op);
 		if (!concerns(w, op, key))
 			continue;
-		if (says_something(op) && state == KNOWN && !agrees(w, op, key, &value))
+		if (says && state == KNOWN && !agrees(w, op, key, &value))
 			return false;
-		if (says_something(op) && (state == NOT_WRITTEN || state == BUILT_ON)) {
-			bool row = op->scan != KR_NONE && row_of(w->h, scan_of(w, op), key);
+		enum effect effect = effect_of(w, op, key, &value);
+		if (says && (state == NOT_WRITTEN || state == ADDED)) {
+			bool row = op->scan != KR_NONE && row_of(w->h, scan_of(w, op), key), over_own = state == ADDED || effect == RELATIVE;
 			const struct kr_attr *attr = kr_history_attr(w->h, (kr_op){w->h->txns.at[t].op_first + i});
 			if (w->nseen == MOST_OBSERVATIONS)
 				return false;
-			w->seen[w->nseen++] = (struct observation){t, key, i, op->scan != KR_NONE && !row, attr && !attr->cursor};
-			state = state == BUILT_ON && tells_value(w, op, key) ? SEEN : state;
+			w->seen[w->nseen++] = (struct observation){t, key, i, op->scan != KR_NONE && !row, attr && !attr->cursor, over_own};
+			state = over_own ? SHOWN : state;
 		}
-		enum effect effect = effect_of(w, op, key, &value);
 		w->wrote[key][t] = w->wrote[key][t] || effect != NO_EFFECT;
-		if (effect == ABSOLUTE) {
+		if (effect == ABSOLUTE)
 			state = KNOWN;
-			told = true;
-		} else if (effect == RELATIVE && state == NOT_WRITTEN) {
-			state = op->flags & KR_OPF_KNOWN ? SEEN : BUILT_ON;
-		}
-		if (w->wrote[key][t] && !told && shows_number(w, op, key, &value))
-			told = true;
+		else if (effect == RELATIVE && state == NOT_WRITTEN)
+			state = ADDED;
 	}
-	w->told[key][t] = told;
-	w->value[key][t] = value;
 	return true;
 }
 
@@ -218,7 +171,7 @@ static bool collect_all(struct world *w)
 	return true;
 }
 
-/* The versions whose values are not told: each is the one before it and its writer's own effects. */
+/* Each version is the one before it and its writer's own effects, whatever the writer was shown. */
 static void evaluate(struct world *w, uint32_t key)
 {
 	struct held last = w->start[key];
@@ -226,17 +179,12 @@ static void evaluate(struct world *w, uint32_t key)
 
 	for (uint32_t t = 0; t < w->n; t++)
 		count += w->wrote[key][t];
-	for (uint32_t place = 0; place < count; place++) {
-		for (uint32_t t = 0; t < w->n; t++) {
-			if (!w->wrote[key][t] || w->place[key][t] != place)
-				continue;
-			if (!w->told[key][t]) {
+	for (uint32_t place = 0; place < count; place++)
+		for (uint32_t t = 0; t < w->n; t++)
+			if (w->wrote[key][t] && w->place[key][t] == place) {
 				(void)run(w, t, key, 0, w->h->txns.at[t].op_count, false, &last);
 				w->value[key][t] = last;
 			}
-			last = w->value[key][t];
-		}
-	}
 }
 
 /* ---- graphs ---- */
@@ -334,7 +282,7 @@ static bool settle_sources(struct world *w, uint32_t key, uint32_t i, const grap
 		bool exists = v == INITIAL || (v < w->n && w->wrote[key][v] && v != o->txn);
 		const struct held *value = v == INITIAL ? &w->start[key] : &w->value[key][v];
 		graph next = *g;
-		if (!exists || !world_fits(w, o, value) || !rest_fits(w, o, value))
+		if (!exists || !world_fits(w, o, value))
 			continue;
 		w->source[i] = v;
 		if (v != INITIAL && w->prune & KR_BIT(KR_WR))

@@ -10,6 +10,7 @@ enum { INITIAL = ORACLE_TXNS, MOST_OBSERVATIONS = 200 };
 struct observation {
 	uint32_t txn, key, op; /* op: index in the transaction */
 	bool predicate, loose; /* loose: not through a cursor */
+	bool over_own;         /* the first that the transaction is shown over its own additions */
 };
 
 typedef struct {
@@ -30,8 +31,7 @@ struct world {
 	struct starts starts[ORACLE_KEYS];
 	struct held start[ORACLE_KEYS];
 	bool wrote[ORACLE_KEYS][ORACLE_TXNS];
-	bool told[ORACLE_KEYS][ORACLE_TXNS];         /* the version's value does not depend on the one before */
-	struct held value[ORACLE_KEYS][ORACLE_TXNS]; /* of versions: with `told` from the start, all once the key's order is settled */
+	struct held value[ORACLE_KEYS][ORACLE_TXNS]; /* of versions, once the key's order is settled */
 	uint32_t place[ORACLE_KEYS][ORACLE_TXNS];    /* in the key's version order; KR_NONE: no version */
 	struct observation seen[MOST_OBSERVATIONS];  /* by key */
 	uint32_t source[MOST_OBSERVATIONS];          /* a transaction, or INITIAL */
