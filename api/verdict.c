@@ -55,15 +55,17 @@ static enum kr_status keep_proof(krait_verdict *v, const struct kr_history *h, c
 }
 
 /* Makes every text of the verdict. */
-static enum kr_status write_texts(krait_verdict *v, const krait_history *h, const struct kr_verdict *found)
+static enum kr_status write_texts(krait_verdict *v, krait_history *h, const struct kr_verdict *found)
 {
+	struct kr_analysis sums;
+	bool other = found->sums && kr_analyze_sums(&h->ctx, &h->history, &sums, NULL) == KR_OK;
 	struct kr_report r = {
 		.trace = h->path,
 		.level = found->level,
 		.order = found->order,
 		.checker = found->checker,
 		.history = &h->history,
-		.analysis = &h->analysis,
+		.analysis = other ? &sums : &h->analysis,
 		.verdict = found,
 		.read_seconds = h->read_seconds,
 		.seconds = h->read_seconds + found->seconds,
@@ -77,6 +79,8 @@ static enum kr_status write_texts(krait_verdict *v, const krait_history *h, cons
 		memcpy(v->reason, found->reason, sizeof v->reason);
 	kr_report_explain(&r, &v->explanation);
 	kr_report_json(&r, (struct kr_json_extras){0}, &v->json);
+	if (other)
+		kr_analysis_done(&sums);
 	if (found->outcome != KR_UNDECIDED)
 		kr_witness_print(&h->history, &head, &found->certificate, &v->witness);
 	return v->explanation.failed || v->json.failed || v->witness.failed ? KR_NOMEM : KR_OK;

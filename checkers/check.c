@@ -2,6 +2,8 @@
  *
  * What is stronger than the question (another level, session order) is often easier to decide: a world of it is a world, and its refutation is one if the verifier finds that it refutes the question, too.
  *
+ * At levels that allow lost updates the analysis has worlds of which some are none (frontend/analyze.h): there only worlds of stronger levels, without lost updates, are sought in it, and then all in the other one.
+ *
  * A limit hit anywhere, or a world that leaves something out, is an undecided verdict with the reason, never an error; a certificate that the verifier rejects is an internal error, never a verdict. */
 #include "checkers/check.h"
 
@@ -11,6 +13,7 @@
 #include "checkers/certify.h"
 
 enum { CASES_TXNS_MOST = 2000 };                        /* what is small */
+enum { ANOMALIES_MOST = 16 };                           /* so many are tried */
 enum { ATTEMPT_SHARE = 4 };                             /* an attempt gets this part of the time left, */
 static const int64_t ATTEMPT_NS = INT64_C(20000000000); /* or so much when there is no limit */
 
@@ -22,6 +25,7 @@ struct asking {
 	struct kr_verdict *out;
 	bool fits;                  /* a refutation of something stronger that refutes the question, too */
 	const struct kr_level *via; /* the level of whose world the verdict is one, if it is another one's */
+	bool allowed;               /* lost updates are: only worlds of levels that forbid them are sought */
 };
 
 static double seconds_since(int64_t start) { return (double)(kr_now_ns() - start) * 1e-9; }
@@ -35,14 +39,15 @@ static void begin(struct kr_verdict *out, struct kr_mem *mem)
 	out->certificate.order = out->order;
 }
 
-static enum kr_status first_anomaly(const struct asking *a, struct kr_anomaly *out, bool *found)
+/* The n-th anomaly that the level forbids. */
+static enum kr_status find_anomaly(const struct asking *a, uint32_t n, struct kr_anomaly *out, bool *found)
 {
-	if (kr_bare_level(a->options->level))
-		return kr_bare_garbage(a->ctx, a->h, out, found);
 	*found = false;
+	if (kr_bare_level(a->options->level))
+		return n == 0 ? kr_bare_garbage(a->ctx, a->h, out, found) : KR_OK;
 	for (uint32_t i = 0; i < a->analysis->anomalies.n && !*found; i++) {
 		*out = a->analysis->anomalies.at[i];
-		*found = a->options->level->anomalies & KR_BIT(out->kind);
+		*found = a->options->level->anomalies & KR_BIT(out->kind) && n-- == 0;
 	}
 	return KR_OK;
 }
@@ -125,7 +130,7 @@ static enum kr_status run_passes(struct kr_ir *ir, const char *passes, const str
 	return status;
 }
 
-static enum kr_status decide(const struct kr_history *h, struct kr_ir *ir, const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err)
+static enum kr_status decide_ir(const struct kr_history *h, struct kr_ir *ir, const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err)
 {
 	enum kr_change change;
 	const char *passes = options->passes ? options->passes : out->checker->passes;
@@ -225,8 +230,10 @@ static enum kr_status attempt(struct asking *a, const struct kr_level *level, en
 	return status;
 }
 
-/* Levels whose worlds are sought first, the easiest to find first. */
-static const char *const stronger[] = {"ser", "si"};
+/* Levels whose worlds are sought first, the easiest to find first; the last one only where no others will do: it is the weakest that forbids lost updates and implies nearly all that allow them. */
+static const char *const stronger[] = {"ser", "si", "pl-2+"};
+
+static size_t count_stronger(const struct asking *a) { return KR_COUNT(stronger) - !a->allowed; }
 
 static const struct kr_level *find_stronger(const struct asking *a, size_t i, enum kr_order order)
 {
@@ -245,7 +252,7 @@ static enum kr_status search_stronger(struct asking *a, const struct kr_level *l
 	enum kr_status status = kr_ir_init(&ir, a->ctx, &a->analysis->asg, level, order);
 	if (!status) {
 		a->out->checker = kr_checker_for(a->ctx->modules, level);
-		status = decide(a->h, &ir, &options, a->out, err);
+		status = decide_ir(a->h, &ir, &options, a->out, err);
 		a->out->checker = own;
 		kr_ir_done(&ir);
 	}
@@ -258,14 +265,14 @@ static enum kr_status attempt_stronger(struct asking *a, enum kr_order order, st
 {
 	const struct kr_level *asked = a->options->level;
 	enum kr_status status = KR_OK;
-	for (size_t i = 0; i < KR_COUNT(stronger) && !status && a->out->outcome == KR_UNDECIDED; i++) {
+	for (size_t i = 0; i < count_stronger(a) && !status && a->out->outcome == KR_UNDECIDED; i++) {
 		const struct kr_level *level = find_stronger(a, i, order);
 		if (level)
 			status = attempt(a, level, order, err);
 		if (level && a->out->outcome == KR_SATISFIED)
 			a->via = level;
 	}
-	for (size_t i = 0; i < KR_COUNT(stronger) && !status && a->out->outcome == KR_UNDECIDED; i++) {
+	for (size_t i = 0; i < count_stronger(a) && !status && a->out->outcome == KR_UNDECIDED; i++) {
 		const struct kr_level *level = find_stronger(a, i, order);
 		bool itself = level && (level == asked || kr_implies(a->ctx->modules, (struct kr_question){asked, order}, (struct kr_question){level, order}));
 		if (level && !itself)
@@ -291,7 +298,7 @@ static enum kr_status decide_bare(struct asking *a, enum kr_order order, struct 
 	if (!status && !circle)
 		status = kr_ir_init(&ir, a->ctx, &bare, a->options->level, order);
 	if (!status && !circle) {
-		status = decide(a->h, &ir, a->options, a->out, err);
+		status = decide_ir(a->h, &ir, a->options, a->out, err);
 		kr_ir_done(&ir);
 	}
 	kr_bare_done(a->ctx, asg, &bare);
@@ -305,13 +312,13 @@ static enum kr_status decide_order(struct asking *a, enum kr_order order, struct
 	bool exact = a->analysis->left_out[0] && bare; /* here it is, and at stronger levels it is not */
 	bool attempts = !by_hand(a->ctx, a->options) && a->analysis->anomaly_count == 0 && !exact;
 	enum kr_status status = attempts ? attempt_stronger(a, order, err) : KR_OK;
-	if (status || a->out->outcome != KR_UNDECIDED)
+	if (status || a->out->outcome != KR_UNDECIDED || a->allowed)
 		return status;
 	if (bare)
 		return decide_bare(a, order, err);
 	status = kr_ir_init(&ir, a->ctx, &a->analysis->asg, a->options->level, order);
 	if (!status) {
-		status = decide(a->h, &ir, a->options, a->out, err);
+		status = decide_ir(a->h, &ir, a->options, a->out, err);
 		kr_ir_done(&ir);
 	}
 	return status;
@@ -407,6 +414,135 @@ static enum kr_status undecided(struct kr_ctx *ctx, enum kr_status status, struc
 	return KR_OK;
 }
 
+/* Takes the first anomaly that the verifier confirms: where one transaction contradicts itself, anything follows of others, such as that what they saw was aborted. */
+static enum kr_status try_anomalies(struct asking *a)
+{
+	struct kr_question question = {a->options->level, a->options->order};
+	struct kr_anomaly anomaly;
+	bool found = true, fits = false;
+	int64_t start = kr_now_ns();
+	enum kr_status status = KR_OK;
+	for (uint32_t i = 0; i < ANOMALIES_MOST && found && !fits && !status; i++) {
+		status = find_anomaly(a, i, &anomaly, &found);
+		if (!status && found)
+			status = kr_certify_anomaly(&anomaly, &a->out->certificate);
+		if (!status && found)
+			status = kr_check_fits(a->ctx, a->h, &a->out->certificate, question, &fits);
+	}
+	a->out->verify_seconds = seconds_since(start);
+	if (fits)
+		a->out->outcome = KR_VIOLATED;
+	return status;
+}
+
+/* By an anomaly, if there is one, or by the graph; verified. */
+static enum kr_status decide_on(struct asking *a, struct kr_err *err)
+{
+	struct kr_anomaly anomaly;
+	bool found;
+	enum kr_status status = find_anomaly(a, 0, &anomaly, &found);
+	if (!status)
+		status = found ? try_anomalies(a) : decide_graph(a, err);
+	if (found && (status || a->out->outcome == KR_VIOLATED))
+		return status;
+	if (!status && found) { /* to be told why */
+		a->out->outcome = KR_VIOLATED;
+		status = kr_certify_anomaly(&anomaly, &a->out->certificate);
+	}
+	if (!status && a->out->outcome != KR_UNDECIDED && !a->fits)
+		status = verify(a, err);
+	if (!status && a->out->outcome == KR_UNDECIDED && a->analysis->left_out[0] && !picks_parts(a->options) && !a->allowed)
+		status = try_told(a->ctx, a->h, a->out);
+	return status;
+}
+
+static bool is_loose(const struct kr_history *h)
+{
+	for (uint32_t i = 0; i < h->attrs.n; i++)
+		if (!h->attrs.at[i].cursor)
+			return true;
+	return false;
+}
+
+/* At a level that allows lost updates, but where nothing that was seen counts. */
+static bool needs_sums(const struct kr_history *h, const struct kr_analysis *analysis, const struct kr_level *level)
+{
+	return analysis->shows_own && !kr_bare_level(level) && !kr_level_forbids_lost_updates(level, is_loose(h));
+}
+
+enum kr_status kr_check_exactly(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_level *level, struct kr_analysis *analysis, struct kr_err *err)
+{
+	struct kr_analysis sums;
+	if (!needs_sums(h, analysis, level) && !(analysis->shows_own && analysis->anomaly_count > 0 && !kr_bare_level(level)))
+		return KR_OK;
+	enum kr_status status = kr_analyze_sums(ctx, h, &sums, err);
+	if (!status) {
+		kr_analysis_done(analysis);
+		*analysis = sums;
+	}
+	return status;
+}
+
+/* What the first analysis tells for certain: an anomaly that is one in any case, or a world without lost updates. */
+static enum kr_status decide_without_sums(struct asking *a, struct kr_err *err)
+{
+	struct kr_anomaly anomaly;
+	bool found;
+	enum kr_status status = find_anomaly(a, 0, &anomaly, &found);
+	if (status)
+		return status;
+	a->allowed = needs_sums(a->h, a->analysis, a->options->level);
+	if (!found)
+		return a->allowed && (by_hand(a->ctx, a->options) || a->analysis->anomaly_count > 0) ? KR_OK : decide_on(a, err);
+	status = try_anomalies(a);
+	if (!status && a->out->outcome == KR_UNDECIDED)
+		forget(a);
+	return status;
+}
+
+/* Where the analysis leaves something out, what was seen may still contradict itself by all that the verifier knows. */
+static enum kr_status try_unexplained(struct asking *a)
+{
+	struct kr_question question = {a->options->level, a->options->order};
+	bool fits = false;
+	int64_t start = kr_now_ns();
+	if (a->analysis->asg.ntxns > CASES_TXNS_MOST || kr_bare_level(a->options->level))
+		return KR_OK;
+	kr_certificate_done(&a->out->certificate);
+	a->out->certificate.kind = KR_CERT_CYCLES;
+	enum kr_status status = kr_check_fits(a->ctx, a->h, &a->out->certificate, question, &fits);
+	a->out->verify_seconds = seconds_since(start);
+	if (fits)
+		a->out->outcome = KR_VIOLATED;
+	return status;
+}
+
+static enum kr_status decide(struct asking *a, struct kr_err *err)
+{
+	struct kr_analysis sums;
+	bool differs = a->analysis->shows_own && !kr_bare_level(a->options->level);
+	enum kr_status status = differs ? decide_without_sums(a, err) : decide_on(a, err);
+	if (!differs || status || a->out->outcome != KR_UNDECIDED || !(a->allowed || a->analysis->anomaly_count > 0))
+		return status;
+	status = kr_analyze_sums(a->ctx, a->h, &sums, err);
+	if (status == KR_UNSUPPORTED) {
+		snprintf(a->out->reason, sizeof a->out->reason, "%.150s", err && err->text[0] ? err->text : kr_status_text(status));
+		if (err)
+			kr_err_init(err);
+		return KR_OK;
+	}
+	if (status)
+		return status;
+	a->analysis = &sums;
+	a->allowed = false;
+	a->out->sums = true;
+	status = decide_on(a, err);
+	if (!status && a->out->outcome == KR_UNDECIDED && sums.left_out[0])
+		status = try_unexplained(a);
+	kr_analysis_done(&sums);
+	return status;
+}
+
 enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, const struct kr_check_options *options,
 	struct kr_verdict *out, struct kr_err *err)
 {
@@ -414,30 +550,19 @@ enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const st
 	*out = (struct kr_verdict){.level = options->level, .order = options->order};
 	out->checker = options->checker ? options->checker : kr_checker_for(ctx->modules, options->level);
 	begin(out, &ctx->mem);
-	struct kr_anomaly anomaly;
-	bool found = false;
-	struct asking asking = {ctx, h, analysis, options, out, false, NULL};
+	struct asking asking = {ctx, h, analysis, options, out, false, NULL, false};
 	enum kr_status status = options->passes ? kr_passes_check_order(ctx->modules, options->passes, options->order, err) : KR_OK;
 	if (status)
 		return status;
-	if (!out->checker->decide)
-		status = first_anomaly(&asking, &anomaly, &found);
-	if (status) {
-		/* a limit */
-	} else if (out->checker->decide) {
+	if (out->checker->decide) {
 		if (options->passes || options->backend)
 			return kr_err_set(err, KR_BAD, "checker '%s' has neither passes nor a back end to choose", out->checker->name);
 		status = out->checker->decide(ctx, h, options, out, err);
-	} else if (found) {
-		out->outcome = KR_VIOLATED;
-		status = kr_certify_anomaly(&anomaly, &out->certificate);
+		if (!status && out->outcome != KR_UNDECIDED)
+			status = verify(&asking, err);
 	} else {
-		status = decide_graph(&asking, err);
+		status = decide(&asking, err);
 	}
-	if (!status && out->outcome != KR_UNDECIDED && !asking.fits)
-		status = verify(&asking, err);
-	if (!status && out->outcome == KR_UNDECIDED && analysis->left_out[0] && !out->checker->decide && !picks_parts(options))
-		status = try_told(ctx, h, out);
 	if (!status && out->outcome == KR_VIOLATED && out->checker->qualify)
 		status = out->checker->qualify(ctx, h, options, out, err);
 	out->seconds = seconds_since(start);

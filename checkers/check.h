@@ -39,11 +39,15 @@ struct kr_verdict {
 	enum kr_under given;           /* KR_VIOLATED */
 	char expected[96], seen[96];   /* KR_CERT_REPLAY: what the operation differs in, for people */
 	struct kr_rounds undecided;    /* pairs of units that were undecided after each round of pruning */
+	bool sums;                         /* its certificate was found on kr_analyze_sums */
 	const struct kr_level *proof_of; /* the certificate was found for this level with `proof_order`; NULL: for this one */
 	enum kr_order proof_order;
 };
 
-/* Decides one level on an analyzed history. Limits that are hit give KR_OK and KR_UNDECIDED with the reason; KR_INTERNAL when the verifier rejects the certificate (a bug:
+/* Puts kr_analyze_sums in the place of kr_analyze where the level, which allows lost updates, needs that, or where that would call garbage what is none. */
+enum kr_status kr_check_exactly(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_level *level, struct kr_analysis *analysis, struct kr_err *err);
+
+/* Decides one level on an analyzed history (kr_analyze; where the other analysis is needed, it is made). Limits that are hit give KR_OK and KR_UNDECIDED with the reason; KR_INTERNAL when the verifier rejects the certificate (a bug:
  * no verdict is given), KR_BAD for a wrong pass list. The caller frees *out with kr_verdict_done in every case. */
 enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, const struct kr_check_options *options,
 	struct kr_verdict *out, struct kr_err *err);

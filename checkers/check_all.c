@@ -63,6 +63,7 @@ static enum kr_status take_over(struct deciding *c, struct kr_decision *to, cons
 		.certificate = cert,
 		.proof_of = own ? from->options.level : from->verdict.proof_of,
 		.proof_order = own ? from->options.order : from->verdict.proof_order,
+		.sums = from->verdict.sums,
 	};
 	to->verdict.seconds = to->verdict.verify_seconds = (double)(kr_now_ns() - start) * 1e-9;
 	return KR_OK;

@@ -121,13 +121,17 @@ static int report(struct checking *c, const struct kr_verdict *verdict, const ch
 {
 	static const int exits[] = {[KR_SATISFIED] = KR_EXIT_SATISFIED, [KR_VIOLATED] = KR_EXIT_VIOLATED, [KR_UNDECIDED] = KR_EXIT_UNDECIDED};
 	const struct kr_trace *t = &c->trace;
+	struct kr_analysis sums;
+	bool other = verdict && verdict->sums && kr_analyze_sums(&c->trace.ctx, &t->history, &sums, NULL) == KR_OK;
 	struct kr_report r = {
 		.trace = t->path,
 		.level = c->asked->level,
 		.order = c->asked->order,
 		.checker = c->asked->checker,
 		.history = t->has_history ? &t->history : NULL,
-		.analysis = t->has_analysis ? &t->analysis : NULL,
+		.analysis = other         ? &sums
+			: t->has_analysis ? &t->analysis
+					  : NULL,
 		.verdict = verdict,
 		.reason = reason,
 		.notes = &t->notes,
@@ -139,11 +143,14 @@ static int report(struct checking *c, const struct kr_verdict *verdict, const ch
 
 	kr_trace_clear(&c->trace);
 	write_report(c, &r);
-	if (c->run->stop)
-		return KR_EXIT_FAILED;
-	if (kr_report_reason(&r) && !c->run->trace_options.quiet)
+
+	int exit = c->run->stop ? KR_EXIT_FAILED : exits[kr_report_outcome(&r)];
+
+	if (!c->run->stop && kr_report_reason(&r) && !c->run->trace_options.quiet)
 		kr_note("%s: %s: undecided: %s", t->path, c->asked->level->id, kr_report_reason(&r));
-	return exits[kr_report_outcome(&r)];
+	if (other)
+		kr_analysis_done(&sums);
+	return exit;
 }
 
 /* No verdict: the error in one line. An error without a place gets the trace's name. */

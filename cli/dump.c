@@ -1,4 +1,5 @@
 /* krait dump: what a stage of the pipeline made of a trace. */
+#include "checkers/check.h"
 #include "cli/output.h"
 #include "cli/stage.h"
 
@@ -51,6 +52,8 @@ static enum kr_status dump(struct kr_staging *d, struct kr_trace *t, struct kr_e
 
 	if (status == KR_OK)
 		status = kr_trace_analyze(t, err);
+	if (status == KR_OK && d->asked.n > 0 && d->stage != KR_STAGE_ASG)
+		status = kr_check_exactly(&t->ctx, &t->history, d->asked.at[0].level, &t->analysis, err);
 	if (status != KR_OK)
 		return status;
 	note_missing(d, t);

@@ -129,10 +129,10 @@ static enum kr_status run(struct kr_work *w)
 	return give_names(w);
 }
 
-enum kr_status kr_analyze(struct kr_ctx *ctx, const struct kr_history *h, struct kr_analysis *out, struct kr_err *err)
+static enum kr_status analyze(struct kr_ctx *ctx, const struct kr_history *h, bool installs, struct kr_analysis *out, struct kr_err *err)
 {
 	struct kr_analysis analysis = {.anomaly_count = 0};
-	struct kr_work w = {.ctx = ctx, .h = h, .out = &analysis, .asg = &analysis.asg, .err = err};
+	struct kr_work w = {.ctx = ctx, .h = h, .out = &analysis, .asg = &analysis.asg, .err = err, .installs = installs};
 
 	kr_asg_init(&analysis.asg, &ctx->mem);
 	kr_arena_init(&w.scratch, &ctx->mem);
@@ -154,6 +154,16 @@ enum kr_status kr_analyze(struct kr_ctx *ctx, const struct kr_history *h, struct
 	else
 		*out = analysis;
 	return status;
+}
+
+enum kr_status kr_analyze(struct kr_ctx *ctx, const struct kr_history *h, struct kr_analysis *out, struct kr_err *err)
+{
+	return analyze(ctx, h, true, out, err);
+}
+
+enum kr_status kr_analyze_sums(struct kr_ctx *ctx, const struct kr_history *h, struct kr_analysis *out, struct kr_err *err)
+{
+	return analyze(ctx, h, false, out, err);
 }
 
 void kr_analysis_done(struct kr_analysis *analysis)

@@ -190,6 +190,8 @@ static enum kr_status see_elements(struct kr_replay *r, kr_key k, struct kr_grow
 		kr_analyze_leave_out(r->w, r->txn, r->op, "an element that nobody added, in a set of unknown initial value,");
 		return own->count > 0 ? KR_OK : see_parts(r, k, own, false);
 	}
+	if (kind == KR_DUPLICATE_ELEMENT && (own->deleted || own->based))
+		kind = KR_INTERNAL_INCONSISTENCY; /* it is known what was left */
 	if (kind != KR_ANOMALY_KINDS)
 		return kr_grow_contradict(r, k, kind, other);
 	if (own->count == 0 && !kr_bags_deleted(g, k) && !kr_history_untold(r->w->h)) {

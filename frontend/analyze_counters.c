@@ -1,7 +1,7 @@
-/* Counters with increments whose results are not told.
+/* Counters that are sums.
  *
- * A version is absolute when its transaction tells its value: by the result of an increment, by a read after it, or because it deleted the counter; else it is relative, and adds its deltas to the version
- * before it. A counter without relative versions is a register of numbers. With some, each relative version is a part (was it counted?), written by its transaction and overwritten by absolute versions; the base is a
+ * A version is absolute when its transaction deleted the counter, and, where what is shown is what is left (kr_work.installs), when it tells its value: by the result of an increment, or by a read after it;
+ * else it is relative, and adds its deltas to the version before it. A counter without relative versions is a register of numbers. With some, each relative version is a part (was it counted?), written by its transaction and overwritten by absolute versions; the base is a
  * part, too, written by these. A read observes all of them, each as it may be, and says what they add up to (kr_asg_sum).
  * Whether the counter was absent is observed of the whole key, whose versions are present or absent. A plain read of 0 may have seen an absent counter.
  * Parts times absolute versions, and reads times parts, in time and memory: counters that many transactions change without a result are costly. */
@@ -56,7 +56,7 @@ static enum kr_status scan_write(struct scanning *s, kr_txn t, uint32_t i, const
 	if (__builtin_add_overflow(x->amount, delta, &x->amount))
 		return too_large(s->g, t, i);
 	x->absent = false;
-	if (op->flags & KR_OPF_KNOWN) {
+	if (s->g->w->installs && op->flags & KR_OPF_KNOWN) {
 		x->absolute = true;
 		(void)kr_analyze_integer(s->g->w, op->b, &x->amount);
 	}
@@ -70,6 +70,9 @@ static void scan_shown(struct scanning *s, kr_txn t, kr_key k, kr_value value)
 	int64_t number;
 
 	if (!is_counter(s->g, k) || x->turn != t.i + 1 || x->absolute || !kr_analyze_integer(s->g->w, value, &number))
+		return;
+	s->g->w->out->shows_own = true;
+	if (!s->g->w->installs)
 		return;
 	x->absolute = true;
 	x->amount = number;
@@ -165,6 +168,31 @@ static enum kr_status make_part(struct kr_grow *g, kr_key k, uint32_t counted)
 	return kr_ctx_tick(g->w->ctx);
 }
 
+/* That no order of the increments leaves 64 bits, on top of whatever the counter may start from. */
+static enum kr_status check_bounds(struct kr_grow *g, kr_key k)
+{
+	const struct kr_asg *asg = g->w->asg;
+	int64_t low = 0, high = 0, delta = 0;
+
+	for (uint32_t v = asg->keys[k.i].first; v < asg->keys[k.i + 1].first; v++) {
+		bool base = v == asg->keys[k.i].first || g->absolute[v];
+
+		low = base && g->amount[v] < low ? g->amount[v] : low;
+		high = base && g->amount[v] > high ? g->amount[v] : high;
+	}
+	for (uint32_t i = g->write_first[k.i]; i < g->write_first[k.i + 1]; i++) {
+		const struct kr_operation *op = kr_grow_op(g, &g->writes[i]);
+
+		KR_TRY(kr_ctx_tick(g->w->ctx));
+		if (op->kind != KR_OP_INC || kr_grow_aborted(g, g->writes[i].txn))
+			continue;
+		(void)kr_analyze_integer(g->w, op->a, &delta);
+		if (__builtin_add_overflow(delta < 0 ? low : high, delta, delta < 0 ? &low : &high))
+			return too_large(g, g->writes[i].txn, g->writes[i].op);
+	}
+	return KR_OK;
+}
+
 enum kr_status kr_counters_prepare(struct kr_grow *g, kr_key k)
 {
 	const struct kr_asg *asg = g->w->asg;
@@ -177,6 +205,7 @@ enum kr_status kr_counters_prepare(struct kr_grow *g, kr_key k)
 		(void)kr_analyze_integer(g->w, g->w->h->keys.at[k.i].initial, &g->amount[first]);
 		g->w->value[first].i = g->w->h->keys.at[k.i].initial.i == KR_ABSENT.i ? KR_ABSENT.i : KR_GROW_PRESENT;
 	}
+	KR_TRY(check_bounds(g, k));
 	for (uint32_t v = first + 1; v < asg->keys[k.i + 1].first; v++) {
 		absolutes |= g->absolute[v];
 		if (!g->absolute[v])

@@ -36,7 +36,7 @@ static enum kr_status each_write(struct kr_grow *g, bool fill)
 	return KR_OK;
 }
 
-static enum kr_status index_writes(struct kr_grow *g)
+enum kr_status kr_grow_index_writes(struct kr_grow *g)
 {
 	uint32_t nkeys = g->w->h->keys.n;
 
@@ -125,13 +125,22 @@ static enum kr_status name_written(struct kr_grow *g, uint32_t element)
 	return text.text ? add_text(g, text, element) : KR_NOMEM;
 }
 
+/* An element that is no value of the history: a read showed it, of a list that began with it. */
+static enum kr_status name_unwritten(struct kr_grow *g, struct kr_piece text, uint32_t *element)
+{
+	*element = g->w->h->values.n + g->unwritten++;
+	if (*element >= KR_GROW_PRESENT)
+		return kr_err_set(g->w->err, KR_UNSUPPORTED, "found too many elements of lists, expected fewer than %u", KR_GROW_PRESENT);
+	return add_text(g, text, *element);
+}
+
 /* Initial arrays name elements that nobody need have written: then all values are named. */
 static bool any_initial(const struct kr_grow *g)
 {
 	const struct kr_history *h = g->w->h;
 
 	for (kr_key k = {0}; k.i < h->keys.n; k.i++)
-		if (kr_analyze_grows(g->w, k) && kr_history_value(h, h->keys.at[k.i].initial)->type == KR_VALUE_ARRAY)
+		if (kr_analyze_grows(g->w, k) && kr_history_value(h, g->initial[k.i])->type == KR_VALUE_ARRAY)
 			return true;
 	return false;
 }
@@ -190,7 +199,7 @@ static struct kr_grow_element *get_element(struct kr_grow *g, kr_key k, uint32_t
 
 static enum kr_status add_initial(struct kr_grow *g, kr_key k)
 {
-	const struct kr_value_entry *array = kr_history_value(g->w->h, g->w->h->keys.at[k.i].initial);
+	const struct kr_value_entry *array = kr_history_value(g->w->h, g->initial[k.i]);
 	struct kr_piece piece;
 
 	if (array->type != KR_VALUE_ARRAY)
@@ -199,7 +208,7 @@ static enum kr_status add_initial(struct kr_grow *g, kr_key k)
 		uint32_t id = find_text(g, piece);
 
 		if (id == KR_NONE)
-			return kr_err_set(g->w->err, KR_INTERNAL, "internal error: an element of an initial value has no value");
+			KR_TRY(name_unwritten(g, piece, &id));
 
 		struct kr_grow_element *e = get_element(g, k, id);
 
@@ -237,7 +246,8 @@ enum kr_status kr_grow_elements(struct kr_grow *g)
 {
 	uint32_t nkeys = g->w->h->keys.n;
 
-	KR_TRY(index_writes(g));
+	KR_TRY(kr_grow_index_writes(g));
+	KR_TRY(kr_grow_initial(g));
 	KR_TRY(name_all_written(g));
 	g->element_first = KR_NEW_ARRAY(&g->w->scratch, uint32_t, (size_t)nkeys + 1);
 	g->list_of = KR_NEW_ARRAY(&g->w->scratch, uint32_t, g->w->h->values.n);

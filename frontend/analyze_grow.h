@@ -44,6 +44,7 @@ KR_VEC_NAMED(kr_grow_values, kr_value);
 
 struct kr_grow {
 	struct kr_work *w;
+	kr_value *initial;     /* per key of the trace: as told, or, of a list, as reads tell (kr_grow_initial) */
 	uint32_t *write_first; /* per key of the trace, and one more */
 	struct kr_grow_write *writes; /* of growing keys, by key, then transaction, then op; aborted ones, too */
 	/* elements */
@@ -54,6 +55,7 @@ struct kr_grow {
 	struct kr_table element_table;              /* (key, element) -> elements */
 	KR_VEC(struct kr_grow_element) elements;    /* by key */
 	uint32_t *element_first;                    /* per key of the trace, and one more */
+	uint32_t unwritten;                         /* elements of initial lists that are no values of the history; they are numbered behind these */
 	uint32_t marks;
 	/* arrays that were read */
 	uint32_t *list_of;                          /* per value of the history: its place in lists, or KR_NONE */
@@ -103,10 +105,14 @@ bool kr_grow_since(const struct kr_grow *g, uint32_t i, uint32_t end, uint32_t *
 uint32_t kr_grow_version(const struct kr_grow *g, kr_key k, kr_txn t);
 
 /* Elements (analyze_elements.c). */
+enum kr_status kr_grow_index_writes(struct kr_grow *g);
 enum kr_status kr_grow_elements(struct kr_grow *g);
 struct kr_grow_element *kr_grow_find(const struct kr_grow *g, kr_key k, uint32_t element); /* or NULL */
 /* The array as elements, KR_NONE for those that nobody wrote; *is_array false when it is none. Absent is an empty one. */
 enum kr_status kr_grow_parse(struct kr_grow *g, kr_value value, struct kr_grow_list *out, bool *is_array);
+
+/* Fills `initial`, and closes the lists whose untold initial value reads tell (analyze_initial.c). After kr_grow_index_writes. */
+enum kr_status kr_grow_initial(struct kr_grow *g);
 
 /* Making parts: begin one, then its versions after the initial one, by ascending writer. */
 enum kr_status kr_grow_part(struct kr_grow *g, kr_key of, uint32_t label, kr_value initial, kr_key *out);

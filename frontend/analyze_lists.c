@@ -201,7 +201,10 @@ static enum kr_status see_last(struct kr_replay *r, kr_key k, struct kr_grow_lis
 
 	kr_analyze_leave_out(r->w, r->txn, r->op,
 		r->w->asg->keys[k.i].open_initial ? "a list of unknown initial value" : "a list that shows an element which was appended twice");
-	return last == KR_NONE ? KR_OK : kr_analyze_see(r, k, kr_test(KR_TEST_IS, last), false);
+	if (last != KR_NONE)
+		return kr_analyze_see(r, k, kr_test(KR_TEST_IS, last), false);
+	/* nobody appended it: it was there at first, and nothing has been appended since */
+	return kr_analyze_see(r, k, kr_test(KR_TEST_SOURCE, KR_TEST_ARGUMENTS - 1), false);
 }
 
 /* What was there before the transaction's own elements. */

@@ -313,7 +313,7 @@ static enum kr_status each_member(struct kr_work *w, bool fill)
 			continue;
 		}
 		for (uint32_t s = w->key_sets[k.i]; s < w->key_sets[k.i + 1]; s++)
-			if (kr_test_kind(w->test[s]) != KR_TEST_SOURCE && kr_analyze_may_start(w, s, k))
+			if (kr_test_kind(w->test[s]) == KR_TEST_SOURCE ? kr_analyze_holds(w, s, v) : kr_analyze_may_start(w, s, k))
 				add_member(w, s, v, fill);
 	}
 	return KR_OK;

@@ -31,7 +31,7 @@ struct kr_row kr_analyze_write(const struct kr_work *w, const struct kr_operatio
 	return (struct kr_row){op->key, op->kind == KR_OP_CAS || op->kind == KR_OP_INC ? op->b : op->a};
 }
 
-/* Lists, sets, and counters that are not told all along. */
+/* Lists, sets, and counters; of these, where the results of increments are what they leave, only those that are not told all along. */
 static enum kr_status find_growing(struct kr_work *w)
 {
 	const struct kr_history *h = w->h;
@@ -49,7 +49,8 @@ static enum kr_status find_growing(struct kr_work *w)
 			const struct kr_operation *op = &h->ops.at[i];
 
 			KR_TRY(kr_ctx_tick(w->ctx));
-			if (op->kind == KR_OP_INC && !(op->flags & KR_OPF_KNOWN))
+			w->out->shows_own |= op->kind == KR_OP_INC && op->flags & KR_OPF_KNOWN;
+			if (op->kind == KR_OP_INC && (!w->installs || !(op->flags & KR_OPF_KNOWN)))
 				kr_bits_set(w->grows, op->key.i);
 		}
 	}

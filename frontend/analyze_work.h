@@ -71,11 +71,12 @@ struct kr_work {
 	struct kr_asg *asg; /* &out->asg */
 	struct kr_err *err;
 	struct kr_arena scratch; /* freed when the analysis ends */
+	bool installs;           /* what a transaction is shown of a counter after its own increments is what it leaves (kr_analyze) */
 	bool any_open;           /* some transaction is KR_OPEN */
 	bool changed;            /* versions, observations or candidates went away: kr_analyze_compact has work */
 
 	struct kr_grow *grow; /* of growing keys (analyze_grow.h); NULL: there are none */
-	uint64_t *grows; /* bits, per key of the trace: list, set, or a counter with an increment whose result is not told (kr_analyze_grows) */
+	uint64_t *grows; /* bits, per key of the trace: list, set, or a counter that is a sum (kr_analyze_grows) */
 	uint32_t *stamp; /* per key of the trace: who wrote it, as the step at hand needs it */
 	kr_value *own;   /* per key, valid where stamp says so: what that transaction wrote last */
 	KR_VEC(struct kr_found) found; /* of committed transactions; kr_analyze_anomalies puts them in file order */

@@ -47,6 +47,21 @@ static inline bool kr_level_forbids_two_states(const struct kr_level *level)
 	return false;
 }
 
+/* Is every t -rw-> b -ww-> t on one key forbidden? With `loose`: also where t's read was not through a cursor. */
+static inline bool kr_level_forbids_lost_updates(const struct kr_level *level, bool loose)
+{
+	const uint32_t both = KR_BIT(KR_WW) | KR_BIT(KR_RW);
+
+	for (int i = 0; i < KR_PATTERNS_MOST; i++) {
+		const struct kr_pattern *p = &level->forbidden[i];
+
+		if ((p->allowed & both) == both && p->sight == KR_SIGHT_ANY && (!p->lead || p->lead & KR_BIT(KR_WW)) &&
+			!((p->needed | p->once) & ~both) && !(loose && p->cursor_only))
+			return true;
+	}
+	return false;
+}
+
 /* Kinds of edges that any of its patterns allows. */
 static inline uint32_t kr_level_kinds(const struct kr_level *level)
 {

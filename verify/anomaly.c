@@ -296,7 +296,7 @@ enum kr_status kr_verify_anomaly(struct kr_verifier *v)
 		return status;
 	if (kr_verify_is_blind(v->rule))
 		return check_garbage(&c);
-	status = kr_facts_init(&f, v->ctx, v->h, v->err);
+	status = kr_facts_init(&f, v->ctx, v->h, v->installs, v->err);
 	if (status != KR_OK)
 		return status;
 	if (kind == KR_RESULT_SET_MISMATCH)

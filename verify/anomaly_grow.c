@@ -215,20 +215,24 @@ static enum kr_status judge_elements(const struct shown *s, bool *out)
 	return status;
 }
 
-/* Elements by number of times: own ones count, too. */
+/* Elements by number of times: own ones count, too. A set has each once, however often it was added. */
 static enum kr_status judge_duplicates(const struct shown *s, bool *out)
 {
 	struct kr_mem *mem = s->f->mem;
 	uint32_t n = s->f->grow->elements.n, *times = kr_mem_alloc(mem, n, sizeof *times);
 	struct origin o;
-	enum kr_status status = times && !s->f->untold ? KR_OK : times ? KR_OK : KR_NOMEM;
+	enum kr_status status = times ? KR_OK : KR_NOMEM;
 
 	*out = false;
-	for (uint32_t i = 0; i < s->all && status == KR_OK && !*out && !s->f->untold; i++) {
+	for (uint32_t i = 0; i < s->all && status == KR_OK && !*out && !(s->list && s->f->untold); i++) {
 		uint32_t element = s->members[i];
 
 		if (++times[element] < 2)
 			continue;
+		if (!s->list) {
+			*out = true;
+			break;
+		}
 		status = find_origin(s, element, &o);
 		*out = status == KR_OK && o.everybody + o.initial > 0 && times[element] > o.everybody - o.aborted + o.initial;
 	}
@@ -500,7 +504,7 @@ enum kr_status kr_claim_growing(const struct kr_claim *c, const struct kr_facts 
 		return status;
 	if (f->untold && kind == KR_ABORTED_READ)
 		status = ask_shown(c, f, &place, rests_on_unknown, &open);
-	if (status != KR_OK || open)
+	if (status != KR_OK || open || (f->untold && kr_facts_mode(f, c->key) == KR_GROW_LIST))
 		return status != KR_OK ? status : kr_claim_untold(c);
 	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is no %s of %s", (unsigned)c->op, c->txn_name.text, kr_anomaly_name(kind), c->key_name.text);
 }

@@ -42,6 +42,7 @@ struct kr_cases {
 	bool blind;                       /* what was seen says nothing: the level looks at ww alone */
 	bool all;                         /* every observation is brought in, whether or not it is known to matter */
 	bool skipped;                     /* a fact about a sum was left out, because it is too large */
+	bool lists;                       /* the order of what lists of untold initial value show was left out */
 	bool whole, any_whole;            /* for the cycle at hand, or some cycle, it matters of which version of the key parts were seen (pattern.c) */
 	bool *is_brought;                 /* per key: it is or was in keys; NULL where all initial values are told */
 	KR_VEC(uint32_t) clause;          /* being built */
@@ -62,6 +63,7 @@ uint32_t kr_cases_negate(uint32_t literal);
 enum kr_status kr_cases_new(struct kr_cases *c, uint32_t *literal); /* of a new variable without a meaning of its own */
 enum kr_status kr_cases_presence(struct kr_cases *c, kr_txn t, uint32_t *literal);
 enum kr_status kr_cases_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal); /* a (KR_NONE: initial) wrote k before b */
+enum kr_status kr_cases_known_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal); /* the same if it is known, else KR_NONE */
 enum kr_status kr_cases_sight(struct kr_cases *c, const struct kr_sight *x, uint32_t *out);         /* the observation's index in sights */
 enum kr_status kr_cases_source(struct kr_cases *c, uint32_t s, kr_txn writer, uint32_t *literal);   /* observation s saw writer's version */
 
@@ -73,6 +75,7 @@ enum kr_status kr_cases_end(struct kr_cases *c);
 /* initial_cases.c: what "observation s saw the initial version" says of an untold initial value (KR_LITERAL_TRUE: nothing); that each key has one. */
 enum kr_status kr_cases_initial(struct kr_cases *c, const struct kr_sight *s, uint32_t *literal);
 enum kr_status kr_cases_add_initials(struct kr_cases *c);
+enum kr_status kr_cases_initial_count(struct kr_cases *c, kr_key k, int64_t number, bool or_absent, uint32_t *literal); /* counter k was this number at first */
 /* windows.c: which version of the key observation s, of a whole set or counter, can have seen, by the order of the versions that its parts tell of. */
 enum kr_status kr_cases_add_window(struct kr_cases *c, uint32_t s);
 /* sums.c: what observation s of a counter, whole, says of which increments it counted. */
@@ -87,6 +90,9 @@ enum kr_status kr_cases_bring_key(struct kr_cases *c, kr_key k); /* all observat
 /* The same of predicate reads that did not return k. */
 enum kr_status kr_cases_bring_scans(struct kr_cases *c, kr_key k, kr_txn t);
 enum kr_status kr_cases_bring_missed(struct kr_cases *c, kr_txn t, uint32_t op);
+
+/* rounds.c: orders that the trace gives and those that lists and sets show contradict each other only together. */
+enum kr_status kr_cases_add_rounds(struct kr_cases *c);
 
 /* Adds the facts of the history about all choices made so far, and about those that these bring in. */
 enum kr_status kr_cases_add_facts(struct kr_cases *c);

@@ -146,7 +146,7 @@ static enum kr_status order_in_some(const struct kr_cases *c, kr_key k, kr_txn a
 }
 
 /* The order that the lists or sets read by committed transactions show, as a constant; KR_NONE: they do not tell. */
-static enum kr_status order_shown(const struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
+static enum kr_status order_shown(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
 {
 	enum kr_grow_mode mode = kr_facts_mode(&c->facts, k);
 	uint32_t x = KR_GROW_VAGUE, y = KR_GROW_VAGUE;
@@ -155,6 +155,7 @@ static enum kr_status order_shown(const struct kr_cases *c, kr_key k, kr_txn a, 
 	*literal = KR_NONE;
 	if (c->blind || (mode != KR_GROW_LIST && mode != KR_GROW_SET))
 		return KR_OK;
+	c->lists |= mode == KR_GROW_LIST && c->facts.untold;
 	if (mode == KR_GROW_LIST && c->facts.grow->deleted[k.i])
 		return order_in_some(c, k, a, b, literal);
 	status = kr_grow_rank(&c->facts, k, version_index(c, k, a), &x);
@@ -195,7 +196,7 @@ static enum kr_status exclude_either(struct kr_cases *c, kr_txn a, kr_txn b)
 }
 
 /* A constant, or KR_NONE. An order that the trace gives and a list contradicts leaves no world in which both took effect. */
-static enum kr_status order_known(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
+enum kr_status kr_cases_known_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
 {
 	uint32_t shown;
 	enum kr_status status = order_given(c, k, a, b, literal);
@@ -220,7 +221,7 @@ enum kr_status kr_cases_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, 
 	*literal = KR_LITERAL_TRUE;
 	if (a.i == KR_NONE)
 		return KR_OK;
-	status = order_known(c, k, a, b, &known);
+	status = kr_cases_known_order(c, k, a, b, &known);
 	*literal = known;
 	if (status != KR_OK || (known != KR_NONE && !lists))
 		return status;
@@ -437,6 +438,9 @@ enum kr_status kr_cases_add_facts(struct kr_cases *c)
 {
 	enum kr_status status = c->all ? add_given(c) : KR_OK;
 
+	if (status == KR_OK && c->all)
+		status = kr_cases_add_rounds(c);
+
 	if (status == KR_OK && !c->blind)
 		status = add_sights(c);
 
@@ -454,7 +458,7 @@ enum kr_status kr_cases_init(struct kr_cases *c, struct kr_verifier *v)
 	c->facts = (struct kr_facts){.mem = c->mem, .h = v->h};
 	c->given = (struct kr_given){.mem = c->mem, .h = v->h};
 	kr_sat_init(&c->sat, c->mem);
-	status = kr_facts_init(&c->facts, v->ctx, v->h, v->err);
+	status = kr_facts_init(&c->facts, v->ctx, v->h, v->installs, v->err);
 	c->facts.own_after = (v->rule->cycles[0].kinds & KR_BIT(KR_WR)) != 0; /* such a world has a cycle of wr and ww */
 	if (status == KR_OK && kr_verify_is_blind(v->rule))
 		status = kr_shown_lists(&c->facts, v->ctx, &shown);

@@ -57,6 +57,7 @@ struct kr_facts {
 	uint32_t count;                   /* of versions */
 	struct kr_grow *grow;             /* NULL: no key grows */
 	bool own_after;                   /* no world matters in which a transaction saw a version of a key that comes after its own */
+	bool installs;                    /* whoever is shown what it leaves of a counter leaves that: the version that it saw is the one before its own */
 	bool unknowns, untold;            /* the history has transactions of unknown outcome; initial values that it does not tell */
 
 	/* The rest is there only when one of these holds (NULL otherwise). */
@@ -70,7 +71,7 @@ struct kr_facts {
 };
 
 /* Linear in the history. On failure nothing is left to free. */
-enum kr_status kr_facts_init(struct kr_facts *f, struct kr_ctx *ctx, const struct kr_history *h, struct kr_err *err);
+enum kr_status kr_facts_init(struct kr_facts *f, struct kr_ctx *ctx, const struct kr_history *h, bool installs, struct kr_err *err);
 void kr_facts_done(struct kr_facts *f);
 
 /* possible.c: fills impossible and pins. */

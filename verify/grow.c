@@ -3,7 +3,8 @@
  *
  * An observation is external as long as its transaction has not written the key, and once more where the key is first shown after writes that only
  * add to it: what was there before is what is shown without them. From then on, and after a delete, the transaction knows what it has left.
- * A counter's version is absolute where that is so, and relative, an amount added, where it is not. Elements are numbered by their text; arrays are
+ * A counter's version is absolute after a delete, and relative, an amount added, without. Where lost updates are forbidden a transaction saw the version before its own, so that one
+ * which knows what it left has left that: an absolute version, too (kr_facts.installs). Elements are numbered by their text; arrays are
  * taken apart when asked for, each once. Cost: linear in the operations; in the arrays that are asked for. */
 #include "verify/grow.h"
 
@@ -121,10 +122,11 @@ enum kr_status kr_grow_initial_parts(struct kr_grow *g, kr_key k)
 /* What the transaction being walked has done with a key. */
 struct state {
 	uint32_t txn;
-	bool wrote, known; /* known: `amount` is the value (of a counter), or, with `absent`, there is none */
+	bool wrote, known; /* known: `amount` is the value (of a counter), or, with `absent`, there is none; else what was added */
 	bool absent;
 	uint32_t own_count;
 	int64_t amount;
+	struct kr_grow_version left; /* of a counter, whatever was shown */
 };
 
 struct collecting {
@@ -142,7 +144,7 @@ static struct state *state_of(struct collecting *c, kr_key k, kr_txn t)
 	struct state *s = &c->states[k.i];
 
 	if (s->txn != t.i)
-		*s = (struct state){.txn = t.i};
+		*s = (struct state){.txn = t.i, .left.relative = true};
 	return s;
 }
 
@@ -165,11 +167,11 @@ static enum kr_status see(struct collecting *c, kr_txn t, uint32_t index, kr_key
 		return KR_OK;
 	if (!kr_vec_push(c->g->mem, &c->sights, (struct kr_grow_sight){t, k, index, s->own_count, s->amount}))
 		return KR_NOMEM;
-	if (!s->wrote || c->f->h->keys.at[k.i].kind != KR_KIND_COUNTER || saw->test != KR_SAW_VALUE) {
-		s->known = s->wrote;
+	if (!s->wrote || saw->test != KR_SAW_VALUE)
 		return KR_OK;
-	}
 	s->known = true;
+	if (c->f->h->keys.at[k.i].kind != KR_KIND_COUNTER)
+		return KR_OK;
 	s->absent = !integer_of(c->f->h, saw->value, &shown);
 	s->amount = shown;
 	return KR_OK;
@@ -194,8 +196,9 @@ static void count_inc(struct collecting *c, struct state *s, const struct kr_ope
 	const struct kr_history *h = c->f->h;
 	int64_t delta, result;
 
-	if (!integer_of(h, op->a, &delta))
+	if (!integer_of(h, op->a, &delta) || __builtin_add_overflow(s->left.amount, delta, &s->left.amount))
 		give_up(c, op->key);
+	s->left.absent = false;
 	if (op->flags & KR_OPF_KNOWN) {
 		s->known = true;
 		s->absent = !integer_of(h, op->b, &result);
@@ -218,7 +221,7 @@ static void write(struct collecting *c, kr_txn t, const struct kr_operation *op,
 	case KR_OP_APPEND:
 	case KR_OP_ADD: break;
 	case KR_OP_DELETE:
-		*s = (struct state){.txn = t.i, .wrote = true, .known = true, .absent = true};
+		*s = (struct state){.txn = t.i, .wrote = true, .known = true, .absent = true, .left.absent = true};
 		c->g->deleted[k.i] = true;
 		break;
 	default: give_up(c, k);
@@ -248,7 +251,7 @@ static enum kr_status collect_op(struct collecting *c, kr_txn t, uint32_t index)
 	return status;
 }
 
-/* What t leaves of a counter: told by its last state, at the end of its walk. */
+/* What t leaves of a counter, at the end of its walk. */
 static void keep_version(struct collecting *c, kr_txn t, kr_key k)
 {
 	const struct kr_fact_version *version = kr_facts_version(c->f, k, t);
@@ -256,8 +259,9 @@ static void keep_version(struct collecting *c, kr_txn t, kr_key k)
 
 	if (!version || s->txn != t.i || c->f->h->keys.at[k.i].kind != KR_KIND_COUNTER)
 		return;
-	c->g->versions[version - c->f->versions] = (struct kr_grow_version){!s->known, s->absent, s->amount};
-	if (!s->known && c->g->mode[k.i] == KR_GROW_VALUES)
+	struct kr_grow_version left = c->f->installs && s->known ? (struct kr_grow_version){false, s->absent, s->amount} : s->left;
+	c->g->versions[version - c->f->versions] = left;
+	if (left.relative && c->g->mode[k.i] == KR_GROW_VALUES)
 		c->g->mode[k.i] = KR_GROW_SUM;
 }
 

@@ -28,7 +28,7 @@ struct kr_grow_add { kr_key key; uint32_t element; kr_txn txn; uint32_t op; }; /
 
 /* What a counter was seen to be. */
 enum kr_count_test { KR_COUNT_NEVER, KR_COUNT_IS, KR_COUNT_ABSENT, KR_COUNT_PRESENT, KR_COUNT_MATCH, KR_COUNT_NO_MATCH };
-struct kr_count { enum kr_count_test test; int64_t number; bool or_absent; uint32_t scan; };
+struct kr_count { enum kr_count_test test; int64_t number; bool or_absent; uint32_t scan; bool over; int64_t own; }; /* over: own increments, for conditions */
 
 struct kr_parsed { uint32_t first, count; }; /* into members */
 

@@ -149,7 +149,7 @@ static struct kr_count count_told(const struct kr_history *h, const struct kr_op
 struct kr_count kr_grow_count(const struct kr_history *h, const struct kr_sight *s)
 {
 	const struct kr_operation *op = &h->ops.at[kr_history_op(h, s->txn, s->op).i];
-	struct kr_count want = {.test = KR_COUNT_IS, .scan = s->saw.scan};
+	struct kr_count want = {.test = KR_COUNT_IS, .scan = s->saw.scan, .over = s->own_count > 0, .own = s->own};
 
 	switch (s->saw.test) {
 	case KR_SAW_UNTOLD: return count_told(h, op, s->own);
@@ -177,6 +177,12 @@ bool kr_grow_count_allows(const struct kr_history *h, const struct kr_count *wan
 	case KR_COUNT_ABSENT: return absent;
 	case KR_COUNT_PRESENT: return !absent;
 	default: break;
+	}
+	if (want->over) {
+		number = absent ? 0 : number;
+		if (__builtin_add_overflow(number, want->own, &operand.integer))
+			return false;
+		absent = false;
 	}
 	matches = !absent && kr_where_holds_of(h, &h->scans.at[want->scan], k, &operand);
 	return matches == (want->test == KR_COUNT_MATCH);
@@ -216,6 +222,8 @@ static bool presence_allows(const struct kr_facts *f, const struct kr_count *wan
 	bool absent;
 	int64_t number;
 
+	if (!version && f->untold)
+		return want->test != KR_COUNT_NEVER; /* it may have been there, or not: initial_cases.c */
 	if (!version && !kr_grow_initial_count(f->h, k, &absent, &number))
 		return false;
 	if (version)
@@ -247,6 +255,8 @@ static bool sum_candidate(const struct kr_facts *f, const struct kr_sight *s, kr
 		return true;
 	if (version)
 		return version->absent;
+	if (f->untold)
+		return true;
 	return kr_grow_initial_count(f->h, s->key, &absent, &number) && absent;
 }
 
@@ -398,8 +408,6 @@ enum kr_status kr_grow_candidate(const struct kr_facts *f, const struct kr_sight
 	switch (kr_facts_mode(f, s->key)) {
 	case KR_GROW_VALUES: *out = counter_candidate(f, s, writer); return KR_OK;
 	case KR_GROW_SUM:
-		if (f->untold)
-			return kr_grow_vague(f, s->key, "its initial value is not told", err);
 		if ((s->saw.test == KR_SAW_MATCH || s->saw.test == KR_SAW_NO_MATCH) && kr_where_of_values(f->h, &f->h->scans.at[s->saw.scan]))
 			return kr_grow_vague(f, s->key, "a condition asks for its value", err);
 		*out = sum_candidate(f, s, writer);

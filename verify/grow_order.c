@@ -2,7 +2,7 @@
  *
  * A list: by the place of the first element that each of them alone appended. Of a key, the longest list that a committed transaction read says all that the others do. Who has an element that
  * is not there comes behind. Where the list is deleted, each list tells of those that it shows alone. A set that nobody deletes: by the smallest set that a committed transaction read and that shows an element of theirs. If that set shows none of another writer, it is a version at or behind the
- * one's and before the other's. An element that was appended or added more than once tells nothing of its writers.
+ * one's and before the other's. An element that was appended or added more than once tells nothing of its writers, nor does any of a list of untold initial value.
  * Cost: linear in the lists and sets of the key for all of its versions, but for sorting; for one list, its length times what a writer appended. */
 #include <stdlib.h>
 
@@ -58,7 +58,7 @@ enum kr_status kr_grow_rank_in(const struct kr_facts *f, const struct kr_grow_si
 	enum kr_status status = members_of(f, s, &m);
 
 	*rank = KR_GROW_VAGUE;
-	if (status != KR_OK || m.count == KR_NONE)
+	if (status != KR_OK || m.count == KR_NONE || f->untold)
 		return status;
 	status = place_of(f, s->key, i, &m, NULL, rank);
 	if (*rank == KR_NONE && (f->grow->deleted[s->key.i] || (f->versions[i].txn.i == s->txn.i && !f->own_after)))
@@ -107,7 +107,7 @@ static enum kr_status rank_list(const struct kr_facts *f, kr_key k)
 
 	for (uint32_t i = f->first[k.i]; i < f->first[k.i + 1]; i++)
 		g->rank[i] = KR_GROW_VAGUE;
-	if (status != KR_OK || !longest || g->deleted[k.i])
+	if (status != KR_OK || !longest || g->deleted[k.i] || f->untold)
 		return status;
 	status = members_of(f, longest, &m);
 	n = g->elements.n;

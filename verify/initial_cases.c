@@ -15,7 +15,6 @@ static enum kr_status zero_or_absent(struct kr_cases *c, uint32_t zero, uint32_t
 static enum kr_status initial_number(struct kr_cases *c, const struct kr_sight *s, uint32_t *literal)
 {
 	struct kr_count want = kr_grow_count(c->v->h, s);
-	uint64_t number = (uint64_t)want.number;
 	uint32_t absent;
 	enum kr_status status;
 
@@ -25,8 +24,34 @@ static enum kr_status initial_number(struct kr_cases *c, const struct kr_sight *
 	*literal = want.test == KR_COUNT_ABSENT ? absent : kr_cases_negate(absent);
 	if (status != KR_OK || want.test != KR_COUNT_IS)
 		return status;
-	status = kr_cases_choose(c, (struct kr_choice){KR_CHOICE_INITIAL, s->key.i, (uint32_t)number, (uint32_t)(number >> 32), false}, literal);
-	return status == KR_OK && want.or_absent ? zero_or_absent(c, *literal, absent, literal) : status;
+	return kr_cases_initial_count(c, s->key, want.number, want.or_absent, literal);
+}
+
+/* Of a counter that is a sum: whether it was there. What number it was, the sum tells (sums.c). */
+static enum kr_status initial_presence(struct kr_cases *c, const struct kr_sight *s, uint32_t *literal)
+{
+	struct kr_count want = kr_grow_count(c->v->h, s);
+	bool none = want.test == KR_COUNT_ABSENT || want.test == KR_COUNT_NO_MATCH;
+	uint32_t absent;
+	enum kr_status status;
+
+	if (want.test == KR_COUNT_NEVER || (s->part.i != KR_NONE && (s->part.i != KR_ABSENT.i || !none)) || (!none && (want.or_absent || s->own_count > 0)))
+		return KR_OK;
+	status = kr_cases_choose(c, (struct kr_choice){KR_CHOICE_INITIAL_ABSENT, s->key.i, 0, 0, false}, &absent);
+	*literal = none ? absent : kr_cases_negate(absent);
+	return status;
+}
+
+enum kr_status kr_cases_initial_count(struct kr_cases *c, kr_key k, int64_t number, bool or_absent, uint32_t *literal)
+{
+	uint64_t bits = (uint64_t)number;
+	uint32_t absent;
+	enum kr_status status = kr_cases_choose(c, (struct kr_choice){KR_CHOICE_INITIAL, k.i, (uint32_t)bits, (uint32_t)(bits >> 32), false}, literal);
+
+	if (status != KR_OK || !or_absent)
+		return status;
+	status = kr_cases_choose(c, (struct kr_choice){KR_CHOICE_INITIAL_ABSENT, k.i, 0, 0, false}, &absent);
+	return status == KR_OK ? zero_or_absent(c, *literal, absent, literal) : status;
 }
 
 /* That an untold set had the element (KR_NONE: any). */
@@ -51,6 +76,8 @@ static enum kr_status initial_grown(struct kr_cases *c, const struct kr_sight *s
 
 	if (mode == KR_GROW_VALUES)
 		return initial_number(c, s, literal);
+	if (mode == KR_GROW_SUM)
+		return initial_presence(c, s, literal);
 	if (mode != KR_GROW_SET || !kr_grow_tells(&c->facts, s) || (s->part.i == KR_NONE && s->own_count > 0))
 		return KR_OK;
 	if (s->part.i != KR_NONE)

@@ -74,9 +74,14 @@ enum kr_status kr_learned_zero(struct kr_learned *l, kr_key k)
 
 enum kr_status kr_learned_number(struct kr_learned *l, kr_key k, int64_t number)
 {
+	struct kr_learned_sum added = kr_learned_added(l, k);
 	struct kr_learned_fact fact = {.key = k, .what = KR_LEARNED_NUMBER};
 
-	return __builtin_sub_overflow(number, kr_learned_added(l, k).sum, &fact.number) ? KR_UNSUPPORTED : learn(l, fact);
+	if (__builtin_sub_overflow(number, added.sum, &fact.number))
+		return KR_UNSUPPORTED;
+	if (added.any && fact.number == 0) /* or it was absent, to which increments add as to 0 */
+		fact.what = KR_LEARNED_ZERO;
+	return learn(l, fact);
 }
 
 /* Elements of an array that the store does not have, however it came by them. */

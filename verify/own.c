@@ -156,7 +156,7 @@ static enum kr_status has_own(const struct kr_own *o, const struct kr_own_key *o
 }
 
 /* Of a key that grows and is there, though what it has besides own elements is not known. */
-static enum kr_status shows_own(const struct kr_own *o, const struct kr_own_key *own, const struct kr_saw *saw, bool *out)
+static enum kr_status shows_own(struct kr_own *o, const struct kr_own_key *own, const struct kr_saw *saw, bool *out)
 {
 	const struct kr_history *h = o->h;
 	const struct kr_scan *scan = saw->test == KR_SAW_MATCH || saw->test == KR_SAW_NO_MATCH ? &h->scans.at[saw->scan] : NULL;
@@ -168,6 +168,7 @@ static enum kr_status shows_own(const struct kr_own *o, const struct kr_own_key 
 	if (saw->test == KR_SAW_UNTOLD || saw->test == KR_SAW_OTHER)
 		return KR_OK;
 	if (scan) {
+		o->vague |= counter ? kr_where_of_values(h, scan) : kr_where_of_elements(h, scan);
 		*out = counter || kr_where_of_elements(h, scan) || kr_where_holds_of(h, scan, own->key, &any) == (saw->test == KR_SAW_MATCH);
 		return KR_OK;
 	}

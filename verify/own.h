@@ -18,6 +18,7 @@ struct kr_own {
 	struct kr_store store;
 	uint32_t *place; /* per key: 1 + where it is among keys; 0: not written */
 	KR_VEC(struct kr_own_key) keys;
+	bool vague; /* it met conditions on what a transaction had added to, and did not look at them: they need what was there before */
 };
 
 /* On failure nothing is left to free. */

@@ -27,6 +27,26 @@ bool kr_verify_is_reader(const struct kr_history *h, kr_txn t)
 	return true;
 }
 
+/* t -rw-> b -ww-> t, where t saw the version by a read of its own key. */
+static bool forbids_lost_updates(const struct kr_rule_cycle *cycle)
+{
+	const uint32_t both = KR_BIT(KR_WW) | KR_BIT(KR_RW);
+
+	return (cycle->kinds & both) == both && cycle->sight == KR_RULE_ANY && (!cycle->before_rw || cycle->before_rw & KR_BIT(KR_WW));
+}
+
+bool kr_rule_forbids_lost_updates(const struct kr_rule *rule, const struct kr_history *h)
+{
+	bool loose = false;
+
+	for (uint32_t i = 0; i < h->attrs.n && !loose; i++)
+		loose = !h->attrs.at[i].cursor;
+	for (size_t i = 0; i < KR_COUNT(rule->cycles); i++)
+		if (forbids_lost_updates(&rule->cycles[i]) && !(rule->cycles[i].cursor && loose))
+			return true;
+	return false;
+}
+
 static const struct kr_cert_edge *edge_before(const struct matching *m, uint32_t i) { return &m->edges[i ? i - 1 : m->count - 1]; }
 
 static uint32_t order_kinds(const struct matching *m)

@@ -63,10 +63,19 @@ static bool find_count(const struct kr_replayed *r, kr_key k, int64_t *out)
 		if (op->kind == KR_OP_INC && op->key.i == k.i &&
 			(kr_history_value(h, op->a)->type != KR_VALUE_INT || __builtin_add_overflow(added, kr_history_value(h, op->a)->integer, &added)))
 			return false;
+		if (op->kind == KR_OP_DELETE && op->key.i == k.i && kr_effect_count(h, op) > 0)
+			return false;
 		if (shown.i != KR_NONE)
 			return kr_history_value(h, shown)->type == KR_VALUE_INT && !__builtin_sub_overflow(kr_history_value(h, shown)->integer, added, out);
 	}
 	return false;
+}
+
+static int64_t delta_of(const struct kr_history *h, const struct kr_operation *op)
+{
+	const struct kr_value_entry *delta = kr_history_value(h, op->a);
+
+	return delta->type == KR_VALUE_INT ? delta->integer : 0;
 }
 
 /* What an increment, or a read after it, tells of what was there before; where that is being learned, it becomes what is there. */
@@ -78,37 +87,40 @@ static enum kr_status learn_count(struct kr_replayed *r, const struct kr_operati
 	if (!kr_store_learns(&r->store, op->key))
 		return KR_OK;
 	if (!find_count(r, op->key, &before)) { /* a later transaction may tell */
-		before = kr_history_value(r->v->h, op->a)->type == KR_VALUE_INT ? kr_history_value(r->v->h, op->a)->integer : 0;
 		*out = true;
-		return kr_learned_add(r->store.learned, op->key, before);
+		return kr_learned_add(r->store.learned, op->key, delta_of(r->v->h, op));
 	}
 	status = before == 0 ? kr_learned_zero(r->store.learned, op->key) : kr_learned_number(r->store.learned, op->key, before);
 	kr_store_put(&r->store, op->key, (struct kr_cell){KR_CELL_INT, .integer = before});
 	return status;
 }
 
+static enum kr_status count(struct kr_replayed *r, const struct kr_operation *op, int64_t *after)
+{
+	const struct kr_history *h = r->v->h;
+	enum kr_status status = kr_store_count(&r->store, op->key, after, r->v->err);
+
+	if (status != KR_OK)
+		return status;
+	if (kr_history_value(h, op->a)->type != KR_VALUE_INT || __builtin_add_overflow(*after, delta_of(h, op), after))
+		return kr_err_set(r->v->err, KR_BAD, "operation %u of %s takes %s beyond 64 bits", (unsigned)r->op, kr_verify_txn_name(h, r->txn).text,
+			kr_verify_key_name(h, op->key).text);
+	kr_store_put(&r->store, op->key, (struct kr_cell){KR_CELL_INT, .integer = *after});
+	return KR_OK;
+}
+
 static enum kr_status replay_inc(struct kr_replayed *r, const struct kr_operation *op)
 {
 	const struct kr_history *h = r->v->h;
-	const struct kr_value_entry *delta = kr_history_value(h, op->a);
-	int64_t before = 0, after;
+	int64_t after = 0;
 	bool added = false;
 	enum kr_status status = learn_count(r, op, &added);
 	char saw[96];
 
-	if (added)
+	if (!added && status == KR_OK)
+		status = count(r, op, &after);
+	if (added || status != KR_OK || !(op->flags & KR_OPF_KNOWN))
 		return status;
-	if (status == KR_OK)
-		status = kr_store_count(&r->store, op->key, &before, r->v->err);
-
-	if (status != KR_OK)
-		return status;
-	if (delta->type != KR_VALUE_INT || __builtin_add_overflow(before, delta->integer, &after))
-		return kr_err_set(r->v->err, KR_BAD, "operation %u of %s takes %s beyond 64 bits", (unsigned)r->op, kr_verify_txn_name(h, r->txn).text,
-			kr_verify_key_name(h, op->key).text);
-	kr_store_put(&r->store, op->key, (struct kr_cell){KR_CELL_INT, .integer = after});
-	if (!(op->flags & KR_OPF_KNOWN))
-		return KR_OK;
 
 	const struct kr_value_entry *result = kr_history_value(h, op->b);
 
@@ -374,7 +386,16 @@ static enum kr_status leave(struct kr_replayed *r, const struct kr_operation *op
 	}
 }
 
-enum kr_status kr_replay_grow(struct kr_replayed *r, const struct kr_operation *op) { return leave(r, op, 0); }
+enum kr_status kr_replay_grow(struct kr_replayed *r, const struct kr_operation *op)
+{
+	int64_t after;
+
+	if (op->kind != KR_OP_INC)
+		return leave(r, op, 0);
+	if (kr_store_learns(&r->store, op->key))
+		return kr_learned_add(r->store.learned, op->key, delta_of(r->v->h, op));
+	return count(r, op, &after);
+}
 
 enum kr_status kr_replay_txn(struct kr_replayed *r, kr_txn t, bool undo)
 {
@@ -483,7 +504,9 @@ enum kr_status kr_replay_init(struct kr_replayed *r, struct kr_verifier *v)
 	if (status != KR_OK)
 		return status;
 	r->store.learned = v->learned;
-	if (v->learned && !v->learned->learning)
+	if (v->h->initial == KR_INITIAL_UNKNOWN && v->cert->kind != KR_CERT_REPLAY) /* there the first read tells */
+		status = kr_store_pin_lists(&r->store);
+	if (status == KR_OK && v->learned && !v->learned->learning)
 		status = kr_learned_start(&r->store);
 	if (ordered)
 		r->row_marks = kr_mem_alloc(&v->ctx->mem, v->h->keys.n, sizeof *r->row_marks);

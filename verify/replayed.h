@@ -26,7 +26,7 @@ bool kr_replay_shows_zero(const struct kr_history *h, kr_key k, const struct kr_
 /* Executes t's operations: KR_BAD when one does not show what is there. With `undo` the state is then as before, but for initial values that were fixed. */
 enum kr_status kr_replay_txn(struct kr_replayed *r, kr_txn t, bool undo);
 
-/* Applies an operation that adds to what is there; r->txn and r->op are its place, for messages. */
+/* Applies an operation that adds to what is there, whatever it was shown; r->txn and r->op are its place, for messages. */
 enum kr_status kr_replay_grow(struct kr_replayed *r, const struct kr_operation *op);
 
 /* Whether operation `index` of t shows of k what is there, under t's own earlier writes of k. The state is then as before, as above. */

@@ -93,6 +93,9 @@ enum kr_status kr_store_put_element(struct kr_store *s, kr_key k, struct kr_piec
 /* Whether what is there of the key at first is being learned, so that it agrees to everything. */
 bool kr_store_learns(const struct kr_store *s, kr_key k);
 
+/* pinned_lists.c. Gives lists of untold initial value the one that reads tell. */
+enum kr_status kr_store_pin_lists(struct kr_store *s);
+
 /* learned.c. Facts of a first replay; kr_learned_start makes them initial values for the second. */
 void kr_learned_init(struct kr_learned *l, struct kr_mem *mem);
 void kr_learned_done(struct kr_learned *l);

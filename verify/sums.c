@@ -1,7 +1,7 @@
 /* What an observation of a counter says of which increments it counted: its base, the newest absolute version seen, and the increments counted make the number shown.
  *
  * Which were counted are choices ("the observation saw the increment's part by its transaction"); the sum is said by variables for its prefixes: "after the
- * first i terms it is s", each of which leads on by the choice of term i + 1; only those that can still reach the number exist. Sums that need too many are left
+ * first i terms it is s", each of which leads on by the choice of term i + 1; only those that can still reach the number exist, and on top of an untold initial value all, since each tells what that was. Sums that need too many are left
  * out, which is noted: what they say is not used then. Cost: terms times different prefix sums. */
 #include "base/hash.h"
 #include "verify/cases.h"
@@ -28,6 +28,8 @@ struct summing {
 	KR_VEC(uint32_t) there;    /* literals any of which makes the counter present */
 	int64_t *least, *most;     /* per term: bounds of what it and those behind it can add */
 	struct layer now, next;
+	uint32_t from_initial; /* literal: the base is an initial value that is not told; KR_LITERAL_FALSE: it is another one */
+	bool free;             /* prefix sums on top of that one: all lead to some initial value */
 	uint32_t nodes;
 	bool too_large;
 };
@@ -68,6 +70,28 @@ static enum kr_status add_term(struct summing *s, kr_txn writer, int64_t amount)
 	return kr_vec_push(c->mem, &s->terms, (struct term){literal, amount}) && kr_vec_push(c->mem, &s->there, literal) ? KR_OK : KR_NOMEM;
 }
 
+/* The initial value, which may be any: the counter was there by it if it was not absent. */
+static enum kr_status add_untold(struct summing *s, uint32_t base)
+{
+	struct kr_cases *c = s->c;
+	uint32_t absent, there;
+	bool candidate;
+	enum kr_status status = kr_facts_candidate(&c->facts, &c->sights.at[base], (kr_txn){KR_NONE}, &candidate, c->v->err);
+
+	if (status != KR_OK || !candidate)
+		return status;
+	status = kr_cases_source(c, base, (kr_txn){KR_NONE}, &s->from_initial);
+	if (status == KR_OK)
+		status = kr_cases_choose(c, (struct kr_choice){KR_CHOICE_INITIAL_ABSENT, s->whole.key.i, 0, 0, false}, &absent);
+	if (status == KR_OK)
+		status = kr_cases_new(c, &there);
+	if (status == KR_OK)
+		status = kr_cases_imply(c, there, s->from_initial);
+	if (status == KR_OK)
+		status = kr_cases_imply(c, there, kr_cases_negate(absent));
+	return status != KR_OK ? status : kr_vec_push(c->mem, &s->there, there) ? KR_OK : KR_NOMEM;
+}
+
 static enum kr_status collect(struct summing *s)
 {
 	struct kr_cases *c = s->c;
@@ -81,7 +105,9 @@ static enum kr_status collect(struct summing *s)
 
 	part.part = KR_ABSENT;
 	status = kr_cases_sight(c, &part, &base);
-	if (status == KR_OK && kr_grow_initial_count(c->v->h, k, &absent, &number))
+	if (status == KR_OK && f->untold)
+		status = add_untold(s, base);
+	else if (status == KR_OK && kr_grow_initial_count(c->v->h, k, &absent, &number))
 		status = add_base(s, base, (kr_txn){KR_NONE}, absent, number);
 	for (uint32_t i = f->first[k.i]; i < f->first[k.i + 1] && status == KR_OK; i++) {
 		const struct kr_grow_version *version = &f->grow->versions[i];
@@ -122,8 +148,10 @@ static enum kr_status reach(struct summing *s, struct layer *layer, struct kr_ta
 	uint32_t id;
 
 	*literal = KR_LITERAL_FALSE;
-	if (__builtin_sub_overflow(s->want.number, sum, &rest) || rest < s->least[i] || rest > s->most[i])
+	if (__builtin_sub_overflow(s->want.number, sum, &rest) || (!s->free && (rest < s->least[i] || rest > s->most[i])))
 		return KR_OK;
+	if (i == s->terms.n && s->free)
+		return kr_cases_initial_count(s->c, s->whole.key, rest, rest == 0, literal);
 	if (i == s->terms.n) {
 		*literal = KR_LITERAL_TRUE; /* both bounds are 0: it is the number wanted */
 		return KR_OK;
@@ -187,6 +215,8 @@ static enum kr_status add_total(struct summing *s)
 	uint32_t literal;
 	enum kr_status status = KR_OK;
 
+	kr_vec_clear(&s->now);
+	s->nodes = 0;
 	for (uint32_t i = 0; i < s->bases.n && status == KR_OK; i++) {
 		status = reach(s, &s->now, &table, 0, s->bases.at[i].amount, &literal);
 		if (status == KR_OK && !kr_vec_push(c->mem, &starts, literal))
@@ -242,6 +272,11 @@ static enum kr_status add(struct summing *s)
 		return status;
 	if (s->want.test == KR_COUNT_IS)
 		status = add_total(s);
+	if (status == KR_OK && s->want.test == KR_COUNT_IS && s->from_initial != KR_LITERAL_FALSE) {
+		kr_vec_clear(&s->bases);
+		s->free = true;
+		status = kr_vec_push(s->c->mem, &s->bases, (struct term){s->from_initial, 0}) ? add_total(s) : KR_NOMEM;
+	}
 	if (status == KR_OK &&
 		((s->want.test == KR_COUNT_IS && s->want.number == 0 && !s->want.or_absent) || s->want.test == KR_COUNT_PRESENT ||
 			s->want.test == KR_COUNT_MATCH))
@@ -251,7 +286,7 @@ static enum kr_status add(struct summing *s)
 
 enum kr_status kr_cases_add_sum(struct kr_cases *c, uint32_t s)
 {
-	struct summing sum = {.c = c, .whole = c->sights.at[s]};
+	struct summing sum = {.c = c, .whole = c->sights.at[s], .from_initial = KR_LITERAL_FALSE};
 	enum kr_status status = add(&sum);
 
 	kr_mem_free(c->mem, sum.least, (size_t)sum.terms.n + 1, sizeof *sum.least);

@@ -38,6 +38,9 @@ struct kr_rule {
 /* What was seen does not count, but for garbage and the order that lists show. */
 static inline bool kr_verify_is_blind(const struct kr_rule *rule) { return !(rule->cycles[0].kinds & KR_BIT(KR_WR)) && !rule->cycles[1].kinds; }
 
+/* Whether every lost update is a cycle that the level forbids, whichever operations of the history saw the version that was overwritten. pattern.c */
+bool kr_rule_forbids_lost_updates(const struct kr_rule *rule, const struct kr_history *h);
+
 /* levels.c: from the level as it states itself. What kr_verify_states says. */
 const char *kr_rule_state(const struct kr_level *level, struct kr_rule *out, int *pattern);
 
@@ -47,6 +50,7 @@ struct kr_verifier {
 	const struct kr_certificate *cert;
 	const struct kr_rule *rule;
 	struct kr_err *err;
+	bool installs; /* kr_facts.installs, for refutations */
 	struct kr_learned *learned; /* of initial values that the trace does not tell; NULL: nothing (store.h) */
 };
 

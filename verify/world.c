@@ -308,12 +308,22 @@ static enum kr_status add_sight(struct kr_world *w, const struct told *told, con
 	if (status != KR_OK)
 		return status;
 
+	if (!s->named && kr_world_counts(w, s->key)) { /* parts tell of the versions that they came with, which may not be the last */
+		if (found)
+			status = kr_world_allows(w, s, out.source, &found);
+		if (!found && status == KR_OK)
+			status = kr_world_choose_count(w, s, &out.source, &found);
+		if (status != KR_OK)
+			return status;
+		mode = KR_GROW_VALUES;
+	}
 	if (!found && (mode == KR_GROW_SET || mode == KR_GROW_SUM || mode == KR_GROW_UNKNOWN)) {
 		if (some_follows_ww(w))
 			out.source = newest(w, s->key, s->txn); /* else what it need not have seen, it has not: advance_all */
 		found = true;
+		w->guessed |= mode == KR_GROW_SUM;
 	}
-	if (!found)
+	if (!found && mode != KR_GROW_VALUES)
 		status = choose(w, s, &out.source, &found);
 	if (status != KR_OK)
 		return status;
@@ -321,6 +331,10 @@ static enum kr_status add_sight(struct kr_world *w, const struct told *told, con
 		return kr_err_set(w->v->err, KR_BAD, "nothing that took effect in this world explains what operation %u of %s saw of %s", (unsigned)s->op,
 			kr_verify_txn_name(w->v->h, s->txn).text, kr_verify_key_name(w->v->h, s->key).text);
 	out.loose = kr_verify_is_loose(w->v->h, s->txn, s->op);
+	out.over_own = s->own_count > 0;
+	for (uint32_t i = w->sights_of[s->txn.i]; i < w->sights.n && out.over_own; i++) /* all such views are of one version */
+		if (w->sights.at[i].over_own && w->sights.at[i].key.i == s->key.i && w->sights.at[i].source.i != out.source.i)
+			return kr_err_set(w->v->err, KR_UNSUPPORTED, "several conditions on what a transaction added to");
 	return kr_vec_push(w->mem, &w->sights, out) ? KR_OK : KR_NOMEM;
 }
 
@@ -328,13 +342,13 @@ static enum kr_status add_sight(struct kr_world *w, const struct told *told, con
 static enum kr_status may_match(const struct kr_world *w, const struct kr_sight *s, bool *out)
 {
 	bool candidate;
-	enum kr_status status = kr_facts_candidate(&w->facts, s, (kr_txn){KR_NONE}, &candidate, w->v->err);
+	enum kr_status status = kr_world_allows(w, s, (kr_txn){KR_NONE}, &candidate);
 
 	*out = status == KR_OK && !candidate;
 	for (uint32_t i = w->first[s->key.i]; i < w->first[s->key.i + 1] && status == KR_OK && !*out; i++) {
 		if (w->writers[i].i == s->txn.i)
 			continue;
-		status = kr_facts_candidate(&w->facts, s, w->writers[i], &candidate, w->v->err);
+		status = kr_world_allows(w, s, w->writers[i], &candidate);
 		*out = status == KR_OK && !candidate;
 	}
 	return status;
@@ -391,7 +405,7 @@ enum kr_status kr_world_overwrites(const struct kr_world *w, const struct kr_wor
 	if (!s->predicate || !*out || !kr_facts_sight(&w->facts, s->txn, s->op, s->key, (kr_value){KR_NONE}, &sight))
 		return KR_OK;
 	sight.named = false;
-	status = kr_facts_candidate(&w->facts, &sight, b, &unchanged, w->v->err);
+	status = kr_world_allows(w, &sight, b, &unchanged);
 	*out = !unchanged;
 	return status;
 }
@@ -423,6 +437,8 @@ static enum kr_status build(struct kr_world *w)
 	struct told told = {w, {0}};
 	enum kr_status status = order_versions(w);
 
+	if (status == KR_OK)
+		status = kr_world_count_versions(w);
 	if (status == KR_OK)
 		status = read_told(&told);
 	if (status == KR_OK)
@@ -484,7 +500,7 @@ static enum kr_status check(struct kr_world *w)
 		status = kr_world_check_values(w);
 	if (status == KR_OK)
 		status = kr_world_check_graph(w);
-	return status == KR_BAD && is_choosy(w) ? KR_UNSUPPORTED : status;
+	return status == KR_BAD && (w->guessed || is_choosy(w)) ? KR_UNSUPPORTED : status;
 }
 
 enum kr_status kr_verify_world(struct kr_verifier *v)
@@ -495,7 +511,7 @@ enum kr_status kr_verify_world(struct kr_verifier *v)
 
 	if (!v->rule->graph)
 		return kr_err_set(v->err, KR_BAD, "an order of commits does not prove %s", v->rule->id);
-	status = kr_facts_init(&w.facts, v->ctx, v->h, v->err);
+	status = kr_facts_init(&w.facts, v->ctx, v->h, false, v->err);
 	if (status != KR_OK)
 		return status;
 	count = w.facts.count;
@@ -509,6 +525,7 @@ enum kr_status kr_verify_world(struct kr_verifier *v)
 	kr_mem_free(w.mem, w.first, (size_t)nkeys + 1, sizeof *w.first);
 	kr_mem_free(w.mem, w.writers, count, sizeof *w.writers);
 	kr_mem_free(w.mem, w.sights_of, (size_t)n + 1, sizeof *w.sights_of);
+	kr_mem_free(w.mem, w.counts, count, sizeof *w.counts);
 	kr_vec_done(w.mem, &w.sights);
 	kr_facts_done(&w.facts);
 	return status;

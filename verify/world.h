@@ -14,7 +14,11 @@ struct kr_world_sight { /* an external observation */
 	uint32_t next;   /* of the same source place */
 	kr_txn over;     /* the writer of the first later version that an rw edge leads to, or KR_NONE */
 	bool predicate, loose;
+	bool over_own;   /* its transaction had added to the key before */
 };
+
+/* What a counter holds; not known where its initial value is not told, or a number goes beyond 64 bits. */
+struct kr_world_count { bool known, absent; int64_t number; };
 
 struct kr_world {
 	struct kr_verifier *v;
@@ -23,8 +27,10 @@ struct kr_world {
 	uint32_t *place;         /* per transaction, KR_NONE: absent */
 	uint32_t *first;         /* nkeys + 1 */
 	kr_txn *writers;         /* per key in the order of commits: those of its versions */
+	struct kr_world_count *counts; /* parallel: what they are of a counter; NULL: there is none */
 	KR_VEC(struct kr_world_sight) sights; /* by transaction */
 	uint32_t *sights_of;     /* ntxns + 1 */
+	bool guessed;            /* the source of some observation of a counter of untold initial value: the newest one before */
 	bool readers_apart;      /* transactions that write nothing have no place among the others */
 };
 
@@ -32,6 +38,13 @@ struct kr_world {
 uint32_t kr_world_index(const struct kr_world *w, kr_key k, kr_txn t);
 /* Whether an rw edge leads from the observation to b's version, should that be a later one. */
 enum kr_status kr_world_overwrites(const struct kr_world *w, const struct kr_world_sight *s, kr_txn b, bool *out);
+
+/* world_counts.c: fills w->counts; whether k's versions are known there; whether the version lies in the observation's candidate set in this world; of a counter whose versions are known, the newest such version
+ * before the observer, else the oldest later one. */
+enum kr_status kr_world_count_versions(struct kr_world *w);
+bool kr_world_counts(const struct kr_world *w, kr_key k);
+enum kr_status kr_world_allows(const struct kr_world *w, const struct kr_sight *s, kr_txn writer, bool *out);
+enum kr_status kr_world_choose_count(const struct kr_world *w, const struct kr_sight *s, kr_txn *source, bool *found);
 
 /* world_values.c: every observation shows what its source left, and every transaction what it left itself. */
 enum kr_status kr_world_check_values(struct kr_world *w);

@@ -85,6 +85,8 @@ static enum kr_status check_own_writes(const struct kr_world *w)
 			status = kr_err_set(w->v->err, KR_BAD, "operation %u of %s does not show %s as it had left it", (unsigned)op,
 				kr_verify_txn_name(h, t).text, kr_verify_key_name(h, key).text);
 	}
+	if (status == KR_OK && own.vague)
+		status = kr_err_set(w->v->err, KR_UNSUPPORTED, "a condition on what a transaction added to is not checked yet");
 	kr_own_done(&own);
 	return status;
 }

@@ -1,0 +1,112 @@
+/* Untold initial lists that reads tell.
+ *
+ * All versions of a list that nobody deletes begin with the initial one, so a list that a committed transaction read has it for its beginning. If nobody who may have taken effect appended the last element of the shortest
+ * such list, that element was there at first, and so the whole list was: it is the initial one. An empty one, or none, tells as much. Reads over a transaction's own elements are not looked at. Linear in the operations, the text
+ * of the lists read, and the writes of each list told so. */
+#include "frontend/analyze_grow.h"
+
+#include <string.h>
+
+struct shortest {
+	kr_value value; /* KR_NONE: no read */
+	uint32_t count;
+	struct kr_piece last;
+};
+
+struct telling {
+	struct kr_grow *g;
+	struct shortest *of; /* per key of the trace */
+	uint32_t *wrote;     /* per key of the trace: 1 + who wrote it last */
+};
+
+static void show(struct telling *t, kr_key k, kr_value value, kr_txn reader)
+{
+	const struct kr_value_entry *array = kr_history_value(t->g->w->h, value);
+	struct shortest *s = &t->of[k.i], read = {.value = value};
+
+	if (kr_grow_kind(t->g, k) != KR_KIND_LIST || t->wrote[k.i] == reader.i + 1 || (array->type != KR_VALUE_ARRAY && array->type != KR_VALUE_ABSENT))
+		return;
+	for (size_t at = 1; array->type == KR_VALUE_ARRAY && kr_piece_next(array->text, array->length, &at, &read.last);)
+		read.count++;
+	if (s->value.i == KR_NONE || read.count < s->count)
+		*s = read;
+}
+
+static void look_at(struct telling *t, const struct kr_operation *op, kr_txn reader)
+{
+	const struct kr_history *h = t->g->w->h;
+	const struct kr_scan *scan = op->scan == KR_NONE ? NULL : &h->scans.at[op->scan];
+	bool known = op->flags & KR_OPF_KNOWN;
+
+	for (uint32_t i = 0; scan && op->kind != KR_OP_UPDATE && i < scan->row_count; i++)
+		show(t, h->rows.at[scan->row_first + i].key, h->rows.at[scan->row_first + i].value, reader);
+	if (op->kind == KR_OP_READ && known)
+		show(t, op->key, op->a, reader);
+	if (op->kind == KR_OP_DELETE && known && !(op->flags & KR_OPF_DONE))
+		show(t, op->key, KR_ABSENT, reader);
+	if (!scan && kr_analyze_writes(t->g->w, op) > 0)
+		t->wrote[op->key.i] = reader.i + 1;
+}
+
+static enum kr_status find_shortest(struct telling *t)
+{
+	const struct kr_history *h = t->g->w->h;
+
+	for (uint32_t i = 0; i < h->txns.n; i++) {
+		const struct kr_transaction *txn = &h->txns.at[i];
+
+		for (uint32_t o = txn->op_first; txn->status == KR_COMMITTED && o < txn->op_first + txn->op_count; o++) {
+			KR_TRY(kr_ctx_tick(t->g->w->ctx));
+			look_at(t, &h->ops.at[o], (kr_txn){i});
+		}
+	}
+	return KR_OK;
+}
+
+/* Whether somebody who may have taken effect appends the element to k, or deletes k. */
+static enum kr_status may_be_later(struct kr_grow *g, kr_key k, struct kr_piece element, bool *out)
+{
+	*out = false;
+	for (uint32_t i = g->write_first[k.i]; i < g->write_first[k.i + 1] && !*out; i++) {
+		if (kr_grow_aborted(g, g->writes[i].txn))
+			continue;
+		g->scratch.n = 0;
+		if (g->writes[i].element != KR_NONE)
+			kr_history_json_value(g->w->h, (kr_value){g->writes[i].element}, &g->scratch);
+		if (g->scratch.failed)
+			return KR_NOMEM;
+		*out = g->writes[i].element == KR_NONE ||
+			(element.length > 0 && g->scratch.n == element.length && memcmp(kr_str_text(&g->scratch), element.text, element.length) == 0);
+		KR_TRY(kr_ctx_tick(g->w->ctx));
+	}
+	return KR_OK;
+}
+
+enum kr_status kr_grow_initial(struct kr_grow *g)
+{
+	struct kr_work *w = g->w;
+	uint32_t nkeys = w->h->keys.n;
+	struct telling t = {g, KR_NEW_ARRAY(&w->scratch, struct shortest, nkeys), KR_NEW_ARRAY(&w->scratch, uint32_t, nkeys)};
+
+	g->initial = KR_NEW_ARRAY(&w->scratch, kr_value, nkeys);
+	if (!t.of || !t.wrote || !g->initial)
+		return KR_NOMEM;
+	for (uint32_t k = 0; k < nkeys; k++) {
+		g->initial[k] = w->h->keys.at[k].initial;
+		t.of[k].value.i = KR_NONE;
+	}
+	if (w->h->initial != KR_INITIAL_UNKNOWN)
+		return KR_OK;
+	KR_TRY(find_shortest(&t));
+	for (kr_key k = {0}; k.i < nkeys; k.i++) {
+		bool later = true;
+
+		if (kr_grow_kind(g, k) == KR_KIND_LIST && t.of[k.i].value.i != KR_NONE)
+			KR_TRY(may_be_later(g, k, t.of[k.i].last, &later));
+		if (later)
+			continue;
+		g->initial[k.i] = t.of[k.i].count > 0 ? t.of[k.i].value : KR_ABSENT;
+		w->asg->keys[k.i].open_initial = false;
+	}
+	return KR_OK;
+}

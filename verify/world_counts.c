@@ -1,0 +1,84 @@
+/* What the versions of counters are in a world: each is the one before it and what its writer adds. So a version of a counter can be told to be one that an observation saw, which the history alone cannot.
+ * Cost: linear in the versions; an observation looks from its transaction's place back, and mostly no further than one version. */
+#include "verify/world.h"
+
+static struct kr_world_count initial_count(const struct kr_world *w, kr_key k)
+{
+	struct kr_world_count count = {.known = !w->facts.untold};
+
+	count.known = count.known && kr_grow_initial_count(w->v->h, k, &count.absent, &count.number);
+	return count;
+}
+
+/* Each version of a counter is the one before it and what its writer adds, whatever that was shown. */
+enum kr_status kr_world_count_versions(struct kr_world *w)
+{
+	uint32_t n = w->v->h->keys.n;
+
+	if (!w->facts.grow)
+		return KR_OK;
+	w->counts = kr_mem_alloc(w->mem, w->facts.count, sizeof *w->counts);
+	if (!w->counts)
+		return KR_NOMEM;
+	for (kr_key k = {0}; k.i < n; k.i++) {
+		struct kr_world_count last = initial_count(w, k);
+		for (uint32_t i = w->first[k.i]; w->v->h->keys.at[k.i].kind == KR_KIND_COUNTER && i < w->first[k.i + 1]; i++) {
+			const struct kr_grow_version *v = &w->facts.grow->versions[kr_facts_version(&w->facts, k, w->writers[i]) - w->facts.versions];
+			int64_t before = v->relative && !last.absent ? last.number : 0;
+
+			last.known = (last.known || !v->relative) && kr_facts_mode(&w->facts, k) != KR_GROW_UNKNOWN;
+			last.known = !__builtin_add_overflow(before, v->amount, &last.number) && last.known;
+			last.absent = !v->relative && v->absent;
+			w->counts[i] = last;
+		}
+	}
+	return KR_OK;
+}
+
+/* What the version of a counter is; not known of other keys. */
+static struct kr_world_count count_of(const struct kr_world *w, kr_key k, kr_txn writer)
+{
+	if (!w->counts || w->v->h->keys.at[k.i].kind != KR_KIND_COUNTER)
+		return (struct kr_world_count){.known = false};
+	return writer.i == KR_NONE ? initial_count(w, k) : w->counts[kr_world_index(w, k, writer)];
+}
+
+bool kr_world_counts(const struct kr_world *w, kr_key k) { return kr_facts_mode(&w->facts, k) != KR_GROW_UNKNOWN && count_of(w, k, (kr_txn){KR_NONE}).known; }
+
+enum kr_status kr_world_allows(const struct kr_world *w, const struct kr_sight *s, kr_txn writer, bool *out)
+{
+	struct kr_world_count count = count_of(w, s->key, writer);
+	struct kr_count want;
+
+	if (!count.known || s->named)
+		return kr_facts_candidate(&w->facts, s, writer, out, w->v->err);
+	want = kr_grow_count(w->v->h, s);
+	*out = writer.i != s->txn.i && kr_grow_count_allows(w->v->h, &want, s->key, count.absent, count.number);
+	return KR_OK;
+}
+
+enum kr_status kr_world_choose_count(const struct kr_world *w, const struct kr_sight *s, kr_txn *source, bool *found)
+{
+	uint32_t first = w->first[s->key.i], end = w->first[s->key.i + 1], low = first, high = end;
+	enum kr_status status = KR_OK;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (w->place[w->writers[middle].i] < w->place[s->txn.i])
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*found = false;
+	for (uint32_t i = low; i >= first && !*found && status == KR_OK; i--) {
+		*source = i == first ? (kr_txn){KR_NONE} : w->writers[i - 1];
+		status = kr_world_allows(w, s, *source, found);
+		if (i == 0)
+			break;
+	}
+	for (uint32_t i = low; i < end && !*found && status == KR_OK; i++) {
+		*source = w->writers[i];
+		status = kr_world_allows(w, s, *source, found);
+	}
+	return status == KR_OK ? kr_ctx_tick(w->v->ctx) : status;
+}
