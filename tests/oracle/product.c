@@ -10,6 +10,7 @@ enum { MOST_PIPELINES = 64 };
 
 struct pipeline {
 	const struct kr_checker *checker; /* that module, as it is; NULL: the lists below */
+	bool plain;                       /* as when nothing is picked by hand */
 	char passes[300];
 	const char *backend;
 };
@@ -29,9 +30,9 @@ struct run {
 static const char *differs(struct run *r, const struct pipeline *pipeline, const char *what, const char *detail)
 {
 	r->p->what = what;
-	bool module = pipeline && pipeline->checker;
+	bool module = pipeline && (pipeline->checker || pipeline->plain);
 	snprintf(r->p->why, sizeof r->p->why, "level %s, order %s, checker %s, passes %s, back end %s: %s%s%s", r->level->id, kr_order_name(r->order),
-		module ? pipeline->checker->name : "-", pipeline && !module ? pipeline->passes : "-", pipeline && !module ? pipeline->backend : "-", what,
+		!module ? "-" : pipeline->plain ? "of the level" : pipeline->checker->name, pipeline && !module ? pipeline->passes : "-", pipeline && !module ? pipeline->backend : "-", what,
 		detail ? ": " : "", detail ? detail : "");
 	return r->p->why;
 }
@@ -106,6 +107,8 @@ static void list_pipelines(struct run *r)
 	snprintf(r->pipelines[0].passes, sizeof r->pipelines[0].passes, "%s", checker->passes);
 	r->pipelines[0].backend = r->p->only ? r->p->only : checker->backend;
 	r->npipelines = 1;
+	if (!r->p->only)
+		r->pipelines[r->npipelines++].plain = true;
 	add_modules(r);
 	r->nmodules = r->npipelines - 1;
 	add_pipelines(r, checker->passes);
@@ -305,6 +308,9 @@ static const char *try_certificate(struct run *r, const struct pipeline *pipelin
 
 /* ---- verdicts ---- */
 
+/* Exhaustive search looks at all versions of all parts of sums. */
+static bool exhausts(const struct pipeline *pipeline) { return pipeline->backend && strcmp(pipeline->backend, "exhaustive") == 0; }
+
 static const char *check(struct run *r, const struct kr_analysis *analysis, const struct pipeline *pipeline)
 {
 	struct kr_check_options options = {.level = r->level, .order = r->order, .checker = pipeline->checker};
@@ -313,22 +319,26 @@ static const char *check(struct run *r, const struct kr_analysis *analysis, cons
 	const char *bad = NULL;
 	enum kr_outcome expected = r->truth == ORACLE_SATISFIED ? KR_SATISFIED : KR_VIOLATED;
 
-	if (!pipeline->checker) {
+	if (!pipeline->checker && !pipeline->plain) {
 		options.passes = pipeline->passes;
 		options.backend = pipeline->backend;
 	}
 	kr_err_init(&err);
+	int64_t deadline = kr_ctx_limit(&r->ctx, exhausts(pipeline) ? 10 : 1, 0);
 	enum kr_status status = kr_check(&r->ctx, r->h, analysis, &options, &verdict, &err);
+	enum kr_status stopped = r->ctx.stopped;
+	kr_ctx_resume(&r->ctx, deadline, &stopped);
 	r->p->checks++;
 	if (status == KR_UNSUPPORTED)
 		snprintf(r->p->unsupported_why, sizeof r->p->unsupported_why, "%.199s", err.text), r->p->unsupported++;
 	else if (status)
 		bad = differs(r, pipeline, "kr_check fails", err.text[0] ? err.text : kr_status_text(status));
-	else if (verdict.outcome == KR_UNDECIDED && !pipeline->checker && pipeline != &r->pipelines[0] &&
-		(strstr(verdict.reason, "only for levels") || strstr(verdict.reason, "too many choices for exhaustive search"))) /* a back end that is not for this */
+	else if (verdict.outcome == KR_UNDECIDED && pipeline->backend && pipeline != &r->pipelines[0] &&
+		(strstr(verdict.reason, "only for levels") || strstr(verdict.reason, "too many choices for exhaustive search") ||
+			(exhausts(pipeline) && strstr(verdict.reason, "time limit")))) /* a back end that is not for this */
 		snprintf(r->p->unsupported_why, sizeof r->p->unsupported_why, "%.199s", verdict.reason), r->p->unsupported++;
-	else if (verdict.outcome == KR_UNDECIDED && (analysis->left_out[0] || strstr(verdict.reason, "cannot be verified"))) /* counted, and told at the end */
-		snprintf(r->p->unsupported_why, sizeof r->p->unsupported_why, "%.199s", verdict.reason), r->p->unsupported++;
+	else if (verdict.outcome == KR_UNDECIDED && (analysis->left_out[0] || strstr(verdict.reason, "is not decided") || strstr(verdict.reason, "cannot be verified"))) /* counted, and told at the end */
+		snprintf(r->p->undecided_why, sizeof r->p->undecided_why, "%.199s", verdict.reason), r->p->undecided++;
 	else if (verdict.outcome == KR_UNDECIDED)
 		bad = differs(r, pipeline, "undecided", verdict.reason);
 	else if (verdict.outcome != expected)

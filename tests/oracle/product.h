@@ -17,6 +17,8 @@ struct product {
 	const char *what;   /* the kind of it */
 	const char *wanted; /* while shrinking: the only kind that counts */
 	char unsupported_why[200];
+	uint64_t undecided; /* checks that gave no verdict */
+	char undecided_why[200];
 };
 
 /* NULL when the product agrees that h is what `truth` says (or says that it does not support an operation: counted), else what differs. */

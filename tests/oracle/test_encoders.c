@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
-#include "checkers/checker.h"
+#include "checkers/check.h"
 #include "frontend/analyze.h"
 #include "frontend/native_write.h"
 #include "asked.h"
@@ -40,7 +40,7 @@ static bool write_problem(struct kr_ctx *ctx, const struct kr_history *h, const 
 	enum kr_change change = KR_UNCHANGED;
 	bool written = false;
 
-	if (kr_analyze(ctx, h, &analysis, NULL) != KR_OK)
+	if (kr_analyze(ctx, h, &analysis, NULL) != KR_OK || kr_check_exactly(ctx, h, level, &analysis, NULL) != KR_OK)
 		return false;
 	if (analysis.anomaly_count == 0 && !analysis.left_out[0]) { /* else the graph may have worlds that the trace has not */
 		assert_int_equal(kr_ir_init(&ir, ctx, &analysis.asg, level, q->order), KR_OK);

@@ -258,9 +258,9 @@ static void product_agrees_with_the_definitions(void **state)
 	for (int mix = 0; mix < TINY_MIXES; mix++) {
 		const struct product *p = &judged.products[mix];
 		if (p->checks + p->unsupported > 0)
-			print_message("product, %s: %llu checks, %llu satisfied, %llu violated; %llu unsupported%s%s\n", tiny_mix_name((enum tiny_mix)mix),
+			print_message("product, %s: %llu checks, %llu satisfied, %llu violated; %llu undecided%s%s; %llu unsupported%s%s\n", tiny_mix_name((enum tiny_mix)mix),
 				(unsigned long long)p->checks, (unsigned long long)p->satisfied, (unsigned long long)p->violated,
-				(unsigned long long)p->unsupported, p->unsupported ? ", such as: " : "", p->unsupported_why);
+				(unsigned long long)p->undecided, p->undecided ? ", such as: " : "", p->undecided_why, (unsigned long long)p->unsupported, p->unsupported ? ", such as: " : "", p->unsupported_why);
 	}
 }
 

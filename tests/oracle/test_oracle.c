@@ -173,10 +173,10 @@ static void product_agrees_with_the_oracles(void **state)
 		const struct product *p = &products[mix];
 		if (p->checks + p->unsupported == 0)
 			continue;
-		print_message("product, %s: %llu checks, %llu satisfied, %llu violated; %llu unsupported%s%s; %llu mutated certificates, %llu of them still "
+		print_message("product, %s: %llu checks, %llu satisfied, %llu violated; %llu undecided%s%s; %llu unsupported%s%s; %llu mutated certificates, %llu of them still "
 			      "right\n",
 			tiny_mix_name((enum tiny_mix)mix), (unsigned long long)p->checks, (unsigned long long)p->satisfied, (unsigned long long)p->violated,
-			(unsigned long long)p->unsupported, p->unsupported ? ", such as: " : "", p->unsupported_why, (unsigned long long)p->mutated,
+			(unsigned long long)p->undecided, p->undecided ? ", such as: " : "", p->undecided_why, (unsigned long long)p->unsupported, p->unsupported ? ", such as: " : "", p->unsupported_why, (unsigned long long)p->mutated,
 			(unsigned long long)p->mutated_valid);
 		assert_both(p->satisfied, p->violated);
 	}

@@ -120,10 +120,30 @@ bool world_fits(const struct world *w, const struct observation *o, const struct
 {
 	struct held value = *version;
 
-	(void)run(w, o->txn, o->key, 0, o->op, false, &value);
+	(void)run(w, o->txn, o->key, 0, o->from, false, &value);
 	if (o->over_own)
-		return run(w, o->txn, o->key, o->op, w->h->txns.at[o->txn].op_count, true, &value);
+		return run(w, o->txn, o->key, o->from, w->h->txns.at[o->txn].op_count, true, &value);
 	return agrees(w, op_at(w, o->txn, o->op), o->key, &value);
+}
+
+/* Whether op tells what key holds, and not only something about it. */
+static bool tells_value(const struct world *w, const struct kr_operation *op, uint32_t key)
+{
+	if (op->kind == KR_OP_READ || op->kind == KR_OP_INC)
+		return op->flags & KR_OPF_KNOWN;
+	return (op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN) && row_of(w->h, scan_of(w, op), key);
+}
+
+static bool observe(struct world *w, uint32_t t, uint32_t key, uint32_t i, uint32_t from, bool over_own)
+{
+	const struct kr_operation *op = op_at(w, t, i);
+	const struct kr_attr *attr = kr_history_attr(w->h, (kr_op){w->h->txns.at[t].op_first + i});
+	bool row = op->scan != KR_NONE && row_of(w->h, scan_of(w, op), key);
+
+	if (w->nseen == MOST_OBSERVATIONS)
+		return false;
+	w->seen[w->nseen++] = (struct observation){t, key, i, from, op->scan != KR_NONE && !row, attr && !attr->cursor, over_own};
+	return true;
 }
 
 /* Version and external observations of t on key; false when t contradicts its own writes. */
@@ -131,30 +151,31 @@ static bool collect(struct world *w, uint32_t t, uint32_t key)
 {
 	enum { NOT_WRITTEN, ADDED, SHOWN, KNOWN } state = NOT_WRITTEN;
 	struct held value = {.what = HELD_ABSENT};
+	uint32_t hinted = KR_NONE; /* the first operation that tells something over own additions, as long as none has told all */
 
 	for (uint32_t i = 0; i < w->h->txns.at[t].op_count; i++) {
 		const struct kr_operation *op = op_at(w, t, i);
-		bool says = concerns(w, op, key) && says_something(op);
 		if (!concerns(w, op, key))
 			continue;
+		bool says = says_something(op), tells = tells_value(w, op, key);
 		if (says && state == KNOWN && !agrees(w, op, key, &value))
 			return false;
 		enum effect effect = effect_of(w, op, key, &value);
-		if (says && (state == NOT_WRITTEN || state == ADDED)) {
-			bool row = op->scan != KR_NONE && row_of(w->h, scan_of(w, op), key), over_own = state == ADDED || effect == RELATIVE;
-			const struct kr_attr *attr = kr_history_attr(w->h, (kr_op){w->h->txns.at[t].op_first + i});
-			if (w->nseen == MOST_OBSERVATIONS)
-				return false;
-			w->seen[w->nseen++] = (struct observation){t, key, i, op->scan != KR_NONE && !row, attr && !attr->cursor, over_own};
-			state = over_own ? SHOWN : state;
-		}
+		bool over_own = state == ADDED || (state == NOT_WRITTEN && effect == RELATIVE);
+		if (says && over_own && hinted == KR_NONE)
+			hinted = i;
+		if (says && state == NOT_WRITTEN && !over_own && !observe(w, t, key, i, i, false))
+			return false;
+		if (tells && over_own && !observe(w, t, key, i, hinted, true))
+			return false;
 		w->wrote[key][t] = w->wrote[key][t] || effect != NO_EFFECT;
-		if (effect == ABSOLUTE)
-			state = KNOWN;
-		else if (effect == RELATIVE && state == NOT_WRITTEN)
-			state = ADDED;
+		if (over_own)
+			state = tells ? SHOWN : ADDED;
+		if (effect == ABSOLUTE && over_own && !tells && hinted != KR_NONE && !observe(w, t, key, hinted, hinted, true))
+			return false;
+		state = effect == ABSOLUTE ? KNOWN : state;
 	}
-	return true;
+	return state != ADDED || hinted == KR_NONE || observe(w, t, key, hinted, hinted, true);
 }
 
 static bool collect_all(struct world *w)

@@ -9,6 +9,7 @@ enum { INITIAL = ORACLE_TXNS, MOST_OBSERVATIONS = 200 };
 
 struct observation {
 	uint32_t txn, key, op; /* op: index in the transaction */
+	uint32_t from;         /* the first operation that agrees with it: op, but where less was told before */
 	bool predicate, loose; /* loose: not through a cursor */
 	bool over_own;         /* the first that the transaction is shown over its own additions */
 };

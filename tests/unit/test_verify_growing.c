@@ -63,7 +63,44 @@ static const char unknown_reader[] = "{'id':'a','ops':[['r','x',[]],['append','x
 #define A_LOST CYCLE(RW("a", "b", "x", "0", "null") "," WW("b", "a", "x"))
 #define B_LOST CYCLE(RW("b", "a", "x", "0", "null") "," WW("a", "b", "x"))
 
+/* a and b were each shown their own increment alone; r saw both. */
+static const char alone[] = "{'id':'a','ops':[['inc','n',1,1]]}\n{'id':'b','ops':[['inc','n',2],['r','n',2]]}\n{'id':'r','ops':[['r','n',3]]}";
+static const char unread[] = "{'id':'a','ops':[['inc','n',1,1]]}\n{'id':'b','ops':[['inc','n',2],['r','n',2]]}";
+#define COMMITS(list, sources) "'verdict':'satisfied','commits':[" list "],'sources':[" sources "]"
+#define SNAPSHOTS(list) "'verdict':'satisfied','snapshots':[" list "]"
+#define ALONE_IF(x, y) CYCLE(RW_OF(x, y, "n", "0", "null", "'" y "'") "," WW(y, x, "n"))
+#define B_ALONE CYCLE(RW_OF("b", "a", "n", "1", "null", "'a'") "," WW("a", "b", "n"))
+#define A_AS_NUMBER CYCLE(RW("a", "b", "n", "0", "null") "," WW("b", "a", "n"))
+#define B_AS_NUMBER CYCLE(RW("b", "a", "n", "1", "null") "," WW("a", "b", "n"))
+/* r saw 1, so whoever came first; and before that what the other one wrote. */
+static const char one_missed[] = "{'id':'a','ops':[['inc','n',1,1],['w','x',1]]}\n{'id':'b','ops':[['inc','n',1,1],['w','y',1]]}\n"
+				 "{'id':'r','ops':[['r','x',1],['r','y',1],['r','n',1]]}";
+static const char twice[] = "{'id':'a','ops':[['add','s',1]]}\n{'id':'b','ops':[['add','s',1],['r','s',[1,1]]]}\n{'id':'c','ops':[['r','s',[1]]]}";
+
+/* b and what is behind it come before a in the order given; c shows a before b. Their list was deleted, so that it tells of neighbours alone. */
+static const char given_round[] = "{'id':'a','ops':[['append','x',1]]}\n{'id':'b','ops':[['append','x',2]]}\n{'id':'d','ops':[['d','x']]}\n"
+				  "{'id':'c','ops':[['append','x',3],['r','x',[1,2,3]]]}\n{'version_order':'x','writers':['b','c','d','a']}";
+
 static const struct verify_row rows[] = {
+	{"shown an older version: read committed allows it", alone, NONE, .level = "pl-2", .claim = COMMITS("'a','b','r'", "")},
+	{"shown an older version: so does prefix consistency", alone, NONE, .level = "pc", .claim = SNAPSHOTS("'a','b','a','b','r','r'")},
+	{"shown an older version: a lost update", alone, NONE, .level = "pl-cs", .claim = COMMITS("'a','b','r'", ""),
+		BAD("in this world there is a cycle that pl-cs forbids: b saw a version older than that of a")},
+	{"what was shown is not what was left", one_missed, NONE, .level = "cc", .claim = COMMITS("'a','b','r'", ""),
+		BAD("in this world there is a cycle that cc forbids: r saw a version older than that of b")},
+	{"nor in the other order", one_missed, NONE, .level = "cc", .claim = COMMITS("'b','a','r'", ""),
+		BAD("in this world there is a cycle that cc forbids: r saw a version older than that of a")},
+	{"read committed allows a version without the second one", one_missed, NONE, .level = "pl-2", .claim = COMMITS("'b','a','r'", "")},
+	{"a lost update by parts", alone, NONE, .level = "si", .claim = CYCLES(ALONE_IF("a", "b") "," B_ALONE)},
+	{"a lost update, as numbers", alone, NONE, .level = "si", .claim = CYCLES(A_AS_NUMBER "," B_AS_NUMBER)},
+	{"one of its cases is left", unread, NONE, .level = "si", .claim = CYCLES(B_AS_NUMBER), BAD("the cases are not exhausted...")},
+	{"no refutation where it is allowed", alone, NONE, .level = "cc", .claim = CYCLES(ALONE_IF("a", "b") "," B_ALONE), BAD("cycle 1 is not one that cc...")},
+	{"a number that additions give is no garbage", alone, NONE, .level = "si", .claim = ANOMALY("garbage read", "r", "0", "n"),
+		BAD("operation 0 of r is no garbage read of n")},
+	{"a set that shows an element twice", twice, NONE, .level = "pl-2", .claim = ANOMALY("duplicate element", "b", "1", "s")},
+	{"a set that was added to twice", twice, NONE, .level = "pl-2", .claim = ANOMALY("duplicate element", "c", "0", "s"),
+		BAD("operation 0 of c is no duplicate element of s")},
+	{"an order given that goes round with a list", given_round, NONE, .level = "pl-2", .claim = CYCLES(CYCLE(WW("a", "d", "x") "," WW("d", "a", "x")))},
 	{"a list's last element is its source, and what it does not show comes later", lists, NONE, .claim = CYCLES(B_LATER)},
 	{"an order that a list shows", lists, NONE, .claim = CYCLES(CYCLE(WW("b", "a", "x") "," WW("a", "b", "x"))),
 		BAD("the cases are not exhausted: no cycle follows from the history")},
