@@ -163,13 +163,7 @@ static enum kr_status begin(krait_builder *b, const struct krait_transaction *t)
 	if (status)
 		return status;
 	b->txn.status = (uint8_t)statuses[t->status];
-	b->txn.flags = (uint8_t)((t->has_begin ? KR_TXN_HAS_BEGIN : 0) | (t->has_end ? KR_TXN_HAS_END : 0) | (t->has_serial ? KR_TXN_HAS_SERIAL : 0) |
-		(t->has_snapshot ? KR_TXN_HAS_SNAPSHOT : 0) | (t->has_commit_ts ? KR_TXN_HAS_COMMIT_TS : 0));
-	b->white_box = (struct kr_white_box){
-		.serial = t->has_serial ? t->serial : 0,
-		.snapshot = t->has_snapshot ? t->snapshot : 0,
-		.commit_ts = t->has_commit_ts ? t->commit_ts : 0,
-	};
+	b->txn.flags = (uint16_t)((t->has_begin ? KR_TXN_HAS_BEGIN : 0) | (t->has_end ? KR_TXN_HAS_END : 0));
 	b->txn.begin_invoked = t->begin[0];
 	b->txn.begin_returned = t->begin[1];
 	b->txn.end_invoked = t->end[0];

@@ -33,6 +33,7 @@ void kr_history_done(struct kr_history *h)
 	kr_vec_done(mem, &h->rows);
 	kr_vec_done(mem, &h->conds);
 	kr_vec_done(mem, &h->attrs);
+	kr_vec_done(mem, &h->struck);
 	kr_vec_done(mem, &h->seen);
 	kr_vec_done(mem, &h->white_box);
 	kr_vec_done(mem, &h->version_orders);

@@ -88,13 +88,33 @@ struct kr_scan {          /* range, scan, update */
 
 enum kr_lock { KR_LOCK_NONE, KR_LOCK_SHARED, KR_LOCK_EXCLUSIVE };
 
+enum kr_read_mode { KR_READ_DEFAULT, KR_READ_SNAPSHOT, KR_READ_LATEST, KR_READ_UNCOMMITTED }; /* default: the profile's */
+
+#define KR_TIME_OPEN INT64_MAX /* as a time of return: no reply came */
+
 struct kr_attr {           /* attributes of an operation that has any (KR_OPF_HAS_ATTR); sorted by op */
 	kr_op op;
 	bool has_time;
-	int64_t invoked, returned;
+	int64_t invoked, returned; /* returned: or KR_TIME_OPEN */
 	bool cursor;           /* default true */
 	enum kr_lock lock;
+	enum kr_read_mode read;
+	bool row_is_old;       /* "row": "old": the write changed a row that was there */
 	uint32_t seen_first, seen_count; /* "versions": into seen */
+	/* Of struck operations (struct kr_struck) and of events only: */
+	bool failed;           /* the statement was answered by an error, or not at all */
+	bool ends;             /* failed, and with it the database rolled the transaction back */
+	bool undone;           /* a later rollback to a savepoint took it back */
+};
+
+/* What a transaction did that does not count: operations that failed or were undone, and rollbacks to savepoints. No level sees them: they do not stand in `ops`, whose indexes pass over them. */
+struct kr_struck {
+	kr_txn txn;
+	kr_op before;          /* where it stands: in front of this operation, perhaps the one behind the transaction's last */
+	bool is_undo;          /* a rollback to a savepoint: the last `undo` entries of the trace's list, struck ones included, count no more; op means nothing */
+	uint32_t undo;
+	struct kr_operation op;
+	struct kr_attr attr;   /* attr.op means nothing */
 };
 
 struct kr_seen { kr_key key; kr_value writer; }; /* version of key by its writer's id, KR_ABSENT = the initial one */
@@ -109,22 +129,25 @@ enum kr_txn_flag {
 	KR_TXN_HAS_SERIAL = 4,
 	KR_TXN_HAS_SNAPSHOT = 8,
 	KR_TXN_HAS_COMMIT_TS = 16,
-	KR_TXN_TIMED_OUT = 32 /* a failure that the trace's own words lay to a timeout: for lint only */
+	KR_TXN_TIMED_OUT = 32, /* a failure that the trace's own words lay to a timeout: for lint only */
+	KR_TXN_AUTO = 64,      /* autocommit: one statement, in whose interval everything lies */
+	KR_TXN_END_FAILED = 128, /* its COMMIT or ROLLBACK was answered by an error */
+	KR_TXN_HAS_SNAPSHOT_T = 256
 };
 
 struct kr_transaction {
 	kr_value id;         /* integer or string; unique */
 	kr_session session;  /* KR_NONE: alone */
 	uint8_t status;      /* enum kr_txn_status */
-	uint8_t flags;       /* enum kr_txn_flag */
+	uint16_t flags;      /* enum kr_txn_flag */
 	uint32_t op_first, op_count;
 	uint32_t file;       /* into files */
 	uint32_t line;       /* 1-based line (text formats) where it begins; for binary formats 0 */
 	int64_t begin_invoked, begin_returned; /* in the trace's time unit; KR_TXN_HAS_BEGIN */
-	int64_t end_invoked, end_returned;     /* KR_TXN_HAS_END */
+	int64_t end_invoked, end_returned;     /* KR_TXN_HAS_END; returned: or KR_TIME_OPEN, then its status is KR_UNKNOWN */
 };
 
-struct kr_white_box { int64_t serial, snapshot, commit_ts; }; /* only if some transaction has one: parallel to txns */
+struct kr_white_box { int64_t serial, snapshot, commit_ts, snapshot_t[2]; }; /* snapshot_t: of the statement that took the snapshot; only if some transaction has one: parallel to txns */
 
 struct kr_version_order { kr_key key; uint32_t writer_first, writer_count; uint32_t line; }; /* into order_writers, oldest first */
 
@@ -156,6 +179,8 @@ struct kr_history {
 	const char *format;       /* name of the format it was read with */
 	int64_t clock_skew;
 	const char *time_unit;    /* from the header, or NULL */
+	const char *row_separator; /* from the header, or NULL: keys are whole rows */
+	const char *profile;      /* from the header, or NULL: the row of a database that a stream's mechanisms are checked by */
 	enum kr_initial initial;
 	enum kr_key_order key_order;
 
@@ -168,6 +193,7 @@ struct kr_history {
 	KR_VEC(struct kr_row) rows;
 	KR_VEC(struct kr_cond) conds;
 	KR_VEC(struct kr_attr) attrs;
+	KR_VEC(struct kr_struck) struck;    /* in the order of transactions, then of the trace */
 	KR_VEC(struct kr_seen) seen;
 	KR_VEC(struct kr_white_box) white_box;
 	KR_VEC(struct kr_version_order) version_orders;
@@ -233,9 +259,15 @@ void kr_history_leave_out(struct kr_history *h, struct kr_err *err);
 enum kr_status kr_history_set_white_box(struct kr_history *h, struct kr_white_box fields);
 
 /* Where the arrays end, to take back what was pushed for a transaction that turned out bad. Interned things stay. */
-struct kr_history_mark { uint32_t ops, scans, rows, conds, attrs, seen; };
+struct kr_history_mark { uint32_t ops, scans, rows, conds, attrs, struck, seen; };
 struct kr_history_mark kr_history_mark(const struct kr_history *h);
 void kr_history_rollback(struct kr_history *h, struct kr_history_mark mark);
+
+/* Strikes operations of the transaction that is being built, whose arrays began at `mark`: the one pushed last, which failed; or the last `count`, taken back by a rollback to a savepoint whose
+ * interval is in `attr`. Readers check that there are as many: kr_history_entries. KR_NOMEM. */
+enum kr_status kr_history_strike_failed(struct kr_history *h, bool ends);
+enum kr_status kr_history_undo(struct kr_history *h, struct kr_history_mark mark, uint32_t count, const struct kr_attr *attr);
+uint32_t kr_history_entries(const struct kr_history *h, struct kr_history_mark mark); /* pushed since, struck ones included */
 
 /* The transaction with this id, or KR_NONE. */
 kr_txn kr_history_find(const struct kr_history *h, kr_value id);
@@ -250,6 +282,22 @@ static inline const struct kr_value_entry *kr_history_value(const struct kr_hist
 static inline bool kr_history_untold(const struct kr_history *h) { return h->initial >= KR_INITIAL_UNKNOWN; }
 static inline kr_op kr_history_op(const struct kr_history *h, kr_txn t, uint32_t index) { return (kr_op){h->txns.at[t.i].op_first + index}; }
 const struct kr_attr *kr_history_attr(const struct kr_history *h, kr_op op); /* or NULL */
+
+/* All that a transaction's line lists, struck entries at their place: start with {.txn = t}. False at the end. */
+struct kr_walk {
+	kr_txn txn;
+	uint32_t place;                 /* in the trace's list, of the entry given last; from 0 */
+	const struct kr_operation *op;  /* NULL: struck->is_undo */
+	const struct kr_attr *attr;     /* or NULL */
+	const struct kr_struck *struck; /* NULL: it counts */
+	uint32_t next_op, next_struck;  /* inside of the walk */
+	bool begun;
+};
+bool kr_history_walk(const struct kr_history *h, struct kr_walk *walk);
+
+/* How many bytes of a key's name, a string, name its row: those before the last row_separator; all of it where there is none. */
+size_t kr_history_row_length(const struct kr_history *h, const char *name, size_t length);
+
 const char *kr_op_name(enum kr_op_kind kind); /* as in TRACE.md: "r", "w", ... */
 
 /* Order of keys for ranges, as h->key_order says: <0, 0, >0. */

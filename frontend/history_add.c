@@ -16,7 +16,7 @@
 
 struct kr_history_mark kr_history_mark(const struct kr_history *h)
 {
-	return (struct kr_history_mark){h->ops.n, h->scans.n, h->rows.n, h->conds.n, h->attrs.n, h->seen.n};
+	return (struct kr_history_mark){h->ops.n, h->scans.n, h->rows.n, h->conds.n, h->attrs.n, h->struck.n, h->seen.n};
 }
 
 void kr_history_rollback(struct kr_history *h, struct kr_history_mark mark)
@@ -26,6 +26,7 @@ void kr_history_rollback(struct kr_history *h, struct kr_history_mark mark)
 	h->rows.n = mark.rows;
 	h->conds.n = mark.conds;
 	h->attrs.n = mark.attrs;
+	h->struck.n = mark.struck;
 	h->seen.n = mark.seen;
 }
 

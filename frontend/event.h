@@ -1,0 +1,50 @@
+/* Events: what readers tell, one at a time, in the order of the trace. A sink takes them: the assembly of a history (assemble.h) is one, the engine that checks a database
+ * while it runs another.
+ *
+ * Of one transaction come: one BEGIN, its OP and UNDO events in program order, one END; a transaction that the trace leaves open has no END. Between them stand events of other sessions. One
+ * session has one open transaction at most, and all its events come in its order. */
+#ifndef KR_FRONTEND_EVENT_H
+#define KR_FRONTEND_EVENT_H
+
+#include "frontend/history.h"
+
+enum kr_event_kind {
+	KR_EVENT_BEGIN, /* untimed where the trace does not tell it */
+	KR_EVENT_OP,
+	KR_EVENT_UNDO,  /* rollback to a savepoint: the last `undo` events OP and UNDO of the transaction count no more */
+	KR_EVENT_END,   /* status says how */
+	KR_EVENT_NOW,   /* invoked: nothing of this session that was invoked before is still to come; KR_TIME_OPEN: the session is over */
+	KR_EVENT_ORDER  /* a known order of versions: `key` and `writers` */
+};
+
+/* Ids are those of the history that reader and sink share: equality of values is equality of ids. What an event points to, rows of scans included, is valid during the call; a sink of a stream
+ * that keeps a value says so (stream.h). */
+struct kr_event {
+	enum kr_event_kind kind;
+	uint32_t file, line;       /* for messages; line 0: not known */
+	kr_session session;        /* KR_NONE: of a transaction that stands alone; ORDER */
+	kr_value txn;              /* its id; KR_NONE: NOW, ORDER */
+	bool timed;                /* the trace tells when */
+	int64_t invoked, returned; /* returned: or KR_TIME_OPEN. Of an untimed OP in a transaction that is told whole: between the times around it, INT64_MIN or KR_TIME_OPEN where there is none */
+	uint16_t flags;            /* enum kr_txn_flag, of the transaction: all of them in END; KR_TXN_AUTO and those of `white_box` as far as they are told in BEGIN */
+	uint8_t status;            /* enum kr_txn_status: END. Autocommit that failed: KR_ABORTED */
+	struct kr_white_box white_box; /* BEGIN, END: as `flags` say */
+	uint32_t place;            /* OP, UNDO: from 0 in its transaction */
+	struct kr_operation op;    /* OP; scans, rows, conditions in the history's arrays. Of a failed one the results mean nothing */
+	struct kr_attr attr;       /* OP: cursor, lock, read, row_is_old, failed, ends, versions (attr.op means nothing; has_time as `timed`) */
+	uint32_t undo;
+	kr_key key;
+	const kr_value *writers;   /* ids of transactions, oldest first */
+	uint32_t writer_count;
+};
+
+struct kr_sink {
+	void *data;
+	/* Anything but KR_OK ends the reading, which then returns it. KR_BAD: `err` says what is wrong; the reader adds file and line. */
+	enum kr_status (*take)(void *data, const struct kr_event *event, struct kr_err *err);
+};
+
+/* Tells a history as events: its transactions one after another, in its order, then its version orders. */
+enum kr_status kr_event_tell(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_sink *sink, struct kr_err *err);
+
+#endif
