@@ -25,7 +25,7 @@ struct kr_event {
 	kr_session session;        /* KR_NONE: of a transaction that stands alone; ORDER */
 	kr_value txn;              /* its id; KR_NONE: NOW, ORDER */
 	bool timed;                /* the trace tells when */
-	int64_t invoked, returned; /* returned: or KR_TIME_OPEN. Of an untimed OP in a transaction that is told whole: between the times around it, INT64_MIN or KR_TIME_OPEN where there is none */
+	int64_t invoked, returned; /* returned: or KR_TIME_OPEN. Of an untimed OP or UNDO: of the timed events around it, as far as they are known; INT64_MIN or KR_TIME_OPEN where there is none */
 	uint16_t flags;            /* enum kr_txn_flag, of the transaction: all of them in END; KR_TXN_AUTO and those of `white_box` as far as they are told in BEGIN */
 	uint8_t status;            /* enum kr_txn_status: END. Autocommit that failed: KR_ABORTED */
 	struct kr_white_box white_box; /* BEGIN, END: as `flags` say */
@@ -43,6 +43,10 @@ struct kr_sink {
 	/* Anything but KR_OK ends the reading, which then returns it. KR_BAD: `err` says what is wrong; the reader adds file and line. */
 	enum kr_status (*take)(void *data, const struct kr_event *event, struct kr_err *err);
 };
+
+/* Tells one transaction, prepared (kr_history_prepare), whose operations stand in the history's arrays from `mark` on. */
+enum kr_status kr_event_tell_one(const struct kr_history *h, const struct kr_transaction *txn, const struct kr_white_box *white_box, struct kr_history_mark mark, const struct kr_sink *sink,
+	struct kr_err *err);
 
 /* Tells a history as events: its transactions one after another, in its order, then its version orders. */
 enum kr_status kr_event_tell(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_sink *sink, struct kr_err *err);

@@ -132,7 +132,8 @@ enum kr_txn_flag {
 	KR_TXN_TIMED_OUT = 32, /* a failure that the trace's own words lay to a timeout: for lint only */
 	KR_TXN_AUTO = 64,      /* autocommit: one statement, in whose interval everything lies */
 	KR_TXN_END_FAILED = 128, /* its COMMIT or ROLLBACK was answered by an error */
-	KR_TXN_HAS_SNAPSHOT_T = 256
+	KR_TXN_HAS_SNAPSHOT_T = 256,
+	KR_TXN_WHITE_BOX = KR_TXN_HAS_SERIAL | KR_TXN_HAS_SNAPSHOT | KR_TXN_HAS_COMMIT_TS | KR_TXN_HAS_SNAPSHOT_T
 };
 
 struct kr_transaction {
@@ -144,7 +145,7 @@ struct kr_transaction {
 	uint32_t file;       /* into files */
 	uint32_t line;       /* 1-based line (text formats) where it begins; for binary formats 0 */
 	int64_t begin_invoked, begin_returned; /* in the trace's time unit; KR_TXN_HAS_BEGIN */
-	int64_t end_invoked, end_returned;     /* KR_TXN_HAS_END; returned: or KR_TIME_OPEN, then its status is KR_UNKNOWN */
+	int64_t end_invoked, end_returned;     /* KR_TXN_HAS_END; returned: or KR_TIME_OPEN, of one that is not committed */
 };
 
 struct kr_white_box { int64_t serial, snapshot, commit_ts, snapshot_t[2]; }; /* snapshot_t: of the statement that took the snapshot; only if some transaction has one: parallel to txns */
@@ -239,29 +240,41 @@ void kr_history_expect_int(const struct kr_history *h, int64_t value, enum kr_ex
 /* Gives a key its value before every transaction; elements of an array become values, too. KR_BAD: the key is used as a kind that the value does not fit. */
 enum kr_status kr_history_set_initial(struct kr_history *h, kr_key key, kr_value initial, struct kr_err *err);
 
-/* Says what kind of key it is. KR_BAD: it is used as another one, or its initial value does not fit. */
-enum kr_status kr_history_set_kind(struct kr_history *h, kr_key key, enum kr_key_kind kind, struct kr_err *err);
-/* The kind of that name ("register", "counter", "list", "set"), or KR_KIND_ANY; and the name of a kind. */
-enum kr_key_kind kr_history_kind(const char *name);
-const char *kr_history_kind_name(enum kr_key_kind kind);
-/* The kind of key that an operation writes, KR_KIND_ANY: it writes none, or any. */
-enum kr_key_kind kr_history_kind_needed(enum kr_op_kind op);
+/* Where the arrays end, to take back what was pushed for a transaction that turned out bad. Interned things stay. */
+struct kr_history_mark { uint32_t ops, scans, rows, conds, attrs, struck, seen; };
+struct kr_history_mark kr_history_mark(const struct kr_history *h);
+void kr_history_rollback(struct kr_history *h, struct kr_history_mark mark);
 
 /* Appends a transaction, and sets keys[].kind of the keys that it writes. `txn.id` with i == KR_NONE gets the default id "#N", N = `position` (1-based place among the
  * trace's transactions). Its operations are those pushed to h->ops since the previous transaction; op_first and op_count are filled in. KR_BAD (nothing appended, no kind
  * changed): the id is taken; it begins before an earlier transaction of its session returned (unless that one is unknown); it uses a key as another kind than before. */
 enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn, uint32_t position, struct kr_err *err);
 
-/* Counts a bad transaction or version order that a lenient reader leaves out, for `err`, which is then as good as new. */
-void kr_history_leave_out(struct kr_history *h, struct kr_err *err);
+/* All that a transaction's line lists, struck entries at their place. _next: false at the end. */
+struct kr_walk {
+	uint32_t place;                 /* in the trace's list, of the entry given last; from 0 */
+	const struct kr_operation *op;  /* NULL: struck->is_undo */
+	const struct kr_attr *attr;     /* or NULL */
+	const struct kr_struck *struck; /* NULL: it counts */
+	uint32_t next_op, end_op, next_struck, end_struck; /* inside of the walk */
+};
+struct kr_walk kr_walk_txn(const struct kr_history *h, kr_txn t);
+struct kr_walk kr_walk_new(const struct kr_history *h, struct kr_history_mark mark); /* of the transaction that is being built, whose arrays began at `mark` */
+bool kr_walk_next(const struct kr_history *h, struct kr_walk *walk);
+
+/* Fills in what a transaction leaves to defaults (id, the times of autocommit; op_first, op_count) and looks at what it alone can get wrong: that it is committed, although something rules that
+ * out. kr_history_add does so itself. */
+enum kr_status kr_history_prepare(struct kr_history *h, struct kr_transaction *txn, struct kr_history_mark mark, uint32_t position, struct kr_err *err);
+
+/* KR_BAD: what is wrong with a committed transaction of that id, `why` being what rules its commit out. */
+enum kr_status kr_history_doubt(const struct kr_history *h, kr_value id, const char *why, struct kr_err *err);
+extern const char kr_doubt_begin[], kr_doubt_op[], kr_doubt_failed[], kr_doubt_end[], kr_doubt_end_failed[];
+
+/* From when to when an autocommit transaction's statement lasted; false: it does not tell. */
+bool kr_history_statement(const struct kr_history *h, struct kr_walk walk, int64_t out[2]);
 
 /* White-box fields of the transaction added last. */
 enum kr_status kr_history_set_white_box(struct kr_history *h, struct kr_white_box fields);
-
-/* Where the arrays end, to take back what was pushed for a transaction that turned out bad. Interned things stay. */
-struct kr_history_mark { uint32_t ops, scans, rows, conds, attrs, struck, seen; };
-struct kr_history_mark kr_history_mark(const struct kr_history *h);
-void kr_history_rollback(struct kr_history *h, struct kr_history_mark mark);
 
 /* Strikes operations of the transaction that is being built, whose arrays began at `mark`: the one pushed last, which failed; or the last `count`, taken back by a rollback to a savepoint whose
  * interval is in `attr`. Readers check that there are as many: kr_history_entries. KR_NOMEM. */
@@ -282,18 +295,6 @@ static inline const struct kr_value_entry *kr_history_value(const struct kr_hist
 static inline bool kr_history_untold(const struct kr_history *h) { return h->initial >= KR_INITIAL_UNKNOWN; }
 static inline kr_op kr_history_op(const struct kr_history *h, kr_txn t, uint32_t index) { return (kr_op){h->txns.at[t.i].op_first + index}; }
 const struct kr_attr *kr_history_attr(const struct kr_history *h, kr_op op); /* or NULL */
-
-/* All that a transaction's line lists, struck entries at their place: start with {.txn = t}. False at the end. */
-struct kr_walk {
-	kr_txn txn;
-	uint32_t place;                 /* in the trace's list, of the entry given last; from 0 */
-	const struct kr_operation *op;  /* NULL: struck->is_undo */
-	const struct kr_attr *attr;     /* or NULL */
-	const struct kr_struck *struck; /* NULL: it counts */
-	uint32_t next_op, next_struck;  /* inside of the walk */
-	bool begun;
-};
-bool kr_history_walk(const struct kr_history *h, struct kr_walk *walk);
 
 /* How many bytes of a key's name, a string, name its row: those before the last row_separator; all of it where there is none. */
 size_t kr_history_row_length(const struct kr_history *h, const char *name, size_t length);

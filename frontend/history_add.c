@@ -289,15 +289,66 @@ static enum kr_status check_kinds(struct kr_history *h, kr_value id, uint32_t fi
 	return KR_OK;
 }
 
+const char kr_doubt_begin[] = "its begin was not answered";
+const char kr_doubt_op[] = "an operation was not answered";
+const char kr_doubt_failed[] = "an operation failed and ended it";
+const char kr_doubt_end[] = "its end was not answered";
+const char kr_doubt_end_failed[] = "its end failed";
+
+enum kr_status kr_history_doubt(const struct kr_history *h, kr_value id, const char *why, struct kr_err *err)
+{
+	char name[80];
+
+	return kr_err_set(err, KR_BAD, "%s is \"committed\", but %s; expected \"aborted\" or \"unknown\"", kr_history_brief(h, id, name, sizeof name), why);
+}
+
+/* What rules out that t took effect: something that nobody answered, or the database's refusal. NULL: nothing. */
+static const char *doubt(const struct kr_history *h, const struct kr_transaction *t, struct kr_history_mark mark)
+{
+	if (t->flags & KR_TXN_HAS_BEGIN && t->begin_returned == KR_TIME_OPEN && !(t->flags & KR_TXN_AUTO))
+		return kr_doubt_begin;
+	for (uint32_t i = h->attrs.n; i > 0 && h->attrs.at[i - 1].op.i >= mark.ops; i--)
+		if (h->attrs.at[i - 1].has_time && h->attrs.at[i - 1].returned == KR_TIME_OPEN)
+			return kr_doubt_op;
+	for (uint32_t i = mark.struck; i < h->struck.n; i++)
+		if (h->struck.at[i].attr.ends && !h->struck.at[i].attr.undone)
+			return kr_doubt_failed;
+	if (t->flags & KR_TXN_HAS_END && t->end_returned == KR_TIME_OPEN)
+		return kr_doubt_end;
+	return t->flags & KR_TXN_END_FAILED ? kr_doubt_end_failed : NULL;
+}
+
+enum kr_status kr_history_prepare(struct kr_history *h, struct kr_transaction *txn, struct kr_history_mark mark, uint32_t position, struct kr_err *err)
+{
+	enum kr_status status = txn->id.i == KR_NONE ? default_id(h, position, &txn->id) : KR_OK;
+	const unsigned timed = KR_TXN_HAS_BEGIN | KR_TXN_HAS_END;
+	int64_t times[2];
+
+	if (status)
+		return status;
+	txn->op_first = mark.ops;
+	txn->op_count = h->ops.n - mark.ops;
+	if (txn->flags & KR_TXN_AUTO && !(txn->flags & timed) && kr_history_statement(h, kr_walk_new(h, mark), times)) {
+		txn->begin_invoked = txn->end_invoked = times[0];
+		txn->begin_returned = txn->end_returned = times[1];
+		txn->flags |= timed;
+	}
+
+	const char *why = txn->status == KR_COMMITTED ? doubt(h, txn, mark) : NULL;
+
+	return why ? kr_history_doubt(h, txn->id, why, err) : KR_OK;
+}
+
 enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn, uint32_t position, struct kr_err *err)
 {
 	const struct kr_transaction *previous = h->txns.n ? &h->txns.at[h->txns.n - 1] : NULL;
+	struct kr_history_mark mark = {.ops = previous ? previous->op_first + previous->op_count : 0, .struck = h->struck.n};
 	kr_txn t = {h->txns.n};
 	enum kr_status status;
 
-	txn.op_first = previous ? previous->op_first + previous->op_count : 0;
-	txn.op_count = h->ops.n - txn.op_first;
-	if (txn.id.i == KR_NONE && (status = default_id(h, position, &txn.id)) != KR_OK)
+	while (mark.struck > 0 && h->struck.at[mark.struck - 1].txn.i == KR_NONE)
+		mark.struck--;
+	if ((status = kr_history_prepare(h, &txn, mark, position, err)) != KR_OK)
 		return status;
 	if (!kr_table_reserve(h->mem, &h->id_table) || !kr_vec_reserve(h->mem, &h->txns, 1))
 		return KR_NOMEM;
@@ -305,6 +356,8 @@ enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn, u
 		(status = check_kinds(h, txn.id, txn.op_first, err)) != KR_OK)
 		return status;
 
+	for (uint32_t i = mark.struck; i < h->struck.n; i++)
+		h->struck.at[i].txn = t;
 	h->txns.at[h->txns.n++] = txn;
 	kr_table_insert(&h->id_table, kr_hash_u64(txn.id.i), t.i);
 	if (txn.session.i != KR_NONE && txn.flags & (KR_TXN_HAS_BEGIN | KR_TXN_HAS_END) && txn.status != KR_UNKNOWN) {

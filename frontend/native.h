@@ -4,15 +4,26 @@
 
 #include <jansson.h>
 
+#include "frontend/assemble.h"
 #include "frontend/format.h"
 #include "frontend/native_arena.h"
 
 #define KR_NATIVE_JSON (JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL)
 
-/* What a key gets that JSON forced to be the name of an object's field: in "initial", "kinds" (kind not KR_KIND_ANY) or "versions" (`seen` into h->seen, not KR_NONE). */
-struct kr_native_use { kr_value initial; enum kr_key_kind kind; uint32_t seen; };
+/* What is known of a session of event lines. Of its open transaction: */
+struct kr_native_session {
+	bool open, over;      /* over: it said that nothing is to come */
+	kr_value txn;
+	uint32_t line;        /* where it began */
+	uint32_t entries;     /* operations and rollbacks to savepoints so far */
+	uint32_t doubtful;    /* the first of them that rules a commit out; KR_NONE: none */
+	const char *doubt;    /* why, or why its begin does; NULL: nothing does */
+	uint16_t flags;
+	struct kr_white_box white_box;
+};
 
-/* Such a name that looks like an integer: whether the string or the integer is meant is settled at the end, by which of them the trace uses as a key. */
+/* A name that JSON forced to be an object's field name ("initial", "versions") and that looks like an integer: whether the string or the integer is
+ * meant is settled at the end, by which of them the trace uses as a key. */
 struct kr_native_name {
 	kr_value text;
 	int64_t number;
@@ -33,14 +44,18 @@ struct kr_native {
 	uint32_t header_line; /* 0: no header so far */
 	uint32_t position;    /* transactions seen so far, bad ones too */
 	bool in_txn, in_op;   /* what messages begin with */
+	bool in_failed;       /* the operation being read is one that failed */
+	struct kr_history_mark mark; /* where the arrays of the transaction being read began */
 	kr_value id;          /* of the transaction being read, KR_NONE: none given */
 	uint32_t op_index;
 	size_t arguments;     /* of the operation being read, without its name and attributes */
 
 	KR_VEC(struct kr_native_name) names; /* open until the end */
-	KR_VEC(struct kr_version_order) orders; /* writers: into order_ids, since they may be named before they are read */
-	KR_VEC(kr_value) order_ids;
-	KR_VEC(struct kr_native_ignored) ignored;
+	struct kr_sink sink;  /* of event lines and version orders */
+	bool telling;         /* transaction lines go there, too, instead of into the history */
+	struct kr_assembly assembly; /* the sink, if there is no other */
+	KR_VEC(struct kr_native_session) open; /* by session, as far as event lines came */
+	bool has_events;
 
 	/* scratch, reused */
 	struct kr_json_arena arena; /* of the JSON that is read now, */
@@ -48,12 +63,14 @@ struct kr_native {
 	struct kr_str text;
 	KR_VEC(struct kr_native_frame) frames;
 	KR_VEC(const char *) sort;
+	KR_VEC(kr_value) ids;
 };
 
 /* Known fields of a line's object, NULL where missing. */
 struct kr_native_fields {
-	json_t *krait, *name, *time_unit, *initial, *kinds, *clock_skew, *universe, *ordered_keys, *txns;
-	json_t *id, *s, *status, *begin, *end, *ops, *serial, *snapshot, *commit_ts;
+	json_t *krait, *name, *time_unit, *initial, *clock_skew, *universe, *ordered_keys, *txns, *row_separator, *profile, *stream, *sessions;
+	json_t *id, *s, *status, *begin, *end, *ops, *serial, *snapshot, *commit_ts, *autocommit, *snapshot_t, *failed;
+	json_t *txn, *op, *now;
 	json_t *version_order, *writers;
 	size_t ignored; /* further fields */
 };
@@ -84,6 +101,9 @@ enum kr_status kr_native_put_times(struct kr_native *n, json_t *json, const char
 /* Puts to use the key of an object's field name, perhaps at the end. */
 enum kr_status kr_native_field_name(struct kr_native *n, const char *text, struct kr_native_use use);
 
+/* In a stream: gives keys from number `from` on the initial values that wait for them. */
+enum kr_status kr_native_settle_keys(struct kr_native *n, uint32_t from);
+
 void kr_native_get_fields(json_t *object, struct kr_native_fields *out);
 /* Notes those of the `count` unknown fields of an object that look like known ones (h->near_fields). */
 enum kr_status kr_native_fields_ignored(struct kr_native *n, json_t *object, size_t count, enum kr_native_place place);
@@ -91,14 +111,25 @@ const char *kr_native_field_meant(json_t *object, const char *known, enum kr_nat
 enum kr_status kr_native_header(struct kr_native *n, json_t *header, const struct kr_native_fields *f);
 enum kr_status kr_native_order(struct kr_native *n, json_t *order, const struct kr_native_fields *f);
 enum kr_status kr_native_txn(struct kr_native *n, const struct kr_native_fields *f);
+enum kr_status kr_native_event(struct kr_native *n, const struct kr_native_fields *f);
+bool kr_native_is_event(const struct kr_native_fields *f);
+
+/* Parts of a transaction that events have, too. */
+enum kr_status kr_native_put_status(struct kr_native *n, const json_t *json, uint8_t *out);
+enum kr_status kr_native_put_moment(struct kr_native *n, json_t *json, const char *what, int64_t *invoked, int64_t *returned); /* one integer or [from, to] */
+enum kr_status kr_native_white_box(struct kr_native *n, const struct kr_native_fields *f, uint16_t *flags, struct kr_white_box *out);
+enum kr_status kr_native_session(struct kr_native *n, json_t *json, kr_session *out);
 enum kr_status kr_native_op(struct kr_native *n, json_t *op);
+bool kr_native_is_undo(const json_t *op);
+enum kr_status kr_native_undo(struct kr_native *n, json_t *op, uint32_t *count, struct kr_attr *attr); /* which is not carried out */
 bool kr_native_is_attributes(const json_t *json); /* a non-empty object of nothing but well-formed attributes */
 enum kr_status kr_native_attributes(struct kr_native *n, json_t *json); /* of the operation pushed last */
+enum kr_status kr_native_time(struct kr_native *n, json_t *times, struct kr_attr *attr); /* NULL: none */
 enum kr_status kr_native_range(struct kr_native *n, json_t *op, struct kr_operation *out);
 enum kr_status kr_native_scan(struct kr_native *n, json_t *op, struct kr_operation *out);
 enum kr_status kr_native_update(struct kr_native *n, json_t *op, struct kr_operation *out);
 
-/* After the last line: names and version orders that had to wait. */
+/* After the last line: names, version orders and open transactions that had to wait. */
 enum kr_status kr_native_finish(struct kr_native *n);
 
 #endif

@@ -5,27 +5,52 @@
 
 static bool is_times(const json_t *json)
 {
-	return json_is_array(json) && json_array_size(json) == 2 && json_is_integer(json_array_get(json, 0)) && json_is_integer(json_array_get(json, 1));
+	const json_t *returned = json_array_get(json, 1);
+
+	return json_is_array(json) && json_array_size(json) == 2 && json_is_integer(json_array_get(json, 0)) &&
+		(json_is_integer(returned) || json_is_null(returned));
 }
 
-static bool find_lock(const json_t *json, enum kr_lock *out)
+/* The place of a string among `count` names; -1: no string, or none of them. */
+static int find_word(const json_t *json, const char *const *names, int count)
 {
-	const char *name = json_is_string(json) ? json_string_value(json) : "";
-	bool shared = strcmp(name, "shared") == 0;
-
-	*out = shared ? KR_LOCK_SHARED : KR_LOCK_EXCLUSIVE;
-	return shared || strcmp(name, "exclusive") == 0;
+	for (int i = 0; json_is_string(json) && i < count; i++)
+		if (strcmp(json_string_value(json), names[i]) == 0)
+			return i;
+	return -1;
 }
 
+static const char *const locks[] = {"shared", "exclusive"};              /* by enum kr_lock - 1 */
+static const char *const modes[] = {"snapshot", "latest", "uncommitted"}; /* by enum kr_read_mode - 1 */
+
+static int find_lock(const json_t *json) { return find_word(json, locks, KR_COUNT(locks)); }
+static int find_mode(const json_t *json) { return find_word(json, modes, KR_COUNT(modes)); }
+
+/* The attributes in an operation's last object; NULL where missing. */
+struct fields {
+	json_t *t, *cursor, *lock, *read, *row, *versions;
+};
+
+static struct fields fields_of(const json_t *json)
+{
+	return (struct fields){
+		.t = json_object_get(json, "t"),
+		.cursor = json_object_get(json, "cursor"),
+		.lock = json_object_get(json, "lock"),
+		.read = json_object_get(json, "read"),
+		.row = json_object_get(json, "row"),
+		.versions = json_object_get(json, "versions"),
+	};
+}
+
+/* A read's value may be an object, too; "row" is for writes. */
 bool kr_native_is_attributes(const json_t *json)
 {
-	const json_t *times = json_object_get(json, "t"), *cursor = json_object_get(json, "cursor");
-	const json_t *lock = json_object_get(json, "lock"), *versions = json_object_get(json, "versions");
-	size_t known = !!times + !!cursor + !!lock + !!versions;
-	enum kr_lock ignored;
+	struct fields f = fields_of(json);
+	size_t known = !!f.t + !!f.cursor + !!f.lock + !!f.read + !!f.versions;
 
-	return known != 0 && known == json_object_size(json) && (!times || is_times(times)) && (!cursor || json_is_boolean(cursor)) &&
-		(!lock || find_lock(lock, &ignored)) && (!versions || json_is_object(versions));
+	return known != 0 && known == json_object_size(json) && (!f.t || is_times(f.t)) && (!f.cursor || json_is_boolean(f.cursor)) &&
+		(!f.lock || find_lock(f.lock) >= 0) && (!f.read || find_mode(f.read) >= 0) && (!f.versions || json_is_object(f.versions));
 }
 
 static enum kr_status put_versions(struct kr_native *n, json_t *versions, struct kr_attr *attr)
@@ -51,39 +76,55 @@ static enum kr_status put_versions(struct kr_native *n, json_t *versions, struct
 	return KR_OK;
 }
 
-static enum kr_status put_lock(struct kr_native *n, const json_t *lock, struct kr_attr *attr)
+static enum kr_status put_words(struct kr_native *n, const struct fields *f, struct kr_attr *attr)
 {
+	int lock = find_lock(f->lock), mode = find_mode(f->read);
+	const json_t *row = f->row;
 	char found[80];
 
-	if (!find_lock(lock, &attr->lock))
-		return kr_native_bad(n, "\"lock\" is %s, expected \"shared\" or \"exclusive\"", kr_native_found(lock, found));
+	if (f->lock && lock < 0)
+		return kr_native_bad(n, "\"lock\" is %s, expected \"shared\" or \"exclusive\"", kr_native_found(f->lock, found));
+	if (f->read && mode < 0)
+		return kr_native_bad(n, "\"read\" is %s, expected \"snapshot\", \"latest\" or \"uncommitted\"", kr_native_found(f->read, found));
+	if (row && (!json_is_string(row) || strcmp(json_string_value(row), "old") != 0))
+		return kr_native_bad(n, "\"row\" is %s, expected \"old\"", kr_native_found(row, found));
+	if (row && n->h->ops.at[n->h->ops.n - 1].kind != KR_OP_WRITE)
+		return kr_native_bad(n, "\"row\" of \"%s\", expected it of \"w\" only", kr_op_name(n->h->ops.at[n->h->ops.n - 1].kind));
+	attr->lock = (enum kr_lock)(lock + 1);
+	attr->read = (enum kr_read_mode)(mode + 1);
+	attr->row_is_old = row != NULL;
+	return KR_OK;
+}
+
+enum kr_status kr_native_time(struct kr_native *n, json_t *times, struct kr_attr *attr)
+{
+	int64_t interval[2];
+	enum kr_status status = times ? kr_native_put_times(n, times, "\"t\"", interval) : KR_OK;
+
+	if (status || !times)
+		return status;
+	attr->has_time = true;
+	attr->invoked = interval[0];
+	attr->returned = interval[1];
 	return KR_OK;
 }
 
 enum kr_status kr_native_attributes(struct kr_native *n, json_t *json)
 {
 	struct kr_history *h = n->h;
-	json_t *times = json_object_get(json, "t"), *cursor = json_object_get(json, "cursor");
-	json_t *lock = json_object_get(json, "lock"), *versions = json_object_get(json, "versions");
-	struct kr_attr attr = {.op = {h->ops.n - 1}, .has_time = times != NULL, .cursor = true};
-	size_t known = !!times + !!cursor + !!lock + !!versions;
-	bool range = h->ops.at[h->ops.n - 1].kind == KR_OP_RANGE;
-	enum kr_status status = kr_native_fields_ignored(n, json, json_object_size(json) - known, range ? KR_NATIVE_RANGE : KR_NATIVE_ATTRIBUTES);
-	int64_t interval[2];
+	struct fields f = fields_of(json);
+	struct kr_attr attr = {.op = {h->ops.n - 1}, .cursor = true};
+	enum kr_status status;
 
-	if (status || known == 0)
-		return status; /* notes, or a range's options */
-	if (times) {
-		if ((status = kr_native_put_times(n, times, "\"t\"", interval)))
-			return status;
-		attr.invoked = interval[0];
-		attr.returned = interval[1];
-	}
-	if (cursor && (status = kr_native_put_bool(n, cursor, "\"cursor\"", &attr.cursor)))
+	if (!f.t && !f.cursor && !f.lock && !f.read && !f.row && !f.versions)
+		return KR_OK; /* notes, or a range's options */
+	if ((status = kr_native_time(n, f.t, &attr)))
 		return status;
-	if (lock && (status = put_lock(n, lock, &attr)))
+	if (f.cursor && (status = kr_native_put_bool(n, f.cursor, "\"cursor\"", &attr.cursor)))
 		return status;
-	if (versions && (status = put_versions(n, versions, &attr)))
+	if ((status = put_words(n, &f, &attr)))
+		return status;
+	if (f.versions && (status = put_versions(n, f.versions, &attr)))
 		return status;
 	h->ops.at[h->ops.n - 1].flags |= KR_OPF_HAS_ATTR;
 	return kr_vec_push(h->mem, &h->attrs, attr) ? KR_OK : KR_NOMEM;

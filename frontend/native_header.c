@@ -1,7 +1,7 @@
 /* Native format: the header, version orders, and what can be settled only at the end of the trace.
  *
- * JSON has only strings for field names. So a name in "initial", "kinds" or "versions" that looks like an integer means the integer key when the trace uses that one as
- * a key and not the string; otherwise the string: where the trace does not tell them apart, the history says so (`guessed`). Version orders may name writers before their lines: ids are kept and looked up at the end. */
+ * JSON has only strings for field names. So a name in "initial" or "versions" that looks like an integer means the integer key when the trace uses that one as
+ * a key and not the string; otherwise the string. In a stream, which has no end to wait for, it means whichever of the two keys comes first. */
 #include "frontend/native.h"
 
 #include <errno.h>
@@ -39,31 +39,58 @@ static enum kr_status settle_name(struct kr_native *n, kr_key key, struct kr_nat
 	return status;
 }
 
-enum kr_status kr_native_field_name(struct kr_native *n, const char *text, struct kr_native_use use)
+/* The key that the name means, as far as the trace has been read. */
+static kr_key key_named(const struct kr_native *n, const struct kr_native_name *name)
+{
+	kr_key key = kr_history_find_key(n->h, name->text);
+	kr_value number = key.i == KR_NONE ? kr_history_int(n->h, name->number) : KR_ABSENT;
+
+	if (number.i == KR_NONE)
+		return key;
+	if (key.i == KR_NONE)
+		key = kr_history_find_key(n->h, number);
+	return key.i == KR_NONE ? kr_history_key(n->h, name->text) : key;
+}
+
+enum kr_status kr_native_field_name(struct kr_native *n, const char *text, uint32_t seen, kr_value initial)
 {
 	struct kr_native_name name = {.text = kr_history_text(n->h, KR_VALUE_STRING, text, strlen(text)), .use = use};
 
 	if (name.text.i == KR_NONE)
 		return KR_NOMEM;
-	if (is_integer(text, &name.number))
-		return kr_vec_push(n->h->mem, &n->names, name) ? KR_OK : KR_NOMEM;
-	return settle_name(n, kr_history_key(n->h, name.text), use);
+	if (!is_integer(text, &name.number))
+		return settle_name(n, kr_history_key(n->h, name.text), seen, initial);
+	if (n->telling && seen != KR_NONE)
+		return settle_name(n, key_named(n, &name), seen, initial);
+	return kr_vec_push(n->h->mem, &n->names, name) ? KR_OK : KR_NOMEM;
 }
 
 static enum kr_status settle_names(struct kr_native *n)
 {
-	for (uint32_t i = 0; i < n->names.n; i++) {
-		const struct kr_native_name *name = &n->names.at[i];
-		kr_value number = kr_history_int(n->h, name->number);
-		if (number.i == KR_NONE)
-			return KR_NOMEM;
-		kr_key text = kr_history_find_key(n->h, name->text), integer = kr_history_find_key(n->h, number);
-		kr_key key = text.i != KR_NONE || integer.i == KR_NONE ? kr_history_key(n->h, name->text) : integer;
-		if ((text.i == KR_NONE) == (integer.i == KR_NONE) && n->h->guessed.i == KR_NONE)
-			n->h->guessed = key;
-		enum kr_status status = settle_name(n, key, name->use);
-		if (status)
-			return status;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < n->names.n && !status; i++)
+		status = settle_name(n, key_named(n, &n->names.at[i]), n->names.at[i].seen, n->names.at[i].initial);
+	return status;
+}
+
+enum kr_status kr_native_settle_keys(struct kr_native *n, uint32_t from)
+{
+	for (uint32_t k = from; k < n->h->keys.n; k++) {
+		const struct kr_value_entry *name = kr_history_value(n->h, n->h->keys.at[k].name);
+
+		for (uint32_t i = 0; i < n->names.n; i++) {
+			struct kr_native_name *waiting = &n->names.at[i];
+			enum kr_status status;
+
+			if (n->h->keys.at[k].name.i != waiting->text.i && (name->type != KR_VALUE_INT || name->integer != waiting->number))
+				continue;
+			status = settle_name(n, (kr_key){k}, KR_NONE, waiting->initial);
+			*waiting = n->names.at[--n->names.n];
+			if (status)
+				return status;
+			break;
+		}
 	}
 	return KR_OK;
 }
@@ -167,7 +194,28 @@ static enum kr_status put_order_of_keys(struct kr_native *n, const json_t *json)
 	return KR_OK;
 }
 
-enum kr_status kr_native_header(struct kr_native *n, json_t *header, const struct kr_native_fields *f)
+static enum kr_status put_separator(struct kr_native *n, const json_t *json)
+{
+	if (json && (!json_is_string(json) || json_string_length(json) == 0 || strlen(json_string_value(json)) != json_string_length(json)))
+		return kr_native_bad(n, "\"row_separator\" is %s, expected a string between a row and its column", kr_native_found(json, (char[80]){0}));
+	return put_text(n, json, "\"row_separator\"", &n->h->row_separator);
+}
+
+/* "stream" says what event lines say themselves; "sessions" are known before they come. */
+static enum kr_status put_stream(struct kr_native *n, const struct kr_native_fields *f)
+{
+	bool ignored;
+	kr_session session;
+	enum kr_status status = f->stream ? kr_native_put_bool(n, f->stream, "\"stream\"", &ignored) : KR_OK;
+
+	if (!status && f->sessions && !json_is_array(f->sessions))
+		return kr_native_bad(n, "\"sessions\" is %s, expected an array of their names", kr_native_found(f->sessions, (char[80]){0}));
+	for (size_t i = 0; !status && i < json_array_size(f->sessions); i++)
+		status = kr_native_session(n, json_array_get(f->sessions, i), &session);
+	return status;
+}
+
+enum kr_status kr_native_header(struct kr_native *n, const struct kr_native_fields *f)
 {
 	enum kr_status status;
 	char found[80];
@@ -177,7 +225,9 @@ enum kr_status kr_native_header(struct kr_native *n, json_t *header, const struc
 	if (f->ops)
 		return kr_native_bad(n, "both \"krait\" and \"ops\", expected a header or a transaction");
 	n->header_line = n->line;
-	if ((status = put_text(n, f->name, "\"name\"", &n->h->name)) || (status = put_text(n, f->time_unit, "\"time_unit\"", &n->h->time_unit)))
+	if ((status = put_text(n, f->name, "\"name\"", &n->h->name)) || (status = put_text(n, f->time_unit, "\"time_unit\"", &n->h->time_unit)) ||
+		(status = put_text(n, f->profile, "\"profile\"", &n->h->profile)) || (status = put_separator(n, f->row_separator)) ||
+		(status = put_stream(n, f)))
 		return status;
 	if (f->clock_skew && (status = kr_native_put_int(n, f->clock_skew, "\"clock_skew\"", &n->h->clock_skew)))
 		return status;
@@ -191,10 +241,10 @@ enum kr_status kr_native_header(struct kr_native *n, json_t *header, const struc
 
 /* ---- version orders ---- */
 
-static enum kr_status put_order(struct kr_native *n, const struct kr_native_fields *f)
+enum kr_status kr_native_order(struct kr_native *n, const struct kr_native_fields *f)
 {
-	struct kr_version_order order = {.writer_first = n->order_ids.n, .line = n->line};
-	enum kr_status status = kr_native_put_key(n, f->version_order, "\"version_order\"", &order.key);
+	struct kr_event event = {.kind = KR_EVENT_ORDER, .line = n->line, .session = {KR_NONE}, .txn = {KR_NONE}};
+	enum kr_status status = kr_native_put_key(n, f->version_order, "\"version_order\"", &event.key);
 	char what[64];
 	kr_value id;
 
@@ -202,62 +252,23 @@ static enum kr_status put_order(struct kr_native *n, const struct kr_native_fiel
 		return status;
 	if (!json_is_array(f->writers))
 		return kr_native_bad(n, "\"writers\" is %s, expected an array of transaction ids", kr_native_found(f->writers, (char[80]){0}));
+	kr_vec_clear(&n->ids);
 	for (size_t i = 0; i < json_array_size(f->writers); i++) {
 		(void)snprintf(what, sizeof what, "writer %zu of the version order", i);
 		status = kr_native_put_name(n, json_array_get(f->writers, i), what, &id);
-		if (!status && !kr_vec_push(n->h->mem, &n->order_ids, id))
+		if (!status && !kr_vec_push(n->h->mem, &n->ids, id))
 			status = KR_NOMEM;
 		if (status)
 			return status;
 	}
-	order.writer_count = n->order_ids.n - order.writer_first;
-	return kr_vec_push(n->h->mem, &n->orders, order) ? KR_OK : KR_NOMEM;
-}
-
-enum kr_status kr_native_order(struct kr_native *n, json_t *order, const struct kr_native_fields *f)
-{
-	uint32_t ids = n->order_ids.n;
-	enum kr_status status = put_order(n, f);
-
-	if (!status)
-		status = kr_native_fields_ignored(n, order, f->ignored, KR_NATIVE_ORDER);
-	if (status)
-		n->order_ids.n = ids;
-	return status;
-}
-
-/* Looks the writers up and moves the order to the history. */
-static enum kr_status settle_order(struct kr_native *n, struct kr_version_order order)
-{
-	struct kr_history *h = n->h;
-	uint32_t first = h->order_writers.n;
-	char key[80], id[80];
-
-	for (uint32_t i = order.writer_first; i < order.writer_first + order.writer_count; i++) {
-		kr_txn writer = kr_history_find(h, n->order_ids.at[i]);
-		if (writer.i == KR_NONE) {
-			h->order_writers.n = first;
-			n->line = order.line;
-			return kr_native_bad(n, "version order of %s: no transaction has the id %s, expected a writer",
-				kr_history_brief(h, h->keys.at[order.key.i].name, key, sizeof key), kr_history_brief(h, n->order_ids.at[i], id, sizeof id));
-		}
-		if (!kr_vec_push(h->mem, &h->order_writers, writer))
-			return KR_NOMEM;
-	}
-	order.writer_first = first;
-	return kr_vec_push(h->mem, &h->version_orders, order) ? KR_OK : KR_NOMEM;
+	event.writers = n->ids.at;
+	event.writer_count = n->ids.n;
+	return n->sink.take(n->sink.data, &event, n->err);
 }
 
 enum kr_status kr_native_finish(struct kr_native *n)
 {
 	enum kr_status status = settle_names(n);
 
-	for (uint32_t i = 0; !status && i < n->orders.n; i++) {
-		status = settle_order(n, n->orders.at[i]);
-		if (status == KR_BAD && n->lenient) {
-			kr_history_leave_out(n->h, n->err);
-			status = KR_OK;
-		}
-	}
-	return status;
+	return status ? status : kr_assembly_finish(&n->assembly, n->err);
 }

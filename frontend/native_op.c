@@ -2,7 +2,7 @@
  *
  * The attributes come last and are told from an argument by place; only after a read's key may either a value or attributes follow. There an object counts as
  * attributes when all its fields are attributes of the right types and it has one at least, else as the value; a value that looks like attributes
- * is written with (empty) attributes behind it. */
+ * is written with (empty) attributes behind it. Two names are no operations of their own: "failed" holds one, "undo" takes some back; both end in attributes, too. */
 #include "frontend/native.h"
 
 #include <string.h>
@@ -147,7 +147,8 @@ static enum kr_status push_op(struct kr_native *n, json_t *op, struct kr_operati
 	return attributes ? kr_native_attributes(n, attributes) : KR_OK;
 }
 
-enum kr_status kr_native_op(struct kr_native *n, json_t *op)
+/* One that the database carried out, or may have. */
+static enum kr_status read_op(struct kr_native *n, json_t *op)
 {
 	size_t count = json_array_size(op); /* 0 when it is no array */
 	json_t *name = json_array_get(op, 0);
@@ -160,8 +161,8 @@ enum kr_status kr_native_op(struct kr_native *n, json_t *op)
 	int kind = find_kind(json_string_value(name));
 
 	if (kind < 0)
-		return kr_native_bad(n, "unknown operation %s, expected r, w, d, insert, cas, inc, append, add, range, scan or update",
-			kr_native_found(name, found));
+		return kr_native_bad(n, "unknown operation %s, expected r, w, d, insert, cas, inc, append, add, range, scan%s", kr_native_found(name, found),
+			n->in_failed ? " or update" : ", update, failed or undo");
 
 	json_t *last = json_array_get(op, --count);
 	json_t *attributes = ends_in_attributes((enum kr_op_kind)kind, count, last) ? last : NULL;
@@ -176,4 +177,80 @@ enum kr_status kr_native_op(struct kr_native *n, json_t *op)
 	new_op.kind = (uint8_t)kind;
 	n->arguments = count;
 	return push_op(n, op, &new_op, attributes);
+}
+
+/* ["failed", OP, {"t": ..., "ends": ...}]: OP with its own attributes, but for its time. */
+static enum kr_status read_failed(struct kr_native *n, json_t *op)
+{
+	json_t *inner = json_array_get(op, 1), *attributes = json_array_get(op, 2), *ending = json_object_get(attributes, "ends");
+	struct kr_history *h = n->h;
+	struct kr_attr own = {.cursor = true};
+	bool ends = true;
+	enum kr_status status;
+	char found[80];
+
+	if (json_array_size(op) < 2 || json_array_size(op) > 3 || (attributes && !json_is_object(attributes)))
+		return kr_native_bad(n, "\"failed\" takes an operation and perhaps attributes, found %s",
+			json_array_size(op) == 3 ? kr_native_found(attributes, found) : kr_native_found(op, found));
+	n->in_failed = true;
+	status = read_op(n, inner);
+	n->in_failed = false;
+	if (!status)
+		status = kr_history_strike_failed(h, true);
+	if (status)
+		return status;
+
+	struct kr_attr *attr = &h->struck.at[h->struck.n - 1].attr;
+
+	if (attr->has_time)
+		return kr_native_bad(n, "\"t\" of the operation that failed, expected it behind that operation, of \"failed\"");
+	if ((status = kr_native_time(n, json_object_get(attributes, "t"), &own)) ||
+		(ending && (status = kr_native_put_bool(n, ending, "\"ends\"", &ends))))
+		return status;
+	attr->has_time = own.has_time;
+	attr->invoked = own.invoked;
+	attr->returned = own.returned;
+	attr->ends = ends;
+	return KR_OK;
+}
+
+bool kr_native_is_undo(const json_t *op)
+{
+	const json_t *name = json_array_get(op, 0);
+
+	return json_is_string(name) && strcmp(json_string_value(name), "undo") == 0;
+}
+
+/* ["undo", n, {"t": ...}] */
+enum kr_status kr_native_undo(struct kr_native *n, json_t *op, uint32_t *count, struct kr_attr *attr)
+{
+	json_t *attributes = json_array_get(op, 2);
+	int64_t undone = 0;
+	enum kr_status status;
+	char found[80];
+
+	if (json_array_size(op) < 2 || json_array_size(op) > 3 || (attributes && !json_is_object(attributes)))
+		return kr_native_bad(n, "\"undo\" takes a number of operations and perhaps attributes, found %s",
+			json_array_size(op) == 3 ? kr_native_found(attributes, found) : kr_native_found(op, found));
+	if ((status = kr_native_put_int(n, json_array_get(op, 1), "the number of operations", &undone)))
+		return status;
+	if (undone < 0 || undone > (int64_t)n->op_index)
+		return kr_native_bad(n, "undoes %lld operations, expected 0 to %u, as many as come before it", (long long)undone, (unsigned)n->op_index);
+	*count = (uint32_t)undone;
+	*attr = (struct kr_attr){.cursor = true};
+	return kr_native_time(n, json_object_get(attributes, "t"), attr);
+}
+
+enum kr_status kr_native_op(struct kr_native *n, json_t *op)
+{
+	const json_t *name = json_array_get(op, 0);
+	struct kr_attr attr;
+	uint32_t count;
+	enum kr_status status;
+
+	if (kr_native_is_undo(op)) {
+		status = kr_native_undo(n, op, &count, &attr);
+		return status ? status : kr_history_undo(n->h, n->mark, count, &attr);
+	}
+	return json_is_string(name) && strcmp(json_string_value(name), "failed") == 0 ? read_failed(n, op) : read_op(n, op);
 }

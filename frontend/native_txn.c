@@ -5,7 +5,7 @@
 
 #define AHEAD 16 /* operations whose look-ups wait for memory together */
 
-static enum kr_status put_status(struct kr_native *n, const json_t *json, uint8_t *out)
+enum kr_status kr_native_put_status(struct kr_native *n, const json_t *json, uint8_t *out)
 {
 	static const char *const names[] = {"committed", "aborted", "unknown"}; /* by enum kr_txn_status */
 	char found[80];
@@ -20,7 +20,7 @@ static enum kr_status put_status(struct kr_native *n, const json_t *json, uint8_
 }
 
 /* "begin" or "end": [invoked, returned], or one integer for both. */
-static enum kr_status put_event(struct kr_native *n, json_t *json, const char *what, int64_t *invoked, int64_t *returned)
+enum kr_status kr_native_put_moment(struct kr_native *n, json_t *json, const char *what, int64_t *invoked, int64_t *returned)
 {
 	int64_t times[2];
 	char found[80];
@@ -47,11 +47,11 @@ static enum kr_status put_interval(struct kr_native *n, const struct kr_native_f
 
 	if (f->begin) {
 		txn->flags |= KR_TXN_HAS_BEGIN;
-		status = put_event(n, f->begin, "\"begin\"", &txn->begin_invoked, &txn->begin_returned);
+		status = kr_native_put_moment(n, f->begin, "\"begin\"", &txn->begin_invoked, &txn->begin_returned);
 	}
 	if (f->end && !status) {
 		txn->flags |= KR_TXN_HAS_END;
-		status = put_event(n, f->end, "\"end\"", &txn->end_invoked, &txn->end_returned);
+		status = kr_native_put_moment(n, f->end, "\"end\"", &txn->end_invoked, &txn->end_returned);
 	}
 	if (status || !f->begin || !f->end)
 		return status;
@@ -61,23 +61,52 @@ static enum kr_status put_interval(struct kr_native *n, const struct kr_native_f
 	return KR_OK;
 }
 
-static enum kr_status put_white_box(struct kr_native *n, const struct kr_native_fields *f, struct kr_transaction *txn, struct kr_white_box *out)
+enum kr_status kr_native_white_box(struct kr_native *n, const struct kr_native_fields *f, uint16_t *flags, struct kr_white_box *out)
 {
 	enum kr_status status = KR_OK;
 
 	if (f->serial) {
-		txn->flags |= KR_TXN_HAS_SERIAL;
+		*flags |= KR_TXN_HAS_SERIAL;
 		status = kr_native_put_int(n, f->serial, "\"serial\"", &out->serial);
 	}
 	if (f->snapshot && !status) {
-		txn->flags |= KR_TXN_HAS_SNAPSHOT;
+		*flags |= KR_TXN_HAS_SNAPSHOT;
 		status = kr_native_put_int(n, f->snapshot, "\"snapshot\"", &out->snapshot);
 	}
 	if (f->commit_ts && !status) {
-		txn->flags |= KR_TXN_HAS_COMMIT_TS;
+		*flags |= KR_TXN_HAS_COMMIT_TS;
 		status = kr_native_put_int(n, f->commit_ts, "\"commit_ts\"", &out->commit_ts);
 	}
+	if (f->snapshot_t && !status) {
+		*flags |= KR_TXN_HAS_SNAPSHOT_T;
+		status = kr_native_put_moment(n, f->snapshot_t, "\"snapshot_t\"", &out->snapshot_t[0], &out->snapshot_t[1]);
+	}
 	return status;
+}
+
+/* "auto", "failed" */
+static enum kr_status put_flags(struct kr_native *n, const struct kr_native_fields *f, struct kr_transaction *txn)
+{
+	bool autocommit = false, failed = false;
+	enum kr_status status = f->autocommit ? kr_native_put_bool(n, f->autocommit, "\"auto\"", &autocommit) : KR_OK;
+
+	if (!status && f->failed)
+		status = kr_native_put_bool(n, f->failed, "\"failed\"", &failed);
+	if (!status && failed && !f->end)
+		return kr_native_bad(n, "\"failed\" without \"end\", expected the time of the end that failed");
+	txn->flags |= (uint16_t)((autocommit ? KR_TXN_AUTO : 0) | (failed ? KR_TXN_END_FAILED : 0));
+	return status;
+}
+
+enum kr_status kr_native_session(struct kr_native *n, json_t *json, kr_session *out)
+{
+	kr_value name;
+	enum kr_status status = kr_native_put_name(n, json, "\"s\"", &name);
+
+	if (status)
+		return status;
+	*out = kr_history_session(n->h, name);
+	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
 
 /* Hints the keys and integer values of the next operations. */
@@ -118,53 +147,54 @@ static enum kr_status put_ops(struct kr_native *n, json_t *ops)
 	return KR_OK;
 }
 
-static enum kr_status put_txn(struct kr_native *n, const struct kr_native_fields *f)
+static enum kr_status put_txn(struct kr_native *n, const struct kr_native_fields *f, struct kr_transaction *txn, struct kr_white_box *white_box)
 {
-	struct kr_transaction txn = {.id = {KR_NONE}, .session = {KR_NONE}, .line = n->line};
-	struct kr_white_box white_box = {0};
-	kr_value session;
 	enum kr_status status = KR_OK;
 
-	if (f->id && (status = kr_native_put_name(n, f->id, "\"id\"", &txn.id)))
+	if (f->id && (status = kr_native_put_name(n, f->id, "\"id\"", &txn->id)))
 		return status;
-	n->id = txn.id;
+	n->id = txn->id;
 	if (f->status)
-		status = put_status(n, f->status, &txn.status);
+		status = kr_native_put_status(n, f->status, &txn->status);
 	if (!status)
-		status = put_interval(n, f, &txn);
+		status = put_interval(n, f, txn);
 	if (!status)
-		status = put_white_box(n, f, &txn, &white_box);
+		status = put_flags(n, f, txn);
+	if (!status)
+		status = kr_native_white_box(n, f, &txn->flags, white_box);
 	if (!status)
 		status = put_ops(n, f->ops);
-	if (!status && f->s) {
-		status = kr_native_put_name(n, f->s, "\"s\"", &session);
-		txn.session = status ? txn.session : kr_history_session(n->h, session);
-		if (!status && txn.session.i == KR_NONE)
-			status = KR_NOMEM;
-	}
-	if (!status)
-		status = kr_history_add(n->h, txn, n->position, n->err);
-	if (status == KR_BAD)
-		kr_err_at(n->err, n->h->files.at[0], n->line, 0);
-	if (!status && txn.flags & (KR_TXN_HAS_SERIAL | KR_TXN_HAS_SNAPSHOT | KR_TXN_HAS_COMMIT_TS))
-		status = kr_history_set_white_box(n->h, white_box);
+	if (!status && f->s)
+		status = kr_native_session(n, f->s, &txn->session);
 	return status;
 }
 
 enum kr_status kr_native_txn(struct kr_native *n, const struct kr_native_fields *f)
 {
-	struct kr_history_mark mark = kr_history_mark(n->h);
+	struct kr_transaction txn = {.id = {KR_NONE}, .session = {KR_NONE}, .line = n->line};
+	struct kr_white_box white_box = {0};
 	uint32_t names = n->names.n;
 	enum kr_status status;
 
+	n->mark = kr_history_mark(n->h);
 	n->in_txn = true;
 	n->in_op = false;
 	n->id = (kr_value){KR_NONE};
 	n->position++;
-	status = put_txn(n, f);
+	status = put_txn(n, f, &txn, &white_box);
+	if (!status && n->telling)
+		status = kr_history_prepare(n->h, &txn, n->mark, n->position, n->err);
+	if (!status && n->telling)
+		status = kr_event_tell_one(n->h, &txn, &white_box, n->mark, &n->sink, n->err);
+	else if (!status)
+		status = kr_history_add(n->h, txn, n->position, n->err);
+	if (status == KR_BAD)
+		kr_err_at(n->err, n->h->files.at[0], n->line, 0);
+	if (!status && !n->telling && txn.flags & KR_TXN_WHITE_BOX)
+		status = kr_history_set_white_box(n->h, white_box);
 	n->in_txn = n->in_op = false;
 	if (status) {
-		kr_history_rollback(n->h, mark);
+		kr_history_rollback(n->h, n->mark);
 		n->names.n = names;
 	}
 	return status;

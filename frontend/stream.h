@@ -10,7 +10,7 @@
 
 struct kr_stream; /* heap */
 
-/* `path` is for messages, borrowed. Lines are held to the rules of the native reader; and operations, ends and transactions must be timed, which is what a stream is for. */
+/* `path` is for messages, borrowed. Lines are held to the rules of the native reader. What a line does not time comes as an untimed event: whether that will do is the sink's to say. */
 enum kr_status kr_stream_new(struct kr_ctx *ctx, const char *path, const struct kr_sink *sink, struct kr_stream **out);
 void kr_stream_free(struct kr_stream *stream); /* safe on NULL */
 

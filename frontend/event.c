@@ -1,0 +1,139 @@
+/* Histories told as events.
+ *
+ * An operation without times lies between those of the timed entries around it: behind it walks a second one, which stands at the next timed entry, so that the whole is linear. */
+#include "frontend/event.h"
+
+struct telling {
+	const struct kr_history *h;
+	const struct kr_transaction *txn;
+	const struct kr_sink *sink;
+	struct kr_err *err;
+	struct kr_event event; /* what all events of the transaction share */
+	int64_t before;        /* invoked of the last timed event */
+	struct kr_walk ahead;  /* at the next timed entry behind the one being told */
+	bool ahead_ended;
+};
+
+static bool is_timed(const struct kr_walk *w) { return w->attr && w->attr->has_time; }
+
+/* When what comes behind the entry `at` returned. */
+static int64_t next_return(struct telling *t, const struct kr_walk *at)
+{
+	while (!t->ahead_ended && (t->ahead.place == KR_NONE || t->ahead.place <= at->place || !is_timed(&t->ahead)))
+		t->ahead_ended = !kr_walk_next(t->h, &t->ahead);
+	if (!t->ahead_ended)
+		return t->ahead.attr->returned;
+	return t->txn->flags & KR_TXN_HAS_END ? t->txn->end_returned : KR_TIME_OPEN;
+}
+
+static enum kr_status tell_end_of(struct telling *t, enum kr_event_kind kind, bool timed, int64_t invoked, int64_t returned)
+{
+	struct kr_event event = t->event;
+
+	event.kind = kind;
+	event.timed = timed;
+	event.invoked = timed ? invoked : 0;
+	event.returned = timed ? returned : 0;
+	if (timed)
+		t->before = invoked;
+	return t->sink->take(t->sink->data, &event, t->err);
+}
+
+static enum kr_status tell_entry(struct telling *t, const struct kr_walk *at)
+{
+	struct kr_event event = t->event;
+
+	event.kind = at->op ? KR_EVENT_OP : KR_EVENT_UNDO;
+	event.place = at->place;
+	event.timed = is_timed(at);
+	event.attr = at->attr ? *at->attr : (struct kr_attr){.cursor = true};
+	event.attr.undone = false; /* which only a later event tells */
+	event.invoked = event.timed ? at->attr->invoked : t->before;
+	event.returned = event.timed ? at->attr->returned : next_return(t, at);
+	if (at->op)
+		event.op = *at->op;
+	else
+		event.undo = at->struck->undo;
+	t->before = event.invoked;
+	return t->sink->take(t->sink->data, &event, t->err);
+}
+
+static enum kr_status tell(struct telling *t, struct kr_walk walk)
+{
+	const struct kr_transaction *txn = t->txn;
+	enum kr_status status = tell_end_of(t, KR_EVENT_BEGIN, txn->flags & KR_TXN_HAS_BEGIN, txn->begin_invoked, txn->begin_returned);
+
+	while (!status && kr_walk_next(t->h, &walk))
+		status = tell_entry(t, &walk);
+	return status ? status : tell_end_of(t, KR_EVENT_END, txn->flags & KR_TXN_HAS_END, txn->end_invoked, txn->end_returned);
+}
+
+static struct telling begin(const struct kr_history *h, const struct kr_transaction *txn, const struct kr_white_box *white_box, struct kr_walk walk)
+{
+	return (struct telling){.h = h,
+		.txn = txn,
+		.event = {.file = txn->file,
+			.line = txn->line,
+			.session = txn->session,
+			.txn = txn->id,
+			.flags = txn->flags,
+			.status = txn->status,
+			.white_box = *white_box,
+			.attr = {.cursor = true},
+			.key = {KR_NONE}},
+		.before = INT64_MIN,
+		.ahead = walk};
+}
+
+enum kr_status kr_event_tell_one(const struct kr_history *h, const struct kr_transaction *txn, const struct kr_white_box *white_box, struct kr_history_mark mark,
+	const struct kr_sink *sink, struct kr_err *err)
+{
+	struct kr_walk walk = kr_walk_new(h, mark);
+	struct telling t = begin(h, txn, white_box, walk);
+
+	t.sink = sink;
+	t.err = err;
+	return tell(&t, walk);
+}
+
+static enum kr_status tell_order(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_version_order *order, const struct kr_sink *sink, struct kr_err *err)
+{
+	struct kr_event event = {.kind = KR_EVENT_ORDER,
+		.line = order->line,
+		.session = {KR_NONE},
+		.txn = {KR_NONE},
+		.key = order->key,
+		.writer_count = order->writer_count};
+	kr_value *ids = kr_mem_alloc(&ctx->mem, order->writer_count, sizeof *ids);
+
+	if (!ids)
+		return KR_NOMEM;
+	for (uint32_t i = 0; i < order->writer_count; i++)
+		ids[i] = h->txns.at[h->order_writers.at[order->writer_first + i].i].id;
+	event.writers = ids;
+
+	enum kr_status status = sink->take(sink->data, &event, err);
+
+	kr_mem_free(&ctx->mem, ids, order->writer_count, sizeof *ids);
+	return status;
+}
+
+enum kr_status kr_event_tell(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_sink *sink, struct kr_err *err)
+{
+	enum kr_status status = KR_OK;
+
+	for (kr_txn t = {0}; t.i < h->txns.n && !status; t.i++) {
+		struct kr_white_box none = {0};
+		struct kr_walk walk = kr_walk_txn(h, t);
+		struct telling telling = begin(h, &h->txns.at[t.i], t.i < h->white_box.n ? &h->white_box.at[t.i] : &none, walk);
+
+		telling.sink = sink;
+		telling.err = err;
+		status = tell(&telling, walk);
+		if (!status)
+			status = kr_ctx_tick(ctx);
+	}
+	for (uint32_t i = 0; i < h->version_orders.n && !status; i++)
+		status = tell_order(ctx, h, &h->version_orders.at[i], sink, err);
+	return status;
+}

@@ -1,0 +1,134 @@
+/* Operations that do not count: those that failed, and those that a rollback to a savepoint took back.
+ *
+ * They stand in an array of their own, each with the operation that it stands in front of, so that whoever goes through a transaction's operations meets only what counts. A rollback to a
+ * savepoint moves the end of the operations over, between those already struck: linear in what it takes back, and each operation moves once. */
+#include "frontend/history.h"
+
+#include <string.h>
+
+static uint32_t first_struck(const struct kr_history *h, kr_txn t)
+{
+	uint32_t low = 0, high = h->struck.n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (h->struck.at[middle].txn.i < t.i)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Takes the last operation and its attributes out of their arrays. */
+static struct kr_struck pop(struct kr_history *h)
+{
+	struct kr_struck out = {.txn = {KR_NONE}, .attr = {.cursor = true}};
+
+	out.op = h->ops.at[--h->ops.n];
+	if (out.op.flags & KR_OPF_HAS_ATTR)
+		out.attr = h->attrs.at[--h->attrs.n];
+	return out;
+}
+
+enum kr_status kr_history_strike_failed(struct kr_history *h, bool ends)
+{
+	if (!kr_vec_reserve(h->mem, &h->struck, 1))
+		return KR_NOMEM;
+
+	struct kr_struck struck = pop(h);
+
+	struck.before = (kr_op){h->ops.n};
+	struck.attr.failed = true;
+	struck.attr.ends = ends;
+	h->struck.at[h->struck.n++] = struck;
+	return KR_OK;
+}
+
+uint32_t kr_history_entries(const struct kr_history *h, struct kr_history_mark mark) { return h->ops.n - mark.ops + h->struck.n - mark.struck; }
+
+enum kr_status kr_history_undo(struct kr_history *h, struct kr_history_mark mark, uint32_t count, const struct kr_attr *attr)
+{
+	uint32_t struck = h->struck.n, op = h->ops.n;
+
+	for (uint32_t i = 0; i < count; i++) { /* back to the oldest entry that is taken back */
+		if (struck > mark.struck && h->struck.at[struck - 1].before.i >= op)
+			struck--;
+		else
+			op--;
+	}
+
+	uint32_t moved = h->ops.n - op, from = h->struck.n, to = from + moved;
+
+	if (!kr_vec_reserve(h->mem, &h->struck, moved + 1))
+		return KR_NOMEM;
+	h->struck.n = to;
+	for (uint32_t i = 0; i < count; i++) {
+		if (from > mark.struck && h->struck.at[from - 1].before.i >= h->ops.n)
+			h->struck.at[--to] = h->struck.at[--from];
+		else
+			h->struck.at[--to] = pop(h);
+		h->struck.at[to].attr.undone = true;
+	}
+	for (; to < h->struck.n; to++)
+		h->struck.at[to].before = (kr_op){h->ops.n};
+	h->struck.at[h->struck.n++] = (struct kr_struck){.txn = {KR_NONE}, .before = {h->ops.n}, .is_undo = true, .undo = count, .attr = *attr};
+	return KR_OK;
+}
+
+struct kr_walk kr_walk_txn(const struct kr_history *h, kr_txn t)
+{
+	const struct kr_transaction *txn = &h->txns.at[t.i];
+
+	return (struct kr_walk){.place = KR_NONE,
+		.next_op = txn->op_first,
+		.end_op = txn->op_first + txn->op_count,
+		.next_struck = first_struck(h, t),
+		.end_struck = first_struck(h, (kr_txn){t.i + 1})};
+}
+
+struct kr_walk kr_walk_new(const struct kr_history *h, struct kr_history_mark mark)
+{
+	return (struct kr_walk){.place = KR_NONE, .next_op = mark.ops, .end_op = h->ops.n, .next_struck = mark.struck, .end_struck = h->struck.n};
+}
+
+bool kr_walk_next(const struct kr_history *h, struct kr_walk *w)
+{
+	w->place++;
+	if (w->next_struck < w->end_struck && h->struck.at[w->next_struck].before.i <= w->next_op) {
+		w->struck = &h->struck.at[w->next_struck++];
+		w->op = w->struck->is_undo ? NULL : &w->struck->op;
+		w->attr = &w->struck->attr;
+		return true;
+	}
+	if (w->next_op == w->end_op)
+		return false;
+	w->struck = NULL;
+	w->op = &h->ops.at[w->next_op];
+	w->attr = kr_history_attr(h, (kr_op){w->next_op++});
+	return true;
+}
+
+bool kr_history_statement(const struct kr_history *h, struct kr_walk walk, int64_t out[2])
+{
+	bool any = false;
+
+	while (kr_walk_next(h, &walk)) {
+		if (!walk.attr || !walk.attr->has_time)
+			continue;
+		out[0] = any && out[0] < walk.attr->invoked ? out[0] : walk.attr->invoked;
+		out[1] = any && out[1] > walk.attr->returned ? out[1] : walk.attr->returned;
+		any = true;
+	}
+	return any;
+}
+
+size_t kr_history_row_length(const struct kr_history *h, const char *name, size_t length)
+{
+	size_t n = h->row_separator ? strlen(h->row_separator) : 0;
+
+	for (size_t at = length; n > 0 && at >= n; at--)
+		if (memcmp(name + at - n, h->row_separator, n) == 0)
+			return at - n;
+	return length;
+}

@@ -1,0 +1,310 @@
+/* Native format: one event line of a stream.
+ *
+ * {"txn", "s"} with one of "begin", "op", "end" is an event of a transaction; {"s", "now"} tells how far a session is. The reader knows of each session its open transaction and how many entries
+ * it has, so that a line can be held to the rules at once; the rest is the sink's. An operation is read into the history's arrays as one of a transaction line is, and taken out again.
+ * Cost: that of the line. */
+#include "frontend/native.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool kr_native_is_event(const struct kr_native_fields *f) { return !f->ops && (f->txn || (f->now && f->s)); }
+
+/* ---- sessions ---- */
+
+static struct kr_native_session *session_of(struct kr_native *n, kr_session session)
+{
+	while (n->open.n <= session.i)
+		if (!kr_vec_push(n->h->mem, &n->open, (struct kr_native_session){.txn = {KR_NONE}}))
+			return NULL;
+	return &n->open.at[session.i];
+}
+
+static const char *name_of(const struct kr_native *n, kr_session session, char out[80])
+{
+	return kr_history_brief(n->h, n->h->sessions.at[session.i], out, 80);
+}
+
+static struct kr_event event_of(const struct kr_native *n, enum kr_event_kind kind, kr_session session)
+{
+	const struct kr_native_session *s = &n->open.at[session.i];
+
+	return (struct kr_event){.kind = kind,
+		.line = n->line,
+		.session = session,
+		.txn = n->id,
+		.flags = s->flags,
+		.white_box = s->white_box,
+		.attr = {.cursor = true},
+		.op = {.key = {KR_NONE}, .scan = KR_NONE},
+		.key = {KR_NONE}};
+}
+
+static enum kr_status take(struct kr_native *n, const struct kr_event *event)
+{
+	enum kr_status status = n->sink.take(n->sink.data, event, n->err);
+
+	if (status == KR_BAD)
+		kr_err_at(n->err, n->h->files.at[0], n->line, 0);
+	return status;
+}
+
+/* {"s": session, "now": time or null} */
+static enum kr_status read_now(struct kr_native *n, const struct kr_native_fields *f)
+{
+	int64_t now = KR_TIME_OPEN;
+	kr_session session;
+	enum kr_status status = kr_native_session(n, f->s, &session);
+	char found[80];
+
+	if (status)
+		return status;
+	if (!json_is_null(f->now) && !json_is_integer(f->now))
+		return kr_native_bad(n, "\"now\" is %s, expected an integer, or null for the end of the session", kr_native_found(f->now, found));
+	if (json_is_integer(f->now))
+		now = json_integer_value(f->now);
+
+	struct kr_native_session *s = session_of(n, session);
+
+	if (!s)
+		return KR_NOMEM;
+	s->over = s->over || now == KR_TIME_OPEN;
+
+	struct kr_event event = event_of(n, KR_EVENT_NOW, session);
+
+	event.timed = true;
+	event.invoked = event.returned = now;
+	return take(n, &event);
+}
+
+/* ---- transactions ---- */
+
+/* The first event of a transaction opens it. */
+static enum kr_status open_txn(struct kr_native *n, kr_session session, const struct kr_native_fields *f, bool autocommit)
+{
+	struct kr_native_session *s = session_of(n, session);
+	char name[80], other[80];
+
+	if (!s)
+		return KR_NOMEM;
+	if (s->over)
+		return kr_native_bad(n, "session %s is over, expected no more of it", name_of(n, session, name));
+	if (s->open && s->txn.i == n->id.i && !f->begin && !autocommit)
+		return KR_OK;
+	if (s->open && s->txn.i == n->id.i)
+		return kr_native_bad(n, "%s after its first event in line %u, expected \"op\" or \"end\"", f->begin ? "\"begin\"" : "\"auto\"", (unsigned)s->line);
+	if (s->open)
+		return kr_native_bad(n, "begins in session %s, where %s of line %u has not ended, expected its \"end\" first", name_of(n, session, name),
+			kr_history_brief(n->h, s->txn, other, sizeof other), (unsigned)s->line);
+	*s = (struct kr_native_session){.open = true, .txn = n->id, .line = n->line, .doubtful = KR_NONE, .flags = autocommit ? KR_TXN_AUTO : 0};
+
+	struct kr_event event = event_of(n, KR_EVENT_BEGIN, session);
+	enum kr_status status = KR_OK;
+
+	if (f->begin) {
+		event.timed = true;
+		status = kr_native_put_moment(n, f->begin, "\"begin\"", &event.invoked, &event.returned);
+		if (!status)
+			status = kr_native_white_box(n, f, &s->flags, &s->white_box);
+		if (event.returned == KR_TIME_OPEN)
+			s->doubt = kr_doubt_begin;
+		event.flags = s->flags;
+		event.white_box = s->white_box;
+	}
+
+	enum kr_status taken = take(n, &event); /* of a bad one, too: a lenient reader goes on to its end */
+
+	return status ? status : taken;
+}
+
+/* What entry number `place` says about the transaction's end; what a rollback to a savepoint took back says nothing. */
+static void note_entry(struct kr_native_session *s, const struct kr_event *e)
+{
+	const char *doubt = e->attr.ends ? kr_doubt_failed : !e->attr.failed && e->timed && e->returned == KR_TIME_OPEN ? kr_doubt_op : NULL;
+
+	if (e->kind == KR_EVENT_UNDO && s->doubtful != KR_NONE && s->doubtful >= e->place - e->undo) {
+		s->doubtful = KR_NONE;
+		s->doubt = NULL;
+	}
+	if (e->kind == KR_EVENT_OP && doubt && !s->doubt) {
+		s->doubt = doubt;
+		s->doubtful = e->place;
+	}
+	s->entries++;
+}
+
+/* Takes the operation that was read out of the history's arrays. */
+static void take_out(struct kr_native *n, struct kr_event *event)
+{
+	struct kr_history *h = n->h;
+
+	if (h->struck.n > n->mark.struck) {
+		event->op = h->struck.at[n->mark.struck].op;
+		event->attr = h->struck.at[n->mark.struck].attr;
+	} else {
+		event->op = h->ops.at[n->mark.ops];
+		if (h->attrs.n > n->mark.attrs)
+			event->attr = h->attrs.at[n->mark.attrs];
+	}
+	h->ops.n = n->mark.ops;
+	h->attrs.n = n->mark.attrs;
+	h->struck.n = n->mark.struck;
+}
+
+/* *times, if asked for, gets the event's. */
+static enum kr_status read_entry(struct kr_native *n, kr_session session, json_t *op, struct kr_event *times)
+{
+	struct kr_native_session *s = &n->open.at[session.i];
+	struct kr_event event = event_of(n, kr_native_is_undo(op) ? KR_EVENT_UNDO : KR_EVENT_OP, session);
+	uint32_t names = n->names.n;
+	enum kr_status status;
+
+	n->mark = kr_history_mark(n->h);
+	n->in_op = true;
+	n->op_index = event.place = s->entries;
+	status = event.kind == KR_EVENT_UNDO ? kr_native_undo(n, op, &event.undo, &event.attr) : kr_native_op(n, op);
+	n->in_op = false;
+	if (status) {
+		kr_history_rollback(n->h, n->mark);
+		n->names.n = names;
+		return status;
+	}
+	if (event.kind == KR_EVENT_OP)
+		take_out(n, &event);
+	event.timed = event.attr.has_time;
+	event.invoked = event.timed ? event.attr.invoked : INT64_MIN;
+	event.returned = event.timed ? event.attr.returned : KR_TIME_OPEN;
+	note_entry(s, &event);
+	if (times)
+		*times = event;
+	return take(n, &event);
+}
+
+static enum kr_status end_txn(struct kr_native *n, kr_session session, struct kr_event *event)
+{
+	struct kr_native_session *s = &n->open.at[session.i];
+	const char *doubt = s->doubt;
+	enum kr_status status;
+
+	s->open = false;
+	event->flags = s->flags;
+	event->white_box = s->white_box;
+	if (!doubt && event->timed && event->returned == KR_TIME_OPEN)
+		doubt = kr_doubt_end;
+	if (!doubt && s->flags & KR_TXN_END_FAILED)
+		doubt = kr_doubt_end_failed;
+	if (doubt && event->status == KR_COMMITTED) {
+		status = kr_history_doubt(n->h, n->id, doubt, n->err);
+		kr_err_at(n->err, n->h->files.at[0], n->line, 0);
+		return status;
+	}
+	return take(n, event);
+}
+
+static enum kr_status read_end(struct kr_native *n, kr_session session, const struct kr_native_fields *f)
+{
+	struct kr_native_session *s = &n->open.at[session.i];
+	struct kr_event event = event_of(n, KR_EVENT_END, session);
+	bool failed = false;
+	enum kr_status status = kr_native_put_moment(n, f->end, "\"end\"", &event.invoked, &event.returned);
+
+	s->open = false;
+	event.timed = true;
+	if (!status && f->status)
+		status = kr_native_put_status(n, f->status, &event.status);
+	if (!status && f->failed)
+		status = kr_native_put_bool(n, f->failed, "\"failed\"", &failed);
+	if (!status)
+		status = kr_native_white_box(n, f, &s->flags, &s->white_box);
+	if (status)
+		return status;
+	s->flags |= failed ? KR_TXN_END_FAILED : 0;
+	return end_txn(n, session, &event);
+}
+
+/* An autocommit statement is a transaction in one line: all of it lies in the statement's interval. */
+static enum kr_status read_auto(struct kr_native *n, kr_session session, const struct kr_native_fields *f)
+{
+	uint8_t outcome = KR_COMMITTED;
+	struct kr_event statement, event;
+	enum kr_status status = f->status ? kr_native_put_status(n, f->status, &outcome) : KR_OK;
+
+	if (!status && kr_native_is_undo(f->op))
+		status = kr_native_bad(n, "\"undo\" of an autocommit statement, expected an operation");
+	if (!status)
+		status = read_entry(n, session, f->op, &statement);
+	n->open.at[session.i].open = false;
+	if (status)
+		return status;
+	event = event_of(n, KR_EVENT_END, session);
+	event.timed = statement.timed;
+	event.invoked = statement.timed ? statement.invoked : 0;
+	event.returned = statement.timed ? statement.returned : 0;
+	event.status = outcome;
+	return end_txn(n, session, &event);
+}
+
+/* Which fields go with which: each stands beside one of those named. */
+static enum kr_status check_fields(struct kr_native *n, const struct kr_native_fields *f, bool autocommit)
+{
+	const struct {
+		const json_t *field;
+		const char *name;
+		bool fits;
+		const char *expected;
+	} rules[] = {
+		{f->autocommit, "auto", f->op, "op"},
+		{f->status, "status", f->end || autocommit, "end"},
+		{f->failed, "failed", f->end, "end"},
+		{f->snapshot_t, "snapshot_t", f->begin, "begin"},
+		{f->snapshot, "snapshot", f->begin || f->end, "begin\" or \"end"},
+		{f->commit_ts, "commit_ts", f->end, "end"},
+		{f->serial, "serial", f->end, "end"},
+	};
+
+	if (!f->begin && !f->op && !f->end)
+		return kr_native_bad(n, "an event without \"begin\", \"op\" and \"end\", expected one of them");
+	if (!!f->begin + !!f->op + !!f->end > 1)
+		return kr_native_bad(n, "\"%s\" and \"%s\" in one event, expected one of them", f->begin ? "begin" : "op", f->end ? "end" : "op");
+	for (size_t i = 0; i < KR_COUNT(rules); i++)
+		if (rules[i].field && !rules[i].fits)
+			return kr_native_bad(n, "\"%s\" without \"%s\", expected them in one event", rules[i].name, rules[i].expected);
+	return KR_OK;
+}
+
+static enum kr_status read_event(struct kr_native *n, const struct kr_native_fields *f, kr_session *session)
+{
+	bool autocommit = false;
+	enum kr_status status = kr_native_put_name(n, f->txn, "\"txn\"", &n->id);
+
+	if (status)
+		return status;
+	n->in_txn = true;
+	if (!f->s)
+		return kr_native_bad(n, "an event without \"s\", expected its session");
+	if (f->autocommit && (status = kr_native_put_bool(n, f->autocommit, "\"auto\"", &autocommit)))
+		return status;
+	if ((status = kr_native_session(n, f->s, session)) || (status = open_txn(n, *session, f, autocommit)) ||
+		(status = check_fields(n, f, autocommit)) || f->begin)
+		return status;
+	if (f->end)
+		return read_end(n, *session, f);
+	return autocommit ? read_auto(n, *session, f) : read_entry(n, *session, f->op, NULL);
+}
+
+enum kr_status kr_native_event(struct kr_native *n, const struct kr_native_fields *f)
+{
+	kr_session session = {KR_NONE};
+	enum kr_status status;
+
+	n->has_events = true;
+	n->in_txn = n->in_op = false;
+	n->id = (kr_value){KR_NONE};
+	status = f->txn ? read_event(n, f, &session) : read_now(n, f);
+	n->in_txn = n->in_op = false;
+	if (status != KR_BAD || !n->lenient || session.i == KR_NONE || session.i >= n->open.n)
+		return status;
+	kr_assembly_break(&n->assembly, session, !n->open.at[session.i].open); /* its transaction is left out */
+	kr_err_init(n->err);
+	return KR_OK;
+}
