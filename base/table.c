@@ -1,5 +1,5 @@
-/* Open addressing with linear probing over a power of two of slots, at most three quarters full, nothing ever removed. A slot is derived from
- * the same 32 hash bits that it stores, so growing needs no access to the things themselves. Two arrays: a probe reads ids until a free slot. */
+/* Open addressing with linear probing over a power of two of slots, at most three quarters full. A slot is derived from
+ * the same 32 hash bits that it stores, so growing and removing need no access to the things themselves: what stands behind a slot that falls free moves up if it may. Two arrays: a probe reads ids until a free slot. */
 #include "base/table.h"
 
 #include <string.h>
@@ -87,4 +87,23 @@ void kr_table_insert(struct kr_table *table, uint64_t hash, uint32_t id)
 {
 	put(table, stored_bits(hash), id);
 	table->n++;
+}
+
+void kr_table_remove(struct kr_table *table, uint64_t hash, uint32_t id)
+{
+	uint32_t free = stored_bits(hash) & table->mask;
+
+	while (table->ids[free] != id)
+		free = (free + 1) & table->mask;
+	for (uint32_t at = (free + 1) & table->mask; table->ids[at] != KR_NONE; at = (at + 1) & table->mask) {
+		uint32_t home = table->hashes[at] & table->mask;
+
+		if (((at - home) & table->mask) < ((at - free) & table->mask))
+			continue; /* its home lies behind the free slot */
+		table->ids[free] = table->ids[at];
+		table->hashes[free] = table->hashes[at];
+		free = at;
+	}
+	table->ids[free] = KR_NONE;
+	table->n--;
 }

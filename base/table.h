@@ -29,5 +29,6 @@ bool kr_table_reserve(struct kr_mem *mem, struct kr_table *table);
 kr_table_iter kr_table_find(const struct kr_table *table, uint64_t hash);
 uint32_t kr_table_next(const struct kr_table *table, kr_table_iter *iter); /* next id with an equal hash, or KR_NONE */
 void kr_table_insert(struct kr_table *table, uint64_t hash, uint32_t id);  /* after a successful reserve */
+void kr_table_remove(struct kr_table *table, uint64_t hash, uint32_t id);  /* which was inserted under that hash */
 
 #endif

@@ -174,6 +174,8 @@ enum kr_status kr_assembly_take(void *assembly, const struct kr_event *e, struct
 		return KR_NOMEM;
 	if (e->kind == KR_EVENT_BEGIN)
 		return begin(place, e);
+	if (!place->open)
+		return KR_OK; /* of a transaction that is left out */
 	if (e->kind == KR_EVENT_END)
 		return end(a, place, e, err);
 	return kr_vec_push(a->h->mem, &place->entries, entry) ? KR_OK : KR_NOMEM;

@@ -6,7 +6,7 @@
 #include "frontend/history.h"
 
 #include "base/hash.h"
-#include "frontend/history_written.h"
+#include "frontend/history_count.h"
 
 #include <string.h>
 
@@ -23,7 +23,7 @@ void kr_history_done(struct kr_history *h)
 
 	if (!mem)
 		return;
-	kr_written_free(h->written);
+	kr_history_count_done(h);
 	kr_vec_done(mem, &h->values);
 	kr_vec_done(mem, &h->keys);
 	kr_vec_done(mem, &h->sessions);
@@ -56,6 +56,31 @@ static uint64_t word_hash(enum kr_value_type type, uint64_t word) { return kr_ha
 
 static uint64_t text_hash(enum kr_value_type type, const char *text, size_t length) { return kr_hash_pair((uint64_t)type, kr_hash_bytes(text, length)); }
 
+uint64_t kr_history_value_hash(const struct kr_value_entry *e)
+{
+	uint64_t word;
+
+	if (e->type >= KR_VALUE_STRING)
+		return text_hash(e->type, e->text, e->length);
+	memcpy(&word, &e->integer, sizeof word);
+	return word_hash(e->type, word);
+}
+
+/* A new entry, whose hash is known. */
+static kr_value add_value(struct kr_history *h, uint64_t hash, const struct kr_value_entry *entry)
+{
+	kr_value id = {h->values.n};
+
+	if (!kr_table_reserve(h->mem, &h->value_table) || (h->counted && !kr_history_count_new(h, &id)))
+		return (kr_value){KR_NONE};
+	if (id.i < h->values.n)
+		h->values.at[id.i] = *entry;
+	else if (!kr_vec_push(h->mem, &h->values, *entry))
+		return (kr_value){KR_NONE};
+	kr_table_insert(&h->value_table, hash, id.i);
+	return id;
+}
+
 /* Finds or makes the entry of a fixed-size value; `word` is its content as bits. */
 static kr_value intern_word(struct kr_history *h, enum kr_value_type type, uint64_t word)
 {
@@ -69,11 +94,7 @@ static kr_value intern_word(struct kr_history *h, enum kr_value_type type, uint6
 			return (kr_value){id};
 	}
 	memcpy(&entry.integer, &word, sizeof word);
-	id = h->values.n;
-	if (!kr_table_reserve(h->mem, &h->value_table) || !kr_vec_push(h->mem, &h->values, entry))
-		return (kr_value){KR_NONE};
-	kr_table_insert(&h->value_table, hash, id);
-	return (kr_value){id};
+	return add_value(h, hash, &entry);
 }
 
 kr_value kr_history_int(struct kr_history *h, int64_t value) { return intern_word(h, KR_VALUE_INT, (uint64_t)value); }
@@ -104,15 +125,15 @@ kr_value kr_history_text(struct kr_history *h, enum kr_value_type type, const ch
 
 	struct kr_value_entry entry = {.type = type, .length = (uint32_t)length};
 
-	id = h->values.n;
-	if (!kr_table_reserve(h->mem, &h->value_table) || !kr_vec_reserve(h->mem, &h->values, 1))
-		return (kr_value){KR_NONE};
-	entry.text = kr_arena_text(&h->arena, text, length);
+	entry.text = h->counted ? kr_history_count_text(h, text, length) : kr_arena_text(&h->arena, text, length);
 	if (!entry.text)
 		return (kr_value){KR_NONE};
-	h->values.at[h->values.n++] = entry;
-	kr_table_insert(&h->value_table, hash, id);
-	return (kr_value){id};
+
+	kr_value value = add_value(h, hash, &entry);
+
+	if (value.i == KR_NONE && h->counted)
+		kr_history_count_forget_text(h, &entry);
+	return value;
 }
 
 /* ---- names ---- */
@@ -166,6 +187,7 @@ static kr_key add_key(struct kr_history *h, const struct name *name, kr_value va
 	if (!kr_table_reserve(h->mem, &h->key_table) || !kr_vec_reserve(h->mem, &h->keys, 1) || !kr_vec_push(h->mem, &h->key_heads, name->head))
 		return (kr_key){KR_NONE};
 	h->keys.at[h->keys.n++] = (struct kr_key_entry){.name = value};
+	kr_history_keep(h, value);
 	kr_table_insert(&h->key_table, name->hash, key.i);
 	return key;
 }
@@ -256,6 +278,7 @@ kr_session kr_history_session(struct kr_history *h, kr_value name)
 		!kr_vec_push(h->mem, &h->session_ends, (kr_txn){KR_NONE}))
 		return (kr_session){KR_NONE};
 	h->sessions.at[h->sessions.n++] = name;
+	kr_history_keep(h, name);
 	kr_table_insert(&h->session_table, hash, id);
 	return (kr_session){id};
 }

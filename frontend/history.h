@@ -209,6 +209,11 @@ struct kr_history {
 
 	struct kr_written *written;         /* what is written to each key, only if initial is KR_INITIAL_UNWRITTEN (history_written.c) */
 
+	/* Of a stream's history (history_count.h), which forgets values; texts are then blocks of their own. */
+	bool counted;
+	KR_VEC(uint32_t) counts;            /* parallel to values: how often each is kept, and whether it is in `loose` */
+	KR_VEC(kr_value) loose, spare;      /* values that may have to be forgotten; ids to use again */
+
 	/* used by the builder functions only */
 	struct kr_table value_table, key_table, session_table, id_table;
 	KR_VEC(struct kr_key_head) key_heads; /* parallel to keys */

@@ -6,7 +6,7 @@
 #include "frontend/history.h"
 
 #include "base/hash.h"
-#include "frontend/history_work.h"
+#include "frontend/history_count.h"
 #include "frontend/json.h"
 
 #include <jansson.h>
@@ -184,6 +184,7 @@ enum kr_status kr_history_set_initial(struct kr_history *h, kr_key key, kr_value
 		return kr_err_set(err, KR_BAD, "%s starts as %s, but is %s as a %s", kr_history_brief(h, entry->name, name, sizeof name),
 			brief_value(h, initial, value, sizeof value), how_known(entry), kinds[entry->kind]);
 	entry->initial = initial;
+	kr_history_keep(h, initial);
 	return intern_elements(h, initial);
 }
 
@@ -321,17 +322,22 @@ static const char *doubt(const struct kr_history *h, const struct kr_transaction
 enum kr_status kr_history_prepare(struct kr_history *h, struct kr_transaction *txn, struct kr_history_mark mark, uint32_t position, struct kr_err *err)
 {
 	enum kr_status status = txn->id.i == KR_NONE ? default_id(h, position, &txn->id) : KR_OK;
-	const unsigned timed = KR_TXN_HAS_BEGIN | KR_TXN_HAS_END;
 	int64_t times[2];
 
 	if (status)
 		return status;
 	txn->op_first = mark.ops;
 	txn->op_count = h->ops.n - mark.ops;
-	if (txn->flags & KR_TXN_AUTO && !(txn->flags & timed) && kr_history_statement(h, kr_walk_new(h, mark), times)) {
-		txn->begin_invoked = txn->end_invoked = times[0];
-		txn->begin_returned = txn->end_returned = times[1];
-		txn->flags |= timed;
+	if (txn->flags & KR_TXN_AUTO && kr_history_statement(h, kr_walk_new(h, mark), times)) {
+		if (!(txn->flags & KR_TXN_HAS_BEGIN)) {
+			txn->begin_invoked = times[0];
+			txn->begin_returned = times[1];
+		}
+		if (!(txn->flags & KR_TXN_HAS_END)) {
+			txn->end_invoked = times[0];
+			txn->end_returned = times[1];
+		}
+		txn->flags |= KR_TXN_HAS_BEGIN | KR_TXN_HAS_END;
 	}
 
 	const char *why = txn->status == KR_COMMITTED ? doubt(h, txn, mark) : NULL;

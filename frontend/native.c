@@ -490,6 +490,34 @@ void kr_native_done(struct kr_native *n)
 	kr_json_arena_done(&n->arena);
 }
 
+enum kr_status kr_native_tell_line(struct kr_native *n, const char *text, size_t length)
+{
+	size_t bom = n->line == 1 ? bom_length(text, length) : 0;
+	struct text line = {text + bom, length - bom};
+	bool first = !n->begun;
+	json_error_t error;
+	json_t *root;
+
+	if (is_blank(line.at, line.length))
+		return KR_OK;
+	n->begun = true;
+
+	bool arena = kr_json_arena_enter(&n->arena);
+	enum kr_status status = parse(n, &line, &root, &error);
+
+	kr_json_arena_leave();
+	if (status == KR_BAD)
+		status = malformed(n, &line, &error);
+	else if (!status && json_object_get(root, "txns"))
+		status = kr_native_bad(n, "found a document (\"txns\"), expected a stream: one object per line");
+	else if (!status)
+		status = read_object(n, root, first);
+	if (!arena)
+		json_decref(root);
+	kr_json_arena_reset(&n->arena);
+	return status;
+}
+
 enum kr_status kr_native_line(struct kr_native *n, const char *text, size_t length)
 {
 	struct text line = {text, length};

@@ -55,7 +55,7 @@ struct kr_native {
 	bool telling;         /* transaction lines go there, too, instead of into the history */
 	struct kr_assembly assembly; /* the sink, if there is no other */
 	KR_VEC(struct kr_native_session) open; /* by session, as far as event lines came */
-	bool has_events;
+	bool has_events, begun; /* begun: a line that is not blank came, of a stream */
 
 	/* scratch, reused */
 	struct kr_json_arena arena; /* of the JSON that is read now, */
@@ -81,6 +81,7 @@ enum kr_native_place { KR_NATIVE_HEADER, KR_NATIVE_TXN, KR_NATIVE_ORDER, KR_NATI
 /* For histories that are built in memory (api/build.c), and the reader itself: a state to fill `h` with; one line of JSON as if it were read; the end of the state. */
 void kr_native_begin(struct kr_native *n, struct kr_ctx *ctx, struct kr_history *h, bool lenient, struct kr_err *err);
 enum kr_status kr_native_line(struct kr_native *n, const char *text, size_t length);
+enum kr_status kr_native_tell_line(struct kr_native *n, const char *text, size_t length); /* the same of a stream; n->line is its number */
 void kr_native_done(struct kr_native *n);
 
 /* Sets the error, with line and, inside a transaction, which one and which operation. Returns KR_BAD. */
@@ -118,7 +119,7 @@ bool kr_native_is_event(const struct kr_native_fields *f);
 enum kr_status kr_native_put_status(struct kr_native *n, const json_t *json, uint8_t *out);
 enum kr_status kr_native_put_moment(struct kr_native *n, json_t *json, const char *what, int64_t *invoked, int64_t *returned); /* one integer or [from, to] */
 enum kr_status kr_native_white_box(struct kr_native *n, const struct kr_native_fields *f, uint16_t *flags, struct kr_white_box *out);
-enum kr_status kr_native_session(struct kr_native *n, json_t *json, kr_session *out);
+enum kr_status kr_native_session(struct kr_native *n, json_t *json, const char *what, kr_session *out);
 enum kr_status kr_native_op(struct kr_native *n, json_t *op);
 bool kr_native_is_undo(const json_t *op);
 enum kr_status kr_native_undo(struct kr_native *n, json_t *op, uint32_t *count, struct kr_attr *attr); /* which is not carried out */

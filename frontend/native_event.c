@@ -3,6 +3,7 @@
  * {"txn", "s"} with one of "begin", "op", "end" is an event of a transaction; {"s", "now"} tells how far a session is. The reader knows of each session its open transaction and how many entries
  * it has, so that a line can be held to the rules at once; the rest is the sink's. An operation is read into the history's arrays as one of a transaction line is, and taken out again.
  * Cost: that of the line. */
+#include "frontend/history_count.h"
 #include "frontend/native.h"
 
 #include <stdio.h>
@@ -54,7 +55,7 @@ static enum kr_status read_now(struct kr_native *n, const struct kr_native_field
 {
 	int64_t now = KR_TIME_OPEN;
 	kr_session session;
-	enum kr_status status = kr_native_session(n, f->s, &session);
+	enum kr_status status = kr_native_session(n, f->s, "\"s\"", &session);
 	char found[80];
 
 	if (status)
@@ -96,7 +97,11 @@ static enum kr_status open_txn(struct kr_native *n, kr_session session, const st
 	if (s->open)
 		return kr_native_bad(n, "begins in session %s, where %s of line %u has not ended, expected its \"end\" first", name_of(n, session, name),
 			kr_history_brief(n->h, s->txn, other, sizeof other), (unsigned)s->line);
+	kr_history_keep(n->h, n->id);
 	*s = (struct kr_native_session){.open = true, .txn = n->id, .line = n->line, .doubtful = KR_NONE, .flags = autocommit ? KR_TXN_AUTO : 0};
+
+	if (autocommit)
+		return KR_OK; /* which is told once its statement is read */
 
 	struct kr_event event = event_of(n, KR_EVENT_BEGIN, session);
 	enum kr_status status = KR_OK;
@@ -151,13 +156,14 @@ static void take_out(struct kr_native *n, struct kr_event *event)
 	h->struck.n = n->mark.struck;
 }
 
-/* *times, if asked for, gets the event's. */
-static enum kr_status read_entry(struct kr_native *n, kr_session session, json_t *op, struct kr_event *times)
+static enum kr_status read_entry(struct kr_native *n, kr_session session, json_t *op, struct kr_event *out)
 {
 	struct kr_native_session *s = &n->open.at[session.i];
 	struct kr_event event = event_of(n, kr_native_is_undo(op) ? KR_EVENT_UNDO : KR_EVENT_OP, session);
 	uint32_t names = n->names.n;
 	enum kr_status status;
+
+	*out = event;
 
 	n->mark = kr_history_mark(n->h);
 	n->in_op = true;
@@ -175,9 +181,14 @@ static enum kr_status read_entry(struct kr_native *n, kr_session session, json_t
 	event.invoked = event.timed ? event.attr.invoked : INT64_MIN;
 	event.returned = event.timed ? event.attr.returned : KR_TIME_OPEN;
 	note_entry(s, &event);
-	if (times)
-		*times = event;
-	return take(n, &event);
+	*out = event;
+	return KR_OK;
+}
+
+static void close_txn(struct kr_native *n, struct kr_native_session *s)
+{
+	kr_history_release(n->h, s->txn);
+	s->open = false;
 }
 
 static enum kr_status end_txn(struct kr_native *n, kr_session session, struct kr_event *event)
@@ -186,7 +197,6 @@ static enum kr_status end_txn(struct kr_native *n, kr_session session, struct kr
 	const char *doubt = s->doubt;
 	enum kr_status status;
 
-	s->open = false;
 	event->flags = s->flags;
 	event->white_box = s->white_box;
 	if (!doubt && event->timed && event->returned == KR_TIME_OPEN)
@@ -208,7 +218,7 @@ static enum kr_status read_end(struct kr_native *n, kr_session session, const st
 	bool failed = false;
 	enum kr_status status = kr_native_put_moment(n, f->end, "\"end\"", &event.invoked, &event.returned);
 
-	s->open = false;
+	close_txn(n, s);
 	event.timed = true;
 	if (!status && f->status)
 		status = kr_native_put_status(n, f->status, &event.status);
@@ -225,21 +235,22 @@ static enum kr_status read_end(struct kr_native *n, kr_session session, const st
 /* An autocommit statement is a transaction in one line: all of it lies in the statement's interval. */
 static enum kr_status read_auto(struct kr_native *n, kr_session session, const struct kr_native_fields *f)
 {
+	struct kr_event statement, event = event_of(n, KR_EVENT_BEGIN, session);
 	uint8_t outcome = KR_COMMITTED;
-	struct kr_event statement, event;
-	enum kr_status status = f->status ? kr_native_put_status(n, f->status, &outcome) : KR_OK;
+	enum kr_status status = f->status ? kr_native_put_status(n, f->status, &outcome) : KR_OK, taken;
 
 	if (!status && kr_native_is_undo(f->op))
 		status = kr_native_bad(n, "\"undo\" of an autocommit statement, expected an operation");
 	if (!status)
 		status = read_entry(n, session, f->op, &statement);
-	n->open.at[session.i].open = false;
-	if (status)
+	close_txn(n, &n->open.at[session.i]);
+	event.timed = !status && statement.timed;
+	event.invoked = event.timed ? statement.invoked : 0;
+	event.returned = event.timed ? statement.returned : 0;
+	taken = take(n, &event);
+	if (status || (status = taken) || (status = take(n, &statement)))
 		return status;
-	event = event_of(n, KR_EVENT_END, session);
-	event.timed = statement.timed;
-	event.invoked = statement.timed ? statement.invoked : 0;
-	event.returned = statement.timed ? statement.returned : 0;
+	event.kind = KR_EVENT_END;
 	event.status = outcome;
 	return end_txn(n, session, &event);
 }
@@ -275,6 +286,7 @@ static enum kr_status check_fields(struct kr_native *n, const struct kr_native_f
 static enum kr_status read_event(struct kr_native *n, const struct kr_native_fields *f, kr_session *session)
 {
 	bool autocommit = false;
+	struct kr_event event;
 	enum kr_status status = kr_native_put_name(n, f->txn, "\"txn\"", &n->id);
 
 	if (status)
@@ -284,12 +296,15 @@ static enum kr_status read_event(struct kr_native *n, const struct kr_native_fie
 		return kr_native_bad(n, "an event without \"s\", expected its session");
 	if (f->autocommit && (status = kr_native_put_bool(n, f->autocommit, "\"auto\"", &autocommit)))
 		return status;
-	if ((status = kr_native_session(n, f->s, session)) || (status = open_txn(n, *session, f, autocommit)) ||
+	if ((status = kr_native_session(n, f->s, "\"s\"", session)) || (status = open_txn(n, *session, f, autocommit)) ||
 		(status = check_fields(n, f, autocommit)) || f->begin)
 		return status;
 	if (f->end)
 		return read_end(n, *session, f);
-	return autocommit ? read_auto(n, *session, f) : read_entry(n, *session, f->op, NULL);
+	if (autocommit)
+		return read_auto(n, *session, f);
+	status = read_entry(n, *session, f->op, &event);
+	return status ? status : take(n, &event);
 }
 
 enum kr_status kr_native_event(struct kr_native *n, const struct kr_native_fields *f)

@@ -2,6 +2,7 @@
  *
  * JSON has only strings for field names. So a name in "initial" or "versions" that looks like an integer means the integer key when the trace uses that one as
  * a key and not the string; otherwise the string. In a stream, which has no end to wait for, it means whichever of the two keys comes first. */
+#include "frontend/history_count.h"
 #include "frontend/native.h"
 
 #include <errno.h>
@@ -62,6 +63,8 @@ enum kr_status kr_native_field_name(struct kr_native *n, const char *text, uint3
 		return settle_name(n, kr_history_key(n->h, name.text), seen, initial);
 	if (n->telling && seen != KR_NONE)
 		return settle_name(n, key_named(n, &name), seen, initial);
+	kr_history_keep(n->h, name.text);
+	kr_history_keep(n->h, initial);
 	return kr_vec_push(n->h->mem, &n->names, name) ? KR_OK : KR_NOMEM;
 }
 
@@ -211,7 +214,7 @@ static enum kr_status put_stream(struct kr_native *n, const struct kr_native_fie
 	if (!status && f->sessions && !json_is_array(f->sessions))
 		return kr_native_bad(n, "\"sessions\" is %s, expected an array of their names", kr_native_found(f->sessions, (char[80]){0}));
 	for (size_t i = 0; !status && i < json_array_size(f->sessions); i++)
-		status = kr_native_session(n, json_array_get(f->sessions, i), &session);
+		status = kr_native_session(n, json_array_get(f->sessions, i), "an element of \"sessions\"", &session);
 	return status;
 }
 

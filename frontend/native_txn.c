@@ -98,10 +98,10 @@ static enum kr_status put_flags(struct kr_native *n, const struct kr_native_fiel
 	return status;
 }
 
-enum kr_status kr_native_session(struct kr_native *n, json_t *json, kr_session *out)
+enum kr_status kr_native_session(struct kr_native *n, json_t *json, const char *what, kr_session *out)
 {
 	kr_value name;
-	enum kr_status status = kr_native_put_name(n, json, "\"s\"", &name);
+	enum kr_status status = kr_native_put_name(n, json, what, &name);
 
 	if (status)
 		return status;
@@ -165,7 +165,7 @@ static enum kr_status put_txn(struct kr_native *n, const struct kr_native_fields
 	if (!status)
 		status = put_ops(n, f->ops);
 	if (!status && f->s)
-		status = kr_native_session(n, f->s, &txn->session);
+		status = kr_native_session(n, f->s, "\"s\"", &txn->session);
 	return status;
 }
 

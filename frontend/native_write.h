@@ -11,6 +11,9 @@ typedef enum kr_status kr_native_sink(void *data, const char *text, size_t lengt
  * KR_UNSUPPORTED: the history holds something that the format cannot say (it came from another format); err names it. */
 enum kr_status kr_native_write(struct kr_ctx *ctx, const struct kr_history *h, kr_native_sink *sink, void *data, struct kr_err *err);
 
+/* The same as a stream of event lines, in the order in which clients were answered. Transactions that event lines cannot tell stand among them as transaction lines. */
+enum kr_status kr_native_write_stream(struct kr_ctx *ctx, const struct kr_history *h, kr_native_sink *sink, void *data, struct kr_err *err);
+
 /* The same, appended to `out`. */
 enum kr_status kr_native_write_text(struct kr_ctx *ctx, const struct kr_history *h, struct kr_str *out, struct kr_err *err);
 

@@ -1,0 +1,98 @@
+/* Streams: the native reader with another sink than the history, whose arrays hold no more than the event being told.
+ *
+ * Before each line what nobody kept of the lines before it is forgotten. Default ids of transactions count transaction lines, as in a history. */
+#include "frontend/stream.h"
+
+#include "frontend/history_count.h"
+#include "frontend/native.h"
+
+struct kr_stream {
+	struct kr_ctx *ctx;
+	struct kr_history h;
+	struct kr_native native;
+	struct kr_sink sink;
+	struct kr_err err;
+	uint32_t keys; /* whose initial values are settled */
+};
+
+static enum kr_status take(void *data, const struct kr_event *event, struct kr_err *err)
+{
+	struct kr_stream *s = data;
+	enum kr_status status = s->native.names.n > 0 ? kr_native_settle_keys(&s->native, s->keys) : KR_OK;
+
+	s->keys = s->h.keys.n;
+	return status ? status : s->sink.take(s->sink.data, event, err);
+}
+
+enum kr_status kr_stream_new(struct kr_ctx *ctx, const char *path, const struct kr_sink *sink, struct kr_stream **out)
+{
+	struct kr_stream *s = kr_mem_alloc(&ctx->mem, 1, sizeof *s);
+
+	if (!s)
+		return KR_NOMEM;
+	*s = (struct kr_stream){.ctx = ctx, .sink = *sink};
+	if (kr_history_init(&s->h, &ctx->mem)) {
+		kr_mem_free(&ctx->mem, s, 1, sizeof *s);
+		return KR_NOMEM;
+	}
+	kr_err_init(&s->err);
+	kr_native_begin(&s->native, ctx, &s->h, false, &s->err);
+	s->native.sink = (struct kr_sink){s, take};
+	s->native.telling = true;
+	if (kr_history_count(&s->h) || !kr_vec_push(&ctx->mem, &s->h.files, path)) {
+		kr_stream_free(s);
+		return KR_NOMEM;
+	}
+	*out = s;
+	return KR_OK;
+}
+
+void kr_stream_free(struct kr_stream *s)
+{
+	if (!s)
+		return;
+	kr_native_done(&s->native);
+	kr_history_done(&s->h);
+	kr_mem_free(&s->ctx->mem, s, 1, sizeof *s);
+}
+
+struct kr_history *kr_stream_history(struct kr_stream *s) { return &s->h; }
+
+enum kr_status kr_stream_line(struct kr_stream *s, const char *text, size_t length, uint32_t line, struct kr_err *err)
+{
+	struct kr_history_mark none = {0};
+	enum kr_status status;
+
+	kr_history_rollback(&s->h, none);
+	kr_history_forget(&s->h);
+	s->native.line = line;
+	status = kr_native_tell_line(&s->native, text, length);
+	if (status && s->err.status != KR_OK && err && err->status == KR_OK)
+		*err = s->err;
+	return status;
+}
+
+enum kr_status kr_stream_next(struct kr_stream *s, struct kr_source *source, bool *more, struct kr_err *err)
+{
+	char *line;
+	size_t length;
+	enum kr_status status = kr_source_line(source, &line, &length, err);
+
+	*more = !status && line;
+	if (!*more)
+		return status;
+	status = kr_stream_line(s, line, length, kr_source_line_number(source), err);
+	return status ? status : kr_ctx_tick(s->ctx);
+}
+
+uint32_t kr_stream_open(const struct kr_stream *s)
+{
+	uint32_t open = 0;
+
+	for (uint32_t i = 0; i < s->native.open.n; i++)
+		open += s->native.open.at[i].open;
+	return open;
+}
+
+void kr_stream_keep(struct kr_stream *s, kr_value value) { kr_history_keep(&s->h, value); }
+void kr_stream_release(struct kr_stream *s, kr_value value) { kr_history_release(&s->h, value); }
