@@ -52,12 +52,12 @@ static enum kr_status begin(struct kr_assembling *place, const struct kr_event *
 	place->txn = (struct kr_transaction){.id = e->txn,
 		.session = e->session,
 		.status = KR_UNKNOWN,
-		.flags = (uint16_t)(e->flags & ~(unsigned)(KR_TXN_HAS_BEGIN | KR_TXN_HAS_END)),
+		.flags = (uint16_t)(e->flags & ~(unsigned)KR_TXN_TIMES),
 		.file = e->file,
 		.line = e->line};
 	place->white_box = e->white_box;
 	if (e->timed) {
-		place->txn.flags |= KR_TXN_HAS_BEGIN;
+		place->txn.flags |= KR_TXN_HAS_BEGIN | (e->open ? KR_TXN_BEGIN_OPEN : 0);
 		place->txn.begin_invoked = e->invoked;
 		place->txn.begin_returned = e->returned;
 	}
@@ -111,10 +111,10 @@ static enum kr_status add(struct kr_assembly *a, struct kr_assembling *place, st
 static enum kr_status end(struct kr_assembly *a, struct kr_assembling *place, const struct kr_event *e, struct kr_err *err)
 {
 	place->txn.status = e->status;
-	place->txn.flags = (uint16_t)((e->flags & ~(unsigned)(KR_TXN_HAS_BEGIN | KR_TXN_HAS_END)) | (place->txn.flags & KR_TXN_HAS_BEGIN));
+	place->txn.flags = (uint16_t)((e->flags & ~(unsigned)KR_TXN_TIMES) | (place->txn.flags & KR_TXN_TIMES));
 	place->white_box = e->white_box;
 	if (e->timed) {
-		place->txn.flags |= KR_TXN_HAS_END;
+		place->txn.flags |= KR_TXN_HAS_END | (e->open ? KR_TXN_END_OPEN : 0);
 		place->txn.end_invoked = e->invoked;
 		place->txn.end_returned = e->returned;
 	}

@@ -29,9 +29,11 @@ static int64_t next_return(struct telling *t, const struct kr_walk *at)
 static enum kr_status tell_end_of(struct telling *t, enum kr_event_kind kind, bool timed, int64_t invoked, int64_t returned)
 {
 	struct kr_event event = t->event;
+	const unsigned open = kind == KR_EVENT_BEGIN ? KR_TXN_BEGIN_OPEN : KR_TXN_END_OPEN;
 
 	event.kind = kind;
 	event.timed = timed;
+	event.open = (t->txn->flags & open) != 0;
 	event.invoked = timed ? invoked : 0;
 	event.returned = timed ? returned : 0;
 	if (timed)
@@ -46,6 +48,7 @@ static enum kr_status tell_entry(struct telling *t, const struct kr_walk *at)
 	event.kind = at->op ? KR_EVENT_OP : KR_EVENT_UNDO;
 	event.place = at->place;
 	event.timed = is_timed(at);
+	event.open = event.timed && at->attr->open;
 	event.attr = at->attr ? *at->attr : (struct kr_attr){.cursor = true};
 	event.attr.undone = false; /* which only a later event tells */
 	event.invoked = event.timed ? at->attr->invoked : t->before;

@@ -13,7 +13,7 @@ enum kr_event_kind {
 	KR_EVENT_OP,
 	KR_EVENT_UNDO,  /* rollback to a savepoint: the last `undo` events OP and UNDO of the transaction count no more */
 	KR_EVENT_END,   /* status says how */
-	KR_EVENT_NOW,   /* invoked: nothing of this session that was invoked before is still to come; KR_TIME_OPEN: the session is over */
+	KR_EVENT_NOW,   /* invoked: nothing of this session that was invoked before is still to come; open: the session is over */
 	KR_EVENT_ORDER  /* a known order of versions: `key` and `writers` */
 };
 
@@ -25,7 +25,8 @@ struct kr_event {
 	kr_session session;        /* KR_NONE: of a transaction that stands alone; ORDER */
 	kr_value txn;              /* its id; KR_NONE: NOW, ORDER */
 	bool timed;                /* the trace tells when */
-	int64_t invoked, returned; /* returned: or KR_TIME_OPEN. Of an untimed OP or UNDO: of the timed events around it, as far as they are known; INT64_MIN or KR_TIME_OPEN where there is none */
+	bool open;                 /* no reply came: returned is KR_TIME_OPEN */
+	int64_t invoked, returned; /* Of an untimed OP or UNDO: of the timed events around it, as far as they are known; INT64_MIN or KR_TIME_OPEN where there is none */
 	uint16_t flags;            /* enum kr_txn_flag, of the transaction: all of them in END; KR_TXN_AUTO and those of `white_box` as far as they are told in BEGIN */
 	uint8_t status;            /* enum kr_txn_status: END. Autocommit that failed: KR_ABORTED */
 	struct kr_white_box white_box; /* BEGIN, END: as `flags` say */

@@ -90,12 +90,13 @@ enum kr_lock { KR_LOCK_NONE, KR_LOCK_SHARED, KR_LOCK_EXCLUSIVE };
 
 enum kr_read_mode { KR_READ_DEFAULT, KR_READ_SNAPSHOT, KR_READ_LATEST, KR_READ_UNCOMMITTED }; /* default: the profile's */
 
-#define KR_TIME_OPEN INT64_MAX /* as a time of return: no reply came */
+#define KR_TIME_OPEN INT64_MAX /* the time of return where no reply came; a trace may also tell this time, so that a flag says which */
 
 struct kr_attr {           /* attributes of an operation that has any (KR_OPF_HAS_ATTR); sorted by op */
 	kr_op op;
 	bool has_time;
-	int64_t invoked, returned; /* returned: or KR_TIME_OPEN */
+	bool open;             /* no reply came: returned is KR_TIME_OPEN */
+	int64_t invoked, returned;
 	bool cursor;           /* default true */
 	enum kr_lock lock;
 	enum kr_read_mode read;
@@ -133,6 +134,9 @@ enum kr_txn_flag {
 	KR_TXN_AUTO = 64,      /* autocommit: one statement, in whose interval everything lies */
 	KR_TXN_END_FAILED = 128, /* its COMMIT or ROLLBACK was answered by an error */
 	KR_TXN_HAS_SNAPSHOT_T = 256,
+	KR_TXN_BEGIN_OPEN = 512, /* no reply came: returned is KR_TIME_OPEN, and it is not committed */
+	KR_TXN_END_OPEN = 1024,
+	KR_TXN_TIMES = KR_TXN_HAS_BEGIN | KR_TXN_HAS_END | KR_TXN_BEGIN_OPEN | KR_TXN_END_OPEN,
 	KR_TXN_WHITE_BOX = KR_TXN_HAS_SERIAL | KR_TXN_HAS_SNAPSHOT | KR_TXN_HAS_COMMIT_TS | KR_TXN_HAS_SNAPSHOT_T
 };
 
@@ -145,7 +149,7 @@ struct kr_transaction {
 	uint32_t file;       /* into files */
 	uint32_t line;       /* 1-based line (text formats) where it begins; for binary formats 0 */
 	int64_t begin_invoked, begin_returned; /* in the trace's time unit; KR_TXN_HAS_BEGIN */
-	int64_t end_invoked, end_returned;     /* KR_TXN_HAS_END; returned: or KR_TIME_OPEN, of one that is not committed */
+	int64_t end_invoked, end_returned;     /* KR_TXN_HAS_END */
 };
 
 struct kr_white_box { int64_t serial, snapshot, commit_ts, snapshot_t[2]; }; /* snapshot_t: of the statement that took the snapshot; only if some transaction has one: parallel to txns */
@@ -276,7 +280,7 @@ enum kr_status kr_history_doubt(const struct kr_history *h, kr_value id, const c
 extern const char kr_doubt_begin[], kr_doubt_op[], kr_doubt_failed[], kr_doubt_end[], kr_doubt_end_failed[];
 
 /* From when to when an autocommit transaction's statement lasted; false: it does not tell. */
-bool kr_history_statement(const struct kr_history *h, struct kr_walk walk, int64_t out[2]);
+bool kr_history_statement(const struct kr_history *h, struct kr_walk walk, int64_t out[2], bool *open);
 
 /* White-box fields of the transaction added last. */
 enum kr_status kr_history_set_white_box(struct kr_history *h, struct kr_white_box fields);

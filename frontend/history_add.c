@@ -306,15 +306,15 @@ enum kr_status kr_history_doubt(const struct kr_history *h, kr_value id, const c
 /* What rules out that t took effect: something that nobody answered, or the database's refusal. NULL: nothing. */
 static const char *doubt(const struct kr_history *h, const struct kr_transaction *t, struct kr_history_mark mark)
 {
-	if (t->flags & KR_TXN_HAS_BEGIN && t->begin_returned == KR_TIME_OPEN && !(t->flags & KR_TXN_AUTO))
+	if (t->flags & KR_TXN_BEGIN_OPEN && !(t->flags & KR_TXN_AUTO))
 		return kr_doubt_begin;
 	for (uint32_t i = h->attrs.n; i > 0 && h->attrs.at[i - 1].op.i >= mark.ops; i--)
-		if (h->attrs.at[i - 1].has_time && h->attrs.at[i - 1].returned == KR_TIME_OPEN)
+		if (h->attrs.at[i - 1].open)
 			return kr_doubt_op;
 	for (uint32_t i = mark.struck; i < h->struck.n; i++)
 		if (h->struck.at[i].attr.ends && !h->struck.at[i].attr.undone)
 			return kr_doubt_failed;
-	if (t->flags & KR_TXN_HAS_END && t->end_returned == KR_TIME_OPEN)
+	if (t->flags & KR_TXN_END_OPEN)
 		return kr_doubt_end;
 	return t->flags & KR_TXN_END_FAILED ? kr_doubt_end_failed : NULL;
 }
@@ -323,19 +323,22 @@ enum kr_status kr_history_prepare(struct kr_history *h, struct kr_transaction *t
 {
 	enum kr_status status = txn->id.i == KR_NONE ? default_id(h, position, &txn->id) : KR_OK;
 	int64_t times[2];
+	bool open;
 
 	if (status)
 		return status;
 	txn->op_first = mark.ops;
 	txn->op_count = h->ops.n - mark.ops;
-	if (txn->flags & KR_TXN_AUTO && kr_history_statement(h, kr_walk_new(h, mark), times)) {
+	if (txn->flags & KR_TXN_AUTO && kr_history_statement(h, kr_walk_new(h, mark), times, &open)) {
 		if (!(txn->flags & KR_TXN_HAS_BEGIN)) {
 			txn->begin_invoked = times[0];
 			txn->begin_returned = times[1];
+			txn->flags |= open ? KR_TXN_BEGIN_OPEN : 0;
 		}
 		if (!(txn->flags & KR_TXN_HAS_END)) {
 			txn->end_invoked = times[0];
 			txn->end_returned = times[1];
+			txn->flags |= open ? KR_TXN_END_OPEN : 0;
 		}
 		txn->flags |= KR_TXN_HAS_BEGIN | KR_TXN_HAS_END;
 	}

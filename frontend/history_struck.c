@@ -109,15 +109,17 @@ bool kr_walk_next(const struct kr_history *h, struct kr_walk *w)
 	return true;
 }
 
-bool kr_history_statement(const struct kr_history *h, struct kr_walk walk, int64_t out[2])
+bool kr_history_statement(const struct kr_history *h, struct kr_walk walk, int64_t out[2], bool *open)
 {
 	bool any = false;
 
+	*open = false;
 	while (kr_walk_next(h, &walk)) {
 		if (!walk.attr || !walk.attr->has_time)
 			continue;
 		out[0] = any && out[0] < walk.attr->invoked ? out[0] : walk.attr->invoked;
 		out[1] = any && out[1] > walk.attr->returned ? out[1] : walk.attr->returned;
+		*open = *open || walk.attr->open;
 		any = true;
 	}
 	return any;

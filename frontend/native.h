@@ -97,7 +97,7 @@ enum kr_status kr_native_put_key(struct kr_native *n, json_t *json, const char *
 enum kr_status kr_native_put_name(struct kr_native *n, json_t *json, const char *what, kr_value *out);    /* string or integer */
 enum kr_status kr_native_put_int(struct kr_native *n, json_t *json, const char *what, int64_t *out);
 enum kr_status kr_native_put_bool(struct kr_native *n, json_t *json, const char *what, bool *out);
-enum kr_status kr_native_put_times(struct kr_native *n, json_t *json, const char *what, int64_t out[2]);  /* [from, to] */
+enum kr_status kr_native_put_times(struct kr_native *n, json_t *json, const char *what, int64_t out[2], bool *open); /* [from, to]; open, if it may be: to is null */
 
 /* Puts to use the key of an object's field name, perhaps at the end. */
 enum kr_status kr_native_field_name(struct kr_native *n, const char *text, struct kr_native_use use);
@@ -117,7 +117,7 @@ bool kr_native_is_event(const struct kr_native_fields *f);
 
 /* Parts of a transaction that events have, too. */
 enum kr_status kr_native_put_status(struct kr_native *n, const json_t *json, uint8_t *out);
-enum kr_status kr_native_put_moment(struct kr_native *n, json_t *json, const char *what, int64_t *invoked, int64_t *returned); /* one integer or [from, to] */
+enum kr_status kr_native_put_moment(struct kr_native *n, json_t *json, const char *what, int64_t *invoked, int64_t *returned, bool *open); /* one integer or [from, to] */
 enum kr_status kr_native_white_box(struct kr_native *n, const struct kr_native_fields *f, uint16_t *flags, struct kr_white_box *out);
 enum kr_status kr_native_session(struct kr_native *n, json_t *json, const char *what, kr_session *out);
 enum kr_status kr_native_op(struct kr_native *n, json_t *op);

@@ -99,7 +99,7 @@ static enum kr_status put_words(struct kr_native *n, const struct fields *f, str
 enum kr_status kr_native_time(struct kr_native *n, json_t *times, struct kr_attr *attr)
 {
 	int64_t interval[2];
-	enum kr_status status = times ? kr_native_put_times(n, times, "\"t\"", interval) : KR_OK;
+	enum kr_status status = times ? kr_native_put_times(n, times, "\"t\"", interval, &attr->open) : KR_OK;
 
 	if (status || !times)
 		return status;

@@ -69,12 +69,13 @@ static enum kr_status read_now(struct kr_native *n, const struct kr_native_field
 
 	if (!s)
 		return KR_NOMEM;
-	s->over = s->over || now == KR_TIME_OPEN;
+	s->over = s->over || json_is_null(f->now);
 
 	struct kr_event event = event_of(n, KR_EVENT_NOW, session);
 
 	event.timed = true;
 	event.invoked = event.returned = now;
+	event.open = json_is_null(f->now);
 	return take(n, &event);
 }
 
@@ -108,10 +109,10 @@ static enum kr_status open_txn(struct kr_native *n, kr_session session, const st
 
 	if (f->begin) {
 		event.timed = true;
-		status = kr_native_put_moment(n, f->begin, "\"begin\"", &event.invoked, &event.returned);
+		status = kr_native_put_moment(n, f->begin, "\"begin\"", &event.invoked, &event.returned, &event.open);
 		if (!status)
 			status = kr_native_white_box(n, f, &s->flags, &s->white_box);
-		if (event.returned == KR_TIME_OPEN)
+		if (event.open)
 			s->doubt = kr_doubt_begin;
 		event.flags = s->flags;
 		event.white_box = s->white_box;
@@ -125,7 +126,7 @@ static enum kr_status open_txn(struct kr_native *n, kr_session session, const st
 /* What entry number `place` says about the transaction's end; what a rollback to a savepoint took back says nothing. */
 static void note_entry(struct kr_native_session *s, const struct kr_event *e)
 {
-	const char *doubt = e->attr.ends ? kr_doubt_failed : !e->attr.failed && e->timed && e->returned == KR_TIME_OPEN ? kr_doubt_op : NULL;
+	const char *doubt = e->attr.ends ? kr_doubt_failed : !e->attr.failed && e->open ? kr_doubt_op : NULL;
 
 	if (e->kind == KR_EVENT_UNDO && s->doubtful != KR_NONE && s->doubtful >= e->place - e->undo) {
 		s->doubtful = KR_NONE;
@@ -178,6 +179,7 @@ static enum kr_status read_entry(struct kr_native *n, kr_session session, json_t
 	if (event.kind == KR_EVENT_OP)
 		take_out(n, &event);
 	event.timed = event.attr.has_time;
+	event.open = event.attr.open;
 	event.invoked = event.timed ? event.attr.invoked : INT64_MIN;
 	event.returned = event.timed ? event.attr.returned : KR_TIME_OPEN;
 	note_entry(s, &event);
@@ -199,7 +201,7 @@ static enum kr_status end_txn(struct kr_native *n, kr_session session, struct kr
 
 	event->flags = s->flags;
 	event->white_box = s->white_box;
-	if (!doubt && event->timed && event->returned == KR_TIME_OPEN)
+	if (!doubt && event->open)
 		doubt = kr_doubt_end;
 	if (!doubt && s->flags & KR_TXN_END_FAILED)
 		doubt = kr_doubt_end_failed;
@@ -216,7 +218,7 @@ static enum kr_status read_end(struct kr_native *n, kr_session session, const st
 	struct kr_native_session *s = &n->open.at[session.i];
 	struct kr_event event = event_of(n, KR_EVENT_END, session);
 	bool failed = false;
-	enum kr_status status = kr_native_put_moment(n, f->end, "\"end\"", &event.invoked, &event.returned);
+	enum kr_status status = kr_native_put_moment(n, f->end, "\"end\"", &event.invoked, &event.returned, &event.open);
 
 	close_txn(n, s);
 	event.timed = true;
@@ -245,6 +247,7 @@ static enum kr_status read_auto(struct kr_native *n, kr_session session, const s
 		status = read_entry(n, session, f->op, &statement);
 	close_txn(n, &n->open.at[session.i]);
 	event.timed = !status && statement.timed;
+	event.open = !status && statement.open;
 	event.invoked = event.timed ? statement.invoked : 0;
 	event.returned = event.timed ? statement.returned : 0;
 	taken = take(n, &event);

@@ -210,6 +210,7 @@ static enum kr_status read_failed(struct kr_native *n, json_t *op)
 	attr->has_time = own.has_time;
 	attr->invoked = own.invoked;
 	attr->returned = own.returned;
+	attr->open = own.open;
 	attr->ends = ends;
 	return KR_OK;
 }

@@ -20,7 +20,7 @@ enum kr_status kr_native_put_status(struct kr_native *n, const json_t *json, uin
 }
 
 /* "begin" or "end": [invoked, returned], or one integer for both. */
-enum kr_status kr_native_put_moment(struct kr_native *n, json_t *json, const char *what, int64_t *invoked, int64_t *returned)
+enum kr_status kr_native_put_moment(struct kr_native *n, json_t *json, const char *what, int64_t *invoked, int64_t *returned, bool *open)
 {
 	int64_t times[2];
 	char found[80];
@@ -32,7 +32,7 @@ enum kr_status kr_native_put_moment(struct kr_native *n, json_t *json, const cha
 	if (!json_is_array(json))
 		return kr_native_bad(n, "%s is %s, expected an integer or [invoked, returned]", what, kr_native_found(json, found));
 
-	enum kr_status status = kr_native_put_times(n, json, what, times);
+	enum kr_status status = kr_native_put_times(n, json, what, times, open);
 
 	if (!status) {
 		*invoked = times[0];
@@ -44,14 +44,18 @@ enum kr_status kr_native_put_moment(struct kr_native *n, json_t *json, const cha
 static enum kr_status put_interval(struct kr_native *n, const struct kr_native_fields *f, struct kr_transaction *txn)
 {
 	enum kr_status status = KR_OK;
+	bool open = false;
 
 	if (f->begin) {
 		txn->flags |= KR_TXN_HAS_BEGIN;
-		status = kr_native_put_moment(n, f->begin, "\"begin\"", &txn->begin_invoked, &txn->begin_returned);
+		status = kr_native_put_moment(n, f->begin, "\"begin\"", &txn->begin_invoked, &txn->begin_returned, &open);
+		txn->flags |= open ? KR_TXN_BEGIN_OPEN : 0;
 	}
+	open = false;
 	if (f->end && !status) {
 		txn->flags |= KR_TXN_HAS_END;
-		status = kr_native_put_moment(n, f->end, "\"end\"", &txn->end_invoked, &txn->end_returned);
+		status = kr_native_put_moment(n, f->end, "\"end\"", &txn->end_invoked, &txn->end_returned, &open);
+		txn->flags |= open ? KR_TXN_END_OPEN : 0;
 	}
 	if (status || !f->begin || !f->end)
 		return status;
@@ -79,7 +83,7 @@ enum kr_status kr_native_white_box(struct kr_native *n, const struct kr_native_f
 	}
 	if (f->snapshot_t && !status) {
 		*flags |= KR_TXN_HAS_SNAPSHOT_T;
-		status = kr_native_put_moment(n, f->snapshot_t, "\"snapshot_t\"", &out->snapshot_t[0], &out->snapshot_t[1]);
+		status = kr_native_put_moment(n, f->snapshot_t, "\"snapshot_t\"", &out->snapshot_t[0], &out->snapshot_t[1], NULL);
 	}
 	return status;
 }

@@ -223,15 +223,16 @@ enum kr_status kr_native_put_bool(struct kr_native *n, json_t *json, const char 
 	return KR_OK;
 }
 
-enum kr_status kr_native_put_times(struct kr_native *n, json_t *json, const char *what, int64_t out[2])
+enum kr_status kr_native_put_times(struct kr_native *n, json_t *json, const char *what, int64_t out[2], bool *open)
 {
 	json_t *returned = json_array_get(json, 1);
-	bool open = json_is_null(returned);
 
-	if (!json_is_array(json) || json_array_size(json) != 2 || !json_is_integer(json_array_get(json, 0)) || (!open && !json_is_integer(returned)))
-		return wrong_type(n, json, what, "[invoked, returned], two integers, or null for a return that never came");
+	if (!json_is_array(json) || json_array_size(json) != 2 || !json_is_integer(json_array_get(json, 0)) || !(json_is_integer(returned) || (open && json_is_null(returned))))
+		return wrong_type(n, json, what, open ? "[invoked, returned], two integers, or null for a return that never came" : "[invoked, returned], two integers");
 	out[0] = json_integer_value(json_array_get(json, 0));
-	out[1] = open ? KR_TIME_OPEN : json_integer_value(returned);
+	if (open)
+		*open = json_is_null(returned);
+	out[1] = json_is_null(returned) ? KR_TIME_OPEN : json_integer_value(returned);
 	if (out[0] > out[1])
 		return kr_native_bad(n, "%s is [%lld, %lld], expected the invocation not to come after the return", what, (long long)out[0], (long long)out[1]);
 	return KR_OK;

@@ -16,12 +16,12 @@ void kr_native_write_bit(struct kr_native_writer *w, const char *text) { kr_str_
 void kr_native_write_value(struct kr_native_writer *w, kr_value v) { kr_history_json_value(w->h, v, w->out); }
 void kr_native_write_key(struct kr_native_writer *w, kr_key k) { kr_native_write_value(w, w->h->keys.at[k.i].name); }
 
-void kr_native_write_span(struct kr_native_writer *w, int64_t invoked, int64_t returned)
+void kr_native_write_span(struct kr_native_writer *w, int64_t invoked, int64_t returned, bool open)
 {
-	if (invoked == returned)
-		kr_str_format(w->out, "%lld", (long long)invoked);
-	else if (returned == KR_TIME_OPEN)
+	if (open)
 		kr_str_format(w->out, "[%lld, null]", (long long)invoked);
+	else if (invoked == returned)
+		kr_str_format(w->out, "%lld", (long long)invoked);
 	else
 		kr_str_format(w->out, "[%lld, %lld]", (long long)invoked, (long long)returned);
 }
@@ -60,21 +60,22 @@ static void put_number(struct kr_native_writer *w, const char *name, bool told, 
 		kr_str_format(w->out, "\"%s\": %lld, ", name, (long long)number);
 }
 
-static void put_moment(struct kr_native_writer *w, const char *name, bool told, int64_t invoked, int64_t returned)
+static void put_moment(struct kr_native_writer *w, const char *name, bool told, const int64_t times[2], bool open)
 {
 	if (!told)
 		return;
 	kr_str_format(w->out, "\"%s\": ", name);
-	kr_native_write_span(w, invoked, returned);
+	kr_native_write_span(w, times[0], times[1], open);
 	kr_native_write_bit(w, ", ");
 }
 
 /* Whether the reader gives an autocommit transaction these times itself. */
-static bool is_statement(const struct kr_history *h, kr_txn t, int64_t invoked, int64_t returned)
+static bool is_statement(const struct kr_history *h, kr_txn t, const int64_t times[2])
 {
-	int64_t times[2];
+	int64_t own[2];
+	bool open;
 
-	return h->txns.at[t.i].flags & KR_TXN_AUTO && kr_history_statement(h, kr_walk_txn(h, t), times) && times[0] == invoked && times[1] == returned;
+	return h->txns.at[t.i].flags & KR_TXN_AUTO && kr_history_statement(h, kr_walk_txn(h, t), own, &open) && own[0] == times[0] && own[1] == times[1];
 }
 
 void kr_native_write_fields(struct kr_native_writer *w, kr_txn t, bool begin, bool end)
@@ -82,12 +83,13 @@ void kr_native_write_fields(struct kr_native_writer *w, kr_txn t, bool begin, bo
 	const struct kr_transaction *txn = &w->h->txns.at[t.i];
 	static const struct kr_white_box none;
 	const struct kr_white_box *box = t.i < w->h->white_box.n ? &w->h->white_box.at[t.i] : &none;
-	bool b = begin && !is_statement(w->h, t, txn->begin_invoked, txn->begin_returned);
-	bool e = end && !is_statement(w->h, t, txn->end_invoked, txn->end_returned);
+	const int64_t began[2] = {txn->begin_invoked, txn->begin_returned}, ended[2] = {txn->end_invoked, txn->end_returned};
 
-	put_moment(w, "begin", b && txn->flags & KR_TXN_HAS_BEGIN, txn->begin_invoked, txn->begin_returned);
-	put_moment(w, "snapshot_t", begin && txn->flags & KR_TXN_HAS_SNAPSHOT_T, box->snapshot_t[0], box->snapshot_t[1]);
-	put_moment(w, "end", e && txn->flags & KR_TXN_HAS_END, txn->end_invoked, txn->end_returned);
+	if (begin && !is_statement(w->h, t, began))
+		put_moment(w, "begin", txn->flags & KR_TXN_HAS_BEGIN, began, txn->flags & KR_TXN_BEGIN_OPEN);
+	put_moment(w, "snapshot_t", begin && txn->flags & KR_TXN_HAS_SNAPSHOT_T, box->snapshot_t, false);
+	if (end && !is_statement(w->h, t, ended))
+		put_moment(w, "end", txn->flags & KR_TXN_HAS_END, ended, txn->flags & KR_TXN_END_OPEN);
 	if (end && txn->flags & KR_TXN_END_FAILED)
 		kr_native_write_bit(w, "\"failed\": true, ");
 	if (end && txn->status != KR_COMMITTED)
@@ -311,6 +313,13 @@ enum kr_status kr_native_write_stream(struct kr_ctx *ctx, const struct kr_histor
 enum kr_status kr_native_write_noted(struct kr_ctx *ctx, const struct kr_history *h, const char *note, struct kr_str *out, struct kr_err *err)
 {
 	struct kr_native_writer w = {.h = h, .out = out, .note = note, .err = err};
+
+	return write_all(&w, ctx);
+}
+
+enum kr_status kr_native_write_stream_text(struct kr_ctx *ctx, const struct kr_history *h, struct kr_str *out, struct kr_err *err)
+{
+	struct kr_native_writer w = {.h = h, .out = out, .stream = true, .err = err};
 
 	return write_all(&w, ctx);
 }

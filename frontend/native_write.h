@@ -17,6 +17,8 @@ enum kr_status kr_native_write_stream(struct kr_ctx *ctx, const struct kr_histor
 /* The same, appended to `out`. */
 enum kr_status kr_native_write_text(struct kr_ctx *ctx, const struct kr_history *h, struct kr_str *out, struct kr_err *err);
 
+enum kr_status kr_native_write_stream_text(struct kr_ctx *ctx, const struct kr_history *h, struct kr_str *out, struct kr_err *err);
+
 /* The same, with further members of the header, which readers pass over: `note` is their JSON text, without braces. */
 enum kr_status kr_native_write_noted(struct kr_ctx *ctx, const struct kr_history *h, const char *note, struct kr_str *out, struct kr_err *err);
 

@@ -24,14 +24,12 @@ struct lines {
 	uint32_t *last;    /* the session's last transaction */
 };
 
-static bool add(struct lines *l, kr_session session, struct line line, const int64_t times[2])
+static bool add(struct lines *l, kr_session session, struct line line, const int64_t *time)
 {
 	int64_t *latest = &l->latest[session.i == KR_NONE ? l->h->sessions.n : session.i];
 
-	if (times) {
-		int64_t time = times[1] == KR_TIME_OPEN ? times[0] : times[1];
-		*latest = *latest > time ? *latest : time;
-	}
+	if (time)
+		*latest = *latest > *time ? *latest : *time;
 	line.time = *latest;
 	line.number = l->lines.n;
 	return kr_vec_push(l->mem, &l->lines, line);
@@ -43,12 +41,13 @@ static bool fits(const struct lines *l, kr_txn t)
 	const struct kr_transaction *txn = &l->h->txns.at[t.i];
 	struct kr_walk walk = kr_walk_txn(l->h, t);
 	int64_t times[2];
+	bool open;
 
 	if (txn->session.i == KR_NONE)
 		return false;
 	if (txn->flags & KR_TXN_AUTO) {
 		bool one = kr_walk_next(l->h, &walk) && walk.op && (!walk.struck || !walk.struck->attr.undone) && walk.next_op == walk.end_op && walk.next_struck == walk.end_struck;
-		bool timed = kr_history_statement(l->h, kr_walk_txn(l->h, t), times);
+		bool timed = kr_history_statement(l->h, kr_walk_txn(l->h, t), times, &open);
 		const unsigned ends = KR_TXN_HAS_BEGIN | KR_TXN_HAS_END;
 
 		if (!one || txn->flags & (KR_TXN_WHITE_BOX | KR_TXN_END_FAILED) || (txn->flags & ends) != (timed ? ends : 0))
@@ -64,23 +63,24 @@ static bool fits(const struct lines *l, kr_txn t)
 static bool add_txn(struct lines *l, kr_txn t)
 {
 	const struct kr_transaction *txn = &l->h->txns.at[t.i];
-	const int64_t begin[2] = {txn->begin_invoked, txn->begin_returned}, end[2] = {txn->end_invoked, txn->end_returned};
+	const int64_t begin = txn->flags & KR_TXN_BEGIN_OPEN ? txn->begin_invoked : txn->begin_returned;
+	const int64_t end = txn->flags & KR_TXN_END_OPEN ? txn->end_invoked : txn->end_returned;
 	struct kr_walk walk = kr_walk_txn(l->h, t);
 
 	if (!fits(l, t))
-		return add(l, txn->session, (struct line){.txn = t.i, .what = WHOLE}, txn->flags & KR_TXN_HAS_END ? end : NULL);
-	if (txn->flags & KR_TXN_HAS_BEGIN && !(txn->flags & KR_TXN_AUTO) && !add(l, txn->session, (struct line){.txn = t.i, .what = BEGIN}, begin))
+		return add(l, txn->session, (struct line){.txn = t.i, .what = WHOLE}, txn->flags & KR_TXN_HAS_END ? &end : NULL);
+	if (txn->flags & KR_TXN_HAS_BEGIN && !(txn->flags & KR_TXN_AUTO) && !add(l, txn->session, (struct line){.txn = t.i, .what = BEGIN}, &begin))
 		return false;
 	while (kr_walk_next(l->h, &walk)) {
 		bool timed = walk.attr && walk.attr->has_time;
-		const int64_t times[2] = {timed ? walk.attr->invoked : 0, timed ? walk.attr->returned : 0};
+		int64_t time = !timed ? 0 : walk.attr->open ? walk.attr->invoked : walk.attr->returned;
 
-		if (!add(l, txn->session, (struct line){.txn = t.i, .what = ENTRY, .at = walk.place}, timed ? times : NULL))
+		if (!add(l, txn->session, (struct line){.txn = t.i, .what = ENTRY, .at = walk.place}, timed ? &time : NULL))
 			return false;
 	}
 	if (txn->flags & KR_TXN_AUTO || !(txn->flags & KR_TXN_HAS_END))
 		return true;
-	return add(l, txn->session, (struct line){.txn = t.i, .what = END}, end);
+	return add(l, txn->session, (struct line){.txn = t.i, .what = END}, &end);
 }
 
 static int compare(const void *a, const void *b)

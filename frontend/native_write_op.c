@@ -192,7 +192,7 @@ static const char *put_time(struct kr_native_writer *w, const struct kr_attr *at
 	if (!attr->has_time)
 		return separator;
 	kr_native_write_bit(w, separator);
-	if (attr->returned == KR_TIME_OPEN)
+	if (attr->open)
 		kr_str_format(w->out, "\"t\": [%lld, null]", (long long)attr->invoked);
 	else
 		kr_str_format(w->out, "\"t\": [%lld, %lld]", (long long)attr->invoked, (long long)attr->returned);

@@ -233,6 +233,8 @@ enum kr_status kr_target_write(struct kr_ctx *ctx, const struct kr_history *h, c
 	struct kr_arena arena;
 	enum kr_status status;
 
+	if (target->stream)
+		return kr_native_write_stream_text(ctx, h, out, err);
 	if (target->native)
 		return kr_native_write_text(ctx, h, out, err);
 	kr_arena_init(&arena, &ctx->mem);

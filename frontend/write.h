@@ -23,6 +23,8 @@ enum kr_loss {
 	KR_LOSS_KEYS,       /* names of keys */
 	KR_LOSS_VALUES,     /* values as they are */
 	KR_LOSS_ATTRS,      /* attributes of operations */
+	KR_LOSS_STRUCK,     /* operations that failed or were undone */
+	KR_LOSS_STATEMENTS, /* autocommit, the statement that took the snapshot, an end that failed or was not answered */
 	KR_LOSS_WHITE_BOX,
 	KR_LOSS_ORDERS,     /* version orders */
 	KR_LOSS_UNIVERSE,   /* keys that no operation names, and their order */
@@ -33,7 +35,7 @@ enum kr_loss {
 
 struct kr_target {
 	const char *name;
-	bool native, plume, json; /* what to write: native; Plume's text; dbcop's JSON or Elle's (json), Elle's EDN (neither) */
+	bool native, stream, plume, json; /* what to write: native, as event lines; Plume's text; dbcop's JSON or Elle's (json), Elle's EDN (neither) */
 	bool elle;
 };
 

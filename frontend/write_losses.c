@@ -9,6 +9,7 @@
 
 static const struct kr_target targets[] = {
 	{.name = "native", .native = true},
+	{.name = "stream", .native = true, .stream = true},
 	{.name = "elle", .elle = true},
 	{.name = "elle-json", .elle = true, .json = true},
 	{.name = "plume", .plume = true},
@@ -23,7 +24,7 @@ const struct kr_target *kr_target_find(const char *name)
 	return NULL;
 }
 
-const char *kr_target_names(void) { return "native, elle, elle-json, plume or dbcop-json"; }
+const char *kr_target_names(void) { return "native, stream, elle, elle-json, plume or dbcop-json"; }
 
 const char *kr_loss_text(enum kr_loss loss)
 {
@@ -45,11 +46,12 @@ const char *kr_loss_text(enum kr_loss loss)
 		[KR_LOSS_KEYS] = "names of keys",
 		[KR_LOSS_VALUES] = "values as they are",
 		[KR_LOSS_ATTRS] = "attributes of operations",
+		[KR_LOSS_STRUCK] = "operations that failed or were undone",
+		[KR_LOSS_STATEMENTS] = "autocommit, statements that took snapshots, and ends that failed",
 		[KR_LOSS_WHITE_BOX] = "serial, snapshot and commit times",
 		[KR_LOSS_ORDERS] = "version orders",
 		[KR_LOSS_UNIVERSE] = "the universe of keys and their order",
-		[KR_LOSS_KINDS] = "the kinds of keys",
-		[KR_LOSS_NAME] = "the trace's name and unit of time",
+		[KR_LOSS_NAME] = "the header's name, unit of time, row separator or profile",
 	};
 
 	return texts[loss];
@@ -59,8 +61,9 @@ struct finding {
 	const struct kr_history *h;
 	const struct kr_target *target;
 	uint32_t losses;
-	bool *named;      /* keys, by operations */
-	const bool *gone; /* keys that are lost */
+	bool *named;             /* keys, by operations */
+	bool white_box;
+	bool writes, empty_list; /* some operation is a plain write; some read returned [] */
 };
 
 static void lose(struct finding *f, enum kr_loss loss, bool lost) { f->losses |= lost ? UINT32_C(1) << loss : 0; }
@@ -235,6 +238,8 @@ static void look_at_txn(struct finding *f, uint32_t t, const uint32_t *lasts)
 	else
 		lose(f, KR_LOSS_IDS, !is_default_id(h, t));
 	lose(f, KR_LOSS_TIMES, !f->target->elle && txn->flags & (KR_TXN_HAS_BEGIN | KR_TXN_HAS_END));
+	lose(f, KR_LOSS_STATEMENTS, txn->flags & (KR_TXN_AUTO | KR_TXN_HAS_SNAPSHOT_T | KR_TXN_END_FAILED));
+	f->white_box = f->white_box || txn->flags & (KR_TXN_WHITE_BOX & ~KR_TXN_HAS_SNAPSHOT_T);
 	lose(f, KR_LOSS_UNKNOWN, unknown && !f->target->elle);
 	lose(f, KR_LOSS_ABORTED, aborted && f->target->plume && txn->op_count != 1);
 	lose(f, KR_LOSS_EMPTY, txn->op_count == 0 && f->target->plume);
@@ -274,13 +279,12 @@ static void look_at_header(struct finding *f)
 	for (uint32_t k = 0; k < h->keys.n && h->initial == KR_INITIAL_GIVEN; k++)
 		lose(f, KR_LOSS_INITIAL, h->keys.at[k].initial.i != KR_ABSENT.i);
 	lose(f, KR_LOSS_SKEW, h->clock_skew != 0);
-	lose(f, KR_LOSS_NAME, h->name || h->time_unit);
+	lose(f, KR_LOSS_NAME, h->name || h->time_unit || h->row_separator || h->profile);
 	lose(f, KR_LOSS_UNIVERSE, h->key_order != KR_KEYS_MIXED);
 	for (uint32_t k = 0; k < h->keys.n; k++) {
 		lose(f, KR_LOSS_UNIVERSE, !f->named[k]);
-		lose(f, KR_LOSS_KINDS, h->keys.at[k].declared);
-	}
-	lose(f, KR_LOSS_WHITE_BOX, h->white_box.n > 0);
+	lose(f, KR_LOSS_STRUCK, h->struck.n > 0);
+	lose(f, KR_LOSS_WHITE_BOX, f->white_box);
 	lose(f, KR_LOSS_ORDERS, h->version_orders.n > 0);
 }
 
