@@ -26,7 +26,7 @@ static enum kr_status suggest(const struct kr_history *h, struct placed *all, en
 	int64_t last = INT64_MIN;
 	for (uint32_t t = 0; t < h->txns.n; t++) {
 		const struct kr_transaction *txn = &h->txns.at[t];
-		if (by == BY_END && txn->flags & KR_TXN_HAS_END)
+		if (by == BY_END && txn->flags & KR_TXN_HAS_END && !(txn->flags & KR_TXN_END_OPEN))
 			last = txn->end_returned;
 		if (by == BY_BEGIN && txn->flags & KR_TXN_HAS_BEGIN)
 			last = txn->begin_invoked;

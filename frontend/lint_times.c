@@ -38,7 +38,7 @@ static enum kr_status judge_session(struct kr_lint_work *w, kr_txn t, struct lat
 		}
 		latest->began = t;
 	}
-	if (txn->flags & KR_TXN_HAS_END && (latest->returned.i == KR_NONE || txn->end_returned >= txns[latest->returned.i].end_returned))
+	if (txn->flags & KR_TXN_HAS_END && !(txn->flags & KR_TXN_END_OPEN) && (latest->returned.i == KR_NONE || txn->end_returned >= txns[latest->returned.i].end_returned))
 		latest->returned = t;
 	return kind == KR_LINT_KINDS ? KR_OK : kr_lint_put(w, kind, finding);
 }
@@ -71,7 +71,7 @@ static enum kr_status judge_op(struct kr_lint_work *w, kr_txn t, const struct kr
 	if (txn->flags & KR_TXN_HAS_BEGIN && attr->invoked < txn->begin_invoked) {
 		finding.time = attr->invoked;
 		finding.other_time = txn->begin_invoked;
-	} else if (txn->flags & KR_TXN_HAS_END && attr->returned > txn->end_returned) {
+	} else if (txn->flags & KR_TXN_HAS_END && !attr->open && attr->returned > txn->end_returned) {
 		finding.time = attr->returned;
 		finding.other_time = txn->end_returned;
 	} else {
@@ -108,7 +108,7 @@ static int64_t duration(const struct kr_transaction *t)
 {
 	uint64_t length = (uint64_t)t->end_returned - (uint64_t)t->begin_invoked;
 
-	if (!(t->flags & KR_TXN_HAS_BEGIN) || !(t->flags & KR_TXN_HAS_END))
+	if (!(t->flags & KR_TXN_HAS_BEGIN) || !(t->flags & KR_TXN_HAS_END) || t->flags & KR_TXN_END_OPEN)
 		return 0;
 	return length < INT64_MAX ? (int64_t)length : INT64_MAX;
 }

@@ -72,7 +72,7 @@ static void add_length(const struct kr_history *h, uint32_t t, struct kr_str *ou
 {
 	const struct kr_transaction *txn = &h->txns.at[t];
 
-	add_number(out, txn->flags & KR_TXN_HAS_END ? apart(txn->end_returned, txn->begin_invoked) : -1);
+	add_number(out, txn->flags & KR_TXN_HAS_END && !(txn->flags & KR_TXN_END_OPEN) ? apart(txn->end_returned, txn->begin_invoked) : -1);
 }
 
 static bool is_timed(const struct kr_history *h, int64_t *first)

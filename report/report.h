@@ -81,6 +81,7 @@ void kr_report_run_stats_json(const struct kr_report *r, struct kr_str *out); /*
 /* `krait stats`: what a history holds. Needs a set over its writes: KR_NOMEM when `ctx` has no memory for it, or a limit. */
 struct kr_trace_stats {
 	uint32_t txns, committed, aborted, unknown, sessions, keys, files, skipped;
+	uint64_t failed, undone; /* operations that do not count; of both: failed */
 	uint64_t ops, by_kind[KR_OP_KINDS], reads_unknown; /* reads whose result the trace does not tell */
 	uint32_t ops_most;          /* operations of the longest transaction */
 	kr_txn longest;             /* that transaction, KR_NONE: no transactions */

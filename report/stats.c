@@ -86,6 +86,10 @@ enum kr_status kr_report_trace_stats(struct kr_ctx *ctx, const struct kr_history
 	stats.files = h->files.n;
 	stats.skipped = h->skipped;
 	stats.ops = h->ops.n;
+	for (uint32_t i = 0; i < h->struck.n; i++) {
+		stats.failed += h->struck.at[i].attr.failed;
+		stats.undone += !h->struck.at[i].is_undo && !h->struck.at[i].attr.failed;
+	}
 	for (kr_txn t = {0}; t.i < h->txns.n; t.i++)
 		count_txn(&stats, h, t);
 	for (uint32_t k = 0; k < h->keys.n; k++)
@@ -122,6 +126,10 @@ void kr_report_print_stats(const char *trace, const struct kr_history *h, const 
 	}
 	if (s->reads_unknown > 0)
 		line(out, "  reads without result", s->reads_unknown);
+	if (s->failed > 0)
+		line(out, "operations that failed", s->failed);
+	if (s->undone > 0)
+		line(out, "operations undone", s->undone);
 	line(out, "sessions", s->sessions);
 	line(out, "keys", s->keys);
 	line(out, "values written", s->writes);
@@ -161,6 +169,8 @@ void kr_report_json_stats(const char *trace, const struct kr_history *h, const s
 	}
 	kr_str_add(out, "}");
 	field(out, "reads_without_result", s->reads_unknown);
+	field(out, "failed_ops", s->failed);
+	field(out, "undone_ops", s->undone);
 	field(out, "sessions", s->sessions);
 	field(out, "keys", s->keys);
 	field(out, "values_written", s->writes);

@@ -55,6 +55,8 @@ static const char *same_header(const struct pair *p)
 	DIFFER(!same_text(a->name, b->name), "name");
 	DIFFER(a->clock_skew != b->clock_skew, "clock skew");
 	DIFFER(!same_text(a->time_unit, b->time_unit), "time unit");
+	DIFFER(!same_text(a->row_separator, b->row_separator), "row separator");
+	DIFFER(!same_text(a->profile, b->profile), "profile");
 	DIFFER(a->initial != b->initial, "initial");
 	DIFFER(a->key_order != b->key_order, "order of keys");
 	DIFFER(a->keys.n != b->keys.n, "number of keys");
@@ -97,7 +99,9 @@ static const char *same_attr(const struct pair *p, const struct kr_attr *x, cons
 		return NULL;
 	DIFFER(x->has_time != y->has_time, "time of an operation");
 	DIFFER(x->has_time && (x->invoked != y->invoked || x->returned != y->returned), "time of an operation");
-	DIFFER(x->cursor != y->cursor || x->lock != y->lock, "cursor or lock");
+	DIFFER(x->open != y->open, "answer to an operation");
+	DIFFER(x->cursor != y->cursor || x->lock != y->lock || x->read != y->read || x->row_is_old != y->row_is_old, "cursor, lock, read or row");
+	DIFFER(x->failed != y->failed || x->ends != y->ends || x->undone != y->undone, "how an operation failed");
 	DIFFER(x->seen_count != y->seen_count, "versions");
 	for (uint32_t i = 0; i < x->seen_count; i++) {
 		bool found = false;
@@ -110,19 +114,32 @@ static const char *same_attr(const struct pair *p, const struct kr_attr *x, cons
 	return NULL;
 }
 
-static const char *same_op(const struct pair *p, uint32_t a, uint32_t b)
+static const char *same_operation(const struct pair *p, const struct kr_operation *x, const struct kr_operation *y)
 {
-	const struct kr_operation *x = &p->a->ops.at[a], *y = &p->b->ops.at[b];
-
 	DIFFER(x->kind != y->kind, "kind of an operation");
 	DIFFER(x->flags != y->flags, "flags of an operation");
 	DIFFER(!same_key(p, x->key, y->key), "key of an operation");
 	DIFFER(!same_value(p, x->a, y->a) || !same_value(p, x->b, y->b), "value of an operation");
 	DIFFER((x->scan == KR_NONE) != (y->scan == KR_NONE), "scan of an operation");
+	return x->scan == KR_NONE ? NULL : same_scan(p, x->scan, y->scan);
+}
 
-	const char *differs = same_attr(p, kr_history_attr(p->a, (kr_op){a}), kr_history_attr(p->b, (kr_op){b}));
+static const char *same_ops(const struct pair *p, kr_txn t)
+{
+	struct kr_walk x = kr_walk_txn(p->a, t), y = kr_walk_txn(p->b, t);
 
-	return differs || x->scan == KR_NONE ? differs : same_scan(p, x->scan, y->scan);
+	while (kr_walk_next(p->a, &x)) {
+		DIFFER(!kr_walk_next(p->b, &y), "number of operations");
+		DIFFER(!x.struck != !y.struck || !x.op != !y.op, "whether an operation counts");
+		DIFFER(!x.op && x.struck->undo != y.struck->undo, "number of operations undone");
+		const char *differs = same_attr(p, x.attr, y.attr);
+		if (!differs && x.op)
+			differs = same_operation(p, x.op, y.op);
+		if (differs)
+			return differs;
+	}
+	DIFFER(kr_walk_next(p->b, &y), "number of operations");
+	return NULL;
 }
 
 static const char *same_txn(const struct pair *p, uint32_t t)
@@ -137,16 +154,12 @@ static const char *same_txn(const struct pair *p, uint32_t t)
 	DIFFER(x->flags & KR_TXN_HAS_BEGIN && (x->begin_invoked != y->begin_invoked || x->begin_returned != y->begin_returned), "begin");
 	DIFFER(x->flags & KR_TXN_HAS_END && (x->end_invoked != y->end_invoked || x->end_returned != y->end_returned), "end");
 	DIFFER(x->op_count != y->op_count, "number of operations");
-	if (x->flags & (KR_TXN_HAS_SERIAL | KR_TXN_HAS_SNAPSHOT | KR_TXN_HAS_COMMIT_TS)) {
+	if (x->flags & KR_TXN_WHITE_BOX) {
 		const struct kr_white_box *v = &p->a->white_box.at[t], *w = &p->b->white_box.at[t];
 		DIFFER(v->serial != w->serial || v->snapshot != w->snapshot || v->commit_ts != w->commit_ts, "white-box fields");
+		DIFFER(memcmp(v->snapshot_t, w->snapshot_t, sizeof v->snapshot_t) != 0, "snapshot_t");
 	}
-	for (uint32_t i = 0; i < x->op_count; i++) {
-		const char *differs = same_op(p, x->op_first + i, y->op_first + i);
-		if (differs)
-			return differs;
-	}
-	return NULL;
+	return same_ops(p, (kr_txn){t});
 }
 
 static const char *same_orders(const struct pair *p)
