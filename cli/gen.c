@@ -36,6 +36,8 @@ static const struct kr_option options[] = {
 	{"store", 0, "STORE", KR_WORDS_STORE, "serializable, snapshot or read-committed; default: serializable"},
 	{"initial", 0, "absent|given|unknown|unwritten", KR_WORDS_INITIAL, "how keys start; default: absent"},
 	{"no-times", 0, NULL, KR_WORDS_ANY, "leave out when transactions began and ended"},
+	{"op-times", 0, NULL, KR_WORDS_ANY, "tell when operations were sent and answered, too"},
+	{"stream", 0, NULL, KR_WORDS_ANY, "write a line for each event, with the times of operations"},
 	{"serial", 0, NULL, KR_WORDS_ANY, "tell the store's order of commits"},
 	{"anomaly", 0, "NAME", KR_WORDS_ANOMALY, "plant an anomaly half-way"},
 	{"seed", 0, "N", KR_WORDS_ANY, "equal seeds give equal traces; default: 1"},
@@ -114,6 +116,7 @@ static int take_options(const struct kr_args *args, struct kr_generate_options *
 	if (!take_numbers(args, o))
 		return KR_EXIT_USAGE;
 	o->times = !kr_args_has(args, "no-times");
+	o->op_times = kr_args_has(args, "op-times") || kr_args_has(args, "stream");
 	o->serial = kr_args_has(args, "serial");
 	o->keep_lists = kr_args_has(args, "keep-lists");
 	o->anomaly = kr_args_value(args, "anomaly");
@@ -139,7 +142,8 @@ static int write_trace(const struct kr_args *args, const struct kr_history *h, s
 		return KR_EXIT_FAILED;
 	kr_err_init(&err);
 
-	enum kr_status status = kr_native_write(ctx, h, put, &file, &err);
+	bool stream = kr_args_has(args, "stream");
+	enum kr_status status = (stream ? kr_native_write_stream : kr_native_write)(ctx, h, put, &file, &err);
 
 	if (status != KR_OK && status != KR_INTERNAL) /* a failed write has been told */
 		kr_fail("%s", err.text[0] ? err.text : kr_status_text(status));

@@ -28,6 +28,7 @@ static void forget(struct kr_sim *s, struct kr_sim_client *c)
 	kr_vec_clear(&c->rows);
 	kr_vec_clear(&c->touches);
 	kr_vec_clear(&c->own);
+	kr_vec_clear(&c->times);
 	kr_table_done(&s->ctx->mem, &c->index);
 }
 
@@ -37,6 +38,7 @@ static void client_done(struct kr_sim *s, struct kr_sim_client *c)
 
 	forget(s, c);
 	kr_vec_done(mem, &c->ops);
+	kr_vec_done(mem, &c->times);
 	kr_vec_done(mem, &c->scans);
 	kr_vec_done(mem, &c->conds);
 	kr_vec_done(mem, &c->rows);
@@ -48,6 +50,7 @@ static void begin(struct kr_sim *s, struct kr_sim_client *c)
 {
 	forget(s, c);
 	c->open = true;
+	c->alone = false;
 	c->snapshot = s->commits;
 	c->begin = s->clock;
 }
@@ -74,6 +77,23 @@ static enum kr_status record_ops(struct kr_history *h, const struct kr_sim_clien
 	return KR_OK;
 }
 
+/* Times of the operations recorded last. What happened in one step, alone, happened at once, before it went on. */
+static enum kr_status record_times(struct kr_history *h, const struct kr_sim_client *c, int64_t at_once)
+{
+	uint32_t first = h->ops.n - c->ops.n;
+
+	for (uint32_t i = 0; i < c->times.n; i++) {
+		struct kr_attr attr = {.op = {first + i}, .has_time = true, .cursor = true, .invoked = c->times.at[i].invoked, .returned = c->times.at[i].returned};
+
+		if (c->alone)
+			attr.invoked = attr.returned = at_once;
+		h->ops.at[first + i].flags |= KR_OPF_HAS_ATTR;
+		if (!kr_vec_push(h->mem, &h->attrs, attr))
+			return KR_NOMEM;
+	}
+	return KR_OK;
+}
+
 static enum kr_status record(struct kr_sim *s, struct kr_sim_client *c, struct kr_err *err)
 {
 	struct kr_history *h = s->h;
@@ -93,7 +113,13 @@ static enum kr_status record(struct kr_sim *s, struct kr_sim_client *c, struct k
 		txn.end_returned = s->clock + 1 + (int64_t)kr_rng_below(&s->rng, STEP / 2);
 		if (txn.end_invoked < txn.begin_returned) /* all in one step */
 			txn.end_invoked = txn.end_returned = txn.begin_returned;
+	} else if (s->options->op_times) {
+		txn.flags |= KR_TXN_HAS_END | KR_TXN_END_OPEN;
+		txn.end_invoked = s->clock < txn.begin_returned ? txn.begin_returned : s->clock;
+		txn.end_returned = KR_TIME_OPEN;
 	}
+	if (record_times(h, c, txn.begin_returned) != KR_OK)
+		return KR_NOMEM;
 	return kr_history_add(h, txn, h->txns.n + 1, err);
 }
 
@@ -173,6 +199,21 @@ static enum kr_status end_late(struct kr_sim *s)
 	return status;
 }
 
+/* The client's next operation. It is carried out at this moment, sent a while before and answered a while after it. */
+static enum kr_status operate(struct kr_sim *s, struct kr_sim_client *c)
+{
+	uint32_t done = c->ops.n;
+	enum kr_status status = kr_sim_operation(s, c);
+
+	for (; !status && s->options->op_times && done < c->ops.n; done++) {
+		struct kr_sim_time time = {s->clock - (int64_t)kr_rng_below(&s->rng, STEP / 2), s->clock + (int64_t)kr_rng_below(&s->rng, STEP / 2)};
+
+		if (!kr_vec_push(&s->ctx->mem, &c->times, time))
+			status = KR_NOMEM;
+	}
+	return status;
+}
+
 static enum kr_status step(struct kr_sim *s, struct kr_sim_client *c, struct kr_err *err)
 {
 	enum kr_status status = KR_OK;
@@ -187,11 +228,12 @@ static enum kr_status step(struct kr_sim *s, struct kr_sim_client *c, struct kr_
 		return KR_OK;
 	}
 	if (c->tries < MOST_TRIES && c->ops.n < s->options->ops)
-		return kr_sim_operation(s, c);
+		return operate(s, c);
 	if (c->tries >= MOST_TRIES) { /* alone: all in one step */
 		begin(s, c);
+		c->alone = true;
 		while (c->ops.n < s->options->ops)
-			if ((status = kr_sim_operation(s, c)) || (status = kr_ctx_tick(s->ctx)))
+			if ((status = operate(s, c)) || (status = kr_ctx_tick(s->ctx)))
 				return status;
 	}
 	return end(s, c, err);
@@ -283,6 +325,8 @@ static enum kr_status check_options(const struct kr_generate_options *o, const s
 		return kr_err_set(err, KR_BAD, "too many keys or sessions");
 	if (shares > 100)
 		return kr_err_set(err, KR_BAD, "the operations' shares together are %llu percent, expected at most 100", (unsigned long long)shares);
+	if (o->op_times && !o->times)
+		return kr_err_set(err, KR_BAD, "times of operations without those of transactions, expected both");
 	if (o->untold > 100 || o->blank > 100)
 		return kr_err_set(err, KR_BAD, "a share of untold results is more than 100 percent");
 	if ((uint64_t)o->aborted + o->unknown > 100)

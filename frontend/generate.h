@@ -29,6 +29,7 @@ struct kr_generate_options {
 	enum kr_store store;
 	enum kr_initial initial; /* keys start absent, or as 0, lists and sets as [0] (told or not told) */
 	bool times;            /* record when begin and end were invoked and returned */
+	bool op_times;         /* record when operations were sent and answered, too, and the commit that was not answered; needs times */
 	bool serial;           /* record the store's order of commits (white-box) of what took effect */
 	const char *anomaly;   /* planted half-way, on keys of its own; NULL: none */
 };

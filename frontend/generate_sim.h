@@ -44,6 +44,8 @@ struct kr_sim_touch { /* a key that a transaction has used */
 	uint32_t own_first, own_last; /* list, set: its additions, into `own`; KR_NONE: none */
 };
 
+struct kr_sim_time { int64_t invoked, returned; };
+
 struct kr_sim_own { kr_value element; uint32_t next; };
 
 struct kr_sim_client {
@@ -54,6 +56,8 @@ struct kr_sim_client {
 	uint32_t txn; /* of a late one: its place in the history */
 	int64_t begin;
 	KR_VEC(struct kr_operation) ops;
+	KR_VEC(struct kr_sim_time) times; /* of ops, if they are recorded */
+	bool alone; /* all in one step */
 	KR_VEC(struct kr_scan) scans; /* of ops; conds and rows count from 0 here */
 	KR_VEC(struct kr_cond) conds;
 	KR_VEC(struct kr_row) rows;
