@@ -6,7 +6,8 @@
 
 static const struct kr_option options[] = {
 	KR_OPTION_FORMAT,
-	{"to", 't', "FORMAT", KR_WORDS_ANY, "output format: native, stream (native, a line for each event), elle, elle-json, plume, dbcop-json; default: native"},
+	{"to", 't', "FORMAT", KR_WORDS_ANY,
+		"output format: native, stream (native, a line for each event), elle, elle-json, plume, dbcop-json; default: native"},
 	{"lossy", 0, NULL, KR_WORDS_ANY, "write even if the format cannot hold everything"},
 	{"output", 'o', "FILE", KR_WORDS_WRITTEN, "write there instead of on standard output"},
 	KR_OPTION_LENIENT,

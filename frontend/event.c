@@ -88,8 +88,8 @@ static struct telling begin(const struct kr_history *h, const struct kr_transact
 		.ahead = walk};
 }
 
-enum kr_status kr_event_tell_one(const struct kr_history *h, const struct kr_transaction *txn, const struct kr_white_box *white_box, struct kr_history_mark mark,
-	const struct kr_sink *sink, struct kr_err *err)
+enum kr_status kr_event_tell_one(const struct kr_history *h, const struct kr_transaction *txn, const struct kr_white_box *white_box,
+	struct kr_history_mark mark, const struct kr_sink *sink, struct kr_err *err)
 {
 	struct kr_walk walk = kr_walk_new(h, mark);
 	struct telling t = begin(h, txn, white_box, walk);
@@ -99,14 +99,11 @@ enum kr_status kr_event_tell_one(const struct kr_history *h, const struct kr_tra
 	return tell(&t, walk);
 }
 
-static enum kr_status tell_order(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_version_order *order, const struct kr_sink *sink, struct kr_err *err)
+static enum kr_status tell_order(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_version_order *order, const struct kr_sink *sink,
+	struct kr_err *err)
 {
-	struct kr_event event = {.kind = KR_EVENT_ORDER,
-		.line = order->line,
-		.session = {KR_NONE},
-		.txn = {KR_NONE},
-		.key = order->key,
-		.writer_count = order->writer_count};
+	struct kr_event event =
+		{.kind = KR_EVENT_ORDER, .line = order->line, .session = {KR_NONE}, .txn = {KR_NONE}, .key = order->key, .writer_count = order->writer_count};
 	kr_value *ids = kr_mem_alloc(&ctx->mem, order->writer_count, sizeof *ids);
 
 	if (!ids)

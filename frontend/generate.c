@@ -83,7 +83,11 @@ static enum kr_status record_times(struct kr_history *h, const struct kr_sim_cli
 	uint32_t first = h->ops.n - c->ops.n;
 
 	for (uint32_t i = 0; i < c->times.n; i++) {
-		struct kr_attr attr = {.op = {first + i}, .has_time = true, .cursor = true, .invoked = c->times.at[i].invoked, .returned = c->times.at[i].returned};
+		struct kr_attr attr = {.op = {first + i},
+			.has_time = true,
+			.cursor = true,
+			.invoked = c->times.at[i].invoked,
+			.returned = c->times.at[i].returned};
 
 		if (c->alone)
 			attr.invoked = attr.returned = at_once;

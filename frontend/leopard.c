@@ -13,7 +13,7 @@
 
 enum what { SELECT, UPDATE, INSERT, DELETE, BEGIN, SNAPSHOT, COMMIT, ROLLBACK, NOTHING };
 
-struct cell { /* a column of a tuple */
+struct cell {                        /* a column of a tuple */
 	kr_value table, row, column; /* column: KR_NONE: none is named */
 	kr_value value;
 	bool read;
@@ -47,7 +47,7 @@ struct leopard {
 	KR_VEC(struct column) columns;
 	struct kr_table id_table, column_table;
 	struct kr_str name;
-	KR_VEC(kr_value) open; /* by thread: its open transaction's id, or KR_NONE */
+	KR_VEC(kr_value) open;        /* by thread: its open transaction's id, or KR_NONE */
 	KR_VEC(struct kr_event) last; /* by thread: what its events share */
 };
 
@@ -75,7 +75,8 @@ static enum kr_status take_word(struct kr_forms *f, uint32_t form, enum field fi
 			return KR_OK;
 		}
 	}
-	return kr_forms_bad(f, f->nodes.at[form == KR_NONE ? 0 : form].line, "\"%s\" is %s, expected %s", names[field], kr_form_found(f, form, found), expected);
+	return kr_forms_bad(f, f->nodes.at[form == KR_NONE ? 0 : form].line, "\"%s\" is %s, expected %s", names[field], kr_form_found(f, form, found),
+		expected);
 }
 
 static enum kr_status take_name(struct kr_forms *f, uint32_t form, const char *what, kr_value *out)
@@ -84,7 +85,8 @@ static enum kr_status take_name(struct kr_forms *f, uint32_t form, const char *w
 	char found[80];
 
 	if (type != KR_FORM_INT && type != KR_FORM_STRING)
-		return kr_forms_bad(f, f->nodes.at[form == KR_NONE ? 0 : form].line, "\"%s\" is %s, expected a string or an integer", what, kr_form_found(f, form, found));
+		return kr_forms_bad(f, f->nodes.at[form == KR_NONE ? 0 : form].line, "\"%s\" is %s, expected a string or an integer", what,
+			kr_form_found(f, form, found));
 	return kr_forms_value(f, form, out);
 }
 
@@ -208,10 +210,11 @@ static enum kr_status note_id(struct leopard *l, const struct statement *s)
 static enum kr_status take_words(struct kr_forms *f, const uint32_t *fields, struct statement *s)
 {
 	static const struct word types[] = {{"SELECT", SELECT}, {"READ", SELECT}, {"UPDATE", UPDATE}, {"WRITE", UPDATE}, {"INSERT", INSERT}, {"DELETE", DELETE},
-		{"START", BEGIN}, {"BEGIN", BEGIN}, {"SET_SNAPSHOT", SNAPSHOT}, {"COMMIT", COMMIT}, {"ROLLBACK", ROLLBACK}, {"ABORT", ROLLBACK}, {"DDL", NOTHING},
-		{"FAULT", NOTHING}, {"DistributeSchedule", NOTHING}, {NULL, 0}};
+		{"START", BEGIN}, {"BEGIN", BEGIN}, {"SET_SNAPSHOT", SNAPSHOT}, {"COMMIT", COMMIT}, {"ROLLBACK", ROLLBACK}, {"ABORT", ROLLBACK},
+		{"DDL", NOTHING}, {"FAULT", NOTHING}, {"DistributeSchedule", NOTHING}, {NULL, 0}};
 	static const struct word locks[] = {{"NON_LOCK", KR_LOCK_NONE}, {"SHARE_LOCK", KR_LOCK_SHARED}, {"EXCLUSIVE_LOCK", KR_LOCK_EXCLUSIVE}, {NULL, 0}};
-	static const struct word modes[] = {{"UNCOMMITTED_READ", KR_READ_UNCOMMITTED}, {"CONSISTENT_READ", KR_READ_SNAPSHOT}, {"LOCKING_READ", KR_READ_LATEST}, {NULL, 0}};
+	static const struct word modes[] = {{"UNCOMMITTED_READ", KR_READ_UNCOMMITTED}, {"CONSISTENT_READ", KR_READ_SNAPSHOT}, {"LOCKING_READ", KR_READ_LATEST},
+		{NULL, 0}};
 	enum field lock = is_given(f, fields[LOCK]) ? LOCK : LOCK_TOO;
 	enum kr_status status = take_word(f, fields[TYPE], TYPE, types, "SELECT, UPDATE, INSERT, DELETE, START, SET_SNAPSHOT, COMMIT or ROLLBACK", &s->what);
 
@@ -324,7 +327,10 @@ static enum kr_status tell_cell(struct leopard *l, const struct statement *s, co
 		return KR_NOMEM;
 	if (op.kind != KR_OP_DELETE)
 		op.a = cell->value;
-	op.flags = op.kind == KR_OP_READ && !s->open ? KR_OPF_KNOWN : op.kind == KR_OP_INSERT ? KR_OPF_DONE : op.kind == KR_OP_DELETE ? KR_OPF_KNOWN | KR_OPF_DONE : 0;
+	op.flags = op.kind == KR_OP_READ && !s->open ? KR_OPF_KNOWN
+		: op.kind == KR_OP_INSERT            ? KR_OPF_DONE
+		: op.kind == KR_OP_DELETE            ? KR_OPF_KNOWN | KR_OPF_DONE
+						     : 0;
 	if (op.kind == KR_OP_READ && s->open)
 		op.a = KR_ABSENT;
 	return tell_op(l, s, *event, op);

@@ -38,7 +38,8 @@ static enum kr_status judge_session(struct kr_lint_work *w, kr_txn t, struct lat
 		}
 		latest->began = t;
 	}
-	if (txn->flags & KR_TXN_HAS_END && !(txn->flags & KR_TXN_END_OPEN) && (latest->returned.i == KR_NONE || txn->end_returned >= txns[latest->returned.i].end_returned))
+	if (txn->flags & KR_TXN_HAS_END && !(txn->flags & KR_TXN_END_OPEN) &&
+		(latest->returned.i == KR_NONE || txn->end_returned >= txns[latest->returned.i].end_returned))
 		latest->returned = t;
 	return kind == KR_LINT_KINDS ? KR_OK : kr_lint_put(w, kind, finding);
 }

@@ -70,35 +70,10 @@ void kr_native_get_fields(json_t *object, struct kr_native_fields *out)
 		const char *name;
 		size_t offset;
 	} fields[] = {
-		FIELD(id),
-		FIELD(s),
-		FIELD(ops),
-		FIELD(begin),
-		FIELD(end),
-		FIELD(status),
-		FIELD(serial),
-		FIELD(snapshot),
-		FIELD(commit_ts),
-		FIELD(version_order),
-		FIELD(writers),
-		FIELD(krait),
-		FIELD(name),
-		FIELD(time_unit),
-		FIELD(initial),
-		FIELD(clock_skew),
-		FIELD(universe),
-		FIELD(ordered_keys),
-		FIELD(txns),
-		FIELD(txn),
-		FIELD(op),
-		FIELD(now),
-		FIELD(snapshot_t),
-		FIELD(failed),
-		FIELD(row_separator),
-		FIELD(profile),
-		FIELD(stream),
-		FIELD(sessions),
-		{"auto", offsetof(struct kr_native_fields, autocommit)}, /* a word of C's */
+		FIELD(id), FIELD(s), FIELD(ops), FIELD(begin), FIELD(end), FIELD(status), FIELD(serial), FIELD(snapshot), FIELD(commit_ts),
+		FIELD(version_order), FIELD(writers), FIELD(krait), FIELD(name), FIELD(time_unit), FIELD(initial), FIELD(clock_skew), FIELD(universe),
+		FIELD(ordered_keys), FIELD(txns), FIELD(txn), FIELD(op), FIELD(now), FIELD(snapshot_t), FIELD(failed), FIELD(row_separator), FIELD(profile),
+		FIELD(stream), FIELD(sessions), {"auto", offsetof(struct kr_native_fields, autocommit)}, /* a word of C's */
 	};
 #undef FIELD
 

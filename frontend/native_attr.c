@@ -20,7 +20,7 @@ static int find_word(const json_t *json, const char *const *names, int count)
 	return -1;
 }
 
-static const char *const locks[] = {"shared", "exclusive"};              /* by enum kr_lock - 1 */
+static const char *const locks[] = {"shared", "exclusive"};               /* by enum kr_lock - 1 */
 static const char *const modes[] = {"snapshot", "latest", "uncommitted"}; /* by enum kr_read_mode - 1 */
 
 static int find_lock(const json_t *json) { return find_word(json, locks, KR_COUNT(locks)); }

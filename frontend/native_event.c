@@ -94,7 +94,8 @@ static enum kr_status open_txn(struct kr_native *n, kr_session session, const st
 	if (s->open && s->txn.i == n->id.i && !f->begin && !autocommit)
 		return KR_OK;
 	if (s->open && s->txn.i == n->id.i)
-		return kr_native_bad(n, "%s after its first event in line %u, expected \"op\" or \"end\"", f->begin ? "\"begin\"" : "\"auto\"", (unsigned)s->line);
+		return kr_native_bad(n, "%s after its first event in line %u, expected \"op\" or \"end\"", f->begin ? "\"begin\"" : "\"auto\"",
+			(unsigned)s->line);
 	if (s->open)
 		return kr_native_bad(n, "begins in session %s, where %s of line %u has not ended, expected its \"end\" first", name_of(n, session, name),
 			kr_history_brief(n->h, s->txn, other, sizeof other), (unsigned)s->line);

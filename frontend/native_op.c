@@ -204,8 +204,7 @@ static enum kr_status read_failed(struct kr_native *n, json_t *op)
 
 	if (attr->has_time)
 		return kr_native_bad(n, "\"t\" of the operation that failed, expected it behind that operation, of \"failed\"");
-	if ((status = kr_native_time(n, json_object_get(attributes, "t"), &own)) ||
-		(ending && (status = kr_native_put_bool(n, ending, "\"ends\"", &ends))))
+	if ((status = kr_native_time(n, json_object_get(attributes, "t"), &own)) || (ending && (status = kr_native_put_bool(n, ending, "\"ends\"", &ends))))
 		return status;
 	attr->has_time = own.has_time;
 	attr->invoked = own.invoked;

@@ -227,8 +227,10 @@ enum kr_status kr_native_put_times(struct kr_native *n, json_t *json, const char
 {
 	json_t *returned = json_array_get(json, 1);
 
-	if (!json_is_array(json) || json_array_size(json) != 2 || !json_is_integer(json_array_get(json, 0)) || !(json_is_integer(returned) || (open && json_is_null(returned))))
-		return wrong_type(n, json, what, open ? "[invoked, returned], two integers, or null for a return that never came" : "[invoked, returned], two integers");
+	if (!json_is_array(json) || json_array_size(json) != 2 || !json_is_integer(json_array_get(json, 0)) ||
+		!(json_is_integer(returned) || (open && json_is_null(returned))))
+		return wrong_type(n, json, what,
+			open ? "[invoked, returned], two integers, or null for a return that never came" : "[invoked, returned], two integers");
 	out[0] = json_integer_value(json_array_get(json, 0));
 	if (open)
 		*open = json_is_null(returned);

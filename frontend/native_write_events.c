@@ -20,8 +20,8 @@ struct lines {
 	const struct kr_history *h;
 	struct kr_mem *mem;
 	KR_VEC(struct line) lines;
-	int64_t *latest;   /* time of the last line, by session; last: of what has no session */
-	uint32_t *last;    /* the session's last transaction */
+	int64_t *latest; /* time of the last line, by session; last: of what has no session */
+	uint32_t *last;  /* the session's last transaction */
 };
 
 static bool add(struct lines *l, kr_session session, struct line line, const int64_t *time)
@@ -46,18 +46,21 @@ static bool fits(const struct lines *l, kr_txn t)
 	if (txn->session.i == KR_NONE)
 		return false;
 	if (txn->flags & KR_TXN_AUTO) {
-		bool one = kr_walk_next(l->h, &walk) && walk.op && (!walk.struck || !walk.struck->attr.undone) && walk.next_op == walk.end_op && walk.next_struck == walk.end_struck;
+		bool one = kr_walk_next(l->h, &walk) && walk.op && (!walk.struck || !walk.struck->attr.undone) && walk.next_op == walk.end_op &&
+			walk.next_struck == walk.end_struck;
 		bool timed = kr_history_statement(l->h, kr_walk_txn(l->h, t), times, &open);
 		const unsigned ends = KR_TXN_HAS_BEGIN | KR_TXN_HAS_END;
 
 		if (!one || txn->flags & (KR_TXN_WHITE_BOX | KR_TXN_END_FAILED) || (txn->flags & ends) != (timed ? ends : 0))
 			return false;
-		return !timed || (txn->begin_invoked == times[0] && txn->end_invoked == times[0] && txn->begin_returned == times[1] && txn->end_returned == times[1]);
+		return !timed ||
+			(txn->begin_invoked == times[0] && txn->end_invoked == times[0] && txn->begin_returned == times[1] && txn->end_returned == times[1]);
 	}
 	if (txn->flags & KR_TXN_HAS_SNAPSHOT_T && !(txn->flags & KR_TXN_HAS_BEGIN))
 		return false;
-	return txn->flags & KR_TXN_HAS_END || (txn->status == KR_UNKNOWN && l->last[txn->session.i] == t.i && !(txn->flags & KR_TXN_WHITE_BOX) &&
-		(txn->flags & KR_TXN_HAS_BEGIN || txn->op_count > 0));
+	return txn->flags & KR_TXN_HAS_END ||
+		(txn->status == KR_UNKNOWN && l->last[txn->session.i] == t.i && !(txn->flags & KR_TXN_WHITE_BOX) &&
+			(txn->flags & KR_TXN_HAS_BEGIN || txn->op_count > 0));
 }
 
 static bool add_txn(struct lines *l, kr_txn t)

@@ -224,7 +224,7 @@ static const char *put_versions(struct kr_native_writer *w, const struct kr_attr
 
 static void put_attributes(struct kr_native_writer *w, const struct kr_attr *attr, bool time)
 {
-	static const char *const locks[] = {NULL, "shared", "exclusive"};                /* by enum kr_lock */
+	static const char *const locks[] = {NULL, "shared", "exclusive"};               /* by enum kr_lock */
 	static const char *const modes[] = {NULL, "snapshot", "latest", "uncommitted"}; /* by enum kr_read_mode */
 	const char *separator = "";
 

@@ -61,7 +61,7 @@ struct finding {
 	const struct kr_history *h;
 	const struct kr_target *target;
 	uint32_t losses;
-	bool *named;             /* keys, by operations */
+	bool *named; /* keys, by operations */
 	bool white_box;
 	bool writes, empty_list; /* some operation is a plain write; some read returned [] */
 };
