@@ -73,6 +73,8 @@ static enum kr_status read_now(struct kr_native *n, const struct kr_native_field
 
 	struct kr_event event = event_of(n, KR_EVENT_NOW, session);
 
+	event.flags = 0; /* of a transaction */
+	event.white_box = (struct kr_white_box){0};
 	event.timed = true;
 	event.invoked = event.returned = now;
 	event.open = json_is_null(f->now);

@@ -48,6 +48,17 @@ static void check_ops(const struct kr_history *h)
 	}
 }
 
+static void check_struck(const struct kr_history *h)
+{
+	for (uint32_t i = 0; i < h->struck.n; i++) {
+		const struct kr_struck *s = &h->struck.at[i];
+		check(s->txn.i < h->txns.n && (i == 0 || s[-1].txn.i <= s->txn.i));
+		check(s->before.i >= h->txns.at[s->txn.i].op_first && s->before.i <= h->txns.at[s->txn.i].op_first + h->txns.at[s->txn.i].op_count);
+		check(s->is_undo || (s->op.kind < KR_OP_KINDS && s->op.a.i < h->values.n && s->op.b.i < h->values.n));
+		check(s->is_undo || (s->attr.failed || s->attr.undone));
+	}
+}
+
 static void check_history(const struct kr_history *h)
 {
 	uint32_t ops = 0;
@@ -67,6 +78,7 @@ static void check_history(const struct kr_history *h)
 	for (uint32_t k = 0; k < h->keys.n; k++)
 		check(kr_history_find_key(h, h->keys.at[k].name).i == k && h->keys.at[k].kind <= KR_KIND_SET);
 	check_ops(h);
+	check_struck(h);
 }
 
 static void read_with(const char *path, struct kr_ctx *ctx, bool lenient)
@@ -85,7 +97,7 @@ static void read_with(const char *path, struct kr_ctx *ctx, bool lenient)
 	check(ctx->mem.used == 0);
 }
 
-static void round_trip(int file, const char *path)
+static void round_trip(int file, const char *path, bool stream)
 {
 	static const struct kr_read_options options = {.format = "native"};
 	struct kr_ctx ctx;
@@ -96,9 +108,10 @@ static void round_trip(int file, const char *path)
 	if (kr_read_trace(&ctx, path, &options, &h, NULL) != KR_OK)
 		return;
 	kr_str_init(&text, &ctx.mem);
-	if (kr_native_write_text(&ctx, &h, &text, NULL) == KR_OK) {
+	if ((stream ? kr_native_write_stream_text : kr_native_write_text)(&ctx, &h, &text, NULL) == KR_OK) {
 		put(file, kr_str_text(&text), text.n);
 		check(kr_read_trace(&ctx, path, &options, &again, NULL) == KR_OK);
+		check(again.struck.n == h.struck.n);
 		check(again.txns.n == h.txns.n && again.ops.n == h.ops.n && again.rows.n == h.rows.n && again.conds.n == h.conds.n);
 		check(again.attrs.n == h.attrs.n && again.version_orders.n == h.version_orders.n);
 		kr_history_done(&again);
@@ -124,7 +137,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	kr_ctx_init(&ctx, 0, 0);
 	ctx.mem.fail_at = size % 97 + 1;
 	read_with(path, &ctx, false);
-	round_trip(file, path);
+	round_trip(file, path, true);
+	put(file, data, size);
+	round_trip(file, path, false);
 	close(file);
 	return 0;
 }

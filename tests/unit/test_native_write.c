@@ -57,6 +57,18 @@ static const char *const traces[] = {
 	"{\"id\": \"t7\", \"s\": \"client-3\", \"begin\": [1000, 1010], \"end\": [1300, 1320], \"status\": \"committed\", \"ops\": []}\n"
 	"{\"id\": -5, \"s\": 3, \"begin\": 7, \"end\": 8, \"status\": \"aborted\", \"ops\": []}\n"
 	"{\"s\": \"3\", \"begin\": -1, \"status\": \"unknown\", \"ops\": []}\n"
+	/* what failed, was undone, was not answered */
+	"{\"ops\": [[\"w\", \"x\", 1], [\"failed\", [\"r\", \"x\", {\"a\": 1}]], [\"undo\", 2]], \"status\": \"aborted\"}",
+	"{\"ops\": [[\"failed\", [\"r\", \"x\", 5, {\"read\": \"latest\", \"lock\": \"shared\"}], {\"t\": [1, null], \"ends\": false}],"
+	" [\"failed\", [\"range\", 1, 2, [], {\"lock\": \"exclusive\"}], {\"ends\": false}], [\"failed\", [\"r\", \"x\", {\"t\": [1, 2]}, {}], {\"t\": [3, 4], \"ends\": false}],"
+	" [\"failed\", [\"scan\", {\"key_prefix\": \"a\"}, [[\"a\", 1]], {\"versions\": {\"a\": null}}], {\"ends\": false}], [\"undo\", 0, {\"t\": [5, 6]}],"
+	" [\"w\", \"x\", 2, {\"row\": \"old\"}], [\"w\", \"y\", 2, {\"t\": [7, 8], \"row\": \"old\"}], [\"undo\", 1], [\"undo\", 2], [\"r\", \"x\", null, {\"read\": \"snapshot\"}]]}",
+	"{\"status\": \"unknown\", \"begin\": [1, null], \"ops\": [[\"r\", \"x\", {\"t\": [5, null]}], [\"r\", \"x\", {\"read\": \"uncommitted\"}]]}",
+	"{\"status\": \"unknown\", \"begin\": 1, \"end\": [4, null], \"snapshot_t\": [1, 2], \"serial\": 5, \"ops\": []}\n"
+	"{\"status\": \"aborted\", \"end\": [4, null], \"ops\": []}\n{\"status\": \"aborted\", \"end\": [4, 9223372036854775807], \"failed\": true, \"ops\": []}\n"
+	"{\"auto\": true, \"ops\": [[\"w\", \"x\", 1, {\"t\": [4, 5]}]]}\n{\"auto\": true, \"ops\": []}\n{\"auto\": true, \"begin\": 3, \"end\": [4, 6], \"ops\": [[\"w\", \"x\", 1, {\"t\": [4, 5]}]]}\n"
+	"{\"auto\": true, \"status\": \"unknown\", \"ops\": [[\"w\", \"x\", 1, {\"t\": [4, null]}]]}",
+	"{\"krait\": 1, \"row_separator\": \"::\", \"profile\": \"mariadb-rr\"}",
 	"{\"end\": 9223372036854775807, \"serial\": -9223372036854775808, \"ops\": []}\n"
 	"{\"snapshot\": 5, \"commit_ts\": 6, \"ops\": []}\n",
 	"{\"id\": \"#2\", \"ops\": []}\n{\"id\": \"#1\", \"ops\": []}\n{\"id\": \"#03\", \"ops\": []}\n{\"ops\": []}",
