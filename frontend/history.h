@@ -305,6 +305,9 @@ static inline bool kr_history_untold(const struct kr_history *h) { return h->ini
 static inline kr_op kr_history_op(const struct kr_history *h, kr_txn t, uint32_t index) { return (kr_op){h->txns.at[t.i].op_first + index}; }
 const struct kr_attr *kr_history_attr(const struct kr_history *h, kr_op op); /* or NULL */
 
+/* Where operation `index` of those of t that count stands in the trace's list, struck entries included: what people are told. */
+uint32_t kr_history_place(const struct kr_history *h, kr_txn t, uint32_t index);
+
 /* How many bytes of a key's name, a string, name its row: those before the last row_separator; all of it where there is none. */
 size_t kr_history_row_length(const struct kr_history *h, const char *name, size_t length);
 

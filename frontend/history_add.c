@@ -266,6 +266,16 @@ static enum kr_status kind_clash(const struct kr_history *h, kr_value id, const 
 		kinds[kr_history_kind_needed(op->kind)], name, how_known(entry), kinds[used]);
 }
 
+/* How many struck entries of the transaction being added stand in front of operation `op`. */
+static uint32_t struck_before(const struct kr_history *h, uint32_t op)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = h->struck.n; i > 0 && h->struck.at[i - 1].txn.i == KR_NONE; i--)
+		n += h->struck.at[i - 1].before.i <= op;
+	return n;
+}
+
 static enum kr_status check_kinds(struct kr_history *h, kr_value id, uint32_t first, struct kr_err *err)
 {
 	bool marked = false;
@@ -279,7 +289,7 @@ static enum kr_status check_kinds(struct kr_history *h, kr_value id, uint32_t fi
 		for (uint32_t r = 0; r < count; r++) {
 			kr_key key = scan ? h->rows.at[scan->row_first + r].key : op->key;
 			if (!use_key(h, key, kind, &marked)) {
-				enum kr_status status = kind_clash(h, id, op, i - first, key, err);
+				enum kr_status status = kind_clash(h, id, op, i - first + struck_before(h, i), key, err);
 				settle_kinds(h, first, false);
 				return status;
 			}

@@ -125,6 +125,15 @@ bool kr_history_statement(const struct kr_history *h, struct kr_walk walk, int64
 	return any;
 }
 
+uint32_t kr_history_place(const struct kr_history *h, kr_txn t, uint32_t index)
+{
+	uint32_t at = first_struck(h, t), before = at, op = h->txns.at[t.i].op_first + index;
+
+	while (at < h->struck.n && h->struck.at[at].txn.i == t.i && h->struck.at[at].before.i <= op)
+		at++;
+	return index + at - before;
+}
+
 size_t kr_history_row_length(const struct kr_history *h, const char *name, size_t length)
 {
 	size_t n = h->row_separator ? strlen(h->row_separator) : 0;

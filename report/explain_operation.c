@@ -323,7 +323,7 @@ void kr_explain_operation(const struct kr_words *w, const struct kr_certificate 
 	kr_words_txn(w, cert->anomaly.txn);
 	kr_str_add(w->out, " ");
 	kr_words_seen(w, kr_history_op(w->h, cert->anomaly.txn, cert->anomaly.op), cert->anomaly.key);
-	kr_str_format(w->out, " (operation %u).\n  - However, ", cert->anomaly.op);
+	kr_str_format(w->out, " (operation %u).\n  - However, ", kr_history_place(w->h, cert->anomaly.txn, cert->anomaly.op));
 	say_clause(w, cert);
 	kr_str_add(w->out, ": a contradiction!\n");
 }

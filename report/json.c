@@ -80,7 +80,7 @@ static void add_anomaly(const struct kr_report *r, struct kr_str *out)
 	if (cert->kind == KR_CERT_ANOMALY || cert->kind == KR_CERT_REPLAY) {
 		kr_str_add(out, ", \"txn\": ");
 		kr_history_json_value(h, h->txns.at[cert->anomaly.txn.i].id, out);
-		kr_str_format(out, ", \"op\": %u, \"key\": ", cert->anomaly.op);
+		kr_str_format(out, ", \"op\": %u, \"key\": ", kr_history_place(h, cert->anomaly.txn, cert->anomaly.op));
 		kr_history_json_value(h, h->keys.at[cert->anomaly.key.i].name, out);
 		if (cert->kind == KR_CERT_REPLAY) {
 			kr_str_add(out, ", ");

@@ -126,7 +126,7 @@ static void add_read_sentence(const struct writer *w, const char *status, const 
 {
 	kr_str_format(w->out, " is %s, but ", status);
 	add_other(w, f);
-	kr_str_format(w->out, " read what its ops[%u] wrote, ", (unsigned)f->op);
+	kr_str_format(w->out, " read what its ops[%u] wrote, ", (unsigned)kr_history_place(w->h, f->txn, f->op));
 	add_pair(w, f);
 	kr_str_format(w->out, ": %s", guess);
 }
@@ -182,7 +182,7 @@ static void add_sentence(const struct writer *w, enum kr_lint_kind kind, const s
 static void add_message(const struct writer *w, enum kr_lint_kind kind, const struct kr_lint_finding *f)
 {
 	if (f->op != KR_NONE && kind != KR_LINT_ABORTED_READ && kind != KR_LINT_UNKNOWN_READ)
-		kr_str_format(w->out, "ops[%u] of ", (unsigned)f->op);
+		kr_str_format(w->out, "ops[%u] of ", (unsigned)kr_history_place(w->h, f->txn, f->op));
 	add_sentence(w, kind, f);
 }
 
@@ -316,7 +316,7 @@ static void json_finding(const struct writer *w, enum kr_lint_kind kind, const s
 	kr_str_add(w->out, ", \"txn\": ");
 	kr_history_json_value(w->h, txn->id, w->out);
 	if (f->op != KR_NONE)
-		kr_str_format(w->out, ", \"op\": %u", (unsigned)f->op);
+		kr_str_format(w->out, ", \"op\": %u", (unsigned)kr_history_place(w->h, f->txn, f->op));
 	if (f->key.i != KR_NONE) {
 		kr_str_add(w->out, ", \"key\": ");
 		kr_history_json_value(w->h, w->h->keys.at[f->key.i].name, w->out);
