@@ -141,37 +141,8 @@ KRAIT_EXPORT bool krait_build_op(krait_builder *builder, const struct krait_oper
 /* What the key holds before every transaction. Keys that this is not called for are then absent at first, as all are without any call. Before the first transaction only. */
 KRAIT_EXPORT bool krait_build_initial(krait_builder *builder, struct krait_value key, struct krait_value value);
 
-enum krait_initial {
-	KRAIT_INITIAL_ABSENT, /* keys are absent before every transaction */
-	KRAIT_INITIAL_GIVEN,  /* some have values: krait_build_initial; the others are absent */
-	KRAIT_INITIAL_UNKNOWN, /* each has some value that is not told */
-	KRAIT_INITIAL_UNWRITTEN /* the same, but none that is written to its key */
-};
-enum krait_key_order { KRAIT_KEYS_MIXED /* numbers by value, before strings by bytes */, KRAIT_KEYS_BYTES, KRAIT_KEYS_NUMBERS };
-
-struct krait_header {
-	const char *name;      /* of the trace; NULL: none. Copied */
-	const char *time_unit; /* of all times, for people ("ns"); NULL: not told. Copied */
-	int64_t clock_skew;    /* clocks of two clients may differ by so much; 0 or more, in that unit */
-	enum krait_initial initial;
-	enum krait_key_order key_order;     /* how ranges compare keys */
-	const struct krait_value *universe; /* keys that exist for ranges and scans, though no operation names them; string or number each */
-	size_t universe_count;
-};
-
-/* What holds for all of the history. First of all, at most once; without it the fields are as if zeroed. */
-KRAIT_EXPORT bool krait_build_header(krait_builder *builder, const struct krait_header *header);
-
-/* The database says that versions of the key were installed in this order, oldest first: by the ids of their writers, which may be built later. Lists may be partial, and several for a key. Not between begin
- * and end. */
-KRAIT_EXPORT bool krait_build_version_order(krait_builder *builder, struct krait_value key, const struct krait_value *writers, size_t count);
-
-enum krait_key_kind { KRAIT_KIND_ANY /* only read, and nothing was there */, KRAIT_KIND_REGISTER, KRAIT_KIND_COUNTER, KRAIT_KIND_LIST, KRAIT_KIND_SET };
-
-/* What kind of key it is, where no operation tells: one of which an array is read is a list otherwise. Before the first transaction only. */
-KRAIT_EXPORT bool krait_build_kind(krait_builder *builder, struct krait_value key, enum krait_key_kind kind);
-
-/* A line of the native format: the header (first of all), a transaction with any of its operations (scans, ranges, updates), a version order. Not between begin and end. */
+/* A line of the native format: the header (first of all), a transaction with any of its operations (scans, ranges, updates, what failed or was undone), an event of a stream, a version order. Not
+ * between begin and end of what is built otherwise. A transaction whose events have no end is of unknown outcome. */
 KRAIT_EXPORT bool krait_build_line(krait_builder *builder, const char *text, size_t length);
 
 #ifdef __cplusplus

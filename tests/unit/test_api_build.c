@@ -43,6 +43,27 @@ static void write_skew(krait_builder *b)
 	put(b, "B", on(KRAIT_READ, "y", krait_absent()), on(KRAIT_WRITE, "x", krait_int(1)));
 }
 
+static void event_lines_are_put_together(void **state)
+{
+	static const char *const lines[] = {"{\"krait\": 1, \"stream\": true}", "{\"txn\": \"a\", \"s\": 1, \"op\": [\"w\", \"x\", 1]}",
+		"{\"txn\": \"b\", \"s\": 2, \"auto\": true, \"op\": [\"failed\", [\"w\", \"x\", 2]], \"status\": \"aborted\"}", "{\"s\": 2, \"now\": null}",
+		"{\"txn\": \"a\", \"s\": 1, \"end\": [5, 6]}", "{\"txn\": \"c\", \"s\": 3, \"op\": [\"w\", \"x\", 3]}"};
+	krait_builder *b = new_builder(NULL);
+	krait_history *h = NULL;
+	char id[8];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+		assert_true(krait_build_line(b, lines[i], strlen(lines[i])));
+	put(b, "d", on(KRAIT_READ, "x", krait_int(1)), on(KRAIT_WRITE, "y", krait_int(1)));
+	assert_int_equal(krait_builder_finish(b, &h, NULL), KRAIT_OK);
+	assert_int_equal(krait_history_transactions(h), 4);
+	assert_int_equal(krait_history_operations(h), 4); /* what failed does not count */
+	assert_int_equal(krait_history_id(h, 3, id, sizeof id), 1);
+	assert_string_equal(id, "c"); /* which has not ended, so that it comes last */
+	krait_history_free(h);
+}
+
 static void built_history_is_checked_and_its_cycle_walked(void **state)
 {
 	krait_builder *b = new_builder(NULL);
@@ -487,6 +508,7 @@ static void plugins_that_are_none_are_refused(void **state)
 int main(void)
 {
 	struct CMUnitTest tests[9 + sizeof wrongs / sizeof wrongs[0]] = {
+		cmocka_unit_test(event_lines_are_put_together),
 		cmocka_unit_test(built_history_is_checked_and_its_cycle_walked),
 		cmocka_unit_test(order_and_operation_are_walked),
 		cmocka_unit_test(every_operation_is_built),
