@@ -33,8 +33,15 @@ static const struct kr_option options[] = {
 	{"untold", 0, "PERCENT", KR_WORDS_ANY, "increments and deletes whose result is not told; default: 0"},
 	{"blank", 0, "PERCENT", KR_WORDS_ANY, "transactions of unknown outcome without any results; default: 0"},
 	{"keep-lists", 0, NULL, KR_WORDS_ANY, "delete no lists"},
-	{"store", 0, "STORE", KR_WORDS_STORE, "serializable, snapshot or read-committed; default: serializable"},
-	{"initial", 0, "absent|given|unknown|unwritten", KR_WORDS_INITIAL, "how keys start; default: absent"},
+	{"store", 0, "STORE", KR_WORDS_STORE,
+		"serializable, snapshot, read-committed, or a database whose statements take time and wait for locks: postgresql-rc, -rr, -ser, mariadb-ru, "
+		"-rc, -rr, -rr-si, -ser; default: serializable"},
+	{"autocommit", 0, "PERCENT", KR_WORDS_ANY, "of such a database: transactions that are one autocommit statement; default: 0"},
+	{"locking", 0, "PERCENT", KR_WORDS_ANY, "of such a database: reads that lock; default: 0"},
+	{"latency", 0, "N", KR_WORDS_ANY, "of such a database: most time of a statement's way, and of its answer's; default: 50"},
+	{"think", 0, "N", KR_WORDS_ANY, "of such a database: most time between an answer and the next statement; default: 100"},
+	{"skew", 0, "N", KR_WORDS_ANY, "of such a database: how much clocks of clients differ; default: 0"},
+	{"initial", 0, "absent|given|unknown", KR_WORDS_INITIAL, "how keys start; default: absent"},
 	{"no-times", 0, NULL, KR_WORDS_ANY, "leave out when transactions began and ended"},
 	{"op-times", 0, NULL, KR_WORDS_ANY, "tell when operations were sent and answered, too"},
 	{"stream", 0, NULL, KR_WORDS_ANY, "write a line for each event, with the times of operations"},
@@ -60,7 +67,9 @@ static bool take_shares(const struct kr_args *args, struct kr_generate_options *
 	return take(args, "inserts", 100, &o->inserts) && take(args, "cas", 100, &o->cas) && take(args, "incs", 100, &o->incs) &&
 		take(args, "appends", 100, &o->appends) && take(args, "adds", 100, &o->adds) && take(args, "ranges", 100, &o->ranges) &&
 		take(args, "scans", 100, &o->scans) && take(args, "updates", 100, &o->updates) && take(args, "untold", 100, &o->untold) &&
-		take(args, "blank", 100, &o->blank) && take(args, "span", UINT32_MAX - 1, &o->span);
+		take(args, "blank", 100, &o->blank) && take(args, "span", UINT32_MAX - 1, &o->span) && take(args, "autocommit", 100, &o->autocommit) &&
+		take(args, "locking", 100, &o->locking) && take(args, "latency", INT32_MAX, &o->latency) && take(args, "think", INT32_MAX, &o->think) &&
+		take(args, "skew", INT32_MAX, &o->skew);
 }
 
 static bool take_numbers(const struct kr_args *args, struct kr_generate_options *o)
@@ -94,7 +103,7 @@ static int take_names(const struct kr_args *args, struct kr_generate_options *o)
 	size_t i = 0;
 
 	if (store && !kr_store_parse(store, &o->store))
-		return kr_usage("option '--store': found '%s', expected serializable, snapshot or read-committed", store);
+		return kr_usage("option '--store': found '%s', expected %s", store, kr_store_names());
 	while (initial && i < KR_COUNT(initials) && strcmp(initials[i], initial) != 0)
 		i++;
 	if (i == KR_COUNT(initials))

@@ -11,6 +11,7 @@
 
 #include "frontend/generate_plant.h"
 #include "frontend/generate_sim.h"
+#include "frontend/generate_timed.h"
 
 #include <string.h>
 
@@ -349,15 +350,32 @@ static enum kr_status check_options(const struct kr_generate_options *o, const s
 
 void kr_generate_defaults(struct kr_generate_options *options)
 {
-	*options = (struct kr_generate_options){.seed = 1, .txns = 1000, .sessions = 8, .keys = 100, .ops = 4, .reads = 50, .span = 10, .times = true};
+	*options = (struct kr_generate_options){.seed = 1,
+		.txns = 1000,
+		.sessions = 8,
+		.keys = 100,
+		.ops = 4,
+		.reads = 50,
+		.span = 10,
+		.times = true,
+		.latency = 50,
+		.think = 100};
+}
+
+/* By enum kr_store; those whose statements take time are named as the row of mechanisms that they keep to. */
+static const char *const stores[] = {"serializable", "snapshot", "read-committed", "postgresql-rc", "postgresql-rr", "postgresql-ser", "mariadb-ru",
+	"mariadb-rc", "mariadb-rr", "mariadb-rr-si", "mariadb-ser"};
+
+const char *kr_store_names(void)
+{
+	return "serializable, snapshot, read-committed, postgresql-rc, postgresql-rr, postgresql-ser, mariadb-ru, mariadb-rc, mariadb-rr, mariadb-rr-si or "
+	       "mariadb-ser";
 }
 
 bool kr_store_parse(const char *text, enum kr_store *store)
 {
-	static const char *const names[] = {"serializable", "snapshot", "read-committed"};
-
-	for (size_t i = 0; i < KR_COUNT(names); i++) {
-		if (strcmp(text, names[i]) == 0) {
+	for (size_t i = 0; i < KR_COUNT(stores); i++) {
+		if (strcmp(text, stores[i]) == 0) {
 			*store = (enum kr_store)i;
 			return true;
 		}
@@ -376,9 +394,12 @@ enum kr_status kr_generate(struct kr_ctx *ctx, const struct kr_generate_options 
 	if ((status = kr_history_init(&h, &ctx->mem)) != KR_OK)
 		return status;
 	kr_rng_init(&s.rng, options->seed);
-	status = prepare(&s, err);
-	if (!status)
+	if (kr_timed_find(options->store)) {
+		h.profile = stores[options->store];
+		status = kr_generate_timed(ctx, options, &h, err);
+	} else if (!(status = prepare(&s, err))) {
 		status = run(&s, err);
+	}
 	if (!status)
 		status = kr_history_finish(&h, ctx, err);
 	sim_done(&s);

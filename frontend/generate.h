@@ -7,7 +7,17 @@
 enum kr_store {
 	KR_STORE_SERIALIZABLE,  /* reads are validated at commit: strictly serializable */
 	KR_STORE_SNAPSHOT,      /* snapshot at begin, first committer wins: strong snapshot isolation */
-	KR_STORE_READ_COMMITTED /* each read sees what is committed at that moment; nothing is validated */
+	KR_STORE_READ_COMMITTED, /* each read sees what is committed at that moment; nothing is validated */
+	/* Databases whose statements take time and wait for locks, by the rules of a product and level: */
+	KR_STORE_TIMED,
+	KR_STORE_POSTGRESQL_RC = KR_STORE_TIMED,
+	KR_STORE_POSTGRESQL_RR,
+	KR_STORE_POSTGRESQL_SER,
+	KR_STORE_MARIADB_RU,
+	KR_STORE_MARIADB_RC,
+	KR_STORE_MARIADB_RR,
+	KR_STORE_MARIADB_RR_SI,
+	KR_STORE_MARIADB_SER
 };
 
 struct kr_generate_options {
@@ -27,6 +37,12 @@ struct kr_generate_options {
 	uint32_t aborted;      /* percent of transactions that their client aborts */
 	uint32_t unknown;      /* percent of transactions whose outcome is not learned; about half of them take effect, sometimes later */
 	enum kr_store store;
+	/* of stores whose statements take time: */
+	uint32_t autocommit;   /* percent of transactions that are one autocommit statement */
+	uint32_t locking;      /* percent of reads that lock exclusively */
+	uint32_t latency;      /* most time of a statement's way there, and of the answer's back; at least 1 */
+	uint32_t think;        /* most time between an answer and the next statement; at least 1 */
+	uint32_t skew;         /* by so much clocks of clients differ at most */
 	enum kr_initial initial; /* keys start absent, or as 0, lists and sets as [0] (told or not told) */
 	bool times;            /* record when begin and end were invoked and returned */
 	bool op_times;         /* record when operations were sent and answered, too, and the commit that was not answered; needs times */
@@ -40,7 +56,8 @@ void kr_generate_defaults(struct kr_generate_options *options);
 /* On success the caller owns the finished history (kr_history_done). KR_BAD: options out of range or an unknown anomaly; err says which. */
 enum kr_status kr_generate(struct kr_ctx *ctx, const struct kr_generate_options *options, struct kr_history *out, struct kr_err *err);
 
-bool kr_store_parse(const char *text, enum kr_store *store); /* "serializable", "snapshot", "read-committed" */
+bool kr_store_parse(const char *text, enum kr_store *store);
+const char *kr_store_names(void); /* for messages */
 
 /* The anomalies that can be planted: name and one line of what is planted. NULL past the end. */
 const char *kr_generate_anomaly(size_t i, const char **title);
