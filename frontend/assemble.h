@@ -1,4 +1,5 @@
-/* Building a history of events: one of their sinks. Ids in events are those of the history; scans, rows and conditions of operations stand in its arrays already. */
+/* Building a history of events: one of their sinks. Ids in events are those of the history; scans, rows
+ * and conditions of operations stand in its arrays already. */
 #ifndef KR_FRONTEND_ASSEMBLE_H
 #define KR_FRONTEND_ASSEMBLE_H
 
@@ -29,7 +30,8 @@ enum kr_status kr_assembly_take(void *assembly, const struct kr_event *event, st
 /* The session's transaction is left out and counted: once it ends or, `ended`, at once. */
 void kr_assembly_break(struct kr_assembly *a, kr_session session, bool ended);
 
-/* After the last event: transactions still open are of unknown outcome. Version orders that are bad are dropped and counted if the history is lenient. */
+/* After the last event: transactions still open are of unknown outcome. Version orders that are bad are
+ * dropped and counted if the history is lenient. */
 enum kr_status kr_assembly_finish(struct kr_assembly *a, struct kr_err *err);
 
 #endif

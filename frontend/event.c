@@ -1,6 +1,7 @@
 /* Histories told as events.
  *
- * An operation without times lies between those of the timed entries around it: behind it walks a second one, which stands at the next timed entry, so that the whole is linear. */
+ * An operation without times lies between those of the timed entries around it: behind it walks a second
+ * one, which stands at the next timed entry, so that the whole is linear. */
 #include "frontend/event.h"
 
 struct telling {

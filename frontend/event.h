@@ -1,8 +1,9 @@
-/* Events: what readers tell, one at a time, in the order of the trace. A sink takes them: the assembly of a history (assemble.h) is one, the engine that checks a database
- * while it runs another.
+/* Events: what readers tell, one at a time, in the order of the trace. A sink takes them: the assembly of
+ * a history (assemble.h) is one, the engine that checks a database while it runs another.
  *
- * Of one transaction come: one BEGIN, its OP and UNDO events in program order, one END; a transaction that the trace leaves open has no END. Between them stand events of other sessions. One
- * session has one open transaction at most, and all its events come in its order. */
+ * Of one transaction come: one BEGIN, its OP and UNDO events in program order, one END; a transaction that
+ * the trace leaves open has no END. Between them stand events of other sessions. One session has one open
+ * transaction at most, and all its events come in its order. */
 #ifndef KR_FRONTEND_EVENT_H
 #define KR_FRONTEND_EVENT_H
 
@@ -17,8 +18,9 @@ enum kr_event_kind {
 	KR_EVENT_ORDER  /* a known order of versions: `key` and `writers` */
 };
 
-/* Ids are those of the history that reader and sink share: equality of values is equality of ids. What an event points to, rows of scans included, is valid during the call; a sink of a stream
- * that keeps a value says so (stream.h). */
+/* Ids are those of the history that reader and sink share: equality of values is equality of ids. What an
+ * event points to, rows of scans included, is valid during the call; a sink of a stream that keeps a value
+ * says so (stream.h). */
 struct kr_event {
 	enum kr_event_kind kind;
 	uint32_t file, line;       /* for messages; line 0: not known */
@@ -41,11 +43,13 @@ struct kr_event {
 
 struct kr_sink {
 	void *data;
-	/* Anything but KR_OK ends the reading, which then returns it. KR_BAD: `err` says what is wrong; the reader adds file and line. */
+	/* Anything but KR_OK ends the reading, which then returns it. KR_BAD: `err` says what is wrong;
+	 * the reader adds file and line. */
 	enum kr_status (*take)(void *data, const struct kr_event *event, struct kr_err *err);
 };
 
-/* Tells one transaction, prepared (kr_history_prepare), whose operations stand in the history's arrays from `mark` on. */
+/* Tells one transaction, prepared (kr_history_prepare), whose operations stand in the history's arrays
+ * from `mark` on. */
 enum kr_status kr_event_tell_one(const struct kr_history *h, const struct kr_transaction *txn, const struct kr_white_box *white_box, struct kr_history_mark mark, const struct kr_sink *sink,
 	struct kr_err *err);
 

@@ -1,7 +1,10 @@
-/* Locks of simulated databases: of keys and of ranges of keys, shared and exclusive, held until the transaction ends.
+/* Locks of simulated databases: of keys and of ranges of keys, shared and exclusive, held until the
+ * transaction ends.
  *
- * An exclusive lock of a key conflicts with any lock of it by another; a lock of a range with writes of keys inside, and two ranges never. Who must wait looks whether it waits for
- * itself: clients that wait are reached through whose locks they wait for. Cost: locks held, for each statement; clients times locks, for one that waits. */
+ * An exclusive lock of a key conflicts with any lock of it by another; a lock of a range with writes of
+ * keys inside, and two ranges never. Who must wait looks whether it waits for itself: clients that wait
+ * are reached through whose locks they wait for. Cost: locks held, for each statement; clients times
+ * locks, for one that waits. */
 #include "frontend/generate_timed.h"
 
 #include <string.h>

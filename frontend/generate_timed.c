@@ -1,9 +1,13 @@
-/* Random histories of databases whose statements take time: sent, arrived, waiting for a lock, carried out at one moment, answered.
+/* Random histories of databases whose statements take time: sent, arrived, waiting for a lock, carried out
+ * at one moment, answered.
  *
- * Clients and server are a queue of moments: the client whose moment comes first goes on. A statement is carried out whole when it has its locks; what it sees and does then is what the
- * rules of the database say, a row of data for each: snapshots, locks, the first updater, validation at commit. So every mechanism works, and an interval holds the moment at which the statement
- * was carried out; with clocks that differ, after widening. What the clients were answered is told as events. A statement that deadlocks or is refused fails, and its transaction with it.
- * Keys are registers that all start as 0; there are no deletes. Cost: clients and versions of a key for each statement. */
+ * Clients and server are a queue of moments: the client whose moment comes first goes on. A statement is
+ * carried out whole when it has its locks; what it sees and does then is what the rules of the database
+ * say, a row of data for each: snapshots, locks, the first updater, validation at commit. So every
+ * mechanism works, and an interval holds the moment at which the statement was carried out; with clocks
+ * that differ, after widening. What the clients were answered is told as events. A statement that
+ * deadlocks or is refused fails, and its transaction with it. Keys are registers that all start as 0;
+ * there are no deletes. Cost: clients and versions of a key for each statement. */
 #include "frontend/generate_timed.h"
 
 #include <stdio.h>

@@ -62,7 +62,8 @@ struct kr_timed {
 	uint32_t *stack;
 };
 
-/* generate_lock.c. Whether the statement of client c has the locks that it needs, which are then taken; *deadlock: it has not, and waits for itself. KR_NOMEM. */
+/* generate_lock.c. Whether the statement of client c has the locks that it needs, which are then taken;
+ * *deadlock: it has not, and waits for itself. KR_NOMEM. */
 enum kr_status kr_timed_lock(struct kr_timed *s, struct kr_timed_client *c, bool *granted, bool *deadlock);
 
 /* The row of a store; NULL: it has no times. */

@@ -1,6 +1,8 @@
-/* Counting of values. A value that is new, or that nobody keeps any more, is noted once in `loose`; forgetting goes through that list and takes away what is still kept by none. So whoever is told
- * of a value has until the next forgetting to keep it, and a value that is released and kept again in between stays. The cost is that of what comes and goes; a count's top bit says whether the
- * value is in the list, which has room for every value, so that releasing cannot fail. */
+/* Counting of values. A value that is new, or that nobody keeps any more, is noted once in `loose`;
+ * forgetting goes through that list and takes away what is still kept by none. So whoever is told of a
+ * value has until the next forgetting to keep it, and a value that is released and kept again in between
+ * stays. The cost is that of what comes and goes; a count's top bit says whether the value is in the list,
+ * which has room for every value, so that releasing cannot fail. */
 #include "frontend/history_count.h"
 
 #include <string.h>

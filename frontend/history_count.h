@@ -1,4 +1,5 @@
-/* A history whose values are counted, so that a stream can forget them: only its table of values, and what names them. For streams only. */
+/* A history whose values are counted, so that a stream can forget them: only its table of values, and what
+ * names them. For streams only. */
 #ifndef KR_FRONTEND_HISTORY_COUNT_H
 #define KR_FRONTEND_HISTORY_COUNT_H
 

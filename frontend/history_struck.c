@@ -1,7 +1,9 @@
 /* Operations that do not count: those that failed, and those that a rollback to a savepoint took back.
  *
- * They stand in an array of their own, each with the operation that it stands in front of, so that whoever goes through a transaction's operations meets only what counts. A rollback to a
- * savepoint moves the end of the operations over, between those already struck: linear in what it takes back, and each operation moves once. */
+ * They stand in an array of their own, each with the operation that it stands in front of, so that whoever
+ * goes through a transaction's operations meets only what counts. A rollback to a savepoint moves the end
+ * of the operations over, between those already struck: linear in what it takes back, and each operation
+ * moves once. */
 #include "frontend/history.h"
 
 #include <string.h>

@@ -1,9 +1,13 @@
-/* Leopard's traces (docs/formats/leopard.md): one JSON object for each statement, with the interval from its sending to its answer.
+/* Leopard's traces (docs/formats/leopard.md): one JSON object for each statement, with the interval from
+ * its sending to its answer.
  *
- * A statement becomes one operation for each column of each tuple that it read or wrote, all in its interval. What only the whole file tells is settled at its end: which transaction ids stand in
- * several threads, and which columns the rows of a table have, for deletes that do not name them. So statements are gathered, names and values interned, and then told to the assembly as events.
- * Predicate locks are passed over: they say what was locked, not what was looked for, and an observation or a lock that is wider than the statement's own would be a false one.
- * Cost: one pass over the text, another one over what was gathered. */
+ * A statement becomes one operation for each column of each tuple that it read or wrote, all in its
+ * interval. What only the whole file tells is settled at its end: which transaction ids stand in several
+ * threads, and which columns the rows of a table have, for deletes that do not name them. So statements
+ * are gathered, names and values interned, and then told to the assembly as events. Predicate locks are
+ * passed over: they say what was locked, not what was looked for, and an observation or a lock that is
+ * wider than the statement's own would be a false one. Cost: one pass over the text, another one over what
+ * was gathered. */
 #include "frontend/assemble.h"
 #include "frontend/foreign.h"
 
@@ -369,7 +373,8 @@ static enum kr_status tell_end(struct leopard *l, const struct statement *s, str
 	return take(l, &event);
 }
 
-/* The transaction of a statement is begun, unless it is open; one that its thread left behind is over, and nobody knows how. */
+/* The transaction of a statement is begun, unless it is open; one that its thread left behind is over, and
+ * nobody knows how. */
 static enum kr_status open_txn(struct leopard *l, const struct statement *s, struct kr_event event)
 {
 	kr_value *open = &l->open.at[s->thread.i];

@@ -1,8 +1,9 @@
 /* Native format: one event line of a stream.
  *
- * {"txn", "s"} with one of "begin", "op", "end" is an event of a transaction; {"s", "now"} tells how far a session is. The reader knows of each session its open transaction and how many entries
- * it has, so that a line can be held to the rules at once; the rest is the sink's. An operation is read into the history's arrays as one of a transaction line is, and taken out again.
- * Cost: that of the line. */
+ * {"txn", "s"} with one of "begin", "op", "end" is an event of a transaction; {"s", "now"} tells how far a
+ * session is. The reader knows of each session its open transaction and how many entries it has, so that a
+ * line can be held to the rules at once; the rest is the sink's. An operation is read into the history's
+ * arrays as one of a transaction line is, and taken out again. Cost: that of the line. */
 #include "frontend/history_count.h"
 #include "frontend/native.h"
 
@@ -126,7 +127,8 @@ static enum kr_status open_txn(struct kr_native *n, kr_session session, const st
 	return status ? status : taken;
 }
 
-/* What entry number `place` says about the transaction's end; what a rollback to a savepoint took back says nothing. */
+/* What entry number `place` says about the transaction's end; what a rollback to a savepoint took back
+ * says nothing. */
 static void note_entry(struct kr_native_session *s, const struct kr_event *e)
 {
 	const char *doubt = e->attr.ends ? kr_doubt_failed : !e->attr.failed && e->open ? kr_doubt_op : NULL;

@@ -1,7 +1,9 @@
-/* The native writer's event lines: one for each begin, operation and end, by the time at which the client knew of it.
+/* The native writer's event lines: one for each begin, operation and end, by the time at which the client
+ * knew of it.
  *
- * A line's time is that of the answer, or of the request where no answer came; what has no time comes with what stands before it in its session. A session's times are made to rise, so that its
- * lines keep their order; then all lines are sorted. Cost: a sort, and 24 bytes a line. */
+ * A line's time is that of the answer, or of the request where no answer came; what has no time comes with
+ * what stands before it in its session. A session's times are made to rise, so that its lines keep their
+ * order; then all lines are sorted. Cost: a sort, and 24 bytes a line. */
 #include "frontend/native_write_work.h"
 
 #include <stdlib.h>
@@ -114,7 +116,8 @@ static enum kr_status gather(struct lines *l, struct kr_ctx *ctx)
 	return status;
 }
 
-/* The entry at that place: a walk goes on from the one before it, since lines of one transaction come in order. */
+/* The entry at that place: a walk goes on from the one before it, since lines of one transaction come in
+ * order. */
 static void put_entry(struct kr_native_writer *w, struct kr_walk *walk, uint32_t place)
 {
 	while (walk->place == KR_NONE || walk->place < place)

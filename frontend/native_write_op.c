@@ -1,4 +1,5 @@
-/* The native writer's operations. Each kind has a function that writes its arguments, found in a table, so that a new kind is a row. What failed or was undone stands where the trace had it. */
+/* The native writer's operations. Each kind has a function that writes its arguments, found in a table, so
+ * that a new kind is a row. What failed or was undone stands where the trace had it. */
 #include "frontend/native_write_work.h"
 
 static void unsupported(struct kr_native_writer *w, const char *what)

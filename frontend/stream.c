@@ -1,6 +1,8 @@
-/* Streams: the native reader with another sink than the history, whose arrays hold no more than the event being told.
+/* Streams: the native reader with another sink than the history, whose arrays hold no more than the event
+ * being told.
  *
- * Before each line what nobody kept of the lines before it is forgotten. Default ids of transactions count transaction lines, as in a history. */
+ * Before each line what nobody kept of the lines before it is forgotten. Default ids of transactions count
+ * transaction lines, as in a history. */
 #include "frontend/stream.h"
 
 #include "frontend/history_count.h"

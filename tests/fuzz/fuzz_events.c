@@ -1,4 +1,5 @@
-/* Fuzz target: any bytes as the lines of a stream. Every event must be sound and in the order that is promised, values that the sink keeps must stay what they were, and all memory come back. */
+/* Fuzz target: any bytes as the lines of a stream. Every event must be sound and in the order that is
+ * promised, values that the sink keeps must stay what they were, and all memory come back. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

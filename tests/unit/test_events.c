@@ -1,4 +1,5 @@
-/* frontend/event, assemble, stream, native_event, native_write_events: event lines become transactions; histories are told as events and put together again; streams forget values. */
+/* frontend/event, assemble, stream, native_event, native_write_events: event lines become transactions;
+ * histories are told as events and put together again; streams forget values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
