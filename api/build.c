@@ -138,13 +138,41 @@ static enum kr_status put_int(krait_builder *b, const struct krait_value *v, con
 
 static enum kr_status check_times(krait_builder *b, const struct krait_transaction *t)
 {
-	if ((t->has_begin && t->begin[0] > t->begin[1]) || (t->has_end && t->end[0] > t->end[1]))
+	int64_t began = t->begin_unanswered ? INT64_MAX : t->begin[1], ended = t->end_unanswered ? INT64_MAX : t->end[1];
+
+	if ((t->has_begin && t->begin[0] > began) || (t->has_end && t->end[0] > ended) || (t->has_snapshot_time && t->snapshot_time[0] > t->snapshot_time[1]))
 		return kr_build_bad(b, "a time of return before that of invocation", "invoked <= returned");
-	if (t->has_begin && t->has_end && (t->begin[0] > t->end[0] || t->begin[1] > t->end[1]))
+	if (t->has_begin && t->has_end && (t->begin[0] > t->end[0] || began > ended))
 		return kr_build_bad(b, "an end before the begin", "the end after the begin");
+	if ((t->begin_unanswered && !t->has_begin) || ((t->end_unanswered || t->end_failed) && !t->has_end))
+		return kr_build_bad(b, "a begin or an end that went wrong and has no time", "its time");
 	if ((unsigned)t->status > KRAIT_UNKNOWN)
 		return kr_build_bad(b, "a status that there is not", "committed, aborted or unknown");
 	return KR_OK;
+}
+
+static uint16_t flags_of(const struct krait_transaction *t)
+{
+	const struct {
+		bool set;
+		uint16_t flag;
+	} flags[] = {
+		{t->has_begin, KR_TXN_HAS_BEGIN},
+		{t->has_end, KR_TXN_HAS_END},
+		{t->has_serial, KR_TXN_HAS_SERIAL},
+		{t->has_snapshot, KR_TXN_HAS_SNAPSHOT},
+		{t->has_commit_ts, KR_TXN_HAS_COMMIT_TS},
+		{t->autocommit, KR_TXN_AUTO},
+		{t->begin_unanswered, KR_TXN_BEGIN_OPEN},
+		{t->end_unanswered, KR_TXN_END_OPEN},
+		{t->end_failed, KR_TXN_END_FAILED},
+		{t->has_snapshot_time, KR_TXN_HAS_SNAPSHOT_T},
+	};
+	unsigned out = 0;
+
+	for (size_t i = 0; i < KR_COUNT(flags); i++)
+		out |= flags[i].set ? flags[i].flag : 0u;
+	return (uint16_t)out;
 }
 
 static enum kr_status begin(krait_builder *b, const struct krait_transaction *t)
@@ -163,11 +191,17 @@ static enum kr_status begin(krait_builder *b, const struct krait_transaction *t)
 	if (status)
 		return status;
 	b->txn.status = (uint8_t)statuses[t->status];
-	b->txn.flags = (uint16_t)((t->has_begin ? KR_TXN_HAS_BEGIN : 0) | (t->has_end ? KR_TXN_HAS_END : 0));
+	b->txn.flags = flags_of(t);
+	b->white_box = (struct kr_white_box){
+		.serial = t->has_serial ? t->serial : 0,
+		.snapshot = t->has_snapshot ? t->snapshot : 0,
+		.commit_ts = t->has_commit_ts ? t->commit_ts : 0,
+		.snapshot_t = {t->has_snapshot_time ? t->snapshot_time[0] : 0, t->has_snapshot_time ? t->snapshot_time[1] : 0},
+	};
 	b->txn.begin_invoked = t->begin[0];
-	b->txn.begin_returned = t->begin[1];
+	b->txn.begin_returned = t->begin_unanswered ? KR_TIME_OPEN : t->begin[1];
 	b->txn.end_invoked = t->end[0];
-	b->txn.end_returned = t->end[1];
+	b->txn.end_returned = t->end_unanswered ? KR_TIME_OPEN : t->end[1];
 	return KR_OK;
 }
 
@@ -196,7 +230,7 @@ bool krait_build_end(krait_builder *b)
 	if (!b->status) {
 		b->native.in_op = false;
 		kr_build_keep(b, kr_history_add(b->h, b->txn, b->native.position, &b->err));
-		if (!b->status && b->txn.flags & (KR_TXN_HAS_SERIAL | KR_TXN_HAS_SNAPSHOT | KR_TXN_HAS_COMMIT_TS))
+		if (!b->status && b->txn.flags & KR_TXN_WHITE_BOX)
 			kr_build_keep(b, kr_history_set_white_box(b->h, b->white_box));
 		if (b->status == KR_BAD)
 			kr_err_at(&b->err, b->h->files.at[0], b->txn.line, 0);
@@ -249,6 +283,16 @@ static enum kr_status push_plain(krait_builder *b, const struct krait_operation 
 	return kr_vec_push(b->h->mem, &b->h->ops, made) ? KR_OK : KR_NOMEM;
 }
 
+static enum kr_status push(krait_builder *b, const struct krait_operation *op)
+{
+	bool predicate = op->kind == KRAIT_RANGE || op->kind == KRAIT_SCAN || op->kind == KRAIT_UPDATE;
+	enum kr_status status = predicate ? kr_build_predicate(b, op) : push_plain(b, op);
+
+	if (!status)
+		status = kr_build_attributes(b, op);
+	return status || !op->failed ? status : kr_history_strike_failed(b->h, !op->goes_on);
+}
+
 bool krait_build_op(krait_builder *b, const struct krait_operation *op)
 {
 	if (b->status)
@@ -257,11 +301,7 @@ bool krait_build_op(krait_builder *b, const struct krait_operation *op)
 		return kr_build_keep(b, kr_build_bad(b, "an operation", "the begin of its transaction first"));
 	b->native.in_op = true;
 
-	bool predicate = op->kind == KRAIT_RANGE || op->kind == KRAIT_SCAN || op->kind == KRAIT_UPDATE;
-	enum kr_status status = predicate ? kr_build_predicate(b, op) : push_plain(b, op);
-
-	if (!status)
-		status = kr_build_attributes(b, op);
+	enum kr_status status = op->kind == KRAIT_UNDO ? kr_build_undo(b, op) : push(b, op);
 
 	b->native.op_index++;
 	return kr_build_keep(b, status ? status : kr_ctx_tick(b->ctx));

@@ -16,5 +16,6 @@ enum kr_status kr_build_name(krait_builder *b, const struct krait_value *v, cons
 /* build_more.c: pushes a range, scan or update; gives the operation pushed last its attributes, if it has any */
 enum kr_status kr_build_predicate(krait_builder *b, const struct krait_operation *from);
 enum kr_status kr_build_attributes(krait_builder *b, const struct krait_operation *from);
+enum kr_status kr_build_undo(krait_builder *b, const struct krait_operation *from);
 
 #endif

@@ -148,25 +148,58 @@ static enum kr_status push_seen(krait_builder *b, const struct krait_seen *from)
 	return status;
 }
 
+static enum kr_status take_time(krait_builder *b, const struct krait_operation *from, struct kr_attr *attr)
+{
+	if (!from->has_time)
+		return from->unanswered ? kr_build_bad(b, "an operation without a time that was not answered", "its time") : KR_OK;
+	if (!from->unanswered && from->time[0] > from->time[1])
+		return kr_build_bad(b, "a time of return before that of invocation", "invoked <= returned");
+	attr->has_time = true;
+	attr->open = from->unanswered;
+	attr->invoked = from->time[0];
+	attr->returned = from->unanswered ? KR_TIME_OPEN : from->time[1];
+	return KR_OK;
+}
+
+enum kr_status kr_build_undo(krait_builder *b, const struct krait_operation *from)
+{
+	struct kr_attr attr = {.cursor = true};
+	enum kr_status status = take_time(b, from, &attr);
+
+	if (status)
+		return status;
+	if (from->undone > kr_history_entries(b->h, b->mark))
+		return kr_build_bad(b, "more operations undone than the transaction has", "as many at most");
+	return kr_history_undo(b->h, b->mark, from->undone, &attr);
+}
+
 enum kr_status kr_build_attributes(krait_builder *b, const struct krait_operation *from)
 {
 	static const enum kr_lock locks[] =
 		{[KRAIT_LOCK_NONE] = KR_LOCK_NONE, [KRAIT_LOCK_SHARED] = KR_LOCK_SHARED, [KRAIT_LOCK_EXCLUSIVE] = KR_LOCK_EXCLUSIVE};
 	struct kr_history *h = b->h;
-	struct kr_attr attr = {.op = {h->ops.n - 1}, .has_time = from->has_time, .cursor = !from->no_cursor, .seen_first = h->seen.n};
-	enum kr_status status = KR_OK;
+	struct kr_attr attr = {.op = {h->ops.n - 1}, .cursor = !from->no_cursor, .row_is_old = from->old_row, .seen_first = h->seen.n};
+	static const enum kr_read_mode modes[] = {
+		[KRAIT_READ_AS_USUAL] = KR_READ_DEFAULT,
+		[KRAIT_READ_SNAPSHOT] = KR_READ_SNAPSHOT,
+		[KRAIT_READ_LATEST] = KR_READ_LATEST,
+		[KRAIT_READ_UNCOMMITTED] = KR_READ_UNCOMMITTED,
+	};
+	enum kr_status status = take_time(b, from, &attr);
 
+	if (status)
+		return status;
 	if ((unsigned)from->lock > KRAIT_LOCK_EXCLUSIVE)
 		return kr_build_bad(b, "a lock that there is not", "one of enum krait_lock");
-	if (from->has_time && from->time[0] > from->time[1])
-		return kr_build_bad(b, "a time of return before that of invocation", "invoked <= returned");
-	if (!from->no_cursor && !from->has_time && from->lock == KRAIT_LOCK_NONE && from->seen_count == 0)
+	if ((unsigned)from->read > KRAIT_READ_UNCOMMITTED)
+		return kr_build_bad(b, "a way to read that there is not", "one of enum krait_read_mode");
+	if (from->old_row && from->kind != KRAIT_WRITE)
+		return kr_build_bad(b, "an old row of an operation that is no write", "it of KRAIT_WRITE only");
+	if (!from->no_cursor && !from->has_time && from->lock == KRAIT_LOCK_NONE && from->read == KRAIT_READ_AS_USUAL && !from->old_row &&
+		from->seen_count == 0)
 		return KR_OK;
 	attr.lock = locks[from->lock];
-	if (from->has_time) {
-		attr.invoked = from->time[0];
-		attr.returned = from->time[1];
-	}
+	attr.read = modes[from->read];
 	for (size_t i = 0; i < from->seen_count && !status; i++)
 		status = push_seen(b, &from->seen[i]);
 	attr.seen_count = h->seen.n - attr.seen_first;
@@ -198,6 +231,10 @@ static enum kr_status fill_header(krait_builder *b, const struct krait_header *f
 	if (!status && from->initial != KRAIT_INITIAL_ABSENT)
 		status = set(header, "initial",
 			from->initial == KRAIT_INITIAL_GIVEN ? json_object() : json_string(from->initial == KRAIT_INITIAL_UNKNOWN ? "unknown" : "unwritten"));
+	if (!status && from->row_separator)
+		status = set_value(b, header, "row_separator", &(struct krait_value){KRAIT_STRING, 0, 0, from->row_separator, strlen(from->row_separator)});
+	if (!status && from->profile)
+		status = set_value(b, header, "profile", &(struct krait_value){KRAIT_STRING, 0, 0, from->profile, strlen(from->profile)});
 	if (!status && from->key_order != KRAIT_KEYS_MIXED)
 		status = set(header, "ordered_keys", json_string(orders[from->key_order]));
 	return status;

@@ -20,6 +20,7 @@ struct krait_verdict {
 	struct kr_certificate certificate;
 	struct kr_str keys;    /* the keys of the certificate's edges, as JSON, each with its terminator */
 	KR_VEC(size_t) key_at; /* per edge: into keys, SIZE_MAX: none */
+	uint32_t operation;    /* of an anomaly, as the trace counts */
 };
 
 /* ---- checking ---- */
@@ -50,7 +51,9 @@ static enum kr_status keep_keys(krait_verdict *v, const struct kr_history *h)
 static enum kr_status keep_proof(krait_verdict *v, const struct kr_history *h, const struct kr_certificate *found)
 {
 	enum kr_status status = kr_certificate_copy(&v->mem, found, &v->certificate);
+	bool one = found->kind == KR_CERT_ANOMALY || found->kind == KR_CERT_REPLAY;
 
+	v->operation = one ? kr_history_place(h, found->anomaly.txn, found->anomaly.op) : KR_NONE;
 	return status ? status : keep_keys(v, h);
 }
 
@@ -241,7 +244,7 @@ bool krait_verdict_operation(const krait_verdict *verdict, struct krait_place *o
 {
 	if (krait_verdict_proof(verdict) != KRAIT_PROOF_OPERATION)
 		return false;
-	*out = (struct krait_place){verdict->certificate.anomaly.txn.i, verdict->certificate.anomaly.op};
+	*out = (struct krait_place){verdict->certificate.anomaly.txn.i, verdict->operation};
 	return true;
 }
 

@@ -93,6 +93,8 @@ enum krait_status krait_history_header(krait_history *handle, struct krait_heade
 		.clock_skew = h->clock_skew,
 		.initial = give_initial(h->initial),
 		.key_order = give_key_order(h->key_order),
+		.row_separator = h->row_separator,
+		.profile = h->profile,
 		.universe = handle->walk.values.at,
 		.universe_count = handle->walk.values.n,
 	};
@@ -158,9 +160,15 @@ enum krait_status krait_history_transaction(const krait_history *handle, uint32_
 		.serial = box.serial,
 		.snapshot = box.snapshot,
 		.commit_ts = box.commit_ts,
+		.autocommit = x->flags & KR_TXN_AUTO,
+		.begin_unanswered = x->flags & KR_TXN_BEGIN_OPEN,
+		.end_unanswered = x->flags & KR_TXN_END_OPEN,
+		.end_failed = x->flags & KR_TXN_END_FAILED,
+		.has_snapshot_time = x->flags & KR_TXN_HAS_SNAPSHOT_T,
+		.snapshot_time = {box.snapshot_t[0], box.snapshot_t[1]},
 	};
 	if (operations)
-		*operations = x->op_count;
+		*operations = kr_history_listed(h, (kr_txn){t});
 	return KRAIT_OK;
 }
 
@@ -223,13 +231,24 @@ static bool give_attributes(krait_history *handle, const struct kr_attr *attr, s
 {
 	static const enum krait_lock locks[] =
 		{[KR_LOCK_NONE] = KRAIT_LOCK_NONE, [KR_LOCK_SHARED] = KRAIT_LOCK_SHARED, [KR_LOCK_EXCLUSIVE] = KRAIT_LOCK_EXCLUSIVE};
+	static const enum krait_read_mode modes[] = {
+		[KR_READ_DEFAULT] = KRAIT_READ_AS_USUAL,
+		[KR_READ_SNAPSHOT] = KRAIT_READ_SNAPSHOT,
+		[KR_READ_LATEST] = KRAIT_READ_LATEST,
+		[KR_READ_UNCOMMITTED] = KRAIT_READ_UNCOMMITTED,
+	};
 	const struct kr_history *h = &handle->history;
 
 	out->no_cursor = !attr->cursor;
 	out->has_time = attr->has_time;
 	out->time[0] = attr->invoked;
 	out->time[1] = attr->returned;
+	out->unanswered = attr->open;
 	out->lock = locks[attr->lock];
+	out->read = modes[attr->read];
+	out->old_row = attr->row_is_old;
+	out->failed = attr->failed;
+	out->goes_on = attr->failed && !attr->ends;
 	kr_vec_clear(&handle->walk.seen);
 	for (uint32_t s = 0; s < attr->seen_count; s++) {
 		const struct kr_seen *seen = &h->seen.at[attr->seen_first + s];
@@ -312,19 +331,18 @@ enum krait_status krait_history_operation(krait_history *handle, uint32_t t, uin
 	kr_public_begin(error);
 	if (t >= h->txns.n)
 		return none("transaction", t, h->txns.n, error);
-	if (i >= h->txns.at[t].op_count)
-		return none("operation", i, h->txns.at[t].op_count, error);
+	if (i >= kr_history_listed(h, (kr_txn){t}))
+		return none("operation", i, kr_history_listed(h, (kr_txn){t}), error);
 
-	kr_op at = kr_history_op(h, (kr_txn){t}, i);
-	const struct kr_operation *op = &h->ops.at[at.i];
-	const struct kr_attr *attr = kr_history_attr(h, at);
-	struct krait_operation made = {.kind = give_operation_kind((enum kr_op_kind)op->kind)};
+	struct kr_walk at = kr_walk_at(h, (kr_txn){t}, i);
+	const struct kr_operation *op = at.op;
+	struct krait_operation made = {.kind = op ? give_operation_kind((enum kr_op_kind)op->kind) : KRAIT_UNDO, .undone = op ? 0 : at.struck->undo};
 
-	if (op->scan == KR_NONE)
+	if (op && op->scan == KR_NONE)
 		give_arguments(h, op, &made);
-	else if (!give_scan(handle, op, &made))
+	else if (op && !give_scan(handle, op, &made))
 		return no_memory(error);
-	if (attr && !give_attributes(handle, attr, &made))
+	if (at.attr && !give_attributes(handle, at.attr, &made))
 		return no_memory(error);
 	*out = made;
 	return KRAIT_OK;

@@ -41,7 +41,7 @@ static const struct kr_option options[] = {
 	{"latency", 0, "N", KR_WORDS_ANY, "of such a database: most time of a statement's way, and of its answer's; default: 50"},
 	{"think", 0, "N", KR_WORDS_ANY, "of such a database: most time between an answer and the next statement; default: 100"},
 	{"skew", 0, "N", KR_WORDS_ANY, "of such a database: how much clocks of clients differ; default: 0"},
-	{"initial", 0, "absent|given|unknown", KR_WORDS_INITIAL, "how keys start; default: absent"},
+	{"initial", 0, "absent|given|unknown|unwritten", KR_WORDS_INITIAL, "how keys start; default: absent"},
 	{"no-times", 0, NULL, KR_WORDS_ANY, "leave out when transactions began and ended"},
 	{"op-times", 0, NULL, KR_WORDS_ANY, "tell when operations were sent and answered, too"},
 	{"stream", 0, NULL, KR_WORDS_ANY, "write a line for each event, with the times of operations"},

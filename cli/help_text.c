@@ -52,8 +52,8 @@ const char *kr_words_at(enum kr_words_kind kind, size_t i)
 	static const char *const dists[] = {"uniform", "zipf", NULL},
 				 *const stores[] = {"serializable", "snapshot", "read-committed", "postgresql-rc", "postgresql-rr", "postgresql-ser",
 					 "mariadb-ru", "mariadb-rc", "mariadb-rr", "mariadb-rr-si", "mariadb-ser", NULL},
-				 *const outputs[] = {"text", "json", "junit", "sarif", NULL}, *const initials[] = {"absent", "given", "unknown", NULL},
-				 *const claims[] = {"satisfied", "violated", NULL};
+				 *const outputs[] = {"text", "json", "junit", "sarif", NULL},
+				 *const initials[] = {"absent", "given", "unknown", "unwritten", NULL}, *const claims[] = {"satisfied", "violated", NULL};
 
 	switch (kind) {
 	case KR_WORDS_LEVEL: return level_word(i);

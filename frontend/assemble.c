@@ -28,19 +28,18 @@ static struct kr_assembling *place_of(struct kr_assembly *a, kr_session session)
 	return &a->open.at[at];
 }
 
-void kr_assembly_break(struct kr_assembly *a, kr_session session, bool ended)
+void kr_assembly_break(struct kr_assembly *a, kr_session session, bool ended, struct kr_err *err)
 {
 	struct kr_assembling *place = session.i + 1 < a->open.n ? &a->open.at[session.i + 1] : NULL;
 
-	if (place)
-		place->broken = true;
-	if (!ended)
+	if (!place || !place->open || !place->broken)
+		kr_history_leave_out(a->h, err);
+	kr_err_init(err);
+	if (!place || !place->open)
 		return;
-	if (place && place->open)
-		++*a->position;
-	if (place)
-		place->open = false;
-	a->h->skipped++;
+	place->broken = true;
+	place->open = !ended;
+	*a->position += ended;
 }
 
 /* ---- transactions ---- */
@@ -94,10 +93,8 @@ static enum kr_status add(struct kr_assembly *a, struct kr_assembling *place, st
 
 	place->open = false;
 	++*a->position;
-	if (place->broken) {
-		h->skipped++;
+	if (place->broken)
 		return KR_OK;
-	}
 	for (uint32_t i = 0; i < place->entries.n && !status; i++)
 		status = put_entry(h, &place->entries.at[i], mark);
 	if (!status)
@@ -209,8 +206,7 @@ static enum kr_status add_open(struct kr_assembly *a, struct kr_err *err)
 			continue;
 		kr_err_at(err, a->h->files.n ? a->h->files.at[0] : NULL, line, 0);
 		if (a->h->lenient) {
-			kr_err_init(err);
-			a->h->skipped++;
+			kr_history_leave_out(a->h, err);
 			status = KR_OK;
 		}
 	}
@@ -225,8 +221,7 @@ enum kr_status kr_assembly_finish(struct kr_assembly *a, struct kr_err *err)
 	for (uint32_t i = 0; !status && i < a->orders.n; i++) {
 		status = settle_order(a, a->orders.at[i], err);
 		if (status == KR_BAD && a->h->lenient) {
-			kr_err_init(err);
-			a->h->skipped++;
+			kr_history_leave_out(a->h, err);
 			status = KR_OK;
 		}
 	}

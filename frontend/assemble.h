@@ -27,8 +27,8 @@ void kr_assembly_done(struct kr_assembly *a);
 
 enum kr_status kr_assembly_take(void *assembly, const struct kr_event *event, struct kr_err *err); /* a kr_sink's */
 
-/* The session's transaction is left out and counted: once it ends or, `ended`, at once. */
-void kr_assembly_break(struct kr_assembly *a, kr_session session, bool ended);
+/* The session's transaction is left out and counted, for `err`, which is then as good as new; `ended`: no more of it comes. */
+void kr_assembly_break(struct kr_assembly *a, kr_session session, bool ended, struct kr_err *err);
 
 /* After the last event: transactions still open are of unknown outcome. Version orders that are bad are
  * dropped and counted if the history is lenient. */

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "frontend/history_count.h"
+#include "frontend/history_written.h"
 
 #include <string.h>
 
@@ -24,6 +25,7 @@ void kr_history_done(struct kr_history *h)
 	if (!mem)
 		return;
 	kr_history_count_done(h);
+	kr_written_free(h->written);
 	kr_vec_done(mem, &h->values);
 	kr_vec_done(mem, &h->keys);
 	kr_vec_done(mem, &h->sessions);

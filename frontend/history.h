@@ -253,6 +253,13 @@ enum kr_status kr_history_set_initial(struct kr_history *h, kr_key key, kr_value
 struct kr_history_mark { uint32_t ops, scans, rows, conds, attrs, struck, seen; };
 struct kr_history_mark kr_history_mark(const struct kr_history *h);
 void kr_history_rollback(struct kr_history *h, struct kr_history_mark mark);
+/* Says what kind of key it is. KR_BAD: it is used as another one, or its initial value does not fit. */
+enum kr_status kr_history_set_kind(struct kr_history *h, kr_key key, enum kr_key_kind kind, struct kr_err *err);
+/* The kind of that name ("register", "counter", "list", "set"), or KR_KIND_ANY; and the name of a kind. */
+enum kr_key_kind kr_history_kind(const char *name);
+const char *kr_history_kind_name(enum kr_key_kind kind);
+/* The kind of key that an operation writes, KR_KIND_ANY: it writes none, or any. */
+enum kr_key_kind kr_history_kind_needed(enum kr_op_kind op);
 
 /* Appends a transaction, and sets keys[].kind of the keys that it writes. `txn.id` with i == KR_NONE gets the default id "#N", N = `position` (1-based place among the
  * trace's transactions). Its operations are those pushed to h->ops since the previous transaction; op_first and op_count are filled in. KR_BAD (nothing appended, no kind
@@ -281,6 +288,8 @@ extern const char kr_doubt_begin[], kr_doubt_op[], kr_doubt_failed[], kr_doubt_e
 
 /* From when to when an autocommit transaction's statement lasted; false: it does not tell. */
 bool kr_history_statement(const struct kr_history *h, struct kr_walk walk, int64_t out[2], bool *open);
+/* Counts a bad transaction or version order that a lenient reader leaves out, for `err`, which is then as good as new. */
+void kr_history_leave_out(struct kr_history *h, struct kr_err *err);
 
 /* White-box fields of the transaction added last. */
 enum kr_status kr_history_set_white_box(struct kr_history *h, struct kr_white_box fields);
@@ -304,6 +313,10 @@ static inline const struct kr_value_entry *kr_history_value(const struct kr_hist
 static inline bool kr_history_untold(const struct kr_history *h) { return h->initial >= KR_INITIAL_UNKNOWN; }
 static inline kr_op kr_history_op(const struct kr_history *h, kr_txn t, uint32_t index) { return (kr_op){h->txns.at[t.i].op_first + index}; }
 const struct kr_attr *kr_history_attr(const struct kr_history *h, kr_op op); /* or NULL */
+
+/* Entry `place` of what t lists, struck ones included, as a walk gives it; place is less than kr_history_listed. */
+uint32_t kr_history_listed(const struct kr_history *h, kr_txn t);
+struct kr_walk kr_walk_at(const struct kr_history *h, kr_txn t, uint32_t place);
 
 /* Where operation `index` of those of t that count stands in the trace's list, struck entries included: what people are told. */
 uint32_t kr_history_place(const struct kr_history *h, kr_txn t, uint32_t index);

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "frontend/history_count.h"
+#include "frontend/history_work.h"
 #include "frontend/json.h"
 
 #include <jansson.h>

@@ -127,6 +127,28 @@ bool kr_history_statement(const struct kr_history *h, struct kr_walk walk, int64
 	return any;
 }
 
+uint32_t kr_history_listed(const struct kr_history *h, kr_txn t) { return h->txns.at[t.i].op_count + first_struck(h, (kr_txn){t.i + 1}) - first_struck(h, t); }
+
+/* The struck entry number j of a transaction has place before - op_first + j, which rises with j. */
+struct kr_walk kr_walk_at(const struct kr_history *h, kr_txn t, uint32_t place)
+{
+	struct kr_walk walk = kr_walk_txn(h, t);
+	uint32_t first = walk.next_struck, low = first, high = walk.end_struck;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (h->struck.at[middle].before.i - walk.next_op + middle - first < place)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	walk.next_op += place - (low - first);
+	walk.next_struck = low;
+	walk.place = place - 1;
+	kr_walk_next(h, &walk);
+	return walk;
+}
+
 uint32_t kr_history_place(const struct kr_history *h, kr_txn t, uint32_t index)
 {
 	uint32_t at = first_struck(h, t), before = at, op = h->txns.at[t.i].op_first + index;

@@ -60,36 +60,6 @@ static int sniff(const char *path, const char *head, size_t length)
 
 /* ---- objects ---- */
 
-void kr_native_get_fields(json_t *object, struct kr_native_fields *out)
-{
-#define FIELD(name) \
-	{ \
-#name, offsetof(struct kr_native_fields, name) \
-	}
-	static const struct {
-		const char *name;
-		size_t offset;
-	} fields[] = {
-		FIELD(id), FIELD(s), FIELD(ops), FIELD(begin), FIELD(end), FIELD(status), FIELD(serial), FIELD(snapshot), FIELD(commit_ts),
-		FIELD(version_order), FIELD(writers), FIELD(krait), FIELD(name), FIELD(time_unit), FIELD(initial), FIELD(clock_skew), FIELD(universe),
-		FIELD(ordered_keys), FIELD(txns), FIELD(txn), FIELD(op), FIELD(now), FIELD(snapshot_t), FIELD(failed), FIELD(row_separator), FIELD(profile),
-		FIELD(stream), FIELD(sessions), {"auto", offsetof(struct kr_native_fields, autocommit)}, /* a word of C's */
-	};
-#undef FIELD
-
-	*out = (struct kr_native_fields){0};
-	for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
-		const char *name = json_object_iter_key(at);
-		for (size_t i = 0; i < KR_COUNT(fields); i++) {
-			if (strcmp(name, fields[i].name) == 0) {
-				json_t *value = json_object_iter_value(at);
-				memcpy((char *)out + fields[i].offset, &value, sizeof value);
-				break;
-			}
-		}
-	}
-}
-
 /* With `lenient` a bad transaction or version order is counted and forgotten. */
 static enum kr_status forgive(struct kr_native *n, enum kr_status status)
 {
@@ -127,9 +97,9 @@ static enum kr_status read_object(struct kr_native *n, json_t *json, bool first)
 	if (f.krait)
 		return kr_native_header(n, json, &f);
 	if (f.version_order && !f.ops)
-		return forgive(n, kr_native_order(n, &f));
+		return forgive(n, kr_native_order(n, json, &f));
 	if (kr_native_is_event(&f))
-		return kr_native_event(n, &f);
+		return kr_native_event(n, json, &f);
 	return forgive(n, read_txn(n, json, &f));
 }
 
@@ -459,6 +429,7 @@ void kr_native_done(struct kr_native *n)
 	kr_vec_done(mem, &n->open);
 	kr_vec_done(mem, &n->ids);
 	kr_assembly_done(&n->assembly);
+	kr_vec_done(mem, &n->ignored);
 	kr_vec_done(mem, &n->frames);
 	kr_vec_done(mem, &n->sort);
 	kr_str_done(&n->text);

@@ -22,8 +22,10 @@ struct kr_native_session {
 	struct kr_white_box white_box;
 };
 
-/* A name that JSON forced to be an object's field name ("initial", "versions") and that looks like an integer: whether the string or the integer is
- * meant is settled at the end, by which of them the trace uses as a key. */
+/* What a key gets that JSON forced to be the name of an object's field: in "initial", "kinds" (kind not KR_KIND_ANY) or "versions" (`seen` into h->seen, not KR_NONE). */
+struct kr_native_use { kr_value initial; enum kr_key_kind kind; uint32_t seen; };
+
+/* Such a name that looks like an integer: whether the string or the integer is meant is settled at the end, by which of them the trace uses as a key. */
 struct kr_native_name {
 	kr_value text;
 	int64_t number;
@@ -56,6 +58,7 @@ struct kr_native {
 	struct kr_assembly assembly; /* the sink, if there is no other */
 	KR_VEC(struct kr_native_session) open; /* by session, as far as event lines came */
 	bool has_events, begun; /* begun: a line that is not blank came, of a stream */
+	KR_VEC(struct kr_native_ignored) ignored;
 
 	/* scratch, reused */
 	struct kr_json_arena arena; /* of the JSON that is read now, */
@@ -68,7 +71,7 @@ struct kr_native {
 
 /* Known fields of a line's object, NULL where missing. */
 struct kr_native_fields {
-	json_t *krait, *name, *time_unit, *initial, *clock_skew, *universe, *ordered_keys, *txns, *row_separator, *profile, *stream, *sessions;
+	json_t *krait, *name, *time_unit, *initial, *kinds, *clock_skew, *universe, *ordered_keys, *txns, *row_separator, *profile, *stream, *sessions;
 	json_t *id, *s, *status, *begin, *end, *ops, *serial, *snapshot, *commit_ts, *autocommit, *snapshot_t, *failed;
 	json_t *txn, *op, *now;
 	json_t *version_order, *writers;
@@ -76,7 +79,7 @@ struct kr_native_fields {
 };
 
 /* What has fields; the names of the others mean nothing there. */
-enum kr_native_place { KR_NATIVE_HEADER, KR_NATIVE_TXN, KR_NATIVE_ORDER, KR_NATIVE_ATTRIBUTES, KR_NATIVE_RANGE /* its options, and attributes */ };
+enum kr_native_place { KR_NATIVE_HEADER, KR_NATIVE_TXN, KR_NATIVE_EVENT, KR_NATIVE_ORDER, KR_NATIVE_ATTRIBUTES, KR_NATIVE_RANGE /* its options, and attributes */ };
 
 /* For histories that are built in memory (api/build.c), and the reader itself: a state to fill `h` with; one line of JSON as if it were read; the end of the state. */
 void kr_native_begin(struct kr_native *n, struct kr_ctx *ctx, struct kr_history *h, bool lenient, struct kr_err *err);
@@ -112,7 +115,7 @@ const char *kr_native_field_meant(json_t *object, const char *known, enum kr_nat
 enum kr_status kr_native_header(struct kr_native *n, json_t *header, const struct kr_native_fields *f);
 enum kr_status kr_native_order(struct kr_native *n, json_t *order, const struct kr_native_fields *f);
 enum kr_status kr_native_txn(struct kr_native *n, const struct kr_native_fields *f);
-enum kr_status kr_native_event(struct kr_native *n, const struct kr_native_fields *f);
+enum kr_status kr_native_event(struct kr_native *n, json_t *json, const struct kr_native_fields *f);
 bool kr_native_is_event(const struct kr_native_fields *f);
 
 /* Parts of a transaction that events have, too. */

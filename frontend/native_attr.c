@@ -114,10 +114,12 @@ enum kr_status kr_native_attributes(struct kr_native *n, json_t *json)
 	struct kr_history *h = n->h;
 	struct fields f = fields_of(json);
 	struct kr_attr attr = {.op = {h->ops.n - 1}, .cursor = true};
-	enum kr_status status;
+	size_t known = !!f.t + !!f.cursor + !!f.lock + !!f.read + !!f.row + !!f.versions;
+	bool range = h->ops.at[h->ops.n - 1].kind == KR_OP_RANGE;
+	enum kr_status status = kr_native_fields_ignored(n, json, json_object_size(json) - known, range ? KR_NATIVE_RANGE : KR_NATIVE_ATTRIBUTES);
 
-	if (!f.t && !f.cursor && !f.lock && !f.read && !f.row && !f.versions)
-		return KR_OK; /* notes, or a range's options */
+	if (status || known == 0)
+		return status; /* notes, or a range's options */
 	if ((status = kr_native_time(n, f.t, &attr)))
 		return status;
 	if (f.cursor && (status = kr_native_put_bool(n, f.cursor, "\"cursor\"", &attr.cursor)))

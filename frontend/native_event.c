@@ -315,7 +315,7 @@ static enum kr_status read_event(struct kr_native *n, const struct kr_native_fie
 	return status ? status : take(n, &event);
 }
 
-enum kr_status kr_native_event(struct kr_native *n, const struct kr_native_fields *f)
+enum kr_status kr_native_event(struct kr_native *n, json_t *json, const struct kr_native_fields *f)
 {
 	kr_session session = {KR_NONE};
 	enum kr_status status;
@@ -323,11 +323,12 @@ enum kr_status kr_native_event(struct kr_native *n, const struct kr_native_field
 	n->has_events = true;
 	n->in_txn = n->in_op = false;
 	n->id = (kr_value){KR_NONE};
-	status = f->txn ? read_event(n, f, &session) : read_now(n, f);
+	status = kr_native_fields_ignored(n, json, f->ignored, KR_NATIVE_EVENT);
+	if (!status)
+		status = f->txn ? read_event(n, f, &session) : read_now(n, f);
 	n->in_txn = n->in_op = false;
 	if (status != KR_BAD || !n->lenient || session.i == KR_NONE || session.i >= n->open.n)
 		return status;
-	kr_assembly_break(&n->assembly, session, !n->open.at[session.i].open); /* its transaction is left out */
-	kr_err_init(n->err);
+	kr_assembly_break(&n->assembly, session, !n->open.at[session.i].open, n->err);
 	return KR_OK;
 }

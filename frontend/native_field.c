@@ -36,6 +36,12 @@ static const struct {
 	FIELD(KR_NATIVE_TXN, serial),
 	FIELD(KR_NATIVE_TXN, snapshot),
 	FIELD(KR_NATIVE_TXN, commit_ts),
+	{"auto", KR_NATIVE_TXN, offsetof(struct kr_native_fields, autocommit)},
+	FIELD(KR_NATIVE_TXN, snapshot_t),
+	FIELD(KR_NATIVE_TXN, failed),
+	FIELD(KR_NATIVE_EVENT, txn),
+	FIELD(KR_NATIVE_EVENT, op),
+	FIELD(KR_NATIVE_EVENT, now),
 	FIELD(KR_NATIVE_ORDER, version_order),
 	FIELD(KR_NATIVE_ORDER, writers),
 	FIELD(KR_NATIVE_HEADER, krait),
@@ -47,9 +53,15 @@ static const struct {
 	FIELD(KR_NATIVE_HEADER, ordered_keys),
 	FIELD(KR_NATIVE_HEADER, kinds),
 	FIELD(KR_NATIVE_HEADER, txns),
+	FIELD(KR_NATIVE_HEADER, row_separator),
+	FIELD(KR_NATIVE_HEADER, profile),
+	FIELD(KR_NATIVE_HEADER, stream),
+	FIELD(KR_NATIVE_HEADER, sessions),
 	{"t", KR_NATIVE_ATTRIBUTES, NOWHERE},
 	{"cursor", KR_NATIVE_ATTRIBUTES, NOWHERE},
 	{"lock", KR_NATIVE_ATTRIBUTES, NOWHERE},
+	{"read", KR_NATIVE_ATTRIBUTES, NOWHERE},
+	{"row", KR_NATIVE_ATTRIBUTES, NOWHERE},
 	{"versions", KR_NATIVE_ATTRIBUTES, NOWHERE},
 	{"limit", KR_NATIVE_RANGE, NOWHERE},
 	{"reverse", KR_NATIVE_RANGE, NOWHERE},
@@ -70,6 +82,10 @@ static const struct {
 	{"snapshot", "snapshot_ts start_ts begin_ts read_ts start_timestamp sts", KR_NATIVE_TXN},
 	{"commit_ts", "commit_timestamp cts", KR_NATIVE_TXN},
 	{"serial", "serial_order", KR_NATIVE_TXN},
+	{"auto", "autocommit auto_commit", KR_NATIVE_TXN},
+	{"txn", "id txid tid xid txn_id transaction transaction_id", KR_NATIVE_EVENT},
+	{"op", "ops operation", KR_NATIVE_EVENT},
+	{"row_separator", "separator column_separator", KR_NATIVE_HEADER},
 	{"initial", "init initially initial_state initial_values", KR_NATIVE_HEADER},
 	{"clock_skew", "skew clock clock_error clock_uncertainty max_skew", KR_NATIVE_HEADER},
 	{"time_unit", "unit units", KR_NATIVE_HEADER},
@@ -84,12 +100,21 @@ static const struct {
 };
 
 /* Does `place` have the fields of `of`? */
-static bool has(enum kr_native_place place, enum kr_native_place of) { return place == of || (place == KR_NATIVE_RANGE && of == KR_NATIVE_ATTRIBUTES); }
+static bool has(enum kr_native_place place, enum kr_native_place of)
+{
+	return place == of || (place == KR_NATIVE_RANGE && of == KR_NATIVE_ATTRIBUTES) || (place == KR_NATIVE_EVENT && of == KR_NATIVE_TXN);
+}
+
+/* Is field i one of some line, as `place` is? In a transaction line those of events are notes. */
+static bool is_of_lines(size_t i, enum kr_native_place place)
+{
+	return fields[i].offset != NOWHERE && place < KR_NATIVE_ATTRIBUTES && (place != KR_NATIVE_TXN || fields[i].place != KR_NATIVE_EVENT);
+}
 
 static bool is_known(const char *name, enum kr_native_place place)
 {
 	for (size_t i = 0; i < KR_COUNT(fields); i++)
-		if (strcmp(name, fields[i].name) == 0 && (has(place, fields[i].place) || (fields[i].offset != NOWHERE && place < KR_NATIVE_ATTRIBUTES)))
+		if (strcmp(name, fields[i].name) == 0 && (has(place, fields[i].place) || is_of_lines(i, place)))
 			return true;
 	return false;
 }
@@ -110,6 +135,8 @@ void kr_native_get_fields(json_t *object, struct kr_native_fields *out)
 			}
 		}
 	}
+	if (out->ops)
+		known -= (size_t)(!!out->txn + !!out->op + !!out->now);
 	out->ignored = json_object_size(object) - known;
 }
 
@@ -187,7 +214,7 @@ static enum kr_status look_up(struct kr_native *n, const char *name, enum kr_nat
 
 static enum kr_status ignore(struct kr_native *n, json_t *object, const char *name, enum kr_native_place place)
 {
-	static const char *const places[] = {"header", "transaction", "version order", "operation", "range"}; /* by enum kr_native_place */
+	static const char *const places[] = {"header", "transaction", "event", "version order", "operation", "range"}; /* by enum kr_native_place */
 	struct kr_history *h = n->h;
 	uint32_t i;
 	enum kr_status status = look_up(n, name, place, &i);

@@ -1,7 +1,8 @@
 /* Native format: the header, version orders, and what can be settled only at the end of the trace.
  *
- * JSON has only strings for field names. So a name in "initial" or "versions" that looks like an integer means the integer key when the trace uses that one as
- * a key and not the string; otherwise the string. In a stream, which has no end to wait for, it means whichever of the two keys comes first. */
+ * JSON has only strings for field names. So a name in "initial", "kinds" or "versions" that looks like an integer means the integer key when the trace uses that one as
+ * a key and not the string; otherwise the string: where the trace does not tell them apart, the history says so (`guessed`). In a stream, which has no end to wait
+ * for, it means whichever of the two keys comes first. */
 #include "frontend/history_count.h"
 #include "frontend/native.h"
 
@@ -53,18 +54,18 @@ static kr_key key_named(const struct kr_native *n, const struct kr_native_name *
 	return key.i == KR_NONE ? kr_history_key(n->h, name->text) : key;
 }
 
-enum kr_status kr_native_field_name(struct kr_native *n, const char *text, uint32_t seen, kr_value initial)
+enum kr_status kr_native_field_name(struct kr_native *n, const char *text, struct kr_native_use use)
 {
 	struct kr_native_name name = {.text = kr_history_text(n->h, KR_VALUE_STRING, text, strlen(text)), .use = use};
 
 	if (name.text.i == KR_NONE)
 		return KR_NOMEM;
 	if (!is_integer(text, &name.number))
-		return settle_name(n, kr_history_key(n->h, name.text), seen, initial);
-	if (n->telling && seen != KR_NONE)
-		return settle_name(n, key_named(n, &name), seen, initial);
+		return settle_name(n, kr_history_key(n->h, name.text), use);
+	if (n->telling && use.seen != KR_NONE)
+		return settle_name(n, key_named(n, &name), use);
 	kr_history_keep(n->h, name.text);
-	kr_history_keep(n->h, initial);
+	kr_history_keep(n->h, use.initial);
 	return kr_vec_push(n->h->mem, &n->names, name) ? KR_OK : KR_NOMEM;
 }
 
@@ -72,30 +73,44 @@ static enum kr_status settle_names(struct kr_native *n)
 {
 	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < n->names.n && !status; i++)
-		status = settle_name(n, key_named(n, &n->names.at[i]), n->names.at[i].seen, n->names.at[i].initial);
+	for (uint32_t i = 0; i < n->names.n && !status; i++) {
+		const struct kr_native_name *name = &n->names.at[i];
+		kr_value number = kr_history_int(n->h, name->number);
+		if (number.i == KR_NONE)
+			return KR_NOMEM;
+		bool text = kr_history_find_key(n->h, name->text).i != KR_NONE, integer = kr_history_find_key(n->h, number).i != KR_NONE;
+		kr_key key = key_named(n, name);
+		if (text == integer && n->h->guessed.i == KR_NONE)
+			n->h->guessed = key;
+		status = settle_name(n, key, name->use);
+	}
+	return status;
+}
+
+/* Gives key k what waits for its name. */
+static enum kr_status settle_key(struct kr_native *n, kr_key k)
+{
+	const struct kr_value_entry name = *kr_history_value(n->h, n->h->keys.at[k.i].name);
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = n->names.n; i-- > 0 && !status;) {
+		struct kr_native_name waiting = n->names.at[i];
+
+		if (n->h->keys.at[k.i].name.i != waiting.text.i && (name.type != KR_VALUE_INT || name.integer != waiting.number))
+			continue;
+		n->names.at[i] = n->names.at[--n->names.n];
+		status = settle_name(n, k, waiting.use);
+	}
 	return status;
 }
 
 enum kr_status kr_native_settle_keys(struct kr_native *n, uint32_t from)
 {
-	for (uint32_t k = from; k < n->h->keys.n; k++) {
-		const struct kr_value_entry *name = kr_history_value(n->h, n->h->keys.at[k].name);
+	enum kr_status status = KR_OK;
 
-		for (uint32_t i = 0; i < n->names.n; i++) {
-			struct kr_native_name *waiting = &n->names.at[i];
-			enum kr_status status;
-
-			if (n->h->keys.at[k].name.i != waiting->text.i && (name->type != KR_VALUE_INT || name->integer != waiting->number))
-				continue;
-			status = settle_name(n, (kr_key){k}, KR_NONE, waiting->initial);
-			*waiting = n->names.at[--n->names.n];
-			if (status)
-				return status;
-			break;
-		}
-	}
-	return KR_OK;
+	for (kr_key k = {from}; k.i < n->h->keys.n && n->names.n > 0 && !status; k.i++)
+		status = settle_key(n, k);
+	return status;
 }
 
 /* ---- header ---- */
@@ -218,7 +233,7 @@ static enum kr_status put_stream(struct kr_native *n, const struct kr_native_fie
 	return status;
 }
 
-enum kr_status kr_native_header(struct kr_native *n, const struct kr_native_fields *f)
+enum kr_status kr_native_header(struct kr_native *n, json_t *header, const struct kr_native_fields *f)
 {
 	enum kr_status status;
 	char found[80];
@@ -244,7 +259,7 @@ enum kr_status kr_native_header(struct kr_native *n, const struct kr_native_fiel
 
 /* ---- version orders ---- */
 
-enum kr_status kr_native_order(struct kr_native *n, const struct kr_native_fields *f)
+enum kr_status kr_native_order(struct kr_native *n, json_t *order, const struct kr_native_fields *f)
 {
 	struct kr_event event = {.kind = KR_EVENT_ORDER, .line = n->line, .session = {KR_NONE}, .txn = {KR_NONE}};
 	enum kr_status status = kr_native_put_key(n, f->version_order, "\"version_order\"", &event.key);
@@ -264,6 +279,8 @@ enum kr_status kr_native_order(struct kr_native *n, const struct kr_native_field
 		if (status)
 			return status;
 	}
+	if ((status = kr_native_fields_ignored(n, order, f->ignored, KR_NATIVE_ORDER)))
+		return status;
 	event.writers = n->ids.at;
 	event.writer_count = n->ids.n;
 	return n->sink.take(n->sink.data, &event, n->err);

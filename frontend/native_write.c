@@ -26,11 +26,16 @@ void kr_native_write_span(struct kr_native_writer *w, int64_t invoked, int64_t r
 		kr_str_format(w->out, "[%lld, %lld]", (long long)invoked, (long long)returned);
 }
 
-/* A name as the name of a JSON member: strings as they are, numbers as their text. */
+/* A key as the name of a JSON member: strings as they are, integers as their text, unless that is another key. */
 void kr_native_write_member(struct kr_native_writer *w, kr_value name)
 {
-	bool text = kr_history_value(w->h, name)->type == KR_VALUE_STRING;
+	const struct kr_value_entry *e = kr_history_value(w->h, name);
+	bool text = e->type == KR_VALUE_STRING;
+	char digits[24];
 
+	(void)snprintf(digits, sizeof digits, "%lld", e->type == KR_VALUE_INT ? (long long)e->integer : 0);
+	if (e->type == KR_VALUE_REAL || (e->type == KR_VALUE_INT && kr_history_find_key_text(w->h, digits, strlen(digits)).i != KR_NONE))
+		kr_native_write_unsupported(w, "a key that is a real number, or whose text is another key, with an initial value, a kind or a version");
 	kr_native_write_bit(w, text ? "" : "\"");
 	kr_native_write_value(w, name);
 	kr_native_write_bit(w, text ? ": " : "\": ");
@@ -140,6 +145,15 @@ static void put_version_order(struct kr_native_writer *w, const struct kr_versio
 
 /* ---- header ---- */
 
+/* Members name keys, too, but for those that look like numbers: where nothing else says whether they are, the universe does. */
+static void mark_member(struct kr_native_writer *w, kr_key k)
+{
+	const struct kr_value_entry *name = kr_history_value(w->h, w->h->keys.at[k.i].name);
+
+	if (name->type == KR_VALUE_STRING && name->length > 0 && strchr("-0123456789", name->text[0]) == NULL)
+		kr_bits_set(w->named, k.i);
+}
+
 static void mark_named(struct kr_native_writer *w)
 {
 	const struct kr_history *h = w->h;
@@ -166,8 +180,8 @@ static void put_initial(struct kr_native_writer *w)
 	const struct kr_history *h = w->h;
 	const char *separator = "";
 
-	if (h->initial == KR_INITIAL_UNKNOWN)
-		kr_native_write_bit(w, ", \"initial\": \"unknown\"");
+	if (kr_history_untold(h))
+		kr_native_write_bit(w, h->initial == KR_INITIAL_UNKNOWN ? ", \"initial\": \"unknown\"" : ", \"initial\": \"unwritten\"");
 	if (h->initial != KR_INITIAL_GIVEN)
 		return;
 	kr_native_write_bit(w, ", \"initial\": {");
@@ -180,6 +194,22 @@ static void put_initial(struct kr_native_writer *w)
 		separator = ", ";
 	}
 	kr_native_write_bit(w, "}");
+}
+
+static void put_kinds(struct kr_native_writer *w)
+{
+	const struct kr_history *h = w->h;
+	const char *separator = ", \"kinds\": {";
+
+	for (uint32_t k = 0; k < h->keys.n; k++) {
+		if (!h->keys.at[k].declared)
+			continue;
+		kr_native_write_bit(w, separator);
+		kr_native_write_member(w, h->keys.at[k].name);
+		kr_str_format(w->out, "\"%s\"", kr_history_kind_name((enum kr_key_kind)h->keys.at[k].kind));
+		separator = ", ";
+	}
+	kr_native_write_bit(w, separator[2] == '"' ? "" : "}");
 }
 
 static void put_text_field(struct kr_native_writer *w, const char *name, const char *text)
@@ -279,10 +309,10 @@ static enum kr_status write_all(struct kr_native_writer *w, struct kr_ctx *ctx)
 	enum kr_status status = KR_NOMEM;
 
 	w->named = kr_mem_alloc(&ctx->mem, words, sizeof *w->named);
-	if (!w->named)
-		return KR_NOMEM;
-	mark_named(w);
-	status = write_lines(w, ctx);
+	if (w->named) {
+		mark_named(w);
+		status = write_lines(w, ctx);
+	}
 	kr_mem_free(&ctx->mem, w->named, words, sizeof *w->named);
 	return status;
 }

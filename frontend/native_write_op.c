@@ -2,7 +2,7 @@
  * that a new kind is a row. What failed or was undone stands where the trace had it. */
 #include "frontend/native_write_work.h"
 
-static void unsupported(struct kr_native_writer *w, const char *what)
+void kr_native_write_unsupported(struct kr_native_writer *w, const char *what)
 {
 	if (!w->status)
 		w->status = kr_err_set(w->err, KR_UNSUPPORTED, "%s cannot be written in the native format", what);
@@ -29,7 +29,7 @@ static void put_test(struct kr_native_writer *w, const struct kr_cond *cond)
 	static const char *const tests[] = {"eq", "ne", "lt", "le", "gt", "ge", "in"}; /* by enum kr_cond_test */
 
 	if (cond->test >= KR_COUNT(tests)) {
-		unsupported(w, "a condition on the prefix of a value");
+		kr_native_write_unsupported(w, "a condition on the prefix of a value");
 		return;
 	}
 	kr_str_format(w->out, "\"%s\": ", tests[cond->test]);
@@ -50,7 +50,7 @@ static void put_group(struct kr_native_writer *w, const struct kr_cond *conds, u
 		if (!same_group(&conds[0], &conds[c]))
 			continue;
 		if (seen & 1u << conds[c].test)
-			unsupported(w, "a condition that tests the same thing twice");
+			kr_native_write_unsupported(w, "a condition that tests the same thing twice");
 		kr_native_write_bit(w, seen ? ", " : "{");
 		put_test(w, &conds[c]);
 		seen |= 1u << conds[c].test;
@@ -94,7 +94,7 @@ static void put_where(struct kr_native_writer *w, const struct kr_scan *scan)
 		if (written && conds[c].target != KR_COND_KEY_PREFIX)
 			continue;
 		if (written)
-			unsupported(w, "a condition with two key prefixes");
+			kr_native_write_unsupported(w, "a condition with two key prefixes");
 		kr_native_write_bit(w, separator);
 		separator = ", ";
 		if (conds[c].target == KR_COND_FIELD) {

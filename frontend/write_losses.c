@@ -51,6 +51,7 @@ const char *kr_loss_text(enum kr_loss loss)
 		[KR_LOSS_WHITE_BOX] = "serial, snapshot and commit times",
 		[KR_LOSS_ORDERS] = "version orders",
 		[KR_LOSS_UNIVERSE] = "the universe of keys and their order",
+		[KR_LOSS_KINDS] = "the kinds of keys",
 		[KR_LOSS_NAME] = "the header's name, unit of time, row separator or profile",
 	};
 
@@ -61,9 +62,9 @@ struct finding {
 	const struct kr_history *h;
 	const struct kr_target *target;
 	uint32_t losses;
-	bool *named; /* keys, by operations */
+	bool *named;      /* keys, by operations */
+	const bool *gone; /* keys that are lost */
 	bool white_box;
-	bool writes, empty_list; /* some operation is a plain write; some read returned [] */
 };
 
 static void lose(struct finding *f, enum kr_loss loss, bool lost) { f->losses |= lost ? UINT32_C(1) << loss : 0; }
@@ -283,6 +284,8 @@ static void look_at_header(struct finding *f)
 	lose(f, KR_LOSS_UNIVERSE, h->key_order != KR_KEYS_MIXED);
 	for (uint32_t k = 0; k < h->keys.n; k++) {
 		lose(f, KR_LOSS_UNIVERSE, !f->named[k]);
+		lose(f, KR_LOSS_KINDS, h->keys.at[k].declared);
+	}
 	lose(f, KR_LOSS_STRUCK, h->struck.n > 0);
 	lose(f, KR_LOSS_WHITE_BOX, f->white_box);
 	lose(f, KR_LOSS_ORDERS, h->version_orders.n > 0);

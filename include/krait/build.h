@@ -67,6 +67,12 @@ struct krait_transaction {
 	bool has_serial, has_snapshot, has_commit_ts;
 	int64_t serial;             /* its place in the serialization order, any integer */
 	int64_t snapshot, commit_ts; /* when its snapshot was taken, and its commit time; in a unit of the database's */
+	/* For checks of mechanisms; levels look at `autocommit` only: */
+	bool autocommit;            /* one statement, whose time is that of begin and end, where they are not given */
+	bool begin_unanswered, end_unanswered; /* no answer came: the time of return means nothing, and it is not committed */
+	bool end_failed;            /* the commit or rollback was answered by an error */
+	bool has_snapshot_time;
+	int64_t snapshot_time[2];   /* of the statement that took its snapshot: invoked, returned; in the unit of begin and end */
 };
 
 /* Transactions of one session begin in the order in which they are built. */
@@ -86,7 +92,8 @@ enum krait_operation_kind {
 	KRAIT_ADD,    /* value: added to a set */
 	KRAIT_RANGE,  /* low, high, rows: all present keys k with low <= k < high, in the order of keys; perhaps limit, reverse */
 	KRAIT_SCAN,   /* conditions, rows: all present keys of which all conditions hold */
-	KRAIT_UPDATE  /* conditions, value, rows: a scan, and a write of each matching row; value: what the statement sets, rows: what was written */
+	KRAIT_UPDATE, /* conditions, value, rows: a scan, and a write of each matching row; value: what the statement sets, rows: what was written */
+	KRAIT_UNDO    /* a rollback to a savepoint: the last `undone` operations of the transaction count no more, whatever they are; only its time is given */
 };
 
 struct krait_row { struct krait_value key, value; }; /* key: string or number; value: what the key holds, never absent */
@@ -107,6 +114,8 @@ struct krait_condition {
 
 struct krait_seen { struct krait_value key, writer; }; /* the version of a key by the id of its writer; absent: the initial one */
 
+enum krait_read_mode { KRAIT_READ_AS_USUAL, KRAIT_READ_SNAPSHOT, KRAIT_READ_LATEST, KRAIT_READ_UNCOMMITTED };
+
 enum krait_lock { KRAIT_LOCK_NONE, KRAIT_LOCK_SHARED, KRAIT_LOCK_EXCLUSIVE };
 
 /* Zeroed fields mean "none"; arrays are borrowed, and NULL when they are empty. */
@@ -120,7 +129,13 @@ struct krait_operation {
 
 	bool has_time;
 	int64_t time[2];             /* invoked, returned; in the unit of the transactions' times */
+	bool unanswered;             /* no answer came: time[1] means nothing */
 	enum krait_lock lock;        /* that the operation took */
+	enum krait_read_mode read;   /* of what it read, where its level does not tell */
+	bool old_row;                /* WRITE: it changed a row that was there */
+	bool failed;                 /* it was answered by an error: its results mean nothing, and it does not count */
+	bool goes_on;                /* failed: the database did not roll the transaction back */
+	uint32_t undone;             /* UNDO */
 	const struct krait_seen *seen; /* what the database says: the version of each key over which a predicate was evaluated */
 	size_t seen_count;
 
@@ -140,6 +155,38 @@ KRAIT_EXPORT bool krait_build_op(krait_builder *builder, const struct krait_oper
 
 /* What the key holds before every transaction. Keys that this is not called for are then absent at first, as all are without any call. Before the first transaction only. */
 KRAIT_EXPORT bool krait_build_initial(krait_builder *builder, struct krait_value key, struct krait_value value);
+
+enum krait_initial {
+	KRAIT_INITIAL_ABSENT, /* keys are absent before every transaction */
+	KRAIT_INITIAL_GIVEN,  /* some have values: krait_build_initial; the others are absent */
+	KRAIT_INITIAL_UNKNOWN, /* each has some value that is not told */
+	KRAIT_INITIAL_UNWRITTEN /* the same, but none that is written to its key */
+};
+enum krait_key_order { KRAIT_KEYS_MIXED /* numbers by value, before strings by bytes */, KRAIT_KEYS_BYTES, KRAIT_KEYS_NUMBERS };
+
+struct krait_header {
+	const char *name;      /* of the trace; NULL: none. Copied */
+	const char *time_unit; /* of all times, for people ("ns"); NULL: not told. Copied */
+	int64_t clock_skew;    /* clocks of two clients may differ by so much; 0 or more, in that unit */
+	enum krait_initial initial;
+	enum krait_key_order key_order;     /* how ranges compare keys */
+	const char *row_separator;          /* what stands before its last occurrence in a key names a row; NULL: keys are rows. Copied */
+	const char *profile;                /* by which mechanisms are checked; NULL: none. Copied */
+	const struct krait_value *universe; /* keys that exist for ranges and scans, though no operation names them; string or number each */
+	size_t universe_count;
+};
+
+/* What holds for all of the history. First of all, at most once; without it the fields are as if zeroed. */
+KRAIT_EXPORT bool krait_build_header(krait_builder *builder, const struct krait_header *header);
+
+/* The database says that versions of the key were installed in this order, oldest first: by the ids of their writers, which may be built later. Lists may be partial, and several for a key. Not between begin
+ * and end. */
+KRAIT_EXPORT bool krait_build_version_order(krait_builder *builder, struct krait_value key, const struct krait_value *writers, size_t count);
+
+enum krait_key_kind { KRAIT_KIND_ANY /* only read, and nothing was there */, KRAIT_KIND_REGISTER, KRAIT_KIND_COUNTER, KRAIT_KIND_LIST, KRAIT_KIND_SET };
+
+/* What kind of key it is, where no operation tells: one of which an array is read is a list otherwise. Before the first transaction only. */
+KRAIT_EXPORT bool krait_build_kind(krait_builder *builder, struct krait_value key, enum krait_key_kind kind);
 
 /* A line of the native format: the header (first of all), a transaction with any of its operations (scans, ranges, updates, what failed or was undone), an event of a stream, a version order. Not
  * between begin and end of what is built otherwise. A transaction whose events have no end is of unknown outcome. */

@@ -119,7 +119,7 @@ KRAIT_EXPORT void krait_builder_free(krait_builder *builder); /* instead of fini
 KRAIT_EXPORT void krait_history_free(krait_history *history);
 
 KRAIT_EXPORT uint32_t krait_history_transactions(const krait_history *history); /* how many, whatever became of them */
-KRAIT_EXPORT uint32_t krait_history_operations(const krait_history *history);   /* of all transactions together */
+KRAIT_EXPORT uint32_t krait_history_operations(const krait_history *history);   /* of all transactions together, without those that failed or were undone */
 
 /* The id of transaction t (from 0, in the order of the trace): copies it to `out`, cut to `size` bytes with the terminator, and returns its length uncut; 0: there is no such transaction. */
 KRAIT_EXPORT size_t krait_history_id(const krait_history *history, uint32_t t, char *out, size_t size);
@@ -145,11 +145,12 @@ struct krait_key {
 KRAIT_EXPORT uint32_t krait_history_keys(const krait_history *history); /* how many */
 KRAIT_EXPORT enum krait_status krait_history_key(const krait_history *history, uint32_t key, struct krait_key *out, struct krait_error *error);
 
-/* Transaction t, in the order of the trace; its id is always there ("#N" if the trace gives none). `operations` (NULL: not wanted): how many it has. */
+/* Transaction t, in the order of the trace; its id is always there ("#N" if the trace gives none). `operations` (NULL: not wanted): how many it lists, those that
+ * failed or were undone, and rollbacks to savepoints (KRAIT_UNDO), included. */
 KRAIT_EXPORT enum krait_status krait_history_transaction(const krait_history *history, uint32_t t, struct krait_transaction *out, uint32_t *operations,
 	struct krait_error *error);
 
-/* The i-th operation of transaction t. */
+/* The i-th operation that transaction t lists. */
 KRAIT_EXPORT enum krait_status krait_history_operation(krait_history *history, uint32_t t, uint32_t i, struct krait_operation *out, struct krait_error *error);
 
 struct krait_version_order {

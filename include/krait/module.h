@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a struct or the meaning of anything in terms.h, level.h, module.h, graph.h, build.h or reader.h does; a plug-in made for another number is refused. */
-#define KRAIT_PLUGIN_ABI 2u
+#define KRAIT_PLUGIN_ABI 3u
 
 struct kr_ctx;     /* limits of the run */
 struct kr_err;     /* what went wrong */

@@ -324,6 +324,10 @@ static const struct wrong {
 	{"a field without a name", {.kind = KRAIT_UPDATE, .conditions = &nameless, .condition_count = 1}, "the field of a condition"},
 	{"a lock that is none", {.kind = KRAIT_READ, .key = TEXT("x"), .unknown = true, .lock = (enum krait_lock)5}, "a lock that there is not"},
 	{"a time backwards", {.kind = KRAIT_READ, .key = TEXT("x"), .unknown = true, .has_time = true, .time = {2, 1}}, "invoked <= returned"},
+	{"a way to read that is none", {.kind = KRAIT_READ, .key = TEXT("x"), .unknown = true, .read = (enum krait_read_mode)5}, "a way to read that there is not"},
+	{"an old row that is read", {.kind = KRAIT_READ, .key = TEXT("x"), .unknown = true, .old_row = true}, "KRAIT_WRITE only"},
+	{"no answer at no time", {.kind = KRAIT_READ, .key = TEXT("x"), .unknown = true, .unanswered = true}, "without a time"},
+	{"more undone than done", {.kind = KRAIT_UNDO, .undone = 1}, "more operations undone"},
 	{"a version of no key", {.kind = KRAIT_READ, .key = TEXT("x"), .unknown = true, .seen = &keyless, .seen_count = 1}, "the key"},
 };
 

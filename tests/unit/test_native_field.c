@@ -90,7 +90,12 @@ static const struct row {
 	{"transaction", "isolation", NULL},
 	{"transaction", "init", NULL},       /* that is for headers */
 	{"transaction", "clock_skew", NULL}, /* a field of other lines */
-	{"header", "session", NULL},
+	{"header", "session", "sessions"},
+	{"header", "row_seperator", "row_separator"},
+	{"transaction", "autocommit", "auto"},
+	{"transaction", "txn", "id"},
+	{"transaction", "op", NULL}, /* "ops" is there */
+	{"operation", "reads", NULL},
 	{"header", "database", NULL},
 	{"header", "version", NULL},
 	{"header", "recorder", NULL},
