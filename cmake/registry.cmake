@@ -11,6 +11,8 @@ set(KR_TYPE_passes pass)
 set(KR_TYPE_backend backend)
 set(KR_TYPE_checkers checker)
 set(KR_TYPE_cli command)
+set(KR_TYPE_mechanisms mechanism)
+set(KR_TYPE_mechanisms/profiles product)
 
 # Gives in `out` the identifier of the module in `file`, or nothing.
 function(kr_registry_module folder file out)
@@ -18,7 +20,7 @@ function(kr_registry_module folder file out)
     set(type "${KR_TYPE_${folder}}")
     file(RELATIVE_PATH shown ${PROJECT_SOURCE_DIR} ${file})
     file(STRINGS ${file} lines
-         REGEX "^[a-z ]*struct kr_(format|pass|backend|checker|command) kr_[a-z]+_[A-Za-z0-9_]+ *=")
+         REGEX "^[a-z ]*struct kr_(format|pass|backend|checker|command|mechanism|product) kr_[a-z]+_[A-Za-z0-9_]+ *=")
     list(LENGTH lines count)
     if(count EQUAL 0)
         return()
@@ -61,7 +63,8 @@ function(kr_registry folder sources out)
         string(APPEND entries "    &${module},\n")
     endforeach()
     list(LENGTH modules count)
-    set(file ${CMAKE_CURRENT_BINARY_DIR}/registry.c)
+    string(REGEX REPLACE "^[^/]*/?" "" name ${folder})
+    set(file ${CMAKE_CURRENT_BINARY_DIR}/registry${name}.c)
     file(CONFIGURE OUTPUT ${file} @ONLY CONTENT
 "/* Made by cmake/registry.cmake from the files of @folder@/. */
 #include \"@folder@/@type@.h\"

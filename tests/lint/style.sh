@@ -4,7 +4,7 @@
 #   style.sh [ROOT]
 set -u
 cd "${1:-$(dirname "$0")/../..}" || exit 1
-layers='base ir frontend passes backend verify checkers report shrink cross api cli'
+layers='base ir frontend passes backend verify mechanisms checkers report shrink cross api cli'
 
 # complain TEXT: says it of each place on standard input.
 complain() { sed "s|\$|: $1|"; }

@@ -1,0 +1,42 @@
+/* TiDB: pessimistic transactions lock and see the newest version as InnoDB's do, optimistic ones are checked at commit. */
+#include "mechanisms/profiles/product.h"
+
+static const struct kr_profile rows[] = {
+	{
+		.name = "tidb-rc",
+		.title = "pessimistic, read committed",
+		.source = "documentation only: TiDB, transaction isolation levels, pessimistic and optimistic modes",
+		.reads = KR_READS_STATEMENT,
+		.snapshot_at = KR_SNAPSHOT_STATEMENT,
+		.locking_reads = KR_SEES_LATEST,
+		.dml_reads = KR_SEES_LATEST,
+		.locks = {KR_MODE_NONE, KR_MODE_S, KR_MODE_X, KR_MODE_X},
+	},
+	{
+		.name = "tidb-rr",
+		.title = "pessimistic, repeatable read",
+		.source = "documentation only: TiDB, transaction isolation levels, pessimistic and optimistic modes",
+		.reads = KR_READS_TRANSACTION,
+		.snapshot_at = KR_SNAPSHOT_STATEMENT,
+		.locking_reads = KR_SEES_LATEST,
+		.dml_reads = KR_SEES_LATEST,
+		.locks = {KR_MODE_NONE, KR_MODE_S, KR_MODE_X, KR_MODE_X},
+	},
+	{
+		.name = "tidb-si",
+		.title = "optimistic: the first committer wins",
+		.source = "documentation only: TiDB, transaction isolation levels, pessimistic and optimistic modes",
+		.reads = KR_READS_TRANSACTION,
+		.snapshot_at = KR_SNAPSHOT_STATEMENT,
+		.locking_reads = KR_SEES_SNAPSHOT,
+		.dml_reads = KR_SEES_SNAPSHOT,
+		.fuw = true,
+	},
+	{.name = NULL},
+};
+
+const struct kr_product kr_product_tidb = {
+	.name = "tidb",
+	.title = "TiDB",
+	.rows = rows,
+};
