@@ -1,0 +1,209 @@
+/* The batch reference: the steps that turn a history into facts, then every mechanism of the registry. */
+#include "mechanisms/batch.h"
+
+#include "frontend/where.h"
+#include "mechanisms/mechanism.h"
+
+static void done(struct kr_batch *b)
+{
+	kr_vec_done(b->mem, &b->txns);
+	kr_vec_done(b->mem, &b->acts);
+	kr_vec_done(b->mem, &b->rows);
+	kr_vec_done(b->mem, &b->objects);
+	kr_vec_done(b->mem, &b->versions);
+	kr_vec_done(b->mem, &b->version_first);
+	kr_vec_done(b->mem, &b->tried);
+	kr_vec_done(b->mem, &b->looks);
+	kr_vec_done(b->mem, &b->holds);
+	kr_vec_done(b->mem, &b->edits);
+	kr_vec_done(b->mem, &b->doubles);
+	kr_vec_done(b->mem, &b->writers);
+	kr_vec_done(b->mem, &b->remade);
+}
+
+enum kr_status kr_batch_find(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_batch_options *options,
+	struct kr_findings *out, struct kr_err *err)
+{
+	struct kr_batch b = {.ctx = ctx, .mem = &ctx->mem, .h = h, .profile = options->profile, .options = options, .out = out};
+
+	kr_findings_init(out, &ctx->mem);
+	enum kr_status status = kr_batch_acts(&b);
+	if (!status)
+		status = b.profile->clock == KR_CLOCK_STAMPS ? kr_batch_stamps(&b, err) : kr_batch_instants(&b);
+	if (!status)
+		status = kr_batch_locks(&b);
+	if (!status)
+		status = kr_batch_versions(&b);
+	if (!status)
+		status = kr_batch_looks(&b);
+	if (!status)
+		status = kr_batch_settle(&b);
+	for (size_t i = 0; i < kr_mechanism_registry_count && !status; i++)
+		if (kr_mechanism_registry[i]->applies(&b))
+			status = kr_mechanism_registry[i]->find(&b);
+	done(&b);
+	return status;
+}
+
+/* ---- small pure functions ---- */
+
+/* Transactions of one session follow each other, whatever their clocks say. */
+static bool in_session_order(const struct kr_history *h, kr_txn a, kr_txn b)
+{
+	kr_session s = h->txns.at[a.i].session;
+
+	return s.i != KR_NONE && s.i == h->txns.at[b.i].session.i && a.i < b.i;
+}
+
+bool kr_stand_precedes(const struct kr_batch *b, const struct kr_stand *v, const struct kr_stand *u)
+{
+	if (u->txn.i == KR_NONE || v->txn.i == u->txn.i)
+		return false;
+	if (v->txn.i == KR_NONE)
+		return true;
+	if (v->committed && (kr_span_before(v->commit, u->commit) || in_session_order(b->h, v->txn, u->txn)))
+		return true;
+	return b->profile->locks.write == KR_MODE_X && v->lock.to < u->release.from && !(u->lock.to < v->release.from);
+}
+
+struct kr_span kr_written_window(const struct kr_written *v) { return (struct kr_span){v->by.commit.from, v->gone}; }
+
+bool kr_written_meets(const struct kr_batch *b, const struct kr_written *v, struct kr_span at)
+{
+	bool half_open = b->profile->clock == KR_CLOCK_STAMPS; /* a version is gone at the commit that replaces it */
+
+	return v->by.commit.from <= at.to && (at.from < v->gone || (!half_open && at.from == v->gone));
+}
+
+bool kr_look_fits(const struct kr_batch *b, const struct kr_look *look, kr_value value)
+{
+	const struct kr_value_entry *entry;
+	bool holds = false;
+
+	if (value.i == KR_NONE)
+		return true;
+	switch (look->match) {
+	case KR_MATCH_IS:
+		return value.i == look->value.i;
+	case KR_MATCH_NOT:
+		return value.i != look->value.i;
+	case KR_MATCH_PRESENT:
+		return value.i != KR_ABSENT.i;
+	case KR_MATCH_NUMBER:
+		entry = kr_history_value(b->h, value);
+		return value.i == KR_ABSENT.i ? look->number == 0 : entry->type == KR_VALUE_INT && entry->integer == look->number;
+	case KR_MATCH_WHERE:
+	case KR_MATCH_NOT_WHERE:
+		if (value.i != KR_ABSENT.i && kr_where_holds(b->h, look->scan, look->key, value, &holds, NULL))
+			return true;
+		return holds == (look->match == KR_MATCH_WHERE);
+	}
+	return true;
+}
+
+bool kr_op_write(const struct kr_history *h, const struct kr_operation *op, uint32_t i, kr_key *key, kr_value *value)
+{
+	const struct kr_scan *scan;
+
+	*key = op->key;
+	*value = KR_UNTOLD;
+	switch ((enum kr_op_kind)op->kind) {
+	case KR_OP_READ:
+	case KR_OP_RANGE:
+	case KR_OP_SCAN:
+		return false;
+	case KR_OP_WRITE:
+		*value = op->a;
+		return i == 0;
+	case KR_OP_DELETE:
+		*value = KR_ABSENT;
+		return i == 0 && !(op->flags & KR_OPF_KNOWN && !(op->flags & KR_OPF_DONE));
+	case KR_OP_INSERT:
+		*value = op->a;
+		return i == 0 && op->flags & KR_OPF_DONE;
+	case KR_OP_CAS:
+		*value = op->b;
+		return i == 0 && op->flags & KR_OPF_DONE;
+	case KR_OP_INC:
+		*value = op->flags & KR_OPF_KNOWN ? op->b : KR_UNTOLD;
+		return i == 0;
+	case KR_OP_UPDATE:
+		scan = &h->scans.at[op->scan];
+		if (i >= scan->row_count)
+			return false;
+		*key = h->rows.at[scan->row_first + i].key;
+		*value = h->rows.at[scan->row_first + i].value;
+		return true;
+	default: /* additions to what is there */
+		return i == 0;
+	}
+}
+
+static bool within(const struct kr_history *h, const struct kr_scan *scan, kr_value name)
+{
+	const struct kr_row *rows = h->rows.at + scan->row_first;
+
+	if (scan->low.i != KR_ABSENT.i && kr_history_compare_keys(h, name, scan->low) < 0)
+		return false;
+	if (scan->high.i != KR_ABSENT.i && kr_history_compare_keys(h, name, scan->high) >= 0)
+		return false;
+	if (scan->limit < 0 || scan->row_count < (uint64_t)scan->limit)
+		return true;
+	if (scan->row_count == 0)
+		return false;
+	int side = kr_history_compare_keys(h, name, h->keys.at[rows[scan->row_count - 1].key.i].name);
+	return scan->reverse ? side >= 0 : side <= 0;
+}
+
+bool kr_op_covers(const struct kr_history *h, const struct kr_operation *op, kr_key key)
+{
+	const struct kr_scan *scan = &h->scans.at[op->scan];
+
+	return op->kind == KR_OP_RANGE ? within(h, scan, h->keys.at[key.i].name) : kr_where_has_prefix(h, scan, key);
+}
+
+uint32_t kr_batch_own(const struct kr_batch *b, uint32_t i, kr_key key, kr_value *value)
+{
+	const struct kr_act *now = &b->acts.at[i];
+	uint32_t first = b->txns.at[now->txn.i].act_first;
+	kr_key written;
+
+	while (i-- > first)
+		if (kr_act_counts(&b->acts.at[i], now->place))
+			for (uint32_t w = 0; kr_op_write(b->h, b->acts.at[i].op, w, &written, value); w++)
+				if (written.i == key.i)
+					return i;
+	return KR_NONE;
+}
+
+bool kr_writer_makes_new_row(const struct kr_batch *b, const struct kr_writer *later)
+{
+	const struct kr_party *p = &b->txns.at[later->by.txn.i];
+	struct kr_span between = {p->has_snapshot ? p->snapshot.from : INT64_MIN, later->by.lock.to};
+
+	if (b->profile->fuw_new_row == KR_NEW_ROW_CHECKED)
+		return false;
+	for (uint32_t i = 0; i < b->writers.n && later->upserts; i++) {
+		const struct kr_writer *d = &b->writers.at[i];
+		if (d->deletes && d->object == later->object && d->by.txn.i != later->by.txn.i && d->by.commit.from <= between.to &&
+			between.from <= d->by.commit.to)
+			return true;
+	}
+	return later->inserts;
+}
+
+struct kr_finding *kr_batch_report(struct kr_batch *b, enum kr_mechanism_kind mechanism, enum kr_finding_class what)
+{
+	struct kr_finding finding = {
+		.mechanism = mechanism,
+		.what = what,
+		.txns = {{KR_NONE}, {KR_NONE}},
+		.ops = {KR_NONE, KR_NONE},
+		.key = {KR_NONE},
+		.seen = KR_UNTOLD,
+		.visible_first = b->out->visible.n,
+		.edge_first = b->out->edges.n,
+	};
+
+	return kr_vec_push(b->mem, &b->out->list, finding) ? &b->out->list.at[b->out->list.n - 1] : NULL;
+}

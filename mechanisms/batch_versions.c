@@ -1,0 +1,214 @@
+/* Versions, the order of their writers, and until when each could be seen; writers of each lock object.
+ *
+ * A version is a transaction's last value of a key, installed when it commits. v is gone at the latest when a committed
+ * u that certainly comes after it has committed. Where writing the present value makes no version, what may have done so
+ * is a shadow: it can have been seen, but it orders nothing. */
+#include <stdlib.h>
+
+#include "mechanisms/batch.h"
+
+/* ---- collecting ---- */
+
+static struct kr_span lock_of(const struct kr_batch *b, kr_txn t, uint32_t object)
+{
+	const struct kr_party *p = &b->txns.at[t.i];
+
+	for (uint32_t i = p->hold_first; i < p->hold_first + p->hold_count; i++)
+		if (!b->holds.at[i].range && b->holds.at[i].mode == KR_MODE_X && b->holds.at[i].object == object)
+			return b->holds.at[i].at;
+	return (struct kr_span){INT64_MAX, INT64_MAX};
+}
+
+static struct kr_stand stand_of(const struct kr_batch *b, kr_txn t, uint32_t object)
+{
+	const struct kr_party *p = &b->txns.at[t.i];
+
+	return (struct kr_stand){t, p->committed, p->commit, lock_of(b, t, object), p->release};
+}
+
+static bool is_sure(const struct kr_operation *op) { return op->kind != KR_OP_DELETE || op->flags & KR_OPF_KNOWN; }
+
+static bool add_version(struct kr_batch *b, uint32_t first, const struct kr_act *a, kr_key key, kr_value value)
+{
+	struct kr_written *v;
+
+	for (uint32_t i = first; i < b->versions.n; i++)
+		if (b->versions.at[i].key.i == key.i) {
+			v = &b->versions.at[i];
+			v->value = value;
+			v->op = a->index;
+			v->at.to = a->at.to;
+			v->sure |= is_sure(a->op);
+			return true;
+		}
+	struct kr_written new = {.by = stand_of(b, a->txn, b->objects.at[key.i]), .key = key, .value = value, .op = a->index,
+		.at = a->at, .first_done = a->at.to, .sure = is_sure(a->op), .gone = INT64_MAX};
+	return kr_vec_push(b->mem, &b->versions, new);
+}
+
+static bool add_writer(struct kr_batch *b, uint32_t first, const struct kr_act *a, kr_key key)
+{
+	uint32_t object = b->objects.at[key.i];
+	bool deletes = a->op->kind == KR_OP_DELETE;
+
+	for (uint32_t i = first; i < b->writers.n; i++)
+		if (b->writers.at[i].object == object) {
+			b->writers.at[i].deletes |= deletes;
+			return true;
+		}
+	struct kr_writer new = {.by = stand_of(b, a->txn, object), .object = object, .op = a->index, .key = key, .deletes = deletes};
+	new.inserts = a->op->kind == KR_OP_INSERT;
+	new.upserts = a->op->kind == KR_OP_WRITE && !(a->attr && a->attr->row_is_old);
+	return kr_vec_push(b->mem, &b->writers, new);
+}
+
+static bool add_tried(struct kr_batch *b, kr_txn t)
+{
+	const struct kr_party *p = &b->txns.at[t.i];
+	kr_key key;
+	kr_value value;
+
+	for (uint32_t i = p->act_first; i < p->act_first + p->act_count; i++)
+		for (uint32_t w = 0; b->acts.at[i].op && kr_op_write(b->h, b->acts.at[i].op, w, &key, &value); w++) {
+			struct kr_tried tried = {t, key, value, i, kr_act_counts(&b->acts.at[i], KR_NONE)};
+			for (uint32_t j = b->tried.n; tried.last && j-- > 0 && b->tried.at[j].txn.i == t.i;)
+				if (b->tried.at[j].key.i == key.i)
+					b->tried.at[j].last = false;
+			if (!kr_vec_push(b->mem, &b->tried, tried))
+				return false;
+		}
+	return true;
+}
+
+static bool add_remade(struct kr_batch *b, kr_txn t, uint32_t first)
+{
+	const struct kr_party *p = &b->txns.at[t.i];
+
+	for (uint32_t v = first; v < b->versions.n; v++)
+		for (uint32_t i = p->act_first; i < p->act_first + p->act_count; i++) {
+			const struct kr_act *a = &b->acts.at[i];
+			if (!kr_act_counts(a, KR_NONE) || a->op->kind != KR_OP_DELETE || a->op->key.i != b->versions.at[v].key.i)
+				continue;
+			if (b->versions.at[v].value.i != KR_ABSENT.i && !kr_vec_push(b->mem, &b->remade, (struct kr_remade){t, a->op->key}))
+				return false;
+		}
+	return true;
+}
+
+static bool add_effects(struct kr_batch *b, kr_txn t)
+{
+	const struct kr_party *p = &b->txns.at[t.i];
+	uint32_t version = b->versions.n, writer = b->writers.n;
+	kr_key key;
+	kr_value value;
+
+	for (uint32_t i = p->act_first; i < p->act_first + p->act_count; i++)
+		for (uint32_t w = 0; kr_act_counts(&b->acts.at[i], KR_NONE) && kr_op_write(b->h, b->acts.at[i].op, w, &key, &value); w++)
+			if (!add_version(b, version, &b->acts.at[i], key, value) || !add_writer(b, writer, &b->acts.at[i], key))
+				return false;
+	return add_remade(b, t, version);
+}
+
+static enum kr_status collect(struct kr_batch *b)
+{
+	const struct kr_span always = {INT64_MIN, INT64_MIN};
+
+	for (kr_key k = {0}; k.i < b->h->keys.n; k.i++) {
+		struct kr_written initial = {.by = {{KR_NONE}, true, always, always, always}, .key = k, .op = KR_NONE, .at = always,
+			.first_done = INT64_MIN, .sure = true, .gone = INT64_MAX};
+		initial.value = b->h->initial == KR_INITIAL_UNKNOWN ? KR_UNTOLD : b->h->keys.at[k.i].initial;
+		if (!kr_vec_push(b->mem, &b->versions, initial))
+			return KR_NOMEM;
+	}
+	for (kr_txn t = {0}; t.i < b->txns.n; t.i++) {
+		bool counts = b->txns.at[t.i].committed || b->txns.at[t.i].optional;
+		if (!add_tried(b, t) || (counts && !add_effects(b, t)))
+			return KR_NOMEM;
+		enum kr_status status = kr_ctx_tick(b->ctx);
+		if (status)
+			return status;
+	}
+	return KR_OK;
+}
+
+/* ---- order ---- */
+
+static int by_key(const void *a, const void *b)
+{
+	const struct kr_written *x = a, *y = b;
+	int64_t s = x->by.txn.i == KR_NONE ? -1 : (int64_t)x->by.txn.i, t = y->by.txn.i == KR_NONE ? -1 : (int64_t)y->by.txn.i;
+
+	return x->key.i != y->key.i ? (x->key.i < y->key.i ? -1 : 1) : (s > t) - (s < t);
+}
+
+static enum kr_status index_keys(struct kr_batch *b)
+{
+	qsort(b->versions.at, b->versions.n, sizeof *b->versions.at, by_key);
+	for (uint32_t k = 0, v = 0; k <= b->h->keys.n; k++) {
+		while (v < b->versions.n && b->versions.at[v].key.i < k)
+			v++;
+		if (!kr_vec_push(b->mem, &b->version_first, v))
+			return KR_NOMEM;
+	}
+	return KR_OK;
+}
+
+/* The latest instant at which v could be seen, u apart. */
+static int64_t gone_without(const struct kr_batch *b, const struct kr_written *v, const struct kr_written *u)
+{
+	int64_t gone = INT64_MAX;
+
+	for (uint32_t i = b->version_first.at[v->key.i]; i < b->version_first.at[v->key.i + 1]; i++) {
+		const struct kr_written *w = &b->versions.at[i];
+		if (w != u && w->by.committed && kr_stand_precedes(b, &v->by, &w->by) && w->by.commit.to < gone)
+			gone = w->by.commit.to;
+	}
+	return gone;
+}
+
+/* May u have written what was there? */
+static bool is_shadow(const struct kr_batch *b, const struct kr_written *u)
+{
+	if (u->op == KR_NONE)
+		return false;
+	if (!u->sure)
+		return true;
+	for (uint32_t i = b->version_first.at[u->key.i]; i < b->version_first.at[u->key.i + 1] && b->profile->noop == KR_NOOP_NONE; i++) {
+		const struct kr_written *v = &b->versions.at[i];
+		bool same = v->value.i == u->value.i || v->value.i == KR_NONE || u->value.i == KR_NONE;
+		if (v == u || !same || kr_stand_precedes(b, &u->by, &v->by))
+			continue;
+		if (v->by.commit.from <= u->by.commit.to && gone_without(b, v, u) >= u->at.from)
+			return true;
+	}
+	return false;
+}
+
+static void mark_real(struct kr_batch *b)
+{
+	for (uint32_t w = 0; w < b->writers.n; w++)
+		for (uint32_t i = 0; i < b->versions.n && !b->writers.at[w].real; i++) {
+			const struct kr_written *v = &b->versions.at[i];
+			b->writers.at[w].real =
+				!v->shadow && v->by.txn.i == b->writers.at[w].by.txn.i && b->objects.at[v->key.i] == b->writers.at[w].object;
+		}
+}
+
+enum kr_status kr_batch_versions(struct kr_batch *b)
+{
+	enum kr_status status = collect(b);
+
+	if (!status)
+		status = index_keys(b);
+	for (uint32_t i = 0; i < b->versions.n && !status; i++) {
+		b->versions.at[i].gone = gone_without(b, &b->versions.at[i], NULL);
+		status = kr_ctx_tick(b->ctx);
+	}
+	for (uint32_t i = 0; i < b->versions.n && !status; i++) {
+		b->versions.at[i].shadow = is_shadow(b, &b->versions.at[i]);
+		status = kr_ctx_tick(b->ctx);
+	}
+	if (!status)
+		mark_real(b);
+	return status;
+}

@@ -1,0 +1,113 @@
+/* Consistent read: every operation saw a version that could be seen at its snapshot, what its own transaction had written
+ * before it, and, with others of one snapshot, one state. */
+#include "mechanisms/mechanism.h"
+
+static bool always(const struct kr_batch *b)
+{
+	(void)b;
+	return true;
+}
+
+/* Writes that are no version: of aborted transactions, taken back, failed; or written over by their own transaction. */
+static enum kr_finding_class classify_vain(const struct kr_batch *b, const struct kr_look *look)
+{
+	enum kr_finding_class what = KR_FOUND_NEVER_WRITTEN;
+
+	for (uint32_t i = 0; i < b->tried.n; i++) {
+		const struct kr_tried *w = &b->tried.at[i];
+		const struct kr_party *p = &b->txns.at[w->txn.i];
+		if (w->key.i != look->key.i || !kr_look_fits(b, look, w->value))
+			continue;
+		if (look->uncommitted)
+			return KR_FOUND_UNCOMMITTED;
+		if (w->txn.i == look->txn.i)
+			what = what == KR_FOUND_NEVER_WRITTEN ? KR_FOUND_FUTURE : what;
+		else if ((!p->committed && !p->optional) || !kr_act_counts(&b->acts.at[w->act], KR_NONE))
+			return KR_FOUND_ABORTED;
+		else
+			what = KR_FOUND_INTERMEDIATE;
+	}
+	return what;
+}
+
+static enum kr_finding_class classify(const struct kr_batch *b, const struct kr_look *look)
+{
+	bool written = false;
+
+	if (look->own)
+		return KR_FOUND_OWN_WRITE;
+	for (uint32_t i = b->version_first.at[look->key.i]; i < b->version_first.at[look->key.i + 1]; i++) {
+		const struct kr_written *v = &b->versions.at[i];
+		if (v->by.txn.i == look->txn.i || !kr_look_fits(b, look, v->value))
+			continue;
+		written = true;
+		if (v->by.commit.from <= look->at.to)
+			return look->uncommitted ? KR_FOUND_UNCOMMITTED : KR_FOUND_GARBAGE;
+	}
+	return written && !look->uncommitted ? KR_FOUND_FUTURE : classify_vain(b, look);
+}
+
+static bool show(struct kr_batch *b, struct kr_finding *f, struct kr_visible visible)
+{
+	f->visible_count++;
+	return kr_vec_push(b->mem, &b->out->visible, visible);
+}
+
+/* What could have been seen. */
+static bool show_visible(struct kr_batch *b, struct kr_finding *f, const struct kr_look *look)
+{
+	if (look->own)
+		return show(b, f, (struct kr_visible){look->txn, look->own_value, b->acts.at[look->act].at});
+	for (uint32_t i = b->version_first.at[look->key.i]; i < b->version_first.at[look->key.i + 1]; i++) {
+		const struct kr_written *v = &b->versions.at[i];
+		if (v->by.txn.i != look->txn.i && kr_written_meets(b, v, look->at) &&
+			!show(b, f, (struct kr_visible){v->by.txn, v->value, kr_written_window(v)}))
+			return false;
+	}
+	return true;
+}
+
+static enum kr_status report(struct kr_batch *b, const struct kr_look *look, enum kr_finding_class what)
+{
+	struct kr_finding *f = kr_batch_report(b, KR_MECH_CR, what);
+
+	if (!f)
+		return KR_NOMEM;
+	f->txns[0] = look->txn;
+	f->ops[0] = look->op;
+	f->key = look->key;
+	f->seen = look->match == KR_MATCH_IS ? look->value : KR_UNTOLD;
+	f->snapshot = look->at;
+	return show_visible(b, f, look) ? KR_OK : KR_NOMEM;
+}
+
+static enum kr_status find(struct kr_batch *b)
+{
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < b->looks.n && !status; i++) {
+		const struct kr_look *look = &b->looks.at[i];
+		if (!look->fits)
+			status = report(b, look, classify(b, look));
+		else if (look->torn)
+			status = report(b, look, KR_FOUND_NO_COMMON_SNAPSHOT);
+	}
+	for (uint32_t i = 0; i < b->doubles.n && !status; i++) {
+		struct kr_finding *f = kr_batch_report(b, KR_MECH_CR, KR_FOUND_DUPLICATE_ROW);
+		if (!f)
+			return KR_NOMEM;
+		f->txns[0] = b->doubles.at[i].txn;
+		f->ops[0] = b->doubles.at[i].op;
+		f->key = b->doubles.at[i].key;
+		f->snapshot = (struct kr_span){INT64_MIN, INT64_MAX};
+	}
+	return status;
+}
+
+const struct kr_mechanism kr_mechanism_cr = {
+	.name = "cr",
+	.title = "consistent read: what was seen was there at the snapshot, and all of one snapshot at one instant",
+	.source = "Li et al., Leopard, ICDE 2023",
+	.applies = always,
+	.find = find,
+};

@@ -1,0 +1,113 @@
+/* Mutual exclusion: of two locks that conflict, one was given up before the other was taken. Wrong iff each was
+ * certainly taken before the other was given up. A pair of transactions is told once for each object, by the strongest
+ * locks. */
+#include "frontend/where.h"
+#include "mechanisms/mechanism.h"
+
+static bool locks(const struct kr_batch *b)
+{
+	const struct kr_lock_modes *m = &b->profile->locks;
+
+	return m->read != KR_MODE_NONE || m->share != KR_MODE_NONE || m->update != KR_MODE_NONE || m->write != KR_MODE_NONE;
+}
+
+/* Both were held at some instant, wherever the instants lie. */
+static bool overlap(const struct kr_batch *b, kr_txn t, struct kr_span taken, kr_txn u, struct kr_span other)
+{
+	return other.to < b->txns.at[t.i].release.from && taken.to < b->txns.at[u.i].release.from;
+}
+
+static bool is_told(const struct kr_batch *b, kr_txn t, kr_txn u, uint32_t object)
+{
+	for (uint32_t i = 0; i < b->out->list.n; i++) {
+		const struct kr_finding *f = &b->out->list.at[i];
+		bool pair = (f->txns[0].i == t.i && f->txns[1].i == u.i) || (f->txns[0].i == u.i && f->txns[1].i == t.i);
+		if (f->mechanism == KR_MECH_ME && pair && b->objects.at[f->key.i] == object)
+			return true;
+	}
+	return false;
+}
+
+static enum kr_status tell(struct kr_batch *b, enum kr_finding_class what, const struct kr_hold *x, kr_txn t, uint32_t op, kr_key key)
+{
+	struct kr_finding *f;
+
+	if (is_told(b, x->txn, t, b->objects.at[key.i]))
+		return KR_OK;
+	f = kr_batch_report(b, KR_MECH_ME, what);
+	if (!f)
+		return KR_NOMEM;
+	f->txns[0] = x->txn;
+	f->txns[1] = t;
+	f->ops[0] = x->op;
+	f->ops[1] = op;
+	f->key = key;
+	return KR_OK;
+}
+
+static enum kr_status find_pairs(struct kr_batch *b, bool exclusive)
+{
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < b->holds.n && !status; i++) {
+		const struct kr_hold *x = &b->holds.at[i];
+		for (uint32_t j = 0; j < i && !status && !x->range; j++) {
+			const struct kr_hold *y = &b->holds.at[j];
+			bool conflict = exclusive ? x->mode == KR_MODE_X && y->mode == KR_MODE_X : x->mode != y->mode;
+			if (!y->range && y->object == x->object && y->txn.i != x->txn.i && conflict && overlap(b, x->txn, x->at, y->txn, y->at))
+				status = tell(b, exclusive ? KR_FOUND_WRITE_WRITE : KR_FOUND_WRITE_READ, y, x->txn, x->op, x->key);
+		}
+		if (!status)
+			status = kr_ctx_tick(b->ctx);
+	}
+	return status;
+}
+
+/* A row that is written into a locked range: one of a scan if it meets the conditions. */
+static bool falls_into(const struct kr_batch *b, const struct kr_hold *range, const struct kr_edit *e)
+{
+	bool holds = false;
+
+	if (!kr_op_covers(b->h, range->range, e->key))
+		return false;
+	if (range->range->kind == KR_OP_RANGE)
+		return true;
+	if (e->value.i == KR_NONE || e->value.i == KR_ABSENT.i)
+		return false;
+	return kr_where_holds(b->h, &b->h->scans.at[range->range->scan], e->key, e->value, &holds, NULL) == KR_OK && holds;
+}
+
+static enum kr_status find_ranges(struct kr_batch *b)
+{
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < b->holds.n && !status; i++) {
+		const struct kr_hold *range = &b->holds.at[i];
+		for (uint32_t j = 0; j < b->edits.n && !status && range->range; j++) {
+			const struct kr_edit *e = &b->edits.at[j];
+			if (e->txn.i != range->txn.i && b->profile->locks.write == KR_MODE_X &&
+				overlap(b, range->txn, range->at, e->txn, e->at) && falls_into(b, range, e))
+				status = tell(b, KR_FOUND_RANGE, range, e->txn, e->op, e->key);
+		}
+		if (!status)
+			status = kr_ctx_tick(b->ctx);
+	}
+	return status;
+}
+
+static enum kr_status find(struct kr_batch *b)
+{
+	enum kr_status status = find_pairs(b, true);
+
+	if (!status)
+		status = find_pairs(b, false);
+	return status ? status : find_ranges(b);
+}
+
+const struct kr_mechanism kr_mechanism_me = {
+	.name = "me",
+	.title = "mutual exclusion: locks that conflict were never held at the same time",
+	.source = "Li et al., Leopard, ICDE 2023",
+	.applies = locks,
+	.find = find,
+};

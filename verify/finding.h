@@ -1,0 +1,83 @@
+/* Findings: what the check of a database's mechanisms (mechanisms/) found, and its re-checking, which shares nothing
+ * with how it was found but the profile (krait/profile.h) and the reader's history. docs/leopard.md says what findings
+ * mean. A finding says: no placement of instants within the intervals that clients saw lets the mechanism be right. */
+#ifndef KR_VERIFY_FINDING_H
+#define KR_VERIFY_FINDING_H
+
+#include "frontend/history.h"
+#include "krait/level.h"
+#include "krait/profile.h"
+
+/* Earliest and latest instant; INT64_MIN and INT64_MAX: no bound. Widened by half of the clock skew on both sides. */
+struct kr_span { int64_t from, to; };
+
+enum kr_mechanism_kind {
+	KR_MECH_CR,      /* consistent read */
+	KR_MECH_ME,      /* mutual exclusion */
+	KR_MECH_FUW,     /* first updater wins */
+	KR_MECH_SC,      /* serialization certifier */
+	KR_MECH_SESSION, /* numbers and order of a session's timestamps */
+	KR_MECH_KINDS
+};
+
+enum kr_finding_class {
+	KR_FOUND_OWN_WRITE,
+	KR_FOUND_NEVER_WRITTEN,
+	KR_FOUND_ABORTED,
+	KR_FOUND_INTERMEDIATE,
+	KR_FOUND_FUTURE,
+	KR_FOUND_GARBAGE,
+	KR_FOUND_UNCOMMITTED,   /* of reads that see what is not committed: the value was not there then */
+	KR_FOUND_NO_COMMON_SNAPSHOT,
+	KR_FOUND_DUPLICATE_ROW,
+	KR_FOUND_WRITE_WRITE,
+	KR_FOUND_WRITE_READ,
+	KR_FOUND_RANGE,
+	KR_FOUND_CONCURRENT_WRITERS,
+	KR_FOUND_CYCLE,         /* SC: its name is that of the anomaly */
+	KR_FOUND_STALE_VALIDATED,
+	KR_FOUND_SESSION,
+	KR_FOUND_CLASSES
+};
+
+const char *kr_mechanism_name(enum kr_mechanism_kind kind);           /* "CR", ... */
+const char *kr_finding_class_name(enum kr_finding_class what);        /* "garbage", ... */
+bool kr_mechanism_parse(const char *text, enum kr_mechanism_kind *out);
+bool kr_finding_class_parse(const char *text, enum kr_finding_class *out);
+
+/* A version that could be seen. */
+struct kr_visible { kr_txn writer; kr_value value; struct kr_span window; }; /* writer KR_NONE: the initial one; value.i KR_NONE: not told */
+
+/* A certain dependency. `earlier`: the target read the version of the source, or one that comes after it. */
+struct kr_certain_edge { enum kr_edge_kind kind; bool earlier, predicate; kr_txn from, to; kr_key key; uint32_t op; };
+
+struct kr_finding {
+	enum kr_mechanism_kind mechanism;
+	enum kr_finding_class what;
+	kr_txn txns[2];   /* CR: the reader; ME, FUW: the pair; validated reads: reader and overwriter; [1] may be KR_NONE; of a cycle both are KR_NONE */
+	uint32_t ops[2];  /* index in its transaction, or KR_NONE */
+	kr_key key;       /* or KR_NONE */
+	kr_value seen;    /* CR: i == KR_NONE: only that it was there, or did not match */
+	struct kr_span snapshot; /* CR: where the read's snapshot lies; FUW: that of txns[0] */
+	uint32_t visible_first, visible_count;
+	uint32_t edge_first, edge_count; /* of a cycle: edge i ends where edge i + 1 begins */
+	uint32_t attached; /* cycles that hold both transactions of this pair, and are not reported apart */
+};
+
+struct kr_findings {
+	struct kr_mem *mem;
+	KR_VEC(struct kr_finding) list;
+	KR_VEC(struct kr_visible) visible;
+	KR_VEC(struct kr_certain_edge) edges;
+};
+
+void kr_findings_init(struct kr_findings *f, struct kr_mem *mem);
+void kr_findings_done(struct kr_findings *f);
+
+/* KR_OK: the finding holds, by the times in the trace and the profile. KR_BAD: `err` says what does not. `certify`: the
+ * profile's level, or NULL. */
+enum kr_status kr_verify_finding(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_profile *profile,
+	const struct kr_level *certify, const struct kr_findings *findings, const struct kr_finding *finding,
+	struct kr_err *err);
+
+#endif
