@@ -63,7 +63,8 @@ function(kr_registry folder sources out)
         string(APPEND entries "    &${module},\n")
     endforeach()
     list(LENGTH modules count)
-    string(REGEX REPLACE "^[^/]*/?" "" name ${folder})
+    string(REGEX REPLACE "^[^/]+" "" name ${folder})
+    string(REPLACE "/" "-" name "${name}")
     set(file ${CMAKE_CURRENT_BINARY_DIR}/registry${name}.c)
     file(CONFIGURE OUTPUT ${file} @ONLY CONTENT
 "/* Made by cmake/registry.cmake from the files of @folder@/. */

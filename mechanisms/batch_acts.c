@@ -60,11 +60,11 @@ static enum kr_status add_acts(struct kr_batch *b, kr_txn t)
 {
 	const struct kr_transaction *txn = &b->h->txns.at[t.i];
 	struct kr_party *p = &b->txns.at[t.i];
-	struct kr_walk walk = {.txn = t};
+	struct kr_walk walk = kr_walk_txn(b->h, t);
 	bool vain = txn->flags & KR_TXN_AUTO && txn->status == KR_ABORTED; /* its one statement failed */
 
 	p->act_first = b->acts.n;
-	while (kr_history_walk(b->h, &walk)) {
+	while (kr_walk_next(b->h, &walk)) {
 		const struct kr_attr *attr = walk.struck ? &walk.struck->attr : walk.attr;
 		struct kr_act act = {
 			.txn = t,

@@ -3,6 +3,7 @@
 #define KR_MECHANISMS_PROFILE_H
 
 #include "base/arena.h"
+#include "base/err.h"
 #include "base/str.h"
 #include "base/terms.h"
 #include "mechanisms/profiles/product.h"

@@ -74,10 +74,13 @@ struct kr_findings {
 void kr_findings_init(struct kr_findings *f, struct kr_mem *mem);
 void kr_findings_done(struct kr_findings *f);
 
-/* KR_OK: the finding holds, by the times in the trace and the profile. KR_BAD: `err` says what does not. `certify`: the
- * profile's level, or NULL. */
-enum kr_status kr_verify_finding(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_profile *profile,
-	const struct kr_level *certify, const struct kr_findings *findings, const struct kr_finding *finding,
-	struct kr_err *err);
+struct kr_claims { /* what findings rest on */
+	const struct kr_profile *profile;
+	const struct kr_level *certify; /* the profile's level, or NULL */
+};
+
+/* KR_OK: all findings hold, by the times in the trace and the profile. KR_BAD: *which does not, and `err` says why. */
+enum kr_status kr_verify_findings(struct kr_ctx *ctx, const struct kr_history *h, struct kr_claims claims,
+	const struct kr_findings *findings, uint32_t *which, struct kr_err *err);
 
 #endif

@@ -1,0 +1,183 @@
+/* Cycles of the certain graph: for each strongly connected component a shortest one that holds no pair of transactions
+ * already found to break a lock or to have written at the same time; where there is none, one is attached to that pair's
+ * finding. Components by Tarjan's algorithm with a stack of its own; cycles by breadth-first search from each member. */
+#include "mechanisms/certain.h"
+
+struct cycling {
+	struct kr_certain *c;
+	uint32_t nodes;
+	uint32_t *index, *low, *component, *stack, *path, *arc, *via, *queue; /* by node, or as deep as there are nodes */
+	uint32_t n, depth, components;
+	KR_VEC(struct kr_certain_edge) cycle;
+};
+
+enum { ARRAYS = 8 };
+
+static bool allocate(struct cycling *y)
+{
+	uint32_t **arrays[ARRAYS] = {&y->index, &y->low, &y->component, &y->stack, &y->path, &y->arc, &y->via, &y->queue};
+	bool good = true;
+
+	for (int i = 0; i < ARRAYS; i++) {
+		*arrays[i] = kr_mem_alloc(y->c->b->mem, y->nodes, sizeof **arrays[i]);
+		good = good && *arrays[i];
+	}
+	for (uint32_t i = 0; i < y->nodes && good; i++)
+		y->index[i] = y->component[i] = KR_NONE;
+	return good;
+}
+
+static void release(struct cycling *y)
+{
+	uint32_t *arrays[ARRAYS] = {y->index, y->low, y->component, y->stack, y->path, y->arc, y->via, y->queue};
+
+	for (int i = 0; i < ARRAYS; i++)
+		kr_mem_free(y->c->b->mem, arrays[i], y->nodes, sizeof *arrays[i]);
+	kr_vec_done(y->c->b->mem, &y->cycle);
+}
+
+/* ---- components ---- */
+
+static void enter(struct cycling *y, uint32_t node, uint32_t *top)
+{
+	y->index[node] = y->low[node] = y->n++;
+	y->arc[node] = y->c->first.at[node];
+	y->stack[y->depth++] = node;
+	y->path[(*top)++] = node;
+}
+
+static void leave(struct cycling *y, uint32_t node)
+{
+	if (y->low[node] != y->index[node])
+		return;
+	for (;;) {
+		uint32_t member = y->stack[--y->depth];
+		y->component[member] = y->components;
+		if (member == node)
+			break;
+	}
+	y->components++;
+}
+
+static void visit(struct cycling *y, uint32_t root)
+{
+	uint32_t top = 0;
+
+	enter(y, root, &top);
+	while (top > 0) {
+		uint32_t node = y->path[top - 1];
+		if (y->arc[node] < y->c->first.at[node + 1]) {
+			uint32_t to = y->c->arcs.at[y->arc[node]++].to;
+			if (y->index[to] == KR_NONE)
+				enter(y, to, &top);
+			else if (y->component[to] == KR_NONE && y->index[to] < y->low[node])
+				y->low[node] = y->index[to];
+			continue;
+		}
+		top--;
+		if (top > 0 && y->low[node] < y->low[y->path[top - 1]])
+			y->low[y->path[top - 1]] = y->low[node];
+		leave(y, node);
+	}
+}
+
+/* ---- cycles ---- */
+
+/* A shortest cycle through the node, within its component, into y->cycle. */
+static enum kr_status find_cycle(struct cycling *y, uint32_t start)
+{
+	const struct kr_certain *c = y->c;
+	uint32_t head = 0, tail = 0, closing = KR_NONE;
+
+	for (uint32_t i = 0; i < y->nodes; i++)
+		y->via[i] = KR_NONE;
+	y->queue[tail++] = start;
+	while (head < tail && closing == KR_NONE) {
+		uint32_t node = y->queue[head++];
+		for (uint32_t a = c->first.at[node]; a < c->first.at[node + 1] && closing == KR_NONE; a++) {
+			uint32_t to = c->arcs.at[a].to;
+			if (to == start)
+				closing = a;
+			else if (y->component[to] == y->component[start] && y->via[to] == KR_NONE) {
+				y->via[to] = a;
+				y->queue[tail++] = to;
+			}
+		}
+	}
+	kr_vec_clear(&y->cycle);
+	for (uint32_t a = closing; a != KR_NONE; a = c->arcs.at[a].from == start ? KR_NONE : y->via[c->arcs.at[a].from])
+		if (c->arcs.at[a].edge.from.i != KR_NONE && !kr_vec_push(c->b->mem, &y->cycle, c->arcs.at[a].edge))
+			return KR_NOMEM;
+	return kr_ctx_tick(c->b->ctx);
+}
+
+static bool is_on(const struct cycling *y, kr_txn t)
+{
+	for (uint32_t i = 0; i < y->cycle.n; i++)
+		if (y->cycle.at[i].from.i == t.i)
+			return true;
+	return false;
+}
+
+/* The finding of a pair that the cycle holds, or NULL. */
+static struct kr_finding *pair_on(const struct cycling *y)
+{
+	struct kr_findings *out = y->c->b->out;
+
+	for (uint32_t i = 0; i < out->list.n; i++) {
+		struct kr_finding *f = &out->list.at[i];
+		if ((f->mechanism == KR_MECH_ME || f->mechanism == KR_MECH_FUW) && is_on(y, f->txns[0]) && is_on(y, f->txns[1]))
+			return f;
+	}
+	return NULL;
+}
+
+/* y->cycle is told backwards. */
+static enum kr_status report(struct cycling *y)
+{
+	struct kr_batch *b = y->c->b;
+	struct kr_finding *f = kr_batch_report(b, KR_MECH_SC, KR_FOUND_CYCLE);
+
+	if (!f)
+		return KR_NOMEM;
+	for (uint32_t i = y->cycle.n; i-- > 0; f->edge_count++)
+		if (!kr_vec_push(b->mem, &b->out->edges, y->cycle.at[i]))
+			return KR_NOMEM;
+	return KR_OK;
+}
+
+static enum kr_status tell_component(struct cycling *y, uint32_t component)
+{
+	enum kr_status status = KR_OK;
+	struct kr_finding *pair = NULL;
+	uint32_t members = 0;
+
+	for (uint32_t node = 0; node < y->nodes; node++)
+		members += y->component[node] == component;
+	for (uint32_t node = 0; node < y->nodes && members > 1 && !status; node++) {
+		if (y->component[node] != component)
+			continue;
+		status = find_cycle(y, node);
+		struct kr_finding *held = status ? NULL : pair_on(y);
+		if (!status && !held)
+			return report(y);
+		pair = pair ? pair : held;
+	}
+	if (pair)
+		pair->attached++;
+	return status;
+}
+
+enum kr_status kr_certain_tell(struct kr_certain *c)
+{
+	struct cycling y = {.c = c, .nodes = 2 * c->b->txns.n};
+	enum kr_status status = allocate(&y) ? KR_OK : KR_NOMEM;
+
+	for (uint32_t node = 0; node < y.nodes && !status; node++)
+		if (y.index[node] == KR_NONE)
+			visit(&y, node);
+	for (uint32_t i = 0; i < y.components && !status; i++)
+		status = tell_component(&y, i);
+	release(&y);
+	return status;
+}

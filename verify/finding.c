@@ -1,0 +1,112 @@
+/* Names of mechanisms and classes, and the memory of findings. */
+#include "verify/recheck.h"
+
+#include <string.h>
+
+static const char *const mechanisms[KR_MECH_KINDS] = {
+	[KR_MECH_CR] = "CR",
+	[KR_MECH_ME] = "ME",
+	[KR_MECH_FUW] = "FUW",
+	[KR_MECH_SC] = "SC",
+	[KR_MECH_SESSION] = "SESSION",
+};
+
+static const char *const classes[KR_FOUND_CLASSES] = {
+	[KR_FOUND_OWN_WRITE] = "own write",
+	[KR_FOUND_NEVER_WRITTEN] = "never written",
+	[KR_FOUND_ABORTED] = "aborted",
+	[KR_FOUND_INTERMEDIATE] = "intermediate",
+	[KR_FOUND_FUTURE] = "future",
+	[KR_FOUND_GARBAGE] = "garbage",
+	[KR_FOUND_UNCOMMITTED] = "uncommitted",
+	[KR_FOUND_NO_COMMON_SNAPSHOT] = "no common snapshot",
+	[KR_FOUND_DUPLICATE_ROW] = "duplicate row",
+	[KR_FOUND_WRITE_WRITE] = "write-write",
+	[KR_FOUND_WRITE_READ] = "write-read",
+	[KR_FOUND_RANGE] = "range",
+	[KR_FOUND_CONCURRENT_WRITERS] = "concurrent writers",
+	[KR_FOUND_CYCLE] = "cycle",
+	[KR_FOUND_STALE_VALIDATED] = "stale read validated",
+	[KR_FOUND_SESSION] = "session",
+};
+
+const char *kr_mechanism_name(enum kr_mechanism_kind kind) { return mechanisms[kind]; }
+const char *kr_finding_class_name(enum kr_finding_class what) { return classes[what]; }
+
+static bool find_name(const char *const *names, int n, const char *text, int *out)
+{
+	for (*out = 0; *out < n; ++*out)
+		if (strcmp(names[*out], text) == 0)
+			return true;
+	return false;
+}
+
+bool kr_mechanism_parse(const char *text, enum kr_mechanism_kind *out)
+{
+	int i;
+
+	if (!find_name(mechanisms, KR_MECH_KINDS, text, &i))
+		return false;
+	*out = (enum kr_mechanism_kind)i;
+	return true;
+}
+
+bool kr_finding_class_parse(const char *text, enum kr_finding_class *out)
+{
+	int i;
+
+	if (!find_name(classes, KR_FOUND_CLASSES, text, &i))
+		return false;
+	*out = (enum kr_finding_class)i;
+	return true;
+}
+
+void kr_findings_init(struct kr_findings *f, struct kr_mem *mem) { *f = (struct kr_findings){.mem = mem}; }
+
+void kr_findings_done(struct kr_findings *f)
+{
+	if (!f->mem)
+		return;
+	kr_vec_done(f->mem, &f->list);
+	kr_vec_done(f->mem, &f->visible);
+	kr_vec_done(f->mem, &f->edges);
+}
+
+/* ---- checking ---- */
+
+static enum kr_status check_one(struct kr_recheck *r)
+{
+	switch (r->f->mechanism) {
+	case KR_MECH_CR: return kr_recheck_read(r);
+	case KR_MECH_SC: return r->f->what == KR_FOUND_CYCLE ? kr_recheck_cycle(r) : kr_recheck_pair(r);
+	case KR_MECH_ME:
+	case KR_MECH_FUW:
+	case KR_MECH_SESSION: return kr_recheck_pair(r);
+	case KR_MECH_KINDS: break;
+	}
+	return kr_err_set(r->err, KR_BAD, "no such mechanism");
+}
+
+enum kr_status kr_verify_findings(struct kr_ctx *ctx, const struct kr_history *h, struct kr_claims claims,
+	const struct kr_findings *findings, uint32_t *which, struct kr_err *err)
+{
+	struct kr_recheck r = {.ctx = ctx, .h = h, .claims = claims, .findings = findings, .err = err, .key = {KR_NONE}};
+	enum kr_status status = KR_OK;
+
+	r.ops = kr_mem_alloc(&ctx->mem, h->ops.n, sizeof *r.ops);
+	r.txns = kr_mem_alloc(&ctx->mem, h->txns.n, sizeof *r.txns);
+	if (!r.ops || !r.txns)
+		status = KR_NOMEM;
+	else
+		status = claims.profile->clock == KR_CLOCK_STAMPS ? kr_recheck_stamps(&r) : kr_recheck_instants(&r);
+	for (*which = 0; *which < findings->list.n && !status; ++*which) {
+		r.f = &findings->list.at[*which];
+		status = check_one(&r);
+		if (status)
+			break;
+	}
+	kr_vec_done(&ctx->mem, &r.versions);
+	kr_mem_free(&ctx->mem, r.ops, h->ops.n, sizeof *r.ops);
+	kr_mem_free(&ctx->mem, r.txns, h->txns.n, sizeof *r.txns);
+	return status;
+}

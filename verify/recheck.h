@@ -1,0 +1,90 @@
+/* What the parts of the check of findings share. Private to verify/finding*.c and verify/recheck*.c. Nothing here comes
+ * from mechanisms/: instants, versions and what was seen are derived anew, for the keys and transactions that a finding
+ * names, each when it is asked for. */
+#ifndef KR_VERIFY_RECHECK_H
+#define KR_VERIFY_RECHECK_H
+
+#include "verify/finding.h"
+#include "verify/saw.h"
+
+struct kr_instants {
+	struct kr_span begin, snapshot, commit;
+	int64_t lives_until; /* it held its locks until then at least */
+	int64_t rolled_back; /* latest; of aborted ones */
+	bool has_snapshot, is_auto;
+};
+
+struct kr_newly { /* a transaction's last value of the key */
+	kr_txn txn;   /* KR_NONE: the initial one */
+	kr_value value;
+	uint32_t op;
+	struct kr_span lock;
+	int64_t first_done, first_sent;
+	bool sure;
+};
+
+struct kr_recheck {
+	struct kr_ctx *ctx;
+	const struct kr_history *h;
+	struct kr_claims claims;
+	const struct kr_findings *findings;
+	const struct kr_finding *f;
+	struct kr_err *err;
+	struct kr_span *ops;             /* by operation that counts */
+	struct kr_instants *txns;        /* by transaction */
+	kr_key key;                      /* whose versions are in `versions` */
+	KR_VEC(struct kr_newly) versions;
+};
+
+/* recheck_instants.c */
+enum kr_status kr_recheck_instants(struct kr_recheck *r);
+enum kr_status kr_recheck_stamps(struct kr_recheck *r);
+struct kr_span kr_recheck_entry(const struct kr_recheck *r, kr_txn t, const struct kr_walk *walk); /* when that entry ran */
+
+/* recheck_versions.c */
+enum kr_status kr_recheck_versions(struct kr_recheck *r, kr_key key);
+bool kr_recheck_same_row(const struct kr_recheck *r, kr_key a, kr_key b);
+bool kr_recheck_same_object(const struct kr_recheck *r, kr_key a, kr_key b);
+/* The first certain lock of the mode on the object of the key: *op its operation; to == INT64_MAX: there is none. */
+struct kr_span kr_recheck_lock(const struct kr_recheck *r, kr_txn t, enum kr_lock_mode mode, kr_key key);
+bool kr_recheck_precedes(const struct kr_recheck *r, const struct kr_newly *v, const struct kr_newly *u);
+int64_t kr_recheck_gone(const struct kr_recheck *r, const struct kr_newly *v, bool sure); /* sure: by what surely is a version */
+bool kr_recheck_is_shadow(const struct kr_recheck *r, const struct kr_newly *u);
+bool kr_recheck_could_be_seen(const struct kr_recheck *r, const struct kr_newly *v, struct kr_span at);
+
+/* recheck_sight.c */
+struct kr_sighted {
+	bool says, own;       /* says: there is something to be explained */
+	bool uncommitted, insert, searches;
+	struct kr_saw saw;
+	bool sum;             /* of an increment: the number before it, or absent for 0 */
+	int64_t number;
+	kr_value own_value;
+	struct kr_span at;
+	bool shared;          /* its snapshot is the transaction's, or, alone in a statement, that of other rows */
+};
+void kr_recheck_sight(const struct kr_recheck *r, kr_txn t, uint32_t op, kr_key key, const struct kr_saw *saw, struct kr_sighted *out);
+bool kr_recheck_allows(const struct kr_recheck *r, const struct kr_sighted *s, kr_key key, kr_value value);
+/* Where all that shares the snapshot of the sight can have been seen: *out holds `n` spans; none: nowhere. */
+KR_VEC_NAMED(kr_places, struct kr_span);
+enum kr_status kr_recheck_shared(struct kr_recheck *r, kr_txn t, uint32_t op, struct kr_places *out);
+/* How often the operation returned the key. */
+uint32_t kr_recheck_times(const struct kr_recheck *r, const struct kr_operation *op, kr_key key);
+/* Some version, or moment, explains the sight at `at`; r->versions are the key's. *only: the one version, or NULL. */
+bool kr_recheck_explained(const struct kr_recheck *r, kr_txn t, const struct kr_sighted *s, kr_key key, const struct kr_newly **only);
+
+/* The write that the walk is at can have been what was seen, committed or not. */
+bool kr_recheck_written_then(const struct kr_recheck *r, kr_txn w, const struct kr_walk *walk, const struct kr_sighted *s, kr_key key);
+
+/* recheck_reads.c, recheck_pairs.c, recheck_cycle.c: does the finding hold? */
+enum kr_status kr_recheck_read(struct kr_recheck *r);
+enum kr_status kr_recheck_pair(struct kr_recheck *r);
+enum kr_status kr_recheck_cycle(struct kr_recheck *r);
+bool kr_recheck_new_row(const struct kr_recheck *r, kr_txn later, kr_key key); /* recheck_pairs.c */
+
+static inline enum kr_status kr_recheck_fail(const struct kr_recheck *r, const char *what)
+{
+	return kr_err_set(r->err, KR_BAD, "%s", what);
+}
+
+#endif

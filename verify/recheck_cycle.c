@@ -1,0 +1,233 @@
+/* Findings of the certifier: each edge is certain, and the level of the profile forbids the cycle. */
+#include "verify/recheck.h"
+
+struct edge_check {
+	struct kr_recheck *r;
+	const struct kr_certain_edge *e;
+	struct kr_sighted s;              /* of wr and rw */
+	struct kr_places places;          /* of what shares its snapshot */
+	const struct kr_newly *only;      /* what it must have seen, or NULL */
+	bool plain_snapshot;              /* ww: the target saw the source before it wrote, by the rule of the first updater */
+};
+
+static const struct kr_newly *version_of(const struct kr_recheck *r, kr_txn t)
+{
+	for (uint32_t i = 0; i < r->versions.n; i++)
+		if (r->versions.at[i].txn.i == t.i)
+			return &r->versions.at[i];
+	return NULL;
+}
+
+/* ---- what a read must have seen ---- */
+
+static bool meets_places(const struct edge_check *c, const struct kr_newly *v)
+{
+	int64_t from = v->txn.i == KR_NONE ? INT64_MIN : c->r->txns[v->txn.i].commit.from, gone = kr_recheck_gone(c->r, v, false);
+
+	for (uint32_t i = 0; i < c->places.n; i++)
+		if (from <= c->places.at[i].to && c->places.at[i].from <= gone)
+			return true;
+	return c->places.n == 0;
+}
+
+static void narrow(struct edge_check *c, kr_txn reader)
+{
+	struct kr_span hull = {INT64_MAX, INT64_MIN};
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < c->places.n; i++) {
+		hull.from = c->places.at[i].from < hull.from ? c->places.at[i].from : hull.from;
+		hull.to = c->places.at[i].to > hull.to ? c->places.at[i].to : hull.to;
+	}
+	if (c->places.n > 0)
+		c->s.at = hull;
+	c->only = NULL;
+	for (uint32_t i = 0; i < c->r->versions.n; i++) {
+		const struct kr_newly *v = &c->r->versions.at[i];
+		if (v->txn.i == reader.i || !kr_recheck_allows(c->r, &c->s, c->e->key, v->value) || !kr_recheck_could_be_seen(c->r, v, c->s.at) ||
+			!meets_places(c, v))
+			continue;
+		c->only = n++ == 0 ? v : NULL;
+	}
+}
+
+static enum kr_status look(struct edge_check *c, kr_txn reader)
+{
+	struct kr_recheck *r = c->r;
+	enum kr_status status;
+
+	if (c->e->op >= r->h->txns.at[reader.i].op_count || c->e->key.i == KR_NONE)
+		return kr_recheck_fail(r, "an edge names no read");
+	kr_recheck_sight(r, reader, c->e->op, c->e->key, NULL, &c->s);
+	if (!c->s.says || c->s.own || c->s.uncommitted || (c->s.insert && !r->claims.profile->insert_certified))
+		return kr_recheck_fail(r, "an edge rests on a read that orders nothing");
+	status = kr_recheck_versions(r, c->e->key);
+	if (status)
+		return status;
+	if (!kr_recheck_explained(r, reader, &c->s, c->e->key, &c->only))
+		return kr_recheck_fail(r, "an edge rests on a read that nothing explains");
+	if (!c->s.shared)
+		return KR_OK;
+	status = kr_recheck_shared(r, reader, c->e->op, &c->places);
+	if (status)
+		return status;
+	status = kr_recheck_versions(r, c->e->key);
+	if (!status && c->places.n == 0)
+		return kr_recheck_fail(r, "an edge rests on a snapshot that there is not");
+	narrow(c, reader);
+	return status;
+}
+
+/* ---- edges ---- */
+
+static enum kr_status check_wr(struct edge_check *c)
+{
+	struct kr_recheck *r = c->r;
+	enum kr_status status = look(c, c->e->to);
+	const struct kr_newly *v = status ? NULL : version_of(r, c->e->from);
+
+	if (status)
+		return status;
+	if (!v || kr_recheck_is_shadow(r, v))
+		return kr_recheck_fail(r, "the source of an edge made no version of the key, for certain");
+	if (!c->e->earlier)
+		return c->only == v ? KR_OK : kr_recheck_fail(r, "the source of a wr is not all that the read can have seen");
+	if (r->h->txns.at[v->txn.i].status == KR_COMMITTED && r->txns[v->txn.i].commit.to < c->s.at.from)
+		return KR_OK;
+	return kr_recheck_fail(r, "the source of an edge may have committed after the read's snapshot");
+}
+
+static enum kr_status check_rw(struct edge_check *c)
+{
+	struct kr_recheck *r = c->r;
+	enum kr_status status = look(c, c->e->from);
+	const struct kr_newly *u = status ? NULL : version_of(r, c->e->to);
+
+	if (status)
+		return status;
+	if (!u || kr_recheck_is_shadow(r, u) || (c->s.saw.predicate && kr_recheck_allows(r, &c->s, c->e->key, u->value)))
+		return kr_recheck_fail(r, "the target of an rw changed nothing of what was read, for certain");
+	bool after = c->only && !kr_recheck_is_shadow(r, c->only) && kr_recheck_precedes(r, c->only, u);
+	return after || c->s.at.to < r->txns[u->txn.i].commit.from ? KR_OK : kr_recheck_fail(r, "the target of an rw may be what was read, or come before it");
+}
+
+static enum kr_status check_ww(struct edge_check *c)
+{
+	struct kr_recheck *r = c->r;
+	enum kr_status status = kr_recheck_versions(r, c->e->key);
+	const struct kr_newly *v = status ? NULL : version_of(r, c->e->from), *u = status ? NULL : version_of(r, c->e->to);
+
+	if (status)
+		return status;
+	if (!v || !u || kr_recheck_is_shadow(r, v) || kr_recheck_is_shadow(r, u) || !kr_recheck_precedes(r, v, u))
+		return kr_recheck_fail(r, "the order of a ww is not certain");
+	c->plain_snapshot = r->claims.profile->fuw && r->txns[u->txn.i].has_snapshot && !kr_recheck_new_row(r, u->txn, c->e->key);
+	return KR_OK;
+}
+
+static enum kr_status check_order(const struct edge_check *c)
+{
+	const struct kr_recheck *r = c->r;
+	const struct kr_transaction *a = &r->h->txns.at[c->e->from.i], *b = &r->h->txns.at[c->e->to.i];
+	const struct kr_instants *to = &r->txns[c->e->to.i];
+	enum kr_order order = r->claims.profile->certify_order;
+	bool follows = a->session.i != KR_NONE && a->session.i == b->session.i && c->e->from.i < c->e->to.i;
+
+	if (a->status == KR_COMMITTED && c->e->kind == KR_SO && order != KR_ORDER_NONE && follows)
+		return KR_OK;
+	if (a->status == KR_COMMITTED && c->e->kind == KR_RT && order == KR_ORDER_REALTIME && r->txns[c->e->from.i].commit.to < to->begin.from)
+		return KR_OK;
+	return kr_recheck_fail(r, "the order of two transactions is not certain, or not asked for");
+}
+
+/* An unknown transaction took effect if something that was seen is its value only. */
+static enum kr_status took_effect(struct kr_recheck *r, kr_txn t, bool *out)
+{
+	enum kr_status status = KR_OK;
+
+	*out = r->h->txns.at[t.i].status == KR_COMMITTED;
+	for (kr_txn s = {0}; s.i < r->h->txns.n && !*out && !status && r->h->txns.at[t.i].status == KR_UNKNOWN; s.i++)
+		for (uint32_t op = 0; op < r->h->txns.at[s.i].op_count && !*out && !status; op++)
+			for (kr_key k = {0}; k.i < r->h->keys.n && !*out && !status; k.i++) {
+				struct kr_certain_edge e = {.kind = KR_WR, .from = t, .to = s, .key = k, .op = op};
+				struct edge_check c = {.r = r, .e = &e};
+				struct kr_sighted sight;
+				kr_recheck_sight(r, s, op, k, NULL, &sight);
+				if (!sight.says || s.i == t.i)
+					continue;
+				struct kr_err *err = r->err;
+				bool certified = r->claims.profile->insert_certified;
+				struct kr_profile any = *r->claims.profile;
+				any.insert_certified = true; /* whether it counts for the certifier is another question */
+				struct kr_claims claims = r->claims;
+				r->claims.profile = &any;
+				r->err = NULL;
+				enum kr_status found = certified || sight.insert || !sight.own ? look(&c, s) : KR_BAD;
+				*out = found == KR_OK && c.only && c.only->txn.i == t.i;
+				status = found == KR_BAD ? KR_OK : found;
+				r->err = err;
+				r->claims = claims;
+				kr_vec_done(&r->ctx->mem, &c.places);
+			}
+	return status;
+}
+
+static enum kr_status check_edge(struct kr_recheck *r, const struct kr_certain_edge *e, bool *plain_snapshot)
+{
+	struct edge_check c = {.r = r, .e = e};
+	bool from, to;
+	enum kr_status status = took_effect(r, e->from, &from);
+
+	if (!status)
+		status = took_effect(r, e->to, &to);
+	if (status)
+		return status;
+	if (!from || !to)
+		return kr_recheck_fail(r, "a transaction of the cycle is not known to have taken effect");
+	switch (e->kind) {
+	case KR_WR: status = check_wr(&c); break;
+	case KR_RW: status = check_rw(&c); break;
+	case KR_WW: status = check_ww(&c); break;
+	case KR_SO:
+	case KR_RT: status = check_order(&c); break;
+	default: status = kr_recheck_fail(r, "an edge of no kind"); break;
+	}
+	*plain_snapshot = c.plain_snapshot;
+	kr_vec_done(&r->ctx->mem, &c.places);
+	return status;
+}
+
+/* ---- the cycle ---- */
+
+/* On begins and commits, what enters a commit has to be left by another edge that leaves the begin: there is no way back. */
+static enum kr_status check_nodes(const struct kr_recheck *r, const struct kr_certain_edge *e, bool snapshot, const struct kr_certain_edge *next)
+{
+	enum kr_node_model model = r->claims.certify->model;
+	bool enters_commit = e->kind == KR_RW || (e->kind == KR_WW && (model == KR_NODES_PREFIX || !snapshot));
+
+	if (model == KR_NODES_TXN || !enters_commit || next->kind != KR_RW)
+		return KR_OK;
+	return kr_recheck_fail(r, "two edges of the cycle do not follow each other: the first ends at a commit, the second starts at a begin");
+}
+
+enum kr_status kr_recheck_cycle(struct kr_recheck *r)
+{
+	const struct kr_finding *f = r->f;
+	const struct kr_certain_edge *edges = r->findings->edges.at + f->edge_first;
+	enum kr_status status = KR_OK;
+
+	if (!r->claims.certify || f->edge_count < 2)
+		return kr_recheck_fail(r, "the profile certifies no level, or there is no cycle");
+	for (uint32_t i = 0; i < f->edge_count && !status; i++) {
+		const struct kr_certain_edge *e = &edges[i], *next = &edges[(i + 1) % f->edge_count];
+		bool snapshot = false;
+		if (e->to.i != next->from.i || e->from.i >= r->h->txns.n || e->to.i >= r->h->txns.n)
+			return kr_recheck_fail(r, "the edges do not follow each other");
+		if (!(r->claims.certify->forbidden[0].allowed & KR_BIT(e->kind)))
+			return kr_recheck_fail(r, "the level does not ask for edges of that kind");
+		status = check_edge(r, e, &snapshot);
+		if (!status)
+			status = check_nodes(r, e, snapshot, next);
+	}
+	return status;
+}

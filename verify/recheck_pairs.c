@@ -1,0 +1,216 @@
+/* Findings about two transactions: locks held at the same time, writers of one row neither of which saw the other, reads
+ * that were overwritten before their transaction committed, sessions out of order. */
+#include "verify/recheck.h"
+
+struct pair { kr_txn t, u; const struct kr_instants *a, *b; };
+
+static const struct kr_operation *op_of(const struct kr_recheck *r, kr_txn t, uint32_t op)
+{
+	return &r->h->ops.at[kr_history_op(r->h, t, op).i];
+}
+
+/* ---- mutual exclusion ---- */
+
+/* Each was taken before the other was given up. */
+static bool overlap(const struct pair *p, struct kr_span x, struct kr_span y)
+{
+	return x.to < p->b->lives_until && y.to < p->a->lives_until;
+}
+
+static struct kr_span weakest(struct kr_span s, struct kr_span x) { return s.to <= x.to ? s : x; }
+
+static enum kr_status check_locks(struct kr_recheck *r, const struct pair *p)
+{
+	struct kr_span x = kr_recheck_lock(r, p->t, KR_MODE_X, r->f->key), y = kr_recheck_lock(r, p->u, KR_MODE_X, r->f->key);
+	struct kr_span s = kr_recheck_lock(r, p->t, KR_MODE_S, r->f->key), q = kr_recheck_lock(r, p->u, KR_MODE_S, r->f->key);
+
+	if (r->f->what == KR_FOUND_WRITE_WRITE)
+		return overlap(p, x, y) ? KR_OK : kr_recheck_fail(r, "one lock may have been given up before the other was taken");
+	if (overlap(p, x, weakest(q, y)) || overlap(p, weakest(s, x), y))
+		return KR_OK;
+	return kr_recheck_fail(r, "one lock may have been given up before the other was taken");
+}
+
+static bool locks_range(const struct kr_recheck *r, kr_txn t, uint32_t index)
+{
+	const struct kr_profile *profile = r->claims.profile;
+	const struct kr_attr *attr = kr_history_attr(r->h, kr_history_op(r->h, t, index));
+	const struct kr_operation *op = op_of(r, t, index);
+	bool reads = op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN, locks = attr && attr->lock != KR_LOCK_NONE;
+
+	if (!reads && op->kind != KR_OP_UPDATE)
+		return false;
+	if (reads && !locks && (profile->locks.read == KR_MODE_NONE || (r->txns[t.i].is_auto && profile->auto_snapshot)))
+		return false;
+	return profile->range_locks == KR_RANGES_ALL || (profile->range_locks == KR_RANGES_LOCKING && (locks || !reads));
+}
+
+/* Does the write fall into what the operation searched? It was not returned, or it was: the range covers it. */
+static bool falls_into(const struct kr_recheck *r, const struct kr_operation *range, struct kr_effect e)
+{
+	struct kr_saw saw = kr_saw_missed(r->h, range, e.key);
+	bool holds = false;
+
+	if (saw.test == KR_SAW_NOTHING || range->kind == KR_OP_RANGE)
+		return saw.test != KR_SAW_NOTHING;
+	return e.value.i != KR_NONE && e.value.i != KR_ABSENT.i &&
+		kr_where_holds(r->h, &r->h->scans.at[range->scan], e.key, e.value, &holds, NULL) == KR_OK && holds;
+}
+
+static enum kr_status check_range(struct kr_recheck *r, const struct pair *p)
+{
+	for (uint32_t i = 0; i < r->h->txns.at[p->t.i].op_count; i++) {
+		const struct kr_operation *range = op_of(r, p->t, i);
+		for (uint32_t j = 0; locks_range(r, p->t, i) && j < r->h->txns.at[p->u.i].op_count; j++) {
+			const struct kr_operation *write = op_of(r, p->u, j);
+			bool sure = write->kind != KR_OP_DELETE || write->flags & KR_OPF_KNOWN;
+			for (uint32_t e = 0; sure && e < kr_effect_count(r->h, write); e++)
+				if (kr_recheck_same_object(r, kr_effect_at(r->h, write, e).key, r->f->key) && falls_into(r, range, kr_effect_at(r->h, write, e)) &&
+					overlap(p, r->ops[kr_history_op(r->h, p->t, i).i], r->ops[kr_history_op(r->h, p->u, j).i]))
+					return KR_OK;
+		}
+	}
+	return kr_recheck_fail(r, "no locked range was certainly written into while it was held");
+}
+
+/* ---- first updater wins ---- */
+
+static bool deletes(const struct kr_recheck *r, kr_txn t, kr_key key)
+{
+	for (uint32_t i = 0; i < r->h->txns.at[t.i].op_count; i++) {
+		const struct kr_operation *op = op_of(r, t, i);
+		if (op->kind == KR_OP_DELETE && kr_effect_count(r->h, op) > 0 && kr_recheck_same_object(r, op->key, key))
+			return true;
+	}
+	return false;
+}
+
+/* Its first write of the object's rows. */
+static const struct kr_operation *first_write(const struct kr_recheck *r, kr_txn t, kr_key key, uint32_t *index)
+{
+	for (*index = 0; *index < r->h->txns.at[t.i].op_count; ++*index) {
+		const struct kr_operation *op = op_of(r, t, *index);
+		for (uint32_t e = 0; e < kr_effect_count(r->h, op); e++)
+			if (kr_recheck_same_object(r, kr_effect_at(r->h, op, e).key, key))
+				return op;
+	}
+	return NULL;
+}
+
+bool kr_recheck_new_row(const struct kr_recheck *r, kr_txn later, kr_key key)
+{
+	uint32_t index;
+	const struct kr_operation *op = first_write(r, later, key, &index);
+	const struct kr_instants *own = &r->txns[later.i];
+	int64_t from = own->has_snapshot ? own->snapshot.from : INT64_MIN, to = kr_recheck_lock(r, later, KR_MODE_X, key).to;
+
+	if (r->claims.profile->fuw_new_row == KR_NEW_ROW_CHECKED || !op)
+		return false;
+	const struct kr_attr *attr = kr_history_attr(r->h, kr_history_op(r->h, later, index));
+	bool upserts = op->kind == KR_OP_WRITE && !(attr && attr->row_is_old);
+	for (kr_txn d = {0}; d.i < r->h->txns.n && upserts; d.i++)
+		if (d.i != later.i && r->h->txns.at[d.i].status != KR_ABORTED && deletes(r, d, key) && r->txns[d.i].commit.from <= to &&
+			from <= r->txns[d.i].commit.to)
+			return true;
+	return op->kind == KR_OP_INSERT;
+}
+
+/* It surely made a version of some row of the object. */
+static enum kr_status makes_version(struct kr_recheck *r, kr_txn t, bool *out)
+{
+	enum kr_status status = KR_OK;
+	uint32_t index;
+
+	*out = false;
+	if (!first_write(r, t, r->f->key, &index))
+		return KR_OK;
+	for (kr_key k = {0}; k.i < r->h->keys.n && !*out && !status; k.i++) {
+		if (!kr_recheck_same_object(r, k, r->f->key))
+			continue;
+		status = kr_recheck_versions(r, k);
+		for (uint32_t i = 0; i < r->versions.n && !status; i++)
+			*out |= r->versions.at[i].txn.i == t.i && !kr_recheck_is_shadow(r, &r->versions.at[i]);
+	}
+	return status;
+}
+
+static enum kr_status check_writers(struct kr_recheck *r, const struct pair *p)
+{
+	struct kr_newly v = {.txn = p->u, .lock = kr_recheck_lock(r, p->u, KR_MODE_X, r->f->key)};
+	struct kr_newly w = {.txn = p->t, .lock = kr_recheck_lock(r, p->t, KR_MODE_X, r->f->key)};
+	bool last = kr_recheck_precedes(r, &v, &w), first = kr_recheck_precedes(r, &w, &v), t_writes, u_writes;
+	enum kr_status status = makes_version(r, p->t, &t_writes);
+
+	if (!status)
+		status = makes_version(r, p->u, &u_writes);
+	if (status)
+		return status;
+	if (!r->claims.profile->fuw || !t_writes || !u_writes)
+		return kr_recheck_fail(r, "they are not both known to have written it, or the profile asks nothing of writers");
+	if ((!first && kr_recheck_new_row(r, p->t, r->f->key)) || (!last && kr_recheck_new_row(r, p->u, r->f->key)))
+		return kr_recheck_fail(r, "the later one may have made a new row");
+	if (!p->a->has_snapshot || p->a->snapshot.to >= p->b->commit.from)
+		return kr_recheck_fail(r, "the second one may have committed before the first one's snapshot");
+	if (last || (p->b->has_snapshot && p->b->snapshot.to < p->a->commit.from))
+		return KR_OK;
+	return kr_recheck_fail(r, "the first one may have committed before the second one's snapshot");
+}
+
+/* ---- validation ---- */
+
+static enum kr_status check_validated(struct kr_recheck *r, const struct pair *p)
+{
+	struct kr_sighted s;
+	uint32_t writes = 0;
+	enum kr_status status = kr_recheck_versions(r, r->f->key);
+
+	if (status)
+		return status;
+	if (!r->claims.profile->validate || r->f->ops[0] == KR_NONE)
+		return kr_recheck_fail(r, "the profile validates nothing, or no read is named");
+	kr_recheck_sight(r, p->t, r->f->ops[0], r->f->key, NULL, &s);
+	for (uint32_t i = 0; i < r->h->txns.at[p->t.i].op_count; i++)
+		writes += kr_effect_count(r->h, op_of(r, p->t, i));
+	if (!s.says || s.own || s.insert || writes == 0 || !p->a->has_snapshot)
+		return kr_recheck_fail(r, "it has read nothing of the key that was to be validated");
+	for (uint32_t i = 0; i < r->versions.n; i++) {
+		const struct kr_newly *u = &r->versions.at[i];
+		if (u->txn.i != p->u.i || kr_recheck_is_shadow(r, u) || (s.saw.predicate && kr_recheck_allows(r, &s, r->f->key, u->value)))
+			continue;
+		if (p->a->snapshot.to < p->b->commit.from && p->b->commit.to < p->a->commit.from)
+			return KR_OK;
+	}
+	return kr_recheck_fail(r, "the overwriting transaction may lie outside of the reader");
+}
+
+static enum kr_status check_session(const struct kr_recheck *r, const struct pair *p)
+{
+	kr_session s = r->h->txns.at[p->t.i].session;
+
+	if (s.i == KR_NONE || s.i != r->h->txns.at[p->u.i].session.i || p->u.i >= p->t.i)
+		return kr_recheck_fail(r, "they do not follow each other in one session");
+	return p->a->snapshot.from < p->b->commit.from ? KR_OK : kr_recheck_fail(r, "it starts after the one before it has committed");
+}
+
+enum kr_status kr_recheck_pair(struct kr_recheck *r)
+{
+	const struct kr_finding *f = r->f;
+	struct pair p = {.t = f->txns[0], .u = f->txns[1]};
+	bool locks = f->mechanism == KR_MECH_ME;
+
+	if (p.t.i == KR_NONE || p.u.i == KR_NONE || p.t.i == p.u.i || (f->key.i == KR_NONE && f->mechanism != KR_MECH_SESSION))
+		return kr_recheck_fail(r, "it names no two transactions, or no key");
+	p.a = &r->txns[p.t.i];
+	p.b = &r->txns[p.u.i];
+	if (!locks && (r->h->txns.at[p.t.i].status != KR_COMMITTED || r->h->txns.at[p.u.i].status != KR_COMMITTED))
+		return kr_recheck_fail(r, "they did not both commit");
+	switch (f->what) {
+	case KR_FOUND_WRITE_WRITE:
+	case KR_FOUND_WRITE_READ: return check_locks(r, &p);
+	case KR_FOUND_RANGE: return check_range(r, &p);
+	case KR_FOUND_CONCURRENT_WRITERS: return check_writers(r, &p);
+	case KR_FOUND_STALE_VALIDATED: return check_validated(r, &p);
+	case KR_FOUND_SESSION: return check_session(r, &p);
+	default: return kr_recheck_fail(r, "the class is not one of two transactions");
+	}
+}
