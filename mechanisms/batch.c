@@ -22,7 +22,7 @@ static void done(struct kr_batch *b)
 }
 
 enum kr_status kr_batch_find(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_batch_options *options,
-	struct kr_findings *out, struct kr_err *err)
+	struct kr_findings *out, struct kr_looked *looked, struct kr_err *err)
 {
 	struct kr_batch b = {.ctx = ctx, .mem = &ctx->mem, .h = h, .profile = options->profile, .options = options, .out = out};
 
@@ -41,6 +41,7 @@ enum kr_status kr_batch_find(struct kr_ctx *ctx, const struct kr_history *h, con
 	for (size_t i = 0; i < kr_mechanism_registry_count && !status; i++)
 		if (kr_mechanism_registry[i]->applies(&b))
 			status = kr_mechanism_registry[i]->find(&b);
+	*looked = (struct kr_looked){b.txns.n, b.looks.n, b.versions.n > h->keys.n ? b.versions.n - h->keys.n : 0, b.holds.n};
 	done(&b);
 	return status;
 }

@@ -69,6 +69,7 @@ struct kr_look {                 /* what an operation saw of a key */
 	bool insert;                 /* the outcome of an insert */
 	bool searches;               /* a locking read or a data change */
 	bool uncommitted;
+	bool twice;                  /* its key was returned twice */
 	bool own;                    /* written before by the transaction itself: own_value */
 	kr_value own_value;
 	uint32_t group;              /* looks of one group share one snapshot; KR_NONE: alone */
@@ -128,10 +129,12 @@ struct kr_batch {
 	struct kr_findings *out;
 };
 
+struct kr_looked { uint32_t txns, reads, versions, locks; }; /* how much there was to look at */
+
 /* What mechanisms find wrong in the history. The caller frees *out with kr_findings_done in every case. KR_BAD: the
  * profile needs times that the history does not have, or contradicts itself in. */
 enum kr_status kr_batch_find(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_batch_options *options,
-	struct kr_findings *out, struct kr_err *err);
+	struct kr_findings *out, struct kr_looked *looked, struct kr_err *err);
 
 /* Steps, in their order. */
 enum kr_status kr_batch_acts(struct kr_batch *b);     /* batch_acts.c */

@@ -162,7 +162,7 @@ static uint32_t times_returned(const struct kr_history *h, const struct kr_scan 
 static void look_double(struct looking *l, const struct kr_scan *scan, uint32_t i)
 {
 	const struct kr_row *row = &l->b->h->rows.at[scan->row_first + i];
-	struct kr_look look = {.key = row->key, .match = KR_MATCH_IS, .value = row->value};
+	struct kr_look look = {.key = row->key, .match = KR_MATCH_IS, .value = row->value, .twice = true};
 	struct kr_double twice = {act_of(l)->txn, act_of(l)->index, row->key};
 	kr_value own = KR_UNTOLD;
 	bool has_own = kr_batch_own(l->b, l->act, row->key, &own) != KR_NONE, shown = has_own && own.i == KR_NONE;

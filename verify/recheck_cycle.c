@@ -51,7 +51,8 @@ static void narrow(struct edge_check *c, kr_txn reader)
 	}
 }
 
-static enum kr_status look(struct edge_check *c, kr_txn reader)
+/* `certifies`: it has to count for the certifier, too. */
+static enum kr_status look(struct edge_check *c, kr_txn reader, bool certifies)
 {
 	struct kr_recheck *r = c->r;
 	enum kr_status status;
@@ -59,7 +60,7 @@ static enum kr_status look(struct edge_check *c, kr_txn reader)
 	if (c->e->op >= r->h->txns.at[reader.i].op_count || c->e->key.i == KR_NONE)
 		return kr_recheck_fail(r, "an edge names no read");
 	kr_recheck_sight(r, reader, c->e->op, c->e->key, NULL, &c->s);
-	if (!c->s.says || c->s.own || c->s.uncommitted || (c->s.insert && !r->claims.profile->insert_certified))
+	if (!c->s.says || c->s.own || c->s.uncommitted || (certifies && c->s.insert && !r->claims.profile->insert_certified))
 		return kr_recheck_fail(r, "an edge rests on a read that orders nothing");
 	status = kr_recheck_versions(r, c->e->key);
 	if (status)
@@ -83,7 +84,7 @@ static enum kr_status look(struct edge_check *c, kr_txn reader)
 static enum kr_status check_wr(struct edge_check *c)
 {
 	struct kr_recheck *r = c->r;
-	enum kr_status status = look(c, c->e->to);
+	enum kr_status status = look(c, c->e->to, true);
 	const struct kr_newly *v = status ? NULL : version_of(r, c->e->from);
 
 	if (status)
@@ -100,7 +101,7 @@ static enum kr_status check_wr(struct edge_check *c)
 static enum kr_status check_rw(struct edge_check *c)
 {
 	struct kr_recheck *r = c->r;
-	enum kr_status status = look(c, c->e->from);
+	enum kr_status status = look(c, c->e->from, true);
 	const struct kr_newly *u = status ? NULL : version_of(r, c->e->to);
 
 	if (status)
@@ -140,35 +141,33 @@ static enum kr_status check_order(const struct edge_check *c)
 	return kr_recheck_fail(r, "the order of two transactions is not certain, or not asked for");
 }
 
+/* Has the operation of s certainly seen the value of t? */
+static enum kr_status is_source(struct kr_recheck *r, kr_txn t, kr_txn s, uint32_t op, kr_key key, bool *out)
+{
+	struct kr_certain_edge e = {.kind = KR_WR, .from = t, .to = s, .key = key, .op = op};
+	struct edge_check c = {.r = r, .e = &e};
+	struct kr_err *err = r->err;
+
+	r->err = NULL; /* that it has not is no fault */
+	enum kr_status status = look(&c, s, false);
+	r->err = err;
+	*out = status == KR_OK && c.only && c.only->txn.i == t.i;
+	kr_vec_done(&r->ctx->mem, &c.places);
+	return status == KR_BAD ? KR_OK : status;
+}
+
 /* An unknown transaction took effect if something that was seen is its value only. */
 static enum kr_status took_effect(struct kr_recheck *r, kr_txn t, bool *out)
 {
 	enum kr_status status = KR_OK;
 
 	*out = r->h->txns.at[t.i].status == KR_COMMITTED;
-	for (kr_txn s = {0}; s.i < r->h->txns.n && !*out && !status && r->h->txns.at[t.i].status == KR_UNKNOWN; s.i++)
-		for (uint32_t op = 0; op < r->h->txns.at[s.i].op_count && !*out && !status; op++)
-			for (kr_key k = {0}; k.i < r->h->keys.n && !*out && !status; k.i++) {
-				struct kr_certain_edge e = {.kind = KR_WR, .from = t, .to = s, .key = k, .op = op};
-				struct edge_check c = {.r = r, .e = &e};
-				struct kr_sighted sight;
-				kr_recheck_sight(r, s, op, k, NULL, &sight);
-				if (!sight.says || s.i == t.i)
-					continue;
-				struct kr_err *err = r->err;
-				bool certified = r->claims.profile->insert_certified;
-				struct kr_profile any = *r->claims.profile;
-				any.insert_certified = true; /* whether it counts for the certifier is another question */
-				struct kr_claims claims = r->claims;
-				r->claims.profile = &any;
-				r->err = NULL;
-				enum kr_status found = certified || sight.insert || !sight.own ? look(&c, s) : KR_BAD;
-				*out = found == KR_OK && c.only && c.only->txn.i == t.i;
-				status = found == KR_BAD ? KR_OK : found;
-				r->err = err;
-				r->claims = claims;
-				kr_vec_done(&r->ctx->mem, &c.places);
-			}
+	if (r->h->txns.at[t.i].status != KR_UNKNOWN)
+		return KR_OK;
+	for (kr_txn s = {0}; s.i < r->h->txns.n && !*out && !status; s.i++)
+		for (uint32_t op = 0; op < r->h->txns.at[s.i].op_count && s.i != t.i; op++)
+			for (kr_key k = {0}; k.i < r->h->keys.n && !*out && !status; k.i++)
+				status = is_source(r, t, s, op, k, out);
 	return status;
 }
 

@@ -36,7 +36,7 @@ struct kr_lock_modes { enum kr_lock_mode read, share, update, write; };
 enum kr_new_row { KR_NEW_ROW_EXEMPT, KR_NEW_ROW_CHECKED }; /* may INSERT follow another's DELETE? */
 enum kr_noop { KR_NOOP_VERSION, KR_NOOP_NONE };            /* does writing the present value make a version? */
 enum kr_dup_rows { KR_DUP_REPORT, KR_DUP_OWN };            /* may one of two rows of a key be the reader's own? */
-enum kr_clock { KR_CLOCK_CLIENT, KR_CLOCK_STAMPS };        /* intervals of clients, or the database's timestamps */
+enum kr_profile_clock { KR_CLOCK_CLIENT, KR_CLOCK_STAMPS };        /* intervals of clients, or the database's timestamps */
 
 struct kr_profile {
 	const char *name;    /* "postgresql-rr" */
@@ -62,7 +62,7 @@ struct kr_profile {
 	enum kr_sees own_row; /* columns of a row that the transaction updated, but did not assign: as of the snapshot, or of that update */
 	enum kr_dup_rows dup_rows;
 	bool validate;       /* nobody may overwrite what a transaction read between its snapshot and its commit */
-	enum kr_clock clock;
+	enum kr_profile_clock clock;
 };
 
 #endif
