@@ -69,11 +69,12 @@ bool kr_stand_precedes(const struct kr_batch *b, const struct kr_stand *v, const
 
 struct kr_span kr_written_window(const struct kr_written *v) { return (struct kr_span){v->by.commit.from, v->gone}; }
 
-bool kr_written_meets(const struct kr_batch *b, const struct kr_written *v, struct kr_span at)
+bool kr_written_meets(const struct kr_batch *b, kr_txn reader, const struct kr_written *v, struct kr_span at)
 {
-	bool half_open = b->profile->clock == KR_CLOCK_STAMPS; /* a version is gone at the commit that replaces it */
-
-	return v->by.commit.from <= at.to && (at.from < v->gone || (!half_open && at.from == v->gone));
+	if (b->profile->clock != KR_CLOCK_STAMPS)
+		return v->by.commit.from <= at.to && at.from <= v->gone;
+	/* a version is gone at the commit that replaces it, but the reader's own commit replaces nothing for it */
+	return v->by.commit.from <= at.to && at.from < kr_written_gone(b, v, reader);
 }
 
 bool kr_look_fits(const struct kr_batch *b, const struct kr_look *look, kr_value value)

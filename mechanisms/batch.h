@@ -153,7 +153,9 @@ static inline bool kr_span_before(struct kr_span a, struct kr_span b) { return a
 bool kr_stand_precedes(const struct kr_batch *b, const struct kr_stand *v, const struct kr_stand *u);
 
 /* Could the version be seen at some instant of the span? */
-bool kr_written_meets(const struct kr_batch *b, const struct kr_written *v, struct kr_span at);
+bool kr_written_meets(const struct kr_batch *b, kr_txn reader, const struct kr_written *v, struct kr_span at);
+/* The latest instant at which v could be seen, if t wrote nothing. */
+int64_t kr_written_gone(const struct kr_batch *b, const struct kr_written *v, kr_txn t);
 struct kr_span kr_written_window(const struct kr_written *v);
 
 /* Does a version with that value explain the look? */

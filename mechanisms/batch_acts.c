@@ -75,7 +75,7 @@ static enum kr_status add_acts(struct kr_batch *b, kr_txn t)
 			.undone_at = KR_NONE,
 			.failed = vain || (walk.op && walk.struck && attr->failed),
 			.ends = walk.op && walk.struck && attr->failed && attr->ends,
-			.answered = !(attr && attr->has_time && attr->returned == KR_TIME_OPEN),
+			.answered = !(attr && attr->open),
 		};
 		if (walk.struck && walk.struck->is_undo)
 			take_back(b->acts.at + p->act_first, b->acts.n - p->act_first, walk.struck, walk.place);

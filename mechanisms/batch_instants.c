@@ -56,7 +56,7 @@ static void end_party(struct kr_batch *b, kr_txn t)
 	p->release = p->commit;
 	if (p->committed)
 		return;
-	bool answered = told && p->commit.to != INT64_MAX && !has(b, t, KR_TXN_END_FAILED);
+	bool answered = told && !has(b, t, KR_TXN_END_OPEN) && !has(b, t, KR_TXN_END_FAILED);
 	if (p->optional || broken < end || !answered)
 		p->release.from = lived_until(b, p, broken);
 	if (p->optional)

@@ -30,7 +30,7 @@ static bool met_remade(const struct kr_batch *b, const struct kr_look *look)
 
 static bool can_see(const struct kr_batch *b, const struct kr_look *look, const struct kr_written *v)
 {
-	return v->by.txn.i != look->txn.i && kr_look_fits(b, look, v->value) && kr_written_meets(b, v, look->at);
+	return v->by.txn.i != look->txn.i && kr_look_fits(b, look, v->value) && kr_written_meets(b, look->txn, v, look->at);
 }
 
 static void settle_committed(const struct kr_batch *b, struct kr_look *look)

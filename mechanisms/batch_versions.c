@@ -153,14 +153,13 @@ static enum kr_status index_keys(struct kr_batch *b)
 	return KR_OK;
 }
 
-/* The latest instant at which v could be seen, u apart. */
-static int64_t gone_without(const struct kr_batch *b, const struct kr_written *v, const struct kr_written *u)
+int64_t kr_written_gone(const struct kr_batch *b, const struct kr_written *v, kr_txn t)
 {
 	int64_t gone = INT64_MAX;
 
 	for (uint32_t i = b->version_first.at[v->key.i]; i < b->version_first.at[v->key.i + 1]; i++) {
 		const struct kr_written *w = &b->versions.at[i];
-		if (w != u && w->by.committed && kr_stand_precedes(b, &v->by, &w->by) && w->by.commit.to < gone)
+		if (w->by.txn.i != t.i && w->by.committed && kr_stand_precedes(b, &v->by, &w->by) && w->by.commit.to < gone)
 			gone = w->by.commit.to;
 	}
 	return gone;
@@ -178,7 +177,7 @@ static bool is_shadow(const struct kr_batch *b, const struct kr_written *u)
 		bool same = v->value.i == u->value.i || v->value.i == KR_NONE || u->value.i == KR_NONE;
 		if (v == u || !same || kr_stand_precedes(b, &u->by, &v->by))
 			continue;
-		if (v->by.commit.from <= u->by.commit.to && gone_without(b, v, u) >= u->at.from)
+		if (v->by.commit.from <= u->by.commit.to && kr_written_gone(b, v, u->by.txn) >= u->at.from)
 			return true;
 	}
 	return false;
@@ -201,7 +200,7 @@ enum kr_status kr_batch_versions(struct kr_batch *b)
 	if (!status)
 		status = index_keys(b);
 	for (uint32_t i = 0; i < b->versions.n && !status; i++) {
-		b->versions.at[i].gone = gone_without(b, &b->versions.at[i], NULL);
+		b->versions.at[i].gone = kr_written_gone(b, &b->versions.at[i], (kr_txn){KR_NONE});
 		status = kr_ctx_tick(b->ctx);
 	}
 	for (uint32_t i = 0; i < b->versions.n && !status; i++) {

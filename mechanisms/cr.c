@@ -18,6 +18,8 @@ static enum kr_finding_class classify_vain(const struct kr_batch *b, const struc
 		const struct kr_party *p = &b->txns.at[w->txn.i];
 		if (w->key.i != look->key.i || !kr_look_fits(b, look, w->value))
 			continue;
+		if (w->txn.i == look->txn.i && w->act <= look->act)
+			continue;
 		if (look->uncommitted)
 			return KR_FOUND_UNCOMMITTED;
 		if (w->txn.i == look->txn.i)
@@ -60,7 +62,7 @@ static bool show_visible(struct kr_batch *b, struct kr_finding *f, const struct 
 		return show(b, f, (struct kr_visible){look->txn, look->own_value, b->acts.at[look->act].at});
 	for (uint32_t i = b->version_first.at[look->key.i]; i < b->version_first.at[look->key.i + 1]; i++) {
 		const struct kr_written *v = &b->versions.at[i];
-		if (v->by.txn.i != look->txn.i && kr_written_meets(b, v, look->at) &&
+		if (v->by.txn.i != look->txn.i && kr_written_meets(b, look->txn, v, look->at) &&
 			!show(b, f, (struct kr_visible){v->by.txn, v->value, kr_written_window(v)}))
 			return false;
 	}

@@ -50,7 +50,7 @@ struct kr_span kr_recheck_lock(const struct kr_recheck *r, kr_txn t, enum kr_loc
 bool kr_recheck_precedes(const struct kr_recheck *r, const struct kr_newly *v, const struct kr_newly *u);
 int64_t kr_recheck_gone(const struct kr_recheck *r, const struct kr_newly *v, bool sure); /* sure: by what surely is a version */
 bool kr_recheck_is_shadow(const struct kr_recheck *r, const struct kr_newly *u);
-bool kr_recheck_could_be_seen(const struct kr_recheck *r, const struct kr_newly *v, struct kr_span at);
+bool kr_recheck_could_be_seen(const struct kr_recheck *r, kr_txn reader, const struct kr_newly *v, struct kr_span at); /* what the reader wrote replaces nothing for it */
 
 /* recheck_sight.c */
 struct kr_sighted {
@@ -61,6 +61,7 @@ struct kr_sighted {
 	int64_t number;
 	kr_value own_value;
 	struct kr_span at;
+	bool allowed;         /* the key was returned twice, and one of the rows is the reader's own, as the profile allows */
 	bool shared;          /* its snapshot is the transaction's, or, alone in a statement, that of other rows */
 };
 void kr_recheck_sight(const struct kr_recheck *r, kr_txn t, uint32_t op, kr_key key, const struct kr_saw *saw, struct kr_sighted *out);

@@ -44,7 +44,7 @@ static void narrow(struct edge_check *c, kr_txn reader)
 	c->only = NULL;
 	for (uint32_t i = 0; i < c->r->versions.n; i++) {
 		const struct kr_newly *v = &c->r->versions.at[i];
-		if (v->txn.i == reader.i || !kr_recheck_allows(c->r, &c->s, c->e->key, v->value) || !kr_recheck_could_be_seen(c->r, v, c->s.at) ||
+		if (v->txn.i == reader.i || !kr_recheck_allows(c->r, &c->s, c->e->key, v->value) || !kr_recheck_could_be_seen(c->r, reader, v, c->s.at) ||
 			!meets_places(c, v))
 			continue;
 		c->only = n++ == 0 ? v : NULL;

@@ -60,7 +60,7 @@ static void pass_entry(struct passing *p, const struct kr_walk *walk)
 
 	p->sent = attr && attr->has_time ? attr->invoked : p->sent;
 	struct kr_span at = wide(h, p->sent, answered(p, *walk));
-	bool replied = !(attr && attr->has_time && attr->returned == KR_TIME_OPEN);
+	bool replied = !(attr && attr->open);
 	if (!walk->struck)
 		p->r->ops[walk->op - h->ops.at] = at;
 	if (at.from < p->all.from)
@@ -111,7 +111,7 @@ static void conclude(struct passing *p, bool any)
 
 	o->commit = told ? wide(p->r->h, txn->end_invoked, txn->end_returned) : (struct kr_span){any ? wide(p->r->h, p->sent, 0).from : o->begin.from, INT64_MAX};
 	bool regular = txn->status == KR_COMMITTED ||
-		(txn->status == KR_ABORTED && told && txn->end_returned != KR_TIME_OPEN && !flag(p, KR_TXN_END_FAILED) && !p->ended);
+		(txn->status == KR_ABORTED && told && !flag(p, KR_TXN_END_OPEN) && !flag(p, KR_TXN_END_FAILED) && !p->ended);
 	o->lives_until = regular ? o->commit.from : p->alive;
 	o->commit.to = txn->status == KR_UNKNOWN ? INT64_MAX : o->commit.to;
 	o->rolled_back = o->commit.to;

@@ -4,12 +4,12 @@
 /* What of the key's writes was met. */
 struct met { bool final, early, own, aborted, intermediate; };
 
-static void meet_write(const struct kr_recheck *r, kr_txn w, const struct kr_walk *walk, struct met *met)
+static void meet_write(const struct kr_recheck *r, kr_txn w, const struct kr_walk *walk, bool later, struct met *met)
 {
 	const struct kr_transaction *txn = &r->h->txns.at[w.i];
 
 	if (w.i == r->f->txns[0].i)
-		met->own = true;
+		met->own |= later;
 	else if (txn->status == KR_ABORTED || walk->struck)
 		met->aborted = true;
 	else
@@ -30,11 +30,12 @@ static void meet_all(const struct kr_recheck *r, const struct kr_sighted *s, str
 	}
 	for (kr_txn w = {0}; w.i < r->h->txns.n; w.i++) {
 		struct kr_walk walk = kr_walk_txn(r->h, w);
-		while (kr_walk_next(r->h, &walk))
+		const struct kr_operation *read = &r->h->ops.at[kr_history_op(r->h, r->f->txns[0], r->f->ops[0]).i];
+		for (bool later = false; kr_walk_next(r->h, &walk); later |= walk.op == read)
 			for (uint32_t i = 0; walk.op && i < kr_effect_count(r->h, walk.op); i++) {
 				struct kr_effect e = kr_effect_at(r->h, walk.op, i);
 				if (e.key.i == key.i && kr_recheck_allows(r, s, key, e.value))
-					meet_write(r, w, &walk, met);
+					meet_write(r, w, &walk, later, met);
 			}
 	}
 }
@@ -96,7 +97,7 @@ static enum kr_status check_twice(struct kr_recheck *r)
 			continue;
 		saw = kr_saw_at(r->h, op, i);
 		kr_recheck_sight(r, f->txns[0], f->ops[0], f->key, &saw, &s);
-		if (s.says || s.own_value.i == saw.value.i)
+		if (s.allowed)
 			return kr_recheck_fail(r, "one of the rows is the reader's own");
 	}
 	return KR_OK;

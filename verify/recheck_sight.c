@@ -73,7 +73,7 @@ static void see(const struct kr_recheck *r, kr_txn t, uint32_t index, kr_key key
 		out->says = out->sum = by->type == KR_VALUE_INT && result->type == KR_VALUE_INT &&
 			!__builtin_sub_overflow(result->integer, by->integer, &out->number);
 	}
-	out->says = out->says && kind != KR_KIND_LIST && kind != KR_KIND_SET && !(attr && attr->has_time && attr->returned == KR_TIME_OPEN);
+	out->says = out->says && kind != KR_KIND_LIST && kind != KR_KIND_SET && !(attr && attr->open);
 }
 
 /* Twice in one answer: one of the rows may be the reader's own, and the other one is then from outside. */
@@ -85,7 +85,8 @@ static void see_twice(const struct kr_recheck *r, const struct kr_operation *op,
 		shown |= kr_saw_key(r->h, op, i).i == key.i && kr_saw_at(r->h, op, i).value.i == out->own_value.i;
 	if (!out->own)
 		return;
-	out->says = r->claims.profile->dup_rows == KR_DUP_OWN && shown && out->saw.value.i != out->own_value.i;
+	out->allowed = r->claims.profile->dup_rows == KR_DUP_OWN && shown;
+	out->says = out->allowed && out->saw.value.i != out->own_value.i;
 	out->own = false;
 }
 
@@ -251,7 +252,7 @@ bool kr_recheck_explained(const struct kr_recheck *r, kr_txn t, const struct kr_
 			explained_by_written(r, t, s, key);
 	for (uint32_t i = 0; i < r->versions.n; i++) {
 		const struct kr_newly *v = &r->versions.at[i];
-		if (v->txn.i == t.i || !kr_recheck_allows(r, s, key, v->value) || !kr_recheck_could_be_seen(r, v, s->at))
+		if (v->txn.i == t.i || !kr_recheck_allows(r, s, key, v->value) || !kr_recheck_could_be_seen(r, t, v, s->at))
 			continue;
 		*only = n == 0 ? v : NULL;
 		n++;
@@ -276,6 +277,9 @@ static enum kr_status intersect(struct kr_recheck *r, kr_txn t, const struct kr_
 			part.from = part.from > out->at[p].from ? part.from : out->at[p].from;
 			part.to = part.to < out->at[p].to ? part.to : out->at[p].to;
 			bool covered = false;
+			if (v->txn.i == t.i || part.from > part.to || !kr_recheck_allows(r, s, key, v->value) ||
+				!kr_recheck_could_be_seen(r, t, v, s->at))
+				continue;
 			for (uint32_t q = 0; q < next.n; q++) {
 				bool touch = part.from <= next.at[q].to && next.at[q].from <= part.to;
 				covered |= next.at[q].from <= part.from && part.to <= next.at[q].to;
@@ -285,8 +289,7 @@ static enum kr_status intersect(struct kr_recheck *r, kr_txn t, const struct kr_
 					next.at[q].to = part.to;
 				covered |= touch;
 			}
-			if (v->txn.i != t.i && part.from <= part.to && !covered && kr_recheck_allows(r, s, key, v->value) &&
-				kr_recheck_could_be_seen(r, v, s->at) && !kr_vec_push(&r->ctx->mem, &next, part))
+			if (!covered && !kr_vec_push(&r->ctx->mem, &next, part))
 				status = KR_NOMEM;
 		}
 	kr_vec_done(&r->ctx->mem, out);

@@ -77,7 +77,7 @@ static bool was_answered(const struct kr_recheck *r, kr_op op)
 {
 	const struct kr_attr *attr = kr_history_attr(r->h, op);
 
-	return !(attr && attr->has_time && attr->returned == KR_TIME_OPEN);
+	return !(attr && attr->open);
 }
 
 struct kr_span kr_recheck_lock(const struct kr_recheck *r, kr_txn t, enum kr_lock_mode mode, kr_key key)
@@ -185,10 +185,14 @@ bool kr_recheck_is_shadow(const struct kr_recheck *r, const struct kr_newly *u)
 	return false;
 }
 
-bool kr_recheck_could_be_seen(const struct kr_recheck *r, const struct kr_newly *v, struct kr_span at)
+bool kr_recheck_could_be_seen(const struct kr_recheck *r, kr_txn reader, const struct kr_newly *v, struct kr_span at)
 {
-	int64_t from = v->txn.i == KR_NONE ? INT64_MIN : r->txns[v->txn.i].commit.from, gone = kr_recheck_gone(r, v, false);
+	int64_t from = v->txn.i == KR_NONE ? INT64_MIN : r->txns[v->txn.i].commit.from, gone;
+	const struct kr_newly *own = NULL;
 
+	for (uint32_t i = 0; i < r->versions.n; i++)
+		own = r->versions.at[i].txn.i == reader.i ? &r->versions.at[i] : own;
+	gone = gone_but_for(r, v, own, false);
 	/* by timestamps a version is gone when the next one commits */
 	return from <= at.to && (r->claims.profile->clock == KR_CLOCK_STAMPS ? at.from < gone : at.from <= gone);
 }
