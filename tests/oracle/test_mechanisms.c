@@ -1,0 +1,197 @@
+/* Mechanisms on runs of simulated databases (store_run.h). A database that does what its profile says gives no finding,
+ * whatever the latencies, clocks, lost replies and killed sessions; one with planted faults gives some. Every finding is
+ * verified on the way.
+ *
+ * KRAIT_ORACLE_COUNT: transactions for each store and setting; KRAIT_ORACLE_SEED: other runs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "checkers/leopard.h"
+#include "frontend/format.h"
+#include "store_run.h"
+
+enum { RUN = 250 }; /* transactions of one run */
+
+static uint64_t from_environment(const char *variable, uint64_t otherwise)
+{
+	const char *text = getenv(variable);
+
+	return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+/* Reads the trace and holds it to the profile: the number of findings; the first as text. */
+static uint32_t find(const struct kr_str *trace, const struct kr_profile *profile, const char *what)
+{
+	char path[] = "/tmp/krait-mechanisms-XXXXXX";
+	int fd = mkstemp(path);
+	struct kr_read_options options = {.format = "native"};
+	struct kr_batch_options batch = {.profile = profile};
+	struct kr_mechanisms_verdict verdict;
+	struct kr_history h;
+	struct kr_ctx ctx;
+	struct kr_err err;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, kr_str_text(trace), trace->n), (ssize_t)trace->n);
+	close(fd);
+	kr_ctx_init(&ctx, 0, 0);
+	kr_err_init(&err);
+	if (kr_read_trace(&ctx, path, &options, &h, &err) || kr_profile_level(NULL, profile, &batch.certify, &err) ||
+		kr_check_mechanisms(&ctx, &h, &batch, &verdict, &err))
+		fail_msg("%s: %s:%u: %s", what, path, err.line, err.text);
+	uint32_t n = verdict.findings.list.n;
+	if (what && n > 0) {
+		const struct kr_finding *f = &verdict.findings.list.at[0];
+		char id[64] = "", other[64] = "", key[64] = "";
+		if (f->txns[0].i != KR_NONE)
+			kr_history_brief(&h, h.txns.at[f->txns[0].i].id, id, sizeof id);
+		if (f->txns[1].i != KR_NONE)
+			kr_history_brief(&h, h.txns.at[f->txns[1].i].id, other, sizeof other);
+		if (f->key.i != KR_NONE)
+			kr_history_brief(&h, h.keys.at[f->key.i].name, key, sizeof key);
+		fail_msg("%s: %u findings, the first: %s %s, transactions %s %s, key %s: see %s", what, n, kr_mechanism_name(f->mechanism),
+			kr_finding_class_name(f->what), id, other, key, path);
+	}
+	kr_findings_done(&verdict.findings);
+	kr_history_done(&h);
+	unlink(path);
+	return n;
+}
+
+/* ---- no false findings ---- */
+
+static const struct store_settings settings[] = {
+	{.latency = 5, .think = 20},
+	{.latency = 5, .think = 20, .repeated = true},
+	{.latency = 10, .think = 20, .unknown = 5},
+	{.latency = 10, .think = 20, .killed = 2, .repeated = true},
+	{.latency = 20, .think = 40, .skew = 300},
+	{.latency = 80, .think = 20, .repeated = true},
+	{.latency = 10, .think = 20, .automatic = 40, .unknown = 5, .repeated = true},
+	{.latency = 10, .think = 20, .columns = true, .repeated = true, .unknown = 5, .killed = 2},
+};
+
+static void no_false_findings(void **state)
+{
+	const struct kr_profile *profile = kr_profile_find(*state);
+	uint64_t txns = from_environment("KRAIT_ORACLE_COUNT", 1500), seed = from_environment("KRAIT_ORACLE_SEED", 1);
+	struct kr_mem mem;
+	struct kr_rng rng;
+
+	kr_mem_init(&mem, SIZE_MAX);
+	for (size_t i = 0; i < KR_COUNT(settings); i++)
+		for (uint64_t run = 0; run * RUN < txns; run++) {
+			struct store_settings s = settings[i];
+			struct kr_str trace;
+			char what[128];
+			s.profile = profile;
+			s.txns = RUN;
+			kr_rng_init(&rng, seed * 1000003 + i * 10007 + run);
+			kr_str_init(&trace, &mem);
+			store_run(&s, &rng, &trace);
+			snprintf(what, sizeof what, "%s, setting %zu, run %llu", profile->name, i, (unsigned long long)run);
+			find(&trace, profile, what);
+			kr_str_done(&trace);
+		}
+}
+
+/* ---- planted faults ---- */
+
+struct planting { const char *name, *profile; enum fault fault; int share; };
+
+static const struct planting plantings[] = {
+	{"snapshot taken late (SI)", "postgresql-rr", FAULT_LATE_SNAPSHOT, 20},
+	{"snapshot taken late (InnoDB RR)", "mariadb-rr", FAULT_LATE_SNAPSHOT, 20},
+	{"lock dropped (RC)", "postgresql-rc", FAULT_LOCK_DROPPED, 50},
+	{"lock dropped (2PL)", "mariadb-ser", FAULT_LOCK_DROPPED, 50},
+	{"updater check lost (SI)", "postgresql-rr", FAULT_UPDATER_LOST, 50},
+	{"resurrected version (RC)", "postgresql-rc", FAULT_RESURRECTED, 20},
+	{"resurrected version (SI)", "postgresql-rr", FAULT_RESURRECTED, 20},
+	{"dirty read (RC)", "postgresql-rc", FAULT_DIRTY_READ, 50},
+	{"dirty read (SI)", "postgresql-rr", FAULT_DIRTY_READ, 50},
+	{"aborted write visible (SI)", "postgresql-rr", FAULT_ABORTED_VISIBLE, 100},
+	{"certifier skipped (SSI)", "postgresql-ser", FAULT_CERTIFIER_SKIPPED, 100},
+	{"range lock dropped (2PL)", "mariadb-ser", FAULT_RANGE_DROPPED, 80},
+};
+
+/* Every run with a dozen of them has findings. */
+static void faults_are_found(void **state)
+{
+	const struct planting *p = *state;
+	uint64_t seed = from_environment("KRAIT_ORACLE_SEED", 1);
+	int runs = 0;
+	struct kr_mem mem;
+	struct kr_rng rng;
+
+	kr_mem_init(&mem, SIZE_MAX);
+	for (uint64_t run = 0; run < 4; run++) {
+		struct store_settings s = {.profile = kr_profile_find(p->profile), .txns = 2 * RUN, .latency = 5, .think = 60, .fault = p->fault, .fault_share = p->share};
+		struct kr_str trace;
+		kr_rng_init(&rng, seed * 1009 + run);
+		kr_str_init(&trace, &mem);
+		int faults = store_run(&s, &rng, &trace);
+		uint32_t found = find(&trace, s.profile, NULL);
+		if (faults >= 12 && found == 0)
+			fail_msg("run %llu: nothing found of %d faults", (unsigned long long)run, faults);
+		runs += faults >= 12;
+		kr_str_done(&trace);
+	}
+	if (runs == 0)
+		fail_msg("no run had a dozen faults");
+}
+
+/* ---- wrong rows ---- */
+
+struct mistaken { const char *name, *store, *row; };
+
+static const struct mistaken mistakes[] = {
+	{"PostgreSQL read committed as repeatable read", "postgresql-rc", "postgresql-rr"},
+	{"PostgreSQL repeatable read as serializable", "postgresql-rr", "postgresql-ser"},
+	{"MariaDB read uncommitted as read committed", "mariadb-ru", "mariadb-rc"},
+	{"MariaDB read committed as repeatable read", "mariadb-rc", "mariadb-rr"},
+	{"MariaDB repeatable read as first updater wins", "mariadb-rr", "mariadb-rr-si"},
+	{"MariaDB repeatable read as serializable", "mariadb-rr", "mariadb-ser"},
+};
+
+static void wrong_rows_are_found(void **state)
+{
+	const struct mistaken *m = *state;
+	struct kr_mem mem;
+	struct kr_rng rng;
+
+	kr_mem_init(&mem, SIZE_MAX);
+	for (uint64_t run = 0; run < 3; run++) {
+		struct store_settings s = {.profile = kr_profile_find(m->store), .txns = 2 * RUN, .latency = 5, .think = 60};
+		struct kr_str trace;
+		kr_rng_init(&rng, from_environment("KRAIT_ORACLE_SEED", 1) * 1013 + run);
+		kr_str_init(&trace, &mem);
+		store_run(&s, &rng, &trace);
+		if (find(&trace, kr_profile_find(m->row), NULL) == 0)
+			fail_msg("run %llu: nothing found", (unsigned long long)run);
+		kr_str_done(&trace);
+	}
+}
+
+int main(void)
+{
+	static const char *const stores[] = {"postgresql-rc", "postgresql-rr", "postgresql-ser", "mariadb-ru", "mariadb-rc", "mariadb-rr", "mariadb-rr-si", "mariadb-ser",
+		"sqlite-ser"};
+	struct CMUnitTest tests[KR_COUNT(stores) + KR_COUNT(plantings) + KR_COUNT(mistakes)];
+	size_t n = 0;
+
+	for (size_t i = 0; i < KR_COUNT(stores); i++)
+		tests[n++] = (struct CMUnitTest){stores[i], no_false_findings, NULL, NULL, (void *)(uintptr_t)stores[i]};
+	for (size_t i = 0; i < KR_COUNT(plantings); i++)
+		tests[n++] = (struct CMUnitTest){plantings[i].name, faults_are_found, NULL, NULL, (void *)(uintptr_t)&plantings[i]};
+	for (size_t i = 0; i < KR_COUNT(mistakes); i++)
+		tests[n++] = (struct CMUnitTest){mistakes[i].name, wrong_rows_are_found, NULL, NULL, (void *)(uintptr_t)&mistakes[i]};
+	return _cmocka_run_group_tests("mechanisms", tests, n, NULL, NULL);
+}
