@@ -76,6 +76,7 @@ struct kr_look {                 /* what an operation saw of a key */
 	struct kr_span at;           /* its snapshot; of a group that was settled, what all of it allows */
 	bool fits;                   /* some version explains it */
 	bool torn;                   /* the first one that the group's other looks leave no instant for */
+	bool loose;                  /* its group is torn: it tells nothing more */
 	uint32_t only;               /* the version that it saw, where there is one candidate; else KR_NONE */
 };
 

@@ -180,6 +180,14 @@ static void share(struct settling *s, struct kr_look *look)
 		}
 }
 
+static void loosen(struct kr_batch *b, uint32_t first)
+{
+	struct kr_look *looks = b->looks.at;
+
+	for (uint32_t i = first; i < b->looks.n && looks[i].txn.i == looks[first].txn.i; i++)
+		looks[i].loose |= looks[i].group == looks[first].group;
+}
+
 /* Groups stand together but for other looks of the same transaction in between. */
 static void settle_group(struct settling *s, uint32_t first)
 {
@@ -195,6 +203,7 @@ static void settle_group(struct settling *s, uint32_t first)
 		narrow(s, &looks[end]);
 		if (s->next.n == 0) {
 			looks[end].torn = true;
+			loosen(b, first);
 			return;
 		}
 		struct kr_spans swap = s->shared;
@@ -245,7 +254,7 @@ enum kr_status kr_batch_settle(struct kr_batch *b)
 	for (uint32_t i = 0; i < b->looks.n && !status; i++) {
 		const struct kr_look *look = &b->looks.at[i];
 		kr_txn writer = look->only == KR_NONE ? (kr_txn){KR_NONE} : b->versions.at[look->only].by.txn;
-		if (writer.i != KR_NONE && look->fits && !look->own && !look->torn)
+		if (writer.i != KR_NONE && look->fits && !look->own && !look->loose)
 			b->txns.at[writer.i].took_effect = true;
 	}
 	kr_vec_done(b->mem, &s.shared);

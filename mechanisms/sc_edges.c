@@ -30,7 +30,7 @@ static bool is_node(const struct kr_batch *b, const struct kr_written *v)
 
 static bool counts(const struct kr_batch *b, const struct kr_look *look)
 {
-	return b->txns.at[look->txn.i].took_effect && look->fits && !look->own && !look->torn && !look->twice && !look->uncommitted &&
+	return b->txns.at[look->txn.i].took_effect && look->fits && !look->own && !look->loose && !look->twice && !look->uncommitted &&
 		(!look->insert || b->profile->insert_certified);
 }
 

@@ -20,8 +20,8 @@ struct client {
 	enum step step;
 	enum kind kind;
 	int key, high, value, planned, done;   /* the statement; statements that are to come */
-	bool automatic, dead, failed, first_try, lost; /* dead: the server has rolled it back */
-	int txn, snapshot, statement_snapshot, chain, entries;
+	bool automatic, dead, killed, failed, first_try, lost; /* dead: the server has rolled it back; killed: unasked */
+	int txn, snapshot, statement_snapshot, chain, entries, saved; /* saved: entries up to the last rollback to a savepoint */
 	struct mine mine[KEYS], before[OPS + 2][KEYS]; /* before each entry */
 	struct kr_str ops, end;
 	char result[600];
@@ -111,6 +111,14 @@ static bool lock(struct store *d, struct client *c, int key, enum kr_lock_mode m
 	else
 		d->s_owners[o] |= 1 << self(d, c);
 	return true;
+}
+
+/* Somebody else is making the row, or has deleted it. */
+static bool is_taken(const struct store *d, const struct client *c, int key)
+{
+	int owner = d->x_owner[object(d, key)];
+
+	return owner != NEVER && owner != self(d, c);
 }
 
 static void unlock(struct store *d, struct client *c)
@@ -254,6 +262,7 @@ static int plain_value(struct store *d, struct client *c, int key)
 	int writer = d->x_owner[object(d, key)];
 	const struct mine *other = writer == NEVER || writer == self(d, c) ? NULL : &d->clients[writer].mine[key];
 
+	(void)snapshot_of(d, c, true);
 	if (c->mine[key].written)
 		return c->mine[key].value;
 	if (d->p->own_row == KR_SEES_LATEST && c->mine[key].has_base)
@@ -292,7 +301,7 @@ static enum answer found_value(struct store *d, struct client *c, int key, int *
 	}
 	if (!c->mine[key].written)
 		remember(d, c, key, v);
-	if (d->p->follows_rows && !c->mine[key].written && v->value != 0 && v->chain != c->chain)
+	if (d->p->follows_rows && c->kind != RANGE_X && !c->mine[key].written && v->value != 0 && v->chain != c->chain)
 		*value = 0;
 	return DONE;
 }
@@ -346,7 +355,7 @@ static enum answer do_range(struct store *d, struct client *c)
 	if (!locking && d->p->auto_snapshot && c->automatic)
 		mode = KR_MODE_NONE;
 	for (int k = c->key; k < c->high && mode != KR_MODE_NONE; k++)
-		if (!lock(d, c, k, mode, false))
+		if (latest(d, k)->value ? !lock(d, c, k, mode, false) : gaps && is_taken(d, c, k))
 			return WAITS;
 	if (mode != KR_MODE_NONE && gaps)
 		c->range_held[c->key][c->high] = true;
@@ -451,8 +460,8 @@ static void begin(struct store *d, struct client *c)
 	c->txn = d->txns++;
 	c->automatic = chance(d, d->s->automatic);
 	c->planned = c->automatic ? 1 : 1 + draw(d, OPS - 2);
-	c->done = c->entries = 0;
-	c->dead = c->failed = c->lost = false;
+	c->done = c->entries = c->saved = 0;
+	c->dead = c->failed = c->lost = c->killed = false;
 	c->snapshot = NEVER;
 	c->kill_at = chance(d, d->s->killed) && !c->automatic ? d->now + draw(d, 10 * (d->s->latency + d->s->think)) : INT64_MAX;
 	memset(c->mine, 0, sizeof c->mine);
@@ -469,9 +478,9 @@ static void choose(struct store *d, struct client *c)
 	c->key = draw(d, KEYS);
 	c->high = c->key + 1 + draw(d, KEYS - c->key);
 	c->value = d->s->repeated ? 1 + draw(d, 3) : 1000 + d->value++;
-	if (c->entries > 1 && !c->automatic && chance(d, 5)) {
+	if (c->entries > c->saved && !c->automatic && chance(d, 5)) {
 		c->kind = UNDO;
-		c->value = 1 + draw(d, c->entries - 1);
+		c->value = 1 + draw(d, c->entries - c->saved);
 	}
 	if (d->p->lock_scope == KR_SCOPE_DATABASE && (c->kind == READ_X || c->kind == READ_S || c->kind == RANGE_X))
 		c->kind = READ; /* it has no such reads */
@@ -556,6 +565,8 @@ static void put_op(struct store *d, struct client *c, bool lost)
 	else
 		kr_str_format(&c->ops, "[\"failed\", [\"r\", \"%s\"], {\"t\": [%lld, %s]}]", key, (long long)(c->sent + c->offset), answered);
 	c->entries++;
+	if (c->kind == UNDO)
+		c->saved = c->entries;
 }
 
 static void reply(struct store *d, struct client *c)
@@ -567,7 +578,7 @@ static void reply(struct store *d, struct client *c)
 		snprintf(lost, sizeof lost, ", \"end\": [%lld, null]", (long long)(c->sent + c->offset));
 		put_end(d, c, "unknown", lost, false);
 	} else if (ends) {
-		bool broken = c->dead && c->kind == COMMIT;
+		bool broken = c->dead && !c->failed && (c->kind == COMMIT || c->killed);
 		put_end(d, c, c->kind == COMMIT && !c->dead ? "committed" : "aborted", broken ? ", \"failed\": true" : "", true);
 	} else {
 		put_op(d, c, c->automatic && c->lost);
@@ -586,6 +597,7 @@ static void kill_server_side(struct store *d, struct client *c)
 	if (c->txn == NEVER || c->dead || d->committed[c->txn] || c->step == REPLY)
 		return;
 	roll_back(d, c);
+	c->killed = true;
 	if (c->step == BLOCKED) {
 		c->step = ARRIVE;
 		c->at = d->now;

@@ -105,21 +105,21 @@ static void no_false_findings(void **state)
 
 /* ---- planted faults ---- */
 
-struct planting { const char *name, *profile; enum fault fault; int share; };
+struct planting { const char *name, *profile; enum fault fault; int share, think; };
 
 static const struct planting plantings[] = {
-	{"snapshot taken late (SI)", "postgresql-rr", FAULT_LATE_SNAPSHOT, 20},
-	{"snapshot taken late (InnoDB RR)", "mariadb-rr", FAULT_LATE_SNAPSHOT, 20},
-	{"lock dropped (RC)", "postgresql-rc", FAULT_LOCK_DROPPED, 50},
-	{"lock dropped (2PL)", "mariadb-ser", FAULT_LOCK_DROPPED, 50},
-	{"updater check lost (SI)", "postgresql-rr", FAULT_UPDATER_LOST, 50},
-	{"resurrected version (RC)", "postgresql-rc", FAULT_RESURRECTED, 20},
-	{"resurrected version (SI)", "postgresql-rr", FAULT_RESURRECTED, 20},
-	{"dirty read (RC)", "postgresql-rc", FAULT_DIRTY_READ, 50},
-	{"dirty read (SI)", "postgresql-rr", FAULT_DIRTY_READ, 50},
-	{"aborted write visible (SI)", "postgresql-rr", FAULT_ABORTED_VISIBLE, 100},
-	{"certifier skipped (SSI)", "postgresql-ser", FAULT_CERTIFIER_SKIPPED, 100},
-	{"range lock dropped (2PL)", "mariadb-ser", FAULT_RANGE_DROPPED, 80},
+	{"snapshot taken late (SI)", "postgresql-rr", FAULT_LATE_SNAPSHOT, 20, 60},
+	{"snapshot taken late (InnoDB RR)", "mariadb-rr", FAULT_LATE_SNAPSHOT, 20, 60},
+	{"lock dropped (RC)", "postgresql-rc", FAULT_LOCK_DROPPED, 50, 60},
+	{"lock dropped (2PL)", "mariadb-ser", FAULT_LOCK_DROPPED, 50, 60},
+	{"updater check lost (SI)", "postgresql-rr", FAULT_UPDATER_LOST, 50, 60},
+	{"resurrected version (RC)", "postgresql-rc", FAULT_RESURRECTED, 20, 60},
+	{"resurrected version (SI)", "postgresql-rr", FAULT_RESURRECTED, 20, 60},
+	{"dirty read (RC)", "postgresql-rc", FAULT_DIRTY_READ, 50, 60},
+	{"dirty read (SI)", "postgresql-rr", FAULT_DIRTY_READ, 50, 60},
+	{"aborted write visible (SI)", "postgresql-rr", FAULT_ABORTED_VISIBLE, 100, 60},
+	{"certifier skipped (SSI)", "postgresql-ser", FAULT_CERTIFIER_SKIPPED, 100, 20},
+	{"range lock dropped (2PL)", "mariadb-ser", FAULT_RANGE_DROPPED, 100, 15},
 };
 
 /* Every run with a dozen of them has findings. */
@@ -133,7 +133,7 @@ static void faults_are_found(void **state)
 
 	kr_mem_init(&mem, SIZE_MAX);
 	for (uint64_t run = 0; run < 4; run++) {
-		struct store_settings s = {.profile = kr_profile_find(p->profile), .txns = 2 * RUN, .latency = 5, .think = 60, .fault = p->fault, .fault_share = p->share};
+		struct store_settings s = {.profile = kr_profile_find(p->profile), .txns = 2 * RUN, .latency = 5, .think = p->think, .fault = p->fault, .fault_share = p->share};
 		struct kr_str trace;
 		kr_rng_init(&rng, seed * 1009 + run);
 		kr_str_init(&trace, &mem);
