@@ -1,6 +1,7 @@
 /* krait check: decides whether traces satisfy isolation levels. */
 #include <string.h>
 
+#include "cli/check_profile.h"
 #include "cli/check_run.h"
 #include "cli/manual.h"
 #include "cli/output.h"
@@ -11,6 +12,8 @@ static const struct kr_option options[] = {
 	KR_OPTION_CHECKER,
 	KR_OPTION_FORMAT,
 	KR_OPTION_ORDER,
+	KR_OPTION_PROFILE,
+	KR_OPTION_NO_SESSION,
 	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each trace and level, one a line"},
 	{"output", 0, "text|json|junit|sarif", KR_WORDS_OUTPUT, "lines, JSON lines, or one document for CI systems"},
 	{"explain", 'e', NULL, KR_WORDS_ANY, "the verdict in words: each edge, and why it must hold"},
@@ -201,6 +204,10 @@ static int check_with_files(const struct kr_args *args, struct kr_check_run *run
 static int run_check(const struct kr_args *args)
 {
 	struct kr_check_run run = {0};
+
+	if (kr_check_profile_asked(args))
+		return kr_check_profile(args);
+
 	int status = take_options(args, &run);
 
 	if (status == KR_EXIT_SATISFIED)
@@ -217,7 +224,9 @@ const struct kr_command kr_command_check = {
 	.text = "Prints a line for each trace and level: the trace, the level's id, and\n"
 		"'satisfied', 'violated' or 'unknown', with tabs between them; behind 'violated'\n"
 		"the anomaly's name. '-' is standard input. Every verdict's proof has been\n"
-		"checked before it is printed.",
+		"checked before it is printed. With --profile the line has the profile's name in\n"
+		"place of a level's, and what was found behind 'violated'; it is never\n"
+		"'satisfied'.",
 	.options = options,
 	.operands = KR_WORDS_FILE,
 	.least = 1,

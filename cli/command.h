@@ -35,7 +35,8 @@ enum kr_words_kind {
 	KR_WORDS_OUTPUT,
 	KR_WORDS_INITIAL,
 	KR_WORDS_CLAIM,  /* a verdict */
-	KR_WORDS_ANOMALY /* what `gen` can plant */
+	KR_WORDS_ANOMALY, /* what `gen` can plant */
+	KR_WORDS_PROFILE
 };
 
 struct kr_option {

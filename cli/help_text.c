@@ -6,6 +6,7 @@
 #include "cli/manual.h"
 #include "frontend/format.h"
 #include "frontend/generate.h"
+#include "mechanisms/profile.h"
 
 #define COLUMN 30 /* where the help of an option starts */
 
@@ -70,6 +71,7 @@ const char *kr_words_at(enum kr_words_kind kind, size_t i)
 	case KR_WORDS_INITIAL: return listed(initials, i);
 	case KR_WORDS_CLAIM: return listed(claims, i);
 	case KR_WORDS_ANOMALY: return kr_generate_anomaly(i, NULL);
+	case KR_WORDS_PROFILE: return kr_profile_at(i, NULL) ? kr_profile_at(i, NULL)->name : NULL;
 	default: return NULL;
 	}
 }

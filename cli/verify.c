@@ -4,11 +4,13 @@
 
 #include "checkers/checker.h"
 #include "cli/output.h"
+#include "cli/profile_option.h"
 #include "cli/trace.h"
 #include "verify/verify.h"
 
 static const struct kr_option options[] = {
 	KR_OPTION_FORMAT,
+	{"profile", 0, "ROW|FILE.json", KR_WORDS_PROFILE, "of findings about mechanisms; default: the row that they name"},
 	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each proof, one a line"},
 	KR_OPTION_LENIENT,
 	KR_OPTION_TIMEOUT,
@@ -22,6 +24,7 @@ struct verifying {
 	const struct kr_args *args;
 	const char *witness; /* path */
 	struct kr_trace trace;
+	struct kr_profile_option profile;
 	uint32_t line;  /* of the witness, from 1 */
 	uint32_t lines; /* that are not blank */
 	uint32_t spoke; /* lines that speak of the trace */
@@ -88,6 +91,75 @@ static bool speaks_of(const struct verifying *v, const char *line, size_t length
 	return speaks;
 }
 
+/* ---- findings about mechanisms ---- */
+
+static int say_finding(const struct verifying *v, const char *profile, int exit, const char *why)
+{
+	struct kr_str out;
+
+	kr_str_init(&out, v->args->mem);
+	if (kr_args_has(v->args, "json")) {
+		kr_str_add(&out, "{");
+		add_member(&out, "trace", v->trace.path);
+		add_member(&out, "profile", profile);
+		add_member(&out, "verdict", "violated");
+		add_member(&out, "result", results[exit]);
+		if (exit != KR_EXIT_SATISFIED)
+			add_member(&out, "why", why);
+		kr_str_add(&out, "}\n");
+	} else {
+		kr_str_format(&out, "%s\t%s\t%s%s%s\n", v->trace.path, profile, results[exit], exit == KR_EXIT_SATISFIED ? "" : "\t",
+			exit == KR_EXIT_SATISFIED ? "" : why);
+	}
+	if (!kr_print(&out))
+		exit = KR_EXIT_FAILED;
+	kr_str_done(&out);
+	return exit;
+}
+
+/* The profile that was given, or the row that the finding names. */
+static enum kr_status find_profile(const struct verifying *v, const char *name, struct kr_claims *out, struct kr_err *err)
+{
+	*out = (struct kr_claims){v->profile.options.profile, v->profile.options.certify};
+	if (out->profile)
+		return KR_OK;
+	out->profile = kr_profile_find(name);
+	if (!out->profile)
+		return kr_err_set(err, KR_BAD, "finding: unknown profile \"%.60s\": give its file with --profile", name);
+	return kr_profile_level(v->args->modules, out->profile, &out->certify, err);
+}
+
+static int verify_finding(struct verifying *v, const char *line, size_t length)
+{
+	struct kr_ctx *ctx = &v->trace.ctx;
+	struct kr_findings findings;
+	struct kr_claims claims;
+	struct kr_arena arena;
+	struct kr_err err;
+	const char *profile;
+	uint32_t which;
+	int exit;
+
+	kr_err_init(&err);
+	kr_arena_init(&arena, &ctx->mem);
+	kr_findings_init(&findings, &ctx->mem);
+	enum kr_status status = kr_finding_read(&v->trace.history, &arena, line, length, &profile, &findings, &err);
+	if (!status)
+		status = find_profile(v, profile, &claims, &err);
+	if (status) {
+		exit = fail_at_line(v, &err, status);
+	} else {
+		status = kr_verify_findings(ctx, &v->trace.history, claims, &findings, &which, &err);
+		if (status == KR_OK || status == KR_BAD)
+			exit = say_finding(v, profile, status == KR_OK ? KR_EXIT_SATISFIED : KR_EXIT_VIOLATED, err.text);
+		else
+			exit = kr_is_limit(status) ? say_finding(v, profile, KR_EXIT_UNDECIDED, kr_status_text(status)) : fail_at_line(v, &err, status);
+	}
+	kr_findings_done(&findings);
+	kr_arena_done(&arena);
+	return exit;
+}
+
 static int verify_line(struct verifying *v, const char *line, size_t length)
 {
 	struct kr_ctx *ctx = &v->trace.ctx;
@@ -100,6 +172,8 @@ static int verify_line(struct verifying *v, const char *line, size_t length)
 	if (!speaks_of(v, line, length))
 		return KR_EXIT_SATISFIED;
 	v->spoke++;
+	if (kr_finding_is(line, length))
+		return verify_finding(v, line, length);
 	kr_err_init(&err);
 	kr_arena_init(&arena, &ctx->mem);
 	kr_certificate_init(&cert, &ctx->mem);
@@ -203,6 +277,11 @@ static int run(const struct kr_args *args)
 
 	if (!kr_trace_options(args, &trace_options))
 		return KR_EXIT_USAGE;
+	exit = kr_profile_asked(args, &v.profile);
+	if (exit != KR_EXIT_SATISFIED) {
+		kr_profile_option_done(&v.profile);
+		return exit;
+	}
 	kr_err_init(&err);
 
 	enum kr_status status = kr_trace_read(&v.trace, args->operands.at[0], &trace_options, &err);
@@ -213,6 +292,7 @@ static int run(const struct kr_args *args)
 		exit = kr_trace_fail(&v.trace, status, &err);
 	}
 	kr_trace_done(&v.trace);
+	kr_profile_option_done(&v.profile);
 	return exit;
 }
 
@@ -223,7 +303,8 @@ const struct kr_command kr_command_verify = {
 	.text = "Prints a line for each proof: the trace, the level's id, and 'confirmed' or\n"
 		"'refuted', with tabs between them; behind 'refuted' the step that fails. Lines\n"
 		"of the witness that speak of other traces are passed over; a witness of one\n"
-		"line is taken to speak of TRACE.",
+		"line is taken to speak of TRACE. Findings of 'check --profile' are proofs, too:\n"
+		"their line has the profile's name in place of the level's.",
 	.options = options,
 	.operands = KR_WORDS_FILE,
 	.least = 2,

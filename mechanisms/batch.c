@@ -205,6 +205,8 @@ struct kr_finding *kr_batch_report(struct kr_batch *b, enum kr_mechanism_kind me
 		.seen = KR_UNTOLD,
 		.visible_first = b->out->visible.n,
 		.edge_first = b->out->edges.n,
+		.writer = {KR_NONE},
+		.over = {KR_NONE},
 	};
 
 	return kr_vec_push(b->mem, &b->out->list, finding) ? &b->out->list.at[b->out->list.n - 1] : NULL;

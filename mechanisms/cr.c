@@ -69,6 +69,40 @@ static bool show_visible(struct kr_batch *b, struct kr_finding *f, const struct 
 	return true;
 }
 
+static void name_over(const struct kr_batch *b, struct kr_finding *f, const struct kr_look *look, const struct kr_written *v)
+{
+	int64_t gone = look->at.from;
+
+	for (uint32_t i = b->version_first.at[look->key.i]; i < b->version_first.at[look->key.i + 1]; i++) {
+		const struct kr_written *u = &b->versions.at[i];
+		if (!u->by.committed || u->by.commit.to >= gone || !kr_stand_precedes(b, &v->by, &u->by))
+			continue;
+		gone = u->by.commit.to;
+		f->over = u->by.txn;
+		f->by_locks = v->by.txn.i != KR_NONE && !kr_span_before(v->by.commit, u->by.commit);
+	}
+}
+
+/* Who wrote what was seen: of versions, the one that came closest; else whoever wrote it in vain. */
+static void name_writer(const struct kr_batch *b, struct kr_finding *f, const struct kr_look *look)
+{
+	for (uint32_t i = b->version_first.at[look->key.i]; i < b->version_first.at[look->key.i + 1] && !look->own; i++) {
+		const struct kr_written *v = &b->versions.at[i];
+		bool fits = v->by.txn.i != look->txn.i && kr_look_fits(b, look, v->value);
+		if (!fits || (v->by.commit.from <= look->at.to) != (f->what == KR_FOUND_GARBAGE))
+			continue;
+		f->writer = v->by.txn;
+		f->has_writer = true;
+		if (f->what == KR_FOUND_GARBAGE)
+			name_over(b, f, look, v);
+	}
+	for (uint32_t i = 0; i < b->tried.n && !f->has_writer && !look->own; i++)
+		if (b->tried.at[i].key.i == look->key.i && kr_look_fits(b, look, b->tried.at[i].value) && b->tried.at[i].act != look->act) {
+			f->writer = b->tried.at[i].txn;
+			f->has_writer = true;
+		}
+}
+
 static enum kr_status report(struct kr_batch *b, const struct kr_look *look, enum kr_finding_class what)
 {
 	struct kr_finding *f = kr_batch_report(b, KR_MECH_CR, what);
@@ -80,6 +114,8 @@ static enum kr_status report(struct kr_batch *b, const struct kr_look *look, enu
 	f->key = look->key;
 	f->seen = look->match == KR_MATCH_IS ? look->value : KR_UNTOLD;
 	f->snapshot = look->at;
+	if (what != KR_FOUND_NO_COMMON_SNAPSHOT)
+		name_writer(b, f, look);
 	return show_visible(b, f, look) ? KR_OK : KR_NOMEM;
 }
 

@@ -28,20 +28,22 @@ static bool is_told(const struct kr_batch *b, kr_txn t, kr_txn u, uint32_t objec
 	return false;
 }
 
-static enum kr_status tell(struct kr_batch *b, enum kr_finding_class what, const struct kr_hold *x, kr_txn t, uint32_t op, kr_key key)
+static enum kr_status tell(struct kr_batch *b, enum kr_finding_class what, const struct kr_hold *x, const struct kr_hold *y, kr_key key)
 {
 	struct kr_finding *f;
 
-	if (is_told(b, x->txn, t, b->objects.at[key.i]))
+	if (is_told(b, x->txn, y->txn, b->objects.at[key.i]))
 		return KR_OK;
 	f = kr_batch_report(b, KR_MECH_ME, what);
 	if (!f)
 		return KR_NOMEM;
 	f->txns[0] = x->txn;
-	f->txns[1] = t;
+	f->txns[1] = y->txn;
 	f->ops[0] = x->op;
-	f->ops[1] = op;
+	f->ops[1] = y->op;
 	f->key = key;
+	f->held[0] = (struct kr_span){x->at.to, b->txns.at[x->txn.i].release.from};
+	f->held[1] = (struct kr_span){y->at.to, b->txns.at[y->txn.i].release.from};
 	return KR_OK;
 }
 
@@ -55,7 +57,7 @@ static enum kr_status find_pairs(struct kr_batch *b, bool exclusive)
 			const struct kr_hold *y = &b->holds.at[j];
 			bool conflict = exclusive ? x->mode == KR_MODE_X && y->mode == KR_MODE_X : x->mode != y->mode;
 			if (!y->range && y->object == x->object && y->txn.i != x->txn.i && conflict && overlap(b, x->txn, x->at, y->txn, y->at))
-				status = tell(b, exclusive ? KR_FOUND_WRITE_WRITE : KR_FOUND_WRITE_READ, y, x->txn, x->op, x->key);
+				status = tell(b, exclusive ? KR_FOUND_WRITE_WRITE : KR_FOUND_WRITE_READ, y, x, x->key);
 		}
 		if (!status)
 			status = kr_ctx_tick(b->ctx);
@@ -85,9 +87,10 @@ static enum kr_status find_ranges(struct kr_batch *b)
 		const struct kr_hold *range = &b->holds.at[i];
 		for (uint32_t j = 0; j < b->edits.n && !status && range->range; j++) {
 			const struct kr_edit *e = &b->edits.at[j];
+			struct kr_hold row = {.txn = e->txn, .op = e->op, .mode = KR_MODE_X, .key = e->key, .at = e->at};
 			if (e->txn.i != range->txn.i && b->profile->locks.write == KR_MODE_X &&
 				overlap(b, range->txn, range->at, e->txn, e->at) && falls_into(b, range, e))
-				status = tell(b, KR_FOUND_RANGE, range, e->txn, e->op, e->key);
+				status = tell(b, KR_FOUND_RANGE, range, &row, e->key);
 		}
 		if (!status)
 			status = kr_ctx_tick(b->ctx);

@@ -4,6 +4,7 @@
 #ifndef KR_VERIFY_FINDING_H
 #define KR_VERIFY_FINDING_H
 
+#include "base/terms.h"
 #include "frontend/history.h"
 #include "krait/level.h"
 #include "krait/profile.h"
@@ -61,6 +62,11 @@ struct kr_finding {
 	struct kr_span snapshot; /* CR: where the read's snapshot lies; FUW: that of txns[0] */
 	uint32_t visible_first, visible_count;
 	uint32_t edge_first, edge_count; /* of a cycle: edge i ends where edge i + 1 begins */
+	kr_txn writer;     /* CR: who wrote what was seen, where somebody did; KR_NONE: the initial version, or nobody */
+	bool has_writer;
+	kr_txn over;       /* CR, garbage: whose version took its place; KR_NONE: not known */
+	bool by_locks;     /* and what orders the two: their locks, else their commits */
+	struct kr_span held[2]; /* ME: from when at the latest, until when at least, each of the two had the lock */
 	uint32_t attached; /* cycles that hold both transactions of this pair, and are not reported apart */
 };
 
@@ -82,5 +88,11 @@ struct kr_claims { /* what findings rest on */
 /* KR_OK: all findings hold, by the times in the trace and the profile. KR_BAD: *which does not, and `err` says why. */
 enum kr_status kr_verify_findings(struct kr_ctx *ctx, const struct kr_history *h, struct kr_claims claims,
 	const struct kr_findings *findings, uint32_t *which, struct kr_err *err);
+
+/* Is the JSON line a finding? If so, the finding, as reports write it, into `out`, which is empty; `profile`: its name, in
+ * `arena`. KR_BAD: malformed, or it names a transaction, key or operation that the history does not have. */
+bool kr_finding_is(const char *line, size_t length);
+enum kr_status kr_finding_read(const struct kr_history *h, struct kr_arena *arena, const char *line, size_t length, const char **profile,
+	struct kr_findings *out, struct kr_err *err);
 
 #endif

@@ -118,6 +118,8 @@ enum kr_status kr_recheck_read(struct kr_recheck *r)
 	kr_recheck_sight(r, f->txns[0], f->ops[0], f->key, twice ? &saw : NULL, &s);
 	if (!s.says)
 		return kr_recheck_fail(r, "the operation says nothing of the key");
+	if (f->seen.i != KR_NONE && !s.sum && s.saw.test == KR_SAW_VALUE && s.saw.value.i != f->seen.i)
+		return kr_recheck_fail(r, "the operation saw another value");
 	status = kr_recheck_versions(r, f->key);
 	if (status)
 		return status;

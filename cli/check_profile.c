@@ -1,0 +1,119 @@
+/* krait check --profile: holds each trace to a profile (checkers/leopard.h) instead of deciding levels. A line for each
+ * trace: its name, the profile's, "violated" or "unknown", and what was found. */
+#include "cli/check_profile.h"
+
+#include <string.h>
+
+#include "cli/output.h"
+#include "cli/trace.h"
+#include "report/finding.h"
+
+struct profiling {
+	const struct kr_args *args;
+	struct kr_profile_option asked;
+	struct kr_trace_options trace_options;
+	struct kr_file witness;
+	bool json, explain, colour;
+};
+
+/* What goes with --profile, beside what reading takes. */
+static int check_options(const struct profiling *p)
+{
+	static const char *const not_here[] = {"level", "order", "output", "dot", "html", "stats", "backend", "passes", "dump-after"};
+	const char *checker = kr_args_value(p->args, "checker");
+
+	if (!p->asked.options.profile)
+		return kr_usage("checker 'leopard' holds a trace to a profile: give one with '--profile'; see 'krait profiles'");
+	if (checker && strcmp(checker, "leopard") != 0)
+		return kr_usage("checker '%s' decides levels; '--profile' is for 'leopard'", checker);
+	for (size_t i = 0; i < KR_COUNT(not_here); i++)
+		if (kr_args_has(p->args, not_here[i]))
+			return kr_usage("options '--profile' and '--%s' exclude each other", not_here[i]);
+	return KR_EXIT_SATISFIED;
+}
+
+static bool write_findings(struct profiling *p, const struct kr_finding_report *r)
+{
+	struct kr_str out;
+	bool written = true;
+
+	kr_str_init(&out, p->args->mem);
+	for (uint32_t i = 0; i < r->all->list.n && p->witness.path; i++) {
+		kr_report_finding_json(r, &r->all->list.at[i], &out);
+		kr_str_add(&out, "\n");
+	}
+	if (out.n > 0 || out.failed)
+		written = kr_file_write(&p->witness, &out);
+	kr_str_done(&out);
+	return written;
+}
+
+static int report(struct profiling *p, struct kr_trace *t, const struct kr_mechanisms_verdict *verdict)
+{
+	struct kr_finding_report r = {t->path, &t->history, p->asked.options.profile, p->asked.options.certify, &verdict->findings};
+	struct kr_str out;
+
+	kr_trace_clear(t);
+	kr_str_init(&out, p->args->mem);
+	if (p->json) {
+		kr_report_mechanisms_json(&r, verdict, p->explain, &out);
+		kr_str_add(&out, "\n");
+	} else {
+		kr_report_mechanisms_line(&r, verdict, p->colour, &out);
+		for (uint32_t i = 0; i < r.all->list.n && p->explain; i++)
+			kr_report_finding_explain(&r, &r.all->list.at[i], &out);
+	}
+	bool written = kr_print(&out) && write_findings(p, &r);
+	kr_str_done(&out);
+	if (!written)
+		return KR_EXIT_FAILED;
+	if (verdict->outcome == KR_VIOLATED)
+		return KR_EXIT_VIOLATED;
+	if (!p->trace_options.quiet)
+		kr_note("%s: %s: undecided: %s", t->path, r.profile->name, verdict->reason);
+	return KR_EXIT_UNDECIDED;
+}
+
+static int check_trace(struct profiling *p, const char *path)
+{
+	struct kr_mechanisms_verdict verdict = {.outcome = KR_UNDECIDED};
+	struct kr_trace t;
+	struct kr_err err;
+	int exit;
+
+	kr_err_init(&err);
+	enum kr_status status = kr_trace_read(&t, path, &p->trace_options, &err);
+	if (!status)
+		status = kr_check_mechanisms(&t.ctx, &t.history, &p->asked.options, &verdict, &err);
+	exit = status ? kr_trace_fail(path, status, &err) : report(p, &t, &verdict);
+	kr_findings_done(&verdict.findings);
+	kr_trace_done(&t);
+	return exit;
+}
+
+bool kr_check_profile_asked(const struct kr_args *args)
+{
+	const char *checker = kr_args_value(args, "checker");
+
+	return kr_args_has(args, "profile") || kr_args_has(args, "no-session") || (checker && strcmp(checker, "leopard") == 0);
+}
+
+int kr_check_profile(const struct kr_args *args)
+{
+	struct profiling p = {.args = args, .json = kr_args_has(args, "json"), .explain = kr_args_has(args, "explain")};
+	int status = kr_profile_asked(args, &p.asked);
+
+	if (status == KR_EXIT_SATISFIED)
+		status = check_options(&p);
+	if (status == KR_EXIT_SATISFIED && !kr_trace_options(args, &p.trace_options))
+		status = KR_EXIT_USAGE;
+	if (status == KR_EXIT_SATISFIED && !kr_file_open(&p.witness, kr_args_value(args, "witness")))
+		status = KR_EXIT_FAILED;
+	p.colour = status == KR_EXIT_SATISFIED && kr_terminal(stdout, p.trace_options.quiet);
+	for (uint32_t i = 0; i < args->operands.n && (status == KR_EXIT_SATISFIED || i > 0) && !kr_print_failed(); i++)
+		status = kr_exit_worst(status, check_trace(&p, args->operands.at[i]));
+	if (!kr_file_close(&p.witness))
+		status = kr_exit_worst(status, KR_EXIT_FAILED);
+	kr_profile_option_done(&p.asked);
+	return status;
+}

@@ -1,0 +1,29 @@
+/* Findings about mechanisms, as JSON and in words (docs/leopard.md). */
+#ifndef KR_REPORT_FINDING_H
+#define KR_REPORT_FINDING_H
+
+#include "checkers/leopard.h"
+#include "report/report.h"
+
+struct kr_finding_report { /* all borrowed */
+	const char *trace;              /* NULL: findings do not name it */
+	const struct kr_history *history;
+	const struct kr_profile *profile;
+	const struct kr_level *certify; /* or NULL */
+	const struct kr_findings *all;
+};
+
+/* "garbage"; of a cycle the name of its anomaly. */
+void kr_report_finding_class(const struct kr_finding_report *r, const struct kr_finding *f, char out[KR_ANOMALY_NAME_SIZE]);
+
+/* One JSON object, without a newline: `krait verify` reads it. */
+void kr_report_finding_json(const struct kr_finding_report *r, const struct kr_finding *f, struct kr_str *out);
+
+/* "Let: ... Then: ... However, ...", several lines. */
+void kr_report_finding_explain(const struct kr_finding_report *r, const struct kr_finding *f, struct kr_str *out);
+
+/* The result of a check: its line, and one JSON object on one line without a newline. */
+void kr_report_mechanisms_line(const struct kr_finding_report *r, const struct kr_mechanisms_verdict *verdict, bool colour, struct kr_str *out);
+void kr_report_mechanisms_json(const struct kr_finding_report *r, const struct kr_mechanisms_verdict *verdict, bool explain, struct kr_str *out);
+
+#endif

@@ -1,0 +1,328 @@
+/* A finding in words, in the shape of Elle: who did what and when ("Let"), what follows from the times ("Then"), and what
+ * cannot be ("However"). */
+#include "report/finding_words.h"
+
+struct telling {
+	const struct kr_finding_report *r;
+	const struct kr_finding *f;
+	struct kr_words w;
+};
+
+static void add(const struct telling *t, const char *text) { kr_str_add(t->w.out, text); }
+static void txn(const struct telling *t, kr_txn who) { kr_words_txn(&t->w, who); }
+static void key(const struct telling *t) { kr_words_key(&t->w, t->f->key); }
+
+static void at(const struct telling *t, int64_t instant)
+{
+	if (instant == INT64_MIN || instant == INT64_MAX)
+		add(t, "an unknown time");
+	else
+		kr_str_format(t->w.out, "%lld", (long long)instant);
+}
+
+static void value(const struct telling *t, kr_value v)
+{
+	if (v.i == KR_NONE)
+		add(t, "some value");
+	else if (v.i == KR_ABSENT.i)
+		add(t, "absent");
+	else
+		kr_history_print_value(t->r->history, v, KR_WORDS_VALUE, t->w.out);
+}
+
+/* "x = 5", "x absent" */
+static void state(const struct telling *t, kr_value v)
+{
+	key(t);
+	add(t, v.i == KR_ABSENT.i ? " " : " = ");
+	value(t, v);
+}
+
+/* ---- Let ---- */
+
+static void sent(const struct telling *t, const char *what, int64_t invoked, int64_t returned, bool open)
+{
+	kr_str_format(t->w.out, "%s sent ", what);
+	at(t, invoked);
+	add(t, open ? ", not answered" : ", answered ");
+	if (!open)
+		at(t, returned);
+}
+
+static void let_op(const struct telling *t, kr_txn who, uint32_t op)
+{
+	const struct kr_history *h = t->r->history;
+	const struct kr_attr *attr = kr_history_attr(h, kr_history_op(h, who, op));
+
+	kr_words_op(&t->w, kr_history_op(h, who, op));
+	if (attr && attr->has_time)
+		sent(t, ",", attr->invoked, attr->returned, attr->open);
+	add(t, "; ");
+}
+
+static void let_txn(const struct telling *t, kr_txn who, uint32_t op, bool first)
+{
+	static const char *const ends[] = {[KR_COMMITTED] = "commit", [KR_ABORTED] = "rolled back", [KR_UNKNOWN] = "commit"};
+	const struct kr_transaction *x = &t->r->history->txns.at[who.i];
+	kr_op write = t->f->key.i == KR_NONE ? (kr_op){KR_NONE} : kr_words_last_write(t->r->history, who, t->f->key);
+
+	add(t, first ? "Let:  " : "      ");
+	txn(t, who);
+	add(t, " = \"");
+	kr_history_print_name(t->r->history, x->id, t->w.out);
+	add(t, "\"  ");
+	if (write.i != KR_NONE && write.i - x->op_first != op)
+		let_op(t, who, write.i - x->op_first);
+	if (op != KR_NONE)
+		let_op(t, who, op);
+	if (x->flags & KR_TXN_AUTO)
+		add(t, "autocommit");
+	else if (x->flags & KR_TXN_HAS_END)
+		sent(t, ends[x->status], x->end_invoked, x->end_returned, x->flags & KR_TXN_END_OPEN);
+	else
+		add(t, x->status == KR_COMMITTED ? "committed" : "no end");
+	add(t, ".\n");
+}
+
+static void let(const struct telling *t)
+{
+	const struct kr_finding *f = t->f;
+	bool first = true;
+
+	if (f->has_writer && f->writer.i != KR_NONE && f->writer.i != f->txns[0].i) {
+		let_txn(t, f->writer, KR_NONE, first);
+		first = false;
+	}
+	if (f->over.i != KR_NONE) {
+		let_txn(t, f->over, KR_NONE, first);
+		first = false;
+	}
+	for (int i = 0; i < 2; i++)
+		if (f->txns[i].i != KR_NONE) {
+			let_txn(t, f->txns[i], f->ops[i], first);
+			first = false;
+		}
+	for (uint32_t i = 0; i < f->edge_count; i++) {
+		const struct kr_certain_edge *e = &t->r->all->edges.at[f->edge_first + i];
+		let_txn(t, e->from, e->kind == KR_RW ? e->op : KR_NONE, i == 0);
+	}
+}
+
+/* ---- Then ---- */
+
+static void then_snapshot(const struct telling *t)
+{
+	txn(t, t->f->txns[0]);
+	add(t, "'s snapshot was taken in [");
+	at(t, t->f->snapshot.from);
+	add(t, ", ");
+	at(t, t->f->snapshot.to);
+	add(t, "].\n");
+}
+
+static void then_garbage(const struct telling *t)
+{
+	const struct kr_finding *f = t->f;
+
+	then_snapshot(t);
+	if (f->over.i == KR_NONE)
+		return;
+	add(t, "      ");
+	txn(t, f->over);
+	add(t, " had replaced it before ");
+	at(t, f->snapshot.from);
+	add(t, f->by_locks ? ": their locks follow each other.\n" : ": it was in place before, and its commit was answered by then.\n");
+}
+
+static void then_locks(const struct telling *t)
+{
+	const struct kr_finding *f = t->f;
+
+	for (int i = 0; i < 2; i++) {
+		add(t, i ? "      " : "");
+		txn(t, f->txns[i]);
+		add(t, i == 0 && f->what == KR_FOUND_RANGE ? " had its range locked by " : " had its lock by ");
+		at(t, f->held[i].from);
+		add(t, " at the latest, and gave it up at ");
+		at(t, f->held[i].to);
+		add(t, " at the earliest.\n");
+	}
+}
+
+static void then_edge(const struct telling *t, const struct kr_certain_edge *e)
+{
+	static const char *const verbs[] = {[KR_WR] = " read what ", [KR_WW] = " made its version before ", [KR_RW] = " did not see what ", [KR_SO] = " came before ",
+		[KR_RT] = " had ended before "};
+	bool reads = e->kind == KR_WR;
+
+	txn(t, reads ? e->to : e->from);
+	add(t, verbs[e->kind]);
+	txn(t, reads ? e->from : e->to);
+	if (reads || e->kind == KR_RW)
+		add(t, e->earlier ? ", or one after it, wrote of " : " wrote of ");
+	else if (e->kind == KR_WW)
+		add(t, " made its own, of ");
+	if (e->key.i != KR_NONE)
+		kr_words_key(&t->w, e->key);
+	add(t, e->kind == KR_RT ? " began" : "");
+	add(t, ".\n");
+}
+
+static void then(const struct telling *t)
+{
+	const struct kr_finding *f = t->f;
+
+	add(t, "Then: ");
+	for (uint32_t i = 0; i < f->edge_count; i++) {
+		add(t, i > 0 ? "      " : "");
+		then_edge(t, &t->r->all->edges.at[f->edge_first + i]);
+	}
+	if (f->edge_count > 0)
+		return;
+	if (f->mechanism == KR_MECH_ME)
+		then_locks(t);
+	else if (f->what == KR_FOUND_GARBAGE)
+		then_garbage(t);
+	else
+		then_snapshot(t);
+}
+
+/* ---- However ---- */
+
+static void why_seen(const struct telling *t)
+{
+	const struct kr_finding *f = t->f;
+
+	txn(t, f->txns[0]);
+	if (f->seen.i == KR_NONE) {
+		add(t, " saw something else of ");
+		key(t);
+	} else {
+		add(t, f->seen.i == KR_ABSENT.i ? " found " : " read ");
+		state(t, f->seen);
+	}
+}
+
+static void why_visible(const struct telling *t)
+{
+	const struct kr_finding *f = t->f;
+
+	add(t, ": no version that could be seen explains it (could see:");
+	for (uint32_t i = 0; i < f->visible_count; i++) {
+		add(t, i > 0 ? ", " : " ");
+		value(t, t->r->all->visible.at[f->visible_first + i].value);
+	}
+	add(t, f->visible_count == 0 ? " nothing)" : ")");
+}
+
+static void why_vain(const struct telling *t, const char *text)
+{
+	why_seen(t);
+	add(t, ", which ");
+	if (t->f->has_writer && t->f->writer.i != KR_NONE)
+		txn(t, t->f->writer);
+	kr_str_format(t->w.out, " %s", text);
+}
+
+static void why_read(const struct telling *t)
+{
+	switch (t->f->what) {
+	case KR_FOUND_OWN_WRITE:
+		why_seen(t);
+		add(t, ", and had itself left ");
+		state(t, t->r->all->visible.at[t->f->visible_first].value);
+		break;
+	case KR_FOUND_ABORTED: why_vain(t, "wrote in vain"); break;
+	case KR_FOUND_INTERMEDIATE: why_vain(t, "wrote over before it committed"); break;
+	case KR_FOUND_NEVER_WRITTEN:
+		why_seen(t);
+		add(t, ", which nobody ever wrote");
+		break;
+	case KR_FOUND_UNCOMMITTED:
+		why_seen(t);
+		add(t, ", which was not there at that time");
+		break;
+	case KR_FOUND_NO_COMMON_SNAPSHOT:
+		add(t, "there is no instant at which ");
+		txn(t, t->f->txns[0]);
+		add(t, " can have seen all that it saw with that snapshot, ");
+		key(t);
+		add(t, " included");
+		break;
+	case KR_FOUND_DUPLICATE_ROW:
+		txn(t, t->f->txns[0]);
+		add(t, " was shown two rows of ");
+		key(t);
+		break;
+	default:
+		why_seen(t);
+		why_visible(t);
+		break;
+	}
+}
+
+static void why_pair(const struct telling *t, const char *middle, const char *end)
+{
+	txn(t, t->f->txns[0]);
+	add(t, " and ");
+	txn(t, t->f->txns[1]);
+	add(t, middle);
+	if (t->f->key.i != KR_NONE)
+		key(t);
+	add(t, end);
+}
+
+static void why(const struct telling *t)
+{
+	switch (t->f->what) {
+	case KR_FOUND_WRITE_WRITE: why_pair(t, " had ", " locked for writing at the same time"); break;
+	case KR_FOUND_WRITE_READ: why_pair(t, " had ", " locked at the same time, one of them for writing"); break;
+	case KR_FOUND_RANGE: why_pair(t, " had a range, and a row that was written into it, locked at the same time: ", ""); break;
+	case KR_FOUND_CONCURRENT_WRITERS: why_pair(t, " both wrote ", ", and neither can have committed before the other's snapshot"); break;
+	case KR_FOUND_STALE_VALIDATED:
+		txn(t, t->f->txns[0]);
+		add(t, " committed although ");
+		txn(t, t->f->txns[1]);
+		add(t, " had overwritten what it read of ");
+		key(t);
+		break;
+	case KR_FOUND_SESSION:
+		txn(t, t->f->txns[0]);
+		add(t, " started before ");
+		txn(t, t->f->txns[1]);
+		add(t, ", the one before it in its session, had committed");
+		break;
+	case KR_FOUND_CYCLE:
+		add(t, "these transactions depend on each other in a circle, which ");
+		add(t, t->r->certify ? t->r->certify->id : "the level");
+		add(t, " forbids");
+		break;
+	default: why_read(t); break;
+	}
+}
+
+void kr_finding_why(const struct kr_finding_report *r, const struct kr_finding *f, struct kr_cast *cast, struct kr_str *out)
+{
+	struct telling t = {r, f, {r->history, cast, out}};
+
+	why(&t);
+}
+
+void kr_report_finding_explain(const struct kr_finding_report *r, const struct kr_finding *f, struct kr_str *out)
+{
+	char name[KR_ANOMALY_NAME_SIZE];
+	struct kr_cast cast;
+	struct telling t = {r, f, {r->history, &cast, out}};
+
+	kr_cast_init(&cast, out->mem, r->history);
+	kr_report_finding_class(r, f, name);
+	let(&t);
+	then(&t);
+	add(&t, "      However, ");
+	why(&t);
+	kr_str_format(out, ". %s: %s, %s.\n", r->profile->name, kr_mechanism_name(f->mechanism), name);
+	if (f->attached > 0)
+		kr_str_format(out, "      %u cycle%s of dependencies hold%s both.\n", f->attached, f->attached == 1 ? "" : "s", f->attached == 1 ? "s" : "");
+	out->failed |= cast.failed;
+	kr_cast_done(&cast);
+}

@@ -1,0 +1,175 @@
+/* Reads a finding from a JSON line against the history that it speaks of. Every transaction, key and operation must be
+ * there; whether the finding holds is not asked here. Names are searched for: findings are few. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "verify/finding.h"
+
+struct finding_reading {
+	const struct kr_history *h;
+	struct kr_findings *out;
+	struct kr_finding *f;
+	struct kr_err *err;
+};
+
+static enum kr_status wrong(const struct finding_reading *r, const char *field, const char *expected)
+{
+	return kr_err_set(r->err, KR_BAD, "finding: \"%s\": expected %s", field, expected);
+}
+
+static bool is_value(const struct kr_history *h, kr_value v, const json_t *json)
+{
+	const struct kr_value_entry *e = kr_history_value(h, v);
+	char *text;
+	bool same;
+
+	switch (e->type) {
+	case KR_VALUE_ABSENT: return json_is_null(json);
+	case KR_VALUE_FALSE: return json_is_false(json);
+	case KR_VALUE_TRUE: return json_is_true(json);
+	case KR_VALUE_INT: return json_is_integer(json) && json_integer_value(json) == e->integer;
+	case KR_VALUE_REAL: return json_is_real(json) && json_real_value(json) == e->real;
+	case KR_VALUE_STRING:
+		return json_is_string(json) && json_string_length(json) == e->length && memcmp(json_string_value(json), e->text, e->length) == 0;
+	case KR_VALUE_ARRAY:
+	case KR_VALUE_OBJECT: break;
+	}
+	text = json_is_array(json) || json_is_object(json) ? json_dumps(json, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+	same = text && strlen(text) == e->length && memcmp(text, e->text, e->length) == 0;
+	free(text);
+	return same;
+}
+
+static enum kr_status read_txn(const struct finding_reading *r, const char *field, const json_t *json, kr_txn *out)
+{
+	for (out->i = 0; json && out->i < r->h->txns.n; out->i++)
+		if (is_value(r->h, r->h->txns.at[out->i].id, json))
+			return KR_OK;
+	return wrong(r, field, "ids of transactions of the trace");
+}
+
+static enum kr_status read_key(const struct finding_reading *r, const json_t *json, kr_key *out)
+{
+	out->i = KR_NONE;
+	if (!json)
+		return KR_OK;
+	for (out->i = 0; out->i < r->h->keys.n; out->i++)
+		if (is_value(r->h, r->h->keys.at[out->i].name, json))
+			return KR_OK;
+	return wrong(r, "key", "a key of the trace");
+}
+
+static enum kr_status read_op(const struct finding_reading *r, kr_txn t, const json_t *json, uint32_t *out)
+{
+	*out = KR_NONE;
+	if (!json)
+		return KR_OK;
+	if (t.i == KR_NONE || !json_is_integer(json) || json_integer_value(json) < 0 || json_integer_value(json) >= r->h->txns.at[t.i].op_count)
+		return wrong(r, "op", "an operation of its transaction, counted from 0");
+	*out = (uint32_t)json_integer_value(json);
+	return KR_OK;
+}
+
+static enum kr_status read_seen(const struct finding_reading *r, const json_t *json)
+{
+	r->f->seen.i = KR_NONE;
+	for (kr_value v = {0}; json && v.i < r->h->values.n; v.i++)
+		if (is_value(r->h, v, json)) {
+			r->f->seen = v;
+			return KR_OK;
+		}
+	return json ? wrong(r, "seen", "a value of the trace") : KR_OK;
+}
+
+static enum kr_status read_edge(const struct finding_reading *r, const json_t *json)
+{
+	struct kr_certain_edge e = {.earlier = json_is_true(json_object_get(json, "earlier")), .predicate = json_is_true(json_object_get(json, "predicate"))};
+	const char *kind = json_string_value(json_object_get(json, "kind"));
+	enum kr_status status = read_txn(r, "from", json_object_get(json, "from"), &e.from);
+
+	if (!status)
+		status = read_txn(r, "to", json_object_get(json, "to"), &e.to);
+	if (!status && (!kind || !kr_edge_parse(kind, &e.kind)))
+		status = wrong(r, "kind", "wr, ww, rw, so or rt");
+	if (!status)
+		status = read_key(r, json_object_get(json, "key"), &e.key);
+	if (!status && e.key.i == KR_NONE && e.kind != KR_SO && e.kind != KR_RT)
+		status = wrong(r, "key", "a key of the trace");
+	if (!status)
+		status = read_op(r, e.kind == KR_RW ? e.from : e.to, json_object_get(json, "op"), &e.op);
+	if (!status && !kr_vec_push(r->out->mem, &r->out->edges, e))
+		status = KR_NOMEM;
+	r->f->edge_count++;
+	return status;
+}
+
+static enum kr_status read_cycle(const struct finding_reading *r, const json_t *root)
+{
+	const json_t *edges = json_object_get(root, "cycle"), *edge;
+	enum kr_status status = json_array_size(edges) > 1 ? KR_OK : wrong(r, "cycle", "edges");
+	size_t i;
+
+	json_array_foreach(edges, i, edge)
+		if (!status)
+			status = read_edge(r, edge);
+	return status;
+}
+
+static enum kr_status read_places(const struct finding_reading *r, const json_t *root)
+{
+	const json_t *txns = json_object_get(root, "txns"), *ops = json_object_get(root, "ops");
+	size_t n = json_array_size(txns);
+	enum kr_status status = n >= 1 && n <= 2 ? KR_OK : wrong(r, "txns", "one or two transactions");
+
+	for (size_t i = 0; i < n && !status; i++)
+		status = read_txn(r, "txns", json_array_get(txns, i), &r->f->txns[i]);
+	if (!status)
+		status = read_op(r, r->f->txns[0], ops ? json_array_get(ops, 0) : json_object_get(root, "op"), &r->f->ops[0]);
+	if (!status)
+		status = read_op(r, r->f->txns[1], json_array_get(ops, 1), &r->f->ops[1]);
+	if (!status)
+		status = read_key(r, json_object_get(root, "key"), &r->f->key);
+	return status ? status : read_seen(r, json_object_get(root, "seen"));
+}
+
+static enum kr_status read_finding(const struct finding_reading *r, const json_t *root)
+{
+	const char *mechanism = json_string_value(json_object_get(root, "mechanism"));
+	const char *what = json_string_value(json_object_get(root, "class"));
+
+	if (!mechanism || !kr_mechanism_parse(mechanism, &r->f->mechanism))
+		return wrong(r, "mechanism", "CR, ME, FUW, SC or SESSION");
+	if (!what)
+		return wrong(r, "class", "a text");
+	r->f->what = KR_FOUND_CYCLE; /* is named after its anomaly */
+	if (!kr_finding_class_parse(what, &r->f->what) && r->f->mechanism != KR_MECH_SC)
+		return wrong(r, "class", "a class of its mechanism");
+	return r->f->what == KR_FOUND_CYCLE ? read_cycle(r, root) : read_places(r, root);
+}
+
+bool kr_finding_is(const char *line, size_t length)
+{
+	json_t *root = json_loadb(line, length, 0, NULL);
+	bool is = json_object_get(root, "mechanism") != NULL;
+
+	json_decref(root);
+	return is;
+}
+
+enum kr_status kr_finding_read(const struct kr_history *h, struct kr_arena *arena, const char *line, size_t length, const char **profile,
+	struct kr_findings *out, struct kr_err *err)
+{
+	struct kr_finding f = {.txns = {{KR_NONE}, {KR_NONE}}, .ops = {KR_NONE, KR_NONE}, .key = {KR_NONE}, .seen = {KR_NONE}, .writer = {KR_NONE}, .over = {KR_NONE}};
+	struct finding_reading r = {h, out, &f, err};
+	json_t *root = json_loadb(line, length, 0, NULL);
+	const char *name = json_string_value(json_object_get(root, "profile"));
+	enum kr_status status = name ? read_finding(&r, root) : wrong(&r, "profile", "its name");
+
+	*profile = name ? kr_arena_text(arena, name, strlen(name)) : NULL;
+	json_decref(root);
+	if (!status && (!*profile || !kr_vec_push(out->mem, &out->list, f)))
+		status = KR_NOMEM;
+	return status;
+}
