@@ -21,8 +21,8 @@ static void done(struct kr_batch *b)
 	kr_vec_done(b->mem, &b->remade);
 }
 
-enum kr_status kr_batch_find(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_batch_options *options,
-	struct kr_findings *out, struct kr_looked *looked, struct kr_err *err)
+enum kr_status kr_batch_find(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_batch_options *options, struct kr_findings *out,
+	struct kr_looked *looked, struct kr_err *err)
 {
 	struct kr_batch b = {.ctx = ctx, .mem = &ctx->mem, .h = h, .profile = options->profile, .options = options, .out = out};
 
@@ -85,12 +85,9 @@ bool kr_look_fits(const struct kr_batch *b, const struct kr_look *look, kr_value
 	if (value.i == KR_NONE)
 		return true;
 	switch (look->match) {
-	case KR_MATCH_IS:
-		return value.i == look->value.i;
-	case KR_MATCH_NOT:
-		return value.i != look->value.i;
-	case KR_MATCH_PRESENT:
-		return value.i != KR_ABSENT.i;
+	case KR_MATCH_IS: return value.i == look->value.i;
+	case KR_MATCH_NOT: return value.i != look->value.i;
+	case KR_MATCH_PRESENT: return value.i != KR_ABSENT.i;
 	case KR_MATCH_NUMBER:
 		entry = kr_history_value(b->h, value);
 		return value.i == KR_ABSENT.i ? look->number == 0 : entry->type == KR_VALUE_INT && entry->integer == look->number;
@@ -112,23 +109,12 @@ bool kr_op_write(const struct kr_history *h, const struct kr_operation *op, uint
 	switch ((enum kr_op_kind)op->kind) {
 	case KR_OP_READ:
 	case KR_OP_RANGE:
-	case KR_OP_SCAN:
-		return false;
-	case KR_OP_WRITE:
-		*value = op->a;
-		return i == 0;
-	case KR_OP_DELETE:
-		*value = KR_ABSENT;
-		return i == 0 && !(op->flags & KR_OPF_KNOWN && !(op->flags & KR_OPF_DONE));
-	case KR_OP_INSERT:
-		*value = op->a;
-		return i == 0 && op->flags & KR_OPF_DONE;
-	case KR_OP_CAS:
-		*value = op->b;
-		return i == 0 && op->flags & KR_OPF_DONE;
-	case KR_OP_INC:
-		*value = op->flags & KR_OPF_KNOWN ? op->b : KR_UNTOLD;
-		return i == 0;
+	case KR_OP_SCAN: return false;
+	case KR_OP_WRITE: *value = op->a; return i == 0;
+	case KR_OP_DELETE: *value = KR_ABSENT; return i == 0 && !(op->flags & KR_OPF_KNOWN && !(op->flags & KR_OPF_DONE));
+	case KR_OP_INSERT: *value = op->a; return i == 0 && op->flags & KR_OPF_DONE;
+	case KR_OP_CAS: *value = op->b; return i == 0 && op->flags & KR_OPF_DONE;
+	case KR_OP_INC: *value = op->flags & KR_OPF_KNOWN ? op->b : KR_UNTOLD; return i == 0;
 	case KR_OP_UPDATE:
 		scan = &h->scans.at[op->scan];
 		if (i >= scan->row_count)
@@ -136,8 +122,7 @@ bool kr_op_write(const struct kr_history *h, const struct kr_operation *op, uint
 		*key = h->rows.at[scan->row_first + i].key;
 		*value = h->rows.at[scan->row_first + i].value;
 		return true;
-	default: /* additions to what is there */
-		return i == 0;
+	default: /* additions to what is there */ return i == 0;
 	}
 }
 

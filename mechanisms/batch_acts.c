@@ -18,7 +18,10 @@ static struct kr_span widened(const struct kr_history *h, int64_t from, int64_t 
 	return (struct kr_span){from, to};
 }
 
-struct raw { int64_t invoked, returned; bool timed; };
+struct raw {
+	int64_t invoked, returned;
+	bool timed;
+};
 
 static struct raw raw_of(const struct kr_act *a)
 {

@@ -1,10 +1,7 @@
 /* Where the snapshot, the commit and the end of each transaction lie, by what its client saw. */
 #include "mechanisms/batch.h"
 
-static struct kr_span hull(struct kr_span a, struct kr_span b)
-{
-	return (struct kr_span){a.from < b.from ? a.from : b.from, a.to > b.to ? a.to : b.to};
-}
+static struct kr_span hull(struct kr_span a, struct kr_span b) { return (struct kr_span){a.from < b.from ? a.from : b.from, a.to > b.to ? a.to : b.to}; }
 
 static bool has(const struct kr_batch *b, kr_txn t, enum kr_txn_flag flag) { return b->h->txns.at[t.i].flags & flag; }
 
@@ -69,8 +66,7 @@ static bool is_plain_read(const struct kr_act *a)
 {
 	bool read = a->op->kind == KR_OP_READ || a->op->kind == KR_OP_RANGE || a->op->kind == KR_OP_SCAN;
 
-	return read && !(a->attr && a->attr->lock != KR_LOCK_NONE) &&
-		!(a->attr && (a->attr->read == KR_READ_LATEST || a->attr->read == KR_READ_UNCOMMITTED));
+	return read && !(a->attr && a->attr->lock != KR_LOCK_NONE) && !(a->attr && (a->attr->read == KR_READ_LATEST || a->attr->read == KR_READ_UNCOMMITTED));
 }
 
 /* From the first statement that may have taken it to the first that certainly has. */
@@ -102,12 +98,9 @@ static void take_snapshot(struct kr_batch *b, kr_txn t)
 		return;
 	}
 	switch (b->profile->snapshot_at) {
-	case KR_SNAPSHOT_NEVER:
-		break;
+	case KR_SNAPSHOT_NEVER: break;
 	case KR_SNAPSHOT_STATEMENT:
-	case KR_SNAPSHOT_PLAIN_READ:
-		p->has_snapshot = snapshot_by_act(b, p, b->profile->snapshot_at == KR_SNAPSHOT_PLAIN_READ);
-		break;
+	case KR_SNAPSHOT_PLAIN_READ: p->has_snapshot = snapshot_by_act(b, p, b->profile->snapshot_at == KR_SNAPSHOT_PLAIN_READ); break;
 	case KR_SNAPSHOT_BEGIN:
 		p->has_snapshot = true;
 		p->snapshot = p->begin;

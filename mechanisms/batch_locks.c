@@ -49,8 +49,7 @@ static void hold_read(struct locking *l)
 	const struct kr_history *h = l->b->h;
 	const struct kr_operation *op = l->act->op;
 	enum kr_lock_mode mode = mode_of(l);
-	bool ranges = l->b->profile->range_locks == KR_RANGES_ALL ||
-		(l->b->profile->range_locks == KR_RANGES_LOCKING && has_lock(l->act));
+	bool ranges = l->b->profile->range_locks == KR_RANGES_ALL || (l->b->profile->range_locks == KR_RANGES_LOCKING && has_lock(l->act));
 
 	if (op->kind == KR_OP_READ) {
 		if (op->flags & KR_OPF_KNOWN && op->a.i != KR_ABSENT.i)

@@ -13,19 +13,18 @@ static const struct kr_act *act_of(const struct looking *l) { return &l->b->acts
 
 enum sight { SIGHT_SNAPSHOT, SIGHT_LATEST, SIGHT_UNCOMMITTED };
 
-static bool is_read(const struct kr_operation *op)
-{
-	return op->kind == KR_OP_READ || op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN;
-}
+static bool is_read(const struct kr_operation *op) { return op->kind == KR_OP_READ || op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN; }
 
 static bool is_plain(const struct kr_act *a) { return is_read(a->op) && !(a->attr && a->attr->lock != KR_LOCK_NONE); }
 
 static enum sight sight_of(const struct looking *l)
 {
-	static const enum sight by_attribute[] = {
-		[KR_READ_SNAPSHOT] = SIGHT_SNAPSHOT, [KR_READ_LATEST] = SIGHT_LATEST, [KR_READ_UNCOMMITTED] = SIGHT_UNCOMMITTED};
-	static const enum sight by_profile[] = {[KR_READS_STATEMENT] = SIGHT_SNAPSHOT, [KR_READS_TRANSACTION] = SIGHT_SNAPSHOT,
-		[KR_READS_LATEST] = SIGHT_LATEST, [KR_READS_UNCOMMITTED] = SIGHT_UNCOMMITTED};
+	static const enum sight by_attribute[] =
+		{[KR_READ_SNAPSHOT] = SIGHT_SNAPSHOT, [KR_READ_LATEST] = SIGHT_LATEST, [KR_READ_UNCOMMITTED] = SIGHT_UNCOMMITTED};
+	static const enum sight by_profile[] = {[KR_READS_STATEMENT] = SIGHT_SNAPSHOT,
+		[KR_READS_TRANSACTION] = SIGHT_SNAPSHOT,
+		[KR_READS_LATEST] = SIGHT_LATEST,
+		[KR_READS_UNCOMMITTED] = SIGHT_UNCOMMITTED};
 	const struct kr_act *a = act_of(l);
 	const struct kr_profile *p = l->b->profile;
 
@@ -134,8 +133,7 @@ static void look_inc(struct looking *l)
 	const struct kr_value_entry *result = op->flags & KR_OPF_KNOWN ? kr_history_value(l->b->h, op->b) : NULL;
 	struct kr_look look = {.key = op->key, .match = KR_MATCH_NUMBER};
 
-	if (result && result->type == KR_VALUE_INT && delta->type == KR_VALUE_INT &&
-		!__builtin_sub_overflow(result->integer, delta->integer, &look.number))
+	if (result && result->type == KR_VALUE_INT && delta->type == KR_VALUE_INT && !__builtin_sub_overflow(result->integer, delta->integer, &look.number))
 		add_look(l, look, false);
 }
 
@@ -226,22 +224,13 @@ static void look_at(struct looking *l)
 		if (known)
 			add_value(l, op->key, done ? KR_MATCH_PRESENT : KR_MATCH_IS, KR_ABSENT);
 		break;
-	case KR_OP_INSERT:
-		add_value(l, op->key, done ? KR_MATCH_IS : KR_MATCH_PRESENT, KR_ABSENT);
-		break;
-	case KR_OP_CAS:
-		add_value(l, op->key, done ? KR_MATCH_IS : KR_MATCH_NOT, op->a);
-		break;
-	case KR_OP_INC:
-		look_inc(l);
-		break;
+	case KR_OP_INSERT: add_value(l, op->key, done ? KR_MATCH_IS : KR_MATCH_PRESENT, KR_ABSENT); break;
+	case KR_OP_CAS: add_value(l, op->key, done ? KR_MATCH_IS : KR_MATCH_NOT, op->a); break;
+	case KR_OP_INC: look_inc(l); break;
 	case KR_OP_RANGE:
 	case KR_OP_SCAN:
-	case KR_OP_UPDATE:
-		look_rows(l);
-		break;
-	default:
-		break;
+	case KR_OP_UPDATE: look_rows(l); break;
+	default: break;
 	}
 }
 

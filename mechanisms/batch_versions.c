@@ -41,8 +41,14 @@ static bool add_version(struct kr_batch *b, uint32_t first, const struct kr_act 
 			v->sure |= is_sure(a->op);
 			return true;
 		}
-	struct kr_written new = {.by = stand_of(b, a->txn, b->objects.at[key.i]), .key = key, .value = value, .op = a->index,
-		.at = a->at, .first_done = a->at.to, .sure = is_sure(a->op), .gone = INT64_MAX};
+	struct kr_written new = {.by = stand_of(b, a->txn, b->objects.at[key.i]),
+		.key = key,
+		.value = value,
+		.op = a->index,
+		.at = a->at,
+		.first_done = a->at.to,
+		.sure = is_sure(a->op),
+		.gone = INT64_MAX};
 	return kr_vec_push(b->mem, &b->versions, new);
 }
 
@@ -114,8 +120,13 @@ static enum kr_status collect(struct kr_batch *b)
 	const struct kr_span always = {INT64_MIN, INT64_MIN};
 
 	for (kr_key k = {0}; k.i < b->h->keys.n; k.i++) {
-		struct kr_written initial = {.by = {{KR_NONE}, true, always, always, always}, .key = k, .op = KR_NONE, .at = always,
-			.first_done = INT64_MIN, .sure = true, .gone = INT64_MAX};
+		struct kr_written initial = {.by = {{KR_NONE}, true, always, always, always},
+			.key = k,
+			.op = KR_NONE,
+			.at = always,
+			.first_done = INT64_MIN,
+			.sure = true,
+			.gone = INT64_MAX};
 		initial.value = b->h->initial == KR_INITIAL_UNKNOWN ? KR_UNTOLD : b->h->keys.at[k.i].initial;
 		if (!kr_vec_push(b->mem, &b->versions, initial))
 			return KR_NOMEM;
@@ -188,8 +199,7 @@ static void mark_real(struct kr_batch *b)
 	for (uint32_t w = 0; w < b->writers.n; w++)
 		for (uint32_t i = 0; i < b->versions.n && !b->writers.at[w].real; i++) {
 			const struct kr_written *v = &b->versions.at[i];
-			b->writers.at[w].real =
-				!v->shadow && v->by.txn.i == b->writers.at[w].by.txn.i && b->objects.at[v->key.i] == b->writers.at[w].object;
+			b->writers.at[w].real = !v->shadow && v->by.txn.i == b->writers.at[w].by.txn.i && b->objects.at[v->key.i] == b->writers.at[w].object;
 		}
 }
 

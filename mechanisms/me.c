@@ -88,8 +88,8 @@ static enum kr_status find_ranges(struct kr_batch *b)
 		for (uint32_t j = 0; j < b->edits.n && !status && range->range; j++) {
 			const struct kr_edit *e = &b->edits.at[j];
 			struct kr_hold row = {.txn = e->txn, .op = e->op, .mode = KR_MODE_X, .key = e->key, .at = e->at};
-			if (e->txn.i != range->txn.i && b->profile->locks.write == KR_MODE_X &&
-				overlap(b, range->txn, range->at, e->txn, e->at) && falls_into(b, range, e))
+			if (e->txn.i != range->txn.i && b->profile->locks.write == KR_MODE_X && overlap(b, range->txn, range->at, e->txn, e->at) &&
+				falls_into(b, range, e))
 				status = tell(b, KR_FOUND_RANGE, range, &row, e->key);
 		}
 		if (!status)

@@ -14,8 +14,7 @@
 const struct kr_profile_field kr_profile_fields[] = {
 	{"reads", KR_PROFILE_WORD, AT(reads), WORDS("statement", "transaction", "latest", "uncommitted"), NULL, NULL},
 	{"auto_snapshot", KR_PROFILE_BOOL, AT(auto_snapshot), NULL, NULL, NULL},
-	{"snapshot_at", KR_PROFILE_WORD, AT(snapshot_at), WORDS("none", "statement", "plain-read", "begin", "commit"), "none",
-		NULL},
+	{"snapshot_at", KR_PROFILE_WORD, AT(snapshot_at), WORDS("none", "statement", "plain-read", "begin", "commit"), "none", NULL},
 	{"locking_reads", KR_PROFILE_WORD, AT(locking_reads), SEES, "latest", NULL},
 	{"dml_reads", KR_PROFILE_WORD, AT(dml_reads), SEES, "latest", NULL},
 	{"read", KR_PROFILE_WORD, AT(locks.read), MODES, NULL, "locks"},
@@ -81,8 +80,7 @@ static enum kr_status bad(struct kr_err *err, const char *field, const char *exp
 	return kr_err_set(err, KR_BAD, "profile: field \"%s\": expected %s", field, expected);
 }
 
-static enum kr_status take_word(const struct kr_profile_field *f, const char *word, struct kr_profile *out,
-	struct kr_err *err)
+static enum kr_status take_word(const struct kr_profile_field *f, const char *word, struct kr_profile *out, struct kr_err *err)
 {
 	char expected[160] = "";
 
@@ -97,8 +95,7 @@ static enum kr_status take_word(const struct kr_profile_field *f, const char *wo
 	return bad(err, f->name, expected);
 }
 
-static enum kr_status take_field(const struct kr_profile_field *f, const json_t *root, struct kr_profile *out,
-	struct kr_err *err)
+static enum kr_status take_field(const struct kr_profile_field *f, const json_t *root, struct kr_profile *out, struct kr_err *err)
 {
 	const json_t *object = f->group ? json_object_get(root, f->group) : root;
 	const json_t *value = json_object_get(object, f->name);
@@ -128,8 +125,7 @@ static enum kr_status take_certify(const json_t *root, struct kr_arena *arena, s
 	return out->certify ? KR_OK : KR_NOMEM;
 }
 
-static enum kr_status take_text(const json_t *root, const char *name, const char *fallback, struct kr_arena *arena,
-	const char **out, struct kr_err *err)
+static enum kr_status take_text(const json_t *root, const char *name, const char *fallback, struct kr_arena *arena, const char **out, struct kr_err *err)
 {
 	const json_t *value = json_object_get(root, name);
 	const char *text = value ? json_string_value(value) : fallback;
@@ -159,9 +155,7 @@ static enum kr_status refuse_unknown(json_t *object, const char *group, struct k
 	const char *name;
 	json_t *value;
 
-	json_object_foreach(object, name, value)
-		if (!is_known(name, group))
-			return kr_err_set(err, KR_BAD, "profile: unknown field \"%.60s\"", name);
+	json_object_foreach(object, name, value) if (!is_known(name, group)) return kr_err_set(err, KR_BAD, "profile: unknown field \"%.60s\"", name);
 	return KR_OK;
 }
 
@@ -187,8 +181,7 @@ static enum kr_status parse(json_t *root, struct kr_arena *arena, struct kr_prof
 	return status;
 }
 
-enum kr_status kr_profile_parse(const char *text, size_t length, struct kr_arena *arena, struct kr_profile *out,
-	struct kr_err *err)
+enum kr_status kr_profile_parse(const char *text, size_t length, struct kr_arena *arena, struct kr_profile *out, struct kr_err *err)
 {
 	json_error_t error;
 	json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);

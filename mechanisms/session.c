@@ -18,8 +18,7 @@ static enum kr_status find(struct kr_batch *b)
 {
 	for (kr_txn t = {0}; t.i < b->txns.n; t.i++) {
 		kr_txn before = predecessor(b, t);
-		if (!b->txns.at[t.i].committed || before.i == KR_NONE ||
-			b->txns.at[t.i].snapshot.from >= b->txns.at[before.i].commit.from)
+		if (!b->txns.at[t.i].committed || before.i == KR_NONE || b->txns.at[t.i].snapshot.from >= b->txns.at[before.i].commit.from)
 			continue;
 		struct kr_finding *f = kr_batch_report(b, KR_MECH_SESSION, KR_FOUND_SESSION);
 		if (!f)

@@ -16,8 +16,8 @@ static bool is_stale(const struct kr_batch *b, const struct kr_look *look, const
 	const struct kr_party *p = &b->txns.at[look->txn.i];
 	bool changes = !look->predicate || (u->value.i != KR_NONE && !kr_look_fits(b, look, u->value));
 
-	return u->by.committed && u->by.txn.i != KR_NONE && u->by.txn.i != look->txn.i && !u->shadow && changes &&
-		kr_span_before(p->snapshot, u->by.commit) && kr_span_before(u->by.commit, p->commit);
+	return u->by.committed && u->by.txn.i != KR_NONE && u->by.txn.i != look->txn.i && !u->shadow && changes && kr_span_before(p->snapshot, u->by.commit) &&
+		kr_span_before(u->by.commit, p->commit);
 }
 
 static enum kr_status find(struct kr_batch *b)

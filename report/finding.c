@@ -16,8 +16,14 @@ void kr_report_finding_class(const struct kr_finding_report *r, const struct kr_
 	cert.kind = KR_CERT_CYCLES;
 	for (uint32_t i = 0; i < f->edge_count && good; i++) {
 		const struct kr_certain_edge *e = &r->all->edges.at[f->edge_first + i];
-		struct kr_cert_edge edge = {.kind = (uint8_t)e->kind, .predicate = e->predicate, .from = e->from, .to = e->to, .key = e->key, .op = e->op,
-			.source = {KR_NONE}, .part = {KR_NONE}};
+		struct kr_cert_edge edge = {.kind = (uint8_t)e->kind,
+			.predicate = e->predicate,
+			.from = e->from,
+			.to = e->to,
+			.key = e->key,
+			.op = e->op,
+			.source = {KR_NONE},
+			.part = {KR_NONE}};
 		good = kr_vec_push(cert.mem, &cert.edges, edge);
 	}
 	if (good && kr_vec_push(cert.mem, &cert.cycles, (struct kr_cert_cycle){0, f->edge_count}))

@@ -151,7 +151,10 @@ static void then_locks(const struct telling *t)
 
 static void then_edge(const struct telling *t, const struct kr_certain_edge *e)
 {
-	static const char *const verbs[] = {[KR_WR] = " read what ", [KR_WW] = " made its version before ", [KR_RW] = " did not see what ", [KR_SO] = " came before ",
+	static const char *const verbs[] = {[KR_WR] = " read what ",
+		[KR_WW] = " made its version before ",
+		[KR_RW] = " did not see what ",
+		[KR_SO] = " came before ",
 		[KR_RT] = " had ended before "};
 	bool reads = e->kind == KR_WR;
 

@@ -87,8 +87,8 @@ static enum kr_status check_one(struct kr_recheck *r)
 	return kr_err_set(r->err, KR_BAD, "no such mechanism");
 }
 
-enum kr_status kr_verify_findings(struct kr_ctx *ctx, const struct kr_history *h, struct kr_claims claims,
-	const struct kr_findings *findings, uint32_t *which, struct kr_err *err)
+enum kr_status kr_verify_findings(struct kr_ctx *ctx, const struct kr_history *h, struct kr_claims claims, const struct kr_findings *findings, uint32_t *which,
+	struct kr_err *err)
 {
 	struct kr_recheck r = {.ctx = ctx, .h = h, .claims = claims, .findings = findings, .err = err, .key = {KR_NONE}};
 	enum kr_status status = KR_OK;

@@ -1,7 +1,6 @@
 /* Reads a finding from a JSON line against the history that it speaks of. Every transaction, key and operation must be
  * there; whether the finding holds is not asked here. Names are searched for: findings are few. */
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -19,11 +18,27 @@ static enum kr_status wrong(const struct finding_reading *r, const char *field, 
 	return kr_err_set(r->err, KR_BAD, "finding: \"%s\": expected %s", field, expected);
 }
 
-static bool is_value(const struct kr_history *h, kr_value v, const json_t *json)
+static int add_text(const char *text, size_t length, void *out)
 {
-	const struct kr_value_entry *e = kr_history_value(h, v);
-	char *text;
-	bool same;
+	kr_str_add_bytes(out, text, length);
+	return 0;
+}
+
+/* Arrays and objects are kept as canonical text. */
+static bool is_text(const struct finding_reading *r, const struct kr_value_entry *e, const json_t *json)
+{
+	struct kr_str text;
+
+	kr_str_init(&text, r->out->mem);
+	(void)json_dump_callback(json, add_text, &text, JSON_COMPACT | JSON_SORT_KEYS);
+	bool same = !text.failed && text.n == e->length && memcmp(kr_str_text(&text), e->text, e->length) == 0;
+	kr_str_done(&text);
+	return same;
+}
+
+static bool is_value(const struct finding_reading *r, kr_value v, const json_t *json)
+{
+	const struct kr_value_entry *e = kr_history_value(r->h, v);
 
 	switch (e->type) {
 	case KR_VALUE_ABSENT: return json_is_null(json);
@@ -31,21 +46,17 @@ static bool is_value(const struct kr_history *h, kr_value v, const json_t *json)
 	case KR_VALUE_TRUE: return json_is_true(json);
 	case KR_VALUE_INT: return json_is_integer(json) && json_integer_value(json) == e->integer;
 	case KR_VALUE_REAL: return json_is_real(json) && json_real_value(json) == e->real;
-	case KR_VALUE_STRING:
-		return json_is_string(json) && json_string_length(json) == e->length && memcmp(json_string_value(json), e->text, e->length) == 0;
+	case KR_VALUE_STRING: return json_is_string(json) && json_string_length(json) == e->length && memcmp(json_string_value(json), e->text, e->length) == 0;
 	case KR_VALUE_ARRAY:
-	case KR_VALUE_OBJECT: break;
+	case KR_VALUE_OBJECT: return (json_is_array(json) || json_is_object(json)) && is_text(r, e, json);
 	}
-	text = json_is_array(json) || json_is_object(json) ? json_dumps(json, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-	same = text && strlen(text) == e->length && memcmp(text, e->text, e->length) == 0;
-	free(text);
-	return same;
+	return false;
 }
 
 static enum kr_status read_txn(const struct finding_reading *r, const char *field, const json_t *json, kr_txn *out)
 {
 	for (out->i = 0; json && out->i < r->h->txns.n; out->i++)
-		if (is_value(r->h, r->h->txns.at[out->i].id, json))
+		if (is_value(r, r->h->txns.at[out->i].id, json))
 			return KR_OK;
 	return wrong(r, field, "ids of transactions of the trace");
 }
@@ -56,7 +67,7 @@ static enum kr_status read_key(const struct finding_reading *r, const json_t *js
 	if (!json)
 		return KR_OK;
 	for (out->i = 0; out->i < r->h->keys.n; out->i++)
-		if (is_value(r->h, r->h->keys.at[out->i].name, json))
+		if (is_value(r, r->h->keys.at[out->i].name, json))
 			return KR_OK;
 	return wrong(r, "key", "a key of the trace");
 }
@@ -76,7 +87,7 @@ static enum kr_status read_seen(const struct finding_reading *r, const json_t *j
 {
 	r->f->seen.i = KR_NONE;
 	for (kr_value v = {0}; json && v.i < r->h->values.n; v.i++)
-		if (is_value(r->h, v, json)) {
+		if (is_value(r, v, json)) {
 			r->f->seen = v;
 			return KR_OK;
 		}
@@ -111,9 +122,7 @@ static enum kr_status read_cycle(const struct finding_reading *r, const json_t *
 	enum kr_status status = json_array_size(edges) > 1 ? KR_OK : wrong(r, "cycle", "edges");
 	size_t i;
 
-	json_array_foreach(edges, i, edge)
-		if (!status)
-			status = read_edge(r, edge);
+	json_array_foreach(edges, i, edge) if (!status) status = read_edge(r, edge);
 	return status;
 }
 
@@ -161,7 +170,8 @@ bool kr_finding_is(const char *line, size_t length)
 enum kr_status kr_finding_read(const struct kr_history *h, struct kr_arena *arena, const char *line, size_t length, const char **profile,
 	struct kr_findings *out, struct kr_err *err)
 {
-	struct kr_finding f = {.txns = {{KR_NONE}, {KR_NONE}}, .ops = {KR_NONE, KR_NONE}, .key = {KR_NONE}, .seen = {KR_NONE}, .writer = {KR_NONE}, .over = {KR_NONE}};
+	struct kr_finding f =
+		{.txns = {{KR_NONE}, {KR_NONE}}, .ops = {KR_NONE, KR_NONE}, .key = {KR_NONE}, .seen = {KR_NONE}, .writer = {KR_NONE}, .over = {KR_NONE}};
 	struct finding_reading r = {h, out, &f, err};
 	json_t *root = json_loadb(line, length, 0, NULL);
 	const char *name = json_string_value(json_object_get(root, "profile"));

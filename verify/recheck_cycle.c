@@ -4,10 +4,10 @@
 struct edge_check {
 	struct kr_recheck *r;
 	const struct kr_certain_edge *e;
-	struct kr_sighted s;              /* of wr and rw */
-	struct kr_places places;          /* of what shares its snapshot */
-	const struct kr_newly *only;      /* what it must have seen, or NULL */
-	bool plain_snapshot;              /* ww: the target saw the source before it wrote, by the rule of the first updater */
+	struct kr_sighted s;         /* of wr and rw */
+	struct kr_places places;     /* of what shares its snapshot */
+	const struct kr_newly *only; /* what it must have seen, or NULL */
+	bool plain_snapshot;         /* ww: the target saw the source before it wrote, by the rule of the first updater */
 };
 
 static const struct kr_newly *version_of(const struct kr_recheck *r, kr_txn t)

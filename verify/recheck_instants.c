@@ -22,10 +22,10 @@ struct passing { /* through the entries of a transaction */
 	kr_txn t;
 	const struct kr_transaction *txn;
 	struct kr_instants *out;
-	int64_t sent;           /* of the last timed entry */
-	int64_t alive;          /* when the last statement that was answered had been sent */
+	int64_t sent;                 /* of the last timed entry */
+	int64_t alive;                /* when the last statement that was answered had been sent */
 	bool ended, snapped, certain; /* certain: the snapshot has certainly been taken */
-	struct kr_span all;     /* of autocommit */
+	struct kr_span all;           /* of autocommit */
 };
 
 static bool flag(const struct passing *p, unsigned f) { return (p->txn->flags & f) != 0; }
@@ -109,9 +109,10 @@ static void conclude(struct passing *p, bool any)
 	const struct kr_transaction *txn = p->txn;
 	bool told = flag(p, KR_TXN_HAS_END);
 
-	o->commit = told ? wide(p->r->h, txn->end_invoked, txn->end_returned) : (struct kr_span){any ? wide(p->r->h, p->sent, 0).from : o->begin.from, INT64_MAX};
-	bool regular = txn->status == KR_COMMITTED ||
-		(txn->status == KR_ABORTED && told && !flag(p, KR_TXN_END_OPEN) && !flag(p, KR_TXN_END_FAILED) && !p->ended);
+	o->commit =
+		told ? wide(p->r->h, txn->end_invoked, txn->end_returned) : (struct kr_span){any ? wide(p->r->h, p->sent, 0).from : o->begin.from, INT64_MAX};
+	bool regular =
+		txn->status == KR_COMMITTED || (txn->status == KR_ABORTED && told && !flag(p, KR_TXN_END_OPEN) && !flag(p, KR_TXN_END_FAILED) && !p->ended);
 	o->lives_until = regular ? o->commit.from : p->alive;
 	o->commit.to = txn->status == KR_UNKNOWN ? INT64_MAX : o->commit.to;
 	o->rolled_back = o->commit.to;

@@ -2,20 +2,17 @@
  * that were overwritten before their transaction committed, sessions out of order. */
 #include "verify/recheck.h"
 
-struct pair { kr_txn t, u; const struct kr_instants *a, *b; };
+struct pair {
+	kr_txn t, u;
+	const struct kr_instants *a, *b;
+};
 
-static const struct kr_operation *op_of(const struct kr_recheck *r, kr_txn t, uint32_t op)
-{
-	return &r->h->ops.at[kr_history_op(r->h, t, op).i];
-}
+static const struct kr_operation *op_of(const struct kr_recheck *r, kr_txn t, uint32_t op) { return &r->h->ops.at[kr_history_op(r->h, t, op).i]; }
 
 /* ---- mutual exclusion ---- */
 
 /* Each was taken before the other was given up. */
-static bool overlap(const struct pair *p, struct kr_span x, struct kr_span y)
-{
-	return x.to < p->b->lives_until && y.to < p->a->lives_until;
-}
+static bool overlap(const struct pair *p, struct kr_span x, struct kr_span y) { return x.to < p->b->lives_until && y.to < p->a->lives_until; }
 
 static struct kr_span weakest(struct kr_span s, struct kr_span x) { return s.to <= x.to ? s : x; }
 
@@ -53,8 +50,8 @@ static bool falls_into(const struct kr_recheck *r, const struct kr_operation *ra
 
 	if (saw.test == KR_SAW_NOTHING || range->kind == KR_OP_RANGE)
 		return saw.test != KR_SAW_NOTHING;
-	return e.value.i != KR_NONE && e.value.i != KR_ABSENT.i &&
-		kr_where_holds(r->h, &r->h->scans.at[range->scan], e.key, e.value, &holds, NULL) == KR_OK && holds;
+	return e.value.i != KR_NONE && e.value.i != KR_ABSENT.i && kr_where_holds(r->h, &r->h->scans.at[range->scan], e.key, e.value, &holds, NULL) == KR_OK &&
+		holds;
 }
 
 static enum kr_status check_range(struct kr_recheck *r, const struct pair *p)
@@ -65,7 +62,8 @@ static enum kr_status check_range(struct kr_recheck *r, const struct pair *p)
 			const struct kr_operation *write = op_of(r, p->u, j);
 			bool sure = write->kind != KR_OP_DELETE || write->flags & KR_OPF_KNOWN;
 			for (uint32_t e = 0; sure && e < kr_effect_count(r->h, write); e++)
-				if (kr_recheck_same_object(r, kr_effect_at(r->h, write, e).key, r->f->key) && falls_into(r, range, kr_effect_at(r->h, write, e)) &&
+				if (kr_recheck_same_object(r, kr_effect_at(r->h, write, e).key, r->f->key) &&
+					falls_into(r, range, kr_effect_at(r->h, write, e)) &&
 					overlap(p, r->ops[kr_history_op(r->h, p->t, i).i], r->ops[kr_history_op(r->h, p->u, j).i]))
 					return KR_OK;
 		}

@@ -2,7 +2,9 @@
 #include "verify/recheck.h"
 
 /* What of the key's writes was met. */
-struct met { bool final, early, own, aborted, intermediate; };
+struct met {
+	bool final, early, own, aborted, intermediate;
+};
 
 static void meet_write(const struct kr_recheck *r, kr_txn w, const struct kr_walk *walk, bool later, struct met *met)
 {

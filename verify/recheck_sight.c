@@ -2,10 +2,7 @@
  * can have been seen. */
 #include "verify/recheck.h"
 
-static const struct kr_operation *op_of(const struct kr_recheck *r, kr_txn t, uint32_t op)
-{
-	return &r->h->ops.at[kr_history_op(r->h, t, op).i];
-}
+static const struct kr_operation *op_of(const struct kr_recheck *r, kr_txn t, uint32_t op) { return &r->h->ops.at[kr_history_op(r->h, t, op).i]; }
 
 static bool is_read(const struct kr_operation *op) { return op->kind == KR_OP_READ || op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN; }
 
@@ -70,8 +67,8 @@ static void see(const struct kr_recheck *r, kr_txn t, uint32_t index, kr_key key
 	}
 	if (op->kind == KR_OP_INC && op->key.i == key.i && op->flags & KR_OPF_KNOWN) {
 		const struct kr_value_entry *by = kr_history_value(r->h, op->a), *result = kr_history_value(r->h, op->b);
-		out->says = out->sum = by->type == KR_VALUE_INT && result->type == KR_VALUE_INT &&
-			!__builtin_sub_overflow(result->integer, by->integer, &out->number);
+		out->says = out->sum =
+			by->type == KR_VALUE_INT && result->type == KR_VALUE_INT && !__builtin_sub_overflow(result->integer, by->integer, &out->number);
 	}
 	out->says = out->says && kind != KR_KIND_LIST && kind != KR_KIND_SET && !(attr && attr->open);
 }
@@ -277,8 +274,7 @@ static enum kr_status intersect(struct kr_recheck *r, kr_txn t, const struct kr_
 			part.from = part.from > out->at[p].from ? part.from : out->at[p].from;
 			part.to = part.to < out->at[p].to ? part.to : out->at[p].to;
 			bool covered = false;
-			if (v->txn.i == t.i || part.from > part.to || !kr_recheck_allows(r, s, key, v->value) ||
-				!kr_recheck_could_be_seen(r, t, v, s->at))
+			if (v->txn.i == t.i || part.from > part.to || !kr_recheck_allows(r, s, key, v->value) || !kr_recheck_could_be_seen(r, t, v, s->at))
 				continue;
 			for (uint32_t q = 0; q < next.n; q++) {
 				bool touch = part.from <= next.at[q].to && next.at[q].from <= part.to;

@@ -178,8 +178,7 @@ bool kr_recheck_is_shadow(const struct kr_recheck *r, const struct kr_newly *u)
 		const struct kr_newly *v = &r->versions.at[i];
 		int64_t from = v->txn.i == KR_NONE ? INT64_MIN : r->txns[v->txn.i].commit.from;
 		bool equal = v->value.i == u->value.i || v->value.i == KR_NONE || u->value.i == KR_NONE;
-		if (v != u && equal && !kr_recheck_precedes(r, u, v) && from <= r->txns[u->txn.i].commit.to &&
-			gone_but_for(r, v, u, false) >= u->first_sent)
+		if (v != u && equal && !kr_recheck_precedes(r, u, v) && from <= r->txns[u->txn.i].commit.to && gone_but_for(r, v, u, false) >= u->first_sent)
 			return true;
 	}
 	return false;

@@ -11,11 +11,12 @@ cd "${1:-$(dirname "$0")/../..}" || exit 1
 
 {
     sed -n 's/^kr_layer(\(.*\))$/layer \1/p' ./*/CMakeLists.txt
-    grep -n '^[[:space:]]*#[[:space:]]*include' ./*/*.[ch] include/krait/*.h 2>/dev/null |
+    grep -n '^[[:space:]]*#[[:space:]]*include' ./*/*.[ch] ./mechanisms/*/*.[ch] include/krait/*.h 2>/dev/null |
         sed -n 's/^\(\.\/\)\{0,1\}\([^:]*\):\([0-9]*\):[^"<]*\(["<][^">]*[">]\).*/include \2 \3 \4/p'
 } | awk '
 function fail(what) { print file[i] ":" line[i] ": " what; failed = 1 }
-function folder(path) { sub(/\/[^\/]*$/, "", path); return path }
+# A folder within a layer belongs to it.
+function folder(path) { if (path ~ /^include\/krait\//) return "include/krait"; sub(/\/.*$/, "", path); return path }
 
 BEGIN { n = 0 } # Debian 12'"'"'s gawk frees twice what an unset variable indexed
 

@@ -19,7 +19,7 @@ calls() {
     done
 }
 
-sources=$(ls include/krait/*.h tests/*/*.[ch] $(for layer in $layers; do echo "$layer/*.[ch]"; done) 2>/dev/null)
+sources=$(ls include/krait/*.h tests/*/*.[ch] $(for layer in $layers; do echo "$layer/*.[ch] $layer/*/*.[ch]"; done) 2>/dev/null)
 [ -n "$sources" ] || { echo "found no sources, expected some: wrong folder?"; exit 1; }
 code=$(printf '%s\n' $sources | grep -v '^tests/')
 quiet=$(printf '%s\n' $code | grep -v '^cli/')
