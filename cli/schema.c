@@ -5,8 +5,8 @@
 #include "cli/command.h"
 #include "cli/output.h"
 
-extern const char kr_schema_backends[], kr_schema_check[], kr_schema_checkers[], kr_schema_classify[], kr_schema_crosscheck[], kr_schema_formats[],
-	kr_schema_levels[], kr_schema_lint[], kr_schema_passes[], kr_schema_shrink[], kr_schema_stats[], kr_schema_trace[], kr_schema_verify[];
+extern const char kr_schema_backends[], kr_schema_check[], kr_schema_checkers[], kr_schema_classify[], kr_schema_crosscheck[], kr_schema_finding[], kr_schema_formats[],
+	kr_schema_levels[], kr_schema_lint[], kr_schema_mechanisms[], kr_schema_passes[], kr_schema_profiles[], kr_schema_shrink[], kr_schema_stats[], kr_schema_trace[], kr_schema_verify[];
 
 static const struct {
 	const char *name, *text;
@@ -17,10 +17,13 @@ static const struct {
 	{"checkers", kr_schema_checkers},
 	{"classify", kr_schema_classify},
 	{"crosscheck", kr_schema_crosscheck},
+	{"finding", kr_schema_finding},
 	{"formats", kr_schema_formats},
 	{"levels", kr_schema_levels},
 	{"lint", kr_schema_lint},
+	{"mechanisms", kr_schema_mechanisms},
 	{"passes", kr_schema_passes},
+	{"profiles", kr_schema_profiles},
 	{"shrink", kr_schema_shrink},
 	{"stats", kr_schema_stats},
 	{"verify", kr_schema_verify},

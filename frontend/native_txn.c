@@ -65,6 +65,20 @@ static enum kr_status put_interval(struct kr_native *n, const struct kr_native_f
 	return KR_OK;
 }
 
+/* A place in PostgreSQL's log, such as 0/16B3748, is a likely mistake: what a snapshot of it holds is no prefix of the order of these places. */
+static enum kr_status put_stamp(struct kr_native *n, json_t *json, const char *what, int64_t *out)
+{
+	const char *text = json_string_value(json);
+	size_t high = text ? strspn(text, "0123456789ABCDEFabcdef") : 0;
+	size_t low = high > 0 && text[high] == '/' ? strspn(text + high + 1, "0123456789ABCDEFabcdef") : 0;
+
+	if (low > 0 && text[high + 1 + low] == '\0')
+		return kr_native_bad(n,
+			"%s is \"%.32s\", expected an integer: an LSN is no timestamp, since PostgreSQL's snapshots are no prefixes of the order of LSNs", what,
+			text);
+	return kr_native_put_int(n, json, what, out);
+}
+
 enum kr_status kr_native_white_box(struct kr_native *n, const struct kr_native_fields *f, uint16_t *flags, struct kr_white_box *out)
 {
 	enum kr_status status = KR_OK;
@@ -75,11 +89,11 @@ enum kr_status kr_native_white_box(struct kr_native *n, const struct kr_native_f
 	}
 	if (f->snapshot && !status) {
 		*flags |= KR_TXN_HAS_SNAPSHOT;
-		status = kr_native_put_int(n, f->snapshot, "\"snapshot\"", &out->snapshot);
+		status = put_stamp(n, f->snapshot, "\"snapshot\"", &out->snapshot);
 	}
 	if (f->commit_ts && !status) {
 		*flags |= KR_TXN_HAS_COMMIT_TS;
-		status = kr_native_put_int(n, f->commit_ts, "\"commit_ts\"", &out->commit_ts);
+		status = put_stamp(n, f->commit_ts, "\"commit_ts\"", &out->commit_ts);
 	}
 	if (f->snapshot_t && !status) {
 		*flags |= KR_TXN_HAS_SNAPSHOT_T;

@@ -79,6 +79,7 @@ static void name_over(const struct kr_batch *b, struct kr_finding *f, const stru
 			continue;
 		gone = u->by.commit.to;
 		f->over = u->by.txn;
+		f->over_by = u->by.commit.to;
 		f->by_locks = v->by.txn.i != KR_NONE && !kr_span_before(v->by.commit, u->by.commit);
 	}
 }

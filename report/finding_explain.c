@@ -124,14 +124,32 @@ static void then_garbage(const struct telling *t)
 {
 	const struct kr_finding *f = t->f;
 
-	then_snapshot(t);
-	if (f->over.i == KR_NONE)
+	if (f->over.i == KR_NONE) {
+		then_snapshot(t);
 		return;
-	add(t, "      ");
+	}
 	txn(t, f->over);
-	add(t, " had replaced it before ");
+	add(t, "'s ");
+	kr_words_version(&t->w, f->key, f->over);
+	add(t, " was in place by ");
+	at(t, f->over_by);
+	add(t, ", before ");
+	txn(t, f->txns[0]);
+	add(t, "'s snapshot could be taken (");
 	at(t, f->snapshot.from);
-	add(t, f->by_locks ? ": their locks follow each other.\n" : ": it was in place before, and its commit was answered by then.\n");
+	add(t, ").\n      What ");
+	txn(t, f->txns[0]);
+	add(t, " saw");
+	if (f->writer.i != KR_NONE) {
+		add(t, ", ");
+		txn(t, f->writer);
+		add(t, "'s,");
+	}
+	add(t, " had been overwritten by it: ");
+	add(t,
+		f->writer.i == KR_NONE ? "it was there at the start.\n"
+			: f->by_locks  ? "their locks follow each other.\n"
+				       : "one had committed before the other's commit was sent.\n");
 }
 
 static void then_locks(const struct telling *t)

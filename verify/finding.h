@@ -65,6 +65,7 @@ struct kr_finding {
 	kr_txn writer;     /* CR: who wrote what was seen, where somebody did; KR_NONE: the initial version, or nobody */
 	bool has_writer;
 	kr_txn over;       /* CR, garbage: whose version took its place; KR_NONE: not known */
+	int64_t over_by;   /* when that was in place at the latest */
 	bool by_locks;     /* and what orders the two: their locks, else their commits */
 	struct kr_span held[2]; /* ME: from when at the latest, until when at least, each of the two had the lock */
 	uint32_t attached; /* cycles that hold both transactions of this pair, and are not reported apart */

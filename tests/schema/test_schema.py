@@ -59,13 +59,27 @@ def test_traces():
 
 def test_outputs():
     commands = [["check", "--json", "-l", "all", "--explain", "--stats", *TRACES], ["stats", "--json", *TRACES], ["lint", "--json", *TRACES], ["classify", "--json", *TRACES[:40]]]
-    commands += [[name, "--json"] for name in ("levels", "checkers", "passes", "formats", "backends")]
+    commands += [[name, "--json"] for name in ("levels", "checkers", "passes", "formats", "backends", "profiles")]
     for command in commands:
         validator, lines = load(command[0]), krait(*command).splitlines()
         assert len(lines) > 3, command[0]
         for line in lines:
             must_hold(validator, json.loads(line), command[0])
         print(f"{command[0]}: {len(lines)} objects are valid")
+
+
+def test_mechanisms():
+    """What `check --profile` prints, and the findings that it writes, of traces that some row finds fault with."""
+    validator, finding, found = load("mechanisms"), load("finding"), 0
+    for profile in ("postgresql-rc", "postgresql-ser", "mariadb-rr", "sqlite-ser"):
+        for line in krait("check", "-q", "--json", "--explain", "--profile", profile, *TRACES).splitlines():
+            value = json.loads(line)
+            must_hold(validator, value, profile)
+            for one in value["findings"]:
+                must_hold(finding, one, profile)
+                found += 1
+    print(f"{found} findings are valid")
+    assert found > 40
 
 
 def test_golden():
@@ -75,7 +89,8 @@ def test_golden():
     for path in sorted(glob.glob("tests/golden/cases/*/cmd")):
         case = os.path.dirname(path)
         with open(path) as file:
-            commands = set(re.findall(r"(?:krait|run|claim) +(\w+)", file.read())) & set(names) | ({"crosscheck"} if "crosscheck" in case else set())
+            text = file.read()
+            commands = set(re.findall(r"(?:krait|run|claim) +(\w+)", text)) & set(names) | ({"mechanisms", "finding"} if "--profile" in text else set()) | ({"crosscheck"} if "crosscheck" in case else set())
         with open(path) as file:
             if "--json" not in file.read() or not os.path.exists(f"{case}/stdout"):
                 continue

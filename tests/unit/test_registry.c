@@ -14,8 +14,10 @@
 
 #include "backend/graph.h"
 #include "checkers/checker.h"
+#include "checkers/leopard.h"
 #include "cli/command.h"
 #include "frontend/format.h"
+#include "mechanisms/mechanism.h"
 #include "verify/verify.h"
 
 /* ---- files ---- */
@@ -264,7 +266,7 @@ static void checkers(void **state)
 		assert_line("title", c->name, c->title);
 		assert_line("source", c->name, c->source);
 		assert_ptr_equal(kr_checker_find(NULL, c->name), c);
-		if (!(c->levels && c->levels[0].id) && !(c->decides && c->decides[0]))
+		if (!(c->levels && c->levels[0].id) && !(c->decides && c->decides[0]) && !c->decide) /* it may hold to something else */
 			fail_msg("checker '%s' decides no level", c->name);
 		for (const char *const *id = c->decides; id && *id; id++)
 			if (!kr_level_find(NULL, *id, &order))
@@ -408,6 +410,60 @@ static void levels(void **state)
 	}
 }
 
+/* ---- profiles and mechanisms ---- */
+
+static void profiles(void **state)
+{
+	const struct kr_profile *row;
+	const struct kr_level *level;
+	char *page = read_file("docs/leopard.md");
+
+	(void)state;
+	assert_non_null(page);
+	assert_true(kr_product_registry_count > 10);
+	for (size_t i = 0; i < kr_product_registry_count; i++) {
+		assert_name("product", kr_product_registry[i]->name);
+		assert_after("product", i ? kr_product_registry[i - 1]->name : NULL, kr_product_registry[i]->name);
+		assert_line("title", kr_product_registry[i]->name, kr_product_registry[i]->title);
+	}
+	for (size_t i = 0; (row = kr_profile_at(i, NULL)) != NULL; i++) {
+		struct kr_err err;
+
+		kr_err_init(&err);
+		assert_name("profile", row->name);
+		assert_line("title", row->name, row->title);
+		assert_line("source", row->name, row->source);
+		assert_ptr_equal(kr_profile_find(row->name), row); /* and so it is no name or alias of another */
+		if (kr_profile_level(NULL, row, &level, &err))
+			fail_msg("%s", err.text);
+		if (!row->live && !strstr(row->source, "documentation only") && row->clock == KR_CLOCK_CLIENT)
+			fail_msg("profile '%s' does not say that it rests on documentation only", row->name);
+		if (row->reads == KR_READS_TRANSACTION && row->snapshot_at == KR_SNAPSHOT_NEVER)
+			fail_msg("profile '%s' does not say what takes the snapshot", row->name);
+		if (!strstr(page, row->name))
+			fail_msg("docs/leopard.md does not name profile '%s'", row->name);
+	}
+	free(page);
+}
+
+static void mechanisms(void **state)
+{
+	(void)state;
+	assert_true(kr_mechanism_registry_count > 0);
+	assert_null(kr_mechanism_registry[kr_mechanism_registry_count]);
+	for (size_t i = 0; i < kr_mechanism_registry_count; i++) {
+		const struct kr_mechanism *m = kr_mechanism_registry[i];
+
+		assert_name("mechanism", m->name);
+		assert_after("mechanism", i ? kr_mechanism_registry[i - 1]->name : NULL, m->name);
+		assert_line("title", m->name, m->title);
+		assert_line("source", m->name, m->source);
+		assert_non_null(m->applies);
+		assert_non_null(m->find);
+		assert_section("docs/leopard.md", m->name);
+	}
+}
+
 /* ---- commands ---- */
 
 static void options_of(const struct kr_command *c)
@@ -452,6 +508,8 @@ int main(void)
 		cmocka_unit_test(backends),
 		cmocka_unit_test(checkers),
 		cmocka_unit_test(levels),
+		cmocka_unit_test(profiles),
+		cmocka_unit_test(mechanisms),
 		cmocka_unit_test(commands),
 	};
 
