@@ -1,4 +1,5 @@
 /* krait crosscheck: everybody who can decide a level, in turn; what somebody else said of the trace, checked. */
+#include "cli/crosscheck_profile.h"
 #include "cli/crosscheck_run.h"
 
 #include <strings.h>
@@ -13,6 +14,7 @@ static const struct kr_option options[] = {
 	KR_OPTION_ORDER,
 	{"claim", 0, "satisfied|violated|FILE", KR_WORDS_CLAIM, "the verdict of another checker, or Elle's result, to be checked"},
 	{"cycle", 0, "CYCLE", KR_WORDS_ANY, "a cycle that another checker found, such as 't1 wr t2, t2 rw(x) t1'"},
+	KR_OPTION_PROFILE,
 	{"output", 'o', "FILE", KR_WORDS_WRITTEN, "write the trace that shows a disagreement there, not on standard output"},
 	{"witness", 'w', "FILE", KR_WORDS_WRITTEN, "write the proof of the verdict, for 'krait verify'"},
 	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each checker and back end, and one for the result"},
@@ -73,6 +75,8 @@ static int run(const struct kr_args *args)
 	struct kr_crosscheck c = {.args = args, .trace = {.path = args->operands.at[0]}, .json = kr_args_has(args, "json")};
 	int exit = KR_EXIT_USAGE;
 
+	if (kr_args_has(args, "profile"))
+		return kr_crosscheck_profile(args);
 	if (kr_trace_options(args, &c.trace_options) && take_claim(&c) && kr_crosscheck_take_cycles(args) &&
 		(exit = kr_levels_asked(args, &c.asked)) == KR_EXIT_SATISFIED) {
 		c.limits = (struct kr_limits){c.trace_options.seconds, c.trace_options.mebibytes};
@@ -93,7 +97,8 @@ const struct kr_command kr_command_crosscheck = {
 		"memory; then whether they agree. If not, a minimal trace on which they do not\n"
 		"follows, and the exit status is 255. With a claim the status is 0 when it is\n"
 		"confirmed, 1 when it is refuted, 2 when it cannot be decided. A FILE is the\n"
-		"result of Elle, EDN or JSON; its cycles are checked, too.",
+		"result of Elle, EDN or JSON; its cycles are checked, too. With --profile it is\n"
+		"what findings about the database's mechanisms imply that is claimed.",
 	.options = options,
 	.operands = KR_WORDS_FILE,
 	.least = 1,

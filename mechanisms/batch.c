@@ -3,6 +3,7 @@
 
 #include "frontend/where.h"
 #include "mechanisms/mechanism.h"
+#include "mechanisms/told.h"
 
 static void done(struct kr_batch *b)
 {
@@ -21,27 +22,44 @@ static void done(struct kr_batch *b)
 	kr_vec_done(b->mem, &b->remade);
 }
 
+static enum kr_status settle(struct kr_batch *b, struct kr_err *err)
+{
+	enum kr_status status = kr_batch_acts(b);
+
+	if (!status)
+		status = b->profile->clock == KR_CLOCK_STAMPS ? kr_batch_stamps(b, err) : kr_batch_instants(b);
+	if (!status)
+		status = kr_batch_locks(b);
+	if (!status)
+		status = kr_batch_versions(b);
+	if (!status)
+		status = kr_batch_looks(b);
+	return status ? status : kr_batch_settle(b);
+}
+
 enum kr_status kr_batch_find(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_batch_options *options, struct kr_findings *out,
 	struct kr_looked *looked, struct kr_err *err)
 {
 	struct kr_batch b = {.ctx = ctx, .mem = &ctx->mem, .h = h, .profile = options->profile, .options = options, .out = out};
 
 	kr_findings_init(out, &ctx->mem);
-	enum kr_status status = kr_batch_acts(&b);
-	if (!status)
-		status = b.profile->clock == KR_CLOCK_STAMPS ? kr_batch_stamps(&b, err) : kr_batch_instants(&b);
-	if (!status)
-		status = kr_batch_locks(&b);
-	if (!status)
-		status = kr_batch_versions(&b);
-	if (!status)
-		status = kr_batch_looks(&b);
-	if (!status)
-		status = kr_batch_settle(&b);
+	enum kr_status status = settle(&b, err);
 	for (size_t i = 0; i < kr_mechanism_registry_count && !status; i++)
 		if (kr_mechanism_registry[i]->applies(&b))
 			status = kr_mechanism_registry[i]->find(&b);
 	*looked = (struct kr_looked){b.txns.n, b.looks.n, b.versions.n > h->keys.n ? b.versions.n - h->keys.n : 0, b.holds.n};
+	done(&b);
+	return status;
+}
+
+enum kr_status kr_batch_order(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_batch_options *options, struct kr_told_orders *out,
+	struct kr_err *err)
+{
+	struct kr_batch b = {.ctx = ctx, .mem = &ctx->mem, .h = h, .profile = options->profile, .options = options};
+	enum kr_status status = settle(&b, err);
+
+	if (!status)
+		status = kr_batch_told(&b, out);
 	done(&b);
 	return status;
 }

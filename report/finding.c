@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/finding_words.h"
-
 void kr_report_finding_class(const struct kr_finding_report *r, const struct kr_finding *f, char out[KR_ANOMALY_NAME_SIZE])
 {
 	struct kr_certificate cert;
@@ -183,7 +181,7 @@ void kr_report_finding_json(const struct kr_finding_report *r, const struct kr_f
 	if (line_of(r, f) > 0)
 		kr_str_format(out, ", \"line\": %u", line_of(r, f));
 	kr_str_init(&why, out->mem);
-	kr_finding_why(r, f, NULL, &why);
+	kr_finding_says(r, f, &why);
 	kr_str_add(out, ", ");
 	add_text(out, "why", kr_str_text(&why));
 	out->failed |= why.failed;

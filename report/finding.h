@@ -22,6 +22,9 @@ void kr_report_finding_json(const struct kr_finding_report *r, const struct kr_f
 /* "Let: ... Then: ... However, ...", several lines. */
 void kr_report_finding_explain(const struct kr_finding_report *r, const struct kr_finding *f, struct kr_str *out);
 
+/* What cannot be, in one sentence without a period; transactions by their ids. */
+void kr_finding_says(const struct kr_finding_report *r, const struct kr_finding *f, struct kr_str *out);
+
 /* The result of a check: its line, and one JSON object on one line without a newline. */
 void kr_report_mechanisms_line(const struct kr_finding_report *r, const struct kr_mechanisms_verdict *verdict, bool colour, struct kr_str *out);
 void kr_report_mechanisms_json(const struct kr_finding_report *r, const struct kr_mechanisms_verdict *verdict, bool explain, struct kr_str *out);

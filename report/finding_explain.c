@@ -1,6 +1,7 @@
 /* A finding in words, in the shape of Elle: who did what and when ("Let"), what follows from the times ("Then"), and what
  * cannot be ("However"). */
-#include "report/finding_words.h"
+#include "report/finding.h"
+#include "report/words.h"
 
 struct telling {
 	const struct kr_finding_report *r;
@@ -322,9 +323,9 @@ static void why(const struct telling *t)
 	}
 }
 
-void kr_finding_why(const struct kr_finding_report *r, const struct kr_finding *f, struct kr_cast *cast, struct kr_str *out)
+void kr_finding_says(const struct kr_finding_report *r, const struct kr_finding *f, struct kr_str *out)
 {
-	struct telling t = {r, f, {r->history, cast, out}};
+	struct telling t = {r, f, {r->history, NULL, out}};
 
 	why(&t);
 }

@@ -16,7 +16,7 @@ struct version { int value, txn, seq, chain; }; /* value 0: absent */
 struct mine { bool written, deleted; int value, base; bool has_base; bool fresh; };
 
 struct client {
-	int64_t at, sent, deadline, offset, kill_at;
+	int64_t at, sent, deadline, offset, kill_at, begun;
 	enum step step;
 	enum kind kind;
 	int key, high, value, planned, done;   /* the statement; statements that are to come */
@@ -462,7 +462,8 @@ static void begin(struct store *d, struct client *c)
 	c->planned = c->automatic ? 1 : 1 + draw(d, OPS - 2);
 	c->done = c->entries = c->saved = 0;
 	c->dead = c->failed = c->lost = c->killed = false;
-	c->snapshot = NEVER;
+	c->begun = d->now;
+	c->snapshot = d->p->snapshot_at == KR_SNAPSHOT_BEGIN ? d->seq : NEVER;
 	c->kill_at = chance(d, d->s->killed) && !c->automatic ? d->now + draw(d, 10 * (d->s->latency + d->s->think)) : INT64_MAX;
 	memset(c->mine, 0, sizeof c->mine);
 	kr_str_init(&c->ops, d->out->mem);
@@ -542,6 +543,8 @@ static void put_end(struct store *d, struct client *c, const char *status, const
 	struct kr_str *o = d->out;
 
 	kr_str_format(o, "{\"id\": %d, \"s\": \"c%d\", \"ops\": [%s], \"status\": \"%s\"%s", c->txn, self(d, c), kr_str_text(&c->ops), status, more);
+	if (!c->automatic)
+		kr_str_format(o, ", \"begin\": [%lld, %lld]", (long long)(c->begun + c->offset), (long long)(c->begun + c->offset));
 	if (timed)
 		kr_str_format(o, ", \"end\": [%lld, %lld]", (long long)(c->sent + c->offset), (long long)(d->now + c->offset));
 	kr_str_add(o, "}\n");

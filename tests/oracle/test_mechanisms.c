@@ -14,7 +14,8 @@
 
 #include <cmocka.h>
 
-#include "checkers/leopard.h"
+#include "cross/cross.h"
+#include "cross/implied.h"
 #include "frontend/format.h"
 #include "store_run.h"
 
@@ -148,6 +149,101 @@ static void faults_are_found(void **state)
 		fail_msg("no run had a dozen faults");
 }
 
+/* ---- what findings imply ---- */
+
+struct judged { uint32_t confirmed, open; };
+
+static void judge(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_implied *claim, struct judged *out)
+{
+	struct kr_check_options options = {.level = claim->level, .order = claim->order};
+	struct kr_analysis analysis;
+	struct kr_verdict verdict;
+	struct kr_err err;
+
+	kr_err_init(&err);
+	if (kr_analyze(ctx, h, &analysis, &err))
+		fail_msg("%s", err.text);
+	if (kr_check(ctx, h, &analysis, &options, &verdict, &err))
+		fail_msg("%s", err.text);
+	if (verdict.outcome == KR_SATISFIED)
+		fail_msg("%s is satisfied, finding %u says that it is not", claim->level->id, claim->finding);
+	out->confirmed += verdict.outcome == KR_VIOLATED;
+	out->open += verdict.outcome == KR_UNDECIDED;
+	kr_verdict_done(&verdict, &ctx->mem);
+	kr_analysis_done(&analysis);
+}
+
+static void judge_all(const struct kr_str *trace, const struct kr_profile *profile, struct judged *out)
+{
+	char path[] = "/tmp/krait-mechanisms-XXXXXX";
+	int fd = mkstemp(path);
+	struct kr_read_options options = {.format = "native"};
+	struct kr_batch_options batch = {.profile = profile};
+	struct kr_mechanisms_verdict verdict;
+	struct kr_implied_list claims = {0};
+	struct kr_history h;
+	struct kr_ctx ctx;
+	struct kr_cut told;
+	struct kr_err err;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, kr_str_text(trace), trace->n), (ssize_t)trace->n);
+	close(fd);
+	kr_ctx_init(&ctx, 0, 0);
+	kr_err_init(&err);
+	if (kr_read_trace(&ctx, path, &options, &h, &err) || kr_profile_level(NULL, profile, &batch.certify, &err) ||
+		kr_check_mechanisms(&ctx, &h, &batch, &verdict, &err) || kr_findings_imply(&ctx, &h, &batch, &verdict.findings, &claims))
+		fail_msg("%s:%u: %s", path, err.line, err.text);
+	for (uint32_t i = 0; i < claims.n; i++) {
+		kr_err_init(&err);
+		if (!claims.at[i].told) {
+			judge(&ctx, &h, &claims.at[i], out);
+		} else if (kr_history_told(&ctx, &h, &batch, &told, &err)) {
+			out->open++;
+		} else {
+			judge(&ctx, &told.history, &claims.at[i], out);
+			kr_cut_done(&told);
+		}
+	}
+	kr_vec_done(&ctx.mem, &claims);
+	kr_findings_done(&verdict.findings);
+	kr_history_done(&h);
+	unlink(path);
+}
+
+struct implication { const char *name, *store, *row; enum fault fault; };
+
+static const struct implication implications[] = {
+	{"SI as serializable implies", "postgresql-rr", "postgresql-ser", FAULT_NONE},
+	{"a certifier skipped implies", "postgresql-ser", "postgresql-ser", FAULT_CERTIFIER_SKIPPED},
+	{"read committed as serializable implies", "postgresql-rc", "postgresql-ser", FAULT_NONE},
+	{"InnoDB as serializable implies", "mariadb-rr", "mariadb-ser", FAULT_NONE},
+	{"dirty reads imply", "postgresql-rc", "postgresql-rc", FAULT_DIRTY_READ},
+	{"resurrected versions imply", "postgresql-rr", "postgresql-rr", FAULT_RESURRECTED},
+	{"updaters lost imply", "postgresql-rr", "postgresql-rr", FAULT_UPDATER_LOST},
+};
+
+static void implied_claims_hold(void **state)
+{
+	const struct implication *m = *state;
+	struct judged judged = {0};
+	struct kr_mem mem;
+	struct kr_rng rng;
+
+	kr_mem_init(&mem, SIZE_MAX);
+	for (uint64_t run = 0; run < 12; run++) {
+		struct store_settings s = {.profile = kr_profile_find(m->store), .txns = 60, .latency = 5, .think = 40, .fault = m->fault, .fault_share = 30};
+		struct kr_str trace;
+		kr_rng_init(&rng, from_environment("KRAIT_ORACLE_SEED", 1) * 1019 + run);
+		kr_str_init(&trace, &mem);
+		store_run(&s, &rng, &trace);
+		judge_all(&trace, kr_profile_find(m->row), &judged);
+		kr_str_done(&trace);
+	}
+	printf("%u claims confirmed, %u open\n", judged.confirmed, judged.open);
+	assert_true(judged.confirmed > 0);
+}
+
 /* ---- wrong rows ---- */
 
 struct mistaken { const char *name, *store, *row; };
@@ -183,8 +279,8 @@ static void wrong_rows_are_found(void **state)
 int main(void)
 {
 	static const char *const stores[] = {"postgresql-rc", "postgresql-rr", "postgresql-ser", "mariadb-ru", "mariadb-rc", "mariadb-rr", "mariadb-rr-si", "mariadb-ser",
-		"sqlite-ser"};
-	struct CMUnitTest tests[KR_COUNT(stores) + KR_COUNT(plantings) + KR_COUNT(mistakes)];
+		"sqlite-ser", "oracle-rc", "oracle-ser", "sqlserver-rcsi", "sqlserver-ser", "sqlserver-snapshot", "tidb-rr"};
+	struct CMUnitTest tests[KR_COUNT(stores) + KR_COUNT(plantings) + KR_COUNT(mistakes) + KR_COUNT(implications)];
 	size_t n = 0;
 
 	for (size_t i = 0; i < KR_COUNT(stores); i++)
@@ -193,5 +289,7 @@ int main(void)
 		tests[n++] = (struct CMUnitTest){plantings[i].name, faults_are_found, NULL, NULL, (void *)(uintptr_t)&plantings[i]};
 	for (size_t i = 0; i < KR_COUNT(mistakes); i++)
 		tests[n++] = (struct CMUnitTest){mistakes[i].name, wrong_rows_are_found, NULL, NULL, (void *)(uintptr_t)&mistakes[i]};
+	for (size_t i = 0; i < KR_COUNT(implications); i++)
+		tests[n++] = (struct CMUnitTest){implications[i].name, implied_claims_hold, NULL, NULL, (void *)(uintptr_t)&implications[i]};
 	return _cmocka_run_group_tests("mechanisms", tests, n, NULL, NULL);
 }

@@ -1,0 +1,199 @@
+/* Claims about levels that follow from findings. */
+#include "cross/implied.h"
+
+#include "mechanisms/told.h"
+
+struct implying {
+	struct kr_ctx *ctx;
+	const struct kr_history *h;
+	const struct kr_batch_options *options;
+	const struct kr_findings *findings;
+	struct kr_implied_list *out;
+};
+
+/* ---- values that tell their writers ---- */
+
+static bool written_twice(const struct kr_history *h, kr_op first, kr_key key, kr_value value)
+{
+	kr_key other;
+	kr_value same;
+
+	if (value.i == KR_NONE || (value.i == h->keys.at[key.i].initial.i && value.i != KR_ABSENT.i))
+		return true;
+	for (uint32_t op = first.i + 1; op < h->ops.n && value.i != KR_ABSENT.i; op++)
+		for (uint32_t i = 0; kr_op_write(h, &h->ops.at[op], i, &other, &same); i++)
+			if (other.i == key.i && (same.i == value.i || same.i == KR_NONE))
+				return true;
+	return false;
+}
+
+static bool is_distinct(const struct kr_history *h)
+{
+	kr_key key;
+	kr_value value;
+
+	for (kr_op op = {0}; op.i < h->ops.n; op.i++)
+		for (uint32_t i = 0; kr_op_write(h, &h->ops.at[op.i], i, &key, &value); i++)
+			if (written_twice(h, op, key, value))
+				return false;
+	return h->initial != KR_INITIAL_UNKNOWN;
+}
+
+/* ---- claims ---- */
+
+static enum kr_status claim(const struct implying *m, const char *name, const enum kr_order *order, bool told, uint32_t finding)
+{
+	struct kr_implied c = {.told = told, .finding = finding};
+
+	c.level = kr_level_find(m->ctx->modules, name, &c.order);
+	c.order = order ? *order : c.order;
+	for (uint32_t i = 0; i < m->out->n; i++)
+		if (m->out->at[i].level == c.level && m->out->at[i].order == c.order && m->out->at[i].told == told)
+			return KR_OK;
+	return !c.level || kr_vec_push(&m->ctx->mem, m->out, c) ? KR_OK : KR_NOMEM;
+}
+
+static bool is_committed(const struct implying *m, kr_txn t) { return t.i != KR_NONE && m->h->txns.at[t.i].status == KR_COMMITTED; }
+
+/* Levels know what reads and the results of other operations show, but not that a write found a row. */
+static bool is_seen_by_levels(const struct implying *m, const struct kr_finding *f)
+{
+	uint8_t kind = m->h->ops.at[kr_history_op(m->h, f->txns[0], f->ops[0]).i].kind;
+
+	return kind != KR_OP_WRITE && kind != KR_OP_INC && kind != KR_OP_UPDATE;
+}
+
+static enum kr_status imply_read(const struct implying *m, uint32_t i)
+{
+	const struct kr_finding *f = &m->findings->list.at[i];
+	bool vain = f->what == KR_FOUND_OWN_WRITE || f->what == KR_FOUND_NEVER_WRITTEN || f->what == KR_FOUND_ABORTED || f->what == KR_FOUND_INTERMEDIATE;
+	enum kr_status status;
+
+	if (!is_committed(m, f->txns[0]) || f->seen.i == KR_NONE || f->seen.i == KR_ABSENT.i || !is_seen_by_levels(m, f) ||
+		m->options->profile->clock == KR_CLOCK_STAMPS)
+		return KR_OK;
+	if (vain)
+		return claim(m, "pl-2", NULL, false, i);
+	bool in_turn = f->what == KR_FOUND_GARBAGE && is_committed(m, f->over) && kr_history_precedes(m->h, f->over, f->txns[0]) &&
+		(f->writer.i == KR_NONE || (is_committed(m, f->writer) && kr_history_precedes(m->h, f->writer, f->over)));
+	if (!in_turn)
+		return KR_OK;
+	status = claim(m, "pl-fcv", NULL, false, i);
+	return status ? status : claim(m, "pl-ss", NULL, false, i);
+}
+
+/* What the transaction read of the key before all else that it did with it; i == KR_NONE: it did not. */
+static kr_value first_read(const struct kr_history *h, kr_txn t, kr_key key)
+{
+	kr_key written;
+	kr_value value;
+
+	for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
+		if (op->kind == KR_OP_READ && op->key.i == key.i)
+			return op->flags & KR_OPF_KNOWN ? op->a : KR_UNTOLD;
+		for (uint32_t w = 0; kr_op_write(h, op, w, &written, &value); w++)
+			if (written.i == key.i)
+				return KR_UNTOLD;
+	}
+	return KR_UNTOLD;
+}
+
+static bool is_writer(const struct kr_history *h, kr_txn t, kr_key key)
+{
+	kr_key written;
+	kr_value value;
+
+	for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++)
+		for (uint32_t w = 0; kr_op_write(h, &h->ops.at[kr_history_op(h, t, i).i], w, &written, &value); w++)
+			if (written.i == key.i)
+				return true;
+	return false;
+}
+
+static enum kr_status imply_writers(const struct implying *m, uint32_t i)
+{
+	const struct kr_finding *f = &m->findings->list.at[i];
+	kr_value a = first_read(m->h, f->txns[0], f->key), b = first_read(m->h, f->txns[1], f->key);
+	bool lost = a.i != KR_NONE && a.i != KR_ABSENT.i && a.i == b.i && is_writer(m->h, f->txns[0], f->key) && is_writer(m->h, f->txns[1], f->key);
+	enum kr_status status = lost ? claim(m, "pl-cs", NULL, false, i) : KR_OK;
+
+	return status || !lost ? status : claim(m, "si", NULL, false, i);
+}
+
+enum kr_status kr_findings_imply(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_batch_options *options, const struct kr_findings *findings,
+	struct kr_implied_list *out)
+{
+	struct implying m = {ctx, h, options, findings, out};
+	bool distinct = findings->list.n > 0 && is_distinct(h);
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < findings->list.n && distinct && !status; i++) {
+		const struct kr_finding *f = &findings->list.at[i];
+		if (f->mechanism == KR_MECH_CR)
+			status = imply_read(&m, i);
+		else if (f->mechanism == KR_MECH_FUW)
+			status = imply_writers(&m, i);
+		else if (f->mechanism == KR_MECH_SC && f->what == KR_FOUND_CYCLE)
+			status = claim(&m, options->certify->id, &options->profile->certify_order, true, i);
+	}
+	return status;
+}
+
+/* ---- the trace that is told ---- */
+
+/* The cut's number of a transaction of the whole; KR_NONE: it has none. */
+static uint32_t txn_in(const struct kr_cut *cut, kr_txn t)
+{
+	for (uint32_t i = 0; i < cut->txn_of.n; i++)
+		if (cut->txn_of.at[i].i == t.i)
+			return i;
+	return KR_NONE;
+}
+
+static uint32_t key_in(const struct kr_cut *cut, kr_key key)
+{
+	for (uint32_t i = 0; i < cut->key_of.n; i++)
+		if (cut->key_of.at[i].i == key.i)
+			return i;
+	return KR_NONE;
+}
+
+static enum kr_status tell(struct kr_cut *cut, const struct kr_told_orders *orders)
+{
+	struct kr_history *h = &cut->history;
+
+	for (uint32_t i = 0; i < orders->n; i++) {
+		kr_txn before = {txn_in(cut, orders->at[i].before)}, after = {txn_in(cut, orders->at[i].after)};
+		struct kr_version_order order = {{key_in(cut, orders->at[i].key)}, h->order_writers.n, 2, 0};
+		if (before.i == KR_NONE || after.i == KR_NONE || order.key.i == KR_NONE)
+			continue;
+		if (!kr_vec_push(h->mem, &h->order_writers, before) || !kr_vec_push(h->mem, &h->order_writers, after) ||
+			!kr_vec_push(h->mem, &h->version_orders, order))
+			return KR_NOMEM;
+	}
+	return KR_OK;
+}
+
+enum kr_status kr_history_told(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_batch_options *options, struct kr_cut *out, struct kr_err *err)
+{
+	struct kr_told_orders orders = {0};
+	struct kr_part whole;
+	enum kr_status status = kr_part_init(&whole, &ctx->mem, h, true);
+
+	if (status)
+		return status;
+	status = kr_cut_make(ctx, &whole, out, err);
+	kr_part_done(&whole);
+	if (status)
+		return status;
+	status = kr_batch_order(ctx, h, options, &orders, err);
+	if (!status)
+		status = tell(out, &orders);
+	if (!status)
+		status = kr_history_finish(&out->history, ctx, err);
+	kr_vec_done(&ctx->mem, &orders);
+	if (status)
+		kr_cut_done(out);
+	return status;
+}
