@@ -289,7 +289,8 @@ static int plain_value(struct store *d, struct client *c, int key)
 static enum answer found_value(struct store *d, struct client *c, int key, int *value)
 {
 	bool snapshots = d->p->dml_reads == KR_SEES_SNAPSHOT;
-	int seq = snapshot_of(d, c, false);
+	bool own = d->p->reads == KR_READS_TRANSACTION && !c->automatic;
+	int seq = own || !snapshots || d->p->fuw ? snapshot_of(d, c, false) : d->seq; /* a statement that finds its rows changed begins anew */
 	const struct version *v = snapshots ? as_of(d, key, seq) : latest(d, key);
 
 	*value = c->mine[key].written ? c->mine[key].value : v->value;
