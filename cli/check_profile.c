@@ -16,16 +16,27 @@ struct profiling {
 	bool json, explain, colour;
 };
 
+/* A level that is asked for can only be the one that the profile certifies. */
+static bool names_level(const struct profiling *p)
+{
+	const char *name = kr_args_value(p->args, "level");
+	enum kr_order order;
+
+	return !name || (p->asked.options.certify && kr_level_find(p->args->modules, name, &order) == p->asked.options.certify);
+}
+
 /* What goes with --profile, beside what reading takes. */
 static int check_options(const struct profiling *p)
 {
-	static const char *const not_here[] = {"level", "order", "output", "dot", "html", "stats", "backend", "passes", "dump-after"};
+	static const char *const not_here[] = {"order", "output", "dot", "html", "stats", "backend", "passes", "dump-after"};
 	const char *checker = kr_args_value(p->args, "checker");
 
 	if (!p->asked.options.profile)
 		return kr_usage("checker 'leopard' holds a trace to a profile: give one with '--profile'; see 'krait profiles'");
 	if (checker && strcmp(checker, "leopard") != 0)
 		return kr_usage("checker '%s' decides levels; '--profile' is for 'leopard'", checker);
+	if (!names_level(p))
+		return kr_usage("profile '%s' does not certify level '%s'", p->asked.options.profile->name, kr_args_value(p->args, "level"));
 	for (size_t i = 0; i < KR_COUNT(not_here); i++)
 		if (kr_args_has(p->args, not_here[i]))
 			return kr_usage("options '--profile' and '--%s' exclude each other", not_here[i]);

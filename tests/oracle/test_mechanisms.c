@@ -104,6 +104,108 @@ static void no_false_findings(void **state)
 		}
 }
 
+/* ---- the verifier refuses what was not found ---- */
+
+struct made_up { struct kr_ctx ctx; struct kr_history h; struct kr_claims claims; struct kr_findings findings; uint32_t tried; };
+
+static void refuse(struct made_up *m, const struct kr_finding *f)
+{
+	struct kr_err err;
+	uint32_t which;
+
+	kr_err_init(&err);
+	kr_vec_clear(&m->findings.list);
+	assert_true(kr_vec_push(&m->ctx.mem, &m->findings.list, *f));
+	enum kr_status status = kr_verify_findings(&m->ctx, &m->h, m->claims, &m->findings, &which, &err);
+	if (status != KR_BAD)
+		fail_msg("%s: the verifier takes %s %s, transactions %u %u, operation %u, key %u", m->claims.profile->name, kr_mechanism_name(f->mechanism),
+			kr_finding_class_name(f->what), f->txns[0].i, f->txns[1].i, f->ops[0], f->key.i);
+	m->tried++;
+}
+
+static void refuse_reads(struct made_up *m, kr_txn t, uint32_t op)
+{
+	struct kr_finding f = {.mechanism = KR_MECH_CR, .txns = {t, {KR_NONE}}, .ops = {op, KR_NONE}, .seen = {KR_NONE}};
+
+	for (f.key.i = 0; f.key.i < m->h.keys.n; f.key.i++)
+		for (int what = KR_FOUND_OWN_WRITE; what <= KR_FOUND_DUPLICATE_ROW; what++) {
+			f.what = (enum kr_finding_class)what;
+			refuse(m, &f);
+		}
+}
+
+static void refuse_pairs(struct made_up *m, kr_txn t, kr_txn u)
+{
+	static const struct { enum kr_mechanism_kind mechanism; enum kr_finding_class what; } kinds[] = {{KR_MECH_ME, KR_FOUND_WRITE_WRITE}, {KR_MECH_ME, KR_FOUND_WRITE_READ},
+		{KR_MECH_ME, KR_FOUND_RANGE}, {KR_MECH_FUW, KR_FOUND_CONCURRENT_WRITERS}};
+	struct kr_finding f = {.txns = {t, u}, .ops = {0, 0}};
+
+	for (f.key.i = 0; f.key.i < m->h.keys.n; f.key.i++)
+		for (size_t i = 0; i < KR_COUNT(kinds); i++) {
+			f.mechanism = kinds[i].mechanism;
+			f.what = kinds[i].what;
+			refuse(m, &f);
+		}
+}
+
+/* Circles of two edges, of random kinds, keys and operations. */
+static void refuse_cycles(struct made_up *m, struct kr_rng *rng, kr_txn t, kr_txn u)
+{
+	static const enum kr_edge_kind kinds[] = {KR_WR, KR_WW, KR_RW};
+	struct kr_finding f = {.mechanism = KR_MECH_SC, .what = KR_FOUND_CYCLE, .txns = {{KR_NONE}, {KR_NONE}}, .edge_count = 2};
+
+	kr_vec_clear(&m->findings.edges);
+	for (int i = 0; i < 2; i++) {
+		struct kr_certain_edge e = {.kind = kinds[kr_rng_below(rng, 3)], .earlier = kr_rng_below(rng, 2), .from = i ? u : t, .to = i ? t : u};
+		uint32_t ops = m->h.txns.at[(e.kind == KR_RW ? e.from : e.to).i].op_count;
+		e.key.i = (uint32_t)kr_rng_below(rng, m->h.keys.n);
+		e.op = ops ? (uint32_t)kr_rng_below(rng, ops) : 0;
+		assert_true(kr_vec_push(&m->ctx.mem, &m->findings.edges, e));
+	}
+	refuse(m, &f);
+}
+
+static void made_up_findings_are_refused(void **state)
+{
+	const struct kr_profile *profile = kr_profile_find(*state);
+	struct store_settings s = {.profile = profile, .txns = 25, .latency = 10, .think = 20, .unknown = 5, .automatic = 20};
+	char path[] = "/tmp/krait-mechanisms-XXXXXX";
+	int fd = mkstemp(path);
+	struct made_up m = {.claims = {.profile = profile}};
+	struct kr_read_options options = {.format = "native"};
+	struct kr_mem mem;
+	struct kr_str trace;
+	struct kr_rng rng;
+	struct kr_err err;
+
+	kr_mem_init(&mem, SIZE_MAX);
+	kr_str_init(&trace, &mem);
+	kr_rng_init(&rng, from_environment("KRAIT_ORACLE_SEED", 1) * 1021);
+	kr_err_init(&err);
+	store_run(&s, &rng, &trace);
+	assert_int_equal(write(fd, kr_str_text(&trace), trace.n), (ssize_t)trace.n);
+	close(fd);
+	kr_ctx_init(&m.ctx, 0, 0);
+	if (kr_read_trace(&m.ctx, path, &options, &m.h, &err) || kr_profile_level(NULL, profile, &m.claims.certify, &err))
+		fail_msg("%s", err.text);
+	kr_findings_init(&m.findings, &m.ctx.mem);
+	for (kr_txn t = {0}; t.i < m.h.txns.n; t.i++) {
+		for (uint32_t op = 0; op < m.h.txns.at[t.i].op_count; op++)
+			refuse_reads(&m, t, op);
+		for (kr_txn u = {0}; u.i < t.i; u.i++) {
+			refuse_pairs(&m, t, u);
+			refuse_pairs(&m, u, t);
+			for (int i = 0; i < 20; i++)
+				refuse_cycles(&m, &rng, t, u);
+		}
+	}
+	assert_true(m.tried > 1000);
+	kr_findings_done(&m.findings);
+	kr_history_done(&m.h);
+	kr_str_done(&trace);
+	unlink(path);
+}
+
 /* ---- planted faults ---- */
 
 struct planting { const char *name, *profile; enum fault fault; int share, think; };
@@ -280,7 +382,7 @@ int main(void)
 {
 	static const char *const stores[] = {"postgresql-rc", "postgresql-rr", "postgresql-ser", "mariadb-ru", "mariadb-rc", "mariadb-rr", "mariadb-rr-si", "mariadb-ser",
 		"sqlite-ser", "oracle-rc", "oracle-ser", "sqlserver-rcsi", "sqlserver-ser", "sqlserver-snapshot", "tidb-rr"};
-	struct CMUnitTest tests[KR_COUNT(stores) + KR_COUNT(plantings) + KR_COUNT(mistakes) + KR_COUNT(implications)];
+	struct CMUnitTest tests[KR_COUNT(stores) + KR_COUNT(plantings) + KR_COUNT(mistakes) + KR_COUNT(implications) + KR_COUNT(stores)];
 	size_t n = 0;
 
 	for (size_t i = 0; i < KR_COUNT(stores); i++)
@@ -291,5 +393,7 @@ int main(void)
 		tests[n++] = (struct CMUnitTest){mistakes[i].name, wrong_rows_are_found, NULL, NULL, (void *)(uintptr_t)&mistakes[i]};
 	for (size_t i = 0; i < KR_COUNT(implications); i++)
 		tests[n++] = (struct CMUnitTest){implications[i].name, implied_claims_hold, NULL, NULL, (void *)(uintptr_t)&implications[i]};
+	for (size_t i = 0; i < KR_COUNT(stores); i++)
+		tests[n++] = (struct CMUnitTest){stores[i], made_up_findings_are_refused, NULL, NULL, (void *)(uintptr_t)stores[i]};
 	return _cmocka_run_group_tests("mechanisms", tests, n, NULL, NULL);
 }
