@@ -31,12 +31,10 @@ static int check_options(const struct profiling *p)
 	static const char *const not_here[] = {"order", "output", "dot", "html", "stats", "backend", "passes", "dump-after"};
 	const char *checker = kr_args_value(p->args, "checker");
 
-	if (!p->asked.options.profile)
-		return kr_usage("checker 'leopard' holds a trace to a profile: give one with '--profile'; see 'krait profiles'");
 	if (checker && strcmp(checker, "leopard") != 0)
 		return kr_usage("checker '%s' decides levels; '--profile' is for 'leopard'", checker);
 	if (!names_level(p))
-		return kr_usage("profile '%s' does not certify level '%s'", p->asked.options.profile->name, kr_args_value(p->args, "level"));
+		return kr_usage("the profile does not certify level '%s'", kr_args_value(p->args, "level"));
 	for (size_t i = 0; i < KR_COUNT(not_here); i++)
 		if (kr_args_has(p->args, not_here[i]))
 			return kr_usage("options '--profile' and '--%s' exclude each other", not_here[i]);
@@ -59,9 +57,26 @@ static bool write_findings(struct profiling *p, const struct kr_finding_report *
 	return written;
 }
 
-static int report(struct profiling *p, struct kr_trace *t, const struct kr_mechanisms_verdict *verdict)
+/* Without --profile: the one that the trace names. */
+static int find_profile(struct profiling *p, const struct kr_history *h, struct kr_batch_options *out)
 {
-	struct kr_finding_report r = {t->path, &t->history, p->asked.options.profile, p->asked.options.certify, &verdict->findings};
+	struct kr_err err;
+
+	*out = p->asked.options;
+	if (out->profile)
+		return KR_EXIT_SATISFIED;
+	if (!h->profile)
+		return kr_usage("checker 'leopard' holds a trace to a profile: give one with '--profile'; see 'krait profiles'");
+	out->profile = kr_profile_find(h->profile);
+	kr_err_init(&err);
+	if (!out->profile)
+		return kr_usage("the trace names profile '%.60s', which there is not; see 'krait profiles'", h->profile);
+	return kr_profile_level(p->args->modules, out->profile, &out->certify, &err) ? kr_fail_err(&err) : KR_EXIT_SATISFIED;
+}
+
+static int report(struct profiling *p, struct kr_trace *t, const struct kr_batch_options *options, const struct kr_mechanisms_verdict *verdict)
+{
+	struct kr_finding_report r = {t->path, &t->history, options->profile, options->certify, &verdict->findings};
 	struct kr_str out;
 
 	kr_trace_clear(t);
@@ -88,15 +103,21 @@ static int report(struct profiling *p, struct kr_trace *t, const struct kr_mecha
 static int check_trace(struct profiling *p, const char *path)
 {
 	struct kr_mechanisms_verdict verdict = {.outcome = KR_UNDECIDED};
+	struct kr_batch_options options;
 	struct kr_trace t;
 	struct kr_err err;
-	int exit;
+	int exit = KR_EXIT_SATISFIED;
 
 	kr_err_init(&err);
 	enum kr_status status = kr_trace_read(&t, path, &p->trace_options, &err);
 	if (!status)
-		status = kr_check_mechanisms(&t.ctx, &t.history, &p->asked.options, &verdict, &err);
-	exit = status ? kr_trace_fail(path, status, &err) : report(p, &t, &verdict);
+		exit = find_profile(p, &t.history, &options);
+	if (!status && exit == KR_EXIT_SATISFIED) {
+		status = kr_check_mechanisms(&t.ctx, &t.history, &options, &verdict, &err);
+		exit = status ? exit : report(p, &t, &options, &verdict);
+	}
+	if (status)
+		exit = kr_trace_fail(path, status, &err);
 	kr_findings_done(&verdict.findings);
 	kr_trace_done(&t);
 	return exit;

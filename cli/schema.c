@@ -5,8 +5,9 @@
 #include "cli/command.h"
 #include "cli/output.h"
 
-extern const char kr_schema_backends[], kr_schema_check[], kr_schema_checkers[], kr_schema_classify[], kr_schema_crosscheck[], kr_schema_finding[], kr_schema_formats[],
-	kr_schema_levels[], kr_schema_lint[], kr_schema_mechanisms[], kr_schema_passes[], kr_schema_profiles[], kr_schema_shrink[], kr_schema_stats[], kr_schema_trace[], kr_schema_verify[];
+extern const char kr_schema_backends[], kr_schema_check[], kr_schema_checkers[], kr_schema_classify[], kr_schema_crosscheck[], kr_schema_finding[],
+	kr_schema_formats[], kr_schema_levels[], kr_schema_lint[], kr_schema_mechanisms[], kr_schema_passes[], kr_schema_profiles[], kr_schema_shrink[],
+	kr_schema_stats[], kr_schema_trace[], kr_schema_verify[];
 
 static const struct {
 	const char *name, *text;

@@ -63,8 +63,9 @@ static bool add_writer(struct kr_batch *b, uint32_t first, const struct kr_act *
 			return true;
 		}
 	struct kr_writer new = {.by = stand_of(b, a->txn, object), .object = object, .op = a->index, .key = key, .deletes = deletes};
-	new.inserts = a->op->kind == KR_OP_INSERT;
-	new.upserts = a->op->kind == KR_OP_WRITE && !(a->attr && a->attr->row_is_old);
+	bool acts_on_old = deletes || a->op->kind == KR_OP_UPDATE || a->op->kind == KR_OP_CAS || (a->attr && a->attr->row_is_old);
+	new.inserts = a->op->kind == KR_OP_INSERT || (a->op->kind == KR_OP_CAS && a->op->a.i == KR_ABSENT.i);
+	new.upserts = !new.inserts && !acts_on_old;
 	return kr_vec_push(b->mem, &b->writers, new);
 }
 

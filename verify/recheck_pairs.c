@@ -105,12 +105,14 @@ bool kr_recheck_new_row(const struct kr_recheck *r, kr_txn later, kr_key key)
 	if (r->claims.profile->fuw_new_row == KR_NEW_ROW_CHECKED || !op)
 		return false;
 	const struct kr_attr *attr = kr_history_attr(r->h, kr_history_op(r->h, later, index));
-	bool upserts = op->kind == KR_OP_WRITE && !(attr && attr->row_is_old);
+	bool inserts = op->kind == KR_OP_INSERT || (op->kind == KR_OP_CAS && op->a.i == KR_ABSENT.i);
+	bool finds = op->kind == KR_OP_DELETE || op->kind == KR_OP_UPDATE || op->kind == KR_OP_CAS || (attr && attr->row_is_old);
+	bool upserts = !inserts && !finds;
 	for (kr_txn d = {0}; d.i < r->h->txns.n && upserts; d.i++)
 		if (d.i != later.i && r->h->txns.at[d.i].status != KR_ABORTED && deletes(r, d, key) && r->txns[d.i].commit.from <= to &&
 			from <= r->txns[d.i].commit.to)
 			return true;
-	return op->kind == KR_OP_INSERT;
+	return inserts;
 }
 
 /* It surely made a version of some row of the object. */

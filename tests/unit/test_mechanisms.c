@@ -256,6 +256,104 @@ static void run(void **state)
 	reading_done(&r);
 }
 
+/* ---- what is not a finding ---- */
+
+/* Whatever allocation fails: no verdict but "unknown", and nothing is lost. */
+static void memory_may_run_out(void **state)
+{
+	static const struct row row = {"", "T1: w x 1 10 11, c 12 13; T2: w x 2 20 21, c 22 23; T3: r x 1 30 31, r y 0 32 33, w y 1 34 35, c 40 41; "
+		"T4: r y 0 30 31, R x yy x=2 y=0 32 33, w x 3 34 35, c 40 41; T5: w x 4 34 36, c 42 43", "", "", NULL, NULL};
+	struct writing w = {.n = 0};
+	struct kr_batch_options options = {.profile = kr_profile_find("postgresql-ser")};
+	struct kr_mechanisms_verdict verdict;
+	struct reading r;
+	uint64_t failures = 0;
+
+	(void)state;
+	reading_init(&r);
+	reading_good(&r, native(&row, &w));
+	assert_int_equal(kr_profile_level(NULL, options.profile, &options.certify, &r.err), KR_OK);
+	for (bool done = false; !done; failures++) {
+		size_t used = r.ctx.mem.used;
+		r.ctx.mem.fail_at = r.ctx.mem.count + failures + 1;
+		r.ctx.stopped = KR_OK;
+		assert_int_equal(kr_check_mechanisms(&r.ctx, &r.h, &options, &verdict, &r.err), KR_OK);
+		done = r.ctx.mem.count < r.ctx.mem.fail_at;
+		r.ctx.mem.fail_at = 0;
+		if (done)
+			assert_int_equal(verdict.outcome, KR_VIOLATED);
+		else
+			assert_string_equal(verdict.reason, "out of memory");
+		kr_findings_done(&verdict.findings);
+		assert_int_equal(r.ctx.mem.used, used);
+	}
+	assert_true(failures > 50);
+	reading_done(&r);
+}
+
+static const struct { const char *text, *message; } bad_profiles[] = {
+	{"[]", "profile: expected one JSON object"},
+	{"{\"locks\": {}}", "profile: field \"reads\": expected one of statement, transaction, latest, uncommitted"},
+	{"{\"reads\": \"latest\"}", "profile: field \"locks\": expected an object with \"read\", \"share\", \"update\" and \"write\""},
+	{"{\"reads\": \"latest\", \"locks\": {\"read\": \"Z\"}}", "profile: field \"read\": expected one of none, S, X"},
+	{"{\"reads\": \"latest\", \"fuw\": 1, \"locks\": {\"read\": \"S\", \"share\": \"S\", \"update\": \"X\", \"write\": \"X\"}}",
+		"profile: field \"fuw\": expected true or false"},
+	{"{\"reads\": \"latest\", \"certify\": \"ser soon\", \"locks\": {\"read\": \"S\", \"share\": \"S\", \"update\": \"X\", \"write\": \"X\"}}",
+		"profile: field \"certify\": expected a level, perhaps with a blank and an order, or \"none\""},
+	{"{\"reads\": \"latest\", \"lock\": {}}", "profile: unknown field \"lock\""},
+};
+
+static void bad_profiles_are_refused(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KR_COUNT(bad_profiles); i++) {
+		struct kr_profile out;
+		struct kr_arena arena;
+		struct kr_mem mem;
+		struct kr_err err;
+
+		kr_err_init(&err);
+		kr_mem_init(&mem, SIZE_MAX);
+		kr_arena_init(&arena, &mem);
+		assert_int_equal(kr_profile_parse(bad_profiles[i].text, strlen(bad_profiles[i].text), &arena, &out, &err), KR_BAD);
+		assert_string_equal(err.text, bad_profiles[i].message);
+		kr_arena_done(&arena);
+	}
+}
+
+/* A row as --json shows it is read back as the same row. */
+static void rows_are_read_back(void **state)
+{
+	const struct kr_profile *row;
+	struct kr_arena arena;
+	struct kr_mem mem;
+
+	(void)state;
+	kr_mem_init(&mem, SIZE_MAX);
+	kr_arena_init(&arena, &mem);
+	for (size_t i = 0; (row = kr_profile_at(i, NULL)) != NULL; i++) {
+		struct kr_profile out;
+		struct kr_str text, again;
+		struct kr_err err;
+
+		kr_err_init(&err);
+		kr_str_init(&text, &mem);
+		kr_str_init(&again, &mem);
+		kr_str_format(&text, "{\"name\": \"%s\"", row->name);
+		kr_profile_json(row, &text);
+		kr_str_add(&text, "}");
+		if (kr_profile_parse(kr_str_text(&text), text.n, &arena, &out, &err))
+			fail_msg("%s: %s", row->name, err.text);
+		kr_str_format(&again, "{\"name\": \"%s\"", out.name);
+		kr_profile_json(&out, &again);
+		kr_str_add(&again, "}");
+		assert_string_equal(kr_str_text(&text), kr_str_text(&again));
+		kr_str_done(&text);
+		kr_str_done(&again);
+	}
+	kr_arena_done(&arena);
+}
+
 /* ---- rows ---- */
 
 static const char no_write_locks[] = "{\"reads\": \"statement\", \"locks\": {\"read\": \"none\", \"share\": \"none\", \"update\": \"none\", \"write\": \"none\"}}";
@@ -389,9 +487,12 @@ static const struct row rows[] = {
 
 int main(void)
 {
-	struct CMUnitTest tests[KR_COUNT(rows)];
+	static const struct CMUnitTest others[] = {
+		cmocka_unit_test(memory_may_run_out), cmocka_unit_test(bad_profiles_are_refused), cmocka_unit_test(rows_are_read_back)};
+	struct CMUnitTest tests[KR_COUNT(rows) + KR_COUNT(others)];
 
 	for (size_t i = 0; i < KR_COUNT(rows); i++)
 		tests[i] = (struct CMUnitTest){rows[i].name, run, NULL, NULL, (void *)(uintptr_t)&rows[i]};
+	memcpy(tests + KR_COUNT(rows), others, sizeof others);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
