@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "checkers/leopard.h"
+#include "mechanisms/told.h"
 #include "tests/unit/reading.h"
 
 struct row {
@@ -291,6 +292,46 @@ static void memory_may_run_out(void **state)
 	reading_done(&r);
 }
 
+/* ---- certain order ---- */
+
+static const struct { const char *trace, *expected; } orders[] = {
+	{"T1: w x 1 10 11, c 20 21; T2: w x 2 12 22, c 30 31", "x: T1 T2; "},                          /* L10: T2 waited for the lock */
+	{"T1 auto: w x 1 10 20; T2 auto: w x 2 12 22", ""},                                              /* L16: either way */
+	{"T1: w x 1 10 11, c 12 13; T2: w x 2 20 21, c 22 23; T3: w x 3 30 31, c 32 33", "x: T1 T2; x: T2 T3; "}, /* the next layer only */
+	{"T1 auto: w x 1 10 20; T2 auto: w x 2 12 22; T3: r x 1 30 31, c 32 33", "x: T2 T1; "},          /* both were there, and T1's was the newer one */
+	{"T1: w x 1 10 11, ? 12 -; T2: w x 2 20 21, c 22 23", ""},                                       /* what may not be there is not told */
+};
+
+static void order_is_told(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KR_COUNT(orders); i++) {
+		const struct row row = {"", orders[i].trace, "", "", NULL, NULL};
+		const struct kr_batch_options options = {.profile = kr_profile_find("postgresql-rc")};
+		struct kr_told_orders told = {0};
+		struct writing w = {.n = 0};
+		struct kr_str text;
+		struct reading r;
+
+		reading_init(&r);
+		reading_good(&r, native(&row, &w));
+		assert_int_equal(kr_batch_order(&r.ctx, &r.h, &options, &told, &r.err), KR_OK);
+		kr_str_init(&text, &r.ctx.mem);
+		for (uint32_t o = 0; o < told.n; o++) {
+			kr_history_print_name(&r.h, r.h.keys.at[told.at[o].key.i].name, &text);
+			kr_str_add(&text, ": ");
+			show_txn(&r.h, told.at[o].before, &text);
+			kr_str_add(&text, " ");
+			show_txn(&r.h, told.at[o].after, &text);
+			kr_str_add(&text, "; ");
+		}
+		assert_string_equal(kr_str_text(&text), orders[i].expected);
+		kr_str_done(&text);
+		kr_vec_done(&r.ctx.mem, &told);
+		reading_done(&r);
+	}
+}
+
 static const struct { const char *text, *message; } bad_profiles[] = {
 	{"[]", "profile: expected one JSON object"},
 	{"{\"locks\": {}}", "profile: field \"reads\": expected one of statement, transaction, latest, uncommitted"},
@@ -488,7 +529,7 @@ static const struct row rows[] = {
 int main(void)
 {
 	static const struct CMUnitTest others[] = {
-		cmocka_unit_test(memory_may_run_out), cmocka_unit_test(bad_profiles_are_refused), cmocka_unit_test(rows_are_read_back)};
+		cmocka_unit_test(order_is_told), cmocka_unit_test(memory_may_run_out), cmocka_unit_test(bad_profiles_are_refused), cmocka_unit_test(rows_are_read_back)};
 	struct CMUnitTest tests[KR_COUNT(rows) + KR_COUNT(others)];
 
 	for (size_t i = 0; i < KR_COUNT(rows); i++)
