@@ -121,6 +121,48 @@ static enum kr_status imply_writers(const struct implying *m, uint32_t i)
 	return status || !lost ? status : claim(m, "si", NULL, false, i);
 }
 
+/* What the operation showed of the key; KR_ABSENT: that it was not there. i == KR_NONE: neither. */
+static kr_value shown(const struct kr_history *h, const struct kr_operation *op, kr_key key)
+{
+	if (op->kind == KR_OP_READ)
+		return op->flags & KR_OPF_KNOWN ? op->a : KR_UNTOLD;
+	if (op->kind != KR_OP_RANGE)
+		return KR_UNTOLD;
+	for (uint32_t i = 0; i < h->scans.at[op->scan].row_count; i++)
+		if (h->rows.at[h->scans.at[op->scan].row_first + i].key.i == key.i)
+			return h->rows.at[h->scans.at[op->scan].row_first + i].value;
+	return KR_ABSENT;
+}
+
+/* Can only one version be what the edge's read saw, whenever it was? A key that is not there may have been deleted by anybody. */
+static bool has_one_source(const struct implying *m, const struct kr_certain_edge *e)
+{
+	kr_txn reader = e->kind == KR_RW ? e->from : e->to;
+	kr_key key;
+	kr_value value;
+
+	if (e->kind != KR_RW && e->kind != KR_WR)
+		return true;
+	value = shown(m->h, &m->h->ops.at[kr_history_op(m->h, reader, e->op).i], e->key);
+	if (value.i != KR_ABSENT.i)
+		return value.i != KR_NONE;
+	for (uint32_t op = 0; op < m->h->ops.n; op++)
+		for (uint32_t i = 0; kr_op_write(m->h, &m->h->ops.at[op], i, &key, &value); i++)
+			if (key.i == e->key.i && value.i == KR_ABSENT.i)
+				return false;
+	return true;
+}
+
+static enum kr_status imply_cycle(const struct implying *m, uint32_t i)
+{
+	const struct kr_finding *f = &m->findings->list.at[i];
+
+	for (uint32_t e = 0; e < f->edge_count; e++)
+		if (!has_one_source(m, &m->findings->edges.at[f->edge_first + e]))
+			return KR_OK;
+	return claim(m, m->options->certify->id, &m->options->profile->certify_order, true, i);
+}
+
 enum kr_status kr_findings_imply(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_batch_options *options, const struct kr_findings *findings,
 	struct kr_implied_list *out)
 {
@@ -135,7 +177,7 @@ enum kr_status kr_findings_imply(struct kr_ctx *ctx, const struct kr_history *h,
 		else if (f->mechanism == KR_MECH_FUW)
 			status = imply_writers(&m, i);
 		else if (f->mechanism == KR_MECH_SC && f->what == KR_FOUND_CYCLE)
-			status = claim(&m, options->certify->id, &options->profile->certify_order, true, i);
+			status = imply_cycle(&m, i);
 	}
 	return status;
 }

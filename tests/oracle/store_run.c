@@ -102,8 +102,8 @@ static bool lock(struct store *d, struct client *c, int key, enum kr_lock_mode m
 	if (other_x || (mode == KR_MODE_X && others))
 		return false;
 	if (writes && in_locked_range(d, c, key)) {
-		if (!plant(d, FAULT_RANGE_DROPPED))
-			return false;
+		if ((c->kind != INSERT && c->kind != UPSERT) || !plant(d, FAULT_RANGE_DROPPED))
+			return false; /* the row is not there: other writes would do nothing */
 		d->faults++;
 	}
 	if (mode == KR_MODE_X)
@@ -477,6 +477,8 @@ static void choose(struct store *d, struct client *c)
 	static const enum kind plain[] = {READ, READ, RANGE, UPDATE, UPDATE};
 
 	c->kind = d->s->columns ? plain[draw(d, 5)] : kinds[draw(d, 12)];
+	if (c->kind == DELETE && d->s->no_deletes)
+		c->kind = UPDATE;
 	c->key = draw(d, KEYS);
 	c->high = c->key + 1 + draw(d, KEYS - c->key);
 	c->value = d->s->repeated ? 1 + draw(d, 3) : 1000 + d->value++;

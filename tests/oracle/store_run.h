@@ -27,6 +27,7 @@ struct store_settings {
 	int unknown, killed, automatic; /* per hundred */
 	int skew;
 	bool repeated;            /* few values */
+	bool no_deletes;
 	bool columns;             /* two columns a row: only reads and updates */
 	enum fault fault;
 	int fault_share;          /* of the occasions, per hundred */
