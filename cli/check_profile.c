@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "cli/file.h"
 #include "cli/output.h"
 #include "cli/trace.h"
 #include "report/finding.h"
@@ -41,20 +42,17 @@ static int check_options(const struct profiling *p)
 	return KR_EXIT_SATISFIED;
 }
 
-static bool write_findings(struct profiling *p, const struct kr_finding_report *r)
+static void write_findings(struct profiling *p, const struct kr_finding_report *r)
 {
 	struct kr_str out;
-	bool written = true;
 
 	kr_str_init(&out, p->args->mem);
 	for (uint32_t i = 0; i < r->all->list.n && p->witness.path; i++) {
 		kr_report_finding_json(r, &r->all->list.at[i], &out);
 		kr_str_add(&out, "\n");
 	}
-	if (out.n > 0 || out.failed)
-		written = kr_file_write(&p->witness, &out);
+	kr_file_write(&p->witness, &out);
 	kr_str_done(&out);
-	return written;
 }
 
 /* Without --profile: the one that the trace names. */
@@ -89,7 +87,8 @@ static int report(struct profiling *p, struct kr_trace *t, const struct kr_batch
 		for (uint32_t i = 0; i < r.all->list.n && p->explain; i++)
 			kr_report_finding_explain(&r, &r.all->list.at[i], &out);
 	}
-	bool written = kr_print(&out) && write_findings(p, &r);
+	bool written = kr_print(&out);
+	write_findings(p, &r);
 	kr_str_done(&out);
 	if (!written)
 		return KR_EXIT_FAILED;
@@ -117,7 +116,7 @@ static int check_trace(struct profiling *p, const char *path)
 		exit = status ? exit : report(p, &t, &options, &verdict);
 	}
 	if (status)
-		exit = kr_trace_fail(path, status, &err);
+		exit = kr_trace_fail(&t, status, &err);
 	kr_findings_done(&verdict.findings);
 	kr_trace_done(&t);
 	return exit;
@@ -139,8 +138,8 @@ int kr_check_profile(const struct kr_args *args)
 		status = check_options(&p);
 	if (status == KR_EXIT_SATISFIED && !kr_trace_options(args, &p.trace_options))
 		status = KR_EXIT_USAGE;
-	if (status == KR_EXIT_SATISFIED && !kr_file_open(&p.witness, kr_args_value(args, "witness")))
-		status = KR_EXIT_FAILED;
+	if (status == KR_EXIT_SATISFIED)
+		(void)kr_file_open(&p.witness, args, kr_args_value(args, "witness")); /* closing it tells */
 	p.colour = status == KR_EXIT_SATISFIED && kr_terminal(stdout, p.trace_options.quiet);
 	for (uint32_t i = 0; i < args->operands.n && (status == KR_EXIT_SATISFIED || i > 0) && !kr_print_failed(); i++)
 		status = kr_exit_worst(status, check_trace(&p, args->operands.at[i]));

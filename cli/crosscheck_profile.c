@@ -135,7 +135,7 @@ static int crosscheck(struct implying *m)
 	if (!status)
 		status = kr_findings_imply(&m->trace.ctx, &m->trace.history, &m->asked.options, &m->found.findings, &m->claims);
 	if (status)
-		exit = kr_trace_fail(m->args->operands.at[0], status, &err);
+		exit = kr_trace_fail(&m->trace, status, &err);
 	else if (m->claims.n == 0)
 		exit = say_nothing(m);
 	for (uint32_t i = 0; i < m->claims.n && !status && !kr_print_failed(); i++)
