@@ -18,7 +18,7 @@ enum kr_status kr_choices_init(struct kr_choices *c, struct kr_ir *ir)
 	c->sources_made = kr_mem_alloc(&ir->ctx->mem, ir->asg->nobs, 1);
 	c->in_sum = kr_mem_alloc(&ir->ctx->mem, ir->asg->nobs, 1);
 	c->sums_made = kr_mem_alloc(&ir->ctx->mem, ir->asg->nsums, 1);
-	return c->sources_made && c->in_sum && c->sums_made ? kr_told_init(&c->given, ir->asg) : KR_NOMEM;
+	return c->sources_made && c->in_sum && c->sums_made ? kr_told_init(&c->given, &ir->ctx->mem, ir->asg) : KR_NOMEM;
 }
 
 void kr_choices_done(struct kr_choices *c)

@@ -385,7 +385,7 @@ static enum kr_status start(struct kr_encode *w)
 	w->present = kr_mem_alloc(mem, asg->ntxns, sizeof *w->present);
 	w->version_node = kr_mem_alloc(mem, asg->nversions, sizeof *w->version_node);
 	w->first_source = kr_mem_alloc(mem, asg->nobs, sizeof *w->first_source);
-	return w->present && w->version_node && w->first_source ? kr_told_init(&w->told, asg) : KR_NOMEM;
+	return w->present && w->version_node && w->first_source ? kr_told_init(&w->told, mem, asg) : KR_NOMEM;
 }
 
 enum kr_status kr_encode(struct kr_ir *ir, struct kr_encoding *out, struct kr_err *err)

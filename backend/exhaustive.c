@@ -480,7 +480,7 @@ static enum kr_status search_init(struct search *s, bool *too_many)
 		if (s->present[t] && !kr_vec_push(mem, &s->presents, (kr_txn){t}))
 			return KR_NOMEM;
 	}
-	return kr_told_init(&s->told, asg);
+	return kr_told_init(&s->told, mem, asg);
 }
 
 static void search_done(struct search *s)

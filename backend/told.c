@@ -1,11 +1,9 @@
 /* Told version orders: one depth-first search per question, over the pairs that the trace tells. Few traces tell any, and then few pairs are asked for. */
 #include "backend/told.h"
 
-enum kr_status kr_told_init(struct kr_told *told, const struct kr_asg *asg)
+enum kr_status kr_told_init(struct kr_told *told, struct kr_mem *mem, const struct kr_asg *asg)
 {
-	struct kr_mem *mem = asg->mem;
-
-	*told = (struct kr_told){.asg = asg};
+	*told = (struct kr_told){.mem = mem, .asg = asg};
 	if (asg->norders == 0)
 		return KR_OK;
 	told->first = kr_mem_alloc(mem, (size_t)asg->nversions + 2, sizeof *told->first);
@@ -30,7 +28,7 @@ void kr_told_done(struct kr_told *told)
 	if (!told->asg)
 		return;
 
-	struct kr_mem *mem = told->asg->mem;
+	struct kr_mem *mem = told->mem;
 
 	kr_mem_free(mem, told->first, (size_t)told->asg->nversions + 2, sizeof *told->first);
 	kr_mem_free(mem, told->pairs, told->asg->norders, sizeof *told->pairs);
@@ -49,7 +47,7 @@ static enum kr_status start(struct kr_told *told, kr_version v)
 {
 	told->question++;
 	kr_vec_clear(&told->stack);
-	return kr_vec_push(told->asg->mem, &told->stack, v) ? KR_OK : KR_NOMEM;
+	return kr_vec_push(told->mem, &told->stack, v) ? KR_OK : KR_NOMEM;
 }
 
 enum kr_status kr_told_after(struct kr_told *told, kr_version v, const uint8_t *active, struct kr_versions *out)
@@ -70,7 +68,7 @@ enum kr_status kr_told_after(struct kr_told *told, kr_version v, const uint8_t *
 				continue;
 			told->seen[next.i] = told->question;
 			told->via[next.i] = told->pairs[i];
-			if (!(stop ? kr_vec_push(told->asg->mem, out, next) : kr_vec_push(told->asg->mem, &told->stack, next)))
+			if (!(stop ? kr_vec_push(told->mem, out, next) : kr_vec_push(told->mem, &told->stack, next)))
 				status = KR_NOMEM;
 		}
 	}
@@ -94,7 +92,7 @@ enum kr_status kr_told_before(struct kr_told *told, kr_version a, kr_version b, 
 				continue;
 			told->seen[next.i] = told->question;
 			*before = *before || next.i == b.i;
-			if (!kr_vec_push(told->asg->mem, &told->stack, next))
+			if (!kr_vec_push(told->mem, &told->stack, next))
 				return KR_NOMEM;
 		}
 	}
@@ -105,7 +103,7 @@ enum kr_status kr_told_guards_of(const struct kr_told *told, kr_version v, kr_ve
 {
 	do { /* `later` may be v itself, behind a version that does not exist */
 		const struct kr_asg_order *pair = &told->asg->orders[told->via[later.i]];
-		if (is_open(told, pair->guard) && !kr_vec_push(told->asg->mem, out, pair->guard))
+		if (is_open(told, pair->guard) && !kr_vec_push(told->mem, out, pair->guard))
 			return KR_NOMEM;
 		later = pair->before;
 	} while (later.i != v.i);

@@ -5,6 +5,7 @@
 #include "ir/asg.h"
 
 struct kr_told {
+	struct kr_mem *mem; /* of all below, and of the lists that are appended to */
 	const struct kr_asg *asg;
 	uint32_t *first;   /* nversions + 1; NULL: the trace tells no orders */
 	uint32_t *pairs;   /* of asg->orders whose earlier version is v: pairs[first[v] .. first[v + 1]) */
@@ -14,7 +15,7 @@ struct kr_told {
 	KR_VEC(kr_version) stack;
 };
 
-enum kr_status kr_told_init(struct kr_told *told, const struct kr_asg *asg);
+enum kr_status kr_told_init(struct kr_told *told, struct kr_mem *mem, const struct kr_asg *asg);
 void kr_told_done(struct kr_told *told);
 
 /* Is a told to come before b, whoever took effect? The initial version is told to come before all others of its key. O(orders of the key). */

@@ -28,7 +28,7 @@ enum kr_status kr_candidate_init(struct kr_candidate *w, struct kr_ir *ir)
 	if (!status)
 		status = kr_overlay_init(&w->whole, ir, w->ordered);
 	if (!status)
-		status = kr_told_init(&w->given, ir->asg);
+		status = kr_told_init(&w->given, &ir->ctx->mem, ir->asg);
 	bool ok = w->active && w->activated_by && w->source && w->order && w->place && w->reader_head && w->reader_next && w->sorted && w->ordered;
 	w->chosen.prefer = w->place;
 	return ok ? status : KR_NOMEM;
