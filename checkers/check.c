@@ -358,33 +358,6 @@ static enum kr_status decide_on(struct asking *a, struct kr_err *err)
 	return status;
 }
 
-static bool is_loose(const struct kr_history *h)
-{
-	for (uint32_t i = 0; i < h->attrs.n; i++)
-		if (!h->attrs.at[i].cursor)
-			return true;
-	return false;
-}
-
-/* At a level that allows lost updates, but where nothing that was seen counts. */
-static bool needs_sums(const struct kr_history *h, const struct kr_analysis *analysis, const struct kr_level *level)
-{
-	return analysis->shows_own && !kr_bare_level(level) && !kr_level_forbids_lost_updates(level, is_loose(h));
-}
-
-enum kr_status kr_check_exactly(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_level *level, struct kr_analysis *analysis, struct kr_err *err)
-{
-	struct kr_analysis sums;
-	if (!needs_sums(h, analysis, level) && !(analysis->shows_own && analysis->anomaly_count > 0 && !kr_bare_level(level)))
-		return KR_OK;
-	enum kr_status status = kr_analyze_sums(ctx, h, &sums, err);
-	if (!status) {
-		kr_analysis_done(analysis);
-		*analysis = sums;
-	}
-	return status;
-}
-
 /* What the first analysis tells for certain: an anomaly that is one in any case, or a world without lost updates. */
 static enum kr_status decide_without_sums(struct asking *a, struct kr_err *err)
 {
@@ -393,7 +366,7 @@ static enum kr_status decide_without_sums(struct asking *a, struct kr_err *err)
 	enum kr_status status = find_anomaly(a, 0, &anomaly, &found);
 	if (status)
 		return status;
-	a->allowed = needs_sums(a->h, a->analysis, a->options->level);
+	a->allowed = kr_check_needs_sums(a->h, a->analysis, a->options->level);
 	if (!found)
 		return a->allowed && (by_hand(a->ctx, a->options) || a->analysis->anomaly_count > 0) ? KR_OK : decide_on(a, err);
 	status = try_anomalies(a);

@@ -44,6 +44,8 @@ struct kr_verdict {
 	enum kr_order proof_order;
 };
 
+/* Whether the level needs kr_analyze_sums, where that differs from kr_analyze: it allows lost updates, and what was seen counts. */
+bool kr_check_needs_sums(const struct kr_history *h, const struct kr_analysis *analysis, const struct kr_level *level);
 /* Puts kr_analyze_sums in the place of kr_analyze where the level, which allows lost updates, needs that, or where that would call garbage what is none. */
 enum kr_status kr_check_exactly(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_level *level, struct kr_analysis *analysis, struct kr_err *err);
 
