@@ -327,9 +327,7 @@ static enum kr_status try_anomalies(struct asking *a)
 	for (uint32_t i = 0; i < ANOMALIES_MOST && found && !fits && !status; i++) {
 		status = find_anomaly(a, i, &anomaly, &found);
 		if (!status && found)
-			status = kr_certify_anomaly(&anomaly, &a->out->certificate);
-		if (!status && found)
-			status = kr_check_fits(a->ctx, a->h, &a->out->certificate, question, &fits);
+			status = kr_check_names(a->ctx, a->h, &anomaly, question, &a->out->certificate, &fits);
 	}
 	a->out->verify_seconds = seconds_since(start);
 	if (fits)

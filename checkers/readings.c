@@ -1,5 +1,6 @@
-/* Which of the two analyses of growing writes a level is decided on (frontend/analyze.h). */
+/* Growing writes: which of their two analyses a level is decided on (frontend/analyze.h), and what an anomaly of a counter is called. */
 #include "checkers/bare.h"
+#include "checkers/certify.h"
 #include "checkers/check.h"
 
 static bool is_loose(const struct kr_history *h)
@@ -24,6 +25,23 @@ enum kr_status kr_check_exactly(struct kr_ctx *ctx, const struct kr_history *h, 
 	if (!status) {
 		kr_analysis_done(analysis);
 		*analysis = sums;
+	}
+	return status;
+}
+
+enum kr_status kr_check_names(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_anomaly *found, struct kr_question question,
+	struct kr_certificate *cert, bool *fits)
+{
+	static const enum kr_anomaly_kind names[] = {KR_GARBAGE_READ, KR_ABORTED_READ, KR_INTERMEDIATE_READ, KR_FUTURE_READ};
+	bool count = found->kind == KR_GARBAGE_READ && h->keys.at[found->key.i].kind == KR_KIND_COUNTER;
+	struct kr_anomaly anomaly = *found;
+	enum kr_status status = KR_OK;
+	*fits = false;
+	for (size_t i = 0; i < (count ? KR_COUNT(names) : 1) && !*fits && !status; i++) {
+		anomaly.kind = count ? names[i] : found->kind;
+		status = kr_certify_anomaly(&anomaly, cert);
+		if (!status)
+			status = kr_check_fits(ctx, h, cert, question, fits);
 	}
 	return status;
 }

@@ -307,6 +307,8 @@ enum kr_status kr_verify_anomaly(struct kr_verifier *v)
 		status = kr_err_set(v->err, KR_BAD, "%s is neither a list nor a set", c.key_name.text);
 	else
 		status = check_read(&c, &f);
+	if (status == KR_OK && kind == KR_GARBAGE_READ && v->h->keys.at[c.key.i].kind == KR_KIND_COUNTER)
+		status = check_garbage(&c); /* it has the name at all levels or at none */
 	kr_facts_done(&f);
 	return status;
 }

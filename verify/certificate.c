@@ -111,11 +111,11 @@ static enum kr_status verify_satisfied(struct kr_verifier *v)
 
 static enum kr_status check_refutation(struct kr_verifier *v) { return v->cert->kind == KR_CERT_ANOMALY ? kr_verify_anomaly(v) : kr_verify_cycles(v); }
 
-/* Where lost updates are forbidden, what a transaction was shown after its own increments is what it left; a refutation may use that, or do without. That a number is garbage, though, is so for all levels, and
- * the other reading is asked only where there are too many sums to tell. */
+/* Where lost updates are forbidden, what a transaction was shown after its own increments is what it left; a refutation may use that, or do without. An anomaly, though, is one at all levels, and
+ * that reading is asked of it only where there are too many sums to tell. */
 static enum kr_status verify_violated(struct kr_verifier *v)
 {
-	bool anomaly = v->cert->kind == KR_CERT_ANOMALY, garbage = anomaly && v->cert->anomaly.kind == KR_GARBAGE_READ;
+	bool anomaly = v->cert->kind == KR_CERT_ANOMALY;
 	struct kr_verifier first = *v;
 	struct kr_err unheard;
 	enum kr_status status;
@@ -127,7 +127,7 @@ static enum kr_status verify_violated(struct kr_verifier *v)
 	first.installs = !anomaly;
 	v->installs = anomaly;
 	status = check_refutation(&first);
-	if (status == KR_UNSUPPORTED || (status == KR_BAD && !garbage)) {
+	if (status == KR_UNSUPPORTED || (status == KR_BAD && !anomaly)) {
 		struct kr_verifier second = *v;
 		struct kr_err other;
 		enum kr_status again;

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "asked.h"
+#include "frontend/history_written.h"
 #include "checkers/checker.h"
 #include "oracle.h"
 #include "tiny.h"
