@@ -265,7 +265,7 @@ static enum kr_status verify(const struct asking *a, struct kr_err *err)
 	kr_err_init(&why);
 	enum kr_status status = kr_verify(ctx, a->h, &out->certificate, &why);
 	out->verify_seconds = seconds_since(start);
-	if (status == KR_BAD && analysis->left_out[0])
+	if (status == KR_BAD && (analysis->left_out[0] || analysis->told_lists))
 		status = KR_UNSUPPORTED;
 	struct kr_implication said;
 	struct kr_question asked = {out->level, out->order}, via = {a->via, out->order};

@@ -43,5 +43,8 @@ enum kr_status kr_check_names(struct kr_ctx *ctx, const struct kr_history *h, co
 		if (!status)
 			status = kr_check_fits(ctx, h, cert, question, fits);
 	}
-	return status;
+	if (status || *fits || !count)
+		return status;
+	cert->kind = KR_CERT_CYCLES; /* of which there are none */
+	return kr_check_fits(ctx, h, cert, question, fits);
 }

@@ -18,6 +18,7 @@ struct kr_analysis {
 	struct kr_asg asg;
 	KR_VEC(struct kr_anomaly) anomalies; /* in file order; at most 1000 are kept */
 	uint32_t anomaly_count;              /* how many there were */
+	bool told_lists;                     /* reads tell what some list of untold initial value began with, from which the verifier concludes less */
 	bool shows_own;                      /* some counter's increments were shown to who made them: kr_analyze and kr_analyze_sums differ */
 	char left_out[160];                  /* "": nothing; else what is missing in the ASG, which then has more worlds than the trace: what refutes them all refutes the trace, but a world may be none */
 };

@@ -107,6 +107,7 @@ enum kr_status kr_grow_initial(struct kr_grow *g)
 			continue;
 		g->initial[k.i] = t.of[k.i].count > 0 ? t.of[k.i].value : KR_ABSENT;
 		w->asg->keys[k.i].open_initial = false;
+		w->out->told_lists = true;
 	}
 	return KR_OK;
 }
