@@ -163,7 +163,7 @@ const bool *kr_target_lost_keys(const struct kr_history *h, const struct kr_targ
 	for (uint32_t i = 0; i < h->ops.n; i++)
 		l.writes |= h->ops.at[i].kind == KR_OP_WRITE;
 	for (uint32_t k = 0; k < h->keys.n; k++)
-		l.gone[k] = h->initial == KR_INITIAL_UNKNOWN || (h->initial == KR_INITIAL_GIVEN && h->keys.at[k].initial.i != KR_ABSENT.i);
+		l.gone[k] = kr_history_untold(h) || (h->initial == KR_INITIAL_GIVEN && h->keys.at[k].initial.i != KR_ABSENT.i);
 	for (uint32_t t = 0; t < h->txns.n; t++)
 		for (uint32_t i = 0; i < h->txns.at[t].op_count; i++)
 			lose_by_op(&l, &h->ops.at[h->txns.at[t].op_first + i], (enum kr_txn_status)h->txns.at[t].status);

@@ -128,7 +128,7 @@ static enum kr_status collect(struct kr_batch *b)
 			.first_done = INT64_MIN,
 			.sure = true,
 			.gone = INT64_MAX};
-		initial.value = b->h->initial == KR_INITIAL_UNKNOWN ? KR_UNTOLD : b->h->keys.at[k.i].initial;
+		initial.value = kr_history_untold(b->h) ? KR_UNTOLD : b->h->keys.at[k.i].initial;
 		if (!kr_vec_push(b->mem, &b->versions, initial))
 			return KR_NOMEM;
 	}

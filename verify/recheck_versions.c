@@ -126,7 +126,7 @@ enum kr_status kr_recheck_versions(struct kr_recheck *r, kr_key key)
 		return KR_OK;
 	kr_vec_clear(&r->versions);
 	r->key = (kr_key){KR_NONE};
-	initial.value = r->h->initial == KR_INITIAL_UNKNOWN ? (kr_value){KR_NONE} : r->h->keys.at[key.i].initial;
+	initial.value = kr_history_untold(r->h) ? (kr_value){KR_NONE} : r->h->keys.at[key.i].initial;
 	if (!kr_vec_push(&r->ctx->mem, &r->versions, initial))
 		return KR_NOMEM;
 	for (kr_txn t = {0}; t.i < r->h->txns.n && !status; t.i++)
