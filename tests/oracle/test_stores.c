@@ -1,6 +1,7 @@
 /* Histories that are valid by construction, of simulated stores that each keep one level: none may be violated at a level that its store keeps, or at a weaker one, and none may fail.
  *
- * KRAIT_ORACLE_COUNT: how many histories; KRAIT_ORACLE_SEED: another sequence; KRAIT_ORACLE_STORE: that store alone; KRAIT_ORACLE_FAILURES: go on to the n-th that fails. */
+ * KRAIT_ORACLE_COUNT: how many histories; KRAIT_ORACLE_SEED: another sequence; KRAIT_ORACLE_STORE: that store alone; KRAIT_ORACLE_INITIAL
+ * (absent, given, unknown): those initial values alone; KRAIT_ORACLE_FAILURES: go on to the n-th that fails. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -151,6 +152,18 @@ static void print_counts(const char *what, const struct counts *c)
 		print_message("    %8llu %s\n", (unsigned long long)c->reasons[i].times, c->reasons[i].text);
 }
 
+/* What is not told takes long, and is asked less. */
+static enum store_initial asked_initial(uint64_t turn)
+{
+	static const char *const names[] = {"absent", "given", "unknown"};
+	const char *only = getenv("KRAIT_ORACLE_INITIAL");
+
+	for (size_t i = 0; only && i < KR_COUNT(names); i++)
+		if (strcmp(only, names[i]) == 0)
+			return (enum store_initial)i;
+	return turn % 16 == 15 ? STORE_UNKNOWN : turn % 2 ? STORE_GIVEN : STORE_ABSENT;
+}
+
 static void stores_keep_their_levels(void **state)
 {
 	static struct counts told, untold;
@@ -162,8 +175,7 @@ static void stores_keep_their_levels(void **state)
 	kr_rng_init(&rng, asked_number("KRAIT_ORACLE_SEED", 3));
 	for (uint64_t n = 0; n < count; n++) {
 		enum store store = (enum store)(n % STORES);
-		uint64_t turn = n / STORES % 16;
-		enum store_initial initial = turn == 15 ? STORE_UNKNOWN : turn % 2 ? STORE_GIVEN : STORE_ABSENT; /* what is not told takes long */
+		enum store_initial initial = asked_initial(n / STORES);
 		if (only && strcmp(only, store_name(store)) != 0)
 			continue;
 		try_store(store, initial, &rng, initial == STORE_UNKNOWN ? &untold : &told);
