@@ -317,7 +317,7 @@ static enum kr_status undecided(struct kr_ctx *ctx, enum kr_status status, struc
 }
 
 /* Takes the first anomaly that the verifier confirms: where one transaction contradicts itself, anything follows of others, such as that what they saw was aborted. */
-static enum kr_status try_anomalies(struct asking *a)
+static enum kr_status try_anomalies(struct asking *a, bool last)
 {
 	struct kr_question question = {a->options->level, a->options->order};
 	struct kr_anomaly anomaly;
@@ -327,7 +327,7 @@ static enum kr_status try_anomalies(struct asking *a)
 	for (uint32_t i = 0; i < ANOMALIES_MOST && found && !fits && !status; i++) {
 		status = find_anomaly(a, i, &anomaly, &found);
 		if (!status && found)
-			status = kr_check_names(a->ctx, a->h, &anomaly, question, &a->out->certificate, &fits);
+			status = kr_check_names(a->ctx, a->h, &anomaly, question, last, &a->out->certificate, &fits);
 	}
 	a->out->verify_seconds = seconds_since(start);
 	if (fits)
@@ -342,7 +342,7 @@ static enum kr_status decide_on(struct asking *a, struct kr_err *err)
 	bool found;
 	enum kr_status status = find_anomaly(a, 0, &anomaly, &found);
 	if (!status)
-		status = found ? try_anomalies(a) : decide_graph(a, err);
+		status = found ? try_anomalies(a, true) : decide_graph(a, err);
 	if (found && (status || a->out->outcome == KR_VIOLATED))
 		return status;
 	if (!status && found) { /* to be told why */
@@ -367,7 +367,7 @@ static enum kr_status decide_without_sums(struct asking *a, struct kr_err *err)
 	a->allowed = kr_check_needs_sums(a->h, a->analysis, a->options->level);
 	if (!found)
 		return a->allowed && (by_hand(a->ctx, a->options) || a->analysis->anomaly_count > 0) ? KR_OK : decide_on(a, err);
-	status = try_anomalies(a);
+	status = try_anomalies(a, false);
 	if (!status && a->out->outcome == KR_UNDECIDED)
 		forget(a);
 	return status;

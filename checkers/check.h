@@ -59,8 +59,9 @@ void kr_verdict_done(struct kr_verdict *verdict, struct kr_mem *mem);
 enum kr_status kr_check_fits(struct kr_ctx *ctx, const struct kr_history *h, struct kr_certificate *cert, struct kr_question question, bool *fits);
 
 /* Puts the anomaly on the certificate, under its name if the verifier confirms that: a number that no increments give which took effect is garbage unless others give it (aborted ones, those before their
- * transaction's last, the reader's own and later ones), and then is called so; or has no name, as a result of which the number without its own increment is what nobody made. */
-enum kr_status kr_check_names(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_anomaly *found, struct kr_question question,
+ * transaction's last, the reader's own and later ones), and then is called so; or has no name, as a result of which the number without its own increment is what nobody made: that is for the `last` analysis to
+ * say, since the other one may know a cycle. */
+enum kr_status kr_check_names(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_anomaly *found, struct kr_question question, bool last,
 	struct kr_certificate *cert, bool *fits);
 
 /* One of several questions on one history. */

@@ -29,7 +29,7 @@ enum kr_status kr_check_exactly(struct kr_ctx *ctx, const struct kr_history *h, 
 	return status;
 }
 
-enum kr_status kr_check_names(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_anomaly *found, struct kr_question question,
+enum kr_status kr_check_names(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_anomaly *found, struct kr_question question, bool last,
 	struct kr_certificate *cert, bool *fits)
 {
 	static const enum kr_anomaly_kind names[] = {KR_GARBAGE_READ, KR_ABORTED_READ, KR_INTERMEDIATE_READ, KR_FUTURE_READ};
@@ -43,7 +43,7 @@ enum kr_status kr_check_names(struct kr_ctx *ctx, const struct kr_history *h, co
 		if (!status)
 			status = kr_check_fits(ctx, h, cert, question, fits);
 	}
-	if (status || *fits || !count)
+	if (status || *fits || !count || !last)
 		return status;
 	cert->kind = KR_CERT_CYCLES; /* of which there are none */
 	return kr_check_fits(ctx, h, cert, question, fits);
