@@ -5,7 +5,7 @@
 #include "mechanisms/mechanism.h"
 #include "mechanisms/told.h"
 
-static void done(struct kr_batch *b)
+void kr_batch_done(struct kr_batch *b)
 {
 	kr_vec_done(b->mem, &b->txns);
 	kr_vec_done(b->mem, &b->acts);
@@ -22,7 +22,7 @@ static void done(struct kr_batch *b)
 	kr_vec_done(b->mem, &b->remade);
 }
 
-static enum kr_status settle(struct kr_batch *b, struct kr_err *err)
+enum kr_status kr_batch_facts(struct kr_batch *b, struct kr_err *err)
 {
 	enum kr_status status = kr_batch_acts(b);
 
@@ -37,18 +37,27 @@ static enum kr_status settle(struct kr_batch *b, struct kr_err *err)
 	return status ? status : kr_batch_settle(b);
 }
 
+enum kr_status kr_batch_judge(struct kr_batch *b)
+{
+	enum kr_status status = KR_OK;
+
+	for (size_t i = 0; i < kr_mechanism_registry_count && !status; i++)
+		if (kr_mechanism_registry[i]->applies(b))
+			status = kr_mechanism_registry[i]->find(b);
+	return status;
+}
+
 enum kr_status kr_batch_find(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_batch_options *options, struct kr_findings *out,
 	struct kr_looked *looked, struct kr_err *err)
 {
 	struct kr_batch b = {.ctx = ctx, .mem = &ctx->mem, .h = h, .profile = options->profile, .options = options, .out = out};
 
 	kr_findings_init(out, &ctx->mem);
-	enum kr_status status = settle(&b, err);
-	for (size_t i = 0; i < kr_mechanism_registry_count && !status; i++)
-		if (kr_mechanism_registry[i]->applies(&b))
-			status = kr_mechanism_registry[i]->find(&b);
+	enum kr_status status = kr_batch_facts(&b, err);
+	if (!status)
+		status = kr_batch_judge(&b);
 	*looked = (struct kr_looked){b.txns.n, b.looks.n, b.versions.n > h->keys.n ? b.versions.n - h->keys.n : 0, b.holds.n};
-	done(&b);
+	kr_batch_done(&b);
 	return status;
 }
 
@@ -56,11 +65,11 @@ enum kr_status kr_batch_order(struct kr_ctx *ctx, const struct kr_history *h, co
 	struct kr_err *err)
 {
 	struct kr_batch b = {.ctx = ctx, .mem = &ctx->mem, .h = h, .profile = options->profile, .options = options};
-	enum kr_status status = settle(&b, err);
+	enum kr_status status = kr_batch_facts(&b, err);
 
 	if (!status)
 		status = kr_batch_told(&b, out);
-	done(&b);
+	kr_batch_done(&b);
 	return status;
 }
 

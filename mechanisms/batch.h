@@ -102,10 +102,31 @@ struct kr_writer {               /* of an object */
 };
 struct kr_remade { kr_txn txn; kr_key key; }; /* deleted and made again by one transaction */
 
+/* What the streaming engine (stream.h) knows of the window of a longer history that it holds. */
+enum kr_mark {
+	KR_MARK_SETTLED = 1, /* a transaction: all that can bear on what it saw and did is in the window */
+	KR_MARK_CARRIED = 2, /* a transaction: only its versions that can still be seen are left of it */
+	KR_MARK_FRESH = 8,   /* a transaction: its cycles have not been looked for */
+	KR_MARK_GONE = 4,    /* an operation of a carried one: nothing sees its version any more */
+	KR_MARK_DELETED = 2, /* an operation of a carried one: it had deleted the key, whatever it left */
+	KR_MARK_SHADOW = 1   /* an operation of a carried one: its version is a shadow */
+};
+struct kr_carried_txn { struct kr_span commit, release; };
+struct kr_marks {
+	const uint8_t *txns, *ops;              /* by kr_txn and kr_op */
+	const struct kr_carried_txn *carried;   /* by kr_txn: of carried ones, what all of it told */
+	const struct kr_span *locks;            /* by kr_op: of carried ones, where the lock was taken */
+};
+
+struct kr_reach { kr_txn from, to; };
+KR_VEC_NAMED(kr_reaches, struct kr_reach);
+
 struct kr_batch_options {
 	const struct kr_profile *profile;
 	const struct kr_level *certify; /* the level that the profile names; NULL: none */
 	bool no_session;                /* timestamps: sessions promise nothing */
+	const struct kr_marks *marks;   /* NULL: the history is the whole */
+	struct kr_reaches *reach;       /* NULL: nobody asks; which transactions certain dependencies join */
 };
 
 struct kr_batch {
@@ -136,6 +157,12 @@ struct kr_looked { uint32_t txns, reads, versions, locks; }; /* how much there w
  * profile needs times that the history does not have, or contradicts itself in. */
 enum kr_status kr_batch_find(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_batch_options *options,
 	struct kr_findings *out, struct kr_looked *looked, struct kr_err *err);
+
+/* The same in parts, of a batch whose context, history, profile, options and findings are set: all steps below, then
+ * what is wrong. Freed with kr_batch_done in every case. */
+enum kr_status kr_batch_facts(struct kr_batch *b, struct kr_err *err);
+enum kr_status kr_batch_judge(struct kr_batch *b);
+void kr_batch_done(struct kr_batch *b);
 
 /* Steps, in their order. */
 enum kr_status kr_batch_acts(struct kr_batch *b);     /* batch_acts.c */
@@ -179,6 +206,16 @@ uint32_t kr_batch_own(const struct kr_batch *b, uint32_t i, kr_key key, kr_value
 
 /* A row that another may have deleted may begin anew: the rule of the first updater does not ask who deleted it. */
 bool kr_writer_makes_new_row(const struct kr_batch *b, const struct kr_writer *later);
+
+static inline bool kr_batch_settled(const struct kr_batch *b, kr_txn t)
+{
+	return !b->options->marks || b->options->marks->txns[t.i] & KR_MARK_SETTLED;
+}
+
+static inline bool kr_batch_carried(const struct kr_batch *b, kr_txn t)
+{
+	return b->options->marks && b->options->marks->txns[t.i] & KR_MARK_CARRIED;
+}
 
 /* Adds a finding; NULL: no memory. */
 struct kr_finding *kr_batch_report(struct kr_batch *b, enum kr_mechanism_kind mechanism, enum kr_finding_class what);

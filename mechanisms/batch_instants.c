@@ -124,6 +124,10 @@ enum kr_status kr_batch_instants(struct kr_batch *b)
 			end_automatic(b, t);
 		else
 			end_party(b, t);
+		if (kr_batch_carried(b, t)) {
+			p->commit = b->options->marks->carried[t.i].commit;
+			p->release = b->options->marks->carried[t.i].release;
+		}
 		take_snapshot(b, t);
 	}
 	return KR_OK;

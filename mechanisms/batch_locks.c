@@ -38,6 +38,8 @@ static void hold(struct locking *l, enum kr_lock_mode mode, kr_key key, const st
 	uint32_t object = range ? KR_NONE : l->b->objects.at[key.i];
 	struct kr_hold h = {l->act->txn, l->act->index, mode, range, key, object, l->act->at};
 
+	if (kr_batch_carried(l->b, l->act->txn))
+		h.at = l->b->options->marks->locks[l->act->op - l->b->h->ops.at];
 	if (mode == KR_MODE_NONE || (!range && is_held(l, mode, object)))
 		return;
 	l->failed |= !kr_vec_push(l->b->mem, &l->b->holds, h);

@@ -80,6 +80,8 @@ static int64_t vanished(const struct kr_batch *b, uint32_t tried)
 	const struct kr_written *v = version_of(b, w->txn, w->key);
 	int64_t gone = v ? replaced(b, v) : INT64_MAX;
 
+	if (v && v->gone == INT64_MIN)
+		return INT64_MIN;
 	for (uint32_t i = tried + 1; i < b->tried.n && b->tried.at[i].txn.i == w->txn.i; i++) {
 		const struct kr_act *next = &b->acts.at[b->tried.at[i].act];
 		if (b->tried.at[i].key.i == w->key.i && kr_act_counts(next, KR_NONE) && next->at.to < gone)
@@ -254,7 +256,7 @@ enum kr_status kr_batch_settle(struct kr_batch *b)
 	for (uint32_t i = 0; i < b->looks.n && !status; i++) {
 		const struct kr_look *look = &b->looks.at[i];
 		kr_txn writer = look->only == KR_NONE ? (kr_txn){KR_NONE} : b->versions.at[look->only].by.txn;
-		if (writer.i != KR_NONE && look->fits && !look->own && !look->loose)
+		if (writer.i != KR_NONE && kr_batch_settled(b, look->txn) && look->fits && !look->own && !look->loose)
 			b->txns.at[writer.i].took_effect = true;
 	}
 	kr_vec_done(b->mem, &s.shared);

@@ -52,10 +52,15 @@ static bool add_version(struct kr_batch *b, uint32_t first, const struct kr_act 
 	return kr_vec_push(b->mem, &b->versions, new);
 }
 
+static bool had_deleted(const struct kr_batch *b, const struct kr_act *a)
+{
+	return a->op->kind == KR_OP_DELETE || (kr_batch_carried(b, a->txn) && b->options->marks->ops[a->op - b->h->ops.at] & KR_MARK_DELETED);
+}
+
 static bool add_writer(struct kr_batch *b, uint32_t first, const struct kr_act *a, kr_key key)
 {
 	uint32_t object = b->objects.at[key.i];
-	bool deletes = a->op->kind == KR_OP_DELETE;
+	bool deletes = had_deleted(b, a);
 
 	for (uint32_t i = first; i < b->writers.n; i++)
 		if (b->writers.at[i].object == object) {
@@ -94,7 +99,7 @@ static bool add_remade(struct kr_batch *b, kr_txn t, uint32_t first)
 	for (uint32_t v = first; v < b->versions.n; v++)
 		for (uint32_t i = p->act_first; i < p->act_first + p->act_count; i++) {
 			const struct kr_act *a = &b->acts.at[i];
-			if (!kr_act_counts(a, KR_NONE) || a->op->kind != KR_OP_DELETE || a->op->key.i != b->versions.at[v].key.i)
+			if (!kr_act_counts(a, KR_NONE) || !had_deleted(b, a) || a->op->key.i != b->versions.at[v].key.i)
 				continue;
 			if (b->versions.at[v].value.i != KR_ABSENT.i && !kr_vec_push(b->mem, &b->remade, (struct kr_remade){t, a->op->key}))
 				return false;
@@ -169,6 +174,8 @@ int64_t kr_written_gone(const struct kr_batch *b, const struct kr_written *v, kr
 {
 	int64_t gone = INT64_MAX;
 
+	if (v->op != KR_NONE && kr_batch_carried(b, v->by.txn) && b->options->marks->ops[kr_history_op(b->h, v->by.txn, v->op).i] & KR_MARK_GONE)
+		return INT64_MIN;
 	for (uint32_t i = b->version_first.at[v->key.i]; i < b->version_first.at[v->key.i + 1]; i++) {
 		const struct kr_written *w = &b->versions.at[i];
 		if (w->by.txn.i != t.i && w->by.committed && kr_stand_precedes(b, &v->by, &w->by) && w->by.commit.to < gone)
@@ -180,8 +187,12 @@ int64_t kr_written_gone(const struct kr_batch *b, const struct kr_written *v, kr
 /* May u have written what was there? */
 static bool is_shadow(const struct kr_batch *b, const struct kr_written *u)
 {
+	const struct kr_marks *marks = b->options->marks;
+
 	if (u->op == KR_NONE)
 		return false;
+	if (kr_batch_carried(b, u->by.txn))
+		return marks->ops[kr_history_op(b->h, u->by.txn, u->op).i] & KR_MARK_SHADOW;
 	if (!u->sure)
 		return true;
 	for (uint32_t i = b->version_first.at[u->key.i]; i < b->version_first.at[u->key.i + 1] && b->profile->noop == KR_NOOP_NONE; i++) {

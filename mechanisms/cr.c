@@ -55,6 +55,16 @@ static bool show(struct kr_batch *b, struct kr_finding *f, struct kr_visible vis
 	return kr_vec_push(b->mem, &b->out->visible, visible);
 }
 
+/* When it was overwritten is told only if that was within the snapshot: what comes later does not bear on the read. */
+static struct kr_span window_for(const struct kr_look *look, const struct kr_written *v)
+{
+	struct kr_span window = kr_written_window(v);
+
+	if (window.to > look->at.to)
+		window.to = INT64_MAX;
+	return window;
+}
+
 /* What could have been seen. */
 static bool show_visible(struct kr_batch *b, struct kr_finding *f, const struct kr_look *look)
 {
@@ -63,7 +73,7 @@ static bool show_visible(struct kr_batch *b, struct kr_finding *f, const struct 
 	for (uint32_t i = b->version_first.at[look->key.i]; i < b->version_first.at[look->key.i + 1]; i++) {
 		const struct kr_written *v = &b->versions.at[i];
 		if (v->by.txn.i != look->txn.i && kr_written_meets(b, look->txn, v, look->at) &&
-			!show(b, f, (struct kr_visible){v->by.txn, v->value, kr_written_window(v)}))
+			!show(b, f, (struct kr_visible){v->by.txn, v->value, window_for(look, v)}))
 			return false;
 	}
 	return true;

@@ -10,6 +10,9 @@ static enum kr_status find(struct kr_batch *b)
 	struct kr_certain c = {.b = b, .level = b->options->certify};
 	enum kr_status status = kr_certain_build(&c);
 
+	for (uint32_t i = 0; i < c.arcs.n && !status && b->options->reach; i++)
+		if (!kr_vec_push(b->mem, b->options->reach, (struct kr_reach){{c.arcs.at[i].from / 2}, {c.arcs.at[i].to / 2}}))
+			status = KR_NOMEM;
 	if (!status)
 		status = kr_certain_tell(&c);
 	kr_vec_done(b->mem, &c.arcs);

@@ -146,16 +146,23 @@ static enum kr_status report(struct cycling *y)
 	return KR_OK;
 }
 
-static enum kr_status tell_component(struct cycling *y, uint32_t component)
+/* In a window, those that were not looked for before. */
+static bool is_new(const struct cycling *y, uint32_t node)
+{
+	const struct kr_marks *marks = y->c->b->options->marks;
+
+	return !marks || marks->txns[node / 2] & KR_MARK_FRESH;
+}
+
+/* `members`: of the component, in the order of nodes. */
+static enum kr_status tell_component(struct cycling *y, const uint32_t *members, uint32_t n)
 {
 	enum kr_status status = KR_OK;
 	struct kr_finding *pair = NULL;
-	uint32_t members = 0;
 
-	for (uint32_t node = 0; node < y->nodes; node++)
-		members += y->component[node] == component;
-	for (uint32_t node = 0; node < y->nodes && members > 1 && !status; node++) {
-		if (y->component[node] != component)
+	for (uint32_t i = 0; i < n && n > 1 && !status; i++) {
+		uint32_t node = members[i];
+		if (!is_new(y, node))
 			continue;
 		status = find_cycle(y, node);
 		struct kr_finding *held = status ? NULL : pair_on(y);
@@ -168,6 +175,28 @@ static enum kr_status tell_component(struct cycling *y, uint32_t component)
 	return status;
 }
 
+/* Nodes by component, counted, then each component. */
+static enum kr_status tell_components(struct cycling *y)
+{
+	uint32_t n = y->components + 1;
+	uint32_t *first = kr_mem_alloc(y->c->b->mem, n, sizeof *first), *members = kr_mem_alloc(y->c->b->mem, y->nodes, sizeof *members);
+	enum kr_status status = first && members ? KR_OK : KR_NOMEM;
+
+	for (uint32_t node = 0; node < y->nodes && !status; node++)
+		first[y->component[node] + 1]++;
+	for (uint32_t i = 1; i < n && !status; i++)
+		first[i] += first[i - 1];
+	for (uint32_t node = 0; node < y->nodes && !status; node++)
+		members[first[y->component[node]]++] = node;
+	for (uint32_t i = 0; i < y->components && !status; i++) {
+		uint32_t from = i > 0 ? first[i - 1] : 0; /* filling has moved each start to the next */
+		status = tell_component(y, members + from, first[i] - from);
+	}
+	kr_mem_free(y->c->b->mem, first, n, sizeof *first);
+	kr_mem_free(y->c->b->mem, members, y->nodes, sizeof *members);
+	return status;
+}
+
 enum kr_status kr_certain_tell(struct kr_certain *c)
 {
 	struct cycling y = {.c = c, .nodes = 2 * c->b->txns.n};
@@ -176,8 +205,8 @@ enum kr_status kr_certain_tell(struct kr_certain *c)
 	for (uint32_t node = 0; node < y.nodes && !status; node++)
 		if (y.index[node] == KR_NONE)
 			visit(&y, node);
-	for (uint32_t i = 0; i < y.components && !status; i++)
-		status = tell_component(&y, i);
+	if (!status)
+		status = tell_components(&y);
 	release(&y);
 	return status;
 }

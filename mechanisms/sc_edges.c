@@ -16,7 +16,7 @@ static void add(struct kr_certain *c, uint32_t from, uint32_t to, struct kr_cert
 {
 	uint32_t kinds = c->level->forbidden[0].allowed;
 
-	if (edge.from.i == edge.to.i || !(kinds & KR_BIT(edge.kind)))
+	if (edge.from.i == edge.to.i || !(kinds & KR_BIT(edge.kind)) || !kr_batch_settled(c->b, edge.from) || !kr_batch_settled(c->b, edge.to))
 		return;
 	c->failed |= !kr_vec_push(c->b->mem, &c->arcs, (struct kr_certain_arc){from, to, edge});
 }
@@ -129,7 +129,15 @@ static int by_from(const void *a, const void *b)
 {
 	const struct kr_certain_arc *x = a, *y = b;
 
-	return x->from != y->from ? (x->from < y->from ? -1 : 1) : (x->to > y->to) - (x->to < y->to);
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	if (x->to != y->to)
+		return x->to < y->to ? -1 : 1;
+	if (x->edge.kind != y->edge.kind)
+		return x->edge.kind < y->edge.kind ? -1 : 1;
+	if (x->edge.key.i != y->edge.key.i)
+		return x->edge.key.i < y->edge.key.i ? -1 : 1;
+	return (x->edge.op > y->edge.op) - (x->edge.op < y->edge.op);
 }
 
 static enum kr_status sort_arcs(struct kr_certain *c)

@@ -243,6 +243,8 @@ static void why_vain(const struct telling *t, const char *text)
 	add(t, ", which ");
 	if (t->f->has_writer && t->f->writer.i != KR_NONE)
 		txn(t, t->f->writer);
+	else
+		add(t, "somebody");
 	kr_str_format(t->w.out, " %s", text);
 }
 
