@@ -185,6 +185,7 @@ struct kr_history {
 	int64_t clock_skew;
 	const char *time_unit;    /* from the header, or NULL */
 	const char *row_separator; /* from the header, or NULL: keys are whole rows */
+	bool stream;              /* the header says that it is a stream */
 	const char *profile;      /* from the header, or NULL: the row of a database that a stream's mechanisms are checked by */
 	enum kr_initial initial;
 	enum kr_key_order key_order;

@@ -219,12 +219,11 @@ static enum kr_status put_separator(struct kr_native *n, const json_t *json)
 	return put_text(n, json, "\"row_separator\"", &n->h->row_separator);
 }
 
-/* "stream" says what event lines say themselves; "sessions" are known before they come. */
+/* "sessions" of a stream are known before they come. */
 static enum kr_status put_stream(struct kr_native *n, const struct kr_native_fields *f)
 {
-	bool ignored;
 	kr_session session;
-	enum kr_status status = f->stream ? kr_native_put_bool(n, f->stream, "\"stream\"", &ignored) : KR_OK;
+	enum kr_status status = f->stream ? kr_native_put_bool(n, f->stream, "\"stream\"", &n->h->stream) : KR_OK;
 
 	if (!status && f->sessions && !json_is_array(f->sessions))
 		return kr_native_bad(n, "\"sessions\" is %s, expected an array of their names", kr_native_found(f->sessions, (char[80]){0}));

@@ -1,0 +1,178 @@
+/* Transactions of a stream, and the values that they keep. */
+#include "mechanisms/held.h"
+
+int64_t kr_earlier(int64_t at, int64_t by)
+{
+	int64_t out;
+
+	if (at == INT64_MIN || at == INT64_MAX)
+		return at;
+	return __builtin_sub_overflow(at, by, &out) ? (by > 0 ? INT64_MIN : INT64_MAX) : out;
+}
+
+/* ---- values ---- */
+
+static void count(struct kr_stream *stream, kr_value v, bool keep)
+{
+	if (v.i == KR_NONE)
+		return;
+	if (keep)
+		kr_stream_keep(stream, v);
+	else
+		kr_stream_release(stream, v);
+}
+
+static void count_scan(struct kr_stream *stream, const struct kr_held *t, const struct kr_scan *scan, bool keep)
+{
+	count(stream, scan->low, keep);
+	count(stream, scan->high, keep);
+	count(stream, scan->set, keep);
+	for (uint32_t i = 0; i < scan->row_count; i++)
+		count(stream, t->rows.at[scan->row_first + i].value, keep);
+	for (uint32_t i = 0; i < scan->cond_count; i++) {
+		count(stream, t->conds.at[scan->cond_first + i].field, keep);
+		count(stream, t->conds.at[scan->cond_first + i].value, keep);
+	}
+}
+
+static void count_entry(struct kr_stream *stream, const struct kr_held *t, const struct kr_held_entry *e, bool keep)
+{
+	if (e->is_undo)
+		return;
+	count(stream, e->op.a, keep);
+	count(stream, e->op.b, keep);
+	if (e->op.scan != KR_NONE)
+		count_scan(stream, t, &t->scans.at[e->op.scan], keep);
+}
+
+/* ---- transactions ---- */
+
+struct kr_held *kr_held_new(struct kr_stream *stream, struct kr_mem *mem, const struct kr_event *begin)
+{
+	struct kr_held *t = kr_mem_alloc(mem, 1, sizeof *t);
+
+	if (!t)
+		return NULL;
+	*t = (struct kr_held){.id = begin->txn,
+		.session = begin->session,
+		.line = begin->line,
+		.status = KR_UNKNOWN,
+		.flags = (uint16_t)(begin->flags & ~(unsigned)KR_TXN_TIMES),
+		.white_box = begin->white_box};
+	if (begin->timed) {
+		t->flags |= KR_TXN_HAS_BEGIN | (begin->open ? KR_TXN_BEGIN_OPEN : 0);
+		t->begin[0] = begin->invoked;
+		t->begin[1] = begin->returned;
+	}
+	kr_stream_keep(stream, t->id);
+	return t;
+}
+
+void kr_held_strip(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t)
+{
+	for (uint32_t i = 0; i < t->entries.n; i++)
+		count_entry(stream, t, &t->entries.at[i], false);
+	kr_vec_done(mem, &t->entries);
+	kr_vec_done(mem, &t->scans);
+	kr_vec_done(mem, &t->rows);
+	kr_vec_done(mem, &t->conds);
+	kr_vec_done(mem, &t->pending);
+}
+
+void kr_held_free(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t)
+{
+	if (!t)
+		return;
+	kr_held_strip(stream, mem, t);
+	kr_stream_release(stream, t->id);
+	kr_mem_free(mem, t, 1, sizeof *t);
+}
+
+static bool copy_scan(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t, struct kr_operation *op)
+{
+	const struct kr_history *h = kr_stream_history(stream);
+	struct kr_scan scan = h->scans.at[op->scan];
+	uint32_t row = scan.row_first, cond = scan.cond_first;
+
+	if (!kr_vec_reserve(mem, &t->rows, scan.row_count) || !kr_vec_reserve(mem, &t->conds, scan.cond_count) || !kr_vec_reserve(mem, &t->scans, 1))
+		return false;
+	scan.row_first = t->rows.n;
+	scan.cond_first = t->conds.n;
+	for (uint32_t i = 0; i < scan.row_count; i++)
+		t->rows.at[t->rows.n++] = h->rows.at[row + i];
+	for (uint32_t i = 0; i < scan.cond_count; i++)
+		t->conds.at[t->conds.n++] = h->conds.at[cond + i];
+	op->scan = t->scans.n;
+	t->scans.at[t->scans.n++] = scan;
+	return true;
+}
+
+bool kr_held_add(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t, const struct kr_event *e)
+{
+	struct kr_held_entry entry = {.op = e->op, .attr = e->attr, .is_undo = e->kind == KR_EVENT_UNDO, .undo = e->undo};
+
+	entry.attr.seen_count = 0; /* no mechanism asks which version it was */
+	if (!kr_vec_reserve(mem, &t->entries, 1))
+		return false;
+	if (!entry.is_undo && entry.op.scan != KR_NONE && !copy_scan(stream, mem, t, &entry.op))
+		return false;
+	t->entries.at[t->entries.n++] = entry;
+	count_entry(stream, t, &entry, true);
+	return true;
+}
+
+void kr_held_end(struct kr_held *t, const struct kr_event *e)
+{
+	t->status = e->status;
+	t->flags = (uint16_t)((e->flags & ~(unsigned)KR_TXN_TIMES) | (t->flags & KR_TXN_TIMES));
+	t->white_box = e->white_box;
+	if (e->timed) {
+		t->flags |= KR_TXN_HAS_END | (e->open ? KR_TXN_END_OPEN : 0);
+		t->end[0] = e->invoked;
+		t->end[1] = e->returned;
+	}
+}
+
+/* ---- where it lies ---- */
+
+static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* What its first statement saw may lie anywhere before it, if that is not timed, or if a begin that nobody saw took the snapshot. */
+static int64_t first_of(const struct kr_profile *profile, const struct kr_held *t)
+{
+	bool begin = t->flags & KR_TXN_HAS_BEGIN, told = t->flags & KR_TXN_HAS_SNAPSHOT_T;
+	bool unseen = !begin && !told && !(t->flags & KR_TXN_AUTO) && profile->reads == KR_READS_TRANSACTION && profile->snapshot_at == KR_SNAPSHOT_BEGIN;
+	int64_t first = INT64_MIN;
+
+	if (begin)
+		first = t->begin[0];
+	else if (t->entries.n > 0 && t->entries.at[0].attr.has_time && !unseen)
+		first = t->entries.at[0].attr.invoked;
+	else if (t->entries.n == 0 && t->flags & KR_TXN_HAS_END && !unseen)
+		first = t->end[0];
+	if (told && t->white_box.snapshot_t[0] < first)
+		first = t->white_box.snapshot_t[0];
+	return first;
+}
+
+void kr_held_measure(const struct kr_history *h, const struct kr_profile *profile, struct kr_held *t)
+{
+	int64_t pad = h->clock_skew / 2 + h->clock_skew % 2, due = INT64_MIN;
+	bool end = t->flags & KR_TXN_HAS_END;
+
+	if (t->flags & KR_TXN_HAS_BEGIN)
+		due = t->flags & KR_TXN_BEGIN_OPEN ? t->begin[0] : t->begin[1];
+	if (t->flags & KR_TXN_HAS_SNAPSHOT_T)
+		due = later(due, t->white_box.snapshot_t[1]);
+	for (uint32_t i = 0; i < t->entries.n; i++) {
+		const struct kr_attr *a = &t->entries.at[i].attr;
+		if (a->has_time)
+			due = later(due, a->open ? a->invoked : a->returned);
+	}
+	if (end)
+		due = later(due, t->flags & KR_TXN_END_OPEN ? t->end[0] : t->end[1]);
+	if (!end && (t->status == KR_COMMITTED || (t->entries.n > 0 && !t->entries.at[t->entries.n - 1].attr.has_time)))
+		due = INT64_MAX; /* it may have lasted for ever */
+	t->first = kr_earlier(first_of(profile, t), pad);
+	t->due = kr_earlier(due, -pad);
+}

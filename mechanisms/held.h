@@ -1,0 +1,59 @@
+/* Transactions of a stream: what their events told, kept until nothing later can depend on it. Values are counted
+ * (frontend/stream.h). */
+#ifndef KR_MECHANISMS_HELD_H
+#define KR_MECHANISMS_HELD_H
+
+#include "frontend/stream.h"
+#include "mechanisms/batch.h"
+
+struct kr_held_entry {
+	struct kr_operation op; /* scan: index into the transaction's scans */
+	struct kr_attr attr;
+	bool is_undo;
+	struct kr_span lock;    /* of what is left of a transaction: where its lock was taken */
+	bool shadow, deleted, gone; /* of what is left of a transaction: KR_MARK_SHADOW, _DELETED, _GONE */
+	uint32_t undo;
+};
+
+struct kr_pending { uint32_t op; kr_key key; }; /* a finding whose class may still change; key as in the stream's history */
+
+struct kr_held {
+	kr_value id;
+	kr_session session;
+	uint32_t seq, line;     /* seq: place among all that ended, in the order of dispatch */
+	uint8_t status;
+	uint16_t flags;
+	struct kr_white_box white_box;
+	int64_t begin[2], end[2];
+	KR_VEC(struct kr_held_entry) entries;
+	KR_VEC(struct kr_scan) scans; /* rows and conditions: into the arrays below */
+	KR_VEC(struct kr_row) rows;
+	KR_VEC(struct kr_cond) conds;
+	KR_VEC(struct kr_pending) pending;
+	int64_t first, due;     /* earliest and latest instant that it tells of, widened by the skew */
+	bool ended;             /* its end is dispatched */
+	bool settled;           /* and all that bears on it is known */
+	bool fresh;             /* since this round */
+	bool certified;         /* its cycles were looked for */
+	bool late;              /* an event of it came too late */
+	bool carried;           /* only versions are left, each an entry */
+	bool reached;           /* by certain dependencies, from what is near the present: horizon.c */
+	struct kr_carried_txn told; /* of a carried one */
+	uint32_t at, round;     /* its number in the window of that round */
+};
+
+struct kr_held *kr_held_new(struct kr_stream *stream, struct kr_mem *mem, const struct kr_event *begin);
+void kr_held_free(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t); /* safe on NULL */
+
+bool kr_held_add(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t, const struct kr_event *e); /* OP, UNDO */
+void kr_held_end(struct kr_held *t, const struct kr_event *e);
+
+/* first and due. */
+void kr_held_measure(const struct kr_history *h, const struct kr_profile *profile, struct kr_held *t);
+
+/* Leaves no entries; then versions are put. */
+void kr_held_strip(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t);
+
+int64_t kr_earlier(int64_t at, int64_t by); /* minus, within bounds; the bounds of time stay */
+
+#endif

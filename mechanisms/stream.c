@@ -1,0 +1,345 @@
+/* The engine's intake: events wait in their session's lane, are dispatched in one order, and ends of transactions call for
+ * rounds. */
+#include "mechanisms/stream_work.h"
+
+enum { ROUND = 256 };
+
+enum kr_status kr_engine_new(struct kr_ctx *ctx, const struct kr_engine_options *options, struct kr_engine **out, struct kr_err *err)
+{
+	const struct kr_profile *profile = options->batch.profile;
+	struct kr_engine *e;
+
+	if (profile->clock == KR_CLOCK_STAMPS)
+		return kr_err_set(err, KR_UNSUPPORTED,
+			"profile %s goes by timestamps, which are not checked as a stream: use 'krait check --profile' on the whole trace", profile->name);
+	e = kr_mem_alloc(&ctx->mem, 1, sizeof *e);
+	if (!e)
+		return KR_NOMEM;
+	*e = (struct kr_engine){.ctx = ctx, .mem = &ctx->mem, .options = *options, .newest = INT64_MIN, .position = INT64_MIN, .trusted_until = INT64_MAX};
+	e->uncommitted = profile->reads == KR_READS_UNCOMMITTED;
+	*out = e;
+	return KR_OK;
+}
+
+void kr_engine_attach(struct kr_engine *e, struct kr_stream *stream)
+{
+	e->stream = stream;
+	e->h = kr_stream_history(stream);
+	e->merge = (struct kr_merge){.mem = e->mem, .h = e->h, .lateness = e->options.lateness, .unbounded = e->options.unbounded};
+}
+
+static void free_carried(struct kr_engine *e)
+{
+	for (uint32_t k = 0; k < e->bases.n; k++) {
+		struct kr_helds *carriers = &e->bases.at[k].carriers;
+		for (uint32_t i = 0; i < carriers->n; i++)
+			if (--carriers->at[i]->at == 0)
+				kr_held_free(e->stream, e->mem, carriers->at[i]);
+		kr_vec_done(e->mem, carriers);
+	}
+}
+
+void kr_engine_free(struct kr_engine *e)
+{
+	if (!e)
+		return;
+	for (uint32_t k = 0; k < e->bases.n; k++) /* a carried transaction is freed with the last of its versions */
+		for (uint32_t i = 0; i < e->bases.at[k].carriers.n; i++)
+			e->bases.at[k].carriers.at[i]->at = 0;
+	for (uint32_t k = 0; k < e->bases.n; k++)
+		for (uint32_t i = 0; i < e->bases.at[k].carriers.n; i++)
+			e->bases.at[k].carriers.at[i]->at++;
+	free_carried(e);
+	for (uint32_t i = 0; i < e->open.n; i++)
+		kr_held_free(e->stream, e->mem, e->open.at[i]);
+	for (uint32_t i = 0; i < e->held.n; i++)
+		kr_held_free(e->stream, e->mem, e->held.at[i]);
+	kr_vec_done(e->mem, &e->open);
+	kr_vec_done(e->mem, &e->held);
+	kr_vec_done(e->mem, &e->bases);
+	kr_echo_done(e->mem, &e->echo);
+	if (e->stream)
+		kr_merge_done(&e->merge);
+	kr_mem_free(e->mem, e, 1, sizeof *e);
+}
+
+/* ---- dispatch ---- */
+
+static enum kr_status finish(struct kr_engine *e, struct kr_held *t, int64_t at, struct kr_err *err)
+{
+	uint32_t i = 0;
+
+	while (e->open.at[i] != t)
+		i++;
+	e->open.at[i] = kr_vec_pop(&e->open);
+	if (!kr_vec_push(e->mem, &e->held, t)) {
+		kr_held_free(e->stream, e->mem, t);
+		return KR_NOMEM;
+	}
+	t->ended = true;
+	t->seq = e->seq++;
+	kr_held_measure(e->h, e->options.batch.profile, t);
+	e->since++;
+	bool due = e->options.round ? e->since >= e->options.round : e->since >= ROUND && 2 * e->since >= e->held.n;
+	if (!due || at == INT64_MAX)
+		return KR_OK;
+	e->since = 0;
+	return kr_engine_round(e, kr_earlier(at, kr_engine_pad(e)), KR_ROUND_COUNTED, err);
+}
+
+static enum kr_status dispatch(struct kr_engine *e, struct kr_err *err)
+{
+	enum kr_status status = KR_OK;
+	struct kr_merge_item item;
+	struct kr_lane *lane;
+
+	while (!status && kr_merge_next(&e->merge, &item, &lane)) {
+		bool automatic = item.txn->flags & KR_TXN_AUTO;
+		bool shown = item.timed && (!automatic || item.kind == KR_EVENT_OP);
+		if (item.at > e->position)
+			e->position = item.at;
+		if (shown && e->options.sink.dispatch)
+			status = e->options.sink.dispatch(e->options.sink.data, e->h, lane->session, item.at);
+		if (!status && item.kind == KR_EVENT_END)
+			status = finish(e, item.txn, item.at, err);
+	}
+	return status;
+}
+
+/* ---- intake ---- */
+
+static bool add_bases(struct kr_engine *e)
+{
+	while (e->bases.n < e->h->keys.n)
+		if (!kr_vec_push(e->mem, &e->bases, (struct kr_base){.kind = KR_KIND_ANY}))
+			return false;
+	return true;
+}
+
+static bool add_lanes(struct kr_engine *e)
+{
+	for (kr_session s = {e->merge.lanes.n}; s.i < e->h->sessions.n; s.i++) {
+		struct kr_lane *lane = kr_merge_lane(&e->merge, s);
+		if (!lane)
+			return false;
+		lane->heard = e->newest;
+	}
+	return true;
+}
+
+static void note_kind(struct kr_engine *e, const struct kr_operation *op)
+{
+	if (op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD)
+		e->bases.at[op->key.i].kind = op->kind == KR_OP_APPEND ? KR_KIND_LIST : KR_KIND_SET;
+}
+
+/* The time before which nothing was to come any more. */
+static int64_t promised(const struct kr_engine *e, const struct kr_lane *lane, bool begun)
+{
+	int64_t watermark = begun ? kr_merge_watermark(&e->merge) : INT64_MIN;
+
+	if (watermark == INT64_MAX)
+		watermark = e->position;
+	return lane->last > watermark ? lane->last : watermark;
+}
+
+static enum kr_status be_late(struct kr_engine *e, struct kr_lane *lane, const struct kr_event *event, int64_t watermark)
+{
+	if (lane->open)
+		lane->open->late = true;
+	if (event->invoked < e->trusted_until)
+		e->trusted_until = event->invoked;
+	if (event->line > 0 && lane->late_line == event->line) /* a transaction in one line is told once */
+		return KR_OK;
+	lane->late_line = event->line;
+	e->late++;
+	return e->options.sink.late ? e->options.sink.late(e->options.sink.data, e->h, event->session, event->line, event->invoked, watermark) : KR_OK;
+}
+
+static enum kr_status open_txn(struct kr_engine *e, struct kr_lane *lane, const struct kr_event *event)
+{
+	if (!kr_vec_reserve(e->mem, &e->open, 1))
+		return KR_NOMEM;
+	lane->open = kr_held_new(e->stream, e->mem, event);
+	if (!lane->open)
+		return KR_NOMEM;
+	e->open.at[e->open.n++] = lane->open;
+	lane->open->first = INT64_MIN;
+	return KR_OK;
+}
+
+static enum kr_status put(struct kr_engine *e, struct kr_lane *lane, const struct kr_event *event, int64_t at)
+{
+	struct kr_held *t = lane->open;
+	struct kr_merge_item item = {at, t, event->kind, event->timed};
+
+	if (event->kind == KR_EVENT_OP)
+		note_kind(e, &event->op);
+	if (event->kind == KR_EVENT_OP || event->kind == KR_EVENT_UNDO) {
+		e->uncommitted |= event->attr.read == KR_READ_UNCOMMITTED;
+		if (!kr_held_add(e->stream, e->mem, t, event))
+			return KR_NOMEM;
+	}
+	if (event->kind == KR_EVENT_END) {
+		kr_held_end(t, event);
+		lane->open = NULL;
+	}
+	if (!kr_merge_put(&e->merge, lane, item))
+		return KR_NOMEM;
+	/* of autocommit all events lie in one interval: what follows was not sent before its answer */
+	if (event->timed && (!(event->flags & KR_TXN_AUTO) || event->kind == KR_EVENT_END)) {
+		int64_t promise = event->open ? event->invoked : event->returned;
+		lane->promise = promise > lane->promise ? promise : lane->promise;
+	}
+	if (lane->session.i == KR_NONE && event->kind == KR_EVENT_END)
+		lane->over = true;
+	return KR_OK;
+}
+
+/* A session that is silent for too long: what it has open will not be heard of any more. */
+static enum kr_status give_up(struct kr_engine *e)
+{
+	for (uint32_t i = 0; i < e->merge.lanes.n && e->options.stale > 0; i++) {
+		struct kr_lane *lane = e->merge.lanes.at[i];
+		struct kr_event end = {.kind = KR_EVENT_END, .session = lane->session, .status = KR_UNKNOWN, .timed = true, .open = true};
+		if (lane->over || kr_earlier(e->newest, e->options.stale) <= lane->heard)
+			continue;
+		lane->over = true;
+		if (!lane->open)
+			continue;
+		end.flags = lane->open->flags;
+		end.white_box = lane->open->white_box;
+		end.invoked = lane->promise > lane->last ? lane->promise : lane->last;
+		end.returned = KR_TIME_OPEN;
+		if (put(e, lane, &end, end.invoked))
+			return KR_NOMEM;
+	}
+	return KR_OK;
+}
+
+static void hear(struct kr_engine *e, struct kr_lane *lane, int64_t at)
+{
+	e->newest = at > e->newest ? at : e->newest;
+	lane->heard = e->newest;
+}
+
+static enum kr_status take_now(struct kr_engine *e, struct kr_lane *lane, const struct kr_event *event)
+{
+	lane->over = event->open;
+	if (event->open)
+		return KR_OK;
+	lane->promise = event->invoked > lane->promise ? event->invoked : lane->promise;
+	hear(e, lane, event->invoked);
+	return KR_OK;
+}
+
+/* The lane of an event; of what stands alone, of its transaction. */
+static struct kr_lane *lane_of(struct kr_engine *e, const struct kr_event *event)
+{
+	struct kr_lane *last = e->merge.alone.n > 0 ? e->merge.alone.at[e->merge.alone.n - 1] : NULL;
+
+	if (event->session.i == KR_NONE && event->kind != KR_EVENT_BEGIN)
+		return last;
+	return kr_merge_lane(&e->merge, event->session);
+}
+
+static enum kr_status take(struct kr_engine *e, const struct kr_event *event)
+{
+	bool begun = e->begun;
+	int64_t watermark, at;
+	enum kr_status status = KR_OK;
+
+	e->begun = true;
+	if (!begun && !add_lanes(e))
+		return KR_NOMEM;
+	bool known = event->session.i == KR_NONE || event->session.i < e->merge.lanes.n;
+	watermark = begun && !known ? kr_merge_watermark(&e->merge) : INT64_MIN;
+	struct kr_lane *lane = add_bases(e) && add_lanes(e) ? lane_of(e, event) : NULL;
+	if (!lane)
+		return KR_NOMEM;
+	if (event->kind == KR_EVENT_NOW)
+		return take_now(e, lane, event);
+	if (event->kind == KR_EVENT_BEGIN)
+		status = open_txn(e, lane, event);
+	if (status)
+		return status;
+	if (known)
+		watermark = promised(e, lane, begun);
+	else if (watermark == INT64_MAX)
+		watermark = e->position;
+	at = event->timed && event->invoked > watermark ? event->invoked : watermark;
+	if (event->timed && event->invoked < watermark)
+		status = be_late(e, lane, event, watermark);
+	if (event->timed)
+		hear(e, lane, event->open ? event->invoked : event->returned);
+	if (lane->open == NULL)
+		return status; /* of a transaction that was given up */
+	return status ? status : put(e, lane, event, at);
+}
+
+enum kr_status kr_engine_take(void *engine, const struct kr_event *event, struct kr_err *err)
+{
+	struct kr_engine *e = engine;
+	enum kr_status status;
+
+	if (event->kind == KR_EVENT_ORDER)
+		return KR_OK; /* mechanisms do not ask */
+	status = take(e, event);
+	if (!status)
+		status = give_up(e);
+	return status ? status : dispatch(e, err);
+}
+
+/* ---- the rest ---- */
+
+enum kr_status kr_engine_idle(struct kr_engine *e, struct kr_err *err)
+{
+	int64_t watermark = e->begun ? kr_merge_watermark(&e->merge) : INT64_MIN;
+
+	return watermark == INT64_MIN ? KR_OK : kr_engine_round(e, kr_earlier(watermark, kr_engine_pad(e)), KR_ROUND_IDLE, err);
+}
+
+/* What is still open is of unknown outcome. */
+enum kr_status kr_engine_end(struct kr_engine *e, struct kr_err *err)
+{
+	enum kr_status status;
+
+	e->merge.ended = true;
+	status = dispatch(e, err);
+	while (!status && e->open.n > 0) {
+		uint32_t first = 0;
+		for (uint32_t i = 1; i < e->open.n; i++)
+			if (e->open.at[i]->line < e->open.at[first]->line)
+				first = i;
+		status = finish(e, e->open.at[first], INT64_MAX, err);
+	}
+	return status ? status : kr_engine_round(e, INT64_MAX, KR_ROUND_LAST, err);
+}
+
+struct kr_engine_state kr_engine_look(const struct kr_engine *e)
+{
+	struct kr_engine_state s = {.txns = e->seq,
+		.late = e->late,
+		.watermark = e->begun ? kr_merge_watermark(&e->merge) : INT64_MIN,
+		.trusted_until = e->trusted_until,
+		.found_trusted = e->found_trusted,
+		.held = e->held.n,
+		.carried = e->carried,
+		.open = e->open.n,
+		.session = {KR_NONE},
+		.txn = {KR_NONE}};
+
+	for (int i = 0; i < KR_MECH_KINDS; i++)
+		s.findings[i] = e->findings[i];
+	for (uint32_t i = 0; i < e->open.n; i++) {
+		struct kr_held *t = e->open.at[i];
+		kr_held_measure(e->h, e->options.batch.profile, t);
+		if (t->first == INT64_MIN || (s.waits && t->first >= s.since))
+			continue;
+		s.waits = true;
+		s.since = t->first;
+		s.session = t->session;
+		s.txn = t->id;
+	}
+	return s;
+}

@@ -1,0 +1,44 @@
+/* What the files of the streaming engine share. */
+#ifndef KR_MECHANISMS_STREAM_WORK_H
+#define KR_MECHANISMS_STREAM_WORK_H
+
+#include "mechanisms/echo.h"
+#include "mechanisms/merge.h"
+#include "mechanisms/stream.h"
+#include "mechanisms/window.h"
+
+struct kr_engine {
+	struct kr_ctx *ctx;
+	struct kr_mem *mem;
+	struct kr_engine_options options;
+	struct kr_stream *stream;
+	struct kr_history *h;   /* the stream's */
+	bool begun;             /* an event came */
+	bool uncommitted;       /* some read sees what is not committed */
+	struct kr_merge merge;
+	struct kr_bases bases;  /* by key of the stream */
+	struct kr_helds open;   /* have not ended; first is not measured */
+	struct kr_helds held;   /* have ended, in the order of their ends */
+	uint32_t carried;
+	struct kr_echo echo;
+	uint32_t seq, since;    /* ended so far, and since the last round */
+	uint32_t round;
+	int64_t newest;         /* time heard of */
+	int64_t position;       /* of the last event dispatched */
+	int64_t trusted_until;
+	uint32_t late;
+	uint64_t findings[KR_MECH_KINDS];
+	bool found_trusted;
+};
+
+enum kr_round { KR_ROUND_COUNTED, KR_ROUND_IDLE, KR_ROUND_LAST };
+
+/* Everything sent before `position` has been dispatched. */
+enum kr_status kr_engine_round(struct kr_engine *e, int64_t position, enum kr_round kind, struct kr_err *err);
+
+/* Forgets what nothing that is still to come can depend on; `b`: the round's batch, `reach` its certain dependencies. */
+enum kr_status kr_engine_forget(struct kr_engine *e, int64_t position, const struct kr_window *w, const struct kr_batch *b, const struct kr_reaches *reach);
+
+int64_t kr_engine_pad(const struct kr_engine *e); /* half of the clock skew */
+
+#endif

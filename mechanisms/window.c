@@ -1,0 +1,282 @@
+/* Building the window: which keys, which carried transactions, then everything in the order of ends. */
+#include "mechanisms/window.h"
+
+#include <stdlib.h>
+
+struct building {
+	struct kr_window *w;
+	const struct kr_history *stream;
+	struct kr_bases *bases;
+	bool scans, failed;
+};
+
+void kr_window_done(struct kr_window *w)
+{
+	struct kr_history *h = &w->h;
+
+	kr_vec_done(w->mem, &h->keys);
+	kr_vec_done(w->mem, &h->txns);
+	kr_vec_done(w->mem, &h->ops);
+	kr_vec_done(w->mem, &h->scans);
+	kr_vec_done(w->mem, &h->rows);
+	kr_vec_done(w->mem, &h->conds);
+	kr_vec_done(w->mem, &h->attrs);
+	kr_vec_done(w->mem, &h->struck);
+	kr_vec_done(w->mem, &h->white_box);
+	kr_vec_done(w->mem, &w->txns);
+	kr_vec_done(w->mem, &w->keys);
+	kr_vec_done(w->mem, &w->txn_marks);
+	kr_vec_done(w->mem, &w->op_marks);
+	kr_vec_done(w->mem, &w->carried);
+	kr_vec_done(w->mem, &w->locks);
+}
+
+/* Header, values and sessions as they are; nothing of what was read. */
+static struct kr_history borrow(const struct kr_history *stream)
+{
+	return (struct kr_history){.mem = stream->mem,
+		.name = stream->name,
+		.format = stream->format,
+		.clock_skew = stream->clock_skew,
+		.time_unit = stream->time_unit,
+		.row_separator = stream->row_separator,
+		.profile = stream->profile,
+		.initial = stream->initial,
+		.key_order = stream->key_order,
+		.values.at = stream->values.at,
+		.values.n = stream->values.n,
+		.sessions.at = stream->sessions.at,
+		.sessions.n = stream->sessions.n,
+		.files.at = stream->files.at,
+		.files.n = stream->files.n};
+}
+
+/* ---- keys ---- */
+
+static void add_txn(struct building *b, struct kr_held *t)
+{
+	if (t->round == b->w->round)
+		return;
+	t->round = b->w->round;
+	b->failed |= !kr_vec_push(b->w->mem, &b->w->txns, t);
+}
+
+static void touch(struct building *b, kr_key key)
+{
+	struct kr_base *base;
+
+	if (key.i == KR_NONE)
+		return;
+	base = &b->bases->at[key.i];
+	if (base->round == b->w->round)
+		return;
+	base->round = b->w->round;
+	b->failed |= !kr_vec_push(b->w->mem, &b->w->keys, key);
+}
+
+static void touch_all(struct building *b, const struct kr_held *t)
+{
+	for (uint32_t i = 0; i < t->entries.n; i++)
+		if (!t->entries.at[i].is_undo)
+			touch(b, t->entries.at[i].op.key);
+	for (uint32_t i = 0; i < t->rows.n; i++)
+		touch(b, t->rows.at[i].key);
+	b->scans |= t->scans.n > 0;
+}
+
+/* A range is about keys that nobody in the window names, too. */
+static void touch_for_scans(struct building *b)
+{
+	for (kr_key k = {0}; k.i < b->stream->keys.n && b->scans; k.i++)
+		if (b->bases->at[k.i].carriers.n > 0 || b->stream->keys.at[k.i].initial.i != KR_ABSENT.i || b->stream->initial == KR_INITIAL_UNKNOWN)
+			touch(b, k);
+}
+
+static void add_carriers(struct building *b)
+{
+	uint32_t n = b->w->keys.n;
+
+	for (uint32_t k = 0; k < n; k++) {
+		const struct kr_base *base = &b->bases->at[b->w->keys.at[k].i];
+		for (uint32_t i = 0; i < base->carriers.n; i++) {
+			add_txn(b, base->carriers.at[i]);
+			touch_all(b, base->carriers.at[i]);
+		}
+	}
+}
+
+struct named {
+	kr_key key;
+	const struct kr_history *stream;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	const struct kr_history *h = x->stream;
+	int by = kr_history_compare_keys(h, h->keys.at[x->key.i].name, h->keys.at[y->key.i].name);
+
+	return by ? by : (x->key.i > y->key.i) - (x->key.i < y->key.i);
+}
+
+static bool sort_keys(struct building *b)
+{
+	struct kr_window *w = b->w;
+	struct named *order = kr_mem_alloc(w->mem, w->keys.n, sizeof *order);
+
+	if (!order)
+		return false;
+	for (uint32_t k = 0; k < w->keys.n; k++)
+		order[k] = (struct named){w->keys.at[k], b->stream};
+	if (w->keys.n > 1)
+		qsort(order, w->keys.n, sizeof *order, by_name);
+	for (uint32_t k = 0; k < w->keys.n; k++) {
+		struct kr_key_entry entry = b->stream->keys.at[order[k].key.i];
+		entry.kind = b->bases->at[order[k].key.i].kind;
+		w->keys.at[k] = order[k].key;
+		b->bases->at[order[k].key.i].at = k;
+		b->failed |= !kr_vec_push(w->mem, &w->h.keys, entry);
+	}
+	kr_mem_free(w->mem, order, w->keys.n, sizeof *order);
+	return true;
+}
+
+/* ---- transactions ---- */
+
+static kr_key key_in(const struct building *b, kr_key key) { return key.i == KR_NONE ? key : (kr_key){b->bases->at[key.i].at}; }
+
+static bool put_scan(struct building *b, const struct kr_held *t, struct kr_operation *op)
+{
+	struct kr_history *h = &b->w->h;
+	struct kr_scan scan = t->scans.at[op->scan];
+	uint32_t row = scan.row_first, cond = scan.cond_first;
+
+	scan.row_first = h->rows.n;
+	scan.cond_first = h->conds.n;
+	for (uint32_t i = 0; i < scan.row_count; i++) {
+		struct kr_row r = {key_in(b, t->rows.at[row + i].key), t->rows.at[row + i].value};
+		b->failed |= !kr_vec_push(h->mem, &h->rows, r);
+	}
+	for (uint32_t i = 0; i < scan.cond_count; i++)
+		b->failed |= !kr_vec_push(h->mem, &h->conds, t->conds.at[cond + i]);
+	op->scan = h->scans.n;
+	return kr_vec_push(h->mem, &h->scans, scan);
+}
+
+/* Of a transaction with an event that came too late only its writes are left, and nobody knows when they were done. */
+static struct kr_attr attr_of(const struct kr_held *t, const struct kr_held_entry *e)
+{
+	struct kr_attr attr = e->attr;
+
+	if (!t->late)
+		return attr;
+	attr.open = attr.has_time;
+	attr.returned = KR_TIME_OPEN;
+	return attr;
+}
+
+static bool put_entry(struct building *b, const struct kr_held *t, const struct kr_held_entry *e, struct kr_history_mark mark)
+{
+	struct kr_history *h = &b->w->h;
+	struct kr_operation op = e->op;
+	struct kr_attr attr = attr_of(t, e);
+
+	if (e->is_undo)
+		return kr_history_undo(h, mark, e->undo, &attr) == KR_OK;
+	op.key = key_in(b, op.key);
+	if (op.scan != KR_NONE && !put_scan(b, t, &op))
+		return false;
+	if (attr.has_time)
+		op.flags |= KR_OPF_HAS_ATTR;
+	struct kr_attr own = attr;
+	own.op = (kr_op){h->ops.n};
+	own.failed = own.ends = false;
+	if (!kr_vec_push(h->mem, &h->ops, op) || (op.flags & KR_OPF_HAS_ATTR && !kr_vec_push(h->mem, &h->attrs, own)))
+		return false;
+	if (!attr.failed)
+		return true;
+	if (kr_history_strike_failed(h, attr.ends))
+		return false;
+	h->struck.at[h->struck.n - 1].attr = attr;
+	return true;
+}
+
+static void end_late(struct kr_transaction *txn, const struct kr_held *t)
+{
+	int64_t first = INT64_MAX;
+
+	for (uint32_t i = 0; i < t->entries.n; i++)
+		if (t->entries.at[i].attr.has_time && t->entries.at[i].attr.invoked < first)
+			first = t->entries.at[i].attr.invoked;
+	txn->status = KR_UNKNOWN;
+	txn->flags |= KR_TXN_HAS_END | KR_TXN_END_OPEN;
+	if (first < INT64_MAX)
+		txn->end_invoked = first;
+	txn->end_returned = KR_TIME_OPEN;
+}
+
+static bool put_txn(struct building *b, struct kr_held *t)
+{
+	struct kr_history *h = &b->w->h;
+	struct kr_history_mark mark = kr_history_mark(h);
+	struct kr_transaction txn = {.id = t->id,
+		.session = t->session,
+		.status = t->status,
+		.flags = t->flags,
+		.line = t->line,
+		.op_first = mark.ops,
+		.begin_invoked = t->begin[0],
+		.begin_returned = t->begin[1],
+		.end_invoked = t->end[0],
+		.end_returned = t->end[1]};
+	uint8_t marks = (t->settled ? KR_MARK_SETTLED : 0) | (t->carried ? KR_MARK_CARRIED : 0) | (t->certified ? 0 : KR_MARK_FRESH);
+
+	t->at = h->txns.n;
+	for (uint32_t i = 0; i < t->entries.n; i++)
+		if (!put_entry(b, t, &t->entries.at[i], mark))
+			return false;
+	txn.op_count = h->ops.n - mark.ops;
+	if (t->late)
+		end_late(&txn, t);
+	for (uint32_t i = mark.struck; i < h->struck.n; i++)
+		h->struck.at[i].txn = (kr_txn){h->txns.n};
+	for (uint32_t i = 0; i < txn.op_count; i++) {
+		uint8_t of = 0;
+		if (t->carried)
+			of = (t->entries.at[i].shadow ? KR_MARK_SHADOW : 0) | (t->entries.at[i].deleted ? KR_MARK_DELETED : 0) |
+				(t->entries.at[i].gone ? KR_MARK_GONE : 0);
+		struct kr_span lock = t->carried ? t->entries.at[i].lock : (struct kr_span){0, 0};
+		b->failed |= !kr_vec_push(b->w->mem, &b->w->op_marks, of) || !kr_vec_push(b->w->mem, &b->w->locks, lock);
+	}
+	return kr_vec_push(h->mem, &h->txns, txn) && kr_vec_push(h->mem, &h->white_box, t->white_box) && kr_vec_push(b->w->mem, &b->w->txn_marks, marks) &&
+		kr_vec_push(b->w->mem, &b->w->carried, t->told);
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct kr_held *const *x = a, *const *y = b;
+
+	return ((*x)->seq > (*y)->seq) - ((*x)->seq < (*y)->seq);
+}
+
+enum kr_status kr_window_build(struct kr_window *w, const struct kr_history *stream, const struct kr_helds *held, struct kr_bases *bases)
+{
+	struct building b = {.w = w, .stream = stream, .bases = bases};
+
+	w->h = borrow(stream);
+	for (uint32_t i = 0; i < held->n && !b.failed; i++) {
+		add_txn(&b, held->at[i]);
+		touch_all(&b, held->at[i]);
+	}
+	touch_for_scans(&b);
+	add_carriers(&b);
+	if (b.failed || !sort_keys(&b) || b.failed)
+		return KR_NOMEM;
+	if (w->txns.n > 1)
+		qsort(w->txns.at, w->txns.n, sizeof *w->txns.at, by_end);
+	for (uint32_t i = 0; i < w->txns.n; i++)
+		if (!put_txn(&b, w->txns.at[i]) || b.failed)
+			return KR_NOMEM;
+	w->marks = (struct kr_marks){w->txn_marks.at, w->op_marks.at, w->carried.at, w->locks.at};
+	return KR_OK;
+}

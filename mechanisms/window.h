@@ -1,0 +1,36 @@
+/* A window of a stream as a history of its own, for the batch: transactions that are held whole, and of those before them
+ * the versions that can still be seen. Values are those of the stream; keys are only those that the window speaks of, in
+ * the order of their names. */
+#ifndef KR_MECHANISMS_WINDOW_H
+#define KR_MECHANISMS_WINDOW_H
+
+#include "mechanisms/held.h"
+
+KR_VEC_NAMED(kr_helds, struct kr_held *);
+
+struct kr_base {             /* of a key of the stream */
+	struct kr_helds carriers; /* carried transactions with a version of it */
+	uint8_t kind;            /* enum kr_key_kind, as far as was seen */
+	bool gone, gone_present; /* a version of it is forgotten; one that was not absent */
+	bool vain_present;       /* a write that came to nothing is, whose value was not absent */
+	uint32_t at, round;      /* its number in the window of that round */
+};
+KR_VEC_NAMED(kr_bases, struct kr_base);
+
+struct kr_window {
+	struct kr_mem *mem;
+	uint32_t round;
+	struct kr_history h;          /* values, sessions and header are borrowed */
+	struct kr_helds txns;         /* by kr_txn of the window */
+	KR_VEC(kr_key) keys;          /* by kr_key of the window: that of the stream */
+	KR_VEC(uint8_t) txn_marks, op_marks;
+	KR_VEC(struct kr_carried_txn) carried;
+	KR_VEC(struct kr_span) locks;
+	struct kr_marks marks;
+};
+
+/* `held`: in the order of their ends. Marks of settled transactions are as they are now. */
+enum kr_status kr_window_build(struct kr_window *w, const struct kr_history *stream, const struct kr_helds *held, struct kr_bases *bases);
+void kr_window_done(struct kr_window *w);
+
+#endif
