@@ -5,6 +5,7 @@
 #include "cli/check_run.h"
 #include "cli/manual.h"
 #include "cli/output.h"
+#include "cli/stream_run.h"
 #include "report/report.h"
 
 static const struct kr_option options[] = {
@@ -14,6 +15,10 @@ static const struct kr_option options[] = {
 	KR_OPTION_ORDER,
 	KR_OPTION_PROFILE,
 	KR_OPTION_NO_SESSION,
+	{"stream", 0, NULL, KR_WORDS_ANY, "with a profile: as 'krait watch', in bounded memory"},
+	KR_OPTION_LATENESS,
+	KR_OPTION_STALE,
+	KR_OPTION_TRACE_DISPATCH,
 	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each trace and level, one a line"},
 	{"output", 0, "text|json|junit|sarif", KR_WORDS_OUTPUT, "lines, JSON lines, or one document for CI systems"},
 	{"explain", 'e', NULL, KR_WORDS_ANY, "the verdict in words: each edge, and why it must hold"},

@@ -6,6 +6,7 @@
 
 #include "cli/file.h"
 #include "cli/output.h"
+#include "cli/stream_run.h"
 #include "cli/trace.h"
 #include "report/finding.h"
 
@@ -122,27 +123,61 @@ static int check_trace(struct profiling *p, const char *path)
 	return exit;
 }
 
+/* Nothing found is no proof. */
+static int check_stream(const struct profiling *p, const char *path)
+{
+	struct kr_stream_options options;
+
+	if (!kr_stream_options(p->args, &p->asked, &options))
+		return KR_EXIT_USAGE;
+	options.names_trace = true;
+	int exit = kr_stream_run(&options, path);
+	return exit == KR_EXIT_SATISFIED ? KR_EXIT_UNDECIDED : exit;
+}
+
+/* What goes with --stream only, and what does not go with it. */
+static int check_stream_options(const struct kr_args *args)
+{
+	static const char *const streams[] = {"lateness", "stale", "trace-dispatch"}, *const wholes[] = {"witness", "no-session", "format", "lenient"};
+	bool stream = kr_args_has(args, "stream");
+
+	for (size_t i = 0; i < KR_COUNT(streams) && !stream; i++)
+		if (kr_args_has(args, streams[i]))
+			return kr_usage("option '--%s' goes with '--stream'", streams[i]);
+	for (size_t i = 0; i < KR_COUNT(wholes) && stream; i++)
+		if (kr_args_has(args, wholes[i]))
+			return kr_usage("options '--stream' and '--%s' exclude each other", wholes[i]);
+	return KR_EXIT_SATISFIED;
+}
+
 bool kr_check_profile_asked(const struct kr_args *args)
 {
+	static const char *const streaming[] = {"stream", "lateness", "stale", "trace-dispatch"};
 	const char *checker = kr_args_value(args, "checker");
 
+	for (size_t i = 0; i < KR_COUNT(streaming); i++)
+		if (kr_args_has(args, streaming[i]))
+			return true;
 	return kr_args_has(args, "profile") || kr_args_has(args, "no-session") || (checker && strcmp(checker, "leopard") == 0);
 }
 
 int kr_check_profile(const struct kr_args *args)
 {
 	struct profiling p = {.args = args, .json = kr_args_has(args, "json"), .explain = kr_args_has(args, "explain")};
+	bool stream = kr_args_has(args, "stream");
 	int status = kr_profile_asked(args, &p.asked);
 
 	if (status == KR_EXIT_SATISFIED)
 		status = check_options(&p);
+	if (status == KR_EXIT_SATISFIED)
+		status = check_stream_options(args);
 	if (status == KR_EXIT_SATISFIED && !kr_trace_options(args, &p.trace_options))
 		status = KR_EXIT_USAGE;
 	if (status == KR_EXIT_SATISFIED)
 		(void)kr_file_open(&p.witness, args, kr_args_value(args, "witness")); /* closing it tells */
 	p.colour = status == KR_EXIT_SATISFIED && kr_terminal(stdout, p.trace_options.quiet);
 	for (uint32_t i = 0; i < args->operands.n && (status == KR_EXIT_SATISFIED || i > 0) && !kr_print_failed(); i++)
-		status = kr_exit_worst(status, check_trace(&p, args->operands.at[i]));
+		status = kr_exit_worst(status, stream ? check_stream(&p, args->operands.at[i]) : check_trace(&p, args->operands.at[i]));
 	if (!kr_file_close(&p.witness))
 		status = kr_exit_worst(status, KR_EXIT_FAILED);
 	kr_profile_option_done(&p.asked);

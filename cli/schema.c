@@ -7,7 +7,7 @@
 
 extern const char kr_schema_backends[], kr_schema_check[], kr_schema_checkers[], kr_schema_classify[], kr_schema_crosscheck[], kr_schema_finding[],
 	kr_schema_formats[], kr_schema_levels[], kr_schema_lint[], kr_schema_mechanisms[], kr_schema_passes[], kr_schema_profiles[], kr_schema_shrink[],
-	kr_schema_stats[], kr_schema_trace[], kr_schema_verify[];
+	kr_schema_stats[], kr_schema_trace[], kr_schema_verify[], kr_schema_watch[];
 
 static const struct {
 	const char *name, *text;
@@ -28,6 +28,7 @@ static const struct {
 	{"shrink", kr_schema_shrink},
 	{"stats", kr_schema_stats},
 	{"verify", kr_schema_verify},
+	{"watch", kr_schema_watch},
 };
 
 static const struct kr_option options[] = {{0}};

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -345,6 +346,15 @@ enum kr_status kr_source_line(struct kr_source *s, char **line, size_t *length, 
 	*line = from;
 	*length = (size_t)(to - from);
 	return KR_OK;
+}
+
+bool kr_source_quiet(struct kr_source *s, int milliseconds)
+{
+	struct pollfd ready = {.fd = s->fd, .events = POLLIN};
+
+	if (s->over || s->in_over || s->in_at < s->in_end || memchr(s->out + s->at, '\n', s->end - s->at))
+		return false;
+	return poll(&ready, 1, milliseconds) == 0;
 }
 
 uint32_t kr_source_line_number(const struct kr_source *s) { return s->line; }

@@ -18,6 +18,8 @@ enum kr_status kr_source_head(struct kr_source *s, const char **head, size_t *le
 /* The next line without its newline (LF or CRLF), terminated by a NUL of its own, valid until the next call; *line NULL at the end. Lines are as long as memory allows.
  * KR_BAD on a truncated or damaged gzip file or a read error. */
 enum kr_status kr_source_line(struct kr_source *s, char **line, size_t *length, struct kr_err *err);
+/* Nothing came for that long: no line is complete, and reading would wait. */
+bool kr_source_quiet(struct kr_source *s, int milliseconds);
 uint32_t kr_source_line_number(const struct kr_source *s); /* of the last line returned, 1-based */
 
 /* Up to `size` bytes; *got 0 at the end. Do not mix with kr_source_line on one source, except kr_source_rest after some lines. */

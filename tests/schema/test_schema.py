@@ -90,7 +90,7 @@ def test_golden():
         case = os.path.dirname(path)
         with open(path) as file:
             text = file.read()
-            commands = set(re.findall(r"(?:krait|run|claim) +(\w+)", text)) & set(names) | ({"mechanisms", "finding"} if "--profile" in text else set()) | ({"crosscheck"} if "crosscheck" in case else set())
+            commands = set(re.findall(r"(?:krait|run|claim) +(\w+)", text)) & set(names) | ({"mechanisms", "finding"} if "--profile" in text else set()) | ({"watch"} if "--stream" in text else set()) | ({"crosscheck"} if "crosscheck" in case else set())
         with open(path) as file:
             if "--json" not in file.read() or not os.path.exists(f"{case}/stdout"):
                 continue
@@ -116,6 +116,7 @@ REFUSED = {
               {"trace": "t", "level": "ser", "order": "none", "checker": "ser", "verdict": "unknown", "txns": 1, "ops": 1, "seconds": 0, "peak_mib": 1},
               {"trace": "t", "level": "ser", "order": "none", "checker": "ser", "verdict": "violated", "txns": 1, "ops": 1, "seconds": 0, "peak_mib": 1,
                "anomaly": {"name": "G0", "message": "m", "cycle": [{"from": 1, "to": 2, "kind": "ww", "why": "w"}]}}],
+    "watch": [{}, {"event": "end"}, {"event": "late", "session": "a", "line": 1, "invoked": 1}, {"event": "dispatch", "session": "a"}, {"event": "over", "txns": 1}],
     "stats": [{"trace": "t"}], "lint": [{"trace": "t", "kind": "no-end"}], "verify": [{"trace": "t", "level": "ser", "order": "none", "verdict": "unknown", "result": "confirmed"}],
 }
 

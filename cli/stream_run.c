@@ -1,0 +1,300 @@
+/* One stream from its first line to its last, and what is printed of it. */
+#include "cli/stream_run.h"
+
+#include <string.h>
+
+#include "cli/output.h"
+#include "cli/trace.h"
+#include "frontend/source.h"
+#include "mechanisms/stream.h"
+#include "report/finding.h"
+
+enum { PROGRESS_LINES = 100000, QUIET_MS = 1000 };
+
+struct running {
+	const struct kr_stream_options *o;
+	const char *path;
+	struct kr_ctx ctx;
+	struct kr_engine *engine;
+	struct kr_stream *stream;
+	struct kr_source *source;
+	struct kr_batch_options batch; /* profile NULL: not known yet */
+	int exit;                      /* that of a usage error, or KR_EXIT_SATISFIED */
+	uint32_t lines;
+};
+
+/* ---- what is told ---- */
+
+static enum kr_status print(struct kr_str *out)
+{
+	bool good = kr_print(out);
+
+	kr_str_done(out);
+	return good ? KR_OK : KR_CANCELED;
+}
+
+static void add_name(const struct running *r, const char *name, struct kr_str *out)
+{
+	if (!r->o->names_trace)
+		return;
+	kr_str_format(out, "\"%s\": ", name);
+	kr_str_json(out, r->path, strlen(r->path));
+	kr_str_add(out, ", ");
+}
+
+static void add_session(const struct kr_history *h, kr_session session, struct kr_str *out)
+{
+	if (session.i == KR_NONE)
+		kr_str_add(out, "null");
+	else
+		kr_history_json_value(h, h->sessions.at[session.i], out);
+}
+
+static void add_time(int64_t at, struct kr_str *out)
+{
+	if (at == INT64_MIN || at == INT64_MAX)
+		kr_str_add(out, "null");
+	else
+		kr_str_format(out, "%lld", (long long)at);
+}
+
+static void add_text(const struct kr_finding_report *report, const struct kr_finding *f, const char *path, struct kr_str *out)
+{
+	char name[KR_ANOMALY_NAME_SIZE];
+
+	kr_report_finding_class(report, f, name);
+	kr_str_format(out, "%s: %s %s: ", path, kr_mechanism_name(f->mechanism), name);
+	kr_finding_says(report, f, out);
+	kr_str_add(out, "\n");
+}
+
+static enum kr_status tell_findings(void *data, const struct kr_history *window, const struct kr_findings *findings)
+{
+	struct running *r = data;
+	struct kr_finding_report report = {r->o->names_trace ? r->path : NULL, window, r->batch.profile, r->batch.certify, findings};
+	struct kr_str out;
+
+	kr_str_init(&out, r->o->args->mem);
+	for (uint32_t i = 0; i < findings->list.n; i++) {
+		if (r->o->json) {
+			kr_report_finding_json(&report, &findings->list.at[i], &out);
+			kr_str_add(&out, "\n");
+			continue;
+		}
+		add_text(&report, &findings->list.at[i], r->path, &out);
+		if (r->o->explain)
+			kr_report_finding_explain(&report, &findings->list.at[i], &out);
+	}
+	return print(&out);
+}
+
+static enum kr_status tell_late(void *data, const struct kr_history *h, kr_session session, uint32_t line, int64_t invoked, int64_t watermark)
+{
+	struct running *r = data;
+	char name[80];
+	struct kr_str out;
+
+	kr_str_init(&out, r->o->args->mem);
+	if (r->o->json) {
+		kr_str_add(&out, "{\"event\": \"late\", ");
+		add_name(r, "trace", &out);
+		kr_str_add(&out, "\"session\": ");
+		add_session(h, session, &out);
+		kr_str_format(&out, ", \"line\": %u, \"invoked\": %lld, \"watermark\": %lld}\n", line, (long long)invoked, (long long)watermark);
+	} else {
+		kr_str_format(&out, "%s:%u: late: session %s sent this at %lld, before the watermark %lld\n", r->path, line,
+			session.i == KR_NONE ? "(none)" : kr_history_brief(h, h->sessions.at[session.i], name, sizeof name), (long long)invoked,
+			(long long)watermark);
+	}
+	return print(&out);
+}
+
+static enum kr_status tell_dispatch(void *data, const struct kr_history *h, kr_session session, int64_t invoked)
+{
+	struct running *r = data;
+	struct kr_str out;
+
+	kr_str_init(&out, r->o->args->mem);
+	kr_str_add(&out, "{\"event\": \"dispatch\", \"session\": ");
+	add_session(h, session, &out);
+	kr_str_format(&out, ", \"invoked\": %lld}\n", (long long)invoked);
+	return print(&out);
+}
+
+static uint64_t total(const struct kr_engine_state *s)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < KR_MECH_KINDS; i++)
+		n += s->findings[i];
+	return n;
+}
+
+static enum kr_status tell_progress(struct running *r)
+{
+	struct kr_history *h = kr_stream_history(r->stream);
+	struct kr_engine_state s = kr_engine_look(r->engine);
+	struct kr_str out;
+
+	if (!r->o->json)
+		return KR_OK;
+	kr_str_init(&out, r->o->args->mem);
+	kr_str_add(&out, "{\"event\": \"progress\", ");
+	add_name(r, "trace", &out);
+	kr_str_add(&out, "\"watermark\": ");
+	add_time(s.watermark, &out);
+	kr_str_format(&out, ", \"lines\": %u, \"txns\": %u, \"open\": %u, \"oldest\": ", r->lines, s.txns, s.open);
+	if (s.waits) {
+		kr_str_add(&out, "{\"session\": ");
+		add_session(h, s.session, &out);
+		kr_str_add(&out, ", \"txn\": ");
+		kr_history_json_value(h, s.txn, &out);
+		kr_str_format(&out, ", \"since\": %lld}", (long long)s.since);
+	} else {
+		kr_str_add(&out, "null");
+	}
+	kr_str_format(&out, ", \"findings\": %llu, \"mib\": %llu}\n", (unsigned long long)total(&s), (unsigned long long)((r->ctx.mem.used >> 20) + 1));
+	return print(&out);
+}
+
+static enum kr_status tell_end(struct running *r, const struct kr_engine_state *s)
+{
+	struct kr_str out;
+
+	kr_str_init(&out, r->o->args->mem);
+	if (r->o->json) {
+		kr_str_add(&out, "{\"event\": \"end\", ");
+		add_name(r, "trace", &out);
+		kr_str_format(&out, "\"txns\": %u, \"findings\": {", s->txns);
+		for (int i = 0; i < KR_MECH_SESSION; i++)
+			kr_str_format(&out, "%s\"%s\": %llu", i > 0 ? ", " : "", kr_mechanism_name((enum kr_mechanism_kind)i),
+				(unsigned long long)s->findings[i]);
+		kr_str_format(&out, "}, \"late\": %u, \"trusted_until\": ", s->late);
+		add_time(s->trusted_until, &out);
+		kr_str_add(&out, "}\n");
+	} else {
+		kr_str_format(&out, "%s\t%s\t%s\t%u transactions, %llu findings", r->path, r->batch.profile->name, total(s) > 0 ? "violated" : "unknown",
+			s->txns, (unsigned long long)total(s));
+		if (s->late > 0)
+			kr_str_format(&out, ", %u late, trusted until %lld", s->late, (long long)s->trusted_until);
+		kr_str_add(&out, "\n");
+	}
+	return print(&out);
+}
+
+/* ---- the engine ---- */
+
+/* The profile that was asked for, or the one that the header names. */
+static int find_profile(struct running *r, struct kr_err *err)
+{
+	const struct kr_history *h = kr_stream_history(r->stream);
+
+	r->batch = r->o->asked->options;
+	if (r->batch.profile)
+		return KR_EXIT_SATISFIED;
+	if (!h->profile)
+		return kr_usage("a stream is held to a profile: give one with '--profile'; see 'krait profiles'");
+	r->batch.profile = kr_profile_find(h->profile);
+	if (!r->batch.profile)
+		return kr_usage("the stream names profile '%.60s', which there is not; see 'krait profiles'", h->profile);
+	return kr_profile_level(r->o->args->modules, r->batch.profile, &r->batch.certify, err) ? kr_fail_err(err) : KR_EXIT_SATISFIED;
+}
+
+static enum kr_status start(struct running *r, struct kr_err *err)
+{
+	struct kr_engine_options options = {
+		.sink = {r, tell_findings, tell_late, r->o->dispatch ? tell_dispatch : NULL},
+		.lateness = (int64_t)r->o->lateness,
+		.stale = (int64_t)r->o->stale,
+		.unbounded = !kr_stream_history(r->stream)->stream,
+	};
+
+	r->exit = find_profile(r, err);
+	if (r->exit != KR_EXIT_SATISFIED)
+		return KR_CANCELED;
+	options.batch = r->batch;
+	enum kr_status status = kr_engine_new(&r->ctx, &options, &r->engine, err);
+	if (!status)
+		kr_engine_attach(r->engine, r->stream);
+	return status;
+}
+
+static enum kr_status take(void *data, const struct kr_event *event, struct kr_err *err)
+{
+	struct running *r = data;
+	enum kr_status status = r->engine ? KR_OK : start(r, err);
+
+	return status ? status : kr_engine_take(r->engine, event, err);
+}
+
+static enum kr_status read_all(struct running *r, struct kr_err *err)
+{
+	bool more = true, idle = false;
+	enum kr_status status = KR_OK;
+
+	while (!status && more) {
+		if (r->o->waits && r->engine && !idle && kr_source_quiet(r->source, QUIET_MS)) {
+			idle = true;
+			status = kr_engine_idle(r->engine, err);
+			continue;
+		}
+		idle = false;
+		status = kr_stream_next(r->stream, r->source, &more, err);
+		r->lines += more;
+		if (!status && more && r->engine && r->lines % PROGRESS_LINES == 0)
+			status = tell_progress(r);
+	}
+	if (!status && !r->engine)
+		status = start(r, err);
+	return status ? status : kr_engine_end(r->engine, err);
+}
+
+static int finish(struct running *r, enum kr_status status, struct kr_err *err)
+{
+	struct kr_engine_state state = {0};
+
+	if (r->exit != KR_EXIT_SATISFIED)
+		return r->exit;
+	if (r->engine)
+		state = kr_engine_look(r->engine);
+	if (!status)
+		status = tell_end(r, &state);
+	if (kr_print_failed())
+		return KR_EXIT_FAILED;
+	if (status)
+		return kr_trace_fail(r->path, status, err);
+	if (state.late > 0)
+		return state.found_trusted ? KR_EXIT_VIOLATED : KR_EXIT_UNDECIDED;
+	return total(&state) > 0 ? KR_EXIT_VIOLATED : KR_EXIT_SATISFIED;
+}
+
+int kr_stream_run(const struct kr_stream_options *options, const char *path)
+{
+	struct running r = {.o = options, .path = path, .exit = KR_EXIT_SATISFIED};
+	struct kr_sink sink = {&r, take};
+	struct kr_err err;
+
+	kr_err_init(&err);
+	kr_ctx_init(&r.ctx, options->seconds, options->mebibytes);
+	enum kr_status status = kr_source_open(&r.ctx, path, &r.source, &err);
+	if (!status)
+		status = kr_stream_new(&r.ctx, path, &sink, &r.stream);
+	if (!status)
+		status = read_all(&r, &err);
+	int exit = finish(&r, status, &err);
+	kr_engine_free(r.engine);
+	kr_stream_free(r.stream);
+	kr_source_free(r.source);
+	return exit;
+}
+
+bool kr_stream_options(const struct kr_args *args, const struct kr_profile_option *asked, struct kr_stream_options *out)
+{
+	*out = (struct kr_stream_options){.args = args,
+		.asked = asked,
+		.json = kr_args_has(args, "json"),
+		.explain = kr_args_has(args, "explain"),
+		.dispatch = kr_args_has(args, "trace-dispatch")};
+	return kr_args_integer(args, "lateness", INT64_MAX, &out->lateness) && kr_args_integer(args, "stale", INT64_MAX, &out->stale) &&
+		kr_args_integer(args, "memory", SIZE_MAX >> 20, &out->mebibytes) && kr_args_double(args, "timeout", &out->seconds);
+}

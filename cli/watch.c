@@ -1,0 +1,46 @@
+/* krait watch: holds a database to a profile while it runs. */
+#include "cli/stream_run.h"
+#include "cli/trace.h"
+
+static const struct kr_option options[] = {
+	KR_OPTION_PROFILE,
+	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each event, one a line"},
+	{"explain", 'e', NULL, KR_WORDS_ANY, "findings in words: who did what when, and what follows"},
+	KR_OPTION_LATENESS,
+	KR_OPTION_STALE,
+	KR_OPTION_TRACE_DISPATCH,
+	KR_OPTION_MEMORY,
+	{0},
+};
+
+static int run(const struct kr_args *args)
+{
+	struct kr_profile_option asked;
+	struct kr_stream_options stream;
+	int status = kr_profile_asked(args, &asked);
+
+	if (status == KR_EXIT_SATISFIED && !kr_stream_options(args, &asked, &stream))
+		status = KR_EXIT_USAGE;
+	if (status == KR_EXIT_SATISFIED) {
+		stream.waits = true;
+		status = kr_stream_run(&stream, args->operands.n > 0 ? args->operands.at[0] : "-");
+	}
+	kr_profile_option_done(&asked);
+	return status;
+}
+
+const struct kr_command kr_command_watch = {
+	.name = "watch",
+	.synopsis = "[OPTION]... [TRACE|-]",
+	.title = "hold a database's mechanisms to a profile while it runs",
+	.text = "Reads a stream of events, a file, a pipe or standard input, and tells what\n"
+		"the mechanisms of the profile cannot have done, as it comes. Memory follows\n"
+		"what is open, not how much was read. Exit status: 1 findings, 2 something\n"
+		"came too late and nothing was found before, 0 nothing found, which is no\n"
+		"proof.",
+	.options = options,
+	.operands = KR_WORDS_FILE,
+	.least = 0,
+	.most = 1,
+	.run = run,
+};
