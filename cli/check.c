@@ -18,6 +18,7 @@ static const struct kr_option options[] = {
 	{"stream", 0, NULL, KR_WORDS_ANY, "with a profile: as 'krait watch', in bounded memory"},
 	KR_OPTION_LATENESS,
 	KR_OPTION_STALE,
+	KR_OPTION_TOLD,
 	KR_OPTION_TRACE_DISPATCH,
 	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each trace and level, one a line"},
 	{"output", 0, "text|json|junit|sarif", KR_WORDS_OUTPUT, "lines, JSON lines, or one document for CI systems"},

@@ -14,7 +14,7 @@ struct profiling {
 	const struct kr_args *args;
 	struct kr_profile_option asked;
 	struct kr_trace_options trace_options;
-	struct kr_file witness;
+	struct kr_file witness, told;
 	bool json, explain, colour;
 };
 
@@ -124,11 +124,11 @@ static int check_trace(struct profiling *p, const char *path)
 }
 
 /* Nothing found is no proof. */
-static int check_stream(const struct profiling *p, const char *path)
+static int check_stream(struct profiling *p, const char *path)
 {
 	struct kr_stream_options options;
 
-	if (!kr_stream_options(p->args, &p->asked, &options))
+	if (!kr_stream_options(p->args, &p->asked, &p->told, &options))
 		return KR_EXIT_USAGE;
 	options.names_trace = true;
 	int exit = kr_stream_run(&options, path);
@@ -138,7 +138,7 @@ static int check_stream(const struct profiling *p, const char *path)
 /* What goes with --stream only, and what does not go with it. */
 static int check_stream_options(const struct kr_args *args)
 {
-	static const char *const streams[] = {"lateness", "stale", "trace-dispatch"}, *const wholes[] = {"witness", "no-session", "format", "lenient"};
+	static const char *const streams[] = {"lateness", "stale", "told", "trace-dispatch"}, *const wholes[] = {"witness", "no-session", "format", "lenient"};
 	bool stream = kr_args_has(args, "stream");
 
 	for (size_t i = 0; i < KR_COUNT(streams) && !stream; i++)
@@ -152,7 +152,7 @@ static int check_stream_options(const struct kr_args *args)
 
 bool kr_check_profile_asked(const struct kr_args *args)
 {
-	static const char *const streaming[] = {"stream", "lateness", "stale", "trace-dispatch"};
+	static const char *const streaming[] = {"stream", "lateness", "stale", "told", "trace-dispatch"};
 	const char *checker = kr_args_value(args, "checker");
 
 	for (size_t i = 0; i < KR_COUNT(streaming); i++)
@@ -173,11 +173,15 @@ int kr_check_profile(const struct kr_args *args)
 		status = check_stream_options(args);
 	if (status == KR_EXIT_SATISFIED && !kr_trace_options(args, &p.trace_options))
 		status = KR_EXIT_USAGE;
-	if (status == KR_EXIT_SATISFIED)
-		(void)kr_file_open(&p.witness, args, kr_args_value(args, "witness")); /* closing it tells */
+	if (status == KR_EXIT_SATISFIED) { /* closing them tells what failed */
+		(void)kr_file_open(&p.witness, args, kr_args_value(args, "witness"));
+		(void)kr_file_open(&p.told, args, kr_args_value(args, "told"));
+	}
 	p.colour = status == KR_EXIT_SATISFIED && kr_terminal(stdout, p.trace_options.quiet);
 	for (uint32_t i = 0; i < args->operands.n && (status == KR_EXIT_SATISFIED || i > 0) && !kr_print_failed(); i++)
 		status = kr_exit_worst(status, stream ? check_stream(&p, args->operands.at[i]) : check_trace(&p, args->operands.at[i]));
+	if (!kr_file_close(&p.told))
+		status = kr_exit_worst(status, KR_EXIT_FAILED);
 	if (!kr_file_close(&p.witness))
 		status = kr_exit_worst(status, KR_EXIT_FAILED);
 	kr_profile_option_done(&p.asked);

@@ -109,6 +109,26 @@ static enum kr_status tell_late(void *data, const struct kr_history *h, kr_sessi
 	return print(&out);
 }
 
+static enum kr_status tell_order(void *data, const struct kr_history *window, kr_key key, kr_txn before, kr_txn after)
+{
+	struct running *r = data;
+	struct kr_str out;
+
+	kr_str_init(&out, r->o->args->mem);
+	kr_str_add(&out, "{\"version_order\": ");
+	kr_history_json_value(window, window->keys.at[key.i].name, &out);
+	kr_str_add(&out, ", \"writers\": [");
+	kr_history_json_value(window, window->txns.at[before.i].id, &out);
+	kr_str_add(&out, ", ");
+	kr_history_json_value(window, window->txns.at[after.i].id, &out);
+	kr_str_add(&out, "]}\n");
+	bool good = kr_file_write(r->o->told, &out);
+	kr_str_done(&out);
+	if (!good)
+		r->exit = KR_EXIT_FAILED;
+	return good ? KR_OK : KR_CANCELED;
+}
+
 static enum kr_status tell_dispatch(void *data, const struct kr_history *h, kr_session session, int64_t invoked)
 {
 	struct running *r = data;
@@ -203,7 +223,7 @@ static int find_profile(struct running *r, struct kr_err *err)
 static enum kr_status start(struct running *r, struct kr_err *err)
 {
 	struct kr_engine_options options = {
-		.sink = {r, tell_findings, tell_late, r->o->dispatch ? tell_dispatch : NULL},
+		.sink = {r, tell_findings, tell_late, r->o->told->path ? tell_order : NULL, r->o->dispatch ? tell_dispatch : NULL},
 		.lateness = (int64_t)r->o->lateness,
 		.stale = (int64_t)r->o->stale,
 		.unbounded = !kr_stream_history(r->stream)->stream,
@@ -288,10 +308,11 @@ int kr_stream_run(const struct kr_stream_options *options, const char *path)
 	return exit;
 }
 
-bool kr_stream_options(const struct kr_args *args, const struct kr_profile_option *asked, struct kr_stream_options *out)
+bool kr_stream_options(const struct kr_args *args, const struct kr_profile_option *asked, struct kr_file *told, struct kr_stream_options *out)
 {
 	*out = (struct kr_stream_options){.args = args,
 		.asked = asked,
+		.told = told,
 		.json = kr_args_has(args, "json"),
 		.explain = kr_args_has(args, "explain"),
 		.dispatch = kr_args_has(args, "trace-dispatch")};

@@ -8,6 +8,7 @@ static const struct kr_option options[] = {
 	{"explain", 'e', NULL, KR_WORDS_ANY, "findings in words: who did what when, and what follows"},
 	KR_OPTION_LATENESS,
 	KR_OPTION_STALE,
+	KR_OPTION_TOLD,
 	KR_OPTION_TRACE_DISPATCH,
 	KR_OPTION_MEMORY,
 	{0},
@@ -17,14 +18,19 @@ static int run(const struct kr_args *args)
 {
 	struct kr_profile_option asked;
 	struct kr_stream_options stream;
+	struct kr_file told = {0};
 	int status = kr_profile_asked(args, &asked);
 
-	if (status == KR_EXIT_SATISFIED && !kr_stream_options(args, &asked, &stream))
+	if (status == KR_EXIT_SATISFIED && !kr_stream_options(args, &asked, &told, &stream))
 		status = KR_EXIT_USAGE;
+	if (status == KR_EXIT_SATISFIED && !kr_file_open(&told, kr_args_value(args, "told")))
+		status = KR_EXIT_FAILED;
 	if (status == KR_EXIT_SATISFIED) {
 		stream.waits = true;
 		status = kr_stream_run(&stream, args->operands.n > 0 ? args->operands.at[0] : "-");
 	}
+	if (!kr_file_close(&told))
+		status = kr_exit_worst(status, KR_EXIT_FAILED);
 	kr_profile_option_done(&asked);
 	return status;
 }

@@ -6,7 +6,7 @@
 
 #include "frontend/history.h"
 
-enum { KR_ECHO_MOST = 1 << 20 };
+enum { KR_ECHO_MOST = 1 << 18 };
 
 enum kr_echo_kind { KR_ECHO_NONE, KR_ECHO_VERSION, KR_ECHO_INTERMEDIATE, KR_ECHO_ABORTED };
 

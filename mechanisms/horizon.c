@@ -214,16 +214,20 @@ static void keep_versions(struct forgetting *f)
 			kr_held_strip(e->stream, e->mem, f->w->txns.at[i]);
 	for (uint32_t i = 0; i < list.n; i++) {
 		struct carried *c = &list.at[i];
-		f->failed |= !kr_vec_push(e->mem, &c->txn->entries, c->entry);
-		f->failed |= !kr_vec_push(e->mem, &e->bases.at[c->entry.op.key.i].carriers, c->txn);
+		struct kr_helds *carriers = &e->bases.at[c->entry.op.key.i].carriers;
+		if (!kr_vec_push(e->mem, &c->txn->entries, c->entry) || !kr_vec_push(e->mem, carriers, c->txn)) {
+			f->failed = true;
+			break;
+		}
+		c->txn->carried = true;
 	}
 	kr_vec_done(e->mem, &list);
 }
 
-static void sweep(struct forgetting *f)
+/* Carried transactions that lost their last version. */
+static void free_empty(struct forgetting *f)
 {
 	struct kr_engine *e = f->e;
-	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < f->w->txns.n; i++) {
 		struct kr_held *t = f->w->txns.at[i];
@@ -232,16 +236,21 @@ static void sweep(struct forgetting *f)
 			kr_held_free(e->stream, e->mem, t);
 		}
 	}
+}
+
+static void sweep(struct forgetting *f)
+{
+	struct kr_engine *e = f->e;
+	uint32_t n = 0;
+
 	for (uint32_t i = 0; i < e->held.n; i++) {
 		struct kr_held *t = e->held.at[i];
-		if (!goes(f, t)) {
-			e->held.at[n++] = t;
-		} else if (t->entries.n == 0) {
-			kr_held_free(e->stream, e->mem, t);
-		} else {
-			t->carried = true;
+		if (t->carried)
 			e->carried++;
-		}
+		else if (goes(f, t))
+			kr_held_free(e->stream, e->mem, t);
+		else
+			e->held.at[n++] = t;
 	}
 	e->held.n = n;
 }
@@ -256,6 +265,7 @@ enum kr_status kr_engine_forget(struct kr_engine *e, int64_t position, const str
 	if (f.failed)
 		return KR_NOMEM;
 	keep_versions(&f);
+	free_empty(&f);
 	if (f.failed)
 		return KR_NOMEM;
 	sweep(&f);

@@ -4,6 +4,7 @@
  * The class of a read that no version explains may depend on what is still to come. So it is told when all that overlapped
  * it has ended; that nobody wrote the value, after WAIT further transactions. */
 #include "mechanisms/stream_work.h"
+#include "mechanisms/told.h"
 
 #include <stdlib.h>
 
@@ -230,6 +231,38 @@ static enum kr_status tell(struct rounding *r, struct kr_err *err)
 	return status || r->told.n == 0 ? status : e->options.sink.findings(e->options.sink.data, &r->w.h, &r->findings);
 }
 
+/* ---- orders of versions ---- */
+
+static bool is_new_order(const struct rounding *r, const struct kr_told_order *order)
+{
+	const kr_txn txns[] = {order->before, order->after, order->reader};
+	bool fresh = false;
+
+	for (size_t i = 0; i < KR_COUNT(txns); i++) {
+		const struct kr_held *t = txns[i].i == KR_NONE ? NULL : r->w.txns.at[txns[i].i];
+		if (t && !t->settled)
+			return false;
+		fresh |= t && !t->certified;
+	}
+	return fresh;
+}
+
+static enum kr_status tell_orders(struct rounding *r)
+{
+	const struct kr_engine_sink *sink = &r->e->options.sink;
+	struct kr_told_orders orders = {0};
+	enum kr_status status = KR_OK;
+
+	if (!sink->order || r->kind == KR_ROUND_IDLE)
+		return KR_OK;
+	status = kr_batch_told(&r->b, &orders);
+	for (uint32_t i = 0; i < orders.n && !status; i++)
+		if (is_new_order(r, &orders.at[i]))
+			status = sink->order(sink->data, &r->w.h, orders.at[i].key, orders.at[i].before, orders.at[i].after);
+	kr_vec_done(r->e->mem, &orders);
+	return status;
+}
+
 /* ---- the round ---- */
 
 static enum kr_status judge(struct rounding *r, struct kr_err *err)
@@ -270,6 +303,8 @@ enum kr_status kr_engine_round(struct kr_engine *e, int64_t position, enum kr_ro
 	r.b = (struct kr_batch){.ctx = e->ctx, .mem = e->mem, .h = &r.w.h, .profile = options.profile, .options = &options, .out = &r.findings};
 	if (!status)
 		status = judge(&r, err);
+	if (!status)
+		status = tell_orders(&r);
 	if (!status)
 		finish(&r);
 	if (!status && kind == KR_ROUND_COUNTED && !e->options.keep)

@@ -49,11 +49,12 @@ void kr_engine_free(struct kr_engine *e)
 	for (uint32_t k = 0; k < e->bases.n; k++)
 		for (uint32_t i = 0; i < e->bases.at[k].carriers.n; i++)
 			e->bases.at[k].carriers.at[i]->at++;
-	free_carried(e);
 	for (uint32_t i = 0; i < e->open.n; i++)
 		kr_held_free(e->stream, e->mem, e->open.at[i]);
 	for (uint32_t i = 0; i < e->held.n; i++)
-		kr_held_free(e->stream, e->mem, e->held.at[i]);
+		if (!e->held.at[i]->carried) /* memory ran out while it became so */
+			kr_held_free(e->stream, e->mem, e->held.at[i]);
+	free_carried(e);
 	kr_vec_done(e->mem, &e->open);
 	kr_vec_done(e->mem, &e->held);
 	kr_vec_done(e->mem, &e->bases);

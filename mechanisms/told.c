@@ -10,9 +10,9 @@ struct ordering {
 
 static bool is_told(const struct kr_written *v) { return v->by.txn.i != KR_NONE && v->by.committed && !v->shadow; }
 
-static bool add(const struct ordering *o, const struct kr_written *v, const struct kr_written *u)
+static bool add(const struct ordering *o, const struct kr_written *v, const struct kr_written *u, kr_txn reader)
 {
-	struct kr_told_order order = {v->key, v->by.txn, u->by.txn};
+	struct kr_told_order order = {v->key, v->by.txn, u->by.txn, reader};
 
 	if (v == u || !is_told(v) || !is_told(u))
 		return true;
@@ -28,7 +28,7 @@ static bool add_certain(const struct ordering *o, const struct kr_written *v)
 
 	for (uint32_t i = b->version_first.at[v->key.i]; i < b->version_first.at[v->key.i + 1]; i++) {
 		const struct kr_written *u = &b->versions.at[i];
-		if (kr_stand_precedes(b, &v->by, &u->by) && u->by.commit.from <= v->gone && !add(o, v, u))
+		if (kr_stand_precedes(b, &v->by, &u->by) && u->by.commit.from <= v->gone && !add(o, v, u, (kr_txn){KR_NONE}))
 			return false;
 	}
 	return true;
@@ -44,7 +44,8 @@ static bool add_read(const struct ordering *o, const struct kr_look *look)
 		const struct kr_written *v = &b->versions.at[look->only], *u = &b->versions.at[i];
 		if (u->by.txn.i == look->txn.i)
 			continue;
-		if ((kr_span_before(look->at, u->by.commit) && !add(o, v, u)) || (kr_span_before(u->by.commit, look->at) && !add(o, u, v)))
+		if ((kr_span_before(look->at, u->by.commit) && !add(o, v, u, look->txn)) ||
+			(kr_span_before(u->by.commit, look->at) && !add(o, u, v, look->txn)))
 			return false;
 	}
 	return true;

@@ -4,7 +4,7 @@
 
 #include "mechanisms/batch.h"
 
-struct kr_told_order { kr_key key; kr_txn before, after; };
+struct kr_told_order { kr_key key; kr_txn before, after, reader; }; /* reader: whose read proves it; KR_NONE: commits or locks do */
 KR_VEC_NAMED(kr_told_orders, struct kr_told_order);
 
 /* Of a batch whose facts are settled. The caller frees *out with kr_vec_done. */

@@ -160,7 +160,7 @@ static enum kr_status never_late(void *data, const struct kr_history *h, kr_sess
 static void stream(const struct lines *l, const struct kr_profile *profile, uint32_t round, bool keep, struct found *out, const char *what)
 {
 	struct taking taking = {out, profile, NULL};
-	struct kr_engine_options options = {.batch = {.profile = profile}, .sink = {&taking, take_findings, never_late, NULL}, .round = round, .keep = keep};
+	struct kr_engine_options options = {.batch = {.profile = profile}, .sink = {.data = &taking, .findings = take_findings, .late = never_late}, .round = round, .keep = keep};
 	struct kr_engine *engine;
 	struct kr_stream *s;
 	struct kr_ctx ctx;
@@ -424,7 +424,7 @@ static enum kr_status no_findings(void *data, const struct kr_history *window, c
 /* A serial history of sessions in turn, on few keys: what is in memory does not grow with what was read. */
 static void memory_is_bounded(void **state)
 {
-	struct kr_engine_options options = {.batch = {.profile = kr_profile_find(*state)}, .sink = {NULL, no_findings, never_late, NULL}};
+	struct kr_engine_options options = {.batch = {.profile = kr_profile_find(*state)}, .sink = {.findings = no_findings, .late = never_late}};
 	struct kr_engine *engine;
 	struct kr_stream *s;
 	struct kr_ctx ctx;
@@ -465,15 +465,65 @@ static void memory_is_bounded(void **state)
 	assert_int_equal(ctx.mem.used, 0);
 }
 
+/* Wherever memory runs out, that is said, and everything is given back. */
+static void memory_may_run_out(void **state)
+{
+	struct store_settings settings = {.profile = kr_profile_find(*state), .txns = 60, .latency = 5, .think = 40, .unknown = 5, .automatic = 20};
+	static struct lines lines;
+	struct kr_str trace;
+	struct kr_mem mem;
+	struct kr_rng rng;
+	enum kr_status status = KR_NOMEM;
+	int failed = 0;
+
+	kr_mem_init(&mem, SIZE_MAX);
+	kr_rng_init(&rng, 5);
+	kr_str_init(&trace, &mem);
+	store_run(&settings, &rng, &trace);
+	split(&trace, &lines);
+	for (uint64_t at = 1; status == KR_NOMEM; at += 1 + at / 16) {
+		struct kr_engine_options options = {.batch = {.profile = settings.profile}, .sink = {.findings = no_findings, .late = never_late}, .round = 8};
+		struct kr_engine *engine = NULL;
+		struct kr_stream *s = NULL;
+		struct kr_ctx ctx;
+		struct kr_err err;
+		kr_ctx_init(&ctx, 0, 0);
+		kr_err_init(&err);
+		ctx.mem.fail_at = at;
+		assert_int_equal(kr_profile_level(NULL, settings.profile, &options.batch.certify, &err), KR_OK);
+		status = kr_engine_new(&ctx, &options, &engine, &err);
+		struct kr_sink sink = {engine, kr_engine_take};
+		if (!status && !(status = kr_stream_new(&ctx, "run", &sink, &s)))
+			kr_engine_attach(engine, s);
+		if (!status)
+			status = kr_stream_line(s, lines.header, strlen(lines.header), 1, &err);
+		for (int i = 0; i < lines.n && !status; i++)
+			status = kr_stream_line(s, lines.at[i].text, lines.at[i].length, (uint32_t)i + 2, &err);
+		if (!status)
+			status = kr_engine_end(engine, &err);
+		if (status && status != KR_NOMEM)
+			fail_msg("allocation %llu: line %u: %s", (unsigned long long)at, err.line, err.text);
+		failed += status == KR_NOMEM;
+		kr_engine_free(engine);
+		kr_stream_free(s);
+		assert_int_equal(ctx.mem.used, 0);
+	}
+	assert_true(failed > 50);
+	free(lines.header);
+	kr_str_done(&trace);
+}
+
 int main(void)
 {
 	static const char *const rows[] = {"postgresql-rc", "postgresql-rr", "postgresql-ser", "mariadb-ser", "sqlite-ser"};
-	struct CMUnitTest tests[KR_COUNT(cases) + KR_COUNT(rows)];
+	struct CMUnitTest tests[KR_COUNT(cases) + 2 * KR_COUNT(rows)];
 	size_t n = 0;
 
 	for (size_t i = 0; i < KR_COUNT(rows); i++)
 		tests[n++] = (struct CMUnitTest){rows[i], memory_is_bounded, NULL, NULL, (void *)(uintptr_t)rows[i]};
 
+	for (size_t i = 0; i < KR_COUNT(rows); i++)
+		tests[n++] = (struct CMUnitTest){rows[i], memory_may_run_out, NULL, NULL, (void *)(uintptr_t)rows[i]};
 	for (size_t i = 0; i < KR_COUNT(cases); i++)
 		tests[n++] = (struct CMUnitTest){cases[i].name, stream_is_batch, NULL, NULL, (void *)(uintptr_t)&cases[i]};
 	return _cmocka_run_group_tests("stream", tests, n, NULL, NULL);
