@@ -2,12 +2,13 @@
 #ifndef KR_CLI_STREAM_RUN_H
 #define KR_CLI_STREAM_RUN_H
 
+#include "cli/file.h"
 #include "cli/output.h"
 #include "cli/profile_option.h"
 
 #define KR_OPTION_LATENESS {"lateness", 0, "TIME", KR_WORDS_ANY, "wait so long for what may come late"}
 #define KR_OPTION_STALE {"stale", 0, "TIME", KR_WORDS_ANY, "give up a session that is silent for longer"}
-#define KR_OPTION_TOLD {"told", 0, "FILE", KR_WORDS_FILE, "write the order of versions that is certain, as lines of a trace"}
+#define KR_OPTION_TOLD {"told", 0, "FILE", KR_WORDS_WRITTEN, "write the order of versions that is certain, as lines of a trace"}
 #define KR_OPTION_TRACE_DISPATCH {"trace-dispatch", 0, NULL, KR_WORDS_ANY, "print each event when it is dispatched"}
 
 struct kr_stream_options {

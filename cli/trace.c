@@ -282,10 +282,12 @@ uint64_t kr_peak_mib(void)
 	return ((uint64_t)usage.ru_maxrss + 1023) / 1024; /* Linux counts in KiB */
 }
 
-int kr_trace_fail(struct kr_trace *t, enum kr_status status, struct kr_err *err)
+int kr_trace_fail(struct kr_trace *t, enum kr_status status, struct kr_err *err) { return kr_fail_on(&t->ctx, t->path, status, err); }
+
+int kr_fail_on(struct kr_ctx *ctx, const char *path, enum kr_status status, struct kr_err *err)
 {
-	kr_err_set(err, status, "%s", kr_ctx_reason(&t->ctx, status));
-	kr_err_at(err, t->path, 0, 0);
+	kr_err_set(err, status, "%s", kr_ctx_reason(ctx, status));
+	kr_err_at(err, path, 0, 0);
 
 	int exit = kr_fail_err(err);
 

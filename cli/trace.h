@@ -71,6 +71,8 @@ void kr_trace_require(const struct kr_trace *t, const struct kr_trace_options *o
 
 /* Says on standard error why the trace could not be read, or what was to be done with it; the status to exit with: KR_EXIT_FAILED, or at a limit KR_EXIT_UNDECIDED. */
 int kr_trace_fail(struct kr_trace *t, enum kr_status status, struct kr_err *err);
+/* The same for what is no whole trace. */
+int kr_fail_on(struct kr_ctx *ctx, const char *path, enum kr_status status, struct kr_err *err);
 
 /* Runs `one` on every operand, until nothing can be printed any more: the status that wins, or KR_EXIT_USAGE after a message where options are wrong. */
 int kr_each_trace(const struct kr_args *args, int (*one)(const struct kr_args *args, const char *path, const struct kr_trace_options *options));

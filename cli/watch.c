@@ -23,9 +23,8 @@ static int run(const struct kr_args *args)
 
 	if (status == KR_EXIT_SATISFIED && !kr_stream_options(args, &asked, &told, &stream))
 		status = KR_EXIT_USAGE;
-	if (status == KR_EXIT_SATISFIED && !kr_file_open(&told, kr_args_value(args, "told")))
-		status = KR_EXIT_FAILED;
 	if (status == KR_EXIT_SATISFIED) {
+		(void)kr_file_open(&told, args, kr_args_value(args, "told")); /* closing it tells what failed */
 		stream.waits = true;
 		status = kr_stream_run(&stream, args->operands.n > 0 ? args->operands.at[0] : "-");
 	}
