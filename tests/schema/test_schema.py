@@ -82,6 +82,25 @@ def test_mechanisms():
     assert found > 40
 
 
+def test_streams():
+    """The events of `check --stream`, and that it finds something wherever `check --profile` does."""
+    watch, finding, found = load("watch"), load("finding"), 0
+    for profile in ("postgresql-rc", "postgresql-ser", "mariadb-rr", "sqlite-ser"):
+        whole = {value["trace"]: {one["mechanism"] for one in value["findings"]}
+                 for value in map(json.loads, krait("check", "-q", "--json", "--profile", profile, *TRACES).splitlines())}
+        streamed = {trace: set() for trace in whole}
+        for line in krait("check", "-q", "--json", "--stream", "--profile", profile, *TRACES).splitlines():
+            value = json.loads(line)
+            must_hold(watch, value, profile)
+            if value["event"] == "finding":
+                must_hold(finding, value, profile)
+                streamed[value["trace"]].add(value["mechanism"])
+                found += 1
+        assert streamed == whole, {trace: (whole[trace], streamed[trace]) for trace in whole if whole[trace] != streamed[trace]}
+    print(f"{found} findings of streams are valid")
+    assert found > 40
+
+
 def test_golden():
     """Every object of every golden case with --json is valid for a command of the case (or a line of a trace, which some print, too)."""
     names, checked = krait("schema").split(), 0
