@@ -39,7 +39,7 @@ struct kr_held {
 	bool carried;           /* only versions are left, each an entry */
 	bool reached;           /* by certain dependencies, from what is near the present: horizon.c */
 	struct kr_carried_txn told; /* of a carried one */
-	uint32_t at, round;     /* its number in the window of that round */
+	uint32_t at, round;     /* its number in the window of that round; while it has not ended, among those open */
 };
 
 struct kr_held *kr_held_new(struct kr_stream *stream, struct kr_mem *mem, const struct kr_event *begin);

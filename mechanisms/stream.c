@@ -68,11 +68,10 @@ void kr_engine_free(struct kr_engine *e)
 
 static enum kr_status finish(struct kr_engine *e, struct kr_held *t, int64_t at, struct kr_err *err)
 {
-	uint32_t i = 0;
+	uint32_t place = t->at;
 
-	while (e->open.at[i] != t)
-		i++;
-	e->open.at[i] = kr_vec_pop(&e->open);
+	e->open.at[place] = kr_vec_pop(&e->open);
+	e->open.at[place]->at = place; /* perhaps t itself, which was the last */
 	if (!kr_vec_push(e->mem, &e->held, t)) {
 		kr_held_free(e->stream, e->mem, t);
 		return KR_NOMEM;
@@ -164,6 +163,7 @@ static enum kr_status open_txn(struct kr_engine *e, struct kr_lane *lane, const 
 	lane->open = kr_held_new(e->stream, e->mem, event);
 	if (!lane->open)
 		return KR_NOMEM;
+	lane->open->at = e->open.n;
 	e->open.at[e->open.n++] = lane->open;
 	lane->open->first = INT64_MIN;
 	return KR_OK;
