@@ -108,11 +108,22 @@ static enum kr_status dispatch(struct kr_engine *e, struct kr_err *err)
 
 /* ---- intake ---- */
 
+/* An array that is there at first, or read, is a list, unless it was written as a value. */
+static void note_shown(struct kr_engine *e, kr_key key, kr_value value)
+{
+	uint8_t *kind = &e->bases.at[key.i].kind;
+
+	if (*kind == KR_KIND_ANY && kr_history_value(e->h, value)->type == KR_VALUE_ARRAY)
+		*kind = KR_KIND_LIST;
+}
+
 static bool add_bases(struct kr_engine *e)
 {
-	while (e->bases.n < e->h->keys.n)
-		if (!kr_vec_push(e->mem, &e->bases, (struct kr_base){.kind = KR_KIND_ANY}))
+	for (kr_key k = {e->bases.n}; k.i < e->h->keys.n; k.i++) {
+		if (!kr_vec_push(e->mem, &e->bases, (struct kr_base){.kind = e->h->keys.at[k.i].kind}))
 			return false;
+		note_shown(e, k, e->h->keys.at[k.i].initial);
+	}
 	return true;
 }
 
@@ -127,10 +138,20 @@ static bool add_lanes(struct kr_engine *e)
 	return true;
 }
 
+/* What kind of key the operations so far tell. */
 static void note_kind(struct kr_engine *e, const struct kr_operation *op)
 {
-	if (op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD)
-		e->bases.at[op->key.i].kind = op->kind == KR_OP_APPEND ? KR_KIND_LIST : KR_KIND_SET;
+	static const uint8_t kinds[KR_OP_KINDS] = {[KR_OP_WRITE] = KR_KIND_REGISTER,
+		[KR_OP_INSERT] = KR_KIND_REGISTER,
+		[KR_OP_CAS] = KR_KIND_REGISTER,
+		[KR_OP_APPEND] = KR_KIND_LIST,
+		[KR_OP_ADD] = KR_KIND_SET,
+		[KR_OP_INC] = KR_KIND_COUNTER};
+
+	if (op->key.i != KR_NONE && kinds[op->kind] != KR_KIND_ANY)
+		e->bases.at[op->key.i].kind = kinds[op->kind];
+	else if (op->kind == KR_OP_READ && op->flags & KR_OPF_KNOWN)
+		note_shown(e, op->key, op->a);
 }
 
 /* The time before which nothing was to come any more. */
