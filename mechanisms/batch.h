@@ -109,6 +109,7 @@ enum kr_mark {
 	KR_MARK_FRESH = 8,   /* a transaction: its cycles have not been looked for */
 	KR_MARK_GONE = 4,    /* an operation of a carried one: nothing sees its version any more */
 	KR_MARK_DELETED = 2, /* an operation of a carried one: it had deleted the key, whatever it left */
+	KR_MARK_REMADE = 8,  /* an operation of a carried one: it had at least tried to */
 	KR_MARK_SHADOW = 1   /* an operation of a carried one: its version is a shadow */
 };
 struct kr_carried_txn { struct kr_span commit, release; };

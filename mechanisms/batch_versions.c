@@ -52,15 +52,15 @@ static bool add_version(struct kr_batch *b, uint32_t first, const struct kr_act 
 	return kr_vec_push(b->mem, &b->versions, new);
 }
 
-static bool had_deleted(const struct kr_batch *b, const struct kr_act *a)
+static bool is_marked(const struct kr_batch *b, const struct kr_act *a, enum kr_mark mark)
 {
-	return a->op->kind == KR_OP_DELETE || (kr_batch_carried(b, a->txn) && b->options->marks->ops[a->op - b->h->ops.at] & KR_MARK_DELETED);
+	return kr_batch_carried(b, a->txn) && b->options->marks->ops[a->op - b->h->ops.at] & mark;
 }
 
 static bool add_writer(struct kr_batch *b, uint32_t first, const struct kr_act *a, kr_key key)
 {
 	uint32_t object = b->objects.at[key.i];
-	bool deletes = had_deleted(b, a);
+	bool deletes = a->op->kind == KR_OP_DELETE || is_marked(b, a, KR_MARK_DELETED);
 
 	for (uint32_t i = first; i < b->writers.n; i++)
 		if (b->writers.at[i].object == object) {
@@ -99,7 +99,8 @@ static bool add_remade(struct kr_batch *b, kr_txn t, uint32_t first)
 	for (uint32_t v = first; v < b->versions.n; v++)
 		for (uint32_t i = p->act_first; i < p->act_first + p->act_count; i++) {
 			const struct kr_act *a = &b->acts.at[i];
-			if (!kr_act_counts(a, KR_NONE) || !had_deleted(b, a) || a->op->key.i != b->versions.at[v].key.i)
+			if (!kr_act_counts(a, KR_NONE) || !(a->op->kind == KR_OP_DELETE || is_marked(b, a, KR_MARK_REMADE)) ||
+				a->op->key.i != b->versions.at[v].key.i)
 				continue;
 			if (b->versions.at[v].value.i != KR_ABSENT.i && !kr_vec_push(b->mem, &b->remade, (struct kr_remade){t, a->op->key}))
 				return false;

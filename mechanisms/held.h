@@ -11,7 +11,7 @@ struct kr_held_entry {
 	struct kr_attr attr;
 	bool is_undo;
 	struct kr_span lock;    /* of what is left of a transaction: where its lock was taken */
-	bool shadow, deleted, gone; /* of what is left of a transaction: KR_MARK_SHADOW, _DELETED, _GONE */
+	bool shadow, deleted, remade, gone; /* of what is left of a transaction: KR_MARK_SHADOW, ... */
 	uint32_t undo;
 };
 

@@ -104,20 +104,24 @@ static void note(struct forgetting *f, kr_key key, kr_value value, enum kr_echo_
 	f->failed |= !kr_echo_add(e->mem, &e->echo, e->h, key, value, kind);
 }
 
-static bool had_deleted(const struct forgetting *f, const struct kr_written *v)
+/* Which of the transaction's operations deleted the key, or tried to. */
+static bool had_deleted(const struct forgetting *f, const struct kr_written *v, bool tried)
 {
 	const struct kr_party *p = &f->b->txns.at[v->by.txn.i];
+	kr_key key;
+	kr_value value;
 
 	for (uint32_t i = p->act_first; i < p->act_first + p->act_count; i++) {
 		const struct kr_act *a = &f->b->acts.at[i];
-		if (kr_act_counts(a, KR_NONE) && a->op->kind == KR_OP_DELETE && a->op->key.i == v->key.i)
+		bool deletes = kr_act_counts(a, KR_NONE) && a->op->kind == KR_OP_DELETE && a->op->key.i == v->key.i;
+		if (deletes && (tried || kr_op_write(f->b->h, a->op, 0, &key, &value)))
 			return true;
 	}
 	return false;
 }
 
 /* The version, as an entry of its writer. */
-static struct kr_held_entry entry_of(const struct forgetting *f, const struct kr_written *v, kr_key key, bool deleted)
+static struct kr_held_entry entry_of(const struct forgetting *f, const struct kr_written *v, kr_key key, bool deleted, bool remade)
 {
 	int64_t pad = kr_engine_pad(f->e);
 	bool told = v->value.i != KR_NONE;
@@ -131,6 +135,7 @@ static struct kr_held_entry entry_of(const struct forgetting *f, const struct kr
 			.returned = kr_earlier(v->at.to, pad)},
 		.shadow = v->shadow,
 		.deleted = deleted,
+		.remade = remade,
 		.lock = v->by.lock,
 	};
 }
@@ -192,8 +197,9 @@ static void keep_versions(struct forgetting *f)
 		kr_key key = f->w->keys.at[v->key.i];
 		if (!t || !(t->carried || goes(f, t)))
 			continue;
-		bool deleted = t->carried ? entry_at(t, key)->deleted : had_deleted(f, v);
-		bool gone = v->gone < f->horizon, stays = !gone || (deleted && !v->by.committed);
+		bool deleted = t->carried ? entry_at(t, key)->deleted : had_deleted(f, v, false);
+		bool remade = t->carried ? entry_at(t, key)->remade : had_deleted(f, v, true);
+		bool gone = v->gone < f->horizon, stays = !gone || (remade && !v->by.committed);
 		if (gone)
 			note(f, key, v->value, KR_ECHO_VERSION);
 		if (t->carried) {
@@ -202,7 +208,7 @@ static void keep_versions(struct forgetting *f)
 				drop_version(f, t, key);
 		} else if (stays) {
 			t->told = (struct kr_carried_txn){v->by.commit, v->by.release};
-			struct carried c = {t, entry_of(f, v, key, deleted)};
+			struct carried c = {t, entry_of(f, v, key, deleted, remade)};
 			c.entry.gone = gone;
 			f->failed |= !kr_vec_push(e->mem, &list, c);
 			kr_stream_keep(e->stream, c.entry.op.a);

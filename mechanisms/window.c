@@ -244,7 +244,7 @@ static bool put_txn(struct building *b, struct kr_held *t)
 		uint8_t of = 0;
 		if (t->carried)
 			of = (t->entries.at[i].shadow ? KR_MARK_SHADOW : 0) | (t->entries.at[i].deleted ? KR_MARK_DELETED : 0) |
-				(t->entries.at[i].gone ? KR_MARK_GONE : 0);
+				(t->entries.at[i].remade ? KR_MARK_REMADE : 0) | (t->entries.at[i].gone ? KR_MARK_GONE : 0);
 		struct kr_span lock = t->carried ? t->entries.at[i].lock : (struct kr_span){0, 0};
 		b->failed |= !kr_vec_push(b->w->mem, &b->w->op_marks, of) || !kr_vec_push(b->w->mem, &b->w->locks, lock);
 	}
