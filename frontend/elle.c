@@ -249,7 +249,7 @@ static enum kr_status read_elle(struct kr_ctx *ctx, const char *path, struct kr_
 /* Comments and brackets, then a keyword or the name of a field that such a map has. */
 static int sniff(const char *path, const char *head, size_t length)
 {
-	size_t at = length >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+	size_t at = 0;
 	bool map = false;
 
 	for (; at < length && head[at] != '\0'; at++) {

@@ -193,16 +193,19 @@ size_t kr_foreign_stem(const char *name)
 
 int kr_foreign_first(int folder, const char *name)
 {
-	unsigned char first;
+	static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
+	unsigned char start[sizeof mark];
+	const int length = sizeof mark - 1;
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	gzFile file = fd < 0 ? NULL : gzdopen(fd, "rb"); /* plain files, too */
-	int got = file ? gzread(file, &first, 1) : -1;
+	int got = file ? gzread(file, start, sizeof start) : -1;
+	int at = got >= length && memcmp(start, mark, (size_t)length) == 0 ? length : 0;
 
 	if (file)
 		(void)gzclose(file);
 	else if (fd >= 0)
 		(void)close(fd);
-	return got == 1 ? first : got == 0 ? -1 : -2;
+	return got > at ? start[at] : got >= 0 ? -1 : -2;
 }
 
 /* A log that is there as it is and compressed would count twice. */

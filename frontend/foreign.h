@@ -40,7 +40,7 @@ size_t kr_foreign_stem(const char *name);
 /* The names of the folder's regular files that `is_log` accepts, in numeric order (T9 before T10), in the history's arena. KR_BAD: there are none, or one twice, also compressed. */
 enum kr_status kr_foreign_list(struct kr_history *h, const char *folder, bool (*is_log)(const char *name), struct kr_foreign_names *out, struct kr_err *err);
 
-/* The first byte of a log in an open folder, decompressed; -1: it has none; -2: it cannot be read. For sniffing. */
+/* The first byte of a log in an open folder, decompressed, behind a byte order mark; -1: it has none; -2: it cannot be read. For sniffing. */
 int kr_foreign_first(int folder, const char *name);
 
 /* FOLDER/NAME, which becomes the history's next file; NULL when memory runs out. */

@@ -101,9 +101,7 @@ enum kr_status kr_forms_init(struct kr_forms *f, struct kr_ctx *ctx, struct kr_h
 
 	if (status)
 		return status;
-	if (f->length >= 3 && memcmp(f->text, "\xef\xbb\xbf", 3) == 0)
-		f->at = 3;
-	f->json = looks_like_json(f->text + f->at, f->length - f->at);
+	f->json = looks_like_json(f->text, f->length);
 	return check_text(f);
 }
 

@@ -22,8 +22,6 @@ static bool is_blank(const char *text, size_t length)
 	return true;
 }
 
-static size_t bom_length(const char *text, size_t length) { return length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; }
-
 /* ---- telling the format ---- */
 
 static bool contains(const char *text, size_t length, const char *part)
@@ -45,7 +43,7 @@ static bool ends_in(const char *path, const char *end)
 
 static int sniff(const char *path, const char *head, size_t length)
 {
-	size_t at = bom_length(head, length);
+	size_t at = 0;
 
 	while (at < length && is_blank(head + at, 1))
 		at++;
@@ -392,15 +390,14 @@ static enum kr_status read_all(struct kr_native *n, struct kr_source *source, ui
 	bool first = true;
 	struct text text;
 	char *line;
-	size_t length, bom;
+	size_t length;
 	enum kr_status status;
 
 	while (!(status = kr_source_line(source, &line, &length, n->err)) && line) {
 		n->line = kr_source_line_number(source);
-		bom = n->line == 1 ? bom_length(line, length) : 0;
-		if (is_blank(line + bom, length - bom))
+		if (is_blank(line, length))
 			continue;
-		text = (struct text){line + bom, length - bom};
+		text = (struct text){line, length};
 		status = first ? read_first(n, source, &text) : read_line(n, &text);
 		if (status || (status = kr_ctx_tick(n->ctx)))
 			return status;
@@ -438,8 +435,7 @@ void kr_native_done(struct kr_native *n)
 
 enum kr_status kr_native_tell_line(struct kr_native *n, const char *text, size_t length)
 {
-	size_t bom = n->line == 1 ? bom_length(text, length) : 0;
-	struct text line = {text + bom, length - bom};
+	struct text line = {text, length};
 	bool first = !n->begun;
 	json_error_t error;
 	json_t *root;

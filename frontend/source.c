@@ -3,7 +3,7 @@
  * One buffer holds what is decoded and not yet consumed; it is refilled in place and grows only when a line (or the rest that is asked for as one block)
  * does not fit, so that memory follows the longest line, not the file. Input is gzip when it starts with gzip's two magic bytes; several members
  * in a row are one stream, zero bytes after the last are padding, anything else there is an error, as is an end inside a member. zlib's own memory is
- * accounted, too. Cost: one copy of each byte. */
+ * accounted, too. A text may begin with a byte order mark, which nobody but this module sees. Cost: one copy of each byte. */
 #include "frontend/source.h"
 
 #include <errno.h>
@@ -34,7 +34,8 @@ struct kr_source {
 	bool in_over; /* the file has ended */
 	char *out;    /* decoded bytes [at, end); out_size + 1 bytes, for a terminator */
 	size_t at, end, out_size;
-	bool over; /* no decoded bytes will follow */
+	bool over;  /* no decoded bytes will follow */
+	bool begun; /* text or bytes have been asked for: a mark is behind */
 	uint64_t consumed, size;
 	uint32_t line;
 };
@@ -234,6 +235,36 @@ static enum kr_status fill(struct kr_source *s, struct kr_err *err)
 	return status;
 }
 
+/* Decodes until `size` bytes are there, or all. */
+static enum kr_status fill_up(struct kr_source *s, size_t size, struct kr_err *err)
+{
+	enum kr_status status = KR_OK;
+
+	while (!status && s->end - s->at < size && !s->over)
+		status = fill(s, err);
+	return status;
+}
+
+/* Before text is given out: passes over the UTF-8 byte order mark that it may begin with. What holds a NUL byte is no text: there the three bytes are data. */
+static enum kr_status begin_text(struct kr_source *s, struct kr_err *err)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	const size_t length = sizeof mark - 1;
+	enum kr_status status;
+
+	if (s->begun)
+		return KR_OK;
+	if ((status = fill_up(s, length, err)))
+		return status;
+	if (s->end - s->at >= length && memcmp(s->out + s->at, mark, length) == 0) {
+		if ((status = fill_up(s, HEAD_SIZE, err)))
+			return status;
+		s->at += memchr(s->out + s->at, '\0', s->end - s->at < HEAD_SIZE ? s->end - s->at : HEAD_SIZE) ? 0 : length;
+	}
+	s->begun = true;
+	return KR_OK;
+}
+
 /* ---- interface ---- */
 
 static enum kr_status open_file(struct kr_source *s, struct kr_err *err)
@@ -308,11 +339,10 @@ void kr_source_free(struct kr_source *s)
 
 enum kr_status kr_source_head(struct kr_source *s, const char **head, size_t *length, struct kr_err *err)
 {
-	while (s->end - s->at < HEAD_SIZE && !s->over) {
-		enum kr_status status = fill(s, err);
-		if (status)
-			return status;
-	}
+	enum kr_status status = begin_text(s, err);
+
+	if (status || (status = fill_up(s, HEAD_SIZE, err)))
+		return status;
 	*head = s->out + s->at;
 	*length = s->end - s->at < HEAD_SIZE ? s->end - s->at : HEAD_SIZE;
 	return KR_OK;
@@ -322,11 +352,13 @@ enum kr_status kr_source_line(struct kr_source *s, char **line, size_t *length, 
 {
 	size_t searched = 0; /* bytes behind `at` without a newline */
 	char *newline;
+	enum kr_status status = begin_text(s, err);
 
+	if (status)
+		return status;
 	while (!(newline = memchr(s->out + s->at + searched, '\n', s->end - s->at - searched)) && !s->over) {
 		searched = s->end - s->at;
-		enum kr_status status = fill(s, err);
-		if (status)
+		if ((status = fill(s, err)))
 			return status;
 	}
 	if (!newline && s->at == s->end) {
@@ -363,6 +395,7 @@ enum kr_status kr_source_bytes(struct kr_source *s, void *out, size_t size, size
 {
 	size_t done = 0;
 
+	s->begun = true;
 	while (done < size) {
 		size_t n = s->end - s->at < size - done ? s->end - s->at : size - done;
 		memcpy((char *)out + done, s->out + s->at, n);
@@ -382,11 +415,12 @@ enum kr_status kr_source_bytes(struct kr_source *s, void *out, size_t size, size
 
 enum kr_status kr_source_rest(struct kr_source *s, char **text, size_t *length, struct kr_err *err)
 {
-	while (!s->over) {
-		enum kr_status status = fill(s, err);
-		if (status)
-			return status;
-	}
+	enum kr_status status = begin_text(s, err);
+
+	while (!status && !s->over)
+		status = fill(s, err);
+	if (status)
+		return status;
 	*text = s->out + s->at;
 	*length = s->end - s->at;
 	s->out[s->end] = '\0';

@@ -12,7 +12,8 @@ enum kr_status kr_source_open(struct kr_ctx *ctx, const char *path, struct kr_so
 enum kr_status kr_source_memory(struct kr_ctx *ctx, const char *name, const void *bytes, size_t length, struct kr_source **out, struct kr_err *err);
 void kr_source_free(struct kr_source *s);
 
-/* The first bytes (at most 4096), without consuming them. */
+/* Head, lines and rest are text: a UTF-8 byte order mark at its start is not among them, unless a NUL byte near it says that these are no text.
+ * The first bytes (at most 4096), without consuming them. */
 enum kr_status kr_source_head(struct kr_source *s, const char **head, size_t *length, struct kr_err *err);
 
 /* The next line without its newline (LF or CRLF), terminated by a NUL of its own, valid until the next call; *line NULL at the end. Lines are as long as memory allows.

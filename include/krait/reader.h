@@ -17,7 +17,8 @@
 extern "C" {
 #endif
 
-/* The next line without its newline, terminated, valid until the next call; *line NULL at the end. KR_BAD: a read error or damaged compression, recorded in err. */
+/* Lines, and the rest, are text: a UTF-8 byte order mark that it begins with is not among them.
+ * The next line without its newline, terminated, valid until the next call; *line NULL at the end. KR_BAD: a read error or damaged compression, recorded in err. */
 KRAIT_EXPORT enum kr_status krait_source_line(struct kr_source *source, char **line, size_t *length, struct kr_err *err);
 KRAIT_EXPORT uint32_t krait_source_line_number(const struct kr_source *source); /* of the last line given, from 1 */
 

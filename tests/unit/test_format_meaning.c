@@ -215,6 +215,26 @@ static void means_the_same_compressed(void **state)
 	reading_done(&r);
 }
 
+/* A byte order mark before the text is no part of it, in files of folders, too. */
+static void means_the_same_marked(void **state)
+{
+	const struct meaning *m = *state;
+	struct reading r;
+	struct meaning marked = *m;
+	char text[4096] = "\xef\xbb\xbf", text2[4096] = "\xef\xbb\xbf";
+
+	assert_true(strlen(m->text) + 4 < sizeof text);
+	marked.text = strcat(text, m->text);
+	if (m->file2)
+		marked.text2 = strcat(text2, m->text2);
+	set_up(&r, &marked);
+	if (reading_read(&r, m->trace) != KR_OK)
+		fail_msg("%s", r.message);
+	assert_string_equal(r.h.format, m->format);
+	expect_native(&r, m->means);
+	reading_done(&r);
+}
+
 /* ---- dbcop's binary form ---- */
 
 struct bytes { unsigned char at[1024]; size_t n; };
@@ -308,10 +328,31 @@ static void dbcop_events_with_times(void **state)
 	reading_done(&r);
 }
 
+/* The first of the five numbers may begin with the bytes of a byte order mark. */
+static void dbcop_is_no_text(void **state)
+{
+	struct reading r;
+	struct bytes b = {.n = 0};
+
+	(void)state;
+	reading_init(&r);
+	put_head(&b);
+	memcpy(b.at, "\xef\xbb\xbf", 3);
+	put_word(&b, 1);
+	put_word(&b, 1);
+	put_word(&b, 1);
+	put_event(&b, true, 1, 5, true);
+	b.at[b.n++] = 1;
+	reading_write(&r, "history.bincode", b.at, b.n);
+	assert_int_equal(reading_read(&r, "history.bincode"), KR_OK);
+	expect_native(&r, H "{\"s\": 0, \"ops\": [[\"w\", 1, 5]]}\n");
+	reading_done(&r);
+}
+
 int main(void)
 {
-	static struct CMUnitTest tests[3 * KR_COUNT(meanings)];
-	const struct CMUnitTest dbcop[] = {cmocka_unit_test(dbcop_events), cmocka_unit_test(dbcop_events_with_times)};
+	static struct CMUnitTest tests[4 * KR_COUNT(meanings)];
+	const struct CMUnitTest dbcop[] = {cmocka_unit_test(dbcop_events), cmocka_unit_test(dbcop_events_with_times), cmocka_unit_test(dbcop_is_no_text)};
 	size_t n = 0;
 
 	for (size_t i = 0; i < KR_COUNT(meanings); i++) {
@@ -319,6 +360,7 @@ int main(void)
 		tests[n++] = (struct CMUnitTest){.name = meanings[i].name, .test_func = means, .initial_state = state};
 		tests[n++] = (struct CMUnitTest){.name = "failing allocations", .test_func = survives_failing_allocations, .initial_state = state};
 		tests[n++] = (struct CMUnitTest){.name = "compressed", .test_func = means_the_same_compressed, .initial_state = state};
+		tests[n++] = (struct CMUnitTest){.name = "marked", .test_func = means_the_same_marked, .initial_state = state};
 	}
 	return _cmocka_run_group_tests("meanings", tests, n, NULL, NULL) + cmocka_run_group_tests(dbcop, NULL, NULL);
 }

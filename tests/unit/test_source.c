@@ -203,6 +203,43 @@ static void gives_the_rest_and_bytes(void **state)
 	kr_source_free(s);
 }
 
+/* A byte order mark begins text, once; bytes are given as they are. */
+static void passes_over_a_mark(void **state)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	static const struct { const char *file; size_t length; const char *rest; size_t rest_length; } rows[] = {
+		{"\xef\xbb\xbf", 3, "", 0}, {"\xef\xbb\xbf" "a\n", 5, "a\n", 2}, {"\xef\xbb\xbf\xef\xbb\xbf" "a", 7, "\xef\xbb\xbf" "a", 4},
+		{"\xef\xbb", 2, "\xef\xbb", 2}, {"a\xef\xbb\xbf", 4, "a\xef\xbb\xbf", 4}, {"\xef\xbb\xbf" "a\0b", 6, "\xef\xbb\xbf" "a\0b", 6},
+	};
+	struct fixture *f = *state;
+	struct kr_source *s;
+	char *text, out[8];
+	const char *head;
+	size_t length;
+
+	for (size_t i = 0; i < KR_COUNT(rows); i++)
+		for (int gzip = 0; gzip < 2; gzip++) {
+			if (gzip)
+				put_gzip(f, "wb", rows[i].file, (unsigned)rows[i].length);
+			else
+				put(f, "wb", rows[i].file, rows[i].length);
+			assert_int_equal(kr_source_open(&f->ctx, f->path, &s, &f->err), KR_OK);
+			assert_int_equal(kr_source_head(s, &head, &length, &f->err), KR_OK);
+			assert_int_equal(length, rows[i].rest_length);
+			assert_int_equal(kr_source_rest(s, &text, &length, &f->err), KR_OK);
+			assert_int_equal(length, rows[i].rest_length);
+			assert_memory_equal(text, rows[i].rest, length);
+			kr_source_free(s);
+		}
+	put(f, "wb", "\xef\xbb\xbf" "a\nb", 6);
+	expect_lines(f, (const char *const[]){"a", "b"}, 2);
+	assert_int_equal(kr_source_open(&f->ctx, f->path, &s, &f->err), KR_OK);
+	assert_int_equal(kr_source_bytes(s, out, 8, &length, &f->err), KR_OK);
+	assert_int_equal(length, 6);
+	assert_memory_equal(out, mark, 3);
+	kr_source_free(s);
+}
+
 static void reads_bytes_of_a_large_file(void **state)
 {
 	struct fixture *f = *state;
@@ -315,7 +352,7 @@ static void survives_failing_allocations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(splits_lines), TEST(keeps_long_lines_whole), TEST(shows_the_head_without_consuming_it), TEST(gives_the_rest_and_bytes),
+		TEST(splits_lines), TEST(keeps_long_lines_whole), TEST(shows_the_head_without_consuming_it), TEST(gives_the_rest_and_bytes), TEST(passes_over_a_mark),
 		TEST(reads_bytes_of_a_large_file), TEST(refuses_what_is_no_file), TEST(every_cut_of_a_gzip_file_is_an_error), TEST(stops_at_limits),
 		TEST(survives_failing_allocations),
 	};
