@@ -169,7 +169,7 @@ static enum kr_status find_txn(struct reading *r, uint32_t form, struct kr_elle_
 	if (!status)
 		status = print_process(r, fields[PROCESS], process, sizeof process);
 	if (!status)
-		status = kr_elle_ops(&r->elle, fields[VALUE], committed);
+		status = kr_elle_ops(&r->elle, KR_NONE, fields[VALUE], committed);
 	if (status)
 		return status;
 	print_ops(&r->own, first, r->own.ops.n - first, committed, &r->text);

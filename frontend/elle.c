@@ -2,7 +2,7 @@
  *
  * A process has one operation open at a time; its completion is the next map of that process. ok: committed; fail: aborted; info, or none: unknown, with nothing that it read. A
  * process is a session, which ends where an outcome is unknown. Moments are the places of the maps in the file, since `:index` may repeat and `:time` need not be there.
- * Cost: one pass over the text, which is in memory whole. What is not a transaction of reads, writes and appends is refused, but for the nemesis. */
+ * Cost: one pass over the text, which is in memory whole. Operations of one key are transactions, too. What is neither is refused, but for the nemesis. */
 #include "frontend/elle.h"
 
 #include <string.h>
@@ -82,7 +82,7 @@ static enum kr_status push_invoked(struct elle *e, const struct elle_process *p)
 	return KR_OK;
 }
 
-static enum kr_status read_invocation(struct elle *e, struct elle_process *p, uint32_t value, uint32_t line)
+static enum kr_status read_invocation(struct elle *e, struct elle_process *p, uint32_t function, uint32_t value, uint32_t line)
 {
 	struct kr_history *h = e->forms.h;
 	uint32_t first = h->ops.n;
@@ -90,7 +90,7 @@ static enum kr_status read_invocation(struct elle *e, struct elle_process *p, ui
 
 	if (p->open)
 		return kr_forms_bad(&e->forms, line, "the process invokes an operation, but that of line %u has not completed", (unsigned)p->line);
-	if ((status = kr_elle_ops(e, value, false)))
+	if ((status = kr_elle_ops(e, function, value, false)))
 		return status;
 	p->ops.n = 0;
 	for (uint32_t i = first; i < h->ops.n; i++)
@@ -103,15 +103,19 @@ static enum kr_status read_invocation(struct elle *e, struct elle_process *p, ui
 	return KR_OK;
 }
 
-static enum kr_status read_completion(struct elle *e, struct elle_process *p, enum kr_txn_status outcome, uint32_t value, uint32_t line)
+static enum kr_status read_completion(struct elle *e, struct elle_process *p, enum kr_txn_status outcome, uint32_t function, uint32_t value, uint32_t line)
 {
-	bool own = value != KR_NONE && e->forms.nodes.at[value].type == KR_FORM_LIST;
+	const struct kr_forms *f = &e->forms;
+	bool own = value != KR_NONE && f->nodes.at[value].type == KR_FORM_LIST && kr_elle_is_transaction(f, function, value);
+	uint32_t first = f->h->ops.n;
 	enum kr_status status;
 
 	if (!own && p->open && outcome != KR_COMMITTED)
 		status = push_invoked(e, p);
 	else
-		status = kr_elle_ops(e, value, outcome == KR_COMMITTED);
+		status = kr_elle_ops(e, function, value, outcome == KR_COMMITTED);
+	if (!status && outcome == KR_ABORTED)
+		kr_elle_undone(f->h, first);
 	if (status)
 		p->open = false; /* a lenient reader goes on */
 	return status ? status : add_txn(e, p, outcome, line);
@@ -119,7 +123,7 @@ static enum kr_status read_completion(struct elle *e, struct elle_process *p, en
 
 /* ---- maps ---- */
 
-enum { TYPE, PROCESS, F, VALUE, ERROR, FIELDS };
+enum { TYPE, PROCESS, F, VALUE, ERROR, VALID, FIELDS };
 
 static enum kr_status take_process(struct elle *e, uint32_t form, kr_value *out, bool *client)
 {
@@ -150,21 +154,19 @@ static enum kr_status read_fields(struct elle *e, const uint32_t fields[FIELDS],
 	uint32_t line = f->nodes.at[0].line;
 	char found[80];
 
-	if (fields[F] != KR_NONE && f->nodes.at[fields[F]].type != KR_FORM_NIL && !kr_form_is(f, fields[F], "txn"))
-		return kr_forms_bad(f, line, ":f is %s, expected :txn: only transactions can be read", kr_form_found(f, fields[F], found));
 	if (kr_form_is(f, fields[TYPE], "invoke"))
-		return read_invocation(e, p, fields[VALUE], line);
+		return read_invocation(e, p, fields[F], fields[VALUE], line);
 	for (size_t i = 0; i < KR_COUNT(types); i++)
 		if (kr_form_is(f, fields[TYPE], types[i].name)) {
 			e->timed_out = types[i].outcome == KR_ABORTED && kr_elle_is_timeout(f, fields[ERROR]);
-			return read_completion(e, p, types[i].outcome, fields[VALUE], line);
+			return read_completion(e, p, types[i].outcome, fields[F], fields[VALUE], line);
 		}
 	return kr_forms_bad(f, line, ":type is %s, expected :invoke, :ok, :fail or :info", kr_form_found(f, fields[TYPE], found));
 }
 
 static enum kr_status read_map(struct elle *e)
 {
-	static const char *const names[FIELDS] = {"type", "process", "f", "value", "error"};
+	static const char *const names[FIELDS] = {"type", "process", "f", "value", "error", "valid?"};
 	struct kr_forms *f = &e->forms;
 	uint32_t fields[FIELDS], line = f->nodes.at[0].line, process;
 	kr_value name;
@@ -179,6 +181,9 @@ static enum kr_status read_map(struct elle *e)
 		return status;
 	if (!client)
 		return KR_OK;
+	if (fields[TYPE] == KR_NONE && fields[VALID] != KR_NONE)
+		return kr_forms_bad(f, line,
+			"a result of Elle or Jepsen, not a history: expected history.edn, which is beside it (krait crosscheck --claim judges the result)");
 	if (fields[TYPE] == KR_NONE)
 		return kr_forms_bad(f, line, "the operation has no :type, expected :invoke, :ok, :fail or :info");
 	process = find_process(e, name);
@@ -233,9 +238,16 @@ static enum kr_status read_elle(struct kr_ctx *ctx, const char *path, struct kr_
 	struct kr_err *err)
 {
 	struct elle e = {.moment = 0};
-	enum kr_status status = kr_forms_init(&e.forms, ctx, h, path, source, err);
+	const char *head;
+	size_t length;
+	enum kr_status status = kr_source_head(source, &head, &length, err);
 
 	(void)options;
+	if (status)
+		return status;
+	if (kr_elle_is_log(head, length))
+		return kr_err_set(err, KR_BAD, "is a log of Jepsen, expected its history: history.edn, which is beside it");
+	status = kr_forms_init(&e.forms, ctx, h, path, source, err);
 	if (!status)
 		status = read_all(&e);
 	for (uint32_t i = 0; i < e.processes.n; i++)
@@ -260,6 +272,10 @@ static int sniff(const char *path, const char *head, size_t length)
 			break;
 		map = map || head[at] == '{';
 	}
+	if (kr_elle_is_log(head, length))
+		return 70; /* to say so */
+	if (map && at + 8 <= length && memcmp(head + at, "\"valid?\"", 8) == 0)
+		return 92; /* the same */
 	if (map && at < length && head[at] == ':')
 		return 90;
 	if (map && at < length && head[at] == '"' && kr_foreign_holds(head, length, "\"type\"") && kr_foreign_holds(head, length, "\"value\""))

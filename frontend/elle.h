@@ -17,13 +17,27 @@ struct elle_process {
 struct elle {
 	struct kr_forms forms;
 	int64_t moment; /* number of the map being read, from 1 */
+	bool keyed, alone; /* operations have named keys; have been of the only register */
 	bool timed_out; /* it is a failure whose :error speaks of a timeout */
 	KR_VEC(struct elle_process) processes;
 	struct kr_table table;
 };
 
-/* Pushes the micro-operations of a form. What reads returned counts only where `known`: then each needs it. */
-enum kr_status kr_elle_ops(struct elle *e, uint32_t value, bool known);
+/* Pushes the operations of a map of that :f and :value. What reads returned counts only where `known`: then each needs it. */
+enum kr_status kr_elle_ops(struct elle *e, uint32_t function, uint32_t value, bool known);
+/* Whether they are micro-operations. */
+bool kr_elle_is_transaction(const struct kr_forms *f, uint32_t function, uint32_t value);
+
+/* Operations of one key (elle_single.c). Either all operations of a file have keys, or none. */
+bool kr_elle_is_single(const struct kr_forms *f, uint32_t function);
+enum kr_status kr_elle_single(struct elle *e, uint32_t function, uint32_t value, bool known);
+enum kr_status kr_elle_shape(struct elle *e, bool keyed);
+/* Of the operations from `first` on, which failed: why a compare-and-set did is not told. So it says nothing of what was there, only that its value was not to be. */
+void kr_elle_undone(struct kr_history *h, uint32_t first);
+
+/* What is no history that can be read (elle_other.c): the error where `of` is `name`; whether it is a log (history.txt, jepsen.log). */
+enum kr_status kr_elle_other(struct kr_forms *f, uint32_t name, uint32_t line, const char *of, const char *expected);
+bool kr_elle_is_log(const char *head, size_t length);
 
 /* Whether a form, or what is in it, speaks of a timeout. */
 bool kr_elle_is_timeout(const struct kr_forms *f, uint32_t form);

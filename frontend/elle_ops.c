@@ -1,4 +1,4 @@
-/* Jepsen's micro-operations: [:r KEY VALUE], [:w KEY VALUE], [:append KEY ELEMENT]; and what else is inside its maps. */
+/* Jepsen's micro-operations: [:r KEY VALUE], [:w KEY VALUE], [:append KEY ELEMENT], also in a group of keys: [GROUP [MICRO-OPERATION ...]]; and what else is inside its maps. */
 #include <string.h>
 #include <strings.h>
 
@@ -16,7 +16,13 @@ static enum kr_status read_read(struct elle *e, uint32_t form, kr_key key, uint3
 	return kr_foreign_op(e->forms.h, KR_OP_READ, key, value, known);
 }
 
-static enum kr_status read_op(struct elle *e, uint32_t form, bool known)
+/* The key inside of a group (KR_NONE: of none). */
+static enum kr_status read_key(struct kr_forms *f, uint32_t group, uint32_t form, kr_key *out)
+{
+	return group == KR_NONE ? kr_forms_key(f, form, out) : kr_forms_pair_key(f, group, form, out);
+}
+
+static enum kr_status read_op(struct elle *e, uint32_t group, uint32_t form, bool known)
 {
 	struct kr_forms *f = &e->forms;
 	const struct kr_form *nodes = f->nodes.at;
@@ -28,16 +34,16 @@ static enum kr_status read_op(struct elle *e, uint32_t form, bool known)
 
 	if (nodes[form].type != KR_FORM_LIST || nodes[form].end == name)
 		return kr_forms_bad(f, line, "the operation is %s, expected [:r, :w or :append, key, value]", kr_form_found(f, form, found));
-	bool read = kr_form_is(f, name, "r"), append = kr_form_is(f, name, "append");
-	if (!read && !append && !kr_form_is(f, name, "w"))
-		return kr_forms_bad(f, line, "the operation is %s, expected :r, :w or :append", kr_form_found(f, name, found));
+	bool read = kr_form_is(f, name, "r") || kr_form_is(f, name, "read"), append = kr_form_is(f, name, "append");
+	if (!read && !append && !kr_form_is(f, name, "w") && !kr_form_is(f, name, "write"))
+		return kr_elle_other(f, name, line, "the operation", ":r, :w or :append");
 	key_form = nodes[name].end;
 	if (key_form >= nodes[form].end)
 		return kr_forms_bad(f, line, "the operation has no key");
 	argument = nodes[key_form].end < nodes[form].end ? nodes[key_form].end : KR_NONE;
 	if (argument != KR_NONE && nodes[argument].end != nodes[form].end)
 		return kr_forms_bad(f, line, "the operation has more than a key and a value");
-	if ((status = kr_forms_key(f, key_form, &key)))
+	if ((status = read_key(f, group, key_form, &key)))
 		return status;
 	if (read)
 		return read_read(e, form, key, argument, known);
@@ -48,20 +54,57 @@ static enum kr_status read_op(struct elle *e, uint32_t form, bool known)
 	return kr_foreign_op(f->h, append ? KR_OP_APPEND : KR_OP_WRITE, key, value, false);
 }
 
-enum kr_status kr_elle_ops(struct elle *e, uint32_t value, bool known)
+/* ---- what a map holds ---- */
+
+static bool is_list(const struct kr_forms *f, uint32_t form) { return form != KR_NONE && f->nodes.at[form].type == KR_FORM_LIST; }
+
+static bool is_nil(const struct kr_forms *f, uint32_t form) { return form == KR_NONE || f->nodes.at[form].type == KR_FORM_NIL; }
+
+/* A list that begins with a list. */
+static bool holds_lists(const struct kr_forms *f, uint32_t form) { return is_list(f, form) && f->nodes.at[form].end > form + 1 && is_list(f, form + 1); }
+
+/* The micro-operations of [group [micro-operation ...]], as jepsen.independent has it; KR_NONE: it is none. */
+static uint32_t grouped(const struct kr_forms *f, uint32_t form)
+{
+	uint32_t list = is_list(f, form) && f->nodes.at[form].end > form + 1 && !is_list(f, form + 1) ? f->nodes.at[form + 1].end : KR_NONE;
+
+	return list != KR_NONE && list < f->nodes.at[form].end && f->nodes.at[list].end == f->nodes.at[form].end && holds_lists(f, list) ? list : KR_NONE;
+}
+
+bool kr_elle_is_transaction(const struct kr_forms *f, uint32_t function, uint32_t value)
+{
+	return is_nil(f, function) || kr_form_is(f, function, "txn") || holds_lists(f, value) || grouped(f, value) != KR_NONE;
+}
+
+static enum kr_status read_transaction(struct elle *e, uint32_t value, bool known)
 {
 	struct kr_forms *f = &e->forms;
+	uint32_t list = grouped(f, value), group = list == KR_NONE ? KR_NONE : value + 1;
 	char found[80];
 	enum kr_status status;
 
-	if (!known && (value == KR_NONE || f->nodes.at[value].type == KR_FORM_NIL))
-		return KR_OK;
-	if (value == KR_NONE || f->nodes.at[value].type != KR_FORM_LIST)
+	if (!is_list(f, value))
 		return kr_forms_bad(f, f->nodes.at[0].line, ":value is %s, expected a list of operations", kr_form_found(f, value, found));
-	for (uint32_t at = value + 1; at < f->nodes.at[value].end; at = f->nodes.at[at].end)
-		if ((status = read_op(e, at, known)))
+	if (list == KR_NONE)
+		list = value;
+	if (f->nodes.at[list].end > list + 1 && (status = kr_elle_shape(e, true)))
+		return status;
+	for (uint32_t at = list + 1; at < f->nodes.at[list].end; at = f->nodes.at[at].end)
+		if ((status = read_op(e, group, at, known)))
 			return status;
 	return KR_OK;
+}
+
+enum kr_status kr_elle_ops(struct elle *e, uint32_t function, uint32_t value, bool known)
+{
+	struct kr_forms *f = &e->forms;
+	bool transaction = kr_elle_is_transaction(f, function, value);
+
+	if (!transaction && !kr_elle_is_single(f, function))
+		return kr_elle_other(f, function, f->nodes.at[0].line, ":f", ":txn, :read, :write or :cas");
+	if (!known && is_nil(f, value))
+		return KR_OK;
+	return transaction ? read_transaction(e, value, known) : kr_elle_single(e, function, value, known);
 }
 
 bool kr_elle_is_timeout(const struct kr_forms *f, uint32_t form)
@@ -90,7 +133,7 @@ enum kr_status kr_elle_empty_lists(struct kr_ctx *ctx, struct kr_history *h)
 	if (empty.i == KR_NONE)
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < h->ops.n; i++) {
-		if (h->ops.at[i].kind == KR_OP_WRITE)
+		if (h->ops.at[i].kind == KR_OP_WRITE || h->ops.at[i].kind == KR_OP_CAS)
 			return KR_OK;
 		if ((status = kr_ctx_tick(ctx)))
 			return status;

@@ -77,5 +77,6 @@ enum kr_status kr_forms_fields(struct kr_forms *f, uint32_t map, const char *con
 /* Interns a form as a value: names become strings, nil absent, sets arrays. */
 enum kr_status kr_forms_value(struct kr_forms *f, uint32_t form, kr_value *out);
 enum kr_status kr_forms_key(struct kr_forms *f, uint32_t form, kr_key *out); /* number, string, name; others by their JSON text */
+enum kr_status kr_forms_pair_key(struct kr_forms *f, uint32_t first, uint32_t second, kr_key *out); /* the key [first, second] */
 
 #endif

@@ -199,3 +199,23 @@ enum kr_status kr_forms_key(struct kr_forms *f, uint32_t form, kr_key *out)
 	}
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
+
+enum kr_status kr_forms_pair_key(struct kr_forms *f, uint32_t first, uint32_t second, kr_key *out)
+{
+	enum kr_status status;
+
+	if ((status = check_value(f, first)) || (status = check_value(f, second)))
+		return status;
+	f->value.n = 0;
+	kr_str_add_bytes(&f->value, "[", 1);
+	if ((status = add_list(f, first)))
+		return status;
+	kr_str_add_bytes(&f->value, ",", 1);
+	if ((status = add_list(f, second)))
+		return status;
+	kr_str_add_bytes(&f->value, "]", 1);
+	if (f->value.failed)
+		return KR_NOMEM;
+	*out = kr_history_key_text(f->h, f->value.at, f->value.n);
+	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
+}

@@ -124,6 +124,50 @@ static const struct meaning meanings[] = {
 	{"elle: a process may have a name; only the nemesis is no client", "elle", "t.json", "t.json",
 		"[{\"type\": \"ok\", \"process\": \"p\", \"value\": [[\"w\", 1, 2]]}, {\"type\": \"info\", \"process\": \"nemesis\", \"f\": \"kill\", \"value\": 5}]", NULL, NULL, false,
 		H "{\"s\": \"p\", \"end\": 1, \"ops\": [[\"w\", 1, 2]]}\n"},
+	{"elle: micro-operations under any name; words for r and w", "elle", "t.edn", "t.edn",
+		"{:type :invoke, :process 0, :f :write, :value [[:write :x 1]]}\n{:type :ok, :process 0, :f :write, :value [[:write :x 1]]}\n"
+		"{:type :ok, :process 1, :f :read-all, :value [[:r :x 1] [:read :y nil]]}\n{:type :fail, :process 1, :f :swap, :value [[:w :y 2]]}\n",
+		NULL, NULL, false,
+		H "{\"s\": 0, \"begin\": 1, \"end\": 2, \"ops\": [[\"w\", \"x\", 1]]}\n"
+		  "{\"s\": 1, \"end\": 3, \"ops\": [[\"r\", \"x\", 1], [\"r\", \"y\", null]]}\n"
+		  "{\"s\": 1, \"end\": 4, \"status\": \"aborted\", \"ops\": [[\"w\", \"y\", 2]]}\n"},
+	{"elle: words in JSON, with a name", "elle", "t.json", "t.json",
+		"[{\"type\": \"ok\", \"f\": \"update\", \"process\": 0, \"value\": [[\"write\", 1, 2], [\"read\", 1, 2]]}]", NULL, NULL, false,
+		H "{\"s\": 0, \"end\": 1, \"ops\": [[\"w\", 1, 2], [\"r\", 1, 2]]}\n"},
+	{"elle: transactions on groups of keys", "elle", "t.edn", "t.edn",
+		"{:type :invoke, :process 0, :f :txn, :value [3 [[:append :x 1]]]}\n{:type :ok, :process 0, :f :txn, :value [3 [[:append :x 1]]]}\n"
+		"{:type :ok, :process 0, :f :txn, :value [\"g\" [[:r [1 2] [5]]]]}\n",
+		NULL, NULL, false,
+		H "{\"s\": 0, \"begin\": 1, \"end\": 2, \"ops\": [[\"append\", \"[3,\\\"x\\\"]\", 1]]}\n"
+		  "{\"s\": 0, \"end\": 3, \"ops\": [[\"r\", \"[\\\"g\\\",[1,2]]\", [5]]]}\n"},
+	{"elle: one register; outcomes take what was invoked; a failed compare-and-set is a write that was not to be", "elle", "t.edn", "t.edn",
+		"{:type :invoke, :process 0, :f :read, :value nil}\n{:type :ok, :process 0, :f :read, :value nil}\n"
+		"{:type :invoke, :process 0, :f :write, :value 1}\n{:type :ok, :process 0, :f :write, :value 1}\n"
+		"{:type :invoke, :process 0, :f :cas, :value [1 2]}\n{:type :ok, :process 0, :f :cas, :value [1 2]}\n"
+		"{:type :invoke, :process 0, :f :cas, :value [1 3]}\n{:type :fail, :process 0, :f :cas, :value [1 3]}\n"
+		"{:type :invoke, :process 0, :f :read}\n{:type :fail, :process 0, :f :read, :value :timed-out}\n"
+		"{:type :invoke, :process 1, :f :cas, :value [nil 4]}\n{:type :info, :process 1, :f :cas, :value :timed-out}\n"
+		"{:type :invoke, :process 2, :f :write, :value \"a\"}\n",
+		NULL, NULL, false,
+		H "{\"s\": 0, \"begin\": 1, \"end\": 2, \"ops\": [[\"r\", \"register\", null]]}\n"
+		  "{\"s\": 0, \"begin\": 3, \"end\": 4, \"ops\": [[\"w\", \"register\", 1]]}\n"
+		  "{\"s\": 0, \"begin\": 5, \"end\": 6, \"ops\": [[\"cas\", \"register\", 1, 2, true]]}\n"
+		  "{\"s\": 0, \"begin\": 7, \"end\": 8, \"status\": \"aborted\", \"ops\": [[\"w\", \"register\", 3]]}\n"
+		  "{\"s\": 0, \"begin\": 9, \"end\": 10, \"status\": \"aborted\", \"ops\": []}\n"
+		  "{\"s\": 1, \"begin\": 11, \"status\": \"unknown\", \"ops\": [[\"cas\", \"register\", null, 4, true]]}\n"
+		  "{\"s\": 2, \"begin\": 13, \"status\": \"unknown\", \"ops\": [[\"w\", \"register\", \"a\"]]}\n"},
+	{"elle: registers by key, as JSON", "elle", "t.json", "t.json",
+		"[{\"type\": \"ok\", \"f\": \"write\", \"process\": 0, \"value\": [\"x\", 1]}, {\"type\": \"ok\", \"f\": \"cas\", \"process\": 0, \"value\": [\"x\", [1, 2]]},\n"
+		"{\"type\": \"ok\", \"f\": \"cas\", \"process\": 0, \"value\": [\"y\", null, 5]}, {\"type\": \"invoke\", \"f\": \"read\", \"process\": 0, \"value\": [\"x\", null]},\n"
+		"{\"type\": \"ok\", \"f\": \"read\", \"process\": 0, \"value\": [\"x\", 2]}, {\"type\": \"fail\", \"f\": \"cas\", \"process\": 0, \"value\": [\"y\", 5, 6]},\n"
+		"{\"type\": \"invoke\", \"f\": \"read\", \"process\": 0, \"value\": [\"y\", null]}, {\"type\": \"info\", \"f\": \"read\", \"process\": 0, \"value\": [\"y\", null]}]",
+		NULL, NULL, false,
+		H "{\"s\": 0, \"end\": 1, \"ops\": [[\"w\", \"x\", 1]]}\n"
+		  "{\"s\": 0, \"end\": 2, \"ops\": [[\"cas\", \"x\", 1, 2, true]]}\n"
+		  "{\"s\": 0, \"end\": 3, \"ops\": [[\"cas\", \"y\", null, 5, true]]}\n"
+		  "{\"s\": 0, \"begin\": 4, \"end\": 5, \"ops\": [[\"r\", \"x\", 2]]}\n"
+		  "{\"s\": 0, \"end\": 6, \"status\": \"aborted\", \"ops\": [[\"w\", \"y\", 6]]}\n"
+		  "{\"s\": 0, \"begin\": 7, \"status\": \"unknown\", \"ops\": [[\"r\", \"y\"]]}\n"},
 	{"elle: lenient goes on behind a bad operation", "elle", "t.edn", "t.edn",
 		"{:type :invoke :process 0 :value [[:w 1 1]]}\n{:type :ok :process 0 :value [[:cas 1 1]]}\n{:type :invoke :process 0 :value [[:w 2 1]]}\n"
 		"{:type :ok :process 0 :value [[:w 2 1]]}\n",

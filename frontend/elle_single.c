@@ -1,0 +1,173 @@
+/* Jepsen's operations of one key: `:f :read`, `:write` or `:cas` with a value, of the only register there is, or behind its key, as jepsen.independent has it.
+ *
+ * A read's value is what it found, nil: nothing; a write's what is written; a compare-and-set's [EXPECTED NEW]. Behind a key: [KEY VALUE], [KEY [EXPECTED NEW]] or [KEY EXPECTED NEW].
+ * Values are no lists, so that the two are told apart; a file has one of them. A compare-and-set is taken as done: where its outcome is open, it was that or nothing. */
+#include <string.h>
+
+#include "frontend/elle.h"
+
+#define REGISTER "register" /* the key of the only one */
+
+enum { MOST_PARTS = 3 };
+
+struct single {
+	uint32_t parts[MOST_PARTS];
+	uint32_t n;
+	bool keyed; /* the first part is the key */
+};
+
+enum kr_status kr_elle_shape(struct elle *e, bool keyed)
+{
+	if (keyed ? e->alone : e->keyed)
+		return kr_forms_bad(&e->forms, e->forms.nodes.at[0].line, "the operation has %s key, but those before it %s", keyed ? "a" : "no",
+			keyed ? "have none" : "have one");
+	*(keyed ? &e->keyed : &e->alone) = true;
+	return KR_OK;
+}
+
+/* Whether the list has 1 to MOST_PARTS elements, which become the parts. */
+static bool split(const struct kr_forms *f, uint32_t list, struct single *out)
+{
+	out->n = 0;
+	for (uint32_t at = list + 1; at < f->nodes.at[list].end; at = f->nodes.at[at].end) {
+		if (out->n == MOST_PARTS)
+			return false;
+		out->parts[out->n++] = at;
+	}
+	return out->n > 0;
+}
+
+static bool is_list(const struct kr_forms *f, uint32_t form) { return form != KR_NONE && f->nodes.at[form].type == KR_FORM_LIST; }
+
+static enum kr_status split_value(struct elle *e, uint32_t value, struct single *out)
+{
+	const struct kr_forms *f = &e->forms;
+
+	if (!is_list(f, value)) {
+		*out = (struct single){.parts = {value}, .n = 1};
+		return KR_OK;
+	}
+	out->keyed = true;
+	if (!split(f, value, out) || out->n != 2)
+		return kr_forms_bad(&e->forms, f->nodes.at[0].line, ":value is a list, expected a value, or a list of a key and a value");
+	return KR_OK;
+}
+
+static enum kr_status split_cas(struct elle *e, uint32_t value, struct single *out)
+{
+	const struct kr_forms *f = &e->forms;
+	struct single inner;
+
+	out->keyed = false;
+	if (is_list(f, value) && split(f, value, out)) {
+		out->keyed = out->n == 3;
+		if (out->n == 3 || (out->n == 2 && !is_list(f, out->parts[1])))
+			return KR_OK;
+		if (out->n == 2 && split(f, out->parts[1], &inner) && inner.n == 2) {
+			*out = (struct single){.parts = {out->parts[0], inner.parts[0], inner.parts[1]}, .n = 3, .keyed = true};
+			return KR_OK;
+		}
+	}
+	return kr_forms_bad(&e->forms, f->nodes.at[0].line,
+		":value is no compare-and-set, expected [expected new], [key [expected new]] or [key expected new]");
+}
+
+static enum kr_status take_key(struct elle *e, const struct single *s, kr_key *out)
+{
+	enum kr_status status = kr_elle_shape(e, s->keyed);
+
+	if (status)
+		return status;
+	if (s->keyed)
+		return kr_forms_key(&e->forms, s->parts[0], out);
+	*out = kr_history_key_text(e->forms.h, REGISTER, strlen(REGISTER));
+	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
+}
+
+/* `written`: it is no nil. */
+static enum kr_status take_value(struct elle *e, uint32_t form, bool written, kr_value *out)
+{
+	struct kr_forms *f = &e->forms;
+	char found[80];
+
+	if (form == KR_NONE || (written && f->nodes.at[form].type == KR_FORM_NIL))
+		return kr_forms_bad(f, f->nodes.at[0].line, "the operation has no value, expected one that is %s", written ? "written" : "read");
+	if (is_list(f, form))
+		return kr_forms_bad(f, f->nodes.at[form].line, "the value is %s, expected a number, a string or nil", kr_form_found(f, form, found));
+	return kr_forms_value(f, form, out);
+}
+
+static enum kr_status read_read(struct elle *e, uint32_t value, bool known)
+{
+	struct single s;
+	kr_key key;
+	kr_value read = KR_ABSENT;
+	enum kr_status status = split_value(e, value, &s);
+
+	if (!status && known)
+		status = take_value(e, s.parts[s.n - 1], false, &read);
+	if (!status)
+		status = take_key(e, &s, &key);
+	return status ? status : kr_foreign_op(e->forms.h, KR_OP_READ, key, read, known);
+}
+
+static enum kr_status read_write(struct elle *e, uint32_t value, bool known)
+{
+	struct single s;
+	kr_key key;
+	kr_value written;
+	enum kr_status status = split_value(e, value, &s);
+
+	(void)known;
+	if (status || (status = take_value(e, s.parts[s.n - 1], true, &written)) || (status = take_key(e, &s, &key)))
+		return status;
+	return kr_foreign_op(e->forms.h, KR_OP_WRITE, key, written, false);
+}
+
+static enum kr_status read_cas(struct elle *e, uint32_t value, bool known)
+{
+	struct kr_history *h = e->forms.h;
+	struct single s;
+	kr_key key;
+	kr_value expected, written;
+	enum kr_status status = split_cas(e, value, &s);
+
+	(void)known;
+	if (status || (status = take_value(e, s.parts[s.n - 2], false, &expected)) || (status = take_value(e, s.parts[s.n - 1], true, &written)) ||
+		(status = take_key(e, &s, &key)) || (status = kr_foreign_op(h, KR_OP_CAS, key, expected, false)))
+		return status;
+	h->ops.at[h->ops.n - 1].b = written;
+	h->ops.at[h->ops.n - 1].flags |= KR_OPF_DONE;
+	return KR_OK;
+}
+
+static const struct {
+	const char *name;
+	enum kr_status (*read)(struct elle *e, uint32_t value, bool known);
+} singles[] = {{"read", read_read}, {"write", read_write}, {"cas", read_cas}};
+
+bool kr_elle_is_single(const struct kr_forms *f, uint32_t function)
+{
+	for (size_t i = 0; i < KR_COUNT(singles); i++)
+		if (kr_form_is(f, function, singles[i].name))
+			return true;
+	return false;
+}
+
+enum kr_status kr_elle_single(struct elle *e, uint32_t function, uint32_t value, bool known)
+{
+	size_t i = 0;
+
+	while (!kr_form_is(&e->forms, function, singles[i].name))
+		i++;
+	return singles[i].read(e, value, known);
+}
+
+void kr_elle_undone(struct kr_history *h, uint32_t first)
+{
+	for (uint32_t i = first; i < h->ops.n; i++) {
+		struct kr_operation *op = &h->ops.at[i];
+		if (op->kind == KR_OP_CAS)
+			*op = (struct kr_operation){.kind = KR_OP_WRITE, .key = op->key, .a = op->b, .scan = op->scan};
+	}
+}
