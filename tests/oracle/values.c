@@ -353,6 +353,28 @@ static bool add_shown(const struct values *v, struct starts *s, uint32_t key, ui
 	return fits && add_initial(s, &part);
 }
 
+/* What a counter can have started with for a condition to be just met, or just missed: the numbers that conditions compare with and those beside them, less any of the trace's deltas. */
+static bool add_bounds(const struct values *v, struct starts *s, uint32_t key)
+{
+	const struct kr_history *h = v->h;
+	bool fits = true;
+
+	for (uint32_t i = 0; i < h->conds.n && fits; i++) {
+		const struct kr_value_entry *e = &h->values.at[h->conds.at[i].value.i];
+		const char *at = e->type == KR_VALUE_ARRAY ? e->text : NULL;
+		int64_t number = e->type == KR_VALUE_INT ? e->integer : 0;
+		for (bool more = e->type == KR_VALUE_INT || at; more && fits; more = at != NULL) {
+			if (at && !*(at += strcspn(at, "-0123456789")))
+				break;
+			if (at)
+				number = strtoll(at, (char **)&at, 10);
+			for (int64_t beside = number - 1; beside <= number + 1 && fits; beside++)
+				fits = add_differences(v, s, key, beside);
+		}
+	}
+	return fits;
+}
+
 /* Any value that the trace names anywhere, where values are compared; what the key itself may show, where not. */
 static bool list_key(const struct values *v, struct starts *s, uint32_t key)
 {
@@ -362,6 +384,7 @@ static bool list_key(const struct values *v, struct starts *s, uint32_t key)
 
 	if (h->keys.at[key].kind == KR_KIND_COUNTER) {
 		other = (struct held){.what = HELD_NUMBER, .number = 7777777};
+		fits = fits && add_bounds(v, s, key);
 	} else if (h->keys.at[key].kind == KR_KIND_LIST) {
 		other = (struct held){.what = HELD_LIST, .n = 1, .list = {ELEMENTS_MOST}};
 	} else if (h->keys.at[key].kind == KR_KIND_SET) {
