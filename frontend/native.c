@@ -112,7 +112,8 @@ static enum kr_status malformed(struct kr_native *n, const struct text *text, co
 {
 	uint32_t line = n->line + (error->line > 1 ? (uint32_t)error->line - 1 : 0);
 
-	if (json_error_code(error) == json_error_out_of_memory || error->text[0] == '\0') /* Jansson has a text for everything but a failed allocation */
+	/* Jansson has a text for everything but most failed allocations. */
+	if (n->arena.failed || json_error_code(error) == json_error_out_of_memory || error->text[0] == '\0')
 		return KR_NOMEM;
 	if (error->position > 0 && (size_t)error->position <= text->length && text->at[error->position - 1] == '\0')
 		kr_err_set(n->err, KR_BAD, "malformed JSON at column %d: found a NUL byte, expected text", error->column);

@@ -52,12 +52,8 @@ static bool next_chunk(struct kr_json_arena *arena, size_t size)
 	return true;
 }
 
-static void *take(size_t size)
+static void *take_of(struct kr_json_arena *arena, size_t size)
 {
-	struct kr_json_arena *arena = entered;
-
-	if (!arena)
-		return malloc(size);
 	if (size > SIZE_MAX / 2)
 		return NULL;
 	size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -67,6 +63,15 @@ static void *take(size_t size)
 	void *at = arena->now->at + arena->used;
 
 	arena->used += size;
+	return at;
+}
+
+static void *take(size_t size)
+{
+	void *at = entered ? take_of(entered, size) : malloc(size);
+
+	if (entered && !at)
+		entered->failed = true;
 	return at;
 }
 
@@ -100,6 +105,7 @@ bool kr_json_arena_enter(struct kr_json_arena *arena)
 	if (allocate != take)
 		return false;
 	entered = arena;
+	arena->failed = false;
 	return true;
 }
 

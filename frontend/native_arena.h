@@ -8,8 +8,8 @@
 
 struct kr_json_chunk;
 
-/* Zeroed: empty. `most`: bytes that it may have from malloc; 0: no limit. */
-struct kr_json_arena { struct kr_json_chunk *first, *now; size_t used, size, most; };
+/* Zeroed: empty. `most`: bytes that it may have from malloc; 0: no limit. `failed`: an allocation has failed since the arena was entered, which jansson does not always tell. */
+struct kr_json_arena { struct kr_json_chunk *first, *now; size_t used, size, most; bool failed; };
 
 /* Makes jansson take its memory from the arena that the calling thread has entered, else from malloc. Before any other use of jansson. */
 void kr_json_arena_install(void);

@@ -110,6 +110,34 @@ static void limits_hold(void **state)
 	reading_done(&r);
 }
 
+/* Whichever of jansson's allocations fails, the arena tells; jansson calls some of them malformed text. */
+static void arena_tells_failures(void **state)
+{
+	enum { STRINGS = 20000 };
+	char *text = malloc(STRINGS * 16 + 8192), *end;
+
+	(void)state;
+	assert_non_null(text);
+	for (int shift = 1; shift < 4096; shift += 61) { /* moves what does not fit */
+		struct kr_json_arena arena = {.most = (size_t)3 << 17}; /* less than two chunks */
+		json_error_t error;
+
+		end = text + sprintf(text, "[\"%0*d\"", shift, 0);
+		for (int i = 0; i < STRINGS; i++)
+			end += sprintf(end, ",\"k%d\"", i);
+		*end++ = ']';
+		assert_true(kr_json_arena_enter(&arena));
+		assert_false(arena.failed);
+		assert_null(json_loadb(text, (size_t)(end - text), 0, &error));
+		assert_true(arena.failed);
+		assert_true(kr_json_arena_enter(&arena));
+		assert_false(arena.failed);
+		kr_json_arena_leave();
+		kr_json_arena_done(&arena);
+	}
+	free(text);
+}
+
 static int with_hooks(void **state)
 {
 	(void)state;
@@ -124,7 +152,9 @@ int main(void)
 		cmocka_unit_test(errors_are_the_same),
 		cmocka_unit_test(limits_hold),
 	};
+	const struct CMUnitTest only_with[] = {cmocka_unit_test(arena_tells_failures)};
 	int failed = cmocka_run_group_tests_name("without hooks", without, NULL, NULL);
 
-	return failed + cmocka_run_group_tests_name("with hooks", without, with_hooks, NULL);
+	failed += cmocka_run_group_tests_name("with hooks", without, with_hooks, NULL);
+	return failed + cmocka_run_group_tests_name("the hooks", only_with, NULL, NULL);
 }
