@@ -17,6 +17,7 @@
 #define IN_SIZE ((size_t)1 << 16)
 #define OUT_SIZE ((size_t)1 << 17)
 #define HEAD_SIZE ((size_t)4096)
+#define MARK_REACH ((size_t)8) /* bytes that tell whether a mark is one: a binary number's; a pipe may bring no more for long */
 
 enum coding { PLAIN, GZIP, GZIP_BETWEEN /* members */ };
 
@@ -257,9 +258,9 @@ static enum kr_status begin_text(struct kr_source *s, struct kr_err *err)
 	if ((status = fill_up(s, length, err)))
 		return status;
 	if (s->end - s->at >= length && memcmp(s->out + s->at, mark, length) == 0) {
-		if ((status = fill_up(s, HEAD_SIZE, err)))
+		if ((status = fill_up(s, MARK_REACH, err)))
 			return status;
-		s->at += memchr(s->out + s->at, '\0', s->end - s->at < HEAD_SIZE ? s->end - s->at : HEAD_SIZE) ? 0 : length;
+		s->at += memchr(s->out + s->at, '\0', s->end - s->at < MARK_REACH ? s->end - s->at : MARK_REACH) ? 0 : length;
 	}
 	s->begun = true;
 	return KR_OK;
