@@ -171,7 +171,7 @@ static uint64_t elements_of(const struct held *value)
 	uint64_t set = value->what == HELD_SET ? value->set : 0;
 
 	for (uint8_t i = 0; value->what == HELD_LIST && i < value->n; i++)
-		set |= UINT64_C(1) << value->list[i];
+		set |= UINT64_C(1) << (value->list[i] < 63 ? value->list[i] : 63); /* the last one stands for what nobody mentions */
 	return set;
 }
 

@@ -1,4 +1,5 @@
 /* A plug-in with one thing wrong in its descriptors: the one that the environment variable REFUSED names. Filled in when it is loaded, which a real plug-in need not do. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +74,7 @@ __attribute__((constructor)) static void spoil(void)
 	if (what && strcmp(what, NAME) == 0) { \
 		__VA_ARGS__; \
 	}
-	SPOIL("crash", *(volatile int *)NULL = 1)
+	SPOIL("crash", raise(SIGSEGV))
 	SPOIL("name", krait_plugin.name = NULL)
 	SPOIL("version", krait_plugin.version = "1\n2")
 	SPOIL("empty", krait_plugin.formats = NULL, krait_plugin.passes = NULL, krait_plugin.backends = NULL, krait_plugin.checkers = NULL)
