@@ -161,7 +161,8 @@ static int by_key(const void *a, const void *b)
 
 static enum kr_status index_keys(struct kr_batch *b)
 {
-	qsort(b->versions.at, b->versions.n, sizeof *b->versions.at, by_key);
+	if (b->versions.n > 1)
+		qsort(b->versions.at, b->versions.n, sizeof *b->versions.at, by_key);
 	for (uint32_t k = 0, v = 0; k <= b->h->keys.n; k++) {
 		while (v < b->versions.n && b->versions.at[v].key.i < k)
 			v++;
