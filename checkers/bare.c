@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "backend/told.h"
 #include "frontend/shown_lists.h"
 
 bool kr_bare_level(const struct kr_level *level) { return !(kr_level_kinds(level) & (KR_BIT(KR_WR) | KR_BIT(KR_RW))); }
@@ -21,10 +22,10 @@ enum kr_status kr_bare_garbage(struct kr_ctx *ctx, const struct kr_history *h, s
 
 /* ---- the graph ---- */
 
-static enum kr_status take_orders(const struct kr_asg *asg, const struct kr_list_orders *shown, struct kr_asg *out)
+static enum kr_status take_orders(struct kr_ctx *ctx, const struct kr_asg *asg, const struct kr_list_orders *shown, struct kr_asg *out)
 {
 	uint32_t given = asg->norders - asg->norders_seen, n = 0;
-	struct kr_asg_order *orders = kr_mem_alloc(asg->mem, shown->n + given, sizeof *orders);
+	struct kr_asg_order *orders = kr_mem_alloc(&ctx->mem, shown->n + given, sizeof *orders);
 	if (!orders)
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < shown->n; i++) {
@@ -56,7 +57,7 @@ enum kr_status kr_bare_init(struct kr_ctx *ctx, const struct kr_history *h, cons
 			out->txns[t].presence = KR_OPEN;
 	}
 	if (!status)
-		status = take_orders(asg, &shown, out);
+		status = take_orders(ctx, asg, &shown, out);
 	kr_vec_done(&ctx->mem, &shown);
 	return status;
 }
@@ -66,7 +67,7 @@ void kr_bare_done(struct kr_ctx *ctx, const struct kr_asg *asg, struct kr_asg *b
 	kr_mem_free(&ctx->mem, bare->txns, asg->ntxns, sizeof *bare->txns);
 	kr_mem_free(&ctx->mem, bare->obs_first, (size_t)asg->ntxns + 1, sizeof *bare->obs_first);
 	if (bare->orders)
-		kr_mem_free(asg->mem, bare->orders, bare->norders, sizeof *bare->orders);
+		kr_mem_free(&ctx->mem, bare->orders, bare->norders, sizeof *bare->orders);
 	*bare = (struct kr_asg){.txns = NULL};
 }
 
@@ -74,30 +75,12 @@ void kr_bare_done(struct kr_ctx *ctx, const struct kr_asg *asg, struct kr_asg *b
 
 struct search {
 	const struct kr_asg *asg;
-	uint32_t *first; /* nversions + 2: orders out of a version are next[first[v]..] */
-	kr_version *next;
-	uint32_t *at; /* per version: 0: not met; 1 + where its orders are looked at; ALL: done */
+	struct kr_told told; /* which orders leave a version */
+	uint32_t *at;        /* per version: 0: not met; 1 + where its orders are looked at; ALL: done */
 	KR_VEC(kr_version) path;
 };
 
 #define ALL (KR_NONE - 1)
-
-static enum kr_status index_orders(struct kr_ctx *ctx, struct search *s)
-{
-	const struct kr_asg *asg = s->asg;
-	s->first = kr_mem_alloc(&ctx->mem, (size_t)asg->nversions + 2, sizeof *s->first);
-	s->next = kr_mem_alloc(&ctx->mem, asg->norders, sizeof *s->next);
-	s->at = kr_mem_alloc(&ctx->mem, asg->nversions, sizeof *s->at);
-	if (!s->first || !s->next || !s->at)
-		return KR_NOMEM;
-	for (uint32_t i = 0; i < asg->norders; i++)
-		s->first[asg->orders[i].before.i + 2]++;
-	for (uint32_t v = 0; v < asg->nversions; v++)
-		s->first[v + 2] += s->first[v + 1];
-	for (uint32_t i = 0; i < asg->norders; i++)
-		s->next[s->first[asg->orders[i].before.i + 1]++] = asg->orders[i].after;
-	return KR_OK;
-}
 
 /* Walks on from v, which is new. *from: where on the path a circle begins, which ends with it; KR_NONE: there is none. */
 static enum kr_status walk(struct kr_ctx *ctx, struct search *s, kr_version v, uint32_t *from)
@@ -105,19 +88,19 @@ static enum kr_status walk(struct kr_ctx *ctx, struct search *s, kr_version v, u
 	enum kr_status status = KR_OK;
 	*from = KR_NONE;
 	s->path.n = 0;
-	s->at[v.i] = 1 + s->first[v.i];
+	s->at[v.i] = 1 + s->told.first[v.i];
 	if (!kr_vec_push(&ctx->mem, &s->path, v))
 		return KR_NOMEM;
 	while (s->path.n > 0 && !status) {
 		v = s->path.at[s->path.n - 1];
-		if (s->at[v.i] - 1 == s->first[v.i + 1]) {
+		if (s->at[v.i] - 1 == s->told.first[v.i + 1]) {
 			s->at[v.i] = ALL;
 			s->path.n--;
 			continue;
 		}
-		kr_version next = s->next[s->at[v.i]++ - 1];
+		kr_version next = s->asg->orders[s->told.pairs[s->at[v.i]++ - 1]].after;
 		if (s->at[next.i] == 0) {
-			s->at[next.i] = 1 + s->first[next.i];
+			s->at[next.i] = 1 + s->told.first[next.i];
 			status = kr_vec_push(&ctx->mem, &s->path, next) ? kr_ctx_tick(ctx) : KR_NOMEM;
 		} else if (s->at[next.i] != ALL) {
 			for (*from = 0; s->path.at[*from].i != next.i;)
@@ -158,15 +141,17 @@ enum kr_status kr_bare_circle(struct kr_ctx *ctx, const struct kr_asg *bare, str
 	*found = false;
 	if (bare->norders_seen == 0) /* what the trace gives has been seen to */
 		return KR_OK;
-	status = index_orders(ctx, &s);
+	status = kr_told_init(&s.told, &ctx->mem, bare);
+	s.at = kr_mem_alloc(&ctx->mem, bare->nversions, sizeof *s.at);
+	if (!status && !s.at)
+		status = KR_NOMEM;
 	for (uint32_t v = 0; v < bare->nversions && !status && from == KR_NONE; v++)
 		if (s.at[v] == 0)
 			status = walk(ctx, &s, (kr_version){v}, &from);
 	*found = !status && from != KR_NONE;
 	if (*found)
 		status = certify(ctx, &s, from, cert);
-	kr_mem_free(&ctx->mem, s.first, (size_t)bare->nversions + 2, sizeof *s.first);
-	kr_mem_free(&ctx->mem, s.next, bare->norders, sizeof *s.next);
+	kr_told_done(&s.told);
 	kr_mem_free(&ctx->mem, s.at, bare->nversions, sizeof *s.at);
 	kr_vec_done(&ctx->mem, &s.path);
 	return status;

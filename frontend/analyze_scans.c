@@ -322,9 +322,7 @@ static bool is_in_place(const struct kr_history *h, const struct kr_scan *scan, 
 
 	if (row->value.i == KR_ABSENT.i || (scan->limit >= 0 && i >= (uint64_t)scan->limit))
 		return false;
-	if (scan->low.i != KR_ABSENT.i && kr_history_compare_keys(h, name, scan->low) < 0)
-		return false;
-	if (scan->high.i != KR_ABSENT.i && kr_history_compare_keys(h, name, scan->high) >= 0)
+	if (!kr_where_in_bounds(h, scan, name))
 		return false;
 	if (i == 0)
 		return true;

@@ -127,3 +127,10 @@ enum kr_status kr_where_holds(const struct kr_history *h, const struct kr_scan *
 	*out = kr_where_holds_of(h, scan, key, &operand);
 	return KR_OK;
 }
+
+bool kr_where_in_bounds(const struct kr_history *h, const struct kr_scan *scan, kr_value name)
+{
+	if (scan->low.i != KR_ABSENT.i && kr_history_compare_keys(h, name, scan->low) < 0)
+		return false;
+	return scan->high.i == KR_ABSENT.i || kr_history_compare_keys(h, name, scan->high) < 0;
+}

@@ -18,4 +18,7 @@ bool kr_where_has_prefix(const struct kr_history *h, const struct kr_scan *scan,
 /* Whether some condition compares the value with an array. If none does, either all arrays that a key may hold meet the conditions or none does. */
 bool kr_where_of_elements(const struct kr_history *h, const struct kr_scan *scan);
 
+/* Whether a name lies within the bounds of a range. */
+bool kr_where_in_bounds(const struct kr_history *h, const struct kr_scan *scan, kr_value name);
+
 #endif

@@ -157,9 +157,7 @@ static bool within(const struct kr_history *h, const struct kr_scan *scan, kr_va
 {
 	const struct kr_row *rows = h->rows.at + scan->row_first;
 
-	if (scan->low.i != KR_ABSENT.i && kr_history_compare_keys(h, name, scan->low) < 0)
-		return false;
-	if (scan->high.i != KR_ABSENT.i && kr_history_compare_keys(h, name, scan->high) >= 0)
+	if (!kr_where_in_bounds(h, scan, name))
 		return false;
 	if (scan->limit < 0 || scan->row_count < (uint64_t)scan->limit)
 		return true;

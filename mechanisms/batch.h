@@ -178,6 +178,9 @@ enum kr_status kr_batch_settle(struct kr_batch *b);   /* batch_settle.c */
 
 static inline bool kr_span_before(struct kr_span a, struct kr_span b) { return a.to < b.from; }
 
+/* Two clocks may differ by the skew: half of it, rounded up, on both sides of an interval. */
+static inline int64_t kr_skew_pad(const struct kr_history *h) { return h->clock_skew / 2 + h->clock_skew % 2; }
+
 /* Is v's version certainly installed before u's? */
 bool kr_stand_precedes(const struct kr_batch *b, const struct kr_stand *v, const struct kr_stand *u);
 

@@ -6,10 +6,9 @@
 
 /* ---- spans ---- */
 
-/* Two clocks may differ by the skew: half of it on both sides. */
 static struct kr_span widened(const struct kr_history *h, int64_t from, int64_t to)
 {
-	int64_t pad = h->clock_skew / 2 + h->clock_skew % 2;
+	int64_t pad = kr_skew_pad(h);
 
 	if (from != INT64_MIN && __builtin_sub_overflow(from, pad, &from))
 		from = INT64_MIN;

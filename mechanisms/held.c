@@ -157,7 +157,7 @@ static int64_t first_of(const struct kr_profile *profile, const struct kr_held *
 
 void kr_held_measure(const struct kr_history *h, const struct kr_profile *profile, struct kr_held *t)
 {
-	int64_t pad = h->clock_skew / 2 + h->clock_skew % 2, due = INT64_MIN;
+	int64_t pad = kr_skew_pad(h), due = INT64_MIN;
 	bool end = t->flags & KR_TXN_HAS_END;
 
 	if (t->flags & KR_TXN_HAS_BEGIN)

@@ -123,7 +123,7 @@ static bool had_deleted(const struct forgetting *f, const struct kr_written *v, 
 /* The version, as an entry of its writer. */
 static struct kr_held_entry entry_of(const struct forgetting *f, const struct kr_written *v, kr_key key, bool deleted, bool remade)
 {
-	int64_t pad = kr_engine_pad(f->e);
+	int64_t pad = kr_skew_pad(f->e->h);
 	bool told = v->value.i != KR_NONE;
 
 	return (struct kr_held_entry){

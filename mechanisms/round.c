@@ -27,8 +27,6 @@ struct rounding {
 	bool failed;
 };
 
-int64_t kr_engine_pad(const struct kr_engine *e) { return e->h->clock_skew / 2 + e->h->clock_skew % 2; }
-
 /* ---- settling ---- */
 
 static bool overlaps_open(const struct kr_engine *e, const struct kr_held *t)

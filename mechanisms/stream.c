@@ -84,7 +84,7 @@ static enum kr_status finish(struct kr_engine *e, struct kr_held *t, int64_t at,
 	if (!due || at == INT64_MAX)
 		return KR_OK;
 	e->since = 0;
-	return kr_engine_round(e, kr_earlier(at, kr_engine_pad(e)), KR_ROUND_COUNTED, err);
+	return kr_engine_round(e, kr_earlier(at, kr_skew_pad(e->h)), KR_ROUND_COUNTED, err);
 }
 
 static enum kr_status dispatch(struct kr_engine *e, struct kr_err *err)
@@ -141,15 +141,10 @@ static bool add_lanes(struct kr_engine *e)
 /* What kind of key the operations so far tell. */
 static void note_kind(struct kr_engine *e, const struct kr_operation *op)
 {
-	static const uint8_t kinds[KR_OP_KINDS] = {[KR_OP_WRITE] = KR_KIND_REGISTER,
-		[KR_OP_INSERT] = KR_KIND_REGISTER,
-		[KR_OP_CAS] = KR_KIND_REGISTER,
-		[KR_OP_APPEND] = KR_KIND_LIST,
-		[KR_OP_ADD] = KR_KIND_SET,
-		[KR_OP_INC] = KR_KIND_COUNTER};
+	enum kr_key_kind kind = kr_history_kind_needed((enum kr_op_kind)op->kind);
 
-	if (op->key.i != KR_NONE && kinds[op->kind] != KR_KIND_ANY)
-		e->bases.at[op->key.i].kind = kinds[op->kind];
+	if (op->key.i != KR_NONE && kind != KR_KIND_ANY)
+		e->bases.at[op->key.i].kind = (uint8_t)kind;
 	else if (op->kind == KR_OP_READ && op->flags & KR_OPF_KNOWN)
 		note_shown(e, op->key, op->a);
 }
@@ -318,7 +313,7 @@ enum kr_status kr_engine_idle(struct kr_engine *e, struct kr_err *err)
 {
 	int64_t watermark = e->begun ? kr_merge_watermark(&e->merge) : INT64_MIN;
 
-	return watermark == INT64_MIN ? KR_OK : kr_engine_round(e, kr_earlier(watermark, kr_engine_pad(e)), KR_ROUND_IDLE, err);
+	return watermark == INT64_MIN ? KR_OK : kr_engine_round(e, kr_earlier(watermark, kr_skew_pad(e->h)), KR_ROUND_IDLE, err);
 }
 
 /* What is still open is of unknown outcome. */

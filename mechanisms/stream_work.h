@@ -39,6 +39,5 @@ enum kr_status kr_engine_round(struct kr_engine *e, int64_t position, enum kr_ro
 /* Forgets what nothing that is still to come can depend on; `b`: the round's batch, `reach` its certain dependencies. */
 enum kr_status kr_engine_forget(struct kr_engine *e, int64_t position, const struct kr_window *w, const struct kr_batch *b, const struct kr_reaches *reach);
 
-int64_t kr_engine_pad(const struct kr_engine *e); /* half of the clock skew */
 
 #endif

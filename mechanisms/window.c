@@ -88,7 +88,7 @@ static void touch_all(struct building *b, const struct kr_held *t)
 static void touch_for_scans(struct building *b)
 {
 	for (kr_key k = {0}; k.i < b->stream->keys.n && b->scans; k.i++)
-		if (b->bases->at[k.i].carriers.n > 0 || b->stream->keys.at[k.i].initial.i != KR_ABSENT.i || b->stream->initial == KR_INITIAL_UNKNOWN)
+		if (b->bases->at[k.i].carriers.n > 0 || b->stream->keys.at[k.i].initial.i != KR_ABSENT.i || kr_history_untold(b->stream))
 			touch(b, k);
 }
 

@@ -82,9 +82,7 @@ static bool in_range(const struct kr_history *h, const struct kr_scan *scan, kr_
 {
 	kr_value name = h->keys.at[key.i].name;
 
-	if (scan->low.i != KR_ABSENT.i && kr_history_compare_keys(h, name, scan->low) < 0)
-		return false;
-	if (scan->high.i != KR_ABSENT.i && kr_history_compare_keys(h, name, scan->high) >= 0)
+	if (!kr_where_in_bounds(h, scan, name))
 		return false;
 	if (scan->limit < 0 || scan->row_count < (uint64_t)scan->limit)
 		return true;
@@ -194,9 +192,7 @@ static bool has_place(const struct kr_history *h, const struct kr_scan *scan, ui
 
 	if (scan->limit >= 0 && i >= (uint64_t)scan->limit)
 		return false;
-	if (scan->low.i != KR_ABSENT.i && kr_history_compare_keys(h, name, scan->low) < 0)
-		return false;
-	if (scan->high.i != KR_ABSENT.i && kr_history_compare_keys(h, name, scan->high) >= 0)
+	if (!kr_where_in_bounds(h, scan, name))
 		return false;
 	return i == 0 || (scan->reverse ? step < 0 : step > 0);
 }
