@@ -49,9 +49,12 @@ int kr_staging_init(struct kr_staging *s, const struct kr_args *args, enum kr_st
 
 	if (status != KR_EXIT_SATISFIED)
 		return status;
-	if (!kr_trace_options(args, &s->trace_options) || (!text && !kr_passes_asked(args, &s->passes)))
+	if (!kr_trace_options(args, &s->trace_options))
 		return KR_EXIT_USAGE;
-	s->passes = kr_args_value(args, "passes");
+	if (text)
+		s->passes = kr_args_value(args, "passes");
+	else if (!kr_passes_asked(args, &s->passes))
+		return KR_EXIT_USAGE;
 	status = kr_levels_asked(args, &s->asked);
 	if (status == KR_EXIT_SATISFIED && s->asked.n != 1)
 		return kr_usage("expected one level, found %u", s->asked.n);
@@ -81,25 +84,10 @@ static void print_conflict(const struct kr_ir *ir, struct kr_str *out)
 	kr_str_add(out, "\n");
 }
 
-struct inspection {
-	struct kr_err *err;
-	enum kr_status status;
-};
-
-static void inspect(void *data, const char *pass, const struct kr_ir *ir)
-{
-	struct inspection *i = data;
-	struct kr_err why;
-
-	kr_err_init(&why);
-	if (!i->status && kr_ir_verify(ir, &why) != KR_OK)
-		i->status = kr_err_set(i->err, KR_INTERNAL, "after pass '%s': %s", pass, why.text);
-}
-
 /* Other solvers are to decide the level's question: the order's edges must be there. */
 static enum kr_status check_question(const struct kr_ir *ir, struct kr_err *err)
 {
-	uint32_t needed = ir->order == KR_ORDER_NONE ? 0 : ir->order == KR_ORDER_SESSION ? KR_FACT_SO : KR_FACT_SO | KR_FACT_RT, missing = needed & ~ir->facts;
+	uint32_t missing = kr_order_facts(ir->order) & ~ir->facts;
 
 	if (!missing)
 		return KR_OK;
@@ -109,14 +97,11 @@ static enum kr_status check_question(const struct kr_ir *ir, struct kr_err *err)
 
 enum kr_status kr_staging_print(struct kr_staging *s, struct kr_ir *ir, const char *passes, bool *conflict, struct kr_err *err)
 {
-	struct inspection inspection = {err, KR_OK};
-	struct kr_pass_options options = {.dump_after = "all", .dump = inspect, .dump_data = &inspection};
+	struct kr_pass_options options = {.verify = true};
 	enum kr_change change = KR_UNCHANGED;
 	enum kr_status status = kr_passes_run(ir, passes, &options, NULL, &change, err);
 
 	*conflict = !status && change == KR_CONFLICT;
-	if (!status)
-		status = inspection.status;
 	if (!status && s->stage == KR_STAGE_IR)
 		kr_ir_print(ir, &s->out);
 	else if (!status && !(status = check_question(ir, err)))
@@ -125,33 +110,6 @@ enum kr_status kr_staging_print(struct kr_staging *s, struct kr_ir *ir, const ch
 }
 
 /* ---- texts ---- */
-
-/* Is there more than blank lines and comments? */
-static bool has_more(const char *text)
-{
-	for (text += strspn(text, " \t\r\n"); *text == '#'; text += strspn(text, " \t\r\n"))
-		text += strcspn(text, "\n");
-	return *text != '\0';
-}
-
-static enum kr_status read_graph(struct kr_graph_text *g, struct kr_ctx *ctx, const char *text, const struct kr_asked *asked, struct kr_err *err)
-{
-	const char *rest;
-	enum kr_status status = kr_asg_read(&g->asg, ctx, text, &rest, err);
-
-	if (status)
-		return status;
-	if (!has_more(rest)) {
-		g->has_asg = true;
-		status = kr_ir_init(&g->ir, ctx, &g->asg, asked->level, asked->order);
-	} else {
-		kr_asg_done(&g->asg);
-		status = kr_ir_read(&g->ir, &g->asg, ctx, asked->level, text, err);
-		g->has_asg = !status;
-	}
-	g->has_ir = !status;
-	return status;
-}
 
 enum kr_status kr_graph_text_read(struct kr_graph_text *g, struct kr_ctx *ctx, const char *path, const struct kr_asked *asked, struct kr_err *err)
 {
@@ -176,18 +134,19 @@ enum kr_status kr_graph_text_read(struct kr_graph_text *g, struct kr_ctx *ctx, c
 	if (!status && memchr(kr_str_text(&text), '\0', text.n))
 		status = kr_err_set(err, KR_BAD, "found a NUL byte, expected text");
 	if (!status)
-		status = read_graph(g, ctx, kr_str_text(&text), asked, err);
+		status = kr_ir_read_or_init(&g->ir, &g->asg, ctx, asked->level, asked->order, kr_str_text(&text), err);
+	g->read = !status;
 	kr_str_done(&text);
 	return status;
 }
 
 void kr_graph_text_done(struct kr_graph_text *g)
 {
-	if (g->has_ir)
+	if (g->read) {
 		kr_ir_done(&g->ir);
-	if (g->has_asg)
 		kr_asg_done(&g->asg);
-	g->has_ir = g->has_asg = false;
+	}
+	g->read = false;
 }
 
 static enum kr_status print_text(struct kr_staging *s, struct kr_graph_text *g, const char *passes, bool *conflict, struct kr_err *err)

@@ -31,12 +31,12 @@ struct kr_staging {
 int kr_staging_init(struct kr_staging *s, const struct kr_args *args, enum kr_stage implied, bool text);
 void kr_staging_done(struct kr_staging *s);
 
-/* Runs `passes` on the graph and prints the stage, which is not the ASG. *conflict: a pass refuted the level. KR_BAD: a pass left a graph that breaks a promise of ir/ir.h; or what a writer is to
+/* Runs `passes` on the graph and prints the stage, which is not the ASG. *conflict: a pass refuted the level. KR_INTERNAL: a pass left a graph that breaks a promise of ir/ir.h. KR_BAD: what a writer is to
  * write is not the level's question, since an order's edges are missing. */
 enum kr_status kr_staging_print(struct kr_staging *s, struct kr_ir *ir, const char *passes, bool *conflict, struct kr_err *err);
 
 /* A graph read from text. `order` is that of the text if it has an IR, else the one asked for. */
-struct kr_graph_text { struct kr_asg asg; struct kr_ir ir; bool has_asg, has_ir; };
+struct kr_graph_text { struct kr_asg asg; struct kr_ir ir; bool read; };
 
 /* Reads what `dump` printed: an ASG, and perhaps an IR behind it. The caller frees *g with kr_graph_text_done in every case. KR_BAD with file and line. */
 enum kr_status kr_graph_text_read(struct kr_graph_text *g, struct kr_ctx *ctx, const char *path, const struct kr_asked *asked, struct kr_err *err);

@@ -282,7 +282,12 @@ static enum kr_status verify(const struct kr_ir *ir, struct kr_err *err)
 	return status == KR_INTERNAL ? kr_err_set(err, KR_BAD, "%s", why.text) : status;
 }
 
-enum kr_status kr_ir_read(struct kr_ir *ir, struct kr_asg *asg, struct kr_ctx *ctx, const struct kr_level *level, const char *text, struct kr_err *err)
+/* Is there nothing but blank lines and comments? */
+static bool is_over(struct kr_lex lex) { return !kr_lex_line(&lex); }
+
+/* `alone`: the order of an IR that is made if none follows the ASG; NULL: one must. */
+static enum kr_status read_text(struct kr_ir *ir, struct kr_asg *asg, struct kr_ctx *ctx, const struct kr_level *level, const enum kr_order *alone,
+	const char *text, struct kr_err *err)
 {
 	struct kr_ir read = {0};
 	struct reader r = {.lex = {.at = text, .line = 1, .err = err}, .ir = &read};
@@ -292,15 +297,16 @@ enum kr_status kr_ir_read(struct kr_ir *ir, struct kr_asg *asg, struct kr_ctx *c
 	for (const char *at = text; at < r.lex.at; at++)
 		r.lex.line += *at == '\n';
 
-	enum kr_status status = read_head(&r.lex, level, &order);
+	bool made = alone && is_over(r.lex);
+	enum kr_status status = made ? KR_OK : read_head(&r.lex, level, &order);
 
 	if (!status)
-		status = kr_ir_init(&read, ctx, asg, level, order);
-	if (!status) {
+		status = kr_ir_init(&read, ctx, asg, level, made ? *alone : order);
+	if (!status && !made) {
 		drop_edges(&read);
 		status = read_lines(&r);
 	}
-	if (!status)
+	if (!status && !made)
 		status = verify(&read, err);
 	if (status) {
 		kr_ir_done(&read);
@@ -309,4 +315,15 @@ enum kr_status kr_ir_read(struct kr_ir *ir, struct kr_asg *asg, struct kr_ctx *c
 	}
 	*ir = read;
 	return KR_OK;
+}
+
+enum kr_status kr_ir_read(struct kr_ir *ir, struct kr_asg *asg, struct kr_ctx *ctx, const struct kr_level *level, const char *text, struct kr_err *err)
+{
+	return read_text(ir, asg, ctx, level, NULL, text, err);
+}
+
+enum kr_status kr_ir_read_or_init(struct kr_ir *ir, struct kr_asg *asg, struct kr_ctx *ctx, const struct kr_level *level, enum kr_order order, const char *text,
+	struct kr_err *err)
+{
+	return read_text(ir, asg, ctx, level, &order, text, err);
 }

@@ -109,16 +109,22 @@ enum kr_status kr_passes_check_on(const struct kr_ir *ir, const char *list, stru
 	return check(ir->ctx->modules, list, &facts, err);
 }
 
-enum kr_status kr_passes_check_order(const struct kr_modules *more, const char *list, enum kr_order order, struct kr_err *err)
+uint32_t kr_order_facts(enum kr_order order)
 {
 	static const uint32_t needed[] = {
 		[KR_ORDER_NONE] = 0,
 		[KR_ORDER_SESSION] = KR_FACT_SO,
 		[KR_ORDER_REALTIME] = KR_FACT_SO | KR_FACT_RT,
 	};
+
+	return needed[order];
+}
+
+enum kr_status kr_passes_check_order(const struct kr_modules *more, const char *list, enum kr_order order, struct kr_err *err)
+{
 	uint32_t facts = 0;
 	enum kr_status status = check(more, list, &facts, err);
-	uint32_t missing = needed[order] & ~facts;
+	uint32_t missing = kr_order_facts(order) & ~facts;
 
 	if (status || !missing)
 		return status;
@@ -126,11 +132,16 @@ enum kr_status kr_passes_check_order(const struct kr_modules *more, const char *
 		kr_fact_name((enum kr_fact)(missing & -missing)), kr_order_name(order));
 }
 
-/* In debug builds: the pass left a sound IR. */
-static enum kr_status inspect(const struct kr_ir *ir, const struct kr_pass *pass, struct kr_err *err)
+/* In debug builds, and where it is asked for: the pass left a sound IR. */
+static enum kr_status inspect(const struct kr_ir *ir, const struct kr_pass *pass, bool asked, struct kr_err *err)
 {
 #ifdef KR_DEBUG
+	asked = true;
+#endif
 	struct kr_err why;
+
+	if (!asked)
+		return KR_OK;
 
 	kr_err_init(&why);
 
@@ -139,10 +150,6 @@ static enum kr_status inspect(const struct kr_ir *ir, const struct kr_pass *pass
 	if (status == KR_INTERNAL)
 		return kr_err_set(err, KR_INTERNAL, "after pass '%s': %s", pass->name, why.text);
 	return status;
-#else
-	(void)ir, (void)pass, (void)err;
-	return KR_OK;
-#endif
 }
 
 static void drop_clock(struct kr_ir *ir)
@@ -191,7 +198,7 @@ static enum kr_status call_pass(struct kr_ir *ir, const struct kr_pass *pass, en
 	return KR_OK;
 }
 
-static enum kr_status run_one(struct kr_ir *ir, const struct kr_pass *pass, enum kr_change *change, struct kr_err *err)
+static enum kr_status run_one(struct kr_ir *ir, const struct kr_pass *pass, bool verify, enum kr_change *change, struct kr_err *err)
 {
 	enum kr_status status = kr_ctx_check(ir->ctx);
 
@@ -211,7 +218,7 @@ static enum kr_status run_one(struct kr_ir *ir, const struct kr_pass *pass, enum
 	if (status)
 		return status;
 	ir->facts = *change == KR_CONFLICT ? ir->facts & ~pass->breaks : facts_after(pass, ir->facts);
-	return inspect(ir, pass, err);
+	return inspect(ir, pass, verify, err);
 }
 
 static bool wants_dump(const struct kr_pass_options *options, const struct kr_pass *pass)
@@ -227,7 +234,7 @@ static enum kr_status step(struct kr_ir *ir, const struct kr_pass_options *optio
 
 	stat->first_edge = ir->edges.n;
 
-	enum kr_status status = runs ? run_one(ir, stat->pass, &stat->change, err) : KR_OK;
+	enum kr_status status = runs ? run_one(ir, stat->pass, options->verify, &stat->change, err) : KR_OK;
 
 	if (status)
 		return status;

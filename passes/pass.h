@@ -27,6 +27,7 @@ struct kr_pass_options {
 	void (*dump)(void *data, const char *pass, const struct kr_ir *ir);
 	void *dump_data;
 	bool count;               /* fill before and after of the stats (costs a sweep each) */
+	bool verify;              /* look at the graph after each pass, as debug builds always do: KR_INTERNAL names the pass that broke a promise of ir/ir.h */
 };
 
 KR_VEC_NAMED(kr_pass_stats, struct kr_pass_stat);
@@ -41,6 +42,9 @@ enum kr_status kr_passes_check(const struct kr_modules *more, const char *list, 
 
 /* The same for a list that is to run on this graph, whose facts hold already. */
 enum kr_status kr_passes_check_on(const struct kr_ir *ir, const char *list, struct kr_err *err);
+
+/* The facts without which a graph does not say what transactions in that order may not do. */
+uint32_t kr_order_facts(enum kr_order order);
 
 /* Besides: after the list, the facts hold without which no back end can tell whether a level with this order is satisfied. A list may leave out everything else: back ends
  * take what passes have not settled from the abstract semantic graph, but not orders among sessions and in time. */
