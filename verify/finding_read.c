@@ -1,13 +1,14 @@
 /* Reads a finding from a JSON line against the history that it speaks of. Every transaction, key and operation must be
- * there; whether the finding holds is not asked here. Names are searched for: findings are few. */
-#include <jansson.h>
+ * there; whether the finding holds is not asked here. */
 #include <string.h>
 
 #include "base/arena.h"
 #include "verify/finding.h"
+#include "verify/names.h"
 
 struct finding_reading {
 	const struct kr_history *h;
+	struct kr_names names;
 	struct kr_findings *out;
 	struct kr_finding *f;
 	struct kr_err *err;
@@ -18,58 +19,21 @@ static enum kr_status wrong(const struct finding_reading *r, const char *field, 
 	return kr_err_set(r->err, KR_BAD, "finding: \"%s\": expected %s", field, expected);
 }
 
-static int add_text(const char *text, size_t length, void *out)
+/* KR_BAD becomes the fault of a field. */
+static enum kr_status named(const struct finding_reading *r, enum kr_status status, const char *field, const char *expected)
 {
-	kr_str_add_bytes(out, text, length);
-	return 0;
+	return status == KR_BAD ? wrong(r, field, expected) : status;
 }
 
-/* Arrays and objects are kept as canonical text. */
-static bool is_text(const struct finding_reading *r, const struct kr_value_entry *e, const json_t *json)
+static enum kr_status read_txn(struct finding_reading *r, const char *field, const json_t *json, kr_txn *out)
 {
-	struct kr_str text;
-
-	kr_str_init(&text, r->out->mem);
-	(void)json_dump_callback(json, add_text, &text, JSON_COMPACT | JSON_SORT_KEYS);
-	bool same = !text.failed && text.n == e->length && memcmp(kr_str_text(&text), e->text, e->length) == 0;
-	kr_str_done(&text);
-	return same;
+	return named(r, kr_names_txn(&r->names, json, out), field, "ids of transactions of the trace");
 }
 
-static bool is_value(const struct finding_reading *r, kr_value v, const json_t *json)
-{
-	const struct kr_value_entry *e = kr_history_value(r->h, v);
-
-	switch (e->type) {
-	case KR_VALUE_ABSENT: return json_is_null(json);
-	case KR_VALUE_FALSE: return json_is_false(json);
-	case KR_VALUE_TRUE: return json_is_true(json);
-	case KR_VALUE_INT: return json_is_integer(json) && json_integer_value(json) == e->integer;
-	case KR_VALUE_REAL: return json_is_real(json) && json_real_value(json) == e->real;
-	case KR_VALUE_STRING: return json_is_string(json) && json_string_length(json) == e->length && memcmp(json_string_value(json), e->text, e->length) == 0;
-	case KR_VALUE_ARRAY:
-	case KR_VALUE_OBJECT: return (json_is_array(json) || json_is_object(json)) && is_text(r, e, json);
-	}
-	return false;
-}
-
-static enum kr_status read_txn(const struct finding_reading *r, const char *field, const json_t *json, kr_txn *out)
-{
-	for (out->i = 0; json && out->i < r->h->txns.n; out->i++)
-		if (is_value(r, r->h->txns.at[out->i].id, json))
-			return KR_OK;
-	return wrong(r, field, "ids of transactions of the trace");
-}
-
-static enum kr_status read_key(const struct finding_reading *r, const json_t *json, kr_key *out)
+static enum kr_status read_key(struct finding_reading *r, const json_t *json, kr_key *out)
 {
 	out->i = KR_NONE;
-	if (!json)
-		return KR_OK;
-	for (out->i = 0; out->i < r->h->keys.n; out->i++)
-		if (is_value(r, r->h->keys.at[out->i].name, json))
-			return KR_OK;
-	return wrong(r, "key", "a key of the trace");
+	return json ? named(r, kr_names_key(&r->names, json, out), "key", "a key of the trace") : KR_OK;
 }
 
 static enum kr_status read_op(const struct finding_reading *r, kr_txn t, const json_t *json, uint32_t *out)
@@ -83,18 +47,13 @@ static enum kr_status read_op(const struct finding_reading *r, kr_txn t, const j
 	return KR_OK;
 }
 
-static enum kr_status read_seen(const struct finding_reading *r, const json_t *json)
+static enum kr_status read_seen(struct finding_reading *r, const json_t *json)
 {
-	r->f->seen.i = KR_NONE;
-	for (kr_value v = {0}; json && v.i < r->h->values.n; v.i++)
-		if (is_value(r, v, json)) {
-			r->f->seen = v;
-			return KR_OK;
-		}
-	return json ? wrong(r, "seen", "a value of the trace") : KR_OK;
+	r->f->seen = json_is_null(json) ? KR_ABSENT : (kr_value){KR_NONE};
+	return json && !json_is_null(json) ? named(r, kr_names_value(&r->names, json, &r->f->seen), "seen", "a value of the trace") : KR_OK;
 }
 
-static enum kr_status read_edge(const struct finding_reading *r, const json_t *json)
+static enum kr_status read_edge(struct finding_reading *r, const json_t *json)
 {
 	struct kr_certain_edge e = {.earlier = json_is_true(json_object_get(json, "earlier")), .predicate = json_is_true(json_object_get(json, "predicate"))};
 	const char *kind = json_string_value(json_object_get(json, "kind"));
@@ -116,7 +75,7 @@ static enum kr_status read_edge(const struct finding_reading *r, const json_t *j
 	return status;
 }
 
-static enum kr_status read_cycle(const struct finding_reading *r, const json_t *root)
+static enum kr_status read_cycle(struct finding_reading *r, const json_t *root)
 {
 	const json_t *edges = json_object_get(root, "cycle"), *edge;
 	enum kr_status status = json_array_size(edges) > 1 ? KR_OK : wrong(r, "cycle", "edges");
@@ -126,7 +85,7 @@ static enum kr_status read_cycle(const struct finding_reading *r, const json_t *
 	return status;
 }
 
-static enum kr_status read_places(const struct finding_reading *r, const json_t *root)
+static enum kr_status read_places(struct finding_reading *r, const json_t *root)
 {
 	const json_t *txns = json_object_get(root, "txns"), *ops = json_object_get(root, "ops");
 	size_t n = json_array_size(txns);
@@ -143,7 +102,7 @@ static enum kr_status read_places(const struct finding_reading *r, const json_t 
 	return status ? status : read_seen(r, json_object_get(root, "seen"));
 }
 
-static enum kr_status read_finding(const struct finding_reading *r, const json_t *root)
+static enum kr_status read_finding(struct finding_reading *r, const json_t *root)
 {
 	const char *mechanism = json_string_value(json_object_get(root, "mechanism"));
 	const char *what = json_string_value(json_object_get(root, "class"));
@@ -160,7 +119,7 @@ static enum kr_status read_finding(const struct finding_reading *r, const json_t
 
 bool kr_finding_is(const char *line, size_t length)
 {
-	json_t *root = json_loadb(line, length, 0, NULL);
+	json_t *root = json_loadb(line, length, KR_NAMES_JSON, NULL);
 	bool is = json_object_get(root, "mechanism") != NULL;
 
 	json_decref(root);
@@ -172,13 +131,14 @@ enum kr_status kr_finding_read(const struct kr_history *h, struct kr_arena *aren
 {
 	struct kr_finding f =
 		{.txns = {{KR_NONE}, {KR_NONE}}, .ops = {KR_NONE, KR_NONE}, .key = {KR_NONE}, .seen = {KR_NONE}, .writer = {KR_NONE}, .over = {KR_NONE}};
-	struct finding_reading r = {h, out, &f, err};
-	json_t *root = json_loadb(line, length, 0, NULL);
+	struct finding_reading r = {.h = h, .names = {.h = h, .mem = out->mem}, .out = out, .f = &f, .err = err};
+	json_t *root = json_loadb(line, length, KR_NAMES_JSON, NULL);
 	const char *name = json_string_value(json_object_get(root, "profile"));
 	enum kr_status status = name ? read_finding(&r, root) : wrong(&r, "profile", "its name");
 
 	*profile = name ? kr_arena_text(arena, name, strlen(name)) : NULL;
 	json_decref(root);
+	kr_names_done(&r.names);
 	if (!status && (!*profile || !kr_vec_push(out->mem, &out->list, f)))
 		status = KR_NOMEM;
 	return status;

@@ -1,13 +1,12 @@
 /* Reads a witness line against the history that it speaks of. Every field is checked for its type, and every transaction, key and operation for being there, so
  * that what comes out is a well-formed certificate, whatever the line; whether it proves anything is not asked here. Unknown fields are ignored.
- * Names are looked up in tables made for the line, since the history's own interning is not for readers. Cost: linear in the line, the
- * transactions and the keys. */
+ * Cost: linear in the line, the transactions and the keys. */
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "verify/names.h"
 #include "verify/verify.h"
 
 struct reading {
@@ -15,9 +14,7 @@ struct reading {
 	struct kr_mem *mem;
 	struct kr_certificate *cert;
 	struct kr_err *err;
-	struct kr_table txns, keys; /* by name; filled on first use */
-	struct kr_table values;     /* scalars */
-	bool has_values;
+	struct kr_names names;
 	const char *where;    /* what is being read, for messages */
 	uint32_t cycle, edge; /* 1-based, for messages; 0: none */
 };
@@ -35,155 +32,23 @@ __attribute__((format(printf, 2, 3))) static enum kr_status bad(const struct rea
 	return kr_err_set(r->err, KR_BAD, "witness: %s%s: %s", place, r->where, why);
 }
 
-static const char *describe(const json_t *json)
-{
-	static const char *const names[] = {"an object", "an array", "a string", "an integer", "a real number", "true", "false", "null"};
-
-	return json ? names[json_typeof(json)] : "nothing";
-}
-
 /* ---- names ---- */
 
-static uint64_t hash_word(uint64_t word, unsigned type) { return kr_hash_pair(word, type); }
-
-static uint64_t hash_real(double value)
-{
-	uint64_t word;
-
-	value += 0.0; /* -0.0 becomes 0.0 */
-	memcpy(&word, &value, sizeof word);
-	return hash_word(word, KR_VALUE_REAL);
-}
-
-static uint64_t hash_entry(const struct kr_value_entry *e)
-{
-	if (e->type == KR_VALUE_INT)
-		return hash_word((uint64_t)e->integer, KR_VALUE_INT);
-	if (e->type == KR_VALUE_REAL)
-		return hash_real(e->real);
-	if (e->type != KR_VALUE_STRING)
-		return hash_word(0, e->type);
-	return hash_word(e->length ? kr_hash_bytes(e->text, e->length) : 0, KR_VALUE_STRING);
-}
-
-static bool is_name(const json_t *json) { return json_is_string(json) || json_is_number(json); }
-
-static uint64_t hash_json(const json_t *json)
-{
-	if (json_is_integer(json))
-		return hash_word((uint64_t)json_integer_value(json), KR_VALUE_INT);
-	if (json_is_real(json))
-		return hash_real(json_real_value(json));
-	if (json_is_boolean(json))
-		return hash_word(0, json_is_true(json) ? KR_VALUE_TRUE : KR_VALUE_FALSE);
-	return hash_word(json_string_length(json) ? kr_hash_bytes(json_string_value(json), json_string_length(json)) : 0, KR_VALUE_STRING);
-}
-
-static bool equals(const struct kr_value_entry *e, const json_t *json)
-{
-	switch (e->type) {
-	case KR_VALUE_INT: return json_is_integer(json) && json_integer_value(json) == e->integer;
-	case KR_VALUE_REAL: return json_is_real(json) && json_real_value(json) == e->real;
-	case KR_VALUE_STRING: return json_is_string(json) && json_string_length(json) == e->length && memcmp(json_string_value(json), e->text, e->length) == 0;
-	case KR_VALUE_FALSE: return json_is_false(json);
-	case KR_VALUE_TRUE: return json_is_true(json);
-	default: return false;
-	}
-}
-
-static kr_value name_at(const struct reading *r, bool of_keys, uint32_t i) { return of_keys ? r->h->keys.at[i].name : r->h->txns.at[i].id; }
-
-static enum kr_status fill_names(struct reading *r, bool of_keys)
-{
-	struct kr_table *table = of_keys ? &r->keys : &r->txns;
-	uint32_t n = of_keys ? r->h->keys.n : r->h->txns.n;
-
-	for (uint32_t i = table->n; i < n; i++) {
-		if (!kr_table_reserve(r->mem, table))
-			return KR_NOMEM;
-		kr_table_insert(table, hash_entry(kr_history_value(r->h, name_at(r, of_keys, i))), i);
-	}
-	return KR_OK;
-}
-
-static enum kr_status find_name(struct reading *r, bool of_keys, const json_t *json, uint32_t *out)
-{
-	const struct kr_table *table = of_keys ? &r->keys : &r->txns;
-	enum kr_status status = fill_names(r, of_keys);
-	uint32_t id;
-
-	if (status != KR_OK)
-		return status;
-	if (!is_name(json))
-		return bad(r, "expected the %s, found %s", of_keys ? "name of a key" : "id of a transaction", describe(json));
-	for (kr_table_iter it = kr_table_find(table, hash_json(json)); (id = kr_table_next(table, &it)) != KR_NONE;) {
-		if (equals(kr_history_value(r->h, name_at(r, of_keys, id)), json)) {
-			*out = id;
-			return KR_OK;
-		}
-	}
-	if (json_is_string(json))
-		return bad(r, "the trace has no %s \"%.80s\"", of_keys ? "key" : "transaction", json_string_value(json));
-	return bad(r, "the trace has no such %s", of_keys ? "key" : "transaction");
-}
-
-static bool is_compound(const struct kr_value_entry *e) { return e->type == KR_VALUE_ARRAY || e->type == KR_VALUE_OBJECT; }
-
-static enum kr_status fill_values(struct reading *r)
-{
-	for (uint32_t i = 1; i < r->h->values.n && !r->has_values; i++) {
-		const struct kr_value_entry *e = &r->h->values.at[i];
-
-		if (is_compound(e))
-			continue;
-		if (!kr_table_reserve(r->mem, &r->values))
-			return KR_NOMEM;
-		kr_table_insert(&r->values, hash_entry(e), i);
-	}
-	r->has_values = true;
-	return KR_OK;
-}
-
-/* Equality as JSON of a value of the trace that is an array or an object. */
-static bool equals_compound(const struct kr_value_entry *e, const json_t *json)
-{
-	json_t *other = is_compound(e) ? json_loadb(e->text, e->length, JSON_ALLOW_NUL, NULL) : NULL;
-	bool equal = other && json_equal(other, json);
-
-	json_decref(other);
-	return equal;
-}
-
-/* Parts of keys are few kinds of values, hardly ever compound ones: these are looked for one by one. */
-static enum kr_status find_value(struct reading *r, const json_t *json, kr_value *out)
-{
-	enum kr_status status = fill_values(r);
-	bool compound = json_is_array(json) || json_is_object(json);
-
-	if (status != KR_OK)
-		return status;
-	for (out->i = 1; compound && out->i < r->h->values.n; out->i++)
-		if (equals_compound(&r->h->values.at[out->i], json))
-			return KR_OK;
-	if (!compound)
-		for (kr_table_iter it = kr_table_find(&r->values, hash_json(json)); (out->i = kr_table_next(&r->values, &it)) != KR_NONE;)
-			if (equals(&r->h->values.at[out->i], json))
-				return KR_OK;
-	return bad(r, "the trace has no such value");
-}
+/* What a look-up said, with its place. */
+static enum kr_status placed(const struct reading *r, enum kr_status status) { return status == KR_BAD ? bad(r, "%s", r->names.why) : status; }
 
 /* ---- fields ---- */
 
 static enum kr_status read_txn(struct reading *r, const json_t *object, const char *field, kr_txn *out)
 {
 	r->where = field;
-	return find_name(r, false, json_object_get(object, field), &out->i);
+	return placed(r, kr_names_txn(&r->names, json_object_get(object, field), out));
 }
 
 static enum kr_status read_key(struct reading *r, const json_t *object, kr_key *out)
 {
 	r->where = "key";
-	return find_name(r, true, json_object_get(object, "key"), &out->i);
+	return placed(r, kr_names_key(&r->names, json_object_get(object, "key"), out));
 }
 
 static enum kr_status read_op(struct reading *r, const json_t *object, kr_txn t, uint32_t *out)
@@ -193,7 +58,7 @@ static enum kr_status read_op(struct reading *r, const json_t *object, kr_txn t,
 
 	r->where = "op";
 	if (!json_is_integer(json))
-		return bad(r, "expected the number of an operation, found %s", describe(json));
+		return bad(r, "expected the number of an operation, found %s", kr_names_describe(json));
 	if (json_integer_value(json) < 0 || json_integer_value(json) >= (json_int_t)count)
 		return bad(r, "found %lld, but the transaction has %u operations", (long long)json_integer_value(json), (unsigned)count);
 	*out = (uint32_t)json_integer_value(json);
@@ -207,7 +72,7 @@ static const char *read_text(struct reading *r, const json_t *object, const char
 
 	r->where = field;
 	if (!json_is_string(json))
-		(void)bad(r, "expected a string, found %s", describe(json));
+		(void)bad(r, "expected a string, found %s", kr_names_describe(json));
 	else if (strlen(json_string_value(json)) != json_string_length(json))
 		(void)bad(r, "expected a string without NUL");
 	else
@@ -223,11 +88,11 @@ static enum kr_status read_serial(struct reading *r, const json_t *serial, const
 
 	r->where = where;
 	if (!json_is_array(serial))
-		return bad(r, "expected an array of transactions, found %s", describe(serial));
+		return bad(r, "expected an array of transactions, found %s", kr_names_describe(serial));
 	r->cert->kind = kind;
 	for (size_t i = 0; i < n; i++) {
 		kr_txn t;
-		enum kr_status status = find_name(r, false, json_array_get(serial, i), &t.i);
+		enum kr_status status = placed(r, kr_names_txn(&r->names, json_array_get(serial, i), &t));
 		if (status != KR_OK)
 			return status;
 		if (!kr_vec_push(r->mem, &r->cert->serial, t))
@@ -247,7 +112,7 @@ static enum kr_status read_part(struct reading *r, const json_t *object, kr_valu
 		*out = KR_ABSENT;
 		return KR_OK;
 	}
-	return find_value(r, json, out);
+	return placed(r, kr_names_value(&r->names, json, out));
 }
 
 static enum kr_status read_from(struct reading *r, const json_t *object, kr_txn *out)
@@ -257,7 +122,7 @@ static enum kr_status read_from(struct reading *r, const json_t *object, kr_txn 
 	r->where = "source";
 	if (!source)
 		return bad(r, "expected a transaction, or null for the initial version, found nothing");
-	return json_is_null(source) ? KR_OK : find_name(r, false, source, &out->i);
+	return json_is_null(source) ? KR_OK : placed(r, kr_names_txn(&r->names, source, out));
 }
 
 static enum kr_status read_sources(struct reading *r, const json_t *sources)
@@ -267,14 +132,14 @@ static enum kr_status read_sources(struct reading *r, const json_t *sources)
 
 	r->where = "sources";
 	if (sources && !json_is_array(sources))
-		return bad(r, "expected an array, found %s", describe(sources));
+		return bad(r, "expected an array, found %s", kr_names_describe(sources));
 	for (size_t i = 0; i < n && status == KR_OK; i++) {
 		const json_t *source = json_array_get(sources, i);
 		struct kr_cert_source s = {.key = {KR_NONE}, .part = {KR_NONE}, .writer = {KR_NONE}};
 
 		r->where = "sources";
 		if (!json_is_object(source))
-			return bad(r, "expected objects, found %s", describe(source));
+			return bad(r, "expected objects, found %s", kr_names_describe(source));
 		status = read_txn(r, source, "txn", &s.txn);
 		if (status == KR_OK)
 			status = read_op(r, source, s.txn, &s.op);
@@ -298,7 +163,7 @@ static enum kr_status read_anomaly(struct reading *r, const json_t *anomaly, enu
 
 	r->where = kind == KR_CERT_REPLAY ? "difference" : "anomaly";
 	if (!json_is_object(anomaly))
-		return bad(r, "expected an object, found %s", describe(anomaly));
+		return bad(r, "expected an object, found %s", kr_names_describe(anomaly));
 	name = kind == KR_CERT_REPLAY ? "" : read_text(r, anomaly, "name");
 	if (!name)
 		return KR_BAD;
@@ -334,7 +199,7 @@ static enum kr_status read_edge(struct reading *r, const json_t *edge)
 
 	r->where = "edge";
 	if (!json_is_object(edge))
-		return bad(r, "expected an object, found %s", describe(edge));
+		return bad(r, "expected an object, found %s", kr_names_describe(edge));
 	status = read_kind(r, edge, &e);
 	if (status == KR_OK)
 		status = read_txn(r, edge, "from", &e.from);
@@ -360,7 +225,7 @@ static enum kr_status read_cycles(struct reading *r, const json_t *cycles)
 
 	r->where = "cycles";
 	if (!json_is_array(cycles))
-		return bad(r, "expected an array, found %s", describe(cycles));
+		return bad(r, "expected an array, found %s", kr_names_describe(cycles));
 	r->cert->kind = KR_CERT_CYCLES;
 	for (size_t i = 0; i < n; i++) {
 		const json_t *cycle = json_array_get(cycles, i);
@@ -368,7 +233,7 @@ static enum kr_status read_cycles(struct reading *r, const json_t *cycles)
 		struct kr_cert_cycle range = {r->cert->edges.n, (uint32_t)count};
 
 		if (!json_is_array(cycle))
-			return bad(r, "expected arrays of edges, found %s", describe(cycle));
+			return bad(r, "expected arrays of edges, found %s", kr_names_describe(cycle));
 		r->cycle = (uint32_t)i + 1;
 		for (size_t j = 0; j < count; j++) {
 			r->edge = (uint32_t)j + 1;
@@ -433,7 +298,7 @@ static enum kr_status read_root(struct reading *r, const json_t *root, struct kr
 
 	r->where = "krait_witness";
 	if (!json_is_integer(version) || json_integer_value(version) != 1)
-		return bad(r, "expected 1, found %s", json_is_integer(version) ? "another version" : describe(version));
+		return bad(r, "expected 1, found %s", json_is_integer(version) ? "another version" : kr_names_describe(version));
 	status = keep_text(r, root, "trace", arena, &head->trace);
 	if (status == KR_OK)
 		status = keep_text(r, root, "level", arena, &head->level);
@@ -447,7 +312,7 @@ static enum kr_status read_root(struct reading *r, const json_t *root, struct kr
 static json_t *parse(const char *line, size_t length, struct kr_err *err, enum kr_status *status)
 {
 	json_error_t error;
-	json_t *root = json_loadb(line, length, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &error);
+	json_t *root = json_loadb(line, length, KR_NAMES_JSON, &error);
 
 	*status = KR_OK;
 	if (!root && json_error_code(&error) == json_error_out_of_memory)
@@ -455,7 +320,7 @@ static json_t *parse(const char *line, size_t length, struct kr_err *err, enum k
 	else if (!root)
 		*status = kr_err_set(err, KR_BAD, "witness: expected one JSON object: %s", error.text);
 	else if (!json_is_object(root))
-		*status = kr_err_set(err, KR_BAD, "witness: expected an object, found %s", describe(root));
+		*status = kr_err_set(err, KR_BAD, "witness: expected an object, found %s", kr_names_describe(root));
 	return root;
 }
 
@@ -465,7 +330,7 @@ enum kr_status kr_witness_read(const struct kr_history *h, struct kr_arena *aren
 {
 	struct kr_witness_head got = {0};
 	struct kr_certificate made;
-	struct reading r = {.h = h, .mem = cert->mem, .cert = &made, .err = err};
+	struct reading r = {.h = h, .names = {.h = h, .mem = cert->mem}, .mem = cert->mem, .cert = &made, .err = err};
 	enum kr_status status;
 	json_t *root = parse(line, length, err, &status);
 
@@ -482,8 +347,6 @@ enum kr_status kr_witness_read(const struct kr_history *h, struct kr_arena *aren
 		kr_certificate_done(&made);
 	}
 	json_decref(root);
-	kr_table_done(r.mem, &r.txns);
-	kr_table_done(r.mem, &r.keys);
-	kr_table_done(r.mem, &r.values);
+	kr_names_done(&r.names);
 	return status == KR_OK ? KR_OK : kr_err_set(err, status, "%s", kr_status_text(status));
 }
