@@ -17,7 +17,6 @@ struct kr_instants {
 struct kr_newly { /* a transaction's last value of the key */
 	kr_txn txn;   /* KR_NONE: the initial one */
 	kr_value value;
-	uint32_t op;
 	struct kr_span lock;
 	int64_t first_done, first_sent;
 	bool sure;
@@ -45,10 +44,10 @@ struct kr_span kr_recheck_entry(const struct kr_recheck *r, kr_txn t, const stru
 enum kr_status kr_recheck_versions(struct kr_recheck *r, kr_key key);
 bool kr_recheck_same_row(const struct kr_recheck *r, kr_key a, kr_key b);
 bool kr_recheck_same_object(const struct kr_recheck *r, kr_key a, kr_key b);
-/* The first certain lock of the mode on the object of the key: *op its operation; to == INT64_MAX: there is none. */
+/* The first certain lock of the mode on the object of the key; to == INT64_MAX: there is none. */
 struct kr_span kr_recheck_lock(const struct kr_recheck *r, kr_txn t, enum kr_lock_mode mode, kr_key key);
 bool kr_recheck_precedes(const struct kr_recheck *r, const struct kr_newly *v, const struct kr_newly *u);
-int64_t kr_recheck_gone(const struct kr_recheck *r, const struct kr_newly *v, bool sure); /* sure: by what surely is a version */
+int64_t kr_recheck_gone(const struct kr_recheck *r, const struct kr_newly *v);
 bool kr_recheck_is_shadow(const struct kr_recheck *r, const struct kr_newly *u);
 bool kr_recheck_could_be_seen(const struct kr_recheck *r, kr_txn reader, const struct kr_newly *v, struct kr_span at); /* what the reader wrote replaces nothing for it */
 
@@ -73,9 +72,6 @@ enum kr_status kr_recheck_shared(struct kr_recheck *r, kr_txn t, uint32_t op, st
 uint32_t kr_recheck_times(const struct kr_recheck *r, const struct kr_operation *op, kr_key key);
 /* Some version, or moment, explains the sight at `at`; r->versions are the key's. *only: the one version, or NULL. */
 bool kr_recheck_explained(const struct kr_recheck *r, kr_txn t, const struct kr_sighted *s, kr_key key, const struct kr_newly **only);
-
-/* The write that the walk is at can have been what was seen, committed or not. */
-bool kr_recheck_written_then(const struct kr_recheck *r, kr_txn w, const struct kr_walk *walk, const struct kr_sighted *s, kr_key key);
 
 /* recheck_reads.c, recheck_pairs.c, recheck_cycle.c: does the finding hold? */
 enum kr_status kr_recheck_read(struct kr_recheck *r);

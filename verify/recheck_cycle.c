@@ -22,7 +22,7 @@ static const struct kr_newly *version_of(const struct kr_recheck *r, kr_txn t)
 
 static bool meets_places(const struct edge_check *c, const struct kr_newly *v)
 {
-	int64_t from = v->txn.i == KR_NONE ? INT64_MIN : c->r->txns[v->txn.i].commit.from, gone = kr_recheck_gone(c->r, v, false);
+	int64_t from = v->txn.i == KR_NONE ? INT64_MIN : c->r->txns[v->txn.i].commit.from, gone = kr_recheck_gone(c->r, v);
 
 	for (uint32_t i = 0; i < c->places.n; i++)
 		if (from <= c->places.at[i].to && c->places.at[i].from <= gone)
@@ -156,6 +156,17 @@ static enum kr_status is_source(struct kr_recheck *r, kr_txn t, kr_txn s, uint32
 	return status == KR_BAD ? KR_OK : status;
 }
 
+/* Has anything certainly seen t's value of the key? */
+static enum kr_status is_seen(struct kr_recheck *r, kr_txn t, kr_key key, bool *out)
+{
+	enum kr_status status = KR_OK;
+
+	for (kr_txn s = {0}; s.i < r->h->txns.n; s.i++)
+		for (uint32_t op = 0; op < r->h->txns.at[s.i].op_count && s.i != t.i && !*out && !status; op++)
+			status = is_source(r, t, s, op, key, out);
+	return status;
+}
+
 /* An unknown transaction took effect if something that was seen is its value only. */
 static enum kr_status took_effect(struct kr_recheck *r, kr_txn t, bool *out)
 {
@@ -164,10 +175,12 @@ static enum kr_status took_effect(struct kr_recheck *r, kr_txn t, bool *out)
 	*out = r->h->txns.at[t.i].status == KR_COMMITTED;
 	if (r->h->txns.at[t.i].status != KR_UNKNOWN)
 		return KR_OK;
-	for (kr_txn s = {0}; s.i < r->h->txns.n && !*out && !status; s.i++)
-		for (uint32_t op = 0; op < r->h->txns.at[s.i].op_count && s.i != t.i; op++)
-			for (kr_key k = {0}; k.i < r->h->keys.n && !*out && !status; k.i++)
-				status = is_source(r, t, s, op, k, out);
+	for (uint32_t i = 0; i < r->h->txns.at[t.i].op_count; i++) {
+		const struct kr_operation *op = &r->h->ops.at[kr_history_op(r->h, t, i).i];
+
+		for (uint32_t e = 0; e < kr_effect_count(r->h, op) && !*out && !status; e++)
+			status = is_seen(r, t, kr_effect_at(r->h, op, e).key, out);
+	}
 	return status;
 }
 

@@ -161,17 +161,6 @@ void kr_recheck_sight(const struct kr_recheck *r, kr_txn t, uint32_t op, kr_key 
 
 /* ---- what explains it ---- */
 
-static bool explained_by_written(const struct kr_recheck *r, kr_txn t, const struct kr_sighted *s, kr_key key)
-{
-	for (kr_txn w = {0}; w.i < r->h->txns.n; w.i++) {
-		struct kr_walk walk = kr_walk_txn(r->h, w);
-		while (w.i != t.i && kr_walk_next(r->h, &walk))
-			if (walk.op && kr_recheck_written_then(r, w, &walk, s, key))
-				return true;
-	}
-	return false;
-}
-
 static int64_t replaced(const struct kr_recheck *r, const struct kr_newly *v)
 {
 	int64_t gone = INT64_MAX;
@@ -205,7 +194,8 @@ static int64_t vanished(const struct kr_recheck *r, kr_txn w, struct kr_walk wal
 	return gone;
 }
 
-bool kr_recheck_written_then(const struct kr_recheck *r, kr_txn w, const struct kr_walk *walk, const struct kr_sighted *s, kr_key key)
+/* The write that the walk is at can have been what was seen, committed or not. */
+static bool written_then(const struct kr_recheck *r, kr_txn w, const struct kr_walk *walk, const struct kr_sighted *s, kr_key key)
 {
 	bool failed = walk->struck && walk->struck->attr.failed;
 
@@ -213,6 +203,17 @@ bool kr_recheck_written_then(const struct kr_recheck *r, kr_txn w, const struct 
 		struct kr_effect e = kr_effect_at(r->h, walk->op, i);
 		if (e.key.i == key.i && kr_recheck_allows(r, s, key, e.value))
 			return kr_recheck_entry(r, w, walk).from <= s->at.to && vanished(r, w, *walk, key) >= s->at.from;
+	}
+	return false;
+}
+
+static bool explained_by_written(const struct kr_recheck *r, kr_txn t, const struct kr_sighted *s, kr_key key)
+{
+	for (kr_txn w = {0}; w.i < r->h->txns.n; w.i++) {
+		struct kr_walk walk = kr_walk_txn(r->h, w);
+		while (w.i != t.i && kr_walk_next(r->h, &walk))
+			if (walk.op && written_then(r, w, &walk, s, key))
+				return true;
 	}
 	return false;
 }
@@ -270,7 +271,7 @@ static enum kr_status intersect(struct kr_recheck *r, kr_txn t, const struct kr_
 	for (uint32_t p = 0; p < out->n && !status; p++)
 		for (uint32_t i = 0; i < r->versions.n && !status; i++) {
 			const struct kr_newly *v = &r->versions.at[i];
-			struct kr_span part = {v->txn.i == KR_NONE ? INT64_MIN : r->txns[v->txn.i].commit.from, kr_recheck_gone(r, v, false)};
+			struct kr_span part = {v->txn.i == KR_NONE ? INT64_MIN : r->txns[v->txn.i].commit.from, kr_recheck_gone(r, v)};
 			part.from = part.from > out->at[p].from ? part.from : out->at[p].from;
 			part.to = part.to < out->at[p].to ? part.to : out->at[p].to;
 			bool covered = false;

@@ -94,7 +94,8 @@ struct kr_span kr_recheck_lock(const struct kr_recheck *r, kr_txn t, enum kr_loc
 
 static enum kr_status add_version(struct kr_recheck *r, kr_txn t, kr_key key)
 {
-	struct kr_newly v = {.txn = t, .op = KR_NONE};
+	struct kr_newly v = {.txn = t};
+	bool writes = false;
 
 	for (uint32_t i = 0; i < r->h->txns.at[t.i].op_count; i++) {
 		const struct kr_operation *op = &r->h->ops.at[kr_history_op(r->h, t, i).i];
@@ -102,16 +103,16 @@ static enum kr_status add_version(struct kr_recheck *r, kr_txn t, kr_key key)
 		for (uint32_t e = 0; e < kr_effect_count(r->h, op); e++) {
 			if (kr_effect_at(r->h, op, e).key.i != key.i)
 				continue;
-			if (v.op == KR_NONE) {
+			if (!writes) {
 				v.first_done = at.to;
 				v.first_sent = at.from;
 			}
-			v.op = i;
+			writes = true;
 			v.value = kr_effect_at(r->h, op, e).value;
 			v.sure |= !is_unsure(op);
 		}
 	}
-	if (v.op == KR_NONE)
+	if (!writes)
 		return KR_OK;
 	v.lock = kr_recheck_lock(r, t, KR_MODE_X, key);
 	return kr_vec_push(&r->ctx->mem, &r->versions, v) ? KR_OK : KR_NOMEM;
@@ -119,7 +120,7 @@ static enum kr_status add_version(struct kr_recheck *r, kr_txn t, kr_key key)
 
 enum kr_status kr_recheck_versions(struct kr_recheck *r, kr_key key)
 {
-	struct kr_newly initial = {.txn = {KR_NONE}, .op = KR_NONE, .sure = true, .first_done = INT64_MIN, .first_sent = INT64_MIN};
+	struct kr_newly initial = {.txn = {KR_NONE}, .sure = true, .first_done = INT64_MIN, .first_sent = INT64_MIN};
 	enum kr_status status = KR_OK;
 
 	if (key.i == r->key.i)
@@ -154,7 +155,7 @@ bool kr_recheck_precedes(const struct kr_recheck *r, const struct kr_newly *v, c
 	return r->claims.profile->locks.write == KR_MODE_X && v->lock.to < b->lives_until && u->lock.to >= a->lives_until;
 }
 
-static int64_t gone_but_for(const struct kr_recheck *r, const struct kr_newly *v, const struct kr_newly *other, bool sure)
+static int64_t gone_but_for(const struct kr_recheck *r, const struct kr_newly *v, const struct kr_newly *other)
 {
 	int64_t gone = INT64_MAX;
 
@@ -162,13 +163,13 @@ static int64_t gone_but_for(const struct kr_recheck *r, const struct kr_newly *v
 		const struct kr_newly *u = &r->versions.at[i];
 		if (u == other || u->txn.i == KR_NONE || !committed(r, u->txn) || !kr_recheck_precedes(r, v, u))
 			continue;
-		if (r->txns[u->txn.i].commit.to < gone && !(sure && kr_recheck_is_shadow(r, u)))
+		if (r->txns[u->txn.i].commit.to < gone)
 			gone = r->txns[u->txn.i].commit.to;
 	}
 	return gone;
 }
 
-int64_t kr_recheck_gone(const struct kr_recheck *r, const struct kr_newly *v, bool sure) { return gone_but_for(r, v, NULL, sure); }
+int64_t kr_recheck_gone(const struct kr_recheck *r, const struct kr_newly *v) { return gone_but_for(r, v, NULL); }
 
 bool kr_recheck_is_shadow(const struct kr_recheck *r, const struct kr_newly *u)
 {
@@ -178,7 +179,7 @@ bool kr_recheck_is_shadow(const struct kr_recheck *r, const struct kr_newly *u)
 		const struct kr_newly *v = &r->versions.at[i];
 		int64_t from = v->txn.i == KR_NONE ? INT64_MIN : r->txns[v->txn.i].commit.from;
 		bool equal = v->value.i == u->value.i || v->value.i == KR_NONE || u->value.i == KR_NONE;
-		if (v != u && equal && !kr_recheck_precedes(r, u, v) && from <= r->txns[u->txn.i].commit.to && gone_but_for(r, v, u, false) >= u->first_sent)
+		if (v != u && equal && !kr_recheck_precedes(r, u, v) && from <= r->txns[u->txn.i].commit.to && gone_but_for(r, v, u) >= u->first_sent)
 			return true;
 	}
 	return false;
@@ -191,7 +192,7 @@ bool kr_recheck_could_be_seen(const struct kr_recheck *r, kr_txn reader, const s
 
 	for (uint32_t i = 0; i < r->versions.n; i++)
 		own = r->versions.at[i].txn.i == reader.i ? &r->versions.at[i] : own;
-	gone = gone_but_for(r, v, own, false);
+	gone = gone_but_for(r, v, own);
 	/* by timestamps a version is gone when the next one commits */
 	return from <= at.to && (r->claims.profile->clock == KR_CLOCK_STAMPS ? at.from < gone : at.from <= gone);
 }

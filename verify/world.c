@@ -6,7 +6,6 @@
 #include "verify/shown.h"
 
 #include "base/hash.h"
-#include "verify/claim.h"
 
 uint32_t kr_world_index(const struct kr_world *w, kr_key k, kr_txn t)
 {
