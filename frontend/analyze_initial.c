@@ -86,17 +86,21 @@ enum kr_status kr_grow_initial(struct kr_grow *g)
 {
 	struct kr_work *w = g->w;
 	uint32_t nkeys = w->h->keys.n;
-	struct telling t = {g, KR_NEW_ARRAY(&w->scratch, struct shortest, nkeys), KR_NEW_ARRAY(&w->scratch, uint32_t, nkeys)};
+	struct telling t = {.g = g};
 
 	g->initial = KR_NEW_ARRAY(&w->scratch, kr_value, nkeys);
-	if (!t.of || !t.wrote || !g->initial)
+	if (!g->initial)
 		return KR_NOMEM;
-	for (uint32_t k = 0; k < nkeys; k++) {
+	for (uint32_t k = 0; k < nkeys; k++)
 		g->initial[k] = w->h->keys.at[k].initial;
-		t.of[k].value.i = KR_NONE;
-	}
 	if (w->h->initial != KR_INITIAL_UNKNOWN)
 		return KR_OK;
+	t.of = KR_NEW_ARRAY(&w->scratch, struct shortest, nkeys);
+	t.wrote = KR_NEW_ARRAY(&w->scratch, uint32_t, nkeys);
+	if (!t.of || !t.wrote)
+		return KR_NOMEM;
+	for (uint32_t k = 0; k < nkeys; k++)
+		t.of[k].value.i = KR_NONE;
 	KR_TRY(find_shortest(&t));
 	for (kr_key k = {0}; k.i < nkeys; k.i++) {
 		bool later = true;

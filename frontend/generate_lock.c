@@ -11,10 +11,7 @@
 
 static bool needs(const struct kr_timed *s, const struct kr_timed_client *c, struct kr_timed_lock *out)
 {
-	*out = (struct kr_timed_lock){.low = c->low,
-		.high = c->high,
-		.exclusive = c->kind == KR_TIMED_WRITE || c->kind == KR_TIMED_LOCKING,
-		.range = c->kind == KR_TIMED_RANGE};
+	*out = (struct kr_timed_lock){.low = c->low, .high = c->high, .exclusive = c->kind == KR_TIMED_WRITE || c->kind == KR_TIMED_LOCKING};
 	if (c->kind == KR_TIMED_COMMIT || c->kind == KR_TIMED_ROLLBACK)
 		return false;
 	return out->exclusive || (s->rules->read_locks && !c->autocommit);

@@ -18,7 +18,7 @@ struct kr_timed_rules {
 	bool validates;           /* commits only if nothing that was read has been changed since the snapshot */
 };
 
-struct kr_timed_lock { uint32_t low, high; bool exclusive, range; }; /* keys from low up to but without high */
+struct kr_timed_lock { uint32_t low, high; bool exclusive; }; /* keys from low up to but without high */
 struct kr_timed_write { uint32_t key; kr_value value; };
 struct kr_timed_version { uint32_t commit; kr_value value; };
 

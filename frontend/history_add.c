@@ -215,8 +215,14 @@ static void show_array(struct kr_history *h, kr_key key, kr_value value)
 
 void kr_history_find_lists(struct kr_history *h)
 {
-	for (kr_key k = {0}; k.i < h->keys.n; k.i++)
+	bool open = false;
+
+	for (kr_key k = {0}; k.i < h->keys.n; k.i++) {
 		show_array(h, k, h->keys.at[k.i].initial);
+		open |= h->keys.at[k.i].kind == KR_KIND_ANY;
+	}
+	if (!open)
+		return;
 	for (uint32_t i = 0; i < h->ops.n; i++)
 		if (h->ops.at[i].kind == KR_OP_READ && h->ops.at[i].flags & KR_OPF_KNOWN)
 			show_array(h, h->ops.at[i].key, h->ops.at[i].a);

@@ -445,19 +445,15 @@ enum kr_status kr_native_tell_line(struct kr_native *n, const char *text, size_t
 		return KR_OK;
 	n->begun = true;
 
-	bool arena = kr_json_arena_enter(&n->arena);
 	enum kr_status status = parse(n, &line, &root, &error);
 
-	kr_json_arena_leave();
 	if (status == KR_BAD)
 		status = malformed(n, &line, &error);
 	else if (!status && json_object_get(root, "txns"))
 		status = kr_native_bad(n, "found a document (\"txns\"), expected a stream: one object per line");
 	else if (!status)
 		status = read_object(n, root, first);
-	if (!arena)
-		json_decref(root);
-	kr_json_arena_reset(&n->arena);
+	forget(n, root);
 	return status;
 }
 

@@ -126,7 +126,7 @@ enum kr_status kr_native_session(struct kr_native *n, json_t *json, const char *
 enum kr_status kr_native_op(struct kr_native *n, json_t *op);
 bool kr_native_is_undo(const json_t *op);
 enum kr_status kr_native_undo(struct kr_native *n, json_t *op, uint32_t *count, struct kr_attr *attr); /* which is not carried out */
-bool kr_native_is_attributes(const json_t *json); /* a non-empty object of nothing but well-formed attributes */
+bool kr_native_is_attributes(json_t *json); /* a non-empty object of nothing but well-formed attributes */
 enum kr_status kr_native_attributes(struct kr_native *n, json_t *json); /* of the operation pushed last */
 enum kr_status kr_native_time(struct kr_native *n, json_t *times, struct kr_attr *attr); /* NULL: none */
 enum kr_status kr_native_range(struct kr_native *n, json_t *op, struct kr_operation *out);

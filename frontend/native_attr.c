@@ -29,27 +29,37 @@ static int find_mode(const json_t *json) { return find_word(json, modes, KR_COUN
 /* The attributes in an operation's last object; NULL where missing. */
 struct fields {
 	json_t *t, *cursor, *lock, *read, *row, *versions;
+	size_t known;
 };
 
-static struct fields fields_of(const json_t *json)
+/* One pass over the object, which has a member or two. */
+static struct fields fields_of(json_t *json)
 {
-	return (struct fields){
-		.t = json_object_get(json, "t"),
-		.cursor = json_object_get(json, "cursor"),
-		.lock = json_object_get(json, "lock"),
-		.read = json_object_get(json, "read"),
-		.row = json_object_get(json, "row"),
-		.versions = json_object_get(json, "versions"),
-	};
+	struct fields f = {0};
+
+	for (void *at = json_object_iter(json); at; at = json_object_iter_next(json, at)) {
+		const char *name = json_object_iter_key(at);
+		json_t **field = strcmp(name, "t") == 0 ? &f.t
+			: strcmp(name, "cursor") == 0   ? &f.cursor
+			: strcmp(name, "lock") == 0     ? &f.lock
+			: strcmp(name, "read") == 0     ? &f.read
+			: strcmp(name, "row") == 0      ? &f.row
+			: strcmp(name, "versions") == 0 ? &f.versions
+							: NULL;
+		if (!field)
+			continue;
+		*field = json_object_iter_value(at);
+		f.known++;
+	}
+	return f;
 }
 
 /* A read's value may be an object, too; "row" is for writes. */
-bool kr_native_is_attributes(const json_t *json)
+bool kr_native_is_attributes(json_t *json)
 {
 	struct fields f = fields_of(json);
-	size_t known = !!f.t + !!f.cursor + !!f.lock + !!f.read + !!f.versions;
 
-	return known != 0 && known == json_object_size(json) && (!f.t || is_times(f.t)) && (!f.cursor || json_is_boolean(f.cursor)) &&
+	return f.known != 0 && !f.row && f.known == json_object_size(json) && (!f.t || is_times(f.t)) && (!f.cursor || json_is_boolean(f.cursor)) &&
 		(!f.lock || find_lock(f.lock) >= 0) && (!f.read || find_mode(f.read) >= 0) && (!f.versions || json_is_object(f.versions));
 }
 
@@ -114,11 +124,10 @@ enum kr_status kr_native_attributes(struct kr_native *n, json_t *json)
 	struct kr_history *h = n->h;
 	struct fields f = fields_of(json);
 	struct kr_attr attr = {.op = {h->ops.n - 1}, .cursor = true};
-	size_t known = !!f.t + !!f.cursor + !!f.lock + !!f.read + !!f.row + !!f.versions;
 	bool range = h->ops.at[h->ops.n - 1].kind == KR_OP_RANGE;
-	enum kr_status status = kr_native_fields_ignored(n, json, json_object_size(json) - known, range ? KR_NATIVE_RANGE : KR_NATIVE_ATTRIBUTES);
+	enum kr_status status = kr_native_fields_ignored(n, json, json_object_size(json) - f.known, range ? KR_NATIVE_RANGE : KR_NATIVE_ATTRIBUTES);
 
-	if (status || known == 0)
+	if (status || f.known == 0)
 		return status; /* notes, or a range's options */
 	if ((status = kr_native_time(n, f.t, &attr)))
 		return status;

@@ -125,7 +125,7 @@ static int find_kind(const char *name)
 }
 
 /* Whether the last of `count` elements behind the name are attributes. */
-static bool ends_in_attributes(enum kr_op_kind kind, size_t count, const json_t *last)
+static bool ends_in_attributes(enum kr_op_kind kind, size_t count, json_t *last)
 {
 	const struct form *form = &forms[kind];
 
@@ -184,7 +184,6 @@ static enum kr_status read_failed(struct kr_native *n, json_t *op)
 {
 	json_t *inner = json_array_get(op, 1), *attributes = json_array_get(op, 2), *ending = json_object_get(attributes, "ends");
 	struct kr_history *h = n->h;
-	struct kr_attr own = {.cursor = true};
 	bool ends = true;
 	enum kr_status status;
 	char found[80];
@@ -204,12 +203,8 @@ static enum kr_status read_failed(struct kr_native *n, json_t *op)
 
 	if (attr->has_time)
 		return kr_native_bad(n, "\"t\" of the operation that failed, expected it behind that operation, of \"failed\"");
-	if ((status = kr_native_time(n, json_object_get(attributes, "t"), &own)) || (ending && (status = kr_native_put_bool(n, ending, "\"ends\"", &ends))))
+	if ((status = kr_native_time(n, json_object_get(attributes, "t"), attr)) || (ending && (status = kr_native_put_bool(n, ending, "\"ends\"", &ends))))
 		return status;
-	attr->has_time = own.has_time;
-	attr->invoked = own.invoked;
-	attr->returned = own.returned;
-	attr->open = own.open;
 	attr->ends = ends;
 	return KR_OK;
 }
