@@ -58,13 +58,7 @@ struct kr_mem kr_options_mem(const struct krait_options *options)
 
 void kr_call_begin(struct kr_ctx *ctx, const struct krait_options *options)
 {
-	struct kr_ctx fresh;
-
-	kr_ctx_init(&fresh, options ? options->seconds : 0, 0);
-	ctx->seconds = fresh.seconds;
-	kr_ctx_until(ctx, fresh.deadline_ns);
-	ctx->progress_ns = fresh.progress_ns;
-	ctx->stopped = KR_OK;
+	kr_ctx_restart(ctx, options ? options->seconds : 0);
 	ctx->cancel = options && options->cancel ? &options->cancel->set : NULL;
 	ctx->progress = options ? options->progress : NULL;
 	ctx->progress_data = options ? options->progress_data : NULL;

@@ -33,8 +33,6 @@ enum kr_status kr_call_fail(const struct kr_call *call, struct kr_err *err, cons
 	return kr_err_set(err, KR_INTERNAL, "%s '%.60s' %s", call->kind, call->name, text);
 }
 
-static bool is_limit(enum kr_status status) { return status == KR_NOMEM || status == KR_TIMEOUT || status == KR_CANCELED; }
-
 static enum kr_status judge(const struct kr_call *call, enum kr_status status, struct kr_err *err)
 {
 	bool told = err && err->status != KR_OK && err->text[0];
@@ -46,7 +44,7 @@ static enum kr_status judge(const struct kr_call *call, enum kr_status status, s
 		memcpy(text, err->text, sizeof text);
 	if (status == KR_OK && told)
 		return kr_call_fail(call, err, "returned KR_OK, but told an error: %s", text);
-	if (status == KR_OK || is_limit(status))
+	if (status == KR_OK || kr_is_limit(status))
 		return status;
 	if (err && !told)
 		return kr_call_fail(call, err, "failed (%s) and did not say why: expected a call of krait_fail", kr_status_text(status));

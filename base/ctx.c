@@ -20,16 +20,19 @@ int64_t kr_now_ns(void)
 
 void kr_ctx_init(struct kr_ctx *ctx, double seconds, size_t mebibytes)
 {
+	*ctx = (struct kr_ctx){.mebibytes = mebibytes};
+	kr_mem_init(&ctx->mem, mebibytes == 0 || mebibytes > SIZE_MAX >> 20 ? SIZE_MAX : mebibytes << 20);
+	kr_ctx_restart(ctx, seconds);
+}
+
+void kr_ctx_restart(struct kr_ctx *ctx, double seconds)
+{
 	int64_t now = kr_now_ns();
 
-	*ctx = (struct kr_ctx){.deadline_ns = INT64_MAX,
-		.latest_ns = INT64_MAX,
-		.progress_ns = now,
-		.seconds = seconds > 0 ? seconds : 0,
-		.mebibytes = mebibytes};
-	kr_mem_init(&ctx->mem, mebibytes == 0 || mebibytes > SIZE_MAX >> 20 ? SIZE_MAX : mebibytes << 20);
-	if (seconds > 0 && seconds < LONGEST)
-		kr_ctx_until(ctx, now + (int64_t)(seconds * (double)SECOND));
+	ctx->seconds = seconds > 0 ? seconds : 0;
+	ctx->progress_ns = now;
+	ctx->stopped = KR_OK;
+	kr_ctx_until(ctx, seconds > 0 && seconds < LONGEST ? now + (int64_t)(seconds * (double)SECOND) : INT64_MAX);
 }
 
 void kr_ctx_count_process(struct kr_ctx *ctx, size_t base) { kr_mem_count_process(&ctx->mem, base); }

@@ -45,6 +45,9 @@ struct kr_ctx {
 /* seconds <= 0 and mebibytes == 0 mean no limit. */
 void kr_ctx_init(struct kr_ctx *ctx, double seconds, size_t mebibytes);
 
+/* A limit of time begins now, and none has been hit. */
+void kr_ctx_restart(struct kr_ctx *ctx, double seconds);
+
 int64_t kr_now_ns(void); /* monotonic clock */
 
 /* From now on the limit of memory is that of the whole process (base/mem.h). */

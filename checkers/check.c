@@ -309,23 +309,24 @@ static enum kr_status try_told(struct kr_ctx *ctx, const struct kr_history *h, s
 /* A limit becomes an undecided verdict; everything else stays what it is. */
 static enum kr_status undecided(struct kr_ctx *ctx, enum kr_status status, struct kr_verdict *out)
 {
-	if (status != KR_NOMEM && status != KR_TIMEOUT && status != KR_CANCELED)
+	if (!kr_is_limit(status))
 		return status;
 	out->outcome = KR_UNDECIDED;
 	snprintf(out->reason, sizeof out->reason, "%s", kr_ctx_reason(ctx, status));
 	return KR_OK;
 }
 
-/* Takes the first anomaly that the verifier confirms: where one transaction contradicts itself, anything follows of others, such as that what they saw was aborted. */
-static enum kr_status try_anomalies(struct asking *a, bool last)
+/* Takes the first anomaly that the verifier confirms, from `first` on: where one transaction contradicts itself, anything follows of others, such as that what they saw was aborted. */
+static enum kr_status try_anomalies(struct asking *a, const struct kr_anomaly *first, bool last)
 {
 	struct kr_question question = {a->options->level, a->options->order};
-	struct kr_anomaly anomaly;
+	struct kr_anomaly anomaly = *first;
 	bool found = true, fits = false;
 	int64_t start = kr_now_ns();
 	enum kr_status status = KR_OK;
 	for (uint32_t i = 0; i < ANOMALIES_MOST && found && !fits && !status; i++) {
-		status = find_anomaly(a, i, &anomaly, &found);
+		if (i > 0)
+			status = find_anomaly(a, i, &anomaly, &found);
 		if (!status && found)
 			status = kr_check_names(a->ctx, a->h, &anomaly, question, last, &a->out->certificate, &fits);
 	}
@@ -342,7 +343,7 @@ static enum kr_status decide_on(struct asking *a, struct kr_err *err)
 	bool found;
 	enum kr_status status = find_anomaly(a, 0, &anomaly, &found);
 	if (!status)
-		status = found ? try_anomalies(a, true) : decide_graph(a, err);
+		status = found ? try_anomalies(a, &anomaly, true) : decide_graph(a, err);
 	if (found && (status || a->out->outcome == KR_VIOLATED))
 		return status;
 	if (!status && found) { /* to be told why */
@@ -367,7 +368,7 @@ static enum kr_status decide_without_sums(struct asking *a, struct kr_err *err)
 	a->allowed = kr_check_needs_sums(a->h, a->analysis, a->options->level);
 	if (!found)
 		return a->allowed && (by_hand(a->ctx, a->options) || a->analysis->anomaly_count > 0) ? KR_OK : decide_on(a, err);
-	status = try_anomalies(a, false);
+	status = try_anomalies(a, &anomaly, false);
 	if (!status && a->out->outcome == KR_UNDECIDED)
 		forget(a);
 	return status;

@@ -31,7 +31,7 @@ static enum kr_status qualify(struct kr_ctx *ctx, const struct kr_history *h, co
 		return KR_OK;
 	kr_certificate_init(&without.certificate, &ctx->mem);
 	enum kr_status status = decide_without(ctx, h, options, &without, err);
-	if (status == KR_NOMEM || status == KR_TIMEOUT || status == KR_CANCELED)
+	if (kr_is_limit(status))
 		status = KR_OK; /* not known: the violation stands, under the given order */
 	if (!status)
 		out->given = without.outcome == KR_SATISFIED ? KR_GIVEN_ONLY : without.outcome == KR_VIOLATED ? KR_GIVEN_NOT : KR_GIVEN_PERHAPS;

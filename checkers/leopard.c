@@ -46,8 +46,8 @@ enum kr_status kr_check_mechanisms(struct kr_ctx *ctx, const struct kr_history *
 		status = verify(ctx, h, options, out, err);
 	out->verify_seconds = (double)(kr_now_ns() - found) * 1e-9;
 	out->seconds = (double)(kr_now_ns() - start) * 1e-9;
-	if (status == KR_NOMEM || status == KR_TIMEOUT || status == KR_CANCELED) {
-		snprintf(out->reason, sizeof out->reason, "%s", kr_status_text(status));
+	if (kr_is_limit(status)) {
+		snprintf(out->reason, sizeof out->reason, "%s", kr_ctx_reason(ctx, status));
 		kr_findings_done(&out->findings);
 		kr_findings_init(&out->findings, &ctx->mem);
 		return KR_OK;

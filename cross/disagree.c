@@ -10,8 +10,6 @@ struct disagreeing {
 	const struct kr_run *wrong, *other; /* on the whole; other may be NULL */
 };
 
-static bool is_limit(enum kr_status status) { return status == KR_NOMEM || status == KR_TIMEOUT || status == KR_CANCELED; }
-
 /* Does the way say on the part what it said on the whole? */
 static bool repeats(const struct disagreeing *d, const struct kr_cut *cut, const struct kr_analysis *analysis, const struct kr_run *run)
 {
@@ -33,14 +31,14 @@ static enum kr_status test(void *data, const struct kr_part *part, bool *holds, 
 
 	*holds = false;
 	if (status)
-		return is_limit(status) ? kr_err_set(err, status, "%s", kr_ctx_reason(d->ctx, status)) : KR_OK;
+		return kr_is_limit(status) ? kr_err_set(err, status, "%s", kr_ctx_reason(d->ctx, status)) : KR_OK;
 	status = kr_analyze(d->ctx, &cut.history, &analysis, NULL);
 	if (!status) {
 		*holds = repeats(d, &cut, &analysis, d->wrong) && (!d->other || repeats(d, &cut, &analysis, d->other));
 		kr_analysis_done(&analysis);
 	}
 	kr_cut_done(&cut);
-	return is_limit(status) ? kr_err_set(err, status, "%s", kr_ctx_reason(d->ctx, status)) : KR_OK;
+	return kr_is_limit(status) ? kr_err_set(err, status, "%s", kr_ctx_reason(d->ctx, status)) : KR_OK;
 }
 
 /* A certificate that somebody found for a violation; NULL: nobody did. */
@@ -87,7 +85,7 @@ enum kr_status kr_shrink_disagreement(struct kr_ctx *ctx, const struct kr_histor
 	if (!status)
 		status = kr_reduce(&r, &part, err);
 	*minimal = !status;
-	if (is_limit(status)) {
+	if (kr_is_limit(status)) {
 		int64_t deadline = ctx->deadline_ns; /* what was found is cut out even though the time is over */
 		ctx->deadline_ns = INT64_MAX;
 		ctx->stopped = KR_OK;

@@ -22,8 +22,6 @@ struct shrinking {
 	struct kr_shrunk *out;
 };
 
-static bool is_limit(enum kr_status status) { return status == KR_NOMEM || status == KR_TIMEOUT || status == KR_CANCELED; }
-
 static void free_part(struct kr_ctx *ctx, struct kr_violated_part *p)
 {
 	if (!p)
@@ -50,7 +48,7 @@ static enum kr_status is_same(const struct shrinking *s, const struct kr_violate
 		status = kr_verify(s->ctx, s->h, &restored, NULL);
 	kr_certificate_done(&restored);
 	*same = status == KR_OK;
-	return is_limit(status) ? status : KR_OK;
+	return kr_is_limit(status) ? status : KR_OK;
 }
 
 /* Decides the part that p->cut holds. What cannot be analyzed, or is not decided (a proof that is refused decides nothing), does not count as violated. */
@@ -96,7 +94,7 @@ static enum kr_status test(void *data, const struct kr_part *part, bool *holds, 
 		return KR_OK;
 	}
 	kr_mem_free(&s->ctx->mem, p, 1, sizeof *p);
-	if (is_limit(status))
+	if (kr_is_limit(status))
 		return kr_err_set(err, status, "%s", why.status ? why.text : kr_ctx_reason(s->ctx, status));
 	return KR_OK; /* no trace at all, or one of unknown operations */
 }
@@ -349,13 +347,13 @@ enum kr_status kr_shrink(struct kr_ctx *ctx, const struct kr_history *h, const s
 		status = shrink_from(&s, &part, s.cert, err);
 		kr_part_done(&part);
 	}
-	if (is_limit(status)) {
+	if (kr_is_limit(status)) {
 		out->limit = status;
 		return KR_OK;
 	}
 	if (!status && out->minimal)
 		status = look_around(&s, err);
-	return is_limit(status) ? KR_OK : status; /* what there is is minimal, whatever else may be found */
+	return kr_is_limit(status) ? KR_OK : status; /* what there is is minimal, whatever else may be found */
 }
 
 void kr_shrunk_done(struct kr_ctx *ctx, struct kr_shrunk *shrunk)
