@@ -57,22 +57,6 @@ static void write_findings(struct profiling *p, const struct kr_finding_report *
 }
 
 /* Without --profile: the one that the trace names. */
-static int find_profile(struct profiling *p, const struct kr_history *h, struct kr_batch_options *out)
-{
-	struct kr_err err;
-
-	*out = p->asked.options;
-	if (out->profile)
-		return KR_EXIT_SATISFIED;
-	if (!h->profile)
-		return kr_usage("checker 'leopard' holds a trace to a profile: give one with '--profile'; see 'krait profiles'");
-	out->profile = kr_profile_find(h->profile);
-	kr_err_init(&err);
-	if (!out->profile)
-		return kr_usage("the trace names profile '%.60s', which there is not; see 'krait profiles'", h->profile);
-	return kr_profile_level(p->args->modules, out->profile, &out->certify, &err) ? kr_fail_err(&err) : KR_EXIT_SATISFIED;
-}
-
 static int report(struct profiling *p, struct kr_trace *t, const struct kr_batch_options *options, const struct kr_mechanisms_verdict *verdict)
 {
 	struct kr_finding_report r = {t->path, &t->history, options->profile, options->certify, &verdict->findings};
@@ -111,7 +95,7 @@ static int check_trace(struct profiling *p, const char *path)
 	kr_err_init(&err);
 	enum kr_status status = kr_trace_read(&t, path, &p->trace_options, &err);
 	if (!status)
-		exit = find_profile(p, &t.history, &options);
+		exit = kr_profile_for(p->args, &p->asked, &t.history, "trace", "checker 'leopard' holds a trace to a profile", &options);
 	if (!status && exit == KR_EXIT_SATISFIED) {
 		status = kr_check_mechanisms(&t.ctx, &t.history, &options, &verdict, &err);
 		exit = status ? exit : report(p, &t, &options, &verdict);

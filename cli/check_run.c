@@ -117,12 +117,15 @@ static void write_trace(struct checking *c)
 	kr_str_done(&out);
 }
 
+/* Does what is printed look at the analysis? The line of a verdict and its witness do not. */
+static bool shows_graph(const struct kr_check_run *run) { return run->explain || run->stats || run->json || run->output || run->dot.file || run->html.file; }
+
 static int report(struct checking *c, const struct kr_verdict *verdict, const char *reason)
 {
 	static const int exits[] = {[KR_SATISFIED] = KR_EXIT_SATISFIED, [KR_VIOLATED] = KR_EXIT_VIOLATED, [KR_UNDECIDED] = KR_EXIT_UNDECIDED};
 	const struct kr_trace *t = &c->trace;
 	struct kr_analysis sums;
-	bool other = verdict && verdict->sums && kr_analyze_sums(&c->trace.ctx, &t->history, &sums, NULL) == KR_OK;
+	bool other = verdict && verdict->sums && shows_graph(c->run) && kr_analyze_sums(&c->trace.ctx, &t->history, &sums, NULL) == KR_OK;
 	struct kr_report r = {
 		.trace = t->path,
 		.level = c->asked->level,

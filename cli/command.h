@@ -3,7 +3,6 @@
 #ifndef KR_CLI_COMMAND_H
 #define KR_CLI_COMMAND_H
 
-#include "base/guess.h"
 #include "base/err.h"
 #include "base/guess.h"
 #include "base/mem.h"

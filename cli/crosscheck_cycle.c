@@ -118,14 +118,6 @@ static void write_witness(struct kr_crosscheck *c, const struct kr_asked *asked,
 }
 
 /* The time that each step has. */
-static void restart(struct kr_crosscheck *c)
-{
-	struct kr_ctx *ctx = &c->trace.ctx;
-
-	ctx->stopped = KR_OK;
-	kr_ctx_until(ctx, c->limits.seconds > 0 ? kr_now_ns() + (int64_t)(c->limits.seconds * 1e9) : INT64_MAX);
-}
-
 /* Prints what was found; returns the exit status. */
 static int conclude(struct kr_crosscheck *c, const struct kr_asked *asked, const struct claimed *cycle, bool satisfied, enum kr_claim_result result,
 	const char *why)
@@ -158,7 +150,7 @@ static int judge(struct kr_crosscheck *c, const struct kr_asked *asked, struct c
 
 	kr_err_init(&why);
 	kr_certificate_init(&proof, &c->trace.ctx.mem);
-	restart(c);
+	kr_ctx_restart(&c->trace.ctx, c->limits.seconds);
 
 	enum kr_status status = kr_claim_judge(&c->trace.ctx, &c->trace.history, &c->trace.analysis, &question, &cycle->edges, &result, &proof, &why);
 	int exit = KR_EXIT_FAILED;

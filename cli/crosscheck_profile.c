@@ -53,7 +53,8 @@ static int say(struct implying *m, const struct kr_implied *claim, int exit, con
 		if (reason)
 			kr_crosscheck_field("reason", reason, &out);
 	} else {
-		kr_str_format(&out, "%s\t%s\tclaim: violated%s\t%s%s%s", m->trace.path, claim->level->id, claim->told ? " with the certain order" : "",
+		kr_str_shown(&out, m->trace.path);
+		kr_str_format(&out, "\t%s\tclaim: violated%s\t%s%s%s", claim->level->id, claim->told ? " with the certain order" : "",
 			kr_crosscheck_results[exit], reason ? "\t" : "", reason ? reason : "");
 	}
 	add_finding(m, claim, &out);
@@ -63,10 +64,9 @@ static int say(struct implying *m, const struct kr_implied *claim, int exit, con
 	return written ? exit : KR_EXIT_FAILED;
 }
 
-static int decide(struct implying *m, const struct kr_implied *claim, const struct kr_history *h)
+static int decide(struct implying *m, struct kr_ctx *ctx, const struct kr_implied *claim, const struct kr_history *h)
 {
 	struct kr_check_options options = {.level = claim->level, .order = claim->order};
-	struct kr_ctx *ctx = &m->trace.ctx;
 	struct kr_analysis analysis;
 	struct kr_verdict verdict;
 	struct kr_err err;
@@ -74,10 +74,10 @@ static int decide(struct implying *m, const struct kr_implied *claim, const stru
 	kr_err_init(&err);
 	enum kr_status status = kr_analyze(ctx, h, &analysis, &err);
 	if (status)
-		return say(m, claim, KR_EXIT_UNDECIDED, err.text[0] ? err.text : kr_status_text(status));
+		return say(m, claim, KR_EXIT_UNDECIDED, err.text[0] ? err.text : kr_ctx_reason(ctx, status));
 	status = kr_check(ctx, h, &analysis, &options, &verdict, &err);
 	enum kr_outcome outcome = status ? KR_UNDECIDED : verdict.outcome;
-	const char *reason = status ? (err.text[0] ? err.text : kr_status_text(status)) : outcome == KR_UNDECIDED ? verdict.reason : NULL;
+	const char *reason = status ? (err.text[0] ? err.text : kr_ctx_reason(ctx, status)) : outcome == KR_UNDECIDED ? verdict.reason : NULL;
 	int exit = outcome == KR_VIOLATED ? KR_EXIT_SATISFIED : outcome == KR_SATISFIED ? KR_EXIT_VIOLATED : KR_EXIT_UNDECIDED;
 	exit = say(m, claim, exit, reason);
 	kr_verdict_done(&verdict, &ctx->mem);
@@ -85,18 +85,21 @@ static int decide(struct implying *m, const struct kr_implied *claim, const stru
 	return exit;
 }
 
+/* With limits of its own: a claim that takes all of its time takes none of the next one's. */
 static int judge(struct implying *m, const struct kr_implied *claim)
 {
 	struct kr_cut told;
+	struct kr_ctx ctx;
 	struct kr_err err;
 
 	kr_err_init(&err);
+	kr_ctx_init_beside(&ctx, &m->trace.ctx, m->trace_options.seconds, (size_t)m->trace_options.mebibytes);
 	if (!claim->told)
-		return decide(m, claim, &m->trace.history);
-	enum kr_status status = kr_history_told(&m->trace.ctx, &m->trace.history, &m->asked.options, &told, &err);
+		return decide(m, &ctx, claim, &m->trace.history);
+	enum kr_status status = kr_history_told(&ctx, &m->trace.history, &m->asked.options, &told, &err);
 	if (status)
-		return say(m, claim, KR_EXIT_UNDECIDED, err.text[0] ? err.text : kr_status_text(status));
-	int exit = decide(m, claim, &told.history);
+		return say(m, claim, KR_EXIT_UNDECIDED, err.text[0] ? err.text : kr_ctx_reason(&ctx, status));
+	int exit = decide(m, &ctx, claim, &told.history);
 	kr_cut_done(&told);
 	return exit;
 }
@@ -116,7 +119,8 @@ static int say_nothing(struct implying *m)
 		kr_crosscheck_field("result", "nothing claimed", &out);
 		kr_str_format(&out, ", \"findings\": %u}\n", n);
 	} else {
-		kr_str_format(&out, "%s\t%s\tnothing claimed\t%u finding%s\n", m->trace.path, m->asked.options.profile->name, n, n == 1 ? "" : "s");
+		kr_str_shown(&out, m->trace.path);
+		kr_str_format(&out, "\t%s\tnothing claimed\t%u finding%s\n", m->asked.options.profile->name, n, n == 1 ? "" : "s");
 	}
 	bool written = kr_print(&out);
 	kr_str_done(&out);

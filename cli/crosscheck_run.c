@@ -119,8 +119,7 @@ static enum kr_status shrink(struct crossing *x, const struct kr_disagreement *d
 	struct kr_cut cut;
 	struct kr_ctx ctx;
 
-	t->ctx.stopped = KR_OK;
-	kr_ctx_until(&t->ctx, x->c->limits.seconds > 0 ? kr_now_ns() + (int64_t)(x->c->limits.seconds * 1e9) : INT64_MAX);
+	kr_ctx_restart(&t->ctx, x->c->limits.seconds);
 
 	enum kr_status status =
 		kr_shrink_disagreement(&t->ctx, &t->history, &t->analysis, &x->question, x->c->limits, &x->runs[d->wrong], other, &cut, minimal, err);

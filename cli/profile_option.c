@@ -62,4 +62,21 @@ int kr_profile_asked(const struct kr_args *args, struct kr_profile_option *out)
 	return status;
 }
 
+int kr_profile_for(const struct kr_args *args, const struct kr_profile_option *asked, const struct kr_history *h, const char *what, const char *why,
+	struct kr_batch_options *out)
+{
+	struct kr_err err;
+
+	*out = asked->options;
+	if (out->profile)
+		return KR_EXIT_SATISFIED;
+	if (!h->profile)
+		return kr_usage("%s: give one with '--profile'; see 'krait profiles'", why);
+	out->profile = kr_profile_find(h->profile);
+	if (!out->profile)
+		return kr_usage("the %s names profile '%.60s', which there is not; see 'krait profiles'", what, h->profile);
+	kr_err_init(&err);
+	return kr_profile_level(args->modules, out->profile, &out->certify, &err) ? kr_fail_err(&err) : KR_EXIT_SATISFIED;
+}
+
 void kr_profile_option_done(struct kr_profile_option *option) { kr_arena_done(&option->arena); }

@@ -16,6 +16,10 @@ struct kr_profile_option {
 
 /* KR_EXIT_SATISFIED, or another status after a message. The caller frees *out with kr_profile_option_done in every case. */
 int kr_profile_asked(const struct kr_args *args, struct kr_profile_option *out);
+
+/* The profile that a trace is held to: the one asked for, else the one that the trace names. `what` it is that names one, and `why` one must be given, for messages. */
+int kr_profile_for(const struct kr_args *args, const struct kr_profile_option *asked, const struct kr_history *h, const char *what, const char *why,
+	struct kr_batch_options *out);
 void kr_profile_option_done(struct kr_profile_option *option);
 
 #endif

@@ -8,6 +8,7 @@
 #include "frontend/source.h"
 #include "mechanisms/stream.h"
 #include "report/finding.h"
+#include "report/report.h"
 
 enum { PROGRESS_LINES = 100000, QUIET_MS = 1000 };
 
@@ -63,7 +64,8 @@ static void add_text(const struct kr_finding_report *report, const struct kr_fin
 	char name[KR_ANOMALY_NAME_SIZE];
 
 	kr_report_finding_class(report, f, name);
-	kr_str_format(out, "%s: %s %s: ", path, kr_mechanism_name(f->mechanism), name);
+	kr_str_shown(out, path);
+	kr_str_format(out, ": %s %s: ", kr_mechanism_name(f->mechanism), name);
 	kr_finding_says(report, f, out);
 	kr_str_add(out, "\n");
 }
@@ -102,7 +104,8 @@ static enum kr_status tell_late(void *data, const struct kr_history *h, kr_sessi
 		add_session(h, session, &out);
 		kr_str_format(&out, ", \"line\": %u, \"invoked\": %lld, \"watermark\": %lld}\n", line, (long long)invoked, (long long)watermark);
 	} else {
-		kr_str_format(&out, "%s:%u: late: session %s sent this at %lld, before the watermark %lld\n", r->path, line,
+		kr_str_shown(&out, r->path);
+		kr_str_format(&out, ":%u: late: session %s sent this at %lld, before the watermark %lld\n", line,
 			session.i == KR_NONE ? "(none)" : kr_history_brief(h, h->sessions.at[session.i], name, sizeof name), (long long)invoked,
 			(long long)watermark);
 	}
@@ -191,8 +194,8 @@ static enum kr_status tell_end(struct running *r, const struct kr_engine_state *
 		add_time(s->trusted_until, &out);
 		kr_str_add(&out, "}\n");
 	} else {
-		kr_str_format(&out, "%s\t%s\t%s\t%u transactions, %llu findings", r->path, r->batch.profile->name, total(s) > 0 ? "violated" : "unknown",
-			s->txns, (unsigned long long)total(s));
+		kr_report_line_head(r->path, r->batch.profile->name, total(s) > 0 ? KR_VIOLATED : KR_UNDECIDED, false, &out);
+		kr_str_format(&out, "\t%u transactions, %llu findings", s->txns, (unsigned long long)total(s));
 		if (s->late > 0)
 			kr_str_format(&out, ", %u late, trusted until %lld", s->late, (long long)s->trusted_until);
 		kr_str_add(&out, "\n");
@@ -203,21 +206,6 @@ static enum kr_status tell_end(struct running *r, const struct kr_engine_state *
 /* ---- the engine ---- */
 
 /* The profile that was asked for, or the one that the header names. */
-static int find_profile(struct running *r, struct kr_err *err)
-{
-	const struct kr_history *h = kr_stream_history(r->stream);
-
-	r->batch = r->o->asked->options;
-	if (r->batch.profile)
-		return KR_EXIT_SATISFIED;
-	if (!h->profile)
-		return kr_usage("a stream is held to a profile: give one with '--profile'; see 'krait profiles'");
-	r->batch.profile = kr_profile_find(h->profile);
-	if (!r->batch.profile)
-		return kr_usage("the stream names profile '%.60s', which there is not; see 'krait profiles'", h->profile);
-	return kr_profile_level(r->o->args->modules, r->batch.profile, &r->batch.certify, err) ? kr_fail_err(err) : KR_EXIT_SATISFIED;
-}
-
 static enum kr_status start(struct running *r, struct kr_err *err)
 {
 	struct kr_engine_options options = {
@@ -227,7 +215,7 @@ static enum kr_status start(struct running *r, struct kr_err *err)
 		.unbounded = !kr_stream_history(r->stream)->stream,
 	};
 
-	r->exit = find_profile(r, err);
+	r->exit = kr_profile_for(r->o->args, r->o->asked, kr_stream_history(r->stream), "stream", "a stream is held to a profile", &r->batch);
 	if (r->exit != KR_EXIT_SATISFIED)
 		return KR_CANCELED;
 	options.batch = r->batch;

@@ -83,7 +83,4 @@ void kr_trace_clear(struct kr_trace *t);
 /* Peak memory of the process so far, in MiB, rounded up. */
 uint64_t kr_peak_mib(void);
 
-/* Was a limit hit? */
-static inline bool kr_is_limit(enum kr_status status) { return status == KR_NOMEM || status == KR_TIMEOUT || status == KR_CANCELED; }
-
 #endif

@@ -40,7 +40,13 @@ static void add_member(struct kr_str *out, const char *name, const char *text)
 	kr_str_json(out, text, strlen(text));
 }
 
-static int say(const struct verifying *v, const struct kr_witness_head *head, const struct kr_certificate *cert, int exit, const char *why)
+/* What a line claims: a verdict about a level, or a violation of a profile. */
+struct claimed {
+	const char *level, *order, *profile;
+	bool satisfied;
+}; /* level or profile is NULL */
+
+static int say(const struct verifying *v, struct claimed claimed, int exit, const char *why)
 {
 	struct kr_str out;
 
@@ -48,9 +54,13 @@ static int say(const struct verifying *v, const struct kr_witness_head *head, co
 	if (kr_args_has(v->args, "json")) {
 		kr_str_add(&out, "{");
 		add_member(&out, "trace", v->trace.path);
-		add_member(&out, "level", head->level);
-		add_member(&out, "order", kr_order_name(head->order));
-		add_member(&out, "verdict", cert->kind < KR_CERT_ANOMALY ? "satisfied" : "violated");
+		if (claimed.profile) {
+			add_member(&out, "profile", claimed.profile);
+		} else {
+			add_member(&out, "level", claimed.level);
+			add_member(&out, "order", claimed.order);
+		}
+		add_member(&out, "verdict", claimed.satisfied ? "satisfied" : "violated");
 		add_member(&out, "result", results[exit]);
 		if (exit != KR_EXIT_SATISFIED)
 			add_member(&out, "why", why);
@@ -59,7 +69,7 @@ static int say(const struct verifying *v, const struct kr_witness_head *head, co
 	} else {
 		kr_str_shown(&out, v->trace.path);
 		kr_str_add(&out, "\t");
-		kr_str_shown(&out, head->level);
+		kr_str_shown(&out, claimed.profile ? claimed.profile : claimed.level);
 		kr_str_format(&out, "\t%s", results[exit]);
 		if (exit != KR_EXIT_SATISFIED)
 			kr_str_format(&out, "\t%s", why);
@@ -80,6 +90,14 @@ static int fail_at_line(struct verifying *v, struct kr_err *err, enum kr_status 
 	return kr_fail_err(err);
 }
 
+/* What the verifier's status says of the claim. */
+static int judge(struct verifying *v, struct claimed claimed, enum kr_status status, struct kr_err *err)
+{
+	if (status == KR_OK || status == KR_BAD)
+		return say(v, claimed, status == KR_OK ? KR_EXIT_SATISFIED : KR_EXIT_VIOLATED, err->text);
+	return kr_is_limit(status) ? say(v, claimed, KR_EXIT_UNDECIDED, kr_ctx_reason(&v->trace.ctx, status)) : fail_at_line(v, err, status);
+}
+
 /* Does the line speak of the trace as it was named? A witness of one line does, whatever it says. */
 static bool speaks_of(const struct verifying *v, const char *line, size_t length)
 {
@@ -93,31 +111,6 @@ static bool speaks_of(const struct verifying *v, const char *line, size_t length
 
 /* ---- findings about mechanisms ---- */
 
-static int say_finding(const struct verifying *v, const char *profile, int exit, const char *why)
-{
-	struct kr_str out;
-
-	kr_str_init(&out, v->args->mem);
-	if (kr_args_has(v->args, "json")) {
-		kr_str_add(&out, "{");
-		add_member(&out, "trace", v->trace.path);
-		add_member(&out, "profile", profile);
-		add_member(&out, "verdict", "violated");
-		add_member(&out, "result", results[exit]);
-		if (exit != KR_EXIT_SATISFIED)
-			add_member(&out, "why", why);
-		kr_str_add(&out, "}\n");
-	} else {
-		kr_str_format(&out, "%s\t%s\t%s%s%s\n", v->trace.path, profile, results[exit], exit == KR_EXIT_SATISFIED ? "" : "\t",
-			exit == KR_EXIT_SATISFIED ? "" : why);
-	}
-	if (!kr_print(&out))
-		exit = KR_EXIT_FAILED;
-	kr_str_done(&out);
-	return exit;
-}
-
-/* The profile that was given, or the row that the finding names. */
 static enum kr_status find_profile(const struct verifying *v, const char *name, struct kr_claims *out, struct kr_err *err)
 {
 	*out = (struct kr_claims){v->profile.options.profile, v->profile.options.certify};
@@ -150,10 +143,7 @@ static int verify_finding(struct verifying *v, const char *line, size_t length)
 		exit = fail_at_line(v, &err, status);
 	} else {
 		status = kr_verify_findings(ctx, &v->trace.history, claims, &findings, &which, &err);
-		if (status == KR_OK || status == KR_BAD)
-			exit = say_finding(v, profile, status == KR_OK ? KR_EXIT_SATISFIED : KR_EXIT_VIOLATED, err.text);
-		else
-			exit = kr_is_limit(status) ? say_finding(v, profile, KR_EXIT_UNDECIDED, kr_status_text(status)) : fail_at_line(v, &err, status);
+		exit = judge(v, (struct claimed){.profile = profile}, status, &err);
 	}
 	kr_findings_done(&findings);
 	kr_arena_done(&arena);
@@ -188,11 +178,7 @@ static int verify_line(struct verifying *v, const char *line, size_t length)
 	} else {
 		status = kr_verify(ctx, &v->trace.history, &cert, &err);
 		kr_err_set(&err, status, "%s", kr_ctx_reason(&v->trace.ctx, status));
-		if (status == KR_OK || status == KR_BAD)
-			exit = say(v, &head, &cert, status == KR_OK ? KR_EXIT_SATISFIED : KR_EXIT_VIOLATED, err.text);
-		else
-			exit = kr_is_limit(status) ? say(v, &head, &cert, KR_EXIT_UNDECIDED, kr_ctx_reason(&v->trace.ctx, status))
-						   : fail_at_line(v, &err, status);
+		exit = judge(v, (struct claimed){head.level, kr_order_name(head.order), NULL, cert.kind < KR_CERT_ANOMALY}, status, &err);
 	}
 	kr_certificate_done(&cert);
 	kr_arena_done(&arena);

@@ -211,11 +211,8 @@ static void add_classes(const struct kr_finding_report *r, struct kr_str *out)
 
 void kr_report_mechanisms_line(const struct kr_finding_report *r, const struct kr_mechanisms_verdict *verdict, bool colour, struct kr_str *out)
 {
-	bool violated = verdict->outcome == KR_VIOLATED;
-	const char *before = !colour ? "" : violated ? "\033[31m" : "\033[33m";
-
-	kr_str_format(out, "%s\t%s\t%s%s%s", r->trace, r->profile->name, before, kr_report_verdict(verdict->outcome), colour ? "\033[0m" : "");
-	if (violated) {
+	kr_report_line_head(r->trace, r->profile->name, verdict->outcome, colour, out);
+	if (verdict->outcome == KR_VIOLATED) {
 		kr_str_add(out, "\t");
 		add_classes(r, out);
 	}

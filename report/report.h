@@ -46,6 +46,9 @@ void kr_report_sentence(const struct kr_report *r, struct kr_str *out);
 /* "TRACE<TAB>LEVEL<TAB>VERDICT[<TAB>ANOMALY[<TAB>under the given order]]" and a newline; with `colour` the verdict between terminal escapes. */
 void kr_report_line(const struct kr_report *r, bool colour, struct kr_str *out);
 
+/* How such a line begins: the trace, what it was held to, and the outcome. */
+void kr_report_line_head(const char *trace, const char *question, enum kr_outcome outcome, bool colour, struct kr_str *out);
+
 /* One JSON object on one line (docs/cli.md), without a newline; with the fields "explanation" and "stats" if asked for. */
 struct kr_json_extras { bool explanation, stats; };
 void kr_report_json(const struct kr_report *r, struct kr_json_extras extras, struct kr_str *out);

@@ -33,13 +33,19 @@ const char *kr_report_given(const struct kr_report *r)
 	return r->verdict ? texts[r->verdict->given] : NULL;
 }
 
-void kr_report_line(const struct kr_report *r, bool colour, struct kr_str *out)
+void kr_report_line_head(const char *trace, const char *question, enum kr_outcome outcome, bool colour, struct kr_str *out)
 {
 	static const char *const colours[] = {[KR_SATISFIED] = GREEN, [KR_VIOLATED] = RED, [KR_UNDECIDED] = YELLOW};
+
+	kr_str_shown(out, trace);
+	kr_str_format(out, "\t%s\t%s%s%s", question, colour ? colours[outcome] : "", kr_report_verdict(outcome), colour ? PLAIN : "");
+}
+
+void kr_report_line(const struct kr_report *r, bool colour, struct kr_str *out)
+{
 	enum kr_outcome outcome = kr_report_outcome(r);
 
-	kr_str_shown(out, r->trace);
-	kr_str_format(out, "\t%s\t%s%s%s", r->level->id, colour ? colours[outcome] : "", kr_report_verdict(outcome), colour ? PLAIN : "");
+	kr_report_line_head(r->trace, r->level->id, outcome, colour, out);
 	if (outcome == KR_VIOLATED) {
 		char name[KR_ANOMALY_NAME_SIZE];
 		kr_report_anomaly(r->history, &r->verdict->certificate, name);

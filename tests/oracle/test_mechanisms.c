@@ -14,19 +14,13 @@
 
 #include <cmocka.h>
 
+#include "asked.h"
 #include "cross/cross.h"
 #include "cross/implied.h"
 #include "frontend/format.h"
 #include "store_run.h"
 
 enum { RUN = 250 }; /* transactions of one run */
-
-static uint64_t from_environment(const char *variable, uint64_t otherwise)
-{
-	const char *text = getenv(variable);
-
-	return text ? strtoull(text, NULL, 10) : otherwise;
-}
 
 /* Reads the trace and holds it to the profile: the number of findings; the first as text. */
 static uint32_t find(const struct kr_str *trace, const struct kr_profile *profile, const char *what)
@@ -83,7 +77,7 @@ static const struct store_settings settings[] = {
 static void no_false_findings(void **state)
 {
 	const struct kr_profile *profile = kr_profile_find(*state);
-	uint64_t txns = from_environment("KRAIT_ORACLE_COUNT", 1500), seed = from_environment("KRAIT_ORACLE_SEED", 1);
+	uint64_t txns = asked_number("KRAIT_ORACLE_COUNT", 1500), seed = asked_number("KRAIT_ORACLE_SEED", 1);
 	struct kr_mem mem;
 	struct kr_rng rng;
 
@@ -180,7 +174,7 @@ static void made_up_findings_are_refused(void **state)
 
 	kr_mem_init(&mem, SIZE_MAX);
 	kr_str_init(&trace, &mem);
-	kr_rng_init(&rng, from_environment("KRAIT_ORACLE_SEED", 1) * 1021);
+	kr_rng_init(&rng, asked_number("KRAIT_ORACLE_SEED", 1) * 1021);
 	kr_err_init(&err);
 	store_run(&s, &rng, &trace);
 	assert_int_equal(write(fd, kr_str_text(&trace), trace.n), (ssize_t)trace.n);
@@ -229,7 +223,7 @@ static const struct planting plantings[] = {
 static void faults_are_found(void **state)
 {
 	const struct planting *p = *state;
-	uint64_t seed = from_environment("KRAIT_ORACLE_SEED", 1);
+	uint64_t seed = asked_number("KRAIT_ORACLE_SEED", 1);
 	int all = 0;
 	uint32_t found_all = 0;
 	struct kr_mem mem;
@@ -338,7 +332,7 @@ static void implied_claims_hold(void **state)
 	for (uint64_t run = 0; run < 12; run++) {
 		struct store_settings s = {.profile = kr_profile_find(m->store), .txns = 60, .latency = 5, .think = 40, .no_deletes = run % 3 != 0, .fault = m->fault, .fault_share = 30};
 		struct kr_str trace;
-		kr_rng_init(&rng, from_environment("KRAIT_ORACLE_SEED", 1) * 1019 + run);
+		kr_rng_init(&rng, asked_number("KRAIT_ORACLE_SEED", 1) * 1019 + run);
 		kr_str_init(&trace, &mem);
 		store_run(&s, &rng, &trace);
 		judge_all(&trace, kr_profile_find(m->row), &judged);
@@ -372,7 +366,7 @@ static void wrong_rows_are_found(void **state)
 	for (uint64_t run = 0; run < 3; run++) {
 		struct store_settings s = {.profile = kr_profile_find(m->store), .txns = 2 * RUN, .latency = 5, .think = 60};
 		struct kr_str trace;
-		kr_rng_init(&rng, from_environment("KRAIT_ORACLE_SEED", 1) * 1013 + run);
+		kr_rng_init(&rng, asked_number("KRAIT_ORACLE_SEED", 1) * 1013 + run);
 		kr_str_init(&trace, &mem);
 		store_run(&s, &rng, &trace);
 		if (find(&trace, kr_profile_find(m->row), NULL) == 0)
