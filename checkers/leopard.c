@@ -21,7 +21,7 @@ enum kr_status kr_profile_level(const struct kr_modules *more, const struct kr_p
 static enum kr_status verify(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_batch_options *options, struct kr_mechanisms_verdict *out,
 	struct kr_err *err)
 {
-	struct kr_claims claims = {options->profile, options->certify};
+	struct kr_claims claims = {options->profile, options->certify, NULL};
 	struct kr_err why;
 	uint32_t which;
 

@@ -113,7 +113,7 @@ static bool speaks_of(const struct verifying *v, const char *line, size_t length
 
 static enum kr_status find_profile(const struct verifying *v, const char *name, struct kr_claims *out, struct kr_err *err)
 {
-	*out = (struct kr_claims){v->profile.options.profile, v->profile.options.certify};
+	*out = (struct kr_claims){v->profile.options.profile, v->profile.options.certify, NULL};
 	if (out->profile)
 		return KR_OK;
 	out->profile = kr_profile_find(name);

@@ -102,23 +102,6 @@ struct kr_writer {               /* of an object */
 };
 struct kr_remade { kr_txn txn; kr_key key; }; /* deleted and made again by one transaction */
 
-/* What the streaming engine (stream.h) knows of the window of a longer history that it holds. */
-enum kr_mark {
-	KR_MARK_SETTLED = 1, /* a transaction: all that can bear on what it saw and did is in the window */
-	KR_MARK_CARRIED = 2, /* a transaction: only its versions that can still be seen are left of it */
-	KR_MARK_FRESH = 8,   /* a transaction: its cycles have not been looked for */
-	KR_MARK_GONE = 4,    /* an operation of a carried one: nothing sees its version any more */
-	KR_MARK_DELETED = 2, /* an operation of a carried one: it had deleted the key, whatever it left */
-	KR_MARK_REMADE = 8,  /* an operation of a carried one: it had at least tried to */
-	KR_MARK_SHADOW = 1   /* an operation of a carried one: its version is a shadow */
-};
-struct kr_carried_txn { struct kr_span commit, release; };
-struct kr_marks {
-	const uint8_t *txns, *ops;              /* by kr_txn and kr_op */
-	const struct kr_carried_txn *carried;   /* by kr_txn: of carried ones, what all of it told */
-	const struct kr_span *locks;            /* by kr_op: of carried ones, where the lock was taken */
-};
-
 struct kr_reach { kr_txn from, to; };
 KR_VEC_NAMED(kr_reaches, struct kr_reach);
 

@@ -170,7 +170,7 @@ static int by_due(const void *a, const void *b)
 /* A cycle may lean on a version of which the window has not all that led to it: what cannot be verified is not told. */
 static enum kr_status verify(struct rounding *r, struct kr_err *err)
 {
-	struct kr_claims claims = {r->e->options.batch.profile, r->e->options.batch.certify};
+	struct kr_claims claims = {r->e->options.batch.profile, r->e->options.batch.certify, &r->w.marks};
 	enum kr_status status;
 	struct kr_err why;
 	uint32_t which;

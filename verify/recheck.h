@@ -17,6 +17,7 @@ struct kr_instants {
 struct kr_newly { /* a transaction's last value of the key */
 	kr_txn txn;   /* KR_NONE: the initial one */
 	kr_value value;
+	unsigned marks;
 	struct kr_span lock;
 	int64_t first_done, first_sent;
 	bool sure;
@@ -78,6 +79,10 @@ enum kr_status kr_recheck_read(struct kr_recheck *r);
 enum kr_status kr_recheck_pair(struct kr_recheck *r);
 enum kr_status kr_recheck_cycle(struct kr_recheck *r);
 bool kr_recheck_new_row(const struct kr_recheck *r, kr_txn later, kr_key key); /* recheck_pairs.c */
+
+/* Marks of an operation of a transaction that is carried; of others 0. */
+static inline bool kr_recheck_carried(const struct kr_recheck *r, kr_txn t) { return r->claims.marks && r->claims.marks->txns[t.i] & KR_MARK_CARRIED; }
+static inline unsigned kr_recheck_marks(const struct kr_recheck *r, kr_txn t, kr_op op) { return kr_recheck_carried(r, t) ? r->claims.marks->ops[op.i] : 0; }
 
 static inline enum kr_status kr_recheck_fail(const struct kr_recheck *r, const char *what)
 {

@@ -167,6 +167,10 @@ static void pass_txn(struct kr_recheck *r, kr_txn t)
 		conclude_auto(&p, any);
 	else
 		conclude(&p, any);
+	if (kr_recheck_carried(r, t)) {
+		p.out->commit = r->claims.marks->carried[t.i].commit;
+		p.out->lives_until = r->claims.marks->carried[t.i].release.from;
+	}
 	conclude_snapshot(&p, first_done);
 }
 

@@ -77,7 +77,8 @@ static bool deletes(const struct kr_recheck *r, kr_txn t, kr_key key)
 {
 	for (uint32_t i = 0; i < r->h->txns.at[t.i].op_count; i++) {
 		const struct kr_operation *op = op_of(r, t, i);
-		if (op->kind == KR_OP_DELETE && kr_effect_count(r->h, op) > 0 && kr_recheck_same_object(r, op->key, key))
+		bool deleted = op->kind == KR_OP_DELETE || kr_recheck_marks(r, t, kr_history_op(r->h, t, i)) & KR_MARK_DELETED;
+		if (deleted && kr_effect_count(r->h, op) > 0 && kr_recheck_same_object(r, op->key, key))
 			return true;
 	}
 	return false;

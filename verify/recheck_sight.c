@@ -221,14 +221,15 @@ static bool explained_by_written(const struct kr_recheck *r, kr_txn t, const str
 /* The moment between another's delete and insert of the row, which a statement that waited may meet. */
 static bool explained_by_remade(const struct kr_recheck *r, kr_txn t, const struct kr_sighted *s, kr_key key)
 {
-	bool deletes = false;
+	bool deletes;
 
 	if (!r->claims.profile->follows_rows || !s->searches || !kr_recheck_allows(r, s, key, KR_ABSENT))
 		return false;
-	for (uint32_t i = 0; i < r->versions.n; i++, deletes = false) {
+	for (uint32_t i = 0; i < r->versions.n; i++) {
 		const struct kr_newly *v = &r->versions.at[i];
 		if (v->txn.i == KR_NONE || v->txn.i == t.i || v->value.i == KR_ABSENT.i)
 			continue;
+		deletes = v->marks & KR_MARK_REMADE;
 		for (uint32_t op = 0; op < r->h->txns.at[v->txn.i].op_count; op++)
 			deletes |= op_of(r, v->txn, op)->kind == KR_OP_DELETE && op_of(r, v->txn, op)->key.i == key.i &&
 				kr_effect_count(r->h, op_of(r, v->txn, op)) > 0;

@@ -85,7 +85,7 @@ struct kr_span kr_recheck_lock(const struct kr_recheck *r, kr_txn t, enum kr_loc
 	for (uint32_t i = 0; i < r->h->txns.at[t.i].op_count; i++) {
 		kr_op op = kr_history_op(r->h, t, i);
 		if (mode_of(r, t, op) == mode && was_answered(r, op) && touches(r, &r->h->ops.at[op.i], key))
-			return r->ops[op.i];
+			return kr_recheck_carried(r, t) ? r->claims.marks->locks[op.i] : r->ops[op.i];
 	}
 	return (struct kr_span){INT64_MAX, INT64_MAX};
 }
@@ -110,6 +110,7 @@ static enum kr_status add_version(struct kr_recheck *r, kr_txn t, kr_key key)
 			writes = true;
 			v.value = kr_effect_at(r->h, op, e).value;
 			v.sure |= !is_unsure(op);
+			v.marks |= kr_recheck_marks(r, t, kr_history_op(r->h, t, i));
 		}
 	}
 	if (!writes)
@@ -157,7 +158,7 @@ bool kr_recheck_precedes(const struct kr_recheck *r, const struct kr_newly *v, c
 
 static int64_t gone_but_for(const struct kr_recheck *r, const struct kr_newly *v, const struct kr_newly *other)
 {
-	int64_t gone = INT64_MAX;
+	int64_t gone = v->marks & KR_MARK_GONE ? INT64_MIN : INT64_MAX;
 
 	for (uint32_t i = 0; i < r->versions.n; i++) {
 		const struct kr_newly *u = &r->versions.at[i];
@@ -173,6 +174,8 @@ int64_t kr_recheck_gone(const struct kr_recheck *r, const struct kr_newly *v) { 
 
 bool kr_recheck_is_shadow(const struct kr_recheck *r, const struct kr_newly *u)
 {
+	if (u->txn.i != KR_NONE && kr_recheck_carried(r, u->txn))
+		return u->marks & KR_MARK_SHADOW;
 	if (u->txn.i == KR_NONE || !u->sure || r->claims.profile->noop != KR_NOOP_NONE)
 		return u->txn.i != KR_NONE && !u->sure;
 	for (uint32_t i = 0; i < r->versions.n; i++) {

@@ -98,7 +98,7 @@ static void expect_text(struct reading *r, const struct written *c, const struct
 	kr_str_init(&text, &r->ctx.mem);
 	assert_int_equal(kr_target_write(&r->ctx, &r->h, target, c->losses, &text, &err), KR_OK);
 	assert_string_equal(kr_str_text(&text), c->text);
-	reading_write(r, c->file, text.at, text.n);
+	reading_write(r, c->file, kr_str_text(&text), text.n);
 	kr_str_done(&text);
 	kr_history_done(&r->h);
 	r->read = false;
