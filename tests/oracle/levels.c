@@ -48,9 +48,8 @@ static graph then(const graph *a, const graph *b)
 	graph g = {{0}};
 
 	for (int i = 0; i < ORACLE_TXNS; i++)
-		for (int j = 0; j < ORACLE_TXNS; j++)
-			if (a->to[i] >> j & 1)
-				g.to[i] |= b->to[j];
+		for (uint32_t left = a->to[i]; left; left &= left - 1)
+			g.to[i] |= b->to[__builtin_ctz(left)];
 	return g;
 }
 
