@@ -72,7 +72,7 @@ enum kr_status kr_build_json(krait_builder *b, const struct krait_value *v, json
 		*out = json_stringn_nocheck(v->text, v->length);
 		break;
 	case KRAIT_JSON:
-		*out = json_loadb(v->text, v->length, JSON_DECODE_ANY | KR_NATIVE_JSON, &error);
+		*out = json_loadb(v->text, v->length, JSON_DECODE_ANY | KR_NODE_JANSSON, &error);
 		if (!*out && error.text[0] && json_error_code(&error) != json_error_out_of_memory)
 			return kr_native_bad(&b->native, "malformed JSON: %s", error.text);
 		break;
@@ -81,53 +81,53 @@ enum kr_status kr_build_json(krait_builder *b, const struct krait_value *v, json
 	return *out ? KR_OK : KR_NOMEM;
 }
 
-/* The put_... of the native reader, on a value. */
-static enum kr_status put_value(krait_builder *b, const struct krait_value *v, const char *what, bool absent, kr_value *out)
+static enum kr_status node_of(krait_builder *b, const struct krait_value *v, const struct kr_node **out)
 {
 	json_t *json = NULL;
 	enum kr_status status = kr_build_json(b, v, &json);
 
-	if (!status && absent) {
-		*out = kr_native_value(&b->native, json);
-		status = out->i == KR_NONE ? KR_NOMEM : KR_OK;
-	} else if (!status) {
-		status = kr_native_put_value(&b->native, json, what, out);
-	}
+	if (!status)
+		status = kr_nodes_take(&b->native.nodes, json, out);
 	json_decref(json);
 	return status;
+}
+
+/* The put_... of the native reader, on a value. */
+static enum kr_status put_value(krait_builder *b, const struct krait_value *v, const char *what, bool absent, kr_value *out)
+{
+	const struct kr_node *node;
+	enum kr_status status = node_of(b, v, &node);
+
+	if (status || !absent)
+		return status ? status : kr_native_put_value(&b->native, node, what, out);
+	*out = kr_native_value(&b->native, node);
+	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
 
 enum kr_status kr_build_key(krait_builder *b, const struct krait_value *v, kr_key *out)
 {
-	json_t *json = NULL;
-	enum kr_status status = kr_build_json(b, v, &json);
+	const struct kr_node *node;
+	enum kr_status status = node_of(b, v, &node);
 
-	if (!status)
-		status = kr_native_put_key(&b->native, json, "the key", out);
-	json_decref(json);
-	return status;
+	return status ? status : kr_native_put_key(&b->native, node, "the key", out);
 }
 
 enum kr_status kr_build_name(krait_builder *b, const struct krait_value *v, const char *what, kr_value *out)
 {
-	json_t *json = NULL;
-	enum kr_status status = kr_build_json(b, v, &json);
+	const struct kr_node *node;
+	enum kr_status status = node_of(b, v, &node);
 
-	if (!status)
-		status = kr_native_put_name(&b->native, json, what, out);
-	json_decref(json);
-	return status;
+	return status ? status : kr_native_put_name(&b->native, node, what, out);
 }
 
 static enum kr_status put_int(krait_builder *b, const struct krait_value *v, const char *what, kr_value *out)
 {
-	json_t *json = NULL;
+	const struct kr_node *node;
 	int64_t number = 0;
-	enum kr_status status = kr_build_json(b, v, &json);
+	enum kr_status status = node_of(b, v, &node);
 
 	if (!status)
-		status = kr_native_put_int(&b->native, json, what, &number);
-	json_decref(json);
+		status = kr_native_put_int(&b->native, node, what, &number);
 	if (status)
 		return status;
 	*out = kr_history_int(b->h, number);

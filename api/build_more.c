@@ -123,13 +123,16 @@ static enum kr_status append_scan(krait_builder *b, json_t *op, const struct kra
 enum kr_status kr_build_predicate(krait_builder *b, const struct krait_operation *from)
 {
 	static const char *const names[] = {[KRAIT_RANGE] = "range", [KRAIT_SCAN] = "scan", [KRAIT_UPDATE] = "update"};
+	const struct kr_node *node;
 	json_t *op = json_array();
 	enum kr_status status = op ? append(op, json_string(names[from->kind])) : KR_NOMEM;
 
 	if (!status)
 		status = from->kind == KRAIT_RANGE ? append_range(b, op, from) : append_scan(b, op, from);
 	if (!status)
-		status = kr_native_op(&b->native, op);
+		status = kr_nodes_take(&b->native.nodes, op, &node);
+	if (!status)
+		status = kr_native_op(&b->native, node);
 	json_decref(op);
 	return status;
 }
@@ -243,6 +246,7 @@ static enum kr_status fill_header(krait_builder *b, const struct krait_header *f
 bool krait_build_header(krait_builder *b, const struct krait_header *header)
 {
 	struct kr_native_fields fields;
+	const struct kr_node *node;
 	json_t *json;
 
 	if (b->status)
@@ -253,9 +257,9 @@ bool krait_build_header(krait_builder *b, const struct krait_header *header)
 	b->headed = true;
 	json = json_object();
 	kr_build_keep(b, json ? fill_header(b, header, json) : KR_NOMEM);
-	if (!b->status) {
-		kr_native_get_fields(json, &fields);
-		kr_build_keep(b, kr_native_header(&b->native, json, &fields));
+	if (!b->status && kr_build_keep(b, kr_nodes_take(&b->native.nodes, json, &node))) {
+		kr_native_get_fields(node, &fields);
+		kr_build_keep(b, kr_native_header(&b->native, node, &fields));
 		b->native.header_line = 1; /* a line that is a header comes too late now */
 	}
 	json_decref(json);
@@ -265,6 +269,7 @@ bool krait_build_header(krait_builder *b, const struct krait_header *header)
 static enum kr_status add_order(krait_builder *b, const struct krait_value *key, const struct krait_value *writers, size_t count, json_t *order)
 {
 	struct kr_native_fields fields;
+	const struct kr_node *node;
 	json_t *list = json_array();
 	enum kr_status status = set(order, "writers", list);
 
@@ -272,10 +277,10 @@ static enum kr_status add_order(krait_builder *b, const struct krait_value *key,
 		status = set_value(b, order, "version_order", key);
 	for (size_t i = 0; i < count && !status; i++)
 		status = append_value(b, list, &writers[i]);
-	if (status)
+	if (status || (status = kr_nodes_take(&b->native.nodes, order, &node)))
 		return status;
-	kr_native_get_fields(order, &fields);
-	return kr_native_order(&b->native, order, &fields);
+	kr_native_get_fields(node, &fields);
+	return kr_native_order(&b->native, node, &fields);
 }
 
 bool krait_build_version_order(krait_builder *b, struct krait_value key, const struct krait_value *writers, size_t count)

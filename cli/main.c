@@ -9,7 +9,6 @@
 #include "cli/manual.h"
 #include "cli/output.h"
 #include "cli/plugins.h"
-#include "frontend/native_arena.h"
 
 static int show(struct kr_mem *mem, const struct kr_command *command)
 {
@@ -88,7 +87,6 @@ int main(int argc, char **argv)
 	kr_heap_prepare();
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe is told as any failed write, */
 	signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not grow */
-	kr_json_arena_install();
 	kr_mem_init(&mem, SIZE_MAX);
 
 	int status = run(&mem, argc, argv);

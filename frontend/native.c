@@ -1,18 +1,16 @@
 /* The native trace format: JSON Lines, or one JSON document for small traces (docs/formats/native.md).
  *
- * Lines are parsed one at a time by jansson (with several jobs: a few batches ahead, by threads) and turned into the history's arrays in order, so that memory follows the history. The first
- * line that is not blank decides the form: an object with "txns", or no complete JSON value, begins a document; anything else is JSON Lines.
- * A document is parsed as a whole; a scan over its brackets and strings finds the lines where its transactions begin, for messages and reports.
- * jansson's own memory is not in the account: its hooks are global state. A long line is refused before it is parsed if an estimate of that memory is beyond the limit; where the hooks
- * are installed, parsing ends at the limit itself. Cost: about that of jansson. The rest of the reader: native_*.c. */
+ * Lines are scanned one at a time (node.h) and turned into the history's arrays in order, so that memory follows the
+ * history. The first line that is not blank decides the form: an object with "txns", or no complete JSON value, begins a
+ * document, which is scanned as a whole; anything else is JSON Lines. What is wrong with malformed JSON is jansson's word.
+ * jansson's own memory is not in the account: a long line is refused before jansson parses it if an estimate of that memory
+ * is beyond the limit. The rest of the reader: native_*.c. */
 #include "frontend/native.h"
-#include "frontend/native_ahead.h"
 
 #include <string.h>
 
-#define WORTH_AHEAD (1 << 18) /* bytes of a file from which on threads pay */
-#define LONG_BYTES (1 << 17)  /* of a line that memory is looked at for */
-#define BYTES_PER_BYTE 8      /* jansson's memory for a byte of JSON: 4 for long strings, 20 for short numbers */
+#define LONG_BYTES (1 << 17) /* of a line that memory is looked at for */
+#define BYTES_PER_BYTE 8     /* jansson's memory for a byte of JSON: 4 for long strings, 20 for short numbers */
 
 static bool is_blank(const char *text, size_t length)
 {
@@ -67,7 +65,7 @@ static enum kr_status forgive(struct kr_native *n, enum kr_status status)
 	return KR_OK;
 }
 
-static enum kr_status read_txn(struct kr_native *n, json_t *json, const struct kr_native_fields *f)
+static enum kr_status read_txn(struct kr_native *n, const struct kr_node *json, const struct kr_native_fields *f)
 {
 	char found[80];
 	const char *near;
@@ -80,12 +78,12 @@ static enum kr_status read_txn(struct kr_native *n, json_t *json, const struct k
 	near = kr_native_field_meant(json, "ops", KR_NATIVE_TXN);
 	if (near)
 		return kr_native_bad(n, "found an object with \"%s\" and without \"ops\", expected a transaction", near);
-	if (json_is_object(json))
+	if (kr_node_is(json, KR_NODE_OBJECT))
 		return kr_native_bad(n, "found an object without \"ops\", expected a transaction");
 	return kr_native_bad(n, "found %s, expected an object", kr_native_found(json, found));
 }
 
-static enum kr_status read_object(struct kr_native *n, json_t *json, bool first)
+static enum kr_status read_object(struct kr_native *n, const struct kr_node *json, bool first)
 {
 	struct kr_native_fields f;
 
@@ -104,7 +102,7 @@ static enum kr_status read_object(struct kr_native *n, json_t *json, bool first)
 /* ---- JSON ---- */
 
 struct text {
-	const char *at;
+	char *at; /* terminated, and the scanner's */
 	size_t length;
 };
 
@@ -113,7 +111,7 @@ static enum kr_status malformed(struct kr_native *n, const struct text *text, co
 	uint32_t line = n->line + (error->line > 1 ? (uint32_t)error->line - 1 : 0);
 
 	/* Jansson has a text for everything but most failed allocations. */
-	if (n->arena.failed || json_error_code(error) == json_error_out_of_memory || error->text[0] == '\0')
+	if (json_error_code(error) == json_error_out_of_memory || error->text[0] == '\0')
 		return KR_NOMEM;
 	if (error->position > 0 && (size_t)error->position <= text->length && text->at[error->position - 1] == '\0')
 		kr_err_set(n->err, KR_BAD, "malformed JSON at column %d: found a NUL byte, expected text", error->column);
@@ -123,128 +121,74 @@ static enum kr_status malformed(struct kr_native *n, const struct text *text, co
 	return KR_BAD;
 }
 
-static enum kr_status parse(struct kr_native *n, const struct text *text, json_t **out, json_error_t *error)
+/* KR_BAD: malformed, and *error says why. */
+static enum kr_status parse(struct kr_native *n, const struct text *text, const struct kr_node **out, json_error_t *error)
 {
-	*out = NULL;
-	n->arena.most = 0;
-	if (text->length > LONG_BYTES && n->ctx->mem.limit != SIZE_MAX) {
-		size_t left = kr_mem_left(&n->ctx->mem);
-		if (text->length > left / BYTES_PER_BYTE)
-			return KR_NOMEM;
-		n->arena.most = left + 1;
-	}
-	n->loose = !kr_json_arena_enter(&n->arena);
-	*out = json_loadb(text->at, text->length, KR_NATIVE_JSON, error);
-	kr_json_arena_leave();
-	return *out ? KR_OK : KR_BAD;
+	enum kr_status status = kr_nodes_scan(&n->nodes, text->at, text->length, out);
+
+	if (status != KR_BAD)
+		return status;
+	if (text->length > LONG_BYTES && text->length > kr_mem_left(&n->ctx->mem) / BYTES_PER_BYTE)
+		return KR_NOMEM;
+
+	json_t *json = json_loadb(text->at, text->length, KR_NODE_JANSSON, error);
+
+	if (!json)
+		return KR_BAD;
+	json_decref(json);
+	return kr_err_set(n->err, KR_INTERNAL, "internal error: line %u is JSON, but was not understood", (unsigned)n->line);
 }
 
 /* Ends with the JSON that was parsed last. The memory of a large one is not kept for the next. */
-static void forget(struct kr_native *n, json_t *root)
+static void forget(struct kr_native *n)
 {
-	if (n->loose)
-		json_decref(root);
-	if (n->arena.size > 8 * LONG_BYTES)
-		kr_json_arena_done(&n->arena);
-	else
-		kr_json_arena_reset(&n->arena);
+	if (n->nodes.list.cap > LONG_BYTES / 4) {
+		kr_nodes_done(&n->nodes);
+		kr_nodes_init(&n->nodes, n->h->mem);
+	}
+}
+
+/* A copy for the scanner, which changes it. */
+static struct text copy(struct kr_native *n, const char *text, size_t length)
+{
+	n->copy.n = 0;
+	kr_str_add_bytes(&n->copy, text, length);
+	kr_str_add(&n->copy, " "); /* an empty text has no place else */
+	if (n->copy.failed)
+		return (struct text){NULL, 0};
+	n->copy.at[length] = '\0';
+	return (struct text){n->copy.at, length};
 }
 
 /* ---- a document ---- */
 
-KR_VEC_NAMED(lines, uint32_t);
-
-struct scanner {
-	const char *text;
-	size_t length, at; /* at: of the character looked at */
-	uint32_t line, depth;
-	const char *name; /* last string directly in the document */
-	size_t name_length;
-	bool in_txns, element; /* an element of "txns" begins with the next token */
-};
-
-static void scan_string(struct scanner *s)
+/* The line of each element: newlines are counted up to it. One that is neither array nor object is no transaction; it is taken for
+ * where the one before it begins. */
+static enum kr_status read_elements(struct kr_native *n, const struct kr_node *txns, const struct text *text)
 {
-	size_t from = ++s->at;
-
-	while (s->at < s->length && s->text[s->at] != '"')
-		s->at += s->text[s->at] == '\\' ? 2 : 1;
-	if (s->depth == 1) {
-		s->name = s->text + from;
-		s->name_length = s->at - from;
-	}
-}
-
-/* Looks at one character of valid JSON, or one string; whether an element of "txns" begins there. */
-static bool scan_token(struct scanner *s)
-{
-	bool begins = false;
-	char c = s->text[s->at];
-
-	if (c == '\n')
-		s->line++;
-	if (is_blank(&c, 1))
-		return false;
-	if (c == ']' || c == '}') {
-		s->depth--;
-		s->element = false;
-		s->in_txns = s->in_txns && s->depth >= 2;
-		return false;
-	}
-	if (s->element && s->depth == 2) {
-		begins = true;
-		s->element = false;
-	}
-	if (c == '"') {
-		scan_string(s);
-	} else if (c == '[' || c == '{') {
-		if (s->depth++ == 1 && c == '[' && s->name_length == 4 && memcmp(s->name, "txns", 4) == 0)
-			s->in_txns = s->element = true;
-	} else if (c == ',') {
-		s->element = s->in_txns && s->depth == 2;
-	}
-	return begins;
-}
-
-/* The line of each element of the document's "txns". */
-static enum kr_status find_lines(struct kr_native *n, const struct text *text, struct lines *out)
-{
-	struct scanner s = {.text = text->at, .length = text->length, .line = n->line};
-
-	for (; s.at < s.length; s.at++) {
-		if (scan_token(&s) && !kr_vec_push(n->h->mem, out, s.line))
-			return KR_NOMEM;
-		enum kr_status status = kr_ctx_tick(n->ctx);
-		if (status)
-			return status;
-	}
-	return KR_OK;
-}
-
-static enum kr_status read_elements(struct kr_native *n, json_t *txns, const struct lines *lines)
-{
-	size_t count = json_array_size(txns);
+	const char *at = text->at;
 	char found[80];
 
-	if (!json_is_array(txns))
+	if (!kr_node_is(txns, KR_NODE_ARRAY))
 		return kr_native_bad(n, "\"txns\" is %s, expected an array of transactions", kr_native_found(txns, found));
-	for (size_t i = 0; i < count; i++) {
+	for (const struct kr_node *element = kr_node_element(txns, NULL); element; element = kr_node_element(txns, element)) {
 		struct kr_native_fields f;
-		json_t *element = json_array_get(txns, i);
-		if (lines->n == count)
-			n->line = lines->at[i];
+		bool container = kr_node_is(element, KR_NODE_ARRAY) || kr_node_is(element, KR_NODE_OBJECT);
+		for (; container && at < element->text; at++)
+			n->line += *at == '\n';
 		kr_native_get_fields(element, &f);
 		enum kr_status status = forgive(n, read_txn(n, element, &f));
+		if (!status)
+			status = kr_ctx_tick(n->ctx);
 		if (status)
 			return status;
 	}
 	return KR_OK;
 }
 
-static enum kr_status read_document(struct kr_native *n, json_t *root, const struct text *text)
+static enum kr_status read_document(struct kr_native *n, const struct kr_node *root, const struct text *text)
 {
 	struct kr_native_fields f;
-	struct lines lines = {0};
 
 	kr_native_get_fields(root, &f);
 	if (!f.txns)
@@ -252,12 +196,7 @@ static enum kr_status read_document(struct kr_native *n, json_t *root, const str
 
 	enum kr_status status = kr_native_header(n, root, &f);
 
-	if (!status)
-		status = find_lines(n, text, &lines);
-	if (!status)
-		status = read_elements(n, f.txns, &lines);
-	kr_vec_done(n->h->mem, &lines);
-	return status;
+	return status ? status : read_elements(n, f.txns, text);
 }
 
 /* A document that goes on after its first line. */
@@ -266,7 +205,7 @@ static enum kr_status read_long_document(struct kr_native *n, struct kr_source *
 	struct text text;
 	struct kr_str whole;
 	json_error_t error;
-	json_t *root = NULL;
+	const struct kr_node *root;
 	char *rest;
 	size_t length;
 	enum kr_status status;
@@ -284,7 +223,7 @@ static enum kr_status read_long_document(struct kr_native *n, struct kr_source *
 	}
 	if (!status)
 		status = read_document(n, root, &text);
-	forget(n, root);
+	forget(n);
 	kr_str_done(&whole);
 	return status;
 }
@@ -317,76 +256,31 @@ static enum kr_status bad_line(struct kr_native *n, const struct text *line, con
 static enum kr_status read_first(struct kr_native *n, struct kr_source *source, const struct text *line)
 {
 	json_error_t error;
-	json_t *root;
-	enum kr_status status = parse(n, line, &root, &error);
-
-	if (status == KR_BAD) {
-		forget(n, NULL);
-		return json_error_code(&error) == json_error_premature_end_of_input ? read_long_document(n, source, line) : bad_line(n, line, &error);
-	}
-	if (status)
-		return status;
-	if (json_object_get(root, "txns")) {
-		status = read_document(n, root, line);
-		if (!status)
-			status = expect_end(n, source);
-	} else {
-		status = read_object(n, root, true);
-	}
-	forget(n, root);
-	return status;
-}
-
-static enum kr_status read_line(struct kr_native *n, const struct text *line)
-{
-	json_error_t error;
-	json_t *root;
+	const struct kr_node *root;
 	enum kr_status status = parse(n, line, &root, &error);
 
 	if (status == KR_BAD)
-		status = bad_line(n, line, &error);
-	else if (!status)
-		status = read_object(n, root, false);
-	forget(n, root);
-	return status;
-}
-
-/* Lines that threads have parsed ahead. A line that they could not parse is parsed again, for its error. */
-static enum kr_status read_batch(struct kr_native *n, const struct kr_ahead_batch *batch)
-{
-	enum kr_status status = KR_OK;
-
-	for (uint32_t i = 0; i < batch->count && !status; i++) {
-		const struct kr_ahead_line *line = &batch->lines[i];
-		struct text text = {batch->text + line->at, line->length};
-
-		n->line = line->number;
-		status = line->json ? read_object(n, line->json, false) : read_line(n, &text);
-		if (!status)
-			status = kr_ctx_tick(n->ctx);
-	}
-	return status;
-}
-
-static enum kr_status read_ahead(struct kr_native *n, struct kr_source *source, uint32_t threads)
-{
-	struct kr_ahead *ahead;
-	struct kr_ahead_batch batch;
-	enum kr_status status = kr_ahead_new(n->ctx, source, threads, KR_NATIVE_JSON, BYTES_PER_BYTE, &ahead);
-
+		return json_error_code(&error) == json_error_premature_end_of_input ? read_long_document(n, source, line) : bad_line(n, line, &error);
 	if (status)
 		return status;
-	while (!(status = kr_ahead_next(ahead, &batch, n->err)) && batch.count > 0) {
-		status = read_batch(n, &batch);
-		if (status)
-			break;
-		kr_ctx_progress(n->ctx, "reading", kr_source_read_so_far(source), kr_source_size(source));
-	}
-	kr_ahead_free(ahead);
-	return status;
+	if (!kr_node_get(root, "txns"))
+		return read_object(n, root, true);
+	status = read_document(n, root, line);
+	return status ? status : expect_end(n, source);
 }
 
-static enum kr_status read_all(struct kr_native *n, struct kr_source *source, uint32_t jobs)
+static enum kr_status read_line(struct kr_native *n, const struct text *line, bool header)
+{
+	json_error_t error;
+	const struct kr_node *root;
+	enum kr_status status = parse(n, line, &root, &error);
+
+	if (status == KR_BAD)
+		return bad_line(n, line, &error);
+	return status ? status : read_object(n, root, header);
+}
+
+static enum kr_status read_all(struct kr_native *n, struct kr_source *source)
 {
 	bool first = true;
 	struct text text;
@@ -399,11 +293,10 @@ static enum kr_status read_all(struct kr_native *n, struct kr_source *source, ui
 		if (is_blank(line, length))
 			continue;
 		text = (struct text){line, length};
-		status = first ? read_first(n, source, &text) : read_line(n, &text);
+		status = first ? read_first(n, source, &text) : read_line(n, &text, false);
+		forget(n);
 		if (status || (status = kr_ctx_tick(n->ctx)))
 			return status;
-		if (first && jobs > 1 && kr_source_size(source) >= WORTH_AHEAD)
-			return read_ahead(n, source, jobs - 1);
 		first = false;
 		if ((n->line & 255) == 0)
 			kr_ctx_progress(n->ctx, "reading", kr_source_read_so_far(source), kr_source_size(source));
@@ -415,6 +308,8 @@ void kr_native_begin(struct kr_native *n, struct kr_ctx *ctx, struct kr_history 
 {
 	*n = (struct kr_native){.ctx = ctx, .h = h, .err = err, .lenient = lenient, .id = {KR_NONE}};
 	kr_str_init(&n->text, h->mem);
+	kr_str_init(&n->copy, h->mem);
+	kr_nodes_init(&n->nodes, h->mem);
 	kr_assembly_init(&n->assembly, h, &n->position);
 	n->sink = (struct kr_sink){&n->assembly, kr_assembly_take};
 }
@@ -431,44 +326,39 @@ void kr_native_done(struct kr_native *n)
 	kr_vec_done(mem, &n->frames);
 	kr_vec_done(mem, &n->sort);
 	kr_str_done(&n->text);
-	kr_json_arena_done(&n->arena);
+	kr_str_done(&n->copy);
+	kr_nodes_done(&n->nodes);
 }
 
 enum kr_status kr_native_tell_line(struct kr_native *n, const char *text, size_t length)
 {
-	struct text line = {text, length};
+	const struct kr_node *root;
 	bool first = !n->begun;
 	json_error_t error;
-	json_t *root;
 
-	if (is_blank(line.at, line.length))
+	if (is_blank(text, length))
 		return KR_OK;
 	n->begun = true;
 
-	enum kr_status status = parse(n, &line, &root, &error);
+	struct text line = copy(n, text, length);
+	enum kr_status status = line.at ? parse(n, &line, &root, &error) : KR_NOMEM;
 
 	if (status == KR_BAD)
 		status = malformed(n, &line, &error);
-	else if (!status && json_object_get(root, "txns"))
+	else if (!status && kr_node_get(root, "txns"))
 		status = kr_native_bad(n, "found a document (\"txns\"), expected a stream: one object per line");
 	else if (!status)
 		status = read_object(n, root, first);
-	forget(n, root);
+	forget(n);
 	return status;
 }
 
 enum kr_status kr_native_line(struct kr_native *n, const char *text, size_t length)
 {
-	struct text line = {text, length};
-	json_error_t error;
-	json_t *root;
-	enum kr_status status = parse(n, &line, &root, &error);
+	struct text line = copy(n, text, length);
+	enum kr_status status = line.at ? read_line(n, &line, n->position == 0 && n->header_line == 0) : KR_NOMEM;
 
-	if (status == KR_BAD)
-		status = bad_line(n, &line, &error);
-	else if (!status)
-		status = read_object(n, root, n->position == 0 && n->header_line == 0);
-	forget(n, root);
+	forget(n);
 	return status;
 }
 
@@ -482,7 +372,7 @@ static enum kr_status read_native(struct kr_ctx *ctx, const char *path, struct k
 	(void)path;
 	kr_err_init(&own);
 	kr_native_begin(&n, ctx, h, options->lenient, &own);
-	status = read_all(&n, source, options->jobs);
+	status = read_all(&n, source);
 	if (!status)
 		status = kr_native_finish(&n);
 	if (status && own.status != KR_OK && err && err->status == KR_OK)

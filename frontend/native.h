@@ -2,13 +2,9 @@
 #ifndef KR_FRONTEND_NATIVE_H
 #define KR_FRONTEND_NATIVE_H
 
-#include <jansson.h>
-
 #include "frontend/assemble.h"
 #include "frontend/format.h"
-#include "frontend/native_arena.h"
-
-#define KR_NATIVE_JSON (JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL)
+#include "frontend/node.h"
 
 /* What is known of a session of event lines. Of its open transaction: */
 struct kr_native_session {
@@ -35,7 +31,7 @@ struct kr_native_name {
 /* An unknown field that was seen before: the one that may be meant, or NULL, and its place in h->near_fields, KR_NONE: it has none so far. */
 struct kr_native_ignored { const char *name, *meant; uint8_t place; uint32_t near; };
 
-struct kr_native_frame { json_t *node; size_t at; uint32_t key_first; };
+struct kr_native_frame { const struct kr_node *node, *last; uint32_t first, next; }; /* last: the part written last; first, next: of an object's names, in `sort` */
 
 struct kr_native {
 	struct kr_ctx *ctx;
@@ -50,7 +46,7 @@ struct kr_native {
 	struct kr_history_mark mark; /* where the arrays of the transaction being read began */
 	kr_value id;          /* of the transaction being read, KR_NONE: none given */
 	uint32_t op_index;
-	size_t arguments;     /* of the operation being read, without its name and attributes */
+	uint32_t arguments;   /* of the operation being read, without its name and attributes */
 
 	KR_VEC(struct kr_native_name) names; /* open until the end */
 	struct kr_sink sink;  /* of event lines and version orders */
@@ -61,20 +57,19 @@ struct kr_native {
 	KR_VEC(struct kr_native_ignored) ignored;
 
 	/* scratch, reused */
-	struct kr_json_arena arena; /* of the JSON that is read now, */
-	bool loose;                 /* unless its values are freed one by one */
-	struct kr_str text;
+	struct kr_nodes nodes; /* of the JSON that is read now */
+	struct kr_str text, copy; /* copy: of a line that is not ours to change */
 	KR_VEC(struct kr_native_frame) frames;
-	KR_VEC(const char *) sort;
+	KR_VEC(const struct kr_node *) sort;
 	KR_VEC(kr_value) ids;
 };
 
 /* Known fields of a line's object, NULL where missing. */
 struct kr_native_fields {
-	json_t *krait, *name, *time_unit, *initial, *kinds, *clock_skew, *universe, *ordered_keys, *txns, *row_separator, *profile, *stream, *sessions;
-	json_t *id, *s, *status, *begin, *end, *ops, *serial, *snapshot, *commit_ts, *autocommit, *snapshot_t, *failed;
-	json_t *txn, *op, *now;
-	json_t *version_order, *writers;
+	const struct kr_node *krait, *name, *time_unit, *initial, *kinds, *clock_skew, *universe, *ordered_keys, *txns, *row_separator, *profile, *stream, *sessions;
+	const struct kr_node *id, *s, *status, *begin, *end, *ops, *serial, *snapshot, *commit_ts, *autocommit, *snapshot_t, *failed;
+	const struct kr_node *txn, *op, *now;
+	const struct kr_node *version_order, *writers;
 	size_t ignored; /* further fields */
 };
 
@@ -91,16 +86,16 @@ void kr_native_done(struct kr_native *n);
 enum kr_status kr_native_bad(struct kr_native *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* What `json` is, for "found ...": a scalar's text (cut), "an object", "an array of 3 elements", "nothing" for NULL. Returns `out`. */
-const char *kr_native_found(const json_t *json, char out[80]);
+const char *kr_native_found(const struct kr_node *json, char out[80]);
 
 /* Interns any value; KR_NONE when memory runs out. */
-kr_value kr_native_value(struct kr_native *n, json_t *json);
-enum kr_status kr_native_put_value(struct kr_native *n, json_t *json, const char *what, kr_value *out);   /* not null */
-enum kr_status kr_native_put_key(struct kr_native *n, json_t *json, const char *what, kr_key *out);       /* string or number */
-enum kr_status kr_native_put_name(struct kr_native *n, json_t *json, const char *what, kr_value *out);    /* string or integer */
-enum kr_status kr_native_put_int(struct kr_native *n, json_t *json, const char *what, int64_t *out);
-enum kr_status kr_native_put_bool(struct kr_native *n, json_t *json, const char *what, bool *out);
-enum kr_status kr_native_put_times(struct kr_native *n, json_t *json, const char *what, int64_t out[2], bool *open); /* [from, to]; open, if it may be: to is null */
+kr_value kr_native_value(struct kr_native *n, const struct kr_node *json);
+enum kr_status kr_native_put_value(struct kr_native *n, const struct kr_node *json, const char *what, kr_value *out);   /* not null */
+enum kr_status kr_native_put_key(struct kr_native *n, const struct kr_node *json, const char *what, kr_key *out);       /* string or number */
+enum kr_status kr_native_put_name(struct kr_native *n, const struct kr_node *json, const char *what, kr_value *out);    /* string or integer */
+enum kr_status kr_native_put_int(struct kr_native *n, const struct kr_node *json, const char *what, int64_t *out);
+enum kr_status kr_native_put_bool(struct kr_native *n, const struct kr_node *json, const char *what, bool *out);
+enum kr_status kr_native_put_times(struct kr_native *n, const struct kr_node *json, const char *what, int64_t out[2], bool *open); /* [from, to]; open, if it may be: to is null */
 
 /* Puts to use the key of an object's field name, perhaps at the end. */
 enum kr_status kr_native_field_name(struct kr_native *n, const char *text, struct kr_native_use use);
@@ -108,30 +103,30 @@ enum kr_status kr_native_field_name(struct kr_native *n, const char *text, struc
 /* In a stream: gives keys from number `from` on the initial values that wait for them. */
 enum kr_status kr_native_settle_keys(struct kr_native *n, uint32_t from);
 
-void kr_native_get_fields(json_t *object, struct kr_native_fields *out);
+void kr_native_get_fields(const struct kr_node *object, struct kr_native_fields *out);
 /* Notes those of the `count` unknown fields of an object that look like known ones (h->near_fields). */
-enum kr_status kr_native_fields_ignored(struct kr_native *n, json_t *object, size_t count, enum kr_native_place place);
-const char *kr_native_field_meant(json_t *object, const char *known, enum kr_native_place place); /* the field that looks like it, or NULL */
-enum kr_status kr_native_header(struct kr_native *n, json_t *header, const struct kr_native_fields *f);
-enum kr_status kr_native_order(struct kr_native *n, json_t *order, const struct kr_native_fields *f);
+enum kr_status kr_native_fields_ignored(struct kr_native *n, const struct kr_node *object, size_t count, enum kr_native_place place);
+const char *kr_native_field_meant(const struct kr_node *object, const char *known, enum kr_native_place place); /* the field that looks like it, or NULL */
+enum kr_status kr_native_header(struct kr_native *n, const struct kr_node *header, const struct kr_native_fields *f);
+enum kr_status kr_native_order(struct kr_native *n, const struct kr_node *order, const struct kr_native_fields *f);
 enum kr_status kr_native_txn(struct kr_native *n, const struct kr_native_fields *f);
-enum kr_status kr_native_event(struct kr_native *n, json_t *json, const struct kr_native_fields *f);
+enum kr_status kr_native_event(struct kr_native *n, const struct kr_node *json, const struct kr_native_fields *f);
 bool kr_native_is_event(const struct kr_native_fields *f);
 
 /* Parts of a transaction that events have, too. */
-enum kr_status kr_native_put_status(struct kr_native *n, const json_t *json, uint8_t *out);
-enum kr_status kr_native_put_moment(struct kr_native *n, json_t *json, const char *what, int64_t *invoked, int64_t *returned, bool *open); /* one integer or [from, to] */
+enum kr_status kr_native_put_status(struct kr_native *n, const struct kr_node *json, uint8_t *out);
+enum kr_status kr_native_put_moment(struct kr_native *n, const struct kr_node *json, const char *what, int64_t *invoked, int64_t *returned, bool *open); /* one integer or [from, to] */
 enum kr_status kr_native_white_box(struct kr_native *n, const struct kr_native_fields *f, uint16_t *flags, struct kr_white_box *out);
-enum kr_status kr_native_session(struct kr_native *n, json_t *json, const char *what, kr_session *out);
-enum kr_status kr_native_op(struct kr_native *n, json_t *op);
-bool kr_native_is_undo(const json_t *op);
-enum kr_status kr_native_undo(struct kr_native *n, json_t *op, uint32_t *count, struct kr_attr *attr); /* which is not carried out */
-bool kr_native_is_attributes(json_t *json); /* a non-empty object of nothing but well-formed attributes */
-enum kr_status kr_native_attributes(struct kr_native *n, json_t *json); /* of the operation pushed last */
-enum kr_status kr_native_time(struct kr_native *n, json_t *times, struct kr_attr *attr); /* NULL: none */
-enum kr_status kr_native_range(struct kr_native *n, json_t *op, struct kr_operation *out);
-enum kr_status kr_native_scan(struct kr_native *n, json_t *op, struct kr_operation *out);
-enum kr_status kr_native_update(struct kr_native *n, json_t *op, struct kr_operation *out);
+enum kr_status kr_native_session(struct kr_native *n, const struct kr_node *json, const char *what, kr_session *out);
+enum kr_status kr_native_op(struct kr_native *n, const struct kr_node *op);
+bool kr_native_is_undo(const struct kr_node *op);
+enum kr_status kr_native_undo(struct kr_native *n, const struct kr_node *op, uint32_t *count, struct kr_attr *attr); /* which is not carried out */
+bool kr_native_is_attributes(const struct kr_node *json); /* a non-empty object of nothing but well-formed attributes */
+enum kr_status kr_native_attributes(struct kr_native *n, const struct kr_node *json); /* of the operation pushed last */
+enum kr_status kr_native_time(struct kr_native *n, const struct kr_node *times, struct kr_attr *attr); /* NULL: none */
+enum kr_status kr_native_range(struct kr_native *n, const struct kr_node *op, struct kr_operation *out);
+enum kr_status kr_native_scan(struct kr_native *n, const struct kr_node *op, struct kr_operation *out);
+enum kr_status kr_native_update(struct kr_native *n, const struct kr_node *op, struct kr_operation *out);
 
 /* After the last line: names, version orders and open transactions that had to wait. */
 enum kr_status kr_native_finish(struct kr_native *n);

@@ -3,19 +3,19 @@
 
 #include <string.h>
 
-static bool is_times(const json_t *json)
+static bool is_times(const struct kr_node *json)
 {
-	const json_t *returned = json_array_get(json, 1);
+	const struct kr_node *returned = kr_node_at(json, 1);
 
-	return json_is_array(json) && json_array_size(json) == 2 && json_is_integer(json_array_get(json, 0)) &&
-		(json_is_integer(returned) || json_is_null(returned));
+	return kr_node_is(json, KR_NODE_ARRAY) && kr_node_size(json) == 2 && kr_node_is(kr_node_at(json, 0), KR_NODE_INT) &&
+		(kr_node_is(returned, KR_NODE_INT) || kr_node_is(returned, KR_NODE_NULL));
 }
 
 /* The place of a string among `count` names; -1: no string, or none of them. */
-static int find_word(const json_t *json, const char *const *names, int count)
+static int find_word(const struct kr_node *json, const char *const *names, int count)
 {
-	for (int i = 0; json_is_string(json) && i < count; i++)
-		if (strcmp(json_string_value(json), names[i]) == 0)
+	for (int i = 0; kr_node_is(json, KR_NODE_STRING) && i < count; i++)
+		if (strcmp(json->text, names[i]) == 0)
 			return i;
 	return -1;
 }
@@ -23,62 +23,62 @@ static int find_word(const json_t *json, const char *const *names, int count)
 static const char *const locks[] = {"shared", "exclusive"};               /* by enum kr_lock - 1 */
 static const char *const modes[] = {"snapshot", "latest", "uncommitted"}; /* by enum kr_read_mode - 1 */
 
-static int find_lock(const json_t *json) { return find_word(json, locks, KR_COUNT(locks)); }
-static int find_mode(const json_t *json) { return find_word(json, modes, KR_COUNT(modes)); }
+static int find_lock(const struct kr_node *json) { return find_word(json, locks, KR_COUNT(locks)); }
+static int find_mode(const struct kr_node *json) { return find_word(json, modes, KR_COUNT(modes)); }
 
 /* The attributes in an operation's last object; NULL where missing. */
 struct fields {
-	json_t *t, *cursor, *lock, *read, *row, *versions;
+	const struct kr_node *t, *cursor, *lock, *read, *row, *versions;
 	size_t known;
 };
 
 /* One pass over the object, which has a member or two. */
-static struct fields fields_of(json_t *json)
+static struct fields fields_of(const struct kr_node *json)
 {
 	struct fields f = {0};
 
-	for (void *at = json_object_iter(json); at; at = json_object_iter_next(json, at)) {
-		const char *name = json_object_iter_key(at);
-		json_t **field = strcmp(name, "t") == 0 ? &f.t
-			: strcmp(name, "cursor") == 0   ? &f.cursor
-			: strcmp(name, "lock") == 0     ? &f.lock
-			: strcmp(name, "read") == 0     ? &f.read
-			: strcmp(name, "row") == 0      ? &f.row
-			: strcmp(name, "versions") == 0 ? &f.versions
-							: NULL;
+	for (const struct kr_node *at = kr_node_member(json, NULL); at; at = kr_node_member(json, at)) {
+		const char *name = at->text;
+		const struct kr_node **field = strcmp(name, "t") == 0 ? &f.t
+			: strcmp(name, "cursor") == 0                 ? &f.cursor
+			: strcmp(name, "lock") == 0                   ? &f.lock
+			: strcmp(name, "read") == 0                   ? &f.read
+			: strcmp(name, "row") == 0                    ? &f.row
+			: strcmp(name, "versions") == 0               ? &f.versions
+								      : NULL;
 		if (!field)
 			continue;
-		*field = json_object_iter_value(at);
+		*field = kr_node_value(at);
 		f.known++;
 	}
 	return f;
 }
 
 /* A read's value may be an object, too; "row" is for writes. */
-bool kr_native_is_attributes(json_t *json)
+bool kr_native_is_attributes(const struct kr_node *json)
 {
 	struct fields f = fields_of(json);
 
-	return f.known != 0 && !f.row && f.known == json_object_size(json) && (!f.t || is_times(f.t)) && (!f.cursor || json_is_boolean(f.cursor)) &&
-		(!f.lock || find_lock(f.lock) >= 0) && (!f.read || find_mode(f.read) >= 0) && (!f.versions || json_is_object(f.versions));
+	return f.known != 0 && !f.row && f.known == kr_node_members(json) && (!f.t || is_times(f.t)) && (!f.cursor || kr_node_is_bool(f.cursor)) &&
+		(!f.lock || find_lock(f.lock) >= 0) && (!f.read || find_mode(f.read) >= 0) && (!f.versions || kr_node_is(f.versions, KR_NODE_OBJECT));
 }
 
-static enum kr_status put_versions(struct kr_native *n, json_t *versions, struct kr_attr *attr)
+static enum kr_status put_versions(struct kr_native *n, const struct kr_node *versions, struct kr_attr *attr)
 {
 	struct kr_history *h = n->h;
 	char found[80];
 
-	if (!json_is_object(versions))
+	if (!kr_node_is(versions, KR_NODE_OBJECT))
 		return kr_native_bad(n, "\"versions\" is %s, expected an object of writers by key", kr_native_found(versions, found));
 	attr->seen_first = h->seen.n;
-	for (void *at = json_object_iter(versions); at; at = json_object_iter_next(versions, at)) {
-		json_t *writer = json_object_iter_value(at);
+	for (const struct kr_node *at = kr_node_member(versions, NULL); at; at = kr_node_member(versions, at)) {
+		const struct kr_node *writer = kr_node_value(at);
 		struct kr_seen seen = {.key = {KR_NONE}, .writer = KR_ABSENT};
-		enum kr_status status = json_is_null(writer) ? KR_OK : kr_native_put_name(n, writer, "the writer in \"versions\"", &seen.writer);
+		enum kr_status status = kr_node_is(writer, KR_NODE_NULL) ? KR_OK : kr_native_put_name(n, writer, "the writer in \"versions\"", &seen.writer);
 		if (!status && !kr_vec_push(h->mem, &h->seen, seen))
 			status = KR_NOMEM;
 		if (!status)
-			status = kr_native_field_name(n, json_object_iter_key(at), (struct kr_native_use){.seen = h->seen.n - 1});
+			status = kr_native_field_name(n, at->text, (struct kr_native_use){.seen = h->seen.n - 1});
 		if (status)
 			return status;
 	}
@@ -89,14 +89,14 @@ static enum kr_status put_versions(struct kr_native *n, json_t *versions, struct
 static enum kr_status put_words(struct kr_native *n, const struct fields *f, struct kr_attr *attr)
 {
 	int lock = find_lock(f->lock), mode = find_mode(f->read);
-	const json_t *row = f->row;
+	const struct kr_node *row = f->row;
 	char found[80];
 
 	if (f->lock && lock < 0)
 		return kr_native_bad(n, "\"lock\" is %s, expected \"shared\" or \"exclusive\"", kr_native_found(f->lock, found));
 	if (f->read && mode < 0)
 		return kr_native_bad(n, "\"read\" is %s, expected \"snapshot\", \"latest\" or \"uncommitted\"", kr_native_found(f->read, found));
-	if (row && (!json_is_string(row) || strcmp(json_string_value(row), "old") != 0))
+	if (row && (!kr_node_is(row, KR_NODE_STRING) || strcmp(row->text, "old") != 0))
 		return kr_native_bad(n, "\"row\" is %s, expected \"old\"", kr_native_found(row, found));
 	if (row && n->h->ops.at[n->h->ops.n - 1].kind != KR_OP_WRITE)
 		return kr_native_bad(n, "\"row\" of \"%s\", expected it of \"w\" only", kr_op_name(n->h->ops.at[n->h->ops.n - 1].kind));
@@ -106,7 +106,7 @@ static enum kr_status put_words(struct kr_native *n, const struct fields *f, str
 	return KR_OK;
 }
 
-enum kr_status kr_native_time(struct kr_native *n, json_t *times, struct kr_attr *attr)
+enum kr_status kr_native_time(struct kr_native *n, const struct kr_node *times, struct kr_attr *attr)
 {
 	int64_t interval[2];
 	enum kr_status status = times ? kr_native_put_times(n, times, "\"t\"", interval, &attr->open) : KR_OK;
@@ -119,13 +119,13 @@ enum kr_status kr_native_time(struct kr_native *n, json_t *times, struct kr_attr
 	return KR_OK;
 }
 
-enum kr_status kr_native_attributes(struct kr_native *n, json_t *json)
+enum kr_status kr_native_attributes(struct kr_native *n, const struct kr_node *json)
 {
 	struct kr_history *h = n->h;
 	struct fields f = fields_of(json);
 	struct kr_attr attr = {.op = {h->ops.n - 1}, .cursor = true};
 	bool range = h->ops.at[h->ops.n - 1].kind == KR_OP_RANGE;
-	enum kr_status status = kr_native_fields_ignored(n, json, json_object_size(json) - f.known, range ? KR_NATIVE_RANGE : KR_NATIVE_ATTRIBUTES);
+	enum kr_status status = kr_native_fields_ignored(n, json, kr_node_members(json) - f.known, range ? KR_NATIVE_RANGE : KR_NATIVE_ATTRIBUTES);
 
 	if (status || f.known == 0)
 		return status; /* notes, or a range's options */

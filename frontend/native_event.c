@@ -61,16 +61,16 @@ static enum kr_status read_now(struct kr_native *n, const struct kr_native_field
 
 	if (status)
 		return status;
-	if (!json_is_null(f->now) && !json_is_integer(f->now))
+	if (!kr_node_is(f->now, KR_NODE_NULL) && !kr_node_is(f->now, KR_NODE_INT))
 		return kr_native_bad(n, "\"now\" is %s, expected an integer, or null for the end of the session", kr_native_found(f->now, found));
-	if (json_is_integer(f->now))
-		now = json_integer_value(f->now);
+	if (kr_node_is(f->now, KR_NODE_INT))
+		now = f->now->integer;
 
 	struct kr_native_session *s = session_of(n, session);
 
 	if (!s)
 		return KR_NOMEM;
-	s->over = s->over || json_is_null(f->now);
+	s->over = s->over || kr_node_is(f->now, KR_NODE_NULL);
 
 	struct kr_event event = event_of(n, KR_EVENT_NOW, session);
 
@@ -78,7 +78,7 @@ static enum kr_status read_now(struct kr_native *n, const struct kr_native_field
 	event.white_box = (struct kr_white_box){0};
 	event.timed = true;
 	event.invoked = event.returned = now;
-	event.open = json_is_null(f->now);
+	event.open = kr_node_is(f->now, KR_NODE_NULL);
 	return take(n, &event);
 }
 
@@ -162,7 +162,7 @@ static void take_out(struct kr_native *n, struct kr_event *event)
 	h->struck.n = n->mark.struck;
 }
 
-static enum kr_status read_entry(struct kr_native *n, kr_session session, json_t *op, struct kr_event *out)
+static enum kr_status read_entry(struct kr_native *n, kr_session session, const struct kr_node *op, struct kr_event *out)
 {
 	struct kr_native_session *s = &n->open.at[session.i];
 	struct kr_event event = event_of(n, kr_native_is_undo(op) ? KR_EVENT_UNDO : KR_EVENT_OP, session);
@@ -267,7 +267,7 @@ static enum kr_status read_auto(struct kr_native *n, kr_session session, const s
 static enum kr_status check_fields(struct kr_native *n, const struct kr_native_fields *f, bool autocommit)
 {
 	const struct {
-		const json_t *field;
+		const struct kr_node *field;
 		const char *name;
 		bool fits;
 		const char *expected;
@@ -315,7 +315,7 @@ static enum kr_status read_event(struct kr_native *n, const struct kr_native_fie
 	return status ? status : take(n, &event);
 }
 
-enum kr_status kr_native_event(struct kr_native *n, json_t *json, const struct kr_native_fields *f)
+enum kr_status kr_native_event(struct kr_native *n, const struct kr_node *json, const struct kr_native_fields *f)
 {
 	kr_session session = {KR_NONE};
 	enum kr_status status;

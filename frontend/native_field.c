@@ -119,16 +119,16 @@ static bool is_known(const char *name, enum kr_native_place place)
 	return false;
 }
 
-void kr_native_get_fields(json_t *object, struct kr_native_fields *out)
+void kr_native_get_fields(const struct kr_node *object, struct kr_native_fields *out)
 {
 	size_t known = 0;
 
 	*out = (struct kr_native_fields){0};
-	for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
-		const char *name = json_object_iter_key(at);
+	for (const struct kr_node *at = kr_node_member(object, NULL); at; at = kr_node_member(object, at)) {
+		const char *name = at->text;
 		for (size_t i = 0; i < KR_COUNT(fields) && fields[i].offset != NOWHERE; i++) {
-			if (strcmp(name, fields[i].name) == 0) {
-				json_t *value = json_object_iter_value(at);
+			if (name[0] == fields[i].name[0] && strcmp(name, fields[i].name) == 0) {
+				const struct kr_node *value = kr_node_value(at);
 				memcpy((char *)out + fields[i].offset, &value, sizeof value);
 				known++;
 				break;
@@ -137,7 +137,7 @@ void kr_native_get_fields(json_t *object, struct kr_native_fields *out)
 	}
 	if (out->ops)
 		known -= (size_t)(!!out->txn + !!out->op + !!out->now);
-	out->ignored = json_object_size(object) - known;
+	out->ignored = kr_node_members(object) - known;
 }
 
 /* ---- what is meant ---- */
@@ -183,10 +183,10 @@ static const char *find_meant(const char *name, enum kr_native_place place)
 	return nearest.known;
 }
 
-const char *kr_native_field_meant(json_t *object, const char *known, enum kr_native_place place)
+const char *kr_native_field_meant(const struct kr_node *object, const char *known, enum kr_native_place place)
 {
-	for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
-		const char *name = json_object_iter_key(at), *meant = is_known(name, place) ? NULL : find_meant(name, place);
+	for (const struct kr_node *at = kr_node_member(object, NULL); at; at = kr_node_member(object, at)) {
+		const char *name = at->text, *meant = is_known(name, place) ? NULL : find_meant(name, place);
 		if (meant && strcmp(meant, known) == 0)
 			return name;
 	}
@@ -212,7 +212,7 @@ static enum kr_status look_up(struct kr_native *n, const char *name, enum kr_nat
 	return new.name &&kr_vec_push(n->h->mem, &n->ignored, new) ? KR_OK : KR_NOMEM;
 }
 
-static enum kr_status ignore(struct kr_native *n, json_t *object, const char *name, enum kr_native_place place)
+static enum kr_status ignore(struct kr_native *n, const struct kr_node *object, const char *name, enum kr_native_place place)
 {
 	static const char *const places[] = {"header", "transaction", "event", "version order", "operation", "range"}; /* by enum kr_native_place */
 	struct kr_history *h = n->h;
@@ -220,7 +220,7 @@ static enum kr_status ignore(struct kr_native *n, json_t *object, const char *na
 	enum kr_status status = look_up(n, name, place, &i);
 	struct kr_native_ignored *found = status || i == KR_NONE ? NULL : &n->ignored.at[i];
 
-	if (!found || !found->meant || json_object_get(object, found->meant))
+	if (!found || !found->meant || kr_node_get(object, found->meant))
 		return status;
 	if (found->near == KR_NONE) {
 		found->near = h->near_fields.n;
@@ -231,14 +231,14 @@ static enum kr_status ignore(struct kr_native *n, json_t *object, const char *na
 	return KR_OK;
 }
 
-enum kr_status kr_native_fields_ignored(struct kr_native *n, json_t *object, size_t count, enum kr_native_place place)
+enum kr_status kr_native_fields_ignored(struct kr_native *n, const struct kr_node *object, size_t count, enum kr_native_place place)
 {
 	enum kr_status status = KR_OK;
 
 	if (count == 0)
 		return KR_OK;
-	for (void *at = json_object_iter(object); at && !status; at = json_object_iter_next(object, at))
-		if (!is_known(json_object_iter_key(at), place))
-			status = ignore(n, object, json_object_iter_key(at), place);
+	for (const struct kr_node *at = kr_node_member(object, NULL); at && !status; at = kr_node_member(object, at))
+		if (!is_known(at->text, place))
+			status = ignore(n, object, at->text, place);
 	return status;
 }

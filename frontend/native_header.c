@@ -115,21 +115,21 @@ enum kr_status kr_native_settle_keys(struct kr_native *n, uint32_t from)
 
 /* ---- header ---- */
 
-static enum kr_status put_text(struct kr_native *n, const json_t *json, const char *what, const char **out)
+static enum kr_status put_text(struct kr_native *n, const struct kr_node *json, const char *what, const char **out)
 {
 	char found[80];
 
 	if (!json)
 		return KR_OK;
-	if (!json_is_string(json))
+	if (!kr_node_is(json, KR_NODE_STRING))
 		return kr_native_bad(n, "%s is %s, expected a string", what, kr_native_found(json, found));
-	*out = kr_arena_text(&n->h->arena, json_string_value(json), json_string_length(json));
+	*out = kr_arena_text(&n->h->arena, json->text, json->length);
 	return *out ? KR_OK : KR_NOMEM;
 }
 
-static enum kr_status put_initial(struct kr_native *n, json_t *json)
+static enum kr_status put_initial(struct kr_native *n, const struct kr_node *json)
 {
-	const char *text = json_is_string(json) ? json_string_value(json) : "";
+	const char *text = kr_node_is(json, KR_NODE_STRING) ? json->text : "";
 	char found[80];
 
 	if (!json || strcmp(text, "absent") == 0)
@@ -138,67 +138,66 @@ static enum kr_status put_initial(struct kr_native *n, json_t *json)
 		n->h->initial = text[2] == 'k' ? KR_INITIAL_UNKNOWN : KR_INITIAL_UNWRITTEN;
 		return KR_OK;
 	}
-	if (!json_is_object(json))
+	if (!kr_node_is(json, KR_NODE_OBJECT))
 		return kr_native_bad(n, "\"initial\" is %s, expected \"absent\", \"unknown\", \"unwritten\" or an object of values by key",
 			kr_native_found(json, found));
 	n->h->initial = KR_INITIAL_GIVEN;
-	for (void *at = json_object_iter(json); at; at = json_object_iter_next(json, at)) {
-		kr_value initial = kr_native_value(n, json_object_iter_value(at));
-		enum kr_status status = initial.i == KR_NONE
-			? KR_NOMEM
-			: kr_native_field_name(n, json_object_iter_key(at), (struct kr_native_use){.initial = initial, .seen = KR_NONE});
+	for (const struct kr_node *at = kr_node_member(json, NULL); at; at = kr_node_member(json, at)) {
+		kr_value initial = kr_native_value(n, kr_node_value(at));
+		enum kr_status status =
+			initial.i == KR_NONE ? KR_NOMEM : kr_native_field_name(n, at->text, (struct kr_native_use){.initial = initial, .seen = KR_NONE});
 		if (status)
 			return status;
 	}
 	return KR_OK;
 }
 
-static enum kr_status put_kinds(struct kr_native *n, json_t *json)
+static enum kr_status put_kinds(struct kr_native *n, const struct kr_node *json)
 {
 	char found[80];
 
 	if (!json)
 		return KR_OK;
-	if (!json_is_object(json))
+	if (!kr_node_is(json, KR_NODE_OBJECT))
 		return kr_native_bad(n, "\"kinds\" is %s, expected an object of kinds by key", kr_native_found(json, found));
-	for (void *at = json_object_iter(json); at; at = json_object_iter_next(json, at)) {
-		const json_t *name = json_object_iter_value(at);
-		enum kr_key_kind kind = json_is_string(name) ? kr_history_kind(json_string_value(name)) : KR_KIND_ANY;
-		if (kind == KR_KIND_ANY && json_is_string(name) && strcmp(json_string_value(name), "mark") == 0)
+	for (const struct kr_node *at = kr_node_member(json, NULL); at; at = kr_node_member(json, at)) {
+		const struct kr_node *name = kr_node_value(at);
+		enum kr_key_kind kind = kr_node_is(name, KR_NODE_STRING) ? kr_history_kind(name->text) : KR_KIND_ANY;
+		if (kind == KR_KIND_ANY && kr_node_is(name, KR_NODE_STRING) && strcmp(name->text, "mark") == 0)
 			return kr_native_bad(n,
-				"\"kinds\" says \"mark\" of %.60s, which is not known yet, expected \"register\", \"counter\", \"list\" or \"set\"",
-				json_object_iter_key(at));
+				"\"kinds\" says \"mark\" of %.60s, which is not known yet, expected \"register\", \"counter\", \"list\" or \"set\"", at->text);
 		if (kind == KR_KIND_ANY)
 			return kr_native_bad(n, "\"kinds\" says %s of %.60s, expected \"register\", \"counter\", \"list\" or \"set\"",
-				kr_native_found(name, found), json_object_iter_key(at));
-		enum kr_status status = kr_native_field_name(n, json_object_iter_key(at), (struct kr_native_use){.kind = kind, .seen = KR_NONE});
+				kr_native_found(name, found), at->text);
+		enum kr_status status = kr_native_field_name(n, at->text, (struct kr_native_use){.kind = kind, .seen = KR_NONE});
 		if (status)
 			return status;
 	}
 	return KR_OK;
 }
 
-static enum kr_status put_universe(struct kr_native *n, json_t *json)
+static enum kr_status put_universe(struct kr_native *n, const struct kr_node *json)
 {
 	char what[64];
 	kr_key key;
 
 	if (!json)
 		return KR_OK;
-	if (!json_is_array(json))
+	if (!kr_node_is(json, KR_NODE_ARRAY))
 		return kr_native_bad(n, "\"universe\" is %s, expected an array of keys", kr_native_found(json, (char[80]){0}));
-	for (size_t i = 0; i < json_array_size(json); i++) {
-		(void)snprintf(what, sizeof what, "element %zu of \"universe\"", i);
-		enum kr_status status = kr_native_put_key(n, json_array_get(json, i), what, &key);
+	size_t i = 0;
+	for (const struct kr_node *name = kr_node_element(json, NULL); name; name = kr_node_element(json, name)) {
+		(void)snprintf(what, sizeof what, "element %zu of \"universe\"", i++);
+		enum kr_status status = kr_native_put_key(n, name, what, &key);
 		if (status)
 			return status;
 	}
 	return KR_OK;
 }
 
-static enum kr_status put_order_of_keys(struct kr_native *n, const json_t *json)
+static enum kr_status put_order_of_keys(struct kr_native *n, const struct kr_node *json)
 {
-	const char *text = json_is_string(json) ? json_string_value(json) : "";
+	const char *text = kr_node_is(json, KR_NODE_STRING) ? json->text : "";
 	char found[80];
 
 	if (!json)
@@ -212,9 +211,9 @@ static enum kr_status put_order_of_keys(struct kr_native *n, const json_t *json)
 	return KR_OK;
 }
 
-static enum kr_status put_separator(struct kr_native *n, const json_t *json)
+static enum kr_status put_separator(struct kr_native *n, const struct kr_node *json)
 {
-	if (json && (!json_is_string(json) || json_string_length(json) == 0 || strlen(json_string_value(json)) != json_string_length(json)))
+	if (json && (!kr_node_is(json, KR_NODE_STRING) || json->length == 0 || strlen(json->text) != json->length))
 		return kr_native_bad(n, "\"row_separator\" is %s, expected a string between a row and its column", kr_native_found(json, (char[80]){0}));
 	return put_text(n, json, "\"row_separator\"", &n->h->row_separator);
 }
@@ -225,19 +224,19 @@ static enum kr_status put_stream(struct kr_native *n, const struct kr_native_fie
 	kr_session session;
 	enum kr_status status = f->stream ? kr_native_put_bool(n, f->stream, "\"stream\"", &n->h->stream) : KR_OK;
 
-	if (!status && f->sessions && !json_is_array(f->sessions))
+	if (!status && f->sessions && !kr_node_is(f->sessions, KR_NODE_ARRAY))
 		return kr_native_bad(n, "\"sessions\" is %s, expected an array of their names", kr_native_found(f->sessions, (char[80]){0}));
-	for (size_t i = 0; !status && i < json_array_size(f->sessions); i++)
-		status = kr_native_session(n, json_array_get(f->sessions, i), "an element of \"sessions\"", &session);
+	for (const struct kr_node *name = kr_node_element(f->sessions, NULL); !status && name; name = kr_node_element(f->sessions, name))
+		status = kr_native_session(n, name, "an element of \"sessions\"", &session);
 	return status;
 }
 
-enum kr_status kr_native_header(struct kr_native *n, json_t *header, const struct kr_native_fields *f)
+enum kr_status kr_native_header(struct kr_native *n, const struct kr_node *header, const struct kr_native_fields *f)
 {
 	enum kr_status status;
 	char found[80];
 
-	if (f->krait && (!json_is_integer(f->krait) || json_integer_value(f->krait) != 1))
+	if (f->krait && (!kr_node_is(f->krait, KR_NODE_INT) || f->krait->integer != 1))
 		return kr_native_bad(n, "\"krait\" is %s, expected 1, the format version", kr_native_found(f->krait, found));
 	if (f->ops)
 		return kr_native_bad(n, "both \"krait\" and \"ops\", expected a header or a transaction");
@@ -258,7 +257,7 @@ enum kr_status kr_native_header(struct kr_native *n, json_t *header, const struc
 
 /* ---- version orders ---- */
 
-enum kr_status kr_native_order(struct kr_native *n, json_t *order, const struct kr_native_fields *f)
+enum kr_status kr_native_order(struct kr_native *n, const struct kr_node *order, const struct kr_native_fields *f)
 {
 	struct kr_event event = {.kind = KR_EVENT_ORDER, .line = n->line, .session = {KR_NONE}, .txn = {KR_NONE}};
 	enum kr_status status = kr_native_put_key(n, f->version_order, "\"version_order\"", &event.key);
@@ -267,12 +266,13 @@ enum kr_status kr_native_order(struct kr_native *n, json_t *order, const struct 
 
 	if (status)
 		return status;
-	if (!json_is_array(f->writers))
+	if (!kr_node_is(f->writers, KR_NODE_ARRAY))
 		return kr_native_bad(n, "\"writers\" is %s, expected an array of transaction ids", kr_native_found(f->writers, (char[80]){0}));
 	kr_vec_clear(&n->ids);
-	for (size_t i = 0; i < json_array_size(f->writers); i++) {
-		(void)snprintf(what, sizeof what, "writer %zu of the version order", i);
-		status = kr_native_put_name(n, json_array_get(f->writers, i), what, &id);
+	size_t i = 0;
+	for (const struct kr_node *writer = kr_node_element(f->writers, NULL); writer; writer = kr_node_element(f->writers, writer)) {
+		(void)snprintf(what, sizeof what, "writer %zu of the version order", i++);
+		status = kr_native_put_name(n, writer, what, &id);
 		if (!status && !kr_vec_push(n->h->mem, &n->ids, id))
 			status = KR_NOMEM;
 		if (status)

@@ -10,10 +10,10 @@
 struct form {
 	const char *takes;   /* for messages */
 	uint8_t least, most; /* arguments, without attributes */
-	enum kr_status (*read)(struct kr_native *n, json_t *op, struct kr_operation *out);
+	enum kr_status (*read)(struct kr_native *n, const struct kr_node *op, struct kr_operation *out);
 };
 
-static enum kr_status put_bool_flag(struct kr_native *n, json_t *json, const char *what, uint8_t *flags)
+static enum kr_status put_bool_flag(struct kr_native *n, const struct kr_node *json, const char *what, uint8_t *flags)
 {
 	bool done = false;
 	enum kr_status status = kr_native_put_bool(n, json, what, &done);
@@ -24,11 +24,14 @@ static enum kr_status put_bool_flag(struct kr_native *n, json_t *json, const cha
 }
 
 /* Argument `index` behind the name; NULL where there is none, attributes left aside. */
-static json_t *argument(const struct kr_native *n, const json_t *op, size_t index) { return index < n->arguments ? json_array_get(op, index + 1) : NULL; }
-
-static enum kr_status read_r(struct kr_native *n, json_t *op, struct kr_operation *out)
+static const struct kr_node *argument(const struct kr_native *n, const struct kr_node *op, uint32_t index)
 {
-	json_t *value = argument(n, op, 1);
+	return index < n->arguments ? kr_node_at(op, index + 1) : NULL;
+}
+
+static enum kr_status read_r(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
+{
+	const struct kr_node *value = argument(n, op, 1);
 	enum kr_status status = kr_native_put_key(n, argument(n, op, 0), "the key", &out->key);
 
 	if (status || !value)
@@ -39,16 +42,16 @@ static enum kr_status read_r(struct kr_native *n, json_t *op, struct kr_operatio
 }
 
 /* w, append, add */
-static enum kr_status read_key_value(struct kr_native *n, json_t *op, struct kr_operation *out)
+static enum kr_status read_key_value(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
 	enum kr_status status = kr_native_put_key(n, argument(n, op, 0), "the key", &out->key);
 
 	return status ? status : kr_native_put_value(n, argument(n, op, 1), out->kind == KR_OP_WRITE ? "the value" : "the element", &out->a);
 }
 
-static enum kr_status read_d(struct kr_native *n, json_t *op, struct kr_operation *out)
+static enum kr_status read_d(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
-	json_t *found = argument(n, op, 1);
+	const struct kr_node *found = argument(n, op, 1);
 	enum kr_status status = kr_native_put_key(n, argument(n, op, 0), "the key", &out->key);
 
 	if (status || !found)
@@ -57,14 +60,14 @@ static enum kr_status read_d(struct kr_native *n, json_t *op, struct kr_operatio
 	return put_bool_flag(n, found, "\"found\", the second argument,", &out->flags);
 }
 
-static enum kr_status read_insert(struct kr_native *n, json_t *op, struct kr_operation *out)
+static enum kr_status read_insert(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
 	enum kr_status status = read_key_value(n, op, out);
 
 	return status ? status : put_bool_flag(n, argument(n, op, 2), "\"done\", the third argument,", &out->flags);
 }
 
-static enum kr_status read_cas(struct kr_native *n, json_t *op, struct kr_operation *out)
+static enum kr_status read_cas(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
 	enum kr_status status = kr_native_put_key(n, argument(n, op, 0), "the key", &out->key);
 
@@ -78,7 +81,7 @@ static enum kr_status read_cas(struct kr_native *n, json_t *op, struct kr_operat
 	return put_bool_flag(n, argument(n, op, 3), "\"done\", the fourth argument,", &out->flags);
 }
 
-static enum kr_status put_number(struct kr_native *n, json_t *json, const char *what, kr_value *out)
+static enum kr_status put_number(struct kr_native *n, const struct kr_node *json, const char *what, kr_value *out)
 {
 	int64_t number;
 	enum kr_status status = kr_native_put_int(n, json, what, &number);
@@ -89,9 +92,9 @@ static enum kr_status put_number(struct kr_native *n, json_t *json, const char *
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
 
-static enum kr_status read_inc(struct kr_native *n, json_t *op, struct kr_operation *out)
+static enum kr_status read_inc(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
-	json_t *result = argument(n, op, 2);
+	const struct kr_node *result = argument(n, op, 2);
 	enum kr_status status = kr_native_put_key(n, argument(n, op, 0), "the key", &out->key);
 
 	if (!status)
@@ -125,18 +128,18 @@ static int find_kind(const char *name)
 }
 
 /* Whether the last of `count` elements behind the name are attributes. */
-static bool ends_in_attributes(enum kr_op_kind kind, size_t count, json_t *last)
+static bool ends_in_attributes(enum kr_op_kind kind, size_t count, const struct kr_node *last)
 {
 	const struct form *form = &forms[kind];
 
-	if (!json_is_object(last) || count <= form->least || count > (size_t)form->most + 1)
+	if (!kr_node_is(last, KR_NODE_OBJECT) || count <= form->least || count > (size_t)form->most + 1)
 		return false;
 	if (count == (size_t)form->most + 1)
 		return true;
 	return kind == KR_OP_READ ? kr_native_is_attributes(last) : kind != KR_OP_RANGE;
 }
 
-static enum kr_status push_op(struct kr_native *n, json_t *op, struct kr_operation *new_op, json_t *attributes)
+static enum kr_status push_op(struct kr_native *n, const struct kr_node *op, struct kr_operation *new_op, const struct kr_node *attributes)
 {
 	enum kr_status status = forms[new_op->kind].read(n, op, new_op);
 
@@ -148,29 +151,29 @@ static enum kr_status push_op(struct kr_native *n, json_t *op, struct kr_operati
 }
 
 /* One that the database carried out, or may have. */
-static enum kr_status read_op(struct kr_native *n, json_t *op)
+static enum kr_status read_op(struct kr_native *n, const struct kr_node *op)
 {
-	size_t count = json_array_size(op); /* 0 when it is no array */
-	json_t *name = json_array_get(op, 0);
+	uint32_t count = kr_node_size(op); /* 0 when it is no array */
+	const struct kr_node *name = kr_node_at(op, 0);
 	struct kr_operation new_op = {.key = {KR_NONE}, .scan = KR_NONE};
 	char found[80];
 
-	if (!json_is_string(name))
+	if (!kr_node_is(name, KR_NODE_STRING))
 		return kr_native_bad(n, "found %s, expected [\"name\", argument...]", kr_native_found(count ? name : op, found));
 
-	int kind = find_kind(json_string_value(name));
+	int kind = find_kind(name->text);
 
 	if (kind < 0)
 		return kr_native_bad(n, "unknown operation %s, expected r, w, d, insert, cas, inc, append, add, range, scan%s", kr_native_found(name, found),
 			n->in_failed ? " or update" : ", update, failed or undo");
 
-	json_t *last = json_array_get(op, --count);
-	json_t *attributes = ends_in_attributes((enum kr_op_kind)kind, count, last) ? last : NULL;
+	const struct kr_node *last = kr_node_at(op, --count);
+	const struct kr_node *attributes = ends_in_attributes((enum kr_op_kind)kind, count, last) ? last : NULL;
 
 	if (attributes)
 		count--;
 	if (count < forms[kind].least || count > forms[kind].most)
-		return kr_native_bad(n, "\"%s\" takes %s, found %zu argument%s", kr_op_name((enum kr_op_kind)kind), forms[kind].takes, count,
+		return kr_native_bad(n, "\"%s\" takes %s, found %u argument%s", kr_op_name((enum kr_op_kind)kind), forms[kind].takes, count,
 			count == 1 ? "" : "s");
 	if (kind == KR_OP_RANGE && count == 4 && !attributes)
 		attributes = last; /* one object may hold a range's options and its attributes */
@@ -180,17 +183,17 @@ static enum kr_status read_op(struct kr_native *n, json_t *op)
 }
 
 /* ["failed", OP, {"t": ..., "ends": ...}]: OP with its own attributes, but for its time. */
-static enum kr_status read_failed(struct kr_native *n, json_t *op)
+static enum kr_status read_failed(struct kr_native *n, const struct kr_node *op)
 {
-	json_t *inner = json_array_get(op, 1), *attributes = json_array_get(op, 2), *ending = json_object_get(attributes, "ends");
+	const struct kr_node *inner = kr_node_at(op, 1), *attributes = kr_node_at(op, 2), *ending = kr_node_get(attributes, "ends");
 	struct kr_history *h = n->h;
 	bool ends = true;
 	enum kr_status status;
 	char found[80];
 
-	if (json_array_size(op) < 2 || json_array_size(op) > 3 || (attributes && !json_is_object(attributes)))
+	if (kr_node_size(op) < 2 || kr_node_size(op) > 3 || (attributes && !kr_node_is(attributes, KR_NODE_OBJECT)))
 		return kr_native_bad(n, "\"failed\" takes an operation and perhaps attributes, found %s",
-			json_array_size(op) == 3 ? kr_native_found(attributes, found) : kr_native_found(op, found));
+			kr_node_size(op) == 3 ? kr_native_found(attributes, found) : kr_native_found(op, found));
 	n->in_failed = true;
 	status = read_op(n, inner);
 	n->in_failed = false;
@@ -203,42 +206,42 @@ static enum kr_status read_failed(struct kr_native *n, json_t *op)
 
 	if (attr->has_time)
 		return kr_native_bad(n, "\"t\" of the operation that failed, expected it behind that operation, of \"failed\"");
-	if ((status = kr_native_time(n, json_object_get(attributes, "t"), attr)) || (ending && (status = kr_native_put_bool(n, ending, "\"ends\"", &ends))))
+	if ((status = kr_native_time(n, kr_node_get(attributes, "t"), attr)) || (ending && (status = kr_native_put_bool(n, ending, "\"ends\"", &ends))))
 		return status;
 	attr->ends = ends;
 	return KR_OK;
 }
 
-bool kr_native_is_undo(const json_t *op)
+bool kr_native_is_undo(const struct kr_node *op)
 {
-	const json_t *name = json_array_get(op, 0);
+	const struct kr_node *name = kr_node_at(op, 0);
 
-	return json_is_string(name) && strcmp(json_string_value(name), "undo") == 0;
+	return kr_node_is(name, KR_NODE_STRING) && strcmp(name->text, "undo") == 0;
 }
 
 /* ["undo", n, {"t": ...}] */
-enum kr_status kr_native_undo(struct kr_native *n, json_t *op, uint32_t *count, struct kr_attr *attr)
+enum kr_status kr_native_undo(struct kr_native *n, const struct kr_node *op, uint32_t *count, struct kr_attr *attr)
 {
-	json_t *attributes = json_array_get(op, 2);
+	const struct kr_node *attributes = kr_node_at(op, 2);
 	int64_t undone = 0;
 	enum kr_status status;
 	char found[80];
 
-	if (json_array_size(op) < 2 || json_array_size(op) > 3 || (attributes && !json_is_object(attributes)))
+	if (kr_node_size(op) < 2 || kr_node_size(op) > 3 || (attributes && !kr_node_is(attributes, KR_NODE_OBJECT)))
 		return kr_native_bad(n, "\"undo\" takes a number of operations and perhaps attributes, found %s",
-			json_array_size(op) == 3 ? kr_native_found(attributes, found) : kr_native_found(op, found));
-	if ((status = kr_native_put_int(n, json_array_get(op, 1), "the number of operations", &undone)))
+			kr_node_size(op) == 3 ? kr_native_found(attributes, found) : kr_native_found(op, found));
+	if ((status = kr_native_put_int(n, kr_node_at(op, 1), "the number of operations", &undone)))
 		return status;
 	if (undone < 0 || undone > (int64_t)n->op_index)
 		return kr_native_bad(n, "undoes %lld operations, expected 0 to %u, as many as come before it", (long long)undone, (unsigned)n->op_index);
 	*count = (uint32_t)undone;
 	*attr = (struct kr_attr){.cursor = true};
-	return kr_native_time(n, json_object_get(attributes, "t"), attr);
+	return kr_native_time(n, kr_node_get(attributes, "t"), attr);
 }
 
-enum kr_status kr_native_op(struct kr_native *n, json_t *op)
+enum kr_status kr_native_op(struct kr_native *n, const struct kr_node *op)
 {
-	const json_t *name = json_array_get(op, 0);
+	const struct kr_node *name = kr_node_at(op, 0);
 	struct kr_attr attr;
 	uint32_t count;
 	enum kr_status status;
@@ -247,5 +250,5 @@ enum kr_status kr_native_op(struct kr_native *n, json_t *op)
 		status = kr_native_undo(n, op, &count, &attr);
 		return status ? status : kr_history_undo(n->h, n->mark, count, &attr);
 	}
-	return json_is_string(name) && strcmp(json_string_value(name), "failed") == 0 ? read_failed(n, op) : read_op(n, op);
+	return kr_node_is(name, KR_NODE_STRING) && strcmp(name->text, "failed") == 0 ? read_failed(n, op) : read_op(n, op);
 }

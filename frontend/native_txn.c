@@ -5,13 +5,13 @@
 
 #define AHEAD 16 /* operations whose look-ups wait for memory together */
 
-enum kr_status kr_native_put_status(struct kr_native *n, const json_t *json, uint8_t *out)
+enum kr_status kr_native_put_status(struct kr_native *n, const struct kr_node *json, uint8_t *out)
 {
 	static const char *const names[] = {"committed", "aborted", "unknown"}; /* by enum kr_txn_status */
 	char found[80];
 
-	for (uint8_t i = 0; json_is_string(json) && i < KR_COUNT(names); i++) {
-		if (strcmp(json_string_value(json), names[i]) == 0) {
+	for (uint8_t i = 0; kr_node_is(json, KR_NODE_STRING) && i < KR_COUNT(names); i++) {
+		if (strcmp(json->text, names[i]) == 0) {
 			*out = i;
 			return KR_OK;
 		}
@@ -20,16 +20,16 @@ enum kr_status kr_native_put_status(struct kr_native *n, const json_t *json, uin
 }
 
 /* "begin" or "end": [invoked, returned], or one integer for both. */
-enum kr_status kr_native_put_moment(struct kr_native *n, json_t *json, const char *what, int64_t *invoked, int64_t *returned, bool *open)
+enum kr_status kr_native_put_moment(struct kr_native *n, const struct kr_node *json, const char *what, int64_t *invoked, int64_t *returned, bool *open)
 {
 	int64_t times[2];
 	char found[80];
 
-	if (json_is_integer(json)) {
-		*invoked = *returned = json_integer_value(json);
+	if (kr_node_is(json, KR_NODE_INT)) {
+		*invoked = *returned = json->integer;
 		return KR_OK;
 	}
-	if (!json_is_array(json))
+	if (!kr_node_is(json, KR_NODE_ARRAY))
 		return kr_native_bad(n, "%s is %s, expected an integer or [invoked, returned]", what, kr_native_found(json, found));
 
 	enum kr_status status = kr_native_put_times(n, json, what, times, open);
@@ -66,9 +66,9 @@ static enum kr_status put_interval(struct kr_native *n, const struct kr_native_f
 }
 
 /* A place in PostgreSQL's log, such as 0/16B3748, is a likely mistake: what a snapshot of it holds is no prefix of the order of these places. */
-static enum kr_status put_stamp(struct kr_native *n, json_t *json, const char *what, int64_t *out)
+static enum kr_status put_stamp(struct kr_native *n, const struct kr_node *json, const char *what, int64_t *out)
 {
-	const char *text = json_string_value(json);
+	const char *text = kr_node_is(json, KR_NODE_STRING) ? json->text : NULL;
 	size_t high = text ? strspn(text, "0123456789ABCDEFabcdef") : 0;
 	size_t low = high > 0 && text[high] == '/' ? strspn(text + high + 1, "0123456789ABCDEFabcdef") : 0;
 
@@ -116,7 +116,7 @@ static enum kr_status put_flags(struct kr_native *n, const struct kr_native_fiel
 	return status;
 }
 
-enum kr_status kr_native_session(struct kr_native *n, json_t *json, const char *what, kr_session *out)
+enum kr_status kr_native_session(struct kr_native *n, const struct kr_node *json, const char *what, kr_session *out)
 {
 	kr_value name;
 	enum kr_status status = kr_native_put_name(n, json, what, &name);
@@ -127,35 +127,34 @@ enum kr_status kr_native_session(struct kr_native *n, json_t *json, const char *
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
 
-/* Hints the keys and integer values of the next operations. */
-static void expect_ops(const struct kr_history *h, const json_t *ops, size_t from)
+/* Hints the keys and integer values of the next operations, from `first` on. */
+static void expect_ops(const struct kr_history *h, const struct kr_node *ops, const struct kr_node *first)
 {
-	size_t to = json_array_size(ops) - from < AHEAD ? json_array_size(ops) : from + AHEAD;
-
 	for (enum kr_expect stage = KR_EXPECT_SLOT; stage <= KR_EXPECT_ENTRY; stage++) {
-		for (size_t i = from; i < to; i++) {
-			const json_t *op = json_array_get(ops, i), *key = json_array_get(op, 1), *value = json_array_get(op, 2);
-			if (json_is_string(key))
-				kr_history_expect_key(h, json_string_value(key), json_string_length(key), stage);
-			if (json_is_integer(value))
-				kr_history_expect_int(h, json_integer_value(value), stage);
+		const struct kr_node *op = first;
+		for (int i = 0; i < AHEAD && op; i++, op = kr_node_element(ops, op)) {
+			const struct kr_node *key = kr_node_at(op, 1), *value = kr_node_at(op, 2);
+			if (kr_node_is(key, KR_NODE_STRING))
+				kr_history_expect_key(h, key->text, key->length, stage);
+			if (kr_node_is(value, KR_NODE_INT))
+				kr_history_expect_int(h, value->integer, stage);
 		}
 	}
 }
 
-static enum kr_status put_ops(struct kr_native *n, json_t *ops)
+static enum kr_status put_ops(struct kr_native *n, const struct kr_node *ops)
 {
-	size_t count = json_array_size(ops);
+	uint32_t i = 0;
 	char found[80];
 
-	if (!json_is_array(ops))
+	if (!kr_node_is(ops, KR_NODE_ARRAY))
 		return kr_native_bad(n, "\"ops\" is %s, expected an array of operations", kr_native_found(ops, found));
-	for (size_t i = 0; i < count; i++) {
+	for (const struct kr_node *op = kr_node_element(ops, NULL); op; op = kr_node_element(ops, op), i++) {
 		if (i % AHEAD == 0)
-			expect_ops(n->h, ops, i);
+			expect_ops(n->h, ops, op);
 		n->in_op = true;
-		n->op_index = (uint32_t)i;
-		enum kr_status status = kr_native_op(n, json_array_get(ops, i));
+		n->op_index = i;
+		enum kr_status status = kr_native_op(n, op);
 		if (!status)
 			status = kr_ctx_tick(n->ctx);
 		if (status)

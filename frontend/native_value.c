@@ -34,7 +34,7 @@ enum kr_status kr_native_bad(struct kr_native *n, const char *format, ...)
 
 static const char *plural(size_t n) { return n == 1 ? "" : "s"; }
 
-const char *kr_native_found(const json_t *json, char out[80])
+const char *kr_native_found(const struct kr_node *json, char out[80])
 {
 	size_t length;
 
@@ -42,26 +42,26 @@ const char *kr_native_found(const json_t *json, char out[80])
 		(void)snprintf(out, 80, "nothing");
 		return out;
 	}
-	switch (json_typeof(json)) {
-	case JSON_NULL: (void)snprintf(out, 80, "null"); break;
-	case JSON_TRUE: (void)snprintf(out, 80, "true"); break;
-	case JSON_FALSE: (void)snprintf(out, 80, "false"); break;
-	case JSON_INTEGER: (void)snprintf(out, 80, "%lld", (long long)json_integer_value(json)); break;
-	case JSON_REAL: kr_history_real_text(json_real_value(json), out); break;
-	case JSON_STRING:
-		length = json_string_length(json);
+	switch ((enum kr_node_type)json->type) {
+	case KR_NODE_NULL: (void)snprintf(out, 80, "null"); break;
+	case KR_NODE_TRUE: (void)snprintf(out, 80, "true"); break;
+	case KR_NODE_FALSE: (void)snprintf(out, 80, "false"); break;
+	case KR_NODE_INT: (void)snprintf(out, 80, "%lld", (long long)json->integer); break;
+	case KR_NODE_REAL: kr_history_real_text(json->real, out); break;
+	case KR_NODE_STRING:
+		length = json->length;
 		for (size_t most = 64; length > most; length = most)
-			while (((unsigned char)json_string_value(json)[most] & 0xc0) == 0x80)
+			while (((unsigned char)json->text[most] & 0xc0) == 0x80)
 				most--;
-		(void)snprintf(out, 80, "\"%.*s%s\"", (int)length, json_string_value(json), length < json_string_length(json) ? "..." : "");
+		(void)snprintf(out, 80, "\"%.*s%s\"", (int)length, json->text, length < json->length ? "..." : "");
 		break;
-	case JSON_ARRAY: (void)snprintf(out, 80, "an array of %zu element%s", json_array_size(json), plural(json_array_size(json))); break;
-	case JSON_OBJECT: (void)snprintf(out, 80, "an object"); break;
+	case KR_NODE_ARRAY: (void)snprintf(out, 80, "an array of %u element%s", kr_node_size(json), plural(kr_node_size(json))); break;
+	case KR_NODE_OBJECT: (void)snprintf(out, 80, "an object"); break;
 	}
 	return out;
 }
 
-static enum kr_status wrong_type(struct kr_native *n, const json_t *json, const char *what, const char *expected)
+static enum kr_status wrong_type(struct kr_native *n, const struct kr_node *json, const char *what, const char *expected)
 {
 	char found[80];
 
@@ -84,21 +84,24 @@ static void add_int(struct kr_str *text, int64_t value)
 	kr_str_add_bytes(text, digits + at, sizeof digits - at);
 }
 
-static int compare_names(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int compare_names(const void *a, const void *b)
+{
+	const struct kr_node *x = *(const struct kr_node *const *)a, *y = *(const struct kr_node *const *)b;
+
+	return strcmp(x->text, y->text);
+}
 
 /* Begins an array or object: pushes its frame, and its field names in order. */
-static bool open_node(struct kr_native *n, json_t *node)
+static bool open_node(struct kr_native *n, const struct kr_node *node)
 {
 	struct kr_mem *mem = n->h->mem;
 	uint32_t first = n->sort.n;
 
-	kr_str_add_bytes(&n->text, json_is_array(node) ? "[" : "{", 1);
-	if (!kr_vec_push(mem, &n->frames, (struct kr_native_frame){.node = node, .key_first = first}))
+	kr_str_add_bytes(&n->text, kr_node_is(node, KR_NODE_ARRAY) ? "[" : "{", 1);
+	if (!kr_vec_push(mem, &n->frames, (struct kr_native_frame){.node = node, .first = first, .next = first}))
 		return false;
-	if (json_is_array(node))
-		return true;
-	for (void *field = json_object_iter(node); field; field = json_object_iter_next(node, field))
-		if (!kr_vec_push(mem, &n->sort, json_object_iter_key(field)))
+	for (const struct kr_node *name = kr_node_member(node, NULL); name; name = kr_node_member(node, name))
+		if (!kr_vec_push(mem, &n->sort, name))
 			return false;
 	if (n->sort.n - first > 1)
 		qsort(n->sort.at + first, n->sort.n - first, sizeof *n->sort.at, compare_names);
@@ -106,64 +109,70 @@ static bool open_node(struct kr_native *n, json_t *node)
 }
 
 /* Writes a scalar, or opens an array or object. */
-static bool add_node(struct kr_native *n, json_t *node)
+static bool add_node(struct kr_native *n, const struct kr_node *node)
 {
 	char real[32];
 
-	switch (json_typeof(node)) {
-	case JSON_NULL: kr_str_add_bytes(&n->text, "null", 4); break;
-	case JSON_TRUE: kr_str_add_bytes(&n->text, "true", 4); break;
-	case JSON_FALSE: kr_str_add_bytes(&n->text, "false", 5); break;
-	case JSON_INTEGER: add_int(&n->text, json_integer_value(node)); break;
-	case JSON_REAL:
-		kr_history_real_text(json_real_value(node), real);
+	switch ((enum kr_node_type)node->type) {
+	case KR_NODE_NULL: kr_str_add_bytes(&n->text, "null", 4); break;
+	case KR_NODE_TRUE: kr_str_add_bytes(&n->text, "true", 4); break;
+	case KR_NODE_FALSE: kr_str_add_bytes(&n->text, "false", 5); break;
+	case KR_NODE_INT: add_int(&n->text, node->integer); break;
+	case KR_NODE_REAL:
+		kr_history_real_text(node->real, real);
 		kr_str_add(&n->text, real);
 		break;
-	case JSON_STRING: kr_str_json(&n->text, json_string_value(node), json_string_length(node)); break;
-	case JSON_ARRAY:
-	case JSON_OBJECT: return open_node(n, node);
+	case KR_NODE_STRING: kr_str_json(&n->text, node->text, node->length); break;
+	case KR_NODE_ARRAY:
+	case KR_NODE_OBJECT: return open_node(n, node);
 	}
 	return true;
 }
 
-static bool add_tree(struct kr_native *n, json_t *root)
+/* Puts the next element or member of the innermost container into *out, a member's name into the text; false: there is none. */
+static bool next_part(struct kr_native *n, const struct kr_node **out)
 {
+	struct kr_native_frame *top = &n->frames.at[n->frames.n - 1];
+	bool is_array = kr_node_is(top->node, KR_NODE_ARRAY), first = is_array ? !top->last : top->next == top->first;
+	const struct kr_node *part = is_array ? kr_node_element(top->node, top->last) : top->next < n->sort.n ? n->sort.at[top->next++] : NULL;
+
+	if (part && !first)
+		kr_str_add_bytes(&n->text, ",", 1);
+	if (part && !is_array) {
+		kr_str_json(&n->text, part->text, part->length);
+		kr_str_add_bytes(&n->text, ":", 1);
+	}
+	top->last = part;
+	*out = !part || is_array ? part : kr_node_value(part);
+	return part != NULL;
+}
+
+static bool add_tree(struct kr_native *n, const struct kr_node *root)
+{
+	const struct kr_node *part;
 	bool good = add_node(n, root);
 
 	while (good && n->frames.n > 0) {
-		struct kr_native_frame *top = &n->frames.at[n->frames.n - 1];
-		bool is_array = json_is_array(top->node);
-		size_t size = is_array ? json_array_size(top->node) : n->sort.n - top->key_first;
-		if (top->at == size) {
-			kr_str_add_bytes(&n->text, is_array ? "]" : "}", 1);
-			n->sort.n = top->key_first;
-			n->frames.n--;
+		if (next_part(n, &part)) {
+			good = add_node(n, part);
 			continue;
 		}
-		if (top->at > 0)
-			kr_str_add_bytes(&n->text, ",", 1);
-		size_t at = top->at++;
-		if (is_array) {
-			good = add_node(n, json_array_get(top->node, at));
-		} else {
-			const char *name = n->sort.at[top->key_first + at];
-			kr_str_json(&n->text, name, strlen(name));
-			kr_str_add_bytes(&n->text, ":", 1);
-			good = add_node(n, json_object_get(top->node, name));
-		}
+		const struct kr_native_frame *top = &n->frames.at[--n->frames.n];
+		kr_str_add_bytes(&n->text, kr_node_is(top->node, KR_NODE_ARRAY) ? "]" : "}", 1);
+		n->sort.n = top->first;
 	}
 	return good && !n->text.failed;
 }
 
-kr_value kr_native_value(struct kr_native *n, json_t *json)
+kr_value kr_native_value(struct kr_native *n, const struct kr_node *json)
 {
-	switch (json_typeof(json)) {
-	case JSON_NULL: return KR_ABSENT;
-	case JSON_TRUE: return kr_history_bool(n->h, true);
-	case JSON_FALSE: return kr_history_bool(n->h, false);
-	case JSON_INTEGER: return kr_history_int(n->h, json_integer_value(json));
-	case JSON_REAL: return kr_history_real(n->h, json_real_value(json));
-	case JSON_STRING: return kr_history_text(n->h, KR_VALUE_STRING, json_string_value(json), json_string_length(json));
+	switch ((enum kr_node_type)json->type) {
+	case KR_NODE_NULL: return KR_ABSENT;
+	case KR_NODE_TRUE: return kr_history_bool(n->h, true);
+	case KR_NODE_FALSE: return kr_history_bool(n->h, false);
+	case KR_NODE_INT: return kr_history_int(n->h, json->integer);
+	case KR_NODE_REAL: return kr_history_real(n->h, json->real);
+	case KR_NODE_STRING: return kr_history_text(n->h, KR_VALUE_STRING, json->text, json->length);
 	default: break;
 	}
 	n->text.n = 0;
@@ -171,25 +180,25 @@ kr_value kr_native_value(struct kr_native *n, json_t *json)
 	n->sort.n = 0;
 	if (!add_tree(n, json))
 		return (kr_value){KR_NONE};
-	return kr_history_text(n->h, json_is_array(json) ? KR_VALUE_ARRAY : KR_VALUE_OBJECT, n->text.at, n->text.n);
+	return kr_history_text(n->h, kr_node_is(json, KR_NODE_ARRAY) ? KR_VALUE_ARRAY : KR_VALUE_OBJECT, n->text.at, n->text.n);
 }
 
 /* ---- checked ---- */
 
-enum kr_status kr_native_put_value(struct kr_native *n, json_t *json, const char *what, kr_value *out)
+enum kr_status kr_native_put_value(struct kr_native *n, const struct kr_node *json, const char *what, kr_value *out)
 {
-	if (json_is_null(json))
+	if (kr_node_is(json, KR_NODE_NULL))
 		return wrong_type(n, json, what, "a value (null stands for absent)");
 	*out = kr_native_value(n, json);
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
 
-enum kr_status kr_native_put_key(struct kr_native *n, json_t *json, const char *what, kr_key *out)
+enum kr_status kr_native_put_key(struct kr_native *n, const struct kr_node *json, const char *what, kr_key *out)
 {
-	if (!json_is_string(json) && !json_is_number(json))
+	if (!kr_node_is(json, KR_NODE_STRING) && !kr_node_is_number(json))
 		return wrong_type(n, json, what, "a string or a number");
-	if (json_is_string(json)) {
-		*out = kr_history_key_text(n->h, json_string_value(json), json_string_length(json));
+	if (kr_node_is(json, KR_NODE_STRING)) {
+		*out = kr_history_key_text(n->h, json->text, json->length);
 	} else {
 		kr_value name = kr_native_value(n, json);
 		if (name.i == KR_NONE)
@@ -199,42 +208,42 @@ enum kr_status kr_native_put_key(struct kr_native *n, json_t *json, const char *
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
 
-enum kr_status kr_native_put_name(struct kr_native *n, json_t *json, const char *what, kr_value *out)
+enum kr_status kr_native_put_name(struct kr_native *n, const struct kr_node *json, const char *what, kr_value *out)
 {
-	if (!json_is_string(json) && !json_is_integer(json))
+	if (!kr_node_is(json, KR_NODE_STRING) && !kr_node_is(json, KR_NODE_INT))
 		return wrong_type(n, json, what, "a string or an integer");
 	*out = kr_native_value(n, json);
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
 
-enum kr_status kr_native_put_int(struct kr_native *n, json_t *json, const char *what, int64_t *out)
+enum kr_status kr_native_put_int(struct kr_native *n, const struct kr_node *json, const char *what, int64_t *out)
 {
-	if (!json_is_integer(json))
+	if (!kr_node_is(json, KR_NODE_INT))
 		return wrong_type(n, json, what, "an integer");
-	*out = json_integer_value(json);
+	*out = json->integer;
 	return KR_OK;
 }
 
-enum kr_status kr_native_put_bool(struct kr_native *n, json_t *json, const char *what, bool *out)
+enum kr_status kr_native_put_bool(struct kr_native *n, const struct kr_node *json, const char *what, bool *out)
 {
-	if (!json_is_boolean(json))
+	if (!kr_node_is_bool(json))
 		return wrong_type(n, json, what, "true or false");
-	*out = json_is_true(json);
+	*out = kr_node_is(json, KR_NODE_TRUE);
 	return KR_OK;
 }
 
-enum kr_status kr_native_put_times(struct kr_native *n, json_t *json, const char *what, int64_t out[2], bool *open)
+enum kr_status kr_native_put_times(struct kr_native *n, const struct kr_node *json, const char *what, int64_t out[2], bool *open)
 {
-	json_t *returned = json_array_get(json, 1);
+	const struct kr_node *returned = kr_node_at(json, 1);
 
-	if (!json_is_array(json) || json_array_size(json) != 2 || !json_is_integer(json_array_get(json, 0)) ||
-		!(json_is_integer(returned) || (open && json_is_null(returned))))
+	if (!kr_node_is(json, KR_NODE_ARRAY) || kr_node_size(json) != 2 || !kr_node_is(kr_node_at(json, 0), KR_NODE_INT) ||
+		!(kr_node_is(returned, KR_NODE_INT) || (open && kr_node_is(returned, KR_NODE_NULL))))
 		return wrong_type(n, json, what,
 			open ? "[invoked, returned], two integers, or null for a return that never came" : "[invoked, returned], two integers");
-	out[0] = json_integer_value(json_array_get(json, 0));
+	out[0] = kr_node_at(json, 0)->integer;
 	if (open)
-		*open = json_is_null(returned);
-	out[1] = json_is_null(returned) ? KR_TIME_OPEN : json_integer_value(returned);
+		*open = kr_node_is(returned, KR_NODE_NULL);
+	out[1] = kr_node_is(returned, KR_NODE_NULL) ? KR_TIME_OPEN : returned->integer;
 	if (out[0] > out[1])
 		return kr_native_bad(n, "%s is [%lld, %lld], expected the invocation not to come after the return", what, (long long)out[0], (long long)out[1]);
 	return KR_OK;
