@@ -78,6 +78,7 @@ static enum kr_status tell_findings(void *data, const struct kr_history *window,
 
 	kr_str_init(&out, r->o->args->mem);
 	for (uint32_t i = 0; i < findings->list.n; i++) {
+		kr_live_finding(r->o->live, &report, &findings->list.at[i]);
 		if (r->o->json) {
 			kr_report_finding_json(&report, &findings->list.at[i], &out);
 			kr_str_add(&out, "\n");
@@ -151,6 +152,15 @@ static uint64_t total(const struct kr_engine_state *s)
 	return n;
 }
 
+static void add_oldest(const struct kr_history *h, const struct kr_engine_state *s, struct kr_str *out)
+{
+	kr_str_add(out, "{\"session\": ");
+	add_session(h, s->session, out);
+	kr_str_add(out, ", \"txn\": ");
+	kr_history_json_value(h, s->txn, out);
+	kr_str_format(out, ", \"since\": %lld}", (long long)s->since);
+}
+
 static enum kr_status tell_progress(struct running *r)
 {
 	struct kr_history *h = kr_stream_history(r->stream);
@@ -164,18 +174,31 @@ static enum kr_status tell_progress(struct running *r)
 	add_name(r, "trace", &out);
 	kr_str_add(&out, "\"watermark\": ");
 	add_time(s.watermark, &out);
+	kr_str_add(&out, ", \"holder\": ");
+	add_session(h, s.holder, &out);
+	kr_str_add(&out, ", \"newest\": ");
+	add_time(s.newest, &out);
 	kr_str_format(&out, ", \"lines\": %u, \"txns\": %u, \"open\": %u, \"oldest\": ", r->lines, s.txns, s.open);
-	if (s.waits) {
-		kr_str_add(&out, "{\"session\": ");
-		add_session(h, s.session, &out);
-		kr_str_add(&out, ", \"txn\": ");
-		kr_history_json_value(h, s.txn, &out);
-		kr_str_format(&out, ", \"since\": %lld}", (long long)s.since);
-	} else {
+	if (s.waits)
+		add_oldest(h, &s, &out);
+	else
 		kr_str_add(&out, "null");
-	}
-	kr_str_format(&out, ", \"findings\": %llu, \"mib\": %llu}\n", (unsigned long long)total(&s), (unsigned long long)((r->ctx.mem.used >> 20) + 1));
+	kr_str_format(&out, ", \"held\": %u, \"versions\": %u, \"locks\": %u, \"findings\": %llu, \"mib\": %llu}\n", s.held, s.versions, s.locks,
+		(unsigned long long)total(&s), (unsigned long long)((r->ctx.mem.used >> 20) + 1));
 	return print(&out);
+}
+
+/* The same for the live page. */
+static void show(struct running *r)
+{
+	struct kr_live_state state = {.profile = r->batch.profile,
+		.history = kr_stream_history(r->stream),
+		.engine = kr_engine_look(r->engine),
+		.lines = r->lines,
+		.bytes = r->ctx.mem.used,
+		.limit = r->ctx.mem.limit};
+
+	kr_live_state(r->o->live, &state);
 }
 
 static enum kr_status tell_end(struct running *r, const struct kr_engine_state *s)
@@ -233,26 +256,49 @@ static enum kr_status take(void *data, const struct kr_event *event, struct kr_e
 	return status ? status : kr_engine_take(r->engine, event, err);
 }
 
+/* Whether nothing has come for a while. What is certain by then is told, once. */
+static bool is_quiet(struct running *r, bool *idle, enum kr_status *status, struct kr_err *err)
+{
+	if (!r->o->waits || !r->engine)
+		return false;
+	if (r->o->live && kr_source_quiet(r->source, 0))
+		show(r);
+	if (!kr_source_quiet(r->source, QUIET_MS))
+		return *idle = false;
+	if (!*idle)
+		*status = kr_engine_idle(r->engine, err);
+	return *idle = true;
+}
+
 static enum kr_status read_all(struct running *r, struct kr_err *err)
 {
 	bool more = true, idle = false;
 	enum kr_status status = KR_OK;
 
 	while (!status && more) {
-		if (r->o->waits && r->engine && !idle && kr_source_quiet(r->source, QUIET_MS)) {
-			idle = true;
-			status = kr_engine_idle(r->engine, err);
+		if (is_quiet(r, &idle, &status, err))
 			continue;
-		}
-		idle = false;
 		status = kr_stream_next(r->stream, r->source, &more, err);
 		r->lines += more;
 		if (!status && more && r->engine && r->lines % PROGRESS_LINES == 0)
 			status = tell_progress(r);
+		if (r->engine && kr_live_due(r->o->live))
+			show(r);
 	}
 	if (!status && !r->engine)
 		status = start(r, err);
 	return status ? status : kr_engine_end(r->engine, err);
+}
+
+/* The last word on the live page. */
+static void show_end(struct running *r, enum kr_status status, struct kr_err *err)
+{
+	char why[sizeof err->file + sizeof err->text + 32];
+
+	kr_err_format(err, why, sizeof why);
+	if (r->engine)
+		show(r);
+	kr_live_end(r->o->live, status || r->exit != KR_EXIT_SATISFIED ? "failed" : "ended", why[0] ? why : NULL);
 }
 
 static int finish(struct running *r, enum kr_status status, struct kr_err *err)
@@ -288,6 +334,8 @@ int kr_stream_run(const struct kr_stream_options *options, const char *path)
 	if (!status)
 		status = read_all(&r, &err);
 	int exit = finish(&r, status, &err);
+	if (r.o->live)
+		show_end(&r, status, &err);
 	kr_engine_free(r.engine);
 	kr_stream_free(r.stream);
 	kr_source_free(r.source);

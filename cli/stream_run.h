@@ -3,6 +3,7 @@
 #define KR_CLI_STREAM_RUN_H
 
 #include "cli/file.h"
+#include "cli/live.h"
 #include "cli/output.h"
 #include "cli/profile_option.h"
 
@@ -20,6 +21,7 @@ struct kr_stream_options {
 	bool json, explain, dispatch;
 	bool names_trace;    /* findings and ends name the trace */
 	bool waits;          /* what is certain is told while nothing comes */
+	struct kr_live *live; /* or NULL; freed at the end of the run */
 };
 
 /* From the command line; false after a message. */

@@ -11,6 +11,8 @@ static const struct kr_option options[] = {
 	KR_OPTION_TOLD,
 	KR_OPTION_TRACE_DISPATCH,
 	KR_OPTION_MEMORY,
+	KR_OPTION_HTTP,
+	KR_OPTION_HTTP_ANY,
 	{0},
 };
 
@@ -19,14 +21,17 @@ static int run(const struct kr_args *args)
 	struct kr_profile_option asked;
 	struct kr_stream_options stream;
 	struct kr_file told = {0};
+	const char *path = args->operands.n > 0 ? args->operands.at[0] : "-";
 	int status = kr_profile_asked(args, &asked);
 
 	if (status == KR_EXIT_SATISFIED && !kr_stream_options(args, &asked, &told, &stream))
 		status = KR_EXIT_USAGE;
+	if (status == KR_EXIT_SATISFIED)
+		status = kr_live_start(args, path, &stream.live);
 	if (status == KR_EXIT_SATISFIED) {
 		(void)kr_file_open(&told, args, kr_args_value(args, "told")); /* closing it tells what failed */
 		stream.waits = true;
-		status = kr_stream_run(&stream, args->operands.n > 0 ? args->operands.at[0] : "-");
+		status = kr_stream_run(&stream, path);
 	}
 	if (!kr_file_close(&told))
 		status = kr_exit_worst(status, KR_EXIT_FAILED);

@@ -27,7 +27,7 @@ if(main AND TARGET kr_cli AND objects)
     add_executable(krait ${main} $<TARGET_OBJECTS:kr_cli> ${objects})
     target_include_directories(krait PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
     target_compile_definitions(krait PRIVATE KR_VERSION="${PROJECT_VERSION}")
-    target_link_libraries(krait PRIVATE ${KR_DEPENDENCIES})
+    target_link_libraries(krait PRIVATE ${KR_PROGRAM_DEPENDENCIES})
     # Plug-ins find what they call in the program, which therefore holds all of it and exports krait_* alone.
     target_link_options(krait PRIVATE "LINKER:--export-dynamic-symbol=krait_*")
     set_target_properties(krait PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)

@@ -130,19 +130,27 @@ bool kr_merge_put(struct kr_merge *m, struct kr_lane *lane, struct kr_merge_item
 	return true;
 }
 
+const struct kr_lane *kr_merge_holder(const struct kr_merge *m)
+{
+	const struct kr_lane *out = NULL;
+
+	for (uint32_t i = 0; i < m->lanes.n && !m->ended && !m->unbounded; i++) {
+		const struct kr_lane *lane = m->lanes.at[i];
+		if (lane->head == lane->items.n && !lane->over && (!out || lane->promise < out->promise))
+			out = lane;
+	}
+	return out;
+}
+
 int64_t kr_merge_watermark(const struct kr_merge *m)
 {
-	int64_t out = INT64_MAX;
+	const struct kr_lane *holder = kr_merge_holder(m);
+	int64_t out = holder ? holder->promise : INT64_MAX;
 
 	if (m->ended)
 		return INT64_MAX;
 	if (m->unbounded)
 		return INT64_MIN;
-	for (uint32_t i = 0; i < m->lanes.n; i++) {
-		const struct kr_lane *lane = m->lanes.at[i];
-		if (lane->head == lane->items.n && !lane->over && lane->promise < out)
-			out = lane->promise;
-	}
 	for (uint32_t i = 0; i < m->heap.n && i < 1 && out == INT64_MAX; i++)
 		out = m->heap.at[i]->items.at[m->heap.at[i]->head].at + 1; /* every session has spoken: its first item at least */
 	return kr_earlier(out, m->lateness);

@@ -38,6 +38,8 @@ void kr_merge_done(struct kr_merge *m);
 struct kr_lane *kr_merge_lane(struct kr_merge *m, kr_session session);
 
 bool kr_merge_put(struct kr_merge *m, struct kr_lane *lane, struct kr_merge_item item);
+/* What the watermark waits for: of the sessions that have nothing waiting the one with the least promise; NULL: none. */
+const struct kr_lane *kr_merge_holder(const struct kr_merge *m);
 int64_t kr_merge_watermark(const struct kr_merge *m);
 bool kr_merge_next(struct kr_merge *m, struct kr_merge_item *out, struct kr_lane **lane); /* false: it waits */
 

@@ -338,14 +338,22 @@ struct kr_engine_state kr_engine_look(const struct kr_engine *e)
 	struct kr_engine_state s = {.txns = e->seq,
 		.late = e->late,
 		.watermark = e->begun ? kr_merge_watermark(&e->merge) : INT64_MIN,
+		.holder = {KR_NONE},
+		.newest = e->newest,
 		.trusted_until = e->trusted_until,
 		.found_trusted = e->found_trusted,
 		.held = e->held.n,
 		.carried = e->carried,
 		.open = e->open.n,
+		.versions = e->versions,
+		.locks = e->locks,
 		.session = {KR_NONE},
 		.txn = {KR_NONE}};
 
+	const struct kr_lane *holder = kr_merge_holder(&e->merge);
+
+	if (holder)
+		s.holder = holder->session;
 	for (int i = 0; i < KR_MECH_KINDS; i++)
 		s.findings[i] = e->findings[i];
 	for (uint32_t i = 0; i < e->open.n; i++) {

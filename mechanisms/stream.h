@@ -37,10 +37,13 @@ struct kr_engine_state {
 	uint32_t late;       /* events that came too late */
 	uint64_t findings[KR_MECH_KINDS];
 	int64_t watermark;   /* INT64_MIN, INT64_MAX: none */
+	kr_session holder;   /* that the watermark waits for; KR_NONE: none */
+	int64_t newest;      /* time heard of; INT64_MIN: none */
 	int64_t trusted_until; /* INT64_MAX: always */
 	bool found_trusted;  /* something was found before anything was late */
 	uint32_t held, carried; /* transactions in memory: whole; of which versions are left */
 	uint32_t open;       /* that have not ended */
+	uint32_t versions, locks; /* that the last round laid before the mechanisms; versions at the start aside */
 	bool waits;          /* for the open transaction that began first, whose start is known: */
 	kr_session session;
 	kr_value txn;        /* valid until the next event */

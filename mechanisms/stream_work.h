@@ -23,6 +23,7 @@ struct kr_engine {
 	struct kr_echo echo;
 	uint32_t seq, since;    /* ended so far, and since the last round */
 	uint32_t round;
+	uint32_t versions, locks; /* in the last one */
 	int64_t newest;         /* time heard of */
 	int64_t position;       /* of the last event dispatched */
 	int64_t trusted_until;

@@ -16,6 +16,9 @@ struct kr_finding_report { /* all borrowed */
 /* "garbage"; of a cycle the name of its anomaly. */
 void kr_report_finding_class(const struct kr_finding_report *r, const struct kr_finding *f, char out[KR_ANOMALY_NAME_SIZE]);
 
+/* Of its last transaction; 0: none. */
+uint32_t kr_report_finding_line(const struct kr_finding_report *r, const struct kr_finding *f);
+
 /* One JSON object, without a newline: `krait verify` reads it. */
 void kr_report_finding_json(const struct kr_finding_report *r, const struct kr_finding *f, struct kr_str *out);
 

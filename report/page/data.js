@@ -1,4 +1,3 @@
-"use strict";
 /* What krait wrote into the page (report/page_*.c), as objects. Texts of the trace are only ever shown as text. */
 
 const KINDS = {
@@ -16,8 +15,6 @@ const VERDICTS = {
 const STATUS = {c: "committed", a: "aborted", u: "outcome unknown"};
 const ORDERS = {none: "no order", session: "session order", realtime: "real-time order"};
 
-const number = (n) => n.toLocaleString("en-US");
-const count = (n, what) => `${number(n)} ${what}${n === 1 ? "" : "s"}`;
 const clip = (text, most) => (text.length > most ? text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "") + "\u2026" : text);
 
 class Trace {

@@ -1,4 +1,7 @@
-/* Making elements. Children are elements or texts. */
+/* Making texts and elements. Children are elements or texts. */
+
+const number = (n) => n.toLocaleString("en-US");
+const count = (n, what) => `${number(n)} ${what}${n === 1 ? "" : "s"}`;
 
 /* Names and values that run from right to left turn nothing around them. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]+/g;

@@ -67,8 +67,11 @@ class Browser:
         return self.do("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
 
     def open(self, path):
+        self.visit("file://" + os.path.abspath(path))
+
+    def visit(self, url):
         self.requests(), self.complaints()  # those of the page that the browser starts with
-        self.do("POST", "/url", {"url": "file://" + os.path.abspath(path)})
+        self.do("POST", "/url", {"url": url})
 
     def run(self, script, *arguments):
         return self.do("POST", "/execute/sync", {"script": script, "args": list(arguments)})
