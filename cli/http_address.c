@@ -59,8 +59,7 @@ enum kr_status kr_http_address_parse(const char *text, bool any, struct kr_http_
 	if (!split(text, &p) || p.port < 0)
 		return kr_err_set(err, KR_BAD, "found '%.80s', expected an address and a port, such as 127.0.0.1:8080 or [::1]:8080", text);
 	if (!any && !p.named && !is_loopback(&p))
-		return kr_err_set(err, KR_BAD, "others can reach %s: expected an address of this machine alone, such as 127.0.0.1, or '--http-any', too",
-			p.host);
+		return kr_err_set(err, KR_BAD, "found '%s', which others can reach, expected an address of this machine alone; '--http-any' allows it", p.host);
 	*out = (struct kr_http_address){.six = p.six, .port = (unsigned)p.port};
 	snprintf(out->host, sizeof out->host, "%s", p.named ? "127.0.0.1" : p.host);
 	return KR_OK;

@@ -58,6 +58,7 @@ class Live {
 			this.end = end;
 			this.say("over", ENDS[end.how]);
 			this.show();
+			this.showFound();
 			announce(this.title.textContent);
 		});
 	}
@@ -82,13 +83,7 @@ class Live {
 		this.waiting.push(finding);
 		if (this.waiting.length > SHOWN)
 			this.waiting.shift();
-		this.timer ||= setTimeout(() => {
-			this.timer = 0;
-			if (this.reads())
-				this.showMore();
-			else
-				this.showFindings();
-		}, MOMENT);
+		this.timer ||= setTimeout(() => this.showFound(), MOMENT);
 	}
 
 	/* ---- findings ---- */
@@ -96,6 +91,15 @@ class Live {
 	/* While somebody reads an explanation nothing moves. */
 	reads() {
 		return this.list.querySelector("details[open]") !== null;
+	}
+
+	showFound() {
+		clearTimeout(this.timer);
+		this.timer = 0;
+		if (this.reads())
+			this.showMore();
+		else
+			this.showFindings();
 	}
 
 	showMore() {
@@ -189,6 +193,7 @@ class Live {
 
 	put(name, value, ...note) {
 		this.tile[name].value.replaceChildren(...[value].flat());
+		this.tile[name].value.classList.toggle("long", value.length > 14);
 		this.tile[name].note.replaceChildren(...note.filter(Boolean).map(isolated));
 	}
 
