@@ -100,7 +100,7 @@ void kr_report_live_state(const struct kr_live_state *s, struct kr_str *out)
 	if (s->limit != SIZE_MAX)
 		kr_str_format(out, ", \"limit\": %llu", (unsigned long long)(s->limit >> 20));
 	add_findings(e, out);
-	kr_str_format(out, ", \"late\": %u", e->late);
+	kr_str_format(out, ", \"late\": %u, \"trusted\": %s", e->late, e->late == 0 || e->found_trusted ? "true" : "false");
 	add_time("trusted_until", e->trusted_until, out);
 	kr_str_add(out, "}");
 }

@@ -156,7 +156,7 @@ class Live {
 
 	showHero(total) {
 		const {state, end} = this, profile = state?.profile ?? "the profile", watched = `${count(state?.txns ?? 0, "transaction")}`;
-		this.hero.className = `hero ${end?.how === "failed" ? "unknown" : total > 0 ? "violated" : "watching"}`;
+		this.hero.className = `hero ${end?.how === "failed" || state?.trusted === false ? "unknown" : total > 0 ? "violated" : "watching"}`;
 		this.badge.textContent = end ? ENDS[end.how] : state?.lines ? "watching" : "waiting";
 		if (!state?.lines && !end) {
 			this.title.textContent = state ? "Waiting for the first event" : "Waiting for krait";
@@ -164,9 +164,9 @@ class Live {
 			return;
 		}
 		this.title.textContent = total > 0 ? count(total, "finding") : end ? "Nothing found" : "Nothing found so far";
-		this.sentence.replaceChildren(...[end?.why ? `${end.why}. ` : "", total > 0
-			? `The database did what ${profile} rules out: no placement of instants explains what clients saw.`
-			: `In ${watched} nothing was seen that ${profile} rules out, which is no proof.`].map(isolated));
+		this.sentence.replaceChildren(...[end?.why ? `${end.why}. ` : "", total === 0 ? `In ${watched} nothing was seen that ${profile} rules out, which is no proof.`
+			: state.trusted ? `The database did what ${profile} rules out: no placement of instants explains what clients saw.`
+				: `What clients told cannot be under ${profile}; but before that something had come too late, so that it may be no fault of the database.`].map(isolated));
 	}
 
 	showLate() {
@@ -204,8 +204,8 @@ class Live {
 		this.showWatermark(state);
 		this.put("open", number(state.open), ...(state.oldest === undefined ? [] : ["the oldest: ", strong(state.oldest),
 			state.oldest_session === undefined ? "" : ` of session ${state.oldest_session}`, `, since ${state.since}`]));
-		this.put("versions", number(state.versions), `of ${count(state.held, "transaction")} held whole, and of some before`);
-		this.put("locks", number(state.locks), "each held by a transaction that may still matter");
+		this.put("versions", number(state.versions), `in the last round; ${count(state.held, "transaction")} held whole`);
+		this.put("locks", number(state.locks), "in the last round");
 		this.put("memory", [number(state.mib), html("small", {}, "MiB")], state.limit === undefined ? "" : `of ${number(state.limit)} MiB`);
 	}
 

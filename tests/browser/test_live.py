@@ -98,10 +98,14 @@ def test_live_late(folder):
         until("41", lambda: tile(browser, "watermark"))
         text = until(lambda text: "1 event" in (text or ""), lambda: browser.text(".warning"))
         assert "instants after 30 is not to be trusted" in text, text
+        assert browser.attribute(".hero", "class") == "hero unknown" and browser.text("h1") == "Nothing found so far"
+        watch.tell(*overwritten(7, 100))
+        until("1 finding", lambda: browser.text("h1"))
+        assert browser.attribute(".hero", "class") == "hero unknown" and "too late" in browser.text(".sentence"), browser.text(".sentence")
         watch.process.stdin.write("no json\n")
         assert watch.end() == 255
         until("ended with an error", lambda: browser.text(".connection"))
-        assert "-:5" in browser.text(".sentence") and browser.attribute(".hero", "class") == "hero unknown", browser.text(".sentence")
+        assert "-:10" in browser.text(".sentence") and browser.attribute(".hero", "class") == "hero unknown", browser.text(".sentence")
         is_quiet(browser, watch)
 
 
