@@ -174,11 +174,11 @@ def test_deaf(folder):
     """Everything is found, in memory that does not follow how much there is to tell: 5 MB for each of them."""
     path = os.path.join(folder, "stream.jsonl")
     with open(path, "w", encoding="ascii") as file:
-        file.write(lines(header(), *(event for n in range(6000) for event in overwritten(n, 100 * n))))
+        file.write(lines(header(), *(event for n in range(3000) for event in overwritten(n, 100 * n))))
     alone, least = looked_at_by(path, 0)
     found, mib = looked_at_by(path, 40)
     print(f"{least:.0f} MiB, with 40 clients that do not read {mib:.0f} MiB")
-    assert sorted(found) == sorted(alone) == sorted(("garbage", [f"stale{n}"]) for n in range(6000))
+    assert sorted(found) == sorted(alone) == sorted(("garbage", [f"stale{n}"]) for n in range(3000))
     assert mib < least + 60, (least, mib)
 
 
