@@ -90,6 +90,19 @@ def test_live_nothing_found(folder):
         is_quiet(browser, watch)
 
 
+def test_live_unbounded(folder):
+    """A stream that does not say that it is one is looked at when it is over."""
+    with Watch() as watch, Browser() as browser:
+        browser.visit(watch.url)
+        watch.tell(header(stream=False), *overwritten(1, 100))
+        until("any time may still come: nothing is looked at before the end", lambda: tile(browser, "watermark", "note"))
+        assert browser.text("h1") == "Nothing found so far" and tile(browser, "open") == "3"
+        assert watch.end() == 1
+        until("1 finding", lambda: browser.text("h1"))
+        until(1, lambda: browser.count(".findings > li"))
+        is_quiet(browser, watch)
+
+
 def test_live_late(folder):
     """What comes too late is told; so is an end by an error."""
     with Watch("--profile", "postgresql-rc") as watch, Browser() as browser:
