@@ -3,8 +3,6 @@
  * A version is a transaction's last value of a key, installed when it commits. v is gone at the latest when a committed
  * u that certainly comes after it has committed. Where writing the present value makes no version, what may have done so
  * is a shadow: it can have been seen, but it orders nothing. */
-#include <stdlib.h>
-
 #include "mechanisms/batch.h"
 
 /* ---- collecting ---- */
@@ -153,25 +151,28 @@ static enum kr_status collect(struct kr_batch *b)
 
 /* ---- order ---- */
 
-static int by_key(const void *a, const void *b)
-{
-	const struct kr_written *x = a, *y = b;
-	int64_t s = x->by.txn.i == KR_NONE ? -1 : (int64_t)x->by.txn.i, t = y->by.txn.i == KR_NONE ? -1 : (int64_t)y->by.txn.i;
-
-	return x->key.i != y->key.i ? (x->key.i < y->key.i ? -1 : 1) : (s > t) - (s < t);
-}
-
+/* By key, of each the initial one first, then in the order of transactions, in which they were collected. */
 static enum kr_status index_keys(struct kr_batch *b)
 {
-	if (b->versions.n > 1)
-		qsort(b->versions.at, b->versions.n, sizeof *b->versions.at, by_key);
-	for (uint32_t k = 0, v = 0; k <= b->h->keys.n; k++) {
-		while (v < b->versions.n && b->versions.at[v].key.i < k)
-			v++;
-		if (!kr_vec_push(b->mem, &b->version_first, v))
-			return KR_NOMEM;
-	}
-	return KR_OK;
+	uint32_t n = b->versions.n;
+	uint32_t *of = kr_mem_alloc(b->mem, n, sizeof *of);
+	struct kr_written *list = kr_mem_alloc(b->mem, n, sizeof *list);
+	struct kr_grouped keys = {0};
+	bool good = of && list;
+
+	for (uint32_t i = 0; i < n && good; i++)
+		of[i] = b->versions.at[i].key.i;
+	good = good && kr_group(b->mem, &keys, of, n, b->h->keys.n);
+	for (uint32_t i = 0; i < n && good; i++)
+		list[i] = b->versions.at[keys.at.at[i]];
+	for (uint32_t i = 0; i < n && good; i++)
+		b->versions.at[i] = list[i];
+	for (uint32_t k = 0; k <= b->h->keys.n && good; k++)
+		good = kr_vec_push(b->mem, &b->version_first, keys.first.at[k]);
+	kr_grouped_done(b->mem, &keys);
+	kr_mem_free(b->mem, of, n, sizeof *of);
+	kr_mem_free(b->mem, list, n, sizeof *list);
+	return good ? KR_OK : KR_NOMEM;
 }
 
 int64_t kr_written_gone(const struct kr_batch *b, const struct kr_written *v, kr_txn t)

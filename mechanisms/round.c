@@ -295,7 +295,7 @@ enum kr_status kr_engine_round(struct kr_engine *e, int64_t position, enum kr_ro
 		return KR_OK;
 	settle(e, position, kind);
 	kr_findings_init(&r.findings, e->mem);
-	enum kr_status status = kr_window_build(&r.w, e->h, &e->held, &e->bases);
+	enum kr_status status = kr_window_build(&r.w, e->h, &e->held, &e->bases, e->options.sink.order != NULL);
 	options.marks = &r.w.marks;
 	options.reach = &r.reach;
 	r.b = (struct kr_batch){.ctx = e->ctx, .mem = e->mem, .h = &r.w.h, .profile = options.profile, .options = &options, .out = &r.findings};

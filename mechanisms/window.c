@@ -7,7 +7,7 @@ struct building {
 	struct kr_window *w;
 	const struct kr_history *stream;
 	struct kr_bases *bases;
-	bool scans, failed;
+	bool sorted, scans, failed;
 };
 
 void kr_window_done(struct kr_window *w)
@@ -94,14 +94,10 @@ static void touch_for_scans(struct building *b)
 
 static void add_carriers(struct building *b)
 {
-	uint32_t n = b->w->keys.n;
-
-	for (uint32_t k = 0; k < n; k++) {
+	for (uint32_t k = 0; k < b->w->keys.n; k++) {
 		const struct kr_base *base = &b->bases->at[b->w->keys.at[k].i];
-		for (uint32_t i = 0; i < base->carriers.n; i++) {
+		for (uint32_t i = 0; i < base->carriers.n; i++)
 			add_txn(b, base->carriers.at[i]);
-			touch_all(b, base->carriers.at[i]);
-		}
 	}
 }
 
@@ -130,15 +126,23 @@ static bool sort_keys(struct building *b)
 		order[k] = (struct named){w->keys.at[k], b->stream};
 	if (w->keys.n > 1)
 		qsort(order, w->keys.n, sizeof *order, by_name);
-	for (uint32_t k = 0; k < w->keys.n; k++) {
-		struct kr_key_entry entry = b->stream->keys.at[order[k].key.i];
-		entry.kind = b->bases->at[order[k].key.i].kind;
+	for (uint32_t k = 0; k < w->keys.n; k++)
 		w->keys.at[k] = order[k].key;
-		b->bases->at[order[k].key.i].at = k;
-		b->failed |= !kr_vec_push(w->mem, &w->h.keys, entry);
-	}
 	kr_mem_free(w->mem, order, w->keys.n, sizeof *order);
 	return true;
+}
+
+static void put_keys(struct building *b)
+{
+	struct kr_window *w = b->w;
+
+	for (uint32_t k = 0; k < w->keys.n; k++) {
+		struct kr_base *base = &b->bases->at[w->keys.at[k].i];
+		struct kr_key_entry entry = b->stream->keys.at[w->keys.at[k].i];
+		entry.kind = base->kind;
+		base->at = k;
+		b->failed |= !kr_vec_push(w->mem, &w->h.keys, entry);
+	}
 }
 
 /* ---- transactions ---- */
@@ -201,6 +205,21 @@ static bool put_entry(struct building *b, const struct kr_held *t, const struct 
 	return true;
 }
 
+static bool put_mark(struct building *b, unsigned mark, struct kr_span lock)
+{
+	return kr_vec_push(b->w->mem, &b->w->op_marks, (uint8_t)mark) && kr_vec_push(b->w->mem, &b->w->locks, lock);
+}
+
+/* Of a version that is left of a transaction, if the window speaks of its key. */
+static bool put_carried(struct building *b, const struct kr_held *t, const struct kr_held_entry *e, struct kr_history_mark mark)
+{
+	unsigned of = (e->shadow ? KR_MARK_SHADOW : 0u) | (e->deleted ? KR_MARK_DELETED : 0u) | (e->remade ? KR_MARK_REMADE : 0u) | (e->gone ? KR_MARK_GONE : 0u);
+
+	if (b->bases->at[e->op.key.i].round != b->w->round)
+		return true;
+	return put_entry(b, t, e, mark) && put_mark(b, of, e->lock);
+}
+
 static void end_late(struct kr_transaction *txn, const struct kr_held *t)
 {
 	int64_t first = INT64_MAX;
@@ -232,22 +251,18 @@ static bool put_txn(struct building *b, struct kr_held *t)
 	uint8_t marks = (t->settled ? KR_MARK_SETTLED : 0) | (t->carried ? KR_MARK_CARRIED : 0) | (t->certified ? 0 : KR_MARK_FRESH);
 
 	t->at = h->txns.n;
-	for (uint32_t i = 0; i < t->entries.n; i++)
-		if (!put_entry(b, t, &t->entries.at[i], mark))
+	for (uint32_t i = 0; i < t->entries.n; i++) {
+		const struct kr_held_entry *e = &t->entries.at[i];
+		if (t->carried ? !put_carried(b, t, e, mark) : !put_entry(b, t, e, mark))
 			return false;
+	}
 	txn.op_count = h->ops.n - mark.ops;
 	if (t->late)
 		end_late(&txn, t);
 	for (uint32_t i = mark.struck; i < h->struck.n; i++)
 		h->struck.at[i].txn = (kr_txn){h->txns.n};
-	for (uint32_t i = 0; i < txn.op_count; i++) {
-		uint8_t of = 0;
-		if (t->carried)
-			of = (t->entries.at[i].shadow ? KR_MARK_SHADOW : 0) | (t->entries.at[i].deleted ? KR_MARK_DELETED : 0) |
-				(t->entries.at[i].remade ? KR_MARK_REMADE : 0) | (t->entries.at[i].gone ? KR_MARK_GONE : 0);
-		struct kr_span lock = t->carried ? t->entries.at[i].lock : (struct kr_span){0, 0};
-		b->failed |= !kr_vec_push(b->w->mem, &b->w->op_marks, of) || !kr_vec_push(b->w->mem, &b->w->locks, lock);
-	}
+	for (uint32_t i = 0; i < txn.op_count && !t->carried; i++)
+		b->failed |= !put_mark(b, 0, (struct kr_span){0, 0});
 	return kr_vec_push(h->mem, &h->txns, txn) && kr_vec_push(h->mem, &h->white_box, t->white_box) && kr_vec_push(b->w->mem, &b->w->txn_marks, marks) &&
 		kr_vec_push(b->w->mem, &b->w->carried, t->told);
 }
@@ -259,9 +274,9 @@ static int by_end(const void *a, const void *b)
 	return ((*x)->seq > (*y)->seq) - ((*x)->seq < (*y)->seq);
 }
 
-enum kr_status kr_window_build(struct kr_window *w, const struct kr_history *stream, const struct kr_helds *held, struct kr_bases *bases)
+enum kr_status kr_window_build(struct kr_window *w, const struct kr_history *stream, const struct kr_helds *held, struct kr_bases *bases, bool sorted)
 {
-	struct building b = {.w = w, .stream = stream, .bases = bases};
+	struct building b = {.sorted = sorted, .w = w, .stream = stream, .bases = bases};
 
 	w->h = borrow(stream);
 	for (uint32_t i = 0; i < held->n && !b.failed; i++) {
@@ -270,7 +285,10 @@ enum kr_status kr_window_build(struct kr_window *w, const struct kr_history *str
 	}
 	touch_for_scans(&b);
 	add_carriers(&b);
-	if (b.failed || !sort_keys(&b) || b.failed)
+	if (b.failed || ((b.sorted || b.scans) && !sort_keys(&b)))
+		return KR_NOMEM;
+	put_keys(&b);
+	if (b.failed)
 		return KR_NOMEM;
 	if (w->txns.n > 1)
 		qsort(w->txns.at, w->txns.n, sizeof *w->txns.at, by_end);
