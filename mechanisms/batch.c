@@ -24,6 +24,27 @@ void kr_batch_done(struct kr_batch *b)
 	kr_grouped_done(b->mem, &b->holds_of);
 }
 
+void kr_batch_clear(struct kr_batch *b)
+{
+	kr_vec_reuse(b->mem, &b->txns);
+	kr_vec_reuse(b->mem, &b->acts);
+	kr_vec_reuse(b->mem, &b->rows);
+	kr_vec_reuse(b->mem, &b->objects);
+	kr_vec_reuse(b->mem, &b->versions);
+	kr_vec_reuse(b->mem, &b->version_first);
+	kr_vec_reuse(b->mem, &b->tried);
+	kr_vec_reuse(b->mem, &b->looks);
+	kr_vec_reuse(b->mem, &b->holds);
+	kr_vec_reuse(b->mem, &b->edits);
+	kr_vec_reuse(b->mem, &b->doubles);
+	kr_vec_reuse(b->mem, &b->writers);
+	kr_vec_reuse(b->mem, &b->remade);
+	kr_vec_reuse(b->mem, &b->writers_of.first);
+	kr_vec_reuse(b->mem, &b->writers_of.at);
+	kr_vec_reuse(b->mem, &b->holds_of.first);
+	kr_vec_reuse(b->mem, &b->holds_of.at);
+}
+
 enum kr_status kr_batch_facts(struct kr_batch *b, struct kr_err *err)
 {
 	enum kr_status status = kr_batch_acts(b);

@@ -159,6 +159,7 @@ enum kr_status kr_batch_find(struct kr_ctx *ctx, const struct kr_history *h, con
 enum kr_status kr_batch_facts(struct kr_batch *b, struct kr_err *err);
 enum kr_status kr_batch_judge(struct kr_batch *b);
 void kr_batch_done(struct kr_batch *b);
+void kr_batch_clear(struct kr_batch *b); /* for another history: keeps its memory */
 
 /* Steps, in their order. */
 enum kr_status kr_batch_acts(struct kr_batch *b);     /* batch_acts.c */

@@ -70,7 +70,7 @@ static bool spread(const struct forgetting *f, const struct kr_reaches *reach)
 	return good;
 }
 
-static bool find_horizon(struct forgetting *f, int64_t position, const struct kr_reaches *reach)
+static bool find_horizon(struct forgetting *f, int64_t position)
 {
 	struct kr_engine *e = f->e;
 	int64_t unsettled = first_unsettled(e, position);
@@ -80,7 +80,7 @@ static bool find_horizon(struct forgetting *f, int64_t position, const struct kr
 		struct kr_held *t = e->held.at[i];
 		t->reached = !t->settled || t->due >= unsettled || t->pending.n > 0;
 	}
-	if (!spread(f, reach))
+	if (!spread(f, &e->reach))
 		return false;
 	for (uint32_t i = 0; i < e->held.n; i++)
 		if (e->held.at[i]->reached)
@@ -261,11 +261,11 @@ static void sweep(struct forgetting *f)
 	e->held.n = n;
 }
 
-enum kr_status kr_engine_forget(struct kr_engine *e, int64_t position, const struct kr_window *w, const struct kr_batch *b, const struct kr_reaches *reach)
+enum kr_status kr_engine_forget(struct kr_engine *e, int64_t position)
 {
-	struct forgetting f = {.e = e, .w = w, .b = b};
+	struct forgetting f = {.e = e, .w = &e->window, .b = &e->batch};
 
-	if (!find_horizon(&f, position, reach))
+	if (!find_horizon(&f, position))
 		return KR_NOMEM;
 	note_tried(&f);
 	if (f.failed)

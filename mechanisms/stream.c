@@ -16,6 +16,7 @@ enum kr_status kr_engine_new(struct kr_ctx *ctx, const struct kr_engine_options 
 	if (!e)
 		return KR_NOMEM;
 	*e = (struct kr_engine){.ctx = ctx, .mem = &ctx->mem, .options = *options, .newest = INT64_MIN, .position = INT64_MIN, .trusted_until = INT64_MAX};
+	e->window.mem = e->batch.mem = e->mem;
 	e->uncommitted = profile->reads == KR_READS_UNCOMMITTED;
 	*out = e;
 	return KR_OK;
@@ -59,6 +60,9 @@ void kr_engine_free(struct kr_engine *e)
 	kr_vec_done(e->mem, &e->held);
 	kr_vec_done(e->mem, &e->bases);
 	kr_echo_done(e->mem, &e->echo);
+	kr_window_done(&e->window);
+	kr_batch_done(&e->batch);
+	kr_vec_done(e->mem, &e->reach);
 	if (e->stream)
 		kr_merge_done(&e->merge);
 	kr_mem_free(e->mem, e, 1, sizeof *e);

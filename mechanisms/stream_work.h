@@ -21,6 +21,9 @@ struct kr_engine {
 	struct kr_helds held;   /* have ended, in the order of their ends */
 	uint32_t carried;
 	struct kr_echo echo;
+	struct kr_window window; /* of the round; between rounds only its memory */
+	struct kr_batch batch;
+	struct kr_reaches reach;
 	uint32_t seq, since;    /* ended so far, and since the last round */
 	uint32_t round;
 	int64_t newest;         /* time heard of */
@@ -36,8 +39,7 @@ enum kr_round { KR_ROUND_COUNTED, KR_ROUND_IDLE, KR_ROUND_LAST };
 /* Everything sent before `position` has been dispatched. */
 enum kr_status kr_engine_round(struct kr_engine *e, int64_t position, enum kr_round kind, struct kr_err *err);
 
-/* Forgets what nothing that is still to come can depend on; `b`: the round's batch, `reach` its certain dependencies. */
-enum kr_status kr_engine_forget(struct kr_engine *e, int64_t position, const struct kr_window *w, const struct kr_batch *b, const struct kr_reaches *reach);
-
+/* Forgets what nothing that is still to come can depend on, by the round's window, batch and certain dependencies. */
+enum kr_status kr_engine_forget(struct kr_engine *e, int64_t position);
 
 #endif

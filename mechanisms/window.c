@@ -12,17 +12,15 @@ struct building {
 
 void kr_window_done(struct kr_window *w)
 {
-	struct kr_history *h = &w->h;
-
-	kr_vec_done(w->mem, &h->keys);
-	kr_vec_done(w->mem, &h->txns);
-	kr_vec_done(w->mem, &h->ops);
-	kr_vec_done(w->mem, &h->scans);
-	kr_vec_done(w->mem, &h->rows);
-	kr_vec_done(w->mem, &h->conds);
-	kr_vec_done(w->mem, &h->attrs);
-	kr_vec_done(w->mem, &h->struck);
-	kr_vec_done(w->mem, &h->white_box);
+	kr_vec_done(w->mem, &w->h.keys);
+	kr_vec_done(w->mem, &w->h.txns);
+	kr_vec_done(w->mem, &w->h.ops);
+	kr_vec_done(w->mem, &w->h.scans);
+	kr_vec_done(w->mem, &w->h.rows);
+	kr_vec_done(w->mem, &w->h.conds);
+	kr_vec_done(w->mem, &w->h.attrs);
+	kr_vec_done(w->mem, &w->h.struck);
+	kr_vec_done(w->mem, &w->h.white_box);
 	kr_vec_done(w->mem, &w->txns);
 	kr_vec_done(w->mem, &w->keys);
 	kr_vec_done(w->mem, &w->txn_marks);
@@ -31,24 +29,43 @@ void kr_window_done(struct kr_window *w)
 	kr_vec_done(w->mem, &w->locks);
 }
 
-/* Header, values and sessions as they are; nothing of what was read. */
-static struct kr_history borrow(const struct kr_history *stream)
+void kr_window_clear(struct kr_window *w)
 {
-	return (struct kr_history){.mem = stream->mem,
-		.name = stream->name,
-		.format = stream->format,
-		.clock_skew = stream->clock_skew,
-		.time_unit = stream->time_unit,
-		.row_separator = stream->row_separator,
-		.profile = stream->profile,
-		.initial = stream->initial,
-		.key_order = stream->key_order,
-		.values.at = stream->values.at,
-		.values.n = stream->values.n,
-		.sessions.at = stream->sessions.at,
-		.sessions.n = stream->sessions.n,
-		.files.at = stream->files.at,
-		.files.n = stream->files.n};
+	kr_vec_reuse(w->mem, &w->h.keys);
+	kr_vec_reuse(w->mem, &w->h.txns);
+	kr_vec_reuse(w->mem, &w->h.ops);
+	kr_vec_reuse(w->mem, &w->h.scans);
+	kr_vec_reuse(w->mem, &w->h.rows);
+	kr_vec_reuse(w->mem, &w->h.conds);
+	kr_vec_reuse(w->mem, &w->h.attrs);
+	kr_vec_reuse(w->mem, &w->h.struck);
+	kr_vec_reuse(w->mem, &w->h.white_box);
+	kr_vec_reuse(w->mem, &w->txns);
+	kr_vec_reuse(w->mem, &w->keys);
+	kr_vec_reuse(w->mem, &w->txn_marks);
+	kr_vec_reuse(w->mem, &w->op_marks);
+	kr_vec_reuse(w->mem, &w->carried);
+	kr_vec_reuse(w->mem, &w->locks);
+}
+
+/* Header, values and sessions as they are; nothing of what was read. */
+static void borrow(struct kr_history *h, const struct kr_history *stream)
+{
+	h->mem = stream->mem;
+	h->name = stream->name;
+	h->format = stream->format;
+	h->clock_skew = stream->clock_skew;
+	h->time_unit = stream->time_unit;
+	h->row_separator = stream->row_separator;
+	h->profile = stream->profile;
+	h->initial = stream->initial;
+	h->key_order = stream->key_order;
+	h->values.at = stream->values.at;
+	h->values.n = stream->values.n;
+	h->sessions.at = stream->sessions.at;
+	h->sessions.n = stream->sessions.n;
+	h->files.at = stream->files.at;
+	h->files.n = stream->files.n;
 }
 
 /* ---- keys ---- */
@@ -278,7 +295,7 @@ enum kr_status kr_window_build(struct kr_window *w, const struct kr_history *str
 {
 	struct building b = {.sorted = sorted, .w = w, .stream = stream, .bases = bases};
 
-	w->h = borrow(stream);
+	borrow(&w->h, stream);
 	for (uint32_t i = 0; i < held->n && !b.failed; i++) {
 		add_txn(&b, held->at[i]);
 		touch_all(&b, held->at[i]);

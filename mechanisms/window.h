@@ -16,7 +16,7 @@ struct kr_base {             /* of a key of the stream */
 };
 KR_VEC_NAMED(kr_bases, struct kr_base);
 
-struct kr_window {
+struct kr_window { /* zero but for mem is none */
 	struct kr_mem *mem;
 	uint32_t round;
 	struct kr_history h;          /* values, sessions and header are borrowed */
@@ -32,5 +32,6 @@ struct kr_window {
  * names if somebody asks (`sorted`), or reads ranges; else in that in which the transactions name them. */
 enum kr_status kr_window_build(struct kr_window *w, const struct kr_history *stream, const struct kr_helds *held, struct kr_bases *bases, bool sorted);
 void kr_window_done(struct kr_window *w);
+void kr_window_clear(struct kr_window *w); /* for another round: keeps its memory */
 
 #endif
