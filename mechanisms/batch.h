@@ -115,12 +115,19 @@ struct kr_grouped {
 bool kr_group(struct kr_mem *mem, struct kr_grouped *out, const uint32_t *of, uint32_t n, uint32_t groups); /* batch_group.c */
 void kr_grouped_done(struct kr_mem *mem, struct kr_grouped *grouped);
 
+struct kr_certain;
+struct kr_closing {              /* knows whether the certain graph has cycles with something new on them */
+	void *data;
+	enum kr_status (*ask)(void *data, const struct kr_certain *certain, bool *closes);
+};
+
 struct kr_batch_options {
 	const struct kr_profile *profile;
 	const struct kr_level *certify; /* the level that the profile names; NULL: none */
 	bool no_session;                /* timestamps: sessions promise nothing */
 	const struct kr_marks *marks;   /* NULL: the history is the whole */
 	struct kr_reaches *reach;       /* NULL: nobody asks; which transactions certain dependencies join */
+	const struct kr_closing *closing; /* NULL: cycles are looked for in any case */
 };
 
 struct kr_batch {

@@ -35,6 +35,9 @@ struct kr_held {
 	bool settled;           /* and all that bears on it is known */
 	bool fresh;             /* since this round */
 	bool certified;         /* its cycles were looked for */
+	bool effective;         /* and it was known that it took effect */
+	bool entered;           /* it has nodes in the certifier; */
+	uint32_t nodes[2];      /* of begin and commit, or one of both */
 	bool late;              /* an event of it came too late */
 	bool carried;           /* only versions are left, each an entry */
 	bool reached;           /* by certain dependencies, from what is near the present: horizon.c */

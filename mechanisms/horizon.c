@@ -251,12 +251,15 @@ static void sweep(struct forgetting *f)
 
 	for (uint32_t i = 0; i < e->held.n; i++) {
 		struct kr_held *t = e->held.at[i];
+		if (!t->carried && !goes(f, t)) {
+			e->held.at[n++] = t;
+			continue;
+		}
+		kr_engine_leave(e, t);
 		if (t->carried)
 			e->carried++;
-		else if (goes(f, t))
-			kr_held_free(e->stream, e->mem, t);
 		else
-			e->held.at[n++] = t;
+			kr_held_free(e->stream, e->mem, t);
 	}
 	e->held.n = n;
 }

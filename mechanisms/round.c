@@ -266,6 +266,8 @@ static enum kr_status judge(struct rounding *r, struct kr_err *err)
 {
 	enum kr_status status = kr_batch_facts(r->b, err);
 
+	if (!status && r->kind != KR_ROUND_IDLE)
+		kr_engine_renew(r->e);
 	if (!status)
 		status = kr_batch_judge(r->b);
 	if (!status)
@@ -289,6 +291,7 @@ enum kr_status kr_engine_round(struct kr_engine *e, int64_t position, enum kr_ro
 {
 	struct rounding r = {.e = e, .kind = kind, .w = &e->window, .b = &e->batch};
 	struct kr_batch_options options = e->options.batch;
+	struct kr_closing closing = kr_engine_closing(e, kind);
 
 	if (e->held.n == 0)
 		return KR_OK;
@@ -298,6 +301,7 @@ enum kr_status kr_engine_round(struct kr_engine *e, int64_t position, enum kr_ro
 	enum kr_status status = kr_window_build(r.w, e->h, &e->held, &e->bases, e->options.sink.order != NULL);
 	options.marks = &r.w->marks;
 	options.reach = &e->reach;
+	options.closing = &closing;
 	r.b->ctx = e->ctx;
 	r.b->h = &r.w->h;
 	r.b->profile = options.profile;

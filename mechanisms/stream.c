@@ -16,7 +16,7 @@ enum kr_status kr_engine_new(struct kr_ctx *ctx, const struct kr_engine_options 
 	if (!e)
 		return KR_NOMEM;
 	*e = (struct kr_engine){.ctx = ctx, .mem = &ctx->mem, .options = *options, .newest = INT64_MIN, .position = INT64_MIN, .trusted_until = INT64_MAX};
-	e->window.mem = e->batch.mem = e->mem;
+	e->window.mem = e->batch.mem = e->certifier.mem = e->mem;
 	e->uncommitted = profile->reads == KR_READS_UNCOMMITTED;
 	*out = e;
 	return KR_OK;
@@ -61,6 +61,7 @@ void kr_engine_free(struct kr_engine *e)
 	kr_vec_done(e->mem, &e->bases);
 	kr_echo_done(e->mem, &e->echo);
 	kr_window_done(&e->window);
+	kr_certifier_done(&e->certifier);
 	kr_batch_done(&e->batch);
 	kr_vec_done(e->mem, &e->reach);
 	if (e->stream)

@@ -2,6 +2,7 @@
 #ifndef KR_MECHANISMS_STREAM_WORK_H
 #define KR_MECHANISMS_STREAM_WORK_H
 
+#include "mechanisms/certifier.h"
 #include "mechanisms/echo.h"
 #include "mechanisms/merge.h"
 #include "mechanisms/stream.h"
@@ -24,6 +25,7 @@ struct kr_engine {
 	struct kr_window window; /* of the round; between rounds only its memory */
 	struct kr_batch batch;
 	struct kr_reaches reach;
+	struct kr_certifier certifier;
 	uint32_t seq, since;    /* ended so far, and since the last round */
 	uint32_t round;
 	int64_t newest;         /* time heard of */
@@ -38,6 +40,11 @@ enum kr_round { KR_ROUND_COUNTED, KR_ROUND_IDLE, KR_ROUND_LAST };
 
 /* Everything sent before `position` has been dispatched. */
 enum kr_status kr_engine_round(struct kr_engine *e, int64_t position, enum kr_round kind, struct kr_err *err);
+
+/* round_cycles.c: which transactions are new to the certifier; the certifier as the batch asks it; and what it is to forget. */
+void kr_engine_renew(struct kr_engine *e);
+struct kr_closing kr_engine_closing(struct kr_engine *e, enum kr_round kind);
+void kr_engine_leave(struct kr_engine *e, struct kr_held *t);
 
 /* Forgets what nothing that is still to come can depend on, by the round's window, batch and certain dependencies. */
 enum kr_status kr_engine_forget(struct kr_engine *e, int64_t position);
