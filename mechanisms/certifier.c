@@ -138,8 +138,9 @@ static int by_place(const void *a, const void *b)
 
 struct standing { struct kr_place place; uint32_t node; };
 
-/* The nodes of the list that the other search has not met, in their order, are given the next places. */
-static bool give_places(struct kr_certifier *c, const struct kr_knots *list, bool forward, uint32_t *next)
+/* The nodes of the list that the other search has not met, in their order, are given the first places, or the last ones:
+ * so none moves towards arcs that the searches have not seen. *given: how many. */
+static bool give_places(struct kr_certifier *c, const struct kr_knots *list, bool forward, uint32_t *given)
 {
 	KR_VEC(struct standing) order = {0};
 	bool good = kr_vec_reserve(c->mem, &order, list->n);
@@ -152,7 +153,8 @@ static bool give_places(struct kr_certifier *c, const struct kr_knots *list, boo
 	if (order.n > 1)
 		qsort(order.at, order.n, sizeof *order.at, by_place);
 	for (uint32_t i = 0; i < order.n; i++)
-		c->nodes.at[order.at[i].node].place = c->places.at[(*next)++];
+		c->nodes.at[order.at[i].node].place = c->places.at[forward ? c->places.n - order.n + i : i];
+	*given = order.n;
 	kr_vec_done(c->mem, &order);
 	return good;
 }
@@ -196,7 +198,7 @@ static uint32_t merge(struct kr_certifier *c)
 /* From `to` on in front of `from`, which must not be: what leads to `from` goes first, then what comes after `to`. */
 static bool reorder(struct kr_certifier *c, bool *closes)
 {
-	uint32_t next = 0;
+	uint32_t given;
 
 	kr_vec_clear(&c->places);
 	for (uint32_t i = 0; i < c->behind.n; i++)
@@ -207,14 +209,14 @@ static bool reorder(struct kr_certifier *c, bool *closes)
 			return false;
 	c->moved += c->places.n;
 	qsort(c->places.at, c->places.n, sizeof *c->places.at, by_place);
-	if (!give_places(c, &c->behind, false, &next))
+	if (!give_places(c, &c->behind, false, &given))
 		return false;
 	uint32_t one = merge(c);
 	if (one != KR_NONE) {
-		c->nodes.at[one].place = c->places.at[next++];
+		c->nodes.at[one].place = c->places.at[given];
 		*closes = true;
 	}
-	return give_places(c, &c->ahead, true, &next);
+	return give_places(c, &c->ahead, true, &given);
 }
 
 bool kr_certifier_arc(struct kr_certifier *c, uint32_t from, uint32_t to, bool *closes)
