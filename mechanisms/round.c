@@ -106,9 +106,9 @@ static uint32_t txn_at(const struct rounding *r, const struct kr_finding *f, uin
 
 static bool take_pending(struct kr_held *t, const struct kr_pending *p)
 {
-	for (uint32_t i = 0; i < t->pending.n; i++)
-		if (t->pending.at[i].op == p->op && t->pending.at[i].key.i == p->key.i) {
-			t->pending.at[i] = kr_vec_pop(&t->pending);
+	for (uint32_t i = 0; i < t->body->pending.n; i++)
+		if (t->body->pending.at[i].op == p->op && t->body->pending.at[i].key.i == p->key.i) {
+			t->body->pending.at[i] = kr_vec_pop(&t->body->pending);
 			return true;
 		}
 	return false;
@@ -133,7 +133,7 @@ static bool is_due(struct rounding *r, uint32_t finding)
 		return false;
 	if (is_certain(r, reader, r->classes.at[finding]))
 		return true;
-	r->failed |= !kr_vec_push(r->e->mem, &reader->pending, p);
+	r->failed |= !kr_vec_push(r->e->mem, &reader->body->pending, p);
 	return false;
 }
 

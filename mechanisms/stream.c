@@ -29,33 +29,35 @@ void kr_engine_attach(struct kr_engine *e, struct kr_stream *stream)
 	e->merge = (struct kr_merge){.mem = e->mem, .h = e->h, .lateness = e->options.lateness, .unbounded = e->options.unbounded};
 }
 
-static void free_carried(struct kr_engine *e)
+static struct kr_left **list_of(void *engine, kr_key key)
 {
-	for (uint32_t k = 0; k < e->bases.n; k++) {
-		struct kr_helds *carriers = &e->bases.at[k].carriers;
-		for (uint32_t i = 0; i < carriers->n; i++)
-			if (--carriers->at[i]->at == 0)
-				kr_held_free(e->stream, e->mem, carriers->at[i]);
-		kr_vec_done(e->mem, carriers);
-	}
+	struct kr_engine *e = engine;
+
+	return &e->bases.at[key.i].first;
+}
+
+void kr_engine_drop(struct kr_engine *e, struct kr_left *version)
+{
+	struct kr_held *t = version->of;
+
+	kr_relic_drop(e->stream, version, list_of, e);
+	if (t->relic->n > 0)
+		return;
+	e->carried--;
+	kr_held_free(e->stream, e->mem, t);
 }
 
 void kr_engine_free(struct kr_engine *e)
 {
 	if (!e)
 		return;
-	for (uint32_t k = 0; k < e->bases.n; k++) /* a carried transaction is freed with the last of its versions */
-		for (uint32_t i = 0; i < e->bases.at[k].carriers.n; i++)
-			e->bases.at[k].carriers.at[i]->at = 0;
-	for (uint32_t k = 0; k < e->bases.n; k++)
-		for (uint32_t i = 0; i < e->bases.at[k].carriers.n; i++)
-			e->bases.at[k].carriers.at[i]->at++;
 	for (uint32_t i = 0; i < e->open.n; i++)
 		kr_held_free(e->stream, e->mem, e->open.at[i]);
 	for (uint32_t i = 0; i < e->held.n; i++)
-		if (!e->held.at[i]->carried) /* memory ran out while it became so */
-			kr_held_free(e->stream, e->mem, e->held.at[i]);
-	free_carried(e);
+		kr_held_free(e->stream, e->mem, e->held.at[i]);
+	for (uint32_t k = 0; k < e->bases.n; k++)
+		while (e->bases.at[k].first)
+			kr_engine_drop(e, e->bases.at[k].first);
 	kr_vec_done(e->mem, &e->open);
 	kr_vec_done(e->mem, &e->held);
 	kr_vec_done(e->mem, &e->bases);
@@ -230,7 +232,7 @@ static enum kr_status give_up(struct kr_engine *e)
 		if (!lane->open)
 			continue;
 		end.flags = lane->open->flags;
-		end.white_box = lane->open->white_box;
+		end.white_box = lane->open->body->white_box;
 		end.invoked = lane->promise > lane->last ? lane->promise : lane->last;
 		end.returned = KR_TIME_OPEN;
 		if (put(e, lane, &end, end.invoked))

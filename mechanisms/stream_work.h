@@ -46,6 +46,9 @@ void kr_engine_renew(struct kr_engine *e);
 struct kr_closing kr_engine_closing(struct kr_engine *e, enum kr_round kind);
 void kr_engine_leave(struct kr_engine *e, struct kr_held *t);
 
+/* Takes away a version that is left of a transaction, and the transaction with its last one. */
+void kr_engine_drop(struct kr_engine *e, struct kr_left *version);
+
 /* Forgets what nothing that is still to come can depend on, by the round's window, batch and certain dependencies. */
 enum kr_status kr_engine_forget(struct kr_engine *e, int64_t position);
 

@@ -93,19 +93,19 @@ static void touch(struct building *b, kr_key key)
 
 static void touch_all(struct building *b, const struct kr_held *t)
 {
-	for (uint32_t i = 0; i < t->entries.n; i++)
-		if (!t->entries.at[i].is_undo)
-			touch(b, t->entries.at[i].op.key);
-	for (uint32_t i = 0; i < t->rows.n; i++)
-		touch(b, t->rows.at[i].key);
-	b->scans |= t->scans.n > 0;
+	for (uint32_t i = 0; i < t->body->entries.n; i++)
+		if (!t->body->entries.at[i].is_undo)
+			touch(b, t->body->entries.at[i].op.key);
+	for (uint32_t i = 0; i < t->body->rows.n; i++)
+		touch(b, t->body->rows.at[i].key);
+	b->scans |= t->body->scans.n > 0;
 }
 
 /* A range is about keys that nobody in the window names, too. */
 static void touch_for_scans(struct building *b)
 {
 	for (kr_key k = {0}; k.i < b->stream->keys.n && b->scans; k.i++)
-		if (b->bases->at[k.i].carriers.n > 0 || b->stream->keys.at[k.i].initial.i != KR_ABSENT.i || kr_history_untold(b->stream))
+		if (b->bases->at[k.i].first || b->stream->keys.at[k.i].initial.i != KR_ABSENT.i || kr_history_untold(b->stream))
 			touch(b, k);
 }
 
@@ -113,8 +113,8 @@ static void add_carriers(struct building *b)
 {
 	for (uint32_t k = 0; k < b->w->keys.n; k++) {
 		const struct kr_base *base = &b->bases->at[b->w->keys.at[k].i];
-		for (uint32_t i = 0; i < base->carriers.n; i++)
-			add_txn(b, base->carriers.at[i]);
+		for (const struct kr_left *v = base->first; v; v = v->next)
+			add_txn(b, v->of);
 	}
 }
 
@@ -169,17 +169,17 @@ static kr_key key_in(const struct building *b, kr_key key) { return key.i == KR_
 static bool put_scan(struct building *b, const struct kr_held *t, struct kr_operation *op)
 {
 	struct kr_history *h = &b->w->h;
-	struct kr_scan scan = t->scans.at[op->scan];
+	struct kr_scan scan = t->body->scans.at[op->scan];
 	uint32_t row = scan.row_first, cond = scan.cond_first;
 
 	scan.row_first = h->rows.n;
 	scan.cond_first = h->conds.n;
 	for (uint32_t i = 0; i < scan.row_count; i++) {
-		struct kr_row r = {key_in(b, t->rows.at[row + i].key), t->rows.at[row + i].value};
+		struct kr_row r = {key_in(b, t->body->rows.at[row + i].key), t->body->rows.at[row + i].value};
 		b->failed |= !kr_vec_push(h->mem, &h->rows, r);
 	}
 	for (uint32_t i = 0; i < scan.cond_count; i++)
-		b->failed |= !kr_vec_push(h->mem, &h->conds, t->conds.at[cond + i]);
+		b->failed |= !kr_vec_push(h->mem, &h->conds, t->body->conds.at[cond + i]);
 	op->scan = h->scans.n;
 	return kr_vec_push(h->mem, &h->scans, scan);
 }
@@ -227,23 +227,38 @@ static bool put_mark(struct building *b, unsigned mark, struct kr_span lock)
 	return kr_vec_push(b->w->mem, &b->w->op_marks, (uint8_t)mark) && kr_vec_push(b->w->mem, &b->w->locks, lock);
 }
 
-/* Of a version that is left of a transaction, if the window speaks of its key. */
-static bool put_carried(struct building *b, const struct kr_held *t, const struct kr_held_entry *e, struct kr_history_mark mark)
+/* A version that is left of a transaction, as an operation. */
+static bool put_left(struct building *b, const struct kr_left *v)
 {
-	unsigned of = (e->shadow ? KR_MARK_SHADOW : 0u) | (e->deleted ? KR_MARK_DELETED : 0u) | (e->remade ? KR_MARK_REMADE : 0u) | (e->gone ? KR_MARK_GONE : 0u);
+	struct kr_history *h = &b->w->h;
+	bool told = v->value.i != KR_NONE;
+	struct kr_operation op = {.kind = told ? KR_OP_WRITE : KR_OP_INC,
+		.flags = KR_OPF_HAS_ATTR,
+		.key = key_in(b, v->key),
+		.a = told ? v->value : KR_ABSENT,
+		.scan = KR_NONE};
+	struct kr_attr attr =
+		{.op = {h->ops.n}, .cursor = true, .has_time = true, .open = v->answered == KR_TIME_OPEN, .invoked = v->sent, .returned = v->answered};
 
-	if (b->bases->at[e->op.key.i].round != b->w->round)
-		return true;
-	return put_entry(b, t, e, mark) && put_mark(b, of, e->lock);
+	return kr_vec_push(h->mem, &h->ops, op) && kr_vec_push(h->mem, &h->attrs, attr) && put_mark(b, v->marks, v->lock);
+}
+
+/* Those that the window speaks of. */
+static bool put_relic(struct building *b, const struct kr_relic *relic)
+{
+	for (uint32_t i = 0; i < relic->n; i++)
+		if (b->bases->at[relic->at[i].key.i].round == b->w->round && !put_left(b, &relic->at[i]))
+			return false;
+	return true;
 }
 
 static void end_late(struct kr_transaction *txn, const struct kr_held *t)
 {
 	int64_t first = INT64_MAX;
 
-	for (uint32_t i = 0; i < t->entries.n; i++)
-		if (t->entries.at[i].attr.has_time && t->entries.at[i].attr.invoked < first)
-			first = t->entries.at[i].attr.invoked;
+	for (uint32_t i = 0; i < t->body->entries.n; i++)
+		if (t->body->entries.at[i].attr.has_time && t->body->entries.at[i].attr.invoked < first)
+			first = t->body->entries.at[i].attr.invoked;
 	txn->status = KR_UNKNOWN;
 	txn->flags |= KR_TXN_HAS_END | KR_TXN_END_OPEN;
 	if (first < INT64_MAX)
@@ -251,37 +266,53 @@ static void end_late(struct kr_transaction *txn, const struct kr_held *t)
 	txn->end_returned = KR_TIME_OPEN;
 }
 
+static bool put_body(struct building *b, const struct kr_held *t, struct kr_history_mark mark)
+{
+	const struct kr_body *body = t->body;
+
+	for (uint32_t i = 0; i < body->entries.n; i++)
+		if (!put_entry(b, t, &body->entries.at[i], mark))
+			return false;
+	for (uint32_t i = mark.ops; i < b->w->h.ops.n; i++)
+		if (!put_mark(b, 0, (struct kr_span){0, 0}))
+			return false;
+	return true;
+}
+
 static bool put_txn(struct building *b, struct kr_held *t)
 {
 	struct kr_history *h = &b->w->h;
 	struct kr_history_mark mark = kr_history_mark(h);
+	struct kr_white_box white_box = {0};
+	struct kr_carried_txn told = {0};
 	struct kr_transaction txn = {.id = t->id,
 		.session = t->session,
 		.status = t->status,
 		.flags = t->flags,
 		.line = t->line,
 		.op_first = mark.ops,
-		.begin_invoked = t->begin[0],
-		.begin_returned = t->begin[1],
-		.end_invoked = t->end[0],
+				.end_invoked = t->end[0],
 		.end_returned = t->end[1]};
 	uint8_t marks = (t->settled ? KR_MARK_SETTLED : 0) | (t->carried ? KR_MARK_CARRIED : 0) | (t->certified ? 0 : KR_MARK_FRESH);
 
 	t->at = h->txns.n;
-	for (uint32_t i = 0; i < t->entries.n; i++) {
-		const struct kr_held_entry *e = &t->entries.at[i];
-		if (t->carried ? !put_carried(b, t, e, mark) : !put_entry(b, t, e, mark))
-			return false;
-	}
+	if (t->carried ? !put_relic(b, t->relic) : !put_body(b, t, mark))
+		return false;
 	txn.op_count = h->ops.n - mark.ops;
+	if (t->body) {
+		txn.begin_invoked = t->body->begin[0];
+		txn.begin_returned = t->body->begin[1];
+		white_box = t->body->white_box;
+	} else {
+		txn.flags &= (uint16_t)~(KR_TXN_HAS_BEGIN | KR_TXN_BEGIN_OPEN | KR_TXN_HAS_SNAPSHOT_T);
+		told = t->relic->told;
+	}
 	if (t->late)
 		end_late(&txn, t);
 	for (uint32_t i = mark.struck; i < h->struck.n; i++)
 		h->struck.at[i].txn = (kr_txn){h->txns.n};
-	for (uint32_t i = 0; i < txn.op_count && !t->carried; i++)
-		b->failed |= !put_mark(b, 0, (struct kr_span){0, 0});
-	return kr_vec_push(h->mem, &h->txns, txn) && kr_vec_push(h->mem, &h->white_box, t->white_box) && kr_vec_push(b->w->mem, &b->w->txn_marks, marks) &&
-		kr_vec_push(b->w->mem, &b->w->carried, t->told);
+	return kr_vec_push(h->mem, &h->txns, txn) && kr_vec_push(h->mem, &h->white_box, white_box) && kr_vec_push(b->w->mem, &b->w->txn_marks, marks) &&
+		kr_vec_push(b->w->mem, &b->w->carried, told);
 }
 
 static int by_end(const void *a, const void *b)

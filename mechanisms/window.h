@@ -3,12 +3,12 @@
 #ifndef KR_MECHANISMS_WINDOW_H
 #define KR_MECHANISMS_WINDOW_H
 
-#include "mechanisms/held.h"
+#include "mechanisms/relic.h"
 
 KR_VEC_NAMED(kr_helds, struct kr_held *);
 
 struct kr_base {             /* of a key of the stream */
-	struct kr_helds carriers; /* carried transactions with a version of it */
+	struct kr_left *first;   /* what is left of transactions that are forgotten: their versions of it */
 	uint8_t kind;            /* enum kr_key_kind, as far as was seen */
 	bool gone, gone_present; /* a version of it is forgotten; one that was not absent */
 	bool vain_present;       /* a write that came to nothing is, whose value was not absent */
