@@ -2,7 +2,7 @@
  * rounds. */
 #include "mechanisms/stream_work.h"
 
-enum { ROUND = 256 };
+enum { ROUND = 128 };
 
 enum kr_status kr_engine_new(struct kr_ctx *ctx, const struct kr_engine_options *options, struct kr_engine **out, struct kr_err *err)
 {
@@ -211,12 +211,10 @@ static enum kr_status put(struct kr_engine *e, struct kr_lane *lane, const struc
 	if (!kr_merge_put(&e->merge, lane, item))
 		return KR_NOMEM;
 	/* of autocommit all events lie in one interval: what follows was not sent before its answer */
-	if (event->timed && (!(event->flags & KR_TXN_AUTO) || event->kind == KR_EVENT_END)) {
-		int64_t promise = event->open ? event->invoked : event->returned;
-		lane->promise = promise > lane->promise ? promise : lane->promise;
-	}
+	if (event->timed && (!(event->flags & KR_TXN_AUTO) || event->kind == KR_EVENT_END))
+		kr_merge_promise(&e->merge, lane, event->open ? event->invoked : event->returned);
 	if (lane->session.i == KR_NONE && event->kind == KR_EVENT_END)
-		lane->over = true;
+		kr_merge_close(&e->merge, lane, true);
 	return KR_OK;
 }
 
@@ -228,7 +226,7 @@ static enum kr_status give_up(struct kr_engine *e)
 		struct kr_event end = {.kind = KR_EVENT_END, .session = lane->session, .status = KR_UNKNOWN, .timed = true, .open = true};
 		if (lane->over || kr_earlier(e->newest, e->options.stale) <= lane->heard)
 			continue;
-		lane->over = true;
+		kr_merge_close(&e->merge, lane, true);
 		if (!lane->open)
 			continue;
 		end.flags = lane->open->flags;
@@ -249,10 +247,10 @@ static void hear(struct kr_engine *e, struct kr_lane *lane, int64_t at)
 
 static enum kr_status take_now(struct kr_engine *e, struct kr_lane *lane, const struct kr_event *event)
 {
-	lane->over = event->open;
+	kr_merge_close(&e->merge, lane, event->open);
 	if (event->open)
 		return KR_OK;
-	lane->promise = event->invoked > lane->promise ? event->invoked : lane->promise;
+	kr_merge_promise(&e->merge, lane, event->invoked);
 	hear(e, lane, event->invoked);
 	return KR_OK;
 }
