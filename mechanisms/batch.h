@@ -1,4 +1,4 @@
-/* The batch reference: the definitions of docs/leopard.md over a whole history, plain and quadratic. What the streaming
+/* The batch reference: the definitions of docs/leopard.md over a whole history, plain, object by object. What the streaming
  * engine finds must equal what stands here.
  *
  * The history is first turned into facts: per transaction where its snapshot, commit and end lie; versions with the
