@@ -5,45 +5,29 @@
 #include "mechanisms/mechanism.h"
 #include "mechanisms/told.h"
 
-void kr_batch_done(struct kr_batch *b)
+static void let_go(struct kr_batch *b, bool reuse)
 {
-	kr_vec_done(b->mem, &b->txns);
-	kr_vec_done(b->mem, &b->acts);
-	kr_vec_done(b->mem, &b->rows);
-	kr_vec_done(b->mem, &b->objects);
-	kr_vec_done(b->mem, &b->versions);
-	kr_vec_done(b->mem, &b->version_first);
-	kr_vec_done(b->mem, &b->tried);
-	kr_vec_done(b->mem, &b->looks);
-	kr_vec_done(b->mem, &b->holds);
-	kr_vec_done(b->mem, &b->edits);
-	kr_vec_done(b->mem, &b->doubles);
-	kr_vec_done(b->mem, &b->writers);
-	kr_vec_done(b->mem, &b->remade);
-	kr_grouped_done(b->mem, &b->writers_of);
-	kr_grouped_done(b->mem, &b->holds_of);
+	kr_vec_let_go(b->mem, &b->txns, reuse);
+	kr_vec_let_go(b->mem, &b->acts, reuse);
+	kr_vec_let_go(b->mem, &b->rows, reuse);
+	kr_vec_let_go(b->mem, &b->objects, reuse);
+	kr_vec_let_go(b->mem, &b->versions, reuse);
+	kr_vec_let_go(b->mem, &b->version_first, reuse);
+	kr_vec_let_go(b->mem, &b->tried, reuse);
+	kr_vec_let_go(b->mem, &b->looks, reuse);
+	kr_vec_let_go(b->mem, &b->holds, reuse);
+	kr_vec_let_go(b->mem, &b->edits, reuse);
+	kr_vec_let_go(b->mem, &b->doubles, reuse);
+	kr_vec_let_go(b->mem, &b->writers, reuse);
+	kr_vec_let_go(b->mem, &b->remade, reuse);
+	kr_vec_let_go(b->mem, &b->writers_of.first, reuse);
+	kr_vec_let_go(b->mem, &b->writers_of.at, reuse);
+	kr_vec_let_go(b->mem, &b->holds_of.first, reuse);
+	kr_vec_let_go(b->mem, &b->holds_of.at, reuse);
 }
 
-void kr_batch_clear(struct kr_batch *b)
-{
-	kr_vec_reuse(b->mem, &b->txns);
-	kr_vec_reuse(b->mem, &b->acts);
-	kr_vec_reuse(b->mem, &b->rows);
-	kr_vec_reuse(b->mem, &b->objects);
-	kr_vec_reuse(b->mem, &b->versions);
-	kr_vec_reuse(b->mem, &b->version_first);
-	kr_vec_reuse(b->mem, &b->tried);
-	kr_vec_reuse(b->mem, &b->looks);
-	kr_vec_reuse(b->mem, &b->holds);
-	kr_vec_reuse(b->mem, &b->edits);
-	kr_vec_reuse(b->mem, &b->doubles);
-	kr_vec_reuse(b->mem, &b->writers);
-	kr_vec_reuse(b->mem, &b->remade);
-	kr_vec_reuse(b->mem, &b->writers_of.first);
-	kr_vec_reuse(b->mem, &b->writers_of.at);
-	kr_vec_reuse(b->mem, &b->holds_of.first);
-	kr_vec_reuse(b->mem, &b->holds_of.at);
-}
+void kr_batch_done(struct kr_batch *b) { let_go(b, false); }
+void kr_batch_clear(struct kr_batch *b) { let_go(b, true); }
 
 enum kr_status kr_batch_facts(struct kr_batch *b, struct kr_err *err)
 {
@@ -232,8 +216,7 @@ bool kr_writer_makes_new_row(const struct kr_batch *b, const struct kr_writer *l
 		return false;
 	for (uint32_t i = b->writers_of.first.at[later->object]; i < b->writers_of.first.at[later->object + 1] && later->upserts; i++) {
 		const struct kr_writer *d = &b->writers.at[b->writers_of.at.at[i]];
-		if (d->deletes && d->by.txn.i != later->by.txn.i && d->by.commit.from <= between.to &&
-			between.from <= d->by.commit.to)
+		if (d->deletes && d->by.txn.i != later->by.txn.i && d->by.commit.from <= between.to && between.from <= d->by.commit.to)
 			return true;
 	}
 	return later->inserts;

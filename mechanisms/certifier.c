@@ -136,7 +136,10 @@ static int by_place(const void *a, const void *b)
 	return is_before(*y, *x) - is_before(*x, *y);
 }
 
-struct standing { struct kr_place place; uint32_t node; };
+struct standing {
+	struct kr_place place;
+	uint32_t node;
+};
 
 /* The nodes of the list that the other search has not met, in their order, are given the first places, or the last ones:
  * so none moves towards arcs that the searches have not seen. *given: how many. */

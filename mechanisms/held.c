@@ -104,7 +104,8 @@ static bool copy_scan(struct kr_stream *stream, struct kr_mem *mem, struct kr_he
 	struct kr_scan scan = h->scans.at[op->scan];
 	uint32_t row = scan.row_first, cond = scan.cond_first;
 
-	if (!kr_vec_reserve(mem, &t->body->rows, scan.row_count) || !kr_vec_reserve(mem, &t->body->conds, scan.cond_count) || !kr_vec_reserve(mem, &t->body->scans, 1))
+	if (!kr_vec_reserve(mem, &t->body->rows, scan.row_count) || !kr_vec_reserve(mem, &t->body->conds, scan.cond_count) ||
+		!kr_vec_reserve(mem, &t->body->scans, 1))
 		return false;
 	scan.row_first = t->body->rows.n;
 	scan.cond_first = t->body->conds.n;

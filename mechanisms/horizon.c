@@ -123,7 +123,8 @@ static bool had_deleted(const struct forgetting *f, const struct kr_written *v, 
 static struct kr_left left_of(const struct forgetting *f, const struct kr_written *v, kr_key key)
 {
 	int64_t pad = kr_skew_pad(f->e->h);
-	unsigned marks = (v->shadow ? KR_MARK_SHADOW : 0u) | (had_deleted(f, v, false) ? KR_MARK_DELETED : 0u) | (had_deleted(f, v, true) ? KR_MARK_REMADE : 0u);
+	unsigned marks =
+		(v->shadow ? KR_MARK_SHADOW : 0u) | (had_deleted(f, v, false) ? KR_MARK_DELETED : 0u) | (had_deleted(f, v, true) ? KR_MARK_REMADE : 0u);
 
 	return (struct kr_left){.key = key,
 		.value = v->value,

@@ -317,7 +317,7 @@ enum kr_status kr_engine_round(struct kr_engine *e, int64_t position, enum kr_ro
 		status = kr_engine_forget(e, position);
 	kr_batch_clear(r.b);
 	kr_window_clear(r.w);
-	kr_vec_reuse(e->mem, &e->reach);
+	kr_vec_let_go(e->mem, &e->reach, true);
 	kr_findings_done(&r.findings);
 	kr_vec_done(e->mem, &r.told);
 	kr_vec_done(e->mem, &r.classes);

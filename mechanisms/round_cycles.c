@@ -80,7 +80,4 @@ static enum kr_status pass(void *data, const struct kr_certain *c, bool *closes)
 	return KR_OK;
 }
 
-struct kr_closing kr_engine_closing(struct kr_engine *e, enum kr_round kind)
-{
-	return (struct kr_closing){e, kind == KR_ROUND_IDLE ? pass : ask};
-}
+struct kr_closing kr_engine_closing(struct kr_engine *e, enum kr_round kind) { return (struct kr_closing){e, kind == KR_ROUND_IDLE ? pass : ask}; }

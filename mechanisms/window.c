@@ -10,43 +10,27 @@ struct building {
 	bool sorted, scans, failed;
 };
 
-void kr_window_done(struct kr_window *w)
+static void let_go(struct kr_window *w, bool reuse)
 {
-	kr_vec_done(w->mem, &w->h.keys);
-	kr_vec_done(w->mem, &w->h.txns);
-	kr_vec_done(w->mem, &w->h.ops);
-	kr_vec_done(w->mem, &w->h.scans);
-	kr_vec_done(w->mem, &w->h.rows);
-	kr_vec_done(w->mem, &w->h.conds);
-	kr_vec_done(w->mem, &w->h.attrs);
-	kr_vec_done(w->mem, &w->h.struck);
-	kr_vec_done(w->mem, &w->h.white_box);
-	kr_vec_done(w->mem, &w->txns);
-	kr_vec_done(w->mem, &w->keys);
-	kr_vec_done(w->mem, &w->txn_marks);
-	kr_vec_done(w->mem, &w->op_marks);
-	kr_vec_done(w->mem, &w->carried);
-	kr_vec_done(w->mem, &w->locks);
+	kr_vec_let_go(w->mem, &w->h.keys, reuse);
+	kr_vec_let_go(w->mem, &w->h.txns, reuse);
+	kr_vec_let_go(w->mem, &w->h.ops, reuse);
+	kr_vec_let_go(w->mem, &w->h.scans, reuse);
+	kr_vec_let_go(w->mem, &w->h.rows, reuse);
+	kr_vec_let_go(w->mem, &w->h.conds, reuse);
+	kr_vec_let_go(w->mem, &w->h.attrs, reuse);
+	kr_vec_let_go(w->mem, &w->h.struck, reuse);
+	kr_vec_let_go(w->mem, &w->h.white_box, reuse);
+	kr_vec_let_go(w->mem, &w->txns, reuse);
+	kr_vec_let_go(w->mem, &w->keys, reuse);
+	kr_vec_let_go(w->mem, &w->txn_marks, reuse);
+	kr_vec_let_go(w->mem, &w->op_marks, reuse);
+	kr_vec_let_go(w->mem, &w->carried, reuse);
+	kr_vec_let_go(w->mem, &w->locks, reuse);
 }
 
-void kr_window_clear(struct kr_window *w)
-{
-	kr_vec_reuse(w->mem, &w->h.keys);
-	kr_vec_reuse(w->mem, &w->h.txns);
-	kr_vec_reuse(w->mem, &w->h.ops);
-	kr_vec_reuse(w->mem, &w->h.scans);
-	kr_vec_reuse(w->mem, &w->h.rows);
-	kr_vec_reuse(w->mem, &w->h.conds);
-	kr_vec_reuse(w->mem, &w->h.attrs);
-	kr_vec_reuse(w->mem, &w->h.struck);
-	kr_vec_reuse(w->mem, &w->h.white_box);
-	kr_vec_reuse(w->mem, &w->txns);
-	kr_vec_reuse(w->mem, &w->keys);
-	kr_vec_reuse(w->mem, &w->txn_marks);
-	kr_vec_reuse(w->mem, &w->op_marks);
-	kr_vec_reuse(w->mem, &w->carried);
-	kr_vec_reuse(w->mem, &w->locks);
-}
+void kr_window_done(struct kr_window *w) { let_go(w, false); }
+void kr_window_clear(struct kr_window *w) { let_go(w, true); }
 
 /* Header, values and sessions as they are; nothing of what was read. */
 static void borrow(struct kr_history *h, const struct kr_history *stream)
@@ -291,7 +275,7 @@ static bool put_txn(struct building *b, struct kr_held *t)
 		.flags = t->flags,
 		.line = t->line,
 		.op_first = mark.ops,
-				.end_invoked = t->end[0],
+		.end_invoked = t->end[0],
 		.end_returned = t->end[1]};
 	uint8_t marks = (t->settled ? KR_MARK_SETTLED : 0) | (t->carried ? KR_MARK_CARRIED : 0) | (t->certified ? 0 : KR_MARK_FRESH);
 
@@ -304,7 +288,7 @@ static bool put_txn(struct building *b, struct kr_held *t)
 		txn.begin_returned = t->body->begin[1];
 		white_box = t->body->white_box;
 	} else {
-		txn.flags &= (uint16_t)~(KR_TXN_HAS_BEGIN | KR_TXN_BEGIN_OPEN | KR_TXN_HAS_SNAPSHOT_T);
+		txn.flags &= (uint16_t) ~(KR_TXN_HAS_BEGIN | KR_TXN_BEGIN_OPEN | KR_TXN_HAS_SNAPSHOT_T);
 		told = t->relic->told;
 	}
 	if (t->late)
