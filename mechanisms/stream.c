@@ -2,7 +2,7 @@
  * rounds. */
 #include "mechanisms/stream_work.h"
 
-enum { ROUND = 256 };
+enum { ROUND = 128 };
 
 enum kr_status kr_engine_new(struct kr_ctx *ctx, const struct kr_engine_options *options, struct kr_engine **out, struct kr_err *err)
 {
@@ -16,6 +16,7 @@ enum kr_status kr_engine_new(struct kr_ctx *ctx, const struct kr_engine_options 
 	if (!e)
 		return KR_NOMEM;
 	*e = (struct kr_engine){.ctx = ctx, .mem = &ctx->mem, .options = *options, .newest = INT64_MIN, .position = INT64_MIN, .trusted_until = INT64_MAX};
+	e->window.mem = e->batch.mem = e->certifier.mem = e->mem;
 	e->uncommitted = profile->reads == KR_READS_UNCOMMITTED;
 	*out = e;
 	return KR_OK;
@@ -28,37 +29,43 @@ void kr_engine_attach(struct kr_engine *e, struct kr_stream *stream)
 	e->merge = (struct kr_merge){.mem = e->mem, .h = e->h, .lateness = e->options.lateness, .unbounded = e->options.unbounded};
 }
 
-static void free_carried(struct kr_engine *e)
+static struct kr_left **list_of(void *engine, kr_key key)
 {
-	for (uint32_t k = 0; k < e->bases.n; k++) {
-		struct kr_helds *carriers = &e->bases.at[k].carriers;
-		for (uint32_t i = 0; i < carriers->n; i++)
-			if (--carriers->at[i]->at == 0)
-				kr_held_free(e->stream, e->mem, carriers->at[i]);
-		kr_vec_done(e->mem, carriers);
-	}
+	struct kr_engine *e = engine;
+
+	return &e->bases.at[key.i].first;
+}
+
+void kr_engine_drop(struct kr_engine *e, struct kr_left *version)
+{
+	struct kr_held *t = version->of;
+
+	kr_relic_drop(e->stream, version, list_of, e);
+	if (t->relic->n > 0)
+		return;
+	e->carried--;
+	kr_held_free(e->stream, e->mem, t);
 }
 
 void kr_engine_free(struct kr_engine *e)
 {
 	if (!e)
 		return;
-	for (uint32_t k = 0; k < e->bases.n; k++) /* a carried transaction is freed with the last of its versions */
-		for (uint32_t i = 0; i < e->bases.at[k].carriers.n; i++)
-			e->bases.at[k].carriers.at[i]->at = 0;
-	for (uint32_t k = 0; k < e->bases.n; k++)
-		for (uint32_t i = 0; i < e->bases.at[k].carriers.n; i++)
-			e->bases.at[k].carriers.at[i]->at++;
 	for (uint32_t i = 0; i < e->open.n; i++)
 		kr_held_free(e->stream, e->mem, e->open.at[i]);
 	for (uint32_t i = 0; i < e->held.n; i++)
-		if (!e->held.at[i]->carried) /* memory ran out while it became so */
-			kr_held_free(e->stream, e->mem, e->held.at[i]);
-	free_carried(e);
+		kr_held_free(e->stream, e->mem, e->held.at[i]);
+	for (uint32_t k = 0; k < e->bases.n; k++)
+		while (e->bases.at[k].first)
+			kr_engine_drop(e, e->bases.at[k].first);
 	kr_vec_done(e->mem, &e->open);
 	kr_vec_done(e->mem, &e->held);
 	kr_vec_done(e->mem, &e->bases);
 	kr_echo_done(e->mem, &e->echo);
+	kr_window_done(&e->window);
+	kr_certifier_done(&e->certifier);
+	kr_batch_done(&e->batch);
+	kr_vec_done(e->mem, &e->reach);
 	if (e->stream)
 		kr_merge_done(&e->merge);
 	kr_mem_free(e->mem, e, 1, sizeof *e);
@@ -204,12 +211,10 @@ static enum kr_status put(struct kr_engine *e, struct kr_lane *lane, const struc
 	if (!kr_merge_put(&e->merge, lane, item))
 		return KR_NOMEM;
 	/* of autocommit all events lie in one interval: what follows was not sent before its answer */
-	if (event->timed && (!(event->flags & KR_TXN_AUTO) || event->kind == KR_EVENT_END)) {
-		int64_t promise = event->open ? event->invoked : event->returned;
-		lane->promise = promise > lane->promise ? promise : lane->promise;
-	}
+	if (event->timed && (!(event->flags & KR_TXN_AUTO) || event->kind == KR_EVENT_END))
+		kr_merge_promise(&e->merge, lane, event->open ? event->invoked : event->returned);
 	if (lane->session.i == KR_NONE && event->kind == KR_EVENT_END)
-		lane->over = true;
+		kr_merge_close(&e->merge, lane, true);
 	return KR_OK;
 }
 
@@ -221,11 +226,11 @@ static enum kr_status give_up(struct kr_engine *e)
 		struct kr_event end = {.kind = KR_EVENT_END, .session = lane->session, .status = KR_UNKNOWN, .timed = true, .open = true};
 		if (lane->over || kr_earlier(e->newest, e->options.stale) <= lane->heard)
 			continue;
-		lane->over = true;
+		kr_merge_close(&e->merge, lane, true);
 		if (!lane->open)
 			continue;
 		end.flags = lane->open->flags;
-		end.white_box = lane->open->white_box;
+		end.white_box = lane->open->body->white_box;
 		end.invoked = lane->promise > lane->last ? lane->promise : lane->last;
 		end.returned = KR_TIME_OPEN;
 		if (put(e, lane, &end, end.invoked))
@@ -242,10 +247,10 @@ static void hear(struct kr_engine *e, struct kr_lane *lane, int64_t at)
 
 static enum kr_status take_now(struct kr_engine *e, struct kr_lane *lane, const struct kr_event *event)
 {
-	lane->over = event->open;
+	kr_merge_close(&e->merge, lane, event->open);
 	if (event->open)
 		return KR_OK;
-	lane->promise = event->invoked > lane->promise ? event->invoked : lane->promise;
+	kr_merge_promise(&e->merge, lane, event->invoked);
 	hear(e, lane, event->invoked);
 	return KR_OK;
 }

@@ -2,6 +2,7 @@
 #ifndef KR_MECHANISMS_STREAM_WORK_H
 #define KR_MECHANISMS_STREAM_WORK_H
 
+#include "mechanisms/certifier.h"
 #include "mechanisms/echo.h"
 #include "mechanisms/merge.h"
 #include "mechanisms/stream.h"
@@ -21,6 +22,10 @@ struct kr_engine {
 	struct kr_helds held;   /* have ended, in the order of their ends */
 	uint32_t carried;
 	struct kr_echo echo;
+	struct kr_window window; /* of the round; between rounds only its memory */
+	struct kr_batch batch;
+	struct kr_reaches reach;
+	struct kr_certifier certifier;
 	uint32_t seq, since;    /* ended so far, and since the last round */
 	uint32_t round;
 	uint32_t versions, locks; /* in the last one */
@@ -37,8 +42,15 @@ enum kr_round { KR_ROUND_COUNTED, KR_ROUND_IDLE, KR_ROUND_LAST };
 /* Everything sent before `position` has been dispatched. */
 enum kr_status kr_engine_round(struct kr_engine *e, int64_t position, enum kr_round kind, struct kr_err *err);
 
-/* Forgets what nothing that is still to come can depend on; `b`: the round's batch, `reach` its certain dependencies. */
-enum kr_status kr_engine_forget(struct kr_engine *e, int64_t position, const struct kr_window *w, const struct kr_batch *b, const struct kr_reaches *reach);
+/* round_cycles.c: which transactions are new to the certifier; the certifier as the batch asks it; and what it is to forget. */
+void kr_engine_renew(struct kr_engine *e);
+struct kr_closing kr_engine_closing(struct kr_engine *e, enum kr_round kind);
+void kr_engine_leave(struct kr_engine *e, struct kr_held *t);
 
+/* Takes away a version that is left of a transaction, and the transaction with its last one. */
+void kr_engine_drop(struct kr_engine *e, struct kr_left *version);
+
+/* Forgets what nothing that is still to come can depend on, by the round's window, batch and certain dependencies. */
+enum kr_status kr_engine_forget(struct kr_engine *e, int64_t position);
 
 #endif
