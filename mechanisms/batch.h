@@ -70,7 +70,7 @@ struct kr_look {                 /* what an operation saw of a key */
 	bool insert;                 /* the outcome of an insert */
 	bool searches;               /* a locking read or a data change */
 	bool uncommitted;
-	bool twice;                  /* its key was returned twice */
+	bool twice;                  /* there were two rows of its key */
 	bool own;                    /* written before by the transaction itself: own_value */
 	kr_value own_value;
 	uint32_t group;              /* looks of one group share one snapshot; KR_NONE: alone */

@@ -59,6 +59,15 @@ static const struct kr_look *look_of(const struct rounding *r, const struct kr_f
 	return NULL;
 }
 
+/* What a counter held before it was incremented: of none, 0. */
+static enum kr_echo_kind find_number(const struct kr_engine *e, kr_key key, int64_t number)
+{
+	const struct kr_value_entry held = {.type = KR_VALUE_INT, .integer = number}, none = {.type = KR_VALUE_ABSENT};
+	enum kr_echo_kind kind = kr_echo_find(&e->echo, key, &held);
+
+	return kind != KR_ECHO_VERSION && number == 0 ? kr_echo_find(&e->echo, key, &none) : kind;
+}
+
 /* Was what the window does not know written before it? */
 static enum kr_finding_class classify(const struct rounding *r, const struct kr_finding *f)
 {
@@ -72,7 +81,9 @@ static enum kr_finding_class classify(const struct rounding *r, const struct kr_
 	enum kr_echo_kind kind = KR_ECHO_NONE;
 	const struct kr_base *base = &e->bases.at[key.i];
 	if (f->seen.i != KR_NONE)
-		kind = kr_echo_find(&e->echo, e->h, key, f->seen);
+		kind = kr_echo_find(&e->echo, key, kr_history_value(e->h, f->seen));
+	else if (look && look->match == KR_MATCH_NUMBER)
+		kind = find_number(e, key, look->number);
 	else if (look && look->match == KR_MATCH_PRESENT)
 		kind = base->gone_present ? KR_ECHO_VERSION : base->vain_present ? KR_ECHO_ABORTED : KR_ECHO_NONE;
 	else if (base->gone)

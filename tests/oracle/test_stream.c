@@ -407,6 +407,47 @@ static void stream_is_batch(void **state)
 	assert_true(total > 0 || c->fault == FAULT_NONE);
 }
 
+/* ---- counters ---- */
+
+/* A counter is incremented again and again. The 40th increment, of a transaction that is rolled back, finds what is
+ * installed two transactions later, the 50th what was there long before: one is of the future, one stale, whatever a
+ * stream has forgotten. */
+static void counters_are_classified(void **state)
+{
+	static struct found whole, forgot;
+	static struct lines lines;
+	struct kr_mem mem;
+	struct kr_str trace;
+	int value = 0;
+
+	kr_mem_init(&mem, SIZE_MAX);
+	kr_str_init(&trace, &mem);
+	kr_str_add(&trace, "{\"krait\": 1, \"initial\": {\"n\": 0}}\n");
+	for (int i = 1; i <= 80; i++) {
+		bool odd = i == 40 || i == 50;
+		int at = 100 * i, result = i == 40 ? value + 3 : i == 50 ? 11 : ++value;
+		kr_str_format(&trace, "{\"id\": %d, \"s\": \"s%d\", \"begin\": [%d, %d], \"ops\": [[\"inc\", \"n\", 1, %d, {\"t\": [%d, %d]}]], ", i, i % 4, at, at + 1,
+			result, at + 2, at + 3);
+		kr_str_format(&trace, "\"end\": [%d, %d], \"status\": \"%s\"}\n", at + 4, at + 5, odd ? "aborted" : "committed");
+	}
+	split(&trace, &lines);
+	batch(&trace, kr_profile_find(*state), &whole);
+	assert_int_equal(whole.n, 2);
+	assert_non_null(strstr(whole.at[0], "\"class\": \"future\""));
+	assert_non_null(strstr(whole.at[1], "\"class\": \"garbage\""));
+	stream(&lines, kr_profile_find(*state), 8, false, &forgot, "counters");
+	assert_int_equal(forgot.n, 2);
+	for (int i = 0; i < 2; i++) {
+		canonical(forgot.at[i]);
+		canonical(whole.at[i]);
+		assert_string_equal(forgot.at[i], whole.at[i]);
+	}
+	clear(&whole);
+	clear(&forgot);
+	free(lines.header);
+	kr_str_done(&trace);
+}
+
 /* ---- memory ---- */
 
 static enum kr_status no_findings(void *data, const struct kr_history *window, const struct kr_findings *findings)
@@ -511,8 +552,10 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
 	static const char *const rows[] = {"postgresql-rc", "postgresql-rr", "postgresql-ser", "mariadb-ser", "sqlite-ser"};
-	struct CMUnitTest tests[KR_COUNT(cases) + 2 * KR_COUNT(rows)];
+	struct CMUnitTest tests[KR_COUNT(cases) + 2 * KR_COUNT(rows) + 1];
 	size_t n = 0;
+
+	tests[n++] = (struct CMUnitTest){"counters", counters_are_classified, NULL, NULL, (void *)(uintptr_t) "postgresql-rc"};
 
 	for (size_t i = 0; i < KR_COUNT(rows); i++)
 		tests[n++] = (struct CMUnitTest){rows[i], memory_is_bounded, NULL, NULL, (void *)(uintptr_t)rows[i]};
