@@ -137,7 +137,7 @@ static enum kr_status search(struct deciding *c, struct kr_decision *d, uint32_t
 	status = c->ctx->stopped;
 	if (!status && d->status == KR_OK && d->verdict.outcome != KR_UNDECIDED && !by_hand(c, d))
 		status = spread(c, d, false);
-	kr_ctx_resume(c->ctx, deadline, &status);
+	kr_ctx_resume(c->ctx, deadline, &status, NULL);
 	return status;
 }
 
@@ -232,7 +232,7 @@ static void ask_others(struct deciding *c)
 
 	for (int wanted = 0; wanted < RELATIONS && !status; wanted++)
 		status = search_others(c, (enum relation)wanted);
-	kr_ctx_resume(c->ctx, deadline, &status);
+	kr_ctx_resume(c->ctx, deadline, &status, NULL);
 }
 
 static void blame(struct deciding *c, struct kr_decision *a, const struct kr_decision *b)
