@@ -174,6 +174,8 @@ static enum kr_status push_some(struct kr_choices *c, kr_obs o)
 		kr_lit l = source_literal(c, o, v);
 		if (l.i != KR_NONE)
 			status = push(c, l);
+		if (!status)
+			status = kr_ctx_tick(c->ir->ctx);
 	}
 	return status ? status : end_clause(c, KR_NONE);
 }
@@ -196,9 +198,11 @@ static enum kr_status make_variables(struct kr_choices *c, kr_obs o, kr_version 
 	for (kr_candidates it = kr_asg_candidates(asg, o); kr_asg_next(asg, &it, &v);) {
 		kr_txn w = asg->versions[v.i].writer;
 		uint32_t var;
+		enum kr_status status = kr_ctx_spend(c->ir->ctx, test ? (uint32_t)versions : 1);
+		if (status)
+			return status;
 		if (w.i != KR_NONE && c->ir->presence[w.i] == KR_ABSENT_TXN)
 			continue;
-		enum kr_status status;
 		if (test && kr_ir_impossible(c->ir, o, v))
 			status = kr_vec_push(&c->ir->ctx->mem, &c->ruled_out, (struct kr_ruled_out){o, v}) ? KR_OK : KR_NOMEM;
 		else
@@ -340,6 +344,8 @@ static enum kr_status push_at_most_one(struct kr_choices *c, kr_obs o)
 				continue;
 			pair[1] = kr_lit_not(pair[1]);
 			status = push_fact(c, pair, 2);
+			if (!status)
+				status = kr_ctx_tick(c->ir->ctx);
 		}
 	}
 	return status;
@@ -568,6 +574,8 @@ enum kr_status kr_choices_justify(const struct kr_choices *c, struct kr_proof *p
 	for (uint32_t i = 0; i < c->ruled_out.n && !status; i++) {
 		kr_obs o = c->ruled_out.at[i].obs;
 		bool unsaid = !kr_ir_is_present(c->ir, asg->obs[o.i].txn) || asg->keys[asg->obs[o.i].key.i].open_initial;
+		if ((status = kr_ctx_tick(c->ir->ctx)))
+			break;
 		if (spoken_of[o.i] || unsaid || !has_variable(c, o))
 			status = kr_proof_rule_out(proof, c->ir, o, c->ruled_out.at[i].version);
 	}
