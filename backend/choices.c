@@ -1,4 +1,4 @@
-/* Boolean variables for choices (choices.h).
+/* Boolean variables for choices (choices.h). Longer than usual: the variables, the facts about them and the clauses that make new ones all work on one table.
  *
  * Facts that the clauses state: an observation of a transaction that took effect saw some possible candidate (where several are true any of them will do, since
  * whatever clauses forbid, they forbid of each); seeing an open transaction's version means that it took effect, so that its own observations saw something too;

@@ -23,7 +23,8 @@ struct finding {
 	kr_version *in_order; /* by key: its active versions in order, at the key's place in `versions` */
 	uint32_t *count;      /* per key */
 	/* search */
-	uint32_t *via;     /* per node: known edge, or edges.n + link of whole, or edges.n + links.n + other, or behind these observation whose source it is; by which it was reached */
+	uint32_t *
+		via; /* per node: known edge, or edges.n + link of whole, or edges.n + links.n + other, or behind these observation whose source it is; by which it was reached */
 	uint32_t *reached; /* per node: the search that reached it */
 	uint32_t searches;
 	KR_VEC(uint32_t) queue;

@@ -21,7 +21,8 @@ static enum kr_status take_key(struct kr_forms *f, uint32_t form, kr_key *out)
 	const struct kr_form *node = &f->nodes.at[form];
 
 	if (f->json && node->type == KR_FORM_STRING && is_digits(node))
-		return kr_forms_bad(f, node->line, "the key \"%.*s\" of a map may be a string or a number, expected EDN, which tells", (int)node->length, node->text);
+		return kr_forms_bad(f, node->line, "the key \"%.*s\" of a map may be a string or a number, expected EDN, which tells", (int)node->length,
+			node->text);
 	return kr_forms_key(f, form, out);
 }
 
@@ -88,7 +89,8 @@ static enum kr_status push_predicate(struct elle *e, uint32_t form)
 	bool ends = n > 0 && nodes[parts[n - 1]].end == nodes[form].end;
 	if (ends && n == 1 && kr_form_is(f, name, "="))
 		return (status = kr_forms_value(f, parts[0], &value)) ? status : push_cond(e, KR_COND_EQ, value);
-	if (ends && n == 2 && kr_form_is(f, name, "mod") && nodes[parts[0]].type == KR_FORM_INT && nodes[parts[1]].type == KR_FORM_INT && nodes[parts[0]].integer > 0)
+	if (ends && n == 2 && kr_form_is(f, name, "mod") && nodes[parts[0]].type == KR_FORM_INT && nodes[parts[1]].type == KR_FORM_INT &&
+		nodes[parts[0]].integer > 0)
 		return push_remainder(e, nodes[parts[0]].integer, nodes[parts[1]].integer);
 	return kr_forms_bad(f, nodes[form].line, "the predicate is %s, expected :true, [:= value] or [:mod modulus remainder]", kr_form_found(f, form, found));
 }
@@ -124,7 +126,8 @@ enum kr_status kr_elle_predicate_read(struct elle *e, uint32_t form, uint32_t pr
 	if (!known)
 		return KR_OK; /* it says nothing */
 	if (!is_map(f, result))
-		return kr_forms_bad(f, f->nodes.at[form].line, "a predicate read returned %s, expected [:rp predicate {key value ...}]", kr_form_found(f, result, found));
+		return kr_forms_bad(f, f->nodes.at[form].line, "a predicate read returned %s, expected [:rp predicate {key value ...}]",
+			kr_form_found(f, result, found));
 	if ((status = push_predicate(e, predicate)) || (status = push_rows(e, result, &scan)))
 		return status;
 	scan.cond_count = h->conds.n - scan.cond_first;
