@@ -36,7 +36,7 @@ static enum kr_status each_write(struct kr_grow *g, bool fill)
 	return KR_OK;
 }
 
-enum kr_status kr_grow_index_writes(struct kr_grow *g)
+static enum kr_status index_writes(struct kr_grow *g)
 {
 	uint32_t nkeys = g->w->h->keys.n;
 
@@ -246,7 +246,7 @@ enum kr_status kr_grow_elements(struct kr_grow *g)
 {
 	uint32_t nkeys = g->w->h->keys.n;
 
-	KR_TRY(kr_grow_index_writes(g));
+	KR_TRY(index_writes(g));
 	KR_TRY(kr_grow_initial(g));
 	KR_TRY(name_all_written(g));
 	g->element_first = KR_NEW_ARRAY(&g->w->scratch, uint32_t, (size_t)nkeys + 1);
