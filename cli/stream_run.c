@@ -70,7 +70,7 @@ static void add_text(const struct kr_finding_report *report, const struct kr_fin
 	kr_str_add(out, "\n");
 }
 
-static enum kr_status tell_findings(void *data, const struct kr_history *window, const struct kr_findings *findings)
+static enum kr_status tell_findings(void *data, const struct kr_history *window, const struct kr_marks *marks, const struct kr_findings *findings)
 {
 	struct running *r = data;
 	struct kr_finding_report report = {r->o->names_trace ? r->path : NULL, window, r->batch.profile, r->batch.certify, findings};
@@ -87,7 +87,9 @@ static enum kr_status tell_findings(void *data, const struct kr_history *window,
 		if (r->o->explain)
 			kr_report_finding_explain(&report, &findings->list.at[i], &out);
 	}
-	return print(&out);
+	enum kr_status status = print(&out);
+	kr_findings_page_add(r->o->page, &r->ctx, &report, marks);
+	return status;
 }
 
 static enum kr_status tell_late(void *data, const struct kr_history *h, kr_session session, uint32_t line, int64_t invoked, int64_t watermark)
@@ -220,8 +222,10 @@ static enum kr_status start(struct running *r, struct kr_err *err)
 		return KR_CANCELED;
 	options.batch = r->batch;
 	enum kr_status status = kr_engine_new(&r->ctx, &options, &r->engine, err);
-	if (!status)
+	if (!status) {
 		kr_engine_attach(r->engine, r->stream);
+		kr_findings_page_begin(r->o->page, r->path, &r->batch, kr_stream_history(r->stream));
+	}
 	return status;
 }
 
@@ -255,6 +259,20 @@ static enum kr_status read_all(struct running *r, struct kr_err *err)
 	return status ? status : kr_engine_end(r->engine, err);
 }
 
+static void end_page(struct running *r, const struct kr_engine_state *s)
+{
+	struct kr_str looked;
+
+	if (!r->engine)
+		return;
+	kr_str_init(&looked, r->o->args->mem);
+	kr_str_format(&looked, "%u transactions", s->txns);
+	if (s->late > 0)
+		kr_str_format(&looked, ", %u late, trusted until %lld", s->late, (long long)s->trusted_until);
+	kr_findings_page_end(r->o->page, kr_str_text(&looked));
+	kr_str_done(&looked);
+}
+
 static int finish(struct running *r, enum kr_status status, struct kr_err *err)
 {
 	struct kr_engine_state state = {0};
@@ -267,8 +285,12 @@ static int finish(struct running *r, enum kr_status status, struct kr_err *err)
 		status = tell_end(r, &state);
 	if (kr_print_failed())
 		return KR_EXIT_FAILED;
-	if (status)
-		return kr_fail_on(&r->ctx, r->path, status, err);
+	end_page(r, &state);
+	if (status) {
+		int exit = kr_fail_on(&r->ctx, r->path, status, err);
+		kr_page_failed(r->o->args, &r->o->page->file, r->path, err);
+		return exit;
+	}
 	if (state.late > 0)
 		return state.found_trusted ? KR_EXIT_VIOLATED : KR_EXIT_UNDECIDED;
 	return total(&state) > 0 ? KR_EXIT_VIOLATED : KR_EXIT_SATISFIED;
@@ -294,11 +316,13 @@ int kr_stream_run(const struct kr_stream_options *options, const char *path)
 	return exit;
 }
 
-bool kr_stream_options(const struct kr_args *args, const struct kr_profile_option *asked, struct kr_file *told, struct kr_stream_options *out)
+bool kr_stream_options(const struct kr_args *args, const struct kr_profile_option *asked, struct kr_file *told, struct kr_findings_page *page,
+	struct kr_stream_options *out)
 {
 	*out = (struct kr_stream_options){.args = args,
 		.asked = asked,
 		.told = told,
+		.page = page,
 		.json = kr_args_has(args, "json"),
 		.explain = kr_args_has(args, "explain"),
 		.dispatch = kr_args_has(args, "trace-dispatch")};

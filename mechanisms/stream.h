@@ -16,7 +16,7 @@ struct kr_engine; /* heap */
 
 struct kr_engine_sink { /* what it tells; anything but KR_OK ends it */
 	void *data;
-	enum kr_status (*findings)(void *data, const struct kr_history *window, const struct kr_findings *findings);
+	enum kr_status (*findings)(void *data, const struct kr_history *window, const struct kr_marks *marks, const struct kr_findings *findings);
 	enum kr_status (*late)(void *data, const struct kr_history *h, kr_session session, uint32_t line, int64_t invoked, int64_t watermark); /* or NULL */
 	enum kr_status (*order)(void *data, const struct kr_history *window, kr_key key, kr_txn before, kr_txn after); /* of versions, certain; or NULL */
 	enum kr_status (*dispatch)(void *data, const struct kr_history *h, kr_session session, int64_t invoked); /* or NULL */

@@ -68,6 +68,7 @@ static enum kr_status check_value(struct kr_recheck *r, const struct kr_sighted 
 	if (!s->own && kr_recheck_explained(r, r->f->txns[0], s, r->f->key, &only))
 		return kr_recheck_fail(r, "a version that could be seen explains what was seen");
 	meet_all(r, s, &met);
+	kr_recheck_note_value(r, s); /* of whatever class */
 	return is_class(r->f->what, s, &met) ? KR_OK : kr_recheck_fail(r, "the finding is of another class");
 }
 
@@ -82,7 +83,7 @@ static enum kr_status check_shared(struct kr_recheck *r, const struct kr_sighted
 	if (!status && places.n > 0)
 		status = kr_recheck_fail(r, "there is an instant at which all of the snapshot can have been seen");
 	kr_vec_done(&r->ctx->mem, &places);
-	return status;
+	return status ? status : kr_recheck_note_clash(r);
 }
 
 static enum kr_status check_twice(struct kr_recheck *r)

@@ -132,3 +132,16 @@ class Browser:
 
     def __exit__(self, *_):
         self.close()
+
+
+def run_tests(module, names):
+    """Runs these of a module's functions test_NAME (all: no name), each with a folder of its own; the status to exit with."""
+    if missing():
+        print(f"skipped: no {missing()} on this machine")
+        return 77
+    tests = {name[5:]: test for name, test in module.items() if name.startswith("test_")}
+    for name in names or tests:
+        with tempfile.TemporaryDirectory() as folder:
+            tests[name](folder)
+        print(f"{name}: passed")
+    return 0
