@@ -20,6 +20,8 @@ void kr_batch_done(struct kr_batch *b)
 	kr_vec_done(b->mem, &b->doubles);
 	kr_vec_done(b->mem, &b->writers);
 	kr_vec_done(b->mem, &b->remade);
+	kr_grouped_done(b->mem, &b->writers_of);
+	kr_grouped_done(b->mem, &b->holds_of);
 }
 
 enum kr_status kr_batch_facts(struct kr_batch *b, struct kr_err *err)
@@ -32,6 +34,8 @@ enum kr_status kr_batch_facts(struct kr_batch *b, struct kr_err *err)
 		status = kr_batch_locks(b);
 	if (!status)
 		status = kr_batch_versions(b);
+	if (!status)
+		status = kr_batch_group(b);
 	if (!status)
 		status = kr_batch_looks(b);
 	return status ? status : kr_batch_settle(b);
@@ -177,15 +181,25 @@ bool kr_op_covers(const struct kr_history *h, const struct kr_operation *op, kr_
 uint32_t kr_batch_own(const struct kr_batch *b, uint32_t i, kr_key key, kr_value *value)
 {
 	const struct kr_act *now = &b->acts.at[i];
-	uint32_t first = b->txns.at[now->txn.i].act_first;
+	uint32_t first = b->txns.at[now->txn.i].writes_at;
 	kr_key written;
 
-	while (i-- > first)
+	while (first != KR_NONE && i-- > first)
 		if (kr_act_counts(&b->acts.at[i], now->place))
 			for (uint32_t w = 0; kr_op_write(b->h, b->acts.at[i].op, w, &written, value); w++)
 				if (written.i == key.i)
 					return i;
 	return KR_NONE;
+}
+
+struct kr_writer *kr_batch_writer(const struct kr_batch *b, const struct kr_written *v)
+{
+	const struct kr_party *p = &b->txns.at[v->by.txn.i];
+	uint32_t i = p->writer_first;
+
+	while (b->writers.at[i].object != b->objects.at[v->key.i])
+		i++;
+	return &b->writers.at[i];
 }
 
 bool kr_writer_makes_new_row(const struct kr_batch *b, const struct kr_writer *later)
@@ -195,9 +209,9 @@ bool kr_writer_makes_new_row(const struct kr_batch *b, const struct kr_writer *l
 
 	if (b->profile->fuw_new_row == KR_NEW_ROW_CHECKED)
 		return false;
-	for (uint32_t i = 0; i < b->writers.n && later->upserts; i++) {
-		const struct kr_writer *d = &b->writers.at[i];
-		if (d->deletes && d->object == later->object && d->by.txn.i != later->by.txn.i && d->by.commit.from <= between.to &&
+	for (uint32_t i = b->writers_of.first.at[later->object]; i < b->writers_of.first.at[later->object + 1] && later->upserts; i++) {
+		const struct kr_writer *d = &b->writers.at[b->writers_of.at.at[i]];
+		if (d->deletes && d->by.txn.i != later->by.txn.i && d->by.commit.from <= between.to &&
 			between.from <= d->by.commit.to)
 			return true;
 	}

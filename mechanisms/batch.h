@@ -26,7 +26,8 @@ struct kr_act {
 };
 
 struct kr_party {                /* a transaction */
-	uint32_t act_first, act_count, hold_first, hold_count;
+	uint32_t act_first, act_count, hold_first, hold_count, writer_first, writer_count;
+	uint32_t writes_at;          /* its first act that writes; KR_NONE: none does */
 	bool committed, optional;    /* optional: of unknown outcome */
 	bool automatic;              /* autocommit */
 	bool has_snapshot;
@@ -105,6 +106,15 @@ struct kr_remade { kr_txn txn; kr_key key; }; /* deleted and made again by one t
 struct kr_reach { kr_txn from, to; };
 KR_VEC_NAMED(kr_reaches, struct kr_reach);
 
+/* Members of groups, one group after the other, each in the members' order. */
+struct kr_grouped {
+	KR_VEC(uint32_t) first, at;  /* first: by group, and one more */
+};
+
+/* The i-th of `n` members is of group of[i] < groups, or of none. `out` is empty. */
+bool kr_group(struct kr_mem *mem, struct kr_grouped *out, const uint32_t *of, uint32_t n, uint32_t groups); /* batch_group.c */
+void kr_grouped_done(struct kr_mem *mem, struct kr_grouped *grouped);
+
 struct kr_batch_options {
 	const struct kr_profile *profile;
 	const struct kr_level *certify; /* the level that the profile names; NULL: none */
@@ -130,7 +140,9 @@ struct kr_batch {
 	KR_VEC(struct kr_hold) holds;
 	KR_VEC(struct kr_edit) edits;
 	KR_VEC(struct kr_double) doubles;
-	KR_VEC(struct kr_writer) writers;
+	KR_VEC(struct kr_writer) writers; /* by transaction */
+	struct kr_grouped writers_of;   /* by object */
+	struct kr_grouped holds_of;     /* by object; those of ranges in none */
 	KR_VEC(struct kr_remade) remade;
 	struct kr_findings *out;
 };
@@ -154,6 +166,7 @@ enum kr_status kr_batch_instants(struct kr_batch *b); /* batch_instants.c */
 enum kr_status kr_batch_stamps(struct kr_batch *b, struct kr_err *err); /* batch_stamps.c: instead */
 enum kr_status kr_batch_locks(struct kr_batch *b);    /* batch_locks.c */
 enum kr_status kr_batch_versions(struct kr_batch *b); /* batch_versions.c */
+enum kr_status kr_batch_group(struct kr_batch *b);    /* batch_group.c */
 enum kr_status kr_batch_looks(struct kr_batch *b);    /* batch_looks.c */
 enum kr_status kr_batch_settle(struct kr_batch *b);   /* batch_settle.c */
 
@@ -190,6 +203,9 @@ static inline bool kr_act_counts(const struct kr_act *a, uint32_t place)
 
 /* The index of the transaction's last write of the key in front of act i; KR_NONE: there is none. */
 uint32_t kr_batch_own(const struct kr_batch *b, uint32_t i, kr_key key, kr_value *value);
+
+/* Of the version's writer: what it did to the object. Not of the initial version. */
+struct kr_writer *kr_batch_writer(const struct kr_batch *b, const struct kr_written *v);
 
 /* A row that another may have deleted may begin anew: the rule of the first updater does not ask who deleted it. */
 bool kr_writer_makes_new_row(const struct kr_batch *b, const struct kr_writer *later);

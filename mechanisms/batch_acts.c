@@ -66,6 +66,7 @@ static enum kr_status add_acts(struct kr_batch *b, kr_txn t)
 	bool vain = txn->flags & KR_TXN_AUTO && txn->status == KR_ABORTED; /* its one statement failed */
 
 	p->act_first = b->acts.n;
+	p->writes_at = KR_NONE;
 	while (kr_walk_next(b->h, &walk)) {
 		const struct kr_attr *attr = walk.struck ? &walk.struck->attr : walk.attr;
 		struct kr_act act = {
@@ -83,6 +84,10 @@ static enum kr_status add_acts(struct kr_batch *b, kr_txn t)
 			take_back(b->acts.at + p->act_first, b->acts.n - p->act_first, walk.struck, walk.place);
 		if (!kr_vec_push(b->mem, &b->acts, act))
 			return KR_NOMEM;
+		kr_key key;
+		kr_value value;
+		if (p->writes_at == KR_NONE && walk.op && kr_op_write(b->h, walk.op, 0, &key, &value))
+			p->writes_at = b->acts.n - 1;
 		p->act_count++;
 	}
 	place_in_time(b, t);

@@ -119,6 +119,8 @@ static bool add_effects(struct kr_batch *b, kr_txn t)
 		for (uint32_t w = 0; kr_act_counts(&b->acts.at[i], KR_NONE) && kr_op_write(b->h, b->acts.at[i].op, w, &key, &value); w++)
 			if (!add_version(b, version, &b->acts.at[i], key, value) || !add_writer(b, writer, &b->acts.at[i], key))
 				return false;
+	b->txns.at[t.i].writer_first = writer;
+	b->txns.at[t.i].writer_count = b->writers.n - writer;
 	return add_remade(b, t, version);
 }
 
@@ -210,11 +212,9 @@ static bool is_shadow(const struct kr_batch *b, const struct kr_written *u)
 
 static void mark_real(struct kr_batch *b)
 {
-	for (uint32_t w = 0; w < b->writers.n; w++)
-		for (uint32_t i = 0; i < b->versions.n && !b->writers.at[w].real; i++) {
-			const struct kr_written *v = &b->versions.at[i];
-			b->writers.at[w].real = !v->shadow && v->by.txn.i == b->writers.at[w].by.txn.i && b->objects.at[v->key.i] == b->writers.at[w].object;
-		}
+	for (uint32_t i = 0; i < b->versions.n; i++)
+		if (!b->versions.at[i].shadow && b->versions.at[i].op != KR_NONE)
+			kr_batch_writer(b, &b->versions.at[i])->real = true;
 }
 
 enum kr_status kr_batch_versions(struct kr_batch *b)

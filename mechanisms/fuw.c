@@ -45,9 +45,10 @@ static enum kr_status find(struct kr_batch *b)
 
 	for (uint32_t i = 0; i < b->writers.n && !status; i++) {
 		const struct kr_writer *t = &b->writers.at[i];
-		for (uint32_t j = 0; j < i && !status && t->by.committed && t->real; j++) {
-			const struct kr_writer *u = &b->writers.at[j];
-			if (u->object != t->object || !u->by.committed || !u->real || is_exempt(b, t, u))
+		const uint32_t *of = b->writers_of.at.at;
+		for (uint32_t j = b->writers_of.first.at[t->object]; of[j] < i && !status && t->by.committed && t->real; j++) {
+			const struct kr_writer *u = &b->writers.at[of[j]];
+			if (!u->by.committed || !u->real || is_exempt(b, t, u))
 				continue;
 			if (concur(b, t, u))
 				status = report(b, t, u);

@@ -59,22 +59,12 @@ static void add_read(struct kr_certain *c, const struct kr_look *look, uint32_t 
 
 /* ---- versions ---- */
 
-static const struct kr_writer *writer_of(const struct kr_batch *b, const struct kr_written *v)
-{
-	for (uint32_t i = 0; i < b->writers.n; i++)
-		if (b->writers.at[i].by.txn.i == v->by.txn.i && b->writers.at[i].object == b->objects.at[v->key.i])
-			return &b->writers.at[i];
-	return NULL;
-}
-
 /* Has u seen v before it wrote, by the rule of the first updater? */
 static bool is_after_snapshot(const struct kr_certain *c, const struct kr_written *u)
 {
-	const struct kr_writer *w = writer_of(c->b, u);
-
 	return c->level->model == KR_NODES_TXN ||
-		(c->level->model == KR_NODES_BEGIN_COMMIT && c->b->profile->fuw && c->b->txns.at[u->by.txn.i].has_snapshot && w &&
-			!kr_writer_makes_new_row(c->b, w));
+		(c->level->model == KR_NODES_BEGIN_COMMIT && c->b->profile->fuw && c->b->txns.at[u->by.txn.i].has_snapshot &&
+			!kr_writer_makes_new_row(c->b, kr_batch_writer(c->b, u)));
 }
 
 static void add_order(struct kr_certain *c, uint32_t i, uint32_t j)
