@@ -13,6 +13,7 @@ void kr_batch_done(struct kr_batch *b)
 	kr_vec_done(b->mem, &b->objects);
 	kr_vec_done(b->mem, &b->versions);
 	kr_vec_done(b->mem, &b->version_first);
+	kr_vec_done(b->mem, &b->by_commit);
 	kr_vec_done(b->mem, &b->tried);
 	kr_vec_done(b->mem, &b->looks);
 	kr_vec_done(b->mem, &b->holds);
@@ -93,7 +94,11 @@ bool kr_stand_precedes(const struct kr_batch *b, const struct kr_stand *v, const
 		return false;
 	if (v->txn.i == KR_NONE)
 		return true;
-	if (v->committed && (kr_span_before(v->commit, u->commit) || in_session_order(b->h, v->txn, u->txn)))
+	if (v->committed && kr_span_before(v->commit, u->commit))
+		return true;
+	if (b->profile->clock == KR_CLOCK_STAMPS)
+		return false; /* whoever tells the order of sessions: the timestamps order versions */
+	if (v->committed && in_session_order(b->h, v->txn, u->txn))
 		return true;
 	return b->profile->locks.write == KR_MODE_X && v->lock.to < u->release.from && !(u->lock.to < v->release.from);
 }
@@ -105,7 +110,7 @@ bool kr_written_meets(const struct kr_batch *b, kr_txn reader, const struct kr_w
 	if (b->profile->clock != KR_CLOCK_STAMPS)
 		return v->by.commit.from <= at.to && at.from <= v->gone;
 	/* a version is gone at the commit that replaces it, but the reader's own commit replaces nothing for it */
-	return v->by.commit.from <= at.to && at.from < kr_written_gone(b, v, reader);
+	return v->by.commit.from <= at.to && at.from < (v->gone != INT64_MIN && v->over.i == reader.i ? v->gone_next : v->gone);
 }
 
 bool kr_look_fits(const struct kr_batch *b, const struct kr_look *look, kr_value value)

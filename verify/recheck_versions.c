@@ -150,7 +150,11 @@ bool kr_recheck_precedes(const struct kr_recheck *r, const struct kr_newly *v, c
 	const struct kr_instants *a = &r->txns[v->txn.i], *b = &r->txns[u->txn.i];
 	kr_session s = r->h->txns.at[v->txn.i].session;
 	bool in_turn = s.i != KR_NONE && s.i == r->h->txns.at[u->txn.i].session.i && v->txn.i < u->txn.i;
-	if (committed(r, v->txn) && (in_turn || a->commit.to < b->commit.from))
+	if (committed(r, v->txn) && a->commit.to < b->commit.from)
+		return true;
+	if (r->claims.profile->clock == KR_CLOCK_STAMPS)
+		return false; /* timestamps order versions; sessions do not */
+	if (committed(r, v->txn) && in_turn)
 		return true;
 	/* v's writer had the lock before u's gave it up, and not the other way round */
 	return r->claims.profile->locks.write == KR_MODE_X && v->lock.to < b->lives_until && u->lock.to >= a->lives_until;
