@@ -107,9 +107,9 @@ static enum kr_status tell_late(void *data, const struct kr_history *h, kr_sessi
 		kr_str_format(&out, ", \"line\": %u, \"invoked\": %lld, \"watermark\": %lld}\n", line, (long long)invoked, (long long)watermark);
 	} else {
 		kr_str_shown(&out, r->path);
-		kr_str_format(&out, ":%u: late: session %s sent this at %lld, before the watermark %lld\n", line,
-			session.i == KR_NONE ? "(none)" : kr_history_brief(h, h->sessions.at[session.i], name, sizeof name), (long long)invoked,
-			(long long)watermark);
+		kr_str_format(&out, ":%u: late: session %s %s %lld, before the watermark %lld\n", line,
+			session.i == KR_NONE ? "(none)" : kr_history_brief(h, h->sessions.at[session.i], name, sizeof name),
+			r->batch.profile->clock == KR_CLOCK_STAMPS ? "tells of" : "sent this at", (long long)invoked, (long long)watermark);
 	}
 	return print(&out);
 }
@@ -189,7 +189,7 @@ static enum kr_status tell_end(struct running *r, const struct kr_engine_state *
 		kr_str_add(&out, "{\"event\": \"end\", ");
 		add_name(r, "trace", &out);
 		kr_str_format(&out, "\"txns\": %u, \"findings\": {", s->txns);
-		for (int i = 0; i < KR_MECH_SESSION; i++)
+		for (int i = 0; i < KR_MECH_SESSION + (r->batch.profile->clock == KR_CLOCK_STAMPS); i++)
 			kr_str_format(&out, "%s\"%s\": %llu", i > 0 ? ", " : "", kr_mechanism_name((enum kr_mechanism_kind)i),
 				(unsigned long long)s->findings[i]);
 		kr_str_format(&out, "}, \"late\": %u, \"trusted_until\": ", s->late);
@@ -214,13 +214,19 @@ static enum kr_status start(struct running *r, struct kr_err *err)
 		.sink = {r, tell_findings, tell_late, r->o->told->path ? tell_order : NULL, r->o->dispatch ? tell_dispatch : NULL},
 		.lateness = (int64_t)r->o->lateness,
 		.stale = (int64_t)r->o->stale,
-		.unbounded = !kr_stream_history(r->stream)->stream,
 	};
 
 	r->exit = kr_profile_for(r->o->args, r->o->asked, kr_stream_history(r->stream), "stream", "a stream is held to a profile", &r->batch);
 	if (r->exit != KR_EXIT_SATISFIED)
 		return KR_CANCELED;
 	options.batch = r->batch;
+	bool stamps = r->batch.profile->clock == KR_CLOCK_STAMPS;
+	options.unbounded = stamps ? !kr_args_has(r->o->args, "lateness") : !kr_stream_history(r->stream)->stream;
+	if (stamps && (r->o->dispatch || r->o->stale > 0)) {
+		r->exit = kr_usage("option '--%s' is about when clients sent what; profile %s goes by timestamps", r->o->dispatch ? "trace-dispatch" : "stale",
+			r->batch.profile->name);
+		return KR_CANCELED;
+	}
 	enum kr_status status = kr_engine_new(&r->ctx, &options, &r->engine, err);
 	if (!status) {
 		kr_engine_attach(r->engine, r->stream);

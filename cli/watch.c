@@ -4,6 +4,7 @@
 
 static const struct kr_option options[] = {
 	KR_OPTION_PROFILE,
+	KR_OPTION_NO_SESSION,
 	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each event, one a line"},
 	{"explain", 'e', NULL, KR_WORDS_ANY, "findings in words: who did what when, and what follows"},
 	KR_OPTION_LATENESS,

@@ -216,8 +216,7 @@ bool kr_writer_makes_new_row(const struct kr_batch *b, const struct kr_writer *l
 		return false;
 	for (uint32_t i = b->writers_of.first.at[later->object]; i < b->writers_of.first.at[later->object + 1] && later->upserts; i++) {
 		const struct kr_writer *d = &b->writers.at[b->writers_of.at.at[i]];
-		if (d->deletes && d->by.txn.i != later->by.txn.i && d->by.commit.from <= between.to &&
-			between.from <= d->by.commit.to)
+		if (d->deletes && d->by.txn.i != later->by.txn.i && d->by.commit.from <= between.to && between.from <= d->by.commit.to)
 			return true;
 	}
 	return later->inserts;

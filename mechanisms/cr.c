@@ -83,7 +83,7 @@ static bool show_visible(struct kr_batch *b, struct kr_finding *f, const struct 
 	if (look->own)
 		return show(b, f, (struct kr_visible){look->txn, look->own_value, b->acts.at[look->act].at});
 	for (uint32_t i = b->version_first.at[look->key.i]; i < b->version_first.at[look->key.i + 1]; i++) {
-		const struct kr_written *v = &b->versions.at[i];
+		const struct kr_written *v = &b->versions.at[b->by_commit.n > 0 ? b->by_commit.at[i] : i];
 		if (v->by.txn.i != look->txn.i && kr_written_meets(b, look->txn, v, look->at) &&
 			!show(b, f, (struct kr_visible){v->by.txn, v->value, window_for(look, v)}))
 			return false;

@@ -43,7 +43,9 @@ static enum kr_status report(struct kr_batch *b, const struct kr_writer *t, cons
 
 /* ---- timestamps: by sorting ---- */
 
-struct pair { uint32_t later, earlier; };
+struct pair {
+	uint32_t later, earlier;
+}; /* numbers of writers */
 KR_VEC_NAMED(pairs, struct pair);
 
 struct committed {
@@ -75,8 +77,7 @@ static bool pair_up(struct kr_batch *b, const struct committed *list, uint32_t n
 		const struct kr_writer *t = list[i].writer;
 		for (uint32_t j = i; j-- > 0 && list[j].writer->object == t->object && b->txns.at[t->by.txn.i].snapshot.to < list[j].at;) {
 			const struct kr_writer *u = list[j].writer;
-			bool later = list[i].number > list[j].number;
-			struct pair pair = {later ? list[i].number : list[j].number, later ? list[j].number : list[i].number};
+			struct pair pair = {list[i].number, list[j].number};
 			if (!is_exempt(b, t, u) && concur(b, t, u) && !kr_vec_push(b->mem, pairs, pair))
 				return false;
 		}
@@ -84,7 +85,7 @@ static bool pair_up(struct kr_batch *b, const struct committed *list, uint32_t n
 	return true;
 }
 
-/* Pairs as find_all would tell them. */
+/* The one that committed later is told first, whatever the order of the lines. */
 static enum kr_status find_stamped(struct kr_batch *b)
 {
 	struct committed *list = kr_mem_alloc(b->mem, b->writers.n, sizeof *list);

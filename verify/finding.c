@@ -100,6 +100,7 @@ enum kr_status kr_recheck_begin(struct kr_recheck *r)
 void kr_recheck_end(struct kr_recheck *r)
 {
 	kr_vec_done(&r->ctx->mem, &r->versions);
+	kr_recheck_free_writers(r);
 	kr_mem_free(&r->ctx->mem, r->ops, r->h->ops.n, sizeof *r->ops);
 	kr_mem_free(&r->ctx->mem, r->txns, r->h->txns.n, sizeof *r->txns);
 }

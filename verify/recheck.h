@@ -33,6 +33,8 @@ struct kr_recheck {
 	struct kr_grounds *grounds;      /* what was derived is noted there; NULL: nobody asks */
 	struct kr_span *ops;             /* by operation that counts */
 	struct kr_instants *txns;        /* by transaction */
+	uint32_t *writer_first;          /* by key, and one more: into writers; NULL: not asked for so far */
+	kr_txn *writers;                 /* who tried to write it, perhaps several times in a row, in the order of transactions */
 	kr_key key;                      /* whose versions are in `versions` */
 	KR_VEC(struct kr_newly) versions;
 };
@@ -49,6 +51,8 @@ struct kr_span kr_recheck_entry(const struct kr_recheck *r, kr_txn t, const stru
 
 /* recheck_versions.c */
 enum kr_status kr_recheck_versions(struct kr_recheck *r, kr_key key);
+enum kr_status kr_recheck_writers(struct kr_recheck *r); /* fills writers */
+void kr_recheck_free_writers(struct kr_recheck *r);
 bool kr_recheck_same_row(const struct kr_recheck *r, kr_key a, kr_key b);
 bool kr_recheck_same_object(const struct kr_recheck *r, kr_key a, kr_key b);
 /* The first certain lock of the mode on the object of the key; to == INT64_MAX: there is none. */

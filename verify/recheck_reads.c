@@ -30,7 +30,8 @@ static void meet_all(const struct kr_recheck *r, const struct kr_sighted *s, str
 		met->final = true;
 		met->early |= from <= s->at.to;
 	}
-	for (kr_txn w = {0}; w.i < r->h->txns.n; w.i++) {
+	for (uint32_t n = r->writer_first[key.i]; n < r->writer_first[key.i + 1]; n++) {
+		kr_txn w = r->writers[n];
 		struct kr_walk walk = kr_walk_txn(r->h, w);
 		const struct kr_operation *read = &r->h->ops.at[kr_history_op(r->h, r->f->txns[0], r->f->ops[0]).i];
 		for (bool later = false; kr_walk_next(r->h, &walk); later |= walk.op == read)
