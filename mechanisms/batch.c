@@ -39,7 +39,7 @@ enum kr_status kr_batch_facts(struct kr_batch *b, struct kr_err *err)
 		status = kr_batch_group(b);
 	if (!status)
 		status = kr_batch_looks(b);
-	return status ? status : kr_batch_settle(b);
+	return status || kr_batch_passes(b) ? status : kr_batch_settle(b, 0);
 }
 
 enum kr_status kr_batch_judge(struct kr_batch *b)
@@ -61,7 +61,7 @@ enum kr_status kr_batch_find(struct kr_ctx *ctx, const struct kr_history *h, con
 	enum kr_status status = kr_batch_facts(&b, err);
 	if (!status)
 		status = kr_batch_judge(&b);
-	*looked = (struct kr_looked){b.txns.n, b.looks.n, b.versions.n > h->keys.n ? b.versions.n - h->keys.n : 0, b.holds.n};
+	*looked = (struct kr_looked){b.txns.n, b.looked, b.versions.n > h->keys.n ? b.versions.n - h->keys.n : 0, b.holds.n};
 	kr_batch_done(&b);
 	return status;
 }

@@ -140,6 +140,7 @@ struct kr_batch {
 	KR_VEC(uint32_t) by_commit;     /* by timestamps: a key's versions by when they were committed, then those of unknown outcome */
 	KR_VEC(struct kr_tried) tried;
 	KR_VEC(struct kr_look) looks;
+	uint32_t looked;                /* how many there were, those that were let go of included */
 	KR_VEC(struct kr_hold) holds;
 	KR_VEC(struct kr_edit) edits;
 	KR_VEC(struct kr_double) doubles;
@@ -172,7 +173,7 @@ enum kr_status kr_batch_versions(struct kr_batch *b); /* batch_versions.c */
 enum kr_status kr_batch_group(struct kr_batch *b);    /* batch_group.c */
 enum kr_status kr_batch_commits(struct kr_batch *b);  /* batch_commits.c: by timestamps, until when each version could be seen */
 enum kr_status kr_batch_looks(struct kr_batch *b);    /* batch_looks.c */
-enum kr_status kr_batch_settle(struct kr_batch *b);   /* batch_settle.c */
+enum kr_status kr_batch_settle(struct kr_batch *b, uint32_t first); /* batch_settle.c: looks from there on, of whole transactions */
 
 /* ---- small pure functions ---- */
 
@@ -186,6 +187,12 @@ bool kr_stand_precedes(const struct kr_batch *b, const struct kr_stand *v, const
 
 /* Could the version be seen at some instant of the span? */
 bool kr_written_meets(const struct kr_batch *b, kr_txn reader, const struct kr_written *v, struct kr_span at);
+/* By timestamps, where neither a certifier nor validation asks for it, what is explained is let go of while looks are made. */
+static inline bool kr_batch_passes(const struct kr_batch *b)
+{
+	return b->profile->clock == KR_CLOCK_STAMPS && !b->profile->certify && !b->profile->validate;
+}
+
 /* The latest instant at which v could be seen, if t wrote nothing. */
 int64_t kr_written_gone(const struct kr_batch *b, const struct kr_written *v, kr_txn t);
 struct kr_span kr_written_window(const struct kr_written *v);

@@ -257,21 +257,21 @@ static void settle_look(const struct kr_batch *b, struct kr_look *look)
 		settle_committed(b, look);
 }
 
-enum kr_status kr_batch_settle(struct kr_batch *b)
+enum kr_status kr_batch_settle(struct kr_batch *b, uint32_t first)
 {
 	struct settling s = {.b = b};
 	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < b->looks.n && !status; i++) {
+	for (uint32_t i = first; i < b->looks.n && !status; i++) {
 		settle_look(b, &b->looks.at[i]);
 		status = kr_ctx_tick(b->ctx);
 	}
-	for (uint32_t i = 0; i < b->looks.n && !status && !s.failed; i++) {
+	for (uint32_t i = first; i < b->looks.n && !status && !s.failed; i++) {
 		if (is_first_of_group(b, i))
 			settle_group(&s, i);
 		status = kr_ctx_tick(b->ctx);
 	}
-	for (uint32_t i = 0; i < b->looks.n && !status; i++) {
+	for (uint32_t i = first; i < b->looks.n && !status; i++) {
 		const struct kr_look *look = &b->looks.at[i];
 		kr_txn writer = look->only == KR_NONE ? (kr_txn){KR_NONE} : b->versions.at[look->only].by.txn;
 		if (writer.i != KR_NONE && kr_batch_settled(b, look->txn) && look->fits && !look->own && !look->loose)
