@@ -174,6 +174,8 @@ int kr_check_profile(const struct kr_args *args)
 		status = check_stream_options(args);
 	if (status == KR_EXIT_SATISFIED && !kr_trace_options(args, &p.trace_options))
 		status = KR_EXIT_USAGE;
+	p.trace_options.held = true;
+	p.trace_options.profile = p.asked.options.profile;
 	if (status == KR_EXIT_SATISFIED) { /* closing them tells what failed */
 		(void)kr_file_open(&p.witness, args, kr_args_value(args, "witness"));
 		(void)kr_file_open(&p.told, args, kr_args_value(args, "told"));

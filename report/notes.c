@@ -130,10 +130,11 @@ static void note_timestamps(struct kr_notes *notes, const struct kr_history *h)
 		all ? "; '--profile timestamps-si' goes by them" : "");
 }
 
-void kr_notes_of_deciding(struct kr_notes *notes, const struct kr_history *h)
+void kr_notes_of_deciding(struct kr_notes *notes, const struct kr_history *h, bool by_timestamps)
 {
 	note_committed(notes, h);
-	note_timestamps(notes, h);
+	if (!by_timestamps)
+		note_timestamps(notes, h);
 }
 
 void kr_notes_json(const struct kr_notes *notes, const char *separator, struct kr_str *out)

@@ -505,6 +505,107 @@ static void test_a1(void **unused)
 	expect(&r, order, 100, 0, "CR t4 0 k1 never written");
 }
 
+/* ---- A10: how much it takes ---- */
+
+enum { MANY = 100000, WRONG = 10000 };
+
+/* Transaction i overlaps the next one; it reads what is there, but for one in WRONG, and writes a key of its own turn. */
+static void print_many(int i, struct kr_str *out)
+{
+	int from = (i + 500) % 1000, read = i - (i % 1000 - from) - (i % 1000 < from ? 1000 : 0); /* who wrote the key read, 500 before */
+
+	kr_str_format(out, "{\"id\": \"t%d\", \"s\": \"s%d\", \"snapshot\": %d, \"commit_ts\": %d, \"ops\": [[\"r\", \"k%d\", ", i, i % 16, 3 * i, 3 * i + 4, from);
+	if (read < 0)
+		kr_str_add(out, "null");
+	else
+		kr_str_format(out, "%d", i % WRONG == WRONG - 1 ? read - 1000 : read);
+	kr_str_format(out, "], [\"w\", \"k%d\", %d]]}\n", i % 1000, i);
+}
+
+static void check_many(const struct found *got)
+{
+	char text[40];
+
+	assert_int_equal(got->n, MANY / WRONG);
+	for (int i = 0; i < got->n; i++) {
+		snprintf(text, sizeof text, "CR t%d 0 k%d garbage", (i + 1) * WRONG - 1, ((i + 1) * WRONG + 499) % 1000);
+		assert_string_equal(got->at[i], text);
+	}
+}
+
+/* Ten wrong reads of a hundred thousand, each listed, in a minute at the very most: what compares all with all takes hours. */
+static void test_whole_of_many(void **unused)
+{
+	char path[] = "/tmp/krait-stamps-XXXXXX";
+	FILE *file = fdopen(mkstemp(path), "w");
+	struct kr_read_options options = {.format = "native"};
+	struct kr_batch_options asked = {.profile = kr_profile_find("timestamps-si")};
+	struct found got = {.n = 0};
+	struct taking taking = {&got, true, asked.profile, 0};
+	struct kr_mechanisms_verdict verdict;
+	struct kr_history h;
+	struct kr_str text;
+	struct kr_ctx ctx;
+	struct kr_err err;
+
+	(void)unused;
+	kr_ctx_init(&ctx, 60, 400);
+	kr_err_init(&err);
+	kr_str_init(&text, &ctx.mem);
+	for (int i = 0; i < MANY; i++) {
+		text.n = 0;
+		print_many(i, &text);
+		fputs(kr_str_text(&text), file);
+	}
+	fclose(file);
+	kr_str_done(&text);
+	if (kr_read_trace(&ctx, path, &options, &h, &err) || kr_check_mechanisms(&ctx, &h, &asked, &verdict, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(verdict.outcome, KR_VIOLATED);
+	take(&taking, &h, NULL, &verdict.findings);
+	check_many(&got);
+	clear(&got);
+	kr_findings_done(&verdict.findings);
+	kr_history_done(&h);
+	unlink(path);
+}
+
+/* The same as a stream, in memory that does not grow with it, but for the fingerprints of what is forgotten, of which there are so many at most
+ * (mechanisms/echo.c). */
+static void test_stream_of_many(void **unused)
+{
+	struct found got = {.n = 0};
+	struct taking taking = {&got, true, kr_profile_find("timestamps-si"), 0};
+	struct kr_engine_options options = {.batch = {.profile = taking.profile}, .sink = {.data = &taking, .findings = take, .late = count_late}, .lateness = 20};
+	struct kr_engine *engine;
+	struct kr_stream *s;
+	struct kr_str text;
+	struct kr_ctx ctx;
+	struct kr_err err;
+
+	(void)unused;
+	kr_ctx_init(&ctx, 60, 32); /* MiB, of which the whole takes several times as much */
+	kr_err_init(&err);
+	assert_int_equal(kr_engine_new(&ctx, &options, &engine, &err), KR_OK);
+	struct kr_sink sink = {engine, kr_engine_take};
+	assert_int_equal(kr_stream_new(&ctx, "many", &sink, &s), KR_OK);
+	kr_engine_attach(engine, s);
+	kr_str_init(&text, &ctx.mem);
+	for (int i = 0; i < MANY; i++) {
+		text.n = 0;
+		print_many(i, &text);
+		if (kr_stream_line(s, kr_str_text(&text), text.n - 1, (uint32_t)i + 1, &err))
+			fail_msg("%s: %s", kr_str_text(&text), err.text);
+	}
+	assert_int_equal(kr_engine_end(engine, &err), KR_OK);
+	assert_int_equal(taking.late, 0);
+	check_many(&got);
+	clear(&got);
+	kr_str_done(&text);
+	kr_engine_free(engine);
+	kr_stream_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -512,6 +613,8 @@ int main(void)
 		cmocka_unit_test(test_definitions),
 		cmocka_unit_test(test_arrival),
 		cmocka_unit_test(test_forgetting),
+		cmocka_unit_test(test_whole_of_many),
+		cmocka_unit_test(test_stream_of_many),
 	};
 
 	return cmocka_run_group_tests_name("stamps", tests, NULL, NULL);
