@@ -19,7 +19,7 @@ static enum kr_status count(void *data, const struct kr_event *event, struct kr_
 	return data ? kr_engine_take(data, event, err) : KR_OK;
 }
 
-static enum kr_status count_findings(void *data, const struct kr_history *window, const struct kr_findings *findings)
+static enum kr_status count_findings(void *data, const struct kr_history *window, const struct kr_marks *marks, const struct kr_findings *findings)
 {
 	(void)data, (void)window;
 	found += findings->list.n;

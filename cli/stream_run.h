@@ -5,6 +5,7 @@
 #include "cli/file.h"
 #include "cli/live.h"
 #include "cli/output.h"
+#include "cli/page_file.h"
 #include "cli/profile_option.h"
 
 #define KR_OPTION_LATENESS {"lateness", 0, "TIME", KR_WORDS_ANY, "wait so long for what may come late"}
@@ -18,6 +19,7 @@ struct kr_stream_options {
 	uint64_t lateness, stale, mebibytes;
 	double seconds;
 	struct kr_file *told; /* path NULL: not asked for */
+	struct kr_findings_page *page;
 	bool json, explain, dispatch;
 	bool names_trace;    /* findings and ends name the trace */
 	bool waits;          /* what is certain is told while nothing comes */
@@ -25,7 +27,8 @@ struct kr_stream_options {
 };
 
 /* From the command line; false after a message. */
-bool kr_stream_options(const struct kr_args *args, const struct kr_profile_option *asked, struct kr_file *told, struct kr_stream_options *out);
+bool kr_stream_options(const struct kr_args *args, const struct kr_profile_option *asked, struct kr_file *told, struct kr_findings_page *page,
+	struct kr_stream_options *out);
 
 /* Prints what is found; the status to exit with: KR_EXIT_SATISFIED where nothing was found. */
 int kr_stream_run(const struct kr_stream_options *options, const char *path);

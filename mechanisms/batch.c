@@ -13,6 +13,7 @@ static void let_go(struct kr_batch *b, bool reuse)
 	kr_vec_let_go(b->mem, &b->objects, reuse);
 	kr_vec_let_go(b->mem, &b->versions, reuse);
 	kr_vec_let_go(b->mem, &b->version_first, reuse);
+	kr_vec_let_go(b->mem, &b->by_commit, reuse);
 	kr_vec_let_go(b->mem, &b->tried, reuse);
 	kr_vec_let_go(b->mem, &b->looks, reuse);
 	kr_vec_let_go(b->mem, &b->holds, reuse);
@@ -43,7 +44,7 @@ enum kr_status kr_batch_facts(struct kr_batch *b, struct kr_err *err)
 		status = kr_batch_group(b);
 	if (!status)
 		status = kr_batch_looks(b);
-	return status ? status : kr_batch_settle(b);
+	return status || kr_batch_passes(b) ? status : kr_batch_settle(b, 0);
 }
 
 enum kr_status kr_batch_judge(struct kr_batch *b)
@@ -65,7 +66,7 @@ enum kr_status kr_batch_find(struct kr_ctx *ctx, const struct kr_history *h, con
 	enum kr_status status = kr_batch_facts(&b, err);
 	if (!status)
 		status = kr_batch_judge(&b);
-	*looked = (struct kr_looked){b.txns.n, b.looks.n, b.versions.n > h->keys.n ? b.versions.n - h->keys.n : 0, b.holds.n};
+	*looked = (struct kr_looked){b.txns.n, b.looked, b.versions.n > h->keys.n ? b.versions.n - h->keys.n : 0, b.holds.n};
 	kr_batch_done(&b);
 	return status;
 }
@@ -98,7 +99,11 @@ bool kr_stand_precedes(const struct kr_batch *b, const struct kr_stand *v, const
 		return false;
 	if (v->txn.i == KR_NONE)
 		return true;
-	if (v->committed && (kr_span_before(v->commit, u->commit) || in_session_order(b->h, v->txn, u->txn)))
+	if (v->committed && kr_span_before(v->commit, u->commit))
+		return true;
+	if (b->profile->clock == KR_CLOCK_STAMPS)
+		return false; /* whoever tells the order of sessions: the timestamps order versions */
+	if (v->committed && in_session_order(b->h, v->txn, u->txn))
 		return true;
 	return b->profile->locks.write == KR_MODE_X && v->lock.to < u->release.from && !(u->lock.to < v->release.from);
 }
@@ -110,7 +115,7 @@ bool kr_written_meets(const struct kr_batch *b, kr_txn reader, const struct kr_w
 	if (b->profile->clock != KR_CLOCK_STAMPS)
 		return v->by.commit.from <= at.to && at.from <= v->gone;
 	/* a version is gone at the commit that replaces it, but the reader's own commit replaces nothing for it */
-	return v->by.commit.from <= at.to && at.from < kr_written_gone(b, v, reader);
+	return v->by.commit.from <= at.to && at.from < (v->gone != INT64_MIN && v->over.i == reader.i ? v->gone_next : v->gone);
 }
 
 bool kr_look_fits(const struct kr_batch *b, const struct kr_look *look, kr_value value)

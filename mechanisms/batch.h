@@ -52,6 +52,8 @@ struct kr_written {              /* a version */
 	bool sure;                   /* it is known that something was written */
 	bool shadow;                 /* perhaps no version at all: it wrote what was there */
 	int64_t gone;                /* latest instant at which it could be seen */
+	kr_txn over;                 /* by timestamps: who replaces it first, and when another one does */
+	int64_t gone_next;
 };
 
 struct kr_tried { kr_txn txn; kr_key key; kr_value value; uint32_t act; bool last; }; /* every write, whatever came of it */
@@ -142,8 +144,10 @@ struct kr_batch {
 	KR_VEC(uint32_t) objects;       /* by key: a key of what locks are taken on, the first one */
 	KR_VEC(struct kr_written) versions; /* by key */
 	KR_VEC(uint32_t) version_first; /* by key, and one more */
+	KR_VEC(uint32_t) by_commit;     /* by timestamps: a key's versions by when they were committed, then those of unknown outcome */
 	KR_VEC(struct kr_tried) tried;
 	KR_VEC(struct kr_look) looks;
+	uint32_t looked;                /* how many there were, those that were let go of included */
 	KR_VEC(struct kr_hold) holds;
 	KR_VEC(struct kr_edit) edits;
 	KR_VEC(struct kr_double) doubles;
@@ -175,8 +179,9 @@ enum kr_status kr_batch_stamps(struct kr_batch *b, struct kr_err *err); /* batch
 enum kr_status kr_batch_locks(struct kr_batch *b);    /* batch_locks.c */
 enum kr_status kr_batch_versions(struct kr_batch *b); /* batch_versions.c */
 enum kr_status kr_batch_group(struct kr_batch *b);    /* batch_group.c */
+enum kr_status kr_batch_commits(struct kr_batch *b);  /* batch_commits.c: by timestamps, until when each version could be seen */
 enum kr_status kr_batch_looks(struct kr_batch *b);    /* batch_looks.c */
-enum kr_status kr_batch_settle(struct kr_batch *b);   /* batch_settle.c */
+enum kr_status kr_batch_settle(struct kr_batch *b, uint32_t first); /* batch_settle.c: looks from there on, of whole transactions */
 
 /* ---- small pure functions ---- */
 
@@ -190,9 +195,19 @@ bool kr_stand_precedes(const struct kr_batch *b, const struct kr_stand *v, const
 
 /* Could the version be seen at some instant of the span? */
 bool kr_written_meets(const struct kr_batch *b, kr_txn reader, const struct kr_written *v, struct kr_span at);
+/* By timestamps, where neither a certifier nor validation asks for it, what is explained is let go of while looks are made. */
+static inline bool kr_batch_passes(const struct kr_batch *b)
+{
+	return b->profile->clock == KR_CLOCK_STAMPS && !b->profile->certify && !b->profile->validate;
+}
+
 /* The latest instant at which v could be seen, if t wrote nothing. */
 int64_t kr_written_gone(const struct kr_batch *b, const struct kr_written *v, kr_txn t);
 struct kr_span kr_written_window(const struct kr_written *v);
+
+/* By timestamps: places in by_commit, from *first on, of the key's versions among which are all that the reader could see in the span. Behind those
+ * of known outcome come the others, from *unknown to the end of the key's. */
+uint32_t kr_batch_candidates(const struct kr_batch *b, kr_txn reader, kr_key key, struct kr_span at, uint32_t *first, uint32_t *unknown);
 
 /* Does a version with that value explain the look? */
 bool kr_look_fits(const struct kr_batch *b, const struct kr_look *look, kr_value value);

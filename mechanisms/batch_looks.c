@@ -276,16 +276,37 @@ static void look_at(struct looking *l)
 	}
 }
 
+/* A transaction's looks, from `first` on, are made; those that are explained go, where nobody asks for them. */
+static enum kr_status conclude(struct kr_batch *b, uint32_t *first)
+{
+	enum kr_status status = KR_OK;
+	uint32_t n = *first;
+
+	b->looked += b->looks.n - *first;
+	if (kr_batch_passes(b)) {
+		status = kr_batch_settle(b, *first);
+		for (uint32_t i = *first; i < b->looks.n; i++)
+			if (!b->looks.at[i].fits || b->looks.at[i].torn)
+				b->looks.at[n++] = b->looks.at[i];
+		b->looks.n = n;
+	}
+	*first = b->looks.n;
+	return status;
+}
+
 enum kr_status kr_batch_looks(struct kr_batch *b)
 {
 	struct looking l = {.b = b};
+	enum kr_status status = KR_OK;
+	uint32_t first = 0;
 
-	for (l.act = 0; l.act < b->acts.n && !l.failed; l.act++) {
-		enum kr_status status = kr_ctx_tick(b->ctx);
-		if (status)
-			return status;
-		if (kr_act_counts(act_of(&l), KR_NONE) && act_of(&l)->answered)
+	for (l.act = 0; l.act < b->acts.n && !l.failed && !status; l.act++) {
+		status = kr_ctx_tick(b->ctx);
+		if (!status && kr_act_counts(act_of(&l), KR_NONE) && act_of(&l)->answered)
 			look_at(&l);
+		bool last = l.act + 1 == b->acts.n || b->acts.at[l.act + 1].txn.i != act_of(&l)->txn.i;
+		if (!status && !l.failed && last)
+			status = conclude(b, &first);
 	}
-	return l.failed ? KR_NOMEM : KR_OK;
+	return l.failed ? KR_NOMEM : status;
 }

@@ -224,7 +224,9 @@ enum kr_status kr_batch_versions(struct kr_batch *b)
 
 	if (!status)
 		status = index_keys(b);
-	for (uint32_t i = 0; i < b->versions.n && !status; i++) {
+	if (!status && b->profile->clock == KR_CLOCK_STAMPS)
+		status = kr_batch_commits(b);
+	for (uint32_t i = 0; i < b->versions.n && !status && b->profile->clock != KR_CLOCK_STAMPS; i++) {
 		b->versions.at[i].gone = kr_written_gone(b, &b->versions.at[i], (kr_txn){KR_NONE});
 		status = kr_ctx_tick(b->ctx);
 	}

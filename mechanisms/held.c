@@ -166,8 +166,29 @@ static int64_t first_of(const struct kr_profile *profile, const struct kr_held *
 	return first;
 }
 
+/* By timestamps. Without a commit's, an INSERT may have been refused, and what reads as of its commit may have read, at any time. */
+static void measure_stamped(const struct kr_profile *profile, struct kr_held *t)
+{
+	bool starts = t->flags & KR_TXN_HAS_SNAPSHOT, commits = t->status == KR_COMMITTED && t->flags & KR_TXN_HAS_COMMIT_TS;
+	bool at_commit = profile->snapshot_at == KR_SNAPSHOT_COMMIT, inserts = false;
+	int64_t start = starts ? t->white_box.snapshot : INT64_MIN;
+
+	for (uint32_t i = 0; i < t->entries.n; i++)
+		inserts |= t->entries.at[i].op.kind == KR_OP_INSERT;
+	t->first = at_commit && commits ? t->white_box.commit_ts : start;
+	t->due = commits ? t->white_box.commit_ts : starts && (t->late || (!at_commit && !inserts)) ? start : INT64_MAX;
+	if (t->late)
+		t->due = t->first = start;
+	if (!t->ended)
+		t->first = t->due = INT64_MAX; /* it has not arrived */
+}
+
 void kr_held_measure(const struct kr_history *h, const struct kr_profile *profile, struct kr_held *t)
 {
+	if (profile->clock == KR_CLOCK_STAMPS) {
+		measure_stamped(profile, t);
+		return;
+	}
 	int64_t pad = kr_skew_pad(h), due = INT64_MIN;
 	bool end = t->flags & KR_TXN_HAS_END;
 

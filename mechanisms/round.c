@@ -236,7 +236,7 @@ static enum kr_status tell(struct rounding *r, struct kr_err *err)
 		e->findings[r->findings.list.at[i].mechanism]++;
 	}
 	e->found_trusted |= r->told.n > 0 && e->late == 0;
-	return status || r->told.n == 0 ? status : e->options.sink.findings(e->options.sink.data, &r->w->h, &r->findings);
+	return status || r->told.n == 0 ? status : e->options.sink.findings(e->options.sink.data, &r->w->h, &r->w->marks, &r->findings);
 }
 
 /* ---- orders of versions ---- */

@@ -9,15 +9,15 @@ enum kr_status kr_engine_new(struct kr_ctx *ctx, const struct kr_engine_options 
 	const struct kr_profile *profile = options->batch.profile;
 	struct kr_engine *e;
 
-	if (profile->clock == KR_CLOCK_STAMPS)
-		return kr_err_set(err, KR_UNSUPPORTED,
-			"profile %s goes by timestamps, which are not checked as a stream: use 'krait check --profile' on the whole trace", profile->name);
+	(void)err;
 	e = kr_mem_alloc(&ctx->mem, 1, sizeof *e);
 	if (!e)
 		return KR_NOMEM;
 	*e = (struct kr_engine){.ctx = ctx, .mem = &ctx->mem, .options = *options, .newest = INT64_MIN, .position = INT64_MIN, .trusted_until = INT64_MAX};
 	e->window.mem = e->batch.mem = e->certifier.mem = e->mem;
 	e->uncommitted = profile->reads == KR_READS_UNCOMMITTED;
+	e->stamps.no_session = options->batch.no_session;
+	e->options.batch.no_session |= kr_engine_by_stamps(e); /* judged as they come */
 	*out = e;
 	return KR_OK;
 }
@@ -66,6 +66,7 @@ void kr_engine_free(struct kr_engine *e)
 	kr_certifier_done(&e->certifier);
 	kr_batch_done(&e->batch);
 	kr_vec_done(e->mem, &e->reach);
+	kr_stamps_done(e);
 	if (e->stream)
 		kr_merge_done(&e->merge);
 	kr_mem_free(e->mem, e, 1, sizeof *e);
@@ -73,7 +74,7 @@ void kr_engine_free(struct kr_engine *e)
 
 /* ---- dispatch ---- */
 
-static enum kr_status finish(struct kr_engine *e, struct kr_held *t, int64_t at, struct kr_err *err)
+enum kr_status kr_engine_finish(struct kr_engine *e, struct kr_held *t, int64_t at, struct kr_err *err)
 {
 	uint32_t place = t->at;
 
@@ -88,7 +89,7 @@ static enum kr_status finish(struct kr_engine *e, struct kr_held *t, int64_t at,
 	kr_held_measure(e->h, e->options.batch.profile, t);
 	e->since++;
 	bool due = e->options.round ? e->since >= e->options.round : e->since >= ROUND && 2 * e->since >= e->held.n;
-	if (!due || at == INT64_MAX)
+	if (!due || at == INT64_MAX || at == INT64_MIN)
 		return KR_OK;
 	e->since = 0;
 	return kr_engine_round(e, kr_earlier(at, kr_skew_pad(e->h)), KR_ROUND_COUNTED, err);
@@ -108,7 +109,7 @@ static enum kr_status dispatch(struct kr_engine *e, struct kr_err *err)
 		if (shown && e->options.sink.dispatch)
 			status = e->options.sink.dispatch(e->options.sink.data, e->h, lane->session, item.at);
 		if (!status && item.kind == KR_EVENT_END)
-			status = finish(e, item.txn, item.at, err);
+			status = kr_engine_finish(e, item.txn, item.at, err);
 	}
 	return status;
 }
@@ -299,6 +300,23 @@ static enum kr_status take(struct kr_engine *e, const struct kr_event *event)
 	return status ? status : put(e, lane, event, at);
 }
 
+static enum kr_status take_stamped(struct kr_engine *e, const struct kr_event *event, struct kr_err *err)
+{
+	e->begun = true;
+	if (!add_bases(e))
+		return KR_NOMEM;
+	if (event->kind == KR_EVENT_OP)
+		note_kind(e, &event->op);
+	return kr_stamps_take(e, event, err);
+}
+
+static int64_t watermark_of(const struct kr_engine *e)
+{
+	if (!e->begun)
+		return INT64_MIN;
+	return kr_engine_by_stamps(e) ? kr_stamps_watermark(e) : kr_merge_watermark(&e->merge);
+}
+
 enum kr_status kr_engine_take(void *engine, const struct kr_event *event, struct kr_err *err)
 {
 	struct kr_engine *e = engine;
@@ -306,6 +324,8 @@ enum kr_status kr_engine_take(void *engine, const struct kr_event *event, struct
 
 	if (event->kind == KR_EVENT_ORDER)
 		return KR_OK; /* mechanisms do not ask */
+	if (kr_engine_by_stamps(e))
+		return take_stamped(e, event, err);
 	status = take(e, event);
 	if (!status)
 		status = give_up(e);
@@ -316,7 +336,7 @@ enum kr_status kr_engine_take(void *engine, const struct kr_event *event, struct
 
 enum kr_status kr_engine_idle(struct kr_engine *e, struct kr_err *err)
 {
-	int64_t watermark = e->begun ? kr_merge_watermark(&e->merge) : INT64_MIN;
+	int64_t watermark = watermark_of(e);
 
 	return watermark == INT64_MIN ? KR_OK : kr_engine_round(e, kr_earlier(watermark, kr_skew_pad(e->h)), KR_ROUND_IDLE, err);
 }
@@ -333,7 +353,7 @@ enum kr_status kr_engine_end(struct kr_engine *e, struct kr_err *err)
 		for (uint32_t i = 1; i < e->open.n; i++)
 			if (e->open.at[i]->line < e->open.at[first]->line)
 				first = i;
-		status = finish(e, e->open.at[first], INT64_MAX, err);
+		status = kr_engine_finish(e, e->open.at[first], INT64_MAX, err);
 	}
 	return status ? status : kr_engine_round(e, INT64_MAX, KR_ROUND_LAST, err);
 }
@@ -342,7 +362,7 @@ struct kr_engine_state kr_engine_look(const struct kr_engine *e)
 {
 	struct kr_engine_state s = {.txns = e->seq,
 		.late = e->late,
-		.watermark = e->begun ? kr_merge_watermark(&e->merge) : INT64_MIN,
+		.watermark = watermark_of(e),
 		.holder = {KR_NONE},
 		.newest = e->newest,
 		.trusted_until = e->trusted_until,

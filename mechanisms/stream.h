@@ -16,7 +16,7 @@ struct kr_engine; /* heap */
 
 struct kr_engine_sink { /* what it tells; anything but KR_OK ends it */
 	void *data;
-	enum kr_status (*findings)(void *data, const struct kr_history *window, const struct kr_findings *findings);
+	enum kr_status (*findings)(void *data, const struct kr_history *window, const struct kr_marks *marks, const struct kr_findings *findings);
 	enum kr_status (*late)(void *data, const struct kr_history *h, kr_session session, uint32_t line, int64_t invoked, int64_t watermark); /* or NULL */
 	enum kr_status (*order)(void *data, const struct kr_history *window, kr_key key, kr_txn before, kr_txn after); /* of versions, certain; or NULL */
 	enum kr_status (*dispatch)(void *data, const struct kr_history *h, kr_session session, int64_t invoked); /* or NULL */
@@ -28,7 +28,7 @@ struct kr_engine_options {
 	int64_t lateness;    /* the watermark is held that far behind */
 	int64_t stale;       /* a session that is silent for longer is given up; 0: never */
 	uint32_t round;      /* so many transactions end between two rounds; 0: some hundred, and as many as are held */
-	bool unbounded;      /* sessions may appear with any time: nothing is looked at before the end */
+	bool unbounded;      /* sessions, or timestamps, may appear with any time: nothing is looked at before the end */
 	bool keep;           /* forget nothing */
 };
 
@@ -50,8 +50,7 @@ struct kr_engine_state {
 	int64_t since;
 };
 
-/* KR_UNSUPPORTED: a profile that goes by the database's timestamps. The stream that tells the events is named before the
- * first of them. */
+/* The stream that tells the events is named before the first of them. */
 enum kr_status kr_engine_new(struct kr_ctx *ctx, const struct kr_engine_options *options, struct kr_engine **out, struct kr_err *err);
 void kr_engine_attach(struct kr_engine *e, struct kr_stream *stream);
 void kr_engine_free(struct kr_engine *e); /* safe on NULL; before the stream is freed */

@@ -8,6 +8,13 @@
 #include "mechanisms/stream.h"
 #include "mechanisms/window.h"
 
+struct kr_stamped {         /* by timestamps: stamps_online.c */
+	bool no_session;
+	struct kr_helds open;   /* by session: what has begun; NULL: nothing */
+	struct kr_held *alone;  /* of no session */
+	struct kr_helds last;   /* by session: of the last one that committed, what the next one is held to; NULL: none did */
+};
+
 struct kr_engine {
 	struct kr_ctx *ctx;
 	struct kr_mem *mem;
@@ -17,6 +24,7 @@ struct kr_engine {
 	bool begun;             /* an event came */
 	bool uncommitted;       /* some read sees what is not committed */
 	struct kr_merge merge;
+	struct kr_stamped stamps;
 	struct kr_bases bases;  /* by key of the stream */
 	struct kr_helds open;   /* have not ended; first is not measured */
 	struct kr_helds held;   /* have ended, in the order of their ends */
@@ -36,6 +44,15 @@ struct kr_engine {
 	uint64_t findings[KR_MECH_KINDS];
 	bool found_trusted;
 };
+
+static inline bool kr_engine_by_stamps(const struct kr_engine *e) { return e->options.batch.profile->clock == KR_CLOCK_STAMPS; }
+
+/* The transaction, one of those open, has ended; everything before `at` has been dispatched. May call for a round. */
+enum kr_status kr_engine_finish(struct kr_engine *e, struct kr_held *t, int64_t at, struct kr_err *err);
+
+enum kr_status kr_stamps_take(struct kr_engine *e, const struct kr_event *event, struct kr_err *err);
+int64_t kr_stamps_watermark(const struct kr_engine *e); /* INT64_MIN: nothing is settled before the end */
+void kr_stamps_done(struct kr_engine *e);
 
 enum kr_round { KR_ROUND_COUNTED, KR_ROUND_IDLE, KR_ROUND_LAST };
 

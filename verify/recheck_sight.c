@@ -330,8 +330,9 @@ static enum kr_status intersect(struct kr_recheck *r, kr_txn t, const struct kr_
 	return status;
 }
 
-static enum kr_status share(struct kr_recheck *r, kr_txn t, uint32_t op, kr_key key, const struct kr_saw *saw, struct kr_places *out)
+enum kr_status kr_recheck_share(struct kr_recheck *r, kr_txn t, uint32_t op, kr_key key, const struct kr_saw *saw, void *data)
 {
+	struct kr_places *out = data;
 	const struct kr_newly *only;
 	struct kr_sighted s;
 	enum kr_status status;
@@ -345,7 +346,7 @@ static enum kr_status share(struct kr_recheck *r, kr_txn t, uint32_t op, kr_key 
 	return intersect(r, t, &s, key, out);
 }
 
-static enum kr_status share_op(struct kr_recheck *r, kr_txn t, uint32_t op, struct kr_places *out)
+enum kr_status kr_recheck_each_sight(struct kr_recheck *r, kr_txn t, uint32_t op, kr_sight_visit *visit, void *data)
 {
 	const struct kr_operation *o = op_of(r, t, op);
 	bool scans = o->kind == KR_OP_RANGE || o->kind == KR_OP_SCAN || o->kind == KR_OP_UPDATE;
@@ -353,11 +354,11 @@ static enum kr_status share_op(struct kr_recheck *r, kr_txn t, uint32_t op, stru
 
 	for (uint32_t i = 0; i < kr_saw_count(r->h, o) && !status; i++) {
 		struct kr_saw saw = kr_saw_at(r->h, o, i);
-		status = share(r, t, op, kr_saw_key(r->h, o, i), scans ? &saw : NULL, out);
+		status = visit(r, t, op, kr_saw_key(r->h, o, i), scans ? &saw : NULL, data);
 	}
 	for (kr_key k = {0}; scans && k.i < r->h->keys.n && !status; k.i++)
 		if (kr_saw_of(r->h, o, k).predicate)
-			status = share(r, t, op, k, NULL, out);
+			status = visit(r, t, op, k, NULL, data);
 	return status;
 }
 
@@ -372,6 +373,6 @@ enum kr_status kr_recheck_shared(struct kr_recheck *r, kr_txn t, uint32_t op, st
 	if (!kr_vec_push(&r->ctx->mem, out, all))
 		return KR_NOMEM;
 	for (uint32_t i = first; i < end && !status && out->n > 0; i++)
-		status = share_op(r, t, i, out);
+		status = kr_recheck_each_sight(r, t, i, kr_recheck_share, out);
 	return status;
 }

@@ -22,19 +22,6 @@ def missing():
     return None
 
 
-def run_tests(names, space, lacks):
-    """The functions test_NAME of a script, each with a folder of its own; the exit status."""
-    if lacks:
-        print(f"skipped: no {lacks} on this machine")
-        return 77
-    tests = {name[5:]: test for name, test in space.items() if name.startswith("test_")}
-    for name in names or tests:
-        with tempfile.TemporaryDirectory() as folder:
-            tests[name](folder)
-        print(f"{name}: passed")
-    return 0
-
-
 class Failed(Exception):
     pass
 
@@ -148,3 +135,16 @@ class Browser:
 
     def __exit__(self, *_):
         self.close()
+
+
+def run_tests(names, space, lacks):
+    """The functions test_NAME of a script, each with a folder of its own; the exit status."""
+    if lacks:
+        print(f"skipped: no {lacks} on this machine")
+        return 77
+    tests = {name[5:]: test for name, test in space.items() if name.startswith("test_")}
+    for name in names or tests:
+        with tempfile.TemporaryDirectory() as folder:
+            tests[name](folder)
+        print(f"{name}: passed")
+    return 0
