@@ -115,6 +115,7 @@ def test_progress():
         for event in progress:
             assert event["holder"] in {f"s{i}" for i in range(8)} | set(range(8)) and event["watermark"] <= event["newest"], event
             assert 0 < event["versions"] < 20000 and 0 < event["locks"] < 20000 and 0 < event["held"] < 20000, event
+        print(f"{len(events)} events are valid, {len(progress)} of progress")
 
 
 def test_golden():
