@@ -171,12 +171,12 @@ static void measure_stamped(const struct kr_profile *profile, struct kr_held *t)
 {
 	bool starts = t->flags & KR_TXN_HAS_SNAPSHOT, commits = t->status == KR_COMMITTED && t->flags & KR_TXN_HAS_COMMIT_TS;
 	bool at_commit = profile->snapshot_at == KR_SNAPSHOT_COMMIT, inserts = false;
-	int64_t start = starts ? t->white_box.snapshot : INT64_MIN;
+	int64_t start = starts ? t->body->white_box.snapshot : INT64_MIN;
 
-	for (uint32_t i = 0; i < t->entries.n; i++)
-		inserts |= t->entries.at[i].op.kind == KR_OP_INSERT;
-	t->first = at_commit && commits ? t->white_box.commit_ts : start;
-	t->due = commits ? t->white_box.commit_ts : starts && (t->late || (!at_commit && !inserts)) ? start : INT64_MAX;
+	for (uint32_t i = 0; i < t->body->entries.n; i++)
+		inserts |= t->body->entries.at[i].op.kind == KR_OP_INSERT;
+	t->first = at_commit && commits ? t->body->white_box.commit_ts : start;
+	t->due = commits ? t->body->white_box.commit_ts : starts && (t->late || (!at_commit && !inserts)) ? start : INT64_MAX;
 	if (t->late)
 		t->due = t->first = start;
 	if (!t->ended)

@@ -320,8 +320,8 @@ enum kr_status kr_engine_round(struct kr_engine *e, int64_t position, enum kr_ro
 	r.b->out = &r.findings;
 	if (!status)
 		status = judge(&r, err);
-	e->versions = r.b.versions.n > r.w.h.keys.n ? r.b.versions.n - r.w.h.keys.n : 0; /* less those at the start */
-	e->locks = r.b.holds.n;
+	e->versions = r.b->versions.n > r.w->h.keys.n ? r.b->versions.n - r.w->h.keys.n : 0; /* less those at the start */
+	e->locks = r.b->holds.n;
 	if (!status)
 		status = tell_orders(&r);
 	if (!status)

@@ -64,7 +64,7 @@ static enum kr_status tell_session(struct kr_engine *e, struct kr_held *before, 
 	uint32_t which;
 
 	kr_findings_init(&found, e->mem);
-	enum kr_status status = kr_window_build(&w, e->h, &pair, &e->bases);
+	enum kr_status status = kr_window_build(&w, e->h, &pair, &e->bases, false);
 	struct kr_finding *f = status ? NULL : kr_batch_report(&b, KR_MECH_SESSION, KR_FOUND_SESSION);
 	if (!status && !f)
 		status = KR_NOMEM;
@@ -107,8 +107,8 @@ static enum kr_status check_session(struct kr_engine *e, const struct kr_event *
 static enum kr_status be_late(struct kr_engine *e, const struct kr_event *end, struct kr_held *t, int64_t watermark)
 {
 	t->late = true;
-	for (uint32_t i = 0; i < t->entries.n; i++) {
-		struct kr_attr *attr = &t->entries.at[i].attr;
+	for (uint32_t i = 0; i < t->body->entries.n; i++) {
+		struct kr_attr *attr = &t->body->entries.at[i].attr;
 		attr->has_time = attr->open = true;
 		attr->invoked = t->first;
 		attr->returned = KR_TIME_OPEN;
