@@ -255,6 +255,21 @@ struct kl_row *kl_result_row(struct kl_result *result, const char *key, size_t l
 	return row;
 }
 
+bool kl_result_list(struct kl_result *result, const char *text, size_t length)
+{
+	const char *end = text + length;
+
+	while (text < end) {
+		char *after;
+		int64_t value = strtoll(text, &after, 10);
+
+		if (!kl_result_row(result, "", 0, value))
+			return false;
+		text = after + 1;
+	}
+	return true;
+}
+
 enum kl_answer kl_error(struct kl_result *result, enum kl_answer answer, const char *code, const char *message)
 {
 	(void)snprintf(result->code, sizeof result->code, "%s", code);

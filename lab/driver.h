@@ -145,6 +145,9 @@ KL_EXPORT int64_t kl_now(void); /* CLOCK_MONOTONIC in ns */
 /* A row of the result; NULL: no memory. The key is cut to KL_KEY. */
 KL_EXPORT struct kl_row *kl_result_row(struct kl_result *result, const char *key, size_t length, int64_t value);
 
+/* Rows of the integers in a text, with commas between: lists are kept so in stores that have none. False: no memory. */
+KL_EXPORT bool kl_result_list(struct kl_result *result, const char *text, size_t length);
+
 /* Sets store->why; false. */
 KL_EXPORT bool kl_fail(struct kl_store *store, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* This machine lacks what the driver needs; false. */

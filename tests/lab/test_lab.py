@@ -288,7 +288,7 @@ def test_page_tells_all():
             assert f"`{line.split()[0]}`" in page, (command, line)
     for line in subprocess.run([LAB, "record", "--help"], capture_output=True, text=True, check=True).stdout.split("Options:")[1].splitlines():
         for word in line.split():
-            word = word.strip("'")
+            word = word.strip("':,.;")
             if word.startswith("--") and word not in ("--help", "--plugin"):
                 assert f"`{word}" in page, word
 
