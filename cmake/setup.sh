@@ -29,6 +29,10 @@ need_for_build() {
     need libz3-dev pkg-config --exists z3
     need libjansson-dev pkg-config --exists jansson
     need zlib1g-dev pkg-config --exists zlib
+    # Drivers of krait-lab; it is built without those that are missing, too.
+    need libsqlite3-dev pkg-config --exists sqlite3
+    need libpq-dev pkg-config --exists libpq
+    need libmariadb-dev pkg-config --exists libmariadb
 }
 
 need_for_tests() {

@@ -56,10 +56,20 @@ static void clear(struct kl_result *r)
 	*r = (struct kl_result){.rows = rows, .row_cap = cap, .sent = kl_now()};
 }
 
-/* What a call came to, in the control's words. */
+static void forget_order(struct kl_result *r)
+{
+	r->own = r->mark = 0;
+	r->has_place = false;
+	for (size_t i = 0; i < r->row_count; i++)
+		r->rows[i].mark = 0;
+}
+
+/* What a call came to. */
 static enum kl_answer answered(struct kr_session *s, const char *what, struct kl_result *r, enum kl_answer answer)
 {
 	r->answered = r->answered ? r->answered : kl_now();
+	if (!s->run->store.certificate)
+		forget_order(r);
 	s->own = r->own ? r->own : s->own;
 	if (answer == KL_BUG)
 		kr_run_fail(s->run, KR_RUN_FAILED, "%s of %s: unexpected answer %s: %s", what, s->client->id, r->code, r->message);

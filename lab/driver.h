@@ -64,7 +64,7 @@ struct kl_row {
 /* Zeroed before each call, rows' memory apart. */
 struct kl_result {
 	int64_t sent, answered; /* kl_now() just before and just after the call; 0: the engine's reading stands. A driver that parses answers sets `answered` first */
-	bool found, done, old_row, unchanged; /* unchanged: the row matched and got no new version */
+	bool found, done, unchanged; /* `unchanged`: a row matched and got no new version */
 	int64_t value;
 	uint64_t mark;          /* KL_READ: as of a row */
 	uint64_t own;           /* the database's own number of this transaction, once it has one */

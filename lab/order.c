@@ -16,7 +16,7 @@ struct txn {
 	char id[24];
 	uint64_t own, place;
 	int64_t end, serial;
-	bool placed, reads_only, committed;
+	bool placed, reads_only, committed, aborted;
 };
 
 struct order {
@@ -44,14 +44,19 @@ static uint64_t hash_text(const char *text)
 	return hash;
 }
 
+/* A database that was killed may give a number again whose transaction has left no trace in it: it is that of who took effect. */
 static struct txn *by_own(struct order *o, uint64_t own)
 {
 	kr_table_iter it = kr_table_find(&o->by_own, hash_number(own));
+	struct txn *found = NULL;
 
-	for (uint32_t i; own && (i = kr_table_next(&o->by_own, &it)) != KR_NONE;)
-		if (o->txns.at[i].own == own)
-			return &o->txns.at[i];
-	return NULL;
+	for (uint32_t i; own && (i = kr_table_next(&o->by_own, &it)) != KR_NONE;) {
+		struct txn *txn = &o->txns.at[i];
+
+		if (txn->own == own && (!found || txn->committed || (found->aborted && !txn->aborted)))
+			found = txn;
+	}
+	return found;
 }
 
 static struct txn *by_id(struct order *o, const char *id)
@@ -74,6 +79,7 @@ static bool collect_line(struct order *o, const char *line, size_t length)
 	if (fine) {
 		(void)snprintf(txn.id, sizeof txn.id, "%s", id);
 		txn.committed = strcmp(status, "committed") == 0;
+		txn.aborted = strcmp(status, "aborted") == 0;
 		txn.end = json_integer_value(json_array_get(json_object_get(json, "end"), 1));
 		txn.placed = at != NULL;
 		txn.place = (uint64_t)json_integer_value(json_array_get(at, 0));

@@ -151,8 +151,6 @@ void kr_tell_answered(struct kr_line *line, const struct kl_op *op, const struct
 	kr_line_add(line, ",{\"t\":[%" PRId64 ",%" PRId64 "]%s", r->sent, r->answered, locks[op->lock]);
 	if (op->kind == KL_RANGE && op->limit)
 		kr_line_add(line, ",\"limit\":%" PRIu32, op->limit);
-	if (op->kind == KL_WRITE && r->old_row)
-		kr_line_add(line, ",\"row\":\"old\"");
 	if (r->unchanged)
 		kr_line_add(line, ",\"changed\":false");
 	add_marks(line, op, r);

@@ -368,10 +368,7 @@ static enum kl_answer write_one(struct sim *sim, struct sim_client *c, const str
 		return answer;
 	v = seen(c, entry, sim->clock);
 	switch (op->kind) {
-	case KL_WRITE:
-		result->old_row = v != NULL;
-		fine = put(c, entry, true, op->value);
-		break;
+	case KL_WRITE: fine = put(c, entry, true, op->value); break;
 	case KL_INSERT:
 		result->done = !v;
 		fine = v || put(c, entry, true, op->value);

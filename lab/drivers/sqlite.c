@@ -22,25 +22,26 @@ static const struct kl_level levels[] = {
 };
 
 static const char tables[] =
-	"DROP TABLE IF EXISTS krait_lab_kv; DROP TABLE IF EXISTS krait_lab_lists; DROP TABLE IF EXISTS krait_lab_sets; DROP TABLE IF EXISTS krait_lab_ticket;"
+	"DROP TABLE IF EXISTS krait_lab_kv; DROP TABLE IF EXISTS krait_lab_lists; DROP TABLE IF EXISTS krait_lab_ticket;"
 	"CREATE TABLE krait_lab_kv (k TEXT PRIMARY KEY, v INTEGER NOT NULL) WITHOUT ROWID;" /* TEXT compares bytes, as the trace does */
-	"CREATE TABLE krait_lab_lists (k TEXT PRIMARY KEY, v TEXT NOT NULL) WITHOUT ROWID;"
-	"CREATE TABLE krait_lab_sets (k TEXT, e INTEGER, PRIMARY KEY (k, e)) WITHOUT ROWID;"
+	"CREATE TABLE krait_lab_lists (k TEXT PRIMARY KEY, v TEXT NOT NULL) WITHOUT ROWID;" /* and sets: one key is one row, as in the trace */
 	"CREATE TABLE krait_lab_ticket (n INTEGER NOT NULL); INSERT INTO krait_lab_ticket VALUES (0);";
-static const char no_tables[] = "DROP TABLE krait_lab_kv; DROP TABLE krait_lab_lists; DROP TABLE krait_lab_sets; DROP TABLE krait_lab_ticket;";
+static const char no_tables[] = "DROP TABLE krait_lab_kv; DROP TABLE krait_lab_lists; DROP TABLE krait_lab_ticket;";
 
 /* ?1 key, ?2 value, ?3 high, ?4 limit, ?5 ge, ?6 lt */
 enum { BEGIN = KL_KINDS, COMMIT, ROLLBACK, DRAW, LOOK, STATEMENTS };
+#define READ_LIST "SELECT v FROM krait_lab_lists WHERE k = ?1"
+#define APPEND "INSERT INTO krait_lab_lists VALUES (?1, CAST(?2 AS TEXT)) ON CONFLICT (k) DO UPDATE SET v = v || ',' || excluded.v"
 static const char *const sql[STATEMENTS] = {
 	[KL_READ] = "SELECT v FROM krait_lab_kv WHERE k = ?1",
-	[KL_READ_LIST] = "SELECT v FROM krait_lab_lists WHERE k = ?1",
-	[KL_READ_SET] = "SELECT e FROM krait_lab_sets WHERE k = ?1",
+	[KL_READ_LIST] = READ_LIST,
+	[KL_READ_SET] = READ_LIST,
 	[KL_WRITE] = "INSERT INTO krait_lab_kv VALUES (?1, ?2) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
 	[KL_DELETE] = "DELETE FROM krait_lab_kv WHERE k = ?1",
 	[KL_INSERT] = "INSERT INTO krait_lab_kv VALUES (?1, ?2) ON CONFLICT (k) DO NOTHING",
 	[KL_INC] = "UPDATE krait_lab_kv SET v = v + ?2 WHERE k = ?1 RETURNING v",
-	[KL_APPEND] = "INSERT INTO krait_lab_lists VALUES (?1, CAST(?2 AS TEXT)) ON CONFLICT (k) DO UPDATE SET v = v || ',' || excluded.v",
-	[KL_ADD] = "INSERT INTO krait_lab_sets VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+	[KL_APPEND] = APPEND,
+	[KL_ADD] = APPEND,
 	[KL_RANGE] = "SELECT k, v FROM krait_lab_kv WHERE k >= ?1 AND k < ?3 ORDER BY k LIMIT ?4",
 	[KL_SCAN] = "SELECT k, v FROM krait_lab_kv WHERE substr(k, 1, length(?1)) = ?1 AND v >= ?5 AND v < ?6",
 	[KL_UPDATE] = "UPDATE krait_lab_kv SET v = ?2 WHERE substr(k, 1, length(?1)) = ?1 AND v >= ?5 AND v < ?6 RETURNING k, v",
@@ -129,8 +130,8 @@ static bool take_row(const struct kl_op *op, sqlite3_stmt *st, struct kl_result 
 {
 	result->found = true;
 	switch (op->kind) {
-	case KL_READ_LIST: return kl_result_list(result, (const char *)sqlite3_column_text(st, 0), (size_t)sqlite3_column_bytes(st, 0));
-	case KL_READ_SET: return kl_result_row(result, "", 0, sqlite3_column_int64(st, 0)) != NULL;
+	case KL_READ_LIST:
+	case KL_READ_SET: return kl_result_list(result, (const char *)sqlite3_column_text(st, 0), (size_t)sqlite3_column_bytes(st, 0));
 	case KL_RANGE:
 	case KL_SCAN:
 	case KL_UPDATE:
