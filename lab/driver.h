@@ -109,7 +109,7 @@ struct kl_client {
 	const char *id;         /* of the transaction */
 };
 
-enum { KL_EMBEDDED = 1, KL_SESSIONS = 2, KL_SERIAL = 4 /* places are an order of serialization at levels that claim `ser` or more */ };
+enum { KL_EMBEDDED = 1, KL_SESSIONS = 2, KL_SERIAL = 4 /* places are an order of serialization at levels that claim `ser` or more */, KL_BACKENDS = 8 /* a process for each client */ };
 
 struct kl_driver {
 	uint32_t abi;           /* KL_ABI */
@@ -173,6 +173,7 @@ KL_EXPORT void kl_home_log(struct kl_store *store, char *out, size_t size);    /
 
 /* The order, oldest first: `mark` wrote a version of `key`; a transaction took effect at a place, by its id. */
 KL_EXPORT bool kl_tell_version(struct kl_sink *sink, const char *key, uint64_t mark);
+KL_EXPORT bool kl_tell_version_by(struct kl_sink *sink, const char *key, const char *id); /* the same, by the id of the transaction */
 KL_EXPORT bool kl_tell_place(struct kl_sink *sink, const char *id, uint64_t place);
 KL_EXPORT bool kl_tell_loader(struct kl_sink *sink, uint64_t mark); /* who wrote the initial rows */
 

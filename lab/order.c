@@ -259,15 +259,10 @@ static struct chain *chain_of(struct order *o, struct chains *c, const char *key
 	return &c->all.at[c->all.n - 1];
 }
 
-static bool add_version(struct order *o, struct chains *c, const char *key, uint64_t mark)
+static bool add_version(struct order *o, struct chains *c, const char *key, const struct txn *writer)
 {
-	const struct txn *writer = by_own(o, mark);
 	struct chain *chain;
 
-	if (!writer) {
-		o->told->strangers += mark != o->loader;
-		return true;
-	}
 	chain = chain_of(o, c, key);
 	if (!chain)
 		return false;
@@ -301,15 +296,24 @@ static void write_chains(const struct order *o, const struct chains *c, FILE *ou
 static bool write_orders(struct order *o, FILE *sink, FILE *out)
 {
 	struct chains chains = {0};
-	char key[64], *line = NULL;
-	uint64_t mark;
+	char key[64], id[32], *line = NULL;
+	uint64_t mark = 0;
 	size_t size = 0;
 	bool fine = true;
 
 	rewind(sink);
-	while (fine && getline(&line, &size, sink) > 0)
-		if (sscanf(line, "v %63s %" SCNu64, key, &mark) == 2)
-			fine = add_version(o, &chains, key, mark);
+	while (fine && getline(&line, &size, sink) > 0) {
+		bool numbered = sscanf(line, "v %63s %" SCNu64, key, &mark) == 2;
+		const struct txn *writer;
+
+		if (!numbered && sscanf(line, "w %63s %31s", key, id) != 2)
+			continue;
+		writer = numbered ? by_own(o, mark) : by_id(o, id);
+		if (writer)
+			fine = add_version(o, &chains, key, writer);
+		else
+			o->told->strangers += !numbered || mark != o->loader;
+	}
 	free(line);
 	if (fine)
 		write_chains(o, &chains, out);

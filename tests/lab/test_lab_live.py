@@ -79,6 +79,29 @@ def test_lab_postgresql_faults():
     assert any(txn["status"] == "unknown" for txn in read()[1])
 
 
+def test_lab_mariadb():
+    for level, workload in (("ser", "registers"), ("ser", "ranges"), ("rr+si", "ranges"), ("rr", "ranges"), ("rc", "append"), ("ru", "registers")):
+        _, said = keeps("mariadb", level, workload, "--profile")
+        assert "not in the trace" not in said, said
+        if level == "ser":
+            assert check("-l", "ser", "--checker", "enne")["ser"] == "satisfied", workload
+    shows("mariadb", "rr", "registers:rmw=80", "pl-2+")
+    assert not any("serial" in txn for txn in read()[1]), "below serializable the log is no such order"
+
+
+def test_lab_mariadb_faults():
+    for fault in ("kill-client@300ms,every=500ms", "kill-server@500ms,every=2s", "pause@300ms,every=700ms,for=200ms"):
+        _, said = run("-d", "mariadb", "--faults", fault, "--duration", "5", "--rate", "400", "--check", "ser,pl-ss", "--timeout", "60")
+        events = read()[0]["lab"]["events"]
+        after = [txn for txn in read()[1] if txn["status"] == "committed" and txn["begin"][0] > events[0]["t"][1]]
+        assert len(after) > 20, (fault, said)
+        assert check("-l", "ser", "--checker", "enne")["ser"] != "violated", fault
+    _, said = run("-d", "mariadb", "--lost", "10", "--check", "ser,pl-ss")
+    assert any(txn["status"] == "unknown" for txn in read()[1])
+    _, said = run("-d", "mariadb", "--faults", "kill-backend@1s", status=254)
+    assert "fault kill-backend needs" in said, said
+
+
 def of_the_lab():
     """Processes and folders that a recording makes."""
     folders = [name for name in os.listdir(tempfile.gettempdir()) if name.startswith("krait-lab-")]
@@ -124,6 +147,8 @@ def test_lab_remote():
             start = time.monotonic()
             _, said = run("-d", "postgresql", "--connect", address, status=254)
             assert "--remote" in said and time.monotonic() - start < 5, said
+    _, said = run("-d", "mariadb", "--connect", "host=10.1.2.3 port=3306", status=254)
+    assert "--remote" in said, said
     _, said = run("-d", "postgresql", "--remote", "--connect", "host=db.example.org", "--faults", "kill-client@1s", status=254)
     assert "exclude each other" in said, said
 
