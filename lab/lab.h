@@ -13,4 +13,8 @@ struct kr_lab {
 extern const struct kr_lab *const kr_lab_registry[]; /* NULL-terminated, by name */
 extern const size_t kr_lab_registry_count;
 
+const struct kr_command *kr_lab_find(const char *name); /* or NULL */
+int kr_lab_overview(struct kr_mem *mem);                /* prints the help of them all; the exit status */
+int kr_lab_unknown(const char *name);                   /* a message; the exit status */
+
 #endif

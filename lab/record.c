@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 
 enum { TICK_MS = 100, PATIENCE_S = 20 };
 #define SECOND INT64_C(1000000000)
+#define SPACE (UINT64_C(512) << 20) /* what a recording leaves free */
 
 /* The lab's process, while the worker works. */
 struct watch {
@@ -76,6 +78,7 @@ static void look(struct watch *w)
 	struct kr_control *c = w->run->control;
 	int64_t now = kl_now();
 	uint64_t n = transactions(w->run);
+	struct statvfs disk;
 
 	if (n != w->done || w->moved == 0 || !c->started || c->ended)
 		w->moved = now;
@@ -84,6 +87,8 @@ static void look(struct watch *w)
 		kr_run_fail(w->run, KR_RUN_FAILED, "nothing came back for %g s", (double)w->options.stall / 1e9);
 		w->stop_by = now + SECOND;
 	}
+	if (statvfs(w->run->path, &disk) == 0 && (uint64_t)disk.f_bavail * disk.f_frsize < SPACE && !c->stop)
+		kr_run_fail(w->run, KR_RUN_FAILED, "less than %d MiB of the disk are left", (int)(SPACE >> 20));
 	if (c->stop && !w->stop_by)
 		w->stop_by = now + PATIENCE_S * SECOND;
 	if (w->stop_by && now > w->stop_by)
