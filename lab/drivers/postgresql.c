@@ -2,7 +2,9 @@
  * changes in the order of commits, which is that of each key's versions, since a row stays locked until its writer has committed. Each change has the row that it replaced, so that the chain of a key can be seen to be
  * unbroken. That is no order of serialization: with SSI, who missed a write may commit after it. All this without a round trip of its own.
  *
- * Every error ends a transaction here. Only the schema krait_lab is made, and dropped. */
+ * Every error ends a transaction here. Only the schema krait_lab is made, and dropped.
+ *
+ * Longer than usual: a driver is one file, and this one follows the chains of the log. */
 #include <libpq-fe.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -102,6 +102,32 @@ def test_lab_mariadb_faults():
     assert "fault kill-backend needs" in said, said
 
 
+# Recorder in Python, its level; driver, its level; levels of krait that both must satisfy.
+AGREE = (
+    ("sqlite", "serializable", "sqlite", "wal", "pl-ss,ser,si"),
+    ("sqlite", "read-uncommitted", "sqlite", "read-uncommitted", "pl-1"),
+    ("postgresql", "serializable", "postgresql", "ser", "ser,si,pl-2"),
+    ("postgresql", "repeatable-read", "postgresql", "rr", "si,pl-2+,pl-2"),
+    ("postgresql", "read-committed", "postgresql", "rc", "pl-2,pl-1"),
+    ("mariadb", "serializable", "mariadb", "ser", "ser,pl-ss,si"),
+    ("mariadb", "repeatable-read", "mariadb", "rr", "pl-2,pl-1"),
+    ("mariadb", "read-committed", "mariadb", "rc", "pl-2,pl-1"),
+    ("mariadb", "read-uncommitted", "mariadb", "ru", "pl-1"),
+)
+
+
+def test_lab_agrees_with_python():
+    """The recorders of examples/record/ and krait-lab say the same of a database, with the same mix."""
+    path = TRACE + ".python"
+    for recorder, isolation, driver, level, levels in AGREE:
+        done = subprocess.run(["/usr/bin/python3", "-B", f"examples/record/{recorder}.py", "-o", path, "--isolation", isolation, "--txns", "60"], capture_output=True, text=True)
+        if done.returncode == 77:
+            print(done.stderr)
+            continue
+        run("-d", driver, "-l", level, "-w", "ranges", "--txns", "60")
+        assert check("-l", levels, path=path) == check("-l", levels) == dict.fromkeys(levels.split(","), "satisfied"), (driver, level)
+
+
 def of_the_lab():
     """Processes and folders that a recording makes."""
     folders = [name for name in os.listdir(tempfile.gettempdir()) if name.startswith("krait-lab-")]
