@@ -13,7 +13,7 @@ import time
 from lab import FOLDER, LAB, TRACE, check, main, read, run
 
 SEEDS = int(os.environ.get("KRAIT_LAB_SEEDS", "4"))
-KILLS = int(os.environ.get("KRAIT_LAB_KILLS", "9"))
+KILLS = int(os.environ.get("KRAIT_LAB_KILLS", "6"))
 
 
 def test_levels():
