@@ -137,10 +137,7 @@ void kr_merge_close(struct kr_merge *m, struct kr_lane *lane, bool over)
 	lane->over = over;
 }
 
-const struct kr_lane *kr_merge_holder(const struct kr_merge *m)
-{
-	return m->ended || m->unbounded ? NULL : m->known ? m->least : find_least(m);
-}
+const struct kr_lane *kr_merge_holder(const struct kr_merge *m) { return m->ended || m->unbounded ? NULL : m->known ? m->least : find_least(m); }
 
 int64_t kr_merge_watermark(const struct kr_merge *m)
 {
