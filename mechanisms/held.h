@@ -33,8 +33,8 @@ struct kr_held {
 	uint32_t nodes[2];      /* in the certifier, of begin and commit, or one of both */
 	int64_t end[2];
 	int64_t first, due;     /* earliest and latest instant that it tells of, widened by the skew */
-	struct kr_body *body;   /* NULL: it is carried, only versions are left, */
-	struct kr_relic *relic; /* these (relic.h) */
+	struct kr_body *body;   /* NULL: it is carried: only versions are left, which the window has (window.h), */
+	uint32_t left_first, left_count; /* these */
 	uint16_t flags;
 	uint8_t status;
 	bool ended;             /* its end is dispatched */
@@ -56,9 +56,6 @@ void kr_held_end(struct kr_held *t, const struct kr_event *e);
 
 /* first and due. */
 void kr_held_measure(const struct kr_history *h, const struct kr_profile *profile, struct kr_held *t);
-
-/* Leaves no body. */
-void kr_held_strip(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t);
 
 int64_t kr_earlier(int64_t at, int64_t by); /* minus, within bounds; the bounds of time stay */
 
