@@ -1,6 +1,6 @@
 /* Numbers of seven bits a byte. A time is its distance from another one that it mostly equals, and left out where it does.
- * Integers, as which most ids and values come, are put down as they are: a value in the stream's table takes more than all
- * of this. Others are kept there. */
+ * Integers and short texts are put down as they are: a value in the stream's table takes more than all of this. Others are
+ * kept there. */
 #include "mechanisms/relic.h"
 
 #include <stddef.h>
@@ -20,20 +20,24 @@ static const uint8_t origins[KR_LEFT_TIMES] = {
 	[KR_LEFT_LOCKED] = KR_LEFT_ANSWERED,
 };
 
-enum { /* bits of the first number, above those of the times that are not left out */
-	ID_PLAIN = 1 << KR_LEFT_TIMES, /* an integer, put down as it is */
-	VALUE_PLAIN = ID_PLAIN << 1,
-	STATUS_SHIFT = KR_LEFT_TIMES + 2,
-	NUMBER = 10,                   /* the most bytes of one */
-	NUMBERS = 7 + KR_LEFT_TIMES
+enum kind { KEPT, INTEGER, TEXT };
+
+enum { /* the first number: two bits each of these, then which times are not left out, rare ones last */
+	ID_SHIFT = 0,
+	VALUE_SHIFT = 2,
+	STATUS_SHIFT = 4,
+	TIMES_SHIFT = 6,
+	NUMBER = 10,   /* the most bytes of one */
+	NUMBERS = 7 + KR_LEFT_TIMES,
+	TEXT_MOST = 24 /* bytes of a text that is put down */
 };
 
 struct packing {
-	uint8_t bytes[NUMBERS * NUMBER];
+	uint8_t bytes[NUMBERS * NUMBER + 2 * TEXT_MOST];
 	uint8_t n;
 };
 
-_Static_assert(NUMBERS * NUMBER <= UINT8_MAX, "a relic's size is one byte");
+_Static_assert(sizeof((struct packing *)0)->bytes <= UINT8_MAX, "a relic's size is one byte");
 
 static size_t bytes_of(const struct kr_relic *r) { return offsetof(struct kr_relic, bytes) + r->size; }
 
@@ -59,32 +63,58 @@ static uint64_t take(const uint8_t **at)
 
 /* ---- values ---- */
 
-static bool is_plain(const struct kr_history *h, kr_value value) { return value.i != KR_NONE && kr_history_value(h, value)->type == KR_VALUE_INT; }
-
-static void put_value(struct kr_stream *stream, struct packing *p, kr_value value, bool plain)
+static enum kind kind_of(const struct kr_history *h, kr_value value)
 {
-	put(p, plain ? folded(kr_history_value(kr_stream_history(stream), value)->integer) : value.i + 1); /* KR_NONE: 0 */
-	if (!plain && value.i != KR_NONE)
-		kr_stream_keep(stream, value);
+	const struct kr_value_entry *e = value.i == KR_NONE ? NULL : kr_history_value(h, value);
+
+	if (e && e->type == KR_VALUE_STRING && e->length <= TEXT_MOST)
+		return TEXT;
+	return e && e->type == KR_VALUE_INT ? INTEGER : KEPT;
 }
 
-static bool take_value(struct kr_history *h, const uint8_t **at, bool plain, kr_value *out)
+static void put_value(struct kr_stream *stream, struct packing *p, kr_value value, enum kind kind)
+{
+	const struct kr_value_entry *e = value.i == KR_NONE ? NULL : kr_history_value(kr_stream_history(stream), value);
+
+	switch (kind) {
+	case INTEGER: put(p, folded(e->integer)); break;
+	case TEXT:
+		put(p, e->length);
+		memcpy(p->bytes + p->n, e->text, e->length);
+		p->n = (uint8_t)(p->n + e->length);
+		break;
+	case KEPT:
+		put(p, value.i + 1); /* KR_NONE: 0 */
+		if (e)
+			kr_stream_keep(stream, value);
+	}
+}
+
+static bool take_value(struct kr_history *h, const uint8_t **at, enum kind kind, kr_value *out)
 {
 	uint64_t number = take(at);
 
-	*out = plain ? kr_history_int(h, unfolded(number)) : (kr_value){(uint32_t)number - 1};
-	return !plain || out->i != KR_NONE;
+	if (kind == KEPT) {
+		*out = (kr_value){(uint32_t)number - 1};
+		return true;
+	}
+	*out = kind == INTEGER ? kr_history_int(h, unfolded(number)) : kr_history_text(h, KR_VALUE_STRING, (const char *)*at, number);
+	*at += kind == TEXT ? number : 0;
+	return out->i != KR_NONE;
 }
 
-static void release(struct kr_stream *stream, const uint8_t **at, bool plain)
+static void release(struct kr_stream *stream, const uint8_t **at, enum kind kind)
 {
 	uint64_t number = take(at);
 
-	if (!plain && number > 0)
+	if (kind == KEPT && number > 0)
 		kr_stream_release(stream, (kr_value){(uint32_t)number - 1});
+	*at += kind == TEXT ? number : 0;
 }
 
 /* ---- relics ---- */
+
+static enum kind kind_at(uint32_t head, unsigned shift) { return (enum kind)(head >> shift & 3); }
 
 static int64_t distance(const struct kr_left *left, int time)
 {
@@ -96,21 +126,21 @@ static int64_t distance(const struct kr_left *left, int time)
 bool kr_relic_put(struct kr_stream *stream, struct kr_mem *mem, const struct kr_left *left, struct kr_relic **list)
 {
 	const struct kr_history *h = kr_stream_history(stream);
-	bool id_plain = is_plain(h, left->id), value_plain = is_plain(h, left->value);
-	uint32_t head = (uint32_t)left->status << STATUS_SHIFT | (id_plain ? ID_PLAIN : 0u) | (value_plain ? VALUE_PLAIN : 0u);
+	enum kind id = kind_of(h, left->id), value = kind_of(h, left->value);
+	uint32_t head = (uint32_t)left->status << STATUS_SHIFT | (uint32_t)id << ID_SHIFT | (uint32_t)value << VALUE_SHIFT;
 	struct packing p = {.n = 0};
 
 	for (int i = 0; i < KR_LEFT_TIMES; i++)
-		head |= distance(left, i) ? 1u << i : 0u;
+		head |= distance(left, i) ? 1u << (TIMES_SHIFT + i) : 0u;
 	put(&p, head);
-	put_value(stream, &p, left->id, id_plain);
-	put_value(stream, &p, left->value, value_plain);
+	put_value(stream, &p, left->id, id);
+	put_value(stream, &p, left->value, value);
 	put(&p, left->flags);
 	put(&p, left->session.i + 1);
 	put(&p, left->seq);
 	put(&p, left->line);
 	for (int i = 0; i < KR_LEFT_TIMES; i++)
-		if (head >> i & 1)
+		if (head >> (TIMES_SHIFT + i) & 1)
 			put(&p, folded(distance(left, i)));
 	struct kr_relic *relic = kr_mem_alloc(mem, 1, offsetof(struct kr_relic, bytes) + p.n);
 	if (!relic)
@@ -129,8 +159,8 @@ bool kr_relic_get(struct kr_stream *stream, struct kr_relic *relic, struct kr_le
 	const uint8_t *at = relic->bytes;
 	uint32_t head = (uint32_t)take(&at);
 
-	*out = (struct kr_left){.key = {KR_NONE}, .marks = relic->marks, .status = (uint8_t)(head >> STATUS_SHIFT), .relic = relic};
-	if (!take_value(h, &at, head & ID_PLAIN, &out->id) || !take_value(h, &at, head & VALUE_PLAIN, &out->value))
+	*out = (struct kr_left){.key = {KR_NONE}, .marks = relic->marks, .status = (head >> STATUS_SHIFT) & 3, .relic = relic};
+	if (!take_value(h, &at, kind_at(head, ID_SHIFT), &out->id) || !take_value(h, &at, kind_at(head, VALUE_SHIFT), &out->value))
 		return false;
 	out->flags = (uint16_t)take(&at);
 	out->session.i = (uint32_t)take(&at) - 1;
@@ -138,7 +168,7 @@ bool kr_relic_get(struct kr_stream *stream, struct kr_relic *relic, struct kr_le
 	out->line = (uint32_t)take(&at);
 	for (int i = 0; i < KR_LEFT_TIMES; i++) {
 		uint64_t origin = i > 0 ? (uint64_t)out->at[origins[i]] : 0;
-		out->at[i] = (int64_t)(origin + (head >> i & 1 ? (uint64_t)unfolded(take(&at)) : 0));
+		out->at[i] = (int64_t)(origin + (head >> (TIMES_SHIFT + i) & 1 ? (uint64_t)unfolded(take(&at)) : 0));
 	}
 	return true;
 }
@@ -146,12 +176,12 @@ bool kr_relic_get(struct kr_stream *stream, struct kr_relic *relic, struct kr_le
 void kr_relic_drop(struct kr_stream *stream, struct kr_mem *mem, struct kr_relic *relic, struct kr_relic **list)
 {
 	const uint8_t *at = relic->bytes;
-	uint64_t head = take(&at);
+	uint32_t head = (uint32_t)take(&at);
 
 	while (*list != relic)
 		list = &(*list)->next;
 	*list = relic->next;
-	release(stream, &at, head & ID_PLAIN);
-	release(stream, &at, head & VALUE_PLAIN);
+	release(stream, &at, kind_at(head, ID_SHIFT));
+	release(stream, &at, kind_at(head, VALUE_SHIFT));
 	kr_mem_free(mem, relic, 1, bytes_of(relic));
 }

@@ -9,11 +9,11 @@
 enum kr_left_time {
 	KR_LEFT_END,                       /* of the transaction: sent */
 	KR_LEFT_ENDED,                     /* and answered */
+	KR_LEFT_SENT, KR_LEFT_ANSWERED,    /* from its first write of the key to its last; KR_TIME_OPEN */
+	KR_LEFT_LOCK, KR_LEFT_LOCKED,      /* where the lock was taken */
 	KR_LEFT_COMMIT, KR_LEFT_COMMITTED, /* what all of it told: struct kr_carried_txn */
 	KR_LEFT_RELEASE, KR_LEFT_RELEASED,
 	KR_LEFT_DUE,                       /* a struct kr_held's */
-	KR_LEFT_SENT, KR_LEFT_ANSWERED,    /* from its first write of the key to its last; KR_TIME_OPEN */
-	KR_LEFT_LOCK, KR_LEFT_LOCKED,      /* where the lock was taken */
 	KR_LEFT_TIMES
 };
 
