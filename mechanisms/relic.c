@@ -27,7 +27,7 @@ enum { /* the first number: two bits each of these, then which times are not lef
 	VALUE_SHIFT = 2,
 	STATUS_SHIFT = 4,
 	TIMES_SHIFT = 6,
-	NUMBER = 10,   /* the most bytes of one */
+	NUMBER = 10, /* the most bytes of one */
 	NUMBERS = 7 + KR_LEFT_TIMES,
 	TEXT_MOST = 24 /* bytes of a text that is put down */
 };
@@ -58,7 +58,7 @@ static uint64_t take(const uint8_t **at)
 
 	for (; **at & 0x80; shift += 7)
 		number |= (uint64_t)(*(*at)++ & 0x7f) << shift;
-	return number | (uint64_t)*(*at)++ << shift;
+	return number | (uint64_t) * (*at)++ << shift;
 }
 
 /* ---- values ---- */

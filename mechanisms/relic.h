@@ -7,33 +7,37 @@
 #include "verify/finding.h"
 
 enum kr_left_time {
-	KR_LEFT_END,                       /* of the transaction: sent */
-	KR_LEFT_ENDED,                     /* and answered */
-	KR_LEFT_SENT, KR_LEFT_ANSWERED,    /* from its first write of the key to its last; KR_TIME_OPEN */
-	KR_LEFT_LOCK, KR_LEFT_LOCKED,      /* where the lock was taken */
-	KR_LEFT_COMMIT, KR_LEFT_COMMITTED, /* what all of it told: struct kr_carried_txn */
-	KR_LEFT_RELEASE, KR_LEFT_RELEASED,
-	KR_LEFT_DUE,                       /* a struct kr_held's */
+	KR_LEFT_END,   /* of the transaction: sent */
+	KR_LEFT_ENDED, /* and answered */
+	KR_LEFT_SENT,
+	KR_LEFT_ANSWERED, /* from its first write of the key to its last; KR_TIME_OPEN */
+	KR_LEFT_LOCK,
+	KR_LEFT_LOCKED, /* where the lock was taken */
+	KR_LEFT_COMMIT,
+	KR_LEFT_COMMITTED, /* what all of it told: struct kr_carried_txn */
+	KR_LEFT_RELEASE,
+	KR_LEFT_RELEASED,
+	KR_LEFT_DUE, /* a struct kr_held's */
 	KR_LEFT_TIMES
 };
 
-struct kr_left {             /* a version, and its transaction */
-	kr_key key;              /* of the window */
-	kr_value value;          /* KR_NONE: not told */
-	uint8_t marks;           /* KR_MARK_SHADOW, ..., of an operation */
+struct kr_left {        /* a version, and its transaction */
+	kr_key key;     /* of the window */
+	kr_value value; /* KR_NONE: not told */
+	uint8_t marks;  /* KR_MARK_SHADOW, ..., of an operation */
 	uint8_t status;
-	uint16_t flags;          /* a struct kr_transaction's */
+	uint16_t flags; /* a struct kr_transaction's */
 	kr_value id;
 	kr_session session;
-	uint32_t seq, line;      /* a struct kr_held's */
+	uint32_t seq, line; /* a struct kr_held's */
 	int64_t at[KR_LEFT_TIMES];
-	struct kr_relic *relic;  /* where it lies */
+	struct kr_relic *relic; /* where it lies */
 };
 
 struct kr_relic {
-	struct kr_relic *next;   /* of the key */
+	struct kr_relic *next; /* of the key */
 	uint8_t marks;
-	uint8_t size;            /* of what follows */
+	uint8_t size; /* of what follows */
 	uint8_t bytes[];
 };
 

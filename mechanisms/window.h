@@ -8,7 +8,7 @@
 
 KR_VEC_NAMED(kr_helds, struct kr_held *);
 
-struct kr_base {             /* of a key of the stream */
+struct kr_base {                 /* of a key of the stream */
 	struct kr_relic *relics; /* what is left of transactions that are forgotten: their versions of it */
 	uint32_t at;             /* its number in the window, if that names it there */
 	uint8_t kind;            /* enum kr_key_kind, as far as was seen */
@@ -20,10 +20,10 @@ KR_VEC_NAMED(kr_bases, struct kr_base);
 struct kr_window { /* zero but for mem is none */
 	struct kr_mem *mem;
 	uint32_t round;
-	struct kr_history h;          /* values, sessions and header are borrowed */
-	struct kr_helds txns;         /* by kr_txn of the window */
-	KR_VEC(kr_key) keys;          /* by kr_key of the window: that of the stream */
-	KR_VEC(struct kr_left) lefts; /* what is left of carried transactions, one after the other */
+	struct kr_history h;             /* values, sessions and header are borrowed */
+	struct kr_helds txns;            /* by kr_txn of the window */
+	KR_VEC(kr_key) keys;             /* by kr_key of the window: that of the stream */
+	KR_VEC(struct kr_left) lefts;    /* what is left of carried transactions, one after the other */
 	KR_VEC(struct kr_held) carriers; /* they: for the round */
 	KR_VEC(uint8_t) txn_marks, op_marks;
 	KR_VEC(struct kr_carried_txn) carried;

@@ -100,15 +100,9 @@ static void test_values(void **state)
 	struct kr_history *h = kr_stream_history(b.stream);
 	for (int i = 0; i < 100; i++) {
 		struct kr_left left = {0}, out;
-		const kr_value values[] = {KR_ABSENT,
-			kr_history_int(h, INT64_MIN + i),
-			kr_history_int(h, i),
-			kr_history_real(h, i + 0.5),
-			kr_history_bool(h, true),
-			kr_history_text(h, KR_VALUE_STRING, "", 0),
-			kr_history_text(h, KR_VALUE_STRING, "a\0b", 3),
-			kr_history_text(h, KR_VALUE_STRING, long_text, 24),
-			kr_history_text(h, KR_VALUE_STRING, long_text, 25),
+		const kr_value values[] = {KR_ABSENT, kr_history_int(h, INT64_MIN + i), kr_history_int(h, i), kr_history_real(h, i + 0.5),
+			kr_history_bool(h, true), kr_history_text(h, KR_VALUE_STRING, "", 0), kr_history_text(h, KR_VALUE_STRING, "a\0b", 3),
+			kr_history_text(h, KR_VALUE_STRING, long_text, 24), kr_history_text(h, KR_VALUE_STRING, long_text, 25),
 			kr_history_text(h, KR_VALUE_ARRAY, "[1]", 3)};
 		left.value = values[(size_t)i % KR_COUNT(values)];
 		left.id = values[(size_t)(i / 10) % KR_COUNT(values)];
@@ -144,14 +138,22 @@ static void test_size(void **state)
 	(void)state;
 	set_up(&b);
 	struct kr_history *h = kr_stream_history(b.stream);
-	struct kr_left left = {.flags = 0x3ff, .seq = 1000000, .line = 5000000, .id = kr_history_int(h, 1000000), .value = kr_history_int(h, 1000000),
-		.at = {
-			[KR_LEFT_END] = end, [KR_LEFT_ENDED] = end + took,
-			[KR_LEFT_COMMIT] = end, [KR_LEFT_COMMITTED] = end + took,
-			[KR_LEFT_RELEASE] = end, [KR_LEFT_RELEASED] = end + took,
+	struct kr_left left = {.flags = 0x3ff,
+		.seq = 1000000,
+		.line = 5000000,
+		.id = kr_history_int(h, 1000000),
+		.value = kr_history_int(h, 1000000),
+		.at = {[KR_LEFT_END] = end,
+			[KR_LEFT_ENDED] = end + took,
+			[KR_LEFT_COMMIT] = end,
+			[KR_LEFT_COMMITTED] = end + took,
+			[KR_LEFT_RELEASE] = end,
+			[KR_LEFT_RELEASED] = end + took,
 			[KR_LEFT_DUE] = end + took,
-			[KR_LEFT_SENT] = end - took, [KR_LEFT_ANSWERED] = end - 1,
-			[KR_LEFT_LOCK] = end - took, [KR_LEFT_LOCKED] = end - 1}};
+			[KR_LEFT_SENT] = end - took,
+			[KR_LEFT_ANSWERED] = end - 1,
+			[KR_LEFT_LOCK] = end - took,
+			[KR_LEFT_LOCKED] = end - 1}};
 	size_t before = b.ctx.mem.used;
 	assert_true(kr_relic_put(b.stream, &b.ctx.mem, &left, &b.list));
 	assert_in_range(b.ctx.mem.used - before, 1, 56);
