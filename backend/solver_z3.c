@@ -85,10 +85,7 @@ static size_t z3_next(void *data)
 	return doubles_soon(data, table) && 2 * table > all ? 2 * table : all;
 }
 
-static struct kr_watched watched(struct kr_solver *sat)
-{
-	return (struct kr_watched){.stop = interrupt, .memory = z3_memory, .next = z3_next, .data = sat};
-}
+static struct kr_watched watched(struct kr_solver *sat) { return (struct kr_watched){.stop = interrupt, .memory = z3_memory, .next = z3_next, .data = sat}; }
 
 static enum kr_status check_limits(struct kr_solver *sat)
 {
