@@ -17,6 +17,7 @@
 #include "cli/output.h"
 #include "lab/check.h"
 #include "lab/lab.h"
+#include "lab/merge.h"
 #include "lab/record_options.h"
 #include "lab/trace.h"
 
@@ -189,6 +190,8 @@ static int salvage(struct watch *w)
 	note_flights(w);
 	if (kr_trace_recover(w->run->path, &found) == KR_EXIT_SATISFIED)
 		kr_note("%s: what was recorded until then", w->run->path);
+	kr_slots_unmap(w->run->slots, w->run->clients);
+	w->run->slots = NULL;
 	return KR_EXIT_FAILED;
 }
 
