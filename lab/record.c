@@ -17,7 +17,6 @@
 #include "cli/output.h"
 #include "lab/check.h"
 #include "lab/lab.h"
-#include "lab/merge.h"
 #include "lab/record_options.h"
 #include "lab/trace.h"
 
@@ -190,8 +189,6 @@ static int salvage(struct watch *w)
 	note_flights(w);
 	if (kr_trace_recover(w->run->path, &found) == KR_EXIT_SATISFIED)
 		kr_note("%s: what was recorded until then", w->run->path);
-	kr_slots_unmap(w->run->slots, w->run->clients);
-	w->run->slots = NULL;
 	return KR_EXIT_FAILED;
 }
 
@@ -275,6 +272,7 @@ static int run_record(const struct kr_args *args)
 		status = kr_record_options(args, &run, &w.options);
 	if (status == KR_EXIT_SATISFIED)
 		status = record(&w);
+	kr_run_files_done(&run);
 	if (status == KR_EXIT_SATISFIED || status == KR_EXIT_VIOLATED)
 		status = kr_exit_worst(status, kr_lab_check(args, &run, w.options.levels));
 	kr_zipf_done(&run.work.zipf, args->mem);
