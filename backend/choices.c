@@ -378,14 +378,13 @@ static enum kr_status push_term(struct kr_choices *c, const struct kr_asg_term *
 	return kr_vec_push(mem, &c->sum_literals, l) && kr_vec_push(mem, &c->sum_weights, term->weight) ? KR_OK : KR_NOMEM;
 }
 
-enum kr_status kr_choices_sum(struct kr_choices *c, uint32_t index, bool *fresh)
+enum kr_status kr_choices_sum(struct kr_choices *c, uint32_t index)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	const struct kr_asg_sum *from = &asg->sums[index];
 	struct kr_choice_sum sum = {.total = from->total, .guard = no_literal};
 	enum kr_status status = KR_OK;
-	*fresh = !c->sums_made[index];
-	if (!*fresh)
+	if (c->sums_made[index])
 		return KR_OK;
 	c->sums_made[index] = 1;
 	for (uint32_t i = from->first; i < from->first + from->count && !status; i++)

@@ -70,8 +70,8 @@ enum kr_status kr_choices_justify(const struct kr_choices *c, struct kr_proof *p
 /* States that a comes before b if the guards took effect, once. */
 enum kr_status kr_choices_guard(struct kr_choices *c, kr_version a, kr_version b, const kr_txn *guards, uint32_t n);
 
-/* States a sum of the ASG (by index): its observations' sources become choices, of which one holds each. Done once; *fresh tells whether this was the time. */
-enum kr_status kr_choices_sum(struct kr_choices *c, uint32_t sum, bool *fresh);
+/* States a sum of the ASG (by index): its observations' sources become choices, of which one holds each. Done once. */
+enum kr_status kr_choices_sum(struct kr_choices *c, uint32_t sum);
 
 static inline bool kr_choices_true(const struct kr_choices *c, kr_lit l) { return c->all.at[l.i / 2].value != (l.i & 1); }
 

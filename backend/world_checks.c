@@ -18,13 +18,12 @@ enum kr_status kr_candidate_sums(struct kr_candidate *w, struct kr_choices *c, b
 	enum kr_status status = KR_OK;
 	*found = false;
 	for (uint32_t i = 0; i < asg->nsums && !status; i++) {
-		bool fresh;
 		status = kr_ctx_tick(w->ir->ctx);
 		if (status || !w->active[asg->sums[i].txn.i] || adds_up(w, &asg->sums[i]))
 			continue;
 		*found = true;
-		status = kr_choices_sum(c, i, &fresh);
-		if (!status && fresh)
+		status = kr_choices_sum(c, i);
+		if (!status)
 			status = kr_candidate_ground(w, c, asg->sums[i].txn);
 	}
 	return status;
