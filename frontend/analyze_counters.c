@@ -40,25 +40,25 @@ static struct tally *tally_of(struct scanning *s, kr_txn t, kr_key k)
 	return x;
 }
 
-static enum kr_status scan_write(struct scanning *s, kr_txn t, uint32_t i, const struct kr_operation *op)
+static enum kr_status scan_write(struct scanning *s, kr_txn t, uint32_t i, const struct kr_write *write)
 {
-	struct tally *x = tally_of(s, t, op->key);
+	struct tally *x = tally_of(s, t, write->key);
 	int64_t delta = 0;
 
 	if (!x)
 		return KR_NOMEM;
-	if (op->kind == KR_OP_DELETE) {
-		x->absolute = x->absent = true;
+	x->absent = write->how == KR_SET;
+	if (x->absent) {
+		x->absolute = true;
 		x->amount = 0;
 		return KR_OK;
 	}
-	(void)kr_analyze_integer(s->g->w, op->a, &delta);
+	(void)kr_analyze_integer(s->g->w, write->value, &delta);
 	if (__builtin_add_overflow(x->amount, delta, &x->amount))
 		return too_large(s->g, t, i);
-	x->absent = false;
-	if (s->g->w->installs && op->flags & KR_OPF_KNOWN) {
+	if (s->g->w->installs && write->told.i != KR_NONE) {
 		x->absolute = true;
-		(void)kr_analyze_integer(s->g->w, op->b, &x->amount);
+		(void)kr_analyze_integer(s->g->w, write->told, &x->amount);
 	}
 	return KR_OK;
 }
@@ -86,16 +86,18 @@ static enum kr_status scan_txn(struct scanning *s, kr_txn t)
 	for (uint32_t i = 0; i < txn->op_count; i++) {
 		const struct kr_operation *op = &h->ops.at[txn->op_first + i];
 		const struct kr_scan *scan = op->scan == KR_NONE ? NULL : &h->scans.at[op->scan];
+		struct kr_view view = kr_op_view(op);
+		struct kr_write write;
 
 		KR_TRY(kr_ctx_tick(s->g->w->ctx));
-		for (uint32_t j = 0; scan && op->kind != KR_OP_UPDATE && j < scan->row_count; j++)
+		for (uint32_t j = 0; scan && kr_op_is_read(op) && j < scan->row_count; j++)
 			scan_shown(s, t, h->rows.at[scan->row_first + j].key, h->rows.at[scan->row_first + j].value);
 		if (scan || !is_counter(s->g, op->key))
 			continue;
-		if (op->kind == KR_OP_READ && op->flags & KR_OPF_KNOWN)
-			scan_shown(s, t, op->key, op->a);
-		else if (kr_analyze_writes(s->g->w, op) > 0)
-			KR_TRY(scan_write(s, t, i, op));
+		if (view.when == KR_SEEN_BEFORE && !view.other)
+			scan_shown(s, t, op->key, view.value);
+		if (kr_write_at(h, op, 0, &write))
+			KR_TRY(scan_write(s, t, i, &write));
 	}
 	while (s->touched.n > 0) {
 		kr_key k = kr_vec_pop(&s->touched);
@@ -181,12 +183,10 @@ static enum kr_status check_bounds(struct kr_grow *g, kr_key k)
 		high = base && g->amount[v] > high ? g->amount[v] : high;
 	}
 	for (uint32_t i = g->write_first[k.i]; i < g->write_first[k.i + 1]; i++) {
-		const struct kr_operation *op = kr_grow_op(g, &g->writes[i]);
-
 		KR_TRY(kr_ctx_tick(g->w->ctx));
-		if (op->kind != KR_OP_INC || kr_grow_aborted(g, g->writes[i].txn))
+		if (g->writes[i].deletes || kr_grow_aborted(g, g->writes[i].txn))
 			continue;
-		(void)kr_analyze_integer(g->w, op->a, &delta);
+		(void)kr_analyze_integer(g->w, kr_grow_did(g, &g->writes[i]).value, &delta);
 		if (__builtin_add_overflow(delta < 0 ? low : high, delta, delta < 0 ? &low : &high))
 			return too_large(g, g->writes[i].txn, g->writes[i].op);
 	}
@@ -362,7 +362,7 @@ enum kr_status kr_counters_see(struct kr_replay *r, kr_key k, enum kr_shown show
 	if (shown == KR_SHOWN_FOUND || value.i == KR_ABSENT.i) {
 		if (own->count == 0)
 			return kr_grow_see_presence(r, k, shown == KR_SHOWN_READ ? KR_SHOWN_NOT_FOUND : shown);
-		agrees = kr_grow_is_delete(r->w->grow, &r->w->grow->writes[own->writes + own->count - 1]) != (shown == KR_SHOWN_FOUND);
+		agrees = r->w->grow->writes[own->writes + own->count - 1].deletes != (shown == KR_SHOWN_FOUND);
 		return agrees ? KR_OK : kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});
 	}
 	if (!kr_analyze_integer(r->w, value, &number))
@@ -372,7 +372,7 @@ enum kr_status kr_counters_see(struct kr_replay *r, kr_key k, enum kr_shown show
 	if (__builtin_sub_overflow(number, delta, &before))
 		return too_large(r->w->grow, r->txn, r->op);
 	if (known) {
-		bool absent = kr_grow_is_delete(r->w->grow, &r->w->grow->writes[own->writes + own->count - 1]);
+		bool absent = r->w->grow->writes[own->writes + own->count - 1].deletes;
 
 		agrees = before == own->sum && !(absent && shown == KR_SHOWN_ROW);
 		return agrees ? KR_OK : kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});
@@ -386,19 +386,19 @@ enum kr_status kr_counters_see(struct kr_replay *r, kr_key k, enum kr_shown show
 	return see_total(r, k, number, shown == KR_SHOWN_ROW && own->count == 0);
 }
 
-enum kr_status kr_counters_write(struct kr_replay *r, kr_key k, const struct kr_operation *op)
+enum kr_status kr_counters_write(struct kr_replay *r, const struct kr_write *write)
 {
-	struct kr_grow_own *own = kr_grow_own(r, k);
+	struct kr_grow_own *own = kr_grow_own(r, write->key);
 	int64_t delta = 0;
 
-	if (op->kind == KR_OP_DELETE) {
+	if (write->how == KR_SET) {
 		own->sum = 0;
 		return KR_OK;
 	}
-	(void)kr_analyze_integer(r->w, op->a, &delta);
-	if (op->flags & KR_OPF_KNOWN) {
+	(void)kr_analyze_integer(r->w, write->value, &delta);
+	if (write->told.i != KR_NONE) {
 		own->based = true;
-		(void)kr_analyze_integer(r->w, op->b, &own->sum);
+		(void)kr_analyze_integer(r->w, write->told, &own->sum);
 		return KR_OK;
 	}
 	return __builtin_add_overflow(own->sum, delta, &own->sum) ? too_large(r->w->grow, r->txn, r->op) : KR_OK;

@@ -8,29 +8,28 @@
 
 /* ---- writes by key ---- */
 
-static bool is_write(const struct kr_work *w, const struct kr_operation *op)
-{
-	return op->scan == KR_NONE && kr_analyze_grows(w, op->key) && kr_analyze_writes(w, op) > 0;
-}
-
 static enum kr_status each_write(struct kr_grow *g, bool fill)
 {
 	const struct kr_history *h = g->w->h;
+	struct kr_write write;
 
 	for (uint32_t t = 0; t < h->txns.n; t++) {
 		const struct kr_transaction *txn = &h->txns.at[t];
 
 		for (uint32_t i = 0; i < txn->op_count; i++) {
 			const struct kr_operation *op = &h->ops.at[txn->op_first + i];
-			bool element = op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD;
 
 			KR_TRY(kr_ctx_tick(g->w->ctx));
-			if (!is_write(g->w, op))
+			if (op->scan != KR_NONE || !kr_analyze_grows(g->w, op->key) || !kr_write_at(h, op, 0, &write))
 				continue;
+
+			bool element = write.how == KR_ADD && kr_grow_kind(g, write.key) != KR_KIND_COUNTER;
+
 			if (fill)
-				g->writes[g->write_first[op->key.i + 1]++] = (struct kr_grow_write){{t}, i, element ? op->a.i : KR_NONE};
+				g->writes[g->write_first[write.key.i + 1]++] =
+					(struct kr_grow_write){{t}, i, element ? write.value.i : KR_NONE, write.how == KR_SET};
 			else
-				g->write_first[op->key.i + 2]++;
+				g->write_first[write.key.i + 2]++;
 		}
 	}
 	return KR_OK;
@@ -65,7 +64,7 @@ bool kr_grow_since(const struct kr_grow *g, uint32_t i, uint32_t end, uint32_t *
 
 	*since = i;
 	for (; i < end; i++) {
-		if (!kr_grow_is_delete(g, &g->writes[i]))
+		if (!g->writes[i].deletes)
 			continue;
 		deleted = true;
 		*since = i + 1;

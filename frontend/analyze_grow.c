@@ -204,13 +204,13 @@ enum kr_status kr_analyze_grow_see(struct kr_replay *r, kr_key k, enum kr_shown 
 	}
 }
 
-enum kr_status kr_analyze_grow_write(struct kr_replay *r, kr_key k, const struct kr_operation *op)
+enum kr_status kr_analyze_grow_write(struct kr_replay *r, const struct kr_write *write)
 {
-	struct kr_grow_own *own = kr_grow_own(r, k);
+	struct kr_grow_own *own = kr_grow_own(r, write->key);
 
 	own->count++;
-	own->deleted |= op->kind == KR_OP_DELETE;
-	return kr_grow_kind(r->w->grow, k) == KR_KIND_COUNTER ? kr_counters_write(r, k, op) : KR_OK;
+	own->deleted |= write->how == KR_SET;
+	return kr_grow_kind(r->w->grow, write->key) == KR_KIND_COUNTER ? kr_counters_write(r, write) : KR_OK;
 }
 
 enum kr_status kr_analyze_grow_check(struct kr_work *w)
@@ -247,14 +247,13 @@ static bool left_by(const struct kr_grow *g, kr_key k, uint32_t write, int64_t *
 	int64_t after = 0, number = 0;
 
 	for (uint32_t i = write;; i--) { /* what it added since it last knew */
-		const struct kr_operation *op = kr_grow_op(g, &g->writes[i]);
+		struct kr_write did = kr_grow_did(g, &g->writes[i]);
 
-		if (op->kind == KR_OP_DELETE || op->flags & KR_OPF_KNOWN) {
-			if (op->kind != KR_OP_DELETE)
-				(void)kr_analyze_integer(g->w, op->b, &number);
+		if (did.told.i != KR_NONE) {
+			(void)kr_analyze_integer(g->w, did.told, &number);
 			return !__builtin_add_overflow(number, after, out);
 		}
-		(void)kr_analyze_integer(g->w, op->a, &number);
+		(void)kr_analyze_integer(g->w, did.value, &number);
 		if (__builtin_add_overflow(after, number, &after))
 			return false;
 		number = 0;
@@ -263,15 +262,15 @@ static bool left_by(const struct kr_grow *g, kr_key k, uint32_t write, int64_t *
 	}
 	after = 0;
 	for (uint32_t i = write + 1; i < end; i++) { /* what it added until it knew */
-		const struct kr_operation *op = kr_grow_op(g, &g->writes[i]);
+		struct kr_write did = kr_grow_did(g, &g->writes[i]);
 
-		if (op->kind == KR_OP_DELETE)
+		if (did.how == KR_SET)
 			return false;
-		(void)kr_analyze_integer(g->w, op->a, &number);
+		(void)kr_analyze_integer(g->w, did.value, &number);
 		if (__builtin_add_overflow(after, number, &after))
 			return false;
-		if (op->flags & KR_OPF_KNOWN) {
-			(void)kr_analyze_integer(g->w, op->b, &number);
+		if (did.told.i != KR_NONE) {
+			(void)kr_analyze_integer(g->w, did.told, &number);
 			return !__builtin_sub_overflow(number, after, out);
 		}
 	}
@@ -285,7 +284,7 @@ static bool explains(const struct kr_grow *g, const struct kr_observation *o, ui
 	const struct kr_grow_write *x = &g->writes[write];
 	uint32_t test = w->test[o->set], argument = kr_test_argument(test);
 	uint32_t label = o->key.i < w->h->keys.n ? KR_NONE : w->asg->parts[o->key.i - w->h->keys.n].label;
-	bool deletes = kr_grow_is_delete(g, x);
+	bool deletes = x->deletes;
 	int64_t left, number;
 
 	if (kr_test_kind(test) == KR_TEST_NOT)

@@ -10,6 +10,7 @@ struct kr_grow_write {
 	kr_txn txn;
 	uint32_t op;      /* within txn */
 	uint32_t element; /* append, add; else KR_NONE */
+	bool deletes;
 };
 
 /* An element of one list or set, by the id of its value. */
@@ -87,12 +88,14 @@ struct kr_grow {
 #define KR_GROW_NEVER (KR_TEST_ARGUMENTS - 1)   /* value of no version: "not this" takes all */
 
 static inline enum kr_key_kind kr_grow_kind(const struct kr_grow *g, kr_key k) { return (enum kr_key_kind)g->w->h->keys.at[k.i].kind; }
-static inline const struct kr_operation *kr_grow_op(const struct kr_grow *g, const struct kr_grow_write *x)
+static inline struct kr_write kr_grow_did(const struct kr_grow *g, const struct kr_grow_write *x)
 {
-	return &g->w->h->ops.at[kr_history_op(g->w->h, x->txn, x->op).i];
+	struct kr_write write = {.how = KR_KEEP};
+
+	(void)kr_write_at(g->w->h, &g->w->h->ops.at[kr_history_op(g->w->h, x->txn, x->op).i], 0, &write);
+	return write;
 }
 static inline bool kr_grow_aborted(const struct kr_grow *g, kr_txn t) { return g->w->h->txns.at[t.i].status == KR_ABORTED; }
-static inline bool kr_grow_is_delete(const struct kr_grow *g, const struct kr_grow_write *x) { return kr_grow_op(g, x)->kind == KR_OP_DELETE; }
 
 /* The i-th element of a list that was taken apart. */
 static inline uint32_t kr_grow_number(const struct kr_grow *g, struct kr_grow_list list, uint32_t i) { return g->numbers.at[list.first + i]; }
@@ -139,7 +142,7 @@ enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, enum kr_shown shown, k
 enum kr_status kr_counters_scan(struct kr_grow *g);
 enum kr_status kr_counters_prepare(struct kr_grow *g, kr_key k);
 enum kr_status kr_counters_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value);
-enum kr_status kr_counters_write(struct kr_replay *r, kr_key k, const struct kr_operation *op);
+enum kr_status kr_counters_write(struct kr_replay *r, const struct kr_write *write);
 enum kr_status kr_counters_sums(struct kr_grow *g);
 
 #endif

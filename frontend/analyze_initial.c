@@ -36,15 +36,13 @@ static void look_at(struct telling *t, const struct kr_operation *op, kr_txn rea
 {
 	const struct kr_history *h = t->g->w->h;
 	const struct kr_scan *scan = op->scan == KR_NONE ? NULL : &h->scans.at[op->scan];
-	bool known = op->flags & KR_OPF_KNOWN;
+	struct kr_view view = kr_op_view(op);
 
-	for (uint32_t i = 0; scan && op->kind != KR_OP_UPDATE && i < scan->row_count; i++)
+	for (uint32_t i = 0; scan && kr_op_is_read(op) && i < scan->row_count; i++)
 		show(t, h->rows.at[scan->row_first + i].key, h->rows.at[scan->row_first + i].value, reader);
-	if (op->kind == KR_OP_READ && known)
-		show(t, op->key, op->a, reader);
-	if (op->kind == KR_OP_DELETE && known && !(op->flags & KR_OPF_DONE))
-		show(t, op->key, KR_ABSENT, reader);
-	if (!scan && kr_analyze_writes(t->g->w, op) > 0)
+	if (view.when == KR_SEEN_BEFORE && !view.other)
+		show(t, op->key, view.value, reader);
+	if (!scan && kr_write_count(h, op) > 0)
 		t->wrote[op->key.i] = reader.i + 1;
 }
 

@@ -286,6 +286,6 @@ enum kr_status kr_lists_see(struct kr_replay *r, kr_key k, enum kr_shown shown, 
 			kr_analyze_leave_out(r->w, r->txn, r->op, "whether a list of unknown initial value was there");
 		return kr_grow_see_presence(r, k, shown);
 	}
-	present = !kr_grow_is_delete(r->w->grow, &r->w->grow->writes[own->writes + own->count - 1]);
+	present = !r->w->grow->writes[own->writes + own->count - 1].deletes;
 	return present == (shown == KR_SHOWN_FOUND) ? KR_OK : kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});
 }

@@ -23,7 +23,7 @@ static int by_size(const void *a, const void *b)
 bool kr_bags_deleted(const struct kr_grow *g, kr_key k)
 {
 	for (uint32_t i = g->write_first[k.i]; i < g->write_first[k.i + 1]; i++)
-		if (kr_grow_is_delete(g, &g->writes[i]) && !kr_grow_aborted(g, g->writes[i].txn))
+		if (g->writes[i].deletes && !kr_grow_aborted(g, g->writes[i].txn))
 			return true;
 	return false;
 }

@@ -89,20 +89,6 @@ static enum kr_status check_session(const struct kr_history *h, const struct kr_
 		(long long)last_moment(&h->txns.at[last.i]));
 }
 
-enum kr_key_kind kr_history_kind_needed(enum kr_op_kind op)
-{
-	switch (op) {
-	case KR_OP_WRITE:
-	case KR_OP_INSERT:
-	case KR_OP_CAS:
-	case KR_OP_UPDATE: return KR_KIND_REGISTER;
-	case KR_OP_INC: return KR_KIND_COUNTER;
-	case KR_OP_APPEND: return KR_KIND_LIST;
-	case KR_OP_ADD: return KR_KIND_SET;
-	default: return KR_KIND_ANY;
-	}
-}
-
 static bool initial_fits(const struct kr_history *h, kr_value initial, enum kr_key_kind kind)
 {
 	enum kr_value_type type = h->values.at[initial.i].type;

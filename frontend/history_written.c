@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "frontend/history_work.h"
+#include "frontend/model/operation.h"
 
 #include <string.h>
 
@@ -72,22 +73,18 @@ static enum kr_status add_element(struct kr_written *w, const struct kr_history 
 	return status;
 }
 
-static enum kr_status add_write(struct kr_written *w, const struct kr_history *h, const struct kr_operation *op)
+/* Of counters nothing. */
+static enum kr_status add_writes(struct kr_written *w, const struct kr_history *h, const struct kr_operation *op)
 {
-	bool done = op->flags & KR_OPF_DONE;
-	const struct kr_scan *scan = op->kind == KR_OP_UPDATE ? &h->scans.at[op->scan] : NULL;
+	struct kr_write write;
 	enum kr_status status = KR_OK;
 
-	switch ((enum kr_op_kind)op->kind) {
-	case KR_OP_WRITE: return add_value(w, op->key, op->a);
-	case KR_OP_INSERT: return done ? add_value(w, op->key, op->a) : KR_OK;
-	case KR_OP_CAS: return done ? add_value(w, op->key, op->b) : KR_OK;
-	case KR_OP_APPEND:
-	case KR_OP_ADD: return add_element(w, h, op->key, op->a);
-	default: break;
+	for (uint32_t i = 0; !status && kr_write_at(h, op, i, &write); i++) {
+		if (write.how == KR_SET && write.value.i != KR_ABSENT.i)
+			status = add_value(w, write.key, write.value);
+		else if (write.how == KR_ADD && has_elements(h, write.key))
+			status = add_element(w, h, write.key, write.value);
 	}
-	for (uint32_t i = 0; scan && i < scan->row_count && !status; i++)
-		status = add_value(w, h->rows.at[scan->row_first + i].key, h->rows.at[scan->row_first + i].value);
 	return status;
 }
 
@@ -102,7 +99,7 @@ enum kr_status kr_written_new(struct kr_mem *mem, struct kr_ctx *ctx, const stru
 	kr_arena_init(&w->texts, mem);
 	for (uint32_t i = 0; i < h->ops.n && !status; i++)
 		if (!(status = kr_ctx_tick(ctx)))
-			status = add_write(w, h, &h->ops.at[i]);
+			status = add_writes(w, h, &h->ops.at[i]);
 	if (status)
 		kr_written_free(w);
 	else

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "frontend/json.h"
+#include "frontend/model/operation.h"
 
 #include <string.h>
 
@@ -79,17 +80,17 @@ static enum kr_status add_append(struct finder *f, kr_txn t, uint32_t o)
 static enum kr_status index_txn(struct finder *f, kr_txn t)
 {
 	const struct kr_transaction *txn = &f->h->txns.at[t.i];
+	struct kr_write write;
 	enum kr_status status = KR_OK;
 
 	for (uint32_t i = txn->op_count; i-- > 0 && !status;) {
 		const struct kr_operation *op = &f->h->ops.at[txn->op_first + i];
-		bool deletes = op->kind == KR_OP_DELETE && (!(op->flags & KR_OPF_KNOWN) || op->flags & KR_OPF_DONE);
 
-		if (!is_list(f, op->key) || (op->kind != KR_OP_APPEND && !deletes))
+		if (!is_list(f, op->key) || !kr_write_at(f->h, op, 0, &write))
 			continue;
-		if (op->kind == KR_OP_APPEND)
+		if (write.how == KR_ADD)
 			status = add_append(f, t, txn->op_first + i);
-		if (!status && op->kind == KR_OP_APPEND && f->changed[op->key.i] != t.i + 1 && txn->status == KR_COMMITTED)
+		if (!status && write.how == KR_ADD && f->changed[op->key.i] != t.i + 1 && txn->status == KR_COMMITTED)
 			f->elements.at[f->element[txn->op_first + i]].last = true;
 		f->changed[op->key.i] = t.i + 1;
 		if (!status)
