@@ -1,5 +1,6 @@
-/* The meaning of operations, a row for each kind: when it writes and what; when it tells something of its key and what. Increments tell what is there after
- * them, others what was there before. Ranges, scans and updates speak of other keys: row by row. */
+/* The meaning of operations, a row for each kind: when it writes and what; when it tells something of its
+ * key and what. Increments tell what is there after them, others what was there before. Ranges, scans and
+ * updates speak of other keys: row by row. */
 #include "frontend/model/operation.h"
 
 enum when { NEVER, ALWAYS, IF_KNOWN, IF_DONE, UNLESS_DONE, UNLESS_MISSED };
@@ -19,8 +20,7 @@ static const struct meaning meanings[KR_OP_KINDS] = {
 	[KR_OP_READ] = {.tells = IF_KNOWN, .shown = A},
 	[KR_OP_WRITE] = {.kind = KR_KIND_REGISTER, .writes = ALWAYS, .how = KR_SET, .what = A},
 	[KR_OP_DELETE] = {.writes = UNLESS_MISSED, .how = KR_SET, .what = NOTHING, .tells = IF_KNOWN, .shown = NOTHING, .other = IF_DONE},
-	[KR_OP_INSERT] =
-		{.kind = KR_KIND_REGISTER, .writes = IF_DONE, .how = KR_SET, .what = A, .tells = ALWAYS, .shown = NOTHING, .other = UNLESS_DONE},
+	[KR_OP_INSERT] = {.kind = KR_KIND_REGISTER, .writes = IF_DONE, .how = KR_SET, .what = A, .tells = ALWAYS, .shown = NOTHING, .other = UNLESS_DONE},
 	[KR_OP_CAS] = {.kind = KR_KIND_REGISTER, .writes = IF_DONE, .how = KR_SET, .what = B, .tells = ALWAYS, .shown = A, .other = UNLESS_DONE},
 	[KR_OP_INC] = {.kind = KR_KIND_COUNTER, .writes = ALWAYS, .how = KR_ADD, .what = A, .tells = IF_KNOWN, .shown = B},
 	[KR_OP_APPEND] = {.kind = KR_KIND_LIST, .writes = ALWAYS, .how = KR_ADD, .what = A},

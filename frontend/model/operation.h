@@ -14,10 +14,11 @@ struct kr_write {
 	kr_key key;
 	enum kr_how how;
 	kr_value value; /* left (KR_ABSENT: deleted), or added: an element, or an increment */
-	kr_value told;  /* what the trace says of the value left; KR_UNTOLD: nothing, since it rests on what was there */
+	kr_value told;  /* what the trace says of the value left; KR_UNTOLD: nothing, it rests on what was there */
 };
 
-/* How often the operation writes: the rows of an update, in their order, are a write each. The i-th write; false: there are fewer. */
+/* How often the operation writes: the rows of an update, in their order, are a write each. The i-th write;
+ * false: there are fewer. */
 uint32_t kr_write_count(const struct kr_history *h, const struct kr_operation *op);
 bool kr_write_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i, struct kr_write *out);
 
