@@ -353,55 +353,27 @@ static enum kr_status see_total(struct kr_replay *r, kr_key k, int64_t total, bo
 	return kr_vec_push(r->w->asg->mem, &g->totals, (struct kr_grow_total){r->txn, r->op, k, total}) ? KR_OK : KR_NOMEM;
 }
 
-enum kr_status kr_counters_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value)
+enum kr_status kr_counters_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want)
 {
-	struct kr_grow_own *own = kr_grow_own(r, k);
-	int64_t number = 0, delta = 0, before;
-	bool known = own->deleted || own->based, agrees;
+	const struct kr_datatype *type = kr_datatype_of(KR_KIND_COUNTER);
+	const struct kr_operation *op = &r->w->h->ops.at[kr_history_op(r->w->h, r->txn, r->op).i];
+	const struct kr_effect *own = &kr_grow_own(r, k)->effect;
+	struct kr_write write;
+	bool done;
 
-	if (shown == KR_SHOWN_FOUND || value.i == KR_ABSENT.i) {
-		if (own->count == 0)
-			return kr_grow_see_presence(r, k, shown == KR_SHOWN_READ ? KR_SHOWN_NOT_FOUND : shown);
-		agrees = r->w->grow->writes[own->writes + own->count - 1].deletes != (shown == KR_SHOWN_FOUND);
-		return agrees ? KR_OK : kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});
+	if (shown == KR_SHOWN_INC && kr_write_at(r->w->h, op, 0, &write)) {
+		struct kr_effect addition = kr_told_addition(r->w->h, type, &write);
+
+		*want = kr_before(type, &addition, *want);
 	}
-	if (!kr_analyze_integer(r->w, value, &number))
-		return kr_grow_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
-	if (shown == KR_SHOWN_INC)
-		(void)kr_analyze_integer(r->w, r->w->h->ops.at[kr_history_op(r->w->h, r->txn, r->op).i].a, &delta);
-	if (__builtin_sub_overflow(number, delta, &before))
+	if (want->any || (own->how == KR_ADD && want->is.present && __builtin_sub_overflow(want->is.number, own->state.number, &(int64_t){0})))
 		return too_large(r->w->grow, r->txn, r->op);
-	if (known) {
-		bool absent = r->w->grow->writes[own->writes + own->count - 1].deletes;
-
-		agrees = before == own->sum && !(absent && shown == KR_SHOWN_ROW);
-		return agrees ? KR_OK : kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});
-	}
-	if (__builtin_sub_overflow(before, own->sum, &number))
-		return too_large(r->w->grow, r->txn, r->op);
-	if (own->count > 0) {
-		own->based = true;
-		own->sum = before;
-	}
-	return see_total(r, k, number, shown == KR_SHOWN_ROW && own->count == 0);
-}
-
-enum kr_status kr_counters_write(struct kr_replay *r, const struct kr_write *write)
-{
-	struct kr_grow_own *own = kr_grow_own(r, write->key);
-	int64_t delta = 0;
-
-	if (write->how == KR_SET) {
-		own->sum = 0;
+	KR_TRY(kr_grow_pull(r, k, want, &done));
+	if (done)
 		return KR_OK;
-	}
-	(void)kr_analyze_integer(r->w, write->value, &delta);
-	if (write->told.i != KR_NONE) {
-		own->based = true;
-		(void)kr_analyze_integer(r->w, write->told, &own->sum);
-		return KR_OK;
-	}
-	return __builtin_add_overflow(own->sum, delta, &own->sum) ? too_large(r->w->grow, r->txn, r->op) : KR_OK;
+	if (!want->is.present)
+		return kr_grow_see_presence(r, k, shown == KR_SHOWN_READ ? KR_SHOWN_NOT_FOUND : shown);
+	return see_total(r, k, want->is.number, !want->or_absent);
 }
 
 /* ---- sums ---- */

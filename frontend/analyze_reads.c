@@ -214,7 +214,7 @@ static enum kr_status replay_operation(struct kr_replay *r, const struct kr_oper
 	for (uint32_t i = 0; kr_write_at(r->w->h, op, i, &write); i++) {
 		r->wrote = true;
 		if (kr_analyze_grows(r->w, write.key))
-			KR_TRY(kr_analyze_grow_write(r, &write));
+			kr_analyze_grow_write(r, write.key);
 		else
 			kr_analyze_put(r, write.key, write.told);
 	}

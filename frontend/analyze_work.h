@@ -181,7 +181,7 @@ enum kr_status kr_analyze_grow_keys(struct kr_work *w);
 /* In replay: an operation showed growing key k; one wrote it (a delete that found it or does not tell, inc, append, add). They call kr_analyze_see for k itself or for its parts, and
  * kr_analyze_contradict. w->stamp and w->own are not used for growing keys. */
 enum kr_status kr_analyze_grow_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value);
-enum kr_status kr_analyze_grow_write(struct kr_replay *r, const struct kr_write *write);
+void kr_analyze_grow_write(struct kr_replay *r, kr_key k);
 /* After the counting replay: what reads of one key by different transactions contradict. */
 enum kr_status kr_analyze_grow_check(struct kr_work *w);
 void kr_analyze_grow_free(struct kr_work *w);

@@ -22,6 +22,7 @@ void kr_elements_done(struct kr_elements *e)
 	kr_table_done(e->mem, &e->table);
 	kr_vec_done(e->mem, &e->texts);
 	kr_vec_done(e->mem, &e->ids);
+	kr_vec_done(e->mem, &e->walked);
 	kr_str_done(&e->text);
 	kr_arena_done(&e->arena);
 }
@@ -71,21 +72,26 @@ kr_value kr_elements_get(struct kr_elements *e, struct kr_piece text)
 	return add(e, text, id) ? id : KR_UNTOLD;
 }
 
-enum kr_status kr_elements_split(struct kr_elements *e, kr_value array, bool all, struct kr_items *out)
+enum kr_status kr_elements_split(struct kr_elements *e, kr_value array, struct kr_items *out)
 {
 	const struct kr_value_entry *entry = kr_history_value(e->h, array);
 	struct kr_piece piece;
-	struct kr_items items = {NULL, 0, false};
+	kr_value *at;
 
 	*out = e->arrays[array.i];
 	if (out->at || entry->type != KR_VALUE_ARRAY || entry->length == 2)
 		return KR_OK;
-	for (size_t at = 1; kr_piece_next(entry->text, entry->length, &at, &piece);) {
-		kr_value id = all ? kr_elements_get(e, piece) : kr_elements_find(e, piece);
-		if ((all && id.i == KR_NONE) || !kr_items_add(&e->arena, &items, id))
+	kr_vec_clear(&e->walked);
+	for (size_t i = 1; kr_piece_next(entry->text, entry->length, &i, &piece);) {
+		kr_value id = kr_elements_get(e, piece);
+		if (id.i == KR_NONE || !kr_vec_push(e->mem, &e->walked, id))
 			return KR_NOMEM;
 	}
-	*out = e->arrays[array.i] = (struct kr_items){items.at, items.n, false};
+	at = KR_NEW_ARRAY(&e->arena, kr_value, e->walked.n);
+	if (!at)
+		return KR_NOMEM;
+	memcpy(at, e->walked.at, e->walked.n * sizeof *at);
+	*out = e->arrays[array.i] = (struct kr_items){at, e->walked.n, false};
 	return KR_OK;
 }
 
@@ -126,7 +132,7 @@ enum kr_status kr_told_state(struct kr_elements *e, const struct kr_datatype *ty
 	if (type->shown == KR_VALUE_INT && *fits && out->present)
 		out->number = entry->integer;
 	if (type->shown == KR_VALUE_ARRAY && *fits) {
-		status = kr_elements_split(e, value, true, &out->items);
+		status = kr_elements_split(e, value, &out->items);
 		out->present = out->items.n > 0;
 	}
 	return status;

@@ -17,6 +17,7 @@ struct kr_elements {
 	KR_VEC(kr_value) ids;          /* parallel: what it stands for */
 	struct kr_items *arrays;       /* per value of the history: taken apart; `at` NULL: not yet */
 	uint32_t strange;              /* elements that are no values of the history, numbered behind these */
+	KR_VEC(kr_value) walked;       /* elements of the array at hand */
 };
 
 enum kr_status kr_elements_init(struct kr_elements *e, struct kr_mem *mem, const struct kr_history *h);
@@ -32,8 +33,8 @@ enum kr_status kr_elements_name_added(struct kr_elements *e, struct kr_ctx *ctx)
 kr_value kr_elements_find(const struct kr_elements *e, struct kr_piece text);
 kr_value kr_elements_get(struct kr_elements *e, struct kr_piece text);
 
-/* The elements of an array, whose numbers are found; `all`: or made. They stay. */
-enum kr_status kr_elements_split(struct kr_elements *e, kr_value array, bool all, struct kr_items *out);
+/* The elements of an array, which get numbers. They stay. */
+enum kr_status kr_elements_split(struct kr_elements *e, kr_value array, struct kr_items *out);
 
 /* The state that a value stands for; *fits is false if a key of this type holds nothing of the kind. What
  * is added by one write; it points to the write. */
