@@ -290,8 +290,7 @@ static enum kr_status start(struct rerun *r)
 	kr_key *other = kr_mem_alloc(mem, h->keys.n, sizeof *other);
 	if (!r->cells || !r->row || !r->sorted || !other)
 		status = KR_NOMEM;
-	if (!status)
-		status = kr_elements_init(&r->elements, mem, h);
+	kr_elements_init(&r->elements, mem, h);
 	if (!status)
 		status = kr_elements_name_added(&r->elements, r->ctx);
 	for (kr_key k = {0}; k.i < h->keys.n && !status; k.i++) {

@@ -1,6 +1,7 @@
 /* Claims about levels that follow from findings. */
 #include "cross/implied.h"
 
+#include "frontend/model/operation.h"
 #include "mechanisms/told.h"
 
 struct implying {
@@ -15,26 +16,23 @@ struct implying {
 
 static bool written_twice(const struct kr_history *h, kr_op first, kr_key key, kr_value value)
 {
-	kr_key other;
-	kr_value same;
+	struct kr_write write;
 
 	if (value.i == KR_NONE || (value.i == h->keys.at[key.i].initial.i && value.i != KR_ABSENT.i))
 		return true;
 	for (uint32_t op = first.i + 1; op < h->ops.n && value.i != KR_ABSENT.i; op++)
-		for (uint32_t i = 0; kr_op_write(h, &h->ops.at[op], i, &other, &same); i++)
-			if (other.i == key.i && (same.i == value.i || same.i == KR_NONE))
-				return true;
+		if (kr_write_of(h, &h->ops.at[op], key, &write) && (write.told.i == value.i || write.told.i == KR_NONE))
+			return true;
 	return false;
 }
 
 static bool is_distinct(const struct kr_history *h)
 {
-	kr_key key;
-	kr_value value;
+	struct kr_write write;
 
 	for (kr_op op = {0}; op.i < h->ops.n; op.i++)
-		for (uint32_t i = 0; kr_op_write(h, &h->ops.at[op.i], i, &key, &value); i++)
-			if (written_twice(h, op, key, value))
+		for (uint32_t i = 0; kr_write_at(h, &h->ops.at[op.i], i, &write); i++)
+			if (written_twice(h, op, write.key, write.told))
 				return false;
 	return h->initial != KR_INITIAL_UNKNOWN;
 }
@@ -82,32 +80,26 @@ static enum kr_status imply_read(const struct implying *m, uint32_t i)
 	return status ? status : claim(m, "pl-ss", NULL, false, i);
 }
 
+static bool writes(const struct kr_history *h, const struct kr_operation *op, kr_key key) { return kr_write_of(h, op, key, &(struct kr_write){0}); }
+
 /* What the transaction read of the key before all else that it did with it; i == KR_NONE: it did not. */
 static kr_value first_read(const struct kr_history *h, kr_txn t, kr_key key)
 {
-	kr_key written;
-	kr_value value;
-
 	for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
 		if (op->kind == KR_OP_READ && op->key.i == key.i)
 			return op->flags & KR_OPF_KNOWN ? op->a : KR_UNTOLD;
-		for (uint32_t w = 0; kr_op_write(h, op, w, &written, &value); w++)
-			if (written.i == key.i)
-				return KR_UNTOLD;
+		if (writes(h, op, key))
+			return KR_UNTOLD;
 	}
 	return KR_UNTOLD;
 }
 
 static bool is_writer(const struct kr_history *h, kr_txn t, kr_key key)
 {
-	kr_key written;
-	kr_value value;
-
 	for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++)
-		for (uint32_t w = 0; kr_op_write(h, &h->ops.at[kr_history_op(h, t, i).i], w, &written, &value); w++)
-			if (written.i == key.i)
-				return true;
+		if (writes(h, &h->ops.at[kr_history_op(h, t, i).i], key))
+			return true;
 	return false;
 }
 
@@ -138,7 +130,7 @@ static kr_value shown(const struct kr_history *h, const struct kr_operation *op,
 static bool has_one_source(const struct implying *m, const struct kr_certain_edge *e)
 {
 	kr_txn reader = e->kind == KR_RW ? e->from : e->to;
-	kr_key key;
+	struct kr_write write;
 	kr_value value;
 
 	if (e->kind != KR_RW && e->kind != KR_WR)
@@ -147,9 +139,8 @@ static bool has_one_source(const struct implying *m, const struct kr_certain_edg
 	if (value.i != KR_ABSENT.i)
 		return value.i != KR_NONE;
 	for (uint32_t op = 0; op < m->h->ops.n; op++)
-		for (uint32_t i = 0; kr_op_write(m->h, &m->h->ops.at[op], i, &key, &value); i++)
-			if (key.i == e->key.i && value.i == KR_ABSENT.i)
-				return false;
+		if (kr_write_of(m->h, &m->h->ops.at[op], e->key, &write) && write.told.i == KR_ABSENT.i)
+			return false;
 	return true;
 }
 

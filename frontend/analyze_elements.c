@@ -171,7 +171,7 @@ enum kr_status kr_grow_elements(struct kr_grow *g)
 	uint32_t nkeys = g->w->h->keys.n;
 
 	KR_TRY(kr_grow_index_writes(g));
-	KR_TRY(kr_elements_init(&g->numbered, g->w->asg->mem, g->w->h));
+	kr_elements_init(&g->numbered, g->w->asg->mem, g->w->h);
 	KR_TRY(kr_elements_name_added(&g->numbered, g->w->ctx));
 	KR_TRY(kr_grow_initial(g));
 	KR_TRY(name_initial(g));

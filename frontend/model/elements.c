@@ -6,13 +6,11 @@
 
 #include <string.h>
 
-enum kr_status kr_elements_init(struct kr_elements *e, struct kr_mem *mem, const struct kr_history *h)
+void kr_elements_init(struct kr_elements *e, struct kr_mem *mem, const struct kr_history *h)
 {
 	*e = (struct kr_elements){.mem = mem, .h = h};
 	kr_arena_init(&e->arena, mem);
 	kr_str_init(&e->text, mem);
-	e->arrays = KR_NEW_ARRAY(&e->arena, struct kr_items, h->values.n);
-	return e->arrays ? KR_OK : KR_NOMEM;
 }
 
 void kr_elements_done(struct kr_elements *e)
@@ -78,8 +76,13 @@ enum kr_status kr_elements_split(struct kr_elements *e, kr_value array, struct k
 	struct kr_piece piece;
 	kr_value *at;
 
+	*out = (struct kr_items){.n = 0};
+	if (entry->type != KR_VALUE_ARRAY || entry->length == 2)
+		return KR_OK;
+	if (!e->arrays && !(e->arrays = KR_NEW_ARRAY(&e->arena, struct kr_items, e->h->values.n)))
+		return KR_NOMEM;
 	*out = e->arrays[array.i];
-	if (out->at || entry->type != KR_VALUE_ARRAY || entry->length == 2)
+	if (out->at)
 		return KR_OK;
 	kr_vec_clear(&e->walked);
 	for (size_t i = 1; kr_piece_next(entry->text, entry->length, &i, &piece);) {

@@ -15,12 +15,12 @@ struct kr_elements {
 	struct kr_table table;         /* text -> texts */
 	KR_VEC(struct kr_piece) texts;
 	KR_VEC(kr_value) ids;          /* parallel: what it stands for */
-	struct kr_items *arrays;       /* per value of the history: taken apart; `at` NULL: not yet */
+	struct kr_items *arrays;       /* per value of the history: taken apart; `at` NULL: not yet. NULL: none is */
 	uint32_t strange;              /* elements that are no values of the history, numbered behind these */
 	KR_VEC(kr_value) walked;       /* elements of the array at hand */
 };
 
-enum kr_status kr_elements_init(struct kr_elements *e, struct kr_mem *mem, const struct kr_history *h);
+void kr_elements_init(struct kr_elements *e, struct kr_mem *mem, const struct kr_history *h);
 void kr_elements_done(struct kr_elements *e); /* safe on one that is all zero */
 
 /* Gives a value of the history its number, itself, if it has none yet; all that are added to lists and
