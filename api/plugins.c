@@ -80,6 +80,7 @@ static enum kr_status load_at(struct kr_plugins *plugins, const char *path, stru
 		plugins->handles.at[plugins->handles.n++] = handle;
 		return KR_OK;
 	}
+	plugins->refused |= status == KR_BAD;
 	m->formats.n = formats;
 	m->passes.n = passes;
 	m->backends.n = backends;

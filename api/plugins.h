@@ -9,6 +9,7 @@ struct kr_plugins {
 	struct kr_mem mem;
 	struct kr_modules modules; /* for kr_ctx.modules */
 	KR_VEC(void *) handles;
+	bool refused; /* the modules of one were wrong: its fault, not that of who named it */
 };
 
 void kr_plugins_init(struct kr_plugins *plugins);

@@ -1,4 +1,4 @@
-/* Boolean variables for choices (choices.h).
+/* Boolean variables for choices (choices.h). Longer than usual: the variables, the facts about them and the clauses that make new ones all work on one table.
  *
  * Facts that the clauses state: an observation of a transaction that took effect saw some possible candidate (where several are true any of them will do, since
  * whatever clauses forbid, they forbid of each); seeing an open transaction's version means that it took effect, so that its own observations saw something too;
@@ -16,9 +16,9 @@ enum kr_status kr_choices_init(struct kr_choices *c, struct kr_ir *ir)
 {
 	*c = (struct kr_choices){.ir = ir};
 	c->sources_made = kr_mem_alloc(&ir->ctx->mem, ir->asg->nobs, 1);
-	c->in_sum = kr_mem_alloc(&ir->ctx->mem, ir->asg->nobs, 1);
+	c->pinned = kr_mem_alloc(&ir->ctx->mem, ir->asg->nobs, 1);
 	c->sums_made = kr_mem_alloc(&ir->ctx->mem, ir->asg->nsums, 1);
-	return c->sources_made && c->in_sum && c->sums_made ? kr_told_init(&c->given, &ir->ctx->mem, ir->asg) : KR_NOMEM;
+	return c->sources_made && c->pinned && c->sums_made ? kr_told_init(&c->given, &ir->ctx->mem, ir->asg) : KR_NOMEM;
 }
 
 void kr_choices_done(struct kr_choices *c)
@@ -32,7 +32,7 @@ void kr_choices_done(struct kr_choices *c)
 	kr_told_done(&c->given);
 	kr_table_done(mem, &c->table);
 	kr_mem_free(mem, c->sources_made, c->ir->asg->nobs, 1);
-	kr_mem_free(mem, c->in_sum, c->ir->asg->nobs, 1);
+	kr_mem_free(mem, c->pinned, c->ir->asg->nobs, 1);
 	kr_mem_free(mem, c->sums_made, c->ir->asg->nsums, 1);
 	kr_vec_done(mem, &c->sums);
 	kr_vec_done(mem, &c->sum_literals);
@@ -41,7 +41,10 @@ void kr_choices_done(struct kr_choices *c)
 	kr_vec_done(mem, &c->told_units);
 }
 
-static uint64_t hash_choice(const struct kr_choice *x) { return kr_hash_pair(kr_hash_pair(x->obs.i, x->a.i), kr_hash_pair(x->b.i, x->txn.i)); }
+static uint64_t hash_choice(const struct kr_choice *x)
+{
+	return kr_hash_pair(kr_hash_pair(x->obs.i, x->a.i), kr_hash_pair(x->b.i, kr_hash_pair(x->txn.i, x->outdone)));
+}
 
 /* The variable of a choice in normal form, or KR_NONE. */
 static uint32_t find(const struct kr_choices *c, const struct kr_choice *x)
@@ -49,7 +52,7 @@ static uint32_t find(const struct kr_choices *c, const struct kr_choice *x)
 	uint32_t id;
 	for (kr_table_iter it = kr_table_find(&c->table, hash_choice(x)); (id = kr_table_next(&c->table, &it)) != KR_NONE;) {
 		const struct kr_choice *y = &c->all.at[id];
-		if (x->obs.i == y->obs.i && x->a.i == y->a.i && x->b.i == y->b.i && x->txn.i == y->txn.i)
+		if (x->obs.i == y->obs.i && x->a.i == y->a.i && x->b.i == y->b.i && x->txn.i == y->txn.i && x->outdone == y->outdone)
 			return id;
 	}
 	return KR_NONE;
@@ -171,6 +174,8 @@ static enum kr_status push_some(struct kr_choices *c, kr_obs o)
 		kr_lit l = source_literal(c, o, v);
 		if (l.i != KR_NONE)
 			status = push(c, l);
+		if (!status)
+			status = kr_ctx_tick(c->ir->ctx);
 	}
 	return status ? status : end_clause(c, KR_NONE);
 }
@@ -193,9 +198,11 @@ static enum kr_status make_variables(struct kr_choices *c, kr_obs o, kr_version 
 	for (kr_candidates it = kr_asg_candidates(asg, o); kr_asg_next(asg, &it, &v);) {
 		kr_txn w = asg->versions[v.i].writer;
 		uint32_t var;
+		enum kr_status status = kr_ctx_spend(c->ir->ctx, test ? (uint32_t)versions : 1);
+		if (status)
+			return status;
 		if (w.i != KR_NONE && c->ir->presence[w.i] == KR_ABSENT_TXN)
 			continue;
-		enum kr_status status;
 		if (test && kr_ir_impossible(c->ir, o, v))
 			status = kr_vec_push(&c->ir->ctx->mem, &c->ruled_out, (struct kr_ruled_out){o, v}) ? KR_OK : KR_NOMEM;
 		else
@@ -337,9 +344,24 @@ static enum kr_status push_at_most_one(struct kr_choices *c, kr_obs o)
 				continue;
 			pair[1] = kr_lit_not(pair[1]);
 			status = push_fact(c, pair, 2);
+			if (!status)
+				status = kr_ctx_tick(c->ir->ctx);
 		}
 	}
 	return status;
+}
+
+/* What o saw is one version, of which there may be several only where that does not matter. */
+static enum kr_status pin(struct kr_choices *c, kr_obs o)
+{
+	kr_lit l;
+	if (c->pinned[o.i])
+		return KR_OK;
+	c->pinned[o.i] = 1;
+	if (c->ir->source[o.i].i != KR_NONE)
+		return KR_OK;
+	enum kr_status status = kr_choices_source(c, o, (kr_version){KR_NONE}, &l);
+	return status ? status : push_at_most_one(c, o);
 }
 
 /* A term whose observation's source is known is a number, and one whose candidate is ruled out is none. */
@@ -366,18 +388,8 @@ enum kr_status kr_choices_sum(struct kr_choices *c, uint32_t index, bool *fresh)
 	if (!*fresh)
 		return KR_OK;
 	c->sums_made[index] = 1;
-	for (uint32_t i = from->first; i < from->first + from->count && !status; i++) {
-		kr_obs o = asg->terms[i].obs;
-		kr_lit l;
-		if (c->in_sum[o.i])
-			continue;
-		c->in_sum[o.i] = 1;
-		if (c->ir->source[o.i].i != KR_NONE)
-			continue;
-		status = kr_choices_source(c, o, (kr_version){KR_NONE}, &l);
-		if (!status)
-			status = push_at_most_one(c, o);
-	}
+	for (uint32_t i = from->first; i < from->first + from->count && !status; i++)
+		status = pin(c, asg->terms[i].obs);
 	sum.first = c->sum_literals.n;
 	for (uint32_t i = from->first; i < from->first + from->count && !status; i++)
 		status = push_term(c, &asg->terms[i], &sum);
@@ -416,6 +428,76 @@ static enum kr_status forbid_link(struct kr_choices *c, const struct kr_link *li
 	return status;
 }
 
+/* ---- the newest part ---- */
+
+/* Says that `outdone` takes candidate u of another observation p of the operation, and that u's version of the key is later than v's; *may is its literal, or no literal where that cannot be. */
+static enum kr_status push_newer(struct kr_choices *c, kr_obs o, kr_version v, kr_obs p, kr_version u, kr_lit *may)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	kr_key k = kr_asg_whole(asg, asg->obs[o.i].key);
+	kr_txn mine = asg->versions[v.i].writer, theirs = asg->versions[u.i].writer;
+	kr_version known = c->ir->source[p.i];
+	kr_lit saw = known.i == KR_NONE ? source_literal(c, p, u) : no_literal, later;
+	uint32_t var;
+	*may = no_literal;
+	if (theirs.i == KR_NONE || theirs.i == mine.i || (known.i == KR_NONE ? saw.i == KR_NONE : known.i != u.i) || kr_ir_writes_before(c->ir, theirs, mine))
+		return KR_OK;
+	enum kr_status status = kr_choices_order(c, kr_asg_version_of(asg, mine, k), kr_asg_version_of(asg, theirs, k), &later);
+	if (!status)
+		status = make(c, (struct kr_choice){.obs = {KR_NONE}, .a = v, .b = u, .txn = {KR_NONE}, .outdone = o.i + 1}, &var);
+	if (status)
+		return status;
+	may->i = 2 * var;
+	if (known.i == KR_NONE)
+		status = push_fact(c, (kr_lit[]){kr_lit_not(*may), saw}, 2);
+	return status ? status : push_fact(c, (kr_lit[]){kr_lit_not(*may), later}, 2);
+}
+
+static bool is_sibling(const struct kr_asg *asg, kr_obs o, uint32_t p)
+{
+	return p != o.i && asg->obs[p].op == asg->obs[o.i].op && kr_asg_whole(asg, asg->obs[p].key).i == kr_asg_whole(asg, asg->obs[o.i].key).i;
+}
+
+/* The literal "o, which saw v, belongs to an operation that saw another part of the key as of a later version". */
+static enum kr_status outdone_literal(struct kr_choices *c, kr_obs o, kr_version v, kr_lit *out)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	const struct kr_choice x = {.obs = {KR_NONE}, .a = v, .b = {KR_NONE}, .txn = {KR_NONE}, .outdone = o.i + 1};
+	kr_txn t = asg->obs[o.i].txn;
+	struct kr_lits clause = {0};
+	uint32_t var = find(c, &x);
+	bool fresh = var == KR_NONE;
+	enum kr_status status = fresh ? make(c, x, &var) : KR_OK;
+	if (!status)
+		out->i = 2 * var;
+	if (!status && fresh && !kr_vec_push(&c->ir->ctx->mem, &clause, kr_lit_not(*out)))
+		status = KR_NOMEM;
+	for (uint32_t p = asg->obs_first[t.i]; p < asg->obs_first[t.i + 1] && fresh && !status; p++) {
+		kr_version u;
+		kr_lit may;
+		status = kr_ctx_tick(c->ir->ctx);
+		if (status || !is_sibling(asg, o, p))
+			continue;
+		status = pin(c, (kr_obs){p});
+		for (kr_candidates it = kr_asg_candidates(asg, (kr_obs){p}); !status && kr_asg_next(asg, &it, &u);) {
+			status = push_newer(c, o, v, (kr_obs){p}, u, &may);
+			if (!status && may.i != KR_NONE && !kr_vec_push(&c->ir->ctx->mem, &clause, may))
+				status = KR_NOMEM;
+		}
+	}
+	if (!status && fresh)
+		status = push_fact(c, clause.at, clause.n);
+	kr_vec_done(&c->ir->ctx->mem, &clause);
+	return status;
+}
+
+/* Is the link a wr by what was seen of a part? */
+static bool leads_by_part(const struct kr_choices *c, const struct kr_link *link)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	return link->kind == KR_WR && link->edge == KR_NONE && kr_asg_whole(asg, asg->obs[link->obs.i].key).i != asg->obs[link->obs.i].key.i;
+}
+
 /* Source variables are made first: making them pushes clauses of their own. A source that is ruled out already makes the cycle's clause hold: *holds is set. */
 static enum kr_status make_links(struct kr_choices *c, const struct kr_proof *proof, struct kr_cycle cycle, bool *holds)
 {
@@ -427,6 +509,8 @@ static enum kr_status make_links(struct kr_choices *c, const struct kr_proof *pr
 		if (link.edge == KR_NONE && link.obs.i != KR_NONE && c->ir->source[link.obs.i].i == KR_NONE)
 			status = kr_choices_source(c, link.obs, link.seen, &l);
 		*holds |= l.i == KR_NONE;
+		if (!status && cycle.whole && leads_by_part(c, &link))
+			status = outdone_literal(c, link.obs, link.seen, &l);
 	}
 	return status;
 }
@@ -439,7 +523,13 @@ enum kr_status kr_choices_forbid(struct kr_choices *c, const struct kr_proof *pr
 	if (status || holds)
 		return status;
 	for (uint32_t i = 0; i < cycle.count && !status; i++) {
-		status = forbid_link(c, &proof->links.at[cycle.first + i]);
+		const struct kr_link *link = &proof->links.at[cycle.first + i];
+		kr_lit l;
+		status = forbid_link(c, link);
+		if (!status && cycle.whole && leads_by_part(c, link)) {
+			status = outdone_literal(c, link->obs, link->seen, &l);
+			status = status ? status : push(c, l);
+		}
 	}
 	return status ? status : end_clause(c, index);
 }
@@ -454,7 +544,7 @@ static void mark_observations(const struct kr_choices *c, const struct kr_proof 
 			spoken_of[x->obs.i] = 1;
 	}
 	for (uint32_t o = 0; o < c->ir->asg->nobs; o++)
-		spoken_of[o] |= c->in_sum[o];
+		spoken_of[o] |= c->pinned[o];
 	for (uint32_t i = 0; i < proof->links.n; i++) {
 		if (proof->links.at[i].obs.i != KR_NONE)
 			spoken_of[proof->links.at[i].obs.i] = 1;
@@ -484,12 +574,14 @@ enum kr_status kr_choices_justify(const struct kr_choices *c, struct kr_proof *p
 	for (uint32_t i = 0; i < c->ruled_out.n && !status; i++) {
 		kr_obs o = c->ruled_out.at[i].obs;
 		bool unsaid = !kr_ir_is_present(c->ir, asg->obs[o.i].txn) || asg->keys[asg->obs[o.i].key.i].open_initial;
+		if ((status = kr_ctx_tick(c->ir->ctx)))
+			break;
 		if (spoken_of[o.i] || unsaid || !has_variable(c, o))
 			status = kr_proof_rule_out(proof, c->ir, o, c->ruled_out.at[i].version);
 	}
 	for (uint32_t o = 0; o < asg->nobs && !status; o++) {
 		kr_version v;
-		if (!c->in_sum[o] || c->ir->source[o].i == KR_NONE)
+		if (!c->pinned[o] || c->ir->source[o].i == KR_NONE)
 			continue;
 		for (kr_candidates it = kr_asg_candidates(asg, (kr_obs){o}); !status && kr_asg_next(asg, &it, &v);) {
 			if (v.i != c->ir->source[o].i)

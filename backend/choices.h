@@ -16,6 +16,7 @@ struct kr_choice {
 	kr_obs obs;       /* source choice: true iff it saw version a (flipped: iff not); KR_NONE for the others */
 	kr_version a, b;  /* order choice: true iff b comes before a (a before b is preferred) */
 	kr_txn txn;       /* presence choice: true iff it took effect; KR_NONE for the others */
+	uint32_t outdone; /* newer choice: 1 + the observation that saw version a, though its operation saw another part of the key as of a later version (b: as of that one); 0 for the others */
 	bool flipped;
 	bool value;       /* as the solver last said */
 };
@@ -42,7 +43,7 @@ struct kr_choices {
 	struct kr_lits sum_literals;
 	KR_VEC(int64_t) sum_weights;
 	uint8_t *sums_made;           /* per sum of the ASG */
-	uint8_t *in_sum;              /* per observation: it belongs to a sum that was made */
+	uint8_t *pinned;              /* per observation: that it saw one version only has been said */
 	KR_VEC(struct kr_asg_order) guarded; /* whose facts have been stated; for their ends only */
 	KR_VEC(struct kr_version_pair) told_units; /* told pairs that a fact states of their units */
 	struct kr_told given;        /* orders that the trace gives hold for their variables from the start */

@@ -60,6 +60,8 @@ static enum kr_status restrict_to(struct kr_proof *proof, const uint8_t *keep)
 			status = kr_proof_add_link(&small, proof->links.at[cycle.first + j]);
 		if (!status)
 			status = kr_proof_end(&small);
+		if (!status)
+			small.cycles.at[small.cycles.n - 1].whole = cycle.whole;
 	}
 	if (status) {
 		kr_proof_done(&small);

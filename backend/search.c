@@ -44,7 +44,9 @@ static enum kr_status forbid_cycles(struct search *s, uint32_t first)
 {
 	const struct kr_proof *proof = &s->answer->proof;
 	for (uint32_t i = first; i < proof->cycles.n; i++) {
-		enum kr_status status = kr_choices_forbid(&s->choices, proof, i);
+		enum kr_status status = kr_ctx_tick(s->ir->ctx);
+		if (!status)
+			status = kr_choices_forbid(&s->choices, proof, i);
 		if (!status)
 			status = ground_cycle(s, proof->cycles.at[i]);
 		if (!status)

@@ -3,6 +3,7 @@
  * One rw t -> b: b's version comes after what t saw, and b leads back to t by the other kinds of the pattern. Since these are edges of a graph that has been sorted, b can lead to t only if it
  * comes first; with a good order that is seldom, and only then a breadth-first search from b looks, among what lies between the two. Patterns of two edges are looked up in the trace. A pattern with a demand on
  * the operation (`sight`) ends in a wr whose observation stands where it must. All later versions are tried, not just the next, unless ww leads on.
+ * Where no ww leads on, a wr of a part of a key counts only if that is the newest part that the operation saw: it tells then which version of the key was seen.
  * One reader t: a search from t through transactions that write, back to t. Cost: O(edges) per reader.
  * Cycles of one search are shortest; each rw starts one at most. */
 #include "backend/single.h"
@@ -22,12 +23,15 @@ struct finding {
 	kr_version *in_order; /* by key: its active versions in order, at the key's place in `versions` */
 	uint32_t *count;      /* per key */
 	/* search */
-	uint32_t *via;     /* per node: known edge, or edges.n + link of whole, or edges.n + links.n + other; by which it was reached */
+	uint32_t *
+		via; /* per node: known edge, or edges.n + link of whole, or edges.n + links.n + other, or behind these observation whose source it is; by which it was reached */
 	uint32_t *reached; /* per node: the search that reached it */
 	uint32_t searches;
 	KR_VEC(uint32_t) queue;
 	uint32_t *other_head, *other_next; /* others by their source, per transaction */
 	uint32_t found, most;
+	uint8_t *outdone; /* per observation of a part: its operation saw another one as of a later version; NULL: does not matter at this level */
+	bool whole;       /* but it does to the pattern */
 };
 
 static kr_txn writer(const struct finding *f, kr_version v) { return f->asg->versions[v.i].writer; }
@@ -67,6 +71,49 @@ static enum kr_status order_versions(struct finding *f)
 	return KR_OK;
 }
 
+/* ---- the newest part ---- */
+
+static uint32_t place_seen(const struct finding *f, uint32_t o)
+{
+	kr_version v = f->w->source[o];
+	return v.i == KR_NONE || kr_asg_is_initial(f->asg, v) ? 0 : 1 + f->w->place[kr_ir_out(f->ir, KR_WW, writer(f, v)).i];
+}
+
+static bool wants_whole(const struct kr_level *level)
+{
+	bool wants = false;
+	for (int i = 1; i < KR_PATTERNS_MOST && level->forbidden[i].allowed; i++)
+		wants |= kr_pattern_wants_whole(&level->forbidden[i]);
+	return wants;
+}
+
+static enum kr_status find_outdone(struct finding *f)
+{
+	const struct kr_asg *asg = f->asg;
+	struct kr_mem *mem = &f->ir->ctx->mem;
+	if (asg->nparts == 0 || !wants_whole(f->ir->level))
+		return KR_OK;
+	f->outdone = kr_mem_alloc(mem, asg->nobs, sizeof *f->outdone);
+	uint32_t *newest = kr_mem_alloc(mem, asg->nkeys, sizeof *newest);
+	enum kr_status status = f->outdone && newest ? KR_OK : KR_NOMEM;
+	for (uint32_t first = 0, end; first < asg->nobs && !status; first = end) {
+		for (end = first; end < asg->nobs && asg->obs[end].txn.i == asg->obs[first].txn.i && asg->obs[end].op == asg->obs[first].op; end++) {
+			uint32_t k = kr_asg_whole(asg, asg->obs[end].key).i, place = place_seen(f, end);
+			newest[k] = place > newest[k] ? place : newest[k];
+		}
+		for (uint32_t o = first; o < end; o++)
+			f->outdone[o] = place_seen(f, o) < newest[kr_asg_whole(asg, asg->obs[o].key).i];
+		for (uint32_t o = first; o < end; o++)
+			newest[kr_asg_whole(asg, asg->obs[o].key).i] = 0;
+		status = kr_ctx_tick(f->ir->ctx);
+	}
+	kr_mem_free(mem, newest, asg->nkeys, sizeof *newest);
+	return status;
+}
+
+/* Does a wr by observation o count? */
+static bool leads_on(const struct finding *f, uint32_t o) { return !f->whole || !f->outdone[o]; }
+
 /* ---- search ---- */
 
 static bool expands(const struct finding *f, kr_node v)
@@ -84,10 +131,25 @@ static enum kr_status reach(struct finding *f, kr_node to, uint32_t edge, uint32
 	return kr_vec_push(&f->ir->ctx->mem, &f->queue, to.i) ? KR_OK : KR_NOMEM;
 }
 
+/* To whoever saw a version of t's. */
+static enum kr_status expand_sights(struct finding *f, kr_txn t, uint32_t rank)
+{
+	const struct kr_asg *asg = f->asg;
+	uint32_t first = f->ir->edges.n + f->w->whole.links.n + f->w->others.n;
+	enum kr_status status = KR_OK;
+	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1]; i++)
+		for (uint32_t o = f->w->reader_head[asg->written[i].i]; o != KR_NONE && !status; o = f->w->reader_next[o])
+			if (leads_on(f, o) && asg->obs[o].txn.i != t.i)
+				status = reach(f, kr_ir_in(f->ir, KR_WR, asg->obs[o].txn), first + o, rank);
+	return status;
+}
+
 static enum kr_status expand(struct finding *f, kr_node v, uint32_t rank)
 {
 	const struct kr_overlay *o = &f->w->whole;
 	uint32_t kinds = (f->pattern->allowed & ~f->pattern->once) | KR_BIT(KR_PROGRAM), known = f->ir->edges.n, links = o->links.n;
+	bool by_sight = f->whole && kinds & KR_BIT(KR_WR);
+	kinds &= by_sight ? ~KR_BIT(KR_WR) : kinds;
 	kr_txn t = kr_ir_txn(f->ir, v);
 	enum kr_status status = KR_OK;
 	for (uint32_t e = f->ir->head.at[v.i]; e != KR_NONE && !status; e = f->ir->next.at[e]) {
@@ -102,6 +164,8 @@ static enum kr_status expand(struct finding *f, kr_node v, uint32_t rank)
 		if (kinds & KR_BIT(f->w->others.at[x].kind))
 			status = reach(f, kr_ir_in(f->ir, f->w->others.at[x].kind, f->w->others.at[x].to), known + links + x, rank);
 	}
+	if (by_sight && t.i != KR_NONE && !status)
+		status = expand_sights(f, t, rank);
 	return status ? status : kr_ctx_tick(f->ir->ctx);
 }
 
@@ -123,20 +187,34 @@ static enum kr_status search(struct finding *f, kr_node from, kr_node to, uint32
 	return status;
 }
 
+static struct kr_link wr_link(const struct finding *f, uint32_t o)
+{
+	const struct kr_observation *x = &f->asg->obs[o];
+	return (struct kr_link){KR_WR, writer(f, f->w->source[o]), x->txn, {o}, f->w->source[o], x->key, KR_NONE};
+}
+
+/* By its number behind the known edges. */
+static struct kr_link link_at(const struct finding *f, uint32_t i)
+{
+	uint32_t links = f->w->whole.links.n;
+	if (i < links)
+		return f->w->whole.links.at[i];
+	return i - links < f->w->others.n ? f->w->others.at[i - links] : wr_link(f, i - links - f->w->others.n);
+}
+
 static kr_node tail(const struct finding *f, uint32_t edge)
 {
-	uint32_t known = f->ir->edges.n, links = f->w->whole.links.n;
-	if (edge < known)
+	if (edge < f->ir->edges.n)
 		return f->ir->edges.at[edge].from;
-	const struct kr_link *link = edge - known < links ? &f->w->whole.links.at[edge - known] : &f->w->others.at[edge - known - links];
-	return kr_ir_out(f->ir, link->kind, link->from);
+	struct kr_link link = link_at(f, edge - f->ir->edges.n);
+	return kr_ir_out(f->ir, link.kind, link.from);
 }
 
 /* ---- cycles ---- */
 
 static enum kr_status add_edges(struct finding *f, const uint32_t *path, uint32_t n)
 {
-	uint32_t known = f->ir->edges.n, links = f->w->whole.links.n;
+	uint32_t known = f->ir->edges.n;
 	enum kr_status status = KR_OK;
 	for (uint32_t i = 0, end; i < n && !status; i = end) {
 		for (end = i; end < n && path[end] < known;)
@@ -144,8 +222,7 @@ static enum kr_status add_edges(struct finding *f, const uint32_t *path, uint32_
 		if (end > i) {
 			status = kr_proof_add_path(f->proof, f->ir, path + i, end - i);
 		} else {
-			uint32_t x = path[end++] - known;
-			status = kr_proof_add_link(f->proof, x < links ? f->w->whole.links.at[x] : f->w->others.at[x - links]);
+			status = kr_proof_add_link(f->proof, link_at(f, path[end++] - known));
 		}
 	}
 	return status;
@@ -180,16 +257,13 @@ static struct kr_link rw_link(const struct finding *f, uint32_t o, kr_version la
 	return (struct kr_link){KR_RW, x->txn, writer(f, later), {o}, f->w->source[o], x->key, KR_NONE};
 }
 
-static struct kr_link wr_link(const struct finding *f, uint32_t o)
-{
-	const struct kr_observation *x = &f->asg->obs[o];
-	return (struct kr_link){KR_WR, writer(f, f->w->source[o]), x->txn, {o}, f->w->source[o], x->key, KR_NONE};
-}
-
 static enum kr_status close_cycle(struct finding *f)
 {
+	enum kr_status status = kr_proof_end(f->proof);
 	f->found++;
-	return kr_proof_end(f->proof);
+	if (!status)
+		f->proof->cycles.at[f->proof->cycles.n - 1].whole = f->whole;
+	return status;
 }
 
 /* rw, then one more link. */
@@ -273,7 +347,7 @@ static enum kr_status find_pair(struct finding *f, uint32_t o, kr_version later,
 			return add_pair(f, o, later, back);
 	}
 	for (uint32_t p = f->asg->obs_first[x->txn.i]; p < f->asg->obs_first[x->txn.i + 1] && f->pattern->allowed & KR_BIT(KR_WR); p++) {
-		if (may_close(f, o, p) && !kr_asg_is_initial(f->asg, f->w->source[p]) && writer(f, f->w->source[p]).i == b.i)
+		if (may_close(f, o, p) && leads_on(f, p) && !kr_asg_is_initial(f->asg, f->w->source[p]) && writer(f, f->w->source[p]).i == b.i)
 			return add_pair(f, o, later, wr_link(f, p));
 	}
 	if (precedes(f, b, x->txn, &back.kind)) {
@@ -298,7 +372,7 @@ static enum kr_status find_path(struct finding *f, uint32_t o, kr_version later,
 	uint32_t last = KR_NONE; /* with a demand on sight: the observation that closes the cycle */
 	for (uint32_t p = f->asg->obs_first[t.i]; p < f->asg->obs_first[t.i + 1] && !any && last == KR_NONE; p++) {
 		kr_txn w = writer(f, f->w->source[p]);
-		if (may_close(f, o, p) && w.i != KR_NONE && (w.i == b.i || f->reached[w.i] == f->searches))
+		if (may_close(f, o, p) && leads_on(f, p) && w.i != KR_NONE && (w.i == b.i || f->reached[w.i] == f->searches))
 			last = p;
 	}
 	if (!any && last == KR_NONE)
@@ -369,6 +443,7 @@ static void release(struct finding *f)
 	kr_mem_free(mem, f->count, f->asg->nkeys, sizeof *f->count);
 	kr_mem_free(mem, f->via, f->ir->nnodes, sizeof *f->via);
 	kr_mem_free(mem, f->reached, f->ir->nnodes, sizeof *f->reached);
+	kr_mem_free(mem, f->outdone, f->asg->nobs, sizeof *f->outdone);
 	kr_mem_free(mem, f->other_head, f->asg->ntxns, sizeof *f->other_head);
 	kr_mem_free(mem, f->other_next, f->w->others.n, sizeof *f->other_next);
 	kr_vec_done(mem, &f->queue);
@@ -388,6 +463,8 @@ static enum kr_status find_all(struct finding *f)
 {
 	const struct kr_level *level = f->ir->level;
 	enum kr_status status = order_versions(f);
+	if (!status)
+		status = find_outdone(f);
 	index_others(f);
 	if (kr_level_asks(level) == KR_ASK_READERS) {
 		f->pattern = &level->forbidden[0];
@@ -398,6 +475,7 @@ static enum kr_status find_all(struct finding *f)
 	}
 	for (int i = 1; i < KR_PATTERNS_MOST && level->forbidden[i].allowed; i++) {
 		f->pattern = &level->forbidden[i];
+		f->whole = f->outdone && kr_pattern_wants_whole(f->pattern);
 		for (uint32_t o = 0; o < f->asg->nobs && f->found < f->most && !status; o++) {
 			if (counts(f, o))
 				status = find_single(f, o);

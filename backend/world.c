@@ -284,7 +284,7 @@ enum kr_status kr_candidate_choose(struct kr_candidate *w, const struct kr_choic
 	for (uint32_t i = 0; i < c->all.n && !status; i++) {
 		const struct kr_choice *x = &c->all.at[i];
 		bool low_first = x->value == x->flipped;
-		if (x->obs.i == KR_NONE && x->txn.i == KR_NONE &&
+		if (x->obs.i == KR_NONE && x->txn.i == KR_NONE && !x->outdone &&
 			x->a.i != x->b.i) /* a version before itself: that told orders go in a circle, behind one that does not exist */
 			status = low_first ? add_order_choice(w, x->a, x->b) : add_order_choice(w, x->b, x->a);
 		if (!status)

@@ -101,13 +101,15 @@ int64_t kr_ctx_limit(struct kr_ctx *ctx, uint32_t parts, int64_t fallback_ns)
 	return deadline;
 }
 
-void kr_ctx_resume(struct kr_ctx *ctx, int64_t deadline_ns, enum kr_status *status)
+void kr_ctx_resume(struct kr_ctx *ctx, int64_t deadline_ns, enum kr_status *status, struct kr_err *err)
 {
 	ctx->deadline_ns = deadline_ns;
 	if (*status != KR_TIMEOUT && *status != KR_NOMEM)
 		return;
 	ctx->stopped = KR_OK;
 	*status = kr_ctx_check(ctx);
+	if (*status == KR_OK && err)
+		kr_err_init(err);
 }
 
 uint32_t kr_ctx_left_ms(const struct kr_ctx *ctx, uint32_t most)

@@ -83,9 +83,9 @@ static inline enum kr_status kr_ctx_spend(struct kr_ctx *ctx, uint32_t n)
 static inline void kr_ctx_until(struct kr_ctx *ctx, int64_t deadline_ns) { ctx->deadline_ns = ctx->latest_ns = deadline_ns; }
 
 /* Limits what follows to a part of the time left (`fallback_ns` where there is no limit); returns the deadline to put back. kr_ctx_resume puts it back: when only the part has run out, or memory
- * that is free again, the context is as good as new and *status becomes KR_OK. */
+ * that is free again, the context is as good as new, *status becomes KR_OK and what `err` tells of the limit is forgotten. */
 int64_t kr_ctx_limit(struct kr_ctx *ctx, uint32_t parts, int64_t fallback_ns);
-void kr_ctx_resume(struct kr_ctx *ctx, int64_t deadline_ns, enum kr_status *status);
+void kr_ctx_resume(struct kr_ctx *ctx, int64_t deadline_ns, enum kr_status *status, struct kr_err *err);
 
 /* Milliseconds until the deadline, at least 1, at most `most`. Whoever sleeps for as long wakes behind the deadline, never just before it. */
 uint32_t kr_ctx_left_ms(const struct kr_ctx *ctx, uint32_t most);

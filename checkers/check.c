@@ -159,7 +159,7 @@ static enum kr_status search_stronger(struct asking *a, const struct kr_level *l
 		kr_ir_done(&ir);
 	}
 	status = keep(a, status);
-	kr_ctx_resume(a->ctx, deadline, &status);
+	kr_ctx_resume(a->ctx, deadline, &status, err);
 	return status;
 }
 
@@ -242,7 +242,7 @@ static enum kr_status attempt_sessions(struct asking *a, struct kr_err *err)
 	int64_t deadline = kr_ctx_limit(a->ctx, ATTEMPT_SHARE, ATTEMPT_NS);
 	enum kr_status status = decide_order(a, KR_ORDER_SESSION, err);
 	status = keep(a, status);
-	kr_ctx_resume(a->ctx, deadline, &status);
+	kr_ctx_resume(a->ctx, deadline, &status, err);
 	return status;
 }
 
@@ -307,12 +307,14 @@ static enum kr_status try_told(struct kr_ctx *ctx, const struct kr_history *h, s
 }
 
 /* A limit becomes an undecided verdict; everything else stays what it is. */
-static enum kr_status undecided(struct kr_ctx *ctx, enum kr_status status, struct kr_verdict *out)
+static enum kr_status undecided(struct kr_ctx *ctx, enum kr_status status, struct kr_verdict *out, struct kr_err *err)
 {
 	if (!kr_is_limit(status))
 		return status;
 	out->outcome = KR_UNDECIDED;
 	snprintf(out->reason, sizeof out->reason, "%s", kr_ctx_reason(ctx, status));
+	if (err)
+		kr_err_init(err);
 	return KR_OK;
 }
 
@@ -440,7 +442,7 @@ enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const st
 	if (!status && out->outcome == KR_VIOLATED && out->checker->qualify)
 		status = out->checker->qualify(ctx, h, options, out, err);
 	out->seconds = seconds_since(start);
-	return undecided(ctx, status, out);
+	return undecided(ctx, status, out, err);
 }
 
 void kr_verdict_done(struct kr_verdict *verdict, struct kr_mem *mem)

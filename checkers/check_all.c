@@ -12,7 +12,7 @@
 
 /* Of the time left, at least this part goes to the next search: much follows from the strong levels, which come first, and the weak ones are quick. */
 enum { MOST_SHARES = 4 };
-static const int64_t NO_LIMIT = INT64_MAX, OTHERS_NS = INT64_C(60000000000);
+static const int64_t OTHERS_NS = INT64_C(60000000000);
 
 struct deciding {
 	struct kr_ctx *ctx;
@@ -127,9 +127,9 @@ static void begin(struct kr_ctx *ctx, struct kr_decision *d, enum kr_status stat
 }
 
 /* Searches with a part of the time that is left. */
-static enum kr_status search(struct deciding *c, struct kr_decision *d, uint32_t parts, int64_t fallback)
+static enum kr_status search(struct deciding *c, struct kr_decision *d, uint32_t parts)
 {
-	int64_t deadline = kr_ctx_limit(c->ctx, parts, fallback);
+	int64_t deadline = kr_ctx_limit(c->ctx, parts, INT64_MAX);
 	enum kr_status status;
 
 	kr_verdict_done(&d->verdict, &c->ctx->mem);
@@ -137,7 +137,7 @@ static enum kr_status search(struct deciding *c, struct kr_decision *d, uint32_t
 	status = c->ctx->stopped;
 	if (!status && d->status == KR_OK && d->verdict.outcome != KR_UNDECIDED && !by_hand(c, d))
 		status = spread(c, d, false);
-	kr_ctx_resume(c->ctx, deadline, &status);
+	kr_ctx_resume(c->ctx, deadline, &status, NULL);
 	return status;
 }
 
@@ -159,7 +159,7 @@ static enum kr_status search_asked(struct deciding *c)
 			uint32_t open = count_untried(c), parts = open < MOST_SHARES ? open : MOST_SHARES;
 			int64_t time = time_for(c, parts), *given = &c->given[next - c->all];
 			c->tried[next - c->all] = true;
-			status = time > *given ? search(c, next, parts, NO_LIMIT) : kr_ctx_check(c->ctx);
+			status = time > *given ? search(c, next, parts) : kr_ctx_check(c->ctx);
 			*given = time > *given ? time : *given;
 		}
 		if (c->ctx->deadline_ns == INT64_MAX)
@@ -201,7 +201,7 @@ static enum kr_status search_other(struct deciding *c, struct kr_decision *q)
 {
 	begin(c->ctx, q, KR_TIMEOUT);
 
-	enum kr_status status = search(c, q, MOST_SHARES, NO_LIMIT);
+	enum kr_status status = search(c, q, MOST_SHARES);
 
 	if (!status && q->status == KR_OK && q->verdict.outcome != KR_UNDECIDED)
 		status = spread(c, q, true);
@@ -232,7 +232,7 @@ static void ask_others(struct deciding *c)
 
 	for (int wanted = 0; wanted < RELATIONS && !status; wanted++)
 		status = search_others(c, (enum relation)wanted);
-	kr_ctx_resume(c->ctx, deadline, &status);
+	kr_ctx_resume(c->ctx, deadline, &status, NULL);
 }
 
 static void blame(struct deciding *c, struct kr_decision *a, const struct kr_decision *b)

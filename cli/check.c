@@ -5,6 +5,7 @@
 #include "cli/check_run.h"
 #include "cli/manual.h"
 #include "cli/output.h"
+#include "cli/page_file.h"
 #include "cli/stream_run.h"
 #include "report/report.h"
 
@@ -24,7 +25,7 @@ static const struct kr_option options[] = {
 	{"output", 0, "text|json|junit|sarif", KR_WORDS_OUTPUT, "lines, JSON lines, or one document for CI systems"},
 	{"explain", 'e', NULL, KR_WORDS_ANY, "the verdict in words: each edge, and why it must hold"},
 	{"dot", 0, "FILE", KR_WORDS_WRITTEN, "write the anomalies as DOT graphs"},
-	{"html", 0, "FILE", KR_WORDS_WRITTEN, "write the verdicts as a page for a browser"},
+	KR_OPTION_HTML("write the verdicts, or what was found, as a page for a browser"),
 	{"witness", 'w', "FILE", KR_WORDS_WRITTEN, "write the proofs, for 'krait verify'"},
 	KR_OPTION_TIMEOUT,
 	KR_OPTION_MEMORY,
@@ -121,30 +122,12 @@ static int take_options(const struct kr_args *args, struct kr_check_run *run)
 	run->args = args;
 	run->explain = kr_args_has(args, "explain");
 	run->stats = kr_args_has(args, "stats");
-	if (kr_args_has(args, "html") && strcmp(kr_args_value(args, "html"), "-") == 0)
-		return kr_usage("option '--html': found '-', expected a file: standard output has the verdicts");
-	if (!take_output(args, run) || !kr_trace_options(args, &run->trace_options) || !take_backend(args, run) || !take_dump(args, run) ||
-		!kr_passes_asked(args, &run->passes))
+	if (kr_page_asked(args) != KR_EXIT_SATISFIED || !take_output(args, run) || !kr_trace_options(args, &run->trace_options) || !take_backend(args, run) ||
+		!take_dump(args, run) || !kr_passes_asked(args, &run->passes))
 		return KR_EXIT_USAGE;
 	status = kr_levels_asked(args, &run->asked);
 	run->colour = kr_terminal(stdout, run->trace_options.quiet);
 	return status;
-}
-
-/* The page's beginning or end. */
-static void write_page(struct kr_check_run *run, bool begin)
-{
-	struct kr_str out;
-
-	if (!run->html.file || run->stop)
-		return;
-	kr_str_init(&out, run->args->mem);
-	if (begin)
-		kr_report_page_begin(run->args->modules, &out);
-	else
-		kr_report_page_end(&out);
-	(void)kr_file_write(&run->html, &out); /* closing it tells */
-	kr_str_done(&out);
 }
 
 /* The document's beginning or end. */
@@ -177,12 +160,13 @@ static int check_all(const struct kr_args *args, struct kr_check_run *run)
 {
 	int status = KR_EXIT_SATISFIED;
 
-	write_page(run, true);
+	kr_page_frame(args, &run->html, true);
 	if (!write_document(run, true))
 		return KR_EXIT_FAILED;
 	for (uint32_t i = 0; i < args->operands.n && !run->stop; i++)
 		status = kr_exit_worst(status, kr_check_trace(run, args->operands.at[i]));
-	write_page(run, false);
+	if (!run->stop)
+		kr_page_frame(args, &run->html, false);
 	return write_document(run, false) ? status : KR_EXIT_FAILED;
 }
 

@@ -15,6 +15,7 @@ struct profiling {
 	struct kr_profile_option asked;
 	struct kr_trace_options trace_options;
 	struct kr_file witness, told;
+	struct kr_findings_page page;
 	bool json, explain, colour;
 };
 
@@ -30,7 +31,7 @@ static bool names_level(const struct profiling *p)
 /* What goes with --profile, beside what reading takes. */
 static int check_options(const struct profiling *p)
 {
-	static const char *const not_here[] = {"order", "output", "dot", "html", "stats", "backend", "passes", "dump-after"};
+	static const char *const not_here[] = {"order", "output", "dot", "stats", "backend", "passes", "dump-after"};
 	const char *checker = kr_args_value(p->args, "checker");
 
 	if (checker && strcmp(checker, "leopard") != 0)
@@ -40,7 +41,7 @@ static int check_options(const struct profiling *p)
 	for (size_t i = 0; i < KR_COUNT(not_here); i++)
 		if (kr_args_has(p->args, not_here[i]))
 			return kr_usage("options '--profile' and '--%s' exclude each other", not_here[i]);
-	return KR_EXIT_SATISFIED;
+	return kr_page_asked(p->args);
 }
 
 static void write_findings(struct profiling *p, const struct kr_finding_report *r)
@@ -54,6 +55,19 @@ static void write_findings(struct profiling *p, const struct kr_finding_report *
 	}
 	kr_file_write(&p->witness, &out);
 	kr_str_done(&out);
+}
+
+/* The verdict stands, whatever becomes of the page. */
+static void write_page(struct profiling *p, struct kr_trace *t, const struct kr_finding_report *r, const struct kr_batch_options *options,
+	const struct kr_mechanisms_verdict *verdict)
+{
+	char looked[160];
+
+	kr_findings_page_begin(&p->page, t->path, options, &t->history);
+	kr_findings_page_add(&p->page, &t->ctx, r, NULL);
+	snprintf(looked, sizeof looked, "%u transactions, %u observations, %u versions and %u locks", verdict->looked.txns, verdict->looked.reads,
+		verdict->looked.versions, verdict->looked.locks);
+	kr_findings_page_end(&p->page, looked);
 }
 
 /* Without --profile: the one that the trace names. */
@@ -77,6 +91,7 @@ static int report(struct profiling *p, struct kr_trace *t, const struct kr_batch
 	kr_str_done(&out);
 	if (!written)
 		return KR_EXIT_FAILED;
+	write_page(p, t, &r, options, verdict);
 	if (verdict->outcome == KR_VIOLATED)
 		return KR_EXIT_VIOLATED;
 	if (!p->trace_options.quiet)
@@ -100,8 +115,10 @@ static int check_trace(struct profiling *p, const char *path)
 		status = kr_check_mechanisms(&t.ctx, &t.history, &options, &verdict, &err);
 		exit = status ? exit : report(p, &t, &options, &verdict);
 	}
-	if (status)
+	if (status) {
 		exit = kr_trace_fail(&t, status, &err);
+		kr_page_failed(p->args, &p->page.file, path, &err);
+	}
 	kr_findings_done(&verdict.findings);
 	kr_trace_done(&t);
 	return exit;
@@ -112,7 +129,7 @@ static int check_stream(struct profiling *p, const char *path)
 {
 	struct kr_stream_options options;
 
-	if (!kr_stream_options(p->args, &p->asked, &p->told, &options))
+	if (!kr_stream_options(p->args, &p->asked, &p->told, &p->page, &options))
 		return KR_EXIT_USAGE;
 	options.names_trace = true;
 	int exit = kr_stream_run(&options, path);
@@ -122,7 +139,7 @@ static int check_stream(struct profiling *p, const char *path)
 /* What goes with --stream only, and what does not go with it. */
 static int check_stream_options(const struct kr_args *args)
 {
-	static const char *const streams[] = {"lateness", "stale", "told", "trace-dispatch"}, *const wholes[] = {"witness", "no-session", "format", "lenient"};
+	static const char *const streams[] = {"lateness", "stale", "told", "trace-dispatch"}, *const wholes[] = {"witness", "format", "lenient"};
 	bool stream = kr_args_has(args, "stream");
 
 	for (size_t i = 0; i < KR_COUNT(streams) && !stream; i++)
@@ -157,13 +174,18 @@ int kr_check_profile(const struct kr_args *args)
 		status = check_stream_options(args);
 	if (status == KR_EXIT_SATISFIED && !kr_trace_options(args, &p.trace_options))
 		status = KR_EXIT_USAGE;
+	p.trace_options.held = true;
+	p.trace_options.profile = p.asked.options.profile;
 	if (status == KR_EXIT_SATISFIED) { /* closing them tells what failed */
 		(void)kr_file_open(&p.witness, args, kr_args_value(args, "witness"));
 		(void)kr_file_open(&p.told, args, kr_args_value(args, "told"));
+		kr_findings_page_open(&p.page, args);
 	}
 	p.colour = status == KR_EXIT_SATISFIED && kr_terminal(stdout, p.trace_options.quiet);
 	for (uint32_t i = 0; i < args->operands.n && (status == KR_EXIT_SATISFIED || i > 0) && !kr_print_failed(); i++)
 		status = kr_exit_worst(status, stream ? check_stream(&p, args->operands.at[i]) : check_trace(&p, args->operands.at[i]));
+	if (!kr_findings_page_close(&p.page))
+		status = kr_exit_worst(status, KR_EXIT_FAILED);
 	if (!kr_file_close(&p.told))
 		status = kr_exit_worst(status, KR_EXIT_FAILED);
 	if (!kr_file_close(&p.witness))

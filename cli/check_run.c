@@ -2,6 +2,7 @@
  * the levels left undecided; reports are written from memory of their own, so that they can still be made then. */
 #include "cli/check_run.h"
 
+#include "cli/page_file.h"
 #include "report/report.h"
 
 struct checking {
@@ -167,14 +168,7 @@ static int fail(struct checking *c, struct kr_err *err)
 	kr_err_format(err, line, sizeof line);
 	if (c->run->output)
 		c->run->output->failed(&c->run->document, c->trace.path, c->asked ? c->asked->level : NULL, c->asked ? c->asked->order : KR_ORDER_NONE, line);
-	if (c->run->html.file) {
-		struct kr_str out;
-
-		kr_str_init(&out, c->run->args->mem);
-		kr_report_page_failed(c->trace.path, line, &out);
-		(void)kr_file_write(&c->run->html, &out);
-		kr_str_done(&out);
-	}
+	kr_page_failed(c->run->args, &c->run->html, c->trace.path, err);
 	return kr_fail_err(err);
 }
 

@@ -50,6 +50,7 @@ struct kr_args;
 
 struct kr_command {
 	const char *name;
+	const char *program;             /* NULL: krait */
 	const char *synopsis;            /* what follows the name */
 	const char *title;               /* one line, no period */
 	const char *text;                /* a paragraph for help and manual, lines of at most 78 bytes; NULL: none */
@@ -58,6 +59,7 @@ struct kr_command {
 	uint32_t least, most;            /* number of operands; most == UINT32_MAX: any number */
 	uint32_t written;                /* operands from this one on are files that are written; 0: none */
 	bool decides;                    /* it gives verdicts on traces */
+	bool own_files;                  /* it looks after files that are written itself: `args->files` is NULL */
 	int (*run)(const struct kr_args *args); /* returns the exit status */
 };
 
@@ -94,5 +96,6 @@ bool kr_args_double(const struct kr_args *args, const char *name, double *out); 
 bool kr_args_integer(const struct kr_args *args, const char *name, uint64_t most, uint64_t *out); /* 0 to `most` */
 
 const struct kr_command *kr_command_find(const char *name); /* or NULL */
+const char *kr_command_program(const struct kr_command *command);
 
 #endif

@@ -1,7 +1,7 @@
 /* Files that are written. A temporary file in the folder of the name takes what is written, and is renamed at the end:
  * a reader sees the old file or the whole new one, and nothing that goes wrong on the way costs the old one. It has the
  * mode (and, where that is allowed, the owner) of the file that it replaces. A signal that ends the process removes it
- * first; only SIGKILL, or a crash, can leave one behind. */
+ * first, and does what else was asked for; only SIGKILL, or a crash, can leave one behind. */
 #include "cli/file.h"
 
 #include <errno.h>
@@ -27,18 +27,22 @@ static void *watch(void *data)
 	for (size_t i = 0; i < KR_FILES_MOST; i++)
 		if (files->temporaries[i])
 			(void)unlink(files->temporaries[i]);
+	if (files->last)
+		files->last(files->last_data);
 	(void)signal(number, SIG_DFL);
 	(void)pthread_sigmask(SIG_UNBLOCK, &files->endings, NULL);
 	(void)raise(number);
 	return NULL;
 }
 
-/* Before there are other threads. Without a watcher a signal ends the process as ever. */
-static void start_watching(struct kr_files *files)
+/* Without a watcher a signal ends the process as ever. */
+void kr_files_watch(struct kr_files *files)
 {
 	static const int endings[] = {SIGHUP, SIGINT, SIGTERM};
 	struct sigaction now;
 
+	if (files->watched)
+		return;
 	for (size_t i = 0; i < KR_COUNT(endings); i++)
 		if (sigaction(endings[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL) /* nohup ignores SIGHUP */
 			(void)sigaddset(&files->endings, endings[i]);
@@ -46,6 +50,14 @@ static void start_watching(struct kr_files *files)
 	files->watched = pthread_create(&files->watcher, NULL, watch, files) == 0;
 	if (!files->watched)
 		(void)pthread_sigmask(SIG_UNBLOCK, &files->endings, NULL);
+}
+
+void kr_files_at_signal(struct kr_files *files, void (*last)(void *data), void *data)
+{
+	pthread_mutex_lock(&files->lock);
+	files->last = last;
+	files->last_data = data;
+	pthread_mutex_unlock(&files->lock);
 }
 
 void kr_files_done(struct kr_files *files)
@@ -338,8 +350,8 @@ int kr_files_init(struct kr_files *files, const struct kr_args *args)
 	*files = (struct kr_files){.watched = false};
 	(void)sigemptyset(&files->endings);
 	(void)pthread_mutex_init(&files->lock, NULL);
-	for (uint32_t i = 0; i < out.n && exit == KR_EXIT_SATISFIED && !files->watched; i++)
+	for (uint32_t i = 0; i < out.n && exit == KR_EXIT_SATISFIED; i++)
 		if (out.at[i].place.descriptor < 0)
-			start_watching(files);
+			kr_files_watch(files);
 	return exit;
 }

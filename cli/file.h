@@ -18,12 +18,20 @@ struct kr_files {
 	sigset_t endings;   /* those signals */
 	pthread_mutex_t lock;
 	const char *temporaries[KR_FILES_MOST]; /* that are there; NULL: none */
+	void (*last)(void *data); /* what is done beside, or NULL */
+	void *last_data;
 };
 
 /* Before anything is read: a file to be written may be none that is read or written otherwise, be it by another name
  * or another link. KR_EXIT_USAGE after one line on standard error. In every case the caller calls kr_files_done. */
 int kr_files_init(struct kr_files *files, const struct kr_args *args);
 void kr_files_done(struct kr_files *files);
+
+/* From now on there is a thread that waits for signals; before there are others. */
+void kr_files_watch(struct kr_files *files);
+
+/* What that thread does, soon, before a signal ends the process; NULL: nothing. While it is being done this does not return. */
+void kr_files_at_signal(struct kr_files *files, void (*last)(void *data), void *data);
 
 /* A file that is being written. It is made beside its name, and takes the name when it is complete: until then, and
  * when it cannot be completed or the process is ended, what had the name before stays. What is no regular file, "-"

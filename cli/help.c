@@ -20,7 +20,7 @@ static int write_help(const struct kr_args *args, struct kr_str *out)
 		return kr_usage("unknown shell '%s', expected bash, zsh or fish", shell);
 	}
 	if (kr_args_has(args, "man")) {
-		kr_manual_page(out);
+		kr_manual_of_krait(out);
 		return KR_EXIT_SATISFIED;
 	}
 	if (args->operands.n == 0) {

@@ -145,7 +145,9 @@ static void add_plants(const struct kr_command *command, struct kr_str *out)
 
 void kr_help_command(const struct kr_command *command, struct kr_str *out)
 {
-	kr_str_format(out, "Usage: krait %s %s\n\nkrait %s: %s.\n", command->name, command->synopsis, command->name, command->title);
+	const char *program = kr_command_program(command);
+
+	kr_str_format(out, "Usage: %s %s %s\n\n%s %s: %s.\n", program, command->name, command->synopsis, program, command->name, command->title);
 	if (command->text)
 		kr_str_format(out, "\n%s\n", command->text);
 	kr_str_add(out, "\nOptions:\n");

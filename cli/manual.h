@@ -7,7 +7,15 @@
 
 void kr_help_overview(struct kr_str *out);
 void kr_help_command(const struct kr_command *command, struct kr_str *out);
-void kr_manual_page(struct kr_str *out);                            /* roff with the man macros */
+
+/* A page in roff with the man macros. `name` in capitals; texts before the commands are roff. */
+struct kr_manual {
+	const char *name, *about, *synopsis, *description;
+	const struct kr_command *(*command)(size_t i); /* NULL at the end */
+	const char *exits;                             /* what follows the exit statuses of all */
+};
+void kr_manual_page(const struct kr_manual *manual, struct kr_str *out);
+void kr_manual_of_krait(struct kr_str *out);
 bool kr_completion_script(const char *shell, struct kr_str *out);   /* false: no such shell */
 extern const char *const kr_completion_shells[];                    /* NULL-terminated */
 

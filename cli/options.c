@@ -23,6 +23,8 @@ const struct kr_command *kr_command_find(const char *name)
 	return NULL;
 }
 
+const char *kr_command_program(const struct kr_command *command) { return command->program ? command->program : "krait"; }
+
 /* getopt's forms of a table. */
 struct forms {
 	const struct kr_option *table[OPTIONS_MOST];
@@ -70,7 +72,7 @@ static const struct kr_option *option_of(const struct forms *f, int c)
 static int unknown_option(const struct forms *f, const struct kr_command *command, const char *word, int letter)
 {
 	if (strncmp(word, "--", 2) != 0)
-		return kr_usage("unknown option '-%c'; see 'krait %s --help'", letter, command->name);
+		return kr_usage("unknown option '-%c'; see '%s %s --help'", letter, kr_command_program(command), command->name);
 
 	size_t length = strcspn(word + 2, "=");
 	char typed[64];
@@ -88,10 +90,10 @@ static int unknown_option(const struct forms *f, const struct kr_command *comman
 		kr_guess_try(&guess, f->table[i]->name);
 	}
 	if (beginnings > 1)
-		return kr_usage("option '--%s' is ambiguous; see 'krait %s --help'", typed, command->name);
+		return kr_usage("option '--%s' is ambiguous; see '%s %s --help'", typed, kr_command_program(command), command->name);
 	if (guess.best)
 		return kr_usage("unknown option '--%s'; did you mean '--%s'?", typed, guess.best);
-	return kr_usage("unknown option '--%s'; see 'krait %s --help'", typed, command->name);
+	return kr_usage("unknown option '--%s'; see '%s %s --help'", typed, kr_command_program(command), command->name);
 }
 
 /* After getopt_long said '?' or ':'. */
@@ -150,10 +152,11 @@ int kr_args_parse(struct kr_args *args, struct kr_mem *mem, const struct kr_comm
 	if (status != KR_EXIT_SATISFIED || args->help)
 		return status;
 	if (args->operands.n < command->least)
-		return kr_usage("%s: expected: krait %s %s", args->operands.n == 0 ? "nothing to work on" : "too few arguments", command->name,
-			command->synopsis);
+		return kr_usage("%s: expected: %s %s %s", args->operands.n == 0 ? "nothing to work on" : "too few arguments", kr_command_program(command),
+			command->name, command->synopsis);
 	if (args->operands.n > command->most)
-		return kr_usage("unexpected argument '%s'; expected: krait %s %s", args->operands.at[command->most], command->name, command->synopsis);
+		return kr_usage("unexpected argument '%s'; expected: %s %s %s", args->operands.at[command->most], kr_command_program(command), command->name,
+			command->synopsis);
 	return KR_EXIT_SATISFIED;
 }
 

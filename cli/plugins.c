@@ -29,7 +29,7 @@ static int load(struct kr_plugins *plugins, const char *path)
 	if (status == KR_OK)
 		return KR_EXIT_SATISFIED;
 	kr_err_format(&err, text, sizeof text);
-	return status == KR_BAD ? kr_usage("plug-in %s", text) : kr_fail("plug-in %s", text);
+	return status == KR_BAD && !plugins->refused ? kr_usage("plug-in %s", text) : kr_fail("plug-in %s", text);
 }
 
 static int load_path(struct kr_plugins *plugins, const char *path)

@@ -70,7 +70,7 @@ static void add_text(const struct kr_finding_report *report, const struct kr_fin
 	kr_str_add(out, "\n");
 }
 
-static enum kr_status tell_findings(void *data, const struct kr_history *window, const struct kr_findings *findings)
+static enum kr_status tell_findings(void *data, const struct kr_history *window, const struct kr_marks *marks, const struct kr_findings *findings)
 {
 	struct running *r = data;
 	struct kr_finding_report report = {r->o->names_trace ? r->path : NULL, window, r->batch.profile, r->batch.certify, findings};
@@ -78,6 +78,7 @@ static enum kr_status tell_findings(void *data, const struct kr_history *window,
 
 	kr_str_init(&out, r->o->args->mem);
 	for (uint32_t i = 0; i < findings->list.n; i++) {
+		kr_live_finding(r->o->live, &report, &findings->list.at[i]);
 		if (r->o->json) {
 			kr_report_finding_json(&report, &findings->list.at[i], &out);
 			kr_str_add(&out, "\n");
@@ -87,7 +88,9 @@ static enum kr_status tell_findings(void *data, const struct kr_history *window,
 		if (r->o->explain)
 			kr_report_finding_explain(&report, &findings->list.at[i], &out);
 	}
-	return print(&out);
+	enum kr_status status = print(&out);
+	kr_findings_page_add(r->o->page, &r->ctx, &report, marks);
+	return status;
 }
 
 static enum kr_status tell_late(void *data, const struct kr_history *h, kr_session session, uint32_t line, int64_t invoked, int64_t watermark)
@@ -105,9 +108,9 @@ static enum kr_status tell_late(void *data, const struct kr_history *h, kr_sessi
 		kr_str_format(&out, ", \"line\": %u, \"invoked\": %lld, \"watermark\": %lld}\n", line, (long long)invoked, (long long)watermark);
 	} else {
 		kr_str_shown(&out, r->path);
-		kr_str_format(&out, ":%u: late: session %s sent this at %lld, before the watermark %lld\n", line,
-			session.i == KR_NONE ? "(none)" : kr_history_brief(h, h->sessions.at[session.i], name, sizeof name), (long long)invoked,
-			(long long)watermark);
+		kr_str_format(&out, ":%u: late: session %s %s %lld, before the watermark %lld\n", line,
+			session.i == KR_NONE ? "(none)" : kr_history_brief(h, h->sessions.at[session.i], name, sizeof name),
+			r->batch.profile->clock == KR_CLOCK_STAMPS ? "tells of" : "sent this at", (long long)invoked, (long long)watermark);
 	}
 	return print(&out);
 }
@@ -151,6 +154,15 @@ static uint64_t total(const struct kr_engine_state *s)
 	return n;
 }
 
+static void add_oldest(const struct kr_history *h, const struct kr_engine_state *s, struct kr_str *out)
+{
+	kr_str_add(out, "{\"session\": ");
+	add_session(h, s->session, out);
+	kr_str_add(out, ", \"txn\": ");
+	kr_history_json_value(h, s->txn, out);
+	kr_str_format(out, ", \"since\": %lld}", (long long)s->since);
+}
+
 static enum kr_status tell_progress(struct running *r)
 {
 	struct kr_history *h = kr_stream_history(r->stream);
@@ -164,18 +176,31 @@ static enum kr_status tell_progress(struct running *r)
 	add_name(r, "trace", &out);
 	kr_str_add(&out, "\"watermark\": ");
 	add_time(s.watermark, &out);
+	kr_str_add(&out, ", \"holder\": ");
+	add_session(h, s.holder, &out);
+	kr_str_add(&out, ", \"newest\": ");
+	add_time(s.newest, &out);
 	kr_str_format(&out, ", \"lines\": %u, \"txns\": %u, \"open\": %u, \"oldest\": ", r->lines, s.txns, s.open);
-	if (s.waits) {
-		kr_str_add(&out, "{\"session\": ");
-		add_session(h, s.session, &out);
-		kr_str_add(&out, ", \"txn\": ");
-		kr_history_json_value(h, s.txn, &out);
-		kr_str_format(&out, ", \"since\": %lld}", (long long)s.since);
-	} else {
+	if (s.waits)
+		add_oldest(h, &s, &out);
+	else
 		kr_str_add(&out, "null");
-	}
-	kr_str_format(&out, ", \"findings\": %llu, \"mib\": %llu}\n", (unsigned long long)total(&s), (unsigned long long)((r->ctx.mem.used >> 20) + 1));
+	kr_str_format(&out, ", \"held\": %u, \"versions\": %u, \"locks\": %u, \"findings\": %llu, \"mib\": %llu}\n", s.held, s.versions, s.locks,
+		(unsigned long long)total(&s), (unsigned long long)((r->ctx.mem.used >> 20) + 1));
 	return print(&out);
+}
+
+/* The same for the live page. */
+static void show(struct running *r)
+{
+	struct kr_live_state state = {.profile = r->batch.profile,
+		.history = kr_stream_history(r->stream),
+		.engine = kr_engine_look(r->engine),
+		.lines = r->lines,
+		.bytes = r->ctx.mem.used,
+		.limit = r->ctx.mem.limit};
+
+	kr_live_state(r->o->live, &state);
 }
 
 static enum kr_status tell_end(struct running *r, const struct kr_engine_state *s)
@@ -187,7 +212,7 @@ static enum kr_status tell_end(struct running *r, const struct kr_engine_state *
 		kr_str_add(&out, "{\"event\": \"end\", ");
 		add_name(r, "trace", &out);
 		kr_str_format(&out, "\"txns\": %u, \"findings\": {", s->txns);
-		for (int i = 0; i < KR_MECH_SESSION; i++)
+		for (int i = 0; i < KR_MECH_SESSION + (r->batch.profile->clock == KR_CLOCK_STAMPS); i++)
 			kr_str_format(&out, "%s\"%s\": %llu", i > 0 ? ", " : "", kr_mechanism_name((enum kr_mechanism_kind)i),
 				(unsigned long long)s->findings[i]);
 		kr_str_format(&out, "}, \"late\": %u, \"trusted_until\": ", s->late);
@@ -212,16 +237,24 @@ static enum kr_status start(struct running *r, struct kr_err *err)
 		.sink = {r, tell_findings, tell_late, r->o->told->path ? tell_order : NULL, r->o->dispatch ? tell_dispatch : NULL},
 		.lateness = (int64_t)r->o->lateness,
 		.stale = (int64_t)r->o->stale,
-		.unbounded = !kr_stream_history(r->stream)->stream,
 	};
 
 	r->exit = kr_profile_for(r->o->args, r->o->asked, kr_stream_history(r->stream), "stream", "a stream is held to a profile", &r->batch);
 	if (r->exit != KR_EXIT_SATISFIED)
 		return KR_CANCELED;
 	options.batch = r->batch;
+	bool stamps = r->batch.profile->clock == KR_CLOCK_STAMPS;
+	options.unbounded = stamps ? !kr_args_has(r->o->args, "lateness") : !kr_stream_history(r->stream)->stream;
+	if (stamps && (r->o->dispatch || r->o->stale > 0)) {
+		r->exit = kr_usage("option '--%s' is about when clients sent what; profile %s goes by timestamps", r->o->dispatch ? "trace-dispatch" : "stale",
+			r->batch.profile->name);
+		return KR_CANCELED;
+	}
 	enum kr_status status = kr_engine_new(&r->ctx, &options, &r->engine, err);
-	if (!status)
+	if (!status) {
 		kr_engine_attach(r->engine, r->stream);
+		kr_findings_page_begin(r->o->page, r->path, &r->batch, kr_stream_history(r->stream));
+	}
 	return status;
 }
 
@@ -233,26 +266,63 @@ static enum kr_status take(void *data, const struct kr_event *event, struct kr_e
 	return status ? status : kr_engine_take(r->engine, event, err);
 }
 
+/* Whether nothing has come for a while. What is certain by then is told, once. */
+static bool is_quiet(struct running *r, bool *idle, enum kr_status *status, struct kr_err *err)
+{
+	if (!r->o->waits || !r->engine)
+		return false;
+	if (r->o->live && kr_source_quiet(r->source, 0))
+		show(r);
+	if (!kr_source_quiet(r->source, QUIET_MS))
+		return *idle = false;
+	if (!*idle)
+		*status = kr_engine_idle(r->engine, err);
+	return *idle = true;
+}
+
 static enum kr_status read_all(struct running *r, struct kr_err *err)
 {
 	bool more = true, idle = false;
 	enum kr_status status = KR_OK;
 
 	while (!status && more) {
-		if (r->o->waits && r->engine && !idle && kr_source_quiet(r->source, QUIET_MS)) {
-			idle = true;
-			status = kr_engine_idle(r->engine, err);
+		if (is_quiet(r, &idle, &status, err))
 			continue;
-		}
-		idle = false;
 		status = kr_stream_next(r->stream, r->source, &more, err);
 		r->lines += more;
 		if (!status && more && r->engine && r->lines % PROGRESS_LINES == 0)
 			status = tell_progress(r);
+		if (r->engine && kr_live_due(r->o->live))
+			show(r);
 	}
 	if (!status && !r->engine)
 		status = start(r, err);
 	return status ? status : kr_engine_end(r->engine, err);
+}
+
+/* The last word on the live page. */
+static void show_end(struct running *r, enum kr_status status, struct kr_err *err)
+{
+	char why[sizeof err->file + sizeof err->text + 32];
+
+	kr_err_format(err, why, sizeof why);
+	if (r->engine)
+		show(r);
+	kr_live_end(r->o->live, status || r->exit != KR_EXIT_SATISFIED ? "failed" : "ended", why[0] ? why : NULL);
+}
+
+static void end_page(struct running *r, const struct kr_engine_state *s)
+{
+	struct kr_str looked;
+
+	if (!r->engine)
+		return;
+	kr_str_init(&looked, r->o->args->mem);
+	kr_str_format(&looked, "%u transactions", s->txns);
+	if (s->late > 0)
+		kr_str_format(&looked, ", %u late, trusted until %lld", s->late, (long long)s->trusted_until);
+	kr_findings_page_end(r->o->page, kr_str_text(&looked));
+	kr_str_done(&looked);
 }
 
 static int finish(struct running *r, enum kr_status status, struct kr_err *err)
@@ -267,8 +337,12 @@ static int finish(struct running *r, enum kr_status status, struct kr_err *err)
 		status = tell_end(r, &state);
 	if (kr_print_failed())
 		return KR_EXIT_FAILED;
-	if (status)
-		return kr_fail_on(&r->ctx, r->path, status, err);
+	end_page(r, &state);
+	if (status) {
+		int exit = kr_fail_on(&r->ctx, r->path, status, err);
+		kr_page_failed(r->o->args, &r->o->page->file, r->path, err);
+		return exit;
+	}
 	if (state.late > 0)
 		return state.found_trusted ? KR_EXIT_VIOLATED : KR_EXIT_UNDECIDED;
 	return total(&state) > 0 ? KR_EXIT_VIOLATED : KR_EXIT_SATISFIED;
@@ -288,17 +362,21 @@ int kr_stream_run(const struct kr_stream_options *options, const char *path)
 	if (!status)
 		status = read_all(&r, &err);
 	int exit = finish(&r, status, &err);
+	if (r.o->live)
+		show_end(&r, status, &err);
 	kr_engine_free(r.engine);
 	kr_stream_free(r.stream);
 	kr_source_free(r.source);
 	return exit;
 }
 
-bool kr_stream_options(const struct kr_args *args, const struct kr_profile_option *asked, struct kr_file *told, struct kr_stream_options *out)
+bool kr_stream_options(const struct kr_args *args, const struct kr_profile_option *asked, struct kr_file *told, struct kr_findings_page *page,
+	struct kr_stream_options *out)
 {
 	*out = (struct kr_stream_options){.args = args,
 		.asked = asked,
 		.told = told,
+		.page = page,
 		.json = kr_args_has(args, "json"),
 		.explain = kr_args_has(args, "explain"),
 		.dispatch = kr_args_has(args, "trace-dispatch")};

@@ -2,6 +2,7 @@
  * memory is given back between traces. */
 #include "cli/trace.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -202,11 +203,30 @@ static void log_line(void *data, const char *text)
 
 /* ---- reading ---- */
 
+static bool goes_by_timestamps(const struct kr_trace *t, const struct kr_trace_options *options)
+{
+	const struct kr_profile *profile = options->profile;
+
+	if (!profile && options->held && t->history.profile)
+		profile = kr_profile_find(t->history.profile);
+	return profile && profile->clock == KR_CLOCK_STAMPS;
+}
+
+/* krait-lab's slots lie beside what it has not completed. */
+static bool is_being_recorded(const char *path)
+{
+	char folder[PATH_MAX];
+
+	return snprintf(folder, sizeof folder, "%s.live", path) < (int)sizeof folder && access(folder, F_OK) == 0;
+}
+
 static enum kr_status note(struct kr_trace *t, const struct kr_trace_options *options)
 {
+	if (is_being_recorded(t->path))
+		kr_notes_add(&t->notes, "its recording goes on, or was killed and waits for 'krait-lab recover'");
 	kr_notes_of_reading(&t->notes, &t->history);
 	if (options->decides)
-		kr_notes_of_deciding(&t->notes, &t->history);
+		kr_notes_of_deciding(&t->notes, &t->history, goes_by_timestamps(t, options));
 	for (uint32_t i = 0; i < t->notes.at.n && !options->quiet && !options->tells; i++)
 		kr_note("%s: note: %s", t->path, kr_str_text(&t->notes.at.at[i]));
 	return t->notes.failed ? KR_NOMEM : KR_OK;

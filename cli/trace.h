@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "frontend/analyze.h"
 #include "frontend/format.h"
+#include "mechanisms/profile.h"
 #include "report/notes.h"
 
 /* Options that commands which read traces share, for their tables. */
@@ -28,6 +29,8 @@ struct kr_trace_options {
 	bool quiet;          /* no progress */
 	bool decides;        /* the command gives verdicts */
 	bool tells;          /* the command's result tells what there is to note */
+	bool held;           /* to a profile, and none of its levels decided */
+	const struct kr_profile *profile; /* NULL: that of the trace */
 	bool log;            /* what modules say goes to standard error */
 };
 

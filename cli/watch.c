@@ -4,13 +4,17 @@
 
 static const struct kr_option options[] = {
 	KR_OPTION_PROFILE,
+	KR_OPTION_NO_SESSION,
 	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each event, one a line"},
 	{"explain", 'e', NULL, KR_WORDS_ANY, "findings in words: who did what when, and what follows"},
 	KR_OPTION_LATENESS,
 	KR_OPTION_STALE,
 	KR_OPTION_TOLD,
 	KR_OPTION_TRACE_DISPATCH,
+	KR_OPTION_HTML("write what was found, when the stream has ended, as a page for a browser"),
 	KR_OPTION_MEMORY,
+	KR_OPTION_HTTP,
+	KR_OPTION_HTTP_ANY,
 	{0},
 };
 
@@ -18,16 +22,25 @@ static int run(const struct kr_args *args)
 {
 	struct kr_profile_option asked;
 	struct kr_stream_options stream;
+	struct kr_findings_page page = {0};
 	struct kr_file told = {0};
+	const char *path = args->operands.n > 0 ? args->operands.at[0] : "-";
 	int status = kr_profile_asked(args, &asked);
 
-	if (status == KR_EXIT_SATISFIED && !kr_stream_options(args, &asked, &told, &stream))
+	if (status == KR_EXIT_SATISFIED)
+		status = kr_page_asked(args);
+	if (status == KR_EXIT_SATISFIED && !kr_stream_options(args, &asked, &told, &page, &stream))
 		status = KR_EXIT_USAGE;
+	if (status == KR_EXIT_SATISFIED)
+		status = kr_live_start(args, path, &stream.live);
 	if (status == KR_EXIT_SATISFIED) {
 		(void)kr_file_open(&told, args, kr_args_value(args, "told")); /* closing it tells what failed */
+		kr_findings_page_open(&page, args);
 		stream.waits = true;
-		status = kr_stream_run(&stream, args->operands.n > 0 ? args->operands.at[0] : "-");
+		status = kr_stream_run(&stream, path);
 	}
+	if (!kr_findings_page_close(&page))
+		status = kr_exit_worst(status, KR_EXIT_FAILED);
 	if (!kr_file_close(&told))
 		status = kr_exit_worst(status, KR_EXIT_FAILED);
 	kr_profile_option_done(&asked);

@@ -18,6 +18,8 @@ add_compile_definitions(_POSIX_C_SOURCE=200809L)
 
 # Where the program looks for plug-ins, seen from its own folder.
 file(RELATIVE_PATH KR_PLUGIN_FOLDER /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR}/krait/plugins)
+# And krait-lab for its drivers.
+file(RELATIVE_PATH KR_DRIVER_FOLDER /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR}/krait/drivers)
 
 if(KRAIT_WERROR)
     add_compile_options(-Werror)

@@ -14,6 +14,9 @@ set(KR_TYPE_checkers checker)
 set(KR_TYPE_cli command)
 set(KR_TYPE_mechanisms mechanism)
 set(KR_TYPE_mechanisms/profiles product)
+set(KR_TYPE_lab lab)
+set(KR_TYPE_lab/workloads workload)
+set(KR_TYPE_lab/faults fault)
 
 # Gives in `out` the identifier of the module in `file`, or nothing.
 function(kr_registry_module folder file out)
@@ -21,7 +24,7 @@ function(kr_registry_module folder file out)
     set(type "${KR_TYPE_${folder}}")
     file(RELATIVE_PATH shown ${PROJECT_SOURCE_DIR} ${file})
     file(STRINGS ${file} lines
-         REGEX "^[a-z ]*struct kr_(format|pass|backend|checker|command|mechanism|product|datatype) kr_[a-z]+_[A-Za-z0-9_]+ *=")
+         REGEX "^[a-z ]*struct kr_(format|pass|backend|checker|command|mechanism|product|lab|workload|fault|datatype) kr_[a-z]+_[A-Za-z0-9_]+ *=")
     list(LENGTH lines count)
     if(count EQUAL 0)
         return()

@@ -4,12 +4,20 @@
 
 root=$(cd "$(dirname "$0")" && pwd)
 missing=
+wanted=
 
 # need PACKAGE COMMAND...: PACKAGE is missing unless COMMAND succeeds.
 need() {
     package=$1
     shift
     "$@" >/dev/null 2>&1 || missing="$missing $package"
+}
+
+# want PACKAGE COMMAND...: the same of what krait can be built without. Once there is a build it is no reason to ask apt.
+want() {
+    package=$1
+    shift
+    [ -d "$root/build" ] || "$@" >/dev/null 2>&1 || wanted="$wanted $package"
 }
 
 tool() { command -v "$1"; }
@@ -29,6 +37,11 @@ need_for_build() {
     need libz3-dev pkg-config --exists z3
     need libjansson-dev pkg-config --exists jansson
     need zlib1g-dev pkg-config --exists zlib
+    want libmicrohttpd-dev pkg-config --exists 'libmicrohttpd >= 0.9.74'
+    # Drivers of krait-lab.
+    want libsqlite3-dev pkg-config --exists sqlite3
+    want libpq-dev pkg-config --exists libpq
+    want libmariadb-dev pkg-config --exists libmariadb
 }
 
 need_for_tests() {
@@ -52,22 +65,26 @@ need_for_live() {
     need etcd-server tool etcd
 }
 
+apt_install() {
+    echo "Installing: $*" >&2
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@" >&2
+}
+
 install_missing() {
-    [ -n "$missing" ] || return 0
+    [ -n "$missing$wanted" ] || return 0
     as_root=
     if [ "$(id -u)" -ne 0 ]; then
         as_root="sudo"
         tool sudo >/dev/null || as_root=none
     fi
     if [ "$as_root" = none ] || ! tool apt-get >/dev/null; then
+        [ -n "$missing" ] || { echo "Going on without:$wanted" >&2; return 0; }
         echo "Missing, and not installable from here (needs Debian's apt-get, and root or sudo):$missing" >&2
         exit 1
     fi
-    echo "Installing:$missing" >&2
-    {
-        $as_root apt-get update -q &&
-            $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
-    } >&2 || { echo "apt-get could not install:$missing" >&2; exit 1; }
+    $as_root apt-get update -q >&2 || [ -z "$missing" ] || { echo "apt-get could not install:$missing" >&2; exit 1; }
+    [ -z "$missing" ] || apt_install $missing || { echo "apt-get could not install:$missing" >&2; exit 1; }
+    [ -z "$wanted" ] || apt_install $wanted || echo "Going on without:$wanted" >&2
 }
 
 # build PRESET [TARGET]: silent once there is a build, unless it fails.

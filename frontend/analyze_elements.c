@@ -32,7 +32,7 @@ static enum kr_status each_write(struct kr_grow *g, bool fill)
 	return KR_OK;
 }
 
-enum kr_status kr_grow_index_writes(struct kr_grow *g)
+static enum kr_status index_writes(struct kr_grow *g)
 {
 	uint32_t nkeys = g->w->h->keys.n;
 
@@ -170,7 +170,7 @@ enum kr_status kr_grow_elements(struct kr_grow *g)
 {
 	uint32_t nkeys = g->w->h->keys.n;
 
-	KR_TRY(kr_grow_index_writes(g));
+	KR_TRY(index_writes(g));
 	kr_elements_init(&g->numbered, g->w->asg->mem, g->w->h);
 	KR_TRY(kr_elements_name_added(&g->numbered, g->w->ctx));
 	KR_TRY(kr_grow_initial(g));

@@ -92,11 +92,10 @@ bool kr_grow_since(const struct kr_grow *g, uint32_t i, uint32_t end, uint32_t *
 uint32_t kr_grow_version(const struct kr_grow *g, kr_key k, kr_txn t);
 
 /* Elements (analyze_elements.c). */
-enum kr_status kr_grow_index_writes(struct kr_grow *g);
 enum kr_status kr_grow_elements(struct kr_grow *g);
 struct kr_grow_element *kr_grow_find(const struct kr_grow *g, kr_key k, uint32_t element); /* or NULL */
 
-/* Fills `initial`, and closes the lists whose untold initial value reads tell (analyze_initial.c). After kr_grow_index_writes. */
+/* Fills `initial`, and closes the lists whose untold initial value reads tell (analyze_initial.c). After kr_grow_elements has indexed the writes. */
 enum kr_status kr_grow_initial(struct kr_grow *g);
 
 /* Making parts: begin one, then its versions after the initial one, by ascending writer. */

@@ -143,6 +143,16 @@ static enum kr_status take_process(struct elle *e, uint32_t form, kr_value *out,
 	}
 }
 
+/* It has completed, or the state that predicates are judged by is not known. */
+static enum kr_status read_init(struct elle *e, const uint32_t fields[FIELDS], uint32_t line)
+{
+	if (kr_form_is(&e->forms, fields[TYPE], "invoke"))
+		return KR_OK;
+	if (kr_form_is(&e->forms, fields[TYPE], "ok"))
+		return kr_elle_init(e, fields[VALUE]);
+	return kr_forms_bad(&e->forms, line, "an :init that has not succeeded, expected one with :type :ok: what there was at first is not known");
+}
+
 static enum kr_status read_fields(struct elle *e, const uint32_t fields[FIELDS], uint32_t process)
 {
 	static const struct {
@@ -154,6 +164,8 @@ static enum kr_status read_fields(struct elle *e, const uint32_t fields[FIELDS],
 	uint32_t line = f->nodes.at[0].line;
 	char found[80];
 
+	if (fields[F] != KR_NONE && kr_form_is(f, fields[F], "init"))
+		return read_init(e, fields, line);
 	if (kr_form_is(f, fields[TYPE], "invoke"))
 		return read_invocation(e, p, fields[F], fields[VALUE], line);
 	for (size_t i = 0; i < KR_COUNT(types); i++)
@@ -250,9 +262,12 @@ static enum kr_status read_elle(struct kr_ctx *ctx, const char *path, struct kr_
 	status = kr_forms_init(&e.forms, ctx, h, path, source, err);
 	if (!status)
 		status = read_all(&e);
+	if (!status)
+		status = kr_elle_remainders(&e);
 	for (uint32_t i = 0; i < e.processes.n; i++)
 		kr_vec_done(h->mem, &e.processes.at[i].ops);
 	kr_vec_done(h->mem, &e.processes);
+	kr_vec_done(h->mem, &e.remainders);
 	kr_table_done(h->mem, &e.table);
 	kr_forms_done(&e.forms);
 	return status ? status : kr_elle_empty_lists(ctx, h);
@@ -288,7 +303,7 @@ static int sniff(const char *path, const char *head, size_t length)
 const struct kr_format kr_format_elle = {
 	.name = "elle",
 	.aliases = "jepsen edn list-append rw-register",
-	.title = "histories of Jepsen and Elle: list-append, rw-register; EDN or JSON",
+	.title = "histories of Jepsen and Elle: list-append, rw-register, closed predicates; EDN or JSON",
 	.source = "docs/formats/elle.md",
 	.folder = false,
 	.sniff = sniff,

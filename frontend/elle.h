@@ -14,12 +14,15 @@ struct elle_process {
 	KR_VEC(struct kr_operation) ops;
 };
 
+struct elle_remainder { uint32_t cond; int64_t modulus, rest; }; /* a condition of the history whose list is to come */
+
 struct elle {
 	struct kr_forms forms;
 	int64_t moment; /* number of the map being read, from 1 */
 	bool keyed, alone; /* operations have named keys; have been of the only register */
 	bool timed_out; /* it is a failure whose :error speaks of a timeout */
 	KR_VEC(struct elle_process) processes;
+	KR_VEC(struct elle_remainder) remainders;
 	struct kr_table table;
 };
 
@@ -34,6 +37,11 @@ enum kr_status kr_elle_single(struct elle *e, uint32_t function, uint32_t value,
 enum kr_status kr_elle_shape(struct elle *e, bool keyed);
 /* Of the operations from `first` on, which failed: why a compare-and-set did is not told. So it says nothing of what was there, only that its value was not to be. */
 void kr_elle_undone(struct kr_history *h, uint32_t first);
+
+/* Closed predicates (elle_predicates.c): what an :init says; [:rp predicate result]; and, when all has been read, which values leave a remainder. */
+enum kr_status kr_elle_init(struct elle *e, uint32_t value);
+enum kr_status kr_elle_predicate_read(struct elle *e, uint32_t form, uint32_t predicate, uint32_t result, bool known);
+enum kr_status kr_elle_remainders(struct elle *e);
 
 /* What is no history that can be read (elle_other.c): the error where `of` is `name`; whether it is a log (history.txt, jepsen.log). */
 enum kr_status kr_elle_other(struct kr_forms *f, uint32_t name, uint32_t line, const char *of, const char *expected);

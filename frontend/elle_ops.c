@@ -1,4 +1,4 @@
-/* Jepsen's micro-operations: [:r KEY VALUE], [:w KEY VALUE], [:append KEY ELEMENT], also in a group of keys: [GROUP [MICRO-OPERATION ...]]; and what else is inside its maps. */
+/* Jepsen's micro-operations: [:r KEY VALUE], [:w KEY VALUE], [:append KEY ELEMENT], those of elle_predicates.c, also in a group of keys: [GROUP [MICRO-OPERATION ...]]; and what else is inside its maps. */
 #include <string.h>
 #include <strings.h>
 
@@ -22,11 +22,26 @@ static enum kr_status read_key(struct kr_forms *f, uint32_t group, uint32_t form
 	return group == KR_NONE ? kr_forms_key(f, form, out) : kr_forms_pair_key(f, group, form, out);
 }
 
+/* The kind of operation that the micro-operation is, KR_NONE: of none. An insert is a write: that nothing was there is not said of it. */
+static uint32_t find_kind(const struct kr_forms *f, uint32_t name)
+{
+	static const struct {
+		const char *name;
+		enum kr_op_kind kind;
+	} kinds[] = {{"r", KR_OP_READ}, {"read", KR_OP_READ}, {"w", KR_OP_WRITE}, {"write", KR_OP_WRITE}, {"append", KR_OP_APPEND}, {"insert", KR_OP_WRITE},
+		{"delete", KR_OP_DELETE}, {"rp", KR_OP_SCAN}};
+
+	for (size_t i = 0; i < KR_COUNT(kinds); i++)
+		if (kr_form_is(f, name, kinds[i].name))
+			return kinds[i].kind;
+	return KR_NONE;
+}
+
 static enum kr_status read_op(struct elle *e, uint32_t group, uint32_t form, bool known)
 {
 	struct kr_forms *f = &e->forms;
 	const struct kr_form *nodes = f->nodes.at;
-	uint32_t line = nodes[form].line, name = form + 1, key_form, argument;
+	uint32_t line = nodes[form].line, name = form + 1, key_form, argument, kind;
 	char found[80];
 	kr_value value;
 	kr_key key;
@@ -34,24 +49,28 @@ static enum kr_status read_op(struct elle *e, uint32_t group, uint32_t form, boo
 
 	if (nodes[form].type != KR_FORM_LIST || nodes[form].end == name)
 		return kr_forms_bad(f, line, "the operation is %s, expected [:r, :w or :append, key, value]", kr_form_found(f, form, found));
-	bool read = kr_form_is(f, name, "r") || kr_form_is(f, name, "read"), append = kr_form_is(f, name, "append");
-	if (!read && !append && !kr_form_is(f, name, "w") && !kr_form_is(f, name, "write"))
-		return kr_elle_other(f, name, line, "the operation", ":r, :w or :append");
+	kind = find_kind(f, name);
+	if (kind == KR_NONE)
+		return kr_elle_other(f, name, line, "the operation", ":r, :w, :append, :insert, :delete or :rp");
 	key_form = nodes[name].end;
 	if (key_form >= nodes[form].end)
 		return kr_forms_bad(f, line, "the operation has no key");
 	argument = nodes[key_form].end < nodes[form].end ? nodes[key_form].end : KR_NONE;
 	if (argument != KR_NONE && nodes[argument].end != nodes[form].end)
 		return kr_forms_bad(f, line, "the operation has more than a key and a value");
+	if (kind == KR_OP_SCAN)
+		return kr_elle_predicate_read(e, form, key_form, argument, known);
 	if ((status = read_key(f, group, key_form, &key)))
 		return status;
-	if (read)
+	if (kind == KR_OP_READ)
 		return read_read(e, form, key, argument, known);
+	if (kind == KR_OP_DELETE)
+		return kr_foreign_op(f->h, KR_OP_DELETE, key, KR_ABSENT, false);
 	if (argument == KR_NONE || nodes[argument].type == KR_FORM_NIL)
 		return kr_forms_bad(f, line, "the operation has no value, expected one that is written");
 	if ((status = kr_forms_value(f, argument, &value)))
 		return status;
-	return kr_foreign_op(f->h, append ? KR_OP_APPEND : KR_OP_WRITE, key, value, false);
+	return kr_foreign_op(f->h, (enum kr_op_kind)kind, key, value, false);
 }
 
 /* ---- what a map holds ---- */
@@ -101,7 +120,7 @@ enum kr_status kr_elle_ops(struct elle *e, uint32_t function, uint32_t value, bo
 	bool transaction = kr_elle_is_transaction(f, function, value);
 
 	if (!transaction && !kr_elle_is_single(f, function))
-		return kr_elle_other(f, function, f->nodes.at[0].line, ":f", ":txn, :read, :write or :cas");
+		return kr_elle_other(f, function, f->nodes.at[0].line, ":f", ":txn, :read, :write, :cas or :init");
 	if (!known && is_nil(f, value))
 		return KR_OK;
 	return transaction ? read_transaction(e, value, known) : kr_elle_single(e, function, value, known);

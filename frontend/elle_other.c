@@ -9,7 +9,6 @@ enum kr_status kr_elle_other(struct kr_forms *f, uint32_t name, uint32_t line, c
 		const char *names[5], *what;
 	} others[] = {
 		{{"send", "poll", "subscribe", "assign"}, " (a history of a queue, which krait has no levels for)"},
-		{{"rp", "delete", "insert", "init"}, " (a history with predicates, which only krait's own format holds: docs/formats/native.md)"},
 	};
 	const char *what = "";
 	char found[80];

@@ -4,6 +4,7 @@
  * must. Tags are dropped, `#_` discards. The text is in memory whole, and strings are decoded in place, where they can only shrink. Nodes are
  * reused from form to form. UTF-8 is checked once for all the text. Cost: one pass. Not read: ratios (a big number), metadata. */
 #include "frontend/form.h"
+#include "frontend/form_set.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -338,9 +339,9 @@ static enum kr_status read_token(struct kr_forms *f, struct kr_form *node)
 
 static struct kr_form_frame *top_frame(struct kr_forms *f) { return f->frames.n ? &f->frames.at[f->frames.n - 1] : NULL; }
 
-static enum kr_status open_bracket(struct kr_forms *f, uint32_t node, char c)
+static enum kr_status open_bracket(struct kr_forms *f, uint32_t node, char c, bool set)
 {
-	struct kr_form_frame frame = {.node = node, .line = f->line, .close = c == '[' ? ']' : c == '(' ? ')' : '}'};
+	struct kr_form_frame frame = {.node = node, .line = f->line, .close = c == '[' ? ']' : c == '(' ? ')' : '}', .set = set};
 
 	if (f->frames.n >= MOST_DEPTH)
 		return kr_forms_bad(f, f->line, "brackets are nested more than %d deep", MOST_DEPTH);
@@ -386,6 +387,8 @@ static enum kr_status close_bracket(struct kr_forms *f, char c)
 	f->at++;
 	if (top->node != KR_NONE)
 		f->nodes.at[top->node].end = f->nodes.n;
+	if (top->set && kr_form_sort(f->h->mem, f->nodes.at, top->node) != KR_OK)
+		return KR_NOMEM;
 	f->frames.n--;
 	close_value(f);
 	return KR_OK;
@@ -460,7 +463,7 @@ static enum kr_status read_piece(struct kr_forms *f)
 	}
 	if (c == '[' || c == '{' || (c == '(' && !f->json)) {
 		node.type = c == '{' && !set ? KR_FORM_MAP : KR_FORM_LIST;
-		return kr_vec_push(f->h->mem, &f->nodes, node) ? open_bracket(f, f->nodes.n - 1, c) : KR_NOMEM;
+		return kr_vec_push(f->h->mem, &f->nodes, node) ? open_bracket(f, f->nodes.n - 1, c, set) : KR_NOMEM;
 	}
 	status = c == '"' ? read_string(f, &node) : read_token(f, &node);
 	if (status)
@@ -519,5 +522,5 @@ enum kr_status kr_forms_enter(struct kr_forms *f, char *bracket)
 	if ((status = check_place(f, f->text[f->at])))
 		return status;
 	*bracket = f->text[f->at];
-	return open_bracket(f, KR_NONE, *bracket);
+	return open_bracket(f, KR_NONE, *bracket, false);
 }

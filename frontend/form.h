@@ -13,7 +13,7 @@ enum kr_form_type {
 	KR_FORM_BIG,    /* a number that krait cannot hold exactly; text */
 	KR_FORM_STRING,
 	KR_FORM_NAME,   /* EDN keyword (without its colon), symbol or character */
-	KR_FORM_LIST,   /* vector, list, set; JSON array */
+	KR_FORM_LIST,   /* vector, list, set (sorted); JSON array */
 	KR_FORM_MAP     /* its children are keys and values in turn */
 };
 
@@ -36,6 +36,7 @@ struct kr_form_frame {
 	uint32_t line;
 	char close;     /* its closing bracket; '_': discards the next form */
 	bool separator; /* JSON: a comma or colon stands since the last child */
+	bool set;       /* EDN: its elements have no order */
 };
 
 struct kr_forms {

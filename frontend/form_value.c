@@ -1,7 +1,7 @@
 /* Forms: what their parts mean to the readers: fields of maps, keys and values of the history.
  *
  * A list becomes the canonical JSON text of the history's arrays (no blanks), made with one stack of open lists, so that equal values are one entry. EDN's names become
- * strings, its sets arrays in the order of the file. Maps as values are refused: no format here has them. Cost: O(size). */
+ * strings, its sets arrays in an order of their own (form_set.c). Maps as values are refused: no format here has them. Cost: O(size). */
 #include "frontend/form.h"
 
 #include <stdio.h>

@@ -60,11 +60,14 @@ static enum kr_status check_id(const struct kr_history *h, kr_value id, struct k
 	return kr_err_set(err, KR_BAD, "duplicate transaction id %s, first used in line %u", name, (unsigned)h->txns.at[other.i].line);
 }
 
-/* The first moment that a transaction tells: its begin or, without, its end. The end of an unknown one is not when it took effect. */
+/* Else it may be over long after its client went on: one of unknown outcome, or whose end nobody answered. */
+static bool is_over_in_time(const struct kr_transaction *t) { return t->status != KR_UNKNOWN && !(t->flags & KR_TXN_END_OPEN); }
+
+/* The first moment that a transaction tells: its begin or, without, its end. */
 static bool first_moment(const struct kr_transaction *t, int64_t *out)
 {
 	*out = t->flags & KR_TXN_HAS_BEGIN ? t->begin_invoked : t->end_returned;
-	return t->flags & KR_TXN_HAS_BEGIN || (t->flags & KR_TXN_HAS_END && t->status != KR_UNKNOWN);
+	return t->flags & KR_TXN_HAS_BEGIN || (t->flags & KR_TXN_HAS_END && is_over_in_time(t));
 }
 
 static int64_t last_moment(const struct kr_transaction *t) { return t->flags & KR_TXN_HAS_END ? t->end_returned : t->begin_invoked; }
@@ -370,7 +373,7 @@ enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn, u
 		h->struck.at[i].txn = t;
 	h->txns.at[h->txns.n++] = txn;
 	kr_table_insert(&h->id_table, kr_hash_u64(txn.id.i), t.i);
-	if (txn.session.i != KR_NONE && txn.flags & (KR_TXN_HAS_BEGIN | KR_TXN_HAS_END) && txn.status != KR_UNKNOWN) {
+	if (txn.session.i != KR_NONE && txn.flags & (KR_TXN_HAS_BEGIN | KR_TXN_HAS_END) && is_over_in_time(&txn)) {
 		kr_txn *last = &h->session_ends.at[txn.session.i];
 		if (last->i == KR_NONE || last_moment(&h->txns.at[last->i]) <= last_moment(&txn))
 			*last = t;

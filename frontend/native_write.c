@@ -16,7 +16,8 @@ void kr_native_write_bit(struct kr_native_writer *w, const char *text) { kr_str_
 void kr_native_write_value(struct kr_native_writer *w, kr_value v) { kr_history_json_value(w->h, v, w->out); }
 void kr_native_write_key(struct kr_native_writer *w, kr_key k) { kr_native_write_value(w, w->h->keys.at[k.i].name); }
 
-void kr_native_write_span(struct kr_native_writer *w, int64_t invoked, int64_t returned, bool open)
+/* [from, to], or one number for both. */
+static void put_span(struct kr_native_writer *w, int64_t invoked, int64_t returned, bool open)
 {
 	if (open)
 		kr_str_format(w->out, "[%lld, null]", (long long)invoked);
@@ -70,7 +71,7 @@ static void put_moment(struct kr_native_writer *w, const char *name, bool told, 
 	if (!told)
 		return;
 	kr_str_format(w->out, "\"%s\": ", name);
-	kr_native_write_span(w, times[0], times[1], open);
+	put_span(w, times[0], times[1], open);
 	kr_native_write_bit(w, ", ");
 }
 

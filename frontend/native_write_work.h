@@ -21,7 +21,6 @@ void kr_native_write_bit(struct kr_native_writer *w, const char *text);
 void kr_native_write_value(struct kr_native_writer *w, kr_value v);
 void kr_native_write_unsupported(struct kr_native_writer *w, const char *what);
 void kr_native_write_key(struct kr_native_writer *w, kr_key k);
-void kr_native_write_span(struct kr_native_writer *w, int64_t invoked, int64_t returned, bool open); /* [from, to], or one number for both */
 void kr_native_write_member(struct kr_native_writer *w, kr_value name);                    /* as the name of a JSON member: strings as they are, numbers as their text */
 void kr_native_write_entry(struct kr_native_writer *w, const struct kr_walk *entry);       /* an operation, or what stands for one that does not count */
 

@@ -62,6 +62,12 @@ static inline bool kr_level_forbids_lost_updates(const struct kr_level *level, b
 	return false;
 }
 
+/* Does it matter to the pattern of which version of a key its parts were seen, since no ww leads from an older one to that? */
+static inline bool kr_pattern_wants_whole(const struct kr_pattern *p)
+{
+	return p->allowed & KR_BIT(KR_RW) && p->allowed & KR_BIT(KR_WR) && (p->longest == 2 || !(p->allowed & KR_BIT(KR_WW)));
+}
+
 /* Kinds of edges that any of its patterns allows. */
 static inline uint32_t kr_level_kinds(const struct kr_level *level)
 {

@@ -69,7 +69,7 @@ enum kr_status kr_proof_add_path(struct kr_proof *proof, const struct kr_ir *ir,
 enum kr_status kr_proof_end(struct kr_proof *proof)
 {
 	uint32_t first = open_first(proof);
-	struct kr_cycle cycle = {first, proof->links.n - first};
+	struct kr_cycle cycle = {first, proof->links.n - first, false};
 	return kr_vec_push(proof->mem, &proof->cycles, cycle) ? KR_OK : KR_NOMEM;
 }
 

@@ -8,7 +8,10 @@
 #include "ir/ir.h"
 #include "krait/graph.h"
 
-struct kr_cycle { uint32_t first, count; }; /* into links; link i ends where link i + 1 begins, cyclically */
+struct kr_cycle {
+	uint32_t first, count; /* into links; link i ends where link i + 1 begins, cyclically */
+	bool whole;            /* it is one only where a part by which a wr leads on is the newest that its operation saw of the key */
+};
 
 struct kr_proof {
 	struct kr_mem *mem;

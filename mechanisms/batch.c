@@ -6,22 +6,30 @@
 #include "mechanisms/mechanism.h"
 #include "mechanisms/told.h"
 
-void kr_batch_done(struct kr_batch *b)
+static void let_go(struct kr_batch *b, bool reuse)
 {
-	kr_vec_done(b->mem, &b->txns);
-	kr_vec_done(b->mem, &b->acts);
-	kr_vec_done(b->mem, &b->rows);
-	kr_vec_done(b->mem, &b->objects);
-	kr_vec_done(b->mem, &b->versions);
-	kr_vec_done(b->mem, &b->version_first);
-	kr_vec_done(b->mem, &b->tried);
-	kr_vec_done(b->mem, &b->looks);
-	kr_vec_done(b->mem, &b->holds);
-	kr_vec_done(b->mem, &b->edits);
-	kr_vec_done(b->mem, &b->doubles);
-	kr_vec_done(b->mem, &b->writers);
-	kr_vec_done(b->mem, &b->remade);
+	kr_vec_let_go(b->mem, &b->txns, reuse);
+	kr_vec_let_go(b->mem, &b->acts, reuse);
+	kr_vec_let_go(b->mem, &b->rows, reuse);
+	kr_vec_let_go(b->mem, &b->objects, reuse);
+	kr_vec_let_go(b->mem, &b->versions, reuse);
+	kr_vec_let_go(b->mem, &b->version_first, reuse);
+	kr_vec_let_go(b->mem, &b->by_commit, reuse);
+	kr_vec_let_go(b->mem, &b->tried, reuse);
+	kr_vec_let_go(b->mem, &b->looks, reuse);
+	kr_vec_let_go(b->mem, &b->holds, reuse);
+	kr_vec_let_go(b->mem, &b->edits, reuse);
+	kr_vec_let_go(b->mem, &b->doubles, reuse);
+	kr_vec_let_go(b->mem, &b->writers, reuse);
+	kr_vec_let_go(b->mem, &b->remade, reuse);
+	kr_vec_let_go(b->mem, &b->writers_of.first, reuse);
+	kr_vec_let_go(b->mem, &b->writers_of.at, reuse);
+	kr_vec_let_go(b->mem, &b->holds_of.first, reuse);
+	kr_vec_let_go(b->mem, &b->holds_of.at, reuse);
 }
+
+void kr_batch_done(struct kr_batch *b) { let_go(b, false); }
+void kr_batch_clear(struct kr_batch *b) { let_go(b, true); }
 
 enum kr_status kr_batch_facts(struct kr_batch *b, struct kr_err *err)
 {
@@ -34,8 +42,10 @@ enum kr_status kr_batch_facts(struct kr_batch *b, struct kr_err *err)
 	if (!status)
 		status = kr_batch_versions(b);
 	if (!status)
+		status = kr_batch_group(b);
+	if (!status)
 		status = kr_batch_looks(b);
-	return status ? status : kr_batch_settle(b);
+	return status || kr_batch_passes(b) ? status : kr_batch_settle(b, 0);
 }
 
 enum kr_status kr_batch_judge(struct kr_batch *b)
@@ -57,7 +67,7 @@ enum kr_status kr_batch_find(struct kr_ctx *ctx, const struct kr_history *h, con
 	enum kr_status status = kr_batch_facts(&b, err);
 	if (!status)
 		status = kr_batch_judge(&b);
-	*looked = (struct kr_looked){b.txns.n, b.looks.n, b.versions.n > h->keys.n ? b.versions.n - h->keys.n : 0, b.holds.n};
+	*looked = (struct kr_looked){b.txns.n, b.looked, b.versions.n > h->keys.n ? b.versions.n - h->keys.n : 0, b.holds.n};
 	kr_batch_done(&b);
 	return status;
 }
@@ -90,7 +100,11 @@ bool kr_stand_precedes(const struct kr_batch *b, const struct kr_stand *v, const
 		return false;
 	if (v->txn.i == KR_NONE)
 		return true;
-	if (v->committed && (kr_span_before(v->commit, u->commit) || in_session_order(b->h, v->txn, u->txn)))
+	if (v->committed && kr_span_before(v->commit, u->commit))
+		return true;
+	if (b->profile->clock == KR_CLOCK_STAMPS)
+		return false; /* whoever tells the order of sessions: the timestamps order versions */
+	if (v->committed && in_session_order(b->h, v->txn, u->txn))
 		return true;
 	return b->profile->locks.write == KR_MODE_X && v->lock.to < u->release.from && !(u->lock.to < v->release.from);
 }
@@ -102,7 +116,7 @@ bool kr_written_meets(const struct kr_batch *b, kr_txn reader, const struct kr_w
 	if (b->profile->clock != KR_CLOCK_STAMPS)
 		return v->by.commit.from <= at.to && at.from <= v->gone;
 	/* a version is gone at the commit that replaces it, but the reader's own commit replaces nothing for it */
-	return v->by.commit.from <= at.to && at.from < kr_written_gone(b, v, reader);
+	return v->by.commit.from <= at.to && at.from < (v->gone != INT64_MIN && v->over.i == reader.i ? v->gone_next : v->gone);
 }
 
 bool kr_look_fits(const struct kr_batch *b, const struct kr_look *look, kr_value value)
@@ -162,15 +176,25 @@ bool kr_op_covers(const struct kr_history *h, const struct kr_operation *op, kr_
 uint32_t kr_batch_own(const struct kr_batch *b, uint32_t i, kr_key key, kr_value *value)
 {
 	const struct kr_act *now = &b->acts.at[i];
-	uint32_t first = b->txns.at[now->txn.i].act_first;
+	uint32_t first = b->txns.at[now->txn.i].writes_at;
 	kr_key written;
 
-	while (i-- > first)
+	while (first != KR_NONE && i-- > first)
 		if (kr_act_counts(&b->acts.at[i], now->place))
 			for (uint32_t w = 0; kr_op_write(b->h, b->acts.at[i].op, w, &written, value); w++)
 				if (written.i == key.i)
 					return i;
 	return KR_NONE;
+}
+
+struct kr_writer *kr_batch_writer(const struct kr_batch *b, const struct kr_written *v)
+{
+	const struct kr_party *p = &b->txns.at[v->by.txn.i];
+	uint32_t i = p->writer_first;
+
+	while (b->writers.at[i].object != b->objects.at[v->key.i])
+		i++;
+	return &b->writers.at[i];
 }
 
 bool kr_writer_makes_new_row(const struct kr_batch *b, const struct kr_writer *later)
@@ -180,10 +204,9 @@ bool kr_writer_makes_new_row(const struct kr_batch *b, const struct kr_writer *l
 
 	if (b->profile->fuw_new_row == KR_NEW_ROW_CHECKED)
 		return false;
-	for (uint32_t i = 0; i < b->writers.n && later->upserts; i++) {
-		const struct kr_writer *d = &b->writers.at[i];
-		if (d->deletes && d->object == later->object && d->by.txn.i != later->by.txn.i && d->by.commit.from <= between.to &&
-			between.from <= d->by.commit.to)
+	for (uint32_t i = b->writers_of.first.at[later->object]; i < b->writers_of.first.at[later->object + 1] && later->upserts; i++) {
+		const struct kr_writer *d = &b->writers.at[b->writers_of.at.at[i]];
+		if (d->deletes && d->by.txn.i != later->by.txn.i && d->by.commit.from <= between.to && between.from <= d->by.commit.to)
 			return true;
 	}
 	return later->inserts;

@@ -1,4 +1,4 @@
-/* The batch reference: the definitions of docs/leopard.md over a whole history, plain and quadratic. What the streaming
+/* The batch reference: the definitions of docs/leopard.md over a whole history, plain, object by object. What the streaming
  * engine finds must equal what stands here.
  *
  * The history is first turned into facts: per transaction where its snapshot, commit and end lie; versions with the
@@ -25,7 +25,8 @@ struct kr_act {
 };
 
 struct kr_party {                /* a transaction */
-	uint32_t act_first, act_count, hold_first, hold_count;
+	uint32_t act_first, act_count, hold_first, hold_count, writer_first, writer_count;
+	uint32_t writes_at;          /* its first act that writes; KR_NONE: none does */
 	bool committed, optional;    /* optional: of unknown outcome */
 	bool automatic;              /* autocommit */
 	bool has_snapshot;
@@ -50,6 +51,8 @@ struct kr_written {              /* a version */
 	bool sure;                   /* it is known that something was written */
 	bool shadow;                 /* perhaps no version at all: it wrote what was there */
 	int64_t gone;                /* latest instant at which it could be seen */
+	kr_txn over;                 /* by timestamps: who replaces it first, and when another one does */
+	int64_t gone_next;
 };
 
 struct kr_tried { kr_txn txn; kr_key key; kr_value value; uint32_t act; bool last; }; /* every write, whatever came of it */
@@ -68,7 +71,7 @@ struct kr_look {                 /* what an operation saw of a key */
 	bool insert;                 /* the outcome of an insert */
 	bool searches;               /* a locking read or a data change */
 	bool uncommitted;
-	bool twice;                  /* its key was returned twice */
+	bool twice;                  /* there were two rows of its key */
 	bool own;                    /* written before by the transaction itself: own_value */
 	kr_value own_value;
 	uint32_t group;              /* looks of one group share one snapshot; KR_NONE: alone */
@@ -104,12 +107,28 @@ struct kr_remade { kr_txn txn; kr_key key; }; /* deleted and made again by one t
 struct kr_reach { kr_txn from, to; };
 KR_VEC_NAMED(kr_reaches, struct kr_reach);
 
+/* Members of groups, one group after the other, each in the members' order. */
+struct kr_grouped {
+	KR_VEC(uint32_t) first, at;  /* first: by group, and one more */
+};
+
+/* The i-th of `n` members is of group of[i] < groups, or of none. `out` is empty. */
+bool kr_group(struct kr_mem *mem, struct kr_grouped *out, const uint32_t *of, uint32_t n, uint32_t groups); /* batch_group.c */
+void kr_grouped_done(struct kr_mem *mem, struct kr_grouped *grouped);
+
+struct kr_certain;
+struct kr_closing {              /* knows whether the certain graph has cycles with something new on them */
+	void *data;
+	enum kr_status (*ask)(void *data, const struct kr_certain *certain, bool *closes);
+};
+
 struct kr_batch_options {
 	const struct kr_profile *profile;
 	const struct kr_level *certify; /* the level that the profile names; NULL: none */
 	bool no_session;                /* timestamps: sessions promise nothing */
 	const struct kr_marks *marks;   /* NULL: the history is the whole */
 	struct kr_reaches *reach;       /* NULL: nobody asks; which transactions certain dependencies join */
+	const struct kr_closing *closing; /* NULL: cycles are looked for in any case */
 };
 
 struct kr_batch {
@@ -124,12 +143,16 @@ struct kr_batch {
 	KR_VEC(uint32_t) objects;       /* by key: a key of what locks are taken on, the first one */
 	KR_VEC(struct kr_written) versions; /* by key */
 	KR_VEC(uint32_t) version_first; /* by key, and one more */
+	KR_VEC(uint32_t) by_commit;     /* by timestamps: a key's versions by when they were committed, then those of unknown outcome */
 	KR_VEC(struct kr_tried) tried;
 	KR_VEC(struct kr_look) looks;
+	uint32_t looked;                /* how many there were, those that were let go of included */
 	KR_VEC(struct kr_hold) holds;
 	KR_VEC(struct kr_edit) edits;
 	KR_VEC(struct kr_double) doubles;
-	KR_VEC(struct kr_writer) writers;
+	KR_VEC(struct kr_writer) writers; /* by transaction */
+	struct kr_grouped writers_of;   /* by object */
+	struct kr_grouped holds_of;     /* by object; those of ranges in none */
 	KR_VEC(struct kr_remade) remade;
 	struct kr_findings *out;
 };
@@ -146,6 +169,7 @@ enum kr_status kr_batch_find(struct kr_ctx *ctx, const struct kr_history *h, con
 enum kr_status kr_batch_facts(struct kr_batch *b, struct kr_err *err);
 enum kr_status kr_batch_judge(struct kr_batch *b);
 void kr_batch_done(struct kr_batch *b);
+void kr_batch_clear(struct kr_batch *b); /* for another history: keeps its memory */
 
 /* Steps, in their order. */
 enum kr_status kr_batch_acts(struct kr_batch *b);     /* batch_acts.c */
@@ -153,8 +177,10 @@ enum kr_status kr_batch_instants(struct kr_batch *b); /* batch_instants.c */
 enum kr_status kr_batch_stamps(struct kr_batch *b, struct kr_err *err); /* batch_stamps.c: instead */
 enum kr_status kr_batch_locks(struct kr_batch *b);    /* batch_locks.c */
 enum kr_status kr_batch_versions(struct kr_batch *b); /* batch_versions.c */
+enum kr_status kr_batch_group(struct kr_batch *b);    /* batch_group.c */
+enum kr_status kr_batch_commits(struct kr_batch *b);  /* batch_commits.c: by timestamps, until when each version could be seen */
 enum kr_status kr_batch_looks(struct kr_batch *b);    /* batch_looks.c */
-enum kr_status kr_batch_settle(struct kr_batch *b);   /* batch_settle.c */
+enum kr_status kr_batch_settle(struct kr_batch *b, uint32_t first); /* batch_settle.c: looks from there on, of whole transactions */
 
 /* ---- small pure functions ---- */
 
@@ -168,9 +194,19 @@ bool kr_stand_precedes(const struct kr_batch *b, const struct kr_stand *v, const
 
 /* Could the version be seen at some instant of the span? */
 bool kr_written_meets(const struct kr_batch *b, kr_txn reader, const struct kr_written *v, struct kr_span at);
+/* By timestamps, where neither a certifier nor validation asks for it, what is explained is let go of while looks are made. */
+static inline bool kr_batch_passes(const struct kr_batch *b)
+{
+	return b->profile->clock == KR_CLOCK_STAMPS && !b->profile->certify && !b->profile->validate;
+}
+
 /* The latest instant at which v could be seen, if t wrote nothing. */
 int64_t kr_written_gone(const struct kr_batch *b, const struct kr_written *v, kr_txn t);
 struct kr_span kr_written_window(const struct kr_written *v);
+
+/* By timestamps: places in by_commit, from *first on, of the key's versions among which are all that the reader could see in the span. Behind those
+ * of known outcome come the others, from *unknown to the end of the key's. */
+uint32_t kr_batch_candidates(const struct kr_batch *b, kr_txn reader, kr_key key, struct kr_span at, uint32_t *first, uint32_t *unknown);
 
 /* Does a version with that value explain the look? */
 bool kr_look_fits(const struct kr_batch *b, const struct kr_look *look, kr_value value);
@@ -189,6 +225,9 @@ static inline bool kr_act_counts(const struct kr_act *a, uint32_t place)
 
 /* The index of the transaction's last write of the key in front of act i; KR_NONE: there is none. */
 uint32_t kr_batch_own(const struct kr_batch *b, uint32_t i, kr_key key, kr_value *value);
+
+/* Of the version's writer: what it did to the object. Not of the initial version. */
+struct kr_writer *kr_batch_writer(const struct kr_batch *b, const struct kr_written *v);
 
 /* A row that another may have deleted may begin anew: the rule of the first updater does not ask who deleted it. */
 bool kr_writer_makes_new_row(const struct kr_batch *b, const struct kr_writer *later);

@@ -2,6 +2,7 @@
  * and lock objects of keys. What has no times lies between what has, in its transaction. */
 #include <string.h>
 
+#include "base/hash.h"
 #include "mechanisms/batch.h"
 
 /* ---- spans ---- */
@@ -66,6 +67,7 @@ static enum kr_status add_acts(struct kr_batch *b, kr_txn t)
 	bool vain = txn->flags & KR_TXN_AUTO && txn->status == KR_ABORTED; /* its one statement failed */
 
 	p->act_first = b->acts.n;
+	p->writes_at = KR_NONE;
 	while (kr_walk_next(b->h, &walk)) {
 		const struct kr_attr *attr = walk.struck ? &walk.struck->attr : walk.attr;
 		struct kr_act act = {
@@ -83,6 +85,10 @@ static enum kr_status add_acts(struct kr_batch *b, kr_txn t)
 			take_back(b->acts.at + p->act_first, b->acts.n - p->act_first, walk.struck, walk.place);
 		if (!kr_vec_push(b->mem, &b->acts, act))
 			return KR_NOMEM;
+		kr_key key;
+		kr_value value;
+		if (p->writes_at == KR_NONE && walk.op && kr_op_write(b->h, walk.op, 0, &key, &value))
+			p->writes_at = b->acts.n - 1;
 		p->act_count++;
 	}
 	place_in_time(b, t);
@@ -118,27 +124,52 @@ static bool share_part(const struct kr_batch *b, uint32_t x, uint32_t y, enum kr
 	return n == part_length(b, c, scope) && memcmp(a->text, c->text, n) == 0;
 }
 
+struct parts { /* the first key of each, by open addressing */
+	uint32_t *slots, size;
+};
+
+static bool parts_init(struct kr_batch *b, struct parts *parts)
+{
+	parts->size = 16;
+	while (parts->size < 2 * b->h->keys.n)
+		parts->size *= 2;
+	parts->slots = kr_mem_alloc(b->mem, parts->size, sizeof *parts->slots);
+	for (uint32_t i = 0; parts->slots && i < parts->size; i++)
+		parts->slots[i] = KR_NONE;
+	return parts->slots != NULL;
+}
+
+/* The first key that shares the part with k. */
+static uint32_t first_of_part(const struct kr_batch *b, struct parts *parts, uint32_t k, enum kr_lock_scope scope)
+{
+	const struct kr_value_entry *name = kr_history_value(b->h, b->h->keys.at[k].name);
+	bool text = name->type == KR_VALUE_STRING;
+	uint64_t hash = text ? kr_hash_bytes(name->text, part_length(b, name, scope)) : scope == KR_SCOPE_ROW ? k : 0;
+	uint32_t i = (uint32_t)(kr_hash_u64(hash) & (parts->size - 1));
+
+	while (parts->slots[i] != KR_NONE && !share_part(b, parts->slots[i], k, scope))
+		i = (i + 1) & (parts->size - 1);
+	if (parts->slots[i] == KR_NONE)
+		parts->slots[i] = k;
+	return parts->slots[i];
+}
+
 static enum kr_status add_parts(struct kr_batch *b)
 {
-	const struct kr_history *h = b->h;
 	enum kr_lock_scope scope = b->profile->lock_scope;
+	struct parts rows = {0}, objects = {0};
+	bool by_row = b->h->row_separator, good = true;
 
-	for (uint32_t k = 0; k < h->keys.n; k++) {
-		uint32_t row = h->row_separator ? 0 : k, object = 0;
-		while (row < k && !share_part(b, row, k, KR_SCOPE_ROW))
-			row++;
-		if (scope == KR_SCOPE_ROW)
-			object = row;
-		else
-			while (object < k && !share_part(b, object, k, scope))
-				object++;
-		if (!kr_vec_push(b->mem, &b->rows, row) || !kr_vec_push(b->mem, &b->objects, object))
-			return KR_NOMEM;
-		enum kr_status status = kr_ctx_tick(b->ctx);
-		if (status)
-			return status;
+	if ((by_row && !parts_init(b, &rows)) || (scope == KR_SCOPE_TABLE && !parts_init(b, &objects)))
+		good = false;
+	for (uint32_t k = 0; k < b->h->keys.n && good; k++) {
+		uint32_t row = by_row ? first_of_part(b, &rows, k, KR_SCOPE_ROW) : k;
+		uint32_t object = scope == KR_SCOPE_ROW ? row : scope == KR_SCOPE_TABLE ? first_of_part(b, &objects, k, scope) : 0;
+		good = kr_vec_push(b->mem, &b->rows, row) && kr_vec_push(b->mem, &b->objects, object);
 	}
-	return KR_OK;
+	kr_mem_free(b->mem, rows.slots, rows.size, sizeof *rows.slots);
+	kr_mem_free(b->mem, objects.slots, objects.size, sizeof *objects.slots);
+	return good ? kr_ctx_check(b->ctx) : KR_NOMEM;
 }
 
 enum kr_status kr_batch_acts(struct kr_batch *b)

@@ -1,4 +1,5 @@
 /* What each operation saw: per key a set of values, and the span in which the snapshot that it saw was taken. */
+#include "frontend/where.h"
 #include "mechanisms/batch.h"
 
 struct looking {
@@ -176,6 +177,45 @@ static void look_double(struct looking *l, const struct kr_scan *scan, uint32_t 
 		add_look(l, look, true);
 }
 
+static bool may_make_row(const struct kr_act *a)
+{
+	if (a->op->kind == KR_OP_CAS)
+		return a->op->a.i == KR_ABSENT.i;
+	return a->op->kind != KR_OP_DELETE && a->op->kind != KR_OP_UPDATE && !(a->attr && a->attr->row_is_old);
+}
+
+/* Whether the first of the transaction's writes of the key, in front of this, may have made a row. */
+static bool made_row(const struct looking *l, kr_key key)
+{
+	kr_key written;
+	kr_value value;
+
+	for (uint32_t i = l->b->txns.at[act_of(l)->txn.i].act_first; i < l->act; i++) {
+		const struct kr_act *a = &l->b->acts.at[i];
+		for (uint32_t w = 0; kr_act_counts(a, act_of(l)->place) && kr_op_write(l->b->h, a->op, w, &written, &value); w++)
+			if (written.i == key.i)
+				return may_make_row(a);
+	}
+	return false;
+}
+
+/* Where a row that the transaction made may be seen beside the one whose place it took, conditions or a limit may let
+ * the other one through alone. */
+static bool hides_own(const struct looking *l, const struct kr_scan *scan, uint32_t i)
+{
+	const struct kr_row *row = &l->b->h->rows.at[scan->row_first + i];
+	kr_value own = KR_UNTOLD;
+	bool holds = true;
+
+	if (l->b->profile->dup_rows != KR_DUP_OWN || kr_batch_own(l->b, l->act, row->key, &own) == KR_NONE || !made_row(l, row->key))
+		return false;
+	if (own.i == KR_NONE || own.i == KR_ABSENT.i || own.i == row->value.i)
+		return false;
+	if (act_of(l)->op->kind == KR_OP_RANGE)
+		return i + 1 == scan->row_count && scan->limit >= 0 && scan->row_count >= (uint64_t)scan->limit;
+	return kr_where_holds(l->b->h, scan, row->key, own, &holds, NULL) == KR_OK && !holds;
+}
+
 static void look_rows(struct looking *l)
 {
 	const struct kr_history *h = l->b->h;
@@ -188,6 +228,8 @@ static void look_rows(struct looking *l)
 			add_look(l, (struct kr_look){.key = row->key, .match = KR_MATCH_WHERE, .scan = scan}, false);
 		else if (times_returned(h, scan, row->key) > 1)
 			look_double(l, scan, i);
+		else if (hides_own(l, scan, i))
+			add_look(l, (struct kr_look){.key = row->key, .match = KR_MATCH_IS, .value = row->value, .twice = true}, true);
 		else
 			add_value(l, row->key, KR_MATCH_IS, row->value);
 	}
@@ -234,16 +276,37 @@ static void look_at(struct looking *l)
 	}
 }
 
+/* A transaction's looks, from `first` on, are made; those that are explained go, where nobody asks for them. */
+static enum kr_status conclude(struct kr_batch *b, uint32_t *first)
+{
+	enum kr_status status = KR_OK;
+	uint32_t n = *first;
+
+	b->looked += b->looks.n - *first;
+	if (kr_batch_passes(b)) {
+		status = kr_batch_settle(b, *first);
+		for (uint32_t i = *first; i < b->looks.n; i++)
+			if (!b->looks.at[i].fits || b->looks.at[i].torn)
+				b->looks.at[n++] = b->looks.at[i];
+		b->looks.n = n;
+	}
+	*first = b->looks.n;
+	return status;
+}
+
 enum kr_status kr_batch_looks(struct kr_batch *b)
 {
 	struct looking l = {.b = b};
+	enum kr_status status = KR_OK;
+	uint32_t first = 0;
 
-	for (l.act = 0; l.act < b->acts.n && !l.failed; l.act++) {
-		enum kr_status status = kr_ctx_tick(b->ctx);
-		if (status)
-			return status;
-		if (kr_act_counts(act_of(&l), KR_NONE) && act_of(&l)->answered)
+	for (l.act = 0; l.act < b->acts.n && !l.failed && !status; l.act++) {
+		status = kr_ctx_tick(b->ctx);
+		if (!status && kr_act_counts(act_of(&l), KR_NONE) && act_of(&l)->answered)
 			look_at(&l);
+		bool last = l.act + 1 == b->acts.n || b->acts.at[l.act + 1].txn.i != act_of(&l)->txn.i;
+		if (!status && !l.failed && last)
+			status = conclude(b, &first);
 	}
-	return l.failed ? KR_NOMEM : KR_OK;
+	return l.failed ? KR_NOMEM : status;
 }

@@ -33,16 +33,33 @@ static bool can_see(const struct kr_batch *b, const struct kr_look *look, const 
 	return v->by.txn.i != look->txn.i && kr_look_fits(b, look, v->value) && kr_written_meets(b, look->txn, v, look->at);
 }
 
-static void settle_committed(const struct kr_batch *b, struct kr_look *look)
+/* Versions `first` to `end` - 1, of the list if there is one, that explain the look; `only` becomes one of them. */
+static uint32_t match(const struct kr_batch *b, struct kr_look *look, uint32_t first, uint32_t end, const uint32_t *list)
 {
 	uint32_t matches = 0;
-	bool remade = met_remade(b, look);
 
-	for (uint32_t i = b->version_first.at[look->key.i]; i < b->version_first.at[look->key.i + 1]; i++)
-		if (can_see(b, look, &b->versions.at[i])) {
+	for (uint32_t i = first; i < end; i++) {
+		uint32_t v = list ? list[i] : i;
+		if (can_see(b, look, &b->versions.at[v])) {
 			matches++;
-			look->only = i;
+			look->only = v;
 		}
+	}
+	return matches;
+}
+
+static uint32_t match_stamped(const struct kr_batch *b, struct kr_look *look)
+{
+	uint32_t first, unknown, end = kr_batch_candidates(b, look->txn, look->key, look->at, &first, &unknown);
+
+	return match(b, look, first, end, b->by_commit.at) + match(b, look, unknown, b->version_first.at[look->key.i + 1], b->by_commit.at);
+}
+
+static void settle_committed(const struct kr_batch *b, struct kr_look *look)
+{
+	bool remade = met_remade(b, look), stamps = b->profile->clock == KR_CLOCK_STAMPS;
+	uint32_t matches = stamps ? match_stamped(b, look) : match(b, look, b->version_first.at[look->key.i], b->version_first.at[look->key.i + 1], NULL);
+
 	look->fits = matches > 0 || remade;
 	if (matches != 1 || remade)
 		look->only = KR_NONE;
@@ -220,8 +237,9 @@ static void settle_group(struct settling *s, uint32_t first)
 static bool is_first_of_group(const struct kr_batch *b, uint32_t i)
 {
 	const struct kr_look *look = &b->looks.at[i];
+	bool told = b->profile->clock == KR_CLOCK_STAMPS && look->at.from == look->at.to; /* the instant: nothing is left to be shared */
 
-	if (look->group == KR_NONE || look->own || !look->fits)
+	if (look->group == KR_NONE || look->own || !look->fits || told)
 		return false;
 	for (uint32_t j = i; j-- > 0 && b->looks.at[j].txn.i == look->txn.i;)
 		if (b->looks.at[j].group == look->group && !b->looks.at[j].own && b->looks.at[j].fits)
@@ -239,21 +257,21 @@ static void settle_look(const struct kr_batch *b, struct kr_look *look)
 		settle_committed(b, look);
 }
 
-enum kr_status kr_batch_settle(struct kr_batch *b)
+enum kr_status kr_batch_settle(struct kr_batch *b, uint32_t first)
 {
 	struct settling s = {.b = b};
 	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < b->looks.n && !status; i++) {
+	for (uint32_t i = first; i < b->looks.n && !status; i++) {
 		settle_look(b, &b->looks.at[i]);
 		status = kr_ctx_tick(b->ctx);
 	}
-	for (uint32_t i = 0; i < b->looks.n && !status && !s.failed; i++) {
+	for (uint32_t i = first; i < b->looks.n && !status && !s.failed; i++) {
 		if (is_first_of_group(b, i))
 			settle_group(&s, i);
 		status = kr_ctx_tick(b->ctx);
 	}
-	for (uint32_t i = 0; i < b->looks.n && !status; i++) {
+	for (uint32_t i = first; i < b->looks.n && !status; i++) {
 		const struct kr_look *look = &b->looks.at[i];
 		kr_txn writer = look->only == KR_NONE ? (kr_txn){KR_NONE} : b->versions.at[look->only].by.txn;
 		if (writer.i != KR_NONE && kr_batch_settled(b, look->txn) && look->fits && !look->own && !look->loose)

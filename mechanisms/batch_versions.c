@@ -3,8 +3,6 @@
  * A version is a transaction's last value of a key, installed when it commits. v is gone at the latest when a committed
  * u that certainly comes after it has committed. Where writing the present value makes no version, what may have done so
  * is a shadow: it can have been seen, but it orders nothing. */
-#include <stdlib.h>
-
 #include "mechanisms/batch.h"
 
 /* ---- collecting ---- */
@@ -119,6 +117,8 @@ static bool add_effects(struct kr_batch *b, kr_txn t)
 		for (uint32_t w = 0; kr_act_counts(&b->acts.at[i], KR_NONE) && kr_op_write(b->h, b->acts.at[i].op, w, &key, &value); w++)
 			if (!add_version(b, version, &b->acts.at[i], key, value) || !add_writer(b, writer, &b->acts.at[i], key))
 				return false;
+	b->txns.at[t.i].writer_first = writer;
+	b->txns.at[t.i].writer_count = b->writers.n - writer;
 	return add_remade(b, t, version);
 }
 
@@ -151,25 +151,28 @@ static enum kr_status collect(struct kr_batch *b)
 
 /* ---- order ---- */
 
-static int by_key(const void *a, const void *b)
-{
-	const struct kr_written *x = a, *y = b;
-	int64_t s = x->by.txn.i == KR_NONE ? -1 : (int64_t)x->by.txn.i, t = y->by.txn.i == KR_NONE ? -1 : (int64_t)y->by.txn.i;
-
-	return x->key.i != y->key.i ? (x->key.i < y->key.i ? -1 : 1) : (s > t) - (s < t);
-}
-
+/* By key, of each the initial one first, then in the order of transactions, in which they were collected. */
 static enum kr_status index_keys(struct kr_batch *b)
 {
-	if (b->versions.n > 1)
-		qsort(b->versions.at, b->versions.n, sizeof *b->versions.at, by_key);
-	for (uint32_t k = 0, v = 0; k <= b->h->keys.n; k++) {
-		while (v < b->versions.n && b->versions.at[v].key.i < k)
-			v++;
-		if (!kr_vec_push(b->mem, &b->version_first, v))
-			return KR_NOMEM;
-	}
-	return KR_OK;
+	uint32_t n = b->versions.n;
+	uint32_t *of = kr_mem_alloc(b->mem, n, sizeof *of);
+	struct kr_written *list = kr_mem_alloc(b->mem, n, sizeof *list);
+	struct kr_grouped keys = {0};
+	bool good = of && list;
+
+	for (uint32_t i = 0; i < n && good; i++)
+		of[i] = b->versions.at[i].key.i;
+	good = good && kr_group(b->mem, &keys, of, n, b->h->keys.n);
+	for (uint32_t i = 0; i < n && good; i++)
+		list[i] = b->versions.at[keys.at.at[i]];
+	for (uint32_t i = 0; i < n && good; i++)
+		b->versions.at[i] = list[i];
+	for (uint32_t k = 0; k <= b->h->keys.n && good; k++)
+		good = kr_vec_push(b->mem, &b->version_first, keys.first.at[k]);
+	kr_grouped_done(b->mem, &keys);
+	kr_mem_free(b->mem, of, n, sizeof *of);
+	kr_mem_free(b->mem, list, n, sizeof *list);
+	return good ? KR_OK : KR_NOMEM;
 }
 
 int64_t kr_written_gone(const struct kr_batch *b, const struct kr_written *v, kr_txn t)
@@ -210,11 +213,9 @@ static bool is_shadow(const struct kr_batch *b, const struct kr_written *u)
 
 static void mark_real(struct kr_batch *b)
 {
-	for (uint32_t w = 0; w < b->writers.n; w++)
-		for (uint32_t i = 0; i < b->versions.n && !b->writers.at[w].real; i++) {
-			const struct kr_written *v = &b->versions.at[i];
-			b->writers.at[w].real = !v->shadow && v->by.txn.i == b->writers.at[w].by.txn.i && b->objects.at[v->key.i] == b->writers.at[w].object;
-		}
+	for (uint32_t i = 0; i < b->versions.n; i++)
+		if (!b->versions.at[i].shadow && b->versions.at[i].op != KR_NONE)
+			kr_batch_writer(b, &b->versions.at[i])->real = true;
 }
 
 enum kr_status kr_batch_versions(struct kr_batch *b)
@@ -223,7 +224,9 @@ enum kr_status kr_batch_versions(struct kr_batch *b)
 
 	if (!status)
 		status = index_keys(b);
-	for (uint32_t i = 0; i < b->versions.n && !status; i++) {
+	if (!status && b->profile->clock == KR_CLOCK_STAMPS)
+		status = kr_batch_commits(b);
+	for (uint32_t i = 0; i < b->versions.n && !status && b->profile->clock != KR_CLOCK_STAMPS; i++) {
 		b->versions.at[i].gone = kr_written_gone(b, &b->versions.at[i], (kr_txn){KR_NONE});
 		status = kr_ctx_tick(b->ctx);
 	}

@@ -8,15 +8,27 @@ static bool always(const struct kr_batch *b)
 	return true;
 }
 
+/* Writes of each key that were tried, in their order. */
+static bool group_tried(const struct kr_batch *b, struct kr_grouped *out)
+{
+	uint32_t *of = kr_mem_alloc(b->mem, b->tried.n, sizeof *of);
+
+	for (uint32_t i = 0; i < b->tried.n && of; i++)
+		of[i] = b->tried.at[i].key.i;
+	bool good = of && kr_group(b->mem, out, of, b->tried.n, b->h->keys.n);
+	kr_mem_free(b->mem, of, b->tried.n, sizeof *of);
+	return good;
+}
+
 /* Writes that are no version: of aborted transactions, taken back, failed; or written over by their own transaction. */
-static enum kr_finding_class classify_vain(const struct kr_batch *b, const struct kr_look *look)
+static enum kr_finding_class classify_vain(const struct kr_batch *b, const struct kr_grouped *tried, const struct kr_look *look)
 {
 	enum kr_finding_class what = KR_FOUND_NEVER_WRITTEN;
 
-	for (uint32_t i = 0; i < b->tried.n; i++) {
-		const struct kr_tried *w = &b->tried.at[i];
+	for (uint32_t i = tried->first.at[look->key.i]; i < tried->first.at[look->key.i + 1]; i++) {
+		const struct kr_tried *w = &b->tried.at[tried->at.at[i]];
 		const struct kr_party *p = &b->txns.at[w->txn.i];
-		if (w->key.i != look->key.i || !kr_look_fits(b, look, w->value))
+		if (!kr_look_fits(b, look, w->value))
 			continue;
 		if (w->txn.i == look->txn.i && w->act <= look->act)
 			continue;
@@ -32,7 +44,7 @@ static enum kr_finding_class classify_vain(const struct kr_batch *b, const struc
 	return what;
 }
 
-static enum kr_finding_class classify(const struct kr_batch *b, const struct kr_look *look)
+static enum kr_finding_class classify(const struct kr_batch *b, const struct kr_grouped *tried, const struct kr_look *look)
 {
 	bool written = false;
 
@@ -46,7 +58,7 @@ static enum kr_finding_class classify(const struct kr_batch *b, const struct kr_
 		if (v->by.commit.from <= look->at.to)
 			return look->uncommitted ? KR_FOUND_UNCOMMITTED : KR_FOUND_GARBAGE;
 	}
-	return written && !look->uncommitted ? KR_FOUND_FUTURE : classify_vain(b, look);
+	return written && !look->uncommitted ? KR_FOUND_FUTURE : classify_vain(b, tried, look);
 }
 
 static bool show(struct kr_batch *b, struct kr_finding *f, struct kr_visible visible)
@@ -71,7 +83,7 @@ static bool show_visible(struct kr_batch *b, struct kr_finding *f, const struct 
 	if (look->own)
 		return show(b, f, (struct kr_visible){look->txn, look->own_value, b->acts.at[look->act].at});
 	for (uint32_t i = b->version_first.at[look->key.i]; i < b->version_first.at[look->key.i + 1]; i++) {
-		const struct kr_written *v = &b->versions.at[i];
+		const struct kr_written *v = &b->versions.at[b->by_commit.n > 0 ? b->by_commit.at[i] : i];
 		if (v->by.txn.i != look->txn.i && kr_written_meets(b, look->txn, v, look->at) &&
 			!show(b, f, (struct kr_visible){v->by.txn, v->value, window_for(look, v)}))
 			return false;
@@ -95,7 +107,7 @@ static void name_over(const struct kr_batch *b, struct kr_finding *f, const stru
 }
 
 /* Who wrote what was seen: of versions, the one that came closest; else whoever wrote it in vain. */
-static void name_writer(const struct kr_batch *b, struct kr_finding *f, const struct kr_look *look)
+static void name_writer(const struct kr_batch *b, const struct kr_grouped *tried, struct kr_finding *f, const struct kr_look *look)
 {
 	for (uint32_t i = b->version_first.at[look->key.i]; i < b->version_first.at[look->key.i + 1] && !look->own; i++) {
 		const struct kr_written *v = &b->versions.at[i];
@@ -107,14 +119,16 @@ static void name_writer(const struct kr_batch *b, struct kr_finding *f, const st
 		if (f->what == KR_FOUND_GARBAGE)
 			name_over(b, f, look, v);
 	}
-	for (uint32_t i = 0; i < b->tried.n && !f->has_writer && !look->own; i++)
-		if (b->tried.at[i].key.i == look->key.i && kr_look_fits(b, look, b->tried.at[i].value) && b->tried.at[i].act != look->act) {
-			f->writer = b->tried.at[i].txn;
+	for (uint32_t i = tried->first.at[look->key.i]; i < tried->first.at[look->key.i + 1] && !f->has_writer && !look->own; i++) {
+		const struct kr_tried *w = &b->tried.at[tried->at.at[i]];
+		if (kr_look_fits(b, look, w->value) && w->act != look->act) {
+			f->writer = w->txn;
 			f->has_writer = true;
 		}
+	}
 }
 
-static enum kr_status report(struct kr_batch *b, const struct kr_look *look, enum kr_finding_class what)
+static enum kr_status report(struct kr_batch *b, const struct kr_grouped *tried, const struct kr_look *look, enum kr_finding_class what)
 {
 	struct kr_finding *f = kr_batch_report(b, KR_MECH_CR, what);
 
@@ -126,21 +140,25 @@ static enum kr_status report(struct kr_batch *b, const struct kr_look *look, enu
 	f->seen = look->match == KR_MATCH_IS ? look->value : KR_UNTOLD;
 	f->snapshot = look->at;
 	if (what != KR_FOUND_NO_COMMON_SNAPSHOT)
-		name_writer(b, f, look);
+		name_writer(b, tried, f, look);
 	return show_visible(b, f, look) ? KR_OK : KR_NOMEM;
 }
 
 static enum kr_status find(struct kr_batch *b)
 {
+	struct kr_grouped tried = {0};
 	enum kr_status status = KR_OK;
 
 	for (uint32_t i = 0; i < b->looks.n && !status; i++) {
 		const struct kr_look *look = &b->looks.at[i];
-		if (!look->fits)
-			status = report(b, look, classify(b, look));
-		else if (look->torn)
-			status = report(b, look, KR_FOUND_NO_COMMON_SNAPSHOT);
+		if (look->fits && !look->torn)
+			continue;
+		if (tried.first.n == 0 && !group_tried(b, &tried))
+			status = KR_NOMEM;
+		else
+			status = report(b, &tried, look, look->fits ? KR_FOUND_NO_COMMON_SNAPSHOT : classify(b, &tried, look));
 	}
+	kr_grouped_done(b->mem, &tried);
 	for (uint32_t i = 0; i < b->doubles.n && !status; i++) {
 		struct kr_finding *f = kr_batch_report(b, KR_MECH_CR, KR_FOUND_DUPLICATE_ROW);
 		if (!f)

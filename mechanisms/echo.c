@@ -4,9 +4,9 @@
 #include "base/hash.h"
 #include "frontend/history_count.h"
 
-static uint64_t print_of(const struct kr_history *h, kr_key key, kr_value value, enum kr_echo_kind kind)
+static uint64_t print_of(kr_key key, const struct kr_value_entry *value, enum kr_echo_kind kind)
 {
-	return (kr_hash_pair(kr_history_value_hash(kr_history_value(h, value)), key.i) & ~UINT64_C(3)) | (uint64_t)kind;
+	return (kr_hash_pair(kr_history_value_hash(value), key.i) & ~UINT64_C(3)) | (uint64_t)kind;
 }
 
 static uint32_t slot_of(const struct kr_echo *echo, uint64_t print)
@@ -50,19 +50,19 @@ bool kr_echo_add(struct kr_mem *mem, struct kr_echo *echo, const struct kr_histo
 	}
 	if (2 * echo->n >= echo->size && !grow(mem, echo))
 		return false;
-	uint64_t print = print_of(h, key, value, kind);
+	uint64_t print = print_of(key, kr_history_value(h, value), kind);
 	uint64_t *slot = &echo->slots[slot_of(echo, print)];
 	echo->n += *slot == 0;
 	*slot = print;
 	return true;
 }
 
-enum kr_echo_kind kr_echo_find(const struct kr_echo *echo, const struct kr_history *h, kr_key key, kr_value value)
+enum kr_echo_kind kr_echo_find(const struct kr_echo *echo, kr_key key, const struct kr_value_entry *value)
 {
 	static const enum kr_echo_kind kinds[] = {KR_ECHO_VERSION, KR_ECHO_ABORTED, KR_ECHO_INTERMEDIATE};
 
 	for (size_t i = 0; i < KR_COUNT(kinds) && echo->size > 0; i++)
-		if (echo->slots[slot_of(echo, print_of(h, key, value, kinds[i]))])
+		if (echo->slots[slot_of(echo, print_of(key, value, kinds[i]))])
 			return kinds[i];
 	return echo->full ? KR_ECHO_VERSION : KR_ECHO_NONE;
 }

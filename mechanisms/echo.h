@@ -20,6 +20,6 @@ void kr_echo_done(struct kr_mem *mem, struct kr_echo *echo);
 bool kr_echo_add(struct kr_mem *mem, struct kr_echo *echo, const struct kr_history *h, kr_key key, kr_value value, enum kr_echo_kind kind);
 
 /* Was it written to the key? The first that fits of: a version, aborted, intermediate. */
-enum kr_echo_kind kr_echo_find(const struct kr_echo *echo, const struct kr_history *h, kr_key key, kr_value value);
+enum kr_echo_kind kr_echo_find(const struct kr_echo *echo, kr_key key, const struct kr_value_entry *value);
 
 #endif

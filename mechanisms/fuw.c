@@ -2,6 +2,8 @@
  * Wrong iff neither can have been before the other's snapshot. Blind writers have no snapshot, and break no rule. */
 #include "mechanisms/mechanism.h"
 
+#include <stdlib.h>
+
 static bool applies(const struct kr_batch *b) { return b->profile->fuw; }
 
 /* u is certainly not before t's snapshot. */
@@ -39,15 +41,82 @@ static enum kr_status report(struct kr_batch *b, const struct kr_writer *t, cons
 	return KR_OK;
 }
 
-static enum kr_status find(struct kr_batch *b)
+/* ---- timestamps: by sorting ---- */
+
+struct pair {
+	uint32_t later, earlier;
+}; /* numbers of writers */
+KR_VEC_NAMED(pairs, struct pair);
+
+struct committed {
+	const struct kr_writer *writer;
+	int64_t at;
+	uint32_t number;
+};
+
+static int by_commit(const void *a, const void *b)
+{
+	const struct committed *x = a, *y = b;
+
+	if (x->writer->object != y->writer->object)
+		return x->writer->object < y->writer->object ? -1 : 1;
+	return x->at != y->at ? (x->at < y->at ? -1 : 1) : (x->number > y->number) - (x->number < y->number);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+
+	return x->later != y->later ? (x->later < y->later ? -1 : 1) : (x->earlier > y->earlier) - (x->earlier < y->earlier);
+}
+
+/* Whoever overlaps t and committed before it did so after t's snapshot. */
+static bool pair_up(struct kr_batch *b, const struct committed *list, uint32_t n, struct pairs *pairs)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct kr_writer *t = list[i].writer;
+		for (uint32_t j = i; j-- > 0 && list[j].writer->object == t->object && b->txns.at[t->by.txn.i].snapshot.to < list[j].at;) {
+			const struct kr_writer *u = list[j].writer;
+			struct pair pair = {list[i].number, list[j].number};
+			if (!is_exempt(b, t, u) && concur(b, t, u) && !kr_vec_push(b->mem, pairs, pair))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* The one that committed later is told first, whatever the order of the lines. */
+static enum kr_status find_stamped(struct kr_batch *b)
+{
+	struct committed *list = kr_mem_alloc(b->mem, b->writers.n, sizeof *list);
+	struct pairs pairs = {0};
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < b->writers.n && list; i++)
+		if (b->writers.at[i].by.committed && b->writers.at[i].real)
+			list[n++] = (struct committed){&b->writers.at[i], b->writers.at[i].by.commit.from, i};
+	if (n > 1)
+		qsort(list, n, sizeof *list, by_commit);
+	enum kr_status status = list && pair_up(b, list, n, &pairs) ? KR_OK : KR_NOMEM;
+	if (pairs.n > 1)
+		qsort(pairs.at, pairs.n, sizeof *pairs.at, by_number);
+	for (uint32_t i = 0; i < pairs.n && !status; i++)
+		status = report(b, &b->writers.at[pairs.at[i].later], &b->writers.at[pairs.at[i].earlier]);
+	kr_vec_done(b->mem, &pairs);
+	kr_mem_free(b->mem, list, b->writers.n, sizeof *list);
+	return status ? status : kr_ctx_check(b->ctx);
+}
+
+static enum kr_status find_all(struct kr_batch *b)
 {
 	enum kr_status status = KR_OK;
 
 	for (uint32_t i = 0; i < b->writers.n && !status; i++) {
 		const struct kr_writer *t = &b->writers.at[i];
-		for (uint32_t j = 0; j < i && !status && t->by.committed && t->real; j++) {
-			const struct kr_writer *u = &b->writers.at[j];
-			if (u->object != t->object || !u->by.committed || !u->real || is_exempt(b, t, u))
+		const uint32_t *of = b->writers_of.at.at;
+		for (uint32_t j = b->writers_of.first.at[t->object]; of[j] < i && !status && t->by.committed && t->real; j++) {
+			const struct kr_writer *u = &b->writers.at[of[j]];
+			if (!u->by.committed || !u->real || is_exempt(b, t, u))
 				continue;
 			if (concur(b, t, u))
 				status = report(b, t, u);
@@ -59,6 +128,8 @@ static enum kr_status find(struct kr_batch *b)
 	}
 	return status;
 }
+
+static enum kr_status find(struct kr_batch *b) { return b->profile->clock == KR_CLOCK_STAMPS ? find_stamped(b) : find_all(b); }
 
 const struct kr_mechanism kr_mechanism_fuw = {
 	.name = "fuw",

@@ -1,5 +1,5 @@
 /* Transactions of a stream, and the values that they keep. */
-#include "mechanisms/held.h"
+#include "mechanisms/relic.h"
 
 int64_t kr_earlier(int64_t at, int64_t by)
 {
@@ -28,10 +28,10 @@ static void count_scan(struct kr_stream *stream, const struct kr_held *t, const 
 	count(stream, scan->high, keep);
 	count(stream, scan->set, keep);
 	for (uint32_t i = 0; i < scan->row_count; i++)
-		count(stream, t->rows.at[scan->row_first + i].value, keep);
+		count(stream, t->body->rows.at[scan->row_first + i].value, keep);
 	for (uint32_t i = 0; i < scan->cond_count; i++) {
-		count(stream, t->conds.at[scan->cond_first + i].field, keep);
-		count(stream, t->conds.at[scan->cond_first + i].value, keep);
+		count(stream, t->body->conds.at[scan->cond_first + i].field, keep);
+		count(stream, t->body->conds.at[scan->cond_first + i].value, keep);
 	}
 }
 
@@ -42,7 +42,7 @@ static void count_entry(struct kr_stream *stream, const struct kr_held *t, const
 	count(stream, e->op.a, keep);
 	count(stream, e->op.b, keep);
 	if (e->op.scan != KR_NONE)
-		count_scan(stream, t, &t->scans.at[e->op.scan], keep);
+		count_scan(stream, t, &t->body->scans.at[e->op.scan], keep);
 }
 
 /* ---- transactions ---- */
@@ -50,19 +50,23 @@ static void count_entry(struct kr_stream *stream, const struct kr_held *t, const
 struct kr_held *kr_held_new(struct kr_stream *stream, struct kr_mem *mem, const struct kr_event *begin)
 {
 	struct kr_held *t = kr_mem_alloc(mem, 1, sizeof *t);
+	struct kr_body *body = t ? kr_mem_alloc(mem, 1, sizeof *body) : NULL;
 
-	if (!t)
+	if (!body) {
+		kr_mem_free(mem, t, 1, sizeof *t);
 		return NULL;
+	}
+	*body = (struct kr_body){.white_box = begin->white_box};
 	*t = (struct kr_held){.id = begin->txn,
 		.session = begin->session,
 		.line = begin->line,
 		.status = KR_UNKNOWN,
 		.flags = (uint16_t)(begin->flags & ~(unsigned)KR_TXN_TIMES),
-		.white_box = begin->white_box};
+		.body = body};
 	if (begin->timed) {
 		t->flags |= KR_TXN_HAS_BEGIN | (begin->open ? KR_TXN_BEGIN_OPEN : 0);
-		t->begin[0] = begin->invoked;
-		t->begin[1] = begin->returned;
+		t->body->begin[0] = begin->invoked;
+		t->body->begin[1] = begin->returned;
 	}
 	kr_stream_keep(stream, t->id);
 	return t;
@@ -70,20 +74,26 @@ struct kr_held *kr_held_new(struct kr_stream *stream, struct kr_mem *mem, const 
 
 void kr_held_strip(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t)
 {
-	for (uint32_t i = 0; i < t->entries.n; i++)
-		count_entry(stream, t, &t->entries.at[i], false);
-	kr_vec_done(mem, &t->entries);
-	kr_vec_done(mem, &t->scans);
-	kr_vec_done(mem, &t->rows);
-	kr_vec_done(mem, &t->conds);
-	kr_vec_done(mem, &t->pending);
+	struct kr_body *body = t->body;
+
+	for (uint32_t i = 0; i < body->entries.n; i++)
+		count_entry(stream, t, &body->entries.at[i], false);
+	kr_vec_done(mem, &body->entries);
+	kr_vec_done(mem, &body->scans);
+	kr_vec_done(mem, &body->rows);
+	kr_vec_done(mem, &body->conds);
+	kr_vec_done(mem, &body->pending);
+	kr_mem_free(mem, body, 1, sizeof *body);
+	t->body = NULL;
 }
 
 void kr_held_free(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t)
 {
 	if (!t)
 		return;
-	kr_held_strip(stream, mem, t);
+	if (t->body)
+		kr_held_strip(stream, mem, t);
+	kr_relic_free(mem, t);
 	kr_stream_release(stream, t->id);
 	kr_mem_free(mem, t, 1, sizeof *t);
 }
@@ -94,16 +104,17 @@ static bool copy_scan(struct kr_stream *stream, struct kr_mem *mem, struct kr_he
 	struct kr_scan scan = h->scans.at[op->scan];
 	uint32_t row = scan.row_first, cond = scan.cond_first;
 
-	if (!kr_vec_reserve(mem, &t->rows, scan.row_count) || !kr_vec_reserve(mem, &t->conds, scan.cond_count) || !kr_vec_reserve(mem, &t->scans, 1))
+	if (!kr_vec_reserve(mem, &t->body->rows, scan.row_count) || !kr_vec_reserve(mem, &t->body->conds, scan.cond_count) ||
+		!kr_vec_reserve(mem, &t->body->scans, 1))
 		return false;
-	scan.row_first = t->rows.n;
-	scan.cond_first = t->conds.n;
+	scan.row_first = t->body->rows.n;
+	scan.cond_first = t->body->conds.n;
 	for (uint32_t i = 0; i < scan.row_count; i++)
-		t->rows.at[t->rows.n++] = h->rows.at[row + i];
+		t->body->rows.at[t->body->rows.n++] = h->rows.at[row + i];
 	for (uint32_t i = 0; i < scan.cond_count; i++)
-		t->conds.at[t->conds.n++] = h->conds.at[cond + i];
-	op->scan = t->scans.n;
-	t->scans.at[t->scans.n++] = scan;
+		t->body->conds.at[t->body->conds.n++] = h->conds.at[cond + i];
+	op->scan = t->body->scans.n;
+	t->body->scans.at[t->body->scans.n++] = scan;
 	return true;
 }
 
@@ -112,11 +123,11 @@ bool kr_held_add(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t
 	struct kr_held_entry entry = {.op = e->op, .attr = e->attr, .is_undo = e->kind == KR_EVENT_UNDO, .undo = e->undo};
 
 	entry.attr.seen_count = 0; /* no mechanism asks which version it was */
-	if (!kr_vec_reserve(mem, &t->entries, 1))
+	if (!kr_vec_reserve(mem, &t->body->entries, 1))
 		return false;
 	if (!entry.is_undo && entry.op.scan != KR_NONE && !copy_scan(stream, mem, t, &entry.op))
 		return false;
-	t->entries.at[t->entries.n++] = entry;
+	t->body->entries.at[t->body->entries.n++] = entry;
 	count_entry(stream, t, &entry, true);
 	return true;
 }
@@ -125,7 +136,7 @@ void kr_held_end(struct kr_held *t, const struct kr_event *e)
 {
 	t->status = e->status;
 	t->flags = (uint16_t)((e->flags & ~(unsigned)KR_TXN_TIMES) | (t->flags & KR_TXN_TIMES));
-	t->white_box = e->white_box;
+	t->body->white_box = e->white_box;
 	if (e->timed) {
 		t->flags |= KR_TXN_HAS_END | (e->open ? KR_TXN_END_OPEN : 0);
 		t->end[0] = e->invoked;
@@ -145,33 +156,54 @@ static int64_t first_of(const struct kr_profile *profile, const struct kr_held *
 	int64_t first = INT64_MIN;
 
 	if (begin)
-		first = t->begin[0];
-	else if (t->entries.n > 0 && t->entries.at[0].attr.has_time && !unseen)
-		first = t->entries.at[0].attr.invoked;
-	else if (t->entries.n == 0 && t->flags & KR_TXN_HAS_END && !unseen)
+		first = t->body->begin[0];
+	else if (t->body->entries.n > 0 && t->body->entries.at[0].attr.has_time && !unseen)
+		first = t->body->entries.at[0].attr.invoked;
+	else if (t->body->entries.n == 0 && t->flags & KR_TXN_HAS_END && !unseen)
 		first = t->end[0];
-	if (told && t->white_box.snapshot_t[0] < first)
-		first = t->white_box.snapshot_t[0];
+	if (told && t->body->white_box.snapshot_t[0] < first)
+		first = t->body->white_box.snapshot_t[0];
 	return first;
+}
+
+/* By timestamps. Without a commit's, an INSERT may have been refused, and what reads as of its commit may have read, at any time. */
+static void measure_stamped(const struct kr_profile *profile, struct kr_held *t)
+{
+	bool starts = t->flags & KR_TXN_HAS_SNAPSHOT, commits = t->status == KR_COMMITTED && t->flags & KR_TXN_HAS_COMMIT_TS;
+	bool at_commit = profile->snapshot_at == KR_SNAPSHOT_COMMIT, inserts = false;
+	int64_t start = starts ? t->body->white_box.snapshot : INT64_MIN;
+
+	for (uint32_t i = 0; i < t->body->entries.n; i++)
+		inserts |= t->body->entries.at[i].op.kind == KR_OP_INSERT;
+	t->first = at_commit && commits ? t->body->white_box.commit_ts : start;
+	t->due = commits ? t->body->white_box.commit_ts : starts && (t->late || (!at_commit && !inserts)) ? start : INT64_MAX;
+	if (t->late)
+		t->due = t->first = start;
+	if (!t->ended)
+		t->first = t->due = INT64_MAX; /* it has not arrived */
 }
 
 void kr_held_measure(const struct kr_history *h, const struct kr_profile *profile, struct kr_held *t)
 {
+	if (profile->clock == KR_CLOCK_STAMPS) {
+		measure_stamped(profile, t);
+		return;
+	}
 	int64_t pad = kr_skew_pad(h), due = INT64_MIN;
 	bool end = t->flags & KR_TXN_HAS_END;
 
 	if (t->flags & KR_TXN_HAS_BEGIN)
-		due = t->flags & KR_TXN_BEGIN_OPEN ? t->begin[0] : t->begin[1];
+		due = t->flags & KR_TXN_BEGIN_OPEN ? t->body->begin[0] : t->body->begin[1];
 	if (t->flags & KR_TXN_HAS_SNAPSHOT_T)
-		due = later(due, t->white_box.snapshot_t[1]);
-	for (uint32_t i = 0; i < t->entries.n; i++) {
-		const struct kr_attr *a = &t->entries.at[i].attr;
+		due = later(due, t->body->white_box.snapshot_t[1]);
+	for (uint32_t i = 0; i < t->body->entries.n; i++) {
+		const struct kr_attr *a = &t->body->entries.at[i].attr;
 		if (a->has_time)
 			due = later(due, a->open ? a->invoked : a->returned);
 	}
 	if (end)
 		due = later(due, t->flags & KR_TXN_END_OPEN ? t->end[0] : t->end[1]);
-	if (!end && (t->status == KR_COMMITTED || (t->entries.n > 0 && !t->entries.at[t->entries.n - 1].attr.has_time)))
+	if (!end && (t->status == KR_COMMITTED || (t->body->entries.n > 0 && !t->body->entries.at[t->body->entries.n - 1].attr.has_time)))
 		due = INT64_MAX; /* it may have lasted for ever */
 	t->first = kr_earlier(first_of(profile, t), pad);
 	t->due = kr_earlier(due, -pad);

@@ -10,36 +10,42 @@ struct kr_held_entry {
 	struct kr_operation op; /* scan: index into the transaction's scans */
 	struct kr_attr attr;
 	bool is_undo;
-	struct kr_span lock;    /* of what is left of a transaction: where its lock was taken */
-	bool shadow, deleted, remade, gone; /* of what is left of a transaction: KR_MARK_SHADOW, ... */
 	uint32_t undo;
 };
 
 struct kr_pending { uint32_t op; kr_key key; }; /* a finding whose class may still change; key as in the stream's history */
 
-struct kr_held {
-	kr_value id;
-	kr_session session;
-	uint32_t seq, line;     /* seq: place among all that ended, in the order of dispatch */
-	uint8_t status;
-	uint16_t flags;
+struct kr_body {            /* of a transaction that is held whole */
 	struct kr_white_box white_box;
-	int64_t begin[2], end[2];
+	int64_t begin[2];
 	KR_VEC(struct kr_held_entry) entries;
 	KR_VEC(struct kr_scan) scans; /* rows and conditions: into the arrays below */
 	KR_VEC(struct kr_row) rows;
 	KR_VEC(struct kr_cond) conds;
 	KR_VEC(struct kr_pending) pending;
+};
+
+struct kr_held {
+	kr_value id;
+	kr_session session;
+	uint32_t seq, line;     /* seq: place among all that ended, in the order of dispatch */
+	uint32_t at, round;     /* its number in the window of that round; while it has not ended, among those open */
+	uint32_t nodes[2];      /* in the certifier, of begin and commit, or one of both */
+	int64_t end[2];
 	int64_t first, due;     /* earliest and latest instant that it tells of, widened by the skew */
+	struct kr_body *body;   /* NULL: it is carried, only versions are left, */
+	struct kr_relic *relic; /* these (relic.h) */
+	uint16_t flags;
+	uint8_t status;
 	bool ended;             /* its end is dispatched */
 	bool settled;           /* and all that bears on it is known */
 	bool fresh;             /* since this round */
 	bool certified;         /* its cycles were looked for */
+	bool effective;         /* and it was known that it took effect */
+	bool entered;           /* it has nodes in the certifier */
 	bool late;              /* an event of it came too late */
-	bool carried;           /* only versions are left, each an entry */
+	bool carried;
 	bool reached;           /* by certain dependencies, from what is near the present: horizon.c */
-	struct kr_carried_txn told; /* of a carried one */
-	uint32_t at, round;     /* its number in the window of that round; while it has not ended, among those open */
 };
 
 struct kr_held *kr_held_new(struct kr_stream *stream, struct kr_mem *mem, const struct kr_event *begin);
@@ -51,7 +57,7 @@ void kr_held_end(struct kr_held *t, const struct kr_event *e);
 /* first and due. */
 void kr_held_measure(const struct kr_history *h, const struct kr_profile *profile, struct kr_held *t);
 
-/* Leaves no entries; then versions are put. */
+/* Leaves no body. */
 void kr_held_strip(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t);
 
 int64_t kr_earlier(int64_t at, int64_t by); /* minus, within bounds; the bounds of time stay */

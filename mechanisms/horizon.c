@@ -30,7 +30,7 @@ static int64_t first_unsettled(struct kr_engine *e, int64_t position)
 
 	for (uint32_t i = 0; i < e->open.n; i++) {
 		kr_held_measure(e->h, e->options.batch.profile, e->open.at[i]);
-		bool begun = e->open.at[i]->flags & KR_TXN_HAS_BEGIN || e->open.at[i]->entries.n > 0;
+		bool begun = e->open.at[i]->flags & KR_TXN_HAS_BEGIN || e->open.at[i]->body->entries.n > 0;
 		if (begun)
 			first = least(first, e->open.at[i]->first);
 	}
@@ -70,7 +70,7 @@ static bool spread(const struct forgetting *f, const struct kr_reaches *reach)
 	return good;
 }
 
-static bool find_horizon(struct forgetting *f, int64_t position, const struct kr_reaches *reach)
+static bool find_horizon(struct forgetting *f, int64_t position)
 {
 	struct kr_engine *e = f->e;
 	int64_t unsettled = first_unsettled(e, position);
@@ -78,9 +78,9 @@ static bool find_horizon(struct forgetting *f, int64_t position, const struct kr
 	f->horizon = unsettled;
 	for (uint32_t i = 0; i < e->held.n; i++) {
 		struct kr_held *t = e->held.at[i];
-		t->reached = !t->settled || t->due >= unsettled || t->pending.n > 0;
+		t->reached = !t->settled || t->due >= unsettled || t->body->pending.n > 0;
 	}
-	if (!spread(f, reach))
+	if (!spread(f, &e->reach))
 		return false;
 	for (uint32_t i = 0; i < e->held.n; i++)
 		if (e->held.at[i]->reached)
@@ -120,49 +120,18 @@ static bool had_deleted(const struct forgetting *f, const struct kr_written *v, 
 	return false;
 }
 
-/* The version, as an entry of its writer. */
-static struct kr_held_entry entry_of(const struct forgetting *f, const struct kr_written *v, kr_key key, bool deleted, bool remade)
+static struct kr_left left_of(const struct forgetting *f, const struct kr_written *v, kr_key key)
 {
 	int64_t pad = kr_skew_pad(f->e->h);
-	bool told = v->value.i != KR_NONE;
+	unsigned marks =
+		(v->shadow ? KR_MARK_SHADOW : 0u) | (had_deleted(f, v, false) ? KR_MARK_DELETED : 0u) | (had_deleted(f, v, true) ? KR_MARK_REMADE : 0u);
 
-	return (struct kr_held_entry){
-		.op = {.kind = told ? KR_OP_WRITE : KR_OP_INC, .flags = KR_OPF_HAS_ATTR, .key = key, .a = told ? v->value : KR_ABSENT, .scan = KR_NONE},
-		.attr = {.cursor = true,
-			.has_time = true,
-			.open = v->at.to == INT64_MAX,
-			.invoked = kr_earlier(v->at.from, -pad),
-			.returned = kr_earlier(v->at.to, pad)},
-		.shadow = v->shadow,
-		.deleted = deleted,
-		.remade = remade,
-		.lock = v->by.lock,
-	};
-}
-
-/* Of a carried transaction: its version of the key. */
-static struct kr_held_entry *entry_at(const struct kr_held *t, kr_key key)
-{
-	uint32_t i = 0;
-
-	while (t->entries.at[i].op.key.i != key.i)
-		i++;
-	return &t->entries.at[i];
-}
-
-static void drop_version(struct forgetting *f, struct kr_held *t, kr_key key)
-{
-	struct kr_engine *e = f->e;
-	struct kr_helds *carriers = &e->bases.at[key.i].carriers;
-	struct kr_held_entry *entry = entry_at(t, key);
-	uint32_t i = 0;
-
-	kr_stream_release(e->stream, entry->op.a);
-	kr_stream_release(e->stream, entry->op.b);
-	*entry = kr_vec_pop(&t->entries);
-	for (; carriers->at[i] != t;)
-		i++;
-	carriers->at[i] = kr_vec_pop(carriers);
+	return (struct kr_left){.key = key,
+		.value = v->value,
+		.marks = (uint8_t)marks,
+		.sent = kr_earlier(v->at.from, -pad),
+		.answered = kr_earlier(v->at.to, pad),
+		.lock = v->by.lock};
 }
 
 /* Values of what goes are noted, and its last versions put aside, before anything of it is released. */
@@ -179,68 +148,70 @@ static void note_tried(struct forgetting *f)
 	}
 }
 
-struct carried {
-	struct kr_held *txn;
-	struct kr_held_entry entry;
-};
-
 /* A version stays while something can see it; a delete of which nobody knows whether and when it was committed excuses
  * others for ever. */
+static bool stays(const struct kr_written *v, bool gone, unsigned marks) { return !gone || (marks & KR_MARK_REMADE && !v->by.committed); }
+
+/* Of a transaction that is held no longer. */
+static void keep_left(struct forgetting *f, struct kr_held *t, const struct kr_written *v, bool gone)
+{
+	struct kr_left *left = kr_relic_at(t, f->w->keys.at[v->key.i]);
+
+	left->marks = (uint8_t)((left->marks & ~(unsigned)KR_MARK_GONE) | (gone ? KR_MARK_GONE : 0u));
+	if (!stays(v, gone, left->marks))
+		kr_engine_drop(f->e, left);
+}
+
+/* Its last versions are put aside, before anything of it is released. */
 static void keep_versions(struct forgetting *f)
 {
 	struct kr_engine *e = f->e;
-	KR_VEC(struct carried) list = {0};
+	KR_VEC(struct kr_left) list = {0};
+	uint32_t n = f->w->txns.n;
+	uint32_t *counts = kr_mem_alloc(e->mem, n, sizeof *counts);
 
+	f->failed |= !counts;
 	for (uint32_t i = 0; i < f->b->versions.n && !f->failed; i++) {
 		const struct kr_written *v = &f->b->versions.at[i];
 		struct kr_held *t = v->by.txn.i == KR_NONE ? NULL : f->w->txns.at[v->by.txn.i];
 		kr_key key = f->w->keys.at[v->key.i];
-		if (!t || !(t->carried || goes(f, t)))
+		bool gone = v->gone < f->horizon;
+		if (!t || !goes(f, t))
 			continue;
-		bool deleted = t->carried ? entry_at(t, key)->deleted : had_deleted(f, v, false);
-		bool remade = t->carried ? entry_at(t, key)->remade : had_deleted(f, v, true);
-		bool gone = v->gone < f->horizon, stays = !gone || (remade && !v->by.committed);
+		struct kr_left left = left_of(f, v, key);
+		left.marks |= gone ? KR_MARK_GONE : 0;
+		left.of = t;
 		if (gone)
 			note(f, key, v->value, KR_ECHO_VERSION);
-		if (t->carried) {
-			entry_at(t, key)->gone = gone;
-			if (!stays)
-				drop_version(f, t, key);
-		} else if (stays) {
-			t->told = (struct kr_carried_txn){v->by.commit, v->by.release};
-			struct carried c = {t, entry_of(f, v, key, deleted, remade)};
-			c.entry.gone = gone;
-			f->failed |= !kr_vec_push(e->mem, &list, c);
-			kr_stream_keep(e->stream, c.entry.op.a);
-			kr_stream_keep(e->stream, c.entry.op.b);
-		}
+		if (!stays(v, gone, left.marks))
+			continue;
+		f->failed |= !kr_vec_push(e->mem, &list, left);
+		counts[t->at]++;
 	}
-	for (uint32_t i = 0; i < f->w->txns.n; i++)
-		if (goes(f, f->w->txns.at[i]))
-			kr_held_strip(e->stream, e->mem, f->w->txns.at[i]);
-	for (uint32_t i = 0; i < list.n; i++) {
-		struct carried *c = &list.at[i];
-		struct kr_helds *carriers = &e->bases.at[c->entry.op.key.i].carriers;
-		if (!kr_vec_push(e->mem, &c->txn->entries, c->entry) || !kr_vec_push(e->mem, carriers, c->txn)) {
-			f->failed = true;
-			break;
-		}
-		c->txn->carried = true;
+	for (uint32_t i = 0; i < n && !f->failed; i++) {
+		const struct kr_party *p = &f->b->txns.at[i];
+		f->failed |= counts[i] > 0 && !kr_relic_new(e->mem, f->w->txns.at[i], (struct kr_carried_txn){p->commit, p->release}, counts[i]);
 	}
+	for (uint32_t i = 0; i < list.n && !f->failed; i++) {
+		struct kr_held *t = list.at[i].of;
+		kr_relic_put(e->stream, t, list.at[i], &e->bases.at[list.at[i].key.i].first);
+		t->carried = true;
+	}
+	kr_mem_free(e->mem, counts, n, sizeof *counts);
 	kr_vec_done(e->mem, &list);
 }
 
-/* Carried transactions that lost their last version. */
-static void free_empty(struct forgetting *f)
+/* Versions of those that were carried before: some are gone, and transactions with them. */
+static void drop_versions(struct forgetting *f)
 {
-	struct kr_engine *e = f->e;
-
-	for (uint32_t i = 0; i < f->w->txns.n; i++) {
-		struct kr_held *t = f->w->txns.at[i];
-		if (t->carried && t->entries.n == 0) {
-			e->carried--;
-			kr_held_free(e->stream, e->mem, t);
-		}
+	for (uint32_t i = 0; i < f->b->versions.n; i++) {
+		const struct kr_written *v = &f->b->versions.at[i];
+		struct kr_held *t = v->by.txn.i == KR_NONE || !kr_batch_carried(f->b, v->by.txn) ? NULL : f->w->txns.at[v->by.txn.i];
+		bool gone = v->gone < f->horizon;
+		if (t && gone)
+			note(f, f->w->keys.at[v->key.i], v->value, KR_ECHO_VERSION);
+		if (t)
+			keep_left(f, t, v, gone);
 	}
 }
 
@@ -251,27 +222,31 @@ static void sweep(struct forgetting *f)
 
 	for (uint32_t i = 0; i < e->held.n; i++) {
 		struct kr_held *t = e->held.at[i];
-		if (t->carried)
-			e->carried++;
-		else if (goes(f, t))
-			kr_held_free(e->stream, e->mem, t);
-		else
+		if (!t->carried && !goes(f, t)) {
 			e->held.at[n++] = t;
+			continue;
+		}
+		kr_engine_leave(e, t);
+		e->carried += t->carried;
+		if (t->carried)
+			kr_held_strip(e->stream, e->mem, t);
+		else
+			kr_held_free(e->stream, e->mem, t);
 	}
 	e->held.n = n;
 }
 
-enum kr_status kr_engine_forget(struct kr_engine *e, int64_t position, const struct kr_window *w, const struct kr_batch *b, const struct kr_reaches *reach)
+enum kr_status kr_engine_forget(struct kr_engine *e, int64_t position)
 {
-	struct forgetting f = {.e = e, .w = w, .b = b};
+	struct forgetting f = {.e = e, .w = &e->window, .b = &e->batch};
 
-	if (!find_horizon(&f, position, reach))
+	if (!find_horizon(&f, position))
 		return KR_NOMEM;
 	note_tried(&f);
-	if (f.failed)
-		return KR_NOMEM;
-	keep_versions(&f);
-	free_empty(&f);
+	if (!f.failed)
+		keep_versions(&f);
+	if (!f.failed)
+		drop_versions(&f);
 	if (f.failed)
 		return KR_NOMEM;
 	sweep(&f);

@@ -53,10 +53,11 @@ static enum kr_status find_pairs(struct kr_batch *b, bool exclusive)
 
 	for (uint32_t i = 0; i < b->holds.n && !status; i++) {
 		const struct kr_hold *x = &b->holds.at[i];
-		for (uint32_t j = 0; j < i && !status && !x->range; j++) {
-			const struct kr_hold *y = &b->holds.at[j];
+		const uint32_t *of = b->holds_of.at.at, from = x->range ? 0 : b->holds_of.first.at[x->object];
+		for (uint32_t j = from; !x->range && of[j] < i && !status; j++) {
+			const struct kr_hold *y = &b->holds.at[of[j]];
 			bool conflict = exclusive ? x->mode == KR_MODE_X && y->mode == KR_MODE_X : x->mode != y->mode;
-			if (!y->range && y->object == x->object && y->txn.i != x->txn.i && conflict && overlap(b, x->txn, x->at, y->txn, y->at))
+			if (y->txn.i != x->txn.i && conflict && overlap(b, x->txn, x->at, y->txn, y->at))
 				status = tell(b, exclusive ? KR_FOUND_WRITE_WRITE : KR_FOUND_WRITE_READ, y, x, x->key);
 		}
 		if (!status)

@@ -45,6 +45,7 @@ struct kr_lane *kr_merge_lane(struct kr_merge *m, kr_session session)
 		if (!lane)
 			return NULL;
 		m->lanes.at[m->lanes.n++] = lane;
+		m->known = false;
 	}
 	return m->lanes.at[session.i];
 }
@@ -105,6 +106,53 @@ static void rise(struct kr_merge *m, uint32_t i)
 		swap(m, i, (i - 1) / 2);
 }
 
+/* ---- the watermark ---- */
+
+static bool is_bound(const struct kr_lane *lane) { return lane->head == lane->items.n && !lane->over; }
+
+static const struct kr_lane *find_least(const struct kr_merge *m)
+{
+	const struct kr_lane *least = NULL;
+
+	for (uint32_t i = 0; i < m->lanes.n; i++)
+		if (is_bound(m->lanes.at[i]) && (!least || m->lanes.at[i]->promise < least->promise))
+			least = m->lanes.at[i];
+	return least;
+}
+
+/* The lane is about to promise more, or less. */
+static void doubt(struct kr_merge *m, const struct kr_lane *lane) { m->known = m->known && m->least != lane; }
+
+void kr_merge_promise(struct kr_merge *m, struct kr_lane *lane, int64_t at)
+{
+	if (at <= lane->promise)
+		return;
+	doubt(m, lane);
+	lane->promise = at;
+}
+
+void kr_merge_close(struct kr_merge *m, struct kr_lane *lane, bool over)
+{
+	m->known = m->known && lane->over == over;
+	lane->over = over;
+}
+
+const struct kr_lane *kr_merge_holder(const struct kr_merge *m) { return m->ended || m->unbounded ? NULL : m->known ? m->least : find_least(m); }
+
+int64_t kr_merge_watermark(const struct kr_merge *m)
+{
+	const struct kr_lane *holder = kr_merge_holder(m);
+	int64_t out = holder ? holder->promise : INT64_MAX;
+
+	if (m->ended)
+		return INT64_MAX;
+	if (m->unbounded)
+		return INT64_MIN;
+	if (out == INT64_MAX && m->heap.n > 0)
+		out = m->heap.at[0]->items.at[m->heap.at[0]->head].at + 1; /* every session has spoken: its first item at least */
+	return kr_earlier(out, m->lateness);
+}
+
 /* ---- in and out ---- */
 
 bool kr_merge_put(struct kr_merge *m, struct kr_lane *lane, struct kr_merge_item item)
@@ -125,39 +173,28 @@ bool kr_merge_put(struct kr_merge *m, struct kr_lane *lane, struct kr_merge_item
 	lane->last = item.at;
 	if (waited)
 		return true;
+	doubt(m, lane);
 	m->heap.at[m->heap.n++] = lane;
 	rise(m, m->heap.n - 1);
 	return true;
-}
-
-int64_t kr_merge_watermark(const struct kr_merge *m)
-{
-	int64_t out = INT64_MAX;
-
-	if (m->ended)
-		return INT64_MAX;
-	if (m->unbounded)
-		return INT64_MIN;
-	for (uint32_t i = 0; i < m->lanes.n; i++) {
-		const struct kr_lane *lane = m->lanes.at[i];
-		if (lane->head == lane->items.n && !lane->over && lane->promise < out)
-			out = lane->promise;
-	}
-	for (uint32_t i = 0; i < m->heap.n && i < 1 && out == INT64_MAX; i++)
-		out = m->heap.at[i]->items.at[m->heap.at[i]->head].at + 1; /* every session has spoken: its first item at least */
-	return kr_earlier(out, m->lateness);
 }
 
 bool kr_merge_next(struct kr_merge *m, struct kr_merge_item *out, struct kr_lane **from)
 {
 	struct kr_lane *lane = m->heap.n > 0 ? m->heap.at[0] : NULL;
 
+	if (!m->known)
+		m->least = find_least(m);
+	m->known = true;
 	if (!lane || (!m->ended && lane->items.at[lane->head].at >= kr_merge_watermark(m)))
 		return false;
 	*out = lane->items.at[lane->head++];
 	*from = lane;
-	if (lane->head == lane->items.n)
+	if (lane->head == lane->items.n) {
 		m->heap.at[0] = kr_vec_pop(&m->heap);
+		if (lane->session.i != KR_NONE && is_bound(lane) && (!m->least || lane->promise < m->least->promise))
+			m->least = lane;
+	}
 	if (m->heap.n > 0)
 		sink(m);
 	return true;

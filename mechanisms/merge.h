@@ -30,6 +30,8 @@ struct kr_merge {
 	KR_VEC(struct kr_lane *) lanes; /* by session, then what stands alone */
 	KR_VEC(struct kr_lane *) alone;
 	KR_VEC(struct kr_lane *) heap;  /* those with something waiting, the first on top */
+	const struct kr_lane *least;    /* of the sessions that have nothing waiting, whose promise is least; NULL: there is none, */
+	bool known;                     /* if this says that it is known */
 };
 
 void kr_merge_done(struct kr_merge *m);
@@ -37,7 +39,13 @@ void kr_merge_done(struct kr_merge *m);
 /* The session's lane; alone: a new one. NULL: no memory. */
 struct kr_lane *kr_merge_lane(struct kr_merge *m, kr_session session);
 
+/* It promises that nothing is to come from before `at`; that there is no more of it. */
+void kr_merge_promise(struct kr_merge *m, struct kr_lane *lane, int64_t at);
+void kr_merge_close(struct kr_merge *m, struct kr_lane *lane, bool over);
+
 bool kr_merge_put(struct kr_merge *m, struct kr_lane *lane, struct kr_merge_item item);
+/* What the watermark waits for: of the sessions that have nothing waiting the one with the least promise; NULL: none. */
+const struct kr_lane *kr_merge_holder(const struct kr_merge *m);
 int64_t kr_merge_watermark(const struct kr_merge *m);
 bool kr_merge_next(struct kr_merge *m, struct kr_merge_item *out, struct kr_lane **lane); /* false: it waits */
 

@@ -17,10 +17,9 @@ struct due {
 
 struct rounding {
 	struct kr_engine *e;
-	struct kr_window w;
-	struct kr_batch b;
+	struct kr_window *w;
+	struct kr_batch *b;
 	struct kr_findings findings;
-	struct kr_reaches reach;
 	KR_VEC(struct due) told;
 	KR_VEC(enum kr_finding_class) classes; /* by finding: what it is told as */
 	enum kr_round kind;
@@ -52,12 +51,21 @@ static void settle(struct kr_engine *e, int64_t position, enum kr_round kind)
 
 static const struct kr_look *look_of(const struct rounding *r, const struct kr_finding *f)
 {
-	for (uint32_t i = 0; i < r->b.looks.n; i++) {
-		const struct kr_look *look = &r->b.looks.at[i];
+	for (uint32_t i = 0; i < r->b->looks.n; i++) {
+		const struct kr_look *look = &r->b->looks.at[i];
 		if (look->txn.i == f->txns[0].i && look->op == f->ops[0] && look->key.i == f->key.i && !look->fits)
 			return look;
 	}
 	return NULL;
+}
+
+/* What a counter held before it was incremented: of none, 0. */
+static enum kr_echo_kind find_number(const struct kr_engine *e, kr_key key, int64_t number)
+{
+	const struct kr_value_entry held = {.type = KR_VALUE_INT, .integer = number}, none = {.type = KR_VALUE_ABSENT};
+	enum kr_echo_kind kind = kr_echo_find(&e->echo, key, &held);
+
+	return kind != KR_ECHO_VERSION && number == 0 ? kr_echo_find(&e->echo, key, &none) : kind;
 }
 
 /* Was what the window does not know written before it? */
@@ -69,11 +77,13 @@ static enum kr_finding_class classify(const struct rounding *r, const struct kr_
 	if (f->mechanism != KR_MECH_CR || !vain)
 		return f->what;
 	const struct kr_look *look = look_of(r, f);
-	kr_key key = r->w.keys.at[f->key.i];
+	kr_key key = r->w->keys.at[f->key.i];
 	enum kr_echo_kind kind = KR_ECHO_NONE;
 	const struct kr_base *base = &e->bases.at[key.i];
 	if (f->seen.i != KR_NONE)
-		kind = kr_echo_find(&e->echo, e->h, key, f->seen);
+		kind = kr_echo_find(&e->echo, key, kr_history_value(e->h, f->seen));
+	else if (look && look->match == KR_MATCH_NUMBER)
+		kind = find_number(e, key, look->number);
 	else if (look && look->match == KR_MATCH_PRESENT)
 		kind = base->gone_present ? KR_ECHO_VERSION : base->vain_present ? KR_ECHO_ABORTED : KR_ECHO_NONE;
 	else if (base->gone)
@@ -107,9 +117,9 @@ static uint32_t txn_at(const struct rounding *r, const struct kr_finding *f, uin
 
 static bool take_pending(struct kr_held *t, const struct kr_pending *p)
 {
-	for (uint32_t i = 0; i < t->pending.n; i++)
-		if (t->pending.at[i].op == p->op && t->pending.at[i].key.i == p->key.i) {
-			t->pending.at[i] = kr_vec_pop(&t->pending);
+	for (uint32_t i = 0; i < t->body->pending.n; i++)
+		if (t->body->pending.at[i].op == p->op && t->body->pending.at[i].key.i == p->key.i) {
+			t->body->pending.at[i] = kr_vec_pop(&t->body->pending);
 			return true;
 		}
 	return false;
@@ -119,22 +129,22 @@ static bool is_due(struct rounding *r, uint32_t finding)
 {
 	struct kr_finding *f = &r->findings.list.at[finding];
 	bool cycle = f->what == KR_FOUND_CYCLE, fresh = false;
-	struct kr_held *reader = f->mechanism == KR_MECH_CR ? r->w.txns.at[f->txns[0].i] : NULL;
+	struct kr_held *reader = f->mechanism == KR_MECH_CR ? r->w->txns.at[f->txns[0].i] : NULL;
 
 	for (uint32_t i = 0; i < 2 + f->edge_count; i++) {
-		const struct kr_held *t = txn_at(r, f, i) == KR_NONE ? NULL : r->w.txns.at[txn_at(r, f, i)];
+		const struct kr_held *t = txn_at(r, f, i) == KR_NONE ? NULL : r->w->txns.at[txn_at(r, f, i)];
 		if (t && !t->settled)
 			return false;
 		fresh |= t && (cycle ? !t->certified : t->fresh);
 	}
 	if (!reader)
 		return fresh && !(cycle && r->kind == KR_ROUND_IDLE);
-	struct kr_pending p = {f->ops[0], f->key.i == KR_NONE ? f->key : r->w.keys.at[f->key.i]};
+	struct kr_pending p = {f->ops[0], f->key.i == KR_NONE ? f->key : r->w->keys.at[f->key.i]};
 	if (!fresh && !take_pending(reader, &p))
 		return false;
 	if (is_certain(r, reader, r->classes.at[finding]))
 		return true;
-	r->failed |= !kr_vec_push(r->e->mem, &reader->pending, p);
+	r->failed |= !kr_vec_push(r->e->mem, &reader->body->pending, p);
 	return false;
 }
 
@@ -151,8 +161,8 @@ static void choose(struct rounding *r)
 			continue;
 		for (uint32_t j = 0; j < 2 + f->edge_count; j++) {
 			uint32_t t = txn_at(r, f, j);
-			if (t != KR_NONE && r->w.txns.at[t]->due > due.at)
-				due.at = r->w.txns.at[t]->due;
+			if (t != KR_NONE && r->w->txns.at[t]->due > due.at)
+				due.at = r->w->txns.at[t]->due;
 		}
 		r->failed |= !kr_vec_push(r->e->mem, &r->told, due);
 	}
@@ -170,14 +180,14 @@ static int by_due(const void *a, const void *b)
 /* A cycle may lean on a version of which the window has not all that led to it: what cannot be verified is not told. */
 static enum kr_status verify(struct rounding *r, struct kr_err *err)
 {
-	struct kr_claims claims = {r->e->options.batch.profile, r->e->options.batch.certify, &r->w.marks};
+	struct kr_claims claims = {r->e->options.batch.profile, r->e->options.batch.certify, &r->w->marks};
 	enum kr_status status;
 	struct kr_err why;
 	uint32_t which;
 
 	for (;;) {
 		kr_err_init(&why);
-		status = kr_verify_findings(r->e->ctx, &r->w.h, claims, &r->findings, &which, &why);
+		status = kr_verify_findings(r->e->ctx, &r->w->h, claims, &r->findings, &which, &why);
 		if (status != KR_BAD)
 			return status;
 		const struct kr_finding *f = &r->findings.list.at[which];
@@ -226,7 +236,7 @@ static enum kr_status tell(struct rounding *r, struct kr_err *err)
 		e->findings[r->findings.list.at[i].mechanism]++;
 	}
 	e->found_trusted |= r->told.n > 0 && e->late == 0;
-	return status || r->told.n == 0 ? status : e->options.sink.findings(e->options.sink.data, &r->w.h, &r->findings);
+	return status || r->told.n == 0 ? status : e->options.sink.findings(e->options.sink.data, &r->w->h, &r->w->marks, &r->findings);
 }
 
 /* ---- orders of versions ---- */
@@ -237,7 +247,7 @@ static bool is_new_order(const struct rounding *r, const struct kr_told_order *o
 	bool fresh = false;
 
 	for (size_t i = 0; i < KR_COUNT(txns); i++) {
-		const struct kr_held *t = txns[i].i == KR_NONE ? NULL : r->w.txns.at[txns[i].i];
+		const struct kr_held *t = txns[i].i == KR_NONE ? NULL : r->w->txns.at[txns[i].i];
 		if (t && !t->settled)
 			return false;
 		fresh |= t && !t->certified;
@@ -253,10 +263,10 @@ static enum kr_status tell_orders(struct rounding *r)
 
 	if (!sink->order || r->kind == KR_ROUND_IDLE)
 		return KR_OK;
-	status = kr_batch_told(&r->b, &orders);
+	status = kr_batch_told(r->b, &orders);
 	for (uint32_t i = 0; i < orders.n && !status; i++)
 		if (is_new_order(r, &orders.at[i]))
-			status = sink->order(sink->data, &r->w.h, orders.at[i].key, orders.at[i].before, orders.at[i].after);
+			status = sink->order(sink->data, &r->w->h, orders.at[i].key, orders.at[i].before, orders.at[i].after);
 	kr_vec_done(r->e->mem, &orders);
 	return status;
 }
@@ -265,10 +275,12 @@ static enum kr_status tell_orders(struct rounding *r)
 
 static enum kr_status judge(struct rounding *r, struct kr_err *err)
 {
-	enum kr_status status = kr_batch_facts(&r->b, err);
+	enum kr_status status = kr_batch_facts(r->b, err);
 
+	if (!status && r->kind != KR_ROUND_IDLE)
+		kr_engine_renew(r->e);
 	if (!status)
-		status = kr_batch_judge(&r->b);
+		status = kr_batch_judge(r->b);
 	if (!status)
 		choose(r);
 	if (!status && r->failed)
@@ -288,29 +300,38 @@ static void finish(struct rounding *r)
 
 enum kr_status kr_engine_round(struct kr_engine *e, int64_t position, enum kr_round kind, struct kr_err *err)
 {
-	struct rounding r = {.e = e, .kind = kind, .w = {.mem = e->mem, .round = ++e->round}};
+	struct rounding r = {.e = e, .kind = kind, .w = &e->window, .b = &e->batch};
 	struct kr_batch_options options = e->options.batch;
+	struct kr_closing closing = kr_engine_closing(e, kind);
 
 	if (e->held.n == 0)
 		return KR_OK;
 	settle(e, position, kind);
 	kr_findings_init(&r.findings, e->mem);
-	enum kr_status status = kr_window_build(&r.w, e->h, &e->held, &e->bases);
-	options.marks = &r.w.marks;
-	options.reach = &r.reach;
-	r.b = (struct kr_batch){.ctx = e->ctx, .mem = e->mem, .h = &r.w.h, .profile = options.profile, .options = &options, .out = &r.findings};
+	e->window.round = ++e->round;
+	enum kr_status status = kr_window_build(r.w, e->h, &e->held, &e->bases, e->options.sink.order != NULL);
+	options.marks = &r.w->marks;
+	options.reach = &e->reach;
+	options.closing = &closing;
+	r.b->ctx = e->ctx;
+	r.b->h = &r.w->h;
+	r.b->profile = options.profile;
+	r.b->options = &options;
+	r.b->out = &r.findings;
 	if (!status)
 		status = judge(&r, err);
+	e->versions = r.b->versions.n > r.w->h.keys.n ? r.b->versions.n - r.w->h.keys.n : 0; /* less those at the start */
+	e->locks = r.b->holds.n;
 	if (!status)
 		status = tell_orders(&r);
 	if (!status)
 		finish(&r);
 	if (!status && kind == KR_ROUND_COUNTED && !e->options.keep)
-		status = kr_engine_forget(e, position, &r.w, &r.b, &r.reach);
-	kr_batch_done(&r.b);
-	kr_window_done(&r.w);
+		status = kr_engine_forget(e, position);
+	kr_batch_clear(r.b);
+	kr_window_clear(r.w);
+	kr_vec_let_go(e->mem, &e->reach, true);
 	kr_findings_done(&r.findings);
-	kr_vec_done(e->mem, &r.reach);
 	kr_vec_done(e->mem, &r.told);
 	kr_vec_done(e->mem, &r.classes);
 	return status;

@@ -9,11 +9,14 @@ static enum kr_status find(struct kr_batch *b)
 {
 	struct kr_certain c = {.b = b, .level = b->options->certify};
 	enum kr_status status = kr_certain_build(&c);
+	bool closes = !b->options->closing;
 
 	for (uint32_t i = 0; i < c.arcs.n && !status && b->options->reach; i++)
 		if (!kr_vec_push(b->mem, b->options->reach, (struct kr_reach){{c.arcs.at[i].from / 2}, {c.arcs.at[i].to / 2}}))
 			status = KR_NOMEM;
-	if (!status)
+	if (!status && b->options->closing)
+		status = b->options->closing->ask(b->options->closing->data, &c, &closes);
+	if (!status && closes)
 		status = kr_certain_tell(&c);
 	kr_vec_done(b->mem, &c.arcs);
 	kr_vec_done(b->mem, &c.first);

@@ -59,22 +59,12 @@ static void add_read(struct kr_certain *c, const struct kr_look *look, uint32_t 
 
 /* ---- versions ---- */
 
-static const struct kr_writer *writer_of(const struct kr_batch *b, const struct kr_written *v)
-{
-	for (uint32_t i = 0; i < b->writers.n; i++)
-		if (b->writers.at[i].by.txn.i == v->by.txn.i && b->writers.at[i].object == b->objects.at[v->key.i])
-			return &b->writers.at[i];
-	return NULL;
-}
-
 /* Has u seen v before it wrote, by the rule of the first updater? */
 static bool is_after_snapshot(const struct kr_certain *c, const struct kr_written *u)
 {
-	const struct kr_writer *w = writer_of(c->b, u);
-
 	return c->level->model == KR_NODES_TXN ||
-		(c->level->model == KR_NODES_BEGIN_COMMIT && c->b->profile->fuw && c->b->txns.at[u->by.txn.i].has_snapshot && w &&
-			!kr_writer_makes_new_row(c->b, w));
+		(c->level->model == KR_NODES_BEGIN_COMMIT && c->b->profile->fuw && c->b->txns.at[u->by.txn.i].has_snapshot &&
+			!kr_writer_makes_new_row(c->b, kr_batch_writer(c->b, u)));
 }
 
 static void add_order(struct kr_certain *c, uint32_t i, uint32_t j)
@@ -125,12 +115,10 @@ static void add_before(struct kr_certain *c, kr_txn a, kr_txn t)
 	}
 }
 
-static int by_from(const void *a, const void *b)
+static int by_end(const void *a, const void *b) /* of those that leave one node */
 {
 	const struct kr_certain_arc *x = a, *y = b;
 
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
 	if (x->to != y->to)
 		return x->to < y->to ? -1 : 1;
 	if (x->edge.kind != y->edge.kind)
@@ -142,17 +130,28 @@ static int by_from(const void *a, const void *b)
 
 static enum kr_status sort_arcs(struct kr_certain *c)
 {
-	uint32_t nodes = 2 * c->b->txns.n;
+	uint32_t nodes = 2 * c->b->txns.n, n = c->arcs.n;
+	uint32_t *of = kr_mem_alloc(c->b->mem, n, sizeof *of);
+	struct kr_certain_arc *list = kr_mem_alloc(c->b->mem, n, sizeof *list);
+	struct kr_grouped by = {0};
+	bool good = of && list;
 
-	if (c->arcs.n > 1)
-		qsort(c->arcs.at, c->arcs.n, sizeof *c->arcs.at, by_from);
-	for (uint32_t node = 0, i = 0; node <= nodes; node++) {
-		while (i < c->arcs.n && c->arcs.at[i].from < node)
-			i++;
-		if (!kr_vec_push(c->b->mem, &c->first, i))
-			return KR_NOMEM;
-	}
-	return KR_OK;
+	for (uint32_t i = 0; i < n && good; i++)
+		of[i] = c->arcs.at[i].from;
+	good = good && kr_group(c->b->mem, &by, of, n, nodes);
+	for (uint32_t i = 0; i < n && good; i++)
+		list[i] = c->arcs.at[by.at.at[i]];
+	for (uint32_t node = 0; node < nodes && good; node++)
+		if (by.first.at[node + 1] > by.first.at[node] + 1)
+			qsort(list + by.first.at[node], by.first.at[node + 1] - by.first.at[node], sizeof *list, by_end);
+	for (uint32_t i = 0; i < n && good; i++)
+		c->arcs.at[i] = list[i];
+	for (uint32_t node = 0; node <= nodes && good; node++)
+		good = kr_vec_push(c->b->mem, &c->first, by.first.at[node]);
+	kr_grouped_done(c->b->mem, &by);
+	kr_mem_free(c->b->mem, of, n, sizeof *of);
+	kr_mem_free(c->b->mem, list, n, sizeof *list);
+	return good ? KR_OK : KR_NOMEM;
 }
 
 enum kr_status kr_certain_build(struct kr_certain *c)

@@ -2,21 +2,22 @@
  * rounds. */
 #include "mechanisms/stream_work.h"
 
-enum { ROUND = 256 };
+enum { ROUND = 128 };
 
 enum kr_status kr_engine_new(struct kr_ctx *ctx, const struct kr_engine_options *options, struct kr_engine **out, struct kr_err *err)
 {
 	const struct kr_profile *profile = options->batch.profile;
 	struct kr_engine *e;
 
-	if (profile->clock == KR_CLOCK_STAMPS)
-		return kr_err_set(err, KR_UNSUPPORTED,
-			"profile %s goes by timestamps, which are not checked as a stream: use 'krait check --profile' on the whole trace", profile->name);
+	(void)err;
 	e = kr_mem_alloc(&ctx->mem, 1, sizeof *e);
 	if (!e)
 		return KR_NOMEM;
 	*e = (struct kr_engine){.ctx = ctx, .mem = &ctx->mem, .options = *options, .newest = INT64_MIN, .position = INT64_MIN, .trusted_until = INT64_MAX};
+	e->window.mem = e->batch.mem = e->certifier.mem = e->mem;
 	e->uncommitted = profile->reads == KR_READS_UNCOMMITTED;
+	e->stamps.no_session = options->batch.no_session;
+	e->options.batch.no_session |= kr_engine_by_stamps(e); /* judged as they come */
 	*out = e;
 	return KR_OK;
 }
@@ -28,37 +29,44 @@ void kr_engine_attach(struct kr_engine *e, struct kr_stream *stream)
 	e->merge = (struct kr_merge){.mem = e->mem, .h = e->h, .lateness = e->options.lateness, .unbounded = e->options.unbounded};
 }
 
-static void free_carried(struct kr_engine *e)
+static struct kr_left **list_of(void *engine, kr_key key)
 {
-	for (uint32_t k = 0; k < e->bases.n; k++) {
-		struct kr_helds *carriers = &e->bases.at[k].carriers;
-		for (uint32_t i = 0; i < carriers->n; i++)
-			if (--carriers->at[i]->at == 0)
-				kr_held_free(e->stream, e->mem, carriers->at[i]);
-		kr_vec_done(e->mem, carriers);
-	}
+	struct kr_engine *e = engine;
+
+	return &e->bases.at[key.i].first;
+}
+
+void kr_engine_drop(struct kr_engine *e, struct kr_left *version)
+{
+	struct kr_held *t = version->of;
+
+	kr_relic_drop(e->stream, version, list_of, e);
+	if (t->relic->n > 0)
+		return;
+	e->carried--;
+	kr_held_free(e->stream, e->mem, t);
 }
 
 void kr_engine_free(struct kr_engine *e)
 {
 	if (!e)
 		return;
-	for (uint32_t k = 0; k < e->bases.n; k++) /* a carried transaction is freed with the last of its versions */
-		for (uint32_t i = 0; i < e->bases.at[k].carriers.n; i++)
-			e->bases.at[k].carriers.at[i]->at = 0;
-	for (uint32_t k = 0; k < e->bases.n; k++)
-		for (uint32_t i = 0; i < e->bases.at[k].carriers.n; i++)
-			e->bases.at[k].carriers.at[i]->at++;
 	for (uint32_t i = 0; i < e->open.n; i++)
 		kr_held_free(e->stream, e->mem, e->open.at[i]);
 	for (uint32_t i = 0; i < e->held.n; i++)
-		if (!e->held.at[i]->carried) /* memory ran out while it became so */
-			kr_held_free(e->stream, e->mem, e->held.at[i]);
-	free_carried(e);
+		kr_held_free(e->stream, e->mem, e->held.at[i]);
+	for (uint32_t k = 0; k < e->bases.n; k++)
+		while (e->bases.at[k].first)
+			kr_engine_drop(e, e->bases.at[k].first);
 	kr_vec_done(e->mem, &e->open);
 	kr_vec_done(e->mem, &e->held);
 	kr_vec_done(e->mem, &e->bases);
 	kr_echo_done(e->mem, &e->echo);
+	kr_window_done(&e->window);
+	kr_certifier_done(&e->certifier);
+	kr_batch_done(&e->batch);
+	kr_vec_done(e->mem, &e->reach);
+	kr_stamps_done(e);
 	if (e->stream)
 		kr_merge_done(&e->merge);
 	kr_mem_free(e->mem, e, 1, sizeof *e);
@@ -66,7 +74,7 @@ void kr_engine_free(struct kr_engine *e)
 
 /* ---- dispatch ---- */
 
-static enum kr_status finish(struct kr_engine *e, struct kr_held *t, int64_t at, struct kr_err *err)
+enum kr_status kr_engine_finish(struct kr_engine *e, struct kr_held *t, int64_t at, struct kr_err *err)
 {
 	uint32_t place = t->at;
 
@@ -81,7 +89,7 @@ static enum kr_status finish(struct kr_engine *e, struct kr_held *t, int64_t at,
 	kr_held_measure(e->h, e->options.batch.profile, t);
 	e->since++;
 	bool due = e->options.round ? e->since >= e->options.round : e->since >= ROUND && 2 * e->since >= e->held.n;
-	if (!due || at == INT64_MAX)
+	if (!due || at == INT64_MAX || at == INT64_MIN)
 		return KR_OK;
 	e->since = 0;
 	return kr_engine_round(e, kr_earlier(at, kr_skew_pad(e->h)), KR_ROUND_COUNTED, err);
@@ -101,7 +109,7 @@ static enum kr_status dispatch(struct kr_engine *e, struct kr_err *err)
 		if (shown && e->options.sink.dispatch)
 			status = e->options.sink.dispatch(e->options.sink.data, e->h, lane->session, item.at);
 		if (!status && item.kind == KR_EVENT_END)
-			status = finish(e, item.txn, item.at, err);
+			status = kr_engine_finish(e, item.txn, item.at, err);
 	}
 	return status;
 }
@@ -204,12 +212,10 @@ static enum kr_status put(struct kr_engine *e, struct kr_lane *lane, const struc
 	if (!kr_merge_put(&e->merge, lane, item))
 		return KR_NOMEM;
 	/* of autocommit all events lie in one interval: what follows was not sent before its answer */
-	if (event->timed && (!(event->flags & KR_TXN_AUTO) || event->kind == KR_EVENT_END)) {
-		int64_t promise = event->open ? event->invoked : event->returned;
-		lane->promise = promise > lane->promise ? promise : lane->promise;
-	}
+	if (event->timed && (!(event->flags & KR_TXN_AUTO) || event->kind == KR_EVENT_END))
+		kr_merge_promise(&e->merge, lane, event->open ? event->invoked : event->returned);
 	if (lane->session.i == KR_NONE && event->kind == KR_EVENT_END)
-		lane->over = true;
+		kr_merge_close(&e->merge, lane, true);
 	return KR_OK;
 }
 
@@ -221,11 +227,11 @@ static enum kr_status give_up(struct kr_engine *e)
 		struct kr_event end = {.kind = KR_EVENT_END, .session = lane->session, .status = KR_UNKNOWN, .timed = true, .open = true};
 		if (lane->over || kr_earlier(e->newest, e->options.stale) <= lane->heard)
 			continue;
-		lane->over = true;
+		kr_merge_close(&e->merge, lane, true);
 		if (!lane->open)
 			continue;
 		end.flags = lane->open->flags;
-		end.white_box = lane->open->white_box;
+		end.white_box = lane->open->body->white_box;
 		end.invoked = lane->promise > lane->last ? lane->promise : lane->last;
 		end.returned = KR_TIME_OPEN;
 		if (put(e, lane, &end, end.invoked))
@@ -242,10 +248,10 @@ static void hear(struct kr_engine *e, struct kr_lane *lane, int64_t at)
 
 static enum kr_status take_now(struct kr_engine *e, struct kr_lane *lane, const struct kr_event *event)
 {
-	lane->over = event->open;
+	kr_merge_close(&e->merge, lane, event->open);
 	if (event->open)
 		return KR_OK;
-	lane->promise = event->invoked > lane->promise ? event->invoked : lane->promise;
+	kr_merge_promise(&e->merge, lane, event->invoked);
 	hear(e, lane, event->invoked);
 	return KR_OK;
 }
@@ -294,6 +300,23 @@ static enum kr_status take(struct kr_engine *e, const struct kr_event *event)
 	return status ? status : put(e, lane, event, at);
 }
 
+static enum kr_status take_stamped(struct kr_engine *e, const struct kr_event *event, struct kr_err *err)
+{
+	e->begun = true;
+	if (!add_bases(e))
+		return KR_NOMEM;
+	if (event->kind == KR_EVENT_OP)
+		note_kind(e, &event->op);
+	return kr_stamps_take(e, event, err);
+}
+
+static int64_t watermark_of(const struct kr_engine *e)
+{
+	if (!e->begun)
+		return INT64_MIN;
+	return kr_engine_by_stamps(e) ? kr_stamps_watermark(e) : kr_merge_watermark(&e->merge);
+}
+
 enum kr_status kr_engine_take(void *engine, const struct kr_event *event, struct kr_err *err)
 {
 	struct kr_engine *e = engine;
@@ -301,6 +324,8 @@ enum kr_status kr_engine_take(void *engine, const struct kr_event *event, struct
 
 	if (event->kind == KR_EVENT_ORDER)
 		return KR_OK; /* mechanisms do not ask */
+	if (kr_engine_by_stamps(e))
+		return take_stamped(e, event, err);
 	status = take(e, event);
 	if (!status)
 		status = give_up(e);
@@ -311,7 +336,7 @@ enum kr_status kr_engine_take(void *engine, const struct kr_event *event, struct
 
 enum kr_status kr_engine_idle(struct kr_engine *e, struct kr_err *err)
 {
-	int64_t watermark = e->begun ? kr_merge_watermark(&e->merge) : INT64_MIN;
+	int64_t watermark = watermark_of(e);
 
 	return watermark == INT64_MIN ? KR_OK : kr_engine_round(e, kr_earlier(watermark, kr_skew_pad(e->h)), KR_ROUND_IDLE, err);
 }
@@ -328,7 +353,7 @@ enum kr_status kr_engine_end(struct kr_engine *e, struct kr_err *err)
 		for (uint32_t i = 1; i < e->open.n; i++)
 			if (e->open.at[i]->line < e->open.at[first]->line)
 				first = i;
-		status = finish(e, e->open.at[first], INT64_MAX, err);
+		status = kr_engine_finish(e, e->open.at[first], INT64_MAX, err);
 	}
 	return status ? status : kr_engine_round(e, INT64_MAX, KR_ROUND_LAST, err);
 }
@@ -337,15 +362,23 @@ struct kr_engine_state kr_engine_look(const struct kr_engine *e)
 {
 	struct kr_engine_state s = {.txns = e->seq,
 		.late = e->late,
-		.watermark = e->begun ? kr_merge_watermark(&e->merge) : INT64_MIN,
+		.watermark = watermark_of(e),
+		.holder = {KR_NONE},
+		.newest = e->newest,
 		.trusted_until = e->trusted_until,
 		.found_trusted = e->found_trusted,
 		.held = e->held.n,
 		.carried = e->carried,
 		.open = e->open.n,
+		.versions = e->versions,
+		.locks = e->locks,
 		.session = {KR_NONE},
 		.txn = {KR_NONE}};
 
+	const struct kr_lane *holder = kr_merge_holder(&e->merge);
+
+	if (holder)
+		s.holder = holder->session;
 	for (int i = 0; i < KR_MECH_KINDS; i++)
 		s.findings[i] = e->findings[i];
 	for (uint32_t i = 0; i < e->open.n; i++) {

@@ -16,7 +16,7 @@ struct kr_engine; /* heap */
 
 struct kr_engine_sink { /* what it tells; anything but KR_OK ends it */
 	void *data;
-	enum kr_status (*findings)(void *data, const struct kr_history *window, const struct kr_findings *findings);
+	enum kr_status (*findings)(void *data, const struct kr_history *window, const struct kr_marks *marks, const struct kr_findings *findings);
 	enum kr_status (*late)(void *data, const struct kr_history *h, kr_session session, uint32_t line, int64_t invoked, int64_t watermark); /* or NULL */
 	enum kr_status (*order)(void *data, const struct kr_history *window, kr_key key, kr_txn before, kr_txn after); /* of versions, certain; or NULL */
 	enum kr_status (*dispatch)(void *data, const struct kr_history *h, kr_session session, int64_t invoked); /* or NULL */
@@ -28,7 +28,7 @@ struct kr_engine_options {
 	int64_t lateness;    /* the watermark is held that far behind */
 	int64_t stale;       /* a session that is silent for longer is given up; 0: never */
 	uint32_t round;      /* so many transactions end between two rounds; 0: some hundred, and as many as are held */
-	bool unbounded;      /* sessions may appear with any time: nothing is looked at before the end */
+	bool unbounded;      /* sessions, or timestamps, may appear with any time: nothing is looked at before the end */
 	bool keep;           /* forget nothing */
 };
 
@@ -37,18 +37,20 @@ struct kr_engine_state {
 	uint32_t late;       /* events that came too late */
 	uint64_t findings[KR_MECH_KINDS];
 	int64_t watermark;   /* INT64_MIN, INT64_MAX: none */
+	kr_session holder;   /* that the watermark waits for; KR_NONE: none */
+	int64_t newest;      /* time heard of; INT64_MIN: none */
 	int64_t trusted_until; /* INT64_MAX: always */
 	bool found_trusted;  /* something was found before anything was late */
 	uint32_t held, carried; /* transactions in memory: whole; of which versions are left */
 	uint32_t open;       /* that have not ended */
+	uint32_t versions, locks; /* that the last round laid before the mechanisms; versions at the start aside */
 	bool waits;          /* for the open transaction that began first, whose start is known: */
 	kr_session session;
 	kr_value txn;        /* valid until the next event */
 	int64_t since;
 };
 
-/* KR_UNSUPPORTED: a profile that goes by the database's timestamps. The stream that tells the events is named before the
- * first of them. */
+/* The stream that tells the events is named before the first of them. */
 enum kr_status kr_engine_new(struct kr_ctx *ctx, const struct kr_engine_options *options, struct kr_engine **out, struct kr_err *err);
 void kr_engine_attach(struct kr_engine *e, struct kr_stream *stream);
 void kr_engine_free(struct kr_engine *e); /* safe on NULL; before the stream is freed */

@@ -5,8 +5,10 @@ static bool applies(const struct kr_batch *b) { return b->profile->validate; }
 
 static bool writes(const struct kr_batch *b, kr_txn t)
 {
-	for (uint32_t i = 0; i < b->writers.n; i++)
-		if (b->writers.at[i].by.txn.i == t.i && b->writers.at[i].real)
+	const struct kr_party *p = &b->txns.at[t.i];
+
+	for (uint32_t i = p->writer_first; i < p->writer_first + p->writer_count; i++)
+		if (b->writers.at[i].real)
 			return true;
 	return false;
 }

@@ -7,48 +7,49 @@ struct building {
 	struct kr_window *w;
 	const struct kr_history *stream;
 	struct kr_bases *bases;
-	bool scans, failed;
+	bool sorted, scans, failed;
 };
 
-void kr_window_done(struct kr_window *w)
+static void let_go(struct kr_window *w, bool reuse)
 {
-	struct kr_history *h = &w->h;
-
-	kr_vec_done(w->mem, &h->keys);
-	kr_vec_done(w->mem, &h->txns);
-	kr_vec_done(w->mem, &h->ops);
-	kr_vec_done(w->mem, &h->scans);
-	kr_vec_done(w->mem, &h->rows);
-	kr_vec_done(w->mem, &h->conds);
-	kr_vec_done(w->mem, &h->attrs);
-	kr_vec_done(w->mem, &h->struck);
-	kr_vec_done(w->mem, &h->white_box);
-	kr_vec_done(w->mem, &w->txns);
-	kr_vec_done(w->mem, &w->keys);
-	kr_vec_done(w->mem, &w->txn_marks);
-	kr_vec_done(w->mem, &w->op_marks);
-	kr_vec_done(w->mem, &w->carried);
-	kr_vec_done(w->mem, &w->locks);
+	kr_vec_let_go(w->mem, &w->h.keys, reuse);
+	kr_vec_let_go(w->mem, &w->h.txns, reuse);
+	kr_vec_let_go(w->mem, &w->h.ops, reuse);
+	kr_vec_let_go(w->mem, &w->h.scans, reuse);
+	kr_vec_let_go(w->mem, &w->h.rows, reuse);
+	kr_vec_let_go(w->mem, &w->h.conds, reuse);
+	kr_vec_let_go(w->mem, &w->h.attrs, reuse);
+	kr_vec_let_go(w->mem, &w->h.struck, reuse);
+	kr_vec_let_go(w->mem, &w->h.white_box, reuse);
+	kr_vec_let_go(w->mem, &w->txns, reuse);
+	kr_vec_let_go(w->mem, &w->keys, reuse);
+	kr_vec_let_go(w->mem, &w->txn_marks, reuse);
+	kr_vec_let_go(w->mem, &w->op_marks, reuse);
+	kr_vec_let_go(w->mem, &w->carried, reuse);
+	kr_vec_let_go(w->mem, &w->locks, reuse);
 }
 
+void kr_window_done(struct kr_window *w) { let_go(w, false); }
+void kr_window_clear(struct kr_window *w) { let_go(w, true); }
+
 /* Header, values and sessions as they are; nothing of what was read. */
-static struct kr_history borrow(const struct kr_history *stream)
+static void borrow(struct kr_history *h, const struct kr_history *stream)
 {
-	return (struct kr_history){.mem = stream->mem,
-		.name = stream->name,
-		.format = stream->format,
-		.clock_skew = stream->clock_skew,
-		.time_unit = stream->time_unit,
-		.row_separator = stream->row_separator,
-		.profile = stream->profile,
-		.initial = stream->initial,
-		.key_order = stream->key_order,
-		.values.at = stream->values.at,
-		.values.n = stream->values.n,
-		.sessions.at = stream->sessions.at,
-		.sessions.n = stream->sessions.n,
-		.files.at = stream->files.at,
-		.files.n = stream->files.n};
+	h->mem = stream->mem;
+	h->name = stream->name;
+	h->format = stream->format;
+	h->clock_skew = stream->clock_skew;
+	h->time_unit = stream->time_unit;
+	h->row_separator = stream->row_separator;
+	h->profile = stream->profile;
+	h->initial = stream->initial;
+	h->key_order = stream->key_order;
+	h->values.at = stream->values.at;
+	h->values.n = stream->values.n;
+	h->sessions.at = stream->sessions.at;
+	h->sessions.n = stream->sessions.n;
+	h->files.at = stream->files.at;
+	h->files.n = stream->files.n;
 }
 
 /* ---- keys ---- */
@@ -76,32 +77,28 @@ static void touch(struct building *b, kr_key key)
 
 static void touch_all(struct building *b, const struct kr_held *t)
 {
-	for (uint32_t i = 0; i < t->entries.n; i++)
-		if (!t->entries.at[i].is_undo)
-			touch(b, t->entries.at[i].op.key);
-	for (uint32_t i = 0; i < t->rows.n; i++)
-		touch(b, t->rows.at[i].key);
-	b->scans |= t->scans.n > 0;
+	for (uint32_t i = 0; i < t->body->entries.n; i++)
+		if (!t->body->entries.at[i].is_undo)
+			touch(b, t->body->entries.at[i].op.key);
+	for (uint32_t i = 0; i < t->body->rows.n; i++)
+		touch(b, t->body->rows.at[i].key);
+	b->scans |= t->body->scans.n > 0;
 }
 
 /* A range is about keys that nobody in the window names, too. */
 static void touch_for_scans(struct building *b)
 {
 	for (kr_key k = {0}; k.i < b->stream->keys.n && b->scans; k.i++)
-		if (b->bases->at[k.i].carriers.n > 0 || b->stream->keys.at[k.i].initial.i != KR_ABSENT.i || kr_history_untold(b->stream))
+		if (b->bases->at[k.i].first || b->stream->keys.at[k.i].initial.i != KR_ABSENT.i || kr_history_untold(b->stream))
 			touch(b, k);
 }
 
 static void add_carriers(struct building *b)
 {
-	uint32_t n = b->w->keys.n;
-
-	for (uint32_t k = 0; k < n; k++) {
+	for (uint32_t k = 0; k < b->w->keys.n; k++) {
 		const struct kr_base *base = &b->bases->at[b->w->keys.at[k].i];
-		for (uint32_t i = 0; i < base->carriers.n; i++) {
-			add_txn(b, base->carriers.at[i]);
-			touch_all(b, base->carriers.at[i]);
-		}
+		for (const struct kr_left *v = base->first; v; v = v->next)
+			add_txn(b, v->of);
 	}
 }
 
@@ -130,15 +127,23 @@ static bool sort_keys(struct building *b)
 		order[k] = (struct named){w->keys.at[k], b->stream};
 	if (w->keys.n > 1)
 		qsort(order, w->keys.n, sizeof *order, by_name);
-	for (uint32_t k = 0; k < w->keys.n; k++) {
-		struct kr_key_entry entry = b->stream->keys.at[order[k].key.i];
-		entry.kind = b->bases->at[order[k].key.i].kind;
+	for (uint32_t k = 0; k < w->keys.n; k++)
 		w->keys.at[k] = order[k].key;
-		b->bases->at[order[k].key.i].at = k;
-		b->failed |= !kr_vec_push(w->mem, &w->h.keys, entry);
-	}
 	kr_mem_free(w->mem, order, w->keys.n, sizeof *order);
 	return true;
+}
+
+static void put_keys(struct building *b)
+{
+	struct kr_window *w = b->w;
+
+	for (uint32_t k = 0; k < w->keys.n; k++) {
+		struct kr_base *base = &b->bases->at[w->keys.at[k].i];
+		struct kr_key_entry entry = b->stream->keys.at[w->keys.at[k].i];
+		entry.kind = base->kind;
+		base->at = k;
+		b->failed |= !kr_vec_push(w->mem, &w->h.keys, entry);
+	}
 }
 
 /* ---- transactions ---- */
@@ -148,17 +153,17 @@ static kr_key key_in(const struct building *b, kr_key key) { return key.i == KR_
 static bool put_scan(struct building *b, const struct kr_held *t, struct kr_operation *op)
 {
 	struct kr_history *h = &b->w->h;
-	struct kr_scan scan = t->scans.at[op->scan];
+	struct kr_scan scan = t->body->scans.at[op->scan];
 	uint32_t row = scan.row_first, cond = scan.cond_first;
 
 	scan.row_first = h->rows.n;
 	scan.cond_first = h->conds.n;
 	for (uint32_t i = 0; i < scan.row_count; i++) {
-		struct kr_row r = {key_in(b, t->rows.at[row + i].key), t->rows.at[row + i].value};
+		struct kr_row r = {key_in(b, t->body->rows.at[row + i].key), t->body->rows.at[row + i].value};
 		b->failed |= !kr_vec_push(h->mem, &h->rows, r);
 	}
 	for (uint32_t i = 0; i < scan.cond_count; i++)
-		b->failed |= !kr_vec_push(h->mem, &h->conds, t->conds.at[cond + i]);
+		b->failed |= !kr_vec_push(h->mem, &h->conds, t->body->conds.at[cond + i]);
 	op->scan = h->scans.n;
 	return kr_vec_push(h->mem, &h->scans, scan);
 }
@@ -201,13 +206,43 @@ static bool put_entry(struct building *b, const struct kr_held *t, const struct 
 	return true;
 }
 
+static bool put_mark(struct building *b, unsigned mark, struct kr_span lock)
+{
+	return kr_vec_push(b->w->mem, &b->w->op_marks, (uint8_t)mark) && kr_vec_push(b->w->mem, &b->w->locks, lock);
+}
+
+/* A version that is left of a transaction, as an operation. */
+static bool put_left(struct building *b, const struct kr_left *v)
+{
+	struct kr_history *h = &b->w->h;
+	bool told = v->value.i != KR_NONE;
+	struct kr_operation op = {.kind = told ? KR_OP_WRITE : KR_OP_INC,
+		.flags = KR_OPF_HAS_ATTR,
+		.key = key_in(b, v->key),
+		.a = told ? v->value : KR_ABSENT,
+		.scan = KR_NONE};
+	struct kr_attr attr =
+		{.op = {h->ops.n}, .cursor = true, .has_time = true, .open = v->answered == KR_TIME_OPEN, .invoked = v->sent, .returned = v->answered};
+
+	return kr_vec_push(h->mem, &h->ops, op) && kr_vec_push(h->mem, &h->attrs, attr) && put_mark(b, v->marks, v->lock);
+}
+
+/* Those that the window speaks of. */
+static bool put_relic(struct building *b, const struct kr_relic *relic)
+{
+	for (uint32_t i = 0; i < relic->n; i++)
+		if (b->bases->at[relic->at[i].key.i].round == b->w->round && !put_left(b, &relic->at[i]))
+			return false;
+	return true;
+}
+
 static void end_late(struct kr_transaction *txn, const struct kr_held *t)
 {
 	int64_t first = INT64_MAX;
 
-	for (uint32_t i = 0; i < t->entries.n; i++)
-		if (t->entries.at[i].attr.has_time && t->entries.at[i].attr.invoked < first)
-			first = t->entries.at[i].attr.invoked;
+	for (uint32_t i = 0; i < t->body->entries.n; i++)
+		if (t->body->entries.at[i].attr.has_time && t->body->entries.at[i].attr.invoked < first)
+			first = t->body->entries.at[i].attr.invoked;
 	txn->status = KR_UNKNOWN;
 	txn->flags |= KR_TXN_HAS_END | KR_TXN_END_OPEN;
 	if (first < INT64_MAX)
@@ -215,41 +250,53 @@ static void end_late(struct kr_transaction *txn, const struct kr_held *t)
 	txn->end_returned = KR_TIME_OPEN;
 }
 
+static bool put_body(struct building *b, const struct kr_held *t, struct kr_history_mark mark)
+{
+	const struct kr_body *body = t->body;
+
+	for (uint32_t i = 0; i < body->entries.n; i++)
+		if (!put_entry(b, t, &body->entries.at[i], mark))
+			return false;
+	for (uint32_t i = mark.ops; i < b->w->h.ops.n; i++)
+		if (!put_mark(b, 0, (struct kr_span){0, 0}))
+			return false;
+	return true;
+}
+
 static bool put_txn(struct building *b, struct kr_held *t)
 {
 	struct kr_history *h = &b->w->h;
 	struct kr_history_mark mark = kr_history_mark(h);
+	struct kr_white_box white_box = {0};
+	struct kr_carried_txn told = {0};
 	struct kr_transaction txn = {.id = t->id,
 		.session = t->session,
 		.status = t->status,
 		.flags = t->flags,
 		.line = t->line,
 		.op_first = mark.ops,
-		.begin_invoked = t->begin[0],
-		.begin_returned = t->begin[1],
 		.end_invoked = t->end[0],
 		.end_returned = t->end[1]};
 	uint8_t marks = (t->settled ? KR_MARK_SETTLED : 0) | (t->carried ? KR_MARK_CARRIED : 0) | (t->certified ? 0 : KR_MARK_FRESH);
 
 	t->at = h->txns.n;
-	for (uint32_t i = 0; i < t->entries.n; i++)
-		if (!put_entry(b, t, &t->entries.at[i], mark))
-			return false;
+	if (t->carried ? !put_relic(b, t->relic) : !put_body(b, t, mark))
+		return false;
 	txn.op_count = h->ops.n - mark.ops;
+	if (t->body) {
+		txn.begin_invoked = t->body->begin[0];
+		txn.begin_returned = t->body->begin[1];
+		white_box = t->body->white_box;
+	} else {
+		txn.flags &= (uint16_t) ~(KR_TXN_HAS_BEGIN | KR_TXN_BEGIN_OPEN | KR_TXN_HAS_SNAPSHOT_T);
+		told = t->relic->told;
+	}
 	if (t->late)
 		end_late(&txn, t);
 	for (uint32_t i = mark.struck; i < h->struck.n; i++)
 		h->struck.at[i].txn = (kr_txn){h->txns.n};
-	for (uint32_t i = 0; i < txn.op_count; i++) {
-		uint8_t of = 0;
-		if (t->carried)
-			of = (t->entries.at[i].shadow ? KR_MARK_SHADOW : 0) | (t->entries.at[i].deleted ? KR_MARK_DELETED : 0) |
-				(t->entries.at[i].remade ? KR_MARK_REMADE : 0) | (t->entries.at[i].gone ? KR_MARK_GONE : 0);
-		struct kr_span lock = t->carried ? t->entries.at[i].lock : (struct kr_span){0, 0};
-		b->failed |= !kr_vec_push(b->w->mem, &b->w->op_marks, of) || !kr_vec_push(b->w->mem, &b->w->locks, lock);
-	}
-	return kr_vec_push(h->mem, &h->txns, txn) && kr_vec_push(h->mem, &h->white_box, t->white_box) && kr_vec_push(b->w->mem, &b->w->txn_marks, marks) &&
-		kr_vec_push(b->w->mem, &b->w->carried, t->told);
+	return kr_vec_push(h->mem, &h->txns, txn) && kr_vec_push(h->mem, &h->white_box, white_box) && kr_vec_push(b->w->mem, &b->w->txn_marks, marks) &&
+		kr_vec_push(b->w->mem, &b->w->carried, told);
 }
 
 static int by_end(const void *a, const void *b)
@@ -259,18 +306,21 @@ static int by_end(const void *a, const void *b)
 	return ((*x)->seq > (*y)->seq) - ((*x)->seq < (*y)->seq);
 }
 
-enum kr_status kr_window_build(struct kr_window *w, const struct kr_history *stream, const struct kr_helds *held, struct kr_bases *bases)
+enum kr_status kr_window_build(struct kr_window *w, const struct kr_history *stream, const struct kr_helds *held, struct kr_bases *bases, bool sorted)
 {
-	struct building b = {.w = w, .stream = stream, .bases = bases};
+	struct building b = {.sorted = sorted, .w = w, .stream = stream, .bases = bases};
 
-	w->h = borrow(stream);
+	borrow(&w->h, stream);
 	for (uint32_t i = 0; i < held->n && !b.failed; i++) {
 		add_txn(&b, held->at[i]);
 		touch_all(&b, held->at[i]);
 	}
 	touch_for_scans(&b);
 	add_carriers(&b);
-	if (b.failed || !sort_keys(&b) || b.failed)
+	if (b.failed || ((b.sorted || b.scans) && !sort_keys(&b)))
+		return KR_NOMEM;
+	put_keys(&b);
+	if (b.failed)
 		return KR_NOMEM;
 	if (w->txns.n > 1)
 		qsort(w->txns.at, w->txns.n, sizeof *w->txns.at, by_end);

@@ -1,15 +1,14 @@
 /* A window of a stream as a history of its own, for the batch: transactions that are held whole, and of those before them
- * the versions that can still be seen. Values are those of the stream; keys are only those that the window speaks of, in
- * the order of their names. */
+ * the versions that can still be seen. Values are those of the stream; keys are only those that the window speaks of. */
 #ifndef KR_MECHANISMS_WINDOW_H
 #define KR_MECHANISMS_WINDOW_H
 
-#include "mechanisms/held.h"
+#include "mechanisms/relic.h"
 
 KR_VEC_NAMED(kr_helds, struct kr_held *);
 
 struct kr_base {             /* of a key of the stream */
-	struct kr_helds carriers; /* carried transactions with a version of it */
+	struct kr_left *first;   /* what is left of transactions that are forgotten: their versions of it */
 	uint8_t kind;            /* enum kr_key_kind, as far as was seen */
 	bool gone, gone_present; /* a version of it is forgotten; one that was not absent */
 	bool vain_present;       /* a write that came to nothing is, whose value was not absent */
@@ -17,7 +16,7 @@ struct kr_base {             /* of a key of the stream */
 };
 KR_VEC_NAMED(kr_bases, struct kr_base);
 
-struct kr_window {
+struct kr_window { /* zero but for mem is none */
 	struct kr_mem *mem;
 	uint32_t round;
 	struct kr_history h;          /* values, sessions and header are borrowed */
@@ -29,8 +28,10 @@ struct kr_window {
 	struct kr_marks marks;
 };
 
-/* `held`: in the order of their ends. Marks of settled transactions are as they are now. */
-enum kr_status kr_window_build(struct kr_window *w, const struct kr_history *stream, const struct kr_helds *held, struct kr_bases *bases);
+/* `held`: in the order of their ends. Marks of settled transactions are as they are now. Keys are in the order of their
+ * names if somebody asks (`sorted`), or reads ranges; else in that in which the transactions name them. */
+enum kr_status kr_window_build(struct kr_window *w, const struct kr_history *stream, const struct kr_helds *held, struct kr_bases *bases, bool sorted);
 void kr_window_done(struct kr_window *w);
+void kr_window_clear(struct kr_window *w); /* for another round: keeps its memory */
 
 #endif

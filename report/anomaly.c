@@ -150,7 +150,10 @@ const char *kr_anomaly_base(const struct kr_history *h, const struct kr_certific
 		return kr_anomaly_name(cert->anomaly.kind);
 	if (cert->kind == KR_CERT_REPLAY)
 		return "difference";
-	return cert->cycles.n == 0 ? "unexplained reads" : name_of_cycles(h, cert, 0);
+	enum kr_torn torn = kr_anomaly_torn(cert);
+	if (torn == KR_TORN_SEVERAL)
+		return kr_anomaly_name(KR_INCOMPATIBLE_ORDER);
+	return cert->cycles.n == 0 || torn == KR_TORN_ONE ? "unexplained reads" : name_of_cycles(h, cert, 0);
 }
 
 void kr_report_anomaly(const struct kr_history *h, const struct kr_certificate *cert, char out[KR_ANOMALY_NAME_SIZE])

@@ -36,6 +36,11 @@ bool kr_is_unexplained(const struct kr_certificate *cert); /* no cycle is needed
 void kr_say_unexplained(const struct kr_words *w);
 void kr_explain_unexplained(const struct kr_words *w);
 
+/* No order of the changes to keys explains what some operations saw of them, whatever else they saw (torn.c): of one operation, or of several. */
+enum kr_torn { KR_TORN_NOT, KR_TORN_ONE, KR_TORN_SEVERAL };
+enum kr_torn kr_anomaly_torn(const struct kr_certificate *cert);
+void kr_say_torn(const struct kr_words *w, const struct kr_certificate *cert);
+
 /* A replay in the given order that differs (difference.c): the sentence, and the lines after "Then:". */
 void kr_say_difference(const struct kr_report *r, const struct kr_words *w);
 void kr_explain_difference(const struct kr_report *r, const struct kr_words *w);

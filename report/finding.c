@@ -136,7 +136,7 @@ static void add_cycle(const struct kr_finding_report *r, const struct kr_finding
 		kr_str_add(out, "]");
 }
 
-static uint32_t line_of(const struct kr_finding_report *r, const struct kr_finding *f)
+uint32_t kr_report_finding_line(const struct kr_finding_report *r, const struct kr_finding *f)
 {
 	uint32_t line = f->txns[0].i == KR_NONE ? 0 : r->history->txns.at[f->txns[0].i].line;
 
@@ -178,8 +178,8 @@ void kr_report_finding_json(const struct kr_finding_report *r, const struct kr_f
 	add_cycle(r, f, out);
 	if (f->attached > 0)
 		kr_str_format(out, ", \"cycles\": %u", f->attached);
-	if (line_of(r, f) > 0)
-		kr_str_format(out, ", \"line\": %u", line_of(r, f));
+	if (kr_report_finding_line(r, f) > 0)
+		kr_str_format(out, ", \"line\": %u", kr_report_finding_line(r, f));
 	kr_str_init(&why, out->mem);
 	kr_finding_says(r, f, &why);
 	kr_str_add(out, ", ");

@@ -85,28 +85,36 @@ static void let_txn(const struct telling *t, kr_txn who, uint32_t op, bool first
 	add(t, ".\n");
 }
 
+bool kr_finding_parts(const struct kr_finding_report *r, const struct kr_finding *f, struct kr_mem *mem, struct kr_finding_parts *out)
+{
+	bool writer = f->has_writer && f->writer.i != f->txns[0].i;
+	const struct kr_finding_part first[] = {
+		{writer ? f->writer : (kr_txn){KR_NONE}, KR_NONE},
+		{f->over, KR_NONE},
+		{f->txns[0], f->ops[0]},
+		{f->txns[1], f->ops[1]},
+	};
+
+	if (!kr_vec_reserve(mem, out, KR_COUNT(first) + f->edge_count))
+		return false;
+	for (size_t i = 0; i < KR_COUNT(first); i++)
+		if (first[i].txn.i != KR_NONE)
+			out->at[out->n++] = first[i];
+	for (uint32_t i = 0; i < f->edge_count; i++) {
+		const struct kr_certain_edge *e = &r->all->edges.at[f->edge_first + i];
+		out->at[out->n++] = (struct kr_finding_part){e->from, e->kind == KR_RW ? e->op : KR_NONE};
+	}
+	return true;
+}
+
 static void let(const struct telling *t)
 {
-	const struct kr_finding *f = t->f;
-	bool first = true;
+	struct kr_finding_parts parts = {0};
 
-	if (f->has_writer && f->writer.i != KR_NONE && f->writer.i != f->txns[0].i) {
-		let_txn(t, f->writer, KR_NONE, first);
-		first = false;
-	}
-	if (f->over.i != KR_NONE) {
-		let_txn(t, f->over, KR_NONE, first);
-		first = false;
-	}
-	for (int i = 0; i < 2; i++)
-		if (f->txns[i].i != KR_NONE) {
-			let_txn(t, f->txns[i], f->ops[i], first);
-			first = false;
-		}
-	for (uint32_t i = 0; i < f->edge_count; i++) {
-		const struct kr_certain_edge *e = &t->r->all->edges.at[f->edge_first + i];
-		let_txn(t, e->from, e->kind == KR_RW ? e->op : KR_NONE, i == 0);
-	}
+	t->w.out->failed |= !kr_finding_parts(t->r, t->f, t->w.out->mem, &parts);
+	for (uint32_t i = 0; i < parts.n; i++)
+		let_txn(t, parts.at[i].txn, parts.at[i].op, i == 0);
+	kr_vec_done(t->w.out->mem, &parts);
 }
 
 /* ---- Then ---- */
@@ -168,7 +176,7 @@ static void then_locks(const struct telling *t)
 	}
 }
 
-static void then_edge(const struct telling *t, const struct kr_certain_edge *e)
+void kr_finding_edge_says(const struct kr_words *w, const struct kr_certain_edge *e)
 {
 	static const char *const verbs[] = {[KR_WR] = " read what ",
 		[KR_WW] = " made its version before ",
@@ -177,17 +185,16 @@ static void then_edge(const struct telling *t, const struct kr_certain_edge *e)
 		[KR_RT] = " had ended before "};
 	bool reads = e->kind == KR_WR;
 
-	txn(t, reads ? e->to : e->from);
-	add(t, verbs[e->kind]);
-	txn(t, reads ? e->from : e->to);
+	kr_words_txn(w, reads ? e->to : e->from);
+	kr_str_add(w->out, verbs[e->kind]);
+	kr_words_txn(w, reads ? e->from : e->to);
 	if (reads || e->kind == KR_RW)
-		add(t, e->earlier ? ", or one after it, wrote of " : " wrote of ");
+		kr_str_add(w->out, e->earlier ? ", or one after it, wrote of " : " wrote of ");
 	else if (e->kind == KR_WW)
-		add(t, " made its own, of ");
+		kr_str_add(w->out, " made its own, of ");
 	if (e->key.i != KR_NONE)
-		kr_words_key(&t->w, e->key);
-	add(t, e->kind == KR_RT ? " began" : "");
-	add(t, ".\n");
+		kr_words_key(w, e->key);
+	kr_str_add(w->out, e->kind == KR_RT ? " began" : "");
 }
 
 static void then(const struct telling *t)
@@ -197,7 +204,8 @@ static void then(const struct telling *t)
 	add(t, "Then: ");
 	for (uint32_t i = 0; i < f->edge_count; i++) {
 		add(t, i > 0 ? "      " : "");
-		then_edge(t, &t->r->all->edges.at[f->edge_first + i]);
+		kr_finding_edge_says(&t->w, &t->r->all->edges.at[f->edge_first + i]);
+		add(t, ".\n");
 	}
 	if (f->edge_count > 0)
 		return;
@@ -205,6 +213,8 @@ static void then(const struct telling *t)
 		then_locks(t);
 	else if (f->what == KR_FOUND_GARBAGE)
 		then_garbage(t);
+	else if (f->what == KR_FOUND_DUPLICATE_ROW)
+		add(t, "there is one row of a key at most, whenever its snapshot was taken.\n");
 	else
 		then_snapshot(t);
 }
@@ -332,13 +342,12 @@ void kr_finding_says(const struct kr_finding_report *r, const struct kr_finding 
 	why(&t);
 }
 
-void kr_report_finding_explain(const struct kr_finding_report *r, const struct kr_finding *f, struct kr_str *out)
+void kr_finding_explain(const struct kr_words *w, const struct kr_finding_report *r, const struct kr_finding *f)
 {
 	char name[KR_ANOMALY_NAME_SIZE];
-	struct kr_cast cast;
-	struct telling t = {r, f, {r->history, &cast, out}};
+	struct telling t = {r, f, *w};
+	struct kr_str *out = w->out;
 
-	kr_cast_init(&cast, out->mem, r->history);
 	kr_report_finding_class(r, f, name);
 	let(&t);
 	then(&t);
@@ -347,6 +356,15 @@ void kr_report_finding_explain(const struct kr_finding_report *r, const struct k
 	kr_str_format(out, ". %s: %s, %s.\n", r->profile->name, kr_mechanism_name(f->mechanism), name);
 	if (f->attached > 0)
 		kr_str_format(out, "      %u cycle%s of dependencies hold%s both.\n", f->attached, f->attached == 1 ? "" : "s", f->attached == 1 ? "s" : "");
+}
+
+void kr_report_finding_explain(const struct kr_finding_report *r, const struct kr_finding *f, struct kr_str *out)
+{
+	struct kr_cast cast;
+	struct kr_words w = {r->history, &cast, out};
+
+	kr_cast_init(&cast, out->mem, r->history);
+	kr_finding_explain(&w, r, f);
 	out->failed |= cast.failed;
 	kr_cast_done(&cast);
 }

@@ -115,22 +115,26 @@ static void note_timestamps(struct kr_notes *notes, const struct kr_history *h)
 {
 	const char *what;
 	uint32_t n = 0, told = 0;
+	bool all = true;
 
 	for (uint32_t t = 0; t < h->txns.n; t++) {
-		unsigned flags = h->txns.at[t].flags & (KR_TXN_HAS_SNAPSHOT | KR_TXN_HAS_COMMIT_TS);
+		unsigned both = KR_TXN_HAS_SNAPSHOT | KR_TXN_HAS_COMMIT_TS, flags = h->txns.at[t].flags & both;
 		n += flags != 0;
 		told |= flags;
+		all &= flags == both || h->txns.at[t].status != KR_COMMITTED;
 	}
 	if (n == 0)
 		return;
 	what = told == KR_TXN_HAS_SNAPSHOT ? "start" : told == KR_TXN_HAS_COMMIT_TS ? "commit" : "start and commit";
-	kr_notes_add(notes, "the database's %s timestamps of %u transaction%s were not looked at", what, (unsigned)n, plural(n));
+	kr_notes_add(notes, "the database's %s timestamps of %u transaction%s were not looked at%s", what, (unsigned)n, plural(n),
+		all ? "; '--profile timestamps-si' goes by them" : "");
 }
 
-void kr_notes_of_deciding(struct kr_notes *notes, const struct kr_history *h)
+void kr_notes_of_deciding(struct kr_notes *notes, const struct kr_history *h, bool by_timestamps)
 {
 	note_committed(notes, h);
-	note_timestamps(notes, h);
+	if (!by_timestamps)
+		note_timestamps(notes, h);
 }
 
 void kr_notes_json(const struct kr_notes *notes, const char *separator, struct kr_str *out)

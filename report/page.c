@@ -1,4 +1,4 @@
-/* The page of `krait check --html`: its frame, the levels, and the elements that hold data (report/page.h says how they are kept apart from the program). The policy in
+/* Pages: their frame, which that of `krait watch --http` has, too (live.c); and of `krait check --html` the levels, and the elements that hold data (report/page.h says how they are kept apart from the program). The policy in
  * its head keeps a browser from loading anything. */
 #include "report/page.h"
 
@@ -84,18 +84,33 @@ static void add_levels(const struct kr_modules *more, struct kr_str *out)
 	kr_page_data(out, "levels", &json);
 }
 
-void kr_report_page_begin(const struct kr_modules *more, struct kr_str *out)
+void kr_page_open(const char *policy, const char *style, const char *without, struct kr_str *out)
 {
 	kr_str_add(out,
 		"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src "
-		"data:\">\n"
-		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n"
+		"data:");
+	kr_str_add(out, policy);
+	kr_str_add(out,
+		"\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n"
 		"<meta name=\"generator\" content=\"krait " KR_VERSION "\">\n<link rel=\"icon\" href=\"data:,\">\n<title>krait</title>\n<style>\n");
 	kr_str_add(out, kr_page_style);
-	kr_str_add(out,
-		"</style>\n</head>\n<body>\n<noscript>This page is drawn by the program that it holds: please allow scripts. The same verdicts as text: "
-		"<code>krait check --explain</code>.</noscript>\n<div id=\"page\"></div>\n");
+	kr_str_add(out, style);
+	kr_str_format(out, "</style>\n</head>\n<body>\n<noscript>This page is drawn by the program that it holds: please allow scripts. %s</noscript>\n",
+		without);
+	kr_str_add(out, "<div id=\"page\"></div>\n");
+}
+
+void kr_page_close(const char *program, struct kr_str *out)
+{
+	kr_str_add(out, "<script>\n\"use strict\";\n");
+	kr_str_add(out, program);
+	kr_str_add(out, "</script>\n</body>\n</html>\n");
+}
+
+void kr_report_page_begin(const struct kr_modules *more, struct kr_str *out)
+{
+	kr_page_open("", "", "The same verdicts as text: <code>krait check --explain</code>.", out);
 	add_levels(more, out);
 }
 
@@ -112,9 +127,4 @@ void kr_report_page_failed(const char *trace, const char *error, struct kr_str *
 	kr_page_data(out, "failed", &json);
 }
 
-void kr_report_page_end(struct kr_str *out)
-{
-	kr_str_add(out, "<script>\n");
-	kr_str_add(out, kr_page_program);
-	kr_str_add(out, "</script>\n</body>\n</html>\n");
-}
+void kr_report_page_end(struct kr_str *out) { kr_page_close(kr_page_program, out); }

@@ -469,6 +469,8 @@ void kr_sentence(const struct kr_words *w, const struct kr_level *level, const s
 		kr_say_operation(w, cert);
 	else if (kr_is_unexplained(cert))
 		kr_say_unexplained(w);
+	else if (kr_anomaly_torn(cert) != KR_TORN_NOT)
+		kr_say_torn(w, cert);
 	else if (arg && kr_argument_is_involved(arg) && kr_find_two_states(w->h, level, cert, &two))
 		kr_say_two_states(w, &two);
 	else if (is_known(cert, arg) || is_one_cycle(cert) || (arg && arg->complete && is_plain_lost_update(w->h, cert)))

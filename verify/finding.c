@@ -74,7 +74,7 @@ void kr_findings_done(struct kr_findings *f)
 
 /* ---- checking ---- */
 
-static enum kr_status check_one(struct kr_recheck *r)
+enum kr_status kr_recheck_one(struct kr_recheck *r)
 {
 	switch (r->f->mechanism) {
 	case KR_MECH_CR: return kr_recheck_read(r);
@@ -87,26 +87,36 @@ static enum kr_status check_one(struct kr_recheck *r)
 	return kr_err_set(r->err, KR_BAD, "no such mechanism");
 }
 
+enum kr_status kr_recheck_begin(struct kr_recheck *r)
+{
+	r->ops = kr_mem_alloc(&r->ctx->mem, r->h->ops.n, sizeof *r->ops);
+	r->txns = kr_mem_alloc(&r->ctx->mem, r->h->txns.n, sizeof *r->txns);
+	r->key = (kr_key){KR_NONE};
+	if (!r->ops || !r->txns)
+		return KR_NOMEM;
+	return r->claims.profile->clock == KR_CLOCK_STAMPS ? kr_recheck_stamps(r) : kr_recheck_instants(r);
+}
+
+void kr_recheck_end(struct kr_recheck *r)
+{
+	kr_vec_done(&r->ctx->mem, &r->versions);
+	kr_recheck_free_writers(r);
+	kr_mem_free(&r->ctx->mem, r->ops, r->h->ops.n, sizeof *r->ops);
+	kr_mem_free(&r->ctx->mem, r->txns, r->h->txns.n, sizeof *r->txns);
+}
+
 enum kr_status kr_verify_findings(struct kr_ctx *ctx, const struct kr_history *h, struct kr_claims claims, const struct kr_findings *findings, uint32_t *which,
 	struct kr_err *err)
 {
-	struct kr_recheck r = {.ctx = ctx, .h = h, .claims = claims, .findings = findings, .err = err, .key = {KR_NONE}};
-	enum kr_status status = KR_OK;
+	struct kr_recheck r = {.ctx = ctx, .h = h, .claims = claims, .findings = findings, .err = err};
+	enum kr_status status = kr_recheck_begin(&r);
 
-	r.ops = kr_mem_alloc(&ctx->mem, h->ops.n, sizeof *r.ops);
-	r.txns = kr_mem_alloc(&ctx->mem, h->txns.n, sizeof *r.txns);
-	if (!r.ops || !r.txns)
-		status = KR_NOMEM;
-	else
-		status = claims.profile->clock == KR_CLOCK_STAMPS ? kr_recheck_stamps(&r) : kr_recheck_instants(&r);
 	for (*which = 0; *which < findings->list.n && !status; ++*which) {
 		r.f = &findings->list.at[*which];
-		status = check_one(&r);
+		status = kr_recheck_one(&r);
 		if (status)
 			break;
 	}
-	kr_vec_done(&ctx->mem, &r.versions);
-	kr_mem_free(&ctx->mem, r.ops, h->ops.n, sizeof *r.ops);
-	kr_mem_free(&ctx->mem, r.txns, h->txns.n, sizeof *r.txns);
+	kr_recheck_end(&r);
 	return status;
 }

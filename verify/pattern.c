@@ -134,21 +134,20 @@ static const char *mismatch(const struct matching *m)
 	return why;
 }
 
-/* An operation that saw one part of a key (or the key) as of the wr, and a part (or the key), older than an overwriting one that comes no later, as of the rw: they were never there together, whatever the level. */
-static bool is_tear(const struct matching *m)
+bool kr_cert_is_tear(const struct kr_cert_edge *edges, uint32_t count)
 {
 	const struct kr_cert_edge *rw = NULL, *wr = NULL;
 	uint32_t ww = 0;
 
-	for (uint32_t i = 0; i < m->count; i++) {
-		const struct kr_cert_edge *e = &m->edges[i];
-		if (e->key.i != m->edges[0].key.i)
+	for (uint32_t i = 0; i < count; i++) {
+		const struct kr_cert_edge *e = &edges[i];
+		if (e->key.i != edges[0].key.i)
 			return false;
 		rw = e->kind == KR_RW ? e : rw;
 		wr = e->kind == KR_WR ? e : wr;
 		ww += e->kind == KR_WW;
 	}
-	return rw && wr && ww + 2 == m->count && rw->from.i == wr->to.i && rw->op == wr->op;
+	return rw && wr && ww + 2 == count && rw->from.i == wr->to.i && rw->op == wr->op;
 }
 
 enum kr_status kr_verify_pattern(struct kr_verifier *v, uint32_t cycle, bool *whole)
@@ -160,7 +159,7 @@ enum kr_status kr_verify_pattern(struct kr_verifier *v, uint32_t cycle, bool *wh
 	size_t n = 0;
 
 	*whole = false;
-	if (v->rule->cycles[0].kinds & KR_BIT(KR_WR) && is_tear(&m))
+	if (v->rule->cycles[0].kinds & KR_BIT(KR_WR) && kr_cert_is_tear(m.edges, m.count))
 		return KR_OK;
 	for (size_t i = 0; i < KR_COUNT(v->rule->cycles) && v->rule->cycles[i].kinds; i++) {
 		m.rule = &v->rule->cycles[i];

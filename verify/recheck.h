@@ -4,7 +4,7 @@
 #ifndef KR_VERIFY_RECHECK_H
 #define KR_VERIFY_RECHECK_H
 
-#include "verify/finding.h"
+#include "verify/grounds.h"
 #include "verify/saw.h"
 
 struct kr_instants {
@@ -30,11 +30,19 @@ struct kr_recheck {
 	const struct kr_findings *findings;
 	const struct kr_finding *f;
 	struct kr_err *err;
+	struct kr_grounds *grounds;      /* what was derived is noted there; NULL: nobody asks */
 	struct kr_span *ops;             /* by operation that counts */
 	struct kr_instants *txns;        /* by transaction */
+	uint32_t *writer_first;          /* by key, and one more: into writers; NULL: not asked for so far */
+	kr_txn *writers;                 /* who tried to write it, perhaps several times in a row, in the order of transactions */
 	kr_key key;                      /* whose versions are in `versions` */
 	KR_VEC(struct kr_newly) versions;
 };
+
+/* finding.c: all instants, and the memory of them. */
+enum kr_status kr_recheck_begin(struct kr_recheck *r);
+enum kr_status kr_recheck_one(struct kr_recheck *r); /* r->f: does it hold? */
+void kr_recheck_end(struct kr_recheck *r);
 
 /* recheck_instants.c */
 enum kr_status kr_recheck_instants(struct kr_recheck *r);
@@ -43,6 +51,8 @@ struct kr_span kr_recheck_entry(const struct kr_recheck *r, kr_txn t, const stru
 
 /* recheck_versions.c */
 enum kr_status kr_recheck_versions(struct kr_recheck *r, kr_key key);
+enum kr_status kr_recheck_writers(struct kr_recheck *r); /* fills writers */
+void kr_recheck_free_writers(struct kr_recheck *r);
 bool kr_recheck_same_row(const struct kr_recheck *r, kr_key a, kr_key b);
 bool kr_recheck_same_object(const struct kr_recheck *r, kr_key a, kr_key b);
 /* The first certain lock of the mode on the object of the key; to == INT64_MAX: there is none. */
@@ -73,6 +83,20 @@ enum kr_status kr_recheck_shared(struct kr_recheck *r, kr_txn t, uint32_t op, st
 uint32_t kr_recheck_times(const struct kr_recheck *r, const struct kr_operation *op, kr_key key);
 /* Some version, or moment, explains the sight at `at`; r->versions are the key's. *only: the one version, or NULL. */
 bool kr_recheck_explained(const struct kr_recheck *r, kr_txn t, const struct kr_sighted *s, kr_key key, const struct kr_newly **only);
+
+/* Every sight of the operation that a snapshot can be shared for. */
+typedef enum kr_status kr_sight_visit(struct kr_recheck *r, kr_txn t, uint32_t op, kr_key key, const struct kr_saw *saw, void *data);
+enum kr_status kr_recheck_each_sight(struct kr_recheck *r, kr_txn t, uint32_t op, kr_sight_visit *visit, void *data);
+kr_sight_visit kr_recheck_share; /* `data`: struct kr_places, which is narrowed to where the sight can have been seen */
+
+/* grounds.c: do nothing where nobody asks. */
+struct kr_gap kr_recheck_gap(struct kr_point before, struct kr_point after);
+void kr_recheck_note(const struct kr_recheck *r, struct kr_gap gap);
+void kr_recheck_note_order(const struct kr_recheck *r, const struct kr_newly *v, const struct kr_newly *u, uint32_t edge); /* why v precedes u */
+void kr_recheck_note_locks(const struct kr_recheck *r, kr_txn t, struct kr_span taken, kr_txn u); /* t took its lock before u gave up its own */
+void kr_recheck_note_value(const struct kr_recheck *r, const struct kr_sighted *s); /* no version explains the sight of r->f */
+enum kr_status kr_recheck_note_clash(struct kr_recheck *r); /* the snapshot of r->f has no instant */
+struct kr_point kr_recheck_snapshot(const struct kr_recheck *r, kr_txn t, int64_t at);
 
 /* recheck_reads.c, recheck_pairs.c, recheck_cycle.c: does the finding hold? */
 enum kr_status kr_recheck_read(struct kr_recheck *r);

@@ -4,6 +4,7 @@
 struct edge_check {
 	struct kr_recheck *r;
 	const struct kr_certain_edge *e;
+	uint32_t at;                 /* its number in the cycle */
 	struct kr_sighted s;         /* of wr and rw */
 	struct kr_places places;     /* of what shares its snapshot */
 	const struct kr_newly *only; /* what it must have seen, or NULL */
@@ -81,6 +82,14 @@ static enum kr_status look(struct edge_check *c, kr_txn reader, bool certifies)
 
 /* ---- edges ---- */
 
+static void note(const struct edge_check *c, struct kr_point before, struct kr_point after)
+{
+	struct kr_gap gap = kr_recheck_gap(before, after);
+
+	gap.edge = c->at;
+	kr_recheck_note(c->r, gap);
+}
+
 static enum kr_status check_wr(struct edge_check *c)
 {
 	struct kr_recheck *r = c->r;
@@ -93,8 +102,10 @@ static enum kr_status check_wr(struct edge_check *c)
 		return kr_recheck_fail(r, "the source of an edge made no version of the key, for certain");
 	if (!c->e->earlier)
 		return c->only == v ? KR_OK : kr_recheck_fail(r, "the source of a wr is not all that the read can have seen");
-	if (r->h->txns.at[v->txn.i].status == KR_COMMITTED && r->txns[v->txn.i].commit.to < c->s.at.from)
+	if (r->h->txns.at[v->txn.i].status == KR_COMMITTED && r->txns[v->txn.i].commit.to < c->s.at.from) {
+		note(c, kr_point_at(KR_INSTANT_COMMIT, v->txn, r->txns[v->txn.i].commit.to), kr_recheck_snapshot(r, c->e->to, c->s.at.from));
 		return KR_OK;
+	}
 	return kr_recheck_fail(r, "the source of an edge may have committed after the read's snapshot");
 }
 
@@ -109,7 +120,13 @@ static enum kr_status check_rw(struct edge_check *c)
 	if (!u || kr_recheck_is_shadow(r, u) || (c->s.saw.predicate && kr_recheck_allows(r, &c->s, c->e->key, u->value)))
 		return kr_recheck_fail(r, "the target of an rw changed nothing of what was read, for certain");
 	bool after = c->only && !kr_recheck_is_shadow(r, c->only) && kr_recheck_precedes(r, c->only, u);
-	return after || c->s.at.to < r->txns[u->txn.i].commit.from ? KR_OK : kr_recheck_fail(r, "the target of an rw may be what was read, or come before it");
+	if (c->s.at.to < r->txns[u->txn.i].commit.from)
+		note(c, kr_recheck_snapshot(r, c->e->from, c->s.at.to), kr_point_at(KR_INSTANT_COMMIT, u->txn, r->txns[u->txn.i].commit.from));
+	else if (after)
+		kr_recheck_note_order(r, c->only, u, c->at);
+	else
+		return kr_recheck_fail(r, "the target of an rw may be what was read, or come before it");
+	return KR_OK;
 }
 
 static enum kr_status check_ww(struct edge_check *c)
@@ -122,6 +139,7 @@ static enum kr_status check_ww(struct edge_check *c)
 		return status;
 	if (!v || !u || kr_recheck_is_shadow(r, v) || kr_recheck_is_shadow(r, u) || !kr_recheck_precedes(r, v, u))
 		return kr_recheck_fail(r, "the order of a ww is not certain");
+	kr_recheck_note_order(r, v, u, c->at);
 	c->plain_snapshot = r->claims.profile->fuw && r->txns[u->txn.i].has_snapshot && !kr_recheck_new_row(r, u->txn, c->e->key);
 	return KR_OK;
 }
@@ -136,8 +154,10 @@ static enum kr_status check_order(const struct edge_check *c)
 
 	if (a->status == KR_COMMITTED && c->e->kind == KR_SO && order != KR_ORDER_NONE && follows)
 		return KR_OK;
-	if (a->status == KR_COMMITTED && c->e->kind == KR_RT && order == KR_ORDER_REALTIME && r->txns[c->e->from.i].commit.to < to->begin.from)
+	if (a->status == KR_COMMITTED && c->e->kind == KR_RT && order == KR_ORDER_REALTIME && r->txns[c->e->from.i].commit.to < to->begin.from) {
+		note(c, kr_point_at(KR_INSTANT_COMMIT, c->e->from, r->txns[c->e->from.i].commit.to), kr_point_at(KR_INSTANT_BEGIN, c->e->to, to->begin.from));
 		return KR_OK;
+	}
 	return kr_recheck_fail(r, "the order of two transactions is not certain, or not asked for");
 }
 
@@ -184,9 +204,9 @@ static enum kr_status took_effect(struct kr_recheck *r, kr_txn t, bool *out)
 	return status;
 }
 
-static enum kr_status check_edge(struct kr_recheck *r, const struct kr_certain_edge *e, bool *plain_snapshot)
+static enum kr_status check_edge(struct kr_recheck *r, const struct kr_certain_edge *e, uint32_t at, bool *plain_snapshot)
 {
-	struct edge_check c = {.r = r, .e = e};
+	struct edge_check c = {.r = r, .e = e, .at = at};
 	bool from, to;
 	enum kr_status status = took_effect(r, e->from, &from);
 
@@ -237,7 +257,7 @@ enum kr_status kr_recheck_cycle(struct kr_recheck *r)
 			return kr_recheck_fail(r, "the edges do not follow each other");
 		if (!(r->claims.certify->forbidden[0].allowed & KR_BIT(e->kind)))
 			return kr_recheck_fail(r, "the level does not ask for edges of that kind");
-		status = check_edge(r, e, &snapshot);
+		status = check_edge(r, e, i, &snapshot);
 		if (!status)
 			status = check_nodes(r, e, snapshot, next);
 	}

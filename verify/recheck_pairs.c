@@ -14,6 +14,19 @@ static const struct kr_operation *op_of(const struct kr_recheck *r, kr_txn t, ui
 /* Each was taken before the other was given up. */
 static bool overlap(const struct pair *p, struct kr_span x, struct kr_span y) { return x.to < p->b->lives_until && y.to < p->a->lives_until; }
 
+static enum kr_status note_overlap(const struct kr_recheck *r, const struct pair *p, struct kr_span x, struct kr_span y)
+{
+	kr_recheck_note_locks(r, p->t, x, p->u);
+	kr_recheck_note_locks(r, p->u, y, p->t);
+	return KR_OK;
+}
+
+/* a's snapshot was taken before b committed. */
+static void note_missed(const struct kr_recheck *r, kr_txn a, kr_txn b)
+{
+	kr_recheck_note(r, kr_recheck_gap(kr_recheck_snapshot(r, a, r->txns[a.i].snapshot.to), kr_point_at(KR_INSTANT_COMMIT, b, r->txns[b.i].commit.from)));
+}
+
 static struct kr_span weakest(struct kr_span s, struct kr_span x) { return s.to <= x.to ? s : x; }
 
 static enum kr_status check_locks(struct kr_recheck *r, const struct pair *p)
@@ -21,10 +34,11 @@ static enum kr_status check_locks(struct kr_recheck *r, const struct pair *p)
 	struct kr_span x = kr_recheck_lock(r, p->t, KR_MODE_X, r->f->key), y = kr_recheck_lock(r, p->u, KR_MODE_X, r->f->key);
 	struct kr_span s = kr_recheck_lock(r, p->t, KR_MODE_S, r->f->key), q = kr_recheck_lock(r, p->u, KR_MODE_S, r->f->key);
 
-	if (r->f->what == KR_FOUND_WRITE_WRITE)
-		return overlap(p, x, y) ? KR_OK : kr_recheck_fail(r, "one lock may have been given up before the other was taken");
-	if (overlap(p, x, weakest(q, y)) || overlap(p, weakest(s, x), y))
-		return KR_OK;
+	bool writes = r->f->what == KR_FOUND_WRITE_WRITE;
+	if (overlap(p, x, writes ? y : weakest(q, y)))
+		return note_overlap(r, p, x, writes ? y : weakest(q, y));
+	if (!writes && overlap(p, weakest(s, x), y))
+		return note_overlap(r, p, weakest(s, x), y);
 	return kr_recheck_fail(r, "one lock may have been given up before the other was taken");
 }
 
@@ -61,11 +75,11 @@ static enum kr_status check_range(struct kr_recheck *r, const struct pair *p)
 		for (uint32_t j = 0; locks_range(r, p->t, i) && j < r->h->txns.at[p->u.i].op_count; j++) {
 			const struct kr_operation *write = op_of(r, p->u, j);
 			bool sure = write->kind != KR_OP_DELETE || write->flags & KR_OPF_KNOWN;
+			struct kr_span x = r->ops[kr_history_op(r->h, p->t, i).i], y = r->ops[kr_history_op(r->h, p->u, j).i];
 			for (uint32_t e = 0; sure && e < kr_effect_count(r->h, write); e++)
 				if (kr_recheck_same_object(r, kr_effect_at(r->h, write, e).key, r->f->key) &&
-					falls_into(r, range, kr_effect_at(r->h, write, e)) &&
-					overlap(p, r->ops[kr_history_op(r->h, p->t, i).i], r->ops[kr_history_op(r->h, p->u, j).i]))
-					return KR_OK;
+					falls_into(r, range, kr_effect_at(r->h, write, e)) && overlap(p, x, y))
+					return note_overlap(r, p, x, y);
 		}
 	}
 	return kr_recheck_fail(r, "no locked range was certainly written into while it was held");
@@ -152,7 +166,13 @@ static enum kr_status check_writers(struct kr_recheck *r, const struct pair *p)
 		return kr_recheck_fail(r, "the later one may have made a new row");
 	if (!p->a->has_snapshot || p->a->snapshot.to >= p->b->commit.from)
 		return kr_recheck_fail(r, "the second one may have committed before the first one's snapshot");
-	if (last || (p->b->has_snapshot && p->b->snapshot.to < p->a->commit.from))
+	bool missed = p->b->has_snapshot && p->b->snapshot.to < p->a->commit.from;
+	note_missed(r, p->t, p->u);
+	if (missed)
+		note_missed(r, p->u, p->t);
+	else if (last)
+		kr_recheck_note_order(r, &v, &w, KR_NONE);
+	if (last || missed)
 		return KR_OK;
 	return kr_recheck_fail(r, "the first one may have committed before the second one's snapshot");
 }
@@ -178,8 +198,12 @@ static enum kr_status check_validated(struct kr_recheck *r, const struct pair *p
 		const struct kr_newly *u = &r->versions.at[i];
 		if (u->txn.i != p->u.i || kr_recheck_is_shadow(r, u) || (s.saw.predicate && kr_recheck_allows(r, &s, r->f->key, u->value)))
 			continue;
-		if (p->a->snapshot.to < p->b->commit.from && p->b->commit.to < p->a->commit.from)
-			return KR_OK;
+		if (p->a->snapshot.to >= p->b->commit.from || p->b->commit.to >= p->a->commit.from)
+			continue;
+		note_missed(r, p->t, p->u);
+		kr_recheck_note(r,
+			kr_recheck_gap(kr_point_at(KR_INSTANT_COMMIT, p->u, p->b->commit.to), kr_point_at(KR_INSTANT_COMMIT, p->t, p->a->commit.from)));
+		return KR_OK;
 	}
 	return kr_recheck_fail(r, "the overwriting transaction may lie outside of the reader");
 }
@@ -190,7 +214,10 @@ static enum kr_status check_session(const struct kr_recheck *r, const struct pai
 
 	if (s.i == KR_NONE || s.i != r->h->txns.at[p->u.i].session.i || p->u.i >= p->t.i)
 		return kr_recheck_fail(r, "they do not follow each other in one session");
-	return p->a->snapshot.from < p->b->commit.from ? KR_OK : kr_recheck_fail(r, "it starts after the one before it has committed");
+	if (p->a->snapshot.from >= p->b->commit.from)
+		return kr_recheck_fail(r, "it starts after the one before it has committed");
+	note_missed(r, p->t, p->u);
+	return KR_OK;
 }
 
 enum kr_status kr_recheck_pair(struct kr_recheck *r)

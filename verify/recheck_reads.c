@@ -30,7 +30,8 @@ static void meet_all(const struct kr_recheck *r, const struct kr_sighted *s, str
 		met->final = true;
 		met->early |= from <= s->at.to;
 	}
-	for (kr_txn w = {0}; w.i < r->h->txns.n; w.i++) {
+	for (uint32_t n = r->writer_first[key.i]; n < r->writer_first[key.i + 1]; n++) {
+		kr_txn w = r->writers[n];
 		struct kr_walk walk = kr_walk_txn(r->h, w);
 		const struct kr_operation *read = &r->h->ops.at[kr_history_op(r->h, r->f->txns[0], r->f->ops[0]).i];
 		for (bool later = false; kr_walk_next(r->h, &walk); later |= walk.op == read)
@@ -68,6 +69,7 @@ static enum kr_status check_value(struct kr_recheck *r, const struct kr_sighted 
 	if (!s->own && kr_recheck_explained(r, r->f->txns[0], s, r->f->key, &only))
 		return kr_recheck_fail(r, "a version that could be seen explains what was seen");
 	meet_all(r, s, &met);
+	kr_recheck_note_value(r, s); /* of whatever class */
 	return is_class(r->f->what, s, &met) ? KR_OK : kr_recheck_fail(r, "the finding is of another class");
 }
 
@@ -82,7 +84,7 @@ static enum kr_status check_shared(struct kr_recheck *r, const struct kr_sighted
 	if (!status && places.n > 0)
 		status = kr_recheck_fail(r, "there is an instant at which all of the snapshot can have been seen");
 	kr_vec_done(&r->ctx->mem, &places);
-	return status;
+	return status ? status : kr_recheck_note_clash(r);
 }
 
 static enum kr_status check_twice(struct kr_recheck *r)

@@ -87,6 +87,38 @@ static void see_twice(const struct kr_recheck *r, const struct kr_operation *op,
 	out->own = false;
 }
 
+static bool starts_with_new_row(const struct kr_recheck *r, kr_txn t, uint32_t op, kr_key key)
+{
+	for (uint32_t i = 0; i < op; i++) {
+		const struct kr_operation *o = op_of(r, t, i);
+		const struct kr_attr *attr = kr_history_attr(r->h, kr_history_op(r->h, t, i));
+		bool writes = false;
+		for (uint32_t e = 0; e < kr_effect_count(r->h, o); e++)
+			writes |= kr_effect_at(r->h, o, e).key.i == key.i;
+		if (writes)
+			return o->kind == KR_OP_INSERT || (o->kind == KR_OP_CAS && o->a.i == KR_ABSENT.i) ||
+				((o->kind == KR_OP_WRITE || o->kind == KR_OP_INC) && !(attr && attr->row_is_old));
+	}
+	return false;
+}
+
+/* Once in the answer, and the reader's own row was left out by the conditions, or by the limit: the other row is from
+ * outside. */
+static void see_other(const struct kr_recheck *r, kr_txn t, uint32_t index, kr_key key, struct kr_sighted *out)
+{
+	const struct kr_operation *op = op_of(r, t, index);
+	const struct kr_scan *scan = &r->h->scans.at[op->scan];
+	uint32_t n = kr_saw_count(r->h, op);
+	bool holds = true, differs = out->own_value.i != KR_NONE && out->own_value.i != KR_ABSENT.i && out->own_value.i != out->saw.value.i;
+
+	if (!out->own || !differs || r->claims.profile->dup_rows != KR_DUP_OWN || !starts_with_new_row(r, t, index, key))
+		return;
+	if (op->kind == KR_OP_RANGE)
+		out->own = !(scan->limit >= 0 && n >= (uint64_t)scan->limit && kr_saw_key(r->h, op, n - 1).i == key.i);
+	else
+		out->own = kr_where_holds(r->h, scan, key, out->own_value, &holds, NULL) != KR_OK || holds;
+}
+
 /* ---- when ---- */
 
 enum place { AT_SNAPSHOT, AT_LATEST, AT_WRITTEN };
@@ -154,8 +186,11 @@ void kr_recheck_sight(const struct kr_recheck *r, kr_txn t, uint32_t op, kr_key 
 	out->own = find_own(r, t, op, key, &out->own_value);
 	if (!out->own && r->claims.profile->clock == KR_CLOCK_STAMPS)
 		out->own = was_read(r, t, op, key, &out->own_value);
-	if (kr_recheck_times(r, op_of(r, t, op), key) > 1)
+	uint32_t times = kr_recheck_times(r, op_of(r, t, op), key);
+	if (times > 1)
 		see_twice(r, op_of(r, t, op), key, out);
+	else if (times == 1)
+		see_other(r, t, op, key, out);
 	place(r, t, op, key, out);
 }
 
@@ -295,8 +330,9 @@ static enum kr_status intersect(struct kr_recheck *r, kr_txn t, const struct kr_
 	return status;
 }
 
-static enum kr_status share(struct kr_recheck *r, kr_txn t, uint32_t op, kr_key key, const struct kr_saw *saw, struct kr_places *out)
+enum kr_status kr_recheck_share(struct kr_recheck *r, kr_txn t, uint32_t op, kr_key key, const struct kr_saw *saw, void *data)
 {
+	struct kr_places *out = data;
 	const struct kr_newly *only;
 	struct kr_sighted s;
 	enum kr_status status;
@@ -310,7 +346,7 @@ static enum kr_status share(struct kr_recheck *r, kr_txn t, uint32_t op, kr_key 
 	return intersect(r, t, &s, key, out);
 }
 
-static enum kr_status share_op(struct kr_recheck *r, kr_txn t, uint32_t op, struct kr_places *out)
+enum kr_status kr_recheck_each_sight(struct kr_recheck *r, kr_txn t, uint32_t op, kr_sight_visit *visit, void *data)
 {
 	const struct kr_operation *o = op_of(r, t, op);
 	bool scans = o->kind == KR_OP_RANGE || o->kind == KR_OP_SCAN || o->kind == KR_OP_UPDATE;
@@ -318,11 +354,11 @@ static enum kr_status share_op(struct kr_recheck *r, kr_txn t, uint32_t op, stru
 
 	for (uint32_t i = 0; i < kr_saw_count(r->h, o) && !status; i++) {
 		struct kr_saw saw = kr_saw_at(r->h, o, i);
-		status = share(r, t, op, kr_saw_key(r->h, o, i), scans ? &saw : NULL, out);
+		status = visit(r, t, op, kr_saw_key(r->h, o, i), scans ? &saw : NULL, data);
 	}
 	for (kr_key k = {0}; scans && k.i < r->h->keys.n && !status; k.i++)
 		if (kr_saw_of(r->h, o, k).predicate)
-			status = share(r, t, op, k, NULL, out);
+			status = visit(r, t, op, k, NULL, data);
 	return status;
 }
 
@@ -337,6 +373,6 @@ enum kr_status kr_recheck_shared(struct kr_recheck *r, kr_txn t, uint32_t op, st
 	if (!kr_vec_push(&r->ctx->mem, out, all))
 		return KR_NOMEM;
 	for (uint32_t i = first; i < end && !status && out->n > 0; i++)
-		status = share_op(r, t, i, out);
+		status = kr_recheck_each_sight(r, t, i, kr_recheck_share, out);
 	return status;
 }

@@ -119,21 +119,73 @@ static enum kr_status add_version(struct kr_recheck *r, kr_txn t, kr_key key)
 	return kr_vec_push(&r->ctx->mem, &r->versions, v) ? KR_OK : KR_NOMEM;
 }
 
+/* Every write of every transaction, struck ones included: counted, or put where it belongs. */
+static void pass_writes(struct kr_recheck *r, bool put)
+{
+	for (kr_txn t = {0}; t.i < r->h->txns.n; t.i++) {
+		struct kr_walk walk = kr_walk_txn(r->h, t);
+		while (kr_walk_next(r->h, &walk))
+			for (uint32_t e = 0; walk.op && e < kr_effect_count(r->h, walk.op); e++) {
+				uint32_t *place = &r->writer_first[kr_effect_at(r->h, walk.op, e).key.i + (put ? 0 : 1)];
+				if (put)
+					r->writers[*place] = t;
+				++*place;
+			}
+	}
+}
+
+enum kr_status kr_recheck_writers(struct kr_recheck *r)
+{
+	uint32_t keys = r->h->keys.n;
+
+	if (r->writer_first)
+		return KR_OK;
+	r->writer_first = kr_mem_alloc(&r->ctx->mem, keys + 1, sizeof *r->writer_first);
+	if (!r->writer_first)
+		return KR_NOMEM;
+	pass_writes(r, false);
+	for (uint32_t k = 0; k < keys; k++)
+		r->writer_first[k + 1] += r->writer_first[k];
+	r->writers = kr_mem_alloc(&r->ctx->mem, r->writer_first[keys], sizeof *r->writers);
+	if (!r->writers) {
+		kr_mem_free(&r->ctx->mem, r->writer_first, keys + 1, sizeof *r->writer_first);
+		r->writer_first = NULL;
+		return KR_NOMEM;
+	}
+	pass_writes(r, true);
+	for (uint32_t k = keys; k > 0; k--) /* putting has moved each start to the next */
+		r->writer_first[k] = r->writer_first[k - 1];
+	r->writer_first[0] = 0;
+	return kr_ctx_check(r->ctx);
+}
+
+void kr_recheck_free_writers(struct kr_recheck *r)
+{
+	uint32_t keys = r->h->keys.n;
+
+	if (!r->writer_first)
+		return;
+	kr_mem_free(&r->ctx->mem, r->writers, r->writer_first[keys], sizeof *r->writers);
+	kr_mem_free(&r->ctx->mem, r->writer_first, keys + 1, sizeof *r->writer_first);
+}
+
 enum kr_status kr_recheck_versions(struct kr_recheck *r, kr_key key)
 {
 	struct kr_newly initial = {.txn = {KR_NONE}, .sure = true, .first_done = INT64_MIN, .first_sent = INT64_MIN};
-	enum kr_status status = KR_OK;
+	enum kr_status status = kr_recheck_writers(r);
 
-	if (key.i == r->key.i)
-		return KR_OK;
+	if (status || key.i == r->key.i)
+		return status;
 	kr_vec_clear(&r->versions);
 	r->key = (kr_key){KR_NONE};
 	initial.value = kr_history_untold(r->h) ? (kr_value){KR_NONE} : r->h->keys.at[key.i].initial;
 	if (!kr_vec_push(&r->ctx->mem, &r->versions, initial))
 		return KR_NOMEM;
-	for (kr_txn t = {0}; t.i < r->h->txns.n && !status; t.i++)
-		if (r->h->txns.at[t.i].status != KR_ABORTED)
-			status = add_version(r, t, key);
+	for (uint32_t i = r->writer_first[key.i]; i < r->writer_first[key.i + 1] && !status; i++) {
+		bool again = i > r->writer_first[key.i] && r->writers[i].i == r->writers[i - 1].i;
+		if (!again && r->h->txns.at[r->writers[i].i].status != KR_ABORTED)
+			status = add_version(r, r->writers[i], key);
+	}
 	r->key = status ? r->key : key;
 	return status ? status : kr_ctx_check(r->ctx);
 }
@@ -150,7 +202,11 @@ bool kr_recheck_precedes(const struct kr_recheck *r, const struct kr_newly *v, c
 	const struct kr_instants *a = &r->txns[v->txn.i], *b = &r->txns[u->txn.i];
 	kr_session s = r->h->txns.at[v->txn.i].session;
 	bool in_turn = s.i != KR_NONE && s.i == r->h->txns.at[u->txn.i].session.i && v->txn.i < u->txn.i;
-	if (committed(r, v->txn) && (in_turn || a->commit.to < b->commit.from))
+	if (committed(r, v->txn) && a->commit.to < b->commit.from)
+		return true;
+	if (r->claims.profile->clock == KR_CLOCK_STAMPS)
+		return false; /* timestamps order versions; sessions do not */
+	if (committed(r, v->txn) && in_turn)
 		return true;
 	/* v's writer had the lock before u's gave it up, and not the other way round */
 	return r->claims.profile->locks.write == KR_MODE_X && v->lock.to < b->lives_until && u->lock.to >= a->lives_until;

@@ -88,6 +88,9 @@ enum kr_status kr_verify_edge(struct kr_ctx *ctx, const struct kr_history *h, co
 /* Whether the level of the certificate forbids a cycle of such edges. Each must be possible. KR_BAD: `why` says why it does not. */
 enum kr_status kr_verify_forbidden(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_certificate *cert, uint32_t cycle, struct kr_err *why);
 
+/* Of a cycle: one operation saw one part of a key (or the key) as of the wr, and a part (or the key) older than an overwriting one that comes no later, as of the rw. They were never there together, whatever the level. */
+bool kr_cert_is_tear(const struct kr_cert_edge *edges, uint32_t count);
+
 /* The first garbage read by a committed transaction in the sense of levels at which what was seen matters no further (docs/levels.md, pl-1); txn KR_NONE: there is none.
  * KR_UNSUPPORTED: it cannot be told. */
 struct kr_garbage_place { kr_txn txn; uint32_t op; kr_key key; };

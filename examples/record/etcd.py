@@ -78,8 +78,10 @@ class EtcdClient(Client):
         self.port = port
         self.gateway = Gateway(port)
 
-    def begin(self, id):
-        self.id, self.revision = id, None
+    TIMED = False
+
+    def begin(self):
+        self.revision = None
         self.conditions, self.requests, self.written = {}, [], set()
         self.reads_first = self.chance.random() < 0.5
 
@@ -122,6 +124,9 @@ class EtcdClient(Client):
             self.gateway = Gateway(self.port)
             raise failure from error
 
+    def rollback(self):
+        """Nothing was sent."""
+
     def commit(self):
         mark = [put(f"by/{self.id}", "")] if self.written else []
         request = {"compare": [unchanged(*condition) for condition in self.conditions.items()], "success": [request for request, _ in self.requests] + mark}
@@ -154,9 +159,13 @@ class Etcd:
     """Records transactions of an etcd server."""
 
     NAME = "etcd"
-    LEVELS = ("serializable",)
+    LEVELS = {"serializable": None}
     OPERATIONS = ("range",)
     LOST = 1
+
+    @staticmethod
+    def add_arguments(parser):
+        """It has no statements that would be answered one by one."""
 
     def __init__(self, options):
         self.options = options

@@ -14,8 +14,8 @@ Needs Debian's packages mariadb-server and python3-pymysql.
 import os
 import re
 
-from main import Client, main
-from recording import Aborted, Unanswered
+from main import Client, add_statement_arguments, main, read_of
+from recording import Aborted, Failed, Unanswered
 from server import Server, lacks, program
 
 try:
@@ -24,7 +24,8 @@ except ImportError:
     lacks("pymysql (Debian's package python3-pymysql, for /usr/bin/python3)")
 
 TABLE = "CREATE TABLE kv (k VARCHAR(40) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY, v BIGINT NOT NULL) ENGINE=InnoDB"  # _bin: the bytes decide, as in the trace
-DEADLOCK, LOCK_WAIT_TIMEOUT, CHANGED_SINCE = 1213, 1205, 1020
+ENDS = (1213, 1020)  # errors that end the transaction: deadlock, changed since the snapshot
+FAILS = (1205, 1062)  # that undo just the statement: lock wait timeout, duplicate key
 
 
 class MariadbClient(Client):
@@ -36,40 +37,54 @@ class MariadbClient(Client):
     def renew(self):
         self.connection = self.connect()
         self.cursor = self.connection.cursor()
+        checked = self.options.isolation == "snapshot-isolation"
+        level = "repeatable-read" if checked else self.options.isolation
+        self.cursor.execute(f"SET SESSION TRANSACTION ISOLATION LEVEL {level.replace('-', ' ')}")
+        self.cursor.execute(f"SET SESSION innodb_snapshot_isolation = {int(checked)}")
 
     def run(self, sql, *arguments):
-        """Not every error ends a transaction of MariaDB: a lock wait that takes too long undoes just the statement. So ROLLBACK is said each time."""
+        """Not every error ends a transaction of MariaDB."""
+        sql = self.cursor.mogrify(f"/* {self.id} */ {sql}", arguments)
+        if self.breaks():
+            self.hang_up(sql)
         try:
-            self.cursor.execute(f"/* {self.id} */ {sql}", arguments)
+            self.cursor.execute(sql)
             return self.cursor.fetchall()
-        except pymysql.err.OperationalError as error:
-            if error.args[0] in (DEADLOCK, LOCK_WAIT_TIMEOUT, CHANGED_SINCE):
-                self.cursor.execute("ROLLBACK")
-            else:
-                self.renew()
-            raise Aborted from error
-
-    def begin(self, id):
-        self.id, self.position = id, None
-        self.run(f"SET TRANSACTION ISOLATION LEVEL {self.options.isolation.replace('-', ' ')}")
-        self.run("START TRANSACTION")
-
-    def commit(self):
-        self.position = last_number(self.run("SELECT @@gtid_binlog_pos")[0][0])
-        if self.loses_commit():
-            self.lose_commit()
-        try:
-            self.cursor.execute("COMMIT")
-        except pymysql.err.OperationalError as error:
-            if error.args[0] == DEADLOCK:
+        except (pymysql.err.OperationalError, pymysql.err.IntegrityError) as error:
+            if error.args[0] in ENDS:
                 raise Aborted from error
+            if error.args[0] in FAILS:
+                raise Failed from error
             self.renew()
             raise Unanswered from error
+
+    def hang_up(self, sql):
+        """Sends `sql` and does not wait for the answer."""
+        self.connection._execute_command(pymysql.constants.COMMAND.COM_QUERY, sql)
+        self.connection._force_close()
+        self.renew()
+        raise Unanswered
+
+    def enter(self, id, auto):
+        super().enter(id, auto)
+        self.position = None
+
+    def command(self, sql):
+        """Neither reads nor writes, and so does not fail."""
+        self.cursor.execute(sql)
+
+    def commit(self):
+        self.may_break = False
+        if not self.options.stream:
+            self.position = last_number(self.run("SELECT @@gtid_binlog_pos")[0][0])
+        if self.loses_commit():
+            self.lose_commit()
+        self.run("COMMIT")
 
     def lose_commit(self):
         """Hangs up before the answer, and every other time before the question. To the client it is all the same."""
         if self.chance.random() < 0.5:
-            self.connection._execute_command(pymysql.constants.COMMAND.COM_QUERY, "COMMIT")
+            self.hang_up("COMMIT")
         self.connection._force_close()
         self.renew()
         raise Unanswered
@@ -82,17 +97,30 @@ class MariadbClient(Client):
 
     # The operations.
 
+    def read(self, key, clause="", **attributes):
+        rows = self.run(f"SELECT v FROM kv WHERE k = %s{clause}", key)
+        return read_of(key, [v for v, in rows], **attributes)
+
     def r(self, key):
-        rows = self.run("SELECT v FROM kv WHERE k = %s", key)
-        return ["r", key, rows[0][0] if rows else None]
+        return self.read(key)
+
+    def share(self, key):
+        return self.read(key, " LOCK IN SHARE MODE", lock="shared")
 
     def lock(self, key):
-        rows = self.run("SELECT v FROM kv WHERE k = %s FOR UPDATE", key)
-        return ["r", key, rows[0][0] if rows else None, {"lock": "exclusive"}]
+        return self.read(key, " FOR UPDATE", lock="exclusive")
 
     def w(self, key, value):
         self.run("INSERT INTO kv VALUES (%s, %s) ON DUPLICATE KEY UPDATE v = VALUES(v)", key, value)
         return ["w", key, value]
+
+    def set(self, key, value):
+        """A row that has the value already is not changed. The message tells it from one that is not there."""
+        self.run("UPDATE kv SET v = %s WHERE k = %s", value, key)
+        if self.cursor.rowcount == 1:
+            return ["w", key, value, {"row": "old"}]
+        matched = b"Rows matched: 1" in self.cursor._result.message
+        return ["r", key, value if matched else None, {"lock": "exclusive"}]
 
     def d(self, key):
         self.run("DELETE FROM kv WHERE k = %s", key)
@@ -102,14 +130,25 @@ class MariadbClient(Client):
         self.run("INSERT IGNORE INTO kv VALUES (%s, %s)", key, value)
         return ["insert", key, value, self.cursor.rowcount == 1]
 
-    def inc(self, key, delta):
-        """There is no UPDATE ... RETURNING here. Nobody else can have changed the row when it is read."""
-        self.run("UPDATE kv SET v = v + %s WHERE k = %s", delta, key)
-        return ["inc", key, delta, self.run("SELECT v FROM kv WHERE k = %s", key)[0][0]]
+    def create(self, key, value):
+        self.run("INSERT INTO kv VALUES (%s, %s)", key, value)
+        return ["insert", key, value, True]
 
-    def range(self, low, high, limit):
-        rows = self.run(f"SELECT k, v FROM kv WHERE k >= %s AND k < %s ORDER BY k{f' LIMIT {limit}' if limit else ''}", low, high)
-        return ["range", low, high, [list(row) for row in rows], {"limit": limit} if limit else {}]
+    def inc(self, key, delta):
+        """There is no UPDATE ... RETURNING here. In a transaction nobody else can have changed the row when it is
+        read. A plain SELECT would take the transaction's snapshot, and the trace would not tell that."""
+        self.run("UPDATE kv SET v = v + %s WHERE k = %s", delta, key)
+        rows = [] if self.auto else self.run("SELECT v FROM kv WHERE k = %s FOR UPDATE", key)
+        return ["inc", key, delta, *[v for v, in rows]]
+
+    def range(self, low, high, limit, clause="", **attributes):
+        clause = (f" LIMIT {limit}" if limit else "") + clause
+        attributes |= {"limit": limit} if limit else {}
+        rows = self.run(f"SELECT k, v FROM kv WHERE k >= %s AND k < %s ORDER BY k{clause}", low, high)
+        return ["range", low, high, [list(row) for row in rows], attributes]
+
+    def lock_range(self, low, high, limit):
+        return self.range(low, high, limit, " FOR UPDATE", lock="exclusive")
 
     def scan(self, where):
         rows = self.run("SELECT k, v FROM kv WHERE k LIKE %s AND v >= %s AND v < %s", where["key_prefix"] + "%", where["value"]["ge"], where["value"]["lt"])
@@ -120,9 +159,18 @@ class Mariadb:
     """Records transactions of a MariaDB server."""
 
     NAME = "MariaDB"
-    LEVELS = ("serializable", "repeatable-read", "read-committed", "read-uncommitted")
-    OPERATIONS = ("insert", "inc", "range", "scan", "lock and write")  # an update would have to tell which rows it changed
+    LEVELS = {
+        "serializable": "mariadb-ser",
+        "repeatable-read": "mariadb-rr",
+        "snapshot-isolation": "mariadb-rr-si",  # repeatable read, with innodb_snapshot_isolation
+        "read-committed": "mariadb-rc",
+        "read-uncommitted": "mariadb-ru",
+    }
+    # An update would have to tell which rows it changed.
+    OPERATIONS = ("insert", "create", "set", "read and set", "inc", "range", "scan", "share", "lock range",
+        "lock and write", "lock and set", "taken back")
     LOST = 1
+    add_arguments = staticmethod(add_statement_arguments)
 
     def __init__(self, options):
         self.options = options
@@ -139,7 +187,7 @@ class Mariadb:
             raise
 
     def connect(self, database="krait"):
-        return pymysql.connect(unix_socket=self.socket, user="root", database=database)
+        return pymysql.connect(unix_socket=self.socket, user="root", database=database, autocommit=True)
 
     def answers(self):
         try:
@@ -181,7 +229,7 @@ class Mariadb:
             position = txn.pop("position", None)
             if txn["id"] in number:
                 places.append((number[txn["id"]], False, txn))
-            elif txn["status"] == "committed":
+            elif position is not None and txn["status"] == "committed":
                 places.append((position, True, txn))
         trace.number(places)
         return f"{len(number)} places from the log, {len(places) - len(number)} of transactions that only read"

@@ -12,7 +12,7 @@ import os
 import re
 import struct
 
-from main import Client, main
+from main import Client, add_statement_arguments, main, read_of
 from recording import Aborted, Unanswered
 from server import Server, free_port, lacks, program
 
@@ -37,45 +37,54 @@ class PostgresqlClient(Client):
         self.connection = psycopg2.connect(self.dsn)
         self.connection.autocommit = True  # BEGIN and COMMIT are sent by hand: when they are is told in the trace
         self.cursor = self.connection.cursor()
+        level = self.options.isolation.replace("-", " ")
+        self.cursor.execute(f"SET default_transaction_isolation TO '{level}'")
 
     def run(self, sql, *arguments):
-        """An error ends a transaction of PostgreSQL whatever it was about, so that ROLLBACK is all that is left. Nor was COMMIT sent when the connection broke."""
+        """An error ends a transaction of PostgreSQL, whatever it was about: ROLLBACK is all that is left."""
+        if self.breaks():
+            self.hang_up(self.cursor.mogrify(sql, arguments))
         try:
             self.cursor.execute(sql, arguments)
             return self.cursor.fetchall() if self.cursor.description else []
-        except psycopg2.OperationalError as error:
-            if self.connection.closed:
-                self.connect()
-            else:
-                self.cursor.execute("ROLLBACK")
-            raise Aborted from error
+        except (psycopg2.OperationalError, psycopg2.IntegrityError) as error:
+            if not self.connection.closed:
+                raise Aborted from error
+            self.connect()
+            raise Unanswered from error
 
-    def begin(self, id):
+    def hang_up(self, sql):
+        """Sends `sql` and does not wait for the answer."""
+        os.write(self.connection.fileno(), b"Q" + struct.pack(">i", 5 + len(sql)) + sql + b"\0")
+        self.connection.close()
+        self.connect()
+        raise Unanswered
+
+    def enter(self, id, auto):
+        super().enter(id, auto)
         self.xid = None
-        self.run(f"BEGIN ISOLATION LEVEL {self.options.isolation.replace('-', ' ')}")
+
+    def command(self, sql):
+        """Neither reads nor writes, and so does not fail."""
+        self.cursor.execute(sql)
 
     def write(self, sql, *arguments):
-        """A transaction has a number as soon as it has written something."""
-        rows = self.run(sql, *arguments)
-        if not self.xid:
-            self.xid = self.run("SELECT pg_current_xact_id_if_assigned()::text::bigint")[0][0]
-        return rows
+        """The rows that were written. A transaction has a number as soon as there are any."""
+        rows = self.run(f"{sql} RETURNING k, v, pg_current_xact_id()::text::bigint", *arguments)
+        for *_, self.xid in rows:
+            pass
+        return [(k, v) for k, v, _ in rows]
 
     def commit(self):
         if self.loses_commit():
             self.lose_commit()
-        try:
-            self.cursor.execute("COMMIT")
-        except psycopg2.OperationalError as error:
-            if not self.connection.closed:
-                raise Aborted from error  # the server's answer, and it is no
-            self.connect()
-            raise Unanswered from error
+        self.may_break = False
+        self.run("COMMIT")
 
     def lose_commit(self):
         """Hangs up before the answer, and every other time before the question. To the client it is all the same."""
         if self.chance.random() < 0.5:
-            os.write(self.connection.fileno(), b"Q" + struct.pack(">i", 11) + b"COMMIT\0")
+            self.hang_up(b"COMMIT")
         self.connection.close()
         self.connect()
         raise Unanswered
@@ -88,38 +97,65 @@ class PostgresqlClient(Client):
 
     # The operations. Rows end in xmin, which tell_order turns into ids.
 
+    def versions(self, rows):
+        """Named only where the log tells who is meant, and the row is the only one of its key."""
+        keys = [k for k, _, _ in rows]
+        versions = {k: xmin for k, _, xmin in rows if keys.count(k) == 1}
+        return {} if self.options.stream else {"versions": versions}
+
+    def read(self, key, clause="", **attributes):
+        rows = self.run(f"SELECT k, v, xmin::text::bigint FROM kv WHERE k = %s{clause}", key)
+        return read_of(key, [v for _, v, _ in rows], **attributes, **self.versions(rows))
+
     def r(self, key):
-        rows = self.run("SELECT v, xmin::text::bigint FROM kv WHERE k = %s", key)
-        return ["r", key, rows[0][0], {"versions": {key: rows[0][1]}}] if rows else ["r", key, None]
+        return self.read(key)
+
+    def share(self, key):
+        return self.read(key, " FOR SHARE", lock="shared")
 
     def lock(self, key):
-        rows = self.run("SELECT v, xmin::text::bigint FROM kv WHERE k = %s FOR UPDATE", key)
-        return ["r", key, rows[0][0], {"lock": "exclusive", "versions": {key: rows[0][1]}}] if rows else ["r", key, None]
+        return self.read(key, " FOR UPDATE", lock="exclusive")
 
     def w(self, key, value):
         self.write("INSERT INTO kv VALUES (%s, %s) ON CONFLICT (k) DO UPDATE SET v = excluded.v", key, value)
         return ["w", key, value]
 
+    def set(self, key, value):
+        if self.write("UPDATE kv SET v = %s WHERE k = %s", value, key):
+            return ["w", key, value, {"row": "old"}]
+        return ["r", key, None, {"lock": "exclusive"}]
+
     def d(self, key):
-        return ["d", key, len(self.write("DELETE FROM kv WHERE k = %s RETURNING k", key)) == 1]
+        return ["d", key, len(self.write("DELETE FROM kv WHERE k = %s", key)) > 0]
 
     def insert(self, key, value):
-        return ["insert", key, value, len(self.write("INSERT INTO kv VALUES (%s, %s) ON CONFLICT (k) DO NOTHING RETURNING k", key, value)) == 1]
+        rows = self.write("INSERT INTO kv VALUES (%s, %s) ON CONFLICT (k) DO NOTHING", key, value)
+        return ["insert", key, value, len(rows) == 1]
+
+    def create(self, key, value):
+        self.write("INSERT INTO kv VALUES (%s, %s)", key, value)
+        return ["insert", key, value, True]
 
     def inc(self, key, delta):
-        return ["inc", key, delta, self.write("UPDATE kv SET v = v + %s WHERE k = %s RETURNING v", delta, key)[0][0]]
+        return ["inc", key, delta, self.write("UPDATE kv SET v = v + %s WHERE k = %s", delta, key)[0][1]]
 
-    def range(self, low, high, limit):
-        rows = self.run("SELECT k, v, xmin::text::bigint FROM kv WHERE k >= %s AND k < %s ORDER BY k LIMIT %s", low, high, limit)
-        return ["range", low, high, [[k, v] for k, v, _ in rows], {**({"limit": limit} if limit else {}), "versions": {k: xmin for k, _, xmin in rows}}]
+    def range(self, low, high, limit, clause="", **attributes):
+        sql = "SELECT k, v, xmin::text::bigint FROM kv WHERE k >= %s AND k < %s ORDER BY k LIMIT %s"
+        rows = self.run(sql + clause, low, high, limit)
+        attributes |= {"limit": limit} if limit else {}
+        return ["range", low, high, [[k, v] for k, v, _ in rows], attributes | self.versions(rows)]
+
+    def lock_range(self, low, high, limit):
+        return self.range(low, high, limit, " FOR UPDATE", lock="exclusive")
 
     def scan(self, where):
         rows = self.run("SELECT k, v, xmin::text::bigint FROM kv WHERE k LIKE %s AND v >= %s AND v < %s", *self.condition(where))
-        return ["scan", where, [[k, v] for k, v, _ in rows], {"versions": {k: xmin for k, _, xmin in rows}}]
+        return ["scan", where, [[k, v] for k, v, _ in rows], self.versions(rows)]
 
     def update(self, where, value):
-        rows = self.write("UPDATE kv SET v = %s WHERE k LIKE %s AND v >= %s AND v < %s RETURNING k", value, *self.condition(where))
-        return ["update", where, {"set": value}, [[k, value] for k, in rows]]
+        sql = "UPDATE kv SET v = %s WHERE k LIKE %s AND v >= %s AND v < %s"
+        rows = self.write(sql, value, *self.condition(where))
+        return ["update", where, {"set": value}, [list(row) for row in rows]]
 
     @staticmethod
     def condition(where):
@@ -130,9 +166,15 @@ class Postgresql:
     """Records transactions of a PostgreSQL server."""
 
     NAME = "PostgreSQL 15"
-    LEVELS = ("serializable", "repeatable-read", "read-committed")
-    OPERATIONS = ("insert", "inc", "range", "scan", "update", "lock and write")
+    LEVELS = {
+        "serializable": "postgresql-ser",
+        "repeatable-read": "postgresql-rr",
+        "read-committed": "postgresql-rc",
+    }
+    OPERATIONS = ("insert", "create", "set", "read and set", "inc", "range", "scan", "update", "share", "lock range",
+        "lock and write", "lock and set", "taken back")
     LOST = 1
+    add_arguments = staticmethod(add_statement_arguments)
 
     def __init__(self, options):
         initdb, postgres = (program(name, "postgresql", "/usr/lib/postgresql/*/bin") for name in ("initdb", "postgres"))
@@ -200,19 +242,20 @@ def follow_chains(changes, ids, loader, trace):
         if xid == loader:
             continue
         writers = trace.version_orders.setdefault(key, [])
-        if ids[xid] not in writers[-1:]:
+        if xid in ids and ids[xid] not in writers[-1:]:
             writers.append(ids[xid])
             versions += 1
     return versions
 
 
 def name_versions(trace, ids, loader):
-    """Each xmin becomes the id of its transaction. One's own is no news."""
-    names = 0
+    """Each xmin becomes the id of its transaction. One's own is no news; one whose answer was lost has none."""
+    names, ids = 0, ids | {loader: None}
     for txn in trace.transactions:
         for op in txn["ops"]:
             attributes = op[-1] if isinstance(op[-1], dict) else {}
-            named = {key: None if xmin == loader else ids[xmin] for key, xmin in attributes.pop("versions", {}).items() if ids.get(xmin) != txn["id"]}
+            xmins = attributes.pop("versions", {}).items()
+            named = {key: ids[xmin] for key, xmin in xmins if xmin in ids and ids[xmin] != txn["id"]}
             names += len(named)
             if named:
                 attributes["versions"] = named

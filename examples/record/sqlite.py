@@ -15,8 +15,8 @@ import shutil
 import sqlite3
 import tempfile
 
-from main import Client, main
-from recording import Aborted
+from main import Client, add_statement_arguments, main, read_of
+from recording import Aborted, Failed
 
 TABLES = """
 CREATE TABLE kv (k TEXT PRIMARY KEY, v INTEGER NOT NULL) WITHOUT ROWID;  -- TEXT compares bytes, as the trace does
@@ -29,28 +29,41 @@ class SqliteClient(Client):
     def __init__(self, options, connect):
         super().__init__(options)
         self.connection = connect()
+        self.draws_tickets = options.isolation == "serializable" and not options.stream
 
     def run(self, sql, *arguments):
-        """Locked and busy are the only errors that a right program meets. Some leave the transaction open."""
+        """Locked, busy and a key that is there are the only errors that a right program meets. Most leave the
+        transaction open."""
         try:
             return self.connection.execute(sql, arguments).fetchall()
-        except sqlite3.OperationalError as error:
-            if self.connection.in_transaction:
-                self.connection.execute("ROLLBACK")
-            raise Aborted from error
+        except (sqlite3.OperationalError, sqlite3.IntegrityError) as error:
+            raise (Failed if self.connection.in_transaction else Aborted) from error
 
-    def begin(self, id):
+    def enter(self, id, auto):
+        super().enter(id, auto)
         self.ticket, self.wrote = None, False
-        self.run("BEGIN")
+
+    def command(self, sql):
+        self.connection.execute(sql)
+
+    def rollback(self):
+        if self.connection.in_transaction:
+            super().rollback()
 
     def write(self, sql, *arguments):
         self.wrote = True
         return self.run(sql, *arguments)
 
     def commit(self):
-        if self.options.isolation == "serializable":
-            self.ticket = self.run("UPDATE ticket SET n = n + 1 RETURNING n" if self.wrote else "SELECT n FROM ticket")[0][0]
-        self.run("COMMIT")
+        """COMMIT that finds the file busy leaves the transaction open."""
+        try:
+            if self.draws_tickets:
+                draw = "UPDATE ticket SET n = n + 1 RETURNING n" if self.wrote else "SELECT n FROM ticket"
+                self.ticket = self.run(draw)[0][0]
+            self.run("COMMIT")
+        except (Aborted, Failed) as error:
+            self.rollback()
+            raise Aborted from error
 
     def notes(self):
         return {"ticket": self.ticket, "drawn": self.wrote} if self.ticket is not None else {}
@@ -61,18 +74,26 @@ class SqliteClient(Client):
     # The operations.
 
     def r(self, key):
-        rows = self.run("SELECT v FROM kv WHERE k = ?", key)
-        return ["r", key, rows[0][0] if rows else None]
+        return read_of(key, [v for v, in self.run("SELECT v FROM kv WHERE k = ?", key)])
 
     def w(self, key, value):
         self.write("INSERT INTO kv VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v", key, value)
         return ["w", key, value]
+
+    def set(self, key, value):
+        if self.write("UPDATE kv SET v = ? WHERE k = ? RETURNING k", value, key):
+            return ["w", key, value, {"row": "old"}]
+        return ["r", key, None, {"lock": "exclusive"}]
 
     def d(self, key):
         return ["d", key, len(self.write("DELETE FROM kv WHERE k = ? RETURNING k", key)) == 1]
 
     def insert(self, key, value):
         return ["insert", key, value, len(self.write("INSERT INTO kv VALUES (?, ?) ON CONFLICT (k) DO NOTHING RETURNING k", key, value)) == 1]
+
+    def create(self, key, value):
+        self.write("INSERT INTO kv VALUES (?, ?)", key, value)
+        return ["insert", key, value, True]
 
     def inc(self, key, delta):
         return ["inc", key, delta, self.write("UPDATE kv SET v = v + ? WHERE k = ? RETURNING v", delta, key)[0][0]]
@@ -98,9 +119,15 @@ class Sqlite:
     """Records transactions of SQLite."""
 
     NAME = f"SQLite {sqlite3.sqlite_version}"
-    LEVELS = ("serializable", "read-uncommitted")
-    OPERATIONS = ("insert", "inc", "range", "scan", "update")
+    LEVELS = {"serializable": "sqlite-ser", "read-uncommitted": None}
+    OPERATIONS = ("insert", "create", "set", "read and set", "inc", "range", "scan", "update", "taken back")
     LOST = 0
+
+    @staticmethod
+    def add_arguments(parser):
+        add_statement_arguments(parser)
+        parser.add_argument("--journal", choices=("wal", "delete"), default="wal",
+            help="write-ahead log, or rollback journal (wal)")
 
     def __init__(self, options):
         self.options = options
@@ -110,7 +137,8 @@ class Sqlite:
     def connect(self):
         shared = self.options.isolation == "read-uncommitted"
         connection = sqlite3.connect(f"file:{os.path.join(self.folder, 'db')}{'?cache=shared' if shared else ''}", uri=True, timeout=0.2, isolation_level=None, check_same_thread=False)
-        connection.execute("PRAGMA read_uncommitted = 1" if shared else "PRAGMA journal_mode = WAL")
+        journal = f"journal_mode = {self.options.journal}"
+        connection.execute(f"PRAGMA {'read_uncommitted = 1' if shared else journal}")
         connection.execute("PRAGMA synchronous = OFF")  # who pulls no plug need not wait for the disk
         return connection
 

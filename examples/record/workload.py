@@ -1,14 +1,22 @@
 """Random transactions over a few keys: few, so that clients get into each other's way, which is what a check lives on.
 
-Registers r00, r01, ... hold numbers that are written once: a category, which conditions ask for, in the millions, and below it the number of the write. Half of them are there from the
-start. Rows r00/1010007, ... come and go between them. Counters n0, n1, ... are only incremented.
+Registers r00, r01, ... hold numbers: a category, which conditions ask for, and below it the number of the write, so
+that each is written once, but for those that --repeat asks for. Half of the registers are there from the start.
+Rows r00/20100007, ... come and go between them. Counters n0, n1, ... are only incremented.
 
-A plan is a list of (operation, arguments), the methods of a recorder's client. What a database does not have is left out.
+A plan is a list of (operation, arguments), the methods of a recorder's client, and how they are run. What a
+database does not have is left out.
 """
 
+import collections
 import random
 
-CATEGORIES, MILLION, COUNTERS = 4, 1_000_000, 3
+CATEGORIES, CATEGORY, COUNTERS = 4, 10_000_000, 3
+PER_CLIENT = 100_000  # numbers of writes
+MOST, STEPS = PER_CLIENT // 5, 4  # transactions of a client, steps of a transaction
+REPEATED = 2  # values of a category that any client writes again and again
+
+Plan = collections.namedtuple("Plan", "operations auto rolls_back")
 
 # Shares of the steps of a transaction.
 MIXES = {
@@ -20,8 +28,13 @@ MIXES = {
     "phantoms": {"lock and write": 45, "new": 15, "range": 30, "scan": 10},
     # Keys are deleted and inserted again.
     "reuse": {"r": 20, "w": 25, "d again": 20, "insert": 15, "range": 20},
+    # Statements of every kind, for what they lock and see: also such as need that a row is there, or that none is.
+    "statements": {
+        "r": 20, "w": 6, "set": 14, "read and set": 10, "lock and set": 5, "share": 4, "d again": 9, "insert": 5,
+        "create": 5, "inc": 5, "range": 7, "lock range": 3, "scan": 4, "update": 3, "taken back": 3,
+    },
 }
-OPTIONAL = {"insert", "inc", "range", "scan", "update", "lock and write"}
+ALWAYS = {"r", "w", "d", "d again", "new", "read and write"}
 
 
 class Workload:
@@ -29,18 +42,21 @@ class Workload:
 
     def __init__(self, options, client, has, made):
         self.random = random.Random(options.seed * 1000 + client)
-        self.client, self.made, self.writes = client, made, 0
+        self.options, self.client, self.made, self.writes = options, client, made, 0
         self.keys = [f"r{i:02}" for i in range(options.keys)]
-        self.shares = {step: share for step, share in MIXES[options.mix].items() if step not in OPTIONAL or step in has}
+        self.shares = {step: share for step, share in MIXES[options.mix].items() if step in ALWAYS or step in has}
 
     @staticmethod
     def initial(keys):
         """What is in the database before the first transaction."""
-        return {f"r{i:02}": i % CATEGORIES * MILLION + i for i in range(0, keys, 2)} | {f"n{i}": 0 for i in range(COUNTERS)}
+        return {f"r{i:02}": i % CATEGORIES * CATEGORY + i for i in range(0, keys, 2)} | {f"n{i}": 0 for i in range(COUNTERS)}
 
     def value(self):
+        category = self.random.randrange(CATEGORIES) * CATEGORY
+        if self.happens(self.options.repeat):
+            return category + self.random.randrange(REPEATED)
         self.writes += 1
-        return self.random.randrange(CATEGORIES) * MILLION + (self.client + 1) * 10_000 + self.writes
+        return category + (self.client + 1) * PER_CLIENT + self.writes
 
     def step(self, name):
         key = self.random.choice(self.keys)
@@ -48,9 +64,14 @@ class Workload:
 
     def r(self, key): return [("r", key)]
     def w(self, key): return [("w", key, self.value())]
+    def set(self, key): return [("set", key, self.value())]
     def insert(self, key): return [("insert", key, self.value())]
+    def create(self, key): return [("create", key, self.value())]
+    def share(self, key): return [("share", key)]
     def d_again(self, key): return [("d", key)]
     def read_and_write(self, key): return [("r", key), ("w", key, self.value())]
+    def read_and_set(self, key): return [("r", key), ("set", key, self.value())]
+    def lock_and_set(self, key): return [("lock", key), ("set", key, self.value())]
     def inc(self, key): return [("inc", f"n{self.random.randrange(COUNTERS)}", self.random.randrange(1, 10))]
     def scan(self, key): return [("scan", self.condition())]
     def update(self, key): return [("update", self.condition(), self.value())]
@@ -72,13 +93,26 @@ class Workload:
         high = self.keys[i + 4] if i + 4 < len(self.keys) else "s"
         return [("range", key, high, self.random.choice((None, None, 2)))]
 
+    def lock_range(self, key):
+        return [("lock_range", *self.range(key)[0][1:])]
+
+    def taken_back(self, key):
+        write = self.random.choice((self.w, self.set, self.insert, self.d_again))
+        return [("savepoint",), *write(key), ("undo",)]
+
     def condition(self):
         category = self.random.randrange(CATEGORIES)
-        return {"key_prefix": "r", "value": {"ge": category * MILLION, "lt": (category + 1) * MILLION}}
+        return {"key_prefix": "r", "value": {"ge": category * CATEGORY, "lt": (category + 1) * CATEGORY}}
+
+    def happens(self, percent): return self.random.random() * 100 < percent
 
     def plan(self):
         shares = self.shares
-        if self.random.random() < 0.25:  # one that only reads
+        if self.happens(25):  # one that only reads
             shares = {step: share for step, share in shares.items() if step in ("r", "range", "scan")} or shares
-        steps = self.random.choices(list(shares), shares.values(), k=self.random.randrange(1, 5))
-        return [operation for step in steps for operation in self.step(step)]
+        steps = self.random.choices(list(shares), shares.values(), k=self.random.randrange(1, STEPS + 1))
+        operations = [operation for step in steps for operation in self.step(step)]
+        if self.happens(self.options.autocommit):
+            statements = [operation for operation in operations if operation[0] not in ("savepoint", "undo")]
+            return Plan(statements[-1:], True, False)
+        return Plan(operations, False, self.happens(self.options.rollback))

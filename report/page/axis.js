@@ -53,6 +53,19 @@ class Axis {
 		return this.map(u, "u", "t");
 	}
 
+	/* Round times, about `apart` pixels from each other and `least` at least, from one to another; folds have none. x: the pixel of a time; origin: what time 0 stands for. */
+	*ticks(x, from, to, apart, least, origin = 0) {
+		for (let i = 1; i < this.points.length; i++) {
+			const a = this.points[i - 1].t, b = this.points[i].t;
+			if (this.folds.some((fold) => fold.from === a))
+				continue;
+			const per = ((b - a) / Math.max(x(b) - x(a), 1e-9)) * apart, power = 10 ** Math.floor(Math.log10(per));
+			const step = Math.max(least, power * ([1, 2, 5].find((k) => k * power >= per) ?? 10)), last = Math.min(b, to);
+			for (let t = Math.ceil((Math.max(a, from) + origin) / step) * step - origin; t <= last; t += step)
+				yield t;
+		}
+	}
+
 	/* Windows around the transactions that matter; none when they fill most of the trace anyway. */
 	static windows(trace, lit) {
 		const spans = lit.map((t) => [trace.start[t], trace.stop[t]]).sort((a, b) => a[0] - b[0]);
@@ -69,5 +82,15 @@ class Axis {
 		}
 		const covered = windows.reduce((sum, [from, to]) => sum + to - from, 0);
 		return covered > trace.last * 0.6 ? [] : windows;
+	}
+
+	/* Windows around instants, sorted; none where they stand far enough from each other to be told apart. */
+	static around(instants, last) {
+		const gaps = instants.slice(1).map((t, i) => ({from: instants[i], to: t})), lengths = gaps.map((gap) => gap.to - gap.from).sort((a, b) => a - b);
+		const usual = lengths[lengths.length >> 1] ?? last, folds = usual > last * 0.015 ? [] : gaps.filter((gap) => gap.to - gap.from > usual * 12);
+		const ends = [0, ...folds.flatMap(({from, to}) => [from, to]), last], pad = usual * 2, windows = [];
+		for (let i = 0; i < ends.length && folds.length > 0; i += 2)
+			windows.push([Math.max(0, ends[i] - (i > 0 ? pad : 0)), Math.min(last, ends[i + 1] + (i + 2 < ends.length ? pad : 0))]);
+		return windows;
 	}
 }

@@ -1,4 +1,3 @@
-"use strict";
 /* What krait wrote into the page (report/page_*.c), as objects. Texts of the trace are only ever shown as text. */
 
 const KINDS = {
@@ -16,8 +15,6 @@ const VERDICTS = {
 const STATUS = {c: "committed", a: "aborted", u: "outcome unknown"};
 const ORDERS = {none: "no order", session: "session order", realtime: "real-time order"};
 
-const number = (n) => n.toLocaleString("en-US");
-const count = (n, what) => `${number(n)} ${what}${n === 1 ? "" : "s"}`;
 const clip = (text, most) => (text.length > most ? text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "") + "\u2026" : text);
 
 class Trace {
@@ -96,6 +93,10 @@ class Trace {
 		return this.texts[t] === "" ? [] : this.texts[t].split("\n");
 	}
 
+	get violated() {
+		return this.verdicts.some((verdict) => verdict.verdict === "violated");
+	}
+
 	sessionName(t) {
 		return this.session[t] < 0 ? "no session" : `session ${this.sessions[this.session[t]]}`;
 	}
@@ -109,6 +110,19 @@ class Trace {
 	time(x) {
 		const exact = BigInt(this.first_time) + BigInt(Math.round(x));
 		return this.time_unit ? `${exact} ${this.time_unit}` : String(exact);
+	}
+}
+
+/* A trace that was held to a profile, with what was found. */
+class Held {
+	constructor(data) {
+		Object.assign(this, data);
+		this.findings = [];
+		this.found = [];
+	}
+
+	get violated() {
+		return this.found.length > 0;
 	}
 }
 
@@ -126,6 +140,12 @@ function readData() {
 			data.levels = part;
 		else if (kind === "verdict")
 			data.traces.at(-1).verdicts.push(part);
+		else if (kind === "profile")
+			data.traces.push(new Held(part));
+		else if (kind === "finding")
+			data.traces.at(-1).findings.push(part);
+		else if (kind === "outcome")
+			Object.assign(data.traces.at(-1), part);
 		else if (kind === "failed" && data.traces.at(-1)?.trace === part.trace)
 			data.traces.at(-1).error = part.error;
 		else

@@ -1,4 +1,7 @@
-/* Making elements. Children are elements or texts. */
+/* Making texts and elements. Children are elements or texts. */
+
+const number = (n) => n.toLocaleString("en-US");
+const count = (n, what) => `${number(n)} ${what}${n === 1 ? "" : "s"}`;
 
 /* Names and values that run from right to left turn nothing around them. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]+/g;
@@ -48,6 +51,21 @@ function unfolding(summary, make) {
 			details.append(...[make()].flat());
 	});
 	return details;
+}
+
+/* The head of the page: which trace, and facts of it (null: none). */
+function drawHeader(traces, trace, facts, show) {
+	const name = traces.length < 2 ? html("span", {class: "trace"}, trace?.trace ?? "")
+		: html("select", {"aria-label": "Trace", onchange: (event) => show(traces[event.target.selectedIndex])},
+			traces.map((one) => html("option", {selected: one === trace}, `${one.trace}${one.error ? " (no verdict)" : one.violated ? " (violated)" : ""}`)));
+	return html("header", {}, html("span", {class: "brand"}, "krait"), name, html("ul", {class: "facts"}, facts.filter(Boolean).map((fact) => html("li", {}, fact))));
+}
+
+const drawBadge = (shown) => html("p", {class: "badge"}, html("span", {"aria-hidden": "true"}, `${shown.mark} `), shown.title);
+
+function drawNothing(trace) {
+	const error = trace?.error;
+	return html("section", {class: "hero unknown"}, html("h1", {}, error ? "This trace got no verdict" : "There is no verdict here"), error ? html("p", {class: "sentence"}, error) : null);
 }
 
 /* Says something to screen readers without moving the focus. */

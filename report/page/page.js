@@ -5,7 +5,7 @@ class Page {
 		this.data = data;
 		this.root = document.getElementById("page");
 		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.timeline?.draw());
-		const first = data.traces.find((trace) => trace.verdicts.some((v) => v.verdict === "violated")) ?? data.traces[0];
+		const first = data.traces.find((trace) => trace.violated) ?? data.traces[0];
 		this.showTrace(first);
 	}
 
@@ -38,19 +38,14 @@ class Page {
 	}
 
 	header() {
-		const trace = this.trace, traces = this.data.traces;
-		const name = traces.length < 2 ? html("span", {class: "trace"}, trace?.trace ?? "")
-			: html("select", {"aria-label": "Trace", onchange: (event) => this.showTrace(traces[event.target.selectedIndex])},
-				traces.map((one) => html("option", {selected: one === trace},
-					`${one.trace}${one.error ? " (no verdict)" : one.verdicts.some((v) => v.verdict === "violated") ? " (violated)" : ""}`)));
+		const trace = this.trace;
 		const facts = trace?.format ? [count(trace.n, "transaction"), count(trace.ops, "operation"), count(trace.sessions.length, "session"), count(trace.keys, "key"),
 			trace.format, trace.skipped > 0 ? `${count(trace.skipped, "bad transaction")} left out` : null] : [];
-		return html("header", {}, html("span", {class: "brand"}, "krait"), name, html("ul", {class: "facts"}, facts.filter(Boolean).map((fact) => html("li", {}, fact))));
+		return drawHeader(this.data.traces, trace, facts, (one) => this.showTrace(one));
 	}
 
 	nothing() {
-		const error = this.trace?.error;
-		return [html("section", {class: "hero unknown"}, html("h1", {}, error ? "This trace got no verdict" : "There is no verdict here"), error ? html("p", {class: "sentence"}, error) : null)];
+		return [drawNothing(this.trace)];
 	}
 
 	parts() {
@@ -68,7 +63,7 @@ class Page {
 		const verdict = this.verdict, level = this.data.levels.find((one) => one.id === verdict.level), shown = VERDICTS[verdict.verdict];
 		const sentence = verdict.sentence ? `${verdict.sentence}.` : verdict.reason ? `Undecided: ${verdict.reason}.` : "The order below explains every read.";
 		return html("section", {class: `hero ${verdict.verdict}`},
-			html("p", {class: "badge"}, html("span", {"aria-hidden": "true"}, `${shown.mark} `), shown.title),
+			drawBadge(shown),
 			html("h1", {}, level.title[0].toUpperCase() + level.title.slice(1), verdict.anomaly ? html("span", {class: "anomaly"}, verdict.anomaly) : null),
 			html("p", {class: "sentence"}, sentence),
 			(verdict.notes ?? []).map((note) => html("p", {class: "note"}, `Note: ${note}`)),
@@ -218,4 +213,7 @@ class Page {
 	}
 }
 
-window.addEventListener("DOMContentLoaded", () => new Page(readData()));
+window.addEventListener("DOMContentLoaded", () => {
+	const data = readData();
+	return data.traces.some((trace) => trace.profile) ? new FindingsPage(data) : new Page(data);
+});

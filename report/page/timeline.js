@@ -319,21 +319,13 @@ class Timeline {
 	}
 
 	paintTicks() {
-		const c = this.c, points = this.axis.points, bottom = TOP + this.rowsHeight;
+		const c = this.c, bottom = TOP + this.rowsHeight;
 		this.text(this.trace.timed ? (this.trace.time_unit ? `time (${clip(this.trace.time_unit, 8)})` : "time") : "place in session", 12, TOP - 12, "faint", 11);
-		for (let i = 1; i < points.length; i++) {
-			const from = points[i - 1].t, to = points[i].t;
-			if (this.axis.folds.some((fold) => fold.from === from))
-				continue;
-			const left = this.x(from), right = this.x(to), per = (to - from) / Math.max(right - left, 1e-9) * 90;
-			const power = 10 ** Math.floor(Math.log10(per)), step = Math.max(this.trace.timed ? 1e-9 : 1, power * ([1, 2, 5].find((k) => k * power >= per) ?? 10));
-			const first = Math.max(from, this.t(GUTTER)), last = Math.min(to, this.t(GUTTER + this.width));
-			for (let t = Math.ceil(first / step) * step; t <= last; t += step) {
-				const x = this.x(t);
-				c.fillStyle = this.colour("grid");
-				c.fillRect(x, TOP, 1, bottom - TOP);
-				this.text(number(this.trace.timed ? +t.toPrecision(12) : t + 1), x, TOP - 12, "muted", 11, "center");
-			}
+		for (const t of this.axis.ticks((time) => this.x(time), this.t(GUTTER), this.t(GUTTER + this.width), 90, this.trace.timed ? 1e-9 : 1)) {
+			const x = this.x(t);
+			c.fillStyle = this.colour("grid");
+			c.fillRect(x, TOP, 1, bottom - TOP);
+			this.text(number(this.trace.timed ? +t.toPrecision(12) : t + 1), x, TOP - 12, "muted", 11, "center");
 		}
 	}
 

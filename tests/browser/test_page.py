@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
 
 import webdriver
@@ -367,17 +366,5 @@ def test_large(folder):
         is_quiet(browser)
 
 
-def main(names):
-    if webdriver.missing():
-        print(f"skipped: no {webdriver.missing()} on this machine")
-        return 77
-    tests = {name[5:]: test for name, test in globals().items() if name.startswith("test_")}
-    for name in names or tests:
-        with tempfile.TemporaryDirectory() as folder:
-            tests[name](folder)
-        print(f"{name}: passed")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(webdriver.run_tests(sys.argv[1:], globals(), webdriver.missing()))

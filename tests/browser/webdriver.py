@@ -67,8 +67,11 @@ class Browser:
         return self.do("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
 
     def open(self, path):
+        self.visit("file://" + os.path.abspath(path))
+
+    def visit(self, url):
         self.requests(), self.complaints()  # those of the page that the browser starts with
-        self.do("POST", "/url", {"url": "file://" + os.path.abspath(path)})
+        self.do("POST", "/url", {"url": url})
 
     def run(self, script, *arguments):
         return self.do("POST", "/execute/sync", {"script": script, "args": list(arguments)})
@@ -132,3 +135,16 @@ class Browser:
 
     def __exit__(self, *_):
         self.close()
+
+
+def run_tests(names, space, lacks):
+    """The functions test_NAME of a script, each with a folder of its own; the exit status."""
+    if lacks:
+        print(f"skipped: no {lacks} on this machine")
+        return 77
+    tests = {name[5:]: test for name, test in space.items() if name.startswith("test_")}
+    for name in names or tests:
+        with tempfile.TemporaryDirectory() as folder:
+            tests[name](folder)
+        print(f"{name}: passed")
+    return 0

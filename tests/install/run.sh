@@ -39,6 +39,12 @@ case $version in
 *) echo "krait --version says '$version', expected it to name $expected"; exit 1 ;;
 esac
 
+if [ -x "$build/bin/krait-lab" ]; then
+    step "krait-lab, whose drivers are where it finds them"
+    [ -s "$prefix/share/man/man1/krait-lab.1" ] || { echo "not installed: share/man/man1/krait-lab.1"; exit 1; }
+    quietly "$prefix/bin/krait-lab" record -d sim --txns 20 -o "$work/recorded.jsonl" --check keeps
+fi
+
 # Prints 0 or 1 as the trace is serializable or not.
 consumer() {
     step "  runs"

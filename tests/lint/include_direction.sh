@@ -11,7 +11,7 @@ cd "${1:-$(dirname "$0")/../..}" || exit 1
 
 {
     sed -n 's/^kr_layer(\(.*\))$/layer \1/p' ./*/CMakeLists.txt
-    grep -n '^[[:space:]]*#[[:space:]]*include' ./*/*.[ch] ./frontend/*/*.[ch] ./mechanisms/*/*.[ch] include/krait/*.h 2>/dev/null |
+    grep -n '^[[:space:]]*#[[:space:]]*include' ./*/*.[ch] ./frontend/*/*.[ch] ./mechanisms/*/*.[ch] ./lab/*/*.[ch] include/krait/*.h 2>/dev/null |
         sed -n 's/^\(\.\/\)\{0,1\}\([^:]*\):\([0-9]*\):[^"<]*\(["<][^">]*[">]\).*/include \2 \3 \4/p'
 } | awk '
 function fail(what) { print file[i] ":" line[i] ": " what; failed = 1 }
@@ -65,7 +65,7 @@ END {
             if (to in is_layer) fail("<" path[i] "> is written in angle brackets, expected \"" path[i] "\"")
             continue
         }
-        if (path[i] == "krait/krait.h" && from != "api" && from != "cli") fail(from "/ includes \"" path[i] "\", expected only api/ and cli/ to")
+        if (path[i] == "krait/krait.h" && from !~ /^(api|cli|lab)$/) fail(from "/ includes \"" path[i] "\", expected only api/, cli/ and lab/ to")
         if (to == "krait") continue
         if (!(to in is_layer)) fail("\"" path[i] "\" does not start with a layer, expected an include from the root")
         else if (!allows(from, to)) fail(from "/ includes \"" path[i] "\": an include points upward")

@@ -4,7 +4,7 @@
 #   style.sh [ROOT]
 set -u
 cd "${1:-$(dirname "$0")/../..}" || exit 1
-layers='base ir frontend passes backend verify mechanisms checkers report shrink cross api cli'
+layers='base ir frontend passes backend verify mechanisms checkers report shrink cross api cli lab'
 
 # complain TEXT: says it of each place on standard input.
 complain() { sed "s|\$|: $1|"; }
@@ -22,9 +22,10 @@ calls() {
 sources=$(ls include/krait/*.h tests/*/*.[ch] $(for layer in $layers; do echo "$layer/*.[ch] $layer/*/*.[ch]"; done) 2>/dev/null)
 [ -n "$sources" ] || { echo "found no sources, expected some: wrong folder?"; exit 1; }
 code=$(printf '%s\n' $sources | grep -v '^tests/')
-quiet=$(printf '%s\n' $code | grep -v '^cli/')
+# krait-lab is a program as cli/ is, and its drivers are other libraries' callers.
+quiet=$(printf '%s\n' $code | grep -v -e '^cli/' -e '^lab/')
 # A handle of api/ holds the kr_mem itself; jansson's hooks know no account (frontend/native_arena.c).
-heap=$(printf '%s\n' $code | grep -v -e '^base/' -e '^cli/' -e '^api/' -e '^frontend/native_arena.c')
+heap=$(printf '%s\n' $code | grep -v -e '^base/' -e '^cli/' -e '^lab/' -e '^api/' -e '^frontend/native_arena.c')
 
 check() {
     grep -nE '[[:blank:]]+$' $sources | cut -d: -f1,2 | complain 'blanks at the end of the line'
@@ -55,7 +56,7 @@ check() {
     done | complain 'split it, or say why with "Longer than usual: ..."'
 
     calls '(v?f?printf|puts|fputs|putchar|perror|exit|_exit|abort|signal) *\(|(stdout|stderr)\b' $quiet |
-        complain 'only cli/ prints or exits'
+        complain 'only cli/ and lab/ print or exit'
     calls '(malloc|calloc|realloc|strdup|strndup|free) *\(' $heap |
         complain 'memory comes from base/mem.h, so that limits and injected failures hold'
 }

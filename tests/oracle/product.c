@@ -327,7 +327,7 @@ static const char *check(struct run *r, const struct kr_analysis *analysis, cons
 	int64_t deadline = kr_ctx_limit(&r->ctx, exhausts(pipeline) ? 10 : 1, 0);
 	enum kr_status status = kr_check(&r->ctx, r->h, analysis, &options, &verdict, &err);
 	enum kr_status stopped = r->ctx.stopped;
-	kr_ctx_resume(&r->ctx, deadline, &stopped);
+	kr_ctx_resume(&r->ctx, deadline, &stopped, NULL);
 	r->p->checks++;
 	if (status == KR_UNSUPPORTED)
 		snprintf(r->p->unsupported_why, sizeof r->p->unsupported_why, "%.199s", err.text), r->p->unsupported++;

@@ -1,6 +1,7 @@
 /* What must not matter, on random tiny histories of every mix: what else is asked, and in which order the lines of a trace stand. All levels at all orders, those of the example plug-in among them, are
  * asked at once; then some of them alone; then all of the same history with its lines shuffled, each session's in their order. No level may be satisfied in one way and violated in another; one that is
- * undecided in one way only counts as well when it was asked alone, and else is rare. And no level that holds may forbid what the violation of another one is called.
+ * undecided in one way only counts as well when it was asked alone, and else is rare. And no level that holds may forbid what the violation of another one is called. What is neither a verdict nor unsupported
+ * (an internal error) fails.
  *
  * KRAIT_ORACLE_COUNT, KRAIT_ORACLE_SEED, KRAIT_ORACLE_MIX, KRAIT_ORACLE_FAILURES: as for oracle_oracle. */
 #include <setjmp.h>
@@ -66,6 +67,19 @@ static const char *misnamed(struct asking *a, const struct kr_history *h, const 
 	return NULL;
 }
 
+/* Without limits, every question has a verdict or asks for what is not supported. */
+static const char *failed_decision(struct asking *a, const struct kr_decision *decisions, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct kr_decision *d = &decisions[i];
+		if (d->status == KR_OK || d->status == KR_UNSUPPORTED)
+			continue;
+		snprintf(a->why, sizeof a->why, "%s, order %s: %s: %.300s", d->options.level->id, kr_order_name(d->options.order), kr_status_text(d->status), d->err.text);
+		return a->why;
+	}
+	return NULL;
+}
+
 /* Decides the questions, from `first` on so many, as if nothing else had been asked. */
 static bool decide(struct asking *a, const struct kr_history *h, struct questions *q, uint32_t first, uint32_t n, const char **wrong)
 {
@@ -75,13 +89,18 @@ static bool decide(struct asking *a, const struct kr_history *h, struct question
 
 	kr_ctx_init(&ctx, 0, 0);
 	ctx.modules = a->modules;
-	if (kr_analyze(&ctx, h, &analysis, NULL) != KR_OK)
-		return false;
+	enum kr_status status = kr_analyze(&ctx, h, &analysis, NULL);
+	if (status != KR_OK) {
+		*wrong = status == KR_UNSUPPORTED ? NULL : "the analysis fails";
+		return *wrong != NULL;
+	}
 	memset(decisions, 0, sizeof decisions);
 	for (uint32_t i = 0; i < n; i++)
 		decisions[i].options = (struct kr_check_options){.level = q->at[first + i].level, .order = q->at[first + i].order};
 	kr_check_all(&ctx, h, &analysis, decisions, n);
-	*wrong = misnamed(a, h, decisions, n);
+	*wrong = failed_decision(a, decisions, n);
+	if (!*wrong)
+		*wrong = misnamed(a, h, decisions, n);
 	for (uint32_t i = 0; i < n; i++) {
 		bool failed = decisions[i].status != KR_OK;
 		q->outcomes[first + i] = failed ? KR_UNDECIDED : decisions[i].verdict.outcome;
@@ -139,18 +158,18 @@ static const char *differs_shuffled(struct asking *a, const struct tiny *tiny, c
 	struct kr_history h;
 	struct kr_ctx ctx;
 	const char *wrong = NULL;
-	bool bad = false;
 
 	shuffle(tiny, &a->rng, &shuffled);
 	kr_ctx_init(&ctx, 0, 0);
 	if (tiny_history(&shuffled, &ctx, &h) != KR_OK)
 		return "shuffled, it is no valid trace any more";
-	if (!decide(a, &h, &other, 0, other.n, &wrong) || wrong)
-		bad = true;
-	for (uint32_t i = 0; i < other.n && !bad; i++, a->shuffled++)
-		bad = differ(a, together, &other, i, "shuffled", &a->shuffled_undecided, false);
+	if (!decide(a, &h, &other, 0, other.n, &wrong))
+		wrong = "shuffled, it is not supported any more";
+	for (uint32_t i = 0; i < other.n && !wrong; i++, a->shuffled++)
+		if (differ(a, together, &other, i, "shuffled", &a->shuffled_undecided, false))
+			wrong = a->why;
 	kr_history_done(&h);
-	return bad ? a->why : NULL;
+	return wrong;
 }
 
 /* ---- alone ---- */
@@ -162,7 +181,9 @@ static const char *differs_alone(struct asking *a, const struct kr_history *h, c
 	const char *wrong = NULL;
 
 	a->alone++;
-	return decide(a, h, &other, i, 1, &wrong) && differ(a, together, &other, i, "alone", &a->alone_undecided, true) ? a->why : NULL;
+	if (!decide(a, h, &other, i, 1, &wrong))
+		return NULL;
+	return wrong ? wrong : differ(a, together, &other, i, "alone", &a->alone_undecided, true) ? a->why : NULL;
 }
 
 static const char *differs(const struct tiny *tiny, void *data)

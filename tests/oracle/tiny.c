@@ -483,7 +483,8 @@ static kr_value operand_of(struct kr_history *h, const struct tiny_cond *c)
 	return kr_history_text(h, KR_VALUE_ARRAY, text, (size_t)n);
 }
 
-/* Values on each side of what a condition compares with, and between. The oracles try as untold initial values only what the history names. */
+/* Values on each side of what a condition compares with, and between; and rows with that field and another one, which may be there at first where no written value may. The oracles try as untold initial values only
+ * what the history names. */
 static void name_alternatives(struct kr_history *h, const struct tiny_cond *c)
 {
 	const int operands[] = {c->a, c->test == KR_COND_IN ? c->b : c->a};
@@ -497,6 +498,8 @@ static void name_alternatives(struct kr_history *h, const struct tiny_cond *c)
 				continue;
 			(void)object_of(h, operands[i] + by);
 			int n = snprintf(text, sizeof text, "{\"f\":%d.5}", operands[i] + by);
+			(void)kr_history_text(h, KR_VALUE_OBJECT, text, (size_t)n);
+			n = snprintf(text, sizeof text, "{\"f\":%d,\"g\":0}", operands[i] + by);
 			(void)kr_history_text(h, KR_VALUE_OBJECT, text, (size_t)n);
 		}
 }

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 try:
     import jsonschema
@@ -101,6 +102,22 @@ def test_streams():
     assert found > 40
 
 
+def test_progress():
+    """Of a stream long enough to have some: what is held is little, and somebody holds the watermark."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, watch = os.path.join(folder, "stream.jsonl"), load("watch")
+        krait("gen", "-n", "20000", "--sessions", "8", "--store", "postgresql-rr", "--stream", "--op-times", "-o", path)
+        events = [json.loads(line) for line in krait("watch", "--json", "--profile", "postgresql-rr", path).splitlines()]
+        for event in events:
+            must_hold(watch, event, "progress")
+        progress = [event for event in events if event["event"] == "progress"]
+        assert len(progress) >= 1 and events[-1]["event"] == "end" and events[-1]["txns"] == 20000, events
+        for event in progress:
+            assert event["holder"] in {f"s{i}" for i in range(8)} | set(range(8)) and event["watermark"] <= event["newest"], event
+            assert 0 < event["versions"] < 20000 and 0 < event["locks"] < 20000 and 0 < event["held"] < 20000, event
+        print(f"{len(events)} events are valid, {len(progress)} of progress")
+
+
 def test_golden():
     """Every object of every golden case with --json is valid for a command of the case (or a line of a trace, which some print, too)."""
     names, checked = krait("schema").split(), 0
@@ -135,7 +152,8 @@ REFUSED = {
               {"trace": "t", "level": "ser", "order": "none", "checker": "ser", "verdict": "unknown", "txns": 1, "ops": 1, "seconds": 0, "peak_mib": 1},
               {"trace": "t", "level": "ser", "order": "none", "checker": "ser", "verdict": "violated", "txns": 1, "ops": 1, "seconds": 0, "peak_mib": 1,
                "anomaly": {"name": "G0", "message": "m", "cycle": [{"from": 1, "to": 2, "kind": "ww", "why": "w"}]}}],
-    "watch": [{}, {"event": "end"}, {"event": "late", "session": "a", "line": 1, "invoked": 1}, {"event": "dispatch", "session": "a"}, {"event": "over", "txns": 1}],
+    "watch": [{}, {"event": "end"}, {"event": "late", "session": "a", "line": 1, "invoked": 1}, {"event": "dispatch", "session": "a"}, {"event": "over", "txns": 1},
+              {"event": "progress", "watermark": 1, "lines": 1, "txns": 1, "open": 0, "oldest": None, "findings": 0, "mib": 1}],
     "stats": [{"trace": "t"}], "lint": [{"trace": "t", "kind": "no-end"}], "verify": [{"trace": "t", "level": "ser", "order": "none", "verdict": "unknown", "result": "confirmed"}],
 }
 

@@ -202,6 +202,39 @@ static void progress_is_told_rarely(void **state)
 	assert_int_equal(told.times, 1);
 }
 
+static void deadline_of_all_is_not_forgiven(struct kr_ctx *ctx)
+{
+	enum kr_status status = KR_TIMEOUT;
+	struct kr_err err;
+
+	kr_err_init(&err);
+	kr_err_set(&err, status, "told by whoever stopped");
+	kr_ctx_resume(ctx, kr_now_ns(), &status, &err);
+	assert_int_equal(status, KR_TIMEOUT);
+	assert_int_equal(err.status, KR_TIMEOUT);
+}
+
+static void a_part_that_ran_out_is_forgotten(void **state)
+{
+	struct kr_ctx ctx;
+	struct kr_err err;
+
+	(void)state;
+	kr_ctx_init(&ctx, 1000, 0);
+	for (int bad = 0; bad < 2; bad++) {
+		enum kr_status status = bad ? KR_BAD : KR_TIMEOUT;
+		int64_t deadline = kr_ctx_limit(&ctx, 2, 0);
+		assert_true(ctx.deadline_ns < deadline);
+		kr_err_init(&err);
+		kr_err_set(&err, status, "told by whoever stopped");
+		kr_ctx_resume(&ctx, deadline, &status, &err);
+		assert_true(ctx.deadline_ns == deadline);
+		assert_int_equal(status, bad ? KR_BAD : KR_OK);
+		assert_int_equal(err.status, status);
+	}
+	deadline_of_all_is_not_forgiven(&ctx);
+}
+
 #define LIMIT(name, ...) {"limits: " name, limits, NULL, NULL, (void *)&(const struct limit_row){__VA_ARGS__}}
 
 static const struct CMUnitTest tests[] = {
@@ -212,6 +245,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(costly_steps_read_the_clock),
 	cmocka_unit_test(reasons_name_the_limit),
 	cmocka_unit_test(context_beside_another),
+	cmocka_unit_test(a_part_that_ran_out_is_forgotten),
 	cmocka_unit_test(time_left),
 	cmocka_unit_test(clock_does_not_go_back),
 	cmocka_unit_test(progress_is_told_rarely),

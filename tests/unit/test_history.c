@@ -152,6 +152,7 @@ static void a_clash_leaves_no_kind_behind(void **state)
 
 /* ---- sessions: (begin, end, status) in order; the last one is added with this outcome ---- */
 
+enum { UNANSWERED = -2 };
 struct timed { int begin, end, status; }; /* -1: none */
 struct session_row { const char *name; struct timed txns[3]; enum kr_status outcome; };
 
@@ -161,6 +162,7 @@ static const struct session_row session_rows[] = {
 	{"overlapping", {{0, 5, KR_COMMITTED}, {5, 9, KR_COMMITTED}, {8, 12, KR_COMMITTED}}, KR_BAD},
 	{"after an aborted one", {{0, 5, KR_COMMITTED}, {5, 9, KR_ABORTED}, {8, 12, KR_COMMITTED}}, KR_BAD},
 	{"after an unknown one", {{0, 5, KR_COMMITTED}, {5, 9, KR_UNKNOWN}, {8, 12, KR_COMMITTED}}, KR_OK},
+	{"after an aborted one whose end was not answered", {{0, 5, KR_COMMITTED}, {5, UNANSWERED, KR_ABORTED}, {8, 12, KR_COMMITTED}}, KR_OK},
 	{"before one further back", {{0, 50, KR_COMMITTED}, {-1, -1, KR_COMMITTED}, {20, 60, KR_COMMITTED}}, KR_BAD},
 	{"before one further back, past an unknown one", {{0, 50, KR_COMMITTED}, {60, 70, KR_UNKNOWN}, {20, 60, KR_COMMITTED}}, KR_BAD},
 	{"no end", {{0, 5, KR_COMMITTED}, {5, -1, KR_COMMITTED}, {5, 6, KR_COMMITTED}}, KR_OK},
@@ -182,7 +184,12 @@ static void checks_session_order(void **state)
 		const struct timed *t = &row->txns[i];
 		struct kr_transaction txn = {.id = {KR_NONE}, .session = kr_history_session(&h, text(&h, "s")), .status = (uint8_t)t->status,
 			.begin_invoked = t->begin, .begin_returned = t->begin, .end_invoked = t->end, .end_returned = t->end};
-		txn.flags = (uint8_t)((t->begin >= 0 ? KR_TXN_HAS_BEGIN : 0) | (t->end >= 0 ? KR_TXN_HAS_END : 0));
+		txn.flags = (uint16_t)((t->begin >= 0 ? KR_TXN_HAS_BEGIN : 0) | (t->end >= 0 ? KR_TXN_HAS_END : 0));
+		if (t->end == UNANSWERED) {
+			txn.end_invoked = t->begin;
+			txn.end_returned = KR_TIME_OPEN;
+			txn.flags |= KR_TXN_HAS_END | KR_TXN_END_OPEN;
+		}
 		assert_int_equal(kr_history_add(&h, txn, (uint32_t)i + 1, NULL), i < 2 ? KR_OK : row->outcome);
 	}
 	/* another session does not care */

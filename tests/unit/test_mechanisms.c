@@ -4,7 +4,7 @@
  * A trace is written as transactions "T1: OP, OP, ...; T2: ...", each in a session of its own unless "T1/s:"; keys x and y
  * start with 0, others absent. An op ends with when it was sent and answered:
  *   w K V   u K V (an UPDATE of a row that was there)   d K 0|1   i K V 0|1   r K V|-   rx, rs: FOR UPDATE, SHARE
- *   R LOW HIGH K=V...    Rx, Rs    commit: c   rollback: a   failed COMMIT, ROLLBACK: f   no reply to COMMIT: ?   begin: b
+ *   R LOW HIGH K=V...    Rx, Rs    R1: with limit 1    S LOW HIGH K=V...: where LOW <= value < HIGH    commit: c   rollback: a   failed COMMIT, ROLLBACK: f   no reply to COMMIT: ?   begin: b
  *   F OP: the statement failed    auto: autocommit    stamp S C: timestamps    undo N */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,6 +29,9 @@ struct row {
 /* Most rows hold for every profile of a kind. */
 #define LOCKING "postgresql-rc postgresql-rr postgresql-ser mariadb-rc mariadb-rr mariadb-rr-si mariadb-ser"
 #define ANY LOCKING " sqlite-ser"
+
+/* T1 makes a row of z beside the one in its snapshot, which T2 has deleted. */
+#define ROW_OF_BOTH "T0: w z 1 1 2, c 3 4; T2: d z 1 7 8, c 9 10; T1: r y 0 5 6, i z 2 1 12 13"
 
 /* ---- traces ---- */
 
@@ -62,7 +65,10 @@ static const char *time_of(const char *word) { return strcmp(word, "-") == 0 ? "
 
 static void put_range(struct writing *w, char **word, int n)
 {
-	put(w, "[\"range\", \"%s\", \"%s\", [", word[1], word[2]);
+	if (word[0][0] == 'S')
+		put(w, "[\"scan\", {\"value\": {\"ge\": %s, \"lt\": %s}}, [", word[1], word[2]);
+	else
+		put(w, "[\"range\", \"%s\", \"%s\", [", word[1], word[2]);
 	for (int i = 3; i < n - 2; i++) {
 		char *equals = strchr(word[i], '=');
 		*equals = '\0';
@@ -104,7 +110,7 @@ static void put_op(struct writing *w, char **word, int n, const char **attribute
 	*attributes = "";
 	if (strcmp(op, "undo") == 0)
 		put(w, "[\"undo\", %s", word[1]);
-	else if (op[0] == 'R')
+	else if (op[0] == 'R' || op[0] == 'S')
 		put_range(w, word, n);
 	else if (op[0] == 'r')
 		put(w, "[\"r\", \"%s\", %s", word[1], strcmp(value, "-") == 0 ? "null" : value);
@@ -116,7 +122,9 @@ static void put_op(struct writing *w, char **word, int n, const char **attribute
 		put(w, "[\"w\", \"%s\", %s", word[1], value);
 	if (op[0] == 'u' && op[1] == '\0')
 		*attributes = "\"row\": \"old\", ";
-	if (op[0] != 'u' && op[1])
+	if (op[1] == '1')
+		*attributes = "\"limit\": 1, ";
+	else if (op[0] != 'u' && op[1])
 		*attributes = op[1] == 'x' ? "\"lock\": \"exclusive\", " : "\"lock\": \"shared\", ";
 }
 
@@ -465,6 +473,16 @@ static const struct row rows[] = {
 	{"bug 20 both versions of an own row", "T0: w z 1 1 2, c 3 4; T1: r y 0 5 6, i z 2 1 12 13, R z zz z=1 z=2 14 15, c 16 17; T2: d z 1 7 8, c 9 10", "postgresql-rr", "", NULL, NULL},
 	{"bug 20 where that is reported", "T0: w z 1 1 2, c 3 4; T1: r y 0 5 6, i z 2 1 12 13, R z zz z=1 z=2 14 15, c 16 17; T2: d z 1 7 8, c 9 10", "", "CR duplicate row T1 z",
 		dup_reported, NULL},
+	{"bug 20 where a condition hides the own row", ROW_OF_BOTH ", S 1 2 z=1 14 15, c 16 17", "postgresql-rr postgresql-ser", "", NULL, NULL},
+	{"bug 20 where a limit hides the own row", ROW_OF_BOTH ", R1 z zz z=1 14 15, c 16 17", "postgresql-rr postgresql-ser", "", NULL, NULL},
+	{"bug 20 where nothing hides the own row", ROW_OF_BOTH ", R z zz z=1 14 15, c 16 17", "postgresql-rr", "CR own write T1 z", NULL, NULL},
+	{"bug 20 where the condition holds for the own row, too", ROW_OF_BOTH ", S 1 3 z=1 14 15, c 16 17", "postgresql-rr", "CR own write T1 z", NULL, NULL},
+	{"bug 20 where the other row was never there", ROW_OF_BOTH ", S 1 2 z=1.5 14 15, c 16 17", "postgresql-rr", "CR never written T1 z", NULL, NULL},
+	{"bug 20 where the other row was gone before", "T0: w z 1 1 2, c 3 4; T2: d z 1 5 6, c 7 8; T1: r y 0 9 10, i z 2 1 12 13, S 1 2 z=1 14 15, c 16 17", "postgresql-rr",
+		"CR garbage T1 z {null}", NULL, NULL},
+	{"bug 20 where the own row is the old one", "T0: w z 1 1 2, c 3 4; T1: r y 0 5 6, u z 2 12 13, S 1 2 z=1 14 15, c 16 17", "postgresql-rr", "CR own write T1 z", NULL,
+		NULL},
+	{"bug 20 where rows have no second", ROW_OF_BOTH ", S 1 2 z=1 14 15, c 16 17", "mariadb-rr", "CR own write T1 z", NULL, NULL},
 	{"bug 21 lost update", "T1: r x 5 10 11, u x 6 20 21, c 22 23; T2: r x 5 12 13, u x 7 30 31, c 32 33; T0: w x 5 1 2, c 3 4", "postgresql-rr", "FUW concurrent writers T1 T2 x", NULL, NULL},
 	{"bug 22 a snapshot before BEGIN's first read", "T1: u y 1 10 11, r x 1 30 31, c 32 33; T2: w x 1 20 21, c 22 23", "postgresql-rr", "CR future T1 x", NULL, NULL},
 	{"bug 22 where plain reads take it", "T1: u y 1 10 11, r x 1 30 31, c 32 33; T2: w x 1 20 21, c 22 23", "mariadb-rr", "", NULL, NULL},

@@ -1,5 +1,6 @@
 /* report/anomaly: the name of a cycle, row by row from the definitions (docs/levels.md). A cycle is written as its edges in turn: kind, '!' for a predicate dependency,
- * ':' and the key. Edge i goes from transaction i to the next one. Several cycles, each with its own transactions, have '|' between them: each world has one of them. */
+ * ':' and the key. Edge i goes from transaction i to the next one. Several cycles, each with its own transactions, have '|' between them: each world has one of them.
+ * Behind '@' stands the operation that sees, by default one of its own for each edge. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,6 +41,12 @@ static const struct row rows[] = {
 	{"rw then ww of two keys is G-single", "rw:x ww:y", "G-single", READERS},
 	{"rw then wr is G-single", "rw:x wr:y", "G-single", {NULL}},
 	{"rw then wr of one key is G-single", "rw:x wr:x", "G-single", {NULL}},
+	{"rw and wr of one key by one operation: what was never there", "rw:x@0 wr:x@0", "unexplained reads", {NULL}},
+	{"and ww between them", "rw:x@0 ww:x wr:x@0", "unexplained reads", {NULL}},
+	{"of two keys is G-single", "rw:x@0 wr:y@0", "G-single", {NULL}},
+	{"two such operations", "rw:x@0 ww:x wr:x@0 | rw:x@1 ww:x wr:x@1", "incompatible order", {NULL}},
+	{"that there is an order takes nothing away", "ww:x ww:x | rw:x@0 wr:x@0", "unexplained reads", {NULL}},
+	{"beside another cycle it is that", "rw:x wr:y | rw:x@0 wr:x@0", "G-single", {NULL}},
 	{"a lost update by way of a third is G-single", "rw:x ww:x ww:x", "G-single", {NULL}},
 	{"one rw in a longer cycle is G-single", "wr:x ww:y rw:z wr:x", "G-single", {NULL}},
 	{"one predicate rw is G-single", "rw!:x wr:y", "G-single", {NULL}},
@@ -80,11 +87,11 @@ static const struct row rows[] = {
 static uint32_t add_edges(struct kr_history *h, struct kr_certificate *cert, const char *text)
 {
 	uint32_t n = 0;
-	char kind[3], key[2];
+	char kind[3], key[2], op;
 	int used;
 
 	for (; sscanf(text, " %2[a-z]%n", kind, &used) == 1; text += used, n++) {
-		struct kr_cert_edge e = {.from = {n}, .to = {n + 1}, .key = {KR_NONE}, .op = KR_NONE, .source = {KR_NONE}, .part = {KR_NONE}};
+		struct kr_cert_edge e = {.from = {n}, .to = {n + 1}, .key = {KR_NONE}, .op = n, .source = {KR_NONE}, .part = {KR_NONE}};
 		enum kr_edge_kind parsed;
 
 		assert_true(kr_edge_parse(kind, &parsed));
@@ -97,6 +104,10 @@ static uint32_t add_edges(struct kr_history *h, struct kr_certificate *cert, con
 		}
 		if (sscanf(text, ":%1[a-z]%n", key, &used) == 1)
 			e.key = tiny_key(h, key);
+		if (sscanf(text + used, "@%c", &op) == 1) {
+			e.op = (uint32_t)(op - '0');
+			used += 2;
+		}
 		assert_true(kr_vec_push(cert->mem, &cert->edges, e));
 	}
 	cert->edges.at[cert->edges.n - 1].to = (kr_txn){0};

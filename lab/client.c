@@ -1,0 +1,291 @@
+/* A client: plans, runs and tells one transaction after the other. What becomes of it is told by what the database said, and by nothing else:
+ *
+ *     commit was answered                                   committed
+ *     the database ended it, or commit was not sent         aborted
+ *     commit was sent and not answered                      unknown
+ *
+ * Each transaction is told in its slot before anything of it is sent. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lab/run.h"
+
+enum { CONNECT_MS = 30000 };
+
+static void pause_ns(int64_t ns)
+{
+	struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+
+	if (ns > 0)
+		(void)nanosleep(&time, NULL);
+}
+
+static bool is_stopped(const struct kr_run *run) { return run->control->stop || (run->control->began && kl_now() - run->control->began > run->duration); }
+
+/* Servers come back after a fault. */
+static bool connect(struct kr_session *s)
+{
+	int64_t end = kl_now() + (int64_t)CONNECT_MS * 1000000;
+
+	while (!s->run->control->stop) {
+		s->client = s->run->store.driver->connect(&s->run->store);
+		if (s->client) {
+			s->client->store = &s->run->store;
+			s->client->level = kr_run_level(s->run, s->number);
+			s->client->number = s->number;
+			return true;
+		}
+		if (kl_now() > end) {
+			kr_run_fail(s->run, KR_RUN_FAILED, "client %" PRIu32 " cannot connect: %s", s->number, s->run->store.why);
+			return false;
+		}
+		pause_ns(20000000);
+	}
+	return false;
+}
+
+static void clear(struct kl_result *r)
+{
+	struct kl_row *rows = r->rows;
+	size_t cap = r->row_cap;
+
+	*r = (struct kl_result){.rows = rows, .row_cap = cap, .sent = kl_now()};
+}
+
+static void forget_order(struct kl_result *r)
+{
+	r->own = r->mark = 0;
+	r->has_place = false;
+	for (size_t i = 0; i < r->row_count; i++)
+		r->rows[i].mark = 0;
+}
+
+/* What a call came to. */
+static enum kl_answer answered(struct kr_session *s, const char *what, struct kl_result *r, enum kl_answer answer)
+{
+	r->answered = r->answered ? r->answered : kl_now();
+	if (!s->run->store.certificate)
+		forget_order(r);
+	s->own = r->own ? r->own : s->own;
+	if (answer == KL_BUG)
+		kr_run_fail(s->run, KR_RUN_FAILED, "%s of %s: unexpected answer %s: %s", what, s->client->id, r->code, r->message);
+	return answer;
+}
+
+static enum kl_answer begin(struct kr_session *s, struct kl_result *r)
+{
+	clear(r);
+
+	enum kl_answer answer = answered(s, "begin", r, s->run->store.driver->begin(s->client, r));
+
+	if (answer == KL_OK)
+		kr_slot_begun(s->run->slots[s->number], r->answered);
+	return answer;
+}
+
+static enum kl_answer run_step(struct kr_session *s, uint32_t i)
+{
+	struct kr_slot *slot = s->run->slots[s->number];
+	const struct kr_step *step = &s->plan.steps[i];
+	struct kl_result *r = &s->results[i];
+	struct kl_op op = step->op;
+
+	clear(r);
+	if (step->from >= 0 && !s->results[step->from].found)
+		return KL_OK;
+	if (step->from >= 0)
+		op.value += s->results[step->from].value;
+	kr_slot_sent(slot, &op);
+	r->sent = kl_now();
+
+	enum kl_answer answer = answered(s, step->key, r, s->run->store.driver->run(s->client, &op, r));
+
+	if (!kr_slot_answered(slot, &op, r, answer)) {
+		kr_run_fail(s->run, KR_RUN_FAILED, "transaction %s has no room for what was answered", s->client->id);
+		return KL_BUG;
+	}
+	s->run->control->statements_failed += answer == KL_STATEMENT;
+	return answer;
+}
+
+static enum kl_answer run_steps(struct kr_session *s)
+{
+	enum kl_answer answer = KL_OK;
+
+	for (uint32_t i = 0; i < s->plan.n && (answer == KL_OK || answer == KL_STATEMENT); i++) {
+		answer = run_step(s, i);
+		if (s->run->think > 0)
+			pause_ns((int64_t)kr_rng_below(&s->chance, s->run->think + 1) * 1000);
+	}
+	return answer == KL_STATEMENT ? KL_OK : answer;
+}
+
+/* Hangs up about the commit, every other time before it was sent. To a client it is all the same. */
+static enum kl_answer lose(struct kr_session *s)
+{
+	s->run->store.driver->hang_up(s->client, kr_rng_below(&s->chance, 2) == 0);
+	return KL_GONE;
+}
+
+static const char *commit(struct kr_session *s, struct kl_result *r)
+{
+	const struct kl_driver *driver = s->run->store.driver;
+	bool loses = driver->hang_up && kr_rng_double(&s->chance) * 100 < s->run->lost;
+
+	clear(r);
+	kr_slot_ending(s->run->slots[s->number], KR_SLOT_COMMITTING, r->sent);
+
+	enum kl_answer answer = answered(s, "commit", r, loses ? lose(s) : driver->commit(s->client, r));
+
+	switch (answer) {
+	case KL_OK: return "committed";
+	case KL_GONE:
+	case KL_BUG: return "unknown";
+	default: return "aborted";
+	}
+}
+
+static void count(struct kr_session *s, const char *status)
+{
+	struct kr_control *control = s->run->control;
+
+	switch (status[0]) {
+	case 'c': control->committed++; break;
+	case 'a': control->aborted++; break;
+	default: control->unknown++;
+	}
+}
+
+/* One transaction. False: the client is done. */
+static bool run_transaction(struct kr_session *s, uint32_t number)
+{
+	struct kr_slot *slot = s->run->slots[s->number];
+	struct kl_result *r = &s->results[KR_STEPS_MOST];
+	const char *status = "aborted";
+	char id[32];
+
+	(void)snprintf(id, sizeof id, "c%" PRIu32 ".%" PRIu32, s->number, number);
+	s->client->id = id;
+	s->own = 0;
+	kr_slot_begin(slot, number, kl_now());
+
+	enum kl_answer answer = begin(s, r);
+
+	if (answer == KL_OK)
+		answer = run_steps(s);
+	if (answer == KL_OK)
+		status = commit(s, r);
+	else
+		r->answered = kl_now();
+
+	bool gone = answer == KL_GONE || status[0] == 'u', right = true;
+	struct kr_slot_end end = {s->number, status, r->answered, status[0] == 'c' ? r : NULL, s->own};
+
+	if (!kr_slot_end(slot, &end, s->run->file)) {
+		kr_run_fail(s->run, KR_RUN_FAILED, "%s: cannot write", s->run->path);
+		return false;
+	}
+	if (status[0] == 'c' && s->run->work.workload->holds)
+		right = s->run->work.workload->holds(&s->plan, s->results);
+	s->run->control->broken += !right;
+	count(s, status);
+	if (gone) {
+		s->run->store.driver->close(s->client);
+		s->client = NULL;
+	}
+	return !s->run->control->failed;
+}
+
+/* The clients together start so many transactions a second. */
+static void keep_rate(const struct kr_session *s, uint64_t number)
+{
+	if (s->run->rate > 0) {
+		double due = (double)(number * s->run->clients + s->number) / s->run->rate * 1e9;
+
+		pause_ns(s->run->control->began + (int64_t)due - kl_now());
+	}
+}
+
+static void run_all(struct kr_session *s)
+{
+	for (uint64_t n = 0; n < s->run->txns && !is_stopped(s->run); n++) {
+		keep_rate(s, n);
+		s->plan.n = 0;
+		s->plan.reads_only = false;
+		s->plan.txns = n;
+		s->run->work.workload->plan(&s->plan);
+		if (!s->client && !connect(s))
+			return;
+		if (!run_transaction(s, (uint32_t)n))
+			return;
+	}
+}
+
+void *kr_session_run(void *session)
+{
+	struct kr_session *s = session;
+	bool connected;
+
+	s->results = calloc(KR_STEPS_MOST + 1, sizeof *s->results);
+	connected = s->results && connect(s);
+	(void)pthread_barrier_wait(s->start);
+	if (connected)
+		run_all(s);
+	if (!kr_slot_flush(s->run->slots[s->number], s->run->file))
+		kr_run_fail(s->run, KR_RUN_FAILED, "%s: cannot write", s->run->path);
+	if (s->client)
+		s->run->store.driver->close(s->client);
+	for (size_t i = 0; s->results && i <= KR_STEPS_MOST; i++)
+		free(s->results[i].rows);
+	free(s->results);
+	return NULL;
+}
+
+struct kl_row *kl_result_row(struct kl_result *result, const char *key, size_t length, int64_t value)
+{
+	if (result->row_count == result->row_cap) {
+		size_t cap = result->row_cap ? 2 * result->row_cap : 16;
+		struct kl_row *rows = realloc(result->rows, cap * sizeof *rows);
+
+		if (!rows)
+			return NULL;
+		result->rows = rows;
+		result->row_cap = cap;
+	}
+
+	struct kl_row *row = &result->rows[result->row_count++];
+
+	*row = (struct kl_row){.value = value};
+	length = length < KL_KEY ? length : KL_KEY - 1;
+	memcpy(row->key, key, length);
+	return row;
+}
+
+bool kl_result_list(struct kl_result *result, const char *text, size_t length)
+{
+	const char *end = text + length;
+
+	while (text < end) {
+		char *after;
+		int64_t value = strtoll(text, &after, 10);
+
+		if (!kl_result_row(result, "", 0, value))
+			return false;
+		text = after + 1;
+	}
+	return true;
+}
+
+enum kl_answer kl_error(struct kl_result *result, enum kl_answer answer, const char *code, const char *message)
+{
+	(void)snprintf(result->code, sizeof result->code, "%s", code);
+	(void)snprintf(result->message, sizeof result->message, "%s", message);
+	for (char *c = result->message; *c; c++)
+		if (*c == '\n')
+			*c = ' ';
+	return answer;
+}

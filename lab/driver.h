@@ -1,0 +1,180 @@
+/* What a driver of krait-lab is: a shared object lib/krait/drivers/NAME.so that defines `krait_driver` and knows one database. It runs one operation at a time and says what was
+ * answered; plans, threads, clocks and the trace are the engine's. A driver never tries anything again by itself. */
+#ifndef KR_LAB_DRIVER_H
+#define KR_LAB_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define KL_ABI 1
+
+/* In a driver's file: the library that it is built with, as pkg-config calls it, and Debian's package of it. Where it is not found, the driver is left out (lab/CMakeLists.txt). */
+#define KL_NEEDS(module, package) _Static_assert(sizeof module && sizeof package, "")
+
+#define KL_KEY 40 /* bytes of a key, terminator included */
+
+enum kl_answer {
+	KL_OK,
+	KL_STATEMENT, /* the statement failed and had no effect; the transaction goes on */
+	KL_REFUSED,   /* from here to KL_BUSY: the database ended the transaction, which had no effect. Over a conflict, */
+	KL_DEADLOCK,
+	KL_TIMEOUT,
+	KL_BUSY,
+	KL_GONE,      /* the connection was lost, or what was answered tells nothing */
+	KL_BUG        /* an error that no right program meets: the recording stops */
+};
+
+enum kl_kind {
+	KL_READ,      /* key -> found, value */
+	KL_READ_LIST, /* key -> found, rows' values */
+	KL_READ_SET,  /* key -> found, rows' values in any order */
+	KL_WRITE,     /* key, value: upsert */
+	KL_DELETE,    /* key -> done */
+	KL_INSERT,    /* key, value -> done: nothing was there */
+	KL_INC,       /* key, value: added to a counter that is there -> value */
+	KL_APPEND,    /* key, value: to a list */
+	KL_ADD,       /* key, value: to a set */
+	KL_RANGE,     /* low <= key < high, limit -> rows in the order of keys */
+	KL_SCAN,      /* keys that begin with `key`, of which ge <= value < lt -> rows */
+	KL_UPDATE,    /* the same condition; value -> rows: what was written */
+	KL_KINDS
+};
+#define KL_BIT(kind) (UINT64_C(1) << (kind))
+#define KL_LOCKING KL_BIT(32) /* KL_READ with `lock` */
+
+enum kl_lock { KL_NO_LOCK, KL_SHARED, KL_EXCLUSIVE };
+
+struct kl_op {
+	enum kl_kind kind;
+	enum kl_lock lock;
+	const char *key;        /* KL_RANGE: low */
+	const char *high;
+	int64_t value, ge, lt;
+	uint32_t limit;         /* 0: none */
+};
+
+struct kl_row {
+	char key[KL_KEY];
+	int64_t value;
+	uint64_t mark;          /* the writer of this version, by the database's own number; 0: not told */
+};
+
+/* Zeroed before each call, rows' memory apart. */
+struct kl_result {
+	int64_t sent, answered; /* kl_now() just before and just after the call; 0: the engine's reading stands. A driver that parses answers sets `answered` first */
+	bool found, done, unchanged; /* `unchanged`: a row matched and got no new version */
+	int64_t value;
+	uint64_t mark;          /* KL_READ: as of a row */
+	uint64_t own;           /* the database's own number of this transaction, once it has one */
+	bool has_place;         /* of commit: where the database puts this transaction in its order of serialization, */
+	bool reads_only;        /* behind all that wrote at that place */
+	uint64_t place;
+	struct kl_row *rows;
+	size_t row_count, row_cap;
+	char code[16];          /* of an error, as the database calls it; empty: none */
+	char message[256];      /* of an error */
+};
+
+struct kl_level {
+	const char *name;       /* what users call it */
+	const char *sent;       /* what is sent or set */
+	const char *claims;     /* the level of krait that the documentation claims */
+	const char *keeps;      /* the level that runs of it were found to keep */
+	const char *profile;    /* its row of `krait profiles`, or NULL */
+};
+
+struct kl_home;             /* a private folder (home.h) */
+struct kl_sink;             /* what the database tells of its order (kl_tell_...) */
+
+struct kl_store {
+	const struct kl_driver *driver;
+	const struct kl_level *level; /* the strictest that is used */
+	const char *connect;    /* NULL: a private one */
+	struct kl_home *home;
+	uint64_t seed;
+	bool certificate;       /* ask for the order */
+	bool remote;            /* addresses beyond this machine are allowed */
+	enum { KL_FAILED, KL_LACKING, KL_REFUSING } failure; /* of the last call: the kind */
+	void *own;              /* the driver's */
+	char version[160];      /* of server and library, set by `start` */
+	char why[512];          /* why the last call that failed did */
+};
+
+struct kl_client {
+	struct kl_store *store;
+	const struct kl_level *level;
+	uint32_t number;
+	const char *id;         /* of the transaction */
+};
+
+enum { KL_EMBEDDED = 1, KL_SESSIONS = 2, KL_SERIAL = 4 /* places are an order of serialization at levels that claim `ser` or more */, KL_BACKENDS = 8 /* a process for each client */ };
+
+struct kl_driver {
+	uint32_t abi;           /* KL_ABI */
+	const char *name, *title, *library;
+	const struct kl_level *levels; /* strictest first, until a name NULL */
+	uint64_t operations;
+	uint32_t facts;
+	/* True, or `why` says why not. */
+	bool (*start)(struct kl_store *store);
+	void (*stop)(struct kl_store *store);
+	bool (*restart)(struct kl_store *store);  /* after its processes were killed; NULL: there are none */
+	bool (*load)(struct kl_store *store, const struct kl_row *rows, size_t count);
+	/* NULL: not now. By the client's own thread. */
+	struct kl_client *(*connect)(struct kl_store *store);
+	enum kl_answer (*begin)(struct kl_client *client, struct kl_result *result);
+	enum kl_answer (*run)(struct kl_client *client, const struct kl_op *op, struct kl_result *result);
+	enum kl_answer (*commit)(struct kl_client *client, struct kl_result *result);
+	enum kl_answer (*rollback)(struct kl_client *client, struct kl_result *result);
+	void (*hang_up)(struct kl_client *client, bool after_sending_commit); /* NULL: no connection that can be lost */
+	void (*close)(struct kl_client *client);
+	bool (*order)(struct kl_store *store, struct kl_sink *sink);          /* after the run; NULL: nothing to tell */
+	/* Faults; NULL: not of this store. */
+	bool (*kill_clients)(struct kl_store *store);                 /* the server ends all connections */
+	size_t (*processes)(struct kl_store *store, pid_t *out, size_t most); /* of the server; the first is the main one, the others serve clients */
+};
+
+/* ---- what the engine offers to drivers ---- */
+
+#define KL_EXPORT __attribute__((visibility("default")))
+
+KL_EXPORT int64_t kl_now(void); /* CLOCK_MONOTONIC in ns */
+
+/* A row of the result; NULL: no memory. The key is cut to KL_KEY. */
+KL_EXPORT struct kl_row *kl_result_row(struct kl_result *result, const char *key, size_t length, int64_t value);
+
+/* Rows of the integers in a text, with commas between: lists are kept so in stores that have none. False: no memory. */
+KL_EXPORT bool kl_result_list(struct kl_result *result, const char *text, size_t length);
+
+/* Sets store->why; false. */
+KL_EXPORT bool kl_fail(struct kl_store *store, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* This machine lacks what the driver needs; false. */
+KL_EXPORT bool kl_lacks(struct kl_store *store, const char *what);
+/* What was asked for is refused, before anything was done; false. */
+KL_EXPORT bool kl_refuse(struct kl_store *store, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Is a host this machine: a socket's folder, a loopback address, "localhost", or empty? */
+KL_EXPORT bool kl_is_local(const char *host);
+/* Fills code and message; returns `answer`. */
+KL_EXPORT enum kl_answer kl_error(struct kl_result *result, enum kl_answer answer, const char *code, const char *message);
+
+/* The private folder, made at the first call; NULL after kl_fail. As root it belongs to `user` (NULL: to root), under whom programs then run. It and all processes that were
+ * started in it are gone when the lab ends, however that comes. */
+KL_EXPORT const char *kl_home_open(struct kl_store *store, const char *user);
+/* The path of a program, also where it is not on the path; false after kl_lacks. `folder`: a pattern of further folders, or NULL. */
+KL_EXPORT bool kl_program(struct kl_store *store, const char *name, const char *package, const char *folder, char out[512]);
+KL_EXPORT bool kl_home_run(struct kl_store *store, const char *const *argv);   /* waits; true if it exits with 0 */
+KL_EXPORT bool kl_home_start(struct kl_store *store, const char *const *argv); /* a server, which stays */
+KL_EXPORT void kl_home_kill(struct kl_store *store);                           /* the server, at once, and waits for all of it */
+KL_EXPORT void kl_home_stop(struct kl_store *store);                           /* as is proper, within 10 s */
+KL_EXPORT size_t kl_home_processes(struct kl_store *store, pid_t *out, size_t most); /* those of the server, the main one first */
+KL_EXPORT void kl_home_log(struct kl_store *store, char *out, size_t size);    /* the end of what they printed */
+
+/* The order, oldest first: `mark` wrote a version of `key`; a transaction took effect at a place, by its id. */
+KL_EXPORT bool kl_tell_version(struct kl_sink *sink, const char *key, uint64_t mark);
+KL_EXPORT bool kl_tell_version_by(struct kl_sink *sink, const char *key, const char *id); /* the same, by the id of the transaction */
+KL_EXPORT bool kl_tell_place(struct kl_sink *sink, const char *id, uint64_t place);
+KL_EXPORT bool kl_tell_loader(struct kl_sink *sink, uint64_t mark); /* who wrote the initial rows */
+
+#endif

@@ -1,0 +1,519 @@
+/* MariaDB through libmariadb. Its order is in the binary log: each transaction that wrote, in the order of commits, with its number (GTID) and its statements, in which the transaction's id stands as a comment. Rows stay locked until then, so that
+ * is the order of each key's versions; at SERIALIZABLE reads hold locks, too, so it is one of serialization. Who only read is not in the log, and asks before it commits how far the log is: whoever wrote what it read
+ * was there by then, and whoever overwrites that comes later.
+ *
+ * A lock wait that takes too long undoes its statement only; a deadlock, or a row that changed since the snapshot, the transaction. No connection is made again behind our back, and UPDATE has no RETURNING here: so no updates by
+ * condition. Only the database krait_lab is made, and dropped. */
+#define _GNU_SOURCE
+#include <mysql.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "lab/driver.h"
+
+KL_NEEDS("libmariadb", "libmariadb-dev");
+
+enum { READY_S = 60, TEXT = 1024 };
+
+static const struct kl_level levels[] = {
+	{"ser", "SERIALIZABLE", "ser", "ser", "mariadb-ser"},
+	{"rr+si", "REPEATABLE READ", "si", "si", "mariadb-rr-si"},
+	{"rr", "REPEATABLE READ", "pl-2", "pl-2", "mariadb-rr"},
+	{"rc", "READ COMMITTED", "pl-2", "pl-2", "mariadb-rc"},
+	{"ru", "READ UNCOMMITTED", "pl-1", "pl-1", "mariadb-ru"},
+	{0},
+};
+
+/* _bin: the bytes decide, as in the trace. Sets are kept as lists are: one key is one row. */
+static const char *const schema[] = {
+	"CREATE DATABASE krait_lab",
+	"CREATE TABLE krait_lab.kv (k VARCHAR(40) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY, v BIGINT NOT NULL) ENGINE=InnoDB",
+	"CREATE TABLE krait_lab.lists (k VARCHAR(40) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY, v MEDIUMTEXT NOT NULL) ENGINE=InnoDB",
+};
+
+struct mariadb {
+	char host[256], user[128], socket[256];
+	unsigned port;
+	char command[5][600];
+	bool made;
+};
+
+struct maria_client {
+	struct kl_client client;
+	MYSQL *connection;
+	bool wrote, level_set;
+};
+
+static MYSQL *open_connection(struct kl_store *store, const char *database)
+{
+	const struct mariadb *m = store->own;
+	MYSQL *connection = mysql_init(NULL);
+	my_bool no = 0;
+
+	if (!connection)
+		return NULL;
+	(void)mysql_options(connection, MYSQL_OPT_RECONNECT, &no);
+	if (store->connect)
+		(void)mysql_options(connection, MYSQL_READ_DEFAULT_GROUP, "krait-lab"); /* passwords are there */
+	if (mysql_real_connect(connection, m->host, m->user[0] ? m->user : NULL, NULL, database, m->port, m->socket[0] ? m->socket : NULL, 0))
+		return connection;
+	(void)kl_fail(store, "%s", mysql_error(connection));
+	mysql_close(connection);
+	return NULL;
+}
+
+/* ---- statements ---- */
+
+static enum kl_answer meaning(unsigned code)
+{
+	switch (code) {
+	case 1213: return KL_DEADLOCK;
+	case 1020: return KL_REFUSED; /* changed since the snapshot */
+	case 1047: return KL_REFUSED; /* a node of a cluster that is not ready */
+	case 1205: return KL_STATEMENT;
+	case 1021: return KL_REFUSED; /* disk full */
+	case 1053:                    /* shutdown */
+	case 1927:                    /* killed */
+	case 2006:
+	case 2013: return KL_GONE;
+	default: return KL_BUG;
+	}
+}
+
+static enum kl_answer fail(struct maria_client *c, struct kl_result *result)
+{
+	unsigned code = mysql_errno(c->connection);
+	enum kl_answer answer = meaning(code);
+	char text[16];
+
+	result->answered = kl_now();
+	(void)snprintf(text, sizeof text, "%u", code);
+	(void)kl_error(result, answer, text, mysql_error(c->connection));
+	if (answer != KL_GONE && answer != KL_STATEMENT)
+		(void)mysql_query(c->connection, "ROLLBACK");
+	return answer;
+}
+
+/* One round trip; the answer's rows, if there are some, in *rows. */
+static enum kl_answer say(struct maria_client *c, struct kl_result *result, MYSQL_RES **rows, const char *format, ...) __attribute__((format(printf, 4, 5)));
+static enum kl_answer say(struct maria_client *c, struct kl_result *result, MYSQL_RES **rows, const char *format, ...)
+{
+	char text[TEXT];
+	va_list args;
+	int length = snprintf(text, sizeof text, "/* %s */ ", c->client.id);
+
+	va_start(args, format);
+	length += vsnprintf(text + length, sizeof text - (size_t)length, format, args);
+	va_end(args);
+	if (length >= TEXT)
+		return kl_error(result, KL_BUG, "", "a statement is too long");
+	*rows = NULL;
+	if (mysql_real_query(c->connection, text, (unsigned long)length) != 0)
+		return fail(c, result);
+	*rows = mysql_store_result(c->connection);
+	result->answered = kl_now();
+	return *rows || mysql_errno(c->connection) == 0 ? KL_OK : fail(c, result);
+}
+
+static bool take_rows(const struct kl_op *op, MYSQL_RES *rows, struct kl_result *result)
+{
+	MYSQL_ROW row;
+	bool fine = true;
+
+	while (fine && (row = mysql_fetch_row(rows)) != NULL) {
+		const unsigned long *lengths = mysql_fetch_lengths(rows);
+
+		result->found = true;
+		switch (op->kind) {
+		case KL_READ: result->value = strtoll(row[0], NULL, 10); break;
+		case KL_READ_LIST:
+		case KL_READ_SET: fine = kl_result_list(result, row[0], lengths[0]); break;
+		default: fine = kl_result_row(result, row[0], lengths[0], strtoll(row[1], NULL, 10)) != NULL;
+		}
+	}
+	return fine;
+}
+
+static enum kl_answer send_op(struct maria_client *c, const struct kl_op *op, struct kl_result *result, MYSQL_RES **rows)
+{
+	static const char *const locks[] = {"", " LOCK IN SHARE MODE", " FOR UPDATE"};
+	long long value = op->value;
+	char limit[24] = "";
+
+	if (op->limit)
+		(void)snprintf(limit, sizeof limit, " LIMIT %u", (unsigned)op->limit);
+	switch (op->kind) {
+	case KL_READ: return say(c, result, rows, "SELECT v FROM kv WHERE k = '%s'%s", op->key, locks[op->lock]);
+	case KL_READ_LIST:
+	case KL_READ_SET: return say(c, result, rows, "SELECT v FROM lists WHERE k = '%s'", op->key);
+	case KL_WRITE: return say(c, result, rows, "INSERT INTO kv VALUES ('%s', %lld) ON DUPLICATE KEY UPDATE v = VALUES(v)", op->key, value);
+	case KL_DELETE: return say(c, result, rows, "DELETE FROM kv WHERE k = '%s'", op->key);
+	case KL_INSERT: return say(c, result, rows, "INSERT IGNORE INTO kv VALUES ('%s', %lld)", op->key, value);
+	case KL_INC: return say(c, result, rows, "UPDATE kv SET v = LAST_INSERT_ID(v + %lld) WHERE k = '%s'", value, op->key); /* which the answer tells */
+	case KL_APPEND:
+	case KL_ADD:
+		return say(c, result, rows, "INSERT INTO lists VALUES ('%s', '%lld') ON DUPLICATE KEY UPDATE v = CONCAT(v, ',', VALUES(v))", op->key, value);
+	case KL_RANGE: return say(c, result, rows, "SELECT k, v FROM kv WHERE k >= '%s' AND k < '%s' ORDER BY k%s", op->key, op->high, limit);
+	case KL_SCAN:
+		return say(c, result, rows, "SELECT k, v FROM kv WHERE k LIKE '%s%%' AND v >= %lld AND v < %lld", op->key, (long long)op->ge,
+			(long long)op->lt);
+	default: return kl_error(result, KL_BUG, "", "no such operation");
+	}
+}
+
+static enum kl_answer run(struct kl_client *client, const struct kl_op *op, struct kl_result *result)
+{
+	struct maria_client *c = (struct maria_client *)client;
+	MYSQL_RES *rows;
+	enum kl_answer answer = send_op(c, op, result, &rows);
+
+	if (answer != KL_OK)
+		return answer;
+	if (rows) {
+		if (!take_rows(op, rows, result))
+			answer = kl_error(result, KL_BUG, "", "no memory");
+		mysql_free_result(rows);
+		return answer;
+	}
+	uint64_t affected = mysql_affected_rows(c->connection);
+	result->done = affected > 0;
+	result->unchanged = op->kind == KL_WRITE && affected == 0;
+	c->wrote |= affected > 0;
+	if (op->kind == KL_INC)
+		result->value = (int64_t)mysql_insert_id(c->connection);
+	return op->kind == KL_INC && affected == 0 ? kl_error(result, KL_BUG, "", "the counter is not there") : KL_OK;
+}
+
+static enum kl_answer plain(struct kl_client *client, struct kl_result *result, const char *text)
+{
+	MYSQL_RES *rows;
+
+	return say((struct maria_client *)client, result, &rows, "%s", text);
+}
+
+/* The level is the session's: said once. */
+static enum kl_answer set_level(struct kl_client *client, struct kl_result *result)
+{
+	MYSQL_RES *rows;
+	bool snapshot = strcmp(client->level->name, "rr+si") == 0;
+	enum kl_answer answer = say((struct maria_client *)client, result, &rows, "SET SESSION TRANSACTION ISOLATION LEVEL %s", client->level->sent);
+
+	return answer == KL_OK && snapshot ? plain(client, result, "SET SESSION innodb_snapshot_isolation = ON") : answer;
+}
+
+static enum kl_answer begin(struct kl_client *client, struct kl_result *result)
+{
+	struct maria_client *c = (struct maria_client *)client;
+	enum kl_answer answer = c->level_set ? KL_OK : set_level(client, result);
+
+	c->wrote = false;
+	c->level_set = answer == KL_OK;
+	return answer == KL_OK ? plain(client, result, "START TRANSACTION") : answer;
+}
+
+static enum kl_answer rollback(struct kl_client *client, struct kl_result *result) { return plain(client, result, "ROLLBACK"); }
+
+/* The number of a GTID, which is domain-server-number. */
+static uint64_t last_number(const char *gtid)
+{
+	const char *dash = gtid ? strrchr(gtid, '-') : NULL;
+
+	return dash ? strtoull(dash + 1, NULL, 10) : 0;
+}
+
+static enum kl_answer ask_place(struct maria_client *c, struct kl_result *result)
+{
+	MYSQL_RES *rows;
+	enum kl_answer answer = say(c, result, &rows, "SELECT @@gtid_binlog_pos");
+	MYSQL_ROW row = answer == KL_OK ? mysql_fetch_row(rows) : NULL;
+
+	result->has_place = result->reads_only = row != NULL;
+	result->place = row ? last_number(row[0]) : 0;
+	if (answer == KL_OK)
+		mysql_free_result(rows);
+	return answer;
+}
+
+/* An error that a commit cannot have leaves open what became of it. */
+static enum kl_answer commit(struct kl_client *client, struct kl_result *result)
+{
+	struct maria_client *c = (struct maria_client *)client;
+	bool asks = client->store->certificate && !c->wrote && client->level == levels;
+	enum kl_answer answer = asks ? ask_place(c, result) : KL_OK;
+
+	if (answer == KL_OK)
+		answer = plain(client, result, "COMMIT");
+	return answer == KL_BUG || answer == KL_STATEMENT ? KL_GONE : answer;
+}
+
+static void hang_up(struct kl_client *client, bool after_sending_commit)
+{
+	struct maria_client *c = (struct maria_client *)client;
+
+	if (after_sending_commit)
+		(void)mysql_send_query(c->connection, "COMMIT", 6);
+	(void)shutdown((int)mysql_get_socket(c->connection), SHUT_RDWR);
+}
+
+static void close_client(struct kl_client *client)
+{
+	mysql_close(((struct maria_client *)client)->connection);
+	free(client);
+}
+
+static struct kl_client *connect_client(struct kl_store *store)
+{
+	struct maria_client *c = calloc(1, sizeof *c);
+
+	if (!c)
+		return NULL;
+	c->connection = open_connection(store, "krait_lab");
+	if (c->connection)
+		return &c->client;
+	free(c);
+	return NULL;
+}
+
+/* ---- the store ---- */
+
+static bool tell(struct kl_store *store, MYSQL *connection, const char *text)
+{
+	return mysql_query(connection, text) == 0 || kl_fail(store, "%s", mysql_error(connection));
+}
+
+/* "host=H port=N socket=S user=U" */
+static bool parse_address(struct kl_store *store)
+{
+	struct mariadb *m = store->own;
+	char list[512], *state = NULL;
+
+	(void)snprintf(m->host, sizeof m->host, "localhost");
+	(void)snprintf(list, sizeof list, "%s", store->connect);
+	for (char *word = strtok_r(list, " ", &state); word; word = strtok_r(NULL, " ", &state)) {
+		if (strncmp(word, "host=", 5) == 0)
+			(void)snprintf(m->host, sizeof m->host, "%s", word + 5);
+		else if (strncmp(word, "port=", 5) == 0)
+			m->port = (unsigned)strtoul(word + 5, NULL, 10);
+		else if (strncmp(word, "socket=", 7) == 0)
+			(void)snprintf(m->socket, sizeof m->socket, "%s", word + 7);
+		else if (strncmp(word, "user=", 5) == 0)
+			(void)snprintf(m->user, sizeof m->user, "%s", word + 5);
+		else
+			return kl_refuse(store, "--connect: found '%s', expected host=, port=, socket= or user=", word);
+	}
+	if (kl_is_local(m->host) || store->remote)
+		return true;
+	return kl_refuse(store, "--connect: found host '%s', expected a socket or a loopback address, or --remote", m->host);
+}
+
+static bool start_server(struct kl_store *store)
+{
+	struct mariadb *m = store->own;
+	static const struct timespec tick = {0, 20000000};
+	const char *const argv[] = {m->command[0], "--no-defaults", m->command[1], m->command[2], "--skip-networking", "--pid-file=pid", "--log-bin=log",
+		"--binlog-format=ROW", "--innodb-lock-wait-timeout=2", "--innodb-flush-log-at-trx-commit=2", "--max-connections=1100", NULL};
+	int64_t end = kl_now() + (int64_t)READY_S * 1000000000;
+	char log[400];
+	MYSQL *connection;
+
+	if (!kl_home_start(store, argv))
+		return false;
+	while (!(connection = open_connection(store, NULL))) {
+		if (kl_now() > end) {
+			kl_home_log(store, log, sizeof log);
+			return kl_fail(store, "the server does not start: %s", log);
+		}
+		(void)nanosleep(&tick, NULL);
+	}
+	mysql_close(connection);
+	return true;
+}
+
+static bool make_server(struct kl_store *store)
+{
+	struct mariadb *m = store->own;
+	const char *folder;
+	char install[512];
+
+	if (!kl_program(store, "mariadb-install-db", "mariadb-server", NULL, install) ||
+		!kl_program(store, "mariadbd", "mariadb-server", NULL, m->command[0]) || !(folder = kl_home_open(store, "mysql")))
+		return false;
+	(void)snprintf(m->socket, sizeof m->socket, "%s/s", folder);
+	(void)snprintf(m->user, sizeof m->user, "root");
+	(void)snprintf(m->host, sizeof m->host, "localhost");
+	(void)snprintf(m->command[1], sizeof m->command[1], "--datadir=%s/data", folder);
+	(void)snprintf(m->command[2], sizeof m->command[2], "--socket=%s", m->socket);
+
+	const char *const argv[] = {install, "--no-defaults", m->command[1], "--auth-root-authentication-method=normal", "--skip-test-db",
+		"--skip-name-resolve", NULL};
+
+	return kl_home_run(store, argv) && start_server(store);
+}
+
+static bool start(struct kl_store *store)
+{
+	struct mariadb *m = calloc(1, sizeof *m);
+	MYSQL *connection;
+
+	store->own = m;
+	if (!m || mysql_library_init(0, NULL, NULL) != 0)
+		return kl_fail(store, "out of memory");
+	if (store->connect ? !parse_address(store) : !make_server(store))
+		return false;
+	connection = open_connection(store, NULL);
+	if (!connection)
+		return false;
+	(void)snprintf(store->version, sizeof store->version, "MariaDB %.100s, client %.30s", mysql_get_server_info(connection), mysql_get_client_info());
+	mysql_close(connection);
+	return true;
+}
+
+static bool load(struct kl_store *store, const struct kl_row *rows, size_t count)
+{
+	struct mariadb *m = store->own;
+	MYSQL *connection = open_connection(store, NULL);
+	char text[256];
+	bool fine = connection != NULL;
+
+	for (size_t i = 0; i < sizeof schema / sizeof schema[0] && fine; i++) {
+		fine = tell(store, connection, schema[i]);
+		m->made |= fine;
+	}
+	fine = fine && tell(store, connection, "START TRANSACTION");
+	for (size_t i = 0; i < count && fine; i++) {
+		(void)snprintf(text, sizeof text, "INSERT INTO krait_lab.kv VALUES ('%s', %lld)", rows[i].key, (long long)rows[i].value);
+		fine = tell(store, connection, text);
+	}
+	fine = fine && tell(store, connection, "COMMIT");
+	if (connection)
+		mysql_close(connection);
+	return fine;
+}
+
+static void stop(struct kl_store *store)
+{
+	struct mariadb *m = store->own;
+	MYSQL *connection = m && m->made && store->connect ? open_connection(store, NULL) : NULL;
+
+	if (connection) {
+		(void)tell(store, connection, "DROP DATABASE krait_lab");
+		mysql_close(connection);
+	}
+	free(m);
+	store->own = NULL;
+}
+
+/* ---- the order ---- */
+
+static MYSQL_RES *ask(struct kl_store *store, MYSQL *connection, const char *text)
+{
+	MYSQL_RES *rows = mysql_query(connection, text) == 0 ? mysql_store_result(connection) : NULL;
+
+	if (!rows)
+		(void)kl_fail(store, "%s", mysql_error(connection));
+	return rows;
+}
+
+/* "/ * c1.2 * / INSERT INTO kv VALUES ('r00', 7) ...": whose it is, and the key. Lists are told by what reads see of them. */
+static bool tell_statement(struct kl_sink *sink, const char *text, uint64_t number, char last[32])
+{
+	char id[32], key[KL_KEY];
+	const char *table = strstr(text, " kv "), *quote = strchr(text, '\'');
+
+	if (sscanf(text, "/* %31s */", id) != 1 || id[0] != 'c')
+		return true;
+	if (strcmp(id, last) != 0 && !kl_tell_place(sink, id, number))
+		return false;
+	memcpy(last, id, sizeof id);
+	if (!table || !quote || table > quote || sscanf(quote, "'%39[^']'", key) != 1)
+		return true;
+	return kl_tell_version_by(sink, key, id);
+}
+
+static bool tell_log(struct kl_store *store, MYSQL *connection, const char *name, struct kl_sink *sink)
+{
+	char text[256], last[32] = "";
+	uint64_t number = 0;
+	MYSQL_RES *rows;
+	MYSQL_ROW row;
+	bool fine = true;
+
+	(void)snprintf(text, sizeof text, "SHOW BINLOG EVENTS IN '%s'", name);
+	rows = ask(store, connection, text);
+	if (!rows)
+		return false;
+	while (fine && (row = mysql_fetch_row(rows)) != NULL) {
+		const char *gtid = strcmp(row[2], "Gtid") == 0 ? strstr(row[5], "GTID ") : NULL;
+
+		if (gtid)
+			number = last_number(gtid);
+		else if (strcmp(row[2], "Annotate_rows") == 0)
+			fine = tell_statement(sink, row[5], number, last);
+	}
+	mysql_free_result(rows);
+	return fine;
+}
+
+/* A user's own server may have no binary log, or not let us read it: then there is no order. */
+static bool order(struct kl_store *store, struct kl_sink *sink)
+{
+	MYSQL *connection = open_connection(store, NULL);
+	MYSQL_RES *logs = connection ? ask(store, connection, "SHOW BINARY LOGS") : NULL;
+	MYSQL_ROW row;
+	bool fine = logs != NULL || store->connect;
+
+	while (logs && fine && (row = mysql_fetch_row(logs)) != NULL)
+		fine = tell_log(store, connection, row[0], sink);
+	mysql_free_result(logs);
+	if (connection)
+		mysql_close(connection);
+	return fine;
+}
+
+/* ---- faults ---- */
+
+static bool kill_clients(struct kl_store *store)
+{
+	MYSQL *connection = open_connection(store, NULL);
+	MYSQL_RES *rows = connection ? ask(store, connection, "SELECT id FROM information_schema.processlist WHERE db = 'krait_lab'") : NULL;
+	MYSQL_ROW row;
+	char text[64];
+	bool fine = rows != NULL;
+
+	while (rows && (row = mysql_fetch_row(rows)) != NULL) {
+		(void)snprintf(text, sizeof text, "KILL %.20s", row[0]);
+		(void)mysql_query(connection, text); /* it may have ended by itself */
+	}
+	mysql_free_result(rows);
+	if (connection)
+		mysql_close(connection);
+	return fine;
+}
+
+KL_EXPORT const struct kl_driver krait_driver = {
+	.abi = KL_ABI,
+	.name = "mariadb",
+	.title = "MariaDB (InnoDB)",
+	.library = "libmariadb",
+	.levels = levels,
+	.operations = ((KL_BIT(KL_KINDS) - 1) & ~KL_BIT(KL_UPDATE)) | KL_LOCKING,
+	.facts = KL_SESSIONS | KL_SERIAL,
+	.start = start,
+	.stop = stop,
+	.restart = start_server,
+	.load = load,
+	.connect = connect_client,
+	.begin = begin,
+	.run = run,
+	.commit = commit,
+	.rollback = rollback,
+	.hang_up = hang_up,
+	.close = close_client,
+	.order = order,
+	.kill_clients = kill_clients,
+	.processes = kl_home_processes,
+};

@@ -1,0 +1,573 @@
+/* PostgreSQL through libpq. Its order: xmin of a row is the transaction that wrote it, so reads name the versions that they saw; every write gives back the number of its own transaction; and logical decoding tells all
+ * changes in the order of commits, which is that of each key's versions, since a row stays locked until its writer has committed. Each change has the row that it replaced, so that the chain of a key can be seen to be
+ * unbroken. That is no order of serialization: with SSI, who missed a write may commit after it. All this without a round trip of its own.
+ *
+ * Every error ends a transaction here. Only the schema krait_lab is made, and dropped.
+ *
+ * Longer than usual: a driver is one file, and this one follows the chains of the log. */
+#include <libpq-fe.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lab/driver.h"
+
+KL_NEEDS("libpq", "libpq-dev");
+
+enum { READY_S = 30 };
+
+static const struct kl_level levels[] = {
+	{"ser", "BEGIN ISOLATION LEVEL SERIALIZABLE", "ser", "ser", "postgresql-ser"},
+	{"rr", "BEGIN ISOLATION LEVEL REPEATABLE READ", "si", "si", "postgresql-rr"},
+	{"rc", "BEGIN ISOLATION LEVEL READ COMMITTED", "pl-2", "pl-2", "postgresql-rc"},
+	{0},
+};
+
+static const char schema[] = "CREATE SCHEMA krait_lab;"
+			     "CREATE TABLE krait_lab.kv (k text COLLATE \"C\" PRIMARY KEY, v bigint NOT NULL);" /* "C": the bytes decide, as in the trace */
+			     "ALTER TABLE krait_lab.kv REPLICA IDENTITY FULL;"                                  /* the log has the row that was replaced */
+			     "CREATE TABLE krait_lab.lists (k text COLLATE \"C\" PRIMARY KEY, v text NOT NULL);"
+			     "CREATE TABLE krait_lab.sets (k text COLLATE \"C\", e bigint, PRIMARY KEY (k, e))";
+
+/* Arguments of all: key, value, high, limit, ge, lt; a statement takes those that `takes` lists. What is written gives back the transaction's own number in its last column. */
+enum { READ_SHARED = KL_KINDS, READ_EXCLUSIVE, STATEMENTS };
+#define OWN "pg_current_xact_id()::text"
+#define READ_LIST "SELECT v FROM krait_lab.lists WHERE k = $1"
+#define APPEND "INSERT INTO krait_lab.lists VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = lists.v || ',' || excluded.v RETURNING " OWN
+static const struct {
+	const char *name, *sql, *takes;
+} sql[STATEMENTS] = {
+	[KL_READ] = {"r", "SELECT v, xmin::text FROM krait_lab.kv WHERE k = $1", "k"},
+	[READ_SHARED] = {"rs", "SELECT v, xmin::text FROM krait_lab.kv WHERE k = $1 FOR SHARE", "k"},
+	[READ_EXCLUSIVE] = {"rx", "SELECT v, xmin::text FROM krait_lab.kv WHERE k = $1 FOR UPDATE", "k"},
+	[KL_READ_LIST] = {"rl", READ_LIST, "k"},
+	[KL_READ_SET] = {"rt", READ_LIST, "k"},
+	[KL_WRITE] = {"w", "INSERT INTO krait_lab.kv VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = excluded.v RETURNING " OWN, "kv"},
+	[KL_DELETE] = {"d", "DELETE FROM krait_lab.kv WHERE k = $1 RETURNING " OWN, "k"},
+	[KL_INSERT] = {"i", "INSERT INTO krait_lab.kv VALUES ($1, $2) ON CONFLICT (k) DO NOTHING RETURNING " OWN, "kv"},
+	[KL_INC] = {"n", "UPDATE krait_lab.kv SET v = v + $2 WHERE k = $1 RETURNING v, " OWN, "kv"},
+	[KL_APPEND] = {"a", APPEND, "kv"},
+	[KL_ADD] = {"t", APPEND, "kv"},
+	[KL_RANGE] = {"g", "SELECT k, v, xmin::text FROM krait_lab.kv WHERE k >= $1 AND k < $2 ORDER BY k LIMIT $3", "khm"},
+	[KL_SCAN] = {"s", "SELECT k, v, xmin::text FROM krait_lab.kv WHERE starts_with(k, $1) AND v >= $2 AND v < $3", "kgl"},
+	[KL_UPDATE] = {"u", "UPDATE krait_lab.kv SET v = $2 WHERE starts_with(k, $1) AND v >= $3 AND v < $4 RETURNING k, v, " OWN, "kvgl"},
+};
+
+struct postgresql {
+	char address[1024];
+	char command[3][600]; /* of the private server */
+	bool decodes, made;
+};
+
+struct pg_client {
+	struct kl_client client;
+	PGconn *connection;
+};
+
+static void ignore(void *data, const PGresult *notice)
+{
+	(void)data;
+	(void)notice;
+}
+
+static PGconn *open_connection(struct kl_store *store)
+{
+	struct postgresql *pg = store->own;
+	const char *const words[] = {"dbname", "application_name", NULL}, *const values[] = {pg->address, "krait-lab", NULL};
+	PGconn *connection = PQconnectdbParams(words, values, 1);
+
+	(void)PQsetNoticeReceiver(connection, ignore, NULL);
+	if (PQstatus(connection) == CONNECTION_OK)
+		return connection;
+	(void)kl_fail(store, "%s", PQerrorMessage(connection));
+	PQfinish(connection);
+	return NULL;
+}
+
+/* ---- answers ---- */
+
+static enum kl_answer meaning(const char *state)
+{
+	static const struct {
+		const char *state;
+		enum kl_answer answer;
+	} known[] = {{"40001", KL_REFUSED}, {"40P01", KL_DEADLOCK}, {"55P03", KL_TIMEOUT}, {"57014", KL_TIMEOUT}, {"53100", KL_REFUSED}, {"57P0", KL_GONE},
+		{"08", KL_GONE}};
+
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (strncmp(state, known[i].state, strlen(known[i].state)) == 0)
+			return known[i].answer;
+	return KL_BUG;
+}
+
+/* An answer that is none of success. The transaction is over, so it is said. */
+static enum kl_answer fail(struct pg_client *c, const PGresult *answer, struct kl_result *result)
+{
+	const char *state = answer ? PQresultErrorField(answer, PG_DIAG_SQLSTATE) : NULL;
+	enum kl_answer kind = state ? meaning(state) : KL_GONE;
+
+	if (PQstatus(c->connection) != CONNECTION_OK)
+		kind = KL_GONE;
+	result->answered = kl_now();
+	if (kind != KL_GONE)
+		PQclear(PQexec(c->connection, "ROLLBACK"));
+	return kl_error(result, kind, state ? state : "", PQerrorMessage(c->connection));
+}
+
+static int64_t integer(const PGresult *answer, int row, int column) { return strtoll(PQgetvalue(answer, row, column), NULL, 10); }
+
+/* Numbers of transactions are told with 32 bits in rows. */
+static uint64_t number(const PGresult *answer, int row, int column) { return strtoull(PQgetvalue(answer, row, column), NULL, 10) & UINT32_MAX; }
+
+static bool take_rows(const struct kl_op *op, const PGresult *answer, struct kl_result *result)
+{
+	for (int i = 0; i < PQntuples(answer); i++) {
+		struct kl_row *row = kl_result_row(result, PQgetvalue(answer, i, 0), (size_t)PQgetlength(answer, i, 0), integer(answer, i, 1));
+
+		if (!row)
+			return false;
+		if (op->kind != KL_UPDATE)
+			row->mark = number(answer, i, 2);
+	}
+	return true;
+}
+
+static bool take_answer(const struct kl_op *op, const PGresult *answer, struct kl_result *result)
+{
+	bool some = PQntuples(answer) > 0, reads = op->kind <= KL_READ_SET || op->kind == KL_RANGE || op->kind == KL_SCAN;
+
+	if (some && !reads)
+		result->own = number(answer, 0, PQnfields(answer) - 1);
+	switch (op->kind) {
+	case KL_READ_LIST:
+	case KL_READ_SET: result->found = some; return !some || kl_result_list(result, PQgetvalue(answer, 0, 0), (size_t)PQgetlength(answer, 0, 0));
+	case KL_RANGE:
+	case KL_SCAN:
+	case KL_UPDATE: return take_rows(op, answer, result);
+	case KL_READ:
+		result->found = some;
+		result->value = some ? integer(answer, 0, 0) : 0;
+		result->mark = some ? number(answer, 0, 1) : 0;
+		return true;
+	case KL_INC: result->value = some ? integer(answer, 0, 0) : 0; return some;
+	default: result->done = some; return true;
+	}
+}
+
+static PGresult *execute(struct pg_client *c, int which, const struct kl_op *op)
+{
+	char texts[6][24];
+	const char *values[6];
+	int n = 0;
+
+	for (const char *t = sql[which].takes; *t; t++, n++) {
+		int64_t given = *t == 'v' ? op->value : *t == 'g' ? op->ge : *t == 'l' ? op->lt : (int64_t)op->limit;
+
+		(void)snprintf(texts[n], sizeof texts[n], "%lld", (long long)given);
+		values[n] = *t == 'k' ? op->key : *t == 'h' ? op->high : *t == 'm' && !op->limit ? NULL : texts[n];
+	}
+	return PQexecPrepared(c->connection, sql[which].name, n, values, NULL, NULL, 0);
+}
+
+static enum kl_answer run(struct kl_client *client, const struct kl_op *op, struct kl_result *result)
+{
+	struct pg_client *c = (struct pg_client *)client;
+	PGresult *answer = execute(c, op->lock == KL_SHARED ? READ_SHARED : op->lock == KL_EXCLUSIVE ? READ_EXCLUSIVE : (int)op->kind, op);
+	enum kl_answer kind = KL_OK;
+
+	result->answered = kl_now();
+	if (PQresultStatus(answer) != PGRES_TUPLES_OK && PQresultStatus(answer) != PGRES_COMMAND_OK)
+		kind = fail(c, answer, result);
+	else if (!take_answer(op, answer, result))
+		kind = kl_error(result, KL_BUG, "", "no memory, or a counter that is not there");
+	PQclear(answer);
+	return kind;
+}
+
+static enum kl_answer say(struct pg_client *c, const char *text, const char *expected, struct kl_result *result)
+{
+	PGresult *answer = PQexec(c->connection, text);
+	enum kl_answer kind = KL_OK;
+
+	result->answered = kl_now();
+	if (PQresultStatus(answer) != PGRES_COMMAND_OK)
+		kind = fail(c, answer, result);
+	else if (strcmp(PQcmdStatus(answer), expected) != 0)
+		kind = kl_error(result, KL_REFUSED, "", PQcmdStatus(answer));
+	PQclear(answer);
+	return kind;
+}
+
+static enum kl_answer begin(struct kl_client *client, struct kl_result *result)
+{
+	return say((struct pg_client *)client, client->level->sent, "BEGIN", result);
+}
+static enum kl_answer commit(struct kl_client *client, struct kl_result *result) { return say((struct pg_client *)client, "COMMIT", "COMMIT", result); }
+static enum kl_answer rollback(struct kl_client *client, struct kl_result *result) { return say((struct pg_client *)client, "ROLLBACK", "ROLLBACK", result); }
+
+static void hang_up(struct kl_client *client, bool after_sending_commit)
+{
+	struct pg_client *c = (struct pg_client *)client;
+
+	if (after_sending_commit && PQsendQuery(c->connection, "COMMIT"))
+		(void)PQflush(c->connection);
+	PQfinish(c->connection);
+	c->connection = NULL;
+}
+
+static void close_client(struct kl_client *client)
+{
+	PQfinish(((struct pg_client *)client)->connection);
+	free(client);
+}
+
+static struct kl_client *connect(struct kl_store *store)
+{
+	struct pg_client *c = calloc(1, sizeof *c);
+
+	if (!c)
+		return NULL;
+	c->connection = open_connection(store);
+	for (int i = 0; c->connection && i < STATEMENTS; i++) {
+		PGresult *answer = PQprepare(c->connection, sql[i].name, sql[i].sql, 0, NULL);
+
+		if (PQresultStatus(answer) != PGRES_COMMAND_OK) {
+			(void)kl_fail(store, "%s", PQerrorMessage(c->connection));
+			PQfinish(c->connection);
+			c->connection = NULL;
+		}
+		PQclear(answer);
+	}
+	if (c->connection)
+		return &c->client;
+	free(c);
+	return NULL;
+}
+
+/* ---- the store ---- */
+
+/* The answer, if it is what was expected; else NULL after kl_fail. */
+static PGresult *ask(struct kl_store *store, PGconn *connection, const char *text)
+{
+	PGresult *answer = PQexec(connection, text);
+
+	if (PQresultStatus(answer) == PGRES_TUPLES_OK || PQresultStatus(answer) == PGRES_COMMAND_OK)
+		return answer;
+	(void)kl_fail(store, "%s", PQerrorMessage(connection));
+	PQclear(answer);
+	return NULL;
+}
+
+static bool tell(struct kl_store *store, const char *text)
+{
+	PGconn *connection = open_connection(store);
+	PGresult *answer = connection ? ask(store, connection, text) : NULL;
+	bool fine = answer != NULL;
+
+	PQclear(answer);
+	PQfinish(connection);
+	return fine;
+}
+
+/* Where would libpq go? */
+static bool is_near(struct kl_store *store)
+{
+	char *message = NULL;
+	PQconninfoOption *given = PQconninfoParse(store->connect, &message), *usual = PQconndefaults();
+	bool fine = given && usual;
+
+	if (message)
+		(void)kl_refuse(store, "--connect: %s", message);
+	PQfreemem(message);
+	for (size_t i = 0; fine && given[i].keyword; i++) {
+		const char *value = given[i].val ? given[i].val : usual[i].val;
+		bool address = strcmp(given[i].keyword, "host") == 0 || strcmp(given[i].keyword, "hostaddr") == 0;
+
+		if (!store->remote && value && *value && ((address && (!kl_is_local(value) || strchr(value, ','))) || strcmp(given[i].keyword, "service") == 0))
+			fine = kl_refuse(store, "--connect: found %s '%s', expected a socket or a loopback address, or --remote", given[i].keyword, value);
+	}
+	PQconninfoFree(given);
+	PQconninfoFree(usual);
+	return fine;
+}
+
+static bool start_server(struct kl_store *store)
+{
+	struct postgresql *pg = store->own;
+	static const struct timespec tick = {0, 20000000};
+	const char *const argv[] = {pg->command[0], "-D", pg->command[1], "-k", pg->command[2], "-c", "listen_addresses=", "-c", "wal_level=logical", "-c",
+		"deadlock_timeout=100ms", "-c", "max_connections=1100", "-c", "fsync=off", "-c", "unix_socket_permissions=0777", NULL};
+	int64_t end = kl_now() + (int64_t)READY_S * 1000000000;
+	char log[400];
+
+	if (!kl_home_start(store, argv))
+		return false;
+	while (PQping(pg->address) != PQPING_OK) {
+		if (kl_now() > end) {
+			kl_home_log(store, log, sizeof log);
+			return kl_fail(store, "the server does not start: %s", log);
+		}
+		(void)nanosleep(&tick, NULL);
+	}
+	return true;
+}
+
+static bool make_server(struct kl_store *store)
+{
+	struct postgresql *pg = store->own;
+	const char *folder;
+	char initdb[512];
+
+	if (!kl_program(store, "initdb", "postgresql", "/usr/lib/postgresql/*/bin", initdb) ||
+		!kl_program(store, "postgres", "postgresql", "/usr/lib/postgresql/*/bin", pg->command[0]) || !(folder = kl_home_open(store, "postgres")))
+		return false;
+	(void)snprintf(pg->command[1], sizeof pg->command[1], "%s/data", folder);
+	(void)snprintf(pg->command[2], sizeof pg->command[2], "%s", folder);
+	(void)snprintf(pg->address, sizeof pg->address, "host=%s dbname=postgres user=postgres", folder);
+
+	const char *const argv[] = {initdb, "-D", pg->command[1], "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N", NULL};
+
+	return kl_home_run(store, argv) && start_server(store);
+}
+
+static void note_version(struct kl_store *store, PGconn *connection)
+{
+	PGresult *answer = ask(store, connection, "SHOW server_version");
+
+	(void)snprintf(store->version, sizeof store->version, "PostgreSQL %.100s, libpq %d", answer ? PQgetvalue(answer, 0, 0) : "", PQlibVersion());
+	PQclear(answer);
+}
+
+static bool start(struct kl_store *store)
+{
+	struct postgresql *pg = calloc(1, sizeof *pg);
+	PGconn *connection;
+
+	store->own = pg;
+	if (!pg)
+		return kl_fail(store, "out of memory");
+	if (store->connect)
+		(void)snprintf(pg->address, sizeof pg->address, "%s", store->connect);
+	if (store->connect ? !is_near(store) : !make_server(store))
+		return false;
+	connection = open_connection(store);
+	if (!connection)
+		return false;
+	note_version(store, connection);
+	PQfinish(connection);
+	return true;
+}
+
+/* The slot comes before the rows, so that every chain begins with them. A user's own server may have no logical decoding: then there are no version orders. */
+static void make_slot(struct kl_store *store, PGconn *connection)
+{
+	struct postgresql *pg = store->own;
+	PGresult *answer = ask(store, connection, "SELECT pg_create_logical_replication_slot('krait_lab', 'test_decoding')");
+
+	pg->decodes = answer != NULL;
+	PQclear(answer);
+}
+
+static bool load_rows(struct kl_store *store, PGconn *connection, const struct kl_row *rows, size_t count)
+{
+	bool fine = true;
+
+	for (size_t i = 0; i < count && fine; i++) {
+		char value[24];
+		const char *values[] = {rows[i].key, value};
+
+		(void)snprintf(value, sizeof value, "%lld", (long long)rows[i].value);
+		PGresult *answer = PQexecParams(connection, "INSERT INTO krait_lab.kv VALUES ($1, $2)", 2, NULL, values, NULL, NULL, 0);
+		fine = PQresultStatus(answer) == PGRES_COMMAND_OK || kl_fail(store, "%s", PQerrorMessage(connection));
+		PQclear(answer);
+	}
+	return fine;
+}
+
+static bool load(struct kl_store *store, const struct kl_row *rows, size_t count)
+{
+	struct postgresql *pg = store->own;
+	PGconn *connection = open_connection(store);
+	PGresult *made, *began, *done = NULL;
+
+	if (!connection)
+		return false;
+	made = ask(store, connection, schema);
+	pg->made = made != NULL;
+	if (made && store->certificate)
+		make_slot(store, connection);
+	began = made ? ask(store, connection, "BEGIN") : NULL;
+	if (began && load_rows(store, connection, rows, count))
+		done = ask(store, connection, "COMMIT");
+	PQclear(made);
+	PQclear(began);
+
+	bool fine = done != NULL;
+
+	PQclear(done);
+	PQfinish(connection);
+	return fine;
+}
+
+static void stop(struct kl_store *store)
+{
+	struct postgresql *pg = store->own;
+
+	if (pg && store->connect && pg->made) {
+		(void)tell(store, "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = 'krait_lab'");
+		(void)tell(store, "DROP SCHEMA krait_lab CASCADE");
+	}
+	free(pg);
+	store->own = NULL;
+}
+
+/* ---- the order ---- */
+
+/* What the log has left of each key so far. */
+struct left {
+	char key[KL_KEY];
+	bool present;
+	int64_t value;
+};
+struct lefts {
+	struct left *at;
+	size_t n, cap;
+};
+
+static struct left *left_of(struct lefts *all, const char *key)
+{
+	size_t i = 0, step;
+
+	if (2 * all->n >= all->cap) { /* an open table, twice as large as full */
+		struct lefts old = *all;
+
+		all->cap = old.cap ? 2 * old.cap : 1024;
+		all->at = calloc(all->cap, sizeof *all->at);
+		all->n = 0;
+		for (size_t k = 0; all->at && k < old.cap; k++)
+			if (old.at[k].key[0])
+				*left_of(all, old.at[k].key) = old.at[k];
+		free(old.at);
+		if (!all->at)
+			return NULL;
+	}
+	for (const char *c = key; *c; c++)
+		i = i * 31 + (unsigned char)*c;
+	for (step = 0; all->at[(i + step) % all->cap].key[0]; step++)
+		if (strcmp(all->at[(i + step) % all->cap].key, key) == 0)
+			return &all->at[(i + step) % all->cap];
+	(void)snprintf(all->at[(i + step) % all->cap].key, KL_KEY, "%s", key);
+	all->n++;
+	return &all->at[(i + step) % all->cap];
+}
+
+struct change {
+	char kind[8], key[KL_KEY];
+	int64_t before, after;
+};
+
+/* "table krait_lab.kv: UPDATE: old-key: k[text]:'r00' v[bigint]:0 new-tuple: k[text]:'r00' v[bigint]:7" */
+static bool parse_change(const char *text, struct change *out)
+{
+	const char *new = strstr(text, "new-tuple: ");
+	long long before = 0, after = 0;
+
+	if (sscanf(text, "table krait_lab.kv: %7[A-Z]:", out->kind) != 1)
+		return false;
+	if (new &&sscanf(strstr(text, "v[bigint]:"), "v[bigint]:%lld", &before) != 1)
+		return false;
+	if (sscanf(strstr(new ? new : text, "k[text]:"), "k[text]:'%39[^']' v[bigint]:%lld", out->key, &after) != 2)
+		return false;
+	out->before = new ? before : after;
+	out->after = after;
+	return true;
+}
+
+static bool follow(struct kl_store *store, struct lefts *lefts, const struct change *change)
+{
+	struct left *left = left_of(lefts, change->key);
+	bool inserted = change->kind[0] == 'I';
+
+	if (!left)
+		return kl_fail(store, "out of memory");
+	if (left->present == inserted || (!inserted && left->value != change->before))
+		return kl_fail(store, "the chain of %s breaks: %s of a row that was not left so", change->key, change->kind);
+	left->present = change->kind[0] != 'D';
+	left->value = change->after;
+	return true;
+}
+
+static bool tell_changes(struct kl_store *store, const PGresult *answer, struct kl_sink *sink)
+{
+	struct lefts lefts = {0};
+	struct change change;
+	bool fine = true, loaded = false;
+
+	for (int i = 0; i < PQntuples(answer) && fine; i++) {
+		if (!parse_change(PQgetvalue(answer, i, 1), &change))
+			continue;
+		if (!loaded) /* the first to write has loaded the rows, or there are none */
+			fine = kl_tell_loader(sink, number(answer, i, 0));
+		loaded = true;
+		fine = fine && follow(store, &lefts, &change) && kl_tell_version(sink, change.key, number(answer, i, 0));
+	}
+	free(lefts.at);
+	return fine;
+}
+
+static bool order(struct kl_store *store, struct kl_sink *sink)
+{
+	struct postgresql *pg = store->own;
+	PGconn *connection = pg->decodes ? open_connection(store) : NULL;
+	PGresult *answer = connection ? ask(store, connection, "SELECT xid::text, data FROM pg_logical_slot_get_changes('krait_lab', NULL, NULL)") : NULL;
+	bool fine = !pg->decodes || (answer && tell_changes(store, answer, sink));
+
+	PQclear(answer);
+	PQfinish(connection);
+	return fine;
+}
+
+/* ---- faults ---- */
+
+#define OURS "FROM pg_stat_activity WHERE application_name = 'krait-lab' AND pid <> pg_backend_pid()"
+
+static bool kill_clients(struct kl_store *store) { return tell(store, "SELECT pg_terminate_backend(pid) " OURS); }
+
+/* The main process, and those that serve clients. */
+static size_t processes(struct kl_store *store, pid_t *out, size_t most)
+{
+	size_t n = kl_home_processes(store, out, 1);
+	PGconn *connection = n > 0 ? open_connection(store) : NULL;
+	PGresult *answer = connection ? ask(store, connection, "SELECT pid " OURS) : NULL;
+
+	for (int i = 0; answer && i < PQntuples(answer) && n < most; i++)
+		out[n++] = (pid_t)integer(answer, i, 0);
+	PQclear(answer);
+	PQfinish(connection);
+	return n;
+}
+
+KL_EXPORT const struct kl_driver krait_driver = {
+	.abi = KL_ABI,
+	.name = "postgresql",
+	.title = "PostgreSQL",
+	.library = "libpq",
+	.levels = levels,
+	.operations = (KL_BIT(KL_KINDS) - 1) | KL_LOCKING,
+	.facts = KL_SESSIONS | KL_BACKENDS,
+	.start = start,
+	.stop = stop,
+	.restart = start_server,
+	.load = load,
+	.connect = connect,
+	.begin = begin,
+	.run = run,
+	.commit = commit,
+	.rollback = rollback,
+	.hang_up = hang_up,
+	.close = close_client,
+	.order = order,
+	.kill_clients = kill_clients,
+	.processes = processes,
+};

@@ -1,0 +1,18 @@
+/* Faults: what is done to a store while it is being recorded. A file NAME.c here (a `-` in the name is `_` in the descriptor's) is one kind. */
+#ifndef KR_LAB_FAULTS_FAULT_H
+#define KR_LAB_FAULTS_FAULT_H
+
+#include "lab/driver.h"
+
+struct kr_fault {
+	const char *name, *title;
+	const char *lacking;  /* what a store must have for it */
+	bool (*possible)(const struct kl_store *store);
+	/* Does it, and undoes it after `ns` if that is its kind. False: store->why. */
+	bool (*run)(struct kl_store *store, int64_t ns);
+};
+
+extern const struct kr_fault *const kr_fault_registry[]; /* NULL-terminated, by name */
+extern const size_t kr_fault_registry_count;
+
+#endif

@@ -1,0 +1,10 @@
+/* The private folder of a store, beside what drivers may do with it (driver.h). */
+#ifndef KR_LAB_HOME_H
+#define KR_LAB_HOME_H
+
+#include "lab/driver.h"
+
+/* All of its processes end, the folder goes. Nothing to do without one. */
+void kr_home_close(struct kl_store *store);
+
+#endif

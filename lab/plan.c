@@ -1,0 +1,150 @@
+/* Plans: workloads by name and parameters, the values that are written, and the steps of a transaction. Each value is written once in a database: what it is made of (run, category, client, how many that client has
+ * written) stands in decimal digits, so that people can read it, too. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/guess.h"
+#include "lab/workloads/workload.h"
+
+#define CATEGORIES 4
+
+static bool parse_parameter(struct kr_work *work, const char *name, const char *value, char why[256])
+{
+	const struct kr_workload *w = work->workload;
+	struct kr_guess guess = {.typed = name};
+	char near[128], *end;
+
+	for (size_t i = 0; w->parameters[i].name; i++) {
+		const struct kr_parameter *p = &w->parameters[i];
+
+		kr_guess_try(&guess, p->name);
+		if (strcmp(p->name, name) != 0)
+			continue;
+		work->of[i] = strtoll(value, &end, 10);
+		if (end != value && !*end && work->of[i] >= p->least && work->of[i] <= p->most)
+			return true;
+		(void)snprintf(why, 256, "workload %s: %s: found '%.64s', expected an integer from %lld to %lld", w->name, name, value, (long long)p->least,
+			(long long)p->most);
+		return false;
+	}
+	(void)snprintf(why, 256, "workload %s has no parameter '%.64s'%.128s", w->name, name, kr_guess_text(&guess, "krait-lab workloads", near));
+	return false;
+}
+
+static const struct kr_workload *find(const char *name, char why[256])
+{
+	struct kr_guess guess = {.typed = name};
+	char near[128];
+
+	for (size_t i = 0; i < kr_workload_registry_count; i++) {
+		if (strcmp(kr_workload_registry[i]->name, name) == 0)
+			return kr_workload_registry[i];
+		kr_guess_try(&guess, kr_workload_registry[i]->name);
+	}
+	(void)snprintf(why, 256, "unknown workload '%.64s'%.128s", name, kr_guess_text(&guess, "krait-lab workloads", near));
+	return NULL;
+}
+
+bool kr_work_parse(const char *text, struct kr_work *out, char why[256])
+{
+	char copy[512], *rest, *state = NULL;
+
+	*out = (struct kr_work){0};
+	if (snprintf(copy, sizeof copy, "%s", text) >= (int)sizeof copy) {
+		(void)snprintf(why, 256, "workload: found %zu bytes, expected at most %zu", strlen(text), sizeof copy - 1);
+		return false;
+	}
+	rest = strchr(copy, ':');
+	if (rest)
+		*rest++ = '\0';
+	out->workload = find(copy, why);
+	if (!out->workload)
+		return false;
+	for (size_t i = 0; out->workload->parameters[i].name; i++)
+		out->of[i] = out->workload->parameters[i].usual;
+	for (char *word = rest ? strtok_r(rest, ",", &state) : NULL; word; word = strtok_r(NULL, ",", &state)) {
+		char *value = strchr(word, '=');
+
+		if (value)
+			*value++ = '\0';
+		if (!parse_parameter(out, word, value ? value : "", why))
+			return false;
+	}
+	return true;
+}
+
+int64_t kr_work_parameter(const struct kr_work *work, const char *name)
+{
+	for (size_t i = 0; work->workload->parameters[i].name; i++)
+		if (strcmp(work->workload->parameters[i].name, name) == 0)
+			return work->of[i];
+	return 0;
+}
+
+static int64_t power_of_ten_above(uint64_t n)
+{
+	int64_t power = 10;
+
+	while ((uint64_t)power <= n)
+		power *= 10;
+	return power;
+}
+
+bool kr_work_prepare(struct kr_work *work, struct kr_mem *mem, uint64_t run, uint32_t clients, uint64_t txns)
+{
+	int64_t keys = kr_work_parameter(work, "keys"), theta = kr_work_parameter(work, "zipf");
+
+	work->clients = clients;
+	work->value_client = power_of_ten_above(txns * KR_STEPS_MOST > 10000 ? txns * KR_STEPS_MOST : 10000);
+	work->value_unit = work->value_client * power_of_ten_above(clients);
+	work->value_base = (int64_t)run * CATEGORIES * work->value_unit;
+	return theta <= 0 || kr_zipf_init(&work->zipf, mem, (uint32_t)keys, (double)theta / 100);
+}
+
+bool kr_rows_add(struct kr_mem *mem, struct kr_rows *rows, const char *key, int64_t value)
+{
+	struct kl_row row = {.value = value};
+
+	(void)snprintf(row.key, sizeof row.key, "%s", key);
+	return kr_vec_push(mem, rows, row);
+}
+
+/* ---- steps ---- */
+
+uint64_t kr_plan_below(struct kr_plan *plan, uint64_t n) { return kr_rng_below(&plan->rng, n); }
+
+bool kr_plan_chance(struct kr_plan *plan, int64_t percent) { return kr_plan_below(plan, 100) < (uint64_t)percent; }
+
+int64_t kr_plan_category(const struct kr_plan *plan, uint32_t category) { return plan->work->value_base + category * plan->work->value_unit; }
+
+int64_t kr_plan_value(struct kr_plan *plan, uint32_t category)
+{
+	return kr_plan_category(plan, category) + (plan->client + 1) * plan->work->value_client + (int64_t)++plan->writes;
+}
+
+bool kr_plan_has(const struct kr_plan *plan, uint64_t operations) { return (plan->work->operations & operations) == operations; }
+
+struct kr_step *kr_plan_add(struct kr_plan *plan, enum kl_kind kind, const char *key, ...)
+{
+	struct kr_step *step = &plan->steps[plan->n];
+	va_list args;
+
+	if (plan->n == KR_STEPS_MOST)
+		return NULL;
+	plan->n++;
+	*step = (struct kr_step){.op = {.kind = kind, .key = step->key}, .from = -1};
+	va_start(args, key);
+	(void)vsnprintf(step->key, sizeof step->key, key, args);
+	va_end(args);
+	return step;
+}
+
+void kr_plan_write(struct kr_plan *plan, enum kl_kind kind, const char *key, int64_t value)
+{
+	struct kr_step *step = kr_plan_add(plan, kind, "%s", key);
+
+	if (step)
+		step->op.value = value;
+}

@@ -1,0 +1,81 @@
+/* A recording: what was asked for, and what its processes share. The lab's own process makes the files, watches, checks and finishes; a worker process, with a thread for each client, holds the store. So
+ * whatever a database's library does, the trace is there. */
+#ifndef KR_LAB_RUN_H
+#define KR_LAB_RUN_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "lab/faults/fault.h"
+#include "lab/slot.h"
+#include "lab/workloads/workload.h"
+
+enum { KR_CLIENTS_MOST = 1000, KR_EVENTS_MOST = 256, KR_PLANNED_MOST = 16, KR_SHARES_MOST = 8 };
+
+/* Shared by both processes. */
+struct kr_control {
+	_Atomic int stop;           /* clients finish what they have in flight, and end */
+	_Atomic int started, ended; /* the clients have; the worker has told the order */
+	_Atomic uint64_t committed, aborted, unknown, statements_failed, broken; /* broken: invariants of the workload */
+	_Atomic int64_t began;
+	_Atomic uint32_t events_n;
+	struct { char name[24]; int64_t from, to; } events[KR_EVENTS_MOST];
+	_Atomic uint32_t failing;   /* who writes `message` first */
+	_Atomic int failed;         /* enum kr_run_failure */
+	char message[1024];
+	char version[160];
+};
+
+enum kr_run_failure { KR_RUN_FINE, KR_RUN_FAILED, KR_RUN_LACKING, KR_RUN_REFUSED };
+
+/* A fault that was asked for: at a time, then perhaps every so often; lasting so long. All in ns. */
+struct kr_planned { const struct kr_fault *fault; int64_t at, every, lasts; };
+
+/* So many clients at a level. */
+struct kr_share { const struct kl_level *level; uint32_t clients; };
+
+struct kr_run {
+	struct kl_store store;
+	struct kr_work work;
+	struct kr_share shares[KR_SHARES_MOST];
+	uint32_t share_count;
+	uint32_t clients;
+	uint64_t txns;      /* of each */
+	int64_t duration;   /* ns */
+	double rate;        /* all together, a second; 0: as fast as can be */
+	uint32_t think;     /* microseconds */
+	uint64_t seed;
+	double lost;        /* percent */
+	struct kr_planned planned[KR_PLANNED_MOST];
+	uint32_t planned_n;
+	const char *path;   /* of the trace */
+	char folder[4096];  /* of the slots */
+	int file;           /* the trace, opened for appending */
+	struct kr_slot **slots;
+	struct kr_rows initial;
+	struct kr_control *control;
+};
+
+const struct kl_level *kr_run_level(const struct kr_run *run, uint32_t client);
+
+/* Says why the recording stops; the first one to say stands. */
+void kr_run_fail(struct kr_run *run, enum kr_run_failure kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* worker.c: everything that touches the store, to its end. In a process of its own. */
+void kr_run_work(struct kr_run *run);
+
+/* client.c: one client's transactions, all of them. */
+struct kr_session {
+	struct kr_run *run;
+	uint32_t number;
+	pthread_barrier_t *start;
+	pthread_t thread;
+	struct kr_plan plan;
+	struct kr_rng chance; /* of pauses and lost commits: not the plan's */
+	struct kl_client *client;
+	struct kl_result *results; /* of each step */
+	uint64_t own;
+};
+void *kr_session_run(void *session);
+
+#endif

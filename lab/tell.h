@@ -1,0 +1,24 @@
+/* Operations as the trace tells them (docs/formats/native.md). */
+#ifndef KR_LAB_TELL_H
+#define KR_LAB_TELL_H
+
+#include "lab/driver.h"
+
+/* Text into a buffer of fixed size. */
+struct kr_line {
+	char *at;
+	size_t n, size;
+	bool full;
+};
+
+void kr_line_add(struct kr_line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void kr_line_text(struct kr_line *line, const char *text); /* a JSON string */
+
+/* An operation that was answered. */
+void kr_tell_answered(struct kr_line *line, const struct kl_op *op, const struct kl_result *result);
+/* One that was not: nothing if it only reads. */
+void kr_tell_sent(struct kr_line *line, const struct kl_op *op);
+/* One that was answered by an error; `ends`: so that the transaction is over. */
+void kr_tell_failed(struct kr_line *line, const struct kl_op *op, const struct kl_result *result, bool ends);
+
+#endif

@@ -1,0 +1,391 @@
+/* The files (trace.h). The last thing that happens to a trace is that a rewritten one takes its name: until then, a kill leaves the lines and slots from which `recover` makes it. */
+#define _GNU_SOURCE
+#include "lab/trace.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "cli/output.h"
+#include "lab/lab.h"
+#include "lab/merge.h"
+#include "lab/sink.h"
+
+#define INCOMPLETE "\"complete\":false"
+
+static bool set_folder(char folder[4096], const char *path) { return snprintf(folder, 4096, "%s.live", path) < 4000; }
+
+bool kr_folder_remove(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)) != NULL)
+		if (entry->d_name[0] != '.')
+			(void)unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		(void)closedir(dir);
+	return rmdir(folder) == 0;
+}
+
+/* ---- the header ---- */
+
+static void add_member(struct kr_str *out, const char *name, const char *text)
+{
+	kr_str_format(out, ",\"%s\":", name);
+	kr_str_json(out, text, strlen(text));
+}
+
+static void add_levels(const struct kr_run *run, struct kr_str *out)
+{
+	kr_str_add(out, ",\"levels\":[");
+	for (uint32_t i = 0; i < run->share_count; i++) {
+		const struct kl_level *level = run->shares[i].level;
+
+		kr_str_format(out, "%s{\"clients\":%" PRIu32, i > 0 ? "," : "", run->shares[i].clients);
+		add_member(out, "name", level->name);
+		add_member(out, "claims", level->claims);
+		add_member(out, "keeps", level->keeps);
+		kr_str_add(out, "}");
+	}
+	kr_str_add(out, "]");
+}
+
+static void add_workload(const struct kr_run *run, struct kr_str *out)
+{
+	const struct kr_workload *w = run->work.workload;
+
+	add_member(out, "workload", w->name);
+	kr_str_add(out, ",\"parameters\":{");
+	for (size_t i = 0; w->parameters[i].name; i++)
+		kr_str_format(out, "%s\"%s\":%" PRId64, i > 0 ? "," : "", w->parameters[i].name, run->work.of[i]);
+	kr_str_add(out, "}");
+}
+
+static void add_events(const struct kr_run *run, struct kr_str *out)
+{
+	kr_str_add(out, ",\"events\":[");
+	for (uint32_t i = 0; i < run->control->events_n; i++)
+		kr_str_format(out, "%s{\"fault\":\"%s\",\"t\":[%" PRId64 ",%" PRId64 "]}", i > 0 ? "," : "", run->control->events[i].name,
+			run->control->events[i].from, run->control->events[i].to);
+	kr_str_add(out, "]");
+}
+
+static void add_header(const struct kr_run *run, bool complete, struct kr_str *out)
+{
+	const struct kl_level *level = run->shares[0].level;
+	struct utsname machine;
+	char name[256];
+
+	(void)snprintf(name, sizeof name, "%s, %s%s", run->store.driver->title, level->name, run->share_count > 1 ? " and others" : "");
+	kr_str_add(out, "{\"krait\":1");
+	add_member(out, "name", name);
+	kr_str_add(out, ",\"initial\":");
+	for (uint32_t i = 0; i < run->initial.n; i++) {
+		kr_str_add(out, i == 0 ? "{" : ",");
+		kr_str_json(out, run->initial.at[i].key, strlen(run->initial.at[i].key));
+		kr_str_format(out, ":%" PRId64, run->initial.at[i].value);
+	}
+	kr_str_add(out, run->initial.n > 0 ? "}" : "\"absent\"");
+	kr_str_add(out, ",\"clock_skew\":0,\"time_unit\":\"ns\",\"ordered_keys\":\"bytes\"");
+	if (run->share_count == 1 && level->profile)
+		add_member(out, "profile", level->profile);
+	kr_str_add(out, complete ? ",\"complete\":true" : "," INCOMPLETE);
+	kr_str_add(out, ",\"lab\":{\"krait\":\"" KR_VERSION "\"");
+	add_member(out, "driver", run->store.driver->name);
+	add_member(out, "version", run->control->version);
+	add_levels(run, out);
+	add_workload(run, out);
+	kr_str_format(out, ",\"clients\":%" PRIu32 ",\"seed\":%" PRIu64 ",\"lost\":%g", run->clients, run->seed, run->lost);
+	if (uname(&machine) == 0) {
+		add_member(out, "system", machine.sysname);
+		add_member(out, "release", machine.release);
+		add_member(out, "machine", machine.machine);
+	}
+	add_events(run, out);
+	kr_str_add(out, "}}\n");
+}
+
+static bool write_header(const struct kr_run *run, bool complete, FILE *file)
+{
+	struct kr_mem mem;
+	struct kr_str text;
+
+	kr_mem_init(&mem, SIZE_MAX);
+	kr_str_init(&text, &mem);
+	add_header(run, complete, &text);
+
+	bool fine = !text.failed && fwrite(kr_str_text(&text), 1, text.n, file) == text.n;
+
+	kr_str_done(&text);
+	return fine;
+}
+
+/* ---- making ---- */
+
+static bool make_slots(struct kr_run *run)
+{
+	run->slots = calloc(run->clients, sizeof(struct kr_slot *));
+	for (uint32_t i = 0; run->slots && i < run->clients; i++) {
+		run->slots[i] = kr_slot_map(run->folder, i);
+		if (!run->slots[i])
+			return false;
+	}
+	return run->slots != NULL;
+}
+
+int kr_run_files_make(struct kr_run *run, struct kr_mem *mem)
+{
+	FILE *file;
+
+	if (!set_folder(run->folder, run->path))
+		return kr_usage("option '--output': found a name of %zu bytes, expected at most 3990", strlen(run->path));
+	if (mkdir(run->folder, 0777) != 0)
+		return errno == EEXIST ? kr_fail("%s is there: a recording that runs or was killed; see 'krait-lab recover --help'", run->folder)
+				       : kr_fail("%s: cannot make the folder: %s", run->folder, strerror(errno));
+	if (run->work.workload->initial && !run->work.workload->initial(&run->work, mem, &run->initial))
+		return kr_fail("out of memory");
+	file = fopen(run->path, "we");
+	if (!file || !write_header(run, false, file) || fclose(file) != 0 || !make_slots(run))
+		return kr_fail("%s: cannot write: %s", run->path, strerror(errno));
+	run->file = open(run->path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	return run->file >= 0 ? KR_EXIT_SATISFIED : kr_fail("%s: cannot write: %s", run->path, strerror(errno));
+}
+
+void kr_run_files_drop(struct kr_run *run)
+{
+	if (run->slots)
+		kr_slots_unmap(run->slots, run->clients);
+	if (run->file >= 0)
+		(void)close(run->file);
+	if (run->folder[0] && kr_folder_remove(run->folder))
+		(void)unlink(run->path);
+	run->slots = NULL;
+}
+
+/* ---- finishing ---- */
+
+static FILE *open_in(const char *folder, const char *name, const char *mode)
+{
+	char path[4200];
+
+	(void)snprintf(path, sizeof path, "%s/%s", folder, name);
+	return fopen(path, mode);
+}
+
+/* FOLDER/final takes the name of the trace. */
+static bool rename_final(const char *folder, const char *path, FILE *file)
+{
+	char from[4200];
+	bool fine = !ferror(file);
+
+	(void)snprintf(from, sizeof from, "%s/final", folder);
+	return (fclose(file) == 0) & fine && rename(from, path) == 0;
+}
+
+/* Without a certificate there is nothing to bring in: lines stay as they are, in no memory. */
+static bool copy_lines(FILE *in, FILE *out)
+{
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t n;
+	bool fine = true;
+
+	for (bool header = true; fine && (n = getline(&line, &size, in)) > 0; header = false)
+		fine = header || fwrite(line, 1, (size_t)n, out) == (size_t)n;
+	free(line);
+	return fine;
+}
+
+bool kr_run_files_finish(struct kr_run *run, struct kr_told *told)
+{
+	FILE *in = fopen(run->path, "re"), *out = open_in(run->folder, "final", "we"), *sink = open_in(run->folder, KR_SINK_NAME, "re");
+	const char *claims = run->shares[0].level->claims;
+	bool serial = run->store.certificate && run->share_count == 1 && (run->store.driver->facts & KL_SERIAL) &&
+		(strcmp(claims, "ser") == 0 || strcmp(claims, "pl-ss") == 0);
+	bool fine = in && out && write_header(run, true, out);
+
+	fine = fine && (run->store.certificate ? kr_order_apply(in, sink, out, serial, told) : copy_lines(in, out));
+
+	if (in)
+		(void)fclose(in);
+	if (sink)
+		(void)fclose(sink);
+	if (out && !fine)
+		(void)fclose(out);
+	fine = fine && rename_final(run->folder, run->path, out);
+	if (!fine) {
+		kr_fail("%s: cannot be completed; what was recorded is there: see 'krait-lab recover --help'", run->path);
+		return false;
+	}
+	kr_slots_unmap(run->slots, run->clients);
+	run->slots = NULL;
+	(void)close(run->file);
+	return kr_folder_remove(run->folder);
+}
+
+/* ---- recovering ---- */
+
+static void strike(json_t *json)
+{
+	json_t *op, *ops = json_object_get(json, "ops");
+	size_t i;
+
+	json_array_foreach(ops, i, op)
+	{
+		json_t *attributes = json_array_get(op, json_array_size(op) - 1);
+
+		if (json_is_object(attributes))
+			(void)json_object_del(attributes, "marks");
+	}
+	(void)json_object_del(json, "own");
+	(void)json_object_del(json, "at");
+}
+
+/* What only the database could have explained is left out. */
+static bool keep_line(void *data, uint32_t client, uint32_t number, char *line, size_t length, bool in_flight)
+{
+	json_t *json = json_loadb(line, length, 0, NULL);
+	char *text = NULL;
+
+	(void)client;
+	(void)number;
+	(void)in_flight;
+	if (json) {
+		strike(json);
+		text = json_dumps(json, JSON_COMPACT);
+	}
+	json_decref(json);
+
+	bool fine = text && fprintf(data, "%s\n", text) > 0;
+
+	free(text);
+	return fine;
+}
+
+static bool copy_header(const char *path, FILE *out)
+{
+	FILE *in = fopen(path, "re");
+	char *line = NULL, *at;
+	size_t size = 0;
+	bool fine = in && getline(&line, &size, in) > 0 && (at = strstr(line, INCOMPLETE)) != NULL;
+
+	if (fine)
+		fine = fprintf(out, "%.*s\"complete\":\"recovered\"%s", (int)(at - line), line, at + strlen(INCOMPLETE)) > 0;
+	free(line);
+	if (in)
+		(void)fclose(in);
+	return fine;
+}
+
+int kr_trace_recover(const char *path, struct kr_recovered *out)
+{
+	struct kr_merge merge = {.path = path, .damaged_lines = true, .take = keep_line};
+	char folder[4096];
+	struct kr_slot **slots;
+	FILE *file;
+
+	*out = (struct kr_recovered){0};
+	if (!set_folder(folder, path) || access(folder, F_OK) != 0)
+		return kr_fail("%s: found no folder %s.live: nothing to recover", path, path);
+	slots = kr_slots_map(folder, &merge.clients);
+	merge.slots = slots;
+	file = slots ? open_in(folder, "final", "we") : NULL;
+	merge.data = file;
+	if (!file || !copy_header(path, file) || !kr_merge(&merge) || !rename_final(folder, path, file)) {
+		kr_slots_unmap(slots, merge.clients);
+		return kr_fail("%s: cannot be recovered: not a recording of krait-lab, or it cannot be written", path);
+	}
+	kr_slots_unmap(slots, merge.clients);
+	*out = (struct kr_recovered){.buffered = merge.buffered, .in_flight = merge.in_flight, .torn = merge.torn};
+	return kr_folder_remove(folder) ? KR_EXIT_SATISFIED : kr_fail("%s: cannot be removed: %s", folder, strerror(errno));
+}
+
+/* ---- on the way ---- */
+
+struct prefix {
+	FILE *out;
+	int64_t *last; /* number of each client's last transaction in the first pass */
+	bool second;
+	uint64_t lines;
+};
+
+/* A transaction of the second pass: it may have written what the first pass saw, and what itself saw is not asked. */
+static void blank(json_t *json)
+{
+	json_t *ops = json_object_get(json, "ops"), *kept = json_array(), *op, *row;
+	size_t i, r;
+
+	json_array_foreach(ops, i, op)
+	{
+		const char *name = json_string_value(json_array_get(op, 0));
+		json_t *key = json_array_get(op, 1), *value = json_array_get(op, 2);
+
+		if (strcmp(name, "w") == 0 || (strcmp(name, "insert") == 0 && json_is_true(json_array_get(op, 3))))
+			(void)json_array_append_new(kept, json_pack("[sOO]", "w", key, value));
+		else if (strcmp(name, "inc") == 0 || strcmp(name, "append") == 0 || strcmp(name, "add") == 0)
+			(void)json_array_append_new(kept, json_pack("[sOO]", name, key, value));
+		else if (strcmp(name, "d") == 0)
+			(void)json_array_append_new(kept, json_pack("[sO]", name, key));
+		else if (strcmp(name, "update") == 0)
+			json_array_foreach(json_array_get(op, 3), r, row)(void)
+				json_array_append_new(kept, json_pack("[sOO]", "w", json_array_get(row, 0), json_array_get(row, 1)));
+	}
+	(void)json_object_set_new(json, "ops", kept);
+	(void)json_object_set_new(json, "status", json_string("unknown"));
+	json_array_set_new(json_object_get(json, "end"), 1, json_null());
+}
+
+static bool take_prefix(void *data, uint32_t client, uint32_t number, char *line, size_t length, bool in_flight)
+{
+	struct prefix *p = data;
+	json_t *json;
+	char *text;
+
+	if (!p->second) {
+		if (in_flight)
+			return true;
+		p->last[client] = number;
+		p->lines++;
+	} else if ((int64_t)number <= p->last[client]) {
+		return true;
+	}
+	json = json_loadb(line, length, 0, NULL);
+	if (!json)
+		return false;
+	if (p->second)
+		blank(json);
+	strike(json);
+	text = json_dumps(json, JSON_COMPACT);
+	json_decref(json);
+
+	bool fine = text && fprintf(p->out, "%s\n", text) > 0;
+
+	free(text);
+	return fine;
+}
+
+bool kr_run_prefix(struct kr_run *run, const char *path, uint64_t *lines)
+{
+	struct prefix p = {.out = fopen(path, "we"), .last = calloc(run->clients, sizeof *p.last)};
+	struct kr_merge merge = {.path = run->path, .slots = run->slots, .clients = run->clients, .take = take_prefix, .data = &p};
+	bool fine = p.out && p.last && write_header(run, false, p.out);
+
+	for (uint32_t i = 0; i < run->clients && p.last; i++)
+		p.last[i] = -1;
+	fine = fine && kr_merge(&merge);
+	p.second = true;
+	fine = fine && kr_merge(&merge);
+	if (p.out)
+		fine = (fclose(p.out) == 0) & fine;
+	free(p.last);
+	*lines = p.lines;
+	return fine;
+}

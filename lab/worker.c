@@ -1,0 +1,175 @@
+/* The worker: starts the store, loads it, lets the clients run, does the faults, asks for the order, stops the store. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lab/home.h"
+#include "lab/run.h"
+#include "lab/sink.h"
+
+enum { STACK = 512 << 10 };
+
+const struct kl_level *kr_run_level(const struct kr_run *run, uint32_t client)
+{
+	uint32_t i = 0;
+
+	while (i + 1 < run->share_count && client >= run->shares[i].clients) {
+		client -= run->shares[i].clients;
+		i++;
+	}
+	return run->shares[i].level;
+}
+
+void kr_run_fail(struct kr_run *run, enum kr_run_failure kind, const char *format, ...)
+{
+	va_list args;
+
+	if (run->control->failing++ == 0) {
+		va_start(args, format);
+		(void)vsnprintf(run->control->message, sizeof run->control->message, format, args);
+		va_end(args);
+		run->control->failed = kind;
+	}
+	run->control->stop = 1;
+}
+
+static void fail_store(struct kr_run *run)
+{
+	static const enum kr_run_failure kinds[] = {[KL_FAILED] = KR_RUN_FAILED, [KL_LACKING] = KR_RUN_LACKING, [KL_REFUSING] = KR_RUN_REFUSED};
+
+	kr_run_fail(run, kinds[run->store.failure], "%s: %s", run->store.driver->name, run->store.why);
+}
+
+/* ---- faults ---- */
+
+static void do_fault(struct kr_run *run, const struct kr_planned *planned)
+{
+	struct kr_control *control = run->control;
+	uint32_t n = control->events_n;
+	int64_t from = kl_now();
+
+	if (!planned->fault->run(&run->store, planned->lasts)) {
+		kr_run_fail(run, KR_RUN_FAILED, "fault %s: %s", planned->fault->name, run->store.why);
+		return;
+	}
+	if (n == KR_EVENTS_MOST)
+		return;
+	(void)snprintf(control->events[n].name, sizeof control->events[n].name, "%s", planned->fault->name);
+	control->events[n].from = from;
+	control->events[n].to = kl_now();
+	control->events_n = n + 1;
+}
+
+/* One after the other, by time, until the clients are done. */
+static void *do_faults(void *data)
+{
+	struct kr_run *run = data;
+	struct kr_planned todo[KR_PLANNED_MOST];
+
+	memcpy(todo, run->planned, sizeof todo);
+	while (!run->control->stop && run->planned_n > 0) {
+		struct kr_planned *next = &todo[0];
+		static const struct timespec tick = {0, 5000000};
+
+		for (uint32_t i = 1; i < run->planned_n; i++)
+			next = todo[i].at < next->at ? &todo[i] : next;
+		if (next->at == INT64_MAX)
+			break;
+		if (kl_now() - run->control->began < next->at) {
+			(void)nanosleep(&tick, NULL);
+			continue;
+		}
+		do_fault(run, next);
+		next->at = next->every > 0 ? kl_now() - run->control->began + next->every : INT64_MAX;
+	}
+	return NULL;
+}
+
+/* ---- clients ---- */
+
+static bool start_threads(struct kr_run *run, struct kr_session *sessions, pthread_barrier_t *start)
+{
+	pthread_attr_t attributes;
+	uint32_t started = 0;
+
+	(void)pthread_attr_init(&attributes);
+	(void)pthread_attr_setstacksize(&attributes, STACK > PTHREAD_STACK_MIN ? STACK : PTHREAD_STACK_MIN);
+	for (; started < run->clients; started++) {
+		struct kr_session *s = &sessions[started];
+
+		*s = (struct kr_session){.run = run, .number = started, .start = start};
+		s->plan.work = &run->work;
+		s->plan.client = started;
+		kr_rng_init(&s->plan.rng, run->seed * 1000003 + started);
+		kr_rng_init(&s->chance, run->seed * 7919 + started + (UINT64_C(1) << 40));
+		if (pthread_create(&s->thread, &attributes, kr_session_run, s) != 0)
+			break;
+	}
+	(void)pthread_attr_destroy(&attributes);
+	if (started == run->clients)
+		return true;
+	kr_run_fail(run, KR_RUN_FAILED, "cannot start client %" PRIu32 ": %s", started, strerror(errno));
+	return false; /* those that wait at the barrier end with the process */
+}
+
+static void run_clients(struct kr_run *run)
+{
+	struct kr_session *sessions = calloc(run->clients, sizeof *sessions);
+	pthread_barrier_t start;
+	pthread_t faults;
+	bool faulty = run->planned_n > 0;
+
+	if (!sessions || pthread_barrier_init(&start, NULL, run->clients + 1) != 0) {
+		kr_run_fail(run, KR_RUN_FAILED, "out of memory");
+		free(sessions);
+		return;
+	}
+	if (!start_threads(run, sessions, &start))
+		return;
+	run->control->began = kl_now();
+	(void)pthread_barrier_wait(&start);
+	run->control->began = kl_now();
+	run->control->started = 1;
+	faulty = faulty && pthread_create(&faults, NULL, do_faults, run) == 0;
+	for (uint32_t i = 0; i < run->clients; i++)
+		(void)pthread_join(sessions[i].thread, NULL);
+	run->control->stop = 1;
+	if (faulty)
+		(void)pthread_join(faults, NULL);
+	(void)pthread_barrier_destroy(&start);
+	free(sessions);
+}
+
+static void tell_order(struct kr_run *run)
+{
+	const struct kl_driver *driver = run->store.driver;
+	struct kl_sink sink;
+
+	if (!run->store.certificate)
+		return;
+	if (!kr_sink_open(&sink, run->folder) || (driver->order && !driver->order(&run->store, &sink)) || !kr_sink_close(&sink))
+		kr_run_fail(run, KR_RUN_FAILED, "%s: the order: %s", driver->name, run->store.why[0] ? run->store.why : "cannot write it");
+}
+
+void kr_run_work(struct kr_run *run)
+{
+	const struct kl_driver *driver = run->store.driver;
+
+	if (!driver->start(&run->store) || !driver->load(&run->store, run->initial.at, run->initial.n)) {
+		fail_store(run);
+	} else {
+		(void)snprintf(run->control->version, sizeof run->control->version, "%s", run->store.version);
+		run_clients(run);
+		if (run->control->failed != KR_RUN_FAILED)
+			tell_order(run);
+	}
+	driver->stop(&run->store);
+	kr_home_close(&run->store);
+	run->control->ended = 1;
+}

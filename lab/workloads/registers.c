@@ -1,0 +1,56 @@
+/* Reads and writes of single keys, as black-box checkers have them. Some writes come right behind a read of the same key: what a program does that changes a row. */
+#include <stdio.h>
+
+#include "lab/workloads/workload.h"
+
+static const struct kr_parameter parameters[] = {
+	{"keys", "registers", 20, 1, 10000},
+	{"ops", "most operations of a transaction", 4, 1, 20},
+	{"reads", "percent of the operations that are reads", 50, 0, 100},
+	{"rmw", "percent of the writes that read their key first", 25, 0, 100},
+	{"readers", "percent of the transactions that only read", 25, 0, 100},
+	{"locks", "percent of the reads before a write that lock", 0, 0, 100},
+	{"zipf", "exponent of a zipfian choice of keys, in hundredths; 0: all alike", 0, 0, 300},
+	{0},
+};
+
+static bool initial(const struct kr_work *work, struct kr_mem *mem, struct kr_rows *out)
+{
+	char key[KL_KEY];
+
+	for (int64_t i = 0; i < kr_work_parameter(work, "keys"); i += 2) {
+		(void)snprintf(key, sizeof key, "r%02d", (int)i);
+		if (!kr_rows_add(mem, out, key, i))
+			return false;
+	}
+	return true;
+}
+
+static void plan(struct kr_plan *p)
+{
+	const struct kr_work *work = p->work;
+	uint64_t n = 1 + kr_plan_below(p, (uint64_t)kr_work_parameter(work, "ops"));
+	bool reader = kr_plan_chance(p, kr_work_parameter(work, "readers"));
+
+	p->reads_only = reader;
+	for (uint64_t i = 0; i < n; i++) {
+		int k = (int)(work->zipf.n ? kr_zipf_next(&work->zipf, &p->rng) : kr_plan_below(p, (uint64_t)kr_work_parameter(work, "keys")));
+		bool reads = reader || kr_plan_chance(p, kr_work_parameter(work, "reads"));
+		bool first = reads || kr_plan_chance(p, kr_work_parameter(work, "rmw"));
+		struct kr_step *step = first ? kr_plan_add(p, KL_READ, "r%02d", k) : NULL;
+
+		if (step && !reads && kr_plan_chance(p, kr_work_parameter(work, "locks")) && kr_plan_has(p, KL_LOCKING))
+			step->op.lock = KL_EXCLUSIVE;
+		if (!reads && (step = kr_plan_add(p, KL_WRITE, "r%02d", k)) != NULL)
+			step->op.value = kr_plan_value(p, 0);
+	}
+}
+
+const struct kr_workload kr_workload_registers = {
+	.name = "registers",
+	.title = "reads and writes of single keys",
+	.parameters = parameters,
+	.needs = KL_BIT(KL_READ) | KL_BIT(KL_WRITE),
+	.initial = initial,
+	.plan = plan,
+};

@@ -1,0 +1,78 @@
+/* Workloads: what random transactions do. A file NAME.c here is one: parameters, initial rows, and a plan for the next transaction, made of steps that a driver can run. Equal seeds give equal plans. */
+#ifndef KR_LAB_WORKLOADS_WORKLOAD_H
+#define KR_LAB_WORKLOADS_WORKLOAD_H
+
+#include "base/rng.h"
+#include "base/vec.h"
+#include "lab/driver.h"
+
+#define KR_PARAMETERS_MOST 12
+#define KR_STEPS_MOST 64
+
+struct kr_parameter {
+	const char *name, *help;
+	int64_t usual, least, most;
+};
+
+/* A workload with its parameters, the same for all clients. */
+struct kr_work {
+	const struct kr_workload *workload;
+	int64_t of[KR_PARAMETERS_MOST];
+	uint64_t operations; /* of the driver */
+	uint32_t clients;
+	struct kr_zipf zipf; /* over the first parameter's number, with `zipf` > 0 */
+	int64_t value_base, value_unit, value_client; /* numbers.c */
+};
+
+struct kr_step {
+	struct kl_op op;     /* key and high point into the step */
+	char key[KL_KEY], high[KL_KEY];
+	int from;            /* the value is what this step answered, plus op.value; -1: op.value. If that step found nothing, this one is left out */
+};
+
+/* What a client does next. */
+struct kr_plan {
+	const struct kr_work *work;
+	struct kr_rng rng;
+	uint32_t client;
+	uint64_t writes;     /* values made so far */
+	uint64_t txns;       /* plans made so far */
+	bool reads_only;
+	uint32_t n;
+	struct kr_step steps[KR_STEPS_MOST];
+};
+
+KR_VEC_NAMED(kr_rows, struct kl_row);
+
+struct kr_workload {
+	const char *name, *title;
+	const struct kr_parameter *parameters; /* until a name NULL */
+	uint64_t needs;      /* operations without which there is no such workload */
+	bool (*initial)(const struct kr_work *work, struct kr_mem *mem, struct kr_rows *out); /* false: no memory */
+	void (*plan)(struct kr_plan *plan);
+	/* Whether what a committed transaction saw is right; NULL: there is no saying. `results`: of each step. */
+	bool (*holds)(const struct kr_plan *plan, const struct kl_result *results);
+};
+
+extern const struct kr_workload *const kr_workload_registry[]; /* NULL-terminated, by name */
+extern const size_t kr_workload_registry_count;
+
+/* "NAME" or "NAME:PARAMETER=VALUE,...". On failure one line in `why`. */
+bool kr_work_parse(const char *text, struct kr_work *out, char why[256]);
+int64_t kr_work_parameter(const struct kr_work *work, const char *name);
+bool kr_work_prepare(struct kr_work *work, struct kr_mem *mem, uint64_t run, uint32_t clients, uint64_t txns);
+
+bool kr_rows_add(struct kr_mem *mem, struct kr_rows *rows, const char *key, int64_t value);
+
+/* ---- for plans ---- */
+
+uint64_t kr_plan_below(struct kr_plan *plan, uint64_t n);
+bool kr_plan_chance(struct kr_plan *plan, int64_t percent);
+int64_t kr_plan_value(struct kr_plan *plan, uint32_t category); /* written once; categories 0 to 3 lie one behind the other */
+int64_t kr_plan_category(const struct kr_plan *plan, uint32_t category); /* the least value of it */
+bool kr_plan_has(const struct kr_plan *plan, uint64_t operations);
+/* The step, with its key printed; NULL when the plan is full. */
+struct kr_step *kr_plan_add(struct kr_plan *plan, enum kl_kind kind, const char *key, ...) __attribute__((format(printf, 3, 4)));
+void kr_plan_write(struct kr_plan *plan, enum kl_kind kind, const char *key, int64_t value);
+
+#endif

@@ -1,0 +1,52 @@
+/* Grouping by counting; and locks and writers by their objects, so that only what may meet is compared. */
+#include "mechanisms/batch.h"
+
+void kr_grouped_done(struct kr_mem *mem, struct kr_grouped *grouped)
+{
+	kr_vec_done(mem, &grouped->first);
+	kr_vec_done(mem, &grouped->at);
+}
+
+bool kr_group(struct kr_mem *mem, struct kr_grouped *out, const uint32_t *of, uint32_t n, uint32_t groups)
+{
+	uint32_t *first, total = 0;
+
+	if (!kr_vec_reserve(mem, &out->first, groups + 1) || !kr_vec_reserve(mem, &out->at, n))
+		return false;
+	first = out->first.at;
+	out->first.n = groups + 1;
+	for (uint32_t g = 0; g <= groups; g++)
+		first[g] = 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (of[i] != KR_NONE)
+			first[of[i]]++;
+	for (uint32_t g = 0; g <= groups; g++) {
+		uint32_t count = first[g];
+		first[g] = total;
+		total += count;
+	}
+	out->at.n = total;
+	for (uint32_t i = 0; i < n; i++)
+		if (of[i] != KR_NONE)
+			out->at.at[first[of[i]]++] = i;
+	for (uint32_t g = groups; g > 0; g--) /* filling has moved each start to the next */
+		first[g] = first[g - 1];
+	first[0] = 0;
+	return true;
+}
+
+enum kr_status kr_batch_group(struct kr_batch *b)
+{
+	uint32_t n = b->holds.n > b->writers.n ? b->holds.n : b->writers.n, objects = b->h->keys.n;
+	uint32_t *of = kr_mem_alloc(b->mem, n, sizeof *of);
+	bool good = of != NULL;
+
+	for (uint32_t i = 0; i < b->holds.n && good; i++)
+		of[i] = b->holds.at[i].object;
+	good = good && kr_group(b->mem, &b->holds_of, of, b->holds.n, objects);
+	for (uint32_t i = 0; i < b->writers.n && good; i++)
+		of[i] = b->writers.at[i].object;
+	good = good && kr_group(b->mem, &b->writers_of, of, b->writers.n, objects);
+	kr_mem_free(b->mem, of, n, sizeof *of);
+	return good ? KR_OK : KR_NOMEM;
+}

@@ -1,0 +1,40 @@
+"""What tests of krait-lab share, those of its own database and those of real ones."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+KRAIT = os.path.abspath(os.environ.get("KRAIT", "build/dev/bin/krait"))
+LAB = KRAIT + "-lab"
+FOLDER = tempfile.TemporaryDirectory(prefix="krait-test-lab-")
+TRACE = os.path.join(FOLDER.name, "trace.jsonl")
+
+
+def run(*options, status=0, path=TRACE, timeout=120):
+    """Records; what was said on standard output, and on standard error."""
+    done = subprocess.run([LAB, "record", "-q", "-o", path, *options], capture_output=True, text=True, timeout=timeout)
+    if done.returncode == 77 and status != 77:
+        print(done.stderr)
+        sys.exit(77)
+    assert done.returncode == status, (options, done.returncode, done.stdout, done.stderr)
+    return done.stdout, done.stderr
+
+
+def read(path=TRACE):
+    """Header, transactions, and the other lines."""
+    with open(path) as file:
+        header, *lines = map(json.loads, file)
+    return header, [line for line in lines if "ops" in line], [line for line in lines if "ops" not in line]
+
+
+def check(*options, path=TRACE):
+    """Verdicts by level."""
+    done = subprocess.run([KRAIT, "check", "--json", *options, path], capture_output=True, text=True)
+    assert done.returncode in (0, 1, 2), done.stdout + done.stderr
+    return {verdict["level"]: verdict["verdict"] for verdict in map(json.loads, done.stdout.splitlines())}
+
+
+def main(namespace):
+    namespace[f"test_{sys.argv[1]}"]()

@@ -1,0 +1,287 @@
+"""krait-lab on `sim`, its own small database, whose levels are right or broken by construction: what it records, what krait must say of that, and what is left when it is killed.
+
+    test_lab.py NAME     runs test_NAME
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+
+from lab import FOLDER, LAB, TRACE, check, main, read, run
+
+SEEDS = int(os.environ.get("KRAIT_LAB_SEEDS", "4"))
+KILLS = int(os.environ.get("KRAIT_LAB_KILLS", "6"))
+
+
+def test_levels():
+    """A right level is satisfied whatever the seed."""
+    for level in ("pl-ss", "si", "pl-2"):
+        for seed in range(SEEDS):
+            workload = ("registers", "append", "sets", "ranges", "bank")[(seed + len(level)) % 5]
+            run("-d", "sim", "-l", level, "-w", workload, "--txns", "40", "--think", "100", "--seed", str(seed), "--check", "keeps")
+
+
+# A broken level, and what brings it to light.
+BROKEN = {"stale": "registers", "write-skew": "registers:rmw=80", "phantom": "ranges", "lost-update": "registers:rmw=80", "forgetful": "registers:rmw=80", "dirty": "registers:rmw=80"}
+
+
+def test_broken_levels():
+    for level, workload in BROKEN.items():
+        found = False
+        for seed in range(SEEDS):
+            run("-d", "sim", "-l", level, "-w", workload, "--txns", "80", "--think", "100", "--seed", str(seed), "--check", "keeps")
+            claims = read()[0]["lab"]["levels"][0]["claims"]
+            found = found or check("-l", claims)[claims] == "violated"
+            if found:
+                break
+        assert found, level
+
+
+def test_invariants():
+    """What the workload itself rules out is told, and only where it happens."""
+    _, said = run("-d", "sim", "-l", "pl-2", "-w", "bank", "--think", "100")
+    assert "saw what the workload rules out" in said, said
+    _, said = run("-d", "sim", "-l", "si", "-w", "bank:predicate=0", "--think", "100")
+    assert "rules out" not in said, said
+
+
+def trouble(words, *options):
+    run("-d", "sim", "-l", "si", "--connect", words, "--txns", "60", "--think", "50", "--check", "keeps", *options)
+    return read()[1]
+
+
+def test_statuses():
+    """Each row of the table in docs/lab.md, made on purpose."""
+    txns = trouble("statement=10")
+    failed = [(txn, op) for txn in txns for op in txn["ops"] if op[0] == "failed" and op[2]["code"] == "statement"]
+    assert failed and all(op[2]["ends"] is False for _, op in failed)
+    assert any(txn["status"] == "committed" for txn, _ in failed), "goes on"
+
+    for word in ("refused", "deadlock", "timeout", "busy"):
+        txns = trouble(f"{word}=10")
+        ended = [txn for txn in txns for op in txn["ops"] if op[0] == "failed" and op[2]["code"] == word]
+        assert ended and all(txn["status"] == "aborted" and txn["ops"][-1][2]["ends"] for txn in ended), word
+
+    txns = trouble("gone=10")
+    ended = [txn for txn in txns if txn["status"] == "aborted" and txn["ops"] and "t" not in (txn["ops"][-1][-1] if isinstance(txn["ops"][-1][-1], dict) else {})]
+    assert ended and all(txn["ops"][-1][0] == "w" for txn in ended), "a write without an answer stands there"
+
+    for words, options in (("lost=10", ()), ("", ("--lost", "10"))):
+        txns = trouble(words, *options)
+        unknown = [txn for txn in txns if txn["status"] == "unknown"]
+        assert unknown and all(txn["end"][0] <= txn["end"][1] for txn in unknown)
+        assert all("t" in op[-1] for txn in unknown for op in txn["ops"]), "all of it was answered before"
+
+    # commit was not sent, and nothing failed: the database did not end it
+    assert all(txn["ops"] and txn["ops"][-1][0] == "failed" or txn["end"][0] > txn["begin"][1] for txn in trouble("refused=5") if txn["status"] == "aborted")
+
+
+def test_unknown_is_no_abort():
+    """Lost answers turned into aborts by hand accuse a right database: so they must not be told as such."""
+    run("-d", "sim", "-l", "pl-ss", "--lost", "30", "--think", "50", "--check", "pl-ss")
+    header, txns, rest = read()
+    wrong = TRACE + ".wrong"
+    with open(wrong, "w") as file:
+        for line in [header, *txns, *rest]:
+            if line.get("status") == "unknown":
+                line["status"] = "aborted"
+            file.write(json.dumps(line) + "\n")
+    assert check("-l", "pl-ss", path=wrong)["pl-ss"] == "violated"
+
+
+def test_bug_and_crash():
+    _, said = run("-d", "sim", "--connect", "bug=2", status=255)
+    assert "unexpected answer bug" in said, said
+    assert read()[1], "the trace is kept"
+    _, said = run("-d", "sim", "--connect", "crash=100", status=255)
+    assert "ended by signal 6" in said, said
+    header, txns, _ = read()
+    assert header["complete"] == "recovered" and len([txn for txn in txns if txn["status"] == "committed"]) >= 50
+    assert not os.path.exists(TRACE + ".live")
+
+
+def test_stall():
+    start = time.monotonic()
+    _, said = run("-d", "sim", "--connect", "stall=50", "--stall", "1", "--clients", "4", status=255)
+    assert "nothing came back" in said and time.monotonic() - start < 30, said
+    assert any(txn["status"] == "unknown" for txn in read()[1]), "commit was sent"
+
+
+def plan_of(*options):
+    run("-d", "sim", "--clients", "1", "--txns", "100", "--think", "0", *options)
+    return json.dumps([[txn["id"], txn["status"], [[x for x in op if not isinstance(x, dict) or "t" not in x] for op in txn["ops"]]] for txn in read()[1]])
+
+
+def test_same_plan():
+    for workload in ("registers", "registers:zipf=99", "append", "counters", "sets", "bank", "ranges"):
+        assert plan_of("-w", workload, "--seed", "7") == plan_of("-w", workload, "--seed", "7"), workload
+        assert plan_of("-w", workload, "--seed", "7") != plan_of("-w", workload, "--seed", "8"), workload
+
+
+def test_values_are_written_once():
+    for workload in ("registers", "append", "sets", "ranges"):
+        run("-d", "sim", "-l", "pl-2", "-w", workload)
+        written = [op[2] for txn in read()[1] for op in txn["ops"] if op[0] in ("w", "append", "add") or (op[0] == "insert" and op[3])]
+        assert written and len(written) == len(set(written)), workload
+
+
+def test_times_and_sessions():
+    run("-d", "sim", "-w", "ranges", "--clients", "5", "--txns", "50")
+    _, txns, _ = read()
+    assert len(txns) == 250 and {txn["s"] for txn in txns} == {f"c{i}" for i in range(5)}
+    last = {}
+    for txn in txns:
+        times = [*txn["begin"], *(t for op in txn["ops"] for t in op[-1]["t"] if op[0] != "failed"), *txn["end"]]
+        if txn["status"] == "committed":
+            assert times == sorted(times), txn
+        assert txn["begin"][0] >= last.get(txn["s"], 0)
+        last[txn["s"]] = txn["end"][1]
+
+
+def test_places():
+    """The database's own order of serialization proves its level, and not that of a level which only claims it."""
+    run("-d", "sim", "-w", "ranges")
+    assert check("-l", "ser", "--checker", "enne")["ser"] == "satisfied"
+    run("-d", "sim", "-w", "ranges", "--certificate", "none")
+    assert not any("serial" in txn for txn in read()[1])
+    run("-d", "sim", "-l", "write-skew", "-w", "registers:rmw=80", "--think", "100")
+    assert check("-l", "ser", "--checker", "enne")["ser"] == "violated"
+
+
+def logged(path):
+    """Key and value of each write that the database did."""
+    with open(path) as file:
+        return {(key, int(value)) for key, value in (line.split() for line in file if line.endswith("\n"))}
+
+
+def killed(log, delay, *options):
+    """A recording that is killed after a while; the trace as it was recovered."""
+    for path in (log, TRACE):
+        if os.path.exists(path):
+            os.remove(path)
+    alive, held = os.pipe()  # closed when the last process of the recording is gone
+    lab = subprocess.Popen([LAB, "record", "-q", "-d", "sim", "--connect", f"log={log}", "--txns", "100000", "-o", TRACE, *options], stderr=subprocess.DEVNULL, pass_fds=[held])
+    os.close(held)
+    while not os.path.exists(log) or os.path.getsize(log) == 0:
+        time.sleep(0.002)
+    time.sleep(delay)
+    lab.kill()
+    lab.wait()
+    os.read(alive, 1)
+    os.close(alive)
+    done = subprocess.run([LAB, "recover", TRACE], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return read()
+
+
+def test_killed():
+    """Nothing that the database did is missing, and no line is torn."""
+    chance, log = random.Random(1), os.path.join(FOLDER.name, "log")
+    for i in range(KILLS):
+        level, workload = (("pl-ss", "registers"), ("si", "registers:rmw=80"), ("pl-2", "ranges"))[i % 3]
+        header, txns, _ = killed(log, chance.random() * 0.2, "-l", level, "-w", workload, "--think", str(chance.choice((0, 20, 200))))
+        assert header["complete"] == "recovered"
+        written = {(op[1], op[2]) for txn in txns if txn["status"] != "aborted" for op in txn["ops"] if op[0] == "w"}
+        written |= {(op[1], op[2]) for txn in txns if txn["status"] != "aborted" for op in txn["ops"] if op[0] == "insert"}
+        written |= {(key, value) for txn in txns if txn["status"] != "aborted" for op in txn["ops"] if op[0] == "update" for key, value in op[3]}
+        written |= {(op[1], op[3]) for txn in txns if txn["status"] != "aborted" for op in txn["ops"] if op[0] == "inc" and isinstance(op[3], int)}
+        missing = {(key, value) for key, value in logged(log) - written if not key.startswith("n")}
+        assert not missing, (i, missing)
+        if i % 10 < 3:
+            assert check("-l", level, "--timeout", "20")[level] != "violated", (i, level)
+
+
+def test_on_the_way():
+    """Prefixes of a right database are right; those of a broken one are found out, end the recording, and are shrunk."""
+    _, said = run("-d", "sim", "-l", "pl-ss", "--duration", "1.5", "--rate", "4000", "--check", "pl-ss", "--check-every", "0.3")
+    assert "violated" not in said, said
+    start = time.monotonic()
+    _, said = run("-d", "sim", "-l", "lost-update", "-w", "registers:rmw=80", "--duration", "20", "--rate", "2000", "--check", "si", "--check-every", "0.3", status=1)
+    assert "on the way" in said and time.monotonic() - start < 15, said
+    assert check("-l", "si", path=TRACE + ".min.jsonl")["si"] == "violated"
+    assert len(read(TRACE + ".min.jsonl")[1]) < 20
+
+
+def test_many_clients():
+    _, said = run("-d", "sim", "-l", "pl-2", "-w", "registers:keys=1000", "--clients", "1000", "--txns", "5")
+    assert len(read()[1]) == 5000 and len({txn["s"] for txn in read()[1]}) == 1000
+
+
+def test_client_levels():
+    run("-d", "sim", "--client-levels", "pl-2:3,si:2", "--txns", "20", "--check", "pl-2")
+    header, txns, _ = read()
+    assert [(share["name"], share["clients"]) for share in header["lab"]["levels"]] == [("pl-2", 3), ("si", 2)] and len(txns) == 100
+
+
+def test_interrupted():
+    """A signal ends the recording; the trace is complete, and nothing else is left."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        lab = subprocess.Popen([LAB, "record", "-q", "-d", "sim", "--txns", "100000", "-o", TRACE], stderr=subprocess.DEVNULL)
+        time.sleep(0.3)
+        lab.send_signal(number)
+        assert lab.wait(20) == -number
+        assert read()[0]["complete"] is True and not os.path.exists(TRACE + ".live")
+
+
+# Options, and what must be said.
+WRONG = {
+    (): "expected '--driver DRIVER'",
+    ("-d", "simm"): "unknown driver 'simm'; did you mean 'sim'?",
+    ("-d", "sim", "-l", "sii"): "driver sim has no level 'sii'; did you mean 'si'?",
+    ("-d", "sim", "-w", "register"): "unknown workload 'register'; did you mean 'registers'?",
+    ("-d", "sim", "-w", "registers:key=3"): "workload registers has no parameter 'key'; did you mean 'keys'?",
+    ("-d", "sim", "-w", "registers:keys=0"): "workload registers: keys: found '0', expected an integer from 1 to 10000",
+    ("-d", "sim", "--clients", "1001"): "option '--clients': found '1001', expected an integer from 0 to 1000",
+    ("-d", "sim", "--clients", "0"): "option '--clients': found 0, expected 1 to 1000",
+    ("-d", "sim", "--clients", "1000", "--txns", "10001"): "expected at most 10000000 together",
+    ("-d", "sim", "--duration", "3601"): "option '--duration': found 3601, expected at most 3600",
+    ("-d", "sim", "--faults", "kill-server@1s"): "fault kill-server needs a private database that is a server",
+    ("-d", "sim", "--faults", "flood@1s"): "option '--faults': found 'flood', expected KIND@TIME",
+    ("-d", "sim", "--client-levels", "si:2", "-l", "si"): "option '--client-levels' stands in place of '--level' and '--clients'",
+    ("-d", "sim", "--client-levels", "si:2,pl-2:1", "--check", "keeps"): "clients are at several levels",
+    ("-d", "sim", "--check", "sorry"): "option '--check': unknown level 'sorry'",
+    ("-d", "sim", "--check-every", "1"): "option '--check-every' goes with '--check'",
+    ("-d", "sim", "--profile"): "option '--profile': there is none for this level",
+    ("-d", "sim", "--connect", "what"): "sim: --connect: found 'what'",
+    ("-d", "sim", "--certificate", "some"): "option '--certificate': found 'some', expected auto or none",
+}
+
+
+def test_wrong_options():
+    for options, message in WRONG.items():
+        _, said = run(*options, status=254)
+        assert message in said and said.count("\n") == 1, (options, said)
+        assert not os.path.exists(TRACE) and not os.path.exists(TRACE + ".live"), options
+
+
+def test_a_recording_that_lies_there():
+    os.mkdir(TRACE + ".live")
+    _, said = run("-d", "sim", status=255)
+    assert "krait-lab recover" in said
+    done = subprocess.run([LAB, "recover", TRACE], capture_output=True, text=True)
+    assert done.returncode == 255 and "cannot be recovered" in done.stderr, done.stderr
+    os.rmdir(TRACE + ".live")
+    done = subprocess.run([LAB, "recover", TRACE], capture_output=True, text=True)
+    assert done.returncode == 255 and "nothing to recover" in done.stderr, done.stderr
+
+
+def test_page_tells_all():
+    """docs/lab.md names every driver, workload, parameter, fault and option."""
+    with open("docs/lab.md") as file:
+        page = file.read()
+    for command in ("drivers", "workloads", "faults"):
+        listed = subprocess.run([LAB, command], capture_output=True, text=True, check=True).stdout
+        for line in listed.splitlines():
+            assert f"`{line.split()[0]}`" in page, (command, line)
+    for line in subprocess.run([LAB, "record", "--help"], capture_output=True, text=True, check=True).stdout.split("Options:")[1].splitlines():
+        for word in line.split():
+            word = word.strip("':,.;")
+            if word.startswith("--") and word not in ("--help", "--plugin"):
+                assert f"`{word}" in page, word
+
+
+if __name__ == "__main__":
+    main(globals())
