@@ -23,6 +23,16 @@ static bool writes(const struct kr_batch *b, const struct kr_party *p)
 	return false;
 }
 
+static void conclude(struct kr_batch *b, struct kr_party *p)
+{
+	p->has_snapshot = true;
+	p->automatic = false;
+	p->begin = p->snapshot;
+	p->release = p->commit;
+	for (uint32_t i = p->act_first; i < p->act_first + p->act_count; i++)
+		b->acts.at[i].at = p->snapshot;
+}
+
 static enum kr_status take_stamps(struct kr_batch *b, kr_txn t, struct kr_err *err)
 {
 	const struct kr_transaction *txn = &b->h->txns.at[t.i];
@@ -30,6 +40,11 @@ static enum kr_status take_stamps(struct kr_batch *b, kr_txn t, struct kr_err *e
 	bool starts = txn->flags & KR_TXN_HAS_SNAPSHOT, ends = txn->flags & KR_TXN_HAS_COMMIT_TS;
 
 	p->snapshot = p->commit = (struct kr_span){INT64_MIN, INT64_MAX};
+	if (kr_batch_carried(b, t)) { /* of which only versions are left, and when it committed */
+		p->snapshot = p->commit = b->options->marks->carried[t.i].commit;
+		conclude(b, p);
+		return KR_OK;
+	}
 	if (p->committed && !(starts && ends))
 		return refuse(b, t, "has no `snapshot` and `commit_ts`, which this profile goes by", err);
 	if (starts)
@@ -44,12 +59,7 @@ static enum kr_status take_stamps(struct kr_batch *b, kr_txn t, struct kr_err *e
 		return refuse(b, t, "writes, and starts (`snapshot`) when it commits (`commit_ts`)", err);
 	if (b->profile->snapshot_at == KR_SNAPSHOT_COMMIT)
 		p->snapshot = p->commit;
-	p->has_snapshot = true;
-	p->automatic = false;
-	p->begin = p->snapshot;
-	p->release = p->commit;
-	for (uint32_t i = p->act_first; i < p->act_first + p->act_count; i++)
-		b->acts.at[i].at = p->snapshot;
+	conclude(b, p);
 	return KR_OK;
 }
 

@@ -191,6 +191,8 @@ enum kr_status kr_recheck_stamps(struct kr_recheck *r)
 		int64_t commit = commits ? r->h->white_box.at[t.i].commit_ts : start;
 		o->snapshot = (struct kr_span){start, starts ? start : INT64_MAX};
 		o->commit = (struct kr_span){commit, commits ? commit : INT64_MAX};
+		if (kr_recheck_carried(r, t))
+			o->snapshot = o->commit = r->claims.marks->carried[t.i].commit;
 		if (r->claims.profile->snapshot_at == KR_SNAPSHOT_COMMIT)
 			o->snapshot = o->commit;
 		o->has_snapshot = true;
