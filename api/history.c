@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/guess.h"
 #include "frontend/format.h"
 
 static double seconds_since(int64_t start) { return (double)(kr_now_ns() - start) * 1e-9; }
@@ -58,17 +57,6 @@ enum kr_status kr_handle_analyze(krait_history *h, int64_t start, const struct k
 	return status;
 }
 
-static enum kr_status unknown_format(const struct kr_modules *more, const char *name, struct kr_err *err)
-{
-	struct kr_guess guess = {.typed = name};
-	const struct kr_format *format;
-	char near[128];
-
-	for (size_t i = 0; (format = kr_format_at(more, i)) != NULL; i++)
-		kr_guess_try(&guess, format->name);
-	return kr_err_set(err, KR_BAD, "unknown format '%.80s'%s", name, kr_guess_text(&guess, "krait formats", near));
-}
-
 struct bytes {
 	const void *at;
 	size_t length;
@@ -81,13 +69,14 @@ static enum krait_status read_history(const char *path, const struct bytes *byte
 	const struct kr_modules *more = options && options->plugins ? &options->plugins->all.modules : NULL;
 	struct kr_read_options read = {.format = format};
 	int64_t start = kr_now_ns();
+	const struct kr_format *found;
 	struct kr_err err;
 	krait_history *h;
 
 	kr_public_begin(error);
 	kr_err_init(&err);
-	if (format && !kr_format_find(more, format))
-		return kr_public_fail(&err, unknown_format(more, format, &err), error);
+	if (kr_format_named(more, format, &found, &err) != KR_OK)
+		return kr_public_fail(&err, KR_BAD, error);
 	h = kr_handle_new(path, options);
 	if (!h)
 		return kr_public_fail(&err, KR_NOMEM, error);

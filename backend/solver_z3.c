@@ -21,6 +21,7 @@ struct kr_solver {
 	KR_VEC(int) weights; /* scratch, parallel to clause */
 	bool switched;       /* the solver is there for cores */
 	uint32_t steps;      /* taken since memory was last looked at */
+	unsigned nodes;      /* expressions that Z3 was asked to make */
 	uint64_t others;     /* bytes that Z3 had before: of other solvers of the process */
 };
 
@@ -48,8 +49,8 @@ enum kr_status kr_solver_new(struct kr_ctx *ctx, struct kr_solver **out)
 
 /* ---- limits ---- */
 
-/* A new context has as much, and the first table to grow asks for as much again. */
-#define LEAST_MEMORY ((size_t)16 << 20)
+#define LEAST_MEMORY ((size_t)16 << 20) /* of a new context */
+#define STEPS 256                       /* from one look at limits to the next */
 
 static void interrupt(void *data) { Z3_interrupt(((struct kr_solver *)data)->z3); }
 
@@ -60,7 +61,31 @@ static size_t z3_memory(void *data)
 	return all > others + LEAST_MEMORY ? (size_t)(all - others) : LEAST_MEMORY;
 }
 
-static struct kr_watched watched(struct kr_solver *sat) { return (struct kr_watched){interrupt, z3_memory, sat}; }
+/* The table in which Z3 finds its expressions and declarations again, the largest that it has, so far as what it has in all tells: it starts with half of that, and doubles. */
+static size_t largest_table(size_t all)
+{
+	size_t table = LEAST_MEMORY / 2;
+	while (2 * table <= all - LEAST_MEMORY / 2)
+		table *= 2;
+	return table;
+}
+
+/* That table doubles, and while it moves the old one is there, too, when as many nodes have met another in their slot as it has KiB: it has 64 slots for each of those. A variable meets its
+ * declaration, always; others meet by chance, for which twice as many are taken as there will be. */
+static bool doubles_soon(const struct kr_solver *sat, size_t table)
+{
+	uint64_t nodes = (uint64_t)sat->nodes + sat->vars.n, room = table >> 10;
+	return sat->vars.n + STEPS + nodes * nodes / (64 * room) >= room;
+}
+
+/* Tables of clauses grow by less than there is. */
+static size_t z3_next(void *data)
+{
+	size_t all = z3_memory(data), table = largest_table(all);
+	return doubles_soon(data, table) && 2 * table > all ? 2 * table : all;
+}
+
+static struct kr_watched watched(struct kr_solver *sat) { return (struct kr_watched){.stop = interrupt, .memory = z3_memory, .next = z3_next, .data = sat}; }
 
 static enum kr_status check_limits(struct kr_solver *sat)
 {
@@ -70,7 +95,7 @@ static enum kr_status check_limits(struct kr_solver *sat)
 }
 
 /* For loops that tell Z3 something. */
-static enum kr_status tick(struct kr_solver *sat) { return (++sat->steps & 255) != 0 ? sat->ctx->stopped : check_limits(sat); }
+static enum kr_status tick(struct kr_solver *sat) { return ++sat->steps % STEPS != 0 ? sat->ctx->stopped : check_limits(sat); }
 
 /* Z3 itself, once there is something to ask it: a context takes milliseconds. */
 static enum kr_status start(struct kr_solver *sat)
@@ -147,6 +172,7 @@ static enum kr_status assert_clause(struct kr_solver *sat)
 	kr_vec_clear(&sat->clause);
 	if (!clause)
 		return KR_NOMEM;
+	sat->nodes = Z3_get_ast_id(sat->z3, clause);
 	Z3_solver_assert(sat->z3, sat->solver, clause);
 	return built(sat);
 }

@@ -11,13 +11,11 @@ static bool is_canceled(const struct kr_ctx *ctx) { return ctx->cancel && atomic
 
 bool kr_watch_is_over(struct kr_mem *mem, const struct kr_watched *library)
 {
-	size_t has, pass = mem->limit / 16;
-
 	if (mem->limit == SIZE_MAX)
 		return false;
-	has = library->memory(library->data);
 
-	size_t more = has > pass ? has - pass : 0;
+	size_t has = library->memory(library->data), next = library->next(library->data), pass = mem->limit / 16;
+	size_t more = next > pass ? next - pass : 0;
 
 	return mem->whole ? kr_mem_is_over(mem, more) : mem->used > mem->limit || has > mem->limit - mem->used || more > mem->limit - mem->used - has;
 }

@@ -9,6 +9,7 @@
 struct kr_watched {
 	void (*stop)(void *data);         /* called by the thread, again and again, once a limit is passed */
 	size_t (*memory)(void *data);     /* what the library has now beside the account, in bytes; by the thread, too */
+	size_t (*next)(void *data);       /* the most that it may ask for at once now; by the thread, too */
 	void *data;
 };
 
@@ -21,7 +22,7 @@ struct kr_watch {
 	bool running, over, no_memory;
 };
 
-/* Whether the library may take the memory beyond the limit with its next step: it doubles its tables, so it may ask for as much again as it has. A sixteenth of the limit is let pass. */
+/* Whether the library may take the memory beyond the limit with its next step. A sixteenth of the limit is let pass. */
 bool kr_watch_is_over(struct kr_mem *mem, const struct kr_watched *library);
 
 /* Without a token and a limit of memory nothing is watched; nor where the system has no thread left: then limits are seen only when the library returns. The context must not be used meanwhile. */

@@ -23,9 +23,9 @@ def path(name):
 def build():
     os.makedirs(KEPT, exist_ok=True)
     libraries = [os.path.join(folder, name) for folder, _, names in os.walk(BUILD) for name in names if name == 'libkrait.a']
-    flags = subprocess.run(['pkg-config', '--cflags', '--libs', 'jansson', 'z3'], stdout=subprocess.PIPE, text=True).stdout.split()
+    flags = subprocess.run(['pkg-config', '--cflags', '--libs', 'jansson', 'z3', 'zlib'], stdout=subprocess.PIPE, text=True).stdout.split()
     subprocess.run(['cc', '-O2', '-std=gnu11', '-flto=auto', '-I' + ROOT, '-I' + os.path.join(ROOT, 'include'), '-o', path('stream'), os.path.join(ROOT, 'bench/stream.c'),
-                    *libraries, *(flags or ['-ljansson', '-lz3']), '-lm', '-lpthread', '-ldl'], check=True)
+                    *libraries, *(flags or ['-ljansson', '-lz3', '-lz']), '-lm', '-lpthread', '-ldl'], check=True)
 
 
 def generated(store, txns):

@@ -212,7 +212,8 @@ static enum kr_status tell_end(struct running *r, const struct kr_engine_state *
 		kr_str_add(&out, "{\"event\": \"end\", ");
 		add_name(r, "trace", &out);
 		kr_str_format(&out, "\"txns\": %u, \"findings\": {", s->txns);
-		for (int i = 0; i < KR_MECH_SESSION + (r->batch.profile->clock == KR_CLOCK_STAMPS); i++)
+		bool stamps = r->batch.profile->clock == KR_CLOCK_STAMPS;
+		for (int i = 0; i < KR_MECH_KINDS && (i != KR_MECH_SESSION || stamps || s->findings[i] > 0); i++)
 			kr_str_format(&out, "%s\"%s\": %llu", i > 0 ? ", " : "", kr_mechanism_name((enum kr_mechanism_kind)i),
 				(unsigned long long)s->findings[i]);
 		kr_str_format(&out, "}, \"late\": %u, \"trusted_until\": ", s->late);

@@ -78,7 +78,8 @@ static bool take_jobs(const struct kr_args *args, uint32_t *out)
 
 bool kr_trace_options(const struct kr_args *args, struct kr_trace_options *out)
 {
-	char near[128];
+	const struct kr_format *format;
+	struct kr_err err;
 
 	*out = (struct kr_trace_options){.modules = args->modules,
 		.decides = args->command->decides,
@@ -95,21 +96,16 @@ bool kr_trace_options(const struct kr_args *args, struct kr_trace_options *out)
 		kr_usage("option '--memory': found '0', expected at least 1 MiB");
 		return false;
 	}
-	if (!out->read.format || kr_format_find(args->modules, out->read.format)) {
-		if (out->mebibytes > 0) {
-			limit_process(out->mebibytes);
-			out->resident = resident();
-		}
-		return true;
+	kr_err_init(&err);
+	if (kr_format_named(args->modules, out->read.format, &format, &err) != KR_OK) {
+		kr_usage("%s", err.text);
+		return false;
 	}
-
-	struct kr_guess guess = {.typed = out->read.format};
-	const struct kr_format *format;
-
-	for (size_t i = 0; (format = kr_format_at(args->modules, i)) != NULL; i++)
-		kr_guess_try(&guess, format->name);
-	kr_usage("unknown format '%s'%s", out->read.format, kr_guess_text(&guess, "krait formats", near));
-	return false;
+	if (out->mebibytes > 0) {
+		limit_process(out->mebibytes);
+		out->resident = resident();
+	}
+	return true;
 }
 
 /* ---- progress ---- */

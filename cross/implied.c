@@ -1,6 +1,9 @@
 /* Claims about levels that follow from findings. */
 #include "cross/implied.h"
 
+#include "base/bits.h"
+#include "base/hash.h"
+#include "base/table.h"
 #include "frontend/model/operation.h"
 #include "mechanisms/told.h"
 
@@ -10,31 +13,64 @@ struct implying {
 	const struct kr_batch_options *options;
 	const struct kr_findings *findings;
 	struct kr_implied_list *out;
+	uint64_t *deleted; /* keys that somebody deletes, as bits */
 };
 
 /* ---- values that tell their writers ---- */
 
-static bool written_twice(const struct kr_history *h, kr_op first, kr_key key, kr_value value)
-{
-	struct kr_write write;
+struct write {
+	kr_key key;
+	kr_value value;
+};
 
-	if (value.i == KR_NONE || (value.i == h->keys.at[key.i].initial.i && value.i != KR_ABSENT.i))
-		return true;
-	for (uint32_t op = first.i + 1; op < h->ops.n && value.i != KR_ABSENT.i; op++)
-		if (kr_write_of(h, &h->ops.at[op], key, &write) && (write.told.i == value.i || write.told.i == KR_NONE))
+struct writes {
+	KR_VEC(struct write) all;
+	struct kr_table table;
+};
+
+static bool is_written(const struct writes *w, uint64_t hash, kr_key key, kr_value value)
+{
+	uint32_t id;
+
+	for (kr_table_iter it = kr_table_find(&w->table, hash); (id = kr_table_next(&w->table, &it)) != KR_NONE;)
+		if (w->all.at[id].key.i == key.i && w->all.at[id].value.i == value.i)
 			return true;
 	return false;
 }
 
-static bool is_distinct(const struct kr_history *h)
+/* A write that is not told may be of any value; a key may be deleted many times. *again: the value does not tell who wrote it. */
+static enum kr_status look_at_write(struct implying *m, struct writes *w, kr_key key, kr_value value, bool *again)
 {
+	uint64_t hash = kr_hash_pair(key.i, value.i);
+
+	*again = false;
+	if (value.i == KR_ABSENT.i) {
+		kr_bits_set(m->deleted, key.i);
+		return KR_OK;
+	}
+	*again = value.i == KR_NONE || value.i == m->h->keys.at[key.i].initial.i || is_written(w, hash, key, value);
+	if (*again)
+		return KR_OK;
+	if (!kr_table_reserve(&m->ctx->mem, &w->table) || !kr_vec_push(&m->ctx->mem, &w->all, (struct write){key, value}))
+		return KR_NOMEM;
+	kr_table_insert(&w->table, hash, w->all.n - 1);
+	return kr_ctx_tick(m->ctx);
+}
+
+static enum kr_status look_at_writes(struct implying *m, bool *distinct)
+{
+	struct writes w = {0};
+	bool again = m->h->initial == KR_INITIAL_UNKNOWN;
+	enum kr_status status = KR_OK;
 	struct kr_write write;
 
-	for (kr_op op = {0}; op.i < h->ops.n; op.i++)
-		for (uint32_t i = 0; kr_write_at(h, &h->ops.at[op.i], i, &write); i++)
-			if (written_twice(h, op, write.key, write.told))
-				return false;
-	return h->initial != KR_INITIAL_UNKNOWN;
+	for (uint32_t op = 0; op < m->h->ops.n && !again && !status; op++)
+		for (uint32_t i = 0; !again && !status && kr_write_at(m->h, &m->h->ops.at[op], i, &write); i++)
+			status = look_at_write(m, &w, write.key, write.told, &again);
+	*distinct = !again;
+	kr_vec_done(&m->ctx->mem, &w.all);
+	kr_table_done(&m->ctx->mem, &w.table);
+	return status;
 }
 
 /* ---- claims ---- */
@@ -130,7 +166,6 @@ static kr_value shown(const struct kr_history *h, const struct kr_operation *op,
 static bool has_one_source(const struct implying *m, const struct kr_certain_edge *e)
 {
 	kr_txn reader = e->kind == KR_RW ? e->from : e->to;
-	struct kr_write write;
 	kr_value value;
 
 	if (e->kind != KR_RW && e->kind != KR_WR)
@@ -138,10 +173,7 @@ static bool has_one_source(const struct implying *m, const struct kr_certain_edg
 	value = shown(m->h, &m->h->ops.at[kr_history_op(m->h, reader, e->op).i], e->key);
 	if (value.i != KR_ABSENT.i)
 		return value.i != KR_NONE;
-	for (uint32_t op = 0; op < m->h->ops.n; op++)
-		if (kr_write_of(m->h, &m->h->ops.at[op], e->key, &write) && write.told.i == KR_ABSENT.i)
-			return false;
-	return true;
+	return !kr_bits_get(m->deleted, e->key.i);
 }
 
 static enum kr_status imply_cycle(const struct implying *m, uint32_t i)
@@ -157,9 +189,14 @@ static enum kr_status imply_cycle(const struct implying *m, uint32_t i)
 enum kr_status kr_findings_imply(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_batch_options *options, const struct kr_findings *findings,
 	struct kr_implied_list *out)
 {
-	struct implying m = {ctx, h, options, findings, out};
-	bool distinct = findings->list.n > 0 && is_distinct(h);
-	enum kr_status status = KR_OK;
+	uint32_t words = (uint32_t)KR_BITS_WORDS(h->keys.n);
+	struct implying m = {ctx, h, options, findings, out, kr_mem_alloc(&ctx->mem, words, sizeof *m.deleted)};
+	bool distinct = false;
+
+	if (!m.deleted)
+		return KR_NOMEM;
+
+	enum kr_status status = findings->list.n > 0 ? look_at_writes(&m, &distinct) : KR_OK;
 
 	for (uint32_t i = 0; i < findings->list.n && distinct && !status; i++) {
 		const struct kr_finding *f = &findings->list.at[i];
@@ -170,35 +207,46 @@ enum kr_status kr_findings_imply(struct kr_ctx *ctx, const struct kr_history *h,
 		else if (f->mechanism == KR_MECH_SC && f->what == KR_FOUND_CYCLE)
 			status = imply_cycle(&m, i);
 	}
+	kr_mem_free(&ctx->mem, m.deleted, words, sizeof *m.deleted);
 	return status;
 }
 
 /* ---- the trace that is told ---- */
 
-/* The cut's number of a transaction of the whole; KR_NONE: it has none. */
-static uint32_t txn_in(const struct kr_cut *cut, kr_txn t)
+/* The cut's numbers of the transactions and keys of the whole; KR_NONE: it has none. */
+struct numbers {
+	uint32_t *txns, *keys;
+};
+
+static uint32_t *new_numbers(struct kr_arena *tmp, uint32_t n)
 {
+	uint32_t *numbers = KR_NEW_ARRAY(tmp, uint32_t, n);
+
+	for (uint32_t i = 0; numbers && i < n; i++)
+		numbers[i] = KR_NONE;
+	return numbers;
+}
+
+static bool make_numbers(struct kr_arena *tmp, const struct kr_history *whole, const struct kr_cut *cut, struct numbers *out)
+{
+	out->txns = new_numbers(tmp, whole->txns.n);
+	out->keys = new_numbers(tmp, whole->keys.n);
+	if (!out->txns || !out->keys)
+		return false;
 	for (uint32_t i = 0; i < cut->txn_of.n; i++)
-		if (cut->txn_of.at[i].i == t.i)
-			return i;
-	return KR_NONE;
-}
-
-static uint32_t key_in(const struct kr_cut *cut, kr_key key)
-{
+		out->txns[cut->txn_of.at[i].i] = i;
 	for (uint32_t i = 0; i < cut->key_of.n; i++)
-		if (cut->key_of.at[i].i == key.i)
-			return i;
-	return KR_NONE;
+		out->keys[cut->key_of.at[i].i] = i;
+	return true;
 }
 
-static enum kr_status tell(struct kr_cut *cut, const struct kr_told_orders *orders)
+static enum kr_status tell(struct kr_cut *cut, const struct numbers *in, const struct kr_told_orders *orders)
 {
 	struct kr_history *h = &cut->history;
 
 	for (uint32_t i = 0; i < orders->n; i++) {
-		kr_txn before = {txn_in(cut, orders->at[i].before)}, after = {txn_in(cut, orders->at[i].after)};
-		struct kr_version_order order = {{key_in(cut, orders->at[i].key)}, h->order_writers.n, 2, 0};
+		kr_txn before = {in->txns[orders->at[i].before.i]}, after = {in->txns[orders->at[i].after.i]};
+		struct kr_version_order order = {{in->keys[orders->at[i].key.i]}, h->order_writers.n, 2, 0};
 		if (before.i == KR_NONE || after.i == KR_NONE || order.key.i == KR_NONE)
 			continue;
 		if (!kr_vec_push(h->mem, &h->order_writers, before) || !kr_vec_push(h->mem, &h->order_writers, after) ||
@@ -206,6 +254,19 @@ static enum kr_status tell(struct kr_cut *cut, const struct kr_told_orders *orde
 			return KR_NOMEM;
 	}
 	return KR_OK;
+}
+
+static enum kr_status tell_orders(struct kr_ctx *ctx, const struct kr_history *whole, struct kr_cut *cut, const struct kr_told_orders *orders)
+{
+	struct kr_arena tmp;
+	struct numbers in;
+
+	kr_arena_init(&tmp, &ctx->mem);
+
+	enum kr_status status = make_numbers(&tmp, whole, cut, &in) ? tell(cut, &in, orders) : KR_NOMEM;
+
+	kr_arena_done(&tmp);
+	return status;
 }
 
 enum kr_status kr_history_told(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_batch_options *options, struct kr_cut *out, struct kr_err *err)
@@ -222,7 +283,7 @@ enum kr_status kr_history_told(struct kr_ctx *ctx, const struct kr_history *h, c
 		return status;
 	status = kr_batch_order(ctx, h, options, &orders, err);
 	if (!status)
-		status = tell(out, &orders);
+		status = tell_orders(ctx, h, out, &orders);
 	if (!status)
 		status = kr_history_finish(&out->history, ctx, err);
 	kr_vec_done(&ctx->mem, &orders);

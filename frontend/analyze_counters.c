@@ -158,16 +158,17 @@ static enum kr_status prepare_register(struct kr_grow *g, kr_key k)
 static enum kr_status make_part(struct kr_grow *g, kr_key k, uint32_t counted)
 {
 	const struct kr_asg *asg = g->w->asg;
+	uint32_t first = asg->keys[k.i].first, end = asg->keys[k.i + 1].first;
 	uint32_t label = counted == KR_NONE ? KR_NONE : g->w->h->txns.at[asg->versions[counted].writer.i].id.i;
 	kr_key part;
 
 	KR_TRY(kr_grow_part(g, k, label, KR_ABSENT, &part));
 	if (g->part_versions.n > PART_VERSIONS_MOST)
 		return kr_err_set(g->w->err, KR_UNSUPPORTED, "a counter is changed by too many transactions, some of which do not tell the result");
-	for (uint32_t v = asg->keys[k.i].first + 1; v < asg->keys[k.i + 1].first; v++)
+	for (uint32_t v = first + 1; v < end; v++)
 		if (v == counted || g->absolute[v])
 			KR_TRY(kr_grow_part_version(g, asg->versions[v].writer, (kr_value){v == counted ? COUNTED : KR_ABSENT.i}));
-	return kr_ctx_tick(g->w->ctx);
+	return kr_ctx_spend(g->w->ctx, end - first);
 }
 
 /* That no order of the increments leaves 64 bits, on top of whatever the counter may start from. */
@@ -386,8 +387,10 @@ static enum kr_status add_terms(struct kr_grow *g, struct terms *terms, uint32_t
 	const struct kr_asg *asg = g->w->asg;
 	kr_key part = asg->obs[o].key;
 	bool base = asg->parts[part.i - g->w->h->keys.n].label == KR_NONE;
+	uint32_t first = asg->keys[part.i].first, end = asg->keys[part.i + 1].first;
 
-	for (uint32_t v = asg->keys[part.i].first; v < asg->keys[part.i + 1].first; v++) {
+	KR_TRY(kr_ctx_spend(g->w->ctx, end - first));
+	for (uint32_t v = first; v < end; v++) {
 		kr_txn writer = asg->versions[v].writer;
 		kr_version whole = writer.i == KR_NONE ? kr_asg_initial(asg, t->key) : kr_asg_version_of(asg, writer, t->key);
 		int64_t weight = base || g->w->value[v].i == COUNTED ? g->amount[whole.i] : 0;

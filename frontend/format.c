@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/call.h"
+#include "base/guess.h"
 
 struct head {
 	const char *at;
@@ -38,6 +39,20 @@ const struct kr_format *kr_format_find(const struct kr_modules *more, const char
 		if (strcmp(format->name, name) == 0 || has_word(format->aliases, name))
 			return format;
 	return NULL;
+}
+
+enum kr_status kr_format_named(const struct kr_modules *more, const char *name, const struct kr_format **out, struct kr_err *err)
+{
+	struct kr_guess guess = {.typed = name};
+	const struct kr_format *format;
+	char near[128];
+
+	*out = name ? kr_format_find(more, name) : NULL;
+	if (!name || *out)
+		return KR_OK;
+	for (size_t i = 0; (format = kr_format_at(more, i)) != NULL; i++)
+		kr_guess_try(&guess, format->name);
+	return kr_err_set(err, KR_BAD, "unknown format '%.80s'%s", name, kr_guess_text(&guess, "krait formats", near));
 }
 
 /* The names of the formats for files or for folders, for a message. */
@@ -210,10 +225,11 @@ static enum kr_status read_file(struct kr_ctx *ctx, const char *path, const stru
 /* What can be told before anything is read: the format asked for exists and is for what `path` is. */
 static enum kr_status check_request(const struct kr_ctx *ctx, const char *path, bool folder, const struct kr_read_options *options, struct kr_err *err)
 {
-	const struct kr_format *format = options->format ? kr_format_find(ctx->modules, options->format) : NULL;
+	const struct kr_format *format;
+	enum kr_status status = kr_format_named(ctx->modules, options->format, &format, err);
 
-	if (options->format && !format)
-		return kr_err_set(err, KR_BAD, "unknown format \"%s\"", options->format);
+	if (status)
+		return status;
 	if (!format || format->folder == folder)
 		return KR_OK;
 	if (folder)
@@ -225,10 +241,11 @@ static enum kr_status check_request(const struct kr_ctx *ctx, const char *path, 
 
 static enum kr_status check_memory(const struct kr_ctx *ctx, const struct kr_read_options *options, struct kr_err *err)
 {
-	const struct kr_format *format = options->format ? kr_format_find(ctx->modules, options->format) : NULL;
+	const struct kr_format *format;
+	enum kr_status status = kr_format_named(ctx->modules, options->format, &format, err);
 
-	if (options->format && !format)
-		return kr_err_set(err, KR_BAD, "unknown format \"%s\"", options->format);
+	if (status)
+		return status;
 	return format && format->folder ? kr_err_set(err, KR_BAD, "is in memory, expected a folder (format %s)", format->name) : KR_OK;
 }
 

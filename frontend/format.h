@@ -20,4 +20,7 @@ enum kr_status kr_read_memory(struct kr_ctx *ctx, const char *name, const void *
 const struct kr_format *kr_format_at(const struct kr_modules *more, size_t i); /* the i-th of all, NULL past the end */
 const struct kr_format *kr_format_find(const struct kr_modules *more, const char *name); /* by name or alias, or NULL */
 
+/* The format that somebody asked for by name; *out is NULL where `name` is. KR_BAD: there is none; `err` says which is near. */
+enum kr_status kr_format_named(const struct kr_modules *more, const char *name, const struct kr_format **out, struct kr_err *err);
+
 #endif

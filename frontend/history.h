@@ -218,7 +218,9 @@ struct kr_history {
 	/* Of a stream's history (history_count.h), which forgets values; texts are then blocks of their own. */
 	bool counted;
 	KR_VEC(uint32_t) counts;            /* parallel to values: how often each is kept, and whether it is in `loose` */
-	KR_VEC(kr_value) loose, spare;      /* values that may have to be forgotten; ids to use again */
+	KR_VEC(kr_value) loose;             /* values that may have to be forgotten; */
+	bool overflowed;                    /* and perhaps others */
+	kr_value spare;                     /* the first id to use again; where its value stood is the next */
 
 	/* used by the builder functions only */
 	struct kr_table value_table, key_table, session_table, id_table;

@@ -1,13 +1,15 @@
 /* Counting of values. A value that is new, or that nobody keeps any more, is noted once in `loose`;
  * forgetting goes through that list and takes away what is still kept by none. So whoever is told of a
  * value has until the next forgetting to keep it, and a value that is released and kept again in between
- * stays. The cost is that of what comes and goes; a count's top bit says whether the value is in the list,
- * which has room for every value, so that releasing cannot fail. */
+ * stays. The cost is that of what comes and goes; a count's top bit says whether the value is in the list.
+ * The list has room for a small part of all values; if more come at once, forgetting goes through all. */
 #include "frontend/history_count.h"
 
 #include <string.h>
 
 #define IN_LOOSE (UINT32_C(1) << 31)
+
+enum { LOOSE_LEAST = 64, LOOSE_PART = 16 };
 
 enum kr_status kr_history_count(struct kr_history *h)
 {
@@ -15,6 +17,7 @@ enum kr_status kr_history_count(struct kr_history *h)
 		if (!kr_vec_push(h->mem, &h->counts, 1))
 			return KR_NOMEM;
 	h->counted = true;
+	h->spare = (kr_value){KR_NONE};
 	return KR_OK;
 }
 
@@ -24,7 +27,6 @@ void kr_history_count_done(struct kr_history *h)
 		kr_history_count_forget_text(h, &h->values.at[i]);
 	kr_vec_done(h->mem, &h->counts);
 	kr_vec_done(h->mem, &h->loose);
-	kr_vec_done(h->mem, &h->spare);
 }
 
 const char *kr_history_count_text(struct kr_history *h, const char *text, size_t length)
@@ -46,21 +48,29 @@ void kr_history_count_forget_text(struct kr_history *h, const struct kr_value_en
 
 static void put_loose(struct kr_history *h, kr_value value)
 {
+	if (h->loose.n == h->loose.cap) {
+		h->overflowed = true;
+		return;
+	}
 	h->counts.at[value.i] |= IN_LOOSE;
 	h->loose.at[h->loose.n++] = value;
 }
 
+static bool make_room(struct kr_history *h)
+{
+	uint32_t room = LOOSE_LEAST + h->values.n / LOOSE_PART;
+
+	return room <= h->loose.n || kr_vec_reserve(h->mem, &h->loose, room - h->loose.n);
+}
+
 bool kr_history_count_new(struct kr_history *h, kr_value *id)
 {
-	if (h->spare.n > 0) {
-		*id = kr_vec_pop(&h->spare);
-		put_loose(h, *id);
-		return true;
-	}
-	/* Each value may come to stand in both lists. */
-	if (!kr_vec_reserve(h->mem, &h->values, 1) || !kr_vec_reserve(h->mem, &h->loose, id->i + 1 - h->loose.n) ||
-		!kr_vec_reserve(h->mem, &h->spare, id->i + 1 - h->spare.n) || !kr_vec_push(h->mem, &h->counts, 0))
+	if (h->spare.i != KR_NONE) {
+		*id = h->spare;
+		h->spare.i = (uint32_t)h->values.at[id->i].integer;
+	} else if (!make_room(h) || !kr_vec_reserve(h->mem, &h->values, 1) || !kr_vec_push(h->mem, &h->counts, 0)) {
 		return false;
+	}
 	put_loose(h, *id);
 	return true;
 }
@@ -77,19 +87,26 @@ void kr_history_release(struct kr_history *h, kr_value value)
 		put_loose(h, value);
 }
 
+static void forget(struct kr_history *h, kr_value value)
+{
+	struct kr_value_entry *entry = &h->values.at[value.i];
+
+	kr_table_remove(&h->value_table, kr_history_value_hash(entry), value.i);
+	kr_history_count_forget_text(h, entry);
+	*entry = (struct kr_value_entry){.type = KR_VALUE_ABSENT, .integer = h->spare.i};
+	h->spare = value;
+}
+
 void kr_history_forget(struct kr_history *h)
 {
 	for (uint32_t i = 0; i < h->loose.n; i++) {
-		kr_value value = h->loose.at[i];
-		struct kr_value_entry *entry = &h->values.at[value.i];
-
-		h->counts.at[value.i] &= ~IN_LOOSE;
-		if (h->counts.at[value.i] > 0)
-			continue;
-		kr_table_remove(&h->value_table, kr_history_value_hash(entry), value.i);
-		kr_history_count_forget_text(h, entry);
-		*entry = (struct kr_value_entry){.type = KR_VALUE_ABSENT};
-		h->spare.at[h->spare.n++] = value;
+		h->counts.at[h->loose.at[i].i] &= ~IN_LOOSE;
+		if (h->counts.at[h->loose.at[i].i] == 0)
+			forget(h, h->loose.at[i]);
 	}
 	h->loose.n = 0;
+	for (kr_value v = {0}; h->overflowed && v.i < h->values.n; v.i++)
+		if (h->counts.at[v.i] == 0 && h->values.at[v.i].type != KR_VALUE_ABSENT)
+			forget(h, v);
+	h->overflowed = false;
 }

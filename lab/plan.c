@@ -148,3 +148,21 @@ void kr_plan_write(struct kr_plan *plan, enum kl_kind kind, const char *key, int
 	if (step)
 		step->op.value = value;
 }
+
+void kr_plan_growing(struct kr_plan *p, enum kl_kind read, enum kl_kind add, const char *prefix, const char *size)
+{
+	const struct kr_work *work = p->work;
+	uint64_t n = 1 + kr_plan_below(p, (uint64_t)kr_work_parameter(work, "ops")), keys = (uint64_t)kr_work_parameter(work, "keys");
+
+	p->reads_only = true;
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t k = kr_plan_below(p, keys);
+		uint64_t grown = p->writes * work->clients / (keys * (uint64_t)kr_work_parameter(work, size)); /* as if all clients were as far */
+		bool reads = kr_plan_chance(p, kr_work_parameter(work, "reads"));
+		struct kr_step *step = kr_plan_add(p, reads ? read : add, "%s%llu.%llu", prefix, (unsigned long long)k, (unsigned long long)grown);
+
+		p->reads_only &= reads;
+		if (step && !reads)
+			step->op.value = kr_plan_value(p, 0);
+	}
+}

@@ -272,6 +272,7 @@ static int run_record(const struct kr_args *args)
 		status = kr_record_options(args, &run, &w.options);
 	if (status == KR_EXIT_SATISFIED)
 		status = record(&w);
+	kr_run_files_done(&run);
 	if (status == KR_EXIT_SATISFIED || status == KR_EXIT_VIOLATED)
 		status = kr_exit_worst(status, kr_lab_check(args, &run, w.options.levels));
 	kr_zipf_done(&run.work.zipf, args->mem);

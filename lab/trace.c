@@ -161,13 +161,18 @@ int kr_run_files_make(struct kr_run *run, struct kr_mem *mem)
 
 void kr_run_files_drop(struct kr_run *run)
 {
+	if (run->folder[0] && kr_folder_remove(run->folder))
+		(void)unlink(run->path);
+}
+
+void kr_run_files_done(struct kr_run *run)
+{
 	if (run->slots)
 		kr_slots_unmap(run->slots, run->clients);
 	if (run->file >= 0)
 		(void)close(run->file);
-	if (run->folder[0] && kr_folder_remove(run->folder))
-		(void)unlink(run->path);
 	run->slots = NULL;
+	run->file = -1;
 }
 
 /* ---- finishing ---- */
@@ -225,9 +230,6 @@ bool kr_run_files_finish(struct kr_run *run, struct kr_told *told)
 		kr_fail("%s: cannot be completed; what was recorded is there: see 'krait-lab recover --help'", run->path);
 		return false;
 	}
-	kr_slots_unmap(run->slots, run->clients);
-	run->slots = NULL;
-	(void)close(run->file);
 	return kr_folder_remove(run->folder);
 }
 

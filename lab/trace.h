@@ -11,6 +11,8 @@ int kr_run_files_make(struct kr_run *run, struct kr_mem *mem);
 void kr_run_files_drop(struct kr_run *run);
 /* All clients are done: order and events come in. False after a message. */
 bool kr_run_files_finish(struct kr_run *run, struct kr_told *told);
+/* In every case, at the end: what of them is open in this process is closed. */
+void kr_run_files_done(struct kr_run *run);
 
 struct kr_recovered { uint64_t lines, buffered, in_flight, torn; };
 /* Of a recording that was killed: the file PATH becomes whole, the slots go. KR_EXIT_SATISFIED, or another status after a message. */

@@ -1,5 +1,5 @@
 /* Transactions of a stream, and the values that they keep. */
-#include "mechanisms/relic.h"
+#include "mechanisms/held.h"
 
 int64_t kr_earlier(int64_t at, int64_t by)
 {
@@ -72,10 +72,12 @@ struct kr_held *kr_held_new(struct kr_stream *stream, struct kr_mem *mem, const 
 	return t;
 }
 
-void kr_held_strip(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t)
+void kr_held_free(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t)
 {
-	struct kr_body *body = t->body;
+	struct kr_body *body = t ? t->body : NULL;
 
+	if (!t)
+		return;
 	for (uint32_t i = 0; i < body->entries.n; i++)
 		count_entry(stream, t, &body->entries.at[i], false);
 	kr_vec_done(mem, &body->entries);
@@ -84,16 +86,6 @@ void kr_held_strip(struct kr_stream *stream, struct kr_mem *mem, struct kr_held 
 	kr_vec_done(mem, &body->conds);
 	kr_vec_done(mem, &body->pending);
 	kr_mem_free(mem, body, 1, sizeof *body);
-	t->body = NULL;
-}
-
-void kr_held_free(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t)
-{
-	if (!t)
-		return;
-	if (t->body)
-		kr_held_strip(stream, mem, t);
-	kr_relic_free(mem, t);
 	kr_stream_release(stream, t->id);
 	kr_mem_free(mem, t, 1, sizeof *t);
 }

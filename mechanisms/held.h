@@ -13,9 +13,12 @@ struct kr_held_entry {
 	uint32_t undo;
 };
 
-struct kr_pending { uint32_t op; kr_key key; }; /* a finding whose class may still change; key as in the stream's history */
+struct kr_pending {
+	uint32_t op;
+	kr_key key;
+}; /* a finding whose class may still change; key as in the stream's history */
 
-struct kr_body {            /* of a transaction that is held whole */
+struct kr_body { /* of a transaction that is held whole */
 	struct kr_white_box white_box;
 	int64_t begin[2];
 	KR_VEC(struct kr_held_entry) entries;
@@ -28,24 +31,24 @@ struct kr_body {            /* of a transaction that is held whole */
 struct kr_held {
 	kr_value id;
 	kr_session session;
-	uint32_t seq, line;     /* seq: place among all that ended, in the order of dispatch */
-	uint32_t at, round;     /* its number in the window of that round; while it has not ended, among those open */
-	uint32_t nodes[2];      /* in the certifier, of begin and commit, or one of both */
+	uint32_t seq, line; /* seq: place among all that ended, in the order of dispatch */
+	uint32_t at, round; /* its number in the window of that round; while it has not ended, among those open */
+	uint32_t nodes[2];  /* in the certifier, of begin and commit, or one of both */
 	int64_t end[2];
-	int64_t first, due;     /* earliest and latest instant that it tells of, widened by the skew */
-	struct kr_body *body;   /* NULL: it is carried, only versions are left, */
-	struct kr_relic *relic; /* these (relic.h) */
+	int64_t first, due;              /* earliest and latest instant that it tells of, widened by the skew */
+	struct kr_body *body;            /* NULL: it is carried: only versions are left, which the window has (window.h), */
+	uint32_t left_first, left_count; /* these */
 	uint16_t flags;
 	uint8_t status;
-	bool ended;             /* its end is dispatched */
-	bool settled;           /* and all that bears on it is known */
-	bool fresh;             /* since this round */
-	bool certified;         /* its cycles were looked for */
-	bool effective;         /* and it was known that it took effect */
-	bool entered;           /* it has nodes in the certifier */
-	bool late;              /* an event of it came too late */
+	bool ended;     /* its end is dispatched */
+	bool settled;   /* and all that bears on it is known */
+	bool fresh;     /* since this round */
+	bool certified; /* its cycles were looked for */
+	bool effective; /* and it was known that it took effect */
+	bool entered;   /* it has nodes in the certifier */
+	bool late;      /* an event of it came too late */
 	bool carried;
-	bool reached;           /* by certain dependencies, from what is near the present: horizon.c */
+	bool reached; /* by certain dependencies, from what is near the present: horizon.c */
 };
 
 struct kr_held *kr_held_new(struct kr_stream *stream, struct kr_mem *mem, const struct kr_event *begin);
@@ -56,9 +59,6 @@ void kr_held_end(struct kr_held *t, const struct kr_event *e);
 
 /* first and due. */
 void kr_held_measure(const struct kr_history *h, const struct kr_profile *profile, struct kr_held *t);
-
-/* Leaves no body. */
-void kr_held_strip(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t);
 
 int64_t kr_earlier(int64_t at, int64_t by); /* minus, within bounds; the bounds of time stay */
 

@@ -10,8 +10,6 @@
  * transaction closes no cycle, since nothing leads in (peeling). */
 #include "mechanisms/stream_work.h"
 
-#include <string.h>
-
 struct forgetting {
 	struct kr_engine *e;
 	const struct kr_window *w;
@@ -120,18 +118,36 @@ static bool had_deleted(const struct forgetting *f, const struct kr_written *v, 
 	return false;
 }
 
-static struct kr_left left_of(const struct forgetting *f, const struct kr_written *v, kr_key key)
+static struct kr_left left_of(const struct forgetting *f, const struct kr_written *v)
 {
 	int64_t pad = kr_skew_pad(f->e->h);
+	const struct kr_held *t = f->w->txns.at[v->by.txn.i];
+	const struct kr_transaction *txn = &f->w->h.txns.at[v->by.txn.i];
+	const struct kr_party *p = &f->b->txns.at[v->by.txn.i];
 	unsigned marks =
 		(v->shadow ? KR_MARK_SHADOW : 0u) | (had_deleted(f, v, false) ? KR_MARK_DELETED : 0u) | (had_deleted(f, v, true) ? KR_MARK_REMADE : 0u);
 
-	return (struct kr_left){.key = key,
-		.value = v->value,
+	return (struct kr_left){.value = v->value,
 		.marks = (uint8_t)marks,
-		.sent = kr_earlier(v->at.from, -pad),
-		.answered = kr_earlier(v->at.to, pad),
-		.lock = v->by.lock};
+		.status = (uint8_t)txn->status,
+		.flags = (uint16_t)txn->flags,
+		.id = t->id,
+		.session = t->session,
+		.seq = t->seq,
+		.line = t->line,
+		.at = {
+			[KR_LEFT_END] = txn->end_invoked,
+			[KR_LEFT_ENDED] = txn->end_returned,
+			[KR_LEFT_COMMIT] = p->commit.from,
+			[KR_LEFT_COMMITTED] = p->commit.to,
+			[KR_LEFT_RELEASE] = p->release.from,
+			[KR_LEFT_RELEASED] = p->release.to,
+			[KR_LEFT_DUE] = t->due,
+			[KR_LEFT_SENT] = kr_earlier(v->at.from, -pad),
+			[KR_LEFT_ANSWERED] = kr_earlier(v->at.to, pad),
+			[KR_LEFT_LOCK] = v->by.lock.from,
+			[KR_LEFT_LOCKED] = v->by.lock.to,
+		}};
 }
 
 /* Values of what goes are noted, and its last versions put aside, before anything of it is released. */
@@ -152,66 +168,48 @@ static void note_tried(struct forgetting *f)
  * others for ever. */
 static bool stays(const struct kr_written *v, bool gone, unsigned marks) { return !gone || (marks & KR_MARK_REMADE && !v->by.committed); }
 
-/* Of a transaction that is held no longer. */
-static void keep_left(struct forgetting *f, struct kr_held *t, const struct kr_written *v, bool gone)
-{
-	struct kr_left *left = kr_relic_at(t, f->w->keys.at[v->key.i]);
-
-	left->marks = (uint8_t)((left->marks & ~(unsigned)KR_MARK_GONE) | (gone ? KR_MARK_GONE : 0u));
-	if (!stays(v, gone, left->marks))
-		kr_engine_drop(f->e, left);
-}
-
-/* Its last versions are put aside, before anything of it is released. */
-static void keep_versions(struct forgetting *f)
+static bool keep_version(struct forgetting *f, const struct kr_written *v, bool gone)
 {
 	struct kr_engine *e = f->e;
-	KR_VEC(struct kr_left) list = {0};
-	uint32_t n = f->w->txns.n;
-	uint32_t *counts = kr_mem_alloc(e->mem, n, sizeof *counts);
+	struct kr_left left = left_of(f, v);
 
-	f->failed |= !counts;
-	for (uint32_t i = 0; i < f->b->versions.n && !f->failed; i++) {
-		const struct kr_written *v = &f->b->versions.at[i];
-		struct kr_held *t = v->by.txn.i == KR_NONE ? NULL : f->w->txns.at[v->by.txn.i];
-		kr_key key = f->w->keys.at[v->key.i];
-		bool gone = v->gone < f->horizon;
-		if (!t || !goes(f, t))
-			continue;
-		struct kr_left left = left_of(f, v, key);
-		left.marks |= gone ? KR_MARK_GONE : 0;
-		left.of = t;
-		if (gone)
-			note(f, key, v->value, KR_ECHO_VERSION);
-		if (!stays(v, gone, left.marks))
-			continue;
-		f->failed |= !kr_vec_push(e->mem, &list, left);
-		counts[t->at]++;
-	}
-	for (uint32_t i = 0; i < n && !f->failed; i++) {
-		const struct kr_party *p = &f->b->txns.at[i];
-		f->failed |= counts[i] > 0 && !kr_relic_new(e->mem, f->w->txns.at[i], (struct kr_carried_txn){p->commit, p->release}, counts[i]);
-	}
-	for (uint32_t i = 0; i < list.n && !f->failed; i++) {
-		struct kr_held *t = list.at[i].of;
-		kr_relic_put(e->stream, t, list.at[i], &e->bases.at[list.at[i].key.i].first);
-		t->carried = true;
-	}
-	kr_mem_free(e->mem, counts, n, sizeof *counts);
-	kr_vec_done(e->mem, &list);
+	left.marks |= gone ? KR_MARK_GONE : 0;
+	if (!stays(v, gone, left.marks))
+		return true;
+	e->carried++;
+	return kr_relic_put(e->stream, e->mem, &left, &e->bases.at[f->w->keys.at[v->key.i].i].relics);
 }
 
-/* Versions of those that were carried before: some are gone, and transactions with them. */
-static void drop_versions(struct forgetting *f)
+/* Of a transaction that was carried before. */
+static void review_version(struct forgetting *f, const struct kr_written *v, bool gone)
 {
-	for (uint32_t i = 0; i < f->b->versions.n; i++) {
+	struct kr_engine *e = f->e;
+	const struct kr_left *left = &f->w->lefts.at[f->w->txns.at[v->by.txn.i]->left_first];
+
+	while (left->key.i != v->key.i)
+		left++;
+	left->relic->marks = (uint8_t)((left->marks & ~(unsigned)KR_MARK_GONE) | (gone ? KR_MARK_GONE : 0u));
+	if (stays(v, gone, left->relic->marks))
+		return;
+	e->carried--;
+	kr_relic_drop(e->stream, e->mem, left->relic, &e->bases.at[f->w->keys.at[v->key.i].i].relics);
+}
+
+/* Last versions of what goes are put aside, before anything of it is released; of those that were put aside before, some go. */
+static void keep_versions(struct forgetting *f)
+{
+	for (uint32_t i = 0; i < f->b->versions.n && !f->failed; i++) {
 		const struct kr_written *v = &f->b->versions.at[i];
-		struct kr_held *t = v->by.txn.i == KR_NONE || !kr_batch_carried(f->b, v->by.txn) ? NULL : f->w->txns.at[v->by.txn.i];
+		const struct kr_held *t = v->by.txn.i == KR_NONE ? NULL : f->w->txns.at[v->by.txn.i];
 		bool gone = v->gone < f->horizon;
-		if (t && gone)
+		if (!t || !(t->carried || goes(f, t)))
+			continue;
+		if (gone)
 			note(f, f->w->keys.at[v->key.i], v->value, KR_ECHO_VERSION);
-		if (t)
-			keep_left(f, t, v, gone);
+		if (t->carried)
+			review_version(f, v, gone);
+		else
+			f->failed |= !keep_version(f, v, gone);
 	}
 }
 
@@ -222,16 +220,12 @@ static void sweep(struct forgetting *f)
 
 	for (uint32_t i = 0; i < e->held.n; i++) {
 		struct kr_held *t = e->held.at[i];
-		if (!t->carried && !goes(f, t)) {
+		if (!goes(f, t)) {
 			e->held.at[n++] = t;
 			continue;
 		}
 		kr_engine_leave(e, t);
-		e->carried += t->carried;
-		if (t->carried)
-			kr_held_strip(e->stream, e->mem, t);
-		else
-			kr_held_free(e->stream, e->mem, t);
+		kr_held_free(e->stream, e->mem, t);
 	}
 	e->held.n = n;
 }
@@ -245,8 +239,6 @@ enum kr_status kr_engine_forget(struct kr_engine *e, int64_t position)
 	note_tried(&f);
 	if (!f.failed)
 		keep_versions(&f);
-	if (!f.failed)
-		drop_versions(&f);
 	if (f.failed)
 		return KR_NOMEM;
 	sweep(&f);

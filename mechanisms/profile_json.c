@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -82,7 +83,7 @@ static enum kr_status bad(struct kr_err *err, const char *field, const char *exp
 
 static enum kr_status take_word(const struct kr_profile_field *f, const char *word, struct kr_profile *out, struct kr_err *err)
 {
-	char expected[160] = "";
+	char expected[160] = "", name[40];
 
 	for (unsigned i = 0; f->words[i]; i++) {
 		if (word && strcmp(word, f->words[i]) == 0) {
@@ -92,7 +93,8 @@ static enum kr_status take_word(const struct kr_profile_field *f, const char *wo
 		strncat(expected, i ? ", " : "one of ", sizeof expected - strlen(expected) - 1);
 		strncat(expected, f->words[i], sizeof expected - strlen(expected) - 1);
 	}
-	return bad(err, f->name, expected);
+	snprintf(name, sizeof name, "%s%s%s", f->group ? f->group : "", f->group ? "." : "", f->name);
+	return bad(err, name, expected);
 }
 
 static enum kr_status take_field(const struct kr_profile_field *f, const json_t *root, struct kr_profile *out, struct kr_err *err)
@@ -149,13 +151,20 @@ static bool is_known(const char *name, const char *group)
 	return false;
 }
 
+/* What `krait profiles --json` tells of a row beside its fields: a row of it is a file, too. */
+static bool is_told(const char *name)
+{
+	return strcmp(name, "id") == 0 || strcmp(name, "aliases") == 0 || strcmp(name, "product") == 0 || strcmp(name, "live") == 0;
+}
+
 /* A misspelt field would be taken for one that is left out. */
 static enum kr_status refuse_unknown(json_t *object, const char *group, struct kr_err *err)
 {
 	const char *name;
 	json_t *value;
 
-	json_object_foreach(object, name, value) if (!is_known(name, group)) return kr_err_set(err, KR_BAD, "profile: unknown field \"%.60s\"", name);
+	json_object_foreach(object, name, value) if (!is_known(name, group) && (group || !is_told(name))) return kr_err_set(err, KR_BAD,
+		"profile: unknown field \"%.60s\"", name);
 	return KR_OK;
 }
 
@@ -173,7 +182,7 @@ static enum kr_status parse(json_t *root, struct kr_arena *arena, struct kr_prof
 	if (!status)
 		status = take_certify(root, arena, out, err);
 	if (!status)
-		status = take_text(root, "name", "custom", arena, &out->name, err);
+		status = take_text(root, json_object_get(root, "name") ? "name" : "id", "custom", arena, &out->name, err);
 	if (!status)
 		status = take_text(root, "title", "", arena, &out->title, err);
 	if (!status)

@@ -1,71 +1,187 @@
-/* Versions in one block a transaction, linked by key. */
+/* Numbers of seven bits a byte. A time is its distance from another one that it mostly equals, and left out where it does.
+ * Integers and short texts are put down as they are: a value in the stream's table takes more than all of this. Others are
+ * kept there. */
 #include "mechanisms/relic.h"
 
-static size_t bytes_of(uint32_t size) { return sizeof(struct kr_relic) + size * sizeof(struct kr_left); }
+#include <stddef.h>
+#include <string.h>
 
-bool kr_relic_new(struct kr_mem *mem, struct kr_held *t, struct kr_carried_txn told, uint32_t size)
+/* What a time is measured from; the first from 0. */
+static const uint8_t origins[KR_LEFT_TIMES] = {
+	[KR_LEFT_ENDED] = KR_LEFT_END,
+	[KR_LEFT_COMMIT] = KR_LEFT_END,
+	[KR_LEFT_COMMITTED] = KR_LEFT_ENDED,
+	[KR_LEFT_RELEASE] = KR_LEFT_COMMIT,
+	[KR_LEFT_RELEASED] = KR_LEFT_COMMITTED,
+	[KR_LEFT_DUE] = KR_LEFT_ENDED,
+	[KR_LEFT_SENT] = KR_LEFT_END,
+	[KR_LEFT_ANSWERED] = KR_LEFT_SENT,
+	[KR_LEFT_LOCK] = KR_LEFT_SENT,
+	[KR_LEFT_LOCKED] = KR_LEFT_ANSWERED,
+};
+
+enum kind { KEPT, INTEGER, TEXT };
+
+enum { /* the first number: two bits each of these, then which times are not left out, rare ones last */
+	ID_SHIFT = 0,
+	VALUE_SHIFT = 2,
+	STATUS_SHIFT = 4,
+	TIMES_SHIFT = 6,
+	NUMBER = 10, /* the most bytes of one */
+	NUMBERS = 7 + KR_LEFT_TIMES,
+	TEXT_MOST = 24 /* bytes of a text that is put down */
+};
+
+struct packing {
+	uint8_t bytes[NUMBERS * NUMBER + 2 * TEXT_MOST];
+	uint8_t n;
+};
+
+_Static_assert(sizeof((struct packing *)0)->bytes <= UINT8_MAX, "a relic's size is one byte");
+
+static size_t bytes_of(const struct kr_relic *r) { return offsetof(struct kr_relic, bytes) + r->size; }
+
+static uint64_t folded(int64_t number) { return (uint64_t)number << 1 ^ (number < 0 ? UINT64_MAX : 0); } /* small if it is near 0 */
+static int64_t unfolded(uint64_t number) { return (int64_t)(number >> 1 ^ (number & 1 ? UINT64_MAX : 0)); }
+
+static void put(struct packing *p, uint64_t number)
 {
-	t->relic = kr_mem_alloc(mem, 1, bytes_of(size));
-	if (!t->relic)
+	for (; number > 0x7f; number >>= 7)
+		p->bytes[p->n++] = (uint8_t)(number | 0x80);
+	p->bytes[p->n++] = (uint8_t)number;
+}
+
+static uint64_t take(const uint8_t **at)
+{
+	uint64_t number = 0;
+	unsigned shift = 0;
+
+	for (; **at & 0x80; shift += 7)
+		number |= (uint64_t)(*(*at)++ & 0x7f) << shift;
+	return number | (uint64_t) * (*at)++ << shift;
+}
+
+/* ---- values ---- */
+
+static enum kind kind_of(const struct kr_history *h, kr_value value)
+{
+	const struct kr_value_entry *e = value.i == KR_NONE ? NULL : kr_history_value(h, value);
+
+	if (e && e->type == KR_VALUE_STRING && e->length <= TEXT_MOST)
+		return TEXT;
+	return e && e->type == KR_VALUE_INT ? INTEGER : KEPT;
+}
+
+static void put_value(struct kr_stream *stream, struct packing *p, kr_value value, enum kind kind)
+{
+	const struct kr_value_entry *e = value.i == KR_NONE ? NULL : kr_history_value(kr_stream_history(stream), value);
+
+	switch (kind) {
+	case INTEGER: put(p, folded(e->integer)); break;
+	case TEXT:
+		put(p, e->length);
+		memcpy(p->bytes + p->n, e->text, e->length);
+		p->n = (uint8_t)(p->n + e->length);
+		break;
+	case KEPT:
+		put(p, value.i + 1); /* KR_NONE: 0 */
+		if (e)
+			kr_stream_keep(stream, value);
+	}
+}
+
+static bool take_value(struct kr_history *h, const uint8_t **at, enum kind kind, kr_value *out)
+{
+	uint64_t number = take(at);
+
+	if (kind == KEPT) {
+		*out = (kr_value){(uint32_t)number - 1};
+		return true;
+	}
+	*out = kind == INTEGER ? kr_history_int(h, unfolded(number)) : kr_history_text(h, KR_VALUE_STRING, (const char *)*at, number);
+	*at += kind == TEXT ? number : 0;
+	return out->i != KR_NONE;
+}
+
+static void release(struct kr_stream *stream, const uint8_t **at, enum kind kind)
+{
+	uint64_t number = take(at);
+
+	if (kind == KEPT && number > 0)
+		kr_stream_release(stream, (kr_value){(uint32_t)number - 1});
+	*at += kind == TEXT ? number : 0;
+}
+
+/* ---- relics ---- */
+
+static enum kind kind_at(uint32_t head, unsigned shift) { return (enum kind)(head >> shift & 3); }
+
+static int64_t distance(const struct kr_left *left, int time)
+{
+	uint64_t origin = time > 0 ? (uint64_t)left->at[origins[time]] : 0;
+
+	return (int64_t)((uint64_t)left->at[time] - origin);
+}
+
+bool kr_relic_put(struct kr_stream *stream, struct kr_mem *mem, const struct kr_left *left, struct kr_relic **list)
+{
+	const struct kr_history *h = kr_stream_history(stream);
+	enum kind id = kind_of(h, left->id), value = kind_of(h, left->value);
+	uint32_t head = (uint32_t)left->status << STATUS_SHIFT | (uint32_t)id << ID_SHIFT | (uint32_t)value << VALUE_SHIFT;
+	struct packing p = {.n = 0};
+
+	for (int i = 0; i < KR_LEFT_TIMES; i++)
+		head |= distance(left, i) ? 1u << (TIMES_SHIFT + i) : 0u;
+	put(&p, head);
+	put_value(stream, &p, left->id, id);
+	put_value(stream, &p, left->value, value);
+	put(&p, left->flags);
+	put(&p, left->session.i + 1);
+	put(&p, left->seq);
+	put(&p, left->line);
+	for (int i = 0; i < KR_LEFT_TIMES; i++)
+		if (head >> (TIMES_SHIFT + i) & 1)
+			put(&p, folded(distance(left, i)));
+	struct kr_relic *relic = kr_mem_alloc(mem, 1, offsetof(struct kr_relic, bytes) + p.n);
+	if (!relic)
 		return false;
-	t->relic->told = told;
-	t->relic->n = 0;
-	t->relic->size = size;
+	relic->marks = left->marks;
+	relic->size = p.n;
+	memcpy(relic->bytes, p.bytes, p.n);
+	relic->next = *list;
+	*list = relic;
 	return true;
 }
 
-void kr_relic_free(struct kr_mem *mem, struct kr_held *t)
+bool kr_relic_get(struct kr_stream *stream, struct kr_relic *relic, struct kr_left *out)
 {
-	if (t->relic)
-		kr_mem_free(mem, t->relic, 1, bytes_of(t->relic->size));
-	t->relic = NULL;
+	struct kr_history *h = kr_stream_history(stream);
+	const uint8_t *at = relic->bytes;
+	uint32_t head = (uint32_t)take(&at);
+
+	*out = (struct kr_left){.key = {KR_NONE}, .marks = relic->marks, .status = (head >> STATUS_SHIFT) & 3, .relic = relic};
+	if (!take_value(h, &at, kind_at(head, ID_SHIFT), &out->id) || !take_value(h, &at, kind_at(head, VALUE_SHIFT), &out->value))
+		return false;
+	out->flags = (uint16_t)take(&at);
+	out->session.i = (uint32_t)take(&at) - 1;
+	out->seq = (uint32_t)take(&at);
+	out->line = (uint32_t)take(&at);
+	for (int i = 0; i < KR_LEFT_TIMES; i++) {
+		uint64_t origin = i > 0 ? (uint64_t)out->at[origins[i]] : 0;
+		out->at[i] = (int64_t)(origin + (head >> (TIMES_SHIFT + i) & 1 ? (uint64_t)unfolded(take(&at)) : 0));
+	}
+	return true;
 }
 
-static void count(struct kr_stream *stream, kr_value value, bool keep)
+void kr_relic_drop(struct kr_stream *stream, struct kr_mem *mem, struct kr_relic *relic, struct kr_relic **list)
 {
-	if (value.i != KR_NONE && keep)
-		kr_stream_keep(stream, value);
-	else if (value.i != KR_NONE)
-		kr_stream_release(stream, value);
-}
+	const uint8_t *at = relic->bytes;
+	uint32_t head = (uint32_t)take(&at);
 
-void kr_relic_put(struct kr_stream *stream, struct kr_held *t, struct kr_left version, struct kr_left **list)
-{
-	struct kr_left *at = &t->relic->at[t->relic->n++];
-
-	*at = version;
-	at->of = t;
-	at->next = *list;
-	*list = at;
-	count(stream, version.value, true);
-}
-
-/* Where the list of its key names the version. */
-static struct kr_left **place_of(struct kr_left **list, const struct kr_left *version)
-{
-	while (*list != version)
+	while (*list != relic)
 		list = &(*list)->next;
-	return list;
-}
-
-void kr_relic_drop(struct kr_stream *stream, struct kr_left *version, struct kr_left **(*lists)(void *data, kr_key key), void *data)
-{
-	struct kr_relic *relic = version->of->relic;
-	struct kr_left *last = &relic->at[--relic->n];
-
-	*place_of(lists(data, version->key), version) = version->next;
-	count(stream, version->value, false);
-	if (last == version)
-		return;
-	*place_of(lists(data, last->key), last) = version; /* the last one takes its place */
-	*version = *last;
-}
-
-struct kr_left *kr_relic_at(const struct kr_held *t, kr_key key)
-{
-	struct kr_left *at = t->relic->at;
-
-	while (at->key.i != key.i)
-		at++;
-	return at;
+	*list = relic->next;
+	release(stream, &at, kind_at(head, ID_SHIFT));
+	release(stream, &at, kind_at(head, VALUE_SHIFT));
+	kr_mem_free(mem, relic, 1, bytes_of(relic));
 }

@@ -1,36 +1,53 @@
-/* What is left of a transaction that is held no longer: versions that can still be seen, in as little memory as they need.
- * Each stands in the list of its key. */
+/* What is left of a transaction that is held no longer: versions that can still be seen, each in one block of as few bytes
+ * as will do, in the list of its key. A key that nobody touches is in no other memory of the engine. */
 #ifndef KR_MECHANISMS_RELIC_H
 #define KR_MECHANISMS_RELIC_H
 
-#include "mechanisms/held.h"
+#include "frontend/stream.h"
+#include "verify/finding.h"
 
-struct kr_left {             /* a version */
-	kr_key key;              /* of the stream */
-	kr_value value;          /* KR_NONE: not told */
-	uint8_t marks;           /* KR_MARK_SHADOW, ..., of an operation */
-	int64_t sent, answered;  /* from its first write to its last; KR_TIME_OPEN */
-	struct kr_span lock;
-	struct kr_held *of;
-	struct kr_left *next;    /* of the key */
+enum kr_left_time {
+	KR_LEFT_END,   /* of the transaction: sent */
+	KR_LEFT_ENDED, /* and answered */
+	KR_LEFT_SENT,
+	KR_LEFT_ANSWERED, /* from its first write of the key to its last; KR_TIME_OPEN */
+	KR_LEFT_LOCK,
+	KR_LEFT_LOCKED, /* where the lock was taken */
+	KR_LEFT_COMMIT,
+	KR_LEFT_COMMITTED, /* what all of it told: struct kr_carried_txn */
+	KR_LEFT_RELEASE,
+	KR_LEFT_RELEASED,
+	KR_LEFT_DUE, /* a struct kr_held's */
+	KR_LEFT_TIMES
+};
+
+struct kr_left {        /* a version, and its transaction */
+	kr_key key;     /* of the window */
+	kr_value value; /* KR_NONE: not told */
+	uint8_t marks;  /* KR_MARK_SHADOW, ..., of an operation */
+	uint8_t status;
+	uint16_t flags; /* a struct kr_transaction's */
+	kr_value id;
+	kr_session session;
+	uint32_t seq, line; /* a struct kr_held's */
+	int64_t at[KR_LEFT_TIMES];
+	struct kr_relic *relic; /* where it lies */
 };
 
 struct kr_relic {
-	struct kr_carried_txn told;
-	uint32_t n, size;
-	struct kr_left at[];
+	struct kr_relic *next; /* of the key */
+	uint8_t marks;
+	uint8_t size; /* of what follows */
+	uint8_t bytes[];
 };
 
-/* Room for `size` versions of a transaction that has none yet. */
-bool kr_relic_new(struct kr_mem *mem, struct kr_held *t, struct kr_carried_txn told, uint32_t size);
-void kr_relic_free(struct kr_mem *mem, struct kr_held *t);
+/* Puts the version into the list of its key; its key is not kept. */
+bool kr_relic_put(struct kr_stream *stream, struct kr_mem *mem, const struct kr_left *left, struct kr_relic **list);
 
-/* Puts a version; *list: the first one of its key. Its value is kept. */
-void kr_relic_put(struct kr_stream *stream, struct kr_held *t, struct kr_left version, struct kr_left **list);
-/* Takes the version away, whose value is released; `lists(data, key)`: the first one of a key. */
-void kr_relic_drop(struct kr_stream *stream, struct kr_left *version, struct kr_left **(*lists)(void *data, kr_key key), void *data);
+/* The version, but for its key. Values that were not kept as such are interned once more, until the stream's next line;
+ * false: no memory. */
+bool kr_relic_get(struct kr_stream *stream, struct kr_relic *relic, struct kr_left *out);
 
-/* The transaction's version of the key, which it has. */
-struct kr_left *kr_relic_at(const struct kr_held *t, kr_key key);
+void kr_relic_drop(struct kr_stream *stream, struct kr_mem *mem, struct kr_relic *relic, struct kr_relic **list);
 
 #endif

@@ -309,7 +309,7 @@ enum kr_status kr_engine_round(struct kr_engine *e, int64_t position, enum kr_ro
 	settle(e, position, kind);
 	kr_findings_init(&r.findings, e->mem);
 	e->window.round = ++e->round;
-	enum kr_status status = kr_window_build(r.w, e->h, &e->held, &e->bases, e->options.sink.order != NULL);
+	enum kr_status status = kr_window_build(r.w, e->stream, &e->held, &e->bases, e->options.sink.order != NULL);
 	options.marks = &r.w->marks;
 	options.reach = &e->reach;
 	options.closing = &closing;

@@ -64,7 +64,7 @@ static enum kr_status tell_session(struct kr_engine *e, struct kr_held *before, 
 	uint32_t which;
 
 	kr_findings_init(&found, e->mem);
-	enum kr_status status = kr_window_build(&w, e->h, &pair, &e->bases, false);
+	enum kr_status status = kr_window_build(&w, e->stream, &pair, &e->bases, false);
 	struct kr_finding *f = status ? NULL : kr_batch_report(&b, KR_MECH_SESSION, KR_FOUND_SESSION);
 	if (!status && !f)
 		status = KR_NOMEM;

@@ -29,24 +29,6 @@ void kr_engine_attach(struct kr_engine *e, struct kr_stream *stream)
 	e->merge = (struct kr_merge){.mem = e->mem, .h = e->h, .lateness = e->options.lateness, .unbounded = e->options.unbounded};
 }
 
-static struct kr_left **list_of(void *engine, kr_key key)
-{
-	struct kr_engine *e = engine;
-
-	return &e->bases.at[key.i].first;
-}
-
-void kr_engine_drop(struct kr_engine *e, struct kr_left *version)
-{
-	struct kr_held *t = version->of;
-
-	kr_relic_drop(e->stream, version, list_of, e);
-	if (t->relic->n > 0)
-		return;
-	e->carried--;
-	kr_held_free(e->stream, e->mem, t);
-}
-
 void kr_engine_free(struct kr_engine *e)
 {
 	if (!e)
@@ -56,8 +38,8 @@ void kr_engine_free(struct kr_engine *e)
 	for (uint32_t i = 0; i < e->held.n; i++)
 		kr_held_free(e->stream, e->mem, e->held.at[i]);
 	for (uint32_t k = 0; k < e->bases.n; k++)
-		while (e->bases.at[k].first)
-			kr_engine_drop(e, e->bases.at[k].first);
+		while (e->bases.at[k].relics)
+			kr_relic_drop(e->stream, e->mem, e->bases.at[k].relics, &e->bases.at[k].relics);
 	kr_vec_done(e->mem, &e->open);
 	kr_vec_done(e->mem, &e->held);
 	kr_vec_done(e->mem, &e->bases);

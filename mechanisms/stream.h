@@ -41,7 +41,7 @@ struct kr_engine_state {
 	int64_t newest;      /* time heard of; INT64_MIN: none */
 	int64_t trusted_until; /* INT64_MAX: always */
 	bool found_trusted;  /* something was found before anything was late */
-	uint32_t held, carried; /* transactions in memory: whole; of which versions are left */
+	uint32_t held, carried; /* transactions in memory; versions that are left of others */
 	uint32_t open;       /* that have not ended */
 	uint32_t versions, locks; /* that the last round laid before the mechanisms; versions at the start aside */
 	bool waits;          /* for the open transaction that began first, whose start is known: */

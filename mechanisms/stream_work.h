@@ -28,7 +28,7 @@ struct kr_engine {
 	struct kr_bases bases;  /* by key of the stream */
 	struct kr_helds open;   /* have not ended; first is not measured */
 	struct kr_helds held;   /* have ended, in the order of their ends */
-	uint32_t carried;
+	uint32_t carried;       /* versions that are left of others */
 	struct kr_echo echo;
 	struct kr_window window; /* of the round; between rounds only its memory */
 	struct kr_batch batch;
@@ -63,9 +63,6 @@ enum kr_status kr_engine_round(struct kr_engine *e, int64_t position, enum kr_ro
 void kr_engine_renew(struct kr_engine *e);
 struct kr_closing kr_engine_closing(struct kr_engine *e, enum kr_round kind);
 void kr_engine_leave(struct kr_engine *e, struct kr_held *t);
-
-/* Takes away a version that is left of a transaction, and the transaction with its last one. */
-void kr_engine_drop(struct kr_engine *e, struct kr_left *version);
 
 /* Forgets what nothing that is still to come can depend on, by the round's window, batch and certain dependencies. */
 enum kr_status kr_engine_forget(struct kr_engine *e, int64_t position);

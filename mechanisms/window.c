@@ -5,6 +5,7 @@
 
 struct building {
 	struct kr_window *w;
+	struct kr_stream *from;
 	const struct kr_history *stream;
 	struct kr_bases *bases;
 	bool sorted, scans, failed;
@@ -23,6 +24,8 @@ static void let_go(struct kr_window *w, bool reuse)
 	kr_vec_let_go(w->mem, &w->h.white_box, reuse);
 	kr_vec_let_go(w->mem, &w->txns, reuse);
 	kr_vec_let_go(w->mem, &w->keys, reuse);
+	kr_vec_let_go(w->mem, &w->lefts, reuse);
+	kr_vec_let_go(w->mem, &w->carriers, reuse);
 	kr_vec_let_go(w->mem, &w->txn_marks, reuse);
 	kr_vec_let_go(w->mem, &w->op_marks, reuse);
 	kr_vec_let_go(w->mem, &w->carried, reuse);
@@ -64,15 +67,13 @@ static void add_txn(struct building *b, struct kr_held *t)
 
 static void touch(struct building *b, kr_key key)
 {
-	struct kr_base *base;
+	struct kr_window *w = b->w;
+	uint32_t at = key.i == KR_NONE ? 0 : b->bases->at[key.i].at;
 
-	if (key.i == KR_NONE)
+	if (key.i == KR_NONE || (at < w->keys.n && w->keys.at[at].i == key.i))
 		return;
-	base = &b->bases->at[key.i];
-	if (base->round == b->w->round)
-		return;
-	base->round = b->w->round;
-	b->failed |= !kr_vec_push(b->w->mem, &b->w->keys, key);
+	b->bases->at[key.i].at = w->keys.n;
+	b->failed |= !kr_vec_push(w->mem, &w->keys, key);
 }
 
 static void touch_all(struct building *b, const struct kr_held *t)
@@ -89,17 +90,8 @@ static void touch_all(struct building *b, const struct kr_held *t)
 static void touch_for_scans(struct building *b)
 {
 	for (kr_key k = {0}; k.i < b->stream->keys.n && b->scans; k.i++)
-		if (b->bases->at[k.i].first || b->stream->keys.at[k.i].initial.i != KR_ABSENT.i || kr_history_untold(b->stream))
+		if (b->bases->at[k.i].relics || b->stream->keys.at[k.i].initial.i != KR_ABSENT.i || kr_history_untold(b->stream))
 			touch(b, k);
-}
-
-static void add_carriers(struct building *b)
-{
-	for (uint32_t k = 0; k < b->w->keys.n; k++) {
-		const struct kr_base *base = &b->bases->at[b->w->keys.at[k].i];
-		for (const struct kr_left *v = base->first; v; v = v->next)
-			add_txn(b, v->of);
-	}
 }
 
 struct named {
@@ -143,6 +135,68 @@ static void put_keys(struct building *b)
 		entry.kind = base->kind;
 		base->at = k;
 		b->failed |= !kr_vec_push(w->mem, &w->h.keys, entry);
+	}
+}
+
+/* ---- what is left ---- */
+
+static bool get_lefts(struct building *b)
+{
+	struct kr_window *w = b->w;
+
+	for (kr_key k = {0}; k.i < w->keys.n; k.i++)
+		for (struct kr_relic *r = b->bases->at[w->keys.at[k.i].i].relics; r; r = r->next) {
+			struct kr_left left;
+			if (!kr_relic_get(b->from, r, &left))
+				return false;
+			left.key = k;
+			if (!kr_vec_push(w->mem, &w->lefts, left))
+				return false;
+		}
+	return true;
+}
+
+static int by_txn(const void *a, const void *b)
+{
+	const struct kr_left *x = a, *y = b;
+
+	return x->seq != y->seq ? (x->seq > y->seq) - (x->seq < y->seq) : (x->key.i > y->key.i) - (x->key.i < y->key.i);
+}
+
+static struct kr_held carrier_of(const struct kr_left *left, uint32_t first)
+{
+	return (struct kr_held){.id = left->id,
+		.session = left->session,
+		.seq = left->seq,
+		.line = left->line,
+		.end = {left->at[KR_LEFT_END], left->at[KR_LEFT_ENDED]},
+		.first = INT64_MIN,
+		.due = left->at[KR_LEFT_DUE],
+		.left_first = first,
+		.flags = left->flags,
+		.status = left->status,
+		.ended = true,
+		.settled = true,
+		.certified = true,
+		.carried = true};
+}
+
+/* Of the keys of the window. */
+static void add_carriers(struct building *b)
+{
+	struct kr_window *w = b->w;
+
+	b->failed |= !get_lefts(b) || !kr_vec_reserve(w->mem, &w->carriers, w->lefts.n);
+	if (b->failed)
+		return;
+	if (w->lefts.n > 1)
+		qsort(w->lefts.at, w->lefts.n, sizeof *w->lefts.at, by_txn);
+	for (uint32_t i = 0; i < w->lefts.n; i++) {
+		if (i == 0 || w->lefts.at[i].seq != w->lefts.at[i - 1].seq) {
+			w->carriers.at[w->carriers.n++] = carrier_of(&w->lefts.at[i], i);
+			add_txn(b, &w->carriers.at[w->carriers.n - 1]);
+		}
+		w->carriers.at[w->carriers.n - 1].left_count++;
 	}
 }
 
@@ -218,22 +272,32 @@ static bool put_left(struct building *b, const struct kr_left *v)
 	bool told = v->value.i != KR_NONE;
 	struct kr_operation op = {.kind = told ? KR_OP_WRITE : KR_OP_INC,
 		.flags = KR_OPF_HAS_ATTR,
-		.key = key_in(b, v->key),
+		.key = v->key,
 		.a = told ? v->value : KR_ABSENT,
 		.scan = KR_NONE};
-	struct kr_attr attr =
-		{.op = {h->ops.n}, .cursor = true, .has_time = true, .open = v->answered == KR_TIME_OPEN, .invoked = v->sent, .returned = v->answered};
+	struct kr_attr attr = {.op = {h->ops.n},
+		.cursor = true,
+		.has_time = true,
+		.open = v->at[KR_LEFT_ANSWERED] == KR_TIME_OPEN,
+		.invoked = v->at[KR_LEFT_SENT],
+		.returned = v->at[KR_LEFT_ANSWERED]};
+	struct kr_span lock = {v->at[KR_LEFT_LOCK], v->at[KR_LEFT_LOCKED]};
 
-	return kr_vec_push(h->mem, &h->ops, op) && kr_vec_push(h->mem, &h->attrs, attr) && put_mark(b, v->marks, v->lock);
+	return kr_vec_push(h->mem, &h->ops, op) && kr_vec_push(h->mem, &h->attrs, attr) && put_mark(b, v->marks, lock);
 }
 
-/* Those that the window speaks of. */
-static bool put_relic(struct building *b, const struct kr_relic *relic)
+static bool put_lefts(struct building *b, const struct kr_held *t)
 {
-	for (uint32_t i = 0; i < relic->n; i++)
-		if (b->bases->at[relic->at[i].key.i].round == b->w->round && !put_left(b, &relic->at[i]))
+	for (uint32_t i = 0; i < t->left_count; i++)
+		if (!put_left(b, &b->w->lefts.at[t->left_first + i]))
 			return false;
 	return true;
+}
+
+static struct kr_carried_txn told_of(const struct kr_left *left)
+{
+	return (struct kr_carried_txn){.commit = {left->at[KR_LEFT_COMMIT], left->at[KR_LEFT_COMMITTED]},
+		.release = {left->at[KR_LEFT_RELEASE], left->at[KR_LEFT_RELEASED]}};
 }
 
 static void end_late(struct kr_transaction *txn, const struct kr_held *t)
@@ -280,7 +344,7 @@ static bool put_txn(struct building *b, struct kr_held *t)
 	uint8_t marks = (t->settled ? KR_MARK_SETTLED : 0) | (t->carried ? KR_MARK_CARRIED : 0) | (t->certified ? 0 : KR_MARK_FRESH);
 
 	t->at = h->txns.n;
-	if (t->carried ? !put_relic(b, t->relic) : !put_body(b, t, mark))
+	if (t->carried ? !put_lefts(b, t) : !put_body(b, t, mark))
 		return false;
 	txn.op_count = h->ops.n - mark.ops;
 	if (t->body) {
@@ -289,7 +353,7 @@ static bool put_txn(struct building *b, struct kr_held *t)
 		white_box = t->body->white_box;
 	} else {
 		txn.flags &= (uint16_t) ~(KR_TXN_HAS_BEGIN | KR_TXN_BEGIN_OPEN | KR_TXN_HAS_SNAPSHOT_T);
-		told = t->relic->told;
+		told = told_of(&b->w->lefts.at[t->left_first]);
 	}
 	if (t->late)
 		end_late(&txn, t);
@@ -306,22 +370,22 @@ static int by_end(const void *a, const void *b)
 	return ((*x)->seq > (*y)->seq) - ((*x)->seq < (*y)->seq);
 }
 
-enum kr_status kr_window_build(struct kr_window *w, const struct kr_history *stream, const struct kr_helds *held, struct kr_bases *bases, bool sorted)
+enum kr_status kr_window_build(struct kr_window *w, struct kr_stream *stream, const struct kr_helds *held, struct kr_bases *bases, bool sorted)
 {
-	struct building b = {.sorted = sorted, .w = w, .stream = stream, .bases = bases};
+	struct building b = {.sorted = sorted, .w = w, .from = stream, .stream = kr_stream_history(stream), .bases = bases};
 
-	borrow(&w->h, stream);
 	for (uint32_t i = 0; i < held->n && !b.failed; i++) {
 		add_txn(&b, held->at[i]);
 		touch_all(&b, held->at[i]);
 	}
 	touch_for_scans(&b);
-	add_carriers(&b);
 	if (b.failed || ((b.sorted || b.scans) && !sort_keys(&b)))
 		return KR_NOMEM;
 	put_keys(&b);
+	add_carriers(&b);
 	if (b.failed)
 		return KR_NOMEM;
+	borrow(&w->h, b.stream);
 	if (w->txns.n > 1)
 		qsort(w->txns.at, w->txns.n, sizeof *w->txns.at, by_end);
 	for (uint32_t i = 0; i < w->txns.n; i++)

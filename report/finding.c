@@ -191,22 +191,37 @@ void kr_report_finding_json(const struct kr_finding_report *r, const struct kr_f
 
 /* ---- results ---- */
 
-/* Each mechanism and class once, in the order of the findings. */
+struct told_class {
+	uint8_t mechanism;
+	char name[KR_ANOMALY_NAME_SIZE];
+};
+
+KR_VEC_NAMED(told_classes, struct told_class);
+
+static bool is_told(const struct told_classes *told, const struct told_class *c)
+{
+	for (uint32_t i = 0; i < told->n; i++)
+		if (told->at[i].mechanism == c->mechanism && strcmp(told->at[i].name, c->name) == 0)
+			return true;
+	return false;
+}
+
+/* Each mechanism and class once, in the order of the findings. There are few of them, however many findings. */
 static void add_classes(const struct kr_finding_report *r, struct kr_str *out)
 {
-	char name[KR_ANOMALY_NAME_SIZE], other[KR_ANOMALY_NAME_SIZE];
+	struct told_classes told = {0};
 
-	for (uint32_t i = 0; i < r->all->list.n; i++) {
+	for (uint32_t i = 0; i < r->all->list.n && !out->failed; i++) {
 		const struct kr_finding *f = &r->all->list.at[i];
-		bool told = false;
-		kr_report_finding_class(r, f, name);
-		for (uint32_t j = 0; j < i && !told; j++) {
-			kr_report_finding_class(r, &r->all->list.at[j], other);
-			told = r->all->list.at[j].mechanism == f->mechanism && strcmp(name, other) == 0;
-		}
-		if (!told)
-			kr_str_format(out, "%s%s %s", i > 0 ? ", " : "", kr_mechanism_name(f->mechanism), name);
+		struct told_class c = {.mechanism = (uint8_t)f->mechanism};
+
+		kr_report_finding_class(r, f, c.name);
+		if (is_told(&told, &c))
+			continue;
+		kr_str_format(out, "%s%s %s", told.n > 0 ? ", " : "", kr_mechanism_name(f->mechanism), c.name);
+		out->failed |= !kr_vec_push(out->mem, &told, c);
 	}
+	kr_vec_done(out->mem, &told);
 }
 
 void kr_report_mechanisms_line(const struct kr_finding_report *r, const struct kr_mechanisms_verdict *verdict, bool colour, struct kr_str *out)

@@ -331,7 +331,16 @@ static void why(const struct telling *t)
 		add(t, t->r->certify ? t->r->certify->id : "the level");
 		add(t, " forbids");
 		break;
-	default: why_read(t); break;
+	case KR_FOUND_OWN_WRITE:
+	case KR_FOUND_NEVER_WRITTEN:
+	case KR_FOUND_ABORTED:
+	case KR_FOUND_INTERMEDIATE:
+	case KR_FOUND_FUTURE:
+	case KR_FOUND_GARBAGE:
+	case KR_FOUND_UNCOMMITTED:
+	case KR_FOUND_NO_COMMON_SNAPSHOT:
+	case KR_FOUND_DUPLICATE_ROW: why_read(t); break;
+	case KR_FOUND_CLASSES: break;
 	}
 }
 

@@ -71,7 +71,7 @@ static double rate(const struct kr_live_state *s)
 static void add_findings(const struct kr_engine_state *e, struct kr_str *out)
 {
 	kr_str_add(out, ", \"findings\": {");
-	for (int i = 0; i < KR_MECH_SESSION; i++)
+	for (int i = 0; i < KR_MECH_KINDS && (i != KR_MECH_SESSION || e->findings[i] > 0); i++)
 		kr_str_format(out, "%s\"%s\": %llu", i > 0 ? ", " : "", kr_mechanism_name((enum kr_mechanism_kind)i), (unsigned long long)e->findings[i]);
 	kr_str_add(out, "}");
 }

@@ -11,24 +11,8 @@ static const char *const mechanisms[KR_MECH_KINDS] = {
 	[KR_MECH_SESSION] = "SESSION",
 };
 
-static const char *const classes[KR_FOUND_CLASSES] = {
-	[KR_FOUND_OWN_WRITE] = "own write",
-	[KR_FOUND_NEVER_WRITTEN] = "never written",
-	[KR_FOUND_ABORTED] = "aborted",
-	[KR_FOUND_INTERMEDIATE] = "intermediate",
-	[KR_FOUND_FUTURE] = "future",
-	[KR_FOUND_GARBAGE] = "garbage",
-	[KR_FOUND_UNCOMMITTED] = "uncommitted",
-	[KR_FOUND_NO_COMMON_SNAPSHOT] = "no common snapshot",
-	[KR_FOUND_DUPLICATE_ROW] = "duplicate row",
-	[KR_FOUND_WRITE_WRITE] = "write-write",
-	[KR_FOUND_WRITE_READ] = "write-read",
-	[KR_FOUND_RANGE] = "range",
-	[KR_FOUND_CONCURRENT_WRITERS] = "concurrent writers",
-	[KR_FOUND_CYCLE] = "cycle",
-	[KR_FOUND_STALE_VALIDATED] = "stale read validated",
-	[KR_FOUND_SESSION] = "session",
-};
+#define NAMED(NAME, TEXT) [KR_FOUND_##NAME] = TEXT,
+static const char *const classes[KR_FOUND_CLASSES] = {KR_FINDING_CLASSES(NAMED)};
 
 const char *kr_mechanism_name(enum kr_mechanism_kind kind) { return mechanisms[kind]; }
 const char *kr_finding_class_name(enum kr_finding_class what) { return classes[what]; }

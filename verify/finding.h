@@ -21,25 +21,30 @@ enum kr_mechanism_kind {
 	KR_MECH_KINDS
 };
 
-enum kr_finding_class {
-	KR_FOUND_OWN_WRITE,
-	KR_FOUND_NEVER_WRITTEN,
-	KR_FOUND_ABORTED,
-	KR_FOUND_INTERMEDIATE,
-	KR_FOUND_FUTURE,
-	KR_FOUND_GARBAGE,
-	KR_FOUND_UNCOMMITTED,   /* of reads that see what is not committed: the value was not there then */
-	KR_FOUND_NO_COMMON_SNAPSHOT,
-	KR_FOUND_DUPLICATE_ROW,
-	KR_FOUND_WRITE_WRITE,
-	KR_FOUND_WRITE_READ,
-	KR_FOUND_RANGE,
-	KR_FOUND_CONCURRENT_WRITERS,
-	KR_FOUND_CYCLE,         /* SC: its name is that of the anomaly */
-	KR_FOUND_STALE_VALIDATED,
-	KR_FOUND_SESSION,
-	KR_FOUND_CLASSES
-};
+/* Classes with their names: KR_FOUND_OWN_WRITE is "own write". A new one is a line here; the compiler then asks for its sentence in
+ * report/finding_explain.c. UNCOMMITTED: of reads that see what is not committed, the value was not there then. CYCLE: of SC; it is told
+ * by the name of the anomaly. */
+#define KR_FINDING_CLASSES(X) \
+	X(OWN_WRITE, "own write") \
+	X(NEVER_WRITTEN, "never written") \
+	X(ABORTED, "aborted") \
+	X(INTERMEDIATE, "intermediate") \
+	X(FUTURE, "future") \
+	X(GARBAGE, "garbage") \
+	X(UNCOMMITTED, "uncommitted") \
+	X(NO_COMMON_SNAPSHOT, "no common snapshot") \
+	X(DUPLICATE_ROW, "duplicate row") \
+	X(WRITE_WRITE, "write-write") \
+	X(WRITE_READ, "write-read") \
+	X(RANGE, "range") \
+	X(CONCURRENT_WRITERS, "concurrent writers") \
+	X(CYCLE, "cycle") \
+	X(STALE_VALIDATED, "stale read validated") \
+	X(SESSION, "session")
+
+#define KR_FINDING_CLASS(NAME, TEXT) KR_FOUND_##NAME,
+enum kr_finding_class { KR_FINDING_CLASSES(KR_FINDING_CLASS) KR_FOUND_CLASSES };
+#undef KR_FINDING_CLASS
 
 const char *kr_mechanism_name(enum kr_mechanism_kind kind);           /* "CR", ... */
 const char *kr_finding_class_name(enum kr_finding_class what);        /* "garbage", ... */

@@ -48,7 +48,7 @@ struct kr_workload {
 	const char *name, *title;
 	const struct kr_parameter *parameters; /* until a name NULL */
 	uint64_t needs;      /* operations without which there is no such workload */
-	bool (*initial)(const struct kr_work *work, struct kr_mem *mem, struct kr_rows *out); /* false: no memory */
+	bool (*initial)(const struct kr_work *work, struct kr_mem *mem, struct kr_rows *out); /* false: no memory; NULL: no rows */
 	void (*plan)(struct kr_plan *plan);
 	/* Whether what a committed transaction saw is right; NULL: there is no saying. `results`: of each step. */
 	bool (*holds)(const struct kr_plan *plan, const struct kl_result *results);
@@ -74,5 +74,8 @@ bool kr_plan_has(const struct kr_plan *plan, uint64_t operations);
 /* The step, with its key printed; NULL when the plan is full. */
 struct kr_step *kr_plan_add(struct kr_plan *plan, enum kl_kind kind, const char *key, ...) __attribute__((format(printf, 3, 4)));
 void kr_plan_write(struct kr_plan *plan, enum kl_kind kind, const char *key, int64_t value);
+/* A transaction that reads whole keys and adds to them, by the parameters keys, ops and reads. A key is left for a new one once
+ * it has grown to about what the parameter `size` says. */
+void kr_plan_growing(struct kr_plan *plan, enum kl_kind read, enum kl_kind add, const char *prefix, const char *size);
 
 #endif

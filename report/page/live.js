@@ -1,7 +1,7 @@
 /* The live page: what krait tells of a stream while it reads it (report/live.c). There are three messages: the state, which takes the place of the one before; a finding more; and the end.
  * Their texts are only ever shown as text. */
 
-const MECHANISMS = {CR: "consistent read", ME: "mutual exclusion", FUW: "first updater wins", SC: "serialization certifier"};
+const MECHANISMS = {CR: "consistent read", ME: "mutual exclusion", FUW: "first updater wins", SC: "serialization certifier", SESSION: "session order"};
 const ENDS = {ended: "ended", failed: "ended with an error", stopped: "stopped"};
 const SHOWN = 500; // findings; as many as krait keeps for browsers that come later
 const PATIENCE = 2000, MOMENT = 250; // milliseconds
@@ -148,7 +148,7 @@ class Live {
 		this.showHero(total);
 		this.showLate();
 		this.counts.replaceChildren(...(total === 0 ? [html("li", {class: "empty"}, this.end ? "There are none." : "None so far. They appear here as soon as nothing that is still to come can change them.")]
-			: Object.entries(MECHANISMS).map(([mechanism, name]) => html("li", {}, html("span", {class: `chip ${mechanism}`}, mechanism), ` ${name} `, strong(number(state.findings[mechanism] ?? 0))))));
+			: Object.entries(MECHANISMS).filter(([mechanism]) => mechanism !== "SESSION" || state.findings.SESSION > 0).map(([mechanism, name]) => html("li", {}, html("span", {class: `chip ${mechanism}`}, mechanism), ` ${name} `, strong(number(state.findings[mechanism] ?? 0))))));
 		this.showHidden();
 		if (state)
 			this.showTiles(state);

@@ -265,7 +265,7 @@ static void chooses_folders_by_content(void **state)
 	assert_string_equal(r->message, "empty: is a folder, expected a file (format native)");
 	r->options.format = "nonsense";
 	assert_int_equal(reading_read(r, "empty"), KR_BAD);
-	assert_string_equal(r->message, "empty: unknown format \"nonsense\"");
+	assert_string_equal(r->message, "empty: unknown format 'nonsense'; see 'krait formats'");
 }
 
 static void finds_formats_by_name_and_alias(void **state)

@@ -344,7 +344,7 @@ static const struct { const char *text, *message; } bad_profiles[] = {
 	{"[]", "profile: expected one JSON object"},
 	{"{\"locks\": {}}", "profile: field \"reads\": expected one of statement, transaction, latest, uncommitted"},
 	{"{\"reads\": \"latest\"}", "profile: field \"locks\": expected an object with \"read\", \"share\", \"update\" and \"write\""},
-	{"{\"reads\": \"latest\", \"locks\": {\"read\": \"Z\"}}", "profile: field \"read\": expected one of none, S, X"},
+	{"{\"reads\": \"latest\", \"locks\": {\"read\": \"Z\"}}", "profile: field \"locks.read\": expected one of none, S, X"},
 	{"{\"reads\": \"latest\", \"fuw\": 1, \"locks\": {\"read\": \"S\", \"share\": \"S\", \"update\": \"X\", \"write\": \"X\"}}",
 		"profile: field \"fuw\": expected true or false"},
 	{"{\"reads\": \"latest\", \"certify\": \"ser soon\", \"locks\": {\"read\": \"S\", \"share\": \"S\", \"update\": \"X\", \"write\": \"X\"}}",
