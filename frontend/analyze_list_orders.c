@@ -272,7 +272,7 @@ static enum kr_status order_list(struct ordering *o, struct kr_items list, uint3
 			status = push(o, last, (kr_version){v}, guard_of_unshown(o, (kr_version){v}, guard));
 	for (uint32_t v = first; v < end; v++)
 		kr_bits_clear(o->shown, v - first);
-	return status ? status : kr_ctx_spend(o->g->w->ctx, list.count + end - first);
+	return status ? status : kr_ctx_spend(o->g->w->ctx, list.n + end - first);
 }
 
 static uint32_t most_versions(const struct kr_asg *asg)
