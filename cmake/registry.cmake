@@ -7,6 +7,7 @@
 # sources. A descriptor that would be dropped in silence (wrong name, folder or
 # spelling) stops the configuration.
 set(KR_TYPE_frontend format)
+set(KR_TYPE_frontend/model datatype)
 set(KR_TYPE_passes pass)
 set(KR_TYPE_backend backend)
 set(KR_TYPE_checkers checker)
@@ -23,7 +24,7 @@ function(kr_registry_module folder file out)
     set(type "${KR_TYPE_${folder}}")
     file(RELATIVE_PATH shown ${PROJECT_SOURCE_DIR} ${file})
     file(STRINGS ${file} lines
-         REGEX "^[a-z ]*struct kr_(format|pass|backend|checker|command|mechanism|product|lab|workload|fault) kr_[a-z]+_[A-Za-z0-9_]+ *=")
+         REGEX "^[a-z ]*struct kr_(format|pass|backend|checker|command|mechanism|product|lab|workload|fault|datatype) kr_[a-z]+_[A-Za-z0-9_]+ *=")
     list(LENGTH lines count)
     if(count EQUAL 0)
         return()

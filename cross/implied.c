@@ -4,6 +4,7 @@
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/table.h"
+#include "frontend/model/operation.h"
 #include "mechanisms/told.h"
 
 struct implying {
@@ -61,12 +62,11 @@ static enum kr_status look_at_writes(struct implying *m, bool *distinct)
 	struct writes w = {0};
 	bool again = m->h->initial == KR_INITIAL_UNKNOWN;
 	enum kr_status status = KR_OK;
-	kr_key key;
-	kr_value value;
+	struct kr_write write;
 
 	for (uint32_t op = 0; op < m->h->ops.n && !again && !status; op++)
-		for (uint32_t i = 0; !again && !status && kr_op_write(m->h, &m->h->ops.at[op], i, &key, &value); i++)
-			status = look_at_write(m, &w, key, value, &again);
+		for (uint32_t i = 0; !again && !status && kr_write_at(m->h, &m->h->ops.at[op], i, &write); i++)
+			status = look_at_write(m, &w, write.key, write.told, &again);
 	*distinct = !again;
 	kr_vec_done(&m->ctx->mem, &w.all);
 	kr_table_done(&m->ctx->mem, &w.table);
@@ -116,32 +116,26 @@ static enum kr_status imply_read(const struct implying *m, uint32_t i)
 	return status ? status : claim(m, "pl-ss", NULL, false, i);
 }
 
+static bool writes(const struct kr_history *h, const struct kr_operation *op, kr_key key) { return kr_write_of(h, op, key, &(struct kr_write){0}); }
+
 /* What the transaction read of the key before all else that it did with it; i == KR_NONE: it did not. */
 static kr_value first_read(const struct kr_history *h, kr_txn t, kr_key key)
 {
-	kr_key written;
-	kr_value value;
-
 	for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
 		if (op->kind == KR_OP_READ && op->key.i == key.i)
 			return op->flags & KR_OPF_KNOWN ? op->a : KR_UNTOLD;
-		for (uint32_t w = 0; kr_op_write(h, op, w, &written, &value); w++)
-			if (written.i == key.i)
-				return KR_UNTOLD;
+		if (writes(h, op, key))
+			return KR_UNTOLD;
 	}
 	return KR_UNTOLD;
 }
 
 static bool is_writer(const struct kr_history *h, kr_txn t, kr_key key)
 {
-	kr_key written;
-	kr_value value;
-
 	for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++)
-		for (uint32_t w = 0; kr_op_write(h, &h->ops.at[kr_history_op(h, t, i).i], w, &written, &value); w++)
-			if (written.i == key.i)
-				return true;
+		if (writes(h, &h->ops.at[kr_history_op(h, t, i).i], key))
+			return true;
 	return false;
 }
 

@@ -67,13 +67,13 @@ static enum kr_status add_to_sets(struct kr_work *w, kr_txn t, struct kr_row wri
 
 static enum kr_status add_writes(struct kr_work *w, kr_txn t, const struct kr_operation *op)
 {
-	for (uint32_t n = kr_analyze_writes(w, op); n-- > 0;) {
+	for (uint32_t n = kr_write_count(w->h, op); n-- > 0;) {
 		struct kr_row write = kr_analyze_write(w, op, n);
 		bool intermediate = w->stamp[write.key.i] == t.i;
 
 		KR_TRY(kr_ctx_tick(w->ctx));
 		w->stamp[write.key.i] = t.i;
-		if (kr_analyze_grows(w, write.key) || (op->kind == KR_OP_INC && !(op->flags & KR_OPF_KNOWN)))
+		if (kr_analyze_grows(w, write.key) || write.value.i == KR_NONE)
 			continue; /* nobody can tell the value */
 		KR_TRY(add_to_sets(w, t, write, intermediate));
 		if (w->any_complement)
@@ -250,7 +250,7 @@ static bool is_written(const struct kr_work *w, kr_key k, kr_value value)
 	for (uint32_t i = 0; i < w->h->ops.n; i++) {
 		const struct kr_operation *op = &w->h->ops.at[i];
 
-		for (uint32_t n = kr_analyze_writes(w, op); n-- > 0;) {
+		for (uint32_t n = kr_write_count(w->h, op); n-- > 0;) {
 			struct kr_row write = kr_analyze_write(w, op, n);
 
 			if (write.key.i == k.i && write.value.i == value.i)
@@ -263,17 +263,17 @@ static bool is_written(const struct kr_work *w, kr_key k, kr_value value)
 /* The value that the operation showed of the key, or that it was absent; KR_NONE: neither. */
 static kr_value shown(const struct kr_history *h, const struct kr_operation *op, kr_key k)
 {
-	if (op->kind == KR_OP_READ && op->flags & KR_OPF_KNOWN)
-		return op->a;
-	if (op->kind != KR_OP_RANGE && op->kind != KR_OP_SCAN)
-		return (kr_value){KR_NONE};
+	if (!kr_op_is_read(op))
+		return KR_UNTOLD;
+	if (op->scan == KR_NONE)
+		return kr_op_view(op).when == KR_UNSEEN ? KR_UNTOLD : op->a;
 
 	const struct kr_scan *scan = &h->scans.at[op->scan];
 
 	for (uint32_t i = scan->row_first; i < scan->row_first + scan->row_count; i++)
 		if (h->rows.at[i].key.i == k.i)
 			return h->rows.at[i].value;
-	return kr_where_of_values(h, scan) ? (kr_value){KR_NONE} : KR_ABSENT;
+	return kr_where_of_values(h, scan) ? KR_UNTOLD : KR_ABSENT;
 }
 
 /* Whether the last ones in the list are of the operation, one of them a garbage read of the key. */

@@ -82,14 +82,14 @@ enum kr_status kr_bags_prepare(struct kr_grow *g, kr_key k)
 /* ---- reads ---- */
 
 /* Marks the elements shown. What is wrong with one of them at once, or KR_ANOMALY_KINDS. */
-static enum kr_anomaly_kind mark_shown(struct kr_grow *g, kr_key k, struct kr_grow_list list, kr_txn *other)
+static enum kr_anomaly_kind mark_shown(struct kr_grow *g, kr_key k, struct kr_items list, kr_txn *other)
 {
 	bool open = g->w->asg->keys[k.i].open_initial, strange = false;
 
 	g->marks++;
 	other->i = KR_NONE;
-	for (uint32_t i = 0; i < list.count; i++) {
-		struct kr_grow_element *e = kr_grow_find(g, k, g->numbers.at[list.first + i]);
+	for (uint32_t i = 0; i < list.n; i++) {
+		struct kr_grow_element *e = kr_grow_find(g, k, list.at[i].i);
 
 		strange |= !e;
 		if (!e && open)
@@ -107,31 +107,11 @@ static enum kr_anomaly_kind mark_shown(struct kr_grow *g, kr_key k, struct kr_gr
 	return strange ? KR_GARBAGE_READ : KR_ANOMALY_KINDS;
 }
 
-/* Takes the mark off what the transaction has added since its last delete; how many elements that were. False: one of them was not shown. */
-static bool unmark_own(struct kr_grow *g, kr_key k, const struct kr_grow_own *own, uint32_t *count)
-{
-	uint32_t since;
-
-	(void)kr_grow_since(g, own->writes, own->writes + own->count, &since);
-	*count = 0;
-	for (uint32_t i = since; i < own->writes + own->count; i++) {
-		struct kr_grow_element *e = kr_grow_find(g, k, g->writes[i].element);
-
-		if (e->mark == g->marks) {
-			e->mark = g->marks - 1;
-			(*count)++;
-		} else if (!adds(g, since, i, e->element)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 /* A transaction's additions are seen all or not at all: one that shows only some of them, which nobody else can have added or taken away. */
-static kr_txn half_seen(const struct kr_grow *g, kr_key k, struct kr_grow_list list, kr_txn reader)
+static kr_txn half_seen(const struct kr_grow *g, kr_key k, struct kr_items list, kr_txn reader)
 {
-	for (uint32_t i = 0; i < list.count; i++) {
-		const struct kr_grow_element *e = kr_grow_find(g, k, g->numbers.at[list.first + i]);
+	for (uint32_t i = 0; i < list.n; i++) {
+		const struct kr_grow_element *e = kr_grow_find(g, k, list.at[i].i);
 
 		if (e->mark != g->marks || e->twice || e->initial || e->write == KR_NONE || g->writes[e->write].txn.i == reader.i)
 			continue;
@@ -143,7 +123,7 @@ static kr_txn half_seen(const struct kr_grow *g, kr_key k, struct kr_grow_list l
 }
 
 /* Every part but those that the transaction has added itself. */
-static enum kr_status see_parts(struct kr_replay *r, kr_key k, const struct kr_grow_own *own, bool predicate)
+static enum kr_status see_parts(struct kr_replay *r, kr_key k, const struct kr_items *own, bool predicate)
 {
 	struct kr_grow *g = r->w->grow;
 
@@ -151,77 +131,46 @@ static enum kr_status see_parts(struct kr_replay *r, kr_key k, const struct kr_g
 		const struct kr_grow_element *e = &g->elements.at[i];
 		uint32_t seen = e->mark == g->marks ? THERE : KR_ABSENT.i;
 
-		if (e->part.i != KR_NONE && !adds(g, own->writes, own->writes + own->count, e->element))
+		if (e->part.i != KR_NONE && !kr_items_have(own, (kr_value){e->element}))
 			KR_TRY(kr_analyze_see(r, e->part, kr_test(KR_TEST_IS, seen), predicate));
 	}
 	return KR_OK;
 }
 
-/* Whether what is marked, own elements aside, is what was there before, own elements aside. */
-static bool same_base(struct kr_grow *g, kr_key k, struct kr_grow_list list, const struct kr_grow_own *own)
-{
-	uint32_t others = 0, since;
-
-	(void)kr_grow_since(g, own->writes, own->writes + own->count, &since);
-	for (uint32_t i = 0; i < own->base.count; i++) {
-		uint32_t element = g->numbers.at[own->base.first + i];
-
-		if (adds(g, since, own->writes + own->count, element))
-			continue;
-		if (kr_grow_find(g, k, element)->mark != g->marks)
-			return false;
-		others++;
-	}
-	for (uint32_t i = 0; i < list.count; i++)
-		others -= kr_grow_find(g, k, g->numbers.at[list.first + i])->mark == g->marks;
-	return others == 0;
-}
-
-static enum kr_status see_elements(struct kr_replay *r, kr_key k, struct kr_grow_list list)
+static enum kr_status see_elements(struct kr_replay *r, kr_key k, struct kr_want *want)
 {
 	struct kr_grow *g = r->w->grow;
-	struct kr_grow_own *own = kr_grow_own(r, k);
-	uint32_t mine;
+	const struct kr_effect *own = &kr_grow_own(r, k)->effect;
+	struct kr_items list = want->is.items;
 	kr_txn other;
 	enum kr_anomaly_kind kind = mark_shown(g, k, list, &other);
-	bool agrees = true, open = r->w->asg->keys[k.i].open_initial;
+	bool first = own->how == KR_KEEP, open = r->w->asg->keys[k.i].open_initial, done;
 
 	if (kind == KR_GARBAGE_READ && open) { /* it may have been there at first */
 		kr_analyze_leave_out(r->w, r->txn, r->op, "an element that nobody added, in a set of unknown initial value,");
-		return own->count > 0 ? KR_OK : see_parts(r, k, own, false);
+		return first ? see_parts(r, k, &want->less, false) : KR_OK;
 	}
-	if (kind == KR_DUPLICATE_ELEMENT && (own->deleted || own->based))
+	if (kind == KR_DUPLICATE_ELEMENT && own->how == KR_SET)
 		kind = KR_INTERNAL_INCONSISTENCY; /* it is known what was left */
+	if (kind == KR_ANOMALY_KINDS && first && !kr_bags_deleted(g, k) && !kr_history_untold(r->w->h)) {
+		other = half_seen(g, k, list, r->txn);
+		kind = other.i != KR_NONE ? KR_INTERMEDIATE_READ : KR_ANOMALY_KINDS;
+	}
 	if (kind != KR_ANOMALY_KINDS)
 		return kr_grow_contradict(r, k, kind, other);
-	if (own->count == 0 && !kr_bags_deleted(g, k) && !kr_history_untold(r->w->h)) {
-		other = half_seen(g, k, list, r->txn);
-		if (other.i != KR_NONE)
-			return kr_grow_contradict(r, k, KR_INTERMEDIATE_READ, other);
-	}
-	if (own->count > 0) {
-		agrees = unmark_own(g, k, own, &mine);
-		if (agrees && own->deleted)
-			agrees = mine == list.count;
-		else if (agrees && own->based)
-			agrees = same_base(g, k, list, own);
-		if (!agrees)
-			return kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});
-		if (own->deleted || own->based)
-			return KR_OK;
-		own->based = true;
-		own->base = list;
-	} else if (!r->obs && r->w->h->txns.at[r->txn.i].status == KR_COMMITTED &&
-		!kr_vec_push(r->w->asg->mem, &g->shown, (struct kr_grow_read){r->txn, r->op, k, list, true, false})) {
+	KR_TRY(kr_grow_pull(r, k, want, &done));
+	if (done)
+		return KR_OK;
+	if (first && !r->obs && r->w->h->txns.at[r->txn.i].status == KR_COMMITTED &&
+		!kr_vec_push(r->w->asg->mem, &g->shown, (struct kr_grow_read){r->txn, r->op, k, list, true, false}))
 		return KR_NOMEM;
-	}
-	if (own->count == 0 && open)
+	if (first && open)
 		KR_TRY(kr_grow_see_presence(r, k, KR_SHOWN_FOUND));
-	return see_parts(r, k, own, false);
+	return see_parts(r, k, &want->less, false);
 }
 
 /* Whether it was there at all. An untold initial value that is absent has no elements, either. */
-static enum kr_status see_presence(struct kr_replay *r, kr_key k, enum kr_shown shown, const struct kr_grow_own *own)
+static enum kr_status see_presence(struct kr_replay *r, kr_key k, enum kr_shown shown)
 {
 	if (shown == KR_SHOWN_FOUND && r->w->asg->keys[k.i].open_initial) {
 		kr_analyze_leave_out(r->w, r->txn, r->op, "a set of unknown initial value that was found, whatever is in it,");
@@ -231,27 +180,15 @@ static enum kr_status see_presence(struct kr_replay *r, kr_key k, enum kr_shown 
 	if (!r->w->asg->keys[k.i].open_initial)
 		return KR_OK;
 	r->w->grow->marks++;
-	return see_parts(r, k, own, shown == KR_SHOWN_NO_ROW);
+	return see_parts(r, k, &(struct kr_items){.n = 0}, shown == KR_SHOWN_NO_ROW);
 }
 
-enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value)
+enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want)
 {
-	struct kr_grow *g = r->w->grow;
-	const struct kr_grow_own *own = kr_grow_own(r, k);
-	struct kr_grow_list list;
-	bool is_array, present;
-	uint32_t since;
+	bool done;
 
-	KR_TRY(kr_grow_parse(g, value, &list, &is_array));
-	if (!is_array)
-		return kr_grow_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
-	if (shown == KR_SHOWN_ROW && list.count == 0) /* empty is absent, and no row of anything */
-		return kr_grow_contradict(r, k, KR_RESULT_SET_MISMATCH, (kr_txn){KR_NONE});
-	if (shown == KR_SHOWN_ROW || (shown == KR_SHOWN_READ && list.count > 0))
-		return see_elements(r, k, list);
-	if (own->count == 0)
-		return see_presence(r, k, shown == KR_SHOWN_READ ? KR_SHOWN_NOT_FOUND : shown, own);
-	(void)kr_grow_since(g, own->writes, own->writes + own->count, &since);
-	present = since < own->writes + own->count;
-	return present == (shown == KR_SHOWN_FOUND) ? KR_OK : kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});
+	if (want->is.present)
+		return see_elements(r, k, want);
+	KR_TRY(kr_grow_pull(r, k, want, &done));
+	return done ? KR_OK : see_presence(r, k, shown == KR_SHOWN_READ ? KR_SHOWN_NOT_FOUND : shown);
 }

@@ -40,25 +40,25 @@ static struct tally *tally_of(struct scanning *s, kr_txn t, kr_key k)
 	return x;
 }
 
-static enum kr_status scan_write(struct scanning *s, kr_txn t, uint32_t i, const struct kr_operation *op)
+static enum kr_status scan_write(struct scanning *s, kr_txn t, uint32_t i, const struct kr_write *write)
 {
-	struct tally *x = tally_of(s, t, op->key);
+	struct tally *x = tally_of(s, t, write->key);
 	int64_t delta = 0;
 
 	if (!x)
 		return KR_NOMEM;
-	if (op->kind == KR_OP_DELETE) {
-		x->absolute = x->absent = true;
+	x->absent = write->how == KR_SET;
+	if (x->absent) {
+		x->absolute = true;
 		x->amount = 0;
 		return KR_OK;
 	}
-	(void)kr_analyze_integer(s->g->w, op->a, &delta);
+	(void)kr_analyze_integer(s->g->w, write->value, &delta);
 	if (__builtin_add_overflow(x->amount, delta, &x->amount))
 		return too_large(s->g, t, i);
-	x->absent = false;
-	if (s->g->w->installs && op->flags & KR_OPF_KNOWN) {
+	if (s->g->w->installs && write->told.i != KR_NONE) {
 		x->absolute = true;
-		(void)kr_analyze_integer(s->g->w, op->b, &x->amount);
+		(void)kr_analyze_integer(s->g->w, write->told, &x->amount);
 	}
 	return KR_OK;
 }
@@ -86,16 +86,18 @@ static enum kr_status scan_txn(struct scanning *s, kr_txn t)
 	for (uint32_t i = 0; i < txn->op_count; i++) {
 		const struct kr_operation *op = &h->ops.at[txn->op_first + i];
 		const struct kr_scan *scan = op->scan == KR_NONE ? NULL : &h->scans.at[op->scan];
+		struct kr_view view = kr_op_view(op);
+		struct kr_write write;
 
 		KR_TRY(kr_ctx_tick(s->g->w->ctx));
-		for (uint32_t j = 0; scan && op->kind != KR_OP_UPDATE && j < scan->row_count; j++)
+		for (uint32_t j = 0; scan && kr_op_is_read(op) && j < scan->row_count; j++)
 			scan_shown(s, t, h->rows.at[scan->row_first + j].key, h->rows.at[scan->row_first + j].value);
 		if (scan || !is_counter(s->g, op->key))
 			continue;
-		if (op->kind == KR_OP_READ && op->flags & KR_OPF_KNOWN)
-			scan_shown(s, t, op->key, op->a);
-		else if (kr_analyze_writes(s->g->w, op) > 0)
-			KR_TRY(scan_write(s, t, i, op));
+		if (view.when == KR_SEEN_BEFORE && !view.other)
+			scan_shown(s, t, op->key, view.value);
+		if (kr_write_at(h, op, 0, &write))
+			KR_TRY(scan_write(s, t, i, &write));
 	}
 	while (s->touched.n > 0) {
 		kr_key k = kr_vec_pop(&s->touched);
@@ -182,12 +184,10 @@ static enum kr_status check_bounds(struct kr_grow *g, kr_key k)
 		high = base && g->amount[v] > high ? g->amount[v] : high;
 	}
 	for (uint32_t i = g->write_first[k.i]; i < g->write_first[k.i + 1]; i++) {
-		const struct kr_operation *op = kr_grow_op(g, &g->writes[i]);
-
 		KR_TRY(kr_ctx_tick(g->w->ctx));
-		if (op->kind != KR_OP_INC || kr_grow_aborted(g, g->writes[i].txn))
+		if (g->writes[i].deletes || kr_grow_aborted(g, g->writes[i].txn))
 			continue;
-		(void)kr_analyze_integer(g->w, op->a, &delta);
+		(void)kr_analyze_integer(g->w, kr_grow_did(g, &g->writes[i]).value, &delta);
 		if (__builtin_add_overflow(delta < 0 ? low : high, delta, delta < 0 ? &low : &high))
 			return too_large(g, g->writes[i].txn, g->writes[i].op);
 	}
@@ -354,55 +354,27 @@ static enum kr_status see_total(struct kr_replay *r, kr_key k, int64_t total, bo
 	return kr_vec_push(r->w->asg->mem, &g->totals, (struct kr_grow_total){r->txn, r->op, k, total}) ? KR_OK : KR_NOMEM;
 }
 
-enum kr_status kr_counters_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value)
+enum kr_status kr_counters_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want)
 {
-	struct kr_grow_own *own = kr_grow_own(r, k);
-	int64_t number = 0, delta = 0, before;
-	bool known = own->deleted || own->based, agrees;
+	const struct kr_datatype *type = kr_datatype_of(KR_KIND_COUNTER);
+	const struct kr_operation *op = &r->w->h->ops.at[kr_history_op(r->w->h, r->txn, r->op).i];
+	const struct kr_effect *own = &kr_grow_own(r, k)->effect;
+	struct kr_write write;
+	bool done;
 
-	if (shown == KR_SHOWN_FOUND || value.i == KR_ABSENT.i) {
-		if (own->count == 0)
-			return kr_grow_see_presence(r, k, shown == KR_SHOWN_READ ? KR_SHOWN_NOT_FOUND : shown);
-		agrees = kr_grow_is_delete(r->w->grow, &r->w->grow->writes[own->writes + own->count - 1]) != (shown == KR_SHOWN_FOUND);
-		return agrees ? KR_OK : kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});
+	if (shown == KR_SHOWN_INC && kr_write_at(r->w->h, op, 0, &write)) {
+		struct kr_effect addition = kr_told_addition(r->w->h, type, &write);
+
+		*want = kr_before(type, &addition, *want);
 	}
-	if (!kr_analyze_integer(r->w, value, &number))
-		return kr_grow_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
-	if (shown == KR_SHOWN_INC)
-		(void)kr_analyze_integer(r->w, r->w->h->ops.at[kr_history_op(r->w->h, r->txn, r->op).i].a, &delta);
-	if (__builtin_sub_overflow(number, delta, &before))
+	if (want->any || (own->how == KR_ADD && want->is.present && __builtin_sub_overflow(want->is.number, own->state.number, &(int64_t){0})))
 		return too_large(r->w->grow, r->txn, r->op);
-	if (known) {
-		bool absent = kr_grow_is_delete(r->w->grow, &r->w->grow->writes[own->writes + own->count - 1]);
-
-		agrees = before == own->sum && !(absent && shown == KR_SHOWN_ROW);
-		return agrees ? KR_OK : kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});
-	}
-	if (__builtin_sub_overflow(before, own->sum, &number))
-		return too_large(r->w->grow, r->txn, r->op);
-	if (own->count > 0) {
-		own->based = true;
-		own->sum = before;
-	}
-	return see_total(r, k, number, shown == KR_SHOWN_ROW && own->count == 0);
-}
-
-enum kr_status kr_counters_write(struct kr_replay *r, kr_key k, const struct kr_operation *op)
-{
-	struct kr_grow_own *own = kr_grow_own(r, k);
-	int64_t delta = 0;
-
-	if (op->kind == KR_OP_DELETE) {
-		own->sum = 0;
+	KR_TRY(kr_grow_pull(r, k, want, &done));
+	if (done)
 		return KR_OK;
-	}
-	(void)kr_analyze_integer(r->w, op->a, &delta);
-	if (op->flags & KR_OPF_KNOWN) {
-		own->based = true;
-		(void)kr_analyze_integer(r->w, op->b, &own->sum);
-		return KR_OK;
-	}
-	return __builtin_add_overflow(own->sum, delta, &own->sum) ? too_large(r->w->grow, r->txn, r->op) : KR_OK;
+	if (!want->is.present)
+		return kr_grow_see_presence(r, k, shown == KR_SHOWN_READ ? KR_SHOWN_NOT_FOUND : shown);
+	return see_total(r, k, want->is.number, !want->or_absent);
 }
 
 /* ---- sums ---- */

@@ -124,7 +124,6 @@ enum kr_status kr_analyze_grow_keys(struct kr_work *w)
 	if (!w->grow)
 		return KR_NOMEM;
 	*w->grow = (struct kr_grow){.w = w};
-	kr_str_init(&w->grow->scratch, w->asg->mem);
 	return prepare(w->grow);
 }
 
@@ -135,14 +134,9 @@ void kr_analyze_grow_free(struct kr_work *w)
 
 	if (!g)
 		return;
-	kr_str_done(&g->scratch);
-	kr_table_done(mem, &g->text_table);
+	kr_elements_done(&g->numbered);
 	kr_table_done(mem, &g->element_table);
-	kr_vec_done(mem, &g->texts);
-	kr_vec_done(mem, &g->text_ids);
 	kr_vec_done(mem, &g->elements);
-	kr_vec_done(mem, &g->lists);
-	kr_vec_done(mem, &g->numbers);
 	kr_vec_done(mem, &g->parts);
 	kr_vec_done(mem, &g->part_first);
 	kr_vec_done(mem, &g->part_versions);
@@ -171,6 +165,29 @@ static uint32_t first_write(const struct kr_grow *g, kr_key k, kr_txn t)
 	return low;
 }
 
+static const struct kr_datatype *type_of(const struct kr_grow *g, kr_key k) { return kr_datatype_of(kr_grow_kind(g, k)); }
+
+/* A told result of an increment is what the transaction saw that it left. */
+static enum kr_status compose(struct kr_replay *r, kr_key k, struct kr_grow_own *own)
+{
+	struct kr_grow *g = r->w->grow;
+	const struct kr_datatype *type = type_of(g, k);
+	enum kr_status status = KR_OK;
+
+	for (; own->composed < own->count && !status; own->composed++) {
+		struct kr_write did = kr_grow_did(g, &g->writes[own->writes + own->composed]);
+		struct kr_effect effect = {KR_SET, {.present = did.told.i != KR_ABSENT.i, .value = did.told}};
+
+		KR_TRY(kr_ctx_tick(r->w->ctx));
+		if (did.told.i == KR_NONE)
+			effect = kr_told_addition(r->w->h, type, &did);
+		else
+			(void)kr_analyze_integer(r->w, did.told, &effect.state.number);
+		status = kr_then(type, &g->numbered.arena, &own->effect, &effect);
+	}
+	return status;
+}
+
 struct kr_grow_own *kr_grow_own(struct kr_replay *r, kr_key k)
 {
 	struct kr_grow_own *own = &r->w->grow->own[k.i];
@@ -178,6 +195,18 @@ struct kr_grow_own *kr_grow_own(struct kr_replay *r, kr_key k)
 	if (own->turn != r->turn)
 		*own = (struct kr_grow_own){.turn = r->turn, .writes = first_write(r->w->grow, k, r->txn)};
 	return own;
+}
+
+enum kr_status kr_grow_pull(struct kr_replay *r, kr_key k, struct kr_want *want, bool *done)
+{
+	struct kr_grow_own *own = kr_grow_own(r, k);
+	struct kr_state shown = want->is;
+
+	*want = kr_before(type_of(r->w->grow, k), &own->effect, *want);
+	*done = want->any;
+	if (!want->any && own->effect.how == KR_ADD)
+		own->effect = (struct kr_effect){KR_SET, shown};
+	return want->any && want->negated ? kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE}) : KR_OK;
 }
 
 enum kr_status kr_grow_contradict(struct kr_replay *r, kr_key k, enum kr_anomaly_kind kind, kr_txn other)
@@ -197,21 +226,31 @@ enum kr_status kr_grow_see_presence(struct kr_replay *r, kr_key k, enum kr_shown
 
 enum kr_status kr_analyze_grow_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value)
 {
-	switch (kr_grow_kind(r->w->grow, k)) {
-	case KR_KIND_LIST: return kr_lists_see(r, k, shown, value);
-	case KR_KIND_SET: return kr_bags_see(r, k, shown, value);
-	default: return kr_counters_see(r, k, shown, value);
+	struct kr_grow *g = r->w->grow;
+	struct kr_want want;
+	enum kr_status status = compose(r, k, kr_grow_own(r, k));
+
+	if (status == KR_UNSUPPORTED)
+		return kr_analyze_refuse(r->w, r->txn, r->op, "a counter beyond 64 bits");
+	if (!status)
+		status = kr_told_want(&g->numbered, type_of(g, k), value, shown == KR_SHOWN_READ, &want);
+	if (status)
+		return status;
+	if (r->w->h->values.n + (uint64_t)g->numbered.strange >= KR_GROW_PRESENT)
+		return kr_err_set(r->w->err, KR_UNSUPPORTED, "found too many elements of lists, expected fewer than %u", KR_GROW_PRESENT);
+	if (want.any) /* of another type than the key's */
+		return kr_grow_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
+	if (shown == KR_SHOWN_ROW && !want.is.present) /* empty is absent, and no row of anything */
+		return kr_grow_contradict(r, k, KR_RESULT_SET_MISMATCH, (kr_txn){KR_NONE});
+	want.negated = shown == KR_SHOWN_FOUND;
+	switch (kr_grow_kind(g, k)) {
+	case KR_KIND_LIST: return kr_lists_see(r, k, shown, &want);
+	case KR_KIND_SET: return kr_bags_see(r, k, shown, &want);
+	default: return kr_counters_see(r, k, shown, &want);
 	}
 }
 
-enum kr_status kr_analyze_grow_write(struct kr_replay *r, kr_key k, const struct kr_operation *op)
-{
-	struct kr_grow_own *own = kr_grow_own(r, k);
-
-	own->count++;
-	own->deleted |= op->kind == KR_OP_DELETE;
-	return kr_grow_kind(r->w->grow, k) == KR_KIND_COUNTER ? kr_counters_write(r, k, op) : KR_OK;
-}
+void kr_analyze_grow_write(struct kr_replay *r, kr_key k) { kr_grow_own(r, k)->count++; }
 
 enum kr_status kr_analyze_grow_check(struct kr_work *w)
 {
@@ -247,14 +286,13 @@ static bool left_by(const struct kr_grow *g, kr_key k, uint32_t write, int64_t *
 	int64_t after = 0, number = 0;
 
 	for (uint32_t i = write;; i--) { /* what it added since it last knew */
-		const struct kr_operation *op = kr_grow_op(g, &g->writes[i]);
+		struct kr_write did = kr_grow_did(g, &g->writes[i]);
 
-		if (op->kind == KR_OP_DELETE || op->flags & KR_OPF_KNOWN) {
-			if (op->kind != KR_OP_DELETE)
-				(void)kr_analyze_integer(g->w, op->b, &number);
+		if (did.told.i != KR_NONE) {
+			(void)kr_analyze_integer(g->w, did.told, &number);
 			return !__builtin_add_overflow(number, after, out);
 		}
-		(void)kr_analyze_integer(g->w, op->a, &number);
+		(void)kr_analyze_integer(g->w, did.value, &number);
 		if (__builtin_add_overflow(after, number, &after))
 			return false;
 		number = 0;
@@ -263,15 +301,15 @@ static bool left_by(const struct kr_grow *g, kr_key k, uint32_t write, int64_t *
 	}
 	after = 0;
 	for (uint32_t i = write + 1; i < end; i++) { /* what it added until it knew */
-		const struct kr_operation *op = kr_grow_op(g, &g->writes[i]);
+		struct kr_write did = kr_grow_did(g, &g->writes[i]);
 
-		if (op->kind == KR_OP_DELETE)
+		if (did.how == KR_SET)
 			return false;
-		(void)kr_analyze_integer(g->w, op->a, &number);
+		(void)kr_analyze_integer(g->w, did.value, &number);
 		if (__builtin_add_overflow(after, number, &after))
 			return false;
-		if (op->flags & KR_OPF_KNOWN) {
-			(void)kr_analyze_integer(g->w, op->b, &number);
+		if (did.told.i != KR_NONE) {
+			(void)kr_analyze_integer(g->w, did.told, &number);
 			return !__builtin_sub_overflow(number, after, out);
 		}
 	}
@@ -285,7 +323,7 @@ static bool explains(const struct kr_grow *g, const struct kr_observation *o, ui
 	const struct kr_grow_write *x = &g->writes[write];
 	uint32_t test = w->test[o->set], argument = kr_test_argument(test);
 	uint32_t label = o->key.i < w->h->keys.n ? KR_NONE : w->asg->parts[o->key.i - w->h->keys.n].label;
-	bool deletes = kr_grow_is_delete(g, x);
+	bool deletes = x->deletes;
 	int64_t left, number;
 
 	if (kr_test_kind(test) == KR_TEST_NOT)

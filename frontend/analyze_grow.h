@@ -3,13 +3,14 @@
 #define KR_FRONTEND_ANALYZE_GROW_H
 
 #include "frontend/analyze_work.h"
-#include "frontend/json.h"
+#include "frontend/model/elements.h"
 
 /* A write of a growing key: append, add, inc or delete. */
 struct kr_grow_write {
 	kr_txn txn;
 	uint32_t op;      /* within txn */
 	uint32_t element; /* append, add; else KR_NONE */
+	bool deletes;
 };
 
 /* An element of one list or set, by the id of its value. */
@@ -24,20 +25,15 @@ struct kr_grow_element {
 	uint32_t mark;    /* of the read at hand */
 };
 
-struct kr_grow_list { uint32_t first, count; }; /* an array, into numbers */
-
 /* What the transaction that is being replayed has done to a key. */
 struct kr_grow_own {
-	uint32_t turn;       /* of struct kr_replay; another one: nothing */
-	uint32_t writes;     /* its writes of the key: [writes, writes + count) are done; deleted: since then */
-	uint32_t count;
-	bool deleted;        /* what it left is known whatever was there before */
-	bool based;          /* what was there before is known: `base`, or for a counter `sum` has it in */
-	struct kr_grow_list base;
-	int64_t sum;         /* of a counter: own increments, with what was there before where that is known */
+	uint32_t turn;   /* of struct kr_replay; another one: nothing */
+	uint32_t writes; /* its writes of the key: [writes, writes + count) are done */
+	uint32_t count, composed; /* composed: so many of them are in `effect` */
+	struct kr_effect effect;  /* once it was shown the key on top of its additions, that is what it left */
 };
 
-struct kr_grow_read { kr_txn txn; uint32_t op; kr_key key; struct kr_grow_list list; bool committed, refuted; };
+struct kr_grow_read { kr_txn txn; uint32_t op; kr_key key; struct kr_items list; bool committed, refuted; };
 struct kr_grow_total { kr_txn txn; uint32_t op; kr_key key; int64_t total; };
 KR_VEC_NAMED(kr_grow_versions, struct kr_asg_version);
 KR_VEC_NAMED(kr_grow_values, kr_value);
@@ -48,19 +44,11 @@ struct kr_grow {
 	uint32_t *write_first; /* per key of the trace, and one more */
 	struct kr_grow_write *writes; /* of growing keys, by key, then transaction, then op; aborted ones, too */
 	/* elements */
-	struct kr_str scratch;
-	struct kr_table text_table;                 /* text -> texts */
-	KR_VEC(struct kr_piece) texts;
-	KR_VEC(uint32_t) text_ids;                  /* parallel: the element that it stands for */
+	struct kr_elements numbered;
 	struct kr_table element_table;              /* (key, element) -> elements */
 	KR_VEC(struct kr_grow_element) elements;    /* by key */
 	uint32_t *element_first;                    /* per key of the trace, and one more */
-	uint32_t unwritten;                         /* elements of initial lists that are no values of the history; they are numbered behind these */
 	uint32_t marks;
-	/* arrays that were read */
-	uint32_t *list_of;                          /* per value of the history: its place in lists, or KR_NONE */
-	KR_VEC(struct kr_grow_list) lists;
-	KR_VEC(uint32_t) numbers;
 	/* parts, while they are made */
 	KR_VEC(struct kr_asg_part) parts;
 	KR_VEC(uint32_t) part_first;                /* into part_versions */
@@ -87,15 +75,14 @@ struct kr_grow {
 #define KR_GROW_NEVER (KR_TEST_ARGUMENTS - 1)   /* value of no version: "not this" takes all */
 
 static inline enum kr_key_kind kr_grow_kind(const struct kr_grow *g, kr_key k) { return (enum kr_key_kind)g->w->h->keys.at[k.i].kind; }
-static inline const struct kr_operation *kr_grow_op(const struct kr_grow *g, const struct kr_grow_write *x)
+static inline struct kr_write kr_grow_did(const struct kr_grow *g, const struct kr_grow_write *x)
 {
-	return &g->w->h->ops.at[kr_history_op(g->w->h, x->txn, x->op).i];
+	struct kr_write write = {.how = KR_KEEP};
+
+	(void)kr_write_at(g->w->h, &g->w->h->ops.at[kr_history_op(g->w->h, x->txn, x->op).i], 0, &write);
+	return write;
 }
 static inline bool kr_grow_aborted(const struct kr_grow *g, kr_txn t) { return g->w->h->txns.at[t.i].status == KR_ABORTED; }
-static inline bool kr_grow_is_delete(const struct kr_grow *g, const struct kr_grow_write *x) { return kr_grow_op(g, x)->kind == KR_OP_DELETE; }
-
-/* The i-th element of a list that was taken apart. */
-static inline uint32_t kr_grow_number(const struct kr_grow *g, struct kr_grow_list list, uint32_t i) { return g->numbers.at[list.first + i]; }
 
 /* End of the run of writes of one key by one transaction that begins at `i`. */
 uint32_t kr_grow_run(const struct kr_grow *g, kr_key k, uint32_t i);
@@ -107,8 +94,6 @@ uint32_t kr_grow_version(const struct kr_grow *g, kr_key k, kr_txn t);
 /* Elements (analyze_elements.c). */
 enum kr_status kr_grow_elements(struct kr_grow *g);
 struct kr_grow_element *kr_grow_find(const struct kr_grow *g, kr_key k, uint32_t element); /* or NULL */
-/* The array as elements, KR_NONE for those that nobody wrote; *is_array false when it is none. Absent is an empty one. */
-enum kr_status kr_grow_parse(struct kr_grow *g, kr_value value, struct kr_grow_list *out, bool *is_array);
 
 /* Fills `initial`, and closes the lists whose untold initial value reads tell (analyze_initial.c). After kr_grow_elements has indexed the writes. */
 enum kr_status kr_grow_initial(struct kr_grow *g);
@@ -117,16 +102,19 @@ enum kr_status kr_grow_initial(struct kr_grow *g);
 enum kr_status kr_grow_part(struct kr_grow *g, kr_key of, uint32_t label, kr_value initial, kr_key *out);
 enum kr_status kr_grow_part_version(struct kr_grow *g, kr_txn writer, kr_value value);
 
-/* The transaction's own state of the key, fresh when it has done nothing to it. */
+/* What the transaction that is being replayed has done to the key. */
 struct kr_grow_own *kr_grow_own(struct kr_replay *r, kr_key k);
+/* Takes a want back over the transaction's own writes: what the version that it saw must have been. *done: that
+ * may be any; or none, which is a contradiction. */
+enum kr_status kr_grow_pull(struct kr_replay *r, kr_key k, struct kr_want *want, bool *done);
 enum kr_status kr_grow_contradict(struct kr_replay *r, kr_key k, enum kr_anomaly_kind kind, kr_txn other);
 /* Absent, or not, of a key that the transaction has not written. */
 enum kr_status kr_grow_see_presence(struct kr_replay *r, kr_key k, enum kr_shown shown);
 
 /* Each kind of key: its parts and the values of its whole versions; what an operation shows; checks between reads; orders. */
 enum kr_status kr_lists_prepare(struct kr_grow *g, kr_key k);
-enum kr_status kr_lists_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value);
-bool kr_lists_same_beginning(const struct kr_grow *g, struct kr_grow_list a, struct kr_grow_list b, uint32_t n); /* the first n elements */
+enum kr_status kr_lists_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want);
+bool kr_lists_same_beginning(struct kr_items a, struct kr_items b, uint32_t n); /* the first n elements */
 enum kr_status kr_lists_check(struct kr_grow *g); /* analyze_list_orders.c */
 enum kr_status kr_lists_orders(struct kr_grow *g, struct kr_analyze_pairs *orders);
 enum kr_status kr_bags_prepare(struct kr_grow *g, kr_key k);
@@ -134,11 +122,10 @@ enum kr_status kr_bags_check(struct kr_grow *g); /* analyze_subsets.c */
 enum kr_status kr_bags_orders(struct kr_grow *g, struct kr_analyze_pairs *orders); /* after kr_bags_check */
 bool kr_bags_deleted(const struct kr_grow *g, kr_key k); /* by a transaction that may have taken effect */
 bool kr_bags_unwritten(const struct kr_grow *g, kr_key k); /* a set of untold initial value that holds no element which anybody adds */
-enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value);
+enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want);
 enum kr_status kr_counters_scan(struct kr_grow *g);
 enum kr_status kr_counters_prepare(struct kr_grow *g, kr_key k);
-enum kr_status kr_counters_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value);
-enum kr_status kr_counters_write(struct kr_replay *r, kr_key k, const struct kr_operation *op);
+enum kr_status kr_counters_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want);
 enum kr_status kr_counters_sums(struct kr_grow *g);
 
 #endif

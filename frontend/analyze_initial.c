@@ -5,8 +5,6 @@
  * of the lists read, and the writes of each list told so. */
 #include "frontend/analyze_grow.h"
 
-#include <string.h>
-
 struct shortest {
 	kr_value value; /* KR_NONE: no read */
 	uint32_t count;
@@ -36,15 +34,13 @@ static void look_at(struct telling *t, const struct kr_operation *op, kr_txn rea
 {
 	const struct kr_history *h = t->g->w->h;
 	const struct kr_scan *scan = op->scan == KR_NONE ? NULL : &h->scans.at[op->scan];
-	bool known = op->flags & KR_OPF_KNOWN;
+	struct kr_view view = kr_op_view(op);
 
-	for (uint32_t i = 0; scan && op->kind != KR_OP_UPDATE && i < scan->row_count; i++)
+	for (uint32_t i = 0; scan && kr_op_is_read(op) && i < scan->row_count; i++)
 		show(t, h->rows.at[scan->row_first + i].key, h->rows.at[scan->row_first + i].value, reader);
-	if (op->kind == KR_OP_READ && known)
-		show(t, op->key, op->a, reader);
-	if (op->kind == KR_OP_DELETE && known && !(op->flags & KR_OPF_DONE))
-		show(t, op->key, KR_ABSENT, reader);
-	if (!scan && kr_analyze_writes(t->g->w, op) > 0)
+	if (view.when == KR_SEEN_BEFORE && !view.other)
+		show(t, op->key, view.value, reader);
+	if (!scan && kr_write_count(h, op) > 0)
 		t->wrote[op->key.i] = reader.i + 1;
 }
 
@@ -66,17 +62,13 @@ static enum kr_status find_shortest(struct telling *t)
 /* Whether somebody who may have taken effect appends the element to k, or deletes k. */
 static enum kr_status may_be_later(struct kr_grow *g, kr_key k, struct kr_piece element, bool *out)
 {
+	uint32_t last = element.length > 0 ? kr_elements_find(&g->numbered, element).i : KR_NONE;
+
 	*out = false;
 	for (uint32_t i = g->write_first[k.i]; i < g->write_first[k.i + 1] && !*out; i++) {
 		if (kr_grow_aborted(g, g->writes[i].txn))
 			continue;
-		g->scratch.n = 0;
-		if (g->writes[i].element != KR_NONE)
-			kr_history_json_value(g->w->h, (kr_value){g->writes[i].element}, &g->scratch);
-		if (g->scratch.failed)
-			return KR_NOMEM;
-		*out = g->writes[i].element == KR_NONE ||
-			(element.length > 0 && g->scratch.n == element.length && memcmp(kr_str_text(&g->scratch), element.text, element.length) == 0);
+		*out = g->writes[i].deletes || g->writes[i].element == last;
 		KR_TRY(kr_ctx_tick(g->w->ctx));
 	}
 	return KR_OK;

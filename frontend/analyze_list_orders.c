@@ -20,7 +20,7 @@ static uint32_t *find_longest(struct kr_grow *g)
 	for (uint32_t i = 0; longest && i < g->reads.n; i++) {
 		uint32_t *best = &longest[g->reads.at[i].key.i];
 
-		if (g->reads.at[i].committed && (*best == KR_NONE || g->reads.at[i].list.count > g->reads.at[*best].list.count))
+		if (g->reads.at[i].committed && (*best == KR_NONE || g->reads.at[i].list.n > g->reads.at[*best].list.n))
 			*best = i;
 	}
 	return longest;
@@ -36,14 +36,14 @@ static enum kr_status check_beginnings(struct kr_grow *g)
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < g->reads.n; i++) {
 		struct kr_grow_read *read = &g->reads.at[i];
-		struct kr_grow_list list = read->list, best;
+		struct kr_items list = read->list, best;
 		uint32_t place = longest[read->key.i];
 
 		KR_TRY(kr_ctx_tick(w->ctx));
 		if (place == KR_NONE || g->cleared[read->key.i])
 			continue;
 		best = g->reads.at[place].list;
-		if (kr_lists_same_beginning(g, list, best, list.count < best.count ? list.count : best.count))
+		if (kr_lists_same_beginning(list, best, list.n < best.n ? list.n : best.n))
 			continue;
 		if (read->committed) {
 			if (!kr_vec_push(w->asg->mem, &w->found,
@@ -59,12 +59,16 @@ static enum kr_status check_beginnings(struct kr_grow *g)
 
 /* ---- circles ---- */
 
+struct pair {
+	uint32_t from, to;
+};
+
 /* Neighbours in the lists of the first `end` reads, by the writes of their first elements; for committed reads of keys that are deleted. */
 struct circles {
 	struct kr_grow *g;
-	KR_VEC(struct kr_grow_list) pairs; /* from first to count */
-	uint32_t *read_of;                 /* per read, and one more: its first pair */
-	uint32_t *before, *head, *next;    /* per write: pairs to it that are left; pairs from it; per pair: the next of these */
+	KR_VEC(struct pair) pairs;
+	uint32_t *read_of;              /* per read, and one more: its first pair */
+	uint32_t *before, *head, *next; /* per write: pairs to it that are left; pairs from it; per pair: the next of these */
 	KR_VEC(uint32_t) free;
 };
 
@@ -73,11 +77,11 @@ static bool is_ordered(const struct kr_grow *g, const struct kr_grow_read *read)
 /* The write that begins the run shown at place i, or KR_NONE: the place is within one, or initial. */
 static uint32_t run_at(const struct kr_grow *g, const struct kr_grow_read *read, uint32_t i)
 {
-	uint32_t write = kr_grow_find(g, read->key, kr_grow_number(g, read->list, i))->write, before;
+	uint32_t write = kr_grow_find(g, read->key, read->list.at[i].i)->write, before;
 
 	if (write == KR_NONE || i == 0)
 		return write;
-	before = kr_grow_find(g, read->key, kr_grow_number(g, read->list, i - 1))->write;
+	before = kr_grow_find(g, read->key, read->list.at[i - 1].i)->write;
 	return before != KR_NONE && g->writes[before].txn.i == g->writes[write].txn.i ? KR_NONE : write;
 }
 
@@ -89,11 +93,11 @@ static enum kr_status collect_pairs(struct circles *c)
 		uint32_t last = KR_NONE;
 
 		c->read_of[r] = c->pairs.n;
-		for (uint32_t i = 0; is_ordered(g, &g->reads.at[r]) && i < g->reads.at[r].list.count; i++) {
+		for (uint32_t i = 0; is_ordered(g, &g->reads.at[r]) && i < g->reads.at[r].list.n; i++) {
 			uint32_t write = run_at(g, &g->reads.at[r], i);
 
 			KR_TRY(kr_ctx_tick(g->w->ctx));
-			if (write != KR_NONE && last != KR_NONE && !kr_vec_push(g->w->asg->mem, &c->pairs, (struct kr_grow_list){last, write}))
+			if (write != KR_NONE && last != KR_NONE && !kr_vec_push(g->w->asg->mem, &c->pairs, (struct pair){last, write}))
 				return KR_NOMEM;
 			last = write != KR_NONE ? write : last;
 		}
@@ -108,24 +112,24 @@ static enum kr_status has_circle(struct circles *c, uint32_t end, bool *out)
 	uint32_t n = c->read_of[end], left = n;
 
 	for (uint32_t i = 0; i < n; i++) {
-		c->before[c->pairs.at[i].first] = c->before[c->pairs.at[i].count] = 0;
-		c->head[c->pairs.at[i].first] = c->head[c->pairs.at[i].count] = KR_NONE;
+		c->before[c->pairs.at[i].from] = c->before[c->pairs.at[i].to] = 0;
+		c->head[c->pairs.at[i].from] = c->head[c->pairs.at[i].to] = KR_NONE;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		c->before[c->pairs.at[i].count]++;
-		c->next[i] = c->head[c->pairs.at[i].first];
-		c->head[c->pairs.at[i].first] = i;
+		c->before[c->pairs.at[i].to]++;
+		c->next[i] = c->head[c->pairs.at[i].from];
+		c->head[c->pairs.at[i].from] = i;
 	}
 	kr_vec_clear(&c->free);
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t from = c->pairs.at[i].first;
+		uint32_t from = c->pairs.at[i].from;
 
 		if (c->before[from] == 0 && c->head[from] == i && !kr_vec_push(c->g->w->asg->mem, &c->free, from)) /* once each */
 			return KR_NOMEM;
 	}
 	while (c->free.n > 0) {
 		for (uint32_t i = c->head[kr_vec_pop(&c->free)]; i != KR_NONE; i = c->next[i], left--)
-			if (--c->before[c->pairs.at[i].count] == 0 && !kr_vec_push(c->g->w->asg->mem, &c->free, c->pairs.at[i].count))
+			if (--c->before[c->pairs.at[i].to] == 0 && !kr_vec_push(c->g->w->asg->mem, &c->free, c->pairs.at[i].to))
 				return KR_NOMEM;
 		KR_TRY(kr_ctx_tick(c->g->w->ctx));
 	}
@@ -156,7 +160,7 @@ static enum kr_status blame(struct circles *c, bool *circle)
 		return KR_OK;
 
 	struct kr_grow_read *read = &g->reads.at[high - 1];
-	uint32_t other = c->pairs.at[c->read_of[high - 1]].first;
+	uint32_t other = c->pairs.at[c->read_of[high - 1]].from;
 
 	read->refuted = true;
 	return kr_vec_push(g->w->asg->mem, &g->w->found, (struct kr_found){read->txn, read->op, read->key, KR_INCOMPATIBLE_ORDER, g->writes[other].txn})
@@ -208,19 +212,19 @@ static enum kr_status push(struct ordering *o, kr_version before, kr_version aft
 }
 
 /* The version of the transaction that appended the element at place i, or KR_NONE (initial, or gone). */
-static kr_version version_at(const struct ordering *o, struct kr_grow_list list, uint32_t i)
+static kr_version version_at(const struct ordering *o, struct kr_items list, uint32_t i)
 {
-	const struct kr_grow_element *e = kr_grow_find(o->g, o->key, kr_grow_number(o->g, list, i));
+	const struct kr_grow_element *e = kr_grow_find(o->g, o->key, list.at[i].i);
 
 	return e->write == KR_NONE ? (kr_version){KR_NONE} : kr_asg_version_of(o->g->w->asg, o->g->writes[e->write].txn, o->key);
 }
 
 /* Neighbours in a list that is deleted; `known` (NULL: none are), per version of the key: what was the one before it last time. */
-static enum kr_status order_neighbours(struct ordering *o, struct kr_grow_list list, uint32_t *known, kr_txn guard)
+static enum kr_status order_neighbours(struct ordering *o, struct kr_items list, uint32_t *known, kr_txn guard)
 {
 	kr_version last = {KR_NONE};
 
-	for (uint32_t i = 0; i < list.count; i++) {
+	for (uint32_t i = 0; i < list.n; i++) {
 		kr_version v = version_at(o, list, i);
 
 		KR_TRY(kr_ctx_tick(o->g->w->ctx));
@@ -246,14 +250,14 @@ static kr_txn guard_of_unshown(const struct ordering *o, kr_version v, kr_txn gu
 }
 
 /* Pairs along the list from its element `from` on, then from its last version to all that it does not show. */
-static enum kr_status order_list(struct ordering *o, struct kr_grow_list list, uint32_t from, kr_txn guard)
+static enum kr_status order_list(struct ordering *o, struct kr_items list, uint32_t from, kr_txn guard)
 {
 	const struct kr_asg *asg = o->g->w->asg;
 	uint32_t first = asg->keys[o->key.i].first, end = asg->keys[o->key.i + 1].first;
 	kr_version last = {KR_NONE};
 	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < list.count && !status; i++) {
+	for (uint32_t i = 0; i < list.n && !status; i++) {
 		kr_version v = version_at(o, list, i);
 
 		if (v.i == KR_NONE || v.i == last.i)
@@ -268,7 +272,7 @@ static enum kr_status order_list(struct ordering *o, struct kr_grow_list list, u
 			status = push(o, last, (kr_version){v}, guard_of_unshown(o, (kr_version){v}, guard));
 	for (uint32_t v = first; v < end; v++)
 		kr_bits_clear(o->shown, v - first);
-	return status ? status : kr_ctx_spend(o->g->w->ctx, list.count + end - first);
+	return status ? status : kr_ctx_spend(o->g->w->ctx, list.n + end - first);
 }
 
 static uint32_t most_versions(const struct kr_asg *asg)
@@ -285,7 +289,7 @@ static enum kr_status order_read(struct ordering *o, uint32_t i, uint32_t best, 
 {
 	const struct kr_grow *g = o->g;
 	const struct kr_grow_read *read = &g->reads.at[i];
-	uint32_t shown = best == KR_NONE ? 0 : g->reads.at[best].list.count;
+	uint32_t shown = best == KR_NONE ? 0 : g->reads.at[best].list.n;
 	bool guarded = !read->committed && g->w->asg->txns[read->txn.i].presence != KR_ABSENT_TXN;
 
 	o->key = read->key;
@@ -295,7 +299,7 @@ static enum kr_status order_read(struct ordering *o, uint32_t i, uint32_t best, 
 		return guarded ? order_neighbours(o, read->list, NULL, read->txn) : KR_OK;
 	if (i == best)
 		return order_list(o, read->list, 0, (kr_txn){KR_NONE});
-	return guarded && read->list.count > shown ? order_list(o, read->list, shown, read->txn) : KR_OK;
+	return guarded && read->list.n > shown ? order_list(o, read->list, shown, read->txn) : KR_OK;
 }
 
 enum kr_status kr_lists_orders(struct kr_grow *g, struct kr_analyze_pairs *orders)

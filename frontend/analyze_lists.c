@@ -7,10 +7,10 @@
  * all that a list can show; an empty one was left by who deleted it, whatever the parts. Lists with equal elements and those of untold initial value are left out. */
 #include "frontend/analyze_grow.h"
 
-bool kr_lists_same_beginning(const struct kr_grow *g, struct kr_grow_list a, struct kr_grow_list b, uint32_t n)
+bool kr_lists_same_beginning(struct kr_items a, struct kr_items b, uint32_t n)
 {
-	for (uint32_t i = 0; i < n && a.first != b.first; i++)
-		if (kr_grow_number(g, a, i) != kr_grow_number(g, b, i))
+	for (uint32_t i = 0; i < n && a.at != b.at; i++)
+		if (a.at[i].i != b.at[i].i)
 			return false;
 	return true;
 }
@@ -82,10 +82,10 @@ enum kr_status kr_lists_prepare(struct kr_grow *g, kr_key k)
 /* ---- one read ---- */
 
 /* What one may say at once of an element that is shown at place i: KR_ANOMALY_KINDS: nothing. */
-static void check_element(struct kr_replay *r, kr_key k, struct kr_grow_list list, uint32_t i, enum kr_anomaly_kind *kind, kr_txn *other)
+static void check_element(struct kr_replay *r, kr_key k, struct kr_items list, uint32_t i, enum kr_anomaly_kind *kind, kr_txn *other)
 {
 	struct kr_grow *g = r->w->grow;
-	struct kr_grow_element *e = kr_grow_find(g, k, kr_grow_number(g, list, i));
+	struct kr_grow_element *e = kr_grow_find(g, k, list.at[i].i);
 	const struct kr_grow_own *own = kr_grow_own(r, k);
 
 	*kind = KR_ANOMALY_KINDS;
@@ -104,10 +104,10 @@ static void check_element(struct kr_replay *r, kr_key k, struct kr_grow_list lis
 		e->mark = g->marks;
 }
 
-static bool has_equal(const struct kr_grow *g, kr_key k, struct kr_grow_list list)
+static bool has_equal(const struct kr_grow *g, kr_key k, struct kr_items list)
 {
-	for (uint32_t i = 0; i < list.count; i++) {
-		const struct kr_grow_element *e = kr_grow_find(g, k, kr_grow_number(g, list, i));
+	for (uint32_t i = 0; i < list.n; i++) {
+		const struct kr_grow_element *e = kr_grow_find(g, k, list.at[i].i);
 
 		if (e && e->twice)
 			return true;
@@ -123,9 +123,9 @@ static uint32_t run_start(const struct kr_grow *g, kr_key k, uint32_t write)
 }
 
 /* The elements from i on are those that one transaction left, whole and in its order; *next is behind them. Who deleted the list first left nothing before its own. */
-static enum kr_anomaly_kind check_run(struct kr_grow *g, kr_key k, struct kr_grow_list list, uint32_t i, uint32_t *next)
+static enum kr_anomaly_kind check_run(struct kr_grow *g, kr_key k, struct kr_items list, uint32_t i, uint32_t *next)
 {
-	uint32_t write = kr_grow_find(g, k, kr_grow_number(g, list, i))->write, end = kr_grow_run(g, k, write), since;
+	uint32_t write = kr_grow_find(g, k, list.at[i].i)->write, end = kr_grow_run(g, k, write), since;
 	bool deleted = kr_grow_since(g, run_start(g, k, write), end, &since);
 
 	*next = i;
@@ -134,24 +134,24 @@ static enum kr_anomaly_kind check_run(struct kr_grow *g, kr_key k, struct kr_gro
 	if (write > since || (deleted && i > 0))
 		return KR_INCOMPATIBLE_ORDER;
 	for (; write < end; write++, (*next)++) {
-		if (*next >= list.count)
+		if (*next >= list.n)
 			return KR_INTERMEDIATE_READ;
-		if (kr_grow_number(g, list, *next) != g->writes[write].element)
+		if (list.at[*next].i != g->writes[write].element)
 			return KR_INTERMEDIATE_READ;
 	}
 	return KR_ANOMALY_KINDS;
 }
 
 /* The initial elements come first, all of them, or, where the list is deleted, none; *next is behind them. False: they do not. */
-static bool check_initial(struct kr_grow *g, kr_key k, struct kr_grow_list list, uint32_t *next)
+static bool check_initial(struct kr_grow *g, kr_key k, struct kr_items list, uint32_t *next)
 {
 	*next = 0;
-	if (g->cleared[k.i] && (list.count == 0 || !kr_grow_find(g, k, kr_grow_number(g, list, 0))->initial))
+	if (g->cleared[k.i] && (list.n == 0 || !kr_grow_find(g, k, list.at[0].i)->initial))
 		return true;
 	for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++) {
 		if (!g->elements.at[i].initial)
 			continue;
-		if (*next >= list.count || kr_grow_number(g, list, *next) != g->elements.at[i].element)
+		if (*next >= list.n || list.at[*next].i != g->elements.at[i].element)
 			return false;
 		(*next)++;
 	}
@@ -181,12 +181,12 @@ static enum kr_status see_parts(struct kr_replay *r, kr_key k, bool initial)
 	return KR_OK;
 }
 
-static enum kr_status see_unknown_writers(struct kr_replay *r, kr_key k, struct kr_grow_list list, uint32_t from)
+static enum kr_status see_unknown_writers(struct kr_replay *r, kr_key k, struct kr_items list, uint32_t from)
 {
 	struct kr_grow *g = r->w->grow;
 
-	for (uint32_t i = from; i < list.count; i++) {
-		kr_key part = g->run_part[kr_grow_find(g, k, kr_grow_number(g, list, i))->write]; /* of the first element of each run */
+	for (uint32_t i = from; i < list.n; i++) {
+		kr_key part = g->run_part[kr_grow_find(g, k, list.at[i].i)->write]; /* of the first element of each run */
 
 		if (part.i != KR_NONE)
 			KR_TRY(kr_analyze_see(r, part, kr_test(KR_TEST_IS, KR_GROW_PRESENT), false));
@@ -195,20 +195,20 @@ static enum kr_status see_unknown_writers(struct kr_replay *r, kr_key k, struct 
 }
 
 /* Of a list about which no more can be told, which versions end as it does. */
-static enum kr_status see_last(struct kr_replay *r, kr_key k, struct kr_grow_list list)
+static enum kr_status see_last(struct kr_replay *r, kr_key k, struct kr_items list)
 {
-	uint32_t last = list.count ? kr_grow_number(r->w->grow, list, list.count - 1) : KR_ABSENT.i;
+	uint32_t last = list.n ? list.at[list.n - 1].i : KR_ABSENT.i;
 
 	kr_analyze_leave_out(r->w, r->txn, r->op,
 		r->w->asg->keys[k.i].open_initial ? "a list of unknown initial value" : "a list that shows an element which was appended twice");
-	if (last != KR_NONE)
+	if (last < r->w->h->values.n || kr_grow_find(r->w->grow, k, last))
 		return kr_analyze_see(r, k, kr_test(KR_TEST_IS, last), false);
 	/* nobody appended it: it was there at first, and nothing has been appended since */
 	return kr_analyze_see(r, k, kr_test(KR_TEST_SOURCE, KR_TEST_ARGUMENTS - 1), false);
 }
 
 /* What was there before the transaction's own elements. */
-static enum kr_status see_list(struct kr_replay *r, kr_key k, struct kr_grow_list list)
+static enum kr_status see_list(struct kr_replay *r, kr_key k, struct kr_items list)
 {
 	struct kr_grow *g = r->w->grow;
 	enum kr_anomaly_kind kind;
@@ -218,15 +218,15 @@ static enum kr_status see_list(struct kr_replay *r, kr_key k, struct kr_grow_lis
 	if (r->w->asg->keys[k.i].open_initial || has_equal(g, k, list))
 		return see_last(r, k, list);
 	g->marks++;
-	for (uint32_t i = 0; i < list.count; i++) {
+	for (uint32_t i = 0; i < list.n; i++) {
 		check_element(r, k, list, i, &kind, &other);
 		if (kind != KR_ANOMALY_KINDS)
 			return kr_grow_contradict(r, k, kind, other);
 	}
 	if (!check_initial(g, k, list, &appended))
 		return kr_grow_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
-	for (uint32_t i = appended; i < list.count; i = next) {
-		struct kr_grow_element *e = kr_grow_find(g, k, kr_grow_number(g, list, i));
+	for (uint32_t i = appended; i < list.n; i = next) {
+		struct kr_grow_element *e = kr_grow_find(g, k, list.at[i].i);
 
 		kind = e->write == KR_NONE ? KR_INCOMPATIBLE_ORDER : check_run(g, k, list, i, &next);
 		if (kind != KR_ANOMALY_KINDS)
@@ -236,56 +236,22 @@ static enum kr_status see_list(struct kr_replay *r, kr_key k, struct kr_grow_lis
 		!kr_vec_push(r->w->asg->mem, &g->reads,
 			(struct kr_grow_read){r->txn, r->op, k, list, r->w->h->txns.at[r->txn.i].status == KR_COMMITTED, false}))
 		return KR_NOMEM;
-	KR_TRY(kr_analyze_see(r, k, kr_test(KR_TEST_IS, list.count ? kr_grow_number(g, list, list.count - 1) : KR_ABSENT.i), false));
-	if (g->cleared[k.i] && list.count > 0)
+	KR_TRY(kr_analyze_see(r, k, kr_test(KR_TEST_IS, list.n ? list.at[list.n - 1].i : KR_ABSENT.i), false));
+	if (g->cleared[k.i] && list.n > 0)
 		return see_parts(r, k, appended > 0);
 	return see_unknown_writers(r, k, list, appended);
 }
 
-static enum kr_status see_over_own(struct kr_replay *r, kr_key k, struct kr_grow_list list)
+enum kr_status kr_lists_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want)
 {
-	struct kr_grow *g = r->w->grow;
-	struct kr_grow_own *own = kr_grow_own(r, k);
-	uint32_t since, end = own->writes + own->count;
-	struct kr_grow_list base = {list.first, list.count};
-	bool shown;
+	bool done;
 
-	(void)kr_grow_since(g, own->writes, end, &since);
-	base.count -= end - since;
-	shown = list.count >= end - since;
-	for (uint32_t i = since; i < end && shown; i++)
-		shown = kr_grow_number(g, list, base.count + i - since) == g->writes[i].element;
-	if (shown && own->deleted)
-		shown = base.count == 0;
-	else if (shown && own->based)
-		shown = base.count == own->base.count && kr_lists_same_beginning(g, base, own->base, base.count);
-	if (!shown)
-		return kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});
-	if (own->deleted || own->based)
+	KR_TRY(kr_grow_pull(r, k, want, &done));
+	if (done)
 		return KR_OK;
-	own->based = true;
-	own->base = base;
-	return see_list(r, k, base);
-}
-
-enum kr_status kr_lists_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value)
-{
-	const struct kr_grow_own *own = kr_grow_own(r, k);
-	struct kr_grow_list list;
-	bool is_array, present;
-
-	KR_TRY(kr_grow_parse(r->w->grow, value, &list, &is_array));
-	if (!is_array)
-		return kr_grow_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
-	if (shown == KR_SHOWN_ROW && list.count == 0) /* empty is absent, and no row of anything */
-		return kr_grow_contradict(r, k, KR_RESULT_SET_MISMATCH, (kr_txn){KR_NONE});
 	if (shown == KR_SHOWN_READ || shown == KR_SHOWN_ROW)
-		return own->count > 0 ? see_over_own(r, k, list) : see_list(r, k, list);
-	if (own->count == 0) {
-		if (r->w->asg->keys[k.i].open_initial)
-			kr_analyze_leave_out(r->w, r->txn, r->op, "whether a list of unknown initial value was there");
-		return kr_grow_see_presence(r, k, shown);
-	}
-	present = !kr_grow_is_delete(r->w->grow, &r->w->grow->writes[own->writes + own->count - 1]);
-	return present == (shown == KR_SHOWN_FOUND) ? KR_OK : kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});
+		return see_list(r, k, want->is.items);
+	if (r->w->asg->keys[k.i].open_initial)
+		kr_analyze_leave_out(r->w, r->txn, r->op, "whether a list of unknown initial value was there");
+	return kr_grow_see_presence(r, k, shown);
 }

@@ -80,12 +80,12 @@ static bool find_left(const struct kr_work *w, kr_key k, kr_txn t, kr_value *out
 	for (uint32_t i = txn->op_count; i-- > 0;) {
 		const struct kr_operation *op = &w->h->ops.at[txn->op_first + i];
 
-		for (uint32_t n = kr_analyze_writes(w, op); n-- > 0;) {
+		for (uint32_t n = kr_write_count(w->h, op); n-- > 0;) {
 			struct kr_row write = kr_analyze_write(w, op, n);
 
 			if (write.key.i != k.i)
 				continue;
-			*out = write.value;
+			*out = write.value.i == KR_NONE ? KR_ABSENT : write.value;
 			return true;
 		}
 	}
@@ -163,82 +163,61 @@ static enum kr_status name_versions(struct kr_replay *r, const struct kr_attr *a
 
 /* ---- operations on one key ---- */
 
-/* A plain read takes an absent counter for 0. */
-static uint32_t read_test(const struct kr_work *w, const struct kr_operation *op)
+/* An absent counter is read as 0. */
+static uint32_t value_test(const struct kr_work *w, kr_key k, kr_value value)
 {
-	const struct kr_key_entry *key = &w->h->keys.at[op->key.i];
 	int64_t number;
+	bool zero = w->h->keys.at[k.i].kind == KR_KIND_COUNTER && kr_analyze_integer(w, value, &number) && number == 0;
 
-	if (key->kind == KR_KIND_COUNTER && kr_analyze_integer(w, op->a, &number) && number == 0)
-		return kr_test(KR_TEST_OR_ABSENT, op->a.i);
-	return kr_test(KR_TEST_IS, op->a.i);
+	return kr_test(zero ? KR_TEST_OR_ABSENT : KR_TEST_IS, value.i);
 }
 
 /* An increment whose result is told: what was there before. */
-static enum kr_status look_inc(struct kr_replay *r, const struct kr_operation *op)
+static enum kr_status look_before(struct kr_replay *r, const struct kr_operation *op, kr_value after)
 {
 	int64_t delta = 0, sum = 0, before;
 	kr_value value;
 
 	(void)kr_analyze_integer(r->w, op->a, &delta);
-	(void)kr_analyze_integer(r->w, op->b, &sum);
+	(void)kr_analyze_integer(r->w, after, &sum);
 	if (__builtin_sub_overflow(sum, delta, &before))
 		return kr_analyze_refuse(r->w, r->txn, r->op, "a counter beyond 64 bits");
-
 	KR_TRY(kr_analyze_number(r->w, before, &value));
-	return kr_analyze_look(r, op->key, kr_test(before == 0 ? KR_TEST_OR_ABSENT : KR_TEST_IS, value.i), false);
+	return kr_analyze_look(r, op->key, value_test(r->w, op->key, value), false);
 }
 
-static enum kr_status replay_plain(struct kr_replay *r, const struct kr_operation *op)
+static enum kr_status look_at_key(struct kr_replay *r, const struct kr_operation *op)
 {
-	bool known = op->flags & KR_OPF_KNOWN;
-	enum kr_test_kind sure = op->flags & KR_OPF_DONE ? KR_TEST_IS : KR_TEST_NOT;
+	struct kr_view view = kr_op_view(op);
 
-	switch ((enum kr_op_kind)op->kind) {
-	case KR_OP_READ: return known ? kr_analyze_look(r, op->key, read_test(r->w, op), false) : KR_OK;
-	case KR_OP_DELETE: return known ? kr_analyze_look(r, op->key, kr_test(sure == KR_TEST_IS ? KR_TEST_NOT : KR_TEST_IS, KR_ABSENT.i), false) : KR_OK;
-	case KR_OP_INSERT: return kr_analyze_look(r, op->key, kr_test(sure, KR_ABSENT.i), false);
-	case KR_OP_CAS: return kr_analyze_look(r, op->key, kr_test(sure, op->a.i), false);
-	case KR_OP_INC: return look_inc(r, op);
-	default: return KR_OK;
-	}
-}
-
-static enum kr_status replay_growing(struct kr_replay *r, const struct kr_operation *op)
-{
-	bool known = op->flags & KR_OPF_KNOWN;
-
-	if (op->kind == KR_OP_READ && known)
-		KR_TRY(kr_analyze_grow_see(r, op->key, KR_SHOWN_READ, op->a));
-	else if (op->kind == KR_OP_DELETE && known)
-		KR_TRY(kr_analyze_grow_see(r, op->key, op->flags & KR_OPF_DONE ? KR_SHOWN_FOUND : KR_SHOWN_NOT_FOUND, KR_ABSENT));
-	else if (op->kind == KR_OP_INC && known)
-		KR_TRY(kr_analyze_grow_see(r, op->key, KR_SHOWN_INC, op->b));
-	if (kr_analyze_writes(r->w, op) == 0)
+	if (view.when == KR_UNSEEN)
 		return KR_OK;
-	r->wrote = true;
-	return kr_analyze_grow_write(r, op->key, op);
+	if (kr_analyze_grows(r->w, op->key)) {
+		enum kr_shown found = view.other ? KR_SHOWN_FOUND : KR_SHOWN_NOT_FOUND;
+
+		found = view.when == KR_SEEN_AFTER ? KR_SHOWN_INC : kr_op_is_read(op) ? KR_SHOWN_READ : found;
+		return kr_analyze_grow_see(r, op->key, found, view.value);
+	}
+	if (view.when == KR_SEEN_AFTER)
+		return look_before(r, op, view.value);
+	return kr_analyze_look(r, op->key, view.other ? kr_test(KR_TEST_NOT, view.value.i) : value_test(r->w, op->key, view.value), false);
 }
 
 static enum kr_status replay_operation(struct kr_replay *r, const struct kr_operation *op)
 {
-	struct kr_work *w = r->w;
-	uint32_t writes = kr_analyze_writes(w, op);
+	struct kr_write write;
 
-	if (op->scan == KR_NONE && kr_analyze_grows(w, op->key))
-		return replay_growing(r, op);
-	if (op->kind == KR_OP_RANGE)
-		KR_TRY(kr_analyze_range(r, op));
-	else if (op->scan != KR_NONE)
-		KR_TRY(kr_analyze_scan(r, op));
+	if (op->scan == KR_NONE)
+		KR_TRY(look_at_key(r, op));
 	else
-		KR_TRY(replay_plain(r, op));
-	for (uint32_t i = 0; i < writes; i++) {
-		struct kr_row write = kr_analyze_write(w, op, i);
-
-		kr_analyze_put(r, write.key, write.value);
+		KR_TRY(op->kind == KR_OP_RANGE ? kr_analyze_range(r, op) : kr_analyze_scan(r, op));
+	for (uint32_t i = 0; kr_write_at(r->w->h, op, i, &write); i++) {
+		r->wrote = true;
+		if (kr_analyze_grows(r->w, write.key))
+			kr_analyze_grow_write(r, write.key);
+		else
+			kr_analyze_put(r, write.key, write.told);
 	}
-	r->wrote |= writes > 0;
 	return KR_OK;
 }
 

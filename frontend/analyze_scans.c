@@ -23,7 +23,7 @@ static enum kr_status find_passing(struct kr_work *w)
 			const struct kr_operation *op = &h->ops.at[txn->op_first + i];
 
 			KR_TRY(kr_ctx_tick(w->ctx));
-			for (uint32_t n = kr_analyze_writes(w, op); n-- > 0;) {
+			for (uint32_t n = kr_write_count(w->h, op); n-- > 0;) {
 				struct kr_row write = kr_analyze_write(w, op, n);
 				bool passing = w->stamp[write.key.i] == t && write.value.i != KR_ABSENT.i;
 

@@ -13,8 +13,8 @@ static int by_size(const void *a, const void *b)
 
 	if (x->key.i != y->key.i)
 		return x->key.i < y->key.i ? -1 : 1;
-	if (x->list.count != y->list.count)
-		return x->list.count < y->list.count ? -1 : 1;
+	if (x->list.n != y->list.n)
+		return x->list.n < y->list.n ? -1 : 1;
 	if (x->txn.i != y->txn.i)
 		return x->txn.i < y->txn.i ? -1 : 1;
 	return x->op < y->op ? -1 : x->op > y->op;
@@ -23,19 +23,19 @@ static int by_size(const void *a, const void *b)
 bool kr_bags_deleted(const struct kr_grow *g, kr_key k)
 {
 	for (uint32_t i = g->write_first[k.i]; i < g->write_first[k.i + 1]; i++)
-		if (kr_grow_is_delete(g, &g->writes[i]) && !kr_grow_aborted(g, g->writes[i].txn))
+		if (g->writes[i].deletes && !kr_grow_aborted(g, g->writes[i].txn))
 			return true;
 	return false;
 }
 
 /* Whether `a` shows an element, added once, that `b` does not. */
-static bool shows_more(struct kr_grow *g, kr_key k, struct kr_grow_list a, struct kr_grow_list b)
+static bool shows_more(struct kr_grow *g, kr_key k, struct kr_items a, struct kr_items b)
 {
 	g->marks++;
-	for (uint32_t i = 0; i < b.count; i++)
-		kr_grow_find(g, k, g->numbers.at[b.first + i])->mark = g->marks;
-	for (uint32_t i = 0; i < a.count; i++) {
-		const struct kr_grow_element *e = kr_grow_find(g, k, g->numbers.at[a.first + i]);
+	for (uint32_t i = 0; i < b.n; i++)
+		kr_grow_find(g, k, b.at[i].i)->mark = g->marks;
+	for (uint32_t i = 0; i < a.n; i++) {
+		const struct kr_grow_element *e = kr_grow_find(g, k, a.at[i].i);
 
 		if (e->mark != g->marks && !e->twice && !e->initial)
 			return true;
@@ -130,10 +130,10 @@ static enum kr_status order_key(struct ordering *o, uint32_t from, uint32_t end)
 	kr_vec_clear(&o->now);
 	o->pairs = 0;
 	for (uint32_t i = from; i < end; i++) {
-		struct kr_grow_list list = g->shown.at[i].list;
+		struct kr_items list = g->shown.at[i].list;
 
-		for (uint32_t n = 0; n < list.count; n++) {
-			struct kr_grow_element *e = kr_grow_find(g, o->key, g->numbers.at[list.first + n]);
+		for (uint32_t n = 0; n < list.n; n++) {
+			struct kr_grow_element *e = kr_grow_find(g, o->key, list.at[n].i);
 
 			if (e->mark >= first)
 				continue;

@@ -7,34 +7,19 @@
 
 #include <string.h>
 
-uint32_t kr_analyze_writes(const struct kr_work *w, const struct kr_operation *op)
-{
-	switch ((enum kr_op_kind)op->kind) {
-	case KR_OP_WRITE:
-	case KR_OP_INC:
-	case KR_OP_APPEND:
-	case KR_OP_ADD: return 1;
-	case KR_OP_DELETE: return op->flags & KR_OPF_DONE || !(op->flags & KR_OPF_KNOWN);
-	case KR_OP_INSERT:
-	case KR_OP_CAS: return (op->flags & KR_OPF_DONE) != 0;
-	case KR_OP_UPDATE: return w->h->scans.at[op->scan].row_count;
-	default: return 0;
-	}
-}
-
 struct kr_row kr_analyze_write(const struct kr_work *w, const struct kr_operation *op, uint32_t i)
 {
-	if (op->kind == KR_OP_UPDATE)
-		return w->h->rows.at[w->h->scans.at[op->scan].row_first + i];
-	if (op->kind == KR_OP_DELETE || kr_analyze_grows(w, op->key))
-		return (struct kr_row){op->key, KR_ABSENT};
-	return (struct kr_row){op->key, op->kind == KR_OP_CAS || op->kind == KR_OP_INC ? op->b : op->a};
+	struct kr_write write = {.key = {KR_NONE}};
+
+	(void)kr_write_at(w->h, op, i, &write);
+	return (struct kr_row){write.key, kr_analyze_grows(w, write.key) ? KR_ABSENT : write.told};
 }
 
 /* Lists, sets, and counters; of these, where the results of increments are what they leave, only those that are not told all along. */
 static enum kr_status find_growing(struct kr_work *w)
 {
 	const struct kr_history *h = w->h;
+	struct kr_write write;
 
 	w->grows = KR_NEW_ARRAY(&w->scratch, uint64_t, KR_BITS_WORDS(h->keys.n));
 	if (!w->grows)
@@ -49,9 +34,11 @@ static enum kr_status find_growing(struct kr_work *w)
 			const struct kr_operation *op = &h->ops.at[i];
 
 			KR_TRY(kr_ctx_tick(w->ctx));
-			w->out->shows_own |= op->kind == KR_OP_INC && op->flags & KR_OPF_KNOWN;
-			if (op->kind == KR_OP_INC && (!w->installs || !(op->flags & KR_OPF_KNOWN)))
-				kr_bits_set(w->grows, op->key.i);
+			if (!kr_write_at(h, op, 0, &write) || write.how != KR_ADD)
+				continue;
+			w->out->shows_own |= write.told.i != KR_NONE;
+			if (!w->installs || write.told.i == KR_NONE)
+				kr_bits_set(w->grows, write.key.i);
 		}
 	}
 	return KR_OK;
@@ -102,7 +89,7 @@ static enum kr_status each_version(struct kr_work *w, uint32_t *next, bool fill)
 			const struct kr_operation *op = &h->ops.at[txn->op_first + i];
 
 			KR_TRY(kr_ctx_tick(w->ctx));
-			for (uint32_t n = kr_analyze_writes(w, op); n-- > 0;) {
+			for (uint32_t n = kr_write_count(w->h, op); n-- > 0;) {
 				struct kr_row write = kr_analyze_write(w, op, n);
 				uint32_t k = write.key.i;
 

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/table.h"
 #include "frontend/analyze.h"
+#include "frontend/model/operation.h"
 #include "frontend/where.h"
 
 /* ---- tests: what an observation says of the version that it saw ---- */
@@ -180,7 +181,7 @@ enum kr_status kr_analyze_grow_keys(struct kr_work *w);
 /* In replay: an operation showed growing key k; one wrote it (a delete that found it or does not tell, inc, append, add). They call kr_analyze_see for k itself or for its parts, and
  * kr_analyze_contradict. w->stamp and w->own are not used for growing keys. */
 enum kr_status kr_analyze_grow_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value);
-enum kr_status kr_analyze_grow_write(struct kr_replay *r, kr_key k, const struct kr_operation *op);
+void kr_analyze_grow_write(struct kr_replay *r, kr_key k);
 /* After the counting replay: what reads of one key by different transactions contradict. */
 enum kr_status kr_analyze_grow_check(struct kr_work *w);
 void kr_analyze_grow_free(struct kr_work *w);
@@ -192,8 +193,7 @@ enum kr_status kr_analyze_grow_done(struct kr_work *w, struct kr_analyze_pairs *
 
 /* ---- shared by the steps ---- */
 
-/* What an operation writes, in order. For growing keys the value is 0. */
-uint32_t kr_analyze_writes(const struct kr_work *w, const struct kr_operation *op);
+/* The i-th write of the operation. For growing keys the value is 0. */
 struct kr_row kr_analyze_write(const struct kr_work *w, const struct kr_operation *op, uint32_t i);
 
 /* The integer as a value. */

@@ -28,7 +28,6 @@ static void forget(struct kr_sim *s, struct kr_sim_client *c)
 	kr_vec_clear(&c->conds);
 	kr_vec_clear(&c->rows);
 	kr_vec_clear(&c->touches);
-	kr_vec_clear(&c->own);
 	kr_vec_clear(&c->times);
 	kr_table_done(&s->ctx->mem, &c->index);
 }
@@ -44,7 +43,6 @@ static void client_done(struct kr_sim *s, struct kr_sim_client *c)
 	kr_vec_done(mem, &c->conds);
 	kr_vec_done(mem, &c->rows);
 	kr_vec_done(mem, &c->touches);
-	kr_vec_done(mem, &c->own);
 }
 
 static void begin(struct kr_sim *s, struct kr_sim_client *c)

@@ -56,22 +56,33 @@ static bool is_there(const struct kr_sim *s, kr_value seen)
 	return seen.i != KR_ABSENT.i && !(entry->type == KR_VALUE_ARRAY && entry->length == 2);
 }
 
+/* Does what the operation does, or not, as it finds the key. */
+static enum kr_status attempt(const struct kr_sim *s, struct kr_sim_touch *t, struct kr_operation *op, kr_value seen)
+{
+	struct kr_write write;
+
+	op->flags |= KR_OPF_DONE;
+
+	struct kr_view view = kr_op_view(op);
+	bool is = view.value.i == KR_ABSENT.i ? !is_there(s, seen) : view.value.i == seen.i;
+
+	if (is == view.other)
+		op->flags &= (uint8_t)~KR_OPF_DONE;
+	if (kr_write_at(s->h, op, 0, &write))
+		kr_sim_put(t, write.value);
+	return KR_OK;
+}
+
 static enum kr_status run_delete(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t, struct kr_operation *op)
 {
 	kr_value seen;
 
 	if (c->blank || chance(s, s->options->untold)) {
-		kr_sim_remove(t);
+		kr_sim_put(t, KR_ABSENT);
 		return KR_OK;
 	}
-	if (kr_sim_see(s, c, t, &seen) != KR_OK)
-		return KR_NOMEM;
 	op->flags = KR_OPF_KNOWN;
-	if (is_there(s, seen)) {
-		op->flags |= KR_OPF_DONE;
-		kr_sim_remove(t);
-	}
-	return KR_OK;
+	return kr_sim_see(s, c, t, &seen) == KR_OK ? attempt(s, t, op, seen) : KR_NOMEM;
 }
 
 static enum kr_status run_insert(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t, struct kr_operation *op)
@@ -79,13 +90,7 @@ static enum kr_status run_insert(struct kr_sim *s, struct kr_sim_client *c, stru
 	kr_value seen;
 
 	op->a = next_value(s, t->key);
-	if (op->a.i == KR_NONE || kr_sim_see(s, c, t, &seen) != KR_OK)
-		return KR_NOMEM;
-	if (seen.i == KR_ABSENT.i) {
-		op->flags = KR_OPF_DONE;
-		kr_sim_put(t, op->a);
-	}
-	return KR_OK;
+	return op->a.i != KR_NONE && kr_sim_see(s, c, t, &seen) == KR_OK ? attempt(s, t, op, seen) : KR_NOMEM;
 }
 
 /* Half of them expect what is there. */
@@ -98,13 +103,7 @@ static enum kr_status run_cas(struct kr_sim *s, struct kr_sim_client *c, struct 
 		return KR_NOMEM;
 	op->a = chance(s, 50) ? seen : kr_history_int(s->h, (int64_t)kr_rng_below(&s->rng, (uint64_t)most + 1));
 	op->b = next_value(s, t->key);
-	if (op->a.i == KR_NONE || op->b.i == KR_NONE)
-		return KR_NOMEM;
-	if (op->a.i == seen.i) {
-		op->flags = KR_OPF_DONE;
-		kr_sim_put(t, op->b);
-	}
-	return KR_OK;
+	return op->a.i != KR_NONE && op->b.i != KR_NONE ? attempt(s, t, op, seen) : KR_NOMEM;
 }
 
 static enum kr_status run_inc(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t, struct kr_operation *op)
@@ -114,9 +113,7 @@ static enum kr_status run_inc(struct kr_sim *s, struct kr_sim_client *c, struct 
 	if (s->options->values == 0 && kr_rng_below(&s->rng, NEGATIVE) == 0)
 		delta = -delta;
 	op->a = kr_history_int(s->h, delta);
-	t->written = t->present = true;
-	t->number += delta;
-	if (op->a.i == KR_NONE)
+	if (op->a.i == KR_NONE || kr_sim_grow(s, t, op->a) != KR_OK)
 		return KR_NOMEM;
 	if (c->blank || chance(s, s->options->untold))
 		return KR_OK;
@@ -126,31 +123,32 @@ static enum kr_status run_inc(struct kr_sim *s, struct kr_sim_client *c, struct 
 
 static enum kr_status run_grow(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t, struct kr_operation *op)
 {
+	(void)c;
 	op->a = next_value(s, t->key);
-	return op->a.i == KR_NONE ? KR_NOMEM : kr_sim_grow(s, c, t, op->a);
+	return op->a.i == KR_NONE ? KR_NOMEM : kr_sim_grow(s, t, op->a);
 }
 
 /* ---- which ---- */
 
 struct kind {
-	uint8_t op, key_kind; /* KR_KIND_ANY: goes to any key */
-	uint8_t blank;        /* which kind of operation takes its place where results are lost */
+	uint8_t op;
+	uint8_t blank; /* which kind of operation takes its place where results are lost */
 	enum kr_status (*run)(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t, struct kr_operation *op);
 	enum kr_status (*look)(struct kr_sim *s, struct kr_sim_client *c, kr_key key, struct kr_operation *op); /* instead, of operations on many keys */
 };
 
 static const struct kind kinds[KR_OP_KINDS] = {
-	[KR_OP_READ] = {KR_OP_READ, KR_KIND_ANY, KR_OP_READ, run_read, NULL},
-	[KR_OP_WRITE] = {KR_OP_WRITE, KR_KIND_REGISTER, KR_OP_WRITE, run_write, NULL},
-	[KR_OP_DELETE] = {KR_OP_DELETE, KR_KIND_ANY, KR_OP_DELETE, run_delete, NULL},
-	[KR_OP_INSERT] = {KR_OP_INSERT, KR_KIND_REGISTER, KR_OP_WRITE, run_insert, NULL},
-	[KR_OP_CAS] = {KR_OP_CAS, KR_KIND_REGISTER, KR_OP_WRITE, run_cas, NULL},
-	[KR_OP_INC] = {KR_OP_INC, KR_KIND_COUNTER, KR_OP_INC, run_inc, NULL},
-	[KR_OP_APPEND] = {KR_OP_APPEND, KR_KIND_LIST, KR_OP_APPEND, run_grow, NULL},
-	[KR_OP_ADD] = {KR_OP_ADD, KR_KIND_SET, KR_OP_ADD, run_grow, NULL},
-	[KR_OP_RANGE] = {KR_OP_RANGE, KR_KIND_ANY, KR_OP_READ, NULL, kr_sim_range},
-	[KR_OP_SCAN] = {KR_OP_SCAN, KR_KIND_ANY, KR_OP_READ, NULL, kr_sim_scan},
-	[KR_OP_UPDATE] = {KR_OP_UPDATE, KR_KIND_REGISTER, KR_OP_WRITE, NULL, kr_sim_scan},
+	[KR_OP_READ] = {KR_OP_READ, KR_OP_READ, run_read, NULL},
+	[KR_OP_WRITE] = {KR_OP_WRITE, KR_OP_WRITE, run_write, NULL},
+	[KR_OP_DELETE] = {KR_OP_DELETE, KR_OP_DELETE, run_delete, NULL},
+	[KR_OP_INSERT] = {KR_OP_INSERT, KR_OP_WRITE, run_insert, NULL},
+	[KR_OP_CAS] = {KR_OP_CAS, KR_OP_WRITE, run_cas, NULL},
+	[KR_OP_INC] = {KR_OP_INC, KR_OP_INC, run_inc, NULL},
+	[KR_OP_APPEND] = {KR_OP_APPEND, KR_OP_APPEND, run_grow, NULL},
+	[KR_OP_ADD] = {KR_OP_ADD, KR_OP_ADD, run_grow, NULL},
+	[KR_OP_RANGE] = {KR_OP_RANGE, KR_OP_READ, NULL, kr_sim_range},
+	[KR_OP_SCAN] = {KR_OP_SCAN, KR_OP_READ, NULL, kr_sim_scan},
+	[KR_OP_UPDATE] = {KR_OP_UPDATE, KR_OP_WRITE, NULL, kr_sim_scan},
 };
 
 static const struct kind *draw_kind(struct kr_sim *s, const struct kr_sim_client *c)
@@ -187,8 +185,10 @@ static const struct kind *draw_kind(struct kr_sim *s, const struct kr_sim_client
 /* Whether the operation may go to a key of that kind. */
 static bool suits(const struct kr_sim *s, const struct kind *kind, uint8_t key_kind)
 {
-	if (kind->key_kind != KR_KIND_ANY)
-		return kind->key_kind == key_kind;
+	enum kr_key_kind needed = kr_history_kind_needed((enum kr_op_kind)kind->op);
+
+	if (needed != KR_KIND_ANY)
+		return needed == key_kind;
 	return !(kind->op == KR_OP_DELETE && s->options->keep_lists && key_kind == KR_KIND_LIST && s->kind_count > 1);
 }
 

@@ -4,26 +4,20 @@
 
 #include "base/rng.h"
 #include "frontend/generate.h"
+#include "frontend/model/elements.h"
 
 struct kr_plant;
 
 /* ---- store ---- */
 
-struct kr_sim_content {        /* what a key holds; which fields count depends on its kind */
-	bool present;
-	kr_value value;        /* register: KR_ABSENT when not present */
-	int64_t number;        /* counter: 0 when not present */
-	uint32_t first, count; /* list, set: a run of the key's elements; present iff there are some */
-};
-
 struct kr_sim_version {
 	uint32_t commit; /* when it was installed, counted in commits; 0: the initial one */
-	struct kr_sim_content content;
+	struct kr_state state;
 };
 
 struct kr_sim_key {
 	KR_VEC(struct kr_sim_version) versions; /* oldest first */
-	KR_VEC(kr_value) elements;              /* of all its versions: each goes on where the one before it ends, or after a delete starts there */
+	const struct kr_datatype *type;         /* how it grows: a set whose elements all differ, as a list does */
 	uint32_t handed;                        /* values handed out */
 	uint32_t place;                         /* in the order of names */
 	uint8_t kind;                           /* enum kr_key_kind */
@@ -36,17 +30,10 @@ struct kr_sim_touch { /* a key that a transaction has used */
 	kr_key key;
 	uint32_t seen;  /* place of the version it read first, or KR_NONE */
 	uint32_t base;  /* place of the version that its own additions were shown on top of, or KR_NONE */
-	bool written;
-	bool absolute;  /* what it leaves does not depend on the version before */
-	bool present;   /* counter, absolute */
-	kr_value value; /* register: its own */
-	int64_t number; /* counter: absolute value or sum of its deltas */
-	uint32_t own_first, own_last; /* list, set: its additions, into `own`; KR_NONE: none */
+	struct kr_effect own;
 };
 
 struct kr_sim_time { int64_t invoked, returned; };
-
-struct kr_sim_own { kr_value element; uint32_t next; };
 
 struct kr_sim_client {
 	bool open;
@@ -62,7 +49,6 @@ struct kr_sim_client {
 	KR_VEC(struct kr_cond) conds;
 	KR_VEC(struct kr_row) rows;
 	KR_VEC(struct kr_sim_touch) touches;
-	KR_VEC(struct kr_sim_own) own;
 	struct kr_table index; /* key -> touch */
 };
 
@@ -76,6 +62,7 @@ struct kr_sim {
 	int64_t clock;
 	uint32_t commits, begun, open;
 	struct kr_sim_key *keys;
+	struct kr_arena items; /* elements of lists and sets */
 	kr_key *by_name; /* in the order of names */
 	uint8_t kinds[4]; /* of keys, enum kr_key_kind: key i is of kind kinds[i % kind_count] */
 	uint32_t kind_count;
@@ -94,9 +81,8 @@ struct kr_sim_touch *kr_sim_touch(struct kr_sim *s, struct kr_sim_client *c, kr_
 /* What the client is shown of the key, its own writes included; *out is KR_ABSENT for absent. */
 enum kr_status kr_sim_see(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t, kr_value *out);
 
-void kr_sim_put(struct kr_sim_touch *t, kr_value value);                       /* register: KR_ABSENT deletes */
-void kr_sim_remove(struct kr_sim_touch *t);                                    /* any kind: deletes */
-enum kr_status kr_sim_grow(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t, kr_value element); /* list, set */
+void kr_sim_put(struct kr_sim_touch *t, kr_value value); /* KR_ABSENT deletes */
+enum kr_status kr_sim_grow(struct kr_sim *s, struct kr_sim_touch *t, kr_value more); /* an element, or an increment */
 
 bool kr_sim_may_commit(const struct kr_sim *s, const struct kr_sim_client *c); /* by the rules of the store */
 enum kr_status kr_sim_install(struct kr_sim *s, const struct kr_sim_client *c);

@@ -27,6 +27,7 @@ enum kr_value_type {
 };
 
 #define KR_ABSENT ((kr_value){0})
+#define KR_UNTOLD ((kr_value){KR_NONE}) /* a value that the trace does not tell: it may be any */
 
 struct kr_value_entry {
 	enum kr_value_type type;

@@ -9,6 +9,7 @@
 #include "frontend/history_count.h"
 #include "frontend/history_work.h"
 #include "frontend/json.h"
+#include "frontend/model/datatype.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -92,27 +93,11 @@ static enum kr_status check_session(const struct kr_history *h, const struct kr_
 		(long long)last_moment(&h->txns.at[last.i]));
 }
 
-enum kr_key_kind kr_history_kind_needed(enum kr_op_kind op)
-{
-	switch (op) {
-	case KR_OP_WRITE:
-	case KR_OP_INSERT:
-	case KR_OP_CAS:
-	case KR_OP_UPDATE: return KR_KIND_REGISTER;
-	case KR_OP_INC: return KR_KIND_COUNTER;
-	case KR_OP_APPEND: return KR_KIND_LIST;
-	case KR_OP_ADD: return KR_KIND_SET;
-	default: return KR_KIND_ANY;
-	}
-}
-
 static bool initial_fits(const struct kr_history *h, kr_value initial, enum kr_key_kind kind)
 {
-	enum kr_value_type type = h->values.at[initial.i].type;
+	enum kr_value_type type = h->values.at[initial.i].type, shown = kr_datatype_of(kind)->shown;
 
-	if (type == KR_VALUE_ABSENT || kind == KR_KIND_REGISTER)
-		return true;
-	return type == (kind == KR_KIND_COUNTER ? KR_VALUE_INT : KR_VALUE_ARRAY);
+	return type == KR_VALUE_ABSENT || shown == KR_VALUE_ABSENT || type == shown;
 }
 
 /* An initial value for a message: strings in quotes. */
@@ -128,15 +113,13 @@ static const char *brief_value(const struct kr_history *h, kr_value value, char 
 	return out;
 }
 
-static const char *const kinds[] = {"any", "register", "counter", "list", "set"}; /* by enum kr_key_kind */
-
-const char *kr_history_kind_name(enum kr_key_kind kind) { return kinds[kind]; }
+const char *kr_history_kind_name(enum kr_key_kind kind) { return kind == KR_KIND_ANY ? "any" : kr_datatype_of(kind)->name; }
 
 enum kr_key_kind kr_history_kind(const char *name)
 {
-	for (unsigned i = KR_KIND_REGISTER; i < KR_COUNT(kinds); i++)
-		if (strcmp(name, kinds[i]) == 0)
-			return (enum kr_key_kind)i;
+	for (size_t i = 0; i < kr_datatype_registry_count; i++)
+		if (strcmp(name, kr_datatype_registry[i]->name) == 0)
+			return kr_datatype_registry[i]->kind;
 	return KR_KIND_ANY;
 }
 
@@ -186,7 +169,7 @@ enum kr_status kr_history_set_initial(struct kr_history *h, kr_key key, kr_value
 
 	if (entry->kind != KR_KIND_ANY && !initial_fits(h, initial, entry->kind))
 		return kr_err_set(err, KR_BAD, "%s starts as %s, but is %s as a %s", kr_history_brief(h, entry->name, name, sizeof name),
-			brief_value(h, initial, value, sizeof value), how_known(entry), kinds[entry->kind]);
+			brief_value(h, initial, value, sizeof value), how_known(entry), kr_history_kind_name(entry->kind));
 	entry->initial = initial;
 	kr_history_keep(h, initial);
 	return intern_elements(h, initial);
@@ -199,9 +182,10 @@ enum kr_status kr_history_set_kind(struct kr_history *h, kr_key key, enum kr_key
 
 	kr_history_brief(h, entry->name, name, sizeof name);
 	if (entry->kind != KR_KIND_ANY && entry->kind != kind)
-		return kr_err_set(err, KR_BAD, "%s is declared as a %s, but %s as a %s", name, kinds[kind], how_known(entry), kinds[entry->kind]);
+		return kr_err_set(err, KR_BAD, "%s is declared as a %s, but %s as a %s", name, kr_history_kind_name(kind), how_known(entry),
+			kr_history_kind_name(entry->kind));
 	if (!initial_fits(h, entry->initial, kind))
-		return kr_err_set(err, KR_BAD, "%s is declared as a %s, but starts as %s", name, kinds[kind],
+		return kr_err_set(err, KR_BAD, "%s is declared as a %s, but starts as %s", name, kr_history_kind_name(kind),
 			brief_value(h, entry->initial, value, sizeof value));
 	entry->kind = (uint8_t)kind;
 	entry->declared = true;
@@ -271,9 +255,9 @@ static enum kr_status kind_clash(const struct kr_history *h, kr_value id, const 
 	kr_history_brief(h, entry->name, name, sizeof name);
 	if (used == KR_KIND_ANY)
 		return kr_err_set(err, KR_BAD, "ops[%u] of %s: \"%s\" needs a %s key, but %s starts as %s", (unsigned)index, txn, kr_op_name(op->kind),
-			kinds[kr_history_kind_needed(op->kind)], name, brief_value(h, entry->initial, initial, sizeof initial));
+			kr_history_kind_name(kr_history_kind_needed(op->kind)), name, brief_value(h, entry->initial, initial, sizeof initial));
 	return kr_err_set(err, KR_BAD, "ops[%u] of %s: \"%s\" needs a %s key, but %s is %s as a %s", (unsigned)index, txn, kr_op_name(op->kind),
-		kinds[kr_history_kind_needed(op->kind)], name, how_known(entry), kinds[used]);
+		kr_history_kind_name(kr_history_kind_needed(op->kind)), name, how_known(entry), kr_history_kind_name(used));
 }
 
 /* How many struck entries of the transaction being added stand in front of operation `op`. */

@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "frontend/history_work.h"
+#include "frontend/model/operation.h"
 
 struct node {
 	kr_key key;
@@ -78,34 +79,18 @@ static enum kr_status number_writers(struct checker *c, struct kr_err *err)
 	return KR_OK;
 }
 
-static bool may_write(const struct kr_operation *op)
-{
-	switch ((enum kr_op_kind)op->kind) {
-	case KR_OP_READ:
-	case KR_OP_RANGE:
-	case KR_OP_SCAN: return false;
-	case KR_OP_DELETE: return !(op->flags & KR_OPF_KNOWN) || op->flags & KR_OPF_DONE;
-	case KR_OP_INSERT:
-	case KR_OP_CAS: return op->flags & KR_OPF_DONE;
-	default: return true;
-	}
-}
-
 static enum kr_status mark_written(struct checker *c)
 {
 	struct kr_history *h = c->h;
+	struct kr_write write;
 
 	for (uint32_t t = 0; t < h->txns.n; t++) {
 		for (uint32_t i = 0; i < h->txns.at[t].op_count; i++) {
-			const struct kr_operation *op = &h->ops.at[h->txns.at[t].op_first + i];
 			enum kr_status status = kr_ctx_tick(c->ctx);
 			if (status)
 				return status;
-			if (!may_write(op))
-				continue;
-			const struct kr_scan *scan = op->kind == KR_OP_UPDATE ? &h->scans.at[op->scan] : NULL;
-			for (uint32_t r = 0; r < (scan ? scan->row_count : 1); r++) {
-				uint32_t node = find_node(c, scan ? h->rows.at[scan->row_first + r].key : op->key, (kr_txn){t});
+			for (uint32_t n = 0; kr_write_at(h, &h->ops.at[h->txns.at[t].op_first + i], n, &write); n++) {
+				uint32_t node = find_node(c, write.key, (kr_txn){t});
 				if (node != KR_NONE)
 					c->nodes.at[node].wrote = true;
 			}

@@ -1,93 +1,59 @@
 /* What is written to each key: for histories whose initial values are told to be none of that, and for whoever asks what a key ever held.
  *
- * A pair of key and value for each write by a transaction, whatever became of it; of lists and sets, of key and element, which is known by its JSON text. Linear in the operations. */
+ * A pair of key and value for each write by a transaction, whatever became of it; of lists and sets, of key and element. Linear in the operations. */
 #include "frontend/history_written.h"
 
 #include "base/hash.h"
 #include "frontend/history_work.h"
-
-#include <string.h>
-
-struct pair {
-	kr_key key;
-	kr_value value; /* of a register; else KR_NONE */
-	struct kr_piece element;
-};
+#include "frontend/model/elements.h"
 
 struct kr_written {
 	struct kr_mem *mem;
-	struct kr_arena texts;
 	struct kr_table table;
-	KR_VEC(struct pair) pairs;
+	KR_VEC(struct kr_row) pairs;
+	struct kr_elements elements;
 };
 
-static bool has_elements(const struct kr_history *h, kr_key k) { return h->keys.at[k.i].kind == KR_KIND_LIST || h->keys.at[k.i].kind == KR_KIND_SET; }
+static bool has_elements(const struct kr_history *h, kr_key k) { return kr_datatype_of(h->keys.at[k.i].kind)->shown == KR_VALUE_ARRAY; }
 
-static uint64_t pair_hash(const struct pair *p)
-{
-	return kr_hash_pair(p->key.i, p->element.text ? kr_hash_bytes(p->element.text, p->element.length) : p->value.i);
-}
-
-static bool is_same(const struct pair *a, const struct pair *b)
-{
-	if (a->key.i != b->key.i || a->value.i != b->value.i || !a->element.text != !b->element.text)
-		return false;
-	return !a->element.text || (a->element.length == b->element.length && memcmp(a->element.text, b->element.text, a->element.length) == 0);
-}
-
-static bool is_written(const struct kr_written *w, const struct pair *p)
+bool kr_written_value(const struct kr_written *w, kr_key key, kr_value value)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&w->table, pair_hash(p)); (id = kr_table_next(&w->table, &it)) != KR_NONE;)
-		if (is_same(&w->pairs.at[id], p))
+	for (kr_table_iter it = kr_table_find(&w->table, kr_hash_pair(key.i, value.i)); (id = kr_table_next(&w->table, &it)) != KR_NONE;)
+		if (w->pairs.at[id].key.i == key.i && w->pairs.at[id].value.i == value.i)
 			return true;
 	return false;
 }
 
-static enum kr_status add(struct kr_written *w, const struct pair *p)
+bool kr_written_element(const struct kr_written *w, kr_key key, struct kr_piece element)
 {
-	if (is_written(w, p))
+	return kr_written_value(w, key, kr_elements_find(&w->elements, element));
+}
+
+static enum kr_status add(struct kr_written *w, kr_key key, kr_value value)
+{
+	if (kr_written_value(w, key, value))
 		return KR_OK;
-	if (!kr_table_reserve(w->mem, &w->table) || !kr_vec_push(w->mem, &w->pairs, *p))
+	if (!kr_table_reserve(w->mem, &w->table) || !kr_vec_push(w->mem, &w->pairs, (struct kr_row){key, value}))
 		return KR_NOMEM;
-	kr_table_insert(&w->table, pair_hash(p), w->pairs.n - 1);
+	kr_table_insert(&w->table, kr_hash_pair(key.i, value.i), w->pairs.n - 1);
 	return KR_OK;
 }
 
-static enum kr_status add_value(struct kr_written *w, kr_key k, kr_value value) { return add(w, &(struct pair){k, value, {NULL, 0}}); }
-
-static enum kr_status add_element(struct kr_written *w, const struct kr_history *h, kr_key k, kr_value element)
+/* Of counters nothing. */
+static enum kr_status add_writes(struct kr_written *w, const struct kr_history *h, const struct kr_operation *op)
 {
-	struct pair p = {k, {KR_NONE}, {NULL, 0}};
-	struct kr_str text;
-	enum kr_status status = KR_NOMEM;
-
-	kr_str_init(&text, w->mem);
-	kr_history_json_value(h, element, &text);
-	p.element = (struct kr_piece){text.failed ? NULL : kr_arena_text(&w->texts, kr_str_text(&text), text.n), text.n};
-	if (p.element.text)
-		status = add(w, &p);
-	kr_str_done(&text);
-	return status;
-}
-
-static enum kr_status add_write(struct kr_written *w, const struct kr_history *h, const struct kr_operation *op)
-{
-	bool done = op->flags & KR_OPF_DONE;
-	const struct kr_scan *scan = op->kind == KR_OP_UPDATE ? &h->scans.at[op->scan] : NULL;
+	struct kr_write write;
 	enum kr_status status = KR_OK;
 
-	switch ((enum kr_op_kind)op->kind) {
-	case KR_OP_WRITE: return add_value(w, op->key, op->a);
-	case KR_OP_INSERT: return done ? add_value(w, op->key, op->a) : KR_OK;
-	case KR_OP_CAS: return done ? add_value(w, op->key, op->b) : KR_OK;
-	case KR_OP_APPEND:
-	case KR_OP_ADD: return add_element(w, h, op->key, op->a);
-	default: break;
+	for (uint32_t i = 0; !status && kr_write_at(h, op, i, &write); i++) {
+		bool element = write.how == KR_ADD && has_elements(h, write.key);
+		if (element)
+			status = kr_elements_name(&w->elements, write.value);
+		if (!status && (element || (write.how == KR_SET && write.value.i != KR_ABSENT.i)))
+			status = add(w, write.key, write.value);
 	}
-	for (uint32_t i = 0; scan && i < scan->row_count && !status; i++)
-		status = add_value(w, h->rows.at[scan->row_first + i].key, h->rows.at[scan->row_first + i].value);
 	return status;
 }
 
@@ -99,10 +65,10 @@ enum kr_status kr_written_new(struct kr_mem *mem, struct kr_ctx *ctx, const stru
 	if (!w)
 		return status;
 	w->mem = mem;
-	kr_arena_init(&w->texts, mem);
+	kr_elements_init(&w->elements, mem, h);
 	for (uint32_t i = 0; i < h->ops.n && !status; i++)
 		if (!(status = kr_ctx_tick(ctx)))
-			status = add_write(w, h, &h->ops.at[i]);
+			status = add_writes(w, h, &h->ops.at[i]);
 	if (status)
 		kr_written_free(w);
 	else
@@ -118,12 +84,9 @@ void kr_written_free(struct kr_written *w)
 		return;
 	kr_table_done(mem, &w->table);
 	kr_vec_done(mem, &w->pairs);
-	kr_arena_done(&w->texts);
+	kr_elements_done(&w->elements);
 	kr_mem_free(mem, w, 1, sizeof *w);
 }
-
-bool kr_written_value(const struct kr_written *w, kr_key key, kr_value value) { return is_written(w, &(struct pair){key, value, {NULL, 0}}); }
-bool kr_written_element(const struct kr_written *w, kr_key key, struct kr_piece element) { return is_written(w, &(struct pair){key, {KR_NONE}, element}); }
 
 /* ---- unwritten initial values ---- */
 

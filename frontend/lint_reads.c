@@ -5,6 +5,8 @@
  * expected, a delete that found nothing saw its key absent. Where initial values are untold, the first value that nobody wrote is taken for it. */
 #include "frontend/lint_work.h"
 
+#include "frontend/model/operation.h"
+
 struct place {
 	kr_txn txn;
 	uint32_t op;
@@ -149,7 +151,7 @@ static enum kr_status compare(struct kr_lint_work *w, kr_key key, kr_value value
 	return same ? kr_lint_put(w, KR_LINT_SAME_VALUE, finding) : KR_OK;
 }
 
-static enum kr_status see_rows(struct kr_lint_work *w, const struct kr_operation *op, struct place at)
+static enum kr_status read_rows(struct kr_lint_work *w, const struct kr_operation *op, struct place at)
 {
 	const struct kr_scan *scan = &w->h->scans.at[op->scan];
 
@@ -166,32 +168,18 @@ static enum kr_status see_rows(struct kr_lint_work *w, const struct kr_operation
 
 static enum kr_status read_op(struct kr_lint_work *w, const struct kr_operation *op, struct place at)
 {
-	bool known = op->flags & KR_OPF_KNOWN, done = op->flags & KR_OPF_DONE;
+	struct kr_view view = kr_op_view(op);
+	struct kr_write write;
 
-	switch ((enum kr_op_kind)op->kind) {
-	case KR_OP_READ: see_key(w, op->key, at); return known ? see_value(w, op->key, op->a, at) : KR_OK;
-	case KR_OP_WRITE: return compare(w, op->key, op->a, at);
-	case KR_OP_DELETE:
-		if (known && !done)
-			return see_value(w, op->key, KR_ABSENT, at);
-		return compare(w, op->key, (kr_value){KR_NONE}, at);
-	case KR_OP_INSERT:
+	if (op->scan != KR_NONE)
+		return read_rows(w, op, at);
+	if (view.when == KR_SEEN_BEFORE || kr_op_is_read(op))
 		see_key(w, op->key, at);
-		if (!done)
-			return KR_OK;
-		KR_LINT_TRY(see_value(w, op->key, KR_ABSENT, at));
-		return compare(w, op->key, op->a, at);
-	case KR_OP_CAS:
-		see_key(w, op->key, at);
-		if (!done)
-			return KR_OK;
-		KR_LINT_TRY(see_value(w, op->key, op->a, at));
-		return compare(w, op->key, op->b, at);
-	case KR_OP_RANGE:
-	case KR_OP_SCAN:
-	case KR_OP_UPDATE: return see_rows(w, op, at);
-	default: return KR_OK;
-	}
+	if (view.when == KR_SEEN_BEFORE && !view.other)
+		KR_LINT_TRY(see_value(w, op->key, view.value, at));
+	if (!kr_write_at(w->h, op, 0, &write) || write.how == KR_ADD)
+		return KR_OK;
+	return compare(w, op->key, write.value.i == KR_ABSENT.i ? KR_UNTOLD : write.value, at);
 }
 
 static enum kr_status judge_keys(struct kr_lint_work *w)

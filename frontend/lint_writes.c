@@ -6,6 +6,7 @@
 #include "frontend/lint_work.h"
 
 #include "base/hash.h"
+#include "frontend/model/operation.h"
 
 #include <string.h>
 
@@ -55,7 +56,6 @@ static enum kr_status write_entry(struct kr_lint_work *w, struct kr_lint_entry *
 	finding.value = e->value;
 	finding.element = e->element;
 	finding.other = e->first;
-	w->keys[e->key.i].written = true;
 	if (e->first.i == KR_NONE) {
 		e->first = t;
 		e->first_op = op;
@@ -86,31 +86,19 @@ static enum kr_status write_element(struct kr_lint_work *w, kr_key key, kr_value
 	return write_entry(w, e, t, op);
 }
 
-static enum kr_status update_rows(struct kr_lint_work *w, const struct kr_scan *scan, kr_txn t, uint32_t op)
-{
-	for (uint32_t i = 0; i < scan->row_count; i++) {
-		const struct kr_row *row = &w->h->rows.at[scan->row_first + i];
-		KR_LINT_TRY(kr_ctx_tick(w->ctx));
-		KR_LINT_TRY(write_value(w, row->key, row->value, t, op));
-	}
-	return KR_OK;
-}
-
 static enum kr_status write_op(struct kr_lint_work *w, const struct kr_operation *op, kr_txn t, uint32_t index)
 {
-	bool done = op->flags & KR_OPF_DONE;
+	struct kr_write write;
 
-	switch ((enum kr_op_kind)op->kind) {
-	case KR_OP_WRITE: return write_value(w, op->key, op->a, t, index);
-	case KR_OP_INSERT: return done ? write_value(w, op->key, op->a, t, index) : KR_OK;
-	case KR_OP_CAS: return done ? write_value(w, op->key, op->b, t, index) : KR_OK;
-	case KR_OP_DELETE: return done || !(op->flags & KR_OPF_KNOWN) ? write_value(w, op->key, KR_ABSENT, t, index) : KR_OK;
-	case KR_OP_APPEND:
-	case KR_OP_ADD: return write_element(w, op->key, op->a, t, index);
-	case KR_OP_UPDATE: return update_rows(w, &w->h->scans.at[op->scan], t, index);
-	case KR_OP_INC: w->keys[op->key.i].written = true; return KR_OK;
-	default: return KR_OK;
+	for (uint32_t i = 0; kr_write_at(w->h, op, i, &write); i++) {
+		KR_LINT_TRY(kr_ctx_tick(w->ctx));
+		w->keys[write.key.i].written = true;
+		if (write.how == KR_SET)
+			KR_LINT_TRY(write_value(w, write.key, write.value, t, index));
+		else if (kr_lint_grows(w->h, write.key))
+			KR_LINT_TRY(write_element(w, write.key, write.value, t, index));
 	}
+	return KR_OK;
 }
 
 /* Initial values, where they are told. */

@@ -4,13 +4,11 @@
 #include "frontend/shown_lists.h"
 
 #include "base/hash.h"
-#include "frontend/json.h"
-
-#include <string.h>
+#include "frontend/model/elements.h"
 
 struct element {
 	kr_key key;
-	struct kr_piece text;
+	kr_value value; /* or another number (frontend/model/elements.h) */
 	kr_txn writer;  /* of the first append */
 	uint32_t times; /* appends, and places in the initial list */
 	bool last;      /* its append is the last change of the key by a committed transaction */
@@ -22,78 +20,64 @@ struct finder {
 	struct kr_ctx *ctx;
 	struct kr_mem *mem;
 	const struct kr_history *h;
-	struct kr_arena texts;
-	struct kr_str text;
+	struct kr_elements numbered;
 	struct kr_table table;
 	KR_VEC(struct element) elements;
 	uint32_t *changed; /* per key: 1 + the transaction that changes it behind the operation at hand */
-	uint32_t *element; /* per operation: what it appends, or KR_NONE */
 	uint32_t list;
-	KR_VEC(uint32_t) members;
 	struct kr_list_orders *out;
 };
 
-static uint64_t element_hash(kr_key k, struct kr_piece text) { return kr_hash_pair(k.i, kr_hash_bytes(text.text, text.length)); }
-
-static uint32_t find(const struct finder *f, kr_key k, struct kr_piece text)
+/* The element of the key that somebody appended, or that was there at first; or NULL. */
+static struct element *find(const struct finder *f, kr_key k, kr_value value)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&f->table, element_hash(k, text)); (id = kr_table_next(&f->table, &it)) != KR_NONE;) {
-		const struct element *e = &f->elements.at[id];
-		if (e->key.i == k.i && e->text.length == text.length && memcmp(e->text.text, text.text, text.length) == 0)
-			return id;
-	}
-	return KR_NONE;
+	for (kr_table_iter it = kr_table_find(&f->table, kr_hash_pair(k.i, value.i)); (id = kr_table_next(&f->table, &it)) != KR_NONE;)
+		if (f->elements.at[id].key.i == k.i && f->elements.at[id].value.i == value.i)
+			return &f->elements.at[id];
+	return NULL;
 }
 
-static enum kr_status add(struct finder *f, kr_key k, struct kr_piece text, kr_txn writer, uint32_t *out)
+/* NULL: out of memory. */
+static struct element *add(struct finder *f, kr_key k, kr_value value, kr_txn writer)
 {
-	uint32_t id = find(f, k, text);
+	struct element *e = find(f, k, value);
 
-	if (id == KR_NONE) {
-		struct element e = {.key = k, .text = {kr_arena_text(&f->texts, text.text, text.length), text.length}, .writer = writer, .list = KR_NONE};
-
-		id = f->elements.n;
-		if (!e.text.text || !kr_table_reserve(f->mem, &f->table) || !kr_vec_push(f->mem, &f->elements, e))
-			return KR_NOMEM;
-		kr_table_insert(&f->table, element_hash(k, text), id);
+	if (!e) {
+		if (!kr_table_reserve(f->mem, &f->table) ||
+			!kr_vec_push(f->mem, &f->elements, (struct element){.key = k, .value = value, .writer = writer, .list = KR_NONE}))
+			return NULL;
+		kr_table_insert(&f->table, kr_hash_pair(k.i, value.i), f->elements.n - 1);
+		e = &f->elements.at[f->elements.n - 1];
 	}
-	f->elements.at[id].times++;
-	*out = id;
-	return KR_OK;
+	e->times++;
+	return e;
 }
 
 static bool is_list(const struct finder *f, kr_key k) { return k.i != KR_NONE && f->h->keys.at[k.i].kind == KR_KIND_LIST; }
-
-static enum kr_status add_append(struct finder *f, kr_txn t, uint32_t o)
-{
-	const struct kr_operation *op = &f->h->ops.at[o];
-
-	f->text.n = 0;
-	kr_history_json_value(f->h, op->a, &f->text);
-	return f->text.failed ? KR_NOMEM : add(f, op->key, (struct kr_piece){kr_str_text(&f->text), f->text.n}, t, &f->element[o]);
-}
 
 /* From the last operation on, so that it is known which change of a key is the last. */
 static enum kr_status index_txn(struct finder *f, kr_txn t)
 {
 	const struct kr_transaction *txn = &f->h->txns.at[t.i];
+	struct kr_write write;
 	enum kr_status status = KR_OK;
 
 	for (uint32_t i = txn->op_count; i-- > 0 && !status;) {
 		const struct kr_operation *op = &f->h->ops.at[txn->op_first + i];
-		bool deletes = op->kind == KR_OP_DELETE && (!(op->flags & KR_OPF_KNOWN) || op->flags & KR_OPF_DONE);
 
-		if (!is_list(f, op->key) || (op->kind != KR_OP_APPEND && !deletes))
+		if (!is_list(f, op->key) || !kr_write_at(f->h, op, 0, &write))
 			continue;
-		if (op->kind == KR_OP_APPEND)
-			status = add_append(f, t, txn->op_first + i);
-		if (!status && op->kind == KR_OP_APPEND && f->changed[op->key.i] != t.i + 1 && txn->status == KR_COMMITTED)
-			f->elements.at[f->element[txn->op_first + i]].last = true;
+
+		struct element *e = write.how == KR_ADD ? add(f, op->key, write.value, t) : NULL;
+
+		if (write.how == KR_ADD && !e)
+			return KR_NOMEM;
+		if (e && f->changed[op->key.i] != t.i + 1 && txn->status == KR_COMMITTED)
+			e->last = true;
 		f->changed[op->key.i] = t.i + 1;
-		if (!status)
-			status = kr_ctx_tick(f->ctx);
+		status = kr_ctx_tick(f->ctx);
 	}
 	return status;
 }
@@ -101,16 +85,13 @@ static enum kr_status index_txn(struct finder *f, kr_txn t)
 static enum kr_status index_all(struct finder *f)
 {
 	const struct kr_history *h = f->h;
-	enum kr_status status = KR_OK;
-	struct kr_piece piece;
-	uint32_t id;
+	enum kr_status status = kr_elements_name_added(&f->numbered, f->ctx);
+	struct kr_items items;
 
-	for (uint32_t o = 0; o < h->ops.n; o++)
-		f->element[o] = KR_NONE;
 	for (kr_key k = {0}; k.i < h->keys.n && !status; k.i++) {
-		const struct kr_value_entry *e = kr_history_value(h, h->keys.at[k.i].initial);
-		for (size_t at = 1; is_list(f, k) && e->type == KR_VALUE_ARRAY && !status && kr_piece_next(e->text, e->length, &at, &piece);)
-			status = add(f, k, piece, (kr_txn){KR_NONE}, &id);
+		status = is_list(f, k) ? kr_elements_split(&f->numbered, h->keys.at[k.i].initial, &items) : KR_OK;
+		for (uint32_t i = 0; is_list(f, k) && !status && i < items.n; i++)
+			status = add(f, k, items.at[i], (kr_txn){KR_NONE}) ? KR_OK : KR_NOMEM;
 	}
 	for (kr_txn t = {0}; t.i < h->txns.n && !status; t.i++)
 		status = index_txn(f, t);
@@ -119,65 +100,54 @@ static enum kr_status index_all(struct finder *f)
 
 /* ---- lists ---- */
 
-/* The elements of the list that somebody appended, or KR_NONE, in its order, and how often each is shown. */
-static enum kr_status read_list(struct finder *f, kr_key k, const struct kr_value_entry *e)
+/* How often each element of the list at hand is shown. */
+static void count_shown(struct finder *f, kr_key k, const struct kr_items *items)
 {
-	struct kr_piece piece;
-
-	kr_vec_clear(&f->members);
 	f->list++;
-	for (size_t at = 1; kr_piece_next(e->text, e->length, &at, &piece);) {
-		uint32_t id = find(f, k, piece);
-		if (!kr_vec_push(f->mem, &f->members, id))
-			return KR_NOMEM;
-		if (id == KR_NONE)
+	for (uint32_t i = 0; i < items->n; i++) {
+		struct element *x = find(f, k, items->at[i]);
+
+		if (!x)
 			continue;
-		struct element *x = &f->elements.at[id];
 		x->shown = x->list == f->list ? x->shown + 1 : 1;
 		x->list = f->list;
 	}
-	return KR_OK;
 }
 
-/* Takes what the transaction had appended before its operation off the end. */
-static void take_off_own(struct finder *f, const struct kr_transaction *txn, uint32_t op)
+/* Whether the transaction had appended the element before its operation. */
+static bool is_own(const struct finder *f, kr_txn t, uint32_t op, kr_key k, kr_value element)
 {
-	bool own = true;
+	struct kr_write write;
 
-	while (f->members.n > 0 && own) {
-		uint32_t id = f->members.at[f->members.n - 1];
-
-		own = false;
-		for (uint32_t i = 0; i < op && id != KR_NONE && !own; i++)
-			own = f->element[txn->op_first + i] == id;
-		if (!own)
-			return;
-		f->elements.at[id].shown--;
-		f->members.n--;
-	}
+	for (uint32_t i = 0; i < op; i++)
+		if (kr_write_of(f->h, &f->h->ops.at[kr_history_op(f->h, t, i).i], k, &write) && write.how == KR_ADD && write.value.i == element.i)
+			return true;
+	return false;
 }
 
 static enum kr_status look(struct finder *f, kr_txn t, uint32_t op, kr_key k, kr_value value)
 {
-	const struct kr_value_entry *e = kr_history_value(f->h, value);
+	struct kr_items items;
 	kr_txn last = {KR_NONE};
 	enum kr_status status = KR_OK;
 
-	if (!is_list(f, k) || e->type != KR_VALUE_ARRAY)
+	if (!is_list(f, k))
 		return KR_OK;
-	status = read_list(f, k, e);
-	if (!status)
-		take_off_own(f, &f->h->txns.at[t.i], op);
-	for (uint32_t i = 0; i < f->members.n && !status; i++) {
-		const struct element *x = f->members.at[i] == KR_NONE ? NULL : &f->elements.at[f->members.at[i]];
+	if ((status = kr_elements_split(&f->numbered, value, &items)))
+		return status;
+	count_shown(f, k, &items);
+	for (; items.n > 0 && is_own(f, t, op, k, items.at[items.n - 1]); items.n--)
+		find(f, k, items.at[items.n - 1])->shown--;
+	for (uint32_t i = 0; i < items.n; i++) {
+		const struct element *x = find(f, k, items.at[i]);
 
 		if (!x || !x->last || x->times != 1 || x->shown != 1)
 			continue;
 		if (last.i != KR_NONE && !kr_vec_push(f->mem, f->out, (struct kr_list_order){k, last, x->writer}))
-			status = KR_NOMEM;
+			return KR_NOMEM;
 		last = x->writer;
 	}
-	return status ? status : kr_ctx_tick(f->ctx);
+	return kr_ctx_tick(f->ctx);
 }
 
 static enum kr_status look_all(struct finder *f)
@@ -188,10 +158,11 @@ static enum kr_status look_all(struct finder *f)
 	for (kr_txn t = {0}; t.i < h->txns.n && !status; t.i++) {
 		for (uint32_t i = 0; i < h->txns.at[t.i].op_count && h->txns.at[t.i].status == KR_COMMITTED && !status; i++) {
 			const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
-			const struct kr_scan *scan = op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN ? &h->scans.at[op->scan] : NULL;
+			const struct kr_scan *scan = op->scan != KR_NONE && kr_op_is_read(op) ? &h->scans.at[op->scan] : NULL;
+			struct kr_view view = kr_op_view(op);
 
-			if (op->kind == KR_OP_READ && op->flags & KR_OPF_KNOWN)
-				status = look(f, t, i, op->key, op->a);
+			if (view.when == KR_SEEN_BEFORE && !view.other)
+				status = look(f, t, i, op->key, view.value);
 			for (uint32_t r = 0; scan && r < scan->row_count && !status; r++)
 				status = look(f, t, i, h->rows.at[scan->row_first + r].key, h->rows.at[scan->row_first + r].value);
 		}
@@ -206,20 +177,15 @@ enum kr_status kr_find_list_orders(struct kr_ctx *ctx, const struct kr_history *
 
 	if (h->initial == KR_INITIAL_UNKNOWN)
 		return KR_OK;
-	kr_arena_init(&f.texts, f.mem);
-	kr_str_init(&f.text, f.mem);
+	kr_elements_init(&f.numbered, f.mem, h);
 	f.changed = kr_mem_alloc(f.mem, h->keys.n, sizeof *f.changed);
-	f.element = kr_mem_alloc(f.mem, h->ops.n, sizeof *f.element);
-	if (f.changed && f.element)
+	if (f.changed)
 		status = index_all(&f);
 	if (!status)
 		status = look_all(&f);
 	kr_mem_free(f.mem, f.changed, h->keys.n, sizeof *f.changed);
-	kr_mem_free(f.mem, f.element, h->ops.n, sizeof *f.element);
 	kr_vec_done(f.mem, &f.elements);
-	kr_vec_done(f.mem, &f.members);
 	kr_table_done(f.mem, &f.table);
-	kr_str_done(&f.text);
-	kr_arena_done(&f.texts);
+	kr_elements_done(&f.numbered);
 	return status;
 }

@@ -1,6 +1,7 @@
 /* The batch reference: the steps that turn a history into facts, then every mechanism of the registry. */
 #include "mechanisms/batch.h"
 
+#include "frontend/model/operation.h"
 #include "frontend/where.h"
 #include "mechanisms/mechanism.h"
 #include "mechanisms/told.h"
@@ -143,28 +144,12 @@ bool kr_look_fits(const struct kr_batch *b, const struct kr_look *look, kr_value
 
 bool kr_op_write(const struct kr_history *h, const struct kr_operation *op, uint32_t i, kr_key *key, kr_value *value)
 {
-	const struct kr_scan *scan;
+	struct kr_write write = {.key = op->key, .told = KR_UNTOLD};
+	bool writes = kr_write_at(h, op, i, &write);
 
-	*key = op->key;
-	*value = KR_UNTOLD;
-	switch ((enum kr_op_kind)op->kind) {
-	case KR_OP_READ:
-	case KR_OP_RANGE:
-	case KR_OP_SCAN: return false;
-	case KR_OP_WRITE: *value = op->a; return i == 0;
-	case KR_OP_DELETE: *value = KR_ABSENT; return i == 0 && !(op->flags & KR_OPF_KNOWN && !(op->flags & KR_OPF_DONE));
-	case KR_OP_INSERT: *value = op->a; return i == 0 && op->flags & KR_OPF_DONE;
-	case KR_OP_CAS: *value = op->b; return i == 0 && op->flags & KR_OPF_DONE;
-	case KR_OP_INC: *value = op->flags & KR_OPF_KNOWN ? op->b : KR_UNTOLD; return i == 0;
-	case KR_OP_UPDATE:
-		scan = &h->scans.at[op->scan];
-		if (i >= scan->row_count)
-			return false;
-		*key = h->rows.at[scan->row_first + i].key;
-		*value = h->rows.at[scan->row_first + i].value;
-		return true;
-	default: /* additions to what is there */ return i == 0;
-	}
+	*key = write.key;
+	*value = write.told;
+	return writes;
 }
 
 static bool within(const struct kr_history *h, const struct kr_scan *scan, kr_value name)

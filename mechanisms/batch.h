@@ -11,7 +11,6 @@
 #include "mechanisms/profile.h"
 #include "verify/finding.h"
 
-#define KR_UNTOLD ((kr_value){KR_NONE}) /* a value that the trace does not tell: it may be any */
 
 /* One entry of a transaction's line. */
 struct kr_act {

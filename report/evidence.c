@@ -3,6 +3,7 @@
  * elements that the reader had appended itself are left out, for they stand behind what it saw. Cost: the operations of the history times the elements of the read. */
 #include "report/evidence.h"
 
+#include "frontend/model/operation.h"
 #include "frontend/where.h"
 #include "report/words.h"
 
@@ -18,11 +19,11 @@ static const struct kr_operation *op_at(const struct kr_history *h, kr_op op) { 
 
 /* ---- who wrote a value ---- */
 
-static kr_value written_value(const struct kr_operation *op)
+static bool leaves(const struct kr_history *h, const struct kr_operation *op, kr_key k, kr_value value)
 {
-	bool plain = op->kind == KR_OP_WRITE || (op->kind == KR_OP_INSERT && op->flags & KR_OPF_DONE);
+	struct kr_write write;
 
-	return op->kind == KR_OP_CAS && op->flags & KR_OPF_DONE ? op->b : plain ? op->a : (kr_value){KR_NONE};
+	return value.i != KR_ABSENT.i && kr_write_of(h, op, k, &write) && write.how == KR_SET && write.value.i == value.i;
 }
 
 /* A write of `value` to k by a transaction with this status, as its last write of k or as an earlier one. */
@@ -37,8 +38,7 @@ static bool find_write(const struct looking *l, enum kr_txn_status status, bool 
 			continue;
 		for (uint32_t i = 0; i < txn->op_count; i++) {
 			kr_op at = {txn->op_first + i};
-			if (op_at(h, at)->key.i != l->key.i || written_value(op_at(h, at)).i != value.i ||
-				(kr_words_last_write(h, t, l->key).i == at.i) != last)
+			if (!leaves(h, op_at(h, at), l->key, value) || (kr_words_last_write(h, t, l->key).i == at.i) != last)
 				continue;
 			out->txn = t;
 			out->op = at;

@@ -1,5 +1,6 @@
 /* Non-cyclic anomalies in words: what was seen, and why no world has it. One clause serves the plain sentence and the explanation; it comes from what evidence.c found, by a table,
  * or else from the kind of the anomaly. */
+#include "frontend/model/operation.h"
 #include "report/anomaly.h"
 #include "report/evidence.h"
 
@@ -251,7 +252,7 @@ static void say_garbage(const struct saying *s)
 		add_key(s);
 		add(s, " comes to that");
 	} else {
-		bool value = op->kind == KR_OP_READ || op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN;
+		bool value = kr_op_is_read(op);
 		add(s, value ? "no transaction wrote that to " : "no transaction left ");
 		add_key(s);
 		add(s, value ? "" : " such");

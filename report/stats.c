@@ -3,6 +3,7 @@
 #include "report/report.h"
 
 #include "base/hash.h"
+#include "frontend/model/operation.h"
 
 #include <string.h>
 
@@ -42,22 +43,15 @@ static enum kr_status count_write(struct counting *c, kr_key key, kr_value value
 
 static enum kr_status count_op(struct counting *c, const struct kr_operation *op)
 {
-	const struct kr_scan *scan;
+	struct kr_write write;
 	enum kr_status status = KR_OK;
 
 	c->out->by_kind[op->kind]++;
-	switch ((enum kr_op_kind)op->kind) {
-	case KR_OP_READ: c->out->reads_unknown += !(op->flags & KR_OPF_KNOWN); return KR_OK;
-	case KR_OP_WRITE: return count_write(c, op->key, op->a);
-	case KR_OP_INSERT: return op->flags & KR_OPF_DONE ? count_write(c, op->key, op->a) : KR_OK;
-	case KR_OP_CAS: return op->flags & KR_OPF_DONE ? count_write(c, op->key, op->b) : KR_OK;
-	case KR_OP_UPDATE:
-		scan = &c->h->scans.at[op->scan];
-		for (uint32_t i = 0; status == KR_OK && i < scan->row_count; i++)
-			status = count_write(c, c->h->rows.at[scan->row_first + i].key, c->h->rows.at[scan->row_first + i].value);
-		return status;
-	default: return KR_OK;
-	}
+	c->out->reads_unknown += op->kind == KR_OP_READ && kr_op_view(op).when == KR_UNSEEN;
+	for (uint32_t i = 0; status == KR_OK && kr_write_at(c->h, op, i, &write); i++)
+		if (write.how == KR_SET && write.value.i != KR_ABSENT.i)
+			status = count_write(c, write.key, write.value);
+	return status;
 }
 
 static void count_txn(struct kr_trace_stats *out, const struct kr_history *h, kr_txn t)

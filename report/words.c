@@ -2,6 +2,8 @@
  * a version's words follows the trace ("x = 5"), so that it can be searched for there. */
 #include "report/words.h"
 
+#include "frontend/model/operation.h"
+
 static const struct kr_operation *op_at(const struct kr_history *h, kr_op op) { return &h->ops.at[op.i]; }
 
 static bool scan_row(const struct kr_history *h, const struct kr_operation *op, kr_key k, kr_value *value)
@@ -18,26 +20,7 @@ static bool scan_row(const struct kr_history *h, const struct kr_operation *op, 
 	return false;
 }
 
-static bool writes(const struct kr_history *h, const struct kr_operation *op, kr_key k)
-{
-	bool failed = (op->flags & KR_OPF_DONE) == 0;
-	kr_value value;
-
-	if (op->kind == KR_OP_UPDATE)
-		return scan_row(h, op, k, &value);
-	if (op->key.i != k.i)
-		return false;
-	switch ((enum kr_op_kind)op->kind) {
-	case KR_OP_WRITE:
-	case KR_OP_INC:
-	case KR_OP_APPEND:
-	case KR_OP_ADD: return true;
-	case KR_OP_INSERT:
-	case KR_OP_CAS: return !failed;
-	case KR_OP_DELETE: return !(op->flags & KR_OPF_KNOWN) || !failed;
-	default: return false;
-	}
-}
+static bool writes(const struct kr_history *h, const struct kr_operation *op, kr_key k) { return kr_write_of(h, op, k, &(struct kr_write){0}); }
 
 static bool reads(const struct kr_history *h, const struct kr_operation *op, kr_key k)
 {
@@ -45,16 +28,7 @@ static bool reads(const struct kr_history *h, const struct kr_operation *op, kr_
 
 	if (op->scan != KR_NONE)
 		return scan_row(h, op, k, &value);
-	if (op->key.i != k.i)
-		return false;
-	switch ((enum kr_op_kind)op->kind) {
-	case KR_OP_READ:
-	case KR_OP_DELETE:
-	case KR_OP_INC: return (op->flags & KR_OPF_KNOWN) != 0;
-	case KR_OP_INSERT:
-	case KR_OP_CAS: return true;
-	default: return false;
-	}
+	return op->key.i == k.i && kr_op_view(op).when != KR_UNSEEN;
 }
 
 bool kr_words_writes(const struct kr_history *h, kr_op op, kr_key k) { return writes(h, op_at(h, op), k); }
@@ -214,20 +188,12 @@ static void add_state(const struct kr_words *w, kr_key k, kr_value value)
 	add_value(w, value);
 }
 
-/* The value of the version that the operation leaves, i == KR_NONE: it follows from what was there. */
+/* The value of the version that the operation leaves, KR_UNTOLD: it follows from what was there. */
 static kr_value value_left(const struct kr_history *h, const struct kr_operation *op, kr_key k)
 {
-	kr_value value = {KR_NONE};
+	struct kr_write write;
 
-	switch ((enum kr_op_kind)op->kind) {
-	case KR_OP_DELETE: return KR_ABSENT;
-	case KR_OP_CAS: return op->b;
-	case KR_OP_UPDATE: (void)scan_row(h, op, k, &value); return value;
-	case KR_OP_INC: return op->flags & KR_OPF_KNOWN ? op->b : value;
-	case KR_OP_APPEND:
-	case KR_OP_ADD: return value;
-	default: return op->a;
-	}
+	return kr_write_of(h, op, k, &write) ? write.told : KR_UNTOLD;
 }
 
 /* Where an operation is to be named, and not the value it leaves: "VERB x" of a delete; "VERB 5 PLACE x" of what makes a key grow. */
@@ -391,31 +357,22 @@ static void add_counted(const struct kr_words *w, const struct kr_operation *op,
 void kr_words_seen(const struct kr_words *w, kr_op at, kr_key k)
 {
 	const struct kr_operation *op = op_at(w->h, at);
-	bool done = (op->flags & KR_OPF_DONE) != 0;
-	kr_value value = op->a;
+	struct kr_view view = kr_op_view(op);
+	bool absent = view.value.i == KR_ABSENT.i;
 
 	kr_words_mention(w, at);
-	switch ((enum kr_op_kind)op->kind) {
-	case KR_OP_RANGE:
-	case KR_OP_SCAN:
-	case KR_OP_UPDATE: add_seen_row(w, op, k); return;
-	case KR_OP_INSERT: value = KR_ABSENT; break;
-	case KR_OP_DELETE:
-		done = !done;
-		value = KR_ABSENT;
-		break;
-	case KR_OP_CAS: break;
-	case KR_OP_INC: add_counted(w, op, k); return;
-	default: done = true; break;
-	}
-	if (!done) {
+	if (op->scan != KR_NONE) {
+		add_seen_row(w, op, k);
+	} else if (view.when == KR_SEEN_AFTER) {
+		add_counted(w, op, k);
+	} else if (!view.other) {
+		kr_str_add(w->out, absent ? "found " : "read ");
+		add_state(w, k, view.value);
+	} else {
 		kr_str_add(w->out, "found ");
 		kr_words_key(w, k);
-		kr_str_add(w->out, value.i == KR_ABSENT.i ? " present" : " other than ");
-		if (value.i != KR_ABSENT.i)
-			add_value(w, value);
-		return;
+		kr_str_add(w->out, absent ? " present" : " other than ");
+		if (!absent)
+			add_value(w, view.value);
 	}
-	kr_str_add(w->out, value.i == KR_ABSENT.i ? "found " : "read ");
-	add_state(w, k, value);
 }

@@ -3,6 +3,8 @@
  * support in what it keeps and its candidates. */
 #include "shrink/part.h"
 
+#include "frontend/model/operation.h"
+
 #include <string.h>
 
 static size_t words(uint32_t n) { return KR_BITS_WORDS(n); }
@@ -62,22 +64,7 @@ bool kr_part_keeps(const struct kr_part *part, kr_txn t, kr_op op)
 	return kr_bits_get(part->txns, t.i) && kr_bits_get(part->ops, op.i) && (k.i == KR_NONE || kr_bits_get(part->keys, k.i));
 }
 
-/* Can the operation change k? */
-static bool changes(const struct kr_history *h, const struct kr_operation *op, kr_key k)
-{
-	if (op->kind == KR_OP_UPDATE) {
-		const struct kr_scan *scan = &h->scans.at[op->scan];
-		for (uint32_t r = 0; r < scan->row_count; r++)
-			if (h->rows.at[scan->row_first + r].key.i == k.i)
-				return true;
-		return false;
-	}
-	if (op->key.i != k.i || op->kind == KR_OP_READ)
-		return false;
-	if (op->kind == KR_OP_DELETE)
-		return !(op->flags & KR_OPF_KNOWN) || op->flags & KR_OPF_DONE;
-	return (op->kind != KR_OP_INSERT && op->kind != KR_OP_CAS) || op->flags & KR_OPF_DONE;
-}
+static bool changes(const struct kr_history *h, const struct kr_operation *op, kr_key k) { return kr_write_of(h, op, k, &(struct kr_write){0}); }
 
 bool kr_part_writes(const struct kr_part *part, kr_txn t, kr_key k)
 {

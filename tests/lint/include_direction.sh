@@ -11,7 +11,7 @@ cd "${1:-$(dirname "$0")/../..}" || exit 1
 
 {
     sed -n 's/^kr_layer(\(.*\))$/layer \1/p' ./*/CMakeLists.txt
-    grep -n '^[[:space:]]*#[[:space:]]*include' ./*/*.[ch] ./mechanisms/*/*.[ch] ./lab/*/*.[ch] include/krait/*.h 2>/dev/null |
+    grep -n '^[[:space:]]*#[[:space:]]*include' ./*/*.[ch] ./frontend/*/*.[ch] ./mechanisms/*/*.[ch] ./lab/*/*.[ch] include/krait/*.h 2>/dev/null |
         sed -n 's/^\(\.\/\)\{0,1\}\([^:]*\):\([0-9]*\):[^"<]*\(["<][^">]*[">]\).*/include \2 \3 \4/p'
 } | awk '
 function fail(what) { print file[i] ":" line[i] ": " what; failed = 1 }

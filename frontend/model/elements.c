@@ -1,0 +1,165 @@
+/* Each text is looked up by its bytes, and each array is walked once. Linear in the text of the arrays and
+ * of what is named. */
+#include "frontend/model/elements.h"
+
+#include "base/hash.h"
+
+#include <string.h>
+
+void kr_elements_init(struct kr_elements *e, struct kr_mem *mem, const struct kr_history *h)
+{
+	*e = (struct kr_elements){.mem = mem, .h = h};
+	kr_arena_init(&e->arena, mem);
+	kr_str_init(&e->text, mem);
+}
+
+void kr_elements_done(struct kr_elements *e)
+{
+	if (!e->mem)
+		return;
+	kr_table_done(e->mem, &e->table);
+	kr_vec_done(e->mem, &e->texts);
+	kr_vec_done(e->mem, &e->ids);
+	kr_vec_done(e->mem, &e->walked);
+	kr_str_done(&e->text);
+	kr_arena_done(&e->arena);
+}
+
+static uint64_t text_hash(struct kr_piece text) { return kr_hash_bytes(text.text, text.length); }
+
+kr_value kr_elements_find(const struct kr_elements *e, struct kr_piece text)
+{
+	uint32_t i;
+
+	for (kr_table_iter it = kr_table_find(&e->table, text_hash(text)); (i = kr_table_next(&e->table, &it)) != KR_NONE;)
+		if (e->texts.at[i].length == text.length && memcmp(e->texts.at[i].text, text.text, text.length) == 0)
+			return e->ids.at[i];
+	return KR_UNTOLD;
+}
+
+static bool add(struct kr_elements *e, struct kr_piece text, kr_value id)
+{
+	if (!kr_table_reserve(e->mem, &e->table) || !kr_vec_push(e->mem, &e->texts, text) || !kr_vec_push(e->mem, &e->ids, id))
+		return false;
+	kr_table_insert(&e->table, text_hash(text), e->texts.n - 1);
+	return true;
+}
+
+enum kr_status kr_elements_name(struct kr_elements *e, kr_value value)
+{
+	struct kr_piece text;
+
+	e->text.n = 0;
+	kr_history_json_value(e->h, value, &e->text);
+	text = (struct kr_piece){kr_str_text(&e->text), e->text.n};
+	if (e->text.failed)
+		return KR_NOMEM;
+	if (kr_elements_find(e, text).i != KR_NONE)
+		return KR_OK;
+	text.text = kr_arena_text(&e->arena, text.text, text.length);
+	return text.text && add(e, text, value) ? KR_OK : KR_NOMEM;
+}
+
+kr_value kr_elements_get(struct kr_elements *e, struct kr_piece text)
+{
+	kr_value id = kr_elements_find(e, text);
+
+	if (id.i != KR_NONE)
+		return id;
+	id.i = e->h->values.n + e->strange++;
+	return add(e, text, id) ? id : KR_UNTOLD;
+}
+
+enum kr_status kr_elements_split(struct kr_elements *e, kr_value array, struct kr_items *out)
+{
+	const struct kr_value_entry *entry = kr_history_value(e->h, array);
+	struct kr_piece piece;
+	kr_value *at;
+
+	*out = (struct kr_items){.n = 0};
+	if (entry->type != KR_VALUE_ARRAY || entry->length == 2)
+		return KR_OK;
+	if (!e->arrays && !(e->arrays = KR_NEW_ARRAY(&e->arena, struct kr_items, e->h->values.n)))
+		return KR_NOMEM;
+	*out = e->arrays[array.i];
+	if (out->at)
+		return KR_OK;
+	kr_vec_clear(&e->walked);
+	for (size_t i = 1; kr_piece_next(entry->text, entry->length, &i, &piece);) {
+		kr_value id = kr_elements_get(e, piece);
+		if (id.i == KR_NONE || !kr_vec_push(e->mem, &e->walked, id))
+			return KR_NOMEM;
+	}
+	at = KR_NEW_ARRAY(&e->arena, kr_value, e->walked.n);
+	if (!at)
+		return KR_NOMEM;
+	memcpy(at, e->walked.at, e->walked.n * sizeof *at);
+	*out = e->arrays[array.i] = (struct kr_items){at, e->walked.n, false};
+	return KR_OK;
+}
+
+enum kr_status kr_elements_name_added(struct kr_elements *e, struct kr_ctx *ctx)
+{
+	struct kr_write write;
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < e->h->ops.n && !status; i++) {
+		status = kr_ctx_tick(ctx);
+		if (!status && kr_write_at(e->h, &e->h->ops.at[i], 0, &write) && write.how == KR_ADD &&
+			kr_datatype_of(e->h->keys.at[write.key.i].kind)->shown == KR_VALUE_ARRAY)
+			status = kr_elements_name(e, write.value);
+	}
+	return status;
+}
+
+void kr_elements_print(const struct kr_elements *e, kr_value element, struct kr_str *out)
+{
+	if (element.i < e->h->values.n) {
+		kr_history_json_value(e->h, element, out);
+		return;
+	}
+	for (uint32_t i = 0; i < e->texts.n; i++)
+		if (e->ids.at[i].i == element.i)
+			kr_str_add_bytes(out, e->texts.at[i].text, e->texts.at[i].length);
+}
+
+/* ---- states ---- */
+
+enum kr_status kr_told_state(struct kr_elements *e, const struct kr_datatype *type, kr_value value, struct kr_state *out, bool *fits)
+{
+	const struct kr_value_entry *entry = kr_history_value(e->h, value);
+	enum kr_status status = KR_OK;
+
+	*out = (struct kr_state){.present = entry->type != KR_VALUE_ABSENT, .value = value};
+	*fits = entry->type == KR_VALUE_ABSENT || type->shown == KR_VALUE_ABSENT || entry->type == type->shown;
+	if (type->shown == KR_VALUE_INT && *fits && out->present)
+		out->number = entry->integer;
+	if (type->shown == KR_VALUE_ARRAY && *fits) {
+		status = kr_elements_split(e, value, &out->items);
+		out->present = out->items.n > 0;
+	}
+	return status;
+}
+
+struct kr_effect kr_told_addition(const struct kr_history *h, const struct kr_datatype *type, const struct kr_write *write)
+{
+	struct kr_effect effect = {KR_ADD, {.present = true}};
+
+	if (type->shown == KR_VALUE_INT)
+		effect.state.number = kr_history_value(h, write->value)->integer;
+	else
+		effect.state.items = (struct kr_items){&write->value, 1, false};
+	return effect;
+}
+
+enum kr_status kr_told_want(struct kr_elements *e, const struct kr_datatype *type, kr_value value, bool read, struct kr_want *out)
+{
+	bool fits;
+
+	*out = (struct kr_want){.any = false};
+	enum kr_status status = kr_told_state(e, type, value, &out->is, &fits);
+	out->or_absent = read && type->zero_is_absent && out->is.present && out->is.number == 0;
+	if (!fits)
+		*out = (struct kr_want){.any = true, .negated = true};
+	return status;
+}
