@@ -41,24 +41,38 @@ struct finder {
 
 static bool is_neighbour(const struct kr_link *cycle, uint32_t n, uint32_t i) { return cycle[i].kind == KR_RW && cycle[(i + 1) % n].kind == KR_RW; }
 
-static bool reads(const struct kr_asg *asg, kr_txn t, kr_key key)
+/* A cycle of links, for the names. */
+struct seen {
+	const struct kr_asg *asg;
+	const struct kr_link *links;
+};
+
+static struct kr_pattern_edge edge_of(const void *of, uint32_t i)
 {
-	for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1]; o++)
-		if (!asg->obs[o].predicate && kr_asg_whole(asg, asg->obs[o].key).i == kr_asg_whole(asg, key).i)
+	const struct seen *s = of;
+	const struct kr_link *l = &s->links[i];
+
+	return (struct kr_pattern_edge){.kind = l->kind, .key = l->key.i == KR_NONE ? l->key : kr_asg_whole(s->asg, l->key)};
+}
+
+static bool reads(const void *of, uint32_t i)
+{
+	const struct seen *s = of;
+	const struct kr_link *l = &s->links[i];
+
+	for (uint32_t o = s->asg->obs_first[l->from.i]; o < s->asg->obs_first[l->from.i + 1]; o++)
+		if (!s->asg->obs[o].predicate && kr_asg_whole(s->asg, s->asg->obs[o].key).i == kr_asg_whole(s->asg, l->key).i)
 			return true;
 	return false;
 }
 
 /* Of two transactions: 0 for a lost update, 1 for write skew, else 2. */
-static uint32_t pair_rank(const struct kr_asg *asg, const struct kr_link *cycle)
+static uint32_t pair_rank(const struct kr_asg *asg, const struct kr_link *links)
 {
-	const struct kr_link *a = &cycle[cycle[0].kind != KR_RW], *b = &cycle[cycle[0].kind == KR_RW];
+	const struct seen seen = {asg, links};
+	const struct kr_pattern_cycle cycle = {.of = &seen, .n = 2, .edge = edge_of, .reads = reads};
 
-	if (a->kind != KR_RW || (b->kind != KR_RW && b->kind != KR_WW))
-		return 2;
-	if (kr_asg_whole(asg, a->key).i != kr_asg_whole(asg, b->key).i)
-		return b->kind == KR_RW ? 1 : 2;
-	return reads(asg, a->from, a->key) && reads(asg, b->from, a->key) ? 0 : 2;
+	return kr_cycle_is(KR_CYCLE_LOST_UPDATE, &cycle) ? 0 : kr_cycle_is(KR_CYCLE_WRITE_SKEW, &cycle) ? 1 : 2;
 }
 
 static struct merit merit_of(const struct kr_asg *asg, const struct kr_link *cycle, uint32_t n)
@@ -86,9 +100,6 @@ static bool is_better(const struct merit *a, const struct merit *b)
 /* ---- states ---- */
 
 static bool has_turns(const struct kr_pattern *p) { return p->lonely != 0 || p->lead != 0; }
-
-/* May an rw follow an edge of that kind? */
-static bool may_turn(const struct kr_pattern *p, uint8_t kind) { return !(p->lonely & KR_BIT(kind)) && (!p->lead || p->lead & KR_BIT(kind)); }
 
 static uint32_t passes_reader(const struct finder *f, kr_txn t)
 {
@@ -120,7 +131,7 @@ static bool counts(const struct finder *f, const struct kr_link *link, bool firs
 
 	if (!obs)
 		return true;
-	if ((f->pattern->item_only && obs->predicate) || (f->pattern->cursor_only && obs->loose))
+	if (!kr_pattern_counts(f->pattern, obs->predicate, obs->loose))
 		return false;
 	return !first || f->pattern->sight == KR_SIGHT_ANY || obs->op == f->op;
 }
@@ -130,18 +141,13 @@ static bool may_close(const struct finder *f, const struct kr_link *link)
 {
 	if (f->pattern->sight == KR_SIGHT_ANY)
 		return true;
-	if (link->kind != KR_WR)
-		return false;
-
-	uint32_t op = f->certain.ir->asg->obs[link->obs.i].op;
-
-	return f->pattern->sight == KR_SIGHT_BEFORE ? op < f->op : op <= f->op;
+	return link->kind == KR_WR && kr_pattern_sees(f->pattern, f->certain.ir->asg->obs[link->obs.i].op, f->op);
 }
 
 static enum kr_status reach(struct finder *f, uint32_t from, uint32_t link, uint32_t layer_end)
 {
 	const struct kr_link *l = &f->links.at[link];
-	uint32_t turns = has_turns(f->pattern) ? may_turn(f->pattern, l->kind) : 0;
+	uint32_t turns = has_turns(f->pattern) ? kr_pattern_turns(f->pattern, l->kind) : 0;
 	uint32_t readers = (f->entries.at[from].state & 1) + passes_reader(f, l->to), state = state_of(l->to, turns, readers & 1);
 	struct kr_mem *mem = &f->certain.ir->ctx->mem;
 

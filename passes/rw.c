@@ -154,7 +154,7 @@ static enum kr_status link_all(struct work *w)
 	enum kr_status status = KR_OK;
 
 	for (uint32_t o = 0; o < ir->asg->nobs && !status; o++) {
-		if (ir->source[o].i == KR_NONE || (ir->asg->obs[o].predicate && ir->level->forbidden[0].item_only))
+		if (ir->source[o].i == KR_NONE || !kr_pattern_counts(&ir->level->forbidden[0], ir->asg->obs[o].predicate, false))
 			continue;
 		status = kr_asg_is_initial(ir->asg, ir->source[o]) ? link_initial(w, (kr_obs){o}) : link_later(w, (kr_obs){o});
 		if (!status)
@@ -208,7 +208,7 @@ static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_er
 	uint32_t before = ir->edges.n;
 
 	(void)err;
-	if (kr_level_asks(ir->level) != KR_ASK_ACYCLIC || !(ir->level->forbidden[0].allowed & KR_BIT(KR_RW)))
+	if (kr_level_asks(ir->level) != KR_ASK_ACYCLIC || !kr_level_orders(ir->level, KR_RW))
 		return KR_OK; /* rw are not edges of the graph that is asked about */
 
 	enum kr_status status = prepare(&w);

@@ -307,7 +307,7 @@ static enum kr_status settle(struct kr_saturation *s, kr_obs o, kr_version v)
 			kr_clock_touch(ir->clock, kr_ir_in(ir, KR_WR, w));
 			kr_clock_touch(ir->clock, kr_ir_out(ir, KR_WR, w));
 		}
-		status = ir->level->forbidden[0].allowed & KR_BIT(KR_WR) ? add(s, KR_WR, KR_RULE_SOURCE, w, t, o.i) : KR_OK;
+		status = kr_level_orders(ir->level, KR_WR) ? add(s, KR_WR, KR_RULE_SOURCE, w, t, o.i) : KR_OK;
 	}
 	kr_clock_touch(ir->clock, kr_ir_in(ir, KR_WR, t));
 	return status ? status : order_after_source(s, o);

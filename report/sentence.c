@@ -294,31 +294,21 @@ static void say_write_skew(const struct saying *s)
 	}
 }
 
-static const struct {
-	const char *name;
-	void (*say)(const struct saying *s);
-} cyclic[] = {
-	{"G0", say_g0},
-	{"G1c", say_g1c},
-	{"lost update", say_lost_update},
-	{"G-single", say_g_single},
-	{"long fork", say_long_fork},
-	{"write skew", say_write_skew},
-};
-
 static void say_cycle(const struct kr_words *w, const struct kr_certificate *cert)
 {
-	const char *base = kr_anomaly_last(w->h, cert);
+	static void (*const sayings[KR_CYCLE_NAMES])(const struct saying *s) = {
+		[KR_CYCLE_G0] = say_g0,
+		[KR_CYCLE_G1C] = say_g1c,
+		[KR_CYCLE_LOST_UPDATE] = say_lost_update,
+		[KR_CYCLE_G_SINGLE] = say_g_single,
+		[KR_CYCLE_LONG_FORK] = say_long_fork,
+		[KR_CYCLE_WRITE_SKEW] = say_write_skew,
+	};
 	struct kr_cert_cycle last = cert->cycles.at[cert->cycles.n - 1];
 	struct saying s = {w, cert->edges.at + last.first, last.count};
+	enum kr_cycle_name name = kr_anomaly_last(w->h, cert);
 
-	for (size_t i = 0; i < KR_COUNT(cyclic); i++) {
-		if (strcmp(cyclic[i].name, base) == 0) {
-			cyclic[i].say(&s);
-			return;
-		}
-	}
-	say_circle(&s);
+	(sayings[name] ? sayings[name] : say_circle)(&s);
 }
 
 /* Do all cycles go by the same edges, whatever parts of keys these rest on? */
@@ -342,7 +332,7 @@ static bool is_plain_lost_update(const struct kr_history *h, const struct kr_cer
 	const struct kr_cert_edge *e = &cert->edges.at[cert->cycles.at[cert->cycles.n - 1].first], *rw = e->kind == KR_RW ? e : e + 1;
 	const char *suffix;
 
-	return strcmp(kr_anomaly_base(h, cert, &suffix), "lost update") == 0 && strcmp(kr_anomaly_last(h, cert), "lost update") == 0 &&
+	return strcmp(kr_anomaly_base(h, cert, &suffix), kr_cycle_name(KR_CYCLE_LOST_UPDATE)) == 0 && kr_anomaly_last(h, cert) == KR_CYCLE_LOST_UPDATE &&
 		read_the_same(h, kr_history_op(h, rw->from, rw->op), rw->to, rw->key);
 }
 
