@@ -8,10 +8,10 @@
  * Cycles of one search are shortest; each rw starts one at most. */
 #include "backend/single.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/order.h"
 
 struct finding {
 	struct kr_candidate *w;
@@ -45,7 +45,7 @@ struct placed {
 static int by_place(const void *a, const void *b)
 {
 	const struct placed *x = a, *y = b;
-	return x->place < y->place ? -1 : x->place > y->place;
+	return KR_ORDER(x->place, y->place);
 }
 
 static enum kr_status order_versions(struct finding *f)
@@ -60,7 +60,7 @@ static enum kr_status order_versions(struct finding *f)
 			if (f->w->active[t.i])
 				scratch[n++] = (struct placed){f->w->place[kr_ir_out(f->ir, KR_WW, t).i], v};
 		}
-		qsort(scratch, n, sizeof *scratch, by_place);
+		KR_SORT(scratch, n, by_place);
 		for (uint32_t i = 0; i < n; i++) {
 			f->in_order[first + i].i = scratch[i].version;
 			f->place[scratch[i].version] = i + 1;

@@ -4,9 +4,9 @@
 #include "backend/world.h"
 #include "backend/prefer.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "ir/clock.h"
 #include "ir/units.h"
 
@@ -296,7 +296,7 @@ struct placed {
 static int by_place(const void *a, const void *b)
 {
 	const struct placed *x = a, *y = b;
-	return x->place < y->place ? -1 : x->place > y->place;
+	return KR_ORDER(x->place, y->place);
 }
 
 /* The active versions of key k after the initial one, in the order of the schedule, into w->sorted. */
@@ -308,7 +308,7 @@ static uint32_t sort_versions(struct kr_candidate *w, uint32_t k, struct placed 
 		if (w->active[asg->versions[v].writer.i])
 			scratch[n++] = (struct placed){kr_candidate_place(w, (kr_version){v}), v};
 	}
-	qsort(scratch, n, sizeof *scratch, by_place);
+	KR_SORT(scratch, n, by_place);
 	for (uint32_t i = 0; i < n; i++)
 		w->sorted[i].i = scratch[i].version;
 	return n;

@@ -1,7 +1,7 @@
 /* Offset arrays over orders and observations, a list per session, one sort by begin (certain.h). What is later than a version is walked for when asked. */
 #include "ir/certain.h"
 
-#include <stdlib.h>
+#include "base/order.h"
 
 static bool is_present(const struct kr_certain *c, kr_txn t) { return t.i != KR_NONE && c->ir->asg->txns[t.i].presence == KR_PRESENT; }
 
@@ -9,20 +9,13 @@ static kr_txn writer(const struct kr_certain *c, kr_version v) { return c->ir->a
 
 /* ---- preparation ---- */
 
-/* Turns counts at first[i + 2] into places: first[i + 1] is where what belongs to i goes next, and in the end where i + 1 begins. */
-static void places(uint32_t *first, uint32_t n)
-{
-	for (uint32_t i = 1; i <= n; i++)
-		first[i + 1] += first[i];
-}
-
 static void index_orders(struct kr_certain *c)
 {
 	const struct kr_asg *asg = c->ir->asg;
 
 	for (uint32_t i = 0; i < asg->norders; i++)
 		c->after_first[asg->orders[i].before.i + 2] += asg->orders[i].guard.i == KR_NONE;
-	places(c->after_first, asg->nversions);
+	kr_index_places(c->after_first, asg->nversions);
 	for (uint32_t i = 0; i < asg->norders; i++)
 		if (asg->orders[i].guard.i == KR_NONE)
 			c->after[c->after_first[asg->orders[i].before.i + 1]++] = asg->orders[i].after;
@@ -49,7 +42,7 @@ static void index_observations(struct kr_certain *c)
 		if (c->sure[o].i != KR_NONE)
 			c->seen_first[c->sure[o].i + 2]++;
 	}
-	places(c->seen_first, asg->nversions);
+	kr_index_places(c->seen_first, asg->nversions);
 	for (uint32_t o = 0; o < asg->nobs; o++)
 		if (c->sure[o].i != KR_NONE)
 			c->seen[c->seen_first[c->sure[o].i + 1]++].i = o;
@@ -83,9 +76,7 @@ static int by_begin(const void *a, const void *b)
 {
 	const struct begun *x = a, *y = b;
 
-	if (x->begin != y->begin)
-		return x->begin < y->begin ? -1 : 1;
-	return x->txn < y->txn ? -1 : x->txn > y->txn;
+	return kr_then(KR_ORDER(x->begin, y->begin), KR_ORDER(x->txn, y->txn));
 }
 
 static enum kr_status index_begins(struct kr_certain *c)
@@ -98,7 +89,7 @@ static enum kr_status index_begins(struct kr_certain *c)
 	for (uint32_t t = 0; t < asg->ntxns; t++)
 		if (asg->txns[t].has_begin && is_present(c, (kr_txn){t}))
 			all[c->nbegun++] = (struct begun){asg->txns[t].begin, t};
-	qsort(all, c->nbegun, sizeof *all, by_begin);
+	KR_SORT(all, c->nbegun, by_begin);
 	for (uint32_t i = 0; i < c->nbegun; i++)
 		c->by_begin[i].i = all[i].txn;
 	kr_mem_free(&c->ir->ctx->mem, all, asg->ntxns, sizeof *all);

@@ -5,6 +5,7 @@
 #include "report/argue.h"
 
 #include "base/hash.h"
+#include "base/order.h"
 
 #define CANDIDATES_MOST 65536u /* beyond, sights are not spelled out and the argument may stay incomplete */
 
@@ -108,18 +109,12 @@ static bool is_part(const struct kr_asg *asg, kr_key key, kr_key k, kr_value par
 
 static kr_obs find_observation(const struct kr_asg *asg, kr_txn t, uint32_t op, kr_key k, kr_value part)
 {
-	uint32_t low = asg->obs_first[t.i], high = asg->obs_first[t.i + 1], end = high;
+	uint32_t end = asg->obs_first[t.i + 1], at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (asg->obs[middle].op < op)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < end && asg->obs[low].op == op; low++)
-		if (is_part(asg, asg->obs[low].key, k, part))
-			return (kr_obs){low};
+	KR_BISECT(at, asg->obs_first[t.i], end, asg->obs[at].op < op);
+	for (; at < end && asg->obs[at].op == op; at++)
+		if (is_part(asg, asg->obs[at].key, k, part))
+			return (kr_obs){at};
 	return (kr_obs){KR_NONE};
 }
 
@@ -187,20 +182,16 @@ static enum kr_status index_orders(struct builder *b)
 
 	if (asg->norders == 0)
 		return KR_OK;
-	b->order_first = kr_mem_alloc(mem, (size_t)asg->nversions + 1, sizeof *b->order_first);
+	b->order_first = kr_mem_alloc(mem, (size_t)asg->nversions + 2, sizeof *b->order_first);
 	b->order_next = kr_mem_alloc(mem, asg->norders, sizeof *b->order_next);
 	b->seen = kr_mem_alloc(mem, asg->nversions, sizeof *b->seen);
 	if (!b->order_first || !b->order_next || !b->seen)
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < asg->norders; i++)
-		b->order_first[asg->orders[i].before.i + 1]++;
-	for (uint32_t v = 0; v < asg->nversions; v++)
-		b->order_first[v + 1] += b->order_first[v];
+		b->order_first[asg->orders[i].before.i + 2]++;
+	kr_index_places(b->order_first, asg->nversions);
 	for (uint32_t i = 0; i < asg->norders; i++)
-		b->order_next[b->order_first[asg->orders[i].before.i]++] = asg->orders[i].after.i;
-	for (uint32_t v = asg->nversions; v > 0; v--)
-		b->order_first[v] = b->order_first[v - 1];
-	b->order_first[0] = 0;
+		b->order_next[b->order_first[asg->orders[i].before.i + 1]++] = asg->orders[i].after.i;
 	return KR_OK;
 }
 
@@ -403,7 +394,7 @@ enum kr_status kr_argument_init(struct kr_argument *arg, struct kr_mem *mem, con
 
 	enum kr_status status = build(&b);
 
-	kr_mem_free(mem, b.order_first, (size_t)asg->nversions + 1, sizeof *b.order_first);
+	kr_mem_free(mem, b.order_first, (size_t)asg->nversions + 2, sizeof *b.order_first);
 	kr_mem_free(mem, b.order_next, asg->norders, sizeof *b.order_next);
 	kr_mem_free(mem, b.seen, asg->nversions, sizeof *b.seen);
 	kr_vec_done(mem, &b.queue);

@@ -5,6 +5,8 @@
  * made in a fixed order, so that equal certificates give equal arguments. The work is bounded: past the bounds the argument stays incomplete. */
 #include "report/argue.h"
 
+#include "base/order.h"
+
 #define WORK_MOST 20000000u /* literals assigned and cycles looked at */
 #define CASES_MOST 128u
 #define TRIED_MOST 48u /* open choices tried for a split */
@@ -483,8 +485,7 @@ static bool index_uses(struct search *s)
 		return false;
 	for (uint32_t i = 0; i < arg->literals.n; i++)
 		s->uses_first[arg->literals.at[i] + 2]++;
-	for (uint32_t l = 0; l < nliterals; l++)
-		s->uses_first[l + 1] += s->uses_first[l];
+	kr_index_places(s->uses_first, nliterals);
 	for (uint32_t c = 0; c < arg->cert->cycles.n; c++)
 		for (uint32_t i = arg->first.at[c]; i < arg->first.at[c + 1]; i++)
 			s->uses[s->uses_first[arg->literals.at[i] + 1]++] = c;

@@ -4,22 +4,18 @@
  * value that is not told must be absent, or one number from which all that was shown is reached. */
 #include "verify/garbage.h"
 
+#include "base/order.h"
+
 enum { SPANS_MOST = 20000, STARTS_MOST = 2000 };
 
 /* ---- spans ---- */
 
 static bool has(const struct kr_spans *s, kr_wide number)
 {
-	uint32_t low = 0, high = s->n;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (s->at[middle].high < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < s->n && s->at[low].low <= number;
+	KR_BISECT(at, 0, s->n, s->at[at].high < number);
+	return at < s->n && s->at[at].low <= number;
 }
 
 /* Appends a span that does not begin before the last one. */
