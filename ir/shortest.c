@@ -1,10 +1,10 @@
-/* A refutation by one short cycle of edges that the trace itself tells, where there is one (proof.h). From a transaction, a breadth-first search over what the trace tells (certain.h), layer by
+/* A refutation by one short cycle of edges that the trace itself tells, where there is one (proof.h). From a transaction, a breadth-first search over what the trace tells (evident.h), layer by
  * layer, back to it, in which a state is a transaction and what the pattern needs to know of the way there: whether an rw may follow, whether it passed a transaction that writes nothing. All ways
  * of one layer into a state are kept, so that all shortest cycles through the transaction can be compared. A pattern with exactly one rw is searched from its rw.
  * First the transactions of the refutation that is there, then all others; bounded by a number of edges, so that a large trace gets a short cycle near the one found and a small one the shortest.
  * Better is: shorter; fewer rw; fewer so and rt; fewer rt; no two rw neighbours; a lost update, a write skew; fewer predicate rw; of ww and wr what has the more special name
  * (docs/levels.md). */
-#include "ir/certain.h"
+#include "ir/evident.h"
 
 #include <string.h>
 
@@ -22,7 +22,7 @@ struct way {
 }; /* from: an entry */
 
 struct finder {
-	struct kr_certain certain;
+	struct kr_evident evident;
 	const struct kr_pattern *pattern;
 	struct kr_links links; /* of this search */
 	KR_VEC(struct entry) entries;
@@ -103,7 +103,7 @@ static bool has_turns(const struct kr_pattern *p) { return p->lonely != 0 || p->
 
 static uint32_t passes_reader(const struct finder *f, kr_txn t)
 {
-	const struct kr_asg *asg = f->certain.ir->asg;
+	const struct kr_asg *asg = f->evident.ir->asg;
 
 	return f->pattern->one_reader && asg->written_first[t.i] == asg->written_first[t.i + 1];
 }
@@ -118,7 +118,7 @@ static bool add_way(struct finder *f, uint32_t from, uint32_t link, uint32_t *li
 {
 	uint32_t next = *list;
 
-	if (!kr_vec_push(&f->certain.ir->ctx->mem, &f->ways, (struct way){from, link, next}))
+	if (!kr_vec_push(&f->evident.ir->ctx->mem, &f->ways, (struct way){from, link, next}))
 		return false;
 	*list = f->ways.n - 1;
 	return true;
@@ -127,7 +127,7 @@ static bool add_way(struct finder *f, uint32_t from, uint32_t link, uint32_t *li
 /* Does the pattern have this edge as the `first` one or a later one? */
 static bool counts(const struct finder *f, const struct kr_link *link, bool first)
 {
-	const struct kr_observation *obs = link->kind == KR_RW ? &f->certain.ir->asg->obs[link->obs.i] : NULL;
+	const struct kr_observation *obs = link->kind == KR_RW ? &f->evident.ir->asg->obs[link->obs.i] : NULL;
 
 	if (!obs)
 		return true;
@@ -141,7 +141,7 @@ static bool may_close(const struct finder *f, const struct kr_link *link)
 {
 	if (f->pattern->sight == KR_SIGHT_ANY)
 		return true;
-	return link->kind == KR_WR && kr_pattern_sees(f->pattern, f->certain.ir->asg->obs[link->obs.i].op, f->op);
+	return link->kind == KR_WR && kr_pattern_sees(f->pattern, f->evident.ir->asg->obs[link->obs.i].op, f->op);
 }
 
 static enum kr_status reach(struct finder *f, uint32_t from, uint32_t link, uint32_t layer_end)
@@ -149,7 +149,7 @@ static enum kr_status reach(struct finder *f, uint32_t from, uint32_t link, uint
 	const struct kr_link *l = &f->links.at[link];
 	uint32_t turns = has_turns(f->pattern) ? kr_pattern_turns(f->pattern, l->kind) : 0;
 	uint32_t readers = (f->entries.at[from].state & 1) + passes_reader(f, l->to), state = state_of(l->to, turns, readers & 1);
-	struct kr_mem *mem = &f->certain.ir->ctx->mem;
+	struct kr_mem *mem = &f->evident.ir->ctx->mem;
 
 	if (!counts(f, l, from == 0))
 		return KR_OK;
@@ -177,7 +177,7 @@ static enum kr_status expand(struct finder *f, uint32_t entry, uint32_t layer_en
 	else if (!may_rw)
 		kinds &= ~KR_BIT(KR_RW);
 
-	enum kr_status status = kr_certain_out(&f->certain, txn_of(state), kinds, &f->links);
+	enum kr_status status = kr_evident_out(&f->evident, txn_of(state), kinds, &f->links);
 
 	f->steps += 1 + f->links.n - first;
 	for (uint32_t i = first; i < f->links.n && !status; i++)
@@ -189,7 +189,7 @@ static enum kr_status expand(struct finder *f, uint32_t entry, uint32_t layer_en
 
 static void consider(struct finder *f, const uint32_t *path, uint32_t n)
 {
-	const struct kr_asg *asg = f->certain.ir->asg;
+	const struct kr_asg *asg = f->evident.ir->asg;
 	struct kr_link cycle[MOST_EDGES];
 
 	for (uint32_t i = 0; i < n; i++)
@@ -243,7 +243,7 @@ static enum kr_status search(struct finder *f, uint32_t start)
 	kr_vec_clear(&f->links);
 	kr_vec_clear(&f->ways);
 	kr_vec_clear(&f->entries);
-	if (!kr_vec_push(&f->certain.ir->ctx->mem, &f->entries, (struct entry){start, KR_NONE}))
+	if (!kr_vec_push(&f->evident.ir->ctx->mem, &f->entries, (struct entry){start, KR_NONE}))
 		return KR_NOMEM;
 	while (depth < most && f->goal == KR_NONE && first < f->entries.n && !status) {
 		uint32_t end = f->entries.n;
@@ -260,7 +260,7 @@ static enum kr_status search(struct finder *f, uint32_t start)
 
 static enum kr_status search_sights(struct finder *f, kr_txn t)
 {
-	const struct kr_asg *asg = f->certain.ir->asg;
+	const struct kr_asg *asg = f->evident.ir->asg;
 	enum kr_status status = KR_OK;
 
 	f->op = KR_NONE;
@@ -275,7 +275,7 @@ static enum kr_status search_sights(struct finder *f, kr_txn t)
 
 static enum kr_status search_from(struct finder *f, kr_txn t)
 {
-	const struct kr_level *level = f->certain.ir->level;
+	const struct kr_level *level = f->evident.ir->level;
 	enum kr_status status = KR_OK;
 
 	for (int i = 0; i < KR_PATTERNS_MOST && level->forbidden[i].allowed && !status; i++) {
@@ -295,7 +295,7 @@ static enum kr_status search_from(struct finder *f, kr_txn t)
 
 static enum kr_status search_all(struct finder *f, const struct kr_proof *proof)
 {
-	const struct kr_ir *ir = f->certain.ir;
+	const struct kr_ir *ir = f->evident.ir;
 	enum kr_status status = KR_OK;
 
 	for (uint32_t i = 0; i < proof->links.n && !status && f->steps < MOST_STEPS; i++)
@@ -323,7 +323,7 @@ enum kr_status kr_proof_shorten(struct kr_proof *proof, const struct kr_ir *ir)
 	struct kr_mem *mem = &ir->ctx->mem;
 	size_t states = (size_t)ir->asg->ntxns * 4;
 	struct finder f = {.best = {{MOST_EDGES + 1}}};
-	enum kr_status status = kr_certain_init(&f.certain, ir);
+	enum kr_status status = kr_evident_init(&f.evident, ir);
 
 	if (status)
 		return status;
@@ -339,6 +339,6 @@ enum kr_status kr_proof_shorten(struct kr_proof *proof, const struct kr_ir *ir)
 	kr_vec_done(mem, &f.ways);
 	kr_mem_free(mem, f.at, states, sizeof *f.at);
 	kr_mem_free(mem, f.stamp, states, sizeof *f.stamp);
-	kr_certain_done(&f.certain);
+	kr_evident_done(&f.evident);
 	return status;
 }

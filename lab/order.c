@@ -25,7 +25,7 @@ struct order {
 	KR_VEC(struct txn) txns; /* in the order of the trace */
 	struct kr_table by_own, by_id;
 	uint64_t loader;
-	struct kr_told *told;
+	struct kr_order_told *told;
 };
 
 static uint64_t hash_number(uint64_t n)
@@ -320,11 +320,11 @@ static bool write_orders(struct order *o, FILE *sink, FILE *out)
 	return fine;
 }
 
-bool kr_order_apply(FILE *in, FILE *sink, FILE *out, bool serial, struct kr_told *told)
+bool kr_order_apply(FILE *in, FILE *sink, FILE *out, bool serial, struct kr_order_told *told)
 {
 	struct order o = {.told = told};
 
-	*told = (struct kr_told){0};
+	*told = (struct kr_order_told){0};
 	kr_mem_init(&o.mem, SIZE_MAX);
 
 	bool fine = walk(&o, in, collect, NULL);

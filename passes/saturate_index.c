@@ -52,7 +52,7 @@ static void fill_segments(struct kr_saturation *s, const struct entry *entries)
 			s->segments[segment++] = (struct kr_segment){entries[i].chain, i, 0};
 		}
 		s->segments[segment - 1].count++;
-		s->writers[i] = (struct kr_writer){{entries[i].version}, entries[i].position};
+		s->writers[i] = (struct kr_chain_writer){{entries[i].version}, entries[i].position};
 	}
 	while (key <= s->ir->asg->nkeys)
 		s->segment_first[key++] = segment;

@@ -229,7 +229,7 @@ static enum kr_status order_after_source(struct kr_saturation *s, kr_obs o)
 	uint32_t count;
 	const struct kr_segment *segments = segments_of(s, obs->key, &count);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct kr_writer *w = s->writers + segments[i].first;
+		const struct kr_chain_writer *w = s->writers + segments[i].first;
 		uint32_t at; /* reached by a: a suffix of the chain */
 		KR_BISECT(at, 0, a.i == KR_NONE ? 0 : segments[i].count, !kr_ir_writes_before(s->ir, a, writer_of(s, w[at].version)));
 		while (at < segments[i].count && (passes_over(s, o, w[at].version) || w[at].version.i == s->ir->source[o.i].i))

@@ -378,7 +378,7 @@ static const struct kr_case *first_split(const struct kr_argument *arg)
 }
 
 /* The choice on which the argument turns: that of its first case with two sides, else the first one that a cycle settles. NULL: none. */
-static const struct kr_choice *first_choice(const struct kr_argument *arg)
+static const struct kr_doubt *first_choice(const struct kr_argument *arg)
 {
 	const struct kr_case *split = first_split(arg);
 
@@ -394,9 +394,9 @@ static const struct kr_choice *first_choice(const struct kr_argument *arg)
 }
 
 /* What an observation saw, and whose writes that can have been. */
-static void say_sources(const struct kr_words *w, const struct kr_argument *arg, const struct kr_choice *c)
+static void say_sources(const struct kr_words *w, const struct kr_argument *arg, const struct kr_doubt *c)
 {
-	const struct kr_sight *sight = &arg->sights.at[c->sight];
+	const struct kr_argument_sight *sight = &arg->sights.at[c->sight];
 	uint32_t writers = 0, told = 0;
 	bool initial = false;
 
@@ -415,7 +415,7 @@ static void say_sources(const struct kr_words *w, const struct kr_argument *arg,
 	kr_str_add(w->out, initial ? ", as it was at first" : ", as ");
 	kr_str_add(w->out, initial && writers > 0 ? " or as " : "");
 	for (uint32_t i = 0; i < sight->count; i++) {
-		const struct kr_choice *by = &arg->choices.at[arg->candidates.at[sight->first + i]];
+		const struct kr_doubt *by = &arg->choices.at[arg->candidates.at[sight->first + i]];
 		if (by->a.i == KR_NONE)
 			continue;
 		kr_str_add(w->out, told == 0 ? "" : told + 1 < writers ? ", " : " or ");
@@ -426,12 +426,12 @@ static void say_sources(const struct kr_words *w, const struct kr_argument *arg,
 	kr_str_add(w->out, sight->count == 2 ? "neither fits what else was seen" : "that does not fit what else was seen");
 }
 
-static void say_choice(const struct kr_words *w, const struct kr_argument *arg, const struct kr_choice *c)
+static void say_choice(const struct kr_words *w, const struct kr_argument *arg, const struct kr_doubt *c)
 {
-	bool effect = c->kind == KR_CHOICE_SAW && arg->sights.at[c->sight].count == 1 && arg->sights.at[c->sight].effect != KR_NONE;
+	bool effect = c->kind == KR_DOUBT_SAW && arg->sights.at[c->sight].count == 1 && arg->sights.at[c->sight].effect != KR_NONE;
 
-	switch (effect ? KR_CHOICE_EFFECT : (enum kr_choice_kind)c->kind) {
-	case KR_CHOICE_BEFORE:
+	switch (effect ? KR_DOUBT_EFFECT : (enum kr_doubt_kind)c->kind) {
+	case KR_DOUBT_BEFORE:
 		kr_words_txn(w, c->a);
 		kr_str_add(w->out, " and ");
 		kr_words_txn(w, c->b);
@@ -439,8 +439,8 @@ static void say_choice(const struct kr_words *w, const struct kr_argument *arg, 
 		kr_words_key(w, c->key);
 		kr_str_add(w->out, ", and neither order of these writes fits what was read");
 		break;
-	case KR_CHOICE_SAW: say_sources(w, arg, c); break;
-	case KR_CHOICE_EFFECT:
+	case KR_DOUBT_SAW: say_sources(w, arg, c); break;
+	case KR_DOUBT_EFFECT:
 		kr_str_add(w->out, "Whether ");
 		kr_words_txn(w, c->txn);
 		kr_str_add(w->out, ", whose outcome is not known, took effect or not, what others saw does not fit");
@@ -452,7 +452,7 @@ bool kr_argument_is_involved(const struct kr_argument *arg) { return !arg->compl
 
 void kr_sentence(const struct kr_words *w, const struct kr_level *level, const struct kr_certificate *cert, const struct kr_argument *arg)
 {
-	const struct kr_choice *choice = arg && arg->complete ? first_choice(arg) : NULL; /* on which the argument turns */
+	const struct kr_doubt *choice = arg && arg->complete ? first_choice(arg) : NULL; /* on which the argument turns */
 	struct kr_two_states two;
 
 	if (cert->kind == KR_CERT_ANOMALY)

@@ -1,15 +1,15 @@
-/* Offset arrays over orders and observations, a list per session, one sort by begin (certain.h). What is later than a version is walked for when asked. */
-#include "ir/certain.h"
+/* Offset arrays over orders and observations, a list per session, one sort by begin (evident.h). What is later than a version is walked for when asked. */
+#include "ir/evident.h"
 
 #include "base/order.h"
 
-static bool is_present(const struct kr_certain *c, kr_txn t) { return t.i != KR_NONE && c->ir->asg->txns[t.i].presence == KR_PRESENT; }
+static bool is_present(const struct kr_evident *c, kr_txn t) { return t.i != KR_NONE && c->ir->asg->txns[t.i].presence == KR_PRESENT; }
 
-static kr_txn writer(const struct kr_certain *c, kr_version v) { return c->ir->asg->versions[v.i].writer; }
+static kr_txn writer(const struct kr_evident *c, kr_version v) { return c->ir->asg->versions[v.i].writer; }
 
 /* ---- preparation ---- */
 
-static void index_orders(struct kr_certain *c)
+static void index_orders(struct kr_evident *c)
 {
 	const struct kr_asg *asg = c->ir->asg;
 
@@ -22,7 +22,7 @@ static void index_orders(struct kr_certain *c)
 }
 
 /* The only candidate of an observation that was certainly made, by a transaction that certainly took effect. */
-static kr_version only_candidate(const struct kr_certain *c, kr_obs o)
+static kr_version only_candidate(const struct kr_evident *c, kr_obs o)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	kr_version only = {KR_NONE}, other = {KR_NONE};
@@ -33,7 +33,7 @@ static kr_version only_candidate(const struct kr_certain *c, kr_obs o)
 	return kr_asg_is_initial(asg, only) || is_present(c, writer(c, only)) ? only : (kr_version){KR_NONE};
 }
 
-static void index_observations(struct kr_certain *c)
+static void index_observations(struct kr_evident *c)
 {
 	const struct kr_asg *asg = c->ir->asg;
 
@@ -48,7 +48,7 @@ static void index_observations(struct kr_certain *c)
 			c->seen[c->seen_first[c->sure[o].i + 1]++].i = o;
 }
 
-static enum kr_status index_sessions(struct kr_certain *c)
+static enum kr_status index_sessions(struct kr_evident *c)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	uint32_t *next = kr_mem_alloc(&c->ir->ctx->mem, asg->nsessions, sizeof *next);
@@ -79,7 +79,7 @@ static int by_begin(const void *a, const void *b)
 	return kr_then(KR_ORDER(x->begin, y->begin), KR_ORDER(x->txn, y->txn));
 }
 
-static enum kr_status index_begins(struct kr_certain *c)
+static enum kr_status index_begins(struct kr_evident *c)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	struct begun *all = kr_mem_alloc(&c->ir->ctx->mem, asg->ntxns, sizeof *all);
@@ -96,13 +96,13 @@ static enum kr_status index_begins(struct kr_certain *c)
 	return KR_OK;
 }
 
-enum kr_status kr_certain_init(struct kr_certain *c, const struct kr_ir *ir)
+enum kr_status kr_evident_init(struct kr_evident *c, const struct kr_ir *ir)
 {
 	const struct kr_asg *asg = ir->asg;
 	struct kr_mem *mem = &ir->ctx->mem;
 	enum kr_status status = KR_NOMEM;
 
-	*c = (struct kr_certain){.ir = ir};
+	*c = (struct kr_evident){.ir = ir};
 	c->after_first = kr_mem_alloc(mem, (size_t)asg->nversions + 2, sizeof *c->after_first);
 	c->after = kr_mem_alloc(mem, asg->norders, sizeof *c->after);
 	c->sure = kr_mem_alloc(mem, asg->nobs, sizeof *c->sure);
@@ -119,11 +119,11 @@ enum kr_status kr_certain_init(struct kr_certain *c, const struct kr_ir *ir)
 			status = index_begins(c);
 	}
 	if (status)
-		kr_certain_done(c);
+		kr_evident_done(c);
 	return status;
 }
 
-void kr_certain_done(struct kr_certain *c)
+void kr_evident_done(struct kr_evident *c)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	struct kr_mem *mem = &c->ir->ctx->mem;
@@ -141,14 +141,14 @@ void kr_certain_done(struct kr_certain *c)
 
 /* ---- edges ---- */
 
-static bool push(struct kr_certain *c, struct kr_links *out, struct kr_link link)
+static bool push(struct kr_evident *c, struct kr_links *out, struct kr_link link)
 {
 	link.edge = KR_NONE;
 	return kr_vec_push(&c->ir->ctx->mem, out, link);
 }
 
 /* All versions after v, into c->later. */
-static enum kr_status walk_from(struct kr_certain *c, kr_version v)
+static enum kr_status walk_from(struct kr_evident *c, kr_version v)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	struct kr_mem *mem = &c->ir->ctx->mem;
@@ -175,7 +175,7 @@ static enum kr_status walk_from(struct kr_certain *c, kr_version v)
 	}
 }
 
-static enum kr_status add_ww(struct kr_certain *c, kr_txn t, struct kr_links *out)
+static enum kr_status add_ww(struct kr_evident *c, kr_txn t, struct kr_links *out)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	enum kr_status status = KR_OK;
@@ -192,7 +192,7 @@ static enum kr_status add_ww(struct kr_certain *c, kr_txn t, struct kr_links *ou
 	return status;
 }
 
-static enum kr_status add_wr(struct kr_certain *c, kr_txn t, bool parts, struct kr_links *out)
+static enum kr_status add_wr(struct kr_evident *c, kr_txn t, bool parts, struct kr_links *out)
 {
 	const struct kr_asg *asg = c->ir->asg;
 
@@ -206,7 +206,7 @@ static enum kr_status add_wr(struct kr_certain *c, kr_txn t, bool parts, struct 
 	return KR_OK;
 }
 
-static enum kr_status add_rw(struct kr_certain *c, kr_txn t, struct kr_links *out)
+static enum kr_status add_rw(struct kr_evident *c, kr_txn t, struct kr_links *out)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	enum kr_status status = KR_OK;
@@ -228,7 +228,7 @@ static enum kr_status add_rw(struct kr_certain *c, kr_txn t, struct kr_links *ou
 	return status;
 }
 
-static enum kr_status add_session(struct kr_certain *c, kr_txn t, struct kr_links *out)
+static enum kr_status add_session(struct kr_evident *c, kr_txn t, struct kr_links *out)
 {
 	for (uint32_t b = c->in_session[t.i]; b != KR_NONE; b = c->in_session[b])
 		if (is_present(c, (kr_txn){b}) && !push(c, out, (struct kr_link){KR_SO, t, {b}, {KR_NONE}, {KR_NONE}, {KR_NONE}, KR_NONE}))
@@ -236,7 +236,7 @@ static enum kr_status add_session(struct kr_certain *c, kr_txn t, struct kr_link
 	return KR_OK;
 }
 
-static enum kr_status add_time(struct kr_certain *c, kr_txn t, struct kr_links *out)
+static enum kr_status add_time(struct kr_evident *c, kr_txn t, struct kr_links *out)
 {
 	const struct kr_asg_txn *a = &c->ir->asg->txns[t.i];
 	int64_t end;
@@ -249,7 +249,7 @@ static enum kr_status add_time(struct kr_certain *c, kr_txn t, struct kr_links *
 	return KR_OK;
 }
 
-enum kr_status kr_certain_out(struct kr_certain *c, kr_txn t, uint32_t kinds, struct kr_links *out)
+enum kr_status kr_evident_out(struct kr_evident *c, kr_txn t, uint32_t kinds, struct kr_links *out)
 {
 	bool leads = !c->ir->asg->txns[t.i].outcome_unknown;
 	enum kr_status status = KR_OK;
