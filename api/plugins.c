@@ -5,10 +5,10 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/order.h"
 #include "base/str.h"
 
 void kr_plugins_init(struct kr_plugins *plugins)
@@ -151,8 +151,8 @@ static enum kr_status load_folder(struct kr_plugins *plugins, const char *folder
 	struct names names = {0};
 	enum kr_status status = list(plugins, folder, &names, err);
 
-	if (!status && names.all.n > 1)
-		qsort(names.all.at, names.all.n, sizeof *names.all.at, by_name);
+	if (!status)
+		KR_SORT(names.all.at, names.all.n, by_name);
 	for (uint32_t i = 0; i < names.all.n; i++) {
 		if (!status) {
 			status = load_at(plugins, names.all.at[i], err);

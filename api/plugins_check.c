@@ -144,8 +144,8 @@ static enum kr_status check_level(const struct kr_plugins *p, const struct kr_le
 
 	const char *why = kr_verify_states(level, &pattern);
 
-	if (!why)
-		why = kr_graph_covers(level, &pattern);
+	if (!why && (why = kr_level_wrong_model(level)))
+		pattern = 0;
 	if (why)
 		return kr_err_set(err, KR_BAD, "level '%s', pattern %d: %s; see docs/writing-a-checker.md", level->id, pattern + 1, why);
 	return KR_OK;

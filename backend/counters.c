@@ -3,12 +3,12 @@
 
 #include <stdlib.h>
 
+#include "base/order.h"
+
 static int by_total(const void *a, const void *b)
 {
 	const struct kr_counter_group *x = a, *y = b;
-	if (x->key.i != y->key.i)
-		return x->key.i < y->key.i ? -1 : 1;
-	return x->total < y->total ? -1 : x->total > y->total;
+	return kr_then(KR_ORDER(x->key.i, y->key.i), KR_ORDER(x->total, y->total));
 }
 
 /* Sums of one key share the weights of its versions (but for the reader's own), so that what the counter is now tells which of them are served. */
@@ -23,7 +23,7 @@ static void make_groups(struct kr_counters *c, const uint8_t *active)
 	const struct kr_asg *asg = c->ir->asg;
 	for (uint32_t i = 0; i < asg->nsums; i++)
 		c->groups[i] = (struct kr_counter_group){asg->sums[i].key, asg->sums[i].total, 0};
-	qsort(c->groups, asg->nsums, sizeof *c->groups, by_total);
+	KR_SORT(c->groups, asg->nsums, by_total);
 	for (uint32_t i = 0; i < asg->nsums; i++) {
 		if (c->ngroups == 0 || by_total(&c->groups[c->ngroups - 1], &c->groups[i]) != 0)
 			c->groups[c->ngroups++] = c->groups[i];

@@ -222,9 +222,7 @@ static enum kr_status encode_source(struct kr_encode *w, kr_obs o, kr_version v,
 		kr_version u = {i};
 		kr_txn writer = asg->versions[i].writer;
 		kr_literal order;
-		if (i == v.i || writer.i == obs->txn.i || !may_exist(w, u))
-			continue;
-		if (obs->predicate && (w->ir->level->forbidden[0].item_only || kr_asg_in_set(asg, obs->set, u)))
+		if (i == v.i || !may_exist(w, u) || !kr_ir_overwrites(w->ir, o, u))
 			continue;
 		if (!(status = kr_encode_before(w, v, u, &order)))
 			status = add_edge(w, KR_RW, obs->txn, writer, (kr_literal[]){literal, order, presence(w, u)});
@@ -395,7 +393,7 @@ enum kr_status kr_encode(struct kr_ir *ir, struct kr_encoding *out, struct kr_er
 	enum kr_status status;
 
 	*out = (struct kr_encoding){.ir = ir, .nnodes = ir->nnodes};
-	if (!kr_graph_decides(ir->level))
+	if (kr_level_asks(ir->level) != KR_ASK_ACYCLIC)
 		return kr_err_set(err, KR_UNSUPPORTED, "level '%s' does not forbid every cycle of its graph: this back end has no formula for it",
 			ir->level->id);
 	status = start(&w);

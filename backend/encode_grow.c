@@ -21,9 +21,6 @@ static enum kr_status add_node(struct kr_encode *w, struct kr_encoded_node node,
 
 static bool is_open(const struct kr_asg *asg, kr_txn guard) { return guard.i != KR_NONE && asg->txns[guard.i].presence != KR_PRESENT; }
 
-/* Could an operation see parts of a key that were never there together, without a cycle? */
-static bool may_tear(const struct kr_level *level) { return !(level->forbidden[0].allowed & KR_BIT(KR_RW)) || level->forbidden[0].item_only; }
-
 static enum kr_status make_nodes(struct kr_encode *w, const uint8_t *wanted)
 {
 	const struct kr_asg *asg = w->ir->asg;
@@ -65,7 +62,7 @@ enum kr_status kr_encode_versions(struct kr_encode *w)
 	for (uint32_t i = 0; i < asg->norders; i++)
 		wanted[asg->versions[asg->orders[i].before.i].key.i] |= is_open(asg, asg->orders[i].guard);
 	for (uint32_t i = 0; i < asg->nparts; i++)
-		wanted[asg->parts[i].of.i] |= may_tear(w->ir->level);
+		wanted[asg->parts[i].of.i] |= !kr_level_orders_reads(w->ir->level);
 	status = make_nodes(w, wanted);
 	kr_mem_free(mem, wanted, asg->nkeys, 1);
 	return status ? status : add_told(w);
@@ -173,7 +170,7 @@ enum kr_status kr_encode_together(struct kr_encode *w)
 	enum kr_status status = KR_OK;
 	uint32_t end;
 
-	for (uint32_t o = 0; o < asg->nobs && asg->nparts > 0 && may_tear(w->ir->level) && !status; o = end) {
+	for (uint32_t o = 0; o < asg->nobs && asg->nparts > 0 && !kr_level_orders_reads(w->ir->level) && !status; o = end) {
 		for (end = o + 1; end < asg->nobs && asg->obs[end].txn.i == asg->obs[o].txn.i && asg->obs[end].op == asg->obs[o].op;)
 			end++;
 		for (uint32_t i = o; i < end && w->ir->presence[asg->obs[o].txn.i] != KR_ABSENT_TXN && !status; i++)

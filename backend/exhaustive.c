@@ -82,7 +82,7 @@ static enum kr_status add_rw(struct search *s, kr_obs o, kr_version later, bool 
 	const struct kr_observation *obs = &s->ir->asg->obs[o.i];
 	kr_txn writer = s->ir->asg->versions[later.i].writer;
 
-	if (writer.i == obs->txn.i || (obs->predicate && (s->ir->level->forbidden[0].item_only || kr_asg_in_set(s->ir->asg, obs->set, later))))
+	if (!kr_ir_overwrites(s->ir, o, later))
 		return KR_OK;
 	return add(s, (struct kr_link){KR_RW, obs->txn, writer, o, s->source[o.i], obs->key, KR_NONE}, cycle);
 }
@@ -393,7 +393,7 @@ static enum kr_status try_next(struct search *s, struct choice *c, bool *found, 
 static enum kr_status answer(struct search *s)
 {
 	const struct kr_level *level = s->ir->level;
-	bool serial = kr_level_asks(level) == KR_ASK_ACYCLIC && level->forbidden[0].allowed & KR_BIT(KR_RW) && !level->forbidden[0].item_only;
+	bool serial = kr_level_asks(level) == KR_ASK_ACYCLIC && kr_level_orders_reads(level);
 	enum kr_status status = kr_graph_order(&s->graph, s->present, s->answer);
 
 	s->answer->form = level->model != KR_NODES_TXN ? KR_WORLD_SNAPSHOTS : serial ? KR_WORLD_SERIAL : KR_WORLD_GRAPH;
@@ -506,13 +506,8 @@ static enum kr_status solve(struct kr_ir *ir, struct kr_answer *out, struct kr_e
 	struct search s = {.ir = ir, .answer = out};
 	bool too_many = false, cyclic = false;
 	enum kr_status status;
-	int pattern;
 
 	(void)err;
-	if (kr_graph_covers(ir->level, &pattern)) {
-		snprintf(out->reason, sizeof out->reason, "exhaustive search does not know what this level demands of cycles");
-		return KR_OK;
-	}
 	status = kr_graph_init(&s.graph, ir, &out->proof, &cyclic);
 	if (!status && cyclic)
 		out->outcome = KR_VIOLATED;

@@ -4,56 +4,6 @@
 
 #include <string.h>
 
-bool kr_graph_decides(const struct kr_level *level)
-{
-	const struct kr_pattern *p = &level->forbidden[0];
-	bool lonely = p->lonely == 0 || (p->lonely == KR_BIT(KR_RW) && level->model == KR_NODES_BEGIN_COMMIT);
-	bool lead = p->lead == 0 || (p->lead == (KR_BIT(KR_WR) | KR_BIT(KR_SO) | KR_BIT(KR_RT)) && level->model == KR_NODES_PREFIX);
-	bool plain = p->once == 0 && p->needed == 0 && p->longest == 0 && p->sight == KR_SIGHT_ANY && !p->same_key && !p->cursor_only;
-
-	return lonely && lead && plain && !p->one_reader && level->forbidden[1].allowed == 0;
-}
-
-static bool covers_once(const struct kr_pattern *p)
-{
-	bool pair = p->longest == 2 || (p->longest == 0 && !p->same_key);
-
-	return p->once == KR_BIT(KR_RW) && p->allowed & p->once && p->lonely == 0 && p->lead == 0 && p->needed == 0 && !p->one_reader && pair;
-}
-
-/* The nodes on which acyclicity is what the first pattern asks. */
-static const char *wrong_model(const struct kr_level *level)
-{
-	const struct kr_pattern *p = &level->forbidden[0];
-
-	if (p->lonely)
-		return level->model == KR_NODES_BEGIN_COMMIT ? NULL : "`lonely` needs the `model` KR_NODES_BEGIN_COMMIT";
-	if (p->lead)
-		return level->model == KR_NODES_PREFIX ? NULL : "`lead` needs the `model` KR_NODES_PREFIX";
-	return level->model == KR_NODES_TXN ? NULL : "a `model` other than KR_NODES_TXN needs `lonely` or `lead`";
-}
-
-const char *kr_graph_covers(const struct kr_level *level, int *pattern)
-{
-	struct kr_level first = *level;
-	bool further = level->forbidden[1].allowed != 0;
-	const char *why = wrong_model(level);
-
-	*pattern = 0;
-	if (why)
-		return why;
-	first.forbidden[1].allowed = 0;
-	first.forbidden[0].one_reader = false;
-	if (!kr_graph_decides(&first))
-		return "its demands do not combine";
-	if (further && (level->forbidden[0].one_reader || level->forbidden[0].allowed & KR_BIT(KR_RW)))
-		return "`allowed` with rw, or `one_reader`, does not combine with further patterns";
-	for (*pattern = 1; *pattern < KR_PATTERNS_MOST && level->forbidden[*pattern].allowed; ++*pattern)
-		if (!covers_once(&level->forbidden[*pattern]))
-			return "its demands do not combine";
-	return NULL;
-}
-
 static enum kr_status take_conflict(struct kr_ir *ir, struct kr_proof *proof)
 {
 	enum kr_status status = kr_ir_conflict(ir);
@@ -229,7 +179,7 @@ static enum kr_status find_known_cycle(struct kr_graph *g, struct kr_proof *proo
 
 	for (uint32_t e = 0; e < ir->edges.n && !status && !*cyclic && g->steps <= KR_GRAPH_MOST_STEPS; e++) {
 		struct kr_edge edge = ir->edges.at[e];
-		if (kr_ir_is_time(ir, edge.from) || !(ir->level->forbidden[0].allowed & KR_BIT(edge.kind)))
+		if (kr_ir_is_time(ir, edge.from) || !kr_level_orders(ir->level, edge.kind))
 			continue;
 		status = kr_graph_search(g, edge.to, edge.from, ir->level->forbidden[0].allowed);
 		if (status || !kr_graph_reached(g, edge.from))
@@ -271,7 +221,7 @@ enum kr_status kr_graph_add(struct kr_graph *g, struct kr_link link, struct kr_p
 
 	if (!(kr_level_kinds(level) & KR_BIT(kind)))
 		return KR_OK;
-	if (level->forbidden[0].allowed & KR_BIT(kind))
+	if (kr_level_orders(level, kind))
 		status = close_cycle(g, link, proof, cycle);
 	if (status || *cycle)
 		return status;
@@ -294,7 +244,7 @@ void kr_graph_undo(struct kr_graph *g, uint32_t mark)
 /* Whether an edge counts in the order: of a kind of the first pattern, and not from a transaction that writes nothing where only the others are ordered. */
 static bool orders(const struct kr_graph *g, kr_node from, uint8_t kind)
 {
-	return (g->ir->level->forbidden[0].allowed | KR_BIT(KR_PROGRAM)) & KR_BIT(kind) && !(may_pass_one_reader(g) && is_reader(g, from));
+	return (kind == KR_PROGRAM || kr_level_orders(g->ir->level, kind)) && !(may_pass_one_reader(g) && is_reader(g, from));
 }
 
 static void release(struct kr_graph *g, kr_node v, uint32_t *degree)

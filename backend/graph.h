@@ -37,12 +37,6 @@ void kr_graph_undo(struct kr_graph *g, uint32_t mark); /* takes back the edges a
 /* There is no forbidden cycle: fills answer->order with the nodes of the transactions that are present, and the outcome. */
 enum kr_status kr_graph_order(struct kr_graph *g, const uint8_t *present, struct kr_answer *answer);
 
-/* Whether the level forbids every cycle of its node model's graph, so that acyclicity is the question. */
-bool kr_graph_decides(const struct kr_level *level);
-
-/* NULL: the functions above know all demands of the level's patterns. Else which one they do not know, and *pattern: of which pattern, from 0. */
-const char *kr_graph_covers(const struct kr_level *level, int *pattern);
-
 /* For the search of patterns with one rw (once.c). From node `a`, by edges of `kinds`, breadth first until `b` is reached (KR_NONE: everything). */
 enum kr_status kr_graph_search(struct kr_graph *g, kr_node a, kr_node b, uint32_t kinds);
 bool kr_graph_reached(const struct kr_graph *g, kr_node v);

@@ -16,7 +16,7 @@ static bool counts(const struct once *s, const struct kr_link *rw)
 {
 	const struct kr_observation *o = &s->asg->obs[rw->obs.i];
 
-	return rw->kind == KR_RW && !(s->pattern->cursor_only && o->loose) && !(s->pattern->item_only && o->predicate);
+	return rw->kind == KR_RW && kr_pattern_counts(s->pattern, o->predicate, o->loose);
 }
 
 /* May the edge come right before the rw? */
@@ -24,32 +24,10 @@ static bool may_lead(const struct once *s, const struct kr_link *edge, const str
 {
 	if (s->pattern->sight == KR_SIGHT_ANY)
 		return true;
-	if (edge->kind != KR_WR)
-		return false;
-
-	uint32_t seen_at = s->asg->obs[edge->obs.i].op, at = s->asg->obs[rw->obs.i].op;
-
-	return s->pattern->sight == KR_SIGHT_BEFORE ? seen_at < at : seen_at <= at;
+	return edge->kind == KR_WR && kr_pattern_sees(s->pattern, s->asg->obs[edge->obs.i].op, s->asg->obs[rw->obs.i].op);
 }
 
 static bool has(const struct once *s, enum kr_edge_kind kind) { return s->pattern->allowed & ~s->pattern->once & KR_BIT(kind); }
-
-static bool in_session(const struct once *s, kr_txn a, kr_txn b)
-{
-	const struct kr_asg_txn *x = &s->asg->txns[a.i];
-
-	return s->g->ir->order >= KR_ORDER_SESSION && !x->outcome_unknown && x->session != KR_NONE && x->session == s->asg->txns[b.i].session && a.i < b.i;
-}
-
-static bool in_time(const struct once *s, kr_txn a, kr_txn b)
-{
-	const struct kr_asg_txn *x = &s->asg->txns[a.i], *y = &s->asg->txns[b.i];
-	int64_t end;
-
-	if (s->g->ir->order < KR_ORDER_REALTIME || x->outcome_unknown || !x->has_end || !y->has_begin)
-		return false;
-	return !__builtin_add_overflow(x->end, s->asg->clock_skew, &end) && end < y->begin;
-}
 
 static enum kr_status end_cycle(struct once *s, enum kr_status status)
 {
@@ -81,10 +59,10 @@ static enum kr_status find_pair(struct once *s, struct kr_link rw)
 	}
 	if (!may_lead(s, &back, &rw))
 		return KR_OK;
-	if (has(s, KR_SO) && in_session(s, rw.to, rw.from))
+	if (has(s, KR_SO) && kr_ir_precedes(s->g->ir, rw.to, rw.from, KR_SO))
 		return add_pair(s, rw, back);
 	back.kind = KR_RT;
-	return has(s, KR_RT) && in_time(s, rw.to, rw.from) ? add_pair(s, rw, back) : KR_OK;
+	return has(s, KR_RT) && kr_ir_precedes(s->g->ir, rw.to, rw.from, KR_RT) ? add_pair(s, rw, back) : KR_OK;
 }
 
 /* A way back that ends in a wr to an operation that is early enough. */

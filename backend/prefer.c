@@ -2,7 +2,7 @@
  * databases often commit shortly before the client learns of it; which of these holds, the scheduler shows by how seldom it has to break the guess. */
 #include "backend/prefer.h"
 
-#include <stdlib.h>
+#include "base/order.h"
 
 struct guess {
 	double at;
@@ -12,9 +12,7 @@ struct guess {
 static int earlier(const void *a, const void *b)
 {
 	const struct guess *x = a, *y = b;
-	if (x->at < y->at || x->at > y->at)
-		return x->at < y->at ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
+	return kr_then(KR_ORDER(x->at, y->at), KR_ORDER(x->node, y->node));
 }
 
 static bool all_have_times(const struct kr_asg *asg)
@@ -89,8 +87,8 @@ enum kr_status kr_prefer(const struct kr_ir *ir, enum kr_guess guess, uint32_t *
 		guess_by_trace(ir, guesses);
 	else
 		status = guess_by_progress(ir, guesses);
-	if (!status && ir->nnodes > 1)
-		qsort(guesses, ir->nnodes, sizeof *guesses, earlier);
+	if (!status)
+		KR_SORT(guesses, ir->nnodes, earlier);
 	for (uint32_t i = 0; !status && i < ir->nnodes; i++)
 		place[guesses[i].node] = i;
 	kr_mem_free(mem, guesses, ir->nnodes, sizeof *guesses);

@@ -247,7 +247,7 @@ static enum kr_status known_conflict(struct kr_ir *ir, struct kr_answer *out, bo
 enum kr_status kr_search(struct kr_ir *ir, const struct kr_search_plan *plan, struct kr_answer *out, struct kr_err *err)
 {
 	bool found = false;
-	if (plan->ground && !kr_graph_decides(ir->level)) {
+	if (plan->ground && kr_level_asks(ir->level) != KR_ASK_ACYCLIC) {
 		snprintf(out->reason, sizeof out->reason, "this back end is only for levels that forbid every cycle of their graph");
 		return KR_OK;
 	}

@@ -8,10 +8,10 @@
  * Cycles of one search are shortest; each rw starts one at most. */
 #include "backend/single.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/order.h"
 
 struct finding {
 	struct kr_candidate *w;
@@ -45,7 +45,7 @@ struct placed {
 static int by_place(const void *a, const void *b)
 {
 	const struct placed *x = a, *y = b;
-	return x->place < y->place ? -1 : x->place > y->place;
+	return KR_ORDER(x->place, y->place);
 }
 
 static enum kr_status order_versions(struct finding *f)
@@ -60,7 +60,7 @@ static enum kr_status order_versions(struct finding *f)
 			if (f->w->active[t.i])
 				scratch[n++] = (struct placed){f->w->place[kr_ir_out(f->ir, KR_WW, t).i], v};
 		}
-		qsort(scratch, n, sizeof *scratch, by_place);
+		KR_SORT(scratch, n, by_place);
 		for (uint32_t i = 0; i < n; i++) {
 			f->in_order[first + i].i = scratch[i].version;
 			f->place[scratch[i].version] = i + 1;
@@ -278,44 +278,22 @@ static enum kr_status add_pair(struct finding *f, uint32_t o, kr_version later, 
 
 /* ---- one rw ---- */
 
-/* Does the version change what o saw, and its writer count? */
-static bool overwrites(const struct finding *f, uint32_t o, kr_version v)
-{
-	const struct kr_observation *x = &f->asg->obs[o];
-	return writer(f, v).i != x->txn.i && !(x->predicate && kr_asg_in_set(f->asg, x->set, v));
-}
-
 static bool counts(const struct finding *f, uint32_t o)
 {
 	const struct kr_observation *x = &f->asg->obs[o];
-	return f->w->active[x->txn.i] && !(f->pattern->cursor_only && x->loose) && !(f->pattern->item_only && x->predicate);
+	return f->w->active[x->txn.i] && kr_pattern_counts(f->pattern, x->predicate, x->loose);
 }
 
 /* Whether a wr by observation p may close a cycle whose rw is by observation o. */
-static bool may_close(const struct finding *f, uint32_t o, uint32_t p)
-{
-	uint32_t at = f->asg->obs[p].op, rw = f->asg->obs[o].op;
-	switch (f->pattern->sight) {
-	case KR_SIGHT_NOT_AFTER: return at <= rw;
-	case KR_SIGHT_BEFORE: return at < rw;
-	default: return true;
-	}
-}
+static bool may_close(const struct finding *f, uint32_t o, uint32_t p) { return kr_pattern_sees(f->pattern, f->asg->obs[p].op, f->asg->obs[o].op); }
 
 /* a before b by an order edge that the pattern has. */
 static bool precedes(const struct finding *f, kr_txn a, kr_txn b, uint8_t *kind)
 {
-	const struct kr_asg_txn *x = &f->asg->txns[a.i], *y = &f->asg->txns[b.i];
-	int64_t end;
-	if (x->outcome_unknown)
-		return false;
-	*kind = KR_SO;
-	if (f->pattern->allowed & KR_BIT(KR_SO) && f->ir->order >= KR_ORDER_SESSION && x->session != KR_NONE && x->session == y->session && a.i < b.i)
-		return true;
-	*kind = KR_RT;
-	if (!(f->pattern->allowed & KR_BIT(KR_RT)) || f->ir->order < KR_ORDER_REALTIME || !x->has_end || !y->has_begin)
-		return false;
-	return !__builtin_add_overflow(x->end, f->asg->clock_skew, &end) && end < y->begin;
+	for (*kind = KR_SO; *kind <= KR_RT; ++*kind)
+		if (f->pattern->allowed & KR_BIT(*kind) && kr_ir_precedes(f->ir, a, b, (enum kr_edge_kind) * kind))
+			return true;
+	return false;
 }
 
 /* The key of a ww from b to t: of whole key k, or of any that both write unless the pattern is of one key only; KR_NONE: there is none. */
@@ -397,7 +375,7 @@ static enum kr_status find_single(struct finding *f, uint32_t o)
 	enum kr_status status = KR_OK;
 	for (uint32_t i = f->place[f->w->source[o].i]; i < f->count[x->key.i] && !found && !status; i++) {
 		kr_version later = f->in_order[first + i];
-		if (!overwrites(f, o, later))
+		if (!kr_ir_overwrites(f->ir, (kr_obs){o}, later))
 			continue;
 		status = f->pattern->longest == 2 ? find_pair(f, o, later, &found) : find_path(f, o, later, &found);
 		if (!status)

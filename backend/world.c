@@ -4,9 +4,9 @@
 #include "backend/world.h"
 #include "backend/prefer.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "ir/clock.h"
 #include "ir/units.h"
 
@@ -77,7 +77,7 @@ static enum kr_status add_link(struct kr_candidate *w, struct kr_overlay *o, str
 	const struct kr_level *level = w->ir->level;
 	if (!(kr_level_kinds(level) & KR_BIT(link.kind)))
 		return KR_OK;
-	if (!(level->forbidden[0].allowed & KR_BIT(link.kind)) || !w->ordered[link.from.i] || !w->ordered[link.to.i]) {
+	if (!kr_level_orders(level, link.kind) || !w->ordered[link.from.i] || !w->ordered[link.to.i]) {
 		if (o != &w->whole)
 			return KR_OK;
 		return kr_vec_push(&w->ir->ctx->mem, &w->others, link) ? KR_OK : KR_NOMEM;
@@ -111,13 +111,7 @@ static enum kr_status add_rw(struct kr_candidate *w, struct kr_overlay *o, uint3
 }
 
 /* Does the observation care about being overwritten by this version? */
-static bool is_overwritten_by(const struct kr_candidate *w, uint32_t obs, kr_version v)
-{
-	const struct kr_observation *x = &w->ir->asg->obs[obs];
-	if (x->predicate && (w->ir->level->forbidden[0].item_only || kr_asg_in_set(w->ir->asg, x->set, v)))
-		return false;
-	return writer(w, v).i != x->txn.i;
-}
+static bool is_overwritten_by(const struct kr_candidate *w, uint32_t obs, kr_version v) { return kr_ir_overwrites(w->ir, (kr_obs){obs}, v); }
 
 /* ---- activity and sources ---- */
 
@@ -302,7 +296,7 @@ struct placed {
 static int by_place(const void *a, const void *b)
 {
 	const struct placed *x = a, *y = b;
-	return x->place < y->place ? -1 : x->place > y->place;
+	return KR_ORDER(x->place, y->place);
 }
 
 /* The active versions of key k after the initial one, in the order of the schedule, into w->sorted. */
@@ -314,7 +308,7 @@ static uint32_t sort_versions(struct kr_candidate *w, uint32_t k, struct placed 
 		if (w->active[asg->versions[v].writer.i])
 			scratch[n++] = (struct placed){kr_candidate_place(w, (kr_version){v}), v};
 	}
-	qsort(scratch, n, sizeof *scratch, by_place);
+	KR_SORT(scratch, n, by_place);
 	for (uint32_t i = 0; i < n; i++)
 		w->sorted[i].i = scratch[i].version;
 	return n;
@@ -326,7 +320,7 @@ static enum kr_status add_rw_to_next(struct kr_candidate *w, kr_version seen, ui
 	enum kr_status status = KR_OK;
 	for (uint32_t o = w->reader_head[seen.i]; o != KR_NONE && !status; o = w->reader_next[o]) {
 		uint32_t i = next;
-		if (w->ir->asg->obs[o].predicate && w->ir->level->forbidden[0].item_only)
+		if (!kr_pattern_counts(&w->ir->level->forbidden[0], w->ir->asg->obs[o].predicate, false))
 			continue;
 		while (i < n && w->ir->asg->obs[o].predicate && kr_asg_in_set(w->ir->asg, w->ir->asg->obs[o].set, w->sorted[i]))
 			i++;
@@ -482,7 +476,7 @@ enum kr_status kr_candidate_answer(const struct kr_candidate *w, const kr_node *
 {
 	const struct kr_level *level = w->ir->level;
 	struct kr_mem *mem = &w->ir->ctx->mem;
-	bool serial = kr_level_asks(level) == KR_ASK_ACYCLIC && (level->forbidden[0].allowed & KR_BIT(KR_RW)) && !level->forbidden[0].item_only;
+	bool serial = kr_level_asks(level) == KR_ASK_ACYCLIC && kr_level_orders_reads(level);
 	answer->outcome = KR_SATISFIED;
 	served = served && level->anomalies == KR_ANOMALIES_ALL; /* else there may be more in the trace than what was served */
 	answer->form = level->model != KR_NODES_TXN ? KR_WORLD_SNAPSHOTS : served || serial ? KR_WORLD_SERIAL : KR_WORLD_GRAPH;

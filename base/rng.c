@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "base/order.h"
+
 void kr_rng_init(struct kr_rng *rng, uint64_t seed) { rng->state = seed; }
 
 uint64_t kr_rng_u64(struct kr_rng *rng)
@@ -53,15 +55,8 @@ void kr_zipf_done(struct kr_zipf *zipf, struct kr_mem *mem)
 uint32_t kr_zipf_next(const struct kr_zipf *zipf, struct kr_rng *rng)
 {
 	double x = kr_rng_double(rng);
-	uint32_t low = 0, high = zipf->n - 1; /* the answer, the first i with x < below[i], is in [low, high] */
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (x < zipf->below[middle])
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	KR_BISECT(at, 0, zipf->n - 1, x >= zipf->below[at]);
+	return at;
 }

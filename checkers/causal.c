@@ -1,8 +1,6 @@
 /* The axiomatic levels without first-committer rules: a transaction that is visible to a reader is ordered before what the reader saw. What is visible differs. */
 #include "checkers/checker.h"
 
-#define D (KR_BIT(KR_WR) | KR_BIT(KR_WW))
-#define ORDERS (KR_BIT(KR_SO) | KR_BIT(KR_RT))
 #define RW KR_BIT(KR_RW)
 
 static const struct kr_level_name rc_ax_names[] = {
@@ -40,7 +38,7 @@ static const struct kr_level levels[] = {
 		.implies = {[KR_ORDER_REALTIME] = rc_ax_implies},
 		.default_order = KR_ORDER_SESSION,
 		.model = KR_NODES_TXN,
-		.forbidden = {{.allowed = D | ORDERS}, {.allowed = KR_BIT(KR_WR) | RW, .once = RW, .longest = 2, .sight = KR_SIGHT_BEFORE}},
+		.forbidden = {KR_G1C, {.allowed = KR_BIT(KR_WR) | RW, .once = RW, .longest = 2, .sight = KR_SIGHT_BEFORE}},
 		.anomalies = KR_ANOMALIES_ALL,
 	},
 	{
@@ -53,7 +51,7 @@ static const struct kr_level levels[] = {
 		.implies = {[KR_ORDER_REALTIME] = ra_implies},
 		.default_order = KR_ORDER_SESSION,
 		.model = KR_NODES_TXN,
-		.forbidden = {{.allowed = D | ORDERS}, {.allowed = KR_BIT(KR_WR) | RW | ORDERS, .once = RW, .longest = 2}},
+		.forbidden = {KR_G1C, {.allowed = KR_BIT(KR_WR) | RW | KR_EDGES_ORDER, .once = RW, .longest = 2}},
 		.anomalies = KR_ANOMALIES_ALL,
 	},
 	{
@@ -66,7 +64,7 @@ static const struct kr_level levels[] = {
 		.implies = {[KR_ORDER_REALTIME] = cc_implies},
 		.default_order = KR_ORDER_SESSION,
 		.model = KR_NODES_TXN,
-		.forbidden = {{.allowed = D | ORDERS}, {.allowed = KR_BIT(KR_WR) | RW | ORDERS, .once = RW}},
+		.forbidden = {KR_G1C, {.allowed = KR_BIT(KR_WR) | RW | KR_EDGES_ORDER, .once = RW}},
 		.anomalies = KR_ANOMALIES_ALL,
 	},
 	{.id = NULL},

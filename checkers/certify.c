@@ -76,18 +76,6 @@ enum kr_status kr_certify_proof(const struct kr_ir *ir, struct kr_proof *proof, 
 	return status;
 }
 
-/* Does the level forbid rw, ww as it does rw, rw? */
-static bool forbids_either(const struct kr_level *level)
-{
-	for (int i = 0; i < KR_PATTERNS_MOST; i++) {
-		const struct kr_pattern *p = &level->forbidden[i];
-		uint32_t both = KR_BIT(KR_RW) | KR_BIT(KR_WW);
-		if ((p->allowed & both) == both && !p->lonely && !p->lead && !p->once)
-			return true;
-	}
-	return false;
-}
-
 static struct kr_cert_edge overwriting(const struct kr_cert_edge *rw)
 {
 	return (struct kr_cert_edge){.kind = KR_WW, .from = rw->to, .to = rw->from, .key = rw->key, .op = KR_NONE, .source = {KR_NONE}, .part = {KR_NONE}};
@@ -102,7 +90,7 @@ static bool is_pair(const struct kr_certificate *cert, uint32_t c)
 
 enum kr_status kr_certify_lost_updates(const struct kr_level *level, struct kr_certificate *cert)
 {
-	for (uint32_t c = 0; forbids_either(level) && c < cert->cycles.n; c++) {
+	for (uint32_t c = 0; kr_level_forbids_lost_updates(level, false) && c < cert->cycles.n; c++) {
 		if (!is_pair(cert, c))
 			continue;
 		struct kr_cert_edge *e = &cert->edges.at[cert->cycles.at[c].first], other = e[1];

@@ -1,8 +1,6 @@
 /* The levels around read committed: cycles of D, and what a transaction must not see after what it has seen. */
 #include "checkers/checker.h"
 
-#define D (KR_BIT(KR_WR) | KR_BIT(KR_WW))
-#define ORDERS (KR_BIT(KR_SO) | KR_BIT(KR_RT))
 #define RW KR_BIT(KR_RW)
 
 static const struct kr_level_name pl_2_names[] = {
@@ -38,7 +36,7 @@ static const struct kr_level levels[] = {
 		.implies = {[KR_ORDER_REALTIME] = pl_2_implies},
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_TXN,
-		.forbidden = {{.allowed = D | ORDERS}},
+		.forbidden = {KR_G1C},
 		.anomalies = KR_ANOMALIES_ALL,
 	},
 	{
@@ -50,7 +48,7 @@ static const struct kr_level levels[] = {
 		.implies = {[KR_ORDER_REALTIME] = pl_cs_implies},
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_TXN,
-		.forbidden = {{.allowed = D | ORDERS}, {.allowed = KR_BIT(KR_WW) | RW, .once = RW, .longest = 2, .same_key = true, .cursor_only = true}},
+		.forbidden = {KR_G1C, {.allowed = KR_BIT(KR_WW) | RW, .once = RW, .longest = 2, .same_key = true, .cursor_only = true}},
 		.anomalies = KR_ANOMALIES_ALL,
 	},
 	{
@@ -62,7 +60,7 @@ static const struct kr_level levels[] = {
 		.implies = {[KR_ORDER_REALTIME] = pl_2l_implies},
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_TXN,
-		.forbidden = {{.allowed = D | ORDERS}, {.allowed = D | RW | ORDERS, .once = RW, .sight = KR_SIGHT_NOT_AFTER}},
+		.forbidden = {KR_G1C, {.allowed = KR_EDGES_ALL, .once = RW, .sight = KR_SIGHT_NOT_AFTER}},
 		.anomalies = KR_ANOMALIES_ALL,
 	},
 	{.id = NULL},

@@ -1,10 +1,6 @@
 /* The levels that forbid cycles of D and cycles with exactly one rw; they differ in the order that counts by default. */
 #include "checkers/checker.h"
 
-#define D (KR_BIT(KR_WR) | KR_BIT(KR_WW))
-#define ORDERS (KR_BIT(KR_SO) | KR_BIT(KR_RT))
-#define RW KR_BIT(KR_RW)
-
 static const struct kr_level_name pl_2plus_names[] = {
 	{"consistent-view", false, KR_ORDER_NONE},
 	{NULL, false, KR_ORDER_NONE},
@@ -36,7 +32,7 @@ static const struct kr_level levels[] = {
 		.implies = {[KR_ORDER_REALTIME] = pl_2plus_implies},
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_TXN,
-		.forbidden = {{.allowed = D | ORDERS}, {.allowed = D | RW | ORDERS, .once = RW}},
+		.forbidden = {KR_G1C, KR_G_SINGLE},
 		.anomalies = KR_ANOMALIES_ALL,
 	},
 	{
@@ -48,7 +44,7 @@ static const struct kr_level levels[] = {
 		.implies = {[KR_ORDER_REALTIME] = psi_implies},
 		.default_order = KR_ORDER_SESSION,
 		.model = KR_NODES_TXN,
-		.forbidden = {{.allowed = D | ORDERS}, {.allowed = D | RW | ORDERS, .once = RW}},
+		.forbidden = {KR_G1C, KR_G_SINGLE},
 		.anomalies = KR_ANOMALIES_ALL,
 	},
 	{
@@ -60,7 +56,7 @@ static const struct kr_level levels[] = {
 		.implies = {[KR_ORDER_REALTIME] = pl_fcv_implies},
 		.default_order = KR_ORDER_REALTIME,
 		.model = KR_NODES_TXN,
-		.forbidden = {{.allowed = D | ORDERS}, {.allowed = D | RW | ORDERS, .once = RW}},
+		.forbidden = {KR_G1C, KR_G_SINGLE},
 		.anomalies = KR_ANOMALIES_ALL,
 	},
 	{.id = NULL},

@@ -8,9 +8,9 @@
  *
  * Cost: n log n to sort, then that of the replay. Longer than usual: it decides by itself, without passes and back ends, and checks the order that it is given. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "checkers/check.h"
 #include "checkers/rerun.h"
 
@@ -46,7 +46,7 @@ static void refuse(struct expected *e, const char *format, kr_txn a, kr_txn b)
 static int by_serial(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
-	return x->serial != y->serial ? (x->serial < y->serial ? -1 : 1) : x->txn.i < y->txn.i ? -1 : x->txn.i > y->txn.i;
+	return kr_then(KR_ORDER(x->serial, y->serial), KR_ORDER(x->txn.i, y->txn.i));
 }
 
 static void take_order(struct expected *e)
@@ -63,7 +63,7 @@ static void take_order(struct expected *e)
 		else
 			refuse(e, "%s has no place in the serialization order (`serial`)%s", t, (kr_txn){KR_NONE});
 	}
-	qsort(e->places, e->n, sizeof *e->places, by_serial);
+	KR_SORT(e->places, e->n, by_serial);
 	for (uint32_t i = 1; i < e->n && !e->stop; i++)
 		if (e->places[i].serial == e->places[i - 1].serial)
 			refuse(e, "%s and %s have the same place in the serialization order", e->places[i - 1].txn, e->places[i].txn);

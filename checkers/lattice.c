@@ -4,20 +4,12 @@
 
 #include <string.h>
 
-static bool same_pattern(const struct kr_pattern *a, const struct kr_pattern *b)
-{
-	bool sets = a->allowed == b->allowed && a->lonely == b->lonely && a->lead == b->lead && a->once == b->once && a->needed == b->needed;
-	bool demands = a->longest == b->longest && a->sight == b->sight && a->same_key == b->same_key;
-
-	return sets && demands && a->item_only == b->item_only && a->cursor_only == b->cursor_only && a->one_reader == b->one_reader;
-}
-
 static bool same_meaning(const struct kr_level *a, const struct kr_level *b)
 {
 	if (a->model != b->model || a->anomalies != b->anomalies)
 		return false;
 	for (int i = 0; i < KR_PATTERNS_MOST; i++)
-		if (!same_pattern(&a->forbidden[i], &b->forbidden[i]))
+		if (!kr_pattern_equal(&a->forbidden[i], &b->forbidden[i]))
 			return false;
 	return true;
 }

@@ -1,10 +1,6 @@
 /* Repeatable read after Adya: as serializability, but for phantoms. */
 #include "checkers/checker.h"
 
-#define D (KR_BIT(KR_WR) | KR_BIT(KR_WW))
-#define ORDERS (KR_BIT(KR_SO) | KR_BIT(KR_RT))
-#define RW KR_BIT(KR_RW)
-
 static const struct kr_level_name pl_2_99_names[] = {
 	{"repeatable-read", false, KR_ORDER_NONE},
 	{"rr", false, KR_ORDER_NONE},
@@ -23,7 +19,7 @@ static const struct kr_level levels[] = {
 		.implies = {[KR_ORDER_REALTIME] = pl_2_99_implies},
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_TXN,
-		.forbidden = {{.allowed = D | RW | ORDERS, .item_only = true}},
+		.forbidden = {KR_G2_ITEM},
 		.anomalies = KR_ANOMALIES_ALL,
 	},
 	{.id = NULL},

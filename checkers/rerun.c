@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "frontend/history_written.h"
 #include "frontend/model/elements.h"
 #include "frontend/where.h"
@@ -263,20 +264,11 @@ static enum kr_status rerun_op(struct rerun *r, kr_txn t, uint32_t op)
 
 /* ---- life ---- */
 
-/* Merge sort from below: runs of 1, 2, 4, ... keys. */
-static void sort_keys(const struct kr_history *h, kr_key *keys, kr_key *other, size_t n)
+static int by_name(const void *data, uint32_t a, uint32_t b)
 {
-	for (size_t width = 1; width < n; width *= 2) {
-		for (size_t start = 0; start < n; start += 2 * width) {
-			size_t middle = start + width < n ? start + width : n, end = start + 2 * width < n ? start + 2 * width : n, a = start, b = middle;
-			for (size_t at = start; at < end; at++) {
-				bool first =
-					a < middle && (b >= end || kr_history_compare_keys(h, h->keys.at[keys[a].i].name, h->keys.at[keys[b].i].name) <= 0);
-				other[at] = keys[first ? a++ : b++];
-			}
-		}
-		memcpy(keys, other, n * sizeof *keys);
-	}
+	const struct kr_history *h = data;
+
+	return kr_history_compare_keys(h, h->keys.at[a].name, h->keys.at[b].name);
 }
 
 static enum kr_status start(struct rerun *r)
@@ -299,7 +291,7 @@ static enum kr_status start(struct rerun *r)
 			status = put(r, k, h->keys.at[k.i].initial);
 	}
 	if (!status && h->scans.n > 0)
-		sort_keys(h, r->sorted, other, h->keys.n);
+		kr_sort_ids(&r->sorted->i, &other->i, h->keys.n, by_name, h);
 	kr_mem_free(mem, other, h->keys.n, sizeof *other);
 	return status;
 }

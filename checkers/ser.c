@@ -19,9 +19,6 @@ static const struct kr_level_name pl_ss_names[] = {
 static const char *const ser_implies[] = {"si", "pl-2.99", "pl-3u", NULL};
 static const char *const pl_ss_implies[] = {"ser", NULL};
 
-#define DEPENDENCIES (KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW))
-#define ORDERS (KR_BIT(KR_SO) | KR_BIT(KR_RT))
-
 static const struct kr_level levels[] = {
 	{
 		.id = "ser",
@@ -32,7 +29,7 @@ static const struct kr_level levels[] = {
 		.implies = {[KR_ORDER_REALTIME] = ser_implies},
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_TXN,
-		.forbidden = {{.allowed = DEPENDENCIES | ORDERS}},
+		.forbidden = {KR_G2},
 		.anomalies = KR_ANOMALIES_ALL,
 	},
 	{
@@ -44,7 +41,7 @@ static const struct kr_level levels[] = {
 		.implies = {[KR_ORDER_REALTIME] = pl_ss_implies},
 		.default_order = KR_ORDER_REALTIME,
 		.model = KR_NODES_TXN,
-		.forbidden = {{.allowed = DEPENDENCIES | ORDERS}},
+		.forbidden = {KR_G2},
 		.anomalies = KR_ANOMALIES_ALL,
 	},
 	{.id = NULL},

@@ -1,10 +1,6 @@
 /* Snapshot isolation and prefix consistency: acyclicity on begin and commit nodes. */
 #include "checkers/checker.h"
 
-#define D (KR_BIT(KR_WR) | KR_BIT(KR_WW))
-#define ORDERS (KR_BIT(KR_SO) | KR_BIT(KR_RT))
-#define RW KR_BIT(KR_RW)
-
 static const struct kr_level_name si_names[] = {
 	{"snapshot-isolation", false, KR_ORDER_NONE},
 	{"pl-si", false, KR_ORDER_NONE},
@@ -33,7 +29,7 @@ static const struct kr_level levels[] = {
 		.implies = {[KR_ORDER_REALTIME] = si_implies},
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_BEGIN_COMMIT,
-		.forbidden = {{.allowed = D | RW | ORDERS, .lonely = RW}},
+		.forbidden = {KR_G_NONADJACENT},
 		.anomalies = KR_ANOMALIES_ALL,
 	},
 	{
@@ -45,7 +41,7 @@ static const struct kr_level levels[] = {
 		.implies = {[KR_ORDER_REALTIME] = pc_implies},
 		.default_order = KR_ORDER_SESSION,
 		.model = KR_NODES_PREFIX,
-		.forbidden = {{.allowed = D | RW | ORDERS, .lead = KR_BIT(KR_WR) | ORDERS}},
+		.forbidden = {{.allowed = KR_EDGES_ALL, .lead = KR_BIT(KR_WR) | KR_EDGES_ORDER}},
 		.anomalies = KR_ANOMALIES_ALL,
 	},
 	{.id = NULL},

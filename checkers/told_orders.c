@@ -1,8 +1,8 @@
 /* Serial orders that the trace suggests, for traces of which the analysis leaves something out: the order of the trace, of ends and of begins, each without the transactions of unknown outcome and with them. A serial
  * order proves every level, and the verifier alone, which leaves out nothing, says whether one is. Cost: six replays and two sorts. */
-#include <stdlib.h>
-
 #include "checkers/certify.h"
+
+#include "base/order.h"
 
 struct placed {
 	int64_t time;
@@ -12,9 +12,7 @@ struct placed {
 static int by_time(const void *pa, const void *pb)
 {
 	const struct placed *a = pa, *b = pb;
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return a->txn < b->txn ? -1 : a->txn > b->txn;
+	return kr_then(KR_ORDER(a->time, b->time), KR_ORDER(a->txn, b->txn));
 }
 
 enum suggestion { BY_PLACE, BY_END, BY_BEGIN, SUGGESTIONS };
@@ -33,8 +31,8 @@ static enum kr_status suggest(const struct kr_history *h, struct placed *all, en
 		if (txn->status == KR_COMMITTED || (txn->status == KR_UNKNOWN && unknown))
 			all[n++] = (struct placed){last, t};
 	}
-	if (by != BY_PLACE && n > 1)
-		qsort(all, n, sizeof *all, by_time);
+	if (by != BY_PLACE)
+		KR_SORT(all, n, by_time);
 	kr_vec_clear(&cert->serial);
 	for (uint32_t i = 0; i < n; i++)
 		if (!kr_vec_push(cert->mem, &cert->serial, (kr_txn){all[i].txn}))

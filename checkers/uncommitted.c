@@ -1,9 +1,6 @@
 /* Read uncommitted: the writes of two transactions are not interleaved. What was seen does not matter, but for values that nobody wrote, and the order that lists show. */
 #include "checkers/checker.h"
 
-#define D (KR_BIT(KR_WR) | KR_BIT(KR_WW))
-#define ORDERS (KR_BIT(KR_SO) | KR_BIT(KR_RT))
-
 static const struct kr_level_name pl_1_names[] = {
 	{"read-uncommitted", false, KR_ORDER_NONE},
 	{"ru", false, KR_ORDER_NONE},
@@ -19,7 +16,7 @@ static const struct kr_level levels[] = {
 		.source = "Adya, PhD thesis, MIT 1999: PL-1",
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_TXN,
-		.forbidden = {{.allowed = KR_BIT(KR_WW) | ORDERS}},
+		.forbidden = {KR_G0},
 		.anomalies = KR_BIT(KR_GARBAGE_READ),
 	},
 	{.id = NULL},

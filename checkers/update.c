@@ -1,10 +1,6 @@
 /* Update serializability: serializability for the transactions that write, and for each that only reads together with those. */
 #include "checkers/checker.h"
 
-#define D (KR_BIT(KR_WR) | KR_BIT(KR_WW))
-#define ORDERS (KR_BIT(KR_SO) | KR_BIT(KR_RT))
-#define RW KR_BIT(KR_RW)
-
 static const struct kr_level_name pl_3u_names[] = {
 	{"update-serializable", false, KR_ORDER_NONE},
 	{NULL, false, KR_ORDER_NONE},
@@ -24,7 +20,7 @@ static const struct kr_level levels[] = {
 		.implies = {[KR_ORDER_NONE] = pl_3u_implies_plain, [KR_ORDER_SESSION] = pl_3u_implies_session},
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_TXN,
-		.forbidden = {{.allowed = D | RW | ORDERS, .one_reader = true}},
+		.forbidden = {{.allowed = KR_EDGES_ALL, .one_reader = true}},
 		.anomalies = KR_ANOMALIES_ALL,
 	},
 	{.id = NULL},

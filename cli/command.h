@@ -71,14 +71,14 @@ extern const struct kr_option kr_option_help, kr_option_plugin;
 
 /* ---- a parsed command line (options.c) ---- */
 
-struct kr_given { const struct kr_option *option; const char *value; };
+struct kr_args_given { const struct kr_option *option; const char *value; };
 
 struct kr_args {
 	const struct kr_modules *modules; /* of plug-ins; NULL: none */
 	struct kr_mem *mem;
 	const struct kr_command *command;
 	struct kr_files *files;           /* that are written (file.h) */
-	KR_VEC(struct kr_given) given;    /* in order */
+	KR_VEC(struct kr_args_given) given;    /* in order */
 	KR_VEC(const char *) operands;
 	bool help;                        /* --help was among them */
 };

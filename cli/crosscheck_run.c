@@ -12,7 +12,7 @@ struct crossing {
 	const struct kr_asked *asked;
 	struct kr_check_options question;
 	struct kr_ways ways;
-	struct kr_run *runs; /* parallel to ways */
+	struct kr_cross_run *runs; /* parallel to ways */
 };
 
 void kr_crosscheck_field(const char *name, const char *text, struct kr_str *out)
@@ -58,10 +58,13 @@ static void add_way(const struct kr_way *way, struct kr_str *out)
 	kr_str_format(out, "%s%s%s", way->checker->name, way->backend ? "/" : "", way->backend ? way->backend : "");
 }
 
-static const char *verdict_name(const struct kr_run *run) { return run->status == KR_INTERNAL ? "refused" : kr_report_verdict(kr_run_outcome(run)); }
+static const char *verdict_name(const struct kr_cross_run *run)
+{
+	return run->status == KR_INTERNAL ? "refused" : kr_report_verdict(kr_cross_run_outcome(run));
+}
 
 /* The anomaly's name, or why there is no verdict. */
-static const char *detail(const struct crossing *x, const struct kr_run *run, char name[KR_ANOMALY_NAME_SIZE])
+static const char *detail(const struct crossing *x, const struct kr_cross_run *run, char name[KR_ANOMALY_NAME_SIZE])
 {
 	if (run->status != KR_OK)
 		return run->err.status ? run->err.text : kr_status_text(run->status);
@@ -73,10 +76,10 @@ static const char *detail(const struct crossing *x, const struct kr_run *run, ch
 	return name;
 }
 
-static bool tell_run(const struct crossing *x, const struct kr_run *run)
+static bool tell_run(const struct crossing *x, const struct kr_cross_run *run)
 {
 	char name[KR_ANOMALY_NAME_SIZE];
-	const char *text = detail(x, run, name), *field = kr_run_outcome(run) == KR_VIOLATED ? "anomaly" : "reason";
+	const char *text = detail(x, run, name), *field = kr_cross_run_outcome(run) == KR_VIOLATED ? "anomaly" : "reason";
 	unsigned long long mib = (unsigned long long)(run->ctx.mem.peak + (1u << 20) - 1) >> 20;
 	struct kr_str out;
 
@@ -103,7 +106,7 @@ static bool run_all(struct crossing *x)
 	bool written = true;
 
 	for (uint32_t i = 0; i < x->ways.n; i++) {
-		kr_run_way(&x->c->trace.ctx, &t->history, &t->analysis, &x->question, x->ways.at[i], x->c->limits, &x->runs[i]);
+		kr_cross_run_way(&x->c->trace.ctx, &t->history, &t->analysis, &x->question, x->ways.at[i], x->c->limits, &x->runs[i]);
 		written = written && tell_run(x, &x->runs[i]);
 	}
 	return written;
@@ -115,7 +118,7 @@ static bool run_all(struct crossing *x)
 static enum kr_status shrink(struct crossing *x, const struct kr_disagreement *d, struct kr_str *text, uint32_t *txns, bool *minimal, struct kr_err *err)
 {
 	struct kr_trace *t = &x->c->trace;
-	const struct kr_run *other = d->other == KR_NONE ? NULL : &x->runs[d->other];
+	const struct kr_cross_run *other = d->other == KR_NONE ? NULL : &x->runs[d->other];
 	struct kr_cut cut;
 	struct kr_ctx ctx;
 
@@ -182,7 +185,7 @@ static int tell_disagreement(struct crossing *x, const struct kr_disagreement *d
 
 /* ---- agreement, and claims ---- */
 
-static void report_of(const struct crossing *x, const struct kr_run *run, struct kr_report *out)
+static void report_of(const struct crossing *x, const struct kr_cross_run *run, struct kr_report *out)
 {
 	*out = (struct kr_report){
 		.trace = x->c->trace.path,
@@ -195,7 +198,7 @@ static void report_of(const struct crossing *x, const struct kr_run *run, struct
 	};
 }
 
-static void write_witness(const struct crossing *x, const struct kr_run *run)
+static void write_witness(const struct crossing *x, const struct kr_cross_run *run)
 {
 	struct kr_witness_head head = {x->c->trace.path, x->asked->level->id, x->asked->order};
 	struct kr_str out;
@@ -208,7 +211,7 @@ static void write_witness(const struct crossing *x, const struct kr_run *run)
 	kr_str_done(&out);
 }
 
-static int tell_agreement(const struct crossing *x, const struct kr_run *proved)
+static int tell_agreement(const struct crossing *x, const struct kr_cross_run *proved)
 {
 	static const int exits[] = {[KR_SATISFIED] = KR_EXIT_SATISFIED, [KR_VIOLATED] = KR_EXIT_VIOLATED, [KR_UNDECIDED] = KR_EXIT_UNDECIDED};
 	enum kr_outcome outcome = proved ? proved->verdict.outcome : KR_UNDECIDED;
@@ -230,7 +233,7 @@ static int tell_agreement(const struct crossing *x, const struct kr_run *proved)
 	return exits[outcome];
 }
 
-static int tell_claim(const struct crossing *x, const struct kr_run *proved, enum kr_outcome claim)
+static int tell_claim(const struct crossing *x, const struct kr_cross_run *proved, enum kr_outcome claim)
 {
 	int exit = !proved || claim == KR_UNDECIDED ? KR_EXIT_UNDECIDED : proved->verdict.outcome == claim ? KR_EXIT_SATISFIED : KR_EXIT_VIOLATED;
 	struct kr_report report;
@@ -261,7 +264,7 @@ static int tell_claim(const struct crossing *x, const struct kr_run *proved, enu
 }
 
 /* `exit`: the status if nothing was claimed. */
-static int judge_claims(struct crossing *x, const struct kr_run *proved, int exit)
+static int judge_claims(struct crossing *x, const struct kr_cross_run *proved, int exit)
 {
 	struct kr_crosscheck *c = x->c;
 	bool satisfied = proved && proved->verdict.outcome == KR_SATISFIED, claimed = c->elle_path || c->claim != KR_UNDECIDED;
@@ -282,11 +285,11 @@ static int judge_claims(struct crossing *x, const struct kr_run *proved, int exi
 static int conclude(struct crossing *x)
 {
 	struct kr_disagreement d;
-	const struct kr_run *proved = NULL;
+	const struct kr_cross_run *proved = NULL;
 	int exit;
 
 	for (uint32_t i = 0; i < x->ways.n && !proved; i++)
-		if (kr_run_outcome(&x->runs[i]) != KR_UNDECIDED)
+		if (kr_cross_run_outcome(&x->runs[i]) != KR_UNDECIDED)
 			proved = &x->runs[i];
 	if (kr_runs_disagree(x->runs, x->ways.n, &d))
 		return tell_disagreement(x, &d);
@@ -309,7 +312,7 @@ int kr_crosscheck_level(struct kr_crosscheck *c, const struct kr_asked *asked)
 		if (run_all(&x))
 			exit = conclude(&x);
 		for (uint32_t i = 0; i < x.ways.n; i++)
-			kr_run_done(&x.runs[i]);
+			kr_cross_run_done(&x.runs[i]);
 		kr_mem_free(mem, x.runs, x.ways.n, sizeof *x.runs);
 	}
 	kr_vec_done(mem, &x.ways);

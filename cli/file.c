@@ -93,7 +93,7 @@ static bool fail(struct kr_file *f, const char *what)
 }
 
 /* As the file that is replaced, or as the system makes new ones. Where that is not to be had it stays private. */
-static void set_mode(int fd, const struct kr_place *place)
+static void set_mode(int fd, const struct kr_file_place *place)
 {
 	mode_t mask = umask(0), mode = 0666 & ~mask;
 
@@ -103,7 +103,7 @@ static void set_mode(int fd, const struct kr_place *place)
 	(void)fchmod(fd, mode);
 }
 
-static FILE *make_temporary(struct kr_file *f, const struct kr_place *place)
+static FILE *make_temporary(struct kr_file *f, const struct kr_file_place *place)
 {
 	size_t folder = (size_t)(strrchr(place->target, '/') - place->target) + 1, size = folder + sizeof ".krait-XXXXXX";
 	char *name = malloc(size);
@@ -140,14 +140,14 @@ static FILE *open_descriptor(int descriptor)
 
 bool kr_file_open(struct kr_file *f, const struct kr_args *args, const char *path)
 {
-	struct kr_place place;
+	struct kr_file_place place;
 
 	*f = (struct kr_file){.path = path, .files = args->files};
 	if (!path)
 		return true;
 	if (strcmp(path, "-") == 0)
 		f->file = stdout;
-	else if (!kr_place_find(path, &place))
+	else if (!kr_file_place_find(path, &place))
 		return fail(f, "create");
 	else if (place.descriptor >= 0)
 		f->file = open_descriptor(place.descriptor);
@@ -216,7 +216,7 @@ void kr_file_drop(struct kr_file *f)
 struct named {
 	const char *path, *option; /* NULL: an operand; `path` NULL: a standard stream, which `option` names */
 	bool written;
-	struct kr_place place;
+	struct kr_file_place place;
 };
 
 /* What is written, with standard output and error. */
@@ -233,8 +233,8 @@ static bool locate(struct named *named)
 	bool stream = strcmp(named->path, "-") == 0;
 
 	if (stream)
-		kr_place_of(named->written ? STDOUT_FILENO : STDIN_FILENO, &named->place);
-	else if (!kr_place_find(named->path, &named->place))
+		kr_file_place_of(named->written ? STDOUT_FILENO : STDIN_FILENO, &named->place);
+	else if (!kr_file_place_find(named->path, &named->place))
 		return false; /* opening it will say what is wrong */
 	return !named->place.exists || S_ISREG(named->place.info.st_mode) || (is_folder(named) && !named->written);
 }
@@ -246,8 +246,8 @@ static bool clash(const struct named *a, const struct named *b)
 	if (a->place.descriptor == STDERR_FILENO && !b->written)
 		return false;
 	if (is_folder(b))
-		return kr_place_within(b->path, &a->place);
-	return kr_place_same(&a->place, &b->place) && !(b->written && a->place.descriptor >= 0 && b->place.descriptor >= 0);
+		return kr_file_place_within(b->path, &a->place);
+	return kr_file_place_same(&a->place, &b->place) && !(b->written && a->place.descriptor >= 0 && b->place.descriptor >= 0);
 }
 
 /* "option '--dot'", "the input", "standard output" */
@@ -327,7 +327,7 @@ static int add_stream(int descriptor, const char *name, struct outputs *out)
 {
 	struct named named = {.option = name, .written = true};
 
-	kr_place_of(descriptor, &named.place);
+	kr_file_place_of(descriptor, &named.place);
 	return named.place.exists && S_ISREG(named.place.info.st_mode) ? add(out, &named) : KR_EXIT_SATISFIED;
 }
 

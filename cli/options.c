@@ -129,7 +129,7 @@ static int parse(struct kr_args *args, const struct forms *f, int argc, char **a
 		} else {
 			const struct kr_option *option = option_of(f, c);
 			args->help |= option == &kr_option_help;
-			kept = kr_vec_push(args->mem, &args->given, (struct kr_given){option, optarg});
+			kept = kr_vec_push(args->mem, &args->given, (struct kr_args_given){option, optarg});
 		}
 		if (!kept)
 			return kr_fail("out of memory");

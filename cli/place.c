@@ -67,12 +67,12 @@ static bool follow(const char *folder, char path[PATH_MAX])
 	return true;
 }
 
-bool kr_place_find(const char *path, struct kr_place *out)
+bool kr_file_place_find(const char *path, struct kr_file_place *out)
 {
 	char at[PATH_MAX], folder[PATH_MAX];
 	const char *name;
 
-	*out = (struct kr_place){.descriptor = -1};
+	*out = (struct kr_file_place){.descriptor = -1};
 	if (strlen(path) >= sizeof at)
 		return fail(ENAMETOOLONG);
 	memcpy(at, path, strlen(path) + 1);
@@ -83,7 +83,7 @@ bool kr_place_find(const char *path, struct kr_place *out)
 		int descriptor = descriptor_of(folder, name);
 
 		if (descriptor >= 0) {
-			kr_place_of(descriptor, out);
+			kr_file_place_of(descriptor, out);
 			return true;
 		}
 		if (!join(folder, name, out->target))
@@ -100,20 +100,20 @@ bool kr_place_find(const char *path, struct kr_place *out)
 	return fail(ELOOP);
 }
 
-void kr_place_of(int descriptor, struct kr_place *out)
+void kr_file_place_of(int descriptor, struct kr_file_place *out)
 {
-	*out = (struct kr_place){.descriptor = descriptor};
+	*out = (struct kr_file_place){.descriptor = descriptor};
 	out->exists = fstat(descriptor, &out->info) == 0;
 }
 
-bool kr_place_same(const struct kr_place *a, const struct kr_place *b)
+bool kr_file_place_same(const struct kr_file_place *a, const struct kr_file_place *b)
 {
 	if (a->exists && b->exists)
 		return a->info.st_dev == b->info.st_dev && a->info.st_ino == b->info.st_ino;
 	return a->exists == b->exists && a->descriptor < 0 && b->descriptor < 0 && strcmp(a->target, b->target) == 0;
 }
 
-bool kr_place_within(const char *folder, const struct kr_place *file)
+bool kr_file_place_within(const char *folder, const struct kr_file_place *file)
 {
 	DIR *dir = opendir(folder);
 	const struct dirent *entry;

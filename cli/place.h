@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 
-struct kr_place {
+struct kr_file_place {
 	int descriptor;        /* of this process, as /dev/stdout is 1 and /dev/fd/3 is 3; -1: the path names a file */
 	bool exists;
 	struct stat info;      /* if it exists */
@@ -15,14 +15,14 @@ struct kr_place {
 };
 
 /* Follows links, the last one, too. False, with errno: there is no such folder, or it cannot be looked at. */
-bool kr_place_find(const char *path, struct kr_place *out);
+bool kr_file_place_find(const char *path, struct kr_file_place *out);
 
 /* The place of a descriptor that is open; exists is false if it is not. */
-void kr_place_of(int descriptor, struct kr_place *out);
+void kr_file_place_of(int descriptor, struct kr_file_place *out);
 
-bool kr_place_same(const struct kr_place *a, const struct kr_place *b);
+bool kr_file_place_same(const struct kr_file_place *a, const struct kr_file_place *b);
 
 /* Is the file an entry of the folder? */
-bool kr_place_within(const char *folder, const struct kr_place *file);
+bool kr_file_place_within(const char *folder, const struct kr_file_place *file);
 
 #endif

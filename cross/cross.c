@@ -30,13 +30,13 @@ enum kr_status kr_ways_find(struct kr_mem *mem, const struct kr_modules *more, c
 	return KR_OK;
 }
 
-void kr_run_way(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, const struct kr_check_options *options, struct kr_way way,
-	struct kr_limits limits, struct kr_run *out)
+void kr_cross_run_way(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, const struct kr_check_options *options,
+	struct kr_way way, struct kr_limits limits, struct kr_cross_run *out)
 {
 	struct kr_check_options own = *options;
 	int64_t start = kr_now_ns();
 
-	*out = (struct kr_run){.way = way};
+	*out = (struct kr_cross_run){.way = way};
 	kr_ctx_init_beside(&out->ctx, ctx, limits.seconds, (size_t)limits.mebibytes);
 	kr_err_init(&out->err);
 	own.checker = way.checker;
@@ -45,17 +45,17 @@ void kr_run_way(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_
 	out->seconds = (double)(kr_now_ns() - start) * 1e-9;
 }
 
-void kr_run_done(struct kr_run *run) { kr_verdict_done(&run->verdict, &run->ctx.mem); }
+void kr_cross_run_done(struct kr_cross_run *run) { kr_verdict_done(&run->verdict, &run->ctx.mem); }
 
-static uint32_t find_outcome(const struct kr_run *runs, uint32_t n, enum kr_outcome outcome)
+static uint32_t find_outcome(const struct kr_cross_run *runs, uint32_t n, enum kr_outcome outcome)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (kr_run_outcome(&runs[i]) == outcome)
+		if (kr_cross_run_outcome(&runs[i]) == outcome)
 			return i;
 	return KR_NONE;
 }
 
-bool kr_runs_disagree(const struct kr_run *runs, uint32_t n, struct kr_disagreement *out)
+bool kr_runs_disagree(const struct kr_cross_run *runs, uint32_t n, struct kr_disagreement *out)
 {
 	uint32_t satisfied = find_outcome(runs, n, KR_SATISFIED), violated = find_outcome(runs, n, KR_VIOLATED);
 

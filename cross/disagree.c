@@ -7,18 +7,18 @@ struct disagreeing {
 	struct kr_ctx *ctx;
 	const struct kr_check_options *options;
 	struct kr_limits limits;
-	const struct kr_run *wrong, *other; /* on the whole; other may be NULL */
+	const struct kr_cross_run *wrong, *other; /* on the whole; other may be NULL */
 };
 
 /* Does the way say on the part what it said on the whole? */
-static bool repeats(const struct disagreeing *d, const struct kr_cut *cut, const struct kr_analysis *analysis, const struct kr_run *run)
+static bool repeats(const struct disagreeing *d, const struct kr_cut *cut, const struct kr_analysis *analysis, const struct kr_cross_run *run)
 {
-	struct kr_run again;
+	struct kr_cross_run again;
 	bool same;
 
-	kr_run_way(d->ctx, &cut->history, analysis, d->options, run->way, d->limits, &again);
+	kr_cross_run_way(d->ctx, &cut->history, analysis, d->options, run->way, d->limits, &again);
 	same = again.status == run->status && again.verdict.outcome == run->verdict.outcome;
-	kr_run_done(&again);
+	kr_cross_run_done(&again);
 	return same;
 }
 
@@ -71,7 +71,7 @@ static enum kr_status start(struct disagreeing *d, struct kr_part *part, const s
 }
 
 enum kr_status kr_shrink_disagreement(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis,
-	const struct kr_check_options *options, struct kr_limits limits, const struct kr_run *wrong, const struct kr_run *other, struct kr_cut *out,
+	const struct kr_check_options *options, struct kr_limits limits, const struct kr_cross_run *wrong, const struct kr_cross_run *other, struct kr_cut *out,
 	bool *minimal, struct kr_err *err)
 {
 	struct disagreeing d = {ctx, options, limits, wrong, other};

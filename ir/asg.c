@@ -6,6 +6,8 @@
  * Cost: index O(transactions + versions); a walk O(versions of the key) for a complement, O(members) otherwise. */
 #include "ir/asg.h"
 
+#include "base/order.h"
+
 void kr_asg_init(struct kr_asg *asg, struct kr_mem *mem)
 {
 	*asg = (struct kr_asg){.mem = mem};
@@ -38,9 +40,8 @@ enum kr_status kr_asg_index(struct kr_asg *asg)
 
 	if (!list)
 		return KR_NOMEM;
-	for (uint32_t t = 1; t <= asg->ntxns; t++)
-		first[t + 1] += first[t];
-	for (uint32_t v = 0; v < asg->nversions; v++) /* first[t + 1] is t's next place; in the end it is where t + 1 begins */
+	kr_index_places(first, asg->ntxns);
+	for (uint32_t v = 0; v < asg->nversions; v++)
 		if (asg->versions[v].writer.i != KR_NONE)
 			list[first[asg->versions[v].writer.i + 1]++] = (kr_version){v};
 	asg->written_first = first;
@@ -51,18 +52,10 @@ enum kr_status kr_asg_index(struct kr_asg *asg)
 bool kr_asg_in_set(const struct kr_asg *asg, uint32_t set, kr_version v)
 {
 	const struct kr_asg_set *s = &asg->sets[set];
-	uint32_t low = s->first;
-	uint32_t high = s->first + s->count;
+	uint32_t end = s->first + s->count, at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (asg->members[middle].i < v.i)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (low < s->first + s->count && asg->members[low].i == v.i) != s->complement;
+	KR_BISECT(at, s->first, end, asg->members[at].i < v.i);
+	return (at < end && asg->members[at].i == v.i) != s->complement;
 }
 
 bool kr_asg_tears(const struct kr_asg *asg, kr_obs o, kr_version over)
@@ -112,19 +105,8 @@ bool kr_asg_next(const struct kr_asg *asg, kr_candidates *it, kr_version *v)
 
 kr_version kr_asg_version_of(const struct kr_asg *asg, kr_txn t, kr_key k)
 {
-	uint32_t low = asg->written_first[t.i];
-	uint32_t high = asg->written_first[t.i + 1];
+	uint32_t end = asg->written_first[t.i + 1], at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		uint32_t key = asg->versions[asg->written[middle].i].key.i;
-
-		if (key == k.i)
-			return asg->written[middle];
-		if (key < k.i)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (kr_version){KR_NONE};
+	KR_BISECT(at, asg->written_first[t.i], end, asg->versions[asg->written[at].i].key.i < k.i);
+	return at < end && asg->versions[asg->written[at].i].key.i == k.i ? asg->written[at] : (kr_version){KR_NONE};
 }

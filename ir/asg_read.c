@@ -1,6 +1,7 @@
 /* Text form of the ASG, the reading half; the grammar is in docs/asg.md. One line at a time into growing arrays, which move into the arena of the
  * new ASG at the end. Every reference must be to something already read, so a line is checked when it is read and the error names it; kr_asg_verify
  * then confirms the promises of asg.h. Linear in the text. Names and values stay as texts in the arena: nothing is asked of a history. */
+#include "base/order.h"
 #include "ir/asg.h"
 #include "ir/lex.h"
 
@@ -403,7 +404,7 @@ static int by_number(const void *a, const void *b)
 	const struct label *x = a;
 	const struct label *y = b;
 
-	return x->number < y->number ? -1 : x->number > y->number;
+	return KR_ORDER(x->number, y->number);
 }
 
 static void part_label(const void *data, uint32_t label, struct kr_str *out)
@@ -421,8 +422,7 @@ static enum kr_status seal_labels(struct reader *r, struct asg_texts *texts)
 {
 	uint32_t n = 0;
 
-	if (r->labels.n > 1)
-		qsort(r->labels.at, r->labels.n, sizeof *r->labels.at, by_number);
+	KR_SORT(r->labels.at, r->labels.n, by_number);
 	for (uint32_t i = 0; i < r->labels.n; i++) {
 		const struct label *label = &r->labels.at[i];
 		const struct label *last = n ? &r->labels.at[n - 1] : NULL;

@@ -6,10 +6,10 @@
  * everything before it has settled. Rows only grow and are bounded, so this ends. Cost: O(edges * chains that move). */
 #include "ir/clock.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/order.h"
 
 enum { MAX_CHAINS = 4096, ROW_PAD = 8 };
 static const size_t max_bytes = (size_t)1 << 30;
@@ -67,9 +67,7 @@ static enum kr_status join_nearest(const struct kr_ir *ir, struct cover *cover, 
 static int longer_first(const void *a, const void *b)
 {
 	const struct chain *x = a, *y = b;
-	if (x->length != y->length)
-		return x->length > y->length ? -1 : 1;
-	return x->head < y->head ? -1 : x->head > y->head;
+	return kr_then(KR_ORDER(y->length, x->length), KR_ORDER(x->head, y->head));
 }
 
 static enum kr_status list_chains(const struct kr_ir *ir, struct cover *cover)
@@ -83,8 +81,7 @@ static enum kr_status list_chains(const struct kr_ir *ir, struct cover *cover)
 		if (!kr_vec_push(&ir->ctx->mem, &cover->chains, chain))
 			return KR_NOMEM;
 	}
-	if (cover->chains.n > 0)
-		qsort(cover->chains.at, cover->chains.n, sizeof *cover->chains.at, longer_first);
+	KR_SORT(cover->chains.at, cover->chains.n, longer_first);
 	return KR_OK;
 }
 

@@ -115,6 +115,12 @@ kr_obs kr_ir_other_sight(const struct kr_ir *ir, kr_obs o, kr_version v);
  * kinds, the place of operations), looks at other rw only, or has none. */
 bool kr_ir_rw_counts(const struct kr_ir *ir, kr_obs o);
 
+/* Does version `later` overwrite what o saw, once it comes after that? (docs/levels.md: rw) */
+bool kr_ir_overwrites(const struct kr_ir *ir, kr_obs o, kr_version later);
+
+/* Does a come before b by the order asked for, by an edge of that kind: so or rt? */
+bool kr_ir_precedes(const struct kr_ir *ir, kr_txn a, kr_txn b, enum kr_edge_kind kind);
+
 /* Are rw of t edges of the graph of known edges? Only if it may have several on a cycle; those of a transaction that writes nothing not where a cycle may have one such transaction only. */
 bool kr_ir_rw_joins(const struct kr_ir *ir, kr_txn t);
 

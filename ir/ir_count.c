@@ -6,8 +6,7 @@
  * Cost: O(edges + observations), and with a clock O(n * groups * log n) for a key with n writers. */
 #include "ir/ir.h"
 
-#include <stdlib.h>
-
+#include "base/order.h"
 #include "ir/clock.h"
 
 struct place {
@@ -20,9 +19,7 @@ static int compare(const void *left, const void *right)
 	const struct place *a = left;
 	const struct place *b = right;
 
-	if (a->chain != b->chain)
-		return a->chain < b->chain ? -1 : 1;
-	return a->position < b->position ? -1 : a->position > b->position;
+	return kr_then(KR_ORDER(a->chain, b->chain), KR_ORDER(a->position, b->position));
 }
 
 /* The writers of a key that may have taken effect, by chain and position; those on no chain last. `out` has room for all its versions. */
@@ -45,26 +42,18 @@ static uint32_t list_writers(const struct kr_ir *ir, uint32_t key, struct place 
 		}
 		n++;
 	}
-	if (ir->clock && n > 1)
-		qsort(out, n, sizeof *out, compare);
+	if (ir->clock)
+		KR_SORT(out, n, compare);
 	return n;
 }
 
 /* Writers of one chain at or before a position. */
 static uint32_t upto(const struct place *group, uint32_t n, uint32_t position)
 {
-	uint32_t low = 0;
-	uint32_t high = n;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (group[middle].position <= position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	KR_BISECT(at, 0, n, group[at].position <= position);
+	return at;
 }
 
 /* Pairs (a, b) with a in the group and b any writer, where a reaches b. */

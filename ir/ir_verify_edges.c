@@ -246,7 +246,7 @@ static enum kr_status verify_source_edges(const struct kr_ir *ir, struct kr_err 
 	struct kr_table table = {0};
 	enum kr_status status = index_wr(ir, &table);
 
-	if (!status && !ir->conflict && ir->facts & KR_FACT_WR && ir->level->forbidden[0].allowed & KR_BIT(KR_WR))
+	if (!status && !ir->conflict && ir->facts & KR_FACT_WR && kr_level_orders(ir->level, KR_WR))
 		status = check_sources(ir, &table, err);
 	kr_table_done(&ir->ctx->mem, &table);
 	return status;

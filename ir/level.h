@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-#include "base/terms.h"
-#include "krait/level.h"
+#include "ir/pattern.h"
 
 /* The strongest order with which a implies b by its descriptor; -1: none. */
 static inline int kr_level_implies(const struct kr_level *a, const struct kr_level *b)
@@ -36,31 +35,30 @@ static inline enum kr_question_kind kr_level_asks(const struct kr_level *level)
 	return level->forbidden[1].allowed ? KR_ASK_SINGLE : KR_ASK_ACYCLIC;
 }
 
-/* Is t -rw-> b -wr-> t forbidden, at whatever operations of t? */
-static inline bool kr_level_forbids_two_states(const struct kr_level *level)
+/* Are edges of the kind in the graph that is to be acyclic? */
+static inline bool kr_level_orders(const struct kr_level *level, enum kr_edge_kind kind)
 {
-	const uint32_t both = KR_BIT(KR_WR) | KR_BIT(KR_RW);
-
-	for (int i = 0; i < KR_PATTERNS_MOST; i++)
-		if ((level->forbidden[i].allowed & both) == both && level->forbidden[i].sight == KR_SIGHT_ANY)
-			return true;
-	return false;
+	return level->forbidden[0].allowed & KR_BIT(kind);
 }
+
+/* Is every rw an edge of it? */
+static inline bool kr_level_orders_reads(const struct kr_level *level)
+{
+	return kr_level_orders(level, KR_RW) && !level->forbidden[0].item_only;
+}
+
+/* NULL: on the nodes of the level's model, acyclicity is what its first pattern asks. Else what is wrong with the model. */
+const char *kr_level_wrong_model(const struct kr_level *level);
+
+/* Is every cycle of these edges forbidden? (pattern.c) */
+bool kr_level_forbids(const struct kr_level *level, const struct kr_pattern_edge *edges, uint32_t n);
+
+/* Is t -rw-> b -wr-> t forbidden, at whatever operations of t, the rw by a predicate observation or by a read that was not
+ * through a cursor? */
+bool kr_level_forbids_two_states(const struct kr_level *level, bool predicate, bool loose);
 
 /* Is every t -rw-> b -ww-> t on one key forbidden? With `loose`: also where t's read was not through a cursor. */
-static inline bool kr_level_forbids_lost_updates(const struct kr_level *level, bool loose)
-{
-	const uint32_t both = KR_BIT(KR_WW) | KR_BIT(KR_RW);
-
-	for (int i = 0; i < KR_PATTERNS_MOST; i++) {
-		const struct kr_pattern *p = &level->forbidden[i];
-
-		if ((p->allowed & both) == both && p->sight == KR_SIGHT_ANY && (!p->lead || p->lead & KR_BIT(KR_WW)) &&
-			!((p->needed | p->once) & ~both) && !(loose && p->cursor_only))
-			return true;
-	}
-	return false;
-}
+bool kr_level_forbids_lost_updates(const struct kr_level *level, bool loose);
 
 /* Does it matter to the pattern of which version of a key its parts were seen, since no ww leads from an older one to that? */
 static inline bool kr_pattern_wants_whole(const struct kr_pattern *p)

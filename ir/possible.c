@@ -6,12 +6,12 @@ kr_obs kr_ir_other_sight(const struct kr_ir *ir, kr_obs o, kr_version v)
 	const struct kr_asg *asg = ir->asg;
 	const struct kr_observation *obs = &asg->obs[o.i];
 	kr_obs none = {KR_NONE};
-	if (obs->predicate || !kr_level_forbids_two_states(ir->level))
+	if (obs->predicate)
 		return none;
 	for (uint32_t p = ir->sibling[o.i]; p != o.i; p = ir->sibling[p]) {
 		const struct kr_observation *other = &asg->obs[p];
-		bool counts = !(other->predicate && ir->level->forbidden[0].item_only);
-		if (other->set != obs->set && counts && !kr_asg_in_set(asg, other->set, v))
+		if (other->set != obs->set && !kr_asg_in_set(asg, other->set, v) &&
+			kr_level_forbids_two_states(ir->level, other->predicate, obs->loose || other->loose))
 			return (kr_obs){p};
 	}
 	return none;
@@ -37,21 +37,41 @@ bool kr_ir_rw_counts(const struct kr_ir *ir, kr_obs o)
 {
 	const struct kr_pattern *p = pattern_of_rw(ir->level);
 	const struct kr_observation *obs = &ir->asg->obs[o.i];
-	return p && !(p->item_only && obs->predicate) && !(p->cursor_only && obs->loose);
+	return p && kr_pattern_counts(p, obs->predicate, obs->loose);
+}
+
+bool kr_ir_overwrites(const struct kr_ir *ir, kr_obs o, kr_version later)
+{
+	const struct kr_observation *obs = &ir->asg->obs[o.i];
+	if (ir->asg->versions[later.i].writer.i == obs->txn.i)
+		return false;
+	return !obs->predicate || (!ir->level->forbidden[0].item_only && !kr_asg_in_set(ir->asg, obs->set, later));
+}
+
+bool kr_ir_precedes(const struct kr_ir *ir, kr_txn a, kr_txn b, enum kr_edge_kind kind)
+{
+	const struct kr_asg_txn *x = &ir->asg->txns[a.i], *y = &ir->asg->txns[b.i];
+	int64_t end;
+	if (x->outcome_unknown)
+		return false;
+	if (kind == KR_SO)
+		return ir->order >= KR_ORDER_SESSION && x->session != KR_NONE && x->session == y->session && a.i < b.i;
+	if (ir->order < KR_ORDER_REALTIME || !x->has_end || !y->has_begin)
+		return false;
+	return !__builtin_add_overflow(x->end, ir->asg->clock_skew, &end) && end < y->begin;
 }
 
 bool kr_ir_rw_joins(const struct kr_ir *ir, kr_txn t)
 {
 	const struct kr_pattern *first = &ir->level->forbidden[0];
-	if (!(first->allowed & KR_BIT(KR_RW)))
+	if (!kr_level_orders(ir->level, KR_RW))
 		return false;
 	return !first->one_reader || ir->asg->written_first[t.i] < ir->asg->written_first[t.i + 1];
 }
 
 bool kr_ir_closes_wr(const struct kr_ir *ir, kr_txn a, kr_txn b)
 {
-	bool counts = ir->level->forbidden[0].allowed & KR_BIT(KR_WR);
-	return counts && ir->clock && kr_clock_reaches(ir->clock, kr_ir_in(ir, KR_WR, b), kr_ir_out(ir, KR_WR, a));
+	return kr_level_orders(ir->level, KR_WR) && ir->clock && kr_clock_reaches(ir->clock, kr_ir_in(ir, KR_WR, b), kr_ir_out(ir, KR_WR, a));
 }
 
 bool kr_ir_writes_before(const struct kr_ir *ir, kr_txn a, kr_txn b)

@@ -155,7 +155,7 @@ static enum kr_status rule_out_by_future(struct closing *c, kr_obs o, kr_version
 {
 	const struct kr_observation *obs = &c->ir->asg->obs[o.i];
 	kr_txn w = writer(c, v);
-	if (w.i == KR_NONE || !(c->ir->level->forbidden[0].allowed & KR_BIT(KR_WR)))
+	if (w.i == KR_NONE || !kr_level_orders(c->ir->level, KR_WR))
 		return KR_OK;
 	kr_vec_clear(&c->path);
 	enum kr_status status = kr_ir_path(c->ir, kr_ir_in(c->ir, KR_WR, obs->txn), kr_ir_out(c->ir, KR_WR, w), age, &c->path, done);
@@ -445,6 +445,8 @@ static bool two_sights(const struct closing *c, uint32_t o, struct kr_link links
 	kr_candidates it = kr_asg_candidates(asg, (kr_obs){o});
 	if (obs->predicate || !kr_asg_next(asg, &it, &first) || !kr_asg_next(asg, &it, &second))
 		return false;
+	if (!kr_level_forbids_two_states(c->ir->level, false, obs->loose))
+		return false;
 	kr_txn w = writer(c, second); /* candidates are ascending: it is not the initial version */
 	links[0] = (struct kr_link){KR_RW, obs->txn, w, {o}, first, obs->key, KR_NONE};
 	links[1] = (struct kr_link){KR_WR, w, obs->txn, {o}, second, obs->key, KR_NONE};
@@ -476,7 +478,7 @@ enum kr_status kr_proof_close(struct kr_proof *proof, const struct kr_ir *ir)
 	if (!status)
 		status = explain_all(&c);
 	proof->unfounded = status == KR_INTERNAL ? c.explaining : KR_NONE;
-	if (!status && proof->cycles.n == 0 && kr_level_forbids_two_states(ir->level))
+	if (!status && proof->cycles.n == 0)
 		status = add_idle_cycle(&c);
 	closing_done(&c);
 	return status;

@@ -1,10 +1,10 @@
-/* A refutation by one short cycle of edges that the trace itself tells, where there is one (proof.h). From a transaction, a breadth-first search over what the trace tells (certain.h), layer by
+/* A refutation by one short cycle of edges that the trace itself tells, where there is one (proof.h). From a transaction, a breadth-first search over what the trace tells (evident.h), layer by
  * layer, back to it, in which a state is a transaction and what the pattern needs to know of the way there: whether an rw may follow, whether it passed a transaction that writes nothing. All ways
  * of one layer into a state are kept, so that all shortest cycles through the transaction can be compared. A pattern with exactly one rw is searched from its rw.
  * First the transactions of the refutation that is there, then all others; bounded by a number of edges, so that a large trace gets a short cycle near the one found and a small one the shortest.
  * Better is: shorter; fewer rw; fewer so and rt; fewer rt; no two rw neighbours; a lost update, a write skew; fewer predicate rw; of ww and wr what has the more special name
  * (docs/levels.md). */
-#include "ir/certain.h"
+#include "ir/evident.h"
 
 #include <string.h>
 
@@ -22,7 +22,7 @@ struct way {
 }; /* from: an entry */
 
 struct finder {
-	struct kr_certain certain;
+	struct kr_evident evident;
 	const struct kr_pattern *pattern;
 	struct kr_links links; /* of this search */
 	KR_VEC(struct entry) entries;
@@ -41,24 +41,38 @@ struct finder {
 
 static bool is_neighbour(const struct kr_link *cycle, uint32_t n, uint32_t i) { return cycle[i].kind == KR_RW && cycle[(i + 1) % n].kind == KR_RW; }
 
-static bool reads(const struct kr_asg *asg, kr_txn t, kr_key key)
+/* A cycle of links, for the names. */
+struct seen {
+	const struct kr_asg *asg;
+	const struct kr_link *links;
+};
+
+static struct kr_pattern_edge edge_of(const void *of, uint32_t i)
 {
-	for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1]; o++)
-		if (!asg->obs[o].predicate && kr_asg_whole(asg, asg->obs[o].key).i == kr_asg_whole(asg, key).i)
+	const struct seen *s = of;
+	const struct kr_link *l = &s->links[i];
+
+	return (struct kr_pattern_edge){.kind = l->kind, .key = l->key.i == KR_NONE ? l->key : kr_asg_whole(s->asg, l->key)};
+}
+
+static bool reads(const void *of, uint32_t i)
+{
+	const struct seen *s = of;
+	const struct kr_link *l = &s->links[i];
+
+	for (uint32_t o = s->asg->obs_first[l->from.i]; o < s->asg->obs_first[l->from.i + 1]; o++)
+		if (!s->asg->obs[o].predicate && kr_asg_whole(s->asg, s->asg->obs[o].key).i == kr_asg_whole(s->asg, l->key).i)
 			return true;
 	return false;
 }
 
 /* Of two transactions: 0 for a lost update, 1 for write skew, else 2. */
-static uint32_t pair_rank(const struct kr_asg *asg, const struct kr_link *cycle)
+static uint32_t pair_rank(const struct kr_asg *asg, const struct kr_link *links)
 {
-	const struct kr_link *a = &cycle[cycle[0].kind != KR_RW], *b = &cycle[cycle[0].kind == KR_RW];
+	const struct seen seen = {asg, links};
+	const struct kr_pattern_cycle cycle = {.of = &seen, .n = 2, .edge = edge_of, .reads = reads};
 
-	if (a->kind != KR_RW || (b->kind != KR_RW && b->kind != KR_WW))
-		return 2;
-	if (kr_asg_whole(asg, a->key).i != kr_asg_whole(asg, b->key).i)
-		return b->kind == KR_RW ? 1 : 2;
-	return reads(asg, a->from, a->key) && reads(asg, b->from, a->key) ? 0 : 2;
+	return kr_cycle_is(KR_CYCLE_LOST_UPDATE, &cycle) ? 0 : kr_cycle_is(KR_CYCLE_WRITE_SKEW, &cycle) ? 1 : 2;
 }
 
 static struct merit merit_of(const struct kr_asg *asg, const struct kr_link *cycle, uint32_t n)
@@ -87,12 +101,9 @@ static bool is_better(const struct merit *a, const struct merit *b)
 
 static bool has_turns(const struct kr_pattern *p) { return p->lonely != 0 || p->lead != 0; }
 
-/* May an rw follow an edge of that kind? */
-static bool may_turn(const struct kr_pattern *p, uint8_t kind) { return !(p->lonely & KR_BIT(kind)) && (!p->lead || p->lead & KR_BIT(kind)); }
-
 static uint32_t passes_reader(const struct finder *f, kr_txn t)
 {
-	const struct kr_asg *asg = f->certain.ir->asg;
+	const struct kr_asg *asg = f->evident.ir->asg;
 
 	return f->pattern->one_reader && asg->written_first[t.i] == asg->written_first[t.i + 1];
 }
@@ -107,7 +118,7 @@ static bool add_way(struct finder *f, uint32_t from, uint32_t link, uint32_t *li
 {
 	uint32_t next = *list;
 
-	if (!kr_vec_push(&f->certain.ir->ctx->mem, &f->ways, (struct way){from, link, next}))
+	if (!kr_vec_push(&f->evident.ir->ctx->mem, &f->ways, (struct way){from, link, next}))
 		return false;
 	*list = f->ways.n - 1;
 	return true;
@@ -116,11 +127,11 @@ static bool add_way(struct finder *f, uint32_t from, uint32_t link, uint32_t *li
 /* Does the pattern have this edge as the `first` one or a later one? */
 static bool counts(const struct finder *f, const struct kr_link *link, bool first)
 {
-	const struct kr_observation *obs = link->kind == KR_RW ? &f->certain.ir->asg->obs[link->obs.i] : NULL;
+	const struct kr_observation *obs = link->kind == KR_RW ? &f->evident.ir->asg->obs[link->obs.i] : NULL;
 
 	if (!obs)
 		return true;
-	if ((f->pattern->item_only && obs->predicate) || (f->pattern->cursor_only && obs->loose))
+	if (!kr_pattern_counts(f->pattern, obs->predicate, obs->loose))
 		return false;
 	return !first || f->pattern->sight == KR_SIGHT_ANY || obs->op == f->op;
 }
@@ -130,20 +141,15 @@ static bool may_close(const struct finder *f, const struct kr_link *link)
 {
 	if (f->pattern->sight == KR_SIGHT_ANY)
 		return true;
-	if (link->kind != KR_WR)
-		return false;
-
-	uint32_t op = f->certain.ir->asg->obs[link->obs.i].op;
-
-	return f->pattern->sight == KR_SIGHT_BEFORE ? op < f->op : op <= f->op;
+	return link->kind == KR_WR && kr_pattern_sees(f->pattern, f->evident.ir->asg->obs[link->obs.i].op, f->op);
 }
 
 static enum kr_status reach(struct finder *f, uint32_t from, uint32_t link, uint32_t layer_end)
 {
 	const struct kr_link *l = &f->links.at[link];
-	uint32_t turns = has_turns(f->pattern) ? may_turn(f->pattern, l->kind) : 0;
+	uint32_t turns = has_turns(f->pattern) ? kr_pattern_turns(f->pattern, l->kind) : 0;
 	uint32_t readers = (f->entries.at[from].state & 1) + passes_reader(f, l->to), state = state_of(l->to, turns, readers & 1);
-	struct kr_mem *mem = &f->certain.ir->ctx->mem;
+	struct kr_mem *mem = &f->evident.ir->ctx->mem;
 
 	if (!counts(f, l, from == 0))
 		return KR_OK;
@@ -171,7 +177,7 @@ static enum kr_status expand(struct finder *f, uint32_t entry, uint32_t layer_en
 	else if (!may_rw)
 		kinds &= ~KR_BIT(KR_RW);
 
-	enum kr_status status = kr_certain_out(&f->certain, txn_of(state), kinds, &f->links);
+	enum kr_status status = kr_evident_out(&f->evident, txn_of(state), kinds, &f->links);
 
 	f->steps += 1 + f->links.n - first;
 	for (uint32_t i = first; i < f->links.n && !status; i++)
@@ -183,7 +189,7 @@ static enum kr_status expand(struct finder *f, uint32_t entry, uint32_t layer_en
 
 static void consider(struct finder *f, const uint32_t *path, uint32_t n)
 {
-	const struct kr_asg *asg = f->certain.ir->asg;
+	const struct kr_asg *asg = f->evident.ir->asg;
 	struct kr_link cycle[MOST_EDGES];
 
 	for (uint32_t i = 0; i < n; i++)
@@ -237,7 +243,7 @@ static enum kr_status search(struct finder *f, uint32_t start)
 	kr_vec_clear(&f->links);
 	kr_vec_clear(&f->ways);
 	kr_vec_clear(&f->entries);
-	if (!kr_vec_push(&f->certain.ir->ctx->mem, &f->entries, (struct entry){start, KR_NONE}))
+	if (!kr_vec_push(&f->evident.ir->ctx->mem, &f->entries, (struct entry){start, KR_NONE}))
 		return KR_NOMEM;
 	while (depth < most && f->goal == KR_NONE && first < f->entries.n && !status) {
 		uint32_t end = f->entries.n;
@@ -254,7 +260,7 @@ static enum kr_status search(struct finder *f, uint32_t start)
 
 static enum kr_status search_sights(struct finder *f, kr_txn t)
 {
-	const struct kr_asg *asg = f->certain.ir->asg;
+	const struct kr_asg *asg = f->evident.ir->asg;
 	enum kr_status status = KR_OK;
 
 	f->op = KR_NONE;
@@ -269,7 +275,7 @@ static enum kr_status search_sights(struct finder *f, kr_txn t)
 
 static enum kr_status search_from(struct finder *f, kr_txn t)
 {
-	const struct kr_level *level = f->certain.ir->level;
+	const struct kr_level *level = f->evident.ir->level;
 	enum kr_status status = KR_OK;
 
 	for (int i = 0; i < KR_PATTERNS_MOST && level->forbidden[i].allowed && !status; i++) {
@@ -289,7 +295,7 @@ static enum kr_status search_from(struct finder *f, kr_txn t)
 
 static enum kr_status search_all(struct finder *f, const struct kr_proof *proof)
 {
-	const struct kr_ir *ir = f->certain.ir;
+	const struct kr_ir *ir = f->evident.ir;
 	enum kr_status status = KR_OK;
 
 	for (uint32_t i = 0; i < proof->links.n && !status && f->steps < MOST_STEPS; i++)
@@ -317,7 +323,7 @@ enum kr_status kr_proof_shorten(struct kr_proof *proof, const struct kr_ir *ir)
 	struct kr_mem *mem = &ir->ctx->mem;
 	size_t states = (size_t)ir->asg->ntxns * 4;
 	struct finder f = {.best = {{MOST_EDGES + 1}}};
-	enum kr_status status = kr_certain_init(&f.certain, ir);
+	enum kr_status status = kr_evident_init(&f.evident, ir);
 
 	if (status)
 		return status;
@@ -333,6 +339,6 @@ enum kr_status kr_proof_shorten(struct kr_proof *proof, const struct kr_ir *ir)
 	kr_vec_done(mem, &f.ways);
 	kr_mem_free(mem, f.at, states, sizeof *f.at);
 	kr_mem_free(mem, f.stamp, states, sizeof *f.stamp);
-	kr_certain_done(&f.certain);
+	kr_evident_done(&f.evident);
 	return status;
 }

@@ -25,7 +25,7 @@ static kr_txn writer(const struct kr_ir *ir, kr_version v) { return ir->asg->ver
 /* Does the level forbid that a third version comes between the two? */
 static bool holds_together(const struct kr_ir *ir, uint32_t o)
 {
-	bool orders = ir->level->forbidden[0].allowed & KR_BIT(KR_WW) && ir->level->model != KR_NODES_PREFIX && kr_level_asks(ir->level) == KR_ASK_ACYCLIC;
+	bool orders = kr_level_orders(ir->level, KR_WW) && ir->level->model != KR_NODES_PREFIX && kr_level_asks(ir->level) == KR_ASK_ACYCLIC;
 	return orders && !ir->asg->obs[o].predicate && kr_ir_rw_counts(ir, (kr_obs){o});
 }
 

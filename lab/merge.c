@@ -15,9 +15,9 @@ struct seen {
 	int64_t last;   /* number taken last; -1: none */
 };
 
-bool kr_merge_id(const char *line, uint32_t *client, uint32_t *number) { return sscanf(line, "{\"id\":\"c%" SCNu32 ".%" SCNu32 "\"", client, number) == 2; }
+bool kr_merging_id(const char *line, uint32_t *client, uint32_t *number) { return sscanf(line, "{\"id\":\"c%" SCNu32 ".%" SCNu32 "\"", client, number) == 2; }
 
-static bool is_whole(const struct kr_merge *m, const char *line, size_t length)
+static bool is_whole(const struct kr_merging *m, const char *line, size_t length)
 {
 	json_t *json;
 
@@ -28,11 +28,11 @@ static bool is_whole(const struct kr_merge *m, const char *line, size_t length)
 	return json != NULL;
 }
 
-static bool take(struct kr_merge *m, struct seen *seen, char *line, size_t length, bool in_flight)
+static bool take(struct kr_merging *m, struct seen *seen, char *line, size_t length, bool in_flight)
 {
 	uint32_t client, number;
 
-	if (!kr_merge_id(line, &client, &number) || client >= m->clients) {
+	if (!kr_merging_id(line, &client, &number) || client >= m->clients) {
 		m->torn++;
 		return true;
 	}
@@ -43,7 +43,7 @@ static bool take(struct kr_merge *m, struct seen *seen, char *line, size_t lengt
 	return m->take(m->data, client, number, line, length, in_flight);
 }
 
-static bool take_file(struct kr_merge *m, struct seen *seen)
+static bool take_file(struct kr_merging *m, struct seen *seen)
 {
 	FILE *file = fopen(m->path, "re");
 	char *line = NULL;
@@ -56,7 +56,7 @@ static bool take_file(struct kr_merge *m, struct seen *seen)
 
 		if (header)
 			continue;
-		if (line[n - 1] != '\n' || !kr_merge_id(line, &client, &number) || client >= m->clients) {
+		if (line[n - 1] != '\n' || !kr_merging_id(line, &client, &number) || client >= m->clients) {
 			m->torn++;
 			continue;
 		}
@@ -74,7 +74,7 @@ static bool take_file(struct kr_merge *m, struct seen *seen)
 	return fine;
 }
 
-static bool take_slot(struct kr_merge *m, struct seen *seen, uint32_t client)
+static bool take_slot(struct kr_merging *m, struct seen *seen, uint32_t client)
 {
 	struct kr_slot_view *view = &seen[client].view;
 	bool fine = true;
@@ -87,7 +87,7 @@ static bool take_slot(struct kr_merge *m, struct seen *seen, uint32_t client)
 	return fine && (!view->flight || take(m, seen, view->flight, strlen(view->flight), true));
 }
 
-bool kr_merge(struct kr_merge *m)
+bool kr_merge(struct kr_merging *m)
 {
 	struct seen *seen = calloc(m->clients ? m->clients : 1, sizeof *seen);
 	bool fine = seen != NULL;
@@ -99,7 +99,7 @@ bool kr_merge(struct kr_merge *m)
 		seen[i].first = UINT32_MAX;
 		fine = kr_slot_look(m->slots[i], i, &seen[i].view);
 		if (fine && seen[i].view.lines_n > 0)
-			(void)kr_merge_id(seen[i].view.lines, &client, &seen[i].first);
+			(void)kr_merging_id(seen[i].view.lines, &client, &seen[i].first);
 	}
 	fine = fine && take_file(m, seen);
 	for (uint32_t i = 0; i < m->clients && fine; i++)

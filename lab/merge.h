@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "lab/slot.h"
 
-struct kr_merge {
+struct kr_merging {
 	const char *path;             /* of the trace */
 	struct kr_slot *const *slots;
 	uint32_t clients;
@@ -19,10 +19,10 @@ struct kr_merge {
 };
 
 /* False: the file cannot be read, `take` ended it, or there is no memory. */
-bool kr_merge(struct kr_merge *merge);
+bool kr_merge(struct kr_merging *merge);
 
 /* Of a transaction's line. */
-bool kr_merge_id(const char *line, uint32_t *client, uint32_t *number);
+bool kr_merging_id(const char *line, uint32_t *client, uint32_t *number);
 
 /* Maps the slots that lie in the folder: *clients of them. NULL: there are none, or no memory. Freed with kr_slots_unmap. */
 struct kr_slot **kr_slots_map(const char *folder, uint32_t *clients);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/rng.h"
 #include "base/table.h"
 #include "base/vec.h"
@@ -24,7 +25,7 @@ struct order {
 	KR_VEC(struct txn) txns; /* in the order of the trace */
 	struct kr_table by_own, by_id;
 	uint64_t loader;
-	struct kr_told *told;
+	struct kr_order_told *told;
 };
 
 static uint64_t hash_number(uint64_t n)
@@ -149,11 +150,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct txn *x = *(struct txn *const *)a, *y = *(struct txn *const *)b;
 
-	if (x->place != y->place)
-		return x->place < y->place ? -1 : 1;
-	if (x->reads_only != y->reads_only)
-		return x->reads_only ? 1 : -1;
-	return x->end < y->end ? -1 : x->end > y->end;
+	return kr_then(KR_ORDER(x->place, y->place), kr_then(KR_ORDER(x->reads_only, y->reads_only), KR_ORDER(x->end, y->end)));
 }
 
 static bool number_places(struct order *o)
@@ -168,7 +165,7 @@ static bool number_places(struct order *o)
 		if (o->txns.at[i].placed && o->txns.at[i].committed)
 			sorted[n++] = &o->txns.at[i];
 	}
-	qsort(sorted, n, sizeof(struct txn *), compare);
+	KR_SORT(sorted, n, compare);
 	for (uint32_t i = 0; i < n; i++) {
 		sorted[i]->serial = i;
 		o->told->readers += sorted[i]->reads_only;
@@ -323,11 +320,11 @@ static bool write_orders(struct order *o, FILE *sink, FILE *out)
 	return fine;
 }
 
-bool kr_order_apply(FILE *in, FILE *sink, FILE *out, bool serial, struct kr_told *told)
+bool kr_order_apply(FILE *in, FILE *sink, FILE *out, bool serial, struct kr_order_told *told)
 {
 	struct order o = {.told = told};
 
-	*told = (struct kr_told){0};
+	*told = (struct kr_order_told){0};
 	kr_mem_init(&o.mem, SIZE_MAX);
 
 	bool fine = walk(&o, in, collect, NULL);

@@ -10,7 +10,7 @@
 
 #define CATEGORIES 4
 
-static bool parse_parameter(struct kr_work *work, const char *name, const char *value, char why[256])
+static bool parse_parameter(struct kr_job *work, const char *name, const char *value, char why[256])
 {
 	const struct kr_workload *w = work->workload;
 	struct kr_guess guess = {.typed = name};
@@ -47,11 +47,11 @@ static const struct kr_workload *find(const char *name, char why[256])
 	return NULL;
 }
 
-bool kr_work_parse(const char *text, struct kr_work *out, char why[256])
+bool kr_job_parse(const char *text, struct kr_job *out, char why[256])
 {
 	char copy[512], *rest, *state = NULL;
 
-	*out = (struct kr_work){0};
+	*out = (struct kr_job){0};
 	if (snprintf(copy, sizeof copy, "%s", text) >= (int)sizeof copy) {
 		(void)snprintf(why, 256, "workload: found %zu bytes, expected at most %zu", strlen(text), sizeof copy - 1);
 		return false;
@@ -75,7 +75,7 @@ bool kr_work_parse(const char *text, struct kr_work *out, char why[256])
 	return true;
 }
 
-int64_t kr_work_parameter(const struct kr_work *work, const char *name)
+int64_t kr_job_parameter(const struct kr_job *work, const char *name)
 {
 	for (size_t i = 0; work->workload->parameters[i].name; i++)
 		if (strcmp(work->workload->parameters[i].name, name) == 0)
@@ -92,9 +92,9 @@ static int64_t power_of_ten_above(uint64_t n)
 	return power;
 }
 
-bool kr_work_prepare(struct kr_work *work, struct kr_mem *mem, uint64_t run, uint32_t clients, uint64_t txns)
+bool kr_job_prepare(struct kr_job *work, struct kr_mem *mem, uint64_t run, uint32_t clients, uint64_t txns)
 {
-	int64_t keys = kr_work_parameter(work, "keys"), theta = kr_work_parameter(work, "zipf");
+	int64_t keys = kr_job_parameter(work, "keys"), theta = kr_job_parameter(work, "zipf");
 
 	work->clients = clients;
 	work->value_client = power_of_ten_above(txns * KR_STEPS_MOST > 10000 ? txns * KR_STEPS_MOST : 10000);
@@ -151,14 +151,14 @@ void kr_plan_write(struct kr_plan *plan, enum kl_kind kind, const char *key, int
 
 void kr_plan_growing(struct kr_plan *p, enum kl_kind read, enum kl_kind add, const char *prefix, const char *size)
 {
-	const struct kr_work *work = p->work;
-	uint64_t n = 1 + kr_plan_below(p, (uint64_t)kr_work_parameter(work, "ops")), keys = (uint64_t)kr_work_parameter(work, "keys");
+	const struct kr_job *work = p->work;
+	uint64_t n = 1 + kr_plan_below(p, (uint64_t)kr_job_parameter(work, "ops")), keys = (uint64_t)kr_job_parameter(work, "keys");
 
 	p->reads_only = true;
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t k = kr_plan_below(p, keys);
-		uint64_t grown = p->writes * work->clients / (keys * (uint64_t)kr_work_parameter(work, size)); /* as if all clients were as far */
-		bool reads = kr_plan_chance(p, kr_work_parameter(work, "reads"));
+		uint64_t grown = p->writes * work->clients / (keys * (uint64_t)kr_job_parameter(work, size)); /* as if all clients were as far */
+		bool reads = kr_plan_chance(p, kr_job_parameter(work, "reads"));
 		struct kr_step *step = kr_plan_add(p, reads ? read : add, "%s%llu.%llu", prefix, (unsigned long long)k, (unsigned long long)grown);
 
 		p->reads_only &= reads;

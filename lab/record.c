@@ -161,7 +161,7 @@ static int tell_failure(struct watch *w)
 	}
 }
 
-static void tell_counts(const struct watch *w, const struct kr_told *told)
+static void tell_counts(const struct watch *w, const struct kr_order_told *told)
 {
 	const struct kr_control *c = w->run->control;
 
@@ -195,7 +195,7 @@ static int salvage(struct watch *w)
 static int finish(struct watch *w)
 {
 	const struct kr_control *c = w->run->control;
-	struct kr_told told = {0};
+	struct kr_order_told told = {0};
 
 	if (!c->ended)
 		return salvage(w);

@@ -220,13 +220,13 @@ static int take_workload(const struct kr_args *args, struct kr_run *run)
 	char why[256];
 	uint64_t missing;
 
-	if (!kr_work_parse(text ? text : "registers", &run->work, why))
+	if (!kr_job_parse(text ? text : "registers", &run->work, why))
 		return kr_usage("%s", why);
 	run->work.operations = run->store.driver->operations;
 	missing = run->work.workload->needs & ~run->work.operations;
 	if (missing)
 		return kr_usage("workload %s needs operations that driver %s does not have", run->work.workload->name, run->store.driver->name);
-	return kr_work_prepare(&run->work, args->mem, 0, run->clients, run->txns) ? KR_EXIT_SATISFIED : kr_fail("out of memory");
+	return kr_job_prepare(&run->work, args->mem, 0, run->clients, run->txns) ? KR_EXIT_SATISFIED : kr_fail("out of memory");
 }
 
 static int take_store(const struct kr_args *args, struct kr_run *run)

@@ -36,7 +36,7 @@ struct kr_share { const struct kl_level *level; uint32_t clients; };
 
 struct kr_run {
 	struct kl_store store;
-	struct kr_work work;
+	struct kr_job work;
 	struct kr_share shares[KR_SHARES_MOST];
 	uint32_t share_count;
 	uint32_t clients;

@@ -209,7 +209,7 @@ static bool copy_lines(FILE *in, FILE *out)
 	return fine;
 }
 
-bool kr_run_files_finish(struct kr_run *run, struct kr_told *told)
+bool kr_run_files_finish(struct kr_run *run, struct kr_order_told *told)
 {
 	FILE *in = fopen(run->path, "re"), *out = open_in(run->folder, "final", "we"), *sink = open_in(run->folder, KR_SINK_NAME, "re");
 	const char *claims = run->shares[0].level->claims;
@@ -289,7 +289,7 @@ static bool copy_header(const char *path, FILE *out)
 
 int kr_trace_recover(const char *path, struct kr_recovered *out)
 {
-	struct kr_merge merge = {.path = path, .damaged_lines = true, .take = keep_line};
+	struct kr_merging merge = {.path = path, .damaged_lines = true, .take = keep_line};
 	char folder[4096];
 	struct kr_slot **slots;
 	FILE *file;
@@ -377,7 +377,7 @@ static bool take_prefix(void *data, uint32_t client, uint32_t number, char *line
 bool kr_run_prefix(struct kr_run *run, const char *path, uint64_t *lines)
 {
 	struct prefix p = {.out = fopen(path, "we"), .last = calloc(run->clients, sizeof *p.last)};
-	struct kr_merge merge = {.path = run->path, .slots = run->slots, .clients = run->clients, .take = take_prefix, .data = &p};
+	struct kr_merging merge = {.path = run->path, .slots = run->slots, .clients = run->clients, .take = take_prefix, .data = &p};
 	bool fine = p.out && p.last && write_header(run, false, p.out);
 
 	for (uint32_t i = 0; i < run->clients && p.last; i++)

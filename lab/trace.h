@@ -10,7 +10,7 @@ int kr_run_files_make(struct kr_run *run, struct kr_mem *mem);
 /* Takes them away again: nothing was recorded. */
 void kr_run_files_drop(struct kr_run *run);
 /* All clients are done: order and events come in. False after a message. */
-bool kr_run_files_finish(struct kr_run *run, struct kr_told *told);
+bool kr_run_files_finish(struct kr_run *run, struct kr_order_told *told);
 /* In every case, at the end: what of them is open in this process is closed. */
 void kr_run_files_done(struct kr_run *run);
 

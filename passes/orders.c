@@ -1,6 +1,8 @@
 /* Given orders (those whose guard is present) as an offset array per version, bridged by a depth-first walk from every version that exists through those that may not. */
 #include "passes/orders.h"
 
+#include "base/order.h"
+
 struct given {
 	uint32_t *first;   /* nversions + 2 */
 	uint32_t *pairs;   /* norders: places in asg->orders */
@@ -30,9 +32,8 @@ static enum kr_status collect(struct given *g, const struct kr_ir *ir)
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < asg->norders; i++)
 		g->first[asg->orders[i].before.i + 2] += holds(ir, &asg->orders[i]);
-	for (uint32_t v = 1; v <= asg->nversions; v++)
-		g->first[v + 1] += g->first[v];
-	for (uint32_t i = 0; i < asg->norders; i++) /* first[v + 1] is v's next place; in the end it is where v + 1 begins */
+	kr_index_places(g->first, asg->nversions);
+	for (uint32_t i = 0; i < asg->norders; i++)
 		if (holds(ir, &asg->orders[i]))
 			g->pairs[g->first[asg->orders[i].before.i + 1]++] = i;
 	return KR_OK;

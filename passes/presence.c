@@ -8,6 +8,7 @@
  * Needs nothing. Cost: O(transactions + observations + members of their sets), and per complement set the open versions of its key. */
 #include "passes/pass.h"
 
+#include "base/order.h"
 #include "passes/only.h"
 
 struct work {
@@ -54,18 +55,10 @@ static enum kr_status collect_open(struct work *w)
 
 static uint32_t first_open(const struct work *w, uint32_t version)
 {
-	uint32_t low = 0;
-	uint32_t high = w->open.n;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (w->open.at[middle].i < version)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	KR_BISECT(at, 0, w->open.n, w->open.at[at].i < version);
+	return at;
 }
 
 /* Enqueues the open transactions that observation o may have seen. */

@@ -217,11 +217,7 @@ static enum kr_status run_rounds(struct work *w, enum kr_change *change)
 	return status;
 }
 
-bool kr_prune_applies(const struct kr_ir *ir)
-{
-	uint32_t needed = KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW);
-	return kr_level_asks(ir->level) == KR_ASK_ACYCLIC && (ir->level->forbidden[0].allowed & needed) == needed;
-}
+bool kr_prune_applies(const struct kr_ir *ir) { return kr_level_asks(ir->level) == KR_ASK_ACYCLIC && ir->level->forbidden[0].allowed == KR_EDGES_ALL; }
 
 enum kr_status kr_prune(struct kr_ir *ir, const struct kr_pruner *pruner, enum kr_change *change)
 {

@@ -7,7 +7,7 @@
  * Needs nothing; does nothing unless the order asked for is real-time. Cost: O(n log n) time; at most 3 edges per transaction. */
 #include "passes/pass.h"
 
-#include <stdlib.h>
+#include "base/order.h"
 
 struct event {
 	int64_t time;
@@ -27,11 +27,7 @@ static int compare(const void *left, const void *right)
 	const struct event *a = left;
 	const struct event *b = right;
 
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	if (a->is_end != b->is_end)
-		return a->is_end ? 1 : -1;
-	return a->txn.i < b->txn.i ? -1 : a->txn.i > b->txn.i;
+	return kr_then(KR_ORDER(a->time, b->time), kr_then(KR_ORDER(a->is_end, b->is_end), KR_ORDER(a->txn.i, b->txn.i)));
 }
 
 /* Fills `out`, which has room for two events per transaction. An end that the skew carries past the end of time precedes nothing. */
@@ -88,7 +84,7 @@ static enum kr_status run_sweep(struct kr_ir *ir, struct event *events, uint32_t
 	struct sweep s = {.ir = ir, .newest = {KR_NONE}, .waiting = events};
 	enum kr_status status = KR_OK;
 
-	qsort(events, n, sizeof *events, compare);
+	KR_SORT(events, n, compare);
 	for (uint32_t i = 0; i < n && !status; i++) {
 		if (events[i].is_end)
 			s.waiting[s.nwaiting++] = events[i];

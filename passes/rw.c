@@ -8,6 +8,7 @@
  * initial version's are left to the saturate pass, and of the others a few are kept (two read-modify-writes of one version already refute most levels). */
 #include "passes/pass.h"
 
+#include "base/order.h"
 #include "passes/orders.h"
 
 enum { SPREAD = 16, KEPT = 4 };
@@ -59,8 +60,7 @@ static enum kr_status count_successors(struct work *w)
 		if (!kr_asg_is_initial(asg, v))
 			w->follows[u.i] = 1;
 	}
-	for (uint32_t v = 1; v <= asg->nversions; v++)
-		w->rmw_first[v + 1] += w->rmw_first[v];
+	kr_index_places(w->rmw_first, asg->nversions);
 	return KR_OK;
 }
 
@@ -71,7 +71,7 @@ static enum kr_status fill_successors(struct work *w)
 	w->rmw = kr_mem_alloc(&w->ir->ctx->mem, w->nrmw, sizeof *w->rmw);
 	if (!w->rmw)
 		return KR_NOMEM;
-	for (uint32_t o = 0; o < asg->nobs; o++) { /* rmw_first[v + 1] is v's next place; in the end it is where v + 1 begins */
+	for (uint32_t o = 0; o < asg->nobs; o++) {
 		kr_version u = successor(w, (kr_obs){o});
 
 		if (u.i != KR_NONE)
@@ -154,7 +154,7 @@ static enum kr_status link_all(struct work *w)
 	enum kr_status status = KR_OK;
 
 	for (uint32_t o = 0; o < ir->asg->nobs && !status; o++) {
-		if (ir->source[o].i == KR_NONE || (ir->asg->obs[o].predicate && ir->level->forbidden[0].item_only))
+		if (ir->source[o].i == KR_NONE || !kr_pattern_counts(&ir->level->forbidden[0], ir->asg->obs[o].predicate, false))
 			continue;
 		status = kr_asg_is_initial(ir->asg, ir->source[o]) ? link_initial(w, (kr_obs){o}) : link_later(w, (kr_obs){o});
 		if (!status)
@@ -208,7 +208,7 @@ static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_er
 	uint32_t before = ir->edges.n;
 
 	(void)err;
-	if (kr_level_asks(ir->level) != KR_ASK_ACYCLIC || !(ir->level->forbidden[0].allowed & KR_BIT(KR_RW)))
+	if (kr_level_asks(ir->level) != KR_ASK_ACYCLIC || !kr_level_orders(ir->level, KR_RW))
 		return KR_OK; /* rw are not edges of the graph that is asked about */
 
 	enum kr_status status = prepare(&w);

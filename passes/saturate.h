@@ -7,12 +7,12 @@
 #include "passes/pass.h"
 
 /* Writers of one key on one chain, in chain order. */
-struct kr_writer { kr_version version; uint32_t position; };
+struct kr_chain_writer { kr_version version; uint32_t position; };
 struct kr_segment { uint32_t chain, first, count; }; /* into writers */
 
 struct kr_saturation {
 	struct kr_ir *ir;
-	struct kr_writer *writers;      /* of tracked chains, by key, chain, position */
+	struct kr_chain_writer *writers;      /* of tracked chains, by key, chain, position */
 	struct kr_segment *segments;    /* by key, chain */
 	uint32_t *segment_first;        /* per key, and one more */
 	uint32_t nwriters, nsegments;

@@ -1,8 +1,8 @@
 /* Indices of pass `saturate`: per key the writers of each tracked chain in chain order, per version its readers. Count, allocate once, fill; O(versions log versions). */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/order.h"
 #include "passes/saturate.h"
 
 /* A writer while sorting: by key, chain, position. */
@@ -13,11 +13,7 @@ struct entry {
 static int by_place(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	if (x->chain != y->chain)
-		return x->chain < y->chain ? -1 : 1;
-	return x->position < y->position ? -1 : x->position > y->position;
+	return kr_then(KR_ORDER(x->key, y->key), kr_then(KR_ORDER(x->chain, y->chain), KR_ORDER(x->position, y->position)));
 }
 
 static uint32_t collect(const struct kr_ir *ir, struct entry *entries)
@@ -56,7 +52,7 @@ static void fill_segments(struct kr_saturation *s, const struct entry *entries)
 			s->segments[segment++] = (struct kr_segment){entries[i].chain, i, 0};
 		}
 		s->segments[segment - 1].count++;
-		s->writers[i] = (struct kr_writer){{entries[i].version}, entries[i].position};
+		s->writers[i] = (struct kr_chain_writer){{entries[i].version}, entries[i].position};
 	}
 	while (key <= s->ir->asg->nkeys)
 		s->segment_first[key++] = segment;
@@ -70,8 +66,7 @@ static enum kr_status index_writers(struct kr_saturation *s)
 	if (!entries)
 		return KR_NOMEM;
 	collect(s->ir, entries);
-	if (s->nwriters > 1)
-		qsort(entries, s->nwriters, sizeof *entries, by_place);
+	KR_SORT(entries, s->nwriters, by_place);
 	s->nsegments = count_segments(entries, s->nwriters);
 	s->writers = kr_mem_alloc(mem, s->nwriters, sizeof *s->writers);
 	s->segments = kr_mem_alloc(mem, s->nsegments, sizeof *s->segments);

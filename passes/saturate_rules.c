@@ -9,6 +9,7 @@
  * Which rw close cycles with all paths, and which are edges, kr_ir_rw_counts and kr_ir_rw_joins tell.
  * Per chain only the last writer that reaches a node, and only the first writer that a version reaches, need an edge: the others follow along the chain. */
 #include "base/bits.h"
+#include "base/order.h"
 #include "passes/orders.h"
 #include "passes/saturate.h"
 
@@ -46,15 +47,9 @@ static bool passes_over(const struct kr_saturation *s, kr_obs o, kr_version v)
 /* Number of writers of the segment at or before a position. */
 static uint32_t upto(const struct kr_saturation *s, const struct kr_segment *segment, uint32_t position)
 {
-	uint32_t low = 0, high = segment->count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (s->writers[segment->first + middle].position <= position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	uint32_t at;
+	KR_BISECT(at, 0, segment->count, s->writers[segment->first + at].position <= position);
+	return at;
 }
 
 /* Number of writers of the segment that reach the observer. */
@@ -234,18 +229,12 @@ static enum kr_status order_after_source(struct kr_saturation *s, kr_obs o)
 	uint32_t count;
 	const struct kr_segment *segments = segments_of(s, obs->key, &count);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct kr_writer *w = s->writers + segments[i].first;
-		uint32_t low = 0, high = a.i == KR_NONE ? 0 : segments[i].count;
-		while (low < high) { /* reached by a: a suffix of the chain */
-			uint32_t middle = low + (high - low) / 2;
-			if (kr_ir_writes_before(s->ir, a, writer_of(s, w[middle].version)))
-				high = middle;
-			else
-				low = middle + 1;
-		}
-		while (low < segments[i].count && (passes_over(s, o, w[low].version) || w[low].version.i == s->ir->source[o.i].i))
-			low++;
-		enum kr_status status = low < segments[i].count ? add_rw(s, o, w[low].version) : KR_OK;
+		const struct kr_chain_writer *w = s->writers + segments[i].first;
+		uint32_t at; /* reached by a: a suffix of the chain */
+		KR_BISECT(at, 0, a.i == KR_NONE ? 0 : segments[i].count, !kr_ir_writes_before(s->ir, a, writer_of(s, w[at].version)));
+		while (at < segments[i].count && (passes_over(s, o, w[at].version) || w[at].version.i == s->ir->source[o.i].i))
+			at++;
+		enum kr_status status = at < segments[i].count ? add_rw(s, o, w[at].version) : KR_OK;
 		if (status)
 			return status;
 	}
@@ -307,7 +296,7 @@ static enum kr_status settle(struct kr_saturation *s, kr_obs o, kr_version v)
 			kr_clock_touch(ir->clock, kr_ir_in(ir, KR_WR, w));
 			kr_clock_touch(ir->clock, kr_ir_out(ir, KR_WR, w));
 		}
-		status = ir->level->forbidden[0].allowed & KR_BIT(KR_WR) ? add(s, KR_WR, KR_RULE_SOURCE, w, t, o.i) : KR_OK;
+		status = kr_level_orders(ir->level, KR_WR) ? add(s, KR_WR, KR_RULE_SOURCE, w, t, o.i) : KR_OK;
 	}
 	kr_clock_touch(ir->clock, kr_ir_in(ir, KR_WR, t));
 	return status ? status : order_after_source(s, o);

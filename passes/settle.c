@@ -62,9 +62,7 @@ static enum kr_status look_at(struct work *w, kr_txn t, struct kr_err *err)
 enum kr_status kr_settle(struct kr_ir *ir, bool link, enum kr_change *change, struct kr_err *err)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
-	struct work w = {.ir = ir,
-		.link = link && ir->level->forbidden[0].allowed & KR_BIT(KR_WR),
-		.linked = kr_mem_alloc(mem, ir->asg->ntxns, sizeof *w.linked)};
+	struct work w = {.ir = ir, .link = link && kr_level_orders(ir->level, KR_WR), .linked = kr_mem_alloc(mem, ir->asg->ntxns, sizeof *w.linked)};
 	enum kr_status status = w.linked ? kr_only_init(&w.only, ir) : KR_NOMEM;
 
 	for (uint32_t t = 0; t < ir->asg->ntxns && !status; t++) {

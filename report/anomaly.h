@@ -10,7 +10,7 @@
 const char *kr_anomaly_base(const struct kr_history *h, const struct kr_certificate *cert, const char **suffix);
 
 /* The name of the last cycle alone, which is that of the anomaly if it is the only one. */
-const char *kr_anomaly_last(const struct kr_history *h, const struct kr_certificate *cert);
+enum kr_cycle_name kr_anomaly_last(const struct kr_history *h, const struct kr_certificate *cert);
 
 /* The plain sentence, without a period. `arg`: the argument of a certificate of several cycles, else NULL. */
 void kr_sentence(const struct kr_words *w, const struct kr_level *level, const struct kr_certificate *cert, const struct kr_argument *arg);

@@ -5,6 +5,7 @@
 #include "report/argue.h"
 
 #include "base/hash.h"
+#include "base/order.h"
 
 #define CANDIDATES_MOST 65536u /* beyond, sights are not spelled out and the argument may stay incomplete */
 
@@ -24,7 +25,7 @@ static bool is_certain(const struct kr_asg *asg, kr_txn t) { return asg->txns[t.
 
 /* ---- choices ---- */
 
-static uint64_t choice_hash(const struct kr_choice *c)
+static uint64_t choice_hash(const struct kr_doubt *c)
 {
 	uint64_t hash = kr_hash_pair(c->kind, c->key.i);
 
@@ -32,13 +33,13 @@ static uint64_t choice_hash(const struct kr_choice *c)
 	return kr_hash_pair(hash, kr_hash_pair(kr_hash_pair(c->a.i, c->b.i), c->part.i));
 }
 
-static bool same_choice(const struct kr_choice *x, const struct kr_choice *y)
+static bool same_choice(const struct kr_doubt *x, const struct kr_doubt *y)
 {
 	return x->kind == y->kind && x->key.i == y->key.i && x->txn.i == y->txn.i && x->op == y->op && x->a.i == y->a.i && x->b.i == y->b.i &&
 		x->part.i == y->part.i;
 }
 
-static uint32_t find_choice(const struct kr_argument *arg, const struct kr_choice *c)
+static uint32_t find_choice(const struct kr_argument *arg, const struct kr_doubt *c)
 {
 	uint32_t id;
 
@@ -48,7 +49,7 @@ static uint32_t find_choice(const struct kr_argument *arg, const struct kr_choic
 	return KR_NONE;
 }
 
-static enum kr_status put_choice(struct kr_argument *arg, struct kr_choice c, uint32_t *out)
+static enum kr_status put_choice(struct kr_argument *arg, struct kr_doubt c, uint32_t *out)
 {
 	*out = find_choice(arg, &c);
 	if (*out != KR_NONE)
@@ -60,21 +61,21 @@ static enum kr_status put_choice(struct kr_argument *arg, struct kr_choice c, ui
 	return KR_OK;
 }
 
-static struct kr_choice effect_of(kr_txn t)
+static struct kr_doubt effect_of(kr_txn t)
 {
-	return (struct kr_choice){KR_CHOICE_EFFECT, {KR_NONE}, t, KR_NONE, {KR_NONE}, {KR_NONE}, KR_NONE, KR_NONE, {KR_NONE}};
+	return (struct kr_doubt){KR_DOUBT_EFFECT, {KR_NONE}, t, KR_NONE, {KR_NONE}, {KR_NONE}, KR_NONE, KR_NONE, {KR_NONE}};
 }
 
-static struct kr_choice order_of(kr_key k, kr_txn a, kr_txn b)
+static struct kr_doubt order_of(kr_key k, kr_txn a, kr_txn b)
 {
 	bool swap = b.i < a.i;
 
-	return (struct kr_choice){KR_CHOICE_BEFORE, k, {KR_NONE}, KR_NONE, swap ? b : a, swap ? a : b, KR_NONE, KR_NONE, {KR_NONE}};
+	return (struct kr_doubt){KR_DOUBT_BEFORE, k, {KR_NONE}, KR_NONE, swap ? b : a, swap ? a : b, KR_NONE, KR_NONE, {KR_NONE}};
 }
 
-static struct kr_choice saw_of(kr_txn t, uint32_t op, kr_key k, kr_value part, kr_txn writer)
+static struct kr_doubt saw_of(kr_txn t, uint32_t op, kr_key k, kr_value part, kr_txn writer)
 {
-	return (struct kr_choice){KR_CHOICE_SAW, k, t, op, writer, {KR_NONE}, KR_NONE, KR_NONE, part};
+	return (struct kr_doubt){KR_DOUBT_SAW, k, t, op, writer, {KR_NONE}, KR_NONE, KR_NONE, part};
 }
 
 /* ---- sights ---- */
@@ -86,7 +87,7 @@ static uint32_t find_sight(const struct kr_argument *arg, kr_txn t, uint32_t op,
 	uint32_t id;
 
 	for (kr_table_iter it = kr_table_find(&arg->sight_index, sight_hash(t, op, k, part)); (id = kr_table_next(&arg->sight_index, &it)) != KR_NONE;) {
-		const struct kr_sight *s = &arg->sights.at[id];
+		const struct kr_argument_sight *s = &arg->sights.at[id];
 		if (s->txn.i == t.i && s->op == op && s->key.i == k.i && s->part.i == part.i)
 			return id;
 	}
@@ -108,18 +109,12 @@ static bool is_part(const struct kr_asg *asg, kr_key key, kr_key k, kr_value par
 
 static kr_obs find_observation(const struct kr_asg *asg, kr_txn t, uint32_t op, kr_key k, kr_value part)
 {
-	uint32_t low = asg->obs_first[t.i], high = asg->obs_first[t.i + 1], end = high;
+	uint32_t end = asg->obs_first[t.i + 1], at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (asg->obs[middle].op < op)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < end && asg->obs[low].op == op; low++)
-		if (is_part(asg, asg->obs[low].key, k, part))
-			return (kr_obs){low};
+	KR_BISECT(at, asg->obs_first[t.i], end, asg->obs[at].op < op);
+	for (; at < end && asg->obs[at].op == op; at++)
+		if (is_part(asg, asg->obs[at].key, k, part))
+			return (kr_obs){at};
 	return (kr_obs){KR_NONE};
 }
 
@@ -144,13 +139,13 @@ static enum kr_status put_effect(struct kr_argument *arg, kr_txn t, uint32_t *ou
 static enum kr_status add_candidates(struct kr_argument *arg, kr_obs o, uint32_t sight)
 {
 	const struct kr_asg *asg = arg->asg;
-	struct kr_sight s = arg->sights.at[sight];
+	struct kr_argument_sight s = arg->sights.at[sight];
 	kr_candidates it = kr_asg_candidates(asg, o);
 	uint32_t choice;
 	kr_version v;
 
 	while (kr_asg_next(asg, &it, &v)) {
-		struct kr_choice c = saw_of(s.txn, s.op, s.key, s.part, asg->versions[v.i].writer);
+		struct kr_doubt c = saw_of(s.txn, s.op, s.key, s.part, asg->versions[v.i].writer);
 		c.sight = sight;
 		if (arg->candidates.n >= CANDIDATES_MOST)
 			return KR_OK;
@@ -172,7 +167,7 @@ static enum kr_status put_sight(struct kr_argument *arg, kr_txn t, uint32_t op, 
 	if (o.i == KR_NONE || is_settled(arg->asg, o) || find_sight(arg, t, op, k, part) != KR_NONE)
 		return KR_OK;
 	if (!kr_table_reserve(arg->mem, &arg->sight_index) ||
-		!kr_vec_push(arg->mem, &arg->sights, (struct kr_sight){t, op, k, arg->candidates.n, 0, false, KR_NONE, part}))
+		!kr_vec_push(arg->mem, &arg->sights, (struct kr_argument_sight){t, op, k, arg->candidates.n, 0, false, KR_NONE, part}))
 		return KR_NOMEM;
 	kr_table_insert(&arg->sight_index, sight_hash(t, op, k, part), arg->sights.n - 1);
 	return add_candidates(arg, o, arg->sights.n - 1);
@@ -187,20 +182,16 @@ static enum kr_status index_orders(struct builder *b)
 
 	if (asg->norders == 0)
 		return KR_OK;
-	b->order_first = kr_mem_alloc(mem, (size_t)asg->nversions + 1, sizeof *b->order_first);
+	b->order_first = kr_mem_alloc(mem, (size_t)asg->nversions + 2, sizeof *b->order_first);
 	b->order_next = kr_mem_alloc(mem, asg->norders, sizeof *b->order_next);
 	b->seen = kr_mem_alloc(mem, asg->nversions, sizeof *b->seen);
 	if (!b->order_first || !b->order_next || !b->seen)
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < asg->norders; i++)
-		b->order_first[asg->orders[i].before.i + 1]++;
-	for (uint32_t v = 0; v < asg->nversions; v++)
-		b->order_first[v + 1] += b->order_first[v];
+		b->order_first[asg->orders[i].before.i + 2]++;
+	kr_index_places(b->order_first, asg->nversions);
 	for (uint32_t i = 0; i < asg->norders; i++)
-		b->order_next[b->order_first[asg->orders[i].before.i]++] = asg->orders[i].after.i;
-	for (uint32_t v = asg->nversions; v > 0; v--)
-		b->order_first[v] = b->order_first[v - 1];
-	b->order_first[0] = 0;
+		b->order_next[b->order_first[asg->orders[i].before.i + 1]++] = asg->orders[i].after.i;
 	return KR_OK;
 }
 
@@ -264,7 +255,7 @@ static enum kr_status put_edge(struct builder *b, const struct kr_cert_edge *e)
 	return e->kind == KR_RW ? put_sight(arg, e->from, e->op, e->key, e->part) : KR_OK;
 }
 
-static void add_literal(const struct kr_argument *arg, struct kr_choice c, bool negated, uint32_t out[KR_GUARD_MOST], uint32_t *n)
+static void add_literal(const struct kr_argument *arg, struct kr_doubt c, bool negated, uint32_t out[KR_GUARD_MOST], uint32_t *n)
 {
 	uint32_t choice = find_choice(arg, &c);
 
@@ -300,8 +291,8 @@ static bool has_literal(const struct kr_argument *arg, uint32_t from, uint32_t l
 static bool is_implied(const struct kr_argument *arg, const uint32_t *literals, uint32_t n, kr_txn t)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		const struct kr_choice *c = &arg->choices.at[literals[i] >> 1];
-		if (c->kind == KR_CHOICE_SAW && (c->txn.i == t.i || c->a.i == t.i))
+		const struct kr_doubt *c = &arg->choices.at[literals[i] >> 1];
+		if (c->kind == KR_DOUBT_SAW && (c->txn.i == t.i || c->a.i == t.i))
 			return true;
 	}
 	return false;
@@ -313,8 +304,8 @@ static void simplify(struct kr_argument *arg, uint32_t first)
 	uint32_t *literals = arg->literals.at + first, n = arg->literals.n - first, kept = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct kr_choice *c = &arg->choices.at[literals[i] >> 1];
-		if (c->kind != KR_CHOICE_EFFECT || !is_implied(arg, literals, n, c->txn))
+		const struct kr_doubt *c = &arg->choices.at[literals[i] >> 1];
+		if (c->kind != KR_DOUBT_EFFECT || !is_implied(arg, literals, n, c->txn))
 			literals[kept++] = literals[i];
 		/* moved literals stay ahead of i, and only effects are dropped: is_implied sees every sight */
 	}
@@ -352,7 +343,7 @@ static bool forces_effect(const struct kr_argument *arg, kr_obs o)
 		kr_txn writer = asg->versions[v.i].writer;
 		if (writer.i == KR_NONE || is_certain(asg, writer) || n++ == FORCED_MOST)
 			return false;
-		struct kr_choice effect = effect_of(writer);
+		struct kr_doubt effect = effect_of(writer);
 		touches |= find_choice(arg, &effect) != KR_NONE;
 	}
 	return touches;
@@ -365,7 +356,7 @@ static enum kr_status put_forcing_sights(struct kr_argument *arg)
 	bool any = false, more = true;
 
 	for (uint32_t c = 0; c < arg->choices.n; c++)
-		any |= arg->choices.at[c].kind == KR_CHOICE_EFFECT;
+		any |= arg->choices.at[c].kind == KR_DOUBT_EFFECT;
 	for (uint32_t round = 0; any && more && round < ROUNDS_MOST; round++) {
 		uint32_t before = arg->sights.n;
 		for (kr_obs o = {0}; o.i < asg->nobs; o.i++)
@@ -403,7 +394,7 @@ enum kr_status kr_argument_init(struct kr_argument *arg, struct kr_mem *mem, con
 
 	enum kr_status status = build(&b);
 
-	kr_mem_free(mem, b.order_first, (size_t)asg->nversions + 1, sizeof *b.order_first);
+	kr_mem_free(mem, b.order_first, (size_t)asg->nversions + 2, sizeof *b.order_first);
 	kr_mem_free(mem, b.order_next, asg->norders, sizeof *b.order_next);
 	kr_mem_free(mem, b.seen, asg->nversions, sizeof *b.seen);
 	kr_vec_done(mem, &b.queue);

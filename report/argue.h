@@ -11,21 +11,21 @@
 
 static inline uint32_t kr_literal(uint32_t choice, bool negated) { return 2 * choice + negated; }
 
-enum kr_choice_kind {
-	KR_CHOICE_SAW,    /* `txn` took effect, and its operation `op` saw the version of `key` by `a` (KR_NONE: the initial one) */
-	KR_CHOICE_BEFORE, /* a's version of `key` comes before b's; a < b; negated: after */
-	KR_CHOICE_EFFECT  /* `txn`, whose outcome is unknown, took effect */
+enum kr_doubt_kind {
+	KR_DOUBT_SAW,    /* `txn` took effect, and its operation `op` saw the version of `key` by `a` (KR_NONE: the initial one) */
+	KR_DOUBT_BEFORE, /* a's version of `key` comes before b's; a < b; negated: after */
+	KR_DOUBT_EFFECT  /* `txn`, whose outcome is unknown, took effect */
 };
 
-struct kr_choice {
+struct kr_doubt {
 	uint8_t kind;
 	kr_key key;
 	kr_txn txn;
 	uint32_t op;
 	kr_txn a, b;
-	uint32_t sight;  /* KR_CHOICE_SAW: into sights */
-	uint32_t effect; /* KR_CHOICE_SAW: the choice whether the writer took effect, KR_NONE: it certainly did */
-	kr_value part;   /* KR_CHOICE_SAW: of `key`, as in an edge of a certificate */
+	uint32_t sight;  /* KR_DOUBT_SAW: into sights */
+	uint32_t effect; /* KR_DOUBT_SAW: the choice whether the writer took effect, KR_NONE: it certainly did */
+	kr_value part;   /* KR_DOUBT_SAW: of `key`, as in an edge of a certificate */
 };
 
 /* Why a literal holds. */
@@ -39,7 +39,7 @@ enum kr_because {
 	KR_BECAUSE_NO_EFFECT /* its writer or its observer took no effect: choice `from` */
 };
 
-struct kr_step { uint32_t literal, from; uint8_t because; bool needed; };
+struct kr_argument_step { uint32_t literal, from; uint8_t because; bool needed; };
 
 /* A part of the argument under the assumptions of its ancestors. Its steps come first; then either it is closed by a cycle, or it has one child (no choice was
  * needed after all) or two. Children stand after their parents. */
@@ -51,7 +51,7 @@ struct kr_case {
 	uint32_t closed_by;       /* cycle, KR_NONE: not closed by one */
 };
 
-struct kr_sight { /* an observation whose source is not settled by the trace */
+struct kr_argument_sight { /* an observation whose source is not settled by the trace */
 	kr_txn txn;
 	uint32_t op;
 	kr_key key;
@@ -66,13 +66,13 @@ struct kr_argument {
 	const struct kr_history *h;
 	const struct kr_asg *asg;
 	const struct kr_certificate *cert;
-	KR_VEC(struct kr_choice) choices;
-	KR_VEC(struct kr_sight) sights;
+	KR_VEC(struct kr_doubt) choices;
+	KR_VEC(struct kr_argument_sight) sights;
 	KR_VEC(uint32_t) candidates;
 	KR_VEC(uint32_t) literals;       /* of the cycles: those that must not all hold */
 	KR_VEC(uint32_t) first;          /* cycles + 1: into literals */
 	struct kr_table choice_index, sight_index;
-	KR_VEC(struct kr_step) steps;
+	KR_VEC(struct kr_argument_step) steps;
 	KR_VEC(struct kr_case) cases;    /* [0] is the root */
 	bool complete;                   /* every case is closed; else the argument is too long to be made here */
 };

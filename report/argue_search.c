@@ -5,6 +5,8 @@
  * made in a fixed order, so that equal certificates give equal arguments. The work is bounded: past the bounds the argument stays incomplete. */
 #include "report/argue.h"
 
+#include "base/order.h"
+
 #define WORK_MOST 20000000u /* literals assigned and cycles looked at */
 #define CASES_MOST 128u
 #define TRIED_MOST 48u /* open choices tried for a split */
@@ -20,7 +22,7 @@ struct frame {
 
 struct conflict {
 	uint32_t cycle;
-	struct kr_step step;
+	struct kr_argument_step step;
 	bool found;
 };
 
@@ -31,7 +33,7 @@ struct search {
 	uint32_t *step_of;           /* per choice: where it stands on the trail */
 	uint32_t *yes, *no;          /* per cycle: literals true, literals false */
 	uint32_t *uses_first, *uses; /* per literal: the cycles that hold it */
-	KR_VEC(struct kr_step) trail;
+	KR_VEC(struct kr_argument_step) trail;
 	uint32_t done;          /* of the trail: propagated */
 	KR_VEC(uint32_t) queue; /* cycles to look at */
 	uint32_t front;
@@ -47,7 +49,7 @@ static uint32_t size_of(const struct search *s, uint32_t cycle) { return s->arg-
 
 static void assign(struct search *s, uint32_t literal, enum kr_because because, uint32_t from)
 {
-	struct kr_step step = {literal, from, (uint8_t)because, false};
+	struct kr_argument_step step = {literal, from, (uint8_t)because, false};
 
 	if (s->value[literal] > 0 || s->conflict.found)
 		return;
@@ -70,7 +72,7 @@ static void assign(struct search *s, uint32_t literal, enum kr_because because, 
 /* One candidate left of a sight whose transaction took effect, or none. */
 static void look_at_sight(struct search *s, uint32_t sight)
 {
-	const struct kr_sight *o = &s->arg->sights.at[sight];
+	const struct kr_argument_sight *o = &s->arg->sights.at[sight];
 	uint32_t open = 0, last = KR_NONE;
 
 	if (!o->all)
@@ -91,9 +93,9 @@ static void look_at_sight(struct search *s, uint32_t sight)
 		assign(s, 2 * last, KR_BECAUSE_ONLY, sight);
 }
 
-static bool is_sight_of_initial(const struct kr_argument *arg, const struct kr_choice *c)
+static bool is_sight_of_initial(const struct kr_argument *arg, const struct kr_doubt *c)
 {
-	return c->kind == KR_CHOICE_SAW && c->a.i == KR_NONE && arg->asg->keys[c->key.i].open_initial;
+	return c->kind == KR_DOUBT_SAW && c->a.i == KR_NONE && arg->asg->keys[c->key.i].open_initial;
 }
 
 /* What is read from the untold initial version of a key is one value. */
@@ -101,11 +103,11 @@ static void agree_on_initial(struct search *s, uint32_t choice)
 {
 	const struct kr_argument *arg = s->arg;
 	const struct kr_history *h = arg->h;
-	const struct kr_choice *c = &arg->choices.at[choice];
+	const struct kr_doubt *c = &arg->choices.at[choice];
 	kr_value value = h->ops.at[kr_history_op(h, c->txn, c->op).i].a;
 
 	for (uint32_t other = 0; other < arg->choices.n; other++) {
-		const struct kr_choice *o = &arg->choices.at[other];
+		const struct kr_doubt *o = &arg->choices.at[other];
 		if (is_sight_of_initial(arg, o) && o->key.i == c->key.i && h->ops.at[kr_history_op(h, o->txn, o->op).i].a.i != value.i)
 			assign(s, 2 * other + 1, KR_BECAUSE_OTHER, choice);
 	}
@@ -115,14 +117,14 @@ static void propagate_sight(struct search *s, uint32_t literal)
 {
 	const struct kr_argument *arg = s->arg;
 	uint32_t choice = literal >> 1;
-	const struct kr_choice *c = &arg->choices.at[choice];
+	const struct kr_doubt *c = &arg->choices.at[choice];
 
 	if (literal & 1) {
 		look_at_sight(s, c->sight);
 		return;
 	}
 
-	const struct kr_sight *o = &arg->sights.at[c->sight];
+	const struct kr_argument_sight *o = &arg->sights.at[c->sight];
 
 	for (uint32_t i = 0; i < o->count; i++)
 		if (arg->candidates.at[o->first + i] != choice)
@@ -141,7 +143,7 @@ static void propagate_effect(struct search *s, uint32_t literal)
 
 	if (literal & 1) {
 		for (uint32_t c = 0; c < arg->choices.n; c++)
-			if (arg->choices.at[c].kind == KR_CHOICE_SAW &&
+			if (arg->choices.at[c].kind == KR_DOUBT_SAW &&
 				(arg->choices.at[c].effect == literal >> 1 || arg->sights.at[arg->choices.at[c].sight].effect == literal >> 1))
 				assign(s, 2 * c + 1, KR_BECAUSE_NO_EFFECT, literal >> 1);
 		return;
@@ -190,9 +192,9 @@ static void propagate(struct search *s)
 		if (s->done < s->trail.n) {
 			uint32_t literal = s->trail.at[s->done++].literal;
 			count_literal(s, literal);
-			if (s->arg->choices.at[literal >> 1].kind == KR_CHOICE_SAW)
+			if (s->arg->choices.at[literal >> 1].kind == KR_DOUBT_SAW)
 				propagate_sight(s, literal);
-			else if (s->arg->choices.at[literal >> 1].kind == KR_CHOICE_EFFECT)
+			else if (s->arg->choices.at[literal >> 1].kind == KR_DOUBT_EFFECT)
 				propagate_effect(s, literal);
 			continue;
 		}
@@ -244,7 +246,7 @@ static void add_cycle_premises(struct search *s, uint32_t cycle, uint32_t withou
 			add_premise(s, s->arg->literals.at[i]);
 }
 
-static void add_premises(struct search *s, const struct kr_step *step)
+static void add_premises(struct search *s, const struct kr_argument_step *step)
 {
 	const struct kr_argument *arg = s->arg;
 
@@ -256,7 +258,7 @@ static void add_premises(struct search *s, const struct kr_step *step)
 	case KR_BECAUSE_SEEN: add_premise(s, 2 * step->from); break;
 	case KR_BECAUSE_NO_EFFECT: add_premise(s, 2 * step->from + 1); break;
 	case KR_BECAUSE_ONLY: {
-		const struct kr_sight *o = &arg->sights.at[step->from];
+		const struct kr_argument_sight *o = &arg->sights.at[step->from];
 		for (uint32_t i = 0; i < o->count; i++)
 			if (arg->candidates.at[o->first + i] != step->literal >> 1)
 				add_premise(s, 2 * arg->candidates.at[o->first + i] + 1);
@@ -341,10 +343,10 @@ static uint32_t same_sight(const struct search *s, uint32_t out[TRIED_MOST])
 	const struct kr_argument *arg = s->arg;
 	uint32_t assumed = arg->cases.at[s->stack[s->depth - 1].at].assumed, n = 0;
 
-	if (assumed == KR_NONE || !(assumed & 1) || arg->choices.at[assumed >> 1].kind != KR_CHOICE_SAW)
+	if (assumed == KR_NONE || !(assumed & 1) || arg->choices.at[assumed >> 1].kind != KR_DOUBT_SAW)
 		return 0;
 
-	const struct kr_sight *o = &arg->sights.at[arg->choices.at[assumed >> 1].sight];
+	const struct kr_argument_sight *o = &arg->sights.at[arg->choices.at[assumed >> 1].sight];
 
 	for (uint32_t i = 0; i < o->count && n < TRIED_MOST; i++)
 		if (s->value[kr_literal(arg->candidates.at[o->first + i], false)] == 0)
@@ -366,7 +368,7 @@ static uint32_t choose(struct search *s)
 		uint64_t score = try_split(s, tried[i], &negative);
 		if (best == KR_NONE || score > best_score) {
 			best_score = score;
-			best = 2 * tried[i] + (negative && s->arg->choices.at[tried[i]].kind != KR_CHOICE_SAW);
+			best = 2 * tried[i] + (negative && s->arg->choices.at[tried[i]].kind != KR_DOUBT_SAW);
 		}
 	}
 	return best;
@@ -483,8 +485,7 @@ static bool index_uses(struct search *s)
 		return false;
 	for (uint32_t i = 0; i < arg->literals.n; i++)
 		s->uses_first[arg->literals.at[i] + 2]++;
-	for (uint32_t l = 0; l < nliterals; l++)
-		s->uses_first[l + 1] += s->uses_first[l];
+	kr_index_places(s->uses_first, nliterals);
 	for (uint32_t c = 0; c < arg->cert->cycles.n; c++)
 		for (uint32_t i = arg->first.at[c]; i < arg->first.at[c + 1]; i++)
 			s->uses[s->uses_first[arg->literals.at[i] + 1]++] = c;

@@ -1,7 +1,6 @@
 /* The anomaly as a graph in the DOT language, in the colours of Elle's pictures (elle.viz): edges by kind, transactions by status. Edges of the closing cycle are
  * solid, those of lemmas and other cases dashed and fewer than EDGES_MOST; none is drawn twice. An edge says why it holds in its tooltip. */
-#include <stdlib.h>
-
+#include "base/order.h"
 #include "report/report.h"
 #include "report/words.h"
 
@@ -71,13 +70,6 @@ static uint32_t first_shown(const struct kr_certificate *cert)
 	return cycle;
 }
 
-static int compare_txns(const void *a, const void *b)
-{
-	uint32_t x = ((const kr_txn *)a)->i, y = ((const kr_txn *)b)->i;
-
-	return (x > y) - (x < y);
-}
-
 static void add_nodes(struct scratch *s, const struct kr_certificate *cert, uint32_t first, struct kr_str *out)
 {
 	KR_VEC(kr_txn) txns = {0};
@@ -86,8 +78,7 @@ static void add_nodes(struct scratch *s, const struct kr_certificate *cert, uint
 		for (uint32_t i = 0; i < cert->cycles.at[c].count; i++)
 			if (!kr_vec_push(out->mem, &txns, cert->edges.at[cert->cycles.at[c].first + i].from))
 				out->failed = true;
-	if (txns.n > 0)
-		qsort(txns.at, txns.n, sizeof *txns.at, compare_txns);
+	KR_SORT(txns.at, txns.n, kr_by_id);
 	for (uint32_t i = 0; i < txns.n; i++)
 		if (i == 0 || txns.at[i].i != txns.at[i - 1].i)
 			add_node(s, txns.at[i], out);

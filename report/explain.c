@@ -1,21 +1,14 @@
 /* `--explain`: the plain sentence, Let (the transactions on the cycle, with the operations that matter), Then (the argument), and what was
  * assumed. The argument is made first, so that Let holds exactly what it mentions, numbered in the order of mention. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "report/anomaly.h"
 #include "report/fold.h"
 
 #define SHOWN_ORDER 20 /* transactions of a serial order */
 #define SHOWN_OPS 12   /* operations of a transaction */
 #define SHOWN_PATH 60  /* bytes of a path */
-
-static int compare_ops(const void *a, const void *b)
-{
-	uint32_t x = ((const kr_op *)a)->i, y = ((const kr_op *)b)->i;
-
-	return (x > y) - (x < y);
-}
 
 static const char *status_note(const struct kr_report *r, kr_txn t)
 {
@@ -85,8 +78,7 @@ static void add_let(const struct kr_report *r, const struct kr_words *w)
 {
 	struct kr_cast *cast = w->cast;
 
-	if (cast->ops.n > 0)
-		qsort(cast->ops.at, cast->ops.n, sizeof *cast->ops.at, compare_ops);
+	KR_SORT(cast->ops.at, cast->ops.n, kr_by_id);
 	kr_str_add(w->out, "\nLet:\n");
 	for (uint32_t i = 0; i < cast->txns.n; i++) {
 		const struct kr_transaction *txn = &w->h->txns.at[cast->txns.at[i].i];

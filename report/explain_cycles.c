@@ -65,12 +65,12 @@ static bool guarded_by(const struct explaining *x, const struct kr_cert_edge *e,
 
 void kr_say_literal(const struct kr_words *w, const struct kr_argument *arg, uint32_t literal, bool present)
 {
-	const struct kr_choice *c = &arg->choices.at[literal >> 1];
+	const struct kr_doubt *c = &arg->choices.at[literal >> 1];
 	bool negated = literal & 1;
 
-	switch ((enum kr_choice_kind)c->kind) {
-	case KR_CHOICE_BEFORE: kr_words_order(w, c->key, negated ? c->b : c->a, present ? "comes before" : "came before", negated ? c->a : c->b); break;
-	case KR_CHOICE_SAW:
+	switch ((enum kr_doubt_kind)c->kind) {
+	case KR_DOUBT_BEFORE: kr_words_order(w, c->key, negated ? c->b : c->a, present ? "comes before" : "came before", negated ? c->a : c->b); break;
+	case KR_DOUBT_SAW:
 		kr_words_txn(w, c->txn);
 		kr_str_add(w->out, negated ? " did not see " : " saw ");
 		if (c->a.i == KR_NONE) {
@@ -82,7 +82,7 @@ void kr_say_literal(const struct kr_words *w, const struct kr_argument *arg, uin
 		kr_str_add(w->out, "'s ");
 		kr_words_version(w, c->key, c->a);
 		break;
-	case KR_CHOICE_EFFECT:
+	case KR_DOUBT_EFFECT:
 		kr_words_txn(w, c->txn);
 		kr_str_add(w->out, negated ? " took no effect" : " took effect");
 		break;
@@ -105,7 +105,7 @@ static void add_plain_edge(const struct explaining *x, uint32_t edge) { kr_words
 static void add_excluded_one(const struct explaining *x, uint32_t choice)
 {
 	struct reason why = x->reasons[2 * choice + 1];
-	const struct kr_choice *c = &x->arg->choices.at[choice];
+	const struct kr_doubt *c = &x->arg->choices.at[choice];
 
 	add(x, "not from ");
 	if (c->a.i == KR_NONE)
@@ -127,7 +127,7 @@ static void add_excluded_one(const struct explaining *x, uint32_t choice)
 }
 
 /* The other candidates of a sight, and why each is out. */
-static void add_excluded(const struct explaining *x, const struct kr_sight *o, uint32_t but)
+static void add_excluded(const struct explaining *x, const struct kr_argument_sight *o, uint32_t but)
 {
 	uint32_t told = 0, assumed = 0;
 
@@ -170,7 +170,7 @@ static void add_reason(const struct explaining *x, uint32_t literal)
 	}
 }
 
-static void add_reasons(const struct telling *t, enum kr_choice_kind kind)
+static void add_reasons(const struct telling *t, enum kr_doubt_kind kind)
 {
 	const struct explaining *x = t->x;
 	uint32_t guard[KR_GUARD_MOST], n = kr_argument_guard(x->arg, t->e, guard);
@@ -180,7 +180,7 @@ static void add_reasons(const struct telling *t, enum kr_choice_kind kind)
 			add_reason(x, guard[i]);
 }
 
-static void note_sight(const void *data) { add_reasons(data, KR_CHOICE_SAW); }
+static void note_sight(const void *data) { add_reasons(data, KR_DOUBT_SAW); }
 
 /* An order that nothing had to be inferred for: a list shows it, or the trace tells it. */
 static void add_told_order(const struct telling *t)
@@ -204,12 +204,12 @@ static void note_order(const void *data)
 	const struct telling *t = data;
 	uint32_t guard[KR_GUARD_MOST], n = kr_argument_guard(t->x->arg, t->e, guard), i = 0;
 
-	while (i < n && t->x->arg->choices.at[guard[i] >> 1].kind != KR_CHOICE_BEFORE)
+	while (i < n && t->x->arg->choices.at[guard[i] >> 1].kind != KR_DOUBT_BEFORE)
 		i++;
 	if (i == n)
 		add_told_order(t);
 	else
-		add_reasons(t, KR_CHOICE_BEFORE);
+		add_reasons(t, KR_DOUBT_BEFORE);
 }
 
 /* Where it had to be inferred that a transaction took effect. */
@@ -219,7 +219,7 @@ static void note_effects(const struct telling *t)
 	uint32_t guard[KR_GUARD_MOST], n = kr_argument_guard(x->arg, t->e, guard);
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (x->arg->choices.at[guard[i] >> 1].kind != KR_CHOICE_EFFECT || x->reasons[guard[i]].shown != SHOWN_NUMBER || guard[i] == t->assumed)
+		if (x->arg->choices.at[guard[i] >> 1].kind != KR_DOUBT_EFFECT || x->reasons[guard[i]].shown != SHOWN_NUMBER || guard[i] == t->assumed)
 			continue;
 		add(x, " (");
 		kr_words_txn(x->w, x->arg->choices.at[guard[i] >> 1].txn);
@@ -308,7 +308,7 @@ static bool begin_fact(struct explaining *x, uint32_t literal, uint32_t at)
 	return true;
 }
 
-static void show_forced(struct explaining *x, const struct kr_step *step, uint32_t at)
+static void show_forced(struct explaining *x, const struct kr_argument_step *step, uint32_t at)
 {
 	uint32_t edge;
 
@@ -320,7 +320,7 @@ static void show_forced(struct explaining *x, const struct kr_step *step, uint32
 	}
 }
 
-static void add_sight(const struct explaining *x, const struct kr_sight *o)
+static void add_sight(const struct explaining *x, const struct kr_argument_sight *o)
 {
 	kr_words_txn(x->w, o->txn);
 	add(x, " ");
@@ -328,9 +328,9 @@ static void add_sight(const struct explaining *x, const struct kr_sight *o)
 }
 
 /* A transaction took effect, for it was seen, or it saw something. What was assumed or is said where it is used is no fact of its own. */
-static void show_effect(struct explaining *x, const struct kr_step *step, uint32_t at)
+static void show_effect(struct explaining *x, const struct kr_argument_step *step, uint32_t at)
 {
-	const struct kr_choice *saw = &x->arg->choices.at[step->from];
+	const struct kr_doubt *saw = &x->arg->choices.at[step->from];
 	kr_txn t = x->arg->choices.at[step->literal >> 1].txn;
 	uint8_t why = x->reasons[kr_literal(step->from, false)].shown;
 
@@ -345,9 +345,9 @@ static void show_effect(struct explaining *x, const struct kr_step *step, uint32
 }
 
 /* A transaction took no effect, for nothing can have shown it what it saw. */
-static void show_no_effect(struct explaining *x, const struct kr_step *step, uint32_t at)
+static void show_no_effect(struct explaining *x, const struct kr_argument_step *step, uint32_t at)
 {
-	const struct kr_sight *o = &x->arg->sights.at[step->from];
+	const struct kr_argument_sight *o = &x->arg->sights.at[step->from];
 
 	if (!begin_fact(x, step->literal, at))
 		return;
@@ -357,7 +357,7 @@ static void show_no_effect(struct explaining *x, const struct kr_step *step, uin
 	add(x, ".\n");
 }
 
-static void show_step(struct explaining *x, const struct kr_step *step, uint32_t at)
+static void show_step(struct explaining *x, const struct kr_argument_step *step, uint32_t at)
 {
 	struct reason *why = &x->reasons[step->literal];
 
@@ -418,12 +418,12 @@ static void enter(struct explaining *x, uint32_t at, uint32_t indented, const ch
 static bool is_continued(const struct explaining *x, uint32_t at, uint32_t assumed)
 {
 	const struct kr_case *c = &x->arg->cases.at[at];
-	const struct kr_choice *before = &x->arg->choices.at[assumed >> 1], *now;
+	const struct kr_doubt *before = &x->arg->choices.at[assumed >> 1], *now;
 
-	if (before->kind != KR_CHOICE_SAW || c->count > 0 || c->child[1] == KR_NONE)
+	if (before->kind != KR_DOUBT_SAW || c->count > 0 || c->child[1] == KR_NONE)
 		return false;
 	now = &x->arg->choices.at[x->arg->cases.at[c->child[0]].assumed >> 1];
-	return now->kind == KR_CHOICE_SAW && now->sight == before->sight;
+	return now->kind == KR_DOUBT_SAW && now->sight == before->sight;
 }
 
 static void enter_side(struct explaining *x, struct level *from)

@@ -67,7 +67,7 @@ static void add_sights(const struct telling *t)
 
 	kr_str_add(t->out, ",\n\"sights\": {");
 	for (uint32_t i = 0; t->whole && i < arg->steps.n; i++) {
-		const struct kr_sight *o = &arg->sights.at[arg->steps.at[i].from];
+		const struct kr_argument_sight *o = &arg->sights.at[arg->steps.at[i].from];
 		struct kr_str text;
 		struct kr_words w = {t->r->history, NULL, &text};
 
@@ -129,7 +129,7 @@ static void add_steps(const struct telling *t, const struct kr_case *c)
 
 	kr_str_add(t->out, "\"steps\": [");
 	for (uint32_t i = 0; i < c->count; i++) {
-		const struct kr_step *step = &t->arg->steps.at[c->first + i];
+		const struct kr_argument_step *step = &t->arg->steps.at[c->first + i];
 		kr_str_format(t->out, "%s{\"literal\": %u, \"because\": \"%s\", \"from\": %u}", i > 0 ? "," : "", step->literal, names[step->because],
 			step->from);
 	}
@@ -167,7 +167,7 @@ static void mark(const struct telling *t)
 
 	t->cycles[arg->cert->cycles.n - 1] = true;
 	for (uint32_t i = 0; t->whole && i < arg->steps.n; i++) {
-		const struct kr_step *step = &arg->steps.at[i];
+		const struct kr_argument_step *step = &arg->steps.at[i];
 		t->literals[step->literal] = t->literals[step->literal ^ 1] = true;
 		if (step->because == KR_BECAUSE_CYCLE)
 			t->cycles[step->from] = true;

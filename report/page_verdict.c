@@ -1,15 +1,7 @@
 /* A verdict as data of the page: the sentence, the transactions that matter with those of their operations that do, the argument, and what was assumed. */
-#include <stdlib.h>
-
+#include "base/order.h"
 #include "checkers/lattice.h"
 #include "report/page.h"
-
-static int compare_ops(const void *a, const void *b)
-{
-	uint32_t x = ((const kr_op *)a)->i, y = ((const kr_op *)b)->i;
-
-	return (x > y) - (x < y);
-}
 
 static void add_ops_of(const struct kr_history *h, const struct kr_cast *cast, kr_txn t, struct kr_str *out)
 {
@@ -35,8 +27,7 @@ static void add_ops_of(const struct kr_history *h, const struct kr_cast *cast, k
 /* Who the text speaks of, in the order of mention (its T1, T2, ...), each with its operations that matter and how many it has. */
 static void add_cast(const struct kr_history *h, const struct kr_cast *cast, struct kr_str *out)
 {
-	if (cast->ops.n > 0)
-		qsort(cast->ops.at, cast->ops.n, sizeof *cast->ops.at, compare_ops);
+	KR_SORT(cast->ops.at, cast->ops.n, kr_by_id);
 	kr_str_add(out, ",\n\"cast\": [");
 	for (uint32_t i = 0; i < cast->txns.n; i++) {
 		kr_txn t = cast->txns.at[i];

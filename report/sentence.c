@@ -294,31 +294,21 @@ static void say_write_skew(const struct saying *s)
 	}
 }
 
-static const struct {
-	const char *name;
-	void (*say)(const struct saying *s);
-} cyclic[] = {
-	{"G0", say_g0},
-	{"G1c", say_g1c},
-	{"lost update", say_lost_update},
-	{"G-single", say_g_single},
-	{"long fork", say_long_fork},
-	{"write skew", say_write_skew},
-};
-
 static void say_cycle(const struct kr_words *w, const struct kr_certificate *cert)
 {
-	const char *base = kr_anomaly_last(w->h, cert);
+	static void (*const sayings[KR_CYCLE_NAMES])(const struct saying *s) = {
+		[KR_CYCLE_G0] = say_g0,
+		[KR_CYCLE_G1C] = say_g1c,
+		[KR_CYCLE_LOST_UPDATE] = say_lost_update,
+		[KR_CYCLE_G_SINGLE] = say_g_single,
+		[KR_CYCLE_LONG_FORK] = say_long_fork,
+		[KR_CYCLE_WRITE_SKEW] = say_write_skew,
+	};
 	struct kr_cert_cycle last = cert->cycles.at[cert->cycles.n - 1];
 	struct saying s = {w, cert->edges.at + last.first, last.count};
+	enum kr_cycle_name name = kr_anomaly_last(w->h, cert);
 
-	for (size_t i = 0; i < KR_COUNT(cyclic); i++) {
-		if (strcmp(cyclic[i].name, base) == 0) {
-			cyclic[i].say(&s);
-			return;
-		}
-	}
-	say_circle(&s);
+	(sayings[name] ? sayings[name] : say_circle)(&s);
 }
 
 /* Do all cycles go by the same edges, whatever parts of keys these rest on? */
@@ -342,7 +332,7 @@ static bool is_plain_lost_update(const struct kr_history *h, const struct kr_cer
 	const struct kr_cert_edge *e = &cert->edges.at[cert->cycles.at[cert->cycles.n - 1].first], *rw = e->kind == KR_RW ? e : e + 1;
 	const char *suffix;
 
-	return strcmp(kr_anomaly_base(h, cert, &suffix), "lost update") == 0 && strcmp(kr_anomaly_last(h, cert), "lost update") == 0 &&
+	return strcmp(kr_anomaly_base(h, cert, &suffix), kr_cycle_name(KR_CYCLE_LOST_UPDATE)) == 0 && kr_anomaly_last(h, cert) == KR_CYCLE_LOST_UPDATE &&
 		read_the_same(h, kr_history_op(h, rw->from, rw->op), rw->to, rw->key);
 }
 
@@ -388,7 +378,7 @@ static const struct kr_case *first_split(const struct kr_argument *arg)
 }
 
 /* The choice on which the argument turns: that of its first case with two sides, else the first one that a cycle settles. NULL: none. */
-static const struct kr_choice *first_choice(const struct kr_argument *arg)
+static const struct kr_doubt *first_choice(const struct kr_argument *arg)
 {
 	const struct kr_case *split = first_split(arg);
 
@@ -404,9 +394,9 @@ static const struct kr_choice *first_choice(const struct kr_argument *arg)
 }
 
 /* What an observation saw, and whose writes that can have been. */
-static void say_sources(const struct kr_words *w, const struct kr_argument *arg, const struct kr_choice *c)
+static void say_sources(const struct kr_words *w, const struct kr_argument *arg, const struct kr_doubt *c)
 {
-	const struct kr_sight *sight = &arg->sights.at[c->sight];
+	const struct kr_argument_sight *sight = &arg->sights.at[c->sight];
 	uint32_t writers = 0, told = 0;
 	bool initial = false;
 
@@ -425,7 +415,7 @@ static void say_sources(const struct kr_words *w, const struct kr_argument *arg,
 	kr_str_add(w->out, initial ? ", as it was at first" : ", as ");
 	kr_str_add(w->out, initial && writers > 0 ? " or as " : "");
 	for (uint32_t i = 0; i < sight->count; i++) {
-		const struct kr_choice *by = &arg->choices.at[arg->candidates.at[sight->first + i]];
+		const struct kr_doubt *by = &arg->choices.at[arg->candidates.at[sight->first + i]];
 		if (by->a.i == KR_NONE)
 			continue;
 		kr_str_add(w->out, told == 0 ? "" : told + 1 < writers ? ", " : " or ");
@@ -436,12 +426,12 @@ static void say_sources(const struct kr_words *w, const struct kr_argument *arg,
 	kr_str_add(w->out, sight->count == 2 ? "neither fits what else was seen" : "that does not fit what else was seen");
 }
 
-static void say_choice(const struct kr_words *w, const struct kr_argument *arg, const struct kr_choice *c)
+static void say_choice(const struct kr_words *w, const struct kr_argument *arg, const struct kr_doubt *c)
 {
-	bool effect = c->kind == KR_CHOICE_SAW && arg->sights.at[c->sight].count == 1 && arg->sights.at[c->sight].effect != KR_NONE;
+	bool effect = c->kind == KR_DOUBT_SAW && arg->sights.at[c->sight].count == 1 && arg->sights.at[c->sight].effect != KR_NONE;
 
-	switch (effect ? KR_CHOICE_EFFECT : (enum kr_choice_kind)c->kind) {
-	case KR_CHOICE_BEFORE:
+	switch (effect ? KR_DOUBT_EFFECT : (enum kr_doubt_kind)c->kind) {
+	case KR_DOUBT_BEFORE:
 		kr_words_txn(w, c->a);
 		kr_str_add(w->out, " and ");
 		kr_words_txn(w, c->b);
@@ -449,8 +439,8 @@ static void say_choice(const struct kr_words *w, const struct kr_argument *arg, 
 		kr_words_key(w, c->key);
 		kr_str_add(w->out, ", and neither order of these writes fits what was read");
 		break;
-	case KR_CHOICE_SAW: say_sources(w, arg, c); break;
-	case KR_CHOICE_EFFECT:
+	case KR_DOUBT_SAW: say_sources(w, arg, c); break;
+	case KR_DOUBT_EFFECT:
 		kr_str_add(w->out, "Whether ");
 		kr_words_txn(w, c->txn);
 		kr_str_add(w->out, ", whose outcome is not known, took effect or not, what others saw does not fit");
@@ -462,7 +452,7 @@ bool kr_argument_is_involved(const struct kr_argument *arg) { return !arg->compl
 
 void kr_sentence(const struct kr_words *w, const struct kr_level *level, const struct kr_certificate *cert, const struct kr_argument *arg)
 {
-	const struct kr_choice *choice = arg && arg->complete ? first_choice(arg) : NULL; /* on which the argument turns */
+	const struct kr_doubt *choice = arg && arg->complete ? first_choice(arg) : NULL; /* on which the argument turns */
 	struct kr_two_states two;
 
 	if (cert->kind == KR_CERT_ANOMALY)

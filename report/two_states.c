@@ -6,18 +6,16 @@
 
 #define OPS_MOST 256u
 
-/* Does the pattern forbid a cycle of one wr and one rw? */
-static bool is_forbidden(const struct kr_pattern *p)
-{
-	uint32_t kinds = KR_BIT(KR_WR) | KR_BIT(KR_RW);
-
-	return (p->allowed & kinds) == kinds && p->sight == KR_SIGHT_ANY && (p->once == 0 || p->once == KR_BIT(KR_RW) || p->once == KR_BIT(KR_WR)) &&
-		(p->needed == 0 || (p->needed & kinds) != 0);
-}
-
 static bool reads_known(const struct kr_operation *op) { return op->kind == KR_OP_READ && (op->flags & KR_OPF_KNOWN) != 0; }
 
-static bool look_at(const struct kr_history *h, kr_txn t, struct kr_two_states *out)
+static bool is_loose(const struct kr_history *h, kr_txn t, uint32_t op)
+{
+	const struct kr_attr *attr = kr_history_attr(h, kr_history_op(h, t, op));
+
+	return attr && !attr->cursor;
+}
+
+static bool look_at(const struct kr_history *h, const struct kr_level *level, kr_txn t, struct kr_two_states *out)
 {
 	const struct kr_transaction *txn = &h->txns.at[t.i];
 	const struct kr_operation *ops = h->ops.at + txn->op_first;
@@ -33,6 +31,8 @@ static bool look_at(const struct kr_history *h, kr_txn t, struct kr_two_states *
 				break; /* its own write */
 			if (j <= i || ops[j].key.i != ops[i].key.i || !reads_known(&ops[j]) || ops[j].a.i == ops[i].a.i)
 				continue;
+			if (!kr_level_forbids_two_states(level, false, is_loose(h, t, i) || is_loose(h, t, j)))
+				continue;
 			*out = (struct kr_two_states){t, ops[i].key, i, j};
 			return true;
 		}
@@ -42,14 +42,8 @@ static bool look_at(const struct kr_history *h, kr_txn t, struct kr_two_states *
 
 bool kr_find_two_states(const struct kr_history *h, const struct kr_level *level, const struct kr_certificate *cert, struct kr_two_states *out)
 {
-	bool forbidden = false;
-
-	for (size_t i = 0; i < KR_COUNT(level->forbidden); i++)
-		forbidden |= is_forbidden(&level->forbidden[i]);
-	if (!forbidden)
-		return false;
 	for (uint32_t i = cert->edges.n; i-- > 0;)
-		if (look_at(h, cert->edges.at[i].from, out))
+		if (look_at(h, level, cert->edges.at[i].from, out))
 			return true;
 	return false;
 }

@@ -1,11 +1,13 @@
 /* A counter whose value is a sum, and that was seen to be what no choice of the increments gives: a garbage read. Cost: terms times different sums. */
 #include "verify/claim.h"
 
+#include "base/order.h"
+
 enum { MOST_SUMS = 100000 };
 
 KR_VEC_NAMED(sums, int64_t);
 
-static int compare(int64_t a, int64_t b) { return (a > b) - (a < b); }
+static int compare(int64_t a, int64_t b) { return KR_ORDER(a, b); }
 
 /* All sums with and without `amount`, ascending and different. */
 static enum kr_status with_term(const struct kr_claim *c, const struct sums *in, int64_t amount, struct sums *out)

@@ -82,7 +82,7 @@ static enum kr_status add_cycle(struct kr_cases *c, uint32_t cycle)
 /* How much a choice tells of an assignment: a source that was seen first, one that was not seen last. */
 static unsigned worth_telling(const struct kr_cases *c, uint32_t choice)
 {
-	switch ((enum kr_choice_kind)c->choices.at[choice].kind) {
+	switch ((enum kr_cases_choice_kind)c->choices.at[choice].kind) {
 	case KR_CHOICE_SOURCE: return c->choices.at[choice].forced ? 0 : kr_sat_value(&c->sat, choice) ? 4 : 1;
 	case KR_CHOICE_ORDER: return 3;
 	case KR_CHOICE_PRESENCE: return 2;
@@ -99,7 +99,7 @@ static enum kr_status tell_escape(const struct kr_cases *c)
 {
 	static const char left[] = "the cases are not exhausted: left is one where";
 	const struct kr_history *h = c->v->h;
-	const struct kr_choice *best = NULL;
+	const struct kr_cases_choice *best = NULL;
 	unsigned worth = 0;
 	bool yes = false;
 

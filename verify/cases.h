@@ -6,7 +6,7 @@
 #include "verify/given.h"
 #include "verify/sat.h"
 
-enum kr_choice_kind {
+enum kr_cases_choice_kind {
 	KR_CHOICE_SOURCE,   /* observation a saw the version by transaction b (KR_NONE: the initial one) */
 	KR_CHOICE_ORDER,    /* of key a, the version by transaction b comes before the one by c; b < c */
 	KR_CHOICE_PRESENCE, /* transaction a took effect */
@@ -16,7 +16,7 @@ enum kr_choice_kind {
 	KR_CHOICE_PREFIX    /* a step of a sum (sums.c) */
 };
 
-struct kr_choice {
+struct kr_cases_choice {
 	uint32_t kind, a, b, c;
 	bool forced; /* the only source that there is: not worth telling */
 };
@@ -33,7 +33,7 @@ struct kr_cases {
 	struct kr_given given;
 	struct kr_sat sat;
 	struct kr_mem *mem;
-	KR_VEC(struct kr_choice) choices; /* a choice's index is its variable */
+	KR_VEC(struct kr_cases_choice) choices; /* a choice's index is its variable */
 	KR_VEC(struct kr_sight) sights;   /* observations whose candidates matter */
 	KR_VEC(struct kr_sight) of_edges; /* those of the cycle at hand, by edge */
 	KR_VEC(kr_txn) txns;              /* unknown transactions that became choices: what needs them, and what they need, is not yet brought in */
@@ -55,7 +55,7 @@ enum kr_status kr_cases_init(struct kr_cases *c, struct kr_verifier *v);
 void kr_cases_done(struct kr_cases *c);
 
 /* The literal of a choice, which becomes a variable when it is not one yet; the clause that one literal implies another. */
-enum kr_status kr_cases_choose(struct kr_cases *c, struct kr_choice x, uint32_t *literal);
+enum kr_status kr_cases_choose(struct kr_cases *c, struct kr_cases_choice x, uint32_t *literal);
 enum kr_status kr_cases_imply(struct kr_cases *c, uint32_t premise, uint32_t conclusion);
 
 /* Literals: of a variable, or one of the constants above. */

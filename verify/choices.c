@@ -47,14 +47,14 @@ uint32_t kr_cases_negate(uint32_t literal)
 
 /* ---- choices ---- */
 
-static uint64_t choice_hash(const struct kr_choice *x) { return kr_hash_pair(kr_hash_pair(x->kind, x->a), kr_hash_pair(x->b, x->c)); }
+static uint64_t choice_hash(const struct kr_cases_choice *x) { return kr_hash_pair(kr_hash_pair(x->kind, x->a), kr_hash_pair(x->b, x->c)); }
 
-static uint32_t find_choice(const struct kr_cases *c, const struct kr_choice *x)
+static uint32_t find_choice(const struct kr_cases *c, const struct kr_cases_choice *x)
 {
 	uint32_t id;
 
 	for (kr_table_iter it = kr_table_find(&c->choice_table, choice_hash(x)); (id = kr_table_next(&c->choice_table, &it)) != KR_NONE;) {
-		const struct kr_choice *y = &c->choices.at[id];
+		const struct kr_cases_choice *y = &c->choices.at[id];
 		if (y->kind == x->kind && y->a == x->a && y->b == x->b && y->c == x->c)
 			return id;
 	}
@@ -62,7 +62,7 @@ static uint32_t find_choice(const struct kr_cases *c, const struct kr_choice *x)
 }
 
 /* The literal of a choice, which becomes a variable when it is not one yet. */
-enum kr_status kr_cases_choose(struct kr_cases *c, struct kr_choice x, uint32_t *literal)
+enum kr_status kr_cases_choose(struct kr_cases *c, struct kr_cases_choice x, uint32_t *literal)
 {
 	uint32_t id = find_choice(c, &x);
 
@@ -89,7 +89,7 @@ enum kr_status kr_cases_new(struct kr_cases *c, uint32_t *literal)
 
 	if (!kr_vec_reserve(c->mem, &c->choices, 1) || kr_sat_new_var(&c->sat, &id) != KR_OK)
 		return KR_NOMEM;
-	c->choices.at[c->choices.n++] = (struct kr_choice){.kind = KR_CHOICE_PREFIX, .a = id};
+	c->choices.at[c->choices.n++] = (struct kr_cases_choice){.kind = KR_CHOICE_PREFIX, .a = id};
 	*literal = kr_sat_yes(id);
 	return KR_OK;
 }
@@ -100,7 +100,7 @@ enum kr_status kr_cases_presence(struct kr_cases *c, kr_txn t, uint32_t *literal
 		*literal = c->v->h->txns.at[t.i].status != KR_UNKNOWN ? KR_LITERAL_TRUE : KR_LITERAL_FALSE;
 		return KR_OK;
 	}
-	return kr_cases_choose(c, (struct kr_choice){KR_CHOICE_PRESENCE, t.i, 0, 0, false}, literal);
+	return kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_PRESENCE, t.i, 0, 0, false}, literal);
 }
 
 /* That observation `s` saw the version of `writer`; then that one took effect. */
@@ -114,7 +114,7 @@ enum kr_status kr_cases_source(struct kr_cases *c, uint32_t s, kr_txn writer, ui
 		*literal = KR_LITERAL_FALSE;
 		return KR_OK;
 	}
-	status = kr_cases_choose(c, (struct kr_choice){KR_CHOICE_SOURCE, s, writer.i, 0, false}, literal);
+	status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_SOURCE, s, writer.i, 0, false}, literal);
 	if (status != KR_OK || c->choices.n == known || writer.i == KR_NONE)
 		return status;
 	status = kr_cases_presence(c, writer, &writer_present);
@@ -214,7 +214,7 @@ enum kr_status kr_cases_known_order(struct kr_cases *c, kr_key k, kr_txn a, kr_t
 enum kr_status kr_cases_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
 {
 	bool lists = kr_facts_mode(&c->facts, k) == KR_GROW_LIST && c->facts.unknowns && !c->blind, swap = a.i > b.i;
-	struct kr_choice choice = {KR_CHOICE_ORDER, k.i, swap ? b.i : a.i, swap ? a.i : b.i, false};
+	struct kr_cases_choice choice = {KR_CHOICE_ORDER, k.i, swap ? b.i : a.i, swap ? a.i : b.i, false};
 	uint32_t known, chosen, count = c->choices.n;
 	enum kr_status status;
 
@@ -262,7 +262,7 @@ enum kr_status kr_cases_sight(struct kr_cases *c, const struct kr_sight *x, uint
 static enum kr_status add_candidate(struct kr_cases *c, uint32_t s, kr_txn writer)
 {
 	const struct kr_sight sight = c->sights.at[s];
-	const struct kr_choice named = {KR_CHOICE_SOURCE, s, writer.i, 0, false};
+	const struct kr_cases_choice named = {KR_CHOICE_SOURCE, s, writer.i, 0, false};
 	uint32_t id = find_choice(c, &named), literal;
 	enum kr_status status;
 
@@ -299,7 +299,7 @@ static bool is_claimed(const struct kr_claim *claim, const struct kr_sight *s)
 static enum kr_status add_sight(struct kr_cases *c, uint32_t s)
 {
 	const struct kr_sight sight = c->sights.at[s];
-	const struct kr_choice initial = {KR_CHOICE_SOURCE, s, KR_NONE, 0, false};
+	const struct kr_cases_choice initial = {KR_CHOICE_SOURCE, s, KR_NONE, 0, false};
 	uint32_t id, literal;
 	enum kr_grow_mode mode = kr_facts_mode(&c->facts, sight.key);
 	kr_txn writer;

@@ -2,7 +2,7 @@
  * It says nothing of other orders. A transaction of unknown outcome without a place could have any, so there must be none. Cost: that of a sort and of the replay. */
 #include "verify/replayed.h"
 
-#include <stdlib.h>
+#include "base/order.h"
 
 struct expected {
 	int64_t serial;
@@ -13,7 +13,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct expected *x = a, *y = b;
 
-	return (x->serial > y->serial) - (x->serial < y->serial);
+	return KR_ORDER(x->serial, y->serial);
 }
 
 static enum kr_status collect(struct kr_verifier *v, struct expected *order, uint32_t *n)
@@ -28,7 +28,7 @@ static enum kr_status collect(struct kr_verifier *v, struct expected *order, uin
 			return kr_err_set(v->err, KR_BAD, "%s has no place in the serialization order", kr_verify_txn_name(h, t).text);
 		order[(*n)++] = (struct expected){h->white_box.at[t.i].serial, t};
 	}
-	qsort(order, *n, sizeof *order, compare);
+	KR_SORT(order, *n, compare);
 	for (uint32_t i = 1; i < *n; i++)
 		if (order[i].serial == order[i - 1].serial)
 			return kr_err_set(v->err, KR_BAD, "%s and %s have the same place in the serialization order",

@@ -5,7 +5,10 @@
 #include "verify/facts.h"
 #include "frontend/history_written.h"
 
+#include <string.h>
+
 #include "base/hash.h"
+#include "base/order.h"
 
 /* ---- collecting ---- */
 
@@ -102,30 +105,25 @@ static enum kr_status collect_sights(const struct kr_facts *f, struct kr_ctx *ct
 
 /* ---- sorting ---- */
 
-/* Stable counting sort: writes into `out` the items of `in` (NULL: 0, 1, ... n - 1) by their label, and into `first` (labels + 1 entries) where each label's
+/* Stable counting sort: writes into `out` the items of `in` (NULL: 0, 1, ... n - 1) by their label, and into `first` (labels + 2 entries) where each label's
  * items start. label[i] belongs to item i. */
 static void sort_by(const uint32_t *label, const uint32_t *in, uint32_t n, uint32_t *first, uint32_t labels, uint32_t *out)
 {
-	for (uint32_t l = 0; l <= labels; l++)
-		first[l] = 0;
+	memset(first, 0, ((size_t)labels + 2) * sizeof *first);
 	for (uint32_t i = 0; i < n; i++)
-		first[label[i] + 1]++;
-	for (uint32_t l = 0; l < labels; l++)
-		first[l + 1] += first[l];
+		first[label[i] + 2]++;
+	kr_index_places(first, labels);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t item = in ? in[i] : i;
-		out[first[label[item]]++] = item;
+		out[first[label[item] + 1]++] = item;
 	}
-	for (uint32_t l = labels; l > 0; l--)
-		first[l] = first[l - 1];
-	first[0] = 0;
 }
 
 /* Sorts n items by key, and by value within a key: `order` gets the items, `first` where each key starts. */
 static enum kr_status sort_by_value(struct kr_facts *f, const uint32_t *key, const uint32_t *value, uint32_t n, uint32_t *first, uint32_t *order)
 {
 	uint32_t nvalues = f->h->values.n + 1; /* the last label stands for items without a plain value */
-	uint32_t *value_first = kr_mem_alloc(f->mem, (size_t)nvalues + 1, sizeof *value_first);
+	uint32_t *value_first = kr_mem_alloc(f->mem, (size_t)nvalues + 2, sizeof *value_first);
 	uint32_t *half = kr_mem_alloc(f->mem, n, sizeof *half);
 	bool ready = value_first && half;
 
@@ -133,7 +131,7 @@ static enum kr_status sort_by_value(struct kr_facts *f, const uint32_t *key, con
 		sort_by(value, NULL, n, value_first, nvalues, half);
 		sort_by(key, half, n, first, f->h->keys.n, order);
 	}
-	kr_mem_free(f->mem, value_first, (size_t)nvalues + 1, sizeof *value_first);
+	kr_mem_free(f->mem, value_first, (size_t)nvalues + 2, sizeof *value_first);
 	kr_mem_free(f->mem, half, n, sizeof *half);
 	return ready ? KR_OK : KR_NOMEM;
 }
@@ -145,7 +143,7 @@ static enum kr_status sort_versions(struct kr_facts *f, const struct writes *w)
 	enum kr_status status = KR_NOMEM;
 
 	f->count = n;
-	f->first = kr_mem_alloc(f->mem, (size_t)nkeys + 1, sizeof *f->first);
+	f->first = kr_mem_alloc(f->mem, (size_t)nkeys + 2, sizeof *f->first);
 	f->versions = kr_mem_alloc(f->mem, n, sizeof *f->versions);
 	f->by_value = kr_mem_alloc(f->mem, n, sizeof *f->by_value);
 	if (key && value && f->first && f->versions && f->by_value) {
@@ -173,7 +171,7 @@ static enum kr_status sort_sights(struct kr_facts *f, const struct kr_fact_sight
 	enum kr_status status = KR_NOMEM;
 
 	f->sight_count = n;
-	f->sight_first = kr_mem_alloc(f->mem, (size_t)nkeys + 1, sizeof *f->sight_first);
+	f->sight_first = kr_mem_alloc(f->mem, (size_t)nkeys + 2, sizeof *f->sight_first);
 	f->sights = kr_mem_alloc(f->mem, n, sizeof *f->sights);
 	if (key && value && order && f->sight_first && f->sights) {
 		for (uint32_t i = 0; i < n; i++) {
@@ -240,10 +238,10 @@ void kr_facts_done(struct kr_facts *f)
 	uint32_t nkeys = f->h->keys.n;
 
 	kr_grow_done(f);
-	kr_mem_free(f->mem, f->first, (size_t)nkeys + 1, sizeof *f->first);
+	kr_mem_free(f->mem, f->first, (size_t)nkeys + 2, sizeof *f->first);
 	kr_mem_free(f->mem, f->versions, f->count, sizeof *f->versions);
 	kr_mem_free(f->mem, f->by_value, f->count, sizeof *f->by_value);
-	kr_mem_free(f->mem, f->sight_first, (size_t)nkeys + 1, sizeof *f->sight_first);
+	kr_mem_free(f->mem, f->sight_first, (size_t)nkeys + 2, sizeof *f->sight_first);
 	kr_mem_free(f->mem, f->sights, f->sight_count, sizeof *f->sights);
 	kr_mem_free(f->mem, f->impossible, f->h->txns.n, sizeof *f->impossible);
 	kr_mem_free(f->mem, f->pins, 2 * (size_t)nkeys, sizeof *f->pins);
@@ -256,16 +254,10 @@ void kr_facts_done(struct kr_facts *f)
 
 const struct kr_fact_version *kr_facts_version(const struct kr_facts *f, kr_key k, kr_txn t)
 {
-	uint32_t low = f->first[k.i], high = f->first[k.i + 1], end = high;
+	uint32_t end = f->first[k.i + 1], at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (f->versions[middle].txn.i < t.i)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < end && f->versions[low].txn.i == t.i ? &f->versions[low] : NULL;
+	KR_BISECT(at, f->first[k.i], end, f->versions[at].txn.i < t.i);
+	return at < end && f->versions[at].txn.i == t.i ? &f->versions[at] : NULL;
 }
 
 bool kr_facts_external(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t op)
@@ -320,14 +312,10 @@ static uint32_t value_at(const struct kr_facts *f, uint32_t i) { return f->versi
 /* First index of [low, high) of by_value whose value is at least `value` (KR_NONE, the greatest, sorts last). */
 static uint32_t lower_bound(const struct kr_facts *f, uint32_t low, uint32_t high, uint32_t value)
 {
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (value_at(f, middle) < value)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	uint32_t at;
+
+	KR_BISECT(at, low, high, value_at(f, at) < value);
+	return at;
 }
 
 void kr_facts_group(const struct kr_facts *f, kr_key k, kr_value value, uint32_t *low, uint32_t *high)
@@ -338,16 +326,10 @@ void kr_facts_group(const struct kr_facts *f, kr_key k, kr_value value, uint32_t
 
 uint32_t kr_facts_first_sight(const struct kr_facts *f, kr_key k, uint32_t value)
 {
-	uint32_t low = f->sight_first[k.i], high = f->sight_first[k.i + 1];
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (!f->sights[middle].other && f->sights[middle].value.i < value)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	KR_BISECT(at, f->sight_first[k.i], f->sight_first[k.i + 1], !f->sights[at].other && f->sights[at].value.i < value);
+	return at;
 }
 
 enum kr_status kr_facts_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)

@@ -5,7 +5,7 @@
  * history, but for conditions, which are tried on what was written, and keys that are never absent, which predicate reads must have returned. */
 #include "verify/garbage.h"
 
-#include <stdlib.h>
+#include "base/order.h"
 
 /* ---- the index ---- */
 
@@ -13,9 +13,7 @@ static int by_key_and_value(const void *pa, const void *pb)
 {
 	const struct kr_row *a = pa, *b = pb;
 
-	if (a->key.i != b->key.i)
-		return a->key.i < b->key.i ? -1 : 1;
-	return a->value.i < b->value.i ? -1 : a->value.i > b->value.i;
+	return kr_then(KR_ORDER(a->key.i, b->key.i), KR_ORDER(a->value.i, b->value.i));
 }
 
 static int by_key_and_size(const void *pa, const void *pb)
@@ -23,11 +21,7 @@ static int by_key_and_size(const void *pa, const void *pb)
 	const struct kr_amount *a = pa, *b = pb;
 	kr_wide x = a->delta < 0 ? -(kr_wide)a->delta : a->delta, y = b->delta < 0 ? -(kr_wide)b->delta : b->delta;
 
-	if (a->key.i != b->key.i)
-		return a->key.i < b->key.i ? -1 : 1;
-	if (x != y)
-		return x < y ? -1 : 1;
-	return a->delta < b->delta ? -1 : a->delta > b->delta;
+	return kr_then(KR_ORDER(a->key.i, b->key.i), kr_then(KR_ORDER(x, y), KR_ORDER(a->delta, b->delta)));
 }
 
 static enum kr_status note_effect(struct kr_garbage *g, const struct kr_operation *op, uint32_t i)
@@ -63,10 +57,8 @@ static void sort_effects(struct kr_garbage *g)
 {
 	uint32_t n = 0, v = 0, a = 0;
 
-	if (g->values.n > 1)
-		qsort(g->values.at, g->values.n, sizeof *g->values.at, by_key_and_value);
-	if (g->amounts.n > 1)
-		qsort(g->amounts.at, g->amounts.n, sizeof *g->amounts.at, by_key_and_size);
+	KR_SORT(g->values.at, g->values.n, by_key_and_value);
+	KR_SORT(g->amounts.at, g->amounts.n, by_key_and_size);
 	for (uint32_t i = 0; i < g->values.n; i++)
 		if (i == 0 || by_key_and_value(&g->values.at[i], &g->values.at[n - 1]) != 0)
 			g->values.at[n++] = g->values.at[i];

@@ -9,8 +9,8 @@
 typedef __int128 kr_wide;
 
 /* Whole numbers as spans that do not touch, ascending. */
-struct kr_span { kr_wide low, high; };
-KR_VEC_NAMED(kr_spans, struct kr_span);
+struct kr_number_span { kr_wide low, high; };
+KR_VEC_NAMED(kr_number_spans, struct kr_number_span);
 
 struct kr_seen_at { kr_txn txn; uint32_t op, row; }; /* row KR_NONE: the operation's own key, or one that a predicate read did not return */
 KR_VEC_NAMED(kr_seen_list, struct kr_seen_at);
@@ -34,7 +34,7 @@ struct kr_garbage {
 	struct kr_seen_list scans;         /* predicate reads by committed transactions */
 	struct kr_seen_list list;          /* scratch: all that was seen of the key at hand */
 	kr_key summed;                     /* `sums` are its; KR_NONE: nobody's */
-	struct kr_spans sums, scratch;
+	struct kr_number_spans sums, scratch;
 };
 
 /* What was seen at the place, of key k. */

@@ -4,28 +4,24 @@
  * value that is not told must be absent, or one number from which all that was shown is reached. */
 #include "verify/garbage.h"
 
+#include "base/order.h"
+
 enum { SPANS_MOST = 20000, STARTS_MOST = 2000 };
 
 /* ---- spans ---- */
 
-static bool has(const struct kr_spans *s, kr_wide number)
+static bool has(const struct kr_number_spans *s, kr_wide number)
 {
-	uint32_t low = 0, high = s->n;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (s->at[middle].high < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < s->n && s->at[low].low <= number;
+	KR_BISECT(at, 0, s->n, s->at[at].high < number);
+	return at < s->n && s->at[at].low <= number;
 }
 
 /* Appends a span that does not begin before the last one. */
-static bool join(struct kr_mem *mem, struct kr_spans *s, struct kr_span span)
+static bool join(struct kr_mem *mem, struct kr_number_spans *s, struct kr_number_span span)
 {
-	struct kr_span *last = s->n ? &s->at[s->n - 1] : NULL;
+	struct kr_number_span *last = s->n ? &s->at[s->n - 1] : NULL;
 
 	if (!last || last->high + 1 < span.low)
 		return kr_vec_push(mem, s, span);
@@ -35,14 +31,14 @@ static bool join(struct kr_mem *mem, struct kr_spans *s, struct kr_span span)
 }
 
 /* s becomes the numbers of s, and these with delta added. */
-static enum kr_status widen(struct kr_garbage *g, struct kr_spans *s, int64_t delta)
+static enum kr_status widen(struct kr_garbage *g, struct kr_number_spans *s, int64_t delta)
 {
 	uint32_t i = 0, j = 0;
 	bool fits = true;
 
 	kr_vec_clear(&g->scratch);
 	while ((i < s->n || j < s->n) && fits) {
-		struct kr_span shifted = j < s->n ? (struct kr_span){s->at[j].low + delta, s->at[j].high + delta} : (struct kr_span){0, 0};
+		struct kr_number_span shifted = j < s->n ? (struct kr_number_span){s->at[j].low + delta, s->at[j].high + delta} : (struct kr_number_span){0, 0};
 		bool plain = i < s->n && (j == s->n || s->at[i].low <= shifted.low);
 
 		fits = join(g->mem, &g->scratch, plain ? s->at[i] : shifted);
@@ -51,7 +47,7 @@ static enum kr_status widen(struct kr_garbage *g, struct kr_spans *s, int64_t de
 	if (!fits)
 		return KR_NOMEM;
 
-	struct kr_spans swap = *s;
+	struct kr_number_spans swap = *s;
 
 	*s = g->scratch;
 	g->scratch = swap;
@@ -65,7 +61,7 @@ static enum kr_status add_up(struct kr_garbage *g, kr_key k, uint32_t without)
 
 	g->summed.i = without == KR_NONE ? k.i : KR_NONE;
 	kr_vec_clear(&g->sums);
-	if (!kr_vec_push(g->mem, &g->sums, (struct kr_span){0, 0}))
+	if (!kr_vec_push(g->mem, &g->sums, (struct kr_number_span){0, 0}))
 		return KR_NOMEM;
 	for (uint32_t i = g->amount_first[k.i]; i < g->amount_first[k.i + 1] && status == KR_OK; i++) {
 		if (i != without)

@@ -3,17 +3,13 @@
  * names it, and from what it meets there on; per list it remembers from where on everything was met, so that each place is met once. */
 #include "verify/given.h"
 
-#include <stdlib.h>
+#include "base/order.h"
 
 static int compare_places(const void *pa, const void *pb)
 {
 	const struct kr_given_place *a = pa, *b = pb;
 
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	if (a->txn != b->txn)
-		return a->txn < b->txn ? -1 : 1;
-	return a->list < b->list ? -1 : a->list > b->list;
+	return kr_then(KR_ORDER(a->key, b->key), kr_then(KR_ORDER(a->txn, b->txn), KR_ORDER(a->list, b->list)));
 }
 
 /* List number `list`, as its key, its length and the place of its writers. */
@@ -52,8 +48,7 @@ enum kr_status kr_given_init(struct kr_given *g, struct kr_ctx *ctx, const struc
 		for (uint32_t at = 0; at < list.count && g->count < g->room; at++)
 			g->places[g->count++] = (struct kr_given_place){list.key, list.writers[at].i, l, at};
 	}
-	if (g->count > 1)
-		qsort(g->places, g->count, sizeof *g->places, compare_places);
+	KR_SORT(g->places, g->count, compare_places);
 	return KR_OK;
 }
 
@@ -71,16 +66,10 @@ void kr_given_done(struct kr_given *g)
 static uint32_t first_place(const struct kr_given *g, uint32_t key, uint32_t txn)
 {
 	struct kr_given_place wanted = {key, txn, 0, 0};
-	uint32_t low = 0, high = g->count;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (compare_places(&g->places[middle], &wanted) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	KR_BISECT(at, 0, g->count, compare_places(&g->places[at], &wanted) < 0);
+	return at;
 }
 
 uint32_t kr_given_number(const struct kr_given *g, kr_key k, kr_txn t) { return first_place(g, k.i, t.i); }

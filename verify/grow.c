@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/order.h"
 #include "verify/facts.h"
 
 /* ---- elements ---- */
@@ -294,22 +295,16 @@ static enum kr_status sort_sights(struct collecting *c)
 	struct kr_grow *g = c->g;
 	uint32_t nkeys = g->h->keys.n;
 
-	g->sight_first = kr_mem_alloc(g->mem, (size_t)nkeys + 1, sizeof *g->sight_first);
+	g->sight_first = kr_mem_alloc(g->mem, (size_t)nkeys + 2, sizeof *g->sight_first);
 	g->sight_count = c->sights.n;
 	g->sights = kr_mem_alloc(g->mem, g->sight_count, sizeof *g->sights);
 	if (!g->sight_first || !g->sights)
 		return KR_NOMEM;
-	for (uint32_t k = 0; k <= nkeys; k++)
-		g->sight_first[k] = 0;
 	for (uint32_t i = 0; i < c->sights.n; i++)
-		g->sight_first[c->sights.at[i].key.i + 1]++;
-	for (uint32_t k = 0; k < nkeys; k++)
-		g->sight_first[k + 1] += g->sight_first[k];
+		g->sight_first[c->sights.at[i].key.i + 2]++;
+	kr_index_places(g->sight_first, nkeys);
 	for (uint32_t i = 0; i < c->sights.n; i++)
-		g->sights[g->sight_first[c->sights.at[i].key.i]++] = c->sights.at[i];
-	for (uint32_t k = nkeys; k > 0; k--)
-		g->sight_first[k] = g->sight_first[k - 1];
-	g->sight_first[0] = 0;
+		g->sights[g->sight_first[c->sights.at[i].key.i + 1]++] = c->sights.at[i];
 	return KR_OK;
 }
 
@@ -391,7 +386,7 @@ void kr_grow_done(struct kr_facts *f)
 	kr_mem_free(g->mem, g->ranked, nkeys, sizeof *g->ranked);
 	kr_mem_free(g->mem, g->longest, nkeys, sizeof *g->longest);
 	kr_mem_free(g->mem, g->deleted, nkeys, sizeof *g->deleted);
-	kr_mem_free(g->mem, g->sight_first, (size_t)nkeys + 1, sizeof *g->sight_first);
+	kr_mem_free(g->mem, g->sight_first, (size_t)nkeys + 2, sizeof *g->sight_first);
 	kr_mem_free(g->mem, g->sights, g->sight_count, sizeof *g->sights);
 	kr_vec_done(g->mem, &g->elements);
 	kr_vec_done(g->mem, &g->adds);

@@ -5,6 +5,7 @@
  * increment is counted where the newest version among it and the absolute ones is its own; which ones are, the sum tells (sums.c).
  * Cost: linear in the array at hand and in the operations of the transactions at hand. */
 #include "base/hash.h"
+#include "base/order.h"
 #include "frontend/where.h"
 #include "verify/facts.h"
 
@@ -13,17 +14,10 @@
 const struct kr_grow_sight *kr_grow_sight(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t op)
 {
 	const struct kr_grow *g = f->grow;
-	uint32_t low = g ? g->sight_first[k.i] : 0, high = g ? g->sight_first[k.i + 1] : 0, end = high;
+	uint32_t first = g ? g->sight_first[k.i] : 0, end = g ? g->sight_first[k.i + 1] : 0, at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct kr_grow_sight *s = &g->sights[middle];
-		if (s->txn.i < t.i || (s->txn.i == t.i && s->op < op))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < end && g->sights[low].txn.i == t.i && g->sights[low].op == op ? &g->sights[low] : NULL;
+	KR_BISECT(at, first, end, kr_then(KR_ORDER(g->sights[at].txn.i, t.i), KR_ORDER(g->sights[at].op, op)) < 0);
+	return at < end && g->sights[at].txn.i == t.i && g->sights[at].op == op ? &g->sights[at] : NULL;
 }
 
 kr_table_iter kr_grow_adds(const struct kr_grow *g, kr_key k, uint32_t element) { return kr_table_find(&g->add_table, kr_hash_pair(k.i, element)); }

@@ -4,9 +4,9 @@
  * is not there comes behind. Where the list is deleted, each list tells of those that it shows alone. A set that nobody deletes: by the smallest set that a committed transaction read and that shows an element of theirs. If that set shows none of another writer, it is a version at or behind the
  * one's and before the other's. An element that was appended or added more than once tells nothing of its writers, nor does any of a list of untold initial value.
  * Cost: linear in the lists and sets of the key for all of its versions, but for sorting; for one list, its length times what a writer appended. */
-#include <stdlib.h>
-
 #include "verify/facts.h"
+
+#include "base/order.h"
 
 struct members {
 	uint32_t first, count;
@@ -133,9 +133,7 @@ static int by_size(const void *pa, const void *pb)
 {
 	const struct sized *a = pa, *b = pb;
 
-	if (a->size != b->size)
-		return a->size < b->size ? -1 : 1;
-	return a->sight < b->sight ? -1 : a->sight > b->sight;
+	return kr_then(KR_ORDER(a->size, b->size), KR_ORDER(a->sight, b->sight));
 }
 
 /* The sets of k that committed transactions read, which had added nothing themselves, by size. */
@@ -154,8 +152,7 @@ static enum kr_status sort_sets(const struct kr_facts *f, kr_key k, struct sized
 		if (status == KR_OK && count != KR_NONE)
 			out[(*n)++] = (struct sized){count, i};
 	}
-	if (*n > 1)
-		qsort(out, *n, sizeof *out, by_size);
+	KR_SORT(out, *n, by_size);
 	return status;
 }
 

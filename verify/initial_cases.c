@@ -20,7 +20,7 @@ static enum kr_status initial_number(struct kr_cases *c, const struct kr_sight *
 
 	if (want.test == KR_COUNT_NEVER || want.test == KR_COUNT_NO_MATCH)
 		return KR_OK;
-	status = kr_cases_choose(c, (struct kr_choice){KR_CHOICE_INITIAL_ABSENT, s->key.i, 0, 0, false}, &absent);
+	status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, s->key.i, 0, 0, false}, &absent);
 	*literal = want.test == KR_COUNT_ABSENT ? absent : kr_cases_negate(absent);
 	if (status != KR_OK || want.test != KR_COUNT_IS)
 		return status;
@@ -37,7 +37,7 @@ static enum kr_status initial_presence(struct kr_cases *c, const struct kr_sight
 
 	if (want.test == KR_COUNT_NEVER || (s->part.i != KR_NONE && (s->part.i != KR_ABSENT.i || !none)) || (!none && (want.or_absent || s->own_count > 0)))
 		return KR_OK;
-	status = kr_cases_choose(c, (struct kr_choice){KR_CHOICE_INITIAL_ABSENT, s->key.i, 0, 0, false}, &absent);
+	status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, s->key.i, 0, 0, false}, &absent);
 	*literal = none ? absent : kr_cases_negate(absent);
 	return status;
 }
@@ -46,11 +46,11 @@ enum kr_status kr_cases_initial_count(struct kr_cases *c, kr_key k, int64_t numb
 {
 	uint64_t bits = (uint64_t)number;
 	uint32_t absent;
-	enum kr_status status = kr_cases_choose(c, (struct kr_choice){KR_CHOICE_INITIAL, k.i, (uint32_t)bits, (uint32_t)(bits >> 32), false}, literal);
+	enum kr_status status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_INITIAL, k.i, (uint32_t)bits, (uint32_t)(bits >> 32), false}, literal);
 
 	if (status != KR_OK || !or_absent)
 		return status;
-	status = kr_cases_choose(c, (struct kr_choice){KR_CHOICE_INITIAL_ABSENT, k.i, 0, 0, false}, &absent);
+	status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, k.i, 0, 0, false}, &absent);
 	return status == KR_OK ? zero_or_absent(c, *literal, absent, literal) : status;
 }
 
@@ -58,11 +58,11 @@ enum kr_status kr_cases_initial_count(struct kr_cases *c, kr_key k, int64_t numb
 static enum kr_status member(struct kr_cases *c, kr_key k, uint32_t element, uint32_t *literal)
 {
 	uint32_t known = c->choices.n, any;
-	enum kr_status status = kr_cases_choose(c, (struct kr_choice){KR_CHOICE_MEMBER, k.i, element, 0, false}, literal);
+	enum kr_status status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_MEMBER, k.i, element, 0, false}, literal);
 
 	if (status != KR_OK || element == KR_NONE || c->choices.n == known)
 		return status;
-	status = kr_cases_choose(c, (struct kr_choice){KR_CHOICE_MEMBER, k.i, KR_NONE, 0, false}, &any);
+	status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_MEMBER, k.i, KR_NONE, 0, false}, &any);
 	return status == KR_OK ? kr_cases_imply(c, *literal, any) : status;
 }
 
@@ -103,7 +103,7 @@ enum kr_status kr_cases_initial(struct kr_cases *c, const struct kr_sight *s, ui
 		return initial_grown(c, s, literal);
 	if (!c->facts.untold || c->facts.pins[2 * (size_t)s->key.i].i != KR_NONE || (s->saw.test != KR_SAW_VALUE && s->saw.test != KR_SAW_OTHER))
 		return KR_OK;
-	status = kr_cases_choose(c, (struct kr_choice){KR_CHOICE_INITIAL, s->key.i, s->saw.value.i, 0, false}, literal);
+	status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_INITIAL, s->key.i, s->saw.value.i, 0, false}, literal);
 	if (s->saw.test == KR_SAW_OTHER)
 		*literal = kr_cases_negate(*literal);
 	return status;
@@ -121,7 +121,7 @@ enum kr_status kr_cases_add_initials(struct kr_cases *c)
 	for (uint32_t k = 0; status == KR_OK && k < nkeys; k++)
 		last[k] = KR_NONE;
 	for (uint32_t i = 0; status == KR_OK && i < c->choices.n; i++) {
-		const struct kr_choice *x = &c->choices.at[i];
+		const struct kr_cases_choice *x = &c->choices.at[i];
 
 		if (x->kind != KR_CHOICE_INITIAL && x->kind != KR_CHOICE_INITIAL_ABSENT)
 			continue;

@@ -141,7 +141,7 @@ static enum kr_status explain(struct kr_possible *p, uint32_t w)
 
 enum kr_status kr_possible_watch(struct kr_possible *p, const struct kr_sight *s)
 {
-	struct kr_watch watch = {.rest = kr_facts_candidates(p->f, s), .next = KR_NONE};
+	struct kr_possible_watch watch = {.rest = kr_facts_candidates(p->f, s), .next = KR_NONE};
 
 	return kr_vec_push(&p->ctx->mem, &p->watches, watch) ? explain(p, p->watches.n - 1) : KR_NOMEM;
 }

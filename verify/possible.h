@@ -5,7 +5,7 @@
 #include "verify/facts.h"
 
 /* An observation and what explains it for now: the version of a transaction that may turn out impossible. */
-struct kr_watch {
+struct kr_possible_watch {
 	struct kr_facts_iter rest; /* explanations not yet tried */
 	uint32_t next;             /* of the same transaction, or of the same key's initial version */
 };
@@ -17,7 +17,7 @@ struct kr_possible {
 	struct kr_ctx *ctx;
 	KR_VEC(kr_txn) queue;                 /* taken away; what relies on them is not yet looked at */
 	KR_VEC(kr_key) told;                  /* something new is known of their initial values */
-	KR_VEC(struct kr_watch) watches;
+	KR_VEC(struct kr_possible_watch) watches;
 	uint32_t *watch_of;                   /* per transaction: its watches, KR_NONE: none */
 	uint32_t *initial_of;                 /* per key of untold initial value: those that nothing but that explains */
 	KR_VEC(struct kr_reliance) reliances;

@@ -3,6 +3,8 @@
 
 #include "verify/recheck.h"
 
+#include "base/order.h"
+
 /* ---- rows and objects ---- */
 
 static size_t prefix(const struct kr_recheck *r, const struct kr_value_entry *name, enum kr_lock_scope scope)
@@ -126,7 +128,7 @@ static void pass_writes(struct kr_recheck *r, bool put)
 		struct kr_walk walk = kr_walk_txn(r->h, t);
 		while (kr_walk_next(r->h, &walk))
 			for (uint32_t e = 0; walk.op && e < kr_effect_count(r->h, walk.op); e++) {
-				uint32_t *place = &r->writer_first[kr_effect_at(r->h, walk.op, e).key.i + (put ? 0 : 1)];
+				uint32_t *place = &r->writer_first[kr_effect_at(r->h, walk.op, e).key.i + (put ? 1 : 2)];
 				if (put)
 					r->writers[*place] = t;
 				++*place;
@@ -140,22 +142,18 @@ enum kr_status kr_recheck_writers(struct kr_recheck *r)
 
 	if (r->writer_first)
 		return KR_OK;
-	r->writer_first = kr_mem_alloc(&r->ctx->mem, keys + 1, sizeof *r->writer_first);
+	r->writer_first = kr_mem_alloc(&r->ctx->mem, (size_t)keys + 2, sizeof *r->writer_first);
 	if (!r->writer_first)
 		return KR_NOMEM;
 	pass_writes(r, false);
-	for (uint32_t k = 0; k < keys; k++)
-		r->writer_first[k + 1] += r->writer_first[k];
-	r->writers = kr_mem_alloc(&r->ctx->mem, r->writer_first[keys], sizeof *r->writers);
+	kr_index_places(r->writer_first, keys);
+	r->writers = kr_mem_alloc(&r->ctx->mem, r->writer_first[keys + 1], sizeof *r->writers);
 	if (!r->writers) {
-		kr_mem_free(&r->ctx->mem, r->writer_first, keys + 1, sizeof *r->writer_first);
+		kr_mem_free(&r->ctx->mem, r->writer_first, (size_t)keys + 2, sizeof *r->writer_first);
 		r->writer_first = NULL;
 		return KR_NOMEM;
 	}
 	pass_writes(r, true);
-	for (uint32_t k = keys; k > 0; k--) /* putting has moved each start to the next */
-		r->writer_first[k] = r->writer_first[k - 1];
-	r->writer_first[0] = 0;
 	return kr_ctx_check(r->ctx);
 }
 
@@ -166,7 +164,7 @@ void kr_recheck_free_writers(struct kr_recheck *r)
 	if (!r->writer_first)
 		return;
 	kr_mem_free(&r->ctx->mem, r->writers, r->writer_first[keys], sizeof *r->writers);
-	kr_mem_free(&r->ctx->mem, r->writer_first, keys + 1, sizeof *r->writer_first);
+	kr_mem_free(&r->ctx->mem, r->writer_first, (size_t)keys + 2, sizeof *r->writer_first);
 }
 
 enum kr_status kr_recheck_versions(struct kr_recheck *r, kr_key key)

@@ -84,7 +84,7 @@ static enum kr_status add_orders(struct rounds *r, uint32_t start)
 	enum kr_status status = KR_OK;
 
 	for (uint32_t i = 0, n = r->c->choices.n; i < n && status == KR_OK; i++) {
-		const struct kr_choice x = r->c->choices.at[i];
+		const struct kr_cases_choice x = r->c->choices.at[i];
 		uint32_t t = r->txns[start].i, end;
 
 		if (x.kind != KR_CHOICE_ORDER || x.a != r->key.i || (x.b != t && x.c != t))

@@ -10,6 +10,7 @@
 
 #include "base/bits.h"
 #include "base/hash.h"
+#include "base/order.h"
 #include "frontend/history_written.h"
 #include "frontend/where.h"
 
@@ -58,16 +59,10 @@ static bool sort_all(struct kr_store *s)
 /* First rank whose key is at or behind the bound. */
 static uint32_t rank_of_bound(const struct kr_store *s, kr_value bound)
 {
-	uint32_t low = 0, high = s->h->keys.n;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (kr_history_compare_keys(s->h, s->h->keys.at[s->by_rank[middle].i].name, bound) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	KR_BISECT(at, 0, s->h->keys.n, kr_history_compare_keys(s->h, s->h->keys.at[s->by_rank[at].i].name, bound) < 0);
+	return at;
 }
 
 void kr_store_bounds(const struct kr_store *s, kr_value from, kr_value to, uint32_t *low, uint32_t *high)

@@ -82,7 +82,7 @@ static enum kr_status add_untold(struct summing *s, uint32_t base)
 		return status;
 	status = kr_cases_source(c, base, (kr_txn){KR_NONE}, &s->from_initial);
 	if (status == KR_OK)
-		status = kr_cases_choose(c, (struct kr_choice){KR_CHOICE_INITIAL_ABSENT, s->whole.key.i, 0, 0, false}, &absent);
+		status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, s->whole.key.i, 0, 0, false}, &absent);
 	if (status == KR_OK)
 		status = kr_cases_new(c, &there);
 	if (status == KR_OK)

@@ -3,22 +3,24 @@
  * cycle (world_graph.c). Any sources would do, so the verifier is free to choose where the certificate does not. Keys that grow are taken as a whole here.
  * Needs the facts of the history. Cost: a pass over the observations; keys times predicate reads. */
 #include "verify/world.h"
+#include "base/order.h"
 #include "verify/shown.h"
 
 #include "base/hash.h"
 
+uint32_t kr_world_first_after(const struct kr_world *w, kr_key k, uint32_t from, kr_txn t)
+{
+	uint32_t at;
+
+	KR_BISECT(at, from, w->first[k.i + 1], w->place[w->writers[at].i] < w->place[t.i]);
+	return at;
+}
+
 uint32_t kr_world_index(const struct kr_world *w, kr_key k, kr_txn t)
 {
-	uint32_t low = w->first[k.i], high = w->first[k.i + 1], end = high;
+	uint32_t end = w->first[k.i + 1], at = kr_world_first_after(w, k, w->first[k.i], t);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (w->place[w->writers[middle].i] < w->place[t.i])
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < end && w->writers[low].i == t.i ? low : end;
+	return at < end && w->writers[at].i == t.i ? at : end;
 }
 
 /* ---- versions ---- */

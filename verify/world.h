@@ -34,6 +34,8 @@ struct kr_world {
 	bool readers_apart;      /* transactions that write nothing have no place among the others */
 };
 
+/* The first place from `from` on among the writers of k whose commit is not before t's. */
+uint32_t kr_world_first_after(const struct kr_world *w, kr_key k, uint32_t from, kr_txn t);
 /* Index of t's version among k's writers (first[k] ...), or first[k + 1]. */
 uint32_t kr_world_index(const struct kr_world *w, kr_key k, kr_txn t);
 /* Whether an rw edge leads from the observation to b's version, should that be a later one. */

@@ -59,24 +59,17 @@ enum kr_status kr_world_allows(const struct kr_world *w, const struct kr_sight *
 
 enum kr_status kr_world_choose_count(const struct kr_world *w, const struct kr_sight *s, kr_txn *source, bool *found)
 {
-	uint32_t first = w->first[s->key.i], end = w->first[s->key.i + 1], low = first, high = end;
+	uint32_t first = w->first[s->key.i], end = w->first[s->key.i + 1], at = kr_world_first_after(w, s->key, first, s->txn);
 	enum kr_status status = KR_OK;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (w->place[w->writers[middle].i] < w->place[s->txn.i])
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	*found = false;
-	for (uint32_t i = low; i >= first && !*found && status == KR_OK; i--) {
+	for (uint32_t i = at; i >= first && !*found && status == KR_OK; i--) {
 		*source = i == first ? (kr_txn){KR_NONE} : w->writers[i - 1];
 		status = kr_world_allows(w, s, *source, found);
 		if (i == 0)
 			break;
 	}
-	for (uint32_t i = low; i < end && !*found && status == KR_OK; i++) {
+	for (uint32_t i = at; i < end && !*found && status == KR_OK; i++) {
 		*source = w->writers[i];
 		status = kr_world_allows(w, s, *source, found);
 	}

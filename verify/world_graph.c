@@ -206,16 +206,8 @@ static bool is_direct(const struct graph *g, const struct kr_world_sight *s, kr_
 /* The versions after what was seen that committed before the observer: [*at, *end) among the key's writers. */
 static void missed(const struct kr_world *w, const struct kr_world_sight *s, uint32_t *at, uint32_t *end)
 {
-	uint32_t low = *at = s->source.i == KR_NONE ? w->first[s->key.i] : kr_world_index(w, s->key, s->source) + 1, high = w->first[s->key.i + 1];
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (w->place[w->writers[middle].i] < w->place[s->txn.i])
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*end = low;
+	*at = s->source.i == KR_NONE ? w->first[s->key.i] : kr_world_index(w, s->key, s->source) + 1;
+	*end = kr_world_first_after(w, s->key, *at, s->txn);
 }
 
 static enum kr_status search_from(struct graph *g, const struct kr_world_sight *s, uint32_t least)

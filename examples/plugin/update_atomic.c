@@ -4,9 +4,6 @@
  * In krait's terms: no cycle of wr, ww and order edges, and no rw edge from t to b together with an edge of those kinds from b to t. Passes and back end are krait's. */
 #include "plugin.h"
 
-#define DEPENDENCIES (KR_BIT(KR_WR) | KR_BIT(KR_WW))
-#define ORDERS (KR_BIT(KR_SO) | KR_BIT(KR_RT))
-
 static const struct kr_level_name names[] = {
 	{"update-atomic", false, KR_ORDER_NONE},
 	{NULL, false, KR_ORDER_NONE},
@@ -28,8 +25,8 @@ static const struct kr_level levels[] = {
 		.model = KR_NODES_TXN,
 		.forbidden =
 			{
-				{.allowed = DEPENDENCIES | ORDERS},
-				{.allowed = DEPENDENCIES | KR_BIT(KR_RW) | ORDERS, .once = KR_BIT(KR_RW), .longest = 2},
+				KR_G1C,
+				{.allowed = KR_EDGES_ALL, .once = KR_BIT(KR_RW), .longest = 2},
 			},
 		.anomalies = KR_ANOMALIES_ALL,
 	},

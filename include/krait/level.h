@@ -24,6 +24,19 @@ struct kr_pattern {
 	bool one_reader;     /* at most one transaction on the cycle writes nothing */
 };
 
+/* Kinds of edges: what is written and read, and the order asked for. */
+#define KR_EDGES_DEPENDENCY (KR_BIT(KR_WR) | KR_BIT(KR_WW))
+#define KR_EDGES_ORDER (KR_BIT(KR_SO) | KR_BIT(KR_RT))
+#define KR_EDGES_ALL (KR_EDGES_DEPENDENCY | KR_BIT(KR_RW) | KR_EDGES_ORDER)
+
+/* The patterns that have names (docs/levels.md): levels forbid them, and what is found bears them. */
+#define KR_G0 {.allowed = KR_BIT(KR_WW) | KR_EDGES_ORDER}
+#define KR_G1C {.allowed = KR_EDGES_DEPENDENCY | KR_EDGES_ORDER}
+#define KR_G_SINGLE {.allowed = KR_EDGES_ALL, .once = KR_BIT(KR_RW)}
+#define KR_G_NONADJACENT {.allowed = KR_EDGES_ALL, .lonely = KR_BIT(KR_RW)}
+#define KR_G2_ITEM {.allowed = KR_EDGES_ALL, .item_only = true}
+#define KR_G2 {.allowed = KR_EDGES_ALL}
+
 enum { KR_PATTERNS_MOST = 3 };
 
 /* A further name of a level; with has_order it fixes the order ("strong-session-snapshot-isolation"). */

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/order.h"
 #include "lab/driver.h"
 
 enum { VERSIONS_KEPT = 32, READS_MOST = 4096, WRITES_MOST = 512, TROUBLES = 10, STALENESS = 20 };
@@ -106,17 +107,10 @@ struct sim {
 
 static size_t place_of(const struct sim *sim, const char *key)
 {
-	size_t low = 0, high = sim->n;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (strcmp(sim->entries[middle]->key, key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	KR_BISECT(at, 0, sim->n, strcmp(sim->entries[at]->key, key) < 0);
+	return at;
 }
 
 /* NULL: no memory. */

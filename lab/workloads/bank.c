@@ -13,11 +13,11 @@ static const struct kr_parameter parameters[] = {
 	{0},
 };
 
-static bool initial(const struct kr_work *work, struct kr_mem *mem, struct kr_rows *out)
+static bool initial(const struct kr_job *work, struct kr_mem *mem, struct kr_rows *out)
 {
 	char key[KL_KEY];
 
-	for (int64_t i = 0; i < kr_work_parameter(work, "accounts"); i++) {
+	for (int64_t i = 0; i < kr_job_parameter(work, "accounts"); i++) {
 		(void)snprintf(key, sizeof key, "a%02d", (int)i);
 		if (!kr_rows_add(mem, out, key, BALANCE))
 			return false;
@@ -28,7 +28,7 @@ static bool initial(const struct kr_work *work, struct kr_mem *mem, struct kr_ro
 static void audit(struct kr_plan *p, int accounts)
 {
 	p->reads_only = true;
-	if (kr_work_parameter(p->work, "predicate") && kr_plan_has(p, KL_BIT(KL_RANGE))) {
+	if (kr_job_parameter(p->work, "predicate") && kr_plan_has(p, KL_BIT(KL_RANGE))) {
 		struct kr_step *step = kr_plan_add(p, KL_RANGE, "a");
 
 		(void)snprintf(step->high, sizeof step->high, "b");
@@ -41,9 +41,9 @@ static void audit(struct kr_plan *p, int accounts)
 
 static void plan(struct kr_plan *p)
 {
-	int accounts = (int)kr_work_parameter(p->work, "accounts");
+	int accounts = (int)kr_job_parameter(p->work, "accounts");
 
-	if (kr_plan_chance(p, kr_work_parameter(p->work, "audit"))) {
+	if (kr_plan_chance(p, kr_job_parameter(p->work, "audit"))) {
 		audit(p, accounts);
 		return;
 	}
@@ -73,7 +73,7 @@ static bool holds(const struct kr_plan *p, const struct kl_result *results)
 		for (size_t r = 0; r < results[i].row_count; r++)
 			sum += results[i].rows[r].value;
 	}
-	return sum == BALANCE * kr_work_parameter(p->work, "accounts");
+	return sum == BALANCE * kr_job_parameter(p->work, "accounts");
 }
 
 const struct kr_workload kr_workload_bank = {

@@ -10,11 +10,11 @@ static const struct kr_parameter parameters[] = {
 	{0},
 };
 
-static bool initial(const struct kr_work *work, struct kr_mem *mem, struct kr_rows *out)
+static bool initial(const struct kr_job *work, struct kr_mem *mem, struct kr_rows *out)
 {
 	char key[KL_KEY];
 
-	for (int64_t i = 0; i < kr_work_parameter(work, "keys"); i++) {
+	for (int64_t i = 0; i < kr_job_parameter(work, "keys"); i++) {
 		(void)snprintf(key, sizeof key, "n%d", (int)i);
 		if (!kr_rows_add(mem, out, key, 0))
 			return false;
@@ -24,12 +24,12 @@ static bool initial(const struct kr_work *work, struct kr_mem *mem, struct kr_ro
 
 static void plan(struct kr_plan *p)
 {
-	uint64_t n = 1 + kr_plan_below(p, (uint64_t)kr_work_parameter(p->work, "ops"));
+	uint64_t n = 1 + kr_plan_below(p, (uint64_t)kr_job_parameter(p->work, "ops"));
 
 	p->reads_only = true;
 	for (uint64_t i = 0; i < n; i++) {
-		uint64_t k = kr_plan_below(p, (uint64_t)kr_work_parameter(p->work, "keys"));
-		bool reads = kr_plan_chance(p, kr_work_parameter(p->work, "reads"));
+		uint64_t k = kr_plan_below(p, (uint64_t)kr_job_parameter(p->work, "keys"));
+		bool reads = kr_plan_chance(p, kr_job_parameter(p->work, "reads"));
 		struct kr_step *step = kr_plan_add(p, reads ? KL_READ : KL_INC, "n%llu", (unsigned long long)k);
 
 		p->reads_only &= reads;

@@ -36,11 +36,11 @@ static const struct {
 	[UPDATE] = {KL_BIT(KL_UPDATE), false, {2, 0, 0}},
 };
 
-static bool initial(const struct kr_work *work, struct kr_mem *mem, struct kr_rows *out)
+static bool initial(const struct kr_job *work, struct kr_mem *mem, struct kr_rows *out)
 {
 	char key[KL_KEY];
 
-	for (int64_t i = 0; i < kr_work_parameter(work, "keys"); i += 2) {
+	for (int64_t i = 0; i < kr_job_parameter(work, "keys"); i += 2) {
 		(void)snprintf(key, sizeof key, "r%02d", (int)i);
 		if (!kr_rows_add(mem, out, key, work->value_base + i % CATEGORIES * work->value_unit + i))
 			return false;
@@ -57,7 +57,7 @@ static bool allowed(const struct kr_plan *p, enum step s) { return kr_plan_has(p
 
 static enum step choose(struct kr_plan *p)
 {
-	size_t mix = (size_t)kr_work_parameter(p->work, "mix");
+	size_t mix = (size_t)kr_job_parameter(p->work, "mix");
 	uint64_t sum = 0, at;
 
 	for (enum step s = 0; s < STEPS; s++)
@@ -78,7 +78,7 @@ static enum step choose(struct kr_plan *p)
 /* A row is named after the write that made it, so that all clients can tell its key. */
 static struct kr_step *add_row(struct kr_plan *p, enum kl_kind kind, int64_t made)
 {
-	return kr_plan_add(p, kind, "r%02d/%lld", (int)(made % 4 * kr_work_parameter(p->work, "keys") / 4), (long long)made);
+	return kr_plan_add(p, kind, "r%02d/%lld", (int)(made % 4 * kr_job_parameter(p->work, "keys") / 4), (long long)made);
 }
 
 /* A row that some client may have made by now. */
@@ -118,7 +118,7 @@ static void add_range(struct kr_plan *p, int k)
 
 	if (!step)
 		return;
-	if (k + 4 < kr_work_parameter(p->work, "keys"))
+	if (k + 4 < kr_job_parameter(p->work, "keys"))
 		(void)snprintf(step->high, sizeof step->high, "r%02d", k + 4);
 	else
 		(void)snprintf(step->high, sizeof step->high, "s");
@@ -157,11 +157,11 @@ static void add_step(struct kr_plan *p, enum step s, int k)
 
 static void plan(struct kr_plan *p)
 {
-	uint64_t n = 1 + kr_plan_below(p, (uint64_t)kr_work_parameter(p->work, "ops"));
+	uint64_t n = 1 + kr_plan_below(p, (uint64_t)kr_job_parameter(p->work, "ops"));
 
-	p->reads_only = kr_plan_chance(p, kr_work_parameter(p->work, "readers"));
+	p->reads_only = kr_plan_chance(p, kr_job_parameter(p->work, "readers"));
 	for (uint64_t i = 0; i < n; i++)
-		add_step(p, choose(p), (int)kr_plan_below(p, (uint64_t)kr_work_parameter(p->work, "keys")));
+		add_step(p, choose(p), (int)kr_plan_below(p, (uint64_t)kr_job_parameter(p->work, "keys")));
 }
 
 const struct kr_workload kr_workload_ranges = {

@@ -14,11 +14,11 @@ static const struct kr_parameter parameters[] = {
 	{0},
 };
 
-static bool initial(const struct kr_work *work, struct kr_mem *mem, struct kr_rows *out)
+static bool initial(const struct kr_job *work, struct kr_mem *mem, struct kr_rows *out)
 {
 	char key[KL_KEY];
 
-	for (int64_t i = 0; i < kr_work_parameter(work, "keys"); i += 2) {
+	for (int64_t i = 0; i < kr_job_parameter(work, "keys"); i += 2) {
 		(void)snprintf(key, sizeof key, "r%02d", (int)i);
 		if (!kr_rows_add(mem, out, key, i))
 			return false;
@@ -28,18 +28,18 @@ static bool initial(const struct kr_work *work, struct kr_mem *mem, struct kr_ro
 
 static void plan(struct kr_plan *p)
 {
-	const struct kr_work *work = p->work;
-	uint64_t n = 1 + kr_plan_below(p, (uint64_t)kr_work_parameter(work, "ops"));
-	bool reader = kr_plan_chance(p, kr_work_parameter(work, "readers"));
+	const struct kr_job *work = p->work;
+	uint64_t n = 1 + kr_plan_below(p, (uint64_t)kr_job_parameter(work, "ops"));
+	bool reader = kr_plan_chance(p, kr_job_parameter(work, "readers"));
 
 	p->reads_only = reader;
 	for (uint64_t i = 0; i < n; i++) {
-		int k = (int)(work->zipf.n ? kr_zipf_next(&work->zipf, &p->rng) : kr_plan_below(p, (uint64_t)kr_work_parameter(work, "keys")));
-		bool reads = reader || kr_plan_chance(p, kr_work_parameter(work, "reads"));
-		bool first = reads || kr_plan_chance(p, kr_work_parameter(work, "rmw"));
+		int k = (int)(work->zipf.n ? kr_zipf_next(&work->zipf, &p->rng) : kr_plan_below(p, (uint64_t)kr_job_parameter(work, "keys")));
+		bool reads = reader || kr_plan_chance(p, kr_job_parameter(work, "reads"));
+		bool first = reads || kr_plan_chance(p, kr_job_parameter(work, "rmw"));
 		struct kr_step *step = first ? kr_plan_add(p, KL_READ, "r%02d", k) : NULL;
 
-		if (step && !reads && kr_plan_chance(p, kr_work_parameter(work, "locks")) && kr_plan_has(p, KL_LOCKING))
+		if (step && !reads && kr_plan_chance(p, kr_job_parameter(work, "locks")) && kr_plan_has(p, KL_LOCKING))
 			step->op.lock = KL_EXCLUSIVE;
 		if (!reads && (step = kr_plan_add(p, KL_WRITE, "r%02d", k)) != NULL)
 			step->op.value = kr_plan_value(p, 0);

@@ -15,7 +15,7 @@ struct kr_parameter {
 };
 
 /* A workload with its parameters, the same for all clients. */
-struct kr_work {
+struct kr_job {
 	const struct kr_workload *workload;
 	int64_t of[KR_PARAMETERS_MOST];
 	uint64_t operations; /* of the driver */
@@ -32,7 +32,7 @@ struct kr_step {
 
 /* What a client does next. */
 struct kr_plan {
-	const struct kr_work *work;
+	const struct kr_job *work;
 	struct kr_rng rng;
 	uint32_t client;
 	uint64_t writes;     /* values made so far */
@@ -48,7 +48,7 @@ struct kr_workload {
 	const char *name, *title;
 	const struct kr_parameter *parameters; /* until a name NULL */
 	uint64_t needs;      /* operations without which there is no such workload */
-	bool (*initial)(const struct kr_work *work, struct kr_mem *mem, struct kr_rows *out); /* false: no memory; NULL: no rows */
+	bool (*initial)(const struct kr_job *work, struct kr_mem *mem, struct kr_rows *out); /* false: no memory; NULL: no rows */
 	void (*plan)(struct kr_plan *plan);
 	/* Whether what a committed transaction saw is right; NULL: there is no saying. `results`: of each step. */
 	bool (*holds)(const struct kr_plan *plan, const struct kl_result *results);
@@ -58,9 +58,9 @@ extern const struct kr_workload *const kr_workload_registry[]; /* NULL-terminate
 extern const size_t kr_workload_registry_count;
 
 /* "NAME" or "NAME:PARAMETER=VALUE,...". On failure one line in `why`. */
-bool kr_work_parse(const char *text, struct kr_work *out, char why[256]);
-int64_t kr_work_parameter(const struct kr_work *work, const char *name);
-bool kr_work_prepare(struct kr_work *work, struct kr_mem *mem, uint64_t run, uint32_t clients, uint64_t txns);
+bool kr_job_parse(const char *text, struct kr_job *out, char why[256]);
+int64_t kr_job_parameter(const struct kr_job *work, const char *name);
+bool kr_job_prepare(struct kr_job *work, struct kr_mem *mem, uint64_t run, uint32_t clients, uint64_t txns);
 
 bool kr_rows_add(struct kr_mem *mem, struct kr_rows *rows, const char *key, int64_t value);
 

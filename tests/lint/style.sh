@@ -44,6 +44,11 @@ check() {
         grep -q "^#ifndef $guard\$" "$file" || echo "$file: expected the include guard $guard"
     done | complain 'include guard'
 
+    # One name, one meaning. Those that are let through are to go with what is rewritten in frontend/ and mechanisms/.
+    grep -noE '^(struct|enum|union) kr_[a-z_]+ \{' $code | sed 's/ {$//' | grep -vwE 'kr_(grow|link|looked|written)$' |
+        awk -F: '{ if ($3 in at) print $1 ":" $2 ": " $3 " is also that of " at[$3]; else at[$3] = $1 }' |
+        complain 'a tag with two meanings'
+
     # A file much longer than 500 lines (the module of a pass: 300, of a checker: 100) says why: "Longer than usual: ..."
     for file in $code; do
         limit=550

@@ -1,18 +1,19 @@
-/* Levels of plug-ins, as krait has them after --plugin: held to their definitions like krait's own. The example's, and two with three patterns. */
+/* Levels of plug-ins, as krait has them after --plugin: held to their definitions like krait's own. The example's, two with three patterns, and one whose rw count through cursors only. */
 #include "product.h"
 
 #include "examples/plugin/update_atomic.c"
 
-#define D (KR_BIT(KR_WR) | KR_BIT(KR_WW))
 #define RW KR_BIT(KR_RW)
-#define FIRST {.allowed = D | ORDERS}
-#define FRACTURED {.allowed = KR_BIT(KR_WR) | RW | ORDERS, .once = RW, .longest = 2}
+#define FRACTURED {.allowed = KR_BIT(KR_WR) | RW | KR_EDGES_ORDER, .once = RW, .longest = 2}
 
 static const char *const ra_cs_implies[] = {"ra", "pl-cs", NULL};
 static const char *const mv_ra_implies[] = {"ra", "pl-2l", NULL};
 static const char *const mv_ra_implied_by[] = {"psi", "pc", NULL};
 
-static const struct kr_level three[] = {
+static const char *const cursor_view_implies[] = {"pl-cs", NULL};
+static const char *const cursor_view_implied_by[] = {"pl-2+", NULL};
+
+static const struct kr_level made[] = {
 	{
 		.id = "ra-cs",
 		.title = "read atomic and cursor stability",
@@ -21,7 +22,7 @@ static const struct kr_level three[] = {
 		.implies[KR_ORDER_REALTIME] = ra_cs_implies,
 		.implied_by = implied_by,
 		.default_order = KR_ORDER_SESSION,
-		.forbidden = {FIRST, {.allowed = KR_BIT(KR_WW) | RW, .once = RW, .longest = 2, .same_key = true, .cursor_only = true}, FRACTURED},
+		.forbidden = {KR_G1C, {.allowed = KR_BIT(KR_WW) | RW, .once = RW, .longest = 2, .same_key = true, .cursor_only = true}, FRACTURED},
 		.anomalies = KR_ANOMALIES_ALL,
 	},
 	{
@@ -32,24 +33,34 @@ static const struct kr_level three[] = {
 		.implies[KR_ORDER_REALTIME] = mv_ra_implies,
 		.implied_by = mv_ra_implied_by,
 		.default_order = KR_ORDER_SESSION,
-		.forbidden = {FIRST, {.allowed = D | RW | ORDERS, .once = RW, .sight = KR_SIGHT_NOT_AFTER}, FRACTURED},
+		.forbidden = {KR_G1C, {.allowed = KR_EDGES_ALL, .once = RW, .sight = KR_SIGHT_NOT_AFTER}, FRACTURED},
+		.anomalies = KR_ANOMALIES_ALL,
+	},
+	{
+		.id = "cursor-view",
+		.title = "consistent view through cursors",
+		.definition = "no cycle of wr and ww, nor one with exactly one rw, of a read through a cursor",
+		.source = "made for tests",
+		.implies[KR_ORDER_REALTIME] = cursor_view_implies,
+		.implied_by = cursor_view_implied_by,
+		.forbidden = {KR_G1C, {.allowed = KR_EDGES_ALL, .once = RW, .cursor_only = true}},
 		.anomalies = KR_ANOMALIES_ALL,
 	},
 	{.id = NULL},
 };
 
-static const struct kr_checker checker_three = {
-	.name = "three-patterns",
-	.title = "levels with three patterns",
+static const struct kr_checker checker_made = {
+	.name = "made-for-tests",
+	.title = "levels of other shapes",
 	.source = "made for tests",
-	.levels = three,
+	.levels = made,
 	.passes = "so,rt,presence,wr,ww,rw,clock,saturate",
 	.backend = "z3",
 };
 
 struct kr_modules product_example(void)
 {
-	static const struct kr_checker *checkers[] = {&update_atomic, &checker_three};
+	static const struct kr_checker *checkers[] = {&update_atomic, &checker_made};
 
 	return (struct kr_modules){.checkers = {checkers, KR_COUNT(checkers), KR_COUNT(checkers)}};
 }

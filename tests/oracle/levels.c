@@ -8,7 +8,7 @@
 #include "world.h"
 
 const char *const oracle_level_ids[ORACLE_LEVELS] = {"pl-1", "pl-2", "pl-cs", "pl-2l", "rc-ax", "ra", "cc", "pl-2+", "psi", "pl-fcv", "pc", "si", "pl-2.99",
-	"pl-3u", "ser", "ua", "ra-cs", "mv-ra"};
+	"pl-3u", "ser", "ua", "ra-cs", "mv-ra", "cursor-view"};
 
 enum oracle_level oracle_level_of(const char *id)
 {
@@ -24,7 +24,7 @@ enum oracle_level oracle_level_of(const char *id)
 /* A world's graphs. */
 struct view {
 	const struct world *w;
-	graph ww, wr, rw, item; /* rw: of all observations; item: of item observations */
+	graph ww, wr, rw, item, cursor; /* rw: of all observations; item: of item observations; cursor: of those through a cursor */
 	graph order, d;         /* d: with the order */
 };
 
@@ -81,6 +81,8 @@ static struct view look(const struct world *w)
 		v.rw.to[w->seen[i].txn] |= overwritten(w, i);
 		if (!w->seen[i].predicate)
 			v.item.to[w->seen[i].txn] |= overwritten(w, i);
+		if (!w->seen[i].loose)
+			v.cursor.to[w->seen[i].txn] |= overwritten(w, i);
 	}
 	return v;
 }
@@ -131,13 +133,14 @@ static bool fractured(const struct view *v)
 	return false;
 }
 
-static bool single(const struct view *v)
+/* Exactly one rw, of these. */
+static bool single(const struct view *v, const graph *rw)
 {
 	graph reach = world_closure(&v->d, v->w->n);
 
 	for (uint32_t t = 0; t < v->w->n; t++)
 		for (uint32_t b = 0; b < v->w->n; b++)
-			if (v->rw.to[t] >> b & 1 && reach.to[b] >> t & 1)
+			if (rw->to[t] >> b & 1 && reach.to[b] >> t & 1)
 				return true;
 	return false;
 }
@@ -249,7 +252,8 @@ static bool holds(const struct view *v, enum oracle_level level)
 	case ORACLE_UA: return axiomatic(v, level);
 	case ORACLE_PL_2PLUS:
 	case ORACLE_PSI:
-	case ORACLE_PL_FCV: return acyclic(v, v->d) && !single(v);
+	case ORACLE_PL_FCV: return acyclic(v, v->d) && !single(v, &v->rw);
+	case ORACLE_CURSOR_VIEW: return acyclic(v, v->d) && !single(v, &v->cursor);
 	case ORACLE_PC: unite(&so_wr, &so_wr_rw); return acyclic(v, either(&so_wr, &v->ww));
 	case ORACLE_SI: return acyclic(v, either(&v->d, &d_rw));
 	case ORACLE_PL_2_99: return acyclic(v, either(&v->d, &v->item));

@@ -23,6 +23,7 @@ enum oracle_level {
 	ORACLE_UA, /* of the example plug-in */
 	ORACLE_RA_CS, /* of example.c: read atomic and cursor stability in one world */
 	ORACLE_MV_RA, /* of example.c: monotonic view and read atomic in one world */
+	ORACLE_CURSOR_VIEW, /* of example.c: pl-2+, but for reads that were not through a cursor */
 	ORACLE_LEVELS
 };
 

@@ -18,7 +18,6 @@
 static const struct kr_level serializable = {.id = "ser", .model = KR_NODES_TXN, .forbidden = {{.allowed = ALL}}};
 static const struct kr_level committed = {.id = "pl-2", .model = KR_NODES_TXN, .forbidden = {{.allowed = ALL & ~KR_BIT(KR_RW)}}};
 static const struct kr_level snapshot = {.id = "si", .model = KR_NODES_BEGIN_COMMIT, .forbidden = {{.allowed = ALL, .lonely = KR_BIT(KR_RW)}}};
-static const struct kr_level single = {.id = "one-rw", .model = KR_NODES_TXN, .forbidden = {{.allowed = ALL, .once = KR_BIT(KR_RW)}}};
 
 struct problem {
 	struct kr_ctx ctx;
@@ -153,12 +152,6 @@ static void gives_up_on_many_versions(void **state)
 	kr_str_done(&text);
 }
 
-static void refuses_other_patterns(void **state)
-{
-	(void)state;
-	undecided("", 0, &single, "exhaustive search does not know what this level demands of cycles");
-}
-
 static void heeds_the_deadline(void **state)
 {
 	struct problem p;
@@ -205,7 +198,6 @@ int main(void)
 		tests[n] = (struct CMUnitTest){.name = rows[n].name, .test_func = follows_the_definition, .initial_state = (void *)&rows[n]};
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(gives_up_on_many_choices);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(gives_up_on_many_versions);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(refuses_other_patterns);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(heeds_the_deadline);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(every_allocation_may_fail);
 	return _cmocka_run_group_tests("exhaustive", tests, n, NULL, NULL);

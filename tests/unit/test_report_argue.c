@@ -81,7 +81,7 @@ static bool all_shown(const struct kr_argument *arg, const bool *shown, uint32_t
 	return true;
 }
 
-static bool others_out(const struct kr_argument *arg, const bool *shown, const struct kr_sight *o, uint32_t but)
+static bool others_out(const struct kr_argument *arg, const bool *shown, const struct kr_argument_sight *o, uint32_t but)
 {
 	for (uint32_t i = 0; i < o->count; i++)
 		if (arg->candidates.at[o->first + i] != but && !shown[2 * arg->candidates.at[o->first + i] + 1])
@@ -91,10 +91,10 @@ static bool others_out(const struct kr_argument *arg, const bool *shown, const s
 
 static bool touches(const struct kr_argument *arg, uint32_t saw, uint32_t effect)
 {
-	return arg->choices.at[saw].kind == KR_CHOICE_SAW && (arg->choices.at[saw].effect == effect || arg->sights.at[arg->choices.at[saw].sight].effect == effect);
+	return arg->choices.at[saw].kind == KR_DOUBT_SAW && (arg->choices.at[saw].effect == effect || arg->sights.at[arg->choices.at[saw].sight].effect == effect);
 }
 
-static bool follows(const struct kr_argument *arg, const bool *shown, const struct kr_step *step)
+static bool follows(const struct kr_argument *arg, const bool *shown, const struct kr_argument_step *step)
 {
 	uint32_t choice = step->literal >> 1;
 	bool negated = step->literal & 1;
@@ -102,7 +102,7 @@ static bool follows(const struct kr_argument *arg, const bool *shown, const stru
 	switch ((enum kr_because)step->because) {
 	case KR_BECAUSE_CYCLE: return all_shown(arg, shown, step->from, step->literal ^ 1);
 	case KR_BECAUSE_ONLY: {
-		const struct kr_sight *o = &arg->sights.at[step->from];
+		const struct kr_argument_sight *o = &arg->sights.at[step->from];
 		if (negated)
 			return choice == o->effect && others_out(arg, shown, o, KR_NONE);
 		return arg->choices.at[choice].sight == step->from && others_out(arg, shown, o, choice) && (o->effect == KR_NONE || shown[2 * o->effect]);

@@ -1,35 +1,28 @@
-/* Offset arrays over orders and observations, a list per session, one sort by begin (certain.h). What is later than a version is walked for when asked. */
-#include "ir/certain.h"
+/* Offset arrays over orders and observations, a list per session, one sort by begin (evident.h). What is later than a version is walked for when asked. */
+#include "ir/evident.h"
 
-#include <stdlib.h>
+#include "base/order.h"
 
-static bool is_present(const struct kr_certain *c, kr_txn t) { return t.i != KR_NONE && c->ir->asg->txns[t.i].presence == KR_PRESENT; }
+static bool is_present(const struct kr_evident *c, kr_txn t) { return t.i != KR_NONE && c->ir->asg->txns[t.i].presence == KR_PRESENT; }
 
-static kr_txn writer(const struct kr_certain *c, kr_version v) { return c->ir->asg->versions[v.i].writer; }
+static kr_txn writer(const struct kr_evident *c, kr_version v) { return c->ir->asg->versions[v.i].writer; }
 
 /* ---- preparation ---- */
 
-/* Turns counts at first[i + 2] into places: first[i + 1] is where what belongs to i goes next, and in the end where i + 1 begins. */
-static void places(uint32_t *first, uint32_t n)
-{
-	for (uint32_t i = 1; i <= n; i++)
-		first[i + 1] += first[i];
-}
-
-static void index_orders(struct kr_certain *c)
+static void index_orders(struct kr_evident *c)
 {
 	const struct kr_asg *asg = c->ir->asg;
 
 	for (uint32_t i = 0; i < asg->norders; i++)
 		c->after_first[asg->orders[i].before.i + 2] += asg->orders[i].guard.i == KR_NONE;
-	places(c->after_first, asg->nversions);
+	kr_index_places(c->after_first, asg->nversions);
 	for (uint32_t i = 0; i < asg->norders; i++)
 		if (asg->orders[i].guard.i == KR_NONE)
 			c->after[c->after_first[asg->orders[i].before.i + 1]++] = asg->orders[i].after;
 }
 
 /* The only candidate of an observation that was certainly made, by a transaction that certainly took effect. */
-static kr_version only_candidate(const struct kr_certain *c, kr_obs o)
+static kr_version only_candidate(const struct kr_evident *c, kr_obs o)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	kr_version only = {KR_NONE}, other = {KR_NONE};
@@ -40,7 +33,7 @@ static kr_version only_candidate(const struct kr_certain *c, kr_obs o)
 	return kr_asg_is_initial(asg, only) || is_present(c, writer(c, only)) ? only : (kr_version){KR_NONE};
 }
 
-static void index_observations(struct kr_certain *c)
+static void index_observations(struct kr_evident *c)
 {
 	const struct kr_asg *asg = c->ir->asg;
 
@@ -49,13 +42,13 @@ static void index_observations(struct kr_certain *c)
 		if (c->sure[o].i != KR_NONE)
 			c->seen_first[c->sure[o].i + 2]++;
 	}
-	places(c->seen_first, asg->nversions);
+	kr_index_places(c->seen_first, asg->nversions);
 	for (uint32_t o = 0; o < asg->nobs; o++)
 		if (c->sure[o].i != KR_NONE)
 			c->seen[c->seen_first[c->sure[o].i + 1]++].i = o;
 }
 
-static enum kr_status index_sessions(struct kr_certain *c)
+static enum kr_status index_sessions(struct kr_evident *c)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	uint32_t *next = kr_mem_alloc(&c->ir->ctx->mem, asg->nsessions, sizeof *next);
@@ -83,12 +76,10 @@ static int by_begin(const void *a, const void *b)
 {
 	const struct begun *x = a, *y = b;
 
-	if (x->begin != y->begin)
-		return x->begin < y->begin ? -1 : 1;
-	return x->txn < y->txn ? -1 : x->txn > y->txn;
+	return kr_then(KR_ORDER(x->begin, y->begin), KR_ORDER(x->txn, y->txn));
 }
 
-static enum kr_status index_begins(struct kr_certain *c)
+static enum kr_status index_begins(struct kr_evident *c)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	struct begun *all = kr_mem_alloc(&c->ir->ctx->mem, asg->ntxns, sizeof *all);
@@ -98,20 +89,20 @@ static enum kr_status index_begins(struct kr_certain *c)
 	for (uint32_t t = 0; t < asg->ntxns; t++)
 		if (asg->txns[t].has_begin && is_present(c, (kr_txn){t}))
 			all[c->nbegun++] = (struct begun){asg->txns[t].begin, t};
-	qsort(all, c->nbegun, sizeof *all, by_begin);
+	KR_SORT(all, c->nbegun, by_begin);
 	for (uint32_t i = 0; i < c->nbegun; i++)
 		c->by_begin[i].i = all[i].txn;
 	kr_mem_free(&c->ir->ctx->mem, all, asg->ntxns, sizeof *all);
 	return KR_OK;
 }
 
-enum kr_status kr_certain_init(struct kr_certain *c, const struct kr_ir *ir)
+enum kr_status kr_evident_init(struct kr_evident *c, const struct kr_ir *ir)
 {
 	const struct kr_asg *asg = ir->asg;
 	struct kr_mem *mem = &ir->ctx->mem;
 	enum kr_status status = KR_NOMEM;
 
-	*c = (struct kr_certain){.ir = ir};
+	*c = (struct kr_evident){.ir = ir};
 	c->after_first = kr_mem_alloc(mem, (size_t)asg->nversions + 2, sizeof *c->after_first);
 	c->after = kr_mem_alloc(mem, asg->norders, sizeof *c->after);
 	c->sure = kr_mem_alloc(mem, asg->nobs, sizeof *c->sure);
@@ -128,11 +119,11 @@ enum kr_status kr_certain_init(struct kr_certain *c, const struct kr_ir *ir)
 			status = index_begins(c);
 	}
 	if (status)
-		kr_certain_done(c);
+		kr_evident_done(c);
 	return status;
 }
 
-void kr_certain_done(struct kr_certain *c)
+void kr_evident_done(struct kr_evident *c)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	struct kr_mem *mem = &c->ir->ctx->mem;
@@ -150,14 +141,14 @@ void kr_certain_done(struct kr_certain *c)
 
 /* ---- edges ---- */
 
-static bool push(struct kr_certain *c, struct kr_links *out, struct kr_link link)
+static bool push(struct kr_evident *c, struct kr_links *out, struct kr_link link)
 {
 	link.edge = KR_NONE;
 	return kr_vec_push(&c->ir->ctx->mem, out, link);
 }
 
 /* All versions after v, into c->later. */
-static enum kr_status walk_from(struct kr_certain *c, kr_version v)
+static enum kr_status walk_from(struct kr_evident *c, kr_version v)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	struct kr_mem *mem = &c->ir->ctx->mem;
@@ -184,7 +175,7 @@ static enum kr_status walk_from(struct kr_certain *c, kr_version v)
 	}
 }
 
-static enum kr_status add_ww(struct kr_certain *c, kr_txn t, struct kr_links *out)
+static enum kr_status add_ww(struct kr_evident *c, kr_txn t, struct kr_links *out)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	enum kr_status status = KR_OK;
@@ -201,7 +192,7 @@ static enum kr_status add_ww(struct kr_certain *c, kr_txn t, struct kr_links *ou
 	return status;
 }
 
-static enum kr_status add_wr(struct kr_certain *c, kr_txn t, bool parts, struct kr_links *out)
+static enum kr_status add_wr(struct kr_evident *c, kr_txn t, bool parts, struct kr_links *out)
 {
 	const struct kr_asg *asg = c->ir->asg;
 
@@ -215,7 +206,7 @@ static enum kr_status add_wr(struct kr_certain *c, kr_txn t, bool parts, struct 
 	return KR_OK;
 }
 
-static enum kr_status add_rw(struct kr_certain *c, kr_txn t, struct kr_links *out)
+static enum kr_status add_rw(struct kr_evident *c, kr_txn t, struct kr_links *out)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	enum kr_status status = KR_OK;
@@ -237,7 +228,7 @@ static enum kr_status add_rw(struct kr_certain *c, kr_txn t, struct kr_links *ou
 	return status;
 }
 
-static enum kr_status add_session(struct kr_certain *c, kr_txn t, struct kr_links *out)
+static enum kr_status add_session(struct kr_evident *c, kr_txn t, struct kr_links *out)
 {
 	for (uint32_t b = c->in_session[t.i]; b != KR_NONE; b = c->in_session[b])
 		if (is_present(c, (kr_txn){b}) && !push(c, out, (struct kr_link){KR_SO, t, {b}, {KR_NONE}, {KR_NONE}, {KR_NONE}, KR_NONE}))
@@ -245,7 +236,7 @@ static enum kr_status add_session(struct kr_certain *c, kr_txn t, struct kr_link
 	return KR_OK;
 }
 
-static enum kr_status add_time(struct kr_certain *c, kr_txn t, struct kr_links *out)
+static enum kr_status add_time(struct kr_evident *c, kr_txn t, struct kr_links *out)
 {
 	const struct kr_asg_txn *a = &c->ir->asg->txns[t.i];
 	int64_t end;
@@ -258,7 +249,7 @@ static enum kr_status add_time(struct kr_certain *c, kr_txn t, struct kr_links *
 	return KR_OK;
 }
 
-enum kr_status kr_certain_out(struct kr_certain *c, kr_txn t, uint32_t kinds, struct kr_links *out)
+enum kr_status kr_evident_out(struct kr_evident *c, kr_txn t, uint32_t kinds, struct kr_links *out)
 {
 	bool leads = !c->ir->asg->txns[t.i].outcome_unknown;
 	enum kr_status status = KR_OK;

@@ -1,14 +1,14 @@
 /* The dependencies that the trace itself tells, between transactions that certainly took effect: so, rt; wr and rw of observations with one candidate; ww and rw by given version orders
  * without a guard. Unlike the edges of the IR they lead to *all* later versions and transactions, so that the paths through them are as short as the definitions allow (docs/levels.md). They hold
  * at every level. */
-#ifndef KR_IR_CERTAIN_H
-#define KR_IR_CERTAIN_H
+#ifndef KR_IR_EVIDENT_H
+#define KR_IR_EVIDENT_H
 
 #include "ir/proof.h"
 
 KR_VEC_NAMED(kr_links, struct kr_link);
 
-struct kr_certain {
+struct kr_evident {
 	const struct kr_ir *ir;
 	uint32_t *after_first;  /* nversions + 2: given orders out of version v are after[after_first[v] .. after_first[v + 1]) */
 	kr_version *after;      /* norders */
@@ -24,10 +24,10 @@ struct kr_certain {
 };
 
 /* O(n log n) in the size of the trace. On failure there is nothing to free. */
-enum kr_status kr_certain_init(struct kr_certain *c, const struct kr_ir *ir);
-void kr_certain_done(struct kr_certain *c);
+enum kr_status kr_evident_init(struct kr_evident *c, const struct kr_ir *ir);
+void kr_evident_done(struct kr_evident *c);
 
 /* Appends the dependencies of `kinds` that leave t. wr of parts of a key only together with ww: the version of the key that was seen may be a later one. O(those). */
-enum kr_status kr_certain_out(struct kr_certain *c, kr_txn t, uint32_t kinds, struct kr_links *out);
+enum kr_status kr_evident_out(struct kr_evident *c, kr_txn t, uint32_t kinds, struct kr_links *out);
 
 #endif
