@@ -183,7 +183,7 @@ static enum kr_status compose(struct kr_replay *r, kr_key k, struct kr_grow_own 
 			effect = kr_told_addition(r->w->h, type, &did);
 		else
 			(void)kr_analyze_integer(r->w, did.told, &effect.state.number);
-		status = kr_then(type, &g->numbered.arena, &own->effect, &effect);
+		status = kr_compose(type, &g->numbered.arena, &own->effect, &effect);
 	}
 	return status;
 }

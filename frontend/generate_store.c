@@ -229,7 +229,7 @@ enum kr_status kr_sim_grow(struct kr_sim *s, struct kr_sim_touch *t, kr_value mo
 	struct kr_write write = {t->key, KR_ADD, more, KR_UNTOLD};
 	struct kr_effect addition = kr_told_addition(s->h, type, &write);
 
-	return kr_then(type, &s->items, &t->own, &addition);
+	return kr_compose(type, &s->items, &t->own, &addition);
 }
 
 /* ---- commit ---- */

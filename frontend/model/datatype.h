@@ -66,7 +66,7 @@ enum kr_status kr_apply(const struct kr_datatype *type, struct kr_arena *arena, 
 	const struct kr_effect *e);
 
 /* Makes *e the effect of *e and then of `next`. */
-enum kr_status kr_then(const struct kr_datatype *type, struct kr_arena *arena, struct kr_effect *e,
+enum kr_status kr_compose(const struct kr_datatype *type, struct kr_arena *arena, struct kr_effect *e,
 	const struct kr_effect *next);
 
 /* For data types: puts an element behind the others; whether it is one of them. */

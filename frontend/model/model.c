@@ -43,7 +43,7 @@ enum kr_status kr_apply(const struct kr_datatype *type, struct kr_arena *arena, 
 	return KR_OK;
 }
 
-enum kr_status kr_then(const struct kr_datatype *type, struct kr_arena *arena, struct kr_effect *e, const struct kr_effect *next)
+enum kr_status kr_compose(const struct kr_datatype *type, struct kr_arena *arena, struct kr_effect *e, const struct kr_effect *next)
 {
 	if (next->how == KR_ADD) {
 		e->how = e->how == KR_KEEP ? KR_ADD : e->how;

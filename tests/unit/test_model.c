@@ -178,7 +178,7 @@ static void check_law_of(enum kr_key_kind kind)
 			for (uint32_t f = 0; f < s.neffects; f++) {
 				struct kr_effect both = s.effects[e];
 
-				if (kr_then(s.type, &s.arena, &both, &s.effects[f]) != KR_OK)
+				if (kr_compose(s.type, &s.arena, &both, &s.effects[f]) != KR_OK)
 					continue;
 				(void)snprintf(what, sizeof what, "state %u, effects %u and %u", i, e, f);
 				check_law(&s, &s.states[i], &both, what);
@@ -200,7 +200,7 @@ static void check_then_of(enum kr_key_kind kind)
 				struct kr_effect both = s.effects[e];
 				struct kr_state one = s.states[i], two = s.states[i];
 
-				if (kr_then(s.type, &s.arena, &both, &s.effects[f]) || !apply(&s, &both, &one) || !apply(&s, &s.effects[e], &two) ||
+				if (kr_compose(s.type, &s.arena, &both, &s.effects[f]) || !apply(&s, &both, &one) || !apply(&s, &s.effects[e], &two) ||
 					!apply(&s, &s.effects[f], &two))
 					continue;
 				assert_int_equal(one.present, two.present);
