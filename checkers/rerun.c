@@ -66,17 +66,6 @@ static enum kr_status holds(struct rerun *r, kr_key k, kr_value value, bool read
 	return status;
 }
 
-/* As JSON; what is longer than `most` bytes ends early. */
-static void print_items(const struct rerun *r, const struct kr_items *items, size_t most, struct kr_str *out)
-{
-	kr_str_add(out, "[");
-	for (uint32_t i = 0; i < items->n && out->n < most; i++) {
-		kr_str_add(out, i ? "," : "");
-		kr_elements_print(&r->elements, items->at[i], out);
-	}
-	kr_str_add(out, "]");
-}
-
 static void describe(const struct rerun *r, kr_key k, char *out, size_t size)
 {
 	const struct cell *c = &r->cells[k.i];
@@ -89,7 +78,7 @@ static void describe(const struct rerun *r, kr_key k, char *out, size_t size)
 		kr_history_brief(r->h, c->state.value, out, size);
 	} else {
 		kr_str_init(&text, &r->ctx->mem);
-		print_items(r, &c->state.items, size - 8, &text);
+		kr_items_print(&r->elements, &c->state.items, size - 8, &text);
 		snprintf(out, size, "%s", text.failed ? "[...]" : kr_str_text(&text));
 		kr_str_done(&text);
 	}
@@ -130,24 +119,6 @@ static bool is_row(const struct rerun *r, const struct kr_scan *scan, kr_key k)
 	return r->row[k.i] > scan->row_first && r->row[k.i] <= scan->row_first + scan->row_count;
 }
 
-static enum kr_status matches(struct rerun *r, const struct kr_scan *scan, kr_key k, bool *out)
-{
-	const struct cell *c = &r->cells[k.i];
-	struct kr_operand operand = {.type = KR_VALUE_INT, .integer = c->state.number};
-	struct kr_str text;
-	if (c->type->kind == KR_KIND_COUNTER)
-		return *out = kr_where_holds_of(r->h, scan, k, &operand), KR_OK;
-	if (c->type->kind != KR_KIND_LIST) /* elements of sets have no order, which conditions compare */
-		return kr_where_holds(r->h, scan, k, c->type->kind == KR_KIND_SET ? KR_UNTOLD : c->state.value, out, r->err);
-	kr_str_init(&text, &r->ctx->mem);
-	print_items(r, &c->state.items, SIZE_MAX, &text);
-	enum kr_status status = text.failed ? KR_NOMEM : KR_OK;
-	operand = (struct kr_operand){.type = KR_VALUE_ARRAY, .text = {kr_str_text(&text), text.n}};
-	*out = !status && kr_where_holds_of(r->h, scan, k, &operand);
-	kr_str_done(&text);
-	return status;
-}
-
 static enum kr_status rerun_scan(struct rerun *r, kr_txn t, uint32_t op, const struct kr_operation *o)
 {
 	const struct kr_scan *scan = &r->h->scans.at[o->scan];
@@ -161,7 +132,7 @@ static enum kr_status rerun_scan(struct rerun *r, kr_txn t, uint32_t op, const s
 		if (!r->cells[k.i].type && kr_where_has_prefix(r->h, scan, k))
 			status = untold(r, k);
 		else if (!status && r->cells[k.i].type && r->cells[k.i].state.present)
-			status = matches(r, scan, k, &match);
+			status = kr_state_meets(&r->elements, r->cells[k.i].type, scan, k, &r->cells[k.i].state, &match, r->err);
 		if (status || r->done || (!match && !returned))
 			continue;
 		kr_value value = returned ? r->h->rows.at[r->row[k.i] - 1].value : (kr_value){KR_NONE};

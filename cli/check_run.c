@@ -230,6 +230,16 @@ static int decide(struct checking *c)
 	return exit;
 }
 
+/* Nothing looks at it where each level has a checker that works on the history itself. */
+static bool needs_analysis(const struct kr_check_run *run)
+{
+	bool needs = shows_graph(run);
+
+	for (uint32_t i = 0; i < run->asked.n; i++)
+		needs |= !run->asked.at[i].checker || !run->asked.at[i].checker->decide;
+	return needs;
+}
+
 static int check_levels(struct checking *c)
 {
 	struct kr_err err;
@@ -239,7 +249,7 @@ static int check_levels(struct checking *c)
 
 	enum kr_status status = kr_trace_read(&c->trace, c->trace.path, &c->run->trace_options, &err);
 
-	if (status == KR_OK)
+	if (status == KR_OK && needs_analysis(c->run))
 		status = kr_trace_analyze(&c->trace, &err);
 	if (status != KR_OK && !kr_is_limit(status)) {
 		kr_err_set(&err, status, "%s", kr_status_text(status));

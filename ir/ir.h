@@ -65,19 +65,8 @@ enum kr_status kr_ir_init(struct kr_ir *ir, struct kr_ctx *ctx, const struct kr_
 void kr_ir_done(struct kr_ir *ir);
 
 /* Where edges of a kind leave and enter transaction t. */
-static inline kr_node kr_ir_out(const struct kr_ir *ir, enum kr_edge_kind kind, kr_txn t)
-{
-	if (ir->level->model == KR_NODES_TXN)
-		return (kr_node){t.i};
-	return (kr_node){2 * t.i + (kind != KR_RW)};
-}
-
-static inline kr_node kr_ir_in(const struct kr_ir *ir, enum kr_edge_kind kind, kr_txn t)
-{
-	if (ir->level->model == KR_NODES_TXN)
-		return (kr_node){t.i};
-	return (kr_node){2 * t.i + (kind == KR_RW || (kind == KR_WW && ir->level->model == KR_NODES_PREFIX))};
-}
+static inline kr_node kr_ir_out(const struct kr_ir *ir, enum kr_edge_kind kind, kr_txn t) { return kr_level_out(ir->level, kind, t); }
+static inline kr_node kr_ir_in(const struct kr_ir *ir, enum kr_edge_kind kind, kr_txn t) { return kr_level_in(ir->level, kind, t); }
 
 static inline bool kr_ir_is_time(const struct kr_ir *ir, kr_node v) { return v.i >= ir->first_time_node; }
 

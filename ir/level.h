@@ -21,6 +21,17 @@ static inline int kr_level_implies(const struct kr_level *a, const struct kr_lev
 	return order;
 }
 
+/* Where edges of a kind leave and enter transaction t, on the nodes of the model: t, or its begin 2t and commit 2t + 1. */
+static inline kr_node kr_level_out(const struct kr_level *level, enum kr_edge_kind kind, kr_txn t)
+{
+	return (kr_node){level->model == KR_NODES_TXN ? t.i : 2 * t.i + (kind != KR_RW)};
+}
+
+static inline kr_node kr_level_in(const struct kr_level *level, enum kr_edge_kind kind, kr_txn t)
+{
+	return (kr_node){level->model == KR_NODES_TXN ? t.i : 2 * t.i + (kind == KR_RW || (kind == KR_WW && level->model == KR_NODES_PREFIX))};
+}
+
 /* How a level is decided. */
 enum kr_question_kind {
 	KR_ASK_ACYCLIC,  /* is the graph of the first pattern's kinds acyclic, on the nodes of the model? */

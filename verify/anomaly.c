@@ -93,7 +93,7 @@ static enum kr_status find_writers(const struct kr_claim *c, const struct kr_fac
 			uint32_t effects = kr_effect_count(h, op);
 
 			for (uint32_t i = 0; i < effects; i++) {
-				struct kr_effect effect = kr_effect_at(h, op, i);
+				struct kr_written_row effect = kr_effect_at(h, op, i);
 				if (effect.key.i == c->key.i && (status = look_at_write(c, f, t, index, effect.value, out)) != KR_OK)
 					return status;
 			}
@@ -256,7 +256,7 @@ static enum kr_status check_internal(const struct kr_claim *c)
 		uint32_t effects = kr_effect_count(h, op);
 
 		for (uint32_t i = 0; i < effects; i++) {
-			struct kr_effect effect = kr_effect_at(h, op, i);
+			struct kr_written_row effect = kr_effect_at(h, op, i);
 			if (effect.key.i != c->key.i)
 				continue;
 			wrote = true;

@@ -27,7 +27,7 @@ static bool value_left(const struct kr_claim *c, kr_value id, kr_value *out)
 		uint32_t effects = kr_effect_count(h, op);
 
 		for (uint32_t i = 0; i < effects; i++) {
-			struct kr_effect effect = kr_effect_at(h, op, i);
+			struct kr_written_row effect = kr_effect_at(h, op, i);
 			if (effect.key.i != c->key.i)
 				continue;
 			wrote = true;

@@ -31,7 +31,7 @@ static enum kr_status collect_op(const struct kr_history *h, struct kr_mem *mem,
 	uint32_t effects = kr_effect_count(h, op);
 
 	for (uint32_t i = 0; i < effects; i++) {
-		struct kr_effect effect = kr_effect_at(h, op, i);
+		struct kr_written_row effect = kr_effect_at(h, op, i);
 		struct stamp *stamp = &stamps[effect.key.i];
 		struct kr_fact_version version = {t, effect.value, index, index};
 

@@ -26,7 +26,7 @@ static int by_key_and_size(const void *pa, const void *pb)
 
 static enum kr_status note_effect(struct kr_garbage *g, const struct kr_operation *op, uint32_t i)
 {
-	struct kr_effect effect = kr_effect_at(g->h, op, i);
+	struct kr_written_row effect = kr_effect_at(g->h, op, i);
 
 	g->deleted[effect.key.i] |= op->kind == KR_OP_DELETE;
 	g->put[effect.key.i] |= op->kind == KR_OP_INC || op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD;

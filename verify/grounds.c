@@ -167,7 +167,7 @@ static void note_unwritten(const struct kr_recheck *r, const struct kr_sighted *
 	for (uint32_t i = 0; r->f->has_writer && w.i != KR_NONE && i < r->h->txns.at[w.i].op_count; i++) {
 		kr_op op = kr_history_op(r->h, w, i);
 		for (uint32_t e = 0; e < kr_effect_count(r->h, &r->h->ops.at[op.i]); e++) {
-			struct kr_effect effect = kr_effect_at(r->h, &r->h->ops.at[op.i], e);
+			struct kr_written_row effect = kr_effect_at(r->h, &r->h->ops.at[op.i], e);
 			if (effect.key.i != r->f->key.i || !kr_recheck_allows(r, s, effect.key, effect.value) || r->ops[op.i].from <= s->at.to)
 				continue;
 			kr_recheck_note(r, kr_recheck_gap(sighted_at(r, s, s->at.to), kr_point_at(KR_INSTANT_STATEMENT, w, r->ops[op.i].from)));

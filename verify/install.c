@@ -5,7 +5,7 @@
 
 static enum kr_status install_effect(struct kr_replayed *r, const struct kr_operation *op, uint32_t i)
 {
-	struct kr_effect effect = kr_effect_at(r->v->h, op, i);
+	struct kr_written_row effect = kr_effect_at(r->v->h, op, i);
 
 	r->writer[effect.key.i] = r->txn;
 	if (effect.value.i == KR_NONE || op->kind == KR_OP_INC)

@@ -60,7 +60,7 @@ static enum kr_status add_known(struct kr_own *o, const struct kr_operation *op,
 
 static enum kr_status apply(struct kr_own *o, const struct kr_operation *op, uint32_t i, struct kr_err *err)
 {
-	struct kr_effect effect = kr_effect_at(o->h, op, i);
+	struct kr_written_row effect = kr_effect_at(o->h, op, i);
 	enum kr_status status = start(o, effect.key);
 	struct kr_own_key *own;
 

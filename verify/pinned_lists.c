@@ -41,7 +41,7 @@ static void look_at_op(const struct kr_store *s, struct pin *pins, kr_txn t, con
 			look_at(s, &pins[k.i], saw.value);
 	}
 	for (uint32_t i = 0; i < kr_effect_count(s->h, op); i++) {
-		struct kr_effect effect = kr_effect_at(s->h, op, i);
+		struct kr_written_row effect = kr_effect_at(s->h, op, i);
 
 		pins[effect.key.i].wrote = t.i + 1;
 		pins[effect.key.i].deleted |= op->kind == KR_OP_DELETE;

@@ -57,7 +57,7 @@ static bool locks_range(const struct kr_recheck *r, kr_txn t, uint32_t index)
 }
 
 /* Does the write fall into what the operation searched? It was not returned, or it was: the range covers it. */
-static bool falls_into(const struct kr_recheck *r, const struct kr_operation *range, struct kr_effect e)
+static bool falls_into(const struct kr_recheck *r, const struct kr_operation *range, struct kr_written_row e)
 {
 	struct kr_saw saw = kr_saw_missed(r->h, range, e.key);
 	bool holds = false;

@@ -36,7 +36,7 @@ static void meet_all(const struct kr_recheck *r, const struct kr_sighted *s, str
 		const struct kr_operation *read = &r->h->ops.at[kr_history_op(r->h, r->f->txns[0], r->f->ops[0]).i];
 		for (bool later = false; kr_walk_next(r->h, &walk); later |= walk.op == read)
 			for (uint32_t i = 0; walk.op && i < kr_effect_count(r->h, walk.op); i++) {
-				struct kr_effect e = kr_effect_at(r->h, walk.op, i);
+				struct kr_written_row e = kr_effect_at(r->h, walk.op, i);
 				if (e.key.i == key.i && kr_recheck_allows(r, s, key, e.value))
 					meet_write(r, w, &walk, later, met);
 			}

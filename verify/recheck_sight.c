@@ -235,7 +235,7 @@ static bool written_then(const struct kr_recheck *r, kr_txn w, const struct kr_w
 	bool failed = walk->struck && walk->struck->attr.failed;
 
 	for (uint32_t i = 0; !failed && i < kr_effect_count(r->h, walk->op); i++) {
-		struct kr_effect e = kr_effect_at(r->h, walk->op, i);
+		struct kr_written_row e = kr_effect_at(r->h, walk->op, i);
 		if (e.key.i == key.i && kr_recheck_allows(r, s, key, e.value))
 			return kr_recheck_entry(r, w, walk).from <= s->at.to && vanished(r, w, *walk, key) >= s->at.from;
 	}

@@ -376,7 +376,7 @@ static enum kr_status see(struct kr_replayed *r, const struct kr_operation *op)
 /* What an operation leaves of a key; `i` counts its effects. */
 static enum kr_status leave(struct kr_replayed *r, const struct kr_operation *op, uint32_t i)
 {
-	struct kr_effect effect = kr_effect_at(r->v->h, op, i);
+	struct kr_written_row effect = kr_effect_at(r->v->h, op, i);
 
 	switch ((enum kr_op_kind)op->kind) {
 	case KR_OP_INC: return replay_inc(r, op);

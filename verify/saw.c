@@ -31,24 +31,24 @@ uint32_t kr_effect_count(const struct kr_history *h, const struct kr_operation *
 	return scan ? scan->row_count : 1;
 }
 
-struct kr_effect kr_effect_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i)
+struct kr_written_row kr_effect_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i)
 {
 	switch ((enum kr_op_kind)op->kind) {
 	case KR_OP_WRITE:
-	case KR_OP_INSERT: return (struct kr_effect){op->key, op->a};
-	case KR_OP_CAS: return (struct kr_effect){op->key, op->b};
-	case KR_OP_DELETE: return (struct kr_effect){op->key, KR_ABSENT};
+	case KR_OP_INSERT: return (struct kr_written_row){op->key, op->a};
+	case KR_OP_CAS: return (struct kr_written_row){op->key, op->b};
+	case KR_OP_DELETE: return (struct kr_written_row){op->key, KR_ABSENT};
 	case KR_OP_UPDATE: {
 		const struct kr_row *row = &h->rows.at[scan_of(h, op)->row_first + i];
-		return (struct kr_effect){row->key, row->value};
+		return (struct kr_written_row){row->key, row->value};
 	}
 	case KR_OP_INC:
 		if (op->flags & KR_OPF_KNOWN)
-			return (struct kr_effect){op->key, op->b};
+			return (struct kr_written_row){op->key, op->b};
 		break;
 	default: break;
 	}
-	return (struct kr_effect){op->key, {KR_NONE}};
+	return (struct kr_written_row){op->key, {KR_NONE}};
 }
 
 /* ---- what was seen ---- */

@@ -39,8 +39,8 @@ struct kr_saw kr_saw_at(const struct kr_history *h, const struct kr_operation *o
 enum kr_status kr_saw_row_fits(const struct kr_history *h, const struct kr_operation *op, uint32_t i, bool *out, struct kr_err *err);
 
 /* What `op` wrote. */
-struct kr_effect { kr_key key; kr_value value; }; /* value with i == KR_NONE: it depends on what was there (inc without result, append, add) */
+struct kr_written_row { kr_key key; kr_value value; }; /* value with i == KR_NONE: it depends on what was there (inc without result, append, add) */
 uint32_t kr_effect_count(const struct kr_history *h, const struct kr_operation *op);
-struct kr_effect kr_effect_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i);
+struct kr_written_row kr_effect_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i);
 
 #endif

@@ -3,6 +3,7 @@
 #include "frontend/model/elements.h"
 
 #include "base/hash.h"
+#include "frontend/where.h"
 
 #include <string.h>
 
@@ -161,5 +162,36 @@ enum kr_status kr_told_want(struct kr_elements *e, const struct kr_datatype *typ
 	out->or_absent = read && type->zero_is_absent && out->is.present && out->is.number == 0;
 	if (!fits)
 		*out = (struct kr_want){.any = true, .negated = true};
+	return status;
+}
+
+void kr_items_print(const struct kr_elements *e, const struct kr_items *items, size_t most, struct kr_str *out)
+{
+	kr_str_add(out, "[");
+	for (uint32_t i = 0; i < items->n && out->n < most; i++) {
+		kr_str_add(out, i ? "," : "");
+		kr_elements_print(e, items->at[i], out);
+	}
+	kr_str_add(out, "]");
+}
+
+enum kr_status kr_state_meets(const struct kr_elements *e, const struct kr_datatype *type, const struct kr_scan *scan, kr_key k, const struct kr_state *s,
+	bool *out, struct kr_err *err)
+{
+	struct kr_operand operand = {.type = KR_VALUE_INT, .integer = s->number};
+	struct kr_str text;
+
+	if (type->kind == KR_KIND_COUNTER) {
+		*out = kr_where_holds_of(e->h, scan, k, &operand);
+		return KR_OK;
+	}
+	if (type->kind != KR_KIND_LIST)
+		return kr_where_holds(e->h, scan, k, type->kind == KR_KIND_SET ? KR_UNTOLD : s->value, out, err);
+	kr_str_init(&text, e->mem);
+	kr_items_print(e, &s->items, SIZE_MAX, &text);
+	enum kr_status status = text.failed ? KR_NOMEM : KR_OK;
+	operand = (struct kr_operand){.type = KR_VALUE_ARRAY, .text = {kr_str_text(&text), text.n}};
+	*out = !status && kr_where_holds_of(e->h, scan, k, &operand);
+	kr_str_done(&text);
 	return status;
 }

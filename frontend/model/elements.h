@@ -48,7 +48,14 @@ struct kr_effect kr_told_addition(const struct kr_history *h, const struct kr_da
 enum kr_status kr_told_want(struct kr_elements *e, const struct kr_datatype *type, kr_value value, bool read,
 	struct kr_want *out);
 
-/* The text of an element that has a number. */
+/* The text of an element that has a number; elements as a JSON array, which ends early where it is longer
+ * than `most` bytes. */
 void kr_elements_print(const struct kr_elements *e, kr_value element, struct kr_str *out);
+void kr_items_print(const struct kr_elements *e, const struct kr_items *items, size_t most, struct kr_str *out);
+
+/* Whether every condition of the scan holds for key k in this state, in which it is present. KR_UNSUPPORTED:
+ * the elements of a set have no order, which a condition asks for. */
+enum kr_status kr_state_meets(const struct kr_elements *e, const struct kr_datatype *type, const struct kr_scan *scan,
+	kr_key k, const struct kr_state *s, bool *out, struct kr_err *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* Checkers that take an order from the trace, against brute force. Enne: a random place for each transaction, or one of a serial order that there is: satisfied iff the oracle's replay agrees with
- * that order, and a violation is labelled. King Cobra: a violation is labelled as one under the given version orders iff the history without them is serializable.
+ * that order, and a violation is labelled. King Cobra: a violation is labelled as one under the given version orders iff the history without them is serializable. Emme: with the version orders of one order of all transactions, right or with two versions swapped,
+ * verdicts on ser and si are those of brute force.
  *
  * KRAIT_ORACLE_COUNT, KRAIT_ORACLE_SEED: as for oracle_oracle. */
 #include <setjmp.h>
@@ -13,19 +14,21 @@
 #include <cmocka.h>
 
 #include "checkers/check.h"
+#include "frontend/model/operation.h"
 #include "asked.h"
 #include "oracle.h"
 #include "tiny.h"
 
 static const uint64_t work = UINT64_C(1000000);
 
-static enum kr_status ask(struct kr_ctx *ctx, const struct kr_history *h, const char *checker, enum kr_order order, struct kr_verdict *out, struct kr_err *err)
+static enum kr_status ask(struct kr_ctx *ctx, const struct kr_history *h, const char *checker, const char *level, enum kr_order order, struct kr_verdict *out,
+	struct kr_err *err)
 {
 	struct kr_check_options options = {.order = order, .checker = kr_checker_find(NULL, checker)};
 	struct kr_analysis analysis;
 	enum kr_order by_default;
 
-	options.level = kr_level_find(NULL, "ser", &by_default);
+	options.level = kr_level_find(NULL, level, &by_default);
 	kr_err_init(err);
 	enum kr_status status = kr_analyze(ctx, h, &analysis, err);
 	if (status) {
@@ -118,7 +121,7 @@ static void enne_agrees_with_replay(void **state)
 		if (tiny_history(&tiny, &ctx, &h) != KR_OK)
 			continue;
 		place(&h, &rng, order, &placing);
-		enum kr_status status = ask(&ctx, &h, "enne", order, &v, &err);
+		enum kr_status status = ask(&ctx, &h, "enne", "ser", order, &v, &err);
 		const char *why = status && status != KR_UNSUPPORTED ? err.text : status ? NULL : judge_enne(&h, &placing, order, &v);
 		if (why) {
 			asked_print(&ctx, &h);
@@ -143,7 +146,7 @@ static bool is_undecided(struct kr_ctx *ctx, const struct kr_history *h, enum kr
 {
 	struct kr_verdict v;
 	struct kr_err err;
-	bool undecided = ask(ctx, h, "king-cobra", order, &v, &err) == KR_OK && v.outcome == KR_UNDECIDED;
+	bool undecided = ask(ctx, h, "king-cobra", "ser", order, &v, &err) == KR_OK && v.outcome == KR_UNDECIDED;
 
 	kr_verdict_done(&v, &ctx->mem);
 	return undecided;
@@ -170,7 +173,7 @@ static void king_cobra_labels(void **state)
 			continue;
 		bare = h;
 		bare.version_orders.n = 0;
-		enum kr_status status = ask(&ctx, &h, "king-cobra", order, &v, &err);
+		enum kr_status status = ask(&ctx, &h, "king-cobra", "ser", order, &v, &err);
 		bool violated = status == KR_OK && v.outcome == KR_VIOLATED;
 		bool perhaps = h.version_orders.n > 0 && violated && v.given == KR_GIVEN_PERHAPS && is_undecided(&ctx, &bare, order);
 		bool only = h.version_orders.n > 0 && violated && oracle_replay(&bare, order, work) == ORACLE_SATISFIED;
@@ -193,11 +196,96 @@ static void king_cobra_labels(void **state)
 	assert_true(labels[KR_GIVEN_NOT] * 20 > count);
 }
 
+/* ---- a certificate of versions ---- */
+
+static bool writes(const struct kr_history *h, kr_txn t, kr_key k)
+{
+	struct kr_write write;
+
+	for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++)
+		if (kr_write_of(h, &h->ops.at[kr_history_op(h, t, i).i], k, &write))
+			return true;
+	return false;
+}
+
+/* The versions of each key in the order of their places, sometimes with two of them swapped. */
+static void order_versions(struct kr_history *h, const struct placing *p, struct kr_rng *rng)
+{
+	kr_vec_clear(&h->version_orders);
+	kr_vec_clear(&h->order_writers);
+	for (kr_key k = {0}; k.i < h->keys.n; k.i++) {
+		struct kr_version_order order = {.key = k, .writer_first = h->order_writers.n};
+		for (uint32_t i = 0; i < p->n; i++)
+			if (writes(h, p->at[i], k))
+				assert_true(kr_vec_push(h->mem, &h->order_writers, p->at[i]));
+		order.writer_count = h->order_writers.n - order.writer_first;
+		if (order.writer_count > 1 && kr_rng_below(rng, 8) == 0) {
+			kr_txn *at = h->order_writers.at + order.writer_first, swap = at[0];
+			at[0] = at[1];
+			at[1] = swap;
+		}
+		assert_true(kr_vec_push(h->mem, &h->version_orders, order));
+	}
+}
+
+static const char *judge_emme(enum oracle_answer right, const struct kr_verdict *v)
+{
+	if (v->outcome == KR_UNDECIDED || right > ORACLE_VIOLATED)
+		return NULL;
+	if ((v->outcome == KR_SATISFIED) != (right == ORACLE_SATISFIED))
+		return right == ORACLE_SATISFIED ? "violated, expected satisfied" : "satisfied, expected violated";
+	return NULL;
+}
+
+static void emme_agrees_with_brute_force(void **state)
+{
+	uint64_t count = asked_number("KRAIT_ORACLE_COUNT", 11000), outcomes[3] = {0}, only = 0;
+	struct kr_rng rng;
+
+	(void)state;
+	kr_rng_init(&rng, asked_number("KRAIT_ORACLE_SEED", 5));
+	for (uint64_t n = 0; n < count; n++) {
+		enum kr_order order = (enum kr_order)(n / TINY_MIXES % 3);
+		bool si = n / TINY_MIXES / 3 % 4 == 3;
+		struct placing placing;
+		struct kr_verdict v;
+		struct tiny tiny;
+		struct kr_ctx ctx;
+		struct kr_history h;
+		struct kr_err err;
+		tiny_random(&tiny, &rng, (enum tiny_mix)(n % TINY_MIXES));
+		kr_ctx_init(&ctx, 0, 0);
+		if (tiny_history(&tiny, &ctx, &h) != KR_OK)
+			continue;
+		place(&h, &rng, order, &placing);
+		order_versions(&h, &placing, &rng);
+		enum kr_status status = ask(&ctx, &h, "emme", si ? "si" : "ser", order, &v, &err);
+		const char *why = status && status != KR_UNSUPPORTED ? err.text : NULL;
+		if (!status)
+			why = judge_emme(si ? oracle_si(&h, order, work) : oracle_replay(&h, order, work), &v);
+		if (why) {
+			asked_print(&ctx, &h);
+			fail_msg("history %llu, level %s, order %s: %s", (unsigned long long)n, si ? "si" : "ser", kr_order_name(order), why);
+		}
+		outcomes[v.outcome] += status == KR_OK;
+		only += v.outcome == KR_VIOLATED && v.given == KR_GIVEN_ONLY;
+		kr_verdict_done(&v, &ctx.mem);
+		kr_history_done(&h);
+		assert_int_equal(ctx.mem.used, 0);
+	}
+	print_message("emme: %llu satisfied, %llu violated, %llu of them under the given orders only, %llu undecided\n", (unsigned long long)outcomes[KR_SATISFIED],
+		(unsigned long long)outcomes[KR_VIOLATED], (unsigned long long)only, (unsigned long long)outcomes[KR_UNDECIDED]);
+	assert_true(outcomes[KR_SATISFIED] * 6 > count);
+	assert_true(outcomes[KR_VIOLATED] * 6 > count);
+	assert_true(only > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(enne_agrees_with_replay),
 		cmocka_unit_test(king_cobra_labels),
+		cmocka_unit_test(emme_agrees_with_brute_force),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,238 @@
+/* Levels by a certificate of versions, as Emme decides them: for each key the order of its versions, and for each
+ * observation the version that it saw, as their values or the trace's `versions` name it. Then nothing is open,
+ * and the level holds iff one graph has no cycle.
+ *
+ * No cycle: its order is a world, which proves the level. A cycle, or something that this graph does not explain:
+ * the pipeline of the level finds the proof, with the orders of the trace as facts, and says whether the violation is
+ * one under the given certificate only. Without an order of some key's versions nothing is decided.
+ *
+ * Cost: linear in operations, rows and versions, but for scans and ranges: the keys that they look at, and the versions
+ * that do not change what they match. Longer than usual: it decides by itself, without passes and back ends. */
+#include "base/order.h"
+#include "checkers/emme_work.h"
+#include "checkers/given.h"
+
+static const char *const decides[] = {"ser", "pl-ss", "si", "pl-2.99", "pl-2", NULL};
+
+/* ---- the graph ---- */
+
+enum kr_status kr_emme_edge(struct emme *e, enum kr_edge_kind kind, kr_txn a, kr_txn b)
+{
+	struct arc arc = {kr_level_out(e->level, kind, a).i, kr_level_in(e->level, kind, b).i};
+
+	if (a.i == b.i || !(e->level->forbidden[0].allowed & KR_BIT(kind)))
+		return KR_OK;
+	return kr_vec_push(&e->ctx->mem, &e->arcs, arc) ? KR_OK : KR_NOMEM;
+}
+
+static enum kr_status add_orders(struct emme *e)
+{
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 1; i < e->versions.n && !status; i++) {
+		const struct left *a = &e->versions.at[e->chain[i - 1]], *b = &e->versions.at[e->chain[i]];
+		if (a->key.i == b->key.i)
+			status = kr_emme_edge(e, KR_WW, a->writer, b->writer);
+	}
+	return status;
+}
+
+/* Nothing comes after one of unknown outcome because its client went on. */
+static enum kr_status add_sessions(struct emme *e)
+{
+	const struct kr_history *h = e->h;
+	kr_txn *last = kr_mem_alloc(&e->ctx->mem, h->sessions.n, sizeof *last);
+	enum kr_status status = last ? KR_OK : KR_NOMEM;
+
+	for (uint32_t s = 0; s < h->sessions.n && last; s++)
+		last[s].i = KR_NONE;
+	for (kr_txn t = {0}; t.i < h->txns.n && !status; t.i++) {
+		kr_session s = h->txns.at[t.i].session;
+		if (s.i == KR_NONE || !e->effective[t.i])
+			continue;
+		if (last[s.i].i != KR_NONE)
+			status = kr_emme_edge(e, KR_SO, last[s.i], t);
+		if (h->txns.at[t.i].status == KR_COMMITTED)
+			last[s.i] = t;
+	}
+	kr_mem_free(&e->ctx->mem, last, h->sessions.n, sizeof *last);
+	return status;
+}
+
+static enum kr_status add_begins(struct emme *e)
+{
+	enum kr_status status = KR_OK;
+
+	for (kr_txn t = {0}; t.i < e->h->txns.n && e->level->model != KR_NODES_TXN && !status; t.i++)
+		if (!kr_vec_push(&e->ctx->mem, &e->arcs, (struct arc){2 * t.i, 2 * t.i + 1}))
+			status = KR_NOMEM;
+	return status;
+}
+
+/* Sorts the nodes, first come, first served; the graph has a cycle if some are left. */
+static enum kr_status sort_nodes(struct emme *e, uint32_t *first, uint32_t *to, uint32_t *waits, uint32_t *order, uint32_t nodes, uint32_t *sorted)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < e->arcs.n; i++) {
+		first[e->arcs.at[i].from + 2]++;
+		waits[e->arcs.at[i].to]++;
+	}
+	kr_index_places(first, nodes);
+	for (uint32_t i = 0; i < e->arcs.n; i++)
+		to[first[e->arcs.at[i].from + 1]++] = e->arcs.at[i].to;
+	for (uint32_t v = 0; v < nodes; v++)
+		if (waits[v] == 0)
+			order[n++] = v;
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = first[order[i]]; j < first[order[i] + 1]; j++)
+			if (--waits[to[j]] == 0)
+				order[n++] = to[j];
+	*sorted = n;
+	return kr_ctx_check(e->ctx);
+}
+
+static enum kr_cert_kind kind_of_world(const struct kr_level *level)
+{
+	bool all = level->forbidden[0].allowed & KR_BIT(KR_RW) && !level->forbidden[0].item_only;
+
+	return level->model != KR_NODES_TXN ? KR_CERT_SNAPSHOTS : all ? KR_CERT_ORDER : KR_CERT_WORLD;
+}
+
+/* Satisfied if the graph can be sorted. */
+static enum kr_status conclude(struct emme *e)
+{
+	struct kr_mem *mem = &e->ctx->mem;
+	struct kr_certificate *cert = &e->out->certificate;
+	bool pairs = e->level->model != KR_NODES_TXN;
+	uint32_t nodes = e->h->txns.n << pairs, sorted = 0;
+	uint32_t *first = kr_mem_alloc(mem, (size_t)nodes + 2, sizeof *first), *to = kr_mem_alloc(mem, e->arcs.n, sizeof *to);
+	uint32_t *waits = kr_mem_alloc(mem, nodes, sizeof *waits), *order = kr_mem_alloc(mem, nodes, sizeof *order);
+	enum kr_status status = KR_NOMEM;
+
+	if (first && to && waits && order)
+		status = sort_nodes(e, first, to, waits, order, nodes, &sorted);
+	if (!status && sorted == nodes) {
+		e->out->outcome = KR_SATISFIED;
+		cert->kind = kind_of_world(e->level);
+		for (uint32_t i = 0; i < nodes && !status; i++)
+			if (e->effective[order[i] >> pairs] && !kr_vec_push(cert->mem, &cert->serial, (kr_txn){order[i] >> pairs}))
+				status = KR_NOMEM;
+	}
+	kr_mem_free(mem, first, (size_t)nodes + 2, sizeof *first);
+	kr_mem_free(mem, to, e->arcs.n, sizeof *to);
+	kr_mem_free(mem, waits, nodes, sizeof *waits);
+	kr_mem_free(mem, order, nodes, sizeof *order);
+	return status;
+}
+
+/* ---- life ---- */
+
+static int by_name(const void *data, uint32_t a, uint32_t b)
+{
+	const struct kr_history *h = data;
+
+	return kr_history_compare_keys(h, h->keys.at[a].name, h->keys.at[b].name);
+}
+
+/* For ranges. */
+static enum kr_status sort_keys(struct emme *e)
+{
+	uint32_t *other = kr_mem_alloc(&e->ctx->mem, e->h->keys.n, sizeof *other);
+
+	e->by_name = KR_NEW_ARRAY(&e->elements.arena, uint32_t, e->h->keys.n);
+	if (e->by_name && other) {
+		for (uint32_t k = 0; k < e->h->keys.n; k++)
+			e->by_name[k] = k;
+		kr_sort_ids(e->by_name, other, e->h->keys.n, by_name, e->h);
+	}
+	kr_mem_free(&e->ctx->mem, other, e->h->keys.n, sizeof *other);
+	return e->by_name && other ? KR_OK : KR_NOMEM;
+}
+
+static enum kr_status start(struct emme *e)
+{
+	const struct kr_history *h = e->h;
+	struct kr_arena *arena = &e->elements.arena;
+	enum kr_status status = KR_OK;
+	bool fits, grows = false;
+
+	kr_elements_init(&e->elements, &e->ctx->mem, h);
+	e->type = KR_NEW_ARRAY(arena, const struct kr_datatype *, h->keys.n);
+	e->initial = KR_NEW_ARRAY(arena, struct kr_state, h->keys.n);
+	e->effective = KR_NEW_ARRAY(arena, uint8_t, h->txns.n);
+	e->of_txn = KR_NEW_ARRAY(arena, uint32_t, (size_t)h->txns.n + 1);
+	e->of_key = KR_NEW_ARRAY(arena, uint32_t, (size_t)h->keys.n + 2);
+	e->slot = KR_NEW_ARRAY(arena, uint32_t, h->keys.n);
+	e->mine = KR_NEW_ARRAY(arena, uint32_t, h->keys.n);
+	e->named = KR_NEW_ARRAY(arena, uint32_t, h->keys.n);
+	e->returned = KR_NEW_ARRAY(arena, uint32_t, h->keys.n);
+	if (!e->type || !e->initial || !e->effective || !e->of_txn || !e->of_key || !e->slot || !e->mine || !e->named || !e->returned)
+		return KR_NOMEM;
+	e->open = kr_history_untold(h) || e->out->order == KR_ORDER_REALTIME;
+	for (kr_key k = {0}; k.i < h->keys.n && !status; k.i++) {
+		e->type[k.i] = kr_datatype_of(h->keys.at[k.i].kind);
+		status = kr_told_state(&e->elements, e->type[k.i], h->keys.at[k.i].initial, &e->initial[k.i], &fits);
+		e->open |= !fits;
+		grows |= e->type[k.i]->shown == KR_VALUE_ARRAY;
+	}
+	if (!status && h->scans.n > 0)
+		status = sort_keys(e);
+	return status || !grows ? status : kr_elements_name_added(&e->elements, e->ctx);
+}
+
+static void finish(struct emme *e)
+{
+	kr_table_done(&e->ctx->mem, &e->looks);
+	kr_vec_done(&e->ctx->mem, &e->versions);
+	kr_vec_done(&e->ctx->mem, &e->arcs);
+	kr_elements_done(&e->elements);
+}
+
+/* By the certificate alone. */
+static enum kr_status decide_alone(struct emme *e)
+{
+	enum kr_status status = start(e);
+
+	if (!status && !e->open)
+		status = kr_emme_versions(e);
+	if (!status && !e->open)
+		status = kr_emme_seen(e);
+	if (!status && !e->open)
+		status = add_orders(e);
+	if (!status && !e->open && e->out->order >= KR_ORDER_SESSION)
+		status = add_sessions(e);
+	if (!status && !e->open)
+		status = add_begins(e);
+	return status || e->open ? status : conclude(e);
+}
+
+static enum kr_status decide(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err)
+{
+	struct emme e = {.ctx = ctx, .h = h, .level = options->level, .out = out};
+	struct kr_analysis analysis;
+	enum kr_status status = decide_alone(&e);
+	bool wrong = !out->reason[0];
+
+	finish(&e);
+	if (!status && out->reason[0])
+		status = kr_analyze(ctx, h, &analysis, err);
+	if (!status && out->reason[0]) {
+		wrong = analysis.anomaly_count > 0; /* whatever the orders are */
+		kr_analysis_done(&analysis);
+	}
+	if (status || out->outcome == KR_SATISFIED || !wrong)
+		return status;
+	return kr_check_given(ctx, h, options, out, err);
+}
+
+const struct kr_checker kr_checker_emme = {
+	.name = "emme",
+	.title = "a certificate of versions: their orders and what was seen, in one graph; tells whether a violation is one without it",
+	.source = "Clark et al., Emme, TOCS",
+	.decides = decides,
+	.passes = "",
+	.backend = "",
+	.decide = decide,
+	.qualify = kr_qualify_given,
+};
