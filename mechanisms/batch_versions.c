@@ -175,13 +175,81 @@ static enum kr_status index_keys(struct kr_batch *b)
 	return good ? KR_OK : KR_NOMEM;
 }
 
+static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* All but until when they can be seen, for which these are needed. */
+static enum kr_status bound_commits(struct kr_batch *b)
+{
+	if (!kr_vec_reserve(b->mem, &b->bounds, b->versions.n))
+		return KR_NOMEM;
+	b->bounds.n = b->versions.n;
+	for (uint32_t k = 0; k < b->h->keys.n; k++) {
+		uint32_t first = b->version_first.at[k], end = b->version_first.at[k + 1];
+		for (uint32_t i = first; i < end; i++) {
+			int64_t from = b->versions.at[i].by.commit.from;
+			b->bounds.at[i].last = i > first ? later(b->bounds.at[i - 1].last, from) : from;
+		}
+		for (uint32_t i = end; i-- > first;) {
+			int64_t from = b->versions.at[i].by.commit.from;
+			b->bounds.at[i].next = i + 1 < end ? earlier(b->bounds.at[i + 1].next, from) : from;
+		}
+	}
+	return kr_ctx_check(b->ctx);
+}
+
+static void bound_gone(struct kr_batch *b)
+{
+	for (uint32_t k = 0; k < b->h->keys.n; k++)
+		for (uint32_t first = b->version_first.at[k], i = first; i < b->version_first.at[k + 1]; i++)
+			b->bounds.at[i].gone = i > first ? later(b->bounds.at[i - 1].gone, b->versions.at[i].gone) : b->versions.at[i].gone;
+}
+
+void kr_batch_meeting(const struct kr_batch *b, kr_key key, struct kr_span at, uint32_t *first, uint32_t *end)
+{
+	uint32_t low = b->version_first.at[key.i], high = b->version_first.at[key.i + 1];
+
+	*end = high;
+	if (b->profile->clock == KR_CLOCK_STAMPS) {
+		*first = low; /* what the reader itself wrote replaces nothing for it: kr_batch_candidates knows */
+		return;
+	}
+	for (uint32_t top = high; low < top;) {
+		uint32_t middle = low + (top - low) / 2;
+		if (b->bounds.at[middle].gone < at.from)
+			low = middle + 1;
+		else
+			top = middle;
+	}
+	*first = low;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (b->bounds.at[middle].next <= at.to)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*end = high;
+}
+
+uint32_t kr_batch_followers(const struct kr_batch *b, uint32_t v)
+{
+	const struct kr_stand *by = &b->versions.at[v].by;
+	int64_t after = earlier(by->commit.to, by->lock.to); /* whatever comes after it has its C1 behind one of these */
+	uint32_t first = v;
+
+	while (first > b->version_first.at[b->versions.at[v].key.i] && b->bounds.at[first - 1].last > after)
+		first--;
+	return first;
+}
+
 int64_t kr_written_gone(const struct kr_batch *b, const struct kr_written *v, kr_txn t)
 {
 	int64_t gone = INT64_MAX;
 
 	if (v->op != KR_NONE && kr_batch_carried(b, v->by.txn) && b->options->marks->ops[kr_history_op(b->h, v->by.txn, v->op).i] & KR_MARK_GONE)
 		return INT64_MIN;
-	for (uint32_t i = b->version_first.at[v->key.i]; i < b->version_first.at[v->key.i + 1]; i++) {
+	for (uint32_t i = kr_batch_followers(b, (uint32_t)(v - b->versions.at)); i < b->version_first.at[v->key.i + 1] && b->bounds.at[i].next <= gone; i++) {
 		const struct kr_written *w = &b->versions.at[i];
 		if (w->by.txn.i != t.i && w->by.committed && kr_stand_precedes(b, &v->by, &w->by) && w->by.commit.to < gone)
 			gone = w->by.commit.to;
@@ -224,12 +292,16 @@ enum kr_status kr_batch_versions(struct kr_batch *b)
 
 	if (!status)
 		status = index_keys(b);
+	if (!status)
+		status = bound_commits(b);
 	if (!status && b->profile->clock == KR_CLOCK_STAMPS)
 		status = kr_batch_commits(b);
 	for (uint32_t i = 0; i < b->versions.n && !status && b->profile->clock != KR_CLOCK_STAMPS; i++) {
 		b->versions.at[i].gone = kr_written_gone(b, &b->versions.at[i], (kr_txn){KR_NONE});
 		status = kr_ctx_tick(b->ctx);
 	}
+	if (!status)
+		bound_gone(b);
 	for (uint32_t i = 0; i < b->versions.n && !status; i++) {
 		b->versions.at[i].shadow = is_shadow(b, &b->versions.at[i]);
 		status = kr_ctx_tick(b->ctx);

@@ -205,8 +205,11 @@ enum kr_status kr_certain_tell(struct kr_certain *c)
 	for (uint32_t node = 0; node < y.nodes && !status; node++)
 		if (y.index[node] == KR_NONE)
 			visit(&y, node);
-	if (!status)
+	if (!status && y.components < y.nodes)
+		status = kr_certain_widen(c, y.component);
+	if (!status && y.components < y.nodes)
 		status = tell_components(&y);
+	c->component = NULL;
 	release(&y);
 	return status;
 }
