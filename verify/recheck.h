@@ -102,6 +102,7 @@ struct kr_point kr_recheck_snapshot(const struct kr_recheck *r, kr_txn t, int64_
 enum kr_status kr_recheck_read(struct kr_recheck *r);
 enum kr_status kr_recheck_pair(struct kr_recheck *r);
 enum kr_status kr_recheck_cycle(struct kr_recheck *r);
+enum kr_status kr_recheck_declared(struct kr_recheck *r); /* recheck_declared.c */
 bool kr_recheck_new_row(const struct kr_recheck *r, kr_txn later, kr_key key); /* recheck_pairs.c */
 
 /* Marks of an operation of a transaction that is carried; of others 0. */

@@ -1,5 +1,4 @@
-/* Findings about two transactions: locks held at the same time, writers of one row neither of which saw the other, reads
- * that were overwritten before their transaction committed, sessions out of order. */
+/* Findings about two transactions: locks held at the same time, writers of one row neither of which saw the other. */
 #include "verify/recheck.h"
 
 struct pair {
@@ -177,56 +176,13 @@ static enum kr_status check_writers(struct kr_recheck *r, const struct pair *p)
 	return kr_recheck_fail(r, "the first one may have committed before the second one's snapshot");
 }
 
-/* ---- validation ---- */
-
-static enum kr_status check_validated(struct kr_recheck *r, const struct pair *p)
-{
-	struct kr_sighted s;
-	uint32_t writes = 0;
-	enum kr_status status = kr_recheck_versions(r, r->f->key);
-
-	if (status)
-		return status;
-	if (!r->claims.profile->validate || r->f->ops[0] == KR_NONE)
-		return kr_recheck_fail(r, "the profile validates nothing, or no read is named");
-	kr_recheck_sight(r, p->t, r->f->ops[0], r->f->key, NULL, &s);
-	for (uint32_t i = 0; i < r->h->txns.at[p->t.i].op_count; i++)
-		writes += kr_effect_count(r->h, op_of(r, p->t, i));
-	if (!s.says || s.own || s.insert || writes == 0 || !p->a->has_snapshot)
-		return kr_recheck_fail(r, "it has read nothing of the key that was to be validated");
-	for (uint32_t i = 0; i < r->versions.n; i++) {
-		const struct kr_newly *u = &r->versions.at[i];
-		if (u->txn.i != p->u.i || kr_recheck_is_shadow(r, u) || (s.saw.predicate && kr_recheck_allows(r, &s, r->f->key, u->value)))
-			continue;
-		if (p->a->snapshot.to >= p->b->commit.from || p->b->commit.to >= p->a->commit.from)
-			continue;
-		note_missed(r, p->t, p->u);
-		kr_recheck_note(r,
-			kr_recheck_gap(kr_point_at(KR_INSTANT_COMMIT, p->u, p->b->commit.to), kr_point_at(KR_INSTANT_COMMIT, p->t, p->a->commit.from)));
-		return KR_OK;
-	}
-	return kr_recheck_fail(r, "the overwriting transaction may lie outside of the reader");
-}
-
-static enum kr_status check_session(const struct kr_recheck *r, const struct pair *p)
-{
-	kr_session s = r->h->txns.at[p->t.i].session;
-
-	if (s.i == KR_NONE || s.i != r->h->txns.at[p->u.i].session.i || p->u.i >= p->t.i)
-		return kr_recheck_fail(r, "they do not follow each other in one session");
-	if (p->a->snapshot.from >= p->b->commit.from)
-		return kr_recheck_fail(r, "it starts after the one before it has committed");
-	note_missed(r, p->t, p->u);
-	return KR_OK;
-}
-
 enum kr_status kr_recheck_pair(struct kr_recheck *r)
 {
 	const struct kr_finding *f = r->f;
 	struct pair p = {.t = f->txns[0], .u = f->txns[1]};
 	bool locks = f->mechanism == KR_MECH_ME;
 
-	if (p.t.i == KR_NONE || p.u.i == KR_NONE || p.t.i == p.u.i || (f->key.i == KR_NONE && f->mechanism != KR_MECH_SESSION))
+	if (p.t.i == KR_NONE || p.u.i == KR_NONE || p.t.i == p.u.i || f->key.i == KR_NONE)
 		return kr_recheck_fail(r, "it names no two transactions, or no key");
 	p.a = &r->txns[p.t.i];
 	p.b = &r->txns[p.u.i];
@@ -237,8 +193,6 @@ enum kr_status kr_recheck_pair(struct kr_recheck *r)
 	case KR_FOUND_WRITE_READ: return check_locks(r, &p);
 	case KR_FOUND_RANGE: return check_range(r, &p);
 	case KR_FOUND_CONCURRENT_WRITERS: return check_writers(r, &p);
-	case KR_FOUND_STALE_VALIDATED: return check_validated(r, &p);
-	case KR_FOUND_SESSION: return check_session(r, &p);
 	default: return kr_recheck_fail(r, "the class is not one of two transactions");
 	}
 }
