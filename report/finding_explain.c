@@ -242,10 +242,10 @@ static void then(const struct telling *t)
 	}
 	if (f->edge_count > 0)
 		return;
-	if (f->mechanism == KR_MECH_ME)
-		then_locks(t);
-	else if (f->what == KR_FOUND_DECLARED)
+	if (f->what == KR_FOUND_DECLARED)
 		then_declared(t);
+	else if (f->mechanism == KR_MECH_ME)
+		then_locks(t);
 	else if (f->what == KR_FOUND_GARBAGE)
 		then_garbage(t);
 	else if (f->what == KR_FOUND_DUPLICATE_ROW)
