@@ -11,6 +11,7 @@ static void let_go(struct kr_batch *b, bool reuse)
 	kr_vec_let_go(b->mem, &b->acts, reuse);
 	kr_vec_let_go(b->mem, &b->rows, reuse);
 	kr_vec_let_go(b->mem, &b->objects, reuse);
+	kr_vec_let_go(b->mem, &b->collected, reuse);
 	kr_vec_let_go(b->mem, &b->versions, reuse);
 	kr_vec_let_go(b->mem, &b->version_first, reuse);
 	kr_vec_let_go(b->mem, &b->bounds, reuse);

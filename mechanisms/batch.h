@@ -155,6 +155,7 @@ struct kr_batch {
 	KR_VEC(struct kr_act) acts;
 	KR_VEC(uint32_t) rows;          /* by key: a key of its row, the first one */
 	KR_VEC(uint32_t) objects;       /* by key: a key of what locks are taken on, the first one */
+	KR_VEC(struct kr_written) collected; /* versions as they were met */
 	KR_VEC(struct kr_written) versions; /* by key */
 	KR_VEC(uint32_t) version_first; /* by key, and one more */
 	KR_VEC(struct kr_bound) bounds; /* by version */

@@ -19,6 +19,7 @@ struct kr_certain {
 };
 
 enum kr_status kr_certain_build(struct kr_certain *c); /* sc_edges.c */
+enum kr_status kr_certain_sort(struct kr_certain *c);  /* arcs by where they begin, then where they end; `first` */
 enum kr_status kr_certain_widen(struct kr_certain *c, const uint32_t *component); /* the same within components, with every rw */
 enum kr_status kr_certain_tell(struct kr_certain *c);  /* sc_cycles.c: reports cycles */
 

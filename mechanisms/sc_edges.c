@@ -181,7 +181,7 @@ static int by_end(const void *a, const void *b) /* of those that leave one node 
 	return (x->edge.op > y->edge.op) - (x->edge.op < y->edge.op);
 }
 
-static enum kr_status sort_arcs(struct kr_certain *c)
+enum kr_status kr_certain_sort(struct kr_certain *c)
 {
 	uint32_t nodes = 2 * c->b->txns.n, n = c->arcs.n;
 	uint32_t *of = kr_mem_alloc(c->b->mem, n, sizeof *of);
@@ -197,6 +197,7 @@ static enum kr_status sort_arcs(struct kr_certain *c)
 	for (uint32_t node = 0; node < nodes && good; node++)
 		if (by.first.at[node + 1] > by.first.at[node] + 1)
 			qsort(list + by.first.at[node], by.first.at[node + 1] - by.first.at[node], sizeof *list, by_end);
+	kr_vec_clear(&c->first);
 	for (uint32_t i = 0; i < n && good; i++)
 		c->arcs.at[i] = list[i];
 	for (uint32_t node = 0; node <= nodes && good; node++)
@@ -233,7 +234,7 @@ static enum kr_status add_arcs(struct kr_certain *c)
 			c->failed |= !kr_vec_push(b->mem, &c->arcs, (struct kr_certain_arc){2 * t.i, commit_of(t), {.from = {KR_NONE}, .to = {KR_NONE}}});
 		status = c->failed ? KR_NOMEM : kr_ctx_tick(b->ctx);
 	}
-	return status ? status : sort_arcs(c);
+	return status;
 }
 
 enum kr_status kr_certain_build(struct kr_certain *c)
@@ -246,7 +247,7 @@ enum kr_status kr_certain_build(struct kr_certain *c)
 enum kr_status kr_certain_widen(struct kr_certain *c, const uint32_t *component)
 {
 	kr_vec_clear(&c->arcs);
-	kr_vec_clear(&c->first);
 	c->component = component;
-	return add_arcs(c);
+	enum kr_status status = add_arcs(c);
+	return status ? status : kr_certain_sort(c);
 }
