@@ -2,7 +2,7 @@
 #include "verify/declared.h"
 #include "verify/recheck.h"
 
-static const struct kr_instants *instants_of(const struct kr_recheck *r, uint8_t of) { return &r->txns[r->f->txns[of].i]; }
+static const struct kr_instants *instants_of(const struct kr_recheck *r, uint8_t of) { return kr_recheck_instants(r, r->f->txns[of]); }
 
 /* Where the instant lies; false: there is none. */
 static bool instant_of(const struct kr_recheck *r, struct kr_end end, struct kr_span *out)
@@ -19,7 +19,7 @@ static bool instant_of(const struct kr_recheck *r, struct kr_end end, struct kr_
 	case KR_INSTANT_STATEMENT:
 		if (r->f->ops[end.of] == KR_NONE)
 			return false;
-		*out = r->ops[kr_history_op(r->h, t, r->f->ops[end.of]).i];
+		*out = kr_recheck_op(r, t, r->f->ops[end.of]);
 		return true;
 	case KR_INSTANT_SEEN: break;
 	}
@@ -33,7 +33,8 @@ static enum kr_status check_premise(const struct kr_recheck *r, const struct kr_
 	if (!instant_of(r, p->before, &before) || !instant_of(r, p->after, &after) || before.to >= after.from)
 		return kr_recheck_fail(r, "one of its instants may not lie before the other");
 	kr_recheck_note(r,
-		kr_recheck_gap(kr_point_at(p->before.what, r->f->txns[p->before.of], before.to), kr_point_at(p->after.what, r->f->txns[p->after.of], after.from)));
+		kr_recheck_gap(kr_point_at(p->before.what, r->f->txns[p->before.of], before.to),
+			kr_point_at(p->after.what, r->f->txns[p->after.of], after.from)));
 	return KR_OK;
 }
 

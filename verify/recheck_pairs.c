@@ -23,7 +23,9 @@ static enum kr_status note_overlap(const struct kr_recheck *r, const struct pair
 /* a's snapshot was taken before b committed. */
 static void note_missed(const struct kr_recheck *r, kr_txn a, kr_txn b)
 {
-	kr_recheck_note(r, kr_recheck_gap(kr_recheck_snapshot(r, a, r->txns[a.i].snapshot.to), kr_point_at(KR_INSTANT_COMMIT, b, r->txns[b.i].commit.from)));
+	kr_recheck_note(r,
+		kr_recheck_gap(kr_recheck_snapshot(r, a, kr_recheck_instants(r, a)->snapshot.to),
+			kr_point_at(KR_INSTANT_COMMIT, b, kr_recheck_instants(r, b)->commit.from)));
 }
 
 static struct kr_span weakest(struct kr_span s, struct kr_span x) { return s.to <= x.to ? s : x; }
@@ -50,7 +52,7 @@ static bool locks_range(const struct kr_recheck *r, kr_txn t, uint32_t index)
 
 	if (!reads && op->kind != KR_OP_UPDATE)
 		return false;
-	if (reads && !locks && (profile->locks.read == KR_MODE_NONE || (r->txns[t.i].is_auto && profile->auto_snapshot)))
+	if (reads && !locks && (profile->locks.read == KR_MODE_NONE || (kr_recheck_instants(r, t)->is_auto && profile->auto_snapshot)))
 		return false;
 	return profile->range_locks == KR_RANGES_ALL || (profile->range_locks == KR_RANGES_LOCKING && (locks || !reads));
 }
@@ -74,7 +76,7 @@ static enum kr_status check_range(struct kr_recheck *r, const struct pair *p)
 		for (uint32_t j = 0; locks_range(r, p->t, i) && j < r->h->txns.at[p->u.i].op_count; j++) {
 			const struct kr_operation *write = op_of(r, p->u, j);
 			bool sure = write->kind != KR_OP_DELETE || write->flags & KR_OPF_KNOWN;
-			struct kr_span x = r->ops[kr_history_op(r->h, p->t, i).i], y = r->ops[kr_history_op(r->h, p->u, j).i];
+			struct kr_span x = kr_recheck_op(r, p->t, i), y = kr_recheck_op(r, p->u, j);
 			for (uint32_t e = 0; sure && e < kr_effect_count(r->h, write); e++)
 				if (kr_recheck_same_object(r, kr_effect_at(r->h, write, e).key, r->f->key) &&
 					falls_into(r, range, kr_effect_at(r->h, write, e)) && overlap(p, x, y))
@@ -113,7 +115,7 @@ bool kr_recheck_new_row(const struct kr_recheck *r, kr_txn later, kr_key key)
 {
 	uint32_t index;
 	const struct kr_operation *op = first_write(r, later, key, &index);
-	const struct kr_instants *own = &r->txns[later.i];
+	const struct kr_instants *own = kr_recheck_instants(r, later);
 	int64_t from = own->has_snapshot ? own->snapshot.from : INT64_MIN, to = kr_recheck_lock(r, later, KR_MODE_X, key).to;
 
 	if (r->claims.profile->fuw_new_row == KR_NEW_ROW_CHECKED || !op)
@@ -123,8 +125,8 @@ bool kr_recheck_new_row(const struct kr_recheck *r, kr_txn later, kr_key key)
 	bool finds = op->kind == KR_OP_DELETE || op->kind == KR_OP_UPDATE || op->kind == KR_OP_CAS || (attr && attr->row_is_old);
 	bool upserts = !inserts && !finds;
 	for (kr_txn d = {0}; d.i < r->h->txns.n && upserts; d.i++)
-		if (d.i != later.i && r->h->txns.at[d.i].status != KR_ABORTED && deletes(r, d, key) && r->txns[d.i].commit.from <= to &&
-			from <= r->txns[d.i].commit.to)
+		if (d.i != later.i && r->h->txns.at[d.i].status != KR_ABORTED && deletes(r, d, key) && kr_recheck_instants(r, d)->commit.from <= to &&
+			from <= kr_recheck_instants(r, d)->commit.to)
 			return true;
 	return inserts;
 }
@@ -184,8 +186,8 @@ enum kr_status kr_recheck_pair(struct kr_recheck *r)
 
 	if (p.t.i == KR_NONE || p.u.i == KR_NONE || p.t.i == p.u.i || f->key.i == KR_NONE)
 		return kr_recheck_fail(r, "it names no two transactions, or no key");
-	p.a = &r->txns[p.t.i];
-	p.b = &r->txns[p.u.i];
+	p.a = kr_recheck_instants(r, p.t);
+	p.b = kr_recheck_instants(r, p.u);
 	if (!locks && (r->h->txns.at[p.t.i].status != KR_COMMITTED || r->h->txns.at[p.u.i].status != KR_COMMITTED))
 		return kr_recheck_fail(r, "they did not both commit");
 	switch (f->what) {
