@@ -31,7 +31,7 @@ static enum kr_status verify(struct kr_ctx *ctx, const struct kr_history *h, con
 		return status;
 	const struct kr_finding *f = &out->findings.list.at[which];
 	return kr_err_set(err, KR_INTERNAL, "internal error: the verifier rejects a finding (%s, %s): %s; no verdict", kr_mechanism_name(f->mechanism),
-		kr_finding_class_name(f->what), why.text);
+		kr_finding_class_name(f), why.text);
 }
 
 enum kr_status kr_check_mechanisms(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_batch_options *options, struct kr_mechanisms_verdict *out,

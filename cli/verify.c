@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "cli/profile_option.h"
 #include "cli/trace.h"
+#include "mechanisms/claim.h"
 #include "verify/verify.h"
 
 static const struct kr_option options[] = {
@@ -136,7 +137,7 @@ static int verify_finding(struct verifying *v, const char *line, size_t length)
 	kr_err_init(&err);
 	kr_arena_init(&arena, &ctx->mem);
 	kr_findings_init(&findings, &ctx->mem);
-	enum kr_status status = kr_finding_read(&v->trace.history, &arena, line, length, &profile, &findings, &err);
+	enum kr_status status = kr_finding_read(&v->trace.history, kr_declared_find, &arena, line, length, &profile, &findings, &err);
 	if (!status)
 		status = find_profile(v, profile, &claims, &err);
 	if (status) {

@@ -68,18 +68,26 @@ uint64_t kr_history_value_hash(const struct kr_value_entry *e)
 	return word_hash(e->type, word);
 }
 
-/* A new entry, whose hash is known. */
-static kr_value add_value(struct kr_history *h, uint64_t hash, const struct kr_value_entry *entry)
+static kr_value put_value(struct kr_history *h, const struct kr_value_entry *entry)
 {
 	kr_value id = {h->values.n};
 
-	if (!kr_table_reserve(h->mem, &h->value_table) || (h->counted && !kr_history_count_new(h, &id)))
+	if (h->counted && !kr_history_count_new(h, &id))
 		return (kr_value){KR_NONE};
 	if (id.i < h->values.n)
 		h->values.at[id.i] = *entry;
 	else if (!kr_vec_push(h->mem, &h->values, *entry))
 		return (kr_value){KR_NONE};
-	kr_table_insert(&h->value_table, hash, id.i);
+	return id;
+}
+
+/* A new entry, whose hash is known. */
+static kr_value add_value(struct kr_history *h, uint64_t hash, const struct kr_value_entry *entry)
+{
+	kr_value id = kr_table_reserve(h->mem, &h->value_table) ? put_value(h, entry) : (kr_value){KR_NONE};
+
+	if (id.i != KR_NONE)
+		kr_table_insert(&h->value_table, hash, id.i);
 	return id;
 }
 
@@ -141,7 +149,8 @@ kr_value kr_history_text(struct kr_history *h, enum kr_value_type type, const ch
 /* ---- names ---- */
 
 /* A key is found by its name's content, not by the name's id: one look into a table of keys instead of one into the far larger table of values and
- * another one. Names of up to eight bytes, and integers, are compared without going to the value. */
+ * another one. Names of up to eight bytes, and integers, are compared without going to the value; but for streams, where a key that nobody touches is
+ * to take little: there its name, a text, is not in the table of values either. */
 struct name {
 	struct kr_key_head head;
 	uint64_t hash;
@@ -168,17 +177,30 @@ static struct name name_of(const struct kr_history *h, kr_value value)
 	return name;
 }
 
+static bool is_named(const struct kr_history *h, uint32_t id, const struct name *name)
+{
+	const struct kr_value_entry *e = &h->values.at[h->keys.at[id].name.i];
+
+	if (h->counted) {
+		if (e->type != name->head.type)
+			return false;
+		if (e->type < KR_VALUE_STRING)
+			return memcmp(&e->integer, &name->head.word, sizeof e->integer) == 0;
+		return e->length == name->head.length && memcmp(e->text, name->text, e->length) == 0;
+	}
+	const struct kr_key_head *head = &h->key_heads.at[id];
+	if (head->word != name->head.word || head->length != name->head.length || head->type != name->head.type)
+		return false;
+	return head->length <= 8 || memcmp(e->text, name->text, head->length) == 0;
+}
+
 static kr_key find_key(const struct kr_history *h, const struct name *name)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&h->key_table, name->hash); (id = kr_table_next(&h->key_table, &it)) != KR_NONE;) {
-		const struct kr_key_head *head = &h->key_heads.at[id];
-		if (head->word != name->head.word || head->length != name->head.length || head->type != name->head.type)
-			continue;
-		if (head->length <= 8 || memcmp(h->values.at[h->keys.at[id].name.i].text, name->text, head->length) == 0)
+	for (kr_table_iter it = kr_table_find(&h->key_table, name->hash); (id = kr_table_next(&h->key_table, &it)) != KR_NONE;)
+		if (is_named(h, id, name))
 			return (kr_key){id};
-	}
 	return (kr_key){KR_NONE};
 }
 
@@ -186,7 +208,7 @@ static kr_key add_key(struct kr_history *h, const struct name *name, kr_value va
 {
 	kr_key key = {h->keys.n};
 
-	if (!kr_table_reserve(h->mem, &h->key_table) || !kr_vec_reserve(h->mem, &h->keys, 1) || !kr_vec_push(h->mem, &h->key_heads, name->head))
+	if (!kr_table_reserve(h->mem, &h->key_table) || !kr_vec_reserve(h->mem, &h->keys, 1) || (!h->counted && !kr_vec_push(h->mem, &h->key_heads, name->head)))
 		return (kr_key){KR_NONE};
 	h->keys.at[h->keys.n++] = (struct kr_key_entry){.name = value};
 	kr_history_keep(h, value);
@@ -216,6 +238,17 @@ kr_key kr_history_key(struct kr_history *h, kr_value value)
 	return key.i != KR_NONE ? key : add_key(h, &name, value);
 }
 
+/* The name of a new key of a stream, which is looked for among keys only. */
+static kr_value put_name(struct kr_history *h, const char *text, size_t length)
+{
+	struct kr_value_entry entry = {.type = KR_VALUE_STRING, .length = (uint32_t)length, .text = kr_history_count_text(h, text, length)};
+	kr_value value = entry.text ? put_value(h, &entry) : (kr_value){KR_NONE};
+
+	if (value.i == KR_NONE && entry.text)
+		kr_history_count_forget_text(h, &entry);
+	return value;
+}
+
 kr_key kr_history_key_text(struct kr_history *h, const char *text, size_t length)
 {
 	if (length > UINT32_MAX)
@@ -227,7 +260,7 @@ kr_key kr_history_key_text(struct kr_history *h, const char *text, size_t length
 	if (key.i != KR_NONE)
 		return key;
 
-	kr_value value = kr_history_text(h, KR_VALUE_STRING, text, length);
+	kr_value value = h->counted ? put_name(h, text, length) : kr_history_text(h, KR_VALUE_STRING, text, length);
 
 	return value.i == KR_NONE ? (kr_key){KR_NONE} : add_key(h, &name, value);
 }

@@ -12,8 +12,10 @@ static void let_go(struct kr_batch *b, bool reuse)
 	kr_vec_let_go(b->mem, &b->acts, reuse);
 	kr_vec_let_go(b->mem, &b->rows, reuse);
 	kr_vec_let_go(b->mem, &b->objects, reuse);
+	kr_vec_let_go(b->mem, &b->collected, reuse);
 	kr_vec_let_go(b->mem, &b->versions, reuse);
 	kr_vec_let_go(b->mem, &b->version_first, reuse);
+	kr_vec_let_go(b->mem, &b->bounds, reuse);
 	kr_vec_let_go(b->mem, &b->by_commit, reuse);
 	kr_vec_let_go(b->mem, &b->tried, reuse);
 	kr_vec_let_go(b->mem, &b->looks, reuse);
@@ -24,6 +26,8 @@ static void let_go(struct kr_batch *b, bool reuse)
 	kr_vec_let_go(b->mem, &b->remade, reuse);
 	kr_vec_let_go(b->mem, &b->writers_of.first, reuse);
 	kr_vec_let_go(b->mem, &b->writers_of.at, reuse);
+	kr_vec_let_go(b->mem, &b->deleters_of.first, reuse);
+	kr_vec_let_go(b->mem, &b->deleters_of.at, reuse);
 	kr_vec_let_go(b->mem, &b->holds_of.first, reuse);
 	kr_vec_let_go(b->mem, &b->holds_of.at, reuse);
 }
@@ -204,9 +208,9 @@ bool kr_writer_makes_new_row(const struct kr_batch *b, const struct kr_writer *l
 
 	if (b->profile->fuw_new_row == KR_NEW_ROW_CHECKED)
 		return false;
-	for (uint32_t i = b->writers_of.first.at[later->object]; i < b->writers_of.first.at[later->object + 1] && later->upserts; i++) {
-		const struct kr_writer *d = &b->writers.at[b->writers_of.at.at[i]];
-		if (d->deletes && d->by.txn.i != later->by.txn.i && d->by.commit.from <= between.to && between.from <= d->by.commit.to)
+	for (uint32_t i = b->deleters_of.first.at[later->object]; i < b->deleters_of.first.at[later->object + 1] && later->upserts; i++) {
+		const struct kr_writer *d = &b->writers.at[b->deleters_of.at.at[i]];
+		if (d->by.txn.i != later->by.txn.i && d->by.commit.from <= between.to && between.from <= d->by.commit.to)
 			return true;
 	}
 	return later->inserts;

@@ -55,6 +55,13 @@ struct kr_written {              /* a version */
 	int64_t gone_next;
 };
 
+/* What keeps the search among a key's versions short: most of them stand in the order of their commits. */
+struct kr_bound {
+	int64_t last;                /* the latest C1 up to this one */
+	int64_t next;                /* the earliest C1 from this one on */
+	int64_t gone;                /* until when this one, or one in front of it, can be seen */
+};
+
 struct kr_tried { kr_txn txn; kr_key key; kr_value value; uint32_t act; bool last; }; /* every write, whatever came of it */
 
 enum kr_match { KR_MATCH_IS, KR_MATCH_NOT, KR_MATCH_PRESENT, KR_MATCH_WHERE, KR_MATCH_NOT_WHERE, KR_MATCH_NUMBER };
@@ -116,6 +123,12 @@ struct kr_grouped {
 bool kr_group(struct kr_mem *mem, struct kr_grouped *out, const uint32_t *of, uint32_t n, uint32_t groups); /* batch_group.c */
 void kr_grouped_done(struct kr_mem *mem, struct kr_grouped *grouped);
 
+/* By place in `grouped`: of what `at` says of each, the most so far in its group. */
+void kr_group_most(const struct kr_grouped *grouped, int64_t *at);
+
+/* The first place in [low, high), where `at` never falls, that holds more than the bound; `high`: none does. */
+uint32_t kr_first_above(const int64_t *at, uint32_t low, uint32_t high, int64_t bound);
+
 struct kr_certain;
 struct kr_closing {              /* knows whether the certain graph has cycles with something new on them */
 	void *data;
@@ -141,8 +154,10 @@ struct kr_batch {
 	KR_VEC(struct kr_act) acts;
 	KR_VEC(uint32_t) rows;          /* by key: a key of its row, the first one */
 	KR_VEC(uint32_t) objects;       /* by key: a key of what locks are taken on, the first one */
+	KR_VEC(struct kr_written) collected; /* versions as they were met */
 	KR_VEC(struct kr_written) versions; /* by key */
 	KR_VEC(uint32_t) version_first; /* by key, and one more */
+	KR_VEC(struct kr_bound) bounds; /* by version */
 	KR_VEC(uint32_t) by_commit;     /* by timestamps: a key's versions by when they were committed, then those of unknown outcome */
 	KR_VEC(struct kr_tried) tried;
 	KR_VEC(struct kr_look) looks;
@@ -152,6 +167,7 @@ struct kr_batch {
 	KR_VEC(struct kr_double) doubles;
 	KR_VEC(struct kr_writer) writers; /* by transaction */
 	struct kr_grouped writers_of;   /* by object */
+	struct kr_grouped deleters_of;  /* those that delete */
 	struct kr_grouped holds_of;     /* by object; those of ranges in none */
 	KR_VEC(struct kr_remade) remade;
 	struct kr_findings *out;
@@ -203,6 +219,12 @@ static inline bool kr_batch_passes(const struct kr_batch *b)
 /* The latest instant at which v could be seen, if t wrote nothing. */
 int64_t kr_written_gone(const struct kr_batch *b, const struct kr_written *v, kr_txn t);
 struct kr_span kr_written_window(const struct kr_written *v);
+
+/* All of the key's versions that meet the span are among those from *first to *end - 1. */
+void kr_batch_meeting(const struct kr_batch *b, kr_key key, struct kr_span at, uint32_t *first, uint32_t *end);
+
+/* All that certainly come after version v, and stand in front of it, are among those from here on. */
+uint32_t kr_batch_followers(const struct kr_batch *b, uint32_t v);
 
 /* By timestamps: places in by_commit, from *first on, of the key's versions among which are all that the reader could see in the span. Behind those
  * of known outcome come the others, from *unknown to the end of the key's. */

@@ -35,6 +35,25 @@ bool kr_group(struct kr_mem *mem, struct kr_grouped *out, const uint32_t *of, ui
 	return true;
 }
 
+void kr_group_most(const struct kr_grouped *grouped, int64_t *at)
+{
+	for (uint32_t g = 0; g + 1 < grouped->first.n; g++)
+		for (uint32_t i = grouped->first.at[g] + 1; i < grouped->first.at[g + 1]; i++)
+			at[i] = at[i] > at[i - 1] ? at[i] : at[i - 1];
+}
+
+uint32_t kr_first_above(const int64_t *at, uint32_t low, uint32_t high, int64_t bound)
+{
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (at[middle] <= bound)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 enum kr_status kr_batch_group(struct kr_batch *b)
 {
 	uint32_t n = b->holds.n > b->writers.n ? b->holds.n : b->writers.n, objects = b->h->keys.n;
@@ -47,6 +66,9 @@ enum kr_status kr_batch_group(struct kr_batch *b)
 	for (uint32_t i = 0; i < b->writers.n && good; i++)
 		of[i] = b->writers.at[i].object;
 	good = good && kr_group(b->mem, &b->writers_of, of, b->writers.n, objects);
+	for (uint32_t i = 0; i < b->writers.n && good; i++)
+		of[i] = b->writers.at[i].deletes ? of[i] : KR_NONE;
+	good = good && kr_group(b->mem, &b->deleters_of, of, b->writers.n, objects);
 	kr_mem_free(b->mem, of, n, sizeof *of);
 	return good ? KR_OK : KR_NOMEM;
 }

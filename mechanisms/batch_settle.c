@@ -58,7 +58,10 @@ static uint32_t match_stamped(const struct kr_batch *b, struct kr_look *look)
 static void settle_committed(const struct kr_batch *b, struct kr_look *look)
 {
 	bool remade = met_remade(b, look), stamps = b->profile->clock == KR_CLOCK_STAMPS;
-	uint32_t matches = stamps ? match_stamped(b, look) : match(b, look, b->version_first.at[look->key.i], b->version_first.at[look->key.i + 1], NULL);
+	uint32_t first, end;
+
+	kr_batch_meeting(b, look->key, look->at, &first, &end);
+	uint32_t matches = stamps ? match_stamped(b, look) : match(b, look, first, end, NULL);
 
 	look->fits = matches > 0 || remade;
 	if (matches != 1 || remade)
@@ -157,9 +160,11 @@ static void merge(struct kr_spans *spans)
 static void narrow(struct settling *s, const struct kr_look *look)
 {
 	struct kr_batch *b = s->b;
+	uint32_t first, end;
 
 	kr_vec_clear(&s->next);
-	for (uint32_t i = b->version_first.at[look->key.i]; i < b->version_first.at[look->key.i + 1]; i++) {
+	kr_batch_meeting(b, look->key, look->at, &first, &end);
+	for (uint32_t i = first; i < end; i++) {
 		struct kr_span w = kr_written_window(&b->versions.at[i]);
 		if (!can_see(b, look, &b->versions.at[i]))
 			continue;
@@ -186,13 +191,14 @@ static void share(struct settling *s, struct kr_look *look)
 {
 	struct kr_batch *b = s->b;
 	struct kr_span hull = {INT64_MAX, INT64_MIN};
-	uint32_t matches = 0;
+	uint32_t matches = 0, first, end;
 
 	for (uint32_t i = 0; i < s->shared.n; i++)
 		hull = (struct kr_span){earlier(hull.from, s->shared.at[i].from), later(hull.to, s->shared.at[i].to)};
 	look->at = hull;
 	look->only = KR_NONE;
-	for (uint32_t i = b->version_first.at[look->key.i]; i < b->version_first.at[look->key.i + 1]; i++)
+	kr_batch_meeting(b, look->key, look->at, &first, &end);
+	for (uint32_t i = first; i < end; i++)
 		if (can_see(b, look, &b->versions.at[i]) && meets_shared(s, &b->versions.at[i])) {
 			look->only = matches == 0 ? i : KR_NONE;
 			matches++;

@@ -30,9 +30,9 @@ static bool add_version(struct kr_batch *b, uint32_t first, const struct kr_act 
 {
 	struct kr_written *v;
 
-	for (uint32_t i = first; i < b->versions.n; i++)
-		if (b->versions.at[i].key.i == key.i) {
-			v = &b->versions.at[i];
+	for (uint32_t i = first; i < b->collected.n; i++)
+		if (b->collected.at[i].key.i == key.i) {
+			v = &b->collected.at[i];
 			v->value = value;
 			v->op = a->index;
 			v->at.to = a->at.to;
@@ -47,7 +47,7 @@ static bool add_version(struct kr_batch *b, uint32_t first, const struct kr_act 
 		.first_done = a->at.to,
 		.sure = is_sure(a->op),
 		.gone = INT64_MAX};
-	return kr_vec_push(b->mem, &b->versions, new);
+	return kr_vec_push(b->mem, &b->collected, new);
 }
 
 static bool is_marked(const struct kr_batch *b, const struct kr_act *a, enum kr_mark mark)
@@ -94,13 +94,13 @@ static bool add_remade(struct kr_batch *b, kr_txn t, uint32_t first)
 {
 	const struct kr_party *p = &b->txns.at[t.i];
 
-	for (uint32_t v = first; v < b->versions.n; v++)
+	for (uint32_t v = first; v < b->collected.n; v++)
 		for (uint32_t i = p->act_first; i < p->act_first + p->act_count; i++) {
 			const struct kr_act *a = &b->acts.at[i];
 			if (!kr_act_counts(a, KR_NONE) || !(a->op->kind == KR_OP_DELETE || is_marked(b, a, KR_MARK_REMADE)) ||
-				a->op->key.i != b->versions.at[v].key.i)
+				a->op->key.i != b->collected.at[v].key.i)
 				continue;
-			if (b->versions.at[v].value.i != KR_ABSENT.i && !kr_vec_push(b->mem, &b->remade, (struct kr_remade){t, a->op->key}))
+			if (b->collected.at[v].value.i != KR_ABSENT.i && !kr_vec_push(b->mem, &b->remade, (struct kr_remade){t, a->op->key}))
 				return false;
 		}
 	return true;
@@ -109,7 +109,7 @@ static bool add_remade(struct kr_batch *b, kr_txn t, uint32_t first)
 static bool add_effects(struct kr_batch *b, kr_txn t)
 {
 	const struct kr_party *p = &b->txns.at[t.i];
-	uint32_t version = b->versions.n, writer = b->writers.n;
+	uint32_t version = b->collected.n, writer = b->writers.n;
 	kr_key key;
 	kr_value value;
 
@@ -135,7 +135,7 @@ static enum kr_status collect(struct kr_batch *b)
 			.sure = true,
 			.gone = INT64_MAX};
 		initial.value = kr_history_untold(b->h) ? KR_UNTOLD : b->h->keys.at[k.i].initial;
-		if (!kr_vec_push(b->mem, &b->versions, initial))
+		if (!kr_vec_push(b->mem, &b->collected, initial))
 			return KR_NOMEM;
 	}
 	for (kr_txn t = {0}; t.i < b->txns.n; t.i++) {
@@ -154,25 +154,95 @@ static enum kr_status collect(struct kr_batch *b)
 /* By key, of each the initial one first, then in the order of transactions, in which they were collected. */
 static enum kr_status index_keys(struct kr_batch *b)
 {
-	uint32_t n = b->versions.n;
-	uint32_t *of = kr_mem_alloc(b->mem, n, sizeof *of);
-	struct kr_written *list = kr_mem_alloc(b->mem, n, sizeof *list);
-	struct kr_grouped keys = {0};
-	bool good = of && list;
+	uint32_t n = b->collected.n, keys = b->h->keys.n;
 
-	for (uint32_t i = 0; i < n && good; i++)
-		of[i] = b->versions.at[i].key.i;
-	good = good && kr_group(b->mem, &keys, of, n, b->h->keys.n);
-	for (uint32_t i = 0; i < n && good; i++)
-		list[i] = b->versions.at[keys.at.at[i]];
-	for (uint32_t i = 0; i < n && good; i++)
-		b->versions.at[i] = list[i];
-	for (uint32_t k = 0; k <= b->h->keys.n && good; k++)
-		good = kr_vec_push(b->mem, &b->version_first, keys.first.at[k]);
-	kr_grouped_done(b->mem, &keys);
-	kr_mem_free(b->mem, of, n, sizeof *of);
-	kr_mem_free(b->mem, list, n, sizeof *list);
-	return good ? KR_OK : KR_NOMEM;
+	if (!kr_vec_reserve(b->mem, &b->version_first, keys + 1) || !kr_vec_reserve(b->mem, &b->versions, n))
+		return KR_NOMEM;
+	uint32_t *first = b->version_first.at;
+	b->version_first.n = keys + 1;
+	b->versions.n = n;
+	for (uint32_t k = 0; k <= keys; k++)
+		first[k] = 0;
+	for (uint32_t i = 0; i < n; i++)
+		first[b->collected.at[i].key.i + 1]++;
+	for (uint32_t k = 0; k < keys; k++)
+		first[k + 1] += first[k];
+	for (uint32_t i = 0; i < n; i++)
+		b->versions.at[first[b->collected.at[i].key.i]++] = b->collected.at[i];
+	for (uint32_t k = keys; k > 0; k--) /* filling has moved each start to the next */
+		first[k] = first[k - 1];
+	first[0] = 0;
+	return KR_OK;
+}
+
+enum { FEW = 6 }; /* versions that are looked at one by one */
+
+static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* All but until when they can be seen, for which these are needed. */
+static enum kr_status bound_commits(struct kr_batch *b)
+{
+	if (!kr_vec_reserve(b->mem, &b->bounds, b->versions.n))
+		return KR_NOMEM;
+	b->bounds.n = b->versions.n;
+	for (uint32_t k = 0; k < b->h->keys.n; k++) {
+		uint32_t first = b->version_first.at[k], end = b->version_first.at[k + 1];
+		for (uint32_t i = first; i < end; i++) {
+			int64_t from = b->versions.at[i].by.commit.from;
+			b->bounds.at[i].last = i > first ? later(b->bounds.at[i - 1].last, from) : from;
+		}
+		for (uint32_t i = end; i-- > first;) {
+			int64_t from = b->versions.at[i].by.commit.from;
+			b->bounds.at[i].next = i + 1 < end ? earlier(b->bounds.at[i + 1].next, from) : from;
+		}
+	}
+	return kr_ctx_check(b->ctx);
+}
+
+static void bound_gone(struct kr_batch *b)
+{
+	for (uint32_t k = 0; k < b->h->keys.n; k++)
+		for (uint32_t first = b->version_first.at[k], i = first; i < b->version_first.at[k + 1]; i++)
+			b->bounds.at[i].gone = i > first ? later(b->bounds.at[i - 1].gone, b->versions.at[i].gone) : b->versions.at[i].gone;
+}
+
+void kr_batch_meeting(const struct kr_batch *b, kr_key key, struct kr_span at, uint32_t *first, uint32_t *end)
+{
+	uint32_t low = b->version_first.at[key.i], high = b->version_first.at[key.i + 1];
+
+	*first = low;
+	*end = high;
+	/* by timestamps what the reader itself wrote replaces nothing for it: kr_batch_candidates knows */
+	if (high - low < FEW || b->profile->clock == KR_CLOCK_STAMPS)
+		return;
+	for (uint32_t top = high; low < top;) {
+		uint32_t middle = low + (top - low) / 2;
+		if (b->bounds.at[middle].gone < at.from)
+			low = middle + 1;
+		else
+			top = middle;
+	}
+	*first = low;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (b->bounds.at[middle].next <= at.to)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*end = high;
+}
+
+uint32_t kr_batch_followers(const struct kr_batch *b, uint32_t v)
+{
+	const struct kr_stand *by = &b->versions.at[v].by;
+	int64_t after = earlier(by->commit.to, by->lock.to); /* whatever comes after it has its C1 behind one of these */
+	uint32_t first = v;
+
+	while (first > b->version_first.at[b->versions.at[v].key.i] && b->bounds.at[first - 1].last > after)
+		first--;
+	return first;
 }
 
 int64_t kr_written_gone(const struct kr_batch *b, const struct kr_written *v, kr_txn t)
@@ -181,7 +251,7 @@ int64_t kr_written_gone(const struct kr_batch *b, const struct kr_written *v, kr
 
 	if (v->op != KR_NONE && kr_batch_carried(b, v->by.txn) && b->options->marks->ops[kr_history_op(b->h, v->by.txn, v->op).i] & KR_MARK_GONE)
 		return INT64_MIN;
-	for (uint32_t i = b->version_first.at[v->key.i]; i < b->version_first.at[v->key.i + 1]; i++) {
+	for (uint32_t i = kr_batch_followers(b, (uint32_t)(v - b->versions.at)); i < b->version_first.at[v->key.i + 1] && b->bounds.at[i].next <= gone; i++) {
 		const struct kr_written *w = &b->versions.at[i];
 		if (w->by.txn.i != t.i && w->by.committed && kr_stand_precedes(b, &v->by, &w->by) && w->by.commit.to < gone)
 			gone = w->by.commit.to;
@@ -224,12 +294,16 @@ enum kr_status kr_batch_versions(struct kr_batch *b)
 
 	if (!status)
 		status = index_keys(b);
+	if (!status)
+		status = bound_commits(b);
 	if (!status && b->profile->clock == KR_CLOCK_STAMPS)
 		status = kr_batch_commits(b);
 	for (uint32_t i = 0; i < b->versions.n && !status && b->profile->clock != KR_CLOCK_STAMPS; i++) {
 		b->versions.at[i].gone = kr_written_gone(b, &b->versions.at[i], (kr_txn){KR_NONE});
 		status = kr_ctx_tick(b->ctx);
 	}
+	if (!status)
+		bound_gone(b);
 	for (uint32_t i = 0; i < b->versions.n && !status; i++) {
 		b->versions.at[i].shadow = is_shadow(b, &b->versions.at[i]);
 		status = kr_ctx_tick(b->ctx);

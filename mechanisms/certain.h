@@ -13,10 +13,14 @@ struct kr_certain {
 	KR_VEC(struct kr_certain_arc) arcs;
 	KR_VEC(uint32_t) first; /* by node, and one more: arcs that leave it, once sorted */
 	KR_VEC(int64_t) gone;   /* by version: until when it can be the newest, by what surely makes versions */
+	KR_VEC(int64_t) last_gone; /* the latest so far of the key */
+	const uint32_t *component; /* by node; NULL: not known */
 	bool failed;            /* no memory */
 };
 
 enum kr_status kr_certain_build(struct kr_certain *c); /* sc_edges.c */
+enum kr_status kr_certain_sort(struct kr_certain *c);  /* arcs by where they begin, then where they end; `first` */
+enum kr_status kr_certain_widen(struct kr_certain *c, const uint32_t *component); /* the same within components, with every rw */
 enum kr_status kr_certain_tell(struct kr_certain *c);  /* sc_cycles.c: reports cycles */
 
 #endif

@@ -107,25 +107,45 @@ static enum kr_status find_stamped(struct kr_batch *b)
 	return status ? status : kr_ctx_check(b->ctx);
 }
 
+/* ---- clients' times ---- */
+
+/* Only who committed after this can come after t, or have been missed by its snapshot. */
+static int64_t bound_of(const struct kr_batch *b, const struct kr_writer *t)
+{
+	const struct kr_party *p = &b->txns.at[t->by.txn.i];
+	int64_t bound = t->by.commit.to < t->by.lock.to ? t->by.commit.to : t->by.lock.to;
+
+	return p->has_snapshot && p->snapshot.to < bound ? p->snapshot.to : bound;
+}
+
+static enum kr_status compare(struct kr_batch *b, const struct kr_writer *t, const struct kr_writer *u)
+{
+	bool first = concur(b, t, u);
+
+	if (!u->by.committed || !u->real || !(first || concur(b, u, t)) || is_exempt(b, t, u))
+		return KR_OK;
+	return first ? report(b, t, u) : report(b, u, t);
+}
+
 static enum kr_status find_all(struct kr_batch *b)
 {
-	enum kr_status status = KR_OK;
+	const struct kr_grouped *of = &b->writers_of;
+	int64_t *commits = kr_mem_alloc(b->mem, of->at.n, sizeof *commits);
+	enum kr_status status = commits ? KR_OK : KR_NOMEM;
 
+	for (uint32_t i = 0; i < of->at.n && !status; i++)
+		commits[i] = b->writers.at[of->at.at[i]].by.commit.from;
+	if (!status)
+		kr_group_most(of, commits);
 	for (uint32_t i = 0; i < b->writers.n && !status; i++) {
 		const struct kr_writer *t = &b->writers.at[i];
-		const uint32_t *of = b->writers_of.at.at;
-		for (uint32_t j = b->writers_of.first.at[t->object]; of[j] < i && !status && t->by.committed && t->real; j++) {
-			const struct kr_writer *u = &b->writers.at[of[j]];
-			if (!u->by.committed || !u->real || is_exempt(b, t, u))
-				continue;
-			if (concur(b, t, u))
-				status = report(b, t, u);
-			else if (concur(b, u, t))
-				status = report(b, u, t);
-		}
+		uint32_t j = kr_first_above(commits, of->first.at[t->object], of->first.at[t->object + 1], bound_of(b, t));
+		for (; j < of->first.at[t->object + 1] && of->at.at[j] < i && !status && t->by.committed && t->real; j++)
+			status = compare(b, t, &b->writers.at[of->at.at[j]]);
 		if (!status)
 			status = kr_ctx_tick(b->ctx);
 	}
+	kr_mem_free(b->mem, commits, of->at.n, sizeof *commits);
 	return status;
 }
 

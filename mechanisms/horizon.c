@@ -38,32 +38,32 @@ static int64_t first_unsettled(struct kr_engine *e, int64_t position)
 	return first;
 }
 
-/* From what was reached on along the dependencies, which stand in the order of their sources. */
+/* From what was reached on along the dependencies. */
 static bool spread(const struct forgetting *f, const struct kr_reaches *reach)
 {
 	uint32_t n = f->w->txns.n, top = 0;
-	uint32_t *first = kr_mem_alloc(f->e->mem, n + 1, sizeof *first), *stack = kr_mem_alloc(f->e->mem, n, sizeof *stack);
+	uint32_t *of = kr_mem_alloc(f->e->mem, reach->n, sizeof *of), *stack = kr_mem_alloc(f->e->mem, n, sizeof *stack);
+	struct kr_grouped by = {0};
+	bool good = of && stack;
 
-	for (uint32_t t = 0, i = 0; first && t <= n; t++) {
-		while (i < reach->n && reach->at[i].from.i < t)
-			i++;
-		first[t] = i;
-	}
-	for (uint32_t t = 0; first && stack && t < n; t++)
+	for (uint32_t i = 0; i < reach->n && good; i++)
+		of[i] = reach->at[i].from.i;
+	good = good && kr_group(f->e->mem, &by, of, reach->n, n);
+	for (uint32_t t = 0; good && t < n; t++)
 		if (f->w->txns.at[t]->reached)
 			stack[top++] = t;
-	while (first && stack && top > 0) {
+	while (good && top > 0) {
 		uint32_t t = stack[--top];
-		for (uint32_t i = first[t]; i < first[t + 1]; i++) {
-			struct kr_held *to = f->w->txns.at[reach->at[i].to.i];
+		for (uint32_t i = by.first.at[t]; i < by.first.at[t + 1]; i++) {
+			struct kr_held *to = f->w->txns.at[reach->at[by.at.at[i]].to.i];
 			if (!to->reached && !to->carried) {
 				to->reached = true;
 				stack[top++] = to->at;
 			}
 		}
 	}
-	bool good = first && stack;
-	kr_mem_free(f->e->mem, first, n + 1, sizeof *first);
+	kr_grouped_done(f->e->mem, &by);
+	kr_mem_free(f->e->mem, of, reach->n, sizeof *of);
 	kr_mem_free(f->e->mem, stack, n, sizeof *stack);
 	return good;
 }

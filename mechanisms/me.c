@@ -47,14 +47,15 @@ static enum kr_status tell(struct kr_batch *b, enum kr_finding_class what, const
 	return KR_OK;
 }
 
-static enum kr_status find_pairs(struct kr_batch *b, bool exclusive)
+/* `released`: by place in holds_of, the latest R1 so far of its object. */
+static enum kr_status find_pairs(struct kr_batch *b, bool exclusive, const int64_t *released)
 {
 	enum kr_status status = KR_OK;
 
 	for (uint32_t i = 0; i < b->holds.n && !status; i++) {
 		const struct kr_hold *x = &b->holds.at[i];
-		const uint32_t *of = b->holds_of.at.at, from = x->range ? 0 : b->holds_of.first.at[x->object];
-		for (uint32_t j = from; !x->range && of[j] < i && !status; j++) {
+		const uint32_t *of = b->holds_of.at.at, *first = x->range ? NULL : &b->holds_of.first.at[x->object];
+		for (uint32_t j = first ? kr_first_above(released, first[0], first[1], x->at.to) : 0; first && j < first[1] && of[j] < i && !status; j++) {
 			const struct kr_hold *y = &b->holds.at[of[j]];
 			bool conflict = exclusive ? x->mode == KR_MODE_X && y->mode == KR_MODE_X : x->mode != y->mode;
 			if (y->txn.i != x->txn.i && conflict && overlap(b, x->txn, x->at, y->txn, y->at))
@@ -101,10 +102,19 @@ static enum kr_status find_ranges(struct kr_batch *b)
 
 static enum kr_status find(struct kr_batch *b)
 {
-	enum kr_status status = find_pairs(b, true);
+	uint32_t n = b->holds_of.at.n;
+	int64_t *released = kr_mem_alloc(b->mem, n, sizeof *released);
+	enum kr_status status = released ? KR_OK : KR_NOMEM;
 
+	for (uint32_t i = 0; i < n && !status; i++)
+		released[i] = b->txns.at[b->holds.at[b->holds_of.at.at[i]].txn.i].release.from;
 	if (!status)
-		status = find_pairs(b, false);
+		kr_group_most(&b->holds_of, released);
+	if (!status)
+		status = find_pairs(b, true, released);
+	if (!status)
+		status = find_pairs(b, false, released);
+	kr_mem_free(b->mem, released, n, sizeof *released);
 	return status ? status : find_ranges(b);
 }
 

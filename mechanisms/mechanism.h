@@ -4,12 +4,13 @@
 #ifndef KR_MECHANISMS_MECHANISM_H
 #define KR_MECHANISMS_MECHANISM_H
 
-#include "mechanisms/batch.h"
+#include "mechanisms/claim.h"
 
 struct kr_mechanism {
 	const char *name;
 	const char *title;  /* one line: what must hold */
 	const char *source;
+	const struct kr_declared *declares; /* classes of its own, up to one without a name; NULL: none */
 	bool (*applies)(const struct kr_batch *b);
 	enum kr_status (*find)(struct kr_batch *b);
 };

@@ -112,6 +112,76 @@ static void release(struct kr_stream *stream, const uint8_t **at, enum kind kind
 	*at += kind == TEXT ? number : 0;
 }
 
+/* ---- lists ---- */
+
+struct several {
+	uint32_t n, cap;
+	struct kr_relic *at[];
+};
+
+static struct several *several_of(struct kr_relics list) { return list.address & 1 ? (struct several *)(list.address & ~(uintptr_t)1) : NULL; }
+
+static size_t several_bytes(uint32_t cap) { return sizeof(struct several) + cap * sizeof(struct kr_relic *); }
+
+uint32_t kr_relics_count(struct kr_relics list)
+{
+	const struct several *block = several_of(list);
+
+	return block ? block->n : list.address != 0;
+}
+
+struct kr_relic *kr_relics_at(struct kr_relics list, uint32_t i)
+{
+	const struct several *block = several_of(list);
+
+	return block ? block->at[i] : (struct kr_relic *)list.address;
+}
+
+static bool add(struct kr_mem *mem, struct kr_relics *list, struct kr_relic *relic)
+{
+	struct several *block = several_of(*list);
+	uint32_t n = kr_relics_count(*list), cap = block ? block->cap : 0;
+
+	if (n == 0) {
+		list->address = (uintptr_t)relic;
+		return true;
+	}
+	if (n >= cap) {
+		uint32_t wanted = cap ? 2 * cap : 2;
+		struct several *grown = kr_mem_alloc(mem, 1, several_bytes(wanted));
+		if (!grown)
+			return false;
+		for (uint32_t i = 0; i < n; i++)
+			grown->at[i] = kr_relics_at(*list, i);
+		grown->cap = wanted;
+		if (block)
+			kr_mem_free(mem, block, 1, several_bytes(cap));
+		block = grown;
+		list->address = (uintptr_t)block | 1;
+	}
+	block->at[n] = relic;
+	block->n = n + 1;
+	return true;
+}
+
+static void take_out(struct kr_mem *mem, struct kr_relics *list, const struct kr_relic *relic)
+{
+	struct several *block = several_of(*list);
+	uint32_t i = 0;
+
+	if (!block) {
+		list->address = 0;
+		return;
+	}
+	while (block->at[i] != relic)
+		i++;
+	block->at[i] = block->at[--block->n];
+	if (block->n > 1)
+		return;
+	list->address = (uintptr_t)block->at[0];
+	kr_mem_free(mem, block, 1, several_bytes(block->cap));
+}
+
 /* ---- relics ---- */
 
 static enum kind kind_at(uint32_t head, unsigned shift) { return (enum kind)(head >> shift & 3); }
@@ -123,7 +193,7 @@ static int64_t distance(const struct kr_left *left, int time)
 	return (int64_t)((uint64_t)left->at[time] - origin);
 }
 
-bool kr_relic_put(struct kr_stream *stream, struct kr_mem *mem, const struct kr_left *left, struct kr_relic **list)
+bool kr_relic_put(struct kr_stream *stream, struct kr_mem *mem, const struct kr_left *left, struct kr_relics *list)
 {
 	const struct kr_history *h = kr_stream_history(stream);
 	enum kind id = kind_of(h, left->id), value = kind_of(h, left->value);
@@ -138,18 +208,18 @@ bool kr_relic_put(struct kr_stream *stream, struct kr_mem *mem, const struct kr_
 	put(&p, left->flags);
 	put(&p, left->session.i + 1);
 	put(&p, left->seq);
-	put(&p, left->line);
+	put(&p, folded((int64_t)left->line - left->seq));
 	for (int i = 0; i < KR_LEFT_TIMES; i++)
 		if (head >> (TIMES_SHIFT + i) & 1)
 			put(&p, folded(distance(left, i)));
 	struct kr_relic *relic = kr_mem_alloc(mem, 1, offsetof(struct kr_relic, bytes) + p.n);
-	if (!relic)
+	if (!relic || !add(mem, list, relic)) {
+		kr_mem_free(mem, relic, 1, offsetof(struct kr_relic, bytes) + p.n);
 		return false;
+	}
 	relic->marks = left->marks;
 	relic->size = p.n;
 	memcpy(relic->bytes, p.bytes, p.n);
-	relic->next = *list;
-	*list = relic;
 	return true;
 }
 
@@ -165,7 +235,7 @@ bool kr_relic_get(struct kr_stream *stream, struct kr_relic *relic, struct kr_le
 	out->flags = (uint16_t)take(&at);
 	out->session.i = (uint32_t)take(&at) - 1;
 	out->seq = (uint32_t)take(&at);
-	out->line = (uint32_t)take(&at);
+	out->line = (uint32_t)((int64_t)out->seq + unfolded(take(&at)));
 	for (int i = 0; i < KR_LEFT_TIMES; i++) {
 		uint64_t origin = i > 0 ? (uint64_t)out->at[origins[i]] : 0;
 		out->at[i] = (int64_t)(origin + (head >> (TIMES_SHIFT + i) & 1 ? (uint64_t)unfolded(take(&at)) : 0));
@@ -173,14 +243,12 @@ bool kr_relic_get(struct kr_stream *stream, struct kr_relic *relic, struct kr_le
 	return true;
 }
 
-void kr_relic_drop(struct kr_stream *stream, struct kr_mem *mem, struct kr_relic *relic, struct kr_relic **list)
+void kr_relic_drop(struct kr_stream *stream, struct kr_mem *mem, struct kr_relic *relic, struct kr_relics *list)
 {
 	const uint8_t *at = relic->bytes;
 	uint32_t head = (uint32_t)take(&at);
 
-	while (*list != relic)
-		list = &(*list)->next;
-	*list = relic->next;
+	take_out(mem, list, relic);
 	release(stream, &at, kind_at(head, ID_SHIFT));
 	release(stream, &at, kind_at(head, VALUE_SHIFT));
 	kr_mem_free(mem, relic, 1, bytes_of(relic));

@@ -193,7 +193,7 @@ static enum kr_status verify(struct rounding *r, struct kr_err *err)
 		const struct kr_finding *f = &r->findings.list.at[which];
 		if (f->what != KR_FOUND_CYCLE)
 			return kr_err_set(err, KR_INTERNAL, "internal error: the verifier rejects a finding (%s, %s): %s", kr_mechanism_name(f->mechanism),
-				kr_finding_class_name(f->what), why.text);
+				kr_finding_class_name(f), why.text);
 		for (uint32_t i = which; i + 1 < r->told.n; i++) {
 			r->told.at[i] = r->told.at[i + 1];
 			r->findings.list.at[i] = r->findings.list.at[i + 1];

@@ -21,6 +21,7 @@ static enum kr_status find(struct kr_batch *b)
 	kr_vec_done(b->mem, &c.arcs);
 	kr_vec_done(b->mem, &c.first);
 	kr_vec_done(b->mem, &c.gone);
+	kr_vec_done(b->mem, &c.last_gone);
 	return status;
 }
 

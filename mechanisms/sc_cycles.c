@@ -200,13 +200,16 @@ static enum kr_status tell_components(struct cycling *y)
 enum kr_status kr_certain_tell(struct kr_certain *c)
 {
 	struct cycling y = {.c = c, .nodes = 2 * c->b->txns.n};
-	enum kr_status status = allocate(&y) ? KR_OK : KR_NOMEM;
+	enum kr_status status = allocate(&y) ? kr_certain_sort(c) : KR_NOMEM;
 
 	for (uint32_t node = 0; node < y.nodes && !status; node++)
 		if (y.index[node] == KR_NONE)
 			visit(&y, node);
-	if (!status)
+	if (!status && y.components < y.nodes)
+		status = kr_certain_widen(c, y.component);
+	if (!status && y.components < y.nodes)
 		status = tell_components(&y);
+	c->component = NULL;
 	release(&y);
 	return status;
 }

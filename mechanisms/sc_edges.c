@@ -1,7 +1,7 @@
 /* Certain dependencies:
  * wr     the version is the only one that explains a read
  * ww     certain order, to the next layer only: the rest follows
- * rw     what was read is the only match and comes before u; or u committed after the read's snapshot
+ * rw     what was read is the only match and comes before u; or u committed after the read's snapshot; to the next layer only
  * order  u committed before the read's snapshot, and nothing certain later did: what was read is u's or a later one
  * so, rt where the profile asks for them
  * Shadows order nothing. Outcomes of INSERT count where the profile says so. */
@@ -17,6 +17,8 @@ static void add(struct kr_certain *c, uint32_t from, uint32_t to, struct kr_cert
 	uint32_t kinds = c->level->forbidden[0].allowed;
 
 	if (edge.from.i == edge.to.i || !(kinds & KR_BIT(edge.kind)) || !kr_batch_settled(c->b, edge.from) || !kr_batch_settled(c->b, edge.to))
+		return;
+	if (c->component && c->component[from] != c->component[to])
 		return;
 	c->failed |= !kr_vec_push(c->b->mem, &c->arcs, (struct kr_certain_arc){from, to, edge});
 }
@@ -34,27 +36,77 @@ static bool counts(const struct kr_batch *b, const struct kr_look *look)
 		(!look->insert || b->profile->insert_certified);
 }
 
-static void add_read(struct kr_certain *c, const struct kr_look *look, uint32_t i)
+static bool is_other(const struct kr_batch *b, const struct kr_look *look, uint32_t i)
+{
+	return is_node(b, &b->versions.at[i]) && b->versions.at[i].by.txn.i != look->txn.i;
+}
+
+static void add_source(struct kr_certain *c, const struct kr_look *look, uint32_t i, bool earlier)
+{
+	kr_txn writer = c->b->versions.at[i].by.txn;
+
+	if (is_other(c->b, look, i))
+		add(c, commit_of(writer), begin_of(c, look->txn),
+			(struct kr_certain_edge){KR_WR, earlier, look->predicate, writer, look->txn, look->key, look->op});
+}
+
+/* What the read saw, and what had certainly committed before its snapshot. */
+static void add_sources(struct kr_certain *c, const struct kr_look *look)
+{
+	const struct kr_batch *b = c->b;
+	uint32_t end = b->version_first.at[look->key.i + 1];
+	uint32_t i = kr_first_above(c->last_gone.at, b->version_first.at[look->key.i], end, look->at.from == INT64_MIN ? INT64_MIN : look->at.from - 1);
+
+	if (look->only != KR_NONE)
+		add_source(c, look, look->only, false);
+	for (; i < end && b->bounds.at[i].next < look->at.from; i++) {
+		const struct kr_written *u = &b->versions.at[i];
+		if (i != look->only && u->by.committed && u->by.commit.to < look->at.from && c->gone.at[i] >= look->at.from)
+			add_source(c, look, i, true);
+	}
+}
+
+/* Has what the read saw certainly been replaced by version i? */
+static bool is_replaced(const struct kr_certain *c, const struct kr_look *look, uint32_t i)
 {
 	const struct kr_batch *b = c->b;
 	const struct kr_written *u = &b->versions.at[i], *seen = look->only == KR_NONE ? NULL : &b->versions.at[look->only];
-	struct kr_certain_edge to = {KR_WR, false, look->predicate, u->by.txn, look->txn, look->key, look->op};
-	struct kr_certain_edge from = {KR_RW, false, look->predicate, look->txn, u->by.txn, look->key, look->op};
 
-	if (!is_node(b, u) || u->by.txn.i == look->txn.i)
-		return;
-	if (u == seen) {
-		add(c, commit_of(u->by.txn), begin_of(c, look->txn), to);
-		return;
+	if (i == look->only || !is_other(b, look, i) || (look->predicate && (u->value.i == KR_NONE || kr_look_fits(b, look, u->value))))
+		return false;
+	return kr_span_before(look->at, u->by.commit) || (seen && !seen->shadow && kr_stand_precedes(b, &seen->by, &u->by));
+}
+
+/* Where those that replace what the read saw can begin: each has its C1 after the snapshot, or comes after what was seen. */
+static uint32_t first_replacing(const struct kr_certain *c, const struct kr_look *look)
+{
+	const struct kr_batch *b = c->b;
+	uint32_t first = b->version_first.at[look->key.i + 1];
+
+	if (look->only != KR_NONE)
+		first = kr_batch_followers(b, look->only);
+	while (first > b->version_first.at[look->key.i] && b->bounds.at[first - 1].last > look->at.to)
+		first--;
+	return first;
+}
+
+/* The next layer only: dependencies between versions lead from there to the rest. On cycles all of them, for short ones. */
+static void add_replacing(struct kr_certain *c, const struct kr_look *look)
+{
+	const struct kr_batch *b = c->b;
+	bool all = c->component || !(c->level->forbidden[0].allowed & KR_BIT(KR_WW));
+	uint32_t first = first_replacing(c, look), end = b->version_first.at[look->key.i + 1];
+	int64_t gone = INT64_MAX;
+
+	for (uint32_t i = first; i < end && b->bounds.at[i].next <= gone && !all; i++)
+		if (b->versions.at[i].by.committed && b->versions.at[i].by.commit.to < gone && is_replaced(c, look, i))
+			gone = b->versions.at[i].by.commit.to;
+	for (uint32_t i = first; i < end && b->bounds.at[i].next <= gone; i++) {
+		kr_txn writer = b->versions.at[i].by.txn;
+		if (b->versions.at[i].by.commit.from <= gone && is_replaced(c, look, i))
+			add(c, begin_of(c, look->txn), commit_of(writer),
+				(struct kr_certain_edge){KR_RW, false, look->predicate, look->txn, writer, look->key, look->op});
 	}
-	if (u->by.committed && u->by.commit.to < look->at.from && c->gone.at[i] >= look->at.from) {
-		to.earlier = true;
-		add(c, commit_of(u->by.txn), begin_of(c, look->txn), to);
-	}
-	bool changes = !look->predicate || (u->value.i != KR_NONE && !kr_look_fits(b, look, u->value));
-	bool after = seen && !seen->shadow && kr_stand_precedes(b, &seen->by, &u->by);
-	if (changes && (after || kr_span_before(look->at, u->by.commit)))
-		add(c, begin_of(c, look->txn), commit_of(u->by.txn), from);
 }
 
 /* ---- versions ---- */
@@ -84,12 +136,13 @@ static enum kr_status find_gone(struct kr_certain *c)
 	for (uint32_t i = 0; i < b->versions.n; i++) {
 		const struct kr_written *v = &b->versions.at[i];
 		int64_t gone = INT64_MAX;
-		for (uint32_t j = b->version_first.at[v->key.i]; j < b->version_first.at[v->key.i + 1]; j++) {
+		for (uint32_t j = kr_batch_followers(b, i); j < b->version_first.at[v->key.i + 1] && b->bounds.at[j].next <= gone; j++) {
 			const struct kr_written *u = &b->versions.at[j];
 			if (u->by.committed && !u->shadow && u->by.commit.to < gone && kr_stand_precedes(b, &v->by, &u->by))
 				gone = u->by.commit.to;
 		}
-		if (!kr_vec_push(b->mem, &c->gone, gone))
+		int64_t last = i > b->version_first.at[v->key.i] && c->last_gone.at[i - 1] > gone ? c->last_gone.at[i - 1] : gone;
+		if (!kr_vec_push(b->mem, &c->gone, gone) || !kr_vec_push(b->mem, &c->last_gone, last))
 			return KR_NOMEM;
 	}
 	return kr_ctx_check(b->ctx);
@@ -128,7 +181,7 @@ static int by_end(const void *a, const void *b) /* of those that leave one node 
 	return (x->edge.op > y->edge.op) - (x->edge.op < y->edge.op);
 }
 
-static enum kr_status sort_arcs(struct kr_certain *c)
+enum kr_status kr_certain_sort(struct kr_certain *c)
 {
 	uint32_t nodes = 2 * c->b->txns.n, n = c->arcs.n;
 	uint32_t *of = kr_mem_alloc(c->b->mem, n, sizeof *of);
@@ -144,6 +197,7 @@ static enum kr_status sort_arcs(struct kr_certain *c)
 	for (uint32_t node = 0; node < nodes && good; node++)
 		if (by.first.at[node + 1] > by.first.at[node] + 1)
 			qsort(list + by.first.at[node], by.first.at[node + 1] - by.first.at[node], sizeof *list, by_end);
+	kr_vec_clear(&c->first);
 	for (uint32_t i = 0; i < n && good; i++)
 		c->arcs.at[i] = list[i];
 	for (uint32_t node = 0; node <= nodes && good; node++)
@@ -154,28 +208,46 @@ static enum kr_status sort_arcs(struct kr_certain *c)
 	return good ? KR_OK : KR_NOMEM;
 }
 
-enum kr_status kr_certain_build(struct kr_certain *c)
+static enum kr_status add_arcs(struct kr_certain *c)
 {
 	struct kr_batch *b = c->b;
-	enum kr_status status = find_gone(c);
+	enum kr_status status = KR_OK;
 
 	for (uint32_t i = 0; i < b->looks.n && !status; i++) {
 		const struct kr_look *look = &b->looks.at[i];
-		for (uint32_t v = b->version_first.at[look->key.i]; counts(b, look) && v < b->version_first.at[look->key.i + 1]; v++)
-			add_read(c, look, v);
+		if (counts(b, look)) {
+			add_sources(c, look);
+			add_replacing(c, look);
+		}
 		status = c->failed ? KR_NOMEM : kr_ctx_tick(b->ctx);
 	}
 	for (uint32_t i = 0; i < b->versions.n && !status; i++) {
-		for (uint32_t j = b->version_first.at[b->versions.at[i].key.i]; j < b->version_first.at[b->versions.at[i].key.i + 1]; j++)
+		uint32_t end = b->version_first.at[b->versions.at[i].key.i + 1];
+		for (uint32_t j = kr_batch_followers(b, i); j < end && b->bounds.at[j].next <= c->gone.at[i]; j++)
 			add_order(c, i, j);
 		status = c->failed ? KR_NOMEM : kr_ctx_tick(b->ctx);
 	}
 	for (kr_txn t = {0}; t.i < b->txns.n && !status; t.i++) {
 		for (kr_txn a = {0}; b->profile->certify_order != KR_ORDER_NONE && a.i < b->txns.n; a.i++)
 			add_before(c, a, t);
-		if (c->level->model != KR_NODES_TXN)
+		if (c->level->model != KR_NODES_TXN && (!c->component || c->component[2 * t.i] == c->component[commit_of(t)]))
 			c->failed |= !kr_vec_push(b->mem, &c->arcs, (struct kr_certain_arc){2 * t.i, commit_of(t), {.from = {KR_NONE}, .to = {KR_NONE}}});
 		status = c->failed ? KR_NOMEM : kr_ctx_tick(b->ctx);
 	}
-	return status ? status : sort_arcs(c);
+	return status;
+}
+
+enum kr_status kr_certain_build(struct kr_certain *c)
+{
+	enum kr_status status = find_gone(c);
+
+	return status ? status : add_arcs(c);
+}
+
+enum kr_status kr_certain_widen(struct kr_certain *c, const uint32_t *component)
+{
+	kr_vec_clear(&c->arcs);
+	c->component = component;
+	enum kr_status status = add_arcs(c);
+	return status ? status : kr_certain_sort(c);
 }

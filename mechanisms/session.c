@@ -2,22 +2,22 @@
  * it in its session has committed. */
 #include "mechanisms/mechanism.h"
 
-static bool applies(const struct kr_batch *b) { return b->profile->clock == KR_CLOCK_STAMPS && !b->options->no_session; }
+static bool asked(const struct kr_profile *profile) { return profile->clock == KR_CLOCK_STAMPS; }
 
-static enum kr_status report(struct kr_batch *b, kr_txn t, kr_txn before)
-{
-	struct kr_finding *f;
+static const struct kr_declared classes[] = {
+	{
+		.name = "session",
+		.mechanism = KR_MECH_SESSION,
+		.says = "{0} started before {1}, the one before it in its session, had committed",
+		.asked = asked,
+		.cites = KR_CITES_SESSION,
+		.premise_count = 1,
+		.premises = {{{KR_INSTANT_SNAPSHOT, 0}, {KR_INSTANT_COMMIT, 1}}},
+	},
+	{.name = NULL},
+};
 
-	if (before.i == KR_NONE || b->txns.at[t.i].snapshot.from >= b->txns.at[before.i].commit.from)
-		return KR_OK;
-	f = kr_batch_report(b, KR_MECH_SESSION, KR_FOUND_SESSION);
-	if (!f)
-		return KR_NOMEM;
-	f->txns[0] = t;
-	f->txns[1] = before;
-	f->snapshot = b->txns.at[t.i].snapshot;
-	return KR_OK;
-}
+static bool applies(const struct kr_batch *b) { return asked(b->profile) && !b->options->no_session; }
 
 static enum kr_status find(struct kr_batch *b)
 {
@@ -31,7 +31,8 @@ static enum kr_status find(struct kr_batch *b)
 		kr_session s = b->h->txns.at[t.i].session;
 		if (s.i == KR_NONE || !b->txns.at[t.i].committed)
 			continue;
-		status = report(b, t, last[s.i]);
+		if (last[s.i].i != KR_NONE)
+			status = kr_batch_claim(b, &classes[0], (struct kr_claim){{t, last[s.i]}, {KR_NONE, KR_NONE}, {KR_NONE}});
 		last[s.i] = t;
 	}
 	kr_mem_free(b->mem, last, n, sizeof *last);
@@ -42,6 +43,7 @@ const struct kr_mechanism kr_mechanism_session = {
 	.name = "session",
 	.title = "sessions by timestamps: each transaction starts after the one before it has committed",
 	.source = "Chronos, ICDE 2025",
+	.declares = classes,
 	.applies = applies,
 	.find = find,
 };

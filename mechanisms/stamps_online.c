@@ -1,6 +1,7 @@
 /* The engine's intake by timestamps (Aion): transactions arrive whole, in any order. The watermark is the newest timestamp heard of, held behind by
  * the lateness; what commits before it is settled, since whatever begins or commits before it and comes later is late. So there is one verdict, which
  * does not depend on the order of arrival; sessions alone have one, that of their lines, and are judged as they come. */
+#include "mechanisms/claim.h"
 #include "mechanisms/stream_work.h"
 
 /* ---- what is held ---- */
@@ -65,13 +66,16 @@ static enum kr_status tell_session(struct kr_engine *e, struct kr_held *before, 
 
 	kr_findings_init(&found, e->mem);
 	enum kr_status status = kr_window_build(&w, e->stream, &pair, &e->bases, false);
-	struct kr_finding *f = status ? NULL : kr_batch_report(&b, KR_MECH_SESSION, KR_FOUND_SESSION);
+	struct kr_finding *f = status ? NULL : kr_batch_report(&b, KR_MECH_SESSION, KR_FOUND_DECLARED);
 	if (!status && !f)
 		status = KR_NOMEM;
 	if (!status) {
+		f->declared = kr_declared_find("session");
 		f->txns[0] = (kr_txn){t->at};
 		f->txns[1] = (kr_txn){before->at};
 		f->snapshot = (struct kr_span){t->first, t->first};
+		f->at[0][0] = t->first;
+		f->at[0][1] = before->due;
 		status = kr_verify_findings(e->ctx, &w.h, claims, &found, &which, err);
 	}
 	e->found_trusted |= !status && e->late == 0;

@@ -38,8 +38,8 @@ void kr_engine_free(struct kr_engine *e)
 	for (uint32_t i = 0; i < e->held.n; i++)
 		kr_held_free(e->stream, e->mem, e->held.at[i]);
 	for (uint32_t k = 0; k < e->bases.n; k++)
-		while (e->bases.at[k].relics)
-			kr_relic_drop(e->stream, e->mem, e->bases.at[k].relics, &e->bases.at[k].relics);
+		while (kr_relics_count(e->bases.at[k].relics) > 0)
+			kr_relic_drop(e->stream, e->mem, kr_relics_at(e->bases.at[k].relics, 0), &e->bases.at[k].relics);
 	kr_vec_done(e->mem, &e->open);
 	kr_vec_done(e->mem, &e->held);
 	kr_vec_done(e->mem, &e->bases);

@@ -90,7 +90,7 @@ static void touch_all(struct building *b, const struct kr_held *t)
 static void touch_for_scans(struct building *b)
 {
 	for (kr_key k = {0}; k.i < b->stream->keys.n && b->scans; k.i++)
-		if (b->bases->at[k.i].relics || b->stream->keys.at[k.i].initial.i != KR_ABSENT.i || kr_history_untold(b->stream))
+		if (kr_relics_count(b->bases->at[k.i].relics) > 0 || b->stream->keys.at[k.i].initial.i != KR_ABSENT.i || kr_history_untold(b->stream))
 			touch(b, k);
 }
 
@@ -144,15 +144,17 @@ static bool get_lefts(struct building *b)
 {
 	struct kr_window *w = b->w;
 
-	for (kr_key k = {0}; k.i < w->keys.n; k.i++)
-		for (struct kr_relic *r = b->bases->at[w->keys.at[k.i].i].relics; r; r = r->next) {
+	for (kr_key k = {0}; k.i < w->keys.n; k.i++) {
+		struct kr_relics relics = b->bases->at[w->keys.at[k.i].i].relics;
+		for (uint32_t i = 0; i < kr_relics_count(relics); i++) {
 			struct kr_left left;
-			if (!kr_relic_get(b->from, r, &left))
+			if (!kr_relic_get(b->from, kr_relics_at(relics, i), &left))
 				return false;
 			left.key = k;
 			if (!kr_vec_push(w->mem, &w->lefts, left))
 				return false;
 		}
+	}
 	return true;
 }
 

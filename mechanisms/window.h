@@ -9,7 +9,7 @@
 KR_VEC_NAMED(kr_helds, struct kr_held *);
 
 struct kr_base {                 /* of a key of the stream */
-	struct kr_relic *relics; /* what is left of transactions that are forgotten: their versions of it */
+	struct kr_relics relics; /* what is left of transactions that are forgotten: their versions of it */
 	uint32_t at;             /* its number in the window, if that names it there */
 	uint8_t kind;            /* enum kr_key_kind, as far as was seen */
 	bool gone, gone_present; /* a version of it is forgotten; one that was not absent */

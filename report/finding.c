@@ -9,7 +9,7 @@ void kr_report_finding_class(const struct kr_finding_report *r, const struct kr_
 	struct kr_certificate cert;
 	bool good = f->what == KR_FOUND_CYCLE;
 
-	snprintf(out, KR_ANOMALY_NAME_SIZE, "%s", kr_finding_class_name(f->what));
+	snprintf(out, KR_ANOMALY_NAME_SIZE, "%s", kr_finding_class_name(f));
 	kr_certificate_init(&cert, r->all->mem);
 	cert.kind = KR_CERT_CYCLES;
 	for (uint32_t i = 0; i < f->edge_count && good; i++) {

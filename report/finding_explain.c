@@ -2,6 +2,9 @@
  * cannot be ("However"). */
 #include "report/finding.h"
 #include "report/words.h"
+#include "verify/declared.h"
+
+#include <string.h>
 
 struct telling {
 	const struct kr_finding_report *r;
@@ -197,6 +200,36 @@ void kr_finding_edge_says(const struct kr_words *w, const struct kr_certain_edge
 	kr_str_add(w->out, e->kind == KR_RT ? " began" : "");
 }
 
+/* The inequalities of its class. */
+static void then_declared(const struct telling *t)
+{
+	static const char *const was[] = {[KR_INSTANT_SNAPSHOT] = "'s snapshot was taken by ",
+		[KR_INSTANT_STATEMENT] = "'s statement was over by ",
+		[KR_INSTANT_BEGIN] = " had begun by ",
+		[KR_INSTANT_COMMIT] = " had committed by ",
+		[KR_INSTANT_LOCK] = " had its lock by ",
+		[KR_INSTANT_RELEASE] = " had given up its locks by "};
+	static const char *const could[] = {[KR_INSTANT_SNAPSHOT] = "'s snapshot could be taken (",
+		[KR_INSTANT_STATEMENT] = "'s statement was sent (",
+		[KR_INSTANT_BEGIN] = " could begin (",
+		[KR_INSTANT_COMMIT] = " could commit (",
+		[KR_INSTANT_LOCK] = " could take its lock (",
+		[KR_INSTANT_RELEASE] = " could give up its locks ("};
+	const struct kr_declared *d = t->f->declared;
+
+	for (uint32_t i = 0; i < d->premise_count; i++) {
+		add(t, i > 0 ? "      " : "");
+		txn(t, t->f->txns[d->premises[i].before.of]);
+		add(t, was[d->premises[i].before.what]);
+		at(t, t->f->at[i][0]);
+		add(t, ", before ");
+		txn(t, t->f->txns[d->premises[i].after.of]);
+		add(t, could[d->premises[i].after.what]);
+		at(t, t->f->at[i][1]);
+		add(t, ").\n");
+	}
+}
+
 static void then(const struct telling *t)
 {
 	const struct kr_finding *f = t->f;
@@ -209,7 +242,9 @@ static void then(const struct telling *t)
 	}
 	if (f->edge_count > 0)
 		return;
-	if (f->mechanism == KR_MECH_ME)
+	if (f->what == KR_FOUND_DECLARED)
+		then_declared(t);
+	else if (f->mechanism == KR_MECH_ME)
 		then_locks(t);
 	else if (f->what == KR_FOUND_GARBAGE)
 		then_garbage(t);
@@ -306,6 +341,21 @@ static void why_pair(const struct telling *t, const char *middle, const char *en
 	add(t, end);
 }
 
+/* The sentence of its class, with names in place of {0}, {1} and {key}. */
+static void why_declared(const struct telling *t)
+{
+	const char *says = t->f->declared->says;
+
+	for (const char *brace; (brace = strchr(says, '{')); says = strchr(brace, '}') + 1) {
+		kr_str_add_bytes(t->w.out, says, (size_t)(brace - says));
+		if (brace[1] == 'k')
+			key(t);
+		else
+			txn(t, t->f->txns[brace[1] == '1']);
+	}
+	add(t, says);
+}
+
 static void why(const struct telling *t)
 {
 	switch (t->f->what) {
@@ -313,19 +363,7 @@ static void why(const struct telling *t)
 	case KR_FOUND_WRITE_READ: why_pair(t, " had ", " locked at the same time, one of them for writing"); break;
 	case KR_FOUND_RANGE: why_pair(t, " had a range, and a row that was written into it, locked at the same time: ", ""); break;
 	case KR_FOUND_CONCURRENT_WRITERS: why_pair(t, " both wrote ", ", and neither can have committed before the other's snapshot"); break;
-	case KR_FOUND_STALE_VALIDATED:
-		txn(t, t->f->txns[0]);
-		add(t, " committed although ");
-		txn(t, t->f->txns[1]);
-		add(t, " had overwritten what it read of ");
-		key(t);
-		break;
-	case KR_FOUND_SESSION:
-		txn(t, t->f->txns[0]);
-		add(t, " started before ");
-		txn(t, t->f->txns[1]);
-		add(t, ", the one before it in its session, had committed");
-		break;
+	case KR_FOUND_DECLARED: why_declared(t); break;
 	case KR_FOUND_CYCLE:
 		add(t, "these transactions depend on each other in a circle, which ");
 		add(t, t->r->certify ? t->r->certify->id : "the level");

@@ -161,7 +161,7 @@ static void add_statement(const struct drawing *d, kr_txn t, uint32_t index, boo
 	kr_words_op(&w, op);
 	kr_str_add(d->out, first ? "{" : ", {");
 	kr_page_words(d->out, "text", &text);
-	add_span(d->out, timed ? (struct kr_span){attr->invoked, attr->open ? INT64_MAX : attr->returned} : kr_basis_op(d->basis, op));
+	add_span(d->out, timed ? (struct kr_span){attr->invoked, attr->open ? INT64_MAX : attr->returned} : kr_basis_op(d->basis, t, index));
 	if (!timed)
 		kr_str_add(d->out, ", \"implied\": true");
 	if ((t.i == d->f->txns[0].i && index == d->f->ops[0]) || (t.i == d->f->txns[1].i && index == d->f->ops[1]))

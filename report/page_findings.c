@@ -3,6 +3,8 @@
 
 #include "report/page.h"
 
+#include <string.h>
+
 void kr_report_page_findings_begin(const char *trace, const struct kr_profile *profile, const struct kr_level *certify, const struct kr_history *h,
 	struct kr_str *out)
 {
@@ -28,6 +30,18 @@ void kr_report_page_findings_begin(const char *trace, const struct kr_profile *p
 	kr_page_data(out, "profile", &json);
 }
 
+/* With this one. */
+static uint32_t count(struct kr_page_tally *tally, const struct kr_finding *f)
+{
+	const char *name = kr_finding_class_name(f);
+	int c = 0;
+
+	while (c + 1 < KR_PAGE_CLASSES && tally->at[f->mechanism][c].name && strcmp(tally->at[f->mechanism][c].name, name) != 0)
+		c++;
+	tally->at[f->mechanism][c].name = name;
+	return ++tally->at[f->mechanism][c].found;
+}
+
 enum kr_status kr_report_page_findings(struct kr_ctx *ctx, const struct kr_finding_report *r, const struct kr_marks *marks, struct kr_page_tally *tally,
 	struct kr_str *out)
 {
@@ -36,7 +50,7 @@ enum kr_status kr_report_page_findings(struct kr_ctx *ctx, const struct kr_findi
 
 	for (uint32_t i = 0; i < r->all->list.n && !status; i++) {
 		const struct kr_finding *f = &r->all->list.at[i];
-		if (++tally->found[f->mechanism][f->what] > KR_PAGE_FINDINGS_MOST)
+		if (count(tally, f) > KR_PAGE_FINDINGS_MOST)
 			continue;
 		if (!basis)
 			status = kr_basis_new(ctx, r->history, (struct kr_claims){r->profile, r->certify, marks}, r->all, &basis);
@@ -57,11 +71,9 @@ void kr_report_page_findings_end(const struct kr_page_tally *tally, const char *
 	kr_page_text(&json, "looked", looked);
 	kr_str_add(&json, ", \"found\": [");
 	for (int m = 0; m < KR_MECH_KINDS; m++)
-		for (int c = 0; c < KR_FOUND_CLASSES; c++) {
-			if (tally->found[m][c] == 0)
-				continue;
+		for (int c = 0; c < KR_PAGE_CLASSES && tally->at[m][c].name; c++) {
 			kr_str_format(&json, "%s{\"mechanism\": \"%s\", \"class\": \"%s\", \"count\": %u}", separator,
-				kr_mechanism_name((enum kr_mechanism_kind)m), kr_finding_class_name((enum kr_finding_class)c), tally->found[m][c]);
+				kr_mechanism_name((enum kr_mechanism_kind)m), tally->at[m][c].name, tally->at[m][c].found);
 			separator = ", ";
 		}
 	kr_str_add(&json, "]}");

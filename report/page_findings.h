@@ -8,7 +8,11 @@
 
 #define KR_PAGE_FINDINGS_MOST 100u /* of one class, in full; the rest is counted */
 
-struct kr_page_tally { uint32_t found[KR_MECH_KINDS][KR_FOUND_CLASSES]; };
+enum { KR_PAGE_CLASSES = 64 }; /* of one mechanism; what goes beyond is counted with the last */
+
+struct kr_page_tally { /* of each mechanism its classes, in the order in which they were found */
+	struct { const char *name; uint32_t found; } at[KR_MECH_KINDS][KR_PAGE_CLASSES];
+};
 
 void kr_report_page_findings_begin(const char *trace, const struct kr_profile *profile, const struct kr_level *certify, const struct kr_history *h,
 	struct kr_str *out);

@@ -1,4 +1,5 @@
 /* Names of mechanisms and classes, and the memory of findings. */
+#include "verify/declared.h"
 #include "verify/recheck.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@ static const char *const mechanisms[KR_MECH_KINDS] = {
 static const char *const classes[KR_FOUND_CLASSES] = {KR_FINDING_CLASSES(NAMED)};
 
 const char *kr_mechanism_name(enum kr_mechanism_kind kind) { return mechanisms[kind]; }
-const char *kr_finding_class_name(enum kr_finding_class what) { return classes[what]; }
+const char *kr_finding_class_name(const struct kr_finding *f) { return f->declared ? f->declared->name : classes[f->what]; }
 
 static bool find_name(const char *const *names, int n, const char *text, int *out)
 {
@@ -60,15 +61,17 @@ void kr_findings_done(struct kr_findings *f)
 
 enum kr_status kr_recheck_one(struct kr_recheck *r)
 {
+	if (r->f->what == KR_FOUND_DECLARED)
+		return kr_recheck_declared(r);
 	switch (r->f->mechanism) {
 	case KR_MECH_CR: return kr_recheck_read(r);
-	case KR_MECH_SC: return r->f->what == KR_FOUND_CYCLE ? kr_recheck_cycle(r) : kr_recheck_pair(r);
+	case KR_MECH_SC: return r->f->what == KR_FOUND_CYCLE ? kr_recheck_cycle(r) : kr_recheck_fail(r, "the class is not one of cycles");
 	case KR_MECH_ME:
-	case KR_MECH_FUW:
-	case KR_MECH_SESSION: return kr_recheck_pair(r);
+	case KR_MECH_FUW: return kr_recheck_pair(r);
+	case KR_MECH_SESSION:
 	case KR_MECH_KINDS: break;
 	}
-	return kr_err_set(r->err, KR_BAD, "no such mechanism");
+	return kr_recheck_fail(r, "its mechanism has no such class");
 }
 
 enum kr_status kr_recheck_begin(struct kr_recheck *r)
@@ -78,7 +81,7 @@ enum kr_status kr_recheck_begin(struct kr_recheck *r)
 	r->key = (kr_key){KR_NONE};
 	if (!r->ops || !r->txns)
 		return KR_NOMEM;
-	return r->claims.profile->clock == KR_CLOCK_STAMPS ? kr_recheck_stamps(r) : kr_recheck_instants(r);
+	return KR_OK;
 }
 
 void kr_recheck_end(struct kr_recheck *r)

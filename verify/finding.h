@@ -21,9 +21,9 @@ enum kr_mechanism_kind {
 	KR_MECH_KINDS
 };
 
-/* Classes with their names: KR_FOUND_OWN_WRITE is "own write". A new one is a line here; the compiler then asks for its sentence in
- * report/finding_explain.c. UNCOMMITTED: of reads that see what is not committed, the value was not there then. CYCLE: of SC; it is told
- * by the name of the anomaly. */
+/* Classes with their names: KR_FOUND_OWN_WRITE is "own write". UNCOMMITTED: of reads that see what is not committed, the value was not
+ * there then. CYCLE: of SC; it is told by the name of the anomaly. DECLARED: what a mechanism declares itself (verify/declared.h), told by the
+ * name that it has there: a new class is one of these, and needs no line here. */
 #define KR_FINDING_CLASSES(X) \
 	X(OWN_WRITE, "own write") \
 	X(NEVER_WRITTEN, "never written") \
@@ -39,15 +39,13 @@ enum kr_mechanism_kind {
 	X(RANGE, "range") \
 	X(CONCURRENT_WRITERS, "concurrent writers") \
 	X(CYCLE, "cycle") \
-	X(STALE_VALIDATED, "stale read validated") \
-	X(SESSION, "session")
+	X(DECLARED, "declared")
 
 #define KR_FINDING_CLASS(NAME, TEXT) KR_FOUND_##NAME,
 enum kr_finding_class { KR_FINDING_CLASSES(KR_FINDING_CLASS) KR_FOUND_CLASSES };
 #undef KR_FINDING_CLASS
 
 const char *kr_mechanism_name(enum kr_mechanism_kind kind);           /* "CR", ... */
-const char *kr_finding_class_name(enum kr_finding_class what);        /* "garbage", ... */
 bool kr_mechanism_parse(const char *text, enum kr_mechanism_kind *out);
 bool kr_finding_class_parse(const char *text, enum kr_finding_class *out);
 
@@ -57,10 +55,14 @@ struct kr_visible { kr_txn writer; kr_value value; struct kr_span window; }; /* 
 /* A certain dependency. `earlier`: the target read the version of the source, or one that comes after it. */
 struct kr_certain_edge { enum kr_edge_kind kind; bool earlier, predicate; kr_txn from, to; kr_key key; uint32_t op; };
 
+struct kr_declared;
+typedef const struct kr_declared *kr_declared_find_fn(const char *name); /* the class of that name, or NULL: mechanisms know them */
+
 struct kr_finding {
 	enum kr_mechanism_kind mechanism;
 	enum kr_finding_class what;
-	kr_txn txns[2];   /* CR: the reader; ME, FUW: the pair; validated reads: reader and overwriter; [1] may be KR_NONE; of a cycle both are KR_NONE */
+	const struct kr_declared *declared; /* DECLARED: as what; else NULL */
+	kr_txn txns[2];   /* CR: the reader; ME, FUW: the pair; DECLARED: as the class says; [1] may be KR_NONE; of a cycle both are KR_NONE */
 	uint32_t ops[2];  /* index in its transaction, or KR_NONE */
 	kr_key key;       /* or KR_NONE */
 	kr_value seen;    /* CR: i == KR_NONE: only that it was there, or did not match */
@@ -73,6 +75,7 @@ struct kr_finding {
 	int64_t over_by;   /* when that was in place at the latest */
 	bool by_locks;     /* and what orders the two: their locks, else their commits */
 	struct kr_span held[2]; /* ME: from when at the latest, until when at least, each of the two had the lock */
+	int64_t at[4][2];  /* DECLARED, of each inequality: `before` at its latest, `after` at its earliest; where it was read from JSON 0 */
 	uint32_t attached; /* cycles that hold both transactions of this pair, and are not reported apart */
 };
 
@@ -82,6 +85,8 @@ struct kr_findings {
 	KR_VEC(struct kr_visible) visible;
 	KR_VEC(struct kr_certain_edge) edges;
 };
+
+const char *kr_finding_class_name(const struct kr_finding *f); /* "garbage", ... */
 
 void kr_findings_init(struct kr_findings *f, struct kr_mem *mem);
 void kr_findings_done(struct kr_findings *f);
@@ -113,10 +118,10 @@ struct kr_claims { /* what findings rest on */
 enum kr_status kr_verify_findings(struct kr_ctx *ctx, const struct kr_history *h, struct kr_claims claims,
 	const struct kr_findings *findings, uint32_t *which, struct kr_err *err);
 
-/* Is the JSON line a finding? If so, the finding, as reports write it, into `out`, which is empty; `profile`: its name, in
- * `arena`. KR_BAD: malformed, or it names a transaction, key or operation that the history does not have. */
+/* Is the JSON line a finding? If so, the finding, as reports write it, into `out`, which is empty; `declared` knows the classes that
+ * mechanisms declare; `profile`: its name, in `arena`. KR_BAD: malformed, or it names a transaction, key or operation that the history does not have. */
 bool kr_finding_is(const char *line, size_t length);
-enum kr_status kr_finding_read(const struct kr_history *h, struct kr_arena *arena, const char *line, size_t length, const char **profile,
-	struct kr_findings *out, struct kr_err *err);
+enum kr_status kr_finding_read(const struct kr_history *h, kr_declared_find_fn *declared, struct kr_arena *arena, const char *line, size_t length,
+	const char **profile, struct kr_findings *out, struct kr_err *err);
 
 #endif

@@ -8,6 +8,7 @@
 
 struct finding_reading {
 	const struct kr_history *h;
+	kr_declared_find_fn *declared;
 	struct kr_names names;
 	struct kr_findings *out;
 	struct kr_finding *f;
@@ -112,7 +113,10 @@ static enum kr_status read_finding(struct finding_reading *r, const json_t *root
 	if (!what)
 		return wrong(r, "class", "a text");
 	r->f->what = KR_FOUND_CYCLE; /* is named after its anomaly */
-	if (!kr_finding_class_parse(what, &r->f->what) && r->f->mechanism != KR_MECH_SC)
+	r->f->declared = r->declared ? r->declared(what) : NULL;
+	if (r->f->declared)
+		r->f->what = KR_FOUND_DECLARED;
+	else if (!kr_finding_class_parse(what, &r->f->what) && r->f->mechanism != KR_MECH_SC)
 		return wrong(r, "class", "a class of its mechanism");
 	return r->f->what == KR_FOUND_CYCLE ? read_cycle(r, root) : read_places(r, root);
 }
@@ -126,12 +130,12 @@ bool kr_finding_is(const char *line, size_t length)
 	return is;
 }
 
-enum kr_status kr_finding_read(const struct kr_history *h, struct kr_arena *arena, const char *line, size_t length, const char **profile,
-	struct kr_findings *out, struct kr_err *err)
+enum kr_status kr_finding_read(const struct kr_history *h, kr_declared_find_fn *declared, struct kr_arena *arena, const char *line, size_t length,
+	const char **profile, struct kr_findings *out, struct kr_err *err)
 {
 	struct kr_finding f =
 		{.txns = {{KR_NONE}, {KR_NONE}}, .ops = {KR_NONE, KR_NONE}, .key = {KR_NONE}, .seen = {KR_NONE}, .writer = {KR_NONE}, .over = {KR_NONE}};
-	struct finding_reading r = {.h = h, .names = {.h = h, .mem = out->mem}, .out = out, .f = &f, .err = err};
+	struct finding_reading r = {.h = h, .declared = declared, .names = {.h = h, .mem = out->mem}, .out = out, .f = &f, .err = err};
 	json_t *root = json_loadb(line, length, KR_NAMES_JSON, NULL);
 	const char *name = json_string_value(json_object_get(root, "profile"));
 	enum kr_status status = name ? read_finding(&r, root) : wrong(&r, "profile", "its name");

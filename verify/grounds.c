@@ -42,12 +42,12 @@ void kr_basis_free(struct kr_basis *b)
 
 struct kr_times kr_basis_times(const struct kr_basis *b, kr_txn t)
 {
-	const struct kr_instants *at = &b->r.txns[t.i];
+	const struct kr_instants *at = kr_recheck_instants(&b->r, t);
 
 	return (struct kr_times){at->begin, at->snapshot, at->commit, at->has_snapshot};
 }
 
-struct kr_span kr_basis_op(const struct kr_basis *b, kr_op op) { return b->r.ops[op.i]; }
+struct kr_span kr_basis_op(const struct kr_basis *b, kr_txn t, uint32_t op) { return kr_recheck_op(&b->r, t, op); }
 
 enum kr_status kr_basis_of(struct kr_basis *b, const struct kr_finding *f, struct kr_grounds *out)
 {
@@ -65,7 +65,7 @@ struct kr_gap kr_recheck_gap(struct kr_point before, struct kr_point after) { re
 
 struct kr_point kr_recheck_snapshot(const struct kr_recheck *r, kr_txn t, int64_t at)
 {
-	return kr_point_at(r->txns[t.i].has_snapshot ? KR_INSTANT_SNAPSHOT : KR_INSTANT_STATEMENT, t, at);
+	return kr_point_at(kr_recheck_instants(r, t)->has_snapshot ? KR_INSTANT_SNAPSHOT : KR_INSTANT_STATEMENT, t, at);
 }
 
 void kr_recheck_note(const struct kr_recheck *r, struct kr_gap gap)
@@ -76,7 +76,8 @@ void kr_recheck_note(const struct kr_recheck *r, struct kr_gap gap)
 
 void kr_recheck_note_locks(const struct kr_recheck *r, kr_txn t, struct kr_span taken, kr_txn u)
 {
-	kr_recheck_note(r, kr_recheck_gap(kr_point_at(KR_INSTANT_LOCK, t, taken.to), kr_point_at(KR_INSTANT_RELEASE, u, r->txns[u.i].lives_until)));
+	kr_recheck_note(r,
+		kr_recheck_gap(kr_point_at(KR_INSTANT_LOCK, t, taken.to), kr_point_at(KR_INSTANT_RELEASE, u, kr_recheck_instants(r, u)->lives_until)));
 }
 
 void kr_recheck_note_order(const struct kr_recheck *r, const struct kr_newly *v, const struct kr_newly *u, uint32_t edge)
@@ -85,13 +86,13 @@ void kr_recheck_note_order(const struct kr_recheck *r, const struct kr_newly *v,
 
 	if (!r->grounds || v->txn.i == KR_NONE)
 		return;
-	int64_t by = r->txns[v->txn.i].commit.to, from = r->txns[u->txn.i].commit.from;
+	int64_t by = kr_recheck_instants(r, v->txn)->commit.to, from = kr_recheck_instants(r, u->txn)->commit.from;
 	if (r->h->txns.at[v->txn.i].status == KR_COMMITTED && by < from) {
 		gap.before = kr_point_at(KR_INSTANT_COMMIT, v->txn, by);
 		gap.after = kr_point_at(KR_INSTANT_COMMIT, u->txn, from);
-	} else if (v->lock.to < r->txns[u->txn.i].lives_until) {
+	} else if (v->lock.to < kr_recheck_instants(r, u->txn)->lives_until) {
 		gap.before = kr_point_at(KR_INSTANT_LOCK, v->txn, v->lock.to);
-		gap.after = kr_point_at(KR_INSTANT_RELEASE, u->txn, r->txns[u->txn.i].lives_until);
+		gap.after = kr_point_at(KR_INSTANT_RELEASE, u->txn, kr_recheck_instants(r, u->txn)->lives_until);
 	} else {
 		return; /* one follows the other in their session */
 	}
@@ -106,7 +107,10 @@ static void note_window(const struct kr_recheck *r, struct kr_sight_window w)
 
 /* ---- what was seen ---- */
 
-static int64_t there_from(const struct kr_recheck *r, const struct kr_newly *v) { return v->txn.i == KR_NONE ? INT64_MIN : r->txns[v->txn.i].commit.from; }
+static int64_t there_from(const struct kr_recheck *r, const struct kr_newly *v)
+{
+	return v->txn.i == KR_NONE ? INT64_MIN : kr_recheck_instants(r, v->txn)->commit.from;
+}
 
 static struct kr_point sighted_at(const struct kr_recheck *r, const struct kr_sighted *s, int64_t at)
 {
@@ -125,7 +129,8 @@ static const struct kr_newly *replacement(const struct kr_recheck *r, const stru
 	for (uint32_t i = 0; i < r->versions.n; i++) {
 		const struct kr_newly *u = &r->versions.at[i];
 		bool certain = u->txn.i != KR_NONE && u->txn.i != r->f->txns[0].i && r->h->txns.at[u->txn.i].status == KR_COMMITTED;
-		if (certain && kr_recheck_precedes(r, v, u) && (!out || r->txns[u->txn.i].commit.to < r->txns[out->txn.i].commit.to))
+		if (certain && kr_recheck_precedes(r, v, u) &&
+			(!out || kr_recheck_instants(r, u->txn)->commit.to < kr_recheck_instants(r, out->txn)->commit.to))
 			out = u;
 	}
 	return out;
@@ -137,7 +142,7 @@ static void note_gone(const struct kr_recheck *r, const struct kr_sighted *s, co
 
 	if (!u)
 		return;
-	struct kr_gap gap = kr_recheck_gap(kr_point_at(KR_INSTANT_COMMIT, u->txn, r->txns[u->txn.i].commit.to), sighted_at(r, s, s->at.from));
+	struct kr_gap gap = kr_recheck_gap(kr_point_at(KR_INSTANT_COMMIT, u->txn, kr_recheck_instants(r, u->txn)->commit.to), sighted_at(r, s, s->at.from));
 	gap.touches = r->claims.profile->clock == KR_CLOCK_STAMPS;
 	kr_recheck_note(r, gap);
 	kr_recheck_note_order(r, v, u, KR_NONE);
@@ -168,9 +173,9 @@ static void note_unwritten(const struct kr_recheck *r, const struct kr_sighted *
 		kr_op op = kr_history_op(r->h, w, i);
 		for (uint32_t e = 0; e < kr_effect_count(r->h, &r->h->ops.at[op.i]); e++) {
 			struct kr_written_row effect = kr_effect_at(r->h, &r->h->ops.at[op.i], e);
-			if (effect.key.i != r->f->key.i || !kr_recheck_allows(r, s, effect.key, effect.value) || r->ops[op.i].from <= s->at.to)
+			if (effect.key.i != r->f->key.i || !kr_recheck_allows(r, s, effect.key, effect.value) || kr_recheck_op(r, w, i).from <= s->at.to)
 				continue;
-			kr_recheck_note(r, kr_recheck_gap(sighted_at(r, s, s->at.to), kr_point_at(KR_INSTANT_STATEMENT, w, r->ops[op.i].from)));
+			kr_recheck_note(r, kr_recheck_gap(sighted_at(r, s, s->at.to), kr_point_at(KR_INSTANT_STATEMENT, w, kr_recheck_op(r, w, i).from)));
 			return;
 		}
 	}
@@ -264,8 +269,8 @@ static struct kr_point seen_at(const struct kr_recheck *r, const struct kr_sight
 enum kr_status kr_recheck_note_clash(struct kr_recheck *r)
 {
 	kr_txn t = r->f->txns[0];
-	bool whole = r->txns[t.i].has_snapshot;
-	struct clash c = {.all = whole ? r->txns[t.i].snapshot : r->ops[kr_history_op(r->h, t, r->f->ops[0]).i]};
+	bool whole = kr_recheck_instants(r, t)->has_snapshot;
+	struct clash c = {.all = whole ? kr_recheck_instants(r, t)->snapshot : kr_recheck_op(r, t, r->f->ops[0])};
 	uint32_t first = whole ? 0 : r->f->ops[0], end = whole ? r->h->txns.at[t.i].op_count : first + 1;
 	enum kr_status status = KR_OK;
 

@@ -59,7 +59,7 @@ enum kr_status kr_basis_new(struct kr_ctx *ctx, const struct kr_history *h, stru
 	struct kr_basis **out);
 void kr_basis_free(struct kr_basis *b); /* safe on NULL */
 struct kr_times kr_basis_times(const struct kr_basis *b, kr_txn t);
-struct kr_span kr_basis_op(const struct kr_basis *b, kr_op op);
+struct kr_span kr_basis_op(const struct kr_basis *b, kr_txn t, uint32_t op);
 
 /* Of one of its findings. The caller frees *out with kr_grounds_done in every case. */
 enum kr_status kr_basis_of(struct kr_basis *b, const struct kr_finding *f, struct kr_grounds *out);

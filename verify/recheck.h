@@ -8,6 +8,7 @@
 #include "verify/saw.h"
 
 struct kr_instants {
+	bool derived; /* else the rest means nothing yet */
 	struct kr_span begin, snapshot, commit;
 	int64_t lives_until; /* it held its locks until then at least */
 	int64_t rolled_back; /* latest; of aborted ones */
@@ -31,22 +32,22 @@ struct kr_recheck {
 	const struct kr_finding *f;
 	struct kr_err *err;
 	struct kr_grounds *grounds;      /* what was derived is noted there; NULL: nobody asks */
-	struct kr_span *ops;             /* by operation that counts */
-	struct kr_instants *txns;        /* by transaction */
+	struct kr_span *ops;             /* by operation that counts: of transactions whose instants were derived */
+	struct kr_instants *txns;        /* by transaction: kr_recheck_instants */
 	uint32_t *writer_first;          /* by key, and one more: into writers; NULL: not asked for so far */
 	kr_txn *writers;                 /* who tried to write it, perhaps several times in a row, in the order of transactions */
 	kr_key key;                      /* whose versions are in `versions` */
 	KR_VEC(struct kr_newly) versions;
 };
 
-/* finding.c: all instants, and the memory of them. */
+/* finding.c */
 enum kr_status kr_recheck_begin(struct kr_recheck *r);
 enum kr_status kr_recheck_one(struct kr_recheck *r); /* r->f: does it hold? */
 void kr_recheck_end(struct kr_recheck *r);
 
 /* recheck_instants.c */
-enum kr_status kr_recheck_instants(struct kr_recheck *r);
-enum kr_status kr_recheck_stamps(struct kr_recheck *r);
+const struct kr_instants *kr_recheck_instants(const struct kr_recheck *r, kr_txn t);    /* derived when they are first asked for */
+struct kr_span kr_recheck_op(const struct kr_recheck *r, kr_txn t, uint32_t index); /* when the operation ran */
 struct kr_span kr_recheck_entry(const struct kr_recheck *r, kr_txn t, const struct kr_walk *walk); /* when that entry ran */
 
 /* recheck_versions.c */
@@ -102,6 +103,7 @@ struct kr_point kr_recheck_snapshot(const struct kr_recheck *r, kr_txn t, int64_
 enum kr_status kr_recheck_read(struct kr_recheck *r);
 enum kr_status kr_recheck_pair(struct kr_recheck *r);
 enum kr_status kr_recheck_cycle(struct kr_recheck *r);
+enum kr_status kr_recheck_declared(struct kr_recheck *r); /* recheck_declared.c */
 bool kr_recheck_new_row(const struct kr_recheck *r, kr_txn later, kr_key key); /* recheck_pairs.c */
 
 /* Marks of an operation of a transaction that is carried; of others 0. */

@@ -23,7 +23,7 @@ static const struct kr_newly *version_of(const struct kr_recheck *r, kr_txn t)
 
 static bool meets_places(const struct edge_check *c, const struct kr_newly *v)
 {
-	int64_t from = v->txn.i == KR_NONE ? INT64_MIN : c->r->txns[v->txn.i].commit.from, gone = kr_recheck_gone(c->r, v);
+	int64_t from = v->txn.i == KR_NONE ? INT64_MIN : kr_recheck_instants(c->r, v->txn)->commit.from, gone = kr_recheck_gone(c->r, v);
 
 	for (uint32_t i = 0; i < c->places.n; i++)
 		if (from <= c->places.at[i].to && c->places.at[i].from <= gone)
@@ -102,8 +102,8 @@ static enum kr_status check_wr(struct edge_check *c)
 		return kr_recheck_fail(r, "the source of an edge made no version of the key, for certain");
 	if (!c->e->earlier)
 		return c->only == v ? KR_OK : kr_recheck_fail(r, "the source of a wr is not all that the read can have seen");
-	if (r->h->txns.at[v->txn.i].status == KR_COMMITTED && r->txns[v->txn.i].commit.to < c->s.at.from) {
-		note(c, kr_point_at(KR_INSTANT_COMMIT, v->txn, r->txns[v->txn.i].commit.to), kr_recheck_snapshot(r, c->e->to, c->s.at.from));
+	if (r->h->txns.at[v->txn.i].status == KR_COMMITTED && kr_recheck_instants(r, v->txn)->commit.to < c->s.at.from) {
+		note(c, kr_point_at(KR_INSTANT_COMMIT, v->txn, kr_recheck_instants(r, v->txn)->commit.to), kr_recheck_snapshot(r, c->e->to, c->s.at.from));
 		return KR_OK;
 	}
 	return kr_recheck_fail(r, "the source of an edge may have committed after the read's snapshot");
@@ -120,8 +120,8 @@ static enum kr_status check_rw(struct edge_check *c)
 	if (!u || kr_recheck_is_shadow(r, u) || (c->s.saw.predicate && kr_recheck_allows(r, &c->s, c->e->key, u->value)))
 		return kr_recheck_fail(r, "the target of an rw changed nothing of what was read, for certain");
 	bool after = c->only && !kr_recheck_is_shadow(r, c->only) && kr_recheck_precedes(r, c->only, u);
-	if (c->s.at.to < r->txns[u->txn.i].commit.from)
-		note(c, kr_recheck_snapshot(r, c->e->from, c->s.at.to), kr_point_at(KR_INSTANT_COMMIT, u->txn, r->txns[u->txn.i].commit.from));
+	if (c->s.at.to < kr_recheck_instants(r, u->txn)->commit.from)
+		note(c, kr_recheck_snapshot(r, c->e->from, c->s.at.to), kr_point_at(KR_INSTANT_COMMIT, u->txn, kr_recheck_instants(r, u->txn)->commit.from));
 	else if (after)
 		kr_recheck_note_order(r, c->only, u, c->at);
 	else
@@ -140,7 +140,7 @@ static enum kr_status check_ww(struct edge_check *c)
 	if (!v || !u || kr_recheck_is_shadow(r, v) || kr_recheck_is_shadow(r, u) || !kr_recheck_precedes(r, v, u))
 		return kr_recheck_fail(r, "the order of a ww is not certain");
 	kr_recheck_note_order(r, v, u, c->at);
-	c->plain_snapshot = r->claims.profile->fuw && r->txns[u->txn.i].has_snapshot && !kr_recheck_new_row(r, u->txn, c->e->key);
+	c->plain_snapshot = r->claims.profile->fuw && kr_recheck_instants(r, u->txn)->has_snapshot && !kr_recheck_new_row(r, u->txn, c->e->key);
 	return KR_OK;
 }
 
@@ -148,14 +148,15 @@ static enum kr_status check_order(const struct edge_check *c)
 {
 	const struct kr_recheck *r = c->r;
 	const struct kr_transaction *a = &r->h->txns.at[c->e->from.i], *b = &r->h->txns.at[c->e->to.i];
-	const struct kr_instants *to = &r->txns[c->e->to.i];
+	const struct kr_instants *to = kr_recheck_instants(r, c->e->to);
 	enum kr_order order = r->claims.profile->certify_order;
 	bool follows = a->session.i != KR_NONE && a->session.i == b->session.i && c->e->from.i < c->e->to.i;
 
 	if (a->status == KR_COMMITTED && c->e->kind == KR_SO && order != KR_ORDER_NONE && follows)
 		return KR_OK;
-	if (a->status == KR_COMMITTED && c->e->kind == KR_RT && order == KR_ORDER_REALTIME && r->txns[c->e->from.i].commit.to < to->begin.from) {
-		note(c, kr_point_at(KR_INSTANT_COMMIT, c->e->from, r->txns[c->e->from.i].commit.to), kr_point_at(KR_INSTANT_BEGIN, c->e->to, to->begin.from));
+	if (a->status == KR_COMMITTED && c->e->kind == KR_RT && order == KR_ORDER_REALTIME && kr_recheck_instants(r, c->e->from)->commit.to < to->begin.from) {
+		note(c, kr_point_at(KR_INSTANT_COMMIT, c->e->from, kr_recheck_instants(r, c->e->from)->commit.to),
+			kr_point_at(KR_INSTANT_BEGIN, c->e->to, to->begin.from));
 		return KR_OK;
 	}
 	return kr_recheck_fail(r, "the order of two transactions is not certain, or not asked for");

@@ -1,4 +1,4 @@
-/* When each operation ran, and when each transaction took its snapshot, committed and was last known to live. */
+/* When operations ran, and when transactions took their snapshots, committed and were last known to live: of those that are asked for. */
 #include "verify/recheck.h"
 
 static int64_t add(int64_t at, int64_t by)
@@ -18,7 +18,7 @@ static struct kr_span wide(const struct kr_history *h, int64_t from, int64_t to)
 }
 
 struct passing { /* through the entries of a transaction */
-	struct kr_recheck *r;
+	const struct kr_recheck *r;
 	kr_txn t;
 	const struct kr_transaction *txn;
 	struct kr_instants *out;
@@ -141,7 +141,7 @@ static void conclude_snapshot(struct passing *p, int64_t first_done)
 	}
 }
 
-static void pass_txn(struct kr_recheck *r, kr_txn t)
+static void pass_txn(const struct kr_recheck *r, kr_txn t)
 {
 	const struct kr_transaction *txn = &r->h->txns.at[t.i];
 	struct passing p = {.r = r, .t = t, .txn = txn, .out = &r->txns[t.i], .sent = INT64_MIN, .all = {INT64_MAX, INT64_MIN}};
@@ -174,33 +174,42 @@ static void pass_txn(struct kr_recheck *r, kr_txn t)
 	conclude_snapshot(&p, first_done);
 }
 
-enum kr_status kr_recheck_instants(struct kr_recheck *r)
+static void pass_stamped(const struct kr_recheck *r, kr_txn t)
 {
-	for (kr_txn t = {0}; t.i < r->h->txns.n; t.i++)
-		pass_txn(r, t);
-	return kr_ctx_check(r->ctx);
+	const struct kr_transaction *txn = &r->h->txns.at[t.i];
+	struct kr_instants *o = &r->txns[t.i];
+	bool starts = txn->flags & KR_TXN_HAS_SNAPSHOT, commits = txn->flags & KR_TXN_HAS_COMMIT_TS && txn->status == KR_COMMITTED;
+	int64_t start = starts ? r->h->white_box.at[t.i].snapshot : INT64_MIN;
+	int64_t commit = commits ? r->h->white_box.at[t.i].commit_ts : start;
+
+	o->snapshot = (struct kr_span){start, starts ? start : INT64_MAX};
+	o->commit = (struct kr_span){commit, commits ? commit : INT64_MAX};
+	if (kr_recheck_carried(r, t))
+		o->snapshot = o->commit = r->claims.marks->carried[t.i].commit;
+	if (r->claims.profile->snapshot_at == KR_SNAPSHOT_COMMIT)
+		o->snapshot = o->commit;
+	o->has_snapshot = true;
+	o->begin = o->snapshot;
+	o->lives_until = o->commit.from;
+	o->rolled_back = o->commit.to;
+	for (uint32_t i = 0; i < txn->op_count; i++)
+		r->ops[txn->op_first + i] = o->snapshot;
 }
 
-enum kr_status kr_recheck_stamps(struct kr_recheck *r)
+const struct kr_instants *kr_recheck_instants(const struct kr_recheck *r, kr_txn t)
 {
-	for (kr_txn t = {0}; t.i < r->h->txns.n; t.i++) {
-		const struct kr_transaction *txn = &r->h->txns.at[t.i];
-		struct kr_instants *o = &r->txns[t.i];
-		bool starts = txn->flags & KR_TXN_HAS_SNAPSHOT, commits = txn->flags & KR_TXN_HAS_COMMIT_TS && txn->status == KR_COMMITTED;
-		int64_t start = starts ? r->h->white_box.at[t.i].snapshot : INT64_MIN;
-		int64_t commit = commits ? r->h->white_box.at[t.i].commit_ts : start;
-		o->snapshot = (struct kr_span){start, starts ? start : INT64_MAX};
-		o->commit = (struct kr_span){commit, commits ? commit : INT64_MAX};
-		if (kr_recheck_carried(r, t))
-			o->snapshot = o->commit = r->claims.marks->carried[t.i].commit;
-		if (r->claims.profile->snapshot_at == KR_SNAPSHOT_COMMIT)
-			o->snapshot = o->commit;
-		o->has_snapshot = true;
-		o->begin = o->snapshot;
-		o->lives_until = o->commit.from;
-		o->rolled_back = o->commit.to;
-		for (uint32_t i = 0; i < txn->op_count; i++)
-			r->ops[txn->op_first + i] = o->snapshot;
-	}
-	return KR_OK;
+	struct kr_instants *out = &r->txns[t.i];
+
+	if (!out->derived && r->claims.profile->clock == KR_CLOCK_STAMPS)
+		pass_stamped(r, t);
+	else if (!out->derived)
+		pass_txn(r, t);
+	out->derived = true;
+	return out;
+}
+
+struct kr_span kr_recheck_op(const struct kr_recheck *r, kr_txn t, uint32_t index)
+{
+	(void)kr_recheck_instants(r, t);
+	return r->ops[kr_history_op(r->h, t, index).i];
 }

@@ -1,5 +1,4 @@
-/* Findings about two transactions: locks held at the same time, writers of one row neither of which saw the other, reads
- * that were overwritten before their transaction committed, sessions out of order. */
+/* Findings about two transactions: locks held at the same time, writers of one row neither of which saw the other. */
 #include "verify/recheck.h"
 
 struct pair {
@@ -24,7 +23,9 @@ static enum kr_status note_overlap(const struct kr_recheck *r, const struct pair
 /* a's snapshot was taken before b committed. */
 static void note_missed(const struct kr_recheck *r, kr_txn a, kr_txn b)
 {
-	kr_recheck_note(r, kr_recheck_gap(kr_recheck_snapshot(r, a, r->txns[a.i].snapshot.to), kr_point_at(KR_INSTANT_COMMIT, b, r->txns[b.i].commit.from)));
+	kr_recheck_note(r,
+		kr_recheck_gap(kr_recheck_snapshot(r, a, kr_recheck_instants(r, a)->snapshot.to),
+			kr_point_at(KR_INSTANT_COMMIT, b, kr_recheck_instants(r, b)->commit.from)));
 }
 
 static struct kr_span weakest(struct kr_span s, struct kr_span x) { return s.to <= x.to ? s : x; }
@@ -51,7 +52,7 @@ static bool locks_range(const struct kr_recheck *r, kr_txn t, uint32_t index)
 
 	if (!reads && op->kind != KR_OP_UPDATE)
 		return false;
-	if (reads && !locks && (profile->locks.read == KR_MODE_NONE || (r->txns[t.i].is_auto && profile->auto_snapshot)))
+	if (reads && !locks && (profile->locks.read == KR_MODE_NONE || (kr_recheck_instants(r, t)->is_auto && profile->auto_snapshot)))
 		return false;
 	return profile->range_locks == KR_RANGES_ALL || (profile->range_locks == KR_RANGES_LOCKING && (locks || !reads));
 }
@@ -75,7 +76,7 @@ static enum kr_status check_range(struct kr_recheck *r, const struct pair *p)
 		for (uint32_t j = 0; locks_range(r, p->t, i) && j < r->h->txns.at[p->u.i].op_count; j++) {
 			const struct kr_operation *write = op_of(r, p->u, j);
 			bool sure = write->kind != KR_OP_DELETE || write->flags & KR_OPF_KNOWN;
-			struct kr_span x = r->ops[kr_history_op(r->h, p->t, i).i], y = r->ops[kr_history_op(r->h, p->u, j).i];
+			struct kr_span x = kr_recheck_op(r, p->t, i), y = kr_recheck_op(r, p->u, j);
 			for (uint32_t e = 0; sure && e < kr_effect_count(r->h, write); e++)
 				if (kr_recheck_same_object(r, kr_effect_at(r->h, write, e).key, r->f->key) &&
 					falls_into(r, range, kr_effect_at(r->h, write, e)) && overlap(p, x, y))
@@ -114,7 +115,7 @@ bool kr_recheck_new_row(const struct kr_recheck *r, kr_txn later, kr_key key)
 {
 	uint32_t index;
 	const struct kr_operation *op = first_write(r, later, key, &index);
-	const struct kr_instants *own = &r->txns[later.i];
+	const struct kr_instants *own = kr_recheck_instants(r, later);
 	int64_t from = own->has_snapshot ? own->snapshot.from : INT64_MIN, to = kr_recheck_lock(r, later, KR_MODE_X, key).to;
 
 	if (r->claims.profile->fuw_new_row == KR_NEW_ROW_CHECKED || !op)
@@ -124,8 +125,8 @@ bool kr_recheck_new_row(const struct kr_recheck *r, kr_txn later, kr_key key)
 	bool finds = op->kind == KR_OP_DELETE || op->kind == KR_OP_UPDATE || op->kind == KR_OP_CAS || (attr && attr->row_is_old);
 	bool upserts = !inserts && !finds;
 	for (kr_txn d = {0}; d.i < r->h->txns.n && upserts; d.i++)
-		if (d.i != later.i && r->h->txns.at[d.i].status != KR_ABORTED && deletes(r, d, key) && r->txns[d.i].commit.from <= to &&
-			from <= r->txns[d.i].commit.to)
+		if (d.i != later.i && r->h->txns.at[d.i].status != KR_ABORTED && deletes(r, d, key) && kr_recheck_instants(r, d)->commit.from <= to &&
+			from <= kr_recheck_instants(r, d)->commit.to)
 			return true;
 	return inserts;
 }
@@ -177,59 +178,16 @@ static enum kr_status check_writers(struct kr_recheck *r, const struct pair *p)
 	return kr_recheck_fail(r, "the first one may have committed before the second one's snapshot");
 }
 
-/* ---- validation ---- */
-
-static enum kr_status check_validated(struct kr_recheck *r, const struct pair *p)
-{
-	struct kr_sighted s;
-	uint32_t writes = 0;
-	enum kr_status status = kr_recheck_versions(r, r->f->key);
-
-	if (status)
-		return status;
-	if (!r->claims.profile->validate || r->f->ops[0] == KR_NONE)
-		return kr_recheck_fail(r, "the profile validates nothing, or no read is named");
-	kr_recheck_sight(r, p->t, r->f->ops[0], r->f->key, NULL, &s);
-	for (uint32_t i = 0; i < r->h->txns.at[p->t.i].op_count; i++)
-		writes += kr_effect_count(r->h, op_of(r, p->t, i));
-	if (!s.says || s.own || s.insert || writes == 0 || !p->a->has_snapshot)
-		return kr_recheck_fail(r, "it has read nothing of the key that was to be validated");
-	for (uint32_t i = 0; i < r->versions.n; i++) {
-		const struct kr_newly *u = &r->versions.at[i];
-		if (u->txn.i != p->u.i || kr_recheck_is_shadow(r, u) || (s.saw.predicate && kr_recheck_allows(r, &s, r->f->key, u->value)))
-			continue;
-		if (p->a->snapshot.to >= p->b->commit.from || p->b->commit.to >= p->a->commit.from)
-			continue;
-		note_missed(r, p->t, p->u);
-		kr_recheck_note(r,
-			kr_recheck_gap(kr_point_at(KR_INSTANT_COMMIT, p->u, p->b->commit.to), kr_point_at(KR_INSTANT_COMMIT, p->t, p->a->commit.from)));
-		return KR_OK;
-	}
-	return kr_recheck_fail(r, "the overwriting transaction may lie outside of the reader");
-}
-
-static enum kr_status check_session(const struct kr_recheck *r, const struct pair *p)
-{
-	kr_session s = r->h->txns.at[p->t.i].session;
-
-	if (s.i == KR_NONE || s.i != r->h->txns.at[p->u.i].session.i || p->u.i >= p->t.i)
-		return kr_recheck_fail(r, "they do not follow each other in one session");
-	if (p->a->snapshot.from >= p->b->commit.from)
-		return kr_recheck_fail(r, "it starts after the one before it has committed");
-	note_missed(r, p->t, p->u);
-	return KR_OK;
-}
-
 enum kr_status kr_recheck_pair(struct kr_recheck *r)
 {
 	const struct kr_finding *f = r->f;
 	struct pair p = {.t = f->txns[0], .u = f->txns[1]};
 	bool locks = f->mechanism == KR_MECH_ME;
 
-	if (p.t.i == KR_NONE || p.u.i == KR_NONE || p.t.i == p.u.i || (f->key.i == KR_NONE && f->mechanism != KR_MECH_SESSION))
+	if (p.t.i == KR_NONE || p.u.i == KR_NONE || p.t.i == p.u.i || f->key.i == KR_NONE)
 		return kr_recheck_fail(r, "it names no two transactions, or no key");
-	p.a = &r->txns[p.t.i];
-	p.b = &r->txns[p.u.i];
+	p.a = kr_recheck_instants(r, p.t);
+	p.b = kr_recheck_instants(r, p.u);
 	if (!locks && (r->h->txns.at[p.t.i].status != KR_COMMITTED || r->h->txns.at[p.u.i].status != KR_COMMITTED))
 		return kr_recheck_fail(r, "they did not both commit");
 	switch (f->what) {
@@ -237,8 +195,6 @@ enum kr_status kr_recheck_pair(struct kr_recheck *r)
 	case KR_FOUND_WRITE_READ: return check_locks(r, &p);
 	case KR_FOUND_RANGE: return check_range(r, &p);
 	case KR_FOUND_CONCURRENT_WRITERS: return check_writers(r, &p);
-	case KR_FOUND_STALE_VALIDATED: return check_validated(r, &p);
-	case KR_FOUND_SESSION: return check_session(r, &p);
 	default: return kr_recheck_fail(r, "the class is not one of two transactions");
 	}
 }

@@ -136,7 +136,7 @@ static enum place place_of(const struct kr_recheck *r, kr_txn t, const struct kr
 		return (is_read(op) ? p->locking_reads : p->dml_reads) == KR_SEES_SNAPSHOT ? AT_SNAPSHOT : AT_LATEST;
 	if (p->reads == KR_READS_UNCOMMITTED)
 		return AT_WRITTEN;
-	return p->reads == KR_READS_LATEST && !(p->auto_snapshot && r->txns[t.i].is_auto) ? AT_LATEST : AT_SNAPSHOT;
+	return p->reads == KR_READS_LATEST && !(p->auto_snapshot && kr_recheck_instants(r, t)->is_auto) ? AT_LATEST : AT_SNAPSHOT;
 }
 
 /* Where the transaction last updated the row in front of the operation. */
@@ -145,7 +145,7 @@ static bool find_update(const struct kr_recheck *r, kr_txn t, uint32_t op, kr_ke
 	while (op-- > 0)
 		for (uint32_t i = 0; i < kr_effect_count(r->h, op_of(r, t, op)); i++)
 			if (kr_recheck_same_row(r, kr_effect_at(r->h, op_of(r, t, op), i).key, key)) {
-				*out = r->ops[kr_history_op(r->h, t, op).i];
+				*out = kr_recheck_op(r, t, op);
 				return true;
 			}
 	return false;
@@ -155,11 +155,11 @@ static void place(const struct kr_recheck *r, kr_txn t, uint32_t index, kr_key k
 {
 	const struct kr_operation *op = op_of(r, t, index);
 	const struct kr_attr *attr = kr_history_attr(r->h, kr_history_op(r->h, t, index));
-	const struct kr_instants *own = &r->txns[t.i];
+	const struct kr_instants *own = kr_recheck_instants(r, t);
 	bool plain = is_read(op) && !(attr && attr->lock != KR_LOCK_NONE);
 	enum place where = place_of(r, t, op, attr);
 
-	out->at = r->ops[kr_history_op(r->h, t, index).i];
+	out->at = kr_recheck_op(r, t, index);
 	out->insert = op->kind == KR_OP_INSERT;
 	out->searches = !plain && !out->insert;
 	out->uncommitted = where == AT_WRITTEN;
@@ -212,7 +212,7 @@ static int64_t replaced(const struct kr_recheck *r, const struct kr_newly *v)
 /* When what the walk is at, a write of the key, had certainly vanished. */
 static int64_t vanished(const struct kr_recheck *r, kr_txn w, struct kr_walk walk, kr_key key)
 {
-	int64_t gone = r->h->txns.at[w.i].status == KR_ABORTED ? r->txns[w.i].rolled_back : INT64_MAX;
+	int64_t gone = r->h->txns.at[w.i].status == KR_ABORTED ? kr_recheck_instants(r, w)->rolled_back : INT64_MAX;
 	uint32_t place = walk.place;
 
 	for (uint32_t i = 0; i < r->versions.n; i++)
@@ -268,7 +268,7 @@ static bool explained_by_remade(const struct kr_recheck *r, kr_txn t, const stru
 		for (uint32_t op = 0; op < r->h->txns.at[v->txn.i].op_count; op++)
 			deletes |= op_of(r, v->txn, op)->kind == KR_OP_DELETE && op_of(r, v->txn, op)->key.i == key.i &&
 				kr_effect_count(r->h, op_of(r, v->txn, op)) > 0;
-		const struct kr_span *c = &r->txns[v->txn.i].commit;
+		const struct kr_span *c = &kr_recheck_instants(r, v->txn)->commit;
 		if (deletes && c->from <= s->at.to && s->at.from <= c->to)
 			return true;
 	}
@@ -307,7 +307,7 @@ static enum kr_status intersect(struct kr_recheck *r, kr_txn t, const struct kr_
 	for (uint32_t p = 0; p < out->n && !status; p++)
 		for (uint32_t i = 0; i < r->versions.n && !status; i++) {
 			const struct kr_newly *v = &r->versions.at[i];
-			struct kr_span part = {v->txn.i == KR_NONE ? INT64_MIN : r->txns[v->txn.i].commit.from, kr_recheck_gone(r, v)};
+			struct kr_span part = {v->txn.i == KR_NONE ? INT64_MIN : kr_recheck_instants(r, v->txn)->commit.from, kr_recheck_gone(r, v)};
 			part.from = part.from > out->at[p].from ? part.from : out->at[p].from;
 			part.to = part.to < out->at[p].to ? part.to : out->at[p].to;
 			bool covered = false;
@@ -364,12 +364,12 @@ enum kr_status kr_recheck_each_sight(struct kr_recheck *r, kr_txn t, uint32_t op
 
 enum kr_status kr_recheck_shared(struct kr_recheck *r, kr_txn t, uint32_t op, struct kr_places *out)
 {
-	bool whole = r->txns[t.i].has_snapshot;
+	bool whole = kr_recheck_instants(r, t)->has_snapshot;
 	uint32_t first = whole ? 0 : op, end = whole ? r->h->txns.at[t.i].op_count : op + 1;
 	enum kr_status status = KR_OK;
 
 	kr_vec_clear(out);
-	struct kr_span all = whole ? r->txns[t.i].snapshot : r->ops[kr_history_op(r->h, t, op).i];
+	struct kr_span all = whole ? kr_recheck_instants(r, t)->snapshot : kr_recheck_op(r, t, op);
 	if (!kr_vec_push(&r->ctx->mem, out, all))
 		return KR_NOMEM;
 	for (uint32_t i = first; i < end && !status && out->n > 0; i++)

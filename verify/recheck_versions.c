@@ -42,7 +42,7 @@ static enum kr_lock_mode mode_of(const struct kr_recheck *r, kr_txn t, kr_op op)
 {
 	const struct kr_lock_modes *modes = &r->claims.profile->locks;
 	const struct kr_attr *attr = kr_history_attr(r->h, op);
-	bool free = r->txns[t.i].is_auto && r->claims.profile->auto_snapshot;
+	bool free = kr_recheck_instants(r, t)->is_auto && r->claims.profile->auto_snapshot;
 
 	if (!is_read(&r->h->ops.at[op.i]))
 		return modes->write;
@@ -87,7 +87,7 @@ struct kr_span kr_recheck_lock(const struct kr_recheck *r, kr_txn t, enum kr_loc
 	for (uint32_t i = 0; i < r->h->txns.at[t.i].op_count; i++) {
 		kr_op op = kr_history_op(r->h, t, i);
 		if (mode_of(r, t, op) == mode && was_answered(r, op) && touches(r, &r->h->ops.at[op.i], key))
-			return kr_recheck_carried(r, t) ? r->claims.marks->locks[op.i] : r->ops[op.i];
+			return kr_recheck_carried(r, t) ? r->claims.marks->locks[op.i] : kr_recheck_op(r, t, i);
 	}
 	return (struct kr_span){INT64_MAX, INT64_MAX};
 }
@@ -101,7 +101,7 @@ static enum kr_status add_version(struct kr_recheck *r, kr_txn t, kr_key key)
 
 	for (uint32_t i = 0; i < r->h->txns.at[t.i].op_count; i++) {
 		const struct kr_operation *op = &r->h->ops.at[kr_history_op(r->h, t, i).i];
-		struct kr_span at = r->ops[kr_history_op(r->h, t, i).i];
+		struct kr_span at = kr_recheck_op(r, t, i);
 		for (uint32_t e = 0; e < kr_effect_count(r->h, op); e++) {
 			if (kr_effect_at(r->h, op, e).key.i != key.i)
 				continue;
@@ -197,7 +197,7 @@ bool kr_recheck_precedes(const struct kr_recheck *r, const struct kr_newly *v, c
 	if (v->txn.i == KR_NONE)
 		return true;
 
-	const struct kr_instants *a = &r->txns[v->txn.i], *b = &r->txns[u->txn.i];
+	const struct kr_instants *a = kr_recheck_instants(r, v->txn), *b = kr_recheck_instants(r, u->txn);
 	kr_session s = r->h->txns.at[v->txn.i].session;
 	bool in_turn = s.i != KR_NONE && s.i == r->h->txns.at[u->txn.i].session.i && v->txn.i < u->txn.i;
 	if (committed(r, v->txn) && a->commit.to < b->commit.from)
@@ -218,8 +218,8 @@ static int64_t gone_but_for(const struct kr_recheck *r, const struct kr_newly *v
 		const struct kr_newly *u = &r->versions.at[i];
 		if (u == other || u->txn.i == KR_NONE || !committed(r, u->txn) || !kr_recheck_precedes(r, v, u))
 			continue;
-		if (r->txns[u->txn.i].commit.to < gone)
-			gone = r->txns[u->txn.i].commit.to;
+		if (kr_recheck_instants(r, u->txn)->commit.to < gone)
+			gone = kr_recheck_instants(r, u->txn)->commit.to;
 	}
 	return gone;
 }
@@ -234,9 +234,10 @@ bool kr_recheck_is_shadow(const struct kr_recheck *r, const struct kr_newly *u)
 		return u->txn.i != KR_NONE && !u->sure;
 	for (uint32_t i = 0; i < r->versions.n; i++) {
 		const struct kr_newly *v = &r->versions.at[i];
-		int64_t from = v->txn.i == KR_NONE ? INT64_MIN : r->txns[v->txn.i].commit.from;
+		int64_t from = v->txn.i == KR_NONE ? INT64_MIN : kr_recheck_instants(r, v->txn)->commit.from;
 		bool equal = v->value.i == u->value.i || v->value.i == KR_NONE || u->value.i == KR_NONE;
-		if (v != u && equal && !kr_recheck_precedes(r, u, v) && from <= r->txns[u->txn.i].commit.to && gone_but_for(r, v, u) >= u->first_sent)
+		if (v != u && equal && !kr_recheck_precedes(r, u, v) && from <= kr_recheck_instants(r, u->txn)->commit.to &&
+			gone_but_for(r, v, u) >= u->first_sent)
 			return true;
 	}
 	return false;
@@ -244,7 +245,7 @@ bool kr_recheck_is_shadow(const struct kr_recheck *r, const struct kr_newly *u)
 
 bool kr_recheck_could_be_seen(const struct kr_recheck *r, kr_txn reader, const struct kr_newly *v, struct kr_span at)
 {
-	int64_t from = v->txn.i == KR_NONE ? INT64_MIN : r->txns[v->txn.i].commit.from, gone;
+	int64_t from = v->txn.i == KR_NONE ? INT64_MIN : kr_recheck_instants(r, v->txn)->commit.from, gone;
 	const struct kr_newly *own = NULL;
 
 	for (uint32_t i = 0; i < r->versions.n; i++)

@@ -53,7 +53,7 @@ static uint32_t find(const struct kr_str *trace, const struct kr_profile *profil
 		if (f->key.i != KR_NONE)
 			kr_history_brief(&h, h.keys.at[f->key.i].name, key, sizeof key);
 		fail_msg("%s: %u findings, the first: %s %s, transactions %s %s, key %s: see %s", what, n, kr_mechanism_name(f->mechanism),
-			kr_finding_class_name(f->what), id, other, key, path);
+			kr_finding_class_name(f), id, other, key, path);
 	}
 	kr_findings_done(&verdict.findings);
 	kr_history_done(&h);
@@ -113,7 +113,7 @@ static void refuse(struct made_up *m, const struct kr_finding *f)
 	enum kr_status status = kr_verify_findings(&m->ctx, &m->h, m->claims, &m->findings, &which, &err);
 	if (status != KR_BAD)
 		fail_msg("%s: the verifier takes %s %s, transactions %u %u, operation %u, key %u", m->claims.profile->name, kr_mechanism_name(f->mechanism),
-			kr_finding_class_name(f->what), f->txns[0].i, f->txns[1].i, f->ops[0], f->key.i);
+			kr_finding_class_name(f), f->txns[0].i, f->txns[1].i, f->ops[0], f->key.i);
 	m->tried++;
 }
 

@@ -241,7 +241,7 @@ static enum kr_status take(void *data, const struct kr_history *h, const struct 
 		bool own = f->what == KR_FOUND_OWN_WRITE;
 		if (f->mechanism == KR_MECH_CR)
 			snprintf(text, sizeof text, "CR %st%d %u %s%s%s", own ? "own write " : "", a, f->ops[0], key, t->classes ? " " : "",
-				t->classes ? kr_finding_class_name(f->what) : "");
+				t->classes ? kr_finding_class_name(f) : "");
 		else if (f->mechanism == KR_MECH_FUW)
 			snprintf(text, sizeof text, "FUW t%d t%d %s", a < b ? a : b, a < b ? b : a, key);
 		else

@@ -194,7 +194,7 @@ static void show_txn(const struct kr_history *h, kr_txn t, struct kr_str *out)
 /* "CR garbage T3 x {484}", "ME write-write T1 T2 x", "SC T1 T2"; transactions of a cycle by their names. */
 static void show(const struct kr_history *h, const struct kr_findings *all, const struct kr_finding *f, struct kr_str *out)
 {
-	kr_str_format(out, "%s%s%s", kr_mechanism_name(f->mechanism), f->what == KR_FOUND_CYCLE ? "" : " ", f->what == KR_FOUND_CYCLE ? "" : kr_finding_class_name(f->what));
+	kr_str_format(out, "%s%s%s", kr_mechanism_name(f->mechanism), f->what == KR_FOUND_CYCLE ? "" : " ", f->what == KR_FOUND_CYCLE ? "" : kr_finding_class_name(f));
 	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
 		bool named = f->txns[0].i == t.i || f->txns[1].i == t.i;
 		for (uint32_t e = 0; e < f->edge_count; e++)

@@ -15,7 +15,7 @@
 struct bench {
 	struct kr_ctx ctx;
 	struct kr_stream *stream;
-	struct kr_relic *list;
+	struct kr_relics list;
 };
 
 static enum kr_status ignore(void *data, const struct kr_event *event, struct kr_err *err)
@@ -78,13 +78,13 @@ static void test_any(void **state)
 		for (int t = 0; t < KR_LEFT_TIMES; t++)
 			left.at[t] = any_time(&rng);
 		assert_true(kr_relic_put(b.stream, &b.ctx.mem, &left, &b.list));
-		assert_true(kr_relic_get(b.stream, b.list, &out));
+		assert_true(kr_relic_get(b.stream, kr_relics_at(b.list, 0), &out));
 		assert_same(&left, &out);
 		assert_int_equal(out.id.i, KR_NONE);
 		assert_int_equal(out.value.i, KR_NONE);
-		assert_ptr_equal(out.relic, b.list);
-		kr_relic_drop(b.stream, &b.ctx.mem, b.list, &b.list);
-		assert_null(b.list);
+		assert_ptr_equal(out.relic, kr_relics_at(b.list, 0));
+		kr_relic_drop(b.stream, &b.ctx.mem, kr_relics_at(b.list, 0), &b.list);
+		assert_int_equal(kr_relics_count(b.list), 0);
 	}
 	tear_down(&b);
 }
@@ -113,7 +113,7 @@ static void test_values(void **state)
 		assert_true(kr_relic_put(b.stream, &b.ctx.mem, &left, &b.list));
 		kr_history_forget(h); /* as before each line */
 		kr_history_forget(h);
-		assert_true(kr_relic_get(b.stream, b.list, &out));
+		assert_true(kr_relic_get(b.stream, kr_relics_at(b.list, 0), &out));
 		const struct kr_value_entry *later = kr_history_value(h, out.value);
 		assert_int_equal(later->type, value.type);
 		assert_int_equal(kr_history_value(h, out.id)->type, id.type);
@@ -123,7 +123,7 @@ static void test_values(void **state)
 		} else if (value.type != KR_VALUE_ABSENT) {
 			assert_int_equal(later->integer, value.integer);
 		}
-		kr_relic_drop(b.stream, &b.ctx.mem, b.list, &b.list);
+		kr_relic_drop(b.stream, &b.ctx.mem, kr_relics_at(b.list, 0), &b.list);
 		kr_history_forget(h);
 	}
 	tear_down(&b);
@@ -156,14 +156,52 @@ static void test_size(void **state)
 			[KR_LEFT_LOCKED] = end - 1}};
 	size_t before = b.ctx.mem.used;
 	assert_true(kr_relic_put(b.stream, &b.ctx.mem, &left, &b.list));
-	assert_in_range(b.ctx.mem.used - before, 1, 56);
-	kr_relic_drop(b.stream, &b.ctx.mem, b.list, &b.list);
+	assert_in_range(b.ctx.mem.used - before, 1, 48);
+	kr_relic_drop(b.stream, &b.ctx.mem, kr_relics_at(b.list, 0), &b.list);
+	tear_down(&b);
+}
+
+/* Relics come and go in any order: the list holds those that are left, where they lie stays, and one alone takes nothing beside itself. */
+static void test_lists(void **state)
+{
+	enum { MOST = 9 };
+	struct kr_relic *there[MOST];
+	struct kr_rng rng;
+	struct bench b;
+	uint32_t n = 0;
+
+	(void)state;
+	kr_rng_init(&rng, 2);
+	set_up(&b);
+	size_t before = b.ctx.mem.used;
+	for (int i = 0; i < 5000; i++) {
+		if (n < MOST && (n == 0 || kr_rng_below(&rng, 2))) {
+			struct kr_left left = {.seq = (uint32_t)i, .id = {KR_NONE}, .value = {KR_NONE}};
+			assert_true(kr_relic_put(b.stream, &b.ctx.mem, &left, &b.list));
+			there[n++] = kr_relics_at(b.list, kr_relics_count(b.list) - 1);
+		} else {
+			uint32_t which = (uint32_t)kr_rng_below(&rng, n);
+			kr_relic_drop(b.stream, &b.ctx.mem, there[which], &b.list);
+			there[which] = there[--n];
+		}
+		assert_int_equal(kr_relics_count(b.list), n);
+		for (uint32_t r = 0; r < n; r++) {
+			uint32_t met = 0;
+			for (uint32_t at = 0; at < n; at++)
+				met += kr_relics_at(b.list, at) == there[r];
+			assert_int_equal(met, 1);
+		}
+		if (n == 1)
+			assert_in_range(b.ctx.mem.used - before, 1, sizeof(struct kr_relic) + 20);
+	}
+	while (n > 0)
+		kr_relic_drop(b.stream, &b.ctx.mem, there[--n], &b.list);
 	tear_down(&b);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_any), cmocka_unit_test(test_values), cmocka_unit_test(test_size)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_any), cmocka_unit_test(test_values), cmocka_unit_test(test_size), cmocka_unit_test(test_lists)};
 
 	return cmocka_run_group_tests_name("relic", tests, NULL, NULL);
 }
