@@ -19,9 +19,9 @@ enum kr_status krait_read_into(struct kr_ctx *ctx, struct kr_history *h, const s
 {
 	struct kr_mem mem = ctx->mem; /* accounts apart: the block is small */
 
-	(void)err;
+	(void)options, (void)err;
 	mem.used = mem.peak = 0;
-	*out = kr_builder_new(mem, ctx, h, options && options->lenient);
+	*out = kr_builder_new(mem, ctx, h);
 	h->building = *out != NULL;
 	return *out ? KR_OK : KR_NOMEM;
 }

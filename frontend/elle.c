@@ -71,13 +71,13 @@ static enum kr_status add_txn(struct elle *e, struct elle_process *p, enum kr_tx
 		p->session = (kr_session){KR_NONE};
 	}
 	p->open = false;
-	return kr_foreign_add(e->forms.h, txn, e->forms.path, e->forms.err);
+	return kr_foreign_add(e->forms.h, txn, NULL, e->forms.path, e->forms.err);
 }
 
 static enum kr_status push_invoked(struct elle *e, const struct elle_process *p)
 {
 	for (uint32_t i = 0; i < p->ops.n; i++)
-		if (!kr_vec_push(e->forms.h->mem, &e->forms.h->ops, p->ops.at[i]))
+		if (kr_foreign_put(e->forms.h, p->ops.at[i]))
 			return KR_NOMEM;
 	return KR_OK;
 }

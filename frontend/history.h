@@ -102,20 +102,28 @@ struct kr_attr {           /* attributes of an operation that has any (KR_OPF_HA
 	enum kr_read_mode read;
 	bool row_is_old;       /* "row": "old": the write changed a row that was there */
 	uint32_t seen_first, seen_count; /* "versions": into seen */
-	/* Of struck operations (struct kr_struck) and of events only: */
+	/* Of entries only, never of an operation that counts: */
 	bool failed;           /* the statement was answered by an error, or not at all */
 	bool ends;             /* failed, and with it the database rolled the transaction back */
 	bool undone;           /* a later rollback to a savepoint took it back */
 };
 
+/* One entry of what a transaction lists, as readers and builders tell it and sinks take it: an operation, which
+ * may have failed, or a rollback to a savepoint. Ids, and places in the arrays of scans, rows, conditions and
+ * versions seen, are those of the history at hand. */
+struct kr_entry {
+	bool is_undo;          /* a rollback to a savepoint: the last `undo` entries before it, those that do not count included, count no more; op means nothing */
+	uint32_t undo;
+	struct kr_operation op;
+	struct kr_attr attr;   /* where op has KR_OPF_HAS_ATTR, or it is a rollback or failed; attr.op means nothing */
+};
+#define KR_ENTRY_NONE ((struct kr_entry){.op = {.key = {KR_NONE}, .scan = KR_NONE}, .attr = {.cursor = true}})
+
 /* What a transaction did that does not count: operations that failed or were undone, and rollbacks to savepoints. No level sees them: they do not stand in `ops`, whose indexes pass over them. */
 struct kr_struck {
 	kr_txn txn;
 	kr_op before;          /* where it stands: in front of this operation, perhaps the one behind the transaction's last */
-	bool is_undo;          /* a rollback to a savepoint: the last `undo` entries of the trace's list, struck ones included, count no more; op means nothing */
-	uint32_t undo;
-	struct kr_operation op;
-	struct kr_attr attr;   /* attr.op means nothing */
+	struct kr_entry entry;
 };
 
 struct kr_seen { kr_key key; kr_value writer; }; /* version of key by its writer's id, KR_ABSENT = the initial one */
@@ -177,6 +185,9 @@ struct kr_near_field {
 
 struct kr_key_head { uint64_t word; uint32_t length; uint8_t type; }; /* start of a key's name, so that looking it up stays in few cache lines */
 
+struct kr_sink;
+struct kr_assembling;
+
 struct kr_history {
 	struct kr_mem *mem;
 	struct kr_arena arena;    /* texts */
@@ -205,7 +216,7 @@ struct kr_history {
 	KR_VEC(struct kr_version_order) version_orders;
 	KR_VEC(kr_txn) order_writers;
 	KR_VEC(const char *) files;         /* paths as given; [0] is the trace itself */
-	bool lenient;                       /* set by the reader: kr_history_finish drops contradictory version orders instead of failing */
+	bool lenient;                       /* what is bad is left out and counted instead of failing */
 	bool building;                      /* by a builder (api/reader.c) that is not done yet */
 	uint32_t skipped;                   /* bad transactions and version orders left out because of `lenient` */
 	const char *first_skipped;          /* what is wrong with the first of them, "FILE:LINE: ..."; NULL: none, or not known */
@@ -222,6 +233,12 @@ struct kr_history {
 	kr_value spare;                     /* the first id to use again; where its value stood is the next */
 
 	/* used by the builder functions only */
+	struct kr_history_mark { uint32_t ops, scans, rows, conds, attrs, struck, seen; } draft; /* where the arrays of the transaction being built begin */
+	uint32_t position;                  /* transactions so far, bad ones too */
+	const struct kr_sink *sink;         /* takes what is told instead (event.h); NULL: none */
+	KR_VEC(struct kr_assembling) open;  /* by session + 1, transactions that are told event by event; 0: what stands alone */
+	KR_VEC(struct kr_version_order) orders; /* that were told; writers: into `ordered`, since they may be named before they are there */
+	KR_VEC(kr_value) ordered;
 	struct kr_table value_table, key_table, session_table, id_table;
 	KR_VEC(struct kr_key_head) key_heads; /* parallel to keys */
 	KR_VEC(kr_txn) session_ends; /* per session, the transaction whose end returned (or else begin was invoked) last, or KR_NONE */
@@ -252,10 +269,6 @@ void kr_history_expect_int(const struct kr_history *h, int64_t value, enum kr_ex
 /* Gives a key its value before every transaction; elements of an array become values, too. KR_BAD: the key is used as a kind that the value does not fit. */
 enum kr_status kr_history_set_initial(struct kr_history *h, kr_key key, kr_value initial, struct kr_err *err);
 
-/* Where the arrays end, to take back what was pushed for a transaction that turned out bad. Interned things stay. */
-struct kr_history_mark { uint32_t ops, scans, rows, conds, attrs, struck, seen; };
-struct kr_history_mark kr_history_mark(const struct kr_history *h);
-void kr_history_rollback(struct kr_history *h, struct kr_history_mark mark);
 /* Says what kind of key it is. KR_BAD: it is used as another one, or its initial value does not fit. */
 enum kr_status kr_history_set_kind(struct kr_history *h, kr_key key, enum kr_key_kind kind, struct kr_err *err);
 /* The kind of that name ("register", "counter", "list", "set"), or KR_KIND_ANY; and the name of a kind. */
@@ -264,26 +277,36 @@ const char *kr_history_kind_name(enum kr_key_kind kind);
 /* The kind of key that an operation writes, KR_KIND_ANY: it writes none, or any. */
 enum kr_key_kind kr_history_kind_needed(enum kr_op_kind op);
 
-/* Appends a transaction, and sets keys[].kind of the keys that it writes. `txn.id` with i == KR_NONE gets the default id "#N", N = `position` (1-based place among the
- * trace's transactions). Its operations are those pushed to h->ops since the previous transaction; op_first and op_count are filled in. KR_BAD (nothing appended, no kind
- * changed): the id is taken; it begins before an earlier transaction of its session returned (unless that one is unknown); it uses a key as another kind than before. */
-enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn, uint32_t position, struct kr_err *err);
+/* The transaction being built is what was pushed to the arrays since the last one ended, or since _begin: its entries
+ * (an undo is of no more than it has), and scans, rows, conditions and versions seen that these point to. */
+void kr_history_begin(struct kr_history *h);
+enum kr_status kr_history_put(struct kr_history *h, const struct kr_entry *entry); /* KR_NOMEM */
+uint32_t kr_history_entries(const struct kr_history *h); /* how many it has, struck ones included */
+/* Takes back what was pushed; interned things stay. _drop: it was a transaction, and is bad. */
+void kr_history_take_back(struct kr_history *h);
+void kr_history_drop(struct kr_history *h);
+
+/* Ends the transaction being built and appends it, and sets keys[].kind of the keys that it writes. `txn.id` with i == KR_NONE gets the default id "#N", N its place
+ * among the trace's transactions, from 1; op_first and op_count are filled in. `white_box`: NULL where it has no such fields. KR_BAD (it is dropped, no kind changed):
+ * the id is taken; it begins before an earlier transaction of its session returned (unless that one is unknown); it uses a key as another kind than before. */
+enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn, const struct kr_white_box *white_box, struct kr_err *err);
 
 /* All that a transaction's line lists, struck entries at their place. _next: false at the end. */
 struct kr_walk {
 	uint32_t place;                 /* in the trace's list, of the entry given last; from 0 */
 	const struct kr_operation *op;  /* NULL: struck->is_undo */
 	const struct kr_attr *attr;     /* or NULL */
-	const struct kr_struck *struck; /* NULL: it counts */
+	const struct kr_entry *struck;  /* NULL: it counts */
 	uint32_t next_op, end_op, next_struck, end_struck; /* inside of the walk */
 };
 struct kr_walk kr_walk_txn(const struct kr_history *h, kr_txn t);
-struct kr_walk kr_walk_new(const struct kr_history *h, struct kr_history_mark mark); /* of the transaction that is being built, whose arrays began at `mark` */
+struct kr_walk kr_walk_new(const struct kr_history *h); /* of the transaction being built */
 bool kr_walk_next(const struct kr_history *h, struct kr_walk *walk);
+struct kr_entry kr_walk_entry(const struct kr_walk *walk); /* the one given last */
 
 /* Fills in what a transaction leaves to defaults (id, the times of autocommit; op_first, op_count) and looks at what it alone can get wrong: that it is committed, although something rules that
  * out. kr_history_add does so itself. */
-enum kr_status kr_history_prepare(struct kr_history *h, struct kr_transaction *txn, struct kr_history_mark mark, uint32_t position, struct kr_err *err);
+enum kr_status kr_history_prepare(struct kr_history *h, struct kr_transaction *txn, struct kr_err *err);
 
 /* KR_BAD: what is wrong with a committed transaction of that id, `why` being what rules its commit out. */
 enum kr_status kr_history_doubt(const struct kr_history *h, kr_value id, const char *why, struct kr_err *err);
@@ -293,15 +316,8 @@ extern const char kr_doubt_begin[], kr_doubt_op[], kr_doubt_failed[], kr_doubt_e
 bool kr_history_statement(const struct kr_history *h, struct kr_walk walk, int64_t out[2], bool *open);
 /* Counts a bad transaction or version order that a lenient reader leaves out, for `err`, which is then as good as new. */
 void kr_history_leave_out(struct kr_history *h, struct kr_err *err);
-
-/* White-box fields of the transaction added last. */
-enum kr_status kr_history_set_white_box(struct kr_history *h, struct kr_white_box fields);
-
-/* Strikes operations of the transaction that is being built, whose arrays began at `mark`: the one pushed last, which failed; or the last `count`, taken back by a rollback to a savepoint whose
- * interval is in `attr`. Readers check that there are as many: kr_history_entries. KR_NOMEM. */
-enum kr_status kr_history_strike_failed(struct kr_history *h, bool ends);
-enum kr_status kr_history_undo(struct kr_history *h, struct kr_history_mark mark, uint32_t count, const struct kr_attr *attr);
-uint32_t kr_history_entries(const struct kr_history *h, struct kr_history_mark mark); /* pushed since, struck ones included */
+/* That, and KR_OK, if it is one and the history is lenient; else `status`. */
+enum kr_status kr_history_forgive(struct kr_history *h, enum kr_status status, struct kr_err *err);
 
 /* The transaction with this id, or KR_NONE. */
 kr_txn kr_history_find(const struct kr_history *h, kr_value id);

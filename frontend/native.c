@@ -56,15 +56,6 @@ static int sniff(const char *path, const char *head, size_t length)
 
 /* ---- objects ---- */
 
-/* With `lenient` a bad transaction or version order is counted and forgotten. */
-static enum kr_status forgive(struct kr_native *n, enum kr_status status)
-{
-	if (status != KR_BAD || !n->lenient)
-		return status;
-	kr_history_leave_out(n->h, n->err);
-	return KR_OK;
-}
-
 static enum kr_status read_txn(struct kr_native *n, const struct kr_node *json, const struct kr_native_fields *f)
 {
 	char found[80];
@@ -74,7 +65,7 @@ static enum kr_status read_txn(struct kr_native *n, const struct kr_node *json, 
 		enum kr_status status = kr_native_fields_ignored(n, json, f->ignored, KR_NATIVE_TXN);
 		return status ? status : kr_native_txn(n, f);
 	}
-	n->position++;
+	n->h->position++;
 	near = kr_native_field_meant(json, "ops", KR_NATIVE_TXN);
 	if (near)
 		return kr_native_bad(n, "found an object with \"%s\" and without \"ops\", expected a transaction", near);
@@ -93,10 +84,10 @@ static enum kr_status read_object(struct kr_native *n, const struct kr_node *jso
 	if (f.krait)
 		return kr_native_header(n, json, &f);
 	if (f.version_order && !f.ops)
-		return forgive(n, kr_native_order(n, json, &f));
+		return kr_history_forgive(n->h, kr_native_order(n, json, &f), n->err);
 	if (kr_native_is_event(&f))
 		return kr_native_event(n, json, &f);
-	return forgive(n, read_txn(n, json, &f));
+	return kr_history_forgive(n->h, read_txn(n, json, &f), n->err);
 }
 
 /* ---- JSON ---- */
@@ -177,7 +168,7 @@ static enum kr_status read_elements(struct kr_native *n, const struct kr_node *t
 		for (; container && at < element->text; at++)
 			n->line += *at == '\n';
 		kr_native_get_fields(element, &f);
-		enum kr_status status = forgive(n, read_txn(n, element, &f));
+		enum kr_status status = kr_history_forgive(n->h, read_txn(n, element, &f), n->err);
 		if (!status)
 			status = kr_ctx_tick(n->ctx);
 		if (status)
@@ -247,10 +238,10 @@ static enum kr_status expect_end(struct kr_native *n, struct kr_source *source)
 
 static enum kr_status bad_line(struct kr_native *n, const struct text *line, const json_error_t *error)
 {
-	n->position++; /* it counts as a transaction, so that default ids do not depend on its being skipped */
+	n->h->position++; /* it counts as a transaction, so that default ids do not depend on its being skipped */
 	if (n->has_events)
 		return malformed(n, line, error); /* of which transaction it would have been, nobody knows */
-	return forgive(n, malformed(n, line, error));
+	return kr_history_forgive(n->h, malformed(n, line, error), n->err);
 }
 
 static enum kr_status read_first(struct kr_native *n, struct kr_source *source, const struct text *line)
@@ -304,14 +295,12 @@ static enum kr_status read_all(struct kr_native *n, struct kr_source *source)
 	return status;
 }
 
-void kr_native_begin(struct kr_native *n, struct kr_ctx *ctx, struct kr_history *h, bool lenient, struct kr_err *err)
+void kr_native_begin(struct kr_native *n, struct kr_ctx *ctx, struct kr_history *h, struct kr_err *err)
 {
-	*n = (struct kr_native){.ctx = ctx, .h = h, .err = err, .lenient = lenient, .id = {KR_NONE}};
+	*n = (struct kr_native){.ctx = ctx, .h = h, .err = err, .id = {KR_NONE}};
 	kr_str_init(&n->text, h->mem);
 	kr_str_init(&n->copy, h->mem);
 	kr_nodes_init(&n->nodes, h->mem);
-	kr_assembly_init(&n->assembly, h, &n->position);
-	n->sink = (struct kr_sink){&n->assembly, kr_assembly_take};
 }
 
 void kr_native_done(struct kr_native *n)
@@ -321,7 +310,6 @@ void kr_native_done(struct kr_native *n)
 	kr_vec_done(mem, &n->names);
 	kr_vec_done(mem, &n->open);
 	kr_vec_done(mem, &n->ids);
-	kr_assembly_done(&n->assembly);
 	kr_vec_done(mem, &n->ignored);
 	kr_vec_done(mem, &n->frames);
 	kr_vec_done(mem, &n->sort);
@@ -356,7 +344,7 @@ enum kr_status kr_native_tell_line(struct kr_native *n, const char *text, size_t
 enum kr_status kr_native_line(struct kr_native *n, const char *text, size_t length)
 {
 	struct text line = copy(n, text, length);
-	enum kr_status status = line.at ? read_line(n, &line, n->position == 0 && n->header_line == 0) : KR_NOMEM;
+	enum kr_status status = line.at ? read_line(n, &line, n->h->position == 0 && n->header_line == 0) : KR_NOMEM;
 
 	forget(n);
 	return status;
@@ -369,9 +357,9 @@ static enum kr_status read_native(struct kr_ctx *ctx, const char *path, struct k
 	struct kr_native n;
 	enum kr_status status;
 
-	(void)path;
+	(void)path, (void)options;
 	kr_err_init(&own);
-	kr_native_begin(&n, ctx, h, options->lenient, &own);
+	kr_native_begin(&n, ctx, h, &own);
 	status = read_all(&n, source);
 	if (!status)
 		status = kr_native_finish(&n);

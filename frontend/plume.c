@@ -60,11 +60,7 @@ static enum kr_status read_lines(struct plume *p, struct kr_source *source)
 		uint32_t number = kr_source_line_number(source);
 		if (length == 0)
 			continue;
-		status = read_line(p, line, length, number);
-		if (status == KR_BAD && p->h->lenient) {
-			kr_history_leave_out(p->h, p->err);
-			status = KR_OK;
-		}
+		status = kr_foreign_forgive(p->h, read_line(p, line, length, number), p->err);
 		if (status || (status = kr_ctx_tick(p->ctx)))
 			return status;
 	}

@@ -12,7 +12,7 @@ struct kr_stream {
 	struct kr_ctx *ctx;
 	struct kr_history h;
 	struct kr_native native;
-	struct kr_sink sink;
+	struct kr_sink own, sink;
 	struct kr_err err;
 	uint32_t keys; /* whose initial values are settled */
 };
@@ -38,9 +38,9 @@ enum kr_status kr_stream_new(struct kr_ctx *ctx, const char *path, const struct 
 		return KR_NOMEM;
 	}
 	kr_err_init(&s->err);
-	kr_native_begin(&s->native, ctx, &s->h, false, &s->err);
-	s->native.sink = (struct kr_sink){s, take};
-	s->native.telling = true;
+	kr_native_begin(&s->native, ctx, &s->h, &s->err);
+	s->own = (struct kr_sink){s, take};
+	s->h.sink = &s->own;
 	if (kr_history_count(&s->h) || !kr_vec_push(&ctx->mem, &s->h.files, path)) {
 		kr_stream_free(s);
 		return KR_NOMEM;
@@ -62,10 +62,9 @@ struct kr_history *kr_stream_history(struct kr_stream *s) { return &s->h; }
 
 enum kr_status kr_stream_line(struct kr_stream *s, const char *text, size_t length, uint32_t line, struct kr_err *err)
 {
-	struct kr_history_mark none = {0};
 	enum kr_status status;
 
-	kr_history_rollback(&s->h, none);
+	kr_history_take_back(&s->h);
 	kr_history_forget(&s->h);
 	s->native.line = line;
 	status = kr_native_tell_line(&s->native, text, length);
