@@ -346,7 +346,7 @@ bool krait_build_line(krait_builder *b, const char *text, size_t length)
 	if (b->open)
 		return kr_build_keep(b, kr_build_bad(b, "a line inside a transaction", "its end first"));
 	b->native.line = 0;
-	return kr_build_keep(b, kr_native_line(&b->native, text, length));
+	return kr_build_keep(b, kr_native_copy_line(&b->native, text, length));
 }
 
 enum kr_status kr_builder_end(krait_builder *b)

@@ -66,15 +66,15 @@ uint32_t kr_history_entries(const struct kr_history *h) { return h->ops.n - h->d
 
 enum kr_status kr_history_put(struct kr_history *h, const struct kr_entry *e)
 {
-	struct kr_attr attr = e->attr;
-
 	if (e->is_undo)
 		return undo(h, e);
-	if (attr.failed)
+	if (e->attr.failed)
 		return kr_vec_push(h->mem, &h->struck, ((struct kr_struck){{KR_NONE}, {h->ops.n}, *e})) ? KR_OK : KR_NOMEM;
-	attr.op = (kr_op){h->ops.n};
-	if (e->op.flags & KR_OPF_HAS_ATTR && !kr_vec_push(h->mem, &h->attrs, attr))
-		return KR_NOMEM;
+	if (e->op.flags & KR_OPF_HAS_ATTR) {
+		if (!kr_vec_push(h->mem, &h->attrs, e->attr))
+			return KR_NOMEM;
+		h->attrs.at[h->attrs.n - 1].op = (kr_op){h->ops.n};
+	}
 	return kr_vec_push(h->mem, &h->ops, e->op) ? KR_OK : KR_NOMEM;
 }
 

@@ -47,7 +47,7 @@ struct kr_native {
 
 	KR_VEC(struct kr_native_name) names; /* open until the end */
 	KR_VEC(struct kr_native_session) open; /* by session, as far as event lines came */
-	bool has_events, begun; /* begun: a line that is not blank came, of a stream */
+	bool has_events, begun; /* begun: a line that is not blank came */
 	KR_VEC(struct kr_native_ignored) ignored;
 
 	/* scratch, reused */
@@ -70,10 +70,10 @@ struct kr_native_fields {
 /* What has fields; the names of the others mean nothing there. */
 enum kr_native_place { KR_NATIVE_HEADER, KR_NATIVE_TXN, KR_NATIVE_EVENT, KR_NATIVE_ORDER, KR_NATIVE_ATTRIBUTES, KR_NATIVE_RANGE /* its options, and attributes */ };
 
-/* For histories that are built in memory (api/build.c), and the reader itself: a state to fill `h` with; one line of JSON as if it were read; the end of the state. */
+/* A state to fill `h` with; one line, as if it were read, which becomes the reader's own: terminated, and changed, or copied first; the end of the state. n->line is the line's number, 0: not known. */
 void kr_native_begin(struct kr_native *n, struct kr_ctx *ctx, struct kr_history *h, struct kr_err *err);
-enum kr_status kr_native_line(struct kr_native *n, const char *text, size_t length);
-enum kr_status kr_native_tell_line(struct kr_native *n, const char *text, size_t length); /* the same of a stream; n->line is its number */
+enum kr_status kr_native_line(struct kr_native *n, char *text, size_t length);
+enum kr_status kr_native_copy_line(struct kr_native *n, const char *text, size_t length);
 void kr_native_done(struct kr_native *n);
 
 /* Sets the error, with line and, inside a transaction, which one and which operation. Returns KR_BAD. */

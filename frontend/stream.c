@@ -60,17 +60,24 @@ void kr_stream_free(struct kr_stream *s)
 
 struct kr_history *kr_stream_history(struct kr_stream *s) { return &s->h; }
 
-enum kr_status kr_stream_line(struct kr_stream *s, const char *text, size_t length, uint32_t line, struct kr_err *err)
+static void prepare(struct kr_stream *s, uint32_t line)
 {
-	enum kr_status status;
-
 	kr_history_take_back(&s->h);
 	kr_history_forget(&s->h);
 	s->native.line = line;
-	status = kr_native_tell_line(&s->native, text, length);
+}
+
+static enum kr_status fail(const struct kr_stream *s, enum kr_status status, struct kr_err *err)
+{
 	if (status && s->err.status != KR_OK && err && err->status == KR_OK)
 		*err = s->err;
 	return status;
+}
+
+enum kr_status kr_stream_line(struct kr_stream *s, const char *text, size_t length, uint32_t line, struct kr_err *err)
+{
+	prepare(s, line);
+	return fail(s, kr_native_copy_line(&s->native, text, length), err);
 }
 
 enum kr_status kr_stream_next(struct kr_stream *s, struct kr_source *source, bool *more, struct kr_err *err)
@@ -82,7 +89,8 @@ enum kr_status kr_stream_next(struct kr_stream *s, struct kr_source *source, boo
 	*more = !status && line;
 	if (!*more)
 		return status;
-	status = kr_stream_line(s, line, length, kr_source_line_number(source), err);
+	prepare(s, kr_source_line_number(source));
+	status = fail(s, kr_native_line(&s->native, line, length), err);
 	return status ? status : kr_ctx_tick(s->ctx);
 }
 
