@@ -263,13 +263,12 @@ static enum kr_status read_log(struct cobra *c, const char *folder, const char *
 	return status;
 }
 
-static enum kr_status read_cobra(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
-	struct kr_err *err)
+static enum kr_status read_cobra(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
 	struct cobra c = {.ctx = ctx, .h = h, .err = err, .buffer = kr_mem_alloc(h->mem, BUFFER_SIZE, 1)};
 	enum kr_status status = c.buffer ? kr_foreign_list(h, path, is_log, &c.names, err) : KR_NOMEM;
 
-	(void)source, (void)options;
+	(void)source;
 	for (uint32_t i = 0; !status && i < c.names.n; i++) {
 		status = read_log(&c, path, c.names.at[i]);
 		kr_ctx_progress(ctx, "reading", i + 1, c.names.n);

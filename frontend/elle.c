@@ -246,15 +246,13 @@ static enum kr_status read_all(struct elle *e)
 	return status ? status : end_open(e);
 }
 
-static enum kr_status read_elle(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
-	struct kr_err *err)
+static enum kr_status read_elle(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
 	struct elle e = {.moment = 0};
 	const char *head;
 	size_t length;
 	enum kr_status status = kr_source_head(source, &head, &length, err);
 
-	(void)options;
 	if (status)
 		return status;
 	if (kr_elle_is_log(head, length))

@@ -461,13 +461,11 @@ static enum kr_status read_all(struct leopard *l)
 	return status ? status : tell_all(l);
 }
 
-static enum kr_status read_leopard(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
-	struct kr_err *err)
+static enum kr_status read_leopard(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
 	struct leopard l = {.cells = {0}};
 	enum kr_status status = kr_forms_init(&l.f, ctx, h, path, source, err);
 
-	(void)options;
 	l.f.json = true;
 	kr_str_init(&l.name, h->mem);
 	if (!status)

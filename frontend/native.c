@@ -330,14 +330,13 @@ void kr_native_done(struct kr_native *n)
 	kr_nodes_done(&n->nodes);
 }
 
-static enum kr_status read_native(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
-	struct kr_err *err)
+static enum kr_status read_native(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
 	struct kr_err own;
 	struct kr_native n;
 	enum kr_status status;
 
-	(void)path, (void)options;
+	(void)path;
 	kr_err_init(&own);
 	kr_native_begin(&n, ctx, h, &own);
 	status = read_all(&n, source);

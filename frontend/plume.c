@@ -67,14 +67,12 @@ static enum kr_status read_lines(struct plume *p, struct kr_source *source)
 	return status;
 }
 
-static enum kr_status read_plume(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
-	struct kr_err *err)
+static enum kr_status read_plume(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
 	struct plume p = {.ctx = ctx, .h = h, .err = err};
 	enum kr_status status;
 
 	(void)path;
-	(void)options;
 	kr_gather_init(&p.gather, h);
 	if (!(status = read_lines(&p, source)))
 		status = kr_gather_finish(&p.gather, ctx, err);

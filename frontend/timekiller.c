@@ -220,13 +220,11 @@ static enum kr_status read_all(struct timekiller *k)
 	return found ? kr_forms_bad(f, f->nodes.at[0].line, "more text after the array, expected the end of the file") : set_stamps(k);
 }
 
-static enum kr_status read_timekiller(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options,
-	struct kr_history *h, struct kr_err *err)
+static enum kr_status read_timekiller(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
 	struct timekiller k = {.stamps = {0}};
 	enum kr_status status = kr_forms_init(&k.f, ctx, h, path, source, err);
 
-	(void)options;
 	k.f.json = true;
 	if (!status)
 		status = read_all(&k);

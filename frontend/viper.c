@@ -207,15 +207,13 @@ static enum kr_status read_log(struct viper *v, const char *folder, const char *
 	return status;
 }
 
-static enum kr_status read_viper(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
-	struct kr_err *err)
+static enum kr_status read_viper(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
 	struct viper v = {.ctx = ctx, .h = h, .err = err};
 	struct kr_foreign_names names = {0};
 	enum kr_status status = kr_foreign_list(h, path, is_log, &names, err);
 
 	(void)source;
-	(void)options;
 	for (uint32_t i = 0; !status && i < names.n; i++) {
 		status = read_log(&v, path, names.at[i]);
 		kr_ctx_progress(ctx, "reading", i + 1, names.n);
