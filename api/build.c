@@ -176,7 +176,6 @@ static uint16_t flags_of(const struct krait_transaction *t)
 
 static enum kr_status begin(krait_builder *b, const struct krait_transaction *t)
 {
-	static const enum kr_txn_status statuses[] = {[KRAIT_COMMITTED] = KR_COMMITTED, [KRAIT_ABORTED] = KR_ABORTED, [KRAIT_UNKNOWN] = KR_UNKNOWN};
 	kr_value session;
 	enum kr_status status = check_times(b, t);
 
@@ -189,7 +188,7 @@ static enum kr_status begin(krait_builder *b, const struct krait_transaction *t)
 	}
 	if (status)
 		return status;
-	b->txn.status = (uint8_t)statuses[t->status];
+	b->txn.status = (uint8_t)t->status;
 	b->txn.flags = flags_of(t);
 	b->white_box = (struct kr_white_box){
 		.serial = t->has_serial ? t->serial : 0,
@@ -239,12 +238,11 @@ bool krait_build_end(krait_builder *b)
 
 static enum kr_status operation(krait_builder *b, const struct krait_operation *op, struct kr_operation *out)
 {
-	static const enum kr_op_kind kinds[] = {KR_OP_READ, KR_OP_WRITE, KR_OP_DELETE, KR_OP_INSERT, KR_OP_CAS, KR_OP_INC, KR_OP_APPEND, KR_OP_ADD};
 	enum kr_status status;
 
-	if ((unsigned)op->kind >= KR_COUNT(kinds))
+	if ((unsigned)op->kind > KRAIT_ADD)
 		return kr_build_bad(b, "an operation that there is not", "one of enum krait_operation_kind");
-	out->kind = (uint8_t)kinds[op->kind];
+	out->kind = (uint8_t)op->kind;
 	if ((status = kr_build_key(b, &op->key, &out->key)))
 		return status;
 	switch (op->kind) {
@@ -307,17 +305,13 @@ static bool begins(krait_builder *b, const char *what)
 
 bool krait_build_kind(krait_builder *b, struct krait_value key, enum krait_key_kind kind)
 {
-	static const enum kr_key_kind kinds[] = {[KRAIT_KIND_REGISTER] = KR_KIND_REGISTER,
-		[KRAIT_KIND_COUNTER] = KR_KIND_COUNTER,
-		[KRAIT_KIND_LIST] = KR_KIND_LIST,
-		[KRAIT_KIND_SET] = KR_KIND_SET};
 	kr_key k = {KR_NONE};
 
 	if (!begins(b, "a key's kind after the first transaction"))
 		return false;
-	if ((unsigned)kind >= KR_COUNT(kinds) || kinds[kind] == KR_KIND_ANY)
+	if (kind == KRAIT_KIND_ANY || (unsigned)kind > KRAIT_KIND_SET)
 		return kr_build_keep(b, kr_build_bad(b, "a kind of key that there is not", "one of enum krait_key_kind"));
-	return kr_build_keep(b, kr_build_key(b, &key, &k)) && kr_build_keep(b, kr_history_set_kind(b->h, k, kinds[kind], &b->err));
+	return kr_build_keep(b, kr_build_key(b, &key, &k)) && kr_build_keep(b, kr_history_set_kind(b->h, k, (enum kr_key_kind)kind, &b->err));
 }
 
 bool krait_build_initial(krait_builder *b, struct krait_value key, struct krait_value value)

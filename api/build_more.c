@@ -122,10 +122,9 @@ static enum kr_status append_scan(krait_builder *b, json_t *op, const struct kra
 
 enum kr_status kr_build_predicate(krait_builder *b, const struct krait_operation *from, struct kr_entry *out)
 {
-	static const char *const names[] = {[KRAIT_RANGE] = "range", [KRAIT_SCAN] = "scan", [KRAIT_UPDATE] = "update"};
 	const struct kr_node *node;
 	json_t *op = json_array();
-	enum kr_status status = op ? append(op, json_string(names[from->kind])) : KR_NOMEM;
+	enum kr_status status = op ? append(op, json_string(kr_op_name((enum kr_op_kind)from->kind))) : KR_NOMEM;
 
 	if (!status)
 		status = from->kind == KRAIT_RANGE ? append_range(b, op, from) : append_scan(b, op, from);
@@ -166,14 +165,6 @@ static enum kr_status take_time(krait_builder *b, const struct krait_operation *
 
 enum kr_status kr_build_attributes(krait_builder *b, const struct krait_operation *from, struct kr_entry *out)
 {
-	static const enum kr_lock locks[] =
-		{[KRAIT_LOCK_NONE] = KR_LOCK_NONE, [KRAIT_LOCK_SHARED] = KR_LOCK_SHARED, [KRAIT_LOCK_EXCLUSIVE] = KR_LOCK_EXCLUSIVE};
-	static const enum kr_read_mode modes[] = {
-		[KRAIT_READ_AS_USUAL] = KR_READ_DEFAULT,
-		[KRAIT_READ_SNAPSHOT] = KR_READ_SNAPSHOT,
-		[KRAIT_READ_LATEST] = KR_READ_LATEST,
-		[KRAIT_READ_UNCOMMITTED] = KR_READ_UNCOMMITTED,
-	};
 	struct kr_attr *attr = &out->attr;
 	enum kr_status status = take_time(b, from, attr);
 
@@ -186,8 +177,8 @@ enum kr_status kr_build_attributes(krait_builder *b, const struct krait_operatio
 	if (from->old_row && from->kind != KRAIT_WRITE)
 		return kr_build_bad(b, "an old row of an operation that is no write", "it of KRAIT_WRITE only");
 	attr->cursor = !from->no_cursor;
-	attr->lock = locks[from->lock];
-	attr->read = modes[from->read];
+	attr->lock = (enum kr_lock)from->lock;
+	attr->read = (enum kr_read_mode)from->read;
 	attr->row_is_old = from->old_row;
 	attr->failed = from->failed;
 	attr->ends = from->failed && !from->goes_on;

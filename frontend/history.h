@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "base/vec.h"
+#include "krait/build.h"
 
 /* ---- values ---- */
 
@@ -40,18 +41,20 @@ struct kr_value_entry {
 
 /* ---- operations ---- */
 
+/* Enumerations have the numbers of those of the C API, which stand for the same. */
+
 enum kr_op_kind { /* TRACE.md's operations */
-	KR_OP_READ,   /* a: value read (KR_OPF_KNOWN), KR_ABSENT for absent */
-	KR_OP_WRITE,  /* a: value written */
-	KR_OP_DELETE, /* KR_OPF_KNOWN: whether it was found is known; KR_OPF_DONE: it was found */
-	KR_OP_INSERT, /* a: value; KR_OPF_DONE: it was absent and the value was put */
-	KR_OP_CAS,    /* a: expected, b: new; KR_OPF_DONE: it was done */
-	KR_OP_INC,    /* a: delta (an integer), b: new value where KR_OPF_KNOWN */
-	KR_OP_APPEND, /* a: element */
-	KR_OP_ADD,    /* a: element */
-	KR_OP_RANGE,  /* scan: index into scans */
-	KR_OP_SCAN,
-	KR_OP_UPDATE,
+	KR_OP_READ = KRAIT_READ,     /* a: value read (KR_OPF_KNOWN), KR_ABSENT for absent */
+	KR_OP_WRITE = KRAIT_WRITE,   /* a: value written */
+	KR_OP_DELETE = KRAIT_DELETE, /* KR_OPF_KNOWN: whether it was found is known; KR_OPF_DONE: it was found */
+	KR_OP_INSERT = KRAIT_INSERT, /* a: value; KR_OPF_DONE: it was absent and the value was put */
+	KR_OP_CAS = KRAIT_CAS,       /* a: expected, b: new; KR_OPF_DONE: it was done */
+	KR_OP_INC = KRAIT_INC,       /* a: delta (an integer), b: new value where KR_OPF_KNOWN */
+	KR_OP_APPEND = KRAIT_APPEND, /* a: element */
+	KR_OP_ADD = KRAIT_ADD,       /* a: element */
+	KR_OP_RANGE = KRAIT_RANGE,   /* scan: index into scans */
+	KR_OP_SCAN = KRAIT_SCAN,
+	KR_OP_UPDATE = KRAIT_UPDATE,
 	KR_OP_KINDS
 };
 
@@ -67,8 +70,17 @@ struct kr_operation {
 
 struct kr_row { kr_key key; kr_value value; };
 
-enum kr_cond_target { KR_COND_KEY_PREFIX, KR_COND_VALUE, KR_COND_FIELD };
-enum kr_cond_test { KR_COND_EQ, KR_COND_NE, KR_COND_LT, KR_COND_LE, KR_COND_GT, KR_COND_GE, KR_COND_IN, KR_COND_PREFIX };
+enum kr_cond_target { KR_COND_KEY_PREFIX = KRAIT_KEY_PREFIX, KR_COND_VALUE = KRAIT_ROW_VALUE, KR_COND_FIELD = KRAIT_ROW_FIELD };
+enum kr_cond_test {
+	KR_COND_EQ = KRAIT_EQ,
+	KR_COND_NE = KRAIT_NE,
+	KR_COND_LT = KRAIT_LT,
+	KR_COND_LE = KRAIT_LE,
+	KR_COND_GT = KRAIT_GT,
+	KR_COND_GE = KRAIT_GE,
+	KR_COND_IN = KRAIT_IN,
+	KR_COND_PREFIX /* of KR_COND_KEY_PREFIX */
+};
 
 struct kr_cond { /* one conjunct of a `where` */
 	enum kr_cond_target target;
@@ -86,9 +98,14 @@ struct kr_scan {          /* range, scan, update */
 	kr_value set;         /* update: the value given by "set" */
 };
 
-enum kr_lock { KR_LOCK_NONE, KR_LOCK_SHARED, KR_LOCK_EXCLUSIVE };
+enum kr_lock { KR_LOCK_NONE = KRAIT_LOCK_NONE, KR_LOCK_SHARED = KRAIT_LOCK_SHARED, KR_LOCK_EXCLUSIVE = KRAIT_LOCK_EXCLUSIVE };
 
-enum kr_read_mode { KR_READ_DEFAULT, KR_READ_SNAPSHOT, KR_READ_LATEST, KR_READ_UNCOMMITTED }; /* default: the profile's */
+enum kr_read_mode {
+	KR_READ_DEFAULT = KRAIT_READ_AS_USUAL, /* the profile's */
+	KR_READ_SNAPSHOT = KRAIT_READ_SNAPSHOT,
+	KR_READ_LATEST = KRAIT_READ_LATEST,
+	KR_READ_UNCOMMITTED = KRAIT_READ_UNCOMMITTED
+};
 
 #define KR_TIME_OPEN INT64_MAX /* the time of return where no reply came; a trace may also tell this time, so that a flag says which */
 
@@ -130,7 +147,7 @@ struct kr_seen { kr_key key; kr_value writer; }; /* version of key by its writer
 
 /* ---- transactions ---- */
 
-enum kr_txn_status { KR_COMMITTED, KR_ABORTED, KR_UNKNOWN };
+enum kr_txn_status { KR_COMMITTED = KRAIT_COMMITTED, KR_ABORTED = KRAIT_ABORTED, KR_UNKNOWN = KRAIT_UNKNOWN };
 
 enum kr_txn_flag {
 	KR_TXN_HAS_BEGIN = 1,
@@ -164,9 +181,20 @@ struct kr_white_box { int64_t serial, snapshot, commit_ts, snapshot_t[2]; }; /* 
 
 struct kr_version_order { kr_key key; uint32_t writer_first, writer_count; uint32_t line; }; /* into order_writers, oldest first */
 
-enum kr_initial { KR_INITIAL_ABSENT, KR_INITIAL_GIVEN, KR_INITIAL_UNKNOWN, KR_INITIAL_UNWRITTEN }; /* the last two: untold; unwritten ones: history_written.h */
-enum kr_key_order { KR_KEYS_MIXED, KR_KEYS_BYTES, KR_KEYS_NUMBERS }; /* numbers by value before strings by bytes | bytes | numbers */
-enum kr_key_kind { KR_KIND_ANY, KR_KIND_REGISTER, KR_KIND_COUNTER, KR_KIND_LIST, KR_KIND_SET };
+enum kr_initial {
+	KR_INITIAL_ABSENT = KRAIT_INITIAL_ABSENT,
+	KR_INITIAL_GIVEN = KRAIT_INITIAL_GIVEN,
+	KR_INITIAL_UNKNOWN = KRAIT_INITIAL_UNKNOWN, /* untold, and so are */
+	KR_INITIAL_UNWRITTEN = KRAIT_INITIAL_UNWRITTEN /* history_written.h */
+};
+enum kr_key_order { KR_KEYS_MIXED = KRAIT_KEYS_MIXED, KR_KEYS_BYTES = KRAIT_KEYS_BYTES, KR_KEYS_NUMBERS = KRAIT_KEYS_NUMBERS }; /* numbers by value before strings by bytes | bytes | numbers */
+enum kr_key_kind {
+	KR_KIND_ANY = KRAIT_KIND_ANY,
+	KR_KIND_REGISTER = KRAIT_KIND_REGISTER,
+	KR_KIND_COUNTER = KRAIT_KIND_COUNTER,
+	KR_KIND_LIST = KRAIT_KIND_LIST,
+	KR_KIND_SET = KRAIT_KIND_SET
+};
 
 struct kr_key_entry {
 	kr_value name;       /* string or number */
