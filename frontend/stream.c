@@ -5,6 +5,7 @@
  * transaction lines, as in a history. */
 #include "frontend/stream.h"
 
+#include "frontend/format.h"
 #include "frontend/history_count.h"
 #include "frontend/native.h"
 
@@ -15,6 +16,7 @@ struct kr_stream {
 	struct kr_sink own, sink;
 	struct kr_err err;
 	uint32_t keys; /* whose initial values are settled */
+	bool whole;    /* h is all of the trace */
 };
 
 static enum kr_status take(void *data, const struct kr_event *event, struct kr_err *err)
@@ -49,11 +51,30 @@ enum kr_status kr_stream_new(struct kr_ctx *ctx, const char *path, const struct 
 	return KR_OK;
 }
 
+enum kr_status kr_stream_whole(struct kr_ctx *ctx, const char *path, const char *format, const struct kr_sink *sink, struct kr_stream **out, struct kr_err *err)
+{
+	struct kr_read_options options = {.format = format};
+	struct kr_stream *s = kr_mem_alloc(&ctx->mem, 1, sizeof *s);
+
+	if (!s)
+		return KR_NOMEM;
+	*s = (struct kr_stream){.ctx = ctx, .sink = *sink, .whole = true};
+
+	enum kr_status status = kr_read_trace(ctx, path, &options, &s->h, err);
+
+	if (status)
+		kr_mem_free(&ctx->mem, s, 1, sizeof *s);
+	else
+		*out = s;
+	return status;
+}
+
 void kr_stream_free(struct kr_stream *s)
 {
 	if (!s)
 		return;
-	kr_native_done(&s->native);
+	if (!s->whole)
+		kr_native_done(&s->native);
 	kr_history_done(&s->h);
 	kr_mem_free(&s->ctx->mem, s, 1, sizeof *s);
 }
@@ -82,9 +103,9 @@ enum kr_status kr_stream_line(struct kr_stream *s, const char *text, size_t leng
 
 enum kr_status kr_stream_next(struct kr_stream *s, struct kr_source *source, bool *more, struct kr_err *err)
 {
-	char *line;
+	char *line = NULL;
 	size_t length;
-	enum kr_status status = kr_source_line(source, &line, &length, err);
+	enum kr_status status = s->whole ? kr_event_tell(s->ctx, &s->h, &s->sink, err) : kr_source_line(source, &line, &length, err);
 
 	*more = !status && line;
 	if (!*more)
