@@ -4,7 +4,7 @@
 
 #include "api/build.h"
 
-krait_builder *kr_builder_new(struct kr_mem mem, struct kr_ctx *ctx, struct kr_history *h, bool lenient)
+krait_builder *kr_builder_new(struct kr_mem mem, struct kr_ctx *ctx, struct kr_history *h)
 {
 	krait_builder *b = kr_mem_alloc(&mem, 1, sizeof *b);
 
@@ -13,9 +13,8 @@ krait_builder *kr_builder_new(struct kr_mem mem, struct kr_ctx *ctx, struct kr_h
 	b->self = mem;
 	b->ctx = ctx;
 	b->h = h;
-	b->lenient = lenient;
 	kr_err_init(&b->err);
-	kr_native_begin(&b->native, ctx, h, lenient, &b->err);
+	kr_native_begin(&b->native, ctx, h, &b->err);
 	return b;
 }
 
@@ -177,7 +176,6 @@ static uint16_t flags_of(const struct krait_transaction *t)
 
 static enum kr_status begin(krait_builder *b, const struct krait_transaction *t)
 {
-	static const enum kr_txn_status statuses[] = {[KRAIT_COMMITTED] = KR_COMMITTED, [KRAIT_ABORTED] = KR_ABORTED, [KRAIT_UNKNOWN] = KR_UNKNOWN};
 	kr_value session;
 	enum kr_status status = check_times(b, t);
 
@@ -190,7 +188,7 @@ static enum kr_status begin(krait_builder *b, const struct krait_transaction *t)
 	}
 	if (status)
 		return status;
-	b->txn.status = (uint8_t)statuses[t->status];
+	b->txn.status = (uint8_t)t->status;
 	b->txn.flags = flags_of(t);
 	b->white_box = (struct kr_white_box){
 		.serial = t->has_serial ? t->serial : 0,
@@ -213,9 +211,8 @@ bool krait_build_begin(krait_builder *b, const struct krait_transaction *transac
 	if (b->open)
 		return kr_build_keep(b, kr_build_bad(b, "the begin of a transaction inside another one", "its end first"));
 	b->open = true;
-	b->mark = kr_history_mark(b->h);
+	kr_history_begin(b->h);
 	b->txn = (struct kr_transaction){.id = {KR_NONE}, .session = {KR_NONE}, .line = transaction->line, .file = b->h->files.n ? b->h->files.n - 1 : 0};
-	b->native.position++;
 	b->native.in_txn = true;
 	b->native.in_op = false;
 	b->native.op_index = 0;
@@ -227,21 +224,13 @@ bool krait_build_end(krait_builder *b)
 {
 	if (!b->open)
 		return kr_build_keep(b, kr_build_bad(b, "the end of a transaction", "its begin first"));
-	if (!b->status) {
-		b->native.in_op = false;
-		kr_build_keep(b, kr_history_add(b->h, b->txn, b->native.position, &b->err));
-		if (!b->status && b->txn.flags & KR_TXN_WHITE_BOX)
-			kr_build_keep(b, kr_history_set_white_box(b->h, b->white_box));
-		if (b->status == KR_BAD)
-			kr_err_at(&b->err, b->h->files.at[0], b->txn.line, 0);
-	}
-	b->open = b->native.in_txn = b->native.in_op = false;
 	if (b->status)
-		kr_history_rollback(b->h, b->mark);
-	if (b->status == KR_BAD && b->lenient) {
-		kr_history_leave_out(b->h, &b->err);
-		b->status = KR_OK;
-	}
+		kr_history_drop(b->h);
+	else
+		b->status = kr_history_add(b->h, b->txn, &b->white_box, &b->err);
+	kr_err_at(&b->err, b->h->files.at[0], b->txn.line, 0);
+	b->open = b->native.in_txn = b->native.in_op = false;
+	b->status = kr_history_forgive(b->h, b->status, &b->err);
 	return !b->status;
 }
 
@@ -249,12 +238,11 @@ bool krait_build_end(krait_builder *b)
 
 static enum kr_status operation(krait_builder *b, const struct krait_operation *op, struct kr_operation *out)
 {
-	static const enum kr_op_kind kinds[] = {KR_OP_READ, KR_OP_WRITE, KR_OP_DELETE, KR_OP_INSERT, KR_OP_CAS, KR_OP_INC, KR_OP_APPEND, KR_OP_ADD};
 	enum kr_status status;
 
-	if ((unsigned)op->kind >= KR_COUNT(kinds))
+	if ((unsigned)op->kind > KRAIT_ADD)
 		return kr_build_bad(b, "an operation that there is not", "one of enum krait_operation_kind");
-	out->kind = (uint8_t)kinds[op->kind];
+	out->kind = (uint8_t)op->kind;
 	if ((status = kr_build_key(b, &op->key, &out->key)))
 		return status;
 	switch (op->kind) {
@@ -273,24 +261,18 @@ static enum kr_status operation(krait_builder *b, const struct krait_operation *
 	}
 }
 
-static enum kr_status push_plain(krait_builder *b, const struct krait_operation *op)
-{
-	struct kr_operation made = {.key = {KR_NONE}, .scan = KR_NONE};
-	enum kr_status status = operation(b, op, &made);
-
-	if (status)
-		return status;
-	return kr_vec_push(b->h->mem, &b->h->ops, made) ? KR_OK : KR_NOMEM;
-}
-
-static enum kr_status push(krait_builder *b, const struct krait_operation *op)
+static enum kr_status entry(krait_builder *b, const struct krait_operation *op, struct kr_entry *out)
 {
 	bool predicate = op->kind == KRAIT_RANGE || op->kind == KRAIT_SCAN || op->kind == KRAIT_UPDATE;
-	enum kr_status status = predicate ? kr_build_predicate(b, op) : push_plain(b, op);
+	enum kr_status status = KR_OK;
 
-	if (!status)
-		status = kr_build_attributes(b, op);
-	return status || !op->failed ? status : kr_history_strike_failed(b->h, !op->goes_on);
+	out->is_undo = op->kind == KRAIT_UNDO;
+	out->undo = op->undone;
+	if (!out->is_undo)
+		status = predicate ? kr_build_predicate(b, op, out) : operation(b, op, &out->op);
+	else if (op->undone > kr_history_entries(b->h))
+		status = kr_build_bad(b, "more operations undone than the transaction has", "as many at most");
+	return status ? status : kr_build_attributes(b, op, out);
 }
 
 bool krait_build_op(krait_builder *b, const struct krait_operation *op)
@@ -301,8 +283,11 @@ bool krait_build_op(krait_builder *b, const struct krait_operation *op)
 		return kr_build_keep(b, kr_build_bad(b, "an operation", "the begin of its transaction first"));
 	b->native.in_op = true;
 
-	enum kr_status status = op->kind == KRAIT_UNDO ? kr_build_undo(b, op) : push(b, op);
+	struct kr_entry made = KR_ENTRY_NONE;
+	enum kr_status status = entry(b, op, &made);
 
+	if (!status)
+		status = kr_history_put(b->h, &made);
 	b->native.op_index++;
 	return kr_build_keep(b, status ? status : kr_ctx_tick(b->ctx));
 }
@@ -315,22 +300,18 @@ static bool begins(krait_builder *b, const char *what)
 	if (b->status)
 		return false;
 	b->native.line = 0;
-	return b->open || b->native.position > 0 ? kr_build_keep(b, kr_build_bad(b, what, "it before")) : true;
+	return b->open || b->h->position > 0 ? kr_build_keep(b, kr_build_bad(b, what, "it before")) : true;
 }
 
 bool krait_build_kind(krait_builder *b, struct krait_value key, enum krait_key_kind kind)
 {
-	static const enum kr_key_kind kinds[] = {[KRAIT_KIND_REGISTER] = KR_KIND_REGISTER,
-		[KRAIT_KIND_COUNTER] = KR_KIND_COUNTER,
-		[KRAIT_KIND_LIST] = KR_KIND_LIST,
-		[KRAIT_KIND_SET] = KR_KIND_SET};
 	kr_key k = {KR_NONE};
 
 	if (!begins(b, "a key's kind after the first transaction"))
 		return false;
-	if ((unsigned)kind >= KR_COUNT(kinds) || kinds[kind] == KR_KIND_ANY)
+	if (kind == KRAIT_KIND_ANY || (unsigned)kind > KRAIT_KIND_SET)
 		return kr_build_keep(b, kr_build_bad(b, "a kind of key that there is not", "one of enum krait_key_kind"));
-	return kr_build_keep(b, kr_build_key(b, &key, &k)) && kr_build_keep(b, kr_history_set_kind(b->h, k, kinds[kind], &b->err));
+	return kr_build_keep(b, kr_build_key(b, &key, &k)) && kr_build_keep(b, kr_history_set_kind(b->h, k, (enum kr_key_kind)kind, &b->err));
 }
 
 bool krait_build_initial(krait_builder *b, struct krait_value key, struct krait_value value)
@@ -359,7 +340,7 @@ bool krait_build_line(krait_builder *b, const char *text, size_t length)
 	if (b->open)
 		return kr_build_keep(b, kr_build_bad(b, "a line inside a transaction", "its end first"));
 	b->native.line = 0;
-	return kr_build_keep(b, kr_native_line(&b->native, text, length));
+	return kr_build_keep(b, kr_native_copy_line(&b->native, text, length));
 }
 
 enum kr_status kr_builder_end(krait_builder *b)

@@ -13,9 +13,8 @@ enum kr_status kr_build_json(krait_builder *b, const struct krait_value *v, json
 enum kr_status kr_build_key(krait_builder *b, const struct krait_value *v, kr_key *out);
 enum kr_status kr_build_name(krait_builder *b, const struct krait_value *v, const char *what, kr_value *out);
 
-/* build_more.c: pushes a range, scan or update; gives the operation pushed last its attributes, if it has any */
-enum kr_status kr_build_predicate(krait_builder *b, const struct krait_operation *from);
-enum kr_status kr_build_attributes(krait_builder *b, const struct krait_operation *from);
-enum kr_status kr_build_undo(krait_builder *b, const struct krait_operation *from);
+/* build_more.c: reads a range, scan or update; gives an entry its attributes, if it has any */
+enum kr_status kr_build_predicate(krait_builder *b, const struct krait_operation *from, struct kr_entry *out);
+enum kr_status kr_build_attributes(krait_builder *b, const struct krait_operation *from, struct kr_entry *out);
 
 #endif

@@ -120,19 +120,18 @@ static enum kr_status append_scan(krait_builder *b, json_t *op, const struct kra
 	return status ? status : append_rows(b, op, from);
 }
 
-enum kr_status kr_build_predicate(krait_builder *b, const struct krait_operation *from)
+enum kr_status kr_build_predicate(krait_builder *b, const struct krait_operation *from, struct kr_entry *out)
 {
-	static const char *const names[] = {[KRAIT_RANGE] = "range", [KRAIT_SCAN] = "scan", [KRAIT_UPDATE] = "update"};
 	const struct kr_node *node;
 	json_t *op = json_array();
-	enum kr_status status = op ? append(op, json_string(names[from->kind])) : KR_NOMEM;
+	enum kr_status status = op ? append(op, json_string(kr_op_name((enum kr_op_kind)from->kind))) : KR_NOMEM;
 
 	if (!status)
 		status = from->kind == KRAIT_RANGE ? append_range(b, op, from) : append_scan(b, op, from);
 	if (!status)
 		status = kr_nodes_take(&b->native.nodes, op, &node);
 	if (!status)
-		status = kr_native_op(&b->native, node);
+		status = kr_native_entry(&b->native, node, out);
 	json_decref(op);
 	return status;
 }
@@ -164,33 +163,12 @@ static enum kr_status take_time(krait_builder *b, const struct krait_operation *
 	return KR_OK;
 }
 
-enum kr_status kr_build_undo(krait_builder *b, const struct krait_operation *from)
+enum kr_status kr_build_attributes(krait_builder *b, const struct krait_operation *from, struct kr_entry *out)
 {
-	struct kr_attr attr = {.cursor = true};
-	enum kr_status status = take_time(b, from, &attr);
+	struct kr_attr *attr = &out->attr;
+	enum kr_status status = take_time(b, from, attr);
 
-	if (status)
-		return status;
-	if (from->undone > kr_history_entries(b->h, b->mark))
-		return kr_build_bad(b, "more operations undone than the transaction has", "as many at most");
-	return kr_history_undo(b->h, b->mark, from->undone, &attr);
-}
-
-enum kr_status kr_build_attributes(krait_builder *b, const struct krait_operation *from)
-{
-	static const enum kr_lock locks[] =
-		{[KRAIT_LOCK_NONE] = KR_LOCK_NONE, [KRAIT_LOCK_SHARED] = KR_LOCK_SHARED, [KRAIT_LOCK_EXCLUSIVE] = KR_LOCK_EXCLUSIVE};
-	struct kr_history *h = b->h;
-	struct kr_attr attr = {.op = {h->ops.n - 1}, .cursor = !from->no_cursor, .row_is_old = from->old_row, .seen_first = h->seen.n};
-	static const enum kr_read_mode modes[] = {
-		[KRAIT_READ_AS_USUAL] = KR_READ_DEFAULT,
-		[KRAIT_READ_SNAPSHOT] = KR_READ_SNAPSHOT,
-		[KRAIT_READ_LATEST] = KR_READ_LATEST,
-		[KRAIT_READ_UNCOMMITTED] = KR_READ_UNCOMMITTED,
-	};
-	enum kr_status status = take_time(b, from, &attr);
-
-	if (status)
+	if (status || out->is_undo)
 		return status;
 	if ((unsigned)from->lock > KRAIT_LOCK_EXCLUSIVE)
 		return kr_build_bad(b, "a lock that there is not", "one of enum krait_lock");
@@ -198,18 +176,18 @@ enum kr_status kr_build_attributes(krait_builder *b, const struct krait_operatio
 		return kr_build_bad(b, "a way to read that there is not", "one of enum krait_read_mode");
 	if (from->old_row && from->kind != KRAIT_WRITE)
 		return kr_build_bad(b, "an old row of an operation that is no write", "it of KRAIT_WRITE only");
-	if (!from->no_cursor && !from->has_time && from->lock == KRAIT_LOCK_NONE && from->read == KRAIT_READ_AS_USUAL && !from->old_row &&
-		from->seen_count == 0)
-		return KR_OK;
-	attr.lock = locks[from->lock];
-	attr.read = modes[from->read];
+	attr->cursor = !from->no_cursor;
+	attr->lock = (enum kr_lock)from->lock;
+	attr->read = (enum kr_read_mode)from->read;
+	attr->row_is_old = from->old_row;
+	attr->failed = from->failed;
+	attr->ends = from->failed && !from->goes_on;
+	attr->seen_first = b->h->seen.n;
 	for (size_t i = 0; i < from->seen_count && !status; i++)
 		status = push_seen(b, &from->seen[i]);
-	attr.seen_count = h->seen.n - attr.seen_first;
-	if (!status && !kr_vec_push(h->mem, &h->attrs, attr))
-		status = KR_NOMEM;
-	if (!status)
-		h->ops.at[h->ops.n - 1].flags |= KR_OPF_HAS_ATTR;
+	attr->seen_count = b->h->seen.n - attr->seen_first;
+	if (from->no_cursor || from->has_time || from->lock != KRAIT_LOCK_NONE || from->read != KRAIT_READ_AS_USUAL || from->old_row || attr->seen_count > 0)
+		out->op.flags |= KR_OPF_HAS_ATTR;
 	return status;
 }
 
@@ -252,7 +230,7 @@ bool krait_build_header(krait_builder *b, const struct krait_header *header)
 	if (b->status)
 		return false;
 	b->native.line = 0;
-	if (b->open || b->native.position > 0 || b->headed || b->h->keys.n > 0)
+	if (b->open || b->h->position > 0 || b->headed || b->h->keys.n > 0)
 		return kr_build_keep(b, kr_build_bad(b, "a header after something else", "it first of all, once"));
 	b->headed = true;
 	json = json_object();

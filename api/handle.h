@@ -36,11 +36,10 @@ struct krait_builder {
 	struct kr_native native; /* values, messages, lines of JSON */
 	struct kr_err err;
 	enum kr_status status;
-	bool lenient, open;     /* open: between begin and end */
+	bool open;              /* between begin and end */
 	bool headed;            /* krait_build_header was called */
 	struct kr_transaction txn;
 	struct kr_white_box white_box;
-	struct kr_history_mark mark;
 	int64_t start;
 	struct krait_options options; /* of the caller, while it builds */
 };
@@ -65,7 +64,7 @@ enum kr_status kr_handle_analyze(krait_history *history, int64_t start, const st
 struct kr_mem kr_options_mem(const struct krait_options *options);
 
 /* build.c: a builder in memory of its own; NULL: none. */
-krait_builder *kr_builder_new(struct kr_mem mem, struct kr_ctx *ctx, struct kr_history *h, bool lenient);
+krait_builder *kr_builder_new(struct kr_mem mem, struct kr_ctx *ctx, struct kr_history *h);
 /* What has failed, or what only the end can tell. */
 enum kr_status kr_builder_end(krait_builder *builder);
 

@@ -145,7 +145,7 @@ enum krait_status krait_builder_new(const char *name, const struct krait_options
 	}
 	status = name_history(h);
 
-	krait_builder *b = status ? NULL : kr_builder_new(kr_options_mem(options), &h->ctx, &h->history, false);
+	krait_builder *b = status ? NULL : kr_builder_new(kr_options_mem(options), &h->ctx, &h->history);
 
 	if (!b) {
 		kr_history_done(&h->history);

@@ -44,40 +44,6 @@ const char *krait_history_format(const krait_history *h) { return h->history.for
 uint32_t krait_history_keys(const krait_history *h) { return h->history.keys.n; }
 uint32_t krait_history_version_orders(const krait_history *h) { return h->history.version_orders.n; }
 
-/* Switches, so that a compiler tells what is new and not given yet. */
-static enum krait_initial give_initial(enum kr_initial initial)
-{
-	switch (initial) {
-	case KR_INITIAL_ABSENT: break;
-	case KR_INITIAL_GIVEN: return KRAIT_INITIAL_GIVEN;
-	case KR_INITIAL_UNKNOWN: return KRAIT_INITIAL_UNKNOWN;
-	case KR_INITIAL_UNWRITTEN: return KRAIT_INITIAL_UNWRITTEN;
-	}
-	return KRAIT_INITIAL_ABSENT;
-}
-
-static enum krait_key_order give_key_order(enum kr_key_order order)
-{
-	switch (order) {
-	case KR_KEYS_MIXED: break;
-	case KR_KEYS_BYTES: return KRAIT_KEYS_BYTES;
-	case KR_KEYS_NUMBERS: return KRAIT_KEYS_NUMBERS;
-	}
-	return KRAIT_KEYS_MIXED;
-}
-
-static enum krait_key_kind give_kind(enum kr_key_kind kind)
-{
-	switch (kind) {
-	case KR_KIND_ANY: break;
-	case KR_KIND_REGISTER: return KRAIT_KIND_REGISTER;
-	case KR_KIND_COUNTER: return KRAIT_KIND_COUNTER;
-	case KR_KIND_LIST: return KRAIT_KIND_LIST;
-	case KR_KIND_SET: return KRAIT_KIND_SET;
-	}
-	return KRAIT_KIND_ANY;
-}
-
 enum krait_status krait_history_header(krait_history *handle, struct krait_header *out, struct krait_error *error)
 {
 	const struct kr_history *h = &handle->history;
@@ -91,8 +57,8 @@ enum krait_status krait_history_header(krait_history *handle, struct krait_heade
 		.name = h->name,
 		.time_unit = h->time_unit,
 		.clock_skew = h->clock_skew,
-		.initial = give_initial(h->initial),
-		.key_order = give_key_order(h->key_order),
+		.initial = (enum krait_initial)h->initial,
+		.key_order = (enum krait_key_order)h->key_order,
 		.row_separator = h->row_separator,
 		.profile = h->profile,
 		.universe = handle->walk.values.at,
@@ -108,7 +74,7 @@ enum krait_status krait_history_key(const krait_history *handle, uint32_t key, s
 	kr_public_begin(error);
 	if (key >= h->keys.n)
 		return none("key", key, h->keys.n, error);
-	*out = (struct krait_key){give_key(h, (kr_key){key}), give(h, h->keys.at[key].initial), give_kind((enum kr_key_kind)h->keys.at[key].kind),
+	*out = (struct krait_key){give_key(h, (kr_key){key}), give(h, h->keys.at[key].initial), (enum krait_key_kind)h->keys.at[key].kind,
 		h->keys.at[key].declared};
 	return KRAIT_OK;
 }
@@ -135,7 +101,6 @@ enum krait_status krait_history_version_order(krait_history *handle, uint32_t i,
 enum krait_status krait_history_transaction(const krait_history *handle, uint32_t t, struct krait_transaction *out, uint32_t *operations,
 	struct krait_error *error)
 {
-	static const enum krait_transaction_status statuses[] = {[KR_COMMITTED] = KRAIT_COMMITTED, [KR_ABORTED] = KRAIT_ABORTED, [KR_UNKNOWN] = KRAIT_UNKNOWN};
 	const struct kr_history *h = &handle->history;
 
 	kr_public_begin(error);
@@ -148,7 +113,7 @@ enum krait_status krait_history_transaction(const krait_history *handle, uint32_
 	*out = (struct krait_transaction){
 		.id = give(h, x->id),
 		.session = x->session.i == KR_NONE ? krait_absent() : give(h, h->sessions.at[x->session.i]),
-		.status = statuses[x->status],
+		.status = (enum krait_transaction_status)x->status,
 		.has_begin = x->flags & KR_TXN_HAS_BEGIN,
 		.has_end = x->flags & KR_TXN_HAS_END,
 		.begin = {x->begin_invoked, x->begin_returned},
@@ -192,29 +157,14 @@ static bool give_rows(krait_history *handle, const struct kr_scan *scan, struct 
 
 static bool give_conditions(krait_history *handle, const struct kr_scan *scan, struct krait_operation *out)
 {
-	static const enum krait_condition_target targets[] = {
-		[KR_COND_KEY_PREFIX] = KRAIT_KEY_PREFIX,
-		[KR_COND_VALUE] = KRAIT_ROW_VALUE,
-		[KR_COND_FIELD] = KRAIT_ROW_FIELD,
-	};
-	static const enum krait_test tests[] = {
-		[KR_COND_EQ] = KRAIT_EQ,
-		[KR_COND_NE] = KRAIT_NE,
-		[KR_COND_LT] = KRAIT_LT,
-		[KR_COND_LE] = KRAIT_LE,
-		[KR_COND_GT] = KRAIT_GT,
-		[KR_COND_GE] = KRAIT_GE,
-		[KR_COND_IN] = KRAIT_IN,
-		[KR_COND_PREFIX] = KRAIT_EQ, /* of a key's prefix, which has no test of its own */
-	};
 	const struct kr_history *h = &handle->history;
 
 	kr_vec_clear(&handle->walk.conditions);
 	for (uint32_t c = 0; c < scan->cond_count; c++) {
 		const struct kr_cond *cond = &h->conds.at[scan->cond_first + c];
 		struct krait_condition given = {
-			.target = targets[cond->target],
-			.test = tests[cond->test],
+			.target = (enum krait_condition_target)cond->target,
+			.test = cond->test == KR_COND_PREFIX ? KRAIT_EQ : (enum krait_test)cond->test,
 			.field = cond->target == KR_COND_FIELD ? give(h, cond->field) : krait_absent(),
 			.value = give(h, cond->value),
 		};
@@ -229,14 +179,6 @@ static bool give_conditions(krait_history *handle, const struct kr_scan *scan, s
 
 static bool give_attributes(krait_history *handle, const struct kr_attr *attr, struct krait_operation *out)
 {
-	static const enum krait_lock locks[] =
-		{[KR_LOCK_NONE] = KRAIT_LOCK_NONE, [KR_LOCK_SHARED] = KRAIT_LOCK_SHARED, [KR_LOCK_EXCLUSIVE] = KRAIT_LOCK_EXCLUSIVE};
-	static const enum krait_read_mode modes[] = {
-		[KR_READ_DEFAULT] = KRAIT_READ_AS_USUAL,
-		[KR_READ_SNAPSHOT] = KRAIT_READ_SNAPSHOT,
-		[KR_READ_LATEST] = KRAIT_READ_LATEST,
-		[KR_READ_UNCOMMITTED] = KRAIT_READ_UNCOMMITTED,
-	};
 	const struct kr_history *h = &handle->history;
 
 	out->no_cursor = !attr->cursor;
@@ -244,8 +186,8 @@ static bool give_attributes(krait_history *handle, const struct kr_attr *attr, s
 	out->time[0] = attr->invoked;
 	out->time[1] = attr->returned;
 	out->unanswered = attr->open;
-	out->lock = locks[attr->lock];
-	out->read = modes[attr->read];
+	out->lock = (enum krait_lock)attr->lock;
+	out->read = (enum krait_read_mode)attr->read;
 	out->old_row = attr->row_is_old;
 	out->failed = attr->failed;
 	out->goes_on = attr->failed && !attr->ends;
@@ -305,25 +247,6 @@ static bool give_scan(krait_history *handle, const struct kr_operation *op, stru
 	return give_conditions(handle, scan, out) && give_rows(handle, scan, out);
 }
 
-static enum krait_operation_kind give_operation_kind(enum kr_op_kind kind)
-{
-	switch (kind) {
-	case KR_OP_READ:
-	case KR_OP_KINDS: break;
-	case KR_OP_WRITE: return KRAIT_WRITE;
-	case KR_OP_DELETE: return KRAIT_DELETE;
-	case KR_OP_INSERT: return KRAIT_INSERT;
-	case KR_OP_CAS: return KRAIT_CAS;
-	case KR_OP_INC: return KRAIT_INC;
-	case KR_OP_APPEND: return KRAIT_APPEND;
-	case KR_OP_ADD: return KRAIT_ADD;
-	case KR_OP_RANGE: return KRAIT_RANGE;
-	case KR_OP_SCAN: return KRAIT_SCAN;
-	case KR_OP_UPDATE: return KRAIT_UPDATE;
-	}
-	return KRAIT_READ;
-}
-
 enum krait_status krait_history_operation(krait_history *handle, uint32_t t, uint32_t i, struct krait_operation *out, struct krait_error *error)
 {
 	const struct kr_history *h = &handle->history;
@@ -336,7 +259,7 @@ enum krait_status krait_history_operation(krait_history *handle, uint32_t t, uin
 
 	struct kr_walk at = kr_walk_at(h, (kr_txn){t}, i);
 	const struct kr_operation *op = at.op;
-	struct krait_operation made = {.kind = op ? give_operation_kind((enum kr_op_kind)op->kind) : KRAIT_UNDO, .undone = op ? 0 : at.struck->undo};
+	struct krait_operation made = {.kind = op ? (enum krait_operation_kind)op->kind : KRAIT_UNDO, .undone = op ? 0 : at.struck->undo};
 
 	if (op && op->scan == KR_NONE)
 		give_arguments(h, op, &made);

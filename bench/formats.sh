@@ -3,7 +3,7 @@
 #
 #   bench/formats.sh [FORMAT...]    default: all that bench/formats.py writes
 #
-# Every input holds the same run (bench/formats.py), in files of SIZE MB (default 100) and of a quarter of that. `krait stats` reads it with one thread (JOBS: another number), which
+# Every input holds the same run (bench/formats.py), in files of SIZE MB (default 100) and of a quarter of that. `krait stats` reads it, which
 # for a file of operations is nearly all reading. seconds: processor time, the least of RUNS (3); ops/s: operations by that; relative: the same over that of the native reader, which reads the
 # same operations (lists with lists); bytes/op: peak resident memory by operation, of the quarter and of the whole, which are alike where memory is linear.
 # KRAIT names the program; default: the release preset's. Needs python3.
@@ -12,7 +12,6 @@ cd "$(dirname "$0")/.."
 KRAIT=${KRAIT:-build/release/bin/krait}
 SIZE=${SIZE:-100}
 RUNS=${RUNS:-3}
-JOBS=${JOBS:-1}
 [ -x "$KRAIT" ] || { echo "$KRAIT: not there; run ./quickstart.sh first, or set KRAIT" >&2; exit 1; }
 command -v python3 >/dev/null || { echo "python3: not there" >&2; exit 1; }
 work=$(mktemp -d)
@@ -31,7 +30,7 @@ for _ in range(runs):
     if status != 0:
         sys.exit("krait failed")
     best = min(best, (used.ru_utime + used.ru_stime, used.ru_maxrss))
-print("%.3f %d" % best)' "$work/stats" "$2" "$KRAIT" stats --json --jobs "$JOBS" "$1"
+print("%.3f %d" % best)' "$work/stats" "$2" "$KRAIT" stats --json "$1"
 }
 
 operations() { sed -n 's/.*"ops": \([0-9]*\).*/\1/p' "$work/stats"; }

@@ -139,7 +139,7 @@ static int check_stream(struct profiling *p, const char *path)
 /* What goes with --stream only, and what does not go with it. */
 static int check_stream_options(const struct kr_args *args)
 {
-	static const char *const streams[] = {"lateness", "stale", "told", "trace-dispatch"}, *const wholes[] = {"witness", "format", "lenient"};
+	static const char *const streams[] = {"lateness", "stale", "told", "trace-dispatch"}, *const wholes[] = {"witness", "lenient"};
 	bool stream = kr_args_has(args, "stream");
 
 	for (size_t i = 0; i < KR_COUNT(streams) && !stream; i++)

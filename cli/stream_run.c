@@ -270,7 +270,7 @@ static enum kr_status take(void *data, const struct kr_event *event, struct kr_e
 /* Whether nothing has come for a while. What is certain by then is told, once. */
 static bool is_quiet(struct running *r, bool *idle, enum kr_status *status, struct kr_err *err)
 {
-	if (!r->o->waits || !r->engine)
+	if (!r->o->waits || !r->engine || !r->source)
 		return false;
 	if (r->o->live && kr_source_quiet(r->source, 0))
 		show(r);
@@ -357,8 +357,10 @@ int kr_stream_run(const struct kr_stream_options *options, const char *path)
 
 	kr_err_init(&err);
 	kr_ctx_init(&r.ctx, options->seconds, options->mebibytes);
-	enum kr_status status = kr_source_open(&r.ctx, path, &r.source, &err);
-	if (!status)
+	r.ctx.modules = options->args->modules;
+	enum kr_status status =
+		options->format ? kr_stream_whole(&r.ctx, path, options->format, &sink, &r.stream, &err) : kr_source_open(&r.ctx, path, &r.source, &err);
+	if (!status && !options->format)
 		status = kr_stream_new(&r.ctx, path, &sink, &r.stream);
 	if (!status)
 		status = read_all(&r, &err);
@@ -371,6 +373,22 @@ int kr_stream_run(const struct kr_stream_options *options, const char *path)
 	return exit;
 }
 
+/* The native format is read line by line. */
+static bool take_format(const struct kr_args *args, const char **out)
+{
+	const char *asked = kr_args_value(args, "format");
+	const struct kr_format *format;
+	struct kr_err err;
+
+	kr_err_init(&err);
+	if (kr_format_named(args->modules, asked, &format, &err) != KR_OK) {
+		kr_usage("%s", err.text);
+		return false;
+	}
+	*out = format && strcmp(format->name, "native") != 0 ? format->name : NULL;
+	return true;
+}
+
 bool kr_stream_options(const struct kr_args *args, const struct kr_profile_option *asked, struct kr_file *told, struct kr_findings_page *page,
 	struct kr_stream_options *out)
 {
@@ -381,6 +399,7 @@ bool kr_stream_options(const struct kr_args *args, const struct kr_profile_optio
 		.json = kr_args_has(args, "json"),
 		.explain = kr_args_has(args, "explain"),
 		.dispatch = kr_args_has(args, "trace-dispatch")};
-	return kr_args_integer(args, "lateness", INT64_MAX, &out->lateness) && kr_args_integer(args, "stale", INT64_MAX, &out->stale) &&
-		kr_args_integer(args, "memory", SIZE_MAX >> 20, &out->mebibytes) && kr_args_double(args, "timeout", &out->seconds);
+	return take_format(args, &out->format) && kr_args_integer(args, "lateness", INT64_MAX, &out->lateness) &&
+		kr_args_integer(args, "stale", INT64_MAX, &out->stale) && kr_args_integer(args, "memory", SIZE_MAX >> 20, &out->mebibytes) &&
+		kr_args_double(args, "timeout", &out->seconds);
 }

@@ -16,6 +16,7 @@
 struct kr_stream_options {
 	const struct kr_args *args;
 	const struct kr_profile_option *asked;
+	const char *format;  /* NULL: lines as they come */
 	uint64_t lateness, stale, mebibytes;
 	double seconds;
 	struct kr_file *told; /* path NULL: not asked for */

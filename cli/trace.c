@@ -62,18 +62,16 @@ static size_t resident(void)
 #endif
 }
 
-static bool take_jobs(const struct kr_args *args, uint32_t *out)
+/* All is done by one thread, so that the number says nothing. */
+static bool check_jobs(const struct kr_args *args)
 {
-	long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	uint64_t jobs = processors < 1 ? 1 : processors > JOBS_MOST ? JOBS_MOST : (uint64_t)processors;
+	uint64_t jobs = 1;
 
 	if (!kr_args_integer(args, "jobs", JOBS_MOST, &jobs))
 		return false;
-	*out = (uint32_t)jobs;
-	if (jobs > 0)
-		return true;
-	kr_usage("option '--jobs': found '0', expected at least 1");
-	return false;
+	if (jobs == 0)
+		kr_usage("option '--jobs': found '0', expected at least 1");
+	return jobs > 0;
 }
 
 bool kr_trace_options(const struct kr_args *args, struct kr_trace_options *out)
@@ -90,7 +88,7 @@ bool kr_trace_options(const struct kr_args *args, struct kr_trace_options *out)
 		return false;
 	if (!kr_args_double(args, "timeout", &out->seconds) || !kr_args_integer(args, "memory", SIZE_MAX >> 20, &out->mebibytes))
 		return false;
-	if (!take_jobs(args, &out->read.jobs))
+	if (!check_jobs(args))
 		return false;
 	if (kr_args_has(args, "memory") && out->mebibytes == 0) {
 		kr_usage("option '--memory': found '0', expected at least 1 MiB");

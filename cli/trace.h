@@ -14,7 +14,7 @@
 #define KR_OPTION_LENIENT {"lenient", 0, NULL, KR_WORDS_ANY, "leave bad transactions out, and count them"}
 #define KR_OPTION_TIMEOUT {"timeout", 0, "SECONDS", KR_WORDS_ANY, "limit of time for each trace"}
 #define KR_OPTION_MEMORY {"memory", 0, "MIB", KR_WORDS_ANY, "limit of memory for each trace"}
-#define KR_OPTION_JOBS {"jobs", 'j', "N", KR_WORDS_ANY, "threads; default: one for each processor"}
+#define KR_OPTION_JOBS {"jobs", 'j', "N", KR_WORDS_ANY, "without effect: one thread does all"}
 #define KR_OPTION_REQUIRE \
 	{"require-committed", 0, "N", KR_WORDS_ANY, "with fewer committed transactions nothing passes for satisfied"}
 #define KR_OPTION_QUIET {"quiet", 'q', NULL, KR_WORDS_ANY, "no progress, colour or notes"}

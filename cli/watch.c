@@ -3,6 +3,7 @@
 #include "cli/trace.h"
 
 static const struct kr_option options[] = {
+	{"format", 'f', "FORMAT", KR_WORDS_FORMAT, "of a trace that is read whole first; default: native, as it comes"},
 	KR_OPTION_PROFILE,
 	KR_OPTION_NO_SESSION,
 	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each event, one a line"},

@@ -31,7 +31,7 @@ static enum kr_status end_txn(struct awdit *a)
 		a->sessions++;
 	a->in_session = true;
 	txn.session = kr_foreign_session(a->h, a->sessions - 1);
-	return txn.session.i == KR_NONE ? KR_NOMEM : kr_foreign_add(a->h, txn, a->h->files.at[0], a->err);
+	return txn.session.i == KR_NONE ? KR_NOMEM : kr_foreign_add(a->h, txn, NULL, a->h->files.at[0], a->err);
 }
 
 static const char *skip_blanks(const char *at) { return at + strspn(at, " \t"); }
@@ -95,15 +95,13 @@ static enum kr_status read_line(struct awdit *a, const char *at, uint32_t number
 	return status;
 }
 
-static enum kr_status read_awdit(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
-	struct kr_err *err)
+static enum kr_status read_awdit(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
 	struct awdit a = {.ctx = ctx, .h = h, .err = err};
 	char *line;
 	size_t length;
 	enum kr_status status;
 
-	(void)options;
 	while (!(status = kr_source_line(source, &line, &length, err)) && line) {
 		if (strlen(line) != length) {
 			kr_err_set(err, KR_BAD, "found a NUL byte, expected text");

@@ -30,7 +30,6 @@ struct cobra {
 	struct kr_ctx *ctx;
 	struct kr_history *h;
 	struct kr_err *err;
-	bool lenient;
 	struct kr_foreign_names names; /* of log files */
 	KR_VEC(struct cobra_key) keys;
 	struct kr_table key_table;
@@ -110,9 +109,7 @@ static enum kr_status push_op(struct cobra *c, uint64_t key_hash, struct kr_oper
 {
 	op.key = find_key(c, key_hash);
 	op.scan = KR_NONE;
-	if (op.key.i == KR_NONE || op.a.i == KR_NONE || !kr_vec_push(c->h->mem, &c->h->ops, op))
-		return KR_NOMEM;
-	return KR_OK;
+	return kr_foreign_put(c->h, op);
 }
 
 static enum kr_status read_write(struct cobra *c, const unsigned char *record)
@@ -161,7 +158,6 @@ static enum kr_status read_start(struct cobra *c, const unsigned char *record)
 static enum kr_status read_commit(struct cobra *c, const unsigned char *record)
 {
 	struct kr_transaction txn = {.session = c->session, .status = KR_COMMITTED, .file = c->file};
-	uint32_t first = c->h->txns.n ? c->h->txns.at[c->h->txns.n - 1].op_first + c->h->txns.at[c->h->txns.n - 1].op_count : 0;
 	struct kr_err why;
 
 	if (!c->open)
@@ -174,15 +170,9 @@ static enum kr_status read_commit(struct cobra *c, const unsigned char *record)
 		return KR_NOMEM;
 	kr_err_init(&why);
 
-	enum kr_status status = kr_history_add(c->h, txn, c->h->txns.n + 1, &why);
+	enum kr_status status = kr_history_forgive(c->h, kr_history_add(c->h, txn, NULL, &why), &why);
 
-	if (status != KR_BAD)
-		return status;
-	if (!c->lenient)
-		return bad(c, c->start, why.text);
-	c->h->ops.n = first;
-	kr_history_leave_out(c->h, &why);
-	return KR_OK;
+	return status == KR_BAD ? bad(c, c->start, why.text) : status;
 }
 
 static size_t record_size(unsigned char tag)
@@ -273,10 +263,9 @@ static enum kr_status read_log(struct cobra *c, const char *folder, const char *
 	return status;
 }
 
-static enum kr_status read_cobra(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
-	struct kr_err *err)
+static enum kr_status read_cobra(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
-	struct cobra c = {.ctx = ctx, .h = h, .err = err, .lenient = options->lenient, .buffer = kr_mem_alloc(h->mem, BUFFER_SIZE, 1)};
+	struct cobra c = {.ctx = ctx, .h = h, .err = err, .buffer = kr_mem_alloc(h->mem, BUFFER_SIZE, 1)};
 	enum kr_status status = c.buffer ? kr_foreign_list(h, path, is_log, &c.names, err) : KR_NOMEM;
 
 	(void)source;

@@ -190,7 +190,7 @@ static enum kr_status read_txn(struct dbcop *d, kr_session session)
 	struct kr_err why;
 
 	kr_err_init(&why);
-	status = kr_foreign_add(d->h, txn, "", &why);
+	status = kr_foreign_add(d->h, txn, NULL, "", &why);
 	return status == KR_BAD ? kr_err_set(d->err, KR_BAD, "at byte %zu: %s", start, why.text) : status;
 }
 
@@ -215,15 +215,13 @@ static enum kr_status read_sessions(struct dbcop *d)
 	return KR_OK;
 }
 
-static enum kr_status read_dbcop(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
-	struct kr_err *err)
+static enum kr_status read_dbcop(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
 	struct dbcop d = {.ctx = ctx, .h = h, .err = err};
 	char *text;
 	enum kr_status status = kr_source_rest(source, &text, &d.length, err);
 
 	(void)path;
-	(void)options;
 	if (status)
 		return status;
 	d.data = (const unsigned char *)text;

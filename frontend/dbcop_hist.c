@@ -82,7 +82,7 @@ static enum kr_status end_txn(struct hist *r)
 	r->sessions += !r->in_session;
 	r->in_session = true;
 	r->txn.session = kr_foreign_session(r->h, r->sessions);
-	return r->txn.session.i == KR_NONE ? KR_NOMEM : kr_foreign_add(r->h, r->txn, r->h->files.at[0], r->err);
+	return r->txn.session.i == KR_NONE ? KR_NOMEM : kr_foreign_add(r->h, r->txn, NULL, r->h->files.at[0], r->err);
 }
 
 /* Reads what stands at *at: a bracket, a mark, an event. */
@@ -144,8 +144,7 @@ static enum kr_status read_line(struct hist *r, char *line)
 	return status;
 }
 
-static enum kr_status read_hist(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
-	struct kr_err *err)
+static enum kr_status read_hist(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
 	struct hist r = {.ctx = ctx, .h = h, .err = err};
 	char *line;
@@ -153,7 +152,6 @@ static enum kr_status read_hist(struct kr_ctx *ctx, const char *path, struct kr_
 	enum kr_status status;
 
 	(void)path;
-	(void)options;
 	while (!(status = kr_source_line(source, &line, &length, err)) && line) {
 		r.line = kr_source_line_number(source);
 		if (strlen(line) != length)

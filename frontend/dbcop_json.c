@@ -83,7 +83,7 @@ static enum kr_status read_txn(struct kr_forms *f, kr_session session)
 	for (uint32_t at = fields[0] + 1; at < f->nodes.at[fields[0]].end; at = f->nodes.at[at].end)
 		if ((status = read_event(f, at)))
 			return status;
-	return kr_foreign_add(f->h, txn, f->path, f->err);
+	return kr_foreign_add(f->h, txn, NULL, f->path, f->err);
 }
 
 /* Enters an array; `what` it should be one of. */
@@ -171,13 +171,11 @@ static enum kr_status read_all(struct kr_forms *f)
 	return found ? kr_forms_bad(f, f->nodes.at[0].line, "more text after the history, expected the end of the file") : KR_OK;
 }
 
-static enum kr_status read_dbcop_json(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options,
-	struct kr_history *h, struct kr_err *err)
+static enum kr_status read_dbcop_json(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
 	struct kr_forms f;
 	enum kr_status status = kr_forms_init(&f, ctx, h, path, source, err);
 
-	(void)options;
 	f.json = true;
 	if (!status)
 		status = read_all(&f);

@@ -71,13 +71,13 @@ static enum kr_status add_txn(struct elle *e, struct elle_process *p, enum kr_tx
 		p->session = (kr_session){KR_NONE};
 	}
 	p->open = false;
-	return kr_foreign_add(e->forms.h, txn, e->forms.path, e->forms.err);
+	return kr_foreign_add(e->forms.h, txn, NULL, e->forms.path, e->forms.err);
 }
 
 static enum kr_status push_invoked(struct elle *e, const struct elle_process *p)
 {
 	for (uint32_t i = 0; i < p->ops.n; i++)
-		if (!kr_vec_push(e->forms.h->mem, &e->forms.h->ops, p->ops.at[i]))
+		if (kr_foreign_put(e->forms.h, p->ops.at[i]))
 			return KR_NOMEM;
 	return KR_OK;
 }
@@ -246,15 +246,13 @@ static enum kr_status read_all(struct elle *e)
 	return status ? status : end_open(e);
 }
 
-static enum kr_status read_elle(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
-	struct kr_err *err)
+static enum kr_status read_elle(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
 	struct elle e = {.moment = 0};
 	const char *head;
 	size_t length;
 	enum kr_status status = kr_source_head(source, &head, &length, err);
 
-	(void)options;
 	if (status)
 		return status;
 	if (kr_elle_is_log(head, length))

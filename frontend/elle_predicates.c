@@ -119,7 +119,6 @@ enum kr_status kr_elle_predicate_read(struct elle *e, uint32_t form, uint32_t pr
 	struct kr_forms *f = &e->forms;
 	struct kr_history *h = f->h;
 	struct kr_scan scan = {.limit = -1, .cond_first = h->conds.n, .row_first = h->rows.n};
-	struct kr_operation op = {.kind = KR_OP_SCAN, .key = {KR_NONE}, .scan = h->scans.n};
 	char found[80];
 	enum kr_status status;
 
@@ -131,7 +130,7 @@ enum kr_status kr_elle_predicate_read(struct elle *e, uint32_t form, uint32_t pr
 	if ((status = push_predicate(e, predicate)) || (status = push_rows(e, result, &scan)))
 		return status;
 	scan.cond_count = h->conds.n - scan.cond_first;
-	return kr_vec_push(h->mem, &h->scans, scan) && kr_vec_push(h->mem, &h->ops, op) ? KR_OK : KR_NOMEM;
+	return kr_foreign_scan(h, KR_OP_SCAN, &scan);
 }
 
 /* ---- remainders ---- */

@@ -126,19 +126,15 @@ static enum kr_status read_write(struct elle *e, uint32_t value, bool known)
 
 static enum kr_status read_cas(struct elle *e, uint32_t value, bool known)
 {
-	struct kr_history *h = e->forms.h;
+	struct kr_operation op = {.kind = KR_OP_CAS, .flags = KR_OPF_DONE, .scan = KR_NONE};
 	struct single s;
-	kr_key key;
-	kr_value expected, written;
 	enum kr_status status = split_cas(e, value, &s);
 
 	(void)known;
-	if (status || (status = take_value(e, s.parts[s.n - 2], false, &expected)) || (status = take_value(e, s.parts[s.n - 1], true, &written)) ||
-		(status = take_key(e, &s, &key)) || (status = kr_foreign_op(h, KR_OP_CAS, key, expected, false)))
+	if (status || (status = take_value(e, s.parts[s.n - 2], false, &op.a)) || (status = take_value(e, s.parts[s.n - 1], true, &op.b)) ||
+		(status = take_key(e, &s, &op.key)))
 		return status;
-	h->ops.at[h->ops.n - 1].b = written;
-	h->ops.at[h->ops.n - 1].flags |= KR_OPF_DONE;
-	return KR_OK;
+	return kr_foreign_put(e->forms.h, op);
 }
 
 static const struct {

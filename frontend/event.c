@@ -46,18 +46,14 @@ static enum kr_status tell_entry(struct telling *t, const struct kr_walk *at)
 {
 	struct kr_event event = t->event;
 
-	event.kind = at->op ? KR_EVENT_OP : KR_EVENT_UNDO;
+	event.kind = KR_EVENT_ENTRY;
 	event.place = at->place;
+	event.entry = kr_walk_entry(at);
+	event.entry.attr.undone = false; /* which only a later event tells */
 	event.timed = is_timed(at);
 	event.open = event.timed && at->attr->open;
-	event.attr = at->attr ? *at->attr : (struct kr_attr){.cursor = true};
-	event.attr.undone = false; /* which only a later event tells */
 	event.invoked = event.timed ? at->attr->invoked : t->before;
 	event.returned = event.timed ? at->attr->returned : next_return(t, at);
-	if (at->op)
-		event.op = *at->op;
-	else
-		event.undo = at->struck->undo;
 	t->before = event.invoked;
 	return t->sink->take(t->sink->data, &event, t->err);
 }
@@ -72,46 +68,40 @@ static enum kr_status tell(struct telling *t, struct kr_walk walk)
 	return status ? status : tell_end_of(t, KR_EVENT_END, txn->flags & KR_TXN_HAS_END, txn->end_invoked, txn->end_returned);
 }
 
-static struct telling begin(const struct kr_history *h, const struct kr_transaction *txn, const struct kr_white_box *white_box, struct kr_walk walk)
+static enum kr_status tell_txn(const struct kr_history *h, const struct kr_transaction *txn, const struct kr_white_box *white_box, struct kr_walk walk,
+	const struct kr_sink *sink, struct kr_err *err)
 {
-	return (struct telling){.h = h,
-		.txn = txn,
-		.event = {.file = txn->file,
-			.line = txn->line,
-			.session = txn->session,
-			.txn = txn->id,
-			.flags = txn->flags,
-			.status = txn->status,
-			.white_box = *white_box,
-			.attr = {.cursor = true},
-			.key = {KR_NONE}},
-		.before = INT64_MIN,
-		.ahead = walk};
+	struct telling t =
+		{.h = h, .txn = txn, .sink = sink, .err = err, .event = kr_event_of(KR_EVENT_BEGIN, txn->session, txn->id), .before = INT64_MIN, .ahead = walk};
+
+	t.event.file = txn->file;
+	t.event.line = txn->line;
+	t.event.flags = txn->flags;
+	t.event.status = txn->status;
+	if (white_box)
+		t.event.white_box = *white_box;
+	return tell(&t, walk);
 }
 
-enum kr_status kr_event_tell_one(const struct kr_history *h, const struct kr_transaction *txn, const struct kr_white_box *white_box,
-	struct kr_history_mark mark, const struct kr_sink *sink, struct kr_err *err)
+enum kr_status kr_event_tell_one(const struct kr_history *h, const struct kr_transaction *txn, const struct kr_white_box *white_box, struct kr_err *err)
 {
-	struct kr_walk walk = kr_walk_new(h, mark);
-	struct telling t = begin(h, txn, white_box, walk);
-
-	t.sink = sink;
-	t.err = err;
-	return tell(&t, walk);
+	return tell_txn(h, txn, white_box, kr_walk_new(h), h->sink, err);
 }
 
 static enum kr_status tell_order(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_version_order *order, const struct kr_sink *sink,
 	struct kr_err *err)
 {
-	struct kr_event event =
-		{.kind = KR_EVENT_ORDER, .line = order->line, .session = {KR_NONE}, .txn = {KR_NONE}, .key = order->key, .writer_count = order->writer_count};
+	struct kr_event event = kr_event_of(KR_EVENT_ORDER, (kr_session){KR_NONE}, (kr_value){KR_NONE});
 	kr_value *ids = kr_mem_alloc(&ctx->mem, order->writer_count, sizeof *ids);
 
 	if (!ids)
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < order->writer_count; i++)
 		ids[i] = h->txns.at[h->order_writers.at[order->writer_first + i].i].id;
+	event.line = order->line;
+	event.key = order->key;
 	event.writers = ids;
+	event.writer_count = order->writer_count;
 
 	enum kr_status status = sink->take(sink->data, &event, err);
 
@@ -124,13 +114,7 @@ enum kr_status kr_event_tell(struct kr_ctx *ctx, const struct kr_history *h, con
 	enum kr_status status = KR_OK;
 
 	for (kr_txn t = {0}; t.i < h->txns.n && !status; t.i++) {
-		struct kr_white_box none = {0};
-		struct kr_walk walk = kr_walk_txn(h, t);
-		struct telling telling = begin(h, &h->txns.at[t.i], t.i < h->white_box.n ? &h->white_box.at[t.i] : &none, walk);
-
-		telling.sink = sink;
-		telling.err = err;
-		status = tell(&telling, walk);
+		status = tell_txn(h, &h->txns.at[t.i], t.i < h->white_box.n ? &h->white_box.at[t.i] : NULL, kr_walk_txn(h, t), sink, err);
 		if (!status)
 			status = kr_ctx_tick(ctx);
 	}

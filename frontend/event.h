@@ -1,7 +1,7 @@
 /* Events: what readers tell, one at a time, in the order of the trace. A sink takes them: the assembly of
  * a history (assemble.h) is one, the engine that checks a database while it runs another.
  *
- * Of one transaction come: one BEGIN, its OP and UNDO events in program order, one END; a transaction that
+ * Of one transaction come: one BEGIN, its entries in program order, one END; a transaction that
  * the trace leaves open has no END. Between them stand events of other sessions. One session has one open
  * transaction at most, and all its events come in its order. */
 #ifndef KR_FRONTEND_EVENT_H
@@ -11,8 +11,7 @@
 
 enum kr_event_kind {
 	KR_EVENT_BEGIN, /* untimed where the trace does not tell it */
-	KR_EVENT_OP,
-	KR_EVENT_UNDO,  /* rollback to a savepoint: the last `undo` events OP and UNDO of the transaction count no more */
+	KR_EVENT_ENTRY, /* of its list */
 	KR_EVENT_END,   /* status says how */
 	KR_EVENT_NOW,   /* invoked: nothing of this session that was invoked before is still to come; open: the session is over */
 	KR_EVENT_ORDER  /* a known order of versions: `key` and `writers` */
@@ -28,18 +27,21 @@ struct kr_event {
 	kr_value txn;              /* its id; KR_NONE: NOW, ORDER */
 	bool timed;                /* the trace tells when */
 	bool open;                 /* no reply came: returned is KR_TIME_OPEN */
-	int64_t invoked, returned; /* Of an untimed OP or UNDO: of the timed events around it, as far as they are known; INT64_MIN or KR_TIME_OPEN where there is none */
+	int64_t invoked, returned; /* Of an untimed ENTRY: of the timed events around it, as far as they are known; INT64_MIN or KR_TIME_OPEN where there is none */
 	uint16_t flags;            /* enum kr_txn_flag, of the transaction: all of them in END; KR_TXN_AUTO and those of `white_box` as far as they are told in BEGIN */
 	uint8_t status;            /* enum kr_txn_status: END. Autocommit that failed: KR_ABORTED */
 	struct kr_white_box white_box; /* BEGIN, END: as `flags` say */
-	uint32_t place;            /* OP, UNDO: from 0 in its transaction */
-	struct kr_operation op;    /* OP; scans, rows, conditions in the history's arrays. Of a failed one the results mean nothing */
-	struct kr_attr attr;       /* OP: cursor, lock, read, row_is_old, failed, ends, versions (attr.op means nothing; has_time as `timed`) */
-	uint32_t undo;
+	uint32_t place;            /* ENTRY: from 0 in its transaction */
+	struct kr_entry entry;     /* ENTRY. attr: has_time as `timed`, `undone` is not known. Of a failed one the results mean nothing */
 	kr_key key;
 	const kr_value *writers;   /* ids of transactions, oldest first */
 	uint32_t writer_count;
 };
+
+static inline struct kr_event kr_event_of(enum kr_event_kind kind, kr_session session, kr_value txn)
+{
+	return (struct kr_event){.kind = kind, .session = session, .txn = txn, .entry = KR_ENTRY_NONE, .key = {KR_NONE}};
+}
 
 struct kr_sink {
 	void *data;
@@ -48,10 +50,11 @@ struct kr_sink {
 	enum kr_status (*take)(void *data, const struct kr_event *event, struct kr_err *err);
 };
 
-/* Tells one transaction, prepared (kr_history_prepare), whose operations stand in the history's arrays
- * from `mark` on. */
-enum kr_status kr_event_tell_one(const struct kr_history *h, const struct kr_transaction *txn, const struct kr_white_box *white_box, struct kr_history_mark mark, const struct kr_sink *sink,
-	struct kr_err *err);
+/* A history is a sink: it puts transactions together (assemble.h). One with a sink of its own passes events on. */
+enum kr_status kr_history_take(void *history, const struct kr_event *event, struct kr_err *err);
+
+/* Tells the transaction that is being built, prepared (kr_history_prepare), to the history's sink. */
+enum kr_status kr_event_tell_one(const struct kr_history *h, const struct kr_transaction *txn, const struct kr_white_box *white_box, struct kr_err *err);
 
 /* Tells a history as events: its transactions one after another, in its order, then its version orders. */
 enum kr_status kr_event_tell(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_sink *sink, struct kr_err *err);

@@ -29,33 +29,42 @@ bool kr_foreign_int(const char **at, bool negative, int64_t *out)
 	return true;
 }
 
+enum kr_status kr_foreign_put(struct kr_history *h, struct kr_operation op)
+{
+	struct kr_entry entry = KR_ENTRY_NONE;
+
+	if ((op.scan == KR_NONE && op.key.i == KR_NONE) || op.a.i == KR_NONE)
+		return KR_NOMEM;
+	entry.op = op;
+	return kr_history_put(h, &entry);
+}
+
 enum kr_status kr_foreign_op(struct kr_history *h, enum kr_op_kind kind, kr_key key, kr_value a, bool known)
 {
-	struct kr_operation op = {.kind = (uint8_t)kind, .flags = known ? KR_OPF_KNOWN : 0, .key = key, .a = a, .scan = KR_NONE};
+	return kr_foreign_put(h, (struct kr_operation){.kind = (uint8_t)kind, .flags = known ? KR_OPF_KNOWN : 0, .key = key, .a = a, .scan = KR_NONE});
+}
 
-	if (key.i == KR_NONE || a.i == KR_NONE || !kr_vec_push(h->mem, &h->ops, op))
-		return KR_NOMEM;
-	return KR_OK;
+enum kr_status kr_foreign_scan(struct kr_history *h, enum kr_op_kind kind, const struct kr_scan *scan)
+{
+	struct kr_operation op = {.kind = (uint8_t)kind, .key = {KR_NONE}, .scan = h->scans.n};
+
+	return kr_vec_push(h->mem, &h->scans, *scan) ? kr_foreign_put(h, op) : KR_NOMEM;
 }
 
 enum kr_status kr_foreign_forgive(struct kr_history *h, enum kr_status status, struct kr_err *err)
 {
-	const struct kr_transaction *last = h->txns.n ? &h->txns.at[h->txns.n - 1] : NULL;
-
-	if (status != KR_BAD || !h->lenient)
-		return status;
-	h->ops.n = last ? last->op_first + last->op_count : 0;
-	kr_history_leave_out(h, err);
-	return KR_OK;
+	if (status)
+		kr_history_drop(h);
+	return kr_history_forgive(h, status, err);
 }
 
-enum kr_status kr_foreign_add(struct kr_history *h, struct kr_transaction txn, const char *path, struct kr_err *err)
+enum kr_status kr_foreign_add(struct kr_history *h, struct kr_transaction txn, const struct kr_white_box *white_box, const char *path, struct kr_err *err)
 {
-	enum kr_status status = kr_history_add(h, txn, h->txns.n + (uint32_t)h->skipped + 1, err);
+	enum kr_status status = kr_history_add(h, txn, white_box, err);
 
 	if (status == KR_BAD)
 		kr_err_at(err, path, txn.line, 0);
-	return kr_foreign_forgive(h, status, err);
+	return kr_history_forgive(h, status, err);
 }
 
 enum zero { ZERO_READ, ZERO_FIRST, ZERO_WRITTEN }; /* who writes 0 to a key: nobody, the first transaction, others */

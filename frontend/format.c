@@ -124,15 +124,15 @@ static enum kr_status check_read(const struct kr_call *call, const struct kr_his
 	return left > 0 ? kr_call_fail(call, err, "read no transaction, but not all of the trace") : status;
 }
 
-static enum kr_status call_read(struct kr_ctx *ctx, const struct kr_format *format, const char *path, struct kr_source *source,
-	const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
+static enum kr_status call_read(struct kr_ctx *ctx, const struct kr_format *format, const char *path, struct kr_source *source, struct kr_history *h,
+	struct kr_err *err)
 {
 	struct kr_call call;
 	enum kr_status status;
 
 	h->format = format->name;
 	kr_call_enter(ctx, &call, "format", format->name);
-	status = format->read(ctx, path, source, options, h, err);
+	status = format->read(ctx, path, source, h, err);
 	status = kr_call_leave(ctx, &call, status, err);
 	return status ? status : check_read(&call, h, source, err);
 }
@@ -162,7 +162,7 @@ static enum kr_status read_folder(struct kr_ctx *ctx, const char *path, const st
 	if (!format)
 		return kr_err_set(err, KR_BAD, "is a folder, but not one of a known format, expected a trace file or a folder of: %s",
 			format_names(ctx->modules, true, names, sizeof names));
-	return call_read(ctx, format, path, NULL, options, h, err);
+	return call_read(ctx, format, path, NULL, h, err);
 }
 
 /* The file is in no format: perhaps it is compressed in a way that is not read. */
@@ -200,7 +200,7 @@ static enum kr_status read_source(struct kr_ctx *ctx, const char *path, struct k
 		if (!format)
 			return refuse(ctx, head.at, head.length, err);
 	}
-	return call_read(ctx, format, path, source, options, h, err);
+	return call_read(ctx, format, path, source, h, err);
 }
 
 struct memory {

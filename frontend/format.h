@@ -9,6 +9,11 @@
 extern const struct kr_format *const kr_format_registry[]; /* NULL-terminated, by name */
 extern const size_t kr_format_registry_count;
 
+struct kr_read_options {
+	const char *format; /* NULL: told from content, then name */
+	bool lenient;       /* skip and count bad transactions */
+};
+
 /* Reads a trace: a file, a folder, or "-" (standard input); .gz is seen by content. On success `h` is finished and owned by the caller (kr_history_done);
  * on failure it is already done and `err` names the file and, for bad input, the line. KR_BAD: bad input; KR_NOMEM, KR_TIMEOUT: limits. */
 enum kr_status kr_read_trace(struct kr_ctx *ctx, const char *path, const struct kr_read_options *options, struct kr_history *h, struct kr_err *err);

@@ -123,7 +123,7 @@ static enum kr_status record(struct kr_sim *s, struct kr_sim_client *c, struct k
 	}
 	if (record_times(h, c, txn.begin_returned) != KR_OK)
 		return KR_NOMEM;
-	return kr_history_add(h, txn, h->txns.n + 1, err);
+	return kr_history_add(h, txn, NULL, err);
 }
 
 /* Tells the store's order of commits of a transaction that has just taken effect. */

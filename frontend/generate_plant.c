@@ -262,7 +262,7 @@ static enum kr_status plant_txn(const struct kr_plant_site *site, const struct p
 		txn.end_invoked = *site->clock + t->end * STEP;
 		txn.end_returned = txn.end_invoked + 1;
 	}
-	return kr_history_add(h, txn, h->txns.n + 1, err);
+	return kr_history_add(h, txn, NULL, err);
 }
 
 static enum kr_status plant_orders(const struct kr_plant *plant, const struct kr_plant_site *site, uint32_t first_txn)

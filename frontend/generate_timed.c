@@ -38,18 +38,15 @@ static struct kr_event event_of(const struct kr_timed *s, const struct kr_timed_
 {
 	uint32_t i = (uint32_t)(c - s->clients);
 
-	return (struct kr_event){.kind = kind,
-		.session = {i},
-		.txn = kr_history_int(s->h, c->number),
-		.flags = c->autocommit ? KR_TXN_AUTO : 0,
-		.op = {.key = {KR_NONE}, .scan = KR_NONE},
-		.attr = {.cursor = true},
-		.key = {KR_NONE}};
+	struct kr_event e = kr_event_of(kind, (kr_session){i}, kr_history_int(s->h, c->number));
+
+	e.flags = c->autocommit ? KR_TXN_AUTO : 0;
+	return e;
 }
 
 static enum kr_status tell(struct kr_timed *s, const struct kr_event *event)
 {
-	return event->txn.i == KR_NONE ? KR_NOMEM : kr_assembly_take(&s->assembly, event, s->err);
+	return event->txn.i == KR_NONE ? KR_NOMEM : kr_history_take(s->h, event, s->err);
 }
 
 static void set_times(const struct kr_timed_client *c, struct kr_event *e, int64_t answered)
@@ -73,17 +70,17 @@ static enum kr_status tell_end(struct kr_timed *s, struct kr_timed_client *c, in
 
 static enum kr_status tell_op(struct kr_timed *s, const struct kr_timed_client *c, struct kr_operation op, int64_t answered, bool failed)
 {
-	struct kr_event e = event_of(s, c, KR_EVENT_OP);
+	struct kr_event e = event_of(s, c, KR_EVENT_ENTRY);
 
 	set_times(c, &e, answered);
 	op.flags |= KR_OPF_HAS_ATTR;
-	e.op = op;
-	e.attr.has_time = true;
-	e.attr.invoked = e.invoked;
-	e.attr.returned = e.returned;
-	e.attr.lock = c->kind == KR_TIMED_LOCKING ? KR_LOCK_EXCLUSIVE : KR_LOCK_NONE;
-	e.attr.row_is_old = c->kind == KR_TIMED_WRITE;
-	e.attr.failed = e.attr.ends = failed;
+	e.entry.op = op;
+	e.entry.attr.has_time = true;
+	e.entry.attr.invoked = e.invoked;
+	e.entry.attr.returned = e.returned;
+	e.entry.attr.lock = c->kind == KR_TIMED_LOCKING ? KR_LOCK_EXCLUSIVE : KR_LOCK_NONE;
+	e.entry.attr.row_is_old = c->kind == KR_TIMED_WRITE;
+	e.entry.attr.failed = e.entry.attr.ends = failed;
 	return tell(s, &e);
 }
 
@@ -435,7 +432,6 @@ static void done(struct kr_timed *s)
 	kr_mem_free(mem, s->reached, o->sessions, sizeof *s->reached);
 	kr_mem_free(mem, s->stack, o->sessions, sizeof *s->stack);
 	kr_zipf_done(&s->zipf, mem);
-	kr_assembly_done(&s->assembly);
 }
 
 enum kr_status kr_generate_timed(struct kr_ctx *ctx, const struct kr_generate_options *options, struct kr_history *h, struct kr_err *err)
@@ -447,7 +443,6 @@ enum kr_status kr_generate_timed(struct kr_ctx *ctx, const struct kr_generate_op
 	if (status)
 		return status;
 	kr_rng_init(&s.rng, options->seed);
-	kr_assembly_init(&s.assembly, h, &s.position);
 	h->clock_skew = options->skew;
 	s.keys = kr_mem_alloc(mem, options->keys, sizeof *s.keys);
 	s.handed = kr_mem_alloc(mem, options->keys, sizeof *s.handed);
@@ -461,7 +456,7 @@ enum kr_status kr_generate_timed(struct kr_ctx *ctx, const struct kr_generate_op
 	if (!status)
 		status = run(&s);
 	if (!status)
-		status = kr_assembly_finish(&s.assembly, err);
+		status = kr_assembly_finish(h, err);
 	done(&s);
 	return status;
 }

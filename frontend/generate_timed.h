@@ -52,8 +52,7 @@ struct kr_timed {
 	struct kr_err *err;
 	struct kr_rng rng;
 	struct kr_zipf zipf;
-	struct kr_assembly assembly;
-	uint32_t position, commits, begun;
+	uint32_t commits, begun;
 	uint64_t tickets;
 	struct kr_timed_client *clients;
 	KR_VEC(struct kr_timed_version) *keys; /* by key, oldest first */

@@ -6,6 +6,7 @@
 #include "frontend/history.h"
 
 #include "base/hash.h"
+#include "frontend/assemble.h"
 #include "frontend/history_count.h"
 #include "frontend/history_written.h"
 
@@ -25,6 +26,7 @@ void kr_history_done(struct kr_history *h)
 	if (!mem)
 		return;
 	kr_history_count_done(h);
+	kr_assembly_done(h);
 	kr_written_free(h->written);
 	kr_vec_done(mem, &h->values);
 	kr_vec_done(mem, &h->keys);

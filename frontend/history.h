@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "base/vec.h"
+#include "krait/build.h"
 
 /* ---- values ---- */
 
@@ -41,18 +42,20 @@ struct kr_value_entry {
 
 /* ---- operations ---- */
 
+/* Enumerations have the numbers of those of the C API, which stand for the same. */
+
 enum kr_op_kind { /* TRACE.md's operations */
-	KR_OP_READ,   /* a: value read (KR_OPF_KNOWN), KR_ABSENT for absent */
-	KR_OP_WRITE,  /* a: value written */
-	KR_OP_DELETE, /* KR_OPF_KNOWN: whether it was found is known; KR_OPF_DONE: it was found */
-	KR_OP_INSERT, /* a: value; KR_OPF_DONE: it was absent and the value was put */
-	KR_OP_CAS,    /* a: expected, b: new; KR_OPF_DONE: it was done */
-	KR_OP_INC,    /* a: delta (an integer), b: new value where KR_OPF_KNOWN */
-	KR_OP_APPEND, /* a: element */
-	KR_OP_ADD,    /* a: element */
-	KR_OP_RANGE,  /* scan: index into scans */
-	KR_OP_SCAN,
-	KR_OP_UPDATE,
+	KR_OP_READ = KRAIT_READ,     /* a: value read (KR_OPF_KNOWN), KR_ABSENT for absent */
+	KR_OP_WRITE = KRAIT_WRITE,   /* a: value written */
+	KR_OP_DELETE = KRAIT_DELETE, /* KR_OPF_KNOWN: whether it was found is known; KR_OPF_DONE: it was found */
+	KR_OP_INSERT = KRAIT_INSERT, /* a: value; KR_OPF_DONE: it was absent and the value was put */
+	KR_OP_CAS = KRAIT_CAS,       /* a: expected, b: new; KR_OPF_DONE: it was done */
+	KR_OP_INC = KRAIT_INC,       /* a: delta (an integer), b: new value where KR_OPF_KNOWN */
+	KR_OP_APPEND = KRAIT_APPEND, /* a: element */
+	KR_OP_ADD = KRAIT_ADD,       /* a: element */
+	KR_OP_RANGE = KRAIT_RANGE,   /* scan: index into scans */
+	KR_OP_SCAN = KRAIT_SCAN,
+	KR_OP_UPDATE = KRAIT_UPDATE,
 	KR_OP_KINDS
 };
 
@@ -68,8 +71,17 @@ struct kr_operation {
 
 struct kr_row { kr_key key; kr_value value; };
 
-enum kr_cond_target { KR_COND_KEY_PREFIX, KR_COND_VALUE, KR_COND_FIELD };
-enum kr_cond_test { KR_COND_EQ, KR_COND_NE, KR_COND_LT, KR_COND_LE, KR_COND_GT, KR_COND_GE, KR_COND_IN, KR_COND_PREFIX };
+enum kr_cond_target { KR_COND_KEY_PREFIX = KRAIT_KEY_PREFIX, KR_COND_VALUE = KRAIT_ROW_VALUE, KR_COND_FIELD = KRAIT_ROW_FIELD };
+enum kr_cond_test {
+	KR_COND_EQ = KRAIT_EQ,
+	KR_COND_NE = KRAIT_NE,
+	KR_COND_LT = KRAIT_LT,
+	KR_COND_LE = KRAIT_LE,
+	KR_COND_GT = KRAIT_GT,
+	KR_COND_GE = KRAIT_GE,
+	KR_COND_IN = KRAIT_IN,
+	KR_COND_PREFIX /* of KR_COND_KEY_PREFIX */
+};
 
 struct kr_cond { /* one conjunct of a `where` */
 	enum kr_cond_target target;
@@ -87,9 +99,14 @@ struct kr_scan {          /* range, scan, update */
 	kr_value set;         /* update: the value given by "set" */
 };
 
-enum kr_lock { KR_LOCK_NONE, KR_LOCK_SHARED, KR_LOCK_EXCLUSIVE };
+enum kr_lock { KR_LOCK_NONE = KRAIT_LOCK_NONE, KR_LOCK_SHARED = KRAIT_LOCK_SHARED, KR_LOCK_EXCLUSIVE = KRAIT_LOCK_EXCLUSIVE };
 
-enum kr_read_mode { KR_READ_DEFAULT, KR_READ_SNAPSHOT, KR_READ_LATEST, KR_READ_UNCOMMITTED }; /* default: the profile's */
+enum kr_read_mode {
+	KR_READ_DEFAULT = KRAIT_READ_AS_USUAL, /* the profile's */
+	KR_READ_SNAPSHOT = KRAIT_READ_SNAPSHOT,
+	KR_READ_LATEST = KRAIT_READ_LATEST,
+	KR_READ_UNCOMMITTED = KRAIT_READ_UNCOMMITTED
+};
 
 #define KR_TIME_OPEN INT64_MAX /* the time of return where no reply came; a trace may also tell this time, so that a flag says which */
 
@@ -103,27 +120,35 @@ struct kr_attr {           /* attributes of an operation that has any (KR_OPF_HA
 	enum kr_read_mode read;
 	bool row_is_old;       /* "row": "old": the write changed a row that was there */
 	uint32_t seen_first, seen_count; /* "versions": into seen */
-	/* Of struck operations (struct kr_struck) and of events only: */
+	/* Of entries only, never of an operation that counts: */
 	bool failed;           /* the statement was answered by an error, or not at all */
 	bool ends;             /* failed, and with it the database rolled the transaction back */
 	bool undone;           /* a later rollback to a savepoint took it back */
 };
 
+/* One entry of what a transaction lists, as readers and builders tell it and sinks take it: an operation, which
+ * may have failed, or a rollback to a savepoint. Ids, and places in the arrays of scans, rows, conditions and
+ * versions seen, are those of the history at hand. */
+struct kr_entry {
+	bool is_undo;          /* a rollback to a savepoint: the last `undo` entries before it, those that do not count included, count no more; op means nothing */
+	uint32_t undo;
+	struct kr_operation op;
+	struct kr_attr attr;   /* where op has KR_OPF_HAS_ATTR, or it is a rollback or failed; attr.op means nothing */
+};
+#define KR_ENTRY_NONE ((struct kr_entry){.op = {.key = {KR_NONE}, .scan = KR_NONE}, .attr = {.cursor = true}})
+
 /* What a transaction did that does not count: operations that failed or were undone, and rollbacks to savepoints. No level sees them: they do not stand in `ops`, whose indexes pass over them. */
 struct kr_struck {
 	kr_txn txn;
 	kr_op before;          /* where it stands: in front of this operation, perhaps the one behind the transaction's last */
-	bool is_undo;          /* a rollback to a savepoint: the last `undo` entries of the trace's list, struck ones included, count no more; op means nothing */
-	uint32_t undo;
-	struct kr_operation op;
-	struct kr_attr attr;   /* attr.op means nothing */
+	struct kr_entry entry;
 };
 
 struct kr_seen { kr_key key; kr_value writer; }; /* version of key by its writer's id, KR_ABSENT = the initial one */
 
 /* ---- transactions ---- */
 
-enum kr_txn_status { KR_COMMITTED, KR_ABORTED, KR_UNKNOWN };
+enum kr_txn_status { KR_COMMITTED = KRAIT_COMMITTED, KR_ABORTED = KRAIT_ABORTED, KR_UNKNOWN = KRAIT_UNKNOWN };
 
 enum kr_txn_flag {
 	KR_TXN_HAS_BEGIN = 1,
@@ -157,9 +182,20 @@ struct kr_white_box { int64_t serial, snapshot, commit_ts, snapshot_t[2]; }; /* 
 
 struct kr_version_order { kr_key key; uint32_t writer_first, writer_count; uint32_t line; }; /* into order_writers, oldest first */
 
-enum kr_initial { KR_INITIAL_ABSENT, KR_INITIAL_GIVEN, KR_INITIAL_UNKNOWN, KR_INITIAL_UNWRITTEN }; /* the last two: untold; unwritten ones: history_written.h */
-enum kr_key_order { KR_KEYS_MIXED, KR_KEYS_BYTES, KR_KEYS_NUMBERS }; /* numbers by value before strings by bytes | bytes | numbers */
-enum kr_key_kind { KR_KIND_ANY, KR_KIND_REGISTER, KR_KIND_COUNTER, KR_KIND_LIST, KR_KIND_SET };
+enum kr_initial {
+	KR_INITIAL_ABSENT = KRAIT_INITIAL_ABSENT,
+	KR_INITIAL_GIVEN = KRAIT_INITIAL_GIVEN,
+	KR_INITIAL_UNKNOWN = KRAIT_INITIAL_UNKNOWN, /* untold, and so are */
+	KR_INITIAL_UNWRITTEN = KRAIT_INITIAL_UNWRITTEN /* history_written.h */
+};
+enum kr_key_order { KR_KEYS_MIXED = KRAIT_KEYS_MIXED, KR_KEYS_BYTES = KRAIT_KEYS_BYTES, KR_KEYS_NUMBERS = KRAIT_KEYS_NUMBERS }; /* numbers by value before strings by bytes | bytes | numbers */
+enum kr_key_kind {
+	KR_KIND_ANY = KRAIT_KIND_ANY,
+	KR_KIND_REGISTER = KRAIT_KIND_REGISTER,
+	KR_KIND_COUNTER = KRAIT_KIND_COUNTER,
+	KR_KIND_LIST = KRAIT_KIND_LIST,
+	KR_KIND_SET = KRAIT_KIND_SET
+};
 
 struct kr_key_entry {
 	kr_value name;       /* string or number */
@@ -177,6 +213,9 @@ struct kr_near_field {
 };
 
 struct kr_key_head { uint64_t word; uint32_t length; uint8_t type; }; /* start of a key's name, so that looking it up stays in few cache lines */
+
+struct kr_sink;
+struct kr_assembling;
 
 struct kr_history {
 	struct kr_mem *mem;
@@ -206,7 +245,7 @@ struct kr_history {
 	KR_VEC(struct kr_version_order) version_orders;
 	KR_VEC(kr_txn) order_writers;
 	KR_VEC(const char *) files;         /* paths as given; [0] is the trace itself */
-	bool lenient;                       /* set by the reader: kr_history_finish drops contradictory version orders instead of failing */
+	bool lenient;                       /* what is bad is left out and counted instead of failing */
 	bool building;                      /* by a builder (api/reader.c) that is not done yet */
 	uint32_t skipped;                   /* bad transactions and version orders left out because of `lenient` */
 	const char *first_skipped;          /* what is wrong with the first of them, "FILE:LINE: ..."; NULL: none, or not known */
@@ -223,6 +262,12 @@ struct kr_history {
 	kr_value spare;                     /* the first id to use again; where its value stood is the next */
 
 	/* used by the builder functions only */
+	struct kr_history_mark { uint32_t ops, scans, rows, conds, attrs, struck, seen; } draft; /* where the arrays of the transaction being built begin */
+	uint32_t position;                  /* transactions so far, bad ones too */
+	const struct kr_sink *sink;         /* takes what is told instead (event.h); NULL: none */
+	KR_VEC(struct kr_assembling) open;  /* by session + 1, transactions that are told event by event; 0: what stands alone */
+	KR_VEC(struct kr_version_order) orders; /* that were told; writers: into `ordered`, since they may be named before they are there */
+	KR_VEC(kr_value) ordered;
 	struct kr_table value_table, key_table, session_table, id_table;
 	KR_VEC(struct kr_key_head) key_heads; /* parallel to keys */
 	KR_VEC(kr_txn) session_ends; /* per session, the transaction whose end returned (or else begin was invoked) last, or KR_NONE */
@@ -253,10 +298,6 @@ void kr_history_expect_int(const struct kr_history *h, int64_t value, enum kr_ex
 /* Gives a key its value before every transaction; elements of an array become values, too. KR_BAD: the key is used as a kind that the value does not fit. */
 enum kr_status kr_history_set_initial(struct kr_history *h, kr_key key, kr_value initial, struct kr_err *err);
 
-/* Where the arrays end, to take back what was pushed for a transaction that turned out bad. Interned things stay. */
-struct kr_history_mark { uint32_t ops, scans, rows, conds, attrs, struck, seen; };
-struct kr_history_mark kr_history_mark(const struct kr_history *h);
-void kr_history_rollback(struct kr_history *h, struct kr_history_mark mark);
 /* Says what kind of key it is. KR_BAD: it is used as another one, or its initial value does not fit. */
 enum kr_status kr_history_set_kind(struct kr_history *h, kr_key key, enum kr_key_kind kind, struct kr_err *err);
 /* The kind of that name ("register", "counter", "list", "set"), or KR_KIND_ANY; and the name of a kind. */
@@ -265,26 +306,36 @@ const char *kr_history_kind_name(enum kr_key_kind kind);
 /* The kind of key that an operation writes, KR_KIND_ANY: it writes none, or any. */
 enum kr_key_kind kr_history_kind_needed(enum kr_op_kind op);
 
-/* Appends a transaction, and sets keys[].kind of the keys that it writes. `txn.id` with i == KR_NONE gets the default id "#N", N = `position` (1-based place among the
- * trace's transactions). Its operations are those pushed to h->ops since the previous transaction; op_first and op_count are filled in. KR_BAD (nothing appended, no kind
- * changed): the id is taken; it begins before an earlier transaction of its session returned (unless that one is unknown); it uses a key as another kind than before. */
-enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn, uint32_t position, struct kr_err *err);
+/* The transaction being built is what was pushed to the arrays since the last one ended, or since _begin: its entries
+ * (an undo is of no more than it has), and scans, rows, conditions and versions seen that these point to. */
+void kr_history_begin(struct kr_history *h);
+enum kr_status kr_history_put(struct kr_history *h, const struct kr_entry *entry); /* KR_NOMEM */
+uint32_t kr_history_entries(const struct kr_history *h); /* how many it has, struck ones included */
+/* Takes back what was pushed; interned things stay. _drop: it was a transaction, and is bad. */
+void kr_history_take_back(struct kr_history *h);
+void kr_history_drop(struct kr_history *h);
+
+/* Ends the transaction being built and appends it, and sets keys[].kind of the keys that it writes. `txn.id` with i == KR_NONE gets the default id "#N", N its place
+ * among the trace's transactions, from 1; op_first and op_count are filled in. `white_box`: NULL where it has no such fields. KR_BAD (it is dropped, no kind changed):
+ * the id is taken; it begins before an earlier transaction of its session returned (unless that one is unknown); it uses a key as another kind than before. */
+enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn, const struct kr_white_box *white_box, struct kr_err *err);
 
 /* All that a transaction's line lists, struck entries at their place. _next: false at the end. */
 struct kr_walk {
 	uint32_t place;                 /* in the trace's list, of the entry given last; from 0 */
 	const struct kr_operation *op;  /* NULL: struck->is_undo */
 	const struct kr_attr *attr;     /* or NULL */
-	const struct kr_struck *struck; /* NULL: it counts */
+	const struct kr_entry *struck;  /* NULL: it counts */
 	uint32_t next_op, end_op, next_struck, end_struck; /* inside of the walk */
 };
 struct kr_walk kr_walk_txn(const struct kr_history *h, kr_txn t);
-struct kr_walk kr_walk_new(const struct kr_history *h, struct kr_history_mark mark); /* of the transaction that is being built, whose arrays began at `mark` */
+struct kr_walk kr_walk_new(const struct kr_history *h); /* of the transaction being built */
 bool kr_walk_next(const struct kr_history *h, struct kr_walk *walk);
+struct kr_entry kr_walk_entry(const struct kr_walk *walk); /* the one given last */
 
 /* Fills in what a transaction leaves to defaults (id, the times of autocommit; op_first, op_count) and looks at what it alone can get wrong: that it is committed, although something rules that
  * out. kr_history_add does so itself. */
-enum kr_status kr_history_prepare(struct kr_history *h, struct kr_transaction *txn, struct kr_history_mark mark, uint32_t position, struct kr_err *err);
+enum kr_status kr_history_prepare(struct kr_history *h, struct kr_transaction *txn, struct kr_err *err);
 
 /* KR_BAD: what is wrong with a committed transaction of that id, `why` being what rules its commit out. */
 enum kr_status kr_history_doubt(const struct kr_history *h, kr_value id, const char *why, struct kr_err *err);
@@ -294,15 +345,8 @@ extern const char kr_doubt_begin[], kr_doubt_op[], kr_doubt_failed[], kr_doubt_e
 bool kr_history_statement(const struct kr_history *h, struct kr_walk walk, int64_t out[2], bool *open);
 /* Counts a bad transaction or version order that a lenient reader leaves out, for `err`, which is then as good as new. */
 void kr_history_leave_out(struct kr_history *h, struct kr_err *err);
-
-/* White-box fields of the transaction added last. */
-enum kr_status kr_history_set_white_box(struct kr_history *h, struct kr_white_box fields);
-
-/* Strikes operations of the transaction that is being built, whose arrays began at `mark`: the one pushed last, which failed; or the last `count`, taken back by a rollback to a savepoint whose
- * interval is in `attr`. Readers check that there are as many: kr_history_entries. KR_NOMEM. */
-enum kr_status kr_history_strike_failed(struct kr_history *h, bool ends);
-enum kr_status kr_history_undo(struct kr_history *h, struct kr_history_mark mark, uint32_t count, const struct kr_attr *attr);
-uint32_t kr_history_entries(const struct kr_history *h, struct kr_history_mark mark); /* pushed since, struck ones included */
+/* That, and KR_OK, if it is one and the history is lenient; else `status`. */
+enum kr_status kr_history_forgive(struct kr_history *h, enum kr_status status, struct kr_err *err);
 
 /* The transaction with this id, or KR_NONE. */
 kr_txn kr_history_find(const struct kr_history *h, kr_value id);

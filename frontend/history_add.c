@@ -6,6 +6,7 @@
 #include "frontend/history.h"
 
 #include "base/hash.h"
+#include "frontend/event.h"
 #include "frontend/history_count.h"
 #include "frontend/history_work.h"
 #include "frontend/json.h"
@@ -16,20 +17,26 @@
 
 #define NEW_KIND 0x80u /* mark in keys[].kind: set by the transaction that is being checked */
 
-struct kr_history_mark kr_history_mark(const struct kr_history *h)
+void kr_history_begin(struct kr_history *h)
 {
-	return (struct kr_history_mark){h->ops.n, h->scans.n, h->rows.n, h->conds.n, h->attrs.n, h->struck.n, h->seen.n};
+	h->draft = (struct kr_history_mark){h->ops.n, h->scans.n, h->rows.n, h->conds.n, h->attrs.n, h->struck.n, h->seen.n};
 }
 
-void kr_history_rollback(struct kr_history *h, struct kr_history_mark mark)
+void kr_history_take_back(struct kr_history *h)
 {
-	h->ops.n = mark.ops;
-	h->scans.n = mark.scans;
-	h->rows.n = mark.rows;
-	h->conds.n = mark.conds;
-	h->attrs.n = mark.attrs;
-	h->struck.n = mark.struck;
-	h->seen.n = mark.seen;
+	h->ops.n = h->draft.ops;
+	h->scans.n = h->draft.scans;
+	h->rows.n = h->draft.rows;
+	h->conds.n = h->draft.conds;
+	h->attrs.n = h->draft.attrs;
+	h->struck.n = h->draft.struck;
+	h->seen.n = h->draft.seen;
+}
+
+void kr_history_drop(struct kr_history *h)
+{
+	kr_history_take_back(h);
+	h->position++;
 }
 
 static enum kr_status default_id(struct kr_history *h, uint32_t position, kr_value *id)
@@ -308,32 +315,32 @@ enum kr_status kr_history_doubt(const struct kr_history *h, kr_value id, const c
 }
 
 /* What rules out that t took effect: something that nobody answered, or the database's refusal. NULL: nothing. */
-static const char *doubt(const struct kr_history *h, const struct kr_transaction *t, struct kr_history_mark mark)
+static const char *doubt(const struct kr_history *h, const struct kr_transaction *t)
 {
 	if (t->flags & KR_TXN_BEGIN_OPEN && !(t->flags & KR_TXN_AUTO))
 		return kr_doubt_begin;
-	for (uint32_t i = h->attrs.n; i > 0 && h->attrs.at[i - 1].op.i >= mark.ops; i--)
+	for (uint32_t i = h->attrs.n; i > h->draft.attrs; i--)
 		if (h->attrs.at[i - 1].open)
 			return kr_doubt_op;
-	for (uint32_t i = mark.struck; i < h->struck.n; i++)
-		if (h->struck.at[i].attr.ends && !h->struck.at[i].attr.undone)
+	for (uint32_t i = h->draft.struck; i < h->struck.n; i++)
+		if (h->struck.at[i].entry.attr.ends && !h->struck.at[i].entry.attr.undone)
 			return kr_doubt_failed;
 	if (t->flags & KR_TXN_END_OPEN)
 		return kr_doubt_end;
 	return t->flags & KR_TXN_END_FAILED ? kr_doubt_end_failed : NULL;
 }
 
-enum kr_status kr_history_prepare(struct kr_history *h, struct kr_transaction *txn, struct kr_history_mark mark, uint32_t position, struct kr_err *err)
+enum kr_status kr_history_prepare(struct kr_history *h, struct kr_transaction *txn, struct kr_err *err)
 {
-	enum kr_status status = txn->id.i == KR_NONE ? default_id(h, position, &txn->id) : KR_OK;
+	enum kr_status status = txn->id.i == KR_NONE ? default_id(h, h->position, &txn->id) : KR_OK;
 	int64_t times[2];
 	bool open;
 
 	if (status)
 		return status;
-	txn->op_first = mark.ops;
-	txn->op_count = h->ops.n - mark.ops;
-	if (txn->flags & KR_TXN_AUTO && kr_history_statement(h, kr_walk_new(h, mark), times, &open)) {
+	txn->op_first = h->draft.ops;
+	txn->op_count = h->ops.n - h->draft.ops;
+	if (txn->flags & KR_TXN_AUTO && kr_history_statement(h, kr_walk_new(h), times, &open)) {
 		if (!(txn->flags & KR_TXN_HAS_BEGIN)) {
 			txn->begin_invoked = times[0];
 			txn->begin_returned = times[1];
@@ -347,38 +354,55 @@ enum kr_status kr_history_prepare(struct kr_history *h, struct kr_transaction *t
 		txn->flags |= KR_TXN_HAS_BEGIN | KR_TXN_HAS_END;
 	}
 
-	const char *why = txn->status == KR_COMMITTED ? doubt(h, txn, mark) : NULL;
+	const char *why = txn->status == KR_COMMITTED ? doubt(h, txn) : NULL;
 
 	return why ? kr_history_doubt(h, txn->id, why, err) : KR_OK;
 }
 
-enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn, uint32_t position, struct kr_err *err)
+static enum kr_status set_white_box(struct kr_history *h, const struct kr_white_box *fields)
 {
-	const struct kr_transaction *previous = h->txns.n ? &h->txns.at[h->txns.n - 1] : NULL;
-	struct kr_history_mark mark = {.ops = previous ? previous->op_first + previous->op_count : 0, .struck = h->struck.n};
+	while (h->white_box.n < h->txns.n)
+		if (!kr_vec_push(h->mem, &h->white_box, (struct kr_white_box){0}))
+			return KR_NOMEM;
+	h->white_box.at[h->txns.n - 1] = *fields;
+	return KR_OK;
+}
+
+static enum kr_status append(struct kr_history *h, const struct kr_transaction *txn, const struct kr_white_box *white_box, struct kr_err *err)
+{
 	kr_txn t = {h->txns.n};
 	enum kr_status status;
 
-	while (mark.struck > 0 && h->struck.at[mark.struck - 1].txn.i == KR_NONE)
-		mark.struck--;
-	if ((status = kr_history_prepare(h, &txn, mark, position, err)) != KR_OK)
-		return status;
 	if (!kr_table_reserve(h->mem, &h->id_table) || !kr_vec_reserve(h->mem, &h->txns, 1))
 		return KR_NOMEM;
-	if ((status = check_id(h, txn.id, err)) != KR_OK || (status = check_session(h, &txn, err)) != KR_OK ||
-		(status = check_kinds(h, txn.id, txn.op_first, err)) != KR_OK)
+	if ((status = check_id(h, txn->id, err)) != KR_OK || (status = check_session(h, txn, err)) != KR_OK ||
+		(status = check_kinds(h, txn->id, txn->op_first, err)) != KR_OK)
 		return status;
 
-	for (uint32_t i = mark.struck; i < h->struck.n; i++)
+	for (uint32_t i = h->draft.struck; i < h->struck.n; i++)
 		h->struck.at[i].txn = t;
-	h->txns.at[h->txns.n++] = txn;
-	kr_table_insert(&h->id_table, kr_hash_u64(txn.id.i), t.i);
-	if (txn.session.i != KR_NONE && txn.flags & (KR_TXN_HAS_BEGIN | KR_TXN_HAS_END) && is_over_in_time(&txn)) {
-		kr_txn *last = &h->session_ends.at[txn.session.i];
-		if (last->i == KR_NONE || last_moment(&h->txns.at[last->i]) <= last_moment(&txn))
+	h->txns.at[h->txns.n++] = *txn;
+	kr_table_insert(&h->id_table, kr_hash_u64(txn->id.i), t.i);
+	if (txn->session.i != KR_NONE && txn->flags & (KR_TXN_HAS_BEGIN | KR_TXN_HAS_END) && is_over_in_time(txn)) {
+		kr_txn *last = &h->session_ends.at[txn->session.i];
+		if (last->i == KR_NONE || last_moment(&h->txns.at[last->i]) <= last_moment(txn))
 			*last = t;
 	}
-	return KR_OK;
+	return white_box && txn->flags & KR_TXN_WHITE_BOX ? set_white_box(h, white_box) : KR_OK;
+}
+
+enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn, const struct kr_white_box *white_box, struct kr_err *err)
+{
+	enum kr_status status;
+
+	h->position++;
+	status = kr_history_prepare(h, &txn, err);
+	if (!status)
+		status = h->sink ? kr_event_tell_one(h, &txn, white_box, err) : append(h, &txn, white_box, err);
+	if (status || h->sink)
+		kr_history_take_back(h);
+	kr_history_begin(h);
+	return status;
 }
 
 void kr_history_leave_out(struct kr_history *h, struct kr_err *err)
@@ -392,11 +416,10 @@ void kr_history_leave_out(struct kr_history *h, struct kr_err *err)
 	kr_err_init(err);
 }
 
-enum kr_status kr_history_set_white_box(struct kr_history *h, struct kr_white_box fields)
+enum kr_status kr_history_forgive(struct kr_history *h, enum kr_status status, struct kr_err *err)
 {
-	while (h->white_box.n < h->txns.n)
-		if (!kr_vec_push(h->mem, &h->white_box, (struct kr_white_box){0}))
-			return KR_NOMEM;
-	h->white_box.at[h->txns.n - 1] = fields;
+	if (status != KR_BAD || !h->lenient)
+		return status;
+	kr_history_leave_out(h, err);
 	return KR_OK;
 }

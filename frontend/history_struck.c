@@ -25,36 +25,20 @@ static uint32_t first_struck(const struct kr_history *h, kr_txn t)
 /* Takes the last operation and its attributes out of their arrays. */
 static struct kr_struck pop(struct kr_history *h)
 {
-	struct kr_struck out = {.txn = {KR_NONE}, .attr = {.cursor = true}};
+	struct kr_struck out = {.txn = {KR_NONE}, .entry = KR_ENTRY_NONE};
 
-	out.op = h->ops.at[--h->ops.n];
-	if (out.op.flags & KR_OPF_HAS_ATTR)
-		out.attr = h->attrs.at[--h->attrs.n];
+	out.entry.op = h->ops.at[--h->ops.n];
+	if (out.entry.op.flags & KR_OPF_HAS_ATTR)
+		out.entry.attr = h->attrs.at[--h->attrs.n];
 	return out;
 }
 
-enum kr_status kr_history_strike_failed(struct kr_history *h, bool ends)
-{
-	if (!kr_vec_reserve(h->mem, &h->struck, 1))
-		return KR_NOMEM;
-
-	struct kr_struck struck = pop(h);
-
-	struck.before = (kr_op){h->ops.n};
-	struck.attr.failed = true;
-	struck.attr.ends = ends;
-	h->struck.at[h->struck.n++] = struck;
-	return KR_OK;
-}
-
-uint32_t kr_history_entries(const struct kr_history *h, struct kr_history_mark mark) { return h->ops.n - mark.ops + h->struck.n - mark.struck; }
-
-enum kr_status kr_history_undo(struct kr_history *h, struct kr_history_mark mark, uint32_t count, const struct kr_attr *attr)
+static enum kr_status undo(struct kr_history *h, const struct kr_entry *e)
 {
 	uint32_t struck = h->struck.n, op = h->ops.n;
 
-	for (uint32_t i = 0; i < count; i++) { /* back to the oldest entry that is taken back */
-		if (struck > mark.struck && h->struck.at[struck - 1].before.i >= op)
+	for (uint32_t i = 0; i < e->undo; i++) { /* back to the oldest entry that is taken back */
+		if (struck > h->draft.struck && h->struck.at[struck - 1].before.i >= op)
 			struck--;
 		else
 			op--;
@@ -65,17 +49,33 @@ enum kr_status kr_history_undo(struct kr_history *h, struct kr_history_mark mark
 	if (!kr_vec_reserve(h->mem, &h->struck, moved + 1))
 		return KR_NOMEM;
 	h->struck.n = to;
-	for (uint32_t i = 0; i < count; i++) {
-		if (from > mark.struck && h->struck.at[from - 1].before.i >= h->ops.n)
+	for (uint32_t i = 0; i < e->undo; i++) {
+		if (from > h->draft.struck && h->struck.at[from - 1].before.i >= h->ops.n)
 			h->struck.at[--to] = h->struck.at[--from];
 		else
 			h->struck.at[--to] = pop(h);
-		h->struck.at[to].attr.undone = true;
+		h->struck.at[to].entry.attr.undone = true;
 	}
 	for (; to < h->struck.n; to++)
 		h->struck.at[to].before = (kr_op){h->ops.n};
-	h->struck.at[h->struck.n++] = (struct kr_struck){.txn = {KR_NONE}, .before = {h->ops.n}, .is_undo = true, .undo = count, .attr = *attr};
+	h->struck.at[h->struck.n++] = (struct kr_struck){{KR_NONE}, {h->ops.n}, *e};
 	return KR_OK;
+}
+
+uint32_t kr_history_entries(const struct kr_history *h) { return h->ops.n - h->draft.ops + h->struck.n - h->draft.struck; }
+
+enum kr_status kr_history_put(struct kr_history *h, const struct kr_entry *e)
+{
+	if (e->is_undo)
+		return undo(h, e);
+	if (e->attr.failed)
+		return kr_vec_push(h->mem, &h->struck, ((struct kr_struck){{KR_NONE}, {h->ops.n}, *e})) ? KR_OK : KR_NOMEM;
+	if (e->op.flags & KR_OPF_HAS_ATTR) {
+		if (!kr_vec_push(h->mem, &h->attrs, e->attr))
+			return KR_NOMEM;
+		h->attrs.at[h->attrs.n - 1].op = (kr_op){h->ops.n};
+	}
+	return kr_vec_push(h->mem, &h->ops, e->op) ? KR_OK : KR_NOMEM;
 }
 
 struct kr_walk kr_walk_txn(const struct kr_history *h, kr_txn t)
@@ -89,16 +89,16 @@ struct kr_walk kr_walk_txn(const struct kr_history *h, kr_txn t)
 		.end_struck = first_struck(h, (kr_txn){t.i + 1})};
 }
 
-struct kr_walk kr_walk_new(const struct kr_history *h, struct kr_history_mark mark)
+struct kr_walk kr_walk_new(const struct kr_history *h)
 {
-	return (struct kr_walk){.place = KR_NONE, .next_op = mark.ops, .end_op = h->ops.n, .next_struck = mark.struck, .end_struck = h->struck.n};
+	return (struct kr_walk){.place = KR_NONE, .next_op = h->draft.ops, .end_op = h->ops.n, .next_struck = h->draft.struck, .end_struck = h->struck.n};
 }
 
 bool kr_walk_next(const struct kr_history *h, struct kr_walk *w)
 {
 	w->place++;
 	if (w->next_struck < w->end_struck && h->struck.at[w->next_struck].before.i <= w->next_op) {
-		w->struck = &h->struck.at[w->next_struck++];
+		w->struck = &h->struck.at[w->next_struck++].entry;
 		w->op = w->struck->is_undo ? NULL : &w->struck->op;
 		w->attr = &w->struck->attr;
 		return true;
@@ -109,6 +109,18 @@ bool kr_walk_next(const struct kr_history *h, struct kr_walk *w)
 	w->op = &h->ops.at[w->next_op];
 	w->attr = kr_history_attr(h, (kr_op){w->next_op++});
 	return true;
+}
+
+struct kr_entry kr_walk_entry(const struct kr_walk *w)
+{
+	struct kr_entry entry = KR_ENTRY_NONE;
+
+	if (w->struck)
+		return *w->struck;
+	entry.op = *w->op;
+	if (w->attr)
+		entry.attr = *w->attr;
+	return entry;
 }
 
 bool kr_history_statement(const struct kr_history *h, struct kr_walk walk, int64_t out[2], bool *open)

@@ -43,8 +43,6 @@ struct column {
 
 struct leopard {
 	struct kr_forms f;
-	struct kr_assembly assembly;
-	uint32_t position;
 	KR_VEC(struct cell) cells;
 	KR_VEC(struct statement) statements;
 	KR_VEC(struct id) ids;
@@ -255,15 +253,6 @@ static enum kr_status read_statement(struct leopard *l)
 
 /* ---- events ---- */
 
-static enum kr_status take(struct leopard *l, const struct kr_event *event)
-{
-	enum kr_status status = kr_assembly_take(&l->assembly, event, l->f.err);
-
-	if (status == KR_BAD)
-		kr_err_at(l->f.err, l->f.path, event->line, 0);
-	return status;
-}
-
 static void add_text(struct leopard *l, kr_value name)
 {
 	const struct kr_value_entry *e = kr_history_value(l->f.h, name);
@@ -304,12 +293,12 @@ static kr_value id_of(struct leopard *l, const struct statement *s)
 
 static enum kr_status tell_op(struct leopard *l, const struct statement *s, struct kr_event event, struct kr_operation op)
 {
-	event.kind = KR_EVENT_OP;
+	event.kind = KR_EVENT_ENTRY;
 	event.timed = true;
 	event.open = s->open;
 	op.flags |= KR_OPF_HAS_ATTR;
-	event.op = op;
-	event.attr = (struct kr_attr){.has_time = true,
+	event.entry.op = op;
+	event.entry.attr = (struct kr_attr){.has_time = true,
 		.open = s->open,
 		.invoked = s->invoked,
 		.returned = s->returned,
@@ -319,7 +308,7 @@ static enum kr_status tell_op(struct leopard *l, const struct statement *s, stru
 		.row_is_old = op.kind == KR_OP_WRITE,
 		.failed = s->failed,
 		.ends = s->failed};
-	return take(l, &event);
+	return kr_history_take(l->f.h, &event, l->f.err);
 }
 
 static enum kr_status tell_cell(struct leopard *l, const struct statement *s, const struct kr_event *event, const struct cell *cell, kr_value column)
@@ -370,7 +359,7 @@ static enum kr_status tell_end(struct leopard *l, const struct statement *s, str
 	event.white_box = l->last.at[s->thread.i].white_box;
 	event.status = s->what == ROLLBACK ? KR_ABORTED : s->failed || s->open ? KR_UNKNOWN : KR_COMMITTED;
 	l->open.at[s->thread.i] = (kr_value){KR_NONE};
-	return take(l, &event);
+	return kr_history_take(l->f.h, &event, l->f.err);
 }
 
 /* The transaction of a statement is begun, unless it is open; one that its thread left behind is over, and
@@ -388,28 +377,25 @@ static enum kr_status open_txn(struct leopard *l, const struct statement *s, str
 		end.kind = KR_EVENT_END;
 		end.status = KR_UNKNOWN;
 		end.timed = false;
-		status = take(l, &end);
+		status = kr_history_take(l->f.h, &end, l->f.err);
 	}
 	*open = event.txn;
 	l->last.at[s->thread.i] = event;
 	event.kind = KR_EVENT_BEGIN;
 	event.timed = s->what == BEGIN;
 	event.open = s->what == BEGIN && s->open;
-	return status ? status : take(l, &event);
+	return status ? status : kr_history_take(l->f.h, &event, l->f.err);
 }
 
 static enum kr_status tell(struct leopard *l, const struct statement *s)
 {
-	struct kr_event event = {.line = s->line,
-		.session = s->thread,
-		.txn = id_of(l, s),
-		.invoked = s->invoked,
-		.returned = s->returned,
-		.op = {.key = {KR_NONE}, .scan = KR_NONE},
-		.attr = {.cursor = true},
-		.key = {KR_NONE}};
-	enum kr_status status = event.txn.i == KR_NONE ? KR_NOMEM : open_txn(l, s, event);
+	struct kr_event event = kr_event_of(KR_EVENT_BEGIN, s->thread, id_of(l, s));
+	enum kr_status status;
 
+	event.line = s->line;
+	event.invoked = s->invoked;
+	event.returned = s->returned;
+	status = event.txn.i == KR_NONE ? KR_NOMEM : open_txn(l, s, event);
 	if (status || s->what == BEGIN)
 		return status;
 	if (s->what == COMMIT || s->what == ROLLBACK)
@@ -437,11 +423,11 @@ static enum kr_status tell_all(struct leopard *l)
 		if (!kr_vec_push(h->mem, &l->open, (kr_value){KR_NONE}) || !kr_vec_push(h->mem, &l->last, (struct kr_event){.kind = KR_EVENT_BEGIN}))
 			return KR_NOMEM;
 	for (uint32_t i = 0; i < l->statements.n && !status; i++) {
-		status = kr_foreign_forgive(h, tell(l, &l->statements.at[i]), l->f.err);
+		status = kr_history_forgive(h, tell(l, &l->statements.at[i]), l->f.err);
 		if (!status)
 			status = kr_ctx_tick(l->f.ctx);
 	}
-	return status ? status : kr_assembly_finish(&l->assembly, l->f.err);
+	return status ? status : kr_assembly_finish(h, l->f.err);
 }
 
 /* ---- the file ---- */
@@ -475,19 +461,15 @@ static enum kr_status read_all(struct leopard *l)
 	return status ? status : tell_all(l);
 }
 
-static enum kr_status read_leopard(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
-	struct kr_err *err)
+static enum kr_status read_leopard(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
-	struct leopard l = {.position = 0};
+	struct leopard l = {.cells = {0}};
 	enum kr_status status = kr_forms_init(&l.f, ctx, h, path, source, err);
 
-	(void)options;
 	l.f.json = true;
 	kr_str_init(&l.name, h->mem);
-	kr_assembly_init(&l.assembly, h, &l.position);
 	if (!status)
 		status = read_all(&l);
-	kr_assembly_done(&l.assembly);
 	kr_vec_done(h->mem, &l.cells);
 	kr_vec_done(h->mem, &l.statements);
 	kr_vec_done(h->mem, &l.ids);

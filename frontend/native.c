@@ -56,15 +56,6 @@ static int sniff(const char *path, const char *head, size_t length)
 
 /* ---- objects ---- */
 
-/* With `lenient` a bad transaction or version order is counted and forgotten. */
-static enum kr_status forgive(struct kr_native *n, enum kr_status status)
-{
-	if (status != KR_BAD || !n->lenient)
-		return status;
-	kr_history_leave_out(n->h, n->err);
-	return KR_OK;
-}
-
 static enum kr_status read_txn(struct kr_native *n, const struct kr_node *json, const struct kr_native_fields *f)
 {
 	char found[80];
@@ -74,7 +65,7 @@ static enum kr_status read_txn(struct kr_native *n, const struct kr_node *json, 
 		enum kr_status status = kr_native_fields_ignored(n, json, f->ignored, KR_NATIVE_TXN);
 		return status ? status : kr_native_txn(n, f);
 	}
-	n->position++;
+	n->h->position++;
 	near = kr_native_field_meant(json, "ops", KR_NATIVE_TXN);
 	if (near)
 		return kr_native_bad(n, "found an object with \"%s\" and without \"ops\", expected a transaction", near);
@@ -93,10 +84,10 @@ static enum kr_status read_object(struct kr_native *n, const struct kr_node *jso
 	if (f.krait)
 		return kr_native_header(n, json, &f);
 	if (f.version_order && !f.ops)
-		return forgive(n, kr_native_order(n, json, &f));
+		return kr_history_forgive(n->h, kr_native_order(n, json, &f), n->err);
 	if (kr_native_is_event(&f))
 		return kr_native_event(n, json, &f);
-	return forgive(n, read_txn(n, json, &f));
+	return kr_history_forgive(n->h, read_txn(n, json, &f), n->err);
 }
 
 /* ---- JSON ---- */
@@ -148,18 +139,6 @@ static void forget(struct kr_native *n)
 	}
 }
 
-/* A copy for the scanner, which changes it. */
-static struct text copy(struct kr_native *n, const char *text, size_t length)
-{
-	n->copy.n = 0;
-	kr_str_add_bytes(&n->copy, text, length);
-	kr_str_add(&n->copy, " "); /* an empty text has no place else */
-	if (n->copy.failed)
-		return (struct text){NULL, 0};
-	n->copy.at[length] = '\0';
-	return (struct text){n->copy.at, length};
-}
-
 /* ---- a document ---- */
 
 /* The line of each element: newlines are counted up to it. One that is neither array nor object is no transaction; it is taken for
@@ -177,7 +156,7 @@ static enum kr_status read_elements(struct kr_native *n, const struct kr_node *t
 		for (; container && at < element->text; at++)
 			n->line += *at == '\n';
 		kr_native_get_fields(element, &f);
-		enum kr_status status = forgive(n, read_txn(n, element, &f));
+		enum kr_status status = kr_history_forgive(n->h, read_txn(n, element, &f), n->err);
 		if (!status)
 			status = kr_ctx_tick(n->ctx);
 		if (status)
@@ -247,71 +226,93 @@ static enum kr_status expect_end(struct kr_native *n, struct kr_source *source)
 
 static enum kr_status bad_line(struct kr_native *n, const struct text *line, const json_error_t *error)
 {
-	n->position++; /* it counts as a transaction, so that default ids do not depend on its being skipped */
+	n->h->position++; /* it counts as a transaction, so that default ids do not depend on its being skipped */
 	if (n->has_events)
 		return malformed(n, line, error); /* of which transaction it would have been, nobody knows */
-	return forgive(n, malformed(n, line, error));
+	return kr_history_forgive(n->h, malformed(n, line, error), n->err);
 }
 
-static enum kr_status read_first(struct kr_native *n, struct kr_source *source, const struct text *line)
+enum kr_status kr_native_line(struct kr_native *n, char *at, size_t length)
 {
+	struct text line = {at, length};
+	bool first = !n->begun && n->h->position == 0 && n->header_line == 0;
 	json_error_t error;
 	const struct kr_node *root;
-	enum kr_status status = parse(n, line, &root, &error);
+
+	if (is_blank(at, length))
+		return KR_OK;
+	n->begun = true;
+
+	enum kr_status status = parse(n, &line, &root, &error);
 
 	if (status == KR_BAD)
-		return json_error_code(&error) == json_error_premature_end_of_input ? read_long_document(n, source, line) : bad_line(n, line, &error);
+		status = bad_line(n, &line, &error);
+	else if (!status && n->h->sink && kr_node_get(root, "txns"))
+		status = kr_native_bad(n, "found a document (\"txns\"), expected a stream: one object per line");
+	else if (!status)
+		status = read_object(n, root, first);
+	forget(n);
+	return status;
+}
+
+enum kr_status kr_native_copy_line(struct kr_native *n, const char *text, size_t length)
+{
+	n->copy.n = 0;
+	kr_str_add_bytes(&n->copy, text, length);
+	kr_str_add(&n->copy, " "); /* an empty text has no place else */
+	if (n->copy.failed)
+		return KR_NOMEM;
+	n->copy.at[length] = '\0';
+	return kr_native_line(n, n->copy.at, length);
+}
+
+/* The first line that is not blank, in a file: it may begin a document. */
+static enum kr_status read_first(struct kr_native *n, struct kr_source *source, char *at, size_t length)
+{
+	struct text line = {at, length};
+	json_error_t error;
+	const struct kr_node *root;
+	enum kr_status status = parse(n, &line, &root, &error);
+
+	n->begun = true;
+	if (status == KR_BAD)
+		return json_error_code(&error) == json_error_premature_end_of_input ? read_long_document(n, source, &line) : bad_line(n, &line, &error);
 	if (status)
 		return status;
 	if (!kr_node_get(root, "txns"))
 		return read_object(n, root, true);
-	status = read_document(n, root, line);
+	status = read_document(n, root, &line);
 	return status ? status : expect_end(n, source);
-}
-
-static enum kr_status read_line(struct kr_native *n, const struct text *line, bool header)
-{
-	json_error_t error;
-	const struct kr_node *root;
-	enum kr_status status = parse(n, line, &root, &error);
-
-	if (status == KR_BAD)
-		return bad_line(n, line, &error);
-	return status ? status : read_object(n, root, header);
 }
 
 static enum kr_status read_all(struct kr_native *n, struct kr_source *source)
 {
-	bool first = true;
-	struct text text;
 	char *line;
 	size_t length;
 	enum kr_status status;
 
 	while (!(status = kr_source_line(source, &line, &length, n->err)) && line) {
 		n->line = kr_source_line_number(source);
-		if (is_blank(line, length))
-			continue;
-		text = (struct text){line, length};
-		status = first ? read_first(n, source, &text) : read_line(n, &text, false);
-		forget(n);
+		if (n->begun || is_blank(line, length)) {
+			status = kr_native_line(n, line, length);
+		} else {
+			status = read_first(n, source, line, length);
+			forget(n);
+		}
 		if (status || (status = kr_ctx_tick(n->ctx)))
 			return status;
-		first = false;
 		if ((n->line & 255) == 0)
 			kr_ctx_progress(n->ctx, "reading", kr_source_read_so_far(source), kr_source_size(source));
 	}
 	return status;
 }
 
-void kr_native_begin(struct kr_native *n, struct kr_ctx *ctx, struct kr_history *h, bool lenient, struct kr_err *err)
+void kr_native_begin(struct kr_native *n, struct kr_ctx *ctx, struct kr_history *h, struct kr_err *err)
 {
-	*n = (struct kr_native){.ctx = ctx, .h = h, .err = err, .lenient = lenient, .id = {KR_NONE}};
+	*n = (struct kr_native){.ctx = ctx, .h = h, .err = err, .id = {KR_NONE}};
 	kr_str_init(&n->text, h->mem);
 	kr_str_init(&n->copy, h->mem);
 	kr_nodes_init(&n->nodes, h->mem);
-	kr_assembly_init(&n->assembly, h, &n->position);
-	n->sink = (struct kr_sink){&n->assembly, kr_assembly_take};
 }
 
 void kr_native_done(struct kr_native *n)
@@ -321,7 +322,6 @@ void kr_native_done(struct kr_native *n)
 	kr_vec_done(mem, &n->names);
 	kr_vec_done(mem, &n->open);
 	kr_vec_done(mem, &n->ids);
-	kr_assembly_done(&n->assembly);
 	kr_vec_done(mem, &n->ignored);
 	kr_vec_done(mem, &n->frames);
 	kr_vec_done(mem, &n->sort);
@@ -330,40 +330,7 @@ void kr_native_done(struct kr_native *n)
 	kr_nodes_done(&n->nodes);
 }
 
-enum kr_status kr_native_tell_line(struct kr_native *n, const char *text, size_t length)
-{
-	const struct kr_node *root;
-	bool first = !n->begun;
-	json_error_t error;
-
-	if (is_blank(text, length))
-		return KR_OK;
-	n->begun = true;
-
-	struct text line = copy(n, text, length);
-	enum kr_status status = line.at ? parse(n, &line, &root, &error) : KR_NOMEM;
-
-	if (status == KR_BAD)
-		status = malformed(n, &line, &error);
-	else if (!status && kr_node_get(root, "txns"))
-		status = kr_native_bad(n, "found a document (\"txns\"), expected a stream: one object per line");
-	else if (!status)
-		status = read_object(n, root, first);
-	forget(n);
-	return status;
-}
-
-enum kr_status kr_native_line(struct kr_native *n, const char *text, size_t length)
-{
-	struct text line = copy(n, text, length);
-	enum kr_status status = line.at ? read_line(n, &line, n->position == 0 && n->header_line == 0) : KR_NOMEM;
-
-	forget(n);
-	return status;
-}
-
-static enum kr_status read_native(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
-	struct kr_err *err)
+static enum kr_status read_native(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
 	struct kr_err own;
 	struct kr_native n;
@@ -371,7 +338,7 @@ static enum kr_status read_native(struct kr_ctx *ctx, const char *path, struct k
 
 	(void)path;
 	kr_err_init(&own);
-	kr_native_begin(&n, ctx, h, options->lenient, &own);
+	kr_native_begin(&n, ctx, h, &own);
 	status = read_all(&n, source);
 	if (!status)
 		status = kr_native_finish(&n);

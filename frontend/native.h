@@ -37,23 +37,17 @@ struct kr_native {
 	struct kr_ctx *ctx;
 	struct kr_history *h;
 	struct kr_err *err;
-	bool lenient;
 	uint32_t line;        /* of the object being read */
 	uint32_t header_line; /* 0: no header so far */
-	uint32_t position;    /* transactions seen so far, bad ones too */
 	bool in_txn, in_op;   /* what messages begin with */
 	bool in_failed;       /* the operation being read is one that failed */
-	struct kr_history_mark mark; /* where the arrays of the transaction being read began */
 	kr_value id;          /* of the transaction being read, KR_NONE: none given */
 	uint32_t op_index;
 	uint32_t arguments;   /* of the operation being read, without its name and attributes */
 
 	KR_VEC(struct kr_native_name) names; /* open until the end */
-	struct kr_sink sink;  /* of event lines and version orders */
-	bool telling;         /* transaction lines go there, too, instead of into the history */
-	struct kr_assembly assembly; /* the sink, if there is no other */
 	KR_VEC(struct kr_native_session) open; /* by session, as far as event lines came */
-	bool has_events, begun; /* begun: a line that is not blank came, of a stream */
+	bool has_events, begun; /* begun: a line that is not blank came */
 	KR_VEC(struct kr_native_ignored) ignored;
 
 	/* scratch, reused */
@@ -76,10 +70,10 @@ struct kr_native_fields {
 /* What has fields; the names of the others mean nothing there. */
 enum kr_native_place { KR_NATIVE_HEADER, KR_NATIVE_TXN, KR_NATIVE_EVENT, KR_NATIVE_ORDER, KR_NATIVE_ATTRIBUTES, KR_NATIVE_RANGE /* its options, and attributes */ };
 
-/* For histories that are built in memory (api/build.c), and the reader itself: a state to fill `h` with; one line of JSON as if it were read; the end of the state. */
-void kr_native_begin(struct kr_native *n, struct kr_ctx *ctx, struct kr_history *h, bool lenient, struct kr_err *err);
-enum kr_status kr_native_line(struct kr_native *n, const char *text, size_t length);
-enum kr_status kr_native_tell_line(struct kr_native *n, const char *text, size_t length); /* the same of a stream; n->line is its number */
+/* A state to fill `h` with; one line, as if it were read, which becomes the reader's own: terminated, and changed, or copied first; the end of the state. n->line is the line's number, 0: not known. */
+void kr_native_begin(struct kr_native *n, struct kr_ctx *ctx, struct kr_history *h, struct kr_err *err);
+enum kr_status kr_native_line(struct kr_native *n, char *text, size_t length);
+enum kr_status kr_native_copy_line(struct kr_native *n, const char *text, size_t length);
 void kr_native_done(struct kr_native *n);
 
 /* Sets the error, with line and, inside a transaction, which one and which operation. Returns KR_BAD. */
@@ -118,11 +112,9 @@ enum kr_status kr_native_put_status(struct kr_native *n, const struct kr_node *j
 enum kr_status kr_native_put_moment(struct kr_native *n, const struct kr_node *json, const char *what, int64_t *invoked, int64_t *returned, bool *open); /* one integer or [from, to] */
 enum kr_status kr_native_white_box(struct kr_native *n, const struct kr_native_fields *f, uint16_t *flags, struct kr_white_box *out);
 enum kr_status kr_native_session(struct kr_native *n, const struct kr_node *json, const char *what, kr_session *out);
-enum kr_status kr_native_op(struct kr_native *n, const struct kr_node *op);
-bool kr_native_is_undo(const struct kr_node *op);
-enum kr_status kr_native_undo(struct kr_native *n, const struct kr_node *op, uint32_t *count, struct kr_attr *attr); /* which is not carried out */
+enum kr_status kr_native_entry(struct kr_native *n, const struct kr_node *op, struct kr_entry *out); /* KR_ENTRY_NONE so far */
 bool kr_native_is_attributes(const struct kr_node *json); /* a non-empty object of nothing but well-formed attributes */
-enum kr_status kr_native_attributes(struct kr_native *n, const struct kr_node *json); /* of the operation pushed last */
+enum kr_status kr_native_attributes(struct kr_native *n, const struct kr_node *json, struct kr_entry *e);
 enum kr_status kr_native_time(struct kr_native *n, const struct kr_node *times, struct kr_attr *attr); /* NULL: none */
 enum kr_status kr_native_range(struct kr_native *n, const struct kr_node *op, struct kr_operation *out);
 enum kr_status kr_native_scan(struct kr_native *n, const struct kr_node *op, struct kr_operation *out);

@@ -86,7 +86,7 @@ static enum kr_status put_versions(struct kr_native *n, const struct kr_node *ve
 	return KR_OK;
 }
 
-static enum kr_status put_words(struct kr_native *n, const struct fields *f, struct kr_attr *attr)
+static enum kr_status put_words(struct kr_native *n, const struct fields *f, struct kr_entry *e)
 {
 	int lock = find_lock(f->lock), mode = find_mode(f->read);
 	const struct kr_node *row = f->row;
@@ -98,11 +98,11 @@ static enum kr_status put_words(struct kr_native *n, const struct fields *f, str
 		return kr_native_bad(n, "\"read\" is %s, expected \"snapshot\", \"latest\" or \"uncommitted\"", kr_native_found(f->read, found));
 	if (row && (!kr_node_is(row, KR_NODE_STRING) || strcmp(row->text, "old") != 0))
 		return kr_native_bad(n, "\"row\" is %s, expected \"old\"", kr_native_found(row, found));
-	if (row && n->h->ops.at[n->h->ops.n - 1].kind != KR_OP_WRITE)
-		return kr_native_bad(n, "\"row\" of \"%s\", expected it of \"w\" only", kr_op_name(n->h->ops.at[n->h->ops.n - 1].kind));
-	attr->lock = (enum kr_lock)(lock + 1);
-	attr->read = (enum kr_read_mode)(mode + 1);
-	attr->row_is_old = row != NULL;
+	if (row && e->op.kind != KR_OP_WRITE)
+		return kr_native_bad(n, "\"row\" of \"%s\", expected it of \"w\" only", kr_op_name(e->op.kind));
+	e->attr.lock = (enum kr_lock)(lock + 1);
+	e->attr.read = (enum kr_read_mode)(mode + 1);
+	e->attr.row_is_old = row != NULL;
 	return KR_OK;
 }
 
@@ -119,24 +119,19 @@ enum kr_status kr_native_time(struct kr_native *n, const struct kr_node *times, 
 	return KR_OK;
 }
 
-enum kr_status kr_native_attributes(struct kr_native *n, const struct kr_node *json)
+enum kr_status kr_native_attributes(struct kr_native *n, const struct kr_node *json, struct kr_entry *e)
 {
-	struct kr_history *h = n->h;
 	struct fields f = fields_of(json);
-	struct kr_attr attr = {.op = {h->ops.n - 1}, .cursor = true};
-	bool range = h->ops.at[h->ops.n - 1].kind == KR_OP_RANGE;
+	bool range = e->op.kind == KR_OP_RANGE;
 	enum kr_status status = kr_native_fields_ignored(n, json, kr_node_members(json) - f.known, range ? KR_NATIVE_RANGE : KR_NATIVE_ATTRIBUTES);
 
 	if (status || f.known == 0)
 		return status; /* notes, or a range's options */
-	if ((status = kr_native_time(n, f.t, &attr)))
+	e->op.flags |= KR_OPF_HAS_ATTR;
+	if ((status = kr_native_time(n, f.t, &e->attr)))
 		return status;
-	if (f.cursor && (status = kr_native_put_bool(n, f.cursor, "\"cursor\"", &attr.cursor)))
+	if (f.cursor && (status = kr_native_put_bool(n, f.cursor, "\"cursor\"", &e->attr.cursor)))
 		return status;
-	if ((status = put_words(n, &f, &attr)))
-		return status;
-	if (f.versions && (status = put_versions(n, f.versions, &attr)))
-		return status;
-	h->ops.at[h->ops.n - 1].flags |= KR_OPF_HAS_ATTR;
-	return kr_vec_push(h->mem, &h->attrs, attr) ? KR_OK : KR_NOMEM;
+	status = put_words(n, &f, e);
+	return status || !f.versions ? status : put_versions(n, f.versions, &e->attr);
 }

@@ -31,24 +31,12 @@ static struct kr_event event_of(const struct kr_native *n, enum kr_event_kind ki
 {
 	const struct kr_native_session *s = &n->open.at[session.i];
 
-	return (struct kr_event){.kind = kind,
-		.line = n->line,
-		.session = session,
-		.txn = n->id,
-		.flags = s->flags,
-		.white_box = s->white_box,
-		.attr = {.cursor = true},
-		.op = {.key = {KR_NONE}, .scan = KR_NONE},
-		.key = {KR_NONE}};
-}
+	struct kr_event event = kr_event_of(kind, session, n->id);
 
-static enum kr_status take(struct kr_native *n, const struct kr_event *event)
-{
-	enum kr_status status = n->sink.take(n->sink.data, event, n->err);
-
-	if (status == KR_BAD)
-		kr_err_at(n->err, n->h->files.at[0], n->line, 0);
-	return status;
+	event.line = n->line;
+	event.flags = s->flags;
+	event.white_box = s->white_box;
+	return event;
 }
 
 /* {"s": session, "now": time or null} */
@@ -79,7 +67,7 @@ static enum kr_status read_now(struct kr_native *n, const struct kr_native_field
 	event.timed = true;
 	event.invoked = event.returned = now;
 	event.open = kr_node_is(f->now, KR_NODE_NULL);
-	return take(n, &event);
+	return kr_history_take(n->h, &event, n->err);
 }
 
 /* ---- transactions ---- */
@@ -122,7 +110,7 @@ static enum kr_status open_txn(struct kr_native *n, kr_session session, const st
 		event.white_box = s->white_box;
 	}
 
-	enum kr_status taken = take(n, &event); /* of a bad one, too: a lenient reader goes on to its end */
+	enum kr_status taken = kr_history_take(n->h, &event, n->err); /* of a bad one, too: a lenient reader goes on to its end */
 
 	return status ? status : taken;
 }
@@ -131,62 +119,40 @@ static enum kr_status open_txn(struct kr_native *n, kr_session session, const st
  * says nothing. */
 static void note_entry(struct kr_native_session *s, const struct kr_event *e)
 {
-	const char *doubt = e->attr.ends ? kr_doubt_failed : !e->attr.failed && e->open ? kr_doubt_op : NULL;
+	const char *doubt = e->entry.attr.ends ? kr_doubt_failed : !e->entry.attr.failed && e->open ? kr_doubt_op : NULL;
 
-	if (e->kind == KR_EVENT_UNDO && s->doubtful != KR_NONE && s->doubtful >= e->place - e->undo) {
+	if (e->entry.is_undo && s->doubtful != KR_NONE && s->doubtful >= e->place - e->entry.undo) {
 		s->doubtful = KR_NONE;
 		s->doubt = NULL;
 	}
-	if (e->kind == KR_EVENT_OP && doubt && !s->doubt) {
+	if (!e->entry.is_undo && doubt && !s->doubt) {
 		s->doubt = doubt;
 		s->doubtful = e->place;
 	}
 	s->entries++;
 }
 
-/* Takes the operation that was read out of the history's arrays. */
-static void take_out(struct kr_native *n, struct kr_event *event)
-{
-	struct kr_history *h = n->h;
-
-	if (h->struck.n > n->mark.struck) {
-		event->op = h->struck.at[n->mark.struck].op;
-		event->attr = h->struck.at[n->mark.struck].attr;
-	} else {
-		event->op = h->ops.at[n->mark.ops];
-		if (h->attrs.n > n->mark.attrs)
-			event->attr = h->attrs.at[n->mark.attrs];
-	}
-	h->ops.n = n->mark.ops;
-	h->attrs.n = n->mark.attrs;
-	h->struck.n = n->mark.struck;
-}
-
 static enum kr_status read_entry(struct kr_native *n, kr_session session, const struct kr_node *op, struct kr_event *out)
 {
 	struct kr_native_session *s = &n->open.at[session.i];
-	struct kr_event event = event_of(n, kr_native_is_undo(op) ? KR_EVENT_UNDO : KR_EVENT_OP, session);
+	struct kr_event event = event_of(n, KR_EVENT_ENTRY, session);
 	uint32_t names = n->names.n;
 	enum kr_status status;
 
-	*out = event;
-
-	n->mark = kr_history_mark(n->h);
+	kr_history_begin(n->h);
 	n->in_op = true;
 	n->op_index = event.place = s->entries;
-	status = event.kind == KR_EVENT_UNDO ? kr_native_undo(n, op, &event.undo, &event.attr) : kr_native_op(n, op);
+	status = kr_native_entry(n, op, &event.entry);
 	n->in_op = false;
 	if (status) {
-		kr_history_rollback(n->h, n->mark);
+		kr_history_take_back(n->h);
 		n->names.n = names;
 		return status;
 	}
-	if (event.kind == KR_EVENT_OP)
-		take_out(n, &event);
-	event.timed = event.attr.has_time;
-	event.open = event.attr.open;
-	event.invoked = event.timed ? event.attr.invoked : INT64_MIN;
-	event.returned = event.timed ? event.attr.returned : KR_TIME_OPEN;
+	event.timed = event.entry.attr.has_time;
+	event.open = event.entry.attr.open;
+	event.invoked = event.timed ? event.entry.attr.invoked : INT64_MIN;
+	event.returned = event.timed ? event.entry.attr.returned : KR_TIME_OPEN;
 	note_entry(s, &event);
 	*out = event;
 	return KR_OK;
@@ -215,7 +181,7 @@ static enum kr_status end_txn(struct kr_native *n, kr_session session, struct kr
 		kr_err_at(n->err, n->h->files.at[0], n->line, 0);
 		return status;
 	}
-	return take(n, event);
+	return kr_history_take(n->h, event, n->err);
 }
 
 static enum kr_status read_end(struct kr_native *n, kr_session session, const struct kr_native_fields *f)
@@ -242,21 +208,21 @@ static enum kr_status read_end(struct kr_native *n, kr_session session, const st
 /* An autocommit statement is a transaction in one line: all of it lies in the statement's interval. */
 static enum kr_status read_auto(struct kr_native *n, kr_session session, const struct kr_native_fields *f)
 {
-	struct kr_event statement, event = event_of(n, KR_EVENT_BEGIN, session);
+	struct kr_event event = event_of(n, KR_EVENT_BEGIN, session), statement = event;
 	uint8_t outcome = KR_COMMITTED;
 	enum kr_status status = f->status ? kr_native_put_status(n, f->status, &outcome) : KR_OK, taken;
 
-	if (!status && kr_native_is_undo(f->op))
-		status = kr_native_bad(n, "\"undo\" of an autocommit statement, expected an operation");
 	if (!status)
 		status = read_entry(n, session, f->op, &statement);
+	if (!status && statement.entry.is_undo)
+		status = kr_native_bad(n, "\"undo\" of an autocommit statement, expected an operation");
 	close_txn(n, &n->open.at[session.i]);
 	event.timed = !status && statement.timed;
 	event.open = !status && statement.open;
 	event.invoked = event.timed ? statement.invoked : 0;
 	event.returned = event.timed ? statement.returned : 0;
-	taken = take(n, &event);
-	if (status || (status = taken) || (status = take(n, &statement)))
+	taken = kr_history_take(n->h, &event, n->err);
+	if (status || (status = taken) || (status = kr_history_take(n->h, &statement, n->err)))
 		return status;
 	event.kind = KR_EVENT_END;
 	event.status = outcome;
@@ -312,7 +278,7 @@ static enum kr_status read_event(struct kr_native *n, const struct kr_native_fie
 	if (autocommit)
 		return read_auto(n, *session, f);
 	status = read_entry(n, *session, f->op, &event);
-	return status ? status : take(n, &event);
+	return status ? status : kr_history_take(n->h, &event, n->err);
 }
 
 enum kr_status kr_native_event(struct kr_native *n, const struct kr_node *json, const struct kr_native_fields *f)
@@ -327,8 +293,8 @@ enum kr_status kr_native_event(struct kr_native *n, const struct kr_node *json, 
 	if (!status)
 		status = f->txn ? read_event(n, f, &session) : read_now(n, f);
 	n->in_txn = n->in_op = false;
-	if (status != KR_BAD || !n->lenient || session.i == KR_NONE || session.i >= n->open.n)
+	if (status != KR_BAD || !n->h->lenient || session.i == KR_NONE || session.i >= n->open.n)
 		return status;
-	kr_assembly_break(&n->assembly, session, !n->open.at[session.i].open, n->err);
+	kr_assembly_break(n->h, session, !n->open.at[session.i].open, n->err);
 	return KR_OK;
 }

@@ -62,7 +62,7 @@ enum kr_status kr_native_field_name(struct kr_native *n, const char *text, struc
 		return KR_NOMEM;
 	if (!is_integer(text, &name.number))
 		return settle_name(n, kr_history_key(n->h, name.text), use);
-	if (n->telling && use.seen != KR_NONE)
+	if (n->h->sink && use.seen != KR_NONE)
 		return settle_name(n, key_named(n, &name), use);
 	kr_history_keep(n->h, name.text);
 	kr_history_keep(n->h, use.initial);
@@ -259,7 +259,7 @@ enum kr_status kr_native_header(struct kr_native *n, const struct kr_node *heade
 
 enum kr_status kr_native_order(struct kr_native *n, const struct kr_node *order, const struct kr_native_fields *f)
 {
-	struct kr_event event = {.kind = KR_EVENT_ORDER, .line = n->line, .session = {KR_NONE}, .txn = {KR_NONE}};
+	struct kr_event event = kr_event_of(KR_EVENT_ORDER, (kr_session){KR_NONE}, (kr_value){KR_NONE});
 	enum kr_status status = kr_native_put_key(n, f->version_order, "\"version_order\"", &event.key);
 	char what[64];
 	kr_value id;
@@ -280,14 +280,15 @@ enum kr_status kr_native_order(struct kr_native *n, const struct kr_node *order,
 	}
 	if ((status = kr_native_fields_ignored(n, order, f->ignored, KR_NATIVE_ORDER)))
 		return status;
+	event.line = n->line;
 	event.writers = n->ids.at;
 	event.writer_count = n->ids.n;
-	return n->sink.take(n->sink.data, &event, n->err);
+	return kr_history_take(n->h, &event, n->err);
 }
 
 enum kr_status kr_native_finish(struct kr_native *n)
 {
 	enum kr_status status = settle_names(n);
 
-	return status ? status : kr_assembly_finish(&n->assembly, n->err);
+	return status ? status : kr_assembly_finish(n->h, n->err);
 }

@@ -139,23 +139,12 @@ static bool ends_in_attributes(enum kr_op_kind kind, size_t count, const struct 
 	return kind == KR_OP_READ ? kr_native_is_attributes(last) : kind != KR_OP_RANGE;
 }
 
-static enum kr_status push_op(struct kr_native *n, const struct kr_node *op, struct kr_operation *new_op, const struct kr_node *attributes)
-{
-	enum kr_status status = forms[new_op->kind].read(n, op, new_op);
-
-	if (status)
-		return status;
-	if (!kr_vec_push(n->h->mem, &n->h->ops, *new_op))
-		return KR_NOMEM;
-	return attributes ? kr_native_attributes(n, attributes) : KR_OK;
-}
-
 /* One that the database carried out, or may have. */
-static enum kr_status read_op(struct kr_native *n, const struct kr_node *op)
+static enum kr_status read_op(struct kr_native *n, const struct kr_node *op, struct kr_entry *out)
 {
 	uint32_t count = kr_node_size(op); /* 0 when it is no array */
 	const struct kr_node *name = kr_node_at(op, 0);
-	struct kr_operation new_op = {.key = {KR_NONE}, .scan = KR_NONE};
+	enum kr_status status;
 	char found[80];
 
 	if (!kr_node_is(name, KR_NODE_STRING))
@@ -177,17 +166,16 @@ static enum kr_status read_op(struct kr_native *n, const struct kr_node *op)
 			count == 1 ? "" : "s");
 	if (kind == KR_OP_RANGE && count == 4 && !attributes)
 		attributes = last; /* one object may hold a range's options and its attributes */
-	new_op.kind = (uint8_t)kind;
+	out->op.kind = (uint8_t)kind;
 	n->arguments = count;
-	return push_op(n, op, &new_op, attributes);
+	status = forms[kind].read(n, op, &out->op);
+	return status || !attributes ? status : kr_native_attributes(n, attributes, out);
 }
 
 /* ["failed", OP, {"t": ..., "ends": ...}]: OP with its own attributes, but for its time. */
-static enum kr_status read_failed(struct kr_native *n, const struct kr_node *op)
+static enum kr_status read_failed(struct kr_native *n, const struct kr_node *op, struct kr_entry *out)
 {
 	const struct kr_node *inner = kr_node_at(op, 1), *attributes = kr_node_at(op, 2), *ending = kr_node_get(attributes, "ends");
-	struct kr_history *h = n->h;
-	bool ends = true;
 	enum kr_status status;
 	char found[80];
 
@@ -195,32 +183,19 @@ static enum kr_status read_failed(struct kr_native *n, const struct kr_node *op)
 		return kr_native_bad(n, "\"failed\" takes an operation and perhaps attributes, found %s",
 			kr_node_size(op) == 3 ? kr_native_found(attributes, found) : kr_native_found(op, found));
 	n->in_failed = true;
-	status = read_op(n, inner);
+	status = read_op(n, inner, out);
 	n->in_failed = false;
-	if (!status)
-		status = kr_history_strike_failed(h, true);
 	if (status)
 		return status;
-
-	struct kr_attr *attr = &h->struck.at[h->struck.n - 1].attr;
-
-	if (attr->has_time)
+	out->attr.failed = out->attr.ends = true;
+	if (out->attr.has_time)
 		return kr_native_bad(n, "\"t\" of the operation that failed, expected it behind that operation, of \"failed\"");
-	if ((status = kr_native_time(n, kr_node_get(attributes, "t"), attr)) || (ending && (status = kr_native_put_bool(n, ending, "\"ends\"", &ends))))
-		return status;
-	attr->ends = ends;
-	return KR_OK;
-}
-
-bool kr_native_is_undo(const struct kr_node *op)
-{
-	const struct kr_node *name = kr_node_at(op, 0);
-
-	return kr_node_is(name, KR_NODE_STRING) && strcmp(name->text, "undo") == 0;
+	status = kr_native_time(n, kr_node_get(attributes, "t"), &out->attr);
+	return status || !ending ? status : kr_native_put_bool(n, ending, "\"ends\"", &out->attr.ends);
 }
 
 /* ["undo", n, {"t": ...}] */
-enum kr_status kr_native_undo(struct kr_native *n, const struct kr_node *op, uint32_t *count, struct kr_attr *attr)
+static enum kr_status read_undo(struct kr_native *n, const struct kr_node *op, struct kr_entry *out)
 {
 	const struct kr_node *attributes = kr_node_at(op, 2);
 	int64_t undone = 0;
@@ -234,21 +209,15 @@ enum kr_status kr_native_undo(struct kr_native *n, const struct kr_node *op, uin
 		return status;
 	if (undone < 0 || undone > (int64_t)n->op_index)
 		return kr_native_bad(n, "undoes %lld operations, expected 0 to %u, as many as come before it", (long long)undone, (unsigned)n->op_index);
-	*count = (uint32_t)undone;
-	*attr = (struct kr_attr){.cursor = true};
-	return kr_native_time(n, kr_node_get(attributes, "t"), attr);
+	out->is_undo = true;
+	out->undo = (uint32_t)undone;
+	return kr_native_time(n, kr_node_get(attributes, "t"), &out->attr);
 }
 
-enum kr_status kr_native_op(struct kr_native *n, const struct kr_node *op)
+enum kr_status kr_native_entry(struct kr_native *n, const struct kr_node *op, struct kr_entry *out)
 {
 	const struct kr_node *name = kr_node_at(op, 0);
-	struct kr_attr attr;
-	uint32_t count;
-	enum kr_status status;
+	const char *word = kr_node_is(name, KR_NODE_STRING) ? name->text : "";
 
-	if (kr_native_is_undo(op)) {
-		status = kr_native_undo(n, op, &count, &attr);
-		return status ? status : kr_history_undo(n->h, n->mark, count, &attr);
-	}
-	return kr_node_is(name, KR_NODE_STRING) && strcmp(name->text, "failed") == 0 ? read_failed(n, op) : read_op(n, op);
+	return strcmp(word, "undo") == 0 ? read_undo(n, op, out) : strcmp(word, "failed") == 0 ? read_failed(n, op, out) : read_op(n, op, out);
 }

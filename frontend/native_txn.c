@@ -154,7 +154,10 @@ static enum kr_status put_ops(struct kr_native *n, const struct kr_node *ops)
 			expect_ops(n->h, ops, op);
 		n->in_op = true;
 		n->op_index = i;
-		enum kr_status status = kr_native_op(n, op);
+		struct kr_entry entry = KR_ENTRY_NONE;
+		enum kr_status status = kr_native_entry(n, op, &entry);
+		if (!status)
+			status = kr_history_put(n->h, &entry);
 		if (!status)
 			status = kr_ctx_tick(n->ctx);
 		if (status)
@@ -193,26 +196,19 @@ enum kr_status kr_native_txn(struct kr_native *n, const struct kr_native_fields 
 	uint32_t names = n->names.n;
 	enum kr_status status;
 
-	n->mark = kr_history_mark(n->h);
+	kr_history_begin(n->h);
 	n->in_txn = true;
 	n->in_op = false;
 	n->id = (kr_value){KR_NONE};
-	n->position++;
 	status = put_txn(n, f, &txn, &white_box);
-	if (!status && n->telling)
-		status = kr_history_prepare(n->h, &txn, n->mark, n->position, n->err);
-	if (!status && n->telling)
-		status = kr_event_tell_one(n->h, &txn, &white_box, n->mark, &n->sink, n->err);
-	else if (!status)
-		status = kr_history_add(n->h, txn, n->position, n->err);
+	if (status)
+		kr_history_drop(n->h);
+	else
+		status = kr_history_add(n->h, txn, &white_box, n->err);
 	if (status == KR_BAD)
 		kr_err_at(n->err, n->h->files.at[0], n->line, 0);
-	if (!status && !n->telling && txn.flags & KR_TXN_WHITE_BOX)
-		status = kr_history_set_white_box(n->h, white_box);
-	n->in_txn = n->in_op = false;
-	if (status) {
-		kr_history_rollback(n->h, n->mark);
+	if (status)
 		n->names.n = names;
-	}
+	n->in_txn = n->in_op = false;
 	return status;
 }

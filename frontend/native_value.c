@@ -21,7 +21,7 @@ enum kr_status kr_native_bad(struct kr_native *n, const char *format, ...)
 	if (!n->in_txn)
 		id[0] = '\0';
 	else if (n->id.i == KR_NONE)
-		(void)snprintf(id, sizeof id, "#%u", (unsigned)n->position);
+		(void)snprintf(id, sizeof id, "#%u", (unsigned)n->h->position + 1);
 	else
 		kr_history_brief(n->h, n->id, id, sizeof id);
 	if (n->in_op)

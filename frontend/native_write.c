@@ -163,8 +163,8 @@ static void mark_named(struct kr_native_writer *w)
 		if (h->ops.at[i].key.i != KR_NONE)
 			kr_bits_set(w->named, h->ops.at[i].key.i);
 	for (uint32_t i = 0; i < h->struck.n; i++)
-		if (!h->struck.at[i].is_undo && h->struck.at[i].op.key.i != KR_NONE)
-			kr_bits_set(w->named, h->struck.at[i].op.key.i);
+		if (h->struck.at[i].entry.op.key.i != KR_NONE)
+			kr_bits_set(w->named, h->struck.at[i].entry.op.key.i);
 	for (uint32_t i = 0; i < h->rows.n; i++)
 		kr_bits_set(w->named, h->rows.at[i].key.i);
 	for (uint32_t i = 0; i < h->seen.n; i++)

@@ -290,7 +290,7 @@ static void put_failed(struct kr_native_writer *w, const struct kr_walk *entry)
 
 void kr_native_write_entry(struct kr_native_writer *w, const struct kr_walk *entry)
 {
-	const struct kr_struck *struck = entry->struck;
+	const struct kr_entry *struck = entry->struck;
 
 	if (struck && struck->is_undo) {
 		kr_str_format(w->out, "[\"undo\", %u", (unsigned)struck->undo);

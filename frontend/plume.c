@@ -60,25 +60,19 @@ static enum kr_status read_lines(struct plume *p, struct kr_source *source)
 		uint32_t number = kr_source_line_number(source);
 		if (length == 0)
 			continue;
-		status = read_line(p, line, length, number);
-		if (status == KR_BAD && p->h->lenient) {
-			kr_history_leave_out(p->h, p->err);
-			status = KR_OK;
-		}
+		status = kr_foreign_forgive(p->h, read_line(p, line, length, number), p->err);
 		if (status || (status = kr_ctx_tick(p->ctx)))
 			return status;
 	}
 	return status;
 }
 
-static enum kr_status read_plume(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
-	struct kr_err *err)
+static enum kr_status read_plume(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
 	struct plume p = {.ctx = ctx, .h = h, .err = err};
 	enum kr_status status;
 
 	(void)path;
-	(void)options;
 	kr_gather_init(&p.gather, h);
 	if (!(status = read_lines(&p, source)))
 		status = kr_gather_finish(&p.gather, ctx, err);

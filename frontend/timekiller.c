@@ -117,14 +117,15 @@ static enum kr_status add_txn(struct timekiller *k, struct kr_transaction txn, c
 {
 	struct kr_history *h = k->f.h;
 	uint32_t count = h->txns.n;
-	enum kr_status status = kr_foreign_add(h, txn, k->f.path, k->f.err);
+	struct kr_white_box white_box = {.snapshot = stamps[0].physical, .commit_ts = stamps[1].physical};
+	enum kr_status status = kr_foreign_add(h, txn, &white_box, k->f.path, k->f.err);
 
 	if (status || h->txns.n == count)
 		return status;
 	for (int i = 0; i < 2; i++)
 		if (!kr_vec_push(h->mem, &k->stamps, stamps[i]))
 			return KR_NOMEM;
-	return kr_history_set_white_box(h, (struct kr_white_box){0});
+	return KR_OK;
 }
 
 static enum kr_status read_txn(struct timekiller *k)
@@ -186,21 +187,16 @@ static enum kr_status set_stamps(struct timekiller *k)
 	struct kr_history *h = k->f.h;
 	bool plain = true;
 
-	if (k->stamps.n == 0)
-		return KR_OK;
 	for (uint32_t i = 0; i < k->stamps.n; i++)
 		plain = plain && k->stamps.at[i].logical == 0;
-	if (!plain) {
-		enum kr_status status = rank_stamps(k);
-		if (status)
-			return status;
+
+	enum kr_status status = plain ? KR_OK : rank_stamps(k);
+
+	for (uint32_t t = 0; t < h->txns.n && !plain && !status; t++) {
+		h->white_box.at[t].snapshot = k->stamps.at[2 * t].rank;
+		h->white_box.at[t].commit_ts = k->stamps.at[2 * t + 1].rank;
 	}
-	for (uint32_t t = 0; t < h->txns.n; t++) {
-		const struct stamp *s = &k->stamps.at[2 * t];
-		h->white_box.at[t].snapshot = plain ? s[0].physical : s[0].rank;
-		h->white_box.at[t].commit_ts = plain ? s[1].physical : s[1].rank;
-	}
-	return KR_OK;
+	return status;
 }
 
 static enum kr_status read_all(struct timekiller *k)
@@ -224,13 +220,11 @@ static enum kr_status read_all(struct timekiller *k)
 	return found ? kr_forms_bad(f, f->nodes.at[0].line, "more text after the array, expected the end of the file") : set_stamps(k);
 }
 
-static enum kr_status read_timekiller(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options,
-	struct kr_history *h, struct kr_err *err)
+static enum kr_status read_timekiller(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
 	struct timekiller k = {.stamps = {0}};
 	enum kr_status status = kr_forms_init(&k.f, ctx, h, path, source, err);
 
-	(void)options;
 	k.f.json = true;
 	if (!status)
 		status = read_all(&k);

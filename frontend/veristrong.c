@@ -125,8 +125,7 @@ static enum kr_status read_ops(struct veristrong *v, const char *end)
 	return v->at == end ? KR_OK : bad(v, "more text after the last operation, expected the end of the file");
 }
 
-static enum kr_status read_veristrong(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options,
-	struct kr_history *h, struct kr_err *err)
+static enum kr_status read_veristrong(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
 	struct veristrong v = {.ctx = ctx, .err = err, .line = 1};
 	char *text;
@@ -134,7 +133,6 @@ static enum kr_status read_veristrong(struct kr_ctx *ctx, const char *path, stru
 	enum kr_status status = kr_source_rest(source, &text, &length, err);
 
 	(void)path;
-	(void)options;
 	if (status)
 		return status;
 	v.at = text;

@@ -79,7 +79,6 @@ static bool is_nil(const struct kr_forms *f, uint32_t form) { return f->nodes.at
 static enum kr_status read_range(struct kr_forms *f, const uint32_t *parts, uint32_t count)
 {
 	struct kr_scan scan = {.low = KR_ABSENT, .high = KR_ABSENT, .limit = -1, .row_first = f->h->rows.n, .cond_first = f->h->conds.n};
-	struct kr_operation op = {.kind = KR_OP_RANGE, .key = {KR_NONE}, .scan = f->h->scans.n};
 	enum kr_status status;
 
 	if (count < 5 || f->nodes.at[parts[3]].type != KR_FORM_LIST || f->nodes.at[parts[4]].type != KR_FORM_LIST)
@@ -89,7 +88,7 @@ static enum kr_status read_range(struct kr_forms *f, const uint32_t *parts, uint
 	if ((status = read_rows(f, parts[3])) || (status = read_rows(f, parts[4])))
 		return status;
 	scan.row_count = f->h->rows.n - scan.row_first;
-	return kr_vec_push(f->h->mem, &f->h->scans, scan) && kr_vec_push(f->h->mem, &f->h->ops, op) ? KR_OK : KR_NOMEM;
+	return kr_foreign_scan(f->h, KR_OP_RANGE, &scan);
 }
 
 static enum kr_status read_op(struct kr_forms *f, uint32_t list)
@@ -125,21 +124,20 @@ static enum kr_status read_op(struct kr_forms *f, uint32_t list)
 }
 
 /* What the operations pushed since the last transaction say becomes the keys' initial values. */
-static enum kr_status take_initial(struct viper *v, struct kr_forms *f, uint32_t first_row)
+static enum kr_status take_initial(struct viper *v, struct kr_forms *f)
 {
 	struct kr_history *h = v->h;
-	uint32_t first = h->txns.n ? h->txns.at[h->txns.n - 1].op_first + h->txns.at[h->txns.n - 1].op_count : 0;
 	enum kr_status status = KR_OK;
 
-	for (uint32_t i = first; i < h->ops.n && !status; i++)
+	for (uint32_t i = h->draft.ops; i < h->ops.n && !status; i++)
 		if (h->ops.at[i].kind == KR_OP_WRITE)
 			status = kr_history_set_initial(h, h->ops.at[i].key, h->ops.at[i].a, v->err);
 		else if (h->ops.at[i].kind != KR_OP_RANGE)
 			return kr_forms_bad(f, f->nodes.at[0].line, "the initial transaction may only write, or list all rows");
-	for (uint32_t i = first_row; i < h->rows.n && !status; i++)
+	for (uint32_t i = h->draft.rows; i < h->rows.n && !status; i++)
 		status = kr_history_set_initial(h, h->rows.at[i].key, h->rows.at[i].value, v->err);
-	if (status == KR_BAD)
-		kr_err_at(v->err, f->path, f->nodes.at[0].line, 0);
+	kr_err_at(v->err, f->path, f->nodes.at[0].line, 0);
+	kr_history_take_back(h);
 	v->initial = true;
 	return status;
 }
@@ -148,7 +146,6 @@ static enum kr_status read_txn(struct viper *v, struct kr_forms *f, kr_session s
 {
 	static const char *const names[] = {"value", "isInitial", "type"};
 	struct kr_transaction txn = {.id = {KR_NONE}, .session = session, .status = KR_COMMITTED, .line = f->nodes.at[0].line, .file = file};
-	struct kr_history_mark mark = kr_history_mark(v->h);
 	uint32_t fields[3];
 	enum kr_status status = KR_OK;
 
@@ -162,15 +159,9 @@ static enum kr_status read_txn(struct viper *v, struct kr_forms *f, kr_session s
 		return kr_forms_bad(f, txn.line, "expected \"value\", a list of operations");
 	for (uint32_t at = fields[0] + 1; at < f->nodes.at[fields[0]].end && !status; at = f->nodes.at[at].end)
 		status = read_op(f, at);
-	if (!status && fields[1] != KR_NONE && f->nodes.at[fields[1]].type == KR_FORM_TRUE) {
-		status = take_initial(v, f, mark.rows);
-		kr_history_rollback(v->h, mark);
-	} else if (!status) {
-		return kr_foreign_add(v->h, txn, f->path, v->err);
-	}
-	if (status == KR_BAD)
-		kr_history_rollback(v->h, mark);
-	return kr_foreign_forgive(v->h, status, v->err);
+	if (!status && (fields[1] == KR_NONE || f->nodes.at[fields[1]].type != KR_FORM_TRUE))
+		return kr_foreign_add(v->h, txn, NULL, f->path, v->err);
+	return kr_foreign_forgive(v->h, status ? status : take_initial(v, f), v->err);
 }
 
 static enum kr_status read_forms(struct viper *v, struct kr_source *source, const char *name, uint32_t file)
@@ -216,15 +207,13 @@ static enum kr_status read_log(struct viper *v, const char *folder, const char *
 	return status;
 }
 
-static enum kr_status read_viper(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
-	struct kr_err *err)
+static enum kr_status read_viper(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
 	struct viper v = {.ctx = ctx, .h = h, .err = err};
 	struct kr_foreign_names names = {0};
 	enum kr_status status = kr_foreign_list(h, path, is_log, &names, err);
 
 	(void)source;
-	(void)options;
 	for (uint32_t i = 0; !status && i < names.n; i++) {
 		status = read_log(&v, path, names.at[i]);
 		kr_ctx_progress(ctx, "reading", i + 1, names.n);

@@ -52,7 +52,7 @@ static void place_in_time(struct kr_batch *b, kr_txn t)
 
 /* ---- entries ---- */
 
-static void take_back(struct kr_act *acts, uint32_t n, const struct kr_struck *undo, uint32_t place)
+static void take_back(struct kr_act *acts, uint32_t n, const struct kr_entry *undo, uint32_t place)
 {
 	for (uint32_t i = 0; i < n; i++)
 		if (acts[i].place < place && acts[i].place + undo->undo >= place && acts[i].undone_at == KR_NONE)

@@ -35,7 +35,7 @@ static void count_scan(struct kr_stream *stream, const struct kr_held *t, const 
 	}
 }
 
-static void count_entry(struct kr_stream *stream, const struct kr_held *t, const struct kr_held_entry *e, bool keep)
+static void count_entry(struct kr_stream *stream, const struct kr_held *t, const struct kr_entry *e, bool keep)
 {
 	if (e->is_undo)
 		return;
@@ -112,7 +112,7 @@ static bool copy_scan(struct kr_stream *stream, struct kr_mem *mem, struct kr_he
 
 bool kr_held_add(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t, const struct kr_event *e)
 {
-	struct kr_held_entry entry = {.op = e->op, .attr = e->attr, .is_undo = e->kind == KR_EVENT_UNDO, .undo = e->undo};
+	struct kr_entry entry = e->entry;
 
 	entry.attr.seen_count = 0; /* no mechanism asks which version it was */
 	if (!kr_vec_reserve(mem, &t->body->entries, 1))

@@ -6,13 +6,6 @@
 #include "frontend/stream.h"
 #include "mechanisms/batch.h"
 
-struct kr_held_entry {
-	struct kr_operation op; /* scan: index into the transaction's scans */
-	struct kr_attr attr;
-	bool is_undo;
-	uint32_t undo;
-};
-
 struct kr_pending {
 	uint32_t op;
 	kr_key key;
@@ -21,7 +14,7 @@ struct kr_pending {
 struct kr_body { /* of a transaction that is held whole */
 	struct kr_white_box white_box;
 	int64_t begin[2];
-	KR_VEC(struct kr_held_entry) entries;
+	KR_VEC(struct kr_entry) entries; /* op.scan: into scans */
 	KR_VEC(struct kr_scan) scans; /* rows and conditions: into the arrays below */
 	KR_VEC(struct kr_row) rows;
 	KR_VEC(struct kr_cond) conds;

@@ -85,7 +85,7 @@ static enum kr_status dispatch(struct kr_engine *e, struct kr_err *err)
 
 	while (!status && kr_merge_next(&e->merge, &item, &lane)) {
 		bool automatic = item.txn->flags & KR_TXN_AUTO;
-		bool shown = item.timed && (!automatic || item.kind == KR_EVENT_OP);
+		bool shown = item.timed && (!automatic || item.kind == KR_EVENT_ENTRY);
 		if (item.at > e->position)
 			e->position = item.at;
 		if (shown && e->options.sink.dispatch)
@@ -180,10 +180,9 @@ static enum kr_status put(struct kr_engine *e, struct kr_lane *lane, const struc
 	struct kr_held *t = lane->open;
 	struct kr_merge_item item = {at, t, event->kind, event->timed};
 
-	if (event->kind == KR_EVENT_OP)
-		note_kind(e, &event->op);
-	if (event->kind == KR_EVENT_OP || event->kind == KR_EVENT_UNDO) {
-		e->uncommitted |= event->attr.read == KR_READ_UNCOMMITTED;
+	if (event->kind == KR_EVENT_ENTRY) {
+		note_kind(e, &event->entry.op);
+		e->uncommitted |= event->entry.attr.read == KR_READ_UNCOMMITTED;
 		if (!kr_held_add(e->stream, e->mem, t, event))
 			return KR_NOMEM;
 	}
@@ -287,8 +286,8 @@ static enum kr_status take_stamped(struct kr_engine *e, const struct kr_event *e
 	e->begun = true;
 	if (!add_bases(e))
 		return KR_NOMEM;
-	if (event->kind == KR_EVENT_OP)
-		note_kind(e, &event->op);
+	if (event->kind == KR_EVENT_ENTRY)
+		note_kind(e, &event->entry.op);
 	return kr_stamps_take(e, event, err);
 }
 

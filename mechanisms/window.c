@@ -225,7 +225,7 @@ static bool put_scan(struct building *b, const struct kr_held *t, struct kr_oper
 }
 
 /* Of a transaction with an event that came too late only its writes are left, and nobody knows when they were done. */
-static struct kr_attr attr_of(const struct kr_held *t, const struct kr_held_entry *e)
+static struct kr_attr attr_of(const struct kr_held *t, const struct kr_entry *e)
 {
 	struct kr_attr attr = e->attr;
 
@@ -236,30 +236,18 @@ static struct kr_attr attr_of(const struct kr_held *t, const struct kr_held_entr
 	return attr;
 }
 
-static bool put_entry(struct building *b, const struct kr_held *t, const struct kr_held_entry *e, struct kr_history_mark mark)
+static bool put_entry(struct building *b, const struct kr_held *t, const struct kr_entry *e)
 {
-	struct kr_history *h = &b->w->h;
-	struct kr_operation op = e->op;
-	struct kr_attr attr = attr_of(t, e);
+	struct kr_entry entry = *e;
 
-	if (e->is_undo)
-		return kr_history_undo(h, mark, e->undo, &attr) == KR_OK;
-	op.key = key_in(b, op.key);
-	if (op.scan != KR_NONE && !put_scan(b, t, &op))
-		return false;
-	if (attr.has_time)
-		op.flags |= KR_OPF_HAS_ATTR;
-	struct kr_attr own = attr;
-	own.op = (kr_op){h->ops.n};
-	own.failed = own.ends = false;
-	if (!kr_vec_push(h->mem, &h->ops, op) || (op.flags & KR_OPF_HAS_ATTR && !kr_vec_push(h->mem, &h->attrs, own)))
-		return false;
-	if (!attr.failed)
-		return true;
-	if (kr_history_strike_failed(h, attr.ends))
-		return false;
-	h->struck.at[h->struck.n - 1].attr = attr;
-	return true;
+	entry.attr = attr_of(t, e);
+	if (!e->is_undo) {
+		entry.op.key = key_in(b, e->op.key);
+		if (e->op.scan != KR_NONE && !put_scan(b, t, &entry.op))
+			return false;
+		entry.op.flags |= entry.attr.has_time ? KR_OPF_HAS_ATTR : 0;
+	}
+	return kr_history_put(&b->w->h, &entry) == KR_OK;
 }
 
 static bool put_mark(struct building *b, unsigned mark, struct kr_span lock)
@@ -316,14 +304,14 @@ static void end_late(struct kr_transaction *txn, const struct kr_held *t)
 	txn->end_returned = KR_TIME_OPEN;
 }
 
-static bool put_body(struct building *b, const struct kr_held *t, struct kr_history_mark mark)
+static bool put_body(struct building *b, const struct kr_held *t)
 {
 	const struct kr_body *body = t->body;
 
 	for (uint32_t i = 0; i < body->entries.n; i++)
-		if (!put_entry(b, t, &body->entries.at[i], mark))
+		if (!put_entry(b, t, &body->entries.at[i]))
 			return false;
-	for (uint32_t i = mark.ops; i < b->w->h.ops.n; i++)
+	for (uint32_t i = b->w->h.draft.ops; i < b->w->h.ops.n; i++)
 		if (!put_mark(b, 0, (struct kr_span){0, 0}))
 			return false;
 	return true;
@@ -332,7 +320,6 @@ static bool put_body(struct building *b, const struct kr_held *t, struct kr_hist
 static bool put_txn(struct building *b, struct kr_held *t)
 {
 	struct kr_history *h = &b->w->h;
-	struct kr_history_mark mark = kr_history_mark(h);
 	struct kr_white_box white_box = {0};
 	struct kr_carried_txn told = {0};
 	struct kr_transaction txn = {.id = t->id,
@@ -340,15 +327,16 @@ static bool put_txn(struct building *b, struct kr_held *t)
 		.status = t->status,
 		.flags = t->flags,
 		.line = t->line,
-		.op_first = mark.ops,
+		.op_first = h->ops.n,
 		.end_invoked = t->end[0],
 		.end_returned = t->end[1]};
 	uint8_t marks = (t->settled ? KR_MARK_SETTLED : 0) | (t->carried ? KR_MARK_CARRIED : 0) | (t->certified ? 0 : KR_MARK_FRESH);
 
 	t->at = h->txns.n;
-	if (t->carried ? !put_lefts(b, t) : !put_body(b, t, mark))
+	kr_history_begin(h);
+	if (t->carried ? !put_lefts(b, t) : !put_body(b, t))
 		return false;
-	txn.op_count = h->ops.n - mark.ops;
+	txn.op_count = h->ops.n - txn.op_first;
 	if (t->body) {
 		txn.begin_invoked = t->body->begin[0];
 		txn.begin_returned = t->body->begin[1];
@@ -359,7 +347,7 @@ static bool put_txn(struct building *b, struct kr_held *t)
 	}
 	if (t->late)
 		end_late(&txn, t);
-	for (uint32_t i = mark.struck; i < h->struck.n; i++)
+	for (uint32_t i = h->draft.struck; i < h->struck.n; i++)
 		h->struck.at[i].txn = (kr_txn){h->txns.n};
 	return kr_vec_push(h->mem, &h->txns, txn) && kr_vec_push(h->mem, &h->white_box, white_box) && kr_vec_push(b->w->mem, &b->w->txn_marks, marks) &&
 		kr_vec_push(b->w->mem, &b->w->carried, told);

@@ -81,8 +81,8 @@ enum kr_status kr_report_trace_stats(struct kr_ctx *ctx, const struct kr_history
 	stats.skipped = h->skipped;
 	stats.ops = h->ops.n;
 	for (uint32_t i = 0; i < h->struck.n; i++) {
-		stats.failed += h->struck.at[i].attr.failed;
-		stats.undone += !h->struck.at[i].is_undo && !h->struck.at[i].attr.failed;
+		stats.failed += h->struck.at[i].entry.attr.failed;
+		stats.undone += !h->struck.at[i].entry.is_undo && !h->struck.at[i].entry.attr.failed;
 	}
 	for (kr_txn t = {0}; t.i < h->txns.n; t.i++)
 		count_txn(&stats, h, t);

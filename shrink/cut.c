@@ -250,9 +250,7 @@ static enum kr_status take_txn(struct cutting *c, kr_txn t)
 	}
 	if (txn.id.i == KR_NONE || !kr_vec_push(c->mem, &c->cut->txn_of, t))
 		return KR_NOMEM;
-	status = kr_history_add(c->to, txn, t.i + 1, c->err);
-	if (!status && t.i < c->from->white_box.n)
-		status = kr_history_set_white_box(c->to, c->from->white_box.at[t.i]);
+	status = kr_history_add(c->to, txn, t.i < c->from->white_box.n ? &c->from->white_box.at[t.i] : NULL, c->err);
 	return status ? status : kr_ctx_tick(c->ctx);
 }
 

@@ -59,12 +59,12 @@ static bool read_transaction(krait_builder *b, char *line, uint32_t number)
 	return good;
 }
 
-static enum kr_status read(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
+static enum kr_status read(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
 	krait_builder *b = NULL;
 	char *line;
 	size_t length;
-	enum kr_status status = krait_read_into(ctx, h, options, &b, err);
+	enum kr_status status = krait_read_into(ctx, h, &b, err);
 
 	while (!status && !(status = krait_source_line(source, &line, &length, err)) && line) {
 		uint32_t number = krait_source_line_number(source);

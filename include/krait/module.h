@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a struct or the meaning of anything in terms.h, level.h, module.h, graph.h, build.h or reader.h does; a plug-in made for another number is refused. */
-#define KRAIT_PLUGIN_ABI 3u
+#define KRAIT_PLUGIN_ABI 4u
 
 struct kr_ctx;     /* limits of the run */
 struct kr_err;     /* what went wrong */
@@ -45,12 +45,6 @@ KRAIT_EXPORT void krait_log(struct kr_ctx *ctx, const char *format, ...) KRAIT_P
 /* Names of modules are unique among those of their kind: small letters, digits, '-', '.' and '+', 63 bytes at most, and not "all". Titles and sources are one line for people, and never NULL. All
  * texts of descriptors are UTF-8 and terminated. */
 
-struct kr_read_options {
-	const char *format;  /* NULL: told from content, then name */
-	bool lenient;        /* skip and count bad transactions */
-	uint32_t jobs;       /* threads, where the format can use them; 0 or 1: the caller's only */
-};
-
 struct kr_format {
 	const char *name;       /* as in `-f NAME` */
 	const char *aliases;    /* blank-separated, or NULL */
@@ -60,8 +54,7 @@ struct kr_format {
 	/* How sure it is that this is its format, 0 (no) to 100, from the first bytes of the (decompressed) file; for folder formats from the path alone. */
 	int (*sniff)(const char *path, const char *head, size_t length);
 	/* Fills an initialised history, whose first file is the path. `source` is the opened file, nothing of it consumed; NULL for folder formats. */
-	enum kr_status (*read)(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
-		struct kr_err *err);
+	enum kr_status (*read)(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err);
 };
 
 /* ---- passes ---- */

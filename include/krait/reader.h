@@ -1,9 +1,9 @@
 /* Reading traces in formats of plug-ins: the bytes of the file, and where the history goes.
  *
- *     static enum kr_status read(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
+ *     static enum kr_status read(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
  *     {
  *             krait_builder *b;
- *             enum kr_status status = krait_read_into(ctx, h, options, &b, err);
+ *             enum kr_status status = krait_read_into(ctx, h, &b, err);
  *             ... krait_source_line, krait_build_begin, krait_build_op, krait_build_end ...
  *             return krait_read_done(b, status, err);
  *     } */
@@ -28,9 +28,9 @@ KRAIT_EXPORT enum kr_status krait_source_rest(struct kr_source *source, char **t
 /* Adds file and line to the error that was recorded, unless it has a place already. */
 KRAIT_EXPORT void krait_fail_at(struct kr_err *err, const char *path, uint32_t line);
 
-/* A builder that fills the history. With options->lenient, a transaction whose building fails is left out and counted. One builder for a history at a time; krait_read_done must be called for it, also
+/* A builder that fills the history. Where what is bad is to be left out (`--lenient`), a transaction whose building fails is, and counted. One builder for a history at a time; krait_read_done must be called for it, also
  * when reading fails. KR_NOMEM. */
-KRAIT_EXPORT enum kr_status krait_read_into(struct kr_ctx *ctx, struct kr_history *h, const struct kr_read_options *options, krait_builder **out, struct kr_err *err);
+KRAIT_EXPORT enum kr_status krait_read_into(struct kr_ctx *ctx, struct kr_history *h, krait_builder **out, struct kr_err *err);
 
 /* Frees the builder (NULL: nothing to do). Gives `status` if that is not KR_OK, else the builder's failure, recorded in err, or KR_OK. */
 KRAIT_EXPORT enum kr_status krait_read_done(krait_builder *builder, enum kr_status status, struct kr_err *err);

@@ -27,14 +27,14 @@ static void check(bool good)
 
 static void check_op(const struct kr_history *h, const struct kr_event *e)
 {
-	const struct kr_operation *op = &e->op;
+	const struct kr_operation *op = &e->entry.op;
 
 	check(op->kind < KR_OP_KINDS && op->a.i < h->values.n && op->b.i < h->values.n);
 	check((op->kind >= KR_OP_RANGE) == (op->key.i == KR_NONE) && (op->kind >= KR_OP_RANGE) == (op->scan < h->scans.n));
 	check(op->key.i == KR_NONE || op->key.i < h->keys.n);
 	check(!e->timed || e->open || e->invoked <= e->returned);
-	for (uint32_t s = 0; s < e->attr.seen_count; s++)
-		check(h->seen.at[e->attr.seen_first + s].key.i < h->keys.n && h->seen.at[e->attr.seen_first + s].writer.i < h->values.n);
+	for (uint32_t s = 0; s < e->entry.attr.seen_count; s++)
+		check(h->seen.at[e->entry.attr.seen_first + s].key.i < h->keys.n && h->seen.at[e->entry.attr.seen_first + s].writer.i < h->values.n);
 	for (uint32_t r = 0; op->scan != KR_NONE && r < h->scans.at[op->scan].row_count; r++)
 		check(h->rows.at[h->scans.at[op->scan].row_first + r].key.i < h->keys.n);
 }
@@ -68,8 +68,16 @@ static enum kr_status take(void *data, const struct kr_event *e, struct kr_err *
 	uint32_t *place = &k->places.at[session];
 	switch (e->kind) {
 	case KR_EVENT_BEGIN: check(*place == KR_NONE && e->txn.i < h->values.n); *place = 0; break;
-	case KR_EVENT_OP: check(*place == e->place); ++*place; check_op(h, e); keep(k, e->op.a); keep(k, e->txn); break;
-	case KR_EVENT_UNDO: check(*place == e->place && e->undo <= *place); ++*place; break;
+	case KR_EVENT_ENTRY:
+		check(*place == e->place);
+		if (e->entry.is_undo)
+			check(e->entry.undo <= *place);
+		else
+			check_op(h, e);
+		keep(k, e->entry.op.a);
+		keep(k, e->txn);
+		++*place;
+		break;
 	case KR_EVENT_END: check(*place != KR_NONE && e->status <= KR_UNKNOWN); *place = KR_NONE; break;
 	case KR_EVENT_ORDER: check(e->key.i < h->keys.n); break;
 	default: break;

@@ -54,8 +54,9 @@ static void check_struck(const struct kr_history *h)
 		const struct kr_struck *s = &h->struck.at[i];
 		check(s->txn.i < h->txns.n && (i == 0 || s[-1].txn.i <= s->txn.i));
 		check(s->before.i >= h->txns.at[s->txn.i].op_first && s->before.i <= h->txns.at[s->txn.i].op_first + h->txns.at[s->txn.i].op_count);
-		check(s->is_undo || (s->op.kind < KR_OP_KINDS && s->op.a.i < h->values.n && s->op.b.i < h->values.n));
-		check(s->is_undo || (s->attr.failed || s->attr.undone));
+		const struct kr_entry *e = &s->entry;
+		check(e->is_undo || (e->op.kind < KR_OP_KINDS && e->op.a.i < h->values.n && e->op.b.i < h->values.n));
+		check(e->is_undo || (e->attr.failed || e->attr.undone));
 	}
 }
 

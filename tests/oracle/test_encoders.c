@@ -305,7 +305,7 @@ static void names_stay_in_comments(void **state)
 	for (int i = 0; i < 2; i++) {
 		struct kr_operation op = {.kind = KR_OP_WRITE, .key = key, .a = kr_history_int(&h, i), .scan = KR_NONE};
 		assert_true(kr_vec_push(h.mem, &h.ops, op));
-		assert_int_equal(kr_history_add(&h, (struct kr_transaction){.id = i ? name : kr_history_int(&h, 7), .session = {KR_NONE}}, 1, NULL), KR_OK);
+		assert_int_equal(kr_history_add(&h, (struct kr_transaction){.id = i ? name : kr_history_int(&h, 7), .session = {KR_NONE}}, NULL, NULL), KR_OK);
 	}
 	assert_int_equal(kr_history_finish(&h, &ctx, NULL), KR_OK);
 	for (size_t b = 0; b < KR_COUNT(backends); b++) {

@@ -35,9 +35,9 @@ static enum kr_status read_text(struct kr_ctx *ctx, const struct kr_str *text, s
 
 	if (status)
 		return status;
-	kr_native_begin(&reader, ctx, h, false, err);
+	kr_native_begin(&reader, ctx, h, err);
 	for (const char *line = kr_str_text((struct kr_str *)text), *end; !status && (end = strchr(line, '\n')) != NULL; line = end + 1)
-		status = kr_native_line(&reader, line, (size_t)(end - line));
+		status = kr_native_copy_line(&reader, line, (size_t)(end - line));
 	if (!status)
 		status = kr_native_finish(&reader);
 	if (!status)

@@ -178,7 +178,31 @@ static enum kr_status never_late(void *data, const struct kr_history *h, kr_sess
 	return KR_OK;
 }
 
-static void stream(const struct lines *l, const struct kr_profile *profile, uint32_t round, bool keep, struct found *out, const char *what)
+static void write_file(char *path, const struct kr_str *trace)
+{
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, kr_str_text(trace), trace->n), (ssize_t)trace->n);
+	close(fd);
+}
+
+static enum kr_status tell_lines(struct kr_stream *s, const struct lines *l, struct kr_err *err)
+{
+	enum kr_status status = kr_stream_line(s, l->header, strlen(l->header), 1, err);
+
+	for (int i = 0; i < l->n && !status; i++)
+		status = kr_stream_line(s, l->at[i].text, l->at[i].length, (uint32_t)i + 2, err);
+	for (int i = 0; i < l->sessions && !status; i++) {
+		char now[64];
+		snprintf(now, sizeof now, "{\"s\": %s, \"now\": null}", l->names[i]);
+		status = kr_stream_line(s, now, strlen(now), (uint32_t)(l->n + i) + 2, err);
+	}
+	return status;
+}
+
+/* l NULL: the trace at `path`, read whole. */
+static void stream(const struct lines *l, const char *path, const struct kr_profile *profile, uint32_t round, bool keep, struct found *out, const char *what)
 {
 	struct taking taking = {out, profile, NULL};
 	struct kr_engine_options options = {.batch = {.profile = profile}, .sink = {.data = &taking, .findings = take_findings, .late = never_late}, .round = round, .keep = keep};
@@ -193,16 +217,11 @@ static void stream(const struct lines *l, const struct kr_profile *profile, uint
 	taking.certify = options.batch.certify;
 	assert_int_equal(kr_engine_new(&ctx, &options, &engine, &err), KR_OK);
 	struct kr_sink sink = {engine, kr_engine_take};
-	assert_int_equal(kr_stream_new(&ctx, "run", &sink, &s), KR_OK);
+	assert_int_equal(l ? kr_stream_new(&ctx, "run", &sink, &s) : kr_stream_whole(&ctx, path, "native", &sink, &s, &err), KR_OK);
 	kr_engine_attach(engine, s);
-	enum kr_status status = kr_stream_line(s, l->header, strlen(l->header), 1, &err);
-	for (int i = 0; i < l->n && !status; i++)
-		status = kr_stream_line(s, l->at[i].text, l->at[i].length, (uint32_t)i + 2, &err);
-	for (int i = 0; i < l->sessions && !status; i++) {
-		char now[64];
-		snprintf(now, sizeof now, "{\"s\": %s, \"now\": null}", l->names[i]);
-		status = kr_stream_line(s, now, strlen(now), (uint32_t)(l->n + i) + 2, &err);
-	}
+	bool more = false;
+	enum kr_status status = l ? tell_lines(s, l, &err) : kr_stream_next(s, NULL, &more, &err);
+	assert_false(more);
 	if (!status)
 		status = kr_engine_end(engine, &err);
 	if (status)
@@ -215,7 +234,6 @@ static void stream(const struct lines *l, const struct kr_profile *profile, uint
 static void batch(const struct kr_str *trace, const struct kr_profile *profile, struct found *out)
 {
 	char path[] = "/tmp/krait-stream-XXXXXX";
-	int fd = mkstemp(path);
 	struct kr_read_options options = {.format = "native"};
 	struct kr_batch_options asked = {.profile = profile};
 	struct kr_mechanisms_verdict verdict;
@@ -223,9 +241,7 @@ static void batch(const struct kr_str *trace, const struct kr_profile *profile, 
 	struct kr_ctx ctx;
 	struct kr_err err;
 
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, kr_str_text(trace), trace->n), (ssize_t)trace->n);
-	close(fd);
+	write_file(path, trace);
 	kr_ctx_init(&ctx, 0, 0);
 	kr_err_init(&err);
 	if (kr_read_trace(&ctx, path, &options, &h, &err) || kr_profile_level(NULL, profile, &asked.certify, &err) ||
@@ -409,18 +425,25 @@ static void stream_is_batch(void **state)
 
 		batch(&trace, row, &whole);
 		snprintf(what, sizeof what, "run %llu, batch and one window", (unsigned long long)run);
-		stream(&lines, row, UINT32_MAX, true, &reference, what);
+		stream(&lines, NULL, row, UINT32_MAX, true, &reference, what);
 		compare(&whole, &reference, true, c, what);
+		char path[] = "/tmp/krait-stream-XXXXXX";
+		write_file(path, &trace);
+		snprintf(what, sizeof what, "run %llu, batch and read whole", (unsigned long long)run);
+		stream(NULL, path, row, 8, true, &first, what);
+		compare(&whole, &first, true, c, what);
+		clear(&first);
+		unlink(path);
 		snprintf(what, sizeof what, "run %llu, rounds of 8, all kept", (unsigned long long)run);
-		stream(&lines, row, 8, true, &first, what);
+		stream(&lines, NULL, row, 8, true, &first, what);
 		compare(&reference, &first, false, c, what);
 		snprintf(what, sizeof what, "run %llu, rounds of 8", (unsigned long long)run);
-		stream(&lines, row, 8, false, &second, what);
+		stream(&lines, NULL, row, 8, false, &second, what);
 		compare_forgetting(&first, &second, what);
 		clear(&first);
 		shuffle(&lines, &rng);
 		snprintf(what, sizeof what, "run %llu, rounds of 8, another arrival", (unsigned long long)run);
-		stream(&lines, row, 8, false, &first, what);
+		stream(&lines, NULL, row, 8, false, &first, what);
 		compare_order(&second, &first, what);
 		total += reference.n;
 		clear(&whole);
@@ -463,7 +486,7 @@ static void counters_are_classified(void **state)
 	assert_int_equal(whole.n, 2);
 	assert_non_null(strstr(whole.at[0], "\"class\": \"future\""));
 	assert_non_null(strstr(whole.at[1], "\"class\": \"garbage\""));
-	stream(&lines, kr_profile_find(*state), 8, false, &forgot, "counters");
+	stream(&lines, NULL, kr_profile_find(*state), 8, false, &forgot, "counters");
 	assert_int_equal(forgot.n, 2);
 	for (int i = 0; i < 2; i++) {
 		canonical(forgot.at[i]);

@@ -594,7 +594,7 @@ static enum kr_status add_txn(const struct tiny *t, struct kr_history *h, const 
 		out.flags |= KR_TXN_HAS_END;
 		out.end_invoked = out.end_returned = txn->end;
 	}
-	return kr_history_add(h, out, h->txns.n + 1, NULL);
+	return kr_history_add(h, out, NULL, NULL);
 }
 
 /* Without such an operation a key that starts as an empty array could be anything. */

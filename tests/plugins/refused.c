@@ -34,9 +34,9 @@ static int sniff(const char *path, const char *head, size_t length)
 	return 0;
 }
 
-static enum kr_status read(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
+static enum kr_status read(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
-	(void)ctx, (void)path, (void)source, (void)options, (void)h, (void)err;
+	(void)ctx, (void)path, (void)source, (void)h, (void)err;
 	return KR_OK;
 }
 

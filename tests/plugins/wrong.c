@@ -204,7 +204,7 @@ static int sniff(const char *path, const char *head, size_t length)
 	return length > 6 && memcmp(head, "WRONG ", 6) == 0 ? 90 : 0;
 }
 
-static enum kr_status read(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
+static enum kr_status read(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
 	krait_builder *b;
 	char *line;
@@ -216,7 +216,7 @@ static enum kr_status read(struct kr_ctx *ctx, const char *path, struct kr_sourc
 		return status;
 	if (misbehave(line + 6, &status, err))
 		return status;
-	status = krait_read_into(ctx, h, options, &b, err); /* "open": and never done */
+	status = krait_read_into(ctx, h, &b, err); /* "open": and never done */
 	return status;
 }
 

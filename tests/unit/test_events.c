@@ -183,9 +183,6 @@ static void a_row_ends_before_the_last_separator(void **state)
 static void told_and_put_together(struct kr_ctx *ctx, const struct kr_history *h)
 {
 	struct kr_history copy = *h; /* which shares what it holds, but for what the assembly makes */
-	struct kr_history_mark none = {.scans = h->scans.n, .rows = h->rows.n, .conds = h->conds.n, .seen = h->seen.n};
-	uint32_t position = 0;
-	struct kr_assembly a;
 	struct kr_err err;
 
 	kr_err_init(&err);
@@ -199,17 +196,15 @@ static void told_and_put_together(struct kr_ctx *ctx, const struct kr_history *h
 	memset(&copy.id_table, 0, sizeof copy.id_table);
 	for (uint32_t s = 0; s < h->sessions.n; s++)
 		copy.session_ends.at[s] = (kr_txn){KR_NONE};
-	kr_history_rollback(&copy, none);
-	kr_assembly_init(&a, &copy, &position);
-	const struct kr_sink sink = {&a, kr_assembly_take};
-	if (kr_event_tell(ctx, h, &sink, &err) || kr_assembly_finish(&a, &err))
+	copy.position = 0;
+	const struct kr_sink sink = {&copy, kr_history_take};
+	if (kr_event_tell(ctx, h, &sink, &err) || kr_assembly_finish(&copy, &err))
 		fail_msg("%s", err.text);
 	while (copy.white_box.n > 0 && copy.white_box.n < copy.txns.n)
 		assert_true(kr_vec_push(copy.mem, &copy.white_box, (struct kr_white_box){0}));
 	const char *differs = same_history(h, &copy);
 	if (differs)
 		fail_msg("%s differs", differs);
-	kr_assembly_done(&a);
 	kr_vec_done(copy.mem, &copy.txns);
 	kr_vec_done(copy.mem, &copy.ops);
 	kr_vec_done(copy.mem, &copy.attrs);
@@ -309,7 +304,7 @@ struct log {
 
 static enum kr_status note(void *data, const struct kr_event *e, struct kr_err *err)
 {
-	static const char *const kinds[] = {"begin", "op", "undo", "end", "now", "order"};
+	static const char *const kinds[] = {"begin", "op", "end", "now", "order"};
 	struct log *l = data;
 	const struct kr_history *h = kr_stream_history(l->stream);
 	char *out = l->text + strlen(l->text), name[80];
@@ -319,20 +314,20 @@ static enum kr_status note(void *data, const struct kr_event *e, struct kr_err *
 	l->events++;
 	if (left < 200)
 		return KR_OK;
-	out += sprintf(out, "%s", kinds[e->kind]);
+	out += sprintf(out, "%s", e->entry.is_undo ? "undo" : kinds[e->kind]);
 	if (e->txn.i != KR_NONE)
 		out += sprintf(out, " %s", kr_history_brief(h, e->txn, name, sizeof name));
 	if (e->session.i != KR_NONE)
 		out += sprintf(out, "/%s", kr_history_brief(h, h->sessions.at[e->session.i], name, sizeof name));
-	if (e->kind == KR_EVENT_OP)
-		out += sprintf(out, " %s%s", e->attr.failed ? "failed " : "", kr_op_name((enum kr_op_kind)e->op.kind));
-	if (e->kind == KR_EVENT_UNDO)
-		out += sprintf(out, " %u", e->undo);
+	if (e->kind == KR_EVENT_ENTRY && e->entry.is_undo)
+		out += sprintf(out, " %u", e->entry.undo);
+	else if (e->kind == KR_EVENT_ENTRY)
+		out += sprintf(out, " %s%s", e->entry.attr.failed ? "failed " : "", kr_op_name((enum kr_op_kind)e->entry.op.kind));
 	if (e->timed && e->open)
 		out += sprintf(out, " %lld-", (long long)e->invoked);
 	else if (e->timed)
 		out += sprintf(out, " %lld-%lld", (long long)e->invoked, (long long)e->returned);
-	else if ((e->kind == KR_EVENT_OP || e->kind == KR_EVENT_UNDO) && e->invoked != INT64_MIN)
+	else if (e->kind == KR_EVENT_ENTRY && e->invoked != INT64_MIN)
 		out += sprintf(out, " (%lld-%lld)", (long long)e->invoked, e->returned == KR_TIME_OPEN ? -1LL : (long long)e->returned);
 	if (e->kind == KR_EVENT_END)
 		out += sprintf(out, " %s", e->status == KR_COMMITTED ? "committed" : e->status == KR_ABORTED ? "aborted" : "unknown");
@@ -403,12 +398,12 @@ static enum kr_status keep_some(void *data, const struct kr_event *e, struct kr_
 	struct keeper *k = data;
 
 	(void)err;
-	if (e->kind != KR_EVENT_OP)
+	if (e->kind != KR_EVENT_ENTRY || e->entry.is_undo)
 		return KR_OK;
-	kr_stream_keep(k->stream, e->op.a);
+	kr_stream_keep(k->stream, e->entry.op.a);
 	if (k->n >= 8)
 		kr_stream_release(k->stream, k->kept[k->n % 8]);
-	k->kept[k->n++ % 8] = e->op.a;
+	k->kept[k->n++ % 8] = e->entry.op.a;
 	return KR_OK;
 }
 

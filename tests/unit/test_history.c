@@ -106,10 +106,11 @@ static void adds_transactions(void **state)
 
 	push(h, KR_OP_WRITE, "x", kr_history_int(h, 1));
 	push(h, KR_OP_READ, "y", KR_ABSENT);
-	assert_int_equal(kr_history_add(h, plain(h, "t1"), 1, &f->err), KR_OK);
-	assert_int_equal(kr_history_add(h, plain(h, NULL), 2, &f->err), KR_OK);
+	assert_int_equal(kr_history_add(h, plain(h, "t1"), NULL, &f->err), KR_OK);
+	assert_int_equal(kr_history_add(h, plain(h, NULL), NULL, &f->err), KR_OK);
 	push(h, KR_OP_APPEND, "z", kr_history_int(h, 1));
-	assert_int_equal(kr_history_add(h, plain(h, NULL), 1234567890, &f->err), KR_OK);
+	h->position = 1234567889;
+	assert_int_equal(kr_history_add(h, plain(h, NULL), NULL, &f->err), KR_OK);
 	assert_int_equal(h->txns.n, 3);
 	assert_int_equal(h->txns.at[0].op_count, 2);
 	assert_int_equal(h->txns.at[1].op_count, 0);
@@ -122,7 +123,7 @@ static void adds_transactions(void **state)
 	assert_int_equal(h->keys.at[key(h, "x").i].kind, KR_KIND_REGISTER);
 	assert_int_equal(h->keys.at[key(h, "y").i].kind, KR_KIND_ANY);
 	assert_int_equal(h->keys.at[key(h, "z").i].kind, KR_KIND_LIST);
-	assert_int_equal(kr_history_add(h, plain(h, "t1"), 4, &f->err), KR_BAD);
+	assert_int_equal(kr_history_add(h, plain(h, "t1"), NULL, &f->err), KR_BAD);
 	assert_string_equal(f->err.text, "duplicate transaction id t1, first used in line 1");
 	assert_int_equal(h->txns.n, 3);
 }
@@ -131,21 +132,19 @@ static void a_clash_leaves_no_kind_behind(void **state)
 {
 	struct fixture *f = *state;
 	struct kr_history *h = &f->h;
-	struct kr_history_mark mark;
 
 	push(h, KR_OP_INC, "x", kr_history_int(h, 1));
-	assert_int_equal(kr_history_add(h, plain(h, "t1"), 1, &f->err), KR_OK);
-	mark = kr_history_mark(h);
+	assert_int_equal(kr_history_add(h, plain(h, "t1"), NULL, &f->err), KR_OK);
 	push(h, KR_OP_ADD, "new", kr_history_int(h, 1));
 	push(h, KR_OP_INC, "x", kr_history_int(h, 1));
 	push(h, KR_OP_WRITE, "x", kr_history_int(h, 1));
-	assert_int_equal(kr_history_add(h, plain(h, "t2"), 2, &f->err), KR_BAD);
+	assert_int_equal(kr_history_add(h, plain(h, "t2"), NULL, &f->err), KR_BAD);
 	assert_string_equal(f->err.text, "ops[2] of t2: \"w\" needs a register key, but x is used as a counter");
-	kr_history_rollback(h, mark);
+	assert_int_equal(h->ops.n, 1);
 	assert_int_equal(h->keys.at[key(h, "x").i].kind, KR_KIND_COUNTER);
 	assert_int_equal(h->keys.at[key(h, "new").i].kind, KR_KIND_ANY);
 	push(h, KR_OP_WRITE, "new", kr_history_int(h, 1));
-	assert_int_equal(kr_history_add(h, plain(h, "t2"), 2, NULL), KR_OK);
+	assert_int_equal(kr_history_add(h, plain(h, "t2"), NULL, NULL), KR_OK);
 	assert_int_equal(h->txns.at[1].op_count, 1);
 	assert_int_equal(h->keys.at[key(h, "new").i].kind, KR_KIND_REGISTER);
 }
@@ -190,11 +189,11 @@ static void checks_session_order(void **state)
 			txn.end_returned = KR_TIME_OPEN;
 			txn.flags |= KR_TXN_HAS_END | KR_TXN_END_OPEN;
 		}
-		assert_int_equal(kr_history_add(&h, txn, (uint32_t)i + 1, NULL), i < 2 ? KR_OK : row->outcome);
+		assert_int_equal(kr_history_add(&h, txn, NULL, NULL), i < 2 ? KR_OK : row->outcome);
 	}
 	/* another session does not care */
 	struct kr_transaction other = {.id = {KR_NONE}, .session = kr_history_session(&h, text(&h, "other")), .flags = KR_TXN_HAS_BEGIN};
-	assert_int_equal(kr_history_add(&h, other, 9, NULL), KR_OK);
+	assert_int_equal(kr_history_add(&h, other, NULL, NULL), KR_OK);
 	kr_history_done(&h);
 	assert_int_equal(ctx.mem.used, 0);
 }
@@ -250,7 +249,7 @@ static void build_writers(struct kr_history *h)
 			push(h, KR_OP_WRITE, "x", kr_history_int(h, t));
 		if (t != 2)
 			push(h, KR_OP_WRITE, "y", kr_history_int(h, t));
-		assert_int_equal(kr_history_add(h, txn, t + 1, NULL), KR_OK);
+		assert_int_equal(kr_history_add(h, txn, NULL, NULL), KR_OK);
 	}
 }
 
@@ -380,12 +379,12 @@ static void tells_real_time_order(void **state)
 	struct kr_transaction txn = {.id = {KR_NONE}, .session = {KR_NONE}, .flags = KR_TXN_HAS_BEGIN | KR_TXN_HAS_END, .begin_invoked = 1,
 		.begin_returned = 2, .end_invoked = 9, .end_returned = 10};
 
-	assert_int_equal(kr_history_add(h, txn, 1, NULL), KR_OK);
+	assert_int_equal(kr_history_add(h, txn, NULL, NULL), KR_OK);
 	for (uint32_t i = 0; i < 3; i++) {
 		txn.begin_invoked = 10 + i;
 		txn.end_returned = INT64_MAX;
 		txn.flags = i == 2 ? KR_TXN_HAS_END : KR_TXN_HAS_BEGIN | KR_TXN_HAS_END;
-		assert_int_equal(kr_history_add(h, txn, i + 2, NULL), KR_OK);
+		assert_int_equal(kr_history_add(h, txn, NULL, NULL), KR_OK);
 	}
 	assert_false(kr_history_precedes(h, (kr_txn){0}, (kr_txn){1})); /* begins at the very time */
 	assert_true(kr_history_precedes(h, (kr_txn){0}, (kr_txn){2}));
@@ -422,9 +421,9 @@ static void white_box_is_parallel(void **state)
 	struct kr_history *h = &f->h;
 
 	for (uint32_t i = 0; i < 5; i++) {
-		assert_int_equal(kr_history_add(h, plain(h, NULL), i + 1, NULL), KR_OK);
-		if (i == 1 || i == 3)
-			assert_int_equal(kr_history_set_white_box(h, (struct kr_white_box){.serial = i}), KR_OK);
+		struct kr_transaction txn = plain(h, NULL);
+		txn.flags = i == 1 || i == 3 ? KR_TXN_HAS_SERIAL : 0;
+		assert_int_equal(kr_history_add(h, txn, &(struct kr_white_box){.serial = i}, NULL), KR_OK);
 	}
 	assert_int_equal(kr_history_finish(h, &f->ctx, NULL), KR_OK);
 	assert_int_equal(h->white_box.n, 5);
