@@ -1,7 +1,7 @@
 /* Lint: what reads show.
  *
  * Whose value a read saw is told only where one transaction alone can have written it; a finding of an aborted writer needs that every writer is aborted, one of an
- * unknown writer that there is no other. A read of the transaction's own value says nothing. A done insert saw its key absent, a done cas saw what it
+ * unknown writer that there is no other. A read of the transaction's own value says nothing, nor does what was not answered. A done insert saw its key absent, a done cas saw what it
  * expected, a delete that found nothing saw its key absent. Where initial values are untold, the first value that nobody wrote is taken for it. */
 #include "frontend/lint_work.h"
 
@@ -164,10 +164,22 @@ static enum kr_status see_rows(struct kr_lint_work *w, const struct kr_operation
 	return KR_OK;
 }
 
+/* Did nobody see the result? */
+static bool is_unanswered(const struct kr_history *h, struct place at)
+{
+	const struct kr_attr *attr = kr_history_attr(h, kr_history_op(h, at.txn, at.op));
+
+	return attr && attr->open;
+}
+
 static enum kr_status read_op(struct kr_lint_work *w, const struct kr_operation *op, struct place at)
 {
-	bool known = op->flags & KR_OPF_KNOWN, done = op->flags & KR_OPF_DONE;
+	bool open = is_unanswered(w->h, at), known = !open && op->flags & KR_OPF_KNOWN, done = op->flags & KR_OPF_DONE;
 
+	if (open && (op->kind == KR_OP_INSERT || op->kind == KR_OP_CAS))
+		return compare(w, op->key, (kr_value){KR_NONE}, at);
+	if (open && (op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN))
+		return KR_OK;
 	switch ((enum kr_op_kind)op->kind) {
 	case KR_OP_READ: see_key(w, op->key, at); return known ? see_value(w, op->key, op->a, at) : KR_OK;
 	case KR_OP_WRITE: return compare(w, op->key, op->a, at);
