@@ -142,10 +142,7 @@ void krait_count(struct kr_ir *ir, const char *name, int64_t more)
 	uint32_t i = 0;
 	char own[KR_TALLY_NAME];
 
-	(void)snprintf(own, sizeof own, "%s", name ? name : "?"); /* what is too long is cut */
-	for (char *c = own; *c; c++)
-		if ((unsigned char)*c < ' ')
-			*c = ' ';
+	kr_err_line(own, sizeof own, "%s", name ? name : "?");
 	while (i < t->n && strcmp(t->at[i].name, own) != 0)
 		i++;
 	if (i == KR_TALLIES_MOST)
@@ -265,10 +262,7 @@ enum kr_status krait_answer_source(struct kr_answer *answer, const struct kr_ir 
 void krait_answer_unknown(struct kr_answer *answer, const char *reason)
 {
 	answer->outcome = KR_UNDECIDED;
-	(void)snprintf(answer->reason, sizeof answer->reason, "%s", reason ? reason : ""); /* what is too long is cut */
-	for (char *c = answer->reason; *c; c++)
-		if ((unsigned char)*c < ' ')
-			*c = ' ';
+	kr_err_line(answer->reason, sizeof answer->reason, "%s", reason ? reason : "");
 }
 
 enum kr_outcome krait_answer_outcome(const struct kr_answer *answer) { return answer->outcome; }

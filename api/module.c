@@ -26,11 +26,8 @@ void krait_log(struct kr_ctx *ctx, const char *format, ...)
 	if (!ctx->log)
 		return;
 	va_start(args, format);
-	(void)vsnprintf(text, sizeof text, format, args); /* what is too long is cut */
+	kr_err_vline(text, sizeof text, format, args);
 	va_end(args);
-	for (char *c = text; *c; c++)
-		if ((unsigned char)*c < ' ')
-			*c = ' ';
 	(void)snprintf(line, sizeof line, "%s '%.60s': %s", ctx->call ? ctx->call->kind : "module", ctx->call ? ctx->call->name : "", text);
 	ctx->log(ctx->log_data, line);
 }

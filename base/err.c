@@ -55,24 +55,36 @@ static bool copy_shown(const char *text, char *out, size_t size, size_t *used)
 	return true;
 }
 
+void kr_err_vline(char *out, size_t size, const char *format, va_list args)
+{
+	char text[sizeof((struct kr_err *)NULL)->text] = "";
+	size_t used;
+
+	if (vsnprintf(text, sizeof text, format, args) >= (int)sizeof text)
+		mark_cut(text, sizeof text - 1, sizeof text);
+	out[0] = '\0';
+	if (!copy_shown(text, out, size, &used))
+		mark_cut(out, used, size);
+}
+
+void kr_err_line(char *out, size_t size, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	kr_err_vline(out, size, format, args);
+	va_end(args);
+}
+
 enum kr_status kr_err_set(struct kr_err *err, enum kr_status status, const char *format, ...)
 {
-	char text[sizeof err->text] = "";
-	size_t used;
+	va_list args;
 
 	if (!err || err->status != KR_OK || status == KR_OK)
 		return status;
-
-	va_list args;
 	va_start(args, format);
-	int length = vsnprintf(text, sizeof text, format, args);
+	kr_err_vline(err->text, sizeof err->text, format, args);
 	va_end(args);
-
-	if (length >= (int)sizeof text)
-		mark_cut(text, sizeof text - 1, sizeof text);
-	err->text[0] = '\0';
-	if (!copy_shown(text, err->text, sizeof err->text, &used))
-		mark_cut(err->text, used, sizeof err->text);
 	err->status = status;
 	return status;
 }

@@ -5,6 +5,8 @@
 #ifndef KR_BASE_ERR_H
 #define KR_BASE_ERR_H
 
+#include <stdarg.h>
+
 #include "base/base.h"
 
 struct kr_err {
@@ -26,6 +28,10 @@ void kr_err_at(struct kr_err *err, const char *file, uint32_t line, uint32_t col
 
 /* Writes "FILE:LINE: text" (parts that are not known are left out) into `out`, always terminated. */
 void kr_err_format(const struct kr_err *err, char *out, size_t size);
+
+/* A text as one line for people, as that of an error is: what is longer than `size`, or than an error's, ends in "...". */
+void kr_err_line(char *out, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void kr_err_vline(char *out, size_t size, const char *format, va_list args);
 
 /* One word for a status: "out of memory", "time limit", ... */
 const char *kr_status_text(enum kr_status status);

@@ -1,7 +1,7 @@
 /* Lint: what reads show.
  *
  * Whose value a read saw is told only where one transaction alone can have written it; a finding of an aborted writer needs that every writer is aborted, one of an
- * unknown writer that there is no other. A read of the transaction's own value says nothing. A done insert saw its key absent, a done cas saw what it
+ * unknown writer that there is no other. A read of the transaction's own value says nothing, nor does what was not answered. A done insert saw its key absent, a done cas saw what it
  * expected, a delete that found nothing saw its key absent. Where initial values are untold, the first value that nobody wrote is taken for it. */
 #include "frontend/lint_work.h"
 
@@ -166,16 +166,27 @@ static enum kr_status read_rows(struct kr_lint_work *w, const struct kr_operatio
 	return KR_OK;
 }
 
+/* Did nobody see the result? */
+static bool is_unanswered(const struct kr_history *h, struct place at)
+{
+	const struct kr_attr *attr = kr_history_attr(h, kr_history_op(h, at.txn, at.op));
+
+	return attr && attr->open;
+}
+
 static enum kr_status read_op(struct kr_lint_work *w, const struct kr_operation *op, struct place at)
 {
+	bool open = is_unanswered(w->h, at);
 	struct kr_view view = kr_op_view(op);
 	struct kr_write write;
 
 	if (op->scan != KR_NONE)
-		return read_rows(w, op, at);
+		return open && kr_op_is_read(op) ? KR_OK : read_rows(w, op, at);
+	if (open && view.when == KR_SEEN_BEFORE && !kr_op_is_read(op))
+		return compare(w, op->key, KR_UNTOLD, at);
 	if (view.when == KR_SEEN_BEFORE || kr_op_is_read(op))
 		see_key(w, op->key, at);
-	if (view.when == KR_SEEN_BEFORE && !view.other)
+	if (view.when == KR_SEEN_BEFORE && !view.other && !open)
 		KR_LINT_TRY(see_value(w, op->key, view.value, at));
 	if (!kr_write_at(w->h, op, 0, &write) || write.how == KR_ADD)
 		return KR_OK;

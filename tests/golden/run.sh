@@ -113,7 +113,7 @@ run_case() (
     elif [ $update = yes ]; then
         keep stdout "$work/stdout"
         keep stderr "$work/stderr"
-        if [ $status -ne 0 ]; then cp "$work/status" status; else rm -f status; fi
+        if [ $status -ne 0 ] || [ -f status ]; then cp "$work/status" status; fi
         exit 0
     else
         for stream in stdout stderr; do

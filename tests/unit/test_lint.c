@@ -68,6 +68,12 @@ static const struct row {
 	{"a key that nobody writes", T("a", "['w','x',1],['r','y',null]") T("b", "['r','y',null]"), "key-unwritten a.1 y", false},
 	{"a read without result is one of the key", T("a", "['r','y']"), "key-unwritten a.0 y", false},
 	{"a delete writes", T("a", "['r','y',null],['d','y']"), "", false},
+	{"an insert that was not answered tells nothing",
+		"{'krait':1,'initial':{'x':2,'y':1}}\n" S("a", "unknown", "['insert','x',1,true,{'t':[1,null]}]") S("b", "unknown", "['insert','y',2,false,{'t':[1,null]}]"),
+		"", false},
+	{"nor does a swap", S("a", "unknown", "['cas','x',5,6,true,{'t':[1,null]}]"), "", false},
+	{"a read that was not answered has no result", T("a", "['w','x',1]") S("b", "unknown", "['r','x',2,{'t':[1,null]}]"), "", false},
+	{"nor has a scan", T("a", "['w','x',1]") S("b", "unknown", "['scan',{},[['x',3]],{'t':[1,null]}]"), "", false},
 	{"an insert that was not done only reads", "{'krait':1,'initial':{'y':1}}\n" T("a", "['insert','y',2,false]"), "key-unwritten a.0 y", false},
 	{"increments and additions write", T("a", "['r','c',0],['r','s',[]]") T("b", "['inc','c',1],['add','s',1]"), "", false},
 
