@@ -210,7 +210,8 @@ static kr_key add_key(struct kr_history *h, const struct name *name, kr_value va
 {
 	kr_key key = {h->keys.n};
 
-	if (!kr_table_reserve(h->mem, &h->key_table) || !kr_vec_reserve(h->mem, &h->keys, 1) || (!h->counted && !kr_vec_push(h->mem, &h->key_heads, name->head)))
+	if (!kr_table_reserve(h->mem, &h->key_table) || !kr_vec_reserve(h->mem, &h->keys, 1) ||
+		(!h->counted && !kr_vec_push(h->mem, &h->key_heads, name->head)))
 		return (kr_key){KR_NONE};
 	h->keys.at[h->keys.n++] = (struct kr_key_entry){.name = value};
 	kr_history_keep(h, value);

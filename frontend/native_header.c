@@ -96,7 +96,7 @@ static enum kr_status settle_key(struct kr_native *n, kr_key k)
 	for (uint32_t i = n->names.n; i-- > 0 && !status;) {
 		struct kr_native_name waiting = n->names.at[i];
 
-		if (n->h->keys.at[k.i].name.i != waiting.text.i && (name.type != KR_VALUE_INT || name.integer != waiting.number))
+		if (kr_history_find_key(n->h, waiting.text).i != k.i && (name.type != KR_VALUE_INT || name.integer != waiting.number))
 			continue;
 		n->names.at[i] = n->names.at[--n->names.n];
 		status = settle_name(n, k, waiting.use);

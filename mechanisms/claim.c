@@ -31,7 +31,7 @@ static bool statement_of(const struct kr_batch *b, kr_txn t, uint32_t op, struct
 }
 
 /* Where the instant lies; false: there is none. */
-static bool instant_of(const struct kr_batch *b, const struct kr_claim *c, struct kr_end end, struct kr_span *out)
+static bool instant_of(const struct kr_batch *b, const struct kr_suspect *c, struct kr_end end, struct kr_span *out)
 {
 	const struct kr_party *p = &b->txns.at[c->txns[end.of].i];
 
@@ -47,7 +47,7 @@ static bool instant_of(const struct kr_batch *b, const struct kr_claim *c, struc
 	return false;
 }
 
-enum kr_status kr_batch_claim(struct kr_batch *b, const struct kr_declared *what, struct kr_claim claim)
+enum kr_status kr_batch_claim(struct kr_batch *b, const struct kr_declared *what, struct kr_suspect claim)
 {
 	int64_t at[KR_PREMISES][2] = {{0}};
 

@@ -32,7 +32,7 @@ static enum kr_status find(struct kr_batch *b)
 		if (s.i == KR_NONE || !b->txns.at[t.i].committed)
 			continue;
 		if (last[s.i].i != KR_NONE)
-			status = kr_batch_claim(b, &classes[0], (struct kr_claim){{t, last[s.i]}, {KR_NONE, KR_NONE}, {KR_NONE}});
+			status = kr_batch_claim(b, &classes[0], (struct kr_suspect){{t, last[s.i]}, {KR_NONE, KR_NONE}, {KR_NONE}});
 		last[s.i] = t;
 	}
 	kr_mem_free(b->mem, last, n, sizeof *last);

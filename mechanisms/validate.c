@@ -46,7 +46,7 @@ static enum kr_status find(struct kr_batch *b)
 		for (uint32_t j = b->version_first.at[look.key.i]; j < b->version_first.at[look.key.i + 1] && !status; j++) {
 			const struct kr_written *u = &b->versions.at[j];
 			if (overwrites(b, &look, u))
-				status = kr_batch_claim(b, &classes[0], (struct kr_claim){{look.txn, u->by.txn}, {look.op, u->op}, look.key});
+				status = kr_batch_claim(b, &classes[0], (struct kr_suspect){{look.txn, u->by.txn}, {look.op, u->op}, look.key});
 		}
 	}
 	return status ? status : kr_ctx_check(b->ctx);

@@ -44,7 +44,7 @@ static enum kr_status find(struct kr_batch *b)
 		for (uint32_t j = b->version_first.at[look->key.i]; j < b->version_first.at[look->key.i + 1] && !look->own && !look->insert && !status; j++) {
 			const struct kr_written *u = &b->versions.at[j];
 			if (u->by.txn.i != KR_NONE && u->by.txn.i != look->txn.i && !u->shadow && !look->predicate)
-				status = kr_batch_claim(b, &classes[0], (struct kr_claim){{look->txn, u->by.txn}, {look->op, u->op}, look->key});
+				status = kr_batch_claim(b, &classes[0], (struct kr_suspect){{look->txn, u->by.txn}, {look->op, u->op}, look->key});
 		}
 	}
 	return status ? status : kr_ctx_check(b->ctx);
@@ -251,7 +251,7 @@ static void instants_lie_where_they_lie(void **state)
 		reading_good(&r, PAIR);
 		judge(&r, &none, "postgresql-rr", &j);
 		j.findings.list.n = 0;
-		assert_int_equal(kr_batch_claim(&j.batch, &class, (struct kr_claim){{named(&r, "t"), named(&r, "u")}, {1, 0}, {0}}), KR_OK);
+		assert_int_equal(kr_batch_claim(&j.batch, &class, (struct kr_suspect){{named(&r, "t"), named(&r, "u")}, {1, 0}, {0}}), KR_OK);
 		assert_int_equal(j.findings.list.n, instants[i].found);
 		if (instants[i].found)
 			assert_memory_equal(j.findings.list.at[0].at[0], instants[i].at, sizeof instants[i].at);
@@ -285,7 +285,7 @@ static void facts_are_checked(void **state)
 		judge(&r, &(const struct kr_mechanism){.applies = applies, .find = find}, "postgresql-rr", &j);
 		j.findings.list.n = 0;
 		kr_txn t = named(&r, "t"), u = named(&r, "u");
-		struct kr_claim claim = {{facts[i].turned ? u : t, facts[i].turned ? t : u}, {0, 0}, {0}};
+		struct kr_suspect claim = {{facts[i].turned ? u : t, facts[i].turned ? t : u}, {0, 0}, {0}};
 		assert_int_equal(kr_batch_claim(&j.batch, &class, claim), KR_OK);
 		assert_int_equal(j.findings.list.n, 1);
 		assert_int_equal(check(&r, &j, "postgresql-rr"), facts[i].holds ? KR_OK : KR_BAD);
