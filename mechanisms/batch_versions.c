@@ -5,6 +5,11 @@
  * is a shadow: it can have been seen, but it orders nothing. */
 #include "mechanisms/batch.h"
 
+enum {
+	FEW = 6,      /* versions that are looked at one by one */
+	MANY = 131072 /* whose memory is not kept for the next window */
+};
+
 /* ---- collecting ---- */
 
 static struct kr_span lock_of(const struct kr_batch *b, kr_txn t, uint32_t object)
@@ -172,10 +177,10 @@ static enum kr_status index_keys(struct kr_batch *b)
 	for (uint32_t k = keys; k > 0; k--) /* filling has moved each start to the next */
 		first[k] = first[k - 1];
 	first[0] = 0;
+	if (n > MANY)
+		kr_vec_done(b->mem, &b->collected);
 	return KR_OK;
 }
-
-enum { FEW = 6 }; /* versions that are looked at one by one */
 
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }

@@ -35,9 +35,9 @@ static void count_scan(struct kr_stream *stream, const struct kr_held *t, const 
 	}
 }
 
-static void count_entry(struct kr_stream *stream, const struct kr_held *t, const struct kr_entry *e, bool keep)
+static void count_entry(struct kr_stream *stream, const struct kr_held *t, const struct kr_held_entry *e, bool keep)
 {
-	if (e->is_undo)
+	if (e->undo != KR_NONE)
 		return;
 	count(stream, e->op.a, keep);
 	count(stream, e->op.b, keep);
@@ -112,16 +112,56 @@ static bool copy_scan(struct kr_stream *stream, struct kr_mem *mem, struct kr_he
 
 bool kr_held_add(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t, const struct kr_event *e)
 {
-	struct kr_entry entry = e->entry;
+	const struct kr_attr *attr = &e->entry.attr;
+	struct kr_held_entry entry = {.op = e->entry.op,
+		.undo = e->entry.is_undo ? e->entry.undo : KR_NONE,
+		.invoked = attr->invoked,
+		.returned = attr->returned,
+		.has_time = attr->has_time,
+		.open = attr->open,
+		.cursor = attr->cursor,
+		.row_is_old = attr->row_is_old,
+		.failed = attr->failed,
+		.ends = attr->ends,
+		.undone = attr->undone,
+		.lock = (uint8_t)attr->lock,
+		.read = (uint8_t)attr->read};
 
-	entry.attr.seen_count = 0; /* no mechanism asks which version it was */
 	if (!kr_vec_reserve(mem, &t->body->entries, 1))
 		return false;
-	if (!entry.is_undo && entry.op.scan != KR_NONE && !copy_scan(stream, mem, t, &entry.op))
+	if (entry.undo == KR_NONE && entry.op.scan != KR_NONE && !copy_scan(stream, mem, t, &entry.op))
 		return false;
 	t->body->entries.at[t->body->entries.n++] = entry;
 	count_entry(stream, t, &entry, true);
 	return true;
+}
+
+struct kr_attr kr_held_attr(const struct kr_held_entry *e)
+{
+	return (struct kr_attr){.has_time = e->has_time,
+		.open = e->open,
+		.invoked = e->invoked,
+		.returned = e->returned,
+		.cursor = e->cursor,
+		.lock = (enum kr_lock)e->lock,
+		.read = (enum kr_read_mode)e->read,
+		.row_is_old = e->row_is_old,
+		.failed = e->failed,
+		.ends = e->ends,
+		.undone = e->undone};
+}
+
+void kr_held_trim(struct kr_mem *mem, struct kr_held *t)
+{
+	struct kr_body *body = t->body;
+	void *less = body->entries.n > 0 && body->entries.n < body->entries.cap
+		? kr_mem_resize(mem, body->entries.at, body->entries.cap, body->entries.n, sizeof *body->entries.at)
+		: NULL;
+
+	if (!less)
+		return; /* as it is, or no memory: then it stays as it is */
+	body->entries.at = less;
+	body->entries.cap = body->entries.n;
 }
 
 void kr_held_end(struct kr_held *t, const struct kr_event *e)
@@ -149,8 +189,8 @@ static int64_t first_of(const struct kr_profile *profile, const struct kr_held *
 
 	if (begin)
 		first = t->body->begin[0];
-	else if (t->body->entries.n > 0 && t->body->entries.at[0].attr.has_time && !unseen)
-		first = t->body->entries.at[0].attr.invoked;
+	else if (t->body->entries.n > 0 && t->body->entries.at[0].has_time && !unseen)
+		first = t->body->entries.at[0].invoked;
 	else if (t->body->entries.n == 0 && t->flags & KR_TXN_HAS_END && !unseen)
 		first = t->end[0];
 	if (told && t->body->white_box.snapshot_t[0] < first)
@@ -189,13 +229,13 @@ void kr_held_measure(const struct kr_history *h, const struct kr_profile *profil
 	if (t->flags & KR_TXN_HAS_SNAPSHOT_T)
 		due = later(due, t->body->white_box.snapshot_t[1]);
 	for (uint32_t i = 0; i < t->body->entries.n; i++) {
-		const struct kr_attr *a = &t->body->entries.at[i].attr;
+		const struct kr_held_entry *a = &t->body->entries.at[i];
 		if (a->has_time)
 			due = later(due, a->open ? a->invoked : a->returned);
 	}
 	if (end)
 		due = later(due, t->flags & KR_TXN_END_OPEN ? t->end[0] : t->end[1]);
-	if (!end && (t->status == KR_COMMITTED || (t->body->entries.n > 0 && !t->body->entries.at[t->body->entries.n - 1].attr.has_time)))
+	if (!end && (t->status == KR_COMMITTED || (t->body->entries.n > 0 && !t->body->entries.at[t->body->entries.n - 1].has_time)))
 		due = INT64_MAX; /* it may have lasted for ever */
 	t->first = kr_earlier(first_of(profile, t), pad);
 	t->due = kr_earlier(due, -pad);

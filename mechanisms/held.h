@@ -6,6 +6,15 @@
 #include "frontend/stream.h"
 #include "mechanisms/batch.h"
 
+struct kr_held_entry {
+	struct kr_operation op; /* scan: index into the transaction's scans */
+	uint32_t undo;          /* a rollback to a savepoint; KR_NONE: an operation */
+	int64_t invoked, returned;
+	/* of the attributes that mechanisms ask for: */
+	bool has_time : 1, open : 1, cursor : 1, row_is_old : 1, failed : 1, ends : 1, undone : 1;
+	uint8_t lock, read;
+};
+
 struct kr_pending {
 	uint32_t op;
 	kr_key key;
@@ -14,7 +23,7 @@ struct kr_pending {
 struct kr_body { /* of a transaction that is held whole */
 	struct kr_white_box white_box;
 	int64_t begin[2];
-	KR_VEC(struct kr_entry) entries; /* op.scan: into scans */
+	KR_VEC(struct kr_held_entry) entries; /* op.scan: into scans */
 	KR_VEC(struct kr_scan) scans; /* rows and conditions: into the arrays below */
 	KR_VEC(struct kr_row) rows;
 	KR_VEC(struct kr_cond) conds;
@@ -46,6 +55,9 @@ struct kr_held {
 
 struct kr_held *kr_held_new(struct kr_stream *stream, struct kr_mem *mem, const struct kr_event *begin);
 void kr_held_free(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t); /* safe on NULL */
+
+void kr_held_trim(struct kr_mem *mem, struct kr_held *t); /* nothing is to come: gives back what it has more than it needs */
+struct kr_attr kr_held_attr(const struct kr_held_entry *e);
 
 bool kr_held_add(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t, const struct kr_event *e); /* OP, UNDO */
 void kr_held_end(struct kr_held *t, const struct kr_event *e);

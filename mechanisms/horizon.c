@@ -221,6 +221,7 @@ static void sweep(struct forgetting *f)
 	for (uint32_t i = 0; i < e->held.n; i++) {
 		struct kr_held *t = e->held.at[i];
 		if (!goes(f, t)) {
+			kr_held_trim(e->mem, t);
 			e->held.at[n++] = t;
 			continue;
 		}

@@ -8,7 +8,10 @@
 
 #include <stdlib.h>
 
-enum { WAIT = 1000 };
+enum {
+	WAIT = 1000,
+	KEPT = 16384 /* transactions in a window whose memory is kept for the next one: larger ones are rare */
+};
 
 struct due {
 	int64_t at;
@@ -328,9 +331,10 @@ enum kr_status kr_engine_round(struct kr_engine *e, int64_t position, enum kr_ro
 		finish(&r);
 	if (!status && kind == KR_ROUND_COUNTED && !e->options.keep)
 		status = kr_engine_forget(e, position);
-	kr_batch_clear(r.b);
-	kr_window_clear(r.w);
-	kr_vec_let_go(e->mem, &e->reach, true);
+	bool reuse = r.w->txns.n <= KEPT;
+	reuse ? kr_batch_clear(r.b) : kr_batch_done(r.b);
+	reuse ? kr_window_clear(r.w) : kr_window_done(r.w);
+	kr_vec_let_go(e->mem, &e->reach, reuse);
 	kr_findings_done(&r.findings);
 	kr_vec_done(e->mem, &r.told);
 	kr_vec_done(e->mem, &r.classes);

@@ -112,10 +112,10 @@ static enum kr_status be_late(struct kr_engine *e, const struct kr_event *end, s
 {
 	t->late = true;
 	for (uint32_t i = 0; i < t->body->entries.n; i++) {
-		struct kr_attr *attr = &t->body->entries.at[i].attr;
-		attr->has_time = attr->open = true;
-		attr->invoked = t->first;
-		attr->returned = KR_TIME_OPEN;
+		struct kr_held_entry *entry = &t->body->entries.at[i];
+		entry->has_time = entry->open = true;
+		entry->invoked = t->first;
+		entry->returned = KR_TIME_OPEN;
 	}
 	e->late++;
 	if (t->first < e->trusted_until)

@@ -79,7 +79,7 @@ static void touch(struct building *b, kr_key key)
 static void touch_all(struct building *b, const struct kr_held *t)
 {
 	for (uint32_t i = 0; i < t->body->entries.n; i++)
-		if (!t->body->entries.at[i].is_undo)
+		if (t->body->entries.at[i].undo == KR_NONE)
 			touch(b, t->body->entries.at[i].op.key);
 	for (uint32_t i = 0; i < t->body->rows.n; i++)
 		touch(b, t->body->rows.at[i].key);
@@ -225,9 +225,9 @@ static bool put_scan(struct building *b, const struct kr_held *t, struct kr_oper
 }
 
 /* Of a transaction with an event that came too late only its writes are left, and nobody knows when they were done. */
-static struct kr_attr attr_of(const struct kr_held *t, const struct kr_entry *e)
+static struct kr_attr attr_of(const struct kr_held *t, const struct kr_held_entry *e)
 {
-	struct kr_attr attr = e->attr;
+	struct kr_attr attr = kr_held_attr(e);
 
 	if (!t->late)
 		return attr;
@@ -236,12 +236,11 @@ static struct kr_attr attr_of(const struct kr_held *t, const struct kr_entry *e)
 	return attr;
 }
 
-static bool put_entry(struct building *b, const struct kr_held *t, const struct kr_entry *e)
+static bool put_entry(struct building *b, const struct kr_held *t, const struct kr_held_entry *e)
 {
-	struct kr_entry entry = *e;
+	struct kr_entry entry = {.op = e->op, .is_undo = e->undo != KR_NONE, .undo = e->undo, .attr = attr_of(t, e)};
 
-	entry.attr = attr_of(t, e);
-	if (!e->is_undo) {
+	if (!entry.is_undo) {
 		entry.op.key = key_in(b, e->op.key);
 		if (e->op.scan != KR_NONE && !put_scan(b, t, &entry.op))
 			return false;
@@ -295,8 +294,8 @@ static void end_late(struct kr_transaction *txn, const struct kr_held *t)
 	int64_t first = INT64_MAX;
 
 	for (uint32_t i = 0; i < t->body->entries.n; i++)
-		if (t->body->entries.at[i].attr.has_time && t->body->entries.at[i].attr.invoked < first)
-			first = t->body->entries.at[i].attr.invoked;
+		if (t->body->entries.at[i].has_time && t->body->entries.at[i].invoked < first)
+			first = t->body->entries.at[i].invoked;
 	txn->status = KR_UNKNOWN;
 	txn->flags |= KR_TXN_HAS_END | KR_TXN_END_OPEN;
 	if (first < INT64_MAX)
