@@ -200,4 +200,27 @@ void kr_str_shown_bytes(struct kr_str *str, const char *text, size_t length)
 
 void kr_str_shown(struct kr_str *str, const char *text) { kr_str_shown_bytes(str, text, strlen(text)); }
 
+void kr_str_member(struct kr_str *str, const char *name, const char *text)
+{
+	kr_str_format(str, "\"%s\": ", name);
+	kr_str_json(str, text, strlen(text));
+}
+
+void kr_str_member_made(struct kr_str *str, const char *name, struct kr_str *text)
+{
+	kr_str_format(str, "\"%s\": ", name);
+	kr_str_json(str, kr_str_text(text), text->n);
+	str->failed |= text->failed;
+	kr_str_done(text);
+}
+
+void kr_str_member_shown(struct kr_str *str, const char *name, const char *text)
+{
+	struct kr_str shown;
+
+	kr_str_init(&shown, str->mem);
+	kr_str_shown(&shown, text);
+	kr_str_member_made(str, name, &shown);
+}
+
 const char *kr_str_text(const struct kr_str *str) { return str->at ? str->at : ""; }

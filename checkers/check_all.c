@@ -69,23 +69,40 @@ static enum kr_status take_over(struct deciding *c, struct kr_decision *to, cons
 	return KR_OK;
 }
 
-static bool is_related(const struct deciding *c, const struct kr_decision *a, const struct kr_decision *b) { return implies(c, a, b) || implies(c, b, a); }
+/* Can what settled `from` be expected to settle `to`? A cycle that breaks a strong level often breaks weaker ones. */
+static bool bears_on(const struct deciding *c, const struct kr_decision *from, const struct kr_decision *to)
+{
+	return implies(c, from, to) || (from->verdict.outcome == KR_VIOLATED && implies(c, to, from));
+}
 
-/* Tries the certificate of `from` on what is open: where the verdict may follow, or on `all`. What is settled by it settles more: as deep as there are questions. */
-static enum kr_status spread(struct deciding *c, const struct kr_decision *from, bool all)
+static bool may_take_over(const struct deciding *c, const struct kr_decision *d) { return is_open(d) && !by_hand(c, d); }
+
+/* Tries the certificate of `from` on the open questions on which it bears, and goes on from each that it settles: as deep
+ * as there are questions. */
+static enum kr_status spread(struct deciding *c, const struct kr_decision *from)
 {
 	enum kr_status status = KR_OK;
 
 	for (uint32_t i = 0; i < c->n && !status; i++) {
 		struct kr_decision *to = &c->all[i];
 
-		if (!is_open(to) || by_hand(c, to))
+		if (!may_take_over(c, to) || !bears_on(c, from, to))
 			continue;
-		if (all || (from->verdict.outcome == KR_SATISFIED ? implies(c, from, to) : is_related(c, from, to)))
-			status = take_over(c, to, from);
+		status = take_over(c, to, from);
 		if (!status && !is_open(to))
-			status = spread(c, to, all);
+			status = spread(c, to);
 	}
+	return status;
+}
+
+/* Tries it on all open ones. */
+static enum kr_status offer(struct deciding *c, const struct kr_decision *from)
+{
+	enum kr_status status = KR_OK;
+
+	for (uint32_t i = 0; i < c->n && !status; i++)
+		if (may_take_over(c, &c->all[i]))
+			status = take_over(c, &c->all[i], from);
 	return status;
 }
 
@@ -136,7 +153,7 @@ static enum kr_status search(struct deciding *c, struct kr_decision *d, uint32_t
 	d->status = kr_check(c->ctx, c->h, c->analysis, &d->options, &d->verdict, &d->err);
 	status = c->ctx->stopped;
 	if (!status && d->status == KR_OK && d->verdict.outcome != KR_UNDECIDED && !by_hand(c, d))
-		status = spread(c, d, false);
+		status = spread(c, d);
 	kr_ctx_resume(c->ctx, deadline, &status, NULL);
 	return status;
 }
@@ -173,20 +190,20 @@ static enum kr_status search_asked(struct deciding *c)
 static bool has_open(const struct deciding *c)
 {
 	for (uint32_t i = 0; i < c->n; i++)
-		if (is_open(&c->all[i]) && !by_hand(c, &c->all[i]))
+		if (may_take_over(c, &c->all[i]))
 			return true;
 	return false;
 }
 
+/* How a question stands to those that are open: the first that fits one of them. */
 enum relation { WEAKER, STRONGER, UNRELATED, RELATIONS };
 
-/* How q stands to what is open; the first that fits. */
 static enum relation relation(const struct deciding *c, const struct kr_decision *q)
 {
 	enum relation found = UNRELATED;
 
 	for (uint32_t i = 0; i < c->n && found != WEAKER; i++) {
-		if (!is_open(&c->all[i]) || by_hand(c, &c->all[i]))
+		if (!may_take_over(c, &c->all[i]))
 			continue;
 		if (implies(c, &c->all[i], q))
 			found = WEAKER;
@@ -196,31 +213,20 @@ static enum relation relation(const struct deciding *c, const struct kr_decision
 	return found;
 }
 
-/* Decides the question for the sake of those that are open. */
-static enum kr_status search_other(struct deciding *c, struct kr_decision *q)
+/* Decides the question, if it stands so to what is open, for the sake of that. */
+static enum kr_status ask_other(struct deciding *c, struct kr_question question, enum relation wanted)
 {
-	begin(c->ctx, q, KR_TIMEOUT);
+	struct kr_decision q = {.options = {.level = question.level, .order = question.order}};
 
-	enum kr_status status = search(c, q, MOST_SHARES);
+	if (!has_open(c) || relation(c, &q) != wanted)
+		return KR_OK;
+	begin(c->ctx, &q, KR_TIMEOUT);
 
-	if (!status && q->status == KR_OK && q->verdict.outcome != KR_UNDECIDED)
-		status = spread(c, q, true);
-	kr_verdict_done(&q->verdict, &c->ctx->mem);
-	return status;
-}
+	enum kr_status status = search(c, &q, MOST_SHARES);
 
-static enum kr_status search_others(struct deciding *c, enum relation wanted)
-{
-	const struct kr_level *level;
-	enum kr_status status = KR_OK;
-
-	for (size_t i = 0; (level = kr_level_at(c->ctx->modules, i)) != NULL; i++) {
-		for (int order = KR_ORDER_NONE; order <= KR_ORDER_REALTIME && !status; order++) {
-			struct kr_decision q = {.options = {.level = level, .order = (enum kr_order)order}};
-			if (has_open(c) && relation(c, &q) == wanted)
-				status = search_other(c, &q);
-		}
-	}
+	if (!status && q.status == KR_OK && q.verdict.outcome != KR_UNDECIDED)
+		status = offer(c, &q);
+	kr_verdict_done(&q.verdict, &c->ctx->mem);
 	return status;
 }
 
@@ -228,10 +234,13 @@ static enum kr_status search_others(struct deciding *c, enum relation wanted)
 static void ask_others(struct deciding *c)
 {
 	int64_t deadline = kr_ctx_limit(c->ctx, 1, OTHERS_NS);
+	const struct kr_level *level;
 	enum kr_status status = KR_OK;
 
-	for (int wanted = 0; wanted < RELATIONS && !status; wanted++)
-		status = search_others(c, (enum relation)wanted);
+	for (int wanted = 0; wanted < RELATIONS; wanted++)
+		for (size_t i = 0; (level = kr_level_at(c->ctx->modules, i)) != NULL; i++)
+			for (int order = KR_ORDER_NONE; order <= KR_ORDER_REALTIME && !status; order++)
+				status = ask_other(c, (struct kr_question){level, (enum kr_order)order}, (enum relation)wanted);
 	kr_ctx_resume(c->ctx, deadline, &status, NULL);
 }
 

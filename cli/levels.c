@@ -33,8 +33,8 @@ static void add_names(const struct kr_level *level, bool json, struct kr_str *ou
 		kr_str_add(out, separator);
 		separator = ", ";
 		if (json) {
-			kr_str_add(out, "{\"name\": ");
-			kr_str_json(out, n->name, strlen(n->name));
+			kr_str_add(out, "{");
+			kr_str_member(out, "name", n->name);
 			kr_str_format(out, ", \"order\": \"%s\"}", kr_order_name(n->has_order ? n->order : level->default_order));
 		} else if (n->has_order && n->order != level->default_order) {
 			kr_str_format(out, "%s (order %s)", n->name, kr_order_name(n->order));

@@ -90,8 +90,8 @@ static void add_question(const struct kr_classes *c, const struct kr_decision *d
 		kr_str_format(out, ", \"anomaly\": \"%s\"", anomaly);
 	}
 	if (outcome(d) == KR_UNDECIDED) {
-		kr_str_add(out, ", \"reason\": ");
-		kr_str_json(out, reason(d), strlen(reason(d)));
+		kr_str_add(out, ", ");
+		kr_str_member(out, "reason", reason(d));
 	}
 	kr_str_add(out, "}");
 }
@@ -113,8 +113,8 @@ static void add_border(const struct kr_classes *c, enum kr_outcome wanted, const
 
 void kr_report_classes_json(const struct kr_classes *c, struct kr_str *out)
 {
-	kr_str_add(out, "{\"trace\": ");
-	kr_str_json(out, c->trace, strlen(c->trace));
+	kr_str_add(out, "{");
+	kr_str_member(out, "trace", c->trace);
 	add_border(c, KR_SATISFIED, "strongest_satisfied", out);
 	add_border(c, KR_VIOLATED, "weakest_violated", out);
 	add_border(c, KR_UNDECIDED, "unknown", out);

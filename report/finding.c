@@ -31,12 +31,6 @@ void kr_report_finding_class(const struct kr_finding_report *r, const struct kr_
 
 /* ---- JSON ---- */
 
-static void add_text(struct kr_str *out, const char *name, const char *text)
-{
-	kr_str_format(out, "\"%s\": ", name);
-	kr_str_json(out, text, strlen(text));
-}
-
 static void add_txn(const struct kr_history *h, kr_txn t, struct kr_str *out)
 {
 	if (t.i == KR_NONE)
@@ -155,10 +149,10 @@ void kr_report_finding_json(const struct kr_finding_report *r, const struct kr_f
 	kr_report_finding_class(r, f, name);
 	kr_str_format(out, "{\"event\": \"finding\", \"mechanism\": \"%s\", \"class\": \"%s\", ", kr_mechanism_name(f->mechanism), name);
 	if (r->trace) {
-		add_text(out, "trace", r->trace);
+		kr_str_member(out, "trace", r->trace);
 		kr_str_add(out, ", ");
 	}
-	add_text(out, "profile", r->profile->name);
+	kr_str_member(out, "profile", r->profile->name);
 	add_txns(r, f, out);
 	add_ops(f, out);
 	if (f->key.i != KR_NONE) {
@@ -183,9 +177,7 @@ void kr_report_finding_json(const struct kr_finding_report *r, const struct kr_f
 	kr_str_init(&why, out->mem);
 	kr_finding_says(r, f, &why);
 	kr_str_add(out, ", ");
-	add_text(out, "why", kr_str_text(&why));
-	out->failed |= why.failed;
-	kr_str_done(&why);
+	kr_str_member_made(out, "why", &why);
 	kr_str_add(out, "}");
 }
 
@@ -239,13 +231,13 @@ void kr_report_mechanisms_json(const struct kr_finding_report *r, const struct k
 	struct kr_str text;
 
 	kr_str_add(out, "{");
-	add_text(out, "trace", r->trace);
+	kr_str_member(out, "trace", r->trace);
 	kr_str_add(out, ", ");
-	add_text(out, "profile", r->profile->name);
+	kr_str_member(out, "profile", r->profile->name);
 	kr_str_format(out, ", \"checker\": \"leopard\", \"verdict\": \"%s\"", kr_report_verdict(verdict->outcome));
 	if (verdict->outcome != KR_VIOLATED) {
 		kr_str_add(out, ", ");
-		add_text(out, "reason", verdict->reason);
+		kr_str_member(out, "reason", verdict->reason);
 	}
 	kr_str_add(out, ", \"findings\": [");
 	for (uint32_t i = 0; i < r->all->list.n; i++) {
@@ -259,9 +251,7 @@ void kr_report_mechanisms_json(const struct kr_finding_report *r, const struct k
 		for (uint32_t i = 0; i < r->all->list.n; i++)
 			kr_report_finding_explain(r, &r->all->list.at[i], &text);
 		kr_str_add(out, ", ");
-		add_text(out, "explanation", kr_str_text(&text));
-		out->failed |= text.failed;
-		kr_str_done(&text);
+		kr_str_member_made(out, "explanation", &text);
 	}
 	kr_str_add(out, "}");
 }

@@ -4,12 +4,6 @@
 
 #include <string.h>
 
-static void add_name(struct kr_str *out, const char *name, const char *text)
-{
-	kr_str_format(out, "\"%s\": ", name);
-	kr_str_json(out, text, strlen(text));
-}
-
 static void add_edge(const struct kr_history *h, const struct kr_cert_edge *e, struct kr_str *out)
 {
 	struct kr_str why;
@@ -27,9 +21,7 @@ static void add_edge(const struct kr_history *h, const struct kr_cert_edge *e, s
 	kr_str_init(&why, out->mem);
 	kr_words_edge(&w, e, NULL);
 	kr_str_add(out, ", ");
-	add_name(out, "why", kr_str_text(&why));
-	out->failed |= why.failed;
-	kr_str_done(&why);
+	kr_str_member_made(out, "why", &why);
 	kr_str_add(out, "}");
 }
 
@@ -68,14 +60,12 @@ static void add_anomaly(const struct kr_report *r, struct kr_str *out)
 
 	kr_report_anomaly(h, cert, name);
 	kr_str_add(out, ", \"anomaly\": {");
-	add_name(out, "name", name);
+	kr_str_member(out, "name", name);
 
 	kr_str_init(&message, out->mem);
 	kr_report_sentence(r, &message);
 	kr_str_add(out, ", ");
-	add_name(out, "message", kr_str_text(&message));
-	out->failed |= message.failed;
-	kr_str_done(&message);
+	kr_str_member_made(out, "message", &message);
 
 	if (cert->kind == KR_CERT_ANOMALY || cert->kind == KR_CERT_REPLAY) {
 		kr_str_add(out, ", \"txn\": ");
@@ -84,9 +74,9 @@ static void add_anomaly(const struct kr_report *r, struct kr_str *out)
 		kr_history_json_value(h, h->keys.at[cert->anomaly.key.i].name, out);
 		if (cert->kind == KR_CERT_REPLAY) {
 			kr_str_add(out, ", ");
-			add_name(out, "expected", r->verdict->expected);
+			kr_str_member(out, "expected", r->verdict->expected);
 			kr_str_add(out, ", ");
-			add_name(out, "seen", r->verdict->seen);
+			kr_str_member(out, "seen", r->verdict->seen);
 		}
 	} else if (cert->cycles.n > 0) {
 		add_cycles(h, cert, out);
@@ -113,9 +103,7 @@ static void add_explanation(const struct kr_report *r, struct kr_str *out)
 	kr_str_init(&text, out->mem);
 	kr_report_explain(r, &text);
 	kr_str_add(out, ", ");
-	add_name(out, "explanation", kr_str_text(&text));
-	out->failed |= text.failed;
-	kr_str_done(&text);
+	kr_str_member_made(out, "explanation", &text);
 }
 
 void kr_report_json(const struct kr_report *r, struct kr_json_extras extras, struct kr_str *out)
@@ -124,25 +112,25 @@ void kr_report_json(const struct kr_report *r, struct kr_json_extras extras, str
 	const char *reason = kr_report_reason(r);
 
 	kr_str_add(out, "{");
-	add_name(out, "trace", r->trace);
+	kr_str_member(out, "trace", r->trace);
 	kr_str_add(out, ", ");
-	add_name(out, "level", r->level->id);
+	kr_str_member(out, "level", r->level->id);
 	kr_str_add(out, ", ");
-	add_name(out, "order", kr_order_name(r->order));
+	kr_str_member(out, "order", kr_order_name(r->order));
 	kr_str_add(out, ", ");
-	add_name(out, "checker", r->checker->name);
+	kr_str_member(out, "checker", r->checker->name);
 	kr_str_add(out, ", ");
-	add_name(out, "verdict", kr_report_verdict(outcome));
+	kr_str_member(out, "verdict", kr_report_verdict(outcome));
 	if (r->verdict && r->verdict->proof_of)
 		kr_str_format(out, ", \"same_proof_as\": {\"level\": \"%s\", \"order\": \"%s\"}", r->verdict->proof_of->id,
 			kr_order_name(r->verdict->proof_order));
 	if (reason) {
 		kr_str_add(out, ", ");
-		add_name(out, "reason", reason);
+		kr_str_member(out, "reason", reason);
 	}
 	if (kr_report_given(r)) {
 		kr_str_add(out, ", ");
-		add_name(out, "given", kr_report_given(r));
+		kr_str_member(out, "given", kr_report_given(r));
 	}
 	if (outcome == KR_VIOLATED)
 		add_anomaly(r, out);

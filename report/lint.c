@@ -262,16 +262,9 @@ void kr_report_lint(const char *trace, const struct kr_history *h, const struct 
 
 static void begin_object(const struct writer *w, const char *kind)
 {
-	kr_str_add(w->out, "{\"trace\": ");
-	kr_str_json(w->out, w->trace, strlen(w->trace));
+	kr_str_add(w->out, "{");
+	kr_str_member(w->out, "trace", w->trace);
 	kr_str_format(w->out, ", \"kind\": \"%s\"", kind);
-}
-
-static void add_text(const struct writer *w, const char *name, const struct kr_str *text)
-{
-	kr_str_format(w->out, ", \"%s\": ", name);
-	kr_str_json(w->out, kr_str_text(text), text->n);
-	w->out->failed |= text->failed;
 }
 
 static void json_near_field(const struct writer *w, const struct kr_near_field *near)
@@ -279,15 +272,15 @@ static void json_near_field(const struct writer *w, const struct kr_near_field *
 	struct kr_str text;
 
 	begin_object(w, "near-field");
-	kr_str_add(w->out, ", \"file\": ");
-	kr_str_json(w->out, w->trace, strlen(w->trace));
+	kr_str_add(w->out, ", ");
+	kr_str_member(w->out, "file", w->trace);
 	kr_str_format(w->out, ", \"line\": %u, \"field\": ", (unsigned)near->line);
 	kr_str_json(w->out, near->name, strlen(near->name));
 	kr_str_format(w->out, ", \"count\": %u", (unsigned)near->count);
 	kr_str_init(&text, w->out->mem);
 	kr_note_near_field(near, &text);
-	add_text(w, "message", &text);
-	kr_str_done(&text);
+	kr_str_add(w->out, ", ");
+	kr_str_member_made(w->out, "message", &text);
 	kr_str_add(w->out, "}\n");
 }
 
@@ -299,8 +292,8 @@ static void json_message(const struct writer *w, enum kr_lint_kind kind, const s
 	kr_str_init(&text, w->out->mem);
 	inner.out = &text;
 	add_message(&inner, kind, f);
-	add_text(w, "message", &text);
-	kr_str_done(&text);
+	kr_str_add(w->out, ", ");
+	kr_str_member_made(w->out, "message", &text);
 }
 
 static void json_finding(const struct writer *w, enum kr_lint_kind kind, const struct kr_lint_finding *f)
@@ -309,8 +302,8 @@ static void json_finding(const struct writer *w, enum kr_lint_kind kind, const s
 	const char *file = file_of(w, f->txn);
 
 	begin_object(w, kr_lint_name(kind));
-	kr_str_add(w->out, ", \"file\": ");
-	kr_str_json(w->out, file, strlen(file));
+	kr_str_add(w->out, ", ");
+	kr_str_member(w->out, "file", file);
 	if (txn->line > 0)
 		kr_str_format(w->out, ", \"line\": %u", (unsigned)txn->line);
 	kr_str_add(w->out, ", \"txn\": ");
@@ -350,7 +343,8 @@ void kr_report_lint_json(const char *trace, const struct kr_history *h, const st
 	}
 	if (none_committed(&w, &text)) {
 		begin_object(&w, "none-committed");
-		add_text(&w, "message", &text);
+		kr_str_add(out, ", ");
+		kr_str_member_made(out, "message", &text);
 		kr_str_add(out, "}\n");
 	}
 	kr_str_done(&text);

@@ -15,20 +15,12 @@ void kr_report_live_page(struct kr_str *out)
 
 /* ---- state ---- */
 
-static void add_time(const char *name, int64_t at, struct kr_str *out)
-{
-	if (at == INT64_MIN || at == INT64_MAX)
-		kr_str_format(out, ", \"%s\": null", name);
-	else
-		kr_str_format(out, ", \"%s\": \"%lld\"", name, (long long)at);
-}
-
 static void add_name(const char *name, const struct kr_history *h, kr_value value, struct kr_str *out)
 {
 	char brief[80];
 
 	kr_str_add(out, ", ");
-	kr_page_text(out, name, kr_history_brief(h, value, brief, sizeof brief));
+	kr_str_member(out, name, kr_history_brief(h, value, brief, sizeof brief));
 }
 
 /* Who the watermark waits for, and which open transaction holds memory. */
@@ -43,7 +35,7 @@ static void add_waiting(const struct kr_live_state *s, struct kr_str *out)
 	add_name("oldest", s->history, e->txn, out);
 	if (e->session.i != KR_NONE)
 		add_name("oldest_session", s->history, s->history->sessions.at[e->session.i], out);
-	add_time("since", e->since, out);
+	kr_page_instant(out, "since", e->since);
 }
 
 /* How far the watermark is behind what was heard of. */
@@ -81,17 +73,17 @@ void kr_report_live_state(const struct kr_live_state *s, struct kr_str *out)
 	const struct kr_engine_state *e = &s->engine;
 
 	kr_str_format(out, "{\"began\": %lld, ", (long long)s->began);
-	kr_page_shown(out, "trace", strcmp(s->trace, "-") == 0 ? "standard input" : s->trace);
+	kr_str_member_shown(out, "trace", strcmp(s->trace, "-") == 0 ? "standard input" : s->trace);
 	if (s->profile) {
 		kr_str_add(out, ", ");
-		kr_page_text(out, "profile", s->profile->name);
+		kr_str_member(out, "profile", s->profile->name);
 	}
 	kr_str_format(out, ", \"elapsed\": %.3f, \"lines\": %u, \"txns\": %u, \"rate\": %.1f, \"ended\": [", s->elapsed, s->lines, e->txns, rate(s));
 	for (uint32_t i = 0; i < s->seconds; i++)
 		kr_str_format(out, "%s%u", i > 0 ? ", " : "", s->ended[i]);
 	kr_str_add(out, "]");
-	add_time("watermark", e->watermark, out);
-	add_time("newest", e->newest, out);
+	kr_page_instant(out, "watermark", e->watermark);
+	kr_page_instant(out, "newest", e->newest);
 	add_behind(e, out);
 	if (s->history)
 		add_waiting(s, out);
@@ -101,7 +93,7 @@ void kr_report_live_state(const struct kr_live_state *s, struct kr_str *out)
 		kr_str_format(out, ", \"limit\": %llu", (unsigned long long)(s->limit >> 20));
 	add_findings(e, out);
 	kr_str_format(out, ", \"late\": %u, \"trusted\": %s", e->late, e->late == 0 || e->found_trusted ? "true" : "false");
-	add_time("trusted_until", e->trusted_until, out);
+	kr_page_instant(out, "trusted_until", e->trusted_until);
 	kr_str_add(out, "}");
 }
 
@@ -121,7 +113,7 @@ static void add_cut(const char *name, struct kr_str *text, size_t most, struct k
 		text->at[text->n] = '\0';
 		kr_str_add(text, "... (the rest is too long for this page: krait watch --explain)");
 	}
-	kr_page_words(out, name, text);
+	kr_str_member_made(out, name, text);
 }
 
 void kr_report_live_finding(const struct kr_finding_report *r, const struct kr_finding *f, uint64_t number, int64_t at, struct kr_str *out)
@@ -135,9 +127,9 @@ void kr_report_live_finding(const struct kr_finding_report *r, const struct kr_f
 	kr_finding_says(r, f, &says);
 	kr_report_finding_explain(r, f, &explanation);
 	kr_str_format(out, "{\"number\": %llu, \"at\": %lld, \"line\": %u, ", (unsigned long long)number, (long long)at, kr_report_finding_line(r, f));
-	kr_page_text(out, "mechanism", kr_mechanism_name(f->mechanism));
+	kr_str_member(out, "mechanism", kr_mechanism_name(f->mechanism));
 	kr_str_add(out, ", ");
-	kr_page_text(out, "class", name);
+	kr_str_member(out, "class", name);
 	kr_str_add(out, ", ");
 	add_cut("says", &says, SAYS_MOST, out);
 	kr_str_add(out, ", ");
@@ -148,10 +140,10 @@ void kr_report_live_finding(const struct kr_finding_report *r, const struct kr_f
 void kr_report_live_end(const char *how, const char *why, struct kr_str *out)
 {
 	kr_str_add(out, "{");
-	kr_page_text(out, "how", how);
+	kr_str_member(out, "how", how);
 	if (why) {
 		kr_str_add(out, ", ");
-		kr_page_shown(out, "why", why);
+		kr_str_member_shown(out, "why", why);
 	}
 	kr_str_add(out, "}");
 }

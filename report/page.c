@@ -4,27 +4,12 @@
 
 #include <string.h>
 
-void kr_page_text(struct kr_str *out, const char *name, const char *text)
+void kr_page_instant(struct kr_str *out, const char *name, int64_t at)
 {
-	kr_str_format(out, "\"%s\": ", name);
-	kr_str_json(out, text, strlen(text));
-}
-
-void kr_page_words(struct kr_str *out, const char *name, struct kr_str *words)
-{
-	kr_str_format(out, "\"%s\": ", name);
-	kr_str_json(out, kr_str_text(words), words->n);
-	out->failed |= words->failed;
-	kr_str_done(words);
-}
-
-void kr_page_shown(struct kr_str *out, const char *name, const char *text)
-{
-	struct kr_str shown;
-
-	kr_str_init(&shown, out->mem);
-	kr_str_shown(&shown, text);
-	kr_page_words(out, name, &shown);
+	if (at == INT64_MIN || at == INT64_MAX)
+		kr_str_format(out, ", \"%s\": null", name);
+	else
+		kr_str_format(out, ", \"%s\": \"%lld\"", name, (long long)at);
 }
 
 /* In JSON '<' stands inside strings only; escaped, no text can end the element or begin a comment. */
@@ -69,13 +54,13 @@ static void add_levels(const struct kr_modules *more, struct kr_str *out)
 	kr_str_add(&json, "[");
 	for (size_t i = 0; (level = kr_level_at(more, i)) != NULL; i++) {
 		kr_str_add(&json, i > 0 ? ",\n{" : "{");
-		kr_page_text(&json, "id", level->id);
+		kr_str_member(&json, "id", level->id);
 		kr_str_add(&json, ", ");
-		kr_page_text(&json, "title", level->title);
+		kr_str_member(&json, "title", level->title);
 		kr_str_add(&json, ", ");
-		kr_page_text(&json, "definition", level->definition);
+		kr_str_member(&json, "definition", level->definition);
 		kr_str_add(&json, ", ");
-		kr_page_text(&json, "source", level->source);
+		kr_str_member(&json, "source", level->source);
 		kr_str_format(&json, ", \"order\": \"%s\"", kr_order_name(level->default_order));
 		add_implied(more, level, &json);
 		kr_str_add(&json, "}");
@@ -120,9 +105,9 @@ void kr_report_page_failed(const char *trace, const char *error, struct kr_str *
 
 	kr_str_init(&json, out->mem);
 	kr_str_add(&json, "{");
-	kr_page_shown(&json, "trace", trace);
+	kr_str_member_shown(&json, "trace", trace);
 	kr_str_add(&json, ", ");
-	kr_page_text(&json, "error", error);
+	kr_str_member(&json, "error", error);
 	kr_str_add(&json, "}");
 	kr_page_data(out, "failed", &json);
 }

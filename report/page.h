@@ -17,10 +17,8 @@ void kr_page_close(const char *program, struct kr_str *out);
 /* Appends `json` (an own buffer, which it empties and frees) as a data element of this kind: "levels", "trace", "operations", "verdict" or "failed". */
 void kr_page_data(struct kr_str *out, const char *kind, struct kr_str *json);
 
-/* Helpers for JSON: `,` is the caller's. */
-void kr_page_text(struct kr_str *out, const char *name, const char *text); /* "name": "text" */
-void kr_page_shown(struct kr_str *out, const char *name, const char *text); /* the same of a text that is not ours (kr_str_shown) */
-void kr_page_words(struct kr_str *out, const char *name, struct kr_str *words); /* the same of a buffer, which it frees; its failure is out's */
+/* , "NAME": "AT": a number would lose digits in a browser; null where it is not known. */
+void kr_page_instant(struct kr_str *out, const char *name, int64_t at);
 
 /* "argument": {...}, the cycles of a violation with what they rest on (page_argument.c). */
 void kr_page_argument(const struct kr_report *r, const struct kr_argument *arg, struct kr_str *out);

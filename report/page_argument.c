@@ -27,12 +27,12 @@ static void add_edge(const struct telling *t, const struct kr_cert_edge *e, bool
 		kr_str_init(&text, t->out->mem);
 		kr_words_name(&w, w.h->keys.at[e->key.i].name);
 		kr_str_add(t->out, ", ");
-		kr_page_words(t->out, "key", &text);
+		kr_str_member_made(t->out, "key", &text);
 	}
 	kr_str_init(&text, t->out->mem);
 	kr_words_edge(&w, e, NULL);
 	kr_str_add(t->out, ", ");
-	kr_page_words(t->out, "why", &text);
+	kr_str_member_made(t->out, "why", &text);
 	kr_str_add(t->out, ", \"under\": [");
 	for (uint32_t i = 0; i < n; i++) {
 		kr_str_format(t->out, "%s%u", i > 0 ? "," : "", guard[i]);
@@ -78,7 +78,7 @@ static void add_sights(const struct telling *t)
 		kr_str_add(&text, " ");
 		kr_words_seen(&w, kr_history_op(t->r->history, o->txn, o->op), o->key);
 		kr_str_format(t->out, "%s\"%u\": {", separator, arg->steps.at[i].from);
-		kr_page_words(t->out, "saw", &text);
+		kr_str_member_made(t->out, "saw", &text);
 		kr_str_add(t->out, ", \"not\": [");
 		for (uint32_t c = 0; c < o->count; c++) {
 			uint32_t literal = kr_literal(arg->candidates.at[o->first + c], true);
@@ -104,11 +104,11 @@ static void add_literals(const struct telling *t)
 		kr_str_format(t->out, "%s\"%u\": {", separator, i);
 		kr_str_init(&text, t->out->mem);
 		kr_say_literal(&w, t->arg, i, false);
-		kr_page_words(t->out, "said", &text);
+		kr_str_member_made(t->out, "said", &text);
 		kr_str_init(&text, t->out->mem);
 		kr_say_literal(&w, t->arg, i, true);
 		kr_str_add(t->out, ", ");
-		kr_page_words(t->out, "supposed", &text);
+		kr_str_member_made(t->out, "supposed", &text);
 		kr_str_add(t->out, "}");
 		separator = ",\n";
 	}

@@ -112,18 +112,10 @@ static struct kr_words words(const struct drawing *d, struct kr_str *text)
 	return (struct kr_words){d->r->history, d->cast, text};
 }
 
-static void add_instant(struct kr_str *out, const char *name, int64_t at)
-{
-	if (at == INT64_MIN || at == INT64_MAX)
-		kr_str_format(out, ", \"%s\": null", name);
-	else
-		kr_str_format(out, ", \"%s\": \"%lld\"", name, (long long)at);
-}
-
 static void add_span(struct kr_str *out, struct kr_span at)
 {
-	add_instant(out, "from", at.from);
-	add_instant(out, "to", at.to);
+	kr_page_instant(out, "from", at.from);
+	kr_page_instant(out, "to", at.to);
 }
 
 static void add_called(const struct drawing *d, const char *name, kr_txn t)
@@ -132,7 +124,7 @@ static void add_called(const struct drawing *d, const char *name, kr_txn t)
 	struct kr_words w = words(d, &text);
 
 	kr_words_txn(&w, t);
-	kr_page_words(d->out, name, &text);
+	kr_str_member_made(d->out, name, &text);
 }
 
 static void add_name(const struct drawing *d, const char *name, kr_value value)
@@ -141,7 +133,7 @@ static void add_name(const struct drawing *d, const char *name, kr_value value)
 	struct kr_words w = words(d, &text);
 
 	kr_words_name(&w, value);
-	kr_page_words(d->out, name, &text);
+	kr_str_member_made(d->out, name, &text);
 }
 
 static bool by_stamps(const struct drawing *d) { return d->r->profile->clock == KR_CLOCK_STAMPS; }
@@ -160,7 +152,7 @@ static void add_statement(const struct drawing *d, kr_txn t, uint32_t index, boo
 
 	kr_words_op(&w, op);
 	kr_str_add(d->out, first ? "{" : ", {");
-	kr_page_words(d->out, "text", &text);
+	kr_str_member_made(d->out, "text", &text);
 	add_span(d->out, timed ? (struct kr_span){attr->invoked, attr->open ? INT64_MAX : attr->returned} : kr_basis_op(d->basis, t, index));
 	if (!timed)
 		kr_str_add(d->out, ", \"implied\": true");
@@ -279,9 +271,9 @@ static void add_gap(struct drawing *d, const struct kr_gap *gap)
 	kr_str_add(&text, gap->touches ? " \u2264 " : " < ");
 	say_point(&w, &gap->after, points ? "at" : "from");
 	kr_str_add(d->out, "{");
-	kr_page_words(d->out, "text", &text);
-	add_instant(d->out, "from", gap->before.at);
-	add_instant(d->out, "to", gap->after.at);
+	kr_str_member_made(d->out, "text", &text);
+	kr_page_instant(d->out, "from", gap->before.at);
+	kr_page_instant(d->out, "to", gap->after.at);
 	if (gap->basis)
 		kr_str_add(d->out, ", \"basis\": true");
 	if (gap->edge != KR_NONE)
@@ -300,7 +292,7 @@ static void add_window(const struct drawing *d, const struct kr_sight_window *wi
 		kr_words_txn(&w, window->writer);
 	}
 	kr_str_add(d->out, "{");
-	kr_page_words(d->out, "text", &text);
+	kr_str_member_made(d->out, "text", &text);
 	kr_str_format(d->out, ", \"seen\": %s", window->seen ? "true" : "false");
 	add_span(d->out, window->at);
 	kr_str_add(d->out, "}");
@@ -314,7 +306,7 @@ static void add_edge(struct drawing *d, const struct kr_certain_edge *e)
 	kr_finding_edge_says(&w, e);
 	kr_str_format(d->out, "{\"from\": %td, \"to\": %td, \"kind\": \"%s\", ", lane_of(d, e->from) - d->lanes.at, lane_of(d, e->to) - d->lanes.at,
 		kr_edge_name(e->kind));
-	kr_page_words(d->out, "why", &text);
+	kr_str_member_made(d->out, "why", &text);
 	if (e->predicate)
 		kr_str_add(d->out, ", \"predicate\": true");
 	if (e->key.i != KR_NONE) {
@@ -363,13 +355,13 @@ static void add_texts(const struct drawing *d)
 	kr_finding_explain(&told, d->r, d->f);
 	kr_finding_says(d->r, d->f, &why);
 	kr_str_add(d->out, "{");
-	kr_page_text(d->out, "mechanism", kr_mechanism_name(d->f->mechanism));
+	kr_str_member(d->out, "mechanism", kr_mechanism_name(d->f->mechanism));
 	kr_str_add(d->out, ", ");
-	kr_page_text(d->out, "class", name);
+	kr_str_member(d->out, "class", name);
 	kr_str_add(d->out, ",\n");
-	kr_page_words(d->out, "why", &why);
+	kr_str_member_made(d->out, "why", &why);
 	kr_str_add(d->out, ",\n");
-	kr_page_words(d->out, "text", &text);
+	kr_str_member_made(d->out, "text", &text);
 }
 
 enum kr_status kr_report_page_finding(const struct kr_finding_report *r, const struct kr_finding *f, struct kr_basis *basis, struct kr_str *out)

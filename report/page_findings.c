@@ -12,18 +12,18 @@ void kr_report_page_findings_begin(const char *trace, const struct kr_profile *p
 
 	kr_str_init(&json, out->mem);
 	kr_str_add(&json, "{");
-	kr_page_shown(&json, "trace", trace);
+	kr_str_member_shown(&json, "trace", trace);
 	kr_str_add(&json, ", ");
-	kr_page_text(&json, "profile", profile->name);
+	kr_str_member(&json, "profile", profile->name);
 	kr_str_add(&json, ", ");
-	kr_page_text(&json, "title", profile->title ? profile->title : "");
+	kr_str_member(&json, "title", profile->title ? profile->title : "");
 	if (certify) {
 		kr_str_add(&json, ", ");
-		kr_page_text(&json, "certifies", certify->title);
+		kr_str_member(&json, "certifies", certify->title);
 	}
 	if (h->time_unit) {
 		kr_str_add(&json, ", ");
-		kr_page_shown(&json, "time_unit", h->time_unit);
+		kr_str_member_shown(&json, "time_unit", h->time_unit);
 	}
 	kr_str_format(&json, ", \"stamps\": %s, \"skew\": \"%lld\"}", profile->clock == KR_CLOCK_STAMPS ? "true" : "false",
 		profile->clock == KR_CLOCK_STAMPS ? 0LL : (long long)h->clock_skew);
@@ -68,7 +68,7 @@ void kr_report_page_findings_end(const struct kr_page_tally *tally, const char *
 
 	kr_str_init(&json, out->mem);
 	kr_str_format(&json, "{\"most\": %u, ", KR_PAGE_FINDINGS_MOST);
-	kr_page_text(&json, "looked", looked);
+	kr_str_member(&json, "looked", looked);
 	kr_str_add(&json, ", \"found\": [");
 	for (int m = 0; m < KR_MECH_KINDS; m++)
 		for (int c = 0; c < KR_PAGE_CLASSES && tally->at[m][c].name; c++) {

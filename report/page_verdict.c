@@ -17,7 +17,7 @@ static void add_ops_of(const struct kr_history *h, const struct kr_cast *cast, k
 		kr_str_init(&text, out->mem);
 		kr_words_op(&w, (kr_op){op});
 		kr_str_format(out, "%s{\"op\": %u, ", separator, op - first);
-		kr_page_words(out, "text", &text);
+		kr_str_member_made(out, "text", &text);
 		kr_str_add(out, "}");
 		separator = ", ";
 		last = op;
@@ -53,7 +53,7 @@ static void add_argument_text(const struct kr_report *r, const struct kr_argumen
 	if (!arg || arg->cert->cycles.n == 0) {
 		kr_explain_argument(r, &named, arg);
 		kr_str_add(out, ",\n");
-		kr_page_words(out, "lines", &by_id);
+		kr_str_member_made(out, "lines", &by_id);
 	}
 	out->failed |= then.failed || cast.failed;
 	kr_cast_done(&cast);
@@ -70,12 +70,12 @@ static void add_violated(const struct kr_report *r, const struct kr_argument *ar
 
 	kr_report_anomaly(r->history, cert, name);
 	kr_str_add(out, ",\n");
-	kr_page_text(out, "anomaly", name);
+	kr_str_member(out, "anomaly", name);
 	kr_str_init(&text, out->mem);
 	w.out = &text;
 	kr_sentence(&w, r->level, cert, arg && cert->cycles.n > 1 ? arg : NULL);
 	kr_str_add(out, ", ");
-	kr_page_words(out, "sentence", &text);
+	kr_str_member_made(out, "sentence", &text);
 	add_argument_text(r, arg, out);
 	if (arg && cert->cycles.n > 0)
 		kr_page_argument(r, arg, out);
@@ -135,14 +135,14 @@ void kr_report_page_verdict(const struct kr_modules *more, const struct kr_repor
 
 	kr_str_init(&json, out->mem);
 	kr_str_add(&json, "{");
-	kr_page_text(&json, "level", r->level->id);
+	kr_str_member(&json, "level", r->level->id);
 	kr_str_format(&json, ", \"order\": \"%s\", ", kr_order_name(r->order));
-	kr_page_text(&json, "checker", r->checker->name);
+	kr_str_member(&json, "checker", r->checker->name);
 	kr_str_format(&json, ", \"verdict\": \"%s\", \"seconds\": %.6f", kr_report_verdict(kr_report_outcome(r)), r->seconds);
 	add_follows(more, r, &json);
 	if (kr_report_reason(r)) {
 		kr_str_add(&json, ", ");
-		kr_page_text(&json, "reason", kr_report_reason(r));
+		kr_str_member(&json, "reason", kr_report_reason(r));
 	} else {
 		add_proof(r, &json);
 	}
@@ -150,11 +150,11 @@ void kr_report_page_verdict(const struct kr_modules *more, const struct kr_repor
 	kr_str_init(&text, out->mem);
 	kr_explain_assumed(r, &text);
 	kr_str_add(&json, ",\n");
-	kr_page_words(&json, "assumed", &text);
+	kr_str_member_made(&json, "assumed", &text);
 	kr_str_init(&text, out->mem);
 	kr_report_explain(r, &text);
 	kr_str_add(&json, ",\n");
-	kr_page_words(&json, "explanation", &text);
+	kr_str_member_made(&json, "explanation", &text);
 	kr_str_add(&json, "}");
 	kr_page_data(out, "verdict", &json);
 }

@@ -5,17 +5,11 @@
 #include "report/document.h"
 #include "report/words.h"
 
-static void add_member(struct kr_str *out, const char *name, const char *text)
-{
-	kr_str_format(out, "\"%s\": ", name);
-	kr_str_json(out, text, strlen(text));
-}
-
 /* "NAME": {"text": TEXT} */
 static void add_message(struct kr_str *out, const char *name, const char *text)
 {
 	kr_str_format(out, "\"%s\": {", name);
-	add_member(out, "text", text);
+	kr_str_member(out, "text", text);
 	kr_str_add(out, "}");
 }
 
@@ -141,9 +135,9 @@ static void add_violation(struct kr_str *out, const struct kr_report *r)
 		add_flow(out, r, cert, last);
 	}
 	kr_str_add(out, ",\n  \"properties\": {");
-	add_member(out, "trace", r->trace);
+	kr_str_member(out, "trace", r->trace);
 	kr_str_add(out, ", ");
-	add_member(out, "anomaly", name);
+	kr_str_member(out, "anomaly", name);
 	kr_str_add(out, "}");
 }
 

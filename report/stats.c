@@ -145,8 +145,8 @@ void kr_report_json_stats(const char *trace, const struct kr_history *h, const s
 {
 	const char *separator = "";
 
-	kr_str_add(out, "{\"trace\": ");
-	kr_str_json(out, trace, strlen(trace));
+	kr_str_add(out, "{");
+	kr_str_member(out, "trace", trace);
 	kr_str_format(out, ", \"format\": \"%s\"", h->format ? h->format : "unknown");
 	field(out, "txns", s->txns);
 	field(out, "committed", s->committed);
