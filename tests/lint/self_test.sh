@@ -27,6 +27,8 @@ cli checkers
 LAYERS
     printf '/* For the test. */\n#include "ir/x.h"\n#include "base/x.h"\nchar *x = "abort (A)"; /* free (x) */\n' >passes/y.c
     printf '/* For the test. */\n#include "frontend/x.h"\n' >verify/y.c
+    printf '/* For the test. */\nint kr_x(void)\n' >base/z.c
+    echo 'See `base/z.c:kr_x`, `base/x.h` and [it](README.md).' >README.md
 }
 
 # refuses CHECK FILE LINE MESSAGE: with LINE added to FILE, CHECK fails and says MESSAGE.
@@ -37,7 +39,7 @@ refuses() {
     echo "$said" | grep -qF "$4" || { echo "$1 refuses $2, but not for '$4': $said"; failed=1; }
 }
 
-for check in include_direction.sh style.sh; do
+for check in include_direction.sh style.sh docs.sh; do
     good_tree
     sh "$here/$check" "$work/tree" || { echo "$check refuses the good tree"; failed=1; }
     mkdir -p "$work/empty"
@@ -52,6 +54,10 @@ refuses include_direction.sh passes/x.c '#include <ir/x.h>' 'angle brackets'
 refuses include_direction.sh verify/x.c '#include "ir/x.h"' 'an include points upward'
 refuses include_direction.sh frontend/x.h '#include "ir/x.h"' 'reaches "ir/x.h": verify/ shares nothing'
 refuses include_direction.sh include/krait/x.h '#include "base/x.h"' 'a public header includes'
+
+refuses docs.sh README.md 'In `base/gone.c` is' 'README.md:2: base/gone.c: there is no such file'
+refuses docs.sh README.md 'In `base/z.c:kr_y` is' 'README.md:2: base/z.c has no function kr_y'
+refuses docs.sh README.md '[a](docs/gone.md#b)' 'README.md: links to docs/gone.md, which there is not'
 
 refuses style.sh base/x.c 'int x; ' 'base/x.c:5: blanks at the end'
 refuses style.sh base/x.c 'int x;\r' 'a carriage return'
