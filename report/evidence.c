@@ -51,8 +51,8 @@ static bool find_write(const struct looking *l, enum kr_txn_status status, bool 
 /* ---- elements of lists and sets ---- */
 
 struct adds {
-	uint32_t all, effective; /* by anybody; by transactions that were not aborted and are not of unknown outcome */
-	kr_txn txn;              /* the first one's, best an effective one's */
+	uint32_t all, effective, aborted; /* by anybody; by committed transactions; by aborted ones */
+	kr_txn txn;                       /* the first one's, best an effective one's, then an aborted one's */
 	kr_op op;
 };
 
@@ -78,7 +78,9 @@ static void find_adds(const struct looking *l, struct kr_piece piece, struct add
 				continue;
 			out->all++;
 			out->effective += txn->status == KR_COMMITTED;
-			if (out->op.i == KR_NONE || (out->effective == 1 && txn->status == KR_COMMITTED)) {
+			out->aborted += txn->status == KR_ABORTED;
+			if (out->op.i == KR_NONE || (out->effective == 1 && txn->status == KR_COMMITTED) ||
+				(out->effective == 0 && out->aborted == 1 && txn->status == KR_ABORTED)) {
 				out->txn = t;
 				out->op = at;
 			}
@@ -140,20 +142,9 @@ static uint32_t place_in(const struct kr_history *h, const struct shown *s, kr_v
 	return s->count;
 }
 
-/* The value of k that the operation shows, KR_NONE: it shows none. */
-static kr_value value_shown(const struct kr_history *h, const struct kr_operation *op, kr_key k)
-{
-	const struct kr_scan *scan = op->scan == KR_NONE ? NULL : &h->scans.at[op->scan];
-
-	for (uint32_t i = 0; scan && i < scan->row_count; i++)
-		if (h->rows.at[scan->row_first + i].key.i == k.i)
-			return h->rows.at[scan->row_first + i].value;
-	return scan ? (kr_value){KR_NONE} : op->a;
-}
-
 bool kr_shows_element(const struct kr_history *h, kr_op op, kr_key k, kr_value element)
 {
-	kr_value value = value_shown(h, op_at(h, op), k);
+	kr_value value = kr_words_value(h, op, k);
 	const struct kr_value_entry *e = value.i == KR_NONE ? NULL : kr_history_value(h, value);
 	struct kr_piece piece;
 
@@ -165,7 +156,7 @@ bool kr_shows_element(const struct kr_history *h, kr_op op, kr_key k, kr_value e
 
 bool kr_shows_initial(const struct kr_history *h, kr_op op, kr_key k)
 {
-	kr_value value = value_shown(h, op_at(h, op), k);
+	kr_value value = kr_words_value(h, op, k);
 	const struct kr_value_entry *e = value.i == KR_NONE ? NULL : kr_history_value(h, value), *initial = kr_history_value(h, h->keys.at[k.i].initial);
 	struct shown all = {.entry = e, .count = UINT32_MAX};
 	struct kr_piece piece;
@@ -214,6 +205,25 @@ static kr_op next_add(const struct looking *l, kr_txn t, kr_op op)
 	return (kr_op){KR_NONE};
 }
 
+/* Its last one before `op`. */
+static kr_op last_add(const struct looking *l, kr_txn t, kr_op op)
+{
+	for (uint32_t i = op.i; i-- > l->h->txns.at[t.i].op_first;)
+		if (adds(&l->h->ops.at[i]) && l->h->ops.at[i].key.i == l->key.i)
+			return (kr_op){i};
+	return (kr_op){KR_NONE};
+}
+
+/* The element at that place. */
+static struct kr_piece piece_at(const struct shown *s, uint32_t place)
+{
+	struct kr_piece piece = {NULL, 0};
+
+	for (size_t i = 1; kr_piece_next(s->entry->text, s->entry->length, &i, &piece) && place > 0;)
+		place--;
+	return piece;
+}
+
 static bool is_initial(const struct looking *l, struct kr_piece piece)
 {
 	const struct kr_value_entry *e = kr_history_value(l->h, l->h->keys.at[l->key.i].initial);
@@ -222,8 +232,37 @@ static bool is_initial(const struct looking *l, struct kr_piece piece)
 	return e->type == KR_VALUE_ARRAY && count_in(&initial, piece) > 0;
 }
 
-/* Whether the element shows what the anomaly's kind says. */
-static bool judge_element(const struct looking *l, const struct shown *s, struct kr_piece piece, struct kr_evidence *out)
+/* One transaction adds two elements to a list, which are seen one without the other, apart, or the wrong way round. */
+static bool judge_two(const struct looking *l, const struct shown *s, const struct adds *by, struct kr_evidence *out)
+{
+	kr_op next = next_add(l, by->txn, by->op), before = last_add(l, by->txn, by->op);
+	uint32_t first = place_in(l->h, s, op_at(l->h, by->op)->a), second = next.i == KR_NONE ? s->count : place_in(l->h, s, op_at(l->h, next)->a);
+	bool list = l->h->keys.at[l->key.i].kind == KR_KIND_LIST;
+	struct adds between;
+
+	if (by->all != 1)
+		return false;
+	out->other = next;
+	if (next.i != KR_NONE && second == s->count) {
+		out->kind = KR_ADDED_MORE;
+		return true;
+	}
+	if (next.i != KR_NONE && list && second != first + 1) {
+		out->kind = second < first ? KR_ADDED_IN_ORDER : KR_ADDED_APART;
+		out->element = piece_at(s, first + 1);
+		find_adds(l, out->element, &between);
+		out->adder = between.txn;
+		out->adding = between.op;
+		return true;
+	}
+	out->op = before;
+	out->other = by->op;
+	out->kind = KR_ADDED_MORE;
+	return before.i != KR_NONE && place_in(l->h, s, op_at(l->h, before)->a) == s->count;
+}
+
+/* Whether the element shows what the anomaly's kind says. What only aborted transactions added is looked for first, then what those of unknown outcome did (`perhaps`), which may have taken effect. */
+static bool judge_element(const struct looking *l, const struct shown *s, struct kr_piece piece, bool perhaps, struct kr_evidence *out)
 {
 	struct adds by;
 
@@ -233,38 +272,41 @@ static bool judge_element(const struct looking *l, const struct shown *s, struct
 	out->op = by.op;
 	switch (l->cert->anomaly.kind) {
 	case KR_GARBAGE_READ: out->kind = KR_NOBODY_ADDED; return by.all == 0 && !is_initial(l, piece);
-	case KR_ABORTED_READ: out->kind = KR_ADDED_IN_VAIN; return by.all > 0 && by.effective == 0 && !is_initial(l, piece);
+	case KR_ABORTED_READ: out->kind = KR_ADDED_IN_VAIN; return by.all > 0 && (perhaps ? by.effective == 0 : by.aborted == by.all) && !is_initial(l, piece);
 	case KR_FUTURE_READ: out->kind = KR_ADDED_LATER; return by.all == 1 && by.txn.i == l->txn.i && by.op.i > l->op.i;
 	case KR_DUPLICATE_ELEMENT: out->kind = KR_ADDED_ONCE; return by.all == 1 && count_in(s, piece) > 1;
 	case KR_INTERMEDIATE_READ:
-		out->kind = KR_ADDED_MORE;
-		if (by.all == 1)
-			out->other = next_add(l, by.txn, by.op);
-		return out->other.i != KR_NONE && place_in(l->h, s, op_at(l->h, out->other)->a) == s->count;
-	case KR_INCOMPATIBLE_ORDER:
-		out->kind = KR_ADDED_IN_ORDER;
-		if (by.all == 1 && l->h->keys.at[l->key.i].kind == KR_KIND_LIST)
-			out->other = next_add(l, by.txn, by.op);
-		return out->other.i != KR_NONE && place_in(l->h, s, op_at(l->h, out->other)->a) < place_in(l->h, s, op_at(l->h, by.op)->a);
+	case KR_INCOMPATIBLE_ORDER: return judge_two(l, s, &by, out);
 	default: return false;
 	}
 }
 
-/* Is neither the beginning of the other (lists), or has each an element that the other lacks (sets)? */
-static bool disagree(const struct shown *a, const struct shown *b, bool list)
+/* From where on do the lists differ? False: one is the beginning of the other. */
+static bool lists_differ(const struct shown *a, const struct shown *b, struct kr_evidence *out)
 {
-	struct kr_piece x, y;
-	uint32_t n = 0, only_a = 0, only_b = 0;
 	size_t i = 1, j = 1;
 
-	for (; list && n < a->count && n < b->count; n++)
-		if (!kr_piece_next(a->entry->text, a->entry->length, &i, &x) || !kr_piece_next(b->entry->text, b->entry->length, &j, &y) || !same_piece(x, y))
+	for (out->place = 0; out->place < a->count && out->place < b->count; out->place++)
+		if (!kr_piece_next(a->entry->text, a->entry->length, &i, &out->element) || !kr_piece_next(b->entry->text, b->entry->length, &j, &out->there) ||
+			!same_piece(out->element, out->there))
 			return true;
-	for (n = 0, i = 1; !list && n < a->count && kr_piece_next(a->entry->text, a->entry->length, &i, &x); n++)
-		only_a += count_in(b, x) == 0;
-	for (n = 0, j = 1; !list && n < b->count && kr_piece_next(b->entry->text, b->entry->length, &j, &y); n++)
-		only_b += count_in(a, y) == 0;
-	return only_a > 0 && only_b > 0;
+	return false;
+}
+
+/* An element of set a that b lacks. */
+static bool find_lacking(const struct shown *a, const struct shown *b, struct kr_piece *out)
+{
+	size_t i = 1;
+
+	for (uint32_t n = 0; n < a->count && kr_piece_next(a->entry->text, a->entry->length, &i, out); n++)
+		if (count_in(b, *out) == 0)
+			return true;
+	return false;
+}
+
+static bool disagree(const struct shown *a, const struct shown *b, bool list, struct kr_evidence *out)
+{
+	return list ? lists_differ(a, b, out) : find_lacking(a, b, &out->element) && find_lacking(b, a, &out->there);
 }
 
 static bool find_other_read(const struct looking *l, const struct shown *s, struct kr_evidence *out)
@@ -277,29 +319,39 @@ static bool find_other_read(const struct looking *l, const struct shown *s, stru
 		const struct kr_transaction *txn = &h->txns.at[out->txn.i];
 		for (uint32_t i = txn->op_first; i < txn->op_first + txn->op_count && txn->status == KR_COMMITTED; i++) {
 			out->op = (kr_op){i};
-			if (i != l->op.i && shown_by(h, out->txn, out->op, l->key, &other) && disagree(s, &other, h->keys.at[l->key.i].kind == KR_KIND_LIST))
+			if (i != l->op.i && shown_by(h, out->txn, out->op, l->key, &other) &&
+				disagree(s, &other, h->keys.at[l->key.i].kind == KR_KIND_LIST, out))
 				return true;
 		}
 	}
 	return false;
 }
 
-static const struct kr_evidence nothing = {.kind = KR_NO_EVIDENCE, .txn = {KR_NONE}, .op = {KR_NONE}, .other = {KR_NONE}};
+static const struct kr_evidence nothing =
+	{.kind = KR_NO_EVIDENCE, .txn = {KR_NONE}, .adder = {KR_NONE}, .adding = {KR_NONE}, .op = {KR_NONE}, .other = {KR_NONE}};
+
+static bool find_element(const struct looking *l, const struct shown *s, bool perhaps, struct kr_evidence *out)
+{
+	struct kr_piece piece;
+	uint32_t n = 0;
+
+	for (size_t i = 1; n < s->count && kr_piece_next(s->entry->text, s->entry->length, &i, &piece); n++) {
+		*out = nothing;
+		if (judge_element(l, s, piece, perhaps, out))
+			return true;
+	}
+	*out = nothing;
+	return false;
+}
 
 static bool find_in_elements(const struct looking *l, struct kr_evidence *out)
 {
 	struct shown s;
-	struct kr_piece piece;
-	uint32_t n = 0;
 
 	if (!shown_by(l->h, l->txn, l->op, l->key, &s))
 		return false;
-	for (size_t i = 1; n < s.count && kr_piece_next(s.entry->text, s.entry->length, &i, &piece); n++) {
-		*out = nothing;
-		if (judge_element(l, &s, piece, out))
-			return true;
-	}
-	*out = nothing;
+	if (find_element(l, &s, false, out) || (l->cert->anomaly.kind == KR_ABORTED_READ && find_element(l, &s, true, out)))
+		return true;
 	return l->cert->anomaly.kind == KR_INCOMPATIBLE_ORDER && find_other_read(l, &s, out);
 }
 

@@ -18,7 +18,8 @@ enum kr_evidence_kind {
 	KR_ADDED_ONCE,      /* `element`, by `txn` with `op`, but it is there more often */
 	KR_ADDED_MORE,      /* `txn` with `op`, and then `other`, which is not there */
 	KR_ADDED_IN_ORDER,  /* `txn` with `op`, and then `other`, which stands before it */
-	KR_READ_OTHERWISE,  /* `txn` with `op` */
+	KR_ADDED_APART,     /* `txn` with `op`, and then `other`, with `element` between them */
+	KR_READ_OTHERWISE,  /* `txn` with `op`; from element `place` on where they are lists, which is `element` here and `there` */
 	KR_BEYOND_LIMIT,    /* of a range */
 	KR_OUTSIDE,
 	KR_OUT_OF_ORDER,
@@ -28,7 +29,13 @@ enum kr_evidence_kind {
 	KR_EVIDENCE_KINDS
 };
 
-struct kr_evidence { enum kr_evidence_kind kind; kr_txn txn; kr_op op, other; struct kr_piece element; };
+struct kr_evidence {
+	enum kr_evidence_kind kind;
+	kr_txn txn, adder;       /* adder, adding: of `element`, KR_NONE: not looked for */
+	kr_op op, other, adding;
+	struct kr_piece element, there; /* length 0: none */
+	uint32_t place;
+};
 
 /* Of a certificate of one operation. */
 void kr_find_evidence(const struct kr_history *h, const struct kr_certificate *cert, struct kr_evidence *out);

@@ -3,6 +3,7 @@
 #include "frontend/model/operation.h"
 #include "report/anomaly.h"
 #include "report/evidence.h"
+#include "report/near.h"
 
 struct saying {
 	const struct kr_words *w;
@@ -18,9 +19,8 @@ static void add_txn(const struct saying *s, kr_txn t) { kr_words_txn(s->w, t); }
 static void add_key(const struct saying *s) { kr_words_key(s->w, s->key); }
 
 /* Cut where values are, before a character. */
-static void add_element(const struct saying *s)
+static void add_piece(const struct saying *s, struct kr_piece e)
 {
-	struct kr_piece e = s->found->element;
 	size_t n = e.length <= KR_WORDS_VALUE ? e.length : KR_WORDS_VALUE;
 
 	while (n < e.length && n > 0 && ((unsigned char)e.text[n] & 0xC0) == 0x80)
@@ -28,6 +28,8 @@ static void add_element(const struct saying *s)
 	kr_str_add_bytes(s->w->out, e.text, n);
 	kr_str_add(s->w->out, n < e.length ? "..." : "");
 }
+
+static void add_element(const struct saying *s) { add_piece(s, s->found->element); }
 
 static void add_added(const struct saying *s, kr_op op)
 {
@@ -123,12 +125,16 @@ static void say_changed_before(const struct saying *s)
 
 static void say_nobody_added(const struct saying *s)
 {
+	struct kr_operand element;
+
 	add(s, "no transaction ");
 	add(s, added(s));
 	add_element(s);
 	add(s, " to ");
 	add_key(s);
 	add_start(s);
+	element = kr_operand_of_piece(s->found->element);
+	kr_say_near(s->w, s->key, &element, true);
 }
 
 static void say_added_in_vain(const struct saying *s)
@@ -183,12 +189,38 @@ static void say_added_in_order(const struct saying *s)
 	add(s, ", in this order");
 }
 
+static void say_added_apart(const struct saying *s)
+{
+	add_two(s);
+	add(s, ", with nothing of others between them, where ");
+	if (s->found->adder.i != KR_NONE) {
+		kr_words_mention(s->w, s->found->adding);
+		add_txn(s, s->found->adder);
+		add(s, "'s ");
+	}
+	add_element(s);
+	add(s, " stands");
+}
+
+/* Is what was read cut where it is shown? */
+static bool is_cut(const struct saying *s, kr_op op) { return kr_history_value(s->w->h, s->w->h->ops.at[op.i].a)->length > KR_WORDS_VALUE; }
+
 static void say_read_otherwise(const struct saying *s)
 {
 	add_txn(s, s->found->txn);
 	add(s, " ");
 	kr_words_seen(s->w, s->found->op, s->key);
 	add(s, is_list(s) ? ", and neither list is the beginning of the other" : ", and each of these sets has an element that the other lacks");
+	if (!is_cut(s, s->op) && !is_cut(s, s->found->op))
+		return;
+	if (is_list(s))
+		kr_str_format(s->w->out, ": element %u is ", (unsigned)s->found->place + 1);
+	else
+		add(s, ": ");
+	add_element(s);
+	add(s, " in the first and ");
+	add_piece(s, s->found->there);
+	add(s, " in the second");
 }
 
 /* ---- rows ---- */
@@ -246,18 +278,23 @@ static void say_named_version(const struct saying *s)
 static void say_garbage(const struct saying *s)
 {
 	const struct kr_operation *op = &s->w->h->ops.at[s->op.i];
+	kr_value value = kr_words_value(s->w->h, s->op, s->key);
+	bool reads = kr_op_is_read(op);
 
 	if (s->w->h->keys.at[s->key.i].kind == KR_KIND_COUNTER) {
 		add(s, "nothing that was added to ");
 		add_key(s);
 		add(s, " comes to that");
 	} else {
-		bool value = kr_op_is_read(op);
-		add(s, value ? "no transaction wrote that to " : "no transaction left ");
+		add(s, reads ? "no transaction wrote that to " : "no transaction left ");
 		add_key(s);
-		add(s, value ? "" : " such");
+		add(s, reads ? "" : " such");
 	}
 	add_start(s);
+	if (reads && value.i != KR_NONE && value.i != KR_ABSENT.i) {
+		struct kr_operand shown = kr_operand_of_value(s->w->h, value);
+		kr_say_near(s->w, s->key, &shown, false);
+	}
 }
 
 static void say_kind(const struct saying *s)
@@ -293,6 +330,7 @@ static void say_clause(const struct kr_words *w, const struct kr_certificate *ce
 		[KR_ADDED_ONCE] = say_added_once,
 		[KR_ADDED_MORE] = say_added_more,
 		[KR_ADDED_IN_ORDER] = say_added_in_order,
+		[KR_ADDED_APART] = say_added_apart,
 		[KR_READ_OTHERWISE] = say_read_otherwise,
 		[KR_BEYOND_LIMIT] = say_beyond_limit,
 		[KR_OUTSIDE] = say_outside,

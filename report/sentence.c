@@ -242,13 +242,40 @@ static void say_two_states(const struct saying *s, const struct kr_cert_edge *rw
 	add(s, ", two states of one key");
 }
 
+/* Of an rw: an operation of the same transaction that shows another value of the register, which it did not write itself; KR_NONE: there is none. What does not meet conditions may have any value. */
+static uint32_t find_other_state(const struct saying *s, const struct kr_cert_edge *e)
+{
+	const struct kr_history *h = s->w->h;
+	kr_value shown = kr_words_value(h, kr_history_op(h, e->from, e->op), e->key);
+
+	uint8_t kind = h->keys.at[e->key.i].kind;
+	bool tells = (kind == KR_KIND_ANY || kind == KR_KIND_REGISTER) && (!e->predicate || h->ops.at[kr_history_op(h, e->from, e->op).i].kind == KR_OP_RANGE);
+
+	for (uint32_t i = 0; tells && i < h->txns.at[e->from.i].op_count; i++) {
+		kr_op at = kr_history_op(h, e->from, i);
+		if (kr_words_writes(h, at, e->key))
+			break;
+		if (i != e->op && kr_words_sees(h, at, e->key) && kr_words_value(h, at, e->key).i != shown.i)
+			return i;
+	}
+	return KR_NONE;
+}
+
 static void say_g_single(const struct saying *s)
 {
 	uint32_t at = find_kind(s, KR_RW);
 	const struct kr_cert_edge *e = edge_at(s, at), *back = edge_at(s, at + 1);
+	uint32_t later;
 
 	if (s->n == 2 && back->kind == KR_WR && back->key.i == e->key.i) {
 		say_two_states(s, e, back);
+		return;
+	}
+	if (s->n == 2 && back->kind == KR_WR && (later = find_other_state(s, e)) != KR_NONE) {
+		seen(s, e->from, e->op, e->key);
+		add(s, " and ");
+		kr_words_seen(s->w, kr_history_op(s->w->h, e->from, later), e->key);
+		add(s, ", two states of one key");
 		return;
 	}
 	if (s->n == 2 && back->kind == KR_WR) {

@@ -2,6 +2,9 @@
  * a version's words follows the trace ("x = 5"), so that it can be searched for there. */
 #include "report/words.h"
 
+#include "base/order.h"
+#include "report/evidence.h"
+
 #include "frontend/model/operation.h"
 
 static const struct kr_operation *op_at(const struct kr_history *h, kr_op op) { return &h->ops.at[op.i]; }
@@ -35,14 +38,25 @@ bool kr_words_writes(const struct kr_history *h, kr_op op, kr_key k) { return wr
 
 bool kr_words_sees(const struct kr_history *h, kr_op op, kr_key k) { return reads(h, op_at(h, op), k); }
 
+kr_value kr_words_value(const struct kr_history *h, kr_op op, kr_key k)
+{
+	kr_value value = KR_UNTOLD;
+
+	if (op_at(h, op)->scan == KR_NONE)
+		return op_at(h, op)->a;
+	(void)scan_row(h, op_at(h, op), k, &value);
+	return value;
+}
+
 bool kr_words_reads(const struct kr_history *h, kr_txn t, kr_key k)
 {
 	const struct kr_transaction *txn = &h->txns.at[t.i];
+	struct kr_write write;
 
 	for (uint32_t i = 0; i < txn->op_count; i++) {
 		if (reads(h, &h->ops.at[txn->op_first + i], k))
 			return true;
-		if (writes(h, &h->ops.at[txn->op_first + i], k))
+		if (kr_write_of(h, &h->ops.at[txn->op_first + i], k, &write) && write.how != KR_ADD)
 			return false;
 	}
 	return false;
@@ -338,6 +352,32 @@ static void add_seen_row(const struct kr_words *w, const struct kr_operation *op
 		kr_words_key(w, k);
 }
 
+/* What the transaction had itself put on top of what it then read. */
+static void add_own(const struct kr_words *w, kr_op at, kr_key k)
+{
+	enum { LISTED_MOST = 3 };
+	bool counts = w->h->keys.at[k.i].kind == KR_KIND_COUNTER;
+	uint32_t t, own = 0, first;
+	struct kr_write write;
+
+	KR_BISECT(t, 0u, w->h->txns.n, w->h->txns.at[t].op_first + w->h->txns.at[t].op_count <= at.i);
+	first = w->h->txns.at[t].op_first;
+	for (uint32_t i = at.i; i-- > first;)
+		if (kr_write_of(w->h, &w->h->ops.at[i], k, &write) && write.how != KR_ADD)
+			first = i + 1;
+	for (uint32_t i = first; i < at.i; i++) {
+		if (!kr_write_of(w->h, &w->h->ops.at[i], k, &write) || (!counts && !kr_shows_element(w->h, at, k, write.value)))
+			continue;
+		if (++own > LISTED_MOST)
+			continue;
+		kr_str_add(w->out, own == 1 ? " (" : ", ");
+		add_value(w, write.value);
+	}
+	if (own > LISTED_MOST)
+		kr_str_format(w->out, " and %u more", (unsigned)own - LISTED_MOST);
+	kr_str_add(w->out, own > 0 ? " its own)" : "");
+}
+
 /* An increment that tells its result tells what it found. */
 static void add_counted(const struct kr_words *w, const struct kr_operation *op, kr_key k)
 {
@@ -368,6 +408,8 @@ void kr_words_seen(const struct kr_words *w, kr_op at, kr_key k)
 	} else if (!view.other) {
 		kr_str_add(w->out, absent ? "found " : "read ");
 		add_state(w, k, view.value);
+		if (kr_op_is_read(op))
+			add_own(w, at, k);
 	} else {
 		kr_str_add(w->out, "found ");
 		kr_words_key(w, k);
