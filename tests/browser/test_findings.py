@@ -169,7 +169,7 @@ def test_findings_many(folder):
         with Browser() as browser:
             browser.open(page)
             browser.settle()
-            assert browser.text(".sentence") == "2,001 findings: CR never written 1, CR garbage 2,000.", browser.text(".sentence")
+            assert browser.text(".sentence") == "2,001 findings: CR garbage 2,000, CR never written 1.", browser.text(".sentence")
             assert "counted only: 1,900 more of CR garbage" in browser.text(".hero .note")
             assert browser.count(".finding") == 101 and browser.count(".lanes") == 1
             browser.click(".cases button:nth-child(3)")
