@@ -31,7 +31,7 @@ static enum kr_status end_txn(struct awdit *a)
 		a->sessions++;
 	a->in_session = true;
 	txn.session = kr_foreign_session(a->h, a->sessions - 1);
-	return txn.session.i == KR_NONE ? KR_NOMEM : kr_foreign_add(a->h, txn, NULL, a->h->files.at[0], a->err);
+	return txn.session.i == KR_NONE ? KR_NOMEM : kr_foreign_add(a->h, txn, NULL, a->err);
 }
 
 static const char *skip_blanks(const char *at) { return at + strspn(at, " \t"); }

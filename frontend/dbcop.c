@@ -190,7 +190,7 @@ static enum kr_status read_txn(struct dbcop *d, kr_session session)
 	struct kr_err why;
 
 	kr_err_init(&why);
-	status = kr_foreign_add(d->h, txn, NULL, "", &why);
+	status = kr_foreign_add(d->h, txn, NULL, &why);
 	return status == KR_BAD ? kr_err_set(d->err, KR_BAD, "at byte %zu: %s", start, why.text) : status;
 }
 

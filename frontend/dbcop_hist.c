@@ -82,7 +82,7 @@ static enum kr_status end_txn(struct hist *r)
 	r->sessions += !r->in_session;
 	r->in_session = true;
 	r->txn.session = kr_foreign_session(r->h, r->sessions);
-	return r->txn.session.i == KR_NONE ? KR_NOMEM : kr_foreign_add(r->h, r->txn, NULL, r->h->files.at[0], r->err);
+	return r->txn.session.i == KR_NONE ? KR_NOMEM : kr_foreign_add(r->h, r->txn, NULL, r->err);
 }
 
 /* Reads what stands at *at: a bracket, a mark, an event. */

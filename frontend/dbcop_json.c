@@ -83,7 +83,7 @@ static enum kr_status read_txn(struct kr_forms *f, kr_session session)
 	for (uint32_t at = fields[0] + 1; at < f->nodes.at[fields[0]].end; at = f->nodes.at[at].end)
 		if ((status = read_event(f, at)))
 			return status;
-	return kr_foreign_add(f->h, txn, NULL, f->path, f->err);
+	return kr_foreign_add(f->h, txn, NULL, f->err);
 }
 
 /* Enters an array; `what` it should be one of. */

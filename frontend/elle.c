@@ -71,7 +71,7 @@ static enum kr_status add_txn(struct elle *e, struct elle_process *p, enum kr_tx
 		p->session = (kr_session){KR_NONE};
 	}
 	p->open = false;
-	return kr_foreign_add(e->forms.h, txn, NULL, e->forms.path, e->forms.err);
+	return kr_foreign_add(e->forms.h, txn, NULL, e->forms.err);
 }
 
 static enum kr_status push_invoked(struct elle *e, const struct elle_process *p)

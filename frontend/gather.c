@@ -89,7 +89,7 @@ static enum kr_status add_txns(struct kr_gather *g, struct kr_ctx *ctx, struct k
 		if (!txn->aborted && add.id.i == KR_NONE)
 			return KR_NOMEM;
 		h->ops.n = txn->first; /* which is behind its last operation */
-		if ((status = kr_foreign_add(h, add, NULL, h->files.at[0], err)) || (status = kr_ctx_tick(ctx)))
+		if ((status = kr_foreign_add(h, add, NULL, err)) || (status = kr_ctx_tick(ctx)))
 			return status;
 	}
 	return KR_OK;

@@ -71,7 +71,11 @@ struct kr_operation {
 
 struct kr_row { kr_key key; kr_value value; };
 
-enum kr_cond_target { KR_COND_KEY_PREFIX = KRAIT_KEY_PREFIX, KR_COND_VALUE = KRAIT_ROW_VALUE, KR_COND_FIELD = KRAIT_ROW_FIELD };
+enum kr_cond_target {
+	KR_COND_KEY_PREFIX = KRAIT_KEY_PREFIX,
+	KR_COND_VALUE = KRAIT_ROW_VALUE,
+	KR_COND_FIELD = KRAIT_ROW_FIELD
+};
 enum kr_cond_test {
 	KR_COND_EQ = KRAIT_EQ,
 	KR_COND_NE = KRAIT_NE,
@@ -99,7 +103,11 @@ struct kr_scan {          /* range, scan, update */
 	kr_value set;         /* update: the value given by "set" */
 };
 
-enum kr_lock { KR_LOCK_NONE = KRAIT_LOCK_NONE, KR_LOCK_SHARED = KRAIT_LOCK_SHARED, KR_LOCK_EXCLUSIVE = KRAIT_LOCK_EXCLUSIVE };
+enum kr_lock {
+	KR_LOCK_NONE = KRAIT_LOCK_NONE,
+	KR_LOCK_SHARED = KRAIT_LOCK_SHARED,
+	KR_LOCK_EXCLUSIVE = KRAIT_LOCK_EXCLUSIVE
+};
 
 enum kr_read_mode {
 	KR_READ_DEFAULT = KRAIT_READ_AS_USUAL, /* the profile's */
@@ -130,10 +138,10 @@ struct kr_attr {           /* attributes of an operation that has any (KR_OPF_HA
  * may have failed, or a rollback to a savepoint. Ids, and places in the arrays of scans, rows, conditions and
  * versions seen, are those of the history at hand. */
 struct kr_entry {
-	bool is_undo;          /* a rollback to a savepoint: the last `undo` entries before it, those that do not count included, count no more; op means nothing */
-	uint32_t undo;
+	bool is_undo;          /* a rollback to a savepoint; op means nothing */
+	uint32_t undo;         /* so many entries before it count no more, those that do not count anyhow included */
 	struct kr_operation op;
-	struct kr_attr attr;   /* where op has KR_OPF_HAS_ATTR, or it is a rollback or failed; attr.op means nothing */
+	struct kr_attr attr;   /* where op has KR_OPF_HAS_ATTR, failed, or is a rollback; attr.op means nothing */
 };
 #define KR_ENTRY_NONE ((struct kr_entry){.op = {.key = {KR_NONE}, .scan = KR_NONE}, .attr = {.cursor = true}})
 
@@ -188,7 +196,11 @@ enum kr_initial {
 	KR_INITIAL_UNKNOWN = KRAIT_INITIAL_UNKNOWN, /* untold, and so are */
 	KR_INITIAL_UNWRITTEN = KRAIT_INITIAL_UNWRITTEN /* history_written.h */
 };
-enum kr_key_order { KR_KEYS_MIXED = KRAIT_KEYS_MIXED, KR_KEYS_BYTES = KRAIT_KEYS_BYTES, KR_KEYS_NUMBERS = KRAIT_KEYS_NUMBERS }; /* numbers by value before strings by bytes | bytes | numbers */
+enum kr_key_order {
+	KR_KEYS_MIXED = KRAIT_KEYS_MIXED, /* numbers by value before strings by bytes */
+	KR_KEYS_BYTES = KRAIT_KEYS_BYTES,
+	KR_KEYS_NUMBERS = KRAIT_KEYS_NUMBERS
+};
 enum kr_key_kind {
 	KR_KIND_ANY = KRAIT_KIND_ANY,
 	KR_KIND_REGISTER = KRAIT_KIND_REGISTER,
@@ -262,11 +274,13 @@ struct kr_history {
 	kr_value spare;                     /* the first id to use again; where its value stood is the next */
 
 	/* used by the builder functions only */
-	struct kr_history_mark { uint32_t ops, scans, rows, conds, attrs, struck, seen; } draft; /* where the arrays of the transaction being built begin */
+	struct kr_history_mark {
+		uint32_t ops, scans, rows, conds, attrs, struck, seen;
+	} draft;                            /* where the arrays of the transaction being built begin */
 	uint32_t position;                  /* transactions so far, bad ones too */
 	const struct kr_sink *sink;         /* takes what is told instead (event.h); NULL: none */
-	KR_VEC(struct kr_assembling) open;  /* by session + 1, transactions that are told event by event; 0: what stands alone */
-	KR_VEC(struct kr_version_order) orders; /* that were told; writers: into `ordered`, since they may be named before they are there */
+	KR_VEC(struct kr_assembling) open;  /* told event by event, by session + 1; 0: what stands alone */
+	KR_VEC(struct kr_version_order) orders; /* that were told; their writers, which may be there later only, in */
 	KR_VEC(kr_value) ordered;
 	struct kr_table value_table, key_table, session_table, id_table;
 	KR_VEC(struct kr_key_head) key_heads; /* parallel to keys */
@@ -306,8 +320,8 @@ const char *kr_history_kind_name(enum kr_key_kind kind);
 /* The kind of key that an operation writes, KR_KIND_ANY: it writes none, or any. */
 enum kr_key_kind kr_history_kind_needed(enum kr_op_kind op);
 
-/* The transaction being built is what was pushed to the arrays since the last one ended, or since _begin: its entries
- * (an undo is of no more than it has), and scans, rows, conditions and versions seen that these point to. */
+/* The transaction being built is what was pushed to the arrays since the last one ended, or since _begin: its
+ * entries (an undo is of no more than it has), and scans, rows, conditions and versions seen that they point to. */
 void kr_history_begin(struct kr_history *h);
 enum kr_status kr_history_put(struct kr_history *h, const struct kr_entry *entry); /* KR_NOMEM */
 uint32_t kr_history_entries(const struct kr_history *h); /* how many it has, struck ones included */
@@ -315,10 +329,13 @@ uint32_t kr_history_entries(const struct kr_history *h); /* how many it has, str
 void kr_history_take_back(struct kr_history *h);
 void kr_history_drop(struct kr_history *h);
 
-/* Ends the transaction being built and appends it, and sets keys[].kind of the keys that it writes. `txn.id` with i == KR_NONE gets the default id "#N", N its place
- * among the trace's transactions, from 1; op_first and op_count are filled in. `white_box`: NULL where it has no such fields. KR_BAD (it is dropped, no kind changed):
- * the id is taken; it begins before an earlier transaction of its session returned (unless that one is unknown); it uses a key as another kind than before. */
-enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn, const struct kr_white_box *white_box, struct kr_err *err);
+/* Ends the transaction being built and appends it, and sets keys[].kind of the keys that it writes. `txn.id` with
+ * i == KR_NONE gets the default id "#N", N its place among the trace's transactions, from 1; op_first and op_count
+ * are filled in. `white_box`: NULL where it has no such fields. KR_BAD (it is dropped, no kind changed): the id is
+ * taken; it begins before an earlier transaction of its session returned (unless that one is unknown); it uses a
+ * key as another kind than before. */
+enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn, const struct kr_white_box *white_box,
+	struct kr_err *err);
 
 /* All that a transaction's line lists, struck entries at their place. _next: false at the end. */
 struct kr_walk {

@@ -70,7 +70,8 @@ struct kr_native_fields {
 /* What has fields; the names of the others mean nothing there. */
 enum kr_native_place { KR_NATIVE_HEADER, KR_NATIVE_TXN, KR_NATIVE_EVENT, KR_NATIVE_ORDER, KR_NATIVE_ATTRIBUTES, KR_NATIVE_RANGE /* its options, and attributes */ };
 
-/* A state to fill `h` with; one line, as if it were read, which becomes the reader's own: terminated, and changed, or copied first; the end of the state. n->line is the line's number, 0: not known. */
+/* A state to fill `h` with; one line, as if it were read, which is terminated and becomes the reader's own, or is
+ * copied first; the end of the state. n->line is the line's number, 0: not known. */
 void kr_native_begin(struct kr_native *n, struct kr_ctx *ctx, struct kr_history *h, struct kr_err *err);
 enum kr_status kr_native_line(struct kr_native *n, char *text, size_t length);
 enum kr_status kr_native_copy_line(struct kr_native *n, const char *text, size_t length);

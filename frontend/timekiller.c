@@ -118,7 +118,7 @@ static enum kr_status add_txn(struct timekiller *k, struct kr_transaction txn, c
 	struct kr_history *h = k->f.h;
 	uint32_t count = h->txns.n;
 	struct kr_white_box white_box = {.snapshot = stamps[0].physical, .commit_ts = stamps[1].physical};
-	enum kr_status status = kr_foreign_add(h, txn, &white_box, k->f.path, k->f.err);
+	enum kr_status status = kr_foreign_add(h, txn, &white_box, k->f.err);
 
 	if (status || h->txns.n == count)
 		return status;

@@ -160,7 +160,7 @@ static enum kr_status read_txn(struct viper *v, struct kr_forms *f, kr_session s
 	for (uint32_t at = fields[0] + 1; at < f->nodes.at[fields[0]].end && !status; at = f->nodes.at[at].end)
 		status = read_op(f, at);
 	if (!status && (fields[1] == KR_NONE || f->nodes.at[fields[1]].type != KR_FORM_TRUE))
-		return kr_foreign_add(v->h, txn, NULL, f->path, v->err);
+		return kr_foreign_add(v->h, txn, NULL, v->err);
 	return kr_foreign_forgive(v->h, status ? status : take_initial(v, f), v->err);
 }
 

@@ -263,6 +263,7 @@ static const struct wrong_lines {
 	const char *lines[3], *text;
 } wrong_lines[] = {
 	{{"{\"id\": \"u\", \"ops\": [[\"update\", {}, {\"set\": 5}, [[\"x\", 6]]]]}"}, "ops[0] of u: the value of row 0 is 6, expected 5, as \"set\" says"},
+	{{"{\"txn\": 1, \"s\": 1, \"begin\": 1}", "", "{\"krait\": 1}"}, "a header (\"krait\"), expected only as the first line"},
 };
 
 static void wrong_lines_are_told(void **state)
