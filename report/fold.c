@@ -1,5 +1,6 @@
-/* Folds lines that are wider than a screen at blanks outside quotes, with what follows indented under what it continues: a line "  - text" goes on under its text. Columns
- * are counted in characters; a word that is wider than the screen stays whole. Linear. */
+/* Folds lines that are wider than a screen at blanks outside quotes, with what follows indented under what it
+ * continues: a line "  - text" goes on under its text. Columns are counted in characters; a word that is
+ * wider than the screen stays whole. Linear. */
 #include "report/fold.h"
 
 #include <string.h>
@@ -13,9 +14,12 @@ static size_t text_at(const char *line, size_t n)
 		i++;
 	if (i + 1 < n && line[i] == '-' && line[i + 1] == ' ')
 		return i + 2;
-	for (number = i + 1; i < n && line[i] == '[' && number < n && line[number] >= '0' && line[number] <= '9';)
+	for (number = i + 1;
+		i < n && line[i] == '[' && number < n && line[number] >= '0' && line[number] <= '9';)
 		number++;
-	return i < n && line[i] == '[' && number + 1 < n && line[number] == ']' && line[number + 1] == ' ' ? number + 2 : i;
+	return i < n && line[i] == '[' && number + 1 < n && line[number] == ']' && line[number + 1] == ' '
+		? number + 2
+		: i;
 }
 
 /* May a line end at the blank at `i`? Not within "x = 5" or "key 9", nor behind a word of one letter. */
@@ -53,7 +57,8 @@ static void fold_line(const char *line, size_t n, struct kr_str *out)
 
 	kr_str_add_bytes(out, line, hang);
 	while (done < n) {
-		fits = fitting(line + done, n - done, KR_FOLD_COLUMNS - (hang < KR_FOLD_COLUMNS / 2 ? hang : KR_FOLD_COLUMNS / 2));
+		fits = fitting(line + done, n - done,
+			KR_FOLD_COLUMNS - (hang < KR_FOLD_COLUMNS / 2 ? hang : KR_FOLD_COLUMNS / 2));
 		kr_str_add_bytes(out, line + done, fits);
 		done += fits;
 		while (done < n && line[done] == ' ')

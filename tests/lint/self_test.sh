@@ -62,6 +62,8 @@ refuses docs.sh README.md '[a](docs/gone.md#b)' 'README.md: links to docs/gone.m
 refuses style.sh base/x.c 'int x; ' 'base/x.c:5: blanks at the end'
 refuses style.sh base/x.c 'int x;\r' 'a carriage return'
 refuses style.sh base/x.c '    int x;' 'expected tabs'
+refuses style.sh base/x.c "/* $(printf '%0110d' 0) */" 'base/x.c:5: more than 110 columns'
+refuses style.sh base/x.h "\\t\\t/* $(printf '%090d' 0) */" 'base/x.h:5: more than 110 columns'
 refuses style.sh base/x.c '/* TO''DO */' 'an unfinished place'
 refuses style.sh base/y.c 'int x;' 'does not open with what it is for'
 refuses style.sh base/y.h '/* x */' 'expected the include guard KR_BASE_Y_H'
@@ -72,5 +74,5 @@ refuses style.sh ir/x.c '\t*p = malloc(1);' 'memory comes from base/mem.h'
 blank=$(yes '\n' | head -n 100 | tr -d '\n')
 refuses style.sh checkers/x.c "const struct kr_checker kr_checker_x = {$blank$blank" '205 lines, expected at most 110'
 refuses style.sh passes/x.c "const struct kr_pass kr_pass_x = {$blank$blank$blank$blank" '405 lines, expected at most 330'
-refuses style.sh passes/x.c "$blank$blank$blank$blank$blank$blank" '605 lines, expected at most 550'
+refuses style.sh passes/x.c "$blank$blank$blank$blank$blank$blank" '605 lines, expected at most 600'
 exit $failed
