@@ -20,46 +20,74 @@ static struct kr_counter_group *find_group(const struct kr_counters *c, kr_key k
 
 static void make_groups(struct kr_counters *c, const uint8_t *active)
 {
-	const struct kr_asg *asg = c->ir->asg;
-	for (uint32_t i = 0; i < asg->nsums; i++)
-		c->groups[i] = (struct kr_counter_group){asg->sums[i].key, asg->sums[i].total, 0};
-	KR_SORT(c->groups, asg->nsums, by_total);
-	for (uint32_t i = 0; i < asg->nsums; i++) {
+	for (uint32_t i = 0; i < c->nsums; i++)
+		c->groups[i] = (struct kr_counter_group){c->sums[i].key, c->sums[i].total, 0};
+	KR_SORT(c->groups, c->nsums, by_total);
+	for (uint32_t i = 0; i < c->nsums; i++) {
 		if (c->ngroups == 0 || by_total(&c->groups[c->ngroups - 1], &c->groups[i]) != 0)
 			c->groups[c->ngroups++] = c->groups[i];
 	}
-	for (uint32_t i = 0; i < asg->nsums; i++) {
-		struct kr_counter_group *group = find_group(c, asg->sums[i].key, asg->sums[i].total);
+	for (uint32_t i = 0; i < c->nsums; i++) {
+		struct kr_counter_group *group = find_group(c, c->sums[i].key, c->sums[i].total);
 		c->group_of[i] = (uint32_t)(group - c->groups);
-		group->pending += active[asg->sums[i].txn.i];
+		group->pending += active[c->sums[i].txn.i];
 	}
+}
+
+/* What the counters are before anything is installed. */
+static void set_values(struct kr_counters *c)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	for (uint32_t k = 0; k < asg->nkeys && asg->amounts; k++)
+		c->value[k] = (uint64_t)asg->amounts[asg->keys[k].first].amount;
+	for (uint32_t i = 0; i < asg->nterms && !asg->amounts; i++)
+		c->weight[asg->terms[i].seen.i] = (uint64_t)asg->terms[i].weight;
+	for (uint32_t k = asg->nkeys - asg->nparts; k < asg->nkeys; k++)
+		c->value[kr_asg_whole(asg, (kr_key){k}).i] += c->weight[asg->keys[k].first];
 }
 
 enum kr_status kr_counters_init(struct kr_counters *c, const struct kr_ir *ir, const uint8_t *active)
 {
 	const struct kr_asg *asg = ir->asg;
 	struct kr_mem *mem = &ir->ctx->mem;
-	*c = (struct kr_counters){.ir = ir};
-	if (asg->nsums == 0)
+	*c = (struct kr_counters){.ir = ir, .sums = asg->shown ? asg->shown : asg->sums, .nsums = asg->shown ? asg->nshown : asg->nsums};
+	if (c->nsums == 0)
 		return KR_OK;
 	c->sum_first = kr_mem_alloc(mem, (size_t)asg->ntxns + 1, sizeof *c->sum_first);
 	c->weight = kr_mem_alloc(mem, asg->nversions, sizeof *c->weight);
 	c->value = kr_mem_alloc(mem, asg->nkeys, sizeof *c->value);
-	c->groups = kr_mem_alloc(mem, asg->nsums, sizeof *c->groups);
-	c->group_of = kr_mem_alloc(mem, asg->nsums, sizeof *c->group_of);
+	c->groups = kr_mem_alloc(mem, c->nsums, sizeof *c->groups);
+	c->group_of = kr_mem_alloc(mem, c->nsums, sizeof *c->group_of);
 	if (!c->sum_first || !c->weight || !c->value || !c->groups || !c->group_of)
 		return KR_NOMEM;
 	for (uint32_t t = 0, i = 0; t <= asg->ntxns; t++) {
-		while (i < asg->nsums && asg->sums[i].txn.i < t)
+		while (i < c->nsums && c->sums[i].txn.i < t)
 			i++;
 		c->sum_first[t] = i;
 	}
-	for (uint32_t i = 0; i < asg->nterms; i++)
-		c->weight[asg->terms[i].seen.i] = (uint64_t)asg->terms[i].weight;
-	for (uint32_t k = asg->nkeys - asg->nparts; k < asg->nkeys; k++)
-		c->value[kr_asg_whole(asg, (kr_key){k}).i] += c->weight[asg->keys[k].first];
+	set_values(c);
 	make_groups(c, active);
 	return KR_OK;
+}
+
+uint32_t kr_counters_beyond(const struct kr_counters *c, kr_key k, int64_t total)
+{
+	struct kr_counter_group wanted = {k, total, 0};
+	uint32_t low = 0, high = c->ngroups;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (by_total(&c->groups[middle], &wanted) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint32_t kr_counters_group(const struct kr_counters *c, kr_key k)
+{
+	const struct kr_counter_group *group = find_group(c, k, (int64_t)c->value[k.i]);
+	return group ? (uint32_t)(group - c->groups) : KR_NONE;
 }
 
 void kr_counters_done(struct kr_counters *c)
@@ -71,16 +99,16 @@ void kr_counters_done(struct kr_counters *c)
 	kr_mem_free(mem, c->sum_first, (size_t)asg->ntxns + 1, sizeof *c->sum_first);
 	kr_mem_free(mem, c->weight, asg->nversions, sizeof *c->weight);
 	kr_mem_free(mem, c->value, asg->nkeys, sizeof *c->value);
-	kr_mem_free(mem, c->groups, asg->nsums, sizeof *c->groups);
-	kr_mem_free(mem, c->group_of, asg->nsums, sizeof *c->group_of);
+	kr_mem_free(mem, c->groups, c->nsums, sizeof *c->groups);
+	kr_mem_free(mem, c->group_of, c->nsums, sizeof *c->group_of);
 	*c = (struct kr_counters){.ir = NULL};
 }
 
 kr_key kr_counters_unserved(const struct kr_counters *c, kr_txn t)
 {
 	for (uint32_t i = c->sum_first ? c->sum_first[t.i] : 0; c->sum_first && i < c->sum_first[t.i + 1]; i++) {
-		if (c->value[c->ir->asg->sums[i].key.i] != (uint64_t)c->ir->asg->sums[i].total)
-			return c->ir->asg->sums[i].key;
+		if (c->value[c->sums[i].key.i] != (uint64_t)c->sums[i].total)
+			return c->sums[i].key;
 	}
 	return (kr_key){KR_NONE};
 }
@@ -108,6 +136,14 @@ void kr_counters_serve(struct kr_counters *c, kr_txn t)
 
 void kr_counters_install(struct kr_counters *c, kr_version before, kr_version now)
 {
-	if (c->value)
-		c->value[kr_asg_whole(c->ir->asg, c->ir->asg->versions[now.i].key).i] += c->weight[now.i] - c->weight[before.i];
+	const struct kr_asg *asg = c->ir->asg;
+	if (!c->value)
+		return;
+	kr_key k = kr_asg_whole(asg, asg->versions[now.i].key);
+	if (asg->amounts && asg->amounts[now.i].absolute)
+		c->value[k.i] = (uint64_t)asg->amounts[now.i].amount;
+	else if (asg->amounts)
+		c->value[k.i] += (uint64_t)asg->amounts[now.i].amount;
+	else
+		c->value[k.i] += c->weight[now.i] - c->weight[before.i];
 }

@@ -4,6 +4,9 @@
  *
  * At levels that allow lost updates the analysis has worlds of which some are none (frontend/analyze.h): there only worlds of stronger levels, without lost updates, are sought in it, and then all in the other one.
  *
+ * Where the parts of growing keys would be very many, the analyses leave them out at first; what is undecided then is asked of all.
+ * Longer than usual: which analysis, order and stronger level is asked when is one decision.
+ *
  * A limit hit anywhere, or a world that leaves something out, is an undecided verdict with the reason, never an error; a certificate that the verifier rejects is an internal error, never a verdict. */
 #include "checkers/check.h"
 
@@ -265,7 +268,7 @@ static enum kr_status verify(const struct asking *a, struct kr_err *err)
 	kr_err_init(&why);
 	enum kr_status status = kr_verify(ctx, a->h, &out->certificate, &why);
 	out->verify_seconds = seconds_since(start);
-	if (status == KR_BAD && (analysis->left_out[0] || analysis->told_lists))
+	if (status == KR_BAD && (analysis->left_out[0] || analysis->told_lists || analysis->coarse))
 		status = KR_UNSUPPORTED;
 	struct kr_implication said;
 	struct kr_question asked = {out->level, out->order}, via = {a->via, out->order};
@@ -354,7 +357,8 @@ static enum kr_status decide_on(struct asking *a, struct kr_err *err)
 	}
 	if (!status && a->out->outcome != KR_UNDECIDED && !a->fits)
 		status = verify(a, err);
-	if (!status && a->out->outcome == KR_UNDECIDED && a->analysis->left_out[0] && !picks_parts(a->options) && !a->allowed)
+	bool lacks = a->analysis->left_out[0] || a->analysis->coarse;
+	if (!status && a->out->outcome == KR_UNDECIDED && lacks && !picks_parts(a->options) && !a->allowed)
 		status = try_told(a->ctx, a->h, a->out);
 	return status;
 }
@@ -393,28 +397,86 @@ static enum kr_status try_unexplained(struct asking *a)
 	return status;
 }
 
+/* An analysis that cannot be made is no error. */
+static enum kr_status leave_undecided(struct asking *a, enum kr_status status, struct kr_err *err)
+{
+	if (status != KR_UNSUPPORTED)
+		return status;
+	snprintf(a->out->reason, sizeof a->out->reason, "%.150s", err && err->text[0] ? err->text : kr_status_text(status));
+	if (err)
+		kr_err_init(err);
+	return KR_OK;
+}
+
+/* On an analysis; where it leaves out what would be too much, with a share of the time, and then on all of it. */
+static enum kr_status decide_by(struct asking *a, const struct kr_analysis *analysis, enum kr_status (*by)(struct asking *, struct kr_err *),
+	struct kr_err *err)
+{
+	struct kr_analysis exact;
+	enum kr_status status = KR_OK;
+	a->analysis = analysis;
+	if (!analysis->coarse)
+		return by(a, err);
+	if (!by_hand(a->ctx, a->options)) {
+		int64_t deadline = kr_ctx_limit(a->ctx, ATTEMPT_SHARE, ATTEMPT_NS);
+		status = by(a, err);
+		if (kr_is_limit(status))
+			forget(a);
+		kr_ctx_resume(a->ctx, deadline, &status, err);
+	}
+	if (status || a->out->outcome != KR_UNDECIDED || a->allowed)
+		return status;
+	forget(a);
+	status = kr_analyze_exactly(a->ctx, a->h, a->out->sums, &exact, err);
+	if (status)
+		return leave_undecided(a, status, err);
+	a->analysis = &exact;
+	status = by(a, err);
+	a->analysis = analysis;
+	kr_analysis_done(&exact);
+	return status;
+}
+
+/* Where sums are too much to make, a guess at what they add up to comes first. */
+static enum kr_status try_passing(struct asking *a, const struct kr_analysis *sums)
+{
+	struct kr_question question = {a->options->level, a->options->order};
+	bool found = false;
+	if (!sums->coarse || sums->anomaly_count > 0 || by_hand(a->ctx, a->options) || !kr_check_needs_sums(a->h, a->analysis, a->options->level))
+		return KR_OK;
+	enum kr_status status = kr_check_passing(a->ctx, a->h, &sums->asg, question, &a->out->certificate, &found);
+	if (!found)
+		forget(a);
+	else
+		a->out->outcome = KR_SATISFIED;
+	a->out->sums = found;
+	return status;
+}
+
+/* By what is without lost updates, and if that is not enough by sums. */
+static enum kr_status decide_either(struct asking *a, const struct kr_analysis *sums, struct kr_err *err)
+{
+	enum kr_status status = try_passing(a, sums);
+	if (!status && a->out->outcome == KR_UNDECIDED)
+		status = decide_by(a, a->analysis, decide_without_sums, err);
+	if (status || a->out->outcome != KR_UNDECIDED || !(a->allowed || a->analysis->anomaly_count > 0))
+		return status;
+	a->allowed = false;
+	a->out->sums = true;
+	status = decide_by(a, sums, decide_on, err);
+	return !status && a->out->outcome == KR_UNDECIDED && sums->left_out[0] ? try_unexplained(a) : status;
+}
+
 static enum kr_status decide(struct asking *a, struct kr_err *err)
 {
 	struct kr_analysis sums;
-	bool differs = a->analysis->shows_own && !kr_bare_level(a->options->level);
-	enum kr_status status = differs ? decide_without_sums(a, err) : decide_on(a, err);
-	if (!differs || status || a->out->outcome != KR_UNDECIDED || !(a->allowed || a->analysis->anomaly_count > 0))
-		return status;
-	status = kr_analyze_sums(a->ctx, a->h, &sums, err);
-	if (status == KR_UNSUPPORTED) {
-		snprintf(a->out->reason, sizeof a->out->reason, "%.150s", err && err->text[0] ? err->text : kr_status_text(status));
-		if (err)
-			kr_err_init(err);
-		return KR_OK;
-	}
-	if (status)
-		return status;
-	a->analysis = &sums;
-	a->allowed = false;
-	a->out->sums = true;
-	status = decide_on(a, err);
-	if (!status && a->out->outcome == KR_UNDECIDED && sums.left_out[0])
-		status = try_unexplained(a);
+	bool needed = a->analysis->anomaly_count > 0 || kr_check_needs_sums(a->h, a->analysis, a->options->level);
+	if (!a->analysis->shows_own || kr_bare_level(a->options->level) || !needed)
+		return decide_by(a, a->analysis, decide_on, err);
+	enum kr_status made = kr_analyze_sums(a->ctx, a->h, &sums, err), status = leave_undecided(a, made, err);
+	if (made)
+		return status ? status : decide_by(a, a->analysis, decide_without_sums, err);
+	status = decide_either(a, &sums, err);
 	kr_analysis_done(&sums);
 	return status;
 }

@@ -18,13 +18,14 @@ bool kr_check_needs_sums(const struct kr_history *h, const struct kr_analysis *a
 
 enum kr_status kr_check_exactly(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_level *level, struct kr_analysis *analysis, struct kr_err *err)
 {
-	struct kr_analysis sums;
-	if (!kr_check_needs_sums(h, analysis, level) && !(analysis->shows_own && analysis->anomaly_count > 0 && !kr_bare_level(level)))
+	struct kr_analysis exact;
+	bool sums = level && (kr_check_needs_sums(h, analysis, level) || (analysis->shows_own && analysis->anomaly_count > 0 && !kr_bare_level(level)));
+	if (!sums && !analysis->coarse)
 		return KR_OK;
-	enum kr_status status = kr_analyze_sums(ctx, h, &sums, err);
+	enum kr_status status = kr_analyze_exactly(ctx, h, sums, &exact, err);
 	if (!status) {
 		kr_analysis_done(analysis);
-		*analysis = sums;
+		*analysis = exact;
 	}
 	return status;
 }

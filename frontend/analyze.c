@@ -129,10 +129,10 @@ static enum kr_status run(struct kr_work *w)
 	return give_names(w);
 }
 
-static enum kr_status analyze(struct kr_ctx *ctx, const struct kr_history *h, bool installs, struct kr_analysis *out, struct kr_err *err)
+static enum kr_status analyze(struct kr_ctx *ctx, const struct kr_history *h, bool installs, bool exact, struct kr_analysis *out, struct kr_err *err)
 {
 	struct kr_analysis analysis = {.anomaly_count = 0};
-	struct kr_work w = {.ctx = ctx, .h = h, .out = &analysis, .asg = &analysis.asg, .err = err, .installs = installs};
+	struct kr_work w = {.ctx = ctx, .h = h, .out = &analysis, .asg = &analysis.asg, .err = err, .installs = installs, .exact = exact};
 
 	kr_asg_init(&analysis.asg, &ctx->mem);
 	kr_arena_init(&w.scratch, &ctx->mem);
@@ -140,6 +140,7 @@ static enum kr_status analyze(struct kr_ctx *ctx, const struct kr_history *h, bo
 	enum kr_status status = run(&w);
 
 	kr_analyze_grow_free(&w);
+	kr_vec_done(&ctx->mem, &w.seen);
 	kr_vec_done(&ctx->mem, &w.found);
 	kr_vec_done(&ctx->mem, &w.numbers);
 	kr_vec_done(&ctx->mem, &w.by_name);
@@ -158,12 +159,17 @@ static enum kr_status analyze(struct kr_ctx *ctx, const struct kr_history *h, bo
 
 enum kr_status kr_analyze(struct kr_ctx *ctx, const struct kr_history *h, struct kr_analysis *out, struct kr_err *err)
 {
-	return analyze(ctx, h, true, out, err);
+	return analyze(ctx, h, true, false, out, err);
 }
 
 enum kr_status kr_analyze_sums(struct kr_ctx *ctx, const struct kr_history *h, struct kr_analysis *out, struct kr_err *err)
 {
-	return analyze(ctx, h, false, out, err);
+	return analyze(ctx, h, false, false, out, err);
+}
+
+enum kr_status kr_analyze_exactly(struct kr_ctx *ctx, const struct kr_history *h, bool sums, struct kr_analysis *out, struct kr_err *err)
+{
+	return analyze(ctx, h, !sums, true, out, err);
 }
 
 void kr_analysis_done(struct kr_analysis *analysis)

@@ -161,12 +161,14 @@ static enum kr_status see_elements(struct kr_replay *r, kr_key k, struct kr_want
 	KR_TRY(kr_grow_pull(r, k, want, &done));
 	if (done)
 		return KR_OK;
-	if (first && !r->obs && r->w->h->txns.at[r->txn.i].status == KR_COMMITTED &&
+	if (first && !r->fills && r->w->h->txns.at[r->txn.i].status == KR_COMMITTED &&
 		!kr_vec_push(r->w->asg->mem, &g->shown, (struct kr_grow_read){r->txn, r->op, k, list, true, false}))
 		return KR_NOMEM;
 	if (first && open)
 		KR_TRY(kr_grow_see_presence(r, k, KR_SHOWN_FOUND));
-	return see_parts(r, k, &want->less, false);
+	if (!r->fills)
+		return KR_OK;
+	return g->ranked[k.i] ? kr_ranks_see(r, k, list, &want->less) : see_parts(r, k, &want->less, false);
 }
 
 /* Whether it was there at all. An untold initial value that is absent has no elements, either. */

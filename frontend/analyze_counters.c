@@ -120,7 +120,8 @@ static enum kr_status scan_all(struct scanning *s)
 	s->g->absolute = KR_NEW_ARRAY(&w->scratch, bool, w->asg->nversions);
 	s->g->amount = KR_NEW_ARRAY(&w->scratch, int64_t, w->asg->nversions);
 	s->g->relative = KR_NEW_ARRAY(&w->scratch, bool, w->h->keys.n);
-	if (!s->of || !s->g->absolute || !s->g->amount || !s->g->relative)
+	s->g->subsets = KR_NEW_ARRAY(&w->scratch, struct kr_grow_subsets *, w->h->keys.n);
+	if (!s->g->subsets || !s->of || !s->g->absolute || !s->g->amount || !s->g->relative)
 		return KR_NOMEM;
 	for (uint32_t t = 0; t < w->h->txns.n; t++)
 		if (w->asg->txns[t].presence != KR_ABSENT_TXN)
@@ -209,105 +210,15 @@ enum kr_status kr_counters_prepare(struct kr_grow *g, kr_key k)
 	KR_TRY(check_bounds(g, k));
 	for (uint32_t v = first + 1; v < asg->keys[k.i + 1].first; v++) {
 		absolutes |= g->absolute[v];
-		if (!g->absolute[v])
+		if (!g->absolute[v] && !g->w->out->coarse)
 			KR_TRY(make_part(g, k, v));
 	}
-	return absolutes ? make_part(g, k, KR_NONE) : KR_OK;
-}
-
-/* ---- what versions can add up to ---- */
-
-#define RANGE_MOST (INT64_C(1) << 24) /* of subset sums, in bits */
-#define WORK_MOST (INT64_C(1) << 28)
-
-struct subsets { /* sums of the subsets of some amounts: bit (sum - low) */
-	uint64_t *bits;
-	int64_t low, high;
-};
-
-/* Adds d > 0 to all sums; from the top, so that in and out can be one. */
-static void add_up(struct subsets *x, uint64_t d, uint64_t words)
-{
-	uint64_t step = d / 64, shift = d % 64;
-
-	for (uint64_t i = words; i-- > step;) {
-		uint64_t moved = x->bits[i - step] << shift;
-
-		if (shift > 0 && i > step)
-			moved |= x->bits[i - step - 1] >> (64 - shift);
-		x->bits[i] |= moved;
-	}
-}
-
-/* Makes the sums of all relative amounts of k but t's own; *exact is false when that is too much: then there are bounds only, or not even those (low > high). */
-static enum kr_status make_subsets(struct kr_grow *g, kr_key k, kr_txn t, struct kr_arena *tmp, struct subsets *x, bool *exact)
-{
-	const struct kr_asg *asg = g->w->asg;
-	uint32_t first = asg->keys[k.i].first + 1, end = asg->keys[k.i + 1].first, n = 0;
-	bool fits = true;
-
-	*x = (struct subsets){.low = 0};
-	for (uint32_t v = first; v < end; v++) {
-		int64_t amount = g->amount[v];
-
-		if (g->absolute[v] || asg->versions[v].writer.i == t.i)
-			continue;
-		n++;
-		fits = fits && !__builtin_add_overflow(amount < 0 ? x->low : x->high, amount, amount < 0 ? &x->low : &x->high);
-	}
-	*exact = fits && x->high < RANGE_MOST && x->low > -RANGE_MOST && (x->high - x->low) / 64 * n <= WORK_MOST;
-	if (!fits)
-		*x = (struct subsets){.low = 1};
-	if (!*exact)
-		return KR_OK;
-
-	uint64_t words = KR_BITS_WORDS((uint64_t)(x->high - x->low) + 1);
-
-	x->bits = KR_NEW_ARRAY(tmp, uint64_t, words);
-	if (!x->bits)
-		return KR_NOMEM;
-	kr_bits_set(x->bits, 0); /* all negative ones: each is taken, or not */
-	for (uint32_t v = first; v < end; v++) {
-		KR_TRY(kr_ctx_tick(g->w->ctx));
-		if (!g->absolute[v] && asg->versions[v].writer.i != t.i && g->amount[v] != 0)
-			add_up(x, (uint64_t)(g->amount[v] < 0 ? -g->amount[v] : g->amount[v]), words);
-	}
-	return KR_OK;
-}
-
-static bool reaches(const struct subsets *x, __int128 sum, bool exact)
-{
-	if (x->low > x->high)
-		return true;
-	if (sum < x->low || sum > x->high)
-		return false;
-	return !exact || kr_bits_get(x->bits, (uint32_t)(sum - x->low));
-}
-
-/* Whether some base and some relative versions can add up to the total, seen from outside r's transaction. */
-static enum kr_status can_be(const struct kr_replay *r, kr_key k, int64_t total, bool *out)
-{
-	struct kr_grow *g = r->w->grow;
-	const struct kr_asg *asg = r->w->asg;
-	uint32_t first = asg->keys[k.i].first;
-	struct kr_arena tmp;
-	struct subsets sums;
-	bool exact;
-
-	kr_arena_init(&tmp, asg->mem);
-
-	enum kr_status status = make_subsets(g, k, r->txn, &tmp, &sums, &exact);
-
-	*out = !status && reaches(&sums, (__int128)total - g->amount[first], exact);
-	for (uint32_t v = first + 1; v < asg->keys[k.i + 1].first && !*out && !status; v++)
-		*out = g->absolute[v] && asg->versions[v].writer.i != r->txn.i && reaches(&sums, (__int128)total - g->amount[v], exact);
-	kr_arena_done(&tmp);
-	return status;
+	return absolutes && !g->w->out->coarse ? make_part(g, k, KR_NONE) : KR_OK;
 }
 
 /* ---- reads ---- */
 
-/* As the counting replay found. */
+/* As the first replay found. */
 static bool was_possible(const struct kr_replay *r, kr_key k)
 {
 	struct kr_grow *g = r->w->grow;
@@ -338,10 +249,10 @@ static enum kr_status see_total(struct kr_replay *r, kr_key k, int64_t total, bo
 		kr_analyze_leave_out(r->w, r->txn, r->op, "a counter of unknown initial value, with increments of unknown result,");
 		return KR_OK;
 	}
-	if (r->obs)
+	if (r->fills)
 		possible = was_possible(r, k);
 	else
-		KR_TRY(can_be(r, k, total, &possible));
+		KR_TRY(kr_counters_reach(r, k, total, &possible));
 	if (!possible)
 		return kr_grow_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
 	if (present && total == 0)
@@ -349,7 +260,7 @@ static enum kr_status see_total(struct kr_replay *r, kr_key k, int64_t total, bo
 	for (uint32_t p = g->parts_of[k.i]; p < g->parts_of[k.i + 1]; p++)
 		if (g->parts.at[p].label != r->w->h->txns.at[r->txn.i].id.i)
 			KR_TRY(kr_analyze_see(r, (kr_key){r->w->h->keys.n + p}, kr_test(KR_TEST_NOT, KR_GROW_NEVER), false));
-	if (r->obs)
+	if (r->fills)
 		return KR_OK;
 	return kr_vec_push(r->w->asg->mem, &g->totals, (struct kr_grow_total){r->txn, r->op, k, total}) ? KR_OK : KR_NOMEM;
 }
@@ -421,7 +332,7 @@ static enum kr_status add_sum(struct kr_grow *g, struct terms *terms, const stru
 	return KR_OK;
 }
 
-/* `amount` follows the versions to their new numbers: both ascend by key and writer, and only versions of absent transactions are gone. */
+/* `amount` and `absolute` follow the versions to their new numbers: both ascend by key and writer, and only versions of absent transactions are gone. */
 static void renumber(struct kr_grow *g, const struct kr_grow_versions *before)
 {
 	const struct kr_asg *asg = g->w->asg;
@@ -429,8 +340,29 @@ static void renumber(struct kr_grow *g, const struct kr_grow_versions *before)
 	for (uint32_t old = 0, v = 0; old < before->n && v < asg->nversions; old++) {
 		if (before->at[old].writer.i != asg->versions[v].writer.i || before->at[old].key.i != asg->versions[v].key.i)
 			continue;
+		g->absolute[v] = g->absolute[old];
 		g->amount[v++] = g->amount[old];
 	}
+}
+
+/* What a schedule needs to know of counters. */
+static enum kr_status make_hints(struct kr_grow *g)
+{
+	struct kr_asg *asg = g->w->asg;
+
+	asg->shown = KR_NEW_ARRAY(&asg->arena, struct kr_asg_sum, g->totals.n);
+	asg->amounts = KR_NEW_ARRAY(&asg->arena, struct kr_asg_amount, asg->nversions);
+	if (!asg->shown || !asg->amounts)
+		return KR_NOMEM;
+	for (uint32_t i = 0; i < g->totals.n; i++) {
+		const struct kr_grow_total *t = &g->totals.at[i];
+
+		if (asg->txns[t->txn.i].presence != KR_ABSENT_TXN)
+			asg->shown[asg->nshown++] = (struct kr_asg_sum){.txn = t->txn, .op = t->op, .key = t->key, .total = t->total};
+	}
+	for (uint32_t v = 0; v < asg->keys[g->w->h->keys.n].first; v++)
+		asg->amounts[v] = (struct kr_asg_amount){g->amount[v], g->absolute[v] || kr_asg_is_initial(asg, (kr_version){v})};
+	return KR_OK;
 }
 
 static enum kr_status make_sums(struct kr_grow *g, struct terms *terms)
@@ -462,6 +394,9 @@ enum kr_status kr_counters_sums(struct kr_grow *g)
 	if (g->totals.n == 0)
 		return KR_OK;
 	renumber(g, &g->whole_versions);
+	KR_TRY(make_hints(g));
+	if (g->w->out->coarse)
+		return KR_OK;
 	status = make_sums(g, &terms);
 	kr_vec_done(g->w->asg->mem, &terms);
 	return status;

@@ -118,7 +118,7 @@ static struct kr_grow_element *get_element(struct kr_grow *g, kr_key k, uint32_t
 {
 	struct kr_mem *mem = g->w->asg->mem;
 	struct kr_grow_element *found = kr_grow_find(g, k, element);
-	struct kr_grow_element fresh = {.key = k, .element = element, .write = KR_NONE, .aborted = {KR_NONE}, .part = {KR_NONE}};
+	struct kr_grow_element fresh = {.key = k, .element = element, .write = KR_NONE, .aborted = {KR_NONE}, .part = {KR_NONE}, .place = KR_NONE};
 
 	if (found)
 		return found;
@@ -139,6 +139,7 @@ static enum kr_status add_initial(struct kr_grow *g, kr_key k)
 		if (!e)
 			return KR_NOMEM;
 		e->twice |= e->initial;
+		g->initials[k.i] += !e->initial;
 		e->initial = true;
 	}
 	return KR_OK;
@@ -176,7 +177,8 @@ enum kr_status kr_grow_elements(struct kr_grow *g)
 	KR_TRY(kr_grow_initial(g));
 	KR_TRY(name_initial(g));
 	g->element_first = KR_NEW_ARRAY(&g->w->scratch, uint32_t, (size_t)nkeys + 1);
-	if (!g->element_first)
+	g->initials = KR_NEW_ARRAY(&g->w->scratch, uint32_t, nkeys);
+	if (!g->element_first || !g->initials)
 		return KR_NOMEM;
 	for (kr_key k = {0}; k.i < nkeys; k.i++) {
 		g->element_first[k.i] = g->elements.n;

@@ -79,6 +79,45 @@ static bool any_grows(const struct kr_work *w)
 	return false;
 }
 
+#define OBSERVATIONS_MOST (UINT32_C(1) << 14) /* of parts; beyond it they are made only if that is asked for */
+
+/* How often operations show growing keys. */
+static enum kr_status count_looks(struct kr_grow *g, uint32_t *looks)
+{
+	const struct kr_history *h = g->w->h;
+
+	for (uint32_t i = 0; i < h->ops.n; i++) {
+		const struct kr_operation *op = &h->ops.at[i];
+		const struct kr_scan *scan = op->scan == KR_NONE ? NULL : &h->scans.at[op->scan];
+
+		KR_TRY(kr_ctx_tick(g->w->ctx));
+		for (uint32_t r = 0; scan && r < scan->row_count; r++)
+			looks[h->rows.at[scan->row_first + r].key.i]++;
+		if (!scan)
+			looks[op->key.i] += kr_op_view(op).when != KR_UNSEEN;
+	}
+	return KR_OK;
+}
+
+/* Whether reads times parts come to very much. */
+static enum kr_status is_large(struct kr_grow *g, bool *out)
+{
+	uint32_t *looks = KR_NEW_ARRAY(&g->w->scratch, uint32_t, g->w->h->keys.n);
+	uint64_t all = 0;
+
+	if (!looks)
+		return KR_NOMEM;
+	KR_TRY(count_looks(g, looks));
+	for (kr_key k = {0}; k.i < g->w->h->keys.n; k.i++) {
+		if (kr_analyze_grows(g->w, k) && kr_grow_kind(g, k) == KR_KIND_SET)
+			all += (uint64_t)looks[k.i] * (g->element_first[k.i + 1] - g->element_first[k.i]);
+		if (g->relative[k.i])
+			all += (uint64_t)looks[k.i] * (g->write_first[k.i + 1] - g->write_first[k.i]);
+	}
+	*out = all > OBSERVATIONS_MOST;
+	return KR_OK;
+}
+
 static enum kr_status prepare_key(struct kr_grow *g, kr_key k)
 {
 	switch (kr_grow_kind(g, k)) {
@@ -98,7 +137,12 @@ static enum kr_status prepare(struct kr_grow *g)
 	g->own = KR_NEW_ARRAY(&w->scratch, struct kr_grow_own, nkeys);
 	g->run_part = KR_NEW_ARRAY(&w->scratch, kr_key, g->write_first[nkeys]);
 	g->cleared = KR_NEW_ARRAY(&w->scratch, bool, nkeys);
-	if (!g->parts_of || !g->own || !g->run_part || !g->cleared || !kr_vec_reserve(w->asg->mem, &g->whole_versions, w->asg->nversions))
+	g->checked = KR_NEW_ARRAY(&w->scratch, struct kr_items, nkeys);
+	g->chained = KR_NEW_ARRAY(&w->scratch, bool, nkeys);
+	g->ranked = KR_NEW_ARRAY(&w->scratch, bool, nkeys);
+	g->by_rank = KR_NEW_ARRAY(&w->scratch, uint32_t, g->element_first[nkeys]);
+	if (!g->parts_of || !g->own || !g->run_part || !g->cleared || !g->checked || !g->chained || !g->ranked || !g->by_rank ||
+		!kr_vec_reserve(w->asg->mem, &g->whole_versions, w->asg->nversions))
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < g->write_first[nkeys]; i++)
 		g->run_part[i].i = KR_NONE;
@@ -107,6 +151,8 @@ static enum kr_status prepare(struct kr_grow *g)
 	for (uint32_t v = 0; v < w->asg->nversions; v++)
 		g->whole_versions.at[g->whole_versions.n++] = w->asg->versions[v];
 	KR_TRY(kr_counters_scan(g));
+	if (!w->exact)
+		KR_TRY(is_large(g, &w->out->coarse));
 	for (kr_key k = {0}; k.i < nkeys; k.i++) {
 		g->parts_of[k.i] = g->parts.n;
 		if (kr_analyze_grows(w, k))
@@ -395,6 +441,6 @@ enum kr_status kr_analyze_grow_done(struct kr_work *w, struct kr_analyze_pairs *
 	if (!w->grow)
 		return KR_OK;
 	KR_TRY(kr_lists_orders(w->grow, orders));
-	KR_TRY(kr_bags_orders(w->grow, orders));
+	KR_TRY(kr_ranks_orders(w->grow, orders));
 	return kr_counters_sums(w->grow);
 }

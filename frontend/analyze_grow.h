@@ -1,4 +1,4 @@
-/* What the files of growing keys share; for frontend/analyze_grow.c, analyze_elements.c, analyze_lists.c, analyze_list_orders.c, analyze_bags.c (sets) and analyze_counters.c only. */
+/* What the files of growing keys share; for frontend/analyze_grow.c, analyze_elements.c, analyze_lists.c, analyze_list_orders.c, analyze_bags.c, analyze_subsets.c and analyze_ranks.c (sets), analyze_counters.c and analyze_totals.c only. */
 #ifndef KR_FRONTEND_ANALYZE_GROW_H
 #define KR_FRONTEND_ANALYZE_GROW_H
 
@@ -23,6 +23,8 @@ struct kr_grow_element {
 	kr_txn aborted;   /* one that wrote it and aborted, or KR_NONE */
 	kr_key part;      /* of a set: its part, or KR_NONE */
 	uint32_t mark;    /* of the read at hand */
+	uint32_t rank;    /* in a set that has ranks; initial elements have rank 0 */
+	uint32_t place;   /* in the longest list of the key that has been checked, if that has it there */
 };
 
 /* What the transaction that is being replayed has done to a key. */
@@ -37,6 +39,8 @@ struct kr_grow_read { kr_txn txn; uint32_t op; kr_key key; struct kr_items list;
 struct kr_grow_total { kr_txn txn; uint32_t op; kr_key key; int64_t total; };
 KR_VEC_NAMED(kr_grow_versions, struct kr_asg_version);
 KR_VEC_NAMED(kr_grow_values, kr_value);
+
+struct kr_grow_subsets;
 
 struct kr_grow {
 	struct kr_work *w;
@@ -60,7 +64,12 @@ struct kr_grow {
 	KR_VEC(struct kr_grow_read) reads;          /* external ones, in the order of the trace */
 	kr_key *run_part;                           /* per write, the first of its transaction and key: the part that stands for what they leave, or KR_NONE */
 	bool *cleared;                              /* per key of the trace: a list that some transaction deletes which did not abort */
+	uint32_t *initials;                         /* per key of the trace: elements that were there at the beginning */
+	struct kr_items *checked;                   /* per key of the trace: the longest list that was read of it and found in order; not of a list that is deleted */
 	/* sets */
+	bool *chained;                              /* per key of the trace: its reads tell an order of all its elements, by rank (analyze_ranks.c) */
+	bool *ranked;                               /* and so completely that no more need be observed than what is next to the read's rank */
+	uint32_t *by_rank;                          /* the elements of such a key, where its elements are */
 	KR_VEC(struct kr_grow_read) shown;          /* external reads by committed transactions that had not added anything */
 	/* counters */
 	KR_VEC(struct kr_grow_total) totals;
@@ -68,9 +77,11 @@ struct kr_grow {
 	struct kr_grow_versions whole_versions;     /* as they were before any was dropped */
 	bool *absolute;                             /* per version of a whole key: its value is known */
 	int64_t *amount;                            /* per version: its value, or by how much it adds */
+	struct kr_grow_subsets **subsets;           /* per key of the trace: what its versions can add up to (analyze_totals.c), or NULL */
 	bool *relative;                             /* per key of the trace: some version is not absolute */
 };
 
+#define KR_GROW_PAIRS_MOST (UINT32_C(1) << 22) /* orders between the elements of one set; beyond it levels without rw must do without some */
 #define KR_GROW_PRESENT (KR_TEST_ARGUMENTS - 2) /* value of versions of whole keys that are present, whatever they hold */
 #define KR_GROW_NEVER (KR_TEST_ARGUMENTS - 1)   /* value of no version: "not this" takes all */
 
@@ -118,14 +129,18 @@ bool kr_lists_same_beginning(struct kr_items a, struct kr_items b, uint32_t n); 
 enum kr_status kr_lists_check(struct kr_grow *g); /* analyze_list_orders.c */
 enum kr_status kr_lists_orders(struct kr_grow *g, struct kr_analyze_pairs *orders);
 enum kr_status kr_bags_prepare(struct kr_grow *g, kr_key k);
-enum kr_status kr_bags_check(struct kr_grow *g); /* analyze_subsets.c */
-enum kr_status kr_bags_orders(struct kr_grow *g, struct kr_analyze_pairs *orders); /* after kr_bags_check */
+enum kr_status kr_bags_check(struct kr_grow *g); /* analyze_subsets.c: what reads contradict, and ranks */
+enum kr_status kr_ranks_find(struct kr_grow *g, kr_key k, uint32_t from, uint32_t end); /* analyze_ranks.c: of the reads g->shown[from, end), by size */
+enum kr_status kr_ranks_see(struct kr_replay *r, kr_key k, struct kr_items list, const struct kr_items *own); /* what the read that marked elements observes of them, but for its own */
+enum kr_status kr_ranks_orders(struct kr_grow *g, struct kr_analyze_pairs *orders);
 bool kr_bags_deleted(const struct kr_grow *g, kr_key k); /* by a transaction that may have taken effect */
 bool kr_bags_unwritten(const struct kr_grow *g, kr_key k); /* a set of untold initial value that holds no element which anybody adds */
 enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want);
 enum kr_status kr_counters_scan(struct kr_grow *g);
 enum kr_status kr_counters_prepare(struct kr_grow *g, kr_key k);
 enum kr_status kr_counters_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want);
+/* Whether some base and some relative versions can add up to the total, seen from outside r's transaction (analyze_totals.c). */
+enum kr_status kr_counters_reach(const struct kr_replay *r, kr_key k, int64_t total, bool *out);
 enum kr_status kr_counters_sums(struct kr_grow *g);
 
 #endif

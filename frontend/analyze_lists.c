@@ -4,16 +4,13 @@
  * writers that did not abort, is checked at once. What lists say of each other, and the orders that they give: analyze_list_orders.c.
  * An unknown transaction one of whose elements was shown took effect if the reader did: that is an observation of a part that only it writes. Where a list is deleted, every transaction that leaves elements is such a
  * part, there or not, which those who delete the list take away, and the initial elements are one: a read observes them all, as that of a set does (analyze_bags.c). Which parts were there together, and their order, is
- * all that a list can show; an empty one was left by who deleted it, whatever the parts. Lists with equal elements and those of untold initial value are left out. */
+ * all that a list can show; an empty one was left by who deleted it, whatever the parts. Lists with equal elements and those of untold initial value are left out. What a list has in common with the longest one
+ * that was in order is in order, too, so that of lists which go on from one another each element is looked at once. */
 #include "frontend/analyze_grow.h"
 
-bool kr_lists_same_beginning(struct kr_items a, struct kr_items b, uint32_t n)
-{
-	for (uint32_t i = 0; i < n && a.at != b.at; i++)
-		if (a.at[i].i != b.at[i].i)
-			return false;
-	return true;
-}
+#include <string.h>
+
+bool kr_lists_same_beginning(struct kr_items a, struct kr_items b, uint32_t n) { return n == 0 || a.at == b.at || memcmp(a.at, b.at, n * sizeof *a.at) == 0; }
 
 /* ---- versions and parts ---- */
 
@@ -81,8 +78,50 @@ enum kr_status kr_lists_prepare(struct kr_grow *g, kr_key k)
 
 /* ---- one read ---- */
 
-/* What one may say at once of an element that is shown at place i: KR_ANOMALY_KINDS: nothing. */
-static void check_element(struct kr_replay *r, kr_key k, struct kr_items list, uint32_t i, enum kr_anomaly_kind *kind, kr_txn *other)
+/* Is it shown among the first n? */
+static bool is_among(const struct kr_grow_element *e, struct kr_items list, uint32_t n) { return e && e->place < n && list.at[e->place].i == e->element; }
+
+/* The reader's own elements are not in order, wherever they are shown. */
+static bool shows_own(struct kr_replay *r, kr_key k, struct kr_items list, uint32_t n)
+{
+	const struct kr_grow *g = r->w->grow;
+	uint32_t i = kr_grow_own(r, k)->writes;
+
+	while (i < g->write_first[k.i + 1] && g->writes[i].txn.i == r->txn.i && !is_among(kr_grow_find(g, k, g->writes[i].element), list, n))
+		i++;
+	return i < g->write_first[k.i + 1] && g->writes[i].txn.i == r->txn.i;
+}
+
+/* Does what one transaction left, or what was there at first, end behind the first n? */
+static bool ends_there(const struct kr_grow *g, kr_key k, struct kr_items list, uint32_t n)
+{
+	const struct kr_grow_element *last = kr_grow_find(g, k, list.at[n - 1].i);
+
+	return last->write == KR_NONE ? n == g->initials[k.i] : kr_grow_run(g, k, last->write) == last->write + 1;
+}
+
+/* So many elements, from the first on, are in order, as another list has shown; 0: none are known to be. */
+static uint32_t count_checked(struct kr_replay *r, kr_key k, struct kr_items list)
+{
+	struct kr_items best = r->w->grow->checked[k.i];
+	uint32_t n = best.n < list.n ? best.n : list.n;
+
+	if (n == 0 || !kr_lists_same_beginning(best, list, n) || shows_own(r, k, list, n))
+		return 0;
+	return n == best.n || ends_there(r->w->grow, k, list, n) ? n : 0;
+}
+
+static void note_checked(struct kr_grow *g, kr_key k, struct kr_items list, uint32_t from)
+{
+	if (g->cleared[k.i] || list.n <= g->checked[k.i].n)
+		return;
+	for (uint32_t i = from; i < list.n; i++)
+		kr_grow_find(g, k, list.at[i].i)->place = i;
+	g->checked[k.i] = list;
+}
+
+/* What one may say at once of an element that is shown at place i, where the first `known` are in order: KR_ANOMALY_KINDS: nothing. */
+static void check_element(struct kr_replay *r, kr_key k, struct kr_items list, uint32_t i, uint32_t known, enum kr_anomaly_kind *kind, kr_txn *other)
 {
 	struct kr_grow *g = r->w->grow;
 	struct kr_grow_element *e = kr_grow_find(g, k, list.at[i].i);
@@ -92,7 +131,7 @@ static void check_element(struct kr_replay *r, kr_key k, struct kr_items list, u
 	other->i = KR_NONE;
 	if (!e) {
 		*kind = KR_GARBAGE_READ;
-	} else if (e->mark == g->marks) {
+	} else if (e->mark == g->marks || is_among(e, list, known)) {
 		*kind = KR_DUPLICATE_ELEMENT;
 	} else if (e->write == KR_NONE && !e->initial) {
 		*kind = KR_ABORTED_READ;
@@ -104,9 +143,9 @@ static void check_element(struct kr_replay *r, kr_key k, struct kr_items list, u
 		e->mark = g->marks;
 }
 
-static bool has_equal(const struct kr_grow *g, kr_key k, struct kr_items list)
+static bool has_equal(const struct kr_grow *g, kr_key k, struct kr_items list, uint32_t from)
 {
-	for (uint32_t i = 0; i < list.n; i++) {
+	for (uint32_t i = from; i < list.n; i++) {
 		const struct kr_grow_element *e = kr_grow_find(g, k, list.at[i].i);
 
 		if (e && e->twice)
@@ -185,7 +224,7 @@ static enum kr_status see_unknown_writers(struct kr_replay *r, kr_key k, struct 
 {
 	struct kr_grow *g = r->w->grow;
 
-	for (uint32_t i = from; i < list.n; i++) {
+	for (uint32_t i = g->parts_of[k.i] < g->parts_of[k.i + 1] ? from : list.n; i < list.n; i++) {
 		kr_key part = g->run_part[kr_grow_find(g, k, list.at[i].i)->write]; /* of the first element of each run */
 
 		if (part.i != KR_NONE)
@@ -213,26 +252,27 @@ static enum kr_status see_list(struct kr_replay *r, kr_key k, struct kr_items li
 	struct kr_grow *g = r->w->grow;
 	enum kr_anomaly_kind kind;
 	kr_txn other;
-	uint32_t next, appended;
+	uint32_t next, appended = g->initials[k.i], known = count_checked(r, k, list);
 
-	if (r->w->asg->keys[k.i].open_initial || has_equal(g, k, list))
+	if (r->w->asg->keys[k.i].open_initial || has_equal(g, k, list, known))
 		return see_last(r, k, list);
 	g->marks++;
-	for (uint32_t i = 0; i < list.n; i++) {
-		check_element(r, k, list, i, &kind, &other);
+	for (uint32_t i = known; i < list.n; i++) {
+		check_element(r, k, list, i, known, &kind, &other);
 		if (kind != KR_ANOMALY_KINDS)
 			return kr_grow_contradict(r, k, kind, other);
 	}
-	if (!check_initial(g, k, list, &appended))
+	if (known == 0 && !check_initial(g, k, list, &appended))
 		return kr_grow_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
-	for (uint32_t i = appended; i < list.n; i = next) {
+	for (uint32_t i = known > 0 ? known : appended; i < list.n; i = next) {
 		struct kr_grow_element *e = kr_grow_find(g, k, list.at[i].i);
 
 		kind = e->write == KR_NONE ? KR_INCOMPATIBLE_ORDER : check_run(g, k, list, i, &next);
 		if (kind != KR_ANOMALY_KINDS)
 			return kr_grow_contradict(r, k, kind, e->write == KR_NONE ? (kr_txn){KR_NONE} : g->writes[e->write].txn);
 	}
-	if (!r->obs &&
+	note_checked(g, k, list, known);
+	if (!r->fills &&
 		!kr_vec_push(r->w->asg->mem, &g->reads,
 			(struct kr_grow_read){r->txn, r->op, k, list, r->w->h->txns.at[r->txn.i].status == KR_COMMITTED, false}))
 		return KR_NOMEM;

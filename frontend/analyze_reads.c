@@ -2,7 +2,7 @@
  *
  * Each transaction that may have taken effect is replayed over its own writes: what an operation says of a key that the transaction wrote before must
  * be what it wrote (internal consistency); of any other key it is an external observation. An unknown transaction that contradicts itself, or writes
- * nothing, is absent: it cannot have taken effect, or nothing would show that it had. Two replays, to count and to fill; linear in the operations, and in
+ * nothing, is absent: it cannot have taken effect, or nothing would show that it had. Two replays, for contradictions and for observations; linear in the operations, and in
  * the keys that ranges and scans look at. Growing keys have a replay of their own (analyze_grow.c). */
 #include "frontend/analyze_work.h"
 
@@ -12,10 +12,17 @@
 
 enum kr_status kr_analyze_see(struct kr_replay *r, kr_key k, uint32_t test, bool predicate)
 {
-	if (r->obs)
-		r->obs[r->seen] = (struct kr_observation){r->txn, r->op, k, test, predicate, r->loose};
-	r->seen++;
-	return kr_ctx_tick(r->w->ctx);
+	struct kr_work *w = r->w;
+
+	if (!r->fills)
+		return kr_ctx_tick(w->ctx);
+	if (w->seen.n >= KR_NONE - 1)
+		return kr_err_set(w->err, KR_UNSUPPORTED, "found more than %u observations, expected fewer", KR_NONE);
+	if (!w->installs && w->seen.n >= OBSERVATIONS_OF_SUMS_MOST)
+		return kr_err_set(w->err, KR_UNSUPPORTED, "counters are shown too often, to transactions that may have missed updates, to be decided");
+	if (!kr_vec_push(w->asg->mem, &w->seen, (struct kr_observation){r->txn, r->op, k, test, predicate, r->loose}))
+		return KR_NOMEM;
+	return kr_ctx_tick(w->ctx);
 }
 
 enum kr_status kr_analyze_contradict(struct kr_replay *r, kr_key k, enum kr_anomaly_kind kind)
@@ -23,7 +30,7 @@ enum kr_status kr_analyze_contradict(struct kr_replay *r, kr_key k, enum kr_anom
 	struct kr_work *w = r->w;
 
 	r->inconsistent = true;
-	if (r->obs || w->h->txns.at[r->txn.i].status != KR_COMMITTED)
+	if (r->fills || w->h->txns.at[r->txn.i].status != KR_COMMITTED)
 		return KR_OK;
 	return kr_vec_push(w->asg->mem, &w->found, (struct kr_found){r->txn, r->op, k, kind, {KR_NONE}}) ? KR_OK : KR_NOMEM;
 }
@@ -223,11 +230,11 @@ static enum kr_status replay_operation(struct kr_replay *r, const struct kr_oper
 
 /* ---- all of them ---- */
 
-static enum kr_status replay(struct kr_work *w, kr_txn t, struct kr_observation *obs, struct kr_replay *r)
+static enum kr_status replay(struct kr_work *w, kr_txn t, bool fills, struct kr_replay *r)
 {
 	const struct kr_transaction *txn = &w->h->txns.at[t.i];
 
-	*r = (struct kr_replay){.w = w, .txn = t, .turn = 2 * t.i + (obs != NULL), .obs = obs};
+	*r = (struct kr_replay){.w = w, .txn = t, .turn = 2 * t.i + fills, .fills = fills};
 	for (; r->op < txn->op_count; r->op++) {
 		kr_op id = kr_history_op(w->h, t, r->op);
 		const struct kr_operation *op = &w->h->ops.at[id.i];
@@ -244,34 +251,45 @@ static enum kr_status replay(struct kr_work *w, kr_txn t, struct kr_observation 
 	return KR_OK;
 }
 
-static enum kr_status count_all(struct kr_work *w)
+static enum kr_status look_for_contradictions(struct kr_work *w)
 {
 	struct kr_asg *asg = w->asg;
-	uint64_t nobs = 0;
 
 	for (uint32_t t = 0; t < asg->ntxns; t++) {
 		struct kr_asg_txn *txn = &asg->txns[t];
+		struct kr_replay found;
 
-		if (txn->presence != KR_ABSENT_TXN) {
-			struct kr_replay found;
-
-			KR_TRY(replay(w, (kr_txn){t}, NULL, &found));
-			if (txn->outcome_unknown && (found.inconsistent || !found.wrote)) {
-				txn->presence = KR_ABSENT_TXN;
-				w->changed = true;
-			} else {
-				nobs += found.seen;
-			}
-			w->any_open |= txn->presence == KR_OPEN;
-			if (!w->installs && nobs > OBSERVATIONS_OF_SUMS_MOST)
-				return kr_err_set(w->err, KR_UNSUPPORTED,
-					"counters are shown too often, to transactions that may have missed updates, to be decided");
-			if (nobs >= KR_NONE)
-				return kr_err_set(w->err, KR_UNSUPPORTED, "found more than %u observations, expected fewer", KR_NONE);
+		if (txn->presence == KR_ABSENT_TXN)
+			continue;
+		KR_TRY(replay(w, (kr_txn){t}, false, &found));
+		if (txn->outcome_unknown && (found.inconsistent || !found.wrote)) {
+			txn->presence = KR_ABSENT_TXN;
+			w->changed = true;
 		}
-		asg->obs_first[t + 1] = (uint32_t)nobs;
+		w->any_open |= txn->presence == KR_OPEN;
 	}
-	asg->nobs = (uint32_t)nobs;
+	return KR_OK;
+}
+
+static enum kr_status fill(struct kr_work *w)
+{
+	struct kr_asg *asg = w->asg;
+	struct kr_replay found;
+
+	if (!kr_vec_reserve(asg->mem, &w->seen, w->h->ops.n))
+		return KR_NOMEM;
+	for (uint32_t t = 0; t < asg->ntxns; t++) {
+		if (asg->txns[t].presence != KR_ABSENT_TXN)
+			KR_TRY(replay(w, (kr_txn){t}, true, &found));
+		asg->obs_first[t + 1] = w->seen.n;
+	}
+	asg->nobs = w->seen.n;
+	asg->obs = KR_NEW_ARRAY(&asg->arena, struct kr_observation, asg->nobs);
+	if (!asg->obs)
+		return KR_NOMEM;
+	if (asg->nobs > 0)
+		memcpy(asg->obs, w->seen.at, asg->nobs * sizeof *asg->obs);
+	kr_vec_done(asg->mem, &w->seen);
 	return KR_OK;
 }
 
@@ -284,16 +302,8 @@ enum kr_status kr_analyze_replay(struct kr_work *w)
 	if (!w->own || !asg->obs_first)
 		return KR_NOMEM;
 	memset(w->stamp, 0xff, w->h->keys.n * sizeof *w->stamp);
-	KR_TRY(count_all(w));
+	KR_TRY(look_for_contradictions(w));
 	KR_TRY(kr_analyze_grow_check(w));
-	asg->obs = KR_NEW_ARRAY(&asg->arena, struct kr_observation, asg->nobs);
-	if (!asg->obs)
-		return KR_NOMEM;
-	for (uint32_t t = 0; t < asg->ntxns; t++) {
-		struct kr_replay found;
-
-		if (asg->obs_first[t] != asg->obs_first[t + 1])
-			KR_TRY(replay(w, (kr_txn){t}, asg->obs + asg->obs_first[t], &found));
-	}
+	KR_TRY(fill(w));
 	return w->changed ? kr_analyze_drop_versions(w) : KR_OK;
 }

@@ -73,6 +73,7 @@ struct kr_work {
 	struct kr_err *err;
 	struct kr_arena scratch; /* freed when the analysis ends */
 	bool installs;           /* what a transaction is shown of a counter after its own increments is what it leaves (kr_analyze) */
+	bool exact;              /* nothing is left out because it would be too much */
 	bool any_open;           /* some transaction is KR_OPEN */
 	bool changed;            /* versions, observations or candidates went away: kr_analyze_compact has work */
 
@@ -80,6 +81,7 @@ struct kr_work {
 	uint64_t *grows; /* bits, per key of the trace: list, set, or a counter that is a sum (kr_analyze_grows) */
 	uint32_t *stamp; /* per key of the trace: who wrote it, as the step at hand needs it */
 	kr_value *own;   /* per key, valid where stamp says so: what that transaction wrote last */
+	KR_VEC(struct kr_observation) seen; /* while transactions are replayed */
 	KR_VEC(struct kr_found) found; /* of committed transactions; kr_analyze_anomalies puts them in file order */
 
 	/* Per version, in the ASG's arena. i == KR_NONE: an initial value that is not known. Ids from h->values.n on, below KR_TEST_ARGUMENTS, are numbers that the trace does not have
@@ -138,16 +140,15 @@ enum kr_status kr_analyze_orders(struct kr_work *w);
 
 /* ---- replay, for analyze_scans.c and analyze_grow.c ---- */
 
-/* Each transaction is replayed twice: to count its observations (obs == NULL), and to fill them in. Both times the same must happen; contradictions count only the first time. */
+/* Each transaction is replayed twice: for what contradicts it, and, if it may have taken effect, for its observations. */
 struct kr_replay {
 	struct kr_work *w;
 	kr_txn txn;
 	uint32_t op;                /* index of the operation at hand */
 	uint32_t turn;              /* differs from replay to replay: w->stamp[k] == turn: this transaction has written k (analyze_grow.c may use stamps of its own so) */
 	bool loose;                 /* the operation at hand does not read through a cursor */
+	bool fills;                 /* this is the second time */
 	bool inconsistent, wrote;
-	uint32_t seen;              /* observations so far */
-	struct kr_observation *obs; /* or NULL */
 };
 
 /* An external observation of key or part k at the operation at hand. */
@@ -182,7 +183,7 @@ enum kr_status kr_analyze_grow_keys(struct kr_work *w);
  * kr_analyze_contradict. w->stamp and w->own are not used for growing keys. */
 enum kr_status kr_analyze_grow_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value);
 void kr_analyze_grow_write(struct kr_replay *r, kr_key k);
-/* After the counting replay: what reads of one key by different transactions contradict. */
+/* After the first replay: what reads of one key by different transactions contradict. */
 enum kr_status kr_analyze_grow_check(struct kr_work *w);
 void kr_analyze_grow_free(struct kr_work *w);
 /* Names the anomaly of an observation of a growing key or a part that has no candidate (kind and other; anomaly->key becomes the key of the trace). */
