@@ -42,6 +42,7 @@ need_for_build() {
     want libsqlite3-dev pkg-config --exists sqlite3
     want libpq-dev pkg-config --exists libpq
     want libmariadb-dev pkg-config --exists libmariadb
+    want liblmdb-dev pkg-config --exists lmdb
 }
 
 need_for_tests() {
@@ -84,7 +85,9 @@ install_missing() {
     fi
     $as_root apt-get update -q >&2 || [ -z "$missing" ] || { echo "apt-get could not install:$missing" >&2; exit 1; }
     [ -z "$missing" ] || apt_install $missing || { echo "apt-get could not install:$missing" >&2; exit 1; }
-    [ -z "$wanted" ] || apt_install $wanted || echo "Going on without:$wanted" >&2
+    [ -z "$wanted" ] || apt_install $wanted || for package in $wanted; do # no release of Debian has all of them for ever
+        apt_install "$package" || echo "Going on without: $package" >&2
+    done
 }
 
 # build PRESET [TARGET]: silent once there is a build, unless it fails.

@@ -76,8 +76,17 @@ static enum kl_answer answered(struct kr_session *s, const char *what, struct kl
 	return answer;
 }
 
+static bool only_reads(const struct kr_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->n; i++)
+		if (!(KL_BIT(plan->steps[i].op.kind) & KL_READS))
+			return false;
+	return true;
+}
+
 static enum kl_answer begin(struct kr_session *s, struct kl_result *r)
 {
+	s->client->only_reads = only_reads(&s->plan);
 	clear(r);
 
 	enum kl_answer answer = answered(s, "begin", r, s->run->store.driver->begin(s->client, r));

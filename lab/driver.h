@@ -8,9 +8,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define KL_ABI 1
+#define KL_ABI 2
 
-/* In a driver's file: the library that it is built with, as pkg-config calls it, and Debian's package of it. Where it is not found, the driver is left out (lab/CMakeLists.txt). */
+/* In a driver's file: the library that it is built with, as pkg-config calls it (or else -lMODULE and MODULE.h do), and Debian's package of it. Where it is not found, the driver is
+ * left out (lab/CMakeLists.txt). */
 #define KL_NEEDS(module, package) _Static_assert(sizeof module && sizeof package, "")
 
 #define KL_KEY 40 /* bytes of a key, terminator included */
@@ -43,6 +44,7 @@ enum kl_kind {
 };
 #define KL_BIT(kind) (UINT64_C(1) << (kind))
 #define KL_LOCKING KL_BIT(32) /* KL_READ with `lock` */
+#define KL_READS (KL_BIT(KL_READ) | KL_BIT(KL_READ_LIST) | KL_BIT(KL_READ_SET) | KL_BIT(KL_RANGE) | KL_BIT(KL_SCAN)) /* those that write nothing */
 
 enum kl_lock { KL_NO_LOCK, KL_SHARED, KL_EXCLUSIVE };
 
@@ -106,7 +108,8 @@ struct kl_client {
 	struct kl_store *store;
 	const struct kl_level *level;
 	uint32_t number;
-	const char *id;         /* of the transaction */
+	const char *id;         /* of the transaction, */
+	bool only_reads;        /* which is known when it begins */
 };
 
 enum { KL_EMBEDDED = 1, KL_SESSIONS = 2, KL_SERIAL = 4 /* places are an order of serialization at levels that claim `ser` or more */, KL_BACKENDS = 8 /* a process for each client */ };

@@ -183,7 +183,7 @@ static enum kl_answer begin(struct kl_client *client, struct kl_result *result)
 static enum kl_answer run(struct kl_client *client, const struct kl_op *op, struct kl_result *result)
 {
 	struct sqlite_client *c = (struct sqlite_client *)client;
-	bool reads = op->kind <= KL_READ_SET || op->kind == KL_RANGE || op->kind == KL_SCAN;
+	bool reads = KL_BIT(op->kind) & KL_READS;
 	enum kl_answer answer = step(c, (int)op->kind, op, result);
 
 	c->wrote |= !reads;

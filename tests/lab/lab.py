@@ -10,6 +10,7 @@ KRAIT = os.path.abspath(os.environ.get("KRAIT", "build/dev/bin/krait"))
 LAB = KRAIT + "-lab"
 FOLDER = tempfile.TemporaryDirectory(prefix="krait-test-lab-")
 TRACE = os.path.join(FOLDER.name, "trace.jsonl")
+TRIES = 4
 
 
 def run(*options, status=0, path=TRACE, timeout=120):
@@ -34,6 +35,19 @@ def check(*options, path=TRACE):
     done = subprocess.run([KRAIT, "check", "--json", *options, path], capture_output=True, text=True)
     assert done.returncode in (0, 1, 2), done.stdout + done.stderr
     return {verdict["level"]: verdict["verdict"] for verdict in map(json.loads, done.stdout.splitlines())}
+
+
+def keeps(driver, level, workload, *options):
+    return run("-d", driver, "-l", level, "-w", workload, "--txns", "120", "--check", "keeps", "--timeout", "60", *options)
+
+
+def shows(driver, level, workload, broken):
+    """The level of krait is violated in some run."""
+    for seed in range(1, TRIES + 1):
+        run("-d", driver, "-l", level, "-w", workload, "--seed", str(seed), "--think", "500")
+        if check("-l", broken)[broken] == "violated":
+            return
+    raise AssertionError(f"{driver} {level}: none of {TRIES} runs violates {broken}")
 
 
 def main(namespace):

@@ -10,23 +10,9 @@ import subprocess
 import tempfile
 import time
 
-from lab import FOLDER, LAB, TRACE, check, main, read, run
+from lab import FOLDER, LAB, TRACE, check, keeps, main, read, run, shows
 
-TRIES = 4
 SQLITE = ("wal", "wal-immediate", "journal")
-
-
-def keeps(driver, level, workload, *options):
-    return run("-d", driver, "-l", level, "-w", workload, "--txns", "120", "--check", "keeps", "--timeout", "60", *options)
-
-
-def shows(driver, level, workload, broken):
-    """The level of krait is violated in some run."""
-    for seed in range(1, TRIES + 1):
-        run("-d", driver, "-l", level, "-w", workload, "--seed", str(seed), "--think", "500")
-        if check("-l", broken)[broken] == "violated":
-            return
-    raise AssertionError(f"{driver} {level}: none of {TRIES} runs violates {broken}")
 
 
 def test_lab_sqlite():
