@@ -6,7 +6,8 @@
 
 #include "base/call.h"
 
-/* What krait_answer_... recorded of a wrong call stands in the reason, since they have no error to tell it by. */
+/* What krait_answer_... recorded of a wrong call stands in the reason, since they have no error to tell it
+ * by. */
 static void take_reason(const struct kr_answer *out, enum kr_status status, struct kr_err *err)
 {
 	if (status != KR_OK && out->reason[0])
@@ -16,14 +17,16 @@ static void take_reason(const struct kr_answer *out, enum kr_status status, stru
 static enum kr_status check_answer(const struct kr_call *call, struct kr_answer *out, struct kr_err *err)
 {
 	if ((unsigned)out->outcome > KR_UNDECIDED)
-		return kr_call_fail(call, err, "answered with the outcome %d, which there is not", (int)out->outcome);
+		return kr_call_fail(call, err, "answered with the outcome %d, which there is not",
+			(int)out->outcome);
 	if (out->outcome == KR_UNDECIDED && !out->reason[0])
-		(void)snprintf(out->reason, sizeof out->reason, "back end '%.60s' gave neither an answer nor a reason", call->name);
+		(void)snprintf(out->reason, sizeof out->reason,
+			"back end '%.60s' gave neither an answer nor a reason", call->name);
 	return KR_OK;
 }
 
-static enum kr_status ask(enum kr_status (*function)(struct kr_ir *, struct kr_answer *, struct kr_err *), const struct kr_backend *backend, struct kr_ir *ir,
-	struct kr_answer *out, struct kr_err *err)
+static enum kr_status ask(enum kr_status (*function)(struct kr_ir *, struct kr_answer *, struct kr_err *),
+	const struct kr_backend *backend, struct kr_ir *ir, struct kr_answer *out, struct kr_err *err)
 {
 	struct kr_call call;
 	enum kr_status status;
@@ -35,17 +38,20 @@ static enum kr_status ask(enum kr_status (*function)(struct kr_ir *, struct kr_a
 	return status ? status : check_answer(&call, out, err);
 }
 
-enum kr_status kr_backend_solve(const struct kr_backend *backend, struct kr_ir *ir, struct kr_answer *out, struct kr_err *err)
+enum kr_status kr_backend_solve(const struct kr_backend *backend, struct kr_ir *ir, struct kr_answer *out,
+	struct kr_err *err)
 {
 	return ask(backend->solve, backend, ir, out, err);
 }
 
-enum kr_status kr_backend_attempt(const struct kr_backend *backend, struct kr_ir *ir, struct kr_answer *out, struct kr_err *err)
+enum kr_status kr_backend_attempt(const struct kr_backend *backend, struct kr_ir *ir, struct kr_answer *out,
+	struct kr_err *err)
 {
 	return ask(backend->attempt, backend, ir, out, err);
 }
 
-enum kr_status kr_backend_write(const struct kr_backend *backend, struct kr_ir *ir, struct kr_str *out, struct kr_err *err)
+enum kr_status kr_backend_write(const struct kr_backend *backend, struct kr_ir *ir, struct kr_str *out,
+	struct kr_err *err)
 {
 	struct kr_call call;
 	enum kr_status status;

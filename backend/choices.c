@@ -1,14 +1,18 @@
-/* Boolean variables for choices (choices.h). Longer than usual: the variables, the facts about them and the clauses that make new ones all work on one table.
+/* Boolean variables for choices (choices.h). Longer than usual: the variables, the facts about them and the
+ * clauses that make new ones all work on one table.
  *
- * Facts that the clauses state: an observation of a transaction that took effect saw some possible candidate (where several are true any of them will do, since
- * whatever clauses forbid, they forbid of each); seeing an open transaction's version means that it took effect, so that its own observations saw something too;
- * observations of an untold initial value agree. Order choices carry no transitivity clauses: a cyclic order is a cycle of ww edges and becomes a clause when it is
- * met. An absent transaction's choices are free and harmless: put last in every key's order it has no edge out. */
+ * Facts that the clauses state: an observation of a transaction that took effect saw some possible candidate
+ * (where several are true any of them will do, since whatever clauses forbid, they forbid of each); seeing an
+ * open transaction's version means that it took effect, so that its own observations saw something too;
+ * observations of an untold initial value agree. Order choices carry no transitivity clauses: a cyclic order
+ * is a cycle of ww edges and becomes a clause when it is met. An absent transaction's choices are free and
+ * harmless: put last in every key's order it has no edge out. */
 #include "backend/choices.h"
 
 #include "base/hash.h"
 
-enum { MOST_PAIRS_CHECKED = 100000 }; /* candidates * versions beyond which candidates are not tested before they get variables */
+/* candidates * versions beyond which candidates are not tested before they get variables */
+enum { MOST_PAIRS_CHECKED = 100000 };
 
 static const kr_lit no_literal = {KR_NONE};
 
@@ -18,7 +22,8 @@ enum kr_status kr_choices_init(struct kr_choices *c, struct kr_ir *ir)
 	c->sources_made = kr_mem_alloc(&ir->ctx->mem, ir->asg->nobs, 1);
 	c->pinned = kr_mem_alloc(&ir->ctx->mem, ir->asg->nobs, 1);
 	c->sums_made = kr_mem_alloc(&ir->ctx->mem, ir->asg->nsums, 1);
-	return c->sources_made && c->pinned && c->sums_made ? kr_told_init(&c->given, &ir->ctx->mem, ir->asg) : KR_NOMEM;
+	return c->sources_made && c->pinned && c->sums_made ? kr_told_init(&c->given, &ir->ctx->mem, ir->asg)
+							    : KR_NOMEM;
 }
 
 void kr_choices_done(struct kr_choices *c)
@@ -43,16 +48,19 @@ void kr_choices_done(struct kr_choices *c)
 
 static uint64_t hash_choice(const struct kr_choice *x)
 {
-	return kr_hash_pair(kr_hash_pair(x->obs.i, x->a.i), kr_hash_pair(x->b.i, kr_hash_pair(x->txn.i, x->outdone)));
+	return kr_hash_pair(kr_hash_pair(x->obs.i, x->a.i),
+		kr_hash_pair(x->b.i, kr_hash_pair(x->txn.i, x->outdone)));
 }
 
 /* The variable of a choice in normal form, or KR_NONE. */
 static uint32_t find(const struct kr_choices *c, const struct kr_choice *x)
 {
 	uint32_t id;
-	for (kr_table_iter it = kr_table_find(&c->table, hash_choice(x)); (id = kr_table_next(&c->table, &it)) != KR_NONE;) {
+	for (kr_table_iter it = kr_table_find(&c->table, hash_choice(x));
+		(id = kr_table_next(&c->table, &it)) != KR_NONE;) {
 		const struct kr_choice *y = &c->all.at[id];
-		if (x->obs.i == y->obs.i && x->a.i == y->a.i && x->b.i == y->b.i && x->txn.i == y->txn.i && x->outdone == y->outdone)
+		if (x->obs.i == y->obs.i && x->a.i == y->a.i && x->b.i == y->b.i && x->txn.i == y->txn.i &&
+			x->outdone == y->outdone)
 			return id;
 	}
 	return KR_NONE;
@@ -70,7 +78,10 @@ static enum kr_status make(struct kr_choices *c, struct kr_choice x, uint32_t *v
 	return KR_OK;
 }
 
-static enum kr_status push(struct kr_choices *c, kr_lit l) { return kr_vec_push(&c->ir->ctx->mem, &c->clauses, l) ? KR_OK : KR_NOMEM; }
+static enum kr_status push(struct kr_choices *c, kr_lit l)
+{
+	return kr_vec_push(&c->ir->ctx->mem, &c->clauses, l) ? KR_OK : KR_NOMEM;
+}
 
 /* Ends a clause that comes from a cycle, or KR_NONE. */
 static enum kr_status end_clause(struct kr_choices *c, uint32_t cycle)
@@ -142,7 +153,10 @@ static enum kr_status push_given(struct kr_choices *c, kr_version a, kr_version 
 enum kr_status kr_choices_order(struct kr_choices *c, kr_version a, kr_version b, kr_lit *out)
 {
 	kr_units_choice(c->ir, &a, &b);
-	struct kr_choice x = {.obs = {KR_NONE}, .a = a.i < b.i ? a : b, .b = a.i < b.i ? b : a, .txn = {KR_NONE}};
+	struct kr_choice x = {.obs = {KR_NONE},
+		.a = a.i < b.i ? a : b,
+		.b = a.i < b.i ? b : a,
+		.txn = {KR_NONE}};
 	uint32_t var = find(c, &x);
 	if (var == KR_NONE) {
 		x.flipped = a.i > b.i; /* false must mean: a before b */
@@ -170,7 +184,8 @@ static enum kr_status push_some(struct kr_choices *c, kr_obs o)
 {
 	kr_version v;
 	enum kr_status status = KR_OK;
-	for (kr_candidates it = kr_asg_candidates(c->ir->asg, o); !status && kr_asg_next(c->ir->asg, &it, &v);) {
+	for (kr_candidates it = kr_asg_candidates(c->ir->asg, o);
+		!status && kr_asg_next(c->ir->asg, &it, &v);) {
 		kr_lit l = source_literal(c, o, v);
 		if (l.i != KR_NONE)
 			status = push(c, l);
@@ -204,9 +219,17 @@ static enum kr_status make_variables(struct kr_choices *c, kr_obs o, kr_version 
 		if (w.i != KR_NONE && c->ir->presence[w.i] == KR_ABSENT_TXN)
 			continue;
 		if (test && kr_ir_impossible(c->ir, o, v))
-			status = kr_vec_push(&c->ir->ctx->mem, &c->ruled_out, (struct kr_ruled_out){o, v}) ? KR_OK : KR_NOMEM;
+			status = kr_vec_push(&c->ir->ctx->mem, &c->ruled_out, (struct kr_ruled_out){o, v})
+				? KR_OK
+				: KR_NOMEM;
 		else
-			status = make(c, (struct kr_choice){.obs = o, .a = v, .b = {KR_NONE}, .txn = {KR_NONE}, .flipped = v.i == preferred.i}, &var);
+			status = make(c,
+				(struct kr_choice){.obs = o,
+					.a = v,
+					.b = {KR_NONE},
+					.txn = {KR_NONE},
+					.flipped = v.i == preferred.i},
+				&var);
 		if (status)
 			return status;
 	}
@@ -232,7 +255,8 @@ static enum kr_status push_agreement(struct kr_choices *c, kr_obs o)
 		if (other.i != KR_NONE)
 			status = push_pair(c, kr_lit_not(mine), kr_lit_not(other));
 		else if (c->ir->source[p].i == initial.i)
-			status = kr_vec_push(&c->ir->ctx->mem, &c->ruled_out, (struct kr_ruled_out){o, initial})
+			status = kr_vec_push(&c->ir->ctx->mem, &c->ruled_out,
+					 (struct kr_ruled_out){o, initial})
 				? push_pair(c, kr_lit_not(mine), kr_lit_not(mine))
 				: KR_NOMEM;
 		if (status)
@@ -241,8 +265,10 @@ static enum kr_status push_agreement(struct kr_choices *c, kr_obs o)
 	return KR_OK;
 }
 
-/* Variables and clauses of one observation. Open transactions whose versions it may have seen are added to `open`, to be treated too. */
-static enum kr_status make_source(struct kr_choices *c, kr_obs o, kr_version preferred, struct kr_lits *seen_open)
+/* Variables and clauses of one observation. Open transactions whose versions it may have seen are added to
+ * `open`, to be treated too. */
+static enum kr_status make_source(struct kr_choices *c, kr_obs o, kr_version preferred,
+	struct kr_lits *seen_open)
 {
 	uint32_t first = c->all.n;
 	c->sources_made[o.i] = 1;
@@ -265,7 +291,8 @@ static enum kr_status make_source(struct kr_choices *c, kr_obs o, kr_version pre
 	return status;
 }
 
-/* If this source literal holds, the open transaction that wrote the version took effect: each of its observations saw something. */
+/* If this source literal holds, the open transaction that wrote the version took effect: each of its
+ * observations saw something. */
 static enum kr_status treat_open(struct kr_choices *c, kr_lit saw, struct kr_lits *seen_open)
 {
 	const struct kr_asg *asg = c->ir->asg;
@@ -299,13 +326,15 @@ enum kr_status kr_choices_source(struct kr_choices *c, kr_obs o, kr_version v, k
 
 /* ---- orders that rest on unknown transactions, and sums ---- */
 
-enum kr_status kr_choices_guard(struct kr_choices *c, kr_version a, kr_version b, const kr_txn *guards, uint32_t n)
+enum kr_status kr_choices_guard(struct kr_choices *c, kr_version a, kr_version b, const kr_txn *guards,
+	uint32_t n)
 {
 	struct kr_mem *mem = &c->ir->ctx->mem;
 	struct kr_lits clause = {0};
 	kr_lit l;
 	for (uint32_t i = 0; i < c->guarded.n; i++) {
-		if (c->guarded.at[i].before.i == a.i && c->guarded.at[i].after.i == b.i && c->guarded.at[i].guard.i == guards[0].i)
+		if (c->guarded.at[i].before.i == a.i && c->guarded.at[i].after.i == b.i &&
+			c->guarded.at[i].guard.i == guards[0].i)
 			return KR_OK;
 	}
 	if (!kr_vec_push(mem, &c->guarded, (struct kr_asg_order){a, b, guards[0]}))
@@ -365,7 +394,8 @@ static enum kr_status pin(struct kr_choices *c, kr_obs o)
 }
 
 /* A term whose observation's source is known is a number, and one whose candidate is ruled out is none. */
-static enum kr_status push_term(struct kr_choices *c, const struct kr_asg_term *term, struct kr_choice_sum *sum)
+static enum kr_status push_term(struct kr_choices *c, const struct kr_asg_term *term,
+	struct kr_choice_sum *sum)
 {
 	struct kr_mem *mem = &c->ir->ctx->mem;
 	kr_version known = c->ir->source[term->obs.i];
@@ -375,7 +405,9 @@ static enum kr_status push_term(struct kr_choices *c, const struct kr_asg_term *
 	if (l.i == KR_NONE)
 		return KR_OK;
 	sum->count++;
-	return kr_vec_push(mem, &c->sum_literals, l) && kr_vec_push(mem, &c->sum_weights, term->weight) ? KR_OK : KR_NOMEM;
+	return kr_vec_push(mem, &c->sum_literals, l) && kr_vec_push(mem, &c->sum_weights, term->weight)
+		? KR_OK
+		: KR_NOMEM;
 }
 
 enum kr_status kr_choices_sum(struct kr_choices *c, uint32_t index)
@@ -416,7 +448,8 @@ static enum kr_status forbid_link(struct kr_choices *c, const struct kr_link *li
 	if (link->edge != KR_NONE || link->kind == KR_SO || link->kind == KR_RT)
 		return KR_OK;
 	if (link->kind == KR_WW)
-		return forbid_order(c, kr_asg_version_of(asg, link->from, link->key), kr_asg_version_of(asg, link->to, link->key));
+		return forbid_order(c, kr_asg_version_of(asg, link->from, link->key),
+			kr_asg_version_of(asg, link->to, link->key));
 	if (c->ir->source[link->obs.i].i == KR_NONE) {
 		status = kr_choices_source(c, link->obs, link->seen, &l);
 		if (!status)
@@ -429,8 +462,10 @@ static enum kr_status forbid_link(struct kr_choices *c, const struct kr_link *li
 
 /* ---- the newest part ---- */
 
-/* Says that `outdone` takes candidate u of another observation p of the operation, and that u's version of the key is later than v's; *may is its literal, or no literal where that cannot be. */
-static enum kr_status push_newer(struct kr_choices *c, kr_obs o, kr_version v, kr_obs p, kr_version u, kr_lit *may)
+/* Says that `outdone` takes candidate u of another observation p of the operation, and that u's version of
+ * the key is later than v's; *may is its literal, or no literal where that cannot be. */
+static enum kr_status push_newer(struct kr_choices *c, kr_obs o, kr_version v, kr_obs p, kr_version u,
+	kr_lit *may)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	kr_key k = kr_asg_whole(asg, asg->obs[o.i].key);
@@ -439,11 +474,20 @@ static enum kr_status push_newer(struct kr_choices *c, kr_obs o, kr_version v, k
 	kr_lit saw = known.i == KR_NONE ? source_literal(c, p, u) : no_literal, later;
 	uint32_t var;
 	*may = no_literal;
-	if (theirs.i == KR_NONE || theirs.i == mine.i || (known.i == KR_NONE ? saw.i == KR_NONE : known.i != u.i) || kr_ir_writes_before(c->ir, theirs, mine))
+	if (theirs.i == KR_NONE || theirs.i == mine.i ||
+		(known.i == KR_NONE ? saw.i == KR_NONE : known.i != u.i) ||
+		kr_ir_writes_before(c->ir, theirs, mine))
 		return KR_OK;
-	enum kr_status status = kr_choices_order(c, kr_asg_version_of(asg, mine, k), kr_asg_version_of(asg, theirs, k), &later);
+	enum kr_status status = kr_choices_order(c, kr_asg_version_of(asg, mine, k),
+		kr_asg_version_of(asg, theirs, k), &later);
 	if (!status)
-		status = make(c, (struct kr_choice){.obs = {KR_NONE}, .a = v, .b = u, .txn = {KR_NONE}, .outdone = o.i + 1}, &var);
+		status = make(c,
+			(struct kr_choice){.obs = {KR_NONE},
+				.a = v,
+				.b = u,
+				.txn = {KR_NONE},
+				.outdone = o.i + 1},
+			&var);
 	if (status)
 		return status;
 	may->i = 2 * var;
@@ -454,14 +498,20 @@ static enum kr_status push_newer(struct kr_choices *c, kr_obs o, kr_version v, k
 
 static bool is_sibling(const struct kr_asg *asg, kr_obs o, uint32_t p)
 {
-	return p != o.i && asg->obs[p].op == asg->obs[o.i].op && kr_asg_whole(asg, asg->obs[p].key).i == kr_asg_whole(asg, asg->obs[o.i].key).i;
+	return p != o.i && asg->obs[p].op == asg->obs[o.i].op &&
+		kr_asg_whole(asg, asg->obs[p].key).i == kr_asg_whole(asg, asg->obs[o.i].key).i;
 }
 
-/* The literal "o, which saw v, belongs to an operation that saw another part of the key as of a later version". */
+/* The literal "o, which saw v, belongs to an operation that saw another part of the key as of a later
+ * version". */
 static enum kr_status outdone_literal(struct kr_choices *c, kr_obs o, kr_version v, kr_lit *out)
 {
 	const struct kr_asg *asg = c->ir->asg;
-	const struct kr_choice x = {.obs = {KR_NONE}, .a = v, .b = {KR_NONE}, .txn = {KR_NONE}, .outdone = o.i + 1};
+	const struct kr_choice x = {.obs = {KR_NONE},
+		.a = v,
+		.b = {KR_NONE},
+		.txn = {KR_NONE},
+		.outdone = o.i + 1};
 	kr_txn t = asg->obs[o.i].txn;
 	struct kr_lits clause = {0};
 	uint32_t var = find(c, &x);
@@ -478,7 +528,8 @@ static enum kr_status outdone_literal(struct kr_choices *c, kr_obs o, kr_version
 		if (status || !is_sibling(asg, o, p))
 			continue;
 		status = pin(c, (kr_obs){p});
-		for (kr_candidates it = kr_asg_candidates(asg, (kr_obs){p}); !status && kr_asg_next(asg, &it, &u);) {
+		for (kr_candidates it = kr_asg_candidates(asg, (kr_obs){p});
+			!status && kr_asg_next(asg, &it, &u);) {
 			status = push_newer(c, o, v, (kr_obs){p}, u, &may);
 			if (!status && may.i != KR_NONE && !kr_vec_push(&c->ir->ctx->mem, &clause, may))
 				status = KR_NOMEM;
@@ -494,11 +545,14 @@ static enum kr_status outdone_literal(struct kr_choices *c, kr_obs o, kr_version
 static bool leads_by_part(const struct kr_choices *c, const struct kr_link *link)
 {
 	const struct kr_asg *asg = c->ir->asg;
-	return link->kind == KR_WR && link->edge == KR_NONE && kr_asg_whole(asg, asg->obs[link->obs.i].key).i != asg->obs[link->obs.i].key.i;
+	return link->kind == KR_WR && link->edge == KR_NONE &&
+		kr_asg_whole(asg, asg->obs[link->obs.i].key).i != asg->obs[link->obs.i].key.i;
 }
 
-/* Source variables are made first: making them pushes clauses of their own. A source that is ruled out already makes the cycle's clause hold: *holds is set. */
-static enum kr_status make_links(struct kr_choices *c, const struct kr_proof *proof, struct kr_cycle cycle, bool *holds)
+/* Source variables are made first: making them pushes clauses of their own. A source that is ruled out
+ * already makes the cycle's clause hold: *holds is set. */
+static enum kr_status make_links(struct kr_choices *c, const struct kr_proof *proof, struct kr_cycle cycle,
+	bool *holds)
 {
 	enum kr_status status = KR_OK;
 	*holds = false;
@@ -572,7 +626,8 @@ enum kr_status kr_choices_justify(const struct kr_choices *c, struct kr_proof *p
 	mark_observations(c, proof, spoken_of);
 	for (uint32_t i = 0; i < c->ruled_out.n && !status; i++) {
 		kr_obs o = c->ruled_out.at[i].obs;
-		bool unsaid = !kr_ir_is_present(c->ir, asg->obs[o.i].txn) || asg->keys[asg->obs[o.i].key.i].open_initial;
+		bool unsaid = !kr_ir_is_present(c->ir, asg->obs[o.i].txn) ||
+			asg->keys[asg->obs[o.i].key.i].open_initial;
 		if ((status = kr_ctx_tick(c->ir->ctx)))
 			break;
 		if (spoken_of[o.i] || unsaid || !has_variable(c, o))
@@ -582,7 +637,8 @@ enum kr_status kr_choices_justify(const struct kr_choices *c, struct kr_proof *p
 		kr_version v;
 		if (!c->pinned[o] || c->ir->source[o].i == KR_NONE)
 			continue;
-		for (kr_candidates it = kr_asg_candidates(asg, (kr_obs){o}); !status && kr_asg_next(asg, &it, &v);) {
+		for (kr_candidates it = kr_asg_candidates(asg, (kr_obs){o});
+			!status && kr_asg_next(asg, &it, &v);) {
 			if (v.i != c->ir->source[o].i)
 				status = kr_proof_rule_out(proof, c->ir, (kr_obs){o}, v);
 		}

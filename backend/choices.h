@@ -1,6 +1,8 @@
-/* Choices as Boolean variables, made only for those that a search meets: which of two versions comes first, which candidate an observation saw.
+/* Choices as Boolean variables, made only for those that a search meets: which of two versions comes first,
+ * which candidate an observation saw.
  *
- * A variable is numbered so that *false* is the alternative of the world in which it was met: Z3's default phase then keeps to that world. */
+ * A variable is numbered so that *false* is the alternative of the world in which it was met: Z3's default
+ * phase then keeps to that world. */
 #ifndef KR_BACKEND_CHOICES_H
 #define KR_BACKEND_CHOICES_H
 
@@ -13,15 +15,19 @@ typedef struct { uint32_t i; } kr_lit; /* 2 * variable + (negated ? 1 : 0) */
 static inline kr_lit kr_lit_not(kr_lit l) { return (kr_lit){l.i ^ 1}; }
 
 struct kr_choice {
-	kr_obs obs;       /* source choice: true iff it saw version a (flipped: iff not); KR_NONE for the others */
+	/* source choice: true iff it saw version a (flipped: iff not); KR_NONE for the others */
+	kr_obs obs;
 	kr_version a, b;  /* order choice: true iff b comes before a (a before b is preferred) */
 	kr_txn txn;       /* presence choice: true iff it took effect; KR_NONE for the others */
-	uint32_t outdone; /* newer choice: 1 + the observation that saw version a, though its operation saw another part of the key as of a later version (b: as of that one); 0 for the others */
+	/* newer choice: 1 + the observation that saw version a, though its operation saw another part of the
+	 * key as of a later version (b: as of that one); 0 for the others */
+	uint32_t outdone;
 	bool flipped;
 	bool value;       /* as the solver last said */
 };
 
-struct kr_choice_sum { /* the weights of the literals that hold add up to total; if `guard` holds (KR_NONE: in any case) */
+/* the weights of the literals that hold add up to total; if `guard` holds (KR_NONE: in any case) */
+struct kr_choice_sum {
 	uint32_t first, count; /* into sum_literals and sum_weights */
 	int64_t total;
 	kr_lit guard;
@@ -37,7 +43,8 @@ struct kr_choices {
 	KR_VEC(struct kr_choice) all; /* by variable */
 	struct kr_table table;
 	struct kr_lits clauses;       /* each ended by a literal with i == KR_NONE */
-	KR_VEC(uint32_t) origin;      /* per clause: the cycle of the proof that it forbids, KR_NONE: a fact */
+	/* per clause: the cycle of the proof that it forbids, KR_NONE: a fact */
+	KR_VEC(uint32_t) origin;
 	struct kr_lits facts;         /* further facts, likewise: those found while a clause is under way */
 	KR_VEC(struct kr_choice_sum) sums;
 	struct kr_lits sum_literals;
@@ -48,7 +55,8 @@ struct kr_choices {
 	KR_VEC(struct kr_version_pair) told_units; /* told pairs that a fact states of their units */
 	struct kr_told given;        /* orders that the trace gives hold for their variables from the start */
 	uint8_t *sources_made;        /* per observation: its source variables exist */
-	KR_VEC(struct kr_ruled_out) ruled_out; /* candidates that got no variable; a refutation must say why */
+	/* candidates that got no variable; a refutation must say why */
+	KR_VEC(struct kr_ruled_out) ruled_out;
 };
 
 enum kr_status kr_choices_init(struct kr_choices *c, struct kr_ir *ir);
@@ -57,22 +65,29 @@ void kr_choices_done(struct kr_choices *c);
 /* The literal "a comes before b". */
 enum kr_status kr_choices_order(struct kr_choices *c, kr_version a, kr_version b, kr_lit *out);
 
-/* The literal "o saw v". On first use all of o's possible candidates get variables, with clauses that one is seen (if o's transaction took effect,
- * which holds whenever the question arises). */
+/* The literal "o saw v". On first use all of o's possible candidates get variables, with clauses that one is
+ * seen (if o's transaction took effect, which holds whenever the question arises). */
 enum kr_status kr_choices_source(struct kr_choices *c, kr_obs o, kr_version v, kr_lit *out);
 
-/* Appends the clause "not all the guards of this cycle" (links of choices and known edges). `cycle`: its number in the proof. */
+/* Appends the clause "not all the guards of this cycle" (links of choices and known edges). `cycle`: its
+ * number in the proof. */
 enum kr_status kr_choices_forbid(struct kr_choices *c, const struct kr_proof *proof, uint32_t cycle);
 
-/* Appends to a refutation what rules out candidates without variables, of the observations that it speaks of and of those that it may rest on unsaid. */
+/* Appends to a refutation what rules out candidates without variables, of the observations that it speaks of
+ * and of those that it may rest on unsaid. */
 enum kr_status kr_choices_justify(const struct kr_choices *c, struct kr_proof *proof);
 
 /* States that a comes before b if the guards took effect, once. */
-enum kr_status kr_choices_guard(struct kr_choices *c, kr_version a, kr_version b, const kr_txn *guards, uint32_t n);
+enum kr_status kr_choices_guard(struct kr_choices *c, kr_version a, kr_version b, const kr_txn *guards,
+	uint32_t n);
 
-/* States a sum of the ASG (by index): its observations' sources become choices, of which one holds each. Done once. */
+/* States a sum of the ASG (by index): its observations' sources become choices, of which one holds each. Done
+ * once. */
 enum kr_status kr_choices_sum(struct kr_choices *c, uint32_t sum);
 
-static inline bool kr_choices_true(const struct kr_choices *c, kr_lit l) { return c->all.at[l.i / 2].value != (l.i & 1); }
+static inline bool kr_choices_true(const struct kr_choices *c, kr_lit l)
+{
+	return c->all.at[l.i / 2].value != (l.i & 1);
+}
 
 #endif

@@ -1,5 +1,6 @@
-/* Tarjan's algorithm (Depth-first search and linear graph algorithms, 1972) over both edge lists, with a stack of its own instead of recursion. A node's step is where its walk
- * stands: a known edge e as 2e, a chosen one l as 2l + 1, KR_NONE at the end. O(nodes + edges). */
+/* Tarjan's algorithm (Depth-first search and linear graph algorithms, 1972) over both edge lists, with a
+ * stack of its own instead of recursion. A node's step is where its walk stands: a known edge e as 2e, a
+ * chosen one l as 2l + 1, KR_NONE at the end. O(nodes + edges). */
 #include "backend/components.h"
 
 #include <string.h>

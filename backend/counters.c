@@ -1,4 +1,5 @@
-/* Running totals of counters for the schedule (counters.h). O(1) per installed version and per sum; a binary search per counter that is about to change. */
+/* Running totals of counters for the schedule (counters.h). O(1) per installed version and per sum; a binary
+ * search per counter that is about to change. */
 #include "backend/counters.h"
 
 #include <stdlib.h>
@@ -11,7 +12,8 @@ static int by_total(const void *a, const void *b)
 	return kr_then(KR_ORDER(x->key.i, y->key.i), KR_ORDER(x->total, y->total));
 }
 
-/* Sums of one key share the weights of its versions (but for the reader's own), so that what the counter is now tells which of them are served. */
+/* Sums of one key share the weights of its versions (but for the reader's own), so that what the counter is
+ * now tells which of them are served. */
 static struct kr_counter_group *find_group(const struct kr_counters *c, kr_key key, int64_t total)
 {
 	struct kr_counter_group wanted = {key, total, 0};
@@ -118,7 +120,8 @@ bool kr_counters_wanted(const struct kr_counters *c, kr_txn t)
 	const struct kr_asg *asg = c->ir->asg;
 	for (uint32_t i = asg->written_first[t.i]; c->ngroups && i < asg->written_first[t.i + 1]; i++) {
 		kr_key k = asg->versions[asg->written[i].i].key;
-		const struct kr_counter_group *group = k.i < asg->nkeys - asg->nparts ? find_group(c, k, (int64_t)c->value[k.i]) : NULL;
+		const struct kr_counter_group *group =
+			k.i < asg->nkeys - asg->nparts ? find_group(c, k, (int64_t)c->value[k.i]) : NULL;
 		uint32_t own = 0;
 		for (uint32_t j = c->sum_first[t.i]; group && j < c->sum_first[t.i + 1]; j++)
 			own += &c->groups[c->group_of[j]] == group;
@@ -130,7 +133,8 @@ bool kr_counters_wanted(const struct kr_counters *c, kr_txn t)
 
 void kr_counters_serve(struct kr_counters *c, kr_txn t)
 {
-	for (uint32_t i = c->sum_first ? c->sum_first[t.i] : 0; c->sum_first && i < c->sum_first[t.i + 1]; i++)
+	for (uint32_t i = c->sum_first ? c->sum_first[t.i] : 0; c->sum_first && i < c->sum_first[t.i + 1];
+		i++)
 		c->groups[c->group_of[i]].pending--;
 }
 

@@ -1,8 +1,11 @@
-/* Back end `dimacs`: writes the problem as a propositional formula in DIMACS CNF. Satisfiable iff the level holds.
+/* Back end `dimacs`: writes the problem as a propositional formula in DIMACS CNF. Satisfiable iff the level
+ * holds.
  *
- * Each node has a number in binary, as many bits as the number of nodes needs: a graph is acyclic iff its nodes can be numbered such that every edge goes up. "x less
- * than y" is decided from the highest bit in which they differ: for each pair of nodes joined by an edge one auxiliary variable per bit says that x's bits up to that
- * one are less than y's; only that direction is needed. So the formula is linear in edges times bits. Writes only. */
+ * Each node has a number in binary, as many bits as the number of nodes needs: a graph is acyclic iff its
+ * nodes can be numbered such that every edge goes up. "x less than y" is decided from the highest bit in
+ * which they differ: for each pair of nodes joined by an edge one auxiliary variable per bit says that x's
+ * bits up to that one are less than y's; only that direction is needed. So the formula is linear in edges
+ * times bits. Writes only. */
 #include "backend/backend.h"
 #include "backend/encode.h"
 #include "base/hash.h"
@@ -31,13 +34,17 @@ static void end_clause(struct work *w)
 
 static void put(struct work *w, int64_t literal) { kr_str_format(&w->body, "%lld ", (long long)literal); }
 
-static int64_t bit(const struct work *w, kr_node n, uint32_t i) { return (int64_t)w->first_bit + (int64_t)n.i * w->bits + i; }
+static int64_t bit(const struct work *w, kr_node n, uint32_t i)
+{
+	return (int64_t)w->first_bit + (int64_t)n.i * w->bits + i;
+}
 
 static struct less *find(struct work *w, kr_node x, kr_node y)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&w->table, kr_hash_pair(x.i, y.i)); (id = kr_table_next(&w->table, &it)) != KR_NONE;)
+	for (kr_table_iter it = kr_table_find(&w->table, kr_hash_pair(x.i, y.i));
+		(id = kr_table_next(&w->table, &it)) != KR_NONE;)
 		if (w->made.at[id].x.i == x.i && w->made.at[id].y.i == y.i)
 			return &w->made.at[id];
 	return NULL;
@@ -128,19 +135,21 @@ static void put_head(const struct work *w, struct kr_str *out)
 {
 	const struct kr_encoding *e = w->e;
 
-	kr_str_format(out, "c %s, order %s: satisfiable iff the level holds\n", e->ir->level->id, kr_order_name(e->ir->order));
+	kr_str_format(out, "c %s, order %s: satisfiable iff the level holds\n", e->ir->level->id,
+		kr_order_name(e->ir->order));
 	for (uint32_t v = 1; v <= e->variables.n; v++) {
 		kr_str_format(out, "c %u: ", v);
 		kr_encoding_print_variable(e, v, out);
 		kr_str_add(out, "\n");
 	}
 	for (uint32_t n = 0; n < e->nnodes; n++) {
-		kr_str_format(out, "c %lld to %lld, lowest bit first: number of ", (long long)bit(w, (kr_node){n}, 0),
-			(long long)bit(w, (kr_node){n}, w->bits - 1));
+		kr_str_format(out, "c %lld to %lld, lowest bit first: number of ",
+			(long long)bit(w, (kr_node){n}, 0), (long long)bit(w, (kr_node){n}, w->bits - 1));
 		kr_encoding_print_node(e, (kr_node){n}, out);
 		kr_str_add(out, "\n");
 	}
-	kr_str_format(out, "p cnf %llu %llu\n", (unsigned long long)w->variables, (unsigned long long)w->clauses);
+	kr_str_format(out, "p cnf %llu %llu\n", (unsigned long long)w->variables,
+		(unsigned long long)w->clauses);
 }
 
 static enum kr_status print(const struct kr_encoding *e, struct kr_str *out)
@@ -169,7 +178,8 @@ static enum kr_status write(struct kr_ir *ir, struct kr_str *out, struct kr_err 
 
 	if (!status && encoding.sums.n > 0)
 		status = kr_err_set(err, KR_UNSUPPORTED,
-			"increments that do not tell their results: what counters showed is a sum, for which a propositional formula is too large");
+			"increments that do not tell their results: what counters showed is a sum, for which "
+			"a propositional formula is too large");
 	if (!status)
 		status = print(&encoding, out);
 	kr_encoding_done(&encoding);

@@ -1,10 +1,13 @@
 /* Encodes an IR (encode.h). Works after any passes: what they know saves variables.
  *
- * Per observation, the clause that it saw one of its candidates if its transaction took effect. That it saw no second one need not be said: a further source brings
- * further edges only. Seeing an unknown transaction's version means that it took effect. Per pair of versions that neither the trace nor a known path orders, one
- * variable; orders need no transitivity, since ww edges of a cyclic order close a cycle. Edges are those of docs/levels.md, left out where a known path says
- * the same. Growing keys: encode_grow.c. Per key of untold initial value, observations of it lie in one candidate set: a ladder of auxiliary variables says "at most one".
- * Cost: for each key, pairs of versions plus, for each candidate of an observation, the later versions. */
+ * Per observation, the clause that it saw one of its candidates if its transaction took effect. That it saw
+ * no second one need not be said: a further source brings further edges only. Seeing an unknown transaction's
+ * version means that it took effect. Per pair of versions that neither the trace nor a known path orders, one
+ * variable; orders need no transitivity, since ww edges of a cyclic order close a cycle. Edges are those of
+ * docs/levels.md, left out where a known path says the same. Growing keys: encode_grow.c. Per key of untold
+ * initial value, observations of it lie in one candidate set: a ladder of auxiliary variables says "at most
+ * one". Cost: for each key, pairs of versions plus, for each candidate of an observation, the later
+ * versions. */
 #include "backend/encode_work.h"
 
 #include <string.h>
@@ -18,7 +21,8 @@
 
 static enum kr_status new_variable(struct kr_encode *w, struct kr_variable variable, kr_literal *out)
 {
-	if (w->out->variables.n >= INT32_MAX - 1 || !kr_vec_push(&w->ir->ctx->mem, &w->out->variables, variable))
+	if (w->out->variables.n >= INT32_MAX - 1 ||
+		!kr_vec_push(&w->ir->ctx->mem, &w->out->variables, variable))
 		return KR_NOMEM;
 	*out = (kr_literal)w->out->variables.n;
 	return KR_OK;
@@ -102,14 +106,18 @@ enum kr_status kr_encode_edge(struct kr_encode *w, struct kr_guarded_edge edge)
 	return kr_vec_push(&w->ir->ctx->mem, &w->out->edges, edge) ? KR_OK : KR_NOMEM;
 }
 
-static enum kr_status add_edge(struct kr_encode *w, enum kr_edge_kind kind, kr_txn from, kr_txn to, const kr_literal guards[3])
+static enum kr_status add_edge(struct kr_encode *w, enum kr_edge_kind kind, kr_txn from, kr_txn to,
+	const kr_literal guards[3])
 {
 	const struct kr_ir *ir = w->ir;
-	bool known = guards[0] == ALWAYS && guards[1] == ALWAYS && guards[2] == ALWAYS && known_path(ir, kind, from, to);
+	bool known = guards[0] == ALWAYS && guards[1] == ALWAYS && guards[2] == ALWAYS &&
+		known_path(ir, kind, from, to);
 
 	if (!(kr_level_kinds(ir->level) & KR_BIT(kind)) || known)
 		return KR_OK;
-	return kr_encode_edge(w, (struct kr_guarded_edge){kr_ir_out(ir, kind, from), kr_ir_in(ir, kind, to), {guards[0], guards[1], guards[2]}, (uint8_t)kind});
+	return kr_encode_edge(w,
+		(struct kr_guarded_edge){kr_ir_out(ir, kind, from), kr_ir_in(ir, kind, to),
+			{guards[0], guards[1], guards[2]}, (uint8_t)kind});
 }
 
 /* ---- orders ---- */
@@ -118,7 +126,8 @@ static uint32_t find_pair(const struct kr_encode *w, kr_version a, kr_version b)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&w->pairs, kr_hash_pair(a.i, b.i)); (id = kr_table_next(&w->pairs, &it)) != KR_NONE;)
+	for (kr_table_iter it = kr_table_find(&w->pairs, kr_hash_pair(a.i, b.i));
+		(id = kr_table_next(&w->pairs, &it)) != KR_NONE;)
 		if (w->out->variables.at[id].a.i == a.i && w->out->variables.at[id].b.i == b.i)
 			return id;
 	return KR_NONE;
@@ -135,7 +144,8 @@ enum kr_status kr_encode_before(struct kr_encode *w, kr_version a, kr_version b,
 		*out = a.i < b.i ? (kr_literal)id + 1 : -((kr_literal)id + 1);
 		return KR_OK;
 	}
-	if ((status = kr_told_before(&w->told, a, b, &told)) || (status = kr_told_before(&w->told, b, a, &contrary)))
+	if ((status = kr_told_before(&w->told, a, b, &told)) ||
+		(status = kr_told_before(&w->told, b, a, &contrary)))
 		return status;
 	if (!told && !contrary && !kr_asg_is_initial(asg, b))
 		told = known_path(w->ir, KR_WW, asg->versions[a.i].writer, asg->versions[b.i].writer);
@@ -154,7 +164,8 @@ static enum kr_status is_open(struct kr_encode *w, kr_version a, kr_version b, b
 	*open = false;
 	if (known_path(w->ir, KR_WW, from, to) || known_path(w->ir, KR_WW, to, from))
 		return KR_OK;
-	if ((status = kr_told_before(&w->told, a, b, &told)) || (status = kr_told_before(&w->told, b, a, &contrary)))
+	if ((status = kr_told_before(&w->told, a, b, &told)) ||
+		(status = kr_told_before(&w->told, b, a, &contrary)))
 		return status;
 	*open = !told && !contrary;
 	return KR_OK;
@@ -173,7 +184,8 @@ static enum kr_status encode_pair(struct kr_encode *w, kr_version a, kr_version 
 	if (open) {
 		if (!kr_table_reserve(&w->ir->ctx->mem, &w->pairs))
 			return KR_NOMEM;
-		status = new_variable(w, (struct kr_variable){KR_VARIABLE_ORDER, {KR_NONE}, a, b, {KR_NONE}}, &literal);
+		status = new_variable(w, (struct kr_variable){KR_VARIABLE_ORDER, {KR_NONE}, a, b, {KR_NONE}},
+			&literal);
 		if (status)
 			return status;
 		kr_table_insert(&w->pairs, kr_hash_pair(a.i, b.i), (uint32_t)literal - 1);
@@ -182,7 +194,8 @@ static enum kr_status encode_pair(struct kr_encode *w, kr_version a, kr_version 
 	}
 	if ((status = kr_encode_version_pair(w, a, b, literal)))
 		return status;
-	if ((status = add_edge(w, KR_WW, from, to, (kr_literal[]){literal, w->present[from.i], w->present[to.i]})))
+	if ((status = add_edge(w, KR_WW, from, to,
+		     (kr_literal[]){literal, w->present[from.i], w->present[to.i]})))
 		return status;
 	return add_edge(w, KR_WW, to, from, (kr_literal[]){-literal, w->present[from.i], w->present[to.i]});
 }
@@ -194,7 +207,9 @@ static enum kr_status encode_orders(struct kr_encode *w, kr_key k)
 
 	for (uint32_t a = asg->keys[k.i].first + 1; a < end; a++) {
 		for (uint32_t b = a + 1; b < end && may_exist(w, (kr_version){a}); b++) {
-			enum kr_status status = may_exist(w, (kr_version){b}) ? encode_pair(w, (kr_version){a}, (kr_version){b}) : KR_OK;
+			enum kr_status status = may_exist(w, (kr_version){b})
+				? encode_pair(w, (kr_version){a}, (kr_version){b})
+				: KR_OK;
 			if (!status)
 				status = kr_ctx_tick(w->ir->ctx);
 			if (status)
@@ -216,16 +231,19 @@ static enum kr_status encode_source(struct kr_encode *w, kr_obs o, kr_version v,
 	if (!kr_asg_is_initial(asg, v)) {
 		if ((status = add_clause2(w, -literal, presence(w, v))))
 			return status;
-		status = add_edge(w, KR_WR, asg->versions[v.i].writer, obs->txn, (kr_literal[]){literal, ALWAYS, ALWAYS});
+		status = add_edge(w, KR_WR, asg->versions[v.i].writer, obs->txn,
+			(kr_literal[]){literal, ALWAYS, ALWAYS});
 	}
-	for (uint32_t i = asg->keys[obs->key.i].first + 1; i < asg->keys[obs->key.i + 1].first && !status; i++) {
+	for (uint32_t i = asg->keys[obs->key.i].first + 1; i < asg->keys[obs->key.i + 1].first && !status;
+		i++) {
 		kr_version u = {i};
 		kr_txn writer = asg->versions[i].writer;
 		kr_literal order;
 		if (i == v.i || !may_exist(w, u) || !kr_ir_overwrites(w->ir, o, u))
 			continue;
 		if (!(status = kr_encode_before(w, v, u, &order)))
-			status = add_edge(w, KR_RW, obs->txn, writer, (kr_literal[]){literal, order, presence(w, u)});
+			status = add_edge(w, KR_RW, obs->txn, writer,
+				(kr_literal[]){literal, order, presence(w, u)});
 		if (!status)
 			status = kr_ctx_tick(w->ir->ctx);
 	}
@@ -243,7 +261,8 @@ static enum kr_status encode_open(struct kr_encode *w, kr_obs o)
 	for (kr_candidates it = kr_asg_candidates(w->ir->asg, o); kr_asg_next(w->ir->asg, &it, &v);) {
 		if (!may_exist(w, v) || kr_ir_impossible(w->ir, o, v))
 			continue;
-		status = new_variable(w, (struct kr_variable){KR_VARIABLE_SOURCE, o, v, {KR_NONE}, {KR_NONE}}, &literal);
+		status = new_variable(w, (struct kr_variable){KR_VARIABLE_SOURCE, o, v, {KR_NONE}, {KR_NONE}},
+			&literal);
 		if (status)
 			return status;
 		if (w->first_source[o.i] == 0)
@@ -265,9 +284,12 @@ static enum kr_status encode_observations(struct kr_encode *w)
 	const struct kr_asg *asg = w->ir->asg;
 
 	for (uint32_t t = 0; t < asg->ntxns; t++) {
-		for (uint32_t o = asg->obs_first[t]; o < asg->obs_first[t + 1] && w->ir->presence[t] != KR_ABSENT_TXN; o++) {
+		for (uint32_t o = asg->obs_first[t];
+			o < asg->obs_first[t + 1] && w->ir->presence[t] != KR_ABSENT_TXN; o++) {
 			kr_version known = w->ir->source[o];
-			enum kr_status status = known.i == KR_NONE ? encode_open(w, (kr_obs){o}) : encode_source(w, (kr_obs){o}, known, ALWAYS);
+			enum kr_status status = known.i == KR_NONE
+				? encode_open(w, (kr_obs){o})
+				: encode_source(w, (kr_obs){o}, known, ALWAYS);
 			if (status)
 				return status;
 		}
@@ -277,14 +299,18 @@ static enum kr_status encode_observations(struct kr_encode *w)
 
 /* ---- untold initial values ---- */
 
-/* Adds the start variable of o's candidate set to the key's ladder, of which `last` is the top (0: none yet). */
-static enum kr_status extend_ladder(struct kr_encode *w, kr_obs o, kr_version initial, kr_literal *start, kr_literal *last)
+/* Adds the start variable of o's candidate set to the key's ladder, of which `last` is the top (0: none
+ * yet). */
+static enum kr_status extend_ladder(struct kr_encode *w, kr_obs o, kr_version initial, kr_literal *start,
+	kr_literal *last)
 {
 	kr_literal top = 0;
-	enum kr_status status = new_variable(w, (struct kr_variable){KR_VARIABLE_START, o, initial, {KR_NONE}, {KR_NONE}}, start);
+	enum kr_status status = new_variable(w,
+		(struct kr_variable){KR_VARIABLE_START, o, initial, {KR_NONE}, {KR_NONE}}, start);
 
 	if (!status)
-		status = new_variable(w, (struct kr_variable){KR_VARIABLE_EARLIER, o, initial, {KR_NONE}, {KR_NONE}}, &top);
+		status = new_variable(w,
+			(struct kr_variable){KR_VARIABLE_EARLIER, o, initial, {KR_NONE}, {KR_NONE}}, &top);
 	if (!status)
 		status = add_clause2(w, -*start, top);
 	if (!status && *last != 0)
@@ -296,7 +322,8 @@ static enum kr_status extend_ladder(struct kr_encode *w, kr_obs o, kr_version in
 }
 
 /* `starts`: per set its start variable, or 0. `last`: per key the top of its ladder, or 0. */
-static enum kr_status agree(struct kr_encode *w, kr_obs o, kr_version v, kr_literal literal, kr_literal *starts, kr_literal *last)
+static enum kr_status agree(struct kr_encode *w, kr_obs o, kr_version v, kr_literal literal,
+	kr_literal *starts, kr_literal *last)
 {
 	const struct kr_observation *obs = &w->ir->asg->obs[o.i];
 	enum kr_status status = KR_OK;
@@ -338,7 +365,10 @@ static enum kr_status encode_presence(struct kr_encode *w)
 		enum kr_status status = KR_OK;
 		w->present[t] = w->ir->presence[t] == KR_PRESENT ? ALWAYS : NEVER;
 		if (w->ir->presence[t] == KR_OPEN)
-			status = new_variable(w, (struct kr_variable){KR_VARIABLE_PRESENT, {KR_NONE}, {KR_NONE}, {KR_NONE}, {t}}, &w->present[t]);
+			status = new_variable(w,
+				(struct kr_variable){KR_VARIABLE_PRESENT, {KR_NONE}, {KR_NONE}, {KR_NONE},
+					{t}},
+				&w->present[t]);
 		if (status)
 			return status;
 	}
@@ -349,7 +379,8 @@ static enum kr_status encode_known(struct kr_encode *w)
 {
 	for (uint32_t e = 0; e < w->ir->edges.n; e++) {
 		const struct kr_edge *edge = &w->ir->edges.at[e];
-		if (!kr_vec_push(&w->ir->ctx->mem, &w->out->edges, (struct kr_guarded_edge){edge->from, edge->to, {0, 0, 0}, edge->kind}))
+		if (!kr_vec_push(&w->ir->ctx->mem, &w->out->edges,
+			    (struct kr_guarded_edge){edge->from, edge->to, {0, 0, 0}, edge->kind}))
 			return KR_NOMEM;
 	}
 	return KR_OK;
@@ -357,7 +388,8 @@ static enum kr_status encode_known(struct kr_encode *w)
 
 static enum kr_status encode(struct kr_encode *w)
 {
-	bool sees = kr_level_kinds(w->ir->level) & (KR_BIT(KR_WR) | KR_BIT(KR_RW)); /* else nothing that was seen counts */
+	/* else nothing that was seen counts */
+	bool sees = kr_level_kinds(w->ir->level) & (KR_BIT(KR_WR) | KR_BIT(KR_RW));
 	enum kr_status status = encode_presence(w);
 
 	if (!status)
@@ -394,7 +426,9 @@ enum kr_status kr_encode(struct kr_ir *ir, struct kr_encoding *out, struct kr_er
 
 	*out = (struct kr_encoding){.ir = ir, .nnodes = ir->nnodes};
 	if (kr_level_asks(ir->level) != KR_ASK_ACYCLIC)
-		return kr_err_set(err, KR_UNSUPPORTED, "level '%s' does not forbid every cycle of its graph: this back end has no formula for it",
+		return kr_err_set(err, KR_UNSUPPORTED,
+			"level '%s' does not forbid every cycle of its graph: this back end has no formula "
+			"for it",
 			ir->level->id);
 	status = start(&w);
 	if (!status)

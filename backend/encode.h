@@ -1,5 +1,6 @@
-/* The open question of an IR as formulas, for other solvers: Boolean variables for the choices, clauses over them, and guarded edges. The level holds iff some assignment
- * satisfies the clauses such that the edges whose guards are true form no cycle. */
+/* The open question of an IR as formulas, for other solvers: Boolean variables for the choices, clauses over
+ * them, and guarded edges. The level holds iff some assignment satisfies the clauses such that the edges
+ * whose guards are true form no cycle. */
 #ifndef KR_BACKEND_ENCODE_H
 #define KR_BACKEND_ENCODE_H
 
@@ -18,11 +19,15 @@ struct kr_variable { enum kr_variable_kind kind; kr_obs obs; kr_version a, b; kr
 /* A literal is a variable's number, from 1, negative when negated. */
 typedef int32_t kr_literal;
 
-/* Nodes from ir->nnodes on: a version, in an order of all versions of its key whether they exist or not; or what one operation saw of a key that has parts. */
-struct kr_encoded_node { kr_version version; kr_obs obs; }; /* obs: the operation's first of the key; KR_NONE for a version */
+/* Nodes from ir->nnodes on: a version, in an order of all versions of its key whether they exist or not; or
+ * what one operation saw of a key that has parts. */
+/* obs: the operation's first of the key; KR_NONE for a version */
+struct kr_encoded_node { kr_version version; kr_obs obs; };
 
-/* The weights of the literals that hold add up to the total (`at_most`: to no more), if the guard holds (0: in any case). A term with literal 0 always counts. */
-struct kr_encoded_sum { kr_literal guard; bool at_most; int64_t total; uint32_t first, count; }; /* into terms */
+/* The weights of the literals that hold add up to the total (`at_most`: to no more), if the guard holds (0:
+ * in any case). A term with literal 0 always counts. */
+/* into terms */
+struct kr_encoded_sum { kr_literal guard; bool at_most; int64_t total; uint32_t first, count; };
 struct kr_encoded_term { kr_literal literal; int64_t weight; };
 
 struct kr_guarded_edge {
@@ -42,7 +47,8 @@ struct kr_encoding {
 	KR_VEC(struct kr_encoded_term) terms;
 };
 
-/* KR_UNSUPPORTED: the level does not forbid every cycle of its graph. The caller frees the encoding in every case. */
+/* KR_UNSUPPORTED: the level does not forbid every cycle of its graph. The caller frees the encoding in every
+ * case. */
 enum kr_status kr_encode(struct kr_ir *ir, struct kr_encoding *out, struct kr_err *err);
 void kr_encoding_done(struct kr_encoding *encoding);
 

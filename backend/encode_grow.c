@@ -1,10 +1,13 @@
 /* The part of an encoding that keys with parts, sums and orders under guards need.
  *
- * Orders that are told if an unknown transaction took effect hold of all versions, also through those that do not exist. So versions of such a key are nodes of their own: edges
- * for what is told, under its guard, and between existing versions in their order; no cycle means that both fit together.
- * Where a level does not forbid cycles with every rw, an operation could see parts of a key that were never there together. There the key's versions are nodes, too,
- * and so is each such operation: it comes after the versions that its sources belong to, and before those that overwrite what it saw of any part.
- * Sums: at most one source for each observation in one, since a second one would add up. Cost: as for the orders and observations of those keys. */
+ * Orders that are told if an unknown transaction took effect hold of all versions, also through those that do
+ * not exist. So versions of such a key are nodes of their own: edges for what is told, under its guard, and
+ * between existing versions in their order; no cycle means that both fit together. Where a level does not
+ * forbid cycles with every rw, an operation could see parts of a key that were never there together. There
+ * the key's versions are nodes, too, and so is each such operation: it comes after the versions that its
+ * sources belong to, and before those that overwrite what it saw of any part. Sums: at most one source for
+ * each observation in one, since a second one would add up. Cost: as for the orders and observations of those
+ * keys. */
 #include "backend/encode_work.h"
 
 #include <string.h>
@@ -19,7 +22,10 @@ static enum kr_status add_node(struct kr_encode *w, struct kr_encoded_node node,
 
 /* ---- orders of all versions ---- */
 
-static bool is_open(const struct kr_asg *asg, kr_txn guard) { return guard.i != KR_NONE && asg->txns[guard.i].presence != KR_PRESENT; }
+static bool is_open(const struct kr_asg *asg, kr_txn guard)
+{
+	return guard.i != KR_NONE && asg->txns[guard.i].presence != KR_PRESENT;
+}
 
 static enum kr_status make_nodes(struct kr_encode *w, const uint8_t *wanted)
 {
@@ -27,7 +33,8 @@ static enum kr_status make_nodes(struct kr_encode *w, const uint8_t *wanted)
 	enum kr_status status = KR_OK;
 
 	for (uint32_t k = 0; k < asg->nkeys && !status; k++)
-		for (uint32_t v = asg->keys[k].first + 1; v < asg->keys[k + 1].first && wanted[k] && !status; v++)
+		for (uint32_t v = asg->keys[k].first + 1; v < asg->keys[k + 1].first && wanted[k] && !status;
+			v++)
 			status = add_node(w, (struct kr_encoded_node){{v}, {KR_NONE}}, &w->version_node[v]);
 	return status;
 }
@@ -40,11 +47,16 @@ static enum kr_status add_told(struct kr_encode *w)
 	for (uint32_t i = 0; i < asg->norders && !status; i++) {
 		const struct kr_asg_order *order = &asg->orders[i];
 		uint32_t from = w->version_node[order->before.i], to = w->version_node[order->after.i];
-		kr_literal guard = is_open(asg, order->guard) ? w->present[order->guard.i] : KR_LITERAL_ALWAYS;
+		kr_literal guard =
+			is_open(asg, order->guard) ? w->present[order->guard.i] : KR_LITERAL_ALWAYS;
 		kr_literal there =
-			i < asg->norders_seen ? w->present[asg->versions[order->after.i].writer.i] : KR_LITERAL_ALWAYS; /* reads tell nothing of what is not */
+			/* reads tell nothing of what is not */
+			i < asg->norders_seen ? w->present[asg->versions[order->after.i].writer.i]
+					      : KR_LITERAL_ALWAYS;
 		if (from != KR_NONE && to != KR_NONE)
-			status = kr_encode_edge(w, (struct kr_guarded_edge){{from}, {to}, {guard, there, KR_LITERAL_ALWAYS}, (uint8_t)KR_WW});
+			status = kr_encode_edge(w,
+				(struct kr_guarded_edge){{from}, {to}, {guard, there, KR_LITERAL_ALWAYS},
+					(uint8_t)KR_WW});
 	}
 	return status;
 }
@@ -71,15 +83,19 @@ enum kr_status kr_encode_versions(struct kr_encode *w)
 enum kr_status kr_encode_version_pair(struct kr_encode *w, kr_version a, kr_version b, kr_literal before)
 {
 	const struct kr_asg *asg = w->ir->asg;
-	kr_literal first = w->present[asg->versions[a.i].writer.i], second = w->present[asg->versions[b.i].writer.i];
+	kr_literal first = w->present[asg->versions[a.i].writer.i],
+		   second = w->present[asg->versions[b.i].writer.i];
 	kr_node x = {w->version_node[a.i]}, y = {w->version_node[b.i]};
 
 	if (x.i == KR_NONE)
 		return KR_OK;
 
-	enum kr_status status = kr_encode_edge(w, (struct kr_guarded_edge){x, y, {before, first, second}, (uint8_t)KR_WW});
+	enum kr_status status =
+		kr_encode_edge(w, (struct kr_guarded_edge){x, y, {before, first, second}, (uint8_t)KR_WW});
 
-	return status ? status : kr_encode_edge(w, (struct kr_guarded_edge){y, x, {-before, first, second}, (uint8_t)KR_WW});
+	return status
+		? status
+		: kr_encode_edge(w, (struct kr_guarded_edge){y, x, {-before, first, second}, (uint8_t)KR_WW});
 }
 
 /* ---- parts seen together ---- */
@@ -88,7 +104,8 @@ enum kr_status kr_encode_version_pair(struct kr_encode *w, kr_version a, kr_vers
 static kr_node whole_node(const struct kr_encode *w, kr_version v)
 {
 	const struct kr_asg *asg = w->ir->asg;
-	kr_version whole = kr_asg_version_of(asg, asg->versions[v.i].writer, kr_asg_whole(asg, asg->versions[v.i].key));
+	kr_version whole =
+		kr_asg_version_of(asg, asg->versions[v.i].writer, kr_asg_whole(asg, asg->versions[v.i].key));
 
 	return (kr_node){whole.i == KR_NONE ? KR_NONE : w->version_node[whole.i]};
 }
@@ -101,7 +118,9 @@ static enum kr_status add_sight(struct kr_encode *w, kr_node node, kr_obs o, kr_
 	enum kr_status status = KR_OK;
 
 	if (!kr_asg_is_initial(asg, v))
-		status = kr_encode_edge(w, (struct kr_guarded_edge){whole_node(w, v), node, {saw, KR_LITERAL_ALWAYS, KR_LITERAL_ALWAYS}, (uint8_t)KR_WR});
+		status = kr_encode_edge(w,
+			(struct kr_guarded_edge){whole_node(w, v), node,
+				{saw, KR_LITERAL_ALWAYS, KR_LITERAL_ALWAYS}, (uint8_t)KR_WR});
 	for (uint32_t i = key[0].first + 1; i < key[1].first && !status; i++) {
 		kr_txn writer = asg->versions[i].writer;
 		kr_literal order;
@@ -110,7 +129,8 @@ static enum kr_status add_sight(struct kr_encode *w, kr_node node, kr_obs o, kr_
 		status = kr_encode_before(w, v, (kr_version){i}, &order);
 		if (!status)
 			status = kr_encode_edge(w,
-				(struct kr_guarded_edge){node, whole_node(w, (kr_version){i}), {saw, order, w->present[writer.i]}, (uint8_t)KR_RW});
+				(struct kr_guarded_edge){node, whole_node(w, (kr_version){i}),
+					{saw, order, w->present[writer.i]}, (uint8_t)KR_RW});
 		if (!status)
 			status = kr_ctx_tick(w->ir->ctx);
 	}
@@ -139,7 +159,8 @@ static enum kr_status add_sights(struct kr_encode *w, kr_node node, kr_obs o)
 	return status;
 }
 
-/* Observations [first, end) are those of one operation; those of `first`'s key, if it is the first of them. */
+/* Observations [first, end) are those of one operation; those of `first`'s key, if it is the first of
+ * them. */
 static enum kr_status add_operation(struct kr_encode *w, uint32_t first, uint32_t begin, uint32_t end)
 {
 	const struct kr_asg *asg = w->ir->asg;
@@ -170,10 +191,14 @@ enum kr_status kr_encode_together(struct kr_encode *w)
 	enum kr_status status = KR_OK;
 	uint32_t end;
 
-	for (uint32_t o = 0; o < asg->nobs && asg->nparts > 0 && !kr_level_orders_reads(w->ir->level) && !status; o = end) {
-		for (end = o + 1; end < asg->nobs && asg->obs[end].txn.i == asg->obs[o].txn.i && asg->obs[end].op == asg->obs[o].op;)
+	for (uint32_t o = 0;
+		o < asg->nobs && asg->nparts > 0 && !kr_level_orders_reads(w->ir->level) && !status;
+		o = end) {
+		for (end = o + 1; end < asg->nobs && asg->obs[end].txn.i == asg->obs[o].txn.i &&
+			asg->obs[end].op == asg->obs[o].op;)
 			end++;
-		for (uint32_t i = o; i < end && w->ir->presence[asg->obs[o].txn.i] != KR_ABSENT_TXN && !status; i++)
+		for (uint32_t i = o;
+			i < end && w->ir->presence[asg->obs[o].txn.i] != KR_ABSENT_TXN && !status; i++)
 			status = add_operation(w, i, o, end);
 	}
 	return status;
@@ -183,7 +208,9 @@ enum kr_status kr_encode_together(struct kr_encode *w)
 
 static enum kr_status add_term(struct kr_encode *w, kr_literal literal, int64_t weight)
 {
-	return kr_vec_push(&w->ir->ctx->mem, &w->out->terms, (struct kr_encoded_term){literal, weight}) ? KR_OK : KR_NOMEM;
+	return kr_vec_push(&w->ir->ctx->mem, &w->out->terms, (struct kr_encoded_term){literal, weight})
+		? KR_OK
+		: KR_NOMEM;
 }
 
 /* Ends a sum whose terms were added from `first` on. */
@@ -202,7 +229,8 @@ static enum kr_status add_at_most_one(struct kr_encode *w, kr_obs o)
 	for (uint32_t i = w->first_source[o.i]; is_source(w, o, i) && !status; i++)
 		status = add_term(w, (kr_literal)i, 1);
 	if (status || w->out->terms.n - first >= 2)
-		return status ? status : end_sum(w, (struct kr_encoded_sum){.at_most = true, .total = 1}, first);
+		return status ? status
+			      : end_sum(w, (struct kr_encoded_sum){.at_most = true, .total = 1}, first);
 	w->out->terms.n = first;
 	return KR_OK;
 }
@@ -233,7 +261,11 @@ static enum kr_status add_sum(struct kr_encode *w, const struct kr_asg_sum *sum)
 
 	for (uint32_t i = 0; i < sum->count && !status; i++)
 		status = add_seen(w, &term[i]);
-	return status ? status : end_sum(w, (struct kr_encoded_sum){.guard = guard == KR_LITERAL_ALWAYS ? 0 : guard, .total = sum->total}, first);
+	return status ? status
+		      : end_sum(w,
+				(struct kr_encoded_sum){.guard = guard == KR_LITERAL_ALWAYS ? 0 : guard,
+					.total = sum->total},
+				first);
 }
 
 enum kr_status kr_encode_sums(struct kr_encode *w)

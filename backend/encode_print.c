@@ -1,7 +1,9 @@
-/* What the variables and nodes of an encoding mean, in words, each one line: names come as JSON strings, which have no line ends. */
+/* What the variables and nodes of an encoding mean, in words, each one line: names come as JSON strings,
+ * which have no line ends. */
 #include "backend/encode.h"
 
-static void print_name(struct kr_str *out, const struct kr_encoding *e, void (*print)(const struct kr_encoding *e, uint32_t i, struct kr_str *out), uint32_t i)
+static void print_name(struct kr_str *out, const struct kr_encoding *e,
+	void (*print)(const struct kr_encoding *e, uint32_t i, struct kr_str *out), uint32_t i)
 {
 	struct kr_str name;
 
@@ -77,7 +79,9 @@ void kr_encoding_print_variable(const struct kr_encoding *e, uint32_t number, st
 		kr_str_add(out, " took effect");
 		break;
 	case KR_VARIABLE_START: print_observation(e, v->obs, " saw what was initially in ", out); break;
-	case KR_VARIABLE_EARLIER: print_observation(e, v->obs, ", or one before it, saw what was initially in ", out); break;
+	case KR_VARIABLE_EARLIER:
+		print_observation(e, v->obs, ", or one before it, saw what was initially in ", out);
+		break;
 	}
 }
 

@@ -16,7 +16,8 @@ struct kr_encode {
 	struct kr_table pairs;  /* of versions -> variable - 1 */
 	kr_literal *present;    /* per transaction */
 	uint32_t *version_node; /* per version: its node in an order of all versions of its key, or KR_NONE */
-	uint32_t *first_source; /* per observation: variables of its sources are neighbours; the first one's number, 0: none */
+	/* per observation: variables of its sources are neighbours; the first one's number, 0: none */
+	uint32_t *first_source;
 	KR_VEC(kr_literal) clause;
 	bool holds;             /* the clause being built has a true literal */
 };
@@ -26,7 +27,8 @@ enum kr_status kr_encode_before(struct kr_encode *w, kr_version a, kr_version b,
 /* An edge between any nodes; none if a guard never holds. */
 enum kr_status kr_encode_edge(struct kr_encode *w, struct kr_guarded_edge edge);
 
-/* encode_grow.c: makes the nodes of versions whose key needs an order of all its versions, and the edges of what is told of it. Comes before orders are encoded. */
+/* encode_grow.c: makes the nodes of versions whose key needs an order of all its versions, and the edges of
+ * what is told of it. Comes before orders are encoded. */
 enum kr_status kr_encode_versions(struct kr_encode *w);
 /* The order literal of a pair between such nodes; nothing where there are none. */
 enum kr_status kr_encode_version_pair(struct kr_encode *w, kr_version a, kr_version b, kr_literal before);

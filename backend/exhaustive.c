@@ -1,12 +1,16 @@
-/* Back end `exhaustive`: the reference. Depth-first over all choices of a world, one alternative after the other, with a plain search for a cycle after each.
+/* Back end `exhaustive`: the reference. Depth-first over all choices of a world, one alternative after the
+ * other, with a plain search for a cycle after each.
  *
- * Choices: what each observation of a present transaction saw; which of two versions of a key by present transactions came first. An unknown transaction is present iff
- * somebody present saw it: leaving out the others only takes edges away. An alternative brings the edges that docs/levels.md gives it (graph.c); when one closes a cycle, the
- * cycle is a clause of the proof and the next alternative is tried. With no choice left the graph is a world's: its topological order is the answer. With no alternative
- * left every world has one of the cycles: in a world, follow its alternatives from the first choice on; the search did, too, and met a cycle of the world's edges.
- * All candidates are tried, whatever the passes know: so no choice rests on anything but the trace. Parts of a key that one operation saw at different points of the key's order are no
- * world: the cycle that says so is a clause like any other.
- * Exponential: gives up after KR_GRAPH_MOST_STEPS. */
+ * Choices: what each observation of a present transaction saw; which of two versions of a key by present
+ * transactions came first. An unknown transaction is present iff somebody present saw it: leaving out the
+ * others only takes edges away. An alternative brings the edges that docs/levels.md gives it (graph.c); when
+ * one closes a cycle, the cycle is a clause of the proof and the next alternative is tried. With no choice
+ * left the graph is a world's: its topological order is the answer. With no alternative left every world has
+ * one of the cycles: in a world, follow its alternatives from the first choice on; the search did, too, and
+ * met a cycle of the world's edges. All candidates are tried, whatever the passes know: so no choice rests on
+ * anything but the trace. Parts of a key that one operation saw at different points of the key's order are no
+ * world: the cycle that says so is a clause like any other. Exponential: gives up after
+ * KR_GRAPH_MOST_STEPS. */
 #include <stdio.h>
 
 #include "backend/backend.h"
@@ -54,7 +58,8 @@ static uint8_t *pair_state(const struct search *s, kr_version a, kr_version b)
 	const struct kr_asg_key *key = &s->ir->asg->keys[s->ir->asg->versions[a.i].key.i];
 	size_t n = key[1].first - key[0].first;
 
-	return &s->order[s->order_first[s->ir->asg->versions[a.i].key.i] + (a.i - key->first) * n + (b.i - key->first)];
+	return &s->order[s->order_first[s->ir->asg->versions[a.i].key.i] + (a.i - key->first) * n +
+		(b.i - key->first)];
 }
 
 static bool exists(const struct search *s, kr_version v)
@@ -137,7 +142,9 @@ static enum kr_status see(struct search *s, kr_obs o, kr_version v, bool *cycle)
 	if (writer.i != KR_NONE) {
 		status = make_present(s, writer, cycle);
 		if (!status)
-			status = add(s, (struct kr_link){KR_WR, writer, asg->obs[o.i].txn, o, v, key, KR_NONE}, cycle);
+			status =
+				add(s, (struct kr_link){KR_WR, writer, asg->obs[o.i].txn, o, v, key, KR_NONE},
+					cycle);
 	}
 	for (uint32_t u = asg->keys[key.i].first + 1; u < asg->keys[key.i + 1].first && !status; u++)
 		if (exists(s, (kr_version){u}) && comes_after(s, (kr_version){u}, v))
@@ -155,7 +162,9 @@ static enum kr_status put_before(struct search *s, kr_version a, kr_version b, b
 		return KR_NOMEM;
 
 	enum kr_status status = add(s,
-		(struct kr_link){KR_WW, asg->versions[a.i].writer, asg->versions[b.i].writer, {KR_NONE}, {KR_NONE}, asg->versions[a.i].key, KR_NONE}, cycle);
+		(struct kr_link){KR_WW, asg->versions[a.i].writer, asg->versions[b.i].writer, {KR_NONE},
+			{KR_NONE}, asg->versions[a.i].key, KR_NONE},
+		cycle);
 
 	for (uint32_t i = 0; i < s->seen.n && !status; i++)
 		if (s->source[s->seen.at[i].i].i == a.i)
@@ -243,7 +252,8 @@ static enum kr_status check_told(struct search *s, bool *broken)
 	return status;
 }
 
-/* Does version v of some part of a key come after what `newest`, a version of another part or the same, belongs to? By the whole key's order. */
+/* Does version v of some part of a key come after what `newest`, a version of another part or the same,
+ * belongs to? By the whole key's order. */
 static bool is_newer(const struct search *s, kr_version v, kr_version newest)
 {
 	const struct kr_asg *asg = s->ir->asg;
@@ -254,10 +264,12 @@ static bool is_newer(const struct search *s, kr_version v, kr_version newest)
 
 	kr_txn a = asg->versions[newest.i].writer, b = asg->versions[v.i].writer;
 
-	return a.i != b.i && *pair_state(s, kr_asg_version_of(asg, a, k), kr_asg_version_of(asg, b, k)) == BEFORE;
+	return a.i != b.i &&
+		*pair_state(s, kr_asg_version_of(asg, a, k), kr_asg_version_of(asg, b, k)) == BEFORE;
 }
 
-/* A version of the part that o saw, over the one that it saw, which `newest` does not come before; KR_NONE: there is none that matters. */
+/* A version of the part that o saw, over the one that it saw, which `newest` does not come before; KR_NONE:
+ * there is none that matters. */
 static kr_version written_over(const struct search *s, uint32_t o, kr_version newest)
 {
 	const struct kr_asg *asg = s->ir->asg;
@@ -265,21 +277,24 @@ static kr_version written_over(const struct search *s, uint32_t o, kr_version ne
 
 	for (uint32_t v = part[0].first + 1; v < part[1].first; v++) {
 		kr_version over = {v};
-		if (exists(s, over) && asg->versions[v].writer.i != asg->obs[o].txn.i && comes_after(s, over, s->source[o]) && !is_newer(s, over, newest) &&
+		if (exists(s, over) && asg->versions[v].writer.i != asg->obs[o].txn.i &&
+			comes_after(s, over, s->source[o]) && !is_newer(s, over, newest) &&
 			kr_asg_tears(asg, (kr_obs){o}, over))
 			return over;
 	}
 	return (kr_version){KR_NONE};
 }
 
-/* Observations [first, end) are those of one operation: did those of key k see what was there, of each part, after some write of k? If not, the proof gets the cycle that says so. */
+/* Observations [first, end) are those of one operation: did those of key k see what was there, of each part,
+ * after some write of k? If not, the proof gets the cycle that says so. */
 static enum kr_status find_tear(struct search *s, uint32_t first, uint32_t end, kr_key k, bool *found)
 {
 	const struct kr_asg *asg = s->ir->asg;
 	struct kr_tear tear = {.newer = {KR_NONE}};
 
 	for (uint32_t o = first; o < end; o++) {
-		if (kr_asg_whole(asg, asg->obs[o].key).i != k.i || (tear.newer.i != KR_NONE && !is_newer(s, s->source[o], tear.newest)))
+		if (kr_asg_whole(asg, asg->obs[o].key).i != k.i ||
+			(tear.newer.i != KR_NONE && !is_newer(s, s->source[o], tear.newest)))
 			continue;
 		tear.newer.i = o;
 		tear.newest = s->source[o];
@@ -307,7 +322,8 @@ static enum kr_status check_parts(struct search *s, bool *torn)
 	enum kr_status status = KR_OK;
 
 	for (uint32_t o = 0; o < asg->nobs && counts && !*torn && !status; o = end) {
-		for (end = o + 1; end < asg->nobs && asg->obs[end].txn.i == asg->obs[o].txn.i && asg->obs[end].op == asg->obs[o].op;)
+		for (end = o + 1; end < asg->nobs && asg->obs[end].txn.i == asg->obs[o].txn.i &&
+			asg->obs[end].op == asg->obs[o].op;)
 			end++;
 		for (uint32_t i = o; i < end && s->present[asg->obs[o].txn.i] && !*torn && !status; i++)
 			if (asg->obs[i].key.i >= asg->nkeys - asg->nparts)
@@ -324,7 +340,8 @@ static enum kr_status check_world(struct search *s, bool *broken)
 	return status || *broken ? status : check_parts(s, broken);
 }
 
-/* The next choice: how others are ordered with what was seen, then what is seen, then the other orders. False: none is left. */
+/* The next choice: how others are ordered with what was seen, then what is seen, then the other orders.
+ * False: none is left. */
 static bool next_choice(const struct search *s, struct choice *out)
 {
 	const struct kr_asg *asg = s->ir->asg;
@@ -341,15 +358,19 @@ static bool next_choice(const struct search *s, struct choice *out)
 		}
 	}
 	for (uint32_t i = 0; i < s->presents.n; i++) {
-		for (uint32_t o = asg->obs_first[s->presents.at[i].i]; o < asg->obs_first[s->presents.at[i].i + 1]; o++) {
+		for (uint32_t o = asg->obs_first[s->presents.at[i].i];
+			o < asg->obs_first[s->presents.at[i].i + 1]; o++) {
 			if (s->source[o].i == KR_NONE) {
-				*out = (struct choice){.obs = {o}, .candidates = kr_asg_candidates(asg, (kr_obs){o})};
+				*out = (struct choice){.obs = {o},
+					.candidates = kr_asg_candidates(asg, (kr_obs){o})};
 				return true;
 			}
 		}
 	}
 	for (uint32_t v = 0; v < asg->nversions; v++) {
-		u.i = kr_asg_is_initial(asg, (kr_version){v}) || !exists(s, (kr_version){v}) ? KR_NONE : open_with(s, (kr_version){v}, v + 1).i;
+		u.i = kr_asg_is_initial(asg, (kr_version){v}) || !exists(s, (kr_version){v})
+			? KR_NONE
+			: open_with(s, (kr_version){v}, v + 1).i;
 		if (u.i != KR_NONE) {
 			*out = order_choice((kr_version){v}, u);
 			return true;
@@ -396,7 +417,9 @@ static enum kr_status answer(struct search *s)
 	bool serial = kr_level_asks(level) == KR_ASK_ACYCLIC && kr_level_orders_reads(level);
 	enum kr_status status = kr_graph_order(&s->graph, s->present, s->answer);
 
-	s->answer->form = level->model != KR_NODES_TXN ? KR_WORLD_SNAPSHOTS : serial ? KR_WORLD_SERIAL : KR_WORLD_GRAPH;
+	s->answer->form = level->model != KR_NODES_TXN ? KR_WORLD_SNAPSHOTS
+		: serial                               ? KR_WORLD_SERIAL
+						       : KR_WORLD_GRAPH;
 	for (uint32_t o = 0; o < s->ir->asg->nobs && s->answer->form == KR_WORLD_GRAPH && !status; o++)
 		if (!kr_vec_push(&s->ir->ctx->mem, &s->answer->sources, s->source[o]))
 			status = KR_NOMEM;
@@ -423,7 +446,8 @@ static enum kr_status search(struct search *s)
 		struct choice c = s->choices.at[s->choices.n - 1];
 		bool found, cycle;
 		if (s->graph.steps > KR_GRAPH_MOST_STEPS) {
-			snprintf(s->answer->reason, sizeof s->answer->reason, "too many choices for exhaustive search");
+			snprintf(s->answer->reason, sizeof s->answer->reason,
+				"too many choices for exhaustive search");
 			return KR_OK;
 		}
 		undo(s, &c);

@@ -1,5 +1,6 @@
-/* A stack of edges over the known graph. Each new edge costs a breadth-first search from its target: plain, and for small inputs only. Where a cycle may pass one transaction that
- * writes nothing and no more, a search is over pairs of a node and whether it has passed one. Patterns with one rw: once.c. */
+/* A stack of edges over the known graph. Each new edge costs a breadth-first search from its target: plain,
+ * and for small inputs only. Where a cycle may pass one transaction that writes nothing and no more, a search
+ * is over pairs of a node and whether it has passed one. Patterns with one rw: once.c. */
 #include "backend/graph.h"
 
 #include <string.h>
@@ -18,7 +19,10 @@ static enum kr_status take_conflict(struct kr_ir *ir, struct kr_proof *proof)
 	return KR_OK;
 }
 
-static bool may_pass_one_reader(const struct kr_graph *g) { return kr_level_asks(g->ir->level) == KR_ASK_READERS; }
+static bool may_pass_one_reader(const struct kr_graph *g)
+{
+	return kr_level_asks(g->ir->level) == KR_ASK_READERS;
+}
 
 static uint32_t states(const struct kr_graph *g) { return (may_pass_one_reader(g) ? 2 : 1) * g->ir->nnodes; }
 
@@ -75,12 +79,16 @@ static bool is_reader(const struct kr_graph *g, kr_node v)
 	return t.i != KR_NONE && g->ir->asg->written_first[t.i] == g->ir->asg->written_first[t.i + 1];
 }
 
-static kr_node node_of(const struct kr_graph *g, kr_graph_state x) { return (kr_node){x.i < g->ir->nnodes ? x.i : x.i - g->ir->nnodes}; }
+static kr_node node_of(const struct kr_graph *g, kr_graph_state x)
+{
+	return (kr_node){x.i < g->ir->nnodes ? x.i : x.i - g->ir->nnodes};
+}
 
 /* `from`: the state that the edge leaves, KR_NONE at the start. */
 static enum kr_status reach(struct kr_graph *g, kr_graph_state from, kr_node to, uint32_t edge)
 {
-	bool passed = from.i != KR_NONE && from.i >= g->ir->nnodes, reader = may_pass_one_reader(g) && is_reader(g, to);
+	bool passed = from.i != KR_NONE && from.i >= g->ir->nnodes,
+	     reader = may_pass_one_reader(g) && is_reader(g, to);
 	kr_graph_state x = {to.i + (passed || reader ? g->ir->nnodes : 0)};
 
 	g->steps++;
@@ -94,7 +102,8 @@ static enum kr_status reach(struct kr_graph *g, kr_graph_state from, kr_node to,
 
 bool kr_graph_reached(const struct kr_graph *g, kr_node v)
 {
-	return g->reached[v.i] == g->searches || (may_pass_one_reader(g) && g->reached[v.i + g->ir->nnodes] == g->searches);
+	return g->reached[v.i] == g->searches ||
+		(may_pass_one_reader(g) && g->reached[v.i + g->ir->nnodes] == g->searches);
 }
 
 enum kr_status kr_graph_search(struct kr_graph *g, kr_node a, kr_node b, uint32_t kinds)
@@ -143,7 +152,8 @@ static enum kr_status trace_back(const struct kr_graph *g, kr_node v, struct kr_
 }
 
 /* Runs of known edges, which may pass time nodes, and added ones. */
-static enum kr_status add_edges(const struct kr_graph *g, const struct kr_graph_way *way, struct kr_proof *proof)
+static enum kr_status add_edges(const struct kr_graph *g, const struct kr_graph_way *way,
+	struct kr_proof *proof)
 {
 	uint32_t known = g->ir->edges.n;
 	enum kr_status status = KR_OK;
@@ -170,7 +180,8 @@ enum kr_status kr_graph_add_way(struct kr_graph *g, kr_node a, kr_node b, struct
 	return status;
 }
 
-/* Among known edges, a cycle with one transaction at most that writes nothing: by a search from each edge that leaves a transaction. */
+/* Among known edges, a cycle with one transaction at most that writes nothing: by a search from each edge
+ * that leaves a transaction. */
 static enum kr_status find_known_cycle(struct kr_graph *g, struct kr_proof *proof, bool *cyclic)
 {
 	const struct kr_ir *ir = g->ir;
@@ -197,9 +208,11 @@ static enum kr_status find_known_cycle(struct kr_graph *g, struct kr_proof *proo
 }
 
 /* The link and a way from where it leads back to where it came from. */
-static enum kr_status close_cycle(struct kr_graph *g, struct kr_link link, struct kr_proof *proof, bool *cycle)
+static enum kr_status close_cycle(struct kr_graph *g, struct kr_link link, struct kr_proof *proof,
+	bool *cycle)
 {
-	kr_node from = kr_ir_out(g->ir, (enum kr_edge_kind)link.kind, link.from), to = kr_ir_in(g->ir, (enum kr_edge_kind)link.kind, link.to);
+	kr_node from = kr_ir_out(g->ir, (enum kr_edge_kind)link.kind, link.from),
+		to = kr_ir_in(g->ir, (enum kr_edge_kind)link.kind, link.to);
 	enum kr_status status = kr_graph_search(g, to, from, g->ir->level->forbidden[0].allowed);
 
 	if (status || !kr_graph_reached(g, from))
@@ -225,7 +238,8 @@ enum kr_status kr_graph_add(struct kr_graph *g, struct kr_link link, struct kr_p
 		status = close_cycle(g, link, proof, cycle);
 	if (status || *cycle)
 		return status;
-	if (!kr_vec_push(&g->ir->ctx->mem, &g->edges, (struct kr_graph_edge){from, to, g->head[from.i], link}))
+	if (!kr_vec_push(&g->ir->ctx->mem, &g->edges,
+		    (struct kr_graph_edge){from, to, g->head[from.i], link}))
 		return KR_NOMEM;
 	g->head[from.i] = g->edges.n - 1;
 	return level->forbidden[1].allowed ? kr_graph_find_once(g, proof, cycle) : KR_OK;
@@ -241,10 +255,12 @@ void kr_graph_undo(struct kr_graph *g, uint32_t mark)
 
 /* ---- orders ---- */
 
-/* Whether an edge counts in the order: of a kind of the first pattern, and not from a transaction that writes nothing where only the others are ordered. */
+/* Whether an edge counts in the order: of a kind of the first pattern, and not from a transaction that writes
+ * nothing where only the others are ordered. */
 static bool orders(const struct kr_graph *g, kr_node from, uint8_t kind)
 {
-	return (kind == KR_PROGRAM || kr_level_orders(g->ir->level, kind)) && !(may_pass_one_reader(g) && is_reader(g, from));
+	return (kind == KR_PROGRAM || kr_level_orders(g->ir->level, kind)) &&
+		!(may_pass_one_reader(g) && is_reader(g, from));
 }
 
 static void release(struct kr_graph *g, kr_node v, uint32_t *degree)

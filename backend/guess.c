@@ -1,5 +1,6 @@
-/* Back end `guess`: like `eager`, but the first candidate is not Z3's. It orders all that is open as a topological sort of the known graph and the clients do (Viper's heuristic); only when that
- * has a cycle is Z3 asked, which then may choose everything anew, and starts from the guess.
+/* Back end `guess`: like `eager`, but the first candidate is not Z3's. It orders all that is open as a
+ * topological sort of the known graph and the clients do (Viper's heuristic); only when that has a cycle is
+ * Z3 asked, which then may choose everything anew, and starts from the guess.
  *
  * Right and cost: as for `eager`. Where databases did what clients think, Z3 is not asked at all. */
 #include "backend/search.h"

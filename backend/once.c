@@ -1,6 +1,8 @@
-/* Cycles of patterns that have exactly one rw, among the edges of a graph that is being built (graph.h). A new rw is looked at by itself; a new edge of another kind may
- * close a cycle with any rw there is, so all of them are looked at again: one search each, in the direction of the definition, and for small inputs only. A pattern of
- * two edges needs no search. Its order edges come from the trace, since the graph has chains of them only. */
+/* Cycles of patterns that have exactly one rw, among the edges of a graph that is being built (graph.h). A
+ * new rw is looked at by itself; a new edge of another kind may close a cycle with any rw there is, so all of
+ * them are looked at again: one search each, in the direction of the definition, and for small inputs only. A
+ * pattern of two edges needs no search. Its order edges come from the trace, since the graph has chains of
+ * them only. */
 #include "backend/graph.h"
 
 struct once {
@@ -24,10 +26,14 @@ static bool may_lead(const struct once *s, const struct kr_link *edge, const str
 {
 	if (s->pattern->sight == KR_SIGHT_ANY)
 		return true;
-	return edge->kind == KR_WR && kr_pattern_sees(s->pattern, s->asg->obs[edge->obs.i].op, s->asg->obs[rw->obs.i].op);
+	return edge->kind == KR_WR &&
+		kr_pattern_sees(s->pattern, s->asg->obs[edge->obs.i].op, s->asg->obs[rw->obs.i].op);
 }
 
-static bool has(const struct once *s, enum kr_edge_kind kind) { return s->pattern->allowed & ~s->pattern->once & KR_BIT(kind); }
+static bool has(const struct once *s, enum kr_edge_kind kind)
+{
+	return s->pattern->allowed & ~s->pattern->once & KR_BIT(kind);
+}
 
 static enum kr_status end_cycle(struct once *s, enum kr_status status)
 {
@@ -53,8 +59,10 @@ static enum kr_status find_pair(struct once *s, struct kr_link rw)
 
 	for (uint32_t e = s->g->head[rw.to.i]; e != KR_NONE; e = s->g->edges.at[e].next) {
 		const struct kr_link *edge = &s->g->edges.at[e].link;
-		bool key = !s->pattern->same_key || kr_asg_whole(s->asg, edge->key).i == kr_asg_whole(s->asg, rw.key).i;
-		if (edge->to.i == rw.from.i && has(s, (enum kr_edge_kind)edge->kind) && key && may_lead(s, edge, &rw))
+		bool key = !s->pattern->same_key ||
+			kr_asg_whole(s->asg, edge->key).i == kr_asg_whole(s->asg, rw.key).i;
+		if (edge->to.i == rw.from.i && has(s, (enum kr_edge_kind)edge->kind) && key &&
+			may_lead(s, edge, &rw))
 			return add_pair(s, rw, *edge);
 	}
 	if (!may_lead(s, &back, &rw))
@@ -62,22 +70,26 @@ static enum kr_status find_pair(struct once *s, struct kr_link rw)
 	if (has(s, KR_SO) && kr_ir_precedes(s->g->ir, rw.to, rw.from, KR_SO))
 		return add_pair(s, rw, back);
 	back.kind = KR_RT;
-	return has(s, KR_RT) && kr_ir_precedes(s->g->ir, rw.to, rw.from, KR_RT) ? add_pair(s, rw, back) : KR_OK;
+	return has(s, KR_RT) && kr_ir_precedes(s->g->ir, rw.to, rw.from, KR_RT) ? add_pair(s, rw, back)
+										: KR_OK;
 }
 
 /* A way back that ends in a wr to an operation that is early enough. */
 static enum kr_status find_sight(struct once *s, struct kr_link rw)
 {
-	enum kr_status status = kr_graph_search(s->g, (kr_node){rw.to.i}, (kr_node){KR_NONE}, s->pattern->allowed & ~s->pattern->once);
+	enum kr_status status = kr_graph_search(s->g, (kr_node){rw.to.i}, (kr_node){KR_NONE},
+		s->pattern->allowed & ~s->pattern->once);
 
 	for (uint32_t e = 0; e < s->g->edges.n && !status; e++) {
 		const struct kr_link *edge = &s->g->edges.at[e].link;
-		if (edge->kind != KR_WR || edge->to.i != rw.from.i || !may_lead(s, edge, &rw) || !kr_graph_reached(s->g, (kr_node){edge->from.i}))
+		if (edge->kind != KR_WR || edge->to.i != rw.from.i || !may_lead(s, edge, &rw) ||
+			!kr_graph_reached(s->g, (kr_node){edge->from.i}))
 			continue;
 		kr_proof_begin(s->proof);
 		status = kr_proof_add_link(s->proof, rw);
 		if (!status)
-			status = kr_graph_add_way(s->g, (kr_node){rw.to.i}, (kr_node){edge->from.i}, s->proof);
+			status =
+				kr_graph_add_way(s->g, (kr_node){rw.to.i}, (kr_node){edge->from.i}, s->proof);
 		if (!status)
 			status = kr_proof_add_link(s->proof, *edge);
 		return end_cycle(s, status);

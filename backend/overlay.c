@@ -1,6 +1,8 @@
-/* Chosen edges over the known graph (overlay.h). Order: Kahn's algorithm over both edge lists. Cycles: for a chosen edge within a strongly connected component, a 0-1
- * breadth-first search from its head back to its tail, known edges free and chosen ones costing one; links of a cycle found start no other. Given an order that most edges
- * keep, an edge that breaks it is first searched for a way back within the part of the order that it spans: local, and short cycles. Otherwise O(edges) each. */
+/* Chosen edges over the known graph (overlay.h). Order: Kahn's algorithm over both edge lists. Cycles: for a
+ * chosen edge within a strongly connected component, a 0-1 breadth-first search from its head back to its
+ * tail, known edges free and chosen ones costing one; links of a cycle found start no other. Given an order
+ * that most edges keep, an edge that breaks it is first searched for a way back within the part of the order
+ * that it spans: local, and short cycles. Otherwise O(edges) each. */
 #include "backend/overlay.h"
 
 #include <string.h>
@@ -52,12 +54,16 @@ enum kr_status kr_overlay_add(struct kr_overlay *o, struct kr_link link)
 	uint32_t from = kr_ir_out(o->ir, link.kind, link.from).i;
 	if (!kr_vec_reserve(mem, &o->arcs, 1) || !kr_vec_push(mem, &o->links, link))
 		return KR_NOMEM;
-	o->arcs.at[o->arcs.n++] = (struct kr_overlay_arc){kr_ir_in(o->ir, link.kind, link.to).i, o->head[from]};
+	o->arcs.at[o->arcs.n++] =
+		(struct kr_overlay_arc){kr_ir_in(o->ir, link.kind, link.to).i, o->head[from]};
 	o->head[from] = o->links.n - 1;
 	return KR_OK;
 }
 
-static uint32_t source(const struct kr_overlay *o, uint32_t link) { return kr_ir_out(o->ir, o->links.at[link].kind, o->links.at[link].from).i; }
+static uint32_t source(const struct kr_overlay *o, uint32_t link)
+{
+	return kr_ir_out(o->ir, o->links.at[link].kind, o->links.at[link].from).i;
+}
 
 static bool is_active(const struct kr_overlay *o, uint32_t node)
 {
@@ -159,7 +165,8 @@ enum kr_status kr_overlay_sort(struct kr_overlay *o)
 /* `via` holds, per node, the step by which it was reached: a known edge e as 2e, a link l as 2l + 1. */
 struct finder {
 	struct kr_overlay *o;
-	uint64_t *used; /* set of links that are in a cycle already: they start no other, but may take part in one */
+	/* set of links that are in a cycle already: they start no other, but may take part in one */
+	uint64_t *used;
 	KR_VEC(uint32_t) now;
 	KR_VEC(uint32_t) later;
 	KR_VEC(uint32_t) steps;   /* of the path found, backwards */
@@ -179,13 +186,15 @@ static enum kr_status offer(struct finder *f, uint32_t node, uint32_t step, bool
 	struct kr_mem *mem = &o->ir->ctx->mem;
 	if (f->local && (o->place[node] < f->from || o->place[node] > f->to))
 		return KR_OK;
-	if (f->component[node] != f->in || o->cost[node] == SETTLED || o->cost[node] == CHEAP || (dear && o->cost[node] == DEAR))
+	if (f->component[node] != f->in || o->cost[node] == SETTLED || o->cost[node] == CHEAP ||
+		(dear && o->cost[node] == DEAR))
 		return KR_OK;
 	if (o->cost[node] == UNSEEN && !kr_vec_push(mem, &f->touched, node))
 		return KR_NOMEM;
 	o->via[node] = step;
 	o->cost[node] = dear ? DEAR : CHEAP;
-	return (dear ? kr_vec_push(mem, &f->later, node) : kr_vec_push(mem, &f->now, node)) ? KR_OK : KR_NOMEM;
+	return (dear ? kr_vec_push(mem, &f->later, node) : kr_vec_push(mem, &f->now, node)) ? KR_OK
+											    : KR_NOMEM;
 }
 
 static enum kr_status expand(struct finder *f, uint32_t v)
@@ -203,7 +212,10 @@ static enum kr_status expand(struct finder *f, uint32_t v)
 	return status ? status : kr_ctx_tick(ir->ctx);
 }
 
-static uint32_t step_from(const struct finder *f, uint32_t step) { return step & 1 ? source(f->o, step / 2) : f->o->ir->edges.at[step / 2].from.i; }
+static uint32_t step_from(const struct finder *f, uint32_t step)
+{
+	return step & 1 ? source(f->o, step / 2) : f->o->ir->edges.at[step / 2].from.i;
+}
 
 static void forget(struct finder *f)
 {
@@ -240,7 +252,8 @@ static enum kr_status find_path(struct finder *f, uint32_t a, uint32_t b, bool *
 	return status;
 }
 
-/* The cycle of a link and the path found, into the proof. Known steps go in together, so that time nodes fold. */
+/* The cycle of a link and the path found, into the proof. Known steps go in together, so that time nodes
+ * fold. */
 static enum kr_status record(struct finder *f, uint32_t link, struct kr_proof *proof)
 {
 	struct kr_overlay *o = f->o;
@@ -284,8 +297,8 @@ static enum kr_status find_cycles(struct finder *f, struct kr_proof *proof)
 	struct kr_overlay *o = f->o;
 	for (uint32_t l = 0; l < o->links.n && f->found < f->most; l++) {
 		uint32_t from = source(o, l), to = o->arcs.at[l].to;
-		if (kr_bits_get(f->used, l) || f->component[from] == KR_NONE || f->component[from] != f->component[to] ||
-			(f->local && o->place[to] > o->place[from]))
+		if (kr_bits_get(f->used, l) || f->component[from] == KR_NONE ||
+			f->component[from] != f->component[to] || (f->local && o->place[to] > o->place[from]))
 			continue;
 		f->in = f->component[from];
 		if (f->local) {

@@ -1,12 +1,15 @@
-/* A graph of chosen edges laid over the IR's known graph: topological order of both, or the cycles that forbid the choices.
+/* A graph of chosen edges laid over the IR's known graph: topological order of both, or the cycles that
+ * forbid the choices.
  *
- * Chosen edges are proof links, so a cycle found here is a cycle of the proof as it stands. Only transactions that are active (present, or taken to be) take part. */
+ * Chosen edges are proof links, so a cycle found here is a cycle of the proof as it stands. Only transactions
+ * that are active (present, or taken to be) take part. */
 #ifndef KR_BACKEND_OVERLAY_H
 #define KR_BACKEND_OVERLAY_H
 
 #include "ir/proof.h"
 
-struct kr_overlay_arc { uint32_t to, next; }; /* the node that a link enters, the next link out of the same node or KR_NONE */
+/* the node that a link enters, the next link out of the same node or KR_NONE */
+struct kr_overlay_arc { uint32_t to, next; };
 
 struct kr_overlay {
 	struct kr_ir *ir;
@@ -17,8 +20,12 @@ struct kr_overlay {
 	kr_node *order;             /* a topological order, as far as there is one */
 	uint32_t norder;            /* nodes emitted; == nnodes iff acyclic */
 	uint32_t *rank;             /* per node: place in order; KR_NONE: on or behind a cycle */
-	const uint32_t *place;      /* per node: an order that known edges keep and most links do; cycles are looked for near where it is broken. NULL: none; borrowed */
-	const uint32_t *prefer;     /* per node: a permutation; among ready nodes the sort takes the least. NULL: breadth first; borrowed */
+	/* per node: an order that known edges keep and most links do; cycles are looked for near where it is
+	 * broken. NULL: none; borrowed */
+	const uint32_t *place;
+	/* per node: a permutation; among ready nodes the sort takes the least. NULL: breadth first;
+	 * borrowed */
+	const uint32_t *prefer;
 	uint64_t *ready;            /* scratch of the sort: set of preferences */
 	uint32_t *by_preference;    /* scratch of the sort: node at a preference */
 	uint32_t *via;              /* scratch of the path search */
@@ -34,9 +41,11 @@ enum kr_status kr_overlay_add(struct kr_overlay *o, struct kr_link link); /* lin
 /* Fills order and rank, keeping to `prefer` where edges allow. */
 enum kr_status kr_overlay_sort(struct kr_overlay *o);
 
-static inline bool kr_overlay_acyclic(const struct kr_overlay *o) { return o->norder == o->ir->nnodes; } /* after a sort */
+/* after a sort */
+static inline bool kr_overlay_acyclic(const struct kr_overlay *o) { return o->norder == o->ir->nnodes; }
 
-/* After a sort that found no full order: appends up to `most` short cycles to the proof, each as a closed cycle, with few chosen edges. At least one is found. */
+/* After a sort that found no full order: appends up to `most` short cycles to the proof, each as a closed
+ * cycle, with few chosen edges. At least one is found. */
 enum kr_status kr_overlay_cycles(struct kr_overlay *o, struct kr_proof *proof, uint32_t most);
 
 #endif

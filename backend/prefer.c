@@ -1,5 +1,6 @@
-/* Guesses only: what the scheduler makes of them is replayed before it is believed. Traces are often written in the order of completion, sessions often run side by side, and
- * databases often commit shortly before the client learns of it; which of these holds, the scheduler shows by how seldom it has to break the guess. */
+/* Guesses only: what the scheduler makes of them is replayed before it is believed. Traces are often written
+ * in the order of completion, sessions often run side by side, and databases often commit shortly before the
+ * client learns of it; which of these holds, the scheduler shows by how seldom it has to break the guess. */
 #include "backend/prefer.h"
 
 #include "base/order.h"
@@ -19,7 +20,8 @@ static bool all_have_times(const struct kr_asg *asg)
 {
 	bool any = false;
 	for (uint32_t t = 0; t < asg->ntxns; t++) {
-		if (asg->txns[t].presence == KR_PRESENT && !asg->txns[t].outcome_unknown && !asg->txns[t].has_end)
+		if (asg->txns[t].presence == KR_PRESENT && !asg->txns[t].outcome_unknown &&
+			!asg->txns[t].has_end)
 			return false;
 		any |= asg->txns[t].has_end;
 	}
@@ -31,7 +33,10 @@ static void guess_by_time(const struct kr_ir *ir, struct guess *guesses)
 	for (uint32_t v = 0; v < ir->nnodes; v++) {
 		kr_txn t = kr_ir_txn(ir, (kr_node){v});
 		const struct kr_asg_txn *txn = t.i == KR_NONE ? NULL : &ir->asg->txns[t.i];
-		double at = txn == NULL ? -1e300 : txn->has_end ? (double)txn->end : txn->has_begin ? (double)txn->begin : 0;
+		double at = txn == NULL  ? -1e300
+			: txn->has_end   ? (double)txn->end
+			: txn->has_begin ? (double)txn->begin
+					 : 0;
 		guesses[v] = (struct guess){at, v};
 	}
 }
@@ -62,7 +67,8 @@ static enum kr_status guess_by_progress(const struct kr_ir *ir, struct guess *gu
 		double at = t.i == KR_NONE ? -1 : (t.i + 0.5) / asg->ntxns;
 		if (session != KR_NONE) {
 			at = (done[session] + 0.5) / total[session];
-			done[session] += ir->level->model == KR_NODES_TXN || (v & 1); /* the last node of its transaction */
+			/* the last node of its transaction */
+			done[session] += ir->level->model == KR_NODES_TXN || (v & 1);
 		}
 		guesses[v] = (struct guess){at, v};
 	}

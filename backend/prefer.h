@@ -11,7 +11,8 @@ enum kr_guess {
 	KR_GUESSES
 };
 
-/* Fills `place`, per node, with a permutation, time nodes first; *possible is false when the trace has not what the guess needs. O(n log n). */
+/* Fills `place`, per node, with a permutation, time nodes first; *possible is false when the trace has not
+ * what the guess needs. O(n log n). */
 enum kr_status kr_prefer(const struct kr_ir *ir, enum kr_guess guess, uint32_t *place, bool *possible);
 
 #endif

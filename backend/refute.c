@@ -1,5 +1,6 @@
-/* Unsatisfiable cores, again and again while they shrink; a small one is then tried without each of its cycles. A search of a thousand cycles often rests on ten. Limits that are hit
- * here leave a larger proof, not none. Cost: a Z3 call per step, of which there are at most CORE_STEPS + SMALL. */
+/* Unsatisfiable cores, again and again while they shrink; a small one is then tried without each of its
+ * cycles. A search of a thousand cycles often rests on ten. Limits that are hit here leave a larger proof,
+ * not none. Cost: a Z3 call per step, of which there are at most CORE_STEPS + SMALL. */
 #include "backend/refute.h"
 
 #include <string.h>
@@ -30,7 +31,8 @@ static enum kr_status shrink(struct kr_solver *sat, struct kr_choices *c, uint8_
 	}
 	uint8_t *less = kr_mem_alloc(&ctx->mem, n, 1);
 	enum kr_status status = less ? KR_OK : KR_NOMEM;
-	for (uint32_t i = now > SMALL ? 0 : n; i-- > 0 && !status;) { /* the latest first: early cycles are the shorter ones */
+	/* the latest first: early cycles are the shorter ones */
+	for (uint32_t i = now > SMALL ? 0 : n; i-- > 0 && !status;) {
 		if (!keep[i])
 			continue;
 		memcpy(less, keep, n);

@@ -4,7 +4,8 @@
 
 #include "backend/solver_z3.h"
 
-/* The cycles of the proof are unsatisfiable as clauses, as `sat` has just said: leaves few of them, which still are, and appends what rules candidates out. */
+/* The cycles of the proof are unsatisfiable as clauses, as `sat` has just said: leaves few of them, which
+ * still are, and appends what rules candidates out. */
 enum kr_status kr_refute(struct kr_solver *sat, struct kr_choices *c, struct kr_proof *proof);
 
 #endif

@@ -1,8 +1,12 @@
-/* List scheduling (schedule.h). With begin and commit nodes a begin observes and takes the locks of what its transaction writes (unless versions are ordered by commits alone), and a commit installs; otherwise a
- * node does both. The store is replayed: per key the current version. A ready node (all predecessors emitted) is emitted when its observations can be served by the
- * current versions, and no key that it writes has a current version with readers still to come, its own read aside; else it waits on the key that stops it. Among ready
- * nodes the first of the overlay's order goes first, pure readers before writers. When all wait, the first in that order is emitted all the same and counted:
- * then the order is only a candidate, from which the search learns. Reason for the rule: an order without forced steps replays, so it is a world. O(edges + wake-ups). */
+/* List scheduling (schedule.h). With begin and commit nodes a begin observes and takes the locks of what its
+ * transaction writes (unless versions are ordered by commits alone), and a commit installs; otherwise a node
+ * does both. The store is replayed: per key the current version. A ready node (all predecessors emitted) is
+ * emitted when its observations can be served by the current versions, and no key that it writes has a
+ * current version with readers still to come, its own read aside; else it waits on the key that stops it.
+ * Among ready nodes the first of the overlay's order goes first, pure readers before writers. When all wait,
+ * the first in that order is emitted all the same and counted: then the order is only a candidate, from which
+ * the search learns. Reason for the rule: an order without forced steps replays, so it is a world. O(edges +
+ * wake-ups). */
 #include "backend/schedule.h"
 #include "backend/counters.h"
 
@@ -37,12 +41,17 @@ struct state {
 	uint32_t *waiting;       /* per key: first waiting node, or KR_NONE */
 	kr_version *current;     /* per key */
 	struct readers *readers; /* per version */
-	uint64_t *counted;       /* set of observations that count as pending: of several by one transaction that saw one version, the first */
-	uint32_t *claim;         /* per key with an untold initial value: 1 + an observation of the transaction that last asked for it */
-	uint8_t *locked;         /* per key: some writer of it has begun and not committed */
-	uint32_t *bound;         /* per key with an untold initial value: the set that saw it, or KR_NONE */
+	/* set of observations that count as pending: of several by one transaction that saw one version, the
+	 * first */
+	uint64_t *counted;
+	/* per key with an untold initial value: 1 + an observation of the transaction that last asked for
+	 * it */
+	uint32_t *claim;
+	uint8_t *locked; /* per key: some writer of it has begun and not committed */
+	uint32_t *bound; /* per key with an untold initial value: the set that saw it, or KR_NONE */
 	struct kr_counters counters;
-	uint64_t *soft;      /* by rank: nodes that may be emitted, but had better wait for a reader of a counter */
+	/* by rank: nodes that may be emitted, but had better wait for a reader of a counter */
+	uint64_t *soft;
 	uint32_t n;          /* emitted */
 	uint32_t stuck_from; /* ranks below it are all emitted */
 };
@@ -105,7 +114,8 @@ static enum kr_status allocate(struct state *st)
 	st->locked = kr_mem_alloc(mem, st->asg->nkeys, 1);
 	st->soft = kr_mem_alloc(mem, KR_BITS_WORDS(nodes), sizeof *st->soft);
 	bool per_node = st->soft && st->degree && queues && st->emitted && st->waits;
-	bool others = st->waiting && st->current && st->readers && st->counted && st->claim && st->bound && st->locked;
+	bool others = st->waiting && st->current && st->readers && st->counted && st->claim && st->bound &&
+		st->locked;
 	return per_node && others ? KR_OK : KR_NOMEM;
 }
 
@@ -129,9 +139,18 @@ static void release_memory(struct state *st)
 	kr_mem_free(mem, st->soft, KR_BITS_WORDS(nodes), sizeof *st->soft);
 }
 
-static bool observes(const struct state *st, uint32_t node) { return st->ir->level->model == KR_NODES_TXN || node % 2 == 0; }
-static bool installs(const struct state *st, uint32_t node) { return st->ir->level->model == KR_NODES_TXN || node % 2 == 1; }
-static bool locks(const struct state *st, uint32_t node) { return st->ir->level->model == KR_NODES_BEGIN_COMMIT && node % 2 == 0; }
+static bool observes(const struct state *st, uint32_t node)
+{
+	return st->ir->level->model == KR_NODES_TXN || node % 2 == 0;
+}
+static bool installs(const struct state *st, uint32_t node)
+{
+	return st->ir->level->model == KR_NODES_TXN || node % 2 == 1;
+}
+static bool locks(const struct state *st, uint32_t node)
+{
+	return st->ir->level->model == KR_NODES_BEGIN_COMMIT && node % 2 == 0;
+}
 
 /* A key that t writes and that others, who have not come yet, saw as it is now; or KR_NONE. */
 static kr_key still_read(const struct state *st, kr_txn t, bool own_too)
@@ -147,10 +166,12 @@ static kr_key still_read(const struct state *st, kr_txn t, bool own_too)
 	return (kr_key){KR_NONE};
 }
 
-/* Others would like to see a counter as it is before t changes it, or what the commit of t's begin will have to wait for. */
+/* Others would like to see a counter as it is before t changes it, or what the commit of t's begin will have
+ * to wait for. */
 static bool had_better_wait(const struct state *st, uint32_t node, kr_txn t)
 {
-	return (!installs(st, node) && still_read(st, t, true).i != KR_NONE) || kr_counters_wanted(&st->counters, t);
+	return (!installs(st, node) && still_read(st, t, true).i != KR_NONE) ||
+		kr_counters_wanted(&st->counters, t);
 }
 
 static bool active(const struct state *st, kr_txn t) { return t.i != KR_NONE && st->o->active[t.i]; }
@@ -183,7 +204,10 @@ static void count_readers(struct state *st)
 	}
 }
 
-static bool writes(const struct state *st, kr_txn t) { return st->asg->written_first[t.i] < st->asg->written_first[t.i + 1]; }
+static bool writes(const struct state *st, kr_txn t)
+{
+	return st->asg->written_first[t.i] < st->asg->written_first[t.i + 1];
+}
 
 static void make_ready(struct state *st, uint32_t node)
 {
@@ -210,17 +234,20 @@ static void count_predecessors(struct state *st)
 
 /* ---- can a transaction go now? ---- */
 
-/* May the free observation o see version v: a candidate of an active writer, and in accord with what else saw an untold initial value? */
+/* May the free observation o see version v: a candidate of an active writer, and in accord with what else saw
+ * an untold initial value? */
 static bool may_see(const struct state *st, uint32_t o, kr_version v)
 {
 	const struct kr_observation *obs = &st->asg->obs[o];
 	kr_txn w = st->asg->versions[v.i].writer;
-	if (!kr_asg_in_set(st->asg, obs->set, v) || w.i == obs->txn.i || (w.i != KR_NONE && !st->o->active[w.i]))
+	if (!kr_asg_in_set(st->asg, obs->set, v) || w.i == obs->txn.i ||
+		(w.i != KR_NONE && !st->o->active[w.i]))
 		return false;
 	return w.i != KR_NONE || st->bound[obs->key.i] == KR_NONE || st->bound[obs->key.i] == obs->set;
 }
 
-/* An untold initial value is one value: does an earlier observation of the same transaction see something else in it? All earlier ones of the key agree with each other. */
+/* An untold initial value is one value: does an earlier observation of the same transaction see something
+ * else in it? All earlier ones of the key agree with each other. */
 static bool disagrees(struct state *st, uint32_t o)
 {
 	const struct kr_observation *obs = &st->asg->obs[o], *claim = NULL;
@@ -291,14 +318,16 @@ static void wake(struct state *st, kr_key k)
 	st->waiting[k.i] = KR_NONE;
 }
 
-/* The version for a free observation: the current one if it may be (without force it may), else a candidate that known edges do not rule out, else any. */
+/* The version for a free observation: the current one if it may be (without force it may), else a candidate
+ * that known edges do not rule out, else any. */
 static kr_version any_candidate(const struct state *st, uint32_t o)
 {
 	kr_version v, fallback = {KR_NONE};
 	bool sound = false;
 	if (may_see(st, o, st->current[st->asg->obs[o].key.i]))
 		return st->current[st->asg->obs[o].key.i];
-	for (kr_candidates it = kr_asg_candidates(st->asg, (kr_obs){o}); !sound && kr_asg_next(st->asg, &it, &v);) {
+	for (kr_candidates it = kr_asg_candidates(st->asg, (kr_obs){o});
+		!sound && kr_asg_next(st->asg, &it, &v);) {
 		kr_txn w = st->asg->versions[v.i].writer;
 		if (w.i != KR_NONE && !st->o->active[w.i])
 			continue;
@@ -313,9 +342,11 @@ static enum kr_status observe(struct state *st, kr_txn t)
 {
 	const struct kr_asg *asg = st->asg;
 	uint32_t first = asg->obs_first[t.i], end = asg->obs_first[t.i + 1];
-	for (uint32_t o = first; o < end; o++) { /* those that were counted as pending; before free ones are settled, which are not */
+	/* those that were counted as pending; before free ones are settled, which are not */
+	for (uint32_t o = first; o < end; o++) {
 		kr_version seen = st->s->source[o];
-		if (kr_bits_get(st->counted, o) && --st->readers[seen.i].pending <= 1 && seen.i == st->current[asg->obs[o].key.i].i)
+		if (kr_bits_get(st->counted, o) && --st->readers[seen.i].pending <= 1 &&
+			seen.i == st->current[asg->obs[o].key.i].i)
 			wake(st, asg->obs[o].key);
 	}
 	for (uint32_t o = first; o < end; o++) {
@@ -400,7 +431,8 @@ static uint32_t first_waiting(struct state *st)
 	return st->o->order[rank].i;
 }
 
-/* Among the nodes that had better wait one that need not any more, or else the first that may go; those that may not wait for their key. KR_NONE: there is none. */
+/* Among the nodes that had better wait one that need not any more, or else the first that may go; those that
+ * may not wait for their key. KR_NONE: there is none. */
 static uint32_t take_soft(struct state *st)
 {
 	uint32_t first = KR_NONE, words = (uint32_t)KR_BITS_WORDS(st->ir->nnodes);

@@ -1,14 +1,18 @@
-/* Witness-first scheduling: builds an order of the transactions by replaying them, and with it a candidate world for every choice that is still open. */
+/* Witness-first scheduling: builds an order of the transactions by replaying them, and with it a candidate
+ * world for every choice that is still open. */
 #ifndef KR_BACKEND_SCHEDULE_H
 #define KR_BACKEND_SCHEDULE_H
 
 #include "backend/overlay.h"
 
 struct kr_schedule {
-	const struct kr_overlay *overlay; /* sorted and acyclic: its order is the preference, its edges are kept; borrowed */
-	kr_version *source;         /* in and out, per observation of an active transaction: KR_NONE = free to choose */
+	/* sorted and acyclic: its order is the preference, its edges are kept; borrowed */
+	const struct kr_overlay *overlay;
+	/* in and out, per observation of an active transaction: KR_NONE = free to choose */
+	kr_version *source;
 	kr_node *order;             /* out: all nodes, inactive transactions anywhere */
-	uint32_t forced;            /* out: times that a node had to be emitted against the rules; 0: the order is a world */
+	/* out: times that a node had to be emitted against the rules; 0: the order is a world */
+	uint32_t forced;
 };
 
 /* Fills source, order and forced. Needs overlay->norder == nnodes. */

@@ -1,8 +1,11 @@
-/* The search that back ends with Z3 share (search.h). Keeps a candidate world; looks for forbidden cycles in it; the choices on those cycles become Boolean variables, if they are not yet, and
- * each cycle a clause; Z3 answers; the world follows the answer, and what the answer leaves open is settled by a schedule, or is settled by the order of what it does not leave open.
+/* The search that back ends with Z3 share (search.h). Keeps a candidate world; looks for forbidden cycles in
+ * it; the choices on those cycles become Boolean variables, if they are not yet, and each cycle a clause; Z3
+ * answers; the world follows the answer, and what the answer leaves open is settled by a schedule, or is
+ * settled by the order of what it does not leave open.
  *
- * Ends: every round adds a clause that the last answer violates. A world is an acyclic graph of known edges and of one alternative per choice, so it proves the level;
- * unsatisfiable clauses are cycles that no way of choosing avoids, so they refute it. */
+ * Ends: every round adds a clause that the last answer violates. A world is an acyclic graph of known edges
+ * and of one alternative per choice, so it proves the level; unsatisfiable clauses are cycles that no way of
+ * choosing avoids, so they refute it. */
 #include <stdio.h>
 
 #include "backend/graph.h"
@@ -13,7 +16,8 @@
 #include "backend/world.h"
 #include "ir/units.h"
 
-/* Cycles that a round learns from: with few of them, many rounds are spent on the far ends of a large history. */
+/* Cycles that a round learns from: with few of them, many rounds are spent on the far ends of a large
+ * history. */
 static uint32_t most_cycles(const struct kr_ir *ir)
 {
 	enum { FEWEST = 512, NODES_PER_CYCLE = 8 };
@@ -27,7 +31,8 @@ struct search {
 	struct kr_candidate world;
 	struct kr_choices choices;
 	struct kr_solver *sat;
-	uint32_t told; /* how many variables and literals of clauses there were when the solver was last asked */
+	/* how many variables and literals of clauses there were when the solver was last asked */
+	uint32_t told;
 };
 
 /* The presence of open transactions on the cycle becomes a choice, too. */
@@ -35,7 +40,8 @@ static enum kr_status ground_cycle(struct search *s, struct kr_cycle cycle)
 {
 	enum kr_status status = KR_OK;
 	for (uint32_t i = 0; i < cycle.count && !status; i++)
-		status = kr_candidate_ground(&s->world, &s->choices, s->answer->proof.links.at[cycle.first + i].from);
+		status = kr_candidate_ground(&s->world, &s->choices,
+			s->answer->proof.links.at[cycle.first + i].from);
 	return status;
 }
 
@@ -50,7 +56,8 @@ static enum kr_status forbid_cycles(struct search *s, uint32_t first)
 		if (!status)
 			status = ground_cycle(s, proof->cycles.at[i]);
 		if (!status)
-			status = kr_candidate_guards(&s->world, &s->choices, proof->links.at + proof->cycles.at[i].first, proof->cycles.at[i].count);
+			status = kr_candidate_guards(&s->world, &s->choices,
+				proof->links.at + proof->cycles.at[i].first, proof->cycles.at[i].count);
 		if (status)
 			return status;
 		s->answer->clauses++;
@@ -102,7 +109,8 @@ static enum kr_status ask(struct search *s, bool *done, struct kr_err *err)
 	struct kr_answer *answer = s->answer;
 	uint32_t told = s->choices.all.n + s->choices.clauses.n + s->choices.facts.n + s->choices.sums.n;
 	if (answer->rounds > 0 && told == s->told)
-		return kr_err_set(err, KR_INTERNAL, "internal error: a round of the search has taught nothing");
+		return kr_err_set(err, KR_INTERNAL,
+			"internal error: a round of the search has taught nothing");
 	s->told = told;
 	enum kr_status status = s->sat ? KR_OK : kr_solver_new(s->ir->ctx, &s->sat);
 	if (!status)
@@ -117,7 +125,9 @@ static enum kr_status ask(struct search *s, bool *done, struct kr_err *err)
 		return KR_OK;
 	answer->outcome = KR_VIOLATED;
 	status = kr_refute(s->sat, &s->choices, &answer->proof);
-	return status ? status : kr_units_justify(s->ir, &answer->proof, s->choices.told_units.at, s->choices.told_units.n);
+	return status
+		? status
+		: kr_units_justify(s->ir, &answer->proof, s->choices.told_units.at, s->choices.told_units.n);
 }
 
 /* ---- every choice at once ---- */
@@ -127,13 +137,16 @@ enum { MOST_CHOICES = 10000000 }; /* more of them would take gigabytes of the so
 static bool is_open_order(const struct kr_ir *ir, kr_version a, kr_version b)
 {
 	const struct kr_asg *asg = ir->asg;
-	return !kr_ir_writes_before(ir, asg->versions[kr_unit_last(ir, a).i].writer, asg->versions[b.i].writer) &&
-		!kr_ir_writes_before(ir, asg->versions[kr_unit_last(ir, b).i].writer, asg->versions[a.i].writer);
+	return !kr_ir_writes_before(ir, asg->versions[kr_unit_last(ir, a).i].writer,
+		       asg->versions[b.i].writer) &&
+		!kr_ir_writes_before(ir, asg->versions[kr_unit_last(ir, b).i].writer,
+			asg->versions[a.i].writer);
 }
 
 static bool starts_unit(const struct kr_ir *ir, kr_version v)
 {
-	return ir->presence[ir->asg->versions[v.i].writer.i] != KR_ABSENT_TXN && kr_unit_first(ir, v).i == v.i;
+	return ir->presence[ir->asg->versions[v.i].writer.i] != KR_ABSENT_TXN &&
+		kr_unit_first(ir, v).i == v.i;
 }
 
 /* The order of each two units of the key that no known path orders. */
@@ -143,14 +156,17 @@ static enum kr_status ground_orders(struct search *s, uint32_t k)
 	uint32_t first = ir->asg->keys[k].first + 1, end = ir->asg->keys[k + 1].first;
 	enum kr_status status = KR_OK;
 	for (uint32_t a = first; a < end && !status; a++) {
-		for (uint32_t b = a + 1; b < end && starts_unit(ir, (kr_version){a}) && !status && s->choices.all.n <= MOST_CHOICES; b++) {
+		for (uint32_t b = a + 1; b < end && starts_unit(ir, (kr_version){a}) && !status &&
+			s->choices.all.n <= MOST_CHOICES;
+			b++) {
 			kr_version x = {a}, y = {b};
 			kr_lit l;
 			status = kr_ctx_tick(ir->ctx);
 			if (status || !starts_unit(ir, y) || !is_open_order(ir, x, y))
 				continue;
 			bool x_first = kr_candidate_place(&s->world, x) < kr_candidate_place(&s->world, y);
-			status = x_first ? kr_choices_order(&s->choices, x, y, &l) : kr_choices_order(&s->choices, y, x, &l);
+			status = x_first ? kr_choices_order(&s->choices, x, y, &l)
+					 : kr_choices_order(&s->choices, y, x, &l);
 		}
 	}
 	return status;
@@ -177,14 +193,16 @@ static enum kr_status ground(struct search *s)
 	return status;
 }
 
-/* All choices, and the first answer to them, unless nothing is open: then the solver is not called. *done when there are too many, or when they are refuted already. */
+/* All choices, and the first answer to them, unless nothing is open: then the solver is not called. *done
+ * when there are too many, or when they are refuted already. */
 static enum kr_status begin_eagerly(struct search *s, bool *done, struct kr_err *err)
 {
 	enum kr_status status = ground(s);
 	s->answer->choices = s->choices.all.n;
 	*done = s->choices.all.n > MOST_CHOICES;
 	if (*done)
-		snprintf(s->answer->reason, sizeof s->answer->reason, "more than %d open choices are too many to give to the solver at once", MOST_CHOICES);
+		snprintf(s->answer->reason, sizeof s->answer->reason,
+			"more than %d open choices are too many to give to the solver at once", MOST_CHOICES);
 	bool open = s->choices.all.n + s->choices.clauses.n + s->choices.facts.n + s->choices.sums.n > 0;
 	return status || *done || s->plan->guess || !open ? status : ask(s, done, err);
 }
@@ -244,11 +262,13 @@ static enum kr_status known_conflict(struct kr_ir *ir, struct kr_answer *out, bo
 	return KR_OK;
 }
 
-enum kr_status kr_search(struct kr_ir *ir, const struct kr_search_plan *plan, struct kr_answer *out, struct kr_err *err)
+enum kr_status kr_search(struct kr_ir *ir, const struct kr_search_plan *plan, struct kr_answer *out,
+	struct kr_err *err)
 {
 	bool found = false;
 	if (plan->ground && kr_level_asks(ir->level) != KR_ASK_ACYCLIC) {
-		snprintf(out->reason, sizeof out->reason, "this back end is only for levels that forbid every cycle of their graph");
+		snprintf(out->reason, sizeof out->reason,
+			"this back end is only for levels that forbid every cycle of their graph");
 		return KR_OK;
 	}
 	enum kr_status status = known_conflict(ir, out, &found);

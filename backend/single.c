@@ -1,11 +1,14 @@
 /* Forbidden cycles with exactly one rw, or with one transaction that writes nothing (single.h).
  *
- * One rw t -> b: b's version comes after what t saw, and b leads back to t by the other kinds of the pattern. Since these are edges of a graph that has been sorted, b can lead to t only if it
- * comes first; with a good order that is seldom, and only then a breadth-first search from b looks, among what lies between the two. Patterns of two edges are looked up in the trace. A pattern with a demand on
- * the operation (`sight`) ends in a wr whose observation stands where it must. All later versions are tried, not just the next, unless ww leads on.
- * Where no ww leads on, a wr of a part of a key counts only if that is the newest part that the operation saw: it tells then which version of the key was seen.
- * One reader t: a search from t through transactions that write, back to t. Cost: O(edges) per reader.
- * Cycles of one search are shortest; each rw starts one at most. */
+ * One rw t -> b: b's version comes after what t saw, and b leads back to t by the other kinds of the pattern.
+ * Since these are edges of a graph that has been sorted, b can lead to t only if it comes first; with a good
+ * order that is seldom, and only then a breadth-first search from b looks, among what lies between the two.
+ * Patterns of two edges are looked up in the trace. A pattern with a demand on the operation (`sight`) ends
+ * in a wr whose observation stands where it must. All later versions are tried, not just the next, unless ww
+ * leads on. Where no ww leads on, a wr of a part of a key counts only if that is the newest part that the
+ * operation saw: it tells then which version of the key was seen. One reader t: a search from t through
+ * transactions that write, back to t. Cost: O(edges) per reader. Cycles of one search are shortest; each rw
+ * starts one at most. */
 #include "backend/single.h"
 
 #include <string.h>
@@ -19,19 +22,24 @@ struct finding {
 	const struct kr_asg *asg;
 	const struct kr_pattern *pattern;
 	struct kr_proof *proof;
-	uint32_t *place;      /* per version: its place among its key's in the world, from 1; 0: not there, or initial */
+	/* per version: its place among its key's in the world, from 1; 0: not there, or initial */
+	uint32_t *place;
 	kr_version *in_order; /* by key: its active versions in order, at the key's place in `versions` */
 	uint32_t *count;      /* per key */
 	/* search */
 	uint32_t *
-		via; /* per node: known edge, or edges.n + link of whole, or edges.n + links.n + other, or behind these observation whose source it is; by which it was reached */
+		/* per node: known edge, or edges.n + link of whole, or edges.n + links.n + other, or behind
+		 * these observation whose source it is; by which it was reached */
+		via;
 	uint32_t *reached; /* per node: the search that reached it */
 	uint32_t searches;
 	KR_VEC(uint32_t) queue;
 	uint32_t *other_head, *other_next; /* others by their source, per transaction */
 	uint32_t found, most;
-	uint8_t *outdone; /* per observation of a part: its operation saw another one as of a later version; NULL: does not matter at this level */
-	bool whole;       /* but it does to the pattern */
+	/* per observation of a part: its operation saw another one as of a later version; NULL: does not
+	 * matter at this level */
+	uint8_t *outdone;
+	bool whole; /* but it does to the pattern */
 };
 
 static kr_txn writer(const struct finding *f, kr_version v) { return f->asg->versions[v.i].writer; }
@@ -76,7 +84,9 @@ static enum kr_status order_versions(struct finding *f)
 static uint32_t place_seen(const struct finding *f, uint32_t o)
 {
 	kr_version v = f->w->source[o];
-	return v.i == KR_NONE || kr_asg_is_initial(f->asg, v) ? 0 : 1 + f->w->place[kr_ir_out(f->ir, KR_WW, writer(f, v)).i];
+	return v.i == KR_NONE || kr_asg_is_initial(f->asg, v)
+		? 0
+		: 1 + f->w->place[kr_ir_out(f->ir, KR_WW, writer(f, v)).i];
 }
 
 static bool wants_whole(const struct kr_level *level)
@@ -97,7 +107,9 @@ static enum kr_status find_outdone(struct finding *f)
 	uint32_t *newest = kr_mem_alloc(mem, asg->nkeys, sizeof *newest);
 	enum kr_status status = f->outdone && newest ? KR_OK : KR_NOMEM;
 	for (uint32_t first = 0, end; first < asg->nobs && !status; first = end) {
-		for (end = first; end < asg->nobs && asg->obs[end].txn.i == asg->obs[first].txn.i && asg->obs[end].op == asg->obs[first].op; end++) {
+		for (end = first; end < asg->nobs && asg->obs[end].txn.i == asg->obs[first].txn.i &&
+			asg->obs[end].op == asg->obs[first].op;
+			end++) {
 			uint32_t k = kr_asg_whole(asg, asg->obs[end].key).i, place = place_seen(f, end);
 			newest[k] = place > newest[k] ? place : newest[k];
 		}
@@ -138,7 +150,8 @@ static enum kr_status expand_sights(struct finding *f, kr_txn t, uint32_t rank)
 	uint32_t first = f->ir->edges.n + f->w->whole.links.n + f->w->others.n;
 	enum kr_status status = KR_OK;
 	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1]; i++)
-		for (uint32_t o = f->w->reader_head[asg->written[i].i]; o != KR_NONE && !status; o = f->w->reader_next[o])
+		for (uint32_t o = f->w->reader_head[asg->written[i].i]; o != KR_NONE && !status;
+			o = f->w->reader_next[o])
 			if (leads_on(f, o) && asg->obs[o].txn.i != t.i)
 				status = reach(f, kr_ir_in(f->ir, KR_WR, asg->obs[o].txn), first + o, rank);
 	return status;
@@ -147,7 +160,8 @@ static enum kr_status expand_sights(struct finding *f, kr_txn t, uint32_t rank)
 static enum kr_status expand(struct finding *f, kr_node v, uint32_t rank)
 {
 	const struct kr_overlay *o = &f->w->whole;
-	uint32_t kinds = (f->pattern->allowed & ~f->pattern->once) | KR_BIT(KR_PROGRAM), known = f->ir->edges.n, links = o->links.n;
+	uint32_t kinds = (f->pattern->allowed & ~f->pattern->once) | KR_BIT(KR_PROGRAM),
+		 known = f->ir->edges.n, links = o->links.n;
 	bool by_sight = f->whole && kinds & KR_BIT(KR_WR);
 	kinds &= by_sight ? ~KR_BIT(KR_WR) : kinds;
 	kr_txn t = kr_ir_txn(f->ir, v);
@@ -158,18 +172,22 @@ static enum kr_status expand(struct finding *f, kr_node v, uint32_t rank)
 	}
 	for (uint32_t l = o->head[v.i]; l != KR_NONE && !status; l = o->arcs.at[l].next) {
 		if (kinds & KR_BIT(o->links.at[l].kind))
-			status = reach(f, kr_ir_in(f->ir, o->links.at[l].kind, o->links.at[l].to), known + l, rank);
+			status = reach(f, kr_ir_in(f->ir, o->links.at[l].kind, o->links.at[l].to), known + l,
+				rank);
 	}
-	for (uint32_t x = t.i == KR_NONE ? KR_NONE : f->other_head[t.i]; x != KR_NONE && !status; x = f->other_next[x]) {
+	for (uint32_t x = t.i == KR_NONE ? KR_NONE : f->other_head[t.i]; x != KR_NONE && !status;
+		x = f->other_next[x]) {
 		if (kinds & KR_BIT(f->w->others.at[x].kind))
-			status = reach(f, kr_ir_in(f->ir, f->w->others.at[x].kind, f->w->others.at[x].to), known + links + x, rank);
+			status = reach(f, kr_ir_in(f->ir, f->w->others.at[x].kind, f->w->others.at[x].to),
+				known + links + x, rank);
 	}
 	if (by_sight && t.i != KR_NONE && !status)
 		status = expand_sights(f, t, rank);
 	return status ? status : kr_ctx_tick(f->ir->ctx);
 }
 
-/* From `from` until `to` is reached, or everything. Nodes of higher rank than `rank` (KR_NONE: none) are not entered. */
+/* From `from` until `to` is reached, or everything. Nodes of higher rank than `rank` (KR_NONE: none) are not
+ * entered. */
 static enum kr_status search(struct finding *f, kr_node from, kr_node to, uint32_t rank)
 {
 	enum kr_status status = KR_OK;
@@ -190,7 +208,8 @@ static enum kr_status search(struct finding *f, kr_node from, kr_node to, uint32
 static struct kr_link wr_link(const struct finding *f, uint32_t o)
 {
 	const struct kr_observation *x = &f->asg->obs[o];
-	return (struct kr_link){KR_WR, writer(f, f->w->source[o]), x->txn, {o}, f->w->source[o], x->key, KR_NONE};
+	return (struct kr_link){KR_WR, writer(f, f->w->source[o]), x->txn, {o}, f->w->source[o], x->key,
+		KR_NONE};
 }
 
 /* By its number behind the known edges. */
@@ -199,7 +218,8 @@ static struct kr_link link_at(const struct finding *f, uint32_t i)
 	uint32_t links = f->w->whole.links.n;
 	if (i < links)
 		return f->w->whole.links.at[i];
-	return i - links < f->w->others.n ? f->w->others.at[i - links] : wr_link(f, i - links - f->w->others.n);
+	return i - links < f->w->others.n ? f->w->others.at[i - links]
+					  : wr_link(f, i - links - f->w->others.n);
 }
 
 static kr_node tail(const struct finding *f, uint32_t edge)
@@ -285,18 +305,23 @@ static bool counts(const struct finding *f, uint32_t o)
 }
 
 /* Whether a wr by observation p may close a cycle whose rw is by observation o. */
-static bool may_close(const struct finding *f, uint32_t o, uint32_t p) { return kr_pattern_sees(f->pattern, f->asg->obs[p].op, f->asg->obs[o].op); }
+static bool may_close(const struct finding *f, uint32_t o, uint32_t p)
+{
+	return kr_pattern_sees(f->pattern, f->asg->obs[p].op, f->asg->obs[o].op);
+}
 
 /* a before b by an order edge that the pattern has. */
 static bool precedes(const struct finding *f, kr_txn a, kr_txn b, uint8_t *kind)
 {
 	for (*kind = KR_SO; *kind <= KR_RT; ++*kind)
-		if (f->pattern->allowed & KR_BIT(*kind) && kr_ir_precedes(f->ir, a, b, (enum kr_edge_kind) * kind))
+		if (f->pattern->allowed & KR_BIT(*kind) &&
+			kr_ir_precedes(f->ir, a, b, (enum kr_edge_kind) * kind))
 			return true;
 	return false;
 }
 
-/* The key of a ww from b to t: of whole key k, or of any that both write unless the pattern is of one key only; KR_NONE: there is none. */
+/* The key of a ww from b to t: of whole key k, or of any that both write unless the pattern is of one key
+ * only; KR_NONE: there is none. */
 static kr_key overwritten_by(const struct finding *f, kr_txn b, kr_txn t, kr_key k)
 {
 	const struct kr_asg *asg = f->asg;
@@ -317,15 +342,23 @@ static enum kr_status find_pair(struct finding *f, uint32_t o, kr_version later,
 {
 	const struct kr_observation *x = &f->asg->obs[o];
 	kr_txn b = writer(f, later);
-	struct kr_link back = {.kind = KR_WW, .from = b, .to = x->txn, .obs = {KR_NONE}, .seen = {KR_NONE}, .key = {KR_NONE}, .edge = KR_NONE};
+	struct kr_link back = {.kind = KR_WW,
+		.from = b,
+		.to = x->txn,
+		.obs = {KR_NONE},
+		.seen = {KR_NONE},
+		.key = {KR_NONE},
+		.edge = KR_NONE};
 	*found = true;
 	if (f->pattern->allowed & KR_BIT(KR_WW)) {
 		back.key = overwritten_by(f, b, x->txn, kr_asg_whole(f->asg, x->key));
 		if (back.key.i != KR_NONE)
 			return add_pair(f, o, later, back);
 	}
-	for (uint32_t p = f->asg->obs_first[x->txn.i]; p < f->asg->obs_first[x->txn.i + 1] && f->pattern->allowed & KR_BIT(KR_WR); p++) {
-		if (may_close(f, o, p) && leads_on(f, p) && !kr_asg_is_initial(f->asg, f->w->source[p]) && writer(f, f->w->source[p]).i == b.i)
+	for (uint32_t p = f->asg->obs_first[x->txn.i];
+		p < f->asg->obs_first[x->txn.i + 1] && f->pattern->allowed & KR_BIT(KR_WR); p++) {
+		if (may_close(f, o, p) && leads_on(f, p) && !kr_asg_is_initial(f->asg, f->w->source[p]) &&
+			writer(f, f->w->source[p]).i == b.i)
 			return add_pair(f, o, later, wr_link(f, p));
 	}
 	if (precedes(f, b, x->txn, &back.kind)) {
@@ -343,14 +376,18 @@ static enum kr_status find_path(struct finding *f, uint32_t o, kr_version later,
 	uint32_t rank = f->w->whole.rank[t.i];
 	if (f->w->whole.rank[b.i] > rank)
 		return KR_OK;
-	bool any = f->pattern->sight == KR_SIGHT_ANY; /* else it matters by which observation the path comes back, and the search must not end with the first */
+	/* else it matters by which observation the path comes back, and the search must not end with the
+	 * first */
+	bool any = f->pattern->sight == KR_SIGHT_ANY;
 	enum kr_status status = search(f, (kr_node){b.i}, (kr_node){any ? t.i : b.i}, rank);
 	if (status || (any && f->reached[t.i] != f->searches))
 		return status;
 	uint32_t last = KR_NONE; /* with a demand on sight: the observation that closes the cycle */
-	for (uint32_t p = f->asg->obs_first[t.i]; p < f->asg->obs_first[t.i + 1] && !any && last == KR_NONE; p++) {
+	for (uint32_t p = f->asg->obs_first[t.i]; p < f->asg->obs_first[t.i + 1] && !any && last == KR_NONE;
+		p++) {
 		kr_txn w = writer(f, f->w->source[p]);
-		if (may_close(f, o, p) && leads_on(f, p) && w.i != KR_NONE && (w.i == b.i || f->reached[w.i] == f->searches))
+		if (may_close(f, o, p) && leads_on(f, p) && w.i != KR_NONE &&
+			(w.i == b.i || f->reached[w.i] == f->searches))
 			last = p;
 	}
 	if (!any && last == KR_NONE)
@@ -377,7 +414,8 @@ static enum kr_status find_single(struct finding *f, uint32_t o)
 		kr_version later = f->in_order[first + i];
 		if (!kr_ir_overwrites(f->ir, (kr_obs){o}, later))
 			continue;
-		status = f->pattern->longest == 2 ? find_pair(f, o, later, &found) : find_path(f, o, later, &found);
+		status = f->pattern->longest == 2 ? find_pair(f, o, later, &found)
+						  : find_path(f, o, later, &found);
 		if (!status)
 			status = kr_ctx_tick(f->ir->ctx);
 	}

@@ -1,6 +1,7 @@
-/* Back end `smt2`: writes the problem in SMT-LIB 2, logic QF_IDL (integer difference logic): an integer per node, its place in an order; a guarded edge is an
- * implication from its guards to "less than". Sums of what counters showed need QF_LIA (linear integer arithmetic). Satisfiable iff the level holds. Writes only; the text is linear in
- * the encoding (encode.h). */
+/* Back end `smt2`: writes the problem in SMT-LIB 2, logic QF_IDL (integer difference logic): an integer per
+ * node, its place in an order; a guarded edge is an implication from its guards to "less than". Sums of what
+ * counters showed need QF_LIA (linear integer arithmetic). Satisfiable iff the level holds. Writes only; the
+ * text is linear in the encoding (encode.h). */
 #include "backend/backend.h"
 #include "backend/encode.h"
 
@@ -29,7 +30,8 @@ static void print_literal(kr_literal literal, struct kr_str *out)
 }
 
 /* Prints an operator over literals: none is `empty`, one stands alone. */
-static void print_literals(const char *operator, const char * empty, const kr_literal *at, uint32_t n, struct kr_str *out)
+static void print_literals(const char *operator, const char * empty, const kr_literal *at, uint32_t n,
+	struct kr_str *out)
 {
 	if (n == 0) {
 		kr_str_add(out, empty);
@@ -113,8 +115,8 @@ static void print_sum(const struct kr_encoding *e, const struct kr_encoded_sum *
 
 static enum kr_status print(const struct kr_encoding *e, struct kr_str *out)
 {
-	kr_str_format(out, "; %s, order %s: satisfiable iff the level holds\n(set-logic %s)\n", e->ir->level->id, kr_order_name(e->ir->order),
-		e->sums.n > 0 ? "QF_LIA" : "QF_IDL");
+	kr_str_format(out, "; %s, order %s: satisfiable iff the level holds\n(set-logic %s)\n",
+		e->ir->level->id, kr_order_name(e->ir->order), e->sums.n > 0 ? "QF_LIA" : "QF_IDL");
 	declare(e, out);
 	print_clauses(e, out);
 	for (uint32_t i = 0; i < e->edges.n; i++) {

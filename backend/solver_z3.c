@@ -1,7 +1,8 @@
-/* Z3's QF_FD solver (its incremental SAT core) behind a small interface. Each choice is a Boolean constant named by its number; clauses are asserted as they come; the
- * deadline is handed on at every call. Z3's own limit of memory is no use: beyond it, it throws where nothing catches (in destructors), and the process ends; so a thread watches what it takes, and
- * interrupts it. Each call of Z3 clears the error of the one before, so what
- * builds the question looks at once: a question with a clause missing is never asked. */
+/* Z3's QF_FD solver (its incremental SAT core) behind a small interface. Each choice is a Boolean constant
+ * named by its number; clauses are asserted as they come; the deadline is handed on at every call. Z3's own
+ * limit of memory is no use: beyond it, it throws where nothing catches (in destructors), and the process
+ * ends; so a thread watches what it takes, and interrupts it. Each call of Z3 clears the error of the one
+ * before, so what builds the question looks at once: a question with a clause missing is never asked. */
 #include "backend/solver_z3.h"
 
 #include <stdio.h>
@@ -61,7 +62,8 @@ static size_t z3_memory(void *data)
 	return all > others + LEAST_MEMORY ? (size_t)(all - others) : LEAST_MEMORY;
 }
 
-/* The table in which Z3 finds its expressions and declarations again, the largest that it has, so far as what it has in all tells: it starts with half of that, and doubles. */
+/* The table in which Z3 finds its expressions and declarations again, the largest that it has, so far as what
+ * it has in all tells: it starts with half of that, and doubles. */
 static size_t largest_table(size_t all)
 {
 	size_t table = LEAST_MEMORY / 2;
@@ -70,8 +72,9 @@ static size_t largest_table(size_t all)
 	return table;
 }
 
-/* That table doubles, and while it moves the old one is there, too, when as many nodes have met another in their slot as it has KiB: it has 64 slots for each of those. A variable meets its
- * declaration, always; others meet by chance, for which twice as many are taken as there will be. */
+/* That table doubles, and while it moves the old one is there, too, when as many nodes have met another in
+ * their slot as it has KiB: it has 64 slots for each of those. A variable meets its declaration, always;
+ * others meet by chance, for which twice as many are taken as there will be. */
 static bool doubles_soon(const struct kr_solver *sat, size_t table)
 {
 	uint64_t nodes = (uint64_t)sat->nodes + sat->vars.n, room = table >> 10;
@@ -85,7 +88,10 @@ static size_t z3_next(void *data)
 	return doubles_soon(data, table) && 2 * table > all ? 2 * table : all;
 }
 
-static struct kr_watched watched(struct kr_solver *sat) { return (struct kr_watched){.stop = interrupt, .memory = z3_memory, .next = z3_next, .data = sat}; }
+static struct kr_watched watched(struct kr_solver *sat)
+{
+	return (struct kr_watched){.stop = interrupt, .memory = z3_memory, .next = z3_next, .data = sat};
+}
 
 static enum kr_status check_limits(struct kr_solver *sat)
 {
@@ -95,7 +101,10 @@ static enum kr_status check_limits(struct kr_solver *sat)
 }
 
 /* For loops that tell Z3 something. */
-static enum kr_status tick(struct kr_solver *sat) { return ++sat->steps % STEPS != 0 ? sat->ctx->stopped : check_limits(sat); }
+static enum kr_status tick(struct kr_solver *sat)
+{
+	return ++sat->steps % STEPS != 0 ? sat->ctx->stopped : check_limits(sat);
+}
 
 /* Z3 itself, once there is something to ask it: a context takes milliseconds. */
 static enum kr_status start(struct kr_solver *sat)
@@ -143,7 +152,10 @@ static bool failed(const struct kr_solver *sat, char *reason, size_t size)
 }
 
 /* Z3 fails to build something only when its memory runs out. */
-static enum kr_status built(const struct kr_solver *sat) { return Z3_get_error_code(sat->z3) == Z3_OK ? KR_OK : KR_NOMEM; }
+static enum kr_status built(const struct kr_solver *sat)
+{
+	return Z3_get_error_code(sat->z3) == Z3_OK ? KR_OK : KR_NOMEM;
+}
 
 static enum kr_status make_variables(struct kr_solver *sat, const struct kr_choices *c)
 {
@@ -191,23 +203,27 @@ static enum kr_status assert_list(struct kr_solver *sat, const struct kr_lits *l
 }
 
 /* A sum as a pseudo-Boolean equality with weights that are not negative: w * l is w + -w * not(l). */
-static enum kr_status assert_sum(struct kr_solver *sat, const struct kr_choices *c, const struct kr_choice_sum *sum)
+static enum kr_status assert_sum(struct kr_solver *sat, const struct kr_choices *c,
+	const struct kr_choice_sum *sum)
 {
 	int64_t total = sum->total;
 	enum kr_status status = KR_OK;
 	kr_vec_clear(&sat->weights);
 	for (uint32_t i = sum->first; i < sum->first + sum->count && !status; i++) {
 		int64_t weight = c->sum_weights.at[i];
-		status = push_literal(sat, weight < 0 ? kr_lit_not(c->sum_literals.at[i]) : c->sum_literals.at[i]);
+		status = push_literal(sat,
+			weight < 0 ? kr_lit_not(c->sum_literals.at[i]) : c->sum_literals.at[i]);
 		total -= weight < 0 ? weight : 0;
-		if (!status && !kr_vec_push(&sat->ctx->mem, &sat->weights, (int)(weight < 0 ? -weight : weight)))
+		if (!status &&
+			!kr_vec_push(&sat->ctx->mem, &sat->weights, (int)(weight < 0 ? -weight : weight)))
 			status = KR_NOMEM;
 	}
 	if (status)
 		return status;
 	Z3_ast holds = total < 0 || (sum->count == 0 && total != 0) ? Z3_mk_false(sat->z3)
-		: sum->count == 0                                   ? Z3_mk_true(sat->z3)
-								    : Z3_mk_pbeq(sat->z3, sum->count, sat->clause.at, sat->weights.at, (int)total);
+		: sum->count == 0
+		? Z3_mk_true(sat->z3)
+		: Z3_mk_pbeq(sat->z3, sum->count, sat->clause.at, sat->weights.at, (int)total);
 	kr_vec_clear(&sat->clause);
 	if (holds && sum->guard.i != KR_NONE)
 		holds = Z3_mk_implies(sat->z3, sat->vars.at[sum->guard.i / 2], holds);
@@ -255,7 +271,8 @@ static void set_timeout(struct kr_solver *sat)
 		return;
 	Z3_params params = Z3_mk_params(sat->z3);
 	Z3_params_inc_ref(sat->z3, params);
-	Z3_params_set_uint(sat->z3, params, Z3_mk_string_symbol(sat->z3, "timeout"), kr_ctx_left_ms(sat->ctx, 1u << 30));
+	Z3_params_set_uint(sat->z3, params, Z3_mk_string_symbol(sat->z3, "timeout"),
+		kr_ctx_left_ms(sat->ctx, 1u << 30));
 	Z3_solver_set_params(sat->z3, sat->solver, params);
 	Z3_params_dec_ref(sat->z3, params);
 }
@@ -273,7 +290,8 @@ static bool holds(const struct kr_lits *list, const struct kr_choices *c)
 	return true;
 }
 
-/* The assignment as the search left it: Z3 makes a model of it far more slowly than it finds it. False: it does not satisfy the clauses, or may not satisfy sums. */
+/* The assignment as the search left it: Z3 makes a model of it far more slowly than it finds it. False: it
+ * does not satisfy the clauses, or may not satisfy sums. */
 static bool read_trail(struct kr_solver *sat, struct kr_choices *c)
 {
 	Z3_ast_vector trail = c->sums.n > 0 ? NULL : Z3_solver_get_trail(sat->z3, sat->solver);
@@ -284,8 +302,12 @@ static bool read_trail(struct kr_solver *sat, struct kr_choices *c)
 		c->all.at[i].value = false;
 	for (unsigned i = Z3_ast_vector_size(sat->z3, trail); i-- > 0;) {
 		Z3_ast literal = Z3_ast_vector_get(sat->z3, trail, i);
-		Z3_symbol name = literal ? Z3_get_decl_name(sat->z3, Z3_get_app_decl(sat->z3, Z3_to_app(sat->z3, literal))) : NULL; /* NULL: of Z3's own */
-		if (name && Z3_get_symbol_kind(sat->z3, name) == Z3_INT_SYMBOL) /* else the name of a negation, or another of Z3's own */
+		/* NULL: of Z3's own */
+		Z3_symbol name = literal
+			? Z3_get_decl_name(sat->z3, Z3_get_app_decl(sat->z3, Z3_to_app(sat->z3, literal)))
+			: NULL;
+		/* else the name of a negation, or another of Z3's own */
+		if (name && Z3_get_symbol_kind(sat->z3, name) == Z3_INT_SYMBOL)
 			c->all.at[Z3_get_symbol_int(sat->z3, name)].value = true;
 	}
 	Z3_ast_vector_dec_ref(sat->z3, trail);
@@ -311,7 +333,8 @@ static bool read_answer(struct kr_solver *sat, struct kr_choices *c)
 	return ok;
 }
 
-enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum kr_solver_result *result, char *reason, size_t size)
+enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum kr_solver_result *result,
+	char *reason, size_t size)
 {
 	*result = KR_SOLVER_UNKNOWN;
 	if (!fits(c)) {
@@ -358,7 +381,8 @@ enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum
 
 static Z3_ast cycle_switch(struct kr_solver *sat, uint32_t cycle)
 {
-	return Z3_mk_const(sat->z3, Z3_mk_int_symbol(sat->z3, (int)(sat->vars.n + cycle)), Z3_mk_bool_sort(sat->z3));
+	return Z3_mk_const(sat->z3, Z3_mk_int_symbol(sat->z3, (int)(sat->vars.n + cycle)),
+		Z3_mk_bool_sort(sat->z3));
 }
 
 /* All clauses, those of cycles with a switch each that an assumption turns on. */
@@ -408,14 +432,16 @@ static bool take_core(struct kr_solver *sat, uint8_t *keep, uint32_t ncycles)
 	memset(keep, 0, ncycles);
 	for (unsigned i = 0; i < n; i++) {
 		Z3_app on = Z3_to_app(sat->z3, Z3_ast_vector_get(sat->z3, found, i));
-		int name = Z3_get_symbol_int(sat->z3, Z3_get_decl_name(sat->z3, Z3_get_app_decl(sat->z3, on)));
+		int name =
+			Z3_get_symbol_int(sat->z3, Z3_get_decl_name(sat->z3, Z3_get_app_decl(sat->z3, on)));
 		keep[(uint32_t)name - sat->vars.n] = 1;
 	}
 	Z3_ast_vector_dec_ref(sat->z3, found);
 	return true;
 }
 
-enum kr_status kr_solver_core(struct kr_solver *sat, const struct kr_choices *c, uint8_t *keep, uint32_t ncycles, bool *refuted)
+enum kr_status kr_solver_core(struct kr_solver *sat, const struct kr_choices *c, uint8_t *keep,
+	uint32_t ncycles, bool *refuted)
 {
 	KR_VEC(Z3_ast) assumptions = {0};
 	struct kr_mem *mem = &sat->ctx->mem;
@@ -431,9 +457,11 @@ enum kr_status kr_solver_core(struct kr_solver *sat, const struct kr_choices *c,
 		set_timeout(sat);
 		struct kr_watch watch;
 		kr_watch_begin(&watch, sat->ctx, watched(sat));
-		Z3_lbool answer = Z3_solver_check_assumptions(sat->z3, sat->solver, assumptions.n, assumptions.at);
+		Z3_lbool answer =
+			Z3_solver_check_assumptions(sat->z3, sat->solver, assumptions.n, assumptions.at);
 		status = kr_watch_end(&watch);
-		*refuted = !status && !failed(sat, reason, sizeof reason) && answer == Z3_L_FALSE && take_core(sat, keep, ncycles);
+		*refuted = !status && !failed(sat, reason, sizeof reason) && answer == Z3_L_FALSE &&
+			take_core(sat, keep, ncycles);
 	}
 	kr_vec_done(mem, &assumptions);
 	return status;

@@ -1,4 +1,5 @@
-/* Told version orders: one depth-first search per question, over the pairs that the trace tells. Few traces tell any, and then few pairs are asked for. */
+/* Told version orders: one depth-first search per question, over the pairs that the trace tells. Few traces
+ * tell any, and then few pairs are asked for. */
 #include "backend/told.h"
 
 enum kr_status kr_told_init(struct kr_told *told, struct kr_mem *mem, const struct kr_asg *asg)
@@ -18,7 +19,8 @@ enum kr_status kr_told_init(struct kr_told *told, struct kr_mem *mem, const stru
 		told->first[asg->orders[i].before.i + 2]++;
 	for (uint32_t v = 0; v < asg->nversions; v++)
 		told->first[v + 2] += told->first[v + 1];
-	for (uint32_t i = 0; i < asg->norders; i++) /* first[v + 1] is v's next place; in the end it is where v + 1 begins */
+	/* first[v + 1] is v's next place; in the end it is where v + 1 begins */
+	for (uint32_t i = 0; i < asg->norders; i++)
 		told->pairs[told->first[asg->orders[i].before.i + 1]++] = i;
 	return KR_OK;
 }
@@ -38,10 +40,17 @@ void kr_told_done(struct kr_told *told)
 	*told = (struct kr_told){0};
 }
 
-static bool is_open(const struct kr_told *told, kr_txn guard) { return guard.i != KR_NONE && told->asg->txns[guard.i].presence != KR_PRESENT; }
+static bool is_open(const struct kr_told *told, kr_txn guard)
+{
+	return guard.i != KR_NONE && told->asg->txns[guard.i].presence != KR_PRESENT;
+}
 
-/* What a read tells of a version that it does not show says nothing if that is not there, so it does not lead on through it; what the trace gives does. */
-static bool leads_on(const struct kr_told *told, uint32_t pair, bool there) { return there || pair >= told->asg->norders_seen; }
+/* What a read tells of a version that it does not show says nothing if that is not there, so it does not lead
+ * on through it; what the trace gives does. */
+static bool leads_on(const struct kr_told *told, uint32_t pair, bool there)
+{
+	return there || pair >= told->asg->norders_seen;
+}
 
 static enum kr_status start(struct kr_told *told, kr_version v)
 {
@@ -50,7 +59,8 @@ static enum kr_status start(struct kr_told *told, kr_version v)
 	return kr_vec_push(told->mem, &told->stack, v) ? KR_OK : KR_NOMEM;
 }
 
-enum kr_status kr_told_after(struct kr_told *told, kr_version v, const uint8_t *active, struct kr_versions *out)
+enum kr_status kr_told_after(struct kr_told *told, kr_version v, const uint8_t *active,
+	struct kr_versions *out)
 {
 	if (!told->first)
 		return KR_OK;
@@ -63,12 +73,14 @@ enum kr_status kr_told_after(struct kr_told *told, kr_version v, const uint8_t *
 			const struct kr_asg_order *pair = &told->asg->orders[told->pairs[i]];
 			kr_version next = pair->after;
 			bool stop = active[told->asg->versions[next.i].writer.i];
-			if (told->seen[next.i] == told->question || (pair->guard.i != KR_NONE && !active[pair->guard.i]) ||
+			if (told->seen[next.i] == told->question ||
+				(pair->guard.i != KR_NONE && !active[pair->guard.i]) ||
 				!leads_on(told, told->pairs[i], stop))
 				continue;
 			told->seen[next.i] = told->question;
 			told->via[next.i] = told->pairs[i];
-			if (!(stop ? kr_vec_push(told->mem, out, next) : kr_vec_push(told->mem, &told->stack, next)))
+			if (!(stop ? kr_vec_push(told->mem, out, next)
+				   : kr_vec_push(told->mem, &told->stack, next)))
 				status = KR_NOMEM;
 		}
 	}
@@ -88,7 +100,8 @@ enum kr_status kr_told_before(struct kr_told *told, kr_version a, kr_version b, 
 			const struct kr_asg_order *pair = &told->asg->orders[told->pairs[i]];
 			kr_version next = pair->after;
 			bool there = next.i == b.i || !is_open(told, told->asg->versions[next.i].writer);
-			if (told->seen[next.i] == told->question || is_open(told, pair->guard) || !leads_on(told, told->pairs[i], there))
+			if (told->seen[next.i] == told->question || is_open(told, pair->guard) ||
+				!leads_on(told, told->pairs[i], there))
 				continue;
 			told->seen[next.i] = told->question;
 			*before = *before || next.i == b.i;
@@ -99,7 +112,8 @@ enum kr_status kr_told_before(struct kr_told *told, kr_version a, kr_version b, 
 	return KR_OK;
 }
 
-enum kr_status kr_told_guards_of(const struct kr_told *told, kr_version v, kr_version later, struct kr_told_guards *out)
+enum kr_status kr_told_guards_of(const struct kr_told *told, kr_version v, kr_version later,
+	struct kr_told_guards *out)
 {
 	do { /* `later` may be v itself, behind a version that does not exist */
 		const struct kr_asg_order *pair = &told->asg->orders[told->via[later.i]];

@@ -1,4 +1,7 @@
-/* A thread that sleeps on a condition, in steps, until the work is over, the token is set or there is too much memory. Steps are short where there is a limit of memory: in one, a library should not get far beyond it. The library may be about to begin when it is first told to stop, and then not notice: it is told in every step. */
+/* A thread that sleeps on a condition, in steps, until the work is over, the token is set or there is too
+ * much memory. Steps are short where there is a limit of memory: in one, a library should not get far beyond
+ * it. The library may be about to begin when it is first told to stop, and then not notice: it is told in
+ * every step. */
 #include "backend/watch.h"
 
 #include <time.h>
@@ -7,17 +10,23 @@
 #define MEMORY_STEP_NS 2000000L
 #define SECOND_NS 1000000000L
 
-static bool is_canceled(const struct kr_ctx *ctx) { return ctx->cancel && atomic_load_explicit(ctx->cancel, memory_order_relaxed); }
+static bool is_canceled(const struct kr_ctx *ctx)
+{
+	return ctx->cancel && atomic_load_explicit(ctx->cancel, memory_order_relaxed);
+}
 
 bool kr_watch_is_over(struct kr_mem *mem, const struct kr_watched *library)
 {
 	if (mem->limit == SIZE_MAX)
 		return false;
 
-	size_t has = library->memory(library->data), next = library->next(library->data), pass = mem->limit / 16;
+	size_t has = library->memory(library->data), next = library->next(library->data),
+	       pass = mem->limit / 16;
 	size_t more = next > pass ? next - pass : 0;
 
-	return mem->whole ? kr_mem_is_over(mem, more) : mem->used > mem->limit || has > mem->limit - mem->used || more > mem->limit - mem->used - has;
+	return mem->whole ? kr_mem_is_over(mem, more)
+			  : mem->used > mem->limit || has > mem->limit - mem->used ||
+			more > mem->limit - mem->used - has;
 }
 
 static void *watch_limits(void *data)
@@ -29,7 +38,8 @@ static void *watch_limits(void *data)
 	while (!w->over) {
 		struct timespec until;
 
-		(void)clock_gettime(CLOCK_REALTIME, &until); /* the clock of conditions; a jump of it costs a step */
+		/* the clock of conditions; a jump of it costs a step */
+		(void)clock_gettime(CLOCK_REALTIME, &until);
 		until.tv_nsec += step;
 		until.tv_sec += until.tv_nsec / SECOND_NS;
 		until.tv_nsec %= SECOND_NS;

@@ -1,6 +1,7 @@
-/* From choices to graphs (world.h). Edges of choices: ww for each ordered pair, wr for each source, rw from every observer of the earlier version of a pair. Edges of a whole
- * order: per key its active writers in that order, ww between neighbours, rw to the next version; what known edges imply already is left out. A round costs O(edges +
- * versions log versions). */
+/* From choices to graphs (world.h). Edges of choices: ww for each ordered pair, wr for each source, rw from
+ * every observer of the earlier version of a pair. Edges of a whole order: per key its active writers in that
+ * order, ww between neighbours, rw to the next version; what known edges imply already is left out. A round
+ * costs O(edges + versions log versions). */
 #include "backend/world.h"
 #include "backend/prefer.h"
 
@@ -29,7 +30,8 @@ enum kr_status kr_candidate_init(struct kr_candidate *w, struct kr_ir *ir)
 		status = kr_overlay_init(&w->whole, ir, w->ordered);
 	if (!status)
 		status = kr_told_init(&w->given, &ir->ctx->mem, ir->asg);
-	bool ok = w->active && w->activated_by && w->source && w->order && w->place && w->reader_head && w->reader_next && w->sorted && w->ordered;
+	bool ok = w->active && w->activated_by && w->source && w->order && w->place && w->reader_head &&
+		w->reader_next && w->sorted && w->ordered;
 	w->chosen.prefer = w->place;
 	return ok ? status : KR_NOMEM;
 }
@@ -60,18 +62,24 @@ void kr_candidate_done(struct kr_candidate *w)
 
 static kr_txn writer(const struct kr_candidate *w, kr_version v) { return kr_candidate_writer(w, v); }
 
-static bool known_before(const struct kr_candidate *w, kr_node a, kr_node b) { return w->ir->clock && kr_clock_reaches(w->ir->clock, a, b); }
+static bool known_before(const struct kr_candidate *w, kr_node a, kr_node b)
+{
+	return w->ir->clock && kr_clock_reaches(w->ir->clock, a, b);
+}
 
-/* Is a path of known edges as good as an edge? Not where a further pattern counts some kinds only, or edges. */
+/* Is a path of known edges as good as an edge? Not where a further pattern counts some kinds only, or
+ * edges. */
 static bool paths_count(const struct kr_level *level)
 {
 	for (int i = 1; i < KR_PATTERNS_MOST && level->forbidden[i].allowed; i++)
-		if (level->forbidden[i].longest != 0 || (level->forbidden[0].allowed & ~level->forbidden[i].allowed) != 0)
+		if (level->forbidden[i].longest != 0 ||
+			(level->forbidden[0].allowed & ~level->forbidden[i].allowed) != 0)
 			return false;
 	return true;
 }
 
-/* Links that are no edges of the graph that is to be acyclic are kept aside, those of kinds that no pattern has are none. */
+/* Links that are no edges of the graph that is to be acyclic are kept aside, those of kinds that no pattern
+ * has are none. */
 static enum kr_status add_link(struct kr_candidate *w, struct kr_overlay *o, struct kr_link link)
 {
 	const struct kr_level *level = w->ir->level;
@@ -82,14 +90,16 @@ static enum kr_status add_link(struct kr_candidate *w, struct kr_overlay *o, str
 			return KR_OK;
 		return kr_vec_push(&w->ir->ctx->mem, &w->others, link) ? KR_OK : KR_NOMEM;
 	}
-	if (paths_count(level) && known_before(w, kr_ir_out(w->ir, link.kind, link.from), kr_ir_in(w->ir, link.kind, link.to)))
+	if (paths_count(level) &&
+		known_before(w, kr_ir_out(w->ir, link.kind, link.from), kr_ir_in(w->ir, link.kind, link.to)))
 		return KR_OK;
 	return kr_overlay_add(o, link);
 }
 
 static enum kr_status add_ww(struct kr_candidate *w, struct kr_overlay *o, kr_version a, kr_version b)
 {
-	struct kr_link link = {KR_WW, writer(w, a), writer(w, b), {KR_NONE}, {KR_NONE}, w->ir->asg->versions[a.i].key, KR_NONE};
+	struct kr_link link = {KR_WW, writer(w, a), writer(w, b), {KR_NONE}, {KR_NONE},
+		w->ir->asg->versions[a.i].key, KR_NONE};
 	return add_link(w, o, link);
 }
 
@@ -111,7 +121,10 @@ static enum kr_status add_rw(struct kr_candidate *w, struct kr_overlay *o, uint3
 }
 
 /* Does the observation care about being overwritten by this version? */
-static bool is_overwritten_by(const struct kr_candidate *w, uint32_t obs, kr_version v) { return kr_ir_overwrites(w->ir, (kr_obs){obs}, v); }
+static bool is_overwritten_by(const struct kr_candidate *w, uint32_t obs, kr_version v)
+{
+	return kr_ir_overwrites(w->ir, (kr_obs){obs}, v);
+}
 
 /* ---- activity and sources ---- */
 
@@ -132,7 +145,8 @@ static void index_readers(struct kr_candidate *w)
 static bool has_active_candidate(const struct kr_candidate *w, uint32_t o)
 {
 	kr_version v;
-	for (kr_candidates it = kr_asg_candidates(w->ir->asg, (kr_obs){o}); kr_asg_next(w->ir->asg, &it, &v);) {
+	for (kr_candidates it = kr_asg_candidates(w->ir->asg, (kr_obs){o});
+		kr_asg_next(w->ir->asg, &it, &v);) {
 		kr_txn t = writer(w, v);
 		if (t.i == KR_NONE || w->active[t.i])
 			return true;
@@ -144,7 +158,8 @@ static bool has_active_candidate(const struct kr_candidate *w, uint32_t o)
 static bool activate_one(struct kr_candidate *w, uint32_t o)
 {
 	kr_version v;
-	for (kr_candidates it = kr_asg_candidates(w->ir->asg, (kr_obs){o}); kr_asg_next(w->ir->asg, &it, &v);) {
+	for (kr_candidates it = kr_asg_candidates(w->ir->asg, (kr_obs){o});
+		kr_asg_next(w->ir->asg, &it, &v);) {
 		kr_txn t = writer(w, v);
 		if (w->ir->presence[t.i] != KR_OPEN)
 			continue;
@@ -169,7 +184,8 @@ static enum kr_status activate_needed(struct kr_candidate *w)
 				return status;
 			if (!w->active[asg->obs[o].txn.i])
 				continue;
-			if (seen.i != KR_NONE && writer(w, seen).i != KR_NONE && !w->active[writer(w, seen).i]) {
+			if (seen.i != KR_NONE && writer(w, seen).i != KR_NONE &&
+				!w->active[writer(w, seen).i]) {
 				w->active[writer(w, seen).i] = 1;
 				w->activated_by[writer(w, seen).i].i = o;
 				again = true;
@@ -203,7 +219,10 @@ static enum kr_status note_guards(struct kr_candidate *w, kr_version before, kr_
 	enum kr_status status = kr_told_guards_of(&w->given, before, after, &w->guards);
 	if (status || w->guards.n == first)
 		return status;
-	return kr_vec_push(&w->ir->ctx->mem, &w->guarded, (struct kr_guarded){before, after, first, w->guards.n - first}) ? KR_OK : KR_NOMEM;
+	return kr_vec_push(&w->ir->ctx->mem, &w->guarded,
+		       (struct kr_guarded){before, after, first, w->guards.n - first})
+		? KR_OK
+		: KR_NOMEM;
 }
 
 /* Given orders of active transactions: passes link only those that are certainly present. */
@@ -240,7 +259,8 @@ static enum kr_status add_rw_from_readers(struct kr_candidate *w, kr_version a, 
 	return status;
 }
 
-/* The unit that begins with a comes before the one that begins with b, on every key on which that is one choice. */
+/* The unit that begins with a comes before the one that begins with b, on every key on which that is one
+ * choice. */
 static enum kr_status add_order_choice(struct kr_candidate *w, kr_version a, kr_version b)
 {
 	const struct kr_ir *ir = w->ir;
@@ -263,7 +283,8 @@ enum kr_status kr_candidate_choose(struct kr_candidate *w, const struct kr_choic
 	take_sources(w, c);
 	enum kr_status status = activate_needed(w);
 	for (uint32_t t = 0; t < asg->ntxns; t++) {
-		bool takes_part = kr_level_asks(w->ir->level) != KR_ASK_READERS || asg->written_first[t] < asg->written_first[t + 1];
+		bool takes_part = kr_level_asks(w->ir->level) != KR_ASK_READERS ||
+			asg->written_first[t] < asg->written_first[t + 1];
 		w->ordered[t] = w->active[t] && takes_part;
 	}
 	index_readers(w);
@@ -271,7 +292,8 @@ enum kr_status kr_candidate_choose(struct kr_candidate *w, const struct kr_choic
 	if (!status)
 		status = add_given(w, &w->chosen);
 	for (uint32_t o = 0; o < asg->nobs && !status; o++) {
-		if (w->source[o].i == KR_NONE || w->ir->source[o].i != KR_NONE || !w->active[asg->obs[o].txn.i])
+		if (w->source[o].i == KR_NONE || w->ir->source[o].i != KR_NONE ||
+			!w->active[asg->obs[o].txn.i])
 			continue;
 		status = add_wr(w, &w->chosen, o);
 	}
@@ -279,8 +301,11 @@ enum kr_status kr_candidate_choose(struct kr_candidate *w, const struct kr_choic
 		const struct kr_choice *x = &c->all.at[i];
 		bool low_first = x->value == x->flipped;
 		if (x->obs.i == KR_NONE && x->txn.i == KR_NONE && !x->outdone &&
-			x->a.i != x->b.i) /* a version before itself: that told orders go in a circle, behind one that does not exist */
-			status = low_first ? add_order_choice(w, x->a, x->b) : add_order_choice(w, x->b, x->a);
+			/* a version before itself: that told orders go in a circle, behind one that does not
+			 * exist */
+			x->a.i != x->b.i)
+			status =
+				low_first ? add_order_choice(w, x->a, x->b) : add_order_choice(w, x->b, x->a);
 		if (!status)
 			status = kr_ctx_tick(w->ir->ctx);
 	}
@@ -322,7 +347,8 @@ static enum kr_status add_rw_to_next(struct kr_candidate *w, kr_version seen, ui
 		uint32_t i = next;
 		if (!kr_pattern_counts(&w->ir->level->forbidden[0], w->ir->asg->obs[o].predicate, false))
 			continue;
-		while (i < n && w->ir->asg->obs[o].predicate && kr_asg_in_set(w->ir->asg, w->ir->asg->obs[o].set, w->sorted[i]))
+		while (i < n && w->ir->asg->obs[o].predicate &&
+			kr_asg_in_set(w->ir->asg, w->ir->asg->obs[o].set, w->sorted[i]))
 			i++;
 		if (i < n && writer(w, w->sorted[i]).i == w->ir->asg->obs[o].txn.i)
 			continue; /* its own version: ww goes on from there */
@@ -400,7 +426,10 @@ enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choice
 	return status || w->served ? status : kr_prefer(w->ir, best_guess, w->place, &possible);
 }
 
-static uint32_t place_of(const struct kr_candidate *w, kr_version v) { return kr_asg_is_initial(w->ir->asg, v) ? 0 : 1 + kr_candidate_place(w, v); }
+static uint32_t place_of(const struct kr_candidate *w, kr_version v)
+{
+	return kr_asg_is_initial(w->ir->asg, v) ? 0 : 1 + kr_candidate_place(w, v);
+}
 
 /* What t would rather see: the newest version; of those in front of it, if it is part of the order. */
 static bool is_better(const struct kr_candidate *w, kr_txn t, kr_version v, kr_version than)
@@ -413,9 +442,13 @@ static bool is_better(const struct kr_candidate *w, kr_txn t, kr_version v, kr_v
 	return place_of(w, v) > place_of(w, than);
 }
 
-static bool exists(const struct kr_candidate *w, kr_version v) { return kr_asg_is_initial(w->ir->asg, v) || w->active[writer(w, v).i]; }
+static bool exists(const struct kr_candidate *w, kr_version v)
+{
+	return kr_asg_is_initial(w->ir->asg, v) || w->active[writer(w, v).i];
+}
 
-/* Observations without a source see what they may and would rather see: those of transactions that are no part of the order, or of all. */
+/* Observations without a source see what they may and would rather see: those of transactions that are no
+ * part of the order, or of all. */
 static void settle_free(struct kr_candidate *w, bool all)
 {
 	const struct kr_asg *asg = w->ir->asg;
@@ -425,10 +458,12 @@ static void settle_free(struct kr_candidate *w, bool all)
 		if (!w->active[t.i] || (w->ordered[t.i] && !all) || w->source[o].i != KR_NONE)
 			continue;
 		for (kr_candidates it = kr_asg_candidates(asg, (kr_obs){o}); kr_asg_next(asg, &it, &v);) {
-			if (exists(w, v) && is_better(w, t, v, best) && !kr_ir_impossible(w->ir, (kr_obs){o}, v))
+			if (exists(w, v) && is_better(w, t, v, best) &&
+				!kr_ir_impossible(w->ir, (kr_obs){o}, v))
 				best = v;
 		}
-		for (kr_candidates it = kr_asg_candidates(asg, (kr_obs){o}); best.i == KR_NONE && kr_asg_next(asg, &it, &v);) {
+		for (kr_candidates it = kr_asg_candidates(asg, (kr_obs){o});
+			best.i == KR_NONE && kr_asg_next(asg, &it, &v);) {
 			if (exists(w, v))
 				best = v;
 		}
@@ -461,7 +496,8 @@ enum kr_status kr_candidate_complete(struct kr_candidate *w)
 
 enum kr_status kr_candidate_ground(struct kr_candidate *w, struct kr_choices *c, kr_txn t)
 {
-	while (w->ir->presence[t.i] == KR_OPEN && w->active[t.i]) { /* observers became active earlier: this ends */
+	/* observers became active earlier: this ends */
+	while (w->ir->presence[t.i] == KR_OPEN && w->active[t.i]) {
 		kr_obs o = w->activated_by[t.i];
 		kr_lit l;
 		enum kr_status status = kr_choices_source(c, o, w->source[o.i], &l);
@@ -472,14 +508,18 @@ enum kr_status kr_candidate_ground(struct kr_candidate *w, struct kr_choices *c,
 	return KR_OK;
 }
 
-enum kr_status kr_candidate_answer(const struct kr_candidate *w, const kr_node *order, bool served, struct kr_answer *answer)
+enum kr_status kr_candidate_answer(const struct kr_candidate *w, const kr_node *order, bool served,
+	struct kr_answer *answer)
 {
 	const struct kr_level *level = w->ir->level;
 	struct kr_mem *mem = &w->ir->ctx->mem;
 	bool serial = kr_level_asks(level) == KR_ASK_ACYCLIC && kr_level_orders_reads(level);
 	answer->outcome = KR_SATISFIED;
-	served = served && level->anomalies == KR_ANOMALIES_ALL; /* else there may be more in the trace than what was served */
-	answer->form = level->model != KR_NODES_TXN ? KR_WORLD_SNAPSHOTS : served || serial ? KR_WORLD_SERIAL : KR_WORLD_GRAPH;
+	/* else there may be more in the trace than what was served */
+	served = served && level->anomalies == KR_ANOMALIES_ALL;
+	answer->form = level->model != KR_NODES_TXN ? KR_WORLD_SNAPSHOTS
+		: served || serial                  ? KR_WORLD_SERIAL
+						    : KR_WORLD_GRAPH;
 	for (uint32_t i = 0; i < w->ir->nnodes; i++) {
 		kr_txn t = kr_ir_txn(w->ir, order[i]);
 		if (t.i != KR_NONE && w->active[t.i] && !kr_vec_push(mem, &answer->order, order[i]))

@@ -1,5 +1,6 @@
-/* What a candidate world with an acyclic graph may still get wrong (world.h): sums of counters, untold initial values seen as two, parts of a key seen at different times; and the facts that a
- * solver needs to do better. Linear in what is checked, but for orders under guards, of which there are few. */
+/* What a candidate world with an acyclic graph may still get wrong (world.h): sums of counters, untold
+ * initial values seen as two, parts of a key seen at different times; and the facts that a solver needs to do
+ * better. Linear in what is checked, but for orders under guards, of which there are few. */
 #include "backend/world.h"
 
 static bool adds_up(const struct kr_candidate *w, const struct kr_asg_sum *sum)
@@ -7,7 +8,8 @@ static bool adds_up(const struct kr_candidate *w, const struct kr_asg_sum *sum)
 	const struct kr_asg_term *term = w->ir->asg->terms + sum->first;
 	int64_t total = 0;
 	for (uint32_t i = 0; i < sum->count; i++)
-		if (w->source[term[i].obs.i].i == term[i].seen.i && __builtin_add_overflow(total, term[i].weight, &total))
+		if (w->source[term[i].obs.i].i == term[i].seen.i &&
+			__builtin_add_overflow(total, term[i].weight, &total))
 			return false;
 	return total == sum->total;
 }
@@ -29,7 +31,8 @@ enum kr_status kr_candidate_sums(struct kr_candidate *w, struct kr_choices *c, b
 	return status;
 }
 
-enum kr_status kr_candidate_guards(struct kr_candidate *w, struct kr_choices *c, const struct kr_link *links, uint32_t n)
+enum kr_status kr_candidate_guards(struct kr_candidate *w, struct kr_choices *c, const struct kr_link *links,
+	uint32_t n)
 {
 	const struct kr_asg *asg = w->ir->asg;
 	enum kr_status status = KR_OK;
@@ -38,7 +41,8 @@ enum kr_status kr_candidate_guards(struct kr_candidate *w, struct kr_choices *c,
 			continue;
 		for (uint32_t j = 0; j < w->guarded.n && !status; j++) {
 			const struct kr_guarded *g = &w->guarded.at[j];
-			if (asg->versions[g->before.i].key.i != links[i].key.i || kr_candidate_writer(w, g->before).i != links[i].from.i ||
+			if (asg->versions[g->before.i].key.i != links[i].key.i ||
+				kr_candidate_writer(w, g->before).i != links[i].from.i ||
 				kr_candidate_writer(w, g->after).i != links[i].to.i)
 				continue;
 			status = kr_choices_guard(c, g->before, g->after, w->guards.at + g->first, g->count);
@@ -81,9 +85,13 @@ enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choi
 
 /* ---- parts seen together ---- */
 
-static uint32_t place_seen(const struct kr_candidate *w, kr_version v) { return kr_asg_is_initial(w->ir->asg, v) ? 0 : 1 + kr_candidate_place(w, v); }
+static uint32_t place_seen(const struct kr_candidate *w, kr_version v)
+{
+	return kr_asg_is_initial(w->ir->asg, v) ? 0 : 1 + kr_candidate_place(w, v);
+}
 
-/* An active version of the part that o saw, over the one that it saw, no newer than `newest`; KR_NONE: there is none that matters. */
+/* An active version of the part that o saw, over the one that it saw, no newer than `newest`; KR_NONE: there
+ * is none that matters. */
 static kr_version written_over(const struct kr_candidate *w, uint32_t o, uint32_t newest)
 {
 	const struct kr_asg *asg = w->ir->asg;
@@ -99,8 +107,10 @@ static kr_version written_over(const struct kr_candidate *w, uint32_t o, uint32_
 	return (kr_version){KR_NONE};
 }
 
-/* Observations [first, end) are those of one operation. The parts of key k must show what was the newest at the place of the newest version seen of any. */
-static enum kr_status find_tears(struct kr_candidate *w, uint32_t first, uint32_t end, kr_key k, struct kr_proof *proof, uint32_t most)
+/* Observations [first, end) are those of one operation. The parts of key k must show what was the newest at
+ * the place of the newest version seen of any. */
+static enum kr_status find_tears(struct kr_candidate *w, uint32_t first, uint32_t end, kr_key k,
+	struct kr_proof *proof, uint32_t most)
 {
 	const struct kr_asg *asg = w->ir->asg;
 	struct kr_tear tear = {.newer = {KR_NONE}};
@@ -136,13 +146,16 @@ enum kr_status kr_candidate_tears(struct kr_candidate *w, struct kr_proof *proof
 	most += proof->cycles.n;
 	for (uint32_t o = 0; o < asg->nobs && counts && proof->cycles.n < most && !status; o = end) {
 		end = o + 1;
-		while (end < asg->nobs && asg->obs[end].txn.i == asg->obs[o].txn.i && asg->obs[end].op == asg->obs[o].op)
+		while (end < asg->nobs && asg->obs[end].txn.i == asg->obs[o].txn.i &&
+			asg->obs[end].op == asg->obs[o].op)
 			end++;
 		for (uint32_t i = o; i < end && w->active[asg->obs[o].txn.i] && !status; i++) {
-			bool again =
-				i > o && asg->obs[i - 1].key.i >= whole && kr_asg_whole(asg, asg->obs[i - 1].key).i == kr_asg_whole(asg, asg->obs[i].key).i;
+			bool again = i > o && asg->obs[i - 1].key.i >= whole &&
+				kr_asg_whole(asg, asg->obs[i - 1].key).i ==
+					kr_asg_whole(asg, asg->obs[i].key).i;
 			if (asg->obs[i].key.i >= whole && !again)
-				status = find_tears(w, o, end, kr_asg_whole(asg, asg->obs[i].key), proof, most);
+				status = find_tears(w, o, end, kr_asg_whole(asg, asg->obs[i].key), proof,
+					most);
 		}
 		if (!status)
 			status = kr_ctx_tick(w->ir->ctx);

@@ -1,7 +1,8 @@
-/* Back end `z3`: witness first, lazy grounding. The search of search.h, which schedules candidates, and gives to Z3 only the choices on the cycles that they have.
+/* Back end `z3`: witness first, lazy grounding. The search of search.h, which schedules candidates, and gives
+ * to Z3 only the choices on the cycles that they have.
  *
- * Published idea: lazy SMT for polygraphs (DESIGN 4d; Zhang et al., Viper, EuroSys 2023). With a large residue of free choices the rounds are many: a propagator is better there
- * and is not in this file. */
+ * Published idea: lazy SMT for polygraphs (DESIGN 4d; Zhang et al., Viper, EuroSys 2023). With a large
+ * residue of free choices the rounds are many: a propagator is better there and is not in this file. */
 #include "backend/search.h"
 #include "backend/world.h"
 

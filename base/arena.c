@@ -1,6 +1,7 @@
-/* Arena: objects are cut from the front of zeroed blocks whose sizes double from 4 KiB to 1 MiB, so that a small run stays small and a large
- * one makes few calls. What does not leave room for four like it in a largest block gets a block of its own, put behind the newest so that the
- * rest of that one stays in use: at most a quarter of a block is lost. Text is packed without padding. */
+/* Arena: objects are cut from the front of zeroed blocks whose sizes double from 4 KiB to 1 MiB, so that a
+ * small run stays small and a large one makes few calls. What does not leave room for four like it in a
+ * largest block gets a block of its own, put behind the newest so that the rest of that one stays in use: at
+ * most a quarter of a block is lost. Text is packed without padding. */
 #include "base/arena.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* Arena: many small allocations freed together. With KR_DEBUG_ARENA each object is a malloc block of its own, so that the address sanitizer sees
- * its bounds. */
+/* Arena: many small allocations freed together. With KR_DEBUG_ARENA each object is a malloc block of its own,
+ * so that the address sanitizer sees its bounds. */
 #ifndef KR_BASE_ARENA_H
 #define KR_BASE_ARENA_H
 
@@ -14,7 +14,8 @@ struct kr_arena {
 };
 
 void kr_arena_init(struct kr_arena *arena, struct kr_mem *mem);
-void kr_arena_done(struct kr_arena *arena); /* frees everything; safe on an initialised, empty or done arena */
+/* frees everything; safe on an initialised, empty or done arena */
+void kr_arena_done(struct kr_arena *arena);
 
 /* n * size zeroed bytes aligned for any type, or NULL. */
 void *kr_arena_alloc(struct kr_arena *arena, size_t n, size_t size);

@@ -1,4 +1,5 @@
-/* Shared by every layer: ids and status codes, which plug-ins know, too (krait/terms.h), and small arithmetic. */
+/* Shared by every layer: ids and status codes, which plug-ins know, too (krait/terms.h), and small
+ * arithmetic. */
 #ifndef KR_BASE_BASE_H
 #define KR_BASE_BASE_H
 
@@ -7,7 +8,10 @@
 #define KR_COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 /* Was a limit hit? */
-static inline bool kr_is_limit(enum kr_status status) { return status == KR_NOMEM || status == KR_TIMEOUT || status == KR_CANCELED; }
+static inline bool kr_is_limit(enum kr_status status)
+{
+	return status == KR_NOMEM || status == KR_TIMEOUT || status == KR_CANCELED;
+}
 
 /* a * b and a + b, or false when they overflow size_t. */
 static inline bool kr_mul(size_t a, size_t b, size_t *out) { return !__builtin_mul_overflow(a, b, out); }

@@ -47,13 +47,16 @@ static enum kr_status judge(const struct kr_call *call, enum kr_status status, s
 	if (status == KR_OK || kr_is_limit(status))
 		return status;
 	if (err && !told)
-		return kr_call_fail(call, err, "failed (%s) and did not say why: expected a call of krait_fail", kr_status_text(status));
+		return kr_call_fail(call, err,
+			"failed (%s) and did not say why: expected a call of krait_fail",
+			kr_status_text(status));
 	if (told && status != KR_UNSUPPORTED && strcmp(call->kind, "format") != 0)
 		return kr_call_fail(call, err, "failed: %s", text);
 	return status;
 }
 
-enum kr_status kr_call_leave(struct kr_ctx *ctx, const struct kr_call *call, enum kr_status status, struct kr_err *err)
+enum kr_status kr_call_leave(struct kr_ctx *ctx, const struct kr_call *call, enum kr_status status,
+	struct kr_err *err)
 {
 	if (ctx) {
 		ctx->call = call->outer;

@@ -14,7 +14,8 @@ int64_t kr_now_ns(void)
 {
 	struct timespec now = {0};
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail: the clock exists and the address is valid */
+	/* cannot fail: the clock exists and the address is valid */
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	return (int64_t)now.tv_sec * SECOND + now.tv_nsec;
 }
 
@@ -32,7 +33,8 @@ void kr_ctx_restart(struct kr_ctx *ctx, double seconds)
 	ctx->seconds = seconds > 0 ? seconds : 0;
 	ctx->progress_ns = now;
 	ctx->stopped = KR_OK;
-	kr_ctx_until(ctx, seconds > 0 && seconds < LONGEST ? now + (int64_t)(seconds * (double)SECOND) : INT64_MAX);
+	kr_ctx_until(ctx,
+		seconds > 0 && seconds < LONGEST ? now + (int64_t)(seconds * (double)SECOND) : INT64_MAX);
 }
 
 void kr_ctx_count_process(struct kr_ctx *ctx, size_t base) { kr_mem_count_process(&ctx->mem, base); }

@@ -1,5 +1,6 @@
-/* The caller's error record: fixed buffers, so that nothing here can fail. Text that does not fit is cut at a character boundary and marked
- * with "..."; of a long file name the end is kept, since that is the part that tells files apart. Control characters are escaped: an error is one line. */
+/* The caller's error record: fixed buffers, so that nothing here can fail. Text that does not fit is cut at a
+ * character boundary and marked with "..."; of a long file name the end is kept, since that is the part that
+ * tells files apart. Control characters are escaped: an error is one line. */
 #include "base/err.h"
 
 #include <stdarg.h>
@@ -26,7 +27,8 @@ static void mark_cut(char *buffer, size_t length, size_t size)
 	memcpy(buffer + at, "...", 4);
 }
 
-/* The character at *text as people are to see it (base/str.h), and its length there; moves *text behind it. */
+/* The character at *text as people are to see it (base/str.h), and its length there; moves *text behind
+ * it. */
 static const char *next_shown(const char **text, char escape[8], size_t *length)
 {
 	const char *at = *text;

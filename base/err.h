@@ -1,7 +1,8 @@
 /* The caller's error record: what was found, what was expected, and where.
  *
- * Every function that takes a `struct kr_err *` accepts NULL, and keeps the first error: a record already set is left alone.
- * Nothing is allocated, so setting an error cannot fail; text longer than the buffer ends in "...". */
+ * Every function that takes a `struct kr_err *` accepts NULL, and keeps the first error: a record already set
+ * is left alone. Nothing is allocated, so setting an error cannot fail; text longer than the buffer ends in
+ * "...". */
 #ifndef KR_BASE_ERR_H
 #define KR_BASE_ERR_H
 
@@ -29,7 +30,8 @@ void kr_err_at(struct kr_err *err, const char *file, uint32_t line, uint32_t col
 /* Writes "FILE:LINE: text" (parts that are not known are left out) into `out`, always terminated. */
 void kr_err_format(const struct kr_err *err, char *out, size_t size);
 
-/* A text as one line for people, as that of an error is: what is longer than `size`, or than an error's, ends in "...". */
+/* A text as one line for people, as that of an error is: what is longer than `size`, or than an error's, ends
+ * in "...". */
 void kr_err_line(char *out, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void kr_err_vline(char *out, size_t size, const char *format, va_list args);
 

@@ -1,5 +1,6 @@
-/* "did you mean": the candidate with the smallest optimal-string-alignment distance (insert, delete, replace a character, swap two neighbours),
- * case and '_' for '-' ignored. Near is at most a third of the typed word's length, or a candidate that begins with it. */
+/* "did you mean": the candidate with the smallest optimal-string-alignment distance (insert, delete, replace
+ * a character, swap two neighbours), case and '_' for '-' ignored. Near is at most a third of the typed
+ * word's length, or a candidate that begins with it. */
 #include "base/guess.h"
 
 #include <ctype.h>
@@ -29,7 +30,8 @@ uint32_t kr_guess_distance(const char *a, const char *b)
 			}
 			bool same = plain(a[i - 1]) == plain(b[j - 1]);
 			row[j] = least(least(last[j] + 1, row[j - 1] + 1), last[j - 1] + !same);
-			if (i > 1 && j > 1 && plain(a[i - 1]) == plain(b[j - 2]) && plain(a[i - 2]) == plain(b[j - 1]))
+			if (i > 1 && j > 1 && plain(a[i - 1]) == plain(b[j - 2]) &&
+				plain(a[i - 2]) == plain(b[j - 1]))
 				row[j] = least(row[j], before[j - 2] + 1);
 		}
 	}

@@ -4,8 +4,8 @@
 
 #include "base/base.h"
 
-/* How many characters must be inserted, deleted, replaced or swapped with their neighbour to make one word of the
- * other; case is ignored, and '_' is '-'. UINT32_MAX: one of them is longer than 64 bytes. */
+/* How many characters must be inserted, deleted, replaced or swapped with their neighbour to make one word of
+ * the other; case is ignored, and '_' is '-'. UINT32_MAX: one of them is longer than 64 bytes. */
 uint32_t kr_guess_distance(const char *a, const char *b);
 
 /* The nearest candidate seen so far to what the user typed. */

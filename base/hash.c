@@ -1,5 +1,6 @@
-/* Hash of a byte string, 8 bytes a step: xor in the word, multiply by an odd constant, fold the high half down. Each step is a bijection of the
- * state for a given word and of the word for a given state, so strings that differ in one word only never collide. Not meant to withstand chosen input. */
+/* Hash of a byte string, 8 bytes a step: xor in the word, multiply by an odd constant, fold the high half
+ * down. Each step is a bijection of the state for a given word and of the word for a given state, so strings
+ * that differ in one word only never collide. Not meant to withstand chosen input. */
 #include "base/hash.h"
 
 #include <string.h>

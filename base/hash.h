@@ -1,4 +1,5 @@
-/* Hashing of integers and byte strings for in-process tables; not stable across versions, never written to files. */
+/* Hashing of integers and byte strings for in-process tables; not stable across versions, never written to
+ * files. */
 #ifndef KR_BASE_HASH_H
 #define KR_BASE_HASH_H
 

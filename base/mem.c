@@ -1,8 +1,12 @@
-/* Accounted memory over malloc, and over pages of its own for what is large. A request is refused before it is made when it overflows, passes the limit, or is the one that a test wants
- * to fail; the account changes only after the machine said yes, so a failure leaves everything as it was. Not for use by two threads at once.
+/* Accounted memory over malloc, and over pages of its own for what is large. A request is refused before it
+ * is made when it overflows, passes the limit, or is the one that a test wants to fail; the account changes
+ * only after the machine said yes, so a failure leaves everything as it was. Not for use by two threads at
+ * once.
  *
- * Where the limit is that of the process, what it has beside the account is looked at whenever the account has grown by a step, and before a request of a step or more. A block in the account that was not
- * touched yet is not resident, so what is outside is underestimated then; kr_ctx_check, which looks from time to time, sees the rest. */
+ * Where the limit is that of the process, what it has beside the account is looked at whenever the account
+ * has grown by a step, and before a request of a step or more. A block in the account that was not touched
+ * yet is not resident, so what is outside is underestimated then; kr_ctx_check, which looks from time to
+ * time, sees the rest. */
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -29,7 +33,8 @@ static void look(struct kr_mem *mem)
 {
 	size_t resident = kr_resident();
 
-	mem->outside = resident > mem->used && resident - mem->used > mem->floor ? resident - mem->used : mem->floor;
+	mem->outside =
+		resident > mem->used && resident - mem->used > mem->floor ? resident - mem->used : mem->floor;
 	mem->look_at = mem->used + step(mem);
 }
 
@@ -112,7 +117,8 @@ static bool admit(struct kr_mem *mem, size_t old_bytes, size_t bytes)
 		return true;
 	if (mem->used > mem->limit || bytes - old_bytes > mem->limit - mem->used)
 		return false;
-	return !mem->whole || fits(mem, old_bytes < LARGE ? bytes : bytes - old_bytes); /* what is small moves by copying */
+	/* what is small moves by copying */
+	return !mem->whole || fits(mem, old_bytes < LARGE ? bytes : bytes - old_bytes);
 }
 
 static void account(struct kr_mem *mem, size_t old_bytes, size_t bytes)

@@ -1,13 +1,15 @@
-/* Accounted memory: every allocation of the pipeline goes through a struct kr_mem, which enforces --memory, reports the peak, and lets
- * tests make the n-th allocation fail.
+/* Accounted memory: every allocation of the pipeline goes through a struct kr_mem, which enforces --memory,
+ * reports the peak, and lets tests make the n-th allocation fail.
  *
- * Blocks do not remember their size: the caller passes it back. That keeps accounting exact and headers out of small blocks. */
+ * Blocks do not remember their size: the caller passes it back. That keeps accounting exact and headers out
+ * of small blocks. */
 #ifndef KR_BASE_MEM_H
 #define KR_BASE_MEM_H
 
 #include "base/base.h"
 
-/* An allocator: gives a block of new_size bytes with what the old one held (NULL, 0: there is none), or NULL, which leaves the old one as it was; new_size 0 frees it. */
+/* An allocator: gives a block of new_size bytes with what the old one held (NULL, 0: there is none), or NULL,
+ * which leaves the old one as it was; new_size 0 frees it. */
 typedef void *kr_allocate_fn(void *data, void *block, size_t old_size, size_t new_size);
 
 struct kr_mem {
@@ -27,8 +29,10 @@ struct kr_mem {
 
 void kr_mem_init(struct kr_mem *mem, size_t limit);
 
-/* From now on the limit is that of the whole process: libraries, stacks, and gaps in the heap count. `base`: what it had before any work (kr_resident); some 7 MiB. What it has now is beside a limit of less than four
- * times as much, else nothing would fit. 0, where the system does not say: nothing is different. For a process that does nothing else. */
+/* From now on the limit is that of the whole process: libraries, stacks, and gaps in the heap count. `base`:
+ * what it had before any work (kr_resident); some 7 MiB. What it has now is beside a limit of less than four
+ * times as much, else nothing would fit. 0, where the system does not say: nothing is different. For a
+ * process that does nothing else. */
 void kr_mem_count_process(struct kr_mem *mem, size_t base);
 
 /* Bytes that still fit; SIZE_MAX without a limit. */
@@ -37,10 +41,12 @@ size_t kr_mem_left(struct kr_mem *mem);
 /* Whether the process would be beyond the limit with as much more, even without what is free in its heap. */
 bool kr_mem_is_over(struct kr_mem *mem, size_t more);
 
-/* n * size zeroed bytes, or NULL (over the limit, overflow, or the machine has none). n * size == 0 gives a non-NULL block of 0 bytes. */
+/* n * size zeroed bytes, or NULL (over the limit, overflow, or the machine has none). n * size == 0 gives a
+ * non-NULL block of 0 bytes. */
 void *kr_mem_alloc(struct kr_mem *mem, size_t n, size_t size);
 
-/* Grows or shrinks a block of old_n * size bytes; new bytes are zero. On failure returns NULL and the old block stays valid. p may be NULL. */
+/* Grows or shrinks a block of old_n * size bytes; new bytes are zero. On failure returns NULL and the old
+ * block stays valid. p may be NULL. */
 void *kr_mem_resize(struct kr_mem *mem, void *p, size_t old_n, size_t n, size_t size);
 
 /* p may be NULL. */

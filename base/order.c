@@ -10,11 +10,13 @@ int kr_by_id(const void *a, const void *b)
 	return KR_ORDER(*x, *y);
 }
 
-void kr_sort_ids(uint32_t *ids, uint32_t *other, uint32_t n, int (*compare)(const void *data, uint32_t a, uint32_t b), const void *data)
+void kr_sort_ids(uint32_t *ids, uint32_t *other, uint32_t n,
+	int (*compare)(const void *data, uint32_t a, uint32_t b), const void *data)
 {
 	for (uint64_t width = 1; width < n; width *= 2) {
 		for (uint64_t start = 0; start < n; start += 2 * width) {
-			uint64_t middle = start + width < n ? start + width : n, end = middle + width < n ? middle + width : n;
+			uint64_t middle = start + width < n ? start + width : n,
+				 end = middle + width < n ? middle + width : n;
 			for (uint64_t at = start, a = start, b = middle; at < end; at++) {
 				bool first = a < middle && (b >= end || compare(data, ids[a], ids[b]) <= 0);
 				other[at] = ids[first ? a++ : b++];

@@ -6,7 +6,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* What a comparator returns of two numbers; with kr_then of what comes first and what decides where that is equal. */
+/* What a comparator returns of two numbers; with kr_then of what comes first and what decides where that is
+ * equal. */
 #define KR_ORDER(x, y) (((x) > (y)) - ((x) < (y)))
 
 static inline int kr_then(int first, int second) { return first ? first : second; }
@@ -21,10 +22,11 @@ static inline int kr_then(int first, int second) { return first ? first : second
 int kr_by_id(const void *a, const void *b); /* of ids, or of uint32_t */
 
 /* Stable, and comparators may need `data`: merges runs of 1, 2, 4, ... `other` has room for n, too. */
-void kr_sort_ids(uint32_t *ids, uint32_t *other, uint32_t n, int (*compare)(const void *data, uint32_t a, uint32_t b), const void *data);
+void kr_sort_ids(uint32_t *ids, uint32_t *other, uint32_t n,
+	int (*compare)(const void *data, uint32_t a, uint32_t b), const void *data);
 
-/* Sets `at`, a variable, to the first place of [low, high) where `before`, an expression in `at`, is false, or to high.
- * It is to be true up to some place and false from there on. */
+/* Sets `at`, a variable, to the first place of [low, high) where `before`, an expression in `at`, is false,
+ * or to high. It is to be true up to some place and false from there on. */
 #define KR_BISECT(at, low, high, before) \
 	do { \
 		__typeof__(at) kr_bisect_low = (low), kr_bisect_high = (high); \
@@ -38,8 +40,9 @@ void kr_sort_ids(uint32_t *ids, uint32_t *other, uint32_t n, int (*compare)(cons
 		(at) = kr_bisect_low; \
 	} while (0)
 
-/* An index by counting: `first` has groups + 2 places, all 0. Count the members of group g at first[g + 2]; call this; put
- * them to list[first[g + 1]++] each. Then those of g are list[first[g]] to list[first[g + 1] - 1]. */
+/* An index by counting: `first` has groups + 2 places, all 0. Count the members of group g at first[g + 2];
+ * call this; put them to list[first[g + 1]++] each. Then those of g are list[first[g]] to list[first[g + 1] -
+ * 1]. */
 void kr_index_places(uint32_t *first, uint32_t groups);
 
 #endif

@@ -1,6 +1,9 @@
-/* Large blocks straight from the system, on huge pages where it has them: each first touch of a small page costs a fault (on virtual machines some microseconds for 4 KiB), and arrays of hundreds of
- * megabytes that are read at random places miss the processor's address cache at nearly every step. Only what begins at a multiple of 2 MiB can lie on huge pages, so an address is sought
- * that does, and kept when a block grows; the end of a block that does not fill a huge page lies on small ones, so nothing is wasted. Elsewhere than on Linux this is the C library's. */
+/* Large blocks straight from the system, on huge pages where it has them: each first touch of a small page
+ * costs a fault (on virtual machines some microseconds for 4 KiB), and arrays of hundreds of megabytes that
+ * are read at random places miss the processor's address cache at nearly every step. Only what begins at a
+ * multiple of 2 MiB can lie on huge pages, so an address is sought that does, and kept when a block grows;
+ * the end of a block that does not fill a huge page lies on small ones, so nothing is wasted. Elsewhere than
+ * on Linux this is the C library's. */
 #define _GNU_SOURCE /* mremap */
 #include "base/pages.h"
 
@@ -26,7 +29,9 @@ static size_t whole(size_t size)
 /* Addresses for whole pages, with nothing there yet: room to align in is asked for, and given back. */
 static char *reserve(size_t size)
 {
-	char *from = size < PTRDIFF_MAX ? mmap(NULL, size + HUGE_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
+	char *from = size < PTRDIFF_MAX
+		? mmap(NULL, size + HUGE_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+		: MAP_FAILED;
 
 	if (from == MAP_FAILED)
 		return NULL;
@@ -47,7 +52,8 @@ void *kr_pages_take(size_t size)
 
 	if (!block)
 		return NULL;
-	if (mmap(block, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
+	if (mmap(block, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+		MAP_FAILED) {
 		munmap(block, size);
 		return NULL;
 	}

@@ -1,4 +1,5 @@
-/* Asks the system: nobody in the process knows what its libraries, its stacks and the gaps in its heap take. Elsewhere than on Linux nothing is known. Costs some microseconds, trimming up to some milliseconds. */
+/* Asks the system: nobody in the process knows what its libraries, its stacks and the gaps in its heap take.
+ * Elsewhere than on Linux nothing is known. Costs some microseconds, trimming up to some milliseconds. */
 #define _DEFAULT_SOURCE /* sysconf's names */
 #include "base/resident.h"
 

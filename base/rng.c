@@ -1,6 +1,7 @@
-/* Random numbers: SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014), a counter that steps by an odd
- * constant and is then mixed by a bijection: period 2^64, any seed is good. The zipfian sampler inverts the tabulated cumulative distribution
- * by binary search: exact up to rounding for every theta, n doubles of memory. */
+/* Random numbers: SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA
+ * 2014), a counter that steps by an odd constant and is then mixed by a bijection: period 2^64, any seed is
+ * good. The zipfian sampler inverts the tabulated cumulative distribution by binary search: exact up to
+ * rounding for every theta, n doubles of memory. */
 #include "base/rng.h"
 
 #include <math.h>

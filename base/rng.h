@@ -1,4 +1,5 @@
-/* Seeded random numbers for generated histories and randomised tests: equal seeds give equal sequences, everywhere. Not for secrets. */
+/* Seeded random numbers for generated histories and randomised tests: equal seeds give equal sequences,
+ * everywhere. Not for secrets. */
 #ifndef KR_BASE_RNG_H
 #define KR_BASE_RNG_H
 
@@ -19,7 +20,8 @@ struct kr_zipf {
 	uint32_t n;
 };
 
-/* n > 0, theta >= 0 (0: uniform; 0.99 is common in benchmarks). False when memory runs out. Takes n doubles. */
+/* n > 0, theta >= 0 (0: uniform; 0.99 is common in benchmarks). False when memory runs out. Takes n
+ * doubles. */
 bool kr_zipf_init(struct kr_zipf *zipf, struct kr_mem *mem, uint32_t n, double theta);
 void kr_zipf_done(struct kr_zipf *zipf, struct kr_mem *mem); /* safe on a zeroed or done one */
 uint32_t kr_zipf_next(const struct kr_zipf *zipf, struct kr_rng *rng); /* a rank in [0, n), in O(log n) */

@@ -1,7 +1,9 @@
-/* Growing text buffer. Capacity doubles, so that adding is O(1) amortised per byte; the first failure stops all later additions, so that
- * the text is always a prefix of what was meant. JSON strings: RFC 8259 escapes, and UTF-8 checked as in Unicode's table of well-formed byte
- * sequences (no overlong forms, no surrogates); each byte outside a well-formed sequence becomes one replacement character.
- * For people, JSON's escapes stand for the characters that could make a text look like another one; "\\xff" for a byte outside of UTF-8. */
+/* Growing text buffer. Capacity doubles, so that adding is O(1) amortised per byte; the first failure stops
+ * all later additions, so that the text is always a prefix of what was meant. JSON strings: RFC 8259 escapes,
+ * and UTF-8 checked as in Unicode's table of well-formed byte sequences (no overlong forms, no surrogates);
+ * each byte outside a well-formed sequence becomes one replacement character. For people, JSON's escapes
+ * stand for the characters that could make a text look like another one; "\\xff" for a byte outside of
+ * UTF-8. */
 #include "base/str.h"
 
 #include <stdio.h>
@@ -164,7 +166,11 @@ void kr_str_json(struct kr_str *str, const char *text, size_t length)
 
 /* ---- for people ---- */
 
-static bool is_turning(unsigned code) { return (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069); }
+static bool is_turning(unsigned code)
+{
+	return (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+		(code >= 0x2066 && code <= 0x2069);
+}
 
 size_t kr_char_shown(const char *text, size_t left, char escape[8])
 {
@@ -180,7 +186,8 @@ size_t kr_char_shown(const char *text, size_t left, char escape[8])
 		(void)snprintf(escape, 8, "\\x%02x", (unsigned)at[0]);
 	else if (length == 1 && code >= '\b' && code <= '\r' && names[code - '\b'] != '\0')
 		(void)snprintf(escape, 8, "\\%c", names[code - '\b']);
-	else if ((length == 1 && (code < ' ' || code == 0x7f)) || (length == 2 && code < 0xa0) || (length == 3 && is_turning(code)))
+	else if ((length == 1 && (code < ' ' || code == 0x7f)) || (length == 2 && code < 0xa0) ||
+		(length == 3 && is_turning(code)))
 		(void)snprintf(escape, 8, "\\u%04x", code & 0xffffu);
 	return length > 0 ? length : 1;
 }

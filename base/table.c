@@ -1,5 +1,7 @@
-/* Open addressing with linear probing over a power of two of slots, at most three quarters full. A slot is derived from
- * the same 32 hash bits that it stores, so growing and removing need no access to the things themselves: what stands behind a slot that falls free moves up if it may. Two arrays: a probe reads ids until a free slot. */
+/* Open addressing with linear probing over a power of two of slots, at most three quarters full. A slot is
+ * derived from the same 32 hash bits that it stores, so growing and removing need no access to the things
+ * themselves: what stands behind a slot that falls free moves up if it may. Two arrays: a probe reads ids
+ * until a free slot. */
 #include "base/table.h"
 
 #include <string.h>

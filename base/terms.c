@@ -7,8 +7,9 @@ static const char *const order_names[] = {"none", "session", "realtime"};
 
 static const char *const edge_names[KR_EDGE_KINDS] = {"wr", "ww", "rw", "so", "rt", "program"};
 
-static const char *const anomaly_names[KR_ANOMALY_KINDS] = {"garbage read", "aborted read", "intermediate read", "future read", "internal inconsistency",
-	"duplicate element", "incompatible order", "result-set mismatch"};
+static const char *const anomaly_names[KR_ANOMALY_KINDS] = {"garbage read", "aborted read",
+	"intermediate read", "future read", "internal inconsistency", "duplicate element",
+	"incompatible order", "result-set mismatch"};
 
 static bool find(const char *const *names, size_t n, const char *text, unsigned *out)
 {

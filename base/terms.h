@@ -1,5 +1,5 @@
-/* Names of the field's terms (orders, dependency kinds, non-cyclic anomalies; krait/terms.h). Shared by the pipeline and by the verifier, which share nothing else
- * beyond the reader. */
+/* Names of the field's terms (orders, dependency kinds, non-cyclic anomalies; krait/terms.h). Shared by the
+ * pipeline and by the verifier, which share nothing else beyond the reader. */
 #ifndef KR_BASE_TERMS_H
 #define KR_BASE_TERMS_H
 

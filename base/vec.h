@@ -19,12 +19,15 @@ bool kr_vec_grow(struct kr_mem *mem, void **at, uint32_t *cap, uint32_t n, uint3
 #define kr_vec_reserve(mem, v, extra) \
 	((v)->cap - (v)->n >= (uint32_t)(extra) || \
 	 kr_vec_grow((mem), (void **)&(v)->at, &(v)->cap, (v)->n, (uint32_t)(extra), sizeof *(v)->at))
-#define kr_vec_push(mem, v, ...) (kr_vec_reserve((mem), (v), 1) ? ((v)->at[(v)->n++] = (__VA_ARGS__), true) : false)
+#define kr_vec_push(mem, v, ...) \
+	(kr_vec_reserve((mem), (v), 1) ? ((v)->at[(v)->n++] = (__VA_ARGS__), true) : false)
 #define kr_vec_pop(v) ((v)->at[--(v)->n])
 #define kr_vec_clear(v) ((void)((v)->n = 0))
 /* Done with it; or, for another use that will be as large, only empty, unless it is far too large. */
-#define kr_vec_let_go(mem, v, reuse) ((reuse) && ((v)->cap <= 1024 || (v)->n >= (v)->cap / 4) ? kr_vec_clear(v) : kr_vec_done((mem), (v)))
+#define kr_vec_let_go(mem, v, reuse) \
+	((reuse) && ((v)->cap <= 1024 || (v)->n >= (v)->cap / 4) ? kr_vec_clear(v) : kr_vec_done((mem), (v)))
 #define kr_vec_done(mem, v) \
-	(kr_mem_free((mem), (v)->at, (v)->cap, sizeof *(v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0, (void)0)
+	(kr_mem_free((mem), (v)->at, (v)->cap, sizeof *(v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0, \
+		(void)0)
 
 #endif

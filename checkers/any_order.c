@@ -1,6 +1,9 @@
-/* Any serial order, for small traces of which the analysis leaves something out: in which order the lines of a trace stand must not matter. Depth first over the orders that keep to sessions where they count; a
- * beginning that, run again (rerun.h), shows something else than the trace says begins no order. What is whole goes to the verifier, which alone says whether it proves the level. Transactions of unknown outcome
- * may stand anywhere or be left out. Cost: exponential, so bounded in transactions and steps; within the bounds every order is tried or ruled out. */
+/* Any serial order, for small traces of which the analysis leaves something out: in which order the lines of
+ * a trace stand must not matter. Depth first over the orders that keep to sessions where they count; a
+ * beginning that, run again (rerun.h), shows something else than the trace says begins no order. What is
+ * whole goes to the verifier, which alone says whether it proves the level. Transactions of unknown outcome
+ * may stand anywhere or be left out. Cost: exponential, so bounded in transactions and steps; within the
+ * bounds every order is tried or ruled out. */
 #include "checkers/certify.h"
 #include "checkers/rerun.h"
 
@@ -29,9 +32,11 @@ static bool is_due(const struct sought *s, kr_txn t)
 	const struct kr_transaction *txn = &s->h->txns.at[t.i];
 	bool due = !is_chosen(s, t);
 
-	for (uint32_t i = 0; i < s->n && due && s->cert->order >= KR_ORDER_SESSION && txn->session.i != KR_NONE; i++) {
+	for (uint32_t i = 0;
+		i < s->n && due && s->cert->order >= KR_ORDER_SESSION && txn->session.i != KR_NONE; i++) {
 		const struct kr_transaction *other = &s->h->txns.at[s->txns[i].i];
-		due = s->txns[i].i >= t.i || other->session.i != txn->session.i || other->status != KR_COMMITTED || is_chosen(s, s->txns[i]);
+		due = s->txns[i].i >= t.i || other->session.i != txn->session.i ||
+			other->status != KR_COMMITTED || is_chosen(s, s->txns[i]);
 	}
 	return due;
 }
@@ -51,7 +56,10 @@ static bool go_on(struct sought *s)
 	return false;
 }
 
-static void go_back(struct sought *s) { s->committed -= s->h->txns.at[s->chosen[--s->depth].i].status == KR_COMMITTED; }
+static void go_back(struct sought *s)
+{
+	s->committed -= s->h->txns.at[s->chosen[--s->depth].i].status == KR_COMMITTED;
+}
 
 static enum kr_status proves(struct sought *s, bool *found)
 {
@@ -81,7 +89,8 @@ static bool list_txns(struct sought *s, uint32_t *all)
 	return true;
 }
 
-enum kr_status kr_certify_any_order(struct kr_ctx *ctx, const struct kr_history *h, struct kr_certificate *cert, bool *found)
+enum kr_status kr_certify_any_order(struct kr_ctx *ctx, const struct kr_history *h,
+	struct kr_certificate *cert, bool *found)
 {
 	struct sought s = {.ctx = ctx, .h = h, .cert = cert};
 	struct kr_rerun_end end = {.kind = KR_RERUN_SAME};

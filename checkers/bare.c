@@ -1,5 +1,7 @@
-/* What is left of a history where what was seen does not count: the orders of versions. A world exists iff these, of transactions that committed, and the order asked for have no circle, and nothing is garbage. Circles on several
- * keys are left to the passes; one on a single key would break the promise that the known orders of a key do not contradict each other, so it is looked for first: a depth-first search, linear. */
+/* What is left of a history where what was seen does not count: the orders of versions. A world exists iff
+ * these, of transactions that committed, and the order asked for have no circle, and nothing is garbage.
+ * Circles on several keys are left to the passes; one on a single key would break the promise that the known
+ * orders of a key do not contradict each other, so it is looked for first: a depth-first search, linear. */
 #include "checkers/bare.h"
 
 #include <string.h>
@@ -7,9 +9,13 @@
 #include "backend/told.h"
 #include "frontend/shown_lists.h"
 
-bool kr_bare_level(const struct kr_level *level) { return !(kr_level_kinds(level) & (KR_BIT(KR_WR) | KR_BIT(KR_RW))); }
+bool kr_bare_level(const struct kr_level *level)
+{
+	return !(kr_level_kinds(level) & (KR_BIT(KR_WR) | KR_BIT(KR_RW)));
+}
 
-enum kr_status kr_bare_garbage(struct kr_ctx *ctx, const struct kr_history *h, struct kr_anomaly *out, bool *found)
+enum kr_status kr_bare_garbage(struct kr_ctx *ctx, const struct kr_history *h, struct kr_anomaly *out,
+	bool *found)
 {
 	struct kr_garbage_place place = {.txn = {KR_NONE}};
 	struct kr_err why;
@@ -22,7 +28,8 @@ enum kr_status kr_bare_garbage(struct kr_ctx *ctx, const struct kr_history *h, s
 
 /* ---- the graph ---- */
 
-static enum kr_status take_orders(struct kr_ctx *ctx, const struct kr_asg *asg, const struct kr_list_orders *shown, struct kr_asg *out)
+static enum kr_status take_orders(struct kr_ctx *ctx, const struct kr_asg *asg,
+	const struct kr_list_orders *shown, struct kr_asg *out)
 {
 	uint32_t given = asg->norders - asg->norders_seen, n = 0;
 	struct kr_asg_order *orders = kr_mem_alloc(&ctx->mem, shown->n + given, sizeof *orders);
@@ -30,7 +37,8 @@ static enum kr_status take_orders(struct kr_ctx *ctx, const struct kr_asg *asg, 
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < shown->n; i++) {
 		const struct kr_list_order *x = &shown->at[i];
-		orders[n++] = (struct kr_asg_order){kr_asg_version_of(asg, x->before, x->key), kr_asg_version_of(asg, x->after, x->key), {KR_NONE}};
+		orders[n++] = (struct kr_asg_order){kr_asg_version_of(asg, x->before, x->key),
+			kr_asg_version_of(asg, x->after, x->key), {KR_NONE}};
 	}
 	if (given > 0)
 		memcpy(orders + n, asg->orders + asg->norders_seen, given * sizeof *orders);
@@ -40,7 +48,8 @@ static enum kr_status take_orders(struct kr_ctx *ctx, const struct kr_asg *asg, 
 	return KR_OK;
 }
 
-enum kr_status kr_bare_init(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_asg *asg, struct kr_asg *out)
+enum kr_status kr_bare_init(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_asg *asg,
+	struct kr_asg *out)
 {
 	struct kr_list_orders shown = {0};
 	enum kr_status status = kr_find_list_orders(ctx, h, &shown);
@@ -82,7 +91,8 @@ struct search {
 
 #define ALL (KR_NONE - 1)
 
-/* Walks on from v, which is new. *from: where on the path a circle begins, which ends with it; KR_NONE: there is none. */
+/* Walks on from v, which is new. *from: where on the path a circle begins, which ends with it; KR_NONE: there
+ * is none. */
 static enum kr_status walk(struct kr_ctx *ctx, struct search *s, kr_version v, uint32_t *from)
 {
 	enum kr_status status = KR_OK;
@@ -112,10 +122,15 @@ static enum kr_status walk(struct kr_ctx *ctx, struct search *s, kr_version v, u
 }
 
 /* The circle that the path ends with, of those that committed: orders hold across the others, too. */
-static enum kr_status certify(struct kr_ctx *ctx, const struct search *s, uint32_t from, struct kr_certificate *cert)
+static enum kr_status certify(struct kr_ctx *ctx, const struct search *s, uint32_t from,
+	struct kr_certificate *cert)
 {
 	const struct kr_asg *asg = s->asg;
-	struct kr_cert_edge edge = {.kind = KR_WW, .from = {KR_NONE}, .op = KR_NONE, .source = {KR_NONE}, .part = {KR_NONE}};
+	struct kr_cert_edge edge = {.kind = KR_WW,
+		.from = {KR_NONE},
+		.op = KR_NONE,
+		.source = {KR_NONE},
+		.part = {KR_NONE}};
 	for (uint32_t i = from; i < s->path.n; i++) {
 		const struct kr_asg_version *v = &asg->versions[s->path.at[i].i];
 		if (asg->txns[v->writer.i].presence != KR_PRESENT)
@@ -127,13 +142,15 @@ static enum kr_status certify(struct kr_ctx *ctx, const struct search *s, uint32
 		edge.from = v->writer;
 	}
 	edge.to = cert->edges.n > 0 ? cert->edges.at[0].from : edge.from;
-	if (!kr_vec_push(&ctx->mem, &cert->edges, edge) || !kr_vec_push(&ctx->mem, &cert->cycles, (struct kr_cert_cycle){0, cert->edges.n}))
+	if (!kr_vec_push(&ctx->mem, &cert->edges, edge) ||
+		!kr_vec_push(&ctx->mem, &cert->cycles, (struct kr_cert_cycle){0, cert->edges.n}))
 		return KR_NOMEM;
 	cert->kind = KR_CERT_CYCLES;
 	return KR_OK;
 }
 
-enum kr_status kr_bare_circle(struct kr_ctx *ctx, const struct kr_asg *bare, struct kr_certificate *cert, bool *found)
+enum kr_status kr_bare_circle(struct kr_ctx *ctx, const struct kr_asg *bare, struct kr_certificate *cert,
+	bool *found)
 {
 	struct search s = {.asg = bare};
 	uint32_t from = KR_NONE;

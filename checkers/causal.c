@@ -1,4 +1,5 @@
-/* The axiomatic levels without first-committer rules: a transaction that is visible to a reader is ordered before what the reader saw. What is visible differs. */
+/* The axiomatic levels without first-committer rules: a transaction that is visible to a reader is ordered
+ * before what the reader saw. What is visible differs. */
 #include "checkers/checker.h"
 
 #define RW KR_BIT(KR_RW)
@@ -33,33 +34,36 @@ static const struct kr_level levels[] = {
 		.id = "rc-ax",
 		.names = rc_ax_names,
 		.title = "read committed (axiomatic)",
-		.definition = "some total order has so, wr, and before the writer that a read saw every writer of its key that an earlier read saw",
+		.definition = "some total order has so, wr, and before the writer that a read saw every "
+			      "writer of its key that an earlier read saw",
 		.source = "Biswas and Enea, OOPSLA 2019: RC; with order none Bailis et al., VLDB 2013: MAV",
 		.implies = {[KR_ORDER_REALTIME] = rc_ax_implies},
 		.default_order = KR_ORDER_SESSION,
 		.model = KR_NODES_TXN,
-		.forbidden = {KR_G1C, {.allowed = KR_BIT(KR_WR) | RW, .once = RW, .longest = 2, .sight = KR_SIGHT_BEFORE}},
+		.forbidden = {KR_G1C,
+			{.allowed = KR_BIT(KR_WR) | RW, .once = RW, .longest = 2, .sight = KR_SIGHT_BEFORE}},
 		.anomalies = KR_ANOMALIES_ALL,
 	},
 	{
 		.id = "ra",
 		.names = ra_names,
 		.title = "read atomic",
-		.definition =
-			"some total order has so, wr, and before the writer that a read saw every writer of its key that its transaction follows by so or wr",
+		.definition = "some total order has so, wr, and before the writer that a read saw every "
+			      "writer of its key that its transaction follows by so or wr",
 		.source = "Biswas and Enea, OOPSLA 2019: RA; Bailis et al., TODS 2016",
 		.implies = {[KR_ORDER_REALTIME] = ra_implies},
 		.default_order = KR_ORDER_SESSION,
 		.model = KR_NODES_TXN,
-		.forbidden = {KR_G1C, {.allowed = KR_BIT(KR_WR) | RW | KR_EDGES_ORDER, .once = RW, .longest = 2}},
+		.forbidden = {KR_G1C,
+			{.allowed = KR_BIT(KR_WR) | RW | KR_EDGES_ORDER, .once = RW, .longest = 2}},
 		.anomalies = KR_ANOMALIES_ALL,
 	},
 	{
 		.id = "cc",
 		.names = cc_names,
 		.title = "causal consistency",
-		.definition =
-			"some total order has so, wr, and before the writer that a read saw every writer of its key that leads to the reader by so and wr",
+		.definition = "some total order has so, wr, and before the writer that a read saw every "
+			      "writer of its key that leads to the reader by so and wr",
 		.source = "Biswas and Enea, OOPSLA 2019: CC",
 		.implies = {[KR_ORDER_REALTIME] = cc_implies},
 		.default_order = KR_ORDER_SESSION,
@@ -72,7 +76,8 @@ static const struct kr_level levels[] = {
 
 const struct kr_checker kr_checker_causal = {
 	.name = "causal",
-	.title = "read committed, read atomic and causal consistency by axioms: saturation decides unless sources are open",
+	.title = "read committed, read atomic and causal consistency by axioms: saturation decides unless "
+		 "sources are open",
 	.source = "Biswas and Enea, OOPSLA 2019",
 	.levels = levels,
 	.passes = "so,rt,presence,wr,ww,rw,clock,saturate",

@@ -1,8 +1,12 @@
-/* Certificates from proofs, worlds and anomalies (certify.h). A copy with the ASG's numbers replaced by transactions, keys and operation indices. */
+/* Certificates from proofs, worlds and anomalies (certify.h). A copy with the ASG's numbers replaced by
+ * transactions, keys and operation indices. */
 #include "checkers/certify.h"
 
 /* The key as the trace knows it, and which part of it (verify.h). */
-static kr_key whole_key(const struct kr_asg *asg, kr_key k) { return k.i == KR_NONE ? k : kr_asg_whole(asg, k); }
+static kr_key whole_key(const struct kr_asg *asg, kr_key k)
+{
+	return k.i == KR_NONE ? k : kr_asg_whole(asg, k);
+}
 
 static kr_value part_of(const struct kr_asg *asg, kr_key k)
 {
@@ -13,7 +17,8 @@ static kr_value part_of(const struct kr_asg *asg, kr_key k)
 	return label == KR_NONE ? KR_ABSENT : (kr_value){label};
 }
 
-static enum kr_status add_edge(const struct kr_ir *ir, const struct kr_link *link, struct kr_certificate *cert)
+static enum kr_status add_edge(const struct kr_ir *ir, const struct kr_link *link,
+	struct kr_certificate *cert)
 {
 	struct kr_cert_edge edge = {.kind = link->kind,
 		.from = link->from,
@@ -33,8 +38,9 @@ static enum kr_status add_edge(const struct kr_ir *ir, const struct kr_link *lin
 	return kr_vec_push(cert->mem, &cert->edges, edge) ? KR_OK : KR_NOMEM;
 }
 
-/* A cycle that no world has: two versions of one key, each before the other; or one observation that saw two versions. It excludes nothing, so the others prove the same without it, and it would only
- * be a poor name for what they say. */
+/* A cycle that no world has: two versions of one key, each before the other; or one observation that saw two
+ * versions. It excludes nothing, so the others prove the same without it, and it would only be a poor name
+ * for what they say. */
 static bool is_idle(const struct kr_proof *proof, uint32_t c)
 {
 	const struct kr_link *a = &proof->links.at[proof->cycles.at[c].first], *b = a + 1;
@@ -43,10 +49,12 @@ static bool is_idle(const struct kr_proof *proof, uint32_t c)
 		return false;
 	if (a->kind == KR_WW && b->kind == KR_WW)
 		return a->key.i == b->key.i;
-	return ((a->kind == KR_WR && b->kind == KR_RW) || (a->kind == KR_RW && b->kind == KR_WR)) && a->obs.i == b->obs.i;
+	return ((a->kind == KR_WR && b->kind == KR_RW) || (a->kind == KR_RW && b->kind == KR_WR)) &&
+		a->obs.i == b->obs.i;
 }
 
-/* Are idle cycles to be left out? Not if there is no other: a refutation that needs none shows one of them. */
+/* Are idle cycles to be left out? Not if there is no other: a refutation that needs none shows one of
+ * them. */
 static bool leaves_idle_out(const struct kr_proof *proof)
 {
 	uint32_t c = 0;
@@ -78,14 +86,21 @@ enum kr_status kr_certify_proof(const struct kr_ir *ir, struct kr_proof *proof, 
 
 static struct kr_cert_edge overwriting(const struct kr_cert_edge *rw)
 {
-	return (struct kr_cert_edge){.kind = KR_WW, .from = rw->to, .to = rw->from, .key = rw->key, .op = KR_NONE, .source = {KR_NONE}, .part = {KR_NONE}};
+	return (struct kr_cert_edge){.kind = KR_WW,
+		.from = rw->to,
+		.to = rw->from,
+		.key = rw->key,
+		.op = KR_NONE,
+		.source = {KR_NONE},
+		.part = {KR_NONE}};
 }
 
 static bool is_pair(const struct kr_certificate *cert, uint32_t c)
 {
 	const struct kr_cert_edge *e = &cert->edges.at[cert->cycles.at[c].first];
 
-	return cert->cycles.at[c].count == 2 && e[0].kind == KR_RW && e[1].kind == KR_RW && e[0].key.i == e[1].key.i;
+	return cert->cycles.at[c].count == 2 && e[0].kind == KR_RW && e[1].kind == KR_RW &&
+		e[0].key.i == e[1].key.i;
 }
 
 enum kr_status kr_certify_lost_updates(const struct kr_level *level, struct kr_certificate *cert)
@@ -96,7 +111,8 @@ enum kr_status kr_certify_lost_updates(const struct kr_level *level, struct kr_c
 		struct kr_cert_edge *e = &cert->edges.at[cert->cycles.at[c].first], other = e[1];
 		struct kr_cert_cycle added = {cert->edges.n, 2}, *last;
 		e[1] = overwriting(&e[0]);
-		if (!kr_vec_push(cert->mem, &cert->edges, other) || !kr_vec_push(cert->mem, &cert->edges, overwriting(&other)) ||
+		if (!kr_vec_push(cert->mem, &cert->edges, other) ||
+			!kr_vec_push(cert->mem, &cert->edges, overwriting(&other)) ||
 			!kr_vec_push(cert->mem, &cert->cycles, added))
 			return KR_NOMEM;
 		last = &cert->cycles.at[cert->cycles.n - 1]; /* the one that closes the argument stays last */
@@ -107,19 +123,23 @@ enum kr_status kr_certify_lost_updates(const struct kr_level *level, struct kr_c
 }
 
 /* What an observation saw, unless it has one candidate only. */
-static enum kr_status add_source(const struct kr_ir *ir, uint32_t o, kr_version seen, struct kr_certificate *cert)
+static enum kr_status add_source(const struct kr_ir *ir, uint32_t o, kr_version seen,
+	struct kr_certificate *cert)
 {
 	const struct kr_asg *asg = ir->asg;
 	const struct kr_observation *obs = &asg->obs[o];
-	struct kr_cert_source source = {obs->txn, obs->op, kr_asg_whole(asg, obs->key), part_of(asg, obs->key), asg->versions[seen.i].writer};
+	struct kr_cert_source source = {obs->txn, obs->op, kr_asg_whole(asg, obs->key),
+		part_of(asg, obs->key), asg->versions[seen.i].writer};
 	return kr_vec_push(cert->mem, &cert->sources, source) ? KR_OK : KR_NOMEM;
 }
 
-enum kr_status kr_certify_world(const struct kr_ir *ir, const struct kr_answer *answer, struct kr_certificate *cert)
+enum kr_status kr_certify_world(const struct kr_ir *ir, const struct kr_answer *answer,
+	struct kr_certificate *cert)
 {
 	static const enum kr_cert_kind kinds[] = {
 		[KR_WORLD_SERIAL] = KR_CERT_ORDER,
-		[KR_WORLD_SNAPSHOTS] = KR_CERT_SNAPSHOTS, /* begin and commit nodes name their transaction twice */
+		/* begin and commit nodes name their transaction twice */
+		[KR_WORLD_SNAPSHOTS] = KR_CERT_SNAPSHOTS,
 		[KR_WORLD_GRAPH] = KR_CERT_WORLD,
 	};
 	enum kr_status status = KR_OK;

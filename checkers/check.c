@@ -1,8 +1,11 @@
 /* The driver: anomalies, passes, back end, certificate, verification. Cost is that of its parts.
  *
- * What is stronger than the question (another level, session order) is often easier to decide: a world of it is a world, and its refutation is one if the verifier finds that it refutes the question, too.
+ * What is stronger than the question (another level, session order) is often easier to decide: a world of it
+ * is a world, and its refutation is one if the verifier finds that it refutes the question, too.
  *
- * At levels that allow lost updates the analysis has worlds of which some are none (frontend/analyze.h): there only worlds of stronger levels, without lost updates, are sought in it, and then all in the other one.
+ * At levels that allow lost updates the analysis has worlds of which some are none (frontend/analyze.h):
+ * there only worlds of stronger levels, without lost updates, are sought in it, and then all in the other
+ * one.
  *
  * Where the parts of growing keys would be very many, the analyses leave them out at first; what is undecided then is asked of all.
  * Longer than usual: which analysis, order and stronger level is asked when is one decision.
@@ -57,7 +60,10 @@ static enum kr_status find_anomaly(const struct asking *a, uint32_t n, struct kr
 }
 
 /* Whether parts of the pipeline are picked one by one, or looked into. */
-static bool picks_parts(const struct kr_check_options *options) { return options->passes || options->backend || options->pass_options.dump_after; }
+static bool picks_parts(const struct kr_check_options *options)
+{
+	return options->passes || options->backend || options->pass_options.dump_after;
+}
 
 /* Whether the user has a say in how it is done: then it is done in that way only. */
 static bool by_hand(const struct kr_ctx *ctx, const struct kr_check_options *options)
@@ -75,7 +81,8 @@ static void forget(struct asking *a)
 	a->via = NULL;
 }
 
-enum kr_status kr_check_fits(struct kr_ctx *ctx, const struct kr_history *h, struct kr_certificate *cert, struct kr_question question, bool *fits)
+enum kr_status kr_check_fits(struct kr_ctx *ctx, const struct kr_history *h, struct kr_certificate *cert,
+	struct kr_question question, bool *fits)
 {
 	struct kr_err why;
 	kr_err_init(&why);
@@ -86,8 +93,9 @@ enum kr_status kr_check_fits(struct kr_ctx *ctx, const struct kr_history *h, str
 	return status == KR_BAD || status == KR_UNSUPPORTED ? KR_OK : status;
 }
 
-/* After something stronger than the question was searched for: keeps a world, and a refutation that is one of the question. In small histories a refutation of several cycles is found anew, since the
- * one that closes it has a better name when nothing else than the question was in mind. */
+/* After something stronger than the question was searched for: keeps a world, and a refutation that is one of
+ * the question. In small histories a refutation of several cycles is found anew, since the one that closes it
+ * has a better name when nothing else than the question was in mind. */
 static enum kr_status keep(struct asking *a, enum kr_status status)
 {
 	struct kr_question question = {a->options->level, a->options->order};
@@ -105,8 +113,10 @@ static enum kr_status keep(struct asking *a, enum kr_status status)
 /* The passes of an attempt: a schedule replays, and so heeds all dependencies without their edges. */
 static const char quick_passes[] = "so,rt,presence,source";
 
-/* Looks for a world of another level, one that implies the level asked for, the quick way. Anything but a world says nothing. */
-static enum kr_status attempt(struct asking *a, const struct kr_level *level, enum kr_order order, struct kr_err *err)
+/* Looks for a world of another level, one that implies the level asked for, the quick way. Anything but a
+ * world says nothing. */
+static enum kr_status attempt(struct asking *a, const struct kr_level *level, enum kr_order order,
+	struct kr_err *err)
 {
 	struct kr_verdict *out = a->out;
 	const struct kr_backend *backend = kr_backend_find(a->ctx->modules, out->checker->backend);
@@ -120,7 +130,8 @@ static enum kr_status attempt(struct asking *a, const struct kr_level *level, en
 	if (status)
 		return status;
 	kr_answer_init(&answer, &a->ctx->mem);
-	status = kr_pipeline_passes(&ir, quick_passes, &(struct kr_pass_options){.count = a->options->pass_options.count}, out, &change, err);
+	status = kr_pipeline_passes(&ir, quick_passes,
+		&(struct kr_pass_options){.count = a->options->pass_options.count}, out, &change, err);
 	if (!status && change != KR_CONFLICT)
 		status = kr_backend_attempt(backend, &ir, &answer, err);
 	if (!status && answer.outcome == KR_SATISFIED)
@@ -135,7 +146,8 @@ static enum kr_status attempt(struct asking *a, const struct kr_level *level, en
 	return status;
 }
 
-/* Levels whose worlds are sought first, the easiest to find first; the last one only where no others will do: it is the weakest that forbids lost updates and implies nearly all that allow them. */
+/* Levels whose worlds are sought first, the easiest to find first; the last one only where no others will do:
+ * it is the weakest that forbids lost updates and implies nearly all that allow them. */
 static const char *const stronger[] = {"ser", "si", "pl-2+"};
 
 static size_t count_stronger(const struct asking *a) { return KR_COUNT(stronger) - !a->allowed; }
@@ -144,14 +156,22 @@ static const struct kr_level *find_stronger(const struct asking *a, size_t i, en
 {
 	enum kr_order by_default;
 	const struct kr_level *level = kr_level_find(a->ctx->modules, stronger[i], &by_default);
-	return level && kr_implies(a->ctx->modules, (struct kr_question){level, order}, (struct kr_question){a->options->level, order}) ? level : NULL;
+	return level &&
+			kr_implies(a->ctx->modules, (struct kr_question){level, order},
+				(struct kr_question){a->options->level, order})
+		? level
+		: NULL;
 }
 
-/* Decides the stronger level as if it had been asked for, with a share of the time. What is inferred for it need not hold at the level asked for: what it ends with may be of use. */
-static enum kr_status search_stronger(struct asking *a, const struct kr_level *level, enum kr_order order, struct kr_err *err)
+/* Decides the stronger level as if it had been asked for, with a share of the time. What is inferred for it
+ * need not hold at the level asked for: what it ends with may be of use. */
+static enum kr_status search_stronger(struct asking *a, const struct kr_level *level, enum kr_order order,
+	struct kr_err *err)
 {
 	const struct kr_checker *own = a->out->checker;
-	struct kr_check_options options = {.level = level, .order = order, .pass_options.count = a->options->pass_options.count};
+	struct kr_check_options options = {.level = level,
+		.order = order,
+		.pass_options.count = a->options->pass_options.count};
 	struct kr_ir ir;
 	int64_t deadline = kr_ctx_limit(a->ctx, ATTEMPT_SHARE, ATTEMPT_NS);
 	enum kr_status status = kr_ir_init(&ir, a->ctx, &a->analysis->asg, level, order);
@@ -179,7 +199,10 @@ static enum kr_status attempt_stronger(struct asking *a, enum kr_order order, st
 	}
 	for (size_t i = 0; i < count_stronger(a) && !status && a->out->outcome == KR_UNDECIDED; i++) {
 		const struct kr_level *level = find_stronger(a, i, order);
-		bool itself = level && (level == asked || kr_implies(a->ctx->modules, (struct kr_question){asked, order}, (struct kr_question){level, order}));
+		bool itself = level &&
+			(level == asked ||
+				kr_implies(a->ctx->modules, (struct kr_question){asked, order},
+					(struct kr_question){level, order}));
 		if (level && !itself)
 			status = search_stronger(a, level, order, err);
 		if (level && a->out->outcome == KR_SATISFIED)
@@ -238,8 +261,10 @@ static bool has_sessions(const struct kr_asg *asg)
 	return members > asg->nsessions;
 }
 
-/* An order only adds edges, so a world of the stronger order is a world of the weaker one, and it is found far more easily: sessions are chains, and little is left to choose. A refutation that does
- * without them is one of the weaker order. Plain levels are therefore tried with session order first, with a share of the time; what happens to the limit within is forgotten. */
+/* An order only adds edges, so a world of the stronger order is a world of the weaker one, and it is found
+ * far more easily: sessions are chains, and little is left to choose. A refutation that does without them is
+ * one of the weaker order. Plain levels are therefore tried with session order first, with a share of the
+ * time; what happens to the limit within is forgotten. */
 static enum kr_status attempt_sessions(struct asking *a, struct kr_err *err)
 {
 	int64_t deadline = kr_ctx_limit(a->ctx, ATTEMPT_SHARE, ATTEMPT_NS);
@@ -252,12 +277,14 @@ static enum kr_status attempt_sessions(struct asking *a, struct kr_err *err)
 static enum kr_status decide_graph(struct asking *a, struct kr_err *err)
 {
 	enum kr_status status = KR_OK;
-	if (a->options->order == KR_ORDER_NONE && !by_hand(a->ctx, a->options) && has_sessions(&a->analysis->asg))
+	if (a->options->order == KR_ORDER_NONE && !by_hand(a->ctx, a->options) &&
+		has_sessions(&a->analysis->asg))
 		status = attempt_sessions(a, err);
 	return status || a->out->outcome != KR_UNDECIDED ? status : decide_order(a, a->options->order, err);
 }
 
-/* What the verifier cannot check is no verdict. A world may be none where the analysis has left something out; then the verifier alone knows. */
+/* What the verifier cannot check is no verdict. A world may be none where the analysis has left something
+ * out; then the verifier alone knows. */
 static enum kr_status verify(const struct asking *a, struct kr_err *err)
 {
 	struct kr_ctx *ctx = a->ctx;
@@ -274,10 +301,13 @@ static enum kr_status verify(const struct asking *a, struct kr_err *err)
 	struct kr_question asked = {out->level, out->order}, via = {a->via, out->order};
 	if (status == KR_BAD && a->via && kr_implication_find(ctx->modules, via, asked, &said) && !said.own)
 		return kr_err_set(err, KR_INTERNAL,
-			"checker '%.60s': `%s` says that level '%.60s' implies '%.60s', but there is a world of %.60s that is none of %.60s: %s; no verdict",
-			said.checker->name, said.field, said.strong->id, said.weak->id, a->via->id, out->level->id, why.text);
+			"checker '%.60s': `%s` says that level '%.60s' implies '%.60s', but there is a world "
+			"of %.60s that is none of %.60s: %s; no verdict",
+			said.checker->name, said.field, said.strong->id, said.weak->id, a->via->id,
+			out->level->id, why.text);
 	if (status == KR_BAD || status == KR_INTERNAL)
-		return kr_err_set(err, KR_INTERNAL, "internal error: the verifier rejects the certificate: %s; no verdict", why.text);
+		return kr_err_set(err, KR_INTERNAL,
+			"internal error: the verifier rejects the certificate: %s; no verdict", why.text);
 	if (status != KR_UNSUPPORTED)
 		return status;
 	out->outcome = KR_UNDECIDED;
@@ -288,7 +318,8 @@ static enum kr_status verify(const struct asking *a, struct kr_err *err)
 	return KR_OK;
 }
 
-/* Where something is left out, what is left may have too many worlds for one of them to be right; the trace may suggest one that is, or it is among few. */
+/* Where something is left out, what is left may have too many worlds for one of them to be right; the trace
+ * may suggest one that is, or it is among few. */
 static enum kr_status try_told(struct kr_ctx *ctx, const struct kr_history *h, struct kr_verdict *out)
 {
 	struct kr_verdict told = *out;
@@ -310,7 +341,8 @@ static enum kr_status try_told(struct kr_ctx *ctx, const struct kr_history *h, s
 }
 
 /* A limit becomes an undecided verdict; everything else stays what it is. */
-static enum kr_status undecided(struct kr_ctx *ctx, enum kr_status status, struct kr_verdict *out, struct kr_err *err)
+static enum kr_status undecided(struct kr_ctx *ctx, enum kr_status status, struct kr_verdict *out,
+	struct kr_err *err)
 {
 	if (!kr_is_limit(status))
 		return status;
@@ -321,7 +353,8 @@ static enum kr_status undecided(struct kr_ctx *ctx, enum kr_status status, struc
 	return KR_OK;
 }
 
-/* Takes the first anomaly that the verifier confirms, from `first` on: where one transaction contradicts itself, anything follows of others, such as that what they saw was aborted. */
+/* Takes the first anomaly that the verifier confirms, from `first` on: where one transaction contradicts
+ * itself, anything follows of others, such as that what they saw was aborted. */
 static enum kr_status try_anomalies(struct asking *a, const struct kr_anomaly *first, bool last)
 {
 	struct kr_question question = {a->options->level, a->options->order};
@@ -333,7 +366,8 @@ static enum kr_status try_anomalies(struct asking *a, const struct kr_anomaly *f
 		if (i > 0)
 			status = find_anomaly(a, i, &anomaly, &found);
 		if (!status && found)
-			status = kr_check_names(a->ctx, a->h, &anomaly, question, last, &a->out->certificate, &fits);
+			status = kr_check_names(a->ctx, a->h, &anomaly, question, last, &a->out->certificate,
+				&fits);
 	}
 	a->out->verify_seconds = seconds_since(start);
 	if (fits)
@@ -363,7 +397,8 @@ static enum kr_status decide_on(struct asking *a, struct kr_err *err)
 	return status;
 }
 
-/* What the first analysis tells for certain: an anomaly that is one in any case, or a world without lost updates. */
+/* What the first analysis tells for certain: an anomaly that is one in any case, or a world without lost
+ * updates. */
 static enum kr_status decide_without_sums(struct asking *a, struct kr_err *err)
 {
 	struct kr_anomaly anomaly;
@@ -373,14 +408,17 @@ static enum kr_status decide_without_sums(struct asking *a, struct kr_err *err)
 		return status;
 	a->allowed = kr_check_needs_sums(a->h, a->analysis, a->options->level);
 	if (!found)
-		return a->allowed && (by_hand(a->ctx, a->options) || a->analysis->anomaly_count > 0) ? KR_OK : decide_on(a, err);
+		return a->allowed && (by_hand(a->ctx, a->options) || a->analysis->anomaly_count > 0)
+			? KR_OK
+			: decide_on(a, err);
 	status = try_anomalies(a, &anomaly, false);
 	if (!status && a->out->outcome == KR_UNDECIDED)
 		forget(a);
 	return status;
 }
 
-/* Where the analysis leaves something out, what was seen may still contradict itself by all that the verifier knows. */
+/* Where the analysis leaves something out, what was seen may still contradict itself by all that the verifier
+ * knows. */
 static enum kr_status try_unexplained(struct asking *a)
 {
 	struct kr_question question = {a->options->level, a->options->order};
@@ -481,20 +519,24 @@ static enum kr_status decide(struct asking *a, struct kr_err *err)
 	return status;
 }
 
-enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, const struct kr_check_options *options,
-	struct kr_verdict *out, struct kr_err *err)
+enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis,
+	const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err)
 {
 	int64_t start = kr_now_ns();
 	*out = (struct kr_verdict){.level = options->level, .order = options->order};
 	out->checker = options->checker ? options->checker : kr_checker_for(ctx->modules, options->level);
 	begin(out, &ctx->mem);
 	struct asking asking = {ctx, h, analysis, options, out, false, NULL, false};
-	enum kr_status status = options->passes ? kr_passes_check_order(ctx->modules, options->passes, options->order, err) : KR_OK;
+	enum kr_status status = options->passes
+		? kr_passes_check_order(ctx->modules, options->passes, options->order, err)
+		: KR_OK;
 	if (status)
 		return status;
 	if (out->checker->decide) {
 		if (options->passes || options->backend)
-			return kr_err_set(err, KR_BAD, "checker '%s' has neither passes nor a back end to choose", out->checker->name);
+			return kr_err_set(err, KR_BAD,
+				"checker '%s' has neither passes nor a back end to choose",
+				out->checker->name);
 		status = out->checker->decide(ctx, h, options, out, err);
 		if (!status && out->outcome != KR_UNDECIDED)
 			status = verify(&asking, err);

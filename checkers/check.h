@@ -16,10 +16,12 @@ struct kr_check_options {
 	struct kr_pass_options pass_options;
 };
 
-/* Whether a violation is one only because the trace gives an order, which may be wrong: the one of versions or the one of serialization. */
+/* Whether a violation is one only because the trace gives an order, which may be wrong: the one of versions
+ * or the one of serialization. */
 enum kr_under {
 	KR_GIVEN_NOT,    /* no, or nobody asked */
-	KR_GIVEN_ONLY,   /* yes: without, the level may hold (of a serialization order: that is not looked into) */
+	/* yes: without, the level may hold (of a serialization order: that is not looked into) */
+	KR_GIVEN_ONLY,
 	KR_GIVEN_PERHAPS /* asked, and not known within the limits */
 };
 
@@ -35,12 +37,14 @@ struct kr_verdict {
 	double solve_seconds, verify_seconds;
 	uint32_t rounds, choices, clauses; /* of the back end */
 	struct kr_tallies tallies;       /* its own */
-	const char *backend;               /* name of the back end that was asked, NULL: passes alone decided */
+	/* name of the back end that was asked, NULL: passes alone decided */
+	const char *backend;
 	enum kr_under given;           /* KR_VIOLATED */
 	char expected[96], seen[96];   /* KR_CERT_REPLAY: what the operation differs in, for people */
 	struct kr_rounds undecided;    /* pairs of units that were undecided after each round of pruning */
 	bool sums;                         /* its certificate was found on kr_analyze_sums */
-	const struct kr_level *proof_of; /* the certificate was found for this level with `proof_order`; NULL: for this one */
+	/* the certificate was found for this level with `proof_order`; NULL: for this one */
+	const struct kr_level *proof_of;
 	enum kr_order proof_order;
 };
 
@@ -49,20 +53,26 @@ bool kr_check_needs_sums(const struct kr_history *h, const struct kr_analysis *a
 /* Puts an analysis that leaves out nothing in the place of the one that does, and of one that is not for levels which allow lost updates, as this one does, or which calls garbage what is none. `level`: NULL: for no level in particular. */
 enum kr_status kr_check_exactly(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_level *level, struct kr_analysis *analysis, struct kr_err *err);
 
-/* Decides one level on an analyzed history (kr_analyze; where the other analysis is needed, it is made). Limits that are hit give KR_OK and KR_UNDECIDED with the reason; KR_INTERNAL when the verifier rejects the certificate (a bug:
- * no verdict is given), KR_BAD for a wrong pass list. The caller frees *out with kr_verdict_done in every case. */
-enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, const struct kr_check_options *options,
-	struct kr_verdict *out, struct kr_err *err);
+/* Decides one level on an analyzed history (kr_analyze; where the other analysis is needed, it is made).
+ * Limits that are hit give KR_OK and KR_UNDECIDED with the reason; KR_INTERNAL when the verifier rejects the
+ * certificate (a bug: no verdict is given), KR_BAD for a wrong pass list. The caller frees *out with
+ * kr_verdict_done in every case. */
+enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis,
+	const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err);
 void kr_verdict_done(struct kr_verdict *verdict, struct kr_mem *mem);
 
-/* Puts the question's name on the certificate, which was made for another one, and asks the verifier whether it proves this one. An error is a limit that was hit. */
-enum kr_status kr_check_fits(struct kr_ctx *ctx, const struct kr_history *h, struct kr_certificate *cert, struct kr_question question, bool *fits);
+/* Puts the question's name on the certificate, which was made for another one, and asks the verifier whether
+ * it proves this one. An error is a limit that was hit. */
+enum kr_status kr_check_fits(struct kr_ctx *ctx, const struct kr_history *h, struct kr_certificate *cert,
+	struct kr_question question, bool *fits);
 
-/* Puts the anomaly on the certificate, under its name if the verifier confirms that: a number that no increments give which took effect is garbage unless others give it (aborted ones, those before their
- * transaction's last, the reader's own and later ones), and then is called so; or has no name, as a result of which the number without its own increment is what nobody made: that is for the `last` analysis to
- * say, since the other one may know a cycle. */
-enum kr_status kr_check_names(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_anomaly *found, struct kr_question question, bool last,
-	struct kr_certificate *cert, bool *fits);
+/* Puts the anomaly on the certificate, under its name if the verifier confirms that: a number that no
+ * increments give which took effect is garbage unless others give it (aborted ones, those before their
+ * transaction's last, the reader's own and later ones), and then is called so; or has no name, as a result of
+ * which the number without its own increment is what nobody made: that is for the `last` analysis to say,
+ * since the other one may know a cycle. */
+enum kr_status kr_check_names(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_anomaly *found,
+	struct kr_question question, bool last, struct kr_certificate *cert, bool *fits);
 
 /* Looks for an order of commits in which what was shown of counters had been passed before; *found: the certificate is one, which the verifier confirms (passing_order.c). Of kr_analyze_sums. */
 enum kr_status kr_check_passing(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_asg *asg, struct kr_question question,
@@ -76,9 +86,12 @@ struct kr_decision {
 	struct kr_err err;
 };
 
-/* Decides several levels on one analyzed history. A verdict that follows from another one (lattice.h) is not searched for: the certificate of that one is checked for the level at hand. The
- * time left is shared among the levels that are undecided; what some leave over goes to the others. Fills the decisions, none of which is searched for twice when options ask for
- * passes, back ends or dumps by hand. The caller frees each verdict with kr_verdict_done. */
-void kr_check_all(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, struct kr_decision *decisions, uint32_t n);
+/* Decides several levels on one analyzed history. A verdict that follows from another one (lattice.h) is not
+ * searched for: the certificate of that one is checked for the level at hand. The time left is shared among
+ * the levels that are undecided; what some leave over goes to the others. Fills the decisions, none of which
+ * is searched for twice when options ask for passes, back ends or dumps by hand. The caller frees each
+ * verdict with kr_verdict_done. */
+void kr_check_all(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis,
+	struct kr_decision *decisions, uint32_t n);
 
 #endif

@@ -1,16 +1,21 @@
-/* Several levels at once. The strongest undecided question that nothing undecided implies is searched for first: satisfied, it settles all that it implies; violated, its certificate is tried on
- * all weaker ones (a cycle is often forbidden by many levels), and whatever is violated settles the stronger ones. What follows is not taken on trust: the certificate, with the other level's
- * name on it, goes through the verifier, and if that does not agree the level is searched for like any other.
- * Two rounds: in the first each search gets its share of the time; the second one gives those that remain all that is left. Nothing is searched for again in less time than it has had:
- * that could only replace what is known of the search by less.
+/* Several levels at once. The strongest undecided question that nothing undecided implies is searched for
+ * first: satisfied, it settles all that it implies; violated, its certificate is tried on all weaker ones (a
+ * cycle is often forbidden by many levels), and whatever is violated settles the stronger ones. What follows
+ * is not taken on trust: the certificate, with the other level's name on it, goes through the verifier, and
+ * if that does not agree the level is searched for like any other. Two rounds: in the first each search gets
+ * its share of the time; the second one gives those that remain all that is left. Nothing is searched for
+ * again in less time than it has had: that could only replace what is known of the search by less.
  *
- * What else is asked must not matter. A question that its own search leaves open is therefore tried with the certificates of all others of the lattice, whether they are asked or not: first of those that it
- * implies, which may be violated, and of those that imply it, which may be satisfied; then of the rest. What settles it depends on the history alone, within the limits: the time that is left, or a minute. */
+ * What else is asked must not matter. A question that its own search leaves open is therefore tried with the
+ * certificates of all others of the lattice, whether they are asked or not: first of those that it implies,
+ * which may be violated, and of those that imply it, which may be satisfied; then of the rest. What settles
+ * it depends on the history alone, within the limits: the time that is left, or a minute. */
 #include <stdio.h>
 
 #include "checkers/check.h"
 
-/* Of the time left, at least this part goes to the next search: much follows from the strong levels, which come first, and the weak ones are quick. */
+/* Of the time left, at least this part goes to the next search: much follows from the strong levels, which
+ * come first, and the weak ones are quick. */
 enum { MOST_SHARES = 4 };
 static const int64_t OTHERS_NS = INT64_C(60000000000);
 
@@ -24,16 +29,23 @@ struct deciding {
 	int64_t *given; /* the time for the last search of it, in ns */
 };
 
-static struct kr_question question(const struct kr_decision *d) { return (struct kr_question){d->options.level, d->options.order}; }
+static struct kr_question question(const struct kr_decision *d)
+{
+	return (struct kr_question){d->options.level, d->options.order};
+}
 
 /* A level that is to be decided in a certain way does not take over what was found in another. */
 static bool by_hand(const struct deciding *c, const struct kr_decision *d)
 {
 	const struct kr_check_options *o = &d->options;
-	return (o->checker && o->checker != kr_checker_for(c->ctx->modules, o->level)) || o->passes || o->backend || o->pass_options.dump_after;
+	return (o->checker && o->checker != kr_checker_for(c->ctx->modules, o->level)) || o->passes ||
+		o->backend || o->pass_options.dump_after;
 }
 
-static bool is_open(const struct kr_decision *d) { return d->status == KR_OK && d->verdict.outcome == KR_UNDECIDED; }
+static bool is_open(const struct kr_decision *d)
+{
+	return d->status == KR_OK && d->verdict.outcome == KR_UNDECIDED;
+}
 
 static bool implies(const struct deciding *c, const struct kr_decision *a, const struct kr_decision *b)
 {
@@ -69,16 +81,20 @@ static enum kr_status take_over(struct deciding *c, struct kr_decision *to, cons
 	return KR_OK;
 }
 
-/* Can what settled `from` be expected to settle `to`? A cycle that breaks a strong level often breaks weaker ones. */
+/* Can what settled `from` be expected to settle `to`? A cycle that breaks a strong level often breaks weaker
+ * ones. */
 static bool bears_on(const struct deciding *c, const struct kr_decision *from, const struct kr_decision *to)
 {
 	return implies(c, from, to) || (from->verdict.outcome == KR_VIOLATED && implies(c, to, from));
 }
 
-static bool may_take_over(const struct deciding *c, const struct kr_decision *d) { return is_open(d) && !by_hand(c, d); }
+static bool may_take_over(const struct deciding *c, const struct kr_decision *d)
+{
+	return is_open(d) && !by_hand(c, d);
+}
 
-/* Tries the certificate of `from` on the open questions on which it bears, and goes on from each that it settles: as deep
- * as there are questions. */
+/* Tries the certificate of `from` on the open questions on which it bears, and goes on from each that it
+ * settles: as deep as there are questions. */
 static enum kr_status spread(struct deciding *c, const struct kr_decision *from)
 {
 	enum kr_status status = KR_OK;
@@ -113,7 +129,8 @@ static struct kr_decision *strongest(const struct deciding *c)
 		bool implied = !is_open(&c->all[i]) || c->tried[i];
 
 		for (uint32_t j = 0; j < c->n && !implied; j++)
-			implied = is_open(&c->all[j]) && !c->tried[j] && implies(c, &c->all[j], &c->all[i]) && !implies(c, &c->all[i], &c->all[j]);
+			implied = is_open(&c->all[j]) && !c->tried[j] && implies(c, &c->all[j], &c->all[i]) &&
+				!implies(c, &c->all[i], &c->all[j]);
 		if (!implied)
 			return &c->all[i];
 	}
@@ -129,13 +146,19 @@ static uint32_t count_untried(const struct deciding *c)
 	return open;
 }
 
-static void say(struct kr_ctx *ctx, struct kr_verdict *v, enum kr_status status) { snprintf(v->reason, sizeof v->reason, "%s", kr_ctx_reason(ctx, status)); }
+static void say(struct kr_ctx *ctx, struct kr_verdict *v, enum kr_status status)
+{
+	snprintf(v->reason, sizeof v->reason, "%s", kr_ctx_reason(ctx, status));
+}
 
 /* Stands for no verdict yet. */
 static void begin(struct kr_ctx *ctx, struct kr_decision *d, enum kr_status status)
 {
 	kr_err_init(&d->err);
-	d->verdict = (struct kr_verdict){.level = d->options.level, .order = d->options.order, .checker = d->options.checker, .outcome = KR_UNDECIDED};
+	d->verdict = (struct kr_verdict){.level = d->options.level,
+		.order = d->options.order,
+		.checker = d->options.checker,
+		.outcome = KR_UNDECIDED};
 	if (!d->verdict.checker)
 		d->verdict.checker = kr_checker_for(ctx->modules, d->options.level);
 	kr_certificate_init(&d->verdict.certificate, &ctx->mem);
@@ -240,7 +263,8 @@ static void ask_others(struct deciding *c)
 	for (int wanted = 0; wanted < RELATIONS; wanted++)
 		for (size_t i = 0; (level = kr_level_at(c->ctx->modules, i)) != NULL; i++)
 			for (int order = KR_ORDER_NONE; order <= KR_ORDER_REALTIME && !status; order++)
-				status = ask_other(c, (struct kr_question){level, (enum kr_order)order}, (enum relation)wanted);
+				status = ask_other(c, (struct kr_question){level, (enum kr_order)order},
+					(enum relation)wanted);
 	kr_ctx_resume(c->ctx, deadline, &status, NULL);
 }
 
@@ -250,28 +274,35 @@ static void blame(struct deciding *c, struct kr_decision *a, const struct kr_dec
 
 	if (kr_implication_find(c->ctx->modules, question(a), question(b), &said))
 		a->status = kr_err_set(&a->err, KR_INTERNAL,
-			"checker '%.60s': `%s` says that level '%.60s' implies '%.60s', but %s is satisfied and %s violated, both with a proof",
-			said.checker->name, said.field, said.strong->id, said.weak->id, a->options.level->id, b->options.level->id);
+			"checker '%.60s': `%s` says that level '%.60s' implies '%.60s', but %s is satisfied "
+			"and %s violated, both with a proof",
+			said.checker->name, said.field, said.strong->id, said.weak->id, a->options.level->id,
+			b->options.level->id);
 }
 
-/* Verdicts are verified, what levels say of each other is not: where the two contradict each other, the level that says so has no verdict. */
+/* Verdicts are verified, what levels say of each other is not: where the two contradict each other, the level
+ * that says so has no verdict. */
 static void find_contradictions(struct deciding *c)
 {
 	for (uint32_t i = 0; i < c->n; i++) {
 		struct kr_decision *a = &c->all[i];
 
-		for (uint32_t j = 0; j < c->n && a->status == KR_OK && a->verdict.outcome == KR_SATISFIED; j++) {
+		for (uint32_t j = 0; j < c->n && a->status == KR_OK && a->verdict.outcome == KR_SATISFIED;
+			j++) {
 			struct kr_decision *b = &c->all[j];
 
-			if (b->status == KR_OK && b->verdict.outcome == KR_VIOLATED && kr_implies(c->ctx->modules, question(a), question(b)))
+			if (b->status == KR_OK && b->verdict.outcome == KR_VIOLATED &&
+				kr_implies(c->ctx->modules, question(a), question(b)))
 				blame(c, a, b);
 		}
 	}
 }
 
-void kr_check_all(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, struct kr_decision *decisions, uint32_t n)
+void kr_check_all(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis,
+	struct kr_decision *decisions, uint32_t n)
 {
-	struct deciding c = {ctx, h, analysis, decisions, n, kr_mem_alloc(&ctx->mem, n, sizeof *c.tried), kr_mem_alloc(&ctx->mem, n, sizeof *c.given)};
+	struct deciding c = {ctx, h, analysis, decisions, n, kr_mem_alloc(&ctx->mem, n, sizeof *c.tried),
+		kr_mem_alloc(&ctx->mem, n, sizeof *c.given)};
 	enum kr_status status = c.tried && c.given ? kr_ctx_check(ctx) : KR_NOMEM;
 
 	for (uint32_t i = 0; i < n; i++)

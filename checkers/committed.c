@@ -1,4 +1,5 @@
-/* The levels around read committed: cycles of D, and what a transaction must not see after what it has seen. */
+/* The levels around read committed: cycles of D, and what a transaction must not see after what it has
+ * seen. */
 #include "checkers/checker.h"
 
 #define RW KR_BIT(KR_RW)
@@ -48,14 +49,20 @@ static const struct kr_level levels[] = {
 		.implies = {[KR_ORDER_REALTIME] = pl_cs_implies},
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_TXN,
-		.forbidden = {KR_G1C, {.allowed = KR_BIT(KR_WW) | RW, .once = RW, .longest = 2, .same_key = true, .cursor_only = true}},
+		.forbidden = {KR_G1C,
+			{.allowed = KR_BIT(KR_WW) | RW,
+				.once = RW,
+				.longest = 2,
+				.same_key = true,
+				.cursor_only = true}},
 		.anomalies = KR_ANOMALIES_ALL,
 	},
 	{
 		.id = "pl-2l",
 		.names = pl_2l_names,
 		.title = "monotonic view",
-		.definition = "as pl-2, and no rw from an observation to what an observation made no later depends on",
+		.definition = "as pl-2, and no rw from an observation to what an observation made no later "
+			      "depends on",
 		.source = "Adya, PhD thesis, MIT 1999: PL-2L",
 		.implies = {[KR_ORDER_REALTIME] = pl_2l_implies},
 		.default_order = KR_ORDER_NONE,

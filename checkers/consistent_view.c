@@ -1,4 +1,5 @@
-/* The levels that forbid cycles of D and cycles with exactly one rw; they differ in the order that counts by default. */
+/* The levels that forbid cycles of D and cycles with exactly one rw; they differ in the order that counts by
+ * default. */
 #include "checkers/checker.h"
 
 static const struct kr_level_name pl_2plus_names[] = {
@@ -64,7 +65,8 @@ static const struct kr_level levels[] = {
 
 const struct kr_checker kr_checker_consistent_view = {
 	.name = "consistent-view",
-	.title = "PL-2+, PSI and PL-FCV: saturation, a world of snapshot isolation tried first, then Z3 for the choices on the cycles that remain",
+	.title = "PL-2+, PSI and PL-FCV: saturation, a world of snapshot isolation tried first, then Z3 for "
+		 "the choices on the cycles that remain",
 	.source = "Adya, PhD thesis, MIT 1999",
 	.levels = levels,
 	.passes = "so,rt,presence,wr,ww,rw,clock,saturate",

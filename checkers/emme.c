@@ -1,13 +1,15 @@
-/* Levels by a certificate of versions, as Emme decides them: for each key the order of its versions, and for each
- * observation the version that it saw, as their values or the trace's `versions` name it. Then nothing is open,
- * and the level holds iff one graph has no cycle.
+/* Levels by a certificate of versions, as Emme decides them: for each key the order of its versions, and for
+ * each observation the version that it saw, as their values or the trace's `versions` name it. Then nothing
+ * is open, and the level holds iff one graph has no cycle.
  *
- * No cycle: its order is a world, which proves the level. A cycle, or something that this graph does not explain:
- * the pipeline of the level finds the proof, with the orders of the trace as facts, and says whether the violation is
- * one under the given certificate only. Without an order of some key's versions nothing is decided.
+ * No cycle: its order is a world, which proves the level. A cycle, or something that this graph does not
+ * explain: the pipeline of the level finds the proof, with the orders of the trace as facts, and says whether
+ * the violation is one under the given certificate only. Without an order of some key's versions nothing is
+ * decided.
  *
- * Cost: linear in operations, rows and versions, but for scans and ranges: the keys that they look at, and the versions
- * that do not change what they match. Longer than usual: it decides by itself, without passes and back ends. */
+ * Cost: linear in operations, rows and versions, but for scans and ranges: the keys that they look at, and
+ * the versions that do not change what they match. Longer than usual: it decides by itself, without passes
+ * and back ends. */
 #include "base/order.h"
 #include "checkers/emme_work.h"
 #include "checkers/given.h"
@@ -70,7 +72,8 @@ static enum kr_status add_begins(struct emme *e)
 }
 
 /* Sorts the nodes, first come, first served; the graph has a cycle if some are left. */
-static enum kr_status sort_nodes(struct emme *e, uint32_t *first, uint32_t *to, uint32_t *waits, uint32_t *order, uint32_t nodes, uint32_t *sorted)
+static enum kr_status sort_nodes(struct emme *e, uint32_t *first, uint32_t *to, uint32_t *waits,
+	uint32_t *order, uint32_t nodes, uint32_t *sorted)
 {
 	uint32_t n = 0;
 
@@ -106,8 +109,10 @@ static enum kr_status conclude(struct emme *e)
 	struct kr_certificate *cert = &e->out->certificate;
 	bool pairs = e->level->model != KR_NODES_TXN;
 	uint32_t nodes = e->h->txns.n << pairs, sorted = 0;
-	uint32_t *first = kr_mem_alloc(mem, (size_t)nodes + 2, sizeof *first), *to = kr_mem_alloc(mem, e->arcs.n, sizeof *to);
-	uint32_t *waits = kr_mem_alloc(mem, nodes, sizeof *waits), *order = kr_mem_alloc(mem, nodes, sizeof *order);
+	uint32_t *first = kr_mem_alloc(mem, (size_t)nodes + 2, sizeof *first),
+		 *to = kr_mem_alloc(mem, e->arcs.n, sizeof *to);
+	uint32_t *waits = kr_mem_alloc(mem, nodes, sizeof *waits),
+		 *order = kr_mem_alloc(mem, nodes, sizeof *order);
 	enum kr_status status = KR_NOMEM;
 
 	if (first && to && waits && order)
@@ -116,7 +121,8 @@ static enum kr_status conclude(struct emme *e)
 		e->out->outcome = KR_SATISFIED;
 		cert->kind = kind_of_world(e->level);
 		for (uint32_t i = 0; i < nodes && !status; i++)
-			if (e->effective[order[i] >> pairs] && !kr_vec_push(cert->mem, &cert->serial, (kr_txn){order[i] >> pairs}))
+			if (e->effective[order[i] >> pairs] &&
+				!kr_vec_push(cert->mem, &cert->serial, (kr_txn){order[i] >> pairs}))
 				status = KR_NOMEM;
 	}
 	kr_mem_free(mem, first, (size_t)nodes + 2, sizeof *first);
@@ -167,12 +173,14 @@ static enum kr_status start(struct emme *e)
 	e->mine = KR_NEW_ARRAY(arena, uint32_t, h->keys.n);
 	e->named = KR_NEW_ARRAY(arena, uint32_t, h->keys.n);
 	e->returned = KR_NEW_ARRAY(arena, uint32_t, h->keys.n);
-	if (!e->type || !e->initial || !e->effective || !e->of_txn || !e->of_key || !e->slot || !e->mine || !e->named || !e->returned)
+	if (!e->type || !e->initial || !e->effective || !e->of_txn || !e->of_key || !e->slot || !e->mine ||
+		!e->named || !e->returned)
 		return KR_NOMEM;
 	e->open = kr_history_untold(h) || e->out->order == KR_ORDER_REALTIME;
 	for (kr_key k = {0}; k.i < h->keys.n && !status; k.i++) {
 		e->type[k.i] = kr_datatype_of(h->keys.at[k.i].kind);
-		status = kr_told_state(&e->elements, e->type[k.i], h->keys.at[k.i].initial, &e->initial[k.i], &fits);
+		status = kr_told_state(&e->elements, e->type[k.i], h->keys.at[k.i].initial, &e->initial[k.i],
+			&fits);
 		e->open |= !fits;
 		grows |= e->type[k.i]->shown == KR_VALUE_ARRAY;
 	}
@@ -207,7 +215,8 @@ static enum kr_status decide_alone(struct emme *e)
 	return status || e->open ? status : conclude(e);
 }
 
-static enum kr_status decide(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err)
+static enum kr_status decide(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err)
 {
 	struct emme e = {.ctx = ctx, .h = h, .level = options->level, .out = out};
 	struct kr_analysis analysis;
@@ -228,7 +237,8 @@ static enum kr_status decide(struct kr_ctx *ctx, const struct kr_history *h, con
 
 const struct kr_checker kr_checker_emme = {
 	.name = "emme",
-	.title = "a certificate of versions: their orders and what was seen, in one graph; tells whether a violation is one without it",
+	.title = "a certificate of versions: their orders and what was seen, in one graph; tells whether a "
+		 "violation is one without it",
 	.source = "Clark et al., Emme, TOCS",
 	.decides = decides,
 	.passes = "",

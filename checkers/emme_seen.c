@@ -1,6 +1,6 @@
-/* What transactions saw (emme_work.h). An observation is a test of the version that it saw, after what the transaction
- * had done itself is taken off; which version that is tells its name, or its looks. Cost: one look-up each; for
- * conditions, the versions up to the first that changes what is matched. */
+/* What transactions saw (emme_work.h). An observation is a test of the version that it saw, after what the
+ * transaction had done itself is taken off; which version that is tells its name, or its looks. Cost: one
+ * look-up each; for conditions, the versions up to the first that changes what is matched. */
 #include "checkers/emme_work.h"
 
 #include "base/hash.h"
@@ -28,19 +28,22 @@ static enum kr_status index_looks(struct emme *e)
 	for (uint32_t v = 0; v < e->versions.n; v++) {
 		if (!kr_table_reserve(&e->ctx->mem, &e->looks))
 			return KR_NOMEM;
-		kr_table_insert(&e->looks, look_of(e, e->versions.at[v].key, &e->versions.at[v].effect.state), v);
+		kr_table_insert(&e->looks, look_of(e, e->versions.at[v].key, &e->versions.at[v].effect.state),
+			v);
 	}
 	return kr_ctx_check(e->ctx);
 }
 
-/* What an observation says of the version that it saw: a want, or that the conditions of a scan hold or do not. */
+/* What an observation says of the version that it saw: a want, or that the conditions of a scan hold or do
+ * not. */
 struct test {
 	const struct kr_want *want; /* NULL: */
 	const struct kr_scan *scan; /* of a range: that the key is present or not */
 	bool matches, is_range;
 };
 
-static enum kr_status fits(struct emme *e, kr_key k, const struct test *test, const struct kr_state *state, bool *out)
+static enum kr_status fits(struct emme *e, kr_key k, const struct test *test, const struct kr_state *state,
+	bool *out)
 {
 	enum kr_status status = KR_OK;
 
@@ -57,8 +60,10 @@ static enum kr_status fits(struct emme *e, kr_key k, const struct test *test, co
 	return status == KR_UNSUPPORTED ? KR_OK : status;
 }
 
-/* Where else may the version seen be, but for the own? *found: at how many places, but no more than 2 are counted. */
-static enum kr_status search(struct emme *e, kr_key k, const struct test *test, uint32_t own, uint32_t *place, uint32_t *found)
+/* Where else may the version seen be, but for the own? *found: at how many places, but no more than 2 are
+ * counted. */
+static enum kr_status search(struct emme *e, kr_key k, const struct test *test, uint32_t own, uint32_t *place,
+	uint32_t *found)
 {
 	const struct kr_want *want = test->want;
 	bool plain = want && !want->negated && want->less.n == 0, fit;
@@ -71,13 +76,15 @@ static enum kr_status search(struct emme *e, kr_key k, const struct test *test, 
 		for (kr_table_iter it = kr_table_find(&e->looks, look_of(e, k, &want->is));
 			*found < 2 && !status && (v = kr_table_next(&e->looks, &it)) != KR_NONE;) {
 			const struct left *left = &e->versions.at[v];
-			if (left->key.i != k.i || left->place == own || !kr_holds(e->type[k.i], &left->effect.state, want))
+			if (left->key.i != k.i || left->place == own ||
+				!kr_holds(e->type[k.i], &left->effect.state, want))
 				continue;
 			*place = left->place;
 			++*found;
 		}
 	}
-	for (uint32_t i = 1; (!plain || want->or_absent) && i <= kr_emme_count(e, k) && *found < 2 && !status; i++) {
+	for (uint32_t i = 1; (!plain || want->or_absent) && i <= kr_emme_count(e, k) && *found < 2 && !status;
+		i++) {
 		status = fits(e, k, test, kr_emme_state(e, k, i), &fit);
 		if (!fit || i == own || (plain && *place == i))
 			continue;
@@ -88,12 +95,14 @@ static enum kr_status search(struct emme *e, kr_key k, const struct test *test, 
 }
 
 /* t saw the version at that place. rw: to the next one that changes what it saw, unless that is its own. */
-static enum kr_status depend(struct emme *e, kr_txn t, kr_key k, const struct test *test, bool predicate, uint32_t place)
+static enum kr_status depend(struct emme *e, kr_txn t, kr_key k, const struct test *test, bool predicate,
+	uint32_t place)
 {
 	const uint32_t *chain = e->chain + e->of_key[k.i], n = kr_emme_count(e, k);
 	uint32_t next = place;
 	bool same = predicate;
-	enum kr_status status = place > 0 ? kr_emme_edge(e, KR_WR, e->versions.at[chain[place - 1]].writer, t) : KR_OK;
+	enum kr_status status =
+		place > 0 ? kr_emme_edge(e, KR_WR, e->versions.at[chain[place - 1]].writer, t) : KR_OK;
 
 	if (predicate && e->level->forbidden[0].item_only)
 		return status;
@@ -125,8 +134,8 @@ static uint32_t own_version(const struct emme *e, kr_txn t, kr_key k)
 	return v >= e->of_txn[t.i] && v < e->of_txn[t.i + 1] && e->versions.at[v].key.i == k.i ? v : KR_NONE;
 }
 
-/* Which version was it? The one named; or the one right before the observer's own, if it can be: then what follows from
- * it follows in any case; or the only one. */
+/* Which version was it? The one named; or the one right before the observer's own, if it can be: then what
+ * follows from it follows in any case; or the only one. */
 static enum kr_status observe(struct emme *e, kr_txn t, kr_key k, const struct test *test, bool predicate)
 {
 	uint32_t own = own_version(e, t, k), place = KR_NONE, found = 1;
@@ -142,7 +151,8 @@ static enum kr_status observe(struct emme *e, kr_txn t, kr_key k, const struct t
 	if (!fit && !status) {
 		found = 0;
 		if (!e->named[k.i])
-			status = search(e, k, test, own == KR_NONE ? KR_NONE : e->versions.at[own].place, &place, &found);
+			status = search(e, k, test, own == KR_NONE ? KR_NONE : e->versions.at[own].place,
+				&place, &found);
 	}
 	if (status)
 		return status;
@@ -153,7 +163,8 @@ static enum kr_status observe(struct emme *e, kr_txn t, kr_key k, const struct t
 /* ---- what transactions saw ---- */
 
 /* What the transaction itself has done so far is taken off first. */
-static enum kr_status see_value(struct emme *e, kr_txn t, const struct lefts *sofar, kr_key k, struct kr_want want)
+static enum kr_status see_value(struct emme *e, kr_txn t, const struct lefts *sofar, kr_key k,
+	struct kr_want want)
 {
 	const struct left *own = kr_emme_left(e, sofar, 0, k);
 	struct test test = {.want = &want};
@@ -167,7 +178,8 @@ static enum kr_status see_value(struct emme *e, kr_txn t, const struct lefts *so
 	return observe(e, t, k, &test, false);
 }
 
-static enum kr_status look_at_key(struct emme *e, kr_txn t, const struct lefts *sofar, const struct kr_operation *op)
+static enum kr_status look_at_key(struct emme *e, kr_txn t, const struct lefts *sofar,
+	const struct kr_operation *op)
 {
 	struct kr_view view = kr_op_view(op);
 	struct kr_effect effect;
@@ -176,7 +188,8 @@ static enum kr_status look_at_key(struct emme *e, kr_txn t, const struct lefts *
 
 	if (view.when == KR_UNSEEN)
 		return KR_OK;
-	enum kr_status status = kr_told_want(&e->elements, e->type[op->key.i], view.value, kr_op_is_read(op), &want);
+	enum kr_status status =
+		kr_told_want(&e->elements, e->type[op->key.i], view.value, kr_op_is_read(op), &want);
 	want.negated ^= view.other;
 	if (!status && view.when == KR_SEEN_AFTER && kr_write_at(e->h, op, 0, &write)) {
 		effect = kr_told_addition(e->h, e->type[op->key.i], &write);
@@ -186,7 +199,8 @@ static enum kr_status look_at_key(struct emme *e, kr_txn t, const struct lefts *
 }
 
 /* Whether the conditions hold of key k or not. */
-static enum kr_status see_match(struct emme *e, kr_txn t, const struct lefts *sofar, kr_key k, const struct test *test)
+static enum kr_status see_match(struct emme *e, kr_txn t, const struct lefts *sofar, kr_key k,
+	const struct test *test)
 {
 	const struct left *own = kr_emme_left(e, sofar, 0, k);
 	enum kr_status status = KR_OK;
@@ -201,10 +215,13 @@ static enum kr_status see_match(struct emme *e, kr_txn t, const struct lefts *so
 }
 
 /* A row is there, and meets the conditions. */
-static enum kr_status see_row(struct emme *e, kr_txn t, const struct lefts *sofar, const struct kr_operation *op, const struct kr_row *row)
+static enum kr_status see_row(struct emme *e, kr_txn t, const struct lefts *sofar,
+	const struct kr_operation *op, const struct kr_row *row)
 {
 	const struct kr_datatype *type = e->type[row->key.i];
-	struct test test = {.scan = &e->h->scans.at[op->scan], .matches = true, .is_range = op->kind == KR_OP_RANGE};
+	struct test test = {.scan = &e->h->scans.at[op->scan],
+		.matches = true,
+		.is_range = op->kind == KR_OP_RANGE};
 	struct kr_want want;
 	bool fit = false;
 	enum kr_status status = kr_told_want(&e->elements, type, row->value, false, &want);
@@ -215,7 +232,8 @@ static enum kr_status see_row(struct emme *e, kr_txn t, const struct lefts *sofa
 	return status ? status : see_value(e, t, sofar, row->key, want);
 }
 
-static enum kr_status see_rows(struct emme *e, kr_txn t, const struct lefts *sofar, const struct kr_operation *op)
+static enum kr_status see_rows(struct emme *e, kr_txn t, const struct lefts *sofar,
+	const struct kr_operation *op)
 {
 	const struct kr_scan *scan = &e->h->scans.at[op->scan];
 	struct test matched = {.scan = scan, .matches = true};
@@ -223,9 +241,11 @@ static enum kr_status see_rows(struct emme *e, kr_txn t, const struct lefts *sof
 
 	for (uint32_t i = scan->row_first; i < scan->row_first + scan->row_count && !status; i++) {
 		const struct kr_row *row = &e->h->rows.at[i];
-		e->open |= e->returned[row->key.i] > scan->row_first && e->returned[row->key.i] <= i; /* twice */
+		/* twice */
+		e->open |= e->returned[row->key.i] > scan->row_first && e->returned[row->key.i] <= i;
 		e->returned[row->key.i] = i + 1;
-		status = op->kind == KR_OP_UPDATE ? see_match(e, t, sofar, row->key, &matched) : see_row(e, t, sofar, op, row);
+		status = op->kind == KR_OP_UPDATE ? see_match(e, t, sofar, row->key, &matched)
+						  : see_row(e, t, sofar, op, row);
 	}
 	return status;
 }
@@ -239,8 +259,11 @@ static void check_range(struct emme *e, const struct kr_scan *scan)
 	for (uint32_t i = scan->row_first; i < scan->row_first + scan->row_count; i++) {
 		kr_value name = h->keys.at[h->rows.at[i].key.i].name;
 		bool first = i == scan->row_first;
-		int way = first ? 0 : kr_history_compare_keys(h, h->keys.at[h->rows.at[i - 1].key.i].name, name);
-		e->open |= !kr_where_in_bounds(h, scan, name) || (!first && (scan->reverse ? way <= 0 : way >= 0)) || h->rows.at[i].value.i == KR_ABSENT.i;
+		int way = first ? 0
+				: kr_history_compare_keys(h, h->keys.at[h->rows.at[i - 1].key.i].name, name);
+		e->open |= !kr_where_in_bounds(h, scan, name) ||
+			(!first && (scan->reverse ? way <= 0 : way >= 0)) ||
+			h->rows.at[i].value.i == KR_ABSENT.i;
 	}
 }
 
@@ -248,16 +271,20 @@ static void check_range(struct emme *e, const struct kr_scan *scan)
 static void find_range(const struct emme *e, const struct kr_scan *scan, uint32_t *first, uint32_t *end)
 {
 	const struct kr_history *h = e->h;
-	uint32_t at = 0, last = scan->row_count > 0 ? h->rows.at[scan->row_first + scan->row_count - 1].key.i : KR_NONE;
+	uint32_t at = 0,
+		 last = scan->row_count > 0 ? h->rows.at[scan->row_first + scan->row_count - 1].key.i
+					    : KR_NONE;
 	bool full = scan->limit >= 0 && scan->row_count >= scan->limit;
 
 #define NAME(k) (h->keys.at[k].name)
 	*first = 0;
 	*end = h->keys.n;
 	if (scan->low.i != KR_ABSENT.i)
-		KR_BISECT(*first, 0, *end, kr_history_compare_keys(h, NAME(e->by_name[*first]), scan->low) < 0);
+		KR_BISECT(*first, 0, *end,
+			kr_history_compare_keys(h, NAME(e->by_name[*first]), scan->low) < 0);
 	if (scan->high.i != KR_ABSENT.i)
-		KR_BISECT(*end, *first, h->keys.n, kr_history_compare_keys(h, NAME(e->by_name[*end]), scan->high) < 0);
+		KR_BISECT(*end, *first, h->keys.n,
+			kr_history_compare_keys(h, NAME(e->by_name[*end]), scan->high) < 0);
 	if (!full)
 		return;
 	if (last != KR_NONE)
@@ -270,7 +297,8 @@ static void find_range(const struct emme *e, const struct kr_scan *scan, uint32_
 }
 
 /* Keys that the operation looked at and did not return. */
-static enum kr_status see_others(struct emme *e, kr_txn t, const struct lefts *sofar, const struct kr_operation *op)
+static enum kr_status see_others(struct emme *e, kr_txn t, const struct lefts *sofar,
+	const struct kr_operation *op)
 {
 	const struct kr_scan *scan = &e->h->scans.at[op->scan];
 	struct test test = {.scan = scan, .is_range = op->kind == KR_OP_RANGE};
@@ -281,7 +309,8 @@ static enum kr_status see_others(struct emme *e, kr_txn t, const struct lefts *s
 		find_range(e, scan, &first, &end);
 	for (uint32_t i = first; i < end && !status && !e->open; i++) {
 		kr_key k = {e->by_name[i]};
-		bool returned = e->returned[k.i] > scan->row_first && e->returned[k.i] <= scan->row_first + scan->row_count;
+		bool returned = e->returned[k.i] > scan->row_first &&
+			e->returned[k.i] <= scan->row_first + scan->row_count;
 		if (returned || (!test.is_range && !kr_where_has_prefix(e->h, scan, k)))
 			continue;
 		status = kr_ctx_tick(e->ctx);

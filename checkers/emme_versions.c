@@ -15,7 +15,8 @@ struct left *kr_emme_left(const struct emme *e, const struct lefts *of, uint32_t
 	return i >= first && i < of->n && of->at[i].key.i == k.i ? &of->at[i] : NULL;
 }
 
-static enum kr_status write_one(struct emme *e, kr_txn t, const struct kr_write *write, struct lefts *of, uint32_t first)
+static enum kr_status write_one(struct emme *e, kr_txn t, const struct kr_write *write, struct lefts *of,
+	uint32_t first)
 {
 	const struct kr_datatype *type = e->type[write->key.i];
 	struct left *left = kr_emme_left(e, of, first, write->key);
@@ -24,7 +25,8 @@ static enum kr_status write_one(struct emme *e, kr_txn t, const struct kr_write 
 
 	if (!left) {
 		e->slot[write->key.i] = of->n;
-		if (!kr_vec_push(&e->ctx->mem, of, (struct left){.key = write->key, .writer = t, .next = KR_NONE}))
+		if (!kr_vec_push(&e->ctx->mem, of,
+			    (struct left){.key = write->key, .writer = t, .next = KR_NONE}))
 			return KR_NOMEM;
 		left = &of->at[of->n - 1];
 	}
@@ -37,7 +39,8 @@ static enum kr_status write_one(struct emme *e, kr_txn t, const struct kr_write 
 	return status ? status : kr_compose(type, &e->elements.arena, &left->effect, &effect);
 }
 
-enum kr_status kr_emme_write(struct emme *e, kr_txn t, const struct kr_operation *op, struct lefts *of, uint32_t first)
+enum kr_status kr_emme_write(struct emme *e, kr_txn t, const struct kr_operation *op, struct lefts *of,
+	uint32_t first)
 {
 	struct kr_write write;
 	enum kr_status status = KR_OK;
@@ -70,7 +73,8 @@ static enum kr_status collect(struct emme *e)
 		for (uint32_t i = 0; e->effective[t.i] && i < h->txns.at[t.i].op_count && !status; i++) {
 			status = kr_ctx_tick(e->ctx);
 			if (!status)
-				status = kr_emme_write(e, t, &h->ops.at[kr_history_op(h, t, i).i], &e->versions, e->of_txn[t.i]);
+				status = kr_emme_write(e, t, &h->ops.at[kr_history_op(h, t, i).i],
+					&e->versions, e->of_txn[t.i]);
 		}
 	}
 	e->of_txn[h->txns.n] = e->versions.n;
@@ -84,7 +88,8 @@ uint32_t kr_emme_version(const struct emme *e, kr_txn t, kr_key k)
 	uint32_t at;
 
 	KR_BISECT(at, e->of_key[k.i], e->of_key[k.i + 1], e->versions.at[e->by_writer[at]].writer.i < t.i);
-	return at < e->of_key[k.i + 1] && e->versions.at[e->by_writer[at]].writer.i == t.i ? e->by_writer[at] : KR_NONE;
+	return at < e->of_key[k.i + 1] && e->versions.at[e->by_writer[at]].writer.i == t.i ? e->by_writer[at]
+											   : KR_NONE;
 }
 
 static void link_told(struct emme *e, const struct kr_version_order *order)
@@ -98,7 +103,8 @@ static void link_told(struct emme *e, const struct kr_version_order *order)
 			continue;
 		struct left *after = &e->versions.at[v];
 		if (before) {
-			e->open |= (before->next != KR_NONE && before->next != v) || (after->follows && before->next != v);
+			e->open |= (before->next != KR_NONE && before->next != v) ||
+				(after->follows && before->next != v);
 			before->next = v;
 			after->follows = true;
 		}
@@ -110,15 +116,18 @@ static void not_told(struct emme *e, kr_key k, const struct left *v)
 {
 	char key[48], writer[48];
 
-	snprintf(e->out->reason, sizeof e->out->reason, "the version orders of the trace do not tell where the version of %s by %s stands",
-		kr_history_brief(e->h, e->h->keys.at[k.i].name, key, sizeof key), kr_history_brief(e->h, e->h->txns.at[v->writer.i].id, writer, sizeof writer));
+	snprintf(e->out->reason, sizeof e->out->reason,
+		"the version orders of the trace do not tell where the version of %s by %s stands",
+		kr_history_brief(e->h, e->h->keys.at[k.i].name, key, sizeof key),
+		kr_history_brief(e->h, e->h->txns.at[v->writer.i].id, writer, sizeof writer));
 	e->open = true;
 }
 
 /* Puts the versions of k where they are linked to, and makes them states. */
 static enum kr_status chain_up(struct emme *e, kr_key k)
 {
-	uint32_t *chain = e->chain + e->of_key[k.i], n = e->of_key[k.i + 1] - e->of_key[k.i], head = KR_NONE, place = 0;
+	uint32_t *chain = e->chain + e->of_key[k.i], n = e->of_key[k.i + 1] - e->of_key[k.i], head = KR_NONE,
+		 place = 0;
 	struct kr_state state = e->initial[k.i];
 	enum kr_status status = kr_ctx_tick(e->ctx);
 
@@ -163,7 +172,8 @@ static enum kr_status order_versions(struct emme *e)
 
 const struct kr_state *kr_emme_state(const struct emme *e, kr_key k, uint32_t place)
 {
-	return place == 0 ? &e->initial[k.i] : &e->versions.at[e->chain[e->of_key[k.i] + place - 1]].effect.state;
+	return place == 0 ? &e->initial[k.i]
+			  : &e->versions.at[e->chain[e->of_key[k.i] + place - 1]].effect.state;
 }
 
 enum kr_status kr_emme_versions(struct emme *e)

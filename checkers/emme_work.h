@@ -1,5 +1,5 @@
-/* Inside of the checker `emme`: versions as a certificate orders them, what saw which of them, and the graph that
- * follows. Nothing here is left to choose: what the certificate does not settle sets `open`. */
+/* Inside of the checker `emme`: versions as a certificate orders them, what saw which of them, and the graph
+ * that follows. Nothing here is left to choose: what the certificate does not settle sets `open`. */
 #ifndef KR_CHECKERS_EMME_WORK_H
 #define KR_CHECKERS_EMME_WORK_H
 
@@ -33,9 +33,12 @@ struct emme {
 	uint32_t *of_txn, *of_key;       /* where theirs begin: in versions, in chain */
 	uint32_t *chain, *by_writer;     /* versions by key: in their order, in that of transactions */
 	struct kr_table looks;           /* versions by key and what they look like */
-	uint32_t *slot;                  /* per key: where it stands in what a transaction has left of it so far */
-	uint32_t *mine;                  /* per key: the version of it by the transaction at hand, or another one's */
-	uint32_t *named;                 /* per key: 1 + what the operation at hand names of it, into h->seen */
+	/* per key: where it stands in what a transaction has left of it so far */
+	uint32_t *slot;
+	/* per key: the version of it by the transaction at hand, or another one's */
+	uint32_t *mine;
+	/* per key: 1 + what the operation at hand names of it, into h->seen */
+	uint32_t *named;
 	uint32_t *returned;              /* per key: 1 + the row that returned it last, into h->rows */
 	uint32_t *by_name;               /* keys, in the order of ranges; if there are scans */
 	KR_VEC(struct arc) arcs;
@@ -46,14 +49,18 @@ struct emme {
 struct left *kr_emme_left(const struct emme *e, const struct lefts *of, uint32_t first, kr_key k);
 
 /* What the operation leaves, on top of what the transaction has left so far. */
-enum kr_status kr_emme_write(struct emme *e, kr_txn t, const struct kr_operation *op, struct lefts *of, uint32_t first);
+enum kr_status kr_emme_write(struct emme *e, kr_txn t, const struct kr_operation *op, struct lefts *of,
+	uint32_t first);
 
 /* The versions, in the order of their keys, as states; e->out->reason: that order is not told. */
 enum kr_status kr_emme_versions(struct emme *e);
 
 uint32_t kr_emme_version(const struct emme *e, kr_txn t, kr_key k); /* t's version of k, or KR_NONE */
 const struct kr_state *kr_emme_state(const struct emme *e, kr_key k, uint32_t place);
-static inline uint32_t kr_emme_count(const struct emme *e, kr_key k) { return e->of_key[k.i + 1] - e->of_key[k.i]; }
+static inline uint32_t kr_emme_count(const struct emme *e, kr_key k)
+{
+	return e->of_key[k.i + 1] - e->of_key[k.i];
+}
 
 /* What each transaction saw: wr and rw. After kr_emme_versions. */
 enum kr_status kr_emme_seen(struct emme *e);

@@ -1,12 +1,18 @@
-/* Serializability against an expected order, as Enne decides it: the database itself says in which order it serialized its transactions (`serial` in the trace: a timestamp, a place in the log, a
- * revision), and a replay in that order must show what clients saw (rerun.h): reads, ranges and scans are compared with the state, predicate updates are evaluated on it.
+/* Serializability against an expected order, as Enne decides it: the database itself says in which order it
+ * serialized its transactions (`serial` in the trace: a timestamp, a place in the log, a revision), and a
+ * replay in that order must show what clients saw (rerun.h): reads, ranges and scans are compared with the
+ * state, predicate updates are evaluated on it.
  *
- * No difference: the order is a serial order of the trace, and proves the level like any other. A difference: the history is not what the database says it is. That is a violation under the given
- * order, and labelled so; another order may still explain the history, which other checkers can tell. The first difference is the certificate, and the verifier, which replays with code of its own,
- * must find the same. Undecided: a committed transaction without a place, or with another one's; a difference while some transaction of unknown outcome has no place, since it may have any; an order
- * that contradicts the sessions, times or version orders that it is to keep; what depends on untold initial values.
+ * No difference: the order is a serial order of the trace, and proves the level like any other. A difference:
+ * the history is not what the database says it is. That is a violation under the given order, and labelled
+ * so; another order may still explain the history, which other checkers can tell. The first difference is the
+ * certificate, and the verifier, which replays with code of its own, must find the same. Undecided: a
+ * committed transaction without a place, or with another one's; a difference while some transaction of
+ * unknown outcome has no place, since it may have any; an order that contradicts the sessions, times or
+ * version orders that it is to keep; what depends on untold initial values.
  *
- * Cost: n log n to sort, then that of the replay. Longer than usual: it decides by itself, without passes and back ends, and checks the order that it is given. */
+ * Cost: n log n to sort, then that of the replay. Longer than usual: it decides by itself, without passes and
+ * back ends, and checks the order that it is given. */
 #include <stdio.h>
 #include <string.h>
 
@@ -61,12 +67,14 @@ static void take_order(struct expected *e)
 		else if (txn->status == KR_UNKNOWN)
 			e->unplaced = t;
 		else
-			refuse(e, "%s has no place in the serialization order (`serial`)%s", t, (kr_txn){KR_NONE});
+			refuse(e, "%s has no place in the serialization order (`serial`)%s", t,
+				(kr_txn){KR_NONE});
 	}
 	KR_SORT(e->places, e->n, by_serial);
 	for (uint32_t i = 1; i < e->n && !e->stop; i++)
 		if (e->places[i].serial == e->places[i - 1].serial)
-			refuse(e, "%s and %s have the same place in the serialization order", e->places[i - 1].txn, e->places[i].txn);
+			refuse(e, "%s and %s have the same place in the serialization order",
+				e->places[i - 1].txn, e->places[i].txn);
 }
 
 /* Has b to come before a, which the given order has in front of it? */
@@ -76,7 +84,8 @@ static bool goes_against(const struct expected *e, kr_txn a, kr_txn b)
 	bool session = x->session.i != KR_NONE && x->session.i == y->session.i && b.i < a.i;
 	if (y->status != KR_COMMITTED)
 		return false;
-	return (e->out->order >= KR_ORDER_SESSION && session) || (e->out->order == KR_ORDER_REALTIME && kr_history_precedes(e->h, b, a));
+	return (e->out->order >= KR_ORDER_SESSION && session) ||
+		(e->out->order == KR_ORDER_REALTIME && kr_history_precedes(e->h, b, a));
 }
 
 /* Of those so far, the last one in the trace of each session, and the one invoked last of all, decide. */
@@ -88,13 +97,19 @@ static void check_order(struct expected *e, kr_txn *last)
 	for (uint32_t i = 0; i < e->n && !e->stop; i++) {
 		kr_txn t = e->places[i].txn;
 		const struct kr_transaction *txn = &h->txns.at[t.i];
-		kr_txn before[2] = {txn->session.i == KR_NONE ? (kr_txn){KR_NONE} : last[txn->session.i], latest};
+		kr_txn before[2] = {txn->session.i == KR_NONE ? (kr_txn){KR_NONE} : last[txn->session.i],
+			latest};
 		for (int j = 0; j < 2 && !e->stop; j++)
 			if (before[j].i != KR_NONE && goes_against(e, before[j], t))
-				refuse(e, "the given order has %s before %s, against the sessions or times that it is to keep", before[j], t);
-		if (txn->session.i != KR_NONE && (last[txn->session.i].i == KR_NONE || last[txn->session.i].i < t.i))
+				refuse(e,
+					"the given order has %s before %s, against the sessions or times "
+					"that it is to keep",
+					before[j], t);
+		if (txn->session.i != KR_NONE &&
+			(last[txn->session.i].i == KR_NONE || last[txn->session.i].i < t.i))
 			last[txn->session.i] = t;
-		if (txn->flags & KR_TXN_HAS_BEGIN && (latest.i == KR_NONE || txn->begin_invoked > h->txns.at[latest.i].begin_invoked))
+		if (txn->flags & KR_TXN_HAS_BEGIN &&
+			(latest.i == KR_NONE || txn->begin_invoked > h->txns.at[latest.i].begin_invoked))
 			latest = t;
 	}
 }
@@ -112,7 +127,10 @@ static void check_given(struct expected *e, uint32_t *place)
 			if (place[t.i] == 0)
 				continue;
 			if (before.i != KR_NONE && place[before.i] > place[t.i])
-				refuse(e, "the given order has %s after %s, against a version order of the trace", before, t);
+				refuse(e,
+					"the given order has %s after %s, against a version order of the "
+					"trace",
+					before, t);
 			before = t;
 		}
 	}
@@ -139,12 +157,15 @@ static enum kr_status check_orders(struct expected *e)
 static void conclude(struct expected *e, const struct kr_rerun_end *end)
 {
 	struct kr_certificate *cert = &e->out->certificate;
-	e->out->outcome = end->kind == KR_RERUN_SAME ? KR_SATISFIED : end->kind == KR_RERUN_DIFFERS ? KR_VIOLATED : KR_UNDECIDED;
+	e->out->outcome = end->kind == KR_RERUN_SAME ? KR_SATISFIED
+		: end->kind == KR_RERUN_DIFFERS      ? KR_VIOLATED
+						     : KR_UNDECIDED;
 	cert->kind = KR_CERT_ORDER;
 	if (end->kind == KR_RERUN_UNTOLD)
 		snprintf(e->out->reason, sizeof e->out->reason, "%s", end->reason);
 	if (end->kind == KR_RERUN_DIFFERS && e->unplaced.i != KR_NONE) {
-		refuse(e, "%s is of unknown outcome and has no place in the serialization order%s", e->unplaced, (kr_txn){KR_NONE});
+		refuse(e, "%s is of unknown outcome and has no place in the serialization order%s",
+			e->unplaced, (kr_txn){KR_NONE});
 		e->out->outcome = KR_UNDECIDED;
 	}
 	if (e->out->outcome != KR_VIOLATED)
@@ -171,7 +192,8 @@ static enum kr_status replay(struct expected *e)
 	return status;
 }
 
-static enum kr_status decide(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err)
+static enum kr_status decide(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err)
 {
 	struct expected e = {.ctx = ctx, .h = h, .out = out, .unplaced = {KR_NONE}};
 	(void)options, (void)err;

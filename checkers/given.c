@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static enum kr_status check(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err)
+static enum kr_status check(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err)
 {
 	struct kr_analysis analysis;
 	enum kr_status status = kr_analyze(ctx, h, &analysis, err);
@@ -15,10 +16,12 @@ static enum kr_status check(struct kr_ctx *ctx, const struct kr_history *h, cons
 	return status;
 }
 
-enum kr_status kr_check_given(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_check_options *options, struct kr_verdict *out,
-	struct kr_err *err)
+enum kr_status kr_check_given(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err)
 {
-	struct kr_check_options own = {.level = options->level, .order = options->order, .pass_options = {.count = options->pass_options.count}};
+	struct kr_check_options own = {.level = options->level,
+		.order = options->order,
+		.pass_options = {.count = options->pass_options.count}};
 	const struct kr_checker *checker = out->checker;
 
 	kr_verdict_done(out, &ctx->mem);
@@ -28,8 +31,8 @@ enum kr_status kr_check_given(struct kr_ctx *ctx, const struct kr_history *h, co
 }
 
 /* Operations that name versions, without them. */
-static enum kr_status check_without(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_check_options *options, struct kr_verdict *out,
-	struct kr_err *err)
+static enum kr_status check_without(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err)
 {
 	struct kr_check_options own = *options;
 	struct kr_history bare = *h; /* borrows all the rest */
@@ -51,8 +54,8 @@ static enum kr_status check_without(struct kr_ctx *ctx, const struct kr_history 
 	return status;
 }
 
-enum kr_status kr_qualify_given(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_check_options *options, struct kr_verdict *out,
-	struct kr_err *err)
+enum kr_status kr_qualify_given(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err)
 {
 	struct kr_verdict without = {.checker = out->checker, .outcome = KR_UNDECIDED};
 
@@ -63,7 +66,9 @@ enum kr_status kr_qualify_given(struct kr_ctx *ctx, const struct kr_history *h, 
 	if (kr_is_limit(status))
 		status = KR_OK; /* not known: the violation stands, under what is given */
 	if (!status)
-		out->given = without.outcome == KR_SATISFIED ? KR_GIVEN_ONLY : without.outcome == KR_VIOLATED ? KR_GIVEN_NOT : KR_GIVEN_PERHAPS;
+		out->given = without.outcome == KR_SATISFIED ? KR_GIVEN_ONLY
+			: without.outcome == KR_VIOLATED     ? KR_GIVEN_NOT
+							     : KR_GIVEN_PERHAPS;
 	kr_verdict_done(&without, &ctx->mem);
 	return status;
 }

@@ -1,5 +1,6 @@
-/* Implications between levels: the closure of what the descriptors name, at one order, and of "the same with a weaker order". Levels of equal patterns (they differ in their default order) imply each other.
- * Sets of the few levels that there are, at most 64, order by order. */
+/* Implications between levels: the closure of what the descriptors name, at one order, and of "the same with
+ * a weaker order". Levels of equal patterns (they differ in their default order) imply each other. Sets of
+ * the few levels that there are, at most 64, order by order. */
 #include "checkers/lattice.h"
 
 #include <string.h>
@@ -29,13 +30,15 @@ static uint64_t close_over(const struct kr_modules *more, uint64_t set, enum kr_
 		before = set;
 		for (size_t i = 0; i < 64 && kr_level_at(more, i); i++)
 			for (size_t j = 0; set >> i & 1 && j < 64 && kr_level_at(more, j); j++)
-				set |= (uint64_t)leads_to(kr_level_at(more, i), kr_level_at(more, j), order) << j;
+				set |= (uint64_t)leads_to(kr_level_at(more, i), kr_level_at(more, j), order)
+					<< j;
 	} while (set != before);
 	return set;
 }
 
 /* The steps from a to b, a first, b last: breadth first, so as few as can be. */
-static uint32_t chain(const struct kr_modules *more, const struct kr_level *a, const struct kr_level *b, enum kr_order order, const struct kr_level *out[64])
+static uint32_t chain(const struct kr_modules *more, const struct kr_level *a, const struct kr_level *b,
+	enum kr_order order, const struct kr_level *out[64])
 {
 	uint8_t from[64], queue[64];
 	uint32_t head = 0, tail = 0, place = 0;
@@ -44,9 +47,11 @@ static uint32_t chain(const struct kr_modules *more, const struct kr_level *a, c
 	for (uint8_t i = 0; i < 64 && kr_level_at(more, i); i++)
 		if (kr_level_at(more, i) == a)
 			queue[tail++] = from[i] = i;
-	for (met = tail ? UINT64_C(1) << queue[0] : 0; head < tail && kr_level_at(more, queue[head]) != b; head++)
+	for (met = tail ? UINT64_C(1) << queue[0] : 0; head < tail && kr_level_at(more, queue[head]) != b;
+		head++)
 		for (uint8_t j = 0; j < 64 && kr_level_at(more, j); j++) {
-			if (met >> j & 1 || !leads_to(kr_level_at(more, queue[head]), kr_level_at(more, j), order))
+			if (met >> j & 1 ||
+				!leads_to(kr_level_at(more, queue[head]), kr_level_at(more, j), order))
 				continue;
 			met |= UINT64_C(1) << j;
 			from[j] = queue[head];
@@ -80,7 +85,8 @@ static bool is_own(const struct kr_checker *checker)
 	return false;
 }
 
-bool kr_implication_find(const struct kr_modules *more, struct kr_question a, struct kr_question b, struct kr_implication *out)
+bool kr_implication_find(const struct kr_modules *more, struct kr_question a, struct kr_question b,
+	struct kr_implication *out)
 {
 	const struct kr_level *steps[64];
 	uint32_t n = chain(more, a.level, b.level, b.order, steps);
@@ -91,8 +97,10 @@ bool kr_implication_find(const struct kr_modules *more, struct kr_question a, st
 		const struct kr_checker *checker = kr_checker_for(more, by_weak ? steps[i + 1] : steps[i]);
 
 		if ((!by_weak && kr_level_implies(steps[i], steps[i + 1]) < 0) || (found && is_own(checker)))
-			continue; /* they have equal patterns; krait's own are to be trusted before a plug-in's */
-		*out = (struct kr_implication){checker, by_weak ? "implied_by" : "implies", steps[i], steps[i + 1], is_own(checker)};
+			/* they have equal patterns; krait's own are to be trusted before a plug-in's */
+			continue;
+		*out = (struct kr_implication){checker, by_weak ? "implied_by" : "implies", steps[i],
+			steps[i + 1], is_own(checker)};
 		found = true;
 		if (!out->own)
 			break;

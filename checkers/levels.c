@@ -1,5 +1,5 @@
-/* The registry of levels and checkers: look-up by id or name. Levels are the union of what the checkers define.
- * Longer than usual: look-ups of levels by id, by name and by what is near to one. */
+/* The registry of levels and checkers: look-up by id or name. Levels are the union of what the checkers
+ * define. Longer than usual: look-ups of levels by id, by name and by what is near to one. */
 #include <ctype.h>
 #include <string.h>
 
@@ -11,9 +11,14 @@ static const struct {
 	const char *meanings;
 } ambiguous[] = {
 	{"read committed", "pl-2 (Adya) or rc-ax (Biswas and Enea)"},
-	{"repeatable read", "pl-2.99 (Adya), si (PostgreSQL's level of that name) or pl-2l (less, as MySQL's)"},
-	{"snapshot", "si (any snapshot), strong-session-snapshot-isolation or strong-snapshot-isolation (the newest)"},
-	{"snapshot isolation", "si (any snapshot), strong-session-snapshot-isolation or strong-snapshot-isolation (the newest)"},
+	{"repeatable read",
+		"pl-2.99 (Adya), si (PostgreSQL's level of that name) or pl-2l (less, as MySQL's)"},
+	{"snapshot",
+		"si (any snapshot), strong-session-snapshot-isolation or strong-snapshot-isolation (the "
+		"newest)"},
+	{"snapshot isolation",
+		"si (any snapshot), strong-session-snapshot-isolation or strong-snapshot-isolation (the "
+		"newest)"},
 };
 
 static int folded(char c) { return c == '_' || c == ' ' ? '-' : tolower((unsigned char)c); }

@@ -16,10 +16,12 @@ static const char *adder(const struct kr_verdict *out, uint32_t edge)
 }
 
 /* An edge of a pass that lies has no proof. */
-static enum kr_status fail_unfounded(const struct kr_history *h, const struct kr_ir *ir, uint32_t index, const struct kr_verdict *out, struct kr_err *err)
+static enum kr_status fail_unfounded(const struct kr_history *h, const struct kr_ir *ir, uint32_t index,
+	const struct kr_verdict *out, struct kr_err *err)
 {
 	if (index == KR_NONE)
-		return kr_err_set(err, KR_INTERNAL, "internal error: a refutation rests on an edge that is not known; no verdict");
+		return kr_err_set(err, KR_INTERNAL,
+			"internal error: a refutation rests on an edge that is not known; no verdict");
 	const struct kr_edge *e = &ir->edges.at[index];
 	kr_txn from = kr_ir_txn(ir, e->from), to = kr_ir_txn(ir, e->to);
 	char a[80] = "a time", b[80] = "a time";
@@ -27,11 +29,15 @@ static enum kr_status fail_unfounded(const struct kr_history *h, const struct kr
 		kr_history_brief(h, h->txns.at[from.i].id, a, sizeof a);
 	if (to.i != KR_NONE)
 		kr_history_brief(h, h->txns.at[to.i].id, b, sizeof b);
-	return kr_err_set(err, KR_INTERNAL, "internal error: pass '%.60s' added the edge %s -%s-> %s, which its rule '%s' does not bear out; no verdict",
-		adder(out, index), a, kr_edge_name((enum kr_edge_kind)e->kind), b, kr_rule_name((enum kr_rule)e->rule));
+	return kr_err_set(err, KR_INTERNAL,
+		"internal error: pass '%.60s' added the edge %s -%s-> %s, which its rule '%s' does not bear "
+		"out; no verdict",
+		adder(out, index), a, kr_edge_name((enum kr_edge_kind)e->kind), b,
+		kr_rule_name((enum kr_rule)e->rule));
 }
 
-static enum kr_status certify_proof(const struct kr_history *h, struct kr_ir *ir, struct kr_proof *proof, struct kr_verdict *out, struct kr_err *err)
+static enum kr_status certify_proof(const struct kr_history *h, struct kr_ir *ir, struct kr_proof *proof,
+	struct kr_verdict *out, struct kr_err *err)
 {
 	enum kr_status status = kr_certify_proof(ir, proof, &out->certificate);
 	if (!status)
@@ -39,13 +45,14 @@ static enum kr_status certify_proof(const struct kr_history *h, struct kr_ir *ir
 	return status == KR_INTERNAL ? fail_unfounded(h, ir, proof->unfounded, out, err) : status;
 }
 
-static enum kr_status solve(const struct kr_history *h, struct kr_ir *ir, const char *name, struct kr_verdict *out, struct kr_err *err)
+static enum kr_status solve(const struct kr_history *h, struct kr_ir *ir, const char *name,
+	struct kr_verdict *out, struct kr_err *err)
 {
 	struct kr_answer answer;
 	const struct kr_backend *backend = kr_backend_find(ir->ctx->modules, name);
 	if (!backend || !backend->solve)
-		return kr_err_set(err, KR_BAD, "%s: \"%s\", expected a back end that decides", backend ? "this back end only writes" : "unknown back end",
-			name);
+		return kr_err_set(err, KR_BAD, "%s: \"%s\", expected a back end that decides",
+			backend ? "this back end only writes" : "unknown back end", name);
 	kr_answer_init(&answer, &ir->ctx->mem);
 	out->backend = name;
 	ir->tallies.n = 0;
@@ -68,8 +75,8 @@ static enum kr_status solve(const struct kr_history *h, struct kr_ir *ir, const 
 	return status;
 }
 
-enum kr_status kr_pipeline_passes(struct kr_ir *ir, const char *passes, const struct kr_pass_options *options, struct kr_verdict *out, enum kr_change *change,
-	struct kr_err *err)
+enum kr_status kr_pipeline_passes(struct kr_ir *ir, const char *passes, const struct kr_pass_options *options,
+	struct kr_verdict *out, enum kr_change *change, struct kr_err *err)
 {
 	struct kr_pass_stats stats = {0};
 	enum kr_status status = kr_passes_run(ir, passes, options, &stats, change, err);
@@ -82,8 +89,8 @@ enum kr_status kr_pipeline_passes(struct kr_ir *ir, const char *passes, const st
 	return status;
 }
 
-enum kr_status kr_pipeline_decide(const struct kr_history *h, struct kr_ir *ir, const struct kr_check_options *options, struct kr_verdict *out,
-	struct kr_err *err)
+enum kr_status kr_pipeline_decide(const struct kr_history *h, struct kr_ir *ir,
+	const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err)
 {
 	enum kr_change change;
 	const char *passes = options->passes ? options->passes : out->checker->passes;

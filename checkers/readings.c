@@ -1,4 +1,5 @@
-/* Growing writes: which of their two analyses a level is decided on (frontend/analyze.h), and what an anomaly of a counter is called. */
+/* Growing writes: which of their two analyses a level is decided on (frontend/analyze.h), and what an anomaly
+ * of a counter is called. */
 #include "checkers/bare.h"
 #include "checkers/certify.h"
 #include "checkers/check.h"
@@ -11,12 +12,15 @@ static bool is_loose(const struct kr_history *h)
 	return false;
 }
 
-bool kr_check_needs_sums(const struct kr_history *h, const struct kr_analysis *analysis, const struct kr_level *level)
+bool kr_check_needs_sums(const struct kr_history *h, const struct kr_analysis *analysis,
+	const struct kr_level *level)
 {
-	return analysis->shows_own && !kr_bare_level(level) && !kr_level_forbids_lost_updates(level, is_loose(h));
+	return analysis->shows_own && !kr_bare_level(level) &&
+		!kr_level_forbids_lost_updates(level, is_loose(h));
 }
 
-enum kr_status kr_check_exactly(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_level *level, struct kr_analysis *analysis, struct kr_err *err)
+enum kr_status kr_check_exactly(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_level *level,
+	struct kr_analysis *analysis, struct kr_err *err)
 {
 	struct kr_analysis exact;
 	bool sums = level && (kr_check_needs_sums(h, analysis, level) || (analysis->shows_own && analysis->anomaly_count > 0 && !kr_bare_level(level)));
@@ -30,10 +34,11 @@ enum kr_status kr_check_exactly(struct kr_ctx *ctx, const struct kr_history *h, 
 	return status;
 }
 
-enum kr_status kr_check_names(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_anomaly *found, struct kr_question question, bool last,
-	struct kr_certificate *cert, bool *fits)
+enum kr_status kr_check_names(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_anomaly *found,
+	struct kr_question question, bool last, struct kr_certificate *cert, bool *fits)
 {
-	static const enum kr_anomaly_kind names[] = {KR_GARBAGE_READ, KR_ABORTED_READ, KR_INTERMEDIATE_READ, KR_FUTURE_READ};
+	static const enum kr_anomaly_kind names[] = {KR_GARBAGE_READ, KR_ABORTED_READ, KR_INTERMEDIATE_READ,
+		KR_FUTURE_READ};
 	bool count = found->kind == KR_GARBAGE_READ && h->keys.at[found->key.i].kind == KR_KIND_COUNTER;
 	struct kr_anomaly anomaly = *found;
 	enum kr_status status = KR_OK;

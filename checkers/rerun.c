@@ -28,7 +28,10 @@ struct rerun {
 	bool done; /* differs, or cannot be told */
 };
 
-static const char *brief(const struct rerun *r, kr_value name, char out[48]) { return kr_history_brief(r->h, name, out, 48); }
+static const char *brief(const struct rerun *r, kr_value name, char out[48])
+{
+	return kr_history_brief(r->h, name, out, 48);
+}
 
 static enum kr_status cannot_tell(struct rerun *r, const char *format, kr_key k)
 {
@@ -87,7 +90,8 @@ static void describe(const struct rerun *r, kr_key k, char *out, size_t size)
 /* ---- differences ---- */
 
 /* `expected` NULL: what the key holds. */
-static enum kr_status differ(struct rerun *r, kr_txn t, uint32_t op, kr_key k, const char *expected, const char *seen)
+static enum kr_status differ(struct rerun *r, kr_txn t, uint32_t op, kr_key k, const char *expected,
+	const char *seen)
 {
 	struct kr_difference *d = &r->out->difference;
 	*d = (struct kr_difference){.txn = t, .op = op, .key = k};
@@ -101,7 +105,10 @@ static enum kr_status differ(struct rerun *r, kr_txn t, uint32_t op, kr_key k, c
 	return KR_OK;
 }
 
-static enum kr_status untold(struct rerun *r, kr_key k) { return cannot_tell(r, "the initial value of %s is not told", k); }
+static enum kr_status untold(struct rerun *r, kr_key k)
+{
+	return cannot_tell(r, "the initial value of %s is not told", k);
+}
 
 /* Of a row. */
 static enum kr_status expect(struct rerun *r, kr_txn t, uint32_t op, kr_key k, kr_value value)
@@ -127,12 +134,14 @@ static enum kr_status rerun_scan(struct rerun *r, kr_txn t, uint32_t op, const s
 		r->row[r->h->rows.at[i].key.i] = i + 1;
 	for (kr_key k = {0}; k.i < r->h->keys.n && !status && !r->done; k.i++) {
 		bool match = false, returned = is_row(r, scan, k);
-		if (!r->cells[k.i].type && o->kind == KR_OP_SCAN && returned && kr_history_may_start(r->h, k, r->h->rows.at[r->row[k.i] - 1].value))
+		if (!r->cells[k.i].type && o->kind == KR_OP_SCAN && returned &&
+			kr_history_may_start(r->h, k, r->h->rows.at[r->row[k.i] - 1].value))
 			status = put(r, k, r->h->rows.at[r->row[k.i] - 1].value);
 		if (!r->cells[k.i].type && kr_where_has_prefix(r->h, scan, k))
 			status = untold(r, k);
 		else if (!status && r->cells[k.i].type && r->cells[k.i].state.present)
-			status = kr_state_meets(&r->elements, r->cells[k.i].type, scan, k, &r->cells[k.i].state, &match, r->err);
+			status = kr_state_meets(&r->elements, r->cells[k.i].type, scan, k,
+				&r->cells[k.i].state, &match, r->err);
 		if (status || r->done || (!match && !returned))
 			continue;
 		kr_value value = returned ? r->h->rows.at[r->row[k.i] - 1].value : (kr_value){KR_NONE};
@@ -159,23 +168,27 @@ static enum kr_status rerun_range(struct rerun *r, kr_txn t, uint32_t op, const 
 	for (uint32_t i = 0; i < n && !status && !r->done && (scan->limit < 0 || met < scan->limit); i++) {
 		kr_key k = r->sorted[scan->reverse ? n - 1 - i : i];
 		kr_value name = r->h->keys.at[k.i].name;
-		const struct kr_row *row = met < scan->row_count ? &r->h->rows.at[scan->row_first + met] : NULL;
+		const struct kr_row *row =
+			met < scan->row_count ? &r->h->rows.at[scan->row_first + met] : NULL;
 		bool below = scan->low.i != KR_ABSENT.i && kr_history_compare_keys(r->h, name, scan->low) < 0;
 		bool returned = row && row->key.i == k.i;
-		if (below || (scan->high.i != KR_ABSENT.i && kr_history_compare_keys(r->h, name, scan->high) >= 0))
+		if (below ||
+			(scan->high.i != KR_ABSENT.i && kr_history_compare_keys(r->h, name, scan->high) >= 0))
 			continue;
 		if (!r->cells[k.i].type && !returned) {
 			status = untold(r, k);
 		} else if (returned) {
 			met++;
-			status = r->cells[k.i].state.present || !r->cells[k.i].type ? expect(r, t, op, k, row->value)
-										    : differ(r, t, op, k, "no row", brief(r, row->value, seen));
+			status = r->cells[k.i].state.present || !r->cells[k.i].type
+				? expect(r, t, op, k, row->value)
+				: differ(r, t, op, k, "no row", brief(r, row->value, seen));
 		} else if (r->cells[k.i].state.present) {
 			status = differ(r, t, op, k, NULL, "no row");
 		}
 	}
 	if (!status && !r->done && met < scan->row_count)
-		status = differ(r, t, op, r->h->rows.at[scan->row_first + met].key, "no row", brief(r, r->h->rows.at[scan->row_first + met].value, seen));
+		status = differ(r, t, op, r->h->rows.at[scan->row_first + met].key, "no row",
+			brief(r, r->h->rows.at[scan->row_first + met].value, seen));
 	return status;
 }
 
@@ -186,15 +199,20 @@ static enum kr_status change(struct rerun *r, const struct kr_write *write)
 	struct cell *c = &r->cells[write->key.i];
 	if (write->how == KR_SET)
 		return put(r, write->key, write->value);
-	struct kr_effect effect = kr_told_addition(r->h, kr_datatype_of(r->h->keys.at[write->key.i].kind), write);
+	struct kr_effect effect =
+		kr_told_addition(r->h, kr_datatype_of(r->h->keys.at[write->key.i].kind), write);
 	enum kr_status status = kr_apply(c->type, &r->elements.arena, &c->state, &effect);
 	if (status != KR_UNSUPPORTED)
 		return status;
-	return cannot_tell(r, c->type->kind == KR_KIND_COUNTER ? "%s goes beyond 64 bits" : "%s holds nothing that can be added to", write->key);
+	return cannot_tell(r,
+		c->type->kind == KR_KIND_COUNTER ? "%s goes beyond 64 bits"
+						 : "%s holds nothing that can be added to",
+		write->key);
 }
 
 /* Compares what the operation tells with what is there. */
-static enum kr_status look(struct rerun *r, kr_txn t, uint32_t op, const struct kr_operation *o, const struct kr_view *view)
+static enum kr_status look(struct rerun *r, kr_txn t, uint32_t op, const struct kr_operation *o,
+	const struct kr_view *view)
 {
 	bool same, is_done = o->flags & KR_OPF_DONE;
 	char seen[48];
@@ -203,7 +221,8 @@ static enum kr_status look(struct rerun *r, kr_txn t, uint32_t op, const struct 
 		return status;
 	brief(r, view->value, seen);
 	if (view->when == KR_SEEN_BEFORE && !kr_op_is_read(o))
-		snprintf(seen, sizeof seen, "%s%s", is_done ? "" : "not ", o->kind == KR_OP_DELETE ? "found" : "done");
+		snprintf(seen, sizeof seen, "%s%s", is_done ? "" : "not ",
+			o->kind == KR_OP_DELETE ? "found" : "done");
 	return differ(r, t, op, o->key, NULL, seen);
 }
 
@@ -230,7 +249,8 @@ static enum kr_status rerun_op(struct rerun *r, kr_txn t, uint32_t op)
 	const struct kr_operation *o = &r->h->ops.at[kr_history_op(r->h, t, op).i];
 	if (o->scan == KR_NONE)
 		return rerun_key(r, t, op, o);
-	return o->kind == KR_OP_RANGE ? rerun_range(r, t, op, &r->h->scans.at[o->scan]) : rerun_scan(r, t, op, o);
+	return o->kind == KR_OP_RANGE ? rerun_range(r, t, op, &r->h->scans.at[o->scan])
+				      : rerun_scan(r, t, op, o);
 }
 
 /* ---- life ---- */
@@ -276,7 +296,8 @@ static void finish(struct rerun *r)
 	kr_elements_done(&r->elements);
 }
 
-enum kr_status kr_rerun(struct kr_ctx *ctx, const struct kr_history *h, const kr_txn *order, uint32_t n, struct kr_rerun_end *out)
+enum kr_status kr_rerun(struct kr_ctx *ctx, const struct kr_history *h, const kr_txn *order, uint32_t n,
+	struct kr_rerun_end *out)
 {
 	struct kr_err why;
 	struct rerun r = {.ctx = ctx, .h = h, .out = out, .err = &why};

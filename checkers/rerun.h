@@ -4,7 +4,8 @@
 
 #include "frontend/history.h"
 
-struct kr_difference { kr_txn txn; uint32_t op; kr_key key; char expected[96], seen[96]; }; /* texts for people */
+/* texts for people */
+struct kr_difference { kr_txn txn; uint32_t op; kr_key key; char expected[96], seen[96]; };
 
 enum kr_rerun_kind {
 	KR_RERUN_SAME,    /* all operations show what is there */
@@ -14,8 +15,10 @@ enum kr_rerun_kind {
 
 struct kr_rerun_end { enum kr_rerun_kind kind; struct kr_difference difference; char reason[160]; };
 
-/* Reads, ranges and scans are compared; what conditional operations, increments and updates do is worked out on the state and compared with what they say they did. Linear in operations and rows, but a range
- * or scan looks at all keys, and a read of a set is quadratic in its elements. */
-enum kr_status kr_rerun(struct kr_ctx *ctx, const struct kr_history *h, const kr_txn *order, uint32_t n, struct kr_rerun_end *out);
+/* Reads, ranges and scans are compared; what conditional operations, increments and updates do is worked out
+ * on the state and compared with what they say they did. Linear in operations and rows, but a range or scan
+ * looks at all keys, and a read of a set is quadratic in its elements. */
+enum kr_status kr_rerun(struct kr_ctx *ctx, const struct kr_history *h, const kr_txn *order, uint32_t n,
+	struct kr_rerun_end *out);
 
 #endif

@@ -1,4 +1,5 @@
-/* Serializability, plain, with session order and with real-time order: no cycle of D and rw. One node per transaction; the choices that saturation leaves go to Z3. */
+/* Serializability, plain, with session order and with real-time order: no cycle of D and rw. One node per
+ * transaction; the choices that saturation leaves go to Z3. */
 #include "checkers/checker.h"
 
 static const struct kr_level_name ser_names[] = {

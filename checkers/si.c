@@ -25,7 +25,8 @@ static const struct kr_level levels[] = {
 		.names = si_names,
 		.title = "snapshot isolation",
 		.definition = "no cycle without two adjacent rw",
-		.source = "Berenson et al., SIGMOD 1995; Elnikety et al., SRDS 2005; Cerone and Gotsman, J. ACM 2018",
+		.source = "Berenson et al., SIGMOD 1995; Elnikety et al., SRDS 2005; Cerone and Gotsman, J. "
+			  "ACM 2018",
 		.implies = {[KR_ORDER_REALTIME] = si_implies},
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_BEGIN_COMMIT,
@@ -49,7 +50,8 @@ static const struct kr_level levels[] = {
 
 const struct kr_checker kr_checker_si = {
 	.name = "si",
-	.title = "snapshot isolation and prefix consistency: begin and commit nodes, saturation, a schedule, then Z3",
+	.title = "snapshot isolation and prefix consistency: begin and commit nodes, saturation, a schedule, "
+		 "then Z3",
 	.source = "Cerone and Gotsman, J. ACM 2018; Zhang et al., Viper, EuroSys 2023",
 	.levels = levels,
 	.passes = "so,rt,presence,wr,ww,rw,clock,saturate",

@@ -1,10 +1,14 @@
-/* Where a trace stands among the levels, each with its usual order: what verdicts at hand imply, and for small traces the rest decided, too. Verdicts that rest on an order which the trace gives say
- * nothing of other levels. */
+/* Where a trace stands among the levels, each with its usual order: what verdicts at hand imply, and for
+ * small traces the rest decided, too. Verdicts that rest on an order which the trace gives say nothing of
+ * other levels. */
 #include "checkers/standing.h"
 
 enum { LEVELS_MOST = 64, OPERATIONS_MOST = 20000 };
 
-static struct kr_question usual(const struct kr_level *level) { return (struct kr_question){level, level->default_order}; }
+static struct kr_question usual(const struct kr_level *level)
+{
+	return (struct kr_question){level, level->default_order};
+}
 
 static void settle(const struct kr_modules *more, const struct kr_decision *d, struct kr_standing *out)
 {
@@ -22,7 +26,8 @@ static void settle(const struct kr_modules *more, const struct kr_decision *d, s
 }
 
 /* Decides the levels that are open. */
-static enum kr_status decide_rest(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, struct kr_standing *out)
+static enum kr_status decide_rest(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_analysis *analysis, struct kr_standing *out)
 {
 	struct kr_decision *rest = kr_mem_alloc(&ctx->mem, LEVELS_MOST, sizeof *rest);
 	const struct kr_level *level;
@@ -32,7 +37,8 @@ static enum kr_status decide_rest(struct kr_ctx *ctx, const struct kr_history *h
 		return KR_NOMEM;
 	for (size_t i = 0; i < LEVELS_MOST && (level = kr_level_at(ctx->modules, i)) != NULL; i++)
 		if (!((out->broken | out->kept) >> i & 1))
-			rest[n++].options = (struct kr_check_options){.level = level, .order = level->default_order};
+			rest[n++].options =
+				(struct kr_check_options){.level = level, .order = level->default_order};
 	kr_check_all(ctx, h, analysis, rest, n);
 	for (uint32_t i = 0; i < n; i++) {
 		settle(ctx->modules, &rest[i], out);
@@ -42,8 +48,9 @@ static enum kr_status decide_rest(struct kr_ctx *ctx, const struct kr_history *h
 	return KR_OK;
 }
 
-enum kr_status kr_find_standing(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, const struct kr_decision *decided,
-	uint32_t n, struct kr_standing *out)
+enum kr_status kr_find_standing(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_analysis *analysis, const struct kr_decision *decided, uint32_t n,
+	struct kr_standing *out)
 {
 	enum kr_status status = KR_OK;
 

@@ -1,5 +1,7 @@
-/* Serial orders that the trace suggests, for traces of which the analysis leaves something out: the order of the trace, of ends and of begins, each without the transactions of unknown outcome and with them. A serial
- * order proves every level, and the verifier alone, which leaves out nothing, says whether one is. Cost: six replays and two sorts. */
+/* Serial orders that the trace suggests, for traces of which the analysis leaves something out: the order of
+ * the trace, of ends and of begins, each without the transactions of unknown outcome and with them. A serial
+ * order proves every level, and the verifier alone, which leaves out nothing, says whether one is. Cost: six
+ * replays and two sorts. */
 #include "checkers/certify.h"
 
 #include "base/order.h"
@@ -18,7 +20,8 @@ static int by_time(const void *pa, const void *pb)
 enum suggestion { BY_PLACE, BY_END, BY_BEGIN, SUGGESTIONS };
 
 /* One whose time is not told stays beside those that stand before it in the trace. */
-static enum kr_status suggest(const struct kr_history *h, struct placed *all, enum suggestion by, bool unknown, struct kr_certificate *cert)
+static enum kr_status suggest(const struct kr_history *h, struct placed *all, enum suggestion by,
+	bool unknown, struct kr_certificate *cert)
 {
 	uint32_t n = 0;
 	int64_t last = INT64_MIN;
@@ -40,7 +43,8 @@ static enum kr_status suggest(const struct kr_history *h, struct placed *all, en
 	return KR_OK;
 }
 
-enum kr_status kr_certify_told_order(struct kr_ctx *ctx, const struct kr_history *h, struct kr_certificate *cert, bool *found)
+enum kr_status kr_certify_told_order(struct kr_ctx *ctx, const struct kr_history *h,
+	struct kr_certificate *cert, bool *found)
 {
 	struct placed *all = kr_mem_alloc(&ctx->mem, h->txns.n, sizeof *all);
 	enum kr_status status = all ? KR_OK : KR_NOMEM;

@@ -1,4 +1,5 @@
-/* Read uncommitted: the writes of two transactions are not interleaved. What was seen does not matter, but for values that nobody wrote, and the order that lists show. */
+/* Read uncommitted: the writes of two transactions are not interleaved. What was seen does not matter, but
+ * for values that nobody wrote, and the order that lists show. */
 #include "checkers/checker.h"
 
 static const struct kr_level_name pl_1_names[] = {
@@ -12,7 +13,8 @@ static const struct kr_level levels[] = {
 		.id = "pl-1",
 		.names = pl_1_names,
 		.title = "read uncommitted",
-		.definition = "no cycle of ww dependencies (G0); of the non-cyclic anomalies garbage reads only",
+		.definition =
+			"no cycle of ww dependencies (G0); of the non-cyclic anomalies garbage reads only",
 		.source = "Adya, PhD thesis, MIT 1999: PL-1",
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_TXN,

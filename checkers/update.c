@@ -1,4 +1,5 @@
-/* Update serializability: serializability for the transactions that write, and for each that only reads together with those. */
+/* Update serializability: serializability for the transactions that write, and for each that only reads
+ * together with those. */
 #include "checkers/checker.h"
 
 static const struct kr_level_name pl_3u_names[] = {
@@ -15,9 +16,11 @@ static const struct kr_level levels[] = {
 		.id = "pl-3u",
 		.names = pl_3u_names,
 		.title = "update serializability",
-		.definition = "no cycle of wr, ww and rw among the updating transactions and one read-only one",
+		.definition =
+			"no cycle of wr, ww and rw among the updating transactions and one read-only one",
 		.source = "Adya, PhD thesis, MIT 1999: PL-3U; Hansdah and Patnaik, ICDT 1986",
-		.implies = {[KR_ORDER_NONE] = pl_3u_implies_plain, [KR_ORDER_SESSION] = pl_3u_implies_session},
+		.implies =
+			{[KR_ORDER_NONE] = pl_3u_implies_plain, [KR_ORDER_SESSION] = pl_3u_implies_session},
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_TXN,
 		.forbidden = {{.allowed = KR_EDGES_ALL, .one_reader = true}},

@@ -17,7 +17,10 @@ static void more(const struct kr_modules *modules, size_t i, bool json, struct k
 {
 	const struct kr_backend *backend = kr_backend_at(modules, i);
 
-	kr_list_words(out, json, "does", backend->solve && backend->write ? "decides, writes" : backend->solve ? "decides" : "writes");
+	kr_list_words(out, json, "does",
+		backend->solve && backend->write ? "decides, writes"
+			: backend->solve         ? "decides"
+						 : "writes");
 }
 
 static int run(const struct kr_args *args) { return kr_list_print(args, &(struct kr_list){fill, more}); }

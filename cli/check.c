@@ -22,7 +22,8 @@ static const struct kr_option options[] = {
 	KR_OPTION_TOLD,
 	KR_OPTION_TRACE_DISPATCH,
 	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each trace and level, one a line"},
-	{"output", 0, "text|json|junit|sarif", KR_WORDS_OUTPUT, "lines, JSON lines, or one document for CI systems"},
+	{"output", 0, "text|json|junit|sarif", KR_WORDS_OUTPUT,
+		"lines, JSON lines, or one document for CI systems"},
 	{"explain", 'e', NULL, KR_WORDS_ANY, "the verdict in words: each edge, and why it must hold"},
 	{"dot", 0, "FILE", KR_WORDS_WRITTEN, "write the anomalies as DOT graphs"},
 	KR_OPTION_HTML("write the verdicts, or what was found, as a page for a browser"),
@@ -32,7 +33,8 @@ static const struct kr_option options[] = {
 	{"stats", 0, NULL, KR_WORDS_ANY, "sizes, what each pass did, times, memory"},
 	{"backend", 0, "BACKEND", KR_WORDS_BACKEND, "back end to ask instead of the checker's"},
 	KR_OPTION_PASSES,
-	{"dump-after", 0, "PASS", KR_WORDS_PASS, "print the IR after a pass, or after 'all', on standard error"},
+	{"dump-after", 0, "PASS", KR_WORDS_PASS,
+		"print the IR after a pass, or after 'all', on standard error"},
 	KR_OPTION_JOBS,
 	KR_OPTION_LENIENT,
 	KR_OPTION_REQUIRE,
@@ -69,7 +71,8 @@ static bool take_dump(const struct kr_args *args, struct kr_check_run *run)
 	char near[128];
 
 	run->dump_after = guess.typed;
-	if (!run->dump_after || strcmp(run->dump_after, "all") == 0 || kr_pass_find(args->modules, run->dump_after))
+	if (!run->dump_after || strcmp(run->dump_after, "all") == 0 ||
+		kr_pass_find(args->modules, run->dump_after))
 		return true;
 	for (size_t i = 0; (pass = kr_pass_at(args->modules, i)) != NULL; i++)
 		kr_guess_try(&guess, pass->name);
@@ -122,7 +125,8 @@ static int take_options(const struct kr_args *args, struct kr_check_run *run)
 	run->args = args;
 	run->explain = kr_args_has(args, "explain");
 	run->stats = kr_args_has(args, "stats");
-	if (kr_page_asked(args) != KR_EXIT_SATISFIED || !take_output(args, run) || !kr_trace_options(args, &run->trace_options) || !take_backend(args, run) ||
+	if (kr_page_asked(args) != KR_EXIT_SATISFIED || !take_output(args, run) ||
+		!kr_trace_options(args, &run->trace_options) || !take_backend(args, run) ||
 		!take_dump(args, run) || !kr_passes_asked(args, &run->passes))
 		return KR_EXIT_USAGE;
 	status = kr_levels_asked(args, &run->asked);
@@ -180,7 +184,8 @@ static int check_with_files(const struct kr_args *args, struct kr_check_run *run
 	int status;
 
 	for (size_t i = 0; i < KR_COUNT(files); i++)
-		(void)kr_file_open(files[i].file, args, kr_args_value(args, files[i].option)); /* closing it tells */
+		/* closing it tells */
+		(void)kr_file_open(files[i].file, args, kr_args_value(args, files[i].option));
 	status = check_all(args, run);
 	for (size_t i = 0; i < KR_COUNT(files); i++) {
 		if (run->stop)

@@ -1,5 +1,5 @@
-/* krait check --profile: holds each trace to a profile (checkers/leopard.h) instead of deciding levels. A line for each
- * trace: its name, the profile's, "violated" or "unknown", and what was found. */
+/* krait check --profile: holds each trace to a profile (checkers/leopard.h) instead of deciding levels. A
+ * line for each trace: its name, the profile's, "violated" or "unknown", and what was found. */
 #include "cli/check_profile.h"
 
 #include <string.h>
@@ -25,13 +25,16 @@ static bool names_level(const struct profiling *p)
 	const char *name = kr_args_value(p->args, "level");
 	enum kr_order order;
 
-	return !name || (p->asked.options.certify && kr_level_find(p->args->modules, name, &order) == p->asked.options.certify);
+	return !name ||
+		(p->asked.options.certify &&
+			kr_level_find(p->args->modules, name, &order) == p->asked.options.certify);
 }
 
 /* What goes with --profile, beside what reading takes. */
 static int check_options(const struct profiling *p)
 {
-	static const char *const not_here[] = {"order", "output", "dot", "stats", "backend", "passes", "dump-after"};
+	static const char *const not_here[] = {"order", "output", "dot", "stats", "backend", "passes",
+		"dump-after"};
 	const char *checker = kr_args_value(p->args, "checker");
 
 	if (checker && strcmp(checker, "leopard") != 0)
@@ -58,22 +61,24 @@ static void write_findings(struct profiling *p, const struct kr_finding_report *
 }
 
 /* The verdict stands, whatever becomes of the page. */
-static void write_page(struct profiling *p, struct kr_trace *t, const struct kr_finding_report *r, const struct kr_batch_options *options,
-	const struct kr_mechanisms_verdict *verdict)
+static void write_page(struct profiling *p, struct kr_trace *t, const struct kr_finding_report *r,
+	const struct kr_batch_options *options, const struct kr_mechanisms_verdict *verdict)
 {
 	char looked[160];
 
 	kr_findings_page_begin(&p->page, t->path, options, &t->history);
 	kr_findings_page_add(&p->page, &t->ctx, r, NULL);
-	snprintf(looked, sizeof looked, "%u transactions, %u observations, %u versions and %u locks", verdict->looked.txns, verdict->looked.reads,
-		verdict->looked.versions, verdict->looked.locks);
+	snprintf(looked, sizeof looked, "%u transactions, %u observations, %u versions and %u locks",
+		verdict->looked.txns, verdict->looked.reads, verdict->looked.versions, verdict->looked.locks);
 	kr_findings_page_end(&p->page, looked);
 }
 
 /* Without --profile: the one that the trace names. */
-static int report(struct profiling *p, struct kr_trace *t, const struct kr_batch_options *options, const struct kr_mechanisms_verdict *verdict)
+static int report(struct profiling *p, struct kr_trace *t, const struct kr_batch_options *options,
+	const struct kr_mechanisms_verdict *verdict)
 {
-	struct kr_finding_report r = {t->path, &t->history, options->profile, options->certify, &verdict->findings};
+	struct kr_finding_report r = {t->path, &t->history, options->profile, options->certify,
+		&verdict->findings};
 	struct kr_str out;
 
 	kr_trace_clear(t);
@@ -110,7 +115,8 @@ static int check_trace(struct profiling *p, const char *path)
 	kr_err_init(&err);
 	enum kr_status status = kr_trace_read(&t, path, &p->trace_options, &err);
 	if (!status)
-		exit = kr_profile_for(p->args, &p->asked, &t.history, "trace", "checker 'leopard' holds a trace to a profile", &options);
+		exit = kr_profile_for(p->args, &p->asked, &t.history, "trace",
+			"checker 'leopard' holds a trace to a profile", &options);
 	if (!status && exit == KR_EXIT_SATISFIED) {
 		status = kr_check_mechanisms(&t.ctx, &t.history, &options, &verdict, &err);
 		exit = status ? exit : report(p, &t, &options, &verdict);
@@ -139,7 +145,8 @@ static int check_stream(struct profiling *p, const char *path)
 /* What goes with --stream only, and what does not go with it. */
 static int check_stream_options(const struct kr_args *args)
 {
-	static const char *const streams[] = {"lateness", "stale", "told", "trace-dispatch"}, *const wholes[] = {"witness", "lenient"};
+	static const char *const streams[] = {"lateness", "stale", "told", "trace-dispatch"},
+				 *const wholes[] = {"witness", "lenient"};
 	bool stream = kr_args_has(args, "stream");
 
 	for (size_t i = 0; i < KR_COUNT(streams) && !stream; i++)
@@ -159,12 +166,15 @@ bool kr_check_profile_asked(const struct kr_args *args)
 	for (size_t i = 0; i < KR_COUNT(streaming); i++)
 		if (kr_args_has(args, streaming[i]))
 			return true;
-	return kr_args_has(args, "profile") || kr_args_has(args, "no-session") || (checker && strcmp(checker, "leopard") == 0);
+	return kr_args_has(args, "profile") || kr_args_has(args, "no-session") ||
+		(checker && strcmp(checker, "leopard") == 0);
 }
 
 int kr_check_profile(const struct kr_args *args)
 {
-	struct profiling p = {.args = args, .json = kr_args_has(args, "json"), .explain = kr_args_has(args, "explain")};
+	struct profiling p = {.args = args,
+		.json = kr_args_has(args, "json"),
+		.explain = kr_args_has(args, "explain")};
 	bool stream = kr_args_has(args, "stream");
 	int status = kr_profile_asked(args, &p.asked);
 
@@ -182,8 +192,11 @@ int kr_check_profile(const struct kr_args *args)
 		kr_findings_page_open(&p.page, args);
 	}
 	p.colour = status == KR_EXIT_SATISFIED && kr_terminal(stdout, p.trace_options.quiet);
-	for (uint32_t i = 0; i < args->operands.n && (status == KR_EXIT_SATISFIED || i > 0) && !kr_print_failed(); i++)
-		status = kr_exit_worst(status, stream ? check_stream(&p, args->operands.at[i]) : check_trace(&p, args->operands.at[i]));
+	for (uint32_t i = 0;
+		i < args->operands.n && (status == KR_EXIT_SATISFIED || i > 0) && !kr_print_failed(); i++)
+		status = kr_exit_worst(status,
+			stream ? check_stream(&p, args->operands.at[i])
+			       : check_trace(&p, args->operands.at[i]));
 	if (!kr_findings_page_close(&p.page))
 		status = kr_exit_worst(status, KR_EXIT_FAILED);
 	if (!kr_file_close(&p.told))

@@ -1,5 +1,6 @@
-/* Checks one trace: reads and analyzes it once, then decides all levels asked for, and reports them in the order of asking. A limit that is hit on the way makes
- * the levels left undecided; reports are written from memory of their own, so that they can still be made then. */
+/* Checks one trace: reads and analyzes it once, then decides all levels asked for, and reports them in the
+ * order of asking. A limit that is hit on the way makes the levels left undecided; reports are written from
+ * memory of their own, so that they can still be made then. */
 #include "cli/check_run.h"
 
 #include "cli/page_file.h"
@@ -40,8 +41,8 @@ static void format_witness(const struct kr_report *r, struct kr_str *out)
 static void find_standing(struct checking *c, struct kr_report *r)
 {
 	if (c->run->explain && !c->standing.known && kr_report_outcome(r) == KR_VIOLATED)
-		(void)kr_find_standing(&c->trace.ctx, &c->trace.history, &c->trace.analysis, c->decisions, c->run->asked.n,
-			&c->standing); /* or it is not told */
+		(void)kr_find_standing(&c->trace.ctx, &c->trace.history, &c->trace.analysis, c->decisions,
+			c->run->asked.n, &c->standing); /* or it is not told */
 	r->standing = c->standing;
 }
 
@@ -79,7 +80,8 @@ static void print_verdict(struct checking *c, struct kr_report *r, struct kr_str
 	print(run, out);
 }
 
-/* Everything that was asked for of one verdict. A file that cannot be written keeps nothing else from being told. */
+/* Everything that was asked for of one verdict. A file that cannot be written keeps nothing else from being
+ * told. */
 static void write_report(struct checking *c, struct kr_report *r)
 {
 	struct kr_check_run *run = c->run;
@@ -119,14 +121,20 @@ static void write_trace(struct checking *c)
 }
 
 /* Does what is printed look at the analysis? The line of a verdict and its witness do not. */
-static bool shows_graph(const struct kr_check_run *run) { return run->explain || run->stats || run->json || run->output || run->dot.file || run->html.file; }
+static bool shows_graph(const struct kr_check_run *run)
+{
+	return run->explain || run->stats || run->json || run->output || run->dot.file || run->html.file;
+}
 
 static int report(struct checking *c, const struct kr_verdict *verdict, const char *reason)
 {
-	static const int exits[] = {[KR_SATISFIED] = KR_EXIT_SATISFIED, [KR_VIOLATED] = KR_EXIT_VIOLATED, [KR_UNDECIDED] = KR_EXIT_UNDECIDED};
+	static const int exits[] = {[KR_SATISFIED] = KR_EXIT_SATISFIED,
+		[KR_VIOLATED] = KR_EXIT_VIOLATED,
+		[KR_UNDECIDED] = KR_EXIT_UNDECIDED};
 	const struct kr_trace *t = &c->trace;
 	struct kr_analysis sums;
-	bool other = verdict && verdict->sums && shows_graph(c->run) && kr_analyze_sums(&c->trace.ctx, &t->history, &sums, NULL) == KR_OK;
+	bool other = verdict && verdict->sums && shows_graph(c->run) &&
+		kr_analyze_sums(&c->trace.ctx, &t->history, &sums, NULL) == KR_OK;
 	struct kr_report r = {
 		.trace = t->path,
 		.level = c->asked->level,
@@ -167,7 +175,8 @@ static int fail(struct checking *c, struct kr_err *err)
 
 	kr_err_format(err, line, sizeof line);
 	if (c->run->output)
-		c->run->output->failed(&c->run->document, c->trace.path, c->asked ? c->asked->level : NULL, c->asked ? c->asked->order : KR_ORDER_NONE, line);
+		c->run->output->failed(&c->run->document, c->trace.path, c->asked ? c->asked->level : NULL,
+			c->asked ? c->asked->order : KR_ORDER_NONE, line);
 	kr_page_failed(c->run->args, &c->run->html, c->trace.path, err);
 	return kr_fail_err(err);
 }
@@ -182,7 +191,10 @@ static void ask(struct checking *c, const struct kr_asked *asked, struct kr_chec
 		.checker = asked->checker,
 		.passes = run->passes,
 		.backend = run->backend,
-		.pass_options = {.dump_after = run->dump_after, .dump = dump, .dump_data = c, .count = run->stats},
+		.pass_options = {.dump_after = run->dump_after,
+			.dump = dump,
+			.dump_data = c,
+			.count = run->stats},
 	};
 }
 

@@ -13,7 +13,8 @@ static bool fill(const struct kr_modules *modules, size_t i, struct kr_listed *o
 	return checker != NULL;
 }
 
-static void add_levels(const struct kr_modules *modules, const struct kr_checker *checker, bool json, struct kr_str *out)
+static void add_levels(const struct kr_modules *modules, const struct kr_checker *checker, bool json,
+	struct kr_str *out)
 {
 	const struct kr_level *level;
 	const char *separator = "";

@@ -30,7 +30,8 @@ static bool tells(const struct kr_history *h, enum kr_order order)
 	return order == KR_ORDER_NONE || (order == KR_ORDER_SESSION ? sessions : times);
 }
 
-/* Every level with every order that can matter; orders that the trace does not tell are left out: they add no edge. */
+/* Every level with every order that can matter; orders that the trace does not tell are left out: they add no
+ * edge. */
 static enum kr_status ask(struct kr_trace *t, struct decisions *out)
 {
 	const struct kr_level *level;
@@ -39,7 +40,9 @@ static enum kr_status ask(struct kr_trace *t, struct decisions *out)
 		if (!tells(&t->history, (enum kr_order)order))
 			continue;
 		for (size_t i = 0; (level = kr_level_at(t->ctx.modules, i)) != NULL; i++)
-			if (!kr_vec_push(&t->ctx.mem, out, (struct kr_decision){.options = {.level = level, .order = (enum kr_order)order}}))
+			if (!kr_vec_push(&t->ctx.mem, out,
+				    (struct kr_decision){
+					    .options = {.level = level, .order = (enum kr_order)order}}))
 				return KR_NOMEM;
 	}
 	return KR_OK;
@@ -77,7 +80,8 @@ static int print(const struct kr_args *args, const struct kr_trace *t, const str
 	return written ? conclude(all) : KR_EXIT_FAILED;
 }
 
-static int one_trace(const struct kr_args *args, const char *path, const struct kr_trace_options *trace_options)
+static int one_trace(const struct kr_args *args, const char *path,
+	const struct kr_trace_options *trace_options)
 {
 	struct kr_trace t;
 	struct kr_err err;

@@ -1,5 +1,6 @@
-/* Commands as data: one file per command defines a descriptor, the build collects them into kr_command_registry, and everything that knows of commands and
- * options (parsing, help, manual, completions) reads these tables. */
+/* Commands as data: one file per command defines a descriptor, the build collects them into
+ * kr_command_registry, and everything that knows of commands and options (parsing, help, manual, completions)
+ * reads these tables. */
 #ifndef KR_CLI_COMMAND_H
 #define KR_CLI_COMMAND_H
 
@@ -53,13 +54,15 @@ struct kr_command {
 	const char *program;             /* NULL: krait */
 	const char *synopsis;            /* what follows the name */
 	const char *title;               /* one line, no period */
-	const char *text;                /* a paragraph for help and manual, lines of at most 78 bytes; NULL: none */
+	/* a paragraph for help and manual, lines of at most 78 bytes; NULL: none */
+	const char *text;
 	const struct kr_option *options;
 	enum kr_words_kind operands;
 	uint32_t least, most;            /* number of operands; most == UINT32_MAX: any number */
 	uint32_t written;                /* operands from this one on are files that are written; 0: none */
 	bool decides;                    /* it gives verdicts on traces */
-	bool own_files;                  /* it looks after files that are written itself: `args->files` is NULL */
+	/* it looks after files that are written itself: `args->files` is NULL */
+	bool own_files;
 	int (*run)(const struct kr_args *args); /* returns the exit status */
 };
 
@@ -83,17 +86,21 @@ struct kr_args {
 	bool help;                        /* --help was among them */
 };
 
-/* Parses argv[2..argc); operands and options may be mixed, "--" ends the options. On anything but KR_EXIT_SATISFIED, a line on standard error has said why.
- * The caller frees *args with kr_args_done in every case. */
-int kr_args_parse(struct kr_args *args, struct kr_mem *mem, const struct kr_command *command, int argc, char **argv);
+/* Parses argv[2..argc); operands and options may be mixed, "--" ends the options. On anything but
+ * KR_EXIT_SATISFIED, a line on standard error has said why. The caller frees *args with kr_args_done in every
+ * case. */
+int kr_args_parse(struct kr_args *args, struct kr_mem *mem, const struct kr_command *command, int argc,
+	char **argv);
 void kr_args_done(struct kr_args *args);
 
 bool kr_args_has(const struct kr_args *args, const char *name);
 const char *kr_args_value(const struct kr_args *args, const char *name); /* the last one given, or NULL */
 
 /* Numbers: absent leaves *out alone. A wrong one is told on standard error, and false returned. */
-bool kr_args_double(const struct kr_args *args, const char *name, double *out);                 /* > 0, finite */
-bool kr_args_integer(const struct kr_args *args, const char *name, uint64_t most, uint64_t *out); /* 0 to `most` */
+/* > 0, finite */
+bool kr_args_double(const struct kr_args *args, const char *name, double *out);
+/* 0 to `most` */
+bool kr_args_integer(const struct kr_args *args, const char *name, uint64_t most, uint64_t *out);
 
 const struct kr_command *kr_command_find(const char *name); /* or NULL */
 const char *kr_command_program(const struct kr_command *command);

@@ -7,7 +7,8 @@
 static const struct kr_option options[] = {
 	KR_OPTION_FORMAT,
 	{"to", 't', "FORMAT", KR_WORDS_ANY,
-		"output format: native, stream (native, a line for each event), elle, elle-json, plume, dbcop-json; default: native"},
+		"output format: native, stream (native, a line for each event), elle, elle-json, plume, "
+		"dbcop-json; default: native"},
 	{"lossy", 0, NULL, KR_WORDS_ANY, "write even if the format cannot hold everything"},
 	{"output", 'o', "FILE", KR_WORDS_WRITTEN, "write there instead of on standard output"},
 	KR_OPTION_LENIENT,
@@ -19,7 +20,8 @@ static const struct kr_option options[] = {
 };
 
 /* A line for each thing that is lost; whether that is allowed. */
-static bool tell_losses(const struct kr_args *args, const char *path, const struct kr_target *target, uint32_t losses)
+static bool tell_losses(const struct kr_args *args, const char *path, const struct kr_target *target,
+	uint32_t losses)
 {
 	bool lossy = kr_args_has(args, "lossy");
 
@@ -35,16 +37,19 @@ struct converting {
 	struct kr_trace_options trace_options;
 };
 
-static enum kr_status convert(const struct converting *c, struct kr_trace *t, struct kr_str *out, struct kr_err *err)
+static enum kr_status convert(const struct converting *c, struct kr_trace *t, struct kr_str *out,
+	struct kr_err *err)
 {
 	uint32_t losses = 0;
 	enum kr_status status;
 
-	if ((status = kr_trace_read(t, t->path, &c->trace_options, err)) || (status = kr_target_losses(&t->ctx, &t->history, c->target, &losses)))
+	if ((status = kr_trace_read(t, t->path, &c->trace_options, err)) ||
+		(status = kr_target_losses(&t->ctx, &t->history, c->target, &losses)))
 		return status;
 	kr_trace_clear(t);
 	if (!tell_losses(c->args, t->path, c->target, losses))
-		return kr_err_set(err, KR_UNSUPPORTED, "nothing was written, since it would not be the whole trace (see --lossy)");
+		return kr_err_set(err, KR_UNSUPPORTED,
+			"nothing was written, since it would not be the whole trace (see --lossy)");
 	return kr_target_write(&t->ctx, &t->history, c->target, losses, out, err);
 }
 
@@ -96,7 +101,8 @@ const struct kr_command kr_command_convert = {
 	.name = "convert",
 	.synopsis = "[OPTION]... TRACE [OUTPUT]",
 	.title = "write a trace in another format",
-	.text = "What the other format cannot hold is told, a line each; then nothing is\nwritten, unless --lossy is given.",
+	.text = "What the other format cannot hold is told, a line each; then nothing is\nwritten, unless "
+		"--lossy is given.",
 	.options = options,
 	.operands = KR_WORDS_FILE,
 	.least = 1,

@@ -1,5 +1,7 @@
-/* Plug-ins are strangers' code in this process. When one crashes, or runs on beyond the limit of time because it does not ask krait_tick, nothing can be saved, but it can be said who it was: from a signal handler, which
- * may call next to nothing and knows only what its thread left for it: the one that calls modules, where their crashes are delivered. Signals that come while no module runs do what they would have done. */
+/* Plug-ins are strangers' code in this process. When one crashes, or runs on beyond the limit of time because
+ * it does not ask krait_tick, nothing can be saved, but it can be said who it was: from a signal handler,
+ * which may call next to nothing and knows only what its thread left for it: the one that calls modules,
+ * where their crashes are delivered. Signals that come while no module runs do what they would have done. */
 #define _DEFAULT_SOURCE /* SA_ONSTACK */
 #include "cli/crash.h"
 
@@ -16,7 +18,8 @@ enum { STACK = 64 << 10, GRACE_MS = 3000, LINE = 256 };
 static const struct {
 	int number;
 	const char *name;
-} crashes[] = {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGFPE, "SIGFPE"}, {SIGILL, "SIGILL"}, {SIGABRT, "SIGABRT"}};
+} crashes[] = {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGFPE, "SIGFPE"}, {SIGILL, "SIGILL"},
+	{SIGABRT, "SIGABRT"}};
 
 static _Thread_local struct {
 	bool installed, alarm;
@@ -65,7 +68,9 @@ static void on_alarm(int number)
 {
 	(void)number;
 	if (watch.running)
-		end(" runs on beyond the limit of time: long loops have to call krait_tick and pass its status on; no verdict\n", "", "");
+		end(" runs on beyond the limit of time: long loops have to call krait_tick and pass its "
+		    "status on; no verdict\n",
+			"", "");
 }
 
 static void handle(int number, void (*handler)(int))

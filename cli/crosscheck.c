@@ -1,4 +1,5 @@
-/* krait crosscheck: everybody who can decide a level, in turn; what somebody else said of the trace, checked. */
+/* krait crosscheck: everybody who can decide a level, in turn; what somebody else said of the trace,
+ * checked. */
 #include "cli/crosscheck_profile.h"
 #include "cli/crosscheck_run.h"
 
@@ -12,12 +13,16 @@ static const struct kr_option options[] = {
 	{"checker", 0, "CHECKER", KR_WORDS_CHECKER, "only this one, with every back end"},
 	KR_OPTION_FORMAT,
 	KR_OPTION_ORDER,
-	{"claim", 0, "satisfied|violated|FILE", KR_WORDS_CLAIM, "the verdict of another checker, or Elle's result, to be checked"},
-	{"cycle", 0, "CYCLE", KR_WORDS_ANY, "a cycle that another checker found, such as 't1 wr t2, t2 rw(x) t1'"},
+	{"claim", 0, "satisfied|violated|FILE", KR_WORDS_CLAIM,
+		"the verdict of another checker, or Elle's result, to be checked"},
+	{"cycle", 0, "CYCLE", KR_WORDS_ANY,
+		"a cycle that another checker found, such as 't1 wr t2, t2 rw(x) t1'"},
 	KR_OPTION_PROFILE,
-	{"output", 'o', "FILE", KR_WORDS_WRITTEN, "write the trace that shows a disagreement there, not on standard output"},
+	{"output", 'o', "FILE", KR_WORDS_WRITTEN,
+		"write the trace that shows a disagreement there, not on standard output"},
 	{"witness", 'w', "FILE", KR_WORDS_WRITTEN, "write the proof of the verdict, for 'krait verify'"},
-	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each checker and back end, and one for the result"},
+	{"json", 0, NULL, KR_WORDS_ANY,
+		"one JSON object for each checker and back end, and one for the result"},
 	{"timeout", 0, "SECONDS", KR_WORDS_ANY, "limit of time for reading, for each run, and for shrinking"},
 	{"memory", 0, "MIB", KR_WORDS_ANY, "limit of memory for each of those"},
 	KR_OPTION_JOBS,
@@ -39,7 +44,8 @@ static bool take_claim(struct kr_crosscheck *c)
 		c->elle_path = claim;
 	if (!c->elle_path || access(claim, F_OK) == 0)
 		return true;
-	kr_usage("option '--claim': found '%s', expected satisfied, violated or a file with Elle's result", claim);
+	kr_usage("option '--claim': found '%s', expected satisfied, violated or a file with Elle's result",
+		claim);
 	return false;
 }
 
@@ -72,7 +78,9 @@ static int crosscheck(struct kr_crosscheck *c)
 
 static int run(const struct kr_args *args)
 {
-	struct kr_crosscheck c = {.args = args, .trace = {.path = args->operands.at[0]}, .json = kr_args_has(args, "json")};
+	struct kr_crosscheck c = {.args = args,
+		.trace = {.path = args->operands.at[0]},
+		.json = kr_args_has(args, "json")};
 	int exit = KR_EXIT_USAGE;
 
 	if (kr_args_has(args, "profile"))

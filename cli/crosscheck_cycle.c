@@ -1,4 +1,5 @@
-/* What becomes of the cycles that another checker found: a line for each edge, and one for the whole. A cycle that Elle found is a claim at the levels that forbid such cycles; at others nothing is claimed of it. */
+/* What becomes of the cycles that another checker found: a line for each edge, and one for the whole. A cycle
+ * that Elle found is a claim at the levels that forbid such cycles; at others nothing is claimed of it. */
 #include "cli/crosscheck_run.h"
 
 #include <string.h>
@@ -35,7 +36,8 @@ static void add_edge(const struct kr_crosscheck *c, const struct kr_claimed_edge
 {
 	const struct kr_history *h = &c->trace.history;
 	kr_key key = e->found ? e->edge.key : e->key;
-	const char *kind = kr_edge_name((enum kr_edge_kind)e->kind), *p = e->predicate || (e->found && e->edge.predicate) ? "p" : "";
+	const char *kind = kr_edge_name((enum kr_edge_kind)e->kind),
+		   *p = e->predicate || (e->found && e->edge.predicate) ? "p" : "";
 	struct kr_str why;
 
 	kr_str_init(&why, c->args->mem);
@@ -66,7 +68,8 @@ static void add_edge(const struct kr_crosscheck *c, const struct kr_claimed_edge
 	kr_str_done(&why);
 }
 
-static bool tell_json(const struct kr_crosscheck *c, const struct kr_asked *asked, const struct claimed *cycle, const char *result, const char *why)
+static bool tell_json(const struct kr_crosscheck *c, const struct kr_asked *asked,
+	const struct claimed *cycle, const char *result, const char *why)
 {
 	struct kr_str out;
 
@@ -85,7 +88,8 @@ static bool tell_json(const struct kr_crosscheck *c, const struct kr_asked *aske
 	return kr_crosscheck_end(c, &out);
 }
 
-static bool tell(const struct kr_crosscheck *c, const struct kr_asked *asked, const struct claimed *cycle, const char *result, const char *why)
+static bool tell(const struct kr_crosscheck *c, const struct kr_asked *asked, const struct claimed *cycle,
+	const char *result, const char *why)
 {
 	struct kr_str out;
 	bool written = true;
@@ -106,7 +110,8 @@ static bool tell(const struct kr_crosscheck *c, const struct kr_asked *asked, co
 	return kr_crosscheck_end(c, &out) && written;
 }
 
-static void write_witness(struct kr_crosscheck *c, const struct kr_asked *asked, const struct kr_certificate *proof)
+static void write_witness(struct kr_crosscheck *c, const struct kr_asked *asked,
+	const struct kr_certificate *proof)
 {
 	struct kr_witness_head head = {c->trace.path, asked->level->id, asked->order};
 	struct kr_str out;
@@ -119,8 +124,8 @@ static void write_witness(struct kr_crosscheck *c, const struct kr_asked *asked,
 
 /* The time that each step has. */
 /* Prints what was found; returns the exit status. */
-static int conclude(struct kr_crosscheck *c, const struct kr_asked *asked, const struct claimed *cycle, bool satisfied, enum kr_claim_result result,
-	const char *why)
+static int conclude(struct kr_crosscheck *c, const struct kr_asked *asked, const struct claimed *cycle,
+	bool satisfied, enum kr_claim_result result, const char *why)
 {
 	static const int exits[] = {
 		[KR_CLAIM_CONFIRMED] = KR_EXIT_SATISFIED,
@@ -141,7 +146,8 @@ static int conclude(struct kr_crosscheck *c, const struct kr_asked *asked, const
 	return counts ? exit : KR_EXIT_SATISFIED;
 }
 
-static int judge(struct kr_crosscheck *c, const struct kr_asked *asked, struct claimed *cycle, bool satisfied, struct kr_err *err)
+static int judge(struct kr_crosscheck *c, const struct kr_asked *asked, struct claimed *cycle, bool satisfied,
+	struct kr_err *err)
 {
 	struct kr_check_options question = {.level = asked->level, .order = asked->order};
 	enum kr_claim_result result = KR_CLAIM_OPEN;
@@ -152,7 +158,8 @@ static int judge(struct kr_crosscheck *c, const struct kr_asked *asked, struct c
 	kr_certificate_init(&proof, &c->trace.ctx.mem);
 	kr_ctx_restart(&c->trace.ctx, c->limits.seconds);
 
-	enum kr_status status = kr_claim_judge(&c->trace.ctx, &c->trace.history, &c->trace.analysis, &question, &cycle->edges, &result, &proof, &why);
+	enum kr_status status = kr_claim_judge(&c->trace.ctx, &c->trace.history, &c->trace.analysis,
+		&question, &cycle->edges, &result, &proof, &why);
 	int exit = KR_EXIT_FAILED;
 
 	if (status && !kr_is_limit(status)) {
@@ -179,8 +186,8 @@ static int fail(struct kr_crosscheck *c, struct kr_err *err)
 }
 
 /* Of copies, since judging fills them in. `why` it cannot be judged, or NULL. */
-static int crosscheck_copy(struct kr_crosscheck *c, const struct kr_asked *asked, const struct kr_claimed_cycle *edges, const char *anomaly, const char *why,
-	bool satisfied)
+static int crosscheck_copy(struct kr_crosscheck *c, const struct kr_asked *asked,
+	const struct kr_claimed_cycle *edges, const char *anomaly, const char *why, bool satisfied)
 {
 	struct claimed cycle = {.anomaly = anomaly};
 	struct kr_err err;
@@ -200,9 +207,11 @@ static int crosscheck_copy(struct kr_crosscheck *c, const struct kr_asked *asked
 	return exit;
 }
 
-static int crosscheck_found(struct kr_crosscheck *c, const struct kr_asked *asked, const struct kr_elle_cycle *found, bool satisfied)
+static int crosscheck_found(struct kr_crosscheck *c, const struct kr_asked *asked,
+	const struct kr_elle_cycle *found, bool satisfied)
 {
-	return crosscheck_copy(c, asked, &found->edges, found->anomaly, found->why[0] ? found->why : NULL, satisfied);
+	return crosscheck_copy(c, asked, &found->edges, found->anomaly, found->why[0] ? found->why : NULL,
+		satisfied);
 }
 
 /* What is no cycle is only named. */
@@ -239,7 +248,8 @@ int kr_crosscheck_cycles(struct kr_crosscheck *c, const struct kr_asked *asked, 
 	int exit = KR_EXIT_SATISFIED;
 
 	for (uint32_t i = 0; i < c->cycles.n; i++)
-		exit = kr_exit_worst(exit, crosscheck_copy(c, asked, &c->cycles.at[i], NULL, NULL, satisfied));
+		exit = kr_exit_worst(exit,
+			crosscheck_copy(c, asked, &c->cycles.at[i], NULL, NULL, satisfied));
 	return exit;
 }
 
@@ -259,7 +269,8 @@ bool kr_crosscheck_take_cycles(const struct kr_args *args)
 		struct kr_claimed_cycle edges = {0};
 
 		if (given_cycle(args, i))
-			kr_err_set(&err, kr_claim_read(args->mem, NULL, given_cycle(args, i), &edges, &err), "%s", kr_status_text(KR_NOMEM));
+			kr_err_set(&err, kr_claim_read(args->mem, NULL, given_cycle(args, i), &edges, &err),
+				"%s", kr_status_text(KR_NOMEM));
 		kr_vec_done(args->mem, &edges);
 	}
 	if (err.status)

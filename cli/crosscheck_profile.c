@@ -1,4 +1,5 @@
-/* krait crosscheck --profile: findings about mechanisms against levels. What a finding implies is claimed and decided; a line for each claim, as for those of other checkers. */
+/* krait crosscheck --profile: findings about mechanisms against levels. What a finding implies is claimed and
+ * decided; a line for each claim, as for those of other checkers. */
 #include "cli/crosscheck_profile.h"
 
 #include <string.h>
@@ -19,7 +20,8 @@ struct implying {
 
 static void add_finding(const struct implying *m, const struct kr_implied *claim, struct kr_str *out)
 {
-	struct kr_finding_report r = {NULL, &m->trace.history, m->asked.options.profile, m->asked.options.certify, &m->found.findings};
+	struct kr_finding_report r = {NULL, &m->trace.history, m->asked.options.profile,
+		m->asked.options.certify, &m->found.findings};
 	const struct kr_finding *f = &m->found.findings.list.at[claim->finding];
 	char name[KR_ANOMALY_NAME_SIZE];
 	struct kr_str text;
@@ -54,8 +56,9 @@ static int say(struct implying *m, const struct kr_implied *claim, int exit, con
 			kr_crosscheck_field("reason", reason, &out);
 	} else {
 		kr_str_shown(&out, m->trace.path);
-		kr_str_format(&out, "\t%s\tclaim: violated%s\t%s%s%s", claim->level->id, claim->told ? " with the certain order" : "",
-			kr_crosscheck_results[exit], reason ? "\t" : "", reason ? reason : "");
+		kr_str_format(&out, "\t%s\tclaim: violated%s\t%s%s%s", claim->level->id,
+			claim->told ? " with the certain order" : "", kr_crosscheck_results[exit],
+			reason ? "\t" : "", reason ? reason : "");
 	}
 	add_finding(m, claim, &out);
 	kr_str_add(&out, m->json ? "}\n" : "\n");
@@ -64,7 +67,8 @@ static int say(struct implying *m, const struct kr_implied *claim, int exit, con
 	return written ? exit : KR_EXIT_FAILED;
 }
 
-static int decide(struct implying *m, struct kr_ctx *ctx, const struct kr_implied *claim, const struct kr_history *h)
+static int decide(struct implying *m, struct kr_ctx *ctx, const struct kr_implied *claim,
+	const struct kr_history *h)
 {
 	struct kr_check_options options = {.level = claim->level, .order = claim->order};
 	struct kr_analysis analysis;
@@ -77,8 +81,12 @@ static int decide(struct implying *m, struct kr_ctx *ctx, const struct kr_implie
 		return say(m, claim, KR_EXIT_UNDECIDED, err.text[0] ? err.text : kr_ctx_reason(ctx, status));
 	status = kr_check(ctx, h, &analysis, &options, &verdict, &err);
 	enum kr_outcome outcome = status ? KR_UNDECIDED : verdict.outcome;
-	const char *reason = status ? (err.text[0] ? err.text : kr_ctx_reason(ctx, status)) : outcome == KR_UNDECIDED ? verdict.reason : NULL;
-	int exit = outcome == KR_VIOLATED ? KR_EXIT_SATISFIED : outcome == KR_SATISFIED ? KR_EXIT_VIOLATED : KR_EXIT_UNDECIDED;
+	const char *reason = status       ? (err.text[0] ? err.text : kr_ctx_reason(ctx, status))
+		: outcome == KR_UNDECIDED ? verdict.reason
+					  : NULL;
+	int exit = outcome == KR_VIOLATED ? KR_EXIT_SATISFIED
+		: outcome == KR_SATISFIED ? KR_EXIT_VIOLATED
+					  : KR_EXIT_UNDECIDED;
 	exit = say(m, claim, exit, reason);
 	kr_verdict_done(&verdict, &ctx->mem);
 	kr_analysis_done(&analysis);
@@ -120,7 +128,8 @@ static int say_nothing(struct implying *m)
 		kr_str_format(&out, ", \"findings\": %u}\n", n);
 	} else {
 		kr_str_shown(&out, m->trace.path);
-		kr_str_format(&out, "\t%s\tnothing claimed\t%u finding%s\n", m->asked.options.profile->name, n, n == 1 ? "" : "s");
+		kr_str_format(&out, "\t%s\tnothing claimed\t%u finding%s\n", m->asked.options.profile->name,
+			n, n == 1 ? "" : "s");
 	}
 	bool written = kr_print(&out);
 	kr_str_done(&out);
@@ -135,9 +144,11 @@ static int crosscheck(struct implying *m)
 	kr_err_init(&err);
 	enum kr_status status = kr_trace_read(&m->trace, m->args->operands.at[0], &m->trace_options, &err);
 	if (!status)
-		status = kr_check_mechanisms(&m->trace.ctx, &m->trace.history, &m->asked.options, &m->found, &err);
+		status = kr_check_mechanisms(&m->trace.ctx, &m->trace.history, &m->asked.options, &m->found,
+			&err);
 	if (!status)
-		status = kr_findings_imply(&m->trace.ctx, &m->trace.history, &m->asked.options, &m->found.findings, &m->claims);
+		status = kr_findings_imply(&m->trace.ctx, &m->trace.history, &m->asked.options,
+			&m->found.findings, &m->claims);
 	if (status)
 		exit = kr_trace_fail(&m->trace, status, &err);
 	else if (m->claims.n == 0)
@@ -152,7 +163,8 @@ static int crosscheck(struct implying *m)
 
 int kr_crosscheck_profile(const struct kr_args *args)
 {
-	static const char *const not_here[] = {"level", "order", "checker", "claim", "cycle", "output", "witness"};
+	static const char *const not_here[] = {"level", "order", "checker", "claim", "cycle", "output",
+		"witness"};
 	struct implying m = {.args = args, .json = kr_args_has(args, "json")};
 	int status = kr_profile_asked(args, &m.asked);
 

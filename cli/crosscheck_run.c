@@ -1,11 +1,14 @@
-/* Crosschecks one level: the runs, a line each; what they come to; a disagreement shrunk; a claim judged by the first verdict that is proved. */
+/* Crosschecks one level: the runs, a line each; what they come to; a disagreement shrunk; a claim judged by
+ * the first verdict that is proved. */
 #include "cli/crosscheck_run.h"
 
 #include <string.h>
 
 #include "frontend/native_write.h"
 
-const char *const kr_crosscheck_results[] = {[KR_EXIT_SATISFIED] = "confirmed", [KR_EXIT_VIOLATED] = "refuted", [KR_EXIT_UNDECIDED] = "not decidable"};
+const char *const kr_crosscheck_results[] = {[KR_EXIT_SATISFIED] = "confirmed",
+	[KR_EXIT_VIOLATED] = "refuted",
+	[KR_EXIT_UNDECIDED] = "not decidable"};
 
 struct crossing {
 	struct kr_crosscheck *c;
@@ -43,7 +46,10 @@ bool kr_crosscheck_end(const struct kr_crosscheck *c, struct kr_str *out)
 	return written;
 }
 
-static void begin_line(const struct crossing *x, struct kr_str *out) { kr_crosscheck_begin(x->c, x->asked, out); }
+static void begin_line(const struct crossing *x, struct kr_str *out)
+{
+	kr_crosscheck_begin(x->c, x->asked, out);
+}
 
 static bool end_line(const struct crossing *x, struct kr_str *out)
 {
@@ -55,7 +61,8 @@ static bool end_line(const struct crossing *x, struct kr_str *out)
 
 static void add_way(const struct kr_way *way, struct kr_str *out)
 {
-	kr_str_format(out, "%s%s%s", way->checker->name, way->backend ? "/" : "", way->backend ? way->backend : "");
+	kr_str_format(out, "%s%s%s", way->checker->name, way->backend ? "/" : "",
+		way->backend ? way->backend : "");
 }
 
 static const char *verdict_name(const struct kr_cross_run *run)
@@ -64,7 +71,8 @@ static const char *verdict_name(const struct kr_cross_run *run)
 }
 
 /* The anomaly's name, or why there is no verdict. */
-static const char *detail(const struct crossing *x, const struct kr_cross_run *run, char name[KR_ANOMALY_NAME_SIZE])
+static const char *detail(const struct crossing *x, const struct kr_cross_run *run,
+	char name[KR_ANOMALY_NAME_SIZE])
 {
 	if (run->status != KR_OK)
 		return run->err.status ? run->err.text : kr_status_text(run->status);
@@ -79,7 +87,8 @@ static const char *detail(const struct crossing *x, const struct kr_cross_run *r
 static bool tell_run(const struct crossing *x, const struct kr_cross_run *run)
 {
 	char name[KR_ANOMALY_NAME_SIZE];
-	const char *text = detail(x, run, name), *field = kr_cross_run_outcome(run) == KR_VIOLATED ? "anomaly" : "reason";
+	const char *text = detail(x, run, name),
+		   *field = kr_cross_run_outcome(run) == KR_VIOLATED ? "anomaly" : "reason";
 	unsigned long long mib = (unsigned long long)(run->ctx.mem.peak + (1u << 20) - 1) >> 20;
 	struct kr_str out;
 
@@ -95,7 +104,8 @@ static bool tell_run(const struct crossing *x, const struct kr_cross_run *run)
 	} else {
 		kr_str_add(&out, "\t");
 		add_way(&run->way, &out);
-		kr_str_format(&out, "\t%s\t%.3f s\t%llu MiB%s%s", verdict_name(run), run->seconds, mib, *text ? "\t" : "", text);
+		kr_str_format(&out, "\t%s\t%.3f s\t%llu MiB%s%s", verdict_name(run), run->seconds, mib,
+			*text ? "\t" : "", text);
 	}
 	return end_line(x, &out);
 }
@@ -106,7 +116,8 @@ static bool run_all(struct crossing *x)
 	bool written = true;
 
 	for (uint32_t i = 0; i < x->ways.n; i++) {
-		kr_cross_run_way(&x->c->trace.ctx, &t->history, &t->analysis, &x->question, x->ways.at[i], x->c->limits, &x->runs[i]);
+		kr_cross_run_way(&x->c->trace.ctx, &t->history, &t->analysis, &x->question, x->ways.at[i],
+			x->c->limits, &x->runs[i]);
 		written = written && tell_run(x, &x->runs[i]);
 	}
 	return written;
@@ -115,7 +126,8 @@ static bool run_all(struct crossing *x)
 /* ---- disagreement ---- */
 
 /* The trace that shows it, for the result's line or the file that was named. */
-static enum kr_status shrink(struct crossing *x, const struct kr_disagreement *d, struct kr_str *text, uint32_t *txns, bool *minimal, struct kr_err *err)
+static enum kr_status shrink(struct crossing *x, const struct kr_disagreement *d, struct kr_str *text,
+	uint32_t *txns, bool *minimal, struct kr_err *err)
 {
 	struct kr_trace *t = &x->c->trace;
 	const struct kr_cross_run *other = d->other == KR_NONE ? NULL : &x->runs[d->other];
@@ -124,8 +136,8 @@ static enum kr_status shrink(struct crossing *x, const struct kr_disagreement *d
 
 	kr_ctx_restart(&t->ctx, x->c->limits.seconds);
 
-	enum kr_status status =
-		kr_shrink_disagreement(&t->ctx, &t->history, &t->analysis, &x->question, x->c->limits, &x->runs[d->wrong], other, &cut, minimal, err);
+	enum kr_status status = kr_shrink_disagreement(&t->ctx, &t->history, &t->analysis, &x->question,
+		x->c->limits, &x->runs[d->wrong], other, &cut, minimal, err);
 
 	if (status)
 		return status;
@@ -170,7 +182,8 @@ static int tell_disagreement(struct crossing *x, const struct kr_disagreement *d
 		kr_str_format(&out, "\"], \"minimal\": %s, \"shown_by\": ", minimal ? "true" : "false");
 		kr_str_json(&out, kr_str_text(&text), text.n);
 	} else if (!status) {
-		kr_str_format(&out, "\tshown by %u transaction%s%s", (unsigned)txns, txns == 1 ? "" : "s", minimal ? "" : ", perhaps not the fewest");
+		kr_str_format(&out, "\tshown by %u transaction%s%s", (unsigned)txns, txns == 1 ? "" : "s",
+			minimal ? "" : ", perhaps not the fewest");
 	}
 	if (end_line(x, &out) && !status)
 		(void)write_shown(x, &text); /* the status is the same if that fails */
@@ -213,7 +226,9 @@ static void write_witness(const struct crossing *x, const struct kr_cross_run *r
 
 static int tell_agreement(const struct crossing *x, const struct kr_cross_run *proved)
 {
-	static const int exits[] = {[KR_SATISFIED] = KR_EXIT_SATISFIED, [KR_VIOLATED] = KR_EXIT_VIOLATED, [KR_UNDECIDED] = KR_EXIT_UNDECIDED};
+	static const int exits[] = {[KR_SATISFIED] = KR_EXIT_SATISFIED,
+		[KR_VIOLATED] = KR_EXIT_VIOLATED,
+		[KR_UNDECIDED] = KR_EXIT_UNDECIDED};
 	enum kr_outcome outcome = proved ? proved->verdict.outcome : KR_UNDECIDED;
 	const char *result = proved ? "agree" : "undecided";
 	struct kr_str out;
@@ -235,7 +250,9 @@ static int tell_agreement(const struct crossing *x, const struct kr_cross_run *p
 
 static int tell_claim(const struct crossing *x, const struct kr_cross_run *proved, enum kr_outcome claim)
 {
-	int exit = !proved || claim == KR_UNDECIDED ? KR_EXIT_UNDECIDED : proved->verdict.outcome == claim ? KR_EXIT_SATISFIED : KR_EXIT_VIOLATED;
+	int exit = !proved || claim == KR_UNDECIDED ? KR_EXIT_UNDECIDED
+		: proved->verdict.outcome == claim  ? KR_EXIT_SATISFIED
+						    : KR_EXIT_VIOLATED;
 	struct kr_report report;
 	struct kr_str out, why;
 
@@ -254,7 +271,8 @@ static int tell_claim(const struct crossing *x, const struct kr_cross_run *prove
 		if (why.n > 0)
 			kr_crosscheck_field("explanation", kr_str_text(&why), &out);
 	} else {
-		kr_str_format(&out, "\tclaim: %s\t%s%s%s", kr_report_verdict(claim), kr_crosscheck_results[exit], *silent ? "\t" : "", silent);
+		kr_str_format(&out, "\tclaim: %s\t%s%s%s", kr_report_verdict(claim),
+			kr_crosscheck_results[exit], *silent ? "\t" : "", silent);
 		if (why.n > 0)
 			kr_str_format(&out, "\n%s", kr_str_text(&why));
 	}
@@ -267,11 +285,14 @@ static int tell_claim(const struct crossing *x, const struct kr_cross_run *prove
 static int judge_claims(struct crossing *x, const struct kr_cross_run *proved, int exit)
 {
 	struct kr_crosscheck *c = x->c;
-	bool satisfied = proved && proved->verdict.outcome == KR_SATISFIED, claimed = c->elle_path || c->claim != KR_UNDECIDED;
+	bool satisfied = proved && proved->verdict.outcome == KR_SATISFIED,
+	     claimed = c->elle_path || c->claim != KR_UNDECIDED;
 	struct kr_question question = {x->asked->level, x->asked->order};
 
 	if (claimed)
-		exit = tell_claim(x, proved, c->elle_path ? kr_elle_result_claims(&c->elle, c->args->modules, question) : c->claim);
+		exit = tell_claim(x, proved,
+			c->elle_path ? kr_elle_result_claims(&c->elle, c->args->modules, question)
+				     : c->claim);
 	if (c->elle_path && exit != KR_EXIT_FAILED)
 		exit = kr_exit_worst(exit, kr_crosscheck_elle(c, x->asked, satisfied));
 	if (exit == KR_EXIT_FAILED || c->cycles.n == 0)
@@ -300,7 +321,9 @@ static int conclude(struct crossing *x)
 int kr_crosscheck_level(struct kr_crosscheck *c, const struct kr_asked *asked)
 {
 	struct kr_mem *mem = c->args->mem;
-	struct crossing x = {.c = c, .asked = asked, .question = {.level = asked->level, .order = asked->order}};
+	struct crossing x = {.c = c,
+		.asked = asked,
+		.question = {.level = asked->level, .order = asked->order}};
 	const struct kr_checker *only = kr_args_has(c->args, "checker") ? asked->checker : NULL;
 	int exit = KR_EXIT_FAILED;
 

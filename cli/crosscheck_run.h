@@ -28,7 +28,8 @@ struct kr_crosscheck {
 /* All ways to decide the level, and what follows; returns the exit status. */
 int kr_crosscheck_level(struct kr_crosscheck *c, const struct kr_asked *asked);
 
-/* A line begins with the trace and the level, and ends with a newline; between them come the fields, each with what separates it. False: it could not be written. */
+/* A line begins with the trace and the level, and ends with a newline; between them come the fields, each
+ * with what separates it. False: it could not be written. */
 void kr_crosscheck_begin(const struct kr_crosscheck *c, const struct kr_asked *asked, struct kr_str *out);
 void kr_crosscheck_field(const char *name, const char *text, struct kr_str *out); /* JSON */
 bool kr_crosscheck_end(const struct kr_crosscheck *c, struct kr_str *out);
@@ -40,10 +41,12 @@ bool kr_crosscheck_take_cycles(const struct kr_args *args);
 enum kr_status kr_crosscheck_read_cycles(struct kr_crosscheck *c, struct kr_err *err);
 void kr_crosscheck_drop_cycles(struct kr_crosscheck *c);
 
-/* The cycles that --cycle names, held against the trace. `satisfied`: the level is. Returns 0 when all are confirmed, 1 when one is refuted, 2 when one is open. crosscheck_cycle.c */
+/* The cycles that --cycle names, held against the trace. `satisfied`: the level is. Returns 0 when all are
+ * confirmed, 1 when one is refuted, 2 when one is open. crosscheck_cycle.c */
 int kr_crosscheck_cycles(struct kr_crosscheck *c, const struct kr_asked *asked, bool satisfied);
 
-/* The same of those that Elle found. At a level that does not forbid such a cycle nothing is claimed of it. */
+/* The same of those that Elle found. At a level that does not forbid such a cycle nothing is claimed of
+ * it. */
 int kr_crosscheck_elle(struct kr_crosscheck *c, const struct kr_asked *asked, bool satisfied);
 
 /* Names of what becomes of a claim, by exit status. */

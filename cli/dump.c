@@ -25,12 +25,17 @@ static void note_missing(const struct kr_staging *d, const struct kr_trace *t)
 	uint32_t n = t->analysis.anomaly_count;
 
 	if (n > 0 && !d->trace_options.quiet)
-		kr_note("%s: note: this does not show the %u anomal%s that no order explains (see 'krait check')", t->path, n, n == 1 ? "y" : "ies");
+		kr_note("%s: note: this does not show the %u anomal%s that no order explains (see 'krait "
+			"check')",
+			t->path, n, n == 1 ? "y" : "ies");
 	if (t->analysis.left_out[0] && !d->trace_options.quiet)
 		kr_note("%s: note: this has more worlds than the trace: %s", t->path, t->analysis.left_out);
 }
 
-static const char *passes_of(const struct kr_staging *d) { return d->passes ? d->passes : d->asked.at[0].checker->passes; }
+static const char *passes_of(const struct kr_staging *d)
+{
+	return d->passes ? d->passes : d->asked.at[0].checker->passes;
+}
 
 static enum kr_status dump_graph(struct kr_staging *d, struct kr_trace *t, struct kr_err *err)
 {
@@ -91,7 +96,8 @@ static int check_passes(const struct kr_staging *d)
 	struct kr_err err;
 
 	kr_err_init(&err);
-	if (!d->passes || d->stage != KR_STAGE_WRITER || kr_passes_check_order(d->args->modules, d->passes, d->asked.at[0].order, &err) == KR_OK)
+	if (!d->passes || d->stage != KR_STAGE_WRITER ||
+		kr_passes_check_order(d->args->modules, d->passes, d->asked.at[0].order, &err) == KR_OK)
 		return KR_EXIT_SATISFIED;
 	return kr_usage("option '--passes': %s", err.text);
 }

@@ -1,7 +1,8 @@
-/* Files that are written. A temporary file in the folder of the name takes what is written, and is renamed at the end:
- * a reader sees the old file or the whole new one, and nothing that goes wrong on the way costs the old one. It has the
- * mode (and, where that is allowed, the owner) of the file that it replaces. A signal that ends the process removes it
- * first, and does what else was asked for; only SIGKILL, or a crash, can leave one behind. */
+/* Files that are written. A temporary file in the folder of the name takes what is written, and is renamed at
+ * the end: a reader sees the old file or the whole new one, and nothing that goes wrong on the way costs the
+ * old one. It has the mode (and, where that is allowed, the owner) of the file that it replaces. A signal
+ * that ends the process removes it first, and does what else was asked for; only SIGKILL, or a crash, can
+ * leave one behind. */
 #include "cli/file.h"
 
 #include <errno.h>
@@ -15,7 +16,8 @@
 
 /* ---- signals ---- */
 
-/* They are blocked in every thread but this one, which may do what a handler may not, and needs no global variable. */
+/* They are blocked in every thread but this one, which may do what a handler may not, and needs no global
+ * variable. */
 static void *watch(void *data)
 {
 	struct kr_files *files = data;
@@ -44,7 +46,8 @@ void kr_files_watch(struct kr_files *files)
 	if (files->watched)
 		return;
 	for (size_t i = 0; i < KR_COUNT(endings); i++)
-		if (sigaction(endings[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL) /* nohup ignores SIGHUP */
+		/* nohup ignores SIGHUP */
+		if (sigaction(endings[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
 			(void)sigaddset(&files->endings, endings[i]);
 	(void)pthread_sigmask(SIG_BLOCK, &files->endings, NULL);
 	files->watched = pthread_create(&files->watcher, NULL, watch, files) == 0;
@@ -92,20 +95,23 @@ static bool fail(struct kr_file *f, const char *what)
 	return false;
 }
 
-/* As the file that is replaced, or as the system makes new ones. Where that is not to be had it stays private. */
+/* As the file that is replaced, or as the system makes new ones. Where that is not to be had it stays
+ * private. */
 static void set_mode(int fd, const struct kr_file_place *place)
 {
 	mode_t mask = umask(0), mode = 0666 & ~mask;
 
 	(void)umask(mask);
 	if (place->exists)
-		mode = place->info.st_mode & (fchown(fd, place->info.st_uid, place->info.st_gid) == 0 ? 07777 : 0777);
+		mode = place->info.st_mode &
+			(fchown(fd, place->info.st_uid, place->info.st_gid) == 0 ? 07777 : 0777);
 	(void)fchmod(fd, mode);
 }
 
 static FILE *make_temporary(struct kr_file *f, const struct kr_file_place *place)
 {
-	size_t folder = (size_t)(strrchr(place->target, '/') - place->target) + 1, size = folder + sizeof ".krait-XXXXXX";
+	size_t folder = (size_t)(strrchr(place->target, '/') - place->target) + 1,
+	       size = folder + sizeof ".krait-XXXXXX";
 	char *name = malloc(size);
 	FILE *file;
 	int fd = -1;
@@ -153,7 +159,8 @@ bool kr_file_open(struct kr_file *f, const struct kr_args *args, const char *pat
 		f->file = open_descriptor(place.descriptor);
 	else if (place.exists && !S_ISREG(place.info.st_mode))
 		f->file = fopen(path, "w");
-	else if (!place.exists || access(place.target, W_OK) == 0) /* one that is not to be written is not replaced, either */
+	else if (!place.exists ||
+		access(place.target, W_OK) == 0) /* one that is not to be written is not replaced, either */
 		f->file = make_temporary(f, &place);
 	return f->file || fail(f, "create");
 }
@@ -167,7 +174,8 @@ bool kr_file_write(struct kr_file *f, const struct kr_str *text)
 	if (f->file == stdout)
 		return kr_print(text);
 	errno = ENOMEM;
-	if (!text->failed && fwrite(kr_str_text(text), 1, text->n, f->file) == text->n && fflush(f->file) == 0)
+	if (!text->failed && fwrite(kr_str_text(text), 1, text->n, f->file) == text->n &&
+		fflush(f->file) == 0)
 		return true;
 	return fail(f, "write");
 }
@@ -214,7 +222,8 @@ void kr_file_drop(struct kr_file *f)
 
 /* A file of the command line. */
 struct named {
-	const char *path, *option; /* NULL: an operand; `path` NULL: a standard stream, which `option` names */
+	/* NULL: an operand; `path` NULL: a standard stream, which `option` names */
+	const char *path, *option;
 	bool written;
 	struct kr_file_place place;
 };
@@ -225,7 +234,10 @@ struct outputs {
 	uint32_t n;
 };
 
-static bool is_folder(const struct named *named) { return named->place.exists && S_ISDIR(named->place.info.st_mode); }
+static bool is_folder(const struct named *named)
+{
+	return named->place.exists && S_ISDIR(named->place.info.st_mode);
+}
 
 /* Finds the place; false for what nothing can be mistaken for: devices, pipes, what is not there. */
 static bool locate(struct named *named)
@@ -236,18 +248,20 @@ static bool locate(struct named *named)
 		kr_file_place_of(named->written ? STDOUT_FILENO : STDIN_FILENO, &named->place);
 	else if (!kr_file_place_find(named->path, &named->place))
 		return false; /* opening it will say what is wrong */
-	return !named->place.exists || S_ISREG(named->place.info.st_mode) || (is_folder(named) && !named->written);
+	return !named->place.exists || S_ISREG(named->place.info.st_mode) ||
+		(is_folder(named) && !named->written);
 }
 
-/* Would `a`, which is written, spoil `b`? Two descriptors may share a file: `2>&1`. That standard error goes to an input
- * cannot be told but there. */
+/* Would `a`, which is written, spoil `b`? Two descriptors may share a file: `2>&1`. That standard error goes
+ * to an input cannot be told but there. */
 static bool clash(const struct named *a, const struct named *b)
 {
 	if (a->place.descriptor == STDERR_FILENO && !b->written)
 		return false;
 	if (is_folder(b))
 		return kr_file_place_within(b->path, &a->place);
-	return kr_file_place_same(&a->place, &b->place) && !(b->written && a->place.descriptor >= 0 && b->place.descriptor >= 0);
+	return kr_file_place_same(&a->place, &b->place) &&
+		!(b->written && a->place.descriptor >= 0 && b->place.descriptor >= 0);
 }
 
 /* "option '--dot'", "the input", "standard output" */
@@ -267,8 +281,10 @@ static int refuse(const struct named *a, const struct named *b)
 	if (!b->path || b->written)
 		return kr_usage("%s would overwrite the file of %s; expected another file", writer, role);
 	if (b->option)
-		return kr_usage("%s would overwrite %s'%s' of %s; expected another file", writer, is_folder(b) ? "a file of " : "", b->path, role);
-	return kr_usage("%s would overwrite %s%s '%s'; expected another file", writer, is_folder(b) ? "a file of " : "", role, b->path);
+		return kr_usage("%s would overwrite %s'%s' of %s; expected another file", writer,
+			is_folder(b) ? "a file of " : "", b->path, role);
+	return kr_usage("%s would overwrite %s%s '%s'; expected another file", writer,
+		is_folder(b) ? "a file of " : "", role, b->path);
 }
 
 /* Holds a file against what is written, and keeps it if it is, too. */
@@ -278,7 +294,8 @@ static int add(struct outputs *out, struct named *named)
 		return KR_EXIT_SATISFIED;
 	for (uint32_t i = 0; i < out->n; i++)
 		if (clash(&out->at[i], named))
-			return named->path && named->written ? refuse(named, &out->at[i]) : refuse(&out->at[i], named);
+			return named->path && named->written ? refuse(named, &out->at[i])
+							     : refuse(&out->at[i], named);
 	if (named->written && out->n < KR_FILES_MOST)
 		out->at[out->n++] = *named;
 	return KR_EXIT_SATISFIED;
@@ -289,8 +306,11 @@ static int add_operands(const struct kr_args *args, bool written, struct outputs
 	const struct kr_command *command = args->command;
 	int exit = KR_EXIT_SATISFIED;
 
-	for (uint32_t i = 0; command->operands == KR_WORDS_FILE && i < args->operands.n && exit == KR_EXIT_SATISFIED; i++) {
-		struct named named = {.path = args->operands.at[i], .written = command->written > 0 && i >= command->written};
+	for (uint32_t i = 0;
+		command->operands == KR_WORDS_FILE && i < args->operands.n && exit == KR_EXIT_SATISFIED;
+		i++) {
+		struct named named = {.path = args->operands.at[i],
+			.written = command->written > 0 && i >= command->written};
 		if (named.written == written)
 			exit = add(out, &named);
 	}
@@ -314,9 +334,13 @@ static int add_options(const struct kr_args *args, bool written, struct outputs 
 
 	for (uint32_t i = 0; i < args->given.n && exit == KR_EXIT_SATISFIED; i++) {
 		const struct kr_option *o = args->given.at[i].option;
-		struct named named = {.path = args->given.at[i].value, .option = o->name, .written = o->words == KR_WORDS_WRITTEN};
-		bool file = named.written ? named.path == kr_args_value(args, o->name) /* the last one counts */
-					  : o->words == KR_WORDS_FILE || (o->words == KR_WORDS_CLAIM && !is_word(o->words, named.path));
+		struct named named = {.path = args->given.at[i].value,
+			.option = o->name,
+			.written = o->words == KR_WORDS_WRITTEN};
+		/* the last one counts */
+		bool file = named.written ? named.path == kr_args_value(args, o->name)
+					  : o->words == KR_WORDS_FILE ||
+				(o->words == KR_WORDS_CLAIM && !is_word(o->words, named.path));
 		if (file && named.written == written)
 			exit = add(out, &named);
 	}
@@ -335,8 +359,10 @@ static int check(const struct kr_args *args, struct outputs *out)
 {
 	int exit;
 
-	if ((exit = add_stream(STDOUT_FILENO, "standard output", out)) || (exit = add_stream(STDERR_FILENO, "standard error", out)) ||
-		(exit = add_options(args, true, out)) || (exit = add_operands(args, true, out)) || out->n == 0)
+	if ((exit = add_stream(STDOUT_FILENO, "standard output", out)) ||
+		(exit = add_stream(STDERR_FILENO, "standard error", out)) ||
+		(exit = add_options(args, true, out)) || (exit = add_operands(args, true, out)) ||
+		out->n == 0)
 		return exit;
 	exit = add_options(args, false, out);
 	return exit ? exit : add_operands(args, false, out);

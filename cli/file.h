@@ -14,7 +14,8 @@
 /* All files of a run. */
 struct kr_files {
 	bool watched;
-	pthread_t watcher;  /* waits for a signal that ends the process, and then removes what is half written */
+	/* waits for a signal that ends the process, and then removes what is half written */
+	pthread_t watcher;
 	sigset_t endings;   /* those signals */
 	pthread_mutex_t lock;
 	const char *temporaries[KR_FILES_MOST]; /* that are there; NULL: none */
@@ -22,20 +23,22 @@ struct kr_files {
 	void *last_data;
 };
 
-/* Before anything is read: a file to be written may be none that is read or written otherwise, be it by another name
- * or another link. KR_EXIT_USAGE after one line on standard error. In every case the caller calls kr_files_done. */
+/* Before anything is read: a file to be written may be none that is read or written otherwise, be it by
+ * another name or another link. KR_EXIT_USAGE after one line on standard error. In every case the caller
+ * calls kr_files_done. */
 int kr_files_init(struct kr_files *files, const struct kr_args *args);
 void kr_files_done(struct kr_files *files);
 
 /* From now on there is a thread that waits for signals; before there are others. */
 void kr_files_watch(struct kr_files *files);
 
-/* What that thread does, soon, before a signal ends the process; NULL: nothing. While it is being done this does not return. */
+/* What that thread does, soon, before a signal ends the process; NULL: nothing. While it is being done this
+ * does not return. */
 void kr_files_at_signal(struct kr_files *files, void (*last)(void *data), void *data);
 
-/* A file that is being written. It is made beside its name, and takes the name when it is complete: until then, and
- * when it cannot be completed or the process is ended, what had the name before stays. What is no regular file, "-"
- * (standard output) and /dev/stdout are written directly. */
+/* A file that is being written. It is made beside its name, and takes the name when it is complete: until
+ * then, and when it cannot be completed or the process is ended, what had the name before stays. What is no
+ * regular file, "-" (standard output) and /dev/stdout are written directly. */
 struct kr_file {
 	const char *path;  /* as the user named it; NULL: not asked for */
 	FILE *file;        /* NULL: not asked for, failed or closed */
@@ -47,8 +50,10 @@ struct kr_file {
 
 /* What fails is told on standard error, once. `path` NULL: nothing to do. */
 bool kr_file_open(struct kr_file *f, const struct kr_args *args, const char *path);
-bool kr_file_write(struct kr_file *f, const struct kr_str *text); /* does nothing to one that was not asked for, or failed */
-bool kr_file_close(struct kr_file *f); /* it is complete. False when anything of it has failed; safe on a zeroed or closed one */
+/* does nothing to one that was not asked for, or failed */
+bool kr_file_write(struct kr_file *f, const struct kr_str *text);
+/* it is complete. False when anything of it has failed; safe on a zeroed or closed one */
+bool kr_file_close(struct kr_file *f);
 void kr_file_drop(struct kr_file *f);  /* it will not be complete */
 
 #endif

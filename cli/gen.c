@@ -15,7 +15,8 @@ static const struct kr_option options[] = {
 	{"keys", 0, "N", KR_WORDS_ANY, "keys; default: 100"},
 	{"ops", 0, "N", KR_WORDS_ANY, "operations of a transaction; default: 4"},
 	{"reads", 0, "PERCENT", KR_WORDS_ANY, "operations that are reads; default: 50"},
-	{"deletes", 0, "PERCENT", KR_WORDS_ANY, "operations that are deletes; default: 0, as of all kinds that follow"},
+	{"deletes", 0, "PERCENT", KR_WORDS_ANY,
+		"operations that are deletes; default: 0, as of all kinds that follow"},
 	{"inserts", 0, "PERCENT", KR_WORDS_ANY, "operations that put a value if there is none"},
 	{"cas", 0, "PERCENT", KR_WORDS_ANY, "operations that compare and set"},
 	{"incs", 0, "PERCENT", KR_WORDS_ANY, "operations that increment a counter"},
@@ -23,7 +24,8 @@ static const struct kr_option options[] = {
 	{"adds", 0, "PERCENT", KR_WORDS_ANY, "operations that add to a set"},
 	{"ranges", 0, "PERCENT", KR_WORDS_ANY, "operations that read a range of keys"},
 	{"scans", 0, "PERCENT", KR_WORDS_ANY, "operations that read the keys that meet a condition"},
-	{"updates", 0, "PERCENT", KR_WORDS_ANY, "operations that write the keys that meet a condition; what remains are writes"},
+	{"updates", 0, "PERCENT", KR_WORDS_ANY,
+		"operations that write the keys that meet a condition; what remains are writes"},
 	{"span", 0, "N", KR_WORDS_ANY, "keys that a range, scan or update looks at; default: 10"},
 	{"dist", 0, "uniform|zipf", KR_WORDS_DIST, "how keys are chosen; default: uniform"},
 	{"theta", 0, "X", KR_WORDS_ANY, "exponent of zipf; default: 0.99"},
@@ -31,15 +33,20 @@ static const struct kr_option options[] = {
 	{"aborted", 0, "PERCENT", KR_WORDS_ANY, "transactions that abort; default: 0"},
 	{"unknown", 0, "PERCENT", KR_WORDS_ANY, "transactions of unknown outcome; default: 0"},
 	{"untold", 0, "PERCENT", KR_WORDS_ANY, "increments and deletes whose result is not told; default: 0"},
-	{"blank", 0, "PERCENT", KR_WORDS_ANY, "transactions of unknown outcome without any results; default: 0"},
+	{"blank", 0, "PERCENT", KR_WORDS_ANY,
+		"transactions of unknown outcome without any results; default: 0"},
 	{"keep-lists", 0, NULL, KR_WORDS_ANY, "delete no lists"},
 	{"store", 0, "STORE", KR_WORDS_STORE,
-		"serializable, snapshot, read-committed, or a database whose statements take time and wait for locks: postgresql-rc, -rr, -ser, mariadb-ru, "
+		"serializable, snapshot, read-committed, or a database whose statements take time and wait "
+		"for locks: postgresql-rc, -rr, -ser, mariadb-ru, "
 		"-rc, -rr, -rr-si, -ser; default: serializable"},
-	{"autocommit", 0, "PERCENT", KR_WORDS_ANY, "of such a database: transactions that are one autocommit statement; default: 0"},
+	{"autocommit", 0, "PERCENT", KR_WORDS_ANY,
+		"of such a database: transactions that are one autocommit statement; default: 0"},
 	{"locking", 0, "PERCENT", KR_WORDS_ANY, "of such a database: reads that lock; default: 0"},
-	{"latency", 0, "N", KR_WORDS_ANY, "of such a database: most time of a statement's way, and of its answer's; default: 50"},
-	{"think", 0, "N", KR_WORDS_ANY, "of such a database: most time between an answer and the next statement; default: 100"},
+	{"latency", 0, "N", KR_WORDS_ANY,
+		"of such a database: most time of a statement's way, and of its answer's; default: 50"},
+	{"think", 0, "N", KR_WORDS_ANY,
+		"of such a database: most time between an answer and the next statement; default: 100"},
 	{"skew", 0, "N", KR_WORDS_ANY, "of such a database: how much clocks of clients differ; default: 0"},
 	{"initial", 0, "absent|given|unknown|unwritten", KR_WORDS_INITIAL, "how keys start; default: absent"},
 	{"no-times", 0, NULL, KR_WORDS_ANY, "leave out when transactions began and ended"},
@@ -64,20 +71,26 @@ static bool take(const struct kr_args *args, const char *name, uint64_t most, ui
 
 static bool take_shares(const struct kr_args *args, struct kr_generate_options *o)
 {
-	return take(args, "inserts", 100, &o->inserts) && take(args, "cas", 100, &o->cas) && take(args, "incs", 100, &o->incs) &&
-		take(args, "appends", 100, &o->appends) && take(args, "adds", 100, &o->adds) && take(args, "ranges", 100, &o->ranges) &&
-		take(args, "scans", 100, &o->scans) && take(args, "updates", 100, &o->updates) && take(args, "untold", 100, &o->untold) &&
-		take(args, "blank", 100, &o->blank) && take(args, "span", UINT32_MAX - 1, &o->span) && take(args, "autocommit", 100, &o->autocommit) &&
-		take(args, "locking", 100, &o->locking) && take(args, "latency", INT32_MAX, &o->latency) && take(args, "think", INT32_MAX, &o->think) &&
+	return take(args, "inserts", 100, &o->inserts) && take(args, "cas", 100, &o->cas) &&
+		take(args, "incs", 100, &o->incs) && take(args, "appends", 100, &o->appends) &&
+		take(args, "adds", 100, &o->adds) && take(args, "ranges", 100, &o->ranges) &&
+		take(args, "scans", 100, &o->scans) && take(args, "updates", 100, &o->updates) &&
+		take(args, "untold", 100, &o->untold) && take(args, "blank", 100, &o->blank) &&
+		take(args, "span", UINT32_MAX - 1, &o->span) &&
+		take(args, "autocommit", 100, &o->autocommit) && take(args, "locking", 100, &o->locking) &&
+		take(args, "latency", INT32_MAX, &o->latency) && take(args, "think", INT32_MAX, &o->think) &&
 		take(args, "skew", INT32_MAX, &o->skew);
 }
 
 static bool take_numbers(const struct kr_args *args, struct kr_generate_options *o)
 {
-	return take(args, "txns", UINT32_MAX - 1, &o->txns) && take(args, "sessions", UINT32_MAX - 1, &o->sessions) &&
-		take(args, "keys", UINT32_MAX - 1, &o->keys) && take(args, "ops", UINT32_MAX - 1, &o->ops) && take(args, "reads", 100, &o->reads) &&
-		take(args, "deletes", 100, &o->deletes) && take_shares(args, o) && take(args, "values", UINT32_MAX - 1, &o->values) &&
-		take(args, "aborted", 100, &o->aborted) && take(args, "unknown", 100, &o->unknown) && kr_args_integer(args, "seed", UINT64_MAX, &o->seed);
+	return take(args, "txns", UINT32_MAX - 1, &o->txns) &&
+		take(args, "sessions", UINT32_MAX - 1, &o->sessions) &&
+		take(args, "keys", UINT32_MAX - 1, &o->keys) && take(args, "ops", UINT32_MAX - 1, &o->ops) &&
+		take(args, "reads", 100, &o->reads) && take(args, "deletes", 100, &o->deletes) &&
+		take_shares(args, o) && take(args, "values", UINT32_MAX - 1, &o->values) &&
+		take(args, "aborted", 100, &o->aborted) && take(args, "unknown", 100, &o->unknown) &&
+		kr_args_integer(args, "seed", UINT64_MAX, &o->seed);
 }
 
 static int take_dist(const struct kr_args *args, struct kr_generate_options *o)
@@ -95,8 +108,10 @@ static int take_dist(const struct kr_args *args, struct kr_generate_options *o)
 
 static int take_names(const struct kr_args *args, struct kr_generate_options *o)
 {
-	static const char *const initials[] =
-		{[KR_INITIAL_ABSENT] = "absent", [KR_INITIAL_GIVEN] = "given", [KR_INITIAL_UNKNOWN] = "unknown", [KR_INITIAL_UNWRITTEN] = "unwritten"};
+	static const char *const initials[] = {[KR_INITIAL_ABSENT] = "absent",
+		[KR_INITIAL_GIVEN] = "given",
+		[KR_INITIAL_UNKNOWN] = "unknown",
+		[KR_INITIAL_UNWRITTEN] = "unwritten"};
 	const char *store = kr_args_value(args, "store"), *initial = kr_args_value(args, "initial"), *planted;
 	struct kr_guess guess = {.typed = o->anomaly};
 	char near[128];
@@ -107,14 +122,18 @@ static int take_names(const struct kr_args *args, struct kr_generate_options *o)
 	while (initial && i < KR_COUNT(initials) && strcmp(initials[i], initial) != 0)
 		i++;
 	if (i == KR_COUNT(initials))
-		return kr_usage("option '--initial': found '%s', expected absent, given, unknown or unwritten", initial);
+		return kr_usage("option '--initial': found '%s', expected absent, given, unknown or "
+				"unwritten",
+			initial);
 	o->initial = initial ? (enum kr_initial)i : o->initial;
 	for (i = 0; o->anomaly && (planted = kr_generate_anomaly(i, NULL)) != NULL; i++) {
 		if (strcmp(planted, o->anomaly) == 0)
 			return KR_EXIT_SATISFIED;
 		kr_guess_try(&guess, planted);
 	}
-	return o->anomaly ? kr_usage("unknown anomaly '%s'%s", o->anomaly, kr_guess_text(&guess, "krait gen --help", near)) : KR_EXIT_SATISFIED;
+	return o->anomaly ? kr_usage("unknown anomaly '%s'%s", o->anomaly,
+				    kr_guess_text(&guess, "krait gen --help", near))
+			  : KR_EXIT_SATISFIED;
 }
 
 static int take_options(const struct kr_args *args, struct kr_generate_options *o)

@@ -1,4 +1,5 @@
-/* Completions for bash, zsh and fish, written out from the command tables: the words that an argument can be are listed in the script. */
+/* Completions for bash, zsh and fish, written out from the command tables: the words that an argument can be
+ * are listed in the script. */
 #include <string.h>
 
 #include "cli/manual.h"
@@ -60,11 +61,15 @@ static void bash_script(struct kr_str *out)
 {
 	kr_str_add(out,
 		"# bash completion of krait; made by `krait help --completion bash`\n"
-		"_krait_files() { compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\"); }\n"
-		"_krait() {\n  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} words=\n"
+		"_krait_files() { compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "
+		"\"$cur\"); }\n"
+		"_krait() {\n  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} "
+		"command=${COMP_WORDS[1]} words=\n"
 		"  if [[ $COMP_CWORD -eq 1 ]]; then\n    mapfile -t COMPREPLY < <(compgen -W '");
 	add_command_names(out);
-	kr_str_add(out, " --help --version' -- \"$cur\")\n    return\n  fi\n  case $command:$prev in\n    *:--plugin) _krait_files; return ;;\n");
+	kr_str_add(out,
+		" --help --version' -- \"$cur\")\n    return\n  fi\n  case $command:$prev in\n    "
+		"*:--plugin) _krait_files; return ;;\n");
 	for (size_t i = 0; i < kr_command_registry_count; i++)
 		bash_arguments(kr_command_registry[i], out);
 	kr_str_add(out, "    *)\n    if [[ $cur == -* ]]; then\n    case $command in\n");
@@ -73,7 +78,8 @@ static void bash_script(struct kr_str *out)
 	kr_str_add(out, "    esac\n    elif [[ $command == help ]]; then\n      words='");
 	add_command_names(out);
 	kr_str_add(out,
-		"'\n    else\n      _krait_files; return\n    fi ;;\n  esac\n  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n}\n"
+		"'\n    else\n      _krait_files; return\n    fi ;;\n  esac\n  mapfile -t COMPREPLY < "
+		"<(compgen -W \"$words\" -- \"$cur\")\n}\n"
 		"complete -F _krait krait\n");
 }
 
@@ -145,7 +151,8 @@ static void zsh_command(const struct kr_command *command, struct kr_str *out)
 static void zsh_script(struct kr_str *out)
 {
 	kr_str_add(out,
-		"#compdef krait\n# zsh completion of krait; made by `krait help --completion zsh`\n_krait() {\n  local -a commands\n"
+		"#compdef krait\n# zsh completion of krait; made by `krait help --completion zsh`\n_krait() "
+		"{\n  local -a commands\n"
 		"  if (( CURRENT == 2 )); then\n    commands=(\n");
 	for (size_t i = 0; i < kr_command_registry_count; i++) {
 		kr_str_format(out, "      '%s:", kr_command_registry[i]->name);
@@ -153,7 +160,8 @@ static void zsh_script(struct kr_str *out)
 		kr_str_add(out, "'\n");
 	}
 	kr_str_add(out,
-		"    )\n    _describe command commands\n    return\n  fi\n  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $command in\n");
+		"    )\n    _describe command commands\n    return\n  fi\n  local command=$words[2]\n  shift "
+		"words\n  (( CURRENT-- ))\n  case $command in\n");
 	for (size_t i = 0; i < kr_command_registry_count; i++)
 		zsh_command(kr_command_registry[i], out);
 	kr_str_add(out, "  esac\n}\n_krait \"$@\"\n");
@@ -163,7 +171,8 @@ static void zsh_script(struct kr_str *out)
 
 static void fish_option(const struct kr_command *command, const struct kr_option *o, struct kr_str *out)
 {
-	kr_str_format(out, "complete -c krait -n '__fish_seen_subcommand_from %s' -l %s", command->name, o->name);
+	kr_str_format(out, "complete -c krait -n '__fish_seen_subcommand_from %s' -l %s", command->name,
+		o->name);
 	if (o->letter)
 		kr_str_format(out, " -s %c", o->letter);
 	if (o->argument && is_file(o->words)) {
@@ -184,7 +193,8 @@ static void fish_option(const struct kr_command *command, const struct kr_option
 static void fish_script(struct kr_str *out)
 {
 	kr_str_add(out,
-		"# fish completion of krait; made by `krait help --completion fish`\ncomplete -c krait -n __fish_use_subcommand -f -l help -d 'show help'\n"
+		"# fish completion of krait; made by `krait help --completion fish`\ncomplete -c krait -n "
+		"__fish_use_subcommand -f -l help -d 'show help'\n"
 		"complete -c krait -n __fish_use_subcommand -f -l version -d 'show the version'\n");
 	for (size_t i = 0; i < kr_command_registry_count; i++) {
 		const struct kr_command *command = kr_command_registry[i];

@@ -1,4 +1,5 @@
-/* The manual page, in roff with the man macros. Every text from a table is escaped: backslashes, dashes, and dots and quotes at the start of a line. */
+/* The manual page, in roff with the man macros. Every text from a table is escaped: backslashes, dashes, and
+ * dots and quotes at the start of a line. */
 #include <string.h>
 
 #include "cli/manual.h"
@@ -40,7 +41,8 @@ static void add_option(const struct kr_option *o, struct kr_str *out)
 
 static void add_command(const struct kr_command *command, struct kr_str *out)
 {
-	kr_str_format(out, ".SS %s\n\\fB%s %s\\fR ", command->name, kr_command_program(command), command->name);
+	kr_str_format(out, ".SS %s\n\\fB%s %s\\fR ", command->name, kr_command_program(command),
+		command->name);
 	add_text(command->synopsis, out);
 	kr_str_add(out, "\n.PP\n");
 	add_text(command->title, out);
@@ -58,8 +60,10 @@ void kr_manual_page(const struct kr_manual *manual, struct kr_str *out)
 {
 	const struct kr_command *command;
 
-	kr_str_format(out, ".TH %s 1 \"\" \"krait " KR_VERSION "\" \"User Commands\"\n.SH NAME\n%s\n", manual->name, manual->about);
-	kr_str_format(out, ".SH SYNOPSIS\n%s\n.SH DESCRIPTION\n%s\n.SH COMMANDS\n", manual->synopsis, manual->description);
+	kr_str_format(out, ".TH %s 1 \"\" \"krait " KR_VERSION "\" \"User Commands\"\n.SH NAME\n%s\n",
+		manual->name, manual->about);
+	kr_str_format(out, ".SH SYNOPSIS\n%s\n.SH DESCRIPTION\n%s\n.SH COMMANDS\n", manual->synopsis,
+		manual->description);
 	for (size_t i = 0; (command = manual->command(i)) != NULL; i++)
 		add_command(command, out);
 	kr_str_add(out, ".SH EXIT STATUS\n");
@@ -68,20 +72,29 @@ void kr_manual_page(const struct kr_manual *manual, struct kr_str *out)
 		add_text(e->meaning, out);
 		kr_str_add(out, ".\n");
 	}
-	kr_str_format(out, "%s\n.SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nWhen set, no colour and no progress on a terminal.\n", manual->exits);
+	kr_str_format(out,
+		"%s\n.SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nWhen set, no colour and no progress on a "
+		"terminal.\n",
+		manual->exits);
 }
 
-static const struct kr_command *command_at(size_t i) { return i < kr_command_registry_count ? kr_command_registry[i] : NULL; }
+static const struct kr_command *command_at(size_t i)
+{
+	return i < kr_command_registry_count ? kr_command_registry[i] : NULL;
+}
 
 void kr_manual_of_krait(struct kr_str *out)
 {
 	static const struct kr_manual manual = {
 		.name = "KRAIT",
 		.about = "krait \\- check transaction isolation",
-		.synopsis = "\\fBkrait\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]... [\\fITRACE\\fR]...\n.br\n\\fBkrait \\-\\-help\\fR\n.br\n"
+		.synopsis = "\\fBkrait\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]... "
+			    "[\\fITRACE\\fR]...\n.br\n\\fBkrait \\-\\-help\\fR\n.br\n"
 			    "\\fBkrait \\-\\-version\\fR",
-		.description = "Decides whether recorded histories of transactions satisfy isolation levels, and proves the answer.\nOptions may stand "
-			       "before or after traces; \\fB\\-\\-\\fR ends the options.\nEvery command takes \\fB\\-\\-help\\fR,\nand "
+		.description = "Decides whether recorded histories of transactions satisfy isolation levels, "
+			       "and proves the answer.\nOptions may stand "
+			       "before or after traces; \\fB\\-\\-\\fR ends the options.\nEvery command "
+			       "takes \\fB\\-\\-help\\fR,\nand "
 			       "\\fB\\-\\-plugin\\fR \\fIFILE\\fR for a plug-in or a folder of them.",
 		.command = command_at,
 		.exits = "Over several traces 255 wins over 1, 1 over 2, and 2 over 0.",

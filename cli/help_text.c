@@ -30,7 +30,10 @@ static const char *listed(const char *const *words, size_t i)
 	return i < n ? words[i] : NULL;
 }
 
-static const char *order_word(size_t i) { return i <= KR_ORDER_REALTIME ? kr_order_name((enum kr_order)i) : NULL; }
+static const char *order_word(size_t i)
+{
+	return i <= KR_ORDER_REALTIME ? kr_order_name((enum kr_order)i) : NULL;
+}
 
 static const char *level_word(size_t i)
 {
@@ -51,10 +54,12 @@ static const char *backend_word(size_t i)
 const char *kr_words_at(enum kr_words_kind kind, size_t i)
 {
 	static const char *const dists[] = {"uniform", "zipf", NULL},
-				 *const stores[] = {"serializable", "snapshot", "read-committed", "postgresql-rc", "postgresql-rr", "postgresql-ser",
-					 "mariadb-ru", "mariadb-rc", "mariadb-rr", "mariadb-rr-si", "mariadb-ser", NULL},
+				 *const stores[] = {"serializable", "snapshot", "read-committed",
+					 "postgresql-rc", "postgresql-rr", "postgresql-ser", "mariadb-ru",
+					 "mariadb-rc", "mariadb-rr", "mariadb-rr-si", "mariadb-ser", NULL},
 				 *const outputs[] = {"text", "json", "junit", "sarif", NULL},
-				 *const initials[] = {"absent", "given", "unknown", "unwritten", NULL}, *const claims[] = {"satisfied", "violated", NULL};
+				 *const initials[] = {"absent", "given", "unknown", "unwritten", NULL},
+				 *const claims[] = {"satisfied", "violated", NULL};
 
 	switch (kind) {
 	case KR_WORDS_LEVEL: return level_word(i);
@@ -112,8 +117,10 @@ static void add_exits(struct kr_str *out)
 void kr_help_overview(struct kr_str *out)
 {
 	kr_str_add(out,
-		"krait: does a recorded history of transactions satisfy an isolation level, and\nwhy (not)?\n\n"
-		"Usage: krait COMMAND [OPTION]... [TRACE]...\n       krait --help | --version\n\nCommands:\n");
+		"krait: does a recorded history of transactions satisfy an isolation level, and\nwhy "
+		"(not)?\n\n"
+		"Usage: krait COMMAND [OPTION]... [TRACE]...\n       krait --help | "
+		"--version\n\nCommands:\n");
 	for (size_t i = 0; i < kr_command_registry_count; i++) {
 		size_t from = out->n;
 		kr_str_format(out, "  %s", kr_command_registry[i]->name);
@@ -147,7 +154,8 @@ void kr_help_command(const struct kr_command *command, struct kr_str *out)
 {
 	const char *program = kr_command_program(command);
 
-	kr_str_format(out, "Usage: %s %s %s\n\n%s %s: %s.\n", program, command->name, command->synopsis, program, command->name, command->title);
+	kr_str_format(out, "Usage: %s %s %s\n\n%s %s: %s.\n", program, command->name, command->synopsis,
+		program, command->name, command->title);
 	if (command->text)
 		kr_str_format(out, "\n%s\n", command->text);
 	kr_str_add(out, "\nOptions:\n");

@@ -1,6 +1,7 @@
-/* The server, on libmicrohttpd. One thread runs it and all that belongs to browsers; what the command publishes is in
- * messages that never change, counted by who holds them. A browser that has all waits suspended, until something is new or a
- * beat is due: without beats nobody would see that a browser has gone. */
+/* The server, on libmicrohttpd. One thread runs it and all that belongs to browsers; what the command
+ * publishes is in messages that never change, counted by who holds them. A browser that has all waits
+ * suspended, until something is new or a beat is due: without beats nobody would see that a browser has
+ * gone. */
 #include "cli/http.h"
 
 #include <errno.h>
@@ -17,7 +18,8 @@
 
 #ifndef KR_HTTP
 
-enum kr_status kr_http_start(const struct kr_http_address *address, bool any, const struct kr_str *page, struct kr_http **out, struct kr_err *err)
+enum kr_status kr_http_start(const struct kr_http_address *address, bool any, const struct kr_str *page,
+	struct kr_http **out, struct kr_err *err)
 {
 	(void)address, (void)any, (void)page, (void)out;
 	return kr_err_set(err, KR_UNSUPPORTED, "this krait was built without libmicrohttpd");
@@ -45,7 +47,8 @@ static const char greeting[] = "retry: 1000\n\n", beat[] = ": still here\n\n";
 static const char *const headers[][2] = {
 	{"Cache-Control", "no-store"},
 	{"Content-Security-Policy",
-		"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; "
+		"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
+		"connect-src 'self'; base-uri 'none'; "
 		"form-action 'none'; frame-ancestors 'none'"},
 	{"Cross-Origin-Resource-Policy", "same-origin"},
 	{"Referrer-Policy", "no-referrer"},
@@ -127,14 +130,16 @@ void kr_http_keep(struct kr_http *h, const struct kr_str *json)
 {
 	char head[96];
 
-	(void)snprintf(head, sizeof head, "event: more\nid: %llx.%llu\ndata: ", (unsigned long long)h->run, (unsigned long long)h->next);
+	(void)snprintf(head, sizeof head, "event: more\nid: %llx.%llu\ndata: ", (unsigned long long)h->run,
+		(unsigned long long)h->next);
 
 	struct message *m = new_message(head, json);
 
 	if (!m)
 		return;
 	pthread_mutex_lock(&h->lock);
-	while (h->next - h->first == KR_HTTP_KEPT || (h->first < h->next && h->bytes + m->length > KR_HTTP_BYTES)) {
+	while (h->next - h->first == KR_HTTP_KEPT ||
+		(h->first < h->next && h->bytes + m->length > KR_HTTP_BYTES)) {
 		struct message *old = h->kept[h->first++ % KR_HTTP_KEPT];
 		h->bytes -= old->length;
 		let_go(old);
@@ -228,7 +233,11 @@ static struct MHD_Response *follow(struct kr_http *h, struct MHD_Connection *con
 
 	if (!b)
 		return NULL;
-	*b = (struct browser){.http = h, .connection = connection, .text = greeting, .length = sizeof greeting - 1, .given = kr_now_ns()};
+	*b = (struct browser){.http = h,
+		.connection = connection,
+		.text = greeting,
+		.length = sizeof greeting - 1,
+		.given = kr_now_ns()};
 	b->kept = where_it_was(h, MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Last-Event-ID"));
 	b->place = &h->browsers;
 	b->next = h->browsers;
@@ -236,7 +245,8 @@ static struct MHD_Response *follow(struct kr_http *h, struct MHD_Connection *con
 		b->next->place = &b->next;
 	h->browsers = b;
 
-	struct MHD_Response *out = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, take, b, forget);
+	struct MHD_Response *out =
+		MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, take, b, forget);
 
 	if (!out)
 		forget(b);
@@ -253,7 +263,8 @@ static bool wake(struct kr_http *h)
 	bool over = h->over;
 	pthread_mutex_unlock(&h->lock);
 	for (struct browser *b = h->browsers; b; b = b->next)
-		if (b->suspended && (over || b->state != states || b->kept < next || now - b->given >= beat_every)) {
+		if (b->suspended &&
+			(over || b->state != states || b->kept < next || now - b->given >= beat_every)) {
 			b->suspended = false;
 			MHD_resume_connection(b->connection);
 		}
@@ -271,9 +282,11 @@ static bool add_headers(struct MHD_Response *response, const char *type)
 	return good;
 }
 
-static enum MHD_Result answer_with(struct MHD_Connection *connection, unsigned status, struct MHD_Response *response, const char *type)
+static enum MHD_Result answer_with(struct MHD_Connection *connection, unsigned status,
+	struct MHD_Response *response, const char *type)
 {
-	enum MHD_Result result = add_headers(response, type) ? MHD_queue_response(connection, status, response) : MHD_NO;
+	enum MHD_Result result =
+		add_headers(response, type) ? MHD_queue_response(connection, status, response) : MHD_NO;
 
 	if (response)
 		MHD_destroy_response(response);
@@ -284,7 +297,8 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status
 {
 	char text[160];
 	int length = snprintf(text, sizeof text, "%u: %s\n", status, why);
-	struct MHD_Response *response = MHD_create_response_from_buffer((size_t)length, text, MHD_RESPMEM_MUST_COPY);
+	struct MHD_Response *response =
+		MHD_create_response_from_buffer((size_t)length, text, MHD_RESPMEM_MUST_COPY);
 
 	if (response && status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		(void)MHD_add_response_header(response, "Allow", "GET, HEAD");
@@ -292,8 +306,8 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status
 }
 
 /* NOLINTNEXTLINE(readability-function-size): libmicrohttpd's */
-static enum MHD_Result answer(void *data, struct MHD_Connection *connection, const char *path, const char *method, const char *version, const char *body,
-	size_t *length, void **place)
+static enum MHD_Result answer(void *data, struct MHD_Connection *connection, const char *path,
+	const char *method, const char *version, const char *body, size_t *length, void **place)
 {
 	struct kr_http *h = data;
 	const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
@@ -302,13 +316,15 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *connection, con
 	if (!h->any && !host)
 		return refuse(connection, MHD_HTTP_BAD_REQUEST, "expected a Host");
 	if (!h->any && !kr_http_host_fits(host, h->port))
-		return refuse(connection, MHD_HTTP_FORBIDDEN, "this page is asked for by its address, not by a name ('--http-any' allows names)");
+		return refuse(connection, MHD_HTTP_FORBIDDEN,
+			"this page is asked for by its address, not by a name ('--http-any' allows names)");
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
 		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "expected GET or HEAD");
 	if (strcmp(path, "/") == 0)
 		return MHD_queue_response(connection, MHD_HTTP_OK, h->page);
 	if (strcmp(path, "/events") == 0)
-		return answer_with(connection, MHD_HTTP_OK, follow(h, connection), "text/event-stream; charset=utf-8");
+		return answer_with(connection, MHD_HTTP_OK, follow(h, connection),
+			"text/event-stream; charset=utf-8");
 	return refuse(connection, MHD_HTTP_NOT_FOUND, "there is one page, at /");
 }
 
@@ -342,11 +358,13 @@ static int listen_on(const struct kr_http_address *address)
 	socklen_t size = address->six ? sizeof six : sizeof four;
 	int fd = socket(address->six ? AF_INET6 : AF_INET, SOCK_STREAM, 0), on = 1;
 
-	(void)inet_pton(address->six ? AF_INET6 : AF_INET, address->host, address->six ? (void *)&six.sin6_addr : &four.sin_addr);
+	(void)inet_pton(address->six ? AF_INET6 : AF_INET, address->host,
+		address->six ? (void *)&six.sin6_addr : &four.sin_addr);
 	if (fd < 0)
 		return -1;
-	if (fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && fcntl(fd, F_SETFL, O_NONBLOCK) == 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
-		bind(fd, at, size) == 0 && listen(fd, WAITING) == 0)
+	if (fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && fcntl(fd, F_SETFL, O_NONBLOCK) == 0 &&
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 && bind(fd, at, size) == 0 &&
+		listen(fd, WAITING) == 0)
 		return fd;
 
 	int error = errno;
@@ -363,26 +381,31 @@ static unsigned port_of(int fd)
 
 	if (getsockname(fd, (struct sockaddr *)&at, &size) != 0)
 		return 0;
-	return ntohs(at.ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)&at)->sin6_port : ((const struct sockaddr_in *)&at)->sin_port);
+	return ntohs(at.ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)&at)->sin6_port
+					      : ((const struct sockaddr_in *)&at)->sin_port);
 }
 
 /* Owns the socket from now on. */
 static bool start(struct kr_http *h, int fd, const struct kr_str *page)
 {
-	h->page = MHD_create_response_from_buffer(page->n, (void *)(uintptr_t)kr_str_text(page), MHD_RESPMEM_MUST_COPY);
-	h->daemon = MHD_start_daemon(MHD_USE_AUTO | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer, h, MHD_OPTION_LISTEN_SOCKET, fd,
-		MHD_OPTION_CONNECTION_LIMIT, (unsigned)BROWSERS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENT_SECONDS, MHD_OPTION_END);
+	h->page = MHD_create_response_from_buffer(page->n, (void *)(uintptr_t)kr_str_text(page),
+		MHD_RESPMEM_MUST_COPY);
+	h->daemon = MHD_start_daemon(MHD_USE_AUTO | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer, h,
+		MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)BROWSERS,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENT_SECONDS, MHD_OPTION_END);
 	if (!h->daemon) {
 		(void)close(fd);
 		return false;
 	}
-	if (add_headers(h->page, "text/html; charset=utf-8") && pthread_create(&h->thread, NULL, serve, h) == 0)
+	if (add_headers(h->page, "text/html; charset=utf-8") &&
+		pthread_create(&h->thread, NULL, serve, h) == 0)
 		return true;
 	MHD_stop_daemon(h->daemon);
 	return false;
 }
 
-enum kr_status kr_http_start(const struct kr_http_address *address, bool any, const struct kr_str *page, struct kr_http **out, struct kr_err *err)
+enum kr_status kr_http_start(const struct kr_http_address *address, bool any, const struct kr_str *page,
+	struct kr_http **out, struct kr_err *err)
 {
 	struct kr_http_address at = *address;
 	char text[64];

@@ -21,7 +21,8 @@ static bool is_loopback(const struct parts *p)
 	struct in_addr four;
 
 	if (p->six)
-		return inet_pton(AF_INET6, p->host, &six) == 1 && memcmp(&six, &in6addr_loopback, sizeof six) == 0;
+		return inet_pton(AF_INET6, p->host, &six) == 1 &&
+			memcmp(&six, &in6addr_loopback, sizeof six) == 0;
 	return inet_pton(AF_INET, p->host, &four) == 1 && ntohl(four.s_addr) >> 24 == 127;
 }
 
@@ -52,14 +53,20 @@ static bool split(const char *text, struct parts *out)
 	return out->port <= PORT_MOST;
 }
 
-enum kr_status kr_http_address_parse(const char *text, bool any, struct kr_http_address *out, struct kr_err *err)
+enum kr_status kr_http_address_parse(const char *text, bool any, struct kr_http_address *out,
+	struct kr_err *err)
 {
 	struct parts p;
 
 	if (!split(text, &p) || p.port < 0)
-		return kr_err_set(err, KR_BAD, "found '%.80s', expected an address and a port, such as 127.0.0.1:8080 or [::1]:8080", text);
+		return kr_err_set(err, KR_BAD,
+			"found '%.80s', expected an address and a port, such as 127.0.0.1:8080 or [::1]:8080",
+			text);
 	if (!any && !p.named && !is_loopback(&p))
-		return kr_err_set(err, KR_BAD, "found '%s', which others can reach, expected an address of this machine alone; '--http-any' allows it", p.host);
+		return kr_err_set(err, KR_BAD,
+			"found '%s', which others can reach, expected an address of this machine alone; "
+			"'--http-any' allows it",
+			p.host);
 	*out = (struct kr_http_address){.six = p.six, .port = (unsigned)p.port};
 	snprintf(out->host, sizeof out->host, "%s", p.named ? "127.0.0.1" : p.host);
 	return KR_OK;

@@ -35,7 +35,8 @@ static void add_names(const struct kr_level *level, bool json, struct kr_str *ou
 		if (json) {
 			kr_str_add(out, "{");
 			kr_str_member(out, "name", n->name);
-			kr_str_format(out, ", \"order\": \"%s\"}", kr_order_name(n->has_order ? n->order : level->default_order));
+			kr_str_format(out, ", \"order\": \"%s\"}",
+				kr_order_name(n->has_order ? n->order : level->default_order));
 		} else if (n->has_order && n->order != level->default_order) {
 			kr_str_format(out, "%s (order %s)", n->name, kr_order_name(n->order));
 		} else {
@@ -45,7 +46,8 @@ static void add_names(const struct kr_level *level, bool json, struct kr_str *ou
 	kr_str_add(out, json ? "]" : "\n");
 }
 
-static void add_ids(const char *const *ids, const char *note, bool json, const char **separator, struct kr_str *out)
+static void add_ids(const char *const *ids, const char *note, bool json, const char **separator,
+	struct kr_str *out)
 {
 	for (const char *const *id = ids; id && *id; id++) {
 		kr_str_format(out, json ? "%s\"%s\"" : "%s%s", *separator, *id);

@@ -1,5 +1,5 @@
-/* Which levels, in which order, by which checker. Names are ids and aliases of the registry, separated by commas; a name that fixes an order ("strict-...") does so
- * unless --order is given. */
+/* Which levels, in which order, by which checker. Names are ids and aliases of the registry, separated by
+ * commas; a name that fixes an order ("strict-...") does so unless --order is given. */
 #include "cli/levels_option.h"
 
 #include <string.h>
@@ -28,7 +28,8 @@ static int unknown_level(const struct kr_modules *more, const char *name)
 
 static int ask(struct asking *a, const struct kr_level *level, enum kr_order order)
 {
-	struct kr_asked asked = {level, a->has_order ? a->order : order, a->checker ? a->checker : kr_checker_for(a->args->modules, level)};
+	struct kr_asked asked = {level, a->has_order ? a->order : order,
+		a->checker ? a->checker : kr_checker_for(a->args->modules, level)};
 
 	for (uint32_t i = 0; i < a->out->n; i++)
 		if (a->out->at[i].level == asked.level && a->out->at[i].order == asked.order)
@@ -63,7 +64,8 @@ static int ask_name(struct asking *a, const char *name)
 	if (!level)
 		return unknown_level(a->args->modules, name);
 	if (a->checker && !kr_checker_decides(a->checker, level))
-		return kr_usage("checker '%s' does not decide level '%s'; see 'krait checkers'", a->checker->name, level->id);
+		return kr_usage("checker '%s' does not decide level '%s'; see 'krait checkers'",
+			a->checker->name, level->id);
 	return ask(a, level, order);
 }
 

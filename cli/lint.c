@@ -1,4 +1,5 @@
-/* krait lint: what will surprise in a trace. Findings are no errors: the exit status tells only whether the traces could be read. */
+/* krait lint: what will surprise in a trace. Findings are no errors: the exit status tells only whether the
+ * traces could be read. */
 #include "report/lint.h"
 #include "cli/output.h"
 #include "cli/trace.h"
@@ -32,7 +33,8 @@ static enum kr_status find(struct kr_trace *t, const struct kr_args *args, struc
 	return out->failed ? KR_NOMEM : KR_OK;
 }
 
-static int one_trace(const struct kr_args *args, const char *path, const struct kr_trace_options *trace_options)
+static int one_trace(const struct kr_args *args, const char *path,
+	const struct kr_trace_options *trace_options)
 {
 	struct kr_trace_options options = *trace_options;
 	struct kr_trace t;

@@ -1,4 +1,5 @@
-/* Lists of modules. Text: id and title on one line, further fields indented below. JSON: one object a line with the fields id, title, source and the list's own. */
+/* Lists of modules. Text: id and title on one line, further fields indented below. JSON: one object a line
+ * with the fields id, title, source and the list's own. */
 #include "cli/list.h"
 
 #include <string.h>
@@ -22,7 +23,8 @@ static void add_member(struct kr_str *out, const char *name, const char *text)
 	kr_str_json(out, text, strlen(text));
 }
 
-static void add_entry(const struct kr_modules *modules, const struct kr_list *list, size_t i, const struct kr_listed *entry, size_t width, struct kr_str *out)
+static void add_entry(const struct kr_modules *modules, const struct kr_list *list, size_t i,
+	const struct kr_listed *entry, size_t width, struct kr_str *out)
 {
 	kr_str_format(out, "%-*s  %s\n", (int)width, entry->id, entry->title);
 	if (list->more)
@@ -30,7 +32,8 @@ static void add_entry(const struct kr_modules *modules, const struct kr_list *li
 	kr_list_text(out, false, "source", entry->source);
 }
 
-static void add_json(const struct kr_modules *modules, const struct kr_list *list, size_t i, const struct kr_listed *entry, struct kr_str *out)
+static void add_json(const struct kr_modules *modules, const struct kr_list *list, size_t i,
+	const struct kr_listed *entry, struct kr_str *out)
 {
 	kr_str_add(out, "{");
 	add_member(out, "id", entry->id);

@@ -12,11 +12,13 @@ struct kr_listed {
 	const char *source;
 };
 
-/* A list as text (one entry a line, its further fields indented below) or, with --json, as one JSON object a line. `fill` gives the i-th entry, false past the end;
- * `more` adds its further fields: text lines in text, members with a leading comma in JSON. */
+/* A list as text (one entry a line, its further fields indented below) or, with --json, as one JSON object a
+ * line. `fill` gives the i-th entry, false past the end; `more` adds its further fields: text lines in text,
+ * members with a leading comma in JSON. */
 struct kr_list {
 	bool (*fill)(const struct kr_modules *modules, size_t i, struct kr_listed *out);
-	void (*more)(const struct kr_modules *modules, size_t i, bool json, struct kr_str *out); /* NULL: none */
+	/* NULL: none */
+	void (*more)(const struct kr_modules *modules, size_t i, bool json, struct kr_str *out);
 };
 
 #define KR_LIST_OPTIONS {"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each entry, one a line"}

@@ -1,5 +1,5 @@
-/* States are published when they are due, findings at once. A browser sees neither the engine nor its memory: what it is
- * given has been copied (http.h). */
+/* States are published when they are due, findings at once. A browser sees neither the engine nor its memory:
+ * what it is given has been copied (http.h). */
 #include "cli/live.h"
 
 #include <string.h>
@@ -34,7 +34,8 @@ static int64_t wall_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / MILLISECOND;
 }
 
-static void publish(struct kr_live *live, void (*how)(struct kr_http *http, const struct kr_str *json), struct kr_str *json)
+static void publish(struct kr_live *live, void (*how)(struct kr_http *http, const struct kr_str *json),
+	struct kr_str *json)
 {
 	how(live->http, json);
 	kr_str_done(json);
@@ -54,9 +55,13 @@ static void say_stopped(void *data)
 	publish(live, kr_http_end, &json);
 }
 
-static enum kr_status start(struct kr_live *live, const struct kr_http_address *address, bool any, struct kr_err *err)
+static enum kr_status start(struct kr_live *live, const struct kr_http_address *address, bool any,
+	struct kr_err *err)
 {
-	struct kr_live_state none = {.engine = {.watermark = INT64_MIN, .newest = INT64_MIN, .trusted_until = INT64_MAX, .holder = {KR_NONE}},
+	struct kr_live_state none = {.engine = {.watermark = INT64_MIN,
+					     .newest = INT64_MIN,
+					     .trusted_until = INT64_MAX,
+					     .holder = {KR_NONE}},
 		.limit = SIZE_MAX};
 	struct kr_str page;
 
@@ -72,7 +77,11 @@ static enum kr_status start(struct kr_live *live, const struct kr_http_address *
 	return KR_OK;
 }
 
-static int refuse(const struct kr_err *err) { return err->text[0] ? kr_usage("option '--http': %s", err->text) : kr_fail("out of memory for the live page"); }
+static int refuse(const struct kr_err *err)
+{
+	return err->text[0] ? kr_usage("option '--http': %s", err->text)
+			    : kr_fail("out of memory for the live page");
+}
 
 int kr_live_start(const struct kr_args *args, const char *trace, struct kr_live **out)
 {
@@ -92,7 +101,12 @@ int kr_live_start(const struct kr_args *args, const char *trace, struct kr_live 
 
 	if (!live)
 		return refuse(&err);
-	*live = (struct kr_live){.mem = args->mem, .files = args->files, .trace = trace, .began = wall_ms(), .start = kr_now_ns(), .seconds = 1};
+	*live = (struct kr_live){.mem = args->mem,
+		.files = args->files,
+		.trace = trace,
+		.began = wall_ms(),
+		.start = kr_now_ns(),
+		.seconds = 1};
 	if (start(live, &address, any, &err)) {
 		kr_mem_free(args->mem, live, 1, sizeof *live);
 		return refuse(&err);

@@ -15,7 +15,9 @@ static int unknown(const char *word)
 		return kr_usage("expected a command, found '%s'; see 'krait --help'", word);
 	for (size_t i = 0; i < KR_COUNT(of_the_lab); i++)
 		if (strcmp(word, of_the_lab[i]) == 0)
-			return kr_usage("databases are recorded by a program of its own: see 'krait-lab %s --help'", word);
+			return kr_usage("databases are recorded by a program of its own: see 'krait-lab %s "
+					"--help'",
+				word);
 	for (size_t i = 0; i < kr_command_registry_count; i++)
 		kr_guess_try(&guess, kr_command_registry[i]->name);
 	return kr_usage("unknown command '%s'%s", word, kr_guess_text(&guess, "krait --help", near));

@@ -1,5 +1,6 @@
-/* The command line against a command's option table, through getopt_long. Operands are taken in order wherever they stand (also with POSIXLY_CORRECT);
- * a unique beginning of a long option's name is enough, as getopt_long has it. Messages are one line each, with a suggestion where one is near. */
+/* The command line against a command's option table, through getopt_long. Operands are taken in order
+ * wherever they stand (also with POSIXLY_CORRECT); a unique beginning of a long option's name is enough, as
+ * getopt_long has it. Messages are one line each, with a suggestion where one is near. */
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
@@ -13,7 +14,8 @@
 #define FIRST_LONG 256 /* getopt_long's value of table entry i is FIRST_LONG + i */
 
 const struct kr_option kr_option_help = {"help", 'h', NULL, KR_WORDS_ANY, "show this help"};
-const struct kr_option kr_option_plugin = {"plugin", 0, "FILE", KR_WORDS_FILE, "load a plug-in, or all of a folder"};
+const struct kr_option kr_option_plugin = {"plugin", 0, "FILE", KR_WORDS_FILE,
+	"load a plug-in, or all of a folder"};
 
 const struct kr_command *kr_command_find(const char *name)
 {
@@ -23,7 +25,10 @@ const struct kr_command *kr_command_find(const char *name)
 	return NULL;
 }
 
-const char *kr_command_program(const struct kr_command *command) { return command->program ? command->program : "krait"; }
+const char *kr_command_program(const struct kr_command *command)
+{
+	return command->program ? command->program : "krait";
+}
 
 /* getopt's forms of a table. */
 struct forms {
@@ -41,7 +46,8 @@ static void add_form(struct forms *f, const struct kr_option *option)
 	if (f->n == OPTIONS_MOST)
 		return;
 	f->table[f->n] = option;
-	f->longs[f->n] = (struct option){option->name, argument ? required_argument : no_argument, NULL, FIRST_LONG + (int)f->n};
+	f->longs[f->n] = (struct option){option->name, argument ? required_argument : no_argument, NULL,
+		FIRST_LONG + (int)f->n};
 	f->n++;
 	if (option->letter) {
 		f->shorts[at++] = option->letter;
@@ -69,10 +75,12 @@ static const struct kr_option *option_of(const struct forms *f, int c)
 	return NULL;
 }
 
-static int unknown_option(const struct forms *f, const struct kr_command *command, const char *word, int letter)
+static int unknown_option(const struct forms *f, const struct kr_command *command, const char *word,
+	int letter)
 {
 	if (strncmp(word, "--", 2) != 0)
-		return kr_usage("unknown option '-%c'; see '%s %s --help'", letter, kr_command_program(command), command->name);
+		return kr_usage("unknown option '-%c'; see '%s %s --help'", letter,
+			kr_command_program(command), command->name);
 
 	size_t length = strcspn(word + 2, "=");
 	char typed[64];
@@ -90,10 +98,12 @@ static int unknown_option(const struct forms *f, const struct kr_command *comman
 		kr_guess_try(&guess, f->table[i]->name);
 	}
 	if (beginnings > 1)
-		return kr_usage("option '--%s' is ambiguous; see '%s %s --help'", typed, kr_command_program(command), command->name);
+		return kr_usage("option '--%s' is ambiguous; see '%s %s --help'", typed,
+			kr_command_program(command), command->name);
 	if (guess.best)
 		return kr_usage("unknown option '--%s'; did you mean '--%s'?", typed, guess.best);
-	return kr_usage("unknown option '--%s'; see '%s %s --help'", typed, kr_command_program(command), command->name);
+	return kr_usage("unknown option '--%s'; see '%s %s --help'", typed, kr_command_program(command),
+		command->name);
 }
 
 /* After getopt_long said '?' or ':'. */
@@ -140,7 +150,8 @@ static int parse(struct kr_args *args, const struct forms *f, int argc, char **a
 	return KR_EXIT_SATISFIED;
 }
 
-int kr_args_parse(struct kr_args *args, struct kr_mem *mem, const struct kr_command *command, int argc, char **argv)
+int kr_args_parse(struct kr_args *args, struct kr_mem *mem, const struct kr_command *command, int argc,
+	char **argv)
 {
 	struct forms forms;
 
@@ -152,10 +163,12 @@ int kr_args_parse(struct kr_args *args, struct kr_mem *mem, const struct kr_comm
 	if (status != KR_EXIT_SATISFIED || args->help)
 		return status;
 	if (args->operands.n < command->least)
-		return kr_usage("%s: expected: %s %s %s", args->operands.n == 0 ? "nothing to work on" : "too few arguments", kr_command_program(command),
-			command->name, command->synopsis);
+		return kr_usage("%s: expected: %s %s %s",
+			args->operands.n == 0 ? "nothing to work on" : "too few arguments",
+			kr_command_program(command), command->name, command->synopsis);
 	if (args->operands.n > command->most)
-		return kr_usage("unexpected argument '%s'; expected: %s %s %s", args->operands.at[command->most], kr_command_program(command), command->name,
+		return kr_usage("unexpected argument '%s'; expected: %s %s %s",
+			args->operands.at[command->most], kr_command_program(command), command->name,
 			command->synopsis);
 	return KR_EXIT_SATISFIED;
 }
@@ -212,7 +225,8 @@ bool kr_args_integer(const struct kr_args *args, const char *name, uint64_t most
 	unsigned long long value = strtoull(text, &end, 10);
 
 	if (*text < '0' || *text > '9' || *end || errno == ERANGE || value > most) {
-		kr_usage("option '--%s': found '%s', expected an integer from 0 to %llu", name, text, (unsigned long long)most);
+		kr_usage("option '--%s': found '%s', expected an integer from 0 to %llu", name, text,
+			(unsigned long long)most);
 		return false;
 	}
 	*out = value;

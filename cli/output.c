@@ -1,4 +1,5 @@
-/* Writing. Every result is flushed when it is known, so that a long run can be followed and a failed write is told at once. */
+/* Writing. Every result is flushed when it is known, so that a long run can be followed and a failed write is
+ * told at once. */
 #include "cli/output.h"
 
 #include <errno.h>

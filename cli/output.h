@@ -1,4 +1,5 @@
-/* Results go to standard output, messages to standard error; reports to files: file.h. Nothing else writes. */
+/* Results go to standard output, messages to standard error; reports to files: file.h. Nothing else
+ * writes. */
 #ifndef KR_CLI_OUTPUT_H
 #define KR_CLI_OUTPUT_H
 
@@ -7,11 +8,13 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* Writes and flushes. False, after one line on standard error, when that fails; from then on it fails in silence. */
+/* Writes and flushes. False, after one line on standard error, when that fails; from then on it fails in
+ * silence. */
 bool kr_print(const struct kr_str *text);
 bool kr_print_failed(void);
 
-/* Messages are one line, whatever stands in the names that they hold: control characters are escaped (kr_char_shown). */
+/* Messages are one line, whatever stands in the names that they hold: control characters are escaped
+ * (kr_char_shown). */
 
 /* "krait: TEXT" on standard error; returns KR_EXIT_USAGE. */
 int kr_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -16,7 +16,8 @@ int kr_page_asked(const struct kr_args *args)
 	const char *name = kr_args_value(args, "html");
 
 	if (name && strcmp(name, "-") == 0)
-		return kr_usage("option '--html': found '-', expected a file: standard output has the verdicts");
+		return kr_usage(
+			"option '--html': found '-', expected a file: standard output has the verdicts");
 	return KR_EXIT_SATISFIED;
 }
 
@@ -34,7 +35,8 @@ void kr_page_frame(const struct kr_args *args, struct kr_file *file, bool begin)
 	write_out(file, &out);
 }
 
-void kr_page_failed(const struct kr_args *args, struct kr_file *file, const char *trace, const struct kr_err *err)
+void kr_page_failed(const struct kr_args *args, struct kr_file *file, const char *trace,
+	const struct kr_err *err)
 {
 	char line[sizeof err->file + sizeof err->text + 32];
 	struct kr_str out;
@@ -54,7 +56,8 @@ void kr_findings_page_open(struct kr_findings_page *page, const struct kr_args *
 	kr_page_frame(args, &page->file, true);
 }
 
-void kr_findings_page_begin(struct kr_findings_page *page, const char *trace, const struct kr_batch_options *options, const struct kr_history *h)
+void kr_findings_page_begin(struct kr_findings_page *page, const char *trace,
+	const struct kr_batch_options *options, const struct kr_history *h)
 {
 	struct kr_str out;
 
@@ -67,7 +70,8 @@ void kr_findings_page_begin(struct kr_findings_page *page, const char *trace, co
 	write_out(&page->file, &out);
 }
 
-void kr_findings_page_add(struct kr_findings_page *page, struct kr_ctx *ctx, const struct kr_finding_report *r, const struct kr_marks *marks)
+void kr_findings_page_add(struct kr_findings_page *page, struct kr_ctx *ctx,
+	const struct kr_finding_report *r, const struct kr_marks *marks)
 {
 	struct kr_str out;
 

@@ -25,7 +25,8 @@ static void add_facts(uint32_t facts, const char *name, bool json, struct kr_str
 	for (uint32_t bit = 0; bit < FACTS_MOST; bit++) {
 		if (!(facts & 1u << bit))
 			continue;
-		kr_str_format(out, json ? "%s\"%s\"" : "%s%s", separator, kr_fact_name((enum kr_fact)(1u << bit)));
+		kr_str_format(out, json ? "%s\"%s\"" : "%s%s", separator,
+			kr_fact_name((enum kr_fact)(1u << bit)));
 		separator = ", ";
 	}
 	kr_str_add(out, json ? "]" : "\n");

@@ -1,6 +1,7 @@
-/* Where a path leads: links are followed one by one, so that a name of which only the last part is missing is told by
- * its folder, and so that names of this process's own descriptors are seen before the system follows them. Two places
- * are the same if they are one file (device and inode) or, where there is none yet, one name in one folder. */
+/* Where a path leads: links are followed one by one, so that a name of which only the last part is missing is
+ * told by its folder, and so that names of this process's own descriptors are seen before the system follows
+ * them. Two places are the same if they are one file (device and inode) or, where there is none yet, one name
+ * in one folder. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "cli/place.h"
 
@@ -110,7 +111,8 @@ bool kr_file_place_same(const struct kr_file_place *a, const struct kr_file_plac
 {
 	if (a->exists && b->exists)
 		return a->info.st_dev == b->info.st_dev && a->info.st_ino == b->info.st_ino;
-	return a->exists == b->exists && a->descriptor < 0 && b->descriptor < 0 && strcmp(a->target, b->target) == 0;
+	return a->exists == b->exists && a->descriptor < 0 && b->descriptor < 0 &&
+		strcmp(a->target, b->target) == 0;
 }
 
 bool kr_file_place_within(const char *folder, const struct kr_file_place *file)
@@ -121,7 +123,8 @@ bool kr_file_place_within(const char *folder, const struct kr_file_place *file)
 	bool found = false;
 
 	while (dir && !found && (entry = readdir(dir)) != NULL)
-		found = fstatat(dirfd(dir), entry->d_name, &info, 0) == 0 && info.st_dev == file->info.st_dev && info.st_ino == file->info.st_ino;
+		found = fstatat(dirfd(dir), entry->d_name, &info, 0) == 0 &&
+			info.st_dev == file->info.st_dev && info.st_ino == file->info.st_ino;
 	if (dir)
 		(void)closedir(dir);
 	return found && file->exists;

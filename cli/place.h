@@ -8,10 +8,12 @@
 #include "base/base.h"
 
 struct kr_file_place {
-	int descriptor;        /* of this process, as /dev/stdout is 1 and /dev/fd/3 is 3; -1: the path names a file */
+	/* of this process, as /dev/stdout is 1 and /dev/fd/3 is 3; -1: the path names a file */
+	int descriptor;
 	bool exists;
 	struct stat info;      /* if it exists */
-	char target[PATH_MAX]; /* the file's name without symbolic links, also of one that is not there yet; not of a descriptor */
+	/* the file's name without symbolic links, also of one that is not there yet; not of a descriptor */
+	char target[PATH_MAX];
 };
 
 /* Follows links, the last one, too. False, with errno: there is no such folder, or it cannot be looked at. */

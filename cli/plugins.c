@@ -1,5 +1,6 @@
-/* Where plug-ins are looked for: KRAIT_PLUGIN_PATH, folders with ':' between them; unless it is set, the folder that belongs to the program, if it is there. A set but empty variable means none. Then
- * what --plugin names, in the order of the command line. */
+/* Where plug-ins are looked for: KRAIT_PLUGIN_PATH, folders with ':' between them; unless it is set, the
+ * folder that belongs to the program, if it is there. A set but empty variable means none. Then what --plugin
+ * names, in the order of the command line. */
 #include "cli/plugins.h"
 
 #include <stdlib.h>
@@ -29,7 +30,8 @@ static int load(struct kr_plugins *plugins, const char *path)
 	if (status == KR_OK)
 		return KR_EXIT_SATISFIED;
 	kr_err_format(&err, text, sizeof text);
-	return status == KR_BAD && !plugins->refused ? kr_usage("plug-in %s", text) : kr_fail("plug-in %s", text);
+	return status == KR_BAD && !plugins->refused ? kr_usage("plug-in %s", text)
+						     : kr_fail("plug-in %s", text);
 }
 
 static int load_path(struct kr_plugins *plugins, const char *path)

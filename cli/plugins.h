@@ -1,4 +1,5 @@
-/* Plug-ins of the program: those of the default folder or of KRAIT_PLUGIN_PATH, then those that --plugin names. */
+/* Plug-ins of the program: those of the default folder or of KRAIT_PLUGIN_PATH, then those that --plugin
+ * names. */
 #ifndef KR_CLI_PLUGINS_H
 #define KR_CLI_PLUGINS_H
 

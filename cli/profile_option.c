@@ -52,18 +52,20 @@ int kr_profile_asked(const struct kr_args *args, struct kr_profile_option *out)
 	*out = (struct kr_profile_option){.options = {.no_session = kr_args_has(args, "no-session")}};
 	kr_arena_init(&out->arena, args->mem);
 	if (!name)
-		return out->options.no_session ? kr_usage("option '--no-session' goes with '--profile'") : KR_EXIT_SATISFIED;
+		return out->options.no_session ? kr_usage("option '--no-session' goes with '--profile'")
+					       : KR_EXIT_SATISFIED;
 	out->options.profile = kr_profile_find(name);
 	if (!out->options.profile)
 		status = strchr(name, '.') || strchr(name, '/') ? read_file(name, out) : unknown(name);
 	kr_err_init(&err);
-	if (status == KR_EXIT_SATISFIED && kr_profile_level(args->modules, out->options.profile, &out->options.certify, &err))
+	if (status == KR_EXIT_SATISFIED &&
+		kr_profile_level(args->modules, out->options.profile, &out->options.certify, &err))
 		status = fail(name, &err);
 	return status;
 }
 
-int kr_profile_for(const struct kr_args *args, const struct kr_profile_option *asked, const struct kr_history *h, const char *what, const char *why,
-	struct kr_batch_options *out)
+int kr_profile_for(const struct kr_args *args, const struct kr_profile_option *asked,
+	const struct kr_history *h, const char *what, const char *why, struct kr_batch_options *out)
 {
 	struct kr_err err;
 
@@ -74,9 +76,11 @@ int kr_profile_for(const struct kr_args *args, const struct kr_profile_option *a
 		return kr_usage("%s: give one with '--profile'; see 'krait profiles'", why);
 	out->profile = kr_profile_find(h->profile);
 	if (!out->profile)
-		return kr_usage("the %s names profile '%.60s', which there is not; see 'krait profiles'", what, h->profile);
+		return kr_usage("the %s names profile '%.60s', which there is not; see 'krait profiles'",
+			what, h->profile);
 	kr_err_init(&err);
-	return kr_profile_level(args->modules, out->profile, &out->certify, &err) ? kr_fail_err(&err) : KR_EXIT_SATISFIED;
+	return kr_profile_level(args->modules, out->profile, &out->certify, &err) ? kr_fail_err(&err)
+										  : KR_EXIT_SATISFIED;
 }
 
 void kr_profile_option_done(struct kr_profile_option *option) { kr_arena_done(&option->arena); }

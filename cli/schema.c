@@ -1,13 +1,15 @@
-/* krait schema: JSON Schemas (draft 2020-12) of native traces and of what --json prints, embedded from cli/schema/. The number in their $id is the version: it grows when something that
- * was valid no longer is, not when fields are added. */
+/* krait schema: JSON Schemas (draft 2020-12) of native traces and of what --json prints, embedded from
+ * cli/schema/. The number in their $id is the version: it grows when something that was valid no longer is,
+ * not when fields are added. */
 #include <string.h>
 
 #include "cli/command.h"
 #include "cli/output.h"
 
-extern const char kr_schema_backends[], kr_schema_check[], kr_schema_checkers[], kr_schema_classify[], kr_schema_crosscheck[], kr_schema_finding[],
-	kr_schema_formats[], kr_schema_levels[], kr_schema_lint[], kr_schema_mechanisms[], kr_schema_passes[], kr_schema_profiles[], kr_schema_shrink[],
-	kr_schema_stats[], kr_schema_trace[], kr_schema_verify[], kr_schema_watch[];
+extern const char kr_schema_backends[], kr_schema_check[], kr_schema_checkers[], kr_schema_classify[],
+	kr_schema_crosscheck[], kr_schema_finding[], kr_schema_formats[], kr_schema_levels[],
+	kr_schema_lint[], kr_schema_mechanisms[], kr_schema_passes[], kr_schema_profiles[],
+	kr_schema_shrink[], kr_schema_stats[], kr_schema_trace[], kr_schema_verify[], kr_schema_watch[];
 
 static const struct {
 	const char *name, *text;
@@ -50,9 +52,10 @@ static int run(const struct kr_args *args)
 			kr_guess_try(&guess, schemas[i].name);
 	}
 
-	int status = name && out.n == 0 && !out.failed ? kr_usage("unknown schema '%s'%s", name, kr_guess_text(&guess, "krait schema", near))
-		: kr_print(&out)                       ? KR_EXIT_SATISFIED
-						       : KR_EXIT_FAILED;
+	int status = name && out.n == 0 && !out.failed
+		? kr_usage("unknown schema '%s'%s", name, kr_guess_text(&guess, "krait schema", near))
+		: kr_print(&out) ? KR_EXIT_SATISFIED
+				 : KR_EXIT_FAILED;
 
 	kr_str_done(&out);
 	return status;

@@ -60,8 +60,9 @@ static void add_sizes(const struct shrinking *s, struct kr_str *out)
 
 	kr_report_anomaly(to, &s->shrunk.best->verdict.certificate, name);
 	add_text(out, "anomaly", name);
-	kr_str_format(out, ", \"txns\": %u, \"ops\": %u, \"of\": {\"txns\": %u, \"ops\": %u}, \"minimal\": %s", to->txns.n, to->ops.n, from->txns.n,
-		from->ops.n, s->shrunk.minimal ? "true" : "false");
+	kr_str_format(out,
+		", \"txns\": %u, \"ops\": %u, \"of\": {\"txns\": %u, \"ops\": %u}, \"minimal\": %s",
+		to->txns.n, to->ops.n, from->txns.n, from->ops.n, s->shrunk.minimal ? "true" : "false");
 }
 
 /* The part as a native trace whose header tells where it is from. */
@@ -78,7 +79,8 @@ static bool write_trace(const struct shrinking *s, struct kr_ctx *ctx, struct kr
 	add_sizes(s, &note);
 	kr_str_add(&note, "}");
 	out.failed |= note.failed;
-	if (kr_native_write_noted(ctx, &s->shrunk.best->cut.history, kr_str_text(&note), &out, err) == KR_OK) {
+	if (kr_native_write_noted(ctx, &s->shrunk.best->cut.history, kr_str_text(&note), &out, err) ==
+		KR_OK) {
 		const char *path = kr_args_value(s->args, "output");
 		written = kr_file_open(&file, s->args, path ? path : "-");
 		written = written && kr_file_write(&file, &out);
@@ -107,8 +109,8 @@ static bool write_json(const struct shrinking *s, const char *verdict, const cha
 	if (s->shrunk.best)
 		add_sizes(s, &out);
 	kr_notes_json(&s->trace.notes, ", ", &out);
-	kr_str_format(&out, ", \"tests\": %u, \"seconds\": %.6f, \"peak_mib\": %llu}\n", s->shrunk.tests, (double)(kr_now_ns() - s->start) * 1e-9,
-		(unsigned long long)kr_peak_mib());
+	kr_str_format(&out, ", \"tests\": %u, \"seconds\": %.6f, \"peak_mib\": %llu}\n", s->shrunk.tests,
+		(double)(kr_now_ns() - s->start) * 1e-9, (unsigned long long)kr_peak_mib());
 	written = kr_print(&out);
 	kr_str_done(&out);
 	return written;
@@ -127,21 +129,25 @@ static int nothing(const struct shrinking *s, const char *verdict, const char *r
 	bool json = kr_args_has(s->args, "json");
 
 	if (!json && !s->trace_options.quiet)
-		kr_note("%s: %s: %s%s%s, nothing was written", s->trace.path, s->question.level->id, verdict, reason ? ": " : "", reason ? reason : "");
+		kr_note("%s: %s: %s%s%s, nothing was written", s->trace.path, s->question.level->id, verdict,
+			reason ? ": " : "", reason ? reason : "");
 	return !json || write_json(s, verdict, reason) ? exit : KR_EXIT_FAILED;
 }
 
 static int conclude(struct shrinking *s)
 {
 	const struct kr_shrunk *shrunk = &s->shrunk;
-	const char *reason = shrunk->limit ? kr_ctx_reason(&s->trace.ctx, shrunk->limit) : shrunk->minimal ? NULL : "some parts could not be decided";
+	const char *reason = shrunk->limit ? kr_ctx_reason(&s->trace.ctx, shrunk->limit)
+		: shrunk->minimal          ? NULL
+					   : "some parts could not be decided";
 	struct kr_ctx ctx;
 	struct kr_err err;
 	char text[200];
 
 	kr_trace_clear(&s->trace);
 	if (!shrunk->best)
-		return nothing(s, "violated", shrunk->limit ? reason : "no part of it could be shown to be", KR_EXIT_UNDECIDED);
+		return nothing(s, "violated", shrunk->limit ? reason : "no part of it could be shown to be",
+			KR_EXIT_UNDECIDED);
 	kr_ctx_init(&ctx, 0, 0); /* what was found is written even though the time is over */
 	kr_err_init(&err);
 
@@ -149,8 +155,9 @@ static int conclude(struct shrinking *s)
 
 	if (!write_trace(s, &ctx, &err) || !told)
 		return KR_EXIT_FAILED;
-	(void)snprintf(text, sizeof text, "%u of %u transactions, %u of %u operations left%s%s", shrunk->best->cut.history.txns.n, s->trace.history.txns.n,
-		shrunk->best->cut.history.ops.n, s->trace.history.ops.n, reason ? "; perhaps not the fewest: " : "", reason ? reason : "");
+	(void)snprintf(text, sizeof text, "%u of %u transactions, %u of %u operations left%s%s",
+		shrunk->best->cut.history.txns.n, s->trace.history.txns.n, shrunk->best->cut.history.ops.n,
+		s->trace.history.ops.n, reason ? "; perhaps not the fewest: " : "", reason ? reason : "");
 	note(s, text);
 	return shrunk->minimal ? KR_EXIT_VIOLATED : KR_EXIT_UNDECIDED;
 }
@@ -160,7 +167,8 @@ static enum kr_status shrink(struct shrinking *s, struct kr_err *err)
 	struct kr_trace *t = &s->trace;
 	enum kr_status status;
 
-	if ((status = kr_trace_read(t, t->path, &s->trace_options, err)) || (status = kr_trace_analyze(t, err)))
+	if ((status = kr_trace_read(t, t->path, &s->trace_options, err)) ||
+		(status = kr_trace_analyze(t, err)))
 		return status;
 	status = kr_check(&t->ctx, &t->history, &t->analysis, &s->question, &s->verdict, err);
 	if (status || s->verdict.outcome != KR_VIOLATED)
@@ -203,8 +211,11 @@ static int run(const struct kr_args *args)
 	struct kr_asked_list asked = {0};
 	int exit = KR_EXIT_USAGE;
 
-	if (kr_trace_options(args, &s.trace_options) && (exit = kr_levels_asked(args, &asked)) == KR_EXIT_SATISFIED) {
-		s.question = (struct kr_check_options){.level = asked.at[0].level, .order = asked.at[0].order, .checker = asked.at[0].checker};
+	if (kr_trace_options(args, &s.trace_options) &&
+		(exit = kr_levels_asked(args, &asked)) == KR_EXIT_SATISFIED) {
+		s.question = (struct kr_check_options){.level = asked.at[0].level,
+			.order = asked.at[0].order,
+			.checker = asked.at[0].checker};
 		s.verdict.checker = s.question.checker;
 		kr_certificate_init(&s.verdict.certificate, args->mem);
 		if (asked.n > 1)

@@ -33,11 +33,13 @@ static int take_stage(struct kr_staging *s, enum kr_stage implied)
 		option = stages[i].option;
 	}
 	if (chosen > 1 || (chosen == 0 && implied == KR_STAGE_WRITER))
-		return kr_usage("expected one of --asg, --ir, --smt2 and --dimacs; see 'krait %s --help'", s->args->command->name);
+		return kr_usage("expected one of --asg, --ir, --smt2 and --dimacs; see 'krait %s --help'",
+			s->args->command->name);
 	if (s->stage != KR_STAGE_WRITER)
 		return KR_EXIT_SATISFIED;
 	s->writer = kr_backend_find(s->args->modules, option);
-	return s->writer && s->writer->write ? KR_EXIT_SATISFIED : kr_usage("--%s is not available yet", option);
+	return s->writer && s->writer->write ? KR_EXIT_SATISFIED
+					     : kr_usage("--%s is not available yet", option);
 }
 
 int kr_staging_init(struct kr_staging *s, const struct kr_args *args, enum kr_stage implied, bool text)
@@ -78,7 +80,8 @@ static void print_conflict(const struct kr_ir *ir, struct kr_str *out)
 		for (uint32_t i = 0; i < cycle->count; i++) {
 			const struct kr_link *link = &ir->conflict->links.at[cycle->first + i];
 
-			kr_str_format(out, "%s %s %u -> %u", c > 0 && i == 0 ? ";" : "", kr_edge_name(link->kind), link->from.i, link->to.i);
+			kr_str_format(out, "%s %s %u -> %u", c > 0 && i == 0 ? ";" : "",
+				kr_edge_name(link->kind), link->from.i, link->to.i);
 		}
 	}
 	kr_str_add(out, "\n");
@@ -91,11 +94,12 @@ static enum kr_status check_question(const struct kr_ir *ir, struct kr_err *err)
 
 	if (!missing)
 		return KR_OK;
-	return kr_err_set(err, KR_BAD, "no pass provides the fact '%s', expected it for order '%s'", kr_fact_name((enum kr_fact)(missing & -missing)),
-		kr_order_name(ir->order));
+	return kr_err_set(err, KR_BAD, "no pass provides the fact '%s', expected it for order '%s'",
+		kr_fact_name((enum kr_fact)(missing & -missing)), kr_order_name(ir->order));
 }
 
-enum kr_status kr_staging_print(struct kr_staging *s, struct kr_ir *ir, const char *passes, bool *conflict, struct kr_err *err)
+enum kr_status kr_staging_print(struct kr_staging *s, struct kr_ir *ir, const char *passes, bool *conflict,
+	struct kr_err *err)
 {
 	struct kr_pass_options options = {.verify = true};
 	enum kr_change change = KR_UNCHANGED;
@@ -111,7 +115,8 @@ enum kr_status kr_staging_print(struct kr_staging *s, struct kr_ir *ir, const ch
 
 /* ---- texts ---- */
 
-enum kr_status kr_graph_text_read(struct kr_graph_text *g, struct kr_ctx *ctx, const char *path, const struct kr_asked *asked, struct kr_err *err)
+enum kr_status kr_graph_text_read(struct kr_graph_text *g, struct kr_ctx *ctx, const char *path,
+	const struct kr_asked *asked, struct kr_err *err)
 {
 	struct kr_source *source;
 	struct kr_str text;
@@ -134,7 +139,8 @@ enum kr_status kr_graph_text_read(struct kr_graph_text *g, struct kr_ctx *ctx, c
 	if (!status && memchr(kr_str_text(&text), '\0', text.n))
 		status = kr_err_set(err, KR_BAD, "found a NUL byte, expected text");
 	if (!status)
-		status = kr_ir_read_or_init(&g->ir, &g->asg, ctx, asked->level, asked->order, kr_str_text(&text), err);
+		status = kr_ir_read_or_init(&g->ir, &g->asg, ctx, asked->level, asked->order,
+			kr_str_text(&text), err);
 	g->read = !status;
 	kr_str_done(&text);
 	return status;
@@ -149,13 +155,15 @@ void kr_graph_text_done(struct kr_graph_text *g)
 	g->read = false;
 }
 
-static enum kr_status print_text(struct kr_staging *s, struct kr_graph_text *g, const char *passes, bool *conflict, struct kr_err *err)
+static enum kr_status print_text(struct kr_staging *s, struct kr_graph_text *g, const char *passes,
+	bool *conflict, struct kr_err *err)
 {
 	const struct kr_asked *asked = &s->asked.at[0];
 
 	if (g->ir.order != asked->order && kr_args_has(s->args, "order"))
-		return kr_err_set(err, KR_BAD, "the text has order '%s', expected '%s' as option '--order' says", kr_order_name(g->ir.order),
-			kr_order_name(asked->order));
+		return kr_err_set(err, KR_BAD,
+			"the text has order '%s', expected '%s' as option '--order' says",
+			kr_order_name(g->ir.order), kr_order_name(asked->order));
 	if (s->stage != KR_STAGE_ASG)
 		return kr_staging_print(s, &g->ir, passes, conflict, err);
 	kr_asg_print(&g->asg, &s->out);

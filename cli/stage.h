@@ -1,4 +1,5 @@
-/* What the commands `dump` and `opt` print: a stage of the pipeline, or a graph for other solvers. And the texts that they print, read again. */
+/* What the commands `dump` and `opt` print: a stage of the pipeline, or a graph for other solvers. And the
+ * texts that they print, read again. */
 #ifndef KR_CLI_STAGE_H
 #define KR_CLI_STAGE_H
 
@@ -26,20 +27,25 @@ struct kr_staging {
 	struct kr_str out;
 };
 
-/* Takes the options. `implied`: the stage when none is named; KR_STAGE_WRITER: one has to be. `text`: the operand is a graph, whose facts count for the list of passes. On
- * anything but KR_EXIT_SATISFIED a message has said why. The caller frees with kr_staging_done in every case. */
+/* Takes the options. `implied`: the stage when none is named; KR_STAGE_WRITER: one has to be. `text`: the
+ * operand is a graph, whose facts count for the list of passes. On anything but KR_EXIT_SATISFIED a message
+ * has said why. The caller frees with kr_staging_done in every case. */
 int kr_staging_init(struct kr_staging *s, const struct kr_args *args, enum kr_stage implied, bool text);
 void kr_staging_done(struct kr_staging *s);
 
-/* Runs `passes` on the graph and prints the stage, which is not the ASG. *conflict: a pass refuted the level. KR_INTERNAL: a pass left a graph that breaks a promise of ir/ir.h. KR_BAD: what a writer is to
- * write is not the level's question, since an order's edges are missing. */
-enum kr_status kr_staging_print(struct kr_staging *s, struct kr_ir *ir, const char *passes, bool *conflict, struct kr_err *err);
+/* Runs `passes` on the graph and prints the stage, which is not the ASG. *conflict: a pass refuted the level.
+ * KR_INTERNAL: a pass left a graph that breaks a promise of ir/ir.h. KR_BAD: what a writer is to write is not
+ * the level's question, since an order's edges are missing. */
+enum kr_status kr_staging_print(struct kr_staging *s, struct kr_ir *ir, const char *passes, bool *conflict,
+	struct kr_err *err);
 
 /* A graph read from text. `order` is that of the text if it has an IR, else the one asked for. */
 struct kr_graph_text { struct kr_asg asg; struct kr_ir ir; bool read; };
 
-/* Reads what `dump` printed: an ASG, and perhaps an IR behind it. The caller frees *g with kr_graph_text_done in every case. KR_BAD with file and line. */
-enum kr_status kr_graph_text_read(struct kr_graph_text *g, struct kr_ctx *ctx, const char *path, const struct kr_asked *asked, struct kr_err *err);
+/* Reads what `dump` printed: an ASG, and perhaps an IR behind it. The caller frees *g with kr_graph_text_done
+ * in every case. KR_BAD with file and line. */
+enum kr_status kr_graph_text_read(struct kr_graph_text *g, struct kr_ctx *ctx, const char *path,
+	const struct kr_asked *asked, struct kr_err *err);
 void kr_graph_text_done(struct kr_graph_text *g);
 
 /* Reads such a text as the command's operand, runs `passes` and prints the stage; the status to exit with. */

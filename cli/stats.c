@@ -14,7 +14,8 @@ static const struct kr_option options[] = {
 	{0},
 };
 
-static enum kr_status count(struct kr_trace *t, const struct kr_args *args, struct kr_str *out, struct kr_err *err)
+static enum kr_status count(struct kr_trace *t, const struct kr_args *args, struct kr_str *out,
+	struct kr_err *err)
 {
 	struct kr_trace_stats stats;
 	enum kr_status status = kr_report_trace_stats(&t->ctx, &t->history, &stats);
@@ -30,7 +31,8 @@ static enum kr_status count(struct kr_trace *t, const struct kr_args *args, stru
 	return KR_OK;
 }
 
-static int one_trace(const struct kr_args *args, const char *path, const struct kr_trace_options *trace_options)
+static int one_trace(const struct kr_args *args, const char *path,
+	const struct kr_trace_options *trace_options)
 {
 	struct kr_trace t;
 	struct kr_err err;

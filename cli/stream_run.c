@@ -59,7 +59,8 @@ static void add_time(int64_t at, struct kr_str *out)
 		kr_str_format(out, "%lld", (long long)at);
 }
 
-static void add_text(const struct kr_finding_report *report, const struct kr_finding *f, const char *path, struct kr_str *out)
+static void add_text(const struct kr_finding_report *report, const struct kr_finding *f, const char *path,
+	struct kr_str *out)
 {
 	char name[KR_ANOMALY_NAME_SIZE];
 
@@ -70,10 +71,12 @@ static void add_text(const struct kr_finding_report *report, const struct kr_fin
 	kr_str_add(out, "\n");
 }
 
-static enum kr_status tell_findings(void *data, const struct kr_history *window, const struct kr_marks *marks, const struct kr_findings *findings)
+static enum kr_status tell_findings(void *data, const struct kr_history *window, const struct kr_marks *marks,
+	const struct kr_findings *findings)
 {
 	struct running *r = data;
-	struct kr_finding_report report = {r->o->names_trace ? r->path : NULL, window, r->batch.profile, r->batch.certify, findings};
+	struct kr_finding_report report = {r->o->names_trace ? r->path : NULL, window, r->batch.profile,
+		r->batch.certify, findings};
 	struct kr_str out;
 
 	kr_str_init(&out, r->o->args->mem);
@@ -93,7 +96,8 @@ static enum kr_status tell_findings(void *data, const struct kr_history *window,
 	return status;
 }
 
-static enum kr_status tell_late(void *data, const struct kr_history *h, kr_session session, uint32_t line, int64_t invoked, int64_t watermark)
+static enum kr_status tell_late(void *data, const struct kr_history *h, kr_session session, uint32_t line,
+	int64_t invoked, int64_t watermark)
 {
 	struct running *r = data;
 	char name[80];
@@ -105,17 +109,22 @@ static enum kr_status tell_late(void *data, const struct kr_history *h, kr_sessi
 		add_name(r, "trace", &out);
 		kr_str_add(&out, "\"session\": ");
 		add_session(h, session, &out);
-		kr_str_format(&out, ", \"line\": %u, \"invoked\": %lld, \"watermark\": %lld}\n", line, (long long)invoked, (long long)watermark);
+		kr_str_format(&out, ", \"line\": %u, \"invoked\": %lld, \"watermark\": %lld}\n", line,
+			(long long)invoked, (long long)watermark);
 	} else {
 		kr_str_shown(&out, r->path);
 		kr_str_format(&out, ":%u: late: session %s %s %lld, before the watermark %lld\n", line,
-			session.i == KR_NONE ? "(none)" : kr_history_brief(h, h->sessions.at[session.i], name, sizeof name),
-			r->batch.profile->clock == KR_CLOCK_STAMPS ? "tells of" : "sent this at", (long long)invoked, (long long)watermark);
+			session.i == KR_NONE
+				? "(none)"
+				: kr_history_brief(h, h->sessions.at[session.i], name, sizeof name),
+			r->batch.profile->clock == KR_CLOCK_STAMPS ? "tells of" : "sent this at",
+			(long long)invoked, (long long)watermark);
 	}
 	return print(&out);
 }
 
-static enum kr_status tell_order(void *data, const struct kr_history *window, kr_key key, kr_txn before, kr_txn after)
+static enum kr_status tell_order(void *data, const struct kr_history *window, kr_key key, kr_txn before,
+	kr_txn after)
 {
 	struct running *r = data;
 	struct kr_str out;
@@ -133,7 +142,8 @@ static enum kr_status tell_order(void *data, const struct kr_history *window, kr
 	return KR_OK;
 }
 
-static enum kr_status tell_dispatch(void *data, const struct kr_history *h, kr_session session, int64_t invoked)
+static enum kr_status tell_dispatch(void *data, const struct kr_history *h, kr_session session,
+	int64_t invoked)
 {
 	struct running *r = data;
 	struct kr_str out;
@@ -180,13 +190,16 @@ static enum kr_status tell_progress(struct running *r)
 	add_session(h, s.holder, &out);
 	kr_str_add(&out, ", \"newest\": ");
 	add_time(s.newest, &out);
-	kr_str_format(&out, ", \"lines\": %u, \"txns\": %u, \"open\": %u, \"oldest\": ", r->lines, s.txns, s.open);
+	kr_str_format(&out, ", \"lines\": %u, \"txns\": %u, \"open\": %u, \"oldest\": ", r->lines, s.txns,
+		s.open);
 	if (s.waits)
 		add_oldest(h, &s, &out);
 	else
 		kr_str_add(&out, "null");
-	kr_str_format(&out, ", \"held\": %u, \"versions\": %u, \"locks\": %u, \"findings\": %llu, \"mib\": %llu}\n", s.held, s.versions, s.locks,
-		(unsigned long long)total(&s), (unsigned long long)((r->ctx.mem.used >> 20) + 1));
+	kr_str_format(&out,
+		", \"held\": %u, \"versions\": %u, \"locks\": %u, \"findings\": %llu, \"mib\": %llu}\n",
+		s.held, s.versions, s.locks, (unsigned long long)total(&s),
+		(unsigned long long)((r->ctx.mem.used >> 20) + 1));
 	return print(&out);
 }
 
@@ -213,17 +226,22 @@ static enum kr_status tell_end(struct running *r, const struct kr_engine_state *
 		add_name(r, "trace", &out);
 		kr_str_format(&out, "\"txns\": %u, \"findings\": {", s->txns);
 		bool stamps = r->batch.profile->clock == KR_CLOCK_STAMPS;
-		for (int i = 0; i < KR_MECH_KINDS && (i != KR_MECH_SESSION || stamps || s->findings[i] > 0); i++)
-			kr_str_format(&out, "%s\"%s\": %llu", i > 0 ? ", " : "", kr_mechanism_name((enum kr_mechanism_kind)i),
+		for (int i = 0; i < KR_MECH_KINDS && (i != KR_MECH_SESSION || stamps || s->findings[i] > 0);
+			i++)
+			kr_str_format(&out, "%s\"%s\": %llu", i > 0 ? ", " : "",
+				kr_mechanism_name((enum kr_mechanism_kind)i),
 				(unsigned long long)s->findings[i]);
 		kr_str_format(&out, "}, \"late\": %u, \"trusted_until\": ", s->late);
 		add_time(s->trusted_until, &out);
 		kr_str_add(&out, "}\n");
 	} else {
-		kr_report_line_head(r->path, r->batch.profile->name, total(s) > 0 ? KR_VIOLATED : KR_UNDECIDED, false, &out);
-		kr_str_format(&out, "\t%u transactions, %llu findings", s->txns, (unsigned long long)total(s));
+		kr_report_line_head(r->path, r->batch.profile->name,
+			total(s) > 0 ? KR_VIOLATED : KR_UNDECIDED, false, &out);
+		kr_str_format(&out, "\t%u transactions, %llu findings", s->txns,
+			(unsigned long long)total(s));
 		if (s->late > 0)
-			kr_str_format(&out, ", %u late, trusted until %lld", s->late, (long long)s->trusted_until);
+			kr_str_format(&out, ", %u late, trusted until %lld", s->late,
+				(long long)s->trusted_until);
 		kr_str_add(&out, "\n");
 	}
 	return print(&out);
@@ -235,20 +253,24 @@ static enum kr_status tell_end(struct running *r, const struct kr_engine_state *
 static enum kr_status start(struct running *r, struct kr_err *err)
 {
 	struct kr_engine_options options = {
-		.sink = {r, tell_findings, tell_late, r->o->told->path ? tell_order : NULL, r->o->dispatch ? tell_dispatch : NULL},
+		.sink = {r, tell_findings, tell_late, r->o->told->path ? tell_order : NULL,
+			r->o->dispatch ? tell_dispatch : NULL},
 		.lateness = (int64_t)r->o->lateness,
 		.stale = (int64_t)r->o->stale,
 	};
 
-	r->exit = kr_profile_for(r->o->args, r->o->asked, kr_stream_history(r->stream), "stream", "a stream is held to a profile", &r->batch);
+	r->exit = kr_profile_for(r->o->args, r->o->asked, kr_stream_history(r->stream), "stream",
+		"a stream is held to a profile", &r->batch);
 	if (r->exit != KR_EXIT_SATISFIED)
 		return KR_CANCELED;
 	options.batch = r->batch;
 	bool stamps = r->batch.profile->clock == KR_CLOCK_STAMPS;
-	options.unbounded = stamps ? !kr_args_has(r->o->args, "lateness") : !kr_stream_history(r->stream)->stream;
+	options.unbounded =
+		stamps ? !kr_args_has(r->o->args, "lateness") : !kr_stream_history(r->stream)->stream;
 	if (stamps && (r->o->dispatch || r->o->stale > 0)) {
-		r->exit = kr_usage("option '--%s' is about when clients sent what; profile %s goes by timestamps", r->o->dispatch ? "trace-dispatch" : "stale",
-			r->batch.profile->name);
+		r->exit = kr_usage("option '--%s' is about when clients sent what; profile %s goes by "
+				   "timestamps",
+			r->o->dispatch ? "trace-dispatch" : "stale", r->batch.profile->name);
 		return KR_CANCELED;
 	}
 	enum kr_status status = kr_engine_new(&r->ctx, &options, &r->engine, err);
@@ -309,7 +331,8 @@ static void show_end(struct running *r, enum kr_status status, struct kr_err *er
 	kr_err_format(err, why, sizeof why);
 	if (r->engine)
 		show(r);
-	kr_live_end(r->o->live, status || r->exit != KR_EXIT_SATISFIED ? "failed" : "ended", why[0] ? why : NULL);
+	kr_live_end(r->o->live, status || r->exit != KR_EXIT_SATISFIED ? "failed" : "ended",
+		why[0] ? why : NULL);
 }
 
 static void end_page(struct running *r, const struct kr_engine_state *s)
@@ -358,8 +381,9 @@ int kr_stream_run(const struct kr_stream_options *options, const char *path)
 	kr_err_init(&err);
 	kr_ctx_init(&r.ctx, options->seconds, options->mebibytes);
 	r.ctx.modules = options->args->modules;
-	enum kr_status status =
-		options->format ? kr_stream_whole(&r.ctx, path, options->format, &sink, &r.stream, &err) : kr_source_open(&r.ctx, path, &r.source, &err);
+	enum kr_status status = options->format
+		? kr_stream_whole(&r.ctx, path, options->format, &sink, &r.stream, &err)
+		: kr_source_open(&r.ctx, path, &r.source, &err);
 	if (!status && !options->format)
 		status = kr_stream_new(&r.ctx, path, &sink, &r.stream);
 	if (!status)
@@ -389,8 +413,8 @@ static bool take_format(const struct kr_args *args, const char **out)
 	return true;
 }
 
-bool kr_stream_options(const struct kr_args *args, const struct kr_profile_option *asked, struct kr_file *told, struct kr_findings_page *page,
-	struct kr_stream_options *out)
+bool kr_stream_options(const struct kr_args *args, const struct kr_profile_option *asked,
+	struct kr_file *told, struct kr_findings_page *page, struct kr_stream_options *out)
 {
 	*out = (struct kr_stream_options){.args = args,
 		.asked = asked,
@@ -399,7 +423,9 @@ bool kr_stream_options(const struct kr_args *args, const struct kr_profile_optio
 		.json = kr_args_has(args, "json"),
 		.explain = kr_args_has(args, "explain"),
 		.dispatch = kr_args_has(args, "trace-dispatch")};
-	return take_format(args, &out->format) && kr_args_integer(args, "lateness", INT64_MAX, &out->lateness) &&
-		kr_args_integer(args, "stale", INT64_MAX, &out->stale) && kr_args_integer(args, "memory", SIZE_MAX >> 20, &out->mebibytes) &&
+	return take_format(args, &out->format) &&
+		kr_args_integer(args, "lateness", INT64_MAX, &out->lateness) &&
+		kr_args_integer(args, "stale", INT64_MAX, &out->stale) &&
+		kr_args_integer(args, "memory", SIZE_MAX >> 20, &out->mebibytes) &&
 		kr_args_double(args, "timeout", &out->seconds);
 }

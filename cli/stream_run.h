@@ -10,8 +10,15 @@
 
 #define KR_OPTION_LATENESS {"lateness", 0, "TIME", KR_WORDS_ANY, "wait so long for what may come late"}
 #define KR_OPTION_STALE {"stale", 0, "TIME", KR_WORDS_ANY, "give up a session that is silent for longer"}
-#define KR_OPTION_TOLD {"told", 0, "FILE", KR_WORDS_WRITTEN, "write the order of versions that is certain, as lines of a trace"}
-#define KR_OPTION_TRACE_DISPATCH {"trace-dispatch", 0, NULL, KR_WORDS_ANY, "print each event when it is dispatched"}
+#define KR_OPTION_TOLD \
+	{ \
+		"told", 0, "FILE", KR_WORDS_WRITTEN, \
+			"write the order of versions that is certain, as lines of a trace" \
+	}
+#define KR_OPTION_TRACE_DISPATCH \
+	{ \
+		"trace-dispatch", 0, NULL, KR_WORDS_ANY, "print each event when it is dispatched" \
+	}
 
 struct kr_stream_options {
 	const struct kr_args *args;
@@ -28,8 +35,8 @@ struct kr_stream_options {
 };
 
 /* From the command line; false after a message. */
-bool kr_stream_options(const struct kr_args *args, const struct kr_profile_option *asked, struct kr_file *told, struct kr_findings_page *page,
-	struct kr_stream_options *out);
+bool kr_stream_options(const struct kr_args *args, const struct kr_profile_option *asked,
+	struct kr_file *told, struct kr_findings_page *page, struct kr_stream_options *out);
 
 /* Prints what is found; the status to exit with: KR_EXIT_SATISFIED where nothing was found. */
 int kr_stream_run(const struct kr_stream_options *options, const char *path);

@@ -1,5 +1,5 @@
-/* Reading a trace under its limits, with a line of progress. Every trace has a context of its own, so that limits hold for each and
- * memory is given back between traces. */
+/* Reading a trace under its limits, with a line of progress. Every trace has a context of its own, so that
+ * limits hold for each and memory is given back between traces. */
 #include "cli/trace.h"
 
 #include <limits.h>
@@ -24,10 +24,12 @@
 #define JOBS_MOST 4096
 #define NAME_SHOWN 40 /* bytes of a path */
 #define NAME_MOST (6 * NAME_SHOWN + 1)
-#define SLACK_MIB 256 /* addresses are not memory: the heap, stacks and the threads' heaps have more of them */
+#define SLACK_MIB \
+	256 /* addresses are not memory: the heap, stacks and the threads' heaps have more of them */
 
-/* The limit proper is in base/mem.h. What a library takes at one blow between two looks at the process is stopped by the system, with enough room above that it never stops
- * anything else. Allocations then fail, which everything here expects. Not with sanitizers, which map terabytes. */
+/* The limit proper is in base/mem.h. What a library takes at one blow between two looks at the process is
+ * stopped by the system, with enough room above that it never stops anything else. Allocations then fail,
+ * which everything here expects. Not with sanitizers, which map terabytes. */
 static void limit_process(uint64_t mebibytes)
 {
 #ifndef KR_SANITIZER
@@ -86,7 +88,8 @@ bool kr_trace_options(const struct kr_args *args, struct kr_trace_options *out)
 	out->quiet = kr_args_has(args, "quiet") || kr_args_has(args, "json");
 	if (!kr_args_integer(args, "require-committed", UINT32_MAX, &out->committed))
 		return false;
-	if (!kr_args_double(args, "timeout", &out->seconds) || !kr_args_integer(args, "memory", SIZE_MAX >> 20, &out->mebibytes))
+	if (!kr_args_double(args, "timeout", &out->seconds) ||
+		!kr_args_integer(args, "memory", SIZE_MAX >> 20, &out->mebibytes))
 		return false;
 	if (!check_jobs(args))
 		return false;
@@ -120,7 +123,8 @@ static const char *shown_name(const char *path, char out[NAME_MOST])
 	out[0] = '\0';
 	for (; *path; path += step) {
 		step = kr_char_shown(path, strlen(path), escape);
-		used += (size_t)snprintf(out + used, NAME_MOST - used, "%.*s", escape[0] ? 8 : (int)step, escape[0] ? escape : path);
+		used += (size_t)snprintf(out + used, NAME_MOST - used, "%.*s", escape[0] ? 8 : (int)step,
+			escape[0] ? escape : path);
 	}
 	return out;
 }
@@ -135,10 +139,12 @@ static void add_amount(char *out, size_t size, double n)
 		n /= 1000;
 		power++;
 	}
-	(void)snprintf(out, size, power > 0 && n < 9.95 ? "%.1f%.*s" : "%.0f%.*s", n, power > 0, suffixes + power);
+	(void)snprintf(out, size, power > 0 && n < 9.95 ? "%.1f%.*s" : "%.0f%.*s", n, power > 0,
+		suffixes + power);
 }
 
-void kr_progress_text(struct kr_progress *p, const char *phase, uint64_t done, uint64_t total, int64_t now, char out[KR_PROGRESS_TEXT])
+void kr_progress_text(struct kr_progress *p, const char *phase, uint64_t done, uint64_t total, int64_t now,
+	char out[KR_PROGRESS_TEXT])
 {
 	char rate[16], left[48] = "", amount[16], name[NAME_MOST];
 
@@ -149,19 +155,23 @@ void kr_progress_text(struct kr_progress *p, const char *phase, uint64_t done, u
 	}
 	p->done = done;
 
-	double spent = (double)(now - p->phase_start) / (double)SECOND, per_second = spent > 0 ? (double)(done - p->phase_done) / spent : 0;
+	double spent = (double)(now - p->phase_start) / (double)SECOND,
+	       per_second = spent > 0 ? (double)(done - p->phase_done) / spent : 0;
 
 	add_amount(rate, sizeof rate, per_second);
 	add_amount(amount, sizeof amount, (double)done);
 	if (total > 0 && done <= total && per_second > 0)
-		(void)snprintf(left, sizeof left, ", %s/s, %.0f s left", rate, (double)(total - done) / per_second);
+		(void)snprintf(left, sizeof left, ", %s/s, %.0f s left", rate,
+			(double)(total - done) / per_second);
 	else if (per_second > 0)
 		(void)snprintf(left, sizeof left, ", %s/s", rate);
 	if (total > 0)
-		(void)snprintf(out, KR_PROGRESS_TEXT, "%s: %s %d%%%s, %d s", shown_name(p->trace, name), phase, (int)(100.0 * (double)done / (double)total),
-			left, (int)((now - p->start) / SECOND));
+		(void)snprintf(out, KR_PROGRESS_TEXT, "%s: %s %d%%%s, %d s", shown_name(p->trace, name),
+			phase, (int)(100.0 * (double)done / (double)total), left,
+			(int)((now - p->start) / SECOND));
 	else
-		(void)snprintf(out, KR_PROGRESS_TEXT, "%s: %s %s%s, %d s", shown_name(p->trace, name), phase, amount, left, (int)((now - p->start) / SECOND));
+		(void)snprintf(out, KR_PROGRESS_TEXT, "%s: %s %s%s, %d s", shown_name(p->trace, name), phase,
+			amount, left, (int)((now - p->start) / SECOND));
 }
 
 static void show_progress(void *data, const char *phase, uint64_t done, uint64_t total)
@@ -211,13 +221,15 @@ static bool is_being_recorded(const char *path)
 {
 	char folder[PATH_MAX];
 
-	return snprintf(folder, sizeof folder, "%s.live", path) < (int)sizeof folder && access(folder, F_OK) == 0;
+	return snprintf(folder, sizeof folder, "%s.live", path) < (int)sizeof folder &&
+		access(folder, F_OK) == 0;
 }
 
 static enum kr_status note(struct kr_trace *t, const struct kr_trace_options *options)
 {
 	if (is_being_recorded(t->path))
-		kr_notes_add(&t->notes, "its recording goes on, or was killed and waits for 'krait-lab recover'");
+		kr_notes_add(&t->notes,
+			"its recording goes on, or was killed and waits for 'krait-lab recover'");
 	kr_notes_of_reading(&t->notes, &t->history);
 	if (options->decides)
 		kr_notes_of_deciding(&t->notes, &t->history, goes_by_timestamps(t, options));
@@ -226,14 +238,17 @@ static enum kr_status note(struct kr_trace *t, const struct kr_trace_options *op
 	return t->notes.failed ? KR_NOMEM : KR_OK;
 }
 
-enum kr_status kr_trace_read(struct kr_trace *t, const char *path, const struct kr_trace_options *options, struct kr_err *err)
+enum kr_status kr_trace_read(struct kr_trace *t, const char *path, const struct kr_trace_options *options,
+	struct kr_err *err)
 {
 	int64_t start = kr_now_ns();
 
 	*t = (struct kr_trace){.path = path, .start = start};
 	kr_ctx_init(&t->ctx, options->seconds, (size_t)options->mebibytes);
 	kr_notes_init(&t->notes, &t->ctx.mem);
-	t->progress = (struct kr_progress){.trace = path, .start = start, .enabled = kr_terminal(stderr, options->quiet)};
+	t->progress = (struct kr_progress){.trace = path,
+		.start = start,
+		.enabled = kr_terminal(stderr, options->quiet)};
 	kr_ctx_count_process(&t->ctx, options->resident);
 	t->ctx.modules = options->modules;
 	t->ctx.progress = show_progress;
@@ -272,7 +287,8 @@ void kr_trace_done(struct kr_trace *t)
 	t->has_history = t->has_analysis = false;
 }
 
-void kr_trace_require(const struct kr_trace *t, const struct kr_trace_options *options, struct kr_decision *decisions, uint32_t n)
+void kr_trace_require(const struct kr_trace *t, const struct kr_trace_options *options,
+	struct kr_decision *decisions, uint32_t n)
 {
 	uint32_t aborted, unknown, committed = kr_notes_committed(&t->history, &aborted, &unknown);
 
@@ -282,8 +298,10 @@ void kr_trace_require(const struct kr_trace *t, const struct kr_trace_options *o
 			continue;
 		v->outcome = KR_UNDECIDED;
 		v->proof_of = NULL;
-		(void)snprintf(v->reason, sizeof v->reason, "%u transaction%s committed, fewer than the %llu of --require-committed", (unsigned)committed,
-			committed == 1 ? "" : "s", (unsigned long long)options->committed);
+		(void)snprintf(v->reason, sizeof v->reason,
+			"%u transaction%s committed, fewer than the %llu of --require-committed",
+			(unsigned)committed, committed == 1 ? "" : "s",
+			(unsigned long long)options->committed);
 	}
 }
 
@@ -296,7 +314,10 @@ uint64_t kr_peak_mib(void)
 	return ((uint64_t)usage.ru_maxrss + 1023) / 1024; /* Linux counts in KiB */
 }
 
-int kr_trace_fail(struct kr_trace *t, enum kr_status status, struct kr_err *err) { return kr_fail_on(&t->ctx, t->path, status, err); }
+int kr_trace_fail(struct kr_trace *t, enum kr_status status, struct kr_err *err)
+{
+	return kr_fail_on(&t->ctx, t->path, status, err);
+}
 
 int kr_fail_on(struct kr_ctx *ctx, const char *path, enum kr_status status, struct kr_err *err)
 {
@@ -308,7 +329,8 @@ int kr_fail_on(struct kr_ctx *ctx, const char *path, enum kr_status status, stru
 	return kr_is_limit(status) ? KR_EXIT_UNDECIDED : exit;
 }
 
-int kr_each_trace(const struct kr_args *args, int (*one)(const struct kr_args *args, const char *path, const struct kr_trace_options *options))
+int kr_each_trace(const struct kr_args *args,
+	int (*one)(const struct kr_args *args, const char *path, const struct kr_trace_options *options))
 {
 	struct kr_trace_options options;
 	int exit = KR_EXIT_SATISFIED;

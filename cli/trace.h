@@ -10,13 +10,20 @@
 #include "report/notes.h"
 
 /* Options that commands which read traces share, for their tables. */
-#define KR_OPTION_FORMAT {"format", 'f', "FORMAT", KR_WORDS_FORMAT, "input format; default: told from content, then name"}
+#define KR_OPTION_FORMAT \
+	{ \
+		"format", 'f', "FORMAT", KR_WORDS_FORMAT, \
+			"input format; default: told from content, then name" \
+	}
 #define KR_OPTION_LENIENT {"lenient", 0, NULL, KR_WORDS_ANY, "leave bad transactions out, and count them"}
 #define KR_OPTION_TIMEOUT {"timeout", 0, "SECONDS", KR_WORDS_ANY, "limit of time for each trace"}
 #define KR_OPTION_MEMORY {"memory", 0, "MIB", KR_WORDS_ANY, "limit of memory for each trace"}
 #define KR_OPTION_JOBS {"jobs", 'j', "N", KR_WORDS_ANY, "without effect: one thread does all"}
 #define KR_OPTION_REQUIRE \
-	{"require-committed", 0, "N", KR_WORDS_ANY, "with fewer committed transactions nothing passes for satisfied"}
+	{ \
+		"require-committed", 0, "N", KR_WORDS_ANY, \
+			"with fewer committed transactions nothing passes for satisfied" \
+	}
 #define KR_OPTION_QUIET {"quiet", 'q', NULL, KR_WORDS_ANY, "no progress, colour or notes"}
 
 struct kr_trace_options {
@@ -47,10 +54,12 @@ struct kr_progress {
 	uint64_t phase_done, done;  /* then and now, in its own steps (bytes, transactions, ...) */
 };
 
-/* What is shown: "TRACE: PHASE 40%, 1.2M/s, 3 s left, 2 s". The rate is that since the phase was first told of; without a total there is neither a percentage nor a time left.
+/* What is shown: "TRACE: PHASE 40%, 1.2M/s, 3 s left, 2 s". The rate is that since the phase was first told
+ * of; without a total there is neither a percentage nor a time left.
  * `now`: kr_now_ns. */
 #define KR_PROGRESS_TEXT 160
-void kr_progress_text(struct kr_progress *p, const char *phase, uint64_t done, uint64_t total, int64_t now, char out[KR_PROGRESS_TEXT]);
+void kr_progress_text(struct kr_progress *p, const char *phase, uint64_t done, uint64_t total, int64_t now,
+	char out[KR_PROGRESS_TEXT]);
 
 struct kr_trace {
 	const char *path;
@@ -64,21 +73,27 @@ struct kr_trace {
 	struct kr_progress progress;
 };
 
-/* Initialises *t, reads the trace, and tells what there is to note of it on standard error. In every case the caller frees *t with kr_trace_done, and must not move it in between. */
-enum kr_status kr_trace_read(struct kr_trace *t, const char *path, const struct kr_trace_options *options, struct kr_err *err);
+/* Initialises *t, reads the trace, and tells what there is to note of it on standard error. In every case the
+ * caller frees *t with kr_trace_done, and must not move it in between. */
+enum kr_status kr_trace_read(struct kr_trace *t, const char *path, const struct kr_trace_options *options,
+	struct kr_err *err);
 enum kr_status kr_trace_analyze(struct kr_trace *t, struct kr_err *err);
 void kr_trace_done(struct kr_trace *t);
 
 /* Verdicts "satisfied" become undecided where fewer transactions than asked for committed. */
-void kr_trace_require(const struct kr_trace *t, const struct kr_trace_options *options, struct kr_decision *decisions, uint32_t n);
+void kr_trace_require(const struct kr_trace *t, const struct kr_trace_options *options,
+	struct kr_decision *decisions, uint32_t n);
 
-/* Says on standard error why the trace could not be read, or what was to be done with it; the status to exit with: KR_EXIT_FAILED, or at a limit KR_EXIT_UNDECIDED. */
+/* Says on standard error why the trace could not be read, or what was to be done with it; the status to exit
+ * with: KR_EXIT_FAILED, or at a limit KR_EXIT_UNDECIDED. */
 int kr_trace_fail(struct kr_trace *t, enum kr_status status, struct kr_err *err);
 /* The same for what is no whole trace. */
 int kr_fail_on(struct kr_ctx *ctx, const char *path, enum kr_status status, struct kr_err *err);
 
-/* Runs `one` on every operand, until nothing can be printed any more: the status that wins, or KR_EXIT_USAGE after a message where options are wrong. */
-int kr_each_trace(const struct kr_args *args, int (*one)(const struct kr_args *args, const char *path, const struct kr_trace_options *options));
+/* Runs `one` on every operand, until nothing can be printed any more: the status that wins, or KR_EXIT_USAGE
+ * after a message where options are wrong. */
+int kr_each_trace(const struct kr_args *args,
+	int (*one)(const struct kr_args *args, const char *path, const struct kr_trace_options *options));
 
 /* Takes the progress line off the terminal, before anything else is written. */
 void kr_trace_clear(struct kr_trace *t);

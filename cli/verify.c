@@ -1,4 +1,5 @@
-/* krait verify: checks the proofs that `krait check --witness` wrote against the trace, with code that shares nothing with the search but the reader. */
+/* krait verify: checks the proofs that `krait check --witness` wrote against the trace, with code that shares
+ * nothing with the search but the reader. */
 #include <jansson.h>
 #include <string.h>
 
@@ -11,7 +12,8 @@
 
 static const struct kr_option options[] = {
 	KR_OPTION_FORMAT,
-	{"profile", 0, "ROW|FILE.json", KR_WORDS_PROFILE, "of findings about mechanisms; default: the row that they name"},
+	{"profile", 0, "ROW|FILE.json", KR_WORDS_PROFILE,
+		"of findings about mechanisms; default: the row that they name"},
 	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each proof, one a line"},
 	KR_OPTION_LENIENT,
 	KR_OPTION_TIMEOUT,
@@ -33,7 +35,8 @@ struct verifying {
 
 /* ---- reporting ---- */
 
-static const char *const results[] = {[KR_EXIT_SATISFIED] = "confirmed", [KR_EXIT_VIOLATED] = "refuted", [KR_EXIT_UNDECIDED] = "unknown"};
+static const char *const results[] =
+	{[KR_EXIT_SATISFIED] = "confirmed", [KR_EXIT_VIOLATED] = "refuted", [KR_EXIT_UNDECIDED] = "unknown"};
 
 static void add_member(struct kr_str *out, const char *name, const char *text)
 {
@@ -96,7 +99,8 @@ static int judge(struct verifying *v, struct claimed claimed, enum kr_status sta
 {
 	if (status == KR_OK || status == KR_BAD)
 		return say(v, claimed, status == KR_OK ? KR_EXIT_SATISFIED : KR_EXIT_VIOLATED, err->text);
-	return kr_is_limit(status) ? say(v, claimed, KR_EXIT_UNDECIDED, kr_ctx_reason(&v->trace.ctx, status)) : fail_at_line(v, err, status);
+	return kr_is_limit(status) ? say(v, claimed, KR_EXIT_UNDECIDED, kr_ctx_reason(&v->trace.ctx, status))
+				   : fail_at_line(v, err, status);
 }
 
 /* Does the line speak of the trace as it was named? A witness of one line does, whatever it says. */
@@ -104,7 +108,8 @@ static bool speaks_of(const struct verifying *v, const char *line, size_t length
 {
 	json_t *root = v->lines == 1 ? NULL : json_loadb(line, length, JSON_DECODE_ANY, NULL);
 	const char *name = json_string_value(json_object_get(root, "trace"));
-	bool speaks = v->lines == 1 || !root || (name && strcmp(name, v->trace.path) == 0); /* a malformed line is told when it is read */
+	/* a malformed line is told when it is read */
+	bool speaks = v->lines == 1 || !root || (name && strcmp(name, v->trace.path) == 0);
 
 	json_decref(root);
 	return speaks;
@@ -112,14 +117,16 @@ static bool speaks_of(const struct verifying *v, const char *line, size_t length
 
 /* ---- findings about mechanisms ---- */
 
-static enum kr_status find_profile(const struct verifying *v, const char *name, struct kr_claims *out, struct kr_err *err)
+static enum kr_status find_profile(const struct verifying *v, const char *name, struct kr_claims *out,
+	struct kr_err *err)
 {
 	*out = (struct kr_claims){v->profile.options.profile, v->profile.options.certify, NULL};
 	if (out->profile)
 		return KR_OK;
 	out->profile = kr_profile_find(name);
 	if (!out->profile)
-		return kr_err_set(err, KR_BAD, "finding: unknown profile \"%.60s\": give its file with --profile", name);
+		return kr_err_set(err, KR_BAD,
+			"finding: unknown profile \"%.60s\": give its file with --profile", name);
 	return kr_profile_level(v->args->modules, out->profile, &out->certify, err);
 }
 
@@ -137,7 +144,8 @@ static int verify_finding(struct verifying *v, const char *line, size_t length)
 	kr_err_init(&err);
 	kr_arena_init(&arena, &ctx->mem);
 	kr_findings_init(&findings, &ctx->mem);
-	enum kr_status status = kr_finding_read(&v->trace.history, kr_declared_find, &arena, line, length, &profile, &findings, &err);
+	enum kr_status status = kr_finding_read(&v->trace.history, kr_declared_find, &arena, line, length,
+		&profile, &findings, &err);
 	if (!status)
 		status = find_profile(v, profile, &claims, &err);
 	if (status) {
@@ -173,13 +181,18 @@ static int verify_line(struct verifying *v, const char *line, size_t length)
 
 	cert.level = status ? NULL : kr_level_of_id(v->args->modules, head.level);
 	if (status == KR_OK && !cert.level)
-		status = kr_err_set(&err, KR_BAD, "witness: level: expected the id of a level, found \"%.80s\"; see 'krait levels'", head.level);
+		status = kr_err_set(&err, KR_BAD,
+			"witness: level: expected the id of a level, found \"%.80s\"; see 'krait levels'",
+			head.level);
 	if (status != KR_OK) {
 		exit = fail_at_line(v, &err, status);
 	} else {
 		status = kr_verify(ctx, &v->trace.history, &cert, &err);
 		kr_err_set(&err, status, "%s", kr_ctx_reason(&v->trace.ctx, status));
-		exit = judge(v, (struct claimed){head.level, kr_order_name(head.order), NULL, cert.kind < KR_CERT_ANOMALY}, status, &err);
+		exit = judge(v,
+			(struct claimed){head.level, kr_order_name(head.order), NULL,
+				cert.kind < KR_CERT_ANOMALY},
+			status, &err);
 	}
 	kr_certificate_done(&cert);
 	kr_arena_done(&arena);
@@ -227,13 +240,16 @@ static int verify_all(struct verifying *v, struct kr_source *source, struct kr_e
 		return fail_at_line(v, err, status);
 	(void)each_line(v, text, length, false);
 	if (v->lines == 0)
-		return fail_at_line(v, err, kr_err_set(err, KR_BAD, "holds no witness, expected one JSON object a line"));
+		return fail_at_line(v, err,
+			kr_err_set(err, KR_BAD, "holds no witness, expected one JSON object a line"));
 
 	int exit = each_line(v, text, length, true);
 
 	v->line = 0;
 	if (v->spoke == 0)
-		return fail_at_line(v, err, kr_err_set(err, KR_BAD, "none of its %u lines has the trace \"%s\"", v->lines, v->trace.path));
+		return fail_at_line(v, err,
+			kr_err_set(err, KR_BAD, "none of its %u lines has the trace \"%s\"", v->lines,
+				v->trace.path));
 	return exit;
 }
 

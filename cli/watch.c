@@ -3,7 +3,8 @@
 #include "cli/trace.h"
 
 static const struct kr_option options[] = {
-	{"format", 'f', "FORMAT", KR_WORDS_FORMAT, "of a trace that is read whole first; default: native, as it comes"},
+	{"format", 'f', "FORMAT", KR_WORDS_FORMAT,
+		"of a trace that is read whole first; default: native, as it comes"},
 	KR_OPTION_PROFILE,
 	KR_OPTION_NO_SESSION,
 	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each event, one a line"},
@@ -35,7 +36,8 @@ static int run(const struct kr_args *args)
 	if (status == KR_EXIT_SATISFIED)
 		status = kr_live_start(args, path, &stream.live);
 	if (status == KR_EXIT_SATISFIED) {
-		(void)kr_file_open(&told, args, kr_args_value(args, "told")); /* closing it tells what failed */
+		/* closing it tells what failed */
+		(void)kr_file_open(&told, args, kr_args_value(args, "told"));
 		kr_findings_page_open(&page, args);
 		stream.waits = true;
 		status = kr_stream_run(&stream, path);

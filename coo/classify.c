@@ -1,29 +1,81 @@
-/* What cycles of pairs are called (pops.h). Pairs are taken in the order in which operations complete them; the first operation that closes cycles decides. Among pairs of the same two transactions several
- * may close one, and all of them are tried: pairs of different kinds between the same transactions may be named differently. Else a shortest path back, breadth first. Quadratic in the pairs. */
+/* What cycles of pairs are called (pops.h). Pairs are taken in the order in which operations complete them;
+ * the first operation that closes cycles decides. Among pairs of the same two transactions several may close
+ * one, and all of them are tried: pairs of different kinds between the same transactions may be named
+ * differently. Else a shortest path back, breadth first. Quadratic in the pairs. */
 #include "coo/pops.h"
 
 #include <string.h>
 
 static const char *const names[] = {
-	"", "Dirty Read", "Non-repeatable Read", "Intermediate Read", "Intermediate Read Committed", "Lost Self Update", "Write-read Skew", "Write-read Skew Committed",
-	"Double-write Skew 1", "Double-write Skew 1 Committed", "Double-write Skew 2", "Read Skew", "Read Skew 2", "Read Skew 2 Committed", "Step RAT", "Dirty Write",
-	"Full Write", "Full Write Committed", "Lost Update", "Lost Self Update Committed", "Double-write Skew 2 Committed", "Full-write Skew", "Full-write Skew Committed",
-	"Read-write Skew 1", "Read-write Skew 2", "Read-write Skew 2 Committed", "Step WAT", "Non-repeatable Read Committed", "Lost Update Committed", "Read Skew Committed",
-	"Read-write Skew 1 Committed", "Write Skew", "Write Skew Committed", "Step IAT",
+	"",
+	"Dirty Read",
+	"Non-repeatable Read",
+	"Intermediate Read",
+	"Intermediate Read Committed",
+	"Lost Self Update",
+	"Write-read Skew",
+	"Write-read Skew Committed",
+	"Double-write Skew 1",
+	"Double-write Skew 1 Committed",
+	"Double-write Skew 2",
+	"Read Skew",
+	"Read Skew 2",
+	"Read Skew 2 Committed",
+	"Step RAT",
+	"Dirty Write",
+	"Full Write",
+	"Full Write Committed",
+	"Lost Update",
+	"Lost Self Update Committed",
+	"Double-write Skew 2 Committed",
+	"Full-write Skew",
+	"Full-write Skew Committed",
+	"Read-write Skew 1",
+	"Read-write Skew 2",
+	"Read-write Skew 2 Committed",
+	"Step WAT",
+	"Non-repeatable Read Committed",
+	"Lost Update Committed",
+	"Read Skew Committed",
+	"Read-write Skew 1 Committed",
+	"Write Skew",
+	"Write Skew Committed",
+	"Step IAT",
 };
 
 enum { STEP_RAT = 14, STEP_WAT = 26, STEP_IAT = 33, NUMBERS = 33 };
 
-/* Cycles of two pairs: by the kind of the earlier one, then of the one that closes. Those left out contain another cycle, which has a name. */
+/* Cycles of two pairs: by the kind of the earlier one, then of the one that closes. Those left out contain
+ * another cycle, which has a name. */
 static const uint8_t same_object[KR_POP_KINDS][KR_POP_KINDS] = {
 	[KR_POP_WR] = {[KR_POP_RA] = 1, [KR_POP_RW] = 3, [KR_POP_RCW] = 4},
-	[KR_POP_WW] = {[KR_POP_WC] = 15, [KR_POP_WA] = 15, [KR_POP_WR] = 5, [KR_POP_WW] = 16, [KR_POP_WCR] = 19, [KR_POP_WCW] = 17},
+	[KR_POP_WW] = {[KR_POP_WC] = 15,
+		[KR_POP_WA] = 15,
+		[KR_POP_WR] = 5,
+		[KR_POP_WW] = 16,
+		[KR_POP_WCR] = 19,
+		[KR_POP_WCW] = 17},
 	[KR_POP_RW] = {[KR_POP_WR] = 2, [KR_POP_WW] = 18, [KR_POP_WCR] = 27, [KR_POP_WCW] = 28},
 };
 static const uint8_t two_objects[KR_POP_KINDS][KR_POP_KINDS] = {
-	[KR_POP_WR] = {[KR_POP_WR] = 6, [KR_POP_WW] = 8, [KR_POP_RW] = 12, [KR_POP_WCR] = 7, [KR_POP_WCW] = 9, [KR_POP_RCW] = 13},
-	[KR_POP_WW] = {[KR_POP_WR] = 10, [KR_POP_WW] = 21, [KR_POP_RW] = 24, [KR_POP_WCR] = 20, [KR_POP_WCW] = 22, [KR_POP_RCW] = 25},
-	[KR_POP_RW] = {[KR_POP_WR] = 11, [KR_POP_WW] = 23, [KR_POP_RW] = 31, [KR_POP_WCR] = 29, [KR_POP_WCW] = 30, [KR_POP_RCW] = 32},
+	[KR_POP_WR] = {[KR_POP_WR] = 6,
+		[KR_POP_WW] = 8,
+		[KR_POP_RW] = 12,
+		[KR_POP_WCR] = 7,
+		[KR_POP_WCW] = 9,
+		[KR_POP_RCW] = 13},
+	[KR_POP_WW] = {[KR_POP_WR] = 10,
+		[KR_POP_WW] = 21,
+		[KR_POP_RW] = 24,
+		[KR_POP_WCR] = 20,
+		[KR_POP_WCW] = 22,
+		[KR_POP_RCW] = 25},
+	[KR_POP_RW] = {[KR_POP_WR] = 11,
+		[KR_POP_WW] = 23,
+		[KR_POP_RW] = 31,
+		[KR_POP_WCR] = 29,
+		[KR_POP_WCW] = 30,
+		[KR_POP_RCW] = 32},
 };
 
 const char *kr_coo_name(uint8_t number) { return number <= NUMBERS ? names[number] : ""; }
@@ -42,7 +94,8 @@ const char *kr_coo_size_name(enum kr_coo_size size)
 	return texts[size];
 }
 
-uint8_t kr_coo_number(const struct kr_pop *const *cycle, uint32_t length, enum kr_coo_class *class, enum kr_coo_size *size)
+uint8_t kr_coo_number(const struct kr_pop *const *cycle, uint32_t length, enum kr_coo_class *class,
+	enum kr_coo_size *size)
 {
 	bool reads = false, writes = false;
 
@@ -67,7 +120,8 @@ static void name_cycle(const struct kr_pop *pops, struct kr_coo_anomaly *a)
 }
 
 /* A shortest way over pops[0 .. n) from one transaction to another, as places of pairs in out->cycle. */
-static bool find_way(const struct kr_pop *pops, uint32_t n, uint8_t from, uint8_t to, struct kr_coo_anomaly *out)
+static bool find_way(const struct kr_pop *pops, uint32_t n, uint8_t from, uint8_t to,
+	struct kr_coo_anomaly *out)
 {
 	uint32_t by[KR_COO_TXNS + 1], queue[KR_COO_TXNS + 1], head = 0, tail = 0;
 
@@ -101,7 +155,8 @@ static bool is_better(const struct kr_coo_anomaly *a, const struct kr_coo_anomal
 	return a->number != 0 && (b->number == 0 || a->number < b->number);
 }
 
-static void try(const struct kr_pop *pops, struct kr_coo_anomaly *cycle, uint32_t closing, struct kr_coo_anomaly *best)
+static void try(const struct kr_pop *pops, struct kr_coo_anomaly *cycle, uint32_t closing,
+	struct kr_coo_anomaly *best)
 {
 	cycle->cycle[cycle->length++] = closing;
 	name_cycle(pops, cycle);
@@ -141,7 +196,8 @@ bool kr_coo_classify(const struct kr_pop *pops, uint32_t n, struct kr_coo_anomal
 	return false;
 }
 
-enum kr_status kr_coo_classify_all(struct kr_mem *mem, const struct kr_pop *pops, uint32_t n, struct kr_coo_anomalies *out)
+enum kr_status kr_coo_classify_all(struct kr_mem *mem, const struct kr_pop *pops, uint32_t n,
+	struct kr_coo_anomalies *out)
 {
 	bool told[KR_COO_TXNS + 1][KR_COO_TXNS + 1] = {{false}};
 
@@ -150,12 +206,14 @@ enum kr_status kr_coo_classify_all(struct kr_mem *mem, const struct kr_pop *pops
 		for (end = first; end < n && pops[end].at == pops[first].at;)
 			end++;
 		for (uint32_t e = first; e < end; e++) {
-			uint8_t a = pops[e].from < pops[e].to ? pops[e].from : pops[e].to, b = pops[e].from ^ pops[e].to ^ a;
+			uint8_t a = pops[e].from < pops[e].to ? pops[e].from : pops[e].to,
+				b = pops[e].from ^ pops[e].to ^ a;
 			struct kr_coo_anomaly best = {.length = 0};
 			if (told[a][b])
 				continue;
 			for (uint32_t k = e; k < end; k++)
-				if ((pops[k].from == a && pops[k].to == b) || (pops[k].from == b && pops[k].to == a))
+				if ((pops[k].from == a && pops[k].to == b) ||
+					(pops[k].from == b && pops[k].to == a))
 					close_cycles(pops, first, k, &best);
 			if (best.length == 0)
 				continue;

@@ -1,12 +1,17 @@
-/* Schedules with a given cycle (schedule.h). Edge i needs an operation p of transaction i and a later one q of the next transaction on its object; an edge with a C needs the commit between. The last operation of
- * one edge and the first of the next are of the same transaction, and one operation if kind and object are the same. The first edge is one without a C, whose transaction can stay open until the end. */
+/* Schedules with a given cycle (schedule.h). Edge i needs an operation p of transaction i and a later one q
+ * of the next transaction on its object; an edge with a C needs the commit between. The last operation of one
+ * edge and the first of the next are of the same transaction, and one operation if kind and object are the
+ * same. The first edge is one without a C, whose transaction can stay open until the end. */
 #include "coo/pops.h"
 
 #include <string.h>
 
 #include "base/rng.h"
 
-struct edge { enum kr_pop_kind kind; uint8_t object; };
+struct edge {
+	enum kr_pop_kind kind;
+	uint8_t object;
+};
 
 static const char objects[] = "xyzdefghi";
 
@@ -49,15 +54,24 @@ static enum kr_status take_spec(const char *spec, struct edge *edges, uint32_t *
 			break;
 	}
 	if (*at)
-		return bad(err, spec, at, *n == KR_COO_EDGES ? "expected at most 9 edges" : "expected '-' and another edge, or nothing");
+		return bad(err, spec, at,
+			*n == KR_COO_EDGES ? "expected at most 9 edges"
+					   : "expected '-' and another edge, or nothing");
 	return *n >= 2 ? KR_OK : bad(err, spec, at, "expected at least two edges");
 }
 
-struct making { struct kr_mem *mem; struct kr_coo_schedule *s; int64_t last[KR_COO_EDGES]; bool ended[KR_COO_TXNS + 1]; };
+struct making {
+	struct kr_mem *mem;
+	struct kr_coo_schedule *s;
+	int64_t last[KR_COO_EDGES];
+	bool ended[KR_COO_TXNS + 1];
+};
 
 static enum kr_status emit(struct making *m, uint32_t txn, bool writes, uint8_t object)
 {
-	struct kr_coo_op op = {.kind = writes ? KR_COO_WRITE : KR_COO_READ, .txn = (uint8_t)txn, .object = objects[object]};
+	struct kr_coo_op op = {.kind = writes ? KR_COO_WRITE : KR_COO_READ,
+		.txn = (uint8_t)txn,
+		.object = objects[object]};
 
 	if (writes)
 		op.value = ++m->last[object];
@@ -69,7 +83,9 @@ static enum kr_status commit(struct making *m, uint32_t txn)
 	if (m->ended[txn])
 		return KR_OK;
 	m->ended[txn] = true;
-	return kr_vec_push(m->mem, &m->s->ops, (struct kr_coo_op){.kind = KR_COO_COMMIT, .txn = (uint8_t)txn}) ? KR_OK : KR_NOMEM;
+	return kr_vec_push(m->mem, &m->s->ops, (struct kr_coo_op){.kind = KR_COO_COMMIT, .txn = (uint8_t)txn})
+		? KR_OK
+		: KR_NOMEM;
 }
 
 /* Transaction i + 1 is the source of edges[i]. */
@@ -79,7 +95,8 @@ static enum kr_status make(struct making *m, const struct edge *edges, uint32_t 
 
 	for (uint32_t i = 0; i < n && !status; i++) {
 		const struct edge *e = &edges[i], *next = i + 1 < n ? &edges[i + 1] : NULL;
-		bool one = next && next->object == e->object && first_writes(next->kind) == second_writes(e->kind);
+		bool one = next && next->object == e->object &&
+			first_writes(next->kind) == second_writes(e->kind);
 		uint32_t to = next ? i + 2 : 1;
 
 		if (next && !one)
@@ -94,7 +111,8 @@ static enum kr_status make(struct making *m, const struct edge *edges, uint32_t 
 	return status;
 }
 
-enum kr_status kr_coo_generate(struct kr_mem *mem, const char *spec, struct kr_coo_schedule *out, struct kr_err *err)
+enum kr_status kr_coo_generate(struct kr_mem *mem, const char *spec, struct kr_coo_schedule *out,
+	struct kr_err *err)
 {
 	struct edge edges[KR_COO_EDGES], turned[KR_COO_EDGES];
 	struct kr_coo_schedule s = {.line = 0};
@@ -107,7 +125,9 @@ enum kr_status kr_coo_generate(struct kr_mem *mem, const char *spec, struct kr_c
 	while (open < n && has_commit(edges[open].kind))
 		open++;
 	if (open == n)
-		return bad(err, spec, spec, "expected an edge without a C: each transaction would have to end before the next one acts");
+		return bad(err, spec, spec,
+			"expected an edge without a C: each transaction would have to end before the next "
+			"one acts");
 	for (uint32_t i = 0; i < n; i++)
 		turned[i] = edges[(open + i) % n];
 	status = make(&m, turned, n);
@@ -121,13 +141,16 @@ enum kr_status kr_coo_generate(struct kr_mem *mem, const char *spec, struct kr_c
 	return KR_OK;
 }
 
-void kr_coo_random_spec(struct kr_rng *rng, uint32_t least, uint32_t most, uint32_t nobjects, char out[KR_COO_EDGES * 5])
+void kr_coo_random_spec(struct kr_rng *rng, uint32_t least, uint32_t most, uint32_t nobjects,
+	char out[KR_COO_EDGES * 5])
 {
-	uint32_t n = least + (uint32_t)kr_rng_below(rng, most - least + 1), open = (uint32_t)kr_rng_below(rng, n);
+	uint32_t n = least + (uint32_t)kr_rng_below(rng, most - least + 1),
+		 open = (uint32_t)kr_rng_below(rng, n);
 	size_t length = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const char *name = kr_pop_kind_name((enum kr_pop_kind)kr_rng_below(rng, i == open ? KR_POP_WCR : KR_POP_RA));
+		const char *name = kr_pop_kind_name(
+			(enum kr_pop_kind)kr_rng_below(rng, i == open ? KR_POP_WCR : KR_POP_RA));
 		if (i > 0)
 			out[length++] = '-';
 		memcpy(out + length, name, strlen(name));

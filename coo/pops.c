@@ -1,7 +1,9 @@
-/* The pairs of a schedule (pops.h), by looking at every two operations on one object: quadratic in a schedule, which is short.
+/* The pairs of a schedule (pops.h), by looking at every two operations on one object: quadratic in a
+ * schedule, which is short.
  *
- * Operations on ranges are reads, and writes, of each object of the range. A pair of an operation with one of a transaction that aborts is none if the first was undone before, and
- * neither if the second belongs to the one that aborts. */
+ * Operations on ranges are reads, and writes, of each object of the range. A pair of an operation with one of
+ * a transaction that aborts is none if the first was undone before, and neither if the second belongs to the
+ * one that aborts. */
 #include "coo/pops.h"
 
 #include <string.h>
@@ -10,7 +12,12 @@ static const char *const kind_names[KR_POP_KINDS] = {"WR", "RW", "WW", "WCR", "R
 
 const char *kr_pop_kind_name(enum kr_pop_kind kind) { return kind_names[kind]; }
 
-struct access { uint32_t at; uint8_t txn; char object; bool writes; };
+struct access {
+	uint32_t at;
+	uint8_t txn;
+	char object;
+	bool writes;
+};
 
 struct pairing {
 	struct kr_mem *mem;
@@ -48,7 +55,8 @@ static enum kr_status take_accesses(struct pairing *x, uint32_t at)
 	return good ? KR_OK : KR_NOMEM;
 }
 
-static enum kr_status push(struct pairing *x, uint8_t from, uint8_t to, enum kr_pop_kind kind, const struct access *p, const struct access *q, uint32_t at)
+static enum kr_status push(struct pairing *x, uint8_t from, uint8_t to, enum kr_pop_kind kind,
+	const struct access *p, const struct access *q, uint32_t at)
 {
 	struct kr_pop pop = {from, to, (uint8_t)kind, p->object, p->at, q->at, at};
 
@@ -64,7 +72,8 @@ static enum kr_status pair_access(struct pairing *x, const struct access *q)
 		const struct access *p = &x->accesses.at[i];
 		bool ended = x->end[p->txn] != KR_NONE && x->end[p->txn] < q->at;
 
-		if (p->at >= q->at || p->txn == q->txn || p->object != q->object || (!p->writes && !q->writes) || (ended && x->aborts[p->txn]))
+		if (p->at >= q->at || p->txn == q->txn || p->object != q->object ||
+			(!p->writes && !q->writes) || (ended && x->aborts[p->txn]))
 			continue;
 		enum kr_pop_kind kind = !p->writes ? KR_POP_RW : q->writes ? KR_POP_WW : KR_POP_WR;
 		if (ended)
@@ -85,9 +94,14 @@ static enum kr_status pair_end(struct pairing *x, uint32_t at)
 		const struct access *p = &x->accesses.at[i];
 		for (uint32_t k = i + 1; k < x->accesses.n && p->txn == t && p->writes && !status; k++) {
 			const struct access *q = &x->accesses.at[k];
-			if (q->at <= p->at || q->at > at || q->txn == t || q->object != p->object || x->aborts[q->txn] || (!aborts && !q->writes))
+			if (q->at <= p->at || q->at > at || q->txn == t || q->object != p->object ||
+				x->aborts[q->txn] || (!aborts && !q->writes))
 				continue;
-			status = push(x, q->txn, t, !aborts ? KR_POP_WC : q->writes ? KR_POP_WA : KR_POP_RA, p, q, at);
+			status = push(x, q->txn, t,
+				!aborts             ? KR_POP_WC
+					: q->writes ? KR_POP_WA
+						    : KR_POP_RA,
+				p, q, at);
 		}
 	}
 	return status;

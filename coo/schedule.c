@@ -1,4 +1,5 @@
-/* Reading and writing schedules (schedule.h): tokens separated by blanks; '#' begins a comment. One pass over the text; values are kept per object to find those that are used twice. */
+/* Reading and writing schedules (schedule.h): tokens separated by blanks; '#' begins a comment. One pass over
+ * the text; values are kept per object to find those that are used twice. */
 #include "coo/schedule.h"
 
 #include <stdlib.h>
@@ -83,8 +84,8 @@ static bool is_used(const struct kr_coo_schedule *s, char object, int64_t value)
 
 		if (op->kind == KR_COO_UPDATE)
 			kr_coo_range(op->object, objects);
-		if ((op->kind == KR_COO_WRITE || op->kind == KR_COO_INSERT || op->kind == KR_COO_UPDATE) && op->value == value &&
-			(objects[0] == object || objects[1] == object))
+		if ((op->kind == KR_COO_WRITE || op->kind == KR_COO_INSERT || op->kind == KR_COO_UPDATE) &&
+			op->value == value && (objects[0] == object || objects[1] == object))
 			return true;
 	}
 	return false;
@@ -139,14 +140,17 @@ static enum kr_status take_operation(struct parsing *p)
 	if (is_digit(*token) && token[1] == '=')
 		return take_level(p, token);
 	if (!letter || token[1] < '1' || token[1] > '9')
-		return bad(p, token, "expected an operation, such as R1x, W1x5, D1x, I1u5, L1x, Q1a, U1a, C1 or A1");
+		return bad(p, token,
+			"expected an operation, such as R1x, W1x5, D1x, I1u5, L1x, Q1a, U1a, C1 or A1");
 	op.kind = (uint8_t)(letter - letters);
 	op.txn = (uint8_t)(token[1] - '0');
 	p->at += 2;
 	if (op.kind != KR_COO_COMMIT && op.kind != KR_COO_ABORT) {
 		bool range = op.kind == KR_COO_QUERY || op.kind == KR_COO_UPDATE;
 		if (range ? !is_range(*p->at) : !is_object(*p->at))
-			return bad(p, token, range ? "expected a range, a, b or c, behind the transaction" : "expected an object, d to z, behind the transaction");
+			return bad(p, token,
+				range ? "expected a range, a, b or c, behind the transaction"
+				      : "expected an object, d to z, behind the transaction");
 		op.object = *p->at++;
 	}
 	if (op.kind == KR_COO_WRITE || op.kind == KR_COO_INSERT || op.kind == KR_COO_UPDATE)
@@ -213,7 +217,8 @@ static void take_title(struct kr_coo_schedule *s, const char *text, size_t lengt
 
 static enum kr_status parse(struct parsing *p)
 {
-	const char *comment = p->text + strcspn(p->text, "#"), *bar = memchr(p->text, '|', (size_t)(comment - p->text));
+	const char *comment = p->text + strcspn(p->text, "#"),
+		   *bar = memchr(p->text, '|', (size_t)(comment - p->text));
 	const char *second = bar ? memchr(bar + 1, '|', (size_t)(comment - bar - 1)) : NULL;
 	const char *third = second ? memchr(second + 1, '|', (size_t)(comment - second - 1)) : NULL;
 	enum kr_status status = KR_OK;
@@ -233,7 +238,8 @@ static enum kr_status parse(struct parsing *p)
 	return KR_BAD;
 }
 
-enum kr_status kr_coo_parse(struct kr_mem *mem, const char *text, uint32_t line, struct kr_coo_schedule *out, struct kr_err *err)
+enum kr_status kr_coo_parse(struct kr_mem *mem, const char *text, uint32_t line, struct kr_coo_schedule *out,
+	struct kr_err *err)
 {
 	struct kr_coo_schedule s = {.line = line};
 	struct parsing p = {.mem = mem, .s = &s, .text = text, .at = text, .line = line, .err = err};

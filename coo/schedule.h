@@ -1,5 +1,6 @@
-/* Schedules: who does what in which order, and how a schedule is written (docs/schedules.md).
- * Source: Li, Chen, Li, "Coo: Consistency Check for Transactional Databases", with the corrections of docs/schedules.md. */
+/* Schedules: who does what in which order, and how a schedule is written (docs/schedules.md). Source: Li,
+ * Chen, Li, "Coo: Consistency Check for Transactional Databases", with the corrections of
+ * docs/schedules.md. */
 #ifndef KR_COO_SCHEDULE_H
 #define KR_COO_SCHEDULE_H
 
@@ -7,7 +8,8 @@
 #include "base/str.h"
 #include "base/vec.h"
 
-enum { KR_COO_TXNS = 9, KR_COO_OBJECTS = 26 }; /* transactions are 1 to 9, objects 'd' to 'z'; 'a' to 'c' are ranges */
+/* transactions are 1 to 9, objects 'd' to 'z'; 'a' to 'c' are ranges */
+enum { KR_COO_TXNS = 9, KR_COO_OBJECTS = 26 };
 
 enum kr_coo_kind {
 	KR_COO_READ,      /* R1x */
@@ -25,14 +27,16 @@ enum kr_coo_kind {
 struct kr_coo_op {
 	uint8_t kind;     /* enum kr_coo_kind */
 	uint8_t txn;      /* 1 to 9 */
-	char object;      /* of a single-object operation its object, of a query or update its range; 0 for commit and abort */
+	/* of a single-object operation its object, of a query or update its range; 0 for commit and abort */
+	char object;
 	int64_t value;    /* write, insert, update */
 	uint32_t column;  /* 1-based, in the line; 0: not from text */
 };
 
 struct kr_coo_schedule {
 	char id[32], name[64];
-	char level[KR_COO_TXNS + 1][16];       /* per transaction: the level that the schedule gives it, else "" */
+	/* per transaction: the level that the schedule gives it, else "" */
+	char level[KR_COO_TXNS + 1][16];
 	KR_VEC(struct kr_coo_op) ops;
 	bool given[KR_COO_OBJECTS];            /* per object: its initial value is given */
 	int64_t initial[KR_COO_OBJECTS];       /* else 0 for x, y, z and those before u; u, v, w are absent */
@@ -46,9 +50,12 @@ void kr_coo_range(char range, char objects[2]);
 /* Whether an object is there at the beginning, and its value. */
 bool kr_coo_initial(const struct kr_coo_schedule *s, char object, int64_t *value);
 
-/* Reads "ID NAME | SCHEDULE | INITIAL" (the last part may be missing; a line without '|' is a schedule alone). KR_BAD with line and column: a token that is none, an operation behind its transaction's end, a value
- * that an object has had before, a transaction or object out of range. On success the caller owns *out (kr_coo_schedule_done). */
-enum kr_status kr_coo_parse(struct kr_mem *mem, const char *text, uint32_t line, struct kr_coo_schedule *out, struct kr_err *err);
+/* Reads "ID NAME | SCHEDULE | INITIAL" (the last part may be missing; a line without '|' is a schedule
+ * alone). KR_BAD with line and column: a token that is none, an operation behind its transaction's end, a
+ * value that an object has had before, a transaction or object out of range. On success the caller owns *out
+ * (kr_coo_schedule_done). */
+enum kr_status kr_coo_parse(struct kr_mem *mem, const char *text, uint32_t line, struct kr_coo_schedule *out,
+	struct kr_err *err);
 void kr_coo_schedule_done(struct kr_mem *mem, struct kr_coo_schedule *s);
 
 /* The schedule alone, as it is read. */
@@ -59,12 +66,16 @@ void kr_coo_print_op(const struct kr_coo_op *op, struct kr_str *out);
 
 enum { KR_COO_EDGES = 9 };
 
-/* From "RW0-WCR1": the edge i goes from transaction i to the one after it, the last to the first; the digit is the object. The schedule has this cycle. KR_BAD with the column: no spec; or all edges say that
- * their transaction has committed before, which cannot be. The caller owns *out. */
-enum kr_status kr_coo_generate(struct kr_mem *mem, const char *spec, struct kr_coo_schedule *out, struct kr_err *err);
+/* From "RW0-WCR1": the edge i goes from transaction i to the one after it, the last to the first; the digit
+ * is the object. The schedule has this cycle. KR_BAD with the column: no spec; or all edges say that their
+ * transaction has committed before, which cannot be. The caller owns *out. */
+enum kr_status kr_coo_generate(struct kr_mem *mem, const char *spec, struct kr_coo_schedule *out,
+	struct kr_err *err);
 
 struct kr_rng;
-/* A random spec of `least` to `most` edges (2 to 9) on 1 to `objects` objects (1 to 9) that kr_coo_generate takes. */
-void kr_coo_random_spec(struct kr_rng *rng, uint32_t least, uint32_t most, uint32_t objects, char out[KR_COO_EDGES * 5]);
+/* A random spec of `least` to `most` edges (2 to 9) on 1 to `objects` objects (1 to 9) that kr_coo_generate
+ * takes. */
+void kr_coo_random_spec(struct kr_rng *rng, uint32_t least, uint32_t most, uint32_t objects,
+	char out[KR_COO_EDGES * 5]);
 
 #endif

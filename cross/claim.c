@@ -1,13 +1,17 @@
-/* Judges a claimed cycle. What an edge speaks of (which key, which operation, which version it saw) is looked for in the analysis; of several possibilities the best supported one is taken. Whether it is in every
- * world, in none or in some, the verifier says, from the history alone. Of those in some, the passes of the level's checker tell which are forced: where the contrary closes a cycle with the graph's known edges. That
- * cycle goes into the proof, in front of the claimed one, and the verifier judges the whole. Cost: the passes, and for each edge some searches of the graph and two passes of the verifier over the history. */
+/* Judges a claimed cycle. What an edge speaks of (which key, which operation, which version it saw) is looked
+ * for in the analysis; of several possibilities the best supported one is taken. Whether it is in every
+ * world, in none or in some, the verifier says, from the history alone. Of those in some, the passes of the
+ * level's checker tell which are forced: where the contrary closes a cycle with the graph's known edges. That
+ * cycle goes into the proof, in front of the claimed one, and the verifier judges the whole. Cost: the
+ * passes, and for each edge some searches of the graph and two passes of the verifier over the history. */
 #include "cross/claim.h"
 
 #include <stdio.h>
 
 #include "checkers/certify.h"
 
-/* How well the graph supports a reading of an edge; CONTRARY: it has settled for another one, or for the other way round. */
+/* How well the graph supports a reading of an edge; CONTRARY: it has settled for another one, or for the
+ * other way round. */
 enum support { CONTRARY, SILENT, SUPPORTED };
 
 struct judging {
@@ -46,9 +50,11 @@ static enum kr_status find_order(struct judging *j, kr_txn a, kr_txn b, bool *fo
 	*found = a.i == KR_NONE;
 	if (*found || a.i == b.i || b.i == KR_NONE)
 		return KR_OK;
-	status = kr_ir_path(ir, kr_ir_out(ir, KR_WW, a), kr_ir_in(ir, KR_WW, b), ir->edges.n, &j->path, found);
+	status =
+		kr_ir_path(ir, kr_ir_out(ir, KR_WW, a), kr_ir_in(ir, KR_WW, b), ir->edges.n, &j->path, found);
 	if (!status && !*found && ir->level->model != KR_NODES_TXN)
-		status = kr_ir_path(ir, kr_ir_in(ir, KR_WW, a), kr_ir_out(ir, KR_WW, b), ir->edges.n, &j->path, found);
+		status = kr_ir_path(ir, kr_ir_in(ir, KR_WW, a), kr_ir_out(ir, KR_WW, b), ir->edges.n,
+			&j->path, found);
 	return status;
 }
 
@@ -63,7 +69,8 @@ static enum kr_status order_support(struct judging *j, kr_txn a, kr_txn b, enum 
 	return status;
 }
 
-/* Does known order leave the observation no other version to have seen? That it would close a cycle to see this one, too, does not speak against the claim. */
+/* Does known order leave the observation no other version to have seen? That it would close a cycle to see
+ * this one, too, does not speak against the claim. */
 static enum support source_support(const struct judging *j, kr_obs o, kr_version seen)
 {
 	kr_version v;
@@ -103,7 +110,10 @@ static enum kr_status offer(struct judging *j, uint32_t i, struct kr_link link)
 	return KR_OK;
 }
 
-static bool is_key(const struct judging *j, const struct kr_claimed_edge *e, kr_key k) { return e->key.i == KR_NONE || e->key.i == kr_asg_whole(j->asg, k).i; }
+static bool is_key(const struct judging *j, const struct kr_claimed_edge *e, kr_key k)
+{
+	return e->key.i == KR_NONE || e->key.i == kr_asg_whole(j->asg, k).i;
+}
 
 static enum kr_status find_ww(struct judging *j, uint32_t i)
 {
@@ -111,10 +121,13 @@ static enum kr_status find_ww(struct judging *j, uint32_t i)
 	const struct kr_asg *asg = j->asg;
 	enum kr_status status = KR_OK;
 
-	for (uint32_t w = asg->written_first[e->from.i]; w < asg->written_first[e->from.i + 1] && !status; w++) {
+	for (uint32_t w = asg->written_first[e->from.i]; w < asg->written_first[e->from.i + 1] && !status;
+		w++) {
 		kr_key k = asg->versions[asg->written[w].i].key;
-		if (k.i < asg->nkeys - asg->nparts && is_key(j, e, k) && is_there(kr_asg_version_of(asg, e->to, k)))
-			status = offer(j, i, (struct kr_link){KR_WW, e->from, e->to, {KR_NONE}, {KR_NONE}, k, KR_NONE});
+		if (k.i < asg->nkeys - asg->nparts && is_key(j, e, k) &&
+			is_there(kr_asg_version_of(asg, e->to, k)))
+			status = offer(j, i,
+				(struct kr_link){KR_WW, e->from, e->to, {KR_NONE}, {KR_NONE}, k, KR_NONE});
 	}
 	return status;
 }
@@ -128,7 +141,8 @@ static enum kr_status find_rw_of(struct judging *j, uint32_t i, kr_obs o, kr_ver
 
 	if (is_there(link.seen))
 		return link.seen.i == target.i ? KR_OK : offer(j, i, link);
-	for (kr_candidates it = kr_asg_candidates(j->asg, o); !status && kr_asg_next(j->asg, &it, &link.seen);)
+	for (kr_candidates it = kr_asg_candidates(j->asg, o);
+		!status && kr_asg_next(j->asg, &it, &link.seen);)
 		if (link.seen.i != target.i)
 			status = offer(j, i, link);
 	return status;
@@ -148,14 +162,16 @@ static enum kr_status find_sights(struct judging *j, uint32_t i)
 			continue;
 		bool inside = kr_asg_in_set(asg, obs->set, v);
 		if (e->kind == KR_WR && inside)
-			status = offer(j, i, (struct kr_link){KR_WR, e->from, e->to, {o}, v, obs->key, KR_NONE});
+			status = offer(j, i,
+				(struct kr_link){KR_WR, e->from, e->to, {o}, v, obs->key, KR_NONE});
 		else if (e->kind == KR_RW && !(obs->predicate && inside))
 			status = find_rw_of(j, i, (kr_obs){o}, v);
 	}
 	return status;
 }
 
-/* The analysis leaves out unknown transactions that nobody saw: they may have taken effect, and then, coarsely, have any edge of a key that both ends use. */
+/* The analysis leaves out unknown transactions that nobody saw: they may have taken effect, and then,
+ * coarsely, have any edge of a key that both ends use. */
 static bool may_be_left_out(const struct judging *j, const struct kr_claimed_edge *e)
 {
 	const struct kr_history *h = j->h;
@@ -186,15 +202,19 @@ static void none_found(const struct judging *j, struct kr_claimed_edge *e)
 		kr_history_brief(h, h->keys.at[e->key.i].name, key, sizeof key);
 	e->state = may_be_left_out(j, e) ? KR_EDGE_POSSIBLE : KR_EDGE_IMPOSSIBLE;
 	if (e->state == KR_EDGE_POSSIBLE)
-		(void)snprintf(e->why, sizeof e->why, "whether it took effect is not told of one of them, and nobody saw it");
+		(void)snprintf(e->why, sizeof e->why,
+			"whether it took effect is not told of one of them, and nobody saw it");
 	else if (h->txns.at[e->from.i].status == KR_ABORTED || h->txns.at[e->to.i].status == KR_ABORTED)
-		(void)snprintf(e->why, sizeof e->why, "%s was aborted", h->txns.at[e->from.i].status == KR_ABORTED ? a : b);
+		(void)snprintf(e->why, sizeof e->why, "%s was aborted",
+			h->txns.at[e->from.i].status == KR_ABORTED ? a : b);
 	else if (e->kind == KR_WW)
 		(void)snprintf(e->why, sizeof e->why, "%s and %s do not both write %s", a, b, key);
 	else if (e->kind == KR_WR)
-		(void)snprintf(e->why, sizeof e->why, "nothing that %s saw of %s can be what %s left", b, key, a);
+		(void)snprintf(e->why, sizeof e->why, "nothing that %s saw of %s can be what %s left", b, key,
+			a);
 	else
-		(void)snprintf(e->why, sizeof e->why, "nothing that %s saw of %s can have been changed by %s afterwards", a, key, b);
+		(void)snprintf(e->why, sizeof e->why,
+			"nothing that %s saw of %s can have been changed by %s afterwards", a, key, b);
 }
 
 static enum kr_status find_link(struct judging *j, uint32_t i)
@@ -203,7 +223,8 @@ static enum kr_status find_link(struct judging *j, uint32_t i)
 	enum kr_status status = KR_OK;
 
 	if (e->kind == KR_SO || e->kind == KR_RT)
-		status = offer(j, i, (struct kr_link){e->kind, e->from, e->to, {KR_NONE}, {KR_NONE}, {KR_NONE}, KR_NONE});
+		status = offer(j, i,
+			(struct kr_link){e->kind, e->from, e->to, {KR_NONE}, {KR_NONE}, {KR_NONE}, KR_NONE});
 	else if (e->from.i != e->to.i && e->kind == KR_WW)
 		status = find_ww(j, i);
 	else if (e->from.i != e->to.i)
@@ -229,7 +250,8 @@ static enum kr_status restate(struct judging *j, struct kr_certificate *cert)
 	return status ? status : kr_certify_proof(&j->ir, &j->proof, cert);
 }
 
-static enum kr_status find_state(struct judging *j, uint32_t i, const struct kr_certificate *cert, uint32_t edge)
+static enum kr_status find_state(struct judging *j, uint32_t i, const struct kr_certificate *cert,
+	uint32_t edge)
 {
 	struct kr_claimed_edge *e = &j->cycle->at[i];
 	enum kr_edge_truth truth = KR_EDGE_SOMETIMES;
@@ -242,7 +264,9 @@ static enum kr_status find_state(struct judging *j, uint32_t i, const struct kr_
 	if (status == KR_UNSUPPORTED)
 		status = KR_OK;
 	e->edge = cert->edges.at[edge];
-	e->state = truth == KR_EDGE_ALWAYS ? KR_EDGE_KNOWN : truth == KR_EDGE_NEVER ? KR_EDGE_IMPOSSIBLE : KR_EDGE_POSSIBLE;
+	e->state = truth == KR_EDGE_ALWAYS ? KR_EDGE_KNOWN
+		: truth == KR_EDGE_NEVER   ? KR_EDGE_IMPOSSIBLE
+					   : KR_EDGE_POSSIBLE;
 	if (truth == KR_EDGE_NEVER)
 		(void)snprintf(e->why, sizeof e->why, "%s", why.text);
 	if (truth == KR_EDGE_SOMETIMES && j->support[i] == SUPPORTED)
@@ -254,7 +278,8 @@ static enum kr_status find_states(struct judging *j, const struct kr_certificate
 {
 	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0, edge = cert->cycles.at[cert->cycles.n - 1].first; i < j->cycle->n && !status; i++)
+	for (uint32_t i = 0, edge = cert->cycles.at[cert->cycles.n - 1].first; i < j->cycle->n && !status;
+		i++)
 		if (j->cycle->at[i].found)
 			status = find_state(j, i, cert, edge++);
 	return status;
@@ -270,7 +295,8 @@ static enum kr_status force_order(struct judging *j, kr_txn a, kr_txn b, kr_key 
 	if (status || !found || j->path.n == 0)
 		return status;
 	kr_proof_begin(&j->proof);
-	status = kr_proof_add_link(&j->proof, (struct kr_link){KR_WW, b, a, {KR_NONE}, {KR_NONE}, k, KR_NONE});
+	status =
+		kr_proof_add_link(&j->proof, (struct kr_link){KR_WW, b, a, {KR_NONE}, {KR_NONE}, k, KR_NONE});
 	if (!status)
 		status = kr_proof_add_path(&j->proof, &j->ir, j->path.at, j->path.n);
 	return status ? status : kr_proof_end(&j->proof);
@@ -314,12 +340,15 @@ static enum kr_status check_circle(const struct judging *j, struct kr_err *why)
 
 	for (uint32_t i = 0; i < c->n; i++)
 		if (c->at[i].to.i != c->at[(i + 1) % c->n].from.i)
-			return kr_err_set(why, KR_BAD, "edge %u does not end where edge %u begins", (unsigned)i + 1, (unsigned)((i + 1) % c->n) + 1);
+			return kr_err_set(why, KR_BAD, "edge %u does not end where edge %u begins",
+				(unsigned)i + 1, (unsigned)((i + 1) % c->n) + 1);
 	return c->n > 1 ? KR_OK : kr_err_set(why, KR_BAD, "one edge is no cycle");
 }
 
-/* What follows from the states. KR_BAD: refuted, for `why`, j->allowed if the level is why; KR_UNSUPPORTED: open. */
-static enum kr_status conclude(struct judging *j, const struct kr_certificate *cert, struct kr_certificate *proof, struct kr_err *why)
+/* What follows from the states. KR_BAD: refuted, for `why`, j->allowed if the level is why; KR_UNSUPPORTED:
+ * open. */
+static enum kr_status conclude(struct judging *j, const struct kr_certificate *cert,
+	struct kr_certificate *proof, struct kr_err *why)
 {
 	uint32_t possible = KR_NONE;
 	enum kr_status status = check_circle(j, why);
@@ -335,7 +364,8 @@ static enum kr_status conclude(struct judging *j, const struct kr_certificate *c
 		j->allowed = status == KR_BAD;
 	}
 	if (!status && possible != KR_NONE)
-		return kr_err_set(why, KR_UNSUPPORTED, "edge %u is possible, but not proved", (unsigned)possible + 1);
+		return kr_err_set(why, KR_UNSUPPORTED, "edge %u is possible, but not proved",
+			(unsigned)possible + 1);
 	if (!status)
 		status = prove(j, proof);
 	if (!status && (status = kr_verify(j->ctx, j->h, proof, why)) == KR_BAD)
@@ -343,7 +373,8 @@ static enum kr_status conclude(struct judging *j, const struct kr_certificate *c
 	return status;
 }
 
-static enum kr_status judge(struct judging *j, struct kr_certificate *cert, struct kr_certificate *proof, struct kr_err *why)
+static enum kr_status judge(struct judging *j, struct kr_certificate *cert, struct kr_certificate *proof,
+	struct kr_err *why)
 {
 	enum kr_status status = KR_OK;
 
@@ -356,23 +387,27 @@ static enum kr_status judge(struct judging *j, struct kr_certificate *cert, stru
 	return status ? status : conclude(j, cert, proof, why);
 }
 
-static enum kr_status make_graph(struct judging *j, const struct kr_check_options *options, struct kr_err *err)
+static enum kr_status make_graph(struct judging *j, const struct kr_check_options *options,
+	struct kr_err *err)
 {
-	const struct kr_checker *checker = options->checker ? options->checker : kr_checker_for(j->ctx->modules, options->level);
+	const struct kr_checker *checker =
+		options->checker ? options->checker : kr_checker_for(j->ctx->modules, options->level);
 	struct kr_pass_stats stats = {0};
 	enum kr_change change;
 	enum kr_status status = kr_ir_init(&j->ir, j->ctx, j->asg, options->level, options->order);
 
 	if (status)
 		return status;
-	status = kr_passes_run(&j->ir, checker->passes, &(struct kr_pass_options){.dump_after = NULL}, &stats, &change, err);
+	status = kr_passes_run(&j->ir, checker->passes, &(struct kr_pass_options){.dump_after = NULL}, &stats,
+		&change, err);
 	kr_vec_done(&j->ctx->mem, &stats);
 	if (status)
 		kr_ir_done(&j->ir);
 	return status;
 }
 
-static enum kr_status judge_with_graph(struct judging *j, const struct kr_check_options *options, struct kr_certificate *proof, struct kr_err *why)
+static enum kr_status judge_with_graph(struct judging *j, const struct kr_check_options *options,
+	struct kr_certificate *proof, struct kr_err *why)
 {
 	struct kr_mem *mem = &j->ctx->mem;
 	struct kr_certificate cert;
@@ -394,8 +429,10 @@ static enum kr_status judge_with_graph(struct judging *j, const struct kr_check_
 	return status;
 }
 
-enum kr_status kr_claim_judge(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, const struct kr_check_options *options,
-	struct kr_claimed_cycle *cycle, enum kr_claim_result *result, struct kr_certificate *proof, struct kr_err *why)
+enum kr_status kr_claim_judge(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_analysis *analysis, const struct kr_check_options *options,
+	struct kr_claimed_cycle *cycle, enum kr_claim_result *result, struct kr_certificate *proof,
+	struct kr_err *why)
 {
 	struct judging j = {.ctx = ctx, .h = h, .asg = &analysis->asg, .cycle = cycle};
 	enum kr_status status = make_graph(&j, options, why);
@@ -404,6 +441,9 @@ enum kr_status kr_claim_judge(struct kr_ctx *ctx, const struct kr_history *h, co
 		return status;
 	status = judge_with_graph(&j, options, proof, why);
 	kr_ir_done(&j.ir);
-	*result = status == KR_OK ? KR_CLAIM_CONFIRMED : j.allowed ? KR_CLAIM_ALLOWED : status == KR_BAD ? KR_CLAIM_REFUTED : KR_CLAIM_OPEN;
+	*result = status == KR_OK  ? KR_CLAIM_CONFIRMED
+		: j.allowed        ? KR_CLAIM_ALLOWED
+		: status == KR_BAD ? KR_CLAIM_REFUTED
+				   : KR_CLAIM_OPEN;
 	return status == KR_BAD || status == KR_UNSUPPORTED ? KR_OK : status;
 }

@@ -1,4 +1,5 @@
-/* Reads claimed cycles. A name is looked for among the printed names of the trace, so that it means what krait prints. Cost: linear in the trace for each name. */
+/* Reads claimed cycles. A name is looked for among the printed names of the trace, so that it means what
+ * krait prints. Cost: linear in the trace for each name. */
 #include "cross/claim.h"
 
 #include <string.h>
@@ -21,7 +22,8 @@ static enum kr_status bad(struct reading *r, const char *expected)
 	int shown = (int)strcspn(r->at, " \t\n,");
 
 	if (!*r->at)
-		return kr_err_set(r->err, KR_BAD, "a cycle ends at its place %zu, expected %s", (size_t)(r->at - r->text) + 1, expected);
+		return kr_err_set(r->err, KR_BAD, "a cycle ends at its place %zu, expected %s",
+			(size_t)(r->at - r->text) + 1, expected);
 	return kr_err_set(r->err, KR_BAD, "a cycle has '%.*s' at its place %zu, expected %s",
 		shown > 40      ? 40
 			: shown ? shown
@@ -121,7 +123,8 @@ static enum kr_status read_kind(struct reading *r, struct kr_claimed_edge *edge)
 	memcpy(name, r->at, strnlen(r->at, 3));
 	memmove(name, name + edge->predicate, 2);
 	name[2] = '\0';
-	if (!kr_edge_parse(name, &kind) || kind == KR_PROGRAM || (edge->predicate && kind != KR_WR && kind != KR_RW))
+	if (!kr_edge_parse(name, &kind) || kind == KR_PROGRAM ||
+		(edge->predicate && kind != KR_WR && kind != KR_RW))
 		return bad(r, "wr, ww, rw, pwr, prw, so or rt");
 	r->at += 2 + edge->predicate;
 	edge->kind = (uint8_t)kind;
@@ -134,7 +137,8 @@ static enum kr_status read_kind(struct reading *r, struct kr_claimed_edge *edge)
 	return status;
 }
 
-enum kr_status kr_claim_read(struct kr_mem *mem, const struct kr_history *h, const char *text, struct kr_claimed_cycle *out, struct kr_err *err)
+enum kr_status kr_claim_read(struct kr_mem *mem, const struct kr_history *h, const char *text,
+	struct kr_claimed_cycle *out, struct kr_err *err)
 {
 	struct reading r = {mem, h, text, text, err};
 	struct kr_claimed_edge edge = {.from = {KR_NONE}};

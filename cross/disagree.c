@@ -1,5 +1,6 @@
-/* Shrinking a disagreement. It holds on a part if the way that was refused is refused there again, with the same verdict to be proved, or proves what it proved; and the other one, if there is one, proves
- * what it proved. Starts from what a proof of a violation speaks of, or else from the whole. */
+/* Shrinking a disagreement. It holds on a part if the way that was refused is refused there again, with the
+ * same verdict to be proved, or proves what it proved; and the other one, if there is one, proves what it
+ * proved. Starts from what a proof of a violation speaks of, or else from the whole. */
 #include "cross/cross.h"
 #include "shrink/reduce.h"
 
@@ -11,7 +12,8 @@ struct disagreeing {
 };
 
 /* Does the way say on the part what it said on the whole? */
-static bool repeats(const struct disagreeing *d, const struct kr_cut *cut, const struct kr_analysis *analysis, const struct kr_cross_run *run)
+static bool repeats(const struct disagreeing *d, const struct kr_cut *cut, const struct kr_analysis *analysis,
+	const struct kr_cross_run *run)
 {
 	struct kr_cross_run again;
 	bool same;
@@ -31,10 +33,12 @@ static enum kr_status test(void *data, const struct kr_part *part, bool *holds, 
 
 	*holds = false;
 	if (status)
-		return kr_is_limit(status) ? kr_err_set(err, status, "%s", kr_ctx_reason(d->ctx, status)) : KR_OK;
+		return kr_is_limit(status) ? kr_err_set(err, status, "%s", kr_ctx_reason(d->ctx, status))
+					   : KR_OK;
 	status = kr_analyze(d->ctx, &cut.history, &analysis, NULL);
 	if (!status) {
-		*holds = repeats(d, &cut, &analysis, d->wrong) && (!d->other || repeats(d, &cut, &analysis, d->other));
+		*holds = repeats(d, &cut, &analysis, d->wrong) &&
+			(!d->other || repeats(d, &cut, &analysis, d->other));
 		kr_analysis_done(&analysis);
 	}
 	kr_cut_done(&cut);
@@ -50,7 +54,8 @@ static const struct kr_certificate *violation(const struct disagreeing *d)
 }
 
 /* Leaves in *part one on which they disagree. */
-static enum kr_status start(struct disagreeing *d, struct kr_part *part, const struct kr_asg *asg, struct kr_err *err)
+static enum kr_status start(struct disagreeing *d, struct kr_part *part, const struct kr_asg *asg,
+	struct kr_err *err)
 {
 	const struct kr_certificate *cert = violation(d);
 	struct kr_part support;
@@ -70,9 +75,10 @@ static enum kr_status start(struct disagreeing *d, struct kr_part *part, const s
 	return status;
 }
 
-enum kr_status kr_shrink_disagreement(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis,
-	const struct kr_check_options *options, struct kr_limits limits, const struct kr_cross_run *wrong, const struct kr_cross_run *other, struct kr_cut *out,
-	bool *minimal, struct kr_err *err)
+enum kr_status kr_shrink_disagreement(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_analysis *analysis, const struct kr_check_options *options, struct kr_limits limits,
+	const struct kr_cross_run *wrong, const struct kr_cross_run *other, struct kr_cut *out, bool *minimal,
+	struct kr_err *err)
 {
 	struct disagreeing d = {ctx, options, limits, wrong, other};
 	struct kr_reduction r = {.ctx = ctx, .test = test, .data = &d};
@@ -86,7 +92,8 @@ enum kr_status kr_shrink_disagreement(struct kr_ctx *ctx, const struct kr_histor
 		status = kr_reduce(&r, &part, err);
 	*minimal = !status;
 	if (kr_is_limit(status)) {
-		int64_t deadline = ctx->deadline_ns; /* what was found is cut out even though the time is over */
+		/* what was found is cut out even though the time is over */
+		int64_t deadline = ctx->deadline_ns;
 		ctx->deadline_ns = INT64_MAX;
 		ctx->stopped = KR_OK;
 		status = kr_cut_make(ctx, &part, out, err);

@@ -1,8 +1,11 @@
-/* Reads Elle's result: the first map that has `:valid?` beside anomalies, or else the whole, if that has it: Jepsen's results hold Elle's among those of other checkers.
+/* Reads Elle's result: the first map that has `:valid?` beside anomalies, or else the whole, if that has it:
+ * Jepsen's results hold Elle's among those of other checkers.
  *
- * A cycle is given by completions, the first one again at the end, and by a step from each to the next. A completion is looked for among the transactions by what is in it: the text of its operations, which is
- * hashed for all transactions once. Transactions that are the same in this, and of one process, are told apart by `:index`, which Elle counts from 0 and files now and then from 1. Of a step its type and key count.
- * Cost: linear in the trace and the file. */
+ * A cycle is given by completions, the first one again at the end, and by a step from each to the next. A
+ * completion is looked for among the transactions by what is in it: the text of its operations, which is
+ * hashed for all transactions once. Transactions that are the same in this, and of one process, are told
+ * apart by `:index`, which Elle counts from 0 and files now and then from 1. Of a step its type and key
+ * count. Cost: linear in the trace and the file. */
 #include "cross/elle_result.h"
 
 #include <stdio.h>
@@ -69,7 +72,8 @@ static bool is_nothing(const struct kr_history *h, kr_value v)
 }
 
 /* Results of transactions that did not commit are told by Elle as they were invoked. */
-static void print_ops(const struct kr_history *h, uint32_t first, uint32_t count, bool committed, struct kr_str *out)
+static void print_ops(const struct kr_history *h, uint32_t first, uint32_t count, bool committed,
+	struct kr_str *out)
 {
 	clear(out);
 	kr_str_add(out, committed ? "ok" : "");
@@ -130,7 +134,8 @@ static enum kr_status print_process(struct reading *r, uint32_t form, char *out,
 	return status;
 }
 
-/* Of the transactions with the text in r->text and of the process: the only one, or the only one at that place. KR_NONE with *n > 0: it may be several. */
+/* Of the transactions with the text in r->text and of the process: the only one, or the only one at that
+ * place. KR_NONE with *n > 0: it may be several. */
 static kr_txn choose_txn(struct reading *r, const char *process, uint32_t index, uint32_t *n)
 {
 	const struct kr_forms *f = &r->elle.forms;
@@ -138,14 +143,17 @@ static kr_txn choose_txn(struct reading *r, const char *process, uint32_t index,
 	uint32_t t, there[2] = {0};
 	kr_txn found = {KR_NONE}, at[2] = {{KR_NONE}, {KR_NONE}};
 	*n = 0;
-	for (kr_table_iter it = kr_table_find(&r->txns, kr_hash_bytes(kr_str_text(&r->text), r->text.n)); (t = kr_table_next(&r->txns, &it)) != KR_NONE;) {
+	for (kr_table_iter it = kr_table_find(&r->txns, kr_hash_bytes(kr_str_text(&r->text), r->text.n));
+		(t = kr_table_next(&r->txns, &it)) != KR_NONE;) {
 		const struct kr_transaction *txn = &r->h->txns.at[t];
 		print_txn(r, t, &r->other);
-		if (strcmp(kr_str_text(&r->other), kr_str_text(&r->text)) != 0 || !is_of_process(r, t, process))
+		if (strcmp(kr_str_text(&r->other), kr_str_text(&r->text)) != 0 ||
+			!is_of_process(r, t, process))
 			continue;
 		found = (kr_txn){t};
 		++*n;
-		for (int from = 0; from < 2 && numbered && txn->flags & KR_TXN_HAS_END; from++) /* the trace's moments count from 1 */
+		/* the trace's moments count from 1 */
+		for (int from = 0; from < 2 && numbered && txn->flags & KR_TXN_HAS_END; from++)
 			if (txn->end_returned - 1 + from == f->nodes.at[index].integer) {
 				at[from] = found;
 				there[from]++;
@@ -180,7 +188,9 @@ static enum kr_status find_txn(struct reading *r, uint32_t form, struct kr_elle_
 	if (n == 0)
 		return kr_forms_bad(f, line, "a cycle has an operation that no transaction of the trace is");
 	if (out->i == KR_NONE && !cycle->why[0])
-		(void)snprintf(cycle->why, sizeof cycle->why, "its operation of line %u may be any of %u equal transactions", (unsigned)line, (unsigned)n);
+		(void)snprintf(cycle->why, sizeof cycle->why,
+			"its operation of line %u may be any of %u equal transactions", (unsigned)line,
+			(unsigned)n);
 	return KR_OK;
 }
 
@@ -211,23 +221,27 @@ static enum kr_status take_key(struct reading *r, uint32_t form, struct kr_claim
 		return status;
 	clear(&r->text);
 	kr_history_json_value(&r->own, r->own.keys.at[own.i].name, &r->text);
-	if (is_key_of(r, edge->from, kr_str_text(&r->text), &edge->key) && is_key_of(r, edge->to, kr_str_text(&r->text), &edge->key))
+	if (is_key_of(r, edge->from, kr_str_text(&r->text), &edge->key) &&
+		is_key_of(r, edge->to, kr_str_text(&r->text), &edge->key))
 		return KR_OK;
-	return r->text.failed || r->other.failed ? KR_NOMEM
-						 : kr_forms_bad(f, f->nodes.at[form].line, "a step is about a key that its two operations do not share");
+	return r->text.failed || r->other.failed
+		? KR_NOMEM
+		: kr_forms_bad(f, f->nodes.at[form].line,
+			  "a step is about a key that its two operations do not share");
 }
 
 enum { STEP_TYPE, STEP_KEY, STEP_FIELDS };
 
-static enum kr_status take_step(struct reading *r, uint32_t form, struct kr_elle_cycle *cycle, struct kr_claimed_edge edge)
+static enum kr_status take_step(struct reading *r, uint32_t form, struct kr_elle_cycle *cycle,
+	struct kr_claimed_edge edge)
 {
 	static const char *const names[STEP_FIELDS] = {"type", "key"};
 	static const struct {
 		const char *name;
 		enum kr_edge_kind kind;
 		bool predicate;
-	} kinds[] = {{"wr", KR_WR, false}, {"ww", KR_WW, false}, {"rw", KR_RW, false}, {"wrp", KR_WR, true}, {"rwp", KR_RW, true}, {"process", KR_SO, false},
-		{"realtime", KR_RT, false}};
+	} kinds[] = {{"wr", KR_WR, false}, {"ww", KR_WW, false}, {"rw", KR_RW, false}, {"wrp", KR_WR, true},
+		{"rwp", KR_RW, true}, {"process", KR_SO, false}, {"realtime", KR_RT, false}};
 	struct kr_forms *f = &r->elle.forms;
 	uint32_t fields[STEP_FIELDS], line = f->nodes.at[form].line;
 	size_t kind = 0;
@@ -240,7 +254,8 @@ static enum kr_status take_step(struct reading *r, uint32_t form, struct kr_elle
 	while (kind < KR_COUNT(kinds) && !kr_form_is(f, fields[STEP_TYPE], kinds[kind].name))
 		kind++;
 	if (kind == KR_COUNT(kinds) && !cycle->why[0])
-		(void)snprintf(cycle->why, sizeof cycle->why, "its step of line %u is of type %s, which levels do not know", (unsigned)line,
+		(void)snprintf(cycle->why, sizeof cycle->why,
+			"its step of line %u is of type %s, which levels do not know", (unsigned)line,
 			kr_form_found(f, fields[STEP_TYPE], found));
 	if (cycle->why[0])
 		return KR_OK;
@@ -267,7 +282,9 @@ static enum kr_status take_steps(struct reading *r, uint32_t ops, uint32_t steps
 	uint32_t step = steps + 1, n = count_children(f, steps);
 	enum kr_status status = KR_OK;
 	if (n == 0 || count_children(f, ops) != n + 1)
-		return kr_forms_bad(f, cycle->line, "a cycle of %u operations with %u steps, expected a step from each operation to the next",
+		return kr_forms_bad(f, cycle->line,
+			"a cycle of %u operations with %u steps, expected a step from each operation to the "
+			"next",
 			(unsigned)count_children(f, ops), (unsigned)n);
 	for (uint32_t at = ops + 1; at < f->nodes.at[ops].end && !status; at = f->nodes.at[at].end) {
 		edge.from = edge.to;
@@ -288,11 +305,12 @@ static enum kr_status take_cycle(struct reading *r, const char *anomaly, uint32_
 	if (f->nodes.at[form].type != KR_FORM_MAP)
 		return KR_OK;
 	enum kr_status status = kr_forms_fields(f, form, names, fields, 2);
-	if (status || fields[0] == KR_NONE || fields[1] == KR_NONE || f->nodes.at[fields[0]].type != KR_FORM_LIST ||
-		f->nodes.at[fields[1]].type != KR_FORM_LIST)
+	if (status || fields[0] == KR_NONE || fields[1] == KR_NONE ||
+		f->nodes.at[fields[0]].type != KR_FORM_LIST || f->nodes.at[fields[1]].type != KR_FORM_LIST)
 		return status;
 	*is_cycle = true;
-	if (!kr_vec_push(&r->ctx->mem, &r->out->cycles, (struct kr_elle_cycle){.anomaly = anomaly, .line = f->nodes.at[form].line}))
+	if (!kr_vec_push(&r->ctx->mem, &r->out->cycles,
+		    (struct kr_elle_cycle){.anomaly = anomaly, .line = f->nodes.at[form].line}))
 		return KR_NOMEM;
 	struct kr_elle_cycle *cycle = &r->out->cycles.at[r->out->cycles.n - 1];
 	status = take_steps(r, fields[0], fields[1], cycle);
@@ -306,10 +324,13 @@ static enum kr_status take_cycle(struct reading *r, const char *anomaly, uint32_
 static enum kr_status take_anomaly(struct reading *r, uint32_t name, uint32_t list)
 {
 	struct kr_forms *f = &r->elle.forms;
-	const char *anomaly = kr_arena_format(&r->out->arena, "%.*s", (int)f->nodes.at[name].length, f->nodes.at[name].text);
+	const char *anomaly = kr_arena_format(&r->out->arena, "%.*s", (int)f->nodes.at[name].length,
+		f->nodes.at[name].text);
 	bool cycles = false;
 	enum kr_status status = anomaly ? KR_OK : KR_NOMEM;
-	for (uint32_t at = list + 1; at < f->nodes.at[list].end && f->nodes.at[list].type == KR_FORM_LIST && !status; at = f->nodes.at[at].end)
+	for (uint32_t at = list + 1;
+		at < f->nodes.at[list].end && f->nodes.at[list].type == KR_FORM_LIST && !status;
+		at = f->nodes.at[at].end)
 		status = take_cycle(r, anomaly, at, &cycles);
 	if (!status && !cycles && !kr_vec_push(&r->ctx->mem, &r->out->others, anomaly))
 		status = KR_NOMEM;
@@ -322,7 +343,8 @@ static enum kr_status take_anomalies(struct reading *r, uint32_t map)
 	enum kr_status status = KR_OK;
 	if (map == KR_NONE || f->nodes.at[map].type != KR_FORM_MAP)
 		return KR_OK;
-	for (uint32_t at = map + 1; at < f->nodes.at[map].end && !status; at = f->nodes.at[f->nodes.at[at].end].end)
+	for (uint32_t at = map + 1; at < f->nodes.at[map].end && !status;
+		at = f->nodes.at[f->nodes.at[at].end].end)
 		if (f->nodes.at[at].type == KR_FORM_NAME || f->nodes.at[at].type == KR_FORM_STRING)
 			status = take_anomaly(r, at, f->nodes.at[at].end);
 	return status;
@@ -337,8 +359,10 @@ static enum kr_status take_levels(struct reading *r, uint32_t list)
 		r->out->names_levels = true;
 		for (size_t i = 0; i < KR_COUNT(models); i++) {
 			enum kr_order ignored;
-			struct kr_question broken = {kr_level_find(NULL, models[i].level, &ignored), models[i].order};
-			if (kr_form_is(f, at, models[i].name) && !kr_vec_push(&r->ctx->mem, &r->out->broken, broken))
+			struct kr_question broken = {kr_level_find(NULL, models[i].level, &ignored),
+				models[i].order};
+			if (kr_form_is(f, at, models[i].name) &&
+				!kr_vec_push(&r->ctx->mem, &r->out->broken, broken))
 				return KR_NOMEM;
 		}
 	}
@@ -349,7 +373,8 @@ enum { VALID, ANOMALIES, TYPES, NOT, ALSO_NOT, RESULT_FIELDS };
 
 static enum kr_status find_result(struct reading *r, uint32_t fields[RESULT_FIELDS])
 {
-	static const char *const names[RESULT_FIELDS] = {"valid?", "anomalies", "anomaly-types", "not", "also-not"};
+	static const char *const names[RESULT_FIELDS] = {"valid?", "anomalies", "anomaly-types", "not",
+		"also-not"};
 	struct kr_forms *f = &r->elle.forms;
 	enum kr_status status = KR_OK;
 	for (uint32_t at = 0; at < f->nodes.n; at++) {
@@ -363,7 +388,9 @@ static enum kr_status find_result(struct reading *r, uint32_t fields[RESULT_FIEL
 	fields[VALID] = KR_NONE;
 	if (f->nodes.at[0].type == KR_FORM_MAP)
 		status = kr_forms_fields(f, 0, names, fields, RESULT_FIELDS);
-	return status || fields[VALID] != KR_NONE ? status : kr_forms_bad(f, f->nodes.at[0].line, "no result of Elle, expected a map with :valid?");
+	return status || fields[VALID] != KR_NONE
+		? status
+		: kr_forms_bad(f, f->nodes.at[0].line, "no result of Elle, expected a map with :valid?");
 }
 
 static enum kr_status take_result(struct reading *r)
@@ -374,22 +401,27 @@ static enum kr_status take_result(struct reading *r)
 	char text[80];
 	enum kr_status status = kr_forms_next(f, &found);
 	if (!status && !found)
-		status = kr_forms_bad(f, 1, "the file is empty, expected a result of Elle: a map with :valid?");
+		status = kr_forms_bad(f, 1,
+			"the file is empty, expected a result of Elle: a map with :valid?");
 	if (!status)
 		status = find_result(r, fields);
 	if (status)
 		return status;
 	uint32_t valid = fields[VALID];
-	r->out->valid = f->nodes.at[valid].type == KR_FORM_TRUE ? KR_SATISFIED : f->nodes.at[valid].type == KR_FORM_FALSE ? KR_VIOLATED : KR_UNDECIDED;
+	r->out->valid = f->nodes.at[valid].type == KR_FORM_TRUE ? KR_SATISFIED
+		: f->nodes.at[valid].type == KR_FORM_FALSE      ? KR_VIOLATED
+								: KR_UNDECIDED;
 	if (r->out->valid == KR_UNDECIDED && !kr_form_is(f, valid, "unknown"))
-		return kr_forms_bad(f, f->nodes.at[valid].line, ":valid? is %s, expected true, false or :unknown", kr_form_found(f, valid, text));
+		return kr_forms_bad(f, f->nodes.at[valid].line,
+			":valid? is %s, expected true, false or :unknown", kr_form_found(f, valid, text));
 	status = take_levels(r, fields[NOT]);
 	if (!status)
 		status = take_levels(r, fields[ALSO_NOT]);
 	return status ? status : take_anomalies(r, fields[ANOMALIES]);
 }
 
-static enum kr_status read_source(struct reading *r, const char *path, struct kr_source *source, struct kr_err *err)
+static enum kr_status read_source(struct reading *r, const char *path, struct kr_source *source,
+	struct kr_err *err)
 {
 	enum kr_status status = kr_forms_init(&r->elle.forms, r->ctx, &r->own, path, source, err);
 	if (!status)
@@ -400,7 +432,8 @@ static enum kr_status read_source(struct reading *r, const char *path, struct kr
 	return status;
 }
 
-enum kr_status kr_elle_result_read(struct kr_ctx *ctx, const char *path, const struct kr_history *h, struct kr_elle_result *out, struct kr_err *err)
+enum kr_status kr_elle_result_read(struct kr_ctx *ctx, const char *path, const struct kr_history *h,
+	struct kr_elle_result *out, struct kr_err *err)
 {
 	struct reading r = {.ctx = ctx, .h = h, .out = out};
 	struct kr_source *source = NULL;
@@ -436,7 +469,8 @@ void kr_elle_result_done(struct kr_mem *mem, struct kr_elle_result *result)
 
 /* ---- claims ---- */
 
-enum kr_outcome kr_elle_result_claims(const struct kr_elle_result *result, const struct kr_modules *more, struct kr_question question)
+enum kr_outcome kr_elle_result_claims(const struct kr_elle_result *result, const struct kr_modules *more,
+	struct kr_question question)
 {
 	if (result->valid != KR_VIOLATED || !result->names_levels)
 		return result->valid;

@@ -32,14 +32,17 @@ static bool is_written(const struct writes *w, uint64_t hash, kr_key key, kr_val
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&w->table, hash); (id = kr_table_next(&w->table, &it)) != KR_NONE;)
+	for (kr_table_iter it = kr_table_find(&w->table, hash);
+		(id = kr_table_next(&w->table, &it)) != KR_NONE;)
 		if (w->all.at[id].key.i == key.i && w->all.at[id].value.i == value.i)
 			return true;
 	return false;
 }
 
-/* A write that is not told may be of any value; a key may be deleted many times. *again: the value does not tell who wrote it. */
-static enum kr_status look_at_write(struct implying *m, struct writes *w, kr_key key, kr_value value, bool *again)
+/* A write that is not told may be of any value; a key may be deleted many times. *again: the value does not
+ * tell who wrote it. */
+static enum kr_status look_at_write(struct implying *m, struct writes *w, kr_key key, kr_value value,
+	bool *again)
 {
 	uint64_t hash = kr_hash_pair(key.i, value.i);
 
@@ -48,10 +51,12 @@ static enum kr_status look_at_write(struct implying *m, struct writes *w, kr_key
 		kr_bits_set(m->deleted, key.i);
 		return KR_OK;
 	}
-	*again = value.i == KR_NONE || value.i == m->h->keys.at[key.i].initial.i || is_written(w, hash, key, value);
+	*again = value.i == KR_NONE || value.i == m->h->keys.at[key.i].initial.i ||
+		is_written(w, hash, key, value);
 	if (*again)
 		return KR_OK;
-	if (!kr_table_reserve(&m->ctx->mem, &w->table) || !kr_vec_push(&m->ctx->mem, &w->all, (struct write){key, value}))
+	if (!kr_table_reserve(&m->ctx->mem, &w->table) ||
+		!kr_vec_push(&m->ctx->mem, &w->all, (struct write){key, value}))
 		return KR_NOMEM;
 	kr_table_insert(&w->table, hash, w->all.n - 1);
 	return kr_ctx_tick(m->ctx);
@@ -65,7 +70,8 @@ static enum kr_status look_at_writes(struct implying *m, bool *distinct)
 	struct kr_write write;
 
 	for (uint32_t op = 0; op < m->h->ops.n && !again && !status; op++)
-		for (uint32_t i = 0; !again && !status && kr_write_at(m->h, &m->h->ops.at[op], i, &write); i++)
+		for (uint32_t i = 0; !again && !status && kr_write_at(m->h, &m->h->ops.at[op], i, &write);
+			i++)
 			status = look_at_write(m, &w, write.key, write.told, &again);
 	*distinct = !again;
 	kr_vec_done(&m->ctx->mem, &w.all);
@@ -75,19 +81,24 @@ static enum kr_status look_at_writes(struct implying *m, bool *distinct)
 
 /* ---- claims ---- */
 
-static enum kr_status claim(const struct implying *m, const char *name, const enum kr_order *order, bool told, uint32_t finding)
+static enum kr_status claim(const struct implying *m, const char *name, const enum kr_order *order, bool told,
+	uint32_t finding)
 {
 	struct kr_implied c = {.told = told, .finding = finding};
 
 	c.level = kr_level_find(m->ctx->modules, name, &c.order);
 	c.order = order ? *order : c.order;
 	for (uint32_t i = 0; i < m->out->n; i++)
-		if (m->out->at[i].level == c.level && m->out->at[i].order == c.order && m->out->at[i].told == told)
+		if (m->out->at[i].level == c.level && m->out->at[i].order == c.order &&
+			m->out->at[i].told == told)
 			return KR_OK;
 	return !c.level || kr_vec_push(&m->ctx->mem, m->out, c) ? KR_OK : KR_NOMEM;
 }
 
-static bool is_committed(const struct implying *m, kr_txn t) { return t.i != KR_NONE && m->h->txns.at[t.i].status == KR_COMMITTED; }
+static bool is_committed(const struct implying *m, kr_txn t)
+{
+	return t.i != KR_NONE && m->h->txns.at[t.i].status == KR_COMMITTED;
+}
 
 /* Levels know what reads and the results of other operations show, but not that a write found a row. */
 static bool is_seen_by_levels(const struct implying *m, const struct kr_finding *f)
@@ -100,23 +111,29 @@ static bool is_seen_by_levels(const struct implying *m, const struct kr_finding 
 static enum kr_status imply_read(const struct implying *m, uint32_t i)
 {
 	const struct kr_finding *f = &m->findings->list.at[i];
-	bool vain = f->what == KR_FOUND_OWN_WRITE || f->what == KR_FOUND_NEVER_WRITTEN || f->what == KR_FOUND_ABORTED || f->what == KR_FOUND_INTERMEDIATE;
+	bool vain = f->what == KR_FOUND_OWN_WRITE || f->what == KR_FOUND_NEVER_WRITTEN ||
+		f->what == KR_FOUND_ABORTED || f->what == KR_FOUND_INTERMEDIATE;
 	enum kr_status status;
 
-	if (!is_committed(m, f->txns[0]) || f->seen.i == KR_NONE || f->seen.i == KR_ABSENT.i || !is_seen_by_levels(m, f) ||
-		m->options->profile->clock == KR_CLOCK_STAMPS)
+	if (!is_committed(m, f->txns[0]) || f->seen.i == KR_NONE || f->seen.i == KR_ABSENT.i ||
+		!is_seen_by_levels(m, f) || m->options->profile->clock == KR_CLOCK_STAMPS)
 		return KR_OK;
 	if (vain)
 		return claim(m, "pl-2", NULL, false, i);
-	bool in_turn = f->what == KR_FOUND_GARBAGE && is_committed(m, f->over) && kr_history_precedes(m->h, f->over, f->txns[0]) &&
-		(f->writer.i == KR_NONE || (is_committed(m, f->writer) && kr_history_precedes(m->h, f->writer, f->over)));
+	bool in_turn = f->what == KR_FOUND_GARBAGE && is_committed(m, f->over) &&
+		kr_history_precedes(m->h, f->over, f->txns[0]) &&
+		(f->writer.i == KR_NONE ||
+			(is_committed(m, f->writer) && kr_history_precedes(m->h, f->writer, f->over)));
 	if (!in_turn)
 		return KR_OK;
 	status = claim(m, "pl-fcv", NULL, false, i);
 	return status ? status : claim(m, "pl-ss", NULL, false, i);
 }
 
-static bool writes(const struct kr_history *h, const struct kr_operation *op, kr_key key) { return kr_write_of(h, op, key, &(struct kr_write){0}); }
+static bool writes(const struct kr_history *h, const struct kr_operation *op, kr_key key)
+{
+	return kr_write_of(h, op, key, &(struct kr_write){0});
+}
 
 /* What the transaction read of the key before all else that it did with it; i == KR_NONE: it did not. */
 static kr_value first_read(const struct kr_history *h, kr_txn t, kr_key key)
@@ -143,7 +160,8 @@ static enum kr_status imply_writers(const struct implying *m, uint32_t i)
 {
 	const struct kr_finding *f = &m->findings->list.at[i];
 	kr_value a = first_read(m->h, f->txns[0], f->key), b = first_read(m->h, f->txns[1], f->key);
-	bool lost = a.i != KR_NONE && a.i != KR_ABSENT.i && a.i == b.i && is_writer(m->h, f->txns[0], f->key) && is_writer(m->h, f->txns[1], f->key);
+	bool lost = a.i != KR_NONE && a.i != KR_ABSENT.i && a.i == b.i &&
+		is_writer(m->h, f->txns[0], f->key) && is_writer(m->h, f->txns[1], f->key);
 	enum kr_status status = lost ? claim(m, "pl-cs", NULL, false, i) : KR_OK;
 
 	return status || !lost ? status : claim(m, "si", NULL, false, i);
@@ -162,7 +180,8 @@ static kr_value shown(const struct kr_history *h, const struct kr_operation *op,
 	return KR_ABSENT;
 }
 
-/* Can only one version be what the edge's read saw, whenever it was? A key that is not there may have been deleted by anybody. */
+/* Can only one version be what the edge's read saw, whenever it was? A key that is not there may have been
+ * deleted by anybody. */
 static bool has_one_source(const struct implying *m, const struct kr_certain_edge *e)
 {
 	kr_txn reader = e->kind == KR_RW ? e->from : e->to;
@@ -186,11 +205,13 @@ static enum kr_status imply_cycle(const struct implying *m, uint32_t i)
 	return claim(m, m->options->certify->id, &m->options->profile->certify_order, true, i);
 }
 
-enum kr_status kr_findings_imply(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_batch_options *options, const struct kr_findings *findings,
+enum kr_status kr_findings_imply(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_batch_options *options, const struct kr_findings *findings,
 	struct kr_implied_list *out)
 {
 	uint32_t words = (uint32_t)KR_BITS_WORDS(h->keys.n);
-	struct implying m = {ctx, h, options, findings, out, kr_mem_alloc(&ctx->mem, words, sizeof *m.deleted)};
+	struct implying m = {ctx, h, options, findings, out,
+		kr_mem_alloc(&ctx->mem, words, sizeof *m.deleted)};
 	bool distinct = false;
 
 	if (!m.deleted)
@@ -227,7 +248,8 @@ static uint32_t *new_numbers(struct kr_arena *tmp, uint32_t n)
 	return numbers;
 }
 
-static bool make_numbers(struct kr_arena *tmp, const struct kr_history *whole, const struct kr_cut *cut, struct numbers *out)
+static bool make_numbers(struct kr_arena *tmp, const struct kr_history *whole, const struct kr_cut *cut,
+	struct numbers *out)
 {
 	out->txns = new_numbers(tmp, whole->txns.n);
 	out->keys = new_numbers(tmp, whole->keys.n);
@@ -249,14 +271,16 @@ static enum kr_status tell(struct kr_cut *cut, const struct numbers *in, const s
 		struct kr_version_order order = {{in->keys[orders->at[i].key.i]}, h->order_writers.n, 2, 0};
 		if (before.i == KR_NONE || after.i == KR_NONE || order.key.i == KR_NONE)
 			continue;
-		if (!kr_vec_push(h->mem, &h->order_writers, before) || !kr_vec_push(h->mem, &h->order_writers, after) ||
+		if (!kr_vec_push(h->mem, &h->order_writers, before) ||
+			!kr_vec_push(h->mem, &h->order_writers, after) ||
 			!kr_vec_push(h->mem, &h->version_orders, order))
 			return KR_NOMEM;
 	}
 	return KR_OK;
 }
 
-static enum kr_status tell_orders(struct kr_ctx *ctx, const struct kr_history *whole, struct kr_cut *cut, const struct kr_told_orders *orders)
+static enum kr_status tell_orders(struct kr_ctx *ctx, const struct kr_history *whole, struct kr_cut *cut,
+	const struct kr_told_orders *orders)
 {
 	struct kr_arena tmp;
 	struct numbers in;
@@ -269,7 +293,8 @@ static enum kr_status tell_orders(struct kr_ctx *ctx, const struct kr_history *w
 	return status;
 }
 
-enum kr_status kr_history_told(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_batch_options *options, struct kr_cut *out, struct kr_err *err)
+enum kr_status kr_history_told(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_batch_options *options, struct kr_cut *out, struct kr_err *err)
 {
 	struct kr_told_orders orders = {0};
 	struct kr_part whole;

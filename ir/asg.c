@@ -1,9 +1,10 @@
-/* Access to the abstract semantic graph: its life, membership in candidate sets, the walk over an observation's candidates, and the index from a
- * transaction to the versions that it writes.
+/* Access to the abstract semantic graph: its life, membership in candidate sets, the walk over an
+ * observation's candidates, and the index from a transaction to the versions that it writes.
  *
- * Right because versions are numbered by key and set members are ascending: membership is a binary search, a complement is walked by merging the
- * key's versions with the members left out, and one pass over the versions fills each writer's list in the order of keys.
- * Cost: index O(transactions + versions); a walk O(versions of the key) for a complement, O(members) otherwise. */
+ * Right because versions are numbered by key and set members are ascending: membership is a binary search, a
+ * complement is walked by merging the key's versions with the members left out, and one pass over the
+ * versions fills each writer's list in the order of keys. Cost: index O(transactions + versions); a walk
+ * O(versions of the key) for a complement, O(members) otherwise. */
 #include "ir/asg.h"
 
 #include "base/order.h"
@@ -71,7 +72,10 @@ kr_candidates kr_asg_candidates(const struct kr_asg *asg, kr_obs o)
 {
 	const struct kr_observation *obs = &asg->obs[o.i];
 	const struct kr_asg_set *s = &asg->sets[obs->set];
-	kr_candidates it = {.at = s->first, .end = s->first + s->count, .self = obs->txn, .complement = s->complement};
+	kr_candidates it = {.at = s->first,
+		.end = s->first + s->count,
+		.self = obs->txn,
+		.complement = s->complement};
 
 	if (s->complement) {
 		it.skip = it.at;
@@ -95,7 +99,8 @@ bool kr_asg_next(const struct kr_asg *asg, kr_candidates *it, kr_version *v)
 
 		kr_txn writer = asg->versions[next.i].writer;
 
-		if (writer.i != KR_NONE && (writer.i == it->self.i || asg->txns[writer.i].presence == KR_ABSENT_TXN))
+		if (writer.i != KR_NONE &&
+			(writer.i == it->self.i || asg->txns[writer.i].presence == KR_ABSENT_TXN))
 			continue;
 		*v = next;
 		return true;
@@ -108,5 +113,6 @@ kr_version kr_asg_version_of(const struct kr_asg *asg, kr_txn t, kr_key k)
 	uint32_t end = asg->written_first[t.i + 1], at;
 
 	KR_BISECT(at, asg->written_first[t.i], end, asg->versions[asg->written[at].i].key.i < k.i);
-	return at < end && asg->versions[asg->written[at].i].key.i == k.i ? asg->written[at] : (kr_version){KR_NONE};
+	return at < end && asg->versions[asg->written[at].i].key.i == k.i ? asg->written[at]
+									  : (kr_version){KR_NONE};
 }

@@ -1,9 +1,12 @@
-/* The abstract semantic graph: a trace's meaning, the same for every level (docs/ir.md). Per key its versions and what is known of their order; per external
- * observation its candidate set; per transaction whether it took effect.
+/* The abstract semantic graph: a trace's meaning, the same for every level (docs/ir.md). Per key its versions
+ * and what is known of their order; per external observation its candidate set; per transaction whether it
+ * took effect.
  *
- * Transactions keep the history's numbers; aborted ones stay as inert entries so that the numbers agree. Versions are numbered by key: those of key k are
- * [keys[k].first, keys[k + 1].first), the first of them the initial version, the others one per transaction that may have taken effect and writes k, in transaction order.
- * Candidate sets are shared by all observations that saw the same thing of the same key, so that thousands of readers of one value cost one set. */
+ * Transactions keep the history's numbers; aborted ones stay as inert entries so that the numbers agree.
+ * Versions are numbered by key: those of key k are [keys[k].first, keys[k + 1].first), the first of them the
+ * initial version, the others one per transaction that may have taken effect and writes k, in transaction
+ * order. Candidate sets are shared by all observations that saw the same thing of the same key, so that
+ * thousands of readers of one value cost one set. */
 #ifndef KR_IR_ASG_H
 #define KR_IR_ASG_H
 
@@ -23,15 +26,20 @@ struct kr_asg_txn {
 
 struct kr_asg_key {
 	uint32_t first;      /* its initial version */
-	bool open_initial;   /* the initial value is not told: observations of the initial version need only agree with each other (same set) */
+	/* the initial value is not told: observations of the initial version need only agree with each other
+	 * (same set) */
+	bool open_initial;
 };
 
-/* Values of sets and counters grow by what each write adds. Such a key has, behind all keys of the trace, part keys: one per element of a set, one per increment of a counter whose
- * result is not told (docs/asg.md). A version of a part exists for each transaction that brings the part about or takes it away; its order agrees with that of the whole key's, because
- * a cycle of ww is forbidden at every level. */
+/* Values of sets and counters grow by what each write adds. Such a key has, behind all keys of the trace,
+ * part keys: one per element of a set, one per increment of a counter whose result is not told (docs/asg.md).
+ * A version of a part exists for each transaction that brings the part about or takes it away; its order
+ * agrees with that of the whole key's, because a cycle of ww is forbidden at every level. */
 struct kr_asg_part {
 	kr_key of;           /* the whole key */
-	uint32_t label;      /* for people: the history's value that names it (an element, the id of the incrementing transaction), KR_NONE: a counter's base */
+	/* for people: the history's value that names it (an element, the id of the incrementing transaction),
+	 * KR_NONE: a counter's base */
+	uint32_t label;
 };
 
 struct kr_asg_version {
@@ -56,14 +64,17 @@ struct kr_observation {
 /* Known from the trace (version_order, list prefixes), if `guard` took effect (KR_NONE: in any case). */
 struct kr_asg_order { kr_version before, after; kr_txn guard; };
 
-/* What a read of a counter says: in every world in which txn took effect, the weights of those terms whose observation saw the term's version add up to total. */
+/* What a read of a counter says: in every world in which txn took effect, the weights of those terms whose
+ * observation saw the term's version add up to total. */
 struct kr_asg_term { kr_obs obs; kr_version seen; int64_t weight; };
 struct kr_asg_sum {
 	kr_txn txn;
 	uint32_t op;
 	kr_key key;            /* the counter */
 	int64_t total;
-	uint32_t first, count; /* into terms; terms of one observation are neighbours, their versions ascending, and each observation of a term belongs to one sum */
+	/* into terms; terms of one observation are neighbours, their versions ascending, and each observation
+	 * of a term belongs to one sum */
+	uint32_t first, count;
 };
 
 /* What a version makes of its counter: this, or so much more than before. */
@@ -75,7 +86,8 @@ struct kr_asg_names {
 	void (*txn)(const void *data, kr_txn t, struct kr_str *out);
 	void (*key)(const void *data, kr_key k, struct kr_str *out);
 	void (*value)(const void *data, kr_version v, struct kr_str *out); /* as JSON; NULL: no values */
-	void (*part)(const void *data, uint32_t label, struct kr_str *out); /* a part's label as JSON; NULL: the numbers */
+	/* a part's label as JSON; NULL: the numbers */
+	void (*part)(const void *data, uint32_t label, struct kr_str *out);
 };
 
 struct kr_asg {
@@ -93,7 +105,8 @@ struct kr_asg {
 	struct kr_asg_set *sets;
 	kr_version *members;
 	uint32_t nmembers;
-	struct kr_asg_order *orders;     /* adjacent pairs suffice; transitively closed by whoever needs that */
+	/* adjacent pairs suffice; transitively closed by whoever needs that */
+	struct kr_asg_order *orders;
 	uint32_t norders_seen;           /* the first of them, which reads tell; the others the trace gives */
 	struct kr_asg_part *parts;       /* of the last nparts keys */
 	struct kr_asg_sum *sums;         /* by transaction, then op */
@@ -114,19 +127,30 @@ void kr_asg_done(struct kr_asg *asg);
 enum kr_status kr_asg_index(struct kr_asg *asg);
 
 /* The key of the trace that k is or is part of. */
-static inline kr_key kr_asg_whole(const struct kr_asg *asg, kr_key k) { return k.i < asg->nkeys - asg->nparts ? k : asg->parts[k.i - (asg->nkeys - asg->nparts)].of; }
+static inline kr_key kr_asg_whole(const struct kr_asg *asg, kr_key k)
+{
+	return k.i < asg->nkeys - asg->nparts ? k : asg->parts[k.i - (asg->nkeys - asg->nparts)].of;
+}
 
-static inline kr_version kr_asg_initial(const struct kr_asg *asg, kr_key k) { return (kr_version){asg->keys[k.i].first}; }
-static inline bool kr_asg_is_initial(const struct kr_asg *asg, kr_version v) { return asg->versions[v.i].writer.i == KR_NONE; }
+static inline kr_version kr_asg_initial(const struct kr_asg *asg, kr_key k)
+{
+	return (kr_version){asg->keys[k.i].first};
+}
+static inline bool kr_asg_is_initial(const struct kr_asg *asg, kr_version v)
+{
+	return asg->versions[v.i].writer.i == KR_NONE;
+}
 
-/* Does version v (of the set's key) lie in the set? O(log members). Says nothing of the observer's own version. */
+/* Does version v (of the set's key) lie in the set? O(log members). Says nothing of the observer's own
+ * version. */
 bool kr_asg_in_set(const struct kr_asg *asg, uint32_t set, kr_version v);
 
-/* Would a version of the part that o saw, later than the one it saw, have shown o something else? For a predicate observation not where it lies in the set, but for the parts of a
- * counter, whose sum tells. */
+/* Would a version of the part that o saw, later than the one it saw, have shown o something else? For a
+ * predicate observation not where it lies in the set, but for the parts of a counter, whose sum tells. */
 bool kr_asg_tears(const struct kr_asg *asg, kr_obs o, kr_version over);
 
-/* Walks the candidates of an observation: the members of its set that are not written by the observer itself nor by a transaction that is certainly absent.
+/* Walks the candidates of an observation: the members of its set that are not written by the observer itself
+ * nor by a transaction that is certainly absent.
  *     for (kr_candidates it = kr_asg_candidates(asg, o); kr_asg_next(asg, &it, &v);) ... */
 typedef struct { uint32_t at, end, skip, skip_end; kr_txn self; bool complement; } kr_candidates;
 kr_candidates kr_asg_candidates(const struct kr_asg *asg, kr_obs o);
@@ -137,7 +161,8 @@ kr_version kr_asg_version_of(const struct kr_asg *asg, kr_txn t, kr_key k);
 
 /* Text form; reading what was printed gives an equal ASG. Grammar: docs/asg.md. */
 void kr_asg_print(const struct kr_asg *asg, struct kr_str *out);
-enum kr_status kr_asg_read(struct kr_asg *asg, struct kr_ctx *ctx, const char *text, const char **rest, struct kr_err *err);
+enum kr_status kr_asg_read(struct kr_asg *asg, struct kr_ctx *ctx, const char *text, const char **rest,
+	struct kr_err *err);
 
 /* Checks every structural promise of this header; KR_INTERNAL names the first that is broken. */
 enum kr_status kr_asg_verify(const struct kr_asg *asg, struct kr_err *err);

@@ -1,8 +1,10 @@
-/* Text form of the ASG, the writing half; the grammar is in docs/asg.md. What kr_asg_read makes of the text prints the same again: everything that
- * the structs hold is written, ids are dense and in order, names are quoted as JSON strings, values are the last thing on their line. Linear. */
+/* Text form of the ASG, the writing half; the grammar is in docs/asg.md. What kr_asg_read makes of the text
+ * prints the same again: everything that the structs hold is written, ids are dense and in order, names are
+ * quoted as JSON strings, values are the last thing on their line. Linear. */
 #include "ir/asg.h"
 
-static const char *const presence_words[] = {[KR_ABSENT_TXN] = "absent", [KR_PRESENT] = "present", [KR_OPEN] = "open"};
+static const char *const presence_words[] =
+	{[KR_ABSENT_TXN] = "absent", [KR_PRESENT] = "present", [KR_OPEN] = "open"};
 
 /* `name` becomes a JSON string in `out`; it is scratch space, emptied. */
 static void print_quoted(struct kr_str *name, struct kr_str *out)
@@ -45,7 +47,8 @@ static void print_txns(const struct kr_asg *asg, struct kr_str *name, struct kr_
 			asg->names.txn(asg->names.data, (kr_txn){t}, name);
 			print_quoted(name, out);
 		}
-		kr_str_format(out, " %s%s", presence_words[txn->presence], txn->outcome_unknown ? " unknown" : "");
+		kr_str_format(out, " %s%s", presence_words[txn->presence],
+			txn->outcome_unknown ? " unknown" : "");
 		if (txn->session != KR_NONE)
 			kr_str_format(out, " session %u", txn->session);
 		if (txn->has_begin)
@@ -61,7 +64,8 @@ static void print_parts(const struct kr_asg *asg, struct kr_str *out)
 	for (uint32_t i = 0; i < asg->nparts; i++) {
 		uint32_t k = asg->nkeys - asg->nparts + i;
 
-		kr_str_format(out, "part %u of %u%s", k, asg->parts[i].of.i, asg->keys[k].open_initial ? " open" : "");
+		kr_str_format(out, "part %u of %u%s", k, asg->parts[i].of.i,
+			asg->keys[k].open_initial ? " open" : "");
 		if (asg->parts[i].label != KR_NONE) {
 			kr_str_format(out, " label %u", asg->parts[i].label);
 			if (asg->names.part) {
@@ -135,11 +139,13 @@ static void print_sums(const struct kr_asg *asg, struct kr_str *out)
 	for (uint32_t i = 0; i < asg->nsums; i++) {
 		const struct kr_asg_sum *sum = &asg->sums[i];
 
-		kr_str_format(out, "sum txn %u op %u key %u total %lld {", sum->txn.i, sum->op, sum->key.i, (long long)sum->total);
+		kr_str_format(out, "sum txn %u op %u key %u total %lld {", sum->txn.i, sum->op, sum->key.i,
+			(long long)sum->total);
 		for (uint32_t j = 0; j < sum->count; j++) {
 			const struct kr_asg_term *term = &asg->terms[sum->first + j];
 
-			kr_str_format(out, "%sobs %u = %u weight %lld", j ? " " : "", term->obs.i, term->seen.i, (long long)term->weight);
+			kr_str_format(out, "%sobs %u = %u weight %lld", j ? " " : "", term->obs.i,
+				term->seen.i, (long long)term->weight);
 		}
 		kr_str_add(out, "}\n");
 	}
@@ -159,8 +165,8 @@ void kr_asg_print(const struct kr_asg *asg, struct kr_str *out)
 	for (uint32_t o = 0; o < asg->nobs; o++) {
 		const struct kr_observation *obs = &asg->obs[o];
 
-		kr_str_format(out, "observe txn %u op %u key %u set %u%s%s\n", obs->txn.i, obs->op, obs->key.i, obs->set, obs->predicate ? " predicate" : "",
-			obs->loose ? " loose" : "");
+		kr_str_format(out, "observe txn %u op %u key %u set %u%s%s\n", obs->txn.i, obs->op,
+			obs->key.i, obs->set, obs->predicate ? " predicate" : "", obs->loose ? " loose" : "");
 	}
 	print_orders(asg, out);
 	print_sums(asg, out);

@@ -1,6 +1,8 @@
-/* Text form of the ASG, the reading half; the grammar is in docs/asg.md. One line at a time into growing arrays, which move into the arena of the
- * new ASG at the end. Every reference must be to something already read, so a line is checked when it is read and the error names it; kr_asg_verify
- * then confirms the promises of asg.h. Linear in the text. Names and values stay as texts in the arena: nothing is asked of a history. */
+/* Text form of the ASG, the reading half; the grammar is in docs/asg.md. One line at a time into growing
+ * arrays, which move into the arena of the new ASG at the end. Every reference must be to something already
+ * read, so a line is checked when it is read and the error names it; kr_asg_verify then confirms the promises
+ * of asg.h. Linear in the text. Names and values stay as texts in the arena: nothing is asked of a
+ * history. */
 #include "base/order.h"
 #include "ir/asg.h"
 #include "ir/lex.h"
@@ -79,7 +81,9 @@ static enum kr_status read_presence(struct reader *r, struct kr_asg_txn *txn)
 	else
 		return kr_lex_fail(&r->lex, "present, open or absent");
 	txn->outcome_unknown = kr_lex_accept(&r->lex, "unknown");
-	return txn->presence == KR_OPEN && !txn->outcome_unknown ? kr_lex_fail(&r->lex, "unknown, since only such a transaction is open") : KR_OK;
+	return txn->presence == KR_OPEN && !txn->outcome_unknown
+		? kr_lex_fail(&r->lex, "unknown, since only such a transaction is open")
+		: KR_OK;
 }
 
 static enum kr_status read_txn(struct reader *r)
@@ -143,10 +147,12 @@ static enum kr_status read_part(struct reader *r)
 
 	struct kr_text name = r->key_names.at[part.of.i];
 
-	return pushed(kr_vec_push(r->asg.mem, &r->keys, key) && kr_vec_push(r->asg.mem, &r->key_names, name) && kr_vec_push(r->asg.mem, &r->parts, part));
+	return pushed(kr_vec_push(r->asg.mem, &r->keys, key) &&
+		kr_vec_push(r->asg.mem, &r->key_names, name) && kr_vec_push(r->asg.mem, &r->parts, part));
 }
 
-/* "initial" for the first version of the next key, "by TXN" for one of the same key as before with a later writer. */
+/* "initial" for the first version of the next key, "by TXN" for one of the same key as before with a later
+ * writer. */
 static enum kr_status read_writer(struct reader *r, struct kr_asg_version *version)
 {
 	uint32_t n = r->versions.n;
@@ -155,7 +161,8 @@ static enum kr_status read_writer(struct reader *r, struct kr_asg_version *versi
 	version->writer = (kr_txn){KR_NONE};
 	if (!last || last->key.i != version->key.i) {
 		if (version->key.i != (last ? last->key.i + 1 : 0) || !kr_lex_accept(&r->lex, "initial"))
-			return kr_lex_fail(&r->lex, "the initial version of the next key, or a version of the same key");
+			return kr_lex_fail(&r->lex,
+				"the initial version of the next key, or a version of the same key");
 		r->keys.at[version->key.i].first = n;
 		return KR_OK;
 	}
@@ -183,7 +190,8 @@ static enum kr_status read_version(struct reader *r)
 		r->has_values = true;
 		TRY(kr_lex_rest(&r->lex, "a value", &r->asg.arena, &value));
 	}
-	return pushed(kr_vec_push(r->asg.mem, &r->versions, version) && kr_vec_push(r->asg.mem, &r->values, value));
+	return pushed(
+		kr_vec_push(r->asg.mem, &r->versions, version) && kr_vec_push(r->asg.mem, &r->values, value));
 }
 
 static enum kr_status read_member(struct reader *r, const struct kr_asg_set *set)
@@ -255,8 +263,8 @@ static enum kr_status read_order(struct reader *r)
 	TRY(kr_lex_u32(&r->lex, "the number of a version", r->versions.n, &order.before.i));
 	TRY(kr_lex_expect(&r->lex, "<"));
 	TRY(kr_lex_u32(&r->lex, "the number of a version", r->versions.n, &order.after.i));
-	if (r->versions.at[order.before.i].key.i != r->versions.at[order.after.i].key.i || order.before.i == order.after.i ||
-		r->versions.at[order.after.i].writer.i == KR_NONE)
+	if (r->versions.at[order.before.i].key.i != r->versions.at[order.after.i].key.i ||
+		order.before.i == order.after.i || r->versions.at[order.after.i].writer.i == KR_NONE)
 		return kr_lex_fail(&r->lex, "two versions of one key, the second not the initial one");
 	if (kr_lex_accept(&r->lex, "if"))
 		TRY(kr_lex_u32(&r->lex, "the number of a transaction", r->txns.n, &order.guard.i));
@@ -326,7 +334,8 @@ static enum kr_status read_lines(struct reader *r)
 		{"order", read_order},
 		{"sum", read_sum},
 	};
-	size_t section = 0; /* a line may not be of an earlier kind than the one before it: references go back */
+	/* a line may not be of an earlier kind than the one before it: references go back */
+	size_t section = 0;
 
 	while (kr_lex_line(&r->lex)) {
 		TRY(kr_ctx_tick(r->ctx));
@@ -341,7 +350,8 @@ static enum kr_status read_lines(struct reader *r)
 		TRY(lines[section].read(r));
 		TRY(kr_lex_end(&r->lex));
 	}
-	return kr_lex_fail(&r->lex, "txn, key, part, version, set, observe, order, sum (in this sequence) or end asg");
+	return kr_lex_fail(&r->lex,
+		"txn, key, part, version, set, observe, order, sum (in this sequence) or end asg");
 }
 
 static void *seal(struct kr_asg *asg, const void *at, uint32_t n, size_t size)
@@ -393,11 +403,20 @@ static void print_text(const struct kr_text *text, struct kr_str *out)
 		kr_str_add_bytes(out, text->at, text->length);
 }
 
-static void txn_name(const void *data, kr_txn t, struct kr_str *out) { print_text(&((const struct asg_texts *)data)->txns[t.i], out); }
+static void txn_name(const void *data, kr_txn t, struct kr_str *out)
+{
+	print_text(&((const struct asg_texts *)data)->txns[t.i], out);
+}
 
-static void key_name(const void *data, kr_key k, struct kr_str *out) { print_text(&((const struct asg_texts *)data)->keys[k.i], out); }
+static void key_name(const void *data, kr_key k, struct kr_str *out)
+{
+	print_text(&((const struct asg_texts *)data)->keys[k.i], out);
+}
 
-static void value_text(const void *data, kr_version v, struct kr_str *out) { print_text(&((const struct asg_texts *)data)->values[v.i], out); }
+static void value_text(const void *data, kr_version v, struct kr_str *out)
+{
+	print_text(&((const struct asg_texts *)data)->values[v.i], out);
+}
 
 static int by_number(const void *a, const void *b)
 {
@@ -428,11 +447,14 @@ static enum kr_status seal_labels(struct reader *r, struct asg_texts *texts)
 		const struct label *last = n ? &r->labels.at[n - 1] : NULL;
 
 		if ((label->text.at != NULL) != (r->labels.at[0].text.at != NULL))
-			return kr_err_set(r->lex.err, KR_BAD, "found names for some labels, expected one for each or none");
+			return kr_err_set(r->lex.err, KR_BAD,
+				"found names for some labels, expected one for each or none");
 		if (!last || last->number != label->number)
 			r->labels.at[n++] = *label;
-		else if (label->text.length != last->text.length || (label->text.at && memcmp(label->text.at, last->text.at, label->text.length) != 0))
-			return kr_err_set(r->lex.err, KR_BAD, "found two names for label %u, expected one", label->number);
+		else if (label->text.length != last->text.length ||
+			(label->text.at && memcmp(label->text.at, last->text.at, label->text.length) != 0))
+			return kr_err_set(r->lex.err, KR_BAD, "found two names for label %u, expected one",
+				label->number);
 	}
 	texts->labels = seal(&r->asg, r->labels.at, n, sizeof *r->labels.at);
 	texts->nlabels = n;
@@ -451,10 +473,12 @@ static enum kr_status seal_names(struct reader *r)
 		return KR_NOMEM;
 	for (uint32_t t = 0; t < r->txn_names.n; t++)
 		if ((r->txn_names.at[t].at != NULL) != txns)
-			return kr_err_set(r->lex.err, KR_BAD, "found names for some transactions, expected one for each or none");
+			return kr_err_set(r->lex.err, KR_BAD,
+				"found names for some transactions, expected one for each or none");
 	for (uint32_t k = 0; k < r->key_names.n; k++)
 		if ((r->key_names.at[k].at != NULL) != keys)
-			return kr_err_set(r->lex.err, KR_BAD, "found names for some keys, expected one for each or none");
+			return kr_err_set(r->lex.err, KR_BAD,
+				"found names for some keys, expected one for each or none");
 	texts->txns = seal(asg, r->txn_names.at, r->txn_names.n, sizeof *r->txn_names.at);
 	texts->keys = seal(asg, r->key_names.at, r->key_names.n, sizeof *r->key_names.at);
 	texts->values = seal(asg, r->values.at, r->values.n, sizeof *r->values.at);
@@ -464,8 +488,8 @@ static enum kr_status seal_names(struct reader *r)
 
 	bool labels = texts->nlabels > 0 && texts->labels[0].text.at;
 
-	asg->names =
-		(struct kr_asg_names){texts, txns ? txn_name : NULL, keys ? key_name : NULL, r->has_values ? value_text : NULL, labels ? part_label : NULL};
+	asg->names = (struct kr_asg_names){texts, txns ? txn_name : NULL, keys ? key_name : NULL,
+		r->has_values ? value_text : NULL, labels ? part_label : NULL};
 	return KR_OK;
 }
 
@@ -477,7 +501,8 @@ static enum kr_status read_all(struct reader *r)
 	uint32_t keys = r->versions.n ? r->versions.at[r->versions.n - 1].key.i + 1 : 0;
 
 	if (keys != r->keys.n)
-		return kr_err_set(r->lex.err, KR_BAD, "found no versions of key %u, expected at least its initial one", keys);
+		return kr_err_set(r->lex.err, KR_BAD,
+			"found no versions of key %u, expected at least its initial one", keys);
 	if (!kr_vec_push(r->asg.mem, &r->keys, (struct kr_asg_key){.first = r->versions.n}))
 		return KR_NOMEM;
 	TRY(seal_names(r));
@@ -485,7 +510,8 @@ static enum kr_status read_all(struct reader *r)
 	return kr_asg_verify(&r->asg, r->lex.err);
 }
 
-enum kr_status kr_asg_read(struct kr_asg *asg, struct kr_ctx *ctx, const char *text, const char **rest, struct kr_err *err)
+enum kr_status kr_asg_read(struct kr_asg *asg, struct kr_ctx *ctx, const char *text, const char **rest,
+	struct kr_err *err)
 {
 	struct reader r = {.lex = {.at = text, .line = 1, .err = err}, .ctx = ctx};
 	struct kr_mem *mem = &ctx->mem;

@@ -1,5 +1,6 @@
-/* Structural check of an ASG: every promise of asg.h that later code leans on without looking. Linear but for a binary search per observation.
- * Not checked here: that versions and candidate sets are those of a trace, which only frontend/analyze.c knows. */
+/* Structural check of an ASG: every promise of asg.h that later code leans on without looking. Linear but for
+ * a binary search per observation. Not checked here: that versions and candidate sets are those of a trace,
+ * which only frontend/analyze.c knows. */
 #include "ir/asg.h"
 
 #define CHECK(condition, ...) \
@@ -14,28 +15,35 @@ static enum kr_status verify_txns(const struct kr_asg *asg, struct kr_err *err)
 		const struct kr_asg_txn *txn = &asg->txns[t];
 
 		CHECK(txn->presence <= KR_OPEN, "transaction %u has presence %u", t, txn->presence);
-		CHECK(txn->presence != KR_OPEN || txn->outcome_unknown, "transaction %u is open, but its outcome is known", t);
-		CHECK(txn->session == KR_NONE || txn->session < asg->nsessions, "transaction %u has session %u of %u", t, txn->session, asg->nsessions);
+		CHECK(txn->presence != KR_OPEN || txn->outcome_unknown,
+			"transaction %u is open, but its outcome is known", t);
+		CHECK(txn->session == KR_NONE || txn->session < asg->nsessions,
+			"transaction %u has session %u of %u", t, txn->session, asg->nsessions);
 	}
 	return KR_OK;
 }
 
 static enum kr_status verify_versions(const struct kr_asg *asg, struct kr_err *err)
 {
-	CHECK(asg->keys[asg->nkeys].first == asg->nversions, "the last key ends at version %u of %u", asg->keys[asg->nkeys].first, asg->nversions);
+	CHECK(asg->keys[asg->nkeys].first == asg->nversions, "the last key ends at version %u of %u",
+		asg->keys[asg->nkeys].first, asg->nversions);
 	CHECK(asg->nkeys == 0 || asg->keys[0].first == 0, "the first key does not begin at version 0");
 	for (uint32_t k = 0; k < asg->nkeys; k++) {
 		uint32_t first = asg->keys[k].first;
 
 		CHECK(first < asg->keys[k + 1].first, "key %u has no version", k);
-		CHECK(asg->keys[k + 1].first <= asg->nversions, "key %u ends at version %u of %u", k, asg->keys[k + 1].first, asg->nversions);
-		CHECK(asg->versions[first].writer.i == KR_NONE, "key %u does not begin with its initial version", k);
+		CHECK(asg->keys[k + 1].first <= asg->nversions, "key %u ends at version %u of %u", k,
+			asg->keys[k + 1].first, asg->nversions);
+		CHECK(asg->versions[first].writer.i == KR_NONE,
+			"key %u does not begin with its initial version", k);
 		for (uint32_t v = first; v < asg->keys[k + 1].first; v++) {
 			CHECK(asg->versions[v].key.i == k, "version %u is listed under key %u", v, k);
 			if (v == first)
 				continue;
-			CHECK(asg->versions[v].writer.i < asg->ntxns, "version %u has writer %u of %u", v, asg->versions[v].writer.i, asg->ntxns);
-			CHECK(v == first + 1 || asg->versions[v - 1].writer.i < asg->versions[v].writer.i, "writer of version %u is out of order", v);
+			CHECK(asg->versions[v].writer.i < asg->ntxns, "version %u has writer %u of %u", v,
+				asg->versions[v].writer.i, asg->ntxns);
+			CHECK(v == first + 1 || asg->versions[v - 1].writer.i < asg->versions[v].writer.i,
+				"writer of version %u is out of order", v);
 		}
 	}
 	return KR_OK;
@@ -46,13 +54,18 @@ static enum kr_status verify_sets(const struct kr_asg *asg, struct kr_err *err)
 	for (uint32_t s = 0; s < asg->nsets; s++) {
 		const struct kr_asg_set *set = &asg->sets[s];
 
-		CHECK(set->first <= asg->nmembers && set->count <= asg->nmembers - set->first, "set %u has members beyond the last", s);
+		CHECK(set->first <= asg->nmembers && set->count <= asg->nmembers - set->first,
+			"set %u has members beyond the last", s);
 		for (uint32_t i = set->first; i < set->first + set->count; i++) {
-			CHECK(asg->members[i].i < asg->nversions, "set %u has member %u of %u", s, asg->members[i].i, asg->nversions);
+			CHECK(asg->members[i].i < asg->nversions, "set %u has member %u of %u", s,
+				asg->members[i].i, asg->nversions);
 			if (i == set->first)
 				continue;
-			CHECK(asg->members[i - 1].i < asg->members[i].i, "members of set %u are out of order", s);
-			CHECK(asg->versions[asg->members[i - 1].i].key.i == asg->versions[asg->members[i].i].key.i, "set %u has members of two keys", s);
+			CHECK(asg->members[i - 1].i < asg->members[i].i, "members of set %u are out of order",
+				s);
+			CHECK(asg->versions[asg->members[i - 1].i].key.i ==
+					asg->versions[asg->members[i].i].key.i,
+				"set %u has members of two keys", s);
 		}
 	}
 	return KR_OK;
@@ -60,22 +73,29 @@ static enum kr_status verify_sets(const struct kr_asg *asg, struct kr_err *err)
 
 static enum kr_status verify_observations(const struct kr_asg *asg, struct kr_err *err)
 {
-	CHECK(asg->obs_first[0] == 0 && asg->obs_first[asg->ntxns] == asg->nobs, "observations are not those of the transactions");
+	CHECK(asg->obs_first[0] == 0 && asg->obs_first[asg->ntxns] == asg->nobs,
+		"observations are not those of the transactions");
 	for (uint32_t t = 0; t < asg->ntxns; t++) {
 		uint32_t first = asg->obs_first[t];
 
-		CHECK(first <= asg->obs_first[t + 1] && asg->obs_first[t + 1] <= asg->nobs, "observations of transaction %u end before they begin", t);
+		CHECK(first <= asg->obs_first[t + 1] && asg->obs_first[t + 1] <= asg->nobs,
+			"observations of transaction %u end before they begin", t);
 		for (uint32_t o = first; o < asg->obs_first[t + 1]; o++) {
 			const struct kr_observation *obs = &asg->obs[o];
 
 			CHECK(obs->txn.i == t, "observation %u is listed under transaction %u", o, t);
-			CHECK(o == first || asg->obs[o - 1].op <= obs->op, "observation %u is out of order", o);
-			CHECK(obs->key.i < asg->nkeys, "observation %u has key %u of %u", o, obs->key.i, asg->nkeys);
-			CHECK(obs->set < asg->nsets, "observation %u has set %u of %u", o, obs->set, asg->nsets);
+			CHECK(o == first || asg->obs[o - 1].op <= obs->op, "observation %u is out of order",
+				o);
+			CHECK(obs->key.i < asg->nkeys, "observation %u has key %u of %u", o, obs->key.i,
+				asg->nkeys);
+			CHECK(obs->set < asg->nsets, "observation %u has set %u of %u", o, obs->set,
+				asg->nsets);
 
 			const struct kr_asg_set *set = &asg->sets[obs->set];
 
-			CHECK(set->count == 0 || asg->versions[asg->members[set->first].i].key.i == obs->key.i, "observation %u has a set of another key", o);
+			CHECK(set->count == 0 ||
+					asg->versions[asg->members[set->first].i].key.i == obs->key.i,
+				"observation %u has a set of another key", o);
 		}
 	}
 	return KR_OK;
@@ -88,14 +108,18 @@ static enum kr_status verify_parts(const struct kr_asg *asg, struct kr_err *err)
 		uint32_t k = asg->nkeys - asg->nparts + i;
 		uint32_t of = asg->parts[i].of.i;
 
-		CHECK(of < asg->nkeys - asg->nparts, "key %u is part of key %u, of which there are %u", k, of, asg->nkeys - asg->nparts);
+		CHECK(of < asg->nkeys - asg->nparts, "key %u is part of key %u, of which there are %u", k, of,
+			asg->nkeys - asg->nparts);
 
 		uint32_t whole = asg->keys[of].first + 1;
 
-		for (uint32_t v = asg->keys[k].first + 1; v < asg->keys[k + 1].first; v++) { /* writers ascend in both */
-			while (whole < asg->keys[of + 1].first && asg->versions[whole].writer.i < asg->versions[v].writer.i)
+		/* writers ascend in both */
+		for (uint32_t v = asg->keys[k].first + 1; v < asg->keys[k + 1].first; v++) {
+			while (whole < asg->keys[of + 1].first &&
+				asg->versions[whole].writer.i < asg->versions[v].writer.i)
 				whole++;
-			CHECK(whole < asg->keys[of + 1].first && asg->versions[whole].writer.i == asg->versions[v].writer.i,
+			CHECK(whole < asg->keys[of + 1].first &&
+					asg->versions[whole].writer.i == asg->versions[v].writer.i,
 				"version %u is of a part of key %u, which its writer does not write", v, of);
 		}
 	}
@@ -110,15 +134,19 @@ static enum kr_status verify_terms(const struct kr_asg *asg, uint32_t i, uint8_t
 		const struct kr_asg_term *term = &asg->terms[j];
 		bool again = j > sum->first && asg->terms[j - 1].obs.i == term->obs.i;
 
-		CHECK(term->obs.i < asg->nobs && term->seen.i < asg->nversions, "sum %u names an observation or a version beyond the last", i);
+		CHECK(term->obs.i < asg->nobs && term->seen.i < asg->nversions,
+			"sum %u names an observation or a version beyond the last", i);
 
 		const struct kr_observation *obs = &asg->obs[term->obs.i];
 
-		CHECK(obs->txn.i == sum->txn.i && obs->op == sum->op, "sum %u has a term of another operation", i);
-		CHECK(obs->key.i != sum->key.i && kr_asg_whole(asg, obs->key).i == sum->key.i, "sum %u has a term that is not about a part of key %u", i,
-			sum->key.i);
-		CHECK(asg->versions[term->seen.i].key.i == obs->key.i, "sum %u has a term whose observation cannot see version %u", i, term->seen.i);
-		CHECK(!again || asg->terms[j - 1].seen.i < term->seen.i, "terms of observation %u are out of order", term->obs.i);
+		CHECK(obs->txn.i == sum->txn.i && obs->op == sum->op,
+			"sum %u has a term of another operation", i);
+		CHECK(obs->key.i != sum->key.i && kr_asg_whole(asg, obs->key).i == sum->key.i,
+			"sum %u has a term that is not about a part of key %u", i, sum->key.i);
+		CHECK(asg->versions[term->seen.i].key.i == obs->key.i,
+			"sum %u has a term whose observation cannot see version %u", i, term->seen.i);
+		CHECK(!again || asg->terms[j - 1].seen.i < term->seen.i,
+			"terms of observation %u are out of order", term->obs.i);
 		CHECK(again || !used[term->obs.i], "observation %u has terms in two places", term->obs.i);
 		used[term->obs.i] = 1;
 	}
@@ -135,7 +163,8 @@ static enum kr_status verify_sums(const struct kr_asg *asg, struct kr_err *err)
 		const struct kr_asg_sum *last = i ? &asg->sums[i - 1] : sum;
 
 		if (sum->txn.i >= asg->ntxns || sum->key.i >= asg->nkeys - asg->nparts)
-			status = kr_err_set(err, KR_INTERNAL, "asg: sum %u names a transaction or a key beyond the last", i);
+			status = kr_err_set(err, KR_INTERNAL,
+				"asg: sum %u names a transaction or a key beyond the last", i);
 		else if (last->txn.i > sum->txn.i || (last->txn.i == sum->txn.i && last->op > sum->op))
 			status = kr_err_set(err, KR_INTERNAL, "asg: sum %u is out of order", i);
 		else if (sum->first > asg->nterms || sum->count > asg->nterms - sum->first)
@@ -152,11 +181,16 @@ static enum kr_status verify_orders(const struct kr_asg *asg, struct kr_err *err
 	for (uint32_t i = 0; i < asg->norders; i++) {
 		struct kr_asg_order order = asg->orders[i];
 
-		CHECK(order.before.i < asg->nversions && order.after.i < asg->nversions, "order %u names a version beyond the last", i);
-		CHECK(order.guard.i == KR_NONE || order.guard.i < asg->ntxns, "order %u has guard %u of %u", i, order.guard.i, asg->ntxns);
-		CHECK(order.before.i != order.after.i, "order %u puts version %u before itself", i, order.after.i);
-		CHECK(asg->versions[order.before.i].key.i == asg->versions[order.after.i].key.i, "order %u names versions of two keys", i);
-		CHECK(asg->versions[order.after.i].writer.i != KR_NONE, "order %u puts a version before the initial one", i);
+		CHECK(order.before.i < asg->nversions && order.after.i < asg->nversions,
+			"order %u names a version beyond the last", i);
+		CHECK(order.guard.i == KR_NONE || order.guard.i < asg->ntxns, "order %u has guard %u of %u",
+			i, order.guard.i, asg->ntxns);
+		CHECK(order.before.i != order.after.i, "order %u puts version %u before itself", i,
+			order.after.i);
+		CHECK(asg->versions[order.before.i].key.i == asg->versions[order.after.i].key.i,
+			"order %u names versions of two keys", i);
+		CHECK(asg->versions[order.after.i].writer.i != KR_NONE,
+			"order %u puts a version before the initial one", i);
 	}
 	return KR_OK;
 }
@@ -167,7 +201,8 @@ struct sort {
 	uint32_t *queue;       /* versions that no pair that is left names second */
 };
 
-/* How many pairs go when versions that nothing precedes are taken away one by one, those with a guard beforehand: all, unless some form a cycle. */
+/* How many pairs go when versions that nothing precedes are taken away one by one, those with a guard
+ * beforehand: all, unless some form a cycle. */
 static uint32_t sort_orders(const struct kr_asg *asg, const struct sort *s)
 {
 	uint32_t n = 0, gone = 0;
@@ -225,12 +260,16 @@ static enum kr_status verify_index(const struct kr_asg *asg, struct kr_err *err)
 	if (!asg->written_first)
 		return KR_OK;
 	CHECK(asg->written_first[0] == 0, "the index of written versions does not begin at 0");
-	CHECK(asg->written_first[asg->ntxns] == asg->nversions - asg->nkeys, "the index does not hold every written version");
+	CHECK(asg->written_first[asg->ntxns] == asg->nversions - asg->nkeys,
+		"the index does not hold every written version");
 	for (uint32_t t = 0; t < asg->ntxns; t++) {
 		for (uint32_t i = asg->written_first[t]; i < asg->written_first[t + 1]; i++) {
-			CHECK(asg->written[i].i < asg->nversions, "the index of transaction %u names a version beyond the last", t);
-			CHECK(asg->versions[asg->written[i].i].writer.i == t, "the index gives version %u to transaction %u", asg->written[i].i, t);
-			CHECK(i == asg->written_first[t] || asg->written[i - 1].i < asg->written[i].i, "the index of transaction %u is out of order", t);
+			CHECK(asg->written[i].i < asg->nversions,
+				"the index of transaction %u names a version beyond the last", t);
+			CHECK(asg->versions[asg->written[i].i].writer.i == t,
+				"the index gives version %u to transaction %u", asg->written[i].i, t);
+			CHECK(i == asg->written_first[t] || asg->written[i - 1].i < asg->written[i].i,
+				"the index of transaction %u is out of order", t);
 		}
 	}
 	return KR_OK;

@@ -1,9 +1,11 @@
 /* Chain clocks: the cover and the incremental clocks of clock.h.
  *
- * Cover: links that a chain must follow (session order, time nodes, begin-commit) are taken first, then each node is joined greedily to the nearest successor that has no
- * predecessor in a chain yet. The longest chains are tracked, as many as fit in the budget; the others answer "not known to".
- * Update: a new edge merges one row; pending nodes are taken in order of a topological rank and pass on only the chains that moved, so a node is mostly looked at after
- * everything before it has settled. Rows only grow and are bounded, so this ends. Cost: O(edges * chains that move). */
+ * Cover: links that a chain must follow (session order, time nodes, begin-commit) are taken first, then each
+ * node is joined greedily to the nearest successor that has no predecessor in a chain yet. The longest chains
+ * are tracked, as many as fit in the budget; the others answer "not known to". Update: a new edge merges one
+ * row; pending nodes are taken in order of a topological rank and pass on only the chains that moved, so a
+ * node is mostly looked at after everything before it has settled. Rows only grow and are bounded, so this
+ * ends. Cost: O(edges * chains that move). */
 #include "ir/clock.h"
 
 #include <string.h>
@@ -33,18 +35,21 @@ static void join(struct cover *cover, uint32_t from, uint32_t to)
 	}
 }
 
-/* Session order, begin-commit and the chain of time nodes: these keep the cover small whatever else there is. */
+/* Session order, begin-commit and the chain of time nodes: these keep the cover small whatever else there
+ * is. */
 static void join_orders(const struct kr_ir *ir, struct cover *cover)
 {
 	for (uint32_t e = 0; e < ir->edges.n; e++) {
 		const struct kr_edge *edge = &ir->edges.at[e];
 		kr_txn to = kr_ir_txn(ir, edge->to);
-		if (edge->kind == KR_PROGRAM || (edge->kind == KR_SO && !ir->asg->txns[to.i].outcome_unknown)) /* nothing follows an unknown outcome */
+		/* nothing follows an unknown outcome */
+		if (edge->kind == KR_PROGRAM || (edge->kind == KR_SO && !ir->asg->txns[to.i].outcome_unknown))
 			join(cover, edge->from.i, edge->to.i);
 	}
 }
 
-static enum kr_status join_nearest(const struct kr_ir *ir, struct cover *cover, const uint32_t *rank, const uint32_t *by_rank)
+static enum kr_status join_nearest(const struct kr_ir *ir, struct cover *cover, const uint32_t *rank,
+	const uint32_t *by_rank)
 {
 	for (uint32_t r = 0; r < ir->nnodes; r++) {
 		uint32_t v = by_rank[r], best = KR_NONE;
@@ -52,7 +57,8 @@ static enum kr_status join_nearest(const struct kr_ir *ir, struct cover *cover, 
 			continue;
 		for (uint32_t e = ir->head.at[v]; e != KR_NONE; e = ir->next.at[e]) {
 			uint32_t to = ir->edges.at[e].to.i;
-			if (cover->prev[to] == KR_NONE && to < ir->first_time_node && (best == KR_NONE || rank[to] < rank[best]))
+			if (cover->prev[to] == KR_NONE && to < ir->first_time_node &&
+				(best == KR_NONE || rank[to] < rank[best]))
 				best = to;
 		}
 		if (best != KR_NONE)
@@ -132,7 +138,10 @@ static void cover_done(struct kr_mem *mem, struct cover *cover, uint32_t nnodes)
 /* ---- clocks ---- */
 
 static uint32_t *row(const struct kr_clock *c, uint32_t node) { return c->rows + (size_t)node * c->stride; }
-static uint64_t *changed_of(const struct kr_clock *c, uint32_t node) { return c->changed + (size_t)node * c->words; }
+static uint64_t *changed_of(const struct kr_clock *c, uint32_t node)
+{
+	return c->changed + (size_t)node * c->words;
+}
 
 static void mark_pending(struct kr_clock *c, uint32_t node)
 {
@@ -230,7 +239,8 @@ static enum kr_status fill(struct kr_ir *ir, struct kr_clock *c)
 		if (status)
 			return status;
 	}
-	memset(c->changed, 0, (size_t)c->nnodes * c->words * sizeof *c->changed); /* successors know all of it */
+	/* successors know all of it */
+	memset(c->changed, 0, (size_t)c->nnodes * c->words * sizeof *c->changed);
 	for (uint32_t v = 0; v < c->nnodes; v++)
 		mark_pending(c, v);
 	return KR_OK;

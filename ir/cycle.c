@@ -1,5 +1,7 @@
-/* The cycle that refutes a level when the known graph has one. Strong components (Tarjan 1972, iterative) tell which edges lie on cycles; for some of those, in order of age, the
- * shortest way back is searched; of the cycles found the one with the fewest derived edges wins, then the shortest, then the one with the fewest rw. */
+/* The cycle that refutes a level when the known graph has one. Strong components (Tarjan 1972, iterative)
+ * tell which edges lie on cycles; for some of those, in order of age, the shortest way back is searched; of
+ * the cycles found the one with the fewest derived edges wins, then the shortest, then the one with the
+ * fewest rw. */
 #include <string.h>
 
 #include "ir/proof.h"
@@ -9,9 +11,11 @@ enum { CYCLE_TRIES = 64 };
 struct components {
 	const struct kr_ir *ir;
 	uint32_t *number; /* per node: order of discovery, from 1; 0: not yet */
-	uint32_t *low;    /* per node: least number reachable within its component so far; once closed: the component's number */
-	uint32_t *edge;   /* per node: next edge to walk */
-	uint8_t *open;    /* per node: on the stack of its component */
+	/* per node: least number reachable within its component so far; once closed: the component's
+	 * number */
+	uint32_t *low;
+	uint32_t *edge; /* per node: next edge to walk */
+	uint8_t *open;  /* per node: on the stack of its component */
 	KR_VEC(uint32_t) path;
 	KR_VEC(uint32_t) stack;
 	uint32_t count;
@@ -89,7 +93,8 @@ static enum kr_status cycle_through(const struct kr_ir *ir, uint32_t edge, struc
 	kr_vec_clear(cycle);
 	if (!kr_vec_push(&ir->ctx->mem, cycle, edge))
 		return KR_NOMEM;
-	enum kr_status status = e->from.i == e->to.i ? KR_OK : kr_ir_path(ir, e->to, e->from, ir->edges.n, cycle, &found);
+	enum kr_status status =
+		e->from.i == e->to.i ? KR_OK : kr_ir_path(ir, e->to, e->from, ir->edges.n, cycle, &found);
 	return status ? status : found ? KR_OK : KR_INTERNAL;
 }
 
@@ -101,7 +106,8 @@ static enum kr_status best_cycle(const struct components *c, struct kr_path *bes
 	unsigned tries = 0;
 	for (uint32_t e = 0; e < ir->edges.n && tries < CYCLE_TRIES && !status; e++) {
 		const struct kr_edge *edge = &ir->edges.at[e];
-		if (edge->kind > KR_RW || c->low[edge->from.i] != c->low[edge->to.i]) /* orders alone are acyclic */
+		/* orders alone are acyclic */
+		if (edge->kind > KR_RW || c->low[edge->from.i] != c->low[edge->to.i])
 			continue;
 		tries++;
 		status = cycle_through(ir, e, &cycle);

@@ -1,9 +1,13 @@
-/* Offset arrays over orders and observations, a list per session, one sort by begin (evident.h). What is later than a version is walked for when asked. */
+/* Offset arrays over orders and observations, a list per session, one sort by begin (evident.h). What is
+ * later than a version is walked for when asked. */
 #include "ir/evident.h"
 
 #include "base/order.h"
 
-static bool is_present(const struct kr_evident *c, kr_txn t) { return t.i != KR_NONE && c->ir->asg->txns[t.i].presence == KR_PRESENT; }
+static bool is_present(const struct kr_evident *c, kr_txn t)
+{
+	return t.i != KR_NONE && c->ir->asg->txns[t.i].presence == KR_PRESENT;
+}
 
 static kr_txn writer(const struct kr_evident *c, kr_version v) { return c->ir->asg->versions[v.i].writer; }
 
@@ -21,14 +25,16 @@ static void index_orders(struct kr_evident *c)
 			c->after[c->after_first[asg->orders[i].before.i + 1]++] = asg->orders[i].after;
 }
 
-/* The only candidate of an observation that was certainly made, by a transaction that certainly took effect. */
+/* The only candidate of an observation that was certainly made, by a transaction that certainly took
+ * effect. */
 static kr_version only_candidate(const struct kr_evident *c, kr_obs o)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	kr_version only = {KR_NONE}, other = {KR_NONE};
 	kr_candidates it = kr_asg_candidates(asg, o);
 
-	if (!is_present(c, asg->obs[o.i].txn) || !kr_asg_next(asg, &it, &only) || kr_asg_next(asg, &it, &other))
+	if (!is_present(c, asg->obs[o.i].txn) || !kr_asg_next(asg, &it, &only) ||
+		kr_asg_next(asg, &it, &other))
 		return (kr_version){KR_NONE};
 	return kr_asg_is_initial(asg, only) || is_present(c, writer(c, only)) ? only : (kr_version){KR_NONE};
 }
@@ -111,7 +117,8 @@ enum kr_status kr_evident_init(struct kr_evident *c, const struct kr_ir *ir)
 	c->in_session = kr_mem_alloc(mem, asg->ntxns, sizeof *c->in_session);
 	c->by_begin = kr_mem_alloc(mem, asg->ntxns, sizeof *c->by_begin);
 	c->reached = kr_mem_alloc(mem, asg->nversions, sizeof *c->reached);
-	if (c->after_first && c->after && c->sure && c->seen_first && c->seen && c->in_session && c->by_begin && c->reached) {
+	if (c->after_first && c->after && c->sure && c->seen_first && c->seen && c->in_session &&
+		c->by_begin && c->reached) {
 		index_orders(c);
 		index_observations(c);
 		status = index_sessions(c);
@@ -185,7 +192,9 @@ static enum kr_status add_ww(struct kr_evident *c, kr_txn t, struct kr_links *ou
 		for (uint32_t j = 0; j < c->later.n && !status; j++) {
 			kr_txn b = writer(c, c->later.at[j]);
 			if (is_present(c, b) &&
-				!push(c, out, (struct kr_link){KR_WW, t, b, {KR_NONE}, {KR_NONE}, asg->versions[asg->written[i].i].key, KR_NONE}))
+				!push(c, out,
+					(struct kr_link){KR_WW, t, b, {KR_NONE}, {KR_NONE},
+						asg->versions[asg->written[i].i].key, KR_NONE}))
 				status = KR_NOMEM;
 		}
 	}
@@ -199,8 +208,11 @@ static enum kr_status add_wr(struct kr_evident *c, kr_txn t, bool parts, struct 
 	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1]; i++) {
 		kr_version v = asg->written[i];
 		kr_key key = asg->versions[v.i].key;
-		for (uint32_t j = c->seen_first[v.i]; j < c->seen_first[v.i + 1] && (parts || key.i < asg->nkeys - asg->nparts); j++)
-			if (!push(c, out, (struct kr_link){KR_WR, t, asg->obs[c->seen[j].i].txn, c->seen[j], v, key, KR_NONE}))
+		for (uint32_t j = c->seen_first[v.i];
+			j < c->seen_first[v.i + 1] && (parts || key.i < asg->nkeys - asg->nparts); j++)
+			if (!push(c, out,
+				    (struct kr_link){KR_WR, t, asg->obs[c->seen[j].i].txn, c->seen[j], v, key,
+					    KR_NONE}))
 				return KR_NOMEM;
 	}
 	return KR_OK;
@@ -219,7 +231,8 @@ static enum kr_status add_rw(struct kr_evident *c, kr_txn t, struct kr_links *ou
 		for (uint32_t j = 0; j < c->later.n && !status; j++) {
 			kr_version u = c->later.at[j];
 			kr_txn b = writer(c, u);
-			if (!is_present(c, b) || b.i == t.i || (obs->predicate && kr_asg_in_set(asg, obs->set, u)))
+			if (!is_present(c, b) || b.i == t.i ||
+				(obs->predicate && kr_asg_in_set(asg, obs->set, u)))
 				continue;
 			if (!push(c, out, (struct kr_link){KR_RW, t, b, {o}, c->sure[o], obs->key, KR_NONE}))
 				status = KR_NOMEM;
@@ -231,7 +244,9 @@ static enum kr_status add_rw(struct kr_evident *c, kr_txn t, struct kr_links *ou
 static enum kr_status add_session(struct kr_evident *c, kr_txn t, struct kr_links *out)
 {
 	for (uint32_t b = c->in_session[t.i]; b != KR_NONE; b = c->in_session[b])
-		if (is_present(c, (kr_txn){b}) && !push(c, out, (struct kr_link){KR_SO, t, {b}, {KR_NONE}, {KR_NONE}, {KR_NONE}, KR_NONE}))
+		if (is_present(c, (kr_txn){b}) &&
+			!push(c, out,
+				(struct kr_link){KR_SO, t, {b}, {KR_NONE}, {KR_NONE}, {KR_NONE}, KR_NONE}))
 			return KR_NOMEM;
 	return KR_OK;
 }
@@ -244,7 +259,9 @@ static enum kr_status add_time(struct kr_evident *c, kr_txn t, struct kr_links *
 	if (!a->has_end || __builtin_add_overflow(a->end, c->ir->asg->clock_skew, &end))
 		return KR_OK;
 	for (uint32_t i = c->nbegun; i-- > 0 && c->ir->asg->txns[c->by_begin[i].i].begin > end;)
-		if (!push(c, out, (struct kr_link){KR_RT, t, c->by_begin[i], {KR_NONE}, {KR_NONE}, {KR_NONE}, KR_NONE}))
+		if (!push(c, out,
+			    (struct kr_link){KR_RT, t, c->by_begin[i], {KR_NONE}, {KR_NONE}, {KR_NONE},
+				    KR_NONE}))
 			return KR_NOMEM;
 	return KR_OK;
 }

@@ -1,6 +1,7 @@
-/* The dependencies that the trace itself tells, between transactions that certainly took effect: so, rt; wr and rw of observations with one candidate; ww and rw by given version orders
- * without a guard. Unlike the edges of the IR they lead to *all* later versions and transactions, so that the paths through them are as short as the definitions allow (docs/levels.md). They hold
- * at every level. */
+/* The dependencies that the trace itself tells, between transactions that certainly took effect: so, rt; wr
+ * and rw of observations with one candidate; ww and rw by given version orders without a guard. Unlike the
+ * edges of the IR they lead to *all* later versions and transactions, so that the paths through them are as
+ * short as the definitions allow (docs/levels.md). They hold at every level. */
 #ifndef KR_IR_EVIDENT_H
 #define KR_IR_EVIDENT_H
 
@@ -10,10 +11,12 @@ KR_VEC_NAMED(kr_links, struct kr_link);
 
 struct kr_evident {
 	const struct kr_ir *ir;
-	uint32_t *after_first;  /* nversions + 2: given orders out of version v are after[after_first[v] .. after_first[v + 1]) */
+	/* nversions + 2: given orders out of version v are after[after_first[v] .. after_first[v + 1]) */
+	uint32_t *after_first;
 	kr_version *after;      /* norders */
 	kr_version *sure;       /* per observation: its only candidate, or KR_NONE */
-	uint32_t *seen_first;   /* nversions + 2: observations that saw v are seen[seen_first[v] .. seen_first[v + 1]) */
+	/* nversions + 2: observations that saw v are seen[seen_first[v] .. seen_first[v + 1]) */
+	uint32_t *seen_first;
 	kr_obs *seen;           /* nobs */
 	uint32_t *in_session;   /* per transaction: the next one of its session, or KR_NONE */
 	kr_txn *by_begin;       /* nbegun transactions that tell their begin, by that */
@@ -27,7 +30,8 @@ struct kr_evident {
 enum kr_status kr_evident_init(struct kr_evident *c, const struct kr_ir *ir);
 void kr_evident_done(struct kr_evident *c);
 
-/* Appends the dependencies of `kinds` that leave t. wr of parts of a key only together with ww: the version of the key that was seen may be a later one. O(those). */
+/* Appends the dependencies of `kinds` that leave t. wr of parts of a key only together with ww: the version
+ * of the key that was seen may be a later one. O(those). */
 enum kr_status kr_evident_out(struct kr_evident *c, kr_txn t, uint32_t kinds, struct kr_links *out);
 
 #endif

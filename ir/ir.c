@@ -1,6 +1,8 @@
-/* The dependency graph of known edges: nodes, append-only edge list with adjacency, topological order, short paths of a given age.
+/* The dependency graph of known edges: nodes, append-only edge list with adjacency, topological order, short
+ * paths of a given age.
  *
- * Edges out of a node form a linked list through `next`, newest first, so appending is O(1) and "edges older than a" needs no copy of the graph. */
+ * Edges out of a node form a linked list through `next`, newest first, so appending is O(1) and "edges older
+ * than a" needs no copy of the graph. */
 #include "ir/ir.h"
 
 #include <string.h>
@@ -26,7 +28,8 @@ static enum kr_status link_siblings(struct kr_ir *ir)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
 	const struct kr_asg *asg = ir->asg;
-	uint32_t *last = kr_mem_alloc(mem, asg->nkeys, sizeof *last); /* per key: 1 + its last observation so far */
+	/* per key: 1 + its last observation so far */
+	uint32_t *last = kr_mem_alloc(mem, asg->nkeys, sizeof *last);
 	if (!last)
 		return KR_NOMEM;
 	for (uint32_t o = 0; o < asg->nobs; o++) {
@@ -51,7 +54,8 @@ static enum kr_status allocate(struct kr_ir *ir)
 	ir->sibling = kr_mem_alloc(mem, asg->nobs, sizeof *ir->sibling);
 	ir->presence = kr_mem_alloc(mem, asg->ntxns, sizeof *ir->presence);
 	ir->presence_why = kr_mem_alloc(mem, asg->ntxns, sizeof *ir->presence_why);
-	if (!ir->source || !ir->source_age || !ir->sibling || !ir->presence || !ir->presence_why || !kr_vec_reserve(mem, &ir->head, ir->nnodes))
+	if (!ir->source || !ir->source_age || !ir->sibling || !ir->presence || !ir->presence_why ||
+		!kr_vec_reserve(mem, &ir->head, ir->nnodes))
 		return KR_NOMEM;
 	for (uint32_t o = 0; o < asg->nobs; o++)
 		ir->source[o].i = KR_NONE;
@@ -65,7 +69,8 @@ static enum kr_status allocate(struct kr_ir *ir)
 	return status ? status : add_program_edges(ir);
 }
 
-enum kr_status kr_ir_init(struct kr_ir *ir, struct kr_ctx *ctx, const struct kr_asg *asg, const struct kr_level *level, enum kr_order order)
+enum kr_status kr_ir_init(struct kr_ir *ir, struct kr_ctx *ctx, const struct kr_asg *asg,
+	const struct kr_level *level, enum kr_order order)
 {
 	*ir = (struct kr_ir){.ctx = ctx, .asg = asg, .level = level, .order = order};
 	if (level->model != KR_NODES_TXN && asg->ntxns > KR_NONE / 4)
@@ -152,7 +157,8 @@ enum kr_status kr_ir_topological(const struct kr_ir *ir, kr_node *out, bool *cyc
 
 /* ---- paths ---- */
 
-/* 0-1 breadth-first search: a level is a number of derived edges; nodes reached by given edges join the level at hand, by derived ones the next. */
+/* 0-1 breadth-first search: a level is a number of derived edges; nodes reached by given edges join the level
+ * at hand, by derived ones the next. */
 struct search {
 	uint32_t *via;    /* per node: the edge by which it was reached, KR_NONE: not yet */
 	uint8_t *settled; /* per node: its edges have been walked */
@@ -206,7 +212,8 @@ static enum kr_status search_run(const struct kr_ir *ir, struct search *s, kr_no
 	return KR_OK;
 }
 
-static enum kr_status walk_back(const struct kr_ir *ir, const struct search *s, kr_node a, kr_node b, struct kr_path *path)
+static enum kr_status walk_back(const struct kr_ir *ir, const struct search *s, kr_node a, kr_node b,
+	struct kr_path *path)
 {
 	uint32_t first = path->n;
 	for (kr_node v = b; v.i != a.i; v = ir->edges.at[s->via[v.i]].from) {
@@ -221,10 +228,12 @@ static enum kr_status walk_back(const struct kr_ir *ir, const struct search *s, 
 	return KR_OK;
 }
 
-enum kr_status kr_ir_path(const struct kr_ir *ir, kr_node a, kr_node b, uint32_t age, struct kr_path *path, bool *found)
+enum kr_status kr_ir_path(const struct kr_ir *ir, kr_node a, kr_node b, uint32_t age, struct kr_path *path,
+	bool *found)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
-	struct search s = {.via = kr_mem_alloc(mem, ir->nnodes, sizeof *s.via), .settled = kr_mem_alloc(mem, ir->nnodes, 1)};
+	struct search s = {.via = kr_mem_alloc(mem, ir->nnodes, sizeof *s.via),
+		.settled = kr_mem_alloc(mem, ir->nnodes, 1)};
 	enum kr_status status = s.via && s.settled ? KR_OK : KR_NOMEM;
 	if (!status) {
 		memset(s.via, 0xff, (size_t)ir->nnodes * sizeof *s.via);

@@ -1,9 +1,10 @@
 /* Counts of the IR for --stats: edges by kind, and what is still open.
  *
- * Open pairs of a key: all pairs of its writers less those that known edges order. With a clock the ordered ones are counted exactly, without looking at
- * pairs: the key's writers are grouped by chain, in chain order; for every writer and group, a binary search finds how many of the group reach it. Those
- * on untracked chains count as unordered. Without a clock no pair counts as ordered.
- * Cost: O(edges + observations), and with a clock O(n * groups * log n) for a key with n writers. */
+ * Open pairs of a key: all pairs of its writers less those that known edges order. With a clock the ordered
+ * ones are counted exactly, without looking at pairs: the key's writers are grouped by chain, in chain order;
+ * for every writer and group, a binary search finds how many of the group reach it. Those on untracked chains
+ * count as unordered. Without a clock no pair counts as ordered. Cost: O(edges + observations), and with a
+ * clock O(n * groups * log n) for a key with n writers. */
 #include "ir/ir.h"
 
 #include "base/order.h"
@@ -22,7 +23,8 @@ static int compare(const void *left, const void *right)
 	return kr_then(KR_ORDER(a->chain, b->chain), KR_ORDER(a->position, b->position));
 }
 
-/* The writers of a key that may have taken effect, by chain and position; those on no chain last. `out` has room for all its versions. */
+/* The writers of a key that may have taken effect, by chain and position; those on no chain last. `out` has
+ * room for all its versions. */
 static uint32_t list_writers(const struct kr_ir *ir, uint32_t key, struct place *out)
 {
 	const struct kr_asg *asg = ir->asg;
@@ -57,16 +59,19 @@ static uint32_t upto(const struct place *group, uint32_t n, uint32_t position)
 }
 
 /* Pairs (a, b) with a in the group and b any writer, where a reaches b. */
-static uint64_t reaching(const struct kr_ir *ir, const struct place *group, uint32_t n, const struct place *all, uint32_t nall)
+static uint64_t reaching(const struct kr_ir *ir, const struct place *group, uint32_t n,
+	const struct place *all, uint32_t nall)
 {
 	uint64_t pairs = 0;
 
 	for (uint32_t i = 0; i < nall; i++)
-		pairs += upto(group, n, kr_clock_last(ir->clock, group->chain, kr_ir_in(ir, KR_WW, all[i].writer)));
+		pairs += upto(group, n,
+			kr_clock_last(ir->clock, group->chain, kr_ir_in(ir, KR_WW, all[i].writer)));
 	return pairs;
 }
 
-static enum kr_status count_ordered(const struct kr_ir *ir, const struct place *writers, uint32_t n, uint64_t *pairs)
+static enum kr_status count_ordered(const struct kr_ir *ir, const struct place *writers, uint32_t n,
+	uint64_t *pairs)
 {
 	uint32_t end;
 
@@ -89,7 +94,8 @@ static enum kr_status count_pairs(const struct kr_ir *ir, struct place *places, 
 	for (uint32_t k = 0; k < ir->asg->nkeys; k++) {
 		uint32_t n = list_writers(ir, k, places);
 		uint64_t ordered = 0;
-		enum kr_status status = ir->clock ? count_ordered(ir, places, n, &ordered) : kr_ctx_tick(ir->ctx);
+		enum kr_status status =
+			ir->clock ? count_ordered(ir, places, n, &ordered) : kr_ctx_tick(ir->ctx);
 
 		if (status)
 			return status;

@@ -1,7 +1,8 @@
-/* Text form of the dependency IR, after that of its ASG; the grammar is in docs/ir.md. What is read prints the same again: everything that the struct
- * holds is written, clock and conflict apart, edges with their index, in the order of their age. A presence is written only where it differs from
- * the ASG's. Facts are written too, less `clock`, whose clock is not. Linear. The reader ends with kr_ir_verify, so that a text cannot make an IR
- * that passes may not rely on. */
+/* Text form of the dependency IR, after that of its ASG; the grammar is in docs/ir.md. What is read prints
+ * the same again: everything that the struct holds is written, clock and conflict apart, edges with their
+ * index, in the order of their age. A presence is written only where it differs from the ASG's. Facts are
+ * written too, less `clock`, whose clock is not. Linear. The reader ends with kr_ir_verify, so that a text
+ * cannot make an IR that passes may not rely on. */
 #include "ir/ir.h"
 #include "ir/lex.h"
 
@@ -14,12 +15,15 @@
 			return try_status; \
 	} while (0)
 
-static const char *const model_names[] = {[KR_NODES_TXN] = "txn", [KR_NODES_BEGIN_COMMIT] = "begin-commit", [KR_NODES_PREFIX] = "prefix"};
-static const char *const presence_names[] = {[KR_ABSENT_TXN] = "absent", [KR_PRESENT] = "present", [KR_OPEN] = "open"};
+static const char *const model_names[] =
+	{[KR_NODES_TXN] = "txn", [KR_NODES_BEGIN_COMMIT] = "begin-commit", [KR_NODES_PREFIX] = "prefix"};
+static const char *const presence_names[] =
+	{[KR_ABSENT_TXN] = "absent", [KR_PRESENT] = "present", [KR_OPEN] = "open"};
 static const char *const rule_names[KR_RULES] = {"given", "source", "reader", "later", "writers", "update"};
 
 const char *kr_rule_name(enum kr_rule rule) { return (unsigned)rule < KR_RULES ? rule_names[rule] : "none"; }
-static const char *const fact_names[KR_FACTS] = {"so", "rt", "wr", "ww", "rw", "clock", "saturated", "pruned"};
+static const char *const fact_names[KR_FACTS] = {"so", "rt", "wr", "ww", "rw", "clock", "saturated",
+	"pruned"};
 
 const char *kr_fact_name(enum kr_fact fact)
 {
@@ -75,7 +79,8 @@ static void print_edges(const struct kr_ir *ir, struct kr_str *out)
 	for (uint32_t e = 0; e < ir->edges.n; e++) {
 		const struct kr_edge *edge = &ir->edges.at[e];
 
-		kr_str_format(out, "edge %u %s %u -> %u", e, kr_edge_name(edge->kind), edge->from.i, edge->to.i);
+		kr_str_format(out, "edge %u %s %u -> %u", e, kr_edge_name(edge->kind), edge->from.i,
+			edge->to.i);
 		if (edge->why != KR_NONE)
 			kr_str_format(out, " why %u", edge->why);
 		if (edge->rule != KR_RULE_GIVEN)
@@ -87,7 +92,8 @@ static void print_edges(const struct kr_ir *ir, struct kr_str *out)
 void kr_ir_print(const struct kr_ir *ir, struct kr_str *out)
 {
 	kr_asg_print(ir->asg, out);
-	kr_str_format(out, "ir 1 nodes %s order %s\n", model_names[ir->level->model], kr_order_name(ir->order));
+	kr_str_format(out, "ir 1 nodes %s order %s\n", model_names[ir->level->model],
+		kr_order_name(ir->order));
 	print_facts(ir, out);
 	if (ir->nnodes > ir->first_time_node)
 		kr_str_format(out, "time %u\n", ir->nnodes - ir->first_time_node);
@@ -105,7 +111,8 @@ struct reader {
 };
 
 /* Takes one of `names`. */
-static enum kr_status read_name(struct kr_lex *lex, const char *const *names, unsigned n, const char *what, unsigned *out)
+static enum kr_status read_name(struct kr_lex *lex, const char *const *names, unsigned n, const char *what,
+	unsigned *out)
 {
 	for (unsigned i = 0; i < n; i++) {
 		if (kr_lex_accept(lex, names[i])) {
@@ -141,7 +148,8 @@ static enum kr_status read_time(struct reader *r)
 	uint32_t n;
 	kr_node node;
 
-	TRY(kr_lex_u32(&r->lex, "a number of time nodes, no more than transactions", r->ir->asg->ntxns + 1, &n));
+	TRY(kr_lex_u32(&r->lex, "a number of time nodes, no more than transactions", r->ir->asg->ntxns + 1,
+		&n));
 	while (n-- > 0) {
 		TRY(kr_ctx_tick(r->ir->ctx));
 		TRY(kr_ir_add_time_node(r->ir, &node));
@@ -157,10 +165,12 @@ static enum kr_status read_presence(struct reader *r)
 
 	TRY(kr_lex_expect(&r->lex, "txn"));
 	TRY(kr_lex_u32(&r->lex, "the number of a transaction", ir->asg->ntxns, &t));
-	TRY(read_name(&r->lex, presence_names, KR_COUNT(presence_names), "present, open or absent", &presence));
+	TRY(read_name(&r->lex, presence_names, KR_COUNT(presence_names), "present, open or absent",
+		&presence));
 	ir->presence[t] = (uint8_t)presence;
 	if (kr_lex_accept(&r->lex, "why"))
-		TRY(kr_lex_u32(&r->lex, "the number of an observation", ir->asg->nobs, &ir->presence_why[t].i));
+		TRY(kr_lex_u32(&r->lex, "the number of an observation", ir->asg->nobs,
+			&ir->presence_why[t].i));
 	return KR_OK;
 }
 
@@ -208,7 +218,8 @@ static enum kr_status read_edge(struct reader *r)
 	if (kr_lex_accept(&r->lex, "why"))
 		TRY(kr_lex_u32(&r->lex, "the number of an observation or key", KR_NONE, &edge.why));
 	if (kr_lex_accept(&r->lex, "rule")) {
-		TRY(read_name(&r->lex, rule_names, KR_RULES, "a rule (given, source, reader, later, writers, update)", &rule));
+		TRY(read_name(&r->lex, rule_names, KR_RULES,
+			"a rule (given, source, reader, later, writers, update)", &rule));
 		edge.rule = (uint8_t)rule;
 	}
 	return kr_ir_add_edge(r->ir, edge);
@@ -247,7 +258,8 @@ static enum kr_status read_lines(struct reader *r)
 /* "ir 1 nodes MODEL order ORDER" */
 static enum kr_status read_head(struct kr_lex *lex, const struct kr_level *level, enum kr_order *order)
 {
-	const char *const orders[] = {kr_order_name(KR_ORDER_NONE), kr_order_name(KR_ORDER_SESSION), kr_order_name(KR_ORDER_REALTIME)};
+	const char *const orders[] = {kr_order_name(KR_ORDER_NONE), kr_order_name(KR_ORDER_SESSION),
+		kr_order_name(KR_ORDER_REALTIME)};
 	unsigned found = 0;
 
 	kr_lex_line(lex);
@@ -286,8 +298,8 @@ static enum kr_status verify(const struct kr_ir *ir, struct kr_err *err)
 static bool is_over(struct kr_lex lex) { return !kr_lex_line(&lex); }
 
 /* `alone`: the order of an IR that is made if none follows the ASG; NULL: one must. */
-static enum kr_status read_text(struct kr_ir *ir, struct kr_asg *asg, struct kr_ctx *ctx, const struct kr_level *level, const enum kr_order *alone,
-	const char *text, struct kr_err *err)
+static enum kr_status read_text(struct kr_ir *ir, struct kr_asg *asg, struct kr_ctx *ctx,
+	const struct kr_level *level, const enum kr_order *alone, const char *text, struct kr_err *err)
 {
 	struct kr_ir read = {0};
 	struct reader r = {.lex = {.at = text, .line = 1, .err = err}, .ir = &read};
@@ -317,13 +329,14 @@ static enum kr_status read_text(struct kr_ir *ir, struct kr_asg *asg, struct kr_
 	return KR_OK;
 }
 
-enum kr_status kr_ir_read(struct kr_ir *ir, struct kr_asg *asg, struct kr_ctx *ctx, const struct kr_level *level, const char *text, struct kr_err *err)
+enum kr_status kr_ir_read(struct kr_ir *ir, struct kr_asg *asg, struct kr_ctx *ctx,
+	const struct kr_level *level, const char *text, struct kr_err *err)
 {
 	return read_text(ir, asg, ctx, level, NULL, text, err);
 }
 
-enum kr_status kr_ir_read_or_init(struct kr_ir *ir, struct kr_asg *asg, struct kr_ctx *ctx, const struct kr_level *level, enum kr_order order, const char *text,
-	struct kr_err *err)
+enum kr_status kr_ir_read_or_init(struct kr_ir *ir, struct kr_asg *asg, struct kr_ctx *ctx,
+	const struct kr_level *level, enum kr_order order, const char *text, struct kr_err *err)
 {
 	return read_text(ir, asg, ctx, level, &order, text, err);
 }

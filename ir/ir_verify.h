@@ -1,4 +1,5 @@
-/* Shared by the files of kr_ir_verify. Each part checks some promises of ir.h and clock.h; KR_INTERNAL names the first that is broken. */
+/* Shared by the files of kr_ir_verify. Each part checks some promises of ir.h and clock.h; KR_INTERNAL names
+ * the first that is broken. */
 #ifndef KR_IR_IR_VERIFY_H
 #define KR_IR_IR_VERIFY_H
 
@@ -10,9 +11,12 @@
 			return kr_err_set(err, KR_INTERNAL, "ir: " __VA_ARGS__); \
 	} while (0)
 
-enum kr_status kr_ir_verify_edges(const struct kr_ir *ir, struct kr_err *err);    /* what each edge claims, by itself */
-enum kr_status kr_ir_verify_time(const struct kr_ir *ir, struct kr_err *err);     /* time nodes: nothing precedes what it does not */
-enum kr_status kr_ir_verify_premises(const struct kr_ir *ir, struct kr_err *err); /* the older paths that derived edges rest on */
+/* what each edge claims, by itself */
+enum kr_status kr_ir_verify_edges(const struct kr_ir *ir, struct kr_err *err);
+/* time nodes: nothing precedes what it does not */
+enum kr_status kr_ir_verify_time(const struct kr_ir *ir, struct kr_err *err);
+/* the older paths that derived edges rest on */
+enum kr_status kr_ir_verify_premises(const struct kr_ir *ir, struct kr_err *err);
 enum kr_status kr_ir_verify_clock(const struct kr_ir *ir, struct kr_err *err);
 
 #endif

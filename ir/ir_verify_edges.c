@@ -1,5 +1,5 @@
-/* What each edge of the IR claims, checked edge by edge, and the chain of time nodes. Linear but for binary searches; a given ww edge costs a walk over
- * the orders of its key when it is not one of them. */
+/* What each edge of the IR claims, checked edge by edge, and the chain of time nodes. Linear but for binary
+ * searches; a given ww edge costs a walk over the orders of its key when it is not one of them. */
 #include "ir/ir_verify.h"
 
 #include "base/hash.h"
@@ -16,15 +16,21 @@ static enum kr_status verify_wr(const struct kr_ir *ir, uint32_t index, struct k
 {
 	const struct kr_edge *e = &ir->edges.at[index];
 
-	KR_IR_CHECK(e->why < ir->asg->nobs, "wr edge %u names observation %u of %u", index, e->why, ir->asg->nobs);
-	KR_IR_CHECK(e->rule == KR_RULE_GIVEN || e->rule == KR_RULE_SOURCE, "wr edge %u has rule %u", index, e->rule);
+	KR_IR_CHECK(e->why < ir->asg->nobs, "wr edge %u names observation %u of %u", index, e->why,
+		ir->asg->nobs);
+	KR_IR_CHECK(e->rule == KR_RULE_GIVEN || e->rule == KR_RULE_SOURCE, "wr edge %u has rule %u", index,
+		e->rule);
 
 	kr_version v = ir->source[e->why];
 
-	KR_IR_CHECK(v.i != KR_NONE && !kr_asg_is_initial(ir->asg, v), "wr edge %u: its observation saw no writer", index);
-	KR_IR_CHECK(leaves_and_enters(ir, e, writer_of(ir, v), ir->asg->obs[e->why].txn), "wr edge %u does not lead from the source to the observer", index);
-	KR_IR_CHECK(e->rule == KR_RULE_SOURCE || ir->source_age[e->why] == 0, "wr edge %u is given, but its source is derived", index);
-	KR_IR_CHECK(ir->source_age[e->why] <= index, "wr edge %u is older than what its source rests on", index);
+	KR_IR_CHECK(v.i != KR_NONE && !kr_asg_is_initial(ir->asg, v),
+		"wr edge %u: its observation saw no writer", index);
+	KR_IR_CHECK(leaves_and_enters(ir, e, writer_of(ir, v), ir->asg->obs[e->why].txn),
+		"wr edge %u does not lead from the source to the observer", index);
+	KR_IR_CHECK(e->rule == KR_RULE_SOURCE || ir->source_age[e->why] == 0,
+		"wr edge %u is given, but its source is derived", index);
+	KR_IR_CHECK(ir->source_age[e->why] <= index, "wr edge %u is older than what its source rests on",
+		index);
 	return KR_OK;
 }
 
@@ -32,7 +38,8 @@ static enum kr_status verify_rw(const struct kr_ir *ir, uint32_t index, struct k
 {
 	const struct kr_edge *e = &ir->edges.at[index];
 
-	KR_IR_CHECK(e->why < ir->asg->nobs, "rw edge %u names observation %u of %u", index, e->why, ir->asg->nobs);
+	KR_IR_CHECK(e->why < ir->asg->nobs, "rw edge %u names observation %u of %u", index, e->why,
+		ir->asg->nobs);
 	KR_IR_CHECK(e->rule == KR_RULE_LATER, "rw edge %u has rule %u", index, e->rule);
 
 	const struct kr_observation *obs = &ir->asg->obs[e->why];
@@ -40,15 +47,19 @@ static enum kr_status verify_rw(const struct kr_ir *ir, uint32_t index, struct k
 	kr_txn target = kr_ir_txn(ir, e->to);
 
 	KR_IR_CHECK(seen.i != KR_NONE, "rw edge %u: what its observation saw is not known", index);
-	KR_IR_CHECK(ir->source_age[e->why] <= index, "rw edge %u is older than what its source rests on", index);
-	KR_IR_CHECK(target.i != KR_NONE && leaves_and_enters(ir, e, obs->txn, target), "rw edge %u does not lead from the observer to a writer", index);
+	KR_IR_CHECK(ir->source_age[e->why] <= index, "rw edge %u is older than what its source rests on",
+		index);
+	KR_IR_CHECK(target.i != KR_NONE && leaves_and_enters(ir, e, obs->txn, target),
+		"rw edge %u does not lead from the observer to a writer", index);
 	KR_IR_CHECK(target.i != obs->txn.i, "rw edge %u leads back to its own transaction", index);
 
 	kr_version v = kr_asg_version_of(ir->asg, target, obs->key);
 
-	KR_IR_CHECK(v.i != KR_NONE, "rw edge %u: transaction %u does not write key %u", index, target.i, obs->key.i);
+	KR_IR_CHECK(v.i != KR_NONE, "rw edge %u: transaction %u does not write key %u", index, target.i,
+		obs->key.i);
 	KR_IR_CHECK(v.i != seen.i, "rw edge %u: its observation saw the target", index);
-	KR_IR_CHECK(!obs->predicate || !kr_asg_in_set(ir->asg, obs->set, v), "rw edge %u: the target does not change the predicate's match", index);
+	KR_IR_CHECK(!obs->predicate || !kr_asg_in_set(ir->asg, obs->set, v),
+		"rw edge %u: the target does not change the predicate's match", index);
 	return KR_OK;
 }
 
@@ -56,21 +67,28 @@ static enum kr_status verify_reader(const struct kr_ir *ir, uint32_t index, stru
 {
 	const struct kr_edge *e = &ir->edges.at[index];
 
-	KR_IR_CHECK(e->why < ir->asg->nobs, "ww edge %u names observation %u of %u", index, e->why, ir->asg->nobs);
+	KR_IR_CHECK(e->why < ir->asg->nobs, "ww edge %u names observation %u of %u", index, e->why,
+		ir->asg->nobs);
 
 	const struct kr_observation *obs = &ir->asg->obs[e->why];
 	kr_version seen = ir->source[e->why];
 	kr_txn from = kr_ir_txn(ir, e->from);
 
-	KR_IR_CHECK(seen.i != KR_NONE && !kr_asg_is_initial(ir->asg, seen), "ww edge %u: its observation saw no writer", index);
-	KR_IR_CHECK(ir->source_age[e->why] <= index, "ww edge %u is older than what its source rests on", index);
-	KR_IR_CHECK(from.i != KR_NONE && leaves_and_enters(ir, e, from, writer_of(ir, seen)), "ww edge %u does not lead to the version seen", index);
-	KR_IR_CHECK(from.i != obs->txn.i && from.i != writer_of(ir, seen).i, "ww edge %u leaves the observer or the version seen", index);
+	KR_IR_CHECK(seen.i != KR_NONE && !kr_asg_is_initial(ir->asg, seen),
+		"ww edge %u: its observation saw no writer", index);
+	KR_IR_CHECK(ir->source_age[e->why] <= index, "ww edge %u is older than what its source rests on",
+		index);
+	KR_IR_CHECK(from.i != KR_NONE && leaves_and_enters(ir, e, from, writer_of(ir, seen)),
+		"ww edge %u does not lead to the version seen", index);
+	KR_IR_CHECK(from.i != obs->txn.i && from.i != writer_of(ir, seen).i,
+		"ww edge %u leaves the observer or the version seen", index);
 
 	kr_version v = kr_asg_version_of(ir->asg, from, obs->key);
 
-	KR_IR_CHECK(v.i != KR_NONE, "ww edge %u: transaction %u does not write key %u", index, from.i, obs->key.i);
-	KR_IR_CHECK(!obs->predicate || !kr_asg_in_set(ir->asg, obs->set, v), "ww edge %u: version %u does not change the predicate's match", index, v.i);
+	KR_IR_CHECK(v.i != KR_NONE, "ww edge %u: transaction %u does not write key %u", index, from.i,
+		obs->key.i);
+	KR_IR_CHECK(!obs->predicate || !kr_asg_in_set(ir->asg, obs->set, v),
+		"ww edge %u: version %u does not change the predicate's match", index, v.i);
 	return KR_OK;
 }
 
@@ -78,21 +96,25 @@ static enum kr_status verify_update(const struct kr_ir *ir, uint32_t index, stru
 {
 	const struct kr_edge *e = &ir->edges.at[index];
 
-	KR_IR_CHECK(e->why < ir->asg->nobs, "ww edge %u names observation %u of %u", index, e->why, ir->asg->nobs);
+	KR_IR_CHECK(e->why < ir->asg->nobs, "ww edge %u names observation %u of %u", index, e->why,
+		ir->asg->nobs);
 
 	const struct kr_observation *obs = &ir->asg->obs[e->why];
 	kr_version seen = ir->source[e->why];
 	kr_txn to = kr_ir_txn(ir, e->to);
 
-	KR_IR_CHECK(seen.i != KR_NONE && ir->source_age[e->why] <= index, "ww edge %u: what its observation saw was not known", index);
-	KR_IR_CHECK(to.i != KR_NONE && to.i != obs->txn.i && leaves_and_enters(ir, e, obs->txn, to), "ww edge %u does not lead from the observer to a writer",
-		index);
+	KR_IR_CHECK(seen.i != KR_NONE && ir->source_age[e->why] <= index,
+		"ww edge %u: what its observation saw was not known", index);
+	KR_IR_CHECK(to.i != KR_NONE && to.i != obs->txn.i && leaves_and_enters(ir, e, obs->txn, to),
+		"ww edge %u does not lead from the observer to a writer", index);
 
 	kr_version own = kr_asg_version_of(ir->asg, obs->txn, obs->key);
 	kr_version v = kr_asg_version_of(ir->asg, to, obs->key);
 
-	KR_IR_CHECK(own.i != KR_NONE && v.i != KR_NONE && v.i != seen.i, "ww edge %u joins transactions that do not write key %u", index, obs->key.i);
-	KR_IR_CHECK(!obs->predicate || !kr_asg_in_set(ir->asg, obs->set, v), "ww edge %u: the target does not change the predicate's match", index);
+	KR_IR_CHECK(own.i != KR_NONE && v.i != KR_NONE && v.i != seen.i,
+		"ww edge %u joins transactions that do not write key %u", index, obs->key.i);
+	KR_IR_CHECK(!obs->predicate || !kr_asg_in_set(ir->asg, obs->set, v),
+		"ww edge %u: the target does not change the predicate's match", index);
 	return KR_OK;
 }
 
@@ -103,11 +125,14 @@ static enum kr_status verify_ww(const struct kr_ir *ir, uint32_t index, struct k
 	kr_txn to = kr_ir_txn(ir, e->to);
 	kr_key key = {e->why};
 
-	KR_IR_CHECK(e->rule == KR_RULE_GIVEN || e->rule == KR_RULE_WRITERS, "ww edge %u has rule %u", index, e->rule);
+	KR_IR_CHECK(e->rule == KR_RULE_GIVEN || e->rule == KR_RULE_WRITERS, "ww edge %u has rule %u", index,
+		e->rule);
 	KR_IR_CHECK(key.i < ir->asg->nkeys, "ww edge %u names key %u of %u", index, key.i, ir->asg->nkeys);
-	KR_IR_CHECK(from.i != KR_NONE && to.i != KR_NONE && from.i != to.i && leaves_and_enters(ir, e, from, to), "ww edge %u does not join two writers",
-		index);
-	KR_IR_CHECK(kr_asg_version_of(ir->asg, from, key).i != KR_NONE && kr_asg_version_of(ir->asg, to, key).i != KR_NONE,
+	KR_IR_CHECK(from.i != KR_NONE && to.i != KR_NONE && from.i != to.i &&
+			leaves_and_enters(ir, e, from, to),
+		"ww edge %u does not join two writers", index);
+	KR_IR_CHECK(kr_asg_version_of(ir->asg, from, key).i != KR_NONE &&
+			kr_asg_version_of(ir->asg, to, key).i != KR_NONE,
 		"ww edge %u joins transactions that do not write key %u", index, key.i);
 	return KR_OK;
 }
@@ -119,11 +144,14 @@ static enum kr_status verify_so(const struct kr_ir *ir, uint32_t index, struct k
 	kr_txn to = kr_ir_txn(ir, e->to);
 
 	KR_IR_CHECK(ir->order >= KR_ORDER_SESSION, "so edge %u, but the order asked for has none", index);
-	KR_IR_CHECK(from.i != KR_NONE && to.i != KR_NONE && leaves_and_enters(ir, e, from, to), "so edge %u does not join two transactions", index);
-	KR_IR_CHECK(ir->asg->txns[from.i].session != KR_NONE && ir->asg->txns[from.i].session == ir->asg->txns[to.i].session,
+	KR_IR_CHECK(from.i != KR_NONE && to.i != KR_NONE && leaves_and_enters(ir, e, from, to),
+		"so edge %u does not join two transactions", index);
+	KR_IR_CHECK(ir->asg->txns[from.i].session != KR_NONE &&
+			ir->asg->txns[from.i].session == ir->asg->txns[to.i].session,
 		"so edge %u joins transactions of two sessions", index);
 	KR_IR_CHECK(from.i < to.i, "so edge %u leads back", index);
-	KR_IR_CHECK(!ir->asg->txns[from.i].outcome_unknown && kr_ir_is_present(ir, from), "so edge %u leaves a transaction of unknown outcome", index);
+	KR_IR_CHECK(!ir->asg->txns[from.i].outcome_unknown && kr_ir_is_present(ir, from),
+		"so edge %u leaves a transaction of unknown outcome", index);
 	return KR_OK;
 }
 
@@ -135,13 +163,17 @@ static enum kr_status verify_rt(const struct kr_ir *ir, uint32_t index, struct k
 	kr_txn to = kr_ir_txn(ir, e->to);
 
 	KR_IR_CHECK(ir->order >= KR_ORDER_REALTIME, "rt edge %u, but the order asked for has none", index);
-	KR_IR_CHECK((from.i == KR_NONE) != (to.i == KR_NONE), "rt edge %u does not join a transaction and a time node", index);
+	KR_IR_CHECK((from.i == KR_NONE) != (to.i == KR_NONE),
+		"rt edge %u does not join a transaction and a time node", index);
 	if (from.i == KR_NONE) {
-		KR_IR_CHECK(ir->asg->txns[to.i].has_begin && e->to.i == kr_ir_in(ir, KR_RT, to).i, "rt edge %u does not enter a begin", index);
+		KR_IR_CHECK(ir->asg->txns[to.i].has_begin && e->to.i == kr_ir_in(ir, KR_RT, to).i,
+			"rt edge %u does not enter a begin", index);
 		return KR_OK;
 	}
-	KR_IR_CHECK(ir->asg->txns[from.i].has_end && e->from.i == kr_ir_out(ir, KR_RT, from).i, "rt edge %u does not leave an end", index);
-	KR_IR_CHECK(!ir->asg->txns[from.i].outcome_unknown && kr_ir_is_present(ir, from), "rt edge %u leaves a transaction of unknown outcome", index);
+	KR_IR_CHECK(ir->asg->txns[from.i].has_end && e->from.i == kr_ir_out(ir, KR_RT, from).i,
+		"rt edge %u does not leave an end", index);
+	KR_IR_CHECK(!ir->asg->txns[from.i].outcome_unknown && kr_ir_is_present(ir, from),
+		"rt edge %u leaves a transaction of unknown outcome", index);
 	return KR_OK;
 }
 
@@ -150,7 +182,8 @@ static enum kr_status verify_program(const struct kr_ir *ir, uint32_t index, str
 	const struct kr_edge *e = &ir->edges.at[index];
 
 	KR_IR_CHECK(e->to.i == e->from.i + 1, "program edge %u does not join neighbours", index);
-	KR_IR_CHECK(kr_ir_is_time(ir, e->from) == kr_ir_is_time(ir, e->to), "program edge %u joins a transaction and a time node", index);
+	KR_IR_CHECK(kr_ir_is_time(ir, e->from) == kr_ir_is_time(ir, e->to),
+		"program edge %u joins a transaction and a time node", index);
 	KR_IR_CHECK(kr_ir_is_time(ir, e->from) || (ir->level->model != KR_NODES_TXN && e->from.i % 2 == 0),
 		"program edge %u does not lead from a begin to its commit", index);
 	return KR_OK;
@@ -161,21 +194,27 @@ static enum kr_status verify_edge(const struct kr_ir *ir, uint32_t index, struct
 	const struct kr_edge *e = &ir->edges.at[index];
 	bool dependency = e->kind == KR_WR || e->kind == KR_WW || e->kind == KR_RW;
 
-	KR_IR_CHECK(e->from.i < ir->nnodes && e->to.i < ir->nnodes, "edge %u joins nodes beyond the last", index);
-	KR_IR_CHECK(e->kind < KR_EDGE_KINDS && e->rule < KR_RULES, "edge %u has kind %u and rule %u", index, e->kind, e->rule);
-	KR_IR_CHECK(dependency || (e->why == KR_NONE && e->rule == KR_RULE_GIVEN), "edge %u has a reason that its kind does not need", index);
+	KR_IR_CHECK(e->from.i < ir->nnodes && e->to.i < ir->nnodes, "edge %u joins nodes beyond the last",
+		index);
+	KR_IR_CHECK(e->kind < KR_EDGE_KINDS && e->rule < KR_RULES, "edge %u has kind %u and rule %u", index,
+		e->kind, e->rule);
+	KR_IR_CHECK(dependency || (e->why == KR_NONE && e->rule == KR_RULE_GIVEN),
+		"edge %u has a reason that its kind does not need", index);
 	if (dependency) {
 		kr_txn from = kr_ir_txn(ir, e->from);
 		kr_txn to = kr_ir_txn(ir, e->to);
 
-		KR_IR_CHECK(from.i != KR_NONE && to.i != KR_NONE, "edge %u is a dependency of a time node", index);
-		KR_IR_CHECK(kr_ir_is_present(ir, from) && kr_ir_is_present(ir, to), "edge %u joins transactions that may be absent", index);
+		KR_IR_CHECK(from.i != KR_NONE && to.i != KR_NONE, "edge %u is a dependency of a time node",
+			index);
+		KR_IR_CHECK(kr_ir_is_present(ir, from) && kr_ir_is_present(ir, to),
+			"edge %u joins transactions that may be absent", index);
 	}
 	switch ((enum kr_edge_kind)e->kind) {
 	case KR_WR: return verify_wr(ir, index, err);
 	case KR_WW:
 		if (e->rule == KR_RULE_READER || e->rule == KR_RULE_UPDATE)
-			return e->rule == KR_RULE_READER ? verify_reader(ir, index, err) : verify_update(ir, index, err);
+			return e->rule == KR_RULE_READER ? verify_reader(ir, index, err)
+							 : verify_update(ir, index, err);
 		return verify_ww(ir, index, err);
 	case KR_RW: return verify_rw(ir, index, err);
 	case KR_SO: return verify_so(ir, index, err);
@@ -193,7 +232,8 @@ static enum kr_status verify_programs(const struct kr_ir *ir, struct kr_err *err
 		return KR_OK;
 	for (uint32_t e = 0; e < ir->edges.n; e++)
 		n += ir->edges.at[e].kind == KR_PROGRAM && !kr_ir_is_time(ir, ir->edges.at[e].from);
-	KR_IR_CHECK(n == ir->asg->ntxns, "%u edges from begin to commit for %u transactions", n, ir->asg->ntxns);
+	KR_IR_CHECK(n == ir->asg->ntxns, "%u edges from begin to commit for %u transactions", n,
+		ir->asg->ntxns);
 	return KR_OK;
 }
 
@@ -205,7 +245,8 @@ static bool has_edge(const struct kr_ir *ir, const struct kr_table *table, kr_no
 {
 	uint32_t e;
 
-	for (kr_table_iter it = kr_table_find(table, hash_ends(from, to)); (e = kr_table_next(table, &it)) != KR_NONE;) {
+	for (kr_table_iter it = kr_table_find(table, hash_ends(from, to));
+		(e = kr_table_next(table, &it)) != KR_NONE;) {
 		if (ir->edges.at[e].from.i == from.i && ir->edges.at[e].to.i == to.i)
 			return true;
 	}
@@ -236,7 +277,8 @@ static enum kr_status check_sources(const struct kr_ir *ir, const struct kr_tabl
 
 		kr_node from = kr_ir_out(ir, KR_WR, writer_of(ir, v));
 
-		KR_IR_CHECK(has_edge(ir, table, from, kr_ir_in(ir, KR_WR, ir->asg->obs[o].txn)), "observation %u has a source, but no wr edge leads to it", o);
+		KR_IR_CHECK(has_edge(ir, table, from, kr_ir_in(ir, KR_WR, ir->asg->obs[o].txn)),
+			"observation %u has a source, but no wr edge leads to it", o);
 	}
 	return KR_OK;
 }
@@ -284,7 +326,8 @@ static enum kr_status collect_ends(const struct kr_ir *ir, int64_t *latest, stru
 
 		if (edge->kind != KR_RT || !kr_ir_is_time(ir, edge->to))
 			continue;
-		KR_IR_CHECK(!__builtin_add_overflow(ir->asg->txns[kr_ir_txn(ir, edge->from).i].end, ir->asg->clock_skew, &end),
+		KR_IR_CHECK(!__builtin_add_overflow(ir->asg->txns[kr_ir_txn(ir, edge->from).i].end,
+				    ir->asg->clock_skew, &end),
 			"rt edge %u leaves an end past the end of time", e);
 		if (latest[node] < end)
 			latest[node] = end;
@@ -302,7 +345,8 @@ static enum kr_status check_begins(const struct kr_ir *ir, const int64_t *latest
 		const struct kr_edge *edge = &ir->edges.at[e];
 
 		if (edge->kind == KR_RT && kr_ir_is_time(ir, edge->from))
-			KR_IR_CHECK(latest[edge->from.i - ir->first_time_node] < ir->asg->txns[kr_ir_txn(ir, edge->to).i].begin,
+			KR_IR_CHECK(latest[edge->from.i - ir->first_time_node] <
+					ir->asg->txns[kr_ir_txn(ir, edge->to).i].begin,
 				"rt edge %u enters a begin that some end before it does not precede", e);
 	}
 	return KR_OK;

@@ -1,7 +1,9 @@
-/* Paths of the IR: those that derived edges rest on, and what the clock says of them, against plain breadth-first searches.
+/* Paths of the IR: those that derived edges rest on, and what the clock says of them, against plain
+ * breadth-first searches.
  *
- * A derived ww edge needs an older path from its source to the observer, an rw edge one from the writer of the version seen to its target; a given ww
- * edge a path of given orders. Each is a search of its own, so only as many are checked, evenly spread, as fit in BUDGET steps: in small graphs all. */
+ * A derived ww edge needs an older path from its source to the observer, an rw edge one from the writer of
+ * the version seen to its target; a given ww edge a path of given orders. Each is a search of its own, so
+ * only as many are checked, evenly spread, as fit in BUDGET steps: in small graphs all. */
 #include "ir/clock.h"
 #include "ir/ir_verify.h"
 
@@ -9,7 +11,8 @@ enum { BUDGET = 1 << 24, SMALL = 256, SAMPLES = 16 };
 
 /* ---- premises ---- */
 
-static enum kr_status check_path(const struct kr_ir *ir, kr_node a, kr_node b, uint32_t age, struct kr_err *err)
+static enum kr_status check_path(const struct kr_ir *ir, kr_node a, kr_node b, uint32_t age,
+	struct kr_err *err)
 {
 	struct kr_path path = {0};
 	bool found = a.i == b.i;
@@ -18,12 +21,13 @@ static enum kr_status check_path(const struct kr_ir *ir, kr_node a, kr_node b, u
 	kr_vec_done(&ir->ctx->mem, &path);
 	if (status)
 		return status;
-	KR_IR_CHECK(found, "edge %u by rule '%s' rests on no path of older edges from node %u to node %u", age,
-		kr_rule_name((enum kr_rule)ir->edges.at[age].rule), a.i, b.i);
+	KR_IR_CHECK(found, "edge %u by rule '%s' rests on no path of older edges from node %u to node %u",
+		age, kr_rule_name((enum kr_rule)ir->edges.at[age].rule), a.i, b.i);
 	return KR_OK;
 }
 
-/* A walk over the given orders from version a; they are searched once per step, which is enough for a debug check. */
+/* A walk over the given orders from version a; they are searched once per step, which is enough for a debug
+ * check. */
 static enum kr_status check_given(const struct kr_ir *ir, uint32_t index, struct kr_err *err)
 {
 	const struct kr_asg *asg = ir->asg;
@@ -44,7 +48,8 @@ static enum kr_status check_given(const struct kr_ir *ir, uint32_t index, struct
 			uint32_t after = asg->orders[i].after.i - first;
 			kr_txn guard = asg->orders[i].guard;
 
-			if (before < n && reached[before] && !reached[after] && (guard.i == KR_NONE || kr_ir_is_present(ir, guard)))
+			if (before < n && reached[before] && !reached[after] &&
+				(guard.i == KR_NONE || kr_ir_is_present(ir, guard)))
 				reached[after] = 1, moved = true;
 		}
 	}
@@ -63,7 +68,8 @@ static enum kr_status check_premise(const struct kr_ir *ir, uint32_t index, stru
 	if (e->kind == KR_WW && e->rule == KR_RULE_GIVEN)
 		return check_given(ir, index, err);
 	if (e->kind == KR_WW && e->rule == KR_RULE_WRITERS)
-		return check_path(ir, kr_ir_in(ir, KR_WW, kr_ir_txn(ir, e->from)), kr_ir_out(ir, KR_WW, kr_ir_txn(ir, e->to)), index, err);
+		return check_path(ir, kr_ir_in(ir, KR_WW, kr_ir_txn(ir, e->from)),
+			kr_ir_out(ir, KR_WW, kr_ir_txn(ir, e->to)), index, err);
 	if (e->kind == KR_WW && e->rule != KR_RULE_UPDATE)
 		return check_path(ir, e->from, kr_ir_in(ir, KR_WR, ir->asg->obs[e->why].txn), index, err);
 	if ((e->kind != KR_RW && e->kind != KR_WW) || kr_asg_is_initial(ir->asg, ir->source[e->why]))
@@ -71,7 +77,8 @@ static enum kr_status check_premise(const struct kr_ir *ir, uint32_t index, stru
 
 	kr_txn writer = ir->asg->versions[ir->source[e->why].i].writer;
 
-	return check_path(ir, kr_ir_in(ir, KR_WW, writer), kr_ir_out(ir, KR_WW, kr_ir_txn(ir, e->to)), index, err);
+	return check_path(ir, kr_ir_in(ir, KR_WW, writer), kr_ir_out(ir, KR_WW, kr_ir_txn(ir, e->to)), index,
+		err);
 }
 
 enum kr_status kr_ir_verify_premises(const struct kr_ir *ir, struct kr_err *err)
@@ -124,13 +131,16 @@ static enum kr_status compare(const struct kr_ir *ir, kr_node x, const uint8_t *
 	if (c->chain[x.i] == KR_NONE)
 		return KR_OK;
 	for (uint32_t y = 0; y < ir->nnodes; y++) {
-		KR_IR_CHECK(!kr_clock_reaches(c, x, (kr_node){y}) || reached[y], "clock: node %u reaches %u, but there is no path", x.i, y);
-		KR_IR_CHECK(kr_clock_reaches(c, x, (kr_node){y}) || !reached[y], "clock: node %u does not reach %u, but there is a path", x.i, y);
+		KR_IR_CHECK(!kr_clock_reaches(c, x, (kr_node){y}) || reached[y],
+			"clock: node %u reaches %u, but there is no path", x.i, y);
+		KR_IR_CHECK(kr_clock_reaches(c, x, (kr_node){y}) || !reached[y],
+			"clock: node %u does not reach %u, but there is a path", x.i, y);
 	}
 	return KR_OK;
 }
 
-static enum kr_status verify_reached(const struct kr_ir *ir, uint8_t *reached, kr_node *queue, struct kr_err *err)
+static enum kr_status verify_reached(const struct kr_ir *ir, uint8_t *reached, kr_node *queue,
+	struct kr_err *err)
 {
 	uint32_t step = ir->nnodes <= SMALL ? 1 : ir->nnodes / SAMPLES;
 
@@ -152,7 +162,8 @@ enum kr_status kr_ir_verify_clock(const struct kr_ir *ir, struct kr_err *err)
 	if (!ir->clock || ir->conflict)
 		return KR_OK;
 	KR_IR_CHECK(ir->clock->nnodes == ir->nnodes, "clock: %u of %u nodes", ir->clock->nnodes, ir->nnodes);
-	KR_IR_CHECK(ir->clock->cyclic.i == KR_NONE, "clock: node %u is on a cycle, but there is no conflict", ir->clock->cyclic.i);
+	KR_IR_CHECK(ir->clock->cyclic.i == KR_NONE, "clock: node %u is on a cycle, but there is no conflict",
+		ir->clock->cyclic.i);
 
 	uint8_t *reached = kr_mem_alloc(mem, ir->nnodes, 1);
 	kr_node *queue = kr_mem_alloc(mem, ir->nnodes, sizeof *queue);

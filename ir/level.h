@@ -1,4 +1,5 @@
-/* What is asked of levels in several places. The levels themselves are data (krait/level.h) and stand with their checkers in checkers/. */
+/* What is asked of levels in several places. The levels themselves are data (krait/level.h) and stand with
+ * their checkers in checkers/. */
 #ifndef KR_IR_LEVEL_H
 #define KR_IR_LEVEL_H
 
@@ -21,7 +22,8 @@ static inline int kr_level_implies(const struct kr_level *a, const struct kr_lev
 	return order;
 }
 
-/* Where edges of a kind leave and enter transaction t, on the nodes of the model: t, or its begin 2t and commit 2t + 1. */
+/* Where edges of a kind leave and enter transaction t, on the nodes of the model: t, or its begin 2t and
+ * commit 2t + 1. */
 static inline kr_node kr_level_out(const struct kr_level *level, enum kr_edge_kind kind, kr_txn t)
 {
 	return (kr_node){level->model == KR_NODES_TXN ? t.i : 2 * t.i + (kind != KR_RW)};
@@ -29,7 +31,9 @@ static inline kr_node kr_level_out(const struct kr_level *level, enum kr_edge_ki
 
 static inline kr_node kr_level_in(const struct kr_level *level, enum kr_edge_kind kind, kr_txn t)
 {
-	return (kr_node){level->model == KR_NODES_TXN ? t.i : 2 * t.i + (kind == KR_RW || (kind == KR_WW && level->model == KR_NODES_PREFIX))};
+	return (kr_node){level->model == KR_NODES_TXN
+			? t.i
+			: 2 * t.i + (kind == KR_RW || (kind == KR_WW && level->model == KR_NODES_PREFIX))};
 }
 
 /* How a level is decided. */
@@ -58,23 +62,27 @@ static inline bool kr_level_orders_reads(const struct kr_level *level)
 	return kr_level_orders(level, KR_RW) && !level->forbidden[0].item_only;
 }
 
-/* NULL: on the nodes of the level's model, acyclicity is what its first pattern asks. Else what is wrong with the model. */
+/* NULL: on the nodes of the level's model, acyclicity is what its first pattern asks. Else what is wrong with
+ * the model. */
 const char *kr_level_wrong_model(const struct kr_level *level);
 
 /* Is every cycle of these edges forbidden? (pattern.c) */
 bool kr_level_forbids(const struct kr_level *level, const struct kr_pattern_edge *edges, uint32_t n);
 
-/* Is t -rw-> b -wr-> t forbidden, at whatever operations of t, the rw by a predicate observation or by a read that was not
- * through a cursor? */
+/* Is t -rw-> b -wr-> t forbidden, at whatever operations of t, the rw by a predicate observation or by a read
+ * that was not through a cursor? */
 bool kr_level_forbids_two_states(const struct kr_level *level, bool predicate, bool loose);
 
-/* Is every t -rw-> b -ww-> t on one key forbidden? With `loose`: also where t's read was not through a cursor. */
+/* Is every t -rw-> b -ww-> t on one key forbidden? With `loose`: also where t's read was not through a
+ * cursor. */
 bool kr_level_forbids_lost_updates(const struct kr_level *level, bool loose);
 
-/* Does it matter to the pattern of which version of a key its parts were seen, since no ww leads from an older one to that? */
+/* Does it matter to the pattern of which version of a key its parts were seen, since no ww leads from an
+ * older one to that? */
 static inline bool kr_pattern_wants_whole(const struct kr_pattern *p)
 {
-	return p->allowed & KR_BIT(KR_RW) && p->allowed & KR_BIT(KR_WR) && (p->longest == 2 || !(p->allowed & KR_BIT(KR_WW)));
+	return p->allowed & KR_BIT(KR_RW) && p->allowed & KR_BIT(KR_WR) &&
+		(p->longest == 2 || !(p->allowed & KR_BIT(KR_WW)));
 }
 
 /* Kinds of edges that any of its patterns allows. */

@@ -1,6 +1,8 @@
-/* Words of the text forms: a cursor over a terminated text, no copies but of decoded strings. Linear in the text.
+/* Words of the text forms: a cursor over a terminated text, no copies but of decoded strings. Linear in the
+ * text.
  *
- * Strings are JSON strings (RFC 8259); a lone surrogate becomes U+FFFD. Numbers are decimal and checked for overflow. */
+ * Strings are JSON strings (RFC 8259); a lone surrogate becomes U+FFFD. Numbers are decimal and checked for
+ * overflow. */
 #include "ir/lex.h"
 
 #include <string.h>
@@ -9,7 +11,10 @@
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-static bool is_word(char c) { return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+static bool is_word(char c)
+{
+	return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 
 static bool is_line_end(char c) { return c == '\0' || c == '\n' || c == '\r'; }
 
@@ -63,14 +68,18 @@ enum kr_status kr_lex_fail(struct kr_lex *lex, const char *what)
 		length++;
 
 	bool nothing = length == 0;
-	enum kr_status status = nothing ? kr_err_set(lex->err, KR_BAD, "found the end of the line, expected %s", what)
-					: kr_err_set(lex->err, KR_BAD, "found '%.*s', expected %s", (int)length, lex->at, what);
+	enum kr_status status = nothing
+		? kr_err_set(lex->err, KR_BAD, "found the end of the line, expected %s", what)
+		: kr_err_set(lex->err, KR_BAD, "found '%.*s', expected %s", (int)length, lex->at, what);
 
 	kr_err_at(lex->err, NULL, lex->line, 0);
 	return status;
 }
 
-enum kr_status kr_lex_expect(struct kr_lex *lex, const char *word) { return kr_lex_accept(lex, word) ? KR_OK : kr_lex_fail(lex, word); }
+enum kr_status kr_lex_expect(struct kr_lex *lex, const char *word)
+{
+	return kr_lex_accept(lex, word) ? KR_OK : kr_lex_fail(lex, word);
+}
 
 enum kr_status kr_lex_u32(struct kr_lex *lex, const char *what, uint32_t limit, uint32_t *out)
 {
@@ -103,7 +112,8 @@ enum kr_status kr_lex_i64(struct kr_lex *lex, const char *what, int64_t *out)
 	for (; is_digit(*at); at++) {
 		int digit = *at - '0';
 
-		if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, negative ? -digit : digit, &value))
+		if (__builtin_mul_overflow(value, 10, &value) ||
+			__builtin_add_overflow(value, negative ? -digit : digit, &value))
 			return kr_lex_fail(lex, what);
 	}
 	if (is_word(*at))
@@ -162,7 +172,8 @@ static const char *decode_unicode(const char *at, char **to)
 		return NULL;
 	at += 4;
 	if (code >= 0xd800 && code < 0xe000) {
-		bool pair = code < 0xdc00 && at[0] == '\\' && at[1] == 'u' && read_hex4(at + 2, &low) && low >= 0xdc00 && low < 0xe000;
+		bool pair = code < 0xdc00 && at[0] == '\\' && at[1] == 'u' && read_hex4(at + 2, &low) &&
+			low >= 0xdc00 && low < 0xe000;
 
 		if (pair) {
 			code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
@@ -201,7 +212,8 @@ static const char *closing_quote(const char *at)
 	return *at == '"' ? at : NULL;
 }
 
-enum kr_status kr_lex_string(struct kr_lex *lex, const char *what, struct kr_arena *arena, struct kr_text *out)
+enum kr_status kr_lex_string(struct kr_lex *lex, const char *what, struct kr_arena *arena,
+	struct kr_text *out)
 {
 	skip_blanks(lex);
 
@@ -210,7 +222,8 @@ enum kr_status kr_lex_string(struct kr_lex *lex, const char *what, struct kr_are
 	if (!end)
 		return kr_lex_fail(lex, what);
 
-	char *text = kr_arena_text(arena, lex->at + 1, (size_t)(end - lex->at - 1)); /* decoding never lengthens */
+	/* decoding never lengthens */
+	char *text = kr_arena_text(arena, lex->at + 1, (size_t)(end - lex->at - 1));
 	char *to = text;
 
 	if (!text)

@@ -1,5 +1,5 @@
-/* Words of the line-oriented text forms of ASG and IR. Blank lines and lines that begin with '#' are skipped. Every error is KR_BAD (KR_NOMEM for
- * texts) and names the line, what was found and what was expected. */
+/* Words of the line-oriented text forms of ASG and IR. Blank lines and lines that begin with '#' are skipped.
+ * Every error is KR_BAD (KR_NOMEM for texts) and names the line, what was found and what was expected. */
 #ifndef KR_IR_LEX_H
 #define KR_IR_LEX_H
 
@@ -20,14 +20,19 @@ struct kr_text {
 /* Moves to the first word of the next line that has one; false at the end of the text. */
 bool kr_lex_line(struct kr_lex *lex);
 
-/* Steps over `word` and returns true if it comes next. A word that ends in a letter or digit must end there in the text, too. */
+/* Steps over `word` and returns true if it comes next. A word that ends in a letter or digit must end there
+ * in the text, too. */
 bool kr_lex_accept(struct kr_lex *lex, const char *word);
 
 enum kr_status kr_lex_expect(struct kr_lex *lex, const char *word);
-enum kr_status kr_lex_u32(struct kr_lex *lex, const char *what, uint32_t limit, uint32_t *out); /* a number below `limit` */
+/* a number below `limit` */
+enum kr_status kr_lex_u32(struct kr_lex *lex, const char *what, uint32_t limit, uint32_t *out);
 enum kr_status kr_lex_i64(struct kr_lex *lex, const char *what, int64_t *out);
-enum kr_status kr_lex_string(struct kr_lex *lex, const char *what, struct kr_arena *arena, struct kr_text *out); /* a JSON string, decoded */
-enum kr_status kr_lex_rest(struct kr_lex *lex, const char *what, struct kr_arena *arena, struct kr_text *out);   /* what is left of the line, not nothing */
+/* a JSON string, decoded */
+enum kr_status kr_lex_string(struct kr_lex *lex, const char *what, struct kr_arena *arena,
+	struct kr_text *out);
+/* what is left of the line, not nothing */
+enum kr_status kr_lex_rest(struct kr_lex *lex, const char *what, struct kr_arena *arena, struct kr_text *out);
 enum kr_status kr_lex_end(struct kr_lex *lex); /* nothing but the end of the line; steps over it */
 
 /* Sets the error "found "...", expected WHAT". */

@@ -4,9 +4,11 @@
 
 /* ---- matcher ---- */
 
-static bool takes(const struct kr_pattern *p, const struct kr_pattern_edge *before, const struct kr_pattern_edge *e)
+static bool takes(const struct kr_pattern *p, const struct kr_pattern_edge *before,
+	const struct kr_pattern_edge *e)
 {
-	if (!(p->allowed & KR_BIT(e->kind)) || (p->lonely & KR_BIT(e->kind) && p->lonely & KR_BIT(before->kind)))
+	if (!(p->allowed & KR_BIT(e->kind)) ||
+		(p->lonely & KR_BIT(e->kind) && p->lonely & KR_BIT(before->kind)))
 		return false;
 	if (e->kind != KR_RW)
 		return true;
@@ -39,10 +41,12 @@ bool kr_pattern_fits(const struct kr_pattern *p, const struct kr_pattern_cycle *
 
 bool kr_pattern_equal(const struct kr_pattern *a, const struct kr_pattern *b)
 {
-	bool sets = a->allowed == b->allowed && a->lonely == b->lonely && a->lead == b->lead && a->once == b->once && a->needed == b->needed;
+	bool sets = a->allowed == b->allowed && a->lonely == b->lonely && a->lead == b->lead &&
+		a->once == b->once && a->needed == b->needed;
 	bool demands = a->longest == b->longest && a->sight == b->sight && a->same_key == b->same_key;
 
-	return sets && demands && a->item_only == b->item_only && a->cursor_only == b->cursor_only && a->one_reader == b->one_reader;
+	return sets && demands && a->item_only == b->item_only && a->cursor_only == b->cursor_only &&
+		a->one_reader == b->one_reader;
 }
 
 /* ---- names ---- */
@@ -51,8 +55,8 @@ bool kr_pattern_equal(const struct kr_pattern *a, const struct kr_pattern *b)
 #define WW KR_BIT(KR_WW)
 #define RW KR_BIT(KR_RW)
 
-/* rw(k), rw(k) by two who read and wrote k is answered by ww(k), whichever of them wrote first: a lost update, too.
- * `also` justifies the name besides. */
+/* rw(k), rw(k) by two who read and wrote k is answered by ww(k), whichever of them wrote first: a lost
+ * update, too. `also` justifies the name besides. */
 static const struct named {
 	const char *name;
 	struct kr_pattern cycle, also;
@@ -62,9 +66,13 @@ static const struct named {
 } names[KR_CYCLE_NAMES] = {
 	[KR_CYCLE_G0] = {.name = "G0", .cycle = KR_G0},
 	[KR_CYCLE_G1C] = {.name = "G1c", .cycle = KR_G1C},
-	[KR_CYCLE_LOST_UPDATE] = {.name = "lost update", .cycle = {.allowed = RW | WW, .needed = RW, .longest = 2, .same_key = true}, .readers = true},
+	[KR_CYCLE_LOST_UPDATE] = {.name = "lost update",
+		.cycle = {.allowed = RW | WW, .needed = RW, .longest = 2, .same_key = true},
+		.readers = true},
 	[KR_CYCLE_G_SINGLE] = {.name = "G-single", .cycle = KR_G_SINGLE},
-	[KR_CYCLE_LONG_FORK] = {.name = "long fork", .cycle = {.allowed = WR | RW, .lonely = RW, .longest = 4}, .two_rw = true},
+	[KR_CYCLE_LONG_FORK] = {.name = "long fork",
+		.cycle = {.allowed = WR | RW, .lonely = RW, .longest = 4},
+		.two_rw = true},
 	[KR_CYCLE_G_NONADJACENT] = {.name = "G-nonadjacent", .cycle = KR_G_NONADJACENT},
 	[KR_CYCLE_WRITE_SKEW] = {.name = "write skew",
 		.cycle = {.allowed = RW, .longest = 2},
@@ -106,20 +114,25 @@ bool kr_cycle_is(enum kr_cycle_name name, const struct kr_pattern_cycle *cycle)
 {
 	const struct named *n = &names[name];
 
-	return kr_pattern_fits(&n->cycle, cycle) && (!n->two_rw || has_two_rw(cycle)) && (!n->apart || is_apart(cycle)) && (!n->readers || all_read(cycle));
+	return kr_pattern_fits(&n->cycle, cycle) && (!n->two_rw || has_two_rw(cycle)) &&
+		(!n->apart || is_apart(cycle)) && (!n->readers || all_read(cycle));
 }
 
 /* Without rw it breaks all levels but those that forbid G0 only. */
 bool kr_cycle_justifies(enum kr_cycle_name name, const struct kr_pattern_cycle *cycle)
 {
-	if (kr_cycle_is(name, cycle) || (name != KR_CYCLE_G0 && kr_pattern_fits(&names[KR_CYCLE_G1C].cycle, cycle)))
+	if (kr_cycle_is(name, cycle) ||
+		(name != KR_CYCLE_G0 && kr_pattern_fits(&names[KR_CYCLE_G1C].cycle, cycle)))
 		return true;
 	return names[name].also.allowed && kr_pattern_fits(&names[name].also, cycle);
 }
 
 /* ---- levels ---- */
 
-static struct kr_pattern_edge edge_of(const void *of, uint32_t i) { return ((const struct kr_pattern_edge *)of)[i]; }
+static struct kr_pattern_edge edge_of(const void *of, uint32_t i)
+{
+	return ((const struct kr_pattern_edge *)of)[i];
+}
 
 bool kr_level_forbids(const struct kr_level *level, const struct kr_pattern_edge *edges, uint32_t n)
 {
@@ -133,7 +146,8 @@ bool kr_level_forbids(const struct kr_level *level, const struct kr_pattern_edge
 
 bool kr_level_forbids_two_states(const struct kr_level *level, bool predicate, bool loose)
 {
-	const struct kr_pattern_edge cycle[] = {{.kind = KR_RW, .predicate = predicate, .loose = loose}, {.kind = KR_WR, .op = 1}};
+	const struct kr_pattern_edge cycle[] = {{.kind = KR_RW, .predicate = predicate, .loose = loose},
+		{.kind = KR_WR, .op = 1}};
 
 	return kr_level_forbids(level, cycle, KR_COUNT(cycle));
 }
@@ -150,8 +164,11 @@ const char *kr_level_wrong_model(const struct kr_level *level)
 	const struct kr_pattern *p = &level->forbidden[0];
 
 	if (p->lonely)
-		return level->model == KR_NODES_BEGIN_COMMIT ? NULL : "`lonely` needs the `model` KR_NODES_BEGIN_COMMIT";
+		return level->model == KR_NODES_BEGIN_COMMIT
+			? NULL
+			: "`lonely` needs the `model` KR_NODES_BEGIN_COMMIT";
 	if (p->lead)
 		return level->model == KR_NODES_PREFIX ? NULL : "`lead` needs the `model` KR_NODES_PREFIX";
-	return level->model == KR_NODES_TXN ? NULL : "a `model` other than KR_NODES_TXN needs `lonely` or `lead`";
+	return level->model == KR_NODES_TXN ? NULL
+					    : "a `model` other than KR_NODES_TXN needs `lonely` or `lead`";
 }

@@ -22,15 +22,16 @@ struct kr_pattern_cycle {
 	const void *of;
 	uint32_t n;
 	struct kr_pattern_edge (*edge)(const void *of, uint32_t i);
-	bool (*reads)(const void *of, uint32_t i); /* did the transaction that edge i leaves read its key before it wrote it? */
+	/* did the transaction that edge i leaves read its key before it wrote it? */
+	bool (*reads)(const void *of, uint32_t i);
 };
 
 /* Does the cycle meet every demand of the pattern? */
 bool kr_pattern_fits(const struct kr_pattern *p, const struct kr_pattern_cycle *cycle);
 bool kr_pattern_equal(const struct kr_pattern *a, const struct kr_pattern *b);
 
-/* The matcher's parts, for searches that build cycles edge by edge: does an rw of such an observation count, may an rw
- * come after an edge of that kind, may wr to operation `wr` come before rw from operation `rw`? */
+/* The matcher's parts, for searches that build cycles edge by edge: does an rw of such an observation count,
+ * may an rw come after an edge of that kind, may wr to operation `wr` come before rw from operation `rw`? */
 static inline bool kr_pattern_counts(const struct kr_pattern *p, bool predicate, bool loose)
 {
 	return !(p->item_only && predicate) && !(p->cursor_only && loose);

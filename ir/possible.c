@@ -1,4 +1,5 @@
-/* Which candidates of an observation known edges rule out; the plain form of rule "source" (docs/passes.md), for back ends that ask about few observations. */
+/* Which candidates of an observation known edges rule out; the plain form of rule "source" (docs/passes.md),
+ * for back ends that ask about few observations. */
 #include "ir/clock.h"
 
 kr_obs kr_ir_other_sight(const struct kr_ir *ir, kr_obs o, kr_version v)
@@ -19,7 +20,8 @@ kr_obs kr_ir_other_sight(const struct kr_ir *ir, kr_obs o, kr_version v)
 
 static bool is_unlimited(const struct kr_pattern *p)
 {
-	return p->longest == 0 && p->sight == KR_SIGHT_ANY && !p->same_key && !p->needed && !(p->once & ~KR_BIT(KR_RW));
+	return p->longest == 0 && p->sight == KR_SIGHT_ANY && !p->same_key && !p->needed &&
+		!(p->once & ~KR_BIT(KR_RW));
 }
 
 /* The pattern that takes an rw and any known edges, or NULL. */
@@ -27,7 +29,8 @@ static const struct kr_pattern *pattern_of_rw(const struct kr_level *level)
 {
 	for (int i = 0; i < KR_PATTERNS_MOST; i++) {
 		const struct kr_pattern *p = &level->forbidden[i];
-		if (p->allowed & KR_BIT(KR_RW) && !(level->forbidden[0].allowed & ~p->allowed) && is_unlimited(p))
+		if (p->allowed & KR_BIT(KR_RW) && !(level->forbidden[0].allowed & ~p->allowed) &&
+			is_unlimited(p))
 			return p;
 	}
 	return NULL;
@@ -45,7 +48,8 @@ bool kr_ir_overwrites(const struct kr_ir *ir, kr_obs o, kr_version later)
 	const struct kr_observation *obs = &ir->asg->obs[o.i];
 	if (ir->asg->versions[later.i].writer.i == obs->txn.i)
 		return false;
-	return !obs->predicate || (!ir->level->forbidden[0].item_only && !kr_asg_in_set(ir->asg, obs->set, later));
+	return !obs->predicate ||
+		(!ir->level->forbidden[0].item_only && !kr_asg_in_set(ir->asg, obs->set, later));
 }
 
 bool kr_ir_precedes(const struct kr_ir *ir, kr_txn a, kr_txn b, enum kr_edge_kind kind)
@@ -55,7 +59,8 @@ bool kr_ir_precedes(const struct kr_ir *ir, kr_txn a, kr_txn b, enum kr_edge_kin
 	if (x->outcome_unknown)
 		return false;
 	if (kind == KR_SO)
-		return ir->order >= KR_ORDER_SESSION && x->session != KR_NONE && x->session == y->session && a.i < b.i;
+		return ir->order >= KR_ORDER_SESSION && x->session != KR_NONE && x->session == y->session &&
+			a.i < b.i;
 	if (ir->order < KR_ORDER_REALTIME || !x->has_end || !y->has_begin)
 		return false;
 	return !__builtin_add_overflow(x->end, ir->asg->clock_skew, &end) && end < y->begin;
@@ -71,7 +76,8 @@ bool kr_ir_rw_joins(const struct kr_ir *ir, kr_txn t)
 
 bool kr_ir_closes_wr(const struct kr_ir *ir, kr_txn a, kr_txn b)
 {
-	return kr_level_orders(ir->level, KR_WR) && ir->clock && kr_clock_reaches(ir->clock, kr_ir_in(ir, KR_WR, b), kr_ir_out(ir, KR_WR, a));
+	return kr_level_orders(ir->level, KR_WR) && ir->clock &&
+		kr_clock_reaches(ir->clock, kr_ir_in(ir, KR_WR, b), kr_ir_out(ir, KR_WR, a));
 }
 
 bool kr_ir_writes_before(const struct kr_ir *ir, kr_txn a, kr_txn b)

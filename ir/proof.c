@@ -1,7 +1,9 @@
 /* Proofs: cycles of guarded edges, and the lemmas that known edges rest on.
  *
- * A derived edge rests on older edges only, so its lemma is rebuilt on demand: one breadth-first search among edges older than it. Every lemma is again a forbidden cycle, in
- * which the guard that the edge needs is negated by a choice: "if b came before a, then ...". Why each rule's lemma suffices is argued in docs/ir.md. */
+ * A derived edge rests on older edges only, so its lemma is rebuilt on demand: one breadth-first search among
+ * edges older than it. Every lemma is again a forbidden cycle, in which the guard that the edge needs is
+ * negated by a choice: "if b came before a, then ...". Why each rule's lemma suffices is argued in
+ * docs/ir.md. */
 #include "ir/proof.h"
 
 #include <string.h>
@@ -9,7 +11,10 @@
 #include "base/bits.h"
 #include "ir/clock.h"
 
-void kr_proof_init(struct kr_proof *proof, struct kr_mem *mem) { *proof = (struct kr_proof){.mem = mem, .unfounded = KR_NONE}; }
+void kr_proof_init(struct kr_proof *proof, struct kr_mem *mem)
+{
+	*proof = (struct kr_proof){.mem = mem, .unfounded = KR_NONE};
+}
 
 void kr_proof_done(struct kr_proof *proof)
 {
@@ -30,23 +35,29 @@ static uint32_t open_first(const struct kr_proof *proof)
 
 void kr_proof_begin(struct kr_proof *proof) { proof->links.n = open_first(proof); }
 
-enum kr_status kr_proof_add_link(struct kr_proof *proof, struct kr_link link) { return kr_vec_push(proof->mem, &proof->links, link) ? KR_OK : KR_NOMEM; }
+enum kr_status kr_proof_add_link(struct kr_proof *proof, struct kr_link link)
+{
+	return kr_vec_push(proof->mem, &proof->links, link) ? KR_OK : KR_NOMEM;
+}
 
 static struct kr_link known_link(const struct kr_ir *ir, uint32_t index)
 {
 	const struct kr_edge *e = &ir->edges.at[index];
-	struct kr_link link = {e->kind, kr_ir_txn(ir, e->from), kr_ir_txn(ir, e->to), {KR_NONE}, {KR_NONE}, {KR_NONE}, index};
+	struct kr_link link = {e->kind, kr_ir_txn(ir, e->from), kr_ir_txn(ir, e->to), {KR_NONE}, {KR_NONE},
+		{KR_NONE}, index};
 	if (e->kind == KR_WR || e->kind == KR_RW) {
 		link.obs.i = e->why;
 		link.seen = ir->source[e->why];
 		link.key = ir->asg->obs[e->why].key;
 	} else if (e->kind == KR_WW) {
-		link.key = e->rule == KR_RULE_READER || e->rule == KR_RULE_UPDATE ? ir->asg->obs[e->why].key : (kr_key){e->why};
+		link.key = e->rule == KR_RULE_READER || e->rule == KR_RULE_UPDATE ? ir->asg->obs[e->why].key
+										  : (kr_key){e->why};
 	}
 	return link;
 }
 
-enum kr_status kr_proof_add_path(struct kr_proof *proof, const struct kr_ir *ir, const uint32_t *edges, uint32_t n)
+enum kr_status kr_proof_add_path(struct kr_proof *proof, const struct kr_ir *ir, const uint32_t *edges,
+	uint32_t n)
 {
 	kr_txn left = {KR_NONE}; /* the transaction whose end entered the chain of time nodes */
 	for (uint32_t i = 0; i < n; i++) {
@@ -78,11 +89,16 @@ enum kr_status kr_proof_tear(struct kr_proof *proof, const struct kr_asg *asg, c
 	const struct kr_observation *older = &asg->obs[tear->older.i], *newer = &asg->obs[tear->newer.i];
 	kr_txn over = asg->versions[tear->over.i].writer, newest = asg->versions[tear->newest.i].writer;
 	kr_proof_begin(proof);
-	enum kr_status status = kr_proof_add_link(proof, (struct kr_link){KR_RW, older->txn, over, tear->older, tear->seen, older->key, KR_NONE});
+	enum kr_status status = kr_proof_add_link(proof,
+		(struct kr_link){KR_RW, older->txn, over, tear->older, tear->seen, older->key, KR_NONE});
 	if (!status && over.i != newest.i)
-		status = kr_proof_add_link(proof, (struct kr_link){KR_WW, over, newest, {KR_NONE}, {KR_NONE}, kr_asg_whole(asg, newer->key), KR_NONE});
+		status = kr_proof_add_link(proof,
+			(struct kr_link){KR_WW, over, newest, {KR_NONE}, {KR_NONE},
+				kr_asg_whole(asg, newer->key), KR_NONE});
 	if (!status)
-		status = kr_proof_add_link(proof, (struct kr_link){KR_WR, newest, newer->txn, tear->newer, tear->newest, newer->key, KR_NONE});
+		status = kr_proof_add_link(proof,
+			(struct kr_link){KR_WR, newest, newer->txn, tear->newer, tear->newest, newer->key,
+				KR_NONE});
 	return status ? status : kr_proof_end(proof);
 }
 
@@ -129,7 +145,8 @@ static enum kr_status need_path(struct closing *c, kr_node a, kr_node b, uint32_
 
 static kr_txn writer(const struct closing *c, kr_version v) { return c->ir->asg->versions[v.i].writer; }
 
-/* Version a comes before version b of the same key: otherwise ww(b -> a) would close a cycle with a's path to b. */
+/* Version a comes before version b of the same key: otherwise ww(b -> a) would close a cycle with a's path to
+ * b. */
 static enum kr_status explain_order(struct closing *c, kr_version a, kr_version b, uint32_t age)
 {
 	kr_txn from = writer(c, a), to = writer(c, b);
@@ -137,7 +154,8 @@ static enum kr_status explain_order(struct closing *c, kr_version a, kr_version 
 		return KR_OK;
 	bool found = false;
 	kr_vec_clear(&c->path);
-	enum kr_status status = kr_ir_path(c->ir, kr_ir_out(c->ir, KR_WW, from), kr_ir_in(c->ir, KR_WW, to), age, &c->path, &found);
+	enum kr_status status = kr_ir_path(c->ir, kr_ir_out(c->ir, KR_WW, from), kr_ir_in(c->ir, KR_WW, to),
+		age, &c->path, &found);
 	if (!status && !found)
 		status = need_path(c, kr_ir_in(c->ir, KR_WW, from), kr_ir_out(c->ir, KR_WW, to), age);
 	if (status)
@@ -158,7 +176,8 @@ static enum kr_status rule_out_by_future(struct closing *c, kr_obs o, kr_version
 	if (w.i == KR_NONE || !kr_level_orders(c->ir->level, KR_WR))
 		return KR_OK;
 	kr_vec_clear(&c->path);
-	enum kr_status status = kr_ir_path(c->ir, kr_ir_in(c->ir, KR_WR, obs->txn), kr_ir_out(c->ir, KR_WR, w), age, &c->path, done);
+	enum kr_status status = kr_ir_path(c->ir, kr_ir_in(c->ir, KR_WR, obs->txn),
+		kr_ir_out(c->ir, KR_WR, w), age, &c->path, done);
 	if (status || !*done)
 		return status;
 	struct kr_link link = {KR_WR, w, obs->txn, o, v, obs->key, KR_NONE};
@@ -168,11 +187,14 @@ static enum kr_status rule_out_by_future(struct closing *c, kr_obs o, kr_version
 /* By the clocks as they are now, hence necessary at any age: w reaches x (w none: always), x reaches r. */
 static bool may_overwrite(const struct kr_ir *ir, kr_txn w, kr_txn x, kr_txn r)
 {
-	return kr_clock_reaches(ir->clock, kr_ir_out(ir, KR_WW, x), kr_ir_in(ir, KR_WR, r)) && (w.i == KR_NONE || kr_ir_writes_before(ir, w, x));
+	return kr_clock_reaches(ir->clock, kr_ir_out(ir, KR_WW, x), kr_ir_in(ir, KR_WR, r)) &&
+		(w.i == KR_NONE || kr_ir_writes_before(ir, w, x));
 }
 
-/* Candidate v of o is impossible because some other version u comes after v and its writer reaches the observer: rw(o -> u) would close that path. */
-static enum kr_status rule_out_by_overwrite(struct closing *c, kr_obs o, kr_version v, uint32_t age, bool *done)
+/* Candidate v of o is impossible because some other version u comes after v and its writer reaches the
+ * observer: rw(o -> u) would close that path. */
+static enum kr_status rule_out_by_overwrite(struct closing *c, kr_obs o, kr_version v, uint32_t age,
+	bool *done)
 {
 	const struct kr_ir *ir = c->ir;
 	const struct kr_observation *obs = &ir->asg->obs[o.i];
@@ -180,7 +202,8 @@ static enum kr_status rule_out_by_overwrite(struct closing *c, kr_obs o, kr_vers
 	uint32_t end = kr_ir_rw_counts(ir, o) ? ir->asg->keys[obs->key.i + 1].first : 0;
 	for (uint32_t u = ir->asg->keys[obs->key.i].first + 1; u < end && !*done; u++) {
 		kr_txn x = writer(c, (kr_version){u});
-		if (u == v.i || x.i == obs->txn.i || ir->presence[x.i] != KR_PRESENT || (obs->predicate && kr_asg_in_set(ir->asg, obs->set, (kr_version){u})))
+		if (u == v.i || x.i == obs->txn.i || ir->presence[x.i] != KR_PRESENT ||
+			(obs->predicate && kr_asg_in_set(ir->asg, obs->set, (kr_version){u})))
 			continue;
 		if (ir->clock && !may_overwrite(ir, w, x, obs->txn))
 			continue;
@@ -188,10 +211,12 @@ static enum kr_status rule_out_by_overwrite(struct closing *c, kr_obs o, kr_vers
 		bool found = true, reaches = true;
 		enum kr_status status = KR_OK;
 		if (w.i != KR_NONE)
-			status = kr_ir_path(ir, kr_ir_in(ir, KR_WW, w), kr_ir_out(ir, KR_WW, x), age, &c->path, &found);
+			status = kr_ir_path(ir, kr_ir_in(ir, KR_WW, w), kr_ir_out(ir, KR_WW, x), age,
+				&c->path, &found);
 		if (!status && found) {
 			kr_vec_clear(&c->path);
-			status = kr_ir_path(ir, kr_ir_out(ir, KR_WW, x), kr_ir_in(ir, KR_WR, obs->txn), age, &c->path, &reaches);
+			status = kr_ir_path(ir, kr_ir_out(ir, KR_WW, x), kr_ir_in(ir, KR_WR, obs->txn), age,
+				&c->path, &reaches);
 		}
 		if (status)
 			return status;
@@ -208,22 +233,25 @@ static enum kr_status rule_out_by_overwrite(struct closing *c, kr_obs o, kr_vers
 	return KR_OK;
 }
 
-/* An untold initial value is one value: another observation that can only have seen the initial version, and saw something else, rules it out for o. */
+/* An untold initial value is one value: another observation that can only have seen the initial version, and
+ * saw something else, rules it out for o. */
 static enum kr_status rule_out_by_binding(struct closing *c, kr_obs o, kr_version v, uint32_t age)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	if (!asg->keys[asg->obs[o.i].key.i].open_initial || !kr_asg_is_initial(asg, v))
 		return KR_OK;
 	for (uint32_t p = 0; p < asg->nobs; p++) {
-		if (c->ir->source[p].i != v.i || c->ir->source_age[p] > age || asg->obs[p].set == asg->obs[o.i].set)
+		if (c->ir->source[p].i != v.i || c->ir->source_age[p] > age ||
+			asg->obs[p].set == asg->obs[o.i].set)
 			continue;
 		return kr_vec_push(c->proof->mem, &c->binding, (kr_obs){p}) ? KR_OK : KR_NOMEM;
 	}
 	return KR_OK;
 }
 
-/* Candidate v of o is impossible because observation p of the same transaction and key cannot have seen it: for each version that p may have seen, whichever of the two came first was
- * overwritten by the other, which the transaction saw, too. */
+/* Candidate v of o is impossible because observation p of the same transaction and key cannot have seen it:
+ * for each version that p may have seen, whichever of the two came first was overwritten by the other, which
+ * the transaction saw, too. */
 static enum kr_status rule_out_by_sight(struct closing *c, kr_obs o, kr_version v, bool *done)
 {
 	const struct kr_asg *asg = c->ir->asg;
@@ -237,8 +265,10 @@ static enum kr_status rule_out_by_sight(struct closing *c, kr_obs o, kr_version 
 		return KR_OK;
 	for (kr_candidates it = kr_asg_candidates(asg, p); !status && kr_asg_next(asg, &it, &u);) {
 		kr_txn x = writer(c, u);
-		struct kr_link v_first[2] = {{KR_RW, t, x, o, v, k, KR_NONE}, {KR_WR, x, t, p, u, k, KR_NONE}};
-		struct kr_link u_first[2] = {{KR_RW, t, w, p, u, k, KR_NONE}, {KR_WR, w, t, o, v, k, KR_NONE}};
+		struct kr_link v_first[2] = {{KR_RW, t, x, o, v, k, KR_NONE},
+			{KR_WR, x, t, p, u, k, KR_NONE}};
+		struct kr_link u_first[2] = {{KR_RW, t, w, p, u, k, KR_NONE},
+			{KR_WR, w, t, o, v, k, KR_NONE}};
 		if (x.i != KR_NONE)
 			status = add_pair(c, v_first);
 		if (!status && w.i != KR_NONE)
@@ -260,7 +290,8 @@ static enum kr_status rule_out(struct closing *c, kr_obs o, kr_version v, uint32
 	return status; /* not done: bound, or its writer is absent, which needs no cycle */
 }
 
-/* Why observation o saw its source: every other candidate is impossible by edges older than `age`. With `known` = KR_NONE: why no candidate is possible. */
+/* Why observation o saw its source: every other candidate is impossible by edges older than `age`. With
+ * `known` = KR_NONE: why no candidate is possible. */
 static enum kr_status explain_candidates(struct closing *c, kr_obs o, kr_version known, uint32_t age)
 {
 	kr_version v;
@@ -282,7 +313,8 @@ static enum kr_status explain_source(struct closing *c, kr_obs o)
 
 static enum kr_status explain_presence(struct closing *c, kr_txn t)
 {
-	for (uint32_t steps = 0; t.i != KR_NONE && steps <= c->ir->asg->ntxns; steps++) { /* an observer may be of unknown outcome itself */
+	/* an observer may be of unknown outcome itself */
+	for (uint32_t steps = 0; t.i != KR_NONE && steps <= c->ir->asg->ntxns; steps++) {
 		kr_obs why = c->ir->presence_why[t.i];
 		if (why.i == KR_NONE)
 			return KR_OK;
@@ -306,7 +338,8 @@ static enum kr_status explain_bindings(struct closing *c)
 	return status;
 }
 
-/* A given order may rest on guards: those of the pair itself, or else, since other pairs of the key led from one to the other, those of all. */
+/* A given order may rest on guards: those of the pair itself, or else, since other pairs of the key led from
+ * one to the other, those of all. */
 static enum kr_status explain_given(struct closing *c, kr_txn from, kr_txn to, kr_key key)
 {
 	const struct kr_asg *asg = c->ir->asg;
@@ -314,10 +347,12 @@ static enum kr_status explain_given(struct closing *c, kr_txn from, kr_txn to, k
 	bool direct = false;
 	enum kr_status status = KR_OK;
 	for (uint32_t i = 0; i < asg->norders && !direct; i++)
-		direct = asg->orders[i].guard.i == KR_NONE && asg->orders[i].before.i == a.i && asg->orders[i].after.i == b.i;
+		direct = asg->orders[i].guard.i == KR_NONE && asg->orders[i].before.i == a.i &&
+			asg->orders[i].after.i == b.i;
 	for (uint32_t i = 0; i < asg->norders && !direct && !status; i++) {
 		const struct kr_asg_order *order = &asg->orders[i];
-		if (order->guard.i == KR_NONE || asg->versions[order->before.i].key.i != key.i || c->ir->presence[order->guard.i] != KR_PRESENT)
+		if (order->guard.i == KR_NONE || asg->versions[order->before.i].key.i != key.i ||
+			c->ir->presence[order->guard.i] != KR_PRESENT)
 			continue;
 		direct = order->before.i == a.i && order->after.i == b.i;
 		status = explain_presence(c, order->guard);
@@ -341,7 +376,8 @@ static enum kr_status explain_edge(struct closing *c, uint32_t index)
 	if (e->kind == KR_WW && e->rule == KR_RULE_GIVEN && ir->asg->norders > 0)
 		status = explain_given(c, from, to, (kr_key){e->why});
 	if (!status && (e->kind == KR_RW || e->rule == KR_RULE_UPDATE) && from.i != KR_NONE)
-		status = explain_order(c, ir->source[o.i], kr_asg_version_of(ir->asg, to, ir->asg->obs[o.i].key), index);
+		status = explain_order(c, ir->source[o.i],
+			kr_asg_version_of(ir->asg, to, ir->asg->obs[o.i].key), index);
 	if (!status && e->rule == KR_RULE_READER) {
 		const struct kr_observation *obs = &ir->asg->obs[o.i];
 		status = need_path(c, kr_ir_out(ir, KR_WW, from), kr_ir_in(ir, KR_WR, obs->txn), index);
@@ -351,7 +387,8 @@ static enum kr_status explain_edge(struct closing *c, uint32_t index)
 	}
 	if (!status && e->rule == KR_RULE_UPDATE) {
 		kr_key key = ir->asg->obs[o.i].key;
-		struct kr_link links[2] = {{KR_RW, from, to, o, ir->source[o.i], key, KR_NONE}, {KR_WW, to, from, {KR_NONE}, {KR_NONE}, key, KR_NONE}};
+		struct kr_link links[2] = {{KR_RW, from, to, o, ir->source[o.i], key, KR_NONE},
+			{KR_WW, to, from, {KR_NONE}, {KR_NONE}, key, KR_NONE}};
 		status = add_pair(c, links);
 	}
 	if (!status && e->rule == KR_RULE_WRITERS) {
@@ -363,7 +400,8 @@ static enum kr_status explain_edge(struct closing *c, uint32_t index)
 	return status;
 }
 
-/* The cycle of a known ww edge and its contrary: trivially forbidden, but it carries the edge into the proof. */
+/* The cycle of a known ww edge and its contrary: trivially forbidden, but it carries the edge into the
+ * proof. */
 static enum kr_status add_known_order(struct closing *c, uint32_t index)
 {
 	struct kr_link link = known_link(c->ir, index);
@@ -382,7 +420,9 @@ static enum kr_status explain_all(struct closing *c)
 			struct kr_link link = c->proof->links.at[i++];
 			if (link.edge != KR_NONE)
 				status = explain_edge(c, link.edge);
-			else if (link.obs.i != KR_NONE && c->ir->source[link.obs.i].i == link.seen.i) /* of an rw link's guard, half is known */
+			else if (link.obs.i != KR_NONE &&
+				c->ir->source[link.obs.i].i ==
+					link.seen.i) /* of an rw link's guard, half is known */
 				status = explain_source(c, link.obs);
 			if (!status)
 				status = explain_presence(c, link.from);
@@ -421,20 +461,28 @@ static enum kr_status rule_out_now(struct kr_proof *proof, const struct kr_ir *i
 	struct closing c;
 	enum kr_status status = closing_init(&c, proof, ir);
 	if (!status)
-		status = v.i == KR_NONE ? explain_candidates(&c, o, v, ir->edges.n) : rule_out(&c, o, v, ir->edges.n);
+		status = v.i == KR_NONE ? explain_candidates(&c, o, v, ir->edges.n)
+					: rule_out(&c, o, v, ir->edges.n);
 	if (!status && v.i == KR_NONE) /* seeing nothing is a contradiction only for who took effect */
 		status = explain_presence(&c, ir->asg->obs[o.i].txn);
 	if (!status)
 		status = explain_bindings(&c);
-	while (!status && c.todo.n > 0) /* a version order that is itself a known edge: keep it in the proof so that closing explains it */
+	/* a version order that is itself a known edge: keep it in the proof so that closing explains it */
+	while (!status && c.todo.n > 0)
 		status = add_known_order(&c, kr_vec_pop(&c.todo));
 	closing_done(&c);
 	return status;
 }
 
-enum kr_status kr_proof_no_candidate(struct kr_proof *proof, const struct kr_ir *ir, kr_obs o) { return rule_out_now(proof, ir, o, (kr_version){KR_NONE}); }
+enum kr_status kr_proof_no_candidate(struct kr_proof *proof, const struct kr_ir *ir, kr_obs o)
+{
+	return rule_out_now(proof, ir, o, (kr_version){KR_NONE});
+}
 
-enum kr_status kr_proof_rule_out(struct kr_proof *proof, const struct kr_ir *ir, kr_obs o, kr_version v) { return rule_out_now(proof, ir, o, v); }
+enum kr_status kr_proof_rule_out(struct kr_proof *proof, const struct kr_ir *ir, kr_obs o, kr_version v)
+{
+	return rule_out_now(proof, ir, o, v);
+}
 
 /* Two candidates of an item observation: what it would take to see both. */
 static bool two_sights(const struct closing *c, uint32_t o, struct kr_link links[2])
@@ -453,8 +501,9 @@ static bool two_sights(const struct closing *c, uint32_t o, struct kr_link links
 	return true;
 }
 
-/* What refutes may be that untold initial values and unknown outcomes cannot agree, which takes no cycle. A certificate has one all the same: that of an observation which sees two
- * versions at once, preferably of a key with an untold initial value; for people, since nothing rests on it. */
+/* What refutes may be that untold initial values and unknown outcomes cannot agree, which takes no cycle. A
+ * certificate has one all the same: that of an observation which sees two versions at once, preferably of a
+ * key with an untold initial value; for people, since nothing rests on it. */
 static enum kr_status add_idle_cycle(struct closing *c)
 {
 	const struct kr_asg *asg = c->ir->asg;

@@ -1,9 +1,12 @@
-/* A refutation by one short cycle of edges that the trace itself tells, where there is one (proof.h). From a transaction, a breadth-first search over what the trace tells (evident.h), layer by
- * layer, back to it, in which a state is a transaction and what the pattern needs to know of the way there: whether an rw may follow, whether it passed a transaction that writes nothing. All ways
- * of one layer into a state are kept, so that all shortest cycles through the transaction can be compared. A pattern with exactly one rw is searched from its rw.
- * First the transactions of the refutation that is there, then all others; bounded by a number of edges, so that a large trace gets a short cycle near the one found and a small one the shortest.
- * Better is: shorter; fewer rw; fewer so and rt; fewer rt; no two rw neighbours; a lost update, a write skew; fewer predicate rw; of ww and wr what has the more special name
- * (docs/levels.md). */
+/* A refutation by one short cycle of edges that the trace itself tells, where there is one (proof.h). From a
+ * transaction, a breadth-first search over what the trace tells (evident.h), layer by layer, back to it, in
+ * which a state is a transaction and what the pattern needs to know of the way there: whether an rw may
+ * follow, whether it passed a transaction that writes nothing. All ways of one layer into a state are kept,
+ * so that all shortest cycles through the transaction can be compared. A pattern with exactly one rw is
+ * searched from its rw. First the transactions of the refutation that is there, then all others; bounded by a
+ * number of edges, so that a large trace gets a short cycle near the one found and a small one the shortest.
+ * Better is: shorter; fewer rw; fewer so and rt; fewer rt; no two rw neighbours; a lost update, a write skew;
+ * fewer predicate rw; of ww and wr what has the more special name (docs/levels.md). */
 #include "ir/evident.h"
 
 #include <string.h>
@@ -39,7 +42,10 @@ struct finder {
 
 /* ---- which cycle is better ---- */
 
-static bool is_neighbour(const struct kr_link *cycle, uint32_t n, uint32_t i) { return cycle[i].kind == KR_RW && cycle[(i + 1) % n].kind == KR_RW; }
+static bool is_neighbour(const struct kr_link *cycle, uint32_t n, uint32_t i)
+{
+	return cycle[i].kind == KR_RW && cycle[(i + 1) % n].kind == KR_RW;
+}
 
 /* A cycle of links, for the names. */
 struct seen {
@@ -52,7 +58,8 @@ static struct kr_pattern_edge edge_of(const void *of, uint32_t i)
 	const struct seen *s = of;
 	const struct kr_link *l = &s->links[i];
 
-	return (struct kr_pattern_edge){.kind = l->kind, .key = l->key.i == KR_NONE ? l->key : kr_asg_whole(s->asg, l->key)};
+	return (struct kr_pattern_edge){.kind = l->kind,
+		.key = l->key.i == KR_NONE ? l->key : kr_asg_whole(s->asg, l->key)};
 }
 
 static bool reads(const void *of, uint32_t i)
@@ -61,7 +68,8 @@ static bool reads(const void *of, uint32_t i)
 	const struct kr_link *l = &s->links[i];
 
 	for (uint32_t o = s->asg->obs_first[l->from.i]; o < s->asg->obs_first[l->from.i + 1]; o++)
-		if (!s->asg->obs[o].predicate && kr_asg_whole(s->asg, s->asg->obs[o].key).i == kr_asg_whole(s->asg, l->key).i)
+		if (!s->asg->obs[o].predicate &&
+			kr_asg_whole(s->asg, s->asg->obs[o].key).i == kr_asg_whole(s->asg, l->key).i)
 			return true;
 	return false;
 }
@@ -72,7 +80,9 @@ static uint32_t pair_rank(const struct kr_asg *asg, const struct kr_link *links)
 	const struct seen seen = {asg, links};
 	const struct kr_pattern_cycle cycle = {.of = &seen, .n = 2, .edge = edge_of, .reads = reads};
 
-	return kr_cycle_is(KR_CYCLE_LOST_UPDATE, &cycle) ? 0 : kr_cycle_is(KR_CYCLE_WRITE_SKEW, &cycle) ? 1 : 2;
+	return kr_cycle_is(KR_CYCLE_LOST_UPDATE, &cycle)   ? 0
+		: kr_cycle_is(KR_CYCLE_WRITE_SKEW, &cycle) ? 1
+							   : 2;
 }
 
 static struct merit merit_of(const struct kr_asg *asg, const struct kr_link *cycle, uint32_t n)
@@ -84,8 +94,8 @@ static struct merit merit_of(const struct kr_asg *asg, const struct kr_link *cyc
 		neighbours |= is_neighbour(cycle, n, i);
 		predicates += cycle[i].kind == KR_RW && asg->obs[cycle[i].obs.i].predicate;
 	}
-	return (struct merit){{n, of[KR_RW], of[KR_SO] + of[KR_RT], of[KR_RT], neighbours, n == 2 ? pair_rank(asg, cycle) : 0, predicates,
-		of[KR_RW] > 0 ? of[KR_WW] : of[KR_WR]}};
+	return (struct merit){{n, of[KR_RW], of[KR_SO] + of[KR_RT], of[KR_RT], neighbours,
+		n == 2 ? pair_rank(asg, cycle) : 0, predicates, of[KR_RW] > 0 ? of[KR_WW] : of[KR_WR]}};
 }
 
 static bool is_better(const struct merit *a, const struct merit *b)
@@ -141,14 +151,16 @@ static bool may_close(const struct finder *f, const struct kr_link *link)
 {
 	if (f->pattern->sight == KR_SIGHT_ANY)
 		return true;
-	return link->kind == KR_WR && kr_pattern_sees(f->pattern, f->evident.ir->asg->obs[link->obs.i].op, f->op);
+	return link->kind == KR_WR &&
+		kr_pattern_sees(f->pattern, f->evident.ir->asg->obs[link->obs.i].op, f->op);
 }
 
 static enum kr_status reach(struct finder *f, uint32_t from, uint32_t link, uint32_t layer_end)
 {
 	const struct kr_link *l = &f->links.at[link];
 	uint32_t turns = has_turns(f->pattern) ? kr_pattern_turns(f->pattern, l->kind) : 0;
-	uint32_t readers = (f->entries.at[from].state & 1) + passes_reader(f, l->to), state = state_of(l->to, turns, readers & 1);
+	uint32_t readers = (f->entries.at[from].state & 1) + passes_reader(f, l->to),
+		 state = state_of(l->to, turns, readers & 1);
 	struct kr_mem *mem = &f->evident.ir->ctx->mem;
 
 	if (!counts(f, l, from == 0))
@@ -163,7 +175,9 @@ static enum kr_status reach(struct finder *f, uint32_t from, uint32_t link, uint
 		if (!kr_vec_push(mem, &f->entries, (struct entry){state, KR_NONE}))
 			return KR_NOMEM;
 	}
-	return f->at[state] < layer_end || add_way(f, from, link, &f->entries.at[f->at[state]].ways) ? KR_OK : KR_NOMEM;
+	return f->at[state] < layer_end || add_way(f, from, link, &f->entries.at[f->at[state]].ways)
+		? KR_OK
+		: KR_NOMEM;
 }
 
 static enum kr_status expand(struct finder *f, uint32_t entry, uint32_t layer_end)
@@ -307,7 +321,10 @@ static enum kr_status search_all(struct finder *f, const struct kr_proof *proof)
 
 static enum kr_status replace(struct kr_proof *proof, const struct finder *f)
 {
-	enum kr_status status = kr_vec_reserve(proof->mem, &proof->cycles, 1) && kr_vec_reserve(proof->mem, &proof->links, f->length) ? KR_OK : KR_NOMEM;
+	enum kr_status status = kr_vec_reserve(proof->mem, &proof->cycles, 1) &&
+			kr_vec_reserve(proof->mem, &proof->links, f->length)
+		? KR_OK
+		: KR_NOMEM;
 
 	if (status)
 		return status;
@@ -328,7 +345,8 @@ enum kr_status kr_proof_shorten(struct kr_proof *proof, const struct kr_ir *ir)
 	if (status)
 		return status;
 	if (proof->cycles.n == 1)
-		f.best = merit_of(ir->asg, &proof->links.at[proof->cycles.at[0].first], proof->cycles.at[0].count);
+		f.best = merit_of(ir->asg, &proof->links.at[proof->cycles.at[0].first],
+			proof->cycles.at[0].count);
 	f.at = kr_mem_alloc(mem, states, sizeof *f.at);
 	f.stamp = kr_mem_alloc(mem, states, sizeof *f.stamp);
 	status = f.at && f.stamp ? search_all(&f, proof) : KR_NOMEM;

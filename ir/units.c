@@ -1,7 +1,9 @@
-/* Units (units.h): found from known sources; the cycles that hold them together, written only into proofs that need them.
+/* Units (units.h): found from known sources; the cycles that hold them together, written only into proofs
+ * that need them.
  *
- * Between neighbours x, y of a unit (y's writer saw x) and a version b outside of it there are two cycles: x before b before y, by rw and ww; and b before x, y before b, by ww, wr, ww. Together they
- * say that b comes before x iff it comes before y. A row of them leads from any pair of two units to any other. */
+ * Between neighbours x, y of a unit (y's writer saw x) and a version b outside of it there are two cycles: x
+ * before b before y, by rw and ww; and b before x, y before b, by ww, wr, ww. Together they say that b comes
+ * before x iff it comes before y. A row of them leads from any pair of two units to any other. */
 #include "ir/units.h"
 
 #include <string.h>
@@ -25,17 +27,19 @@ static kr_txn writer(const struct kr_ir *ir, kr_version v) { return ir->asg->ver
 /* Does the level forbid that a third version comes between the two? */
 static bool holds_together(const struct kr_ir *ir, uint32_t o)
 {
-	bool orders = kr_level_orders(ir->level, KR_WW) && ir->level->model != KR_NODES_PREFIX && kr_level_asks(ir->level) == KR_ASK_ACYCLIC;
+	bool orders = kr_level_orders(ir->level, KR_WW) && ir->level->model != KR_NODES_PREFIX &&
+		kr_level_asks(ir->level) == KR_ASK_ACYCLIC;
 	return orders && !ir->asg->obs[o].predicate && kr_ir_rw_counts(ir, (kr_obs){o});
 }
 
-/* The observer writes the key and saw another's version of it: the two are neighbours, if neither has one there yet. */
+/* The observer writes the key and saw another's version of it: the two are neighbours, if neither has one
+ * there yet. */
 static void join(const struct kr_ir *ir, struct kr_units *u, uint32_t o)
 {
 	const struct kr_observation *obs = &ir->asg->obs[o];
 	kr_version seen = ir->source[o], own = kr_asg_version_of(ir->asg, obs->txn, obs->key);
-	if (seen.i == KR_NONE || own.i == KR_NONE || kr_asg_is_initial(ir->asg, seen) || !kr_ir_is_present(ir, obs->txn) ||
-		!kr_ir_is_present(ir, writer(ir, seen)))
+	if (seen.i == KR_NONE || own.i == KR_NONE || kr_asg_is_initial(ir->asg, seen) ||
+		!kr_ir_is_present(ir, obs->txn) || !kr_ir_is_present(ir, writer(ir, seen)))
 		return;
 	if (u->next[seen.i].i != KR_NONE || u->step[own.i].i != KR_NONE || !holds_together(ir, o))
 		return;
@@ -43,7 +47,8 @@ static void join(const struct kr_ir *ir, struct kr_units *u, uint32_t o)
 	u->step[own.i].i = o;
 }
 
-/* First and last versions, from each unit's first. What is a ring, two that saw each other, is taken apart: it is a cycle anyway. */
+/* First and last versions, from each unit's first. What is a ring, two that saw each other, is taken apart:
+ * it is a cycle anyway. */
 static void number(const struct kr_asg *asg, struct kr_units *u)
 {
 	for (uint32_t v = 0; v < asg->nversions; v++) {
@@ -74,8 +79,8 @@ enum kr_status kr_units_find(struct kr_ir *ir, bool chains)
 	ir->units = u;
 	if (!u)
 		return KR_NOMEM;
-	*u = (struct kr_units){kr_mem_alloc(mem, n, sizeof *u->first), kr_mem_alloc(mem, n, sizeof *u->last), kr_mem_alloc(mem, n, sizeof *u->next),
-		kr_mem_alloc(mem, n, sizeof *u->step), false};
+	*u = (struct kr_units){kr_mem_alloc(mem, n, sizeof *u->first), kr_mem_alloc(mem, n, sizeof *u->last),
+		kr_mem_alloc(mem, n, sizeof *u->next), kr_mem_alloc(mem, n, sizeof *u->step), false};
 	if (!u->first || !u->last || !u->next || !u->step)
 		return KR_NOMEM;
 	memset(u->first, 0xff, n * sizeof *u->first);
@@ -89,14 +94,17 @@ enum kr_status kr_units_find(struct kr_ir *ir, bool chains)
 
 /* ---- choices ---- */
 
-/* Are the units of a and b, first versions of one key, written by the same transactions as those of c and d? Their first ones are. */
+/* Are the units of a and b, first versions of one key, written by the same transactions as those of c and d?
+ * Their first ones are. */
 static bool same_last(const struct kr_ir *ir, kr_version a, kr_version b, kr_version c, kr_version d)
 {
-	return writer(ir, kr_unit_last(ir, a)).i == writer(ir, kr_unit_last(ir, c)).i && writer(ir, kr_unit_last(ir, b)).i == writer(ir, kr_unit_last(ir, d)).i;
+	return writer(ir, kr_unit_last(ir, a)).i == writer(ir, kr_unit_last(ir, c)).i &&
+		writer(ir, kr_unit_last(ir, b)).i == writer(ir, kr_unit_last(ir, d)).i;
 }
 
 /* The first pair by the writers of a and b, on a key from `k` on, that is the same choice. */
-static bool find_pair(const struct kr_ir *ir, uint32_t k, kr_version a, kr_version b, kr_version *x, kr_version *y)
+static bool find_pair(const struct kr_ir *ir, uint32_t k, kr_version a, kr_version b, kr_version *x,
+	kr_version *y)
 {
 	const struct kr_asg *asg = ir->asg;
 	uint32_t i = asg->written_first[writer(ir, a).i], i_end = asg->written_first[writer(ir, a).i + 1];
@@ -106,8 +114,8 @@ static bool find_pair(const struct kr_ir *ir, uint32_t k, kr_version a, kr_versi
 		uint32_t c_key = asg->versions[c.i].key.i, d_key = asg->versions[d.i].key.i;
 		i += c_key <= d_key;
 		j += d_key <= c_key;
-		if (c_key != d_key || c_key < k || kr_unit_first(ir, c).i != c.i || kr_unit_first(ir, d).i != d.i ||
-			kr_unit_last(ir, c).i == kr_unit_last(ir, d).i)
+		if (c_key != d_key || c_key < k || kr_unit_first(ir, c).i != c.i ||
+			kr_unit_first(ir, d).i != d.i || kr_unit_last(ir, c).i == kr_unit_last(ir, d).i)
 			continue;
 		if (!same_last(ir, a, b, c, d))
 			continue;
@@ -141,14 +149,16 @@ static kr_key key_of(const struct kr_ir *ir, kr_version v) { return ir->asg->ver
 
 static struct kr_link ww(const struct kr_ir *ir, kr_version a, kr_version b)
 {
-	return (struct kr_link){KR_WW, writer(ir, a), writer(ir, b), {KR_NONE}, {KR_NONE}, key_of(ir, a), KR_NONE};
+	return (struct kr_link){KR_WW, writer(ir, a), writer(ir, b), {KR_NONE}, {KR_NONE}, key_of(ir, a),
+		KR_NONE};
 }
 
 /* The step of the unit that ends at y, as wr. */
 static struct kr_link step_to(const struct kr_ir *ir, kr_version y)
 {
 	kr_obs o = ir->units->step[y.i];
-	return (struct kr_link){KR_WR, writer(ir, ir->source[o.i]), writer(ir, y), o, ir->source[o.i], key_of(ir, y), KR_NONE};
+	return (struct kr_link){KR_WR, writer(ir, ir->source[o.i]), writer(ir, y), o, ir->source[o.i],
+		key_of(ir, y), KR_NONE};
 }
 
 /* Appends to the cycle that was begun the steps from x to its unit's last version. */
@@ -161,11 +171,13 @@ static enum kr_status add_steps(const struct kr_ir *ir, struct kr_proof *proof, 
 }
 
 /* b comes before x iff it comes before y, which follows x in its unit. */
-static enum kr_status add_neighbours(const struct kr_ir *ir, struct kr_proof *proof, kr_version y, kr_version b)
+static enum kr_status add_neighbours(const struct kr_ir *ir, struct kr_proof *proof, kr_version y,
+	kr_version b)
 {
 	kr_obs o = ir->units->step[y.i];
 	kr_version x = ir->source[o.i];
-	struct kr_link between[2] = {{KR_RW, writer(ir, y), writer(ir, b), o, x, key_of(ir, x), KR_NONE}, ww(ir, b, y)};
+	struct kr_link between[2] = {{KR_RW, writer(ir, y), writer(ir, b), o, x, key_of(ir, x), KR_NONE},
+		ww(ir, b, y)};
 	struct kr_link around[3] = {ww(ir, b, x), step_to(ir, y), ww(ir, y, b)};
 	enum kr_status status = KR_OK;
 	kr_proof_begin(proof);
@@ -183,13 +195,16 @@ static enum kr_status add_neighbours(const struct kr_ir *ir, struct kr_proof *pr
 static enum kr_status add_row(const struct kr_ir *ir, struct kr_proof *proof, kr_version x, kr_version b)
 {
 	enum kr_status status = KR_OK;
-	for (kr_version y = ir->units->next[kr_unit_first(ir, x).i]; y.i != KR_NONE && !status; y = ir->units->next[y.i])
+	for (kr_version y = ir->units->next[kr_unit_first(ir, x).i]; y.i != KR_NONE && !status;
+		y = ir->units->next[y.i])
 		status = add_neighbours(ir, proof, y, b);
 	return status ? status : kr_ctx_tick(ir->ctx);
 }
 
-/* a before b and d before c is a cycle: the units of c and d have the same first and last writers as those of a and b. */
-static enum kr_status add_contrary(const struct kr_ir *ir, struct kr_proof *proof, kr_version a, kr_version b, kr_version c, kr_version d)
+/* a before b and d before c is a cycle: the units of c and d have the same first and last writers as those of
+ * a and b. */
+static enum kr_status add_contrary(const struct kr_ir *ir, struct kr_proof *proof, kr_version a, kr_version b,
+	kr_version c, kr_version d)
 {
 	kr_proof_begin(proof);
 	enum kr_status status = kr_proof_add_link(proof, ww(ir, kr_unit_last(ir, a), b));
@@ -228,11 +243,13 @@ static enum kr_status justify(const struct kr_ir *ir, struct kr_proof *proof, kr
 /* Are the two of two units, whose order is not that of the pair alone? */
 static bool is_of_units(const struct kr_ir *ir, kr_version a, kr_version b)
 {
-	if (kr_asg_is_initial(ir->asg, a) || kr_asg_is_initial(ir->asg, b) || kr_unit_first(ir, a).i == kr_unit_first(ir, b).i)
+	if (kr_asg_is_initial(ir->asg, a) || kr_asg_is_initial(ir->asg, b) ||
+		kr_unit_first(ir, a).i == kr_unit_first(ir, b).i)
 		return false;
 	kr_version c = a, d = b;
 	kr_units_choice(ir, &c, &d);
-	return c.i != a.i || d.i != b.i || ir->units->next[a.i].i != KR_NONE || ir->units->next[b.i].i != KR_NONE;
+	return c.i != a.i || d.i != b.i || ir->units->next[a.i].i != KR_NONE ||
+		ir->units->next[b.i].i != KR_NONE;
 }
 
 struct justifying {
@@ -245,12 +262,14 @@ struct justifying {
 static enum kr_status justify_once(struct justifying *j, kr_version a, kr_version b)
 {
 	struct kr_mem *mem = &j->ir->ctx->mem;
-	struct kr_version_pair pair = a.i < b.i ? (struct kr_version_pair){a, b} : (struct kr_version_pair){b, a};
+	struct kr_version_pair pair =
+		a.i < b.i ? (struct kr_version_pair){a, b} : (struct kr_version_pair){b, a};
 	uint64_t hash = kr_hash_pair(pair.a.i, pair.b.i);
 	uint32_t id;
 	if (!is_of_units(j->ir, a, b))
 		return KR_OK;
-	for (kr_table_iter it = kr_table_find(&j->table, hash); (id = kr_table_next(&j->table, &it)) != KR_NONE;)
+	for (kr_table_iter it = kr_table_find(&j->table, hash);
+		(id = kr_table_next(&j->table, &it)) != KR_NONE;)
 		if (j->pairs.at[id].a.i == pair.a.i && j->pairs.at[id].b.i == pair.b.i)
 			return KR_OK;
 	if (!kr_table_reserve(mem, &j->table) || !kr_vec_push(mem, &j->pairs, pair))
@@ -259,7 +278,8 @@ static enum kr_status justify_once(struct justifying *j, kr_version a, kr_versio
 	return justify(j->ir, j->proof, a, b);
 }
 
-enum kr_status kr_units_justify(const struct kr_ir *ir, struct kr_proof *proof, const struct kr_version_pair *further, uint32_t n)
+enum kr_status kr_units_justify(const struct kr_ir *ir, struct kr_proof *proof,
+	const struct kr_version_pair *further, uint32_t n)
 {
 	struct justifying j = {.ir = ir, .proof = proof};
 	uint32_t links = ir->units ? proof->links.n : 0;
@@ -269,7 +289,8 @@ enum kr_status kr_units_justify(const struct kr_ir *ir, struct kr_proof *proof, 
 	for (uint32_t i = 0; i < links && !status; i++) {
 		struct kr_link link = proof->links.at[i];
 		if (link.edge == KR_NONE && link.kind == KR_WW)
-			status = justify_once(&j, kr_asg_version_of(ir->asg, link.from, link.key), kr_asg_version_of(ir->asg, link.to, link.key));
+			status = justify_once(&j, kr_asg_version_of(ir->asg, link.from, link.key),
+				kr_asg_version_of(ir->asg, link.to, link.key));
 		if (link.edge == KR_NONE && link.kind == KR_RW)
 			status = justify_once(&j, link.seen, kr_asg_version_of(ir->asg, link.to, link.key));
 	}

@@ -1,4 +1,5 @@
-/* Verdicts are those of `krait check`, which is run here as a command: its options pass through. On the way, the library is asked. */
+/* Verdicts are those of `krait check`, which is run here as a command: its options pass through. On the way,
+ * the library is asked. */
 #include "lab/check.h"
 
 #include <inttypes.h>
@@ -21,7 +22,9 @@ const char *kr_lab_asked(const struct kr_args *args, const struct kr_run *run, i
 	if (!claim && !keeps)
 		return asked;
 	if (run->share_count > 1) {
-		*status = kr_usage("option '--check': found '%s', expected levels of krait, since clients are at several levels", asked);
+		*status = kr_usage("option '--check': found '%s', expected levels of krait, since clients "
+				   "are at several levels",
+			asked);
 		return NULL;
 	}
 	return claim ? run->shares[0].level->claims : run->shares[0].level->keeps;
@@ -39,8 +42,10 @@ static int run_command(const struct kr_args *args, const char *name, char *const
 
 static int check_levels(const struct kr_args *args, const struct kr_run *run, const char *levels)
 {
-	static const char *const flags[] = {"explain", "json", "quiet"}, *const values[] = {"html", "timeout"};
-	static char *const spelled[] = {"--explain", "--json", "--quiet"}, *const named[] = {"--html", "--timeout"};
+	static const char *const flags[] = {"explain", "json", "quiet"},
+				 *const values[] = {"html", "timeout"};
+	static char *const spelled[] = {"--explain", "--json", "--quiet"},
+			   *const named[] = {"--html", "--timeout"};
 	char *words[16] = {"-l", (char *)levels};
 	int n = 2;
 
@@ -88,19 +93,23 @@ static bool is_violated(krait_history *history, const char *level, uint64_t line
 	krait_verdict *verdict;
 	bool violated;
 
-	if (krait_check(history, level, NULL, &(struct krait_options){.seconds = 10}, &verdict, &error) != KRAIT_OK)
+	if (krait_check(history, level, NULL, &(struct krait_options){.seconds = 10}, &verdict, &error) !=
+		KRAIT_OK)
 		return false;
 	violated = krait_verdict_outcome(verdict) == KRAIT_VIOLATED;
 	if (violated)
-		kr_note("on the way, after %" PRIu64 " transactions: %s is violated: %s", lines, krait_verdict_level(verdict), krait_verdict_anomaly(verdict));
+		kr_note("on the way, after %" PRIu64 " transactions: %s is violated: %s", lines,
+			krait_verdict_level(verdict), krait_verdict_anomaly(verdict));
 	krait_verdict_free(verdict);
 	return violated;
 }
 
-static void shrink(const struct kr_args *args, const struct kr_run *run, const char *level, const char *prefix)
+static void shrink(const struct kr_args *args, const struct kr_run *run, const char *level,
+	const char *prefix)
 {
 	char least[4200];
-	char *words[] = {"-l", (char *)level, "--quiet", "--timeout", "20", "-o", least, "--", (char *)prefix};
+	char *words[] = {"-l", (char *)level, "--quiet", "--timeout", "20", "-o", least, "--",
+		(char *)prefix};
 
 	(void)snprintf(least, sizeof least, "%s.min.jsonl", run->path);
 	if (run_command(args, "shrink", words, (int)KR_COUNT(words)) == KR_EXIT_SATISFIED)
@@ -117,11 +126,13 @@ bool kr_lab_check_prefix(const struct kr_args *args, struct kr_run *run, const c
 
 	(void)snprintf(path, sizeof path, "%s/prefix", run->folder);
 	(void)snprintf(list, sizeof list, "%s", levels);
-	if (!kr_run_prefix(run, path, &lines) || krait_history_read(path, "native", NULL, &history, &error) != KRAIT_OK) {
+	if (!kr_run_prefix(run, path, &lines) ||
+		krait_history_read(path, "native", NULL, &history, &error) != KRAIT_OK) {
 		kr_note("on the way: the prefix cannot be checked");
 		return false;
 	}
-	for (char *level = strtok_r(list, ",", &state); level && !violated; level = strtok_r(NULL, ",", &state)) {
+	for (char *level = strtok_r(list, ",", &state); level && !violated;
+		level = strtok_r(NULL, ",", &state)) {
 		violated = is_violated(history, level, lines);
 		if (violated)
 			shrink(args, run, level, path);

@@ -1,4 +1,5 @@
-/* A client: plans, runs and tells one transaction after the other. What becomes of it is told by what the database said, and by nothing else:
+/* A client: plans, runs and tells one transaction after the other. What becomes of it is told by what the
+ * database said, and by nothing else:
  *
  *     commit was answered                                   committed
  *     the database ended it, or commit was not sent         aborted
@@ -24,7 +25,10 @@ static void pause_ns(int64_t ns)
 		(void)nanosleep(&time, NULL);
 }
 
-static bool is_stopped(const struct kr_run *run) { return run->control->stop || (run->control->began && kl_now() - run->control->began > run->duration); }
+static bool is_stopped(const struct kr_run *run)
+{
+	return run->control->stop || (run->control->began && kl_now() - run->control->began > run->duration);
+}
 
 /* Servers come back after a fault. */
 static bool connect(struct kr_session *s)
@@ -40,7 +44,8 @@ static bool connect(struct kr_session *s)
 			return true;
 		}
 		if (kl_now() > end) {
-			kr_run_fail(s->run, KR_RUN_FAILED, "client %" PRIu32 " cannot connect: %s", s->number, s->run->store.why);
+			kr_run_fail(s->run, KR_RUN_FAILED, "client %" PRIu32 " cannot connect: %s", s->number,
+				s->run->store.why);
 			return false;
 		}
 		pause_ns(20000000);
@@ -65,14 +70,16 @@ static void forget_order(struct kl_result *r)
 }
 
 /* What a call came to. */
-static enum kl_answer answered(struct kr_session *s, const char *what, struct kl_result *r, enum kl_answer answer)
+static enum kl_answer answered(struct kr_session *s, const char *what, struct kl_result *r,
+	enum kl_answer answer)
 {
 	r->answered = r->answered ? r->answered : kl_now();
 	if (!s->run->store.certificate)
 		forget_order(r);
 	s->own = r->own ? r->own : s->own;
 	if (answer == KL_BUG)
-		kr_run_fail(s->run, KR_RUN_FAILED, "%s of %s: unexpected answer %s: %s", what, s->client->id, r->code, r->message);
+		kr_run_fail(s->run, KR_RUN_FAILED, "%s of %s: unexpected answer %s: %s", what, s->client->id,
+			r->code, r->message);
 	return answer;
 }
 
@@ -114,7 +121,8 @@ static enum kl_answer run_step(struct kr_session *s, uint32_t i)
 	enum kl_answer answer = answered(s, step->key, r, s->run->store.driver->run(s->client, &op, r));
 
 	if (!kr_slot_answered(slot, &op, r, answer)) {
-		kr_run_fail(s->run, KR_RUN_FAILED, "transaction %s has no room for what was answered", s->client->id);
+		kr_run_fail(s->run, KR_RUN_FAILED, "transaction %s has no room for what was answered",
+			s->client->id);
 		return KL_BUG;
 	}
 	s->run->control->statements_failed += answer == KL_STATEMENT;
@@ -289,7 +297,8 @@ bool kl_result_list(struct kl_result *result, const char *text, size_t length)
 	return true;
 }
 
-enum kl_answer kl_error(struct kl_result *result, enum kl_answer answer, const char *code, const char *message)
+enum kl_answer kl_error(struct kl_result *result, enum kl_answer answer, const char *code,
+	const char *message)
 {
 	(void)snprintf(result->code, sizeof result->code, "%s", code);
 	(void)snprintf(result->message, sizeof result->message, "%s", message);

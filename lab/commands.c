@@ -19,11 +19,14 @@ int kr_lab_overview(struct kr_mem *mem)
 
 	kr_str_init(&out, mem);
 	kr_str_add(&out,
-		"krait-lab: lets clients run transactions on a database at the same time, records\nwhat they see, and asks krait about it.\n\n"
+		"krait-lab: lets clients run transactions on a database at the same time, records\nwhat they "
+		"see, and asks krait about it.\n\n"
 		"Usage: krait-lab COMMAND [OPTION]...\n       krait-lab --help | --version\n\nCommands:\n");
 	for (size_t i = 0; i < kr_lab_registry_count; i++)
-		kr_str_format(&out, "  %-10s%s\n", kr_lab_registry[i]->command->name, kr_lab_registry[i]->command->title);
-	kr_str_add(&out, "\n'krait-lab COMMAND --help' describes a command and its options.\n\nExit status:\n");
+		kr_str_format(&out, "  %-10s%s\n", kr_lab_registry[i]->command->name,
+			kr_lab_registry[i]->command->title);
+	kr_str_add(&out,
+		"\n'krait-lab COMMAND --help' describes a command and its options.\n\nExit status:\n");
 	kr_str_format(&out, "  %3d  this machine lacks the database\n", KR_EXIT_LACKING);
 	for (const struct kr_exit_line *e = kr_exit_lines; e->meaning; e++)
 		kr_str_format(&out, "  %3d  %s\n", e->status, e->meaning);

@@ -1,5 +1,6 @@
-/* What a driver of krait-lab is: a shared object lib/krait/drivers/NAME.so that defines `krait_driver` and knows one database. It runs one operation at a time and says what was
- * answered; plans, threads, clocks and the trace are the engine's. A driver never tries anything again by itself. */
+/* What a driver of krait-lab is: a shared object lib/krait/drivers/NAME.so that defines `krait_driver` and
+ * knows one database. It runs one operation at a time and says what was answered; plans, threads, clocks and
+ * the trace are the engine's. A driver never tries anything again by itself. */
 #ifndef KR_LAB_DRIVER_H
 #define KR_LAB_DRIVER_H
 
@@ -19,7 +20,8 @@
 enum kl_answer {
 	KL_OK,
 	KL_STATEMENT, /* the statement failed and had no effect; the transaction goes on */
-	KL_REFUSED,   /* from here to KL_BUSY: the database ended the transaction, which had no effect. Over a conflict, */
+	/* from here to KL_BUSY: the database ended the transaction, which had no effect. Over a conflict, */
+	KL_REFUSED,
 	KL_DEADLOCK,
 	KL_TIMEOUT,
 	KL_BUSY,
@@ -65,12 +67,15 @@ struct kl_row {
 
 /* Zeroed before each call, rows' memory apart. */
 struct kl_result {
-	int64_t sent, answered; /* kl_now() just before and just after the call; 0: the engine's reading stands. A driver that parses answers sets `answered` first */
+	/* kl_now() just before and just after the call; 0: the engine's reading stands. A driver that parses
+	 * answers sets `answered` first */
+	int64_t sent, answered;
 	bool found, done, unchanged; /* `unchanged`: a row matched and got no new version */
 	int64_t value;
 	uint64_t mark;          /* KL_READ: as of a row */
 	uint64_t own;           /* the database's own number of this transaction, once it has one */
-	bool has_place;         /* of commit: where the database puts this transaction in its order of serialization, */
+	/* of commit: where the database puts this transaction in its order of serialization, */
+	bool has_place;
 	bool reads_only;        /* behind all that wrote at that place */
 	uint64_t place;
 	struct kl_row *rows;
@@ -112,7 +117,12 @@ struct kl_client {
 	bool only_reads;        /* which is known when it begins */
 };
 
-enum { KL_EMBEDDED = 1, KL_SESSIONS = 2, KL_SERIAL = 4 /* places are an order of serialization at levels that claim `ser` or more */, KL_BACKENDS = 8 /* a process for each client */ };
+enum {
+	KL_EMBEDDED = 1,
+	KL_SESSIONS = 2,
+	KL_SERIAL = 4 /* places are an order of serialization at levels that claim `ser` or more */,
+	KL_BACKENDS = 8 /* a process for each client */
+};
 
 struct kl_driver {
 	uint32_t abi;           /* KL_ABI */
@@ -131,12 +141,15 @@ struct kl_driver {
 	enum kl_answer (*run)(struct kl_client *client, const struct kl_op *op, struct kl_result *result);
 	enum kl_answer (*commit)(struct kl_client *client, struct kl_result *result);
 	enum kl_answer (*rollback)(struct kl_client *client, struct kl_result *result);
-	void (*hang_up)(struct kl_client *client, bool after_sending_commit); /* NULL: no connection that can be lost */
+	/* NULL: no connection that can be lost */
+	void (*hang_up)(struct kl_client *client, bool after_sending_commit);
 	void (*close)(struct kl_client *client);
-	bool (*order)(struct kl_store *store, struct kl_sink *sink);          /* after the run; NULL: nothing to tell */
+	/* after the run; NULL: nothing to tell */
+	bool (*order)(struct kl_store *store, struct kl_sink *sink);
 	/* Faults; NULL: not of this store. */
 	bool (*kill_clients)(struct kl_store *store);                 /* the server ends all connections */
-	size_t (*processes)(struct kl_store *store, pid_t *out, size_t most); /* of the server; the first is the main one, the others serve clients */
+	/* of the server; the first is the main one, the others serve clients */
+	size_t (*processes)(struct kl_store *store, pid_t *out, size_t most);
 };
 
 /* ---- what the engine offers to drivers ---- */
@@ -146,9 +159,11 @@ struct kl_driver {
 KL_EXPORT int64_t kl_now(void); /* CLOCK_MONOTONIC in ns */
 
 /* A row of the result; NULL: no memory. The key is cut to KL_KEY. */
-KL_EXPORT struct kl_row *kl_result_row(struct kl_result *result, const char *key, size_t length, int64_t value);
+KL_EXPORT struct kl_row *kl_result_row(struct kl_result *result, const char *key, size_t length,
+	int64_t value);
 
-/* Rows of the integers in a text, with commas between: lists are kept so in stores that have none. False: no memory. */
+/* Rows of the integers in a text, with commas between: lists are kept so in stores that have none. False: no
+ * memory. */
 KL_EXPORT bool kl_result_list(struct kl_result *result, const char *text, size_t length);
 
 /* Sets store->why; false. */
@@ -156,27 +171,38 @@ KL_EXPORT bool kl_fail(struct kl_store *store, const char *format, ...) __attrib
 /* This machine lacks what the driver needs; false. */
 KL_EXPORT bool kl_lacks(struct kl_store *store, const char *what);
 /* What was asked for is refused, before anything was done; false. */
-KL_EXPORT bool kl_refuse(struct kl_store *store, const char *format, ...) __attribute__((format(printf, 2, 3)));
+KL_EXPORT bool kl_refuse(struct kl_store *store, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 /* Is a host this machine: a socket's folder, a loopback address, "localhost", or empty? */
 KL_EXPORT bool kl_is_local(const char *host);
 /* Fills code and message; returns `answer`. */
-KL_EXPORT enum kl_answer kl_error(struct kl_result *result, enum kl_answer answer, const char *code, const char *message);
+KL_EXPORT enum kl_answer kl_error(struct kl_result *result, enum kl_answer answer, const char *code,
+	const char *message);
 
-/* The private folder, made at the first call; NULL after kl_fail. As root it belongs to `user` (NULL: to root), under whom programs then run. It and all processes that were
- * started in it are gone when the lab ends, however that comes. */
+/* The private folder, made at the first call; NULL after kl_fail. As root it belongs to `user` (NULL: to
+ * root), under whom programs then run. It and all processes that were started in it are gone when the lab
+ * ends, however that comes. */
 KL_EXPORT const char *kl_home_open(struct kl_store *store, const char *user);
-/* The path of a program, also where it is not on the path; false after kl_lacks. `folder`: a pattern of further folders, or NULL. */
-KL_EXPORT bool kl_program(struct kl_store *store, const char *name, const char *package, const char *folder, char out[512]);
-KL_EXPORT bool kl_home_run(struct kl_store *store, const char *const *argv);   /* waits; true if it exits with 0 */
+/* The path of a program, also where it is not on the path; false after kl_lacks. `folder`: a pattern of
+ * further folders, or NULL. */
+KL_EXPORT bool kl_program(struct kl_store *store, const char *name, const char *package, const char *folder,
+	char out[512]);
+/* waits; true if it exits with 0 */
+KL_EXPORT bool kl_home_run(struct kl_store *store, const char *const *argv);
 KL_EXPORT bool kl_home_start(struct kl_store *store, const char *const *argv); /* a server, which stays */
-KL_EXPORT void kl_home_kill(struct kl_store *store);                           /* the server, at once, and waits for all of it */
+/* the server, at once, and waits for all of it */
+KL_EXPORT void kl_home_kill(struct kl_store *store);
 KL_EXPORT void kl_home_stop(struct kl_store *store);                           /* as is proper, within 10 s */
-KL_EXPORT size_t kl_home_processes(struct kl_store *store, pid_t *out, size_t most); /* those of the server, the main one first */
-KL_EXPORT void kl_home_log(struct kl_store *store, char *out, size_t size);    /* the end of what they printed */
+/* those of the server, the main one first */
+KL_EXPORT size_t kl_home_processes(struct kl_store *store, pid_t *out, size_t most);
+/* the end of what they printed */
+KL_EXPORT void kl_home_log(struct kl_store *store, char *out, size_t size);
 
-/* The order, oldest first: `mark` wrote a version of `key`; a transaction took effect at a place, by its id. */
+/* The order, oldest first: `mark` wrote a version of `key`; a transaction took effect at a place, by its
+ * id. */
 KL_EXPORT bool kl_tell_version(struct kl_sink *sink, const char *key, uint64_t mark);
-KL_EXPORT bool kl_tell_version_by(struct kl_sink *sink, const char *key, const char *id); /* the same, by the id of the transaction */
+/* the same, by the id of the transaction */
+KL_EXPORT bool kl_tell_version_by(struct kl_sink *sink, const char *key, const char *id);
 KL_EXPORT bool kl_tell_place(struct kl_sink *sink, const char *id, uint64_t place);
 KL_EXPORT bool kl_tell_loader(struct kl_sink *sink, uint64_t mark); /* who wrote the initial rows */
 

@@ -22,8 +22,8 @@ static int run(const struct kr_args *args)
 		}
 		kr_str_format(&out, "%-16s %s\n", driver->name, driver->title);
 		for (const struct kl_level *l = driver->levels; l->name; l++)
-			kr_str_format(&out, "    %-20s claims %-8s keeps %s%s%s\n", l->name, l->claims, l->keeps, l->profile ? "; profile " : "",
-				l->profile ? l->profile : "");
+			kr_str_format(&out, "    %-20s claims %-8s keeps %s%s%s\n", l->name, l->claims,
+				l->keeps, l->profile ? "; profile " : "", l->profile ? l->profile : "");
 	}
 	for (size_t i = 0; kr_driver_left_out(i, name, lacks); i++)
 		kr_str_format(&out, "%-16s not built: %s was not found\n", name, lacks);
@@ -38,7 +38,8 @@ static const struct kr_command command = {
 	.program = "krait-lab",
 	.synopsis = "[OPTION]...",
 	.title = "list the databases that can be recorded, and their levels",
-	.text = "For each level: which of krait's levels its documentation claims, and which one\nit was found to keep.",
+	.text = "For each level: which of krait's levels its documentation claims, and which one\nit was "
+		"found to keep.",
 	.options = options,
 	.run = run,
 };

@@ -24,7 +24,8 @@ static const struct kr_command command = {
 	.program = "krait-lab",
 	.synopsis = "[OPTION]...",
 	.title = "list what can be done to a database while it is recorded",
-	.text = "'--faults KIND@WHEN[,every=TIME][,for=TIME],...' of 'krait-lab record' asks for\nthem; times are 500ms "
+	.text = "'--faults KIND@WHEN[,every=TIME][,for=TIME],...' of 'krait-lab record' asks for\nthem; "
+		"times are 500ms "
 		"or 3s. Lost answers to commits are '--lost'.",
 	.options = options,
 	.run = run,

@@ -11,16 +11,21 @@ static const struct kr_option options[] = {
 	{0},
 };
 
-static const struct kr_command *command_at(size_t i) { return i < kr_lab_registry_count ? kr_lab_registry[i]->command : NULL; }
+static const struct kr_command *command_at(size_t i)
+{
+	return i < kr_lab_registry_count ? kr_lab_registry[i]->command : NULL;
+}
 
 static int print_manual(struct kr_mem *mem)
 {
 	static const struct kr_manual manual = {
 		.name = "KRAIT\\-LAB",
 		.about = "krait\\-lab \\- put a database under test",
-		.synopsis = "\\fBkrait\\-lab\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]...\n.br\n\\fBkrait\\-lab \\-\\-help\\fR\n.br\n"
+		.synopsis = "\\fBkrait\\-lab\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]...\n.br\n\\fBkrait\\-lab "
+			    "\\-\\-help\\fR\n.br\n"
 			    "\\fBkrait\\-lab \\-\\-version\\fR",
-		.description = "Lets clients run transactions on a database at the same time, records what they see, and asks\n.BR krait (1)\nabout it.",
+		.description = "Lets clients run transactions on a database at the same time, records what "
+			       "they see, and asks\n.BR krait (1)\nabout it.",
 		.command = command_at,
 		.exits = ".TP\n\\fB77\\fR\nthis machine lacks the database.",
 	};

@@ -1,5 +1,7 @@
-/* A private folder and the programs that run in it. A process of its own, the keeper, has made all of them: it does what the lab says through a socket, and when the socket closes, because the lab is done, was killed or has
- * crashed, it ends every process that descends from it and removes the folder. Nothing else is ever signalled, and no folder removed that lacks its mark. */
+/* A private folder and the programs that run in it. A process of its own, the keeper, has made all of them:
+ * it does what the lab says through a socket, and when the socket closes, because the lab is done, was killed
+ * or has crashed, it ends every process that descends from it and removes the folder. Nothing else is ever
+ * signalled, and no folder removed that lacks its mark. */
 #define _GNU_SOURCE /* initgroups, nftw, environ */
 #include <dirent.h>
 #include <errno.h>
@@ -77,7 +79,8 @@ bool kl_refuse(struct kl_store *store, const char *format, ...)
 
 bool kl_is_local(const char *host)
 {
-	return !*host || *host == '/' || *host == '@' || strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 || strncmp(host, "127.", 4) == 0;
+	return !*host || *host == '/' || *host == '@' || strcmp(host, "localhost") == 0 ||
+		strcmp(host, "::1") == 0 || strncmp(host, "127.", 4) == 0;
 }
 
 /* ---- the keeper ---- */
@@ -212,7 +215,9 @@ static _Noreturn void become(const struct kl_home *home, char **argv)
 	(void)dup2(nothing, STDIN_FILENO);
 	(void)dup2(log, STDOUT_FILENO);
 	(void)dup2(log, STDERR_FILENO);
-	if (home->user[0] && (!user || initgroups(user->pw_name, user->pw_gid) != 0 || setgid(user->pw_gid) != 0 || setuid(user->pw_uid) != 0))
+	if (home->user[0] &&
+		(!user || initgroups(user->pw_name, user->pw_gid) != 0 || setgid(user->pw_gid) != 0 ||
+			setuid(user->pw_uid) != 0))
 		_exit(126);
 	(void)execvp(argv[0], argv);
 	_exit(127);
@@ -241,7 +246,10 @@ static int64_t obey(struct kl_home *home, char *message, size_t length)
 	pid_t pid;
 
 	switch (message[0]) {
-	case 'r': pid = spawn(home, message, length); return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	case 'r':
+		pid = spawn(home, message, length);
+		return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status)
+										       : -1;
 	case 's': home->server = spawn(home, message, length); return home->server;
 	case 'k': kill_all(); break;
 	case 't': stop_all(home->server); break;
@@ -287,7 +295,9 @@ static bool make_folder(struct kl_store *store, struct kl_home *home, const char
 
 	if (user && getuid() == 0 && !owner)
 		return kl_lacks(store, user);
-	if (snprintf(home->path, sizeof home->path, "%s/krait-lab-XXXXXX", tmp && strlen(tmp) < 40 ? tmp : "/tmp") < 0 || !mkdtemp(home->path))
+	if (snprintf(home->path, sizeof home->path, "%s/krait-lab-XXXXXX",
+		    tmp && strlen(tmp) < 40 ? tmp : "/tmp") < 0 ||
+		!mkdtemp(home->path))
 		return kl_fail(store, "cannot make a folder: %s", strerror(errno));
 	(void)snprintf(mark, sizeof mark, "%s/" MARK, home->path);
 	int fd = open(mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -408,7 +418,8 @@ void kl_home_log(struct kl_store *store, char *out, size_t size)
 	(void)fclose(file);
 }
 
-bool kl_program(struct kl_store *store, const char *name, const char *package, const char *folder, char out[512])
+bool kl_program(struct kl_store *store, const char *name, const char *package, const char *folder,
+	char out[512])
 {
 	static const char *const folders[] = {"/usr/sbin", "/usr/local/sbin", "/usr/bin", "/usr/local/bin"};
 	char pattern[512], text[512];
@@ -416,13 +427,15 @@ bool kl_program(struct kl_store *store, const char *name, const char *package, c
 	const char *path = getenv("PATH");
 
 	out[0] = '\0';
-	if (folder && snprintf(pattern, sizeof pattern, "%s/%s", folder, name) > 0 && glob(pattern, 0, NULL, &found) == 0)
+	if (folder && snprintf(pattern, sizeof pattern, "%s/%s", folder, name) > 0 &&
+		glob(pattern, 0, NULL, &found) == 0)
 		(void)snprintf(out, 512, "%s", found.gl_pathv[found.gl_pathc - 1]);
 	globfree(&found);
 	while (!out[0] && path && *path) {
 		size_t length = strcspn(path, ":");
 
-		if (snprintf(text, sizeof text, "%.*s/%s", (int)length, path, name) < (int)sizeof text && access(text, X_OK) == 0)
+		if (snprintf(text, sizeof text, "%.*s/%s", (int)length, path, name) < (int)sizeof text &&
+			access(text, X_OK) == 0)
 			(void)snprintf(out, 512, "%s", text);
 		path += length + (path[length] == ':');
 	}

@@ -1,4 +1,5 @@
-/* krait-lab: puts a database under test. A program of its own, so that the checker stays a function of files and needs no database's library. */
+/* krait-lab: puts a database under test. A program of its own, so that the checker stays a function of files
+ * and needs no database's library. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,7 @@
-/* A client's lines are in the file, then in its slot's buffer, then it has one in flight. What is being moved from one to the next is in both: a client's numbers grow, so the file's lines from the buffer's first number on
- * are left out (a write that was cut short may have damaged them), and one in flight whose line is there. Slots are looked at before the file is read: so nothing can slip through between the two. */
+/* A client's lines are in the file, then in its slot's buffer, then it has one in flight. What is being moved
+ * from one to the next is in both: a client's numbers grow, so the file's lines from the buffer's first
+ * number on are left out (a write that was cut short may have damaged them), and one in flight whose line is
+ * there. Slots are looked at before the file is read: so nothing can slip through between the two. */
 #define _GNU_SOURCE /* getline */
 #include "lab/merge.h"
 
@@ -15,7 +17,10 @@ struct seen {
 	int64_t last;   /* number taken last; -1: none */
 };
 
-bool kr_merging_id(const char *line, uint32_t *client, uint32_t *number) { return sscanf(line, "{\"id\":\"c%" SCNu32 ".%" SCNu32 "\"", client, number) == 2; }
+bool kr_merging_id(const char *line, uint32_t *client, uint32_t *number)
+{
+	return sscanf(line, "{\"id\":\"c%" SCNu32 ".%" SCNu32 "\"", client, number) == 2;
+}
 
 static bool is_whole(const struct kr_merging *m, const char *line, size_t length)
 {

@@ -1,4 +1,5 @@
-/* The transactions of a recording that is not finished: those in the file, those in the slots' buffers, those in flight. */
+/* The transactions of a recording that is not finished: those in the file, those in the slots' buffers, those
+ * in flight. */
 #ifndef KR_LAB_MERGE_H
 #define KR_LAB_MERGE_H
 
@@ -24,7 +25,8 @@ bool kr_merge(struct kr_merging *merge);
 /* Of a transaction's line. */
 bool kr_merging_id(const char *line, uint32_t *client, uint32_t *number);
 
-/* Maps the slots that lie in the folder: *clients of them. NULL: there are none, or no memory. Freed with kr_slots_unmap. */
+/* Maps the slots that lie in the folder: *clients of them. NULL: there are none, or no memory. Freed with
+ * kr_slots_unmap. */
 struct kr_slot **kr_slots_map(const char *folder, uint32_t *clients);
 void kr_slots_unmap(struct kr_slot **slots, uint32_t clients);
 

@@ -94,7 +94,8 @@ const struct kl_driver *kr_driver_open(struct kr_mem *mem, const char *name, boo
 	if (library)
 		driver = dlsym(library, "krait_driver");
 	if (library && (!driver || driver->abi != KL_ABI)) {
-		kr_fail("driver %s: %s", name, driver ? "it is for another version of krait-lab" : "it defines no krait_driver");
+		kr_fail("driver %s: %s", name,
+			driver ? "it is for another version of krait-lab" : "it defines no krait_driver");
 		driver = NULL;
 	} else if (!library && path.n > 0 && access(path.at, R_OK) == 0) {
 		kr_fail("driver %s: %s", name, dlerror());

@@ -5,7 +5,8 @@
 #include "base/str.h"
 #include "lab/driver.h"
 
-/* A name, or a path of a shared object. NULL after a message; *lacking: it was not built, since its library was not found. Stays open. */
+/* A name, or a path of a shared object. NULL after a message; *lacking: it was not built, since its library
+ * was not found. Stays open. */
 const struct kl_driver *kr_driver_open(struct kr_mem *mem, const char *name, bool *lacking);
 
 /* The i-th file NAME.so of the folder, by name: its name. False past the end. */

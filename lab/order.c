@@ -1,5 +1,7 @@
-/* Two passes over the trace. The first one collects what stands for transactions in the database: its own number of each (`own`), places that answers had (`at`), places of its log. The second one rewrites each line. Places
- * need not be unique: who only read at a place comes behind who wrote there, and of these any order will do. */
+/* Two passes over the trace. The first one collects what stands for transactions in the database: its own
+ * number of each (`own`), places that answers had (`at`), places of its log. The second one rewrites each
+ * line. Places need not be unique: who only read at a place comes behind who wrote there, and of these any
+ * order will do. */
 #define _GNU_SOURCE /* getline */
 #include "lab/order.h"
 
@@ -45,7 +47,8 @@ static uint64_t hash_text(const char *text)
 	return hash;
 }
 
-/* A database that was killed may give a number again whose transaction has left no trace in it: it is that of who took effect. */
+/* A database that was killed may give a number again whose transaction has left no trace in it: it is that of
+ * who took effect. */
 static struct txn *by_own(struct order *o, uint64_t own)
 {
 	kr_table_iter it = kr_table_find(&o->by_own, hash_number(own));
@@ -73,9 +76,11 @@ static struct txn *by_id(struct order *o, const char *id)
 static bool collect_line(struct order *o, const char *line, size_t length)
 {
 	json_t *json = json_loadb(line, length, 0, NULL), *at = json_object_get(json, "at");
-	const char *id = json_string_value(json_object_get(json, "id")), *status = json_string_value(json_object_get(json, "status"));
+	const char *id = json_string_value(json_object_get(json, "id")),
+		   *status = json_string_value(json_object_get(json, "status"));
 	struct txn txn = {.own = (uint64_t)json_integer_value(json_object_get(json, "own"))};
-	bool fine = id && status && kr_table_reserve(&o->mem, &o->by_own) && kr_table_reserve(&o->mem, &o->by_id);
+	bool fine =
+		id && status && kr_table_reserve(&o->mem, &o->by_own) && kr_table_reserve(&o->mem, &o->by_id);
 
 	if (fine) {
 		(void)snprintf(txn.id, sizeof txn.id, "%s", id);
@@ -150,7 +155,8 @@ static int compare(const void *a, const void *b)
 {
 	const struct txn *x = *(struct txn *const *)a, *y = *(struct txn *const *)b;
 
-	return kr_then(KR_ORDER(x->place, y->place), kr_then(KR_ORDER(x->reads_only, y->reads_only), KR_ORDER(x->end, y->end)));
+	return kr_then(KR_ORDER(x->place, y->place),
+		kr_then(KR_ORDER(x->reads_only, y->reads_only), KR_ORDER(x->end, y->end)));
 }
 
 static bool number_places(struct order *o)
@@ -180,7 +186,8 @@ static bool number_places(struct order *o)
 /* The attribute `marks` of an operation becomes `versions`. One's own versions are no news. */
 static void name_versions(struct order *o, json_t *op, uint64_t own)
 {
-	json_t *attributes = json_array_get(op, json_array_size(op) - 1), *marks = json_object_get(attributes, "marks"), *versions = json_object();
+	json_t *attributes = json_array_get(op, json_array_size(op) - 1),
+	       *marks = json_object_get(attributes, "marks"), *versions = json_object();
 
 	for (void *at = json_object_iter(marks); at; at = json_object_iter_next(marks, at)) {
 		uint64_t mark = (uint64_t)json_integer_value(json_object_iter_value(at));
@@ -192,7 +199,8 @@ static void name_versions(struct order *o, json_t *op, uint64_t own)
 			o->told->strangers++;
 			continue;
 		}
-		(void)json_object_set_new(versions, json_object_iter_key(at), writer ? json_string(writer->id) : json_null());
+		(void)json_object_set_new(versions, json_object_iter_key(at),
+			writer ? json_string(writer->id) : json_null());
 		o->told->named++;
 	}
 	if (marks)
@@ -284,7 +292,8 @@ static void write_chains(const struct order *o, const struct chains *c, FILE *ou
 	for (uint32_t i = 0; i < c->all.n; i++) {
 		(void)fprintf(out, "{\"version_order\":\"%s\",\"writers\":[", c->all.at[i].key);
 		for (uint32_t l = c->all.at[i].first; l != KR_NONE; l = c->links.at[l].next)
-			(void)fprintf(out, "\"%s\"%s", o->txns.at[c->links.at[l].txn].id, c->links.at[l].next == KR_NONE ? "" : ",");
+			(void)fprintf(out, "\"%s\"%s", o->txns.at[c->links.at[l].txn].id,
+				c->links.at[l].next == KR_NONE ? "" : ",");
 		(void)fprintf(out, "]}\n");
 	}
 	o->told->keys = c->all.n;
@@ -333,7 +342,8 @@ bool kr_order_apply(FILE *in, FILE *sink, FILE *out, bool serial, struct kr_orde
 		collect_places(&o, sink);
 	for (uint32_t i = 0; i < o.txns.n; i++)
 		o.txns.at[i].serial = -1;
-	fine = fine && (!serial || number_places(&o)) && walk(&o, in, rewrite, out) && (!sink || write_orders(&o, sink, out));
+	fine = fine && (!serial || number_places(&o)) && walk(&o, in, rewrite, out) &&
+		(!sink || write_orders(&o, sink, out));
 	kr_vec_done(&o.mem, &o.txns);
 	kr_table_done(&o.mem, &o.by_own);
 	kr_table_done(&o.mem, &o.by_id);

@@ -1,4 +1,5 @@
-/* Plans: workloads by name and parameters, the values that are written, and the steps of a transaction. Each value is written once in a database: what it is made of (run, category, client, how many that client has
+/* Plans: workloads by name and parameters, the values that are written, and the steps of a transaction. Each
+ * value is written once in a database: what it is made of (run, category, client, how many that client has
  * written) stands in decimal digits, so that people can read it, too. */
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,11 +26,13 @@ static bool parse_parameter(struct kr_job *work, const char *name, const char *v
 		work->of[i] = strtoll(value, &end, 10);
 		if (end != value && !*end && work->of[i] >= p->least && work->of[i] <= p->most)
 			return true;
-		(void)snprintf(why, 256, "workload %s: %s: found '%.64s', expected an integer from %lld to %lld", w->name, name, value, (long long)p->least,
-			(long long)p->most);
+		(void)snprintf(why, 256,
+			"workload %s: %s: found '%.64s', expected an integer from %lld to %lld", w->name,
+			name, value, (long long)p->least, (long long)p->most);
 		return false;
 	}
-	(void)snprintf(why, 256, "workload %s has no parameter '%.64s'%.128s", w->name, name, kr_guess_text(&guess, "krait-lab workloads", near));
+	(void)snprintf(why, 256, "workload %s has no parameter '%.64s'%.128s", w->name, name,
+		kr_guess_text(&guess, "krait-lab workloads", near));
 	return false;
 }
 
@@ -43,7 +46,8 @@ static const struct kr_workload *find(const char *name, char why[256])
 			return kr_workload_registry[i];
 		kr_guess_try(&guess, kr_workload_registry[i]->name);
 	}
-	(void)snprintf(why, 256, "unknown workload '%.64s'%.128s", name, kr_guess_text(&guess, "krait-lab workloads", near));
+	(void)snprintf(why, 256, "unknown workload '%.64s'%.128s", name,
+		kr_guess_text(&guess, "krait-lab workloads", near));
 	return NULL;
 }
 
@@ -53,7 +57,8 @@ bool kr_job_parse(const char *text, struct kr_job *out, char why[256])
 
 	*out = (struct kr_job){0};
 	if (snprintf(copy, sizeof copy, "%s", text) >= (int)sizeof copy) {
-		(void)snprintf(why, 256, "workload: found %zu bytes, expected at most %zu", strlen(text), sizeof copy - 1);
+		(void)snprintf(why, 256, "workload: found %zu bytes, expected at most %zu", strlen(text),
+			sizeof copy - 1);
 		return false;
 	}
 	rest = strchr(copy, ':');
@@ -64,7 +69,8 @@ bool kr_job_parse(const char *text, struct kr_job *out, char why[256])
 		return false;
 	for (size_t i = 0; out->workload->parameters[i].name; i++)
 		out->of[i] = out->workload->parameters[i].usual;
-	for (char *word = rest ? strtok_r(rest, ",", &state) : NULL; word; word = strtok_r(NULL, ",", &state)) {
+	for (char *word = rest ? strtok_r(rest, ",", &state) : NULL; word;
+		word = strtok_r(NULL, ",", &state)) {
 		char *value = strchr(word, '=');
 
 		if (value)
@@ -115,16 +121,26 @@ bool kr_rows_add(struct kr_mem *mem, struct kr_rows *rows, const char *key, int6
 
 uint64_t kr_plan_below(struct kr_plan *plan, uint64_t n) { return kr_rng_below(&plan->rng, n); }
 
-bool kr_plan_chance(struct kr_plan *plan, int64_t percent) { return kr_plan_below(plan, 100) < (uint64_t)percent; }
+bool kr_plan_chance(struct kr_plan *plan, int64_t percent)
+{
+	return kr_plan_below(plan, 100) < (uint64_t)percent;
+}
 
-int64_t kr_plan_category(const struct kr_plan *plan, uint32_t category) { return plan->work->value_base + category * plan->work->value_unit; }
+int64_t kr_plan_category(const struct kr_plan *plan, uint32_t category)
+{
+	return plan->work->value_base + category * plan->work->value_unit;
+}
 
 int64_t kr_plan_value(struct kr_plan *plan, uint32_t category)
 {
-	return kr_plan_category(plan, category) + (plan->client + 1) * plan->work->value_client + (int64_t)++plan->writes;
+	return kr_plan_category(plan, category) + (plan->client + 1) * plan->work->value_client +
+		(int64_t)++plan->writes;
 }
 
-bool kr_plan_has(const struct kr_plan *plan, uint64_t operations) { return (plan->work->operations & operations) == operations; }
+bool kr_plan_has(const struct kr_plan *plan, uint64_t operations)
+{
+	return (plan->work->operations & operations) == operations;
+}
 
 struct kr_step *kr_plan_add(struct kr_plan *plan, enum kl_kind kind, const char *key, ...)
 {
@@ -149,17 +165,21 @@ void kr_plan_write(struct kr_plan *plan, enum kl_kind kind, const char *key, int
 		step->op.value = value;
 }
 
-void kr_plan_growing(struct kr_plan *p, enum kl_kind read, enum kl_kind add, const char *prefix, const char *size)
+void kr_plan_growing(struct kr_plan *p, enum kl_kind read, enum kl_kind add, const char *prefix,
+	const char *size)
 {
 	const struct kr_job *work = p->work;
-	uint64_t n = 1 + kr_plan_below(p, (uint64_t)kr_job_parameter(work, "ops")), keys = (uint64_t)kr_job_parameter(work, "keys");
+	uint64_t n = 1 + kr_plan_below(p, (uint64_t)kr_job_parameter(work, "ops")),
+		 keys = (uint64_t)kr_job_parameter(work, "keys");
 
 	p->reads_only = true;
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t k = kr_plan_below(p, keys);
-		uint64_t grown = p->writes * work->clients / (keys * (uint64_t)kr_job_parameter(work, size)); /* as if all clients were as far */
+		/* as if all clients were as far */
+		uint64_t grown = p->writes * work->clients / (keys * (uint64_t)kr_job_parameter(work, size));
 		bool reads = kr_plan_chance(p, kr_job_parameter(work, "reads"));
-		struct kr_step *step = kr_plan_add(p, reads ? read : add, "%s%llu.%llu", prefix, (unsigned long long)k, (unsigned long long)grown);
+		struct kr_step *step = kr_plan_add(p, reads ? read : add, "%s%llu.%llu", prefix,
+			(unsigned long long)k, (unsigned long long)grown);
 
 		p->reads_only &= reads;
 		if (step && !reads)

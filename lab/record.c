@@ -39,7 +39,10 @@ struct watch {
 	bool violated, terminal;
 };
 
-static uint64_t transactions(const struct kr_run *run) { return run->control->committed + run->control->aborted + run->control->unknown; }
+static uint64_t transactions(const struct kr_run *run)
+{
+	return run->control->committed + run->control->aborted + run->control->unknown;
+}
 
 static pid_t start_worker(struct watch *w)
 {
@@ -68,8 +71,10 @@ static void print_line(struct watch *w, int64_t now)
 
 	if (!w->terminal || !c->started || now < w->next_line)
 		return;
-	fprintf(stderr, "\r%" PRIu64 " transactions, %" PRIu64 " a second, %" PRIu64 " aborted, %" PRIu64 " unknown ", n,
-		(uint64_t)((double)n * 1e9 / (double)(now - c->began + 1)), (uint64_t)c->aborted, (uint64_t)c->unknown);
+	fprintf(stderr,
+		"\r%" PRIu64 " transactions, %" PRIu64 " a second, %" PRIu64 " aborted, %" PRIu64 " unknown ",
+		n, (uint64_t)((double)n * 1e9 / (double)(now - c->began + 1)), (uint64_t)c->aborted,
+		(uint64_t)c->unknown);
 	w->next_line = now + SECOND;
 }
 
@@ -84,11 +89,13 @@ static void look(struct watch *w)
 		w->moved = now;
 	w->done = n;
 	if (now - w->moved > w->options.stall && !c->stop) {
-		kr_run_fail(w->run, KR_RUN_FAILED, "nothing came back for %g s", (double)w->options.stall / 1e9);
+		kr_run_fail(w->run, KR_RUN_FAILED, "nothing came back for %g s",
+			(double)w->options.stall / 1e9);
 		w->stop_by = now + SECOND;
 	}
 	if (statvfs(w->run->path, &disk) == 0 && (uint64_t)disk.f_bavail * disk.f_frsize < SPACE && !c->stop)
-		kr_run_fail(w->run, KR_RUN_FAILED, "less than %d MiB of the disk are left", (int)(SPACE >> 20));
+		kr_run_fail(w->run, KR_RUN_FAILED, "less than %d MiB of the disk are left",
+			(int)(SPACE >> 20));
 	if (c->stop && !w->stop_by)
 		w->stop_by = now + PATIENCE_S * SECOND;
 	if (w->stop_by && now > w->stop_by)
@@ -165,16 +172,22 @@ static void tell_counts(const struct watch *w, const struct kr_order_told *told)
 {
 	const struct kr_control *c = w->run->control;
 
-	kr_note("%s: %s: %" PRIu64 " committed, %" PRIu64 " aborted, %" PRIu64 " unknown%s", w->run->path, c->version, (uint64_t)c->committed,
-		(uint64_t)c->aborted, (uint64_t)c->unknown, c->events_n > 0 ? ", with faults" : "");
+	kr_note("%s: %s: %" PRIu64 " committed, %" PRIu64 " aborted, %" PRIu64 " unknown%s", w->run->path,
+		c->version, (uint64_t)c->committed, (uint64_t)c->aborted, (uint64_t)c->unknown,
+		c->events_n > 0 ? ", with faults" : "");
 	if (told->versions > 0 || told->named > 0)
-		kr_note("the database told %" PRIu64 " versions of %" PRIu64 " keys; reads name %" PRIu64, told->versions, told->keys, told->named);
+		kr_note("the database told %" PRIu64 " versions of %" PRIu64 " keys; reads name %" PRIu64,
+			told->versions, told->keys, told->named);
 	if (told->places > 0)
-		kr_note("the database told %" PRIu64 " places in its order, %" PRIu64 " of them of transactions that only read", told->places, told->readers);
+		kr_note("the database told %" PRIu64 " places in its order, %" PRIu64
+			" of them of transactions that only read",
+			told->places, told->readers);
 	if (told->strangers > 0)
-		kr_note("it also told %" PRIu64 " times of transactions that are not in the trace", told->strangers);
+		kr_note("it also told %" PRIu64 " times of transactions that are not in the trace",
+			told->strangers);
 	if (c->broken > 0)
-		kr_note("%s: %" PRIu64 " committed transactions saw what the workload rules out", w->run->work.workload->name, (uint64_t)c->broken);
+		kr_note("%s: %" PRIu64 " committed transactions saw what the workload rules out",
+			w->run->work.workload->name, (uint64_t)c->broken);
 }
 
 /* The worker died: what it had recorded is there all the same. */
@@ -183,7 +196,8 @@ static int salvage(struct watch *w)
 	struct kr_recovered found;
 
 	if (WIFSIGNALED(w->status) && !w->run->control->failed)
-		kr_fail("%s: the store's process was ended by signal %d (%s)", w->run->store.driver->name, WTERMSIG(w->status), strsignal(WTERMSIG(w->status)));
+		kr_fail("%s: the store's process was ended by signal %d (%s)", w->run->store.driver->name,
+			WTERMSIG(w->status), strsignal(WTERMSIG(w->status)));
 	else
 		(void)tell_failure(w);
 	note_flights(w);
@@ -225,7 +239,8 @@ static int record(struct watch *w)
 {
 	int status;
 
-	w->run->control = mmap(NULL, sizeof *w->run->control, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	w->run->control = mmap(NULL, sizeof *w->run->control, PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (w->run->control == MAP_FAILED)
 		return kr_fail("out of memory");
 	status = kr_run_files_make(w->run, w->args->mem);
@@ -265,7 +280,9 @@ static int check_files(const struct kr_args *args)
 static int run_record(const struct kr_args *args)
 {
 	struct kr_run run = {.file = -1};
-	struct watch w = {.args = args, .run = &run, .terminal = kr_terminal(stderr, kr_args_has(args, "quiet"))};
+	struct watch w = {.args = args,
+		.run = &run,
+		.terminal = kr_terminal(stderr, kr_args_has(args, "quiet"))};
 	int status = check_files(args);
 
 	if (status == KR_EXIT_SATISFIED)

@@ -20,19 +20,25 @@ const struct kr_option kr_record_option_table[] = {
 	{"connect", 0, "STRING", KR_WORDS_ANY, "where it is; default: a private one"},
 	{"remote", 0, NULL, KR_WORDS_ANY, "it may be on another machine; then without faults"},
 	{"level", 'l', "LEVEL", KR_WORDS_ANY, "the database's level; default: its strictest"},
-	{"client-levels", 0, "LEVEL:N,...", KR_WORDS_ANY, "clients at several levels, in place of --level and --clients"},
-	{"workload", 'w', "NAME[:PARAMETER=N,...]", KR_WORDS_ANY, "see 'krait-lab workloads'; default: registers"},
+	{"client-levels", 0, "LEVEL:N,...", KR_WORDS_ANY,
+		"clients at several levels, in place of --level and --clients"},
+	{"workload", 'w', "NAME[:PARAMETER=N,...]", KR_WORDS_ANY,
+		"see 'krait-lab workloads'; default: registers"},
 	{"output", 'o', "TRACE", KR_WORDS_WRITTEN, "default: krait-lab.jsonl"},
 	{"clients", 0, "N", KR_WORDS_ANY, "sessions at the same time, at most 1000; default: 8"},
 	{"txns", 0, "N", KR_WORDS_ANY, "transactions of each; default: 250"},
-	{"duration", 0, "SECONDS", KR_WORDS_ANY, "the earlier of this and --txns ends it, at most 3600; default: 60"},
+	{"duration", 0, "SECONDS", KR_WORDS_ANY,
+		"the earlier of this and --txns ends it, at most 3600; default: 60"},
 	{"rate", 0, "N", KR_WORDS_ANY, "transactions a second, of all clients; default: as many as come"},
 	{"think", 0, "MICROSECONDS", KR_WORDS_ANY, "most time between operations; default: 300"},
 	{"seed", 0, "N", KR_WORDS_ANY, "of the plans; how they interleave is up to the machine; default: 1"},
-	{"check", 0, "LEVEL,...|claim|keeps", KR_WORDS_LEVEL, "check at the end: levels, or those that the database's level claims or keeps"},
-	{"check-every", 0, "SECONDS", KR_WORDS_ANY, "check on the way, too; a violation ends the recording and is shrunk"},
+	{"check", 0, "LEVEL,...|claim|keeps", KR_WORDS_LEVEL,
+		"check at the end: levels, or those that the database's level claims or keeps"},
+	{"check-every", 0, "SECONDS", KR_WORDS_ANY,
+		"check on the way, too; a violation ends the recording and is shrunk"},
 	{"keep-going", 0, NULL, KR_WORDS_ANY, "a violation on the way does not end it"},
-	{"profile", 0, NULL, KR_WORDS_ANY, "hold the trace to the mechanisms of the level, as 'krait check --profile'"},
+	{"profile", 0, NULL, KR_WORDS_ANY,
+		"hold the trace to the mechanisms of the level, as 'krait check --profile'"},
 	{"certificate", 0, "auto|none", KR_WORDS_ANY, "ask the database for its order; default: auto"},
 	{"lost", 0, "PERCENT", KR_WORDS_ANY, "commits whose answer is lost; default: 0"},
 	{"faults", 0, "KIND@TIME[,every=T][,for=T],...", KR_WORDS_ANY, "see 'krait-lab faults'"},
@@ -54,7 +60,8 @@ static int unknown_level(const struct kl_driver *driver, const char *name)
 
 	for (const struct kl_level *l = driver->levels; l->name; l++)
 		kr_guess_try(&guess, l->name);
-	return kr_usage("driver %s has no level '%s'%s", driver->name, name, kr_guess_text(&guess, "krait-lab drivers", near));
+	return kr_usage("driver %s has no level '%s'%s", driver->name, name,
+		kr_guess_text(&guess, "krait-lab drivers", near));
 }
 
 static int take_shares(const struct kr_args *args, struct kr_run *run, const struct kl_driver *driver)
@@ -71,7 +78,9 @@ static int take_shares(const struct kr_args *args, struct kr_run *run, const str
 		struct kr_share *share = &run->shares[run->share_count];
 
 		if (!colon || *end || n < 1 || n > KR_CLIENTS_MOST || run->share_count == KR_SHARES_MOST)
-			return kr_usage("option '--client-levels': found '%s', expected LEVEL:N,..., at most %d of them", word, KR_SHARES_MOST);
+			return kr_usage("option '--client-levels': found '%s', expected LEVEL:N,..., at most "
+					"%d of them",
+				word, KR_SHARES_MOST);
 		*colon = '\0';
 		share->level = kr_driver_level(driver, word);
 		if (!share->level)
@@ -81,7 +90,8 @@ static int take_shares(const struct kr_args *args, struct kr_run *run, const str
 		run->share_count++;
 	}
 	if (run->clients < 1 || run->clients > KR_CLIENTS_MOST)
-		return kr_usage("option '--client-levels': found %" PRIu32 " clients, expected 1 to %d", run->clients, KR_CLIENTS_MOST);
+		return kr_usage("option '--client-levels': found %" PRIu32 " clients, expected 1 to %d",
+			run->clients, KR_CLIENTS_MOST);
 	return KR_EXIT_SATISFIED;
 }
 
@@ -94,12 +104,14 @@ static int take_levels(const struct kr_args *args, struct kr_run *run)
 	if (kr_args_has(args, "client-levels")) {
 		status = take_shares(args, run, driver);
 	} else {
-		run->shares[0] = (struct kr_share){name ? kr_driver_level(driver, name) : driver->levels, run->clients};
+		run->shares[0] = (struct kr_share){name ? kr_driver_level(driver, name) : driver->levels,
+			run->clients};
 		run->share_count = 1;
 		if (!run->shares[0].level)
 			return unknown_level(driver, name);
 	}
-	for (const struct kl_level *l = driver->levels; l->name && !run->store.level; l++) /* strictest first */
+	/* strictest first */
+	for (const struct kl_level *l = driver->levels; l->name && !run->store.level; l++)
 		for (uint32_t i = 0; i < run->share_count; i++)
 			run->store.level = run->shares[i].level == l ? l : run->store.level;
 	return status;
@@ -155,16 +167,20 @@ static int take_faults(const struct kr_args *args, struct kr_run *run)
 	(void)snprintf(list, sizeof list, "%s", text);
 	for (char *word = strtok_r(list, ",", &state); word; word = strtok_r(NULL, ",", &state))
 		if (!take_word(run, word))
-			return kr_usage("option '--faults': found '%s', expected KIND@TIME, every=TIME or for=TIME; see 'krait-lab faults'", word);
+			return kr_usage("option '--faults': found '%s', expected KIND@TIME, every=TIME or "
+					"for=TIME; see 'krait-lab faults'",
+				word);
 	for (uint32_t i = 0; i < run->planned_n; i++)
 		if (!run->planned[i].fault->possible(&run->store))
-			return kr_usage("fault %s needs %s", run->planned[i].fault->name, run->planned[i].fault->lacking);
+			return kr_usage("fault %s needs %s", run->planned[i].fault->name,
+				run->planned[i].fault->lacking);
 	return KR_EXIT_SATISFIED;
 }
 
 /* ---- the rest ---- */
 
-static bool take_seconds(const struct kr_args *args, const char *name, double usual, double most, int64_t *out)
+static bool take_seconds(const struct kr_args *args, const char *name, double usual, double most,
+	int64_t *out)
 {
 	double value = usual;
 
@@ -195,19 +211,26 @@ static int take_numbers(const struct kr_args *args, struct kr_run *run, struct k
 
 	run->txns = 250;
 	run->seed = 1;
-	if (!take_count(args, "clients", KR_CLIENTS_MOST, &clients) || !take_count(args, "txns", TXNS_MOST, &run->txns) ||
-		!kr_args_integer(args, "think", 10000000, &think) || !kr_args_integer(args, "seed", UINT32_MAX, &run->seed) ||
-		!take_seconds(args, "duration", 60, DURATION_MOST, &run->duration) || !take_seconds(args, "stall", 60, DURATION_MOST, &out->stall) ||
-		!take_seconds(args, "check-every", 0, DURATION_MOST, &out->check_every) || !kr_args_double(args, "rate", &run->rate))
+	if (!take_count(args, "clients", KR_CLIENTS_MOST, &clients) ||
+		!take_count(args, "txns", TXNS_MOST, &run->txns) ||
+		!kr_args_integer(args, "think", 10000000, &think) ||
+		!kr_args_integer(args, "seed", UINT32_MAX, &run->seed) ||
+		!take_seconds(args, "duration", 60, DURATION_MOST, &run->duration) ||
+		!take_seconds(args, "stall", 60, DURATION_MOST, &out->stall) ||
+		!take_seconds(args, "check-every", 0, DURATION_MOST, &out->check_every) ||
+		!kr_args_double(args, "rate", &run->rate))
 		return KR_EXIT_USAGE;
-	if (kr_args_has(args, "lost") && strcmp(kr_args_value(args, "lost"), "0") != 0 && !kr_args_double(args, "lost", &lost))
+	if (kr_args_has(args, "lost") && strcmp(kr_args_value(args, "lost"), "0") != 0 &&
+		!kr_args_double(args, "lost", &lost))
 		return KR_EXIT_USAGE;
 	if (lost > 100)
 		return kr_usage("option '--lost': found %g, expected at most 100", lost);
 	if (kr_args_has(args, "duration") && !kr_args_has(args, "txns"))
 		run->txns = TXNS_MOST / clients;
 	if (run->txns > TXNS_MOST / clients)
-		return kr_usage("found %" PRIu64 " transactions of %" PRIu64 " clients, expected at most %d together", run->txns, clients, TXNS_MOST);
+		return kr_usage("found %" PRIu64 " transactions of %" PRIu64
+				" clients, expected at most %d together",
+			run->txns, clients, TXNS_MOST);
 	run->clients = (uint32_t)clients;
 	run->think = (uint32_t)think;
 	run->lost = lost;
@@ -225,8 +248,10 @@ static int take_workload(const struct kr_args *args, struct kr_run *run)
 	run->work.operations = run->store.driver->operations;
 	missing = run->work.workload->needs & ~run->work.operations;
 	if (missing)
-		return kr_usage("workload %s needs operations that driver %s does not have", run->work.workload->name, run->store.driver->name);
-	return kr_job_prepare(&run->work, args->mem, 0, run->clients, run->txns) ? KR_EXIT_SATISFIED : kr_fail("out of memory");
+		return kr_usage("workload %s needs operations that driver %s does not have",
+			run->work.workload->name, run->store.driver->name);
+	return kr_job_prepare(&run->work, args->mem, 0, run->clients, run->txns) ? KR_EXIT_SATISFIED
+										 : kr_fail("out of memory");
 }
 
 static int take_store(const struct kr_args *args, struct kr_run *run)
@@ -262,7 +287,8 @@ static int check_names(const struct kr_args *args, const char *levels)
 			continue;
 		for (size_t i = 0; kr_level_at(args->modules, i); i++)
 			kr_guess_try(&guess, kr_level_at(args->modules, i)->id);
-		return kr_usage("option '--check': unknown level '%s'%s", word, kr_guess_text(&guess, "krait levels", near));
+		return kr_usage("option '--check': unknown level '%s'%s", word,
+			kr_guess_text(&guess, "krait levels", near));
 	}
 	return KR_EXIT_SATISFIED;
 }
@@ -283,7 +309,8 @@ static int take_question(const struct kr_args *args, const struct kr_run *run, s
 	if (kr_args_has(args, "profile") && (run->share_count > 1 || !run->shares[0].level->profile))
 		return kr_usage("option '--profile': there is none for this level; see 'krait-lab drivers'");
 	if (run->lost > 0 && !run->store.driver->hang_up)
-		return kr_usage("option '--lost': driver %s has no connection that can be lost", run->store.driver->name);
+		return kr_usage("option '--lost': driver %s has no connection that can be lost",
+			run->store.driver->name);
 	return KR_EXIT_SATISFIED;
 }
 
@@ -293,7 +320,8 @@ int kr_record_options(const struct kr_args *args, struct kr_run *run, struct kr_
 
 	run->path = kr_args_value(args, "output") ? kr_args_value(args, "output") : "krait-lab.jsonl";
 	if (strcmp(run->path, "-") == 0)
-		return kr_usage("option '--output': found '-', expected a file: it grows, and is completed in the end");
+		return kr_usage("option '--output': found '-', expected a file: it grows, and is completed "
+				"in the end");
 	if (status == KR_EXIT_SATISFIED)
 		status = take_store(args, run);
 	if (status == KR_EXIT_SATISFIED)

@@ -14,8 +14,9 @@ static int run(const struct kr_args *args)
 	int status = kr_trace_recover(path, &found);
 
 	if (status == KR_EXIT_SATISFIED)
-		kr_note("%s: recovered: %" PRIu64 " transactions from memory, %" PRIu64 " in flight, %" PRIu64 " torn lines left out", path, found.buffered,
-			found.in_flight, found.torn);
+		kr_note("%s: recovered: %" PRIu64 " transactions from memory, %" PRIu64 " in flight, %" PRIu64
+			" torn lines left out",
+			path, found.buffered, found.in_flight, found.torn);
 	return status;
 }
 

@@ -1,5 +1,6 @@
-/* A recording: what was asked for, and what its processes share. The lab's own process makes the files, watches, checks and finishes; a worker process, with a thread for each client, holds the store. So
- * whatever a database's library does, the trace is there. */
+/* A recording: what was asked for, and what its processes share. The lab's own process makes the files,
+ * watches, checks and finishes; a worker process, with a thread for each client, holds the store. So whatever
+ * a database's library does, the trace is there. */
 #ifndef KR_LAB_RUN_H
 #define KR_LAB_RUN_H
 
@@ -16,7 +17,8 @@ enum { KR_CLIENTS_MOST = 1000, KR_EVENTS_MOST = 256, KR_PLANNED_MOST = 16, KR_SH
 struct kr_control {
 	_Atomic int stop;           /* clients finish what they have in flight, and end */
 	_Atomic int started, ended; /* the clients have; the worker has told the order */
-	_Atomic uint64_t committed, aborted, unknown, statements_failed, broken; /* broken: invariants of the workload */
+	/* broken: invariants of the workload */
+	_Atomic uint64_t committed, aborted, unknown, statements_failed, broken;
 	_Atomic int64_t began;
 	_Atomic uint32_t events_n;
 	struct { char name[24]; int64_t from, to; } events[KR_EVENTS_MOST];
@@ -59,7 +61,8 @@ struct kr_run {
 const struct kl_level *kr_run_level(const struct kr_run *run, uint32_t client);
 
 /* Says why the recording stops; the first one to say stands. */
-void kr_run_fail(struct kr_run *run, enum kr_run_failure kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void kr_run_fail(struct kr_run *run, enum kr_run_failure kind, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* worker.c: everything that touches the store, to its end. In a process of its own. */
 void kr_run_work(struct kr_run *run);

@@ -1,4 +1,5 @@
-/* The order as lines: "v KEY MARK" or "w KEY ID" (a version, oldest first), "p ID PLACE", "l MARK" (the writer of the initial rows). */
+/* The order as lines: "v KEY MARK" or "w KEY ID" (a version, oldest first), "p ID PLACE", "l MARK" (the
+ * writer of the initial rows). */
 #include "lab/sink.h"
 
 #include <inttypes.h>
@@ -19,10 +20,22 @@ bool kr_sink_close(struct kl_sink *sink)
 	return fclose(sink->file) == 0 && !failed;
 }
 
-bool kl_tell_version(struct kl_sink *sink, const char *key, uint64_t mark) { return fprintf(sink->file, "v %s %" PRIu64 "\n", key, mark) > 0; }
+bool kl_tell_version(struct kl_sink *sink, const char *key, uint64_t mark)
+{
+	return fprintf(sink->file, "v %s %" PRIu64 "\n", key, mark) > 0;
+}
 
-bool kl_tell_version_by(struct kl_sink *sink, const char *key, const char *id) { return fprintf(sink->file, "w %s %s\n", key, id) > 0; }
+bool kl_tell_version_by(struct kl_sink *sink, const char *key, const char *id)
+{
+	return fprintf(sink->file, "w %s %s\n", key, id) > 0;
+}
 
-bool kl_tell_place(struct kl_sink *sink, const char *id, uint64_t place) { return fprintf(sink->file, "p %s %" PRIu64 "\n", id, place) > 0; }
+bool kl_tell_place(struct kl_sink *sink, const char *id, uint64_t place)
+{
+	return fprintf(sink->file, "p %s %" PRIu64 "\n", id, place) > 0;
+}
 
-bool kl_tell_loader(struct kl_sink *sink, uint64_t mark) { return fprintf(sink->file, "l %" PRIu64 "\n", mark) > 0; }
+bool kl_tell_loader(struct kl_sink *sink, uint64_t mark)
+{
+	return fprintf(sink->file, "l %" PRIu64 "\n", mark) > 0;
+}

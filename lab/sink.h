@@ -1,4 +1,5 @@
-/* What a driver tells of the database's order (kl_tell_...), on its way from the worker to order.c: lines of a file in the slots' folder. */
+/* What a driver tells of the database's order (kl_tell_...), on its way from the worker to order.c: lines of
+ * a file in the slots' folder. */
 #ifndef KR_LAB_SINK_H
 #define KR_LAB_SINK_H
 

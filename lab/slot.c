@@ -1,5 +1,7 @@
-/* Slots (slot.h). A line is printed behind the buffer's end before the state says that the transaction is over, so a moment between has it twice, in the buffer and in flight: the number tells. A buffer that is being written out
- * is there twice, too: its length is zeroed only afterwards. Whoever looks while the client goes on compares the numbers before and after. */
+/* Slots (slot.h). A line is printed behind the buffer's end before the state says that the transaction is
+ * over, so a moment between has it twice, in the buffer and in flight: the number tells. A buffer that is
+ * being written out is there twice, too: its length is zeroed only afterwards. Whoever looks while the client
+ * goes on compares the numbers before and after. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise */
 #include "lab/slot.h"
 
@@ -15,7 +17,8 @@
 
 #include "lab/tell.h"
 
-/* Pages that are used for sure are made now, by a write: made by a store into memory each takes a file system milliseconds, for all clients together. */
+/* Pages that are used for sure are made now, by a write: made by a store into memory each takes a file system
+ * milliseconds, for all clients together. */
 static bool make_pages(int fd)
 {
 	static const char zeros[KR_SLOT_FULL + KR_SLOT_PENDING];
@@ -23,7 +26,8 @@ static bool make_pages(int fd)
 
 	if (fstat(fd, &info) != 0 || info.st_size == sizeof(struct kr_slot))
 		return info.st_size == sizeof(struct kr_slot);
-	return ftruncate(fd, sizeof(struct kr_slot)) == 0 && pwrite(fd, zeros, KR_SLOT_PENDING, 0) == KR_SLOT_PENDING &&
+	return ftruncate(fd, sizeof(struct kr_slot)) == 0 &&
+		pwrite(fd, zeros, KR_SLOT_PENDING, 0) == KR_SLOT_PENDING &&
 		pwrite(fd, zeros, KR_SLOT_PENDING, offsetof(struct kr_slot, pending)) == KR_SLOT_PENDING &&
 		pwrite(fd, zeros, sizeof zeros, offsetof(struct kr_slot, buffer)) == sizeof zeros;
 }
@@ -72,7 +76,8 @@ void kr_slot_sent(struct kr_slot *slot, const struct kl_op *op)
 	slot->pending_n = line.full ? 0 : (uint32_t)line.n;
 }
 
-bool kr_slot_answered(struct kr_slot *slot, const struct kl_op *op, const struct kl_result *result, enum kl_answer answer)
+bool kr_slot_answered(struct kr_slot *slot, const struct kl_op *op, const struct kl_result *result,
+	enum kl_answer answer)
 {
 	uint32_t n = slot->ops_n;
 	struct kr_line line = {.at = slot->ops + n, .size = sizeof slot->ops - n};
@@ -104,7 +109,8 @@ void kr_slot_ending(struct kr_slot *slot, enum kr_slot_state state, int64_t now)
 
 static void add_begin(struct kr_line *line, uint32_t client, uint32_t number, const int64_t begin[2])
 {
-	kr_line_add(line, "{\"id\":\"c%" PRIu32 ".%" PRIu32 "\",\"s\":\"c%" PRIu32 "\",", client, number, client);
+	kr_line_add(line, "{\"id\":\"c%" PRIu32 ".%" PRIu32 "\",\"s\":\"c%" PRIu32 "\",", client, number,
+		client);
 	if (begin[1])
 		kr_line_add(line, "\"begin\":[%" PRId64 ",%" PRId64 "],", begin[0], begin[1]);
 	else
@@ -128,7 +134,8 @@ bool kr_slot_end(struct kr_slot *slot, const struct kr_slot_end *e, int file)
 	int64_t begin[2] = {slot->begin[0], slot->begin[1] ? slot->begin[1] : e->answered};
 
 	add_begin(&line, e->client, slot->number, begin);
-	kr_line_add(&line, "\"end\":[%" PRId64 ",%" PRId64 "],\"status\":\"%s\",", slot->end ? slot->end : e->answered, e->answered, e->status);
+	kr_line_add(&line, "\"end\":[%" PRId64 ",%" PRId64 "],\"status\":\"%s\",",
+		slot->end ? slot->end : e->answered, e->answered, e->status);
 	if (e->own)
 		kr_line_add(&line, "\"own\":%" PRIu64 ",", e->own);
 	if (e->commit && e->commit->has_place)
@@ -203,7 +210,8 @@ static bool copy_flight(const struct kr_slot *slot, uint32_t client, struct kr_l
 		add_bytes(line, slot->pending, pending_n);
 	}
 	kr_line_add(line, "]}");
-	return slot->state == state && slot->number == *number && slot->ops_n == ops_n && slot->pending_n == pending_n;
+	return slot->state == state && slot->number == *number && slot->ops_n == ops_n &&
+		slot->pending_n == pending_n;
 }
 
 bool kr_slot_look(const struct kr_slot *slot, uint32_t client, struct kr_slot_view *out)
@@ -221,7 +229,8 @@ bool kr_slot_look(const struct kr_slot *slot, uint32_t client, struct kr_slot_vi
 			free(line.at);
 			return false;
 		}
-	} while (slot->number != out->number); /* it may have ended between, and the next one begun: then its line is in the buffer */
+		/* it may have ended between, and the next one begun: then its line is in the buffer */
+	} while (slot->number != out->number);
 	if (line.n == 0 || line.full) {
 		free(line.at);
 		return true;

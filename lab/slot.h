@@ -1,5 +1,7 @@
-/* Slots: what a client has in flight, and the lines that it has finished but not yet written out, in memory that is a file: whatever becomes of the recorder, it is there afterwards. A slot has one writer, its client; others
- * may look at any time. Stores are ordered: text before its length, all of it before the state that makes it count. */
+/* Slots: what a client has in flight, and the lines that it has finished but not yet written out, in memory
+ * that is a file: whatever becomes of the recorder, it is there afterwards. A slot has one writer, its
+ * client; others may look at any time. Stores are ordered: text before its length, all of it before the state
+ * that makes it count. */
 #ifndef KR_LAB_SLOT_H
 #define KR_LAB_SLOT_H
 
@@ -8,7 +10,12 @@
 #include "base/base.h"
 #include "lab/driver.h"
 
-enum { KR_SLOT_PENDING = 4 << 10, KR_SLOT_FULL = 64 << 10, KR_SLOT_OPS = 2 << 20, KR_SLOT_BUFFER = KR_SLOT_FULL + KR_SLOT_OPS + KR_SLOT_PENDING };
+enum {
+	KR_SLOT_PENDING = 4 << 10,
+	KR_SLOT_FULL = 64 << 10,
+	KR_SLOT_OPS = 2 << 20,
+	KR_SLOT_BUFFER = KR_SLOT_FULL + KR_SLOT_OPS + KR_SLOT_PENDING
+};
 
 enum kr_slot_state { KR_SLOT_IDLE, KR_SLOT_OPEN, KR_SLOT_COMMITTING, KR_SLOT_ROLLING_BACK };
 
@@ -33,7 +40,8 @@ void kr_slot_begin(struct kr_slot *slot, uint32_t number, int64_t now);
 void kr_slot_begun(struct kr_slot *slot, int64_t now);
 void kr_slot_sent(struct kr_slot *slot, const struct kl_op *op);
 /* False: there is no room. */
-bool kr_slot_answered(struct kr_slot *slot, const struct kl_op *op, const struct kl_result *result, enum kl_answer answer);
+bool kr_slot_answered(struct kr_slot *slot, const struct kl_op *op, const struct kl_result *result,
+	enum kl_answer answer);
 void kr_slot_ending(struct kr_slot *slot, enum kr_slot_state state, int64_t now);
 
 struct kr_slot_end {
@@ -43,7 +51,8 @@ struct kr_slot_end {
 	const struct kl_result *commit; /* NULL: not committed */
 	uint64_t own;
 };
-/* The transaction becomes a line of the buffer; a full buffer is appended to `file`. False: it could not be. */
+/* The transaction becomes a line of the buffer; a full buffer is appended to `file`. False: it could not
+ * be. */
 bool kr_slot_end(struct kr_slot *slot, const struct kr_slot_end *end, int file);
 bool kr_slot_flush(struct kr_slot *slot, int file);
 
@@ -53,7 +62,9 @@ bool kr_slot_flush(struct kr_slot *slot, int file);
 struct kr_slot_view {
 	char *lines;         /* whole lines, terminated */
 	size_t lines_n;
-	char *flight;        /* the transaction in flight as a line without its newline: aborted, or unknown if it was being committed; NULL: none */
+	/* the transaction in flight as a line without its newline: aborted, or unknown if it was being
+	 * committed; NULL: none */
+	char *flight;
 	uint32_t number;     /* of that */
 };
 /* False: no memory. The caller frees both with free(). */

@@ -1,4 +1,5 @@
-/* One operation, one JSON array. What the database answered stands in it; what was never answered is told only if somebody may have seen it: a write. */
+/* One operation, one JSON array. What the database answered stands in it; what was never answered is told
+ * only if somebody may have seen it: a write. */
 #include "lab/tell.h"
 
 #include <inttypes.h>
@@ -182,9 +183,11 @@ void kr_tell_failed(struct kr_line *line, const struct kl_op *op, const struct k
 
 	kr_line_add(line, "[\"failed\",");
 	add_asked(line, op);
-	if (op->kind != KL_READ && op->kind != KL_READ_LIST && op->kind != KL_READ_SET && op->kind != KL_DELETE && op->kind != KL_INC)
+	if (op->kind != KL_READ && op->kind != KL_READ_LIST && op->kind != KL_READ_SET &&
+		op->kind != KL_DELETE && op->kind != KL_INC)
 		add_answer(line, op, &nothing);
-	kr_line_add(line, "],{\"t\":[%" PRId64 ",%" PRId64 "],\"ends\":%s", r->sent, r->answered, ends ? "true" : "false");
+	kr_line_add(line, "],{\"t\":[%" PRId64 ",%" PRId64 "],\"ends\":%s", r->sent, r->answered,
+		ends ? "true" : "false");
 	if (r->code[0]) {
 		kr_line_add(line, ",\"code\":");
 		kr_line_text(line, r->code);

@@ -1,4 +1,5 @@
-/* The files (trace.h). The last thing that happens to a trace is that a rewritten one takes its name: until then, a kill leaves the lines and slots from which `recover` makes it. */
+/* The files (trace.h). The last thing that happens to a trace is that a rewritten one takes its name: until
+ * then, a kill leaves the lines and slots from which `recover` makes it. */
 #define _GNU_SOURCE
 #include "lab/trace.h"
 
@@ -20,7 +21,10 @@
 
 #define INCOMPLETE "\"complete\":false"
 
-static bool set_folder(char folder[4096], const char *path) { return snprintf(folder, 4096, "%s.live", path) < 4000; }
+static bool set_folder(char folder[4096], const char *path)
+{
+	return snprintf(folder, 4096, "%s.live", path) < 4000;
+}
 
 bool kr_folder_remove(const char *folder)
 {
@@ -65,7 +69,8 @@ static void add_workload(const struct kr_run *run, struct kr_str *out)
 	add_member(out, "workload", w->name);
 	kr_str_add(out, ",\"parameters\":{");
 	for (size_t i = 0; w->parameters[i].name; i++)
-		kr_str_format(out, "%s\"%s\":%" PRId64, i > 0 ? "," : "", w->parameters[i].name, run->work.of[i]);
+		kr_str_format(out, "%s\"%s\":%" PRId64, i > 0 ? "," : "", w->parameters[i].name,
+			run->work.of[i]);
 	kr_str_add(out, "}");
 }
 
@@ -73,8 +78,9 @@ static void add_events(const struct kr_run *run, struct kr_str *out)
 {
 	kr_str_add(out, ",\"events\":[");
 	for (uint32_t i = 0; i < run->control->events_n; i++)
-		kr_str_format(out, "%s{\"fault\":\"%s\",\"t\":[%" PRId64 ",%" PRId64 "]}", i > 0 ? "," : "", run->control->events[i].name,
-			run->control->events[i].from, run->control->events[i].to);
+		kr_str_format(out, "%s{\"fault\":\"%s\",\"t\":[%" PRId64 ",%" PRId64 "]}", i > 0 ? "," : "",
+			run->control->events[i].name, run->control->events[i].from,
+			run->control->events[i].to);
 	kr_str_add(out, "]");
 }
 
@@ -84,7 +90,8 @@ static void add_header(const struct kr_run *run, bool complete, struct kr_str *o
 	struct utsname machine;
 	char name[256];
 
-	(void)snprintf(name, sizeof name, "%s, %s%s", run->store.driver->title, level->name, run->share_count > 1 ? " and others" : "");
+	(void)snprintf(name, sizeof name, "%s, %s%s", run->store.driver->title, level->name,
+		run->share_count > 1 ? " and others" : "");
 	kr_str_add(out, "{\"krait\":1");
 	add_member(out, "name", name);
 	kr_str_add(out, ",\"initial\":");
@@ -103,7 +110,8 @@ static void add_header(const struct kr_run *run, bool complete, struct kr_str *o
 	add_member(out, "version", run->control->version);
 	add_levels(run, out);
 	add_workload(run, out);
-	kr_str_format(out, ",\"clients\":%" PRIu32 ",\"seed\":%" PRIu64 ",\"lost\":%g", run->clients, run->seed, run->lost);
+	kr_str_format(out, ",\"clients\":%" PRIu32 ",\"seed\":%" PRIu64 ",\"lost\":%g", run->clients,
+		run->seed, run->lost);
 	if (uname(&machine) == 0) {
 		add_member(out, "system", machine.sysname);
 		add_member(out, "release", machine.release);
@@ -146,17 +154,22 @@ int kr_run_files_make(struct kr_run *run, struct kr_mem *mem)
 	FILE *file;
 
 	if (!set_folder(run->folder, run->path))
-		return kr_usage("option '--output': found a name of %zu bytes, expected at most 3990", strlen(run->path));
+		return kr_usage("option '--output': found a name of %zu bytes, expected at most 3990",
+			strlen(run->path));
 	if (mkdir(run->folder, 0777) != 0)
-		return errno == EEXIST ? kr_fail("%s is there: a recording that runs or was killed; see 'krait-lab recover --help'", run->folder)
-				       : kr_fail("%s: cannot make the folder: %s", run->folder, strerror(errno));
+		return errno == EEXIST
+			? kr_fail("%s is there: a recording that runs or was killed; see 'krait-lab recover "
+				  "--help'",
+				  run->folder)
+			: kr_fail("%s: cannot make the folder: %s", run->folder, strerror(errno));
 	if (run->work.workload->initial && !run->work.workload->initial(&run->work, mem, &run->initial))
 		return kr_fail("out of memory");
 	file = fopen(run->path, "we");
 	if (!file || !write_header(run, false, file) || fclose(file) != 0 || !make_slots(run))
 		return kr_fail("%s: cannot write: %s", run->path, strerror(errno));
 	run->file = open(run->path, O_WRONLY | O_APPEND | O_CLOEXEC);
-	return run->file >= 0 ? KR_EXIT_SATISFIED : kr_fail("%s: cannot write: %s", run->path, strerror(errno));
+	return run->file >= 0 ? KR_EXIT_SATISFIED
+			      : kr_fail("%s: cannot write: %s", run->path, strerror(errno));
 }
 
 void kr_run_files_drop(struct kr_run *run)
@@ -211,13 +224,16 @@ static bool copy_lines(FILE *in, FILE *out)
 
 bool kr_run_files_finish(struct kr_run *run, struct kr_order_told *told)
 {
-	FILE *in = fopen(run->path, "re"), *out = open_in(run->folder, "final", "we"), *sink = open_in(run->folder, KR_SINK_NAME, "re");
+	FILE *in = fopen(run->path, "re"), *out = open_in(run->folder, "final", "we"),
+	     *sink = open_in(run->folder, KR_SINK_NAME, "re");
 	const char *claims = run->shares[0].level->claims;
-	bool serial = run->store.certificate && run->share_count == 1 && (run->store.driver->facts & KL_SERIAL) &&
+	bool serial = run->store.certificate && run->share_count == 1 &&
+		(run->store.driver->facts & KL_SERIAL) &&
 		(strcmp(claims, "ser") == 0 || strcmp(claims, "pl-ss") == 0);
 	bool fine = in && out && write_header(run, true, out);
 
-	fine = fine && (run->store.certificate ? kr_order_apply(in, sink, out, serial, told) : copy_lines(in, out));
+	fine = fine &&
+		(run->store.certificate ? kr_order_apply(in, sink, out, serial, told) : copy_lines(in, out));
 
 	if (in)
 		(void)fclose(in);
@@ -227,7 +243,8 @@ bool kr_run_files_finish(struct kr_run *run, struct kr_order_told *told)
 		(void)fclose(out);
 	fine = fine && rename_final(run->folder, run->path, out);
 	if (!fine) {
-		kr_fail("%s: cannot be completed; what was recorded is there: see 'krait-lab recover --help'", run->path);
+		kr_fail("%s: cannot be completed; what was recorded is there: see 'krait-lab recover --help'",
+			run->path);
 		return false;
 	}
 	return kr_folder_remove(run->folder);
@@ -280,7 +297,8 @@ static bool copy_header(const char *path, FILE *out)
 	bool fine = in && getline(&line, &size, in) > 0 && (at = strstr(line, INCOMPLETE)) != NULL;
 
 	if (fine)
-		fine = fprintf(out, "%.*s\"complete\":\"recovered\"%s", (int)(at - line), line, at + strlen(INCOMPLETE)) > 0;
+		fine = fprintf(out, "%.*s\"complete\":\"recovered\"%s", (int)(at - line), line,
+			       at + strlen(INCOMPLETE)) > 0;
 	free(line);
 	if (in)
 		(void)fclose(in);
@@ -303,11 +321,16 @@ int kr_trace_recover(const char *path, struct kr_recovered *out)
 	merge.data = file;
 	if (!file || !copy_header(path, file) || !kr_merge(&merge) || !rename_final(folder, path, file)) {
 		kr_slots_unmap(slots, merge.clients);
-		return kr_fail("%s: cannot be recovered: not a recording of krait-lab, or it cannot be written", path);
+		return kr_fail("%s: cannot be recovered: not a recording of krait-lab, or it cannot be "
+			       "written",
+			path);
 	}
 	kr_slots_unmap(slots, merge.clients);
-	*out = (struct kr_recovered){.buffered = merge.buffered, .in_flight = merge.in_flight, .torn = merge.torn};
-	return kr_folder_remove(folder) ? KR_EXIT_SATISFIED : kr_fail("%s: cannot be removed: %s", folder, strerror(errno));
+	*out = (struct kr_recovered){.buffered = merge.buffered,
+		.in_flight = merge.in_flight,
+		.torn = merge.torn};
+	return kr_folder_remove(folder) ? KR_EXIT_SATISFIED
+					: kr_fail("%s: cannot be removed: %s", folder, strerror(errno));
 }
 
 /* ---- on the way ---- */
@@ -319,7 +342,8 @@ struct prefix {
 	uint64_t lines;
 };
 
-/* A transaction of the second pass: it may have written what the first pass saw, and what itself saw is not asked. */
+/* A transaction of the second pass: it may have written what the first pass saw, and what itself saw is not
+ * asked. */
 static void blank(json_t *json)
 {
 	json_t *ops = json_object_get(json, "ops"), *kept = json_array(), *op, *row;
@@ -330,22 +354,24 @@ static void blank(json_t *json)
 		const char *name = json_string_value(json_array_get(op, 0));
 		json_t *key = json_array_get(op, 1), *value = json_array_get(op, 2);
 
-		if (strcmp(name, "w") == 0 || (strcmp(name, "insert") == 0 && json_is_true(json_array_get(op, 3))))
+		if (strcmp(name, "w") == 0 ||
+			(strcmp(name, "insert") == 0 && json_is_true(json_array_get(op, 3))))
 			(void)json_array_append_new(kept, json_pack("[sOO]", "w", key, value));
 		else if (strcmp(name, "inc") == 0 || strcmp(name, "append") == 0 || strcmp(name, "add") == 0)
 			(void)json_array_append_new(kept, json_pack("[sOO]", name, key, value));
 		else if (strcmp(name, "d") == 0)
 			(void)json_array_append_new(kept, json_pack("[sO]", name, key));
 		else if (strcmp(name, "update") == 0)
-			json_array_foreach(json_array_get(op, 3), r, row)(void)
-				json_array_append_new(kept, json_pack("[sOO]", "w", json_array_get(row, 0), json_array_get(row, 1)));
+			json_array_foreach(json_array_get(op, 3), r, row)(void) json_array_append_new(kept,
+				json_pack("[sOO]", "w", json_array_get(row, 0), json_array_get(row, 1)));
 	}
 	(void)json_object_set_new(json, "ops", kept);
 	(void)json_object_set_new(json, "status", json_string("unknown"));
 	json_array_set_new(json_object_get(json, "end"), 1, json_null());
 }
 
-static bool take_prefix(void *data, uint32_t client, uint32_t number, char *line, size_t length, bool in_flight)
+static bool take_prefix(void *data, uint32_t client, uint32_t number, char *line, size_t length,
+	bool in_flight)
 {
 	struct prefix *p = data;
 	json_t *json;
@@ -377,7 +403,11 @@ static bool take_prefix(void *data, uint32_t client, uint32_t number, char *line
 bool kr_run_prefix(struct kr_run *run, const char *path, uint64_t *lines)
 {
 	struct prefix p = {.out = fopen(path, "we"), .last = calloc(run->clients, sizeof *p.last)};
-	struct kr_merging merge = {.path = run->path, .slots = run->slots, .clients = run->clients, .take = take_prefix, .data = &p};
+	struct kr_merging merge = {.path = run->path,
+		.slots = run->slots,
+		.clients = run->clients,
+		.take = take_prefix,
+		.data = &p};
 	bool fine = p.out && p.last && write_header(run, false, p.out);
 
 	for (uint32_t i = 0; i < run->clients && p.last; i++)

@@ -1,4 +1,5 @@
-/* The files of a recording: the trace, appended to as it happens, and beside it the folder TRACE.live with the slots, which is gone when the trace is complete. */
+/* The files of a recording: the trace, appended to as it happens, and beside it the folder TRACE.live with
+ * the slots, which is gone when the trace is complete. */
 #ifndef KR_LAB_TRACE_H
 #define KR_LAB_TRACE_H
 
@@ -15,12 +16,14 @@ bool kr_run_files_finish(struct kr_run *run, struct kr_order_told *told);
 void kr_run_files_done(struct kr_run *run);
 
 struct kr_recovered { uint64_t lines, buffered, in_flight, torn; };
-/* Of a recording that was killed: the file PATH becomes whole, the slots go. KR_EXIT_SATISFIED, or another status after a message. */
+/* Of a recording that was killed: the file PATH becomes whole, the slots go. KR_EXIT_SATISFIED, or another
+ * status after a message. */
 int kr_trace_recover(const char *path, struct kr_recovered *out);
 
 bool kr_folder_remove(const char *folder); /* with the files in it */
 
-/* What of a recording stands at some moment, as a trace of its own: every value that it shows has its writer in it, so that what it violates is violated. False: no memory, or it cannot be written. */
+/* What of a recording stands at some moment, as a trace of its own: every value that it shows has its writer
+ * in it, so that what it violates is violated. False: no memory, or it cannot be written. */
 bool kr_run_prefix(struct kr_run *run, const char *path, uint64_t *lines);
 
 #endif

@@ -1,4 +1,5 @@
-/* The worker: starts the store, loads it, lets the clients run, does the faults, asks for the order, stops the store. */
+/* The worker: starts the store, loads it, lets the clients run, does the faults, asks for the order, stops
+ * the store. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
@@ -41,7 +42,8 @@ void kr_run_fail(struct kr_run *run, enum kr_run_failure kind, const char *forma
 
 static void fail_store(struct kr_run *run)
 {
-	static const enum kr_run_failure kinds[] = {[KL_FAILED] = KR_RUN_FAILED, [KL_LACKING] = KR_RUN_LACKING, [KL_REFUSING] = KR_RUN_REFUSED};
+	static const enum kr_run_failure kinds[] =
+		{[KL_FAILED] = KR_RUN_FAILED, [KL_LACKING] = KR_RUN_LACKING, [KL_REFUSING] = KR_RUN_REFUSED};
 
 	kr_run_fail(run, kinds[run->store.failure], "%s: %s", run->store.driver->name, run->store.why);
 }
@@ -153,8 +155,10 @@ static void tell_order(struct kr_run *run)
 
 	if (!run->store.certificate)
 		return;
-	if (!kr_sink_open(&sink, run->folder) || (driver->order && !driver->order(&run->store, &sink)) || !kr_sink_close(&sink))
-		kr_run_fail(run, KR_RUN_FAILED, "%s: the order: %s", driver->name, run->store.why[0] ? run->store.why : "cannot write it");
+	if (!kr_sink_open(&sink, run->folder) || (driver->order && !driver->order(&run->store, &sink)) ||
+		!kr_sink_close(&sink))
+		kr_run_fail(run, KR_RUN_FAILED, "%s: the order: %s", driver->name,
+			run->store.why[0] ? run->store.why : "cannot write it");
 }
 
 void kr_run_work(struct kr_run *run)

@@ -17,7 +17,8 @@ static int run(const struct kr_args *args)
 
 		kr_str_format(&out, "%-12s %s\n", w->name, w->title);
 		for (const struct kr_parameter *p = w->parameters; p->name; p++)
-			kr_str_format(&out, "    %-10s %s; %" PRId64 ", from %" PRId64 " to %" PRId64 "\n", p->name, p->help, p->usual, p->least, p->most);
+			kr_str_format(&out, "    %-10s %s; %" PRId64 ", from %" PRId64 " to %" PRId64 "\n",
+				p->name, p->help, p->usual, p->least, p->most);
 	}
 
 	bool printed = kr_print(&out);

@@ -1,4 +1,5 @@
-/* Pass `clock`: makes reachability over the known graph available to later passes and back ends (ir/clock.h), or finds that the graph has a cycle already. */
+/* Pass `clock`: makes reachability over the known graph available to later passes and back ends (ir/clock.h),
+ * or finds that the graph has a cycle already. */
 #include "ir/clock.h"
 
 #include "passes/pass.h"
@@ -6,8 +7,11 @@
 static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_err *err)
 {
 	bool cyclic = false;
-	if (kr_level_asks(ir->level) == KR_ASK_READERS && ir->order != KR_ORDER_NONE) /* so and rt lead through transactions that write nothing */
-		return kr_err_set(err, KR_UNSUPPORTED, "pass clock knows paths through any number of readers, expected order 'none' for level '%s'",
+	/* so and rt lead through transactions that write nothing */
+	if (kr_level_asks(ir->level) == KR_ASK_READERS && ir->order != KR_ORDER_NONE)
+		return kr_err_set(err, KR_UNSUPPORTED,
+			"pass clock knows paths through any number of readers, expected order 'none' for "
+			"level '%s'",
 			ir->level->id);
 	if (ir->clock) {
 		kr_clock_free(&ir->ctx->mem, ir->clock);

@@ -1,8 +1,9 @@
-/* Makes one choice of the orders of two units on all keys on which the same transactions wrote them: if they were ordered one way on one key and the other way on another, that would be a cycle of ww.
- * Adds no edges. Units are those that `combine` found, which comes before this pass if at all; else single versions.
+/* Makes one choice of the orders of two units on all keys on which the same transactions wrote them: if they
+ * were ordered one way on one key and the other way on another, that would be a cycle of ww. Adds no edges.
+ * Units are those that `combine` found, which comes before this pass if at all; else single versions.
  *
- * Right where the level's graph has ww edges and no cycle of them is allowed, which is so at every level. Cost: nothing here; a walk over the keys that two transactions write for each order
- * that is asked for. */
+ * Right where the level's graph has ww edges and no cycle of them is allowed, which is so at every level.
+ * Cost: nothing here; a walk over the keys that two transactions write for each order that is asked for. */
 #include "passes/pass.h"
 
 #include "ir/units.h"

@@ -1,7 +1,9 @@
-/* Combines the versions of read-modify-write chains to units (ir/units.h): of two units one comes before the other as a whole. Adds no edges; later passes and back ends make one choice of all
- * pairs of versions of two units.
+/* Combines the versions of read-modify-write chains to units (ir/units.h): of two units one comes before the
+ * other as a whole. Adds no edges; later passes and back ends make one choice of all pairs of versions of two
+ * units.
  *
- * Right: ir/units.h. Does nothing where the level does not forbid what would come between two versions of a chain. Cost: O(observations + versions). */
+ * Right: ir/units.h. Does nothing where the level does not forbid what would come between two versions of a
+ * chain. Cost: O(observations + versions). */
 #include "passes/pass.h"
 
 #include "ir/units.h"

@@ -1,10 +1,14 @@
-/* Pass `induce`: PolySI's pruning. Works on transactions, with no begins and commits: the induced graph has an edge for each so, rt, wr or ww edge, and for each of those that an rw edge follows. Snapshot
- * isolation holds iff it has no cycle. Its transitive closure is made anew in every round, as sets of bits. A ww edge a -> b is impossible if b reaches a in the induced graph; an rw edge t -> b is
- * if b reaches some a with an so, rt, wr or ww edge a -> t. What is impossible decides the order of two units, in the rounds of prune.c.
+/* Pass `induce`: PolySI's pruning. Works on transactions, with no begins and commits: the induced graph has
+ * an edge for each so, rt, wr or ww edge, and for each of those that an rw edge follows. Snapshot isolation
+ * holds iff it has no cycle. Its transitive closure is made anew in every round, as sets of bits. A ww edge a
+ * -> b is impossible if b reaches a in the induced graph; an rw edge t -> b is if b reaches some a with an
+ * so, rt, wr or ww edge a -> t. What is impossible decides the order of two units, in the rounds of prune.c.
  *
- * Right: a path of the induced graph is one of the graph of begins and commits from a commit to a commit (docs/ir.md, "Nodes"), so what is found here the rules there say, too. They know more:
- * a path may leave b by an rw edge. Time nodes take part as transactions do.
- * Cost: (transactions and time nodes)^2 / 8 bytes, and edges of the induced graph * nodes / 64 steps for each round. With more than MOST_NODES nothing is done, and all is left to the back end. */
+ * Right: a path of the induced graph is one of the graph of begins and commits from a commit to a commit
+ * (docs/ir.md, "Nodes"), so what is found here the rules there say, too. They know more: a path may leave b
+ * by an rw edge. Time nodes take part as transactions do. Cost: (transactions and time nodes)^2 / 8 bytes,
+ * and edges of the induced graph * nodes / 64 steps for each round. With more than MOST_NODES nothing is
+ * done, and all is left to the back end. */
 #include "passes/prune.h"
 
 #include <string.h>
@@ -29,9 +33,15 @@ struct induced {
 	uint64_t *reach; /* n rows: what a node reaches, itself among it */
 };
 
-static uint32_t number(const struct kr_ir *ir, kr_node v) { return kr_ir_is_time(ir, v) ? ir->asg->ntxns + (v.i - ir->first_time_node) : kr_ir_txn(ir, v).i; }
+static uint32_t number(const struct kr_ir *ir, kr_node v)
+{
+	return kr_ir_is_time(ir, v) ? ir->asg->ntxns + (v.i - ir->first_time_node) : kr_ir_txn(ir, v).i;
+}
 
-static uint64_t *row(const struct induced *g, uint32_t v) { return g->reach + (size_t)v * KR_BITS_WORDS(g->n); }
+static uint64_t *row(const struct induced *g, uint32_t v)
+{
+	return g->reach + (size_t)v * KR_BITS_WORDS(g->n);
+}
 
 static bool push(struct induced *g, uint32_t *heads, uint32_t at, uint32_t to)
 {
@@ -64,7 +74,10 @@ struct walk {
 	uint32_t plain, rw;
 };
 
-static struct walk targets(const struct induced *g, uint32_t v) { return (struct walk){g->plain[v], KR_NONE}; }
+static struct walk targets(const struct induced *g, uint32_t v)
+{
+	return (struct walk){g->plain[v], KR_NONE};
+}
 
 static bool next_target(const struct induced *g, struct walk *w, uint32_t *to)
 {
@@ -164,7 +177,8 @@ static bool implied(const void *data, enum kr_edge_kind kind, kr_txn a, kr_txn b
 
 static bool applies(const struct kr_ir *ir)
 {
-	return kr_prune_applies(ir) && ir->level->model == KR_NODES_BEGIN_COMMIT && ir->level->forbidden[0].lonely == KR_BIT(KR_RW);
+	return kr_prune_applies(ir) && ir->level->model == KR_NODES_BEGIN_COMMIT &&
+		ir->level->forbidden[0].lonely == KR_BIT(KR_RW);
 }
 
 static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_err *err)
@@ -182,7 +196,9 @@ static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_er
 	g.order = kr_mem_alloc(mem, n, sizeof *g.order);
 	g.reach = kr_mem_alloc(mem, cells, sizeof *g.reach);
 	bool ok = g.plain && g.rw && g.sources && g.degree && g.order && g.reach;
-	enum kr_status status = ok ? kr_prune(ir, &(struct kr_pruner){&g, refresh, writes_before, reaches_read, implied}, change) : KR_NOMEM;
+	enum kr_status status = ok
+		? kr_prune(ir, &(struct kr_pruner){&g, refresh, writes_before, reaches_read, implied}, change)
+		: KR_NOMEM;
 	kr_vec_done(mem, &g.arcs);
 	kr_mem_free(mem, g.plain, n, sizeof *g.plain);
 	kr_mem_free(mem, g.rw, n, sizeof *g.rw);

@@ -1,9 +1,11 @@
-/* The pass manager: takes a list of pass names, checks that each pass finds the facts that it requires, runs them in order and stops at a conflict.
+/* The pass manager: takes a list of pass names, checks that each pass finds the facts that it requires, runs
+ * them in order and stops at a conflict.
  *
- * What a pass need not do itself is done here: times, counts, dumps, facts, and in debug builds (KR_DEBUG) kr_ir_verify after every pass.
- * The whole list is checked before the first pass runs, so a wrong list changes nothing. A pass all of whose facts hold already is not run again.
- * A clock that a pass is about to break is freed, since the pass adds edges of which the clock would not learn.
- * Cost: that of the passes; a sweep over the IR per pass when counts are asked for. */
+ * What a pass need not do itself is done here: times, counts, dumps, facts, and in debug builds (KR_DEBUG)
+ * kr_ir_verify after every pass. The whole list is checked before the first pass runs, so a wrong list
+ * changes nothing. A pass all of whose facts hold already is not run again. A clock that a pass is about to
+ * break is freed, since the pass adds edges of which the clock would not learn. Cost: that of the passes; a
+ * sweep over the IR per pass when counts are asked for. */
 #include "passes/pass.h"
 
 #include <string.h>
@@ -27,7 +29,10 @@ static bool next_word(const char **list, struct word *out)
 	return out->length > 0;
 }
 
-const struct kr_pass *kr_pass_at(const struct kr_modules *more, size_t i) { return KR_MODULE_AT(kr_pass_registry, kr_pass_registry_count, more, passes, i); }
+const struct kr_pass *kr_pass_at(const struct kr_modules *more, size_t i)
+{
+	return KR_MODULE_AT(kr_pass_registry, kr_pass_registry_count, more, passes, i);
+}
 
 static const struct kr_pass *find_word(const struct kr_modules *more, struct word word)
 {
@@ -39,7 +44,10 @@ static const struct kr_pass *find_word(const struct kr_modules *more, struct wor
 	return NULL;
 }
 
-const struct kr_pass *kr_pass_find(const struct kr_modules *more, const char *name) { return find_word(more, (struct word){name, strlen(name)}); }
+const struct kr_pass *kr_pass_find(const struct kr_modules *more, const char *name)
+{
+	return find_word(more, (struct word){name, strlen(name)});
+}
 
 static enum kr_status fail_unknown(const struct kr_modules *more, struct word word, struct kr_err *err)
 {
@@ -57,28 +65,39 @@ static enum kr_status fail_unknown(const struct kr_modules *more, struct word wo
 		memcpy(names + n, name, strlen(name) + 1);
 		n += strlen(name);
 	}
-	return kr_err_set(err, KR_BAD, "unknown pass '%.*s', expected one of: %s", (int)(word.length < 64 ? word.length : 64), word.at, names);
+	return kr_err_set(err, KR_BAD, "unknown pass '%.*s', expected one of: %s",
+		(int)(word.length < 64 ? word.length : 64), word.at, names);
 }
 
-static enum kr_status fail_missing(const struct kr_modules *more, const struct kr_pass *pass, uint32_t missing, struct kr_err *err)
+static enum kr_status fail_missing(const struct kr_modules *more, const struct kr_pass *pass,
+	uint32_t missing, struct kr_err *err)
 {
 	enum kr_fact fact = (enum kr_fact)(missing & -missing); /* the lowest one */
 	const struct kr_pass *other;
 
 	for (size_t i = 0; (other = kr_pass_at(more, i)) != NULL; i++)
 		if (other->provides & fact)
-			return kr_err_set(err, KR_BAD, "pass '%s' requires the fact '%s', expected pass '%s' before it", pass->name, kr_fact_name(fact),
-				other->name);
-	return kr_err_set(err, KR_BAD, "pass '%s' requires the fact '%s', which no pass provides", pass->name, kr_fact_name(fact));
+			return kr_err_set(err, KR_BAD,
+				"pass '%s' requires the fact '%s', expected pass '%s' before it", pass->name,
+				kr_fact_name(fact), other->name);
+	return kr_err_set(err, KR_BAD, "pass '%s' requires the fact '%s', which no pass provides", pass->name,
+		kr_fact_name(fact));
 }
 
 /* Has the pass nothing to do, because all that it would establish holds already? */
-static bool is_done(const struct kr_pass *pass, uint32_t facts) { return pass->provides && !(pass->provides & ~facts); }
+static bool is_done(const struct kr_pass *pass, uint32_t facts)
+{
+	return pass->provides && !(pass->provides & ~facts);
+}
 
-static uint32_t facts_after(const struct kr_pass *pass, uint32_t facts) { return (facts & ~pass->breaks) | pass->provides; }
+static uint32_t facts_after(const struct kr_pass *pass, uint32_t facts)
+{
+	return (facts & ~pass->breaks) | pass->provides;
+}
 
 /* Checks a list that runs when `*facts` hold; leaves those that hold after it. */
-static enum kr_status check(const struct kr_modules *more, const char *list, uint32_t *facts, struct kr_err *err)
+static enum kr_status check(const struct kr_modules *more, const char *list, uint32_t *facts,
+	struct kr_err *err)
 {
 	struct word word;
 
@@ -120,7 +139,8 @@ uint32_t kr_order_facts(enum kr_order order)
 	return needed[order];
 }
 
-enum kr_status kr_passes_check_order(const struct kr_modules *more, const char *list, enum kr_order order, struct kr_err *err)
+enum kr_status kr_passes_check_order(const struct kr_modules *more, const char *list, enum kr_order order,
+	struct kr_err *err)
 {
 	uint32_t facts = 0;
 	enum kr_status status = check(more, list, &facts, err);
@@ -128,12 +148,14 @@ enum kr_status kr_passes_check_order(const struct kr_modules *more, const char *
 
 	if (status || !missing)
 		return status;
-	return kr_err_set(err, KR_BAD, "passes '%.200s' do not provide the fact '%s', expected it for order '%s'", list,
+	return kr_err_set(err, KR_BAD,
+		"passes '%.200s' do not provide the fact '%s', expected it for order '%s'", list,
 		kr_fact_name((enum kr_fact)(missing & -missing)), kr_order_name(order));
 }
 
 /* In debug builds, and where it is asked for: the pass left a sound IR. */
-static enum kr_status inspect(const struct kr_ir *ir, const struct kr_pass *pass, bool asked, struct kr_err *err)
+static enum kr_status inspect(const struct kr_ir *ir, const struct kr_pass *pass, bool asked,
+	struct kr_err *err)
 {
 #ifdef KR_DEBUG
 	asked = true;
@@ -176,7 +198,8 @@ static enum kr_status refresh_clock(struct kr_ir *ir, enum kr_change *change)
 }
 
 /* What it says of what it did must be so: a conflict without a cycle would be a violation without a proof. */
-static enum kr_status call_pass(struct kr_ir *ir, const struct kr_pass *pass, enum kr_change *change, struct kr_err *err)
+static enum kr_status call_pass(struct kr_ir *ir, const struct kr_pass *pass, enum kr_change *change,
+	struct kr_err *err)
 {
 	struct kr_call call;
 	enum kr_status status;
@@ -190,7 +213,9 @@ static enum kr_status call_pass(struct kr_ir *ir, const struct kr_pass *pass, en
 	if ((unsigned)*change > KR_CONFLICT)
 		return kr_call_fail(&call, err, "returned the change %d, which there is not", (int)*change);
 	if (*change == KR_CONFLICT && !ir->conflict)
-		return kr_call_fail(&call, err, "returned KR_CONFLICT, but recorded no cycle: expected a call of krait_ir_conflict that succeeds");
+		return kr_call_fail(&call, err,
+			"returned KR_CONFLICT, but recorded no cycle: expected a call of krait_ir_conflict "
+			"that succeeds");
 	if (*change != KR_CONFLICT && ir->conflict)
 		return kr_call_fail(&call, err, "recorded a cycle, but did not return KR_CONFLICT");
 	if (pass->provides & KR_FACT_CLOCK && *change != KR_CONFLICT && !ir->clock)
@@ -198,7 +223,8 @@ static enum kr_status call_pass(struct kr_ir *ir, const struct kr_pass *pass, en
 	return KR_OK;
 }
 
-static enum kr_status run_one(struct kr_ir *ir, const struct kr_pass *pass, bool verify, enum kr_change *change, struct kr_err *err)
+static enum kr_status run_one(struct kr_ir *ir, const struct kr_pass *pass, bool verify,
+	enum kr_change *change, struct kr_err *err)
 {
 	enum kr_status status = kr_ctx_check(ir->ctx);
 
@@ -223,11 +249,13 @@ static enum kr_status run_one(struct kr_ir *ir, const struct kr_pass *pass, bool
 
 static bool wants_dump(const struct kr_pass_options *options, const struct kr_pass *pass)
 {
-	return options->dump_after && options->dump && (strcmp(options->dump_after, "all") == 0 || strcmp(options->dump_after, pass->name) == 0);
+	return options->dump_after && options->dump &&
+		(strcmp(options->dump_after, "all") == 0 || strcmp(options->dump_after, pass->name) == 0);
 }
 
 /* Runs one pass with all that surrounds it. `counts` are those of the IR before; afterwards those after. */
-static enum kr_status step(struct kr_ir *ir, const struct kr_pass_options *options, struct kr_pass_stat *stat, struct kr_ir_counts *counts, struct kr_err *err)
+static enum kr_status step(struct kr_ir *ir, const struct kr_pass_options *options, struct kr_pass_stat *stat,
+	struct kr_ir_counts *counts, struct kr_err *err)
 {
 	int64_t start = kr_now_ns();
 	bool runs = !is_done(stat->pass, ir->facts);
@@ -252,8 +280,8 @@ static enum kr_status step(struct kr_ir *ir, const struct kr_pass_options *optio
 	return status;
 }
 
-enum kr_status kr_passes_run(struct kr_ir *ir, const char *list, const struct kr_pass_options *options, struct kr_pass_stats *stats, enum kr_change *change,
-	struct kr_err *err)
+enum kr_status kr_passes_run(struct kr_ir *ir, const char *list, const struct kr_pass_options *options,
+	struct kr_pass_stats *stats, enum kr_change *change, struct kr_err *err)
 {
 	static const struct kr_pass_options no_options;
 	struct kr_ir_counts counts = {0};
@@ -265,8 +293,10 @@ enum kr_status kr_passes_run(struct kr_ir *ir, const char *list, const struct kr
 
 	if (!options)
 		options = &no_options;
-	if (!status && options->dump_after && strcmp(options->dump_after, "all") != 0 && !kr_pass_find(more, options->dump_after))
-		status = fail_unknown(more, (struct word){options->dump_after, strlen(options->dump_after)}, err);
+	if (!status && options->dump_after && strcmp(options->dump_after, "all") != 0 &&
+		!kr_pass_find(more, options->dump_after))
+		status = fail_unknown(more, (struct word){options->dump_after, strlen(options->dump_after)},
+			err);
 	if (!status && options->count)
 		status = kr_ir_count(ir, &counts);
 	while (!status && all != KR_CONFLICT && next_word(&list, &word)) {

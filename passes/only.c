@@ -1,4 +1,5 @@
-/* The first candidates of each set. Three are enough to tell none, one and more apart for every observer: it writes at most one of them itself. */
+/* The first candidates of each set. Three are enough to tell none, one and more apart for every observer: it
+ * writes at most one of them itself. */
 #include "passes/only.h"
 
 enum kr_status kr_only_init(struct kr_only *only, const struct kr_ir *ir)
@@ -31,7 +32,8 @@ static void fill(struct kr_only_set *set, const struct kr_ir *ir, kr_obs o)
 	}
 }
 
-static uint32_t find_alone(const struct kr_ir *ir, const struct kr_asg_set *set, kr_txn observer, kr_version *v)
+static uint32_t find_alone(const struct kr_ir *ir, const struct kr_asg_set *set, kr_txn observer,
+	kr_version *v)
 {
 	*v = ir->asg->members[set->first];
 

@@ -1,4 +1,5 @@
-/* Given orders (those whose guard is present) as an offset array per version, bridged by a depth-first walk from every version that exists through those that may not. */
+/* Given orders (those whose guard is present) as an offset array per version, bridged by a depth-first walk
+ * from every version that exists through those that may not. */
 #include "passes/orders.h"
 
 #include "base/order.h"
@@ -18,7 +19,10 @@ static bool exists(const struct kr_ir *ir, kr_version v)
 }
 
 /* Does the order hold for all that is known? */
-static bool holds(const struct kr_ir *ir, const struct kr_asg_order *order) { return order->guard.i == KR_NONE || ir->presence[order->guard.i] == KR_PRESENT; }
+static bool holds(const struct kr_ir *ir, const struct kr_asg_order *order)
+{
+	return order->guard.i == KR_NONE || ir->presence[order->guard.i] == KR_PRESENT;
+}
 
 static enum kr_status collect(struct given *g, const struct kr_ir *ir)
 {
@@ -45,7 +49,8 @@ static enum kr_status bridge(struct given *g, const struct kr_ir *ir, kr_version
 	struct kr_mem *mem = &ir->ctx->mem;
 
 	kr_vec_clear(&g->stack);
-	g->visited[start.i] = start.i + 1; /* orders under guards may lead back through versions that do not exist */
+	/* orders under guards may lead back through versions that do not exist */
+	g->visited[start.i] = start.i + 1;
 	if (!kr_vec_push(mem, &g->stack, start))
 		return KR_NOMEM;
 	while (g->stack.n > 0) {
@@ -54,12 +59,14 @@ static enum kr_status bridge(struct given *g, const struct kr_ir *ir, kr_version
 
 		for (uint32_t i = g->first[v.i]; i < g->first[v.i + 1] && !status; i++) {
 			kr_version next = ir->asg->orders[g->pairs[i]].after;
-			bool seen = g->pairs[i] < ir->asg->norders_seen; /* says nothing of a version that is not there */
+			/* says nothing of a version that is not there */
+			bool seen = g->pairs[i] < ir->asg->norders_seen;
 
 			if (g->visited[next.i] == start.i + 1 || (seen && !exists(ir, next)))
 				continue;
 			g->visited[next.i] = start.i + 1;
-			if (!(exists(ir, next) ? kr_vec_push(mem, &out->after, next) : kr_vec_push(mem, &g->stack, next)))
+			if (!(exists(ir, next) ? kr_vec_push(mem, &out->after, next)
+					       : kr_vec_push(mem, &g->stack, next)))
 				status = KR_NOMEM;
 		}
 		if (status)

@@ -1,11 +1,12 @@
 /* Presence: settles which transactions of unknown outcome took effect, as far as candidate sets alone tell.
  *
- * Absent: those that no transaction known to be present can have seen, directly or through other open ones. Right because in any world they can be
- * taken away together: whoever stays has seen none of them, and without them the world's graph only loses edges; so if some world satisfies the
- * level, one without them does.
- * Present: those whose version is the only candidate of an observation by a present transaction; their own observations then count too.
- * The second step cannot undo the first: a candidate of a present transaction is never among the unseen.
- * Needs nothing. Cost: O(transactions + observations + members of their sets), and per complement set the open versions of its key. */
+ * Absent: those that no transaction known to be present can have seen, directly or through other open ones.
+ * Right because in any world they can be taken away together: whoever stays has seen none of them, and
+ * without them the world's graph only loses edges; so if some world satisfies the level, one without them
+ * does. Present: those whose version is the only candidate of an observation by a present transaction; their
+ * own observations then count too. The second step cannot undo the first: a candidate of a present
+ * transaction is never among the unseen. Needs nothing. Cost: O(transactions + observations + members of
+ * their sets), and per complement set the open versions of its key. */
 #include "passes/pass.h"
 
 #include "base/order.h"
@@ -13,7 +14,8 @@
 
 struct work {
 	struct kr_ir *ir;
-	KR_VEC(kr_txn) queue;    /* transactions whose observations are to be looked at; each enters once a step */
+	/* transactions whose observations are to be looked at; each enters once a step */
+	KR_VEC(kr_txn) queue;
 	uint8_t *seen;           /* per transaction: has been in the queue */
 	uint32_t *walked;        /* per set: key + 1 of the last observation through which it was walked */
 	KR_VEC(kr_version) open; /* versions by open transactions, ascending */
@@ -47,7 +49,8 @@ static enum kr_status collect_open(struct work *w)
 	for (uint32_t v = 0; v < asg->nversions; v++) {
 		kr_txn writer = asg->versions[v].writer;
 
-		if (writer.i != KR_NONE && w->ir->presence[writer.i] == KR_OPEN && !kr_vec_push(&w->ir->ctx->mem, &w->open, (kr_version){v}))
+		if (writer.i != KR_NONE && w->ir->presence[writer.i] == KR_OPEN &&
+			!kr_vec_push(&w->ir->ctx->mem, &w->open, (kr_version){v}))
 			return KR_NOMEM;
 	}
 	return KR_OK;
@@ -74,7 +77,8 @@ static enum kr_status walk_open(struct work *w, const struct kr_observation *obs
 	if (set->complement) {
 		uint32_t end = asg->keys[obs->key.i + 1].first;
 
-		for (uint32_t i = first_open(w, asg->keys[obs->key.i].first); i < w->open.n && w->open.at[i].i < end && !status; i++) {
+		for (uint32_t i = first_open(w, asg->keys[obs->key.i].first);
+			i < w->open.n && w->open.at[i].i < end && !status; i++) {
 			if (kr_asg_in_set(asg, obs->set, w->open.at[i]))
 				status = enqueue(w, asg->versions[w->open.at[i].i].writer);
 		}
@@ -190,7 +194,8 @@ static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_er
 
 const struct kr_pass kr_pass_presence = {
 	.name = "presence",
-	.title = "presence: drops unknown transactions that nobody can have seen, keeps those that somebody must have",
+	.title = "presence: drops unknown transactions that nobody can have seen, keeps those that somebody "
+		 "must have",
 	.source = "docs/ir.md, presence superpositions",
 	.breaks = KR_FACT_WR | KR_FACT_WW | KR_FACT_RW | KR_FACT_SATURATED | KR_FACT_PRUNED,
 	.run = run,

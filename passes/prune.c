@@ -1,12 +1,17 @@
-/* Pass `prune`: Cobra's pruning in rounds. Of each two units of a key (ir/units.h; versions, where none were found) that are not ordered yet, either one comes first, with a ww edge from its last
- * version to the other's first one and rw edges from those who saw its last version. If one of these edges would close a cycle with what was known when the round began, the other alternative's edges
- * become known. Rounds go on until one decides nothing.
+/* Pass `prune`: Cobra's pruning in rounds. Of each two units of a key (ir/units.h; versions, where none were
+ * found) that are not ordered yet, either one comes first, with a ww edge from its last version to the
+ * other's first one and rw edges from those who saw its last version. If one of these edges would close a
+ * cycle with what was known when the round began, the other alternative's edges become known. Rounds go on
+ * until one decides nothing.
  *
- * Let x's unit be the one that must come first. In the IR's rules: x comes before y's last version (`reader` or `writers`), so before the one that this one's writer saw (`reader`), and so on to y;
- * who saw x did so before y was installed (`later`), so x's successor comes before y, and so on to x's last version and those who saw it. Every step is an edge, so a chain costs its length.
+ * Let x's unit be the one that must come first. In the IR's rules: x comes before y's last version (`reader`
+ * or `writers`), so before the one that this one's writer saw (`reader`), and so on to y; who saw x did so
+ * before y was installed (`later`), so x's successor comes before y, and so on to x's last version and those
+ * who saw it. Every step is an edge, so a chain costs its length.
  *
- * Against `saturate`: looks at pairs of units, not at chains of the clock; learns of nothing within a round; leaves open sources to the back end. Cost: pairs of units of each key, times the
- * readers of a version, for each round. With more than MOST_PAIRS it does nothing, and all is left to the back end. */
+ * Against `saturate`: looks at pairs of units, not at chains of the clock; learns of nothing within a round;
+ * leaves open sources to the back end. Cost: pairs of units of each key, times the readers of a version, for
+ * each round. With more than MOST_PAIRS it does nothing, and all is left to the back end. */
 #include "passes/prune.h"
 
 #include <string.h>
@@ -30,14 +35,20 @@ struct work {
 };
 
 static kr_txn writer(const struct work *w, kr_version v) { return w->ir->asg->versions[v.i].writer; }
-static kr_version before(const struct work *w, kr_version v) { return w->ir->source[w->ir->units->step[v.i].i]; }
+static kr_version before(const struct work *w, kr_version v)
+{
+	return w->ir->source[w->ir->units->step[v.i].i];
+}
 
-static enum kr_status add(struct work *w, enum kr_edge_kind kind, enum kr_rule rule, kr_txn from, kr_txn to, uint32_t why)
+static enum kr_status add(struct work *w, enum kr_edge_kind kind, enum kr_rule rule, kr_txn from, kr_txn to,
+	uint32_t why)
 {
 	if (w->ask->implied(w->ask->data, kind, from, to))
 		return KR_OK;
 	w->added++;
-	return kr_ir_add_edge(w->ir, (struct kr_edge){kr_ir_out(w->ir, kind, from), kr_ir_in(w->ir, kind, to), why, (uint8_t)kind, (uint8_t)rule});
+	return kr_ir_add_edge(w->ir,
+		(struct kr_edge){kr_ir_out(w->ir, kind, from), kr_ir_in(w->ir, kind, to), why, (uint8_t)kind,
+			(uint8_t)rule});
 }
 
 /* ---- who saw what ---- */
@@ -81,7 +92,10 @@ static enum kr_status add_rw_from_readers(struct work *w, kr_version seen, kr_ve
 
 /* ---- pairs ---- */
 
-static bool starts_unit(const struct work *w, kr_version v) { return kr_ir_is_present(w->ir, writer(w, v)) && kr_unit_first(w->ir, v).i == v.i; }
+static bool starts_unit(const struct work *w, kr_version v)
+{
+	return kr_ir_is_present(w->ir, writer(w, v)) && kr_unit_first(w->ir, v).i == v.i;
+}
 
 static enum kr_status list_key(struct work *w, uint32_t k)
 {
@@ -92,7 +106,8 @@ static enum kr_status list_key(struct work *w, uint32_t k)
 			w->too_many = w->open.n == MOST_PAIRS;
 			if (status || w->too_many)
 				return status;
-			if (starts_unit(w, (kr_version){b}) && !kr_vec_push(&w->ir->ctx->mem, &w->open, (struct pair){{a}, {b}}))
+			if (starts_unit(w, (kr_version){b}) &&
+				!kr_vec_push(&w->ir->ctx->mem, &w->open, (struct pair){{a}, {b}}))
 				return KR_NOMEM;
 		}
 	}
@@ -124,7 +139,8 @@ static enum verdict closes(const struct work *w, kr_version a, kr_version b, uin
 	if (w->ask->writes_before(w->ask->data, writer(w, b), writer(w, last)))
 		return BY_PATH;
 	for (*o = w->reader_head[last.i]; *o != KR_NONE; *o = w->reader_next[*o])
-		if (counts(w, *o, b) && w->ask->reaches_read(w->ask->data, writer(w, b), w->ir->asg->obs[*o].txn))
+		if (counts(w, *o, b) &&
+			w->ask->reaches_read(w->ask->data, writer(w, b), w->ir->asg->obs[*o].txn))
 			return BY_READER;
 	return OPEN;
 }
@@ -136,14 +152,18 @@ static enum kr_status add_writers(struct work *w, kr_version a, kr_version b)
 	return add(w, KR_WW, KR_RULE_WRITERS, writer(w, a), writer(w, b), w->ir->asg->versions[a.i].key.i);
 }
 
-/* x comes before the last version of y's unit: then before all of it, and so do all of x's unit, and who saw the last of them. */
+/* x comes before the last version of y's unit: then before all of it, and so do all of x's unit, and who saw
+ * the last of them. */
 static enum kr_status force(struct work *w, kr_version x, kr_version y, enum verdict why, uint32_t o)
 {
 	const struct kr_ir *ir = w->ir;
 	kr_version last = kr_unit_last(ir, y), end = kr_unit_last(ir, x);
-	enum kr_status status = why == BY_READER ? add(w, KR_WW, KR_RULE_READER, writer(w, x), writer(w, last), o) : add_writers(w, x, last);
+	enum kr_status status = why == BY_READER
+		? add(w, KR_WW, KR_RULE_READER, writer(w, x), writer(w, last), o)
+		: add_writers(w, x, last);
 	for (kr_version v = last; v.i != y.i && !status; v = before(w, v))
-		status = add(w, KR_WW, KR_RULE_READER, writer(w, x), writer(w, before(w, v)), ir->units->step[v.i].i);
+		status = add(w, KR_WW, KR_RULE_READER, writer(w, x), writer(w, before(w, v)),
+			ir->units->step[v.i].i);
 	for (kr_version v = x; v.i != end.i && !status;) {
 		v = ir->units->next[v.i];
 		status = add(w, KR_RW, KR_RULE_LATER, writer(w, v), writer(w, y), ir->units->step[v.i].i);
@@ -217,7 +237,10 @@ static enum kr_status run_rounds(struct work *w, enum kr_change *change)
 	return status;
 }
 
-bool kr_prune_applies(const struct kr_ir *ir) { return kr_level_asks(ir->level) == KR_ASK_ACYCLIC && ir->level->forbidden[0].allowed == KR_EDGES_ALL; }
+bool kr_prune_applies(const struct kr_ir *ir)
+{
+	return kr_level_asks(ir->level) == KR_ASK_ACYCLIC && ir->level->forbidden[0].allowed == KR_EDGES_ALL;
+}
 
 enum kr_status kr_prune(struct kr_ir *ir, const struct kr_pruner *pruner, enum kr_change *change)
 {
@@ -267,7 +290,9 @@ static bool implied(const void *data, enum kr_edge_kind kind, kr_txn a, kr_txn b
 static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_err *err)
 {
 	(void)err;
-	return kr_prune_applies(ir) ? kr_prune(ir, &(struct kr_pruner){ir, refresh, writes_before, reaches_read, implied}, change) : KR_OK;
+	return kr_prune_applies(ir)
+		? kr_prune(ir, &(struct kr_pruner){ir, refresh, writes_before, reaches_read, implied}, change)
+		: KR_OK;
 }
 
 const struct kr_pass kr_pass_prune = {

@@ -1,10 +1,13 @@
-/* Real-time order: a before b when a's end had returned, clock skew included, strictly before b's begin was invoked.
+/* Real-time order: a before b when a's end had returned, clock skew included, strictly before b's begin was
+ * invoked.
  *
- * All ends (+ skew) and begins are sorted by time, begins first among equals, and swept once. Ends gather until a begin comes; then one time node is
- * made, which the gathered ends enter and which the previous time node enters; every begin is entered from the newest time node. So a reaches b
- * through time nodes exactly when a's end comes before b's begin in the sweep. A time node is made for a begin only, and only after new ends:
- * none is without use. Transactions of unknown outcome have no end here: they may take effect after their client gave up.
- * Needs nothing; does nothing unless the order asked for is real-time. Cost: O(n log n) time; at most 3 edges per transaction. */
+ * All ends (+ skew) and begins are sorted by time, begins first among equals, and swept once. Ends gather
+ * until a begin comes; then one time node is made, which the gathered ends enter and which the previous time
+ * node enters; every begin is entered from the newest time node. So a reaches b through time nodes exactly
+ * when a's end comes before b's begin in the sweep. A time node is made for a begin only, and only after new
+ * ends: none is without use. Transactions of unknown outcome have no end here: they may take effect after
+ * their client gave up. Needs nothing; does nothing unless the order asked for is real-time. Cost: O(n log n)
+ * time; at most 3 edges per transaction. */
 #include "passes/pass.h"
 
 #include "base/order.h"
@@ -27,10 +30,12 @@ static int compare(const void *left, const void *right)
 	const struct event *a = left;
 	const struct event *b = right;
 
-	return kr_then(KR_ORDER(a->time, b->time), kr_then(KR_ORDER(a->is_end, b->is_end), KR_ORDER(a->txn.i, b->txn.i)));
+	return kr_then(KR_ORDER(a->time, b->time),
+		kr_then(KR_ORDER(a->is_end, b->is_end), KR_ORDER(a->txn.i, b->txn.i)));
 }
 
-/* Fills `out`, which has room for two events per transaction. An end that the skew carries past the end of time precedes nothing. */
+/* Fills `out`, which has room for two events per transaction. An end that the skew carries past the end of
+ * time precedes nothing. */
 static uint32_t collect(const struct kr_ir *ir, struct event *out)
 {
 	const struct kr_asg *asg = ir->asg;
@@ -45,7 +50,8 @@ static uint32_t collect(const struct kr_ir *ir, struct event *out)
 			continue;
 		if (txn->has_begin)
 			out[n++] = (struct event){txn->begin, {t}, false};
-		if (txn->has_end && !txn->outcome_unknown && !__builtin_add_overflow(txn->end, asg->clock_skew, &end))
+		if (txn->has_end && !txn->outcome_unknown &&
+			!__builtin_add_overflow(txn->end, asg->clock_skew, &end))
 			out[n++] = (struct event){end, {t}, true};
 	}
 	return n;

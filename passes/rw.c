@@ -1,11 +1,15 @@
-/* Read-write dependencies that follow at once from known sources: observation o saw version v, and a version known to be later has a present writer.
+/* Read-write dependencies that follow at once from known sources: observation o saw version v, and a version
+ * known to be later has a present writer.
  *
- * v initial: rw to the key's earliest writers, those not known to follow another writer of the key. v written: rw to the transactions that read v and
- * write the key themselves, and to the next versions of the given order. What lies behind a target is implied, since a path of wr and ww edges leads
- * there. For predicate observations it is the same: with one candidate known to be the source, every other version is outside the set.
- * Right because each target's version is initial's successor, a given successor, or written by a reader of v (wr(v) forbids the other order).
- * Needs wr and ww. Cost: linear in observations, versions and orders: where readers x targets of a version exceed SPREAD x (readers + targets), the
- * initial version's are left to the saturate pass, and of the others a few are kept (two read-modify-writes of one version already refute most levels). */
+ * v initial: rw to the key's earliest writers, those not known to follow another writer of the key. v
+ * written: rw to the transactions that read v and write the key themselves, and to the next versions of the
+ * given order. What lies behind a target is implied, since a path of wr and ww edges leads there. For
+ * predicate observations it is the same: with one candidate known to be the source, every other version is
+ * outside the set. Right because each target's version is initial's successor, a given successor, or written
+ * by a reader of v (wr(v) forbids the other order). Needs wr and ww. Cost: linear in observations, versions
+ * and orders: where readers x targets of a version exceed SPREAD x (readers + targets), the initial version's
+ * are left to the saturate pass, and of the others a few are kept (two read-modify-writes of one version
+ * already refute most levels). */
 #include "passes/pass.h"
 
 #include "base/order.h"
@@ -26,7 +30,10 @@ struct work {
 	uint32_t *linked;         /* per transaction: 1 + the last observer that got an edge to it */
 };
 
-static bool too_many(uint64_t readers, uint64_t targets) { return readers * targets > SPREAD * (readers + targets); }
+static bool too_many(uint64_t readers, uint64_t targets)
+{
+	return readers * targets > SPREAD * (readers + targets);
+}
 
 static kr_txn writer_of(const struct work *w, kr_version v) { return w->ir->asg->versions[v.i].writer; }
 
@@ -37,7 +44,8 @@ static kr_version successor(const struct work *w, kr_obs o)
 {
 	const struct kr_observation *obs = &w->ir->asg->obs[o.i];
 
-	return w->ir->source[o.i].i == KR_NONE ? (kr_version){KR_NONE} : kr_asg_version_of(w->ir->asg, obs->txn, obs->key);
+	return w->ir->source[o.i].i == KR_NONE ? (kr_version){KR_NONE}
+					       : kr_asg_version_of(w->ir->asg, obs->txn, obs->key);
 }
 
 static enum kr_status count_successors(struct work *w)
@@ -80,7 +88,8 @@ static enum kr_status fill_successors(struct work *w)
 	for (uint32_t v = 0; v < asg->nversions; v++) {
 		if (kr_asg_is_initial(asg, (kr_version){v}))
 			continue;
-		for (uint32_t i = kr_orders_begin(&w->orders, (kr_version){v}); i < kr_orders_end(&w->orders, (kr_version){v}); i++)
+		for (uint32_t i = kr_orders_begin(&w->orders, (kr_version){v});
+			i < kr_orders_end(&w->orders, (kr_version){v}); i++)
 			w->follows[w->orders.after.at[i].i] = 1;
 	}
 	return KR_OK;
@@ -114,10 +123,13 @@ static enum kr_status link_to(struct work *w, kr_obs o, kr_version target)
 
 	if (to.i == from.i || w->linked[to.i] == from.i + 1)
 		return KR_OK;
-	if (obs->predicate && kr_asg_in_set(ir->asg, obs->set, target)) /* only where the source was inferred */
+	/* only where the source was inferred */
+	if (obs->predicate && kr_asg_in_set(ir->asg, obs->set, target))
 		return KR_OK;
 	w->linked[to.i] = from.i + 1;
-	return kr_ir_add_edge(ir, (struct kr_edge){kr_ir_out(ir, KR_RW, from), kr_ir_in(ir, KR_RW, to), o.i, KR_RW, KR_RULE_LATER});
+	return kr_ir_add_edge(ir,
+		(struct kr_edge){kr_ir_out(ir, KR_RW, from), kr_ir_in(ir, KR_RW, to), o.i, KR_RW,
+			KR_RULE_LATER});
 }
 
 static enum kr_status link_initial(struct work *w, kr_obs o)
@@ -154,9 +166,11 @@ static enum kr_status link_all(struct work *w)
 	enum kr_status status = KR_OK;
 
 	for (uint32_t o = 0; o < ir->asg->nobs && !status; o++) {
-		if (ir->source[o].i == KR_NONE || !kr_pattern_counts(&ir->level->forbidden[0], ir->asg->obs[o].predicate, false))
+		if (ir->source[o].i == KR_NONE ||
+			!kr_pattern_counts(&ir->level->forbidden[0], ir->asg->obs[o].predicate, false))
 			continue;
-		status = kr_asg_is_initial(ir->asg, ir->source[o]) ? link_initial(w, (kr_obs){o}) : link_later(w, (kr_obs){o});
+		status = kr_asg_is_initial(ir->asg, ir->source[o]) ? link_initial(w, (kr_obs){o})
+								   : link_later(w, (kr_obs){o});
 		if (!status)
 			status = kr_ctx_tick(ir->ctx);
 	}

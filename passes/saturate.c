@@ -1,9 +1,12 @@
-/* Pass `saturate`: applies the forcing rules until nothing changes. Each rule adds an edge whose contrary would close a forbidden cycle, so the set of satisfying worlds stays the
- * same; what is left open afterwards is open by these rules.
+/* Pass `saturate`: applies the forcing rules until nothing changes. Each rule adds an edge whose contrary
+ * would close a forbidden cycle, so the set of satisfying worlds stays the same; what is left open afterwards
+ * is open by these rules.
  *
- * Driver: nodes whose clocks moved are visited in order of a topological rank; a visit looks only at the chains that moved. Rules: saturate_rules.c; indices: saturate_index.c.
- * Ends because clocks and edges only grow: at most one ww edge per (observation, chain, writer) and one rw edge per (observation, writer). The rules are
- * argued in docs/ir.md; with fewer chains tracked than there are, they find less, never too much. */
+ * Driver: nodes whose clocks moved are visited in order of a topological rank; a visit looks only at the
+ * chains that moved. Rules: saturate_rules.c; indices: saturate_index.c. Ends because clocks and edges only
+ * grow: at most one ww edge per (observation, chain, writer) and one rw edge per (observation, writer). The
+ * rules are argued in docs/ir.md; with fewer chains tracked than there are, they find less, never too
+ * much. */
 #include "passes/saturate.h"
 
 #include <string.h>
@@ -52,7 +55,8 @@ static enum kr_status saturate(struct kr_saturation *s, enum kr_change *change)
 			status = kr_saturation_link_given(s);
 		if (!status && !s->conflict && ir->clock->cyclic.i == KR_NONE)
 			status = kr_saturation_sweep(s);
-	} while (!status && (s->settled || s->arrived || kr_clock_pending(ir->clock)) && !s->conflict && ir->clock->cyclic.i == KR_NONE);
+	} while (!status && (s->settled || s->arrived || kr_clock_pending(ir->clock)) && !s->conflict &&
+		ir->clock->cyclic.i == KR_NONE);
 	kr_mem_free(&ir->ctx->mem, changed, ir->clock->words, sizeof *changed);
 	bool cyclic = ir->clock->cyclic.i != KR_NONE;
 	if (!status && !s->conflict && !cyclic)

@@ -16,14 +16,20 @@ struct kr_saturation {
 	struct kr_segment *segments;    /* by key, chain */
 	uint32_t *segment_first;        /* per key, and one more */
 	uint32_t nwriters, nsegments;
-	uint32_t *reader_head;          /* per version: an observation that saw it, or KR_NONE; continued in reader_next */
+	/* per version: an observation that saw it, or KR_NONE; continued in reader_next */
+	uint32_t *reader_head;
 	uint32_t *reader_next;          /* per observation */
 	uint64_t *matched;              /* set of versions that some predicate observation saw */
-	kr_version *nearest;            /* per version: one known to come before it, as late as has been met; KR_NONE: none yet */
-	kr_version (*watch)[2];         /* per observation: two candidates believed possible while it is open; KR_NONE: never looked */
-	uint32_t *bound;                /* per key with an untold initial value: the set of the observations that saw it, KR_NONE: none yet */
-	bool settled;                   /* some source became known since open observations were last looked at together */
-	bool arrived;                   /* some transaction became present since given orders were last looked at */
+	/* per version: one known to come before it, as late as has been met; KR_NONE: none yet */
+	kr_version *nearest;
+	/* per observation: two candidates believed possible while it is open; KR_NONE: never looked */
+	kr_version (*watch)[2];
+	/* per key with an untold initial value: the set of the observations that saw it, KR_NONE: none yet */
+	uint32_t *bound;
+	/* some source became known since open observations were last looked at together */
+	bool settled;
+	/* some transaction became present since given orders were last looked at */
+	bool arrived;
 	uint8_t *begun;                 /* per node: its part in the graph has been looked at once */
 	bool changed;
 	bool conflict;
@@ -35,7 +41,8 @@ void kr_saturation_done(struct kr_saturation *s);
 /* Records that o saw a version. */
 void kr_saturation_saw(struct kr_saturation *s, kr_obs o, kr_version seen);
 
-/* Looks at every open observation again: what rules a candidate out may be the clock of its writer, not of the observer, or what an untold initial value turned out to be. */
+/* Looks at every open observation again: what rules a candidate out may be the clock of its writer, not of
+ * the observer, or what an untold initial value turned out to be. */
 enum kr_status kr_saturation_sweep(struct kr_saturation *s);
 
 /* Given version orders of transactions that have become present. O(versions + orders). */

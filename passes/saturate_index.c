@@ -1,4 +1,5 @@
-/* Indices of pass `saturate`: per key the writers of each tracked chain in chain order, per version its readers. Count, allocate once, fill; O(versions log versions). */
+/* Indices of pass `saturate`: per key the writers of each tracked chain in chain order, per version its
+ * readers. Count, allocate once, fill; O(versions log versions). */
 #include <string.h>
 
 #include "base/bits.h"
@@ -13,7 +14,8 @@ struct entry {
 static int by_place(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
-	return kr_then(KR_ORDER(x->key, y->key), kr_then(KR_ORDER(x->chain, y->chain), KR_ORDER(x->position, y->position)));
+	return kr_then(KR_ORDER(x->key, y->key),
+		kr_then(KR_ORDER(x->chain, y->chain), KR_ORDER(x->position, y->position)));
 }
 
 static uint32_t collect(const struct kr_ir *ir, struct entry *entries)
@@ -28,7 +30,8 @@ static uint32_t collect(const struct kr_ir *ir, struct entry *entries)
 		if (ir->clock->chain[node.i] == KR_NONE)
 			continue;
 		if (entries)
-			entries[n] = (struct entry){asg->versions[v].key.i, ir->clock->chain[node.i], ir->clock->position[node.i], v};
+			entries[n] = (struct entry){asg->versions[v].key.i, ir->clock->chain[node.i],
+				ir->clock->position[node.i], v};
 		n++;
 	}
 	return n;
@@ -38,7 +41,8 @@ static uint32_t count_segments(const struct entry *entries, uint32_t n)
 {
 	uint32_t segments = 0;
 	for (uint32_t i = 0; i < n; i++)
-		segments += i == 0 || entries[i].key != entries[i - 1].key || entries[i].chain != entries[i - 1].chain;
+		segments += i == 0 || entries[i].key != entries[i - 1].key ||
+			entries[i].chain != entries[i - 1].chain;
 	return segments;
 }
 
@@ -46,7 +50,8 @@ static void fill_segments(struct kr_saturation *s, const struct entry *entries)
 {
 	uint32_t segment = 0, key = 0;
 	for (uint32_t i = 0; i < s->nwriters; i++) {
-		if (i == 0 || entries[i].key != entries[i - 1].key || entries[i].chain != entries[i - 1].chain) {
+		if (i == 0 || entries[i].key != entries[i - 1].key ||
+			entries[i].chain != entries[i - 1].chain) {
 			while (key <= entries[i].key)
 				s->segment_first[key++] = segment;
 			s->segments[segment++] = (struct kr_segment){entries[i].chain, i, 0};
@@ -101,7 +106,8 @@ static enum kr_status index_readers(struct kr_saturation *s)
 	s->watch = kr_mem_alloc(mem, asg->nobs, sizeof *s->watch);
 	s->begun = kr_mem_alloc(mem, s->ir->nnodes, sizeof *s->begun);
 	s->bound = kr_mem_alloc(mem, asg->nkeys, sizeof *s->bound);
-	if (!s->reader_head || !s->reader_next || !s->matched || !s->nearest || !s->watch || !s->begun || !s->bound)
+	if (!s->reader_head || !s->reader_next || !s->matched || !s->nearest || !s->watch || !s->begun ||
+		!s->bound)
 		return KR_NOMEM;
 	for (uint32_t k = 0; k < asg->nkeys; k++)
 		s->bound[k] = KR_NONE;

@@ -1,19 +1,30 @@
-/* The forcing rules of pass `saturate`. t observed key k (observation o), a and b write k. "Before" is where wr enters t, and paths start where ww leaves a writer; with begin and commit nodes, those are begins and commits.
- *   before:  o saw b, a reaches t, a != b           =>  a before b:  ww(a -> b), or rw(t -> a) would close a cycle.
+/* The forcing rules of pass `saturate`. t observed key k (observation o), a and b write k. "Before" is where
+ * wr enters t, and paths start where ww leaves a writer; with begin and commit nodes, those are begins and
+ * commits.
+ *   before:  o saw b, a reaches t, a != b => a before b: ww(a -> b), or rw(t -> a) would close a cycle.
  *   writers: ww(b -> a) would close a cycle         =>  ww(a -> b), which says more where a has two nodes.
  *   after:   o saw a, ww(b -> a) would close a cycle =>  a before b, hence rw(t -> b).
- *   update:  as "after", where rw are no edges, and t writes k => ww(t -> b), or ww(b -> t) and rw(t -> b) would be a cycle.
- *   initial: o saw the initial version              =>  rw(t -> b) for every writer b; where rw are no edges, no b may reach t.
- *   source:  candidate v of o is impossible if t reaches v's writer, or if v is before a writer u (outside the candidate set, for predicate observations) that reaches t, or if another
- *            observation of k by t cannot have seen v: an item observation sees what all the others do. One candidate left is the source; none left refutes the level. An untold initial value is one value: who saw the initial version binds it for all.
- * Which rw close cycles with all paths, and which are edges, kr_ir_rw_counts and kr_ir_rw_joins tell.
- * Per chain only the last writer that reaches a node, and only the first writer that a version reaches, need an edge: the others follow along the chain. */
+ *   update:  as "after", where rw are no edges, and t writes k => ww(t -> b), or ww(b -> t) and rw(t -> b)
+ *            would be a cycle.
+ *   initial: o saw the initial version              => rw(t -> b) for every writer b; where rw are no edges,
+ *                                                   no b may reach t.
+ *   source:  candidate v of o is impossible if t reaches v's writer, or if v is before a writer u (outside
+ *            the candidate set, for predicate observations) that reaches t, or if another
+ *            observation of k by t cannot have seen v: an item observation sees what all the others do. One
+ *            candidate left is the source; none left refutes the level. An untold initial value is one value:
+ *            who saw the initial version binds it for all.
+ * Which rw close cycles with all paths, and which are edges, kr_ir_rw_counts and kr_ir_rw_joins tell. Per
+ * chain only the last writer that reaches a node, and only the first writer that a version reaches, need an
+ * edge: the others follow along the chain. */
 #include "base/bits.h"
 #include "base/order.h"
 #include "passes/orders.h"
 #include "passes/saturate.h"
 
-static kr_txn writer_of(const struct kr_saturation *s, kr_version v) { return s->ir->asg->versions[v.i].writer; }
+static kr_txn writer_of(const struct kr_saturation *s, kr_version v)
+{
+	return s->ir->asg->versions[v.i].writer;
+}
 
 /* Does a path say already what an edge of this kind from a to b would? */
 static bool implied(const struct kr_saturation *s, enum kr_edge_kind kind, kr_txn a, kr_txn b)
@@ -23,11 +34,13 @@ static bool implied(const struct kr_saturation *s, enum kr_edge_kind kind, kr_tx
 
 static bool tracked(const struct kr_saturation *s, kr_node v) { return s->ir->clock->chain[v.i] != KR_NONE; }
 
-static enum kr_status add(struct kr_saturation *s, enum kr_edge_kind kind, enum kr_rule rule, kr_txn from, kr_txn to, uint32_t why)
+static enum kr_status add(struct kr_saturation *s, enum kr_edge_kind kind, enum kr_rule rule, kr_txn from,
+	kr_txn to, uint32_t why)
 {
 	struct kr_edge edge = {kr_ir_out(s->ir, kind, from), kr_ir_in(s->ir, kind, to), why, kind, rule};
 	if (s->ir->clock->cyclic.i != KR_NONE)
-		return KR_OK; /* refuted already: on a cycle everything follows, even that a version comes before itself */
+		/* refuted already: on a cycle everything follows, even that a version comes before itself */
+		return KR_OK;
 	enum kr_status status = kr_ir_add_edge(s->ir, edge);
 	if (status)
 		return status;
@@ -36,12 +49,14 @@ static enum kr_status add(struct kr_saturation *s, enum kr_edge_kind kind, enum 
 	return KR_OK;
 }
 
-/* May a version be skipped as an overwriter of observation o: its own, one whose writer may be absent, one that does not change the predicate's match, any where such an rw closes no cycles? */
+/* May a version be skipped as an overwriter of observation o: its own, one whose writer may be absent, one
+ * that does not change the predicate's match, any where such an rw closes no cycles? */
 static bool passes_over(const struct kr_saturation *s, kr_obs o, kr_version v)
 {
 	const struct kr_observation *obs = &s->ir->asg->obs[o.i];
 	kr_txn w = writer_of(s, v);
-	return w.i == obs->txn.i || !kr_ir_is_present(s->ir, w) || (obs->predicate && kr_asg_in_set(s->ir->asg, obs->set, v)) || !kr_ir_rw_counts(s->ir, o);
+	return w.i == obs->txn.i || !kr_ir_is_present(s->ir, w) ||
+		(obs->predicate && kr_asg_in_set(s->ir->asg, obs->set, v)) || !kr_ir_rw_counts(s->ir, o);
 }
 
 /* Number of writers of the segment at or before a position. */
@@ -55,11 +70,14 @@ static uint32_t upto(const struct kr_saturation *s, const struct kr_segment *seg
 /* Number of writers of the segment that reach the observer. */
 static uint32_t count_reaching(const struct kr_saturation *s, const struct kr_segment *segment, kr_obs o)
 {
-	return upto(s, segment, kr_clock_last(s->ir->clock, segment->chain, kr_ir_in(s->ir, KR_WR, s->ir->asg->obs[o.i].txn)));
+	return upto(s, segment,
+		kr_clock_last(s->ir->clock, segment->chain,
+			kr_ir_in(s->ir, KR_WR, s->ir->asg->obs[o.i].txn)));
 }
 
 /* The last of the first n writers of the segment that counts for the observation, or KR_NONE. */
-static kr_version last_of(const struct kr_saturation *s, const struct kr_segment *segment, uint32_t n, kr_obs o)
+static kr_version last_of(const struct kr_saturation *s, const struct kr_segment *segment, uint32_t n,
+	kr_obs o)
 {
 	while (n > 0) {
 		kr_version v = s->writers[segment->first + --n].version;
@@ -72,7 +90,8 @@ static kr_version last_of(const struct kr_saturation *s, const struct kr_segment
 /* Do the first n writers of the segment lead to the node? One comparison that saves most others. */
 static bool lead_to(const struct kr_saturation *s, const struct kr_segment *segment, uint32_t n, kr_node v)
 {
-	return n == 0 || s->writers[segment->first + n - 1].position <= kr_clock_last(s->ir->clock, segment->chain, v);
+	return n == 0 ||
+		s->writers[segment->first + n - 1].position <= kr_clock_last(s->ir->clock, segment->chain, v);
 }
 
 static const struct kr_segment *segments_of(const struct kr_saturation *s, kr_key k, uint32_t *count)
@@ -107,16 +126,19 @@ static enum kr_status order_before(struct kr_saturation *s, kr_obs o, const uint
 	return KR_OK;
 }
 
-/* The observer of o overwrites what it saw, and b's version is known to come after that, too: then b's comes after the observer's. */
+/* The observer of o overwrites what it saw, and b's version is known to come after that, too: then b's comes
+ * after the observer's. */
 static enum kr_status add_update(struct kr_saturation *s, kr_obs o, kr_txn b)
 {
 	const struct kr_observation *obs = &s->ir->asg->obs[o.i];
-	if (kr_asg_version_of(s->ir->asg, obs->txn, obs->key).i == KR_NONE || !tracked(s, kr_ir_out(s->ir, KR_WW, obs->txn)) || implied(s, KR_WW, obs->txn, b))
+	if (kr_asg_version_of(s->ir->asg, obs->txn, obs->key).i == KR_NONE ||
+		!tracked(s, kr_ir_out(s->ir, KR_WW, obs->txn)) || implied(s, KR_WW, obs->txn, b))
 		return KR_OK;
 	return add(s, KR_WW, KR_RULE_UPDATE, obs->txn, b, o.i);
 }
 
-/* rw from the observer of o to b, whose version is known to come after the one seen; where rw are no edges, what follows from it. */
+/* rw from the observer of o to b, whose version is known to come after the one seen; where rw are no edges,
+ * what follows from it. */
 static enum kr_status add_rw(struct kr_saturation *s, kr_obs o, kr_version target)
 {
 	const struct kr_observation *obs = &s->ir->asg->obs[o.i];
@@ -133,22 +155,27 @@ static enum kr_status add_rw(struct kr_saturation *s, kr_obs o, kr_version targe
 static enum kr_status add_rw_from_readers(struct kr_saturation *s, kr_version seen, kr_version target)
 {
 	for (uint32_t o = s->reader_head[seen.i]; o != KR_NONE; o = s->reader_next[o]) {
-		enum kr_status status = kr_ir_is_present(s->ir, s->ir->asg->obs[o].txn) ? add_rw(s, (kr_obs){o}, target) : KR_OK;
+		enum kr_status status = kr_ir_is_present(s->ir, s->ir->asg->obs[o].txn)
+			? add_rw(s, (kr_obs){o}, target)
+			: KR_OK;
 		if (status)
 			return status;
 	}
 	return KR_OK;
 }
 
-/* Number of writers of the segment whose versions are known to come before b's, b itself perhaps among them. A begin stands right before its commit. */
+/* Number of writers of the segment whose versions are known to come before b's, b itself perhaps among them.
+ * A begin stands right before its commit. */
 static uint32_t count_known_before(const struct kr_saturation *s, const struct kr_segment *segment, kr_txn b)
 {
 	uint32_t lead = kr_ir_in(s->ir, KR_WW, b).i != kr_ir_out(s->ir, KR_WW, b).i;
-	return upto(s, segment, kr_clock_last(s->ir->clock, segment->chain, kr_ir_out(s->ir, KR_WW, b)) + lead);
+	return upto(s, segment,
+		kr_clock_last(s->ir->clock, segment->chain, kr_ir_out(s->ir, KR_WW, b)) + lead);
 }
 
 /* The last of the first n writers of the segment that is present and not b, or KR_NONE. */
-static kr_version last_other(const struct kr_saturation *s, const struct kr_segment *segment, uint32_t n, kr_txn b)
+static kr_version last_other(const struct kr_saturation *s, const struct kr_segment *segment, uint32_t n,
+	kr_txn b)
 {
 	while (n > 0) {
 		kr_version v = s->writers[segment->first + --n].version;
@@ -158,13 +185,15 @@ static kr_version last_other(const struct kr_saturation *s, const struct kr_segm
 	return (kr_version){KR_NONE};
 }
 
-/* Do the first n writers of the segment come before a version that is known to come before `later`? Then what they bring that one says more. Not so where the
- * observer may pass over that one and not `later`. */
-static bool come_before_nearest(const struct kr_saturation *s, const struct kr_segment *segment, uint32_t n, kr_version later)
+/* Do the first n writers of the segment come before a version that is known to come before `later`? Then what
+ * they bring that one says more. Not so where the observer may pass over that one and not `later`. */
+static bool come_before_nearest(const struct kr_saturation *s, const struct kr_segment *segment, uint32_t n,
+	kr_version later)
 {
 	kr_version nearest = s->nearest[later.i];
 	return n == 0 ||
-		(nearest.i != KR_NONE && lead_to(s, segment, n, kr_ir_out(s->ir, KR_WW, writer_of(s, nearest))) &&
+		(nearest.i != KR_NONE &&
+			lead_to(s, segment, n, kr_ir_out(s->ir, KR_WW, writer_of(s, nearest))) &&
 			!kr_bits_get(s->matched, s->writers[segment->first + n - 1].version.i));
 }
 
@@ -172,7 +201,8 @@ static void keep_nearest(struct kr_saturation *s, kr_version before, kr_version 
 {
 	kr_version *nearest = &s->nearest[later.i];
 	if (nearest->i == KR_NONE ||
-		kr_clock_reaches(s->ir->clock, kr_ir_out(s->ir, KR_WW, writer_of(s, *nearest)), kr_ir_out(s->ir, KR_WW, writer_of(s, before))))
+		kr_clock_reaches(s->ir->clock, kr_ir_out(s->ir, KR_WW, writer_of(s, *nearest)),
+			kr_ir_out(s->ir, KR_WW, writer_of(s, before))))
 		*nearest = before;
 }
 
@@ -190,7 +220,9 @@ static enum kr_status order_after(struct kr_saturation *s, kr_version later, con
 		if (last.i == KR_NONE)
 			continue;
 		kr_txn a = writer_of(s, last);
-		enum kr_status status = implied(s, KR_WW, a, b) ? KR_OK : add(s, KR_WW, KR_RULE_WRITERS, a, b, s->ir->asg->versions[later.i].key.i);
+		enum kr_status status = implied(s, KR_WW, a, b)
+			? KR_OK
+			: add(s, KR_WW, KR_RULE_WRITERS, a, b, s->ir->asg->versions[later.i].key.i);
 		if (!status)
 			status = add_rw_from_readers(s, last, later);
 		if (status)
@@ -221,7 +253,8 @@ static enum kr_status order_after_initial(struct kr_saturation *s, kr_version la
 	return KR_OK;
 }
 
-/* Rules "after" and "initial", from the side of an observation whose source has just become known: per chain, the first writers after it. */
+/* Rules "after" and "initial", from the side of an observation whose source has just become known: per chain,
+ * the first writers after it. */
 static enum kr_status order_after_source(struct kr_saturation *s, kr_obs o)
 {
 	const struct kr_observation *obs = &s->ir->asg->obs[o.i];
@@ -231,8 +264,10 @@ static enum kr_status order_after_source(struct kr_saturation *s, kr_obs o)
 	for (uint32_t i = 0; i < count; i++) {
 		const struct kr_chain_writer *w = s->writers + segments[i].first;
 		uint32_t at; /* reached by a: a suffix of the chain */
-		KR_BISECT(at, 0, a.i == KR_NONE ? 0 : segments[i].count, !kr_ir_writes_before(s->ir, a, writer_of(s, w[at].version)));
-		while (at < segments[i].count && (passes_over(s, o, w[at].version) || w[at].version.i == s->ir->source[o.i].i))
+		KR_BISECT(at, 0, a.i == KR_NONE ? 0 : segments[i].count,
+			!kr_ir_writes_before(s->ir, a, writer_of(s, w[at].version)));
+		while (at < segments[i].count &&
+			(passes_over(s, o, w[at].version) || w[at].version.i == s->ir->source[o.i].i))
 			at++;
 		enum kr_status status = at < segments[i].count ? add_rw(s, o, w[at].version) : KR_OK;
 		if (status)
@@ -310,10 +345,12 @@ enum kr_status kr_saturation_link_given(struct kr_saturation *s)
 	enum kr_status status = kr_orders_init(&orders, s->ir);
 	for (uint32_t v = 0; v < asg->nversions && asg->norders > 0 && !status; v++) {
 		kr_txn a = asg->versions[v].writer;
-		for (uint32_t i = kr_orders_begin(&orders, (kr_version){v}); a.i != KR_NONE && i < kr_orders_end(&orders, (kr_version){v}) && !status; i++) {
+		for (uint32_t i = kr_orders_begin(&orders, (kr_version){v});
+			a.i != KR_NONE && i < kr_orders_end(&orders, (kr_version){v}) && !status; i++) {
 			kr_txn b = writer_of(s, orders.after.at[i]);
 			if (!implied(s, KR_WW, a, b))
-				status = add(s, KR_WW, KR_RULE_GIVEN, a, b, asg->versions[v].key.i); /* `why` of a given order is its key */
+				/* `why` of a given order is its key */
+				status = add(s, KR_WW, KR_RULE_GIVEN, a, b, asg->versions[v].key.i);
 		}
 	}
 	kr_orders_done(&orders);
@@ -327,7 +364,8 @@ static enum kr_status narrow(struct kr_saturation *s, kr_obs o)
 	if (watch[0].i != KR_NONE && is_possible(s, o, watch[0]) && is_possible(s, o, watch[1]))
 		return KR_OK;
 	uint32_t found = 0;
-	for (kr_candidates it = kr_asg_candidates(s->ir->asg, o); found < 2 && kr_asg_next(s->ir->asg, &it, &v);) {
+	for (kr_candidates it = kr_asg_candidates(s->ir->asg, o);
+		found < 2 && kr_asg_next(s->ir->asg, &it, &v);) {
 		enum kr_status status = kr_ctx_tick(s->ir->ctx);
 		if (status)
 			return status;
@@ -357,7 +395,8 @@ enum kr_status kr_saturation_sweep(struct kr_saturation *s)
 static bool is_refuted(const struct kr_saturation *s, kr_obs o)
 {
 	kr_version v = s->ir->source[o.i];
-	return kr_ir_rw_joins(s->ir, s->ir->asg->obs[o.i].txn) ? kr_ir_other_sight(s->ir, o, v).i != KR_NONE : !is_possible(s, o, v);
+	return kr_ir_rw_joins(s->ir, s->ir->asg->obs[o.i].txn) ? kr_ir_other_sight(s->ir, o, v).i != KR_NONE
+							       : !is_possible(s, o, v);
 }
 
 static enum kr_status visit_reads(struct kr_saturation *s, kr_txn t, const uint64_t *changed, bool first)
@@ -379,7 +418,8 @@ static enum kr_status visit_writes(struct kr_saturation *s, kr_txn t, const uint
 {
 	const struct kr_asg *asg = s->ir->asg;
 	enum kr_status status = KR_OK;
-	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1] && !status && !s->conflict; i++) {
+	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1] && !status && !s->conflict;
+		i++) {
 		status = order_after(s, asg->written[i], changed);
 		if (!status && first)
 			status = order_after_initial(s, asg->written[i]);

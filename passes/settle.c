@@ -30,7 +30,9 @@ static enum kr_status settle(struct work *w, kr_obs o, kr_version v)
 	if (!w->link || w->linked[writer.i] == reader.i + 1)
 		return KR_OK;
 	w->linked[writer.i] = reader.i + 1;
-	return kr_ir_add_edge(ir, (struct kr_edge){kr_ir_out(ir, KR_WR, writer), kr_ir_in(ir, KR_WR, reader), o.i, KR_WR, KR_RULE_GIVEN});
+	return kr_ir_add_edge(ir,
+		(struct kr_edge){kr_ir_out(ir, KR_WR, writer), kr_ir_in(ir, KR_WR, reader), o.i, KR_WR,
+			KR_RULE_GIVEN});
 }
 
 static enum kr_status look_at(struct work *w, kr_txn t, struct kr_err *err)
@@ -50,7 +52,8 @@ static enum kr_status look_at(struct work *w, kr_txn t, struct kr_err *err)
 		uint32_t n = kr_only_find(&w->only, (kr_obs){o}, &v);
 
 		if (n == 0)
-			return kr_err_set(err, KR_INTERNAL, "observation %u of transaction %u has no candidate", o, t.i);
+			return kr_err_set(err, KR_INTERNAL,
+				"observation %u of transaction %u has no candidate", o, t.i);
 		if (n == 1)
 			status = settle(w, (kr_obs){o}, v);
 		if (status)
@@ -62,7 +65,9 @@ static enum kr_status look_at(struct work *w, kr_txn t, struct kr_err *err)
 enum kr_status kr_settle(struct kr_ir *ir, bool link, enum kr_change *change, struct kr_err *err)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
-	struct work w = {.ir = ir, .link = link && kr_level_orders(ir->level, KR_WR), .linked = kr_mem_alloc(mem, ir->asg->ntxns, sizeof *w.linked)};
+	struct work w = {.ir = ir,
+		.link = link && kr_level_orders(ir->level, KR_WR),
+		.linked = kr_mem_alloc(mem, ir->asg->ntxns, sizeof *w.linked)};
 	enum kr_status status = w.linked ? kr_only_init(&w.only, ir) : KR_NOMEM;
 
 	for (uint32_t t = 0; t < ir->asg->ntxns && !status; t++) {

@@ -1,20 +1,28 @@
 /* Session order: per session a chain of edges through its transactions, in the order of the trace.
  *
- * A transaction whose client never learned its outcome may take effect at any later time: an edge enters it, from the last transaction before it
- * whose outcome is known, and none leaves it; the chain goes on from that same predecessor. Transactions that took no effect are passed over, which
- * loses nothing, since their neighbours are linked with each other. The transitive closure of the chain is the session order of docs/levels.md.
- * Where cycles may pass one transaction that writes nothing and no more (KR_ASK_READERS), a chain must not lead through such: then each is linked with the nearest ones that write.
- * Needs nothing; does nothing where the order asked for does not include sessions. Cost: O(transactions). */
+ * A transaction whose client never learned its outcome may take effect at any later time: an edge enters it,
+ * from the last transaction before it whose outcome is known, and none leaves it; the chain goes on from that
+ * same predecessor. Transactions that took no effect are passed over, which loses nothing, since their
+ * neighbours are linked with each other. The transitive closure of the chain is the session order of
+ * docs/levels.md. Where cycles may pass one transaction that writes nothing and no more (KR_ASK_READERS), a
+ * chain must not lead through such: then each is linked with the nearest ones that write. Needs nothing; does
+ * nothing where the order asked for does not include sessions. Cost: O(transactions). */
 #include "passes/pass.h"
 
 static enum kr_status add(struct kr_ir *ir, kr_txn a, kr_txn b)
 {
-	return kr_ir_add_edge(ir, (struct kr_edge){kr_ir_out(ir, KR_SO, a), kr_ir_in(ir, KR_SO, b), KR_NONE, KR_SO, KR_RULE_GIVEN});
+	return kr_ir_add_edge(ir,
+		(struct kr_edge){kr_ir_out(ir, KR_SO, a), kr_ir_in(ir, KR_SO, b), KR_NONE, KR_SO,
+			KR_RULE_GIVEN});
 }
 
-static bool writes(const struct kr_ir *ir, uint32_t t) { return ir->asg->written_first[t] < ir->asg->written_first[t + 1]; }
+static bool writes(const struct kr_ir *ir, uint32_t t)
+{
+	return ir->asg->written_first[t] < ir->asg->written_first[t + 1];
+}
 
-/* Links of t around transactions that write nothing: from the last one that writes, and from all since then. `before` leads back along the session. */
+/* Links of t around transactions that write nothing: from the last one that writes, and from all since then.
+ * `before` leads back along the session. */
 static enum kr_status link_around(struct kr_ir *ir, kr_txn last, kr_txn t, const kr_txn *before)
 {
 	enum kr_status status = KR_OK;

@@ -1,7 +1,10 @@
 /* The sources that the wr pass settles, without its edges (settle.h): enough for schedules, which replay. */
 #include "passes/settle.h"
 
-static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_err *err) { return kr_settle(ir, false, change, err); }
+static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_err *err)
+{
+	return kr_settle(ir, false, change, err);
+}
 
 const struct kr_pass kr_pass_source = {
 	.name = "source",

@@ -1,7 +1,11 @@
-/* Write-read dependencies that the trace alone tells, as sources and edges (settle.h). Needs nothing; gives every source that needs no inference. */
+/* Write-read dependencies that the trace alone tells, as sources and edges (settle.h). Needs nothing; gives
+ * every source that needs no inference. */
 #include "passes/settle.h"
 
-static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_err *err) { return kr_settle(ir, true, change, err); }
+static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_err *err)
+{
+	return kr_settle(ir, true, change, err);
+}
 
 const struct kr_pass kr_pass_wr = {
 	.name = "wr",

@@ -1,14 +1,17 @@
-/* Write-write dependencies that the trace gives: version orders told outright, or read off the prefixes of lists.
+/* Write-write dependencies that the trace gives: version orders told outright, or read off the prefixes of
+ * lists.
  *
- * An edge joins the writers of neighbouring versions; versions whose writers are not known to be present are left out and bridged (orders.h), so
- * the edges among present writers have the same transitive closure as the given order restricted to them. Two writers ordered alike on
- * several keys get one edge. What the order implies for versions that become present later is left to the saturate pass.
- * Needs wr, which may find writers present. Cost: O(versions + orders). */
+ * An edge joins the writers of neighbouring versions; versions whose writers are not known to be present are
+ * left out and bridged (orders.h), so the edges among present writers have the same transitive closure as the
+ * given order restricted to them. Two writers ordered alike on several keys get one edge. What the order
+ * implies for versions that become present later is left to the saturate pass. Needs wr, which may find
+ * writers present. Cost: O(versions + orders). */
 #include "passes/pass.h"
 
 #include "passes/orders.h"
 
-static enum kr_status link_writer(struct kr_ir *ir, const struct kr_orders *orders, kr_txn t, uint32_t *linked)
+static enum kr_status link_writer(struct kr_ir *ir, const struct kr_orders *orders, kr_txn t,
+	uint32_t *linked)
 {
 	const struct kr_asg *asg = ir->asg;
 
@@ -22,7 +25,8 @@ static enum kr_status link_writer(struct kr_ir *ir, const struct kr_orders *orde
 				continue;
 			linked[next.i] = t.i + 1;
 
-			struct kr_edge edge = {kr_ir_out(ir, KR_WW, t), kr_ir_in(ir, KR_WW, next), asg->versions[v.i].key.i, KR_WW, KR_RULE_GIVEN};
+			struct kr_edge edge = {kr_ir_out(ir, KR_WW, t), kr_ir_in(ir, KR_WW, next),
+				asg->versions[v.i].key.i, KR_WW, KR_RULE_GIVEN};
 			enum kr_status status = kr_ir_add_edge(ir, edge);
 
 			if (status)
@@ -42,7 +46,8 @@ static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_er
 	if (ir->asg->norders == 0)
 		return KR_OK;
 
-	uint32_t *linked = kr_mem_alloc(mem, ir->asg->ntxns, sizeof *linked); /* per transaction: 1 + the last one that got an edge to it */
+	/* per transaction: 1 + the last one that got an edge to it */
+	uint32_t *linked = kr_mem_alloc(mem, ir->asg->ntxns, sizeof *linked);
 	enum kr_status status = linked ? kr_orders_init(&orders, ir) : KR_NOMEM;
 
 	for (uint32_t t = 0; t < ir->asg->ntxns && !status; t++) {
@@ -59,7 +64,8 @@ static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_er
 const struct kr_pass kr_pass_ww = {
 	.name = "ww",
 	.title = "write-write dependencies of given version orders",
-	.source = "Adya, Weak Consistency (1999), write dependencies; Kingsbury and Alvaro (VLDB 2020), list prefixes",
+	.source = "Adya, Weak Consistency (1999), write dependencies; Kingsbury and Alvaro (VLDB 2020), list "
+		  "prefixes",
 	.requires = KR_FACT_WR,
 	.provides = KR_FACT_WW,
 	.breaks = KR_FACT_CLOCK | KR_FACT_SATURATED | KR_FACT_PRUNED,

@@ -1,7 +1,8 @@
-/* Builds the choices that a certificate's cycles turn on. Each edge holds under a conjunction of literals; those that the trace settles (committed
- * transactions, an only candidate, the initial version first, given version orders) are left out, so that a cycle of certain edges has
- * none. Candidates come from the abstract semantic graph. Cost: linear in the edges and in the candidates of the observations that they name.
- * The certificate has been verified: this is for people, and decides nothing. */
+/* Builds the choices that a certificate's cycles turn on. Each edge holds under a conjunction of literals;
+ * those that the trace settles (committed transactions, an only candidate, the initial version first, given
+ * version orders) are left out, so that a cycle of certain edges has none. Candidates come from the abstract
+ * semantic graph. Cost: linear in the edges and in the candidates of the observations that they name. The
+ * certificate has been verified: this is for people, and decides nothing. */
 #include "report/argue.h"
 
 #include "base/hash.h"
@@ -35,15 +36,16 @@ static uint64_t choice_hash(const struct kr_doubt *c)
 
 static bool same_choice(const struct kr_doubt *x, const struct kr_doubt *y)
 {
-	return x->kind == y->kind && x->key.i == y->key.i && x->txn.i == y->txn.i && x->op == y->op && x->a.i == y->a.i && x->b.i == y->b.i &&
-		x->part.i == y->part.i;
+	return x->kind == y->kind && x->key.i == y->key.i && x->txn.i == y->txn.i && x->op == y->op &&
+		x->a.i == y->a.i && x->b.i == y->b.i && x->part.i == y->part.i;
 }
 
 static uint32_t find_choice(const struct kr_argument *arg, const struct kr_doubt *c)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&arg->choice_index, choice_hash(c)); (id = kr_table_next(&arg->choice_index, &it)) != KR_NONE;)
+	for (kr_table_iter it = kr_table_find(&arg->choice_index, choice_hash(c));
+		(id = kr_table_next(&arg->choice_index, &it)) != KR_NONE;)
 		if (same_choice(&arg->choices.at[id], c))
 			return id;
 	return KR_NONE;
@@ -63,14 +65,16 @@ static enum kr_status put_choice(struct kr_argument *arg, struct kr_doubt c, uin
 
 static struct kr_doubt effect_of(kr_txn t)
 {
-	return (struct kr_doubt){KR_DOUBT_EFFECT, {KR_NONE}, t, KR_NONE, {KR_NONE}, {KR_NONE}, KR_NONE, KR_NONE, {KR_NONE}};
+	return (struct kr_doubt){KR_DOUBT_EFFECT, {KR_NONE}, t, KR_NONE, {KR_NONE}, {KR_NONE}, KR_NONE,
+		KR_NONE, {KR_NONE}};
 }
 
 static struct kr_doubt order_of(kr_key k, kr_txn a, kr_txn b)
 {
 	bool swap = b.i < a.i;
 
-	return (struct kr_doubt){KR_DOUBT_BEFORE, k, {KR_NONE}, KR_NONE, swap ? b : a, swap ? a : b, KR_NONE, KR_NONE, {KR_NONE}};
+	return (struct kr_doubt){KR_DOUBT_BEFORE, k, {KR_NONE}, KR_NONE, swap ? b : a, swap ? a : b, KR_NONE,
+		KR_NONE, {KR_NONE}};
 }
 
 static struct kr_doubt saw_of(kr_txn t, uint32_t op, kr_key k, kr_value part, kr_txn writer)
@@ -80,13 +84,17 @@ static struct kr_doubt saw_of(kr_txn t, uint32_t op, kr_key k, kr_value part, kr
 
 /* ---- sights ---- */
 
-static uint64_t sight_hash(kr_txn t, uint32_t op, kr_key k, kr_value part) { return kr_hash_pair(kr_hash_pair(t.i, op), kr_hash_pair(k.i, part.i)); }
+static uint64_t sight_hash(kr_txn t, uint32_t op, kr_key k, kr_value part)
+{
+	return kr_hash_pair(kr_hash_pair(t.i, op), kr_hash_pair(k.i, part.i));
+}
 
 static uint32_t find_sight(const struct kr_argument *arg, kr_txn t, uint32_t op, kr_key k, kr_value part)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&arg->sight_index, sight_hash(t, op, k, part)); (id = kr_table_next(&arg->sight_index, &it)) != KR_NONE;) {
+	for (kr_table_iter it = kr_table_find(&arg->sight_index, sight_hash(t, op, k, part));
+		(id = kr_table_next(&arg->sight_index, &it)) != KR_NONE;) {
 		const struct kr_argument_sight *s = &arg->sights.at[id];
 		if (s->txn.i == t.i && s->op == op && s->key.i == k.i && s->part.i == part.i)
 			return id;
@@ -105,7 +113,10 @@ static kr_value part_of(const struct kr_asg *asg, kr_key key)
 	return label == KR_NONE ? KR_ABSENT : (kr_value){label};
 }
 
-static bool is_part(const struct kr_asg *asg, kr_key key, kr_key k, kr_value part) { return kr_asg_whole(asg, key).i == k.i && part_of(asg, key).i == part.i; }
+static bool is_part(const struct kr_asg *asg, kr_key key, kr_key k, kr_value part)
+{
+	return kr_asg_whole(asg, key).i == k.i && part_of(asg, key).i == part.i;
+}
 
 static kr_obs find_observation(const struct kr_asg *asg, kr_txn t, uint32_t op, kr_key k, kr_value part)
 {
@@ -118,13 +129,15 @@ static kr_obs find_observation(const struct kr_asg *asg, kr_txn t, uint32_t op, 
 	return (kr_obs){KR_NONE};
 }
 
-/* Is there one candidate, by a transaction that certainly took effect (or initial), and is the observer certain? */
+/* Is there one candidate, by a transaction that certainly took effect (or initial), and is the observer
+ * certain? */
 static bool is_settled(const struct kr_asg *asg, kr_obs o)
 {
 	kr_candidates it = kr_asg_candidates(asg, o);
 	kr_version v, other;
 
-	if (!is_certain(asg, asg->obs[o.i].txn) || !kr_asg_next(asg, &it, &v) || kr_asg_next(asg, &it, &other))
+	if (!is_certain(asg, asg->obs[o.i].txn) || !kr_asg_next(asg, &it, &v) ||
+		kr_asg_next(asg, &it, &other))
 		return false;
 	return kr_asg_is_initial(asg, v) || is_certain(asg, asg->versions[v.i].writer);
 }
@@ -149,7 +162,8 @@ static enum kr_status add_candidates(struct kr_argument *arg, kr_obs o, uint32_t
 		c.sight = sight;
 		if (arg->candidates.n >= CANDIDATES_MOST)
 			return KR_OK;
-		if (put_effect(arg, c.a, &c.effect) || put_choice(arg, c, &choice) || !kr_vec_push(arg->mem, &arg->candidates, choice))
+		if (put_effect(arg, c.a, &c.effect) || put_choice(arg, c, &choice) ||
+			!kr_vec_push(arg->mem, &arg->candidates, choice))
 			return KR_NOMEM;
 		s.count++;
 	}
@@ -167,7 +181,8 @@ static enum kr_status put_sight(struct kr_argument *arg, kr_txn t, uint32_t op, 
 	if (o.i == KR_NONE || is_settled(arg->asg, o) || find_sight(arg, t, op, k, part) != KR_NONE)
 		return KR_OK;
 	if (!kr_table_reserve(arg->mem, &arg->sight_index) ||
-		!kr_vec_push(arg->mem, &arg->sights, (struct kr_argument_sight){t, op, k, arg->candidates.n, 0, false, KR_NONE, part}))
+		!kr_vec_push(arg->mem, &arg->sights,
+			(struct kr_argument_sight){t, op, k, arg->candidates.n, 0, false, KR_NONE, part}))
 		return KR_NOMEM;
 	kr_table_insert(&arg->sight_index, sight_hash(t, op, k, part), arg->sights.n - 1);
 	return add_candidates(arg, o, arg->sights.n - 1);
@@ -255,7 +270,8 @@ static enum kr_status put_edge(struct builder *b, const struct kr_cert_edge *e)
 	return e->kind == KR_RW ? put_sight(arg, e->from, e->op, e->key, e->part) : KR_OK;
 }
 
-static void add_literal(const struct kr_argument *arg, struct kr_doubt c, bool negated, uint32_t out[KR_GUARD_MOST], uint32_t *n)
+static void add_literal(const struct kr_argument *arg, struct kr_doubt c, bool negated,
+	uint32_t out[KR_GUARD_MOST], uint32_t *n)
 {
 	uint32_t choice = find_choice(arg, &c);
 
@@ -263,7 +279,8 @@ static void add_literal(const struct kr_argument *arg, struct kr_doubt c, bool n
 		out[(*n)++] = 2 * choice + negated;
 }
 
-uint32_t kr_argument_guard(const struct kr_argument *arg, const struct kr_cert_edge *e, uint32_t out[KR_GUARD_MOST])
+uint32_t kr_argument_guard(const struct kr_argument *arg, const struct kr_cert_edge *e,
+	uint32_t out[KR_GUARD_MOST])
 {
 	uint32_t n = 0;
 	kr_txn before;
@@ -307,7 +324,8 @@ static void simplify(struct kr_argument *arg, uint32_t first)
 		const struct kr_doubt *c = &arg->choices.at[literals[i] >> 1];
 		if (c->kind != KR_DOUBT_EFFECT || !is_implied(arg, literals, n, c->txn))
 			literals[kept++] = literals[i];
-		/* moved literals stay ahead of i, and only effects are dropped: is_implied sees every sight */
+		/* moved literals stay ahead of i, and only effects are dropped: is_implied sees every
+		 * sight */
 	}
 	arg->literals.n = first + kept;
 }
@@ -321,14 +339,16 @@ static enum kr_status put_cycle(struct kr_argument *arg, struct kr_cert_cycle cy
 	for (uint32_t i = 0; i < cycle.count; i++) {
 		uint32_t n = kr_argument_guard(arg, &arg->cert->edges.at[cycle.first + i], guard);
 		for (uint32_t j = 0; j < n; j++)
-			if (!has_literal(arg, first, guard[j]) && !kr_vec_push(arg->mem, &arg->literals, guard[j]))
+			if (!has_literal(arg, first, guard[j]) &&
+				!kr_vec_push(arg->mem, &arg->literals, guard[j]))
 				return KR_NOMEM;
 	}
 	simplify(arg, first);
 	return KR_OK;
 }
 
-/* Can observation o have seen only transactions of unknown outcome, among them one whose effect is a choice here? Then it forces one of them. */
+/* Can observation o have seen only transactions of unknown outcome, among them one whose effect is a choice
+ * here? Then it forces one of them. */
 static bool forces_effect(const struct kr_argument *arg, kr_obs o)
 {
 	const struct kr_asg *asg = arg->asg;
@@ -349,7 +369,8 @@ static bool forces_effect(const struct kr_argument *arg, kr_obs o)
 	return touches;
 }
 
-/* Adds the sights that force effects, although no edge names them; these may bring new effects, whose sights are added in turn. */
+/* Adds the sights that force effects, although no edge names them; these may bring new effects, whose sights
+ * are added in turn. */
 static enum kr_status put_forcing_sights(struct kr_argument *arg)
 {
 	const struct kr_asg *asg = arg->asg;
@@ -361,8 +382,9 @@ static enum kr_status put_forcing_sights(struct kr_argument *arg)
 		uint32_t before = arg->sights.n;
 		for (kr_obs o = {0}; o.i < asg->nobs; o.i++)
 			if (forces_effect(arg, o) &&
-				put_sight(arg, asg->obs[o.i].txn, asg->obs[o.i].op, kr_asg_whole(asg, asg->obs[o.i].key), part_of(asg, asg->obs[o.i].key)) !=
-					KR_OK)
+				put_sight(arg, asg->obs[o.i].txn, asg->obs[o.i].op,
+					kr_asg_whole(asg, asg->obs[o.i].key),
+					part_of(asg, asg->obs[o.i].key)) != KR_OK)
 				return KR_NOMEM;
 		more = arg->sights.n > before;
 	}
@@ -385,8 +407,8 @@ static enum kr_status build(struct builder *b)
 	return status;
 }
 
-enum kr_status kr_argument_init(struct kr_argument *arg, struct kr_mem *mem, const struct kr_history *h, const struct kr_asg *asg,
-	const struct kr_certificate *cert)
+enum kr_status kr_argument_init(struct kr_argument *arg, struct kr_mem *mem, const struct kr_history *h,
+	const struct kr_asg *asg, const struct kr_certificate *cert)
 {
 	struct builder b = {.arg = arg};
 

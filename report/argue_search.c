@@ -1,8 +1,10 @@
-/* Unit propagation over the cycles of a certificate ("not all of these literals"), with case splits where it does not suffice (DPLL). What the
- * sights say (some candidate was seen, only one) is propagated before any cycle, and the last cycle, which closes the argument, after all others: so it
- * is the one that ends the text where it can be. The next case split is looked for by trying both sides of the most frequent open choices: one
- * that closes both sides at once is best, else one that closes a side. A split that its first side did not need is dropped. Every choice is
- * made in a fixed order, so that equal certificates give equal arguments. The work is bounded: past the bounds the argument stays incomplete. */
+/* Unit propagation over the cycles of a certificate ("not all of these literals"), with case splits where it
+ * does not suffice (DPLL). What the sights say (some candidate was seen, only one) is propagated before any
+ * cycle, and the last cycle, which closes the argument, after all others: so it is the one that ends the text
+ * where it can be. The next case split is looked for by trying both sides of the most frequent open choices:
+ * one that closes both sides at once is best, else one that closes a side. A split that its first side did
+ * not need is dropped. Every choice is made in a fixed order, so that equal certificates give equal
+ * arguments. The work is bounded: past the bounds the argument stays incomplete. */
 #include "report/argue.h"
 
 #include "base/order.h"
@@ -45,7 +47,10 @@ struct search {
 	bool failed; /* out of memory */
 };
 
-static uint32_t size_of(const struct search *s, uint32_t cycle) { return s->arg->first.at[cycle + 1] - s->arg->first.at[cycle]; }
+static uint32_t size_of(const struct search *s, uint32_t cycle)
+{
+	return s->arg->first.at[cycle + 1] - s->arg->first.at[cycle];
+}
 
 static void assign(struct search *s, uint32_t literal, enum kr_because because, uint32_t from)
 {
@@ -108,7 +113,8 @@ static void agree_on_initial(struct search *s, uint32_t choice)
 
 	for (uint32_t other = 0; other < arg->choices.n; other++) {
 		const struct kr_doubt *o = &arg->choices.at[other];
-		if (is_sight_of_initial(arg, o) && o->key.i == c->key.i && h->ops.at[kr_history_op(h, o->txn, o->op).i].a.i != value.i)
+		if (is_sight_of_initial(arg, o) && o->key.i == c->key.i &&
+			h->ops.at[kr_history_op(h, o->txn, o->op).i].a.i != value.i)
 			assign(s, 2 * other + 1, KR_BECAUSE_OTHER, choice);
 	}
 }
@@ -144,7 +150,8 @@ static void propagate_effect(struct search *s, uint32_t literal)
 	if (literal & 1) {
 		for (uint32_t c = 0; c < arg->choices.n; c++)
 			if (arg->choices.at[c].kind == KR_DOUBT_SAW &&
-				(arg->choices.at[c].effect == literal >> 1 || arg->sights.at[arg->choices.at[c].sight].effect == literal >> 1))
+				(arg->choices.at[c].effect == literal >> 1 ||
+					arg->sights.at[arg->choices.at[c].sight].effect == literal >> 1))
 				assign(s, 2 * c + 1, KR_BECAUSE_NO_EFFECT, literal >> 1);
 		return;
 	}
@@ -322,7 +329,10 @@ static uint32_t frequent_choices(const struct search *s, uint32_t out[TRIED_MOST
 	uint32_t uses[TRIED_MOST], n = 0;
 
 	for (uint32_t c = 0; c < s->arg->choices.n; c++) {
-		uint32_t count = s->value[kr_literal(c, false)] == 0 ? open_uses(s, 2 * c) + open_uses(s, 2 * c + 1) : 0, at;
+		uint32_t count = s->value[kr_literal(c, false)] == 0
+			? open_uses(s, 2 * c) + open_uses(s, 2 * c + 1)
+			: 0,
+			 at;
 		if (count == 0 || (n == TRIED_MOST && count <= uses[n - 1]))
 			continue;
 		at = n < TRIED_MOST ? n++ : n - 1;
@@ -337,7 +347,8 @@ static uint32_t frequent_choices(const struct search *s, uint32_t out[TRIED_MOST
 	return n;
 }
 
-/* When this case assumes that a sight did not see some version: its other open candidates, so that the sources of one read are told one after the other. */
+/* When this case assumes that a sight did not see some version: its other open candidates, so that the
+ * sources of one read are told one after the other. */
 static uint32_t same_sight(const struct search *s, uint32_t out[TRIED_MOST])
 {
 	const struct kr_argument *arg = s->arg;
@@ -379,7 +390,11 @@ static uint32_t choose(struct search *s)
 static void open_case(struct search *s, uint32_t parent, uint32_t assumed)
 {
 	struct kr_argument *arg = s->arg;
-	struct kr_case c = {.parent = parent, .depth = s->depth, .assumed = assumed, .child = {KR_NONE, KR_NONE}, .closed_by = KR_NONE};
+	struct kr_case c = {.parent = parent,
+		.depth = s->depth,
+		.assumed = assumed,
+		.child = {KR_NONE, KR_NONE},
+		.closed_by = KR_NONE};
 
 	if (!kr_vec_push(s->mem, &arg->cases, c)) {
 		s->failed = true;
@@ -399,14 +414,19 @@ static void close_case(struct search *s, const struct frame *f)
 
 	c->first = arg->steps.n;
 	for (uint32_t i = f->mark; i < end; i++)
-		if (s->trail.at[i].needed && s->trail.at[i].because != KR_BECAUSE_ASSUMED && !kr_vec_push(s->mem, &arg->steps, s->trail.at[i]))
+		if (s->trail.at[i].needed && s->trail.at[i].because != KR_BECAUSE_ASSUMED &&
+			!kr_vec_push(s->mem, &arg->steps, s->trail.at[i]))
 			s->failed = true;
-	if (s->conflict.found && s->conflict.cycle == KR_NONE && f->end == KR_NONE && !kr_vec_push(s->mem, &arg->steps, s->conflict.step))
+	if (s->conflict.found && s->conflict.cycle == KR_NONE && f->end == KR_NONE &&
+		!kr_vec_push(s->mem, &arg->steps, s->conflict.step))
 		s->failed = true;
 	c->count = arg->steps.n - c->first;
 }
 
-static bool assumption_needed(const struct search *s, const struct frame *f) { return s->trail.at[f->mark].needed; }
+static bool assumption_needed(const struct search *s, const struct frame *f)
+{
+	return s->trail.at[f->mark].needed;
+}
 
 /* After a conflict: closes cases upwards until one has a second side to look at. True when all are closed. */
 static bool climb(struct search *s)

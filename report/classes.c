@@ -1,20 +1,32 @@
-/* `krait classify`: of many decided questions those at the border of the lattice: satisfied ones that no other satisfied one implies, violated ones that imply no other violated one. Of questions
- * that imply each other the one with its level's default order speaks for all. Quadratic in the number of questions. */
+/* `krait classify`: of many decided questions those at the border of the lattice: satisfied ones that no
+ * other satisfied one implies, violated ones that imply no other violated one. Of questions that imply each
+ * other the one with its level's default order speaks for all. Quadratic in the number of questions. */
 #include "checkers/lattice.h"
 #include "report/report.h"
 
 #include <string.h>
 
-static struct kr_question question(const struct kr_decision *d) { return (struct kr_question){d->options.level, d->options.order}; }
+static struct kr_question question(const struct kr_decision *d)
+{
+	return (struct kr_question){d->options.level, d->options.order};
+}
 
-static enum kr_outcome outcome(const struct kr_decision *d) { return d->status == KR_OK ? d->verdict.outcome : KR_UNDECIDED; }
+static enum kr_outcome outcome(const struct kr_decision *d)
+{
+	return d->status == KR_OK ? d->verdict.outcome : KR_UNDECIDED;
+}
 
-static bool is_default(const struct kr_decision *d) { return d->options.order == d->options.level->default_order; }
+static bool is_default(const struct kr_decision *d)
+{
+	return d->options.order == d->options.level->default_order;
+}
 
 /* Does a stand before b: strictly stronger (weaker, with `weakest`), or the same and the better name? */
-static bool hides(const struct kr_classes *c, const struct kr_decision *a, const struct kr_decision *b, bool weakest)
+static bool hides(const struct kr_classes *c, const struct kr_decision *a, const struct kr_decision *b,
+	bool weakest)
 {
-	bool down = kr_implies(c->modules, question(a), question(b)), up = kr_implies(c->modules, question(b), question(a));
+	bool down = kr_implies(c->modules, question(a), question(b)),
+	     up = kr_implies(c->modules, question(b), question(a));
 
 	if (down && up)
 		return is_default(a) != is_default(b) ? is_default(a) : a < b;
@@ -26,24 +38,29 @@ static bool at_border(const struct kr_classes *c, uint32_t i, enum kr_outcome wa
 	if (outcome(&c->decisions[i]) != wanted)
 		return false;
 	for (uint32_t j = 0; j < c->n; j++)
-		if (j != i && outcome(&c->decisions[j]) == wanted && hides(c, &c->decisions[j], &c->decisions[i], wanted == KR_VIOLATED))
+		if (j != i && outcome(&c->decisions[j]) == wanted &&
+			hides(c, &c->decisions[j], &c->decisions[i], wanted == KR_VIOLATED))
 			return false;
 	return true;
 }
 
 static const char *reason(const struct kr_decision *d)
 {
-	return d->status == KR_OK ? d->verdict.reason : d->err.text[0] ? d->err.text : kr_status_text(d->status);
+	return d->status == KR_OK ? d->verdict.reason
+		: d->err.text[0]  ? d->err.text
+				  : kr_status_text(d->status);
 }
 
-static void name_anomaly(const struct kr_classes *c, const struct kr_decision *d, char out[KR_ANOMALY_NAME_SIZE])
+static void name_anomaly(const struct kr_classes *c, const struct kr_decision *d,
+	char out[KR_ANOMALY_NAME_SIZE])
 {
 	kr_report_anomaly(c->history, &d->verdict.certificate, out);
 }
 
 /* ---- text ---- */
 
-static void add_lines(const struct kr_classes *c, enum kr_outcome wanted, const char *heading, struct kr_str *out)
+static void add_lines(const struct kr_classes *c, enum kr_outcome wanted, const char *heading,
+	struct kr_str *out)
 {
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct kr_decision *d = &c->decisions[i];
@@ -54,7 +71,8 @@ static void add_lines(const struct kr_classes *c, enum kr_outcome wanted, const 
 		if (heading)
 			kr_str_format(out, "  %s\n", heading);
 		heading = NULL;
-		kr_str_format(out, "    %s, order %s: %s: %s", d->options.level->id, kr_order_name(d->options.order), d->options.level->title,
+		kr_str_format(out, "    %s, order %s: %s: %s", d->options.level->id,
+			kr_order_name(d->options.order), d->options.level->title,
 			d->options.level->definition);
 		if (wanted == KR_VIOLATED) {
 			name_anomaly(c, d, anomaly);
@@ -77,12 +95,15 @@ void kr_report_classes(const struct kr_classes *c, struct kr_str *out)
 
 /* ---- JSON ---- */
 
-static void add_question(const struct kr_classes *c, const struct kr_decision *d, bool all, struct kr_str *out)
+static void add_question(const struct kr_classes *c, const struct kr_decision *d, bool all,
+	struct kr_str *out)
 {
-	static const char *const names[] = {[KR_SATISFIED] = "satisfied", [KR_VIOLATED] = "violated", [KR_UNDECIDED] = "unknown"};
+	static const char *const names[] =
+		{[KR_SATISFIED] = "satisfied", [KR_VIOLATED] = "violated", [KR_UNDECIDED] = "unknown"};
 	char anomaly[KR_ANOMALY_NAME_SIZE];
 
-	kr_str_format(out, "{\"level\": \"%s\", \"order\": \"%s\"", d->options.level->id, kr_order_name(d->options.order));
+	kr_str_format(out, "{\"level\": \"%s\", \"order\": \"%s\"", d->options.level->id,
+		kr_order_name(d->options.order));
 	if (all)
 		kr_str_format(out, ", \"verdict\": \"%s\"", names[outcome(d)]);
 	if (outcome(d) == KR_VIOLATED) {
@@ -96,7 +117,8 @@ static void add_question(const struct kr_classes *c, const struct kr_decision *d
 	kr_str_add(out, "}");
 }
 
-static void add_border(const struct kr_classes *c, enum kr_outcome wanted, const char *name, struct kr_str *out)
+static void add_border(const struct kr_classes *c, enum kr_outcome wanted, const char *name,
+	struct kr_str *out)
 {
 	const char *separator = "";
 

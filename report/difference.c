@@ -1,8 +1,12 @@
-/* Where a replay in the serialization order that the trace gives first differs from what was seen: the sentence, and the two transactions that it is about, with their places in
- * that order. What the operation should have seen was left by the last transaction before it that wrote the key. Linear. */
+/* Where a replay in the serialization order that the trace gives first differs from what was seen: the
+ * sentence, and the two transactions that it is about, with their places in that order. What the operation
+ * should have seen was left by the last transaction before it that wrote the key. Linear. */
 #include "report/anomaly.h"
 
-static bool has_place(const struct kr_history *h, kr_txn t) { return (h->txns.at[t.i].flags & KR_TXN_HAS_SERIAL) != 0; }
+static bool has_place(const struct kr_history *h, kr_txn t)
+{
+	return (h->txns.at[t.i].flags & KR_TXN_HAS_SERIAL) != 0;
+}
 
 /* The last transaction before `reader` in the given order that wrote k, or KR_NONE. */
 static kr_txn find_writer(const struct kr_history *h, kr_txn reader, kr_key k)
@@ -10,15 +14,18 @@ static kr_txn find_writer(const struct kr_history *h, kr_txn reader, kr_key k)
 	kr_txn found = {KR_NONE};
 
 	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
-		if (!has_place(h, t) || h->txns.at[t.i].status == KR_ABORTED || h->white_box.at[t.i].serial >= h->white_box.at[reader.i].serial)
+		if (!has_place(h, t) || h->txns.at[t.i].status == KR_ABORTED ||
+			h->white_box.at[t.i].serial >= h->white_box.at[reader.i].serial)
 			continue;
-		if ((found.i == KR_NONE || h->white_box.at[t.i].serial >= h->white_box.at[found.i].serial) && kr_words_last_write(h, t, k).i != KR_NONE)
+		if ((found.i == KR_NONE || h->white_box.at[t.i].serial >= h->white_box.at[found.i].serial) &&
+			kr_words_last_write(h, t, k).i != KR_NONE)
 			found = t;
 	}
 	return found;
 }
 
-/* "In the serialization order that the trace gives, Tc comes after Tb, which wrote x = 19, but Tc read x = 18". */
+/* "In the serialization order that the trace gives, Tc comes after Tb, which wrote x = 19, but Tc read x =
+ * 18". */
 void kr_say_difference(const struct kr_report *r, const struct kr_words *w)
 {
 	const struct kr_certificate *cert = &r->verdict->certificate;

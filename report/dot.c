@@ -1,14 +1,20 @@
-/* The anomaly as a graph in the DOT language, in the colours of Elle's pictures (elle.viz): edges by kind, transactions by status. Edges of the closing cycle are
- * solid, those of lemmas and other cases dashed and fewer than EDGES_MOST; none is drawn twice. An edge says why it holds in its tooltip. */
+/* The anomaly as a graph in the DOT language, in the colours of Elle's pictures (elle.viz): edges by kind,
+ * transactions by status. Edges of the closing cycle are solid, those of lemmas and other cases dashed and
+ * fewer than EDGES_MOST; none is drawn twice. An edge says why it holds in its tooltip. */
 #include "base/order.h"
 #include "report/report.h"
 #include "report/words.h"
 
 #define EDGES_MOST 200u /* of lemmas; a larger picture tells nothing */
 
-static const char *const colours[KR_EDGE_KINDS] =
-	{[KR_WR] = "#C000A5", [KR_WW] = "#C02700", [KR_RW] = "#5B00C0", [KR_SO] = "#00C0C0", [KR_RT] = "#0050C0", [KR_PROGRAM] = "#585858"};
-static const char *const status_colours[] = {[KR_COMMITTED] = "#0058AD", [KR_ABORTED] = "#A50053", [KR_UNKNOWN] = "#AC6E00"};
+static const char *const colours[KR_EDGE_KINDS] = {[KR_WR] = "#C000A5",
+	[KR_WW] = "#C02700",
+	[KR_RW] = "#5B00C0",
+	[KR_SO] = "#00C0C0",
+	[KR_RT] = "#0050C0",
+	[KR_PROGRAM] = "#585858"};
+static const char *const status_colours[] =
+	{[KR_COMMITTED] = "#0058AD", [KR_ABORTED] = "#A50053", [KR_UNKNOWN] = "#AC6E00"};
 
 /* Text inside a quoted DOT string. */
 static void add_escaped(struct kr_str *out, const char *text)
@@ -40,7 +46,8 @@ static void flush(struct scratch *s, struct kr_str *out)
 
 static void add_edge(struct scratch *s, const struct kr_cert_edge *e, bool lemma, struct kr_str *out)
 {
-	kr_str_format(out, "  t%u -> t%u [label=\"%s%s", e->from.i, e->to.i, e->predicate ? "p" : "", kr_edge_name((enum kr_edge_kind)e->kind));
+	kr_str_format(out, "  t%u -> t%u [label=\"%s%s", e->from.i, e->to.i, e->predicate ? "p" : "",
+		kr_edge_name((enum kr_edge_kind)e->kind));
 	if (e->key.i != KR_NONE) {
 		kr_str_add(out, " ");
 		kr_words_name(&s->w, s->w.h->keys.at[e->key.i].name);
@@ -49,7 +56,8 @@ static void add_edge(struct scratch *s, const struct kr_cert_edge *e, bool lemma
 	kr_str_add(out, "\", tooltip=\"");
 	kr_words_edge(&s->w, e, NULL);
 	flush(s, out);
-	kr_str_format(out, "\", color=\"%s\", fontcolor=\"%s\"%s];\n", colours[e->kind], colours[e->kind], lemma ? ", style=dashed" : "");
+	kr_str_format(out, "\", color=\"%s\", fontcolor=\"%s\"%s];\n", colours[e->kind], colours[e->kind],
+		lemma ? ", style=dashed" : "");
 }
 
 static void add_node(struct scratch *s, kr_txn t, struct kr_str *out)
@@ -57,7 +65,8 @@ static void add_node(struct scratch *s, kr_txn t, struct kr_str *out)
 	kr_str_format(out, "  t%u [label=\"", t.i);
 	kr_words_txn(&s->w, t);
 	flush(s, out);
-	kr_str_format(out, "\", color=\"%s\", fontcolor=\"%s\"];\n", status_colours[s->w.h->txns.at[t.i].status], status_colours[s->w.h->txns.at[t.i].status]);
+	kr_str_format(out, "\", color=\"%s\", fontcolor=\"%s\"];\n",
+		status_colours[s->w.h->txns.at[t.i].status], status_colours[s->w.h->txns.at[t.i].status]);
 }
 
 /* The oldest cycle that is shown. */
@@ -70,7 +79,8 @@ static uint32_t first_shown(const struct kr_certificate *cert)
 	return cycle;
 }
 
-static void add_nodes(struct scratch *s, const struct kr_certificate *cert, uint32_t first, struct kr_str *out)
+static void add_nodes(struct scratch *s, const struct kr_certificate *cert, uint32_t first,
+	struct kr_str *out)
 {
 	KR_VEC(kr_txn) txns = {0};
 
@@ -92,7 +102,8 @@ static bool is_drawn(const struct kr_certificate *cert, uint32_t at, uint32_t cy
 
 	for (uint32_t i = cycle_end; i < cert->edges.n; i++) {
 		const struct kr_cert_edge *o = &cert->edges.at[i];
-		if (o->from.i == e->from.i && o->to.i == e->to.i && o->kind == e->kind && o->predicate == e->predicate && o->key.i == e->key.i)
+		if (o->from.i == e->from.i && o->to.i == e->to.i && o->kind == e->kind &&
+			o->predicate == e->predicate && o->key.i == e->key.i)
 			return true;
 	}
 	return false;
@@ -127,8 +138,10 @@ void kr_report_dot(const struct kr_report *r, struct kr_str *out)
 	kr_str_add(out, "digraph krait {\n  label=\"");
 	kr_str_shown(&s.text, r->trace);
 	flush(&s, out);
-	kr_str_format(out, "\\n%s: %s\";\n  labelloc=t;\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n", r->level->id,
-		name);
+	kr_str_format(out,
+		"\\n%s: %s\";\n  labelloc=t;\n  node [shape=box, fontname=\"sans-serif\"];\n  edge "
+		"[fontname=\"sans-serif\"];\n",
+		r->level->id, name);
 	if (cert->kind == KR_CERT_ANOMALY || cert->kind == KR_CERT_REPLAY)
 		add_node(&s, cert->anomaly.txn, out);
 	else if (cert->cycles.n > 0)

@@ -1,6 +1,8 @@
-/* What shows that an operation has no explanation: whose write it was, which other read disagrees, what a range or scan cannot show. Looked for in the history by value,
- * anew, for the certificate names only the operation; the first in file order is taken. Where nothing plain is found the kind of the anomaly alone is told. Of a list the
- * elements that the reader had appended itself are left out, for they stand behind what it saw. Cost: the operations of the history times the elements of the read. */
+/* What shows that an operation has no explanation: whose write it was, which other read disagrees, what a
+ * range or scan cannot show. Looked for in the history by value, anew, for the certificate names only the
+ * operation; the first in file order is taken. Where nothing plain is found the kind of the anomaly alone is
+ * told. Of a list the elements that the reader had appended itself are left out, for they stand behind what
+ * it saw. Cost: the operations of the history times the elements of the read. */
 #include "report/evidence.h"
 
 #include "frontend/model/operation.h"
@@ -23,7 +25,8 @@ static bool leaves(const struct kr_history *h, const struct kr_operation *op, kr
 {
 	struct kr_write write;
 
-	return value.i != KR_ABSENT.i && kr_write_of(h, op, k, &write) && write.how == KR_SET && write.value.i == value.i;
+	return value.i != KR_ABSENT.i && kr_write_of(h, op, k, &write) && write.how == KR_SET &&
+		write.value.i == value.i;
 }
 
 /* A write of `value` to k by a transaction with this status, as its last write of k or as an earlier one. */
@@ -38,7 +41,8 @@ static bool find_write(const struct looking *l, enum kr_txn_status status, bool 
 			continue;
 		for (uint32_t i = 0; i < txn->op_count; i++) {
 			kr_op at = {txn->op_first + i};
-			if (!leaves(h, op_at(h, at), l->key, value) || (kr_words_last_write(h, t, l->key).i == at.i) != last)
+			if (!leaves(h, op_at(h, at), l->key, value) ||
+				(kr_words_last_write(h, t, l->key).i == at.i) != last)
 				continue;
 			out->txn = t;
 			out->op = at;
@@ -74,7 +78,8 @@ static void find_adds(const struct looking *l, struct kr_piece piece, struct add
 		const struct kr_transaction *txn = &h->txns.at[t.i];
 		for (uint32_t i = 0; i < txn->op_count; i++) {
 			kr_op at = {txn->op_first + i};
-			if (!adds(op_at(h, at)) || op_at(h, at)->key.i != l->key.i || !is_element(h, op_at(h, at)->a, piece))
+			if (!adds(op_at(h, at)) || op_at(h, at)->key.i != l->key.i ||
+				!is_element(h, op_at(h, at)->a, piece))
 				continue;
 			out->all++;
 			out->effective += txn->status == KR_COMMITTED;
@@ -161,26 +166,31 @@ bool kr_shows_initial(const struct kr_history *h, kr_op op, kr_key k)
 	struct shown all = {.entry = e, .count = UINT32_MAX};
 	struct kr_piece piece;
 
-	for (size_t i = 1; e && e->type == KR_VALUE_ARRAY && initial->type == KR_VALUE_ARRAY && kr_piece_next(initial->text, initial->length, &i, &piece);)
+	for (size_t i = 1; e && e->type == KR_VALUE_ARRAY && initial->type == KR_VALUE_ARRAY &&
+		kr_piece_next(initial->text, initial->length, &i, &piece);)
 		if (count_in(&all, piece) > 0)
 			return true;
 	return false;
 }
 
-bool kr_find_order_shown(const struct kr_history *h, kr_key k, kr_txn a, kr_txn b, kr_txn *reader, kr_op *read)
+bool kr_find_order_shown(const struct kr_history *h, kr_key k, kr_txn a, kr_txn b, kr_txn *reader,
+	kr_op *read)
 {
 	kr_op first = kr_words_last_write(h, a, k), second = kr_words_last_write(h, b, k);
 	struct shown s;
 
 	read->i = KR_NONE;
-	if (h->keys.at[k.i].kind != KR_KIND_LIST || first.i == KR_NONE || second.i == KR_NONE || !adds(op_at(h, first)) || !adds(op_at(h, second)))
+	if (h->keys.at[k.i].kind != KR_KIND_LIST || first.i == KR_NONE || second.i == KR_NONE ||
+		!adds(op_at(h, first)) || !adds(op_at(h, second)))
 		return false;
 	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
 		const struct kr_transaction *txn = &h->txns.at[t.i];
-		for (uint32_t i = txn->op_first; i < txn->op_first + txn->op_count && txn->status == KR_COMMITTED; i++) {
+		for (uint32_t i = txn->op_first;
+			i < txn->op_first + txn->op_count && txn->status == KR_COMMITTED; i++) {
 			if (!shown_by(h, t, (kr_op){i}, k, &s))
 				continue;
-			uint32_t at = place_in(h, &s, op_at(h, first)->a), then = place_in(h, &s, op_at(h, second)->a);
+			uint32_t at = place_in(h, &s, op_at(h, first)->a),
+				 then = place_in(h, &s, op_at(h, second)->a);
 			if (at >= then || (then == s.count && read->i != KR_NONE))
 				continue;
 			*reader = t;
@@ -317,7 +327,8 @@ static bool find_other_read(const struct looking *l, const struct shown *s, stru
 	out->kind = KR_READ_OTHERWISE;
 	for (out->txn.i = 0; out->txn.i < h->txns.n; out->txn.i++) {
 		const struct kr_transaction *txn = &h->txns.at[out->txn.i];
-		for (uint32_t i = txn->op_first; i < txn->op_first + txn->op_count && txn->status == KR_COMMITTED; i++) {
+		for (uint32_t i = txn->op_first;
+			i < txn->op_first + txn->op_count && txn->status == KR_COMMITTED; i++) {
 			out->op = (kr_op){i};
 			if (i != l->op.i && shown_by(h, out->txn, out->op, l->key, &other) &&
 				disagree(s, &other, h->keys.at[l->key.i].kind == KR_KIND_LIST, out))
@@ -381,14 +392,17 @@ static bool is_no_row(const struct looking *l, const struct kr_scan *scan, uint3
 	const struct kr_value_entry *e = kr_history_value(l->h, value);
 	uint8_t kind = l->h->keys.at[l->key.i].kind;
 
-	return value.i == KR_ABSENT.i || ((kind == KR_KIND_LIST || kind == KR_KIND_SET) && e->type == KR_VALUE_ARRAY && e->length == 2);
+	return value.i == KR_ABSENT.i ||
+		((kind == KR_KIND_LIST || kind == KR_KIND_SET) && e->type == KR_VALUE_ARRAY &&
+			e->length == 2);
 }
 
 static bool is_out_of_order(const struct looking *l, const struct kr_scan *scan, uint32_t at)
 {
 	for (uint32_t i = at > 0 ? at : 1; i <= at + 1 && i < scan->row_count; i++) {
 		const struct kr_row *row = &l->h->rows.at[scan->row_first + i];
-		int side = kr_history_compare_keys(l->h, l->h->keys.at[row[-1].key.i].name, l->h->keys.at[row->key.i].name);
+		int side = kr_history_compare_keys(l->h, l->h->keys.at[row[-1].key.i].name,
+			l->h->keys.at[row->key.i].name);
 		if (scan->reverse ? side <= 0 : side >= 0)
 			return true;
 	}
@@ -404,7 +418,8 @@ static bool find_in_rows(const struct looking *l, struct kr_evidence *out)
 	bool holds = true;
 
 	*out = nothing;
-	if (!scan || (l->cert->anomaly.kind != KR_RESULT_SET_MISMATCH && l->cert->anomaly.kind != KR_ABORTED_READ))
+	if (!scan ||
+		(l->cert->anomaly.kind != KR_RESULT_SET_MISMATCH && l->cert->anomaly.kind != KR_ABORTED_READ))
 		return false;
 	for (uint32_t i = 0; attr && i < attr->seen_count; i++) {
 		if (l->h->seen.at[attr->seen_first + i].key.i != l->key.i)
@@ -423,7 +438,10 @@ static bool find_in_rows(const struct looking *l, struct kr_evidence *out)
 			: out->kind                                         ? out->kind
 			: is_out_of_order(l, scan, at)                      ? KR_OUT_OF_ORDER
 									    : KR_NO_EVIDENCE;
-	else if (op->kind == KR_OP_SCAN && kr_where_holds(l->h, scan, l->key, l->h->rows.at[scan->row_first + at].value, &holds, NULL) == KR_OK && !holds)
+	else if (op->kind == KR_OP_SCAN &&
+		kr_where_holds(l->h, scan, l->key, l->h->rows.at[scan->row_first + at].value, &holds, NULL) ==
+			KR_OK &&
+		!holds)
 		out->kind = KR_UNMET;
 	return out->kind != KR_NO_EVIDENCE;
 }
@@ -448,7 +466,8 @@ static bool find_change(const struct looking *l, struct kr_evidence *out)
 	out->kind = KR_CHANGED_IN_VAIN;
 	for (out->txn.i = 0; out->txn.i < l->h->txns.n; out->txn.i++) {
 		const struct kr_transaction *txn = &l->h->txns.at[out->txn.i];
-		for (uint32_t i = txn->op_first; i < txn->op_first + txn->op_count && txn->status != KR_COMMITTED; i++) {
+		for (uint32_t i = txn->op_first;
+			i < txn->op_first + txn->op_count && txn->status != KR_COMMITTED; i++) {
 			out->op = (kr_op){i};
 			if (kr_words_writes(l->h, out->op, l->key))
 				return true;
@@ -462,8 +481,8 @@ static bool find_value(const struct looking *l, struct kr_evidence *out)
 	switch (l->cert->anomaly.kind) {
 	case KR_ABORTED_READ:
 		out->kind = KR_WRITTEN_IN_VAIN;
-		return find_write(l, KR_ABORTED, true, out) || find_write(l, KR_ABORTED, false, out) || find_write(l, KR_UNKNOWN, true, out) ||
-			find_change(l, out);
+		return find_write(l, KR_ABORTED, true, out) || find_write(l, KR_ABORTED, false, out) ||
+			find_write(l, KR_UNKNOWN, true, out) || find_change(l, out);
 	case KR_INTERMEDIATE_READ: out->kind = KR_OVERWRITTEN; return find_write(l, KR_COMMITTED, false, out);
 	case KR_FUTURE_READ:
 		out->kind = KR_WRITTEN_LATER;
@@ -477,7 +496,8 @@ static bool find_value(const struct looking *l, struct kr_evidence *out)
 
 void kr_find_evidence(const struct kr_history *h, const struct kr_certificate *cert, struct kr_evidence *out)
 {
-	struct looking l = {h, cert, cert->anomaly.txn, kr_history_op(h, cert->anomaly.txn, cert->anomaly.op), cert->anomaly.key};
+	struct looking l = {h, cert, cert->anomaly.txn, kr_history_op(h, cert->anomaly.txn, cert->anomaly.op),
+		cert->anomaly.key};
 
 	*out = nothing;
 	if (cert->anomaly.kind != KR_INTERNAL_INCONSISTENCY && find_in_elements(&l, out))

@@ -25,7 +25,9 @@ enum kr_evidence_kind {
 	KR_OUT_OF_ORDER,
 	KR_EMPTY_ROW,       /* what is not there, shown by a range */
 	KR_UNMET,           /* the conditions of a scan */
-	KR_NAMED_VERSION,   /* `txn`'s (KR_NONE: the initial one), which the operation names as the one it saw, does not give this */
+	/* `txn`'s (KR_NONE: the initial one), which the operation names as the one it saw, does not give
+	 * this */
+	KR_NAMED_VERSION,
 	KR_EVIDENCE_KINDS
 };
 
@@ -46,7 +48,9 @@ bool kr_shows_element(const struct kr_history *h, kr_op op, kr_key k, kr_value e
 /* Does it show an element that k had at first? */
 bool kr_shows_initial(const struct kr_history *h, kr_op op, kr_key k);
 
-/* A committed read of the list k that shows what b left behind what a left; else one that shows what a left and not what b did. */
-bool kr_find_order_shown(const struct kr_history *h, kr_key k, kr_txn a, kr_txn b, kr_txn *reader, kr_op *read);
+/* A committed read of the list k that shows what b left behind what a left; else one that shows what a left
+ * and not what b did. */
+bool kr_find_order_shown(const struct kr_history *h, kr_key k, kr_txn a, kr_txn b, kr_txn *reader,
+	kr_op *read);
 
 #endif

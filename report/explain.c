@@ -1,5 +1,6 @@
-/* `--explain`: the plain sentence, Let (the transactions on the cycle, with the operations that matter), Then (the argument), and what was
- * assumed. The argument is made first, so that Let holds exactly what it mentions, numbered in the order of mention. */
+/* `--explain`: the plain sentence, Let (the transactions on the cycle, with the operations that matter), Then
+ * (the argument), and what was assumed. The argument is made first, so that Let holds exactly what it
+ * mentions, numbered in the order of mention. */
 #include <string.h>
 
 #include "base/order.h"
@@ -14,7 +15,9 @@ static const char *status_note(const struct kr_report *r, kr_txn t)
 {
 	switch ((enum kr_txn_status)r->history->txns.at[t.i].status) {
 	case KR_ABORTED: return ", aborted";
-	case KR_UNKNOWN: return r->analysis->asg.txns[t.i].presence == KR_PRESENT ? ", outcome unknown, but seen" : ", outcome unknown";
+	case KR_UNKNOWN:
+		return r->analysis->asg.txns[t.i].presence == KR_PRESENT ? ", outcome unknown, but seen"
+									 : ", outcome unknown";
 	case KR_COMMITTED: break;
 	}
 	return "";
@@ -46,7 +49,8 @@ static void add_ops(const struct kr_words *w, kr_txn t)
 	kr_str_add(w->out, "\n");
 }
 
-/* The end of a long path: all of it stands in the first line of the report, and an entry is to fit on a line. */
+/* The end of a long path: all of it stands in the first line of the report, and an entry is to fit on a
+ * line. */
 static void add_file(const char *file, struct kr_str *out)
 {
 	size_t n = strlen(file);
@@ -100,7 +104,8 @@ static void add_initial(const struct kr_history *h, struct kr_str *out)
 		[KR_INITIAL_ABSENT] = "every key starts absent",
 		[KR_INITIAL_GIVEN] = "keys start as the trace declares, the others absent",
 		[KR_INITIAL_UNKNOWN] = "keys start with values that the trace does not tell",
-		[KR_INITIAL_UNWRITTEN] = "keys start with values that the trace does not tell, but none that it writes to them",
+		[KR_INITIAL_UNWRITTEN] = "keys start with values that the trace does not tell, but none that "
+					 "it writes to them",
 	};
 
 	kr_str_format(out, "  initial state: %s\n", texts[h->initial]);
@@ -111,7 +116,8 @@ static const char *order_meaning(enum kr_order order)
 	static const char *const meanings[] = {
 		[KR_ORDER_NONE] = "none (neither sessions nor time order transactions)",
 		[KR_ORDER_SESSION] = "session (transactions of a session come in their order)",
-		[KR_ORDER_REALTIME] = "realtime (session order, and what returned before another began comes before it)",
+		[KR_ORDER_REALTIME] =
+			"realtime (session order, and what returned before another began comes before it)",
 	};
 
 	return meanings[order];
@@ -128,14 +134,16 @@ void kr_explain_assumed(const struct kr_report *r, struct kr_str *out)
 {
 	const struct kr_history *h = r->history;
 
-	kr_str_format(out, "  level %s: %s\n  order: %s\n", r->level->id, r->level->definition, order_meaning(r->order));
+	kr_str_format(out, "  level %s: %s\n  order: %s\n", r->level->id, r->level->definition,
+		order_meaning(r->order));
 	if (!h)
 		return;
 	add_initial(h, out);
 	if (h->clock_skew != 0)
 		add_skew(h, out);
 	if (h->skipped > 0)
-		kr_str_format(out, "  left out: %u bad transaction%s\n", h->skipped, h->skipped == 1 ? "" : "s");
+		kr_str_format(out, "  left out: %u bad transaction%s\n", h->skipped,
+			h->skipped == 1 ? "" : "s");
 }
 
 /* ---- the other levels ---- */
@@ -180,17 +188,20 @@ static bool stands_before(const struct kr_certificate *cert, uint32_t i)
 
 static void explain_satisfied(const struct kr_report *r, struct kr_str *out)
 {
-	static const char *const orders[] =
-		{[KR_CERT_ORDER] = "A serial order", [KR_CERT_SNAPSHOTS] = "An order of the starts and commits", [KR_CERT_WORLD] = "An order of the commits"};
+	static const char *const orders[] = {[KR_CERT_ORDER] = "A serial order",
+		[KR_CERT_SNAPSHOTS] = "An order of the starts and commits",
+		[KR_CERT_WORLD] = "An order of the commits"};
 	const struct kr_certificate *cert = &r->verdict->certificate;
-	uint32_t n = cert->serial.n, shown = n <= SHOWN_ORDER ? n : SHOWN_ORDER, took = cert->kind == KR_CERT_SNAPSHOTS ? n / 2 : n;
+	uint32_t n = cert->serial.n, shown = n <= SHOWN_ORDER ? n : SHOWN_ORDER,
+		 took = cert->kind == KR_CERT_SNAPSHOTS ? n / 2 : n;
 	struct kr_words w = {r->history, NULL, out};
 
 	if (n == 0) {
 		kr_str_add(out, "No transaction took effect, so there is nothing to order.\n");
 		return;
 	}
-	kr_str_format(out, "%s of the %u transaction%s that took effect explains every read:\n  ", orders[cert->kind], took, took == 1 ? "" : "s");
+	kr_str_format(out, "%s of the %u transaction%s that took effect explains every read:\n  ",
+		orders[cert->kind], took, took == 1 ? "" : "s");
 	for (uint32_t i = 0; i < shown; i++) {
 		kr_str_add(out, i > 0 ? ", " : "");
 		kr_words_txn(&w, cert->serial.at[i]);
@@ -216,11 +227,13 @@ void kr_explain_argument(const struct kr_report *r, const struct kr_words *w, co
 	}
 	kr_explain_operation(w, cert);
 	if (more > 1)
-		kr_str_format(w->out, "  (%u more operation%s cannot be explained by any order either.)\n", more - 1, more == 2 ? "" : "s");
+		kr_str_format(w->out, "  (%u more operation%s cannot be explained by any order either.)\n",
+			more - 1, more == 2 ? "" : "s");
 }
 
 /* Let and Then; `then` was written with the cast. */
-static void add_let_then(const struct kr_report *r, struct kr_cast *cast, struct kr_str *then, struct kr_str *out)
+static void add_let_then(const struct kr_report *r, struct kr_cast *cast, struct kr_str *then,
+	struct kr_str *out)
 {
 	struct kr_words let = {r->history, cast, out};
 
@@ -241,7 +254,9 @@ static void explain_violated(const struct kr_report *r, const struct kr_argument
 		kr_say_difference(r, &by_id);
 	else
 		kr_sentence(&by_id, r->level, &r->verdict->certificate, arg);
-	kr_str_add(out, replay ? ".\nThis is said of that order only: another one may still explain what was seen.\n" : ".\n");
+	kr_str_add(out,
+		replay ? ".\nThis is said of that order only: another one may still explain what was seen.\n"
+		       : ".\n");
 
 	kr_str_init(&then, out->mem);
 	kr_cast_init(&cast, out->mem, r->history);
@@ -264,7 +279,8 @@ static void explain(const struct kr_report *r, struct kr_str *out)
 	case KR_VIOLATED:
 		if (r->verdict->certificate.kind != KR_CERT_CYCLES) {
 			explain_violated(r, NULL, out);
-		} else if (kr_argument_init(&arg, out->mem, r->history, &r->analysis->asg, &r->verdict->certificate) == KR_OK) {
+		} else if (kr_argument_init(&arg, out->mem, r->history, &r->analysis->asg,
+				   &r->verdict->certificate) == KR_OK) {
 			explain_violated(r, &arg, out);
 			kr_argument_done(&arg);
 		} else {
@@ -272,7 +288,8 @@ static void explain(const struct kr_report *r, struct kr_str *out)
 		}
 		break;
 	}
-	if (r->verdict && r->verdict->given == KR_GIVEN_ONLY && r->verdict->certificate.kind == KR_CERT_CYCLES)
+	if (r->verdict && r->verdict->given == KR_GIVEN_ONLY &&
+		r->verdict->certificate.kind == KR_CERT_CYCLES)
 		kr_str_add(out, "Without the version orders that the trace gives, the level holds.\n");
 	kr_str_add(out, "\nAssumed:\n");
 	kr_explain_assumed(r, out);

@@ -1,7 +1,9 @@
-/* The argument of a cyclic violation as text: forced facts with a number each ("[1] ...: otherwise ..."), then the cycle that closes the case, edge by
- * edge, the last one "However, ... : a contradiction!". A fact is forced because the opposite would close a cycle; when that cycle has only one other edge,
- * and this edge is certain, it is told on the spot instead ("..., as T2 read x = 4, which T1 wrote"). Case splits are blocks, nested as needed.
- * Shows at most STEPS_MOST facts; the witness has all. Cost: linear in what is shown and in the certificate. */
+/* The argument of a cyclic violation as text: forced facts with a number each ("[1] ...: otherwise ..."),
+ * then the cycle that closes the case, edge by edge, the last one "However, ... : a contradiction!". A fact
+ * is forced because the opposite would close a cycle; when that cycle has only one other edge, and this edge
+ * is certain, it is told on the spot instead ("..., as T2 read x = 4, which T1 wrote"). Case splits are
+ * blocks, nested as needed. Shows at most STEPS_MOST facts; the witness has all. Cost: linear in what is
+ * shown and in the certificate. */
 #include <stdio.h>
 
 #include "report/anomaly.h"
@@ -49,7 +51,10 @@ static const struct kr_cert_edge *edge_of(const struct explaining *x, uint32_t c
 	return &x->arg->cert->edges.at[c.first + i % c.count];
 }
 
-static uint32_t length_of(const struct explaining *x, uint32_t cycle) { return x->arg->cert->cycles.at[cycle].count; }
+static uint32_t length_of(const struct explaining *x, uint32_t cycle)
+{
+	return x->arg->cert->cycles.at[cycle].count;
+}
 
 static bool guarded_by(const struct explaining *x, const struct kr_cert_edge *e, uint32_t literal)
 {
@@ -69,7 +74,10 @@ void kr_say_literal(const struct kr_words *w, const struct kr_argument *arg, uin
 	bool negated = literal & 1;
 
 	switch ((enum kr_doubt_kind)c->kind) {
-	case KR_DOUBT_BEFORE: kr_words_order(w, c->key, negated ? c->b : c->a, present ? "comes before" : "came before", negated ? c->a : c->b); break;
+	case KR_DOUBT_BEFORE:
+		kr_words_order(w, c->key, negated ? c->b : c->a, present ? "comes before" : "came before",
+			negated ? c->a : c->b);
+		break;
 	case KR_DOUBT_SAW:
 		kr_words_txn(w, c->txn);
 		kr_str_add(w->out, negated ? " did not see " : " saw ");
@@ -89,7 +97,10 @@ void kr_say_literal(const struct kr_words *w, const struct kr_argument *arg, uin
 	}
 }
 
-static void add_literal(const struct explaining *x, uint32_t literal, bool present) { kr_say_literal(x->w, x->arg, literal, present); }
+static void add_literal(const struct explaining *x, uint32_t literal, bool present)
+{
+	kr_say_literal(x->w, x->arg, literal, present);
+}
 
 /* ---- edges, each guard with its reason ---- */
 
@@ -99,7 +110,10 @@ struct telling {
 	uint32_t assumed; /* the literal that is supposed right here, KR_NONE: none */
 };
 
-static void add_plain_edge(const struct explaining *x, uint32_t edge) { kr_words_edge(x->w, &x->arg->cert->edges.at[edge], NULL); }
+static void add_plain_edge(const struct explaining *x, uint32_t edge)
+{
+	kr_words_edge(x->w, &x->arg->cert->edges.at[edge], NULL);
+}
 
 /* Why the sight did not see this candidate: "not from T4 [3]". */
 static void add_excluded_one(const struct explaining *x, uint32_t choice)
@@ -148,7 +162,8 @@ static void add_excluded(const struct explaining *x, const struct kr_argument_si
 		add_excluded_one(x, choice);
 	}
 	if (told > EXCLUDED_MOST)
-		kr_str_format(x->w->out, "; nor from %u other%s", told - EXCLUDED_MOST, told == EXCLUDED_MOST + 1 ? "" : "s");
+		kr_str_format(x->w->out, "; nor from %u other%s", told - EXCLUDED_MOST,
+			told == EXCLUDED_MOST + 1 ? "" : "s");
 	add(x, ")");
 }
 
@@ -196,7 +211,10 @@ static void add_told_order(const struct telling *t)
 		kr_words_seen(w, read, t->e->key);
 		return;
 	}
-	add(t->x, kr_words_order_is_given(w->h, t->e->key, first, t->e->to) ? ", by the version order that the trace gives" : ", as the trace tells");
+	add(t->x,
+		kr_words_order_is_given(w->h, t->e->key, first, t->e->to)
+			? ", by the version order that the trace gives"
+			: ", as the trace tells");
 }
 
 static void note_order(const void *data)
@@ -219,7 +237,8 @@ static void note_effects(const struct telling *t)
 	uint32_t guard[KR_GUARD_MOST], n = kr_argument_guard(x->arg, t->e, guard);
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (x->arg->choices.at[guard[i] >> 1].kind != KR_DOUBT_EFFECT || x->reasons[guard[i]].shown != SHOWN_NUMBER || guard[i] == t->assumed)
+		if (x->arg->choices.at[guard[i] >> 1].kind != KR_DOUBT_EFFECT ||
+			x->reasons[guard[i]].shown != SHOWN_NUMBER || guard[i] == t->assumed)
 			continue;
 		add(x, " (");
 		kr_words_txn(x->w, x->arg->choices.at[guard[i] >> 1].txn);
@@ -245,8 +264,8 @@ static void add_less(const struct explaining *x, const struct kr_cert_edge *e)
 
 /* ---- facts ---- */
 
-/* Finds the edge that alone excludes the opposite of what a cycle of two forces: the opposite would order just the two transactions that this edge, about which
- * nothing is open, orders the other way. */
+/* Finds the edge that alone excludes the opposite of what a cycle of two forces: the opposite would order
+ * just the two transactions that this edge, about which nothing is open, orders the other way. */
 static bool is_told_inline(const struct explaining *x, uint32_t cycle, uint32_t opposite, uint32_t *edge)
 {
 	uint32_t guard[KR_GUARD_MOST];
@@ -265,7 +284,8 @@ static bool is_told_inline(const struct explaining *x, uint32_t cycle, uint32_t 
 	return false;
 }
 
-/* Edge *i of the cycle, counted from `start`, and what follows it in its session: steps within one session are one. Moves *i behind it. */
+/* Edge *i of the cycle, counted from `start`, and what follows it in its session: steps within one session
+ * are one. Moves *i behind it. */
 static struct kr_cert_edge stride(const struct explaining *x, uint32_t cycle, uint32_t start, uint32_t *i)
 {
 	struct kr_cert_edge e = *edge_of(x, cycle, start + (*i)++);
@@ -327,7 +347,8 @@ static void add_sight(const struct explaining *x, const struct kr_argument_sight
 	kr_words_seen(x->w, kr_history_op(x->w->h, o->txn, o->op), o->key);
 }
 
-/* A transaction took effect, for it was seen, or it saw something. What was assumed or is said where it is used is no fact of its own. */
+/* A transaction took effect, for it was seen, or it saw something. What was assumed or is said where it is
+ * used is no fact of its own. */
 static void show_effect(struct explaining *x, const struct kr_argument_step *step, uint32_t at)
 {
 	const struct kr_doubt *saw = &x->arg->choices.at[step->from];
@@ -368,7 +389,9 @@ static void show_step(struct explaining *x, const struct kr_argument_step *step,
 		if (step->literal & 1)
 			show_no_effect(x, step, at);
 		else
-			*why = (struct reason){x->arg->sights.at[step->from].count > 1 ? SHOWN_ONLY : SHOWN_PLAIN, step->from};
+			*why = (struct reason){x->arg->sights.at[step->from].count > 1 ? SHOWN_ONLY
+										       : SHOWN_PLAIN,
+				step->from};
 		break;
 	case KR_BECAUSE_NO_EFFECT: *why = (struct reason){SHOWN_NO_EFFECT, 0}; break;
 	default: *why = (struct reason){SHOWN_PLAIN, 0}; break;
@@ -414,7 +437,8 @@ static void enter(struct explaining *x, uint32_t at, uint32_t indented, const ch
 		close_case(x, c, indented);
 }
 
-/* Does the case split further on the source of the read whose source `assumed` denies, and nothing else? Then its cases stand beside those of its parent. */
+/* Does the case split further on the source of the read whose source `assumed` denies, and nothing else? Then
+ * its cases stand beside those of its parent. */
 static bool is_continued(const struct explaining *x, uint32_t at, uint32_t assumed)
 {
 	const struct kr_case *c = &x->arg->cases.at[at];
@@ -443,7 +467,8 @@ static void enter_side(struct explaining *x, struct level *from)
 		return;
 	}
 	from->number++;
-	if (snprintf(label, sizeof label, "%s%s%u", from->label, from->label[0] ? "." : "", from->number) >= (int)sizeof label)
+	if (snprintf(label, sizeof label, "%s%s%u", from->label, from->label[0] ? "." : "", from->number) >=
+		(int)sizeof label)
 		label[sizeof label - 1] = '\0';
 	indent(x, from->indent);
 	kr_str_format(x->w->out, "Case %s: if ", label);
@@ -469,8 +494,10 @@ static void show_cases(struct explaining *x)
 			x->depth--;
 	}
 	if (x->hidden > 0)
-		kr_str_format(x->w->out, "  (%u inferred facts are left out here, [%u] to [%u]; --witness FILE has the whole proof.)\n", x->hidden,
-			STEPS_MOST + 1, x->facts);
+		kr_str_format(x->w->out,
+			"  (%u inferred facts are left out here, [%u] to [%u]; --witness FILE has the whole "
+			"proof.)\n",
+			x->hidden, STEPS_MOST + 1, x->facts);
 }
 
 #define SHOWN_CYCLES 3u
@@ -479,13 +506,16 @@ static bool same_edges(const struct explaining *x, uint32_t a, uint32_t b)
 {
 	uint32_t n = length_of(x, a), i = 0;
 
-	while (i < n && n == length_of(x, b) && edge_of(x, a, i)->kind == edge_of(x, b, i)->kind && edge_of(x, a, i)->from.i == edge_of(x, b, i)->from.i &&
-		edge_of(x, a, i)->key.i == edge_of(x, b, i)->key.i && edge_of(x, a, i)->op == edge_of(x, b, i)->op)
+	while (i < n && n == length_of(x, b) && edge_of(x, a, i)->kind == edge_of(x, b, i)->kind &&
+		edge_of(x, a, i)->from.i == edge_of(x, b, i)->from.i &&
+		edge_of(x, a, i)->key.i == edge_of(x, b, i)->key.i &&
+		edge_of(x, a, i)->op == edge_of(x, b, i)->op)
 		i++;
 	return i == n;
 }
 
-/* The argument is too long to be found here: the cycles if they are few, else the last one, and how many others there are. Cycles that differ only in what parts of a key rest on are one. */
+/* The argument is too long to be found here: the cycles if they are few, else the last one, and how many
+ * others there are. Cycles that differ only in what parts of a key rest on are one. */
 static void show_summary(const struct explaining *x)
 {
 	uint32_t n = x->arg->cert->cycles.n, same = 0;
@@ -501,7 +531,9 @@ static void show_summary(const struct explaining *x)
 		close_case(x, &one, 2);
 		if (same < n)
 			kr_str_format(x->w->out,
-				"  (This is one case of many. The proof has %u cycles, one of which is there in each case; --witness FILE has them all.)\n", n);
+				"  (This is one case of many. The proof has %u cycles, one of which is there "
+				"in each case; --witness FILE has them all.)\n",
+				n);
 		return;
 	}
 	kr_str_format(x->w->out, "  In each case one of these %u is there:\n", n);

@@ -1,5 +1,6 @@
-/* Non-cyclic anomalies in words: what was seen, and why no world has it. One clause serves the plain sentence and the explanation; it comes from what evidence.c found, by a table,
- * or else from the kind of the anomaly. */
+/* Non-cyclic anomalies in words: what was seen, and why no world has it. One clause serves the plain sentence
+ * and the explanation; it comes from what evidence.c found, by a table, or else from the kind of the
+ * anomaly. */
 #include "frontend/model/operation.h"
 #include "report/anomaly.h"
 #include "report/evidence.h"
@@ -66,7 +67,9 @@ static void add_unexplained(const struct saying *s, kr_txn t)
 		if (kind != KR_OP_WRITE && kind != KR_OP_APPEND && kind != KR_OP_ADD)
 			kr_words_mention(s->w, (kr_op){txn->op_first + i});
 	}
-	add(s, ", whose outcome is not known, cannot have taken effect, as nothing explains what it read itself");
+	add(s,
+		", whose outcome is not known, cannot have taken effect, as nothing explains what it read "
+		"itself");
 }
 
 static void add_no_effect(const struct saying *s)
@@ -229,7 +232,8 @@ static void say_beyond_limit(const struct saying *s)
 {
 	const struct kr_scan *scan = &s->w->h->scans.at[s->w->h->ops.at[s->op.i].scan];
 
-	kr_str_format(s->w->out, "it was limited to %lld row%s", (long long)scan->limit, scan->limit == 1 ? "" : "s");
+	kr_str_format(s->w->out, "it was limited to %lld row%s", (long long)scan->limit,
+		scan->limit == 1 ? "" : "s");
 }
 
 static void say_outside(const struct saying *s)
@@ -266,7 +270,8 @@ static void say_named_version(const struct saying *s)
 	add_txn(s, s->found->txn);
 	add(s, "'s ");
 	kr_words_version(s->w, s->key, s->found->txn);
-	if (s->cert->anomaly.kind == KR_ABORTED_READ && s->w->h->txns.at[s->found->txn.i].status != KR_COMMITTED) {
+	if (s->cert->anomaly.kind == KR_ABORTED_READ &&
+		s->w->h->txns.at[s->found->txn.i].status != KR_COMMITTED) {
 		add(s, ", and ");
 		add_txn(s, s->found->txn);
 		add_no_effect(s);
@@ -340,7 +345,8 @@ static void say_clause(const struct kr_words *w, const struct kr_certificate *ce
 		[KR_NAMED_VERSION] = say_named_version,
 	};
 	struct kr_evidence found;
-	struct saying s = {w, cert, &found, cert->anomaly.txn, cert->anomaly.key, kr_history_op(w->h, cert->anomaly.txn, cert->anomaly.op)};
+	struct saying s = {w, cert, &found, cert->anomaly.txn, cert->anomaly.key,
+		kr_history_op(w->h, cert->anomaly.txn, cert->anomaly.op)};
 
 	kr_find_evidence(w->h, cert, &found);
 	kr_words_mention(w, found.op);
@@ -362,7 +368,8 @@ void kr_explain_operation(const struct kr_words *w, const struct kr_certificate 
 	kr_words_txn(w, cert->anomaly.txn);
 	kr_str_add(w->out, " ");
 	kr_words_seen(w, kr_history_op(w->h, cert->anomaly.txn, cert->anomaly.op), cert->anomaly.key);
-	kr_str_format(w->out, " (operation %u).\n  - However, ", kr_history_place(w->h, cert->anomaly.txn, cert->anomaly.op));
+	kr_str_format(w->out, " (operation %u).\n  - However, ",
+		kr_history_place(w->h, cert->anomaly.txn, cert->anomaly.op));
 	say_clause(w, cert);
 	kr_str_add(w->out, ": a contradiction!\n");
 }

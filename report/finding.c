@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-void kr_report_finding_class(const struct kr_finding_report *r, const struct kr_finding *f, char out[KR_ANOMALY_NAME_SIZE])
+void kr_report_finding_class(const struct kr_finding_report *r, const struct kr_finding *f,
+	char out[KR_ANOMALY_NAME_SIZE])
 {
 	struct kr_certificate cert;
 	bool good = f->what == KR_FOUND_CYCLE;
@@ -147,7 +148,8 @@ void kr_report_finding_json(const struct kr_finding_report *r, const struct kr_f
 	struct kr_str why;
 
 	kr_report_finding_class(r, f, name);
-	kr_str_format(out, "{\"event\": \"finding\", \"mechanism\": \"%s\", \"class\": \"%s\", ", kr_mechanism_name(f->mechanism), name);
+	kr_str_format(out, "{\"event\": \"finding\", \"mechanism\": \"%s\", \"class\": \"%s\", ",
+		kr_mechanism_name(f->mechanism), name);
 	if (r->trace) {
 		kr_str_member(out, "trace", r->trace);
 		kr_str_add(out, ", ");
@@ -198,7 +200,8 @@ static bool is_told(const struct told_classes *told, const struct told_class *c)
 	return false;
 }
 
-/* Each mechanism and class once, in the order of the findings. There are few of them, however many findings. */
+/* Each mechanism and class once, in the order of the findings. There are few of them, however many
+ * findings. */
 static void add_classes(const struct kr_finding_report *r, struct kr_str *out)
 {
 	struct told_classes told = {0};
@@ -210,13 +213,15 @@ static void add_classes(const struct kr_finding_report *r, struct kr_str *out)
 		kr_report_finding_class(r, f, c.name);
 		if (is_told(&told, &c))
 			continue;
-		kr_str_format(out, "%s%s %s", told.n > 0 ? ", " : "", kr_mechanism_name(f->mechanism), c.name);
+		kr_str_format(out, "%s%s %s", told.n > 0 ? ", " : "", kr_mechanism_name(f->mechanism),
+			c.name);
 		out->failed |= !kr_vec_push(out->mem, &told, c);
 	}
 	kr_vec_done(out->mem, &told);
 }
 
-void kr_report_mechanisms_line(const struct kr_finding_report *r, const struct kr_mechanisms_verdict *verdict, bool colour, struct kr_str *out)
+void kr_report_mechanisms_line(const struct kr_finding_report *r, const struct kr_mechanisms_verdict *verdict,
+	bool colour, struct kr_str *out)
 {
 	kr_report_line_head(r->trace, r->profile->name, verdict->outcome, colour, out);
 	if (verdict->outcome == KR_VIOLATED) {
@@ -226,7 +231,8 @@ void kr_report_mechanisms_line(const struct kr_finding_report *r, const struct k
 	kr_str_add(out, "\n");
 }
 
-void kr_report_mechanisms_json(const struct kr_finding_report *r, const struct kr_mechanisms_verdict *verdict, bool explain, struct kr_str *out)
+void kr_report_mechanisms_json(const struct kr_finding_report *r, const struct kr_mechanisms_verdict *verdict,
+	bool explain, struct kr_str *out)
 {
 	struct kr_str text;
 
@@ -234,7 +240,8 @@ void kr_report_mechanisms_json(const struct kr_finding_report *r, const struct k
 	kr_str_member(out, "trace", r->trace);
 	kr_str_add(out, ", ");
 	kr_str_member(out, "profile", r->profile->name);
-	kr_str_format(out, ", \"checker\": \"leopard\", \"verdict\": \"%s\"", kr_report_verdict(verdict->outcome));
+	kr_str_format(out, ", \"checker\": \"leopard\", \"verdict\": \"%s\"",
+		kr_report_verdict(verdict->outcome));
 	if (verdict->outcome != KR_VIOLATED) {
 		kr_str_add(out, ", ");
 		kr_str_member(out, "reason", verdict->reason);
@@ -244,8 +251,11 @@ void kr_report_mechanisms_json(const struct kr_finding_report *r, const struct k
 		kr_str_add(out, i > 0 ? ", " : "");
 		kr_report_finding_json(r, &r->all->list.at[i], out);
 	}
-	kr_str_format(out, "], \"looked_at\": {\"txns\": %u, \"observations\": %u, \"versions\": %u, \"locks\": %u}, \"seconds\": %.6f", verdict->looked.txns,
-		verdict->looked.reads, verdict->looked.versions, verdict->looked.locks, verdict->seconds);
+	kr_str_format(out,
+		"], \"looked_at\": {\"txns\": %u, \"observations\": %u, \"versions\": %u, \"locks\": %u}, "
+		"\"seconds\": %.6f",
+		verdict->looked.txns, verdict->looked.reads, verdict->looked.versions, verdict->looked.locks,
+		verdict->seconds);
 	if (explain) {
 		kr_str_init(&text, out->mem);
 		for (uint32_t i = 0; i < r->all->list.n; i++)

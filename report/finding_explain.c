@@ -1,5 +1,5 @@
-/* A finding in words, in the shape of Elle: who did what and when ("Let"), what follows from the times ("Then"), and what
- * cannot be ("However"). */
+/* A finding in words, in the shape of Elle: who did what and when ("Let"), what follows from the times
+ * ("Then"), and what cannot be ("However"). */
 #include "report/finding.h"
 #include "report/words.h"
 #include "verify/declared.h"
@@ -66,9 +66,11 @@ static void let_op(const struct telling *t, kr_txn who, uint32_t op)
 
 static void let_txn(const struct telling *t, kr_txn who, uint32_t op, bool first)
 {
-	static const char *const ends[] = {[KR_COMMITTED] = "commit", [KR_ABORTED] = "rolled back", [KR_UNKNOWN] = "commit"};
+	static const char *const ends[] =
+		{[KR_COMMITTED] = "commit", [KR_ABORTED] = "rolled back", [KR_UNKNOWN] = "commit"};
 	const struct kr_transaction *x = &t->r->history->txns.at[who.i];
-	kr_op write = t->f->key.i == KR_NONE ? (kr_op){KR_NONE} : kr_words_last_write(t->r->history, who, t->f->key);
+	kr_op write = t->f->key.i == KR_NONE ? (kr_op){KR_NONE}
+					     : kr_words_last_write(t->r->history, who, t->f->key);
 
 	add(t, first ? "Let:  " : "      ");
 	txn(t, who);
@@ -88,7 +90,8 @@ static void let_txn(const struct telling *t, kr_txn who, uint32_t op, bool first
 	add(t, ".\n");
 }
 
-bool kr_finding_parts(const struct kr_finding_report *r, const struct kr_finding *f, struct kr_mem *mem, struct kr_finding_parts *out)
+bool kr_finding_parts(const struct kr_finding_report *r, const struct kr_finding *f, struct kr_mem *mem,
+	struct kr_finding_parts *out)
 {
 	bool writer = f->has_writer && f->writer.i != f->txns[0].i;
 	const struct kr_finding_part first[] = {
@@ -171,7 +174,9 @@ static void then_locks(const struct telling *t)
 	for (int i = 0; i < 2; i++) {
 		add(t, i ? "      " : "");
 		txn(t, f->txns[i]);
-		add(t, i == 0 && f->what == KR_FOUND_RANGE ? " had its range locked by " : " had its lock by ");
+		add(t,
+			i == 0 && f->what == KR_FOUND_RANGE ? " had its range locked by "
+							    : " had its lock by ");
 		at(t, f->held[i].from);
 		add(t, " at the latest, and gave it up at ");
 		at(t, f->held[i].to);
@@ -360,9 +365,16 @@ static void why(const struct telling *t)
 {
 	switch (t->f->what) {
 	case KR_FOUND_WRITE_WRITE: why_pair(t, " had ", " locked for writing at the same time"); break;
-	case KR_FOUND_WRITE_READ: why_pair(t, " had ", " locked at the same time, one of them for writing"); break;
-	case KR_FOUND_RANGE: why_pair(t, " had a range, and a row that was written into it, locked at the same time: ", ""); break;
-	case KR_FOUND_CONCURRENT_WRITERS: why_pair(t, " both wrote ", ", and neither can have committed before the other's snapshot"); break;
+	case KR_FOUND_WRITE_READ:
+		why_pair(t, " had ", " locked at the same time, one of them for writing");
+		break;
+	case KR_FOUND_RANGE:
+		why_pair(t,
+			" had a range, and a row that was written into it, locked at the same time: ", "");
+		break;
+	case KR_FOUND_CONCURRENT_WRITERS:
+		why_pair(t, " both wrote ", ", and neither can have committed before the other's snapshot");
+		break;
 	case KR_FOUND_DECLARED: why_declared(t); break;
 	case KR_FOUND_CYCLE:
 		add(t, "these transactions depend on each other in a circle, which ");
@@ -389,7 +401,8 @@ void kr_finding_says(const struct kr_finding_report *r, const struct kr_finding 
 	why(&t);
 }
 
-void kr_finding_explain(const struct kr_words *w, const struct kr_finding_report *r, const struct kr_finding *f)
+void kr_finding_explain(const struct kr_words *w, const struct kr_finding_report *r,
+	const struct kr_finding *f)
 {
 	char name[KR_ANOMALY_NAME_SIZE];
 	struct telling t = {r, f, *w};
@@ -402,10 +415,12 @@ void kr_finding_explain(const struct kr_words *w, const struct kr_finding_report
 	why(&t);
 	kr_str_format(out, ". %s: %s, %s.\n", r->profile->name, kr_mechanism_name(f->mechanism), name);
 	if (f->attached > 0)
-		kr_str_format(out, "      %u cycle%s of dependencies hold%s both.\n", f->attached, f->attached == 1 ? "" : "s", f->attached == 1 ? "s" : "");
+		kr_str_format(out, "      %u cycle%s of dependencies hold%s both.\n", f->attached,
+			f->attached == 1 ? "" : "s", f->attached == 1 ? "s" : "");
 }
 
-void kr_report_finding_explain(const struct kr_finding_report *r, const struct kr_finding *f, struct kr_str *out)
+void kr_report_finding_explain(const struct kr_finding_report *r, const struct kr_finding *f,
+	struct kr_str *out)
 {
 	struct kr_cast cast;
 	struct kr_words w = {r->history, &cast, out};

@@ -1,4 +1,5 @@
-/* The JSON verdict (docs/cli.md): one object on one line. Ids and keys keep their JSON types. Seconds are rounded to microseconds. */
+/* The JSON verdict (docs/cli.md): one object on one line. Ids and keys keep their JSON types. Seconds are
+ * rounded to microseconds. */
 #include "report/report.h"
 #include "report/words.h"
 
@@ -13,7 +14,8 @@ static void add_edge(const struct kr_history *h, const struct kr_cert_edge *e, s
 	kr_history_json_value(h, h->txns.at[e->from.i].id, out);
 	kr_str_add(out, ", \"to\": ");
 	kr_history_json_value(h, h->txns.at[e->to.i].id, out);
-	kr_str_format(out, ", \"kind\": \"%s%s\"", e->predicate ? "p" : "", kr_edge_name((enum kr_edge_kind)e->kind));
+	kr_str_format(out, ", \"kind\": \"%s%s\"", e->predicate ? "p" : "",
+		kr_edge_name((enum kr_edge_kind)e->kind));
 	if (e->key.i != KR_NONE) {
 		kr_str_add(out, ", \"key\": ");
 		kr_history_json_value(h, h->keys.at[e->key.i].name, out);
@@ -25,7 +27,8 @@ static void add_edge(const struct kr_history *h, const struct kr_cert_edge *e, s
 	kr_str_add(out, "}");
 }
 
-static void add_cycle(const struct kr_history *h, const struct kr_certificate *cert, struct kr_cert_cycle cycle, struct kr_str *out)
+static void add_cycle(const struct kr_history *h, const struct kr_certificate *cert,
+	struct kr_cert_cycle cycle, struct kr_str *out)
 {
 	kr_str_add(out, "[");
 	for (uint32_t i = 0; i < cycle.count; i++) {
@@ -70,7 +73,8 @@ static void add_anomaly(const struct kr_report *r, struct kr_str *out)
 	if (cert->kind == KR_CERT_ANOMALY || cert->kind == KR_CERT_REPLAY) {
 		kr_str_add(out, ", \"txn\": ");
 		kr_history_json_value(h, h->txns.at[cert->anomaly.txn.i].id, out);
-		kr_str_format(out, ", \"op\": %u, \"key\": ", kr_history_place(h, cert->anomaly.txn, cert->anomaly.op));
+		kr_str_format(out,
+			", \"op\": %u, \"key\": ", kr_history_place(h, cert->anomaly.txn, cert->anomaly.op));
 		kr_history_json_value(h, h->keys.at[cert->anomaly.key.i].name, out);
 		if (cert->kind == KR_CERT_REPLAY) {
 			kr_str_add(out, ", ");
@@ -93,7 +97,8 @@ static void add_sizes(const struct kr_report *r, struct kr_str *out)
 	} else {
 		kr_str_add(out, ", \"txns\": null, \"ops\": null");
 	}
-	kr_str_format(out, ", \"seconds\": %.6f, \"peak_mib\": %llu", r->seconds, (unsigned long long)r->peak_mib);
+	kr_str_format(out, ", \"seconds\": %.6f, \"peak_mib\": %llu", r->seconds,
+		(unsigned long long)r->peak_mib);
 }
 
 static void add_explanation(const struct kr_report *r, struct kr_str *out)
@@ -122,8 +127,8 @@ void kr_report_json(const struct kr_report *r, struct kr_json_extras extras, str
 	kr_str_add(out, ", ");
 	kr_str_member(out, "verdict", kr_report_verdict(outcome));
 	if (r->verdict && r->verdict->proof_of)
-		kr_str_format(out, ", \"same_proof_as\": {\"level\": \"%s\", \"order\": \"%s\"}", r->verdict->proof_of->id,
-			kr_order_name(r->verdict->proof_order));
+		kr_str_format(out, ", \"same_proof_as\": {\"level\": \"%s\", \"order\": \"%s\"}",
+			r->verdict->proof_of->id, kr_order_name(r->verdict->proof_order));
 	if (reason) {
 		kr_str_add(out, ", ");
 		kr_str_member(out, "reason", reason);

@@ -1,5 +1,6 @@
-/* JUnit's XML: a suite for each trace, a test case for each level. A violation is a failure with its explanation. Undecided is an error, as is a trace that cannot be used: neither may
- * pass for a success. Notes are what a case printed. Characters that XML 1.0 does not have become replacement characters. */
+/* JUnit's XML: a suite for each trace, a test case for each level. A violation is a failure with its
+ * explanation. Undecided is an error, as is a trace that cannot be used: neither may pass for a success.
+ * Notes are what a case printed. Characters that XML 1.0 does not have become replacement characters. */
 #include <string.h>
 
 #include "report/document.h"
@@ -25,8 +26,11 @@ static void add_text(struct kr_str *out, const char *text)
 			kr_str_add(out, "&gt;");
 		else if (*text == '"')
 			kr_str_add(out, "&quot;");
-		else if (length == 0 || (length == 1 && (unsigned char)*text < ' ' && *text != '\n' && *text != '\t') ||
-			(length == 3 && (memcmp(text, "\xef\xbf\xbe", 3) == 0 || memcmp(text, "\xef\xbf\xbf", 3) == 0)))
+		else if (length == 0 ||
+			(length == 1 && (unsigned char)*text < ' ' && *text != '\n' && *text != '\t') ||
+			(length == 3 &&
+				(memcmp(text, "\xef\xbf\xbe", 3) == 0 ||
+					memcmp(text, "\xef\xbf\xbf", 3) == 0)))
 			kr_str_add(out, "\xef\xbf\xbd");
 		else
 			kr_str_add_bytes(out, text, length);
@@ -67,12 +71,13 @@ static void begin(const struct kr_question *asked, uint32_t n, struct kr_str *ou
 	kr_str_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"krait\">\n");
 }
 
-static void begin_case(struct kr_document *doc, const char *trace, const struct kr_level *level, enum kr_order order, double seconds)
+static void begin_case(struct kr_document *doc, const char *trace, const struct kr_level *level,
+	enum kr_order order, double seconds)
 {
 	kr_str_add(&doc->kept, "    <testcase");
 	add_path(&doc->kept, "classname", trace);
-	kr_str_format(&doc->kept, " name=\"%s%s%s\" time=\"%.6f\"", level ? level->id : "trace", level ? ", order " : "", level ? kr_order_name(order) : "",
-		seconds);
+	kr_str_format(&doc->kept, " name=\"%s%s%s\" time=\"%.6f\"", level ? level->id : "trace",
+		level ? ", order " : "", level ? kr_order_name(order) : "", seconds);
 	doc->cases++;
 	doc->seconds += seconds;
 }
@@ -132,7 +137,8 @@ static void verdict(struct kr_document *doc, const struct kr_report *r, struct k
 	kr_str_add(&doc->kept, "    </testcase>\n");
 }
 
-static void failed(struct kr_document *doc, const char *trace, const struct kr_level *level, enum kr_order order, const char *error)
+static void failed(struct kr_document *doc, const char *trace, const struct kr_level *level,
+	enum kr_order order, const char *error)
 {
 	begin_case(doc, trace, level, order, 0);
 	kr_str_add(&doc->kept, ">\n");
@@ -140,14 +146,16 @@ static void failed(struct kr_document *doc, const char *trace, const struct kr_l
 	kr_str_add(&doc->kept, "    </testcase>\n");
 }
 
-static void trace_done(struct kr_document *doc, const char *trace, const struct kr_notes *notes, struct kr_str *out)
+static void trace_done(struct kr_document *doc, const char *trace, const struct kr_notes *notes,
+	struct kr_str *out)
 {
 	struct kr_mem *mem = doc->kept.mem;
 
 	(void)notes; /* each case has them */
 	kr_str_add(out, "  <testsuite");
 	add_path(out, "name", trace);
-	kr_str_format(out, " tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"0\" time=\"%.6f\">\n", doc->cases, doc->failures, doc->errors, doc->seconds);
+	kr_str_format(out, " tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"0\" time=\"%.6f\">\n",
+		doc->cases, doc->failures, doc->errors, doc->seconds);
 	kr_str_add_bytes(out, kr_str_text(&doc->kept), doc->kept.n);
 	kr_str_add(out, "  </testsuite>\n");
 	out->failed |= doc->kept.failed;

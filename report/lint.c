@@ -1,4 +1,5 @@
-/* `krait lint`: each finding as a sentence with its place, grouped by kind. Cost: linear in the findings kept. */
+/* `krait lint`: each finding as a sentence with its place, grouped by kind. Cost: linear in the findings
+ * kept. */
 #include "report/lint.h"
 #include "report/notes.h"
 
@@ -14,7 +15,10 @@ struct writer {
 
 /* ---- words ---- */
 
-static void add_name(const struct writer *w, kr_txn t) { kr_history_print_name(w->h, w->h->txns.at[t.i].id, w->out); }
+static void add_name(const struct writer *w, kr_txn t)
+{
+	kr_history_print_name(w->h, w->h->txns.at[t.i].id, w->out);
+}
 
 /* Another transaction than that of the line: its id and where it stands. */
 static void add_other(const struct writer *w, const struct kr_lint_finding *f)
@@ -27,10 +31,14 @@ static void add_other(const struct writer *w, const struct kr_lint_finding *f)
 	kr_str_add(w->out, " (");
 	if (other->file != w->h->txns.at[f->txn.i].file)
 		kr_str_shown(w->out, w->h->files.at[other->file]);
-	kr_str_format(w->out, "%s%u)", other->file != w->h->txns.at[f->txn.i].file ? ":" : "line ", (unsigned)other->line);
+	kr_str_format(w->out, "%s%u)", other->file != w->h->txns.at[f->txn.i].file ? ":" : "line ",
+		(unsigned)other->line);
 }
 
-static void add_key(const struct writer *w, kr_key key) { kr_history_print_name(w->h, w->h->keys.at[key.i].name, w->out); }
+static void add_key(const struct writer *w, kr_key key)
+{
+	kr_history_print_name(w->h, w->h->keys.at[key.i].name, w->out);
+}
 
 /* Where to cut text so that no half character stays. */
 static size_t cut_at(const char *text, size_t most)
@@ -78,13 +86,15 @@ static void add_types(const struct writer *w, uint32_t types)
 	}
 }
 
-static void add_times(const struct writer *w, const char *before, const struct kr_lint_finding *f, const char *after)
+static void add_times(const struct writer *w, const char *before, const struct kr_lint_finding *f,
+	const char *after)
 {
 	kr_str_format(w->out, "%s%lld, %s%lld", before, (long long)f->time, after, (long long)f->other_time);
 }
 
 /* What is found of values. */
-static void add_value_sentence(const struct writer *w, enum kr_lint_kind kind, const struct kr_lint_finding *f)
+static void add_value_sentence(const struct writer *w, enum kr_lint_kind kind,
+	const struct kr_lint_finding *f)
 {
 	switch (kind) {
 	case KR_LINT_DUPLICATE_VALUE:
@@ -122,11 +132,13 @@ static void add_value_sentence(const struct writer *w, enum kr_lint_kind kind, c
 	}
 }
 
-static void add_read_sentence(const struct writer *w, const char *status, const struct kr_lint_finding *f, const char *guess)
+static void add_read_sentence(const struct writer *w, const char *status, const struct kr_lint_finding *f,
+	const char *guess)
 {
 	kr_str_format(w->out, " is %s, but ", status);
 	add_other(w, f);
-	kr_str_format(w->out, " read what its ops[%u] wrote, ", (unsigned)kr_history_place(w->h, f->txn, f->op));
+	kr_str_format(w->out, " read what its ops[%u] wrote, ",
+		(unsigned)kr_history_place(w->h, f->txn, f->op));
 	add_pair(w, f);
 	kr_str_format(w->out, ": %s", guess);
 }
@@ -135,9 +147,14 @@ static void add_sentence(const struct writer *w, enum kr_lint_kind kind, const s
 {
 	add_name(w, f->txn);
 	switch (kind) {
-	case KR_LINT_ABORTED_READ: add_read_sentence(w, "aborted", f, "a timeout that was taken for a failure?"); return;
+	case KR_LINT_ABORTED_READ:
+		add_read_sentence(w, "aborted", f, "a timeout that was taken for a failure?");
+		return;
 	case KR_LINT_UNKNOWN_READ: add_read_sentence(w, "unknown", f, "it took effect"); return;
-	case KR_LINT_TIMED_OUT: kr_str_add(w->out, " is aborted, but its error speaks of a timeout: is it known that it had no effect?"); return;
+	case KR_LINT_TIMED_OUT:
+		kr_str_add(w->out,
+			" is aborted, but its error speaks of a timeout: is it known that it had no effect?");
+		return;
 	case KR_LINT_SLOW_ABORT:
 		add_times(w, " is aborted and lasted ", f, "longer than any that committed: ");
 		kr_str_add(w->out, " for ");
@@ -154,7 +171,8 @@ static void add_sentence(const struct writer *w, enum kr_lint_kind kind, const s
 		return;
 	case KR_LINT_SESSION_OVERLAP:
 	case KR_LINT_SESSION_BACKWARDS:
-		add_times(w, " starts at ", f, kind == KR_LINT_SESSION_OVERLAP ? "before the return, at " : "before the start, at ");
+		add_times(w, " starts at ", f,
+			kind == KR_LINT_SESSION_OVERLAP ? "before the return, at " : "before the start, at ");
 		kr_str_add(w->out, ", of ");
 		add_other(w, f);
 		kr_str_add(w->out, ", earlier in its session");
@@ -172,7 +190,8 @@ static void add_sentence(const struct writer *w, enum kr_lint_kind kind, const s
 		if (f->count == 1)
 			kr_str_add(w->out, " has no id: it is named by its place");
 		else
-			kr_str_format(w->out, " and %u more have no id: they are named by their places", (unsigned)f->count - 1);
+			kr_str_format(w->out, " and %u more have no id: they are named by their places",
+				(unsigned)f->count - 1);
 		return;
 	default: add_value_sentence(w, kind, f); return;
 	}
@@ -195,7 +214,8 @@ static const char *file_of(const struct writer *w, kr_txn t)
 
 /* ---- text ---- */
 
-/* The sentence on a trace without a committed transaction, in a buffer that the caller frees; false: it has one. */
+/* The sentence on a trace without a committed transaction, in a buffer that the caller frees; false: it has
+ * one. */
 static bool none_committed(const struct writer *w, struct kr_str *out)
 {
 	kr_str_init(out, w->out->mem);
@@ -213,8 +233,8 @@ static void add_whole(const struct writer *w)
 
 	if (h->skipped > 0) {
 		kr_str_shown(w->out, w->trace);
-		kr_str_format(w->out, ": left-out: %u bad transaction%s or version order%s\n", (unsigned)h->skipped, h->skipped == 1 ? "" : "s",
-			h->skipped == 1 ? "" : "s");
+		kr_str_format(w->out, ": left-out: %u bad transaction%s or version order%s\n",
+			(unsigned)h->skipped, h->skipped == 1 ? "" : "s", h->skipped == 1 ? "" : "s");
 	}
 	if (none_committed(w, &text)) {
 		kr_str_shown(w->out, w->trace);
@@ -235,7 +255,8 @@ static void add_more(const struct writer *w, const char *kind, uint64_t n)
 	kr_str_format(w->out, ": %s: and %llu more\n", kind, (unsigned long long)n);
 }
 
-void kr_report_lint(const char *trace, const struct kr_history *h, const struct kr_lint *lint, struct kr_str *out)
+void kr_report_lint(const char *trace, const struct kr_history *h, const struct kr_lint *lint,
+	struct kr_str *out)
 {
 	const struct writer w = {trace, h, out};
 
@@ -332,7 +353,8 @@ static void json_finding(const struct writer *w, enum kr_lint_kind kind, const s
 	kr_str_add(w->out, "}\n");
 }
 
-void kr_report_lint_json(const char *trace, const struct kr_history *h, const struct kr_lint *lint, struct kr_str *out)
+void kr_report_lint_json(const char *trace, const struct kr_history *h, const struct kr_lint *lint,
+	struct kr_str *out)
 {
 	const struct writer w = {trace, h, out};
 	struct kr_str text;

@@ -1,4 +1,5 @@
-/* The live page of `krait watch --http`, and the messages that it shows: JSON, one object on one line each. */
+/* The live page of `krait watch --http`, and the messages that it shows: JSON, one object on one line
+ * each. */
 #ifndef KR_REPORT_LIVE_H
 #define KR_REPORT_LIVE_H
 
@@ -16,7 +17,8 @@ struct kr_live_state { /* all borrowed */
 	struct kr_engine_state engine;
 	int64_t began;                    /* of the run, milliseconds since 1970 */
 	double elapsed;                   /* seconds of the run */
-	const uint32_t *ended;            /* transactions in each of the last `seconds` seconds, the present one last */
+	/* transactions in each of the last `seconds` seconds, the present one last */
+	const uint32_t *ended;
 	uint32_t seconds, lines;
 	size_t bytes, limit;              /* of memory; limit SIZE_MAX: none */
 };
@@ -25,7 +27,8 @@ struct kr_live_state { /* all borrowed */
 void kr_report_live_state(const struct kr_live_state *s, struct kr_str *out);
 
 /* `number`: among all findings, from 1 on; `at`: when it was found, milliseconds since 1970. */
-void kr_report_live_finding(const struct kr_finding_report *r, const struct kr_finding *f, uint64_t number, int64_t at, struct kr_str *out);
+void kr_report_live_finding(const struct kr_finding_report *r, const struct kr_finding *f, uint64_t number,
+	int64_t at, struct kr_str *out);
 
 /* `how`: "ended", "failed" or "stopped"; `why`: in words, or NULL. */
 void kr_report_live_end(const char *how, const char *why, struct kr_str *out);

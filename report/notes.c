@@ -48,7 +48,8 @@ void kr_note_near_field(const struct kr_near_field *near, struct kr_str *out)
 	if (near->count == 1)
 		kr_str_format(out, "the %s of line %u has a field \"", near->place, (unsigned)near->line);
 	else
-		kr_str_format(out, "%u %ss, the first in line %u, have a field \"", (unsigned)near->count, near->place, (unsigned)near->line);
+		kr_str_format(out, "%u %ss, the first in line %u, have a field \"", (unsigned)near->count,
+			near->place, (unsigned)near->line);
 	kr_str_shown(out, near->name);
 	kr_str_format(out, "\", which means nothing; did you mean \"%s\"?", near->known);
 }
@@ -56,7 +57,8 @@ void kr_note_near_field(const struct kr_near_field *near, struct kr_str *out)
 void kr_notes_of_reading(struct kr_notes *notes, const struct kr_history *h)
 {
 	if (h->skipped > 0)
-		kr_notes_add(notes, "left out %u bad transaction%s%s%s", (unsigned)h->skipped, plural(h->skipped), h->first_skipped ? "; the first: " : "",
+		kr_notes_add(notes, "left out %u bad transaction%s%s%s", (unsigned)h->skipped,
+			plural(h->skipped), h->first_skipped ? "; the first: " : "",
 			h->first_skipped ? h->first_skipped : "");
 	for (uint32_t i = 0; i < h->near_fields.n; i++) {
 		struct kr_str *note = new_note(notes);
@@ -67,8 +69,10 @@ void kr_notes_of_reading(struct kr_notes *notes, const struct kr_history *h)
 	if (h->guessed.i != KR_NONE) {
 		const char *name = kr_history_value(h, h->keys.at[h->guessed.i].name)->text;
 
-		kr_notes_add(notes, "the field name \"%s\" is taken for the key \"%s\", not for the number %s: the trace does not tell which is meant", name,
-			name, name);
+		kr_notes_add(notes,
+			"the field name \"%s\" is taken for the key \"%s\", not for the number %s: the trace "
+			"does not tell which is meant",
+			name, name, name);
 	}
 }
 
@@ -118,16 +122,19 @@ static void note_timestamps(struct kr_notes *notes, const struct kr_history *h)
 	bool all = true;
 
 	for (uint32_t t = 0; t < h->txns.n; t++) {
-		unsigned both = KR_TXN_HAS_SNAPSHOT | KR_TXN_HAS_COMMIT_TS, flags = h->txns.at[t].flags & both;
+		unsigned both = KR_TXN_HAS_SNAPSHOT | KR_TXN_HAS_COMMIT_TS,
+			 flags = h->txns.at[t].flags & both;
 		n += flags != 0;
 		told |= flags;
 		all &= flags == both || h->txns.at[t].status != KR_COMMITTED;
 	}
 	if (n == 0)
 		return;
-	what = told == KR_TXN_HAS_SNAPSHOT ? "start" : told == KR_TXN_HAS_COMMIT_TS ? "commit" : "start and commit";
-	kr_notes_add(notes, "the database's %s timestamps of %u transaction%s were not looked at%s", what, (unsigned)n, plural(n),
-		all ? "; '--profile timestamps-si' goes by them" : "");
+	what = told == KR_TXN_HAS_SNAPSHOT     ? "start"
+		: told == KR_TXN_HAS_COMMIT_TS ? "commit"
+					       : "start and commit";
+	kr_notes_add(notes, "the database's %s timestamps of %u transaction%s were not looked at%s", what,
+		(unsigned)n, plural(n), all ? "; '--profile timestamps-si' goes by them" : "");
 }
 
 void kr_notes_of_deciding(struct kr_notes *notes, const struct kr_history *h, bool by_timestamps)

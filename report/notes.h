@@ -1,4 +1,5 @@
-/* Notes: what whoever reads a verdict should know beside it, a sentence each, that the verdict itself does not tell. */
+/* Notes: what whoever reads a verdict should know beside it, a sentence each, that the verdict itself does
+ * not tell. */
 #ifndef KR_REPORT_NOTES_H
 #define KR_REPORT_NOTES_H
 
@@ -16,8 +17,10 @@ void kr_notes_done(struct kr_notes *notes); /* also of a zeroed one */
 
 void kr_notes_add(struct kr_notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-void kr_notes_of_reading(struct kr_notes *notes, const struct kr_history *h);  /* what was left out, and what was probably meant */
-void kr_notes_of_deciding(struct kr_notes *notes, const struct kr_history *h, bool by_timestamps); /* what a verdict does not rest on */
+/* what was left out, and what was probably meant */
+void kr_notes_of_reading(struct kr_notes *notes, const struct kr_history *h);
+/* what a verdict does not rest on */
+void kr_notes_of_deciding(struct kr_notes *notes, const struct kr_history *h, bool by_timestamps);
 
 /* `SEPARATOR"notes": ["..."]`, or nothing where there are none. */
 void kr_notes_json(const struct kr_notes *notes, const char *separator, struct kr_str *out);

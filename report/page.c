@@ -1,5 +1,6 @@
-/* Pages: their frame, which that of `krait watch --http` has, too (live.c); and of `krait check --html` the levels, and the elements that hold data (report/page.h says how they are kept apart from the program). The policy in
- * its head keeps a browser from loading anything. */
+/* Pages: their frame, which that of `krait watch --http` has, too (live.c); and of `krait check --html` the
+ * levels, and the elements that hold data (report/page.h says how they are kept apart from the program). The
+ * policy in its head keeps a browser from loading anything. */
 #include "report/page.h"
 
 #include <string.h>
@@ -73,15 +74,20 @@ void kr_page_open(const char *policy, const char *style, const char *without, st
 {
 	kr_str_add(out,
 		"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src "
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+		"'unsafe-inline'; script-src 'unsafe-inline'; img-src "
 		"data:");
 	kr_str_add(out, policy);
 	kr_str_add(out,
-		"\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n"
-		"<meta name=\"generator\" content=\"krait " KR_VERSION "\">\n<link rel=\"icon\" href=\"data:,\">\n<title>krait</title>\n<style>\n");
+		"\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta "
+		"name=\"color-scheme\" content=\"light dark\">\n"
+		"<meta name=\"generator\" content=\"krait " KR_VERSION
+		"\">\n<link rel=\"icon\" href=\"data:,\">\n<title>krait</title>\n<style>\n");
 	kr_str_add(out, kr_page_style);
 	kr_str_add(out, style);
-	kr_str_format(out, "</style>\n</head>\n<body>\n<noscript>This page is drawn by the program that it holds: please allow scripts. %s</noscript>\n",
+	kr_str_format(out,
+		"</style>\n</head>\n<body>\n<noscript>This page is drawn by the program that it holds: "
+		"please allow scripts. %s</noscript>\n",
 		without);
 	kr_str_add(out, "<div id=\"page\"></div>\n");
 }

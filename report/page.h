@@ -1,7 +1,9 @@
-/* Parts of pages: that of `krait check --html`, and that of `krait watch --http` (live.c). Private to report/.
+/* Parts of pages: that of `krait check --html`, and that of `krait watch --http` (live.c). Private to
+ * report/.
  *
- * The page holds data and a program: each part of the data is JSON in a script element that a browser does not run, report/page/ has the program that
- * shows it. What comes from a trace is in the data alone, where no text can end the element, and reaches the page as text, never as HTML. */
+ * The page holds data and a program: each part of the data is JSON in a script element that a browser does
+ * not run, report/page/ has the program that shows it. What comes from a trace is in the data alone, where no
+ * text can end the element, and reaches the page as text, never as HTML. */
 #ifndef KR_REPORT_PAGE_H
 #define KR_REPORT_PAGE_H
 
@@ -10,11 +12,13 @@
 /* Made by the build from report/page/: texts, terminated. */
 extern const char kr_page_style[], kr_page_program[], kr_live_style[], kr_live_program[];
 
-/* A document up to its data, and from there on. `policy` and `style` are what this page has beside all others, `without` what a reader without scripts is told. */
+/* A document up to its data, and from there on. `policy` and `style` are what this page has beside all
+ * others, `without` what a reader without scripts is told. */
 void kr_page_open(const char *policy, const char *style, const char *without, struct kr_str *out);
 void kr_page_close(const char *program, struct kr_str *out);
 
-/* Appends `json` (an own buffer, which it empties and frees) as a data element of this kind: "levels", "trace", "operations", "verdict" or "failed". */
+/* Appends `json` (an own buffer, which it empties and frees) as a data element of this kind: "levels",
+ * "trace", "operations", "verdict" or "failed". */
 void kr_page_data(struct kr_str *out, const char *kind, struct kr_str *json);
 
 /* , "NAME": "AT": a number would lose digits in a browser; null where it is not known. */

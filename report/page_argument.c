@@ -1,5 +1,7 @@
-/* The argument of a cyclic violation as data of the page: the cycles that it uses, each edge with the literals that it holds under, what the literals say, and the steps and
- * cases that settle them. What the argument does not use stays out, so that it costs what is shown. An incomplete argument is its last cycle alone. */
+/* The argument of a cyclic violation as data of the page: the cycles that it uses, each edge with the
+ * literals that it holds under, what the literals say, and the steps and cases that settle them. What the
+ * argument does not use stays out, so that it costs what is shown. An incomplete argument is its last cycle
+ * alone. */
 #include "report/page.h"
 
 #define STEPS_MOST 4000u /* a longer argument is for `krait verify`: its last cycle alone is shown */
@@ -19,8 +21,8 @@ static void add_edge(const struct telling *t, const struct kr_cert_edge *e, bool
 	struct kr_str text;
 	struct kr_words w = {t->r->history, NULL, &text};
 
-	kr_str_format(t->out, "%s{\"from\": %u, \"to\": %u, \"kind\": \"%s\"", first ? "" : ",\n", e->from.i, e->to.i,
-		kr_edge_name((enum kr_edge_kind)e->kind));
+	kr_str_format(t->out, "%s{\"from\": %u, \"to\": %u, \"kind\": \"%s\"", first ? "" : ",\n", e->from.i,
+		e->to.i, kr_edge_name((enum kr_edge_kind)e->kind));
 	if (e->predicate)
 		kr_str_add(t->out, ", \"predicate\": true");
 	if (e->key.i != KR_NONE) {
@@ -130,8 +132,8 @@ static void add_steps(const struct telling *t, const struct kr_case *c)
 	kr_str_add(t->out, "\"steps\": [");
 	for (uint32_t i = 0; i < c->count; i++) {
 		const struct kr_argument_step *step = &t->arg->steps.at[c->first + i];
-		kr_str_format(t->out, "%s{\"literal\": %u, \"because\": \"%s\", \"from\": %u}", i > 0 ? "," : "", step->literal, names[step->because],
-			step->from);
+		kr_str_format(t->out, "%s{\"literal\": %u, \"because\": \"%s\", \"from\": %u}",
+			i > 0 ? "," : "", step->literal, names[step->because], step->from);
 	}
 	kr_str_add(t->out, "]");
 }
@@ -188,7 +190,10 @@ static void mark(const struct telling *t)
 void kr_page_argument(const struct kr_report *r, const struct kr_argument *arg, struct kr_str *out)
 {
 	uint32_t ncycles = arg->cert->cycles.n, nliterals = 2 * arg->choices.n;
-	struct telling t = {.r = r, .arg = arg, .out = out, .whole = arg->complete && arg->steps.n <= STEPS_MOST};
+	struct telling t = {.r = r,
+		.arg = arg,
+		.out = out,
+		.whole = arg->complete && arg->steps.n <= STEPS_MOST};
 
 	t.cycles = kr_mem_alloc(out->mem, ncycles, sizeof *t.cycles);
 	t.literals = kr_mem_alloc(out->mem, nliterals, sizeof *t.literals);

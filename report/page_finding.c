@@ -1,6 +1,6 @@
-/* A finding as data of the page: its words; a lane for each transaction that it speaks of, with the statements that matter and
- * the spans of its instants; the versions in question; and the inequalities that leave no room. Times are texts, so that they
- * stay exact; null is no bound. */
+/* A finding as data of the page: its words; a lane for each transaction that it speaks of, with the
+ * statements that matter and the spans of its instants; the versions in question; and the inequalities that
+ * leave no room. Times are texts, so that they stay exact; null is no bound. */
 #include "report/page_findings.h"
 
 #include <string.h>
@@ -57,7 +57,8 @@ static void add_op(struct drawing *d, kr_txn t, uint32_t op)
 
 static void add_write(struct drawing *d, kr_txn t, kr_key key)
 {
-	kr_op op = t.i == KR_NONE || key.i == KR_NONE ? (kr_op){KR_NONE} : kr_words_last_write(d->r->history, t, key);
+	kr_op op = t.i == KR_NONE || key.i == KR_NONE ? (kr_op){KR_NONE}
+						      : kr_words_last_write(d->r->history, t, key);
 
 	if (op.i != KR_NONE)
 		add_op(d, t, op.i - d->r->history->txns.at[t.i].op_first);
@@ -87,7 +88,8 @@ static void gather(struct drawing *d)
 	kr_vec_done(d->out->mem, &parts);
 	for (uint32_t i = 0; i < d->f->edge_count; i++) {
 		const struct kr_certain_edge *e = &d->r->all->edges.at[d->f->edge_first + i];
-		add_op(d, e->kind == KR_WR ? e->to : e->from, e->kind == KR_WR || e->kind == KR_RW ? e->op : KR_NONE);
+		add_op(d, e->kind == KR_WR ? e->to : e->from,
+			e->kind == KR_WR || e->kind == KR_RW ? e->op : KR_NONE);
 		add_write(d, e->kind == KR_RW ? (kr_txn){KR_NONE} : e->from, e->key);
 		add_write(d, e->kind == KR_WR ? (kr_txn){KR_NONE} : e->to, e->key);
 	}
@@ -153,23 +155,29 @@ static void add_statement(const struct drawing *d, kr_txn t, uint32_t index, boo
 	kr_words_op(&w, op);
 	kr_str_add(d->out, first ? "{" : ", {");
 	kr_str_member_made(d->out, "text", &text);
-	add_span(d->out, timed ? (struct kr_span){attr->invoked, attr->open ? INT64_MAX : attr->returned} : kr_basis_op(d->basis, t, index));
+	add_span(d->out,
+		timed ? (struct kr_span){attr->invoked, attr->open ? INT64_MAX : attr->returned}
+		      : kr_basis_op(d->basis, t, index));
 	if (!timed)
 		kr_str_add(d->out, ", \"implied\": true");
-	if ((t.i == d->f->txns[0].i && index == d->f->ops[0]) || (t.i == d->f->txns[1].i && index == d->f->ops[1]))
+	if ((t.i == d->f->txns[0].i && index == d->f->ops[0]) ||
+		(t.i == d->f->txns[1].i && index == d->f->ops[1]))
 		kr_str_add(d->out, ", \"named\": true");
 	kr_str_add(d->out, "}");
 }
 
 static void add_end(const struct drawing *d, kr_txn t, bool first)
 {
-	static const char *const ends[] = {[KR_COMMITTED] = "commit", [KR_ABORTED] = "rollback", [KR_UNKNOWN] = "commit"};
+	static const char *const ends[] =
+		{[KR_COMMITTED] = "commit", [KR_ABORTED] = "rollback", [KR_UNKNOWN] = "commit"};
 	const struct kr_transaction *txn = &d->r->history->txns.at[t.i];
 
 	if (!(txn->flags & KR_TXN_HAS_END) || txn->flags & KR_TXN_AUTO || by_stamps(d))
 		return;
 	kr_str_format(d->out, "%s{\"text\": \"%s\"", first ? "" : ", ", ends[txn->status]);
-	add_span(d->out, (struct kr_span){txn->end_invoked, txn->flags & KR_TXN_END_OPEN ? INT64_MAX : txn->end_returned});
+	add_span(d->out,
+		(struct kr_span){txn->end_invoked,
+			txn->flags & KR_TXN_END_OPEN ? INT64_MAX : txn->end_returned});
 	kr_str_add(d->out, "}");
 }
 
@@ -185,7 +193,8 @@ static void add_instants(const struct drawing *d, kr_txn t)
 		struct kr_span at;
 	} all[] = {
 		{"snapshot", times.has_snapshot && !locks, times.snapshot},
-		{"snapshot", d->f->mechanism == KR_MECH_CR && !times.has_snapshot && t.i == d->f->txns[0].i, d->f->snapshot},
+		{"snapshot", d->f->mechanism == KR_MECH_CR && !times.has_snapshot && t.i == d->f->txns[0].i,
+			d->f->snapshot},
 		{"commit", ends && !locks, times.commit},
 		{"locked", locks && t.i == d->f->txns[0].i, d->f->held[0]},
 		{"locked", locks && t.i == d->f->txns[1].i, d->f->held[1]},
@@ -218,7 +227,8 @@ static void add_lane(const struct drawing *d, const struct lane *lane)
 		kr_str_add(d->out, ", ");
 		add_name(d, "session", h->sessions.at[txn->session.i]);
 	}
-	kr_str_format(d->out, ", \"status\": \"%c\", \"line\": %u, \"ops\": %u%s, \"statements\": [", letters[txn->status], txn->line, txn->op_count,
+	kr_str_format(d->out, ", \"status\": \"%c\", \"line\": %u, \"ops\": %u%s, \"statements\": [",
+		letters[txn->status], txn->line, txn->op_count,
 		txn->flags & KR_TXN_AUTO ? ", \"auto\": true" : "");
 	for (uint32_t i = 0; i < lane->ops.n; i++)
 		add_statement(d, lane->txn, lane->ops.at[i], i == 0);
@@ -278,7 +288,8 @@ static void add_gap(struct drawing *d, const struct kr_gap *gap)
 		kr_str_add(d->out, ", \"basis\": true");
 	if (gap->edge != KR_NONE)
 		kr_str_format(d->out, ", \"edge\": %u", gap->edge);
-	kr_str_format(d->out, ", \"lanes\": [%td, %td]}", lane_of(d, gap->before.txn) - d->lanes.at, lane_of(d, gap->after.txn) - d->lanes.at);
+	kr_str_format(d->out, ", \"lanes\": [%td, %td]}", lane_of(d, gap->before.txn) - d->lanes.at,
+		lane_of(d, gap->after.txn) - d->lanes.at);
 }
 
 static void add_window(const struct drawing *d, const struct kr_sight_window *window)
@@ -304,8 +315,8 @@ static void add_edge(struct drawing *d, const struct kr_certain_edge *e)
 	struct kr_words w = words(d, &text);
 
 	kr_finding_edge_says(&w, e);
-	kr_str_format(d->out, "{\"from\": %td, \"to\": %td, \"kind\": \"%s\", ", lane_of(d, e->from) - d->lanes.at, lane_of(d, e->to) - d->lanes.at,
-		kr_edge_name(e->kind));
+	kr_str_format(d->out, "{\"from\": %td, \"to\": %td, \"kind\": \"%s\", ",
+		lane_of(d, e->from) - d->lanes.at, lane_of(d, e->to) - d->lanes.at, kr_edge_name(e->kind));
 	kr_str_member_made(d->out, "why", &text);
 	if (e->predicate)
 		kr_str_add(d->out, ", \"predicate\": true");
@@ -364,7 +375,8 @@ static void add_texts(const struct drawing *d)
 	kr_str_member_made(d->out, "text", &text);
 }
 
-enum kr_status kr_report_page_finding(const struct kr_finding_report *r, const struct kr_finding *f, struct kr_basis *basis, struct kr_str *out)
+enum kr_status kr_report_page_finding(const struct kr_finding_report *r, const struct kr_finding *f,
+	struct kr_basis *basis, struct kr_str *out)
 {
 	struct kr_grounds grounds;
 	struct kr_cast cast;
@@ -374,7 +386,8 @@ enum kr_status kr_report_page_finding(const struct kr_finding_report *r, const s
 
 	kr_str_init(&json, out->mem);
 	kr_cast_init(&cast, out->mem, r->history);
-	if (status == KR_BAD) /* it was told with a class that only more of the history shows; what was noted holds */
+	/* it was told with a class that only more of the history shows; what was noted holds */
+	if (status == KR_BAD)
 		status = KR_OK;
 	if (!status) {
 		add_texts(&d);

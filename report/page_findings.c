@@ -1,12 +1,13 @@
-/* The page of findings around the single ones: what a trace was held to, how many are shown, and what was found in all. */
+/* The page of findings around the single ones: what a trace was held to, how many are shown, and what was
+ * found in all. */
 #include "report/page_findings.h"
 
 #include "report/page.h"
 
 #include <string.h>
 
-void kr_report_page_findings_begin(const char *trace, const struct kr_profile *profile, const struct kr_level *certify, const struct kr_history *h,
-	struct kr_str *out)
+void kr_report_page_findings_begin(const char *trace, const struct kr_profile *profile,
+	const struct kr_level *certify, const struct kr_history *h, struct kr_str *out)
 {
 	struct kr_str json;
 
@@ -25,7 +26,8 @@ void kr_report_page_findings_begin(const char *trace, const struct kr_profile *p
 		kr_str_add(&json, ", ");
 		kr_str_member_shown(&json, "time_unit", h->time_unit);
 	}
-	kr_str_format(&json, ", \"stamps\": %s, \"skew\": \"%lld\"}", profile->clock == KR_CLOCK_STAMPS ? "true" : "false",
+	kr_str_format(&json, ", \"stamps\": %s, \"skew\": \"%lld\"}",
+		profile->clock == KR_CLOCK_STAMPS ? "true" : "false",
 		profile->clock == KR_CLOCK_STAMPS ? 0LL : (long long)h->clock_skew);
 	kr_page_data(out, "profile", &json);
 }
@@ -36,14 +38,15 @@ static uint32_t count(struct kr_page_tally *tally, const struct kr_finding *f)
 	const char *name = kr_finding_class_name(f);
 	int c = 0;
 
-	while (c + 1 < KR_PAGE_CLASSES && tally->at[f->mechanism][c].name && strcmp(tally->at[f->mechanism][c].name, name) != 0)
+	while (c + 1 < KR_PAGE_CLASSES && tally->at[f->mechanism][c].name &&
+		strcmp(tally->at[f->mechanism][c].name, name) != 0)
 		c++;
 	tally->at[f->mechanism][c].name = name;
 	return ++tally->at[f->mechanism][c].found;
 }
 
-enum kr_status kr_report_page_findings(struct kr_ctx *ctx, const struct kr_finding_report *r, const struct kr_marks *marks, struct kr_page_tally *tally,
-	struct kr_str *out)
+enum kr_status kr_report_page_findings(struct kr_ctx *ctx, const struct kr_finding_report *r,
+	const struct kr_marks *marks, struct kr_page_tally *tally, struct kr_str *out)
 {
 	struct kr_basis *basis = NULL;
 	enum kr_status status = KR_OK;
@@ -53,7 +56,8 @@ enum kr_status kr_report_page_findings(struct kr_ctx *ctx, const struct kr_findi
 		if (count(tally, f) > KR_PAGE_FINDINGS_MOST)
 			continue;
 		if (!basis)
-			status = kr_basis_new(ctx, r->history, (struct kr_claims){r->profile, r->certify, marks}, r->all, &basis);
+			status = kr_basis_new(ctx, r->history,
+				(struct kr_claims){r->profile, r->certify, marks}, r->all, &basis);
 		if (!status)
 			status = kr_report_page_finding(r, f, basis, out);
 	}
@@ -72,8 +76,9 @@ void kr_report_page_findings_end(const struct kr_page_tally *tally, const char *
 	kr_str_add(&json, ", \"found\": [");
 	for (int m = 0; m < KR_MECH_KINDS; m++)
 		for (int c = 0; c < KR_PAGE_CLASSES && tally->at[m][c].name; c++) {
-			kr_str_format(&json, "%s{\"mechanism\": \"%s\", \"class\": \"%s\", \"count\": %u}", separator,
-				kr_mechanism_name((enum kr_mechanism_kind)m), tally->at[m][c].name, tally->at[m][c].found);
+			kr_str_format(&json, "%s{\"mechanism\": \"%s\", \"class\": \"%s\", \"count\": %u}",
+				separator, kr_mechanism_name((enum kr_mechanism_kind)m), tally->at[m][c].name,
+				tally->at[m][c].found);
 			separator = ", ";
 		}
 	kr_str_add(&json, "]}");

@@ -1,10 +1,12 @@
-/* A trace as data of the page: transactions as parallel arrays, so that 100,000 of them are a few megabytes; times as differences, from the earliest on. Operations are a
- * data element of their own, which the page parses only when some are asked for. */
+/* A trace as data of the page: transactions as parallel arrays, so that 100,000 of them are a few megabytes;
+ * times as differences, from the earliest on. Operations are a data element of their own, which the page
+ * parses only when some are asked for. */
 #include "report/page.h"
 
 #include <string.h>
 
-#define OPS_MOST 4000000u /* of which the page holds the text; transactions beyond have none, and the page says so */
+#define OPS_MOST \
+	4000000u /* of which the page holds the text; transactions beyond have none, and the page says so */
 
 typedef void add_one(const struct kr_history *h, uint32_t t, struct kr_str *out);
 
@@ -43,7 +45,10 @@ static void add_name(const struct kr_history *h, kr_value name, struct kr_str *o
 	kr_str_done(&text);
 }
 
-static void add_id(const struct kr_history *h, uint32_t t, struct kr_str *out) { add_name(h, h->txns.at[t].id, out); }
+static void add_id(const struct kr_history *h, uint32_t t, struct kr_str *out)
+{
+	add_name(h, h->txns.at[t].id, out);
+}
 
 static void add_session(const struct kr_history *h, uint32_t t, struct kr_str *out)
 {
@@ -52,7 +57,10 @@ static void add_session(const struct kr_history *h, uint32_t t, struct kr_str *o
 	add_number(out, session.i == KR_NONE ? -1 : (int64_t)session.i);
 }
 
-static void add_file(const struct kr_history *h, uint32_t t, struct kr_str *out) { add_number(out, h->txns.at[t].file); }
+static void add_file(const struct kr_history *h, uint32_t t, struct kr_str *out)
+{
+	add_number(out, h->txns.at[t].file);
+}
 
 /* From the line of the transaction before. */
 static void add_line(const struct kr_history *h, uint32_t t, struct kr_str *out)
@@ -72,7 +80,10 @@ static void add_length(const struct kr_history *h, uint32_t t, struct kr_str *ou
 {
 	const struct kr_transaction *txn = &h->txns.at[t];
 
-	add_number(out, txn->flags & KR_TXN_HAS_END && !(txn->flags & KR_TXN_END_OPEN) ? apart(txn->end_returned, txn->begin_invoked) : -1);
+	add_number(out,
+		txn->flags & KR_TXN_HAS_END && !(txn->flags & KR_TXN_END_OPEN)
+			? apart(txn->end_returned, txn->begin_invoked)
+			: -1);
 }
 
 static bool is_timed(const struct kr_history *h, int64_t *first)
@@ -180,8 +191,8 @@ void kr_report_page_trace(const char *trace, const struct kr_history *h, struct 
 			kr_str_add(&json, ", ");
 			kr_str_member_shown(&json, "time_unit", h->time_unit);
 		}
-		kr_str_format(&json, ", \"format\": \"%s\", \"ops\": %u, \"keys\": %u, \"skipped\": %u", h->format ? h->format : "", h->ops.n, h->keys.n,
-			h->skipped);
+		kr_str_format(&json, ", \"format\": \"%s\", \"ops\": %u, \"keys\": %u, \"skipped\": %u",
+			h->format ? h->format : "", h->ops.n, h->keys.n, h->skipped);
 		add_transactions(h, &json);
 	}
 	kr_str_add(&json, "}");

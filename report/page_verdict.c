@@ -1,4 +1,5 @@
-/* A verdict as data of the page: the sentence, the transactions that matter with those of their operations that do, the argument, and what was assumed. */
+/* A verdict as data of the page: the sentence, the transactions that matter with those of their operations
+ * that do, the argument, and what was assumed. */
 #include "base/order.h"
 #include "checkers/lattice.h"
 #include "report/page.h"
@@ -24,14 +25,16 @@ static void add_ops_of(const struct kr_history *h, const struct kr_cast *cast, k
 	}
 }
 
-/* Who the text speaks of, in the order of mention (its T1, T2, ...), each with its operations that matter and how many it has. */
+/* Who the text speaks of, in the order of mention (its T1, T2, ...), each with its operations that matter and
+ * how many it has. */
 static void add_cast(const struct kr_history *h, const struct kr_cast *cast, struct kr_str *out)
 {
 	KR_SORT(cast->ops.at, cast->ops.n, kr_by_id);
 	kr_str_add(out, ",\n\"cast\": [");
 	for (uint32_t i = 0; i < cast->txns.n; i++) {
 		kr_txn t = cast->txns.at[i];
-		kr_str_format(out, "%s{\"txn\": %u, \"ops\": %u, \"shown\": [", i > 0 ? ", " : "", t.i, h->txns.at[t.i].op_count);
+		kr_str_format(out, "%s{\"txn\": %u, \"ops\": %u, \"shown\": [", i > 0 ? ", " : "", t.i,
+			h->txns.at[t.i].op_count);
 		add_ops_of(h, cast, t, out);
 		kr_str_add(out, "]}");
 	}
@@ -80,12 +83,14 @@ static void add_violated(const struct kr_report *r, const struct kr_argument *ar
 	if (arg && cert->cycles.n > 0)
 		kr_page_argument(r, arg, out);
 	else if (!arg)
-		kr_str_format(out, ",\n\"operation\": {\"txn\": %u, \"op\": %u}", cert->anomaly.txn.i, cert->anomaly.op);
+		kr_str_format(out, ",\n\"operation\": {\"txn\": %u, \"op\": %u}", cert->anomaly.txn.i,
+			cert->anomaly.op);
 }
 
 static void add_satisfied(const struct kr_certificate *cert, struct kr_str *out)
 {
-	static const char *const forms[] = {[KR_CERT_ORDER] = "order", [KR_CERT_SNAPSHOTS] = "snapshots", [KR_CERT_WORLD] = "world"};
+	static const char *const forms[] =
+		{[KR_CERT_ORDER] = "order", [KR_CERT_SNAPSHOTS] = "snapshots", [KR_CERT_WORLD] = "world"};
 
 	kr_str_format(out, ",\n\"form\": \"%s\", \"order_found\": [", forms[cert->kind]);
 	for (uint32_t i = 0; i < cert->serial.n; i++)
@@ -138,7 +143,8 @@ void kr_report_page_verdict(const struct kr_modules *more, const struct kr_repor
 	kr_str_member(&json, "level", r->level->id);
 	kr_str_format(&json, ", \"order\": \"%s\", ", kr_order_name(r->order));
 	kr_str_member(&json, "checker", r->checker->name);
-	kr_str_format(&json, ", \"verdict\": \"%s\", \"seconds\": %.6f", kr_report_verdict(kr_report_outcome(r)), r->seconds);
+	kr_str_format(&json, ", \"verdict\": \"%s\", \"seconds\": %.6f",
+		kr_report_verdict(kr_report_outcome(r)), r->seconds);
 	add_follows(more, r, &json);
 	if (kr_report_reason(r)) {
 		kr_str_add(&json, ", ");

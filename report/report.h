@@ -1,6 +1,8 @@
-/* Reports: a verdict and its certificate as text, JSON and pictures. The only code that formats results; it prints nothing itself.
+/* Reports: a verdict and its certificate as text, JSON and pictures. The only code that formats results; it
+ * prints nothing itself.
  *
- * Every function here appends to `out` and takes its memory from out->mem; a failed allocation shows in out->failed, which the caller checks once. */
+ * Every function here appends to `out` and takes its memory from out->mem; a failed allocation shows in
+ * out->failed, which the caller checks once. */
 #ifndef KR_REPORT_REPORT_H
 #define KR_REPORT_REPORT_H
 
@@ -33,31 +35,43 @@ const char *kr_report_reason(const struct kr_report *r);
 
 const char *kr_report_verdict(enum kr_outcome outcome); /* "satisfied", "violated", "unknown" */
 
-/* Of a violation, whether it is one only because of an order that the trace gives (check.h): "under the given order", "perhaps under the given order only", or NULL. */
+/* Of a violation, whether it is one only because of an order that the trace gives (check.h): "under the given
+ * order", "perhaps under the given order only", or NULL. */
 const char *kr_report_given(const struct kr_report *r);
 
 /* Name of the anomaly of a violated verdict (docs/levels.md), with its suffix: "G-single-session". */
 #define KR_ANOMALY_NAME_SIZE 48
-void kr_report_anomaly(const struct kr_history *h, const struct kr_certificate *cert, char out[KR_ANOMALY_NAME_SIZE]);
+void kr_report_anomaly(const struct kr_history *h, const struct kr_certificate *cert,
+	char out[KR_ANOMALY_NAME_SIZE]);
 
 /* The anomaly in one plain sentence, without a period; transactions by their ids. */
 void kr_report_sentence(const struct kr_report *r, struct kr_str *out);
 
-/* "TRACE<TAB>LEVEL<TAB>VERDICT[<TAB>ANOMALY[<TAB>under the given order]]" and a newline; with `colour` the verdict between terminal escapes. */
+/* "TRACE<TAB>LEVEL<TAB>VERDICT[<TAB>ANOMALY[<TAB>under the given order]]" and a newline; with `colour` the
+ * verdict between terminal escapes. */
 void kr_report_line(const struct kr_report *r, bool colour, struct kr_str *out);
 
 /* How such a line begins: the trace, what it was held to, and the outcome. */
-void kr_report_line_head(const char *trace, const char *question, enum kr_outcome outcome, bool colour, struct kr_str *out);
+void kr_report_line_head(const char *trace, const char *question, enum kr_outcome outcome, bool colour,
+	struct kr_str *out);
 
-/* One JSON object on one line (docs/cli.md), without a newline; with the fields "explanation" and "stats" if asked for. */
+/* One JSON object on one line (docs/cli.md), without a newline; with the fields "explanation" and "stats" if
+ * asked for. */
 struct kr_json_extras { bool explanation, stats; };
 void kr_report_json(const struct kr_report *r, struct kr_json_extras extras, struct kr_str *out);
 
 /* Where a trace stands in the lattice (`krait classify`); all borrowed. */
-struct kr_classes { const char *trace; const struct kr_history *history; const struct kr_decision *decisions; uint32_t n; const struct kr_modules *modules;
-	const struct kr_notes *notes; };
+struct kr_classes {
+	const char *trace;
+	const struct kr_history *history;
+	const struct kr_decision *decisions;
+	uint32_t n;
+	const struct kr_modules *modules;
+	const struct kr_notes *notes;
+};
 void kr_report_classes(const struct kr_classes *c, struct kr_str *out);
-void kr_report_classes_json(const struct kr_classes *c, struct kr_str *out); /* one object on one line, without a newline */
+/* one object on one line, without a newline */
+void kr_report_classes_json(const struct kr_classes *c, struct kr_str *out);
 
 /* The lattice of all levels, as a graph in the DOT language and as a page in Markdown (docs/lattice.md). */
 void kr_report_lattice_dot(const struct kr_modules *more, struct kr_str *out);
@@ -69,8 +83,9 @@ void kr_report_explain(const struct kr_report *r, struct kr_str *out);
 /* One graph in the DOT language; nothing when the verdict is not a violation. */
 void kr_report_dot(const struct kr_report *r, struct kr_str *out);
 
-/* The page of `krait check --html`, in parts: the beginning, for each trace its data and then its verdicts, the end. A trace without a history (a limit was hit while it was
- * read) has data, too; one that could not be used has its error instead. */
+/* The page of `krait check --html`, in parts: the beginning, for each trace its data and then its verdicts,
+ * the end. A trace without a history (a limit was hit while it was read) has data, too; one that could not be
+ * used has its error instead. */
 void kr_report_page_begin(const struct kr_modules *more, struct kr_str *out);
 void kr_report_page_trace(const char *trace, const struct kr_history *h, struct kr_str *out);
 void kr_report_page_verdict(const struct kr_modules *more, const struct kr_report *r, struct kr_str *out);
@@ -81,20 +96,26 @@ void kr_report_page_end(struct kr_str *out);
 void kr_report_run_stats(const struct kr_report *r, struct kr_str *out);
 void kr_report_run_stats_json(const struct kr_report *r, struct kr_str *out); /* one JSON object */
 
-/* `krait stats`: what a history holds. Needs a set over its writes: KR_NOMEM when `ctx` has no memory for it, or a limit. */
+/* `krait stats`: what a history holds. Needs a set over its writes: KR_NOMEM when `ctx` has no memory for it,
+ * or a limit. */
 struct kr_trace_stats {
 	uint32_t txns, committed, aborted, unknown, sessions, keys, files, skipped;
 	uint64_t failed, undone; /* operations that do not count; of both: failed */
 	uint64_t ops, by_kind[KR_OP_KINDS], reads_unknown; /* reads whose result the trace does not tell */
 	uint32_t ops_most;          /* operations of the longest transaction */
 	kr_txn longest;             /* that transaction, KR_NONE: no transactions */
-	uint64_t writes, duplicate_writes; /* writes of a value; those whose (key, value) was written before in the file */
+	/* writes of a value; those whose (key, value) was written before in the file */
+	uint64_t writes, duplicate_writes;
 	uint32_t duplicate_pairs;   /* (key, value) pairs written more than once */
 	uint32_t kinds[KR_KIND_SET + 1]; /* keys by use */
 	bool timed;                 /* every transaction has begin and end */
 };
-enum kr_status kr_report_trace_stats(struct kr_ctx *ctx, const struct kr_history *h, struct kr_trace_stats *out);
-void kr_report_print_stats(const char *trace, const struct kr_history *h, const struct kr_trace_stats *stats, struct kr_str *out);
-void kr_report_json_stats(const char *trace, const struct kr_history *h, const struct kr_trace_stats *stats, struct kr_str *out); /* one line, no newline */
+enum kr_status kr_report_trace_stats(struct kr_ctx *ctx, const struct kr_history *h,
+	struct kr_trace_stats *out);
+void kr_report_print_stats(const char *trace, const struct kr_history *h, const struct kr_trace_stats *stats,
+	struct kr_str *out);
+/* one line, no newline */
+void kr_report_json_stats(const char *trace, const struct kr_history *h, const struct kr_trace_stats *stats,
+	struct kr_str *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* What `check --stats` tells of one verdict: sizes of the trace, what each pass did to the graph and to the superpositions, what the back end did, times and
- * memory. */
+/* What `check --stats` tells of one verdict: sizes of the trace, what each pass did to the graph and to the
+ * superpositions, what the back end did, times and memory. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +16,8 @@ static uint64_t known_edges(const struct kr_ir_counts *c)
 
 static const char *change_name(enum kr_change change)
 {
-	static const char *const names[] = {[KR_UNCHANGED] = "unchanged", [KR_CHANGED] = "changed", [KR_CONFLICT] = "conflict"};
+	static const char *const names[] =
+		{[KR_UNCHANGED] = "unchanged", [KR_CHANGED] = "changed", [KR_CONFLICT] = "conflict"};
 
 	return names[change];
 }
@@ -26,7 +27,8 @@ static const char *change_name(enum kr_change change)
 static void add_tallies(const char *before, const struct kr_tallies *t, struct kr_str *out)
 {
 	for (uint32_t i = 0; i < t->n; i++)
-		kr_str_format(out, "%s%s %lld%s", i > 0 ? ", " : before, t->at[i].name, (long long)t->at[i].value, i + 1 == t->n ? "\n" : "");
+		kr_str_format(out, "%s%s %lld%s", i > 0 ? ", " : before, t->at[i].name,
+			(long long)t->at[i].value, i + 1 == t->n ? "\n" : "");
 }
 
 static void add_change(struct kr_str *out, uint64_t before, uint64_t after)
@@ -36,13 +38,15 @@ static void add_change(struct kr_str *out, uint64_t before, uint64_t after)
 	if (before == after)
 		(void)snprintf(text, sizeof text, "%llu", (unsigned long long)after);
 	else
-		(void)snprintf(text, sizeof text, "%llu > %llu", (unsigned long long)before, (unsigned long long)after);
+		(void)snprintf(text, sizeof text, "%llu > %llu", (unsigned long long)before,
+			(unsigned long long)after);
 	kr_str_format(out, " %18s", text);
 }
 
 static void add_passes(const struct kr_pass_stats *passes, struct kr_str *out)
 {
-	kr_str_format(out, "  %-12s %9s %18s %18s %18s %18s  %s\n", "pass", "seconds", "edges", "open sources", "open presences", "open keys", "result");
+	kr_str_format(out, "  %-12s %9s %18s %18s %18s %18s  %s\n", "pass", "seconds", "edges",
+		"open sources", "open presences", "open keys", "result");
 	for (uint32_t i = 0; i < passes->n; i++) {
 		const struct kr_pass_stat *p = &passes->at[i];
 		kr_str_format(out, "  %-12s %9.4f", p->pass->name, p->seconds);
@@ -61,12 +65,13 @@ void kr_report_run_stats(const struct kr_report *r, struct kr_str *out)
 
 	kr_str_add(out, "statistics:\n");
 	if (r->history)
-		kr_str_format(out, "  trace: %u transactions, %u operations, %u keys, %u sessions\n", r->history->txns.n, r->history->ops.n, r->history->keys.n,
-			r->history->sessions.n);
+		kr_str_format(out, "  trace: %u transactions, %u operations, %u keys, %u sessions\n",
+			r->history->txns.n, r->history->ops.n, r->history->keys.n, r->history->sessions.n);
 	if (r->analysis) {
 		const struct kr_asg *asg = &r->analysis->asg;
-		kr_str_format(out, "  meaning: %u versions, %u observations, %u candidate sets, %u anomalies\n", asg->nversions, asg->nobs, asg->nsets,
-			r->analysis->anomaly_count);
+		kr_str_format(out,
+			"  meaning: %u versions, %u observations, %u candidate sets, %u anomalies\n",
+			asg->nversions, asg->nobs, asg->nsets, r->analysis->anomaly_count);
 	}
 	if (v && v->passes.n > 0)
 		add_passes(&v->passes, out);
@@ -77,13 +82,16 @@ void kr_report_run_stats(const struct kr_report *r, struct kr_str *out)
 		kr_str_add(out, "\n");
 	}
 	if (v && v->backend)
-		kr_str_format(out, "  back end: %s, %u rounds, %u choices, %u clauses\n", v->backend, v->rounds, v->choices, v->clauses);
+		kr_str_format(out, "  back end: %s, %u rounds, %u choices, %u clauses\n", v->backend,
+			v->rounds, v->choices, v->clauses);
 	if (v && v->backend)
 		add_tallies("    counted: ", &v->tallies, out);
 	kr_str_format(out, "  seconds: read %.4f", r->read_seconds);
 	if (v)
-		kr_str_format(out, ", decide %.4f (back end %.4f, verify %.4f)", v->seconds, v->solve_seconds, v->verify_seconds);
-	kr_str_format(out, ", in all %.4f\n  peak memory: %llu MiB\n", r->seconds, (unsigned long long)r->peak_mib);
+		kr_str_format(out, ", decide %.4f (back end %.4f, verify %.4f)", v->seconds, v->solve_seconds,
+			v->verify_seconds);
+	kr_str_format(out, ", in all %.4f\n  peak memory: %llu MiB\n", r->seconds,
+		(unsigned long long)r->peak_mib);
 }
 
 /* ---- JSON ---- */
@@ -101,8 +109,10 @@ static void json_counts(struct kr_str *out, const char *name, const struct kr_ir
 {
 	kr_str_format(out, "\"%s\": {", name);
 	for (int kind = 0; kind < KR_EDGE_KINDS; kind++)
-		kr_str_format(out, "\"%s\": %llu, ", kr_edge_name((enum kr_edge_kind)kind), (unsigned long long)c->edges[kind]);
-	kr_str_format(out, "\"open_sources\": %u, \"open_presences\": %u, \"open_keys\": %u}", c->open_sources, c->open_presences, c->open_keys);
+		kr_str_format(out, "\"%s\": %llu, ", kr_edge_name((enum kr_edge_kind)kind),
+			(unsigned long long)c->edges[kind]);
+	kr_str_format(out, "\"open_sources\": %u, \"open_presences\": %u, \"open_keys\": %u}",
+		c->open_sources, c->open_presences, c->open_keys);
 }
 
 static void json_passes(const struct kr_pass_stats *passes, struct kr_str *out)
@@ -110,8 +120,8 @@ static void json_passes(const struct kr_pass_stats *passes, struct kr_str *out)
 	kr_str_add(out, ", \"passes\": [");
 	for (uint32_t i = 0; i < passes->n; i++) {
 		const struct kr_pass_stat *p = &passes->at[i];
-		kr_str_format(out, "%s{\"pass\": \"%s\", \"seconds\": %.6f, \"result\": \"%s\", ", i > 0 ? ", " : "", p->pass->name, p->seconds,
-			change_name(p->change));
+		kr_str_format(out, "%s{\"pass\": \"%s\", \"seconds\": %.6f, \"result\": \"%s\", ",
+			i > 0 ? ", " : "", p->pass->name, p->seconds, change_name(p->change));
 		json_counts(out, "before", &p->before);
 		kr_str_add(out, ", ");
 		json_counts(out, "after", &p->after);
@@ -127,25 +137,30 @@ void kr_report_run_stats_json(const struct kr_report *r, struct kr_str *out)
 
 	kr_str_format(out, "{\"read_seconds\": %.6f", r->read_seconds);
 	if (r->history)
-		kr_str_format(out, ", \"keys\": %u, \"sessions\": %u", r->history->keys.n, r->history->sessions.n);
+		kr_str_format(out, ", \"keys\": %u, \"sessions\": %u", r->history->keys.n,
+			r->history->sessions.n);
 	if (r->analysis) {
 		const struct kr_asg *asg = &r->analysis->asg;
-		kr_str_format(out, ", \"versions\": %u, \"observations\": %u, \"candidate_sets\": %u, \"anomalies\": %u", asg->nversions, asg->nobs, asg->nsets,
-			r->analysis->anomaly_count);
+		kr_str_format(out,
+			", \"versions\": %u, \"observations\": %u, \"candidate_sets\": %u, \"anomalies\": %u",
+			asg->nversions, asg->nobs, asg->nsets, r->analysis->anomaly_count);
 	}
 	if (v) {
-		kr_str_format(out, ", \"decide_seconds\": %.6f, \"solve_seconds\": %.6f, \"verify_seconds\": %.6f", v->seconds, v->solve_seconds,
-			v->verify_seconds);
+		kr_str_format(out,
+			", \"decide_seconds\": %.6f, \"solve_seconds\": %.6f, \"verify_seconds\": %.6f",
+			v->seconds, v->solve_seconds, v->verify_seconds);
 		json_passes(&v->passes, out);
 	}
 	if (v && v->undecided.n > 0) {
 		kr_str_add(out, ", \"undecided\": [");
 		for (uint32_t i = 0; i < v->undecided.n; i++)
-			kr_str_format(out, "%s%llu", i > 0 ? ", " : "", (unsigned long long)v->undecided.at[i]);
+			kr_str_format(out, "%s%llu", i > 0 ? ", " : "",
+				(unsigned long long)v->undecided.at[i]);
 		kr_str_add(out, "]");
 	}
 	if (v && v->backend)
-		kr_str_format(out, ", \"backend\": \"%s\", \"rounds\": %u, \"choices\": %u, \"clauses\": %u", v->backend, v->rounds, v->choices, v->clauses);
+		kr_str_format(out, ", \"backend\": \"%s\", \"rounds\": %u, \"choices\": %u, \"clauses\": %u",
+			v->backend, v->rounds, v->choices, v->clauses);
 	if (v && v->backend)
 		json_tallies(&v->tallies, out);
 	kr_str_add(out, "}");

@@ -1,5 +1,7 @@
-/* SARIF 2.1.0: one run. A rule for each level and order asked for, a result for each violation, at the line of a transaction of it; the others are related locations, and the cycle is a
- * code flow whose steps say why. What is undecided is a result of kind "open"; satisfied levels have none. Traces without a verdict, and notes, are notifications of the invocation. */
+/* SARIF 2.1.0: one run. A rule for each level and order asked for, a result for each violation, at the line
+ * of a transaction of it; the others are related locations, and the cycle is a code flow whose steps say why.
+ * What is undecided is a result of kind "open"; satisfied levels have none. Traces without a verdict, and
+ * notes, are notifications of the invocation. */
 #include <string.h>
 
 #include "report/document.h"
@@ -49,16 +51,20 @@ static void add_txn_place(struct kr_str *out, const struct kr_report *r, kr_txn 
 {
 	const struct kr_transaction *txn = &r->history->txns.at[t.i];
 
-	add_place(out, txn->file < r->history->files.n ? r->history->files.at[txn->file] : r->trace, txn->line);
+	add_place(out, txn->file < r->history->files.n ? r->history->files.at[txn->file] : r->trace,
+		txn->line);
 }
 
 static void begin(const struct kr_question *asked, uint32_t n, struct kr_str *out)
 {
 	kr_str_add(out,
-		"{\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\", \"version\": \"2.1.0\", \"runs\": [{\n"
-		"\"tool\": {\"driver\": {\"name\": \"krait\", \"semanticVersion\": \"" KR_VERSION "\", \"rules\": [\n");
+		"{\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\", \"version\": \"2.1.0\", "
+		"\"runs\": [{\n"
+		"\"tool\": {\"driver\": {\"name\": \"krait\", \"semanticVersion\": \"" KR_VERSION
+		"\", \"rules\": [\n");
 	for (uint32_t i = 0; i < n; i++) {
-		kr_str_format(out, "%s{\"id\": \"%s/%s\", ", i > 0 ? ",\n" : "", asked[i].level->id, kr_order_name(asked[i].order));
+		kr_str_format(out, "%s{\"id\": \"%s/%s\", ", i > 0 ? ",\n" : "", asked[i].level->id,
+			kr_order_name(asked[i].order));
 		add_message(out, "shortDescription", asked[i].level->title);
 		kr_str_add(out, ", ");
 		add_message(out, "fullDescription", asked[i].level->definition);
@@ -69,7 +75,8 @@ static void begin(const struct kr_question *asked, uint32_t n, struct kr_str *ou
 	kr_str_add(out, "]}},\n\"columnKind\": \"utf16CodeUnits\",\n\"results\": [");
 }
 
-static void add_flow(struct kr_str *out, const struct kr_report *r, const struct kr_certificate *cert, struct kr_cert_cycle cycle)
+static void add_flow(struct kr_str *out, const struct kr_report *r, const struct kr_certificate *cert,
+	struct kr_cert_cycle cycle)
 {
 	kr_str_add(out, ",\n  \"codeFlows\": [{\"threadFlows\": [{\"locations\": [");
 	for (uint32_t i = 0; i < cycle.count; i++) {
@@ -89,7 +96,8 @@ static void add_flow(struct kr_str *out, const struct kr_report *r, const struct
 }
 
 /* The transactions of the cycle but the first, each with its id. */
-static void add_related(struct kr_str *out, const struct kr_report *r, const struct kr_certificate *cert, struct kr_cert_cycle cycle)
+static void add_related(struct kr_str *out, const struct kr_report *r, const struct kr_certificate *cert,
+	struct kr_cert_cycle cycle)
 {
 	kr_str_add(out, ",\n  \"relatedLocations\": [");
 	for (uint32_t i = 1; i < cycle.count; i++) {
@@ -145,7 +153,8 @@ static void verdict(struct kr_document *doc, const struct kr_report *r, struct k
 {
 	if (kr_report_outcome(r) == KR_SATISFIED)
 		return;
-	kr_str_format(out, "%s\n{\"ruleId\": \"%s/%s\", ", doc->cases++ > 0 ? "," : "", r->level->id, kr_order_name(r->order));
+	kr_str_format(out, "%s\n{\"ruleId\": \"%s/%s\", ", doc->cases++ > 0 ? "," : "", r->level->id,
+		kr_order_name(r->order));
 	if (kr_report_outcome(r) == KR_VIOLATED) {
 		add_violation(out, r);
 	} else {
@@ -167,14 +176,16 @@ static void notify(struct kr_document *doc, const char *level, const char *text,
 	kr_str_add(&doc->kept, "}]}");
 }
 
-static void failed(struct kr_document *doc, const char *trace, const struct kr_level *level, enum kr_order order, const char *error)
+static void failed(struct kr_document *doc, const char *trace, const struct kr_level *level,
+	enum kr_order order, const char *error)
 {
 	(void)level, (void)order;
 	doc->errors++;
 	notify(doc, "error", error, trace);
 }
 
-static void trace_done(struct kr_document *doc, const char *trace, const struct kr_notes *notes, struct kr_str *out)
+static void trace_done(struct kr_document *doc, const char *trace, const struct kr_notes *notes,
+	struct kr_str *out)
 {
 	(void)out;
 	for (uint32_t i = 0; notes && i < notes->at.n; i++)
@@ -183,7 +194,9 @@ static void trace_done(struct kr_document *doc, const char *trace, const struct 
 
 static void end(struct kr_document *doc, struct kr_str *out)
 {
-	kr_str_format(out, "],\n\"invocations\": [{\"executionSuccessful\": %s, \"toolExecutionNotifications\": [", doc->errors > 0 ? "false" : "true");
+	kr_str_format(out,
+		"],\n\"invocations\": [{\"executionSuccessful\": %s, \"toolExecutionNotifications\": [",
+		doc->errors > 0 ? "false" : "true");
 	kr_str_add_bytes(out, kr_str_text(&doc->kept), doc->kept.n);
 	kr_str_add(out, "]}]}]}\n");
 	out->failed |= doc->kept.failed;

@@ -1,5 +1,6 @@
-/* The anomaly in one plain sentence: a table from the anomaly's name to the words for it. A cycle whose shape has no words of its own is
- * told as a circle. Where it takes several cycles, no single one is there in every world, and what it says of orders is only supposed: the sentence names the choice that fits in no case. */
+/* The anomaly in one plain sentence: a table from the anomaly's name to the words for it. A cycle whose shape
+ * has no words of its own is told as a circle. Where it takes several cycles, no single one is there in every
+ * world, and what it says of orders is only supposed: the sentence names the choice that fits in no case. */
 #include <string.h>
 
 #include "report/anomaly.h"
@@ -69,7 +70,8 @@ static void wrote(const struct saying *s, kr_txn t, kr_key k)
 	kr_words_wrote(s->w, t, k);
 }
 
-/* What the clients noticed of the edge: "t2 read x = 5, which t1 wrote", "t1 missed t2's x = 5", "t1 wrote x = 5 before t2 wrote x = 6". */
+/* What the clients noticed of the edge: "t2 read x = 5, which t1 wrote", "t1 missed t2's x = 5", "t1 wrote x
+ * = 5 before t2 wrote x = 6". */
 static void tell(const struct saying *s, const struct kr_cert_edge *e)
 {
 	if (e->kind == KR_RW) {
@@ -85,7 +87,8 @@ static void tell(const struct saying *s, const struct kr_cert_edge *e)
 	}
 }
 
-/* Edge *i of the last cycle and what follows it in its session, up to edge `end`: steps within one session are one. Moves *i behind it. */
+/* Edge *i of the last cycle and what follows it in its session, up to edge `end`: steps within one session
+ * are one. Moves *i behind it. */
 static struct kr_cert_edge stride(const struct saying *s, uint32_t *i, uint32_t end)
 {
 	struct kr_cert_edge e = *edge_at(s, (*i)++);
@@ -192,18 +195,26 @@ static bool read_the_same(const struct kr_history *h, kr_op op, kr_txn t, kr_key
 	for (uint32_t i = 0; i < other->op_count; i++) {
 		const struct kr_operation *o = &h->ops.at[other->op_first + i];
 		if (o->kind == read->kind && o->key.i == k.i)
-			return o->flags == read->flags && (told || (o->a.i == read->a.i && (o->b.i == read->b.i || o->kind == KR_OP_CAS)));
+			return o->flags == read->flags &&
+				(told ||
+					(o->a.i == read->a.i &&
+						(o->b.i == read->b.i || o->kind == KR_OP_CAS)));
 	}
 	return false;
 }
 
-/* What two transactions did to k: "deleted it" where both did, "overwrote it" where they did different things. */
+/* What two transactions did to k: "deleted it" where both did, "overwrote it" where they did different
+ * things. */
 static const char *both_did(const struct kr_history *h, kr_txn a, kr_txn b, kr_key k)
 {
-	static const char *const did[KR_OP_KINDS] =
-		{[KR_OP_DELETE] = "deleted it", [KR_OP_APPEND] = "appended to it", [KR_OP_ADD] = "added to it", [KR_OP_INC] = "added to it"};
+	static const char *const did[KR_OP_KINDS] = {[KR_OP_DELETE] = "deleted it",
+		[KR_OP_APPEND] = "appended to it",
+		[KR_OP_ADD] = "added to it",
+		[KR_OP_INC] = "added to it"};
 	kr_op x = kr_words_last_write(h, a, k), y = kr_words_last_write(h, b, k);
-	uint8_t kind = x.i == KR_NONE || y.i == KR_NONE || h->ops.at[x.i].kind != h->ops.at[y.i].kind ? (uint8_t)KR_OP_WRITE : h->ops.at[x.i].kind;
+	uint8_t kind = x.i == KR_NONE || y.i == KR_NONE || h->ops.at[x.i].kind != h->ops.at[y.i].kind
+		? (uint8_t)KR_OP_WRITE
+		: h->ops.at[x.i].kind;
 
 	return did[kind] ? did[kind] : "overwrote it";
 }
@@ -227,7 +238,8 @@ static void say_lost_update(const struct saying *s)
 }
 
 /* A cycle of one rw and one wr of the same key. */
-static void say_two_states(const struct saying *s, const struct kr_cert_edge *rw, const struct kr_cert_edge *wr)
+static void say_two_states(const struct saying *s, const struct kr_cert_edge *rw,
+	const struct kr_cert_edge *wr)
 {
 	uint32_t first = rw->op < wr->op ? rw->op : wr->op, second = rw->op < wr->op ? wr->op : rw->op;
 
@@ -345,8 +357,10 @@ static bool is_one_cycle(const struct kr_certificate *cert)
 
 	for (uint32_t c = 0; c + 1 < cert->cycles.n; c++) {
 		for (uint32_t i = 0; i < last->count; i++) {
-			const struct kr_cert_edge *e = &cert->edges.at[cert->cycles.at[c].first + i], *f = &cert->edges.at[last->first + i];
-			if (cert->cycles.at[c].count != last->count || e->kind != f->kind || e->from.i != f->from.i || e->key.i != f->key.i)
+			const struct kr_cert_edge *e = &cert->edges.at[cert->cycles.at[c].first + i],
+						  *f = &cert->edges.at[last->first + i];
+			if (cert->cycles.at[c].count != last->count || e->kind != f->kind ||
+				e->from.i != f->from.i || e->key.i != f->key.i)
 				return false;
 		}
 	}
@@ -356,10 +370,12 @@ static bool is_one_cycle(const struct kr_certificate *cert)
 /* A lost update by two who both read the same: that is what happened, whichever of them wrote first. */
 static bool is_plain_lost_update(const struct kr_history *h, const struct kr_certificate *cert)
 {
-	const struct kr_cert_edge *e = &cert->edges.at[cert->cycles.at[cert->cycles.n - 1].first], *rw = e->kind == KR_RW ? e : e + 1;
+	const struct kr_cert_edge *e = &cert->edges.at[cert->cycles.at[cert->cycles.n - 1].first],
+				  *rw = e->kind == KR_RW ? e : e + 1;
 	const char *suffix;
 
-	return strcmp(kr_anomaly_base(h, cert, &suffix), kr_cycle_name(KR_CYCLE_LOST_UPDATE)) == 0 && kr_anomaly_last(h, cert) == KR_CYCLE_LOST_UPDATE &&
+	return strcmp(kr_anomaly_base(h, cert, &suffix), kr_cycle_name(KR_CYCLE_LOST_UPDATE)) == 0 &&
+		kr_anomaly_last(h, cert) == KR_CYCLE_LOST_UPDATE &&
 		read_the_same(h, kr_history_op(h, rw->from, rw->op), rw->to, rw->key);
 }
 
@@ -371,7 +387,8 @@ static bool has_rw(const struct kr_certificate *cert, uint32_t cycle)
 	return false;
 }
 
-/* Is what the last cycle says known rather than supposed? It is if it is the only one, or if the others only say who came first since information flowed that way: no rw is among them. */
+/* Is what the last cycle says known rather than supposed? It is if it is the only one, or if the others only
+ * say who came first since information flowed that way: no rw is among them. */
 static bool is_known(const struct kr_certificate *cert, const struct kr_argument *arg)
 {
 	uint32_t c = 0;
@@ -386,7 +403,8 @@ static bool is_known(const struct kr_certificate *cert, const struct kr_argument
 /* The argument is too long to be found: what would be in one of its cases. */
 static void say_none(const struct kr_words *w, const struct kr_certificate *cert)
 {
-	kr_str_add(w->out, "Every order that may be supposed contradicts something that was seen; in one case ");
+	kr_str_add(w->out,
+		"Every order that may be supposed contradicts something that was seen; in one case ");
 	say_cycle(w, cert);
 }
 
@@ -404,7 +422,8 @@ static const struct kr_case *first_split(const struct kr_argument *arg)
 	return NULL;
 }
 
-/* The choice on which the argument turns: that of its first case with two sides, else the first one that a cycle settles. NULL: none. */
+/* The choice on which the argument turns: that of its first case with two sides, else the first one that a
+ * cycle settles. NULL: none. */
 static const struct kr_doubt *first_choice(const struct kr_argument *arg)
 {
 	const struct kr_case *split = first_split(arg);
@@ -436,7 +455,8 @@ static void say_sources(const struct kr_words *w, const struct kr_argument *arg,
 		writers += !none;
 	}
 	if (!sight->all || writers > LISTED_MOST) {
-		kr_str_add(w->out, ", and whichever write that was, something else that was seen contradicts it");
+		kr_str_add(w->out,
+			", and whichever write that was, something else that was seen contradicts it");
 		return;
 	}
 	kr_str_add(w->out, initial ? ", as it was at first" : ", as ");
@@ -450,12 +470,15 @@ static void say_sources(const struct kr_words *w, const struct kr_argument *arg,
 		kr_words_txn(w, by->a);
 	}
 	kr_str_add(w->out, writers > 0 ? " left it, and " : ", and ");
-	kr_str_add(w->out, sight->count == 2 ? "neither fits what else was seen" : "that does not fit what else was seen");
+	kr_str_add(w->out,
+		sight->count == 2 ? "neither fits what else was seen"
+				  : "that does not fit what else was seen");
 }
 
 static void say_choice(const struct kr_words *w, const struct kr_argument *arg, const struct kr_doubt *c)
 {
-	bool effect = c->kind == KR_DOUBT_SAW && arg->sights.at[c->sight].count == 1 && arg->sights.at[c->sight].effect != KR_NONE;
+	bool effect = c->kind == KR_DOUBT_SAW && arg->sights.at[c->sight].count == 1 &&
+		arg->sights.at[c->sight].effect != KR_NONE;
 
 	switch (effect ? KR_DOUBT_EFFECT : (enum kr_doubt_kind)c->kind) {
 	case KR_DOUBT_BEFORE:
@@ -470,16 +493,22 @@ static void say_choice(const struct kr_words *w, const struct kr_argument *arg, 
 	case KR_DOUBT_EFFECT:
 		kr_str_add(w->out, "Whether ");
 		kr_words_txn(w, c->txn);
-		kr_str_add(w->out, ", whose outcome is not known, took effect or not, what others saw does not fit");
+		kr_str_add(w->out,
+			", whose outcome is not known, took effect or not, what others saw does not fit");
 		break;
 	}
 }
 
-bool kr_argument_is_involved(const struct kr_argument *arg) { return !arg->complete || first_split(arg) != NULL; }
-
-void kr_sentence(const struct kr_words *w, const struct kr_level *level, const struct kr_certificate *cert, const struct kr_argument *arg)
+bool kr_argument_is_involved(const struct kr_argument *arg)
 {
-	const struct kr_doubt *choice = arg && arg->complete ? first_choice(arg) : NULL; /* on which the argument turns */
+	return !arg->complete || first_split(arg) != NULL;
+}
+
+void kr_sentence(const struct kr_words *w, const struct kr_level *level, const struct kr_certificate *cert,
+	const struct kr_argument *arg)
+{
+	/* on which the argument turns */
+	const struct kr_doubt *choice = arg && arg->complete ? first_choice(arg) : NULL;
 	struct kr_two_states two;
 
 	if (cert->kind == KR_CERT_ANOMALY)
@@ -490,7 +519,8 @@ void kr_sentence(const struct kr_words *w, const struct kr_level *level, const s
 		kr_say_torn(w, cert);
 	else if (arg && kr_argument_is_involved(arg) && kr_find_two_states(w->h, level, cert, &two))
 		kr_say_two_states(w, &two);
-	else if (is_known(cert, arg) || is_one_cycle(cert) || (arg && arg->complete && is_plain_lost_update(w->h, cert)))
+	else if (is_known(cert, arg) || is_one_cycle(cert) ||
+		(arg && arg->complete && is_plain_lost_update(w->h, cert)))
 		say_cycle(w, cert);
 	else if (choice)
 		say_choice(w, arg, choice);

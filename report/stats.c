@@ -1,5 +1,6 @@
-/* `krait stats`: counts of one history, in one walk over its operations. Duplicate writes, those of a value that was written to the key before, are
- * found with a hash index over (key, value). Cost: linear in the operations. */
+/* `krait stats`: counts of one history, in one walk over its operations. Duplicate writes, those of a value
+ * that was written to the key before, are found with a hash index over (key, value). Cost: linear in the
+ * operations. */
 #include "report/report.h"
 
 #include "base/hash.h"
@@ -27,7 +28,8 @@ static enum kr_status count_write(struct counting *c, kr_key key, kr_value value
 	uint32_t id;
 
 	c->out->writes++;
-	for (kr_table_iter it = kr_table_find(&c->index, hash); (id = kr_table_next(&c->index, &it)) != KR_NONE && c->pairs.at;) {
+	for (kr_table_iter it = kr_table_find(&c->index, hash);
+		(id = kr_table_next(&c->index, &it)) != KR_NONE && c->pairs.at;) {
 		struct pair *p = &c->pairs.at[id];
 		if (p->key.i != key.i || p->value.i != value.i)
 			continue;
@@ -35,7 +37,8 @@ static enum kr_status count_write(struct counting *c, kr_key key, kr_value value
 		c->out->duplicate_pairs += ++p->writes == 2;
 		return KR_OK;
 	}
-	if (!kr_table_reserve(&c->ctx->mem, &c->index) || !kr_vec_push(&c->ctx->mem, &c->pairs, (struct pair){key, value, 1}))
+	if (!kr_table_reserve(&c->ctx->mem, &c->index) ||
+		!kr_vec_push(&c->ctx->mem, &c->pairs, (struct pair){key, value, 1}))
 		return KR_NOMEM;
 	kr_table_insert(&c->index, hash, c->pairs.n - 1);
 	return KR_OK;
@@ -68,7 +71,8 @@ static void count_txn(struct kr_trace_stats *out, const struct kr_history *h, kr
 	}
 }
 
-enum kr_status kr_report_trace_stats(struct kr_ctx *ctx, const struct kr_history *h, struct kr_trace_stats *out)
+enum kr_status kr_report_trace_stats(struct kr_ctx *ctx, const struct kr_history *h,
+	struct kr_trace_stats *out)
 {
 	struct kr_trace_stats stats = {.longest = {KR_NONE}, .timed = h->txns.n > 0};
 	struct counting c = {.ctx = ctx, .h = h, .out = &stats};
@@ -100,9 +104,13 @@ enum kr_status kr_report_trace_stats(struct kr_ctx *ctx, const struct kr_history
 
 /* ---- text ---- */
 
-static void line(struct kr_str *out, const char *what, uint64_t n) { kr_str_format(out, "  %-24s %llu\n", what, (unsigned long long)n); }
+static void line(struct kr_str *out, const char *what, uint64_t n)
+{
+	kr_str_format(out, "  %-24s %llu\n", what, (unsigned long long)n);
+}
 
-void kr_report_print_stats(const char *trace, const struct kr_history *h, const struct kr_trace_stats *s, struct kr_str *out)
+void kr_report_print_stats(const char *trace, const struct kr_history *h, const struct kr_trace_stats *s,
+	struct kr_str *out)
 {
 	kr_str_shown(out, trace);
 	kr_str_format(out, "\n  %-24s %s\n", "format", h->format ? h->format : "unknown");
@@ -134,14 +142,19 @@ void kr_report_print_stats(const char *trace, const struct kr_history *h, const 
 		kr_history_print_name(h, h->txns.at[s->longest.i].id, out);
 		kr_str_add(out, ")");
 	}
-	kr_str_format(out, "\n  %-24s %s\n", "times", s->timed ? "every transaction" : "not every transaction");
+	kr_str_format(out, "\n  %-24s %s\n", "times",
+		s->timed ? "every transaction" : "not every transaction");
 }
 
 /* ---- JSON ---- */
 
-static void field(struct kr_str *out, const char *name, uint64_t n) { kr_str_format(out, ", \"%s\": %llu", name, (unsigned long long)n); }
+static void field(struct kr_str *out, const char *name, uint64_t n)
+{
+	kr_str_format(out, ", \"%s\": %llu", name, (unsigned long long)n);
+}
 
-void kr_report_json_stats(const char *trace, const struct kr_history *h, const struct kr_trace_stats *s, struct kr_str *out)
+void kr_report_json_stats(const char *trace, const struct kr_history *h, const struct kr_trace_stats *s,
+	struct kr_str *out)
 {
 	const char *separator = "";
 
@@ -158,7 +171,8 @@ void kr_report_json_stats(const char *trace, const struct kr_history *h, const s
 	for (int kind = 0; kind < KR_OP_KINDS; kind++) {
 		if (s->by_kind[kind] == 0)
 			continue;
-		kr_str_format(out, "%s\"%s\": %llu", separator, kr_op_name((enum kr_op_kind)kind), (unsigned long long)s->by_kind[kind]);
+		kr_str_format(out, "%s\"%s\": %llu", separator, kr_op_name((enum kr_op_kind)kind),
+			(unsigned long long)s->by_kind[kind]);
 		separator = ", ";
 	}
 	kr_str_add(out, "}");

@@ -6,7 +6,10 @@
 #define YELLOW "\033[33m"
 #define PLAIN "\033[0m"
 
-enum kr_outcome kr_report_outcome(const struct kr_report *r) { return r->verdict ? r->verdict->outcome : KR_UNDECIDED; }
+enum kr_outcome kr_report_outcome(const struct kr_report *r)
+{
+	return r->verdict ? r->verdict->outcome : KR_UNDECIDED;
+}
 
 const char *kr_report_reason(const struct kr_report *r)
 {
@@ -20,25 +23,30 @@ const char *kr_report_reason(const struct kr_report *r)
 
 const char *kr_report_verdict(enum kr_outcome outcome)
 {
-	static const char *const names[] = {[KR_SATISFIED] = "satisfied", [KR_VIOLATED] = "violated", [KR_UNDECIDED] = "unknown"};
+	static const char *const names[] =
+		{[KR_SATISFIED] = "satisfied", [KR_VIOLATED] = "violated", [KR_UNDECIDED] = "unknown"};
 
 	return names[outcome];
 }
 
 const char *kr_report_given(const struct kr_report *r)
 {
-	static const char *const texts[] =
-		{[KR_GIVEN_NOT] = NULL, [KR_GIVEN_ONLY] = "under the given order", [KR_GIVEN_PERHAPS] = "perhaps under the given order only"};
+	static const char *const texts[] = {[KR_GIVEN_NOT] = NULL,
+		[KR_GIVEN_ONLY] = "under the given order",
+		[KR_GIVEN_PERHAPS] = "perhaps under the given order only"};
 
 	return r->verdict ? texts[r->verdict->given] : NULL;
 }
 
-void kr_report_line_head(const char *trace, const char *question, enum kr_outcome outcome, bool colour, struct kr_str *out)
+void kr_report_line_head(const char *trace, const char *question, enum kr_outcome outcome, bool colour,
+	struct kr_str *out)
 {
-	static const char *const colours[] = {[KR_SATISFIED] = GREEN, [KR_VIOLATED] = RED, [KR_UNDECIDED] = YELLOW};
+	static const char *const colours[] =
+		{[KR_SATISFIED] = GREEN, [KR_VIOLATED] = RED, [KR_UNDECIDED] = YELLOW};
 
 	kr_str_shown(out, trace);
-	kr_str_format(out, "\t%s\t%s%s%s", question, colour ? colours[outcome] : "", kr_report_verdict(outcome), colour ? PLAIN : "");
+	kr_str_format(out, "\t%s\t%s%s%s", question, colour ? colours[outcome] : "",
+		kr_report_verdict(outcome), colour ? PLAIN : "");
 }
 
 void kr_report_line(const struct kr_report *r, bool colour, struct kr_str *out)

@@ -1,5 +1,6 @@
-/* Reads of sets, counters and lists that no order of their changes explains: each cycle of the refutation is one read that saw an older part of a key beside a newer one, or says that there is an order. One such read saw what never was; of
- * several, each fits some order, and they do not fit one. Cost: cycles times reads. */
+/* Reads of sets, counters and lists that no order of their changes explains: each cycle of the refutation is
+ * one read that saw an older part of a key beside a newer one, or says that there is an order. One such read
+ * saw what never was; of several, each fits some order, and they do not fit one. Cost: cycles times reads. */
 #include "report/anomaly.h"
 
 enum { TOLD_MOST = 4 };

@@ -1,12 +1,17 @@
-/* A transaction that read two values of one key: the plainest violation there is, whatever the certificate's argument had to go through. Let it see versions u and v of k before
- * it wrote k; u != v, since their values differ. If u comes before v, then it comes before v's writer (rw), from whom it read (wr); if v comes before u, the same the other way
- * round. So in every world there is a cycle of one wr and one rw of items, and the level is violated if it forbids that cycle. Looks at the committed
- * transactions of the certificate only. Cost: per transaction the square of its reads, for at most OPS_MOST operations. */
+/* A transaction that read two values of one key: the plainest violation there is, whatever the certificate's
+ * argument had to go through. Let it see versions u and v of k before it wrote k; u != v, since their values
+ * differ. If u comes before v, then it comes before v's writer (rw), from whom it read (wr); if v comes
+ * before u, the same the other way round. So in every world there is a cycle of one wr and one rw of items,
+ * and the level is violated if it forbids that cycle. Looks at the committed transactions of the certificate
+ * only. Cost: per transaction the square of its reads, for at most OPS_MOST operations. */
 #include "report/anomaly.h"
 
 #define OPS_MOST 256u
 
-static bool reads_known(const struct kr_operation *op) { return op->kind == KR_OP_READ && (op->flags & KR_OPF_KNOWN) != 0; }
+static bool reads_known(const struct kr_operation *op)
+{
+	return op->kind == KR_OP_READ && (op->flags & KR_OPF_KNOWN) != 0;
+}
 
 static bool is_loose(const struct kr_history *h, kr_txn t, uint32_t op)
 {
@@ -15,7 +20,8 @@ static bool is_loose(const struct kr_history *h, kr_txn t, uint32_t op)
 	return attr && !attr->cursor;
 }
 
-static bool look_at(const struct kr_history *h, const struct kr_level *level, kr_txn t, struct kr_two_states *out)
+static bool look_at(const struct kr_history *h, const struct kr_level *level, kr_txn t,
+	struct kr_two_states *out)
 {
 	const struct kr_transaction *txn = &h->txns.at[t.i];
 	const struct kr_operation *ops = h->ops.at + txn->op_first;
@@ -27,11 +33,14 @@ static bool look_at(const struct kr_history *h, const struct kr_level *level, kr
 		if (!reads_known(&ops[i]))
 			continue;
 		for (uint32_t j = 0; j < n; j++) {
-			if (ops[j].key.i == ops[i].key.i && !reads_known(&ops[j]) && ops[j].kind != KR_OP_READ)
+			if (ops[j].key.i == ops[i].key.i && !reads_known(&ops[j]) &&
+				ops[j].kind != KR_OP_READ)
 				break; /* its own write */
-			if (j <= i || ops[j].key.i != ops[i].key.i || !reads_known(&ops[j]) || ops[j].a.i == ops[i].a.i)
+			if (j <= i || ops[j].key.i != ops[i].key.i || !reads_known(&ops[j]) ||
+				ops[j].a.i == ops[i].a.i)
 				continue;
-			if (!kr_level_forbids_two_states(level, false, is_loose(h, t, i) || is_loose(h, t, j)))
+			if (!kr_level_forbids_two_states(level, false,
+				    is_loose(h, t, i) || is_loose(h, t, j)))
 				continue;
 			*out = (struct kr_two_states){t, ops[i].key, i, j};
 			return true;
@@ -40,7 +49,8 @@ static bool look_at(const struct kr_history *h, const struct kr_level *level, kr
 	return false;
 }
 
-bool kr_find_two_states(const struct kr_history *h, const struct kr_level *level, const struct kr_certificate *cert, struct kr_two_states *out)
+bool kr_find_two_states(const struct kr_history *h, const struct kr_level *level,
+	const struct kr_certificate *cert, struct kr_two_states *out)
 {
 	for (uint32_t i = cert->edges.n; i-- > 0;)
 		if (look_at(h, level, cert->edges.at[i].from, out))

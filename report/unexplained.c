@@ -1,7 +1,9 @@
-/* Reads that no choice explains: where the trace does not tell what keys held at first, committed transactions read several values of one key that no committed transaction
- * left. One of them may have been there at first; the others would need a transaction of unknown outcome, and this one what it read itself. The first key with two such
- * values is told, with those reads and the reads of the transactions that may have written them. Where there is no such key only the fact is told. Cost: a walk over the
- * history for each read of a key. */
+/* Reads that no choice explains: where the trace does not tell what keys held at first, committed
+ * transactions read several values of one key that no committed transaction left. One of them may have been
+ * there at first; the others would need a transaction of unknown outcome, and this one what it read itself.
+ * The first key with two such values is told, with those reads and the reads of the transactions that may
+ * have written them. Where there is no such key only the fact is told. Cost: a walk over the history for each
+ * read of a key. */
 #include "report/anomaly.h"
 
 #define TOLD_MOST 6u
@@ -21,15 +23,20 @@ struct finding {
 
 static const struct kr_operation *op_at(const struct finding *f, kr_op op) { return &f->w->h->ops.at[op.i]; }
 
-/* Who left the value in `key`: KR_COMMITTED, with any transaction; KR_UNKNOWN with the first such one; KR_ABORTED: nobody who may have taken effect. */
+/* Who left the value in `key`: KR_COMMITTED, with any transaction; KR_UNKNOWN with the first such one;
+ * KR_ABORTED: nobody who may have taken effect. */
 static enum kr_txn_status find_writer(const struct finding *f, kr_value value, kr_txn not_by, kr_txn *writer)
 {
 	const struct kr_history *h = f->w->h;
 
 	writer->i = KR_NONE;
 	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
-		kr_op last = h->txns.at[t.i].status == KR_ABORTED || t.i == not_by.i ? (kr_op){KR_NONE} : kr_words_last_write(h, t, f->key);
-		if (last.i == KR_NONE || (op_at(f, last)->kind == KR_OP_CAS ? op_at(f, last)->b.i : op_at(f, last)->a.i) != value.i)
+		kr_op last = h->txns.at[t.i].status == KR_ABORTED || t.i == not_by.i
+			? (kr_op){KR_NONE}
+			: kr_words_last_write(h, t, f->key);
+		if (last.i == KR_NONE ||
+			(op_at(f, last)->kind == KR_OP_CAS ? op_at(f, last)->b.i : op_at(f, last)->a.i) !=
+				value.i)
 			continue;
 		if (h->txns.at[t.i].status == KR_COMMITTED)
 			return KR_COMMITTED;
@@ -57,7 +64,8 @@ static void look_at(struct finding *f, kr_txn t)
 		const struct kr_operation *op = op_at(f, read.op);
 		if (kr_words_writes(f->w->h, read.op, f->key))
 			return;
-		if (op->kind != KR_OP_READ || op->key.i != f->key.i || !(op->flags & KR_OPF_KNOWN) || f->n == TOLD_MOST || has_value(f, op->a))
+		if (op->kind != KR_OP_READ || op->key.i != f->key.i || !(op->flags & KR_OPF_KNOWN) ||
+			f->n == TOLD_MOST || has_value(f, op->a))
 			continue;
 		if (find_writer(f, op->a, t, &read.writer) == KR_COMMITTED)
 			continue;
@@ -88,20 +96,26 @@ static bool find(const struct kr_words *w, struct finding *f)
 /* A cycle of one read that saw two versions: no world has it. */
 static bool sees_two(const struct kr_certificate *cert)
 {
-	const struct kr_cert_edge *a = cert->edges.at + cert->cycles.at[0].first, *b = a + 1, *wr = a->kind == KR_WR ? a : b, *rw = a->kind == KR_WR ? b : a;
+	const struct kr_cert_edge *a = cert->edges.at + cert->cycles.at[0].first, *b = a + 1,
+				  *wr = a->kind == KR_WR ? a : b, *rw = a->kind == KR_WR ? b : a;
 
-	return cert->cycles.at[0].count == 2 && wr->kind == KR_WR && rw->kind == KR_RW && wr->to.i == rw->from.i && wr->op == rw->op &&
-		wr->key.i == rw->key.i && wr->part.i == rw->part.i && wr->from.i != rw->source.i;
+	return cert->cycles.at[0].count == 2 && wr->kind == KR_WR && rw->kind == KR_RW &&
+		wr->to.i == rw->from.i && wr->op == rw->op && wr->key.i == rw->key.i &&
+		wr->part.i == rw->part.i && wr->from.i != rw->source.i;
 }
 
 bool kr_is_unexplained(const struct kr_certificate *cert)
 {
-	return cert->kind == KR_CERT_CYCLES && (cert->cycles.n == 0 || (cert->cycles.n == 1 && sees_two(cert)));
+	return cert->kind == KR_CERT_CYCLES &&
+		(cert->cycles.n == 0 || (cert->cycles.n == 1 && sees_two(cert)));
 }
 
 /* ---- nothing of the kind: who may or may not have taken effect ---- */
 
-static bool is_known(const struct kr_operation *op) { return op->kind == KR_OP_READ && (op->flags & KR_OPF_KNOWN) != 0; }
+static bool is_known(const struct kr_operation *op)
+{
+	return op->kind == KR_OP_READ && (op->flags & KR_OPF_KNOWN) != 0;
+}
 
 /* The first transaction of unknown outcome; KR_NONE: there is none. */
 static kr_txn first_unknown(const struct kr_history *h)
@@ -171,7 +185,9 @@ void kr_say_unexplained(const struct kr_words *w)
 		}
 		kr_str_add(w->out, "Whether ");
 		kr_words_txn(w, doubtful);
-		kr_str_add(w->out, ", whose outcome is not known, took effect or not, something that was read has no explanation");
+		kr_str_add(w->out,
+			", whose outcome is not known, took effect or not, something that was read has no "
+			"explanation");
 		return;
 	}
 	for (uint32_t i = 0; i < f.n && w->h->txns.at[f.reads[i].txn.i].status == KR_COMMITTED; i++) {
@@ -194,8 +210,13 @@ void kr_explain_unexplained(const struct kr_words *w)
 		if (doubtful.i != KR_NONE)
 			explain_doubt(w, doubtful);
 		kr_str_add(w->out, "  - However, whichever ");
-		kr_str_add(w->out, kr_history_untold(w->h) ? "initial values are chosen" : "transactions of unknown outcome took effect");
-		kr_str_add(w->out, kr_history_untold(w->h) && doubtful.i != KR_NONE ? " and whichever transactions of unknown outcome took effect" : "");
+		kr_str_add(w->out,
+			kr_history_untold(w->h) ? "initial values are chosen"
+						: "transactions of unknown outcome took effect");
+		kr_str_add(w->out,
+			kr_history_untold(w->h) && doubtful.i != KR_NONE
+				? " and whichever transactions of unknown outcome took effect"
+				: "");
 		kr_str_add(w->out, ", some read is left unexplained: a contradiction!\n");
 		return;
 	}
@@ -217,5 +238,6 @@ void kr_explain_unexplained(const struct kr_words *w)
 	kr_str_add(w->out, "  - However, ");
 	kr_words_key(w, f.key);
 	kr_str_add(w->out,
-		" held one value at first, and whichever it was, some read of a transaction that took effect is left unexplained: a contradiction!\n");
+		" held one value at first, and whichever it was, some read of a transaction that took effect "
+		"is left unexplained: a contradiction!\n");
 }

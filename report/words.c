@@ -1,5 +1,6 @@
-/* Phrases about operations, versions and dependencies. Long values are cut, so that a line stays a line; everything else is said in full. The order of
- * a version's words follows the trace ("x = 5"), so that it can be searched for there. */
+/* Phrases about operations, versions and dependencies. Long values are cut, so that a line stays a line;
+ * everything else is said in full. The order of a version's words follows the trace ("x = 5"), so that it can
+ * be searched for there. */
 #include "report/words.h"
 
 #include "base/order.h"
@@ -23,7 +24,10 @@ static bool scan_row(const struct kr_history *h, const struct kr_operation *op, 
 	return false;
 }
 
-static bool writes(const struct kr_history *h, const struct kr_operation *op, kr_key k) { return kr_write_of(h, op, k, &(struct kr_write){0}); }
+static bool writes(const struct kr_history *h, const struct kr_operation *op, kr_key k)
+{
+	return kr_write_of(h, op, k, &(struct kr_write){0});
+}
 
 static bool reads(const struct kr_history *h, const struct kr_operation *op, kr_key k)
 {
@@ -79,11 +83,13 @@ kr_op kr_words_last_write(const struct kr_history *h, kr_txn t, kr_key k)
 /* "T7", "r1", "alice-leaves": a word that nobody takes for a value. */
 static bool is_name(const struct kr_value_entry *id)
 {
-	bool name = id->type == KR_VALUE_STRING && id->length > 0 && id->length <= NAME_MOST && !(id->text[0] >= '0' && id->text[0] <= '9');
+	bool name = id->type == KR_VALUE_STRING && id->length > 0 && id->length <= NAME_MOST &&
+		!(id->text[0] >= '0' && id->text[0] <= '9');
 
 	for (uint32_t i = 0; name && i < id->length; i++) {
 		char c = id->text[i];
-		name = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || (c == '#' && i == 0);
+		name = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+			c == '-' || c == '_' || c == '.' || (c == '#' && i == 0);
 	}
 	return name;
 }
@@ -130,7 +136,8 @@ void kr_words_mention(const struct kr_words *w, kr_op op)
 		cast->failed = !kr_vec_push(cast->mem, &cast->ops, op);
 }
 
-/* A number is called a transaction, lest "2 read key 1 = 2" read as arithmetic, and so is what is a key's name, too. */
+/* A number is called a transaction, lest "2 read key 1 = 2" read as arithmetic, and so is what is a key's
+ * name, too. */
 static void add_id(const struct kr_words *w, kr_txn t)
 {
 	const struct kr_value_entry *id = kr_history_value(w->h, w->h->txns.at[t.i].id);
@@ -174,7 +181,8 @@ void kr_words_key(const struct kr_words *w, kr_key k)
 {
 	const struct kr_value_entry *name = kr_history_value(w->h, w->h->keys.at[k.i].name);
 
-	if (name->type != KR_VALUE_STRING || (name->length > 0 && name->text[0] >= '0' && name->text[0] <= '9'))
+	if (name->type != KR_VALUE_STRING ||
+		(name->length > 0 && name->text[0] >= '0' && name->text[0] <= '9'))
 		kr_str_add(w->out, "key ");
 	kr_words_name(w, w->h->keys.at[k.i].name);
 }
@@ -188,7 +196,10 @@ void kr_words_txns(const struct kr_words *w, const kr_txn *txns, uint32_t n)
 	}
 }
 
-static void add_value(const struct kr_words *w, kr_value value) { kr_history_print_value(w->h, value, KR_WORDS_VALUE, w->out); }
+static void add_value(const struct kr_words *w, kr_value value)
+{
+	kr_history_print_value(w->h, value, KR_WORDS_VALUE, w->out);
+}
 
 /* "x = 5", "x absent" */
 static void add_state(const struct kr_words *w, kr_key k, kr_value value)
@@ -210,7 +221,8 @@ static kr_value value_left(const struct kr_history *h, const struct kr_operation
 	return kr_write_of(h, op, k, &write) ? write.told : KR_UNTOLD;
 }
 
-/* Where an operation is to be named, and not the value it leaves: "VERB x" of a delete; "VERB 5 PLACE x" of what makes a key grow. */
+/* Where an operation is to be named, and not the value it leaves: "VERB x" of a delete; "VERB 5 PLACE x" of
+ * what makes a key grow. */
 struct act {
 	const char *noun, *past, *brief, *place;
 };
@@ -240,9 +252,13 @@ static void add_act(const struct kr_words *w, const struct kr_operation *op, kr_
 }
 
 /* The initial version: nothing where the trace does not tell it. */
-static kr_value initial_value(const struct kr_history *h, kr_key k) { return kr_history_untold(h) ? (kr_value){KR_NONE} : h->keys.at[k.i].initial; }
+static kr_value initial_value(const struct kr_history *h, kr_key k)
+{
+	return kr_history_untold(h) ? (kr_value){KR_NONE} : h->keys.at[k.i].initial;
+}
 
-/* The operation that left the version by `writer`, KR_NONE for the initial one, now one that matters; and its value, as value_left. */
+/* The operation that left the version by `writer`, KR_NONE for the initial one, now one that matters; and its
+ * value, as value_left. */
 static kr_op find_left(const struct kr_words *w, kr_key k, kr_txn writer, kr_value *value)
 {
 	kr_op at = writer.i == KR_NONE ? (kr_op){KR_NONE} : kr_words_last_write(w->h, writer, k);
@@ -381,10 +397,12 @@ static void add_own(const struct kr_words *w, kr_op at, kr_key k)
 /* An increment that tells its result tells what it found. */
 static void add_counted(const struct kr_words *w, const struct kr_operation *op, kr_key k)
 {
-	const struct kr_value_entry *delta = kr_history_value(w->h, op->a), *result = kr_history_value(w->h, op->b);
+	const struct kr_value_entry *delta = kr_history_value(w->h, op->a),
+				    *result = kr_history_value(w->h, op->b);
 	int64_t found;
 
-	if (result->type != KR_VALUE_INT || delta->type != KR_VALUE_INT || __builtin_sub_overflow(result->integer, delta->integer, &found)) {
+	if (result->type != KR_VALUE_INT || delta->type != KR_VALUE_INT ||
+		__builtin_sub_overflow(result->integer, delta->integer, &found)) {
 		kr_str_add(w->out, "made ");
 		add_state(w, k, op->b);
 		return;

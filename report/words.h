@@ -5,11 +5,14 @@
 #include "base/str.h"
 #include "verify/verify.h"
 
-/* The transactions that a text speaks of, numbered as they are first mentioned, and the operations that matter to it. */
+/* The transactions that a text speaks of, numbered as they are first mentioned, and the operations that
+ * matter to it. */
 struct kr_cast {
 	struct kr_mem *mem;
 	uint32_t ntxns;
-	bool by_id;          /* the trace's own ids are short names that are no key's, or look like numbers of the cast: they are used instead */
+	/* the trace's own ids are short names that are no key's, or look like numbers of the cast: they are
+	 * used instead */
+	bool by_id;
 	uint32_t *number;    /* per transaction, from 1; 0: not mentioned so far */
 	KR_VEC(kr_txn) txns; /* by number */
 	KR_VEC(kr_op) ops;   /* in the order of mention, with repetitions */
@@ -30,13 +33,15 @@ void kr_words_mention(const struct kr_words *w, kr_op op);
 
 #define KR_WORDS_VALUE 40 /* bytes of a value that are shown */
 
-void kr_words_name(const struct kr_words *w, kr_value name); /* of a key, a session or a transaction; long ones are cut */
+/* of a key, a session or a transaction; long ones are cut */
+void kr_words_name(const struct kr_words *w, kr_value name);
 
 void kr_words_txn(const struct kr_words *w, kr_txn t);
 void kr_words_key(const struct kr_words *w, kr_key k); /* "x", "key 9" */
 void kr_words_txns(const struct kr_words *w, const kr_txn *txns, uint32_t n); /* "a, b and c" */
 
-/* The version of k that `writer` (KR_NONE: nobody, the initial one) left: "x = 5", "x absent", "delete of x", "append of 5 to x". */
+/* The version of k that `writer` (KR_NONE: nobody, the initial one) left: "x = 5", "x absent", "delete of x",
+ * "append of 5 to x". */
 void kr_words_version(const struct kr_words *w, kr_key k, kr_txn writer);
 
 /* Does the trace give an order of k's versions in which a's (KR_NONE: the initial one) stands before b's? */
@@ -54,10 +59,11 @@ void kr_words_seen(const struct kr_words *w, kr_op op, kr_key k);
 /* The operation as in the trace, shortened: `r x 5`, `range "a" "c" {a 1, b 2}` (words_op.c). */
 void kr_words_op(const struct kr_words *w, kr_op op);
 
-/* Why the edge holds when its guard does: "T2 read x = 5, which T1 wrote". `notes` (NULL: none) are called where a remark on the source of what was seen, and on
- * the order of versions, belongs. */
+/* Why the edge holds when its guard does: "T2 read x = 5, which T1 wrote". `notes` (NULL: none) are called
+ * where a remark on the source of what was seen, and on the order of versions, belongs. */
 struct kr_words_notes { const void *data; void (*sight)(const void *data), (*order)(const void *data); };
-void kr_words_edge(const struct kr_words *w, const struct kr_cert_edge *e, const struct kr_words_notes *notes);
+void kr_words_edge(const struct kr_words *w, const struct kr_cert_edge *e,
+	const struct kr_words_notes *notes);
 
 /* The operation with which t leaves its version of k, i == KR_NONE: it writes none. */
 kr_op kr_words_last_write(const struct kr_history *h, kr_txn t, kr_key k);

@@ -1,10 +1,14 @@
-/* Why an edge holds, in words: who read what from whom, what was written before what, which part of a key that grows was seen, which session or clock orders the two. */
+/* Why an edge holds, in words: who read what from whom, what was written before what, which part of a key
+ * that grows was seen, which session or clock orders the two. */
 #include "report/evidence.h"
 #include "report/words.h"
 
 static const struct kr_operation *op_at(const struct kr_history *h, kr_op op) { return &h->ops.at[op.i]; }
 
-static void add_value(const struct kr_words *w, kr_value value) { kr_history_print_value(w->h, value, KR_WORDS_VALUE, w->out); }
+static void add_value(const struct kr_words *w, kr_value value)
+{
+	kr_history_print_value(w->h, value, KR_WORDS_VALUE, w->out);
+}
 
 static void note_sight(const struct kr_words_notes *notes)
 {
@@ -31,7 +35,8 @@ static void add_list_part(const struct kr_words *w, kr_op op, kr_key k, kr_txn w
 {
 	kr_op put = writer.i == KR_NONE ? (kr_op){KR_NONE} : kr_words_last_write(w->h, writer, k);
 	const struct kr_value_entry *first = kr_history_value(w->h, w->h->keys.at[k.i].initial);
-	bool shown = put.i != KR_NONE ? kr_shows_element(w->h, op, k, op_at(w->h, put)->a) : first->type == KR_VALUE_ARRAY && kr_shows_initial(w->h, op, k);
+	bool shown = put.i != KR_NONE ? kr_shows_element(w->h, op, k, op_at(w->h, put)->a)
+				      : first->type == KR_VALUE_ARRAY && kr_shows_initial(w->h, op, k);
 
 	kr_words_mention(w, put);
 	kr_str_add(w->out, shown ? ", with what " : ", without what ");
@@ -49,7 +54,8 @@ static void add_list_part(const struct kr_words *w, kr_op op, kr_key k, kr_txn w
 	kr_words_mention(w, kr_words_last_write(w->h, by, k));
 }
 
-/* Which part of a key that grows was seen, and by whom (KR_NONE: nobody) it was left: ", element 1 as T2 left it". `missed`: the incrementing transaction was not counted. */
+/* Which part of a key that grows was seen, and by whom (KR_NONE: nobody) it was left: ", element 1 as T2 left
+ * it". `missed`: the incrementing transaction was not counted. */
 static void add_part(const struct kr_words *w, const struct kr_cert_edge *e, kr_txn by, bool missed)
 {
 	uint8_t kind = w->h->keys.at[e->key.i].kind;
@@ -81,7 +87,8 @@ static void add_part(const struct kr_words *w, const struct kr_cert_edge *e, kr_
 }
 
 /* An edge that rests on the part of a key. */
-static bool add_part_edge(const struct kr_words *w, const struct kr_cert_edge *e, const struct kr_words_notes *notes)
+static bool add_part_edge(const struct kr_words *w, const struct kr_cert_edge *e,
+	const struct kr_words_notes *notes)
 {
 	bool wr = e->kind == KR_WR, counter;
 	kr_txn observer = wr ? e->to : e->from;
@@ -124,7 +131,8 @@ static void add_source(const struct kr_words *w, const struct kr_cert_edge *e)
 	kr_op last = kr_words_last_write(w->h, e->from, e->key);
 	uint8_t kind = last.i == KR_NONE ? (uint8_t)KR_OP_WRITE : op_at(w->h, last)->kind;
 	const struct kr_operation *reader = op_at(w->h, kr_history_op(w->h, e->to, e->op));
-	bool value = !e->predicate && (reader->kind != KR_OP_CAS || (reader->flags & KR_OPF_DONE) != 0); /* else what was seen is no value */
+	/* else what was seen is no value */
+	bool value = !e->predicate && (reader->kind != KR_OP_CAS || (reader->flags & KR_OPF_DONE) != 0);
 	bool own = value && sources[kind].before != NULL;
 
 	kr_words_mention(w, last);
@@ -179,11 +187,13 @@ static void add_so(const struct kr_words *w, const struct kr_cert_edge *e)
 static void add_rt(const struct kr_words *w, const struct kr_cert_edge *e)
 {
 	kr_words_txn(w, e->from);
-	kr_str_format(w->out, " had returned at %lld before ", (long long)w->h->txns.at[e->from.i].end_returned);
+	kr_str_format(w->out, " had returned at %lld before ",
+		(long long)w->h->txns.at[e->from.i].end_returned);
 	kr_words_txn(w, e->to);
 	kr_str_format(w->out, " began at %lld", (long long)w->h->txns.at[e->to.i].begin_invoked);
 	if (w->h->clock_skew != 0)
-		kr_str_format(w->out, ", more than the clock skew of %lld apart", (long long)w->h->clock_skew);
+		kr_str_format(w->out, ", more than the clock skew of %lld apart",
+			(long long)w->h->clock_skew);
 }
 
 void kr_words_edge(const struct kr_words *w, const struct kr_cert_edge *e, const struct kr_words_notes *notes)

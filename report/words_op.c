@@ -1,11 +1,15 @@
-/* An operation as it stands in the trace, without brackets and quotes where that is unambiguous. Of a range, scan or update also what it asked for, as
- * comparisons, and the first ROWS_MOST of its rows, in braces: whoever reads that a key was not found wants to know where it was looked for. */
+/* An operation as it stands in the trace, without brackets and quotes where that is unambiguous. Of a range,
+ * scan or update also what it asked for, as comparisons, and the first ROWS_MOST of its rows, in braces:
+ * whoever reads that a key was not found wants to know where it was looked for. */
 #include "report/words.h"
 
 #define ROWS_MOST 6u
 
 static void add(const struct kr_words *w, const char *text) { kr_str_add(w->out, text); }
-static void add_value(const struct kr_words *w, kr_value value) { kr_history_print_value(w->h, value, KR_WORDS_VALUE, w->out); }
+static void add_value(const struct kr_words *w, kr_value value)
+{
+	kr_history_print_value(w->h, value, KR_WORDS_VALUE, w->out);
+}
 
 static void add_range(const struct kr_words *w, const struct kr_scan *scan)
 {
@@ -90,7 +94,8 @@ void kr_words_op(const struct kr_words *w, kr_op at)
 
 	bool has_a = op->kind != KR_OP_DELETE && (op->kind != KR_OP_READ || op->flags & KR_OPF_KNOWN);
 	bool has_b = op->kind == KR_OP_CAS || (op->kind == KR_OP_INC && op->flags & KR_OPF_KNOWN);
-	bool has_done = op->kind == KR_OP_INSERT || op->kind == KR_OP_CAS || (op->kind == KR_OP_DELETE && op->flags & KR_OPF_KNOWN);
+	bool has_done = op->kind == KR_OP_INSERT || op->kind == KR_OP_CAS ||
+		(op->kind == KR_OP_DELETE && op->flags & KR_OPF_KNOWN);
 
 	if (has_a) {
 		add(w, " ");

@@ -1,6 +1,8 @@
-/* Makes histories from parts. Values, keys and sessions are interned anew, as they are met; arrays of numbers remember what became of the whole's, so that a part costs what it holds, plus
- * two arrays over the whole's values and keys. A list or set without some of its elements is a new value, and so is a range without some of its keys: one that was cut off by its limit
- * keeps being cut off, at what it still shows. Version orders keep the writers that still write. */
+/* Makes histories from parts. Values, keys and sessions are interned anew, as they are met; arrays of numbers
+ * remember what became of the whole's, so that a part costs what it holds, plus two arrays over the whole's
+ * values and keys. A list or set without some of its elements is a new value, and so is a range without some
+ * of its keys: one that was cut off by its limit keeps being cut off, at what it still shows. Version orders
+ * keep the writers that still write. */
 #include "shrink/cut.h"
 
 #include "frontend/json.h"
@@ -106,7 +108,9 @@ static kr_value take_of_key(struct cutting *c, kr_key k, kr_value v)
 	kr_str_add(&text, "]");
 
 	bool same = text.n == e->length;
-	kr_value made = text.failed ? (kr_value){KR_NONE} : same ? take(c, v) : kr_history_text(c->to, KR_VALUE_ARRAY, text.at, text.n);
+	kr_value made = text.failed ? (kr_value){KR_NONE}
+		: same              ? take(c, v)
+				    : kr_history_text(c->to, KR_VALUE_ARRAY, text.at, text.n);
 
 	kr_str_done(&text);
 	return note_values(c, (kr_value){KR_NONE}) ? made : (kr_value){KR_NONE};
@@ -122,7 +126,9 @@ static enum kr_status take_keys(struct cutting *c)
 		kr_value value = take_of_key(c, (kr_key){k}, initial);
 		if (key.i == KR_NONE || value.i == KR_NONE)
 			return KR_NOMEM;
-		enum kr_status status = initial.i == KR_ABSENT.i ? kr_ctx_tick(c->ctx) : kr_history_set_initial(c->to, key, value, c->err);
+		enum kr_status status = initial.i == KR_ABSENT.i
+			? kr_ctx_tick(c->ctx)
+			: kr_history_set_initial(c->to, key, value, c->err);
 		if (status)
 			return status;
 	}
@@ -144,7 +150,8 @@ static enum kr_status take_rows(struct cutting *c, const struct kr_scan *from, s
 		if (!kr_bits_get(c->part->keys, row->key.i))
 			continue;
 		struct kr_row made = {take_key(c, row->key), take_of_key(c, row->key, row->value)};
-		if (made.key.i == KR_NONE || made.value.i == KR_NONE || !kr_vec_push(c->mem, &c->to->rows, made))
+		if (made.key.i == KR_NONE || made.value.i == KR_NONE ||
+			!kr_vec_push(c->mem, &c->to->rows, made))
 			return KR_NOMEM;
 		if (is_empty_array(c->to, made.value) && !is_empty_array(c->from, row->value))
 			return kr_err_set(c->err, KR_BAD, "a range shows a list or set without elements");
@@ -153,7 +160,9 @@ static enum kr_status take_rows(struct cutting *c, const struct kr_scan *from, s
 	if (from->limit < 0)
 		return KR_OK;
 	to->limit -= from->row_count - to->row_count;
-	return to->limit > 0 || from->limit == 0 ? KR_OK : kr_err_set(c->err, KR_BAD, "a range that was cut off by its limit shows nothing any more");
+	return to->limit > 0 || from->limit == 0
+		? KR_OK
+		: kr_err_set(c->err, KR_BAD, "a range that was cut off by its limit shows nothing any more");
 }
 
 static enum kr_status take_conds(struct cutting *c, const struct kr_scan *from, struct kr_scan *to)
@@ -163,7 +172,8 @@ static enum kr_status take_conds(struct cutting *c, const struct kr_scan *from, 
 		struct kr_cond cond = c->from->conds.at[from->cond_first + i];
 		cond.field = take(c, cond.field);
 		cond.value = take(c, cond.value);
-		if (cond.field.i == KR_NONE || cond.value.i == KR_NONE || !kr_vec_push(c->mem, &c->to->conds, cond))
+		if (cond.field.i == KR_NONE || cond.value.i == KR_NONE ||
+			!kr_vec_push(c->mem, &c->to->conds, cond))
 			return KR_NOMEM;
 	}
 	return KR_OK;
@@ -183,7 +193,10 @@ static enum kr_status take_scan(struct cutting *c, uint32_t scan, uint32_t *out)
 	to.high = take(c, from->high);
 	to.set = take(c, from->set);
 	*out = c->to->scans.n;
-	return to.low.i != KR_NONE && to.high.i != KR_NONE && to.set.i != KR_NONE && kr_vec_push(c->mem, &c->to->scans, to) ? KR_OK : KR_NOMEM;
+	return to.low.i != KR_NONE && to.high.i != KR_NONE && to.set.i != KR_NONE &&
+			kr_vec_push(c->mem, &c->to->scans, to)
+		? KR_OK
+		: KR_NOMEM;
 }
 
 /* What an operation says of versions that it named, of keys and by writers that are still there. */
@@ -199,11 +212,14 @@ static enum kr_status take_attr(struct cutting *c, kr_op op)
 	to.seen_first = c->to->seen.n;
 	for (uint32_t i = from->seen_first; i < from->seen_first + from->seen_count; i++) {
 		struct kr_seen seen = c->from->seen.at[i];
-		kr_txn writer = seen.writer.i == KR_ABSENT.i ? (kr_txn){KR_NONE} : kr_history_find(c->from, seen.writer);
-		if (!kr_bits_get(c->part->keys, seen.key.i) || (writer.i != KR_NONE && !kr_part_writes(c->part, writer, seen.key)))
+		kr_txn writer = seen.writer.i == KR_ABSENT.i ? (kr_txn){KR_NONE}
+							     : kr_history_find(c->from, seen.writer);
+		if (!kr_bits_get(c->part->keys, seen.key.i) ||
+			(writer.i != KR_NONE && !kr_part_writes(c->part, writer, seen.key)))
 			continue;
 		seen = (struct kr_seen){take_key(c, seen.key), take(c, seen.writer)};
-		if (seen.key.i == KR_NONE || seen.writer.i == KR_NONE || !kr_vec_push(c->mem, &c->to->seen, seen))
+		if (seen.key.i == KR_NONE || seen.writer.i == KR_NONE ||
+			!kr_vec_push(c->mem, &c->to->seen, seen))
 			return KR_NOMEM;
 	}
 	to.seen_count = c->to->seen.n - to.seen_first;
@@ -224,7 +240,10 @@ static enum kr_status take_op(struct cutting *c, kr_op o)
 		status = take_scan(c, op.scan, &op.scan);
 	if (status)
 		return status;
-	return op.a.i != KR_NONE && op.b.i != KR_NONE && kr_vec_push(c->mem, &c->to->ops, op) && kr_vec_push(c->mem, &c->cut->op_of, o) ? KR_OK : KR_NOMEM;
+	return op.a.i != KR_NONE && op.b.i != KR_NONE && kr_vec_push(c->mem, &c->to->ops, op) &&
+			kr_vec_push(c->mem, &c->cut->op_of, o)
+		? KR_OK
+		: KR_NOMEM;
 }
 
 /* ---- transactions ---- */
@@ -250,7 +269,8 @@ static enum kr_status take_txn(struct cutting *c, kr_txn t)
 	}
 	if (txn.id.i == KR_NONE || !kr_vec_push(c->mem, &c->cut->txn_of, t))
 		return KR_NOMEM;
-	status = kr_history_add(c->to, txn, t.i < c->from->white_box.n ? &c->from->white_box.at[t.i] : NULL, c->err);
+	status = kr_history_add(c->to, txn, t.i < c->from->white_box.n ? &c->from->white_box.at[t.i] : NULL,
+		c->err);
 	return status ? status : kr_ctx_tick(c->ctx);
 }
 
@@ -300,10 +320,17 @@ static enum kr_status take_all(struct cutting *c)
 	return status ? status : kr_history_finish(to, c->ctx, c->err);
 }
 
-enum kr_status kr_cut_make(struct kr_ctx *ctx, const struct kr_part *part, struct kr_cut *out, struct kr_err *err)
+enum kr_status kr_cut_make(struct kr_ctx *ctx, const struct kr_part *part, struct kr_cut *out,
+	struct kr_err *err)
 {
 	struct kr_mem *mem = &ctx->mem;
-	struct cutting c = {.ctx = ctx, .mem = mem, .part = part, .from = part->whole, .to = &out->history, .cut = out, .err = err};
+	struct cutting c = {.ctx = ctx,
+		.mem = mem,
+		.part = part,
+		.from = part->whole,
+		.to = &out->history,
+		.cut = out,
+		.err = err};
 	enum kr_status status;
 
 	*out = (struct kr_cut){.whole = part->whole};
@@ -332,14 +359,21 @@ void kr_cut_done(struct kr_cut *cut)
 
 /* ---- back to the whole ---- */
 
-static kr_txn restore_txn(const struct kr_cut *cut, kr_txn t) { return t.i == KR_NONE ? t : cut->txn_of.at[t.i]; }
-static kr_key restore_key(const struct kr_cut *cut, kr_key k) { return k.i == KR_NONE ? k : cut->key_of.at[k.i]; }
+static kr_txn restore_txn(const struct kr_cut *cut, kr_txn t)
+{
+	return t.i == KR_NONE ? t : cut->txn_of.at[t.i];
+}
+static kr_key restore_key(const struct kr_cut *cut, kr_key k)
+{
+	return k.i == KR_NONE ? k : cut->key_of.at[k.i];
+}
 
 static uint32_t restore_op(const struct kr_cut *cut, kr_txn t, uint32_t op)
 {
 	if (op == KR_NONE)
 		return op;
-	return cut->op_of.at[cut->history.txns.at[t.i].op_first + op].i - cut->whole->txns.at[cut->txn_of.at[t.i].i].op_first;
+	return cut->op_of.at[cut->history.txns.at[t.i].op_first + op].i -
+		cut->whole->txns.at[cut->txn_of.at[t.i].i].op_first;
 }
 
 /* Elements of an initial list are interned by the history itself: they are looked for. */
@@ -360,7 +394,8 @@ static bool restore_value(const struct kr_cut *cut, kr_value *v)
 	return known.i != KR_NONE;
 }
 
-static enum kr_status restore_edge(const struct kr_cut *cut, const struct kr_cert_edge *from, struct kr_cert_edge *to)
+static enum kr_status restore_edge(const struct kr_cut *cut, const struct kr_cert_edge *from,
+	struct kr_cert_edge *to)
 {
 	*to = *from;
 	to->from = restore_txn(cut, from->from);
@@ -371,7 +406,8 @@ static enum kr_status restore_edge(const struct kr_cut *cut, const struct kr_cer
 	return restore_value(cut, &to->part) ? KR_OK : KR_BAD;
 }
 
-enum kr_status kr_cut_restore(const struct kr_cut *cut, const struct kr_certificate *cert, struct kr_certificate *out)
+enum kr_status kr_cut_restore(const struct kr_cut *cut, const struct kr_certificate *cert,
+	struct kr_certificate *out)
 {
 	enum kr_status status = KR_OK;
 

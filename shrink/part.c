@@ -1,6 +1,7 @@
-/* Parts of histories, and the part that a certificate speaks of. What an operation that is kept can have seen must be kept, or it would see what nobody wrote: the writers of its candidates are
- * added, and what these saw in turn, where they write by an operation that also looks (insert, cas, inc, delete, update). Cost: linear in the whole for a part, and for the
- * support in what it keeps and its candidates. */
+/* Parts of histories, and the part that a certificate speaks of. What an operation that is kept can have seen
+ * must be kept, or it would see what nobody wrote: the writers of its candidates are added, and what these
+ * saw in turn, where they write by an operation that also looks (insert, cas, inc, delete, update). Cost:
+ * linear in the whole for a part, and for the support in what it keeps and its candidates. */
 #include "shrink/part.h"
 
 #include "frontend/model/operation.h"
@@ -15,7 +16,8 @@ static void fill(uint64_t *set, uint32_t n)
 		kr_bits_set(set, i);
 }
 
-enum kr_status kr_part_init(struct kr_part *part, struct kr_mem *mem, const struct kr_history *whole, bool all)
+enum kr_status kr_part_init(struct kr_part *part, struct kr_mem *mem, const struct kr_history *whole,
+	bool all)
 {
 	*part = (struct kr_part){.mem = mem, .whole = whole};
 	part->txns = kr_mem_alloc(mem, words(whole->txns.n), sizeof *part->txns);
@@ -61,10 +63,14 @@ bool kr_part_keeps(const struct kr_part *part, kr_txn t, kr_op op)
 {
 	kr_key k = part->whole->ops.at[op.i].key;
 
-	return kr_bits_get(part->txns, t.i) && kr_bits_get(part->ops, op.i) && (k.i == KR_NONE || kr_bits_get(part->keys, k.i));
+	return kr_bits_get(part->txns, t.i) && kr_bits_get(part->ops, op.i) &&
+		(k.i == KR_NONE || kr_bits_get(part->keys, k.i));
 }
 
-static bool changes(const struct kr_history *h, const struct kr_operation *op, kr_key k) { return kr_write_of(h, op, k, &(struct kr_write){0}); }
+static bool changes(const struct kr_history *h, const struct kr_operation *op, kr_key k)
+{
+	return kr_write_of(h, op, k, &(struct kr_write){0});
+}
 
 bool kr_part_writes(const struct kr_part *part, kr_txn t, kr_key k)
 {
@@ -96,7 +102,9 @@ static enum kr_status keep_op(struct gathering *g, kr_txn t, uint32_t index)
 	if (kr_bits_get(g->part->ops, op.i))
 		return KR_OK;
 	kr_bits_set(g->part->ops, op.i);
-	return kr_vec_push(g->part->mem, &g->todo, op) && kr_vec_push(g->part->mem, &g->todo_of, t) ? KR_OK : KR_NOMEM;
+	return kr_vec_push(g->part->mem, &g->todo, op) && kr_vec_push(g->part->mem, &g->todo_of, t)
+		? KR_OK
+		: KR_NOMEM;
 }
 
 static enum kr_status keep_writes(struct gathering *g, kr_txn t, kr_key k)
@@ -135,7 +143,8 @@ static enum kr_status keep_candidates(struct gathering *g, kr_txn t, uint32_t in
 		kr_version v;
 		if (obs->op != index || !kr_bits_get(g->part->keys, k.i))
 			continue;
-		for (kr_candidates it = kr_asg_candidates(asg, (kr_obs){o}); !status && kr_asg_next(asg, &it, &v);)
+		for (kr_candidates it = kr_asg_candidates(asg, (kr_obs){o});
+			!status && kr_asg_next(asg, &it, &v);)
 			status = keep_writes(g, asg->versions[v.i].writer, k);
 		if (!status && g->part->whole->keys.at[k.i].kind >= KR_KIND_COUNTER)
 			status = keep_growers(g, k);
@@ -192,7 +201,8 @@ static enum kr_status gather(struct gathering *g, const struct kr_certificate *c
 			return status;
 		return keep_op(g, cert->anomaly.txn, cert->anomaly.op);
 	}
-	for (uint32_t i = 0; i < cert->edges.n; i++) /* keys first, since what an operation saw of other keys does not matter */
+	/* keys first, since what an operation saw of other keys does not matter */
+	for (uint32_t i = 0; i < cert->edges.n; i++)
 		if (cert->edges.at[i].key.i != KR_NONE)
 			kr_bits_set(g->part->keys, cert->edges.at[i].key.i);
 	for (uint32_t i = 0; i < cert->edges.n && !status; i++)
@@ -205,7 +215,8 @@ static enum kr_status gather(struct gathering *g, const struct kr_certificate *c
 	return status;
 }
 
-enum kr_status kr_part_support(struct kr_part *part, struct kr_ctx *ctx, const struct kr_asg *asg, const struct kr_certificate *cert)
+enum kr_status kr_part_support(struct kr_part *part, struct kr_ctx *ctx, const struct kr_asg *asg,
+	const struct kr_certificate *cert)
 {
 	struct gathering g = {.part = part, .ctx = ctx, .asg = asg};
 	enum kr_status status = gather(&g, cert);

@@ -1,6 +1,8 @@
-/* Delta debugging (Zeller and Hildebrandt, IEEE TSE 2002, without its first half: parts that are kept alone hardly ever are a history). Units of one kind, those of the last transactions first,
- * are taken away in chunks: half of them, a quarter, and so on to one by one. Kinds in turn, the coarsest first, until a round over all of them takes nothing away: then no single unit can go.
- * Cost: few tests where the part is nearly minimal; at worst quadratic in its units. */
+/* Delta debugging (Zeller and Hildebrandt, IEEE TSE 2002, without its first half: parts that are kept alone
+ * hardly ever are a history). Units of one kind, those of the last transactions first, are taken away in
+ * chunks: half of them, a quarter, and so on to one by one. Kinds in turn, the coarsest first, until a round
+ * over all of them takes nothing away: then no single unit can go. Cost: few tests where the part is nearly
+ * minimal; at worst quadratic in its units. */
 #include "shrink/reduce.h"
 
 enum unit_kind { UNIT_TXN, UNIT_OP, UNIT_KEY, UNIT_ELEMENT, UNIT_KINDS };
@@ -13,11 +15,15 @@ struct unit {
 };
 KR_VEC_NAMED(units, struct unit);
 
-static const char *const phases[] = {"shrinking: transactions left", "shrinking: operations left", "shrinking: keys left", "shrinking: elements left"};
+static const char *const phases[] = {"shrinking: transactions left", "shrinking: operations left",
+	"shrinking: keys left", "shrinking: elements left"};
 
 /* ---- what there is ---- */
 
-static bool brings_element(const struct kr_operation *op) { return op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD; }
+static bool brings_element(const struct kr_operation *op)
+{
+	return op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD;
+}
 
 static bool has_element(const struct units *units, const struct unit *u)
 {
@@ -35,7 +41,8 @@ static bool list_ops(const struct kr_part *part, kr_txn t, enum unit_kind kind, 
 		kr_op o = kr_history_op(h, t, i);
 		const struct kr_operation *op = &h->ops.at[o.i];
 		struct unit u = {.txn = t, .op = o, .key = op->key, .element = op->a};
-		if (!kr_part_keeps(part, t, o) || (kind == UNIT_ELEMENT && (!brings_element(op) || has_element(out, &u))))
+		if (!kr_part_keeps(part, t, o) ||
+			(kind == UNIT_ELEMENT && (!brings_element(op) || has_element(out, &u))))
 			continue;
 		if (!kr_vec_push(part->mem, out, u))
 			return false;
@@ -52,7 +59,8 @@ static bool list_units(const struct kr_part *part, enum unit_kind kind, struct u
 	for (uint32_t t = 0; t < part->whole->txns.n && kind != UNIT_KEY; t++) {
 		if (!kr_bits_get(part->txns, t))
 			continue;
-		if (kind == UNIT_TXN ? !kr_vec_push(part->mem, out, (struct unit){.txn = {t}}) : !list_ops(part, (kr_txn){t}, kind, out))
+		if (kind == UNIT_TXN ? !kr_vec_push(part->mem, out, (struct unit){.txn = {t}})
+				     : !list_ops(part, (kr_txn){t}, kind, out))
 			return false;
 	}
 	return true;
@@ -77,7 +85,9 @@ static bool drop(struct kr_part *part, enum unit_kind kind, const struct unit *u
 	case UNIT_TXN: kr_bits_clear(part->txns, u->txn.i); return true;
 	case UNIT_OP: kr_bits_clear(part->ops, u->op.i); return true;
 	case UNIT_KEY: kr_bits_clear(part->keys, u->key.i); return true;
-	case UNIT_ELEMENT: drop_element(part, u); return kr_vec_push(part->mem, &part->without, (struct kr_element){u->key, u->element});
+	case UNIT_ELEMENT:
+		drop_element(part, u);
+		return kr_vec_push(part->mem, &part->without, (struct kr_element){u->key, u->element});
 	case UNIT_KINDS: break;
 	}
 	return false;

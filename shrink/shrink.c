@@ -1,6 +1,8 @@
-/* Shrinking violations (shrink.h): the tests that delta debugging asks (reduce.h). Each costs the checking of a part and, where that is violated, one pass of the verifier over the whole.
- * What is left is minimal, but another violation of the history may be smaller: unless few transactions are left, the whole is decided anew without each of their keys and operations in turn, and
- * what is found shrunk as well. So many tries cost as many checks of the whole. */
+/* Shrinking violations (shrink.h): the tests that delta debugging asks (reduce.h). Each costs the checking of
+ * a part and, where that is violated, one pass of the verifier over the whole. What is left is minimal, but
+ * another violation of the history may be smaller: unless few transactions are left, the whole is decided
+ * anew without each of their keys and operations in turn, and what is found shrunk as well. So many tries
+ * cost as many checks of the whole. */
 #include "shrink/shrink.h"
 
 #include "shrink/reduce.h"
@@ -40,7 +42,8 @@ static enum kr_status is_same(const struct shrinking *s, const struct kr_violate
 	enum kr_status status;
 
 	*same = false;
-	if (cert->kind != s->cert->kind || (cert->kind == KR_CERT_ANOMALY && cert->anomaly.kind != s->cert->anomaly.kind))
+	if (cert->kind != s->cert->kind ||
+		(cert->kind == KR_CERT_ANOMALY && cert->anomaly.kind != s->cert->anomaly.kind))
 		return KR_OK;
 	kr_certificate_init(&restored, &s->ctx->mem);
 	status = kr_cut_restore(&p->cut, cert, &restored);
@@ -51,8 +54,10 @@ static enum kr_status is_same(const struct shrinking *s, const struct kr_violate
 	return kr_is_limit(status) ? status : KR_OK;
 }
 
-/* Decides the part that p->cut holds. What cannot be analyzed, or is not decided (a proof that is refused decides nothing), does not count as violated. */
-static enum kr_status decide(struct shrinking *s, struct kr_violated_part *p, bool *violated, struct kr_err *err)
+/* Decides the part that p->cut holds. What cannot be analyzed, or is not decided (a proof that is refused
+ * decides nothing), does not count as violated. */
+static enum kr_status decide(struct shrinking *s, struct kr_violated_part *p, bool *violated,
+	struct kr_err *err)
 {
 	enum kr_status status = kr_analyze(s->ctx, &p->cut.history, &p->analysis, err);
 
@@ -100,7 +105,8 @@ static enum kr_status test(void *data, const struct kr_part *part, bool *holds, 
 }
 
 /* Keeps in `part`, which is empty, what the certificate of the whole speaks of; or else everything. */
-static enum kr_status start(struct shrinking *s, struct kr_part *part, const struct kr_certificate *cert, bool *holds, struct kr_err *err)
+static enum kr_status start(struct shrinking *s, struct kr_part *part, const struct kr_certificate *cert,
+	bool *holds, struct kr_err *err)
 {
 	enum kr_status status = kr_part_support(part, s->ctx, s->asg, cert);
 
@@ -121,7 +127,8 @@ static enum kr_status start(struct shrinking *s, struct kr_part *part, const str
 }
 
 /* From a certificate of the whole to s->out, and the part that it is. */
-static enum kr_status shrink_from(struct shrinking *s, struct kr_part *part, const struct kr_certificate *cert, struct kr_err *err)
+static enum kr_status shrink_from(struct shrinking *s, struct kr_part *part,
+	const struct kr_certificate *cert, struct kr_err *err)
 {
 	struct kr_reduction r = {.ctx = s->ctx, .test = test, .data = s};
 	bool holds = false;
@@ -172,7 +179,8 @@ static enum kr_status take_units(struct kr_mem *mem, struct walk *w, const struc
 	return KR_OK;
 }
 
-/* Leaves out an operation of t; if it writes, with t's others on the key, and with whatever can have seen what they left there: else that would see what nobody wrote. */
+/* Leaves out an operation of t; if it writes, with t's others on the key, and with whatever can have seen
+ * what they left there: else that would see what nobody wrote. */
 static void leave_out(const struct shrinking *s, kr_txn t, kr_op o, struct kr_part *part)
 {
 	const struct kr_history *h = s->h;
@@ -188,13 +196,15 @@ static void leave_out(const struct shrinking *s, kr_txn t, kr_op o, struct kr_pa
 			kr_bits_clear(part->ops, h->txns.at[t.i].op_first + i);
 	for (uint32_t i = 0; i < asg->nobs; i++) {
 		kr_op seer = kr_history_op(h, asg->obs[i].txn, asg->obs[i].op);
-		if (asg->obs[i].key.i == k.i && h->ops.at[seer.i].key.i == k.i && kr_asg_in_set(asg, asg->obs[i].set, v))
+		if (asg->obs[i].key.i == k.i && h->ops.at[seer.i].key.i == k.i &&
+			kr_asg_in_set(asg, asg->obs[i].set, v))
 			kr_bits_clear(part->ops, seer.i);
 	}
 }
 
 /* A certificate of the part in w->less, which then is the rest; *found is false when there is none. */
-static enum kr_status find_certificate(struct shrinking *s, struct walk *w, struct kr_certificate *cert, bool *found, struct kr_err *err)
+static enum kr_status find_certificate(struct shrinking *s, struct walk *w, struct kr_certificate *cert,
+	bool *found, struct kr_err *err)
 {
 	struct kr_shrunk one = {.best = NULL}, *out = s->out;
 	enum kr_status status;
@@ -214,7 +224,8 @@ static enum kr_status find_certificate(struct shrinking *s, struct walk *w, stru
 }
 
 /* The same of the rest without the next key or operation. */
-static enum kr_status step(struct shrinking *s, struct walk *w, struct kr_certificate *cert, bool *found, struct kr_err *err)
+static enum kr_status step(struct shrinking *s, struct walk *w, struct kr_certificate *cert, bool *found,
+	struct kr_err *err)
 {
 	uint32_t i = w->next++, keys = w->keys.n;
 	enum kr_status status = kr_part_copy(&w->rest, &w->less);
@@ -229,7 +240,8 @@ static enum kr_status step(struct shrinking *s, struct walk *w, struct kr_certif
 }
 
 /* Shrinks from another certificate, takes the result if it is smaller, and goes on from it in any case. */
-static enum kr_status try_other(struct shrinking *s, struct walk *w, const struct kr_certificate *cert, struct kr_err *err)
+static enum kr_status try_other(struct shrinking *s, struct walk *w, const struct kr_certificate *cert,
+	struct kr_err *err)
 {
 	struct kr_shrunk other = {.best = NULL}, *out = s->out;
 	struct kr_part part;
@@ -273,7 +285,8 @@ static enum kr_status walk(struct shrinking *s, struct walk *w, struct kr_err *e
 }
 
 /* A certificate of the rest without one transaction, and what others can have seen of it. */
-static enum kr_status step_without(struct shrinking *s, struct walk *w, kr_txn t, struct kr_certificate *cert, bool *found, struct kr_err *err)
+static enum kr_status step_without(struct shrinking *s, struct walk *w, kr_txn t, struct kr_certificate *cert,
+	bool *found, struct kr_err *err)
 {
 	enum kr_status status = kr_part_copy(&w->rest, &w->less);
 
@@ -286,11 +299,14 @@ static enum kr_status step_without(struct shrinking *s, struct walk *w, kr_txn t
 }
 
 /* From the whole again, without more and more transactions: always one of the part that was found last. */
-static enum kr_status walk_without(struct shrinking *s, struct walk *w, uint32_t which, uint32_t *tries_left, struct kr_err *err)
+static enum kr_status walk_without(struct shrinking *s, struct walk *w, uint32_t which, uint32_t *tries_left,
+	struct kr_err *err)
 {
 	enum kr_status status = take_units(&s->ctx->mem, w, &s->out->best->cut);
 
-	for (uint32_t tries = 0; *tries_left > 0 && s->out->best->cut.txn_of.n > MANY && w->txns.n > 0 && !status; tries++, --*tries_left) {
+	for (uint32_t tries = 0;
+		*tries_left > 0 && s->out->best->cut.txn_of.n > MANY && w->txns.n > 0 && !status;
+		tries++, --*tries_left) {
 		struct kr_certificate cert;
 		bool found = false;
 		kr_certificate_init(&cert, &s->ctx->mem);
@@ -304,7 +320,8 @@ static enum kr_status walk_without(struct shrinking *s, struct walk *w, uint32_t
 	return status;
 }
 
-/* The history may have smaller violations than the one that was found first: one after the other, each without some key or operation of every one before it; and while many transactions are left, each without
+/* The history may have smaller violations than the one that was found first: one after the other, each
+ * without some key or operation of every one before it; and while many transactions are left, each without
  * some transaction of every one before it, from several beginnings. */
 static enum kr_status look_around(struct shrinking *s, struct kr_err *err)
 {
@@ -334,10 +351,16 @@ static enum kr_status look_around(struct shrinking *s, struct kr_err *err)
 	return status;
 }
 
-enum kr_status kr_shrink(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis, const struct kr_check_options *options,
-	const struct kr_verdict *verdict, struct kr_shrunk *out, struct kr_err *err)
+enum kr_status kr_shrink(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis,
+	const struct kr_check_options *options, const struct kr_verdict *verdict, struct kr_shrunk *out,
+	struct kr_err *err)
 {
-	struct shrinking s = {.ctx = ctx, .h = h, .asg = &analysis->asg, .options = options, .cert = &verdict->certificate, .out = out};
+	struct shrinking s = {.ctx = ctx,
+		.h = h,
+		.asg = &analysis->asg,
+		.options = options,
+		.cert = &verdict->certificate,
+		.out = out};
 	struct kr_part part;
 	enum kr_status status;
 
@@ -353,7 +376,8 @@ enum kr_status kr_shrink(struct kr_ctx *ctx, const struct kr_history *h, const s
 	}
 	if (!status && out->minimal)
 		status = look_around(&s, err);
-	return kr_is_limit(status) ? KR_OK : status; /* what there is is minimal, whatever else may be found */
+	/* what there is is minimal, whatever else may be found */
+	return kr_is_limit(status) ? KR_OK : status;
 }
 
 void kr_shrunk_done(struct kr_ctx *ctx, struct kr_shrunk *shrunk)

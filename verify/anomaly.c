@@ -1,10 +1,13 @@
-/* Non-cyclic anomalies, from their definitions: one operation of a committed transaction that no world explains.
+/* Non-cyclic anomalies, from their definitions: one operation of a committed transaction that no world
+ * explains.
  *
- * Aborted, intermediate, future and garbage read: what the operation saw of the key, before its transaction wrote it, is no version that another
- * transaction can have left, nor its initial value. The name tells who did write such a value: only an aborted transaction (or one of unknown
- * outcome that cannot have taken effect), only as a version that its writer overwrote, only the reader itself and later, or nobody.
- * Where more than one of the first three hold, each is a right name. Internal inconsistency: the operation does not show what its own
- * transaction had left. Cost: one walk over the history. Lists, sets and sums are judged in anomaly_grow.c, version sets in anomaly_sets.c. */
+ * Aborted, intermediate, future and garbage read: what the operation saw of the key, before its transaction
+ * wrote it, is no version that another transaction can have left, nor its initial value. The name tells who
+ * did write such a value: only an aborted transaction (or one of unknown outcome that cannot have taken
+ * effect), only as a version that its writer overwrote, only the reader itself and later, or nobody. Where
+ * more than one of the first three hold, each is a right name. Internal inconsistency: the operation does not
+ * show what its own transaction had left. Cost: one walk over the history. Lists, sets and sums are judged in
+ * anomaly_grow.c, version sets in anomaly_sets.c. */
 #include "frontend/history_written.h"
 #include "verify/claim.h"
 #include "verify/garbage.h"
@@ -21,7 +24,8 @@ static enum kr_status check_place(struct kr_claim *c)
 		return kr_err_set(c->v->err, KR_BAD, "%s is not known to have committed", c->txn_name.text);
 	c->saw = kr_saw_of(h, &h->ops.at[kr_history_op(h, c->txn, c->op).i], c->key);
 	if (c->saw.test == KR_SAW_NOTHING)
-		return kr_err_set(c->v->err, KR_BAD, "operation %u of %s saw nothing of %s", (unsigned)c->op, c->txn_name.text, c->key_name.text);
+		return kr_err_set(c->v->err, KR_BAD, "operation %u of %s saw nothing of %s", (unsigned)c->op,
+			c->txn_name.text, c->key_name.text);
 	return KR_OK;
 }
 
@@ -29,7 +33,8 @@ static enum kr_status check_place(struct kr_claim *c)
 
 struct writers {
 	bool aborted, intermediate, later;
-	bool last; /* what others left, which is not to be seen only because the operation names another version */
+	/* what others left, which is not to be seen only because the operation names another version */
+	bool last;
 	struct {
 		bool aborted, intermediate, later;
 	} maybe; /* by increments whose results are not told */
@@ -37,7 +42,8 @@ struct writers {
 
 static bool is_written(const struct writers *by)
 {
-	return by->aborted || by->intermediate || by->later || by->last || by->maybe.aborted || by->maybe.intermediate || by->maybe.later;
+	return by->aborted || by->intermediate || by->later || by->last || by->maybe.aborted ||
+		by->maybe.intermediate || by->maybe.later;
 }
 
 static enum kr_status explains(const struct kr_claim *c, const struct kr_facts *f, kr_value value, bool *out)
@@ -51,16 +57,20 @@ static enum kr_status explains(const struct kr_claim *c, const struct kr_facts *
 		return kr_grow_presence_allows(f, c->key, &c->saw, value.i != KR_ABSENT.i, out, c->v->err);
 
 	/* A counter. */
-	bool external = kr_facts_sight(f, c->txn, c->op, c->key, (kr_value){KR_NONE}, &sight), absent = value.i == KR_ABSENT.i;
+	bool external = kr_facts_sight(f, c->txn, c->op, c->key, (kr_value){KR_NONE}, &sight),
+	     absent = value.i == KR_ABSENT.i;
 	struct kr_count want = kr_grow_count(c->v->h, &sight);
 
-	*out = external && e && (absent || e->type == KR_VALUE_INT) && kr_grow_count_allows(c->v->h, &want, c->key, absent, absent ? 0 : e->integer);
+	*out = external && e && (absent || e->type == KR_VALUE_INT) &&
+		kr_grow_count_allows(c->v->h, &want, c->key, absent, absent ? 0 : e->integer);
 	return KR_OK;
 }
 
-static enum kr_status look_at_write(const struct kr_claim *c, const struct kr_facts *f, kr_txn t, uint32_t index, kr_value value, struct writers *out)
+static enum kr_status look_at_write(const struct kr_claim *c, const struct kr_facts *f, kr_txn t,
+	uint32_t index, kr_value value, struct writers *out)
 {
-	bool aborted = c->v->h->txns.at[t.i].status == KR_ABORTED, unknown = c->v->h->txns.at[t.i].status == KR_UNKNOWN, allowed;
+	bool aborted = c->v->h->txns.at[t.i].status == KR_ABORTED,
+	     unknown = c->v->h->txns.at[t.i].status == KR_UNKNOWN, allowed;
 	enum kr_status status = explains(c, f, value, &allowed);
 
 	if (status == KR_OK && value.i == KR_NONE && c->v->h->keys.at[c->key.i].kind == KR_KIND_COUNTER) {
@@ -94,7 +104,8 @@ static enum kr_status find_writers(const struct kr_claim *c, const struct kr_fac
 
 			for (uint32_t i = 0; i < effects; i++) {
 				struct kr_written_row effect = kr_effect_at(h, op, i);
-				if (effect.key.i == c->key.i && (status = look_at_write(c, f, t, index, effect.value, out)) != KR_OK)
+				if (effect.key.i == c->key.i &&
+					(status = look_at_write(c, f, t, index, effect.value, out)) != KR_OK)
 					return status;
 			}
 			if ((status = kr_ctx_tick(c->v->ctx)) != KR_OK)
@@ -116,8 +127,9 @@ static enum kr_status check_name(const struct kr_claim *c, const struct writers 
 	}
 	if (right)
 		return KR_OK;
-	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is no %s of %s: what it saw was %s", (unsigned)c->op, c->txn_name.text,
-		kr_anomaly_name(c->v->cert->anomaly.kind), c->key_name.text,
+	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is no %s of %s: what it saw was %s",
+		(unsigned)c->op, c->txn_name.text, kr_anomaly_name(c->v->cert->anomaly.kind),
+		c->key_name.text,
 		by->aborted                ? "written by an aborted transaction"
 			: by->intermediate ? "an intermediate version"
 			: by->later        ? "written later by itself"
@@ -129,25 +141,30 @@ static enum kr_status check_name(const struct kr_claim *c, const struct writers 
 static bool tells_presence(const struct kr_claim *c, const struct kr_facts *f)
 {
 	enum kr_grow_mode mode = kr_facts_mode(f, c->key);
-	const struct kr_value_entry *e = c->saw.test == KR_SAW_VALUE ? kr_history_value(f->h, c->saw.value) : NULL;
+	const struct kr_value_entry *e =
+		c->saw.test == KR_SAW_VALUE ? kr_history_value(f->h, c->saw.value) : NULL;
 
 	if ((mode != KR_GROW_LIST && mode != KR_GROW_SET) || c->v->cert->anomaly.kind >= KR_DUPLICATE_ELEMENT)
 		return false;
 	return !e || e->type == KR_VALUE_ABSENT || (e->type == KR_VALUE_ARRAY && e->length == 2);
 }
 
-/* Whether an untold initial value may be what was read: nobody wrote that, and no committed transaction read another value that nobody wrote. What somebody did
- * write, though in vain, does not tell that the key began with it. */
+/* Whether an untold initial value may be what was read: nobody wrote that, and no committed transaction read
+ * another value that nobody wrote. What somebody did write, though in vain, does not tell that the key began
+ * with it. */
 static enum kr_status may_be_initial(const struct kr_claim *c, const struct kr_facts *f, bool *out)
 {
 	struct kr_claim other = *c;
 	enum kr_status status = KR_OK;
 
-	*out = f->untold && !kr_facts_grows(f, c->key) && c->saw.test == KR_SAW_VALUE && kr_history_may_start(f->h, c->key, c->saw.value);
-	for (uint32_t i = *out ? f->sight_first[c->key.i] : 0; *out && i < f->sight_first[c->key.i + 1] && status == KR_OK; i++) {
+	*out = f->untold && !kr_facts_grows(f, c->key) && c->saw.test == KR_SAW_VALUE &&
+		kr_history_may_start(f->h, c->key, c->saw.value);
+	for (uint32_t i = *out ? f->sight_first[c->key.i] : 0;
+		*out && i < f->sight_first[c->key.i + 1] && status == KR_OK; i++) {
 		const struct kr_fact_sight *s = &f->sights[i];
 		struct writers by = {0};
-		if (s->other || s->value.i == c->saw.value.i || f->h->txns.at[s->txn.i].status != KR_COMMITTED)
+		if (s->other || s->value.i == c->saw.value.i ||
+			f->h->txns.at[s->txn.i].status != KR_COMMITTED)
 			continue;
 		other.txn = s->txn;
 		other.saw.value = s->value;
@@ -157,42 +174,49 @@ static enum kr_status may_be_initial(const struct kr_claim *c, const struct kr_f
 	return status;
 }
 
-/* What was seen of a key that the transaction had written before is garbage only if nobody ever wrote that. */
+/* What was seen of a key that the transaction had written before is garbage only if nobody ever wrote
+ * that. */
 static enum kr_status check_unwritten(const struct kr_claim *c, const struct kr_facts *f)
 {
 	struct writers by = {0};
 	bool initial = false, unwritten = false;
 	enum kr_status status = KR_OK;
 
-	bool garbage = c->v->cert->anomaly.kind == KR_GARBAGE_READ, aborted = c->v->cert->anomaly.kind == KR_ABORTED_READ;
+	bool garbage = c->v->cert->anomaly.kind == KR_GARBAGE_READ,
+	     aborted = c->v->cert->anomaly.kind == KR_ABORTED_READ;
 
-	if ((garbage || aborted) && kr_facts_grows(f, c->key) && c->v->h->keys.at[c->key.i].kind != KR_KIND_COUNTER) {
+	if ((garbage || aborted) && kr_facts_grows(f, c->key) &&
+		c->v->h->keys.at[c->key.i].kind != KR_KIND_COUNTER) {
 		status = kr_claim_unwritten(c, f, &unwritten);
 	} else if (garbage && !kr_facts_grows(f, c->key) && c->saw.test == KR_SAW_VALUE) {
 		status = find_writers(c, f, &by);
 		if (status == KR_OK)
-			status = kr_saw_allows(f->h, &c->saw, c->key, f->h->keys.at[c->key.i].initial, &initial, c->v->err);
+			status = kr_saw_allows(f->h, &c->saw, c->key, f->h->keys.at[c->key.i].initial,
+				&initial, c->v->err);
 		if (status == KR_OK && f->untold)
 			status = may_be_initial(c, f, &initial);
 		unwritten = !is_written(&by) && !initial;
 	}
 	if (status != KR_OK || unwritten)
 		return status;
-	return kr_err_set(c->v->err, KR_BAD, "at operation %u %s had written %s itself", (unsigned)c->op, c->txn_name.text, c->key_name.text);
+	return kr_err_set(c->v->err, KR_BAD, "at operation %u %s had written %s itself", (unsigned)c->op,
+		c->txn_name.text, c->key_name.text);
 }
 
 static enum kr_status can_have_seen(const struct kr_claim *c, kr_txn writer)
 {
-	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s can have seen %s by %s", (unsigned)c->op, c->txn_name.text, c->key_name.text,
-		kr_verify_txn_name(c->v->h, writer).text);
+	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s can have seen %s by %s", (unsigned)c->op,
+		c->txn_name.text, c->key_name.text, kr_verify_txn_name(c->v->h, writer).text);
 }
 
 enum kr_status kr_claim_untold(const struct kr_claim *c)
 {
-	return kr_err_set(c->v->err, KR_UNSUPPORTED, "what was seen of %s, whose initial value is not told", c->key_name.text);
+	return kr_err_set(c->v->err, KR_UNSUPPORTED, "what was seen of %s, whose initial value is not told",
+		c->key_name.text);
 }
 
-/* A writer that may not have taken effect, or an initial value that is not told, would explain what was seen: does it, whatever else was seen? */
+/* A writer that may not have taken effect, or an initial value that is not told, would explain what was seen:
+ * does it, whatever else was seen? */
 static enum kr_status check_unexplained(const struct kr_claim *c, kr_txn writer)
 {
 	bool unexplained = false;
@@ -200,7 +224,8 @@ static enum kr_status check_unexplained(const struct kr_claim *c, kr_txn writer)
 
 	if (status != KR_OK || unexplained)
 		return status;
-	if (writer.i == KR_NONE && c->v->h->keys.at[c->key.i].kind == KR_KIND_COUNTER) /* conditions that its number failed were not looked at */
+	/* conditions that its number failed were not looked at */
+	if (writer.i == KR_NONE && c->v->h->keys.at[c->key.i].kind == KR_KIND_COUNTER)
 		return kr_claim_untold(c);
 	return can_have_seen(c, writer);
 }
@@ -216,7 +241,8 @@ static enum kr_status check_read(const struct kr_claim *c, const struct kr_facts
 
 	if (!external)
 		return check_unwritten(c, f);
-	sight.named &= c->v->cert->anomaly.kind != KR_GARBAGE_READ; /* it is written or not, whichever version the operation names */
+	/* it is written or not, whichever version the operation names */
+	sight.named &= c->v->cert->anomaly.kind != KR_GARBAGE_READ;
 	if (mode != KR_GROW_NOT && mode != KR_GROW_VALUES) {
 		struct kr_verifier asking = *c->v; /* with no error of its own: an empty list may be either */
 		struct kr_claim claim = *c;
@@ -264,27 +290,34 @@ static enum kr_status check_internal(const struct kr_claim *c)
 		}
 	}
 	if (!wrote)
-		return kr_err_set(c->v->err, KR_BAD, "%s had not written %s before operation %u", c->txn_name.text, c->key_name.text, (unsigned)c->op);
+		return kr_err_set(c->v->err, KR_BAD, "%s had not written %s before operation %u",
+			c->txn_name.text, c->key_name.text, (unsigned)c->op);
 	status = kr_saw_allows(h, &c->saw, c->key, left, &agrees, c->v->err);
 	if (status != KR_OK || !agrees)
 		return status;
-	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s shows %s as it had left it", (unsigned)c->op, c->txn_name.text, c->key_name.text);
+	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s shows %s as it had left it", (unsigned)c->op,
+		c->txn_name.text, c->key_name.text);
 }
 
 /* Where what was seen does not count otherwise. */
 static enum kr_status check_garbage(const struct kr_claim *c)
 {
 	bool garbage = false;
-	enum kr_status status = kr_verify_garbage(c->v, &(struct kr_garbage_place){c->txn, c->op, c->key}, &garbage);
+	enum kr_status status =
+		kr_verify_garbage(c->v, &(struct kr_garbage_place){c->txn, c->op, c->key}, &garbage);
 
 	if (status != KR_OK || garbage)
 		return status;
-	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is no garbage read of %s", (unsigned)c->op, c->txn_name.text, c->key_name.text);
+	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is no garbage read of %s", (unsigned)c->op,
+		c->txn_name.text, c->key_name.text);
 }
 
 enum kr_status kr_verify_anomaly(struct kr_verifier *v)
 {
-	struct kr_claim c = {.v = v, .txn = v->cert->anomaly.txn, .op = v->cert->anomaly.op, .key = v->cert->anomaly.key};
+	struct kr_claim c = {.v = v,
+		.txn = v->cert->anomaly.txn,
+		.op = v->cert->anomaly.op,
+		.key = v->cert->anomaly.key};
 	enum kr_anomaly_kind kind = v->cert->anomaly.kind;
 	struct kr_facts f;
 	enum kr_status status;

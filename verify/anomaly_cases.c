@@ -1,6 +1,8 @@
-/* Anomalies of keys that grow which no element decides alone: that what was seen has no explanation is left to the case search (cases.c), and the name is right when there is something of the kind that
- * it tells of: a write by a transaction that was aborted, or may be (aborted read), one that its transaction followed by another (intermediate read), one by the reader itself, later (future read); of a
- * counter, its number may always be called one that nobody made (garbage read). Cost: a walk over the history, and the search. */
+/* Anomalies of keys that grow which no element decides alone: that what was seen has no explanation is left
+ * to the case search (cases.c), and the name is right when there is something of the kind that it tells of: a
+ * write by a transaction that was aborted, or may be (aborted read), one that its transaction followed by
+ * another (intermediate read), one by the reader itself, later (future read); of a counter, its number may
+ * always be called one that nobody made (garbage read). Cost: a walk over the history, and the search. */
 #include "verify/claim.h"
 
 struct evidence {

@@ -1,11 +1,14 @@
 /* What was seen of a list, a set, or a counter that is a sum, and no world explains.
  *
- * Of a list and a set, an element decides: nobody ever appended it (garbage read), only transactions without effect did (aborted read), only the reader itself and later
- * (future read). A list that ends within what one transaction appended, or an element that its transaction took away again, is an intermediate read; an element that
- * is shown more often than it was appended by anybody a duplicate element. Two committed reads of a list without deletes, neither a prefix of the other, are an
- * incompatible order, and so are two of a set without deletes, each with an element, appended once, that the other does not have; and a list that shows what one
- * transaction appended in another order, or torn; of a list with deletes, what goes round (anomaly_rounds.c). Counters: anomaly_sums.c.
- * Cost: linear in the observations of the key and what they show. */
+ * Of a list and a set, an element decides: nobody ever appended it (garbage read), only transactions without
+ * effect did (aborted read), only the reader itself and later (future read). A list that ends within what one
+ * transaction appended, or an element that its transaction took away again, is an intermediate read; an
+ * element that is shown more often than it was appended by anybody a duplicate element. Two committed reads
+ * of a list without deletes, neither a prefix of the other, are an incompatible order, and so are two of a
+ * set without deletes, each with an element, appended once, that the other does not have; and a list that
+ * shows what one transaction appended in another order, or torn; of a list with deletes, what goes round
+ * (anomaly_rounds.c). Counters: anomaly_sums.c. Cost: linear in the observations of the key and what they
+ * show. */
 #include "verify/claim.h"
 
 struct shown {
@@ -19,8 +22,10 @@ struct shown {
 
 /* How an element came to be there. */
 struct origin {
-	uint32_t possible, impossible, later; /* appends by others that may have taken effect, by those that have not, by the reader behind the operation */
-	uint32_t others, everybody, initial;  /* others: that were not aborted */
+	/* appends by others that may have taken effect, by those that have not, by the reader behind the
+	 * operation */
+	uint32_t possible, impossible, later;
+	uint32_t others, everybody, initial; /* others: that were not aborted */
 	uint32_t aborted;
 	const struct kr_grow_add *add; /* the last one of those */
 };
@@ -29,7 +34,8 @@ static enum kr_status initial_count(const struct shown *s, uint32_t element, uin
 {
 	const uint32_t *members;
 	uint32_t count;
-	enum kr_status status = kr_grow_array(s->f->grow, s->f->h->keys.at[s->c->key.i].initial, &members, &count);
+	enum kr_status status =
+		kr_grow_array(s->f->grow, s->f->h->keys.at[s->c->key.i].initial, &members, &count);
 
 	*out = 0;
 	for (uint32_t i = 0; status == KR_OK && count != KR_NONE && i < count; i++)
@@ -43,7 +49,8 @@ static enum kr_status find_origin(const struct shown *s, uint32_t element, struc
 	const struct kr_grow_add *add;
 
 	*out = (struct origin){0};
-	for (kr_table_iter it = kr_grow_adds(f->grow, s->c->key, element); (add = kr_grow_next_add(f->grow, &it, s->c->key, element));) {
+	for (kr_table_iter it = kr_grow_adds(f->grow, s->c->key, element);
+		(add = kr_grow_next_add(f->grow, &it, s->c->key, element));) {
 		out->everybody++;
 		if (add->txn.i == s->c->txn.i) {
 			out->later += add->op > s->c->op;
@@ -54,7 +61,8 @@ static enum kr_status find_origin(const struct shown *s, uint32_t element, struc
 			out->add = add;
 		}
 		out->aborted += f->h->txns.at[add->txn.i].status == KR_ABORTED;
-		if (f->h->txns.at[add->txn.i].status == KR_ABORTED || (f->impossible && f->impossible[add->txn.i]))
+		if (f->h->txns.at[add->txn.i].status == KR_ABORTED ||
+			(f->impossible && f->impossible[add->txn.i]))
 			out->impossible++;
 		else
 			out->possible++;
@@ -66,7 +74,8 @@ static enum kr_status find_origin(const struct shown *s, uint32_t element, struc
 static enum kr_status is_own(const struct shown *s, uint32_t element, bool *out)
 {
 	enum kr_membership member = KR_MEMBER_UNTOUCHED;
-	enum kr_status status = s->list ? KR_OK : kr_grow_member(s->f, s->c->key, s->c->txn, s->c->op, element, &member);
+	enum kr_status status =
+		s->list ? KR_OK : kr_grow_member(s->f, s->c->key, s->c->txn, s->c->op, element, &member);
 
 	*out = member != KR_MEMBER_UNTOUCHED;
 	return status;
@@ -90,7 +99,8 @@ static enum kr_status shows_initial(const struct shown *s, bool *out)
 	return status;
 }
 
-/* Whether initial elements are missing, of a list at its beginning: nobody takes any away, or some are still there. */
+/* Whether initial elements are missing, of a list at its beginning: nobody takes any away, or some are still
+ * there. */
 static enum kr_status misses_initial(const struct shown *s, bool *out)
 {
 	const uint32_t *initial;
@@ -112,7 +122,8 @@ static enum kr_status misses_initial(const struct shown *s, bool *out)
 	return KR_OK;
 }
 
-/* Whether the transaction left something else in the set that is not shown, and that nobody can have taken away since. */
+/* Whether the transaction left something else in the set that is not shown, and that nobody can have taken
+ * away since. */
 static enum kr_status left_more(const struct shown *s, kr_txn t, bool *out)
 {
 	const struct kr_history *h = s->f->h;
@@ -135,7 +146,8 @@ static enum kr_status left_more(const struct shown *s, kr_txn t, bool *out)
 	return status;
 }
 
-/* What the transaction appended next behind (step 1) or last before (step -1) its operation `at`, or KR_NONE. */
+/* What the transaction appended next behind (step 1) or last before (step -1) its operation `at`, or
+ * KR_NONE. */
 static enum kr_status neighbour(const struct shown *s, kr_txn t, uint32_t at, uint32_t step, uint32_t *out)
 {
 	const struct kr_history *h = s->f->h;
@@ -167,7 +179,8 @@ static enum kr_status is_passing(const struct shown *s, uint32_t at, const struc
 	if (o->others != 1 || o->initial > 0 || s->f->h->txns.at[add->txn.i].status == KR_ABORTED)
 		return KR_OK;
 	if (!s->list) {
-		status = kr_grow_member(s->f, s->c->key, add->txn, h->txns.at[add->txn.i].op_count, element, &member);
+		status = kr_grow_member(s->f, s->c->key, add->txn, h->txns.at[add->txn.i].op_count, element,
+			&member);
 		*out = member == KR_MEMBER_OUT;
 		return status != KR_OK || *out ? status : left_more(s, add->txn, out);
 	}
@@ -234,7 +247,8 @@ static enum kr_status judge_duplicates(const struct shown *s, bool *out)
 			break;
 		}
 		status = find_origin(s, element, &o);
-		*out = status == KR_OK && o.everybody + o.initial > 0 && times[element] > o.everybody - o.aborted + o.initial;
+		*out = status == KR_OK && o.everybody + o.initial > 0 &&
+			times[element] > o.everybody - o.aborted + o.initial;
 	}
 	kr_mem_free(mem, times, n, sizeof *times);
 	return status;
@@ -242,13 +256,16 @@ static enum kr_status judge_duplicates(const struct shown *s, bool *out)
 
 /* ---- orders ---- */
 
-static enum kr_status copy_members(const struct kr_claim *c, const struct kr_facts *f, const struct kr_grow_sight *sight, struct shown *out,
-	struct kr_sight *keep)
+static enum kr_status copy_members(const struct kr_claim *c, const struct kr_facts *f,
+	const struct kr_grow_sight *sight, struct shown *out, struct kr_sight *keep)
 {
 	uint32_t first;
 	enum kr_status status = kr_grow_shown(f, sight->key, sight->txn, sight->op, 0, &first, &out->all);
 
-	*keep = (struct kr_sight){.txn = sight->txn, .op = sight->op, .key = sight->key, .own_count = sight->own_count};
+	*keep = (struct kr_sight){.txn = sight->txn,
+		.op = sight->op,
+		.key = sight->key,
+		.own_count = sight->own_count};
 	out->c = c;
 	out->f = f;
 	out->sight = keep;
@@ -261,7 +278,8 @@ static enum kr_status copy_members(const struct kr_claim *c, const struct kr_fac
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < out->all; i++)
 		out->members[i] = f->grow->members.at[first + i];
-	out->count = out->list ? out->all - (sight->own_count < out->all ? sight->own_count : out->all) : out->all;
+	out->count =
+		out->list ? out->all - (sight->own_count < out->all ? sight->own_count : out->all) : out->all;
 	return KR_OK;
 }
 
@@ -272,8 +290,8 @@ static void drop_members(struct shown *s)
 }
 
 /* Asks of what is shown at that place; false where it is no array. */
-static enum kr_status ask_shown(const struct kr_claim *c, const struct kr_facts *f, const struct kr_grow_sight *place,
-	enum kr_status (*ask)(const struct shown *s, bool *out), bool *out)
+static enum kr_status ask_shown(const struct kr_claim *c, const struct kr_facts *f,
+	const struct kr_grow_sight *place, enum kr_status (*ask)(const struct shown *s, bool *out), bool *out)
 {
 	struct kr_sight keep;
 	struct shown s;
@@ -294,7 +312,8 @@ static bool is_prefix(const struct shown *a, const struct shown *b)
 	return true;
 }
 
-/* Whether `a` has an element that `b` lacks, neither's own, and added by one transaction only, those that were aborted aside: nobody sees what they add. */
+/* Whether `a` has an element that `b` lacks, neither's own, and added by one transaction only, those that
+ * were aborted aside: nobody sees what they add. */
 static enum kr_status has_more(const struct shown *a, const struct shown *b, bool *out)
 {
 	enum kr_membership own[2];
@@ -310,11 +329,13 @@ static enum kr_status has_more(const struct shown *a, const struct shown *b, boo
 			there |= b->members[j] == element;
 		status = find_origin(a, element, &o);
 		if (status == KR_OK)
-			status = kr_grow_member(a->f, a->c->key, a->sight->txn, a->sight->op, element, &own[0]);
+			status = kr_grow_member(a->f, a->c->key, a->sight->txn, a->sight->op, element,
+				&own[0]);
 		if (status == KR_OK)
-			status = kr_grow_member(a->f, a->c->key, b->sight->txn, b->sight->op, element, &own[1]);
-		*out = status == KR_OK && !there && o.everybody - o.aborted == 1 && o.initial == 0 && own[0] == KR_MEMBER_UNTOUCHED &&
-			own[1] == KR_MEMBER_UNTOUCHED;
+			status = kr_grow_member(a->f, a->c->key, b->sight->txn, b->sight->op, element,
+				&own[1]);
+		*out = status == KR_OK && !there && o.everybody - o.aborted == 1 && o.initial == 0 &&
+			own[0] == KR_MEMBER_UNTOUCHED && own[1] == KR_MEMBER_UNTOUCHED;
 	}
 	return status;
 }
@@ -341,7 +362,8 @@ static enum kr_status is_misplaced(const struct shown *s, uint32_t at, bool *out
 {
 	const uint32_t *initial;
 	uint32_t n;
-	enum kr_status status = kr_grow_array(s->f->grow, s->f->h->keys.at[s->c->key.i].initial, &initial, &n);
+	enum kr_status status =
+		kr_grow_array(s->f->grow, s->f->h->keys.at[s->c->key.i].initial, &initial, &n);
 
 	*out = status == KR_OK && n != KR_NONE && (at >= n || initial[at] != s->members[at]);
 	return status;
@@ -355,7 +377,8 @@ static bool is_anew(const struct shown *s, const struct kr_grow_add *add)
 	return kr_grow_left_from(s->f, s->c->key, add->txn, &deletes) <= add->op && deletes;
 }
 
-/* What one transaction appended, elements that nobody else did, is shown in its order and without gaps but at the end. */
+/* What one transaction appended, elements that nobody else did, is shown in its order and without gaps but at
+ * the end. */
 static enum kr_status is_torn(const struct shown *s, bool *out)
 {
 	struct origin o;
@@ -373,8 +396,11 @@ static enum kr_status is_torn(const struct shown *s, bool *out)
 		status = neighbour(s, o.add->txn, o.add->op, UINT32_MAX, &before);
 		if (status == KR_OK)
 			status = neighbour(s, o.add->txn, o.add->op, 1, &behind);
-		*out = status == KR_OK && (before == KR_NONE ? i > 0 && is_anew(s, o.add) : i == 0 || s->members[i - 1] != before);
-		*out |= status == KR_OK && behind != KR_NONE && i + 1 < s->count && s->members[i + 1] != behind;
+		*out = status == KR_OK &&
+			(before == KR_NONE ? i > 0 && is_anew(s, o.add)
+					   : i == 0 || s->members[i - 1] != before);
+		*out |= status == KR_OK && behind != KR_NONE && i + 1 < s->count &&
+			s->members[i + 1] != behind;
 	}
 	return status;
 }
@@ -394,7 +420,8 @@ static enum kr_status judge_order(const struct shown *s, bool *out)
 		return kr_claim_goes_round(s->c, f, s->sight, out);
 	if (status != KR_OK || *out || has_deletes(s))
 		return status;
-	for (uint32_t i = g->sight_first[s->c->key.i]; i < g->sight_first[s->c->key.i + 1] && status == KR_OK && !*out; i++) {
+	for (uint32_t i = g->sight_first[s->c->key.i];
+		i < g->sight_first[s->c->key.i + 1] && status == KR_OK && !*out; i++) {
 		struct shown other;
 		struct kr_sight keep;
 
@@ -421,7 +448,8 @@ static enum kr_status find_unwritten(const struct shown *s, bool *out)
 	*out = false;
 	for (uint32_t i = 0; i < s->all && status == KR_OK && !*out; i++) {
 		status = find_origin(s, s->members[i], &o);
-		*out = status == KR_OK && o.everybody == (aborted ? o.impossible : 0) && (!aborted || o.impossible > 0) && o.initial == 0 &&
+		*out = status == KR_OK && o.everybody == (aborted ? o.impossible : 0) &&
+			(!aborted || o.impossible > 0) && o.initial == 0 &&
 			!kr_grow_may_start_with(s->f, s->c->key, s->members[i]);
 	}
 	return status;
@@ -436,7 +464,8 @@ enum kr_status kr_claim_unwritten(const struct kr_claim *c, const struct kr_fact
 
 /* ---- all of it ---- */
 
-static enum kr_status judge_shown(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight, bool *out)
+static enum kr_status judge_shown(const struct kr_claim *c, const struct kr_facts *f,
+	const struct kr_sight *sight, bool *out)
 {
 	const struct kr_grow_sight place = {sight->txn, sight->key, sight->op, sight->own_count, sight->own};
 	struct kr_sight keep;
@@ -457,8 +486,10 @@ static enum kr_status judge_shown(const struct kr_claim *c, const struct kr_fact
 	return status;
 }
 
-/* What no element alone decides: there is something of the kind that the name tells of, and what was seen has no explanation, or contradicts what another transaction saw. */
-static enum kr_status judge_otherwise(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight, bool *out)
+/* What no element alone decides: there is something of the kind that the name tells of, and what was seen has
+ * no explanation, or contradicts what another transaction saw. */
+static enum kr_status judge_otherwise(const struct kr_claim *c, const struct kr_facts *f,
+	const struct kr_sight *sight, bool *out)
 {
 	const struct kr_grow_sight place = {sight->txn, sight->key, sight->op, sight->own_count, sight->own};
 	enum kr_status status = kr_claim_is_named(c, out);
@@ -466,12 +497,14 @@ static enum kr_status judge_otherwise(const struct kr_claim *c, const struct kr_
 	if (status != KR_OK || !*out)
 		return status;
 	status = kr_claim_by_cases(c, out);
-	if (status != KR_OK || *out || c->v->cert->anomaly.kind != KR_ABORTED_READ || f->h->keys.at[c->key.i].kind == KR_KIND_COUNTER || f->untold)
+	if (status != KR_OK || *out || c->v->cert->anomaly.kind != KR_ABORTED_READ ||
+		f->h->keys.at[c->key.i].kind == KR_KIND_COUNTER || f->untold)
 		return status;
 	return ask_shown(c, f, &place, judge_order, out);
 }
 
-/* Whether an element is shown that a transaction of unknown outcome adds: that no initial value lets it take effect is not looked for. */
+/* Whether an element is shown that a transaction of unknown outcome adds: that no initial value lets it take
+ * effect is not looked for. */
 static enum kr_status rests_on_unknown(const struct shown *s, bool *out)
 {
 	struct origin o;
@@ -485,7 +518,8 @@ static enum kr_status rests_on_unknown(const struct shown *s, bool *out)
 	return status;
 }
 
-enum kr_status kr_claim_growing(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight)
+enum kr_status kr_claim_growing(const struct kr_claim *c, const struct kr_facts *f,
+	const struct kr_sight *sight)
 {
 	const struct kr_grow_sight place = {sight->txn, sight->key, sight->op, sight->own_count, sight->own};
 	enum kr_anomaly_kind kind = c->v->cert->anomaly.kind;
@@ -495,7 +529,8 @@ enum kr_status kr_claim_growing(const struct kr_claim *c, const struct kr_facts 
 	if (f->h->keys.at[c->key.i].kind == KR_KIND_COUNTER)
 		status = kr_facts_mode(f, c->key) == KR_GROW_SUM
 			? kr_claim_sum(c, f, sight, &right)
-			: kr_err_set(c->v->err, KR_UNSUPPORTED, "the numbers of %s go beyond 64 bits", c->key_name.text);
+			: kr_err_set(c->v->err, KR_UNSUPPORTED, "the numbers of %s go beyond 64 bits",
+				  c->key_name.text);
 	else
 		status = judge_shown(c, f, sight, &right);
 	if (status == KR_OK && !right && kind != KR_DUPLICATE_ELEMENT)
@@ -506,5 +541,6 @@ enum kr_status kr_claim_growing(const struct kr_claim *c, const struct kr_facts 
 		status = ask_shown(c, f, &place, rests_on_unknown, &open);
 	if (status != KR_OK || open || (f->untold && kr_facts_mode(f, c->key) == KR_GROW_LIST))
 		return status != KR_OK ? status : kr_claim_untold(c);
-	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is no %s of %s", (unsigned)c->op, c->txn_name.text, kr_anomaly_name(kind), c->key_name.text);
+	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is no %s of %s", (unsigned)c->op,
+		c->txn_name.text, kr_anomaly_name(kind), c->key_name.text);
 }

@@ -1,6 +1,7 @@
 /* Lists that were read of a key with deletes, and that contradict each other by the order of what they show.
  *
- * Of two elements, each appended once, those who show both show the one first that was appended first, in the order of versions and, within a transaction, in its own. So from neighbour to neighbour, in lists that
+ * Of two elements, each appended once, those who show both show the one first that was appended first, in the
+ * order of versions and, within a transaction, in its own. So from neighbour to neighbour, in lists that
  * committed transactions read, no way leads back. Cost: linear in these lists. */
 #include "verify/claim.h"
 
@@ -83,7 +84,8 @@ static enum kr_status walk(struct rounds *r, uint32_t first, uint32_t count, boo
 	return status == KR_OK ? kr_ctx_tick(r->c->v->ctx) : status;
 }
 
-static enum kr_status show(const struct rounds *r, kr_txn t, uint32_t op, uint32_t own_count, uint32_t *first, uint32_t *count)
+static enum kr_status show(const struct rounds *r, kr_txn t, uint32_t op, uint32_t own_count, uint32_t *first,
+	uint32_t *count)
 {
 	enum kr_status status = kr_grow_shown(r->f, r->c->key, t, op, own_count, first, count);
 
@@ -99,7 +101,8 @@ static enum kr_status walk_all(struct rounds *r, bool count_only)
 	uint32_t first, count;
 	enum kr_status status = KR_OK;
 
-	for (uint32_t i = g->sight_first[r->c->key.i]; i < g->sight_first[r->c->key.i + 1] && status == KR_OK; i++) {
+	for (uint32_t i = g->sight_first[r->c->key.i]; i < g->sight_first[r->c->key.i + 1] && status == KR_OK;
+		i++) {
 		const struct kr_grow_sight *s = &g->sights[i];
 		if (r->f->h->txns.at[s->txn.i].status != KR_COMMITTED)
 			continue;
@@ -120,7 +123,8 @@ static enum kr_status judge(struct rounds *r, const struct kr_sight *sight)
 	return status == KR_OK ? walk(r, first, count, true) : status;
 }
 
-enum kr_status kr_claim_goes_round(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight, bool *out)
+enum kr_status kr_claim_goes_round(const struct kr_claim *c, const struct kr_facts *f,
+	const struct kr_sight *sight, bool *out)
 {
 	struct rounds r = {.c = c, .f = f};
 	enum kr_status status = walk_all(&r, true);

@@ -1,7 +1,10 @@
-/* Result-set mismatch: a predicate read returned a row that none of its kind can have, whatever was there: out of its bounds, beyond its limit, out of order, twice, absent, or
- * failing the conditions. Or it names the versions over which it was evaluated and returned other rows than its conditions pick from them. One version is enough:
- * one that meets the conditions and was not returned with its value, or one that does not and was. Own writes are laid over the versions, so a key that the transaction had
- * written itself proves nothing there. Cost: linear in the rows and the transactions at hand. Does not judge named versions of keys that grow. */
+/* Result-set mismatch: a predicate read returned a row that none of its kind can have, whatever was there:
+ * out of its bounds, beyond its limit, out of order, twice, absent, or failing the conditions. Or it names
+ * the versions over which it was evaluated and returned other rows than its conditions pick from them. One
+ * version is enough: one that meets the conditions and was not returned with its value, or one that does not
+ * and was. Own writes are laid over the versions, so a key that the transaction had written itself proves
+ * nothing there. Cost: linear in the rows and the transactions at hand. Does not judge named versions of keys
+ * that grow. */
 #include "verify/claim.h"
 
 static const struct kr_seen *named_version(const struct kr_claim *c)
@@ -15,7 +18,8 @@ static const struct kr_seen *named_version(const struct kr_claim *c)
 	return NULL;
 }
 
-/* The value that the named transaction left, whatever became of it. False: there is none of that name, or it did not write the key. */
+/* The value that the named transaction left, whatever became of it. False: there is none of that name, or it
+ * did not write the key. */
 static bool value_left(const struct kr_claim *c, kr_value id, kr_value *out)
 {
 	const struct kr_history *h = c->v->h;
@@ -66,18 +70,22 @@ enum kr_status kr_claim_mismatch(const struct kr_claim *c, const struct kr_facts
 	enum kr_status status = KR_OK;
 
 	if (op->scan == KR_NONE && !seen)
-		return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is no predicate read", (unsigned)c->op, c->txn_name.text);
+		return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is no predicate read",
+			(unsigned)c->op, c->txn_name.text);
 	if (op->scan != KR_NONE)
 		status = has_impossible_row(c, op, &impossible);
 	if (status != KR_OK || impossible)
 		return status;
 	if (!seen)
-		return kr_err_set(c->v->err, KR_BAD, "operation %u of %s names no version of %s, and its rows fit", (unsigned)c->op, c->txn_name.text,
-			c->key_name.text);
+		return kr_err_set(c->v->err, KR_BAD,
+			"operation %u of %s names no version of %s, and its rows fit", (unsigned)c->op,
+			c->txn_name.text, c->key_name.text);
 	if (!kr_facts_external(f, c->key, c->txn, c->op))
-		return kr_err_set(c->v->err, KR_BAD, "at operation %u %s had written %s itself", (unsigned)c->op, c->txn_name.text, c->key_name.text);
+		return kr_err_set(c->v->err, KR_BAD, "at operation %u %s had written %s itself",
+			(unsigned)c->op, c->txn_name.text, c->key_name.text);
 	if (kr_facts_grows(f, c->key))
-		return kr_err_set(c->v->err, KR_UNSUPPORTED, "named versions of %s, which grows, are not checked", c->key_name.text);
+		return kr_err_set(c->v->err, KR_UNSUPPORTED,
+			"named versions of %s, which grows, are not checked", c->key_name.text);
 	if (seen->writer.i == KR_ABSENT.i && f->untold)
 		return kr_err_set(c->v->err, KR_BAD, "the initial value of %s is not told", c->key_name.text);
 	agrees = seen->writer.i == KR_ABSENT.i || value_left(c, seen->writer, &value);
@@ -85,6 +93,6 @@ enum kr_status kr_claim_mismatch(const struct kr_claim *c, const struct kr_facts
 		status = kr_saw_allows(h, &c->saw, c->key, value, &agrees, c->v->err);
 	if (status != KR_OK || !agrees)
 		return status;
-	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s returned of %s what the version named has", (unsigned)c->op, c->txn_name.text,
-		c->key_name.text);
+	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s returned of %s what the version named has",
+		(unsigned)c->op, c->txn_name.text, c->key_name.text);
 }

@@ -1,4 +1,5 @@
-/* A counter whose value is a sum, and that was seen to be what no choice of the increments gives: a garbage read. Cost: terms times different sums. */
+/* A counter whose value is a sum, and that was seen to be what no choice of the increments gives: a garbage
+ * read. Cost: terms times different sums. */
 #include "verify/claim.h"
 
 #include "base/order.h"
@@ -10,7 +11,8 @@ KR_VEC_NAMED(sums, int64_t);
 static int compare(int64_t a, int64_t b) { return KR_ORDER(a, b); }
 
 /* All sums with and without `amount`, ascending and different. */
-static enum kr_status with_term(const struct kr_claim *c, const struct sums *in, int64_t amount, struct sums *out)
+static enum kr_status with_term(const struct kr_claim *c, const struct sums *in, int64_t amount,
+	struct sums *out)
 {
 	uint32_t a = 0, b = 0;
 	int64_t shifted = 0;
@@ -26,7 +28,9 @@ static enum kr_status with_term(const struct kr_claim *c, const struct sums *in,
 		a += side <= 0;
 		b += side >= 0;
 		if (out->n == MOST_SUMS)
-			return kr_err_set(c->v->err, KR_UNSUPPORTED, "what was seen of %s has too many explanations to be checked", c->key_name.text);
+			return kr_err_set(c->v->err, KR_UNSUPPORTED,
+				"what was seen of %s has too many explanations to be checked",
+				c->key_name.text);
 		if (!kr_vec_push(&c->v->ctx->mem, out, sum))
 			return KR_NOMEM;
 	}
@@ -59,7 +63,8 @@ static bool takes_part(const struct kr_claim *c, const struct kr_facts *f, uint3
 }
 
 /* Bases first: then what is absent is found on the way. */
-static enum kr_status collect_sums(const struct kr_claim *c, const struct kr_facts *f, struct sums *sums, struct sums *spare, bool *absent)
+static enum kr_status collect_sums(const struct kr_claim *c, const struct kr_facts *f, struct sums *sums,
+	struct sums *spare, bool *absent)
 {
 	int64_t number;
 	bool initial;
@@ -89,7 +94,8 @@ static enum kr_status collect_sums(const struct kr_claim *c, const struct kr_fac
 	return status;
 }
 
-enum kr_status kr_claim_sum(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight, bool *out)
+enum kr_status kr_claim_sum(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight,
+	bool *out)
 {
 	struct kr_count want = kr_grow_count(f->h, sight);
 	struct sums sums = {0}, spare = {0};
@@ -102,7 +108,9 @@ enum kr_status kr_claim_sum(const struct kr_claim *c, const struct kr_facts *f, 
 	if (f->untold) /* left to the case search */
 		return KR_OK;
 	status = collect_sums(c, f, &sums, &spare, &absent);
-	*out = status == KR_OK && (want.test == KR_COUNT_NEVER || (want.test == KR_COUNT_ABSENT && !absent) || want.test == KR_COUNT_IS);
+	*out = status == KR_OK &&
+		(want.test == KR_COUNT_NEVER || (want.test == KR_COUNT_ABSENT && !absent) ||
+			want.test == KR_COUNT_IS);
 	for (uint32_t i = 0; i < sums.n && want.test == KR_COUNT_IS; i++)
 		*out &= sums.at[i] != want.number;
 	kr_vec_done(f->mem, &sums);

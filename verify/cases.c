@@ -1,16 +1,19 @@
 /* Whether the cycles of a certificate exhaust the cases.
  *
- * Every edge holds under choices: which version an observation saw, which of two versions came first, whether an unknown transaction took effect.
- * A cycle says "not all of these", and the history says what it says of them (choices.c). If no choice satisfies all of this, every world has a
- * forbidden cycle: a world without one would be such a choice. That a key's versions are ordered without a circle is nothing to assume: a circle
- * is a cycle of ww, which the certificate states where it needs it. A certificate without cycles says that no choice fits what was seen. Cost: near linear in the certificate, plus the search (sat.c). */
+ * Every edge holds under choices: which version an observation saw, which of two versions came first, whether
+ * an unknown transaction took effect. A cycle says "not all of these", and the history says what it says of
+ * them (choices.c). If no choice satisfies all of this, every world has a forbidden cycle: a world without
+ * one would be such a choice. That a key's versions are ordered without a circle is nothing to assume: a
+ * circle is a cycle of ww, which the certificate states where it needs it. A certificate without cycles says
+ * that no choice fits what was seen. Cost: near linear in the certificate, plus the search (sat.c). */
 #include "verify/cases.h"
 #include "verify/claim.h"
 
 enum { GUARD_MOST = 4 };
 
 /* The literals that together are the guard of an edge. */
-static enum kr_status find_guard(struct kr_cases *c, const struct kr_cert_edge *e, const struct kr_sight *sight, uint32_t out[GUARD_MOST], uint32_t *n)
+static enum kr_status find_guard(struct kr_cases *c, const struct kr_cert_edge *e,
+	const struct kr_sight *sight, uint32_t out[GUARD_MOST], uint32_t *n)
 {
 	uint32_t s;
 	enum kr_status status = kr_cases_presence(c, e->from, &out[0]);
@@ -21,7 +24,8 @@ static enum kr_status find_guard(struct kr_cases *c, const struct kr_cert_edge *
 	if (status == KR_OK && (e->kind == KR_WR || e->kind == KR_RW)) {
 		kr_txn writer = e->kind == KR_WR ? e->from : e->source;
 		struct kr_sight seen = *sight;
-		if (c->whole && e->part.i != KR_NONE) /* an rw of a part says enough by itself, but what was seen of the key matters to others */
+		/* an rw of a part says enough by itself, but what was seen of the key matters to others */
+		if (c->whole && e->part.i != KR_NONE)
 			seen.part.i = KR_NONE;
 		status = kr_cases_sight(c, &seen, &s);
 		if (status == KR_OK && e->kind == KR_RW)
@@ -30,12 +34,14 @@ static enum kr_status find_guard(struct kr_cases *c, const struct kr_cert_edge *
 			status = kr_cases_source(c, s, writer, &out[(*n)++]);
 	}
 	if (status == KR_OK && (e->kind == KR_WW || e->kind == KR_RW))
-		status = kr_cases_order(c, e->key, e->kind == KR_WW ? e->from : e->source, e->to, &out[(*n)++]);
+		status = kr_cases_order(c, e->key, e->kind == KR_WW ? e->from : e->source, e->to,
+			&out[(*n)++]);
 	return status;
 }
 
 /* Adds to the clause that the guard of an edge fails. */
-static enum kr_status add_guard(struct kr_cases *c, const struct kr_cert_edge *e, const struct kr_sight *sight)
+static enum kr_status add_guard(struct kr_cases *c, const struct kr_cert_edge *e,
+	const struct kr_sight *sight)
 {
 	uint32_t literals[GUARD_MOST], n;
 	enum kr_status status = find_guard(c, e, sight, literals, &n);
@@ -53,7 +59,8 @@ static enum kr_status add_cycle(struct kr_cases *c, uint32_t cycle)
 	struct kr_sight sight = {0};
 
 	if (range->count < 2 || range->first > cert->edges.n || range->count > cert->edges.n - range->first)
-		return kr_err_set(c->v->err, KR_BAD, "cycle %u: has %u edges, expected at least 2", (unsigned)cycle + 1, (unsigned)range->count);
+		return kr_err_set(c->v->err, KR_BAD, "cycle %u: has %u edges, expected at least 2",
+			(unsigned)cycle + 1, (unsigned)range->count);
 	kr_vec_clear(&c->of_edges);
 	for (uint32_t i = 0; status == KR_OK && i < range->count; i++) {
 		const struct kr_cert_edge *e = &cert->edges.at[range->first + i];
@@ -61,7 +68,9 @@ static enum kr_status add_cycle(struct kr_cases *c, uint32_t cycle)
 
 		status = kr_edge_check(c->v, &c->facts, e, cycle, i, &sight);
 		if (status == KR_OK && e->to.i != next->from.i)
-			return kr_err_set(c->v->err, KR_BAD, "cycle %u: edge %u does not end where the next one begins", (unsigned)cycle + 1, (unsigned)i + 1);
+			return kr_err_set(c->v->err, KR_BAD,
+				"cycle %u: edge %u does not end where the next one begins",
+				(unsigned)cycle + 1, (unsigned)i + 1);
 		if (status == KR_OK && !kr_vec_push(c->mem, &c->of_edges, sight))
 			status = KR_NOMEM;
 		if (status == KR_OK)
@@ -83,7 +92,8 @@ static enum kr_status add_cycle(struct kr_cases *c, uint32_t cycle)
 static unsigned worth_telling(const struct kr_cases *c, uint32_t choice)
 {
 	switch ((enum kr_cases_choice_kind)c->choices.at[choice].kind) {
-	case KR_CHOICE_SOURCE: return c->choices.at[choice].forced ? 0 : kr_sat_value(&c->sat, choice) ? 4 : 1;
+	case KR_CHOICE_SOURCE:
+		return c->choices.at[choice].forced ? 0 : kr_sat_value(&c->sat, choice) ? 4 : 1;
 	case KR_CHOICE_ORDER: return 3;
 	case KR_CHOICE_PRESENCE: return 2;
 	case KR_CHOICE_INITIAL:
@@ -111,17 +121,21 @@ static enum kr_status tell_escape(const struct kr_cases *c)
 		yes = kr_sat_value(&c->sat, i);
 	}
 	if (!best)
-		return kr_err_set(c->v->err, KR_BAD, "the cases are not exhausted: no cycle follows from the history");
+		return kr_err_set(c->v->err, KR_BAD,
+			"the cases are not exhausted: no cycle follows from the history");
 	if (best->kind == KR_CHOICE_SOURCE) {
 		const struct kr_sight *s = &c->sights.at[best->a];
-		return kr_err_set(c->v->err, KR_BAD, "%s operation %u of %s %s %s by %s", left, (unsigned)s->op, kr_verify_txn_name(h, s->txn).text,
-			yes ? "saw" : "did not see", kr_verify_key_name(h, s->key).text, kr_verify_txn_name(h, (kr_txn){best->b}).text);
+		return kr_err_set(c->v->err, KR_BAD, "%s operation %u of %s %s %s by %s", left,
+			(unsigned)s->op, kr_verify_txn_name(h, s->txn).text, yes ? "saw" : "did not see",
+			kr_verify_key_name(h, s->key).text, kr_verify_txn_name(h, (kr_txn){best->b}).text);
 	}
 	if (best->kind == KR_CHOICE_ORDER)
 		return kr_err_set(c->v->err, KR_BAD, "%s %s comes before %s as writer of %s", left,
-			kr_verify_txn_name(h, (kr_txn){yes ? best->b : best->c}).text, kr_verify_txn_name(h, (kr_txn){yes ? best->c : best->b}).text,
+			kr_verify_txn_name(h, (kr_txn){yes ? best->b : best->c}).text,
+			kr_verify_txn_name(h, (kr_txn){yes ? best->c : best->b}).text,
 			kr_verify_key_name(h, (kr_key){best->a}).text);
-	return kr_err_set(c->v->err, KR_BAD, "%s %s took %s", left, kr_verify_txn_name(h, (kr_txn){best->a}).text, yes ? "effect" : "no effect");
+	return kr_err_set(c->v->err, KR_BAD, "%s %s took %s", left,
+		kr_verify_txn_name(h, (kr_txn){best->a}).text, yes ? "effect" : "no effect");
 }
 
 static enum kr_status bring_in_all(struct kr_cases *c)
@@ -133,7 +147,8 @@ static enum kr_status bring_in_all(struct kr_cases *c)
 	return KR_OK;
 }
 
-/* Whether a case is left, by what the history says of the choices that the cycles rest on, or by all that it says; without a cycle it is what was seen alone that cannot be. */
+/* Whether a case is left, by what the history says of the choices that the cycles rest on, or by all that it
+ * says; without a cycle it is what was seen alone that cannot be. */
 static enum kr_status decide(struct kr_cases *c, bool all, bool *left)
 {
 	enum kr_status status = KR_OK;
@@ -151,11 +166,14 @@ static enum kr_status decide(struct kr_cases *c, bool all, bool *left)
 static enum kr_status tell(const struct kr_cases *c)
 {
 	if (c->any_whole)
-		return kr_err_set(c->v->err, KR_UNSUPPORTED, "which version of a key was seen, of which parts were, where ww does not count");
+		return kr_err_set(c->v->err, KR_UNSUPPORTED,
+			"which version of a key was seen, of which parts were, where ww does not count");
 	if (c->skipped)
-		return kr_err_set(c->v->err, KR_UNSUPPORTED, "what was seen of a counter has too many explanations to be checked");
+		return kr_err_set(c->v->err, KR_UNSUPPORTED,
+			"what was seen of a counter has too many explanations to be checked");
 	if (c->lists)
-		return kr_err_set(c->v->err, KR_UNSUPPORTED, "the order of what a list of untold initial value shows");
+		return kr_err_set(c->v->err, KR_UNSUPPORTED,
+			"the order of what a list of untold initial value shows");
 	return tell_escape(c);
 }
 
@@ -179,7 +197,8 @@ enum kr_status kr_verify_cycles(struct kr_verifier *v)
 /* ---- one edge ---- */
 
 /* Says that the guard of the edge holds, one clause for each literal, or that it fails. */
-static enum kr_status suppose(struct kr_cases *c, const struct kr_cert_edge *e, const struct kr_sight *sight, bool holds)
+static enum kr_status suppose(struct kr_cases *c, const struct kr_cert_edge *e, const struct kr_sight *sight,
+	bool holds)
 {
 	uint32_t literals[GUARD_MOST], n;
 	enum kr_status status = find_guard(c, e, sight, literals, &n);
@@ -195,7 +214,8 @@ static enum kr_status suppose(struct kr_cases *c, const struct kr_cert_edge *e, 
 	return status == KR_OK ? kr_cases_end(c) : status;
 }
 
-/* Does some world have the edge (or not have it, if not `holds`)? What cannot be excluded counts as possible. */
+/* Does some world have the edge (or not have it, if not `holds`)? What cannot be excluded counts as
+ * possible. */
 static enum kr_status is_possible(struct kr_verifier *v, uint32_t edge, bool holds, bool *possible)
 {
 	struct kr_cases c;
@@ -214,8 +234,8 @@ static enum kr_status is_possible(struct kr_verifier *v, uint32_t edge, bool hol
 	return status;
 }
 
-enum kr_status kr_verify_edge(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_certificate *cert, uint32_t edge, enum kr_edge_truth *out,
-	struct kr_err *why)
+enum kr_status kr_verify_edge(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_certificate *cert, uint32_t edge, enum kr_edge_truth *out, struct kr_err *why)
 {
 	struct kr_verifier v = {.ctx = ctx, .h = h, .cert = cert, .err = why};
 	struct kr_rule stated;
@@ -227,12 +247,14 @@ enum kr_status kr_verify_edge(struct kr_ctx *ctx, const struct kr_history *h, co
 	if (status == KR_OK && can_fail)
 		status = is_possible(&v, edge, true, &can_hold);
 	if (status == KR_OK && !can_hold)
-		kr_err_set(why, KR_BAD, "no choice of what was seen and of which version came first allows it");
+		kr_err_set(why, KR_BAD,
+			"no choice of what was seen and of which version came first allows it");
 	*out = status == KR_BAD || !can_hold ? KR_EDGE_NEVER : can_fail ? KR_EDGE_SOMETIMES : KR_EDGE_ALWAYS;
 	return status == KR_BAD ? KR_OK : status;
 }
 
-enum kr_status kr_verify_forbidden(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_certificate *cert, uint32_t cycle, struct kr_err *why)
+enum kr_status kr_verify_forbidden(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_certificate *cert, uint32_t cycle, struct kr_err *why)
 {
 	struct kr_verifier v = {.ctx = ctx, .h = h, .cert = cert, .err = why};
 	struct kr_rule stated;
@@ -245,8 +267,9 @@ enum kr_status kr_verify_forbidden(struct kr_ctx *ctx, const struct kr_history *
 
 /* ---- what one operation saw ---- */
 
-/* What is brought in to find that nothing explains what was claimed: more only if that does not do. What all operations saw may have no explanation for another reason, so that all but the one
- * claimed has to have one. */
+/* What is brought in to find that nothing explains what was claimed: more only if that does not do. What all
+ * operations saw may have no explanation for another reason, so that all but the one claimed has to have
+ * one. */
 enum { BRING_CLAIMED, BRING_KEY, BRING_ALL_OTHERS, BRING_ALL };
 
 static enum kr_status bring_claimed(struct kr_cases *c, const struct kr_claim *claim, int much)
@@ -260,8 +283,12 @@ static enum kr_status bring_claimed(struct kr_cases *c, const struct kr_claim *c
 	if (status != KR_OK)
 		return status;
 	if (!kr_facts_grows(&c->facts, claim->key) || claim->saw.predicate)
-		return kr_facts_sight(&c->facts, claim->txn, claim->op, claim->key, (kr_value){KR_NONE}, &sight) ? kr_cases_sight(c, &sight, &id) : KR_OK;
-	return much ? kr_cases_bring_key(c, claim->key) : kr_cases_bring_own(c, claim->key, claim->txn, claim->op);
+		return kr_facts_sight(&c->facts, claim->txn, claim->op, claim->key, (kr_value){KR_NONE},
+			       &sight)
+			? kr_cases_sight(c, &sight, &id)
+			: KR_OK;
+	return much ? kr_cases_bring_key(c, claim->key)
+		    : kr_cases_bring_own(c, claim->key, claim->txn, claim->op);
 }
 
 static enum kr_status is_explained(const struct kr_claim *claim, int much, bool *explained, bool *skipped)
@@ -292,7 +319,8 @@ enum kr_status kr_claim_unexplained(const struct kr_claim *claim, bool all)
 	if (status != KR_OK || !explained)
 		return status;
 	if (skipped)
-		return kr_err_set(claim->v->err, KR_UNSUPPORTED, "what was seen of %s has too many explanations to be checked", claim->key_name.text);
-	return kr_err_set(claim->v->err, KR_BAD, "operation %u of %s can have seen what it saw of %s", (unsigned)claim->op, claim->txn_name.text,
-		claim->key_name.text);
+		return kr_err_set(claim->v->err, KR_UNSUPPORTED,
+			"what was seen of %s has too many explanations to be checked", claim->key_name.text);
+	return kr_err_set(claim->v->err, KR_BAD, "operation %u of %s can have seen what it saw of %s",
+		(unsigned)claim->op, claim->txn_name.text, claim->key_name.text);
 }

@@ -1,5 +1,6 @@
-/* Certificates: their life, and which part of the verifier looks at which kind: order.c with replay.c, snapshots.c, world.c, anomaly.c, cases.c with edges.c, expected.c. What
- * a kind can prove depends on the level (levels.c). */
+/* Certificates: their life, and which part of the verifier looks at which kind: order.c with replay.c,
+ * snapshots.c, world.c, anomaly.c, cases.c with edges.c, expected.c. What a kind can prove depends on the
+ * level (levels.c). */
 #include "verify/store.h"
 #include "verify/verifier.h"
 
@@ -19,7 +20,8 @@ void kr_certificate_done(struct kr_certificate *cert)
 	kr_certificate_init(cert, cert->mem);
 }
 
-enum kr_status kr_certificate_copy(struct kr_mem *mem, const struct kr_certificate *cert, struct kr_certificate *out)
+enum kr_status kr_certificate_copy(struct kr_mem *mem, const struct kr_certificate *cert,
+	struct kr_certificate *out)
 {
 	bool copied = true;
 
@@ -66,8 +68,12 @@ enum kr_status kr_verify_find_rule(struct kr_verifier *v, struct kr_rule *stated
 
 	v->rule = stated;
 	if (!level)
-		return kr_err_set(v->err, KR_UNSUPPORTED, "certificates of a level that is not known cannot be checked");
-	return why ? kr_err_set(v->err, KR_UNSUPPORTED, "certificates of level %s cannot be checked: pattern %d: %s", level->id, pattern + 1, why) : KR_OK;
+		return kr_err_set(v->err, KR_UNSUPPORTED,
+			"certificates of a level that is not known cannot be checked");
+	return why ? kr_err_set(v->err, KR_UNSUPPORTED,
+			     "certificates of level %s cannot be checked: pattern %d: %s", level->id,
+			     pattern + 1, why)
+		   : KR_OK;
 }
 
 static enum kr_status replay(struct kr_verifier *v)
@@ -87,7 +93,8 @@ static bool has_to_learn(const struct kr_history *h)
 	return kr_history_untold(h) && h->scans.n > 0;
 }
 
-/* A world, with what has to be learned of initial values by a replay before it, in which no such value stands in the way. */
+/* A world, with what has to be learned of initial values by a replay before it, in which no such value stands
+ * in the way. */
 static enum kr_status verify_satisfied(struct kr_verifier *v)
 {
 	struct kr_learned learned;
@@ -109,10 +116,14 @@ static enum kr_status verify_satisfied(struct kr_verifier *v)
 	return status;
 }
 
-static enum kr_status check_refutation(struct kr_verifier *v) { return v->cert->kind == KR_CERT_ANOMALY ? kr_verify_anomaly(v) : kr_verify_cycles(v); }
+static enum kr_status check_refutation(struct kr_verifier *v)
+{
+	return v->cert->kind == KR_CERT_ANOMALY ? kr_verify_anomaly(v) : kr_verify_cycles(v);
+}
 
-/* Where lost updates are forbidden, what a transaction was shown after its own increments is what it left; a refutation may use that, or do without. An anomaly, though, is one at all levels, and
- * that reading is asked of it only where there are too many sums to tell. */
+/* Where lost updates are forbidden, what a transaction was shown after its own increments is what it left; a
+ * refutation may use that, or do without. An anomaly, though, is one at all levels, and that reading is asked
+ * of it only where there are too many sums to tell. */
 static enum kr_status verify_violated(struct kr_verifier *v)
 {
 	bool anomaly = v->cert->kind == KR_CERT_ANOMALY;
@@ -141,7 +152,8 @@ static enum kr_status verify_violated(struct kr_verifier *v)
 	return status == KR_OK ? status : kr_err_set(v->err, status, "%s", unheard.text);
 }
 
-enum kr_status kr_verify(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_certificate *cert, struct kr_err *err)
+enum kr_status kr_verify(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_certificate *cert,
+	struct kr_err *err)
 {
 	struct kr_verifier v = {.ctx = ctx, .h = h, .cert = cert, .err = err};
 	struct kr_rule stated;

@@ -1,12 +1,14 @@
 /* What the history says of the choices that cycles rest on, put together anew from the history alone.
  *
- * What was observed has a source among its candidates, if its transaction took effect; a source took effect; two versions are ordered one way, as the
- * trace gives it if it does; an untold initial value is one value. Choices that no edge names are not made variables: as sources they would
- * only occur in "has a source", so a committed writer or a told initial version among them makes that true, and an unknown writer stands there
- * by its taking effect. For the same reason nothing need say that an observation has only one source: guards deny sources, so a solution
- * with two is one with either. An unknown transaction brings in the observations that may have seen it and its own, of which two may need an
- * untold initial value to be different ones; a key whose untold initial value matters, all of its observations. Cost: near linear in the
- * certificate and what it brings in. */
+ * What was observed has a source among its candidates, if its transaction took effect; a source took effect;
+ * two versions are ordered one way, as the trace gives it if it does; an untold initial value is one value.
+ * Choices that no edge names are not made variables: as sources they would only occur in "has a source", so a
+ * committed writer or a told initial version among them makes that true, and an unknown writer stands there
+ * by its taking effect. For the same reason nothing need say that an observation has only one source: guards
+ * deny sources, so a solution with two is one with either. An unknown transaction brings in the observations
+ * that may have seen it and its own, of which two may need an untold initial value to be different ones; a
+ * key whose untold initial value matters, all of its observations. Cost: near linear in the certificate and
+ * what it brings in. */
 #include "verify/cases.h"
 #include "verify/claim.h"
 
@@ -29,7 +31,10 @@ enum kr_status kr_cases_add(struct kr_cases *c, uint32_t literal)
 	return KR_OK;
 }
 
-enum kr_status kr_cases_end(struct kr_cases *c) { return c->holds ? KR_OK : kr_sat_add(&c->sat, c->clause.at, c->clause.n); }
+enum kr_status kr_cases_end(struct kr_cases *c)
+{
+	return c->holds ? KR_OK : kr_sat_add(&c->sat, c->clause.at, c->clause.n);
+}
 
 enum kr_status kr_cases_imply(struct kr_cases *c, uint32_t premise, uint32_t conclusion)
 {
@@ -47,13 +52,17 @@ uint32_t kr_cases_negate(uint32_t literal)
 
 /* ---- choices ---- */
 
-static uint64_t choice_hash(const struct kr_cases_choice *x) { return kr_hash_pair(kr_hash_pair(x->kind, x->a), kr_hash_pair(x->b, x->c)); }
+static uint64_t choice_hash(const struct kr_cases_choice *x)
+{
+	return kr_hash_pair(kr_hash_pair(x->kind, x->a), kr_hash_pair(x->b, x->c));
+}
 
 static uint32_t find_choice(const struct kr_cases *c, const struct kr_cases_choice *x)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&c->choice_table, choice_hash(x)); (id = kr_table_next(&c->choice_table, &it)) != KR_NONE;) {
+	for (kr_table_iter it = kr_table_find(&c->choice_table, choice_hash(x));
+		(id = kr_table_next(&c->choice_table, &it)) != KR_NONE;) {
 		const struct kr_cases_choice *y = &c->choices.at[id];
 		if (y->kind == x->kind && y->a == x->a && y->b == x->b && y->c == x->c)
 			return id;
@@ -67,12 +76,15 @@ enum kr_status kr_cases_choose(struct kr_cases *c, struct kr_cases_choice x, uin
 	uint32_t id = find_choice(c, &x);
 
 	if (id == KR_NONE) {
-		if (!kr_table_reserve(c->mem, &c->choice_table) || !kr_vec_reserve(c->mem, &c->choices, 1) || !kr_vec_reserve(c->mem, &c->txns, 1) ||
-			!kr_vec_reserve(c->mem, &c->keys, 1) || kr_sat_new_var(&c->sat, &id) != KR_OK)
+		if (!kr_table_reserve(c->mem, &c->choice_table) || !kr_vec_reserve(c->mem, &c->choices, 1) ||
+			!kr_vec_reserve(c->mem, &c->txns, 1) || !kr_vec_reserve(c->mem, &c->keys, 1) ||
+			kr_sat_new_var(&c->sat, &id) != KR_OK)
 			return KR_NOMEM;
 		if (x.kind == KR_CHOICE_PRESENCE)
 			c->txns.at[c->txns.n++] = (kr_txn){x.a};
-		if ((x.kind == KR_CHOICE_INITIAL || x.kind == KR_CHOICE_INITIAL_ABSENT || x.kind == KR_CHOICE_MEMBER) && !c->is_brought[x.a]) {
+		if ((x.kind == KR_CHOICE_INITIAL || x.kind == KR_CHOICE_INITIAL_ABSENT ||
+			    x.kind == KR_CHOICE_MEMBER) &&
+			!c->is_brought[x.a]) {
 			c->is_brought[x.a] = true;
 			c->keys.at[c->keys.n++] = (kr_key){x.a};
 		}
@@ -114,14 +126,20 @@ enum kr_status kr_cases_source(struct kr_cases *c, uint32_t s, kr_txn writer, ui
 		*literal = KR_LITERAL_FALSE;
 		return KR_OK;
 	}
-	status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_SOURCE, s, writer.i, 0, false}, literal);
+	status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_SOURCE, s, writer.i, 0, false},
+		literal);
 	if (status != KR_OK || c->choices.n == known || writer.i == KR_NONE)
 		return status;
 	status = kr_cases_presence(c, writer, &writer_present);
-	return status == KR_OK && writer_present != KR_LITERAL_TRUE ? kr_cases_imply(c, *literal, writer_present) : status;
+	return status == KR_OK && writer_present != KR_LITERAL_TRUE
+		? kr_cases_imply(c, *literal, writer_present)
+		: status;
 }
 
-static uint32_t version_index(const struct kr_cases *c, kr_key k, kr_txn t) { return (uint32_t)(kr_facts_version(&c->facts, k, t) - c->facts.versions); }
+static uint32_t version_index(const struct kr_cases *c, kr_key k, kr_txn t)
+{
+	return (uint32_t)(kr_facts_version(&c->facts, k, t) - c->facts.versions);
+}
 
 /* The order that lists of a key that is deleted show, as below: each tells of those that it shows. */
 static enum kr_status order_in_some(const struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
@@ -131,7 +149,8 @@ static enum kr_status order_in_some(const struct kr_cases *c, kr_key k, kr_txn a
 	uint32_t x, y = KR_GROW_VAGUE;
 	enum kr_status status = KR_OK;
 
-	for (uint32_t i = g->sight_first[k.i]; i < g->sight_first[k.i + 1] && status == KR_OK && *literal == KR_NONE; i++) {
+	for (uint32_t i = g->sight_first[k.i];
+		i < g->sight_first[k.i + 1] && status == KR_OK && *literal == KR_NONE; i++) {
 		if (c->v->h->txns.at[g->sights[i].txn.i].status != KR_COMMITTED)
 			continue;
 		status = kr_grow_rank_in(f, &g->sights[i], version_index(c, k, a), &x);
@@ -145,7 +164,8 @@ static enum kr_status order_in_some(const struct kr_cases *c, kr_key k, kr_txn a
 	return status;
 }
 
-/* The order that the lists or sets read by committed transactions show, as a constant; KR_NONE: they do not tell. */
+/* The order that the lists or sets read by committed transactions show, as a constant; KR_NONE: they do not
+ * tell. */
 static enum kr_status order_shown(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
 {
 	enum kr_grow_mode mode = kr_facts_mode(&c->facts, k);
@@ -195,7 +215,8 @@ static enum kr_status exclude_either(struct kr_cases *c, kr_txn a, kr_txn b)
 	return status == KR_OK ? kr_sat_add(&c->sat, literals, n) : status;
 }
 
-/* A constant, or KR_NONE. An order that the trace gives and a list contradicts leaves no world in which both took effect. */
+/* A constant, or KR_NONE. An order that the trace gives and a list contradicts leaves no world in which both
+ * took effect. */
 enum kr_status kr_cases_known_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
 {
 	uint32_t shown;
@@ -213,7 +234,8 @@ enum kr_status kr_cases_known_order(struct kr_cases *c, kr_key k, kr_txn a, kr_t
 
 enum kr_status kr_cases_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
 {
-	bool lists = kr_facts_mode(&c->facts, k) == KR_GROW_LIST && c->facts.unknowns && !c->blind, swap = a.i > b.i;
+	bool lists = kr_facts_mode(&c->facts, k) == KR_GROW_LIST && c->facts.unknowns && !c->blind,
+	     swap = a.i > b.i;
 	struct kr_cases_choice choice = {KR_CHOICE_ORDER, k.i, swap ? b.i : a.i, swap ? a.i : b.i, false};
 	uint32_t known, chosen, count = c->choices.n;
 	enum kr_status status;
@@ -237,7 +259,9 @@ enum kr_status kr_cases_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, 
 		uint32_t unit = known == KR_LITERAL_TRUE ? chosen : kr_sat_not(chosen);
 		status = kr_sat_add(&c->sat, &unit, 1);
 	}
-	return status == KR_OK ? kr_cases_add_list_order(c, k, version_index(c, k, a), version_index(c, k, b), chosen) : status;
+	return status == KR_OK
+		? kr_cases_add_list_order(c, k, version_index(c, k, a), version_index(c, k, b), chosen)
+		: status;
 }
 
 /* ---- observations ---- */
@@ -246,7 +270,8 @@ enum kr_status kr_cases_sight(struct kr_cases *c, const struct kr_sight *x, uint
 {
 	uint64_t hash = kr_hash_pair(kr_hash_pair(x->txn.i, x->op), kr_hash_pair(x->key.i, x->part.i));
 
-	for (kr_table_iter it = kr_table_find(&c->sight_table, hash); (*out = kr_table_next(&c->sight_table, &it)) != KR_NONE;) {
+	for (kr_table_iter it = kr_table_find(&c->sight_table, hash);
+		(*out = kr_table_next(&c->sight_table, &it)) != KR_NONE;) {
 		const struct kr_sight *y = &c->sights.at[*out];
 		if (y->txn.i == x->txn.i && y->op == x->op && y->key.i == x->key.i && y->part.i == x->part.i)
 			return KR_OK;
@@ -268,11 +293,13 @@ static enum kr_status add_candidate(struct kr_cases *c, uint32_t s, kr_txn write
 
 	if (id != KR_NONE)
 		return kr_cases_add(c, kr_sat_yes(id));
-	status = writer.i == KR_NONE ? kr_cases_initial(c, &sight, &literal) : kr_cases_presence(c, writer, &literal);
+	status = writer.i == KR_NONE ? kr_cases_initial(c, &sight, &literal)
+				     : kr_cases_presence(c, writer, &literal);
 	return status == KR_OK ? kr_cases_add(c, literal) : status;
 }
 
-/* The parts of a counter are tied together by their sum. It names all sources of its parts, so it has to be said before what is left to unnamed ones. */
+/* The parts of a counter are tied together by their sum. It names all sources of its parts, so it has to be
+ * said before what is left to unnamed ones. */
 static enum kr_status add_whole(struct kr_cases *c, const struct kr_sight *part)
 {
 	struct kr_sight whole = *part;
@@ -288,14 +315,17 @@ static enum kr_status add_whole(struct kr_cases *c, const struct kr_sight *part)
 	return kr_cases_add_sum(c, id);
 }
 
-/* What the claimed operation saw of its key, or another one that saw the same value: neither has an explanation if the other has none. */
+/* What the claimed operation saw of its key, or another one that saw the same value: neither has an
+ * explanation if the other has none. */
 static bool is_claimed(const struct kr_claim *claim, const struct kr_sight *s)
 {
-	bool same = claim->saw.test == KR_SAW_VALUE && s->saw.test == KR_SAW_VALUE && claim->saw.value.i == s->saw.value.i;
+	bool same = claim->saw.test == KR_SAW_VALUE && s->saw.test == KR_SAW_VALUE &&
+		claim->saw.value.i == s->saw.value.i;
 	return claim->key.i == s->key.i && (same || (claim->txn.i == s->txn.i && claim->op == s->op));
 }
 
-/* The facts about observation s: if its transaction took effect, it has a source; seeing the initial version says what its value is. */
+/* The facts about observation s: if its transaction took effect, it has a source; seeing the initial version
+ * says what its value is. */
 static enum kr_status add_sight(struct kr_cases *c, uint32_t s)
 {
 	const struct kr_sight sight = c->sights.at[s];
@@ -312,7 +342,8 @@ static enum kr_status add_sight(struct kr_cases *c, uint32_t s)
 		return status;
 	if (mode == KR_GROW_LIST && (status = kr_cases_add_list(c, s)) != KR_OK)
 		return status;
-	if (c->any_whole && sight.part.i == KR_NONE && (mode == KR_GROW_SET || mode == KR_GROW_SUM) && (status = kr_cases_add_window(c, s)) != KR_OK)
+	if (c->any_whole && sight.part.i == KR_NONE && (mode == KR_GROW_SET || mode == KR_GROW_SUM) &&
+		(status = kr_cases_add_window(c, s)) != KR_OK)
 		return status;
 	id = find_choice(c, &initial);
 	if (id != KR_NONE) {
@@ -326,7 +357,8 @@ static enum kr_status add_sight(struct kr_cases *c, uint32_t s)
 	status = kr_cases_presence(c, sight.txn, &literal);
 	if (status == KR_OK)
 		status = kr_cases_add(c, kr_cases_negate(literal));
-	for (struct kr_facts_iter it = kr_facts_candidates(&c->facts, &sight); status == KR_OK && !c->holds;) {
+	for (struct kr_facts_iter it = kr_facts_candidates(&c->facts, &sight);
+		status == KR_OK && !c->holds;) {
 		status = kr_facts_next(&c->facts, &it, &found, &writer, c->v->err);
 		if (status == KR_OK && !found)
 			break;
@@ -350,7 +382,8 @@ static enum kr_status bring_in(struct kr_cases *c, uint32_t low, uint32_t high)
 	for (uint32_t i = low; i < high; i++) {
 		struct kr_sight sight = kr_sight_of(&c->facts.sights[i]);
 
-		if ((status = kr_ctx_tick(c->v->ctx)) != KR_OK || (status = kr_cases_sight(c, &sight, &id)) != KR_OK)
+		if ((status = kr_ctx_tick(c->v->ctx)) != KR_OK ||
+			(status = kr_cases_sight(c, &sight, &id)) != KR_OK)
 			return status;
 	}
 	return KR_OK;
@@ -371,11 +404,18 @@ static enum kr_status bring_in_op(struct kr_cases *c, kr_txn t, uint32_t index)
 		if (kr_facts_grows(f, k))
 			status = kr_cases_bring_own(c, k, t, index);
 		else if (saw.test != KR_SAW_NOTHING && kr_facts_external(f, k, t, index))
-			status = kr_cases_sight(c, &(struct kr_sight){.txn = t, .op = index, .key = k, .saw = saw, .part = {KR_NONE}}, &id);
+			status = kr_cases_sight(c,
+				&(struct kr_sight){.txn = t,
+					.op = index,
+					.key = k,
+					.saw = saw,
+					.part = {KR_NONE}},
+				&id);
 	}
 	if (status == KR_OK && op->scan != KR_NONE)
 		status = kr_cases_bring_missed(c, t, index);
-	for (uint32_t i = 0; status == KR_OK && f->sight_first && i < effects; i++) { /* needed only where something is unknown */
+	/* needed only where something is unknown */
+	for (uint32_t i = 0; status == KR_OK && f->sight_first && i < effects; i++) {
 		kr_key k = kr_effect_at(h, op, i).key;
 		const struct kr_fact_version *version = kr_facts_version(f, k, t);
 		if (version->last_op != index)
@@ -386,7 +426,8 @@ static enum kr_status bring_in_op(struct kr_cases *c, kr_txn t, uint32_t index)
 			continue;
 		}
 		if (status == KR_OK)
-			status = bring_in(c, kr_facts_first_sight(f, k, version->value.i), kr_facts_first_sight(f, k, version->value.i + 1));
+			status = bring_in(c, kr_facts_first_sight(f, k, version->value.i),
+				kr_facts_first_sight(f, k, version->value.i + 1));
 		if (status == KR_OK)
 			status = bring_in(c, kr_facts_first_sight(f, k, KR_NONE), f->sight_first[k.i + 1]);
 	}
@@ -404,7 +445,9 @@ static enum kr_status add_sights(struct kr_cases *c)
 			status = add_sight(c, next++);
 		} else if (c->keys.n > 0) {
 			kr_key k = kr_vec_pop(&c->keys);
-			status = kr_facts_grows(f, k) ? kr_cases_bring_key(c, k) : bring_in(c, f->sight_first[k.i], f->sight_first[k.i + 1]);
+			status = kr_facts_grows(f, k)
+				? kr_cases_bring_key(c, k)
+				: bring_in(c, f->sight_first[k.i], f->sight_first[k.i + 1]);
 		} else {
 			kr_txn t = kr_vec_pop(&c->txns);
 			for (uint32_t i = 0; status == KR_OK && i < c->v->h->txns.at[t.i].op_count; i++)
@@ -414,7 +457,8 @@ static enum kr_status add_sights(struct kr_cases *c)
 	return status;
 }
 
-/* That every two neighbours in an order that the trace gives are in that order: what was seen may contradict it. */
+/* That every two neighbours in an order that the trace gives are in that order: what was seen may contradict
+ * it. */
 static enum kr_status add_given(struct kr_cases *c)
 {
 	const struct kr_history *h = c->v->h;
@@ -459,7 +503,8 @@ enum kr_status kr_cases_init(struct kr_cases *c, struct kr_verifier *v)
 	c->given = (struct kr_given){.mem = c->mem, .h = v->h};
 	kr_sat_init(&c->sat, c->mem);
 	status = kr_facts_init(&c->facts, v->ctx, v->h, v->installs, v->err);
-	c->facts.own_after = (v->rule->cycles[0].kinds & KR_BIT(KR_WR)) != 0; /* such a world has a cycle of wr and ww */
+	/* such a world has a cycle of wr and ww */
+	c->facts.own_after = (v->rule->cycles[0].kinds & KR_BIT(KR_WR)) != 0;
 	if (status == KR_OK && kr_verify_is_blind(v->rule))
 		status = kr_shown_lists(&c->facts, v->ctx, &shown);
 	if (status == KR_OK)

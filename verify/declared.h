@@ -1,15 +1,18 @@
-/* Classes of findings about two transactions that their mechanism declares in data: what must be so, as facts of the trace
- * and as inequalities between instants, and how it is said. The check of findings takes the declaration as what is claimed,
- * and derives instants, versions and sights anew (recheck_declared.c), as for the classes that it knows by name. */
+/* Classes of findings about two transactions that their mechanism declares in data: what must be so, as facts
+ * of the trace and as inequalities between instants, and how it is said. The check of findings takes the
+ * declaration as what is claimed, and derives instants, versions and sights anew (recheck_declared.c), as for
+ * the classes that it knows by name. */
 #ifndef KR_VERIFY_DECLARED_H
 #define KR_VERIFY_DECLARED_H
 
 #include "krait/profile.h"
 #include "verify/grounds.h"
 
-enum { KR_PREMISES = sizeof((struct kr_finding *)0)->at / sizeof((struct kr_finding *)0)->at[0] }; /* the most of a class */
+/* the most of a class */
+enum { KR_PREMISES = sizeof((struct kr_finding *)0)->at / sizeof((struct kr_finding *)0)->at[0] };
 
-/* An instant of txns[of]; KR_INSTANT_STATEMENT is that of ops[of], _LOCK and _RELEASE are those of its exclusive lock on the key. */
+/* An instant of txns[of]; KR_INSTANT_STATEMENT is that of ops[of], _LOCK and _RELEASE are those of its
+ * exclusive lock on the key. */
 struct kr_end { enum kr_instant what; uint8_t of; };
 
 /* `before` was at its latest when `after` was not yet at its earliest. */
@@ -18,7 +21,8 @@ struct kr_premise { struct kr_end before, after; };
 enum kr_cites {
 	KR_CITES_KEY = 1,     /* a key */
 	KR_CITES_READ = 2,    /* ops[0] saw something of the key from outside its transaction */
-	KR_CITES_CHANGE = 4,  /* txns[1] surely made a version of the key, other than what a condition of ops[0] had left out */
+	/* txns[1] surely made a version of the key, other than what a condition of ops[0] had left out */
+	KR_CITES_CHANGE = 4,
 	KR_CITES_WRITER = 8,  /* txns[0] wrote something */
 	KR_CITES_SESSION = 16 /* txns[1] stands before txns[0] in one session */
 };

@@ -6,9 +6,13 @@
 #include "verify/verifier.h"
 
 /* On KR_OK *sight (wr, rw) is the edge's observation. `cycle` and `edge` are indices for messages. */
-enum kr_status kr_edge_check(struct kr_verifier *v, const struct kr_facts *f, const struct kr_cert_edge *e, uint32_t cycle, uint32_t edge, struct kr_sight *sight);
+enum kr_status kr_edge_check(struct kr_verifier *v, const struct kr_facts *f, const struct kr_cert_edge *e,
+	uint32_t cycle, uint32_t edge, struct kr_sight *sight);
 
 /* The observer of a wr or rw edge. */
-static inline kr_txn kr_edge_observer(const struct kr_cert_edge *e) { return e->kind == KR_WR ? e->to : e->from; }
+static inline kr_txn kr_edge_observer(const struct kr_cert_edge *e)
+{
+	return e->kind == KR_WR ? e->to : e->from;
+}
 
 #endif

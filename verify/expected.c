@@ -1,5 +1,7 @@
-/* A difference from the serialization order that the trace itself gives: all transactions that took effect have places in it, each its own, and the replay in that order first fails at the operation named.
- * It says nothing of other orders. A transaction of unknown outcome without a place could have any, so there must be none. Cost: that of a sort and of the replay. */
+/* A difference from the serialization order that the trace itself gives: all transactions that took effect
+ * have places in it, each its own, and the replay in that order first fails at the operation named. It says
+ * nothing of other orders. A transaction of unknown outcome without a place could have any, so there must be
+ * none. Cost: that of a sort and of the replay. */
 #include "verify/replayed.h"
 
 #include "base/order.h"
@@ -25,14 +27,17 @@ static enum kr_status collect(struct kr_verifier *v, struct expected *order, uin
 		if (h->txns.at[t.i].status == KR_ABORTED)
 			continue;
 		if (!(h->txns.at[t.i].flags & KR_TXN_HAS_SERIAL))
-			return kr_err_set(v->err, KR_BAD, "%s has no place in the serialization order", kr_verify_txn_name(h, t).text);
+			return kr_err_set(v->err, KR_BAD, "%s has no place in the serialization order",
+				kr_verify_txn_name(h, t).text);
 		order[(*n)++] = (struct expected){h->white_box.at[t.i].serial, t};
 	}
 	KR_SORT(order, *n, compare);
 	for (uint32_t i = 1; i < *n; i++)
 		if (order[i].serial == order[i - 1].serial)
-			return kr_err_set(v->err, KR_BAD, "%s and %s have the same place in the serialization order",
-				kr_verify_txn_name(h, order[i - 1].txn).text, kr_verify_txn_name(h, order[i].txn).text);
+			return kr_err_set(v->err, KR_BAD,
+				"%s and %s have the same place in the serialization order",
+				kr_verify_txn_name(h, order[i - 1].txn).text,
+				kr_verify_txn_name(h, order[i].txn).text);
 	return KR_OK;
 }
 
@@ -43,8 +48,9 @@ static enum kr_status compare_claim(struct kr_verifier *v, const struct kr_repla
 
 	if (r->txn.i == v->cert->anomaly.txn.i && r->op == v->cert->anomaly.op + 1)
 		return KR_OK;
-	return kr_err_set(v->err, KR_BAD, "the first difference from the serialization order is at operation %u of %s", (unsigned)r->op - 1,
-		kr_verify_txn_name(h, r->txn).text);
+	return kr_err_set(v->err, KR_BAD,
+		"the first difference from the serialization order is at operation %u of %s",
+		(unsigned)r->op - 1, kr_verify_txn_name(h, r->txn).text);
 }
 
 static enum kr_status replay(struct kr_verifier *v, const struct expected *order, uint32_t n)
@@ -65,7 +71,8 @@ static enum kr_status replay(struct kr_verifier *v, const struct expected *order
 	if (status == KR_BAD)
 		status = compare_claim(v, &r);
 	else if (!status)
-		status = kr_err_set(v->err, KR_BAD, "the replay in the serialization order shows no difference");
+		status = kr_err_set(v->err, KR_BAD,
+			"the replay in the serialization order shows no difference");
 	else
 		kr_err_set(v->err, status, "%s", why.text);
 	kr_replay_done(&r);
@@ -78,7 +85,8 @@ enum kr_status kr_verify_expected(struct kr_verifier *v)
 	struct kr_mem *mem = &v->ctx->mem;
 	uint32_t n = 0;
 
-	if (v->cert->anomaly.txn.i >= h->txns.n || v->cert->anomaly.op >= h->txns.at[v->cert->anomaly.txn.i].op_count)
+	if (v->cert->anomaly.txn.i >= h->txns.n ||
+		v->cert->anomaly.op >= h->txns.at[v->cert->anomaly.txn.i].op_count)
 		return kr_err_set(v->err, KR_BAD, "the difference names no operation of the trace");
 
 	struct expected *order = kr_mem_alloc(mem, h->txns.n, sizeof *order);

@@ -1,7 +1,9 @@
-/* Collects the versions of every key in one walk over the operations: a transaction's last write of a key is its version, an earlier one is overwritten in
- * place, so that what is intermediate or aborted never enters. Two counting sorts then order them by key, and by value within a key. Values
- * are interned, so a candidate set "had value a" is a range there; any other set is a filter over the key's versions.
- * Cost: linear in operations, keys and values; a lookup is a binary search. Does not look at predicate observations: those are judged when asked for. */
+/* Collects the versions of every key in one walk over the operations: a transaction's last write of a key is
+ * its version, an earlier one is overwritten in place, so that what is intermediate or aborted never enters.
+ * Two counting sorts then order them by key, and by value within a key. Values are interned, so a candidate
+ * set "had value a" is a range there; any other set is a filter over the key's versions. Cost: linear in
+ * operations, keys and values; a lookup is a binary search. Does not look at predicate observations: those
+ * are judged when asked for. */
 #include "verify/facts.h"
 #include "frontend/history_written.h"
 
@@ -25,7 +27,8 @@ struct stamp {
 	uint32_t entry;
 };
 
-static enum kr_status collect_op(const struct kr_history *h, struct kr_mem *mem, kr_txn t, uint32_t index, struct stamp *stamps, struct writes *out)
+static enum kr_status collect_op(const struct kr_history *h, struct kr_mem *mem, kr_txn t, uint32_t index,
+	struct stamp *stamps, struct writes *out)
 {
 	const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
 	uint32_t effects = kr_effect_count(h, op);
@@ -53,7 +56,8 @@ static void clear_stamps(struct stamp *stamps, uint32_t n)
 		stamps[k] = (struct stamp){KR_NONE, 0};
 }
 
-static enum kr_status collect_writes(struct kr_facts *f, struct kr_ctx *ctx, struct stamp *stamps, struct writes *out)
+static enum kr_status collect_writes(struct kr_facts *f, struct kr_ctx *ctx, struct stamp *stamps,
+	struct writes *out)
 {
 	const struct kr_history *h = f->h;
 	enum kr_status status;
@@ -64,13 +68,15 @@ static enum kr_status collect_writes(struct kr_facts *f, struct kr_ctx *ctx, str
 			continue;
 		f->unknowns |= h->txns.at[t.i].status == KR_UNKNOWN;
 		for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++)
-			if ((status = kr_ctx_tick(ctx)) != KR_OK || (status = collect_op(h, f->mem, t, i, stamps, out)) != KR_OK)
+			if ((status = kr_ctx_tick(ctx)) != KR_OK ||
+				(status = collect_op(h, f->mem, t, i, stamps, out)) != KR_OK)
 				return status;
 	}
 	return KR_OK;
 }
 
-static enum kr_status collect_sight(const struct kr_facts *f, kr_txn t, uint32_t index, struct kr_fact_sights *out)
+static enum kr_status collect_sight(const struct kr_facts *f, kr_txn t, uint32_t index,
+	struct kr_fact_sights *out)
 {
 	const struct kr_history *h = f->h;
 	const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
@@ -80,9 +86,11 @@ static enum kr_status collect_sight(const struct kr_facts *f, kr_txn t, uint32_t
 		kr_key k = kr_saw_key(h, op, i);
 		struct kr_saw saw = kr_saw_at(h, op, i);
 
-		if ((saw.test != KR_SAW_VALUE && saw.test != KR_SAW_OTHER) || kr_facts_grows(f, k) || !kr_facts_external(f, k, t, index))
+		if ((saw.test != KR_SAW_VALUE && saw.test != KR_SAW_OTHER) || kr_facts_grows(f, k) ||
+			!kr_facts_external(f, k, t, index))
 			continue;
-		if (!kr_vec_push(f->mem, out, (struct kr_fact_sight){t, k, saw.value, index, saw.test == KR_SAW_OTHER}))
+		if (!kr_vec_push(f->mem, out,
+			    (struct kr_fact_sight){t, k, saw.value, index, saw.test == KR_SAW_OTHER}))
 			return KR_NOMEM;
 	}
 	return KR_OK;
@@ -97,7 +105,8 @@ static enum kr_status collect_sights(const struct kr_facts *f, struct kr_ctx *ct
 		if (h->txns.at[t.i].status == KR_ABORTED)
 			continue;
 		for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++)
-			if ((status = kr_ctx_tick(ctx)) != KR_OK || (status = collect_sight(f, t, i, out)) != KR_OK)
+			if ((status = kr_ctx_tick(ctx)) != KR_OK ||
+				(status = collect_sight(f, t, i, out)) != KR_OK)
 				return status;
 	}
 	return KR_OK;
@@ -105,9 +114,10 @@ static enum kr_status collect_sights(const struct kr_facts *f, struct kr_ctx *ct
 
 /* ---- sorting ---- */
 
-/* Stable counting sort: writes into `out` the items of `in` (NULL: 0, 1, ... n - 1) by their label, and into `first` (labels + 2 entries) where each label's
- * items start. label[i] belongs to item i. */
-static void sort_by(const uint32_t *label, const uint32_t *in, uint32_t n, uint32_t *first, uint32_t labels, uint32_t *out)
+/* Stable counting sort: writes into `out` the items of `in` (NULL: 0, 1, ... n - 1) by their label, and into
+ * `first` (labels + 2 entries) where each label's items start. label[i] belongs to item i. */
+static void sort_by(const uint32_t *label, const uint32_t *in, uint32_t n, uint32_t *first, uint32_t labels,
+	uint32_t *out)
 {
 	memset(first, 0, ((size_t)labels + 2) * sizeof *first);
 	for (uint32_t i = 0; i < n; i++)
@@ -120,7 +130,8 @@ static void sort_by(const uint32_t *label, const uint32_t *in, uint32_t n, uint3
 }
 
 /* Sorts n items by key, and by value within a key: `order` gets the items, `first` where each key starts. */
-static enum kr_status sort_by_value(struct kr_facts *f, const uint32_t *key, const uint32_t *value, uint32_t n, uint32_t *first, uint32_t *order)
+static enum kr_status sort_by_value(struct kr_facts *f, const uint32_t *key, const uint32_t *value,
+	uint32_t n, uint32_t *first, uint32_t *order)
 {
 	uint32_t nvalues = f->h->values.n + 1; /* the last label stands for items without a plain value */
 	uint32_t *value_first = kr_mem_alloc(f->mem, (size_t)nvalues + 2, sizeof *value_first);
@@ -154,7 +165,8 @@ static enum kr_status sort_versions(struct kr_facts *f, const struct writes *w)
 			const struct written *written = &w->at[f->by_value[i]];
 			f->versions[i] = written->version;
 			key[i] = written->key.i;
-			value[i] = written->version.value.i == KR_NONE ? f->h->values.n : written->version.value.i;
+			value[i] = written->version.value.i == KR_NONE ? f->h->values.n
+								       : written->version.value.i;
 		}
 		status = sort_by_value(f, key, value, n, f->first, f->by_value);
 	}
@@ -215,11 +227,15 @@ static enum kr_status build_sights(struct kr_facts *f, struct kr_ctx *ctx)
 	return status;
 }
 
-enum kr_status kr_facts_init(struct kr_facts *f, struct kr_ctx *ctx, const struct kr_history *h, bool installs, struct kr_err *err)
+enum kr_status kr_facts_init(struct kr_facts *f, struct kr_ctx *ctx, const struct kr_history *h,
+	bool installs, struct kr_err *err)
 {
 	enum kr_status status;
 
-	*f = (struct kr_facts){.mem = &ctx->mem, .h = h, .installs = installs, .untold = kr_history_untold(h)};
+	*f = (struct kr_facts){.mem = &ctx->mem,
+		.h = h,
+		.installs = installs,
+		.untold = kr_history_untold(h)};
 	status = build_versions(f, ctx);
 	if (status == KR_OK)
 		status = kr_grow_init(f, ctx);
@@ -280,7 +296,8 @@ static void name_source(const struct kr_history *h, struct kr_sight *s)
 	}
 }
 
-bool kr_facts_sight_of(const struct kr_facts *f, kr_txn t, uint32_t op, kr_key k, const struct kr_saw *saw, kr_value part, struct kr_sight *out)
+bool kr_facts_sight_of(const struct kr_facts *f, kr_txn t, uint32_t op, kr_key k, const struct kr_saw *saw,
+	kr_value part, struct kr_sight *out)
 {
 	*out = (struct kr_sight){.txn = t, .op = op, .key = k, .saw = *saw, .part = part};
 	if (saw->test == KR_SAW_NOTHING)
@@ -300,7 +317,8 @@ bool kr_facts_sight_of(const struct kr_facts *f, kr_txn t, uint32_t op, kr_key k
 	return true;
 }
 
-bool kr_facts_sight(const struct kr_facts *f, kr_txn t, uint32_t op, kr_key k, kr_value part, struct kr_sight *out)
+bool kr_facts_sight(const struct kr_facts *f, kr_txn t, uint32_t op, kr_key k, kr_value part,
+	struct kr_sight *out)
 {
 	struct kr_saw saw = kr_saw_of(f->h, &f->h->ops.at[kr_history_op(f->h, t, op).i], k);
 
@@ -309,7 +327,8 @@ bool kr_facts_sight(const struct kr_facts *f, kr_txn t, uint32_t op, kr_key k, k
 
 static uint32_t value_at(const struct kr_facts *f, uint32_t i) { return f->versions[f->by_value[i]].value.i; }
 
-/* First index of [low, high) of by_value whose value is at least `value` (KR_NONE, the greatest, sorts last). */
+/* First index of [low, high) of by_value whose value is at least `value` (KR_NONE, the greatest, sorts
+ * last). */
 static uint32_t lower_bound(const struct kr_facts *f, uint32_t low, uint32_t high, uint32_t value)
 {
 	uint32_t at;
@@ -328,11 +347,13 @@ uint32_t kr_facts_first_sight(const struct kr_facts *f, kr_key k, uint32_t value
 {
 	uint32_t at;
 
-	KR_BISECT(at, f->sight_first[k.i], f->sight_first[k.i + 1], !f->sights[at].other && f->sights[at].value.i < value);
+	KR_BISECT(at, f->sight_first[k.i], f->sight_first[k.i + 1],
+		!f->sights[at].other && f->sights[at].value.i < value);
 	return at;
 }
 
-enum kr_status kr_facts_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)
+enum kr_status kr_facts_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer,
+	bool *out, struct kr_err *err)
 {
 	*out = false;
 	if (s->named && s->source.i != (writer.i == KR_NONE ? KR_ABSENT.i : f->h->txns.at[writer.i].id.i))
@@ -341,7 +362,9 @@ enum kr_status kr_facts_candidate(const struct kr_facts *f, const struct kr_sigh
 		return kr_grow_candidate(f, s, writer, out, err);
 	if (writer.i == KR_NONE) {
 		if (f->untold) {
-			*out = s->saw.test != KR_SAW_NOTHING && (s->saw.test != KR_SAW_VALUE || kr_history_may_start(f->h, s->key, s->saw.value));
+			*out = s->saw.test != KR_SAW_NOTHING &&
+				(s->saw.test != KR_SAW_VALUE ||
+					kr_history_may_start(f->h, s->key, s->saw.value));
 			return KR_OK;
 		}
 		return kr_saw_allows(f->h, &s->saw, s->key, f->h->keys.at[s->key.i].initial, out, err);
@@ -358,7 +381,8 @@ bool kr_facts_denied(const struct kr_facts *f, kr_key k, kr_value value)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&f->denied_table, kr_hash_pair(k.i, value.i)); (id = kr_table_next(&f->denied_table, &it)) != KR_NONE;)
+	for (kr_table_iter it = kr_table_find(&f->denied_table, kr_hash_pair(k.i, value.i));
+		(id = kr_table_next(&f->denied_table, &it)) != KR_NONE;)
 		if (f->denied.at[id].key.i == k.i && f->denied.at[id].value.i == value.i)
 			return true;
 	return false;
@@ -377,7 +401,8 @@ bool kr_facts_excluded(const struct kr_facts *f, const struct kr_sight *s, kr_tx
 	const kr_value *pins = &f->pins[2 * (size_t)s->key.i];
 
 	for (int i = 0; i < 2; i++)
-		if (pins[i].i != KR_NONE && kr_saw_allows(f->h, saw, s->key, pins[i], &allowed, NULL) == KR_OK && !allowed)
+		if (pins[i].i != KR_NONE &&
+			kr_saw_allows(f->h, saw, s->key, pins[i], &allowed, NULL) == KR_OK && !allowed)
 			return true;
 	return saw->test == KR_SAW_VALUE && kr_facts_denied(f, s->key, saw->value);
 }
@@ -393,7 +418,8 @@ struct kr_facts_iter kr_facts_candidates(const struct kr_facts *f, const struct 
 	return it;
 }
 
-enum kr_status kr_facts_next(const struct kr_facts *f, struct kr_facts_iter *it, bool *found, kr_txn *writer, struct kr_err *err)
+enum kr_status kr_facts_next(const struct kr_facts *f, struct kr_facts_iter *it, bool *found, kr_txn *writer,
+	struct kr_err *err)
 {
 	enum kr_status status;
 

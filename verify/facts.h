@@ -1,4 +1,5 @@
-/* What the history says of each key: the versions that may exist, and which of them an observation can have seen. Private to verify/. */
+/* What the history says of each key: the versions that may exist, and which of them an observation can have
+ * seen. Private to verify/. */
 #ifndef KR_VERIFY_FACTS_H
 #define KR_VERIFY_FACTS_H
 
@@ -53,25 +54,34 @@ struct kr_facts {
 	const struct kr_history *h;
 	uint32_t *first;                  /* nkeys + 1: versions of k are [first[k], first[k + 1]) */
 	struct kr_fact_version *versions; /* by key, then transaction */
-	uint32_t *by_value;               /* the same ranges: indices into versions by value, then transaction */
+	/* the same ranges: indices into versions by value, then transaction */
+	uint32_t *by_value;
 	uint32_t count;                   /* of versions */
 	struct kr_grow *grow;             /* NULL: no key grows */
-	bool own_after;                   /* no world matters in which a transaction saw a version of a key that comes after its own */
-	bool installs;                    /* whoever is shown what it leaves of a counter leaves that: the version that it saw is the one before its own */
-	bool unknowns, untold;            /* the history has transactions of unknown outcome; initial values that it does not tell */
+	/* no world matters in which a transaction saw a version of a key that comes after its own */
+	bool own_after;
+	/* whoever is shown what it leaves of a counter leaves that: the version that it saw is the one before
+	 * its own */
+	bool installs;
+	/* the history has transactions of unknown outcome; initial values that it does not tell */
+	bool unknowns, untold;
 
 	/* The rest is there only when one of these holds (NULL otherwise). */
 	uint32_t *sight_first;            /* nkeys + 1 */
-	struct kr_fact_sight *sights;     /* by key, then value (those with `other` last), then transaction and operation */
+	/* by key, then value (those with `other` last), then transaction and operation */
+	struct kr_fact_sight *sights;
 	uint32_t sight_count;
-	uint8_t *impossible;              /* per transaction: of unknown outcome, and no world lets it take effect */
-	kr_value *pins;                   /* two per key: different values that its initial value must have, KR_NONE where there are fewer */
+	/* per transaction: of unknown outcome, and no world lets it take effect */
+	uint8_t *impossible;
+	/* two per key: different values that its initial value must have, KR_NONE where there are fewer */
+	kr_value *pins;
 	KR_VEC(struct kr_row) denied;     /* values that a key's initial value cannot have */
 	struct kr_table denied_table;
 };
 
 /* Linear in the history. On failure nothing is left to free. */
-enum kr_status kr_facts_init(struct kr_facts *f, struct kr_ctx *ctx, const struct kr_history *h, bool installs, struct kr_err *err);
+enum kr_status kr_facts_init(struct kr_facts *f, struct kr_ctx *ctx, const struct kr_history *h,
+	bool installs, struct kr_err *err);
 void kr_facts_done(struct kr_facts *f);
 
 /* possible.c: fills impossible and pins. */
@@ -84,12 +94,18 @@ static inline bool kr_facts_grows(const struct kr_facts *f, kr_key k)
 	return kind == KR_KIND_COUNTER || kind == KR_KIND_LIST || kind == KR_KIND_SET;
 }
 
-static inline enum kr_grow_mode kr_facts_mode(const struct kr_facts *f, kr_key k) { return f->grow ? (enum kr_grow_mode)f->grow->mode[k.i] : KR_GROW_NOT; }
+static inline enum kr_grow_mode kr_facts_mode(const struct kr_facts *f, kr_key k)
+{
+	return f->grow ? (enum kr_grow_mode)f->grow->mode[k.i] : KR_GROW_NOT;
+}
 
-/* The observation of k, or a part of it, by t's operation. False: it says nothing of the key, or t had written k itself, so that it is not an external one. */
-bool kr_facts_sight(const struct kr_facts *f, kr_txn t, uint32_t op, kr_key k, kr_value part, struct kr_sight *out);
+/* The observation of k, or a part of it, by t's operation. False: it says nothing of the key, or t had
+ * written k itself, so that it is not an external one. */
+bool kr_facts_sight(const struct kr_facts *f, kr_txn t, uint32_t op, kr_key k, kr_value part,
+	struct kr_sight *out);
 /* The same where it is known what the operation saw. */
-bool kr_facts_sight_of(const struct kr_facts *f, kr_txn t, uint32_t op, kr_key k, const struct kr_saw *saw, kr_value part, struct kr_sight *out);
+bool kr_facts_sight_of(const struct kr_facts *f, kr_txn t, uint32_t op, kr_key k, const struct kr_saw *saw,
+	kr_value part, struct kr_sight *out);
 
 /* The version of k that t wrote, or NULL. */
 const struct kr_fact_version *kr_facts_version(const struct kr_facts *f, kr_key k, kr_txn t);
@@ -100,23 +116,30 @@ bool kr_facts_external(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t op
 /* Versions of k with this value: indices [*low, *high) into by_value. */
 void kr_facts_group(const struct kr_facts *f, kr_key k, kr_value value, uint32_t *low, uint32_t *high);
 
-/* The first observation of k, as an index into sights, that sorts at or behind `value`; KR_NONE: the first with `other`. */
+/* The first observation of k, as an index into sights, that sorts at or behind `value`; KR_NONE: the first
+ * with `other`. */
 uint32_t kr_facts_first_sight(const struct kr_facts *f, kr_key k, uint32_t value);
 
-/* Whether the version by `writer` (KR_NONE: the initial one) lies in the observation's candidate set. Versions of impossible transactions count; kr_facts_excluded tells
- * them apart. Where the initial value is not told, it may be any. */
-enum kr_status kr_facts_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err);
+/* Whether the version by `writer` (KR_NONE: the initial one) lies in the observation's candidate set.
+ * Versions of impossible transactions count; kr_facts_excluded tells them apart. Where the initial value is
+ * not told, it may be any. */
+enum kr_status kr_facts_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer,
+	bool *out, struct kr_err *err);
 
-/* Whether the untold initial value of k was seen not to be this one, by an observation that nothing else explains. */
+/* Whether the untold initial value of k was seen not to be this one, by an observation that nothing else
+ * explains. */
 bool kr_facts_denied(const struct kr_facts *f, kr_key k, kr_value value);
 
-/* Whether no world has this version as the source of what was seen: its writer is impossible, or other observations fix another initial value. */
+/* Whether no world has this version as the source of what was seen: its writer is impossible, or other
+ * observations fix another initial value. */
 bool kr_facts_excluded(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer);
 
 /* Walks the candidates that are not excluded, the initial version (KR_NONE) last.
- *     for (struct kr_facts_iter it = kr_facts_candidates(f, &s); !(status = kr_facts_next(f, &it, &found, &writer, err)) && found;) ... */
+ *     for (struct kr_facts_iter it = kr_facts_candidates(f, &s); !(status = kr_facts_next(f, &it, &found,
+ *     &writer, err)) && found;) ... */
 struct kr_facts_iter { struct kr_sight sight; uint32_t at, end; bool initial; };
 struct kr_facts_iter kr_facts_candidates(const struct kr_facts *f, const struct kr_sight *s);
-enum kr_status kr_facts_next(const struct kr_facts *f, struct kr_facts_iter *it, bool *found, kr_txn *writer, struct kr_err *err);
+enum kr_status kr_facts_next(const struct kr_facts *f, struct kr_facts_iter *it, bool *found, kr_txn *writer,
+	struct kr_err *err);
 
 #endif

@@ -16,7 +16,10 @@ static const char *const mechanisms[KR_MECH_KINDS] = {
 static const char *const classes[KR_FOUND_CLASSES] = {KR_FINDING_CLASSES(NAMED)};
 
 const char *kr_mechanism_name(enum kr_mechanism_kind kind) { return mechanisms[kind]; }
-const char *kr_finding_class_name(const struct kr_finding *f) { return f->declared ? f->declared->name : classes[f->what]; }
+const char *kr_finding_class_name(const struct kr_finding *f)
+{
+	return f->declared ? f->declared->name : classes[f->what];
+}
 
 static bool find_name(const char *const *names, int n, const char *text, int *out)
 {
@@ -65,7 +68,9 @@ enum kr_status kr_recheck_one(struct kr_recheck *r)
 		return kr_recheck_declared(r);
 	switch (r->f->mechanism) {
 	case KR_MECH_CR: return kr_recheck_read(r);
-	case KR_MECH_SC: return r->f->what == KR_FOUND_CYCLE ? kr_recheck_cycle(r) : kr_recheck_fail(r, "the class is not one of cycles");
+	case KR_MECH_SC:
+		return r->f->what == KR_FOUND_CYCLE ? kr_recheck_cycle(r)
+						    : kr_recheck_fail(r, "the class is not one of cycles");
 	case KR_MECH_ME:
 	case KR_MECH_FUW: return kr_recheck_pair(r);
 	case KR_MECH_SESSION:
@@ -92,8 +97,8 @@ void kr_recheck_end(struct kr_recheck *r)
 	kr_mem_free(&r->ctx->mem, r->txns, r->h->txns.n, sizeof *r->txns);
 }
 
-enum kr_status kr_verify_findings(struct kr_ctx *ctx, const struct kr_history *h, struct kr_claims claims, const struct kr_findings *findings, uint32_t *which,
-	struct kr_err *err)
+enum kr_status kr_verify_findings(struct kr_ctx *ctx, const struct kr_history *h, struct kr_claims claims,
+	const struct kr_findings *findings, uint32_t *which, struct kr_err *err)
 {
 	struct kr_recheck r = {.ctx = ctx, .h = h, .claims = claims, .findings = findings, .err = err};
 	enum kr_status status = kr_recheck_begin(&r);

@@ -1,6 +1,7 @@
-/* Findings: what the check of a database's mechanisms (mechanisms/) found, and its re-checking, which shares nothing
- * with how it was found but the profile (krait/profile.h) and the reader's history. docs/leopard.md says what findings
- * mean. A finding says: no placement of instants within the intervals that clients saw lets the mechanism be right. */
+/* Findings: what the check of a database's mechanisms (mechanisms/) found, and its re-checking, which shares
+ * nothing with how it was found but the profile (krait/profile.h) and the reader's history. docs/leopard.md
+ * says what findings mean. A finding says: no placement of instants within the intervals that clients saw
+ * lets the mechanism be right. */
 #ifndef KR_VERIFY_FINDING_H
 #define KR_VERIFY_FINDING_H
 
@@ -9,7 +10,8 @@
 #include "krait/level.h"
 #include "krait/profile.h"
 
-/* Earliest and latest instant; INT64_MIN and INT64_MAX: no bound. Widened by half of the clock skew on both sides. */
+/* Earliest and latest instant; INT64_MIN and INT64_MAX: no bound. Widened by half of the clock skew on both
+ * sides. */
 struct kr_span { int64_t from, to; };
 
 enum kr_mechanism_kind {
@@ -21,9 +23,10 @@ enum kr_mechanism_kind {
 	KR_MECH_KINDS
 };
 
-/* Classes with their names: KR_FOUND_OWN_WRITE is "own write". UNCOMMITTED: of reads that see what is not committed, the value was not
- * there then. CYCLE: of SC; it is told by the name of the anomaly. DECLARED: what a mechanism declares itself (verify/declared.h), told by the
- * name that it has there: a new class is one of these, and needs no line here. */
+/* Classes with their names: KR_FOUND_OWN_WRITE is "own write". UNCOMMITTED: of reads that see what is not
+ * committed, the value was not there then. CYCLE: of SC; it is told by the name of the anomaly. DECLARED:
+ * what a mechanism declares itself (verify/declared.h), told by the name that it has there: a new class is
+ * one of these, and needs no line here. */
 #define KR_FINDING_CLASSES(X) \
 	X(OWN_WRITE, "own write") \
 	X(NEVER_WRITTEN, "never written") \
@@ -50,32 +53,46 @@ bool kr_mechanism_parse(const char *text, enum kr_mechanism_kind *out);
 bool kr_finding_class_parse(const char *text, enum kr_finding_class *out);
 
 /* A version that could be seen. */
-struct kr_visible { kr_txn writer; kr_value value; struct kr_span window; }; /* writer KR_NONE: the initial one; value.i KR_NONE: not told */
+/* writer KR_NONE: the initial one; value.i KR_NONE: not told */
+struct kr_visible { kr_txn writer; kr_value value; struct kr_span window; };
 
 /* A certain dependency. `earlier`: the target read the version of the source, or one that comes after it. */
-struct kr_certain_edge { enum kr_edge_kind kind; bool earlier, predicate; kr_txn from, to; kr_key key; uint32_t op; };
+struct kr_certain_edge {
+	enum kr_edge_kind kind;
+	bool earlier, predicate;
+	kr_txn from, to;
+	kr_key key;
+	uint32_t op;
+};
 
 struct kr_declared;
-typedef const struct kr_declared *kr_declared_find_fn(const char *name); /* the class of that name, or NULL: mechanisms know them */
+/* the class of that name, or NULL: mechanisms know them */
+typedef const struct kr_declared *kr_declared_find_fn(const char *name);
 
 struct kr_finding {
 	enum kr_mechanism_kind mechanism;
 	enum kr_finding_class what;
 	const struct kr_declared *declared; /* DECLARED: as what; else NULL */
-	kr_txn txns[2];   /* CR: the reader; ME, FUW: the pair; DECLARED: as the class says; [1] may be KR_NONE; of a cycle both are KR_NONE */
+	/* CR: the reader; ME, FUW: the pair; DECLARED: as the class says; [1] may be KR_NONE; of a cycle both
+	 * are KR_NONE */
+	kr_txn txns[2];
 	uint32_t ops[2];  /* index in its transaction, or KR_NONE */
 	kr_key key;       /* or KR_NONE */
 	kr_value seen;    /* CR: i == KR_NONE: only that it was there, or did not match */
 	struct kr_span snapshot; /* CR: where the read's snapshot lies; FUW: that of txns[0] */
 	uint32_t visible_first, visible_count;
 	uint32_t edge_first, edge_count; /* of a cycle: edge i ends where edge i + 1 begins */
-	kr_txn writer;     /* CR: who wrote what was seen, where somebody did; KR_NONE: the initial version, or nobody */
+	/* CR: who wrote what was seen, where somebody did; KR_NONE: the initial version, or nobody */
+	kr_txn writer;
 	bool has_writer;
 	kr_txn over;       /* CR, garbage: whose version took its place; KR_NONE: not known */
 	int64_t over_by;   /* when that was in place at the latest */
 	bool by_locks;     /* and what orders the two: their locks, else their commits */
-	struct kr_span held[2]; /* ME: from when at the latest, until when at least, each of the two had the lock */
-	int64_t at[4][2];  /* DECLARED, of each inequality: `before` at its latest, `after` at its earliest; where it was read from JSON 0 */
+	/* ME: from when at the latest, until when at least, each of the two had the lock */
+	struct kr_span held[2];
+	/* DECLARED, of each inequality: `before` at its latest, `after` at its earliest; where it was read
+	 * from JSON 0 */
+	int64_t at[4][2];
 	uint32_t attached; /* cycles that hold both transactions of this pair, and are not reported apart */
 };
 
@@ -114,14 +131,17 @@ struct kr_claims { /* what findings rest on */
 	const struct kr_marks *marks;   /* NULL: the history is the whole */
 };
 
-/* KR_OK: all findings hold, by the times in the trace and the profile. KR_BAD: *which does not, and `err` says why. */
+/* KR_OK: all findings hold, by the times in the trace and the profile. KR_BAD: *which does not, and `err`
+ * says why. */
 enum kr_status kr_verify_findings(struct kr_ctx *ctx, const struct kr_history *h, struct kr_claims claims,
 	const struct kr_findings *findings, uint32_t *which, struct kr_err *err);
 
-/* Is the JSON line a finding? If so, the finding, as reports write it, into `out`, which is empty; `declared` knows the classes that
- * mechanisms declare; `profile`: its name, in `arena`. KR_BAD: malformed, or it names a transaction, key or operation that the history does not have. */
+/* Is the JSON line a finding? If so, the finding, as reports write it, into `out`, which is empty; `declared`
+ * knows the classes that mechanisms declare; `profile`: its name, in `arena`. KR_BAD: malformed, or it names
+ * a transaction, key or operation that the history does not have. */
 bool kr_finding_is(const char *line, size_t length);
-enum kr_status kr_finding_read(const struct kr_history *h, kr_declared_find_fn *declared, struct kr_arena *arena, const char *line, size_t length,
-	const char **profile, struct kr_findings *out, struct kr_err *err);
+enum kr_status kr_finding_read(const struct kr_history *h, kr_declared_find_fn *declared,
+	struct kr_arena *arena, const char *line, size_t length, const char **profile,
+	struct kr_findings *out, struct kr_err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* Reads a finding from a JSON line against the history that it speaks of. Every transaction, key and operation must be
- * there; whether the finding holds is not asked here. */
+/* Reads a finding from a JSON line against the history that it speaks of. Every transaction, key and
+ * operation must be there; whether the finding holds is not asked here. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -21,7 +21,8 @@ static enum kr_status wrong(const struct finding_reading *r, const char *field, 
 }
 
 /* KR_BAD becomes the fault of a field. */
-static enum kr_status named(const struct finding_reading *r, enum kr_status status, const char *field, const char *expected)
+static enum kr_status named(const struct finding_reading *r, enum kr_status status, const char *field,
+	const char *expected)
 {
 	return status == KR_BAD ? wrong(r, field, expected) : status;
 }
@@ -42,7 +43,8 @@ static enum kr_status read_op(const struct finding_reading *r, kr_txn t, const j
 	*out = KR_NONE;
 	if (!json)
 		return KR_OK;
-	if (t.i == KR_NONE || !json_is_integer(json) || json_integer_value(json) < 0 || json_integer_value(json) >= r->h->txns.at[t.i].op_count)
+	if (t.i == KR_NONE || !json_is_integer(json) || json_integer_value(json) < 0 ||
+		json_integer_value(json) >= r->h->txns.at[t.i].op_count)
 		return wrong(r, "op", "an operation of its transaction, counted from 0");
 	*out = (uint32_t)json_integer_value(json);
 	return KR_OK;
@@ -51,12 +53,15 @@ static enum kr_status read_op(const struct finding_reading *r, kr_txn t, const j
 static enum kr_status read_seen(struct finding_reading *r, const json_t *json)
 {
 	r->f->seen = json_is_null(json) ? KR_ABSENT : (kr_value){KR_NONE};
-	return json && !json_is_null(json) ? named(r, kr_names_value(&r->names, json, &r->f->seen), "seen", "a value of the trace") : KR_OK;
+	return json && !json_is_null(json)
+		? named(r, kr_names_value(&r->names, json, &r->f->seen), "seen", "a value of the trace")
+		: KR_OK;
 }
 
 static enum kr_status read_edge(struct finding_reading *r, const json_t *json)
 {
-	struct kr_certain_edge e = {.earlier = json_is_true(json_object_get(json, "earlier")), .predicate = json_is_true(json_object_get(json, "predicate"))};
+	struct kr_certain_edge e = {.earlier = json_is_true(json_object_get(json, "earlier")),
+		.predicate = json_is_true(json_object_get(json, "predicate"))};
 	const char *kind = json_string_value(json_object_get(json, "kind"));
 	enum kr_status status = read_txn(r, "from", json_object_get(json, "from"), &e.from);
 
@@ -95,7 +100,8 @@ static enum kr_status read_places(struct finding_reading *r, const json_t *root)
 	for (size_t i = 0; i < n && !status; i++)
 		status = read_txn(r, "txns", json_array_get(txns, i), &r->f->txns[i]);
 	if (!status)
-		status = read_op(r, r->f->txns[0], ops ? json_array_get(ops, 0) : json_object_get(root, "op"), &r->f->ops[0]);
+		status = read_op(r, r->f->txns[0], ops ? json_array_get(ops, 0) : json_object_get(root, "op"),
+			&r->f->ops[0]);
 	if (!status)
 		status = read_op(r, r->f->txns[1], json_array_get(ops, 1), &r->f->ops[1]);
 	if (!status)
@@ -130,12 +136,22 @@ bool kr_finding_is(const char *line, size_t length)
 	return is;
 }
 
-enum kr_status kr_finding_read(const struct kr_history *h, kr_declared_find_fn *declared, struct kr_arena *arena, const char *line, size_t length,
-	const char **profile, struct kr_findings *out, struct kr_err *err)
+enum kr_status kr_finding_read(const struct kr_history *h, kr_declared_find_fn *declared,
+	struct kr_arena *arena, const char *line, size_t length, const char **profile,
+	struct kr_findings *out, struct kr_err *err)
 {
-	struct kr_finding f =
-		{.txns = {{KR_NONE}, {KR_NONE}}, .ops = {KR_NONE, KR_NONE}, .key = {KR_NONE}, .seen = {KR_NONE}, .writer = {KR_NONE}, .over = {KR_NONE}};
-	struct finding_reading r = {.h = h, .declared = declared, .names = {.h = h, .mem = out->mem}, .out = out, .f = &f, .err = err};
+	struct kr_finding f = {.txns = {{KR_NONE}, {KR_NONE}},
+		.ops = {KR_NONE, KR_NONE},
+		.key = {KR_NONE},
+		.seen = {KR_NONE},
+		.writer = {KR_NONE},
+		.over = {KR_NONE}};
+	struct finding_reading r = {.h = h,
+		.declared = declared,
+		.names = {.h = h, .mem = out->mem},
+		.out = out,
+		.f = &f,
+		.err = err};
 	json_t *root = json_loadb(line, length, KR_NAMES_JSON, NULL);
 	const char *name = json_string_value(json_object_get(root, "profile"));
 	enum kr_status status = name ? read_finding(&r, root) : wrong(&r, "profile", "its name");

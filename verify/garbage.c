@@ -1,8 +1,12 @@
-/* Garbage reads, from the definition (docs/levels.md, pl-1): a committed transaction shows of a key what no value explains that the key started with or that anybody wrote to it: committed, aborted, of
- * unknown outcome, overwritten at once, or the reader itself, before or later. Here: the index, registers, and the walk over all keys.
+/* Garbage reads, from the definition (docs/levels.md, pl-1): a committed transaction shows of a key what no
+ * value explains that the key started with or that anybody wrote to it: committed, aborted, of unknown
+ * outcome, overwritten at once, or the reader itself, before or later. Here: the index, registers, and the
+ * walk over all keys.
  *
- * Where initial values are not told there must be one that, with what was written, explains all that was seen of the key; the first operation with which there is none any more is to blame. Cost: linear in the
- * history, but for conditions, which are tried on what was written, and keys that are never absent, which predicate reads must have returned. */
+ * Where initial values are not told there must be one that, with what was written, explains all that was seen
+ * of the key; the first operation with which there is none any more is to blame. Cost: linear in the history,
+ * but for conditions, which are tried on what was written, and keys that are never absent, which predicate
+ * reads must have returned. */
 #include "verify/garbage.h"
 
 #include "base/order.h"
@@ -19,7 +23,8 @@ static int by_key_and_value(const void *pa, const void *pb)
 static int by_key_and_size(const void *pa, const void *pb)
 {
 	const struct kr_amount *a = pa, *b = pb;
-	kr_wide x = a->delta < 0 ? -(kr_wide)a->delta : a->delta, y = b->delta < 0 ? -(kr_wide)b->delta : b->delta;
+	kr_wide x = a->delta < 0 ? -(kr_wide)a->delta : a->delta,
+		y = b->delta < 0 ? -(kr_wide)b->delta : b->delta;
 
 	return kr_then(KR_ORDER(a->key.i, b->key.i), kr_then(KR_ORDER(x, y), KR_ORDER(a->delta, b->delta)));
 }
@@ -31,7 +36,10 @@ static enum kr_status note_effect(struct kr_garbage *g, const struct kr_operatio
 	g->deleted[effect.key.i] |= op->kind == KR_OP_DELETE;
 	g->put[effect.key.i] |= op->kind == KR_OP_INC || op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD;
 	if (op->kind == KR_OP_INC)
-		return kr_vec_push(g->mem, &g->amounts, (struct kr_amount){effect.key, kr_history_value(g->h, op->a)->integer}) ? KR_OK : KR_NOMEM;
+		return kr_vec_push(g->mem, &g->amounts,
+			       (struct kr_amount){effect.key, kr_history_value(g->h, op->a)->integer})
+			? KR_OK
+			: KR_NOMEM;
 	if (op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD || op->kind == KR_OP_DELETE)
 		return KR_OK;
 	return kr_vec_push(g->mem, &g->values, (struct kr_row){effect.key, effect.value}) ? KR_OK : KR_NOMEM;
@@ -79,11 +87,13 @@ static enum kr_status note_seen(struct kr_garbage *g, bool fill)
 	const struct kr_history *h = g->h;
 
 	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
-		for (uint32_t o = 0; o < h->txns.at[t.i].op_count && h->txns.at[t.i].status == KR_COMMITTED; o++) {
+		for (uint32_t o = 0; o < h->txns.at[t.i].op_count && h->txns.at[t.i].status == KR_COMMITTED;
+			o++) {
 			const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, o).i];
 			enum kr_status status = kr_ctx_tick(g->ctx);
 
-			if (status == KR_OK && !fill && op->scan != KR_NONE && !kr_vec_push(g->mem, &g->scans, (struct kr_seen_at){t, o, KR_NONE}))
+			if (status == KR_OK && !fill && op->scan != KR_NONE &&
+				!kr_vec_push(g->mem, &g->scans, (struct kr_seen_at){t, o, KR_NONE}))
 				status = KR_NOMEM;
 			if (status != KR_OK)
 				return status;
@@ -91,7 +101,8 @@ static enum kr_status note_seen(struct kr_garbage *g, bool fill)
 				uint32_t k = kr_saw_key(h, op, i).i;
 
 				if (fill)
-					g->seen[g->seen_first[k + 1]++] = (struct kr_seen_at){t, o, op->scan == KR_NONE ? KR_NONE : i};
+					g->seen[g->seen_first[k + 1]++] =
+						(struct kr_seen_at){t, o, op->scan == KR_NONE ? KR_NONE : i};
 				else
 					g->seen_first[k + 2]++;
 			}
@@ -110,7 +121,8 @@ static enum kr_status index_history(struct kr_garbage *g)
 	g->value_first = kr_mem_alloc(g->mem, (size_t)nkeys + 1, sizeof *g->value_first);
 	g->amount_first = kr_mem_alloc(g->mem, (size_t)nkeys + 1, sizeof *g->amount_first);
 	g->seen_first = kr_mem_alloc(g->mem, (size_t)nkeys + 2, sizeof *g->seen_first);
-	if (status == KR_OK && (!g->deleted || !g->put || !g->value_first || !g->amount_first || !g->seen_first))
+	if (status == KR_OK &&
+		(!g->deleted || !g->put || !g->value_first || !g->amount_first || !g->seen_first))
 		status = KR_NOMEM;
 	if (status == KR_OK)
 		status = note_effects(g);
@@ -155,10 +167,13 @@ const struct kr_operation *kr_garbage_op(const struct kr_garbage *g, const struc
 struct kr_saw kr_garbage_saw(const struct kr_garbage *g, const struct kr_seen_at *at, kr_key k)
 {
 	const struct kr_operation *op = kr_garbage_op(g, at);
-	struct kr_saw saw = at->row != KR_NONE ? kr_saw_at(g->h, op, at->row) : op->scan != KR_NONE ? kr_saw_missed(g->h, op, k) : kr_saw_of(g->h, op, k);
+	struct kr_saw saw = at->row != KR_NONE ? kr_saw_at(g->h, op, at->row)
+		: op->scan != KR_NONE          ? kr_saw_missed(g->h, op, k)
+					       : kr_saw_of(g->h, op, k);
 
 	if (saw.test == KR_SAW_MATCH && !kr_where_has_prefix(g->h, &g->h->scans.at[saw.scan], k))
-		return (struct kr_saw){.test = KR_SAW_OTHER, .value = KR_ABSENT}; /* a row that cannot be there, but says that something was */
+		/* a row that cannot be there, but says that something was */
+		return (struct kr_saw){.test = KR_SAW_OTHER, .value = KR_ABSENT};
 	return saw;
 }
 
@@ -175,7 +190,10 @@ static bool is_empty(const struct kr_history *h, kr_key k)
 	return e->type == KR_VALUE_ABSENT || (grows && e->type == KR_VALUE_ARRAY && e->length == 2);
 }
 
-bool kr_garbage_may_be_absent(const struct kr_garbage *g, kr_key k) { return g->deleted[k.i] || is_empty(g->h, k); }
+bool kr_garbage_may_be_absent(const struct kr_garbage *g, kr_key k)
+{
+	return g->deleted[k.i] || is_empty(g->h, k);
+}
 
 /* ---- registers ---- */
 
@@ -185,7 +203,8 @@ static bool is_written(const struct kr_garbage *g, kr_key k, kr_value value)
 }
 
 /* Whether what was written to a register explains it, its initial value aside. */
-static enum kr_status write_explains(const struct kr_garbage *g, kr_key k, const struct kr_saw *saw, bool *out)
+static enum kr_status write_explains(const struct kr_garbage *g, kr_key k, const struct kr_saw *saw,
+	bool *out)
 {
 	enum kr_status status = KR_OK;
 
@@ -204,7 +223,8 @@ static enum kr_status write_explains(const struct kr_garbage *g, kr_key k, const
 	return status;
 }
 
-static enum kr_status value_explained(const struct kr_garbage *g, kr_key k, const struct kr_seen_at *at, bool *out)
+static enum kr_status value_explained(const struct kr_garbage *g, kr_key k, const struct kr_seen_at *at,
+	bool *out)
 {
 	struct kr_saw saw = kr_garbage_saw(g, at, k);
 	enum kr_status status = kr_saw_allows(g->h, &saw, k, g->h->keys.at[k.i].initial, out, g->err);
@@ -213,7 +233,8 @@ static enum kr_status value_explained(const struct kr_garbage *g, kr_key k, cons
 }
 
 /* Whether the value, as what the register started with, explains all that nothing written does. */
-static enum kr_status start_explains(const struct kr_garbage *g, kr_key k, uint32_t n, kr_value start, bool *out)
+static enum kr_status start_explains(const struct kr_garbage *g, kr_key k, uint32_t n, kr_value start,
+	bool *out)
 {
 	enum kr_status status = KR_OK;
 
@@ -230,7 +251,8 @@ static enum kr_status start_explains(const struct kr_garbage *g, kr_key k, uint3
 	return status;
 }
 
-/* What is left to the initial value: the first value that only it explains, whether something else than values, and conditions. */
+/* What is left to the initial value: the first value that only it explains, whether something else than
+ * values, and conditions. */
 struct left {
 	kr_value value;
 	bool other, condition;
@@ -283,8 +305,13 @@ static enum kr_status is_explained(struct kr_garbage *g, kr_key k, const struct 
 	switch (g->h->keys.at[k.i].kind) {
 	case KR_KIND_COUNTER: return kr_garbage_sum_explained(g, k, at, out);
 	case KR_KIND_LIST:
-	case KR_KIND_SET: return kr_garbage_saw(g, at, k).test == KR_SAW_NOTHING ? KR_OK : kr_garbage_array_explained(g, k, at, out);
-	default: return kr_garbage_saw(g, at, k).test == KR_SAW_NOTHING ? KR_OK : value_explained(g, k, at, out);
+	case KR_KIND_SET:
+		return kr_garbage_saw(g, at, k).test == KR_SAW_NOTHING
+			? KR_OK
+			: kr_garbage_array_explained(g, k, at, out);
+	default:
+		return kr_garbage_saw(g, at, k).test == KR_SAW_NOTHING ? KR_OK
+								       : value_explained(g, k, at, out);
 	}
 }
 
@@ -298,9 +325,13 @@ static enum kr_status all_fit(struct kr_garbage *g, kr_key k, uint32_t n, bool *
 	}
 }
 
-static bool is_before(const struct kr_seen_at *a, const struct kr_seen_at *b) { return a->txn.i != b->txn.i ? a->txn.i < b->txn.i : a->op < b->op; }
+static bool is_before(const struct kr_seen_at *a, const struct kr_seen_at *b)
+{
+	return a->txn.i != b->txn.i ? a->txn.i < b->txn.i : a->op < b->op;
+}
 
-/* All that was seen of the key: by name, and by predicate reads that did not return it, unless those can always have found it absent. */
+/* All that was seen of the key: by name, and by predicate reads that did not return it, unless those can
+ * always have found it absent. */
 static enum kr_status list_seen(struct kr_garbage *g, kr_key k)
 {
 	uint32_t at = g->seen_first[k.i], end = g->seen_first[k.i + 1];
@@ -395,7 +426,8 @@ static enum kr_status find(struct kr_garbage *g, struct kr_garbage_place *out)
 	return status == KR_OK && out->txn.i == KR_NONE ? vague : status;
 }
 
-enum kr_status kr_find_garbage(struct kr_ctx *ctx, const struct kr_history *h, struct kr_garbage_place *out, struct kr_err *err)
+enum kr_status kr_find_garbage(struct kr_ctx *ctx, const struct kr_history *h, struct kr_garbage_place *out,
+	struct kr_err *err)
 {
 	struct kr_garbage g = {.ctx = ctx, .mem = &ctx->mem, .h = h, .err = err, .summed = {KR_NONE}};
 	struct kr_garbage_place found = {.txn = {KR_NONE}, .key = {KR_NONE}};
@@ -409,7 +441,8 @@ enum kr_status kr_find_garbage(struct kr_ctx *ctx, const struct kr_history *h, s
 	return status;
 }
 
-/* Whether what was seen at the place is garbage; of a key whose initial value is not told, whether it is the first. */
+/* Whether what was seen at the place is garbage; of a key whose initial value is not told, whether it is the
+ * first. */
 static enum kr_status judge_place(struct kr_garbage *g, const struct kr_garbage_place *place, bool *out)
 {
 	struct kr_garbage_place found = {.txn = {KR_NONE}, .key = {KR_NONE}};
@@ -432,7 +465,11 @@ static enum kr_status judge_place(struct kr_garbage *g, const struct kr_garbage_
 
 enum kr_status kr_verify_garbage(struct kr_verifier *v, const struct kr_garbage_place *place, bool *out)
 {
-	struct kr_garbage g = {.ctx = v->ctx, .mem = &v->ctx->mem, .h = v->h, .err = v->err, .summed = {KR_NONE}};
+	struct kr_garbage g = {.ctx = v->ctx,
+		.mem = &v->ctx->mem,
+		.h = v->h,
+		.err = v->err,
+		.summed = {KR_NONE}};
 	enum kr_status status = index_history(&g);
 
 	if (status == KR_OK)

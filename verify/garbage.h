@@ -1,4 +1,5 @@
-/* Garbage reads as read uncommitted means them: what nothing ever written explains, whoever wrote it and whatever became of him. Private to verify/, but for verify.h's entry. */
+/* Garbage reads as read uncommitted means them: what nothing ever written explains, whoever wrote it and
+ * whatever became of him. Private to verify/, but for verify.h's entry. */
 #ifndef KR_VERIFY_GARBAGE_H
 #define KR_VERIFY_GARBAGE_H
 
@@ -12,7 +13,8 @@ typedef __int128 kr_wide;
 struct kr_number_span { kr_wide low, high; };
 KR_VEC_NAMED(kr_number_spans, struct kr_number_span);
 
-struct kr_seen_at { kr_txn txn; uint32_t op, row; }; /* row KR_NONE: the operation's own key, or one that a predicate read did not return */
+/* row KR_NONE: the operation's own key, or one that a predicate read did not return */
+struct kr_seen_at { kr_txn txn; uint32_t op, row; };
 KR_VEC_NAMED(kr_seen_list, struct kr_seen_at);
 
 struct kr_amount { kr_key key; int64_t delta; };
@@ -29,7 +31,8 @@ struct kr_garbage {
 	uint32_t *amount_first;            /* nkeys + 1 */
 	KR_VEC(struct kr_amount) amounts;  /* increments: by key and size */
 	uint32_t *seen_first;              /* nkeys + 1 */
-	struct kr_seen_at *seen;           /* seen_count: by committed transactions, of keys by name, in trace order */
+	/* seen_count: by committed transactions, of keys by name, in trace order */
+	struct kr_seen_at *seen;
 	uint32_t seen_count;
 	struct kr_seen_list scans;         /* predicate reads by committed transactions */
 	struct kr_seen_list list;          /* scratch: all that was seen of the key at hand */
@@ -44,11 +47,15 @@ const struct kr_operation *kr_garbage_op(const struct kr_garbage *g, const struc
 /* Whether key k can ever have been absent, where its initial value is told. */
 bool kr_garbage_may_be_absent(const struct kr_garbage *g, kr_key k);
 
-/* Whether something that k ever held explains what was seen; and, where its initial value is not told, whether one such value does together with what was written, all that was seen at the first n
- * places of g->list. KR_UNSUPPORTED: it cannot be told. Registers (garbage.c), counters (garbage_sums.c), lists and sets (garbage_arrays.c). */
-enum kr_status kr_garbage_sum_explained(struct kr_garbage *g, kr_key k, const struct kr_seen_at *at, bool *out);
+/* Whether something that k ever held explains what was seen; and, where its initial value is not told,
+ * whether one such value does together with what was written, all that was seen at the first n places of
+ * g->list. KR_UNSUPPORTED: it cannot be told. Registers (garbage.c), counters (garbage_sums.c), lists and
+ * sets (garbage_arrays.c). */
+enum kr_status kr_garbage_sum_explained(struct kr_garbage *g, kr_key k, const struct kr_seen_at *at,
+	bool *out);
 enum kr_status kr_garbage_sums_fit(struct kr_garbage *g, kr_key k, uint32_t n, bool *out);
-enum kr_status kr_garbage_array_explained(struct kr_garbage *g, kr_key k, const struct kr_seen_at *at, bool *out);
+enum kr_status kr_garbage_array_explained(struct kr_garbage *g, kr_key k, const struct kr_seen_at *at,
+	bool *out);
 enum kr_status kr_garbage_arrays_fit(struct kr_garbage *g, kr_key k, uint32_t n, bool *out);
 
 /* Whether that place is a garbage read. */

@@ -1,8 +1,10 @@
-/* Garbage reads of lists and sets: an element that nobody ever added and that was not there at first; or some of the initial elements without the others, for who deletes takes them all away, and of a list not
- * at its beginning.
+/* Garbage reads of lists and sets: an element that nobody ever added and that was not there at first; or some
+ * of the initial elements without the others, for who deletes takes them all away, and of a list not at its
+ * beginning.
  *
- * An initial value that is not told must hold every shown element that nobody added, and where one of those is shown, or nobody deletes, be shown whole: it is a common beginning of those lists, as short
- * as that allows, or a common part of those sets. Linear in what was shown. */
+ * An initial value that is not told must hold every shown element that nobody added, and where one of those
+ * is shown, or nobody deletes, be shown whole: it is a common beginning of those lists, as short as that
+ * allows, or a common part of those sets. Linear in what was shown. */
 #include "verify/garbage.h"
 
 #include <string.h>
@@ -13,11 +15,21 @@ struct pieces {
 	struct kr_piece piece;
 };
 
-static struct pieces pieces_of(const struct kr_garbage *g, kr_value value) { return (struct pieces){kr_history_value(g->h, value), 1, {NULL, 0}}; }
+static struct pieces pieces_of(const struct kr_garbage *g, kr_value value)
+{
+	return (struct pieces){kr_history_value(g->h, value), 1, {NULL, 0}};
+}
 
-static bool next(struct pieces *p) { return p->array->type == KR_VALUE_ARRAY && kr_piece_next(p->array->text, p->array->length, &p->at, &p->piece); }
+static bool next(struct pieces *p)
+{
+	return p->array->type == KR_VALUE_ARRAY &&
+		kr_piece_next(p->array->text, p->array->length, &p->at, &p->piece);
+}
 
-static bool same(struct kr_piece a, struct kr_piece b) { return a.length == b.length && memcmp(a.text, b.text, a.length) == 0; }
+static bool same(struct kr_piece a, struct kr_piece b)
+{
+	return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
+}
 
 static bool holds(const struct kr_garbage *g, kr_value array, struct kr_piece piece)
 {
@@ -27,7 +39,10 @@ static bool holds(const struct kr_garbage *g, kr_value array, struct kr_piece pi
 	return false;
 }
 
-static bool is_array(const struct kr_garbage *g, kr_value value) { return value.i == KR_ABSENT.i || kr_history_value(g->h, value)->type == KR_VALUE_ARRAY; }
+static bool is_array(const struct kr_garbage *g, kr_value value)
+{
+	return value.i == KR_ABSENT.i || kr_history_value(g->h, value)->type == KR_VALUE_ARRAY;
+}
 
 static bool is_nothing(const struct kr_garbage *g, kr_value array)
 {
@@ -36,7 +51,10 @@ static bool is_nothing(const struct kr_garbage *g, kr_value array)
 	return !next(&p);
 }
 
-static bool is_added(const struct kr_garbage *g, kr_key k, struct kr_piece piece) { return kr_written_element(g->written, k, piece); }
+static bool is_added(const struct kr_garbage *g, kr_key k, struct kr_piece piece)
+{
+	return kr_written_element(g->written, k, piece);
+}
 
 /* How many of the elements come first up to the last one that nobody added. */
 static uint32_t unadded(const struct kr_garbage *g, kr_key k, kr_value array)
@@ -56,7 +74,8 @@ static bool shows_whole(const struct kr_garbage *g, kr_key k, kr_value array, kr
 	struct pieces p = pieces_of(g, array), q = pieces_of(g, initial);
 
 	while (next(&q))
-		if (g->h->keys.at[k.i].kind == KR_KIND_SET ? !holds(g, array, q.piece) : !next(&p) || !same(p.piece, q.piece))
+		if (g->h->keys.at[k.i].kind == KR_KIND_SET ? !holds(g, array, q.piece)
+							   : !next(&p) || !same(p.piece, q.piece))
 			return false;
 	return true;
 }
@@ -85,7 +104,8 @@ static enum kr_status arrays_match(const struct kr_garbage *g, kr_key k, const s
 	return KR_OK;
 }
 
-enum kr_status kr_garbage_array_explained(struct kr_garbage *g, kr_key k, const struct kr_seen_at *at, bool *out)
+enum kr_status kr_garbage_array_explained(struct kr_garbage *g, kr_key k, const struct kr_seen_at *at,
+	bool *out)
 {
 	struct kr_saw saw = kr_garbage_saw(g, at, k);
 	bool there = g->put[k.i] || !is_nothing(g, g->h->keys.at[k.i].initial);
@@ -113,7 +133,8 @@ enum kr_status kr_garbage_array_explained(struct kr_garbage *g, kr_key k, const 
 struct start {
 	bool fits, any, needed; /* any: there are such arrays; needed: it must not be nothing */
 	kr_value common;        /* the first of them */
-	uint32_t least, most;   /* of a list: how many elements of it are needed, at least; how many all of them begin with */
+	/* of a list: how many elements of it are needed, at least; how many all of them begin with */
+	uint32_t least, most;
 };
 
 static uint32_t length_of(const struct kr_garbage *g, kr_value array)
@@ -146,7 +167,10 @@ static bool shares_unadded(const struct kr_garbage *g, kr_key k, kr_value a, kr_
 }
 
 /* Whether the array must show the initial value whole: nobody deletes it, or it shows what nobody added. */
-static bool must_show(const struct kr_garbage *g, kr_key k, kr_value array) { return !g->deleted[k.i] || unadded(g, k, array) > 0; }
+static bool must_show(const struct kr_garbage *g, kr_key k, kr_value array)
+{
+	return !g->deleted[k.i] || unadded(g, k, array) > 0;
+}
 
 static void narrow(const struct kr_garbage *g, kr_key k, kr_value array, struct start *s)
 {
@@ -196,7 +220,8 @@ static bool have_common(const struct kr_garbage *g, kr_key k, uint32_t n, const 
 		for (uint32_t i = 0; i < n && all; i++) {
 			struct kr_saw saw = kr_garbage_saw(g, &g->list.at[i], k);
 
-			all = saw.test != KR_SAW_VALUE || !must_show(g, k, saw.value) || holds(g, saw.value, p.piece);
+			all = saw.test != KR_SAW_VALUE || !must_show(g, k, saw.value) ||
+				holds(g, saw.value, p.piece);
 		}
 	}
 	return all;
@@ -205,7 +230,8 @@ static bool have_common(const struct kr_garbage *g, kr_key k, uint32_t n, const 
 /* That they agree on what nobody added has been seen to. */
 static bool sets_fit(const struct kr_garbage *g, kr_key k, uint32_t n, const struct start *s)
 {
-	return !s->any || !s->needed || s->least > 0 || (g->h->initial != KR_INITIAL_UNWRITTEN && have_common(g, k, n, s));
+	return !s->any || !s->needed || s->least > 0 ||
+		(g->h->initial != KR_INITIAL_UNWRITTEN && have_common(g, k, n, s));
 }
 
 enum kr_status kr_garbage_arrays_fit(struct kr_garbage *g, kr_key k, uint32_t n, bool *out)

@@ -1,7 +1,9 @@
-/* Garbage reads of counters: a number that no set of increments gives, on top of what the counter started with or, if somebody deleted it, of nothing.
+/* Garbage reads of counters: a number that no set of increments gives, on top of what the counter started
+ * with or, if somebody deleted it, of nothing.
  *
- * The sums of sets are kept as spans of whole numbers; increments are added by size, small ones first, so that they mostly run together. Exact; where there are too many spans it cannot be told. An initial
- * value that is not told must be absent, or one number from which all that was shown is reached. */
+ * The sums of sets are kept as spans of whole numbers; increments are added by size, small ones first, so
+ * that they mostly run together. Exact; where there are too many spans it cannot be told. An initial value
+ * that is not told must be absent, or one number from which all that was shown is reached. */
 #include "verify/garbage.h"
 
 #include "base/order.h"
@@ -38,7 +40,9 @@ static enum kr_status widen(struct kr_garbage *g, struct kr_number_spans *s, int
 
 	kr_vec_clear(&g->scratch);
 	while ((i < s->n || j < s->n) && fits) {
-		struct kr_number_span shifted = j < s->n ? (struct kr_number_span){s->at[j].low + delta, s->at[j].high + delta} : (struct kr_number_span){0, 0};
+		struct kr_number_span shifted = j < s->n
+			? (struct kr_number_span){s->at[j].low + delta, s->at[j].high + delta}
+			: (struct kr_number_span){0, 0};
 		bool plain = i < s->n && (j == s->n || s->at[i].low <= shifted.low);
 
 		fits = join(g->mem, &g->scratch, plain ? s->at[i] : shifted);
@@ -74,7 +78,10 @@ static enum kr_status add_up(struct kr_garbage *g, kr_key k, uint32_t without)
 	return status;
 }
 
-static enum kr_status sums_of(struct kr_garbage *g, kr_key k) { return g->summed.i == k.i ? KR_OK : add_up(g, k, KR_NONE); }
+static enum kr_status sums_of(struct kr_garbage *g, kr_key k)
+{
+	return g->summed.i == k.i ? KR_OK : add_up(g, k, KR_NONE);
+}
 
 /* Whether some increments add up to nothing. */
 static enum kr_status cancel_out(struct kr_garbage *g, kr_key k, bool *out)
@@ -82,7 +89,8 @@ static enum kr_status cancel_out(struct kr_garbage *g, kr_key k, bool *out)
 	enum kr_status status = KR_OK;
 
 	*out = false;
-	for (uint32_t i = g->amount_first[k.i]; i < g->amount_first[k.i + 1] && status == KR_OK && !*out; i++) {
+	for (uint32_t i = g->amount_first[k.i]; i < g->amount_first[k.i + 1] && status == KR_OK && !*out;
+		i++) {
 		if (i > g->amount_first[k.i] && g->amounts.at[i].delta == g->amounts.at[i - 1].delta)
 			continue;
 		status = add_up(g, k, i);
@@ -94,7 +102,8 @@ static enum kr_status cancel_out(struct kr_garbage *g, kr_key k, bool *out)
 /* ---- what was shown ---- */
 
 struct shown {
-	enum { NOTHING, NUMBER, ABSENT, PRESENT, MATCH, NO_MATCH, STRANGE } what; /* STRANGE: neither a number nor absent */
+	/* STRANGE: neither a number nor absent */
+	enum { NOTHING, NUMBER, ABSENT, PRESENT, MATCH, NO_MATCH, STRANGE } what;
 	int64_t number;
 	bool or_absent; /* of a read that shows 0 */
 	uint32_t scan;
@@ -106,7 +115,8 @@ static struct shown what_was_shown(const struct kr_garbage *g, kr_key k, const s
 	struct kr_saw saw = kr_garbage_saw(g, at, k);
 	kr_value value = op->kind == KR_OP_INC ? op->b : saw.value;
 	bool plain = op->kind == KR_OP_INC || op->kind == KR_OP_READ;
-	const struct kr_value_entry *e = kr_history_value(g->h, saw.test == KR_SAW_VALUE || saw.test == KR_SAW_UNTOLD ? value : KR_ABSENT);
+	const struct kr_value_entry *e = kr_history_value(g->h,
+		saw.test == KR_SAW_VALUE || saw.test == KR_SAW_UNTOLD ? value : KR_ABSENT);
 
 	switch (saw.test) {
 	case KR_SAW_NOTHING: break;
@@ -115,7 +125,9 @@ static struct shown what_was_shown(const struct kr_garbage *g, kr_key k, const s
 	case KR_SAW_NO_MATCH: return (struct shown){.what = NO_MATCH, .scan = saw.scan};
 	default:
 		if (e->type == KR_VALUE_INT)
-			return (struct shown){.what = NUMBER, .number = e->integer, .or_absent = plain && e->integer == 0};
+			return (struct shown){.what = NUMBER,
+				.number = e->integer,
+				.or_absent = plain && e->integer == 0};
 		return (struct shown){.what = e->type == KR_VALUE_ABSENT ? ABSENT : STRANGE};
 	}
 	return (struct shown){.what = NOTHING};
@@ -128,7 +140,8 @@ struct base {
 };
 
 /* Whether some number that is reached fails, or meets, the conditions. */
-static enum kr_status some_number(struct kr_garbage *g, kr_key k, const struct shown *s, struct base base, bool *out)
+static enum kr_status some_number(struct kr_garbage *g, kr_key k, const struct shown *s, struct base base,
+	bool *out)
 {
 	const struct kr_scan *scan = &g->h->scans.at[s->scan];
 	uint32_t tried = 0;
@@ -151,7 +164,8 @@ static enum kr_status some_number(struct kr_garbage *g, kr_key k, const struct s
 	return KR_OK;
 }
 
-static enum kr_status base_explains(struct kr_garbage *g, kr_key k, const struct shown *s, struct base base, bool *out)
+static enum kr_status base_explains(struct kr_garbage *g, kr_key k, const struct shown *s, struct base base,
+	bool *out)
 {
 	enum kr_status status = KR_OK;
 
@@ -180,7 +194,8 @@ static enum kr_status base_explains(struct kr_garbage *g, kr_key k, const struct
 
 static const struct base nothing = {.absent = true, .number = 0};
 
-enum kr_status kr_garbage_sum_explained(struct kr_garbage *g, kr_key k, const struct kr_seen_at *at, bool *out)
+enum kr_status kr_garbage_sum_explained(struct kr_garbage *g, kr_key k, const struct kr_seen_at *at,
+	bool *out)
 {
 	const struct kr_value_entry *initial = kr_history_value(g->h, g->h->keys.at[k.i].initial);
 	struct base base = initial->type == KR_VALUE_INT ? (struct base){false, initial->integer} : nothing;
@@ -219,12 +234,14 @@ static enum kr_status any_number_fits(struct kr_garbage *g, kr_key k, uint32_t n
 		status = base_fits(g, k, n, (struct base){false, INT64_MIN / 2}, out);
 	for (uint32_t i = 0; i < n && status == KR_OK && !*out; i++)
 		if (what_was_shown(g, k, &g->list.at[i]).what == NO_MATCH)
-			return kr_garbage_vague(g, k, "what conditions say of an initial value that is not told,");
+			return kr_garbage_vague(g, k,
+				"what conditions say of an initial value that is not told,");
 	return status;
 }
 
 /* A number that only the base explains; false: there is none. */
-static enum kr_status find_number(struct kr_garbage *g, kr_key k, uint32_t n, struct shown *number, bool *found)
+static enum kr_status find_number(struct kr_garbage *g, kr_key k, uint32_t n, struct shown *number,
+	bool *found)
 {
 	enum kr_status status = KR_OK;
 	bool explained = false;
@@ -256,7 +273,8 @@ enum kr_status kr_garbage_sums_fit(struct kr_garbage *g, kr_key k, uint32_t n, b
 	if (status == KR_OK)
 		status = sums_of(g, k);
 	for (uint32_t i = 0; status == KR_OK && i < g->sums.n && !*out; i++)
-		for (kr_wide sum = g->sums.at[i].low; sum <= g->sums.at[i].high && status == KR_OK && !*out; sum++) {
+		for (kr_wide sum = g->sums.at[i].low; sum <= g->sums.at[i].high && status == KR_OK && !*out;
+			sum++) {
 			if (tried++ == STARTS_MOST)
 				return kr_garbage_vague(g, k, "too many initial values");
 			status = base_fits(g, k, n, (struct base){false, number.number - sum}, out);

@@ -1,6 +1,9 @@
-/* A given list orders every two of its members; lists of one key that share members order more, by transitivity. The reader has made sure that they do not
- * contradict each other, so that two members of one list need no search; lists that were read, which join them where nothing else that was seen counts, may contradict them and each other. Otherwise the search goes from a through the rest of each list that
- * names it, and from what it meets there on; per list it remembers from where on everything was met, so that each place is met once. */
+/* A given list orders every two of its members; lists of one key that share members order more, by
+ * transitivity. The reader has made sure that they do not contradict each other, so that two members of one
+ * list need no search; lists that were read, which join them where nothing else that was seen counts, may
+ * contradict them and each other. Otherwise the search goes from a through the rest of each list that names
+ * it, and from what it meets there on; per list it remembers from where on everything was met, so that each
+ * place is met once. */
 #include "verify/given.h"
 
 #include "base/order.h"
@@ -9,7 +12,8 @@ static int compare_places(const void *pa, const void *pb)
 {
 	const struct kr_given_place *a = pa, *b = pb;
 
-	return kr_then(KR_ORDER(a->key, b->key), kr_then(KR_ORDER(a->txn, b->txn), KR_ORDER(a->list, b->list)));
+	return kr_then(KR_ORDER(a->key, b->key),
+		kr_then(KR_ORDER(a->txn, b->txn), KR_ORDER(a->list, b->list)));
 }
 
 /* List number `list`, as its key, its length and the place of its writers. */
@@ -27,14 +31,19 @@ static struct list list_at(const struct kr_given *g, uint32_t list)
 
 	const struct kr_version_order *order = &g->h->version_orders.at[list];
 
-	return (struct list){order->key.i, order->writer_count, order->writer_count ? &g->h->order_writers.at[order->writer_first] : NULL};
+	return (struct list){order->key.i, order->writer_count,
+		order->writer_count ? &g->h->order_writers.at[order->writer_first] : NULL};
 }
 
 static uint32_t list_count(const struct kr_given *g) { return g->h->version_orders.n + g->shown.n; }
 
-enum kr_status kr_given_init(struct kr_given *g, struct kr_ctx *ctx, const struct kr_history *h, struct kr_shown_pairs shown)
+enum kr_status kr_given_init(struct kr_given *g, struct kr_ctx *ctx, const struct kr_history *h,
+	struct kr_shown_pairs shown)
 {
-	*g = (struct kr_given){.mem = &ctx->mem, .h = h, .shown = shown, .room = h->order_writers.n + 2 * shown.n};
+	*g = (struct kr_given){.mem = &ctx->mem,
+		.h = h,
+		.shown = shown,
+		.room = h->order_writers.n + 2 * shown.n};
 	g->places = kr_mem_alloc(g->mem, g->room, sizeof *g->places);
 	g->reached = kr_mem_alloc(g->mem, list_count(g), sizeof *g->reached);
 	if (!g->places || !g->reached) {
@@ -85,7 +94,8 @@ static bool share_list(const struct kr_given *g, kr_key k, kr_txn a, kr_txn b, b
 	uint32_t i = first_place(g, k.i, a.i), j = first_place(g, k.i, b.i);
 
 	while (is_place_of(g, i, k.i, a.i) && is_place_of(g, j, k.i, b.i)) {
-		if (g->places[i].list == g->places[j].list && (g->shown.n == 0 || g->places[i].at < g->places[j].at)) {
+		if (g->places[i].list == g->places[j].list &&
+			(g->shown.n == 0 || g->places[i].at < g->places[j].at)) {
 			*before = g->places[i].at < g->places[j].at;
 			return true;
 		}

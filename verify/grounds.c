@@ -1,5 +1,5 @@
-/* What findings rest on, noted while they are checked (grounds.h). Of what is noted, the first gap is the one that the
- * mechanism does not allow. */
+/* What findings rest on, noted while they are checked (grounds.h). Of what is noted, the first gap is the one
+ * that the mechanism does not allow. */
 #include "verify/recheck.h"
 
 #define WINDOWS_MOST 12u
@@ -16,7 +16,8 @@ void kr_grounds_done(struct kr_grounds *g)
 	kr_vec_done(g->mem, &g->windows);
 }
 
-enum kr_status kr_basis_new(struct kr_ctx *ctx, const struct kr_history *h, struct kr_claims claims, const struct kr_findings *findings, struct kr_basis **out)
+enum kr_status kr_basis_new(struct kr_ctx *ctx, const struct kr_history *h, struct kr_claims claims,
+	const struct kr_findings *findings, struct kr_basis **out)
 {
 	struct kr_basis *b = kr_mem_alloc(&ctx->mem, 1, sizeof *b);
 
@@ -47,7 +48,10 @@ struct kr_times kr_basis_times(const struct kr_basis *b, kr_txn t)
 	return (struct kr_times){at->begin, at->snapshot, at->commit, at->has_snapshot};
 }
 
-struct kr_span kr_basis_op(const struct kr_basis *b, kr_txn t, uint32_t op) { return kr_recheck_op(&b->r, t, op); }
+struct kr_span kr_basis_op(const struct kr_basis *b, kr_txn t, uint32_t op)
+{
+	return kr_recheck_op(&b->r, t, op);
+}
 
 enum kr_status kr_basis_of(struct kr_basis *b, const struct kr_finding *f, struct kr_grounds *out)
 {
@@ -61,11 +65,16 @@ enum kr_status kr_basis_of(struct kr_basis *b, const struct kr_finding *f, struc
 
 /* ---- notes ---- */
 
-struct kr_gap kr_recheck_gap(struct kr_point before, struct kr_point after) { return (struct kr_gap){.before = before, .after = after, .edge = KR_NONE}; }
+struct kr_gap kr_recheck_gap(struct kr_point before, struct kr_point after)
+{
+	return (struct kr_gap){.before = before, .after = after, .edge = KR_NONE};
+}
 
 struct kr_point kr_recheck_snapshot(const struct kr_recheck *r, kr_txn t, int64_t at)
 {
-	return kr_point_at(kr_recheck_instants(r, t)->has_snapshot ? KR_INSTANT_SNAPSHOT : KR_INSTANT_STATEMENT, t, at);
+	return kr_point_at(kr_recheck_instants(r, t)->has_snapshot ? KR_INSTANT_SNAPSHOT
+								   : KR_INSTANT_STATEMENT,
+		t, at);
 }
 
 void kr_recheck_note(const struct kr_recheck *r, struct kr_gap gap)
@@ -77,22 +86,26 @@ void kr_recheck_note(const struct kr_recheck *r, struct kr_gap gap)
 void kr_recheck_note_locks(const struct kr_recheck *r, kr_txn t, struct kr_span taken, kr_txn u)
 {
 	kr_recheck_note(r,
-		kr_recheck_gap(kr_point_at(KR_INSTANT_LOCK, t, taken.to), kr_point_at(KR_INSTANT_RELEASE, u, kr_recheck_instants(r, u)->lives_until)));
+		kr_recheck_gap(kr_point_at(KR_INSTANT_LOCK, t, taken.to),
+			kr_point_at(KR_INSTANT_RELEASE, u, kr_recheck_instants(r, u)->lives_until)));
 }
 
-void kr_recheck_note_order(const struct kr_recheck *r, const struct kr_newly *v, const struct kr_newly *u, uint32_t edge)
+void kr_recheck_note_order(const struct kr_recheck *r, const struct kr_newly *v, const struct kr_newly *u,
+	uint32_t edge)
 {
 	struct kr_gap gap = {.basis = true, .edge = edge};
 
 	if (!r->grounds || v->txn.i == KR_NONE)
 		return;
-	int64_t by = kr_recheck_instants(r, v->txn)->commit.to, from = kr_recheck_instants(r, u->txn)->commit.from;
+	int64_t by = kr_recheck_instants(r, v->txn)->commit.to,
+		from = kr_recheck_instants(r, u->txn)->commit.from;
 	if (r->h->txns.at[v->txn.i].status == KR_COMMITTED && by < from) {
 		gap.before = kr_point_at(KR_INSTANT_COMMIT, v->txn, by);
 		gap.after = kr_point_at(KR_INSTANT_COMMIT, u->txn, from);
 	} else if (v->lock.to < kr_recheck_instants(r, u->txn)->lives_until) {
 		gap.before = kr_point_at(KR_INSTANT_LOCK, v->txn, v->lock.to);
-		gap.after = kr_point_at(KR_INSTANT_RELEASE, u->txn, kr_recheck_instants(r, u->txn)->lives_until);
+		gap.after =
+			kr_point_at(KR_INSTANT_RELEASE, u->txn, kr_recheck_instants(r, u->txn)->lives_until);
 	} else {
 		return; /* one follows the other in their session */
 	}
@@ -128,9 +141,12 @@ static const struct kr_newly *replacement(const struct kr_recheck *r, const stru
 
 	for (uint32_t i = 0; i < r->versions.n; i++) {
 		const struct kr_newly *u = &r->versions.at[i];
-		bool certain = u->txn.i != KR_NONE && u->txn.i != r->f->txns[0].i && r->h->txns.at[u->txn.i].status == KR_COMMITTED;
+		bool certain = u->txn.i != KR_NONE && u->txn.i != r->f->txns[0].i &&
+			r->h->txns.at[u->txn.i].status == KR_COMMITTED;
 		if (certain && kr_recheck_precedes(r, v, u) &&
-			(!out || kr_recheck_instants(r, u->txn)->commit.to < kr_recheck_instants(r, out->txn)->commit.to))
+			(!out ||
+				kr_recheck_instants(r, u->txn)->commit.to <
+					kr_recheck_instants(r, out->txn)->commit.to))
 			out = u;
 	}
 	return out;
@@ -142,7 +158,9 @@ static void note_gone(const struct kr_recheck *r, const struct kr_sighted *s, co
 
 	if (!u)
 		return;
-	struct kr_gap gap = kr_recheck_gap(kr_point_at(KR_INSTANT_COMMIT, u->txn, kr_recheck_instants(r, u->txn)->commit.to), sighted_at(r, s, s->at.from));
+	struct kr_gap gap = kr_recheck_gap(kr_point_at(KR_INSTANT_COMMIT, u->txn,
+						   kr_recheck_instants(r, u->txn)->commit.to),
+		sighted_at(r, s, s->at.from));
 	gap.touches = r->claims.profile->clock == KR_CLOCK_STAMPS;
 	kr_recheck_note(r, gap);
 	kr_recheck_note_order(r, v, u, KR_NONE);
@@ -156,7 +174,8 @@ static const struct kr_newly *closest(const struct kr_recheck *r, const struct k
 	for (uint32_t i = 0; i < r->versions.n; i++) {
 		const struct kr_newly *v = &r->versions.at[i];
 		int64_t from = there_from(r, v);
-		if (v->txn.i == r->f->txns[0].i || !kr_recheck_allows(r, s, r->f->key, v->value) || (from <= s->at.to) != early)
+		if (v->txn.i == r->f->txns[0].i || !kr_recheck_allows(r, s, r->f->key, v->value) ||
+			(from <= s->at.to) != early)
 			continue;
 		if (!out || (early ? from > there_from(r, out) : from < there_from(r, out)))
 			out = v;
@@ -173,9 +192,13 @@ static void note_unwritten(const struct kr_recheck *r, const struct kr_sighted *
 		kr_op op = kr_history_op(r->h, w, i);
 		for (uint32_t e = 0; e < kr_effect_count(r->h, &r->h->ops.at[op.i]); e++) {
 			struct kr_written_row effect = kr_effect_at(r->h, &r->h->ops.at[op.i], e);
-			if (effect.key.i != r->f->key.i || !kr_recheck_allows(r, s, effect.key, effect.value) || kr_recheck_op(r, w, i).from <= s->at.to)
+			if (effect.key.i != r->f->key.i ||
+				!kr_recheck_allows(r, s, effect.key, effect.value) ||
+				kr_recheck_op(r, w, i).from <= s->at.to)
 				continue;
-			kr_recheck_note(r, kr_recheck_gap(sighted_at(r, s, s->at.to), kr_point_at(KR_INSTANT_STATEMENT, w, kr_recheck_op(r, w, i).from)));
+			kr_recheck_note(r,
+				kr_recheck_gap(sighted_at(r, s, s->at.to),
+					kr_point_at(KR_INSTANT_STATEMENT, w, kr_recheck_op(r, w, i).from)));
 			return;
 		}
 	}
@@ -196,13 +219,18 @@ void kr_recheck_note_value(const struct kr_recheck *r, const struct kr_sighted *
 	else if (gone)
 		note_gone(r, s, gone);
 	else if (v)
-		kr_recheck_note(r, kr_recheck_gap(sighted_at(r, s, s->at.to), kr_point_at(KR_INSTANT_COMMIT, v->txn, there_from(r, v))));
+		kr_recheck_note(r,
+			kr_recheck_gap(sighted_at(r, s, s->at.to),
+				kr_point_at(KR_INSTANT_COMMIT, v->txn, there_from(r, v))));
 	for (uint32_t i = 0; i < r->versions.n; i++) {
 		const struct kr_newly *w = &r->versions.at[i];
 		bool seen = kr_recheck_allows(r, s, r->f->key, w->value);
 		struct kr_span at = {there_from(r, w), kr_recheck_gone(r, w)};
-		if (w->txn.i != r->f->txns[0].i && (seen ? w == v : kr_recheck_could_be_seen(r, r->f->txns[0], w, s->at)))
-			note_window(r, (struct kr_sight_window){r->f->key, w->value, w->txn, writer_of(replacement(r, w)), at, seen});
+		if (w->txn.i != r->f->txns[0].i &&
+			(seen ? w == v : kr_recheck_could_be_seen(r, r->f->txns[0], w, s->at)))
+			note_window(r,
+				(struct kr_sight_window){r->f->key, w->value, w->txn,
+					writer_of(replacement(r, w)), at, seen});
 	}
 }
 
@@ -214,7 +242,8 @@ struct clash {
 	bool any;
 };
 
-/* Who bounds the window: the writer of what was seen there first, and of what took the place of what was seen last. */
+/* Who bounds the window: the writer of what was seen there first, and of what took the place of what was seen
+ * last. */
 static void name_ends(const struct kr_recheck *r, const struct kr_sighted *s, struct kr_sight_window *w)
 {
 	for (uint32_t i = 0; i < r->versions.n; i++) {
@@ -228,7 +257,8 @@ static void name_ends(const struct kr_recheck *r, const struct kr_sighted *s, st
 	}
 }
 
-static enum kr_status meet_sight(struct kr_recheck *r, kr_txn t, uint32_t op, kr_key key, const struct kr_saw *saw, void *data)
+static enum kr_status meet_sight(struct kr_recheck *r, kr_txn t, uint32_t op, kr_key key,
+	const struct kr_saw *saw, void *data)
 {
 	struct clash *c = data;
 	struct kr_places places = {0};
@@ -238,7 +268,12 @@ static enum kr_status meet_sight(struct kr_recheck *r, kr_txn t, uint32_t op, kr
 		return KR_NOMEM;
 	enum kr_status status = kr_recheck_share(r, t, op, key, saw, &places);
 	if (!status && places.n > 0) {
-		struct kr_sight_window w = {.key = key, .value = {KR_NONE}, .writer = {KR_NONE}, .over = {KR_NONE}, .at = places.at[0], .seen = true};
+		struct kr_sight_window w = {.key = key,
+			.value = {KR_NONE},
+			.writer = {KR_NONE},
+			.over = {KR_NONE},
+			.at = places.at[0],
+			.seen = true};
 		for (uint32_t i = 1; i < places.n; i++) {
 			w.at.from = places.at[i].from < w.at.from ? places.at[i].from : w.at.from;
 			w.at.to = places.at[i].to > w.at.to ? places.at[i].to : w.at.to;
@@ -270,7 +305,8 @@ enum kr_status kr_recheck_note_clash(struct kr_recheck *r)
 {
 	kr_txn t = r->f->txns[0];
 	bool whole = kr_recheck_instants(r, t)->has_snapshot;
-	struct clash c = {.all = whole ? kr_recheck_instants(r, t)->snapshot : kr_recheck_op(r, t, r->f->ops[0])};
+	struct clash c = {
+		.all = whole ? kr_recheck_instants(r, t)->snapshot : kr_recheck_op(r, t, r->f->ops[0])};
 	uint32_t first = whole ? 0 : r->f->ops[0], end = whole ? r->h->txns.at[t.i].op_count : first + 1;
 	enum kr_status status = KR_OK;
 
@@ -278,7 +314,8 @@ enum kr_status kr_recheck_note_clash(struct kr_recheck *r)
 		status = kr_recheck_each_sight(r, t, i, meet_sight, &c);
 	if (status || !c.any || c.first.at.to >= c.last.at.from)
 		return status;
-	kr_recheck_note(r, kr_recheck_gap(seen_at(r, &c.first, c.first.at.to), seen_at(r, &c.last, c.last.at.from)));
+	kr_recheck_note(r,
+		kr_recheck_gap(seen_at(r, &c.first, c.first.at.to), seen_at(r, &c.last, c.last.at.from)));
 	note_window(r, c.first);
 	note_window(r, c.last);
 	return KR_OK;

@@ -1,6 +1,6 @@
-/* What a finding rests on, for reports: the inequalities between instants that leave its mechanism no room, and until when
- * the versions that it speaks of could be seen. The check of findings (verify/finding.h) derives them, and notes them when it
- * is asked to. */
+/* What a finding rests on, for reports: the inequalities between instants that leave its mechanism no room,
+ * and until when the versions that it speaks of could be seen. The check of findings (verify/finding.h)
+ * derives them, and notes them when it is asked to. */
 #ifndef KR_VERIFY_GROUNDS_H
 #define KR_VERIFY_GROUNDS_H
 
@@ -31,7 +31,8 @@ static inline struct kr_point kr_point_at(enum kr_instant what, kr_txn txn, int6
 /* `before` was at its `at` at the latest, `after` at its own at the earliest. */
 struct kr_gap {
 	struct kr_point before, after;
-	bool touches;         /* equal instants are enough: a version is gone as soon as the next one is there */
+	/* equal instants are enough: a version is gone as soon as the next one is there */
+	bool touches;
 	bool basis;           /* it has to be so; what contradicts it is another one */
 	uint32_t edge;        /* of a cycle, counted from its first; else KR_NONE */
 };
@@ -39,7 +40,8 @@ struct kr_gap {
 struct kr_sight_window {  /* a version, and from when until when it could be seen */
 	kr_key key;
 	kr_value value;
-	kr_txn writer, over;  /* KR_NONE: the initial one; whose version took its place, KR_NONE: nobody's, or it cannot be told */
+	/* KR_NONE: the initial one; whose version took its place, KR_NONE: nobody's, or it cannot be told */
+	kr_txn writer, over;
 	struct kr_span at;
 	bool seen;            /* its value is what was seen; else it could have been seen */
 };
@@ -55,8 +57,8 @@ void kr_grounds_done(struct kr_grounds *g);
 struct kr_times { struct kr_span begin, snapshot, commit; bool has_snapshot; };
 
 struct kr_basis; /* heap; holds on to what it was made of */
-enum kr_status kr_basis_new(struct kr_ctx *ctx, const struct kr_history *h, struct kr_claims claims, const struct kr_findings *findings,
-	struct kr_basis **out);
+enum kr_status kr_basis_new(struct kr_ctx *ctx, const struct kr_history *h, struct kr_claims claims,
+	const struct kr_findings *findings, struct kr_basis **out);
 void kr_basis_free(struct kr_basis *b); /* safe on NULL */
 struct kr_times kr_basis_times(const struct kr_basis *b, kr_txn t);
 struct kr_span kr_basis_op(const struct kr_basis *b, kr_txn t, uint32_t op);

@@ -1,11 +1,14 @@
-/* Collects, in one walk over the operations, what there is to know of keys that grow: the external observations, with what their transactions had added to the key
- * before; the version that each transaction leaves of a counter; who appended or added which element.
+/* Collects, in one walk over the operations, what there is to know of keys that grow: the external
+ * observations, with what their transactions had added to the key before; the version that each transaction
+ * leaves of a counter; who appended or added which element.
  *
- * An observation is external as long as its transaction has not written the key, and once more where the key is first shown after writes that only
- * add to it: what was there before is what is shown without them. From then on, and after a delete, the transaction knows what it has left.
- * A counter's version is absolute after a delete, and relative, an amount added, without. Where lost updates are forbidden a transaction saw the version before its own, so that one
- * which knows what it left has left that: an absolute version, too (kr_facts.installs). Elements are numbered by their text; arrays are
- * taken apart when asked for, each once. Cost: linear in the operations; in the arrays that are asked for. */
+ * An observation is external as long as its transaction has not written the key, and once more where the key
+ * is first shown after writes that only add to it: what was there before is what is shown without them. From
+ * then on, and after a delete, the transaction knows what it has left. A counter's version is absolute after
+ * a delete, and relative, an amount added, without. Where lost updates are forbidden a transaction saw the
+ * version before its own, so that one which knows what it left has left that: an absolute version, too
+ * (kr_facts.installs). Elements are numbered by their text; arrays are taken apart when asked for, each once.
+ * Cost: linear in the operations; in the arrays that are asked for. */
 #include "verify/grow.h"
 
 #include <string.h>
@@ -20,14 +23,17 @@ static enum kr_status number_of(struct kr_grow *g, struct kr_piece text, uint32_
 {
 	uint64_t hash = kr_hash_bytes(text.text, text.length);
 
-	for (kr_table_iter it = kr_table_find(&g->element_table, hash); (*out = kr_table_next(&g->element_table, &it)) != KR_NONE;)
-		if (g->elements.at[*out].length == text.length && memcmp(g->elements.at[*out].text, text.text, text.length) == 0)
+	for (kr_table_iter it = kr_table_find(&g->element_table, hash);
+		(*out = kr_table_next(&g->element_table, &it)) != KR_NONE;)
+		if (g->elements.at[*out].length == text.length &&
+			memcmp(g->elements.at[*out].text, text.text, text.length) == 0)
 			return KR_OK;
 
 	struct kr_piece copy = {kr_arena_text(&g->texts, text.text, text.length), text.length};
 
 	*out = g->elements.n;
-	if (!copy.text || !kr_table_reserve(g->mem, &g->element_table) || !kr_vec_push(g->mem, &g->elements, copy))
+	if (!copy.text || !kr_table_reserve(g->mem, &g->element_table) ||
+		!kr_vec_push(g->mem, &g->elements, copy))
 		return KR_NOMEM;
 	kr_table_insert(&g->element_table, hash, *out);
 	return KR_OK;
@@ -59,7 +65,8 @@ static enum kr_status parse(struct kr_grow *g, kr_value value)
 	enum kr_status status;
 	uint32_t element;
 
-	for (size_t at = 1; e->type == KR_VALUE_ARRAY && kr_piece_next(e->text, e->length, &at, &piece); parsed.count++) {
+	for (size_t at = 1; e->type == KR_VALUE_ARRAY && kr_piece_next(e->text, e->length, &at, &piece);
+		parsed.count++) {
 		if ((status = number_of(g, piece, &element)) != KR_OK)
 			return status;
 		if (!kr_vec_push(g->mem, &g->members, element))
@@ -95,7 +102,8 @@ static enum kr_status collect_initial(struct kr_grow *g, kr_key k)
 	uint32_t count, element;
 	enum kr_status status = kr_grow_array(g, g->h->keys.at[k.i].initial, &members, &count);
 
-	for (kr_value v = {0}; v.i < g->h->values.n && status == KR_OK && count != KR_NONE && count > 0; v.i++) {
+	for (kr_value v = {0}; v.i < g->h->values.n && status == KR_OK && count != KR_NONE && count > 0;
+		v.i++) {
 		bool initial = false;
 
 		status = kr_grow_element(g, v, &element);
@@ -123,7 +131,9 @@ enum kr_status kr_grow_initial_parts(struct kr_grow *g, kr_key k)
 /* What the transaction being walked has done with a key. */
 struct state {
 	uint32_t txn;
-	bool wrote, known; /* known: `amount` is the value (of a counter), or, with `absent`, there is none; else what was added */
+	/* known: `amount` is the value (of a counter), or, with `absent`, there is none; else what was
+	 * added */
+	bool wrote, known;
 	bool absent;
 	uint32_t own_count;
 	int64_t amount;
@@ -161,7 +171,8 @@ static bool integer_of(const struct kr_history *h, kr_value value, int64_t *out)
 static enum kr_status see(struct collecting *c, kr_txn t, uint32_t index, kr_key k, const struct kr_saw *saw)
 {
 	struct state *s = state_of(c, k, t);
-	bool tells_presence = saw->test == KR_SAW_OTHER || (saw->test == KR_SAW_VALUE && saw->value.i == KR_ABSENT.i) || saw->test == KR_SAW_MATCH;
+	bool tells_presence = saw->test == KR_SAW_OTHER ||
+		(saw->test == KR_SAW_VALUE && saw->value.i == KR_ABSENT.i) || saw->test == KR_SAW_MATCH;
 	int64_t shown;
 
 	if (saw->test == KR_SAW_NOTHING || (s->wrote && (s->known || tells_presence)))
@@ -222,7 +233,11 @@ static void write(struct collecting *c, kr_txn t, const struct kr_operation *op,
 	case KR_OP_APPEND:
 	case KR_OP_ADD: break;
 	case KR_OP_DELETE:
-		*s = (struct state){.txn = t.i, .wrote = true, .known = true, .absent = true, .left.absent = true};
+		*s = (struct state){.txn = t.i,
+			.wrote = true,
+			.known = true,
+			.absent = true,
+			.left.absent = true};
 		c->g->deleted[k.i] = true;
 		break;
 	default: give_up(c, k);
@@ -260,7 +275,8 @@ static void keep_version(struct collecting *c, kr_txn t, kr_key k)
 
 	if (!version || s->txn != t.i || c->f->h->keys.at[k.i].kind != KR_KIND_COUNTER)
 		return;
-	struct kr_grow_version left = c->f->installs && s->known ? (struct kr_grow_version){false, s->absent, s->amount} : s->left;
+	struct kr_grow_version left =
+		c->f->installs && s->known ? (struct kr_grow_version){false, s->absent, s->amount} : s->left;
 	c->g->versions[version - c->f->versions] = left;
 	if (left.relative && c->g->mode[k.i] == KR_GROW_VALUES)
 		c->g->mode[k.i] = KR_GROW_SUM;
@@ -310,11 +326,15 @@ static enum kr_status sort_sights(struct collecting *c)
 
 static void set_modes(struct kr_grow *g)
 {
-	static const uint8_t modes[] = {[KR_KIND_COUNTER] = KR_GROW_VALUES, [KR_KIND_LIST] = KR_GROW_LIST, [KR_KIND_SET] = KR_GROW_SET};
+	static const uint8_t modes[] = {[KR_KIND_COUNTER] = KR_GROW_VALUES,
+		[KR_KIND_LIST] = KR_GROW_LIST,
+		[KR_KIND_SET] = KR_GROW_SET};
 
 	for (uint32_t k = 0; k < g->h->keys.n; k++) {
 		uint8_t kind = g->h->keys.at[k].kind;
-		g->mode[k] = kind == KR_KIND_COUNTER || kind == KR_KIND_LIST || kind == KR_KIND_SET ? modes[kind] : KR_GROW_NOT;
+		g->mode[k] = kind == KR_KIND_COUNTER || kind == KR_KIND_LIST || kind == KR_KIND_SET
+			? modes[kind]
+			: KR_GROW_NOT;
 	}
 }
 
@@ -365,7 +385,8 @@ enum kr_status kr_grow_init(struct kr_facts *f, struct kr_ctx *ctx)
 	g->ranked = kr_mem_alloc(g->mem, nkeys, sizeof *g->ranked);
 	g->longest = kr_mem_alloc(g->mem, nkeys, sizeof *g->longest);
 	g->deleted = kr_mem_alloc(g->mem, nkeys, sizeof *g->deleted);
-	if (!g->mode || !g->versions || !g->parsed_of || !g->element_of || !g->rank || !g->ranked || !g->longest || !g->deleted)
+	if (!g->mode || !g->versions || !g->parsed_of || !g->element_of || !g->rank || !g->ranked ||
+		!g->longest || !g->deleted)
 		return KR_NOMEM;
 	set_modes(g);
 	return collect(f, ctx);

@@ -1,4 +1,5 @@
-/* Keys whose values grow: counters, lists and sets. What their versions are, and what an observation says of them. Private to verify/. */
+/* Keys whose values grow: counters, lists and sets. What their versions are, and what an observation says of
+ * them. Private to verify/. */
 #ifndef KR_VERIFY_GROW_H
 #define KR_VERIFY_GROW_H
 
@@ -21,14 +22,31 @@ struct kr_grow_version { /* of a counter, parallel to kr_facts.versions */
 	int64_t amount;
 };
 
-/* An external observation by name; `own`, own_count: what its transaction had added before, as a sum and in number. */
+/* An external observation by name; `own`, own_count: what its transaction had added before, as a sum and in
+ * number. */
 struct kr_grow_sight { kr_txn txn; kr_key key; uint32_t op, own_count; int64_t own; };
 
-struct kr_grow_add { kr_key key; uint32_t element; kr_txn txn; uint32_t op; }; /* an append or add, by whomever */
+/* an append or add, by whomever */
+struct kr_grow_add { kr_key key; uint32_t element; kr_txn txn; uint32_t op; };
 
 /* What a counter was seen to be. */
-enum kr_count_test { KR_COUNT_NEVER, KR_COUNT_IS, KR_COUNT_ABSENT, KR_COUNT_PRESENT, KR_COUNT_MATCH, KR_COUNT_NO_MATCH };
-struct kr_count { enum kr_count_test test; int64_t number; bool or_absent; uint32_t scan; bool over; int64_t own; }; /* over: own increments, for conditions */
+enum kr_count_test {
+	KR_COUNT_NEVER,
+	KR_COUNT_IS,
+	KR_COUNT_ABSENT,
+	KR_COUNT_PRESENT,
+	KR_COUNT_MATCH,
+	KR_COUNT_NO_MATCH
+};
+/* over: own increments, for conditions */
+struct kr_count {
+	enum kr_count_test test;
+	int64_t number;
+	bool or_absent;
+	uint32_t scan;
+	bool over;
+	int64_t own;
+};
 
 struct kr_parsed { uint32_t first, count; }; /* into members */
 
@@ -49,11 +67,16 @@ struct kr_grow {
 	KR_VEC(uint32_t) members;             /* elements of the arrays parsed so far */
 	KR_VEC(struct kr_parsed) parsed;
 	uint32_t *parsed_of;                  /* per value: 1 + into parsed; 0: not yet */
-	uint32_t *element_of;                 /* per value: 1 + its number as an element; 0: not asked for yet */
+	/* per value: 1 + its number as an element; 0: not asked for yet */
+	uint32_t *element_of;
 	struct kr_table element_table, add_table;
-	uint32_t *rank;                       /* per version: its place in the longest list, or among the sets, that committed transactions read; KR_NONE: it is not shown; KR_GROW_VAGUE */
+	/* per version: its place in the longest list, or among the sets, that committed transactions read;
+	 * KR_NONE: it is not shown; KR_GROW_VAGUE */
+	uint32_t *rank;
 	bool *ranked;                         /* per key */
-	uint32_t *longest;                    /* per key: 2 + into sights, the longest list that a committed transaction read; 1: none; 0: not yet asked for */
+	/* per key: 2 + into sights, the longest list that a committed transaction read; 1: none; 0: not yet
+	 * asked for */
+	uint32_t *longest;
 	kr_key initial_key;                   /* of which initial_parts has the initial elements */
 	KR_VEC(kr_value) initial_parts;
 };
@@ -70,46 +93,60 @@ void kr_grow_done(struct kr_facts *f);
 /* The observation of k by t's operation, or NULL: it is none by name, or not an external one. */
 const struct kr_grow_sight *kr_grow_sight(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t op);
 
-/* The number of an element, and the elements of an array ([] where the value is absent; *count KR_NONE: it is no array). Only memory can fail. The pointer holds until the next call. */
+/* The number of an element, and the elements of an array ([] where the value is absent; *count KR_NONE: it is
+ * no array). Only memory can fail. The pointer holds until the next call. */
 enum kr_status kr_grow_element(struct kr_grow *g, kr_value value, uint32_t *out);
 enum kr_status kr_grow_array(struct kr_grow *g, kr_value value, const uint32_t **members, uint32_t *count);
 
-/* Fills initial_parts for k. A walk over all values, unless the last call was for the same key or it starts empty. */
+/* Fills initial_parts for k. A walk over all values, unless the last call was for the same key or it starts
+ * empty. */
 enum kr_status kr_grow_initial_parts(struct kr_grow *g, kr_key k);
 
 /* The appends or adds of an element to k: walk with kr_grow_next_add until NULL. */
 kr_table_iter kr_grow_adds(const struct kr_grow *g, kr_key k, uint32_t element);
-const struct kr_grow_add *kr_grow_next_add(const struct kr_grow *g, kr_table_iter *it, kr_key k, uint32_t element);
+const struct kr_grow_add *kr_grow_next_add(const struct kr_grow *g, kr_table_iter *it, kr_key k,
+	uint32_t element);
 
 /* Whether an untold initial value may hold the element. */
 bool kr_grow_may_start_with(const struct kr_facts *f, kr_key k, uint32_t element);
-/* The only append of the element that may have taken effect, or NULL with *count of such, and whether it is in the initial value. */
-enum kr_status kr_grow_appender(const struct kr_facts *f, kr_key k, uint32_t element, const struct kr_grow_add **out, uint32_t *count, bool *initial);
+/* The only append of the element that may have taken effect, or NULL with *count of such, and whether it is
+ * in the initial value. */
+enum kr_status kr_grow_appender(const struct kr_facts *f, kr_key k, uint32_t element,
+	const struct kr_grow_add **out, uint32_t *count, bool *initial);
 
 /* What t leaves of an element of set k. */
 enum kr_membership { KR_MEMBER_UNTOUCHED, KR_MEMBER_IN, KR_MEMBER_OUT };
-enum kr_status kr_grow_member(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t end, uint32_t element, enum kr_membership *out); /* by its operations before `end` */
+/* by its operations before `end` */
+enum kr_status kr_grow_member(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t end, uint32_t element,
+	enum kr_membership *out);
 
 /* Whether the array that the observation shows, if it shows one, lists the element. */
 enum kr_status kr_grow_lists(const struct kr_facts *f, const struct kr_sight *s, uint32_t element, bool *out);
 
-/* Whether the observation of a list or set tells that it was there, or not: that it failed conditions which all, or some, fail does not. */
+/* Whether the observation of a list or set tells that it was there, or not: that it failed conditions which
+ * all, or some, fail does not. */
 bool kr_grow_tells(const struct kr_facts *f, const struct kr_sight *s);
 
-/* Whether the observation of a set, which tells something, shows the element; KR_NONE: shows that the set was there. */
-enum kr_status kr_grow_shows(const struct kr_facts *f, const struct kr_sight *s, uint32_t element, bool *out, struct kr_err *err);
+/* Whether the observation of a set, which tells something, shows the element; KR_NONE: shows that the set was
+ * there. */
+enum kr_status kr_grow_shows(const struct kr_facts *f, const struct kr_sight *s, uint32_t element, bool *out,
+	struct kr_err *err);
 
 /* What the observation says of a counter. */
 struct kr_count kr_grow_count(const struct kr_history *h, const struct kr_sight *s);
-bool kr_grow_count_allows(const struct kr_history *h, const struct kr_count *want, kr_key k, bool absent, int64_t number);
+bool kr_grow_count_allows(const struct kr_history *h, const struct kr_count *want, kr_key k, bool absent,
+	int64_t number);
 /* A counter's value before all transactions; false: it is told to be something else, or not told. */
 bool kr_grow_initial_count(const struct kr_history *h, kr_key k, bool *absent, int64_t *number);
 
 /* kr_facts_candidate for growing keys. */
-enum kr_status kr_grow_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err);
+enum kr_status kr_grow_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out,
+	struct kr_err *err);
 
-/* Whether a version of list or set k that is there, or is not, can be what was seen, as far as that tells; its elements are not looked at. */
-enum kr_status kr_grow_presence_allows(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, bool present, bool *out, struct kr_err *err);
+/* Whether a version of list or set k that is there, or is not, can be what was seen, as far as that tells;
+ * its elements are not looked at. */
+enum kr_status kr_grow_presence_allows(const struct kr_facts *f, kr_key k, const struct kr_saw *saw,
+	bool present, bool *out, struct kr_err *err);
 
 /* Whether an initial list or set is told to have no elements. */
 enum kr_status kr_grow_initial_is_empty(const struct kr_facts *f, kr_key k, bool *out);
@@ -117,9 +154,12 @@ enum kr_status kr_grow_initial_is_empty(const struct kr_facts *f, kr_key k, bool
 enum kr_status kr_grow_vague(const struct kr_facts *f, kr_key k, const char *why, struct kr_err *err);
 
 /* grow_lists.c: kr_facts_candidate and kr_grow_check_part for lists. */
-enum kr_status kr_grow_list_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err);
-enum kr_status kr_grow_check_list_part(const struct kr_facts *f, const struct kr_sight *s, const char **wrong);
-/* Whether t deletes list k; where t, which writes k, begins to append what it leaves: its first operation behind the last that deletes k, if one does. */
+enum kr_status kr_grow_list_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer,
+	bool *out, struct kr_err *err);
+enum kr_status kr_grow_check_list_part(const struct kr_facts *f, const struct kr_sight *s,
+	const char **wrong);
+/* Whether t deletes list k; where t, which writes k, begins to append what it leaves: its first operation
+ * behind the last that deletes k, if one does. */
 bool kr_grow_deletes(const struct kr_facts *f, kr_key k, kr_txn t);
 uint32_t kr_grow_left_from(const struct kr_facts *f, kr_key k, kr_txn t, bool *deletes);
 
@@ -131,13 +171,18 @@ enum kr_status kr_grow_check_part(const struct kr_facts *f, const struct kr_sigh
 
 /* The longest list of k that a committed transaction read, or NULL. */
 enum kr_status kr_grow_longest(const struct kr_facts *f, kr_key k, const struct kr_grow_sight **out);
-/* The rank of version i (of kr_facts.versions) of list or set k among those that committed transactions' reads put in an order (kr_grow.rank): of two that differ, and are not KR_GROW_VAGUE, the
- * lower one comes first. */
+/* The rank of version i (of kr_facts.versions) of list or set k among those that committed transactions'
+ * reads put in an order (kr_grow.rank): of two that differ, and are not KR_GROW_VAGUE, the lower one comes
+ * first. */
 enum kr_status kr_grow_rank(const struct kr_facts *f, kr_key k, uint32_t i, uint32_t *rank);
 /* The same for one observation's list. */
-enum kr_status kr_grow_rank_in(const struct kr_facts *f, const struct kr_grow_sight *s, uint32_t i, uint32_t *rank);
+enum kr_status kr_grow_rank_in(const struct kr_facts *f, const struct kr_grow_sight *s, uint32_t i,
+	uint32_t *rank);
 
-/* The elements of the list or set that an observation shows, without own elements at the end of a list, as a place in kr_grow.members (which may move) and their number; *count KR_NONE: it shows none, but something else. */
-enum kr_status kr_grow_shown(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t op, uint32_t own_count, uint32_t *first, uint32_t *count);
+/* The elements of the list or set that an observation shows, without own elements at the end of a list, as a
+ * place in kr_grow.members (which may move) and their number; *count KR_NONE: it shows none, but something
+ * else. */
+enum kr_status kr_grow_shown(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t op, uint32_t own_count,
+	uint32_t *first, uint32_t *count);
 
 #endif

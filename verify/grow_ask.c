@@ -1,8 +1,9 @@
 /* What an observation of a key that grows says of its versions.
  *
- * Lists: grow_lists.c. A set is seen element by element: the newest version that touches an element, by adding it or by deleting the set, tells whether it is there.
- * A counter with known versions is a register of numbers. One with increments of unknown result is seen increment by increment: an
- * increment is counted where the newest version among it and the absolute ones is its own; which ones are, the sum tells (sums.c).
+ * Lists: grow_lists.c. A set is seen element by element: the newest version that touches an element, by
+ * adding it or by deleting the set, tells whether it is there. A counter with known versions is a register of
+ * numbers. One with increments of unknown result is seen increment by increment: an increment is counted
+ * where the newest version among it and the absolute ones is its own; which ones are, the sum tells (sums.c).
  * Cost: linear in the array at hand and in the operations of the transactions at hand. */
 #include "base/hash.h"
 #include "base/order.h"
@@ -16,13 +17,18 @@ const struct kr_grow_sight *kr_grow_sight(const struct kr_facts *f, kr_key k, kr
 	const struct kr_grow *g = f->grow;
 	uint32_t first = g ? g->sight_first[k.i] : 0, end = g ? g->sight_first[k.i + 1] : 0, at;
 
-	KR_BISECT(at, first, end, kr_then(KR_ORDER(g->sights[at].txn.i, t.i), KR_ORDER(g->sights[at].op, op)) < 0);
+	KR_BISECT(at, first, end,
+		kr_then(KR_ORDER(g->sights[at].txn.i, t.i), KR_ORDER(g->sights[at].op, op)) < 0);
 	return at < end && g->sights[at].txn.i == t.i && g->sights[at].op == op ? &g->sights[at] : NULL;
 }
 
-kr_table_iter kr_grow_adds(const struct kr_grow *g, kr_key k, uint32_t element) { return kr_table_find(&g->add_table, kr_hash_pair(k.i, element)); }
+kr_table_iter kr_grow_adds(const struct kr_grow *g, kr_key k, uint32_t element)
+{
+	return kr_table_find(&g->add_table, kr_hash_pair(k.i, element));
+}
 
-const struct kr_grow_add *kr_grow_next_add(const struct kr_grow *g, kr_table_iter *it, kr_key k, uint32_t element)
+const struct kr_grow_add *kr_grow_next_add(const struct kr_grow *g, kr_table_iter *it, kr_key k,
+	uint32_t element)
 {
 	uint32_t id;
 
@@ -48,16 +54,19 @@ bool kr_grow_may_start_with(const struct kr_facts *f, kr_key k, uint32_t element
 {
 	kr_table_iter it = kr_grow_adds(f->grow, k, element);
 
-	return f->untold && (f->h->initial != KR_INITIAL_UNWRITTEN || !kr_grow_next_add(f->grow, &it, k, element));
+	return f->untold &&
+		(f->h->initial != KR_INITIAL_UNWRITTEN || !kr_grow_next_add(f->grow, &it, k, element));
 }
 
-enum kr_status kr_grow_appender(const struct kr_facts *f, kr_key k, uint32_t element, const struct kr_grow_add **out, uint32_t *count, bool *initial)
+enum kr_status kr_grow_appender(const struct kr_facts *f, kr_key k, uint32_t element,
+	const struct kr_grow_add **out, uint32_t *count, bool *initial)
 {
 	const struct kr_grow_add *add;
 
 	*out = NULL;
 	*count = 0;
-	for (kr_table_iter it = kr_grow_adds(f->grow, k, element); (add = kr_grow_next_add(f->grow, &it, k, element));) {
+	for (kr_table_iter it = kr_grow_adds(f->grow, k, element);
+		(add = kr_grow_next_add(f->grow, &it, k, element));) {
 		if (f->h->txns.at[add->txn.i].status == KR_ABORTED)
 			continue;
 		*out = add;
@@ -66,7 +75,8 @@ enum kr_status kr_grow_appender(const struct kr_facts *f, kr_key k, uint32_t ele
 	return in_initial(f, k, element, initial);
 }
 
-enum kr_status kr_grow_member(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t end, uint32_t element, enum kr_membership *out)
+enum kr_status kr_grow_member(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t end, uint32_t element,
+	enum kr_membership *out)
 {
 	const struct kr_history *h = f->h;
 	uint32_t number;
@@ -97,9 +107,13 @@ enum kr_status kr_grow_member(const struct kr_facts *f, kr_key k, kr_txn t, uint
 static uint32_t op_count(const struct kr_facts *f, kr_txn t) { return f->h->txns.at[t.i].op_count; }
 
 /* What an operation showed of the key, where that is an array (absent: the empty one). */
-static kr_value shown_value(const struct kr_saw *saw) { return saw->test == KR_SAW_VALUE ? saw->value : (kr_value){KR_NONE}; }
+static kr_value shown_value(const struct kr_saw *saw)
+{
+	return saw->test == KR_SAW_VALUE ? saw->value : (kr_value){KR_NONE};
+}
 
-enum kr_status kr_grow_shown(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t op, uint32_t own_count, uint32_t *first, uint32_t *count)
+enum kr_status kr_grow_shown(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t op, uint32_t own_count,
+	uint32_t *first, uint32_t *count)
 {
 	const uint32_t *members;
 	struct kr_saw saw = kr_saw_of(f->h, &f->h->ops.at[kr_history_op(f->h, t, op).i], k);
@@ -133,7 +147,8 @@ static struct kr_count count_told(const struct kr_history *h, const struct kr_op
 	struct kr_count want = {.test = KR_COUNT_IS};
 	int64_t delta, result;
 
-	if (!integer_of(h, op->a, &delta) || !integer_of(h, op->b, &result) || __builtin_sub_overflow(result, delta, &want.number) ||
+	if (!integer_of(h, op->a, &delta) || !integer_of(h, op->b, &result) ||
+		__builtin_sub_overflow(result, delta, &want.number) ||
 		__builtin_sub_overflow(want.number, own, &want.number))
 		return (struct kr_count){.test = KR_COUNT_NEVER};
 	want.or_absent = want.number == 0;
@@ -143,24 +158,31 @@ static struct kr_count count_told(const struct kr_history *h, const struct kr_op
 struct kr_count kr_grow_count(const struct kr_history *h, const struct kr_sight *s)
 {
 	const struct kr_operation *op = &h->ops.at[kr_history_op(h, s->txn, s->op).i];
-	struct kr_count want = {.test = KR_COUNT_IS, .scan = s->saw.scan, .over = s->own_count > 0, .own = s->own};
+	struct kr_count want = {.test = KR_COUNT_IS,
+		.scan = s->saw.scan,
+		.over = s->own_count > 0,
+		.own = s->own};
 
 	switch (s->saw.test) {
 	case KR_SAW_UNTOLD: return count_told(h, op, s->own);
-	case KR_SAW_OTHER: want.test = s->saw.value.i == KR_ABSENT.i ? KR_COUNT_PRESENT : KR_COUNT_NEVER; return want;
+	case KR_SAW_OTHER:
+		want.test = s->saw.value.i == KR_ABSENT.i ? KR_COUNT_PRESENT : KR_COUNT_NEVER;
+		return want;
 	case KR_SAW_MATCH: want.test = KR_COUNT_MATCH; return want;
 	case KR_SAW_NO_MATCH: want.test = KR_COUNT_NO_MATCH; return want;
 	default: break;
 	}
 	if (s->saw.test == KR_SAW_VALUE && s->saw.value.i == KR_ABSENT.i)
 		want.test = KR_COUNT_ABSENT;
-	else if (s->saw.test != KR_SAW_VALUE || !integer_of(h, s->saw.value, &want.number) || __builtin_sub_overflow(want.number, s->own, &want.number))
+	else if (s->saw.test != KR_SAW_VALUE || !integer_of(h, s->saw.value, &want.number) ||
+		__builtin_sub_overflow(want.number, s->own, &want.number))
 		want.test = KR_COUNT_NEVER;
 	want.or_absent = want.number == 0 && (op->kind == KR_OP_READ || s->own_count > 0);
 	return want;
 }
 
-bool kr_grow_count_allows(const struct kr_history *h, const struct kr_count *want, kr_key k, bool absent, int64_t number)
+bool kr_grow_count_allows(const struct kr_history *h, const struct kr_count *want, kr_key k, bool absent,
+	int64_t number)
 {
 	struct kr_operand operand = {.type = KR_VALUE_INT, .integer = number};
 	bool matches;
@@ -205,13 +227,16 @@ static bool counter_candidate(const struct kr_facts *f, const struct kr_sight *s
 	int64_t number;
 
 	if (writer.i == KR_NONE)
-		return f->untold || (kr_grow_initial_count(f->h, s->key, &absent, &number) && kr_grow_count_allows(f->h, &want, s->key, absent, number));
+		return f->untold ||
+			(kr_grow_initial_count(f->h, s->key, &absent, &number) &&
+				kr_grow_count_allows(f->h, &want, s->key, absent, number));
 	version = counter_version(f, s->key, writer);
 	return version && kr_grow_count_allows(f->h, &want, s->key, version->absent, version->amount);
 }
 
 /* The same of the key as a whole, of which no more is judged than whether it is there. */
-static bool presence_allows(const struct kr_facts *f, const struct kr_count *want, kr_key k, const struct kr_grow_version *version)
+static bool presence_allows(const struct kr_facts *f, const struct kr_count *want, kr_key k,
+	const struct kr_grow_version *version)
 {
 	bool absent;
 	int64_t number;
@@ -231,11 +256,13 @@ static bool presence_allows(const struct kr_facts *f, const struct kr_count *wan
 	}
 }
 
-/* Whether `writer` has a version of the part that lies in the set that the observation leaves: the value as a whole is judged by the sum. */
+/* Whether `writer` has a version of the part that lies in the set that the observation leaves: the value as a
+ * whole is judged by the sum. */
 static bool sum_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer)
 {
 	struct kr_count want = kr_grow_count(f->h, s);
-	const struct kr_grow_version *version = writer.i == KR_NONE ? NULL : counter_version(f, s->key, writer);
+	const struct kr_grow_version *version =
+		writer.i == KR_NONE ? NULL : counter_version(f, s->key, writer);
 	bool base = s->part.i == KR_ABSENT.i, absent;
 	int64_t number;
 
@@ -244,7 +271,8 @@ static bool sum_candidate(const struct kr_facts *f, const struct kr_sight *s, kr
 	if (s->part.i == KR_NONE)
 		return presence_allows(f, &want, s->key, version);
 	if (version && version->relative)
-		return !base && f->h->txns.at[writer.i].id.i == s->part.i && want.test != KR_COUNT_ABSENT && want.test != KR_COUNT_NO_MATCH;
+		return !base && f->h->txns.at[writer.i].id.i == s->part.i && want.test != KR_COUNT_ABSENT &&
+			want.test != KR_COUNT_NO_MATCH;
 	if (!base || (want.test != KR_COUNT_ABSENT && want.test != KR_COUNT_NO_MATCH))
 		return true;
 	if (version)
@@ -258,14 +286,15 @@ enum kr_status kr_grow_vague(const struct kr_facts *f, kr_key k, const char *why
 {
 	char name[64];
 
-	return kr_err_set(err, KR_UNSUPPORTED, "what was seen of %s is not checked: %s", kr_history_brief(f->h, f->h->keys.at[k.i].name, name, sizeof name),
-		why);
+	return kr_err_set(err, KR_UNSUPPORTED, "what was seen of %s is not checked: %s",
+		kr_history_brief(f->h, f->h->keys.at[k.i].name, name, sizeof name), why);
 }
 
 /* ---- presence ---- */
 
 /* Whether a scan's conditions hold of every present array, of none, or that depends on its elements. */
-static enum kr_status arrays_match(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, bool *out, struct kr_err *err)
+static enum kr_status arrays_match(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, bool *out,
+	struct kr_err *err)
 {
 	const struct kr_scan *scan = &f->h->scans.at[saw->scan];
 	struct kr_operand any = {.type = KR_VALUE_ARRAY, .text = {"[]", 2}};
@@ -276,10 +305,13 @@ static enum kr_status arrays_match(const struct kr_facts *f, kr_key k, const str
 	return KR_OK;
 }
 
-enum kr_status kr_grow_presence_allows(const struct kr_facts *f, kr_key k, const struct kr_saw *saw, bool present, bool *out, struct kr_err *err)
+enum kr_status kr_grow_presence_allows(const struct kr_facts *f, kr_key k, const struct kr_saw *saw,
+	bool present, bool *out, struct kr_err *err)
 {
-	const struct kr_value_entry *e = saw->test == KR_SAW_VALUE ? kr_history_value(f->h, saw->value) : NULL;
-	bool shown = saw->test != KR_SAW_NO_MATCH && (!e || (e->type != KR_VALUE_ABSENT && !(e->type == KR_VALUE_ARRAY && e->length == 2)));
+	const struct kr_value_entry *e =
+		saw->test == KR_SAW_VALUE ? kr_history_value(f->h, saw->value) : NULL;
+	bool shown = saw->test != KR_SAW_NO_MATCH &&
+		(!e || (e->type != KR_VALUE_ABSENT && !(e->type == KR_VALUE_ARRAY && e->length == 2)));
 	bool matches = true;
 	enum kr_status status = KR_OK;
 
@@ -312,7 +344,8 @@ enum kr_status kr_grow_lists(const struct kr_facts *f, const struct kr_sight *s,
 	return status;
 }
 
-static enum kr_status shows_element(const struct kr_facts *f, const struct kr_sight *s, uint32_t element, bool *out, struct kr_err *err)
+static enum kr_status shows_element(const struct kr_facts *f, const struct kr_sight *s, uint32_t element,
+	bool *out, struct kr_err *err)
 {
 	bool matches = true;
 	enum kr_status status;
@@ -320,7 +353,8 @@ static enum kr_status shows_element(const struct kr_facts *f, const struct kr_si
 	*out = false;
 	if (s->saw.test == KR_SAW_NO_MATCH) {
 		status = arrays_match(f, s->key, &s->saw, &matches, err);
-		return status == KR_OK && !matches ? kr_grow_vague(f, s->key, "no set would match", err) : status;
+		return status == KR_OK && !matches ? kr_grow_vague(f, s->key, "no set would match", err)
+						   : status;
 	}
 	if (s->saw.test != KR_SAW_VALUE)
 		return kr_grow_vague(f, s->key, "it was seen to have some element", err);
@@ -333,10 +367,12 @@ bool kr_grow_tells(const struct kr_facts *f, const struct kr_sight *s)
 	struct kr_err unheard;
 
 	kr_err_init(&unheard);
-	return s->saw.test != KR_SAW_NO_MATCH || (arrays_match(f, s->key, &s->saw, &matches, &unheard) == KR_OK && matches);
+	return s->saw.test != KR_SAW_NO_MATCH ||
+		(arrays_match(f, s->key, &s->saw, &matches, &unheard) == KR_OK && matches);
 }
 
-enum kr_status kr_grow_shows(const struct kr_facts *f, const struct kr_sight *s, uint32_t element, bool *out, struct kr_err *err)
+enum kr_status kr_grow_shows(const struct kr_facts *f, const struct kr_sight *s, uint32_t element, bool *out,
+	struct kr_err *err)
 {
 	uint32_t first, count = 1;
 	enum kr_status status = KR_OK;
@@ -350,7 +386,8 @@ enum kr_status kr_grow_shows(const struct kr_facts *f, const struct kr_sight *s,
 }
 
 /* Whether a version is there at all, as far as the observation as a whole tells. */
-static enum kr_status presence_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)
+static enum kr_status presence_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer,
+	bool *out, struct kr_err *err)
 {
 	bool absent = false;
 	enum kr_status status = KR_OK;
@@ -361,14 +398,18 @@ static enum kr_status presence_candidate(const struct kr_facts *f, const struct 
 	if (writer.i == KR_NONE)
 		status = kr_grow_initial_is_empty(f, s->key, &absent);
 	else
-		absent = f->h->ops.at[kr_history_op(f->h, writer, kr_facts_version(f, s->key, writer)->last_op).i].kind == KR_OP_DELETE;
+		absent = f->h->ops
+				 .at[kr_history_op(f->h, writer, kr_facts_version(f, s->key, writer)->last_op)
+						 .i]
+				 .kind == KR_OP_DELETE;
 	if (status == KR_OK)
 		status = kr_grow_presence_allows(f, s->key, &s->saw, !absent, out, err);
 	*out = status == KR_OK && (*out || (writer.i == KR_NONE && f->untold));
 	return status;
 }
 
-static enum kr_status set_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)
+static enum kr_status set_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer,
+	bool *out, struct kr_err *err)
 {
 	enum kr_membership member;
 	uint32_t element;
@@ -394,7 +435,8 @@ static enum kr_status set_candidate(const struct kr_facts *f, const struct kr_si
 
 /* ---- all kinds ---- */
 
-enum kr_status kr_grow_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)
+enum kr_status kr_grow_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out,
+	struct kr_err *err)
 {
 	*out = false;
 	if (writer.i != KR_NONE && (writer.i == s->txn.i || !kr_facts_version(f, s->key, writer)))
@@ -402,7 +444,8 @@ enum kr_status kr_grow_candidate(const struct kr_facts *f, const struct kr_sight
 	switch (kr_facts_mode(f, s->key)) {
 	case KR_GROW_VALUES: *out = counter_candidate(f, s, writer); return KR_OK;
 	case KR_GROW_SUM:
-		if ((s->saw.test == KR_SAW_MATCH || s->saw.test == KR_SAW_NO_MATCH) && kr_where_of_values(f->h, &f->h->scans.at[s->saw.scan]))
+		if ((s->saw.test == KR_SAW_MATCH || s->saw.test == KR_SAW_NO_MATCH) &&
+			kr_where_of_values(f->h, &f->h->scans.at[s->saw.scan]))
 			return kr_grow_vague(f, s->key, "a condition asks for its value", err);
 		*out = sum_candidate(f, s, writer);
 		return KR_OK;
@@ -426,7 +469,8 @@ enum kr_status kr_grow_touches(const struct kr_facts *f, const struct kr_sight *
 	if (!version || s->part.i == KR_NONE)
 		return KR_OK;
 	if (kr_facts_mode(f, s->key) == KR_GROW_SUM) {
-		*out = !f->grow->versions[version - f->versions].relative || f->h->txns.at[t.i].id.i == s->part.i;
+		*out = !f->grow->versions[version - f->versions].relative ||
+			f->h->txns.at[t.i].id.i == s->part.i;
 		return KR_OK;
 	}
 	if (kr_facts_mode(f, s->key) == KR_GROW_LIST) {
@@ -451,7 +495,9 @@ enum kr_status kr_grow_check_part(const struct kr_facts *f, const struct kr_sigh
 	if (s->part.i == KR_NONE)
 		return KR_OK;
 	if (mode == KR_GROW_SUM)
-		*wrong = s->part.i == f->h->txns.at[s->txn.i].id.i ? "a transaction's own increment is no part of what it saw" : NULL;
+		*wrong = s->part.i == f->h->txns.at[s->txn.i].id.i
+			? "a transaction's own increment is no part of what it saw"
+			: NULL;
 	else if (mode != KR_GROW_SET && mode != KR_GROW_LIST)
 		*wrong = "the key has no parts";
 	if (mode == KR_GROW_LIST)

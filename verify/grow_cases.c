@@ -1,5 +1,6 @@
-/* What observations of growing keys say of the choices, beside their sources: a list needs all of its elements' transactions, and orders them; and which observations an
- * unknown transaction brings in, where its effects may have been seen. Those that can do without it anyway are left out where that is cheap to tell.
+/* What observations of growing keys say of the choices, beside their sources: a list needs all of its
+ * elements' transactions, and orders them; and which observations an unknown transaction brings in, where its
+ * effects may have been seen. Those that can do without it anyway are left out where that is cheap to tell.
  * Cost: linear in the observations of the keys at hand, and in the arrays that they show. */
 #include "verify/cases.h"
 
@@ -8,12 +9,14 @@
 /* ---- lists ---- */
 
 /* If the observer took effect, so did `add`'s transaction; no append at all: the observer did not. */
-static enum kr_status need(struct kr_cases *c, const struct kr_sight *s, const struct kr_grow_add *add, bool possible)
+static enum kr_status need(struct kr_cases *c, const struct kr_sight *s, const struct kr_grow_add *add,
+	bool possible)
 {
 	uint32_t literal;
 	enum kr_status status;
 
-	if (possible && (!add || add->txn.i == s->txn.i || c->v->h->txns.at[add->txn.i].status == KR_COMMITTED))
+	if (possible &&
+		(!add || add->txn.i == s->txn.i || c->v->h->txns.at[add->txn.i].status == KR_COMMITTED))
 		return KR_OK;
 	kr_cases_begin(c);
 	status = kr_cases_presence(c, s->txn, &literal);
@@ -42,7 +45,8 @@ enum kr_status kr_cases_add_list(struct kr_cases *c, uint32_t s)
 	if (status != KR_OK || count == KR_NONE)
 		return status;
 	for (uint32_t i = 0; i < count && status == KR_OK; i++) {
-		status = kr_grow_appender(f, sight.key, f->grow->members.at[first + i], &add, &adds, &initial);
+		status =
+			kr_grow_appender(f, sight.key, f->grow->members.at[first + i], &add, &adds, &initial);
 		if (status == KR_OK && adds < 2)
 			status = need(c, &sight, add, adds == 1 || initial);
 		if (status == KR_OK)
@@ -57,15 +61,19 @@ enum kr_status kr_cases_add_list_order(struct kr_cases *c, kr_key k, uint32_t a,
 	uint32_t x = 0, y = 0, present;
 	enum kr_status status = KR_OK;
 
-	for (uint32_t i = f->grow->sight_first[k.i]; i < f->grow->sight_first[k.i + 1] && status == KR_OK; i++) {
+	for (uint32_t i = f->grow->sight_first[k.i]; i < f->grow->sight_first[k.i + 1] && status == KR_OK;
+		i++) {
 		const struct kr_grow_sight *s = &f->grow->sights[i];
 
-		if (c->v->h->txns.at[s->txn.i].status != KR_UNKNOWN || f->impossible[s->txn.i] || (status = kr_grow_rank_in(f, s, a, &x)) != KR_OK ||
-			(status = kr_grow_rank_in(f, s, b, &y)) != KR_OK || x == y || x == KR_GROW_VAGUE || y == KR_GROW_VAGUE)
+		if (c->v->h->txns.at[s->txn.i].status != KR_UNKNOWN || f->impossible[s->txn.i] ||
+			(status = kr_grow_rank_in(f, s, a, &x)) != KR_OK ||
+			(status = kr_grow_rank_in(f, s, b, &y)) != KR_OK || x == y || x == KR_GROW_VAGUE ||
+			y == KR_GROW_VAGUE)
 			continue;
 		status = kr_cases_presence(c, s->txn, &present);
 		if (status == KR_OK) { /* not by way of c->clause, which is being built */
-			const uint32_t literals[] = {kr_cases_negate(present), x < y ? literal : kr_cases_negate(literal)};
+			const uint32_t literals[] = {kr_cases_negate(present),
+				x < y ? literal : kr_cases_negate(literal)};
 			status = kr_sat_add(&c->sat, literals, 2);
 		}
 		if (status == KR_OK)
@@ -78,7 +86,12 @@ enum kr_status kr_cases_add_list_order(struct kr_cases *c, kr_key k, uint32_t a,
 
 static struct kr_sight sight_of(const struct kr_facts *f, const struct kr_grow_sight *s, kr_value part)
 {
-	struct kr_sight sight = {.txn = s->txn, .op = s->op, .key = s->key, .part = part, .own = s->own, .own_count = s->own_count};
+	struct kr_sight sight = {.txn = s->txn,
+		.op = s->op,
+		.key = s->key,
+		.part = part,
+		.own = s->own,
+		.own_count = s->own_count};
 
 	sight.saw = kr_saw_of(f->h, &f->h->ops.at[kr_history_op(f->h, s->txn, s->op).i], s->key);
 	return sight;
@@ -123,7 +136,8 @@ static enum kr_status bring_list(struct kr_cases *c, kr_key k, kr_txn t)
 {
 	const struct kr_facts *f = &c->facts;
 	uint32_t rank, present;
-	enum kr_status status = kr_grow_rank(f, k, (uint32_t)(kr_facts_version(f, k, t) - f->versions), &rank);
+	enum kr_status status =
+		kr_grow_rank(f, k, (uint32_t)(kr_facts_version(f, k, t) - f->versions), &rank);
 
 	if (status == KR_OK && rank >= KR_GROW_VAGUE)
 		status = bring_part(c, k, (kr_value){KR_NONE});
@@ -179,7 +193,9 @@ enum kr_status kr_cases_bring_own(struct kr_cases *c, kr_key k, kr_txn t, uint32
 	if (!s)
 		return KR_OK;
 	switch (kr_facts_mode(f, k)) {
-	case KR_GROW_LIST: status = bring(c, s, (kr_value){KR_NONE}); return status == KR_OK && f->grow->deleted[k.i] ? bring(c, s, KR_ABSENT) : status;
+	case KR_GROW_LIST:
+		status = bring(c, s, (kr_value){KR_NONE});
+		return status == KR_OK && f->grow->deleted[k.i] ? bring(c, s, KR_ABSENT) : status;
 	case KR_GROW_VALUES: return bring(c, s, (kr_value){KR_NONE});
 	case KR_GROW_SUM: return bring_whole(c, s);
 	case KR_GROW_SET:
@@ -191,7 +207,8 @@ enum kr_status kr_cases_bring_own(struct kr_cases *c, kr_key k, kr_txn t, uint32
 		for (uint32_t i = 0; i < f->grow->adds.n && status == KR_OK; i++) {
 			const struct kr_grow_add *add = &f->grow->adds.at[i];
 			if (add->key.i == k.i)
-				status = bring(c, s, f->h->ops.at[kr_history_op(f->h, add->txn, add->op).i].a);
+				status =
+					bring(c, s, f->h->ops.at[kr_history_op(f->h, add->txn, add->op).i].a);
 		}
 		return status;
 	default: return KR_OK;
@@ -248,8 +265,11 @@ enum kr_status kr_cases_bring_scans(struct kr_cases *c, kr_key k, kr_txn t)
 	enum kr_status status = KR_OK;
 
 	for (kr_txn r = {0}; r.i < h->txns.n && h->scans.n > 0 && status == KR_OK; r.i++) {
-		for (uint32_t i = 0; i < h->txns.at[r.i].op_count && h->txns.at[r.i].status != KR_ABORTED && status == KR_OK; i++) {
-			if (h->ops.at[kr_history_op(h, r, i).i].scan == KR_NONE || !kr_facts_sight(&c->facts, r, i, k, (kr_value){KR_NONE}, &sight))
+		for (uint32_t i = 0; i < h->txns.at[r.i].op_count && h->txns.at[r.i].status != KR_ABORTED &&
+			status == KR_OK;
+			i++) {
+			if (h->ops.at[kr_history_op(h, r, i).i].scan == KR_NONE ||
+				!kr_facts_sight(&c->facts, r, i, k, (kr_value){KR_NONE}, &sight))
 				continue;
 			if (!sight.saw.predicate && sight.saw.test != KR_SAW_MATCH)
 				continue;

@@ -1,9 +1,12 @@
 /* What an observation of a list, whose elements are appended once, says of its versions.
  *
- * What is read was left by the transaction that appended the last element, and shows all that this one appended; [] is the initial version, or one by who deleted the list. Without deletes every writer of a shown
- * element comes before the writers of those behind it, and all of them before the writers of elements that are not shown (grow_order.c). Otherwise the list is also seen part by part, as a set is: what each
- * transaction appended since it deleted the list itself, if it did, and the initial elements. The newest version that touches a part, by appending it or by deleting the list, tells whether it is there.
- * Cost: linear in the array at hand and in the operations of the transactions at hand. */
+ * What is read was left by the transaction that appended the last element, and shows all that this one
+ * appended; [] is the initial version, or one by who deleted the list. Without deletes every writer of a
+ * shown element comes before the writers of those behind it, and all of them before the writers of elements
+ * that are not shown (grow_order.c). Otherwise the list is also seen part by part, as a set is: what each
+ * transaction appended since it deleted the list itself, if it did, and the initial elements. The newest
+ * version that touches a part, by appending it or by deleting the list, tells whether it is there. Cost:
+ * linear in the array at hand and in the operations of the transactions at hand. */
 #include "verify/facts.h"
 
 /* The last element that t leaves, KR_NONE: it deletes the list last. */
@@ -40,7 +43,8 @@ bool kr_grow_deletes(const struct kr_facts *f, kr_key k, kr_txn t)
 	return deletes;
 }
 
-static enum kr_status equals_initial(const struct kr_facts *f, kr_key k, uint32_t first, uint32_t count, bool *out)
+static enum kr_status equals_initial(const struct kr_facts *f, kr_key k, uint32_t first, uint32_t count,
+	bool *out)
 {
 	const uint32_t *initial;
 	uint32_t n;
@@ -52,7 +56,8 @@ static enum kr_status equals_initial(const struct kr_facts *f, kr_key k, uint32_
 	return status;
 }
 
-static enum kr_status shown_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)
+static enum kr_status shown_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer,
+	bool *out, struct kr_err *err)
 {
 	const struct kr_grow_add *add;
 	uint32_t first, count, adds, element = KR_NONE, last;
@@ -76,8 +81,10 @@ static enum kr_status shown_candidate(const struct kr_facts *f, const struct kr_
 	return status;
 }
 
-/* Whether the observation shows an element that the transaction of this id appended; KR_ABSENT: an initial one. */
-static enum kr_status shows_part(const struct kr_facts *f, const struct kr_sight *s, bool *out, struct kr_err *err)
+/* Whether the observation shows an element that the transaction of this id appended; KR_ABSENT: an initial
+ * one. */
+static enum kr_status shows_part(const struct kr_facts *f, const struct kr_sight *s, bool *out,
+	struct kr_err *err)
 {
 	const struct kr_grow_add *add;
 	uint32_t first, count, adds;
@@ -89,26 +96,33 @@ static enum kr_status shows_part(const struct kr_facts *f, const struct kr_sight
 		status = kr_grow_appender(f, s->key, f->grow->members.at[first + i], &add, &adds, &initial);
 		if (status == KR_OK && adds > 0 && adds + initial > 1)
 			return kr_grow_vague(f, s->key, "equal elements were appended", err);
-		*out = status == KR_OK && (s->part.i == KR_ABSENT.i ? initial : adds == 1 && !initial && f->h->txns.at[add->txn.i].id.i == s->part.i);
+		*out = status == KR_OK &&
+			(s->part.i == KR_ABSENT.i ? initial
+						  : adds == 1 && !initial &&
+						f->h->txns.at[add->txn.i].id.i == s->part.i);
 	}
 	return status;
 }
 
 /* Whether writer's version of the part is there as it was seen, or not there as it was not. */
-static enum kr_status part_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)
+static enum kr_status part_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer,
+	bool *out, struct kr_err *err)
 {
-	bool initial = s->part.i == KR_ABSENT.i, brings = writer.i == KR_NONE ? initial : f->h->txns.at[writer.i].id.i == s->part.i, shown;
+	bool initial = s->part.i == KR_ABSENT.i,
+	     brings = writer.i == KR_NONE ? initial : f->h->txns.at[writer.i].id.i == s->part.i, shown;
 	enum kr_status status;
 
 	*out = false;
 	if (!f->grow->deleted[s->key.i] && !brings)
 		return KR_OK;
 	status = shows_part(f, s, &shown, err);
-	*out = status == KR_OK && shown == brings && (writer.i == KR_NONE || brings || kr_grow_deletes(f, s->key, writer));
+	*out = status == KR_OK && shown == brings &&
+		(writer.i == KR_NONE || brings || kr_grow_deletes(f, s->key, writer));
 	return status;
 }
 
-enum kr_status kr_grow_list_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer, bool *out, struct kr_err *err)
+enum kr_status kr_grow_list_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer,
+	bool *out, struct kr_err *err)
 {
 	uint32_t element = 0;
 	bool empty = false;
@@ -118,7 +132,8 @@ enum kr_status kr_grow_list_candidate(const struct kr_facts *f, const struct kr_
 		return part_candidate(f, s, writer, out, err);
 	if (s->saw.test == KR_SAW_VALUE && s->saw.value.i != KR_ABSENT.i)
 		return shown_candidate(f, s, writer, out, err);
-	status = writer.i == KR_NONE ? kr_grow_initial_is_empty(f, s->key, &empty) : last_left(f, s->key, writer, &element);
+	status = writer.i == KR_NONE ? kr_grow_initial_is_empty(f, s->key, &empty)
+				     : last_left(f, s->key, writer, &element);
 	if (status != KR_OK)
 		return status;
 	return kr_grow_presence_allows(f, s->key, &s->saw, !empty && element != KR_NONE, out, err);

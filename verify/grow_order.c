@@ -1,9 +1,13 @@
 /* The order of writers that lists and sets show, as ranks.
  *
- * A list: by the place of the first element that each of them alone appended. Of a key, the longest list that a committed transaction read says all that the others do. Who has an element that
- * is not there comes behind. Where the list is deleted, each list tells of those that it shows alone. A set that nobody deletes: by the smallest set that a committed transaction read and that shows an element of theirs. If that set shows none of another writer, it is a version at or behind the
- * one's and before the other's. An element that was appended or added more than once tells nothing of its writers, nor does any of a list of untold initial value.
- * Cost: linear in the lists and sets of the key for all of its versions, but for sorting; for one list, its length times what a writer appended. */
+ * A list: by the place of the first element that each of them alone appended. Of a key, the longest list that
+ * a committed transaction read says all that the others do. Who has an element that is not there comes
+ * behind. Where the list is deleted, each list tells of those that it shows alone. A set that nobody deletes:
+ * by the smallest set that a committed transaction read and that shows an element of theirs. If that set
+ * shows none of another writer, it is a version at or behind the one's and before the other's. An element
+ * that was appended or added more than once tells nothing of its writers, nor does any of a list of untold
+ * initial value. Cost: linear in the lists and sets of the key for all of its versions, but for sorting; for
+ * one list, its length times what a writer appended. */
 #include "verify/facts.h"
 
 #include "base/order.h"
@@ -12,9 +16,11 @@ struct members {
 	uint32_t first, count;
 }; /* an array, into kr_grow.members */
 
-/* Where an element that only version i appends stands among the members; KR_NONE where one is missing: versions are shown whole or not at all. `places` (NULL: they are looked for) has, per
- * element, 1 + the first place that shows it. */
-static enum kr_status place_of(const struct kr_facts *f, kr_key k, uint32_t i, const struct members *m, const uint32_t *places, uint32_t *rank)
+/* Where an element that only version i appends stands among the members; KR_NONE where one is missing:
+ * versions are shown whole or not at all. `places` (NULL: they are looked for) has, per element, 1 + the
+ * first place that shows it. */
+static enum kr_status place_of(const struct kr_facts *f, kr_key k, uint32_t i, const struct members *m,
+	const uint32_t *places, uint32_t *rank)
 {
 	const struct kr_history *h = f->h;
 	const struct kr_fact_version *version = &f->versions[i];
@@ -52,7 +58,8 @@ static enum kr_status members_of(const struct kr_facts *f, const struct kr_grow_
 	return kr_grow_shown(f, s->key, s->txn, s->op, s->own_count, &out->first, &out->count);
 }
 
-enum kr_status kr_grow_rank_in(const struct kr_facts *f, const struct kr_grow_sight *s, uint32_t i, uint32_t *rank)
+enum kr_status kr_grow_rank_in(const struct kr_facts *f, const struct kr_grow_sight *s, uint32_t i,
+	uint32_t *rank)
 {
 	struct members m;
 	enum kr_status status = members_of(f, s, &m);
@@ -61,7 +68,8 @@ enum kr_status kr_grow_rank_in(const struct kr_facts *f, const struct kr_grow_si
 	if (status != KR_OK || m.count == KR_NONE || f->untold)
 		return status;
 	status = place_of(f, s->key, i, &m, NULL, rank);
-	if (*rank == KR_NONE && (f->grow->deleted[s->key.i] || (f->versions[i].txn.i == s->txn.i && !f->own_after)))
+	if (*rank == KR_NONE &&
+		(f->grow->deleted[s->key.i] || (f->versions[i].txn.i == s->txn.i && !f->own_after)))
 		*rank = KR_GROW_VAGUE;
 	return status;
 }
@@ -164,11 +172,14 @@ static enum kr_status only_version(const struct kr_facts *f, kr_key k, uint32_t 
 	bool initial;
 	enum kr_status status = kr_grow_appender(f, k, element, &add, &adds, &initial);
 
-	*out = status == KR_OK && adds == 1 && !initial ? (uint32_t)(kr_facts_version(f, k, add->txn) - f->versions) : KR_NONE;
+	*out = status == KR_OK && adds == 1 && !initial
+		? (uint32_t)(kr_facts_version(f, k, add->txn) - f->versions)
+		: KR_NONE;
 	return status;
 }
 
-/* KR_NONE for a version with an element of its own: until a read shows one, it comes behind all that were shown. */
+/* KR_NONE for a version with an element of its own: until a read shows one, it comes behind all that were
+ * shown. */
 static enum kr_status begin_ranks(const struct kr_facts *f, kr_key k)
 {
 	const struct kr_grow *g = f->grow;

@@ -1,5 +1,6 @@
-/* Initial values that the trace does not tell, as choices: which value a register or counter had, or that it was absent; which elements a set had. What an observation that saw the
- * initial version says of them; that a key had one value at most, and that a set with an element was there. Cost: linear in the choices. */
+/* Initial values that the trace does not tell, as choices: which value a register or counter had, or that it
+ * was absent; which elements a set had. What an observation that saw the initial version says of them; that a
+ * key had one value at most, and that a set with an element was there. Cost: linear in the choices. */
 #include "verify/cases.h"
 
 /* 0, or absent: a literal that implies one of them, beside a clause that is being built. */
@@ -9,7 +10,8 @@ static enum kr_status zero_or_absent(struct kr_cases *c, uint32_t zero, uint32_t
 	enum kr_status status = kr_cases_new(c, &either);
 
 	*literal = either;
-	return status == KR_OK ? kr_sat_add(&c->sat, (uint32_t[]){kr_sat_not(either), zero, absent}, 3) : status;
+	return status == KR_OK ? kr_sat_add(&c->sat, (uint32_t[]){kr_sat_not(either), zero, absent}, 3)
+			       : status;
 }
 
 static enum kr_status initial_number(struct kr_cases *c, const struct kr_sight *s, uint32_t *literal)
@@ -20,7 +22,8 @@ static enum kr_status initial_number(struct kr_cases *c, const struct kr_sight *
 
 	if (want.test == KR_COUNT_NEVER || want.test == KR_COUNT_NO_MATCH)
 		return KR_OK;
-	status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, s->key.i, 0, 0, false}, &absent);
+	status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, s->key.i, 0, 0, false},
+		&absent);
 	*literal = want.test == KR_COUNT_ABSENT ? absent : kr_cases_negate(absent);
 	if (status != KR_OK || want.test != KR_COUNT_IS)
 		return status;
@@ -35,22 +38,29 @@ static enum kr_status initial_presence(struct kr_cases *c, const struct kr_sight
 	uint32_t absent;
 	enum kr_status status;
 
-	if (want.test == KR_COUNT_NEVER || (s->part.i != KR_NONE && (s->part.i != KR_ABSENT.i || !none)) || (!none && (want.or_absent || s->own_count > 0)))
+	if (want.test == KR_COUNT_NEVER || (s->part.i != KR_NONE && (s->part.i != KR_ABSENT.i || !none)) ||
+		(!none && (want.or_absent || s->own_count > 0)))
 		return KR_OK;
-	status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, s->key.i, 0, 0, false}, &absent);
+	status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, s->key.i, 0, 0, false},
+		&absent);
 	*literal = none ? absent : kr_cases_negate(absent);
 	return status;
 }
 
-enum kr_status kr_cases_initial_count(struct kr_cases *c, kr_key k, int64_t number, bool or_absent, uint32_t *literal)
+enum kr_status kr_cases_initial_count(struct kr_cases *c, kr_key k, int64_t number, bool or_absent,
+	uint32_t *literal)
 {
 	uint64_t bits = (uint64_t)number;
 	uint32_t absent;
-	enum kr_status status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_INITIAL, k.i, (uint32_t)bits, (uint32_t)(bits >> 32), false}, literal);
+	enum kr_status status = kr_cases_choose(c,
+		(struct kr_cases_choice){KR_CHOICE_INITIAL, k.i, (uint32_t)bits, (uint32_t)(bits >> 32),
+			false},
+		literal);
 
 	if (status != KR_OK || !or_absent)
 		return status;
-	status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, k.i, 0, 0, false}, &absent);
+	status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, k.i, 0, 0, false},
+		&absent);
 	return status == KR_OK ? zero_or_absent(c, *literal, absent, literal) : status;
 }
 
@@ -58,7 +68,8 @@ enum kr_status kr_cases_initial_count(struct kr_cases *c, kr_key k, int64_t numb
 static enum kr_status member(struct kr_cases *c, kr_key k, uint32_t element, uint32_t *literal)
 {
 	uint32_t known = c->choices.n, any;
-	enum kr_status status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_MEMBER, k.i, element, 0, false}, literal);
+	enum kr_status status = kr_cases_choose(c,
+		(struct kr_cases_choice){KR_CHOICE_MEMBER, k.i, element, 0, false}, literal);
 
 	if (status != KR_OK || element == KR_NONE || c->choices.n == known)
 		return status;
@@ -101,9 +112,11 @@ enum kr_status kr_cases_initial(struct kr_cases *c, const struct kr_sight *s, ui
 	*literal = KR_LITERAL_TRUE;
 	if (c->facts.untold && kr_facts_grows(&c->facts, s->key))
 		return initial_grown(c, s, literal);
-	if (!c->facts.untold || c->facts.pins[2 * (size_t)s->key.i].i != KR_NONE || (s->saw.test != KR_SAW_VALUE && s->saw.test != KR_SAW_OTHER))
+	if (!c->facts.untold || c->facts.pins[2 * (size_t)s->key.i].i != KR_NONE ||
+		(s->saw.test != KR_SAW_VALUE && s->saw.test != KR_SAW_OTHER))
 		return KR_OK;
-	status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_INITIAL, s->key.i, s->saw.value.i, 0, false}, literal);
+	status = kr_cases_choose(c,
+		(struct kr_cases_choice){KR_CHOICE_INITIAL, s->key.i, s->saw.value.i, 0, false}, literal);
 	if (s->saw.test == KR_SAW_OTHER)
 		*literal = kr_cases_negate(*literal);
 	return status;
@@ -111,8 +124,8 @@ enum kr_status kr_cases_initial(struct kr_cases *c, const struct kr_sight *s, ui
 
 /* ---- one value each ---- */
 
-/* Says that an untold initial value is one value: a chain of variables per key, "it is one of the values so far", beside the choices of that key. `last` has, per
- * key, the newest variable of its chain. */
+/* Says that an untold initial value is one value: a chain of variables per key, "it is one of the values so
+ * far", beside the choices of that key. `last` has, per key, the newest variable of its chain. */
 enum kr_status kr_cases_add_initials(struct kr_cases *c)
 {
 	uint32_t nkeys = c->v->h->keys.n, *last = kr_mem_alloc(c->mem, nkeys, sizeof *last), so_far;

@@ -1,5 +1,6 @@
-/* What a transaction leaves, on top of what others left: its effects in program order. A value that depends on what was there is computed from what is there now, whatever the
- * transaction was shown. Cost: linear in its operations. */
+/* What a transaction leaves, on top of what others left: its effects in program order. A value that depends
+ * on what was there is computed from what is there now, whatever the transaction was shown. Cost: linear in
+ * its operations. */
 #include "verify/replayed.h"
 #include "verify/saw.h"
 

@@ -1,7 +1,10 @@
-/* Initial values that the trace does not tell, above all of sets and counters. Any would do that fit what was seen, so a certificate of a satisfied level is replayed twice: first with such keys
- * agreeing to everything, which tells what they must have been before anybody wrote them, then with that as their initial value. Of a set these are the elements shown that nobody had
- * added before; of a counter what it was shown to be, or absent where 0 was read, which does not tell; of a register what the first operation fixed, for predicate reads before that one. What a
- * guess does not fit is not judged. Cost: a second replay, only where the trace does not tell initial values. */
+/* Initial values that the trace does not tell, above all of sets and counters. Any would do that fit what was
+ * seen, so a certificate of a satisfied level is replayed twice: first with such keys agreeing to everything,
+ * which tells what they must have been before anybody wrote them, then with that as their initial value. Of a
+ * set these are the elements shown that nobody had added before; of a counter what it was shown to be, or
+ * absent where 0 was read, which does not tell; of a register what the first operation fixed, for predicate
+ * reads before that one. What a guess does not fit is not judged. Cost: a second replay, only where the trace
+ * does not tell initial values. */
 #include "frontend/history_written.h"
 #include "verify/store.h"
 
@@ -20,7 +23,8 @@ void kr_learned_done(struct kr_learned *l)
 
 bool kr_learned_grows(const struct kr_history *h, kr_key k)
 {
-	return kr_history_untold(h) && (h->keys.at[k.i].kind == KR_KIND_SET || h->keys.at[k.i].kind == KR_KIND_COUNTER);
+	return kr_history_untold(h) &&
+		(h->keys.at[k.i].kind == KR_KIND_SET || h->keys.at[k.i].kind == KR_KIND_COUNTER);
 }
 
 bool kr_learned_settles(const struct kr_learned *l, const struct kr_history *h, kr_key k)
@@ -28,11 +32,16 @@ bool kr_learned_settles(const struct kr_learned *l, const struct kr_history *h, 
 	bool settled = !kr_learned_grows(h, k);
 
 	for (uint32_t i = 0; i < l->facts.n && !settled; i++)
-		settled = l->facts.at[i].key.i == k.i && (l->facts.at[i].what == KR_LEARNED_NUMBER || l->facts.at[i].what == KR_LEARNED_ABSENT);
+		settled = l->facts.at[i].key.i == k.i &&
+			(l->facts.at[i].what == KR_LEARNED_NUMBER ||
+				l->facts.at[i].what == KR_LEARNED_ABSENT);
 	return settled;
 }
 
-static enum kr_status learn(struct kr_learned *l, struct kr_learned_fact fact) { return kr_vec_push(l->mem, &l->facts, fact) ? KR_OK : KR_NOMEM; }
+static enum kr_status learn(struct kr_learned *l, struct kr_learned_fact fact)
+{
+	return kr_vec_push(l->mem, &l->facts, fact) ? KR_OK : KR_NOMEM;
+}
 
 static enum kr_status learn_element(struct kr_learned *l, kr_key k, struct kr_piece element)
 {
@@ -54,10 +63,14 @@ enum kr_status kr_learned_add(struct kr_learned *l, kr_key k, int64_t amount)
 		if (!kr_vec_push(l->mem, &l->added, (struct kr_learned_sum){0}))
 			return KR_NOMEM;
 	l->added.at[k.i].any = true;
-	return __builtin_add_overflow(l->added.at[k.i].sum, amount, &l->added.at[k.i].sum) ? KR_UNSUPPORTED : KR_OK;
+	return __builtin_add_overflow(l->added.at[k.i].sum, amount, &l->added.at[k.i].sum) ? KR_UNSUPPORTED
+											   : KR_OK;
 }
 
-struct kr_learned_sum kr_learned_added(const struct kr_learned *l, kr_key k) { return l && k.i < l->added.n ? l->added.at[k.i] : (struct kr_learned_sum){0}; }
+struct kr_learned_sum kr_learned_added(const struct kr_learned *l, kr_key k)
+{
+	return l && k.i < l->added.n ? l->added.at[k.i] : (struct kr_learned_sum){0};
+}
 
 void kr_learned_take_back(struct kr_learned *l, kr_key k, struct kr_learned_sum added)
 {
@@ -113,9 +126,11 @@ enum kr_status kr_learned_value(struct kr_store *s, kr_key k, kr_value value)
 
 enum kr_status kr_learned_other(struct kr_store *s, kr_key k)
 {
-	bool there = kr_learned_added(s->learned, k).any || (s->cells[k.i].kind == KR_CELL_SET && !kr_store_is_absent(s, k));
+	bool there = kr_learned_added(s->learned, k).any ||
+		(s->cells[k.i].kind == KR_CELL_SET && !kr_store_is_absent(s, k));
 
-	return there ? KR_OK : learn(s->learned, (struct kr_learned_fact){.key = k, .what = KR_LEARNED_PRESENT});
+	return there ? KR_OK
+		     : learn(s->learned, (struct kr_learned_fact){.key = k, .what = KR_LEARNED_PRESENT});
 }
 
 /* ---- the second replay ---- */
@@ -130,7 +145,10 @@ static enum kr_status start_key(struct kr_store *s, kr_key k, const struct kr_le
 
 	switch (fact->what) {
 	case KR_LEARNED_VALUE: kr_store_write(s, k, fact->value); return KR_OK;
-	case KR_LEARNED_ELEMENT: return kr_history_may_start_with(s->h, k, fact->element) ? kr_store_put_element(s, k, fact->element) : KR_OK;
+	case KR_LEARNED_ELEMENT:
+		return kr_history_may_start_with(s->h, k, fact->element)
+			? kr_store_put_element(s, k, fact->element)
+			: KR_OK;
 	case KR_LEARNED_PRESENT:
 		if (set)
 			return empty ? kr_store_put_element(s, k, some_element) : KR_OK;
@@ -161,7 +179,8 @@ enum kr_status kr_learned_start(struct kr_store *s)
 			kr_store_write(s, k, KR_ABSENT);
 	for (size_t round = 0; round < KR_COUNT(rounds); round++)
 		for (uint32_t i = 0; i < l->facts.n && status == KR_OK; i++)
-			if (l->facts.at[i].what >= rounds[round].least && l->facts.at[i].what <= rounds[round].most)
+			if (l->facts.at[i].what >= rounds[round].least &&
+				l->facts.at[i].what <= rounds[round].most)
 				status = start_key(s, l->facts.at[i].key, &l->facts.at[i]);
 	return status;
 }

@@ -1,7 +1,10 @@
-/* What a level forbids, in the verifier's terms, read from the level as it states itself (krait/level.h), krait's own as a plug-in's: the level *is* its patterns, so nothing else needs to be believed.
+/* What a level forbids, in the verifier's terms, read from the level as it states itself (krait/level.h),
+ * krait's own as a plug-in's: the level *is* its patterns, so nothing else needs to be believed.
  *
- * Only shapes that the verifier can check both ways are taken: a first pattern that forbids every cycle of some kinds, and further patterns of cycles with one rw. Which
- * worlds prove the level follows from the patterns: a world of snapshot isolation has no cycle but with two rw in a row, one of prefix consistency none whose rw comes after a ww. */
+ * Only shapes that the verifier can check both ways are taken: a first pattern that forbids every cycle of
+ * some kinds, and further patterns of cycles with one rw. Which worlds prove the level follows from the
+ * patterns: a world of snapshot isolation has no cycle but with two rw in a row, one of prefix consistency
+ * none whose rw comes after a ww. */
 #include "verify/verifier.h"
 
 #define WR KR_BIT(KR_WR)
@@ -48,15 +51,19 @@ static const char *first_failure(const struct test *tests, size_t n)
 	return NULL;
 }
 
-/* Every cycle of some kinds, or all but those with two rw in a row, with an rw after a ww, with an rw of a predicate, or with two readers. */
+/* Every cycle of some kinds, or all but those with two rw in a row, with an rw after a ww, with an rw of a
+ * predicate, or with two readers. */
 static const char *wrong_first(const struct kr_pattern *p)
 {
 	uint32_t kinds = p->allowed & ~ORDERS;
 	bool rw = kinds & RW;
 	const struct test tests[] = {
 		{p->allowed, "`allowed` is empty: no cycle is forbidden"},
-		{(p->allowed & ORDERS) == ORDERS, "`allowed` lacks so or rt: the first pattern has both (they count as far as the order asked for has them)"},
-		{kinds == WW || kinds == (WR | WW) || kinds == (WR | WW | RW), "`allowed` is, beside so and rt, not ww, wr and ww, or wr, ww and rw"},
+		{(p->allowed & ORDERS) == ORDERS,
+			"`allowed` lacks so or rt: the first pattern has both (they count as far as the "
+			"order asked for has them)"},
+		{kinds == WW || kinds == (WR | WW) || kinds == (WR | WW | RW),
+			"`allowed` is, beside so and rt, not ww, wr and ww, or wr, ww and rw"},
 		{!p->once, "`once` is for further patterns"},
 		{!p->needed, "`needed` is not looked for"},
 		{!p->longest, "`longest` is for further patterns, where it is 2"},
@@ -84,9 +91,11 @@ static const char *wrong_first(const struct kr_pattern *p)
 static const char *wrong_further(const struct kr_pattern *p)
 {
 	uint32_t kinds = p->allowed & ~ORDERS;
-	bool orders = (p->allowed & ORDERS) == ORDERS, pair = p->longest == 2, before = p->sight == KR_SIGHT_BEFORE;
+	bool orders = (p->allowed & ORDERS) == ORDERS, pair = p->longest == 2,
+	     before = p->sight == KR_SIGHT_BEFORE;
 	const struct test tests[] = {
-		{p->once == RW && kinds & RW, "`once` is not rw, or `allowed` lacks it: a further pattern has exactly one rw"},
+		{p->once == RW && kinds & RW,
+			"`once` is not rw, or `allowed` lacks it: a further pattern has exactly one rw"},
 		{!p->lonely, "`lonely` is for the first pattern"},
 		{!p->lead, "`lead` is for the first pattern"},
 		{!p->needed, "`needed` is not looked for"},
@@ -96,13 +105,18 @@ static const char *wrong_further(const struct kr_pattern *p)
 		{orders || !(p->allowed & ORDERS), "`allowed` has one of so and rt, expected both or none"},
 		{!(kinds & ~(WR | WW | RW)), "`allowed` has a kind that is none of wr, ww, rw, so and rt"},
 		{!p->same_key || pair, "`same_key` does not combine with `longest` other than 2"},
-		{!p->same_key || (kinds == (WW | RW) && !orders), "`same_key` does not combine with `allowed` other than ww and rw"},
+		{!p->same_key || (kinds == (WW | RW) && !orders),
+			"`same_key` does not combine with `allowed` other than ww and rw"},
 		{!p->same_key || !p->sight, "`same_key` does not combine with `sight`"},
 		{p->same_key || kinds & WR, "`allowed` lacks wr, which it may with `same_key` only"},
 		{!before || pair, "`sight` KR_SIGHT_BEFORE does not combine with `longest` other than 2"},
-		{!before || (kinds == (WR | RW) && !orders), "`sight` KR_SIGHT_BEFORE does not combine with `allowed` other than wr and rw"},
-		{!pair || p->sight != KR_SIGHT_NOT_AFTER, "`sight` KR_SIGHT_NOT_AFTER does not combine with `longest` 2"},
-		{p->same_key || before || orders, "`allowed` lacks so and rt, which it may with `same_key` or `sight` KR_SIGHT_BEFORE only"},
+		{!before || (kinds == (WR | RW) && !orders),
+			"`sight` KR_SIGHT_BEFORE does not combine with `allowed` other than wr and rw"},
+		{!pair || p->sight != KR_SIGHT_NOT_AFTER,
+			"`sight` KR_SIGHT_NOT_AFTER does not combine with `longest` 2"},
+		{p->same_key || before || orders,
+			"`allowed` lacks so and rt, which it may with `same_key` or `sight` KR_SIGHT_BEFORE "
+			"only"},
 	};
 
 	return first_failure(tests, KR_COUNT(tests));
@@ -118,13 +132,18 @@ static const char *wrong_pattern(const struct kr_level *level, int i)
 		return "`allowed` or `sight` has a value that there is not";
 	if (i == 0)
 		return wrong_first(p);
-	return is_plain(&level->forbidden[0]) ? wrong_further(p) : "there is a further pattern, so the first one must allow wr, ww, so and rt";
+	return is_plain(&level->forbidden[0])
+		? wrong_further(p)
+		: "there is a further pattern, so the first one must allow wr, ww, so and rt";
 }
 
 /* ---- which worlds ---- */
 
 /* No world of snapshot isolation has such a cycle. */
-static bool snapshots_avoid(const struct kr_pattern *p) { return !(p->allowed & RW) || p->once == RW || p->lonely & RW || (p->lead && !(p->lead & RW)); }
+static bool snapshots_avoid(const struct kr_pattern *p)
+{
+	return !(p->allowed & RW) || p->once == RW || p->lonely & RW || (p->lead && !(p->lead & RW));
+}
 
 /* No world of prefix consistency has: where an rw is, one comes after a ww. */
 static bool prefixes_avoid(const struct kr_pattern *p)
@@ -161,7 +180,8 @@ const char *kr_rule_state(const struct kr_level *level, struct kr_rule *out, int
 		.anomalies = level->anomalies & KR_ANOMALIES_ALL,
 		.snapshots = all_avoid(level, snapshots_avoid),
 		.prefixes = all_avoid(level, prefixes_avoid),
-		.graph = !first->lonely && !first->lead && (!(first->allowed & RW) || first->item_only || first->one_reader),
+		.graph = !first->lonely && !first->lead &&
+			(!(first->allowed & RW) || first->item_only || first->one_reader),
 	};
 	while (n-- > 0)
 		out->cycles[n] = translate(&level->forbidden[n]);

@@ -9,7 +9,8 @@
 
 const char *kr_names_describe(const json_t *json)
 {
-	static const char *const names[] = {"an object", "an array", "a string", "an integer", "a real number", "true", "false", "null"};
+	static const char *const names[] = {"an object", "an array", "a string", "an integer",
+		"a real number", "true", "false", "null"};
 
 	return json ? names[json_typeof(json)] : "nothing";
 }
@@ -56,7 +57,10 @@ static uint64_t hash_json(const json_t *json)
 		return hash_real(json_real_value(json));
 	if (json_is_boolean(json))
 		return hash_word(0, json_is_true(json) ? KR_VALUE_TRUE : KR_VALUE_FALSE);
-	return hash_word(json_string_length(json) ? kr_hash_bytes(json_string_value(json), json_string_length(json)) : 0, KR_VALUE_STRING);
+	return hash_word(json_string_length(json)
+			? kr_hash_bytes(json_string_value(json), json_string_length(json))
+			: 0,
+		KR_VALUE_STRING);
 }
 
 static bool equals(const struct kr_value_entry *e, const json_t *json)
@@ -64,14 +68,19 @@ static bool equals(const struct kr_value_entry *e, const json_t *json)
 	switch (e->type) {
 	case KR_VALUE_INT: return json_is_integer(json) && json_integer_value(json) == e->integer;
 	case KR_VALUE_REAL: return json_is_real(json) && json_real_value(json) == e->real;
-	case KR_VALUE_STRING: return json_is_string(json) && json_string_length(json) == e->length && memcmp(json_string_value(json), e->text, e->length) == 0;
+	case KR_VALUE_STRING:
+		return json_is_string(json) && json_string_length(json) == e->length &&
+			memcmp(json_string_value(json), e->text, e->length) == 0;
 	case KR_VALUE_FALSE: return json_is_false(json);
 	case KR_VALUE_TRUE: return json_is_true(json);
 	default: return false;
 	}
 }
 
-static kr_value name_at(const struct kr_names *n, bool of_keys, uint32_t i) { return of_keys ? n->h->keys.at[i].name : n->h->txns.at[i].id; }
+static kr_value name_at(const struct kr_names *n, bool of_keys, uint32_t i)
+{
+	return of_keys ? n->h->keys.at[i].name : n->h->txns.at[i].id;
+}
 
 static enum kr_status fill_names(struct kr_names *n, bool of_keys)
 {
@@ -95,19 +104,25 @@ static enum kr_status find_name(struct kr_names *n, bool of_keys, const json_t *
 	if (status != KR_OK)
 		return status;
 	if (!is_name(json))
-		return bad(n, "expected the %s, found %s", of_keys ? "name of a key" : "id of a transaction", kr_names_describe(json));
-	for (kr_table_iter it = kr_table_find(table, hash_json(json)); (id = kr_table_next(table, &it)) != KR_NONE;) {
+		return bad(n, "expected the %s, found %s", of_keys ? "name of a key" : "id of a transaction",
+			kr_names_describe(json));
+	for (kr_table_iter it = kr_table_find(table, hash_json(json));
+		(id = kr_table_next(table, &it)) != KR_NONE;) {
 		if (equals(kr_history_value(n->h, name_at(n, of_keys, id)), json)) {
 			*out = id;
 			return KR_OK;
 		}
 	}
 	if (json_is_string(json))
-		return bad(n, "the trace has no %s \"%.80s\"", of_keys ? "key" : "transaction", json_string_value(json));
+		return bad(n, "the trace has no %s \"%.80s\"", of_keys ? "key" : "transaction",
+			json_string_value(json));
 	return bad(n, "the trace has no such %s", of_keys ? "key" : "transaction");
 }
 
-static bool is_compound(const struct kr_value_entry *e) { return e->type == KR_VALUE_ARRAY || e->type == KR_VALUE_OBJECT; }
+static bool is_compound(const struct kr_value_entry *e)
+{
+	return e->type == KR_VALUE_ARRAY || e->type == KR_VALUE_OBJECT;
+}
 
 static enum kr_status fill_values(struct kr_names *n)
 {
@@ -146,14 +161,21 @@ enum kr_status kr_names_value(struct kr_names *n, const json_t *json, kr_value *
 		if (equals_compound(&n->h->values.at[out->i], json))
 			return KR_OK;
 	if (!compound)
-		for (kr_table_iter it = kr_table_find(&n->values, hash_json(json)); (out->i = kr_table_next(&n->values, &it)) != KR_NONE;)
+		for (kr_table_iter it = kr_table_find(&n->values, hash_json(json));
+			(out->i = kr_table_next(&n->values, &it)) != KR_NONE;)
 			if (equals(&n->h->values.at[out->i], json))
 				return KR_OK;
 	return bad(n, "the trace has no such value");
 }
 
-enum kr_status kr_names_txn(struct kr_names *n, const json_t *json, kr_txn *out) { return find_name(n, false, json, &out->i); }
-enum kr_status kr_names_key(struct kr_names *n, const json_t *json, kr_key *out) { return find_name(n, true, json, &out->i); }
+enum kr_status kr_names_txn(struct kr_names *n, const json_t *json, kr_txn *out)
+{
+	return find_name(n, false, json, &out->i);
+}
+enum kr_status kr_names_key(struct kr_names *n, const json_t *json, kr_key *out)
+{
+	return find_name(n, true, json, &out->i);
+}
 
 void kr_names_done(struct kr_names *n)
 {

@@ -1,5 +1,6 @@
-/* What a line of JSON names, found in the history that it speaks of. Private to the readers of witnesses and findings. Names are looked up in tables made for one line,
- * since the history's own interning is not for readers; filled on first use. */
+/* What a line of JSON names, found in the history that it speaks of. Private to the readers of witnesses and
+ * findings. Names are looked up in tables made for one line, since the history's own interning is not for
+ * readers; filled on first use. */
 #ifndef KR_VERIFY_NAMES_H
 #define KR_VERIFY_NAMES_H
 

@@ -1,15 +1,19 @@
-/* A serial order proves serializability when it holds each transaction at most once, all committed and no aborted ones, keeps to the session and
- * real-time order asked for and to version orders that the trace gives, and every operation, replayed in it, shows what the trace says. Starts and commits
- * are such an order with two steps per transaction: who comes before another in an order has committed when the other one starts.
- * A transaction of unknown outcome may be left out; nothing has to come after one, since it may have taken effect late. Real time takes one sweep: a
- * transaction is misplaced iff one before it was invoked after it had returned, and of those before it the one invoked last decides.
- * Cost: linear, but for given orders that meet in transactions left out: once more per step from one to the next. */
+/* A serial order proves serializability when it holds each transaction at most once, all committed and no
+ * aborted ones, keeps to the session and real-time order asked for and to version orders that the trace
+ * gives, and every operation, replayed in it, shows what the trace says. Starts and commits are such an order
+ * with two steps per transaction: who comes before another in an order has committed when the other one
+ * starts. A transaction of unknown outcome may be left out; nothing has to come after one, since it may have
+ * taken effect late. Real time takes one sweep: a transaction is misplaced iff one before it was invoked
+ * after it had returned, and of those before it the one invoked last decides. Cost: linear, but for given
+ * orders that meet in transactions left out: once more per step from one to the next. */
 #include "verify/given.h"
 #include "verify/verifier.h"
 
 struct order {
 	struct kr_verifier *v;
-	uint32_t *start; /* per transaction, KR_NONE: left out; where it starts; the same array as place where that is one step */
+	/* per transaction, KR_NONE: left out; where it starts; the same array as place where that is one
+	 * step */
+	uint32_t *start;
 	uint32_t *place; /* where it commits */
 	bool points;     /* starts and commits are steps of their own */
 	bool updaters;   /* only transactions that write have a place to keep to */
@@ -25,11 +29,14 @@ static enum kr_status check_members(const struct order *o)
 	for (uint32_t i = 0; i < cert->serial.n; i++) {
 		kr_txn t = cert->serial.at[i];
 		if (t.i >= h->txns.n)
-			return kr_err_set(o->v->err, KR_BAD, "place %u of the order names no transaction", (unsigned)i);
+			return kr_err_set(o->v->err, KR_BAD, "place %u of the order names no transaction",
+				(unsigned)i);
 		if (o->place[t.i] != KR_NONE)
-			return kr_err_set(o->v->err, KR_BAD, "%s is %s in the order", kr_verify_txn_name(h, t).text, o->points ? "three times" : "twice");
+			return kr_err_set(o->v->err, KR_BAD, "%s is %s in the order",
+				kr_verify_txn_name(h, t).text, o->points ? "three times" : "twice");
 		if (h->txns.at[t.i].status == KR_ABORTED)
-			return kr_err_set(o->v->err, KR_BAD, "%s is in the order, but was aborted", kr_verify_txn_name(h, t).text);
+			return kr_err_set(o->v->err, KR_BAD, "%s is in the order, but was aborted",
+				kr_verify_txn_name(h, t).text);
 		if (o->points && o->start[t.i] == KR_NONE)
 			o->start[t.i] = i;
 		else
@@ -37,9 +44,11 @@ static enum kr_status check_members(const struct order *o)
 	}
 	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
 		if (o->points && o->start[t.i] != KR_NONE && o->place[t.i] == KR_NONE)
-			return kr_err_set(o->v->err, KR_BAD, "%s starts in the order, but does not commit", kr_verify_txn_name(h, t).text);
+			return kr_err_set(o->v->err, KR_BAD, "%s starts in the order, but does not commit",
+				kr_verify_txn_name(h, t).text);
 		if (h->txns.at[t.i].status == KR_COMMITTED && o->place[t.i] == KR_NONE)
-			return kr_err_set(o->v->err, KR_BAD, "%s committed, but is not in the order", kr_verify_txn_name(h, t).text);
+			return kr_err_set(o->v->err, KR_BAD, "%s committed, but is not in the order",
+				kr_verify_txn_name(h, t).text);
 	}
 	return KR_OK;
 }
@@ -55,8 +64,9 @@ static enum kr_status check_sessions(const struct order *o, kr_txn *last)
 		if (session == KR_NONE || o->place[t.i] == KR_NONE)
 			continue;
 		if (last[session].i != KR_NONE && o->start[t.i] < o->place[last[session].i])
-			return kr_err_set(o->v->err, KR_BAD, "%s comes after %s in their session, but before it in the order", kr_verify_txn_name(h, t).text,
-				kr_verify_txn_name(h, last[session]).text);
+			return kr_err_set(o->v->err, KR_BAD,
+				"%s comes after %s in their session, but before it in the order",
+				kr_verify_txn_name(h, t).text, kr_verify_txn_name(h, last[session]).text);
 		if (h->txns.at[t.i].status == KR_COMMITTED)
 			last[session] = t;
 	}
@@ -79,7 +89,9 @@ bool kr_verify_returned_before(const struct kr_history *h, kr_txn a, kr_txn b)
 	const struct kr_transaction *first = &h->txns.at[a.i], *second = &h->txns.at[b.i];
 	int64_t end;
 
-	return first->flags & KR_TXN_HAS_END && !__builtin_add_overflow(first->end_returned, h->clock_skew, &end) && end < second->begin_invoked;
+	return first->flags & KR_TXN_HAS_END &&
+		!__builtin_add_overflow(first->end_returned, h->clock_skew, &end) &&
+		end < second->begin_invoked;
 }
 
 static enum kr_status check_real_time(const struct order *o)
@@ -90,19 +102,23 @@ static enum kr_status check_real_time(const struct order *o)
 
 	for (uint32_t i = 0; i < cert->serial.n; i++) {
 		kr_txn t = cert->serial.at[i];
-		if (latest.i != KR_NONE && i == o->place[t.i] && h->txns.at[t.i].status == KR_COMMITTED && kr_verify_returned_before(h, t, latest))
-			return kr_err_set(o->v->err, KR_BAD, "%s had returned before %s was invoked, but comes after it in the order",
+		if (latest.i != KR_NONE && i == o->place[t.i] && h->txns.at[t.i].status == KR_COMMITTED &&
+			kr_verify_returned_before(h, t, latest))
+			return kr_err_set(o->v->err, KR_BAD,
+				"%s had returned before %s was invoked, but comes after it in the order",
 				kr_verify_txn_name(h, t).text, kr_verify_txn_name(h, latest).text);
 		if (i == o->start[t.i] && h->txns.at[t.i].flags & KR_TXN_HAS_BEGIN &&
-			(latest.i == KR_NONE || h->txns.at[t.i].begin_invoked > h->txns.at[latest.i].begin_invoked))
+			(latest.i == KR_NONE ||
+				h->txns.at[t.i].begin_invoked > h->txns.at[latest.i].begin_invoked))
 			latest = t;
 	}
 	return KR_OK;
 }
 
-/* One list: every member comes after those before it. `after`: per (key, transaction) that was left out, 1 + the last place in the order of what the lists have before it;
- * *news is set when that grows. */
-static enum kr_status check_given_order(const struct order *o, const struct kr_given *given, const struct kr_version_order *list, uint32_t *after, bool *news)
+/* One list: every member comes after those before it. `after`: per (key, transaction) that was left out, 1 +
+ * the last place in the order of what the lists have before it; *news is set when that grows. */
+static enum kr_status check_given_order(const struct order *o, const struct kr_given *given,
+	const struct kr_version_order *list, uint32_t *after, bool *news)
 {
 	const struct kr_history *h = o->v->h;
 	uint32_t last = 0;
@@ -116,15 +132,18 @@ static enum kr_status check_given_order(const struct order *o, const struct kr_g
 			continue;
 		}
 		if (o->place[t.i] + 1 < last)
-			return kr_err_set(o->v->err, KR_BAD, "the trace has %s before %s as writers of %s, the order has them the other way round",
-				kr_verify_txn_name(h, o->v->cert->serial.at[last - 1]).text, kr_verify_txn_name(h, t).text,
-				kr_verify_key_name(h, list->key).text);
+			return kr_err_set(o->v->err, KR_BAD,
+				"the trace has %s before %s as writers of %s, the order has them the other "
+				"way round",
+				kr_verify_txn_name(h, o->v->cert->serial.at[last - 1]).text,
+				kr_verify_txn_name(h, t).text, kr_verify_key_name(h, list->key).text);
 		last = o->place[t.i] + 1;
 	}
 	return KR_OK;
 }
 
-/* Lists may meet in a transaction that was left out: what one has before it comes before what another has after it. */
+/* Lists may meet in a transaction that was left out: what one has before it comes before what another has
+ * after it. */
 static enum kr_status check_given_orders(const struct order *o)
 {
 	const struct kr_history *h = o->v->h;
@@ -145,7 +164,8 @@ static enum kr_status check_given_orders(const struct order *o)
 	while (!status && news) {
 		news = false;
 		for (uint32_t i = 0; i < h->version_orders.n && !status; i++)
-			if ((status = check_given_order(o, &given, &h->version_orders.at[i], after, &news)) == KR_OK)
+			if ((status = check_given_order(o, &given, &h->version_orders.at[i], after, &news)) ==
+				KR_OK)
 				status = kr_ctx_tick(o->v->ctx);
 	}
 	kr_mem_free(given.mem, after, h->order_writers.n, sizeof *after);

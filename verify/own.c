@@ -1,8 +1,11 @@
-/* A transaction must see what it has written itself: its operations are executed on a map of its own, one after the other, and compared.
+/* A transaction must see what it has written itself: its operations are executed on a map of its own, one
+ * after the other, and compared.
  *
- * A key that does not grow has the value written last. Of a key that grows, what was there before the transaction is not known until it deletes the key or is shown it; till
- * then a list must end with its own elements, a set must have them, and the key must be there. From then on it is known altogether, and must be what is shown.
- * Cost: linear in the operations and what they show; predicate reads times the keys written. */
+ * A key that does not grow has the value written last. Of a key that grows, what was there before the
+ * transaction is not known until it deletes the key or is shown it; till then a list must end with its own
+ * elements, a set must have them, and the key must be there. From then on it is known altogether, and must be
+ * what is shown. Cost: linear in the operations and what they show; predicate reads times the keys
+ * written. */
 #include "verify/own.h"
 
 #include <string.h>
@@ -14,7 +17,10 @@ static bool grows(const struct kr_own *o, kr_key k)
 	return kind == KR_KIND_COUNTER || kind == KR_KIND_LIST || kind == KR_KIND_SET;
 }
 
-static struct kr_own_key *find(struct kr_own *o, kr_key k) { return o->place[k.i] ? &o->keys.at[o->place[k.i] - 1] : NULL; }
+static struct kr_own_key *find(struct kr_own *o, kr_key k)
+{
+	return o->place[k.i] ? &o->keys.at[o->place[k.i] - 1] : NULL;
+}
 
 static void forget(struct kr_own *o)
 {
@@ -53,7 +59,8 @@ static enum kr_status add_known(struct kr_own *o, const struct kr_operation *op,
 	if (status != KR_OK)
 		return status;
 	if (__builtin_add_overflow(before, kr_history_value(o->h, op->a)->integer, &after))
-		return kr_err_set(err, KR_UNSUPPORTED, "%s goes beyond 64 bits", kr_history_brief(o->h, o->h->keys.at[op->key.i].name, name, sizeof name));
+		return kr_err_set(err, KR_UNSUPPORTED, "%s goes beyond 64 bits",
+			kr_history_brief(o->h, o->h->keys.at[op->key.i].name, name, sizeof name));
 	kr_store_put(&o->store, op->key, (struct kr_cell){KR_CELL_INT, .integer = after});
 	return KR_OK;
 }
@@ -93,7 +100,8 @@ static void learn(struct kr_own *o, struct kr_own_key *own, const struct kr_saw 
 
 /* ---- comparing ---- */
 
-static enum kr_status shows_known(struct kr_own *o, const struct kr_operation *op, kr_key k, const struct kr_saw *saw, bool *out, struct kr_err *err)
+static enum kr_status shows_known(struct kr_own *o, const struct kr_operation *op, kr_key k,
+	const struct kr_saw *saw, bool *out, struct kr_err *err)
 {
 	const struct kr_history *h = o->h;
 	const struct kr_value_entry *value;
@@ -107,12 +115,14 @@ static enum kr_status shows_known(struct kr_own *o, const struct kr_operation *o
 	case KR_SAW_UNTOLD:
 		value = kr_history_value(h, op->b);
 		status = kr_store_count(&o->store, k, &before, err);
-		*out = status == KR_OK && value->type == KR_VALUE_INT && !__builtin_add_overflow(before, kr_history_value(h, op->a)->integer, &after) &&
+		*out = status == KR_OK && value->type == KR_VALUE_INT &&
+			!__builtin_add_overflow(before, kr_history_value(h, op->a)->integer, &after) &&
 			after == value->integer;
 		return status;
 	case KR_SAW_VALUE:
 		value = kr_history_value(h, saw->value);
-		if (absent && op->kind == KR_OP_READ && h->keys.at[k.i].kind == KR_KIND_COUNTER && value->type == KR_VALUE_INT && value->integer == 0) {
+		if (absent && op->kind == KR_OP_READ && h->keys.at[k.i].kind == KR_KIND_COUNTER &&
+			value->type == KR_VALUE_INT && value->integer == 0) {
 			*out = true;
 			return KR_OK;
 		}
@@ -127,7 +137,8 @@ static enum kr_status shows_known(struct kr_own *o, const struct kr_operation *o
 }
 
 /* Whether the array has the own elements: at its end, in order, or, of a set, anywhere. */
-static enum kr_status has_own(const struct kr_own *o, const struct kr_own_key *own, const struct kr_value_entry *array, bool *out)
+static enum kr_status has_own(const struct kr_own *o, const struct kr_own_key *own,
+	const struct kr_value_entry *array, bool *out)
 {
 	bool list = o->h->keys.at[own->key.i].kind == KR_KIND_LIST;
 	uint32_t n = own->elements.n, count = 0, position = 0;
@@ -144,8 +155,10 @@ static enum kr_status has_own(const struct kr_own *o, const struct kr_own_key *o
 		text.n = 0;
 		kr_history_json_value(o->h, own->elements.at[i], &text);
 		position = 0;
-		for (size_t at = 1; kr_piece_next(array->text, array->length, &at, &piece) && !text.failed; position++)
-			found |= (!list || position == count - n + i) && piece.length == text.n && memcmp(piece.text, kr_str_text(&text), text.n) == 0;
+		for (size_t at = 1; kr_piece_next(array->text, array->length, &at, &piece) && !text.failed;
+			position++)
+			found |= (!list || position == count - n + i) && piece.length == text.n &&
+				memcmp(piece.text, kr_str_text(&text), text.n) == 0;
 		*out = found;
 	}
 
@@ -156,11 +169,14 @@ static enum kr_status has_own(const struct kr_own *o, const struct kr_own_key *o
 }
 
 /* Of a key that grows and is there, though what it has besides own elements is not known. */
-static enum kr_status shows_own(struct kr_own *o, const struct kr_own_key *own, const struct kr_saw *saw, bool *out)
+static enum kr_status shows_own(struct kr_own *o, const struct kr_own_key *own, const struct kr_saw *saw,
+	bool *out)
 {
 	const struct kr_history *h = o->h;
-	const struct kr_scan *scan = saw->test == KR_SAW_MATCH || saw->test == KR_SAW_NO_MATCH ? &h->scans.at[saw->scan] : NULL;
-	const struct kr_value_entry *value = kr_history_value(h, saw->test == KR_SAW_VALUE ? saw->value : KR_ABSENT);
+	const struct kr_scan *scan =
+		saw->test == KR_SAW_MATCH || saw->test == KR_SAW_NO_MATCH ? &h->scans.at[saw->scan] : NULL;
+	const struct kr_value_entry *value =
+		kr_history_value(h, saw->test == KR_SAW_VALUE ? saw->value : KR_ABSENT);
 	struct kr_operand any = {.type = KR_VALUE_ARRAY, .text = {"[]", 2}};
 	bool counter = h->keys.at[own->key.i].kind == KR_KIND_COUNTER;
 
@@ -169,7 +185,8 @@ static enum kr_status shows_own(struct kr_own *o, const struct kr_own_key *own, 
 		return KR_OK;
 	if (scan) {
 		o->vague |= counter ? kr_where_of_values(h, scan) : kr_where_of_elements(h, scan);
-		*out = counter || kr_where_of_elements(h, scan) || kr_where_holds_of(h, scan, own->key, &any) == (saw->test == KR_SAW_MATCH);
+		*out = counter || kr_where_of_elements(h, scan) ||
+			kr_where_holds_of(h, scan, own->key, &any) == (saw->test == KR_SAW_MATCH);
 		return KR_OK;
 	}
 	if (counter) {
@@ -180,8 +197,8 @@ static enum kr_status shows_own(struct kr_own *o, const struct kr_own_key *own, 
 	return *out ? has_own(o, own, value, out) : KR_OK;
 }
 
-static enum kr_status shows(struct kr_own *o, const struct kr_own_key *own, const struct kr_operation *op, const struct kr_saw *saw, bool *out,
-	struct kr_err *err)
+static enum kr_status shows(struct kr_own *o, const struct kr_own_key *own, const struct kr_operation *op,
+	const struct kr_saw *saw, bool *out, struct kr_err *err)
 {
 	if (!grows(o, own->key))
 		return kr_saw_allows(o->h, saw, own->key, own->value, out, err);
@@ -190,7 +207,8 @@ static enum kr_status shows(struct kr_own *o, const struct kr_own_key *own, cons
 
 /* ---- asking ---- */
 
-enum kr_status kr_own_agrees_at(struct kr_own *o, kr_txn t, uint32_t op, kr_key k, bool *wrote, bool *out, struct kr_err *err)
+enum kr_status kr_own_agrees_at(struct kr_own *o, kr_txn t, uint32_t op, kr_key k, bool *wrote, bool *out,
+	struct kr_err *err)
 {
 	const struct kr_operation *at = NULL;
 	struct kr_own_key *own = NULL;
@@ -220,7 +238,8 @@ enum kr_status kr_own_agrees_at(struct kr_own *o, kr_txn t, uint32_t op, kr_key 
 }
 
 /* What an operation shows of a key that was written before. */
-static enum kr_status look_at(struct kr_own *o, struct kr_own_key *own, const struct kr_operation *op, bool *out, struct kr_err *err)
+static enum kr_status look_at(struct kr_own *o, struct kr_own_key *own, const struct kr_operation *op,
+	bool *out, struct kr_err *err)
 {
 	struct kr_saw saw = kr_saw_of(o->h, op, own->key);
 	enum kr_status status = KR_OK;
@@ -232,7 +251,8 @@ static enum kr_status look_at(struct kr_own *o, struct kr_own_key *own, const st
 	return status == KR_OK ? kr_ctx_tick(o->ctx) : status;
 }
 
-enum kr_status kr_own_agrees(struct kr_own *o, kr_txn t, bool *out, uint32_t *op, kr_key *key, struct kr_err *err)
+enum kr_status kr_own_agrees(struct kr_own *o, kr_txn t, bool *out, uint32_t *op, kr_key *key,
+	struct kr_err *err)
 {
 	enum kr_status status = KR_OK;
 

@@ -1,5 +1,6 @@
-/* Whether a cycle of a certificate is one that its level forbids: it must meet every demand of one of the level's patterns (levels.c). That its edges are what they
- * claim is checked before (edges.c). Cost: linear in the cycle, but for transactions whose writes have to be looked for. */
+/* Whether a cycle of a certificate is one that its level forbids: it must meet every demand of one of the
+ * level's patterns (levels.c). That its edges are what they claim is checked before (edges.c). Cost: linear
+ * in the cycle, but for transactions whose writes have to be looked for. */
 #include <stdio.h>
 
 #include "verify/saw.h"
@@ -32,7 +33,8 @@ static bool forbids_lost_updates(const struct kr_rule_cycle *cycle)
 {
 	const uint32_t both = KR_BIT(KR_WW) | KR_BIT(KR_RW);
 
-	return (cycle->kinds & both) == both && cycle->sight == KR_RULE_ANY && (!cycle->before_rw || cycle->before_rw & KR_BIT(KR_WW));
+	return (cycle->kinds & both) == both && cycle->sight == KR_RULE_ANY &&
+		(!cycle->before_rw || cycle->before_rw & KR_BIT(KR_WW));
 }
 
 bool kr_rule_forbids_lost_updates(const struct kr_rule *rule, const struct kr_history *h)
@@ -47,7 +49,10 @@ bool kr_rule_forbids_lost_updates(const struct kr_rule *rule, const struct kr_hi
 	return false;
 }
 
-static const struct kr_cert_edge *edge_before(const struct matching *m, uint32_t i) { return &m->edges[i ? i - 1 : m->count - 1]; }
+static const struct kr_cert_edge *edge_before(const struct matching *m, uint32_t i)
+{
+	return &m->edges[i ? i - 1 : m->count - 1];
+}
 
 static uint32_t order_kinds(const struct matching *m)
 {
@@ -71,15 +76,19 @@ static const char *wrong_rw(const struct matching *m, uint32_t i)
 		return NULL;
 	if (before->kind != KR_WR)
 		return "an rw that does not come after a wr";
-	return before->op < e->op + (rule->sight == KR_RULE_NOT_AFTER) ? NULL : "a wr that was seen later than what was overwritten";
+	return before->op < e->op + (rule->sight == KR_RULE_NOT_AFTER)
+		? NULL
+		: "a wr that was seen later than what was overwritten";
 }
 
-/* The version of a part that was seen need not be the version of the key that was: that one may come later and have left the part as it was. Where ww counts as wr does, and a cycle may be as long as it
- * is, ww leads there; else the cycle needs that the version of the key is the one that the edge comes from. */
+/* The version of a part that was seen need not be the version of the key that was: that one may come later
+ * and have left the part as it was. Where ww counts as wr does, and a cycle may be as long as it is, ww leads
+ * there; else the cycle needs that the version of the key is the one that the edge comes from. */
 static bool needs_whole(const struct matching *m)
 {
 	for (uint32_t i = 0; i < m->count; i++)
-		if (m->edges[i].kind == KR_WR && m->edges[i].part.i != KR_NONE && (m->rule->pair || !(m->rule->kinds & KR_BIT(KR_WW))))
+		if (m->edges[i].kind == KR_WR && m->edges[i].part.i != KR_NONE &&
+			(m->rule->pair || !(m->rule->kinds & KR_BIT(KR_WW))))
 			return true;
 	return false;
 }
@@ -167,8 +176,9 @@ enum kr_status kr_verify_pattern(struct kr_verifier *v, uint32_t cycle, bool *wh
 			*whole = needs_whole(&m);
 			return KR_OK;
 		}
-		n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", i ? ", and " : "", why); /* has the room: no reason is longer than 50 bytes */
+		/* has the room: no reason is longer than 50 bytes */
+		n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", i ? ", and " : "", why);
 	}
-	return kr_err_set(v->err, KR_BAD, "cycle %u is not one that %s with order %s forbids: it has %s", (unsigned)cycle + 1, v->rule->id,
-		kr_order_name(v->cert->order), all);
+	return kr_err_set(v->err, KR_BAD, "cycle %u is not one that %s with order %s forbids: it has %s",
+		(unsigned)cycle + 1, v->rule->id, kr_order_name(v->cert->order), all);
 }

@@ -1,5 +1,7 @@
-/* Untold initial lists that reads pin down: a list that nobody deletes only grows, so what a committed transaction read begins with the initial one, and an element that nobody who may have taken effect appended is an initial
- * one. Where the shortest list read ends with such an element, or is empty, it is the initial one. Cost: linear in the operations, and in the texts of the lists read and of the elements appended. */
+/* Untold initial lists that reads pin down: a list that nobody deletes only grows, so what a committed
+ * transaction read begins with the initial one, and an element that nobody who may have taken effect appended
+ * is an initial one. Where the shortest list read ends with such an element, or is empty, it is the initial
+ * one. Cost: linear in the operations, and in the texts of the lists read and of the elements appended. */
 #include "verify/saw.h"
 #include "verify/store.h"
 
@@ -58,7 +60,8 @@ static enum kr_status unpin(struct kr_store *s, struct pin *pins, const struct k
 	if (!pin || pin->value.i == KR_NONE || pin->count == 0)
 		return KR_OK;
 	status = kr_store_text_of(s, op->a, &text);
-	if (status == KR_OK && text.length == pin->last.length && memcmp(text.text, pin->last.text, text.length) == 0)
+	if (status == KR_OK && text.length == pin->last.length &&
+		memcmp(text.text, pin->last.text, text.length) == 0)
 		pin->value.i = KR_NONE;
 	return status;
 }
@@ -69,7 +72,9 @@ static enum kr_status each_op(struct kr_store *s, struct pin *pins, bool first)
 	enum kr_status status = KR_OK;
 
 	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
-		for (uint32_t i = 0; i < h->txns.at[t.i].op_count && h->txns.at[t.i].status != KR_ABORTED && status == KR_OK; i++) {
+		for (uint32_t i = 0; i < h->txns.at[t.i].op_count && h->txns.at[t.i].status != KR_ABORTED &&
+			status == KR_OK;
+			i++) {
 			const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
 
 			if (first)
@@ -94,7 +99,8 @@ enum kr_status kr_store_pin_lists(struct kr_store *s)
 	if (status == KR_OK)
 		status = each_op(s, pins, false);
 	for (kr_key k = {0}; status == KR_OK && k.i < n; k.i++)
-		if (s->h->keys.at[k.i].kind == KR_KIND_LIST && pins[k.i].value.i != KR_NONE && !pins[k.i].deleted)
+		if (s->h->keys.at[k.i].kind == KR_KIND_LIST && pins[k.i].value.i != KR_NONE &&
+			!pins[k.i].deleted)
 			kr_store_write(s, k, pins[k.i].value);
 	kr_mem_free(s->mem, pins, n, sizeof *pins);
 	return status;

@@ -1,11 +1,15 @@
-/* Which transactions of unknown outcome cannot have taken effect, and which initial values are fixed by what was read.
+/* Which transactions of unknown outcome cannot have taken effect, and which initial values are fixed by what
+ * was read.
  *
- * Starts from "all are possible" and takes away a transaction when it contradicts itself or made an observation that no version still possible
- * explains; that can take the last explanation from others. A committed observation that only the initial version can explain tells what its
- * untold value is, or is not; an unknown transaction that needs it to be two values is impossible. What is left is the greatest solution, so that
- * what was taken away is absent from every world. Each observation that matters watches one explanation; only when that is taken away it looks for the next one, from
- * there on, since explanations do not come back. Cost: linear in observations and the explanations tried, mostly one each; predicate reads by unknown
- * transactions, or all where initial values are not told, times keys. Lists and sets: possible_grow.c. */
+ * Starts from "all are possible" and takes away a transaction when it contradicts itself or made an
+ * observation that no version still possible explains; that can take the last explanation from others. A
+ * committed observation that only the initial version can explain tells what its untold value is, or is not;
+ * an unknown transaction that needs it to be two values is impossible. What is left is the greatest solution,
+ * so that what was taken away is absent from every world. Each observation that matters watches one
+ * explanation; only when that is taken away it looks for the next one, from there on, since explanations do
+ * not come back. Cost: linear in observations and the explanations tried, mostly one each; predicate reads by
+ * unknown transactions, or all where initial values are not told, times keys. Lists and sets:
+ * possible_grow.c. */
 #include "verify/possible.h"
 
 #include "base/hash.h"
@@ -19,7 +23,10 @@ enum kr_status kr_possible_take_away(struct kr_possible *p, kr_txn t)
 	return kr_vec_push(&p->ctx->mem, &p->queue, t) ? KR_OK : KR_NOMEM;
 }
 
-static bool is_unknown(const struct kr_possible *p, kr_txn t) { return p->f->h->txns.at[t.i].status == KR_UNKNOWN; }
+static bool is_unknown(const struct kr_possible *p, kr_txn t)
+{
+	return p->f->h->txns.at[t.i].status == KR_UNKNOWN;
+}
 
 /* ---- untold initial values ---- */
 
@@ -39,7 +46,8 @@ static enum kr_status deny(struct kr_facts *f, kr_key k, kr_value value, bool *a
 {
 	if (kr_facts_denied(f, k, value))
 		return KR_OK;
-	if (!kr_table_reserve(f->mem, &f->denied_table) || !kr_vec_push(f->mem, &f->denied, (struct kr_row){k, value}))
+	if (!kr_table_reserve(f->mem, &f->denied_table) ||
+		!kr_vec_push(f->mem, &f->denied, (struct kr_row){k, value}))
 		return KR_NOMEM;
 	kr_table_insert(&f->denied_table, kr_hash_pair(k.i, value.i), f->denied.n - 1);
 	*added = true;
@@ -59,7 +67,8 @@ static enum kr_status tell(struct kr_possible *p, const struct kr_sight *s)
 	return status != KR_OK || !news || kr_vec_push(&p->ctx->mem, &p->told, s->key) ? status : KR_NOMEM;
 }
 
-/* Notes that an unknown transaction needs the untold initial value of the key to be what it saw: it is impossible if it needs another one, too. */
+/* Notes that an unknown transaction needs the untold initial value of the key to be what it saw: it is
+ * impossible if it needs another one, too. */
 static enum kr_status need(struct kr_possible *p, const struct kr_sight *s)
 {
 	struct kr_mem *mem = &p->ctx->mem;
@@ -68,12 +77,15 @@ static enum kr_status need(struct kr_possible *p, const struct kr_sight *s)
 
 	if (s->saw.test != KR_SAW_VALUE)
 		return KR_OK;
-	for (kr_table_iter it = kr_table_find(&p->need_table, hash); (id = kr_table_next(&p->need_table, &it)) != KR_NONE;) {
+	for (kr_table_iter it = kr_table_find(&p->need_table, hash);
+		(id = kr_table_next(&p->need_table, &it)) != KR_NONE;) {
 		const struct kr_fact_sight *n = &p->needs.at[id];
 		if (n->key.i == s->key.i && n->txn.i == s->txn.i)
 			return n->value.i == s->saw.value.i ? KR_OK : kr_possible_take_away(p, s->txn);
 	}
-	if (!kr_table_reserve(mem, &p->need_table) || !kr_vec_push(mem, &p->needs, (struct kr_fact_sight){.txn = s->txn, .key = s->key, .value = s->saw.value}))
+	if (!kr_table_reserve(mem, &p->need_table) ||
+		!kr_vec_push(mem, &p->needs,
+			(struct kr_fact_sight){.txn = s->txn, .key = s->key, .value = s->saw.value}))
 		return KR_NOMEM;
 	kr_table_insert(&p->need_table, hash, p->needs.n - 1);
 	return KR_OK;
@@ -148,7 +160,8 @@ enum kr_status kr_possible_watch(struct kr_possible *p, const struct kr_sight *s
 
 /* ---- the observations that matter ---- */
 
-static enum kr_status watch_if_external(struct kr_possible *p, kr_txn t, uint32_t op, kr_key k, const struct kr_saw *saw)
+static enum kr_status watch_if_external(struct kr_possible *p, kr_txn t, uint32_t op, kr_key k,
+	const struct kr_saw *saw)
 {
 	struct kr_sight sight;
 	bool external = kr_facts_sight_of(p->f, t, op, k, saw, (kr_value){KR_NONE}, &sight);
@@ -158,7 +171,8 @@ static enum kr_status watch_if_external(struct kr_possible *p, kr_txn t, uint32_
 	return kr_possible_watch(p, &sight);
 }
 
-/* The rows of a predicate read by themselves, and the keys that it did not return; returned[k]: 1 + the operation that returned k last. */
+/* The rows of a predicate read by themselves, and the keys that it did not return; returned[k]: 1 + the
+ * operation that returned k last. */
 static enum kr_status watch_scan(struct kr_possible *p, kr_txn t, uint32_t index, uint32_t *returned)
 {
 	const struct kr_history *h = p->f->h;
@@ -252,7 +266,8 @@ static enum kr_status look_again(struct kr_possible *p, kr_txn gone)
 {
 	enum kr_status status = KR_OK;
 
-	for (uint32_t i = p->reliance_of[gone.i]; i != KR_NONE && status == KR_OK; i = p->reliances.at[i].next)
+	for (uint32_t i = p->reliance_of[gone.i]; i != KR_NONE && status == KR_OK;
+		i = p->reliances.at[i].next)
 		status = kr_possible_take_away(p, p->reliances.at[i].reader);
 	for (uint32_t w = p->watch_of[gone.i], next; w != KR_NONE && status == KR_OK; w = next) {
 		next = p->watches.at[w].next;
@@ -281,7 +296,8 @@ static enum kr_status exclude(struct kr_possible *p)
 	if (status == KR_OK && p->f->grow)
 		status = kr_possible_grow(p);
 	while (status == KR_OK && (p->queue.n > 0 || p->told.n > 0))
-		status = p->queue.n > 0 ? look_again(p, kr_vec_pop(&p->queue)) : look_at_initial(p, kr_vec_pop(&p->told));
+		status = p->queue.n > 0 ? look_again(p, kr_vec_pop(&p->queue))
+					: look_at_initial(p, kr_vec_pop(&p->told));
 	return status;
 }
 

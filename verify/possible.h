@@ -1,4 +1,5 @@
-/* What the search for transactions that cannot have taken effect has found so far. Private to verify/possible*.c. */
+/* What the search for transactions that cannot have taken effect has found so far. Private to
+ * verify/possible*.c. */
 #ifndef KR_VERIFY_POSSIBLE_H
 #define KR_VERIFY_POSSIBLE_H
 
@@ -10,7 +11,8 @@ struct kr_possible_watch {
 	uint32_t next;             /* of the same transaction, or of the same key's initial version */
 };
 
-struct kr_reliance { kr_txn reader; uint32_t next; }; /* it shows something that only the transaction at hand can have left */
+/* it shows something that only the transaction at hand can have left */
+struct kr_reliance { kr_txn reader; uint32_t next; };
 
 struct kr_possible {
 	struct kr_facts *f;
@@ -19,7 +21,8 @@ struct kr_possible {
 	KR_VEC(kr_key) told;                  /* something new is known of their initial values */
 	KR_VEC(struct kr_possible_watch) watches;
 	uint32_t *watch_of;                   /* per transaction: its watches, KR_NONE: none */
-	uint32_t *initial_of;                 /* per key of untold initial value: those that nothing but that explains */
+	/* per key of untold initial value: those that nothing but that explains */
+	uint32_t *initial_of;
 	KR_VEC(struct kr_reliance) reliances;
 	uint32_t *reliance_of;                /* per transaction */
 	KR_VEC(struct kr_fact_sight) needs;   /* what unknown transactions need untold initial values to be */
@@ -32,7 +35,8 @@ enum kr_status kr_possible_take_away(struct kr_possible *p, kr_txn t);
 /* Makes the observation one that is watched, if its explanations may go. */
 enum kr_status kr_possible_watch(struct kr_possible *p, const struct kr_sight *s);
 
-/* possible_grow.c: the observations of lists and sets by unknown transactions, beside those of the keys as a whole. */
+/* possible_grow.c: the observations of lists and sets by unknown transactions, beside those of the keys as a
+ * whole. */
 enum kr_status kr_possible_grow(struct kr_possible *p);
 
 #endif

@@ -1,14 +1,21 @@
 /* Which unknown transactions showed of a list or set what no world has.
  *
- * A version of a list is the initial elements, unless it has been deleted, and then what whole transactions appended, one after the other; without deletes, of two versions, one begins with the other. So a list
- * that shows elements which nobody else appended, torn, twice or out of order, or that differs from one that a committed transaction read, was never there; and if it was, so were all
- * whose elements it shows. A set has no element twice and none that nobody added; each element was seen, or not, in some version that touches it; and what one transaction alone added is there together.
- * Elements that several transactions appended say nothing here. Cost: linear in the lists; for sets, their elements times the reads by unknown transactions. */
+ * A version of a list is the initial elements, unless it has been deleted, and then what whole transactions
+ * appended, one after the other; without deletes, of two versions, one begins with the other. So a list that
+ * shows elements which nobody else appended, torn, twice or out of order, or that differs from one that a
+ * committed transaction read, was never there; and if it was, so were all whose elements it shows. A set has
+ * no element twice and none that nobody added; each element was seen, or not, in some version that touches
+ * it; and what one transaction alone added is there together. Elements that several transactions appended say
+ * nothing here. Cost: linear in the lists; for sets, their elements times the reads by unknown
+ * transactions. */
 #include "verify/possible.h"
 
 #include "base/hash.h"
 
-static bool is_unknown(const struct kr_possible *p, kr_txn t) { return p->f->h->txns.at[t.i].status == KR_UNKNOWN; }
+static bool is_unknown(const struct kr_possible *p, kr_txn t)
+{
+	return p->f->h->txns.at[t.i].status == KR_UNKNOWN;
+}
 
 /* Without t, the reader cannot have seen what it shows. */
 static enum kr_status rely(struct kr_possible *p, kr_txn reader, kr_txn t)
@@ -24,7 +31,10 @@ static enum kr_status rely(struct kr_possible *p, kr_txn reader, kr_txn t)
 }
 
 /* The i-th member of an array that was taken apart at `first`. */
-static uint32_t member(const struct kr_possible *p, uint32_t first, uint32_t i) { return p->f->grow->members.at[first + i]; }
+static uint32_t member(const struct kr_possible *p, uint32_t first, uint32_t i)
+{
+	return p->f->grow->members.at[first + i];
+}
 
 struct shown { /* an array: members are found by number, since they may move */
 	const struct kr_grow_sight *sight;
@@ -40,7 +50,8 @@ static enum kr_status show(const struct kr_possible *p, const struct kr_grow_sig
 /* ---- lists ---- */
 
 /* What `t` appended stands at place `at`, whole; *next is behind it. */
-static enum kr_status check_run(const struct kr_possible *p, const struct shown *s, kr_txn t, uint32_t at, uint32_t *next, bool *fits)
+static enum kr_status check_run(const struct kr_possible *p, const struct shown *s, kr_txn t, uint32_t at,
+	uint32_t *next, bool *fits)
 {
 	const struct kr_history *h = p->f->h;
 	uint32_t element;
@@ -48,7 +59,8 @@ static enum kr_status check_run(const struct kr_possible *p, const struct shown 
 	enum kr_status status = KR_OK;
 
 	*next = at;
-	for (uint32_t i = kr_grow_left_from(p->f, s->sight->key, t, &deletes); i < h->txns.at[t.i].op_count && status == KR_OK && *fits; i++) {
+	for (uint32_t i = kr_grow_left_from(p->f, s->sight->key, t, &deletes);
+		i < h->txns.at[t.i].op_count && status == KR_OK && *fits; i++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
 
 		if (op->kind != KR_OP_APPEND || op->key.i != s->sight->key.i)
@@ -69,11 +81,13 @@ static enum kr_status check_list(struct kr_possible *p, const struct shown *s, b
 	const uint32_t *members = NULL;
 	uint32_t at, adds, initials;
 	bool initial;
-	enum kr_status status = kr_grow_array(f->grow, f->h->keys.at[s->sight->key.i].initial, &members, &initials);
+	enum kr_status status =
+		kr_grow_array(f->grow, f->h->keys.at[s->sight->key.i].initial, &members, &initials);
 
 	if (status != KR_OK || initials == KR_NONE)
 		return status;
-	if (f->grow->deleted[s->sight->key.i] && (s->count == 0 || initials == 0 || member(p, s->first, 0) != members[0]))
+	if (f->grow->deleted[s->sight->key.i] &&
+		(s->count == 0 || initials == 0 || member(p, s->first, 0) != members[0]))
 		initials = 0; /* they are gone */
 	*fits = s->count >= initials;
 	for (at = 0; at < initials && *fits; at++)
@@ -113,7 +127,8 @@ static enum kr_status check_beginning(const struct kr_possible *p, const struct 
 
 /* ---- sets ---- */
 
-static enum kr_status in_array(const struct kr_possible *p, const struct shown *s, uint32_t element, uint32_t end, bool *out)
+static enum kr_status in_array(const struct kr_possible *p, const struct shown *s, uint32_t element,
+	uint32_t end, bool *out)
 {
 	*out = false;
 	for (uint32_t i = 0; i < end && !*out; i++)
@@ -143,7 +158,8 @@ static enum kr_status check_whole(const struct kr_possible *p, const struct show
 static enum kr_status check_set(const struct kr_possible *p, const struct shown *s, bool *fits)
 {
 	const struct kr_facts *f = p->f;
-	bool grows_only = !f->grow->deleted[s->sight->key.i] && s->sight->own_count == 0, initial, twice = false;
+	bool grows_only = !f->grow->deleted[s->sight->key.i] && s->sight->own_count == 0, initial,
+	     twice = false;
 	const struct kr_grow_add *add;
 	uint32_t adds;
 	enum kr_status status = KR_OK;
@@ -154,8 +170,10 @@ static enum kr_status check_set(const struct kr_possible *p, const struct shown 
 		status = kr_grow_appender(f, s->sight->key, element, &add, &adds, &initial);
 		if (status == KR_OK)
 			status = in_array(p, s, element, i, &twice);
-		*fits = status == KR_OK && !twice && (adds > 0 || initial || kr_grow_may_start_with(f, s->sight->key, element));
-		if (*fits && grows_only && adds == 1 && !initial && !f->untold && add->txn.i != s->sight->txn.i)
+		*fits = status == KR_OK && !twice &&
+			(adds > 0 || initial || kr_grow_may_start_with(f, s->sight->key, element));
+		if (*fits && grows_only && adds == 1 && !initial && !f->untold &&
+			add->txn.i != s->sight->txn.i)
 			status = check_whole(p, s, add->txn, fits);
 	}
 	return status;
@@ -169,12 +187,14 @@ static enum kr_status watch_element(struct kr_possible *p, const struct kr_grow_
 	kr_value part = f->h->ops.at[kr_history_op(f->h, add->txn, add->op).i].a;
 	enum kr_status status = KR_OK;
 
-	for (uint32_t i = g->sight_first[add->key.i]; i < g->sight_first[add->key.i + 1] && status == KR_OK; i++) {
+	for (uint32_t i = g->sight_first[add->key.i]; i < g->sight_first[add->key.i + 1] && status == KR_OK;
+		i++) {
 		struct kr_sight sight;
 		const char *wrong = NULL;
 
 		if (!is_unknown(p, g->sights[i].txn) || f->impossible[g->sights[i].txn.i] ||
-			!kr_facts_sight(f, g->sights[i].txn, g->sights[i].op, add->key, part, &sight) || sight.saw.test != KR_SAW_VALUE)
+			!kr_facts_sight(f, g->sights[i].txn, g->sights[i].op, add->key, part, &sight) ||
+			sight.saw.test != KR_SAW_VALUE)
 			continue;
 		status = kr_grow_check_part(f, &sight, &wrong);
 		if (status == KR_OK && !wrong)
@@ -192,7 +212,8 @@ static enum kr_status watch_initial(struct kr_possible *p, const struct kr_grow_
 	struct kr_sight s;
 	enum kr_status status;
 
-	if (!p->f->grow->deleted[sight->key.i] || !kr_facts_sight(p->f, sight->txn, sight->op, sight->key, KR_ABSENT, &s))
+	if (!p->f->grow->deleted[sight->key.i] ||
+		!kr_facts_sight(p->f, sight->txn, sight->op, sight->key, KR_ABSENT, &s))
 		return KR_OK;
 	status = kr_grow_check_part(p->f, &s, &wrong);
 	return status == KR_OK && !wrong ? kr_possible_watch(p, &s) : status;
@@ -205,7 +226,8 @@ static enum kr_status check_sight(struct kr_possible *p, const struct kr_grow_si
 	bool fits = true;
 	enum kr_status status;
 
-	if (!is_unknown(p, sight->txn) || p->f->impossible[sight->txn.i] || (mode != KR_GROW_LIST && mode != KR_GROW_SET))
+	if (!is_unknown(p, sight->txn) || p->f->impossible[sight->txn.i] ||
+		(mode != KR_GROW_LIST && mode != KR_GROW_SET))
 		return KR_OK;
 	if (mode == KR_GROW_LIST && p->f->untold)
 		return KR_OK;
@@ -234,7 +256,9 @@ enum kr_status kr_possible_grow(struct kr_possible *p)
 		const struct kr_grow_add *add = &g->adds.at[i];
 		kr_table_iter it = kr_grow_adds(g, add->key, add->element);
 
-		if (kr_facts_mode(p->f, add->key) == KR_GROW_SET && kr_grow_next_add(g, &it, add->key, add->element) == add) /* each element once */
+		/* each element once */
+		if (kr_facts_mode(p->f, add->key) == KR_GROW_SET &&
+			kr_grow_next_add(g, &it, add->key, add->element) == add)
 			status = watch_element(p, add);
 	}
 	return status;

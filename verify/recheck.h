@@ -1,6 +1,6 @@
-/* What the parts of the check of findings share. Private to verify/finding*.c and verify/recheck*.c. Nothing here comes
- * from mechanisms/: instants, versions and what was seen are derived anew, for the keys and transactions that a finding
- * names, each when it is asked for. */
+/* What the parts of the check of findings share. Private to verify/finding*.c and verify/recheck*.c. Nothing
+ * here comes from mechanisms/: instants, versions and what was seen are derived anew, for the keys and
+ * transactions that a finding names, each when it is asked for. */
 #ifndef KR_VERIFY_RECHECK_H
 #define KR_VERIFY_RECHECK_H
 
@@ -32,10 +32,12 @@ struct kr_recheck {
 	const struct kr_finding *f;
 	struct kr_err *err;
 	struct kr_grounds *grounds;      /* what was derived is noted there; NULL: nobody asks */
-	struct kr_span *ops;             /* by operation that counts: of transactions whose instants were derived */
+	/* by operation that counts: of transactions whose instants were derived */
+	struct kr_span *ops;
 	struct kr_instants *txns;        /* by transaction: kr_recheck_instants */
 	uint32_t *writer_first;          /* by key, and one more: into writers; NULL: not asked for so far */
-	kr_txn *writers;                 /* who tried to write it, perhaps several times in a row, in the order of transactions */
+	/* who tried to write it, perhaps several times in a row, in the order of transactions */
+	kr_txn *writers;
 	kr_key key;                      /* whose versions are in `versions` */
 	KR_VEC(struct kr_newly) versions;
 };
@@ -46,9 +48,12 @@ enum kr_status kr_recheck_one(struct kr_recheck *r); /* r->f: does it hold? */
 void kr_recheck_end(struct kr_recheck *r);
 
 /* recheck_instants.c */
-const struct kr_instants *kr_recheck_instants(const struct kr_recheck *r, kr_txn t);    /* derived when they are first asked for */
-struct kr_span kr_recheck_op(const struct kr_recheck *r, kr_txn t, uint32_t index); /* when the operation ran */
-struct kr_span kr_recheck_entry(const struct kr_recheck *r, kr_txn t, const struct kr_walk *walk); /* when that entry ran */
+/* derived when they are first asked for */
+const struct kr_instants *kr_recheck_instants(const struct kr_recheck *r, kr_txn t);
+/* when the operation ran */
+struct kr_span kr_recheck_op(const struct kr_recheck *r, kr_txn t, uint32_t index);
+/* when that entry ran */
+struct kr_span kr_recheck_entry(const struct kr_recheck *r, kr_txn t, const struct kr_walk *walk);
 
 /* recheck_versions.c */
 enum kr_status kr_recheck_versions(struct kr_recheck *r, kr_key key);
@@ -61,7 +66,9 @@ struct kr_span kr_recheck_lock(const struct kr_recheck *r, kr_txn t, enum kr_loc
 bool kr_recheck_precedes(const struct kr_recheck *r, const struct kr_newly *v, const struct kr_newly *u);
 int64_t kr_recheck_gone(const struct kr_recheck *r, const struct kr_newly *v);
 bool kr_recheck_is_shadow(const struct kr_recheck *r, const struct kr_newly *u);
-bool kr_recheck_could_be_seen(const struct kr_recheck *r, kr_txn reader, const struct kr_newly *v, struct kr_span at); /* what the reader wrote replaces nothing for it */
+/* what the reader wrote replaces nothing for it */
+bool kr_recheck_could_be_seen(const struct kr_recheck *r, kr_txn reader, const struct kr_newly *v,
+	struct kr_span at);
 
 /* recheck_sight.c */
 struct kr_sighted {
@@ -72,30 +79,42 @@ struct kr_sighted {
 	int64_t number;
 	kr_value own_value;
 	struct kr_span at;
-	bool allowed;         /* the key was returned twice, and one of the rows is the reader's own, as the profile allows */
-	bool shared;          /* its snapshot is the transaction's, or, alone in a statement, that of other rows */
+	/* the key was returned twice, and one of the rows is the reader's own, as the profile allows */
+	bool allowed;
+	/* its snapshot is the transaction's, or, alone in a statement, that of other rows */
+	bool shared;
 };
-void kr_recheck_sight(const struct kr_recheck *r, kr_txn t, uint32_t op, kr_key key, const struct kr_saw *saw, struct kr_sighted *out);
+void kr_recheck_sight(const struct kr_recheck *r, kr_txn t, uint32_t op, kr_key key, const struct kr_saw *saw,
+	struct kr_sighted *out);
 bool kr_recheck_allows(const struct kr_recheck *r, const struct kr_sighted *s, kr_key key, kr_value value);
 /* Where all that shares the snapshot of the sight can have been seen: *out holds `n` spans; none: nowhere. */
 KR_VEC_NAMED(kr_places, struct kr_span);
 enum kr_status kr_recheck_shared(struct kr_recheck *r, kr_txn t, uint32_t op, struct kr_places *out);
 /* How often the operation returned the key. */
 uint32_t kr_recheck_times(const struct kr_recheck *r, const struct kr_operation *op, kr_key key);
-/* Some version, or moment, explains the sight at `at`; r->versions are the key's. *only: the one version, or NULL. */
-bool kr_recheck_explained(const struct kr_recheck *r, kr_txn t, const struct kr_sighted *s, kr_key key, const struct kr_newly **only);
+/* Some version, or moment, explains the sight at `at`; r->versions are the key's. *only: the one version, or
+ * NULL. */
+bool kr_recheck_explained(const struct kr_recheck *r, kr_txn t, const struct kr_sighted *s, kr_key key,
+	const struct kr_newly **only);
 
 /* Every sight of the operation that a snapshot can be shared for. */
-typedef enum kr_status kr_sight_visit(struct kr_recheck *r, kr_txn t, uint32_t op, kr_key key, const struct kr_saw *saw, void *data);
-enum kr_status kr_recheck_each_sight(struct kr_recheck *r, kr_txn t, uint32_t op, kr_sight_visit *visit, void *data);
-kr_sight_visit kr_recheck_share; /* `data`: struct kr_places, which is narrowed to where the sight can have been seen */
+typedef enum kr_status kr_sight_visit(struct kr_recheck *r, kr_txn t, uint32_t op, kr_key key,
+	const struct kr_saw *saw, void *data);
+enum kr_status kr_recheck_each_sight(struct kr_recheck *r, kr_txn t, uint32_t op, kr_sight_visit *visit,
+	void *data);
+/* `data`: struct kr_places, which is narrowed to where the sight can have been seen */
+kr_sight_visit kr_recheck_share;
 
 /* grounds.c: do nothing where nobody asks. */
 struct kr_gap kr_recheck_gap(struct kr_point before, struct kr_point after);
 void kr_recheck_note(const struct kr_recheck *r, struct kr_gap gap);
-void kr_recheck_note_order(const struct kr_recheck *r, const struct kr_newly *v, const struct kr_newly *u, uint32_t edge); /* why v precedes u */
-void kr_recheck_note_locks(const struct kr_recheck *r, kr_txn t, struct kr_span taken, kr_txn u); /* t took its lock before u gave up its own */
-void kr_recheck_note_value(const struct kr_recheck *r, const struct kr_sighted *s); /* no version explains the sight of r->f */
+/* why v precedes u */
+void kr_recheck_note_order(const struct kr_recheck *r, const struct kr_newly *v, const struct kr_newly *u,
+	uint32_t edge);
+/* t took its lock before u gave up its own */
+void kr_recheck_note_locks(const struct kr_recheck *r, kr_txn t, struct kr_span taken, kr_txn u);
+/* no version explains the sight of r->f */
+void kr_recheck_note_value(const struct kr_recheck *r, const struct kr_sighted *s);
 enum kr_status kr_recheck_note_clash(struct kr_recheck *r); /* the snapshot of r->f has no instant */
 struct kr_point kr_recheck_snapshot(const struct kr_recheck *r, kr_txn t, int64_t at);
 
@@ -107,8 +126,14 @@ enum kr_status kr_recheck_declared(struct kr_recheck *r); /* recheck_declared.c 
 bool kr_recheck_new_row(const struct kr_recheck *r, kr_txn later, kr_key key); /* recheck_pairs.c */
 
 /* Marks of an operation of a transaction that is carried; of others 0. */
-static inline bool kr_recheck_carried(const struct kr_recheck *r, kr_txn t) { return r->claims.marks && r->claims.marks->txns[t.i] & KR_MARK_CARRIED; }
-static inline unsigned kr_recheck_marks(const struct kr_recheck *r, kr_txn t, kr_op op) { return kr_recheck_carried(r, t) ? r->claims.marks->ops[op.i] : 0; }
+static inline bool kr_recheck_carried(const struct kr_recheck *r, kr_txn t)
+{
+	return r->claims.marks && r->claims.marks->txns[t.i] & KR_MARK_CARRIED;
+}
+static inline unsigned kr_recheck_marks(const struct kr_recheck *r, kr_txn t, kr_op op)
+{
+	return kr_recheck_carried(r, t) ? r->claims.marks->ops[op.i] : 0;
+}
 
 static inline enum kr_status kr_recheck_fail(const struct kr_recheck *r, const char *what)
 {

@@ -8,7 +8,8 @@ struct edge_check {
 	struct kr_sighted s;         /* of wr and rw */
 	struct kr_places places;     /* of what shares its snapshot */
 	const struct kr_newly *only; /* what it must have seen, or NULL */
-	bool plain_snapshot;         /* ww: the target saw the source before it wrote, by the rule of the first updater */
+	/* ww: the target saw the source before it wrote, by the rule of the first updater */
+	bool plain_snapshot;
 };
 
 static const struct kr_newly *version_of(const struct kr_recheck *r, kr_txn t)
@@ -23,7 +24,8 @@ static const struct kr_newly *version_of(const struct kr_recheck *r, kr_txn t)
 
 static bool meets_places(const struct edge_check *c, const struct kr_newly *v)
 {
-	int64_t from = v->txn.i == KR_NONE ? INT64_MIN : kr_recheck_instants(c->r, v->txn)->commit.from, gone = kr_recheck_gone(c->r, v);
+	int64_t from = v->txn.i == KR_NONE ? INT64_MIN : kr_recheck_instants(c->r, v->txn)->commit.from,
+		gone = kr_recheck_gone(c->r, v);
 
 	for (uint32_t i = 0; i < c->places.n; i++)
 		if (from <= c->places.at[i].to && c->places.at[i].from <= gone)
@@ -45,8 +47,8 @@ static void narrow(struct edge_check *c, kr_txn reader)
 	c->only = NULL;
 	for (uint32_t i = 0; i < c->r->versions.n; i++) {
 		const struct kr_newly *v = &c->r->versions.at[i];
-		if (v->txn.i == reader.i || !kr_recheck_allows(c->r, &c->s, c->e->key, v->value) || !kr_recheck_could_be_seen(c->r, reader, v, c->s.at) ||
-			!meets_places(c, v))
+		if (v->txn.i == reader.i || !kr_recheck_allows(c->r, &c->s, c->e->key, v->value) ||
+			!kr_recheck_could_be_seen(c->r, reader, v, c->s.at) || !meets_places(c, v))
 			continue;
 		c->only = n++ == 0 ? v : NULL;
 	}
@@ -61,7 +63,8 @@ static enum kr_status look(struct edge_check *c, kr_txn reader, bool certifies)
 	if (c->e->op >= r->h->txns.at[reader.i].op_count || c->e->key.i == KR_NONE)
 		return kr_recheck_fail(r, "an edge names no read");
 	kr_recheck_sight(r, reader, c->e->op, c->e->key, NULL, &c->s);
-	if (!c->s.says || c->s.own || c->s.uncommitted || (certifies && c->s.insert && !r->claims.profile->insert_certified))
+	if (!c->s.says || c->s.own || c->s.uncommitted ||
+		(certifies && c->s.insert && !r->claims.profile->insert_certified))
 		return kr_recheck_fail(r, "an edge rests on a read that orders nothing");
 	status = kr_recheck_versions(r, c->e->key);
 	if (status)
@@ -101,9 +104,13 @@ static enum kr_status check_wr(struct edge_check *c)
 	if (!v || kr_recheck_is_shadow(r, v))
 		return kr_recheck_fail(r, "the source of an edge made no version of the key, for certain");
 	if (!c->e->earlier)
-		return c->only == v ? KR_OK : kr_recheck_fail(r, "the source of a wr is not all that the read can have seen");
-	if (r->h->txns.at[v->txn.i].status == KR_COMMITTED && kr_recheck_instants(r, v->txn)->commit.to < c->s.at.from) {
-		note(c, kr_point_at(KR_INSTANT_COMMIT, v->txn, kr_recheck_instants(r, v->txn)->commit.to), kr_recheck_snapshot(r, c->e->to, c->s.at.from));
+		return c->only == v
+			? KR_OK
+			: kr_recheck_fail(r, "the source of a wr is not all that the read can have seen");
+	if (r->h->txns.at[v->txn.i].status == KR_COMMITTED &&
+		kr_recheck_instants(r, v->txn)->commit.to < c->s.at.from) {
+		note(c, kr_point_at(KR_INSTANT_COMMIT, v->txn, kr_recheck_instants(r, v->txn)->commit.to),
+			kr_recheck_snapshot(r, c->e->to, c->s.at.from));
 		return KR_OK;
 	}
 	return kr_recheck_fail(r, "the source of an edge may have committed after the read's snapshot");
@@ -117,11 +124,14 @@ static enum kr_status check_rw(struct edge_check *c)
 
 	if (status)
 		return status;
-	if (!u || kr_recheck_is_shadow(r, u) || (c->s.saw.predicate && kr_recheck_allows(r, &c->s, c->e->key, u->value)))
-		return kr_recheck_fail(r, "the target of an rw changed nothing of what was read, for certain");
+	if (!u || kr_recheck_is_shadow(r, u) ||
+		(c->s.saw.predicate && kr_recheck_allows(r, &c->s, c->e->key, u->value)))
+		return kr_recheck_fail(r,
+			"the target of an rw changed nothing of what was read, for certain");
 	bool after = c->only && !kr_recheck_is_shadow(r, c->only) && kr_recheck_precedes(r, c->only, u);
 	if (c->s.at.to < kr_recheck_instants(r, u->txn)->commit.from)
-		note(c, kr_recheck_snapshot(r, c->e->from, c->s.at.to), kr_point_at(KR_INSTANT_COMMIT, u->txn, kr_recheck_instants(r, u->txn)->commit.from));
+		note(c, kr_recheck_snapshot(r, c->e->from, c->s.at.to),
+			kr_point_at(KR_INSTANT_COMMIT, u->txn, kr_recheck_instants(r, u->txn)->commit.from));
 	else if (after)
 		kr_recheck_note_order(r, c->only, u, c->at);
 	else
@@ -133,14 +143,17 @@ static enum kr_status check_ww(struct edge_check *c)
 {
 	struct kr_recheck *r = c->r;
 	enum kr_status status = kr_recheck_versions(r, c->e->key);
-	const struct kr_newly *v = status ? NULL : version_of(r, c->e->from), *u = status ? NULL : version_of(r, c->e->to);
+	const struct kr_newly *v = status ? NULL : version_of(r, c->e->from),
+			      *u = status ? NULL : version_of(r, c->e->to);
 
 	if (status)
 		return status;
-	if (!v || !u || kr_recheck_is_shadow(r, v) || kr_recheck_is_shadow(r, u) || !kr_recheck_precedes(r, v, u))
+	if (!v || !u || kr_recheck_is_shadow(r, v) || kr_recheck_is_shadow(r, u) ||
+		!kr_recheck_precedes(r, v, u))
 		return kr_recheck_fail(r, "the order of a ww is not certain");
 	kr_recheck_note_order(r, v, u, c->at);
-	c->plain_snapshot = r->claims.profile->fuw && kr_recheck_instants(r, u->txn)->has_snapshot && !kr_recheck_new_row(r, u->txn, c->e->key);
+	c->plain_snapshot = r->claims.profile->fuw && kr_recheck_instants(r, u->txn)->has_snapshot &&
+		!kr_recheck_new_row(r, u->txn, c->e->key);
 	return KR_OK;
 }
 
@@ -154,8 +167,11 @@ static enum kr_status check_order(const struct edge_check *c)
 
 	if (a->status == KR_COMMITTED && c->e->kind == KR_SO && order != KR_ORDER_NONE && follows)
 		return KR_OK;
-	if (a->status == KR_COMMITTED && c->e->kind == KR_RT && order == KR_ORDER_REALTIME && kr_recheck_instants(r, c->e->from)->commit.to < to->begin.from) {
-		note(c, kr_point_at(KR_INSTANT_COMMIT, c->e->from, kr_recheck_instants(r, c->e->from)->commit.to),
+	if (a->status == KR_COMMITTED && c->e->kind == KR_RT && order == KR_ORDER_REALTIME &&
+		kr_recheck_instants(r, c->e->from)->commit.to < to->begin.from) {
+		note(c,
+			kr_point_at(KR_INSTANT_COMMIT, c->e->from,
+				kr_recheck_instants(r, c->e->from)->commit.to),
 			kr_point_at(KR_INSTANT_BEGIN, c->e->to, to->begin.from));
 		return KR_OK;
 	}
@@ -183,7 +199,8 @@ static enum kr_status is_seen(struct kr_recheck *r, kr_txn t, kr_key key, bool *
 	enum kr_status status = KR_OK;
 
 	for (kr_txn s = {0}; s.i < r->h->txns.n; s.i++)
-		for (uint32_t op = 0; op < r->h->txns.at[s.i].op_count && s.i != t.i && !*out && !status; op++)
+		for (uint32_t op = 0; op < r->h->txns.at[s.i].op_count && s.i != t.i && !*out && !status;
+			op++)
 			status = is_source(r, t, s, op, key, out);
 	return status;
 }
@@ -205,7 +222,8 @@ static enum kr_status took_effect(struct kr_recheck *r, kr_txn t, bool *out)
 	return status;
 }
 
-static enum kr_status check_edge(struct kr_recheck *r, const struct kr_certain_edge *e, uint32_t at, bool *plain_snapshot)
+static enum kr_status check_edge(struct kr_recheck *r, const struct kr_certain_edge *e, uint32_t at,
+	bool *plain_snapshot)
 {
 	struct edge_check c = {.r = r, .e = e, .at = at};
 	bool from, to;
@@ -232,15 +250,20 @@ static enum kr_status check_edge(struct kr_recheck *r, const struct kr_certain_e
 
 /* ---- the cycle ---- */
 
-/* On begins and commits, what enters a commit has to be left by another edge that leaves the begin: there is no way back. */
-static enum kr_status check_nodes(const struct kr_recheck *r, const struct kr_certain_edge *e, bool snapshot, const struct kr_certain_edge *next)
+/* On begins and commits, what enters a commit has to be left by another edge that leaves the begin: there is
+ * no way back. */
+static enum kr_status check_nodes(const struct kr_recheck *r, const struct kr_certain_edge *e, bool snapshot,
+	const struct kr_certain_edge *next)
 {
 	enum kr_node_model model = r->claims.certify->model;
-	bool enters_commit = e->kind == KR_RW || (e->kind == KR_WW && (model == KR_NODES_PREFIX || !snapshot));
+	bool enters_commit =
+		e->kind == KR_RW || (e->kind == KR_WW && (model == KR_NODES_PREFIX || !snapshot));
 
 	if (model == KR_NODES_TXN || !enters_commit || next->kind != KR_RW)
 		return KR_OK;
-	return kr_recheck_fail(r, "two edges of the cycle do not follow each other: the first ends at a commit, the second starts at a begin");
+	return kr_recheck_fail(r,
+		"two edges of the cycle do not follow each other: the first ends at a commit, the second "
+		"starts at a begin");
 }
 
 enum kr_status kr_recheck_cycle(struct kr_recheck *r)

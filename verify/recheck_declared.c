@@ -2,7 +2,10 @@
 #include "verify/declared.h"
 #include "verify/recheck.h"
 
-static const struct kr_instants *instants_of(const struct kr_recheck *r, uint8_t of) { return kr_recheck_instants(r, r->f->txns[of]); }
+static const struct kr_instants *instants_of(const struct kr_recheck *r, uint8_t of)
+{
+	return kr_recheck_instants(r, r->f->txns[of]);
+}
 
 /* Where the instant lies; false: there is none. */
 static bool instant_of(const struct kr_recheck *r, struct kr_end end, struct kr_span *out)
@@ -100,11 +103,13 @@ enum kr_status kr_recheck_declared(struct kr_recheck *r)
 	const struct kr_finding *f = r->f;
 	const struct kr_declared *d = f->declared;
 
-	if (!d || d->mechanism != f->mechanism || f->txns[0].i == KR_NONE || f->txns[1].i == KR_NONE || f->txns[0].i == f->txns[1].i)
+	if (!d || d->mechanism != f->mechanism || f->txns[0].i == KR_NONE || f->txns[1].i == KR_NONE ||
+		f->txns[0].i == f->txns[1].i)
 		return kr_recheck_fail(r, "it names no two transactions, or no class of its mechanism");
 	if (!d->asked(r->claims.profile))
 		return kr_recheck_fail(r, "the profile does not ask for it");
-	if (r->h->txns.at[f->txns[0].i].status != KR_COMMITTED || r->h->txns.at[f->txns[1].i].status != KR_COMMITTED)
+	if (r->h->txns.at[f->txns[0].i].status != KR_COMMITTED ||
+		r->h->txns.at[f->txns[1].i].status != KR_COMMITTED)
 		return kr_recheck_fail(r, "they did not both commit");
 	enum kr_status status = check_cited(r, d->cites);
 	for (uint32_t i = 0; i < d->premise_count && !status; i++)

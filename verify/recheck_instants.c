@@ -1,4 +1,5 @@
-/* When operations ran, and when transactions took their snapshots, committed and were last known to live: of those that are asked for. */
+/* When operations ran, and when transactions took their snapshots, committed and were last known to live: of
+ * those that are asked for. */
 #include "verify/recheck.h"
 
 static int64_t add(int64_t at, int64_t by)
@@ -43,13 +44,15 @@ static int64_t answered(const struct passing *p, struct kr_walk walk)
 static bool takes_snapshot(const struct passing *p, const struct kr_walk *walk)
 {
 	enum kr_snapshot_at rule = p->r->claims.profile->snapshot_at;
-	bool read = walk->op->kind == KR_OP_READ || walk->op->kind == KR_OP_RANGE || walk->op->kind == KR_OP_SCAN;
+	bool read =
+		walk->op->kind == KR_OP_READ || walk->op->kind == KR_OP_RANGE || walk->op->kind == KR_OP_SCAN;
 
 	if (rule != KR_SNAPSHOT_PLAIN_READ)
 		return rule == KR_SNAPSHOT_STATEMENT;
 	if (!read || !walk->attr)
 		return read;
-	return walk->attr->lock == KR_LOCK_NONE && walk->attr->read != KR_READ_LATEST && walk->attr->read != KR_READ_UNCOMMITTED;
+	return walk->attr->lock == KR_LOCK_NONE && walk->attr->read != KR_READ_LATEST &&
+		walk->attr->read != KR_READ_UNCOMMITTED;
 }
 
 static void pass_entry(struct passing *p, const struct kr_walk *walk)
@@ -81,7 +84,8 @@ static void pass_entry(struct passing *p, const struct kr_walk *walk)
 struct kr_span kr_recheck_entry(const struct kr_recheck *r, kr_txn t, const struct kr_walk *walk)
 {
 	const struct kr_transaction *txn = &r->h->txns.at[t.i];
-	struct passing p = {.txn = txn, .sent = txn->flags & KR_TXN_HAS_BEGIN ? txn->begin_invoked : INT64_MIN};
+	struct passing p = {.txn = txn,
+		.sent = txn->flags & KR_TXN_HAS_BEGIN ? txn->begin_invoked : INT64_MIN};
 	struct kr_walk at = kr_walk_txn(r->h, t);
 
 	p.r = &(struct kr_recheck){.h = r->h};
@@ -95,7 +99,8 @@ static void conclude_auto(struct passing *p, bool any)
 	struct kr_instants *o = p->out;
 
 	if (!any)
-		p->all = flag(p, KR_TXN_HAS_END) ? wide(p->r->h, p->txn->end_invoked, p->txn->end_returned) : (struct kr_span){INT64_MIN, INT64_MAX};
+		p->all = flag(p, KR_TXN_HAS_END) ? wide(p->r->h, p->txn->end_invoked, p->txn->end_returned)
+						 : (struct kr_span){INT64_MIN, INT64_MAX};
 	o->commit = p->all;
 	o->commit.to = p->txn->status == KR_UNKNOWN ? INT64_MAX : o->commit.to;
 	o->lives_until = p->txn->status == KR_COMMITTED ? o->commit.from : INT64_MIN;
@@ -109,10 +114,11 @@ static void conclude(struct passing *p, bool any)
 	const struct kr_transaction *txn = p->txn;
 	bool told = flag(p, KR_TXN_HAS_END);
 
-	o->commit =
-		told ? wide(p->r->h, txn->end_invoked, txn->end_returned) : (struct kr_span){any ? wide(p->r->h, p->sent, 0).from : o->begin.from, INT64_MAX};
-	bool regular =
-		txn->status == KR_COMMITTED || (txn->status == KR_ABORTED && told && !flag(p, KR_TXN_END_OPEN) && !flag(p, KR_TXN_END_FAILED) && !p->ended);
+	o->commit = told ? wide(p->r->h, txn->end_invoked, txn->end_returned)
+			 : (struct kr_span){any ? wide(p->r->h, p->sent, 0).from : o->begin.from, INT64_MAX};
+	bool regular = txn->status == KR_COMMITTED ||
+		(txn->status == KR_ABORTED && told && !flag(p, KR_TXN_END_OPEN) &&
+			!flag(p, KR_TXN_END_FAILED) && !p->ended);
 	o->lives_until = regular ? o->commit.from : p->alive;
 	o->commit.to = txn->status == KR_UNKNOWN ? INT64_MAX : o->commit.to;
 	o->rolled_back = o->commit.to;
@@ -144,13 +150,19 @@ static void conclude_snapshot(struct passing *p, int64_t first_done)
 static void pass_txn(const struct kr_recheck *r, kr_txn t)
 {
 	const struct kr_transaction *txn = &r->h->txns.at[t.i];
-	struct passing p = {.r = r, .t = t, .txn = txn, .out = &r->txns[t.i], .sent = INT64_MIN, .all = {INT64_MAX, INT64_MIN}};
+	struct passing p = {.r = r,
+		.t = t,
+		.txn = txn,
+		.out = &r->txns[t.i],
+		.sent = INT64_MIN,
+		.all = {INT64_MAX, INT64_MIN}};
 	struct kr_walk walk = kr_walk_txn(r->h, t);
 	int64_t first_done = INT64_MAX;
 	bool any = false;
 
 	p.out->is_auto = flag(&p, KR_TXN_AUTO);
-	p.out->begin = flag(&p, KR_TXN_HAS_BEGIN) ? wide(r->h, txn->begin_invoked, txn->begin_returned) : (struct kr_span){INT64_MIN, INT64_MAX};
+	p.out->begin = flag(&p, KR_TXN_HAS_BEGIN) ? wide(r->h, txn->begin_invoked, txn->begin_returned)
+						  : (struct kr_span){INT64_MIN, INT64_MAX};
 	if (flag(&p, KR_TXN_HAS_BEGIN))
 		p.sent = txn->begin_invoked;
 	else if (p.out->is_auto && flag(&p, KR_TXN_HAS_END))
@@ -178,7 +190,8 @@ static void pass_stamped(const struct kr_recheck *r, kr_txn t)
 {
 	const struct kr_transaction *txn = &r->h->txns.at[t.i];
 	struct kr_instants *o = &r->txns[t.i];
-	bool starts = txn->flags & KR_TXN_HAS_SNAPSHOT, commits = txn->flags & KR_TXN_HAS_COMMIT_TS && txn->status == KR_COMMITTED;
+	bool starts = txn->flags & KR_TXN_HAS_SNAPSHOT,
+	     commits = txn->flags & KR_TXN_HAS_COMMIT_TS && txn->status == KR_COMMITTED;
 	int64_t start = starts ? r->h->white_box.at[t.i].snapshot : INT64_MIN;
 	int64_t commit = commits ? r->h->white_box.at[t.i].commit_ts : start;
 

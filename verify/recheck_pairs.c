@@ -1,4 +1,5 @@
-/* Findings about two transactions: locks held at the same time, writers of one row neither of which saw the other. */
+/* Findings about two transactions: locks held at the same time, writers of one row neither of which saw the
+ * other. */
 #include "verify/recheck.h"
 
 struct pair {
@@ -6,14 +7,21 @@ struct pair {
 	const struct kr_instants *a, *b;
 };
 
-static const struct kr_operation *op_of(const struct kr_recheck *r, kr_txn t, uint32_t op) { return &r->h->ops.at[kr_history_op(r->h, t, op).i]; }
+static const struct kr_operation *op_of(const struct kr_recheck *r, kr_txn t, uint32_t op)
+{
+	return &r->h->ops.at[kr_history_op(r->h, t, op).i];
+}
 
 /* ---- mutual exclusion ---- */
 
 /* Each was taken before the other was given up. */
-static bool overlap(const struct pair *p, struct kr_span x, struct kr_span y) { return x.to < p->b->lives_until && y.to < p->a->lives_until; }
+static bool overlap(const struct pair *p, struct kr_span x, struct kr_span y)
+{
+	return x.to < p->b->lives_until && y.to < p->a->lives_until;
+}
 
-static enum kr_status note_overlap(const struct kr_recheck *r, const struct pair *p, struct kr_span x, struct kr_span y)
+static enum kr_status note_overlap(const struct kr_recheck *r, const struct pair *p, struct kr_span x,
+	struct kr_span y)
 {
 	kr_recheck_note_locks(r, p->t, x, p->u);
 	kr_recheck_note_locks(r, p->u, y, p->t);
@@ -32,8 +40,10 @@ static struct kr_span weakest(struct kr_span s, struct kr_span x) { return s.to 
 
 static enum kr_status check_locks(struct kr_recheck *r, const struct pair *p)
 {
-	struct kr_span x = kr_recheck_lock(r, p->t, KR_MODE_X, r->f->key), y = kr_recheck_lock(r, p->u, KR_MODE_X, r->f->key);
-	struct kr_span s = kr_recheck_lock(r, p->t, KR_MODE_S, r->f->key), q = kr_recheck_lock(r, p->u, KR_MODE_S, r->f->key);
+	struct kr_span x = kr_recheck_lock(r, p->t, KR_MODE_X, r->f->key),
+		       y = kr_recheck_lock(r, p->u, KR_MODE_X, r->f->key);
+	struct kr_span s = kr_recheck_lock(r, p->t, KR_MODE_S, r->f->key),
+		       q = kr_recheck_lock(r, p->u, KR_MODE_S, r->f->key);
 
 	bool writes = r->f->what == KR_FOUND_WRITE_WRITE;
 	if (overlap(p, x, writes ? y : weakest(q, y)))
@@ -48,16 +58,21 @@ static bool locks_range(const struct kr_recheck *r, kr_txn t, uint32_t index)
 	const struct kr_profile *profile = r->claims.profile;
 	const struct kr_attr *attr = kr_history_attr(r->h, kr_history_op(r->h, t, index));
 	const struct kr_operation *op = op_of(r, t, index);
-	bool reads = op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN, locks = attr && attr->lock != KR_LOCK_NONE;
+	bool reads = op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN,
+	     locks = attr && attr->lock != KR_LOCK_NONE;
 
 	if (!reads && op->kind != KR_OP_UPDATE)
 		return false;
-	if (reads && !locks && (profile->locks.read == KR_MODE_NONE || (kr_recheck_instants(r, t)->is_auto && profile->auto_snapshot)))
+	if (reads && !locks &&
+		(profile->locks.read == KR_MODE_NONE ||
+			(kr_recheck_instants(r, t)->is_auto && profile->auto_snapshot)))
 		return false;
-	return profile->range_locks == KR_RANGES_ALL || (profile->range_locks == KR_RANGES_LOCKING && (locks || !reads));
+	return profile->range_locks == KR_RANGES_ALL ||
+		(profile->range_locks == KR_RANGES_LOCKING && (locks || !reads));
 }
 
-/* Does the write fall into what the operation searched? It was not returned, or it was: the range covers it. */
+/* Does the write fall into what the operation searched? It was not returned, or it was: the range covers
+ * it. */
 static bool falls_into(const struct kr_recheck *r, const struct kr_operation *range, struct kr_written_row e)
 {
 	struct kr_saw saw = kr_saw_missed(r->h, range, e.key);
@@ -65,7 +80,8 @@ static bool falls_into(const struct kr_recheck *r, const struct kr_operation *ra
 
 	if (saw.test == KR_SAW_NOTHING || range->kind == KR_OP_RANGE)
 		return saw.test != KR_SAW_NOTHING;
-	return e.value.i != KR_NONE && e.value.i != KR_ABSENT.i && kr_where_holds(r->h, &r->h->scans.at[range->scan], e.key, e.value, &holds, NULL) == KR_OK &&
+	return e.value.i != KR_NONE && e.value.i != KR_ABSENT.i &&
+		kr_where_holds(r->h, &r->h->scans.at[range->scan], e.key, e.value, &holds, NULL) == KR_OK &&
 		holds;
 }
 
@@ -79,7 +95,8 @@ static enum kr_status check_range(struct kr_recheck *r, const struct pair *p)
 			struct kr_span x = kr_recheck_op(r, p->t, i), y = kr_recheck_op(r, p->u, j);
 			for (uint32_t e = 0; sure && e < kr_effect_count(r->h, write); e++)
 				if (kr_recheck_same_object(r, kr_effect_at(r->h, write, e).key, r->f->key) &&
-					falls_into(r, range, kr_effect_at(r->h, write, e)) && overlap(p, x, y))
+					falls_into(r, range, kr_effect_at(r->h, write, e)) &&
+					overlap(p, x, y))
 					return note_overlap(r, p, x, y);
 		}
 	}
@@ -92,7 +109,8 @@ static bool deletes(const struct kr_recheck *r, kr_txn t, kr_key key)
 {
 	for (uint32_t i = 0; i < r->h->txns.at[t.i].op_count; i++) {
 		const struct kr_operation *op = op_of(r, t, i);
-		bool deleted = op->kind == KR_OP_DELETE || kr_recheck_marks(r, t, kr_history_op(r->h, t, i)) & KR_MARK_DELETED;
+		bool deleted = op->kind == KR_OP_DELETE ||
+			kr_recheck_marks(r, t, kr_history_op(r->h, t, i)) & KR_MARK_DELETED;
 		if (deleted && kr_effect_count(r->h, op) > 0 && kr_recheck_same_object(r, op->key, key))
 			return true;
 	}
@@ -100,7 +118,8 @@ static bool deletes(const struct kr_recheck *r, kr_txn t, kr_key key)
 }
 
 /* Its first write of the object's rows. */
-static const struct kr_operation *first_write(const struct kr_recheck *r, kr_txn t, kr_key key, uint32_t *index)
+static const struct kr_operation *first_write(const struct kr_recheck *r, kr_txn t, kr_key key,
+	uint32_t *index)
 {
 	for (*index = 0; *index < r->h->txns.at[t.i].op_count; ++*index) {
 		const struct kr_operation *op = op_of(r, t, *index);
@@ -116,16 +135,19 @@ bool kr_recheck_new_row(const struct kr_recheck *r, kr_txn later, kr_key key)
 	uint32_t index;
 	const struct kr_operation *op = first_write(r, later, key, &index);
 	const struct kr_instants *own = kr_recheck_instants(r, later);
-	int64_t from = own->has_snapshot ? own->snapshot.from : INT64_MIN, to = kr_recheck_lock(r, later, KR_MODE_X, key).to;
+	int64_t from = own->has_snapshot ? own->snapshot.from : INT64_MIN,
+		to = kr_recheck_lock(r, later, KR_MODE_X, key).to;
 
 	if (r->claims.profile->fuw_new_row == KR_NEW_ROW_CHECKED || !op)
 		return false;
 	const struct kr_attr *attr = kr_history_attr(r->h, kr_history_op(r->h, later, index));
 	bool inserts = op->kind == KR_OP_INSERT || (op->kind == KR_OP_CAS && op->a.i == KR_ABSENT.i);
-	bool finds = op->kind == KR_OP_DELETE || op->kind == KR_OP_UPDATE || op->kind == KR_OP_CAS || (attr && attr->row_is_old);
+	bool finds = op->kind == KR_OP_DELETE || op->kind == KR_OP_UPDATE || op->kind == KR_OP_CAS ||
+		(attr && attr->row_is_old);
 	bool upserts = !inserts && !finds;
 	for (kr_txn d = {0}; d.i < r->h->txns.n && upserts; d.i++)
-		if (d.i != later.i && r->h->txns.at[d.i].status != KR_ABORTED && deletes(r, d, key) && kr_recheck_instants(r, d)->commit.from <= to &&
+		if (d.i != later.i && r->h->txns.at[d.i].status != KR_ABORTED && deletes(r, d, key) &&
+			kr_recheck_instants(r, d)->commit.from <= to &&
 			from <= kr_recheck_instants(r, d)->commit.to)
 			return true;
 	return inserts;
@@ -145,7 +167,8 @@ static enum kr_status makes_version(struct kr_recheck *r, kr_txn t, bool *out)
 			continue;
 		status = kr_recheck_versions(r, k);
 		for (uint32_t i = 0; i < r->versions.n && !status; i++)
-			*out |= r->versions.at[i].txn.i == t.i && !kr_recheck_is_shadow(r, &r->versions.at[i]);
+			*out |= r->versions.at[i].txn.i == t.i &&
+				!kr_recheck_is_shadow(r, &r->versions.at[i]);
 	}
 	return status;
 }
@@ -154,7 +177,8 @@ static enum kr_status check_writers(struct kr_recheck *r, const struct pair *p)
 {
 	struct kr_newly v = {.txn = p->u, .lock = kr_recheck_lock(r, p->u, KR_MODE_X, r->f->key)};
 	struct kr_newly w = {.txn = p->t, .lock = kr_recheck_lock(r, p->t, KR_MODE_X, r->f->key)};
-	bool last = kr_recheck_precedes(r, &v, &w), first = kr_recheck_precedes(r, &w, &v), t_writes, u_writes;
+	bool last = kr_recheck_precedes(r, &v, &w), first = kr_recheck_precedes(r, &w, &v), t_writes,
+	     u_writes;
 	enum kr_status status = makes_version(r, p->t, &t_writes);
 
 	if (!status)
@@ -162,11 +186,14 @@ static enum kr_status check_writers(struct kr_recheck *r, const struct pair *p)
 	if (status)
 		return status;
 	if (!r->claims.profile->fuw || !t_writes || !u_writes)
-		return kr_recheck_fail(r, "they are not both known to have written it, or the profile asks nothing of writers");
-	if ((!first && kr_recheck_new_row(r, p->t, r->f->key)) || (!last && kr_recheck_new_row(r, p->u, r->f->key)))
+		return kr_recheck_fail(r,
+			"they are not both known to have written it, or the profile asks nothing of writers");
+	if ((!first && kr_recheck_new_row(r, p->t, r->f->key)) ||
+		(!last && kr_recheck_new_row(r, p->u, r->f->key)))
 		return kr_recheck_fail(r, "the later one may have made a new row");
 	if (!p->a->has_snapshot || p->a->snapshot.to >= p->b->commit.from)
-		return kr_recheck_fail(r, "the second one may have committed before the first one's snapshot");
+		return kr_recheck_fail(r,
+			"the second one may have committed before the first one's snapshot");
 	bool missed = p->b->has_snapshot && p->b->snapshot.to < p->a->commit.from;
 	note_missed(r, p->t, p->u);
 	if (missed)
@@ -188,7 +215,8 @@ enum kr_status kr_recheck_pair(struct kr_recheck *r)
 		return kr_recheck_fail(r, "it names no two transactions, or no key");
 	p.a = kr_recheck_instants(r, p.t);
 	p.b = kr_recheck_instants(r, p.u);
-	if (!locks && (r->h->txns.at[p.t.i].status != KR_COMMITTED || r->h->txns.at[p.u.i].status != KR_COMMITTED))
+	if (!locks &&
+		(r->h->txns.at[p.t.i].status != KR_COMMITTED || r->h->txns.at[p.u.i].status != KR_COMMITTED))
 		return kr_recheck_fail(r, "they did not both commit");
 	switch (f->what) {
 	case KR_FOUND_WRITE_WRITE:

@@ -6,7 +6,8 @@ struct met {
 	bool final, early, own, aborted, intermediate;
 };
 
-static void meet_write(const struct kr_recheck *r, kr_txn w, const struct kr_walk *walk, bool later, struct met *met)
+static void meet_write(const struct kr_recheck *r, kr_txn w, const struct kr_walk *walk, bool later,
+	struct met *met)
 {
 	const struct kr_transaction *txn = &r->h->txns.at[w.i];
 
@@ -33,7 +34,8 @@ static void meet_all(const struct kr_recheck *r, const struct kr_sighted *s, str
 	for (uint32_t n = r->writer_first[key.i]; n < r->writer_first[key.i + 1]; n++) {
 		kr_txn w = r->writers[n];
 		struct kr_walk walk = kr_walk_txn(r->h, w);
-		const struct kr_operation *read = &r->h->ops.at[kr_history_op(r->h, r->f->txns[0], r->f->ops[0]).i];
+		const struct kr_operation *read =
+			&r->h->ops.at[kr_history_op(r->h, r->f->txns[0], r->f->ops[0]).i];
 		for (bool later = false; kr_walk_next(r->h, &walk); later |= walk.op == read)
 			for (uint32_t i = 0; walk.op && i < kr_effect_count(r->h, walk.op); i++) {
 				struct kr_written_row e = kr_effect_at(r->h, walk.op, i);
@@ -82,7 +84,8 @@ static enum kr_status check_shared(struct kr_recheck *r, const struct kr_sighted
 		return kr_recheck_fail(r, "the read shares its snapshot with no other");
 	status = kr_recheck_shared(r, r->f->txns[0], r->f->ops[0], &places);
 	if (!status && places.n > 0)
-		status = kr_recheck_fail(r, "there is an instant at which all of the snapshot can have been seen");
+		status = kr_recheck_fail(r,
+			"there is an instant at which all of the snapshot can have been seen");
 	kr_vec_done(&r->ctx->mem, &places);
 	return status ? status : kr_recheck_note_clash(r);
 }
@@ -118,7 +121,8 @@ enum kr_status kr_recheck_read(struct kr_recheck *r)
 		return kr_recheck_fail(r, "it names no read");
 	if (f->what == KR_FOUND_DUPLICATE_ROW)
 		return check_twice(r);
-	bool twice = kr_recheck_times(r, &r->h->ops.at[kr_history_op(r->h, f->txns[0], f->ops[0]).i], f->key) > 1;
+	bool twice =
+		kr_recheck_times(r, &r->h->ops.at[kr_history_op(r->h, f->txns[0], f->ops[0]).i], f->key) > 1;
 	kr_recheck_sight(r, f->txns[0], f->ops[0], f->key, twice ? &saw : NULL, &s);
 	if (!s.says)
 		return kr_recheck_fail(r, "the operation says nothing of the key");

@@ -1,10 +1,16 @@
-/* What an operation saw of a key, and where in time; what explains it; and at which instants all that shares a snapshot
- * can have been seen. */
+/* What an operation saw of a key, and where in time; what explains it; and at which instants all that shares
+ * a snapshot can have been seen. */
 #include "verify/recheck.h"
 
-static const struct kr_operation *op_of(const struct kr_recheck *r, kr_txn t, uint32_t op) { return &r->h->ops.at[kr_history_op(r->h, t, op).i]; }
+static const struct kr_operation *op_of(const struct kr_recheck *r, kr_txn t, uint32_t op)
+{
+	return &r->h->ops.at[kr_history_op(r->h, t, op).i];
+}
 
-static bool is_read(const struct kr_operation *op) { return op->kind == KR_OP_READ || op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN; }
+static bool is_read(const struct kr_operation *op)
+{
+	return op->kind == KR_OP_READ || op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN;
+}
 
 bool kr_recheck_allows(const struct kr_recheck *r, const struct kr_sighted *s, kr_key key, kr_value value)
 {
@@ -15,7 +21,8 @@ bool kr_recheck_allows(const struct kr_recheck *r, const struct kr_sighted *s, k
 		return true;
 	if (s->sum) {
 		entry = kr_history_value(r->h, value);
-		return value.i == KR_ABSENT.i ? s->number == 0 : entry->type == KR_VALUE_INT && entry->integer == s->number;
+		return value.i == KR_ABSENT.i ? s->number == 0
+					      : entry->type == KR_VALUE_INT && entry->integer == s->number;
 	}
 	return kr_saw_allows(r->h, &s->saw, key, value, &allows, NULL) != KR_OK || allows;
 }
@@ -53,7 +60,8 @@ static bool was_read(const struct kr_recheck *r, kr_txn t, uint32_t op, kr_key k
 	return false;
 }
 
-static void see(const struct kr_recheck *r, kr_txn t, uint32_t index, kr_key key, const struct kr_saw *given, struct kr_sighted *out)
+static void see(const struct kr_recheck *r, kr_txn t, uint32_t index, kr_key key, const struct kr_saw *given,
+	struct kr_sighted *out)
 {
 	const struct kr_operation *op = op_of(r, t, index);
 	const struct kr_attr *attr = kr_history_attr(r->h, kr_history_op(r->h, t, index));
@@ -61,25 +69,29 @@ static void see(const struct kr_recheck *r, kr_txn t, uint32_t index, kr_key key
 
 	out->saw = given ? *given : kr_saw_of(r->h, op, key);
 	out->says = out->saw.test != KR_SAW_NOTHING && out->saw.test != KR_SAW_UNTOLD;
-	if (op->kind == KR_OP_WRITE && op->key.i == key.i && attr && attr->row_is_old && !r->h->row_separator) {
+	if (op->kind == KR_OP_WRITE && op->key.i == key.i && attr && attr->row_is_old &&
+		!r->h->row_separator) {
 		out->saw = (struct kr_saw){.test = KR_SAW_OTHER, .value = KR_ABSENT};
 		out->says = true;
 	}
 	if (op->kind == KR_OP_INC && op->key.i == key.i && op->flags & KR_OPF_KNOWN) {
-		const struct kr_value_entry *by = kr_history_value(r->h, op->a), *result = kr_history_value(r->h, op->b);
-		out->says = out->sum =
-			by->type == KR_VALUE_INT && result->type == KR_VALUE_INT && !__builtin_sub_overflow(result->integer, by->integer, &out->number);
+		const struct kr_value_entry *by = kr_history_value(r->h, op->a),
+					    *result = kr_history_value(r->h, op->b);
+		out->says = out->sum = by->type == KR_VALUE_INT && result->type == KR_VALUE_INT &&
+			!__builtin_sub_overflow(result->integer, by->integer, &out->number);
 	}
 	out->says = out->says && kind != KR_KIND_LIST && kind != KR_KIND_SET && !(attr && attr->open);
 }
 
 /* Twice in one answer: one of the rows may be the reader's own, and the other one is then from outside. */
-static void see_twice(const struct kr_recheck *r, const struct kr_operation *op, kr_key key, struct kr_sighted *out)
+static void see_twice(const struct kr_recheck *r, const struct kr_operation *op, kr_key key,
+	struct kr_sighted *out)
 {
 	bool shown = out->own && out->own_value.i == KR_NONE;
 
 	for (uint32_t i = 0; out->own && i < kr_saw_count(r->h, op); i++)
-		shown |= kr_saw_key(r->h, op, i).i == key.i && kr_saw_at(r->h, op, i).value.i == out->own_value.i;
+		shown |= kr_saw_key(r->h, op, i).i == key.i &&
+			kr_saw_at(r->h, op, i).value.i == out->own_value.i;
 	if (!out->own)
 		return;
 	out->allowed = r->claims.profile->dup_rows == KR_DUP_OWN && shown;
@@ -97,24 +109,30 @@ static bool starts_with_new_row(const struct kr_recheck *r, kr_txn t, uint32_t o
 			writes |= kr_effect_at(r->h, o, e).key.i == key.i;
 		if (writes)
 			return o->kind == KR_OP_INSERT || (o->kind == KR_OP_CAS && o->a.i == KR_ABSENT.i) ||
-				((o->kind == KR_OP_WRITE || o->kind == KR_OP_INC) && !(attr && attr->row_is_old));
+				((o->kind == KR_OP_WRITE || o->kind == KR_OP_INC) &&
+					!(attr && attr->row_is_old));
 	}
 	return false;
 }
 
-/* Once in the answer, and the reader's own row was left out by the conditions, or by the limit: the other row is from
- * outside. */
-static void see_other(const struct kr_recheck *r, kr_txn t, uint32_t index, kr_key key, struct kr_sighted *out)
+/* Once in the answer, and the reader's own row was left out by the conditions, or by the limit: the other row
+ * is from outside. */
+static void see_other(const struct kr_recheck *r, kr_txn t, uint32_t index, kr_key key,
+	struct kr_sighted *out)
 {
 	const struct kr_operation *op = op_of(r, t, index);
 	const struct kr_scan *scan = &r->h->scans.at[op->scan];
 	uint32_t n = kr_saw_count(r->h, op);
-	bool holds = true, differs = out->own_value.i != KR_NONE && out->own_value.i != KR_ABSENT.i && out->own_value.i != out->saw.value.i;
+	bool holds = true,
+	     differs = out->own_value.i != KR_NONE && out->own_value.i != KR_ABSENT.i &&
+		out->own_value.i != out->saw.value.i;
 
-	if (!out->own || !differs || r->claims.profile->dup_rows != KR_DUP_OWN || !starts_with_new_row(r, t, index, key))
+	if (!out->own || !differs || r->claims.profile->dup_rows != KR_DUP_OWN ||
+		!starts_with_new_row(r, t, index, key))
 		return;
 	if (op->kind == KR_OP_RANGE)
-		out->own = !(scan->limit >= 0 && n >= (uint64_t)scan->limit && kr_saw_key(r->h, op, n - 1).i == key.i);
+		out->own = !(scan->limit >= 0 && n >= (uint64_t)scan->limit &&
+			kr_saw_key(r->h, op, n - 1).i == key.i);
 	else
 		out->own = kr_where_holds(r->h, scan, key, out->own_value, &holds, NULL) != KR_OK || holds;
 }
@@ -123,7 +141,8 @@ static void see_other(const struct kr_recheck *r, kr_txn t, uint32_t index, kr_k
 
 enum place { AT_SNAPSHOT, AT_LATEST, AT_WRITTEN };
 
-static enum place place_of(const struct kr_recheck *r, kr_txn t, const struct kr_operation *op, const struct kr_attr *attr)
+static enum place place_of(const struct kr_recheck *r, kr_txn t, const struct kr_operation *op,
+	const struct kr_attr *attr)
 {
 	const struct kr_profile *p = r->claims.profile;
 	bool locks = attr && attr->lock != KR_LOCK_NONE;
@@ -131,12 +150,17 @@ static enum place place_of(const struct kr_recheck *r, kr_txn t, const struct kr
 	if (op->kind == KR_OP_INSERT)
 		return AT_LATEST;
 	if (attr && attr->read != KR_READ_DEFAULT)
-		return attr->read == KR_READ_SNAPSHOT ? AT_SNAPSHOT : attr->read == KR_READ_LATEST ? AT_LATEST : AT_WRITTEN;
+		return attr->read == KR_READ_SNAPSHOT  ? AT_SNAPSHOT
+			: attr->read == KR_READ_LATEST ? AT_LATEST
+						       : AT_WRITTEN;
 	if (!is_read(op) || locks)
-		return (is_read(op) ? p->locking_reads : p->dml_reads) == KR_SEES_SNAPSHOT ? AT_SNAPSHOT : AT_LATEST;
+		return (is_read(op) ? p->locking_reads : p->dml_reads) == KR_SEES_SNAPSHOT ? AT_SNAPSHOT
+											   : AT_LATEST;
 	if (p->reads == KR_READS_UNCOMMITTED)
 		return AT_WRITTEN;
-	return p->reads == KR_READS_LATEST && !(p->auto_snapshot && kr_recheck_instants(r, t)->is_auto) ? AT_LATEST : AT_SNAPSHOT;
+	return p->reads == KR_READS_LATEST && !(p->auto_snapshot && kr_recheck_instants(r, t)->is_auto)
+		? AT_LATEST
+		: AT_SNAPSHOT;
 }
 
 /* Where the transaction last updated the row in front of the operation. */
@@ -165,7 +189,8 @@ static void place(const struct kr_recheck *r, kr_txn t, uint32_t index, kr_key k
 	out->uncommitted = where == AT_WRITTEN;
 	out->shared = false;
 	if (out->insert && r->claims.profile->locks.write == KR_MODE_NONE) {
-		out->at.from = own->has_snapshot && own->snapshot.from < out->at.from ? own->snapshot.from : out->at.from;
+		out->at.from = own->has_snapshot && own->snapshot.from < out->at.from ? own->snapshot.from
+										      : out->at.from;
 		out->at.to = own->commit.to > out->at.to ? own->commit.to : out->at.to;
 	}
 	if (where != AT_SNAPSHOT)
@@ -174,12 +199,14 @@ static void place(const struct kr_recheck *r, kr_txn t, uint32_t index, kr_key k
 		out->shared = plain;
 		return;
 	}
-	out->shared = r->claims.profile->own_row == KR_SEES_SNAPSHOT || !find_update(r, t, index, key, &out->at);
+	out->shared =
+		r->claims.profile->own_row == KR_SEES_SNAPSHOT || !find_update(r, t, index, key, &out->at);
 	if (out->shared)
 		out->at = own->snapshot;
 }
 
-void kr_recheck_sight(const struct kr_recheck *r, kr_txn t, uint32_t op, kr_key key, const struct kr_saw *saw, struct kr_sighted *out)
+void kr_recheck_sight(const struct kr_recheck *r, kr_txn t, uint32_t op, kr_key key, const struct kr_saw *saw,
+	struct kr_sighted *out)
 {
 	*out = (struct kr_sighted){.own_value = {KR_NONE}};
 	see(r, t, op, key, saw, out);
@@ -202,7 +229,8 @@ static int64_t replaced(const struct kr_recheck *r, const struct kr_newly *v)
 
 	for (uint32_t i = 0; i < r->versions.n; i++) {
 		const struct kr_newly *u = &r->versions.at[i];
-		bool certain = u->txn.i != KR_NONE && r->h->txns.at[u->txn.i].status == KR_COMMITTED && kr_recheck_precedes(r, v, u);
+		bool certain = u->txn.i != KR_NONE && r->h->txns.at[u->txn.i].status == KR_COMMITTED &&
+			kr_recheck_precedes(r, v, u);
 		if (certain && u->first_done < gone)
 			gone = u->first_done;
 	}
@@ -212,7 +240,8 @@ static int64_t replaced(const struct kr_recheck *r, const struct kr_newly *v)
 /* When what the walk is at, a write of the key, had certainly vanished. */
 static int64_t vanished(const struct kr_recheck *r, kr_txn w, struct kr_walk walk, kr_key key)
 {
-	int64_t gone = r->h->txns.at[w.i].status == KR_ABORTED ? kr_recheck_instants(r, w)->rolled_back : INT64_MAX;
+	int64_t gone =
+		r->h->txns.at[w.i].status == KR_ABORTED ? kr_recheck_instants(r, w)->rolled_back : INT64_MAX;
 	uint32_t place = walk.place;
 
 	for (uint32_t i = 0; i < r->versions.n; i++)
@@ -220,7 +249,8 @@ static int64_t vanished(const struct kr_recheck *r, kr_txn w, struct kr_walk wal
 			gone = replaced(r, &r->versions.at[i]);
 	while (kr_walk_next(r->h, &walk)) {
 		struct kr_span at = kr_recheck_entry(r, w, &walk);
-		bool takes_back = walk.struck && walk.struck->is_undo && walk.place <= place + walk.struck->undo;
+		bool takes_back =
+			walk.struck && walk.struck->is_undo && walk.place <= place + walk.struck->undo;
 		for (uint32_t i = 0; !walk.struck && i < kr_effect_count(r->h, walk.op); i++)
 			takes_back |= kr_effect_at(r->h, walk.op, i).key.i == key.i;
 		if (takes_back && at.to < gone)
@@ -230,14 +260,16 @@ static int64_t vanished(const struct kr_recheck *r, kr_txn w, struct kr_walk wal
 }
 
 /* The write that the walk is at can have been what was seen, committed or not. */
-static bool written_then(const struct kr_recheck *r, kr_txn w, const struct kr_walk *walk, const struct kr_sighted *s, kr_key key)
+static bool written_then(const struct kr_recheck *r, kr_txn w, const struct kr_walk *walk,
+	const struct kr_sighted *s, kr_key key)
 {
 	bool failed = walk->struck && walk->struck->attr.failed;
 
 	for (uint32_t i = 0; !failed && i < kr_effect_count(r->h, walk->op); i++) {
 		struct kr_written_row e = kr_effect_at(r->h, walk->op, i);
 		if (e.key.i == key.i && kr_recheck_allows(r, s, key, e.value))
-			return kr_recheck_entry(r, w, walk).from <= s->at.to && vanished(r, w, *walk, key) >= s->at.from;
+			return kr_recheck_entry(r, w, walk).from <= s->at.to &&
+				vanished(r, w, *walk, key) >= s->at.from;
 	}
 	return false;
 }
@@ -266,7 +298,8 @@ static bool explained_by_remade(const struct kr_recheck *r, kr_txn t, const stru
 			continue;
 		deletes = v->marks & KR_MARK_REMADE;
 		for (uint32_t op = 0; op < r->h->txns.at[v->txn.i].op_count; op++)
-			deletes |= op_of(r, v->txn, op)->kind == KR_OP_DELETE && op_of(r, v->txn, op)->key.i == key.i &&
+			deletes |= op_of(r, v->txn, op)->kind == KR_OP_DELETE &&
+				op_of(r, v->txn, op)->key.i == key.i &&
 				kr_effect_count(r->h, op_of(r, v->txn, op)) > 0;
 		const struct kr_span *c = &kr_recheck_instants(r, v->txn)->commit;
 		if (deletes && c->from <= s->at.to && s->at.from <= c->to)
@@ -275,18 +308,21 @@ static bool explained_by_remade(const struct kr_recheck *r, kr_txn t, const stru
 	return false;
 }
 
-bool kr_recheck_explained(const struct kr_recheck *r, kr_txn t, const struct kr_sighted *s, kr_key key, const struct kr_newly **only)
+bool kr_recheck_explained(const struct kr_recheck *r, kr_txn t, const struct kr_sighted *s, kr_key key,
+	const struct kr_newly **only)
 {
 	uint32_t n = 0;
 	bool remade = explained_by_remade(r, t, s, key);
 
 	*only = NULL;
 	if (s->uncommitted)
-		return (kr_recheck_allows(r, s, key, r->versions.at[0].value) && replaced(r, &r->versions.at[0]) >= s->at.from) ||
+		return (kr_recheck_allows(r, s, key, r->versions.at[0].value) &&
+			       replaced(r, &r->versions.at[0]) >= s->at.from) ||
 			explained_by_written(r, t, s, key);
 	for (uint32_t i = 0; i < r->versions.n; i++) {
 		const struct kr_newly *v = &r->versions.at[i];
-		if (v->txn.i == t.i || !kr_recheck_allows(r, s, key, v->value) || !kr_recheck_could_be_seen(r, t, v, s->at))
+		if (v->txn.i == t.i || !kr_recheck_allows(r, s, key, v->value) ||
+			!kr_recheck_could_be_seen(r, t, v, s->at))
 			continue;
 		*only = n == 0 ? v : NULL;
 		n++;
@@ -299,7 +335,8 @@ bool kr_recheck_explained(const struct kr_recheck *r, kr_txn t, const struct kr_
 /* ---- what is shared ---- */
 
 /* *out and the windows in which the key can have been seen so. Sorted, apart from each other. */
-static enum kr_status intersect(struct kr_recheck *r, kr_txn t, const struct kr_sighted *s, kr_key key, struct kr_places *out)
+static enum kr_status intersect(struct kr_recheck *r, kr_txn t, const struct kr_sighted *s, kr_key key,
+	struct kr_places *out)
 {
 	struct kr_places next = {0};
 	enum kr_status status = KR_OK;
@@ -307,11 +344,16 @@ static enum kr_status intersect(struct kr_recheck *r, kr_txn t, const struct kr_
 	for (uint32_t p = 0; p < out->n && !status; p++)
 		for (uint32_t i = 0; i < r->versions.n && !status; i++) {
 			const struct kr_newly *v = &r->versions.at[i];
-			struct kr_span part = {v->txn.i == KR_NONE ? INT64_MIN : kr_recheck_instants(r, v->txn)->commit.from, kr_recheck_gone(r, v)};
+			struct kr_span part = {v->txn.i == KR_NONE
+					? INT64_MIN
+					: kr_recheck_instants(r, v->txn)->commit.from,
+				kr_recheck_gone(r, v)};
 			part.from = part.from > out->at[p].from ? part.from : out->at[p].from;
 			part.to = part.to < out->at[p].to ? part.to : out->at[p].to;
 			bool covered = false;
-			if (v->txn.i == t.i || part.from > part.to || !kr_recheck_allows(r, s, key, v->value) || !kr_recheck_could_be_seen(r, t, v, s->at))
+			if (v->txn.i == t.i || part.from > part.to ||
+				!kr_recheck_allows(r, s, key, v->value) ||
+				!kr_recheck_could_be_seen(r, t, v, s->at))
 				continue;
 			for (uint32_t q = 0; q < next.n; q++) {
 				bool touch = part.from <= next.at[q].to && next.at[q].from <= part.to;
@@ -330,7 +372,8 @@ static enum kr_status intersect(struct kr_recheck *r, kr_txn t, const struct kr_
 	return status;
 }
 
-enum kr_status kr_recheck_share(struct kr_recheck *r, kr_txn t, uint32_t op, kr_key key, const struct kr_saw *saw, void *data)
+enum kr_status kr_recheck_share(struct kr_recheck *r, kr_txn t, uint32_t op, kr_key key,
+	const struct kr_saw *saw, void *data)
 {
 	struct kr_places *out = data;
 	const struct kr_newly *only;
@@ -346,7 +389,8 @@ enum kr_status kr_recheck_share(struct kr_recheck *r, kr_txn t, uint32_t op, kr_
 	return intersect(r, t, &s, key, out);
 }
 
-enum kr_status kr_recheck_each_sight(struct kr_recheck *r, kr_txn t, uint32_t op, kr_sight_visit *visit, void *data)
+enum kr_status kr_recheck_each_sight(struct kr_recheck *r, kr_txn t, uint32_t op, kr_sight_visit *visit,
+	void *data)
 {
 	const struct kr_operation *o = op_of(r, t, op);
 	bool scans = o->kind == KR_OP_RANGE || o->kind == KR_OP_SCAN || o->kind == KR_OP_UPDATE;

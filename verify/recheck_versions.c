@@ -12,7 +12,8 @@ static size_t prefix(const struct kr_recheck *r, const struct kr_value_entry *na
 	const char *slash;
 
 	if (scope == KR_SCOPE_ROW)
-		return r->h->row_separator ? kr_history_row_length(r->h, name->text, name->length) : name->length;
+		return r->h->row_separator ? kr_history_row_length(r->h, name->text, name->length)
+					   : name->length;
 	slash = memchr(name->text, '/', name->length);
 	return slash ? (size_t)(slash - name->text) : 0;
 }
@@ -28,15 +29,25 @@ static bool same_part(const struct kr_recheck *r, kr_key a, kr_key b, enum kr_lo
 		return false;
 	if (x->type != KR_VALUE_STRING || y->type != KR_VALUE_STRING)
 		return scope == KR_SCOPE_TABLE && x->type != KR_VALUE_STRING && y->type != KR_VALUE_STRING;
-	return prefix(r, x, scope) == prefix(r, y, scope) && memcmp(x->text, y->text, prefix(r, x, scope)) == 0;
+	return prefix(r, x, scope) == prefix(r, y, scope) &&
+		memcmp(x->text, y->text, prefix(r, x, scope)) == 0;
 }
 
-bool kr_recheck_same_row(const struct kr_recheck *r, kr_key a, kr_key b) { return same_part(r, a, b, KR_SCOPE_ROW); }
-bool kr_recheck_same_object(const struct kr_recheck *r, kr_key a, kr_key b) { return same_part(r, a, b, r->claims.profile->lock_scope); }
+bool kr_recheck_same_row(const struct kr_recheck *r, kr_key a, kr_key b)
+{
+	return same_part(r, a, b, KR_SCOPE_ROW);
+}
+bool kr_recheck_same_object(const struct kr_recheck *r, kr_key a, kr_key b)
+{
+	return same_part(r, a, b, r->claims.profile->lock_scope);
+}
 
 /* ---- locks ---- */
 
-static bool is_read(const struct kr_operation *op) { return op->kind == KR_OP_READ || op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN; }
+static bool is_read(const struct kr_operation *op)
+{
+	return op->kind == KR_OP_READ || op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN;
+}
 
 static enum kr_lock_mode mode_of(const struct kr_recheck *r, kr_txn t, kr_op op)
 {
@@ -54,7 +65,10 @@ static enum kr_lock_mode mode_of(const struct kr_recheck *r, kr_txn t, kr_op op)
 	return free ? KR_MODE_NONE : modes->read;
 }
 
-static bool is_unsure(const struct kr_operation *op) { return op->kind == KR_OP_DELETE && !(op->flags & KR_OPF_KNOWN); }
+static bool is_unsure(const struct kr_operation *op)
+{
+	return op->kind == KR_OP_DELETE && !(op->flags & KR_OPF_KNOWN);
+}
 
 /* Does the operation touch a row of the object that is there? */
 static bool touches(const struct kr_recheck *r, const struct kr_operation *op, kr_key key)
@@ -62,10 +76,12 @@ static bool touches(const struct kr_recheck *r, const struct kr_operation *op, k
 	const struct kr_history *h = r->h;
 
 	if (op->kind == KR_OP_READ)
-		return op->flags & KR_OPF_KNOWN && op->a.i != KR_ABSENT.i && kr_recheck_same_object(r, op->key, key);
+		return op->flags & KR_OPF_KNOWN && op->a.i != KR_ABSENT.i &&
+			kr_recheck_same_object(r, op->key, key);
 	if (op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN) {
 		for (uint32_t i = 0; i < h->scans.at[op->scan].row_count; i++)
-			if (kr_recheck_same_object(r, h->rows.at[h->scans.at[op->scan].row_first + i].key, key))
+			if (kr_recheck_same_object(r, h->rows.at[h->scans.at[op->scan].row_first + i].key,
+				    key))
 				return true;
 		return false;
 	}
@@ -87,7 +103,8 @@ struct kr_span kr_recheck_lock(const struct kr_recheck *r, kr_txn t, enum kr_loc
 	for (uint32_t i = 0; i < r->h->txns.at[t.i].op_count; i++) {
 		kr_op op = kr_history_op(r->h, t, i);
 		if (mode_of(r, t, op) == mode && was_answered(r, op) && touches(r, &r->h->ops.at[op.i], key))
-			return kr_recheck_carried(r, t) ? r->claims.marks->locks[op.i] : kr_recheck_op(r, t, i);
+			return kr_recheck_carried(r, t) ? r->claims.marks->locks[op.i]
+							: kr_recheck_op(r, t, i);
 	}
 	return (struct kr_span){INT64_MAX, INT64_MAX};
 }
@@ -128,7 +145,8 @@ static void pass_writes(struct kr_recheck *r, bool put)
 		struct kr_walk walk = kr_walk_txn(r->h, t);
 		while (kr_walk_next(r->h, &walk))
 			for (uint32_t e = 0; walk.op && e < kr_effect_count(r->h, walk.op); e++) {
-				uint32_t *place = &r->writer_first[kr_effect_at(r->h, walk.op, e).key.i + (put ? 1 : 2)];
+				uint32_t *place = &r->writer_first[kr_effect_at(r->h, walk.op, e).key.i +
+					(put ? 1 : 2)];
 				if (put)
 					r->writers[*place] = t;
 				++*place;
@@ -169,7 +187,10 @@ void kr_recheck_free_writers(struct kr_recheck *r)
 
 enum kr_status kr_recheck_versions(struct kr_recheck *r, kr_key key)
 {
-	struct kr_newly initial = {.txn = {KR_NONE}, .sure = true, .first_done = INT64_MIN, .first_sent = INT64_MIN};
+	struct kr_newly initial = {.txn = {KR_NONE},
+		.sure = true,
+		.first_done = INT64_MIN,
+		.first_sent = INT64_MIN};
 	enum kr_status status = kr_recheck_writers(r);
 
 	if (status || key.i == r->key.i)
@@ -188,7 +209,10 @@ enum kr_status kr_recheck_versions(struct kr_recheck *r, kr_key key)
 	return status ? status : kr_ctx_check(r->ctx);
 }
 
-static bool committed(const struct kr_recheck *r, kr_txn t) { return t.i == KR_NONE || r->h->txns.at[t.i].status == KR_COMMITTED; }
+static bool committed(const struct kr_recheck *r, kr_txn t)
+{
+	return t.i == KR_NONE || r->h->txns.at[t.i].status == KR_COMMITTED;
+}
 
 bool kr_recheck_precedes(const struct kr_recheck *r, const struct kr_newly *v, const struct kr_newly *u)
 {
@@ -207,16 +231,19 @@ bool kr_recheck_precedes(const struct kr_recheck *r, const struct kr_newly *v, c
 	if (committed(r, v->txn) && in_turn)
 		return true;
 	/* v's writer had the lock before u's gave it up, and not the other way round */
-	return r->claims.profile->locks.write == KR_MODE_X && v->lock.to < b->lives_until && u->lock.to >= a->lives_until;
+	return r->claims.profile->locks.write == KR_MODE_X && v->lock.to < b->lives_until &&
+		u->lock.to >= a->lives_until;
 }
 
-static int64_t gone_but_for(const struct kr_recheck *r, const struct kr_newly *v, const struct kr_newly *other)
+static int64_t gone_but_for(const struct kr_recheck *r, const struct kr_newly *v,
+	const struct kr_newly *other)
 {
 	int64_t gone = v->marks & KR_MARK_GONE ? INT64_MIN : INT64_MAX;
 
 	for (uint32_t i = 0; i < r->versions.n; i++) {
 		const struct kr_newly *u = &r->versions.at[i];
-		if (u == other || u->txn.i == KR_NONE || !committed(r, u->txn) || !kr_recheck_precedes(r, v, u))
+		if (u == other || u->txn.i == KR_NONE || !committed(r, u->txn) ||
+			!kr_recheck_precedes(r, v, u))
 			continue;
 		if (kr_recheck_instants(r, u->txn)->commit.to < gone)
 			gone = kr_recheck_instants(r, u->txn)->commit.to;
@@ -224,7 +251,10 @@ static int64_t gone_but_for(const struct kr_recheck *r, const struct kr_newly *v
 	return gone;
 }
 
-int64_t kr_recheck_gone(const struct kr_recheck *r, const struct kr_newly *v) { return gone_but_for(r, v, NULL); }
+int64_t kr_recheck_gone(const struct kr_recheck *r, const struct kr_newly *v)
+{
+	return gone_but_for(r, v, NULL);
+}
 
 bool kr_recheck_is_shadow(const struct kr_recheck *r, const struct kr_newly *u)
 {
@@ -236,14 +266,16 @@ bool kr_recheck_is_shadow(const struct kr_recheck *r, const struct kr_newly *u)
 		const struct kr_newly *v = &r->versions.at[i];
 		int64_t from = v->txn.i == KR_NONE ? INT64_MIN : kr_recheck_instants(r, v->txn)->commit.from;
 		bool equal = v->value.i == u->value.i || v->value.i == KR_NONE || u->value.i == KR_NONE;
-		if (v != u && equal && !kr_recheck_precedes(r, u, v) && from <= kr_recheck_instants(r, u->txn)->commit.to &&
+		if (v != u && equal && !kr_recheck_precedes(r, u, v) &&
+			from <= kr_recheck_instants(r, u->txn)->commit.to &&
 			gone_but_for(r, v, u) >= u->first_sent)
 			return true;
 	}
 	return false;
 }
 
-bool kr_recheck_could_be_seen(const struct kr_recheck *r, kr_txn reader, const struct kr_newly *v, struct kr_span at)
+bool kr_recheck_could_be_seen(const struct kr_recheck *r, kr_txn reader, const struct kr_newly *v,
+	struct kr_span at)
 {
 	int64_t from = v->txn.i == KR_NONE ? INT64_MIN : kr_recheck_instants(r, v->txn)->commit.from, gone;
 	const struct kr_newly *own = NULL;
@@ -252,5 +284,6 @@ bool kr_recheck_could_be_seen(const struct kr_recheck *r, kr_txn reader, const s
 		own = r->versions.at[i].txn.i == reader.i ? &r->versions.at[i] : own;
 	gone = gone_but_for(r, v, own);
 	/* by timestamps a version is gone when the next one commits */
-	return from <= at.to && (r->claims.profile->clock == KR_CLOCK_STAMPS ? at.from < gone : at.from <= gone);
+	return from <= at.to &&
+		(r->claims.profile->clock == KR_CLOCK_STAMPS ? at.from < gone : at.from <= gone);
 }

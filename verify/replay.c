@@ -1,7 +1,8 @@
-/* Replays a serial order: one transaction after the other, each operation against the state that those before it left. What an operation claims to have seen
- * must be what is there; what it wrote is there from then on, first for its own transaction. That intermediate and aborted versions are never
- * seen, and that reads agree with each other, needs no rule of its own: there is only the state. Needs a checked list of members (order.c).
- * Cost: linear in operations and rows; a scan looks at every key that is present. */
+/* Replays a serial order: one transaction after the other, each operation against the state that those before
+ * it left. What an operation claims to have seen must be what is there; what it wrote is there from then on,
+ * first for its own transaction. That intermediate and aborted versions are never seen, and that reads agree
+ * with each other, needs no rule of its own: there is only the state. Needs a checked list of members
+ * (order.c). Cost: linear in operations and rows; a scan looks at every key that is present. */
 #include "verify/replayed.h"
 #include "verify/saw.h"
 
@@ -18,10 +19,14 @@ static enum kr_status mismatch(const struct kr_replayed *r, kr_key k, const char
 	char there[96];
 
 	if (r->store.learned && !kr_learned_settles(r->store.learned, h, k))
-		return kr_err_set(r->v->err, KR_UNSUPPORTED, "what was seen of %s, whose initial value is not told", kr_verify_key_name(h, k).text);
+		return kr_err_set(r->v->err, KR_UNSUPPORTED,
+			"what was seen of %s, whose initial value is not told",
+			kr_verify_key_name(h, k).text);
 	kr_store_describe(&r->store, k, there, sizeof there);
-	return kr_err_set(r->v->err, KR_BAD, "operation %u of %s (%s) saw that %s is %s, but in the order it is %s there", (unsigned)r->op,
-		kr_verify_txn_name(h, r->txn).text, kr_op_name(op->kind), kr_verify_key_name(h, k).text, saw, there);
+	return kr_err_set(r->v->err, KR_BAD,
+		"operation %u of %s (%s) saw that %s is %s, but in the order it is %s there", (unsigned)r->op,
+		kr_verify_txn_name(h, r->txn).text, kr_op_name(op->kind), kr_verify_key_name(h, k).text, saw,
+		there);
 }
 
 /* ---- operations on one key ---- */
@@ -49,7 +54,8 @@ static enum kr_status expect_not(struct kr_replayed *r, kr_key k, kr_value value
 	return mismatch(r, k, saw);
 }
 
-/* What the transaction was shown of a counter, at its operation at hand or later, less what it has added since. False: nothing. */
+/* What the transaction was shown of a counter, at its operation at hand or later, less what it has added
+ * since. False: nothing. */
 static bool find_count(const struct kr_replayed *r, kr_key k, int64_t *out)
 {
 	const struct kr_history *h = r->v->h;
@@ -58,15 +64,19 @@ static bool find_count(const struct kr_replayed *r, kr_key k, int64_t *out)
 	for (uint32_t i = r->op; i < h->txns.at[r->txn.i].op_count; i++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, r->txn, i).i];
 		struct kr_saw saw = kr_saw_of(h, op, k);
-		kr_value shown = saw.test == KR_SAW_VALUE ? saw.value : saw.test == KR_SAW_UNTOLD ? op->b : (kr_value){KR_NONE};
+		kr_value shown = saw.test == KR_SAW_VALUE ? saw.value
+			: saw.test == KR_SAW_UNTOLD       ? op->b
+							  : (kr_value){KR_NONE};
 
 		if (op->kind == KR_OP_INC && op->key.i == k.i &&
-			(kr_history_value(h, op->a)->type != KR_VALUE_INT || __builtin_add_overflow(added, kr_history_value(h, op->a)->integer, &added)))
+			(kr_history_value(h, op->a)->type != KR_VALUE_INT ||
+				__builtin_add_overflow(added, kr_history_value(h, op->a)->integer, &added)))
 			return false;
 		if (op->kind == KR_OP_DELETE && op->key.i == k.i && kr_effect_count(h, op) > 0)
 			return false;
 		if (shown.i != KR_NONE)
-			return kr_history_value(h, shown)->type == KR_VALUE_INT && !__builtin_sub_overflow(kr_history_value(h, shown)->integer, added, out);
+			return kr_history_value(h, shown)->type == KR_VALUE_INT &&
+				!__builtin_sub_overflow(kr_history_value(h, shown)->integer, added, out);
 	}
 	return false;
 }
@@ -78,7 +88,8 @@ static int64_t delta_of(const struct kr_history *h, const struct kr_operation *o
 	return delta->type == KR_VALUE_INT ? delta->integer : 0;
 }
 
-/* What an increment, or a read after it, tells of what was there before; where that is being learned, it becomes what is there. */
+/* What an increment, or a read after it, tells of what was there before; where that is being learned, it
+ * becomes what is there. */
 static enum kr_status learn_count(struct kr_replayed *r, const struct kr_operation *op, bool *out)
 {
 	int64_t before;
@@ -90,7 +101,8 @@ static enum kr_status learn_count(struct kr_replayed *r, const struct kr_operati
 		*out = true;
 		return kr_learned_add(r->store.learned, op->key, delta_of(r->v->h, op));
 	}
-	status = before == 0 ? kr_learned_zero(r->store.learned, op->key) : kr_learned_number(r->store.learned, op->key, before);
+	status = before == 0 ? kr_learned_zero(r->store.learned, op->key)
+			     : kr_learned_number(r->store.learned, op->key, before);
 	kr_store_put(&r->store, op->key, (struct kr_cell){KR_CELL_INT, .integer = before});
 	return status;
 }
@@ -102,8 +114,10 @@ static enum kr_status count(struct kr_replayed *r, const struct kr_operation *op
 
 	if (status != KR_OK)
 		return status;
-	if (kr_history_value(h, op->a)->type != KR_VALUE_INT || __builtin_add_overflow(*after, delta_of(h, op), after))
-		return kr_err_set(r->v->err, KR_BAD, "operation %u of %s takes %s beyond 64 bits", (unsigned)r->op, kr_verify_txn_name(h, r->txn).text,
+	if (kr_history_value(h, op->a)->type != KR_VALUE_INT ||
+		__builtin_add_overflow(*after, delta_of(h, op), after))
+		return kr_err_set(r->v->err, KR_BAD, "operation %u of %s takes %s beyond 64 bits",
+			(unsigned)r->op, kr_verify_txn_name(h, r->txn).text,
 			kr_verify_key_name(h, op->key).text);
 	kr_store_put(&r->store, op->key, (struct kr_cell){KR_CELL_INT, .integer = *after});
 	return KR_OK;
@@ -135,8 +149,8 @@ static enum kr_status unexpected_row(const struct kr_replayed *r, kr_key k, cons
 {
 	const struct kr_history *h = r->v->h;
 
-	return kr_err_set(r->v->err, KR_BAD, "operation %u of %s returned %s, but in the order %s", (unsigned)r->op, kr_verify_txn_name(h, r->txn).text,
-		kr_verify_key_name(h, k).text, why);
+	return kr_err_set(r->v->err, KR_BAD, "operation %u of %s returned %s, but in the order %s",
+		(unsigned)r->op, kr_verify_txn_name(h, r->txn).text, kr_verify_key_name(h, k).text, why);
 }
 
 /* Walks the keys that are there between the bounds beside the rows returned, which are in the same order. */
@@ -147,11 +161,13 @@ static enum kr_status replay_range(struct kr_replayed *r, const struct kr_scan *
 	enum kr_status status;
 
 	kr_store_bounds(&r->store, scan->low, scan->high, &low, &high);
-	while ((scan->limit < 0 || next < (uint64_t)scan->limit) && (rank = kr_store_next(&r->store, low, high, scan->reverse)) != KR_NONE) {
+	while ((scan->limit < 0 || next < (uint64_t)scan->limit) &&
+		(rank = kr_store_next(&r->store, low, high, scan->reverse)) != KR_NONE) {
 		kr_key k = r->store.by_rank[rank];
 		bool returned = next < scan->row_count && rows[next].key.i == k.i;
 
-		if ((status = kr_ctx_tick(r->v->ctx)) != KR_OK || (status = expect(r, k, returned ? rows[next].value : KR_ABSENT)) != KR_OK)
+		if ((status = kr_ctx_tick(r->v->ctx)) != KR_OK ||
+			(status = expect(r, k, returned ? rows[next].value : KR_ABSENT)) != KR_OK)
 			return status;
 		next += returned;
 		if (scan->reverse)
@@ -159,12 +175,18 @@ static enum kr_status replay_range(struct kr_replayed *r, const struct kr_scan *
 		else
 			low = rank + 1;
 	}
-	return next == scan->row_count ? KR_OK : unexpected_row(r, rows[next].key, "it is not there, not between the bounds, or not in its place");
+	return next == scan->row_count
+		? KR_OK
+		: unexpected_row(r, rows[next].key,
+			  "it is not there, not between the bounds, or not in its place");
 }
 
-/* Of a value that nobody tells (else it has been learned), whether it can be so in any number of ways, whatever else it was seen not to be: that a key was not returned, though it did not fail a
- * condition of being other than something only; or that an update returned it, whose one condition is no equality, or asks for a field, beside which there may be others. */
-static bool says_little(const struct kr_replayed *r, const struct kr_operation *op, kr_key k, const struct kr_row *row)
+/* Of a value that nobody tells (else it has been learned), whether it can be so in any number of ways,
+ * whatever else it was seen not to be: that a key was not returned, though it did not fail a condition of
+ * being other than something only; or that an update returned it, whose one condition is no equality, or asks
+ * for a field, beside which there may be others. */
+static bool says_little(const struct kr_replayed *r, const struct kr_operation *op, kr_key k,
+	const struct kr_row *row)
 {
 	const struct kr_history *h = r->v->h;
 	const struct kr_scan *scan = &h->scans.at[op->scan];
@@ -180,7 +202,9 @@ static bool says_little(const struct kr_replayed *r, const struct kr_operation *
 		if (cond->target == KR_COND_KEY_PREFIX)
 			continue;
 		conds++;
-		wide += row ? cond->target == KR_COND_FIELD || (cond->test != KR_COND_EQ && cond->test != KR_COND_IN) : cond->test != KR_COND_NE;
+		wide += row ? cond->target == KR_COND_FIELD ||
+				(cond->test != KR_COND_EQ && cond->test != KR_COND_IN)
+			    : cond->test != KR_COND_NE;
 	}
 	return wide > 0 && (!row || (op->kind == KR_OP_UPDATE && conds == 1));
 }
@@ -190,14 +214,17 @@ static bool same_conditions(const struct kr_history *h, const struct kr_scan *a,
 	bool same = a->cond_count == b->cond_count;
 
 	for (uint32_t i = 0; same && i < a->cond_count; i++) {
-		const struct kr_cond *x = &h->conds.at[a->cond_first + i], *y = &h->conds.at[b->cond_first + i];
+		const struct kr_cond *x = &h->conds.at[a->cond_first + i],
+				     *y = &h->conds.at[b->cond_first + i];
 
-		same = x->target == y->target && x->test == y->test && x->field.i == y->field.i && x->value.i == y->value.i;
+		same = x->target == y->target && x->test == y->test && x->field.i == y->field.i &&
+			x->value.i == y->value.i;
 	}
 	return same;
 }
 
-/* Some value fails any number of conditions, and some meets one of them; what meets one and fails another, or meets two, is not thought through. */
+/* Some value fails any number of conditions, and some meets one of them; what meets one and fails another, or
+ * meets two, is not thought through. */
 static bool goes_together(struct kr_replayed *r, const struct kr_operation *op, kr_key k, bool met)
 {
 	const struct kr_history *h = r->v->h;
@@ -208,11 +235,15 @@ static bool goes_together(struct kr_replayed *r, const struct kr_operation *op, 
 		return true;
 	if (first)
 		*little = met ? op->scan + 2 : 1;
-	return first || (met ? !missed && same_conditions(h, &h->scans.at[op->scan], &h->scans.at[*little - 2]) : missed);
+	return first ||
+		(met ? !missed && same_conditions(h, &h->scans.at[op->scan], &h->scans.at[*little - 2])
+		     : missed);
 }
 
-/* Whether the key, which is present or untold, meets the conditions. A row that was read tells an untold value. */
-static enum kr_status matches(struct kr_replayed *r, const struct kr_operation *op, kr_key k, const struct kr_row *row, bool *out)
+/* Whether the key, which is present or untold, meets the conditions. A row that was read tells an untold
+ * value. */
+static enum kr_status matches(struct kr_replayed *r, const struct kr_operation *op, kr_key k,
+	const struct kr_row *row, bool *out)
 {
 	const struct kr_history *h = r->v->h;
 	const struct kr_scan *scan = &h->scans.at[op->scan];
@@ -225,17 +256,20 @@ static enum kr_status matches(struct kr_replayed *r, const struct kr_operation *
 		*out = row != NULL;
 		return status == KR_OK && row ? kr_learned_other(&r->store, k) : status;
 	}
-	if (status == KR_OK && cell->kind == KR_CELL_UNTOLD && r->store.learned && says_little(r, op, k, row)) {
+	if (status == KR_OK && cell->kind == KR_CELL_UNTOLD && r->store.learned &&
+		says_little(r, op, k, row)) {
 		*out = row != NULL;
 		if (goes_together(r, op, k, row != NULL))
 			return KR_OK;
-		return kr_err_set(r->v->err, KR_UNSUPPORTED, "what several conditions say of %s, whose initial value is not told",
+		return kr_err_set(r->v->err, KR_UNSUPPORTED,
+			"what several conditions say of %s, whose initial value is not told",
 			kr_verify_key_name(h, k).text);
 	}
 	if (status == KR_OK)
 		status = kr_store_matches(&r->store, scan, k, out, r->v->err);
 	if (status == KR_OK && *out && cell->kind == KR_CELL_UNTOLD) {
-		/* The conditions do not ask for the value, so whether the key was returned tells whether it is present. */
+		/* The conditions do not ask for the value, so whether the key was returned tells whether it
+		 * is present. */
 		if (row) /* an update, which does not tell it */
 			return expect_not(r, k, KR_ABSENT);
 		status = expect(r, k, KR_ABSENT);
@@ -244,11 +278,13 @@ static enum kr_status matches(struct kr_replayed *r, const struct kr_operation *
 	return status;
 }
 
-static const struct kr_row *row_of(const struct kr_scan *scan, const struct kr_row *rows, const uint32_t *marks, kr_key k)
+static const struct kr_row *row_of(const struct kr_scan *scan, const struct kr_row *rows,
+	const uint32_t *marks, kr_key k)
 {
 	uint32_t mark = marks[k.i];
 
-	return mark >= scan->row_first + 1 && mark <= scan->row_first + scan->row_count ? &rows[mark - 1] : NULL;
+	return mark >= scan->row_first + 1 && mark <= scan->row_first + scan->row_count ? &rows[mark - 1]
+											: NULL;
 }
 
 static enum kr_status replay_scan(struct kr_replayed *r, const struct kr_operation *op)
@@ -261,7 +297,8 @@ static enum kr_status replay_scan(struct kr_replayed *r, const struct kr_operati
 
 	for (uint32_t i = scan->row_first; i < scan->row_first + scan->row_count; i++)
 		r->row_marks[h->rows.at[i].key.i] = i + 1;
-	for (; status == KR_OK && (rank = kr_store_next(&r->store, low, h->keys.n, false)) != KR_NONE; low = rank + 1) {
+	for (; status == KR_OK && (rank = kr_store_next(&r->store, low, h->keys.n, false)) != KR_NONE;
+		low = rank + 1) {
 		kr_key k = r->store.by_rank[rank];
 		const struct kr_row *row = row_of(scan, h->rows.at, r->row_marks, k);
 
@@ -301,7 +338,8 @@ static bool wrote_before(const struct kr_replayed *r, kr_key k)
 	return false;
 }
 
-/* Whether the versions that are there are those that the operation names, of keys that it looked at and the transaction had not written. */
+/* Whether the versions that are there are those that the operation names, of keys that it looked at and the
+ * transaction had not written. */
 static enum kr_status check_named(const struct kr_replayed *r, kr_op id)
 {
 	const struct kr_history *h = r->v->h;
@@ -311,11 +349,15 @@ static enum kr_status check_named(const struct kr_replayed *r, kr_op id)
 		const struct kr_seen *seen = &h->seen.at[attr->seen_first + i];
 		kr_txn last = r->writer[seen->key.i];
 
-		if (seen->writer.i == (last.i == KR_NONE ? KR_ABSENT : h->txns.at[last.i].id).i || wrote_before(r, seen->key) ||
+		if (seen->writer.i == (last.i == KR_NONE ? KR_ABSENT : h->txns.at[last.i].id).i ||
+			wrote_before(r, seen->key) ||
 			kr_saw_of(h, &h->ops.at[id.i], seen->key).test == KR_SAW_NOTHING)
 			continue;
-		return kr_err_set(r->v->err, KR_BAD, "operation %u of %s names another version of %s than the one that is there in the order", (unsigned)r->op,
-			kr_verify_txn_name(h, r->txn).text, kr_verify_key_name(h, seen->key).text);
+		return kr_err_set(r->v->err, KR_BAD,
+			"operation %u of %s names another version of %s than the one that is there in the "
+			"order",
+			(unsigned)r->op, kr_verify_txn_name(h, r->txn).text,
+			kr_verify_key_name(h, seen->key).text);
 	}
 	return KR_OK;
 }
@@ -436,7 +478,8 @@ static enum kr_status see_match(struct kr_replayed *r, const struct kr_saw *saw,
 	if (kr_store_learns(&r->store, k))
 		return saw->test == KR_SAW_MATCH ? kr_learned_other(&r->store, k) : KR_OK;
 	if (r->store.cells[k.i].kind == KR_CELL_UNTOLD)
-		return kr_err_set(r->v->err, KR_UNSUPPORTED, "what a predicate read says of %s, whose initial value is not told",
+		return kr_err_set(r->v->err, KR_UNSUPPORTED,
+			"what a predicate read says of %s, whose initial value is not told",
 			kr_verify_key_name(r->v->h, k).text);
 	status = kr_store_is(&r->store, k, KR_ABSENT, &absent);
 	if (status == KR_OK && !absent)
@@ -504,7 +547,8 @@ enum kr_status kr_replay_init(struct kr_replayed *r, struct kr_verifier *v)
 	if (status != KR_OK)
 		return status;
 	r->store.learned = v->learned;
-	if (v->h->initial == KR_INITIAL_UNKNOWN && v->cert->kind != KR_CERT_REPLAY) /* there the first read tells */
+	/* there the first read tells */
+	if (v->h->initial == KR_INITIAL_UNKNOWN && v->cert->kind != KR_CERT_REPLAY)
 		status = kr_store_pin_lists(&r->store);
 	if (status == KR_OK && v->learned && !v->learned->learning)
 		status = kr_learned_start(&r->store);

@@ -9,8 +9,12 @@ struct kr_replayed {
 	struct kr_verifier *v;
 	struct kr_store store;
 	uint32_t *row_marks; /* per key: 1 + the newest row that returned it; only for predicate reads */
-	uint32_t *little;    /* per key: 0, 1: as an untold value it failed conditions, else 2 + the scan whose conditions it met; only for predicate reads */
-	kr_txn *writer;      /* per key: who wrote it last, KR_NONE: nobody; of a serial order only where operations name the versions that they saw */
+	/* per key: 0, 1: as an untold value it failed conditions, else 2 + the scan whose conditions it met;
+	 * only for predicate reads */
+	uint32_t *little;
+	/* per key: who wrote it last, KR_NONE: nobody; of a serial order only where operations name the
+	 * versions that they saw */
+	kr_txn *writer;
 	kr_txn txn;          /* what is being replayed */
 	uint32_t op;
 };
@@ -23,13 +27,16 @@ struct kr_saw;
 /* Whether a read showed 0 of a counter, which it may do where there is none. */
 bool kr_replay_shows_zero(const struct kr_history *h, kr_key k, const struct kr_saw *saw);
 
-/* Executes t's operations: KR_BAD when one does not show what is there. With `undo` the state is then as before, but for initial values that were fixed. */
+/* Executes t's operations: KR_BAD when one does not show what is there. With `undo` the state is then as
+ * before, but for initial values that were fixed. */
 enum kr_status kr_replay_txn(struct kr_replayed *r, kr_txn t, bool undo);
 
-/* Applies an operation that adds to what is there, whatever it was shown; r->txn and r->op are its place, for messages. */
+/* Applies an operation that adds to what is there, whatever it was shown; r->txn and r->op are its place, for
+ * messages. */
 enum kr_status kr_replay_grow(struct kr_replayed *r, const struct kr_operation *op);
 
-/* Whether operation `index` of t shows of k what is there, under t's own earlier writes of k. The state is then as before, as above. */
+/* Whether operation `index` of t shows of k what is there, under t's own earlier writes of k. The state is
+ * then as before, as above. */
 enum kr_status kr_replay_sight(struct kr_replayed *r, kr_txn t, uint32_t index, kr_key k);
 
 /* install.c: installs what t leaves, without looking at what it shows of others. */

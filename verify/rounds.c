@@ -1,6 +1,8 @@
-/* What orders of the versions of a list or set tell together: some that the trace gives, others that committed transactions' reads show. A way along them orders its ends, if all writers on it took effect; one that leads
- * back cannot be. Of each two writers the shortest way is looked at; of the others nothing is said, which proves less but nothing wrong. Looked for only where the trace gives an order, when all else did not do.
- * Cost: the cube of the key's writers. */
+/* What orders of the versions of a list or set tell together: some that the trace gives, others that
+ * committed transactions' reads show. A way along them orders its ends, if all writers on it took effect; one
+ * that leads back cannot be. Of each two writers the shortest way is looked at; of the others nothing is
+ * said, which proves less but nothing wrong. Looked for only where the trace gives an order, when all else
+ * did not do. Cost: the cube of the key's writers. */
 #include "verify/cases.h"
 
 enum { ROUNDS_MOST = 300 }; /* writers of one key */
@@ -123,14 +125,16 @@ static bool has_order(const struct kr_history *h, kr_key k)
 enum kr_status kr_cases_add_rounds(struct kr_cases *c)
 {
 	const struct kr_facts *f = &c->facts;
-	struct rounds *r = c->blind || c->v->h->version_orders.n == 0 ? NULL : kr_mem_alloc(c->mem, 1, sizeof *r);
+	struct rounds *r =
+		c->blind || c->v->h->version_orders.n == 0 ? NULL : kr_mem_alloc(c->mem, 1, sizeof *r);
 	enum kr_status status = r || c->blind || c->v->h->version_orders.n == 0 ? KR_OK : KR_NOMEM;
 
 	for (kr_key k = {0}; r && k.i < c->v->h->keys.n && status == KR_OK; k.i++) {
 		enum kr_grow_mode mode = kr_facts_mode(f, k);
 		uint32_t n = f->first[k.i + 1] - f->first[k.i];
 
-		if ((mode != KR_GROW_LIST && mode != KR_GROW_SET) || n > ROUNDS_MOST || !has_order(c->v->h, k))
+		if ((mode != KR_GROW_LIST && mode != KR_GROW_SET) || n > ROUNDS_MOST ||
+			!has_order(c->v->h, k))
 			continue;
 		r->c = c;
 		r->key = k;

@@ -1,8 +1,10 @@
-/* Conflict-driven search. Unit propagation over two watched literals per clause; at a conflict the clause of the first unique implication point is learned,
- * which follows from the clauses by resolution, and the search jumps back to where it is unit. Variables of recent conflicts are decided first,
- * with the value they last had (false at first). A conflict without decisions refutes the clauses; an assignment of all variables satisfies them.
- * Learned clauses are kept, so the search ends, and memory is bounded by the context's limit. Sources: Marques-Silva and Sakallah (IEEE ToC
- * 1999); Moskewicz et al. (DAC 2001); Biere and Fröhlich (SAT 2015) for the queue of variables. */
+/* Conflict-driven search. Unit propagation over two watched literals per clause; at a conflict the clause of
+ * the first unique implication point is learned, which follows from the clauses by resolution, and the search
+ * jumps back to where it is unit. Variables of recent conflicts are decided first, with the value they last
+ * had (false at first). A conflict without decisions refutes the clauses; an assignment of all variables
+ * satisfies them. Learned clauses are kept, so the search ends, and memory is bounded by the context's limit.
+ * Sources: Marques-Silva and Sakallah (IEEE ToC 1999); Moskewicz et al. (DAC 2001); Biere and Fröhlich (SAT
+ * 2015) for the queue of variables. */
 #include "verify/sat.h"
 
 #define FIRST_RESTART 256u
@@ -12,7 +14,10 @@ static uint32_t *clause_literals(const struct kr_sat *s, uint32_t clause) { retu
 static struct kr_sat_var *var_of(const struct kr_sat *s, uint32_t literal) { return &s->vars[literal >> 1]; }
 static uint32_t level_now(const struct kr_sat *s) { return s->levels.n; }
 
-void kr_sat_init(struct kr_sat *s, struct kr_mem *mem) { *s = (struct kr_sat){.mem = mem, .front = KR_NONE, .search = KR_NONE}; }
+void kr_sat_init(struct kr_sat *s, struct kr_mem *mem)
+{
+	*s = (struct kr_sat){.mem = mem, .front = KR_NONE, .search = KR_NONE};
+}
 
 void kr_sat_done(struct kr_sat *s)
 {
@@ -139,13 +144,15 @@ static void watch(struct kr_sat *s, uint32_t clause, uint32_t slot)
 	s->watches[literal] = clause;
 }
 
-/* `literal` has become false: each clause that watches it gets another watch, makes its other watch true, or is the conflict returned (else KR_NONE). */
+/* `literal` has become false: each clause that watches it gets another watch, makes its other watch true, or
+ * is the conflict returned (else KR_NONE). */
 static uint32_t visit(struct kr_sat *s, uint32_t literal)
 {
 	uint32_t *link = &s->watches[literal];
 
 	while (*link != KR_NONE) {
-		uint32_t clause = *link, *literals = clause_literals(s, clause), n = *clause_length(s, clause), k = 2;
+		uint32_t clause = *link, *literals = clause_literals(s, clause),
+			 n = *clause_length(s, clause), k = 2;
 		uint32_t slot = literals[1] == literal, other = literals[!slot];
 
 		if (s->values[other] <= 0) {
@@ -181,7 +188,8 @@ static enum kr_status propagate(struct kr_sat *s, struct kr_ctx *ctx, uint32_t *
 
 /* ---- learning ---- */
 
-/* Resolves the conflict backwards along the trail until one literal of the present level is left; learned[0] is its negation. */
+/* Resolves the conflict backwards along the trail until one literal of the present level is left; learned[0]
+ * is its negation. */
 static enum kr_status analyze(struct kr_sat *s, uint32_t conflict)
 {
 	uint32_t open = 0, at = s->trail.n, clause = conflict, literal = KR_NONE;
@@ -256,7 +264,8 @@ static enum kr_status prepare(struct kr_sat *s)
 	s->vars = kr_mem_alloc(s->mem, s->count, sizeof *s->vars);
 	s->watches = kr_mem_alloc(s->mem, 2 * (size_t)s->count, sizeof *s->watches);
 	s->values = kr_mem_alloc(s->mem, 2 * (size_t)s->count, sizeof *s->values);
-	if (!s->vars || !s->watches || !s->values || !kr_vec_reserve(s->mem, &s->trail, s->count) || !kr_vec_reserve(s->mem, &s->levels, s->count))
+	if (!s->vars || !s->watches || !s->values || !kr_vec_reserve(s->mem, &s->trail, s->count) ||
+		!kr_vec_reserve(s->mem, &s->levels, s->count))
 		return KR_NOMEM;
 	for (uint32_t var = s->count; var-- > 0;)
 		push_front(s, var);

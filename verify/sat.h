@@ -10,7 +10,8 @@ static inline uint32_t kr_sat_yes(uint32_t var) { return 2 * var; }
 static inline uint32_t kr_sat_not(uint32_t literal) { return literal ^ 1; }
 
 struct kr_sat_var {
-	uint32_t level, reason;        /* when and through which clause it was assigned; reason KR_NONE: decided or given */
+	/* when and through which clause it was assigned; reason KR_NONE: decided or given */
+	uint32_t level, reason;
 	uint32_t older, newer;         /* neighbours in the queue of variables */
 	uint64_t bumped;               /* when it was put there */
 	bool last, seen;               /* its last value; a mark of the analysis */
@@ -40,6 +41,10 @@ enum kr_status kr_sat_add(struct kr_sat *s, const uint32_t *literals, uint32_t n
 
 /* To be called once, after everything was added. */
 enum kr_status kr_sat_solve(struct kr_sat *s, struct kr_ctx *ctx, bool *satisfiable);
-static inline bool kr_sat_value(const struct kr_sat *s, uint32_t var) { return s->values[kr_sat_yes(var)] > 0; } /* after a satisfiable answer */
+/* after a satisfiable answer */
+static inline bool kr_sat_value(const struct kr_sat *s, uint32_t var)
+{
+	return s->values[kr_sat_yes(var)] > 0;
+}
 
 #endif

@@ -1,9 +1,13 @@
-/* The meaning of single operations, as the trace format defines them: which value of a key an operation proves to have been there, and which it left. An
- * operation that did not take place (a failed insert or cas, a delete that found nothing) writes nothing, but still proves something. A
- * delete that does not tell whether it found the key leaves it absent either way. */
+/* The meaning of single operations, as the trace format defines them: which value of a key an operation
+ * proves to have been there, and which it left. An operation that did not take place (a failed insert or cas,
+ * a delete that found nothing) writes nothing, but still proves something. A delete that does not tell
+ * whether it found the key leaves it absent either way. */
 #include "verify/saw.h"
 
-static const struct kr_scan *scan_of(const struct kr_history *h, const struct kr_operation *op) { return op->scan == KR_NONE ? NULL : &h->scans.at[op->scan]; }
+static const struct kr_scan *scan_of(const struct kr_history *h, const struct kr_operation *op)
+{
+	return op->scan == KR_NONE ? NULL : &h->scans.at[op->scan];
+}
 
 static bool is_writing(const struct kr_operation *op)
 {
@@ -77,7 +81,8 @@ static const struct kr_row *find_row(const struct kr_history *h, const struct kr
 	return NULL;
 }
 
-/* Whether the range looked at the key: between the bounds, and, where the limit cut it off, not beyond the last key returned. */
+/* Whether the range looked at the key: between the bounds, and, where the limit cut it off, not beyond the
+ * last key returned. */
 static bool in_range(const struct kr_history *h, const struct kr_scan *scan, kr_key key)
 {
 	kr_value name = h->keys.at[key.i].name;
@@ -95,8 +100,10 @@ static bool in_range(const struct kr_history *h, const struct kr_scan *scan, kr_
 	return scan->reverse ? side >= 0 : side <= 0;
 }
 
-/* An update's row tells the value written, not the one that was there. Without conditions on values "it matched" is "it was present". */
-static struct kr_saw saw_in_row(const struct kr_history *h, const struct kr_operation *op, const struct kr_row *row)
+/* An update's row tells the value written, not the one that was there. Without conditions on values "it
+ * matched" is "it was present". */
+static struct kr_saw saw_in_row(const struct kr_history *h, const struct kr_operation *op,
+	const struct kr_row *row)
 {
 	if (op->kind != KR_OP_UPDATE)
 		return (struct kr_saw){.test = KR_SAW_VALUE, .value = row->value};
@@ -140,13 +147,20 @@ struct kr_saw kr_saw_of(const struct kr_history *h, const struct kr_operation *o
 	if (op->key.i != key.i)
 		return nothing;
 	switch ((enum kr_op_kind)op->kind) {
-	case KR_OP_READ: return op->flags & KR_OPF_KNOWN ? (struct kr_saw){.test = KR_SAW_VALUE, .value = op->a} : nothing;
+	case KR_OP_READ:
+		return op->flags & KR_OPF_KNOWN ? (struct kr_saw){.test = KR_SAW_VALUE, .value = op->a}
+						: nothing;
 	case KR_OP_DELETE:
 		if (!(op->flags & KR_OPF_KNOWN))
 			return nothing;
-		return (struct kr_saw){.test = op->flags & KR_OPF_DONE ? KR_SAW_OTHER : KR_SAW_VALUE, .value = KR_ABSENT};
-	case KR_OP_INSERT: return (struct kr_saw){.test = op->flags & KR_OPF_DONE ? KR_SAW_VALUE : KR_SAW_OTHER, .value = KR_ABSENT};
-	case KR_OP_CAS: return (struct kr_saw){.test = op->flags & KR_OPF_DONE ? KR_SAW_VALUE : KR_SAW_OTHER, .value = op->a};
+		return (struct kr_saw){.test = op->flags & KR_OPF_DONE ? KR_SAW_OTHER : KR_SAW_VALUE,
+			.value = KR_ABSENT};
+	case KR_OP_INSERT:
+		return (struct kr_saw){.test = op->flags & KR_OPF_DONE ? KR_SAW_VALUE : KR_SAW_OTHER,
+			.value = KR_ABSENT};
+	case KR_OP_CAS:
+		return (struct kr_saw){.test = op->flags & KR_OPF_DONE ? KR_SAW_VALUE : KR_SAW_OTHER,
+			.value = op->a};
 	case KR_OP_INC: return op->flags & KR_OPF_KNOWN ? (struct kr_saw){.test = KR_SAW_UNTOLD} : nothing;
 	default: return nothing;
 	}
@@ -154,10 +168,12 @@ struct kr_saw kr_saw_of(const struct kr_history *h, const struct kr_operation *o
 
 struct kr_saw kr_saw_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i)
 {
-	return op->scan == KR_NONE ? kr_saw_of(h, op, op->key) : saw_in_row(h, op, &h->rows.at[scan_of(h, op)->row_first + i]);
+	return op->scan == KR_NONE ? kr_saw_of(h, op, op->key)
+				   : saw_in_row(h, op, &h->rows.at[scan_of(h, op)->row_first + i]);
 }
 
-enum kr_status kr_saw_allows(const struct kr_history *h, const struct kr_saw *saw, kr_key key, kr_value value, bool *out, struct kr_err *err)
+enum kr_status kr_saw_allows(const struct kr_history *h, const struct kr_saw *saw, kr_key key, kr_value value,
+	bool *out, struct kr_err *err)
 {
 	enum kr_status status = KR_OK;
 	bool holds = false;
@@ -173,7 +189,9 @@ enum kr_status kr_saw_allows(const struct kr_history *h, const struct kr_saw *sa
 		if (status == KR_OK)
 			*out = holds == (saw->test == KR_SAW_MATCH);
 		break;
-	case KR_SAW_UNTOLD: status = kr_err_set(err, KR_UNSUPPORTED, "what was seen of a counter is not checked yet"); break;
+	case KR_SAW_UNTOLD:
+		status = kr_err_set(err, KR_UNSUPPORTED, "what was seen of a counter is not checked yet");
+		break;
 	}
 	return status;
 }
@@ -181,7 +199,10 @@ enum kr_status kr_saw_allows(const struct kr_history *h, const struct kr_saw *sa
 /* ---- rows ---- */
 
 /* Whether an empty one is an absent one. */
-static bool grows(const struct kr_key_entry *key) { return key->kind == KR_KIND_LIST || key->kind == KR_KIND_SET; }
+static bool grows(const struct kr_key_entry *key)
+{
+	return key->kind == KR_KIND_LIST || key->kind == KR_KIND_SET;
+}
 
 /* Whether the i-th row of a range can stand there. */
 static bool has_place(const struct kr_history *h, const struct kr_scan *scan, uint32_t i)
@@ -197,16 +218,19 @@ static bool has_place(const struct kr_history *h, const struct kr_scan *scan, ui
 	return i == 0 || (scan->reverse ? step < 0 : step > 0);
 }
 
-enum kr_status kr_saw_row_fits(const struct kr_history *h, const struct kr_operation *op, uint32_t i, bool *out, struct kr_err *err)
+enum kr_status kr_saw_row_fits(const struct kr_history *h, const struct kr_operation *op, uint32_t i,
+	bool *out, struct kr_err *err)
 {
 	const struct kr_scan *scan = scan_of(h, op);
 	const struct kr_row *row = &h->rows.at[scan->row_first + i];
 
-	*out = row->value.i != KR_ABSENT.i && !(grows(&h->keys.at[row->key.i]) && is_empty_array(h, row->value));
+	*out = row->value.i != KR_ABSENT.i &&
+		!(grows(&h->keys.at[row->key.i]) && is_empty_array(h, row->value));
 	if (!*out)
 		return KR_OK;
 	if (op->kind == KR_OP_SCAN)
 		return kr_where_holds(h, scan, row->key, row->value, out, err);
-	*out = op->kind == KR_OP_RANGE ? has_place(h, scan, i) : kr_where_has_prefix(h, scan, row->key); /* an update's rows have the value written */
+	/* an update's rows have the value written */
+	*out = op->kind == KR_OP_RANGE ? has_place(h, scan, i) : kr_where_has_prefix(h, scan, row->key);
 	return KR_OK;
 }

@@ -20,26 +20,33 @@ struct kr_saw {
 	bool predicate;  /* the key was not returned by a predicate read */
 };
 
-/* What `op` saw of `key`, whoever wrote it. A search among the rows for predicate reads, else constant time. */
+/* What `op` saw of `key`, whoever wrote it. A search among the rows for predicate reads, else constant
+ * time. */
 struct kr_saw kr_saw_of(const struct kr_history *h, const struct kr_operation *op, kr_key key);
 
 /* The same of a key that `op`, a predicate read, did not return: without the search. */
 struct kr_saw kr_saw_missed(const struct kr_history *h, const struct kr_operation *op, kr_key key);
 
-/* Whether a version with this value could be what was seen. *out is written on KR_OK; KR_UNSUPPORTED: a condition or a value that cannot be judged. */
-enum kr_status kr_saw_allows(const struct kr_history *h, const struct kr_saw *saw, kr_key key, kr_value value, bool *out, struct kr_err *err);
+/* Whether a version with this value could be what was seen. *out is written on KR_OK; KR_UNSUPPORTED: a
+ * condition or a value that cannot be judged. */
+enum kr_status kr_saw_allows(const struct kr_history *h, const struct kr_saw *saw, kr_key key, kr_value value,
+	bool *out, struct kr_err *err);
 
-/* The keys that `op` saw by name: its own key, or its rows. Keys that a predicate read did not return are not among them. */
+/* The keys that `op` saw by name: its own key, or its rows. Keys that a predicate read did not return are not
+ * among them. */
 uint32_t kr_saw_count(const struct kr_history *h, const struct kr_operation *op);
 kr_key kr_saw_key(const struct kr_history *h, const struct kr_operation *op, uint32_t i);
-struct kr_saw kr_saw_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i); /* what it saw of that key, without a search */
+/* what it saw of that key, without a search */
+struct kr_saw kr_saw_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i);
 
-/* Whether the i-th row of a predicate read is one that it can have, whatever was there: in bounds, within the limit, behind the row before it, meeting the conditions. That no
- * key was returned twice is not asked. */
-enum kr_status kr_saw_row_fits(const struct kr_history *h, const struct kr_operation *op, uint32_t i, bool *out, struct kr_err *err);
+/* Whether the i-th row of a predicate read is one that it can have, whatever was there: in bounds, within the
+ * limit, behind the row before it, meeting the conditions. That no key was returned twice is not asked. */
+enum kr_status kr_saw_row_fits(const struct kr_history *h, const struct kr_operation *op, uint32_t i,
+	bool *out, struct kr_err *err);
 
 /* What `op` wrote. */
-struct kr_written_row { kr_key key; kr_value value; }; /* value with i == KR_NONE: it depends on what was there (inc without result, append, add) */
+/* value with i == KR_NONE: it depends on what was there (inc without result, append, add) */
+struct kr_written_row { kr_key key; kr_value value; };
 uint32_t kr_effect_count(const struct kr_history *h, const struct kr_operation *op);
 struct kr_written_row kr_effect_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i);
 

@@ -1,5 +1,6 @@
-/* A list that shows the last elements of two committed transactions shows which of their versions came first, whatever else becomes of what was seen (docs/levels.md, pl-1). One walk over the operations;
- * linear in the lists shown, but for what a reader had appended itself. */
+/* A list that shows the last elements of two committed transactions shows which of their versions came first,
+ * whatever else becomes of what was seen (docs/levels.md, pl-1). One walk over the operations; linear in the
+ * lists shown, but for what a reader had appended itself. */
 #include "verify/shown.h"
 
 struct walk {
@@ -27,14 +28,17 @@ static enum kr_status whose_last(const struct walk *w, uint32_t element, kr_txn 
 	const struct kr_grow_add *add, *only = NULL;
 	const uint32_t *initial;
 	uint32_t adds = 0, count;
-	enum kr_status status = kr_grow_array(w->f->grow, w->f->h->keys.at[w->key.i].initial, &initial, &count);
+	enum kr_status status =
+		kr_grow_array(w->f->grow, w->f->h->keys.at[w->key.i].initial, &initial, &count);
 
 	out->i = KR_NONE;
 	for (uint32_t i = 0; status == KR_OK && count != KR_NONE && i < count; i++)
 		adds += initial[i] == element;
-	for (kr_table_iter it = kr_grow_adds(w->f->grow, w->key, element); (add = kr_grow_next_add(w->f->grow, &it, w->key, element)); adds++)
+	for (kr_table_iter it = kr_grow_adds(w->f->grow, w->key, element);
+		(add = kr_grow_next_add(w->f->grow, &it, w->key, element)); adds++)
 		only = add;
-	if (only && adds == 1 && w->f->h->txns.at[only->txn.i].status == KR_COMMITTED && is_last(w->f->h, only->txn, only->op, w->key))
+	if (only && adds == 1 && w->f->h->txns.at[only->txn.i].status == KR_COMMITTED &&
+		is_last(w->f->h, only->txn, only->op, w->key))
 		*out = only->txn;
 	return status;
 }
@@ -43,7 +47,8 @@ static bool had_appended(const struct walk *w, uint32_t element)
 {
 	const struct kr_grow_add *add;
 
-	for (kr_table_iter it = kr_grow_adds(w->f->grow, w->key, element); (add = kr_grow_next_add(w->f->grow, &it, w->key, element));)
+	for (kr_table_iter it = kr_grow_adds(w->f->grow, w->key, element);
+		(add = kr_grow_next_add(w->f->grow, &it, w->key, element));)
 		if (add->txn.i == w->txn.i && add->op < w->op)
 			return true;
 	return false;
@@ -75,7 +80,8 @@ static enum kr_status walk_list(const struct walk *w, kr_value list)
 			twice = j != i && copy[j] == copy[i];
 		if (status != KR_OK || writer.i == KR_NONE || twice)
 			continue;
-		if (last.i != KR_NONE && !kr_vec_push(w->f->mem, w->out, (struct kr_shown_pair){w->key, last, writer}))
+		if (last.i != KR_NONE &&
+			!kr_vec_push(w->f->mem, w->out, (struct kr_shown_pair){w->key, last, writer}))
 			status = KR_NOMEM;
 		last = writer;
 	}
@@ -104,10 +110,13 @@ enum kr_status kr_shown_lists(const struct kr_facts *f, struct kr_ctx *ctx, stru
 	struct walk w = {.f = f, .out = out};
 	enum kr_status status = KR_OK;
 
-	if (!f->grow || f->h->initial == KR_INITIAL_UNKNOWN) /* what is shown may have been there at first, too */
+	/* what is shown may have been there at first, too */
+	if (!f->grow || f->h->initial == KR_INITIAL_UNKNOWN)
 		return KR_OK;
 	for (; w.txn.i < f->h->txns.n && status == KR_OK; w.txn.i++) {
-		for (w.op = 0; w.op < f->h->txns.at[w.txn.i].op_count && f->h->txns.at[w.txn.i].status == KR_COMMITTED && status == KR_OK; w.op++) {
+		for (w.op = 0; w.op < f->h->txns.at[w.txn.i].op_count &&
+			f->h->txns.at[w.txn.i].status == KR_COMMITTED && status == KR_OK;
+			w.op++) {
 			status = walk_operation(&w);
 			if (status == KR_OK)
 				status = kr_ctx_tick(ctx);

@@ -1,9 +1,10 @@
-/* Starts and commits in one sequence, as snapshot isolation and prefix consistency define themselves: at its start a transaction runs on the state of that moment,
- * with its own writes on top, and what it shows must be there; its writes are undone then, and installed when it commits. That gives each key's
- * versions the order of commits, and each observation the newest version committed before the start. Snapshot isolation also wants that no other writer
- * of a key commits between start and commit of one that writes it (first committer wins); prefix consistency does not.
- * A version that depends on the one before it is computed at its commit; a counter's that its transaction was shown is what was shown.
- * Cost: that of two replays. */
+/* Starts and commits in one sequence, as snapshot isolation and prefix consistency define themselves: at its
+ * start a transaction runs on the state of that moment, with its own writes on top, and what it shows must be
+ * there; its writes are undone then, and installed when it commits. That gives each key's versions the order
+ * of commits, and each observation the newest version committed before the start. Snapshot isolation also
+ * wants that no other writer of a key commits between start and commit of one that writes it (first committer
+ * wins); prefix consistency does not. A version that depends on the one before it is computed at its commit;
+ * a counter's that its transaction was shown is what was shown. Cost: that of two replays. */
 #include "verify/replayed.h"
 #include "verify/saw.h"
 
@@ -26,8 +27,11 @@ static enum kr_status check_writes(struct snapshots *s, kr_txn t)
 			kr_key k = kr_effect_at(h, op, i).key;
 			kr_txn w = s->replayed.writer[k.i];
 			if (w.i != KR_NONE && s->place[w.i] > s->start[t.i])
-				return kr_err_set(s->v->err, KR_BAD, "%s and %s both write %s, and neither starts after the other has committed",
-					kr_verify_txn_name(h, w).text, kr_verify_txn_name(h, t).text, kr_verify_key_name(h, k).text);
+				return kr_err_set(s->v->err, KR_BAD,
+					"%s and %s both write %s, and neither starts after the other has "
+					"committed",
+					kr_verify_txn_name(h, w).text, kr_verify_txn_name(h, t).text,
+					kr_verify_key_name(h, k).text);
 		}
 	}
 	return KR_OK;

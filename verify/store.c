@@ -1,8 +1,9 @@
-/* Values are interned, so a register is an id. A list that grows is its own JSON text, so that an append adds to the end and a read compares texts; sets are
- * in store_sets.c. Counters are numbers, since their values need not occur
- * in the trace. An untold initial value is fixed by the first operation that tells it; until then the values that it was seen not to have
- * are kept. For predicate reads the keys are sorted once and the present ones are bits by rank.
- * Cost: linear in what operations write and return, plus a 64th of the keys in reach per predicate read. */
+/* Values are interned, so a register is an id. A list that grows is its own JSON text, so that an append adds
+ * to the end and a read compares texts; sets are in store_sets.c. Counters are numbers, since their values
+ * need not occur in the trace. An untold initial value is fixed by the first operation that tells it; until
+ * then the values that it was seen not to have are kept. For predicate reads the keys are sorted once and the
+ * present ones are bits by rank. Cost: linear in what operations write and return, plus a 64th of the keys in
+ * reach per predicate read. */
 #include "verify/store.h"
 
 #include <stdio.h>
@@ -21,12 +22,15 @@ static void sort_keys(const struct kr_history *h, kr_key *keys, kr_key *other, u
 {
 	for (uint64_t width = 1; width < n; width *= 2) {
 		for (uint64_t start = 0; start < n; start += 2 * width) {
-			uint64_t middle = start + width < n ? start + width : n, end = start + 2 * width < n ? start + 2 * width : n;
+			uint64_t middle = start + width < n ? start + width : n,
+				 end = start + 2 * width < n ? start + 2 * width : n;
 			uint64_t a = start, b = middle;
 
 			for (uint64_t at = start; at < end; at++) {
-				bool first =
-					a < middle && (b >= end || kr_history_compare_keys(h, h->keys.at[keys[a].i].name, h->keys.at[keys[b].i].name) <= 0);
+				bool first = a < middle &&
+					(b >= end ||
+						kr_history_compare_keys(h, h->keys.at[keys[a].i].name,
+							h->keys.at[keys[b].i].name) <= 0);
 				other[at] = keys[first ? a++ : b++];
 			}
 		}
@@ -61,7 +65,8 @@ static uint32_t rank_of_bound(const struct kr_store *s, kr_value bound)
 {
 	uint32_t at;
 
-	KR_BISECT(at, 0, s->h->keys.n, kr_history_compare_keys(s->h, s->h->keys.at[s->by_rank[at].i].name, bound) < 0);
+	KR_BISECT(at, 0, s->h->keys.n,
+		kr_history_compare_keys(s->h, s->h->keys.at[s->by_rank[at].i].name, bound) < 0);
 	return at;
 }
 
@@ -85,7 +90,8 @@ uint32_t kr_store_next(const struct kr_store *s, uint32_t low, uint32_t high, bo
 		if ((high - 1) >> 6 == at >> 6)
 			word &= UINT64_MAX >> (63 - ((high - 1) & 63));
 		if (word)
-			return (at & ~63u) + (uint32_t)(reverse ? 63 - __builtin_clzll(word) : __builtin_ctzll(word));
+			return (at & ~63u) +
+				(uint32_t)(reverse ? 63 - __builtin_clzll(word) : __builtin_ctzll(word));
 		if (reverse)
 			high = at & ~63u;
 		else
@@ -154,7 +160,8 @@ static bool absent_cell(const struct kr_store *s, kr_key k, const struct kr_cell
 		return s->set_sizes.at[cell->index] == 0;
 	if (cell->kind != KR_CELL_VALUE)
 		return false;
-	return cell->value.i == KR_ABSENT.i || ((kind == KR_KIND_LIST || kind == KR_KIND_SET) && is_empty_array(s->h, cell->value));
+	return cell->value.i == KR_ABSENT.i ||
+		((kind == KR_KIND_LIST || kind == KR_KIND_SET) && is_empty_array(s->h, cell->value));
 }
 
 bool kr_store_is_absent(const struct kr_store *s, kr_key k) { return absent_cell(s, k, &s->cells[k.i]); }
@@ -205,7 +212,8 @@ void kr_store_undo(struct kr_store *s)
 
 /* ---- reading ---- */
 
-/* Whether a key that holds what the trace tells has this value. Lists and sets do not tell empty from absent. */
+/* Whether a key that holds what the trace tells has this value. Lists and sets do not tell empty from
+ * absent. */
 static bool cell_equals(struct kr_store *s, kr_key k, kr_value value)
 {
 	const struct kr_cell *cell = &s->cells[k.i];
@@ -216,16 +224,19 @@ static bool cell_equals(struct kr_store *s, kr_key k, kr_value value)
 	case KR_CELL_VALUE:
 		if (cell->value.i == value.i)
 			return true;
-		return (kind == KR_KIND_LIST || kind == KR_KIND_SET) && absent_cell(s, k, cell) && (value.i == KR_ABSENT.i || is_empty_array(s->h, value));
+		return (kind == KR_KIND_LIST || kind == KR_KIND_SET) && absent_cell(s, k, cell) &&
+			(value.i == KR_ABSENT.i || is_empty_array(s->h, value));
 	case KR_CELL_INT: return e->type == KR_VALUE_INT && e->integer == cell->integer;
 	case KR_CELL_LIST: {
 		const struct kr_list *list = &s->lists.at[cell->index];
-		return e->type == KR_VALUE_ARRAY && e->length == list->n + 1 && memcmp(e->text, list->at, list->n) == 0;
+		return e->type == KR_VALUE_ARRAY && e->length == list->n + 1 &&
+			memcmp(e->text, list->at, list->n) == 0;
 	}
 	case KR_CELL_SET:
 		if (e->type == KR_VALUE_ABSENT)
 			return s->set_sizes.at[cell->index] == 0;
-		return e->type == KR_VALUE_ARRAY && kr_store_set_equals(s, cell->index, (struct kr_piece){e->text, e->length});
+		return e->type == KR_VALUE_ARRAY &&
+			kr_store_set_equals(s, cell->index, (struct kr_piece){e->text, e->length});
 	case KR_CELL_UNTOLD: break;
 	}
 	return false;
@@ -235,7 +246,8 @@ static bool cell_equals(struct kr_store *s, kr_key k, kr_value value)
 static bool is_same(const struct kr_history *h, kr_key k, kr_value a, kr_value b)
 {
 	bool array = h->keys.at[k.i].kind == KR_KIND_LIST || h->keys.at[k.i].kind == KR_KIND_SET;
-	bool none = (a.i == KR_ABSENT.i || is_empty_array(h, a)) && (b.i == KR_ABSENT.i || is_empty_array(h, b));
+	bool none =
+		(a.i == KR_ABSENT.i || is_empty_array(h, a)) && (b.i == KR_ABSENT.i || is_empty_array(h, b));
 
 	return a.i == b.i || (array && none);
 }
@@ -248,7 +260,8 @@ enum kr_status kr_store_is(struct kr_store *s, kr_key k, kr_value value, bool *o
 		*out = true;
 		return kr_learned_value(s, k, value);
 	}
-	if (cell->kind == KR_CELL_VALUE && cell->value.i != value.i && cell->value.i != KR_ABSENT.i && kr_store_open_set(s, k) != KR_OK)
+	if (cell->kind == KR_CELL_VALUE && cell->value.i != value.i && cell->value.i != KR_ABSENT.i &&
+		kr_store_open_set(s, k) != KR_OK)
 		return KR_NOMEM;
 	if (cell->kind != KR_CELL_UNTOLD) {
 		*out = cell_equals(s, k, value);
@@ -300,19 +313,23 @@ void kr_store_describe(const struct kr_store *s, kr_key k, char *out, size_t siz
 		(void)snprintf(out, size, "%.*s%s]", shown, list->at, (uint32_t)shown < list->n ? "..." : "");
 		break;
 	}
-	case KR_CELL_SET: (void)snprintf(out, size, "a set of %u", (unsigned)s->set_sizes.at[cell->index]); break;
+	case KR_CELL_SET:
+		(void)snprintf(out, size, "a set of %u", (unsigned)s->set_sizes.at[cell->index]);
+		break;
 	}
 }
 
 /* ---- growing ---- */
 
-enum kr_status kr_store_cannot_grow(const struct kr_store *s, kr_key k, const char *expected, struct kr_err *err)
+enum kr_status kr_store_cannot_grow(const struct kr_store *s, kr_key k, const char *expected,
+	struct kr_err *err)
 {
 	char name[64], holds[64];
 
 	kr_history_brief(s->h, s->h->keys.at[k.i].name, name, sizeof name);
 	if (s->cells[k.i].kind == KR_CELL_UNTOLD)
-		return kr_err_set(err, KR_UNSUPPORTED, "the initial value of %s, which is not a register, is not told", name);
+		return kr_err_set(err, KR_UNSUPPORTED,
+			"the initial value of %s, which is not a register, is not told", name);
 	kr_store_describe(s, k, holds, sizeof holds);
 	return kr_err_set(err, KR_BAD, "%s is %s there, expected a %s", name, holds, expected);
 }
@@ -342,12 +359,15 @@ static bool set_meets(struct kr_store *s, const struct kr_scan *scan, uint32_t i
 {
 	const struct kr_cond *cond = &s->h->conds.at[scan->cond_first + i];
 	const struct kr_scan alone = {.cond_first = scan->cond_first + i, .cond_count = 1};
-	struct kr_operand value = kr_operand_of_value(s->h, cond->value), any = {.type = KR_VALUE_ARRAY, .text = {"[]", 2}};
+	struct kr_operand value = kr_operand_of_value(s->h, cond->value),
+			  any = {.type = KR_VALUE_ARRAY, .text = {"[]", 2}};
 	uint32_t set = s->cells[k.i].index;
 
 	if (!kr_where_of_elements(s->h, &alone))
 		return kr_where_holds_of(s->h, &alone, k, &any);
-	return cond->test == KR_COND_IN ? set_among(s, set, value.text) : kr_store_set_equals(s, set, value.text) == (cond->test == KR_COND_EQ);
+	return cond->test == KR_COND_IN
+		? set_among(s, set, value.text)
+		: kr_store_set_equals(s, set, value.text) == (cond->test == KR_COND_EQ);
 }
 
 static enum kr_status set_matches(struct kr_store *s, const struct kr_scan *scan, kr_key k, bool *out)
@@ -360,10 +380,12 @@ static enum kr_status set_matches(struct kr_store *s, const struct kr_scan *scan
 	return status;
 }
 
-enum kr_status kr_store_matches(struct kr_store *s, const struct kr_scan *scan, kr_key k, bool *out, struct kr_err *err)
+enum kr_status kr_store_matches(struct kr_store *s, const struct kr_scan *scan, kr_key k, bool *out,
+	struct kr_err *err)
 {
 	const struct kr_cell *cell = &s->cells[k.i];
-	struct kr_operand operand = {.type = KR_VALUE_INT, .integer = cell->kind == KR_CELL_INT ? cell->integer : 0};
+	struct kr_operand operand = {.type = KR_VALUE_INT,
+		.integer = cell->kind == KR_CELL_INT ? cell->integer : 0};
 
 	if (cell->kind == KR_CELL_UNTOLD)
 		return kr_where_holds(s->h, scan, k, (kr_value){KR_NONE}, out, err);
@@ -379,7 +401,8 @@ enum kr_status kr_store_matches(struct kr_store *s, const struct kr_scan *scan, 
 		kr_str_add(&s->scratch, "]");
 		if (s->scratch.failed)
 			return KR_NOMEM;
-		operand = (struct kr_operand){.type = KR_VALUE_ARRAY, .text = {kr_str_text(&s->scratch), s->scratch.n}};
+		operand = (struct kr_operand){.type = KR_VALUE_ARRAY,
+			.text = {kr_str_text(&s->scratch), s->scratch.n}};
 	}
 	*out = kr_where_holds_of(s->h, scan, k, &operand);
 	return KR_OK;
@@ -399,7 +422,8 @@ static enum kr_status list_push(struct kr_store *s, struct kr_list *list, struct
 static enum kr_status open_list(struct kr_store *s, kr_key k, struct kr_err *err)
 {
 	struct kr_cell *cell = &s->cells[k.i];
-	const struct kr_value_entry *e = cell->kind == KR_CELL_VALUE ? kr_history_value(s->h, cell->value) : NULL;
+	const struct kr_value_entry *e =
+		cell->kind == KR_CELL_VALUE ? kr_history_value(s->h, cell->value) : NULL;
 	struct kr_piece text = {"[", 1};
 
 	if (cell->kind == KR_CELL_LIST)
@@ -408,7 +432,8 @@ static enum kr_status open_list(struct kr_store *s, kr_key k, struct kr_err *err
 		return kr_store_cannot_grow(s, k, "list", err);
 	if (e->type == KR_VALUE_ARRAY)
 		text = (struct kr_piece){e->text, e->length - 1};
-	if (!kr_vec_push(s->mem, &s->lists, (struct kr_list){0}) || list_push(s, &s->lists.at[s->lists.n - 1], text) != KR_OK)
+	if (!kr_vec_push(s->mem, &s->lists, (struct kr_list){0}) ||
+		list_push(s, &s->lists.at[s->lists.n - 1], text) != KR_OK)
 		return KR_NOMEM;
 	kr_store_put(s, k, (struct kr_cell){KR_CELL_LIST, .index = s->lists.n - 1});
 	return KR_OK;
@@ -434,7 +459,8 @@ enum kr_status kr_store_append(struct kr_store *s, kr_key k, kr_value element, s
 enum kr_status kr_store_count(const struct kr_store *s, kr_key k, int64_t *out, struct kr_err *err)
 {
 	const struct kr_cell *cell = &s->cells[k.i];
-	const struct kr_value_entry *e = cell->kind == KR_CELL_VALUE ? kr_history_value(s->h, cell->value) : NULL;
+	const struct kr_value_entry *e =
+		cell->kind == KR_CELL_VALUE ? kr_history_value(s->h, cell->value) : NULL;
 
 	if (cell->kind == KR_CELL_INT)
 		*out = cell->integer;

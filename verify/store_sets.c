@@ -1,4 +1,5 @@
-/* Sets that grow (store.h): a table of pairs (set, element), the elements by their texts; a read counts the elements that it meets. Cost: linear in what is read and added. */
+/* Sets that grow (store.h): a table of pairs (set, element), the elements by their texts; a read counts the
+ * elements that it meets. Cost: linear in what is read and added. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -9,8 +10,10 @@ static enum kr_status element_number(struct kr_store *s, struct kr_piece text, b
 {
 	uint64_t hash = kr_hash_bytes(text.text, text.length);
 
-	for (kr_table_iter it = kr_table_find(&s->element_table, hash); (*out = kr_table_next(&s->element_table, &it)) != KR_NONE;)
-		if (s->elements.at[*out].length == text.length && memcmp(s->elements.at[*out].text, text.text, text.length) == 0)
+	for (kr_table_iter it = kr_table_find(&s->element_table, hash);
+		(*out = kr_table_next(&s->element_table, &it)) != KR_NONE;)
+		if (s->elements.at[*out].length == text.length &&
+			memcmp(s->elements.at[*out].text, text.text, text.length) == 0)
 			return KR_OK;
 	if (!add)
 		return KR_OK;
@@ -18,7 +21,8 @@ static enum kr_status element_number(struct kr_store *s, struct kr_piece text, b
 	struct kr_piece copy = {kr_arena_text(&s->texts, text.text, text.length), text.length};
 
 	*out = s->elements.n;
-	if (!copy.text || !kr_table_reserve(s->mem, &s->element_table) || !kr_vec_push(s->mem, &s->elements, copy))
+	if (!copy.text || !kr_table_reserve(s->mem, &s->element_table) ||
+		!kr_vec_push(s->mem, &s->elements, copy))
 		return KR_NOMEM;
 	kr_table_insert(&s->element_table, hash, *out);
 	return KR_OK;
@@ -28,7 +32,8 @@ static struct kr_member *find_member(const struct kr_store *s, uint32_t set, uin
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&s->member_table, kr_hash_pair(set, element)); (id = kr_table_next(&s->member_table, &it)) != KR_NONE;)
+	for (kr_table_iter it = kr_table_find(&s->member_table, kr_hash_pair(set, element));
+		(id = kr_table_next(&s->member_table, &it)) != KR_NONE;)
 		if (s->members.at[id].set == set && s->members.at[id].element == element)
 			return &s->members.at[id];
 	return NULL;
@@ -42,7 +47,8 @@ static enum kr_status add_member(struct kr_store *s, uint32_t set, struct kr_pie
 		return KR_NOMEM;
 	if (find_member(s, set, element))
 		return KR_OK;
-	if (!kr_table_reserve(s->mem, &s->member_table) || !kr_vec_push(s->mem, &s->members, (struct kr_member){set, element, 0}))
+	if (!kr_table_reserve(s->mem, &s->member_table) ||
+		!kr_vec_push(s->mem, &s->members, (struct kr_member){set, element, 0}))
 		return KR_NOMEM;
 	kr_table_insert(&s->member_table, kr_hash_pair(set, element), s->members.n - 1);
 	s->set_sizes.at[set]++;
@@ -109,7 +115,8 @@ bool kr_store_set_equals(struct kr_store *s, uint32_t set, struct kr_piece array
 enum kr_status kr_store_open_set(struct kr_store *s, kr_key k)
 {
 	struct kr_cell *cell = &s->cells[k.i];
-	const struct kr_value_entry *e = cell->kind == KR_CELL_VALUE ? kr_history_value(s->h, cell->value) : NULL;
+	const struct kr_value_entry *e =
+		cell->kind == KR_CELL_VALUE ? kr_history_value(s->h, cell->value) : NULL;
 	struct kr_piece piece;
 	enum kr_status status;
 
@@ -120,7 +127,8 @@ enum kr_status kr_store_open_set(struct kr_store *s, kr_key k)
 	if (!e || (e->type != KR_VALUE_ABSENT && e->type != KR_VALUE_ARRAY))
 		return KR_OK;
 	status = new_set(s, k, false);
-	for (size_t at = 1; status == KR_OK && e->type == KR_VALUE_ARRAY && kr_piece_next(e->text, e->length, &at, &piece);)
+	for (size_t at = 1; status == KR_OK && e->type == KR_VALUE_ARRAY &&
+		kr_piece_next(e->text, e->length, &at, &piece);)
 		status = kr_store_put_element(s, k, piece);
 	return status;
 }

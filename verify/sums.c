@@ -1,8 +1,11 @@
-/* What an observation of a counter says of which increments it counted: its base, the newest absolute version seen, and the increments counted make the number shown.
+/* What an observation of a counter says of which increments it counted: its base, the newest absolute version
+ * seen, and the increments counted make the number shown.
  *
- * Which were counted are choices ("the observation saw the increment's part by its transaction"); the sum is said by variables for its prefixes: "after the
- * first i terms it is s", each of which leads on by the choice of term i + 1; only those that can still reach the number exist, and on top of an untold initial value all, since each tells what that was. Sums that need too many are left
- * out, which is noted: what they say is not used then. Cost: terms times different prefix sums. */
+ * Which were counted are choices ("the observation saw the increment's part by its transaction"); the sum is
+ * said by variables for its prefixes: "after the first i terms it is s", each of which leads on by the choice
+ * of term i + 1; only those that can still reach the number exist, and on top of an untold initial value all,
+ * since each tells what that was. Sums that need too many are left out, which is noted: what they say is not
+ * used then. Cost: terms times different prefix sums. */
 #include "base/hash.h"
 #include "verify/cases.h"
 
@@ -28,8 +31,9 @@ struct summing {
 	KR_VEC(uint32_t) there;    /* literals any of which makes the counter present */
 	int64_t *least, *most;     /* per term: bounds of what it and those behind it can add */
 	struct layer now, next;
-	uint32_t from_initial; /* literal: the base is an initial value that is not told; KR_LITERAL_FALSE: it is another one */
-	bool free;             /* prefix sums on top of that one: all lead to some initial value */
+	/* literal: the base is an initial value that is not told; KR_LITERAL_FALSE: it is another one */
+	uint32_t from_initial;
+	bool free; /* prefix sums on top of that one: all lead to some initial value */
 	uint32_t nodes;
 	bool too_large;
 };
@@ -39,14 +43,16 @@ static enum kr_status add_base(struct summing *s, uint32_t base, kr_txn writer, 
 	struct kr_cases *c = s->c;
 	uint32_t literal;
 	bool candidate;
-	enum kr_status status = kr_facts_candidate(&c->facts, &c->sights.at[base], writer, &candidate, c->v->err);
+	enum kr_status status =
+		kr_facts_candidate(&c->facts, &c->sights.at[base], writer, &candidate, c->v->err);
 
 	if (status != KR_OK || !candidate)
 		return status;
 	status = kr_cases_source(c, base, writer, &literal);
 	if (status != KR_OK)
 		return status;
-	if (!kr_vec_push(c->mem, &s->bases, (struct term){literal, absent ? 0 : amount}) || (!absent && !kr_vec_push(c->mem, &s->there, literal)))
+	if (!kr_vec_push(c->mem, &s->bases, (struct term){literal, absent ? 0 : amount}) ||
+		(!absent && !kr_vec_push(c->mem, &s->there, literal)))
 		return KR_NOMEM;
 	return KR_OK;
 }
@@ -67,7 +73,10 @@ static enum kr_status add_term(struct summing *s, kr_txn writer, int64_t amount)
 		status = kr_cases_source(c, id, writer, &literal);
 	if (status != KR_OK || !candidate)
 		return status;
-	return kr_vec_push(c->mem, &s->terms, (struct term){literal, amount}) && kr_vec_push(c->mem, &s->there, literal) ? KR_OK : KR_NOMEM;
+	return kr_vec_push(c->mem, &s->terms, (struct term){literal, amount}) &&
+			kr_vec_push(c->mem, &s->there, literal)
+		? KR_OK
+		: KR_NOMEM;
 }
 
 /* The initial value, which may be any: the counter was there by it if it was not absent. */
@@ -76,13 +85,16 @@ static enum kr_status add_untold(struct summing *s, uint32_t base)
 	struct kr_cases *c = s->c;
 	uint32_t absent, there;
 	bool candidate;
-	enum kr_status status = kr_facts_candidate(&c->facts, &c->sights.at[base], (kr_txn){KR_NONE}, &candidate, c->v->err);
+	enum kr_status status =
+		kr_facts_candidate(&c->facts, &c->sights.at[base], (kr_txn){KR_NONE}, &candidate, c->v->err);
 
 	if (status != KR_OK || !candidate)
 		return status;
 	status = kr_cases_source(c, base, (kr_txn){KR_NONE}, &s->from_initial);
 	if (status == KR_OK)
-		status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, s->whole.key.i, 0, 0, false}, &absent);
+		status = kr_cases_choose(c,
+			(struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, s->whole.key.i, 0, 0, false},
+			&absent);
 	if (status == KR_OK)
 		status = kr_cases_new(c, &there);
 	if (status == KR_OK)
@@ -115,7 +127,8 @@ static enum kr_status collect(struct summing *s)
 
 		if (writer.i == s->whole.txn.i)
 			continue;
-		status = version->relative ? add_term(s, writer, version->amount) : add_base(s, base, writer, version->absent, version->amount);
+		status = version->relative ? add_term(s, writer, version->amount)
+					   : add_base(s, base, writer, version->absent, version->amount);
 		if (status == KR_OK)
 			status = kr_ctx_tick(c->v->ctx);
 	}
@@ -134,21 +147,25 @@ static bool bound(struct summing *s)
 		return false;
 	for (uint32_t i = n; i-- > 0;) {
 		int64_t amount = s->terms.at[i].amount;
-		s->too_large |= __builtin_add_overflow(s->least[i + 1], amount < 0 ? amount : 0, &s->least[i]);
+		s->too_large |=
+			__builtin_add_overflow(s->least[i + 1], amount < 0 ? amount : 0, &s->least[i]);
 		s->too_large |= __builtin_add_overflow(s->most[i + 1], amount > 0 ? amount : 0, &s->most[i]);
 	}
 	return true;
 }
 
-/* The literal for "after the first i terms it is `sum`", new where the layer does not have it yet; false where the number wanted is out of reach. */
-static enum kr_status reach(struct summing *s, struct layer *layer, struct kr_table *table, uint32_t i, int64_t sum, uint32_t *literal)
+/* The literal for "after the first i terms it is `sum`", new where the layer does not have it yet; false
+ * where the number wanted is out of reach. */
+static enum kr_status reach(struct summing *s, struct layer *layer, struct kr_table *table, uint32_t i,
+	int64_t sum, uint32_t *literal)
 {
 	uint64_t hash = kr_hash_pair((uint64_t)sum, i);
 	int64_t rest;
 	uint32_t id;
 
 	*literal = KR_LITERAL_FALSE;
-	if (__builtin_sub_overflow(s->want.number, sum, &rest) || (!s->free && (rest < s->least[i] || rest > s->most[i])))
+	if (__builtin_sub_overflow(s->want.number, sum, &rest) ||
+		(!s->free && (rest < s->least[i] || rest > s->most[i])))
 		return KR_OK;
 	if (i == s->terms.n && s->free)
 		return kr_cases_initial_count(s->c, s->whole.key, rest, rest == 0, literal);
@@ -162,7 +179,8 @@ static enum kr_status reach(struct summing *s, struct layer *layer, struct kr_ta
 			return KR_OK;
 		}
 	}
-	if (kr_cases_new(s->c, literal) != KR_OK || !kr_table_reserve(s->c->mem, table) || !kr_vec_push(s->c->mem, layer, (struct node){sum, *literal}))
+	if (kr_cases_new(s->c, literal) != KR_OK || !kr_table_reserve(s->c->mem, table) ||
+		!kr_vec_push(s->c->mem, layer, (struct node){sum, *literal}))
 		return KR_NOMEM;
 	kr_table_insert(table, hash, layer->n - 1);
 	s->nodes++;
@@ -206,7 +224,8 @@ static enum kr_status step(struct summing *s, uint32_t i, struct kr_table *table
 	return status;
 }
 
-/* How many prefix sums there are is not known beforehand, so they are made, and counted, before any clause says that one of them holds. */
+/* How many prefix sums there are is not known beforehand, so they are made, and counted, before any clause
+ * says that one of them holds. */
 static enum kr_status add_total(struct summing *s)
 {
 	struct kr_cases *c = s->c;
@@ -223,7 +242,8 @@ static enum kr_status add_total(struct summing *s)
 			status = KR_NOMEM;
 	}
 	kr_table_done(c->mem, &table);
-	for (uint32_t i = 0; i < s->terms.n && status == KR_OK && c->sum_nodes + s->nodes <= MOST_NODES; i++) {
+	for (uint32_t i = 0; i < s->terms.n && status == KR_OK && c->sum_nodes + s->nodes <= MOST_NODES;
+		i++) {
 		struct layer swap = s->now;
 
 		table = (struct kr_table){0};
@@ -275,11 +295,12 @@ static enum kr_status add(struct summing *s)
 	if (status == KR_OK && s->want.test == KR_COUNT_IS && s->from_initial != KR_LITERAL_FALSE) {
 		kr_vec_clear(&s->bases);
 		s->free = true;
-		status = kr_vec_push(s->c->mem, &s->bases, (struct term){s->from_initial, 0}) ? add_total(s) : KR_NOMEM;
+		status = kr_vec_push(s->c->mem, &s->bases, (struct term){s->from_initial, 0}) ? add_total(s)
+											      : KR_NOMEM;
 	}
 	if (status == KR_OK &&
-		((s->want.test == KR_COUNT_IS && s->want.number == 0 && !s->want.or_absent) || s->want.test == KR_COUNT_PRESENT ||
-			s->want.test == KR_COUNT_MATCH))
+		((s->want.test == KR_COUNT_IS && s->want.number == 0 && !s->want.or_absent) ||
+			s->want.test == KR_COUNT_PRESENT || s->want.test == KR_COUNT_MATCH))
 		status = add_there(s);
 	return status;
 }

@@ -1,8 +1,10 @@
-/* Which version of a set or counter an observation saw, where its parts tell only that it was one of several, and that matters (pattern.c): at levels at which a wr counts and ww does not.
+/* Which version of a set or counter an observation saw, where its parts tell only that it was one of several,
+ * and that matters (pattern.c): at levels at which a wr counts and ww does not.
  *
- * Every candidate becomes a choice. An element that only one transaction ever added, to a set that is not deleted, was added at or before the version seen if it was shown, and after it
- * if not; so was an increment that was counted, or not. Of other elements nothing is said, which proves less but nothing wrong. Cost: versions of the key times its elements, per
- * observation at hand. */
+ * Every candidate becomes a choice. An element that only one transaction ever added, to a set that is not
+ * deleted, was added at or before the version seen if it was shown, and after it if not; so was an increment
+ * that was counted, or not. Of other elements nothing is said, which proves less but nothing wrong. Cost:
+ * versions of the key times its elements, per observation at hand. */
 #include "verify/cases.h"
 #include "verify/facts.h"
 
@@ -15,9 +17,15 @@ struct window {
 	struct kr_sight sight;
 };
 
-static uint32_t versions_of(const struct window *w) { return w->f->first[w->sight.key.i + 1] - w->f->first[w->sight.key.i]; }
+static uint32_t versions_of(const struct window *w)
+{
+	return w->f->first[w->sight.key.i + 1] - w->f->first[w->sight.key.i];
+}
 
-static kr_txn writer_at(const struct window *w, uint32_t i) { return w->f->versions[w->f->first[w->sight.key.i] + i].txn; }
+static kr_txn writer_at(const struct window *w, uint32_t i)
+{
+	return w->f->versions[w->f->first[w->sight.key.i] + i].txn;
+}
 
 static bool deletes(const struct kr_facts *f, kr_key k)
 {
@@ -25,7 +33,8 @@ static bool deletes(const struct kr_facts *f, kr_key k)
 
 	for (uint32_t i = f->first[k.i]; i < f->first[k.i + 1]; i++) {
 		for (uint32_t at = f->versions[i].first_op; at <= f->versions[i].last_op; at++) {
-			const struct kr_operation *op = &h->ops.at[kr_history_op(h, f->versions[i].txn, at).i];
+			const struct kr_operation *op =
+				&h->ops.at[kr_history_op(h, f->versions[i].txn, at).i];
 			if (op->kind == KR_OP_DELETE && op->key.i == k.i && kr_effect_count(h, op) > 0)
 				return true;
 		}
@@ -37,7 +46,8 @@ static enum kr_status make_choices(struct window *w)
 {
 	bool candidate = false;
 	uint32_t literal;
-	enum kr_status status = kr_facts_candidate(w->f, &w->sight, (kr_txn){KR_NONE}, &candidate, w->c->v->err);
+	enum kr_status status =
+		kr_facts_candidate(w->f, &w->sight, (kr_txn){KR_NONE}, &candidate, w->c->v->err);
 
 	if (status == KR_OK && candidate)
 		status = kr_cases_source(w->c, w->id, (kr_txn){KR_NONE}, &literal);
@@ -50,7 +60,8 @@ static enum kr_status make_choices(struct window *w)
 }
 
 /* Clause: if version v was seen, and both premises hold, then `conclusion`. */
-static enum kr_status if_seen(struct window *w, kr_txn v, uint32_t premise, uint32_t other, uint32_t conclusion)
+static enum kr_status if_seen(struct window *w, kr_txn v, uint32_t premise, uint32_t other,
+	uint32_t conclusion)
 {
 	uint32_t seen;
 	bool candidate;
@@ -71,7 +82,8 @@ static enum kr_status if_seen(struct window *w, kr_txn v, uint32_t premise, uint
 	return status == KR_OK ? kr_cases_end(w->c) : status;
 }
 
-/* x's part of the key was there if `shown`: then x's version is the one seen or comes before it, else it comes after it, if x took effect. */
+/* x's part of the key was there if `shown`: then x's version is the one seen or comes before it, else it
+ * comes after it, if x took effect. */
 static enum kr_status place(struct window *w, kr_txn x, uint32_t shown, bool may_be_gone)
 {
 	uint32_t present, order;
@@ -111,7 +123,8 @@ static enum kr_status place_elements(struct window *w)
 		uint32_t adds;
 		bool initial, shown;
 
-		if (add.key.i != w->sight.key.i || w->f->h->txns.at[add.txn.i].status == KR_ABORTED || add.txn.i == w->sight.txn.i)
+		if (add.key.i != w->sight.key.i || w->f->h->txns.at[add.txn.i].status == KR_ABORTED ||
+			add.txn.i == w->sight.txn.i)
 			continue;
 		status = kr_grow_appender(w->f, add.key, add.element, &only, &adds, &initial);
 		if (status == KR_OK)
@@ -131,7 +144,8 @@ static enum kr_status place_increments(struct window *w, bool gone)
 	enum kr_status status = KR_OK;
 
 	for (uint32_t i = 0; i < versions_of(w) && status == KR_OK; i++) {
-		const struct kr_grow_version *version = &w->f->grow->versions[w->f->first[w->sight.key.i] + i];
+		const struct kr_grow_version *version =
+			&w->f->grow->versions[w->f->first[w->sight.key.i] + i];
 		struct kr_sight part = w->sight;
 		uint32_t id, counted;
 		bool candidate;
@@ -166,7 +180,8 @@ enum kr_status kr_cases_add_window(struct kr_cases *c, uint32_t s)
 	uint64_t pairs = (uint64_t)versions_of(&w) * (set ? c->facts.grow->adds.n : versions_of(&w));
 	enum kr_status status = KR_OK;
 
-	if (pairs > MOST_PAIRS || w.sight.saw.test != (set ? KR_SAW_VALUE : w.sight.saw.test) || c->facts.untold)
+	if (pairs > MOST_PAIRS || w.sight.saw.test != (set ? KR_SAW_VALUE : w.sight.saw.test) ||
+		c->facts.untold)
 		return KR_OK;
 	status = make_choices(&w);
 	if (status == KR_OK && set && !deletes(&c->facts, w.sight.key))

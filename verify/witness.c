@@ -1,5 +1,6 @@
-/* Writes a certificate as a witness line, docs/witness.md. Transactions and keys go by their names in the trace, so that a witness can be checked against the
- * trace read again; a field that does not apply to an edge is left out. */
+/* Writes a certificate as a witness line, docs/witness.md. Transactions and keys go by their names in the
+ * trace, so that a witness can be checked against the trace read again; a field that does not apply to an
+ * edge is left out. */
 #include "verify/verify.h"
 
 static void print_text(struct kr_str *out, const char *text)
@@ -23,7 +24,8 @@ static void print_key(const struct kr_history *h, kr_key k, struct kr_str *out)
 
 static void print_serial(const struct kr_history *h, const struct kr_certificate *cert, struct kr_str *out)
 {
-	static const char *const names[] = {[KR_CERT_ORDER] = "serial", [KR_CERT_SNAPSHOTS] = "snapshots", [KR_CERT_WORLD] = "commits"};
+	static const char *const names[] =
+		{[KR_CERT_ORDER] = "serial", [KR_CERT_SNAPSHOTS] = "snapshots", [KR_CERT_WORLD] = "commits"};
 
 	kr_str_format(out, "\"verdict\":\"satisfied\",\"%s\":[", names[cert->kind]);
 	for (uint32_t i = 0; i < cert->serial.n; i++) {
@@ -64,7 +66,8 @@ static void print_anomaly(const struct kr_history *h, const struct kr_certificat
 	if (cert->kind == KR_CERT_REPLAY)
 		kr_str_add(out, "\"verdict\":\"violated\",\"under\":\"serial\",\"difference\":{\"txn\":");
 	else
-		kr_str_format(out, "\"verdict\":\"violated\",\"anomaly\":{\"name\":\"%s\",\"txn\":", kr_anomaly_name(cert->anomaly.kind));
+		kr_str_format(out, "\"verdict\":\"violated\",\"anomaly\":{\"name\":\"%s\",\"txn\":",
+			kr_anomaly_name(cert->anomaly.kind));
 	print_txn(h, cert->anomaly.txn, out);
 	kr_str_format(out, ",\"op\":%u,\"key\":", (unsigned)cert->anomaly.op);
 	print_key(h, cert->anomaly.key, out);
@@ -77,7 +80,8 @@ static void print_edge(const struct kr_history *h, const struct kr_cert_edge *e,
 	print_txn(h, e->from, out);
 	kr_str_add(out, ",\"to\":");
 	print_txn(h, e->to, out);
-	kr_str_format(out, ",\"kind\":\"%s%s\"", e->predicate ? "p" : "", kr_edge_name((enum kr_edge_kind)e->kind));
+	kr_str_format(out, ",\"kind\":\"%s%s\"", e->predicate ? "p" : "",
+		kr_edge_name((enum kr_edge_kind)e->kind));
 	if (e->kind == KR_WR || e->kind == KR_WW || e->kind == KR_RW) {
 		kr_str_add(out, ",\"key\":");
 		print_key(h, e->key, out);
@@ -108,7 +112,8 @@ static void print_cycles(const struct kr_history *h, const struct kr_certificate
 	kr_str_add(out, "]");
 }
 
-void kr_witness_print(const struct kr_history *h, const struct kr_witness_head *head, const struct kr_certificate *cert, struct kr_str *out)
+void kr_witness_print(const struct kr_history *h, const struct kr_witness_head *head,
+	const struct kr_certificate *cert, struct kr_str *out)
 {
 	kr_str_add(out, "{\"krait_witness\":1,\"trace\":");
 	print_text(out, head->trace);

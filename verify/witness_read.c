@@ -1,6 +1,7 @@
-/* Reads a witness line against the history that it speaks of. Every field is checked for its type, and every transaction, key and operation for being there, so
- * that what comes out is a well-formed certificate, whatever the line; whether it proves anything is not asked here. Unknown fields are ignored.
- * Cost: linear in the line, the transactions and the keys. */
+/* Reads a witness line against the history that it speaks of. Every field is checked for its type, and every
+ * transaction, key and operation for being there, so that what comes out is a well-formed certificate,
+ * whatever the line; whether it proves anything is not asked here. Unknown fields are ignored. Cost: linear
+ * in the line, the transactions and the keys. */
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,7 +20,8 @@ struct reading {
 	uint32_t cycle, edge; /* 1-based, for messages; 0: none */
 };
 
-__attribute__((format(printf, 2, 3))) static enum kr_status bad(const struct reading *r, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static enum kr_status bad(const struct reading *r, const char *format,
+	...)
 {
 	char why[320], place[64] = "";
 	va_list args;
@@ -28,14 +30,18 @@ __attribute__((format(printf, 2, 3))) static enum kr_status bad(const struct rea
 	(void)vsnprintf(why, sizeof why, format, args);
 	va_end(args);
 	if (r->cycle)
-		(void)snprintf(place, sizeof place, "cycle %u, edge %u, ", (unsigned)r->cycle, (unsigned)r->edge);
+		(void)snprintf(place, sizeof place, "cycle %u, edge %u, ", (unsigned)r->cycle,
+			(unsigned)r->edge);
 	return kr_err_set(r->err, KR_BAD, "witness: %s%s: %s", place, r->where, why);
 }
 
 /* ---- names ---- */
 
 /* What a look-up said, with its place. */
-static enum kr_status placed(const struct reading *r, enum kr_status status) { return status == KR_BAD ? bad(r, "%s", r->names.why) : status; }
+static enum kr_status placed(const struct reading *r, enum kr_status status)
+{
+	return status == KR_BAD ? bad(r, "%s", r->names.why) : status;
+}
 
 /* ---- fields ---- */
 
@@ -60,7 +66,8 @@ static enum kr_status read_op(struct reading *r, const json_t *object, kr_txn t,
 	if (!json_is_integer(json))
 		return bad(r, "expected the number of an operation, found %s", kr_names_describe(json));
 	if (json_integer_value(json) < 0 || json_integer_value(json) >= (json_int_t)count)
-		return bad(r, "found %lld, but the transaction has %u operations", (long long)json_integer_value(json), (unsigned)count);
+		return bad(r, "found %lld, but the transaction has %u operations",
+			(long long)json_integer_value(json), (unsigned)count);
 	*out = (uint32_t)json_integer_value(json);
 	return KR_OK;
 }
@@ -82,7 +89,8 @@ static const char *read_text(struct reading *r, const json_t *object, const char
 
 /* ---- certificates ---- */
 
-static enum kr_status read_serial(struct reading *r, const json_t *serial, const char *where, enum kr_cert_kind kind)
+static enum kr_status read_serial(struct reading *r, const json_t *serial, const char *where,
+	enum kr_cert_kind kind)
 {
 	size_t n = json_array_size(serial);
 
@@ -186,8 +194,10 @@ static enum kr_status read_kind(struct reading *r, const json_t *edge, struct kr
 	if (!text)
 		return KR_BAD;
 	out->predicate = text[0] == 'p';
-	if (!kr_edge_parse(text + out->predicate, &kind) || kind == KR_PROGRAM || (out->predicate && kind != KR_WR && kind != KR_RW))
-		return bad(r, "there is no kind of edge \"%.80s\", expected wr, pwr, ww, rw, prw, so or rt", text);
+	if (!kr_edge_parse(text + out->predicate, &kind) || kind == KR_PROGRAM ||
+		(out->predicate && kind != KR_WR && kind != KR_RW))
+		return bad(r, "there is no kind of edge \"%.80s\", expected wr, pwr, ww, rw, prw, so or rt",
+			text);
 	out->kind = (uint8_t)kind;
 	return KR_OK;
 }
@@ -250,7 +260,8 @@ static enum kr_status read_cycles(struct reading *r, const json_t *cycles)
 
 static enum kr_status read_satisfied(struct reading *r, const json_t *root)
 {
-	const json_t *snapshots = json_object_get(root, "snapshots"), *commits = json_object_get(root, "commits");
+	const json_t *snapshots = json_object_get(root, "snapshots"),
+		     *commits = json_object_get(root, "commits");
 	enum kr_status status;
 
 	if (snapshots)
@@ -280,7 +291,8 @@ static enum kr_status read_verdict(struct reading *r, const json_t *root)
 
 /* ---- the line ---- */
 
-static enum kr_status keep_text(struct reading *r, const json_t *root, const char *field, struct kr_arena *arena, const char **out)
+static enum kr_status keep_text(struct reading *r, const json_t *root, const char *field,
+	struct kr_arena *arena, const char **out)
 {
 	const char *text = read_text(r, root, field);
 
@@ -290,7 +302,8 @@ static enum kr_status keep_text(struct reading *r, const json_t *root, const cha
 	return *out ? KR_OK : KR_NOMEM;
 }
 
-static enum kr_status read_root(struct reading *r, const json_t *root, struct kr_arena *arena, struct kr_witness_head *head)
+static enum kr_status read_root(struct reading *r, const json_t *root, struct kr_arena *arena,
+	struct kr_witness_head *head)
 {
 	const json_t *version = json_object_get(root, "krait_witness");
 	const char *order = NULL;
@@ -298,7 +311,8 @@ static enum kr_status read_root(struct reading *r, const json_t *root, struct kr
 
 	r->where = "krait_witness";
 	if (!json_is_integer(version) || json_integer_value(version) != 1)
-		return bad(r, "expected 1, found %s", json_is_integer(version) ? "another version" : kr_names_describe(version));
+		return bad(r, "expected 1, found %s",
+			json_is_integer(version) ? "another version" : kr_names_describe(version));
 	status = keep_text(r, root, "trace", arena, &head->trace);
 	if (status == KR_OK)
 		status = keep_text(r, root, "level", arena, &head->level);
@@ -320,17 +334,22 @@ static json_t *parse(const char *line, size_t length, struct kr_err *err, enum k
 	else if (!root)
 		*status = kr_err_set(err, KR_BAD, "witness: expected one JSON object: %s", error.text);
 	else if (!json_is_object(root))
-		*status = kr_err_set(err, KR_BAD, "witness: expected an object, found %s", kr_names_describe(root));
+		*status = kr_err_set(err, KR_BAD, "witness: expected an object, found %s",
+			kr_names_describe(root));
 	return root;
 }
 
 /* NOLINTNEXTLINE(readability-function-size): three things to read with, a text, two results and the error */
-enum kr_status kr_witness_read(const struct kr_history *h, struct kr_arena *arena, const char *line, size_t length, struct kr_witness_head *head,
-	struct kr_certificate *cert, struct kr_err *err)
+enum kr_status kr_witness_read(const struct kr_history *h, struct kr_arena *arena, const char *line,
+	size_t length, struct kr_witness_head *head, struct kr_certificate *cert, struct kr_err *err)
 {
 	struct kr_witness_head got = {0};
 	struct kr_certificate made;
-	struct reading r = {.h = h, .names = {.h = h, .mem = cert->mem}, .mem = cert->mem, .cert = &made, .err = err};
+	struct reading r = {.h = h,
+		.names = {.h = h, .mem = cert->mem},
+		.mem = cert->mem,
+		.cert = &made,
+		.err = err};
 	enum kr_status status;
 	json_t *root = parse(line, length, err, &status);
 

@@ -1,7 +1,9 @@
-/* A world by the definition: an order of commits gives each key's versions theirs; each external observation has a source, told by the certificate or else the newest
- * possible one before its transaction. It proves a level when the sources hold what was observed (world_values.c) and the dependencies that follow form no forbidden
- * cycle (world_graph.c). Any sources would do, so the verifier is free to choose where the certificate does not. Keys that grow are taken as a whole here.
- * Needs the facts of the history. Cost: a pass over the observations; keys times predicate reads. */
+/* A world by the definition: an order of commits gives each key's versions theirs; each external observation
+ * has a source, told by the certificate or else the newest possible one before its transaction. It proves a
+ * level when the sources hold what was observed (world_values.c) and the dependencies that follow form no
+ * forbidden cycle (world_graph.c). Any sources would do, so the verifier is free to choose where the
+ * certificate does not. Keys that grow are taken as a whole here. Needs the facts of the history. Cost: a
+ * pass over the observations; keys times predicate reads. */
 #include "verify/world.h"
 #include "base/order.h"
 #include "verify/shown.h"
@@ -60,10 +62,16 @@ static enum kr_status order_versions(struct kr_world *w)
 
 /* ---- sources ---- */
 
-static bool is_present(const struct kr_world *w, kr_txn t) { return t.i == KR_NONE || w->place[t.i] != KR_NONE; }
+static bool is_present(const struct kr_world *w, kr_txn t)
+{
+	return t.i == KR_NONE || w->place[t.i] != KR_NONE;
+}
 
 /* Place of a source: 0 the initial version, else 1 + that of its writer. */
-static uint32_t source_place(const struct kr_world *w, kr_txn t) { return t.i == KR_NONE ? 0 : w->place[t.i] + 1; }
+static uint32_t source_place(const struct kr_world *w, kr_txn t)
+{
+	return t.i == KR_NONE ? 0 : w->place[t.i] + 1;
+}
 
 /* Sources told, by transaction and operation: a chain per operation. */
 struct told {
@@ -79,12 +87,16 @@ static enum kr_status read_told(struct told *told)
 		const struct kr_cert_source *s = &cert->sources.at[i];
 		uint32_t n = told->w->v->h->txns.n;
 
-		if (s->txn.i >= n || s->key.i >= told->w->v->h->keys.n || (s->writer.i != KR_NONE && s->writer.i >= n))
-			return kr_err_set(told->w->v->err, KR_BAD, "source %u names no transaction and key of the trace", (unsigned)i);
+		if (s->txn.i >= n || s->key.i >= told->w->v->h->keys.n ||
+			(s->writer.i != KR_NONE && s->writer.i >= n))
+			return kr_err_set(told->w->v->err, KR_BAD,
+				"source %u names no transaction and key of the trace", (unsigned)i);
 		if (!is_present(told->w, s->writer))
-			return kr_err_set(told->w->v->err, KR_BAD, "source %u took no effect in this world", (unsigned)i);
+			return kr_err_set(told->w->v->err, KR_BAD, "source %u took no effect in this world",
+				(unsigned)i);
 		if (s->writer.i != KR_NONE && !kr_facts_version(&told->w->facts, s->key, s->writer))
-			return kr_err_set(told->w->v->err, KR_BAD, "source %u does not write the key", (unsigned)i);
+			return kr_err_set(told->w->v->err, KR_BAD, "source %u does not write the key",
+				(unsigned)i);
 		if (!kr_table_reserve(told->w->mem, &told->table))
 			return KR_NOMEM;
 		kr_table_insert(&told->table, kr_hash_pair(kr_hash_pair(s->txn.i, s->op), s->key.i), i);
@@ -98,7 +110,8 @@ static bool find_told(const struct told *told, const struct kr_sight *s, kr_txn 
 	bool found = false;
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&told->table, kr_hash_pair(kr_hash_pair(s->txn.i, s->op), s->key.i));
+	for (kr_table_iter it =
+			kr_table_find(&told->table, kr_hash_pair(kr_hash_pair(s->txn.i, s->op), s->key.i));
 		(id = kr_table_next(&told->table, &it)) != KR_NONE;) {
 		const struct kr_cert_source *x = &told->w->v->cert->sources.at[id];
 		if (x->txn.i != s->txn.i || x->op != s->op || x->key.i != s->key.i)
@@ -126,7 +139,8 @@ static enum kr_status choose(const struct kr_world *w, const struct kr_sight *s,
 		if (!is_present(w, writer))
 			continue;
 		uint32_t place = source_place(w, writer);
-		bool better = !*found || (place < before ? best >= before || place > best : best >= before && place < best);
+		bool better = !*found ||
+			(place < before ? best >= before || place > best : best >= before && place < best);
 		if (better) {
 			best = place;
 			*source = writer;
@@ -142,7 +156,8 @@ static kr_txn newest(const struct kr_world *w, kr_key k, kr_txn t)
 {
 	kr_txn found = {KR_NONE};
 
-	for (uint32_t i = w->first[k.i]; i < w->first[k.i + 1] && w->place[w->writers[i].i] < w->place[t.i]; i++)
+	for (uint32_t i = w->first[k.i]; i < w->first[k.i + 1] && w->place[w->writers[i].i] < w->place[t.i];
+		i++)
 		found = w->writers[i];
 	return found;
 }
@@ -169,8 +184,10 @@ static enum kr_status shows_own_alone(const struct kr_world *w, const struct kr_
 	return status;
 }
 
-/* Whether what the observation shows is the same with the element added: it shows it, or it is the observer's own. */
-static enum kr_status shows_added(const struct kr_world *w, const struct kr_sight *s, kr_value added, bool *out)
+/* Whether what the observation shows is the same with the element added: it shows it, or it is the observer's
+ * own. */
+static enum kr_status shows_added(const struct kr_world *w, const struct kr_sight *s, kr_value added,
+	bool *out)
 {
 	uint32_t element;
 	enum kr_status status = kr_grow_element(w->facts.grow, added, &element);
@@ -181,7 +198,8 @@ static enum kr_status shows_added(const struct kr_world *w, const struct kr_sigh
 	return status != KR_OK || *out ? status : is_own(w, s, element, out);
 }
 
-/* Whether x changed nothing of a set that the observation would show otherwise. A version that deletes the set changes nothing when all that is shown is the observer's own. */
+/* Whether x changed nothing of a set that the observation would show otherwise. A version that deletes the
+ * set changes nothing when all that is shown is the observer's own. */
 static enum kr_status leaves_alone(const struct kr_world *w, const struct kr_sight *s, kr_txn x, bool *out)
 {
 	const struct kr_history *h = w->v->h;
@@ -208,13 +226,17 @@ static enum kr_status leaves_alone(const struct kr_world *w, const struct kr_sig
 static bool has_seen(const struct kr_world *w, enum kr_rule_sight sight, kr_txn x, const struct kr_sight *s)
 {
 	for (uint32_t i = w->sights_of[s->txn.i]; i < w->sights_of[s->txn.i + 1]; i++)
-		if (w->sights.at[i].source.i == x.i && (sight == KR_RULE_ANY || w->sights.at[i].op < s->op + (sight == KR_RULE_NOT_AFTER)))
+		if (w->sights.at[i].source.i == x.i &&
+			(sight == KR_RULE_ANY || w->sights.at[i].op < s->op + (sight == KR_RULE_NOT_AFTER)))
 			return true;
 	return false;
 }
 
 /* Whether what comes before the observer by ww is what it should have seen. */
-static bool follows_ww(const struct kr_rule_cycle *further) { return !further->kinds || further->kinds & KR_BIT(KR_WW); }
+static bool follows_ww(const struct kr_rule_cycle *further)
+{
+	return !further->kinds || further->kinds & KR_BIT(KR_WW);
+}
 
 static bool some_follows_ww(const struct kr_world *w)
 {
@@ -223,8 +245,10 @@ static bool some_follows_ww(const struct kr_world *w)
 	return follows_ww(&cycles[1]) || (cycles[2].kinds && follows_ww(&cycles[2]));
 }
 
-/* Whether version x is one that the observer should have seen: it comes before it by dependencies of the kinds that the pattern looks at. */
-static bool is_due_by(const struct kr_world *w, const struct kr_rule_cycle *further, kr_txn x, const struct kr_sight *s)
+/* Whether version x is one that the observer should have seen: it comes before it by dependencies of the
+ * kinds that the pattern looks at. */
+static bool is_due_by(const struct kr_world *w, const struct kr_rule_cycle *further, kr_txn x,
+	const struct kr_sight *s)
 {
 	const struct kr_transaction *a = &w->v->h->txns.at[x.i], *b = &w->v->h->txns.at[s->txn.i];
 	bool ordered = a->status != KR_UNKNOWN && !further->no_order;
@@ -233,9 +257,11 @@ static bool is_due_by(const struct kr_world *w, const struct kr_rule_cycle *furt
 		return w->place[x.i] < w->place[s->txn.i];
 	if (has_seen(w, further->sight, x, s))
 		return true;
-	if (ordered && w->v->cert->order >= KR_ORDER_SESSION && a->session.i != KR_NONE && a->session.i == b->session.i && x.i < s->txn.i)
+	if (ordered && w->v->cert->order >= KR_ORDER_SESSION && a->session.i != KR_NONE &&
+		a->session.i == b->session.i && x.i < s->txn.i)
 		return true;
-	return ordered && w->v->cert->order == KR_ORDER_REALTIME && kr_verify_returned_before(w->v->h, x, s->txn);
+	return ordered && w->v->cert->order == KR_ORDER_REALTIME &&
+		kr_verify_returned_before(w->v->h, x, s->txn);
 }
 
 /* By one of the level's further patterns; without any, by the first. */
@@ -249,14 +275,17 @@ static bool is_due(const struct kr_world *w, kr_txn x, const struct kr_sight *s)
 	return due;
 }
 
-/* Of a set, the elements that a transaction had added itself tell nothing of what it saw, so it may have seen a later version than the parts tell of. */
+/* Of a set, the elements that a transaction had added itself tell nothing of what it saw, so it may have seen
+ * a later version than the parts tell of. */
 static enum kr_status advance(const struct kr_world *w, const struct kr_sight *s, kr_txn *source)
 {
 	uint32_t at = source->i == KR_NONE ? w->first[s->key.i] : kr_world_index(w, s->key, *source) + 1;
 	bool alone = true;
 	enum kr_status status = KR_OK;
 
-	for (; at < w->first[s->key.i + 1] && alone && w->place[w->writers[at].i] < w->place[s->txn.i] && status == KR_OK; at++) {
+	for (; at < w->first[s->key.i + 1] && alone && w->place[w->writers[at].i] < w->place[s->txn.i] &&
+		status == KR_OK;
+		at++) {
 		status = leaves_alone(w, s, w->writers[at], &alone);
 		if (status == KR_OK && alone && is_due(w, w->writers[at], s))
 			*source = w->writers[at];
@@ -267,7 +296,8 @@ static enum kr_status advance(const struct kr_world *w, const struct kr_sight *s
 /* Whether the observation is of a set to which its transaction had added before. */
 static bool is_over_own(const struct kr_world *w, const struct kr_world_sight *s, struct kr_sight *sight)
 {
-	return kr_facts_mode(&w->facts, s->key) == KR_GROW_SET && kr_facts_sight(&w->facts, s->txn, s->op, s->key, (kr_value){KR_NONE}, sight) &&
+	return kr_facts_mode(&w->facts, s->key) == KR_GROW_SET &&
+		kr_facts_sight(&w->facts, s->txn, s->op, s->key, (kr_value){KR_NONE}, sight) &&
 		sight->own_count > 0;
 }
 
@@ -292,16 +322,24 @@ static enum kr_status advance_all(struct kr_world *w)
 static enum kr_status find_named(const struct kr_world *w, const struct kr_sight *s, kr_txn *source)
 {
 	*source = s->source.i == KR_ABSENT.i ? (kr_txn){KR_NONE} : kr_history_find(w->v->h, s->source);
-	if (s->source.i == KR_ABSENT.i || (source->i != KR_NONE && is_present(w, *source) && kr_facts_version(&w->facts, s->key, *source)))
+	if (s->source.i == KR_ABSENT.i ||
+		(source->i != KR_NONE && is_present(w, *source) &&
+			kr_facts_version(&w->facts, s->key, *source)))
 		return KR_OK;
-	return kr_err_set(w->v->err, KR_BAD, "operation %u of %s names a version of %s that is not in this world", (unsigned)s->op,
+	return kr_err_set(w->v->err, KR_BAD,
+		"operation %u of %s names a version of %s that is not in this world", (unsigned)s->op,
 		kr_verify_txn_name(w->v->h, s->txn).text, kr_verify_key_name(w->v->h, s->key).text);
 }
 
 static enum kr_status add_sight(struct kr_world *w, const struct told *told, const struct kr_sight *s)
 {
 	enum kr_grow_mode mode = kr_facts_mode(&w->facts, s->key);
-	struct kr_world_sight out = {.txn = s->txn, .op = s->op, .key = s->key, .source = {KR_NONE}, .over = {KR_NONE}, .predicate = s->saw.predicate};
+	struct kr_world_sight out = {.txn = s->txn,
+		.op = s->op,
+		.key = s->key,
+		.source = {KR_NONE},
+		.over = {KR_NONE},
+		.predicate = s->saw.predicate};
 	bool found = find_told(told, s, &out.source);
 	enum kr_status status = s->named ? find_named(w, s, &out.source) : KR_OK;
 
@@ -309,7 +347,8 @@ static enum kr_status add_sight(struct kr_world *w, const struct told *told, con
 	if (status != KR_OK)
 		return status;
 
-	if (!s->named && kr_world_counts(w, s->key)) { /* parts tell of the versions that they came with, which may not be the last */
+	/* parts tell of the versions that they came with, which may not be the last */
+	if (!s->named && kr_world_counts(w, s->key)) {
 		if (found)
 			status = kr_world_allows(w, s, out.source, &found);
 		if (!found && status == KR_OK)
@@ -320,7 +359,8 @@ static enum kr_status add_sight(struct kr_world *w, const struct told *told, con
 	}
 	if (!found && (mode == KR_GROW_SET || mode == KR_GROW_SUM || mode == KR_GROW_UNKNOWN)) {
 		if (some_follows_ww(w))
-			out.source = newest(w, s->key, s->txn); /* else what it need not have seen, it has not: advance_all */
+			/* else what it need not have seen, it has not: advance_all */
+			out.source = newest(w, s->key, s->txn);
 		found = true;
 		w->guessed |= mode == KR_GROW_SUM;
 	}
@@ -329,13 +369,18 @@ static enum kr_status add_sight(struct kr_world *w, const struct told *told, con
 	if (status != KR_OK)
 		return status;
 	if (!found)
-		return kr_err_set(w->v->err, KR_BAD, "nothing that took effect in this world explains what operation %u of %s saw of %s", (unsigned)s->op,
-			kr_verify_txn_name(w->v->h, s->txn).text, kr_verify_key_name(w->v->h, s->key).text);
+		return kr_err_set(w->v->err, KR_BAD,
+			"nothing that took effect in this world explains what operation %u of %s saw of %s",
+			(unsigned)s->op, kr_verify_txn_name(w->v->h, s->txn).text,
+			kr_verify_key_name(w->v->h, s->key).text);
 	out.loose = kr_verify_is_loose(w->v->h, s->txn, s->op);
 	out.over_own = s->own_count > 0;
-	for (uint32_t i = w->sights_of[s->txn.i]; i < w->sights.n && out.over_own; i++) /* all such views are of one version */
-		if (w->sights.at[i].over_own && w->sights.at[i].key.i == s->key.i && w->sights.at[i].source.i != out.source.i)
-			return kr_err_set(w->v->err, KR_UNSUPPORTED, "several conditions on what a transaction added to");
+	/* all such views are of one version */
+	for (uint32_t i = w->sights_of[s->txn.i]; i < w->sights.n && out.over_own; i++)
+		if (w->sights.at[i].over_own && w->sights.at[i].key.i == s->key.i &&
+			w->sights.at[i].source.i != out.source.i)
+			return kr_err_set(w->v->err, KR_UNSUPPORTED,
+				"several conditions on what a transaction added to");
 	return kr_vec_push(w->mem, &w->sights, out) ? KR_OK : KR_NOMEM;
 }
 
@@ -365,10 +410,12 @@ static enum kr_status add_op(struct kr_world *w, const struct told *told, kr_txn
 	enum kr_status status = KR_OK;
 
 	for (uint32_t i = 0; i < seen && status == KR_OK; i++)
-		if (kr_facts_sight(&w->facts, t, index, kr_saw_key(h, op, i), (kr_value){KR_NONE}, &sight) && !sight.saw.predicate)
+		if (kr_facts_sight(&w->facts, t, index, kr_saw_key(h, op, i), (kr_value){KR_NONE}, &sight) &&
+			!sight.saw.predicate)
 			status = add_sight(w, told, &sight);
 	for (kr_key k = {0}; k.i < h->keys.n && op->scan != KR_NONE && status == KR_OK; k.i++) {
-		if (!kr_facts_sight(&w->facts, t, index, k, (kr_value){KR_NONE}, &sight) || !sight.saw.predicate)
+		if (!kr_facts_sight(&w->facts, t, index, k, (kr_value){KR_NONE}, &sight) ||
+			!sight.saw.predicate)
 			continue;
 		status = may_match(w, &sight, &matters);
 		if (status == KR_OK && matters)
@@ -386,7 +433,8 @@ static enum kr_status add_all(struct kr_world *w, const struct told *told)
 
 	for (kr_txn t = {0}; t.i < h->txns.n && status == KR_OK; t.i++) {
 		w->sights_of[t.i] = w->sights.n;
-		for (uint32_t i = 0; i < h->txns.at[t.i].op_count && w->place[t.i] != KR_NONE && status == KR_OK; i++) {
+		for (uint32_t i = 0;
+			i < h->txns.at[t.i].op_count && w->place[t.i] != KR_NONE && status == KR_OK; i++) {
 			status = add_op(w, told, t, i);
 			if (status == KR_OK)
 				status = kr_ctx_tick(w->v->ctx);
@@ -396,14 +444,16 @@ static enum kr_status add_all(struct kr_world *w, const struct told *told)
 	return status;
 }
 
-enum kr_status kr_world_overwrites(const struct kr_world *w, const struct kr_world_sight *s, kr_txn b, bool *out)
+enum kr_status kr_world_overwrites(const struct kr_world *w, const struct kr_world_sight *s, kr_txn b,
+	bool *out)
 {
 	struct kr_sight sight;
 	bool unchanged = false;
 	enum kr_status status = KR_OK;
 
 	*out = b.i != s->txn.i;
-	if (!s->predicate || !*out || !kr_facts_sight(&w->facts, s->txn, s->op, s->key, (kr_value){KR_NONE}, &sight))
+	if (!s->predicate || !*out ||
+		!kr_facts_sight(&w->facts, s->txn, s->op, s->key, (kr_value){KR_NONE}, &sight))
 		return KR_OK;
 	sight.named = false;
 	status = kr_world_allows(w, &sight, b, &unchanged);
@@ -417,7 +467,8 @@ static enum kr_status find_overwriting(struct kr_world *w)
 
 	for (uint32_t i = 0; i < w->sights.n && status == KR_OK; i++) {
 		struct kr_world_sight *s = &w->sights.at[i];
-		uint32_t at = s->source.i == KR_NONE ? w->first[s->key.i] : kr_world_index(w, s->key, s->source) + 1;
+		uint32_t at = s->source.i == KR_NONE ? w->first[s->key.i]
+						     : kr_world_index(w, s->key, s->source) + 1;
 		bool over = false;
 
 		for (; at < w->first[s->key.i + 1] && status == KR_OK && !over; at++) {
@@ -452,7 +503,8 @@ static enum kr_status build(struct kr_world *w)
 	return status;
 }
 
-/* Whether some observation of a set may have seen a later version than the one taken, and which one makes a difference. Two further patterns may each want another one, of whatever does not tell its version. */
+/* Whether some observation of a set may have seen a later version than the one taken, and which one makes a
+ * difference. Two further patterns may each want another one, of whatever does not tell its version. */
 static bool is_choosy(const struct kr_world *w)
 {
 	const struct kr_rule_cycle *cycles = w->v->rule->cycles;
@@ -477,21 +529,26 @@ static enum kr_status check_blind(const struct kr_world *w)
 
 	for (uint32_t i = 0; i < shown.n && status == KR_OK; i++)
 		if (w->place[shown.at[i].before.i] > w->place[shown.at[i].after.i])
-			status = kr_err_set(w->v->err, KR_BAD, "a list shows that %s wrote %s before %s, the order has them the other way round",
-				kr_verify_txn_name(h, shown.at[i].before).text, kr_verify_key_name(h, shown.at[i].key).text,
+			status = kr_err_set(w->v->err, KR_BAD,
+				"a list shows that %s wrote %s before %s, the order has them the other way "
+				"round",
+				kr_verify_txn_name(h, shown.at[i].before).text,
+				kr_verify_key_name(h, shown.at[i].key).text,
 				kr_verify_txn_name(h, shown.at[i].after).text);
 	kr_vec_done(w->mem, &shown);
 	if (status == KR_OK)
 		status = kr_find_garbage(w->v->ctx, h, &garbage, w->v->err);
 	if (status != KR_OK || garbage.txn.i == KR_NONE)
 		return status;
-	return kr_err_set(w->v->err, KR_BAD, "operation %u of %s is a garbage read of %s", (unsigned)garbage.op, kr_verify_txn_name(h, garbage.txn).text,
+	return kr_err_set(w->v->err, KR_BAD, "operation %u of %s is a garbage read of %s",
+		(unsigned)garbage.op, kr_verify_txn_name(h, garbage.txn).text,
 		kr_verify_key_name(h, garbage.key).text);
 }
 
 static enum kr_status check(struct kr_world *w)
 {
-	enum kr_status status = w->readers_apart ? kr_verify_updaters(w->v, w->place) : kr_verify_places(w->v, w->place);
+	enum kr_status status =
+		w->readers_apart ? kr_verify_updaters(w->v, w->place) : kr_verify_places(w->v, w->place);
 
 	if (status == KR_OK && kr_verify_is_blind(w->v->rule))
 		return check_blind(w);

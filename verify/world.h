@@ -1,4 +1,5 @@
-/* A world that a certificate tells: the order of commits, and what each observation saw. Private to verify/world*.c. */
+/* A world that a certificate tells: the order of commits, and what each observation saw. Private to
+ * verify/world*.c. */
 #ifndef KR_VERIFY_WORLD_H
 #define KR_VERIFY_WORLD_H
 
@@ -30,7 +31,8 @@ struct kr_world {
 	struct kr_world_count *counts; /* parallel: what they are of a counter; NULL: there is none */
 	KR_VEC(struct kr_world_sight) sights; /* by transaction */
 	uint32_t *sights_of;     /* ntxns + 1 */
-	bool guessed;            /* the source of some observation of a counter of untold initial value: the newest one before */
+	/* the source of some observation of a counter of untold initial value: the newest one before */
+	bool guessed;
 	bool readers_apart;      /* transactions that write nothing have no place among the others */
 };
 
@@ -39,14 +41,17 @@ uint32_t kr_world_first_after(const struct kr_world *w, kr_key k, uint32_t from,
 /* Index of t's version among k's writers (first[k] ...), or first[k + 1]. */
 uint32_t kr_world_index(const struct kr_world *w, kr_key k, kr_txn t);
 /* Whether an rw edge leads from the observation to b's version, should that be a later one. */
-enum kr_status kr_world_overwrites(const struct kr_world *w, const struct kr_world_sight *s, kr_txn b, bool *out);
+enum kr_status kr_world_overwrites(const struct kr_world *w, const struct kr_world_sight *s, kr_txn b,
+	bool *out);
 
-/* world_counts.c: fills w->counts; whether k's versions are known there; whether the version lies in the observation's candidate set in this world; of a counter whose versions are known, the newest such version
+/* world_counts.c: fills w->counts; whether k's versions are known there; whether the version lies in the
+ * observation's candidate set in this world; of a counter whose versions are known, the newest such version
  * before the observer, else the oldest later one. */
 enum kr_status kr_world_count_versions(struct kr_world *w);
 bool kr_world_counts(const struct kr_world *w, kr_key k);
 enum kr_status kr_world_allows(const struct kr_world *w, const struct kr_sight *s, kr_txn writer, bool *out);
-enum kr_status kr_world_choose_count(const struct kr_world *w, const struct kr_sight *s, kr_txn *source, bool *found);
+enum kr_status kr_world_choose_count(const struct kr_world *w, const struct kr_sight *s, kr_txn *source,
+	bool *found);
 
 /* world_values.c: every observation shows what its source left, and every transaction what it left itself. */
 enum kr_status kr_world_check_values(struct kr_world *w);

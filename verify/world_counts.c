@@ -1,5 +1,7 @@
-/* What the versions of counters are in a world: each is the one before it and what its writer adds. So a version of a counter can be told to be one that an observation saw, which the history alone cannot.
- * Cost: linear in the versions; an observation looks from its transaction's place back, and mostly no further than one version. */
+/* What the versions of counters are in a world: each is the one before it and what its writer adds. So a
+ * version of a counter can be told to be one that an observation saw, which the history alone cannot. Cost:
+ * linear in the versions; an observation looks from its transaction's place back, and mostly no further than
+ * one version. */
 #include "verify/world.h"
 
 static struct kr_world_count initial_count(const struct kr_world *w, kr_key k)
@@ -22,11 +24,15 @@ enum kr_status kr_world_count_versions(struct kr_world *w)
 		return KR_NOMEM;
 	for (kr_key k = {0}; k.i < n; k.i++) {
 		struct kr_world_count last = initial_count(w, k);
-		for (uint32_t i = w->first[k.i]; w->v->h->keys.at[k.i].kind == KR_KIND_COUNTER && i < w->first[k.i + 1]; i++) {
-			const struct kr_grow_version *v = &w->facts.grow->versions[kr_facts_version(&w->facts, k, w->writers[i]) - w->facts.versions];
+		for (uint32_t i = w->first[k.i];
+			w->v->h->keys.at[k.i].kind == KR_KIND_COUNTER && i < w->first[k.i + 1]; i++) {
+			const struct kr_grow_version *v =
+				&w->facts.grow->versions[kr_facts_version(&w->facts, k, w->writers[i]) -
+					w->facts.versions];
 			int64_t before = v->relative && !last.absent ? last.number : 0;
 
-			last.known = (last.known || !v->relative) && kr_facts_mode(&w->facts, k) != KR_GROW_UNKNOWN;
+			last.known = (last.known || !v->relative) &&
+				kr_facts_mode(&w->facts, k) != KR_GROW_UNKNOWN;
 			last.known = !__builtin_add_overflow(before, v->amount, &last.number) && last.known;
 			last.absent = !v->relative && v->absent;
 			w->counts[i] = last;
@@ -43,7 +49,10 @@ static struct kr_world_count count_of(const struct kr_world *w, kr_key k, kr_txn
 	return writer.i == KR_NONE ? initial_count(w, k) : w->counts[kr_world_index(w, k, writer)];
 }
 
-bool kr_world_counts(const struct kr_world *w, kr_key k) { return kr_facts_mode(&w->facts, k) != KR_GROW_UNKNOWN && count_of(w, k, (kr_txn){KR_NONE}).known; }
+bool kr_world_counts(const struct kr_world *w, kr_key k)
+{
+	return kr_facts_mode(&w->facts, k) != KR_GROW_UNKNOWN && count_of(w, k, (kr_txn){KR_NONE}).known;
+}
 
 enum kr_status kr_world_allows(const struct kr_world *w, const struct kr_sight *s, kr_txn writer, bool *out)
 {
@@ -53,13 +62,16 @@ enum kr_status kr_world_allows(const struct kr_world *w, const struct kr_sight *
 	if (!count.known || s->named)
 		return kr_facts_candidate(&w->facts, s, writer, out, w->v->err);
 	want = kr_grow_count(w->v->h, s);
-	*out = writer.i != s->txn.i && kr_grow_count_allows(w->v->h, &want, s->key, count.absent, count.number);
+	*out = writer.i != s->txn.i &&
+		kr_grow_count_allows(w->v->h, &want, s->key, count.absent, count.number);
 	return KR_OK;
 }
 
-enum kr_status kr_world_choose_count(const struct kr_world *w, const struct kr_sight *s, kr_txn *source, bool *found)
+enum kr_status kr_world_choose_count(const struct kr_world *w, const struct kr_sight *s, kr_txn *source,
+	bool *found)
 {
-	uint32_t first = w->first[s->key.i], end = w->first[s->key.i + 1], at = kr_world_first_after(w, s->key, first, s->txn);
+	uint32_t first = w->first[s->key.i], end = w->first[s->key.i + 1],
+		 at = kr_world_first_after(w, s->key, first, s->txn);
 	enum kr_status status = KR_OK;
 
 	*found = false;

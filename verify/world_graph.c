@@ -1,11 +1,14 @@
 /* Whether a world's dependencies form a cycle that the level forbids (levels.c).
  *
- * The first pattern of a level whose worlds are checked here is "acyclic": the order of commits must be a topological order of its edges, which is looked at edge by edge; order
- * edges were before (order.c). For a cycle with one rw, t to b, b must reach t by the pattern's other edges. These belong to the first pattern, so that
- * places grow along them, and only versions that committed before t matter: they are looked for backwards from t, no further than the first
- * of them. Where ww edges join, the first later version that counts stands for those behind it. Of an update-serializable world the transactions that
- * write are ordered so; one that does not write is looked at by itself: none that must come after it may reach one that comes before it.
- * Cost: linear, and for each transaction that observed versions already overwritten before it a search between their commits and its own. */
+ * The first pattern of a level whose worlds are checked here is "acyclic": the order of commits must be a
+ * topological order of its edges, which is looked at edge by edge; order edges were before (order.c). For a
+ * cycle with one rw, t to b, b must reach t by the pattern's other edges. These belong to the first pattern,
+ * so that places grow along them, and only versions that committed before t matter: they are looked for
+ * backwards from t, no further than the first of them. Where ww edges join, the first later version that
+ * counts stands for those behind it. Of an update-serializable world the transactions that write are ordered
+ * so; one that does not write is looked at by itself: none that must come after it may reach one that comes
+ * before it. Cost: linear, and for each transaction that observed versions already overwritten before it a
+ * search between their commits and its own. */
 #include "verify/world.h"
 
 struct graph {
@@ -20,8 +23,9 @@ struct graph {
 	uint32_t *stamp, turn; /* per transaction: the search that met it */
 	uint32_t least;        /* no place before it matters */
 	kr_txn reader;         /* whose successors are looked for, or KR_NONE */
-	kr_txn *after;         /* per transaction: the transaction that it must come after by an rw edge of, as reader */
-	bool closed;           /* a successor was met */
+	/* per transaction: the transaction that it must come after by an rw edge of, as reader */
+	kr_txn *after;
+	bool closed; /* a successor was met */
 	KR_VEC(kr_txn) todo;
 };
 
@@ -29,8 +33,8 @@ static enum kr_status refuse(const struct graph *g, kr_txn t, kr_txn b, const ch
 {
 	const struct kr_verifier *v = g->w->v;
 
-	return kr_err_set(v->err, KR_BAD, "in this world there is a cycle that %s forbids: %s %s %s", v->rule->id, kr_verify_txn_name(v->h, t).text, how,
-		kr_verify_txn_name(v->h, b).text);
+	return kr_err_set(v->err, KR_BAD, "in this world there is a cycle that %s forbids: %s %s %s",
+		v->rule->id, kr_verify_txn_name(v->h, t).text, how, kr_verify_txn_name(v->h, b).text);
 }
 
 static bool comes_after_reader(const struct graph *g, kr_txn u)
@@ -44,7 +48,8 @@ static bool comes_after_reader(const struct graph *g, kr_txn u)
 		return true;
 	if (h->txns.at[t.i].status != KR_COMMITTED || g->w->v->cert->order == KR_ORDER_NONE)
 		return false;
-	if (h->txns.at[t.i].session.i != KR_NONE && h->txns.at[t.i].session.i == h->txns.at[u.i].session.i && t.i < u.i)
+	if (h->txns.at[t.i].session.i != KR_NONE && h->txns.at[t.i].session.i == h->txns.at[u.i].session.i &&
+		t.i < u.i)
 		return true;
 	return g->w->v->cert->order == KR_ORDER_REALTIME && kr_history_precedes(h, t, u);
 }
@@ -55,7 +60,8 @@ static enum kr_status visit(struct graph *g, kr_txn u)
 {
 	struct kr_world *w = g->w;
 
-	if (u.i == KR_NONE || w->place[u.i] == KR_NONE || g->stamp[u.i] == g->turn || w->place[u.i] < g->least)
+	if (u.i == KR_NONE || w->place[u.i] == KR_NONE || g->stamp[u.i] == g->turn ||
+		w->place[u.i] < g->least)
 		return KR_OK;
 	if (w->readers_apart && kr_verify_is_reader(w->v->h, u))
 		return KR_OK;
@@ -79,7 +85,8 @@ static enum kr_status visit_order(struct graph *g, kr_txn u)
 		if (!g->w->readers_apart || !kr_verify_is_reader(h, a))
 			break;
 	}
-	while (order == KR_ORDER_REALTIME && status == KR_OK && g->ends_done < g->nends && kr_history_precedes(h, g->ends[g->ends_done], u))
+	while (order == KR_ORDER_REALTIME && status == KR_OK && g->ends_done < g->nends &&
+		kr_history_precedes(h, g->ends[g->ends_done], u))
 		status = visit(g, g->ends[g->ends_done++]);
 	return status;
 }
@@ -109,14 +116,16 @@ static enum kr_status visit_before(struct graph *g, kr_txn u, uint32_t end, bool
 	struct kr_world *w = g->w;
 	enum kr_status status = KR_OK;
 
-	for (uint32_t i = w->sights_of[u.i]; i < w->sights_of[u.i + 1] && g->kinds & KR_BIT(KR_WR) && status == KR_OK; i++)
+	for (uint32_t i = w->sights_of[u.i];
+		i < w->sights_of[u.i + 1] && g->kinds & KR_BIT(KR_WR) && status == KR_OK; i++)
 		if (w->sights.at[i].op < end)
 			status = visit(g, w->sights.at[i].source);
 	if (sources_only || status != KR_OK)
 		return status;
 	if (g->kinds & KR_BIT(KR_WW))
 		status = visit_writes(g, u);
-	for (uint32_t i = g->over_head[u.i]; i != KR_NONE && g->kinds & KR_BIT(KR_RW) && status == KR_OK; i = g->over_next[i])
+	for (uint32_t i = g->over_head[u.i]; i != KR_NONE && g->kinds & KR_BIT(KR_RW) && status == KR_OK;
+		i = g->over_next[i])
 		status = visit(g, w->sights.at[i].txn);
 	return status == KR_OK ? visit_order(g, u) : status;
 }
@@ -156,7 +165,8 @@ static enum kr_status check_places(const struct graph *g)
 			continue;
 		if (s->source.i != KR_NONE && w->place[s->source.i] > w->place[s->txn.i])
 			return refuse(g, s->txn, s->source, "saw what was only committed after it by");
-		if (rule->kinds & KR_BIT(KR_RW) && !(rule->item && s->predicate) && s->over.i != KR_NONE && w->place[s->over.i] < w->place[s->txn.i])
+		if (rule->kinds & KR_BIT(KR_RW) && !(rule->item && s->predicate) && s->over.i != KR_NONE &&
+			w->place[s->over.i] < w->place[s->txn.i])
 			return refuse(g, s->txn, s->over, "did not see what was committed before it by");
 	}
 	return KR_OK;
@@ -192,18 +202,21 @@ static bool is_direct(const struct graph *g, const struct kr_world_sight *s, kr_
 	if (g->rule->same_key) /* the other edge is a ww */
 		return kr_world_index(w, s->key, t) < w->first[s->key.i + 1];
 	for (uint32_t i = w->sights_of[t.i]; i < w->sights_of[t.i + 1]; i++)
-		if (w->sights.at[i].source.i == b.i && (g->rule->sight != KR_RULE_BEFORE || w->sights.at[i].op < s->op))
+		if (w->sights.at[i].source.i == b.i &&
+			(g->rule->sight != KR_RULE_BEFORE || w->sights.at[i].op < s->op))
 			return true;
 	if (g->kinds & KR_BIT(KR_WW) && writes_alike(w, b, t))
 		return true;
 	if (h->txns.at[b.i].status != KR_COMMITTED || order == KR_ORDER_NONE)
 		return false;
-	if (h->txns.at[b.i].session.i != KR_NONE && h->txns.at[b.i].session.i == h->txns.at[t.i].session.i && b.i < t.i)
+	if (h->txns.at[b.i].session.i != KR_NONE && h->txns.at[b.i].session.i == h->txns.at[t.i].session.i &&
+		b.i < t.i)
 		return true;
 	return order == KR_ORDER_REALTIME && kr_history_precedes(h, b, t);
 }
 
-/* The versions after what was seen that committed before the observer: [*at, *end) among the key's writers. */
+/* The versions after what was seen that committed before the observer: [*at, *end) among the key's
+ * writers. */
 static void missed(const struct kr_world *w, const struct kr_world_sight *s, uint32_t *at, uint32_t *end)
 {
 	*at = s->source.i == KR_NONE ? w->first[s->key.i] : kr_world_index(w, s->key, s->source) + 1;
@@ -291,7 +304,10 @@ static void link_overs(struct graph *g)
 	}
 }
 
-static bool ends_later(const struct kr_history *h, kr_txn a, kr_txn b) { return h->txns.at[a.i].end_returned > h->txns.at[b.i].end_returned; }
+static bool ends_later(const struct kr_history *h, kr_txn a, kr_txn b)
+{
+	return h->txns.at[a.i].end_returned > h->txns.at[b.i].end_returned;
+}
 
 /* Heap order: each end is no earlier than those of its children. */
 static void sift(const struct kr_history *h, kr_txn *heap, uint32_t n, uint32_t at)
@@ -311,7 +327,8 @@ static void sort_ends(struct graph *g)
 	const struct kr_history *h = g->w->v->h;
 
 	for (kr_txn t = {0}; t.i < h->txns.n; t.i++)
-		if (g->w->place[t.i] != KR_NONE && h->txns.at[t.i].status == KR_COMMITTED && h->txns.at[t.i].flags & KR_TXN_HAS_END)
+		if (g->w->place[t.i] != KR_NONE && h->txns.at[t.i].status == KR_COMMITTED &&
+			h->txns.at[t.i].flags & KR_TXN_HAS_END)
 			g->ends[g->nends++] = t;
 	for (uint32_t i = g->nends / 2; i-- > 0;)
 		sift(h, g->ends, g->nends, i);

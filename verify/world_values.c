@@ -1,6 +1,8 @@
-/* Whether the world's sources hold what was observed: versions are installed in the order of commits, and when a key's version has been, the observations that have it as
- * their source are looked at, each under its transaction's own earlier writes of the key. Observations that are not external must show what
- * their transaction had left. Cost: that of a replay, and for each observation its transaction's operations before it. */
+/* Whether the world's sources hold what was observed: versions are installed in the order of commits, and
+ * when a key's version has been, the observations that have it as their source are looked at, each under its
+ * transaction's own earlier writes of the key. Observations that are not external must show what their
+ * transaction had left. Cost: that of a replay, and for each observation its transaction's operations before
+ * it. */
 #include "verify/own.h"
 #include "verify/world.h"
 
@@ -82,11 +84,13 @@ static enum kr_status check_own_writes(const struct kr_world *w)
 		kr_txn t = w->v->cert->serial.at[i];
 		status = kr_own_agrees(&own, t, &agrees, &op, &key, w->v->err);
 		if (status == KR_OK && !agrees)
-			status = kr_err_set(w->v->err, KR_BAD, "operation %u of %s does not show %s as it had left it", (unsigned)op,
+			status = kr_err_set(w->v->err, KR_BAD,
+				"operation %u of %s does not show %s as it had left it", (unsigned)op,
 				kr_verify_txn_name(h, t).text, kr_verify_key_name(h, key).text);
 	}
 	if (status == KR_OK && own.vague)
-		status = kr_err_set(w->v->err, KR_UNSUPPORTED, "a condition on what a transaction added to is not checked yet");
+		status = kr_err_set(w->v->err, KR_UNSUPPORTED,
+			"a condition on what a transaction added to is not checked yet");
 	kr_own_done(&own);
 	return status;
 }

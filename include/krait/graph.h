@@ -1,8 +1,11 @@
-/* What passes and back ends of plug-ins see of a question, and how they answer it. docs/asg.md and docs/ir.md say what the words mean, docs/levels.md what a world is.
+/* What passes and back ends of plug-ins see of a question, and how they answer it. docs/asg.md and docs/ir.md
+ * say what the words mean, docs/levels.md what a world is.
  *
- * Numbers: transactions, keys, versions, observations and known edges are numbered from 0; a number out of range gives the "none" of its kind, never undefined behaviour. Keys beyond
- * those of the trace are parts of a key (an element of a set, an increment of a counter). What a function returns by pointer belongs to krait and lives as long as the question. Nothing
- * here is believed: an answer becomes a verdict only when the verifier accepts what it amounts to. */
+ * Numbers: transactions, keys, versions, observations and known edges are numbered from 0; a number out of
+ * range gives the "none" of its kind, never undefined behaviour. Keys beyond those of the trace are parts of
+ * a key (an element of a set, an increment of a counter). What a function returns by pointer belongs to krait
+ * and lives as long as the question. Nothing here is believed: an answer becomes a verdict only when the
+ * verifier accepts what it amounts to. */
 #ifndef KRAIT_GRAPH_H
 #define KRAIT_GRAPH_H
 
@@ -29,9 +32,11 @@ enum kr_presence {
 	KR_OPEN        /* unknown, and the trace leaves it open */
 };
 
-KRAIT_EXPORT enum kr_presence krait_ir_presence(const struct kr_ir *ir, kr_txn t); /* as far as passes have settled it */
+/* as far as passes have settled it */
+KRAIT_EXPORT enum kr_presence krait_ir_presence(const struct kr_ir *ir, kr_txn t);
 
-/* The versions of a key are neighbours: the first is the initial one, the others are one for each transaction that may have taken effect and writes the key, by transaction. */
+/* The versions of a key are neighbours: the first is the initial one, the others are one for each transaction
+ * that may have taken effect and writes the key, by transaction. */
 struct krait_range { uint32_t first, count; };
 KRAIT_EXPORT struct krait_range krait_ir_versions(const struct kr_ir *ir, kr_key k);
 
@@ -50,7 +55,8 @@ struct krait_observation {
 	kr_txn txn;
 	uint32_t op;    /* index within the transaction's program */
 	kr_key key;
-	bool predicate; /* a key that a predicate read did not return: rw only to versions that are no candidates */
+	/* a key that a predicate read did not return: rw only to versions that are no candidates */
+	bool predicate;
 	bool loose;     /* the operation says that it did not read through a cursor */
 	kr_version saw; /* KR_NONE: open */
 };
@@ -61,46 +67,64 @@ KRAIT_EXPORT bool krait_ir_is_candidate(const struct kr_ir *ir, kr_obs o, kr_ver
 
 /* ---- known edges ---- */
 
-/* Nodes: transactions, or with begin and commit nodes two for each; behind them nodes that stand for times. */
-KRAIT_EXPORT kr_node krait_ir_out(const struct kr_ir *ir, enum kr_edge_kind kind, kr_txn t); /* where edges of a kind leave t */
-KRAIT_EXPORT kr_node krait_ir_in(const struct kr_ir *ir, enum kr_edge_kind kind, kr_txn t);  /* where they enter it */
-KRAIT_EXPORT kr_txn krait_ir_txn(const struct kr_ir *ir, kr_node v);                         /* KR_NONE: a time */
+/* Nodes: transactions, or with begin and commit nodes two for each; behind them nodes that stand for
+ * times. */
+/* where edges of a kind leave t */
+KRAIT_EXPORT kr_node krait_ir_out(const struct kr_ir *ir, enum kr_edge_kind kind, kr_txn t);
+/* where they enter it */
+KRAIT_EXPORT kr_node krait_ir_in(const struct kr_ir *ir, enum kr_edge_kind kind, kr_txn t);
+/* KR_NONE: a time */
+KRAIT_EXPORT kr_txn krait_ir_txn(const struct kr_ir *ir, kr_node v);
 
 struct krait_edge { enum kr_edge_kind kind; kr_node from, to; };
 KRAIT_EXPORT struct krait_edge krait_ir_edge(const struct kr_ir *ir, uint32_t i);
 
-/* Do known edges lead from a to b? With the fact KR_FACT_CLOCK only; else false. True is certain; false is "not known". O(1). */
+/* Do known edges lead from a to b? With the fact KR_FACT_CLOCK only; else false. True is certain; false is
+ * "not known". O(1). */
 KRAIT_EXPORT bool krait_ir_reaches(const struct kr_ir *ir, kr_node a, kr_node b);
 
 /* ---- what a pass may do ---- */
 
-/* Why a known edge is known. The proof of a violation is made from this: an edge that its rule does not bear out gets no verdict. */
+/* Why a known edge is known. The proof of a violation is made from this: an edge that its rule does not bear
+ * out gets no verdict. */
 enum kr_rule {
 	KR_RULE_GIVEN,  /* the trace says so: so, rt, wr of an only candidate, ww of a given version order */
 	KR_RULE_SOURCE, /* wr: every other candidate of observation `why` is impossible by older edges */
 	KR_RULE_READER, /* ww a -> b: observation `why` saw b's version, and a reaches the observer */
-	KR_RULE_LATER,  /* rw: the version that observation `why` saw comes before the target's (initial, given, or its writer reaches the target) */
-	KR_RULE_WRITERS,/* ww a -> b: both write key `why`, and where ww enters a reaches where ww leaves b (with begin and commit nodes, a's begin b's commit) */
-	KR_RULE_UPDATE, /* ww a -> b: observation `why` of a saw a version of a key that a writes, too, and that version comes before b's */
+	/* rw: the version that observation `why` saw comes before the target's (initial, given, or its writer
+	 * reaches the target) */
+	KR_RULE_LATER,
+	/* ww a -> b: both write key `why`, and where ww enters a reaches where ww leaves b (with begin and
+	 * commit nodes, a's begin b's commit) */
+	KR_RULE_WRITERS,
+	/* ww a -> b: observation `why` of a saw a version of a key that a writes, too, and that version comes
+	 * before b's */
+	KR_RULE_UPDATE,
 	KR_RULES
 };
 
-/* Adds a known edge, ww or rw, between two transactions that are present. `why`: kr_obs.i for rw, KR_RULE_READER and KR_RULE_UPDATE; kr_key.i for other ww. The new edge counts for
- * krait_ir_reaches at its own ends at once, farther away after the pass. KR_INTERNAL, recorded in err: it is not of this kind, or names what there is not. */
-KRAIT_EXPORT enum kr_status krait_ir_add_edge(struct kr_ir *ir, enum kr_edge_kind kind, kr_txn from, kr_txn to, enum kr_rule rule, uint32_t why, struct kr_err *err);
+/* Adds a known edge, ww or rw, between two transactions that are present. `why`: kr_obs.i for rw,
+ * KR_RULE_READER and KR_RULE_UPDATE; kr_key.i for other ww. The new edge counts for krait_ir_reaches at its
+ * own ends at once, farther away after the pass. KR_INTERNAL, recorded in err: it is not of this kind, or
+ * names what there is not. */
+KRAIT_EXPORT enum kr_status krait_ir_add_edge(struct kr_ir *ir, enum kr_edge_kind kind, kr_txn from,
+	kr_txn to, enum kr_rule rule, uint32_t why, struct kr_err *err);
 
-/* Records the cycle of known edges that there is, as the refutation of the level; the pass then returns KR_OK with the change KR_CONFLICT. KR_INTERNAL: there is none. O(edges). */
+/* Records the cycle of known edges that there is, as the refutation of the level; the pass then returns KR_OK
+ * with the change KR_CONFLICT. KR_INTERNAL: there is none. O(edges). */
 KRAIT_EXPORT enum kr_status krait_ir_conflict(struct kr_ir *ir, struct kr_err *err);
 
 /* ---- statistics, of passes and back ends ---- */
 
-/* Adds `more` to what the module counts under `name` (borrowed), from 0 in each run; `krait check --stats` shows it with the pass or back end. A name is cut to 31 bytes; after 16 names of one
- * module, further ones are left out. */
+/* Adds `more` to what the module counts under `name` (borrowed), from 0 in each run; `krait check --stats`
+ * shows it with the pass or back end. A name is cut to 31 bytes; after 16 names of one module, further ones
+ * are left out. */
 KRAIT_EXPORT void krait_count(struct kr_ir *ir, const char *name, int64_t more);
 
 /* ---- how a back end answers ---- */
 
-/* KR_VIOLATED: cycles over known edges and choices that exhaust all worlds. A link ends where the next one begins, cyclically. */
+/* KR_VIOLATED: cycles over known edges and choices that exhaust all worlds. A link ends where the next one
+ * begins, cyclically. */
 struct kr_link {
 	uint8_t kind;      /* enum kr_edge_kind; never KR_PROGRAM */
 	kr_txn from, to;
@@ -110,13 +134,19 @@ struct kr_link {
 	uint32_t edge;     /* index of the known edge that it is, or KR_NONE: a choice */
 };
 
-/* Adds a cycle of two or more links. KR_INTERNAL, recorded in err: a link names what there is not, or does not end where the next one begins. */
-KRAIT_EXPORT enum kr_status krait_answer_cycle(struct kr_answer *answer, const struct kr_ir *ir, const struct kr_link *links, uint32_t count, struct kr_err *err);
+/* Adds a cycle of two or more links. KR_INTERNAL, recorded in err: a link names what there is not, or does
+ * not end where the next one begins. */
+KRAIT_EXPORT enum kr_status krait_answer_cycle(struct kr_answer *answer, const struct kr_ir *ir,
+	const struct kr_link *links, uint32_t count, struct kr_err *err);
 
-/* KR_SATISFIED: a world. `order`: the nodes in a topological order of its graph; transactions absent in the world, and times, are left out. KR_INTERNAL: a node or form that there is not; the error tells of it. */
-KRAIT_EXPORT enum kr_status krait_answer_world(struct kr_answer *answer, const struct kr_ir *ir, enum kr_world_form form, const kr_node *order, uint32_t count);
-/* KR_WORLD_GRAPH: what an observation saw in it. KR_INTERNAL: there is no such observation, or `seen` (KR_NONE: nothing) is no version of its key; the error tells of it. */
-KRAIT_EXPORT enum kr_status krait_answer_source(struct kr_answer *answer, const struct kr_ir *ir, kr_obs o, kr_version seen);
+/* KR_SATISFIED: a world. `order`: the nodes in a topological order of its graph; transactions absent in the
+ * world, and times, are left out. KR_INTERNAL: a node or form that there is not; the error tells of it. */
+KRAIT_EXPORT enum kr_status krait_answer_world(struct kr_answer *answer, const struct kr_ir *ir,
+	enum kr_world_form form, const kr_node *order, uint32_t count);
+/* KR_WORLD_GRAPH: what an observation saw in it. KR_INTERNAL: there is no such observation, or `seen`
+ * (KR_NONE: nothing) is no version of its key; the error tells of it. */
+KRAIT_EXPORT enum kr_status krait_answer_source(struct kr_answer *answer, const struct kr_ir *ir, kr_obs o,
+	kr_version seen);
 
 /* KR_UNDECIDED, with the reason: one line (copied; what is longer than 159 bytes is cut). */
 KRAIT_EXPORT void krait_answer_unknown(struct kr_answer *answer, const char *reason);
@@ -124,8 +154,10 @@ KRAIT_EXPORT void krait_answer_unknown(struct kr_answer *answer, const char *rea
 /* What has been answered so far. */
 KRAIT_EXPORT enum kr_outcome krait_answer_outcome(const struct kr_answer *answer);
 
-/* Lets another back end decide, for those that only prepare. KR_INTERNAL: there is none of that name that decides. */
-KRAIT_EXPORT enum kr_status krait_solve_with(const char *backend, struct kr_ir *ir, struct kr_answer *answer, struct kr_err *err);
+/* Lets another back end decide, for those that only prepare. KR_INTERNAL: there is none of that name that
+ * decides. */
+KRAIT_EXPORT enum kr_status krait_solve_with(const char *backend, struct kr_ir *ir, struct kr_answer *answer,
+	struct kr_err *err);
 
 /* For `write`: appends text. A failed allocation is kept in mind, and told in the end. */
 KRAIT_EXPORT void krait_text_add(struct kr_str *out, const char *format, ...) KRAIT_PRINTF(2, 3);

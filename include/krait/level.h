@@ -1,19 +1,23 @@
-/* An isolation level as data: node model, forbidden-cycle pattern, default order, names. Nothing in krait branches on which level it is: passes, search, explanation,
- * encoding and verifier read the pattern. docs/writing-a-checker.md says which combinations can be decided; a plug-in with another one is refused. */
+/* An isolation level as data: node model, forbidden-cycle pattern, default order, names. Nothing in krait
+ * branches on which level it is: passes, search, explanation, encoding and verifier read the pattern.
+ * docs/writing-a-checker.md says which combinations can be decided; a plug-in with another one is refused. */
 #ifndef KRAIT_LEVEL_H
 #define KRAIT_LEVEL_H
 
 #include "krait/terms.h"
 
-/* One node per transaction, or begin and commit nodes; with KR_NODES_PREFIX, ww enters the commit of its target and not the begin. */
+/* One node per transaction, or begin and commit nodes; with KR_NODES_PREFIX, ww enters the commit of its
+ * target and not the begin. */
 enum kr_node_model { KR_NODES_TXN, KR_NODES_BEGIN_COMMIT, KR_NODES_PREFIX };
 
-/* How the wr edge that closes a cycle t -rw-> b ... -wr-> t must lie in t's program: at any operation, at none after that of the rw, or before it. */
+/* How the wr edge that closes a cycle t -rw-> b ... -wr-> t must lie in t's program: at any operation, at
+ * none after that of the rw, or before it. */
 enum kr_sight_order { KR_SIGHT_ANY, KR_SIGHT_NOT_AFTER, KR_SIGHT_BEFORE };
 
-/* Which cycles a level forbids, after Elle: those that meet all demands of one of its patterns. All edges are of `allowed` kinds; no two neighbours are both of a
- * `lonely` kind; an rw comes right after an edge of a `lead` kind only; exactly one edge is of a `once` kind; at least one is of a `needed` kind. A demand that is 0 or false is
- * none. Sets are of KR_BIT(enum kr_edge_kind). */
+/* Which cycles a level forbids, after Elle: those that meet all demands of one of its patterns. All edges are
+ * of `allowed` kinds; no two neighbours are both of a `lonely` kind; an rw comes right after an edge of a
+ * `lead` kind only; exactly one edge is of a `once` kind; at least one is of a `needed` kind. A demand that
+ * is 0 or false is none. Sets are of KR_BIT(enum kr_edge_kind). */
 struct kr_pattern {
 	uint32_t allowed, lonely, lead, once, needed;
 	uint8_t longest;     /* at most so many edges */
@@ -48,12 +52,16 @@ struct kr_level {
 	const char *title;                 /* one line */
 	const char *definition;            /* what is forbidden, one line */
 	const char *source;                /* the paper */
-	const char *const *implies[KR_ORDER_REALTIME + 1]; /* ids of levels that it implies directly, both with this order or both with a weaker one; NULL-terminated; may be NULL */
+	/* ids of levels that it implies directly, both with this order or both with a weaker one;
+	 * NULL-terminated; may be NULL */
+	const char *const *implies[KR_ORDER_REALTIME + 1];
 	enum kr_order default_order;
 	enum kr_node_model model;
 	struct kr_pattern forbidden[KR_PATTERNS_MOST]; /* the first without `allowed` ends them */
 	uint32_t anomalies;                /* set of KR_BIT(enum kr_anomaly_kind) forbidden besides */
-	const char *const *implied_by;     /* ids of levels that imply it, both with the same order: for plug-ins, which others do not list; likewise */
+	/* ids of levels that imply it, both with the same order: for plug-ins, which others do not list;
+	 * likewise */
+	const char *const *implied_by;
 };
 
 #endif

@@ -1,5 +1,5 @@
-/* The vocabulary that krait's modules share, built in or plugged in: ids, status codes, and the field's terms as enumerations. Values do not change within one KRAIT_PLUGIN_ABI
- * (module.h); new ones come at the end. */
+/* The vocabulary that krait's modules share, built in or plugged in: ids, status codes, and the field's terms
+ * as enumerations. Values do not change within one KRAIT_PLUGIN_ABI (module.h); new ones come at the end. */
 #ifndef KRAIT_TERMS_H
 #define KRAIT_TERMS_H
 
@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Ids are one-field structs so that a key cannot be passed where a transaction is meant. All are dense indices from 0; KR_NONE marks "none". */
+/* Ids are one-field structs so that a key cannot be passed where a transaction is meant. All are dense
+ * indices from 0; KR_NONE marks "none". */
 #define KR_NONE UINT32_MAX
 
 typedef struct { uint32_t i; } kr_txn;     /* transaction, in file order */
@@ -32,14 +33,16 @@ enum kr_status {
 
 enum kr_order { KR_ORDER_NONE, KR_ORDER_SESSION, KR_ORDER_REALTIME }; /* realtime includes session */
 
-/* Dependencies between transactions (docs/levels.md). Item and predicate dependencies share a kind: the observation tells which. */
+/* Dependencies between transactions (docs/levels.md). Item and predicate dependencies share a kind: the
+ * observation tells which. */
 enum kr_edge_kind {
 	KR_WR, /* a wrote the version that b observed */
 	KR_WW, /* a's version of the key comes before b's */
 	KR_RW, /* a observed a version that comes before b's */
 	KR_SO, /* a comes before b in one session */
 	KR_RT, /* a had returned before b was invoked */
-	KR_PROGRAM, /* begin before commit of one transaction, and links between time nodes; never in reports */
+	/* begin before commit of one transaction, and links between time nodes; never in reports */
+	KR_PROGRAM,
 	KR_EDGE_KINDS
 };
 

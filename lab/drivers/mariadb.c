@@ -1,9 +1,12 @@
-/* MariaDB through libmariadb. Its order is in the binary log: each transaction that wrote, in the order of commits, with its number (GTID) and its statements, in which the transaction's id stands as a comment. Rows stay locked until then, so that
- * is the order of each key's versions; at SERIALIZABLE reads hold locks, too, so it is one of serialization. Who only read is not in the log, and asks before it commits how far the log is: whoever wrote what it read
- * was there by then, and whoever overwrites that comes later.
+/* MariaDB through libmariadb. Its order is in the binary log: each transaction that wrote, in the order of
+ * commits, with its number (GTID) and its statements, in which the transaction's id stands as a comment. Rows
+ * stay locked until then, so that is the order of each key's versions; at SERIALIZABLE reads hold locks, too,
+ * so it is one of serialization. Who only read is not in the log, and asks before it commits how far the log
+ * is: whoever wrote what it read was there by then, and whoever overwrites that comes later.
  *
- * A lock wait that takes too long undoes its statement only; a deadlock, or a row that changed since the snapshot, the transaction. No connection is made again behind our back, and UPDATE has no RETURNING here: so no updates by
- * condition. Only the database krait_lab is made, and dropped. */
+ * A lock wait that takes too long undoes its statement only; a deadlock, or a row that changed since the
+ * snapshot, the transaction. No connection is made again behind our back, and UPDATE has no RETURNING here:
+ * so no updates by condition. Only the database krait_lab is made, and dropped. */
 #define _GNU_SOURCE
 #include <mysql.h>
 #include <stdarg.h>
@@ -31,8 +34,10 @@ static const struct kl_level levels[] = {
 /* _bin: the bytes decide, as in the trace. Sets are kept as lists are: one key is one row. */
 static const char *const schema[] = {
 	"CREATE DATABASE krait_lab",
-	"CREATE TABLE krait_lab.kv (k VARCHAR(40) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY, v BIGINT NOT NULL) ENGINE=InnoDB",
-	"CREATE TABLE krait_lab.lists (k VARCHAR(40) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY, v MEDIUMTEXT NOT NULL) ENGINE=InnoDB",
+	"CREATE TABLE krait_lab.kv (k VARCHAR(40) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY, v "
+	"BIGINT NOT NULL) ENGINE=InnoDB",
+	"CREATE TABLE krait_lab.lists (k VARCHAR(40) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY, v "
+	"MEDIUMTEXT NOT NULL) ENGINE=InnoDB",
 };
 
 struct mariadb {
@@ -58,8 +63,10 @@ static MYSQL *open_connection(struct kl_store *store, const char *database)
 		return NULL;
 	(void)mysql_options(connection, MYSQL_OPT_RECONNECT, &no);
 	if (store->connect)
-		(void)mysql_options(connection, MYSQL_READ_DEFAULT_GROUP, "krait-lab"); /* passwords are there */
-	if (mysql_real_connect(connection, m->host, m->user[0] ? m->user : NULL, NULL, database, m->port, m->socket[0] ? m->socket : NULL, 0))
+		/* passwords are there */
+		(void)mysql_options(connection, MYSQL_READ_DEFAULT_GROUP, "krait-lab");
+	if (mysql_real_connect(connection, m->host, m->user[0] ? m->user : NULL, NULL, database, m->port,
+		    m->socket[0] ? m->socket : NULL, 0))
 		return connection;
 	(void)kl_fail(store, "%s", mysql_error(connection));
 	mysql_close(connection);
@@ -99,8 +106,10 @@ static enum kl_answer fail(struct maria_client *c, struct kl_result *result)
 }
 
 /* One round trip; the answer's rows, if there are some, in *rows. */
-static enum kl_answer say(struct maria_client *c, struct kl_result *result, MYSQL_RES **rows, const char *format, ...) __attribute__((format(printf, 4, 5)));
-static enum kl_answer say(struct maria_client *c, struct kl_result *result, MYSQL_RES **rows, const char *format, ...)
+static enum kl_answer say(struct maria_client *c, struct kl_result *result, MYSQL_RES **rows,
+	const char *format, ...) __attribute__((format(printf, 4, 5)));
+static enum kl_answer say(struct maria_client *c, struct kl_result *result, MYSQL_RES **rows,
+	const char *format, ...)
 {
 	char text[TEXT];
 	va_list args;
@@ -138,7 +147,8 @@ static bool take_rows(const struct kl_op *op, MYSQL_RES *rows, struct kl_result 
 	return fine;
 }
 
-static enum kl_answer send_op(struct maria_client *c, const struct kl_op *op, struct kl_result *result, MYSQL_RES **rows)
+static enum kl_answer send_op(struct maria_client *c, const struct kl_op *op, struct kl_result *result,
+	MYSQL_RES **rows)
 {
 	static const char *const locks[] = {"", " LOCK IN SHARE MODE", " FOR UPDATE"};
 	long long value = op->value;
@@ -147,20 +157,34 @@ static enum kl_answer send_op(struct maria_client *c, const struct kl_op *op, st
 	if (op->limit)
 		(void)snprintf(limit, sizeof limit, " LIMIT %u", (unsigned)op->limit);
 	switch (op->kind) {
-	case KL_READ: return say(c, result, rows, "SELECT v FROM kv WHERE k = '%s'%s", op->key, locks[op->lock]);
+	case KL_READ:
+		return say(c, result, rows, "SELECT v FROM kv WHERE k = '%s'%s", op->key, locks[op->lock]);
 	case KL_READ_LIST:
 	case KL_READ_SET: return say(c, result, rows, "SELECT v FROM lists WHERE k = '%s'", op->key);
-	case KL_WRITE: return say(c, result, rows, "INSERT INTO kv VALUES ('%s', %lld) ON DUPLICATE KEY UPDATE v = VALUES(v)", op->key, value);
+	case KL_WRITE:
+		return say(c, result, rows,
+			"INSERT INTO kv VALUES ('%s', %lld) ON DUPLICATE KEY UPDATE v = VALUES(v)", op->key,
+			value);
 	case KL_DELETE: return say(c, result, rows, "DELETE FROM kv WHERE k = '%s'", op->key);
-	case KL_INSERT: return say(c, result, rows, "INSERT IGNORE INTO kv VALUES ('%s', %lld)", op->key, value);
-	case KL_INC: return say(c, result, rows, "UPDATE kv SET v = LAST_INSERT_ID(v + %lld) WHERE k = '%s'", value, op->key); /* which the answer tells */
+	case KL_INSERT:
+		return say(c, result, rows, "INSERT IGNORE INTO kv VALUES ('%s', %lld)", op->key, value);
+	/* which the answer tells */
+	case KL_INC:
+		return say(c, result, rows, "UPDATE kv SET v = LAST_INSERT_ID(v + %lld) WHERE k = '%s'",
+			value, op->key);
 	case KL_APPEND:
 	case KL_ADD:
-		return say(c, result, rows, "INSERT INTO lists VALUES ('%s', '%lld') ON DUPLICATE KEY UPDATE v = CONCAT(v, ',', VALUES(v))", op->key, value);
-	case KL_RANGE: return say(c, result, rows, "SELECT k, v FROM kv WHERE k >= '%s' AND k < '%s' ORDER BY k%s", op->key, op->high, limit);
+		return say(c, result, rows,
+			"INSERT INTO lists VALUES ('%s', '%lld') ON DUPLICATE KEY UPDATE v = CONCAT(v, ',', "
+			"VALUES(v))",
+			op->key, value);
+	case KL_RANGE:
+		return say(c, result, rows, "SELECT k, v FROM kv WHERE k >= '%s' AND k < '%s' ORDER BY k%s",
+			op->key, op->high, limit);
 	case KL_SCAN:
-		return say(c, result, rows, "SELECT k, v FROM kv WHERE k LIKE '%s%%' AND v >= %lld AND v < %lld", op->key, (long long)op->ge,
-			(long long)op->lt);
+		return say(c, result, rows,
+			"SELECT k, v FROM kv WHERE k LIKE '%s%%' AND v >= %lld AND v < %lld", op->key,
+			(long long)op->ge, (long long)op->lt);
 	default: return kl_error(result, KL_BUG, "", "no such operation");
 	}
 }
@@ -185,7 +209,8 @@ static enum kl_answer run(struct kl_client *client, const struct kl_op *op, stru
 	c->wrote |= affected > 0;
 	if (op->kind == KL_INC)
 		result->value = (int64_t)mysql_insert_id(c->connection);
-	return op->kind == KL_INC && affected == 0 ? kl_error(result, KL_BUG, "", "the counter is not there") : KL_OK;
+	return op->kind == KL_INC && affected == 0 ? kl_error(result, KL_BUG, "", "the counter is not there")
+						   : KL_OK;
 }
 
 static enum kl_answer plain(struct kl_client *client, struct kl_result *result, const char *text)
@@ -200,9 +225,12 @@ static enum kl_answer set_level(struct kl_client *client, struct kl_result *resu
 {
 	MYSQL_RES *rows;
 	bool snapshot = strcmp(client->level->name, "rr+si") == 0;
-	enum kl_answer answer = say((struct maria_client *)client, result, &rows, "SET SESSION TRANSACTION ISOLATION LEVEL %s", client->level->sent);
+	enum kl_answer answer = say((struct maria_client *)client, result, &rows,
+		"SET SESSION TRANSACTION ISOLATION LEVEL %s", client->level->sent);
 
-	return answer == KL_OK && snapshot ? plain(client, result, "SET SESSION innodb_snapshot_isolation = ON") : answer;
+	return answer == KL_OK && snapshot
+		? plain(client, result, "SET SESSION innodb_snapshot_isolation = ON")
+		: answer;
 }
 
 static enum kl_answer begin(struct kl_client *client, struct kl_result *result)
@@ -215,7 +243,10 @@ static enum kl_answer begin(struct kl_client *client, struct kl_result *result)
 	return answer == KL_OK ? plain(client, result, "START TRANSACTION") : answer;
 }
 
-static enum kl_answer rollback(struct kl_client *client, struct kl_result *result) { return plain(client, result, "ROLLBACK"); }
+static enum kl_answer rollback(struct kl_client *client, struct kl_result *result)
+{
+	return plain(client, result, "ROLLBACK");
+}
 
 /* The number of a GTID, which is domain-server-number. */
 static uint64_t last_number(const char *gtid)
@@ -303,19 +334,23 @@ static bool parse_address(struct kl_store *store)
 		else if (strncmp(word, "user=", 5) == 0)
 			(void)snprintf(m->user, sizeof m->user, "%s", word + 5);
 		else
-			return kl_refuse(store, "--connect: found '%s', expected host=, port=, socket= or user=", word);
+			return kl_refuse(store,
+				"--connect: found '%s', expected host=, port=, socket= or user=", word);
 	}
 	if (kl_is_local(m->host) || store->remote)
 		return true;
-	return kl_refuse(store, "--connect: found host '%s', expected a socket or a loopback address, or --remote", m->host);
+	return kl_refuse(store,
+		"--connect: found host '%s', expected a socket or a loopback address, or --remote", m->host);
 }
 
 static bool start_server(struct kl_store *store)
 {
 	struct mariadb *m = store->own;
 	static const struct timespec tick = {0, 20000000};
-	const char *const argv[] = {m->command[0], "--no-defaults", m->command[1], m->command[2], "--skip-networking", "--pid-file=pid", "--log-bin=log",
-		"--binlog-format=ROW", "--innodb-lock-wait-timeout=2", "--innodb-flush-log-at-trx-commit=2", "--max-connections=1100", NULL};
+	const char *const argv[] = {m->command[0], "--no-defaults", m->command[1], m->command[2],
+		"--skip-networking", "--pid-file=pid", "--log-bin=log", "--binlog-format=ROW",
+		"--innodb-lock-wait-timeout=2", "--innodb-flush-log-at-trx-commit=2",
+		"--max-connections=1100", NULL};
 	int64_t end = kl_now() + (int64_t)READY_S * 1000000000;
 	char log[400];
 	MYSQL *connection;
@@ -340,7 +375,8 @@ static bool make_server(struct kl_store *store)
 	char install[512];
 
 	if (!kl_program(store, "mariadb-install-db", "mariadb-server", NULL, install) ||
-		!kl_program(store, "mariadbd", "mariadb-server", NULL, m->command[0]) || !(folder = kl_home_open(store, "mysql")))
+		!kl_program(store, "mariadbd", "mariadb-server", NULL, m->command[0]) ||
+		!(folder = kl_home_open(store, "mysql")))
 		return false;
 	(void)snprintf(m->socket, sizeof m->socket, "%s/s", folder);
 	(void)snprintf(m->user, sizeof m->user, "root");
@@ -348,8 +384,8 @@ static bool make_server(struct kl_store *store)
 	(void)snprintf(m->command[1], sizeof m->command[1], "--datadir=%s/data", folder);
 	(void)snprintf(m->command[2], sizeof m->command[2], "--socket=%s", m->socket);
 
-	const char *const argv[] = {install, "--no-defaults", m->command[1], "--auth-root-authentication-method=normal", "--skip-test-db",
-		"--skip-name-resolve", NULL};
+	const char *const argv[] = {install, "--no-defaults", m->command[1],
+		"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve", NULL};
 
 	return kl_home_run(store, argv) && start_server(store);
 }
@@ -367,7 +403,8 @@ static bool start(struct kl_store *store)
 	connection = open_connection(store, NULL);
 	if (!connection)
 		return false;
-	(void)snprintf(store->version, sizeof store->version, "MariaDB %.100s, client %.30s", mysql_get_server_info(connection), mysql_get_client_info());
+	(void)snprintf(store->version, sizeof store->version, "MariaDB %.100s, client %.30s",
+		mysql_get_server_info(connection), mysql_get_client_info());
 	mysql_close(connection);
 	return true;
 }
@@ -385,7 +422,8 @@ static bool load(struct kl_store *store, const struct kl_row *rows, size_t count
 	}
 	fine = fine && tell(store, connection, "START TRANSACTION");
 	for (size_t i = 0; i < count && fine; i++) {
-		(void)snprintf(text, sizeof text, "INSERT INTO krait_lab.kv VALUES ('%s', %lld)", rows[i].key, (long long)rows[i].value);
+		(void)snprintf(text, sizeof text, "INSERT INTO krait_lab.kv VALUES ('%s', %lld)", rows[i].key,
+			(long long)rows[i].value);
 		fine = tell(store, connection, text);
 	}
 	fine = fine && tell(store, connection, "COMMIT");
@@ -418,7 +456,8 @@ static MYSQL_RES *ask(struct kl_store *store, MYSQL *connection, const char *tex
 	return rows;
 }
 
-/* "/ * c1.2 * / INSERT INTO kv VALUES ('r00', 7) ...": whose it is, and the key. Lists are told by what reads see of them. */
+/* "/ * c1.2 * / INSERT INTO kv VALUES ('r00', 7) ...": whose it is, and the key. Lists are told by what reads
+ * see of them. */
 static bool tell_statement(struct kl_sink *sink, const char *text, uint64_t number, char last[32])
 {
 	char id[32], key[KL_KEY];
@@ -479,7 +518,10 @@ static bool order(struct kl_store *store, struct kl_sink *sink)
 static bool kill_clients(struct kl_store *store)
 {
 	MYSQL *connection = open_connection(store, NULL);
-	MYSQL_RES *rows = connection ? ask(store, connection, "SELECT id FROM information_schema.processlist WHERE db = 'krait_lab'") : NULL;
+	MYSQL_RES *rows = connection
+		? ask(store, connection,
+			  "SELECT id FROM information_schema.processlist WHERE db = 'krait_lab'")
+		: NULL;
 	MYSQL_ROW row;
 	char text[64];
 	bool fine = rows != NULL;

@@ -1,6 +1,9 @@
-/* PostgreSQL through libpq. Its order: xmin of a row is the transaction that wrote it, so reads name the versions that they saw; every write gives back the number of its own transaction; and logical decoding tells all
- * changes in the order of commits, which is that of each key's versions, since a row stays locked until its writer has committed. Each change has the row that it replaced, so that the chain of a key can be seen to be
- * unbroken. That is no order of serialization: with SSI, who missed a write may commit after it. All this without a round trip of its own.
+/* PostgreSQL through libpq. Its order: xmin of a row is the transaction that wrote it, so reads name the
+ * versions that they saw; every write gives back the number of its own transaction; and logical decoding
+ * tells all changes in the order of commits, which is that of each key's versions, since a row stays locked
+ * until its writer has committed. Each change has the row that it replaced, so that the chain of a key can be
+ * seen to be unbroken. That is no order of serialization: with SSI, who missed a write may commit after it.
+ * All this without a round trip of its own.
  *
  * Every error ends a transaction here. Only the schema krait_lab is made, and dropped.
  *
@@ -24,17 +27,23 @@ static const struct kl_level levels[] = {
 	{0},
 };
 
-static const char schema[] = "CREATE SCHEMA krait_lab;"
-			     "CREATE TABLE krait_lab.kv (k text COLLATE \"C\" PRIMARY KEY, v bigint NOT NULL);" /* "C": the bytes decide, as in the trace */
-			     "ALTER TABLE krait_lab.kv REPLICA IDENTITY FULL;"                                  /* the log has the row that was replaced */
-			     "CREATE TABLE krait_lab.lists (k text COLLATE \"C\" PRIMARY KEY, v text NOT NULL);"
-			     "CREATE TABLE krait_lab.sets (k text COLLATE \"C\", e bigint, PRIMARY KEY (k, e))";
+static const char schema[] =
+	"CREATE SCHEMA krait_lab;"
+	/* "C": the bytes decide, as in the trace */
+	"CREATE TABLE krait_lab.kv (k text COLLATE \"C\" PRIMARY KEY, v bigint NOT NULL);"
+	/* the log has the row that was replaced */
+	"ALTER TABLE krait_lab.kv REPLICA IDENTITY FULL;"
+	"CREATE TABLE krait_lab.lists (k text COLLATE \"C\" PRIMARY KEY, v text NOT NULL);"
+	"CREATE TABLE krait_lab.sets (k text COLLATE \"C\", e bigint, PRIMARY KEY (k, e))";
 
-/* Arguments of all: key, value, high, limit, ge, lt; a statement takes those that `takes` lists. What is written gives back the transaction's own number in its last column. */
+/* Arguments of all: key, value, high, limit, ge, lt; a statement takes those that `takes` lists. What is
+ * written gives back the transaction's own number in its last column. */
 enum { READ_SHARED = KL_KINDS, READ_EXCLUSIVE, STATEMENTS };
 #define OWN "pg_current_xact_id()::text"
 #define READ_LIST "SELECT v FROM krait_lab.lists WHERE k = $1"
-#define APPEND "INSERT INTO krait_lab.lists VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = lists.v || ',' || excluded.v RETURNING " OWN
+#define APPEND \
+	"INSERT INTO krait_lab.lists VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = lists.v || ',' || " \
+	"excluded.v RETURNING " OWN
 static const struct {
 	const char *name, *sql, *takes;
 } sql[STATEMENTS] = {
@@ -43,15 +52,26 @@ static const struct {
 	[READ_EXCLUSIVE] = {"rx", "SELECT v, xmin::text FROM krait_lab.kv WHERE k = $1 FOR UPDATE", "k"},
 	[KL_READ_LIST] = {"rl", READ_LIST, "k"},
 	[KL_READ_SET] = {"rt", READ_LIST, "k"},
-	[KL_WRITE] = {"w", "INSERT INTO krait_lab.kv VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = excluded.v RETURNING " OWN, "kv"},
+	[KL_WRITE] = {"w",
+		"INSERT INTO krait_lab.kv VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = excluded.v "
+		"RETURNING " OWN,
+		"kv"},
 	[KL_DELETE] = {"d", "DELETE FROM krait_lab.kv WHERE k = $1 RETURNING " OWN, "k"},
-	[KL_INSERT] = {"i", "INSERT INTO krait_lab.kv VALUES ($1, $2) ON CONFLICT (k) DO NOTHING RETURNING " OWN, "kv"},
+	[KL_INSERT] = {"i",
+		"INSERT INTO krait_lab.kv VALUES ($1, $2) ON CONFLICT (k) DO NOTHING RETURNING " OWN, "kv"},
 	[KL_INC] = {"n", "UPDATE krait_lab.kv SET v = v + $2 WHERE k = $1 RETURNING v, " OWN, "kv"},
 	[KL_APPEND] = {"a", APPEND, "kv"},
 	[KL_ADD] = {"t", APPEND, "kv"},
-	[KL_RANGE] = {"g", "SELECT k, v, xmin::text FROM krait_lab.kv WHERE k >= $1 AND k < $2 ORDER BY k LIMIT $3", "khm"},
-	[KL_SCAN] = {"s", "SELECT k, v, xmin::text FROM krait_lab.kv WHERE starts_with(k, $1) AND v >= $2 AND v < $3", "kgl"},
-	[KL_UPDATE] = {"u", "UPDATE krait_lab.kv SET v = $2 WHERE starts_with(k, $1) AND v >= $3 AND v < $4 RETURNING k, v, " OWN, "kvgl"},
+	[KL_RANGE] = {"g",
+		"SELECT k, v, xmin::text FROM krait_lab.kv WHERE k >= $1 AND k < $2 ORDER BY k LIMIT $3",
+		"khm"},
+	[KL_SCAN] = {"s",
+		"SELECT k, v, xmin::text FROM krait_lab.kv WHERE starts_with(k, $1) AND v >= $2 AND v < $3",
+		"kgl"},
+	[KL_UPDATE] = {"u",
+		"UPDATE krait_lab.kv SET v = $2 WHERE starts_with(k, $1) AND v >= $3 AND v < $4 RETURNING k, "
+		"v, " OWN,
+		"kvgl"},
 };
 
 struct postgresql {
@@ -74,7 +94,8 @@ static void ignore(void *data, const PGresult *notice)
 static PGconn *open_connection(struct kl_store *store)
 {
 	struct postgresql *pg = store->own;
-	const char *const words[] = {"dbname", "application_name", NULL}, *const values[] = {pg->address, "krait-lab", NULL};
+	const char *const words[] = {"dbname", "application_name", NULL},
+			  *const values[] = {pg->address, "krait-lab", NULL};
 	PGconn *connection = PQconnectdbParams(words, values, 1);
 
 	(void)PQsetNoticeReceiver(connection, ignore, NULL);
@@ -92,8 +113,8 @@ static enum kl_answer meaning(const char *state)
 	static const struct {
 		const char *state;
 		enum kl_answer answer;
-	} known[] = {{"40001", KL_REFUSED}, {"40P01", KL_DEADLOCK}, {"55P03", KL_TIMEOUT}, {"57014", KL_TIMEOUT}, {"53100", KL_REFUSED}, {"57P0", KL_GONE},
-		{"08", KL_GONE}};
+	} known[] = {{"40001", KL_REFUSED}, {"40P01", KL_DEADLOCK}, {"55P03", KL_TIMEOUT},
+		{"57014", KL_TIMEOUT}, {"53100", KL_REFUSED}, {"57P0", KL_GONE}, {"08", KL_GONE}};
 
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
 		if (strncmp(state, known[i].state, strlen(known[i].state)) == 0)
@@ -115,15 +136,22 @@ static enum kl_answer fail(struct pg_client *c, const PGresult *answer, struct k
 	return kl_error(result, kind, state ? state : "", PQerrorMessage(c->connection));
 }
 
-static int64_t integer(const PGresult *answer, int row, int column) { return strtoll(PQgetvalue(answer, row, column), NULL, 10); }
+static int64_t integer(const PGresult *answer, int row, int column)
+{
+	return strtoll(PQgetvalue(answer, row, column), NULL, 10);
+}
 
 /* Numbers of transactions are told with 32 bits in rows. */
-static uint64_t number(const PGresult *answer, int row, int column) { return strtoull(PQgetvalue(answer, row, column), NULL, 10) & UINT32_MAX; }
+static uint64_t number(const PGresult *answer, int row, int column)
+{
+	return strtoull(PQgetvalue(answer, row, column), NULL, 10) & UINT32_MAX;
+}
 
 static bool take_rows(const struct kl_op *op, const PGresult *answer, struct kl_result *result)
 {
 	for (int i = 0; i < PQntuples(answer); i++) {
-		struct kl_row *row = kl_result_row(result, PQgetvalue(answer, i, 0), (size_t)PQgetlength(answer, i, 0), integer(answer, i, 1));
+		struct kl_row *row = kl_result_row(result, PQgetvalue(answer, i, 0),
+			(size_t)PQgetlength(answer, i, 0), integer(answer, i, 1));
 
 		if (!row)
 			return false;
@@ -135,13 +163,17 @@ static bool take_rows(const struct kl_op *op, const PGresult *answer, struct kl_
 
 static bool take_answer(const struct kl_op *op, const PGresult *answer, struct kl_result *result)
 {
-	bool some = PQntuples(answer) > 0, reads = op->kind <= KL_READ_SET || op->kind == KL_RANGE || op->kind == KL_SCAN;
+	bool some = PQntuples(answer) > 0,
+	     reads = op->kind <= KL_READ_SET || op->kind == KL_RANGE || op->kind == KL_SCAN;
 
 	if (some && !reads)
 		result->own = number(answer, 0, PQnfields(answer) - 1);
 	switch (op->kind) {
 	case KL_READ_LIST:
-	case KL_READ_SET: result->found = some; return !some || kl_result_list(result, PQgetvalue(answer, 0, 0), (size_t)PQgetlength(answer, 0, 0));
+	case KL_READ_SET:
+		result->found = some;
+		return !some ||
+			kl_result_list(result, PQgetvalue(answer, 0, 0), (size_t)PQgetlength(answer, 0, 0));
 	case KL_RANGE:
 	case KL_SCAN:
 	case KL_UPDATE: return take_rows(op, answer, result);
@@ -162,10 +194,16 @@ static PGresult *execute(struct pg_client *c, int which, const struct kl_op *op)
 	int n = 0;
 
 	for (const char *t = sql[which].takes; *t; t++, n++) {
-		int64_t given = *t == 'v' ? op->value : *t == 'g' ? op->ge : *t == 'l' ? op->lt : (int64_t)op->limit;
+		int64_t given = *t == 'v' ? op->value
+			: *t == 'g'       ? op->ge
+			: *t == 'l'       ? op->lt
+					  : (int64_t)op->limit;
 
 		(void)snprintf(texts[n], sizeof texts[n], "%lld", (long long)given);
-		values[n] = *t == 'k' ? op->key : *t == 'h' ? op->high : *t == 'm' && !op->limit ? NULL : texts[n];
+		values[n] = *t == 'k'             ? op->key
+			: *t == 'h'               ? op->high
+			: *t == 'm' && !op->limit ? NULL
+						  : texts[n];
 	}
 	return PQexecPrepared(c->connection, sql[which].name, n, values, NULL, NULL, 0);
 }
@@ -173,7 +211,11 @@ static PGresult *execute(struct pg_client *c, int which, const struct kl_op *op)
 static enum kl_answer run(struct kl_client *client, const struct kl_op *op, struct kl_result *result)
 {
 	struct pg_client *c = (struct pg_client *)client;
-	PGresult *answer = execute(c, op->lock == KL_SHARED ? READ_SHARED : op->lock == KL_EXCLUSIVE ? READ_EXCLUSIVE : (int)op->kind, op);
+	PGresult *answer = execute(c,
+		op->lock == KL_SHARED              ? READ_SHARED
+			: op->lock == KL_EXCLUSIVE ? READ_EXCLUSIVE
+						   : (int)op->kind,
+		op);
 	enum kl_answer kind = KL_OK;
 
 	result->answered = kl_now();
@@ -185,7 +227,8 @@ static enum kl_answer run(struct kl_client *client, const struct kl_op *op, stru
 	return kind;
 }
 
-static enum kl_answer say(struct pg_client *c, const char *text, const char *expected, struct kl_result *result)
+static enum kl_answer say(struct pg_client *c, const char *text, const char *expected,
+	struct kl_result *result)
 {
 	PGresult *answer = PQexec(c->connection, text);
 	enum kl_answer kind = KL_OK;
@@ -203,8 +246,14 @@ static enum kl_answer begin(struct kl_client *client, struct kl_result *result)
 {
 	return say((struct pg_client *)client, client->level->sent, "BEGIN", result);
 }
-static enum kl_answer commit(struct kl_client *client, struct kl_result *result) { return say((struct pg_client *)client, "COMMIT", "COMMIT", result); }
-static enum kl_answer rollback(struct kl_client *client, struct kl_result *result) { return say((struct pg_client *)client, "ROLLBACK", "ROLLBACK", result); }
+static enum kl_answer commit(struct kl_client *client, struct kl_result *result)
+{
+	return say((struct pg_client *)client, "COMMIT", "COMMIT", result);
+}
+static enum kl_answer rollback(struct kl_client *client, struct kl_result *result)
+{
+	return say((struct pg_client *)client, "ROLLBACK", "ROLLBACK", result);
+}
 
 static void hang_up(struct kl_client *client, bool after_sending_commit)
 {
@@ -282,10 +331,16 @@ static bool is_near(struct kl_store *store)
 	PQfreemem(message);
 	for (size_t i = 0; fine && given[i].keyword; i++) {
 		const char *value = given[i].val ? given[i].val : usual[i].val;
-		bool address = strcmp(given[i].keyword, "host") == 0 || strcmp(given[i].keyword, "hostaddr") == 0;
+		bool address =
+			strcmp(given[i].keyword, "host") == 0 || strcmp(given[i].keyword, "hostaddr") == 0;
 
-		if (!store->remote && value && *value && ((address && (!kl_is_local(value) || strchr(value, ','))) || strcmp(given[i].keyword, "service") == 0))
-			fine = kl_refuse(store, "--connect: found %s '%s', expected a socket or a loopback address, or --remote", given[i].keyword, value);
+		if (!store->remote && value && *value &&
+			((address && (!kl_is_local(value) || strchr(value, ','))) ||
+				strcmp(given[i].keyword, "service") == 0))
+			fine = kl_refuse(store,
+				"--connect: found %s '%s', expected a socket or a loopback address, or "
+				"--remote",
+				given[i].keyword, value);
 	}
 	PQconninfoFree(given);
 	PQconninfoFree(usual);
@@ -296,8 +351,9 @@ static bool start_server(struct kl_store *store)
 {
 	struct postgresql *pg = store->own;
 	static const struct timespec tick = {0, 20000000};
-	const char *const argv[] = {pg->command[0], "-D", pg->command[1], "-k", pg->command[2], "-c", "listen_addresses=", "-c", "wal_level=logical", "-c",
-		"deadlock_timeout=100ms", "-c", "max_connections=1100", "-c", "fsync=off", "-c", "unix_socket_permissions=0777", NULL};
+	const char *const argv[] = {pg->command[0], "-D", pg->command[1], "-k", pg->command[2], "-c",
+		"listen_addresses=", "-c", "wal_level=logical", "-c", "deadlock_timeout=100ms", "-c",
+		"max_connections=1100", "-c", "fsync=off", "-c", "unix_socket_permissions=0777", NULL};
 	int64_t end = kl_now() + (int64_t)READY_S * 1000000000;
 	char log[400];
 
@@ -320,13 +376,15 @@ static bool make_server(struct kl_store *store)
 	char initdb[512];
 
 	if (!kl_program(store, "initdb", "postgresql", "/usr/lib/postgresql/*/bin", initdb) ||
-		!kl_program(store, "postgres", "postgresql", "/usr/lib/postgresql/*/bin", pg->command[0]) || !(folder = kl_home_open(store, "postgres")))
+		!kl_program(store, "postgres", "postgresql", "/usr/lib/postgresql/*/bin", pg->command[0]) ||
+		!(folder = kl_home_open(store, "postgres")))
 		return false;
 	(void)snprintf(pg->command[1], sizeof pg->command[1], "%s/data", folder);
 	(void)snprintf(pg->command[2], sizeof pg->command[2], "%s", folder);
 	(void)snprintf(pg->address, sizeof pg->address, "host=%s dbname=postgres user=postgres", folder);
 
-	const char *const argv[] = {initdb, "-D", pg->command[1], "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N", NULL};
+	const char *const argv[] = {initdb, "-D", pg->command[1], "-U", "postgres", "-A", "trust", "-E",
+		"UTF8", "--locale=C", "-N", NULL};
 
 	return kl_home_run(store, argv) && start_server(store);
 }
@@ -335,7 +393,8 @@ static void note_version(struct kl_store *store, PGconn *connection)
 {
 	PGresult *answer = ask(store, connection, "SHOW server_version");
 
-	(void)snprintf(store->version, sizeof store->version, "PostgreSQL %.100s, libpq %d", answer ? PQgetvalue(answer, 0, 0) : "", PQlibVersion());
+	(void)snprintf(store->version, sizeof store->version, "PostgreSQL %.100s, libpq %d",
+		answer ? PQgetvalue(answer, 0, 0) : "", PQlibVersion());
 	PQclear(answer);
 }
 
@@ -359,11 +418,13 @@ static bool start(struct kl_store *store)
 	return true;
 }
 
-/* The slot comes before the rows, so that every chain begins with them. A user's own server may have no logical decoding: then there are no version orders. */
+/* The slot comes before the rows, so that every chain begins with them. A user's own server may have no
+ * logical decoding: then there are no version orders. */
 static void make_slot(struct kl_store *store, PGconn *connection)
 {
 	struct postgresql *pg = store->own;
-	PGresult *answer = ask(store, connection, "SELECT pg_create_logical_replication_slot('krait_lab', 'test_decoding')");
+	PGresult *answer = ask(store, connection,
+		"SELECT pg_create_logical_replication_slot('krait_lab', 'test_decoding')");
 
 	pg->decodes = answer != NULL;
 	PQclear(answer);
@@ -378,8 +439,10 @@ static bool load_rows(struct kl_store *store, PGconn *connection, const struct k
 		const char *values[] = {rows[i].key, value};
 
 		(void)snprintf(value, sizeof value, "%lld", (long long)rows[i].value);
-		PGresult *answer = PQexecParams(connection, "INSERT INTO krait_lab.kv VALUES ($1, $2)", 2, NULL, values, NULL, NULL, 0);
-		fine = PQresultStatus(answer) == PGRES_COMMAND_OK || kl_fail(store, "%s", PQerrorMessage(connection));
+		PGresult *answer = PQexecParams(connection, "INSERT INTO krait_lab.kv VALUES ($1, $2)", 2,
+			NULL, values, NULL, NULL, 0);
+		fine = PQresultStatus(answer) == PGRES_COMMAND_OK ||
+			kl_fail(store, "%s", PQerrorMessage(connection));
 		PQclear(answer);
 	}
 	return fine;
@@ -415,7 +478,9 @@ static void stop(struct kl_store *store)
 	struct postgresql *pg = store->own;
 
 	if (pg && store->connect && pg->made) {
-		(void)tell(store, "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = 'krait_lab'");
+		(void)tell(store,
+			"SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE "
+			"slot_name = 'krait_lab'");
 		(void)tell(store, "DROP SCHEMA krait_lab CASCADE");
 	}
 	free(pg);
@@ -477,7 +542,8 @@ static bool parse_change(const char *text, struct change *out)
 		return false;
 	if (new &&sscanf(strstr(text, "v[bigint]:"), "v[bigint]:%lld", &before) != 1)
 		return false;
-	if (sscanf(strstr(new ? new : text, "k[text]:"), "k[text]:'%39[^']' v[bigint]:%lld", out->key, &after) != 2)
+	if (sscanf(strstr(new ? new : text, "k[text]:"), "k[text]:'%39[^']' v[bigint]:%lld", out->key,
+		    &after) != 2)
 		return false;
 	out->before = new ? before : after;
 	out->after = after;
@@ -492,7 +558,8 @@ static bool follow(struct kl_store *store, struct lefts *lefts, const struct cha
 	if (!left)
 		return kl_fail(store, "out of memory");
 	if (left->present == inserted || (!inserted && left->value != change->before))
-		return kl_fail(store, "the chain of %s breaks: %s of a row that was not left so", change->key, change->kind);
+		return kl_fail(store, "the chain of %s breaks: %s of a row that was not left so", change->key,
+			change->kind);
 	left->present = change->kind[0] != 'D';
 	left->value = change->after;
 	return true;
@@ -510,7 +577,8 @@ static bool tell_changes(struct kl_store *store, const PGresult *answer, struct 
 		if (!loaded) /* the first to write has loaded the rows, or there are none */
 			fine = kl_tell_loader(sink, number(answer, i, 0));
 		loaded = true;
-		fine = fine && follow(store, &lefts, &change) && kl_tell_version(sink, change.key, number(answer, i, 0));
+		fine = fine && follow(store, &lefts, &change) &&
+			kl_tell_version(sink, change.key, number(answer, i, 0));
 	}
 	free(lefts.at);
 	return fine;
@@ -520,7 +588,10 @@ static bool order(struct kl_store *store, struct kl_sink *sink)
 {
 	struct postgresql *pg = store->own;
 	PGconn *connection = pg->decodes ? open_connection(store) : NULL;
-	PGresult *answer = connection ? ask(store, connection, "SELECT xid::text, data FROM pg_logical_slot_get_changes('krait_lab', NULL, NULL)") : NULL;
+	PGresult *answer = connection
+		? ask(store, connection,
+			  "SELECT xid::text, data FROM pg_logical_slot_get_changes('krait_lab', NULL, NULL)")
+		: NULL;
 	bool fine = !pg->decodes || (answer && tell_changes(store, answer, sink));
 
 	PQclear(answer);
@@ -532,7 +603,10 @@ static bool order(struct kl_store *store, struct kl_sink *sink)
 
 #define OURS "FROM pg_stat_activity WHERE application_name = 'krait-lab' AND pid <> pg_backend_pid()"
 
-static bool kill_clients(struct kl_store *store) { return tell(store, "SELECT pg_terminate_backend(pid) " OURS); }
+static bool kill_clients(struct kl_store *store)
+{
+	return tell(store, "SELECT pg_terminate_backend(pid) " OURS);
+}
 
 /* The main process, and those that serve clients. */
 static size_t processes(struct kl_store *store, pid_t *out, size_t most)

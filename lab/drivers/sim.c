@@ -1,9 +1,13 @@
-/* A small database in this process: versions of keys in memory, one lock around all of it, row locks that writers hold until they end. At level pl-ss a commit is refused if anything that was read, or that a predicate may cover, has
- * changed since the snapshot; at si if a row that is written has (first updater wins); at pl-2 each statement sees what is committed. Who waits for a row is older than who holds it, or is refused, so that no circle
- * waits. The other levels are broken, each in one way: what finds nothing there would find nothing anywhere.
+/* A small database in this process: versions of keys in memory, one lock around all of it, row locks that
+ * writers hold until they end. At level pl-ss a commit is refused if anything that was read, or that a
+ * predicate may cover, has changed since the snapshot; at si if a row that is written has (first updater
+ * wins); at pl-2 each statement sees what is committed. Who waits for a row is older than who holds it, or is
+ * refused, so that no circle waits. The other levels are broken, each in one way: what finds nothing there
+ * would find nothing anywhere.
  *
- * --connect asks for trouble: "statement=5,refused=2,gone=1" is percent of the statements or commits that end so; "crash=100" is the commit that kills the process, "stall=100" the one that never comes back; "log=FILE" gets a line "KEY
- * VALUE" for each write that is committed.
+ * --connect asks for trouble: "statement=5,refused=2,gone=1" is percent of the statements or commits that end
+ * so; "crash=100" is the commit that kills the process, "stall=100" the one that never comes back; "log=FILE"
+ * gets a line "KEY VALUE" for each write that is committed.
  *
  * Longer than usual: a database, if a small one. */
 #define _GNU_SOURCE
@@ -89,7 +93,8 @@ struct sim_client {
 	struct sim_client *next; /* of all */
 };
 
-static const char *const troubles[TROUBLES] = {"statement", "refused", "deadlock", "timeout", "busy", "gone", "lost", "bug", "crash", "stall"};
+static const char *const troubles[TROUBLES] = {"statement", "refused", "deadlock", "timeout", "busy", "gone",
+	"lost", "bug", "crash", "stall"};
 enum trouble { STATEMENT, REFUSED, DEADLOCK, TIMEOUT, BUSY, GONE, LOST, BUG, CRASH, STALL };
 
 struct sim {
@@ -140,7 +145,10 @@ static struct entry *entry_of(struct sim *sim, const char *key)
 	return entry;
 }
 
-static uint64_t newest(const struct entry *entry) { return entry->n > 0 ? entry->versions[entry->n - 1].ts : 0; }
+static uint64_t newest(const struct entry *entry)
+{
+	return entry->n > 0 ? entry->versions[entry->n - 1].ts : 0;
+}
 
 /* What nobody will look at any more goes. */
 static void forget_versions(struct sim *sim, struct entry *entry)
@@ -203,7 +211,10 @@ static const struct version *seen(const struct sim_client *c, const struct entry
 	return committed(entry, snapshot);
 }
 
-static uint64_t snapshot_now(const struct sim *sim, const struct sim_client *c) { return c->mode->statement ? sim->clock : c->snapshot; }
+static uint64_t snapshot_now(const struct sim *sim, const struct sim_client *c)
+{
+	return c->mode->statement ? sim->clock : c->snapshot;
+}
 
 static void note_read(struct sim_client *c, struct entry *entry)
 {
@@ -213,7 +224,8 @@ static void note_read(struct sim_client *c, struct entry *entry)
 
 static bool covers(const struct predicate *p, const char *key)
 {
-	return p->high[0] ? strcmp(key, p->low) >= 0 && strcmp(key, p->high) < 0 : strncmp(key, p->low, strlen(p->low)) == 0;
+	return p->high[0] ? strcmp(key, p->low) >= 0 && strcmp(key, p->high) < 0
+			  : strncmp(key, p->low, strlen(p->low)) == 0;
 }
 
 static struct predicate predicate_of(const struct kl_op *op)
@@ -226,7 +238,8 @@ static struct predicate predicate_of(const struct kl_op *op)
 }
 
 /* The rows that the statement matches at `snapshot`. */
-static bool match(const struct sim *sim, const struct sim_client *c, const struct kl_op *op, uint64_t snapshot, struct kl_result *result)
+static bool match(const struct sim *sim, const struct sim_client *c, const struct kl_op *op,
+	uint64_t snapshot, struct kl_result *result)
 {
 	struct predicate p = predicate_of(op);
 
@@ -256,7 +269,8 @@ static void release(struct sim *sim, struct sim_client *c)
 	(void)pthread_cond_broadcast(&sim->moved);
 }
 
-static enum kl_answer end_with(struct sim *sim, struct sim_client *c, struct kl_result *result, enum kl_answer answer, const char *code)
+static enum kl_answer end_with(struct sim *sim, struct sim_client *c, struct kl_result *result,
+	enum kl_answer answer, const char *code)
 {
 	if (answer != KL_STATEMENT)
 		release(sim, c);
@@ -264,7 +278,8 @@ static enum kl_answer end_with(struct sim *sim, struct sim_client *c, struct kl_
 }
 
 /* The row lock, and with it the right to write. */
-static enum kl_answer take_lock(struct sim *sim, struct sim_client *c, struct entry *entry, struct kl_result *result)
+static enum kl_answer take_lock(struct sim *sim, struct sim_client *c, struct entry *entry,
+	struct kl_result *result)
 {
 	while (entry->holder && entry->holder != c) {
 		if (entry->holder->age < c->age)
@@ -294,7 +309,8 @@ static bool is_percent(struct sim_client *c, uint64_t percent)
 /* What was asked for with --connect. KL_OK: nothing happens. */
 static enum kl_answer make_trouble(struct sim *sim, struct sim_client *c, struct kl_result *result)
 {
-	static const enum kl_answer answers[] = {KL_STATEMENT, KL_REFUSED, KL_DEADLOCK, KL_TIMEOUT, KL_BUSY, KL_GONE};
+	static const enum kl_answer answers[] = {KL_STATEMENT, KL_REFUSED, KL_DEADLOCK, KL_TIMEOUT, KL_BUSY,
+		KL_GONE};
 
 	for (enum trouble t = STATEMENT; t <= GONE; t++)
 		if (sim->of[t] > 0 && is_percent(c, sim->of[t]))
@@ -306,7 +322,8 @@ static enum kl_answer make_trouble(struct sim *sim, struct sim_client *c, struct
 
 /* ---- statements ---- */
 
-static enum kl_answer read_one(struct sim *sim, struct sim_client *c, const struct kl_op *op, struct entry *entry, struct kl_result *result)
+static enum kl_answer read_one(struct sim *sim, struct sim_client *c, const struct kl_op *op,
+	struct entry *entry, struct kl_result *result)
 {
 	uint64_t snapshot = snapshot_now(sim, c);
 
@@ -329,13 +346,15 @@ static enum kl_answer read_one(struct sim *sim, struct sim_client *c, const stru
 static bool add_elements(const struct sim_client *of, const struct entry *entry, struct kl_result *result)
 {
 	for (size_t i = 0; i < of->writes_n; i++)
-		if (of->writes[i].entry == entry && !kl_result_row(result, "", 0, of->writes[i].version.value))
+		if (of->writes[i].entry == entry &&
+			!kl_result_row(result, "", 0, of->writes[i].version.value))
 			return false;
 	return true;
 }
 
 /* Elements that are committed, then one's own. */
-static enum kl_answer read_elements(struct sim *sim, struct sim_client *c, struct entry *entry, struct kl_result *result)
+static enum kl_answer read_elements(struct sim *sim, struct sim_client *c, struct entry *entry,
+	struct kl_result *result)
 {
 	uint64_t snapshot = snapshot_now(sim, c);
 	bool fine = true;
@@ -352,7 +371,8 @@ static enum kl_answer read_elements(struct sim *sim, struct sim_client *c, struc
 }
 
 /* One row, whose newest version decides. */
-static enum kl_answer write_one(struct sim *sim, struct sim_client *c, const struct kl_op *op, struct entry *entry, struct kl_result *result)
+static enum kl_answer write_one(struct sim *sim, struct sim_client *c, const struct kl_op *op,
+	struct entry *entry, struct kl_result *result)
 {
 	enum kl_answer answer = take_lock(sim, c, entry, result);
 	const struct version *v;
@@ -382,15 +402,19 @@ static enum kl_answer write_one(struct sim *sim, struct sim_client *c, const str
 	return fine ? KL_OK : kl_error(result, KL_BUG, "writes", "too many writes in one transaction");
 }
 
-static enum kl_answer read_many(struct sim *sim, struct sim_client *c, const struct kl_op *op, struct kl_result *result)
+static enum kl_answer read_many(struct sim *sim, struct sim_client *c, const struct kl_op *op,
+	struct kl_result *result)
 {
 	if (c->predicates_n < KR_COUNT(c->predicates))
 		c->predicates[c->predicates_n++] = predicate_of(op);
-	return match(sim, c, op, snapshot_now(sim, c), result) ? KL_OK : kl_error(result, KL_BUG, "memory", "no memory");
+	return match(sim, c, op, snapshot_now(sim, c), result)
+		? KL_OK
+		: kl_error(result, KL_BUG, "memory", "no memory");
 }
 
 /* Rows may change while others are waited for: then it begins anew. */
-static enum kl_answer update_many(struct sim *sim, struct sim_client *c, const struct kl_op *op, struct kl_result *result)
+static enum kl_answer update_many(struct sim *sim, struct sim_client *c, const struct kl_op *op,
+	struct kl_result *result)
 {
 	uint64_t clock;
 	enum kl_answer answer;
@@ -409,14 +433,16 @@ static enum kl_answer update_many(struct sim *sim, struct sim_client *c, const s
 	return answer;
 }
 
-static enum kl_answer run_locked(struct sim *sim, struct sim_client *c, const struct kl_op *op, struct kl_result *result)
+static enum kl_answer run_locked(struct sim *sim, struct sim_client *c, const struct kl_op *op,
+	struct kl_result *result)
 {
 	enum kl_answer answer = make_trouble(sim, c, result);
 	struct entry *entry = NULL;
 
 	if (answer != KL_OK)
 		return answer;
-	if (op->kind != KL_RANGE && op->kind != KL_SCAN && op->kind != KL_UPDATE && !(entry = entry_of(sim, op->key)))
+	if (op->kind != KL_RANGE && op->kind != KL_SCAN && op->kind != KL_UPDATE &&
+		!(entry = entry_of(sim, op->key)))
 		return kl_error(result, KL_BUG, "memory", "no memory");
 	switch (op->kind) {
 	case KL_READ: return read_one(sim, c, op, entry, result);
@@ -449,7 +475,8 @@ static enum kl_answer begin(struct kl_client *client, struct kl_result *result)
 	(void)result;
 	(void)pthread_mutex_lock(&sim->lock);
 	c->mode = &modes[client->level - levels];
-	c->snapshot = c->mode->stale && sim->clock > STALENESS && is_percent(c, 50) ? sim->clock - STALENESS : sim->clock;
+	c->snapshot = c->mode->stale && sim->clock > STALENESS && is_percent(c, 50) ? sim->clock - STALENESS
+										    : sim->clock;
 	c->age = ++sim->ages;
 	c->open = true;
 	(void)pthread_mutex_unlock(&sim->lock);
@@ -465,7 +492,8 @@ static bool is_valid(const struct sim *sim, const struct sim_client *c)
 		if (newest(c->reads[i]) > c->snapshot)
 			return false;
 	for (size_t i = 0; i < c->predicates_n && c->mode->predicates; i++)
-		for (size_t k = place_of(sim, c->predicates[i].low); k < sim->n && covers(&c->predicates[i], sim->entries[k]->key); k++)
+		for (size_t k = place_of(sim, c->predicates[i].low);
+			k < sim->n && covers(&c->predicates[i], sim->entries[k]->key); k++)
 			if (newest(sim->entries[k]) > c->snapshot)
 				return false;
 	return c->reads_n < READS_MOST || !c->mode->items;
@@ -478,7 +506,8 @@ static void log_writes(const struct sim *sim, const struct sim_client *c)
 
 	for (size_t i = 0; i < c->writes_n && n + KL_KEY + 32 < sizeof text; i++)
 		if (c->writes[i].version.present)
-			n += (size_t)snprintf(text + n, sizeof text - n, "%s %" PRId64 "\n", c->writes[i].entry->key, c->writes[i].version.value);
+			n += (size_t)snprintf(text + n, sizeof text - n, "%s %" PRId64 "\n",
+				c->writes[i].entry->key, c->writes[i].version.value);
 	if (n > 0 && write(sim->log, text, n) < 0)
 		return; /* a test that reads it will miss it */
 }
@@ -506,7 +535,9 @@ static enum kl_answer commit_locked(struct sim *sim, struct sim_client *c, struc
 	result->has_place = true;
 	result->reads_only = !writes;
 	result->place = sim->clock;
-	return sim->of[LOST] > 0 && is_percent(c, sim->of[LOST]) ? kl_error(result, KL_GONE, "lost", "the answer was lost") : KL_OK;
+	return sim->of[LOST] > 0 && is_percent(c, sim->of[LOST])
+		? kl_error(result, KL_GONE, "lost", "the answer was lost")
+		: KL_OK;
 }
 
 static enum kl_answer commit(struct kl_client *client, struct kl_result *result)
@@ -559,7 +590,9 @@ static bool take_word(struct kl_store *store, struct sim *sim, char *word)
 			return true;
 		}
 	return kl_refuse(store,
-		"sim: --connect: found '%s', expected NAME=N of statement, refused, deadlock, timeout, busy, gone, lost, bug, crash, stall, or log=FILE", word);
+		"sim: --connect: found '%s', expected NAME=N of statement, refused, deadlock, timeout, busy, "
+		"gone, lost, bug, crash, stall, or log=FILE",
+		word);
 }
 
 static bool start(struct kl_store *store)
@@ -612,7 +645,9 @@ static bool load(struct kl_store *store, const struct kl_row *rows, size_t count
 	for (size_t i = 0; i < count; i++) {
 		struct entry *entry = entry_of(sim, rows[i].key);
 
-		if (!entry || !install(sim, entry, (struct version){.ts = 1, .present = true, .value = rows[i].value}))
+		if (!entry ||
+			!install(sim, entry,
+				(struct version){.ts = 1, .present = true, .value = rows[i].value}))
 			return kl_fail(store, "out of memory");
 	}
 	return true;

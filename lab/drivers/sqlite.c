@@ -1,7 +1,10 @@
-/* SQLite, in this process. Its order: SQLite tells none, so each transaction draws a ticket just before it commits, the next number if it writes, the last one if it only reads. A writer has the whole file to itself by then, and a reader
- * sees one state of it, so tickets are an order of serialization. They cost no round trip, since there is none.
+/* SQLite, in this process. Its order: SQLite tells none, so each transaction draws a ticket just before it
+ * commits, the next number if it writes, the last one if it only reads. A writer has the whole file to itself
+ * by then, and a reader sees one state of it, so tickets are an order of serialization. They cost no round
+ * trip, since there is none.
  *
- * Busy and locked are the answers that a right program meets; some leave the transaction open, so ROLLBACK is said each time. */
+ * Busy and locked are the answers that a right program meets; some leave the transaction open, so ROLLBACK is
+ * said each time. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,16 +25,22 @@ static const struct kl_level levels[] = {
 };
 
 static const char tables[] =
-	"DROP TABLE IF EXISTS krait_lab_kv; DROP TABLE IF EXISTS krait_lab_lists; DROP TABLE IF EXISTS krait_lab_ticket;"
-	"CREATE TABLE krait_lab_kv (k TEXT PRIMARY KEY, v INTEGER NOT NULL) WITHOUT ROWID;" /* TEXT compares bytes, as the trace does */
-	"CREATE TABLE krait_lab_lists (k TEXT PRIMARY KEY, v TEXT NOT NULL) WITHOUT ROWID;" /* and sets: one key is one row, as in the trace */
+	"DROP TABLE IF EXISTS krait_lab_kv; DROP TABLE IF EXISTS krait_lab_lists; DROP TABLE IF EXISTS "
+	"krait_lab_ticket;"
+	/* TEXT compares bytes, as the trace does */
+	"CREATE TABLE krait_lab_kv (k TEXT PRIMARY KEY, v INTEGER NOT NULL) WITHOUT ROWID;"
+	/* and sets: one key is one row, as in the trace */
+	"CREATE TABLE krait_lab_lists (k TEXT PRIMARY KEY, v TEXT NOT NULL) WITHOUT ROWID;"
 	"CREATE TABLE krait_lab_ticket (n INTEGER NOT NULL); INSERT INTO krait_lab_ticket VALUES (0);";
-static const char no_tables[] = "DROP TABLE krait_lab_kv; DROP TABLE krait_lab_lists; DROP TABLE krait_lab_ticket;";
+static const char no_tables[] =
+	"DROP TABLE krait_lab_kv; DROP TABLE krait_lab_lists; DROP TABLE krait_lab_ticket;";
 
 /* ?1 key, ?2 value, ?3 high, ?4 limit, ?5 ge, ?6 lt */
 enum { BEGIN = KL_KINDS, COMMIT, ROLLBACK, DRAW, LOOK, STATEMENTS };
 #define READ_LIST "SELECT v FROM krait_lab_lists WHERE k = ?1"
-#define APPEND "INSERT INTO krait_lab_lists VALUES (?1, CAST(?2 AS TEXT)) ON CONFLICT (k) DO UPDATE SET v = v || ',' || excluded.v"
+#define APPEND \
+	"INSERT INTO krait_lab_lists VALUES (?1, CAST(?2 AS TEXT)) ON CONFLICT (k) DO UPDATE SET v = v || " \
+	"',' || excluded.v"
 static const char *const sql[STATEMENTS] = {
 	[KL_READ] = "SELECT v FROM krait_lab_kv WHERE k = ?1",
 	[KL_READ_LIST] = READ_LIST,
@@ -43,8 +52,10 @@ static const char *const sql[STATEMENTS] = {
 	[KL_APPEND] = APPEND,
 	[KL_ADD] = APPEND,
 	[KL_RANGE] = "SELECT k, v FROM krait_lab_kv WHERE k >= ?1 AND k < ?3 ORDER BY k LIMIT ?4",
-	[KL_SCAN] = "SELECT k, v FROM krait_lab_kv WHERE substr(k, 1, length(?1)) = ?1 AND v >= ?5 AND v < ?6",
-	[KL_UPDATE] = "UPDATE krait_lab_kv SET v = ?2 WHERE substr(k, 1, length(?1)) = ?1 AND v >= ?5 AND v < ?6 RETURNING k, v",
+	[KL_SCAN] =
+		"SELECT k, v FROM krait_lab_kv WHERE substr(k, 1, length(?1)) = ?1 AND v >= ?5 AND v < ?6",
+	[KL_UPDATE] = "UPDATE krait_lab_kv SET v = ?2 WHERE substr(k, 1, length(?1)) = ?1 AND v >= ?5 AND v "
+		      "< ?6 RETURNING k, v",
 	[COMMIT] = "COMMIT",
 	[ROLLBACK] = "ROLLBACK",
 	[DRAW] = "UPDATE krait_lab_ticket SET n = n + 1 RETURNING n",
@@ -63,7 +74,10 @@ struct sqlite_client {
 	bool wrote;
 };
 
-static bool is_shared(const struct kl_store *store) { return strcmp(store->level->name, "read-uncommitted") == 0; }
+static bool is_shared(const struct kl_store *store)
+{
+	return strcmp(store->level->name, "read-uncommitted") == 0;
+}
 
 static bool execute(struct kl_store *store, sqlite3 *db, const char *text)
 {
@@ -79,7 +93,8 @@ static bool execute(struct kl_store *store, sqlite3 *db, const char *text)
 static sqlite3 *open_file(struct kl_store *store)
 {
 	struct sqlite *s = store->own;
-	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | (is_shared(store) ? SQLITE_OPEN_SHAREDCACHE : 0);
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
+		(is_shared(store) ? SQLITE_OPEN_SHAREDCACHE : 0);
 	bool journal = strcmp(store->level->name, "journal") == 0;
 	sqlite3 *db = NULL;
 
@@ -106,7 +121,9 @@ static enum kl_answer fail(struct sqlite_client *c, struct kl_result *result, in
 	enum kl_answer answer = code == SQLITE_BUSY_SNAPSHOT ? KL_REFUSED : KL_BUG;
 	char text[16];
 
-	if (code != SQLITE_BUSY_SNAPSHOT && ((code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED || (code & 0xff) == SQLITE_FULL))
+	if (code != SQLITE_BUSY_SNAPSHOT &&
+		((code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED ||
+			(code & 0xff) == SQLITE_FULL))
 		answer = KL_BUSY;
 	(void)snprintf(text, sizeof text, "%d", code);
 	(void)kl_error(result, answer, text, sqlite3_errmsg(c->db));
@@ -121,7 +138,9 @@ static sqlite3_stmt *statement(struct sqlite_client *c, int which)
 {
 	const char *text = which == BEGIN ? c->client.level->sent : sql[which];
 
-	if (!c->statements[which] && sqlite3_prepare_v3(c->db, text, -1, SQLITE_PREPARE_PERSISTENT, &c->statements[which], NULL) != SQLITE_OK)
+	if (!c->statements[which] &&
+		sqlite3_prepare_v3(c->db, text, -1, SQLITE_PREPARE_PERSISTENT, &c->statements[which], NULL) !=
+			SQLITE_OK)
 		return NULL;
 	return c->statements[which];
 }
@@ -131,12 +150,14 @@ static bool take_row(const struct kl_op *op, sqlite3_stmt *st, struct kl_result 
 	result->found = true;
 	switch (op->kind) {
 	case KL_READ_LIST:
-	case KL_READ_SET: return kl_result_list(result, (const char *)sqlite3_column_text(st, 0), (size_t)sqlite3_column_bytes(st, 0));
+	case KL_READ_SET:
+		return kl_result_list(result, (const char *)sqlite3_column_text(st, 0),
+			(size_t)sqlite3_column_bytes(st, 0));
 	case KL_RANGE:
 	case KL_SCAN:
 	case KL_UPDATE:
-		return kl_result_row(result, (const char *)sqlite3_column_text(st, 0), (size_t)sqlite3_column_bytes(st, 0), sqlite3_column_int64(st, 1)) !=
-			NULL;
+		return kl_result_row(result, (const char *)sqlite3_column_text(st, 0),
+			       (size_t)sqlite3_column_bytes(st, 0), sqlite3_column_int64(st, 1)) != NULL;
 	default: result->value = sqlite3_column_int64(st, 0); return true;
 	}
 }
@@ -153,7 +174,8 @@ static void bind(sqlite3_stmt *st, const struct kl_op *op)
 }
 
 /* `op` NULL: none has arguments. */
-static enum kl_answer step(struct sqlite_client *c, int which, const struct kl_op *op, struct kl_result *result)
+static enum kl_answer step(struct sqlite_client *c, int which, const struct kl_op *op,
+	struct kl_result *result)
 {
 	static const struct kl_op none = {.kind = KL_READ};
 	sqlite3_stmt *st = statement(c, which);
@@ -223,7 +245,8 @@ static bool start(struct kl_store *store)
 		free(s);
 		return false;
 	}
-	(void)snprintf(s->path, sizeof s->path, "%s%s", store->connect ? store->connect : folder, store->connect ? "" : "/db");
+	(void)snprintf(s->path, sizeof s->path, "%s%s", store->connect ? store->connect : folder,
+		store->connect ? "" : "/db");
 	(void)snprintf(store->version, sizeof store->version, "SQLite %s", sqlite3_libversion());
 	store->own = s;
 	s->kept = open_file(store);
@@ -249,7 +272,8 @@ static bool load(struct kl_store *store, const struct kl_row *rows, size_t count
 	bool fine = execute(store, s->kept, tables) && execute(store, s->kept, "BEGIN");
 
 	for (size_t i = 0; i < count && fine; i++) {
-		(void)snprintf(text, sizeof text, "INSERT INTO krait_lab_kv VALUES ('%s', %lld)", rows[i].key, (long long)rows[i].value);
+		(void)snprintf(text, sizeof text, "INSERT INTO krait_lab_kv VALUES ('%s', %lld)", rows[i].key,
+			(long long)rows[i].value);
 		fine = execute(store, s->kept, text);
 	}
 	return fine && execute(store, s->kept, "COMMIT");

@@ -1,4 +1,5 @@
-/* Faults: what is done to a store while it is being recorded. A file NAME.c here (a `-` in the name is `_` in the descriptor's) is one kind. */
+/* Faults: what is done to a store while it is being recorded. A file NAME.c here (a `-` in the name is `_` in
+ * the descriptor's) is one kind. */
 #ifndef KR_LAB_FAULTS_FAULT_H
 #define KR_LAB_FAULTS_FAULT_H
 

@@ -4,7 +4,10 @@
 #include "lab/faults/fault.h"
 
 /* A private server's alone: these are processes that this run has started. */
-static bool possible(const struct kl_store *store) { return (store->driver->facts & KL_BACKENDS) && !store->connect; }
+static bool possible(const struct kl_store *store)
+{
+	return (store->driver->facts & KL_BACKENDS) && !store->connect;
+}
 
 static bool run(struct kl_store *store, int64_t ns)
 {

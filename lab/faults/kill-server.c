@@ -1,7 +1,10 @@
 /* All processes of the server are killed, and it is started again. */
 #include "lab/faults/fault.h"
 
-static bool possible(const struct kl_store *store) { return store->driver->restart != NULL && !store->connect; }
+static bool possible(const struct kl_store *store)
+{
+	return store->driver->restart != NULL && !store->connect;
+}
 
 static bool run(struct kl_store *store, int64_t ns)
 {

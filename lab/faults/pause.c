@@ -4,7 +4,10 @@
 
 #include "lab/faults/fault.h"
 
-static bool possible(const struct kl_store *store) { return store->driver->processes != NULL && !store->connect; }
+static bool possible(const struct kl_store *store)
+{
+	return store->driver->processes != NULL && !store->connect;
+}
 
 static void signal_all(struct kl_store *store, int number)
 {

@@ -1,4 +1,5 @@
-/* Elle's list-append: transactions append to lists and read whole ones, so that a read tells the order of all appends before it. A list is left for a new one when it has grown to its length. */
+/* Elle's list-append: transactions append to lists and read whole ones, so that a read tells the order of all
+ * appends before it. A list is left for a new one when it has grown to its length. */
 #include "lab/workloads/workload.h"
 
 static const struct kr_parameter parameters[] = {

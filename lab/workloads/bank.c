@@ -1,5 +1,6 @@
-/* Transfers between accounts, and audits that read all of them. The sum never changes: an audit that sees another one has seen half of a transfer. Balances repeat, which leaves the
- * checker more open than other workloads do; the audit needs no checker. */
+/* Transfers between accounts, and audits that read all of them. The sum never changes: an audit that sees
+ * another one has seen half of a transfer. Balances repeat, which leaves the checker more open than other
+ * workloads do; the audit needs no checker. */
 #include <stdio.h>
 
 #include "lab/workloads/workload.h"
@@ -9,7 +10,10 @@
 static const struct kr_parameter parameters[] = {
 	{"accounts", "accounts", 8, 2, 40},
 	{"audit", "percent of the transactions that are audits", 20, 0, 100},
-	{"predicate", "1: an audit is one read of a range, where the store has them; 0: it reads account by account", 1, 0, 1},
+	{"predicate",
+		"1: an audit is one read of a range, where the store has them; 0: it reads account by "
+		"account",
+		1, 0, 1},
 	{0},
 };
 
@@ -48,7 +52,8 @@ static void plan(struct kr_plan *p)
 		return;
 	}
 
-	int from = (int)kr_plan_below(p, (uint64_t)accounts), to = (from + 1 + (int)kr_plan_below(p, (uint64_t)accounts - 1)) % accounts;
+	int from = (int)kr_plan_below(p, (uint64_t)accounts),
+	    to = (from + 1 + (int)kr_plan_below(p, (uint64_t)accounts - 1)) % accounts;
 	int64_t amount = 1 + (int64_t)kr_plan_below(p, 5);
 	struct kr_step *step;
 

@@ -30,7 +30,8 @@ static void plan(struct kr_plan *p)
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t k = kr_plan_below(p, (uint64_t)kr_job_parameter(p->work, "keys"));
 		bool reads = kr_plan_chance(p, kr_job_parameter(p->work, "reads"));
-		struct kr_step *step = kr_plan_add(p, reads ? KL_READ : KL_INC, "n%llu", (unsigned long long)k);
+		struct kr_step *step =
+			kr_plan_add(p, reads ? KL_READ : KL_INC, "n%llu", (unsigned long long)k);
 
 		p->reads_only &= reads;
 		if (step && !reads)

@@ -1,5 +1,7 @@
-/* Every kind of operation on few keys: registers r00, r01, ..., half of them there from the start; rows r00/10017 that come and go between them; counters n0, n1, n2. Scans and updates ask for values of a category.
- * What a store does not have is left out. A key that was deleted does not come back unless `mix` is 2: two anomalies of PostgreSQL start there. */
+/* Every kind of operation on few keys: registers r00, r01, ..., half of them there from the start; rows
+ * r00/10017 that come and go between them; counters n0, n1, n2. Scans and updates ask for values of a
+ * category. What a store does not have is left out. A key that was deleted does not come back unless `mix` is
+ * 2: two anomalies of PostgreSQL start there. */
 #include <stdio.h>
 
 #include "lab/workloads/workload.h"
@@ -10,7 +12,10 @@
 static const struct kr_parameter parameters[] = {
 	{"keys", "registers", 20, 4, 10000},
 	{"ops", "most steps of a transaction", 4, 1, 20},
-	{"mix", "0: everything; 1: rows are locked when they are read, and new ones come (phantoms); 2: keys are deleted and inserted again", 0, 0, 2},
+	{"mix",
+		"0: everything; 1: rows are locked when they are read, and new ones come (phantoms); 2: keys "
+		"are deleted and inserted again",
+		0, 0, 2},
 	{"readers", "percent of the transactions that only read", 25, 0, 100},
 	{0},
 };
@@ -53,7 +58,10 @@ static bool initial(const struct kr_job *work, struct kr_mem *mem, struct kr_row
 	return true;
 }
 
-static bool allowed(const struct kr_plan *p, enum step s) { return kr_plan_has(p, steps[s].needs) && (!p->reads_only || steps[s].reads); }
+static bool allowed(const struct kr_plan *p, enum step s)
+{
+	return kr_plan_has(p, steps[s].needs) && (!p->reads_only || steps[s].reads);
+}
 
 static enum step choose(struct kr_plan *p)
 {
@@ -78,13 +86,15 @@ static enum step choose(struct kr_plan *p)
 /* A row is named after the write that made it, so that all clients can tell its key. */
 static struct kr_step *add_row(struct kr_plan *p, enum kl_kind kind, int64_t made)
 {
-	return kr_plan_add(p, kind, "r%02d/%lld", (int)(made % 4 * kr_job_parameter(p->work, "keys") / 4), (long long)made);
+	return kr_plan_add(p, kind, "r%02d/%lld", (int)(made % 4 * kr_job_parameter(p->work, "keys") / 4),
+		(long long)made);
 }
 
 /* A row that some client may have made by now. */
 static void add_delete(struct kr_plan *p)
 {
-	uint64_t writes = p->writes > 0 ? 1 + kr_plan_below(p, p->writes) : 1, client = kr_plan_below(p, p->work->clients);
+	uint64_t writes = p->writes > 0 ? 1 + kr_plan_below(p, p->writes) : 1,
+		 client = kr_plan_below(p, p->work->clients);
 
 	(void)add_row(p, KL_DELETE, (int64_t)((client + 1) * (uint64_t)p->work->value_client + writes));
 }
@@ -152,7 +162,8 @@ static void add_step(struct kr_plan *p, enum step s, int k)
 	if (step && s == LOCK_W)
 		step->op.lock = KL_EXCLUSIVE;
 	if (s != R)
-		kr_plan_write(p, s == INSERT ? KL_INSERT : KL_WRITE, key, kr_plan_value(p, (uint32_t)kr_plan_below(p, CATEGORIES)));
+		kr_plan_write(p, s == INSERT ? KL_INSERT : KL_WRITE, key,
+			kr_plan_value(p, (uint32_t)kr_plan_below(p, CATEGORIES)));
 }
 
 static void plan(struct kr_plan *p)

@@ -1,4 +1,5 @@
-/* Reads and writes of single keys, as black-box checkers have them. Some writes come right behind a read of the same key: what a program does that changes a row. */
+/* Reads and writes of single keys, as black-box checkers have them. Some writes come right behind a read of
+ * the same key: what a program does that changes a row. */
 #include <stdio.h>
 
 #include "lab/workloads/workload.h"
@@ -34,12 +35,14 @@ static void plan(struct kr_plan *p)
 
 	p->reads_only = reader;
 	for (uint64_t i = 0; i < n; i++) {
-		int k = (int)(work->zipf.n ? kr_zipf_next(&work->zipf, &p->rng) : kr_plan_below(p, (uint64_t)kr_job_parameter(work, "keys")));
+		int k = (int)(work->zipf.n ? kr_zipf_next(&work->zipf, &p->rng)
+					   : kr_plan_below(p, (uint64_t)kr_job_parameter(work, "keys")));
 		bool reads = reader || kr_plan_chance(p, kr_job_parameter(work, "reads"));
 		bool first = reads || kr_plan_chance(p, kr_job_parameter(work, "rmw"));
 		struct kr_step *step = first ? kr_plan_add(p, KL_READ, "r%02d", k) : NULL;
 
-		if (step && !reads && kr_plan_chance(p, kr_job_parameter(work, "locks")) && kr_plan_has(p, KL_LOCKING))
+		if (step && !reads && kr_plan_chance(p, kr_job_parameter(work, "locks")) &&
+			kr_plan_has(p, KL_LOCKING))
 			step->op.lock = KL_EXCLUSIVE;
 		if (!reads && (step = kr_plan_add(p, KL_WRITE, "r%02d", k)) != NULL)
 			step->op.value = kr_plan_value(p, 0);

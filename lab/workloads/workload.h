@@ -1,4 +1,5 @@
-/* Workloads: what random transactions do. A file NAME.c here is one: parameters, initial rows, and a plan for the next transaction, made of steps that a driver can run. Equal seeds give equal plans. */
+/* Workloads: what random transactions do. A file NAME.c here is one: parameters, initial rows, and a plan for
+ * the next transaction, made of steps that a driver can run. Equal seeds give equal plans. */
 #ifndef KR_LAB_WORKLOADS_WORKLOAD_H
 #define KR_LAB_WORKLOADS_WORKLOAD_H
 
@@ -27,7 +28,9 @@ struct kr_job {
 struct kr_step {
 	struct kl_op op;     /* key and high point into the step */
 	char key[KL_KEY], high[KL_KEY];
-	int from;            /* the value is what this step answered, plus op.value; -1: op.value. If that step found nothing, this one is left out */
+	/* the value is what this step answered, plus op.value; -1: op.value. If that step found nothing, this
+	 * one is left out */
+	int from;
 };
 
 /* What a client does next. */
@@ -48,9 +51,11 @@ struct kr_workload {
 	const char *name, *title;
 	const struct kr_parameter *parameters; /* until a name NULL */
 	uint64_t needs;      /* operations without which there is no such workload */
-	bool (*initial)(const struct kr_job *work, struct kr_mem *mem, struct kr_rows *out); /* false: no memory; NULL: no rows */
+	/* false: no memory; NULL: no rows */
+	bool (*initial)(const struct kr_job *work, struct kr_mem *mem, struct kr_rows *out);
 	void (*plan)(struct kr_plan *plan);
-	/* Whether what a committed transaction saw is right; NULL: there is no saying. `results`: of each step. */
+	/* Whether what a committed transaction saw is right; NULL: there is no saying. `results`: of each
+	 * step. */
 	bool (*holds)(const struct kr_plan *plan, const struct kl_result *results);
 };
 
@@ -68,14 +73,17 @@ bool kr_rows_add(struct kr_mem *mem, struct kr_rows *rows, const char *key, int6
 
 uint64_t kr_plan_below(struct kr_plan *plan, uint64_t n);
 bool kr_plan_chance(struct kr_plan *plan, int64_t percent);
-int64_t kr_plan_value(struct kr_plan *plan, uint32_t category); /* written once; categories 0 to 3 lie one behind the other */
+/* written once; categories 0 to 3 lie one behind the other */
+int64_t kr_plan_value(struct kr_plan *plan, uint32_t category);
 int64_t kr_plan_category(const struct kr_plan *plan, uint32_t category); /* the least value of it */
 bool kr_plan_has(const struct kr_plan *plan, uint64_t operations);
 /* The step, with its key printed; NULL when the plan is full. */
-struct kr_step *kr_plan_add(struct kr_plan *plan, enum kl_kind kind, const char *key, ...) __attribute__((format(printf, 3, 4)));
+struct kr_step *kr_plan_add(struct kr_plan *plan, enum kl_kind kind, const char *key, ...)
+	__attribute__((format(printf, 3, 4)));
 void kr_plan_write(struct kr_plan *plan, enum kl_kind kind, const char *key, int64_t value);
-/* A transaction that reads whole keys and adds to them, by the parameters keys, ops and reads. A key is left for a new one once
- * it has grown to about what the parameter `size` says. */
-void kr_plan_growing(struct kr_plan *plan, enum kl_kind read, enum kl_kind add, const char *prefix, const char *size);
+/* A transaction that reads whole keys and adds to them, by the parameters keys, ops and reads. A key is left
+ * for a new one once it has grown to about what the parameter `size` says. */
+void kr_plan_growing(struct kr_plan *plan, enum kl_kind read, enum kl_kind add, const char *prefix,
+	const char *size);
 
 #endif
