@@ -1,5 +1,6 @@
-/* Building of histories. Values and messages are those of the native reader, so that what is built and what is read are held to the same rules. A transaction whose building fails is taken
- * back: left out and counted where a format reads leniently, else the end of everything. */
+/* Building of histories. Values and messages are those of the native reader, so that what is built and what
+ * is read are held to the same rules. A transaction whose building fails is taken back: left out and counted
+ * where a format reads leniently, else the end of everything. */
 #include <math.h>
 
 #include "api/build.h"
@@ -33,14 +34,24 @@ enum kr_status kr_build_bad(krait_builder *b, const char *found, const char *exp
 
 /* ---- values ---- */
 
-/* Whether Jansson takes the text is asked apart from whether it has the memory: a copy that fails of valid text is lack of memory. */
+/* Whether Jansson takes the text is asked apart from whether it has the memory: a copy that fails of valid
+ * text is lack of memory. */
 static bool is_utf8(const char *text, size_t length)
 {
 	const unsigned char *at = (const unsigned char *)text, *end = at + length;
 
 	while (at < end) {
-		unsigned extra = *at < 0x80 ? 0 : *at >= 0xc2 && *at < 0xe0 ? 1 : *at >= 0xe0 && *at < 0xf0 ? 2 : *at >= 0xf0 && *at < 0xf5 ? 3 : 4;
-		unsigned char low = *at == 0xe0 ? 0xa0 : *at == 0xf0 ? 0x90 : 0x80, high = *at == 0xed ? 0x9f : *at == 0xf4 ? 0x8f : 0xbf;
+		unsigned extra = *at < 0x80         ? 0
+			: *at >= 0xc2 && *at < 0xe0 ? 1
+			: *at >= 0xe0 && *at < 0xf0 ? 2
+			: *at >= 0xf0 && *at < 0xf5 ? 3
+						    : 4;
+		unsigned char low = *at == 0xe0 ? 0xa0
+			: *at == 0xf0           ? 0x90
+						: 0x80,
+			      high = *at == 0xed ? 0x9f
+			: *at == 0xf4            ? 0x8f
+						 : 0xbf;
 
 		if (extra == 4 || (size_t)(end - at) <= extra)
 			return false;
@@ -92,7 +103,8 @@ static enum kr_status node_of(krait_builder *b, const struct krait_value *v, con
 }
 
 /* The put_... of the native reader, on a value. */
-static enum kr_status put_value(krait_builder *b, const struct krait_value *v, const char *what, bool absent, kr_value *out)
+static enum kr_status put_value(krait_builder *b, const struct krait_value *v, const char *what, bool absent,
+	kr_value *out)
 {
 	const struct kr_node *node;
 	enum kr_status status = node_of(b, v, &node);
@@ -137,9 +149,11 @@ static enum kr_status put_int(krait_builder *b, const struct krait_value *v, con
 
 static enum kr_status check_times(krait_builder *b, const struct krait_transaction *t)
 {
-	int64_t began = t->begin_unanswered ? INT64_MAX : t->begin[1], ended = t->end_unanswered ? INT64_MAX : t->end[1];
+	int64_t began = t->begin_unanswered ? INT64_MAX : t->begin[1],
+		ended = t->end_unanswered ? INT64_MAX : t->end[1];
 
-	if ((t->has_begin && t->begin[0] > began) || (t->has_end && t->end[0] > ended) || (t->has_snapshot_time && t->snapshot_time[0] > t->snapshot_time[1]))
+	if ((t->has_begin && t->begin[0] > began) || (t->has_end && t->end[0] > ended) ||
+		(t->has_snapshot_time && t->snapshot_time[0] > t->snapshot_time[1]))
 		return kr_build_bad(b, "a time of return before that of invocation", "invoked <= returned");
 	if (t->has_begin && t->has_end && (t->begin[0] > t->end[0] || began > ended))
 		return kr_build_bad(b, "an end before the begin", "the end after the begin");
@@ -182,7 +196,8 @@ static enum kr_status begin(krait_builder *b, const struct krait_transaction *t)
 	if (!status && t->id.type != KRAIT_ABSENT)
 		status = kr_build_name(b, &t->id, "the id", &b->txn.id);
 	b->native.id = b->txn.id;
-	if (!status && t->session.type != KRAIT_ABSENT && !(status = kr_build_name(b, &t->session, "the session", &session))) {
+	if (!status && t->session.type != KRAIT_ABSENT &&
+		!(status = kr_build_name(b, &t->session, "the session", &session))) {
 		b->txn.session = kr_history_session(b->h, session);
 		status = b->txn.session.i == KR_NONE ? KR_NOMEM : KR_OK;
 	}
@@ -194,7 +209,8 @@ static enum kr_status begin(krait_builder *b, const struct krait_transaction *t)
 		.serial = t->has_serial ? t->serial : 0,
 		.snapshot = t->has_snapshot ? t->snapshot : 0,
 		.commit_ts = t->has_commit_ts ? t->commit_ts : 0,
-		.snapshot_t = {t->has_snapshot_time ? t->snapshot_time[0] : 0, t->has_snapshot_time ? t->snapshot_time[1] : 0},
+		.snapshot_t = {t->has_snapshot_time ? t->snapshot_time[0] : 0,
+			t->has_snapshot_time ? t->snapshot_time[1] : 0},
 	};
 	b->txn.begin_invoked = t->begin[0];
 	b->txn.begin_returned = t->begin_unanswered ? KR_TIME_OPEN : t->begin[1];
@@ -209,10 +225,14 @@ bool krait_build_begin(krait_builder *b, const struct krait_transaction *transac
 		return false;
 	b->native.line = transaction->line;
 	if (b->open)
-		return kr_build_keep(b, kr_build_bad(b, "the begin of a transaction inside another one", "its end first"));
+		return kr_build_keep(b,
+			kr_build_bad(b, "the begin of a transaction inside another one", "its end first"));
 	b->open = true;
 	kr_history_begin(b->h);
-	b->txn = (struct kr_transaction){.id = {KR_NONE}, .session = {KR_NONE}, .line = transaction->line, .file = b->h->files.n ? b->h->files.n - 1 : 0};
+	b->txn = (struct kr_transaction){.id = {KR_NONE},
+		.session = {KR_NONE},
+		.line = transaction->line,
+		.file = b->h->files.n ? b->h->files.n - 1 : 0};
 	b->native.in_txn = true;
 	b->native.in_op = false;
 	b->native.op_index = 0;
@@ -246,8 +266,12 @@ static enum kr_status operation(krait_builder *b, const struct krait_operation *
 	if ((status = kr_build_key(b, &op->key, &out->key)))
 		return status;
 	switch (op->kind) {
-	case KRAIT_READ: out->flags = op->unknown ? 0 : KR_OPF_KNOWN; return op->unknown ? KR_OK : put_value(b, &op->value, "the value", true, &out->a);
-	case KRAIT_DELETE: out->flags = (uint8_t)(op->unknown ? 0 : KR_OPF_KNOWN | (op->done ? KR_OPF_DONE : 0)); return KR_OK;
+	case KRAIT_READ:
+		out->flags = op->unknown ? 0 : KR_OPF_KNOWN;
+		return op->unknown ? KR_OK : put_value(b, &op->value, "the value", true, &out->a);
+	case KRAIT_DELETE:
+		out->flags = (uint8_t)(op->unknown ? 0 : KR_OPF_KNOWN | (op->done ? KR_OPF_DONE : 0));
+		return KR_OK;
 	case KRAIT_INC:
 		out->flags = op->unknown ? 0 : KR_OPF_KNOWN;
 		status = put_int(b, &op->value, "the delta", &out->a);
@@ -257,7 +281,9 @@ static enum kr_status operation(krait_builder *b, const struct krait_operation *
 		status = put_value(b, &op->expected, "the expected value", true, &out->a);
 		return status ? status : put_value(b, &op->value, "the new value", false, &out->b);
 	case KRAIT_INSERT: out->flags = op->done ? KR_OPF_DONE : 0; /* fallthrough */
-	default: return put_value(b, &op->value, op->kind >= KRAIT_APPEND ? "the element" : "the value", false, &out->a);
+	default:
+		return put_value(b, &op->value, op->kind >= KRAIT_APPEND ? "the element" : "the value", false,
+			&out->a);
 	}
 }
 
@@ -271,7 +297,8 @@ static enum kr_status entry(krait_builder *b, const struct krait_operation *op, 
 	if (!out->is_undo)
 		status = predicate ? kr_build_predicate(b, op, out) : operation(b, op, &out->op);
 	else if (op->undone > kr_history_entries(b->h))
-		status = kr_build_bad(b, "more operations undone than the transaction has", "as many at most");
+		status =
+			kr_build_bad(b, "more operations undone than the transaction has", "as many at most");
 	return status ? status : kr_build_attributes(b, op, out);
 }
 
@@ -280,7 +307,8 @@ bool krait_build_op(krait_builder *b, const struct krait_operation *op)
 	if (b->status)
 		return false;
 	if (!b->open)
-		return kr_build_keep(b, kr_build_bad(b, "an operation", "the begin of its transaction first"));
+		return kr_build_keep(b,
+			kr_build_bad(b, "an operation", "the begin of its transaction first"));
 	b->native.in_op = true;
 
 	struct kr_entry made = KR_ENTRY_NONE;
@@ -310,8 +338,10 @@ bool krait_build_kind(krait_builder *b, struct krait_value key, enum krait_key_k
 	if (!begins(b, "a key's kind after the first transaction"))
 		return false;
 	if (kind == KRAIT_KIND_ANY || (unsigned)kind > KRAIT_KIND_SET)
-		return kr_build_keep(b, kr_build_bad(b, "a kind of key that there is not", "one of enum krait_key_kind"));
-	return kr_build_keep(b, kr_build_key(b, &key, &k)) && kr_build_keep(b, kr_history_set_kind(b->h, k, (enum kr_key_kind)kind, &b->err));
+		return kr_build_keep(b,
+			kr_build_bad(b, "a kind of key that there is not", "one of enum krait_key_kind"));
+	return kr_build_keep(b, kr_build_key(b, &key, &k)) &&
+		kr_build_keep(b, kr_history_set_kind(b->h, k, (enum kr_key_kind)kind, &b->err));
 }
 
 bool krait_build_initial(krait_builder *b, struct krait_value key, struct krait_value value)
@@ -322,7 +352,8 @@ bool krait_build_initial(krait_builder *b, struct krait_value key, struct krait_
 	if (!begins(b, "an initial value after the first transaction"))
 		return false;
 	if (kr_history_untold(b->h))
-		return kr_build_keep(b, kr_build_bad(b, "an initial value that is told beside untold ones", "either"));
+		return kr_build_keep(b,
+			kr_build_bad(b, "an initial value that is told beside untold ones", "either"));
 	kr_build_keep(b, kr_build_key(b, &key, &k));
 	if (!b->status)
 		kr_build_keep(b, put_value(b, &value, "the initial value", true, &initial));
@@ -346,7 +377,9 @@ bool krait_build_line(krait_builder *b, const char *text, size_t length)
 enum kr_status kr_builder_end(krait_builder *b)
 {
 	if (!b->status && b->open)
-		kr_build_keep(b, kr_build_bad(b, "the end of the history inside a transaction", "the transaction's end first"));
+		kr_build_keep(b,
+			kr_build_bad(b, "the end of the history inside a transaction",
+				"the transaction's end first"));
 	if (!b->status)
 		kr_build_keep(b, kr_native_finish(&b->native));
 	if (b->status)

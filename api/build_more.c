@@ -1,12 +1,20 @@
-/* Building of histories: what is rare. Ranges, scans and updates go through the native reader as the JSON that says the same, so that their rules stand once; attributes, the header and version orders likewise where their JSON
- * says as much (field names of JSON cannot tell the key 1 from the key "1", so versions that were seen go the direct way). */
+/* Building of histories: what is rare. Ranges, scans and updates go through the native reader as the JSON
+ * that says the same, so that their rules stand once; attributes, the header and version orders likewise
+ * where their JSON says as much (field names of JSON cannot tell the key 1 from the key "1", so versions that
+ * were seen go the direct way). */
 #include "api/build.h"
 
 /* ---- JSON ---- */
 
 /* Takes over `item`; NULL, like a failure of Jansson's, is lack of memory. */
-static enum kr_status append(json_t *array, json_t *item) { return json_array_append_new(array, item) == 0 ? KR_OK : KR_NOMEM; }
-static enum kr_status set(json_t *object, const char *name, json_t *item) { return json_object_set_new_nocheck(object, name, item) == 0 ? KR_OK : KR_NOMEM; }
+static enum kr_status append(json_t *array, json_t *item)
+{
+	return json_array_append_new(array, item) == 0 ? KR_OK : KR_NOMEM;
+}
+static enum kr_status set(json_t *object, const char *name, json_t *item)
+{
+	return json_object_set_new_nocheck(object, name, item) == 0 ? KR_OK : KR_NOMEM;
+}
 
 static enum kr_status append_value(krait_builder *b, json_t *array, const struct krait_value *v)
 {
@@ -16,7 +24,8 @@ static enum kr_status append_value(krait_builder *b, json_t *array, const struct
 	return status ? status : append(array, item);
 }
 
-static enum kr_status set_value(krait_builder *b, json_t *object, const char *name, const struct krait_value *v)
+static enum kr_status set_value(krait_builder *b, json_t *object, const char *name,
+	const struct krait_value *v)
 {
 	json_t *item = NULL;
 	enum kr_status status = kr_build_json(b, v, &item);
@@ -78,19 +87,25 @@ static enum kr_status append_range(krait_builder *b, json_t *op, const struct kr
 
 static enum kr_status append_condition(krait_builder *b, json_t *where, const struct krait_condition *c)
 {
-	static const char *const tests[] = {"eq", "ne", "lt", "le", "gt", "ge", "in"}; /* by enum krait_test */
+	/* by enum krait_test */
+	static const char *const tests[] = {"eq", "ne", "lt", "le", "gt", "ge", "in"};
 	json_t *group = where;
 	char name[256];
 
 	if ((unsigned)c->target > KRAIT_ROW_FIELD || (unsigned)c->test > KRAIT_IN)
-		return kr_build_bad(b, "a condition with a target or a test that there is not", "one of enum krait_condition_target and krait_test");
+		return kr_build_bad(b, "a condition with a target or a test that there is not",
+			"one of enum krait_condition_target and krait_test");
 	if (c->target == KRAIT_KEY_PREFIX)
-		return json_object_get(where, "key_prefix") ? kr_build_bad(b, "two prefixes of a key", "one") : set_value(b, where, "key_prefix", &c->value);
+		return json_object_get(where, "key_prefix") ? kr_build_bad(b, "two prefixes of a key", "one")
+							    : set_value(b, where, "key_prefix", &c->value);
 	if (c->target == KRAIT_ROW_VALUE) {
 		group = member(where, "value");
 	} else {
-		if (c->field.type != KRAIT_STRING || c->field.length >= sizeof name || memchr(c->field.text, '\0', c->field.length))
-			return kr_build_bad(b, "the field of a condition that is no string of less than 256 bytes", "the name of a field");
+		if (c->field.type != KRAIT_STRING || c->field.length >= sizeof name ||
+			memchr(c->field.text, '\0', c->field.length))
+			return kr_build_bad(b,
+				"the field of a condition that is no string of less than 256 bytes",
+				"the name of a field");
 		memcpy(name, c->field.text, c->field.length);
 		name[c->field.length] = '\0';
 		if ((group = member(where, "field")) != NULL)
@@ -124,7 +139,8 @@ enum kr_status kr_build_predicate(krait_builder *b, const struct krait_operation
 {
 	const struct kr_node *node;
 	json_t *op = json_array();
-	enum kr_status status = op ? append(op, json_string(kr_op_name((enum kr_op_kind)from->kind))) : KR_NOMEM;
+	enum kr_status status =
+		op ? append(op, json_string(kr_op_name((enum kr_op_kind)from->kind))) : KR_NOMEM;
 
 	if (!status)
 		status = from->kind == KRAIT_RANGE ? append_range(b, op, from) : append_scan(b, op, from);
@@ -144,7 +160,8 @@ static enum kr_status push_seen(krait_builder *b, const struct krait_seen *from)
 	enum kr_status status = kr_build_key(b, &from->key, &seen.key);
 
 	if (!status && from->writer.type != KRAIT_ABSENT)
-		status = kr_build_name(b, &from->writer, "the writer of a version that was seen", &seen.writer);
+		status = kr_build_name(b, &from->writer, "the writer of a version that was seen",
+			&seen.writer);
 	if (!status && !kr_vec_push(b->h->mem, &b->h->seen, seen))
 		status = KR_NOMEM;
 	return status;
@@ -153,7 +170,9 @@ static enum kr_status push_seen(krait_builder *b, const struct krait_seen *from)
 static enum kr_status take_time(krait_builder *b, const struct krait_operation *from, struct kr_attr *attr)
 {
 	if (!from->has_time)
-		return from->unanswered ? kr_build_bad(b, "an operation without a time that was not answered", "its time") : KR_OK;
+		return from->unanswered
+			? kr_build_bad(b, "an operation without a time that was not answered", "its time")
+			: KR_OK;
 	if (!from->unanswered && from->time[0] > from->time[1])
 		return kr_build_bad(b, "a time of return before that of invocation", "invoked <= returned");
 	attr->has_time = true;
@@ -175,7 +194,8 @@ enum kr_status kr_build_attributes(krait_builder *b, const struct krait_operatio
 	if ((unsigned)from->read > KRAIT_READ_UNCOMMITTED)
 		return kr_build_bad(b, "a way to read that there is not", "one of enum krait_read_mode");
 	if (from->old_row && from->kind != KRAIT_WRITE)
-		return kr_build_bad(b, "an old row of an operation that is no write", "it of KRAIT_WRITE only");
+		return kr_build_bad(b, "an old row of an operation that is no write",
+			"it of KRAIT_WRITE only");
 	attr->cursor = !from->no_cursor;
 	attr->lock = (enum kr_lock)from->lock;
 	attr->read = (enum kr_read_mode)from->read;
@@ -186,7 +206,8 @@ enum kr_status kr_build_attributes(krait_builder *b, const struct krait_operatio
 	for (size_t i = 0; i < from->seen_count && !status; i++)
 		status = push_seen(b, &from->seen[i]);
 	attr->seen_count = b->h->seen.n - attr->seen_first;
-	if (from->no_cursor || from->has_time || from->lock != KRAIT_LOCK_NONE || from->read != KRAIT_READ_AS_USUAL || from->old_row || attr->seen_count > 0)
+	if (from->no_cursor || from->has_time || from->lock != KRAIT_LOCK_NONE ||
+		from->read != KRAIT_READ_AS_USUAL || from->old_row || attr->seen_count > 0)
 		out->op.flags |= KR_OPF_HAS_ATTR;
 	return status;
 }
@@ -199,23 +220,33 @@ static enum kr_status fill_header(krait_builder *b, const struct krait_header *f
 	json_t *universe = json_array();
 	enum kr_status status = set(header, "universe", universe);
 
-	if ((unsigned)from->initial > KRAIT_INITIAL_UNWRITTEN || (unsigned)from->key_order > KRAIT_KEYS_NUMBERS)
-		status = kr_build_bad(b, "a kind of initial values or an order of keys that there is not", "one of enum krait_initial and krait_key_order");
+	if ((unsigned)from->initial > KRAIT_INITIAL_UNWRITTEN ||
+		(unsigned)from->key_order > KRAIT_KEYS_NUMBERS)
+		status = kr_build_bad(b, "a kind of initial values or an order of keys that there is not",
+			"one of enum krait_initial and krait_key_order");
 	for (size_t i = 0; i < from->universe_count && !status; i++)
 		status = append_value(b, universe, &from->universe[i]);
 	if (!status && from->name)
-		status = set_value(b, header, "name", &(struct krait_value){KRAIT_STRING, 0, 0, from->name, strlen(from->name)});
+		status = set_value(b, header, "name",
+			&(struct krait_value){KRAIT_STRING, 0, 0, from->name, strlen(from->name)});
 	if (!status && from->time_unit)
-		status = set_value(b, header, "time_unit", &(struct krait_value){KRAIT_STRING, 0, 0, from->time_unit, strlen(from->time_unit)});
+		status = set_value(b, header, "time_unit",
+			&(struct krait_value){KRAIT_STRING, 0, 0, from->time_unit, strlen(from->time_unit)});
 	if (!status)
 		status = set(header, "clock_skew", json_integer(from->clock_skew));
 	if (!status && from->initial != KRAIT_INITIAL_ABSENT)
 		status = set(header, "initial",
-			from->initial == KRAIT_INITIAL_GIVEN ? json_object() : json_string(from->initial == KRAIT_INITIAL_UNKNOWN ? "unknown" : "unwritten"));
+			from->initial == KRAIT_INITIAL_GIVEN
+				? json_object()
+				: json_string(
+					  from->initial == KRAIT_INITIAL_UNKNOWN ? "unknown" : "unwritten"));
 	if (!status && from->row_separator)
-		status = set_value(b, header, "row_separator", &(struct krait_value){KRAIT_STRING, 0, 0, from->row_separator, strlen(from->row_separator)});
+		status = set_value(b, header, "row_separator",
+			&(struct krait_value){KRAIT_STRING, 0, 0, from->row_separator,
+				strlen(from->row_separator)});
 	if (!status && from->profile)
-		status = set_value(b, header, "profile", &(struct krait_value){KRAIT_STRING, 0, 0, from->profile, strlen(from->profile)});
+		status = set_value(b, header, "profile",
+			&(struct krait_value){KRAIT_STRING, 0, 0, from->profile, strlen(from->profile)});
 	if (!status && from->key_order != KRAIT_KEYS_MIXED)
 		status = set(header, "ordered_keys", json_string(orders[from->key_order]));
 	return status;
@@ -231,7 +262,8 @@ bool krait_build_header(krait_builder *b, const struct krait_header *header)
 		return false;
 	b->native.line = 0;
 	if (b->open || b->h->position > 0 || b->headed || b->h->keys.n > 0)
-		return kr_build_keep(b, kr_build_bad(b, "a header after something else", "it first of all, once"));
+		return kr_build_keep(b,
+			kr_build_bad(b, "a header after something else", "it first of all, once"));
 	b->headed = true;
 	json = json_object();
 	kr_build_keep(b, json ? fill_header(b, header, json) : KR_NOMEM);
@@ -244,7 +276,8 @@ bool krait_build_header(krait_builder *b, const struct krait_header *header)
 	return !b->status;
 }
 
-static enum kr_status add_order(krait_builder *b, const struct krait_value *key, const struct krait_value *writers, size_t count, json_t *order)
+static enum kr_status add_order(krait_builder *b, const struct krait_value *key,
+	const struct krait_value *writers, size_t count, json_t *order)
 {
 	struct kr_native_fields fields;
 	const struct kr_node *node;
@@ -261,7 +294,8 @@ static enum kr_status add_order(krait_builder *b, const struct krait_value *key,
 	return kr_native_order(&b->native, node, &fields);
 }
 
-bool krait_build_version_order(krait_builder *b, struct krait_value key, const struct krait_value *writers, size_t count)
+bool krait_build_version_order(krait_builder *b, struct krait_value key, const struct krait_value *writers,
+	size_t count)
 {
 	json_t *order;
 
@@ -269,7 +303,8 @@ bool krait_build_version_order(krait_builder *b, struct krait_value key, const s
 		return false;
 	b->native.line = 0;
 	if (b->open)
-		return kr_build_keep(b, kr_build_bad(b, "a version order inside a transaction", "its end first"));
+		return kr_build_keep(b,
+			kr_build_bad(b, "a version order inside a transaction", "its end first"));
 	order = json_object();
 	kr_build_keep(b, order ? add_order(b, &key, writers, count, order) : KR_NOMEM);
 	json_decref(order);

@@ -1,4 +1,5 @@
-/* The IR and the answers of back ends as plug-ins see them. Nothing is trusted: every number is checked against its range before it is used as an index. */
+/* The IR and the answers of back ends as plug-ins see them. Nothing is trusted: every number is checked
+ * against its range before it is used as an index. */
 #include "krait/graph.h"
 
 #include <stdarg.h>
@@ -19,18 +20,23 @@ struct krait_sizes krait_ir_sizes(const struct kr_ir *ir)
 {
 	const struct kr_asg *asg = ir->asg;
 
-	return (struct krait_sizes){asg->ntxns, asg->nkeys, asg->nversions, asg->nobs, ir->nnodes, ir->edges.n};
+	return (struct krait_sizes){asg->ntxns, asg->nkeys, asg->nversions, asg->nobs, ir->nnodes,
+		ir->edges.n};
 }
 
 /* ---- transactions and versions ---- */
 
-enum kr_presence krait_ir_presence(const struct kr_ir *ir, kr_txn t) { return t.i < ir->asg->ntxns ? ir->presence[t.i] : KR_ABSENT_TXN; }
+enum kr_presence krait_ir_presence(const struct kr_ir *ir, kr_txn t)
+{
+	return t.i < ir->asg->ntxns ? ir->presence[t.i] : KR_ABSENT_TXN;
+}
 
 struct krait_range krait_ir_versions(const struct kr_ir *ir, kr_key k)
 {
 	if (k.i >= ir->asg->nkeys)
 		return (struct krait_range){0, 0};
-	return (struct krait_range){ir->asg->keys[k.i].first, ir->asg->keys[k.i + 1].first - ir->asg->keys[k.i].first};
+	return (struct krait_range){ir->asg->keys[k.i].first,
+		ir->asg->keys[k.i + 1].first - ir->asg->keys[k.i].first};
 }
 
 struct krait_version krait_ir_version(const struct kr_ir *ir, kr_version v)
@@ -51,7 +57,8 @@ struct krait_range krait_ir_observations(const struct kr_ir *ir, kr_txn t)
 {
 	if (t.i >= ir->asg->ntxns)
 		return (struct krait_range){0, 0};
-	return (struct krait_range){ir->asg->obs_first[t.i], ir->asg->obs_first[t.i + 1] - ir->asg->obs_first[t.i]};
+	return (struct krait_range){ir->asg->obs_first[t.i],
+		ir->asg->obs_first[t.i + 1] - ir->asg->obs_first[t.i]};
 }
 
 struct krait_observation krait_ir_observation(const struct kr_ir *ir, kr_obs o)
@@ -73,18 +80,28 @@ bool krait_ir_is_candidate(const struct kr_ir *ir, kr_obs o, kr_version v)
 
 	kr_txn writer = asg->versions[v.i].writer;
 
-	if (writer.i != KR_NONE && (writer.i == asg->obs[o.i].txn.i || asg->txns[writer.i].presence == KR_ABSENT_TXN))
+	if (writer.i != KR_NONE &&
+		(writer.i == asg->obs[o.i].txn.i || asg->txns[writer.i].presence == KR_ABSENT_TXN))
 		return false;
 	return kr_asg_in_set(asg, asg->obs[o.i].set, v);
 }
 
 /* ---- known edges ---- */
 
-kr_node krait_ir_out(const struct kr_ir *ir, enum kr_edge_kind kind, kr_txn t) { return t.i < ir->asg->ntxns ? kr_ir_out(ir, kind, t) : (kr_node){KR_NONE}; }
+kr_node krait_ir_out(const struct kr_ir *ir, enum kr_edge_kind kind, kr_txn t)
+{
+	return t.i < ir->asg->ntxns ? kr_ir_out(ir, kind, t) : (kr_node){KR_NONE};
+}
 
-kr_node krait_ir_in(const struct kr_ir *ir, enum kr_edge_kind kind, kr_txn t) { return t.i < ir->asg->ntxns ? kr_ir_in(ir, kind, t) : (kr_node){KR_NONE}; }
+kr_node krait_ir_in(const struct kr_ir *ir, enum kr_edge_kind kind, kr_txn t)
+{
+	return t.i < ir->asg->ntxns ? kr_ir_in(ir, kind, t) : (kr_node){KR_NONE};
+}
 
-kr_txn krait_ir_txn(const struct kr_ir *ir, kr_node v) { return v.i < ir->nnodes ? kr_ir_txn(ir, v) : no_txn; }
+kr_txn krait_ir_txn(const struct kr_ir *ir, kr_node v)
+{
+	return v.i < ir->nnodes ? kr_ir_txn(ir, v) : no_txn;
+}
 
 struct krait_edge krait_ir_edge(const struct kr_ir *ir, uint32_t i)
 {
@@ -107,19 +124,26 @@ static bool is_ordinary_why(const struct kr_ir *ir, enum kr_edge_kind kind, enum
 	return why < (observed ? ir->asg->nobs : ir->asg->nkeys);
 }
 
-enum kr_status krait_ir_add_edge(struct kr_ir *ir, enum kr_edge_kind kind, kr_txn from, kr_txn to, enum kr_rule rule, uint32_t why, struct kr_err *err)
+enum kr_status krait_ir_add_edge(struct kr_ir *ir, enum kr_edge_kind kind, kr_txn from, kr_txn to,
+	enum kr_rule rule, uint32_t why, struct kr_err *err)
 {
-	bool derived = kind == KR_RW ? rule == KR_RULE_LATER : kind == KR_WW && (rule == KR_RULE_READER || rule == KR_RULE_WRITERS || rule == KR_RULE_UPDATE);
+	bool derived = kind == KR_RW ? rule == KR_RULE_LATER
+				     : kind == KR_WW &&
+			(rule == KR_RULE_READER || rule == KR_RULE_WRITERS || rule == KR_RULE_UPDATE);
 
 	if (!derived || !is_ordinary_why(ir, kind, rule, why))
-		return kr_err_set(err, KR_INTERNAL, "adds an edge of kind %d by rule %d of %u, expected a ww or rw with a rule for it", (int)kind, (int)rule,
-			why);
-	if (krait_ir_presence(ir, from) != KR_PRESENT || krait_ir_presence(ir, to) != KR_PRESENT || from.i == to.i)
-		return kr_err_set(err, KR_INTERNAL, "adds an edge from %u to %u, expected two present transactions", from.i, to.i);
+		return kr_err_set(err, KR_INTERNAL,
+			"adds an edge of kind %d by rule %d of %u, expected a ww or rw with a rule for it",
+			(int)kind, (int)rule, why);
+	if (krait_ir_presence(ir, from) != KR_PRESENT || krait_ir_presence(ir, to) != KR_PRESENT ||
+		from.i == to.i)
+		return kr_err_set(err, KR_INTERNAL,
+			"adds an edge from %u to %u, expected two present transactions", from.i, to.i);
 	if (!(kr_level_kinds(ir->level) & KR_BIT(kind)))
 		return KR_OK; /* says nothing at this level */
 
-	struct kr_edge edge = {kr_ir_out(ir, kind, from), kr_ir_in(ir, kind, to), why, (uint8_t)kind, (uint8_t)rule};
+	struct kr_edge edge = {kr_ir_out(ir, kind, from), kr_ir_in(ir, kind, to), why, (uint8_t)kind,
+		(uint8_t)rule};
 	enum kr_status status = kr_ir_add_edge(ir, edge);
 
 	if (!status && ir->clock)
@@ -131,7 +155,9 @@ enum kr_status krait_ir_conflict(struct kr_ir *ir, struct kr_err *err)
 {
 	enum kr_status status = ir->conflict ? KR_OK : kr_ir_conflict(ir);
 
-	return status == KR_INTERNAL ? kr_err_set(err, status, "found a conflict where known edges have no cycle") : status;
+	return status == KR_INTERNAL
+		? kr_err_set(err, status, "found a conflict where known edges have no cycle")
+		: status;
 }
 
 /* ---- statistics ---- */
@@ -171,7 +197,9 @@ static bool is_link(const struct kr_ir *ir, const struct kr_link *l)
 	case KR_RT: return true;
 	case KR_WW: return l->key.i < asg->nkeys;
 	case KR_WR:
-	case KR_RW: return l->obs.i < asg->nobs && l->seen.i < asg->nversions && l->key.i == asg->obs[l->obs.i].key.i;
+	case KR_RW:
+		return l->obs.i < asg->nobs && l->seen.i < asg->nversions &&
+			l->key.i == asg->obs[l->obs.i].key.i;
 	default: return false;
 	}
 }
@@ -189,17 +217,22 @@ static struct kr_link cleaned(struct kr_link l)
 	return l;
 }
 
-enum kr_status krait_answer_cycle(struct kr_answer *answer, const struct kr_ir *ir, const struct kr_link *links, uint32_t count, struct kr_err *err)
+enum kr_status krait_answer_cycle(struct kr_answer *answer, const struct kr_ir *ir,
+	const struct kr_link *links, uint32_t count, struct kr_err *err)
 {
 	enum kr_status status = KR_OK;
 
 	if (count < 2)
-		return kr_err_set(err, KR_INTERNAL, "answers with a cycle of %u links, expected two or more", count);
+		return kr_err_set(err, KR_INTERNAL, "answers with a cycle of %u links, expected two or more",
+			count);
 	for (uint32_t i = 0; i < count; i++) {
 		if (!is_link(ir, &links[i]))
-			return kr_err_set(err, KR_INTERNAL, "answers with a cycle whose link %u names what there is not", i);
+			return kr_err_set(err, KR_INTERNAL,
+				"answers with a cycle whose link %u names what there is not", i);
 		if (links[i].to.i != links[(i + 1) % count].from.i)
-			return kr_err_set(err, KR_INTERNAL, "answers with a cycle whose link %u does not end where the next one begins", i);
+			return kr_err_set(err, KR_INTERNAL,
+				"answers with a cycle whose link %u does not end where the next one begins",
+				i);
 	}
 	kr_proof_begin(&answer->proof);
 	for (uint32_t i = 0; i < count && !status; i++) {
@@ -226,20 +259,24 @@ static enum kr_status reject(struct kr_answer *answer, const char *why)
 	return KR_INTERNAL;
 }
 
-enum kr_status krait_answer_world(struct kr_answer *answer, const struct kr_ir *ir, enum kr_world_form form, const kr_node *order, uint32_t count)
+enum kr_status krait_answer_world(struct kr_answer *answer, const struct kr_ir *ir, enum kr_world_form form,
+	const kr_node *order, uint32_t count)
 {
 	enum kr_status status = form == KR_WORLD_GRAPH ? fill_sources(answer, ir) : KR_OK;
 
 	if ((unsigned)form > KR_WORLD_GRAPH)
 		return reject(answer, "krait_answer_world was given a form that there is not");
 	if (form == KR_WORLD_SNAPSHOTS && ir->level->model == KR_NODES_TXN)
-		return reject(answer, "krait_answer_world was given begins and commits, which the model of the level has not");
+		return reject(answer,
+			"krait_answer_world was given begins and commits, which the model of the level has "
+			"not");
 	for (uint32_t i = 0; i < count; i++)
 		if (order[i].i >= ir->nnodes)
 			return reject(answer, "krait_answer_world was given a node that there is not");
 	kr_vec_clear(&answer->order);
 	for (uint32_t i = 0; i < count && !status; i++)
-		if (krait_ir_txn(ir, order[i]).i != KR_NONE && !kr_vec_push(&ir->ctx->mem, &answer->order, order[i]))
+		if (krait_ir_txn(ir, order[i]).i != KR_NONE &&
+			!kr_vec_push(&ir->ctx->mem, &answer->order, order[i]))
 			status = KR_NOMEM;
 	if (!status) {
 		answer->form = form;
@@ -248,12 +285,18 @@ enum kr_status krait_answer_world(struct kr_answer *answer, const struct kr_ir *
 	return status;
 }
 
-enum kr_status krait_answer_source(struct kr_answer *answer, const struct kr_ir *ir, kr_obs o, kr_version seen)
+enum kr_status krait_answer_source(struct kr_answer *answer, const struct kr_ir *ir, kr_obs o,
+	kr_version seen)
 {
 	enum kr_status status = fill_sources(answer, ir);
 
-	if (o.i >= ir->asg->nobs || (seen.i != KR_NONE && (seen.i >= ir->asg->nversions || ir->asg->versions[seen.i].key.i != ir->asg->obs[o.i].key.i)))
-		return reject(answer, "krait_answer_source was given an observation that there is not, or a version that is none of its key");
+	if (o.i >= ir->asg->nobs ||
+		(seen.i != KR_NONE &&
+			(seen.i >= ir->asg->nversions ||
+				ir->asg->versions[seen.i].key.i != ir->asg->obs[o.i].key.i)))
+		return reject(answer,
+			"krait_answer_source was given an observation that there is not, or a version that "
+			"is none of its key");
 	if (!status)
 		answer->sources.at[o.i] = seen;
 	return status;
@@ -267,12 +310,14 @@ void krait_answer_unknown(struct kr_answer *answer, const char *reason)
 
 enum kr_outcome krait_answer_outcome(const struct kr_answer *answer) { return answer->outcome; }
 
-enum kr_status krait_solve_with(const char *backend, struct kr_ir *ir, struct kr_answer *answer, struct kr_err *err)
+enum kr_status krait_solve_with(const char *backend, struct kr_ir *ir, struct kr_answer *answer,
+	struct kr_err *err)
 {
 	const struct kr_backend *other = kr_backend_find(ir->ctx->modules, backend);
 
 	if (!other || !other->solve)
-		return kr_err_set(err, KR_INTERNAL, "asks '%.60s', which there is not or does not decide", backend);
+		return kr_err_set(err, KR_INTERNAL, "asks '%.60s', which there is not or does not decide",
+			backend);
 	return kr_backend_solve(other, ir, answer, err);
 }
 

@@ -35,7 +35,9 @@ enum krait_status kr_public_fail(struct kr_err *err, enum kr_status status, stru
 {
 	kr_err_set(err, status, "%s", kr_status_text(status));
 	if (out) {
-		*out = (struct krait_error){.status = kr_public_status(status), .line = err->line, .column = err->column};
+		*out = (struct krait_error){.status = kr_public_status(status),
+			.line = err->line,
+			.column = err->column};
 		memcpy(out->file, err->file, sizeof out->file);
 		memcpy(out->text, err->text, sizeof out->text);
 	}
@@ -93,8 +95,14 @@ enum krait_status krait_cancel_new(krait_cancel **out)
 	return KRAIT_OK;
 }
 
-void krait_cancel_set(krait_cancel *cancel) { atomic_store_explicit(&cancel->set, true, memory_order_relaxed); }
-void krait_cancel_clear(krait_cancel *cancel) { atomic_store_explicit(&cancel->set, false, memory_order_relaxed); }
+void krait_cancel_set(krait_cancel *cancel)
+{
+	atomic_store_explicit(&cancel->set, true, memory_order_relaxed);
+}
+void krait_cancel_clear(krait_cancel *cancel)
+{
+	atomic_store_explicit(&cancel->set, false, memory_order_relaxed);
+}
 
 void krait_cancel_free(krait_cancel *cancel)
 {

@@ -27,7 +27,8 @@ struct krait_history {
 	} walk;
 };
 
-/* A builder fills a history that is its own (`owned`, until it is finished) or that a format was given. The first failure stays in `status` and `err`. */
+/* A builder fills a history that is its own (`owned`, until it is finished) or that a format was given. The
+ * first failure stays in `status` and `err`. */
 struct krait_builder {
 	struct kr_mem self;
 	struct kr_ctx *ctx;
@@ -52,13 +53,15 @@ enum krait_status kr_public_fail(struct kr_err *err, enum kr_status status, stru
 
 /* Time, cancel token, log and progress of one call. */
 void kr_call_begin(struct kr_ctx *ctx, const struct krait_options *options);
-void kr_call_log(const struct krait_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void kr_call_log(const struct krait_options *options, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* The block of a history, with nothing in it; NULL: no memory. kr_handle_drop frees it alone. */
 krait_history *kr_handle_new(const char *path, const struct krait_options *options);
 void kr_handle_drop(krait_history *history);
 /* Analyzes what was read since `start`; on failure the history is done. */
-enum kr_status kr_handle_analyze(krait_history *history, int64_t start, const struct krait_options *options, struct kr_err *err);
+enum kr_status kr_handle_analyze(krait_history *history, int64_t start, const struct krait_options *options,
+	struct kr_err *err);
 
 /* An accountant without a limit that takes its memory where the options say. */
 struct kr_mem kr_options_mem(const struct krait_options *options);

@@ -1,4 +1,5 @@
-/* Histories of the C API: read, or built. A history owns its context, which keeps the limit of memory and the allocator for all that is done with it, and is analyzed once. */
+/* Histories of the C API: read, or built. A history owns its context, which keeps the limit of memory and the
+ * allocator for all that is done with it, and is analyzed once. */
 #include "api/handle.h"
 
 #include <stdio.h>
@@ -44,12 +45,13 @@ krait_history *kr_handle_new(const char *path, const struct krait_options *optio
 	return h;
 }
 
-enum kr_status kr_handle_analyze(krait_history *h, int64_t start, const struct krait_options *options, struct kr_err *err)
+enum kr_status kr_handle_analyze(krait_history *h, int64_t start, const struct krait_options *options,
+	struct kr_err *err)
 {
 	enum kr_status status;
 
-	kr_call_log(options, "%s: %u transactions, %u operations, %u keys; read in %.3f s", h->path, h->history.txns.n, h->history.ops.n, h->history.keys.n,
-		seconds_since(start));
+	kr_call_log(options, "%s: %u transactions, %u operations, %u keys; read in %.3f s", h->path,
+		h->history.txns.n, h->history.ops.n, h->history.keys.n, seconds_since(start));
 	status = kr_analyze(&h->ctx, &h->history, &h->analysis, err);
 	if (status)
 		kr_history_done(&h->history);
@@ -63,8 +65,8 @@ struct bytes {
 };
 
 /* `bytes` NULL: the file or folder at `path`, for which it stands otherwise. */
-static enum krait_status read_history(const char *path, const struct bytes *bytes, const char *format, const struct krait_options *options, krait_history **out,
-	struct krait_error *error)
+static enum krait_status read_history(const char *path, const struct bytes *bytes, const char *format,
+	const struct krait_options *options, krait_history **out, struct krait_error *error)
 {
 	const struct kr_modules *more = options && options->plugins ? &options->plugins->all.modules : NULL;
 	struct kr_read_options read = {.format = format};
@@ -81,8 +83,9 @@ static enum krait_status read_history(const char *path, const struct bytes *byte
 	if (!h)
 		return kr_public_fail(&err, KR_NOMEM, error);
 
-	enum kr_status status = bytes ? kr_read_memory(&h->ctx, path, bytes->at, bytes->length, &read, &h->history, &err)
-				      : kr_read_trace(&h->ctx, path, &read, &h->history, &err);
+	enum kr_status status = bytes
+		? kr_read_memory(&h->ctx, path, bytes->at, bytes->length, &read, &h->history, &err)
+		: kr_read_trace(&h->ctx, path, &read, &h->history, &err);
 
 	if (!status)
 		status = kr_handle_analyze(h, start, options, &err);
@@ -94,13 +97,15 @@ static enum krait_status read_history(const char *path, const struct bytes *byte
 	return KRAIT_OK;
 }
 
-enum krait_status krait_history_read(const char *path, const char *format, const struct krait_options *options, krait_history **out, struct krait_error *error)
+enum krait_status krait_history_read(const char *path, const char *format,
+	const struct krait_options *options, krait_history **out, struct krait_error *error)
 {
 	return read_history(path, NULL, format, options, out, error);
 }
 
-enum krait_status krait_history_read_memory(const char *name, const void *bytes, size_t length, const char *format, const struct krait_options *options,
-	krait_history **out, struct krait_error *error)
+enum krait_status krait_history_read_memory(const char *name, const void *bytes, size_t length,
+	const char *format, const struct krait_options *options, krait_history **out,
+	struct krait_error *error)
 {
 	return read_history(name, &(struct bytes){bytes, length}, format, options, out, error);
 }
@@ -126,7 +131,8 @@ static enum kr_status name_history(krait_history *h)
 	return name && kr_vec_push(h->history.mem, &h->history.files, name) ? KR_OK : KR_NOMEM;
 }
 
-enum krait_status krait_builder_new(const char *name, const struct krait_options *options, krait_builder **out, struct krait_error *error)
+enum krait_status krait_builder_new(const char *name, const struct krait_options *options,
+	krait_builder **out, struct krait_error *error)
 {
 	int64_t start = kr_now_ns();
 	krait_history *h = kr_handle_new(name, options);
@@ -234,7 +240,11 @@ size_t krait_history_id(const krait_history *history, uint32_t t, char *out, siz
 	id = kr_history_value(h, h->txns.at[t].id);
 	if (id->type == KR_VALUE_STRING)
 		return copy(id->text, id->length, out, size);
-	return copy(digits, (size_t)snprintf(digits, sizeof digits, "%lld", (long long)id->integer), out, size);
+	return copy(digits, (size_t)snprintf(digits, sizeof digits, "%lld", (long long)id->integer), out,
+		size);
 }
 
-unsigned krait_history_line(const krait_history *history, uint32_t t) { return t < history->history.txns.n ? history->history.txns.at[t].line : 0; }
+unsigned krait_history_line(const krait_history *history, uint32_t t)
+{
+	return t < history->history.txns.n ? history->history.txns.at[t].line : 0;
+}

@@ -28,7 +28,8 @@ void krait_log(struct kr_ctx *ctx, const char *format, ...)
 	va_start(args, format);
 	kr_err_vline(text, sizeof text, format, args);
 	va_end(args);
-	(void)snprintf(line, sizeof line, "%s '%.60s': %s", ctx->call ? ctx->call->kind : "module", ctx->call ? ctx->call->name : "", text);
+	(void)snprintf(line, sizeof line, "%s '%.60s': %s", ctx->call ? ctx->call->kind : "module",
+		ctx->call ? ctx->call->name : "", text);
 	ctx->log(ctx->log_data, line);
 }
 

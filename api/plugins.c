@@ -1,5 +1,7 @@
-/* Loading of plug-ins. An object is opened lazily first, so that one made for another ABI is told as such, whatever symbols it lacks; then it is closed, and opened again with all its symbols resolved (the loader does
- * not resolve them later), so that none can be missing in the middle of a run. Constructors of the object run when it is opened: a plug-in is code that the user trusts as much as krait. */
+/* Loading of plug-ins. An object is opened lazily first, so that one made for another ABI is told as such,
+ * whatever symbols it lacks; then it is closed, and opened again with all its symbols resolved (the loader
+ * does not resolve them later), so that none can be missing in the middle of a run. Constructors of the
+ * object run when it is opened: a plug-in is code that the user trusts as much as krait. */
 #include "api/plugins.h"
 
 #include <dirent.h>
@@ -56,8 +58,9 @@ static enum kr_status check_abi(const char *path, struct kr_err *err)
 	if (!plugin)
 		status = kr_err_set(err, KR_BAD, "is no plug-in: found no symbol 'krait_plugin'");
 	else if (plugin->abi != KRAIT_PLUGIN_ABI)
-		status =
-			kr_err_set(err, KR_BAD, "is made for plug-in ABI %u, expected %u: compile it with this krait's headers", plugin->abi, KRAIT_PLUGIN_ABI);
+		status = kr_err_set(err, KR_BAD,
+			"is made for plug-in ABI %u, expected %u: compile it with this krait's headers",
+			plugin->abi, KRAIT_PLUGIN_ABI);
 	(void)dlclose(handle);
 	return status;
 }
@@ -65,8 +68,10 @@ static enum kr_status check_abi(const char *path, struct kr_err *err)
 static enum kr_status load_at(struct kr_plugins *plugins, const char *path, struct kr_err *err)
 {
 	struct kr_modules *m = &plugins->modules;
-	uint32_t formats = m->formats.n, passes = m->passes.n, backends = m->backends.n, checkers = m->checkers.n;
-	enum kr_status status = kr_vec_reserve(&plugins->mem, &plugins->handles, 1) ? check_abi(path, err) : KR_NOMEM;
+	uint32_t formats = m->formats.n, passes = m->passes.n, backends = m->backends.n,
+		 checkers = m->checkers.n;
+	enum kr_status status =
+		kr_vec_reserve(&plugins->mem, &plugins->handles, 1) ? check_abi(path, err) : KR_NOMEM;
 
 	if (status)
 		return status;
@@ -119,7 +124,8 @@ static bool is_object(const char *name)
 	return length > 3 && strcmp(name + length - 3, ".so") == 0;
 }
 
-static enum kr_status list(struct kr_plugins *plugins, const char *folder, struct names *names, struct kr_err *err)
+static enum kr_status list(struct kr_plugins *plugins, const char *folder, struct names *names,
+	struct kr_err *err)
 {
 	DIR *dir = opendir(folder);
 	struct dirent *entry;

@@ -1,5 +1,6 @@
-/* Whether the modules of a plug-in can join those that there are: names are new, texts and functions are there, lists of passes can run, back ends decide, levels are of shapes that
- * every part of krait knows. Passes and back ends join first, since the plug-in's checkers may use them. */
+/* Whether the modules of a plug-in can join those that there are: names are new, texts and functions are
+ * there, lists of passes can run, back ends decide, levels are of shapes that every part of krait knows.
+ * Passes and back ends join first, since the plug-in's checkers may use them. */
 #include <ctype.h>
 #include <string.h>
 
@@ -10,7 +11,8 @@
 #include "verify/verify.h"
 
 enum { NAME_MOST = 63 };
-enum { LEVELS_MOST = 64 }; /* of all plug-ins and krait itself: checkers/lattice.c has sets of them in a word */
+/* of all plug-ins and krait itself: checkers/lattice.c has sets of them in a word */
+enum { LEVELS_MOST = 64 };
 
 /* Small letters, digits, '-', '.' and '+'. */
 static bool is_name(const char *name)
@@ -26,16 +28,21 @@ static bool is_name(const char *name)
 static bool is_line(const char *text) { return text && *text && !strpbrk(text, "\n\r"); }
 
 /* What modules of every kind have. */
-static enum kr_status check_texts(const char *kind, const char *name, const char *title, const char *source, bool taken, struct kr_err *err)
+static enum kr_status check_texts(const char *kind, const char *name, const char *title, const char *source,
+	bool taken, struct kr_err *err)
 {
 	if (!is_name(name))
-		return kr_err_set(err, KR_BAD, "a %s is named '%.40s', expected small letters, digits, '-', '.' and '+'", kind, name ? name : "");
+		return kr_err_set(err, KR_BAD,
+			"a %s is named '%.40s', expected small letters, digits, '-', '.' and '+'", kind,
+			name ? name : "");
 	if (strlen(name) > NAME_MOST)
-		return kr_err_set(err, KR_BAD, "%s '%.40s...': the name has more than %d bytes", kind, name, (int)NAME_MOST);
+		return kr_err_set(err, KR_BAD, "%s '%.40s...': the name has more than %d bytes", kind, name,
+			(int)NAME_MOST);
 	if (taken || strcmp(name, "all") == 0)
 		return kr_err_set(err, KR_BAD, "%s '%s': the name is taken", kind, name);
 	if (!is_line(title) || !is_line(source))
-		return kr_err_set(err, KR_BAD, "%s '%s' has no %s, expected one line", kind, name, is_line(title) ? "source" : "title");
+		return kr_err_set(err, KR_BAD, "%s '%s' has no %s, expected one line", kind, name,
+			is_line(title) ? "source" : "title");
 	return KR_OK;
 }
 
@@ -43,22 +50,27 @@ static enum kr_status check_texts(const char *kind, const char *name, const char
 
 static enum kr_status join_format(struct kr_plugins *p, const struct kr_format *f, struct kr_err *err)
 {
-	enum kr_status status = check_texts("format", f->name, f->title, f->source, f->name && kr_format_find(&p->modules, f->name), err);
+	enum kr_status status = check_texts("format", f->name, f->title, f->source,
+		f->name && kr_format_find(&p->modules, f->name), err);
 	char alias[64];
 
 	if (status)
 		return status;
 	if (!f->sniff || !f->read)
-		return kr_err_set(err, KR_BAD, "format '%s' has no function to %s", f->name, f->sniff ? "read" : "sniff");
-	for (const char *at = f->aliases ? f->aliases : ""; *(at += strspn(at, " ")); at += strcspn(at, " ")) {
+		return kr_err_set(err, KR_BAD, "format '%s' has no function to %s", f->name,
+			f->sniff ? "read" : "sniff");
+	for (const char *at = f->aliases ? f->aliases : ""; *(at += strspn(at, " "));
+		at += strcspn(at, " ")) {
 		size_t length = strcspn(at, " ");
 
 		if (length >= sizeof alias)
-			return kr_err_set(err, KR_BAD, "format '%s' has an alias of more than %d bytes", f->name, (int)sizeof alias - 1);
+			return kr_err_set(err, KR_BAD, "format '%s' has an alias of more than %d bytes",
+				f->name, (int)sizeof alias - 1);
 		memcpy(alias, at, length);
 		alias[length] = '\0';
 		if (kr_format_find(&p->modules, alias))
-			return kr_err_set(err, KR_BAD, "format '%s': the alias '%s' is taken", f->name, alias);
+			return kr_err_set(err, KR_BAD, "format '%s': the alias '%s' is taken", f->name,
+				alias);
 	}
 	return kr_vec_push(&p->mem, &p->modules.formats, f) ? KR_OK : KR_NOMEM;
 }
@@ -72,25 +84,31 @@ static const char *lowest_fact(uint32_t facts) { return kr_fact_name((enum kr_fa
 
 static enum kr_status join_pass(struct kr_plugins *p, const struct kr_pass *x, struct kr_err *err)
 {
-	enum kr_status status = check_texts("pass", x->name, x->title, x->source, x->name && kr_pass_find(&p->modules, x->name), err);
+	enum kr_status status = check_texts("pass", x->name, x->title, x->source,
+		x->name && kr_pass_find(&p->modules, x->name), err);
 
 	if (status)
 		return status;
 	if (!x->run)
 		return kr_err_set(err, KR_BAD, "pass '%s' has no function to run", x->name);
 	if ((x->requires | x->provides | x->breaks) >> KR_FACTS)
-		return kr_err_set(err, KR_BAD, "pass '%s' names a fact that there is not in `requires`, `provides` or `breaks`", x->name);
+		return kr_err_set(err, KR_BAD,
+			"pass '%s' names a fact that there is not in `requires`, `provides` or `breaks`",
+			x->name);
 	if (x->provides & x->breaks)
-		return kr_err_set(err, KR_BAD, "pass '%s' breaks the fact '%s', which it provides", x->name, lowest_fact(x->provides & x->breaks));
+		return kr_err_set(err, KR_BAD, "pass '%s' breaks the fact '%s', which it provides", x->name,
+			lowest_fact(x->provides & x->breaks));
 	if (x->provides & KRAITS_OWN)
-		return kr_err_set(err, KR_BAD, "pass '%s' provides the fact '%s', which only krait's own pass can establish", x->name,
-			lowest_fact(x->provides & KRAITS_OWN));
+		return kr_err_set(err, KR_BAD,
+			"pass '%s' provides the fact '%s', which only krait's own pass can establish",
+			x->name, lowest_fact(x->provides & KRAITS_OWN));
 	return kr_vec_push(&p->mem, &p->modules.passes, x) ? KR_OK : KR_NOMEM;
 }
 
 static enum kr_status join_backend(struct kr_plugins *p, const struct kr_backend *b, struct kr_err *err)
 {
-	enum kr_status status = check_texts("back end", b->name, b->title, b->source, b->name && kr_backend_find(&p->modules, b->name), err);
+	enum kr_status status = check_texts("back end", b->name, b->title, b->source,
+		b->name && kr_backend_find(&p->modules, b->name), err);
 
 	if (status)
 		return status;
@@ -106,27 +124,36 @@ static bool owns(const struct kr_plugins *p, const struct kr_level *level, const
 {
 	enum kr_order order;
 
-	return kr_level_find(&p->modules, name, &order) == level && strcmp(name, "all") != 0 && !kr_level_meanings(name);
+	return kr_level_find(&p->modules, name, &order) == level && strcmp(name, "all") != 0 &&
+		!kr_level_meanings(name);
 }
 
-static enum kr_status check_names(const struct kr_plugins *p, const struct kr_level *level, struct kr_err *err)
+static enum kr_status check_names(const struct kr_plugins *p, const struct kr_level *level,
+	struct kr_err *err)
 {
 	for (const struct kr_level_name *n = level->names; n && n->name; n++) {
 		if (!is_name(n->name) || strlen(n->name) > NAME_MOST)
-			return kr_err_set(err, KR_BAD, "level '%s' has a further name '%.40s', expected small letters, digits, '-', '.' and '+', %d at most",
+			return kr_err_set(err, KR_BAD,
+				"level '%s' has a further name '%.40s', expected small letters, digits, '-', "
+				"'.' and '+', %d at most",
 				level->id, n->name, (int)NAME_MOST);
 		if (!owns(p, level, n->name))
-			return kr_err_set(err, KR_BAD, "level '%s': its name '%s' is taken", level->id, n->name);
+			return kr_err_set(err, KR_BAD, "level '%s': its name '%s' is taken", level->id,
+				n->name);
 		if (n->has_order && (unsigned)n->order > KR_ORDER_REALTIME)
-			return kr_err_set(err, KR_BAD, "level '%s': its name '%s' has an order that there is not", level->id, n->name);
+			return kr_err_set(err, KR_BAD,
+				"level '%s': its name '%s' has an order that there is not", level->id,
+				n->name);
 	}
 	return KR_OK;
 }
 
 /* Of a level that has joined. */
-static enum kr_status check_level(const struct kr_plugins *p, const struct kr_level *level, struct kr_err *err)
+static enum kr_status check_level(const struct kr_plugins *p, const struct kr_level *level,
+	struct kr_err *err)
 {
-	enum kr_status status = check_texts("level", level->id, level->title, level->source, is_name(level->id) && !owns(p, level, level->id), err);
+	enum kr_status status = check_texts("level", level->id, level->title, level->source,
+		is_name(level->id) && !owns(p, level, level->id), err);
 	int pattern;
 
 	if (status)
@@ -136,18 +163,22 @@ static enum kr_status check_level(const struct kr_plugins *p, const struct kr_le
 	if ((status = check_names(p, level, err)))
 		return status;
 	if ((unsigned)level->default_order > KR_ORDER_REALTIME)
-		return kr_err_set(err, KR_BAD, "level '%s': `default_order` is %d, which there is not", level->id, (int)level->default_order);
+		return kr_err_set(err, KR_BAD, "level '%s': `default_order` is %d, which there is not",
+			level->id, (int)level->default_order);
 	if ((unsigned)level->model > KR_NODES_PREFIX)
-		return kr_err_set(err, KR_BAD, "level '%s': `model` is %d, which there is not", level->id, (int)level->model);
+		return kr_err_set(err, KR_BAD, "level '%s': `model` is %d, which there is not", level->id,
+			(int)level->model);
 	if (level->anomalies & ~KR_ANOMALIES_ALL)
-		return kr_err_set(err, KR_BAD, "level '%s': `anomalies` names one that there is not", level->id);
+		return kr_err_set(err, KR_BAD, "level '%s': `anomalies` names one that there is not",
+			level->id);
 
 	const char *why = kr_verify_states(level, &pattern);
 
 	if (!why && (why = kr_level_wrong_model(level)))
 		pattern = 0;
 	if (why)
-		return kr_err_set(err, KR_BAD, "level '%s', pattern %d: %s; see docs/writing-a-checker.md", level->id, pattern + 1, why);
+		return kr_err_set(err, KR_BAD, "level '%s', pattern %d: %s; see docs/writing-a-checker.md",
+			level->id, pattern + 1, why);
 	return KR_OK;
 }
 
@@ -163,7 +194,8 @@ static enum kr_status check_levels(const struct kr_plugins *p, const struct kr_c
 }
 
 /* An id that is to be one of another level. */
-static enum kr_status check_id(const struct kr_plugins *p, const char *kind, const char *name, const char *field, const char *id, struct kr_err *err)
+static enum kr_status check_id(const struct kr_plugins *p, const char *kind, const char *name,
+	const char *field, const char *id, struct kr_err *err)
 {
 	const struct kr_level *level = kr_level_of_id(&p->modules, id);
 	struct kr_guess guess = {.typed = id};
@@ -175,12 +207,13 @@ static enum kr_status check_id(const struct kr_plugins *p, const char *kind, con
 		return kr_err_set(err, KR_BAD, "level '%s': `%s` names the level itself", name, field);
 	for (size_t i = 0; (level = kr_level_at(&p->modules, i)) != NULL; i++)
 		kr_guess_try(&guess, level->id);
-	return kr_err_set(err, KR_BAD, "%s '%s': `%s` names '%.80s', which is no level's id%s", kind, name, field, id,
-		kr_guess_text(&guess, "krait levels", near));
+	return kr_err_set(err, KR_BAD, "%s '%s': `%s` names '%.80s', which is no level's id%s", kind, name,
+		field, id, kr_guess_text(&guess, "krait levels", near));
 }
 
 /* Levels may name each other: after all of them have joined. */
-static enum kr_status check_references(const struct kr_plugins *p, const struct kr_checker *c, struct kr_err *err)
+static enum kr_status check_references(const struct kr_plugins *p, const struct kr_checker *c,
+	struct kr_err *err)
 {
 	enum kr_status status = KR_OK;
 
@@ -196,26 +229,31 @@ static enum kr_status check_references(const struct kr_plugins *p, const struct 
 	return status;
 }
 
-static enum kr_status check_checker(const struct kr_plugins *p, const struct kr_checker *c, struct kr_err *err)
+static enum kr_status check_checker(const struct kr_plugins *p, const struct kr_checker *c,
+	struct kr_err *err)
 {
 	const struct kr_backend *backend = c->backend ? kr_backend_find(&p->modules, c->backend) : NULL;
 	struct kr_err why;
 
 	kr_err_init(&why);
 	if (c->decide || c->qualify)
-		return kr_err_set(err, KR_BAD, "checker '%s' has a function to %s, which is for krait's own", c->name, c->decide ? "decide" : "qualify");
+		return kr_err_set(err, KR_BAD, "checker '%s' has a function to %s, which is for krait's own",
+			c->name, c->decide ? "decide" : "qualify");
 	if (!(c->levels && c->levels[0].id) && !(c->decides && c->decides[0]))
 		return kr_err_set(err, KR_BAD, "checker '%s' has neither `levels` nor `decides`", c->name);
 	if (!c->passes || kr_passes_check_order(&p->modules, c->passes, KR_ORDER_REALTIME, &why))
-		return kr_err_set(err, KR_BAD, "checker '%s': %.300s", c->name, c->passes ? why.text : "it has no passes");
+		return kr_err_set(err, KR_BAD, "checker '%s': %.300s", c->name,
+			c->passes ? why.text : "it has no passes");
 	if (!backend || !backend->solve)
-		return kr_err_set(err, KR_BAD, "checker '%s': '%.80s' is no back end that decides", c->name, c->backend ? c->backend : "");
+		return kr_err_set(err, KR_BAD, "checker '%s': '%.80s' is no back end that decides", c->name,
+			c->backend ? c->backend : "");
 	return KR_OK;
 }
 
 static enum kr_status join_checker(struct kr_plugins *p, const struct kr_checker *c, struct kr_err *err)
 {
-	enum kr_status status = check_texts("checker", c->name, c->title, c->source, c->name && kr_checker_find(&p->modules, c->name), err);
+	enum kr_status status = check_texts("checker", c->name, c->title, c->source,
+		c->name && kr_checker_find(&p->modules, c->name), err);
 
 	if (!status)
 		status = check_checker(p, c, err);
@@ -232,10 +270,14 @@ enum kr_status kr_plugins_join(struct kr_plugins *p, const struct kr_plugin *plu
 	enum kr_status status = KR_OK;
 
 	if (!is_line(plugin->name) || !is_line(plugin->version))
-		return kr_err_set(err, KR_BAD, "the plug-in has no %s, expected one line", is_line(plugin->name) ? "version" : "name");
+		return kr_err_set(err, KR_BAD, "the plug-in has no %s, expected one line",
+			is_line(plugin->name) ? "version" : "name");
 	if (is_empty((const void *const *)plugin->formats) && is_empty((const void *const *)plugin->passes) &&
-		is_empty((const void *const *)plugin->backends) && is_empty((const void *const *)plugin->checkers))
-		return kr_err_set(err, KR_BAD, "the plug-in has no modules: `formats`, `passes`, `backends` and `checkers` are empty");
+		is_empty((const void *const *)plugin->backends) &&
+		is_empty((const void *const *)plugin->checkers))
+		return kr_err_set(err, KR_BAD,
+			"the plug-in has no modules: `formats`, `passes`, `backends` and `checkers` are "
+			"empty");
 	for (const struct kr_format *const *f = plugin->formats; f && *f && !status; f++)
 		status = join_format(p, *f, err);
 	for (const struct kr_pass *const *x = plugin->passes; x && *x && !status; x++)

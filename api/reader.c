@@ -15,7 +15,8 @@ enum kr_status krait_source_rest(struct kr_source *source, char **text, size_t *
 }
 void krait_fail_at(struct kr_err *err, const char *path, uint32_t line) { kr_err_at(err, path, line, 0); }
 
-enum kr_status krait_read_into(struct kr_ctx *ctx, struct kr_history *h, krait_builder **out, struct kr_err *err)
+enum kr_status krait_read_into(struct kr_ctx *ctx, struct kr_history *h, krait_builder **out,
+	struct kr_err *err)
 {
 	struct kr_mem mem = ctx->mem; /* accounts apart: the block is small */
 

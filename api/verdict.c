@@ -1,4 +1,5 @@
-/* Verdicts of the C API. A verdict owns its proof and its texts, which are made when it is, so that asking for them cannot fail, and does not need its history. */
+/* Verdicts of the C API. A verdict owns its proof and its texts, which are made when it is, so that asking
+ * for them cannot fail, and does not need its history. */
 #include "api/handle.h"
 
 #include <stdio.h>
@@ -9,7 +10,8 @@
 #include "report/report.h"
 
 struct krait_verdict {
-	struct kr_mem mem; /* of this block and the rest; without a limit, so that they can be made after one was hit */
+	/* of this block and the rest; without a limit, so that they can be made after one was hit */
+	struct kr_mem mem;
 	const struct kr_level *level;
 	enum kr_order order;
 	enum kr_outcome outcome;
@@ -48,7 +50,8 @@ static enum kr_status keep_keys(krait_verdict *v, const struct kr_history *h)
 }
 
 /* The proof, on its own. */
-static enum kr_status keep_proof(krait_verdict *v, const struct kr_history *h, const struct kr_certificate *found)
+static enum kr_status keep_proof(krait_verdict *v, const struct kr_history *h,
+	const struct kr_certificate *found)
 {
 	enum kr_status status = kr_certificate_copy(&v->mem, found, &v->certificate);
 	bool one = found->kind == KR_CERT_ANOMALY || found->kind == KR_CERT_REPLAY;
@@ -89,18 +92,23 @@ static enum kr_status write_texts(krait_verdict *v, krait_history *h, const stru
 	return v->explanation.failed || v->json.failed || v->witness.failed ? KR_NOMEM : KR_OK;
 }
 
-static void log_verdict(const struct krait_options *options, const krait_history *h, const struct kr_verdict *found)
+static void log_verdict(const struct krait_options *options, const krait_history *h,
+	const struct kr_verdict *found)
 {
-	static const char *const changes[] = {[KR_UNCHANGED] = "nothing new", [KR_CHANGED] = "changed", [KR_CONFLICT] = "conflict"};
+	static const char *const changes[] =
+		{[KR_UNCHANGED] = "nothing new", [KR_CHANGED] = "changed", [KR_CONFLICT] = "conflict"};
 
 	for (uint32_t i = 0; i < found->passes.n; i++)
-		kr_call_log(options, "%s: %s: pass %s: %s, %.3f s", h->path, found->level->id, found->passes.at[i].pass->name,
-			changes[found->passes.at[i].change], found->passes.at[i].seconds);
-	kr_call_log(options, "%s: %s, order %s: %s by %s, %.3f s, of them verified in %.3f s", h->path, found->level->id, kr_order_name(found->order),
-		kr_report_verdict(found->outcome), found->backend ? found->backend : "passes", found->seconds, found->verify_seconds);
+		kr_call_log(options, "%s: %s: pass %s: %s, %.3f s", h->path, found->level->id,
+			found->passes.at[i].pass->name, changes[found->passes.at[i].change],
+			found->passes.at[i].seconds);
+	kr_call_log(options, "%s: %s, order %s: %s by %s, %.3f s, of them verified in %.3f s", h->path,
+		found->level->id, kr_order_name(found->order), kr_report_verdict(found->outcome),
+		found->backend ? found->backend : "passes", found->seconds, found->verify_seconds);
 }
 
-static enum kr_status check(krait_verdict *v, krait_history *h, const struct krait_options *options, struct kr_err *err)
+static enum kr_status check(krait_verdict *v, krait_history *h, const struct krait_options *options,
+	struct kr_err *err)
 {
 	struct kr_decision asked = {.options = {.level = v->level, .order = v->order}};
 	const struct kr_verdict *found = &asked.verdict;
@@ -152,13 +160,15 @@ static enum kr_status unknown_level(const struct kr_modules *more, const char *n
 	char near[128];
 
 	if (kr_level_meanings(name))
-		return kr_err_set(err, KR_BAD, "level '%.80s' has several meanings: %s", name, kr_level_meanings(name));
+		return kr_err_set(err, KR_BAD, "level '%.80s' has several meanings: %s", name,
+			kr_level_meanings(name));
 	kr_level_guess(more, &guess);
-	return kr_err_set(err, KR_BAD, "unknown level '%.80s'%s", name, kr_guess_text(&guess, "krait levels", near));
+	return kr_err_set(err, KR_BAD, "unknown level '%.80s'%s", name,
+		kr_guess_text(&guess, "krait levels", near));
 }
 
-enum krait_status krait_check(krait_history *history, const char *level, const char *order, const struct krait_options *options, krait_verdict **out,
-	struct krait_error *error)
+enum krait_status krait_check(krait_history *history, const char *level, const char *order,
+	const struct krait_options *options, krait_verdict **out, struct krait_error *error)
 {
 	krait_verdict *v = new_verdict(history);
 	enum kr_status status = v ? KR_OK : KR_NOMEM;
@@ -167,11 +177,13 @@ enum krait_status krait_check(krait_history *history, const char *level, const c
 	kr_public_begin(error);
 	kr_err_init(&err);
 	if (!status) {
-		v->level = kr_level_meanings(level) ? NULL : kr_level_find(history->ctx.modules, level, &v->order);
+		v->level = kr_level_meanings(level) ? NULL
+						    : kr_level_find(history->ctx.modules, level, &v->order);
 		if (!v->level)
 			status = unknown_level(history->ctx.modules, level, &err);
 		else if (order && !kr_order_parse(order, &v->order))
-			status = kr_err_set(&err, KR_BAD, "unknown order '%.80s', expected none, session or realtime", order);
+			status = kr_err_set(&err, KR_BAD,
+				"unknown order '%.80s', expected none, session or realtime", order);
 	}
 	if (!status)
 		status = check(v, history, options, &err);
@@ -211,11 +223,23 @@ enum krait_outcome krait_verdict_outcome(const krait_verdict *verdict)
 
 const char *krait_verdict_level(const krait_verdict *verdict) { return verdict->level->id; }
 const char *krait_verdict_order(const krait_verdict *verdict) { return kr_order_name(verdict->order); }
-const char *krait_verdict_anomaly(const krait_verdict *verdict) { return verdict->outcome == KR_VIOLATED ? verdict->anomaly : NULL; }
-const char *krait_verdict_reason(const krait_verdict *verdict) { return verdict->outcome == KR_UNDECIDED ? verdict->reason : NULL; }
-const char *krait_verdict_explanation(const krait_verdict *verdict) { return kr_str_text(&verdict->explanation); }
+const char *krait_verdict_anomaly(const krait_verdict *verdict)
+{
+	return verdict->outcome == KR_VIOLATED ? verdict->anomaly : NULL;
+}
+const char *krait_verdict_reason(const krait_verdict *verdict)
+{
+	return verdict->outcome == KR_UNDECIDED ? verdict->reason : NULL;
+}
+const char *krait_verdict_explanation(const krait_verdict *verdict)
+{
+	return kr_str_text(&verdict->explanation);
+}
 const char *krait_verdict_json(const krait_verdict *verdict) { return kr_str_text(&verdict->json); }
-const char *krait_verdict_witness(const krait_verdict *verdict) { return verdict->outcome == KR_UNDECIDED ? NULL : kr_str_text(&verdict->witness); }
+const char *krait_verdict_witness(const krait_verdict *verdict)
+{
+	return verdict->outcome == KR_UNDECIDED ? NULL : kr_str_text(&verdict->witness);
+}
 double krait_verdict_seconds(const krait_verdict *verdict) { return verdict->seconds; }
 
 /* ---- the proof ---- */
@@ -267,7 +291,9 @@ bool krait_verdict_edge(const krait_verdict *verdict, uint32_t c, uint32_t i, st
 		.kind = kr_edge_name((enum kr_edge_kind)e->kind),
 		.from = e->from.i,
 		.to = e->to.i,
-		.key = verdict->key_at.at[at] == SIZE_MAX ? NULL : kr_str_text(&verdict->keys) + verdict->key_at.at[at],
+		.key = verdict->key_at.at[at] == SIZE_MAX
+			? NULL
+			: kr_str_text(&verdict->keys) + verdict->key_at.at[at],
 		.operation = e->op,
 		.source = e->source.i,
 		.predicate = e->predicate,

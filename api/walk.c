@@ -1,4 +1,5 @@
-/* Reading a history: everything that a reader or a builder put into it, in the structs that build one. Arrays are made anew by each call, in scratch memory of the history. */
+/* Reading a history: everything that a reader or a builder put into it, in the structs that build one. Arrays
+ * are made anew by each call, in scratch memory of the history. */
 #include "api/handle.h"
 #include "krait/build.h"
 
@@ -12,21 +13,27 @@ static struct krait_value give(const struct kr_history *h, kr_value v)
 	case KR_VALUE_TRUE: return (struct krait_value){.type = KRAIT_BOOLEAN, .integer = 1};
 	case KR_VALUE_INT: return (struct krait_value){.type = KRAIT_INTEGER, .integer = e->integer};
 	case KR_VALUE_REAL: return (struct krait_value){.type = KRAIT_REAL, .real = e->real};
-	case KR_VALUE_STRING: return (struct krait_value){.type = KRAIT_STRING, .text = e->text, .length = e->length};
+	case KR_VALUE_STRING:
+		return (struct krait_value){.type = KRAIT_STRING, .text = e->text, .length = e->length};
 	case KR_VALUE_ARRAY:
-	case KR_VALUE_OBJECT: return (struct krait_value){.type = KRAIT_JSON, .text = e->text, .length = e->length};
+	case KR_VALUE_OBJECT:
+		return (struct krait_value){.type = KRAIT_JSON, .text = e->text, .length = e->length};
 	}
 	return (struct krait_value){.type = KRAIT_ABSENT};
 }
 
-static struct krait_value give_key(const struct kr_history *h, kr_key k) { return give(h, h->keys.at[k.i].name); }
+static struct krait_value give_key(const struct kr_history *h, kr_key k)
+{
+	return give(h, h->keys.at[k.i].name);
+}
 
 static enum krait_status none(const char *what, uint32_t asked, uint32_t count, struct krait_error *error)
 {
 	struct kr_err err;
 
 	kr_err_init(&err);
-	kr_err_set(&err, KR_BAD, "found %s %u asked for, expected one of %u, from 0", what, (unsigned)asked, (unsigned)count);
+	kr_err_set(&err, KR_BAD, "found %s %u asked for, expected one of %u, from 0", what, (unsigned)asked,
+		(unsigned)count);
 	return kr_public_fail(&err, KR_BAD, error);
 }
 
@@ -40,11 +47,15 @@ static enum krait_status no_memory(struct krait_error *error)
 
 /* ---- the whole ---- */
 
-const char *krait_history_format(const krait_history *h) { return h->history.format ? h->history.format : "native"; }
+const char *krait_history_format(const krait_history *h)
+{
+	return h->history.format ? h->history.format : "native";
+}
 uint32_t krait_history_keys(const krait_history *h) { return h->history.keys.n; }
 uint32_t krait_history_version_orders(const krait_history *h) { return h->history.version_orders.n; }
 
-enum krait_status krait_history_header(krait_history *handle, struct krait_header *out, struct krait_error *error)
+enum krait_status krait_history_header(krait_history *handle, struct krait_header *out,
+	struct krait_error *error)
 {
 	const struct kr_history *h = &handle->history;
 
@@ -67,19 +78,21 @@ enum krait_status krait_history_header(krait_history *handle, struct krait_heade
 	return KRAIT_OK;
 }
 
-enum krait_status krait_history_key(const krait_history *handle, uint32_t key, struct krait_key *out, struct krait_error *error)
+enum krait_status krait_history_key(const krait_history *handle, uint32_t key, struct krait_key *out,
+	struct krait_error *error)
 {
 	const struct kr_history *h = &handle->history;
 
 	kr_public_begin(error);
 	if (key >= h->keys.n)
 		return none("key", key, h->keys.n, error);
-	*out = (struct krait_key){give_key(h, (kr_key){key}), give(h, h->keys.at[key].initial), (enum krait_key_kind)h->keys.at[key].kind,
-		h->keys.at[key].declared};
+	*out = (struct krait_key){give_key(h, (kr_key){key}), give(h, h->keys.at[key].initial),
+		(enum krait_key_kind)h->keys.at[key].kind, h->keys.at[key].declared};
 	return KRAIT_OK;
 }
 
-enum krait_status krait_history_version_order(krait_history *handle, uint32_t i, struct krait_version_order *out, struct krait_error *error)
+enum krait_status krait_history_version_order(krait_history *handle, uint32_t i,
+	struct krait_version_order *out, struct krait_error *error)
 {
 	const struct kr_history *h = &handle->history;
 	const struct kr_version_order *order;
@@ -90,16 +103,18 @@ enum krait_status krait_history_version_order(krait_history *handle, uint32_t i,
 	order = &h->version_orders.at[i];
 	kr_vec_clear(&handle->walk.values);
 	for (uint32_t w = 0; w < order->writer_count; w++)
-		if (!kr_vec_push(&handle->self, &handle->walk.values, give(h, h->txns.at[h->order_writers.at[order->writer_first + w].i].id)))
+		if (!kr_vec_push(&handle->self, &handle->walk.values,
+			    give(h, h->txns.at[h->order_writers.at[order->writer_first + w].i].id)))
 			return no_memory(error);
-	*out = (struct krait_version_order){give_key(h, order->key), handle->walk.values.at, handle->walk.values.n};
+	*out = (struct krait_version_order){give_key(h, order->key), handle->walk.values.at,
+		handle->walk.values.n};
 	return KRAIT_OK;
 }
 
 /* ---- transactions ---- */
 
-enum krait_status krait_history_transaction(const krait_history *handle, uint32_t t, struct krait_transaction *out, uint32_t *operations,
-	struct krait_error *error)
+enum krait_status krait_history_transaction(const krait_history *handle, uint32_t t,
+	struct krait_transaction *out, uint32_t *operations, struct krait_error *error)
 {
 	const struct kr_history *h = &handle->history;
 
@@ -147,7 +162,8 @@ static bool give_rows(krait_history *handle, const struct kr_scan *scan, struct 
 	for (uint32_t r = 0; r < scan->row_count; r++) {
 		const struct kr_row *row = &h->rows.at[scan->row_first + r];
 
-		if (!kr_vec_push(&handle->self, &handle->walk.rows, ((struct krait_row){give_key(h, row->key), give(h, row->value)})))
+		if (!kr_vec_push(&handle->self, &handle->walk.rows,
+			    ((struct krait_row){give_key(h, row->key), give(h, row->value)})))
 			return false;
 	}
 	out->rows = handle->walk.rows.at;
@@ -195,7 +211,8 @@ static bool give_attributes(krait_history *handle, const struct kr_attr *attr, s
 	for (uint32_t s = 0; s < attr->seen_count; s++) {
 		const struct kr_seen *seen = &h->seen.at[attr->seen_first + s];
 
-		if (!kr_vec_push(&handle->self, &handle->walk.seen, ((struct krait_seen){give_key(h, seen->key), give(h, seen->writer)})))
+		if (!kr_vec_push(&handle->self, &handle->walk.seen,
+			    ((struct krait_seen){give_key(h, seen->key), give(h, seen->writer)})))
 			return false;
 	}
 	out->seen = handle->walk.seen.at;
@@ -204,7 +221,8 @@ static bool give_attributes(krait_history *handle, const struct kr_attr *attr, s
 }
 
 /* The arguments of an operation on one key. */
-static void give_arguments(const struct kr_history *h, const struct kr_operation *op, struct krait_operation *out)
+static void give_arguments(const struct kr_history *h, const struct kr_operation *op,
+	struct krait_operation *out)
 {
 	bool known = op->flags & KR_OPF_KNOWN;
 
@@ -247,7 +265,8 @@ static bool give_scan(krait_history *handle, const struct kr_operation *op, stru
 	return give_conditions(handle, scan, out) && give_rows(handle, scan, out);
 }
 
-enum krait_status krait_history_operation(krait_history *handle, uint32_t t, uint32_t i, struct krait_operation *out, struct krait_error *error)
+enum krait_status krait_history_operation(krait_history *handle, uint32_t t, uint32_t i,
+	struct krait_operation *out, struct krait_error *error)
 {
 	const struct kr_history *h = &handle->history;
 
@@ -259,7 +278,8 @@ enum krait_status krait_history_operation(krait_history *handle, uint32_t t, uin
 
 	struct kr_walk at = kr_walk_at(h, (kr_txn){t}, i);
 	const struct kr_operation *op = at.op;
-	struct krait_operation made = {.kind = op ? (enum krait_operation_kind)op->kind : KRAIT_UNDO, .undone = op ? 0 : at.struck->undo};
+	struct krait_operation made = {.kind = op ? (enum krait_operation_kind)op->kind : KRAIT_UNDO,
+		.undone = op ? 0 : at.struck->undo};
 
 	if (op && op->scan == KR_NONE)
 		give_arguments(h, op, &made);

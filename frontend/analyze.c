@@ -1,9 +1,11 @@
 /* Semantic analysis: from a history to its ASG and to the anomalies that no world can explain.
  *
- * Needs a finished history. Gives, per key, one version per transaction that wrote it and may have taken effect; per external observation the set of
- * versions that it may have seen; per transaction whether it took effect, as far as the trace tells; and the known order of versions. Definitions and
- * arguments: docs/asg.md. Each step is in a file of its own (analyze_work.h). Linear in the operations, but for sorting each key's observations.
- * Everything but growing keys has its meaning here; those are the business of analyze_grow.c. */
+ * Needs a finished history. Gives, per key, one version per transaction that wrote it and may have taken
+ * effect; per external observation the set of versions that it may have seen; per transaction whether it took
+ * effect, as far as the trace tells; and the known order of versions. Definitions and arguments: docs/asg.md.
+ * Each step is in a file of its own (analyze_work.h). Linear in the operations, but for sorting each key's
+ * observations. Everything but growing keys has its meaning here; those are the business of
+ * analyze_grow.c. */
 #include "frontend/analyze_work.h"
 
 #include <inttypes.h>
@@ -14,7 +16,8 @@
 struct names {
 	const struct kr_history *h;
 	const kr_value *value;
-	const int64_t *numbers; /* that the trace does not have, but a counter turned out to start with; by id, from h->values.n on */
+	/* that the trace does not have, but a counter turned out to start with; by id, from h->values.n on */
+	const int64_t *numbers;
 	uint32_t count;
 	const struct kr_asg_part *parts;
 };
@@ -26,7 +29,10 @@ static void name_txn(const void *data, kr_txn t, struct kr_str *out)
 	kr_history_print_name(h, h->txns.at[t.i].id, out);
 }
 
-static kr_key whole_key(const struct names *names, kr_key k) { return k.i < names->h->keys.n ? k : names->parts[k.i - names->h->keys.n].of; }
+static kr_key whole_key(const struct names *names, kr_key k)
+{
+	return k.i < names->h->keys.n ? k : names->parts[k.i - names->h->keys.n].of;
+}
 
 static void name_key(const void *data, kr_key k, struct kr_str *out)
 {
@@ -86,7 +92,8 @@ enum kr_status kr_analyze_refuse(const struct kr_work *w, kr_txn t, uint32_t op,
 	const char *file = txn->file < w->h->files.n ? w->h->files.at[txn->file] : NULL;
 	char name[80];
 
-	kr_err_set(w->err, KR_UNSUPPORTED, "operation %u of %s: %s is not supported yet", op, kr_history_brief(w->h, txn->id, name, sizeof name), what);
+	kr_err_set(w->err, KR_UNSUPPORTED, "operation %u of %s: %s is not supported yet", op,
+		kr_history_brief(w->h, txn->id, name, sizeof name), what);
 	kr_err_at(w->err, file, txn->line, 0);
 	return KR_UNSUPPORTED;
 }
@@ -96,16 +103,19 @@ void kr_analyze_leave_out(struct kr_work *w, kr_txn t, uint32_t op, const char *
 	char name[40];
 
 	if (!w->out->left_out[0])
-		(void)snprintf(w->out->left_out, sizeof w->out->left_out, "%s is not decided (operation %u of %s)", what, op,
+		(void)snprintf(w->out->left_out, sizeof w->out->left_out,
+			"%s is not decided (operation %u of %s)", what, op,
 			kr_history_brief(w->h, w->h->txns.at[t.i].id, name, sizeof name));
 }
 
 static enum kr_status check_size(const struct kr_work *w)
 {
 	if (w->h->values.n >= KR_TEST_ARGUMENTS)
-		return kr_err_set(w->err, KR_UNSUPPORTED, "found %u different values, expected fewer than %u", w->h->values.n, KR_TEST_ARGUMENTS);
+		return kr_err_set(w->err, KR_UNSUPPORTED, "found %u different values, expected fewer than %u",
+			w->h->values.n, KR_TEST_ARGUMENTS);
 	if (w->h->txns.n >= KR_TEST_ARGUMENTS - 1)
-		return kr_err_set(w->err, KR_UNSUPPORTED, "found %u transactions, expected fewer than %u", w->h->txns.n, KR_TEST_ARGUMENTS - 1);
+		return kr_err_set(w->err, KR_UNSUPPORTED, "found %u transactions, expected fewer than %u",
+			w->h->txns.n, KR_TEST_ARGUMENTS - 1);
 	return KR_OK;
 }
 
@@ -157,12 +167,14 @@ static enum kr_status analyze(struct kr_ctx *ctx, const struct kr_history *h, bo
 	return status;
 }
 
-enum kr_status kr_analyze(struct kr_ctx *ctx, const struct kr_history *h, struct kr_analysis *out, struct kr_err *err)
+enum kr_status kr_analyze(struct kr_ctx *ctx, const struct kr_history *h, struct kr_analysis *out,
+	struct kr_err *err)
 {
 	return analyze(ctx, h, true, false, out, err);
 }
 
-enum kr_status kr_analyze_sums(struct kr_ctx *ctx, const struct kr_history *h, struct kr_analysis *out, struct kr_err *err)
+enum kr_status kr_analyze_sums(struct kr_ctx *ctx, const struct kr_history *h, struct kr_analysis *out,
+	struct kr_err *err)
 {
 	return analyze(ctx, h, false, false, out, err);
 }

@@ -24,7 +24,8 @@ struct kr_analysis {
 	char left_out[160];                  /* "": nothing; else what is missing in the ASG, which then has more worlds than the trace: what refutes them all refutes the trace, but a world may be none */
 };
 
-/* On success the caller owns *out (kr_analysis_done). KR_UNSUPPORTED: an operation whose meaning this version does not have; err names it with file and line.
+/* On success the caller owns *out (kr_analysis_done). KR_UNSUPPORTED: an operation whose meaning this version
+ * does not have; err names it with file and line.
  *
  * Increments add to the version before their own, and who is shown what his came to has seen some version of the counter. kr_analyze takes it for the one before his own, so that the number shown is what he left: that
  * is so in every world without lost updates, and its worlds with lost updates are none. kr_analyze_sums does without, which costs more: parts times reads. Where that is very much, both leave something out of growing

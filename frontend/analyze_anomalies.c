@@ -1,8 +1,11 @@
-/* Non-cyclic anomalies of committed transactions: internal inconsistencies, and observations that have no candidate left, named by who did write the value.
+/* Non-cyclic anomalies of committed transactions: internal inconsistencies, and observations that have no
+ * candidate left, named by who did write the value.
  *
- * A value that a transaction in T wrote, but not last, makes it an intermediate read; else one that only transactions without effect wrote an aborted read;
- * else one that the observer itself wrote later a future read; else it is a garbage read. Who wrote what is collected in one pass over the operations,
- * and only when somebody asks. "Anything but a value" is explained by either of two writes of different values to the key. Linear. */
+ * A value that a transaction in T wrote, but not last, makes it an intermediate read; else one that only
+ * transactions without effect wrote an aborted read; else one that the observer itself wrote later a future
+ * read; else it is a garbage read. Who wrote what is collected in one pass over the operations, and only when
+ * somebody asks. "Anything but a value" is explained by either of two writes of different values to the key.
+ * Linear. */
 #include "frontend/analyze_work.h"
 
 #include <string.h>
@@ -11,10 +14,12 @@
 
 /* ---- who wrote what ---- */
 
-/* Whether t's write, intermediate or last, can be no version because t took no effect. An intermediate write is one whether t did or not. */
+/* Whether t's write, intermediate or last, can be no version because t took no effect. An intermediate write
+ * is one whether t did or not. */
 static bool is_aborted(const struct kr_work *w, kr_txn t, bool intermediate)
 {
-	return w->h->txns.at[t.i].status == KR_ABORTED || (!intermediate && w->asg->txns[t.i].presence == KR_ABSENT_TXN);
+	return w->h->txns.at[t.i].status == KR_ABORTED ||
+		(!intermediate && w->asg->txns[t.i].presence == KR_ABSENT_TXN);
 }
 
 static void add_source(struct kr_work *w, kr_txn t, uint32_t set, bool intermediate)
@@ -54,7 +59,8 @@ static enum kr_status add_to_sets(struct kr_work *w, kr_txn t, struct kr_row wri
 
 	if (set != KR_NONE)
 		add_source(w, t, set, intermediate);
-	set = w->any_source && !intermediate ? kr_analyze_find_set(w, k, kr_test(KR_TEST_SOURCE, t.i)) : KR_NONE;
+	set = w->any_source && !intermediate ? kr_analyze_find_set(w, k, kr_test(KR_TEST_SOURCE, t.i))
+					     : KR_NONE;
 	if (set != KR_NONE)
 		add_source(w, t, set, false);
 	for (uint32_t s = kr_analyze_other_sets(w, k); s < w->key_sets[k.i + 1]; s++) {
@@ -119,9 +125,11 @@ enum kr_status kr_analyze_sources(struct kr_work *w)
 bool kr_analyze_written(const struct kr_work *w, uint32_t set)
 {
 	const struct kr_asg_set *s = &w->asg->sets[set];
-	bool by_version = s->count > 0 && w->asg->versions[w->asg->members[s->first + s->count - 1].i].writer.i != KR_NONE;
+	bool by_version = s->count > 0 &&
+		w->asg->versions[w->asg->members[s->first + s->count - 1].i].writer.i != KR_NONE;
 
-	return by_version || w->sources[set].aborted.i != KR_NONE || w->sources[set].intermediate[0].i != KR_NONE;
+	return by_version || w->sources[set].aborted.i != KR_NONE ||
+		w->sources[set].intermediate[0].i != KR_NONE;
 }
 
 /* ---- naming ---- */
@@ -133,7 +141,8 @@ static void name_test(const struct kr_work *w, const struct kr_observation *o, s
 	const struct kr_sources *sources = &w->sources[o->set];
 	kr_txn intermediate = other_than(sources->intermediate, o->txn);
 	kr_version own = kr_asg_version_of(w->asg, o->txn, o->key);
-	bool is_own = (own.i != KR_NONE && kr_analyze_holds(w, o->set, own.i)) || sources->intermediate[0].i != KR_NONE;
+	bool is_own = (own.i != KR_NONE && kr_analyze_holds(w, o->set, own.i)) ||
+		sources->intermediate[0].i != KR_NONE;
 
 	if (intermediate.i != KR_NONE) {
 		out->kind = KR_INTERMEDIATE_READ;
@@ -160,7 +169,8 @@ static void name_complement(const struct kr_work *w, const struct kr_observation
 			out->kind = KR_FUTURE_READ;
 			continue;
 		}
-		out->kind = is_aborted(w, t, traces->at[i].intermediate) ? KR_ABORTED_READ : KR_INTERMEDIATE_READ;
+		out->kind =
+			is_aborted(w, t, traces->at[i].intermediate) ? KR_ABORTED_READ : KR_INTERMEDIATE_READ;
 		out->other = t;
 		return;
 	}
@@ -168,7 +178,8 @@ static void name_complement(const struct kr_work *w, const struct kr_observation
 
 /* ---- the list ---- */
 
-/* A full list makes room for the first anomaly of a kind, so that every kind there is shows: the last one of a kind that has several goes. */
+/* A full list makes room for the first anomaly of a kind, so that every kind there is shows: the last one of
+ * a kind that has several goes. */
 static bool make_room(struct kr_analysis *out, enum kr_anomaly_kind kind)
 {
 	uint32_t count[KR_ANOMALY_KINDS] = {0};
@@ -180,7 +191,8 @@ static bool make_room(struct kr_analysis *out, enum kr_anomaly_kind kind)
 	for (uint32_t i = out->anomalies.n; i-- > 0;) {
 		if (count[out->anomalies.at[i].kind] == 1)
 			continue;
-		memmove(out->anomalies.at + i, out->anomalies.at + i + 1, (out->anomalies.n - i - 1) * sizeof *out->anomalies.at);
+		memmove(out->anomalies.at + i, out->anomalies.at + i + 1,
+			(out->anomalies.n - i - 1) * sizeof *out->anomalies.at);
 		out->anomalies.n--;
 		return true;
 	}
@@ -213,7 +225,10 @@ static enum kr_status add_unexplained(struct kr_work *w, struct kr_observation *
 
 /* ---- what was found before ---- */
 
-static bool is_before(const struct kr_found *a, const struct kr_found *b) { return a->txn.i < b->txn.i || (a->txn.i == b->txn.i && a->op < b->op); }
+static bool is_before(const struct kr_found *a, const struct kr_found *b)
+{
+	return a->txn.i < b->txn.i || (a->txn.i == b->txn.i && a->op < b->op);
+}
 
 /* Into file order, if they are not. A merge sort; those of one operation stay as they are. */
 static enum kr_status sort_found(struct kr_work *w)
@@ -230,11 +245,14 @@ static enum kr_status sort_found(struct kr_work *w)
 		return KR_NOMEM;
 	for (uint64_t width = 1; width < n; width *= 2) {
 		for (uint64_t at = 0; at < n; at += 2 * width) {
-			uint64_t middle = at + width < n ? at + width : n, end = middle + width < n ? middle + width : n;
+			uint64_t middle = at + width < n ? at + width : n,
+				 end = middle + width < n ? middle + width : n;
 			uint64_t i = at, j = middle;
 
 			for (uint64_t o = at; o < end; o++)
-				to[o] = i < middle && (j >= end || !is_before(&from[j], &from[i])) ? from[i++] : from[j++];
+				to[o] = i < middle && (j >= end || !is_before(&from[j], &from[i]))
+					? from[i++]
+					: from[j++];
 			KR_TRY(kr_ctx_tick(w->ctx));
 		}
 		memcpy(from, to, n * sizeof *from);
@@ -290,11 +308,13 @@ static bool is_listed(const struct kr_work *w, const struct kr_found *found)
 	return false;
 }
 
-/* A value that its reader cannot have seen, since it wrote the key itself, or names another version, and that nobody wrote is garbage, too. */
+/* A value that its reader cannot have seen, since it wrote the key itself, or names another version, and that
+ * nobody wrote is garbage, too. */
 static bool is_garbage(const struct kr_work *w, const struct kr_found *found)
 {
 	const struct kr_operation *op = &w->h->ops.at[kr_history_op(w->h, found->txn, found->op).i];
-	bool of_values = w->h->keys.at[found->key.i].kind <= KR_KIND_REGISTER && found->kind >= KR_INTERNAL_INCONSISTENCY;
+	bool of_values = w->h->keys.at[found->key.i].kind <= KR_KIND_REGISTER &&
+		found->kind >= KR_INTERNAL_INCONSISTENCY;
 
 	if (!of_values || w->out->anomalies.n >= ANOMALIES_MOST || is_listed(w, found))
 		return false;
@@ -311,9 +331,12 @@ static enum kr_status add_found(struct kr_work *w, uint32_t *at, kr_txn t, uint3
 
 		if (found->txn.i > t.i || (found->txn.i == t.i && found->op >= before_op))
 			break;
-		KR_TRY(add_anomaly(w, (struct kr_anomaly){found->kind, found->txn, found->op, found->key, found->other}));
+		KR_TRY(add_anomaly(w,
+			(struct kr_anomaly){found->kind, found->txn, found->op, found->key, found->other}));
 		if (is_garbage(w, found))
-			KR_TRY(add_anomaly(w, (struct kr_anomaly){KR_GARBAGE_READ, found->txn, found->op, found->key, found->other}));
+			KR_TRY(add_anomaly(w,
+				(struct kr_anomaly){KR_GARBAGE_READ, found->txn, found->op, found->key,
+					found->other}));
 	}
 	return KR_OK;
 }

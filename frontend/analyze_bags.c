@@ -1,8 +1,11 @@
 /* Sets: a read shows of each element whether it was there.
  *
- * Each element that anybody may have added is a part of the key, a register of its own: there or not, written by those who add it (there) and by those who delete the set (not there, unless they add it again).
- * A read observes every part; what the reader has added itself tells nothing. Absent is the same as empty, and whether it was is observed of the whole key, whose versions are present or absent.
- * Parts and whole keys have the versions of the same transactions, so a world's order of the one can be that of the other (asg.h). Linear in the writes and, per read, in the elements of its key. */
+ * Each element that anybody may have added is a part of the key, a register of its own: there or not, written
+ * by those who add it (there) and by those who delete the set (not there, unless they add it again). A read
+ * observes every part; what the reader has added itself tells nothing. Absent is the same as empty, and
+ * whether it was is observed of the whole key, whose versions are present or absent. Parts and whole keys
+ * have the versions of the same transactions, so a world's order of the one can be that of the other (asg.h).
+ * Linear in the writes and, per read, in the elements of its key. */
 #include "frontend/analyze_grow.h"
 
 #define THERE KR_GROW_PRESENT
@@ -17,14 +20,15 @@ static bool adds(const struct kr_grow *g, uint32_t from, uint32_t end, uint32_t 
 	return false;
 }
 
-/* Versions of one part. With deletes every run of the key is looked at; else the list of the element's adders would do, which is not kept: sets whose elements are
- * added once have short ways here. */
+/* Versions of one part. With deletes every run of the key is looked at; else the list of the element's adders
+ * would do, which is not kept: sets whose elements are added once have short ways here. */
 static enum kr_status make_versions(struct kr_grow *g, const struct kr_grow_element *e, bool deletes)
 {
 	uint32_t begin = deletes || e->write == KR_NONE ? g->write_first[e->key.i] : e->write, end, since;
 	bool alone = !deletes && !e->twice;
 
-	for (uint32_t i = begin; i < g->write_first[e->key.i + 1] && (e->write != KR_NONE || deletes); i = end) {
+	for (uint32_t i = begin; i < g->write_first[e->key.i + 1] && (e->write != KR_NONE || deletes);
+		i = end) {
 		kr_txn t = g->writes[i].txn;
 
 		KR_TRY(kr_ctx_tick(g->w->ctx));
@@ -56,16 +60,21 @@ static bool prepare_whole(struct kr_grow *g, kr_key k)
 		if (kr_grow_aborted(g, g->writes[i].txn))
 			continue;
 		deletes |= kr_grow_since(g, i, end, &since);
-		g->w->value[kr_grow_version(g, k, g->writes[i].txn)].i = since < end ? KR_GROW_PRESENT : KR_ABSENT.i;
+		g->w->value[kr_grow_version(g, k, g->writes[i].txn)].i =
+			since < end ? KR_GROW_PRESENT : KR_ABSENT.i;
 	}
 	return deletes;
 }
 
-bool kr_bags_unwritten(const struct kr_grow *g, kr_key k) { return g->w->h->initial == KR_INITIAL_UNWRITTEN && kr_grow_kind(g, k) == KR_KIND_SET; }
+bool kr_bags_unwritten(const struct kr_grow *g, kr_key k)
+{
+	return g->w->h->initial == KR_INITIAL_UNWRITTEN && kr_grow_kind(g, k) == KR_KIND_SET;
+}
 
 enum kr_status kr_bags_prepare(struct kr_grow *g, kr_key k)
 {
-	bool deletes = prepare_whole(g, k), open = g->w->asg->keys[k.i].open_initial && !kr_bags_unwritten(g, k);
+	bool deletes = prepare_whole(g, k),
+	     open = g->w->asg->keys[k.i].open_initial && !kr_bags_unwritten(g, k);
 
 	for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++) {
 		struct kr_grow_element *e = &g->elements.at[i];
@@ -107,13 +116,15 @@ static enum kr_anomaly_kind mark_shown(struct kr_grow *g, kr_key k, struct kr_it
 	return strange ? KR_GARBAGE_READ : KR_ANOMALY_KINDS;
 }
 
-/* A transaction's additions are seen all or not at all: one that shows only some of them, which nobody else can have added or taken away. */
+/* A transaction's additions are seen all or not at all: one that shows only some of them, which nobody else
+ * can have added or taken away. */
 static kr_txn half_seen(const struct kr_grow *g, kr_key k, struct kr_items list, kr_txn reader)
 {
 	for (uint32_t i = 0; i < list.n; i++) {
 		const struct kr_grow_element *e = kr_grow_find(g, k, list.at[i].i);
 
-		if (e->mark != g->marks || e->twice || e->initial || e->write == KR_NONE || g->writes[e->write].txn.i == reader.i)
+		if (e->mark != g->marks || e->twice || e->initial || e->write == KR_NONE ||
+			g->writes[e->write].txn.i == reader.i)
 			continue;
 		for (uint32_t x = e->write, end = kr_grow_run(g, k, x); x < end; x++)
 			if (kr_grow_find(g, k, g->writes[x].element)->mark != g->marks)
@@ -147,7 +158,8 @@ static enum kr_status see_elements(struct kr_replay *r, kr_key k, struct kr_want
 	bool first = own->how == KR_KEEP, open = r->w->asg->keys[k.i].open_initial, done;
 
 	if (kind == KR_GARBAGE_READ && open) { /* it may have been there at first */
-		kr_analyze_leave_out(r->w, r->txn, r->op, "an element that nobody added, in a set of unknown initial value,");
+		kr_analyze_leave_out(r->w, r->txn, r->op,
+			"an element that nobody added, in a set of unknown initial value,");
 		return first ? see_parts(r, k, &want->less, false) : KR_OK;
 	}
 	if (kind == KR_DUPLICATE_ELEMENT && own->how == KR_SET)
@@ -175,7 +187,8 @@ static enum kr_status see_elements(struct kr_replay *r, kr_key k, struct kr_want
 static enum kr_status see_presence(struct kr_replay *r, kr_key k, enum kr_shown shown)
 {
 	if (shown == KR_SHOWN_FOUND && r->w->asg->keys[k.i].open_initial) {
-		kr_analyze_leave_out(r->w, r->txn, r->op, "a set of unknown initial value that was found, whatever is in it,");
+		kr_analyze_leave_out(r->w, r->txn, r->op,
+			"a set of unknown initial value that was found, whatever is in it,");
 		return KR_OK;
 	}
 	KR_TRY(kr_grow_see_presence(r, k, shown));

@@ -1,9 +1,13 @@
-/* Takes out of the ASG what turned out not to be real: versions of absent transactions, observations of absent transactions and those without a
- * candidate, sets that nobody observes any more, and untold initial versions from the sets that they cannot belong to. What stays keeps its order,
- * so all promises of asg.h hold. In place, linear. */
+/* Takes out of the ASG what turned out not to be real: versions of absent transactions, observations of
+ * absent transactions and those without a candidate, sets that nobody observes any more, and untold initial
+ * versions from the sets that they cannot belong to. What stays keeps its order, so all promises of asg.h
+ * hold. In place, linear. */
 #include "frontend/analyze_work.h"
 
-static bool is_absent(const struct kr_asg *asg, kr_txn t) { return t.i != KR_NONE && asg->txns[t.i].presence == KR_ABSENT_TXN; }
+static bool is_absent(const struct kr_asg *asg, kr_txn t)
+{
+	return t.i != KR_NONE && asg->txns[t.i].presence == KR_ABSENT_TXN;
+}
 
 /* Drops versions; map[old] becomes the new number or KR_NONE. */
 static enum kr_status compact_versions(struct kr_work *w, uint32_t *map)
@@ -116,7 +120,8 @@ static enum kr_status filter_members(struct kr_work *w)
 	return KR_OK;
 }
 
-/* Drops sets that are not used, with their members, and gives versions their new numbers; used[old] becomes the new number of a set. */
+/* Drops sets that are not used, with their members, and gives versions their new numbers; used[old] becomes
+ * the new number of a set. */
 static enum kr_status compact_sets(struct kr_work *w, uint32_t *used, const uint32_t *map)
 {
 	struct kr_asg *asg = w->asg;

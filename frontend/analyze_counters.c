@@ -1,10 +1,14 @@
 /* Counters that are sums.
  *
- * A version is absolute when its transaction deleted the counter, and, where what is shown is what is left (kr_work.installs), when it tells its value: by the result of an increment, or by a read after it;
- * else it is relative, and adds its deltas to the version before it. A counter without relative versions is a register of numbers. With some, each relative version is a part (was it counted?), written by its transaction and overwritten by absolute versions; the base is a
- * part, too, written by these. A read observes all of them, each as it may be, and says what they add up to (kr_asg_sum).
- * Whether the counter was absent is observed of the whole key, whose versions are present or absent. A plain read of 0 may have seen an absent counter.
- * Parts times absolute versions, and reads times parts, in time and memory: counters that many transactions change without a result are costly. */
+ * A version is absolute when its transaction deleted the counter, and, where what is shown is what is left
+ * (kr_work.installs), when it tells its value: by the result of an increment, or by a read after it; else it
+ * is relative, and adds its deltas to the version before it. A counter without relative versions is a
+ * register of numbers. With some, each relative version is a part (was it counted?), written by its
+ * transaction and overwritten by absolute versions; the base is a part, too, written by these. A read
+ * observes all of them, each as it may be, and says what they add up to (kr_asg_sum). Whether the counter was
+ * absent is observed of the whole key, whose versions are present or absent. A plain read of 0 may have seen
+ * an absent counter. Parts times absolute versions, and reads times parts, in time and memory: counters that
+ * many transactions change without a result are costly. */
 #include "frontend/analyze_grow.h"
 
 #define COUNTED KR_GROW_PRESENT
@@ -24,9 +28,15 @@ struct scanning {
 	KR_VEC(kr_key) touched;
 };
 
-static bool is_counter(const struct kr_grow *g, kr_key k) { return kr_analyze_grows(g->w, k) && kr_grow_kind(g, k) == KR_KIND_COUNTER; }
+static bool is_counter(const struct kr_grow *g, kr_key k)
+{
+	return kr_analyze_grows(g->w, k) && kr_grow_kind(g, k) == KR_KIND_COUNTER;
+}
 
-static enum kr_status too_large(const struct kr_grow *g, kr_txn t, uint32_t op) { return kr_analyze_refuse(g->w, t, op, "a counter beyond 64 bits"); }
+static enum kr_status too_large(const struct kr_grow *g, kr_txn t, uint32_t op)
+{
+	return kr_analyze_refuse(g->w, t, op, "a counter beyond 64 bits");
+}
 
 static struct tally *tally_of(struct scanning *s, kr_txn t, kr_key k)
 {
@@ -69,7 +79,8 @@ static void scan_shown(struct scanning *s, kr_txn t, kr_key k, kr_value value)
 	struct tally *x = &s->of[k.i];
 	int64_t number;
 
-	if (!is_counter(s->g, k) || x->turn != t.i + 1 || x->absolute || !kr_analyze_integer(s->g->w, value, &number))
+	if (!is_counter(s->g, k) || x->turn != t.i + 1 || x->absolute ||
+		!kr_analyze_integer(s->g->w, value, &number))
 		return;
 	s->g->w->out->shows_own = true;
 	if (!s->g->w->installs)
@@ -91,7 +102,8 @@ static enum kr_status scan_txn(struct scanning *s, kr_txn t)
 
 		KR_TRY(kr_ctx_tick(s->g->w->ctx));
 		for (uint32_t j = 0; scan && kr_op_is_read(op) && j < scan->row_count; j++)
-			scan_shown(s, t, h->rows.at[scan->row_first + j].key, h->rows.at[scan->row_first + j].value);
+			scan_shown(s, t, h->rows.at[scan->row_first + j].key,
+				h->rows.at[scan->row_first + j].value);
 		if (scan || !is_counter(s->g, op->key))
 			continue;
 		if (view.when == KR_SEEN_BEFORE && !view.other)
@@ -160,15 +172,19 @@ static enum kr_status make_part(struct kr_grow *g, kr_key k, uint32_t counted)
 {
 	const struct kr_asg *asg = g->w->asg;
 	uint32_t first = asg->keys[k.i].first, end = asg->keys[k.i + 1].first;
-	uint32_t label = counted == KR_NONE ? KR_NONE : g->w->h->txns.at[asg->versions[counted].writer.i].id.i;
+	uint32_t label =
+		counted == KR_NONE ? KR_NONE : g->w->h->txns.at[asg->versions[counted].writer.i].id.i;
 	kr_key part;
 
 	KR_TRY(kr_grow_part(g, k, label, KR_ABSENT, &part));
 	if (g->part_versions.n > PART_VERSIONS_MOST)
-		return kr_err_set(g->w->err, KR_UNSUPPORTED, "a counter is changed by too many transactions, some of which do not tell the result");
+		return kr_err_set(g->w->err, KR_UNSUPPORTED,
+			"a counter is changed by too many transactions, some of which do not tell the "
+			"result");
 	for (uint32_t v = first + 1; v < end; v++)
 		if (v == counted || g->absolute[v])
-			KR_TRY(kr_grow_part_version(g, asg->versions[v].writer, (kr_value){v == counted ? COUNTED : KR_ABSENT.i}));
+			KR_TRY(kr_grow_part_version(g, asg->versions[v].writer,
+				(kr_value){v == counted ? COUNTED : KR_ABSENT.i}));
 	return kr_ctx_spend(g->w->ctx, end - first);
 }
 
@@ -205,7 +221,8 @@ enum kr_status kr_counters_prepare(struct kr_grow *g, kr_key k)
 		return prepare_register(g, k);
 	if (!asg->keys[k.i].open_initial) {
 		(void)kr_analyze_integer(g->w, g->w->h->keys.at[k.i].initial, &g->amount[first]);
-		g->w->value[first].i = g->w->h->keys.at[k.i].initial.i == KR_ABSENT.i ? KR_ABSENT.i : KR_GROW_PRESENT;
+		g->w->value[first].i =
+			g->w->h->keys.at[k.i].initial.i == KR_ABSENT.i ? KR_ABSENT.i : KR_GROW_PRESENT;
 	}
 	KR_TRY(check_bounds(g, k));
 	for (uint32_t v = first + 1; v < asg->keys[k.i + 1].first; v++) {
@@ -225,7 +242,9 @@ static bool was_possible(const struct kr_replay *r, kr_key k)
 	const struct kr_grow_total *at = g->totals.at;
 	uint32_t i;
 
-	while (g->total_at < g->totals.n && (at[g->total_at].txn.i < r->txn.i || (at[g->total_at].txn.i == r->txn.i && at[g->total_at].op < r->op)))
+	while (g->total_at < g->totals.n &&
+		(at[g->total_at].txn.i < r->txn.i ||
+			(at[g->total_at].txn.i == r->txn.i && at[g->total_at].op < r->op)))
 		g->total_at++;
 	for (i = g->total_at; i < g->totals.n && at[i].txn.i == r->txn.i && at[i].op == r->op; i++)
 		if (at[i].key.i == k.i)
@@ -243,10 +262,12 @@ static enum kr_status see_total(struct kr_replay *r, kr_key k, int64_t total, bo
 
 	if (!g->relative[k.i]) {
 		KR_TRY(kr_analyze_number(r->w, total, &value));
-		return kr_analyze_see(r, k, kr_test(total == 0 && !present ? KR_TEST_OR_ABSENT : KR_TEST_IS, value.i), false);
+		return kr_analyze_see(r, k,
+			kr_test(total == 0 && !present ? KR_TEST_OR_ABSENT : KR_TEST_IS, value.i), false);
 	}
 	if (asg->keys[k.i].open_initial) {
-		kr_analyze_leave_out(r->w, r->txn, r->op, "a counter of unknown initial value, with increments of unknown result,");
+		kr_analyze_leave_out(r->w, r->txn, r->op,
+			"a counter of unknown initial value, with increments of unknown result,");
 		return KR_OK;
 	}
 	if (r->fills)
@@ -262,7 +283,9 @@ static enum kr_status see_total(struct kr_replay *r, kr_key k, int64_t total, bo
 			KR_TRY(kr_analyze_see(r, (kr_key){r->w->h->keys.n + p}, kr_test(KR_TEST_NOT, KR_GROW_NEVER), false));
 	if (r->fills)
 		return KR_OK;
-	return kr_vec_push(r->w->asg->mem, &g->totals, (struct kr_grow_total){r->txn, r->op, k, total}) ? KR_OK : KR_NOMEM;
+	return kr_vec_push(r->w->asg->mem, &g->totals, (struct kr_grow_total){r->txn, r->op, k, total})
+		? KR_OK
+		: KR_NOMEM;
 }
 
 enum kr_status kr_counters_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want)
@@ -278,7 +301,9 @@ enum kr_status kr_counters_see(struct kr_replay *r, kr_key k, enum kr_shown show
 
 		*want = kr_before(type, &addition, *want);
 	}
-	if (want->any || (own->how == KR_ADD && want->is.present && __builtin_sub_overflow(want->is.number, own->state.number, &(int64_t){0})))
+	if (want->any ||
+		(own->how == KR_ADD && want->is.present &&
+			__builtin_sub_overflow(want->is.number, own->state.number, &(int64_t){0})))
 		return too_large(r->w->grow, r->txn, r->op);
 	KR_TRY(kr_grow_pull(r, k, want, &done));
 	if (done)
@@ -293,7 +318,8 @@ enum kr_status kr_counters_see(struct kr_replay *r, kr_key k, enum kr_shown show
 KR_VEC_NAMED(terms, struct kr_asg_term);
 
 /* The terms of one part: what its versions add. *constant is what there is without any. */
-static enum kr_status add_terms(struct kr_grow *g, struct terms *terms, uint32_t o, const struct kr_grow_total *t)
+static enum kr_status add_terms(struct kr_grow *g, struct terms *terms, uint32_t o,
+	const struct kr_grow_total *t)
 {
 	const struct kr_asg *asg = g->w->asg;
 	kr_key part = asg->obs[o].key;
@@ -303,16 +329,19 @@ static enum kr_status add_terms(struct kr_grow *g, struct terms *terms, uint32_t
 	KR_TRY(kr_ctx_spend(g->w->ctx, end - first));
 	for (uint32_t v = first; v < end; v++) {
 		kr_txn writer = asg->versions[v].writer;
-		kr_version whole = writer.i == KR_NONE ? kr_asg_initial(asg, t->key) : kr_asg_version_of(asg, writer, t->key);
+		kr_version whole = writer.i == KR_NONE ? kr_asg_initial(asg, t->key)
+						       : kr_asg_version_of(asg, writer, t->key);
 		int64_t weight = base || g->w->value[v].i == COUNTED ? g->amount[whole.i] : 0;
 
-		if (weight != 0 && writer.i != t->txn.i && !kr_vec_push(asg->mem, terms, (struct kr_asg_term){{o}, {v}, weight}))
+		if (weight != 0 && writer.i != t->txn.i &&
+			!kr_vec_push(asg->mem, terms, (struct kr_asg_term){{o}, {v}, weight}))
 			return KR_NOMEM;
 	}
 	return KR_OK;
 }
 
-static enum kr_status add_sum(struct kr_grow *g, struct terms *terms, const struct kr_grow_total *t, struct kr_asg_sum *out)
+static enum kr_status add_sum(struct kr_grow *g, struct terms *terms, const struct kr_grow_total *t,
+	struct kr_asg_sum *out)
 {
 	const struct kr_asg *asg = g->w->asg;
 	bool base = false;
@@ -321,7 +350,8 @@ static enum kr_status add_sum(struct kr_grow *g, struct terms *terms, const stru
 	for (uint32_t o = asg->obs_first[t->txn.i]; o < asg->obs_first[t->txn.i + 1]; o++) {
 		kr_key k = asg->obs[o].key;
 
-		if (asg->obs[o].op != t->op || k.i < g->w->h->keys.n || asg->parts[k.i - g->w->h->keys.n].of.i != t->key.i)
+		if (asg->obs[o].op != t->op || k.i < g->w->h->keys.n ||
+			asg->parts[k.i - g->w->h->keys.n].of.i != t->key.i)
 			continue;
 		base |= asg->parts[k.i - g->w->h->keys.n].label == KR_NONE;
 		KR_TRY(add_terms(g, terms, o, t));
@@ -338,7 +368,8 @@ static void renumber(struct kr_grow *g, const struct kr_grow_versions *before)
 	const struct kr_asg *asg = g->w->asg;
 
 	for (uint32_t old = 0, v = 0; old < before->n && v < asg->nversions; old++) {
-		if (before->at[old].writer.i != asg->versions[v].writer.i || before->at[old].key.i != asg->versions[v].key.i)
+		if (before->at[old].writer.i != asg->versions[v].writer.i ||
+			before->at[old].key.i != asg->versions[v].key.i)
 			continue;
 		g->absolute[v] = g->absolute[old];
 		g->amount[v++] = g->amount[old];

@@ -17,14 +17,15 @@ static enum kr_status each_write(struct kr_grow *g, bool fill)
 			const struct kr_operation *op = &h->ops.at[txn->op_first + i];
 
 			KR_TRY(kr_ctx_tick(g->w->ctx));
-			if (op->scan != KR_NONE || !kr_analyze_grows(g->w, op->key) || !kr_write_at(h, op, 0, &write))
+			if (op->scan != KR_NONE || !kr_analyze_grows(g->w, op->key) ||
+				!kr_write_at(h, op, 0, &write))
 				continue;
 
 			bool element = write.how == KR_ADD && kr_grow_kind(g, write.key) != KR_KIND_COUNTER;
 
 			if (fill)
-				g->writes[g->write_first[write.key.i + 1]++] =
-					(struct kr_grow_write){{t}, i, element ? write.value.i : KR_NONE, write.how == KR_SET};
+				g->writes[g->write_first[write.key.i + 1]++] = (struct kr_grow_write){{t}, i,
+					element ? write.value.i : KR_NONE, write.how == KR_SET};
 			else
 				g->write_first[write.key.i + 2]++;
 		}
@@ -92,7 +93,8 @@ static enum kr_status name_initial(struct kr_grow *g)
 	bool any = false;
 
 	for (kr_key k = {0}; k.i < h->keys.n && !any; k.i++)
-		any = kr_analyze_grows(g->w, k) && kr_history_value(h, g->initial[k.i])->type == KR_VALUE_ARRAY;
+		any = kr_analyze_grows(g->w, k) &&
+			kr_history_value(h, g->initial[k.i])->type == KR_VALUE_ARRAY;
 	for (uint32_t v = 0; v < h->values.n && any; v++) {
 		KR_TRY(kr_ctx_tick(g->w->ctx));
 		KR_TRY(kr_elements_name(&g->numbered, (kr_value){v}));
@@ -108,7 +110,8 @@ struct kr_grow_element *kr_grow_find(const struct kr_grow *g, kr_key k, uint32_t
 
 	if (element == KR_NONE)
 		return NULL;
-	for (kr_table_iter it = kr_table_find(&g->element_table, kr_hash_pair(k.i, element)); (id = kr_table_next(&g->element_table, &it)) != KR_NONE;)
+	for (kr_table_iter it = kr_table_find(&g->element_table, kr_hash_pair(k.i, element));
+		(id = kr_table_next(&g->element_table, &it)) != KR_NONE;)
 		if (g->elements.at[id].key.i == k.i && g->elements.at[id].element == element)
 			return &g->elements.at[id];
 	return NULL;

@@ -1,7 +1,9 @@
 /* Growing keys: lists, sets, and counters with increments whose result is not told.
  *
- * What they have in common: their writes by key, part keys behind the keys of the trace (asg.h), the state of a transaction's own writes, names for what nobody can have written. What a read of each kind says
- * is in a file of its own (analyze_lists.c, analyze_bags.c, analyze_counters.c). Definitions and arguments: docs/asg.md. */
+ * What they have in common: their writes by key, part keys behind the keys of the trace (asg.h), the state of
+ * a transaction's own writes, names for what nobody can have written. What a read of each kind says is in a
+ * file of its own (analyze_lists.c, analyze_bags.c, analyze_counters.c). Definitions and arguments:
+ * docs/asg.md. */
 #include "frontend/analyze_grow.h"
 
 #include <string.h>
@@ -12,11 +14,14 @@ enum kr_status kr_grow_part(struct kr_grow *g, kr_key of, uint32_t label, kr_val
 {
 	struct kr_mem *mem = g->w->asg->mem;
 	kr_key part = {g->w->h->keys.n + g->parts.n};
-	bool pushed = kr_vec_push(mem, &g->parts, (struct kr_asg_part){of, label}) && kr_vec_push(mem, &g->part_first, g->part_versions.n);
+	bool pushed = kr_vec_push(mem, &g->parts, (struct kr_asg_part){of, label}) &&
+		kr_vec_push(mem, &g->part_first, g->part_versions.n);
 
 	if (part.i >= KR_NONE - 1)
-		return kr_err_set(g->w->err, KR_UNSUPPORTED, "found too many elements of sets, expected fewer than %u", KR_NONE);
-	if (!pushed || !kr_vec_push(mem, &g->part_versions, (struct kr_asg_version){{KR_NONE}, part}) || !kr_vec_push(mem, &g->part_values, initial))
+		return kr_err_set(g->w->err, KR_UNSUPPORTED,
+			"found too many elements of sets, expected fewer than %u", KR_NONE);
+	if (!pushed || !kr_vec_push(mem, &g->part_versions, (struct kr_asg_version){{KR_NONE}, part}) ||
+		!kr_vec_push(mem, &g->part_values, initial))
 		return KR_NOMEM;
 	*out = part;
 	return KR_OK;
@@ -26,7 +31,8 @@ enum kr_status kr_grow_part_version(struct kr_grow *g, kr_txn writer, kr_value v
 {
 	struct kr_mem *mem = g->w->asg->mem;
 	kr_key part = {g->w->h->keys.n + g->parts.n - 1};
-	bool pushed = kr_vec_push(mem, &g->part_versions, (struct kr_asg_version){writer, part}) && kr_vec_push(mem, &g->part_values, value);
+	bool pushed = kr_vec_push(mem, &g->part_versions, (struct kr_asg_version){writer, part}) &&
+		kr_vec_push(mem, &g->part_values, value);
 
 	return pushed ? KR_OK : KR_NOMEM;
 }
@@ -37,23 +43,28 @@ static enum kr_status append_parts(struct kr_grow *g)
 	struct kr_work *w = g->w;
 	struct kr_asg *asg = w->asg;
 	uint32_t nkeys = asg->nkeys, nversions = asg->nversions;
-	struct kr_asg_key *keys = KR_NEW_ARRAY(&asg->arena, struct kr_asg_key, (size_t)nkeys + g->parts.n + 1);
-	struct kr_asg_version *versions = KR_NEW_ARRAY(&asg->arena, struct kr_asg_version, (size_t)nversions + g->part_versions.n);
+	struct kr_asg_key *keys =
+		KR_NEW_ARRAY(&asg->arena, struct kr_asg_key, (size_t)nkeys + g->parts.n + 1);
+	struct kr_asg_version *versions =
+		KR_NEW_ARRAY(&asg->arena, struct kr_asg_version, (size_t)nversions + g->part_versions.n);
 	kr_value *values = KR_NEW_ARRAY(&asg->arena, kr_value, (size_t)nversions + g->part_versions.n);
 
 	asg->parts = KR_NEW_ARRAY(&asg->arena, struct kr_asg_part, g->parts.n);
 	if (!keys || !versions || !values || !asg->parts)
 		return KR_NOMEM;
 	if ((uint64_t)nversions + g->part_versions.n >= KR_NONE)
-		return kr_err_set(w->err, KR_UNSUPPORTED, "found more than %u versions, expected fewer", KR_NONE);
+		return kr_err_set(w->err, KR_UNSUPPORTED, "found more than %u versions, expected fewer",
+			KR_NONE);
 	memcpy(keys, asg->keys, nkeys * sizeof *keys);
 	memcpy(versions, asg->versions, nversions * sizeof *versions);
 	memcpy(values, w->value, nversions * sizeof *values);
 	for (uint32_t p = 0; p < g->parts.n; p++) {
-		bool open = asg->keys[g->parts.at[p].of.i].open_initial && !kr_bags_unwritten(g, g->parts.at[p].of);
+		bool open = asg->keys[g->parts.at[p].of.i].open_initial &&
+			!kr_bags_unwritten(g, g->parts.at[p].of);
 
 		asg->parts[p] = g->parts.at[p];
-		keys[nkeys + p] = (struct kr_asg_key){.first = nversions + g->part_first.at[p], .open_initial = open};
+		keys[nkeys + p] =
+			(struct kr_asg_key){.first = nversions + g->part_first.at[p], .open_initial = open};
 	}
 	for (uint32_t i = 0; i < g->part_versions.n; i++) {
 		versions[nversions + i] = g->part_versions.at[i];
@@ -211,7 +222,10 @@ static uint32_t first_write(const struct kr_grow *g, kr_key k, kr_txn t)
 	return low;
 }
 
-static const struct kr_datatype *type_of(const struct kr_grow *g, kr_key k) { return kr_datatype_of(kr_grow_kind(g, k)); }
+static const struct kr_datatype *type_of(const struct kr_grow *g, kr_key k)
+{
+	return kr_datatype_of(kr_grow_kind(g, k));
+}
 
 /* A told result of an increment is what the transaction saw that it left. */
 static enum kr_status compose(struct kr_replay *r, kr_key k, struct kr_grow_own *own)
@@ -252,7 +266,9 @@ enum kr_status kr_grow_pull(struct kr_replay *r, kr_key k, struct kr_want *want,
 	*done = want->any;
 	if (!want->any && own->effect.how == KR_ADD)
 		own->effect = (struct kr_effect){KR_SET, shown};
-	return want->any && want->negated ? kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE}) : KR_OK;
+	return want->any && want->negated
+		? kr_grow_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE})
+		: KR_OK;
 }
 
 enum kr_status kr_grow_contradict(struct kr_replay *r, kr_key k, enum kr_anomaly_kind kind, kr_txn other)
@@ -267,7 +283,8 @@ enum kr_status kr_grow_contradict(struct kr_replay *r, kr_key k, enum kr_anomaly
 
 enum kr_status kr_grow_see_presence(struct kr_replay *r, kr_key k, enum kr_shown shown)
 {
-	return kr_analyze_see(r, k, kr_test(shown == KR_SHOWN_FOUND ? KR_TEST_NOT : KR_TEST_IS, KR_ABSENT.i), shown == KR_SHOWN_NO_ROW);
+	return kr_analyze_see(r, k, kr_test(shown == KR_SHOWN_FOUND ? KR_TEST_NOT : KR_TEST_IS, KR_ABSENT.i),
+		shown == KR_SHOWN_NO_ROW);
 }
 
 enum kr_status kr_analyze_grow_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value)
@@ -283,7 +300,8 @@ enum kr_status kr_analyze_grow_see(struct kr_replay *r, kr_key k, enum kr_shown 
 	if (status)
 		return status;
 	if (r->w->h->values.n + (uint64_t)g->numbered.strange >= KR_GROW_PRESENT)
-		return kr_err_set(r->w->err, KR_UNSUPPORTED, "found too many elements of lists, expected fewer than %u", KR_GROW_PRESENT);
+		return kr_err_set(r->w->err, KR_UNSUPPORTED,
+			"found too many elements of lists, expected fewer than %u", KR_GROW_PRESENT);
 	if (want.any) /* of another type than the key's */
 		return kr_grow_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
 	if (shown == KR_SHOWN_ROW && !want.is.present) /* empty is absent, and no row of anything */
@@ -308,7 +326,8 @@ enum kr_status kr_analyze_grow_check(struct kr_work *w)
 
 /* ---- names ---- */
 
-/* The version of whole key k by t under its number before any were dropped, which is what `absolute` and `amount` go by; or KR_NONE. */
+/* The version of whole key k by t under its number before any were dropped, which is what `absolute` and
+ * `amount` go by; or KR_NONE. */
 static uint32_t first_number(const struct kr_grow *g, kr_key k, kr_txn t)
 {
 	uint32_t low = 0, high = g->whole_versions.n;
@@ -322,13 +341,18 @@ static uint32_t first_number(const struct kr_grow *g, kr_key k, kr_txn t)
 		else
 			high = middle;
 	}
-	return low < g->whole_versions.n && g->whole_versions.at[low].key.i == k.i && g->whole_versions.at[low].writer.i == t.i ? low : KR_NONE;
+	return low < g->whole_versions.n && g->whole_versions.at[low].key.i == k.i &&
+			g->whole_versions.at[low].writer.i == t.i
+		? low
+		: KR_NONE;
 }
 
-/* What the run's increments up to one of them, counted from the last one told or the last delete, are known to leave. False: the transaction does not tell. */
+/* What the run's increments up to one of them, counted from the last one told or the last delete, are known
+ * to leave. False: the transaction does not tell. */
 static bool left_by(const struct kr_grow *g, kr_key k, uint32_t write, int64_t *out)
 {
-	uint32_t first = first_write(g, k, g->writes[write].txn), end = kr_grow_run(g, k, first), version = first_number(g, k, g->writes[write].txn);
+	uint32_t first = first_write(g, k, g->writes[write].txn), end = kr_grow_run(g, k, first),
+		 version = first_number(g, k, g->writes[write].txn);
 	int64_t after = 0, number = 0;
 
 	for (uint32_t i = write;; i--) { /* what it added since it last knew */
@@ -359,10 +383,12 @@ static bool left_by(const struct kr_grow *g, kr_key k, uint32_t write, int64_t *
 			return !__builtin_sub_overflow(number, after, out);
 		}
 	}
-	return version != KR_NONE && g->absolute[version] && !__builtin_sub_overflow(g->amount[version], after, out);
+	return version != KR_NONE && g->absolute[version] &&
+		!__builtin_sub_overflow(g->amount[version], after, out);
 }
 
-/* Whether the write, had it been the last one before the observation, would explain it. An increment of which nothing is told may. */
+/* Whether the write, had it been the last one before the observation, would explain it. An increment of which
+ * nothing is told may. */
 static bool explains(const struct kr_grow *g, const struct kr_observation *o, uint32_t write)
 {
 	const struct kr_work *w = g->w;
@@ -382,24 +408,29 @@ static bool explains(const struct kr_grow *g, const struct kr_observation *o, ui
 		return w->h->txns.at[x->txn.i].id.i == label;
 	if (x->element != KR_NONE)
 		return x->element == (o->key.i < w->h->keys.n ? argument : label);
-	return o->key.i >= w->h->keys.n || !left_by(g, o->key, write, &left) || (kr_analyze_integer(w, (kr_value){argument}, &number) && left == number);
+	return o->key.i >= w->h->keys.n || !left_by(g, o->key, write, &left) ||
+		(kr_analyze_integer(w, (kr_value){argument}, &number) && left == number);
 }
 
-/* That an element is missing which nobody deleted contradicts who saw it, and took it for an initial one that is not told. If it was an aborted transaction's, he read that. */
-static enum kr_status blame_who_saw(struct kr_work *w, const struct kr_observation *missed, struct kr_anomaly *anomaly)
+/* That an element is missing which nobody deleted contradicts who saw it, and took it for an initial one that
+ * is not told. If it was an aborted transaction's, he read that. */
+static enum kr_status blame_who_saw(struct kr_work *w, const struct kr_observation *missed,
+	struct kr_anomaly *anomaly)
 {
 	const struct kr_grow *g = w->grow;
 	kr_key k = anomaly->key;
 	kr_txn aborted = {KR_NONE};
 
 	for (uint32_t i = g->write_first[k.i]; i < g->write_first[k.i + 1]; i++)
-		if (g->writes[i].element == w->asg->parts[missed->key.i - w->h->keys.n].label && w->asg->txns[g->writes[i].txn.i].presence == KR_ABSENT_TXN)
+		if (g->writes[i].element == w->asg->parts[missed->key.i - w->h->keys.n].label &&
+			w->asg->txns[g->writes[i].txn.i].presence == KR_ABSENT_TXN)
 			aborted = g->writes[i].txn;
 	for (uint32_t i = 0; i < w->asg->nobs && aborted.i != KR_NONE; i++) {
 		const struct kr_observation *o = &w->asg->obs[i];
 
 		KR_TRY(kr_ctx_tick(w->ctx));
-		if (o->key.i != missed->key.i || o->set == KR_NONE || kr_test_argument(w->test[o->set]) == KR_ABSENT.i ||
+		if (o->key.i != missed->key.i || o->set == KR_NONE ||
+			kr_test_argument(w->test[o->set]) == KR_ABSENT.i ||
 			w->h->txns.at[o->txn.i].status != KR_COMMITTED)
 			continue;
 		*anomaly = (struct kr_anomaly){KR_ABORTED_READ, o->txn, o->op, k, aborted};
@@ -408,7 +439,8 @@ static enum kr_status blame_who_saw(struct kr_work *w, const struct kr_observati
 	return KR_OK;
 }
 
-enum kr_status kr_analyze_grow_name(struct kr_work *w, const struct kr_observation *o, struct kr_anomaly *anomaly)
+enum kr_status kr_analyze_grow_name(struct kr_work *w, const struct kr_observation *o,
+	struct kr_anomaly *anomaly)
 {
 	const struct kr_grow *g = w->grow;
 	kr_key k = kr_asg_whole(w->asg, o->key);
@@ -429,7 +461,8 @@ enum kr_status kr_analyze_grow_name(struct kr_work *w, const struct kr_observati
 		}
 		anomaly->kind = KR_FUTURE_READ;
 	}
-	if (anomaly->kind == KR_GARBAGE_READ && kr_history_untold(w->h) && w->h->keys.at[k.i].kind == KR_KIND_SET && o->key.i >= w->h->keys.n)
+	if (anomaly->kind == KR_GARBAGE_READ && kr_history_untold(w->h) &&
+		w->h->keys.at[k.i].kind == KR_KIND_SET && o->key.i >= w->h->keys.n)
 		return blame_who_saw(w, o, anomaly);
 	return KR_OK;
 }

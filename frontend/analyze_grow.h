@@ -32,7 +32,8 @@ struct kr_grow_own {
 	uint32_t turn;   /* of struct kr_replay; another one: nothing */
 	uint32_t writes; /* its writes of the key: [writes, writes + count) are done */
 	uint32_t count, composed; /* composed: so many of them are in `effect` */
-	struct kr_effect effect;  /* once it was shown the key on top of its additions, that is what it left */
+	/* once it was shown the key on top of its additions, that is what it left */
+	struct kr_effect effect;
 };
 
 struct kr_grow_read { kr_txn txn; uint32_t op; kr_key key; struct kr_items list; bool committed, refuted; };
@@ -44,9 +45,11 @@ struct kr_grow_subsets;
 
 struct kr_grow {
 	struct kr_work *w;
-	kr_value *initial;     /* per key of the trace: as told, or, of a list, as reads tell (kr_grow_initial) */
+	/* per key of the trace: as told, or, of a list, as reads tell (kr_grow_initial) */
+	kr_value *initial;
 	uint32_t *write_first; /* per key of the trace, and one more */
-	struct kr_grow_write *writes; /* of growing keys, by key, then transaction, then op; aborted ones, too */
+	/* of growing keys, by key, then transaction, then op; aborted ones, too */
+	struct kr_grow_write *writes;
 	/* elements */
 	struct kr_elements numbered;
 	struct kr_table element_table;              /* (key, element) -> elements */
@@ -85,7 +88,10 @@ struct kr_grow {
 #define KR_GROW_PRESENT (KR_TEST_ARGUMENTS - 2) /* value of versions of whole keys that are present, whatever they hold */
 #define KR_GROW_NEVER (KR_TEST_ARGUMENTS - 1)   /* value of no version: "not this" takes all */
 
-static inline enum kr_key_kind kr_grow_kind(const struct kr_grow *g, kr_key k) { return (enum kr_key_kind)g->w->h->keys.at[k.i].kind; }
+static inline enum kr_key_kind kr_grow_kind(const struct kr_grow *g, kr_key k)
+{
+	return (enum kr_key_kind)g->w->h->keys.at[k.i].kind;
+}
 static inline struct kr_write kr_grow_did(const struct kr_grow *g, const struct kr_grow_write *x)
 {
 	struct kr_write write = {.how = KR_KEEP};
@@ -93,11 +99,15 @@ static inline struct kr_write kr_grow_did(const struct kr_grow *g, const struct 
 	(void)kr_write_at(g->w->h, &g->w->h->ops.at[kr_history_op(g->w->h, x->txn, x->op).i], 0, &write);
 	return write;
 }
-static inline bool kr_grow_aborted(const struct kr_grow *g, kr_txn t) { return g->w->h->txns.at[t.i].status == KR_ABORTED; }
+static inline bool kr_grow_aborted(const struct kr_grow *g, kr_txn t)
+{
+	return g->w->h->txns.at[t.i].status == KR_ABORTED;
+}
 
 /* End of the run of writes of one key by one transaction that begins at `i`. */
 uint32_t kr_grow_run(const struct kr_grow *g, kr_key k, uint32_t i);
-/* Whether the writes [i, end) of one transaction delete the key; *since: the first behind the last that does, else i. */
+/* Whether the writes [i, end) of one transaction delete the key; *since: the first behind the last that does,
+ * else i. */
 bool kr_grow_since(const struct kr_grow *g, uint32_t i, uint32_t end, uint32_t *since);
 /* The version of whole key k by t, or KR_NONE. */
 uint32_t kr_grow_version(const struct kr_grow *g, kr_key k, kr_txn t);
@@ -106,7 +116,8 @@ uint32_t kr_grow_version(const struct kr_grow *g, kr_key k, kr_txn t);
 enum kr_status kr_grow_elements(struct kr_grow *g);
 struct kr_grow_element *kr_grow_find(const struct kr_grow *g, kr_key k, uint32_t element); /* or NULL */
 
-/* Fills `initial`, and closes the lists whose untold initial value reads tell (analyze_initial.c). After kr_grow_elements has indexed the writes. */
+/* Fills `initial`, and closes the lists whose untold initial value reads tell (analyze_initial.c). After
+ * kr_grow_elements has indexed the writes. */
 enum kr_status kr_grow_initial(struct kr_grow *g);
 
 /* Making parts: begin one, then its versions after the initial one, by ascending writer. */
@@ -115,14 +126,15 @@ enum kr_status kr_grow_part_version(struct kr_grow *g, kr_txn writer, kr_value v
 
 /* What the transaction that is being replayed has done to the key. */
 struct kr_grow_own *kr_grow_own(struct kr_replay *r, kr_key k);
-/* Takes a want back over the transaction's own writes: what the version that it saw must have been. *done: that
- * may be any; or none, which is a contradiction. */
+/* Takes a want back over the transaction's own writes: what the version that it saw must have been. *done:
+ * that may be any; or none, which is a contradiction. */
 enum kr_status kr_grow_pull(struct kr_replay *r, kr_key k, struct kr_want *want, bool *done);
 enum kr_status kr_grow_contradict(struct kr_replay *r, kr_key k, enum kr_anomaly_kind kind, kr_txn other);
 /* Absent, or not, of a key that the transaction has not written. */
 enum kr_status kr_grow_see_presence(struct kr_replay *r, kr_key k, enum kr_shown shown);
 
-/* Each kind of key: its parts and the values of its whole versions; what an operation shows; checks between reads; orders. */
+/* Each kind of key: its parts and the values of its whole versions; what an operation shows; checks between
+ * reads; orders. */
 enum kr_status kr_lists_prepare(struct kr_grow *g, kr_key k);
 enum kr_status kr_lists_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want);
 bool kr_lists_same_beginning(struct kr_items a, struct kr_items b, uint32_t n); /* the first n elements */
@@ -134,7 +146,8 @@ enum kr_status kr_ranks_find(struct kr_grow *g, kr_key k, uint32_t from, uint32_
 enum kr_status kr_ranks_see(struct kr_replay *r, kr_key k, struct kr_items list, const struct kr_items *own); /* what the read that marked elements observes of them, but for its own */
 enum kr_status kr_ranks_orders(struct kr_grow *g, struct kr_analyze_pairs *orders);
 bool kr_bags_deleted(const struct kr_grow *g, kr_key k); /* by a transaction that may have taken effect */
-bool kr_bags_unwritten(const struct kr_grow *g, kr_key k); /* a set of untold initial value that holds no element which anybody adds */
+/* a set of untold initial value that holds no element which anybody adds */
+bool kr_bags_unwritten(const struct kr_grow *g, kr_key k);
 enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want);
 enum kr_status kr_counters_scan(struct kr_grow *g);
 enum kr_status kr_counters_prepare(struct kr_grow *g, kr_key k);

@@ -1,8 +1,10 @@
 /* Untold initial lists that reads tell.
  *
- * All versions of a list that nobody deletes begin with the initial one, so a list that a committed transaction read has it for its beginning. If nobody who may have taken effect appended the last element of the shortest
- * such list, that element was there at first, and so the whole list was: it is the initial one. An empty one, or none, tells as much. Reads over a transaction's own elements are not looked at. Linear in the operations, the text
- * of the lists read, and the writes of each list told so. */
+ * All versions of a list that nobody deletes begin with the initial one, so a list that a committed
+ * transaction read has it for its beginning. If nobody who may have taken effect appended the last element of
+ * the shortest such list, that element was there at first, and so the whole list was: it is the initial one.
+ * An empty one, or none, tells as much. Reads over a transaction's own elements are not looked at. Linear in
+ * the operations, the text of the lists read, and the writes of each list told so. */
 #include "frontend/analyze_grow.h"
 
 struct shortest {
@@ -22,9 +24,11 @@ static void show(struct telling *t, kr_key k, kr_value value, kr_txn reader)
 	const struct kr_value_entry *array = kr_history_value(t->g->w->h, value);
 	struct shortest *s = &t->of[k.i], read = {.value = value};
 
-	if (kr_grow_kind(t->g, k) != KR_KIND_LIST || t->wrote[k.i] == reader.i + 1 || (array->type != KR_VALUE_ARRAY && array->type != KR_VALUE_ABSENT))
+	if (kr_grow_kind(t->g, k) != KR_KIND_LIST || t->wrote[k.i] == reader.i + 1 ||
+		(array->type != KR_VALUE_ARRAY && array->type != KR_VALUE_ABSENT))
 		return;
-	for (size_t at = 1; array->type == KR_VALUE_ARRAY && kr_piece_next(array->text, array->length, &at, &read.last);)
+	for (size_t at = 1;
+		array->type == KR_VALUE_ARRAY && kr_piece_next(array->text, array->length, &at, &read.last);)
 		read.count++;
 	if (s->value.i == KR_NONE || read.count < s->count)
 		*s = read;
@@ -51,7 +55,8 @@ static enum kr_status find_shortest(struct telling *t)
 	for (uint32_t i = 0; i < h->txns.n; i++) {
 		const struct kr_transaction *txn = &h->txns.at[i];
 
-		for (uint32_t o = txn->op_first; txn->status == KR_COMMITTED && o < txn->op_first + txn->op_count; o++) {
+		for (uint32_t o = txn->op_first;
+			txn->status == KR_COMMITTED && o < txn->op_first + txn->op_count; o++) {
 			KR_TRY(kr_ctx_tick(t->g->w->ctx));
 			look_at(t, &h->ops.at[o], (kr_txn){i});
 		}

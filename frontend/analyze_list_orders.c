@@ -1,10 +1,13 @@
 /* What lists that were read say of each other, and of the order of versions.
  *
- * Without deletes all lists read of a key by committed transactions must be beginnings of the longest one. Known orders: along the longest one that a committed transaction read, and from its last version to all
- * that it does not show and that are there; the same for longer ones that unknown transactions read, if these took effect. Since a version holds exactly what was appended before it, a total order of the versions gives every read its
- * value iff it keeps these orders. Where the list is deleted, neighbours in a list are in that order, and no more is known at once: what else a read says is observed of the parts (analyze_lists.c). Such orders of
- * committed reads that go round in a circle are an incompatible order.
- * Linear in the lists, but for those where there is a circle. */
+ * Without deletes all lists read of a key by committed transactions must be beginnings of the longest one.
+ * Known orders: along the longest one that a committed transaction read, and from its last version to all
+ * that it does not show and that are there; the same for longer ones that unknown transactions read, if these
+ * took effect. Since a version holds exactly what was appended before it, a total order of the versions gives
+ * every read its value iff it keeps these orders. Where the list is deleted, neighbours in a list are in that
+ * order, and no more is known at once: what else a read says is observed of the parts (analyze_lists.c). Such
+ * orders of committed reads that go round in a circle are an incompatible order. Linear in the lists, but for
+ * those where there is a circle. */
 #include "frontend/analyze_grow.h"
 
 /* ---- reads of one key ---- */
@@ -20,7 +23,8 @@ static uint32_t *find_longest(struct kr_grow *g)
 	for (uint32_t i = 0; longest && i < g->reads.n; i++) {
 		uint32_t *best = &longest[g->reads.at[i].key.i];
 
-		if (g->reads.at[i].committed && (*best == KR_NONE || g->reads.at[i].list.n > g->reads.at[*best].list.n))
+		if (g->reads.at[i].committed &&
+			(*best == KR_NONE || g->reads.at[i].list.n > g->reads.at[*best].list.n))
 			*best = i;
 	}
 	return longest;
@@ -47,7 +51,8 @@ static enum kr_status check_beginnings(struct kr_grow *g)
 			continue;
 		if (read->committed) {
 			if (!kr_vec_push(w->asg->mem, &w->found,
-				    (struct kr_found){read->txn, read->op, read->key, KR_INCOMPATIBLE_ORDER, g->reads.at[place].txn}))
+				    (struct kr_found){read->txn, read->op, read->key, KR_INCOMPATIBLE_ORDER,
+					    g->reads.at[place].txn}))
 				return KR_NOMEM;
 		} else {
 			w->asg->txns[read->txn.i].presence = KR_ABSENT_TXN;
@@ -63,16 +68,21 @@ struct pair {
 	uint32_t from, to;
 };
 
-/* Neighbours in the lists of the first `end` reads, by the writes of their first elements; for committed reads of keys that are deleted. */
+/* Neighbours in the lists of the first `end` reads, by the writes of their first elements; for committed
+ * reads of keys that are deleted. */
 struct circles {
 	struct kr_grow *g;
 	KR_VEC(struct pair) pairs;
-	uint32_t *read_of;              /* per read, and one more: its first pair */
-	uint32_t *before, *head, *next; /* per write: pairs to it that are left; pairs from it; per pair: the next of these */
+	uint32_t *read_of; /* per read, and one more: its first pair */
+	/* per write: pairs to it that are left; pairs from it; per pair: the next of these */
+	uint32_t *before, *head, *next;
 	KR_VEC(uint32_t) free;
 };
 
-static bool is_ordered(const struct kr_grow *g, const struct kr_grow_read *read) { return read->committed && !read->refuted && g->cleared[read->key.i]; }
+static bool is_ordered(const struct kr_grow *g, const struct kr_grow_read *read)
+{
+	return read->committed && !read->refuted && g->cleared[read->key.i];
+}
 
 /* The write that begins the run shown at place i, or KR_NONE: the place is within one, or initial. */
 static uint32_t run_at(const struct kr_grow *g, const struct kr_grow_read *read, uint32_t i)
@@ -97,7 +107,8 @@ static enum kr_status collect_pairs(struct circles *c)
 			uint32_t write = run_at(g, &g->reads.at[r], i);
 
 			KR_TRY(kr_ctx_tick(g->w->ctx));
-			if (write != KR_NONE && last != KR_NONE && !kr_vec_push(g->w->asg->mem, &c->pairs, (struct pair){last, write}))
+			if (write != KR_NONE && last != KR_NONE &&
+				!kr_vec_push(g->w->asg->mem, &c->pairs, (struct pair){last, write}))
 				return KR_NOMEM;
 			last = write != KR_NONE ? write : last;
 		}
@@ -124,12 +135,15 @@ static enum kr_status has_circle(struct circles *c, uint32_t end, bool *out)
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t from = c->pairs.at[i].from;
 
-		if (c->before[from] == 0 && c->head[from] == i && !kr_vec_push(c->g->w->asg->mem, &c->free, from)) /* once each */
+		/* once each */
+		if (c->before[from] == 0 && c->head[from] == i &&
+			!kr_vec_push(c->g->w->asg->mem, &c->free, from))
 			return KR_NOMEM;
 	}
 	while (c->free.n > 0) {
 		for (uint32_t i = c->head[kr_vec_pop(&c->free)]; i != KR_NONE; i = c->next[i], left--)
-			if (--c->before[c->pairs.at[i].to] == 0 && !kr_vec_push(c->g->w->asg->mem, &c->free, c->pairs.at[i].to))
+			if (--c->before[c->pairs.at[i].to] == 0 &&
+				!kr_vec_push(c->g->w->asg->mem, &c->free, c->pairs.at[i].to))
 				return KR_NOMEM;
 		KR_TRY(kr_ctx_tick(c->g->w->ctx));
 	}
@@ -137,7 +151,8 @@ static enum kr_status has_circle(struct circles *c, uint32_t end, bool *out)
 	return KR_OK;
 }
 
-/* The first read that closes a circle with those before it is the one to blame; it is found by halving, and left out from then on. */
+/* The first read that closes a circle with those before it is the one to blame; it is found by halving, and
+ * left out from then on. */
 static enum kr_status blame(struct circles *c, bool *circle)
 {
 	struct kr_grow *g = c->g;
@@ -163,7 +178,9 @@ static enum kr_status blame(struct circles *c, bool *circle)
 	uint32_t other = c->pairs.at[c->read_of[high - 1]].from;
 
 	read->refuted = true;
-	return kr_vec_push(g->w->asg->mem, &g->w->found, (struct kr_found){read->txn, read->op, read->key, KR_INCOMPATIBLE_ORDER, g->writes[other].txn})
+	return kr_vec_push(g->w->asg->mem, &g->w->found,
+		       (struct kr_found){read->txn, read->op, read->key, KR_INCOMPATIBLE_ORDER,
+			       g->writes[other].txn})
 		? KR_OK
 		: KR_NOMEM;
 }
@@ -208,7 +225,8 @@ struct ordering {
 
 static enum kr_status push(struct ordering *o, kr_version before, kr_version after, kr_txn guard)
 {
-	return kr_vec_push(o->g->w->asg->mem, o->out, (struct kr_asg_order){before, after, guard}) ? KR_OK : KR_NOMEM;
+	return kr_vec_push(o->g->w->asg->mem, o->out, (struct kr_asg_order){before, after, guard}) ? KR_OK
+												   : KR_NOMEM;
 }
 
 /* The version of the transaction that appended the element at place i, or KR_NONE (initial, or gone). */
@@ -216,11 +234,14 @@ static kr_version version_at(const struct ordering *o, struct kr_items list, uin
 {
 	const struct kr_grow_element *e = kr_grow_find(o->g, o->key, list.at[i].i);
 
-	return e->write == KR_NONE ? (kr_version){KR_NONE} : kr_asg_version_of(o->g->w->asg, o->g->writes[e->write].txn, o->key);
+	return e->write == KR_NONE ? (kr_version){KR_NONE}
+				   : kr_asg_version_of(o->g->w->asg, o->g->writes[e->write].txn, o->key);
 }
 
-/* Neighbours in a list that is deleted; `known` (NULL: none are), per version of the key: what was the one before it last time. */
-static enum kr_status order_neighbours(struct ordering *o, struct kr_items list, uint32_t *known, kr_txn guard)
+/* Neighbours in a list that is deleted; `known` (NULL: none are), per version of the key: what was the one
+ * before it last time. */
+static enum kr_status order_neighbours(struct ordering *o, struct kr_items list, uint32_t *known,
+	kr_txn guard)
 {
 	kr_version last = {KR_NONE};
 
@@ -240,7 +261,8 @@ static enum kr_status order_neighbours(struct ordering *o, struct kr_items list,
 	return KR_OK;
 }
 
-/* Whether a version that the list does not show is there: if not, nothing that the trace tells of it leads on through it. Under another guard that is left to who walks along orders. */
+/* Whether a version that the list does not show is there: if not, nothing that the trace tells of it leads on
+ * through it. Under another guard that is left to who walks along orders. */
 static kr_txn guard_of_unshown(const struct ordering *o, kr_version v, kr_txn guard)
 {
 	const struct kr_asg *asg = o->g->w->asg;
@@ -249,7 +271,8 @@ static kr_txn guard_of_unshown(const struct ordering *o, kr_version v, kr_txn gu
 	return guard.i == KR_NONE && asg->txns[writer.i].presence != KR_PRESENT ? writer : guard;
 }
 
-/* Pairs along the list from its element `from` on, then from its last version to all that it does not show. */
+/* Pairs along the list from its element `from` on, then from its last version to all that it does not
+ * show. */
 static enum kr_status order_list(struct ordering *o, struct kr_items list, uint32_t from, kr_txn guard)
 {
 	const struct kr_asg *asg = o->g->w->asg;
@@ -305,7 +328,9 @@ static enum kr_status order_read(struct ordering *o, uint32_t i, uint32_t best, 
 enum kr_status kr_lists_orders(struct kr_grow *g, struct kr_analyze_pairs *orders)
 {
 	const struct kr_asg *asg = g->w->asg;
-	struct ordering o = {.g = g, .out = orders, .shown = KR_NEW_ARRAY(&g->w->scratch, uint64_t, KR_BITS_WORDS(most_versions(asg)))};
+	struct ordering o = {.g = g,
+		.out = orders,
+		.shown = KR_NEW_ARRAY(&g->w->scratch, uint64_t, KR_BITS_WORDS(most_versions(asg)))};
 	uint32_t *longest = find_longest(g), *known = KR_NEW_ARRAY(&g->w->scratch, uint32_t, asg->nversions);
 
 	if (!longest || !o.shown || !known)

@@ -24,7 +24,8 @@ static uint32_t last_initial(const struct kr_grow *g, kr_key k)
 	return last;
 }
 
-/* Versions of the part at hand: t's (KR_NONE: nobody's), who leaves it there, and those of all others who delete the list. */
+/* Versions of the part at hand: t's (KR_NONE: nobody's), who leaves it there, and those of all others who
+ * delete the list. */
 static enum kr_status fill_part(struct kr_grow *g, kr_key k, kr_txn t)
 {
 	if (!g->cleared[k.i])
@@ -35,7 +36,8 @@ static enum kr_status fill_part(struct kr_grow *g, kr_key k, kr_txn t)
 		KR_TRY(kr_ctx_tick(g->w->ctx));
 		end = kr_grow_run(g, k, i);
 		if (!kr_grow_aborted(g, g->writes[i].txn) && (kr_grow_since(g, i, end, &since) || own))
-			KR_TRY(kr_grow_part_version(g, g->writes[i].txn, (kr_value){own ? KR_GROW_PRESENT : KR_ABSENT.i}));
+			KR_TRY(kr_grow_part_version(g, g->writes[i].txn,
+				(kr_value){own ? KR_GROW_PRESENT : KR_ABSENT.i}));
 	}
 	return KR_OK;
 }
@@ -67,7 +69,8 @@ enum kr_status kr_lists_prepare(struct kr_grow *g, kr_key k)
 		if (kr_grow_aborted(g, t))
 			continue;
 		(void)kr_grow_since(g, i, end, &since);
-		g->w->value[kr_grow_version(g, k, t)].i = since < end ? g->writes[end - 1].element : KR_ABSENT.i;
+		g->w->value[kr_grow_version(g, k, t)].i =
+			since < end ? g->writes[end - 1].element : KR_ABSENT.i;
 		if (since == end || (!g->cleared[k.i] && g->w->h->txns.at[t.i].status != KR_UNKNOWN))
 			continue;
 		KR_TRY(kr_grow_part(g, k, g->w->h->txns.at[t.i].id.i, KR_ABSENT, &g->run_part[i]));
@@ -137,7 +140,8 @@ static void check_element(struct kr_replay *r, kr_key k, struct kr_items list, u
 		*kind = KR_ABORTED_READ;
 		*other = e->aborted;
 	} else if (e->write != KR_NONE && g->writes[e->write].txn.i == r->txn.i) {
-		*kind = e->write < own->writes + own->count ? KR_DUPLICATE_ELEMENT : KR_FUTURE_READ; /* it stands at the end, too */
+		/* it stands at the end, too */
+		*kind = e->write < own->writes + own->count ? KR_DUPLICATE_ELEMENT : KR_FUTURE_READ;
 	}
 	if (e)
 		e->mark = g->marks;
@@ -161,8 +165,10 @@ static uint32_t run_start(const struct kr_grow *g, kr_key k, uint32_t write)
 	return write;
 }
 
-/* The elements from i on are those that one transaction left, whole and in its order; *next is behind them. Who deleted the list first left nothing before its own. */
-static enum kr_anomaly_kind check_run(struct kr_grow *g, kr_key k, struct kr_items list, uint32_t i, uint32_t *next)
+/* The elements from i on are those that one transaction left, whole and in its order; *next is behind them.
+ * Who deleted the list first left nothing before its own. */
+static enum kr_anomaly_kind check_run(struct kr_grow *g, kr_key k, struct kr_items list, uint32_t i,
+	uint32_t *next)
 {
 	uint32_t write = kr_grow_find(g, k, list.at[i].i)->write, end = kr_grow_run(g, k, write), since;
 	bool deleted = kr_grow_since(g, run_start(g, k, write), end, &since);
@@ -181,7 +187,8 @@ static enum kr_anomaly_kind check_run(struct kr_grow *g, kr_key k, struct kr_ite
 	return KR_ANOMALY_KINDS;
 }
 
-/* The initial elements come first, all of them, or, where the list is deleted, none; *next is behind them. False: they do not. */
+/* The initial elements come first, all of them, or, where the list is deleted, none; *next is behind them.
+ * False: they do not. */
 static bool check_initial(struct kr_grow *g, kr_key k, struct kr_items list, uint32_t *next)
 {
 	*next = 0;
@@ -213,10 +220,13 @@ static enum kr_status see_parts(struct kr_replay *r, kr_key k, bool initial)
 	uint32_t first = g->parts_of[k.i];
 
 	if (first < g->parts_of[k.i + 1] && g->parts.at[first].label == KR_NONE)
-		KR_TRY(kr_analyze_see(r, (kr_key){r->w->h->keys.n + first}, kr_test(KR_TEST_IS, initial ? KR_GROW_PRESENT : KR_ABSENT.i), false));
+		KR_TRY(kr_analyze_see(r, (kr_key){r->w->h->keys.n + first},
+			kr_test(KR_TEST_IS, initial ? KR_GROW_PRESENT : KR_ABSENT.i), false));
 	for (uint32_t i = g->write_first[k.i]; i < g->write_first[k.i + 1]; i = kr_grow_run(g, k, i))
 		if (g->run_part[i].i != KR_NONE && g->writes[i].txn.i != r->txn.i)
-			KR_TRY(kr_analyze_see(r, g->run_part[i], kr_test(KR_TEST_IS, is_shown(g, k, i) ? KR_GROW_PRESENT : KR_ABSENT.i), false));
+			KR_TRY(kr_analyze_see(r, g->run_part[i],
+				kr_test(KR_TEST_IS, is_shown(g, k, i) ? KR_GROW_PRESENT : KR_ABSENT.i),
+				false));
 	return KR_OK;
 }
 
@@ -239,7 +249,8 @@ static enum kr_status see_last(struct kr_replay *r, kr_key k, struct kr_items li
 	uint32_t last = list.n ? list.at[list.n - 1].i : KR_ABSENT.i;
 
 	kr_analyze_leave_out(r->w, r->txn, r->op,
-		r->w->asg->keys[k.i].open_initial ? "a list of unknown initial value" : "a list that shows an element which was appended twice");
+		r->w->asg->keys[k.i].open_initial ? "a list of unknown initial value"
+						  : "a list that shows an element which was appended twice");
 	if (last < r->w->h->values.n || kr_grow_find(r->w->grow, k, last))
 		return kr_analyze_see(r, k, kr_test(KR_TEST_IS, last), false);
 	/* nobody appended it: it was there at first, and nothing has been appended since */
@@ -269,14 +280,17 @@ static enum kr_status see_list(struct kr_replay *r, kr_key k, struct kr_items li
 
 		kind = e->write == KR_NONE ? KR_INCOMPATIBLE_ORDER : check_run(g, k, list, i, &next);
 		if (kind != KR_ANOMALY_KINDS)
-			return kr_grow_contradict(r, k, kind, e->write == KR_NONE ? (kr_txn){KR_NONE} : g->writes[e->write].txn);
+			return kr_grow_contradict(r, k, kind,
+				e->write == KR_NONE ? (kr_txn){KR_NONE} : g->writes[e->write].txn);
 	}
 	note_checked(g, k, list, known);
 	if (!r->fills &&
 		!kr_vec_push(r->w->asg->mem, &g->reads,
-			(struct kr_grow_read){r->txn, r->op, k, list, r->w->h->txns.at[r->txn.i].status == KR_COMMITTED, false}))
+			(struct kr_grow_read){r->txn, r->op, k, list,
+				r->w->h->txns.at[r->txn.i].status == KR_COMMITTED, false}))
 		return KR_NOMEM;
-	KR_TRY(kr_analyze_see(r, k, kr_test(KR_TEST_IS, list.n ? list.at[list.n - 1].i : KR_ABSENT.i), false));
+	KR_TRY(kr_analyze_see(r, k, kr_test(KR_TEST_IS, list.n ? list.at[list.n - 1].i : KR_ABSENT.i),
+		false));
 	if (g->cleared[k.i] && list.n > 0)
 		return see_parts(r, k, appended > 0);
 	return see_unknown_writers(r, k, list, appended);
@@ -292,6 +306,7 @@ enum kr_status kr_lists_see(struct kr_replay *r, kr_key k, enum kr_shown shown, 
 	if (shown == KR_SHOWN_READ || shown == KR_SHOWN_ROW)
 		return see_list(r, k, want->is.items);
 	if (r->w->asg->keys[k.i].open_initial)
-		kr_analyze_leave_out(r->w, r->txn, r->op, "whether a list of unknown initial value was there");
+		kr_analyze_leave_out(r->w, r->txn, r->op,
+			"whether a list of unknown initial value was there");
 	return kr_grow_see_presence(r, k, shown);
 }

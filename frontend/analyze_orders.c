@@ -1,9 +1,12 @@
-/* Known orders of versions: pairs of neighbours in the lists that the trace gives, among the versions that there are.
+/* Known orders of versions: pairs of neighbours in the lists that the trace gives, among the versions that
+ * there are.
  *
- * A transaction that took no effect has no version, but lists may meet in it: what one has before it comes before what another has after it. So behind
- * each version that such a transaction follows, a search goes from list to list through those that took no effect, to the next versions.
- * Right because the lists' order is closed under transitivity (the reader has seen to it that they agree); then pairs among the versions left have the same
- * closure. Linear where all writers took effect; else a search per version that is followed by one that did not. */
+ * A transaction that took no effect has no version, but lists may meet in it: what one has before it comes
+ * before what another has after it. So behind each version that such a transaction follows, a search goes
+ * from list to list through those that took no effect, to the next versions. Right because the lists' order
+ * is closed under transitivity (the reader has seen to it that they agree); then pairs among the versions
+ * left have the same closure. Linear where all writers took effect; else a search per version that is
+ * followed by one that did not. */
 #include "frontend/analyze_work.h"
 
 #include "base/hash.h"
@@ -31,7 +34,8 @@ static uint32_t find(const struct orders *o, kr_key key, kr_txn writer)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&o->table, kr_hash_pair(key.i, writer.i)); (id = kr_table_next(&o->table, &it)) != KR_NONE;)
+	for (kr_table_iter it = kr_table_find(&o->table, kr_hash_pair(key.i, writer.i));
+		(id = kr_table_next(&o->table, &it)) != KR_NONE;)
 		if (o->missing.at[id].key.i == key.i && o->missing.at[id].writer.i == writer.i)
 			return id;
 	return KR_NONE;
@@ -46,7 +50,8 @@ static enum kr_status add_missing(struct orders *o, kr_key key, uint32_t place)
 
 	if (id == KR_NONE) {
 		id = o->missing.n;
-		if (!kr_table_reserve(mem, &o->table) || !kr_vec_push(mem, &o->missing, (struct missing){key, writer, KR_NONE, 0}))
+		if (!kr_table_reserve(mem, &o->table) ||
+			!kr_vec_push(mem, &o->missing, (struct missing){key, writer, KR_NONE, 0}))
 			return KR_NOMEM;
 		kr_table_insert(&o->table, kr_hash_pair(key.i, writer.i), id);
 	}
@@ -55,7 +60,10 @@ static enum kr_status add_missing(struct orders *o, kr_key key, uint32_t place)
 	return KR_OK;
 }
 
-static kr_version version_at(const struct orders *o, kr_key key, uint32_t place) { return kr_asg_version_of(o->w->asg, o->w->h->order_writers.at[place], key); }
+static kr_version version_at(const struct orders *o, kr_key key, uint32_t place)
+{
+	return kr_asg_version_of(o->w->asg, o->w->h->order_writers.at[place], key);
+}
 
 static enum kr_status find_missing(struct orders *o)
 {
@@ -63,7 +71,8 @@ static enum kr_status find_missing(struct orders *o)
 
 	for (uint32_t i = 0; i < h->version_orders.n; i++) {
 		const struct kr_version_order *list = &h->version_orders.at[i];
-		for (uint32_t place = list->writer_first; place < list->writer_first + list->writer_count; place++) {
+		for (uint32_t place = list->writer_first; place < list->writer_first + list->writer_count;
+			place++) {
 			KR_TRY(kr_ctx_tick(o->w->ctx));
 			o->end[place] = list->writer_first + list->writer_count;
 			if (version_at(o, list->key, place).i == KR_NONE)
@@ -80,7 +89,8 @@ static enum kr_status step(struct orders *o, kr_version from, kr_key key, uint32
 	kr_version to = version_at(o, key, place);
 
 	if (to.i != KR_NONE)
-		return kr_vec_push(mem, &o->pairs, (struct kr_asg_order){from, to, {KR_NONE}}) ? KR_OK : KR_NOMEM;
+		return kr_vec_push(mem, &o->pairs, (struct kr_asg_order){from, to, {KR_NONE}}) ? KR_OK
+											       : KR_NOMEM;
 
 	uint32_t id = find(o, key, o->w->h->order_writers.at[place]);
 
@@ -116,7 +126,8 @@ static enum kr_status make_pairs(struct orders *o)
 
 	for (uint32_t i = 0; i < h->version_orders.n; i++) {
 		const struct kr_version_order *list = &h->version_orders.at[i];
-		for (uint32_t place = list->writer_first; place < list->writer_first + list->writer_count; place++) {
+		for (uint32_t place = list->writer_first; place < list->writer_first + list->writer_count;
+			place++) {
 			KR_TRY(kr_ctx_tick(o->w->ctx));
 			KR_TRY(pair_up(o, list->key, place));
 		}

@@ -1,12 +1,16 @@
-/* Which unknown transactions certainly took effect or need not be considered, and which untold initial values are known after all.
+/* Which unknown transactions certainly took effect or need not be considered, and which untold initial values
+ * are known after all.
  *
- * A work-list closes three rules that hold in every world: an unknown transaction with an observation that has no candidate is absent, and its versions
- * are candidates no more; the one candidate of a present transaction's observation is real, so its writer is present; and if a committed
- * transaction's one candidate is a key's untold initial version, the initial value is the one seen (and an unknown transaction that needs it to be
- * two values is absent). Then what no present transaction can have seen, directly or through others, is absent: taking those transactions out of a
- * world leaves every source in place and only removes edges, so no world is lost that matters (docs/asg.md).
- * Cost: linear; a set's observers are looked at only when it is down to two candidates, one and none. Sets of one key that list what
- * they do not hold are looked at together, once per batch of versions lost. The second rule is not applied to them: they hold nearly everything. */
+ * A work-list closes three rules that hold in every world: an unknown transaction with an observation that
+ * has no candidate is absent, and its versions are candidates no more; the one candidate of a present
+ * transaction's observation is real, so its writer is present; and if a committed transaction's one candidate
+ * is a key's untold initial version, the initial value is the one seen (and an unknown transaction that needs
+ * it to be two values is absent). Then what no present transaction can have seen, directly or through others,
+ * is absent: taking those transactions out of a world leaves every source in place and only removes edges, so
+ * no world is lost that matters (docs/asg.md). Cost: linear; a set's observers are looked at only when it is
+ * down to two candidates, one and none. Sets of one key that list what they do not hold are looked at
+ * together, once per batch of versions lost. The second rule is not applied to them: they hold nearly
+ * everything. */
 #include "frontend/analyze_work.h"
 
 #include <string.h>
@@ -23,10 +27,13 @@ struct closure {
 	struct kr_work *w;
 	struct kr_arena tmp;
 	uint32_t *observers_first, *observers; /* per set: its observations */
-	uint32_t (*last)[2];                   /* per set: KR_NONE, or the last two that may be real; of a complement: how many were left when last looked at */
-	uint64_t *dirty;                       /* keys in `keys` */
-	id_stack absent, present, sets, keys;  /* work to do, in this order */
-	KR_VEC(struct need) needs;             /* what unknown transactions need untold initial values to be */
+	/* per set: KR_NONE, or the last two that may be real; of a complement: how many were left when last
+	 * looked at */
+	uint32_t (*last)[2];
+	uint64_t *dirty;                      /* keys in `keys` */
+	id_stack absent, present, sets, keys; /* work to do, in this order */
+	/* what unknown transactions need untold initial values to be */
+	KR_VEC(struct need) needs;
 	struct kr_table need_table;
 };
 
@@ -37,7 +44,9 @@ uint32_t kr_analyze_candidates(const struct kr_work *w, const struct kr_observat
 	uint32_t n = w->live ? w->live[o->set] : s->count;
 
 	if (s->complement)
-		n = (w->live ? w->key_live[o->key.i] : asg->keys[o->key.i + 1].first - asg->keys[o->key.i].first) - n;
+		n = (w->live ? w->key_live[o->key.i]
+			     : asg->keys[o->key.i + 1].first - asg->keys[o->key.i].first) -
+			n;
 	if (n == 0 || n > 2)
 		return n;
 	if (asg->members && s->count == 1 && !s->complement)
@@ -49,9 +58,15 @@ uint32_t kr_analyze_candidates(const struct kr_work *w, const struct kr_observat
 	return n - holds;
 }
 
-static enum kr_status push(struct closure *c, id_stack *stack, uint32_t id) { return kr_vec_push(c->w->asg->mem, stack, id) ? KR_OK : KR_NOMEM; }
+static enum kr_status push(struct closure *c, id_stack *stack, uint32_t id)
+{
+	return kr_vec_push(c->w->asg->mem, stack, id) ? KR_OK : KR_NOMEM;
+}
 
-static enum kr_status set_shrank(struct closure *c, uint32_t set) { return --c->w->live[set] <= 2 ? push(c, &c->sets, set) : KR_OK; }
+static enum kr_status set_shrank(struct closure *c, uint32_t set)
+{
+	return --c->w->live[set] <= 2 ? push(c, &c->sets, set) : KR_OK;
+}
 
 static enum kr_status key_shrank(struct closure *c, kr_key k)
 {
@@ -76,10 +91,12 @@ static enum kr_status make_present(struct closure *c, kr_txn t)
 	return push(c, &c->present, t.i);
 }
 
-/* Whether what is seen may tell the untold initial value of k. Of a list only the last element is looked at (analyze_lists.c), which tells too little. */
+/* Whether what is seen may tell the untold initial value of k. Of a list only the last element is looked at
+ * (analyze_lists.c), which tells too little. */
 static bool may_be_told(const struct kr_work *w, kr_key k)
 {
-	return w->asg->keys[k.i].open_initial && (k.i >= w->h->keys.n || w->h->keys.at[k.i].kind != KR_KIND_LIST);
+	return w->asg->keys[k.i].open_initial &&
+		(k.i >= w->h->keys.n || w->h->keys.at[k.i].kind != KR_KIND_LIST);
 }
 
 /* The initial value of k is what the set, of KR_TEST_IS, stands for. */
@@ -112,8 +129,8 @@ static bool is_possible(const struct kr_work *w, uint32_t set, uint32_t v)
 	return kr_analyze_holds(w, set, v);
 }
 
-/* The only candidate of an observation whose positive set counts just one besides the observer's own version; KR_NONE if its writer was found absent
- * since the count. */
+/* The only candidate of an observation whose positive set counts just one besides the observer's own version;
+ * KR_NONE if its writer was found absent since the count. */
 static kr_version only_candidate(struct closure *c, const struct kr_observation *o)
 {
 	const struct kr_asg *asg = c->w->asg;
@@ -130,24 +147,28 @@ static kr_version only_candidate(struct closure *c, const struct kr_observation 
 			last[0] = asg->members[s->first].i; /* impossible for good: no second search */
 	}
 	for (int i = 0; i < 2; i++)
-		if (last[i] != KR_NONE && is_possible(c->w, o->set, last[i]) && asg->versions[last[i]].writer.i != o->txn.i)
+		if (last[i] != KR_NONE && is_possible(c->w, o->set, last[i]) &&
+			asg->versions[last[i]].writer.i != o->txn.i)
 			return (kr_version){last[i]};
 	return (kr_version){KR_NONE};
 }
 
-/* Only the untold initial version explains what an unknown transaction saw: if that needs it to be two values, the transaction is absent. */
+/* Only the untold initial version explains what an unknown transaction saw: if that needs it to be two
+ * values, the transaction is absent. */
 static enum kr_status need_initial(struct closure *c, const struct kr_observation *o)
 {
 	struct kr_mem *mem = c->w->asg->mem;
 	uint64_t hash = kr_hash_pair(o->key.i, o->txn.i);
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&c->need_table, hash); (id = kr_table_next(&c->need_table, &it)) != KR_NONE;) {
+	for (kr_table_iter it = kr_table_find(&c->need_table, hash);
+		(id = kr_table_next(&c->need_table, &it)) != KR_NONE;) {
 		const struct need *n = &c->needs.at[id];
 		if (n->key.i == o->key.i && n->txn.i == o->txn.i)
 			return n->set == o->set ? KR_OK : make_absent(c, o->txn);
 	}
-	if (!kr_table_reserve(mem, &c->need_table) || !kr_vec_push(mem, &c->needs, (struct need){o->key, o->txn, o->set}))
+	if (!kr_table_reserve(mem, &c->need_table) ||
+		!kr_vec_push(mem, &c->needs, (struct need){o->key, o->txn, o->set}))
 		return KR_NOMEM;
 	kr_table_insert(&c->need_table, hash, c->needs.n - 1);
 	return KR_OK;
@@ -166,7 +187,9 @@ static enum kr_status look_at(struct closure *c, uint32_t observation)
 	uint32_t n = kr_analyze_candidates(c->w, o);
 
 	if (n == 0 && txn->outcome_unknown)
-		return make_absent(c, o->txn); /* if it was thought to be present, a committed transaction needs it: that one has an anomaly */
+		/* if it was thought to be present, a committed transaction needs it: that one has an
+		 * anomaly */
+		return make_absent(c, o->txn);
 
 	bool may_need = txn->outcome_unknown && may_be_told(c->w, o->key);
 
@@ -183,8 +206,12 @@ static enum kr_status look_at(struct closure *c, uint32_t observation)
 	if (txn->presence != KR_PRESENT)
 		return KR_OK;
 	if (kr_asg_is_initial(asg, v))
-		return may_be_told(c->w, o->key) && is_value && !txn->outcome_unknown ? make_initial(c, o->key, o->set) : KR_OK;
-	return asg->txns[asg->versions[v.i].writer.i].presence == KR_OPEN ? make_present(c, asg->versions[v.i].writer) : KR_OK;
+		return may_be_told(c->w, o->key) && is_value && !txn->outcome_unknown
+			? make_initial(c, o->key, o->set)
+			: KR_OK;
+	return asg->txns[asg->versions[v.i].writer.i].presence == KR_OPEN
+		? make_present(c, asg->versions[v.i].writer)
+		: KR_OK;
 }
 
 /* ---- work-list ---- */
@@ -277,7 +304,8 @@ static enum kr_status close_rules(struct closure *c)
 	}
 }
 
-/* A value that nobody wrote must be the initial one. Done before the rest, so that of two explanations for an untold initial value the blameless one wins. */
+/* A value that nobody wrote must be the initial one. Done before the rest, so that of two explanations for an
+ * untold initial value the blameless one wins. */
 static enum kr_status settle_unwritten(struct closure *c)
 {
 	struct kr_work *w = c->w;
@@ -288,10 +316,12 @@ static enum kr_status settle_unwritten(struct closure *c)
 		bool sure = w->h->txns.at[o->txn.i].status == KR_COMMITTED;
 
 		KR_TRY(kr_ctx_tick(w->ctx));
-		if (sure && kr_test_kind(w->test[o->set]) == KR_TEST_IS && may_be_told(w, o->key) && !kr_analyze_written(w, o->set))
+		if (sure && kr_test_kind(w->test[o->set]) == KR_TEST_IS && may_be_told(w, o->key) &&
+			!kr_analyze_written(w, o->set))
 			KR_TRY(make_initial(c, o->key, o->set));
 	}
-	w->sources = NULL; /* collected anew if there are anomalies: by then more transactions may be known to be absent */
+	/* collected anew if there are anomalies: by then more transactions may be known to be absent */
+	w->sources = NULL;
 	return KR_OK;
 }
 
@@ -321,7 +351,8 @@ static enum kr_status make_lists(struct closure *c)
 	for (uint32_t k = 0; k < asg->nkeys; k++) {
 		w->key_live[k] = asg->keys[k + 1].first - asg->keys[k].first;
 		for (uint32_t s = w->key_sets[k]; s < w->key_sets[k + 1]; s++)
-			w->live[s] = asg->sets[s].count - (asg->sets[s].complement && asg->keys[k].open_initial);
+			w->live[s] =
+				asg->sets[s].count - (asg->sets[s].complement && asg->keys[k].open_initial);
 	}
 	return KR_OK;
 }
@@ -355,7 +386,8 @@ static enum kr_status reach_version(struct reach *r, uint32_t v)
 	kr_txn writer = r->w->asg->versions[v].writer;
 
 	KR_TRY(kr_ctx_tick(r->w->ctx));
-	if (writer.i == KR_NONE || r->w->asg->txns[writer.i].presence != KR_OPEN || kr_bits_get(r->txns, writer.i))
+	if (writer.i == KR_NONE || r->w->asg->txns[writer.i].presence != KR_OPEN ||
+		kr_bits_get(r->txns, writer.i))
 		return KR_OK;
 	kr_bits_set(r->txns, writer.i);
 	return kr_vec_push(r->w->asg->mem, &r->stack, writer.i) ? KR_OK : KR_NOMEM;

@@ -32,7 +32,9 @@ enum kr_status kr_analyze_contradict(struct kr_replay *r, kr_key k, enum kr_anom
 	r->inconsistent = true;
 	if (r->fills || w->h->txns.at[r->txn.i].status != KR_COMMITTED)
 		return KR_OK;
-	return kr_vec_push(w->asg->mem, &w->found, (struct kr_found){r->txn, r->op, k, kind, {KR_NONE}}) ? KR_OK : KR_NOMEM;
+	return kr_vec_push(w->asg->mem, &w->found, (struct kr_found){r->txn, r->op, k, kind, {KR_NONE}})
+		? KR_OK
+		: KR_NOMEM;
 }
 
 void kr_analyze_put(struct kr_replay *r, kr_key k, kr_value value)
@@ -61,7 +63,8 @@ static uint32_t find_version(const struct kr_asg *asg, kr_key k, kr_txn t)
 	return KR_NONE;
 }
 
-/* A candidate set cannot say both where a predicate read's rows come from and which versions do not change them, unless that is one version. */
+/* A candidate set cannot say both where a predicate read's rows come from and which versions do not change
+ * them, unless that is one version. */
 static enum kr_status see_only_one(struct kr_replay *r, kr_key k, uint32_t test, uint32_t version)
 {
 	const struct kr_asg *asg = r->w->asg;
@@ -75,7 +78,8 @@ static enum kr_status see_only_one(struct kr_replay *r, kr_key k, uint32_t test,
 			break;
 	}
 	if (v < asg->keys[k.i + 1].first)
-		kr_analyze_leave_out(r->w, r->txn, r->op, "\"versions\" of a key that was not returned, and might come from several versions,");
+		kr_analyze_leave_out(r->w, r->txn, r->op,
+			"\"versions\" of a key that was not returned, and might come from several versions,");
 	return kr_analyze_see(r, k, test, true);
 }
 
@@ -99,7 +103,8 @@ static bool find_left(const struct kr_work *w, kr_key k, kr_txn t, kr_value *out
 	return false;
 }
 
-/* Other rows than the version named has: what they tell is seen all the same, since nobody may have written that either. */
+/* Other rows than the version named has: what they tell is seen all the same, since nobody may have written
+ * that either. */
 static enum kr_status mismatch(struct kr_replay *r, kr_key k, uint32_t test, bool predicate)
 {
 	KR_TRY(kr_analyze_contradict(r, k, KR_RESULT_SET_MISMATCH));
@@ -137,7 +142,9 @@ enum kr_status kr_analyze_look(struct kr_replay *r, kr_key k, uint32_t test, boo
 	struct kr_work *w = r->w;
 
 	if (w->stamp[k.i] == r->turn)
-		return kr_analyze_fits(w, test, k, w->own[k.i]) ? KR_OK : kr_analyze_contradict(r, k, KR_INTERNAL_INCONSISTENCY);
+		return kr_analyze_fits(w, test, k, w->own[k.i])
+			? KR_OK
+			: kr_analyze_contradict(r, k, KR_INTERNAL_INCONSISTENCY);
 	if (w->seen_of && w->seen_of[k.i] != KR_NONE)
 		return see_named(r, k, test, predicate);
 	return kr_analyze_see(r, k, test, predicate);
@@ -161,7 +168,8 @@ static enum kr_status name_versions(struct kr_replay *r, const struct kr_attr *a
 
 		KR_TRY(kr_ctx_tick(w->ctx));
 		if (kr_analyze_grows(w, k))
-			kr_analyze_leave_out(w, r->txn, r->op, "\"versions\" of a list, a set or a counter whose value is not always told");
+			kr_analyze_leave_out(w, r->txn, r->op,
+				"\"versions\" of a list, a set or a counter whose value is not always told");
 		else
 			w->seen_of[k.i] = on ? i : KR_NONE;
 	}
@@ -174,7 +182,8 @@ static enum kr_status name_versions(struct kr_replay *r, const struct kr_attr *a
 static uint32_t value_test(const struct kr_work *w, kr_key k, kr_value value)
 {
 	int64_t number;
-	bool zero = w->h->keys.at[k.i].kind == KR_KIND_COUNTER && kr_analyze_integer(w, value, &number) && number == 0;
+	bool zero = w->h->keys.at[k.i].kind == KR_KIND_COUNTER && kr_analyze_integer(w, value, &number) &&
+		number == 0;
 
 	return kr_test(zero ? KR_TEST_OR_ABSENT : KR_TEST_IS, value.i);
 }
@@ -207,7 +216,9 @@ static enum kr_status look_at_key(struct kr_replay *r, const struct kr_operation
 	}
 	if (view.when == KR_SEEN_AFTER)
 		return look_before(r, op, view.value);
-	return kr_analyze_look(r, op->key, view.other ? kr_test(KR_TEST_NOT, view.value.i) : value_test(r->w, op->key, view.value), false);
+	return kr_analyze_look(r, op->key,
+		view.other ? kr_test(KR_TEST_NOT, view.value.i) : value_test(r->w, op->key, view.value),
+		false);
 }
 
 static enum kr_status replay_operation(struct kr_replay *r, const struct kr_operation *op)

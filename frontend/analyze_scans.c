@@ -1,9 +1,11 @@
 /* Ranges, scans and updates: which keys they look at, and what they say of each.
  *
- * A row is an item observation (an update tells what it wrote, so of its rows only that they matched); a key that was looked at and not returned is a predicate
- * observation. Keys that nothing can bring into the result are left out: any world would do, with the initial version as the source. Ranges bisect the
- * keys in their order; each distinct `where` collects, once, the keys that have a version which it takes. Rows that no database state can give (not in their
- * place, out of bounds, not matching, twice) are a mismatch of the result set. Cost: linear in the observations made; per distinct `where`, the versions. */
+ * A row is an item observation (an update tells what it wrote, so of its rows only that they matched); a key
+ * that was looked at and not returned is a predicate observation. Keys that nothing can bring into the result
+ * are left out: any world would do, with the initial version as the source. Ranges bisect the keys in their
+ * order; each distinct `where` collects, once, the keys that have a version which it takes. Rows that no
+ * database state can give (not in their place, out of bounds, not matching, twice) are a mismatch of the
+ * result set. Cost: linear in the observations made; per distinct `where`, the versions. */
 #include "frontend/analyze_work.h"
 
 #include <string.h>
@@ -58,11 +60,14 @@ static enum kr_status sort(struct kr_work *w, struct kr_row *rows, uint32_t n, i
 
 	for (uint64_t width = 1; width < n && !status; width *= 2) {
 		for (uint64_t at = 0; at < n && !status; at += 2 * width) {
-			uint64_t middle = at + width < n ? at + width : n, end = middle + width < n ? middle + width : n;
+			uint64_t middle = at + width < n ? at + width : n,
+				 end = middle + width < n ? middle + width : n;
 			uint64_t i = at, j = middle;
 
 			for (uint64_t o = at; o < end; o++)
-				to[o] = i < middle && (j >= end || !is_before(w, &from[j], &from[i])) ? from[i++] : from[j++];
+				to[o] = i < middle && (j >= end || !is_before(w, &from[j], &from[i]))
+					? from[i++]
+					: from[j++];
 			status = kr_ctx_tick(w->ctx);
 		}
 
@@ -88,7 +93,8 @@ static bool takes(const struct kr_work *w, uint32_t where, kr_key k, kr_value va
 enum interest { UNTAKEN, PASSING, TAKEN };
 
 /* `at` walks the passing writes along with the keys. */
-static enum kr_status interest_in(struct kr_work *w, uint32_t where, kr_key k, uint32_t *at, enum interest *out)
+static enum kr_status interest_in(struct kr_work *w, uint32_t where, kr_key k, uint32_t *at,
+	enum interest *out)
 {
 	*out = UNTAKEN;
 	for (uint32_t v = w->asg->keys[k.i].first; v < w->asg->keys[k.i + 1].first && *out == UNTAKEN; v++) {
@@ -120,7 +126,8 @@ static enum kr_status order_keys(struct kr_work *w)
 
 		if (!kr_analyze_grows(w, (kr_key){k}))
 			status = interest_in(w, KR_NONE, (kr_key){k}, &at, &interest);
-		if (!status && interest != UNTAKEN && !kr_vec_push(mem, &keys, (struct kr_row){{k}, {interest == PASSING}}))
+		if (!status && interest != UNTAKEN &&
+			!kr_vec_push(mem, &keys, (struct kr_row){{k}, {interest == PASSING}}))
 			status = KR_NOMEM;
 	}
 	if (!status)
@@ -174,7 +181,8 @@ static uint64_t hash_where(const struct kr_history *h, const struct kr_scan *sca
 	for (uint32_t i = scan->cond_first; i < scan->cond_first + scan->cond_count; i++) {
 		const struct kr_cond *cond = &h->conds.at[i];
 
-		hash = kr_hash_pair(kr_hash_pair(hash, (uint64_t)cond->target << 8 | cond->test), kr_hash_pair(cond->field.i, cond->value.i));
+		hash = kr_hash_pair(kr_hash_pair(hash, (uint64_t)cond->target << 8 | cond->test),
+			kr_hash_pair(cond->field.i, cond->value.i));
 	}
 	return hash;
 }
@@ -182,9 +190,11 @@ static uint64_t hash_where(const struct kr_history *h, const struct kr_scan *sca
 static bool same_where(const struct kr_history *h, const struct kr_scan *a, const struct kr_scan *b)
 {
 	for (uint32_t i = 0; i < a->cond_count && a->cond_count == b->cond_count; i++) {
-		const struct kr_cond *x = &h->conds.at[a->cond_first + i], *y = &h->conds.at[b->cond_first + i];
+		const struct kr_cond *x = &h->conds.at[a->cond_first + i],
+				     *y = &h->conds.at[b->cond_first + i];
 
-		if (x->target != y->target || x->test != y->test || x->value.i != y->value.i || (x->target == KR_COND_FIELD && x->field.i != y->field.i))
+		if (x->target != y->target || x->test != y->test || x->value.i != y->value.i ||
+			(x->target == KR_COND_FIELD && x->field.i != y->field.i))
 			return false;
 	}
 	return a->cond_count == b->cond_count;
@@ -203,12 +213,14 @@ static enum kr_status find_where(struct kr_work *w, uint32_t scan, uint32_t *out
 	uint64_t hash = hash_where(w->h, &scans[scan]);
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&w->where_table, hash); (id = kr_table_next(&w->where_table, &it)) != KR_NONE;)
+	for (kr_table_iter it = kr_table_find(&w->where_table, hash);
+		(id = kr_table_next(&w->where_table, &it)) != KR_NONE;)
 		if (same_where(w->h, &scans[w->wheres.at[id].scan], &scans[scan]))
 			break;
 	if (id == KR_NONE) {
 		id = w->wheres.n;
-		if (!kr_table_reserve(mem, &w->where_table) || !kr_vec_push(mem, &w->wheres, (struct kr_where){.scan = scan}))
+		if (!kr_table_reserve(mem, &w->where_table) ||
+			!kr_vec_push(mem, &w->wheres, (struct kr_where){.scan = scan}))
 			return KR_NOMEM;
 		kr_table_insert(&w->where_table, hash, id);
 	}
@@ -218,7 +230,8 @@ static enum kr_status find_where(struct kr_work *w, uint32_t scan, uint32_t *out
 
 /* ---- growing keys ---- */
 
-/* Whether growing key k is taken when it is present. It can be told where the conditions ask for the name only, or, of lists and sets, not for their elements. */
+/* Whether growing key k is taken when it is present. It can be told where the conditions ask for the name
+ * only, or, of lists and sets, not for their elements. */
 static void takes_growing(struct kr_replay *r, const struct kr_scan *scan, kr_key k, bool *out)
 {
 	const struct kr_history *h = r->w->h;
@@ -228,7 +241,9 @@ static void takes_growing(struct kr_replay *r, const struct kr_scan *scan, kr_ke
 	if (!*out || !kr_where_of_values(h, scan))
 		return;
 	if (h->keys.at[k.i].kind == KR_KIND_COUNTER || kr_where_of_elements(h, scan)) {
-		kr_analyze_leave_out(r->w, r->txn, r->op, "a condition on the value of a list, a set or a counter whose value is not always told");
+		kr_analyze_leave_out(r->w, r->txn, r->op,
+			"a condition on the value of a list, a set or a counter whose value is not always "
+			"told");
 		*out = false;
 		return;
 	}
@@ -257,7 +272,8 @@ static enum kr_status look_up(struct kr_replay *r, uint32_t where)
 		} else if (taken) {
 			KR_TRY(interest_in(w, where, key, &at, &interest));
 		}
-		if (interest != UNTAKEN && !kr_vec_push(w->asg->mem, &w->looked, (struct kr_looked){key, interest == PASSING}))
+		if (interest != UNTAKEN &&
+			!kr_vec_push(w->asg->mem, &w->looked, (struct kr_looked){key, interest == PASSING}))
 			return KR_NOMEM;
 	}
 	w->wheres.at[where].count = w->looked.n - w->wheres.at[where].first;
@@ -304,7 +320,8 @@ static uint32_t place_of(const struct kr_work *w, kr_value bound, bool after)
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		int side = kr_history_compare_keys(w->h, w->h->keys.at[w->by_name.at[middle].key.i].name, bound);
+		int side =
+			kr_history_compare_keys(w->h, w->h->keys.at[w->by_name.at[middle].key.i].name, bound);
 
 		if (side < 0 || (after && side == 0))
 			low = middle + 1;
@@ -338,11 +355,13 @@ static enum kr_status look_at_range(struct kr_replay *r, const struct kr_scan *s
 	uint32_t low = scan->low.i == KR_ABSENT.i ? 0 : place_of(w, scan->low, false);
 	uint32_t high = scan->high.i == KR_ABSENT.i ? w->by_name.n : place_of(w, scan->high, false);
 
-	if (scan->limit >= 0 && scan->row_count >= (uint64_t)scan->limit) { /* beyond the last key returned nothing was looked at */
+	/* beyond the last key returned nothing was looked at */
+	if (scan->limit >= 0 && scan->row_count >= (uint64_t)scan->limit) {
 		if (scan->row_count == 0)
 			return KR_OK;
 
-		kr_value last = w->h->keys.at[w->h->rows.at[scan->row_first + scan->row_count - 1].key.i].name;
+		kr_value last =
+			w->h->keys.at[w->h->rows.at[scan->row_first + scan->row_count - 1].key.i].name;
 		uint32_t place = place_of(w, last, !scan->reverse);
 
 		if (scan->reverse && place > low)
@@ -377,7 +396,8 @@ enum kr_status kr_analyze_range(struct kr_replay *r, const struct kr_operation *
 /* ---- scans and updates ---- */
 
 /* Of a growing key that was returned. The elements of a set have no order, which conditions compare. */
-static enum kr_status row_fits(struct kr_replay *r, const struct kr_scan *scan, const struct kr_row *row, bool *out)
+static enum kr_status row_fits(struct kr_replay *r, const struct kr_scan *scan, const struct kr_row *row,
+	bool *out)
 {
 	const struct kr_history *h = r->w->h;
 
@@ -388,7 +408,8 @@ static enum kr_status row_fits(struct kr_replay *r, const struct kr_scan *scan, 
 	return KR_OK;
 }
 
-static enum kr_status look_at_match(struct kr_replay *r, const struct kr_operation *op, const struct kr_row *row, uint32_t match)
+static enum kr_status look_at_match(struct kr_replay *r, const struct kr_operation *op,
+	const struct kr_row *row, uint32_t match)
 {
 	struct kr_work *w = r->w;
 	const struct kr_scan *scan = &w->h->scans.at[op->scan];
@@ -397,7 +418,8 @@ static enum kr_status look_at_match(struct kr_replay *r, const struct kr_operati
 	if (fits && kr_analyze_grows(w, row->key))
 		KR_TRY(row_fits(r, scan, row, &fits));
 	else if (fits && op->kind == KR_OP_SCAN)
-		fits = kr_analyze_fits(w, kr_test(KR_TEST_MATCH, w->where_of[op->scan]), row->key, row->value);
+		fits = kr_analyze_fits(w, kr_test(KR_TEST_MATCH, w->where_of[op->scan]), row->key,
+			row->value);
 	else if (fits)
 		fits = kr_where_has_prefix(w->h, scan, row->key);
 	if (!fits)

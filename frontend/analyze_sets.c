@@ -1,9 +1,12 @@
-/* Candidate sets: one per key and test (the same thing seen of a version), shared by all observations that made it.
+/* Candidate sets: one per key and test (the same thing seen of a version), shared by all observations that
+ * made it.
  *
- * Observations are grouped by key (counting sort), those of a key by test (a sort in a buffer of its own, so that it stays in the cache); each group
- * is a set. Then every version looks up the sets of its value among its key's by bisection: once to count, once to fill; it is tried on those of
- * conditions one by one. Versions come in their order, so members ascend. What conditions take or leave is listed, whichever is less. Cost O(n log m), m the
- * observations of one key: thousands of readers and writers of one value make one set of that many members; and versions times conditions observed. */
+ * Observations are grouped by key (counting sort), those of a key by test (a sort in a buffer of its own, so
+ * that it stays in the cache); each group is a set. Then every version looks up the sets of its value among
+ * its key's by bisection: once to count, once to fill; it is tried on those of conditions one by one.
+ * Versions come in their order, so members ascend. What conditions take or leave is listed, whichever is
+ * less. Cost O(n log m), m the observations of one key: thousands of readers and writers of one value make
+ * one set of that many members; and versions times conditions observed. */
 #include "frontend/analyze_grow.h"
 #include "frontend/history_written.h"
 
@@ -43,7 +46,8 @@ static enum kr_status sort(struct kr_ctx *ctx, uint64_t *a, uint32_t n)
 			uint64_t left = n - at;
 
 			KR_TRY(kr_ctx_tick(ctx));
-			merge(from + at, to + at, (uint32_t)(left < width ? left : width), (uint32_t)(left < 2 * width ? left : 2 * width));
+			merge(from + at, to + at, (uint32_t)(left < width ? left : width),
+				(uint32_t)(left < 2 * width ? left : 2 * width));
 		}
 		uint64_t *swapped = from;
 		from = to;
@@ -154,7 +158,10 @@ uint32_t kr_analyze_find_set(const struct kr_work *w, kr_key k, uint32_t test)
 	return set < w->key_sets[k.i + 1] && w->test[set] == test ? set : KR_NONE;
 }
 
-uint32_t kr_analyze_other_sets(const struct kr_work *w, kr_key k) { return w->any_where ? bisect(w, k, kr_test(KR_TEST_OR_ABSENT, 0)) : w->key_sets[k.i + 1]; }
+uint32_t kr_analyze_other_sets(const struct kr_work *w, kr_key k)
+{
+	return w->any_where ? bisect(w, k, kr_test(KR_TEST_OR_ABSENT, 0)) : w->key_sets[k.i + 1];
+}
 
 /* ---- tests ---- */
 
@@ -168,7 +175,8 @@ static bool matches(const struct kr_work *w, uint32_t where, kr_key k, kr_value 
 	if (value.i < w->h->values.n)
 		operand = kr_operand_of_value(w->h, value);
 	else if (value.i - w->h->values.n >= w->numbers.n)
-		return false; /* a value that nobody mentions (analyze_untold.c): nobody observes these sets then */
+		/* a value that nobody mentions (analyze_untold.c): nobody observes these sets then */
+		return false;
 	else
 		operand.integer = w->numbers.at[value.i - w->h->values.n];
 	return kr_where_holds_of(w->h, scan, k, &operand);
@@ -195,7 +203,8 @@ bool kr_analyze_may_start(const struct kr_work *w, uint32_t set, kr_key k)
 
 	if (kr_test_kind(w->test[set]) != KR_TEST_IS || k.i >= w->h->keys.n || value.i == KR_ABSENT.i)
 		return true;
-	if (w->h->initial == KR_INITIAL_UNWRITTEN && w->h->keys.at[k.i].kind == KR_KIND_LIST) /* by its last element */
+	/* by its last element */
+	if (w->h->initial == KR_INITIAL_UNWRITTEN && w->h->keys.at[k.i].kind == KR_KIND_LIST)
 		return kr_grow_find(w->grow, k, value.i) == NULL;
 	return kr_history_may_start(w->h, k, value);
 }
@@ -205,7 +214,8 @@ bool kr_analyze_holds(const struct kr_work *w, uint32_t set, uint32_t version)
 	const struct kr_asg_version *v = &w->asg->versions[version];
 
 	if (kr_test_kind(w->test[set]) == KR_TEST_SOURCE)
-		return kr_test_argument(w->test[set]) == (v->writer.i == KR_NONE ? KR_TEST_ARGUMENTS - 1 : v->writer.i);
+		return kr_test_argument(w->test[set]) ==
+			(v->writer.i == KR_NONE ? KR_TEST_ARGUMENTS - 1 : v->writer.i);
 	if (w->value[version].i == KR_NONE)
 		return kr_analyze_may_start(w, set, v->key);
 	return kr_analyze_fits(w, w->test[set], v->key, w->value[version]);
@@ -247,7 +257,8 @@ enum kr_status kr_analyze_number(struct kr_work *w, int64_t number, kr_value *ou
 
 	if (!w->numbers_ready)
 		KR_TRY(index_numbers(w));
-	for (kr_table_iter it = kr_table_find(&w->number_table, hash); (id = kr_table_next(&w->number_table, &it)) != KR_NONE;) {
+	for (kr_table_iter it = kr_table_find(&w->number_table, hash);
+		(id = kr_table_next(&w->number_table, &it)) != KR_NONE;) {
 		int64_t found;
 
 		if (kr_analyze_integer(w, (kr_value){id}, &found) && found == number) {
@@ -257,7 +268,8 @@ enum kr_status kr_analyze_number(struct kr_work *w, int64_t number, kr_value *ou
 	}
 	id = w->h->values.n + w->numbers.n;
 	if (id >= KR_TEST_ARGUMENTS)
-		return kr_err_set(w->err, KR_UNSUPPORTED, "found more than %u different values, expected fewer", KR_TEST_ARGUMENTS);
+		return kr_err_set(w->err, KR_UNSUPPORTED,
+			"found more than %u different values, expected fewer", KR_TEST_ARGUMENTS);
 	if (!kr_table_reserve(mem, &w->number_table) || !kr_vec_push(mem, &w->numbers, number))
 		return KR_NOMEM;
 	kr_table_insert(&w->number_table, hash, id);
@@ -282,12 +294,14 @@ static enum kr_status add_version(struct kr_work *w, uint32_t v, bool fill)
 	kr_key k = w->asg->versions[v].key;
 	kr_txn writer = w->asg->versions[v].writer;
 	uint32_t end = w->key_sets[k.i + 1];
-	uint32_t listed[3] = {kr_analyze_find_set(w, k, kr_test(KR_TEST_IS, w->value[v].i)), KR_NONE, KR_NONE};
+	uint32_t listed[3] = {kr_analyze_find_set(w, k, kr_test(KR_TEST_IS, w->value[v].i)), KR_NONE,
+		KR_NONE};
 
 	if (w->any_complement)
 		listed[1] = kr_analyze_find_set(w, k, kr_test(KR_TEST_NOT, w->value[v].i));
 	if (w->any_source)
-		listed[2] = kr_analyze_find_set(w, k, kr_test(KR_TEST_SOURCE, writer.i == KR_NONE ? KR_TEST_ARGUMENTS - 1 : writer.i));
+		listed[2] = kr_analyze_find_set(w, k,
+			kr_test(KR_TEST_SOURCE, writer.i == KR_NONE ? KR_TEST_ARGUMENTS - 1 : writer.i));
 	for (int i = 0; i < 3; i++)
 		if (listed[i] != KR_NONE)
 			add_member(w, listed[i], v, fill);
@@ -313,13 +327,15 @@ static enum kr_status each_member(struct kr_work *w, bool fill)
 			continue;
 		}
 		for (uint32_t s = w->key_sets[k.i]; s < w->key_sets[k.i + 1]; s++)
-			if (kr_test_kind(w->test[s]) == KR_TEST_SOURCE ? kr_analyze_holds(w, s, v) : kr_analyze_may_start(w, s, k))
+			if (kr_test_kind(w->test[s]) == KR_TEST_SOURCE ? kr_analyze_holds(w, s, v)
+								       : kr_analyze_may_start(w, s, k))
 				add_member(w, s, v, fill);
 	}
 	return KR_OK;
 }
 
-/* What conditions take may be nearly all: then what they leave is listed. An untold initial value is listed either way. */
+/* What conditions take may be nearly all: then what they leave is listed. An untold initial value is listed
+ * either way. */
 static void choose_complements(struct kr_work *w, uint32_t k)
 {
 	struct kr_asg *asg = w->asg;
@@ -330,7 +346,8 @@ static void choose_complements(struct kr_work *w, uint32_t k)
 
 		if (kind == KR_TEST_NOT) {
 			asg->sets[s].complement = true;
-		} else if (kind > KR_TEST_OR_ABSENT && 4 * (uint64_t)asg->sets[s].count > 3 * (uint64_t)versions) {
+		} else if (kind > KR_TEST_OR_ABSENT &&
+			4 * (uint64_t)asg->sets[s].count > 3 * (uint64_t)versions) {
 			asg->sets[s].complement = true;
 			asg->sets[s].count = versions - asg->sets[s].count + asg->keys[k].open_initial;
 			w->any_complement = true;
@@ -353,7 +370,8 @@ static enum kr_status make_members(struct kr_work *w)
 		asg->sets[s].first = (uint32_t)n;
 		n += asg->sets[s].count;
 		if (n >= KR_NONE)
-			return kr_err_set(w->err, KR_UNSUPPORTED, "found more than %u candidates, expected fewer", KR_NONE);
+			return kr_err_set(w->err, KR_UNSUPPORTED,
+				"found more than %u candidates, expected fewer", KR_NONE);
 		asg->sets[s].count = 0;
 	}
 	asg->nmembers = (uint32_t)n;

@@ -1,8 +1,9 @@
 /* Transactions, keys and versions of the ASG.
  *
- * A version is the last write of a transaction to a key, if the transaction took effect or may have. Walking each transaction's operations backwards,
- * the first write met of a key is the last one; a stamp per key tells whether one was met. Versions are counted per key, then filled in the order of
- * transactions, so each key's versions are in that order. Linear in the operations. */
+ * A version is the last write of a transaction to a key, if the transaction took effect or may have. Walking
+ * each transaction's operations backwards, the first write met of a key is the last one; a stamp per key
+ * tells whether one was met. Versions are counted per key, then filled in the order of transactions, so each
+ * key's versions are in that order. Linear in the operations. */
 #include "frontend/analyze_work.h"
 
 #include <string.h>
@@ -15,7 +16,8 @@ struct kr_row kr_analyze_write(const struct kr_work *w, const struct kr_operatio
 	return (struct kr_row){write.key, kr_analyze_grows(w, write.key) ? KR_ABSENT : write.told};
 }
 
-/* Lists, sets, and counters; of these, where the results of increments are what they leave, only those that are not told all along. */
+/* Lists, sets, and counters; of these, where the results of increments are what they leave, only those that
+ * are not told all along. */
 static enum kr_status find_growing(struct kr_work *w)
 {
 	const struct kr_history *h = w->h;
@@ -30,7 +32,8 @@ static enum kr_status find_growing(struct kr_work *w)
 	for (uint32_t t = 0; t < h->txns.n; t++) {
 		const struct kr_transaction *txn = &h->txns.at[t];
 
-		for (uint32_t i = txn->op_first; i < txn->op_first + txn->op_count && txn->status != KR_ABORTED; i++) {
+		for (uint32_t i = txn->op_first;
+			i < txn->op_first + txn->op_count && txn->status != KR_ABORTED; i++) {
 			const struct kr_operation *op = &h->ops.at[i];
 
 			KR_TRY(kr_ctx_tick(w->ctx));
@@ -74,7 +77,8 @@ enum kr_status kr_analyze_txns(struct kr_work *w)
 	return KR_OK;
 }
 
-/* For each version: counts it in next[its key] (fill: false), or puts it at next[its key] (fill: true), which then moves on. */
+/* For each version: counts it in next[its key] (fill: false), or puts it at next[its key] (fill: true), which
+ * then moves on. */
 static enum kr_status each_version(struct kr_work *w, uint32_t *next, bool fill)
 {
 	const struct kr_history *h = w->h;
@@ -113,10 +117,12 @@ static enum kr_status number_keys(struct kr_work *w, const uint32_t *count)
 	uint64_t first = 0;
 
 	for (uint32_t k = 0; k < asg->nkeys; k++) {
-		asg->keys[k] = (struct kr_asg_key){.first = (uint32_t)first, .open_initial = kr_history_untold(w->h)};
+		asg->keys[k] = (struct kr_asg_key){.first = (uint32_t)first,
+			.open_initial = kr_history_untold(w->h)};
 		first += (uint64_t)count[k] + 1;
 		if (first >= KR_NONE)
-			return kr_err_set(w->err, KR_UNSUPPORTED, "found more than %u versions, expected fewer", KR_NONE);
+			return kr_err_set(w->err, KR_UNSUPPORTED,
+				"found more than %u versions, expected fewer", KR_NONE);
 	}
 	asg->nversions = (uint32_t)first;
 	asg->keys[asg->nkeys].first = asg->nversions;

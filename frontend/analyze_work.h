@@ -1,4 +1,5 @@
-/* What the steps of the semantic analysis share; for frontend/analyze*.c only. The steps, in order, are the functions below. */
+/* What the steps of the semantic analysis share; for frontend/analyze*.c only. The steps, in order, are the
+ * functions below. */
 #ifndef KR_FRONTEND_ANALYZE_WORK_H
 #define KR_FRONTEND_ANALYZE_WORK_H
 
@@ -20,10 +21,17 @@ enum kr_test_kind {
 	KR_TEST_MISS       /* it does not match them */
 };
 
-/* A test is kept in 32 bits, kind first: observations of one key that saw the same have the same test, and share a set. */
+/* A test is kept in 32 bits, kind first: observations of one key that saw the same have the same test, and
+ * share a set. */
 #define KR_TEST_ARGUMENTS (UINT32_C(1) << 29)
-static inline uint32_t kr_test(enum kr_test_kind kind, uint32_t argument) { return (uint32_t)kind * KR_TEST_ARGUMENTS | argument; }
-static inline enum kr_test_kind kr_test_kind(uint32_t test) { return (enum kr_test_kind)(test / KR_TEST_ARGUMENTS); }
+static inline uint32_t kr_test(enum kr_test_kind kind, uint32_t argument)
+{
+	return (uint32_t)kind * KR_TEST_ARGUMENTS | argument;
+}
+static inline enum kr_test_kind kr_test_kind(uint32_t test)
+{
+	return (enum kr_test_kind)(test / KR_TEST_ARGUMENTS);
+}
 static inline uint32_t kr_test_argument(uint32_t test) { return test % KR_TEST_ARGUMENTS; }
 
 /* ---- what the steps find ---- */
@@ -38,11 +46,13 @@ struct kr_found { /* an anomaly that does not depend on presence */
 
 /* Who else wrote what a candidate set stands for (not used for KR_TEST_NOT). */
 struct kr_sources {
-	kr_txn intermediate[2]; /* two different transactions that wrote it, but not last, and did not abort */
+	/* two different transactions that wrote it, but not last, and did not abort */
+	kr_txn intermediate[2];
 	kr_txn aborted;         /* one that took no effect */
 };
 
-/* Two writes of different values to one key, by whomever: if something other than `value` was ever written, one of them is it. */
+/* Two writes of different values to one key, by whomever: if something other than `value` was ever written,
+ * one of them is it. */
 struct kr_traces {
 	struct {
 		kr_txn txn;
@@ -51,10 +61,13 @@ struct kr_traces {
 	} at[2];
 };
 
-/* Keys that a range or scan has to look at: some write of them, or their initial value, can be what it returns. */
+/* Keys that a range or scan has to look at: some write of them, or their initial value, can be what it
+ * returns. */
 struct kr_looked {
 	kr_key key;
-	bool passing; /* only intermediate writes are, or versions that an operation names: nobody but their writers, or that operation, can tell */
+	/* only intermediate writes are, or versions that an operation names: nobody but their writers, or
+	 * that operation, can tell */
+	bool passing;
 };
 
 struct kr_where { /* distinct conditions of scans and updates; the keys are found at the first use */
@@ -75,23 +88,30 @@ struct kr_work {
 	bool installs;           /* what a transaction is shown of a counter after its own increments is what it leaves (kr_analyze) */
 	bool exact;              /* nothing is left out because it would be too much */
 	bool any_open;           /* some transaction is KR_OPEN */
-	bool changed;            /* versions, observations or candidates went away: kr_analyze_compact has work */
+	/* versions, observations or candidates went away: kr_analyze_compact has work */
+	bool changed;
 
 	struct kr_grow *grow; /* of growing keys (analyze_grow.h); NULL: there are none */
-	uint64_t *grows; /* bits, per key of the trace: list, set, or a counter that is a sum (kr_analyze_grows) */
+	/* bits, per key of the trace: list, set, or a counter that is a sum (kr_analyze_grows) */
+	uint64_t *grows;
 	uint32_t *stamp; /* per key of the trace: who wrote it, as the step at hand needs it */
 	kr_value *own;   /* per key, valid where stamp says so: what that transaction wrote last */
 	KR_VEC(struct kr_observation) seen; /* while transactions are replayed */
 	KR_VEC(struct kr_found) found; /* of committed transactions; kr_analyze_anomalies puts them in file order */
 
-	/* Per version, in the ASG's arena. i == KR_NONE: an initial value that is not known. Ids from h->values.n on, below KR_TEST_ARGUMENTS, are numbers that the trace does not have
-	 * (kr_analyze_number), or, for growing keys and parts, whatever analyze_grow.c uses to tell versions apart; they have no name. */
+	/* Per version, in the ASG's arena. i == KR_NONE: an initial value that is not known. Ids from
+	 * h->values.n on, below KR_TEST_ARGUMENTS, are numbers that the trace does not have
+	 * (kr_analyze_number), or, for growing keys and parts, whatever analyze_grow.c uses to tell versions
+	 * apart; they have no name. */
 	kr_value *value;
 	/* Until kr_analyze_sets the observations' field `set` holds the test. */
-	uint32_t *key_sets; /* nkeys + 1: the sets of k are [key_sets[k], key_sets[k + 1]), ascending by `test` */
+	/* nkeys + 1: the sets of k are [key_sets[k], key_sets[k + 1]), ascending by `test` */
+	uint32_t *key_sets;
 	uint32_t *test;     /* per set */
-	bool any_complement, any_source, any_where; /* there are sets of KR_TEST_NOT (or stored as complements), of KR_TEST_SOURCE, of later kinds */
-	/* An untold initial value is a listed member of all its key's sets for which it may be it; kr_analyze_compact takes it out where it does not belong. */
+	/* there are sets of KR_TEST_NOT (or stored as complements), of KR_TEST_SOURCE, of later kinds */
+	bool any_complement, any_source, any_where;
+	/* An untold initial value is a listed member of all its key's sets for which it may be it;
+	 * kr_analyze_compact takes it out where it does not belong. */
 
 	uint32_t *live;     /* per set: its members that may be real; NULL: all are */
 	uint32_t *key_live; /* per key: its versions that may be real */
@@ -105,8 +125,11 @@ struct kr_work {
 
 	/* Ranges and scans (analyze_scans.c); NULL without any. */
 	uint32_t *row_of;                    /* per key: the row of the operation at hand, or KR_NONE */
-	uint32_t *seen_of;                   /* per key: its place in h->seen, if the operation at hand names its version, or KR_NONE; NULL: no operation does */
-	uint64_t *named;                     /* bits, per key: some operation names a version of it; NULL: none does */
+	/* per key: its place in h->seen, if the operation at hand names its version, or KR_NONE; NULL: no
+	 * operation does */
+	uint32_t *seen_of;
+	/* bits, per key: some operation names a version of it; NULL: none does */
+	uint64_t *named;
 	KR_VEC(struct kr_looked) by_name;    /* for ranges: in key order */
 	KR_VEC(struct kr_looked) looked;     /* for scans */
 	KR_VEC(struct kr_row) passing;       /* intermediate writes */
@@ -119,15 +142,18 @@ struct kr_work {
 
 /* Transactions, as their status tells (analyze_versions.c). */
 enum kr_status kr_analyze_txns(struct kr_work *w);
-/* Keys and versions of all transactions that are not known to be absent. A version of a growing key has value 0 until the next step. */
+/* Keys and versions of all transactions that are not known to be absent. A version of a growing key has value
+ * 0 until the next step. */
 enum kr_status kr_analyze_versions(struct kr_work *w);
 /* Which keys ranges and scans look at. */
 enum kr_status kr_analyze_scans(struct kr_work *w);
-/* Replays every transaction over its own writes: external observations, found contradictions, unknown transactions that cannot have taken effect. */
+/* Replays every transaction over its own writes: external observations, found contradictions, unknown
+ * transactions that cannot have taken effect. */
 enum kr_status kr_analyze_replay(struct kr_work *w);
 /* Candidate sets. */
 enum kr_status kr_analyze_sets(struct kr_work *w);
-/* Which unknown transactions certainly took effect, or need not be considered; which initial values are known after all. Needs kr_asg_index. */
+/* Which unknown transactions certainly took effect, or need not be considered; which initial values are known
+ * after all. Needs kr_asg_index. */
 enum kr_status kr_analyze_presence(struct kr_work *w);
 /* Anomalies; an observation without candidates gets set == KR_NONE. */
 enum kr_status kr_analyze_anomalies(struct kr_work *w);
@@ -145,7 +171,9 @@ struct kr_replay {
 	struct kr_work *w;
 	kr_txn txn;
 	uint32_t op;                /* index of the operation at hand */
-	uint32_t turn;              /* differs from replay to replay: w->stamp[k] == turn: this transaction has written k (analyze_grow.c may use stamps of its own so) */
+	/* differs from replay to replay: w->stamp[k] == turn: this transaction has written k (analyze_grow.c
+	 * may use stamps of its own so) */
+	uint32_t turn;
 	bool loose;                 /* the operation at hand does not read through a cursor */
 	bool fills;                 /* this is the second time */
 	bool inconsistent, wrote;
@@ -153,9 +181,11 @@ struct kr_replay {
 
 /* An external observation of key or part k at the operation at hand. */
 enum kr_status kr_analyze_see(struct kr_replay *r, kr_key k, uint32_t test, bool predicate);
-/* What the transaction says cannot be, whatever others did: `kind` if it committed; an unknown one took no effect. */
+/* What the transaction says cannot be, whatever others did: `kind` if it committed; an unknown one took no
+ * effect. */
 enum kr_status kr_analyze_contradict(struct kr_replay *r, kr_key k, enum kr_anomaly_kind kind);
-/* What the operation saw of a key that does not grow: an observation, or compared with the transaction's own write. */
+/* What the operation saw of a key that does not grow: an observation, or compared with the transaction's own
+ * write. */
 enum kr_status kr_analyze_look(struct kr_replay *r, kr_key k, uint32_t test, bool predicate);
 void kr_analyze_put(struct kr_replay *r, kr_key k, kr_value value); /* its own write */
 enum kr_status kr_analyze_range(struct kr_replay *r, const struct kr_operation *op);
@@ -170,25 +200,32 @@ enum kr_shown {
 	KR_SHOWN_NO_ROW,    /* a range or scan looked at the key and did not return it: it was absent */
 	KR_SHOWN_FOUND,     /* a delete found it */
 	KR_SHOWN_NOT_FOUND, /* a delete did not find it; nothing was written */
-	KR_SHOWN_INC        /* value: the result of an increment (op->b), with its delta in it; kr_analyze_grow_write follows */
+	/* value: the result of an increment (op->b), with its delta in it; kr_analyze_grow_write follows */
+	KR_SHOWN_INC
 };
 
 static inline bool kr_analyze_grows(const struct kr_work *w, kr_key k) { return kr_bits_get(w->grows, k.i); }
 
-/* After kr_analyze_versions: adds part keys and their versions behind the others (asg->keys, nkeys, versions, nversions, parts, nparts, w->value, all in the ASG's arena, may be
- * replaced by larger arrays; part keys are numbered from h->keys.n on), and gives versions of growing keys the ids that tests will ask for. Transactions that replay finds to be absent
- * still have versions here; those are dropped afterwards, before there are sets. May look at the whole history and add to w->found (transactions that committed). */
+/* After kr_analyze_versions: adds part keys and their versions behind the others (asg->keys, nkeys, versions,
+ * nversions, parts, nparts, w->value, all in the ASG's arena, may be replaced by larger arrays; part keys are
+ * numbered from h->keys.n on), and gives versions of growing keys the ids that tests will ask for.
+ * Transactions that replay finds to be absent still have versions here; those are dropped afterwards, before
+ * there are sets. May look at the whole history and add to w->found (transactions that committed). */
 enum kr_status kr_analyze_grow_keys(struct kr_work *w);
-/* In replay: an operation showed growing key k; one wrote it (a delete that found it or does not tell, inc, append, add). They call kr_analyze_see for k itself or for its parts, and
- * kr_analyze_contradict. w->stamp and w->own are not used for growing keys. */
+/* In replay: an operation showed growing key k; one wrote it (a delete that found it or does not tell, inc,
+ * append, add). They call kr_analyze_see for k itself or for its parts, and kr_analyze_contradict. w->stamp
+ * and w->own are not used for growing keys. */
 enum kr_status kr_analyze_grow_see(struct kr_replay *r, kr_key k, enum kr_shown shown, kr_value value);
 void kr_analyze_grow_write(struct kr_replay *r, kr_key k);
 /* After the first replay: what reads of one key by different transactions contradict. */
 enum kr_status kr_analyze_grow_check(struct kr_work *w);
 void kr_analyze_grow_free(struct kr_work *w);
-/* Names the anomaly of an observation of a growing key or a part that has no candidate (kind and other; anomaly->key becomes the key of the trace). */
-enum kr_status kr_analyze_grow_name(struct kr_work *w, const struct kr_observation *o, struct kr_anomaly *anomaly);
-/* After kr_analyze_compact, when versions and observations have their last numbers: sums; and known orders, pushed to `orders`, before the ones that the trace gives. */
+/* Names the anomaly of an observation of a growing key or a part that has no candidate (kind and other;
+ * anomaly->key becomes the key of the trace). */
+enum kr_status kr_analyze_grow_name(struct kr_work *w, const struct kr_observation *o,
+	struct kr_anomaly *anomaly);
+/* After kr_analyze_compact, when versions and observations have their last numbers: sums; and known orders,
+ * pushed to `orders`, before the ones that the trace gives. */
 KR_VEC_NAMED(kr_analyze_pairs, struct kr_asg_order);
 enum kr_status kr_analyze_grow_done(struct kr_work *w, struct kr_analyze_pairs *orders);
 
@@ -201,17 +238,27 @@ struct kr_row kr_analyze_write(const struct kr_work *w, const struct kr_operatio
 enum kr_status kr_analyze_number(struct kr_work *w, int64_t number, kr_value *out);
 bool kr_analyze_integer(const struct kr_work *w, kr_value value, int64_t *out); /* false: it is none */
 
-bool kr_analyze_fits(const struct kr_work *w, uint32_t test, kr_key k, kr_value value);   /* not for KR_TEST_SOURCE */
-bool kr_analyze_may_start(const struct kr_work *w, uint32_t set, kr_key k);               /* whether k's untold initial value may be what the set stands for */
-bool kr_analyze_holds(const struct kr_work *w, uint32_t set, uint32_t version);           /* whether the set stands for this version; an untold initial value: as above */
+/* not for KR_TEST_SOURCE */
+bool kr_analyze_fits(const struct kr_work *w, uint32_t test, kr_key k, kr_value value);
+/* whether k's untold initial value may be what the set stands for */
+bool kr_analyze_may_start(const struct kr_work *w, uint32_t set, kr_key k);
+/* whether the set stands for this version; an untold initial value: as above */
+bool kr_analyze_holds(const struct kr_work *w, uint32_t set, uint32_t version);
 uint32_t kr_analyze_find_set(const struct kr_work *w, kr_key k, uint32_t test);           /* or KR_NONE */
-uint32_t kr_analyze_other_sets(const struct kr_work *w, kr_key k);                        /* the first set of k whose kind is KR_TEST_OR_ABSENT or later */
-uint32_t kr_analyze_candidates(const struct kr_work *w, const struct kr_observation *o);  /* how many; exact when at most 1 */
-enum kr_status kr_analyze_sources(struct kr_work *w);                                     /* fills w->sources and w->traces, unless done */
-bool kr_analyze_written(const struct kr_work *w, uint32_t set);                           /* somebody, whoever, wrote what the set of KR_TEST_IS stands for */
-enum kr_status kr_analyze_drop_versions(struct kr_work *w);                               /* of absent transactions; before there are sets */
-enum kr_status kr_analyze_refuse(const struct kr_work *w, kr_txn t, uint32_t op, const char *what); /* KR_UNSUPPORTED: operation `op` of t: `what` is not supported yet */
-void kr_analyze_leave_out(struct kr_work *w, kr_txn t, uint32_t op, const char *what);             /* notes that the ASG does not say all that the operation does (kr_analysis.left_out) */
+/* the first set of k whose kind is KR_TEST_OR_ABSENT or later */
+uint32_t kr_analyze_other_sets(const struct kr_work *w, kr_key k);
+/* how many; exact when at most 1 */
+uint32_t kr_analyze_candidates(const struct kr_work *w, const struct kr_observation *o);
+/* fills w->sources and w->traces, unless done */
+enum kr_status kr_analyze_sources(struct kr_work *w);
+/* somebody, whoever, wrote what the set of KR_TEST_IS stands for */
+bool kr_analyze_written(const struct kr_work *w, uint32_t set);
+/* of absent transactions; before there are sets */
+enum kr_status kr_analyze_drop_versions(struct kr_work *w);
+/* KR_UNSUPPORTED: operation `op` of t: `what` is not supported yet */
+enum kr_status kr_analyze_refuse(const struct kr_work *w, kr_txn t, uint32_t op, const char *what);
+/* notes that the ASG does not say all that the operation does (kr_analysis.left_out) */
+void kr_analyze_leave_out(struct kr_work *w, kr_txn t, uint32_t op, const char *what);
 
 #define KR_TRY(expression) \
 	do { \

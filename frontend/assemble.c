@@ -82,10 +82,12 @@ static enum kr_status add(struct kr_history *h, struct kr_assembling *place, str
 	return kr_history_add(h, place->txn, &place->white_box, err);
 }
 
-static enum kr_status end(struct kr_history *h, struct kr_assembling *place, const struct kr_event *e, struct kr_err *err)
+static enum kr_status end(struct kr_history *h, struct kr_assembling *place, const struct kr_event *e,
+	struct kr_err *err)
 {
 	place->txn.status = e->status;
-	place->txn.flags = (uint16_t)((e->flags & ~(unsigned)KR_TXN_TIMES) | (place->txn.flags & KR_TXN_TIMES));
+	place->txn.flags =
+		(uint16_t)((e->flags & ~(unsigned)KR_TXN_TIMES) | (place->txn.flags & KR_TXN_TIMES));
 	place->white_box = e->white_box;
 	if (e->timed) {
 		place->txn.flags |= KR_TXN_HAS_END | (e->open ? KR_TXN_END_OPEN : 0);
@@ -99,7 +101,10 @@ static enum kr_status end(struct kr_history *h, struct kr_assembling *place, con
 
 static enum kr_status take_order(struct kr_history *h, const struct kr_event *e)
 {
-	struct kr_version_order order = {.key = e->key, .writer_first = h->ordered.n, .writer_count = e->writer_count, .line = e->line};
+	struct kr_version_order order = {.key = e->key,
+		.writer_first = h->ordered.n,
+		.writer_count = e->writer_count,
+		.line = e->line};
 
 	for (uint32_t i = 0; i < e->writer_count; i++)
 		if (!kr_vec_push(h->mem, &h->ordered, e->writers[i]))
@@ -117,8 +122,10 @@ static enum kr_status settle_order(struct kr_history *h, struct kr_version_order
 		kr_txn writer = kr_history_find(h, h->ordered.at[i]);
 		if (writer.i == KR_NONE) {
 			h->order_writers.n = first;
-			return kr_err_set(err, KR_BAD, "version order of %s: no transaction has the id %s, expected a writer",
-				kr_history_brief(h, h->keys.at[order.key.i].name, key, sizeof key), kr_history_brief(h, h->ordered.at[i], id, sizeof id));
+			return kr_err_set(err, KR_BAD,
+				"version order of %s: no transaction has the id %s, expected a writer",
+				kr_history_brief(h, h->keys.at[order.key.i].name, key, sizeof key),
+				kr_history_brief(h, h->ordered.at[i], id, sizeof id));
 		}
 		if (!kr_vec_push(h->mem, &h->order_writers, writer))
 			return KR_NOMEM;

@@ -1,7 +1,8 @@
-/* AWDIT's test text (docs/formats/awdit.md): lines `r KEY VALUE` and `w KEY VALUE`; `-` ends a transaction, `=` a session.
+/* AWDIT's test text (docs/formats/awdit.md): lines `r KEY VALUE` and `w KEY VALUE`; `-` ends a transaction,
+ * `=` a session.
  *
- * Pieces without operations are no transactions and no sessions. Sessions are named by their number, from 0. Nothing is there before the first transaction: what is, the
- * file writes itself. Cost: one pass. */
+ * Pieces without operations are no transactions and no sessions. Sessions are named by their number, from 0.
+ * Nothing is there before the first transaction: what is, the file writes itself. Cost: one pass. */
 #include "frontend/foreign.h"
 
 #include <string.h>
@@ -39,7 +40,8 @@ static const char *skip_blanks(const char *at) { return at + strspn(at, " \t"); 
 /* Reads `r KEY VALUE`, behind which is the end or a separator; NULL, or what was expected. */
 static const char *parse_op(const char **at, int64_t out[2])
 {
-	static const char *const expected[] = {"a key, an integer of at most 63 bits", "a value, an integer of at most 63 bits"};
+	static const char *const expected[] = {"a key, an integer of at most 63 bits",
+		"a value, an integer of at most 63 bits"};
 
 	if (**at != 'r' && **at != 'w')
 		return "r, w, - or =";
@@ -95,7 +97,8 @@ static enum kr_status read_line(struct awdit *a, const char *at, uint32_t number
 	return status;
 }
 
-static enum kr_status read_awdit(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
+static enum kr_status read_awdit(struct kr_ctx *ctx, const char *path, struct kr_source *source,
+	struct kr_history *h, struct kr_err *err)
 {
 	struct awdit a = {.ctx = ctx, .h = h, .err = err};
 	char *line;
@@ -108,7 +111,8 @@ static enum kr_status read_awdit(struct kr_ctx *ctx, const char *path, struct kr
 			kr_err_at(err, path, kr_source_line_number(source), 0);
 			return KR_BAD;
 		}
-		if ((status = read_line(&a, line, kr_source_line_number(source))) || (status = kr_ctx_tick(ctx)))
+		if ((status = read_line(&a, line, kr_source_line_number(source))) ||
+			(status = kr_ctx_tick(ctx)))
 			return status;
 	}
 	return status ? status : end_txn(&a);
@@ -122,7 +126,8 @@ static int sniff(const char *path, const char *head, size_t length)
 	(void)path;
 	while (at < length && strchr("-= \t\r\n", head[at]) && head[at] != '\0')
 		at++;
-	if (at + 3 > length || (head[at] != 'r' && head[at] != 'w') || (head[at + 1] != ' ' && head[at + 1] != '\t'))
+	if (at + 3 > length || (head[at] != 'r' && head[at] != 'w') ||
+		(head[at + 1] != ' ' && head[at + 1] != '\t'))
 		return 0;
 	return 80;
 }

@@ -1,9 +1,12 @@
-/* Cobra's client logs (docs/formats/cobra.md): a folder of binary files NAME.log, one per client, which become sessions in the numeric order of their names.
+/* Cobra's client logs (docs/formats/cobra.md): a folder of binary files NAME.log, one per client, which
+ * become sessions in the numeric order of their names.
  *
- * Keys are known by their hash, shown in hexadecimal. A value is the id of the write, since those are unique; in logs where all writes carry one id (repeated
- * values) it is the value's hash. Reads that the log attributes to the time before recording see the initial version: absent. A read whose write nobody
- * logged is data: its writer did not commit, and the analysis says so. Only committed transactions are logged. The options of the
- * recorder that change the layout (time stamps, plain keys, base64) do not show in a file: they end in an error at a byte. Cost: one pass. */
+ * Keys are known by their hash, shown in hexadecimal. A value is the id of the write, since those are unique;
+ * in logs where all writes carry one id (repeated values) it is the value's hash. Reads that the log
+ * attributes to the time before recording see the initial version: absent. A read whose write nobody logged
+ * is data: its writer did not commit, and the analysis says so. Only committed transactions are logged. The
+ * options of the recorder that change the layout (time stamps, plain keys, base64) do not show in a file:
+ * they end in an error at a byte. Cost: one pass. */
 #include "frontend/foreign.h"
 
 #include <dirent.h>
@@ -70,7 +73,10 @@ static kr_value hex_value(struct cobra *c, uint64_t word)
 }
 
 /* An integer where 64 signed bits hold it. */
-static kr_value word_value(struct cobra *c, uint64_t word) { return word <= INT64_MAX ? kr_history_int(c->h, (int64_t)word) : hex_value(c, word); }
+static kr_value word_value(struct cobra *c, uint64_t word)
+{
+	return word <= INT64_MAX ? kr_history_int(c->h, (int64_t)word) : hex_value(c, word);
+}
 
 static kr_key find_key(struct cobra *c, uint64_t key_hash)
 {
@@ -78,7 +84,8 @@ static kr_key find_key(struct cobra *c, uint64_t key_hash)
 	struct cobra_key entry = {.hash = key_hash};
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&c->key_table, hash); (id = kr_table_next(&c->key_table, &it)) != KR_NONE;)
+	for (kr_table_iter it = kr_table_find(&c->key_table, hash);
+		(id = kr_table_next(&c->key_table, &it)) != KR_NONE;)
 		if (c->keys.at[id].hash == key_hash)
 			return c->keys.at[id].key;
 
@@ -88,7 +95,8 @@ static kr_key find_key(struct cobra *c, uint64_t key_hash)
 		return (kr_key){KR_NONE};
 	entry.key = kr_history_key(c->h, name);
 	id = c->keys.n;
-	if (entry.key.i == KR_NONE || !kr_table_reserve(c->h->mem, &c->key_table) || !kr_vec_push(c->h->mem, &c->keys, entry))
+	if (entry.key.i == KR_NONE || !kr_table_reserve(c->h->mem, &c->key_table) ||
+		!kr_vec_push(c->h->mem, &c->keys, entry))
 		return (kr_key){KR_NONE};
 	kr_table_insert(&c->key_table, hash, id);
 	return entry.key;
@@ -163,7 +171,8 @@ static enum kr_status read_commit(struct cobra *c, const unsigned char *record)
 	if (!c->open)
 		return bad(c, c->offset, "a commit outside of a transaction, expected S");
 	if (word_at(record + 1) != c->id)
-		return bad(c, c->offset, "the commit names another transaction, expected the one that is open");
+		return bad(c, c->offset,
+			"the commit names another transaction, expected the one that is open");
 	c->open = false;
 	txn.id = word_value(c, c->id);
 	if (txn.id.i == KR_NONE)
@@ -197,7 +206,8 @@ static enum kr_status fill(struct cobra *c)
 	c->end -= c->at;
 	c->at = 0;
 
-	enum kr_status status = kr_source_bytes(c->source, c->buffer + c->end, BUFFER_SIZE - c->end, &got, c->err);
+	enum kr_status status =
+		kr_source_bytes(c->source, c->buffer + c->end, BUFFER_SIZE - c->end, &got, c->err);
 
 	c->end += status ? 0 : got;
 	return status;
@@ -209,9 +219,12 @@ static enum kr_status read_record(struct cobra *c, size_t *size)
 
 	*size = record_size(record[0]);
 	if (record[0] == 'A')
-		return bad(c, c->offset, "an abort (A), expected none: Cobra logs committed transactions only");
+		return bad(c, c->offset,
+			"an abort (A), expected none: Cobra logs committed transactions only");
 	if (*size == 0)
-		return bad(c, c->offset, "expected a record: S, C, W or R (logs with time stamps, plain keys or in base64 cannot be read)");
+		return bad(c, c->offset,
+			"expected a record: S, C, W or R (logs with time stamps, plain keys or in base64 "
+			"cannot be read)");
 	if (c->end - c->at < *size)
 		return bad(c, c->offset, "the file ends inside a record");
 	switch (record[0]) {
@@ -263,7 +276,8 @@ static enum kr_status read_log(struct cobra *c, const char *folder, const char *
 	return status;
 }
 
-static enum kr_status read_cobra(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
+static enum kr_status read_cobra(struct kr_ctx *ctx, const char *path, struct kr_source *source,
+	struct kr_history *h, struct kr_err *err)
 {
 	struct cobra c = {.ctx = ctx, .h = h, .err = err, .buffer = kr_mem_alloc(h->mem, BUFFER_SIZE, 1)};
 	enum kr_status status = c.buffer ? kr_foreign_list(h, path, is_log, &c.names, err) : KR_NOMEM;

@@ -1,8 +1,11 @@
-/* dbcop's history.bincode (docs/formats/dbcop.md): Rust's bincode of sessions of transactions of events, little-endian without tags.
+/* dbcop's history.bincode (docs/formats/dbcop.md): Rust's bincode of sessions of transactions of events,
+ * little-endian without tags.
  *
- * An event has 18 bytes, in a later variant 50 (two times of 128 bits more); nothing in the file says which. So the structure is walked without building anything: where it ends exactly at the end of
- * the file, with flags that are 0 or 1, it is the right one; counts are compared with the bytes left before they are believed. 0 is what keys start with. Failed events are
- * left out, failed transactions aborted. Errors name the byte. Cost: two passes over the file, which is in memory whole. */
+ * An event has 18 bytes, in a later variant 50 (two times of 128 bits more); nothing in the file says which.
+ * So the structure is walked without building anything: where it ends exactly at the end of the file, with
+ * flags that are 0 or 1, it is the right one; counts are compared with the bytes left before they are
+ * believed. 0 is what keys start with. Failed events are left out, failed transactions aborted. Errors name
+ * the byte. Cost: two passes over the file, which is in memory whole. */
 #include "frontend/foreign.h"
 
 #include <stdio.h>
@@ -215,7 +218,8 @@ static enum kr_status read_sessions(struct dbcop *d)
 	return KR_OK;
 }
 
-static enum kr_status read_dbcop(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
+static enum kr_status read_dbcop(struct kr_ctx *ctx, const char *path, struct kr_source *source,
+	struct kr_history *h, struct kr_err *err)
 {
 	struct dbcop d = {.ctx = ctx, .h = h, .err = err};
 	char *text;
@@ -244,7 +248,8 @@ static int sniff(const char *path, const char *head, size_t length)
 	if (info > 1024)
 		return 0;
 	at += 8 + info;
-	if (at + 8 + 20 <= length && word_at(data + at) < 64 && head[at + 8 + 4] == '-' && head[at + 8 + 7] == '-')
+	if (at + 8 + 20 <= length && word_at(data + at) < 64 && head[at + 8 + 4] == '-' &&
+		head[at + 8 + 7] == '-')
 		return 95;
 	return kr_foreign_ends(path, ".bincode") || kr_foreign_ends(path, ".bincode.gz") ? 60 : 0;
 }

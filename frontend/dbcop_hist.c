@@ -1,7 +1,9 @@
-/* dbcop's text form, .hist (docs/formats/dbcop-hist.md): transactions [ x:=1 y==2 z==? ], ! behind those that did not commit, lines of dashes between sessions.
+/* dbcop's text form, .hist (docs/formats/dbcop-hist.md): transactions [ x:=1 y==2 z==? ], ! behind those that
+ * did not commit, lines of dashes between sessions.
  *
- * Lines are read one at a time; a transaction may go over several. Pieces between dashes without a transaction are no sessions. A read of ? saw the initial version, and so did one of
- * 0 where nobody writes that. Errors name the line. Cost: one pass over the text, one over the operations. */
+ * Lines are read one at a time; a transaction may go over several. Pieces between dashes without a
+ * transaction are no sessions. A read of ? saw the initial version, and so did one of 0 where nobody writes
+ * that. Errors name the line. Cost: one pass over the text, one over the operations. */
 #include "frontend/foreign.h"
 
 #include <string.h>
@@ -25,7 +27,11 @@ static enum kr_status bad(struct hist *r, const char *problem)
 	return KR_BAD;
 }
 
-static bool is_name(char c, bool first) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (!first && c >= '0' && c <= '9'); }
+static bool is_name(char c, bool first)
+{
+	return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+		(!first && c >= '0' && c <= '9');
+}
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -67,8 +73,8 @@ static enum kr_status read_event(struct hist *r, const char **at)
 			++*at;
 		return KR_OK;
 	}
-	return kr_foreign_op(r->h, write ? KR_OP_WRITE : KR_OP_READ, kr_history_key_text(r->h, from, name), initial ? KR_ABSENT : kr_history_int(r->h, version),
-		!write);
+	return kr_foreign_op(r->h, write ? KR_OP_WRITE : KR_OP_READ, kr_history_key_text(r->h, from, name),
+		initial ? KR_ABSENT : kr_history_int(r->h, version), !write);
 }
 
 /* Adds the transaction that is closed, once it is known that no ! follows. */
@@ -104,7 +110,8 @@ static enum kr_status read_piece(struct hist *r, const char **at)
 		r->bad = false;
 		r->txn = (struct kr_transaction){.id = {KR_NONE}, .status = KR_COMMITTED, .line = r->line};
 	} else {
-		return bad(r, r->closed ? "expected [, ! or a line of dashes" : "expected [ or a line of dashes");
+		return bad(r,
+			r->closed ? "expected [, ! or a line of dashes" : "expected [ or a line of dashes");
 	}
 	++*at;
 	return KR_OK;
@@ -144,7 +151,8 @@ static enum kr_status read_line(struct hist *r, char *line)
 	return status;
 }
 
-static enum kr_status read_hist(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
+static enum kr_status read_hist(struct kr_ctx *ctx, const char *path, struct kr_source *source,
+	struct kr_history *h, struct kr_err *err)
 {
 	struct hist r = {.ctx = ctx, .h = h, .err = err};
 	char *line;
@@ -195,7 +203,10 @@ static int sniff(const char *path, const char *head, size_t length)
 		at++;
 	if (at > from && at + 1 < length && (head[at] == ':' || head[at] == '=') && head[at + 1] == '=')
 		return 90;
-	return at == from && at < length && head[at] == ']' && (kr_foreign_ends(path, ".hist") || kr_foreign_ends(path, ".hist.gz")) ? 60 : 0;
+	return at == from && at < length && head[at] == ']' &&
+			(kr_foreign_ends(path, ".hist") || kr_foreign_ends(path, ".hist.gz"))
+		? 60
+		: 0;
 }
 
 const struct kr_format kr_format_dbcop_hist = {

@@ -1,7 +1,9 @@
-/* dbcop's present JSON (docs/formats/dbcop.md): an array of sessions of transactions {events, committed}, bare or as "data" of an object.
+/* dbcop's present JSON (docs/formats/dbcop.md): an array of sessions of transactions {events, committed},
+ * bare or as "data" of an object.
  *
- * Transactions are read one at a time from the text, which is in memory whole. A read of null saw the initial version, and so did one of version 0 where nobody writes
- * that. Uncommitted transactions are aborted. Cost: one pass over the text, one over the operations. */
+ * Transactions are read one at a time from the text, which is in memory whole. A read of null saw the initial
+ * version, and so did one of version 0 where nobody writes that. Uncommitted transactions are aborted. Cost:
+ * one pass over the text, one over the operations. */
 #include "frontend/foreign.h"
 
 #include <string.h>
@@ -10,11 +12,13 @@ static enum kr_status bad_event(struct kr_forms *f, uint32_t event, const char *
 {
 	char found[80];
 
-	return kr_forms_bad(f, f->nodes.at[event].line, "the event is %s, expected %s", kr_form_found(f, event, found), expected);
+	return kr_forms_bad(f, f->nodes.at[event].line, "the event is %s, expected %s",
+		kr_form_found(f, event, found), expected);
 }
 
 /* Key and version of {"Read": {"variable": K, "version": V}}, or of ["r", K, V]. */
-static enum kr_status event_parts(struct kr_forms *f, uint32_t event, bool *write, uint32_t *key, uint32_t *version)
+static enum kr_status event_parts(struct kr_forms *f, uint32_t event, bool *write, uint32_t *key,
+	uint32_t *version)
 {
 	static const char *const names[] = {"variable", "version"};
 	uint32_t name = event + 1, fields[2];
@@ -29,8 +33,9 @@ static enum kr_status event_parts(struct kr_forms *f, uint32_t event, bool *writ
 		*version = event + 3;
 		return KR_OK;
 	}
-	if (nodes[event].type != KR_FORM_MAP || nodes[event].end < event + 3 || nodes[event + 2].end != nodes[event].end ||
-		nodes[event + 2].type != KR_FORM_MAP || !(kr_form_is(f, name, "Read") || kr_form_is(f, name, "Write")))
+	if (nodes[event].type != KR_FORM_MAP || nodes[event].end < event + 3 ||
+		nodes[event + 2].end != nodes[event].end || nodes[event + 2].type != KR_FORM_MAP ||
+		!(kr_form_is(f, name, "Read") || kr_form_is(f, name, "Write")))
 		return bad_event(f, event, "an object with \"Read\" or \"Write\"");
 	*write = kr_form_is(f, name, "Write");
 	if ((status = kr_forms_fields(f, event + 2, names, fields, 2)))
@@ -52,7 +57,8 @@ static enum kr_status read_event(struct kr_forms *f, uint32_t event)
 
 	if (status || (status = kr_forms_key(f, key_form, &key)))
 		return status;
-	if (version != KR_NONE && f->nodes.at[version].type != KR_FORM_INT && f->nodes.at[version].type != KR_FORM_NIL)
+	if (version != KR_NONE && f->nodes.at[version].type != KR_FORM_INT &&
+		f->nodes.at[version].type != KR_FORM_NIL)
 		return bad_event(f, event, "one whose version is an integer of 64 bits or null");
 	if (version != KR_NONE && (status = kr_forms_value(f, version, &value)))
 		return status;
@@ -65,19 +71,27 @@ static enum kr_status read_txn(struct kr_forms *f, kr_session session)
 {
 	static const char *const names[] = {"events", "committed"};
 	const struct kr_form *root = &f->nodes.at[0];
-	struct kr_transaction txn = {.id = {KR_NONE}, .session = session, .status = KR_COMMITTED, .line = root->line};
+	struct kr_transaction txn = {.id = {KR_NONE},
+		.session = session,
+		.status = KR_COMMITTED,
+		.line = root->line};
 	uint32_t fields[2];
 	char found[80];
 	enum kr_status status;
 
 	if (root->type != KR_FORM_MAP)
-		return kr_forms_bad(f, root->line, "found %s, expected a transaction: {\"events\": ..., \"committed\": ...}", kr_form_found(f, 0, found));
+		return kr_forms_bad(f, root->line,
+			"found %s, expected a transaction: {\"events\": ..., \"committed\": ...}",
+			kr_form_found(f, 0, found));
 	if ((status = kr_forms_fields(f, 0, names, fields, 2)))
 		return status;
 	if (fields[0] == KR_NONE || f->nodes.at[fields[0]].type != KR_FORM_LIST)
-		return kr_forms_bad(f, root->line, "\"events\" is %s, expected an array", kr_form_found(f, fields[0], found));
-	if (fields[1] == KR_NONE || (f->nodes.at[fields[1]].type != KR_FORM_TRUE && f->nodes.at[fields[1]].type != KR_FORM_FALSE))
-		return kr_forms_bad(f, root->line, "\"committed\" is %s, expected true or false", kr_form_found(f, fields[1], found));
+		return kr_forms_bad(f, root->line, "\"events\" is %s, expected an array",
+			kr_form_found(f, fields[0], found));
+	if (fields[1] == KR_NONE ||
+		(f->nodes.at[fields[1]].type != KR_FORM_TRUE && f->nodes.at[fields[1]].type != KR_FORM_FALSE))
+		return kr_forms_bad(f, root->line, "\"committed\" is %s, expected true or false",
+			kr_form_found(f, fields[1], found));
 	if (f->nodes.at[fields[1]].type == KR_FORM_FALSE)
 		txn.status = KR_ABORTED;
 	for (uint32_t at = fields[0] + 1; at < f->nodes.at[fields[0]].end; at = f->nodes.at[at].end)
@@ -120,7 +134,9 @@ static enum kr_status read_sessions(struct kr_forms *f)
 
 		if (!status && bracket == 0) {
 			status = kr_forms_next(f, &found);
-			return status || !found ? status : kr_forms_bad(f, f->nodes.at[0].line, "expected a session: an array of transactions");
+			return status || !found ? status
+						: kr_forms_bad(f, f->nodes.at[0].line,
+							  "expected a session: an array of transactions");
 		}
 		if (status)
 			return status;
@@ -153,7 +169,9 @@ static enum kr_status read_wrapped(struct kr_forms *f)
 		if (status)
 			return status;
 	}
-	return status || data ? status : kr_forms_bad(f, f->line, "the object has no \"data\", expected an array of sessions there");
+	return status || data
+		? status
+		: kr_forms_bad(f, f->line, "the object has no \"data\", expected an array of sessions there");
 }
 
 static enum kr_status read_all(struct kr_forms *f)
@@ -166,12 +184,16 @@ static enum kr_status read_all(struct kr_forms *f)
 		return status;
 	if (bracket != '[' && bracket != '{')
 		return kr_forms_bad(f, f->line, "expected an array of sessions, or an object with \"data\"");
-	if ((status = bracket == '[' ? read_sessions(f) : read_wrapped(f)) || (status = kr_forms_next(f, &found)))
+	if ((status = bracket == '[' ? read_sessions(f) : read_wrapped(f)) ||
+		(status = kr_forms_next(f, &found)))
 		return status;
-	return found ? kr_forms_bad(f, f->nodes.at[0].line, "more text after the history, expected the end of the file") : KR_OK;
+	return found ? kr_forms_bad(f, f->nodes.at[0].line,
+			       "more text after the history, expected the end of the file")
+		     : KR_OK;
 }
 
-static enum kr_status read_dbcop_json(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
+static enum kr_status read_dbcop_json(struct kr_ctx *ctx, const char *path, struct kr_source *source,
+	struct kr_history *h, struct kr_err *err)
 {
 	struct kr_forms f;
 	enum kr_status status = kr_forms_init(&f, ctx, h, path, source, err);
@@ -193,14 +215,19 @@ static int sniff(const char *path, const char *head, size_t length)
 	for (size_t at = 0; at < length && n < 3; at++)
 		if (!strchr(" \t\r\n", head[at]) || head[at] == '\0')
 			start[n++] = head[at];
-	if ((strcmp(start, "[[{") == 0 || strcmp(start, "[[]") == 0) && kr_foreign_holds(head, length, "\"events\""))
+	if ((strcmp(start, "[[{") == 0 || strcmp(start, "[[]") == 0) &&
+		kr_foreign_holds(head, length, "\"events\""))
 		return 95;
 	if (strcmp(start, "[[]") == 0)
 		return 20;
-	if (start[0] != '{' || start[1] != '"' || kr_foreign_holds(head, length, "\"txns\"") || kr_foreign_holds(head, length, "\"krait\""))
+	if (start[0] != '{' || start[1] != '"' || kr_foreign_holds(head, length, "\"txns\"") ||
+		kr_foreign_holds(head, length, "\"krait\""))
 		return 0;
-	return kr_foreign_holds(head, length, "\"params\"") || (kr_foreign_holds(head, length, "\"data\"") && kr_foreign_holds(head, length, "\"events\"")) ? 95
-																			    : 0;
+	return kr_foreign_holds(head, length, "\"params\"") ||
+			(kr_foreign_holds(head, length, "\"data\"") &&
+				kr_foreign_holds(head, length, "\"events\""))
+		? 95
+		: 0;
 }
 
 const struct kr_format kr_format_dbcop_json = {

@@ -1,8 +1,11 @@
-/* Histories of Jepsen and Elle (docs/formats/elle.md): maps of invocations and completions, as EDN or JSON, one behind the other or in one list.
+/* Histories of Jepsen and Elle (docs/formats/elle.md): maps of invocations and completions, as EDN or JSON,
+ * one behind the other or in one list.
  *
- * A process has one operation open at a time; its completion is the next map of that process. ok: committed; fail: aborted; info, or none: unknown, with nothing that it read. A
- * process is a session, which ends where an outcome is unknown. Moments are the places of the maps in the file, since `:index` may repeat and `:time` need not be there.
- * Cost: one pass over the text, which is in memory whole. Operations of one key are transactions, too. What is neither is refused, but for the nemesis. */
+ * A process has one operation open at a time; its completion is the next map of that process. ok: committed;
+ * fail: aborted; info, or none: unknown, with nothing that it read. A process is a session, which ends where
+ * an outcome is unknown. Moments are the places of the maps in the file, since `:index` may repeat and
+ * `:time` need not be there. Cost: one pass over the text, which is in memory whole. Operations of one key
+ * are transactions, too. What is neither is refused, but for the nemesis. */
 #include "frontend/elle.h"
 
 #include <string.h>
@@ -18,10 +21,12 @@ static uint32_t find_process(struct elle *e, kr_value name)
 	struct kr_mem *mem = e->forms.h->mem;
 	uint32_t found;
 
-	for (kr_table_iter it = kr_table_find(&e->table, hash); (found = kr_table_next(&e->table, &it)) != KR_NONE;)
+	for (kr_table_iter it = kr_table_find(&e->table, hash);
+		(found = kr_table_next(&e->table, &it)) != KR_NONE;)
 		if (e->processes.at[found].name.i == name.i)
 			return found;
-	if (!kr_table_reserve(mem, &e->table) || !kr_vec_push(mem, &e->processes, (struct elle_process){.name = name, .session = {KR_NONE}}))
+	if (!kr_table_reserve(mem, &e->table) ||
+		!kr_vec_push(mem, &e->processes, (struct elle_process){.name = name, .session = {KR_NONE}}))
 		return KR_NONE;
 	kr_table_insert(&e->table, hash, e->processes.n - 1);
 	return e->processes.n - 1;
@@ -50,9 +55,12 @@ static enum kr_status take_session(struct elle *e, struct elle_process *p)
 /* ---- transactions ---- */
 
 /* Adds the transaction whose operations have been pushed. */
-static enum kr_status add_txn(struct elle *e, struct elle_process *p, enum kr_txn_status outcome, uint32_t line)
+static enum kr_status add_txn(struct elle *e, struct elle_process *p, enum kr_txn_status outcome,
+	uint32_t line)
 {
-	struct kr_transaction txn = {.id = {KR_NONE}, .status = (uint8_t)outcome, .line = p->open ? p->line : line};
+	struct kr_transaction txn = {.id = {KR_NONE},
+		.status = (uint8_t)outcome,
+		.line = p->open ? p->line : line};
 	enum kr_status status = take_session(e, p);
 
 	if (status)
@@ -82,14 +90,17 @@ static enum kr_status push_invoked(struct elle *e, const struct elle_process *p)
 	return KR_OK;
 }
 
-static enum kr_status read_invocation(struct elle *e, struct elle_process *p, uint32_t function, uint32_t value, uint32_t line)
+static enum kr_status read_invocation(struct elle *e, struct elle_process *p, uint32_t function,
+	uint32_t value, uint32_t line)
 {
 	struct kr_history *h = e->forms.h;
 	uint32_t first = h->ops.n;
 	enum kr_status status;
 
 	if (p->open)
-		return kr_forms_bad(&e->forms, line, "the process invokes an operation, but that of line %u has not completed", (unsigned)p->line);
+		return kr_forms_bad(&e->forms, line,
+			"the process invokes an operation, but that of line %u has not completed",
+			(unsigned)p->line);
 	if ((status = kr_elle_ops(e, function, value, false)))
 		return status;
 	p->ops.n = 0;
@@ -103,10 +114,12 @@ static enum kr_status read_invocation(struct elle *e, struct elle_process *p, ui
 	return KR_OK;
 }
 
-static enum kr_status read_completion(struct elle *e, struct elle_process *p, enum kr_txn_status outcome, uint32_t function, uint32_t value, uint32_t line)
+static enum kr_status read_completion(struct elle *e, struct elle_process *p, enum kr_txn_status outcome,
+	uint32_t function, uint32_t value, uint32_t line)
 {
 	const struct kr_forms *f = &e->forms;
-	bool own = value != KR_NONE && f->nodes.at[value].type == KR_FORM_LIST && kr_elle_is_transaction(f, function, value);
+	bool own = value != KR_NONE && f->nodes.at[value].type == KR_FORM_LIST &&
+		kr_elle_is_transaction(f, function, value);
 	uint32_t first = f->h->ops.n;
 	enum kr_status status;
 
@@ -139,7 +152,9 @@ static enum kr_status take_process(struct elle *e, uint32_t form, kr_value *out,
 	case KR_FORM_INT:
 	case KR_FORM_NAME:
 	case KR_FORM_STRING: return kr_forms_value(f, form, out);
-	default: return kr_forms_bad(f, f->nodes.at[0].line, ":process is %s, expected an integer or a name", kr_form_found(f, form, found));
+	default:
+		return kr_forms_bad(f, f->nodes.at[0].line, ":process is %s, expected an integer or a name",
+			kr_form_found(f, form, found));
 	}
 }
 
@@ -150,7 +165,9 @@ static enum kr_status read_init(struct elle *e, const uint32_t fields[FIELDS], u
 		return KR_OK;
 	if (kr_form_is(&e->forms, fields[TYPE], "ok"))
 		return kr_elle_init(e, fields[VALUE]);
-	return kr_forms_bad(&e->forms, line, "an :init that has not succeeded, expected one with :type :ok: what there was at first is not known");
+	return kr_forms_bad(&e->forms, line,
+		"an :init that has not succeeded, expected one with :type :ok: what there was at first is "
+		"not known");
 }
 
 static enum kr_status read_fields(struct elle *e, const uint32_t fields[FIELDS], uint32_t process)
@@ -173,7 +190,8 @@ static enum kr_status read_fields(struct elle *e, const uint32_t fields[FIELDS],
 			e->timed_out = types[i].outcome == KR_ABORTED && kr_elle_is_timeout(f, fields[ERROR]);
 			return read_completion(e, p, types[i].outcome, fields[F], fields[VALUE], line);
 		}
-	return kr_forms_bad(f, line, ":type is %s, expected :invoke, :ok, :fail or :info", kr_form_found(f, fields[TYPE], found));
+	return kr_forms_bad(f, line, ":type is %s, expected :invoke, :ok, :fail or :info",
+		kr_form_found(f, fields[TYPE], found));
 }
 
 static enum kr_status read_map(struct elle *e)
@@ -188,16 +206,20 @@ static enum kr_status read_map(struct elle *e)
 
 	e->moment++;
 	if (f->nodes.at[0].type != KR_FORM_MAP)
-		return kr_forms_bad(f, line, "found %s, expected an operation: a map", kr_form_found(f, 0, found));
-	if ((status = kr_forms_fields(f, 0, names, fields, FIELDS)) || (status = take_process(e, fields[PROCESS], &name, &client)))
+		return kr_forms_bad(f, line, "found %s, expected an operation: a map",
+			kr_form_found(f, 0, found));
+	if ((status = kr_forms_fields(f, 0, names, fields, FIELDS)) ||
+		(status = take_process(e, fields[PROCESS], &name, &client)))
 		return status;
 	if (!client)
 		return KR_OK;
 	if (fields[TYPE] == KR_NONE && fields[VALID] != KR_NONE)
 		return kr_forms_bad(f, line,
-			"a result of Elle or Jepsen, not a history: expected history.edn, which is beside it (krait crosscheck --claim judges the result)");
+			"a result of Elle or Jepsen, not a history: expected history.edn, which is beside it "
+			"(krait crosscheck --claim judges the result)");
 	if (fields[TYPE] == KR_NONE)
-		return kr_forms_bad(f, line, "the operation has no :type, expected :invoke, :ok, :fail or :info");
+		return kr_forms_bad(f, line,
+			"the operation has no :type, expected :invoke, :ok, :fail or :info");
 	process = find_process(e, name);
 	return process == KR_NONE ? KR_NOMEM : read_fields(e, fields, process);
 }
@@ -241,12 +263,14 @@ static enum kr_status read_all(struct elle *e)
 	if (!status && list) {
 		status = kr_forms_next(&e->forms, &found);
 		if (!status && found)
-			status = kr_forms_bad(&e->forms, e->forms.nodes.at[0].line, "more text after the list of operations, expected the end of the file");
+			status = kr_forms_bad(&e->forms, e->forms.nodes.at[0].line,
+				"more text after the list of operations, expected the end of the file");
 	}
 	return status ? status : end_open(e);
 }
 
-static enum kr_status read_elle(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
+static enum kr_status read_elle(struct kr_ctx *ctx, const char *path, struct kr_source *source,
+	struct kr_history *h, struct kr_err *err)
 {
 	struct elle e = {.moment = 0};
 	const char *head;
@@ -256,7 +280,8 @@ static enum kr_status read_elle(struct kr_ctx *ctx, const char *path, struct kr_
 	if (status)
 		return status;
 	if (kr_elle_is_log(head, length))
-		return kr_err_set(err, KR_BAD, "is a log of Jepsen, expected its history: history.edn, which is beside it");
+		return kr_err_set(err, KR_BAD,
+			"is a log of Jepsen, expected its history: history.edn, which is beside it");
 	status = kr_forms_init(&e.forms, ctx, h, path, source, err);
 	if (!status)
 		status = read_all(&e);
@@ -291,7 +316,8 @@ static int sniff(const char *path, const char *head, size_t length)
 		return 92; /* the same */
 	if (map && at < length && head[at] == ':')
 		return 90;
-	if (map && at < length && head[at] == '"' && kr_foreign_holds(head, length, "\"type\"") && kr_foreign_holds(head, length, "\"value\""))
+	if (map && at < length && head[at] == '"' && kr_foreign_holds(head, length, "\"type\"") &&
+		kr_foreign_holds(head, length, "\"value\""))
 		return kr_foreign_holds(head, length, "\"krait\"") ? 0 : 92;
 	if (!map && at < length && head[at] == ']')
 		return 10; /* [], nothing at all */

@@ -14,7 +14,8 @@ struct elle_process {
 	KR_VEC(struct kr_operation) ops;
 };
 
-struct elle_remainder { uint32_t cond; int64_t modulus, rest; }; /* a condition of the history whose list is to come */
+/* a condition of the history whose list is to come */
+struct elle_remainder { uint32_t cond; int64_t modulus, rest; };
 
 struct elle {
 	struct kr_forms forms;
@@ -26,7 +27,8 @@ struct elle {
 	struct kr_table table;
 };
 
-/* Pushes the operations of a map of that :f and :value. What reads returned counts only where `known`: then each needs it. */
+/* Pushes the operations of a map of that :f and :value. What reads returned counts only where `known`: then
+ * each needs it. */
 enum kr_status kr_elle_ops(struct elle *e, uint32_t function, uint32_t value, bool known);
 /* Whether they are micro-operations. */
 bool kr_elle_is_transaction(const struct kr_forms *f, uint32_t function, uint32_t value);
@@ -35,16 +37,21 @@ bool kr_elle_is_transaction(const struct kr_forms *f, uint32_t function, uint32_
 bool kr_elle_is_single(const struct kr_forms *f, uint32_t function);
 enum kr_status kr_elle_single(struct elle *e, uint32_t function, uint32_t value, bool known);
 enum kr_status kr_elle_shape(struct elle *e, bool keyed);
-/* Of the operations from `first` on, which failed: why a compare-and-set did is not told. So it says nothing of what was there, only that its value was not to be. */
+/* Of the operations from `first` on, which failed: why a compare-and-set did is not told. So it says nothing
+ * of what was there, only that its value was not to be. */
 void kr_elle_undone(struct kr_history *h, uint32_t first);
 
-/* Closed predicates (elle_predicates.c): what an :init says; [:rp predicate result]; and, when all has been read, which values leave a remainder. */
+/* Closed predicates (elle_predicates.c): what an :init says; [:rp predicate result]; and, when all has been
+ * read, which values leave a remainder. */
 enum kr_status kr_elle_init(struct elle *e, uint32_t value);
-enum kr_status kr_elle_predicate_read(struct elle *e, uint32_t form, uint32_t predicate, uint32_t result, bool known);
+enum kr_status kr_elle_predicate_read(struct elle *e, uint32_t form, uint32_t predicate, uint32_t result,
+	bool known);
 enum kr_status kr_elle_remainders(struct elle *e);
 
-/* What is no history that can be read (elle_other.c): the error where `of` is `name`; whether it is a log (history.txt, jepsen.log). */
-enum kr_status kr_elle_other(struct kr_forms *f, uint32_t name, uint32_t line, const char *of, const char *expected);
+/* What is no history that can be read (elle_other.c): the error where `of` is `name`; whether it is a log
+ * (history.txt, jepsen.log). */
+enum kr_status kr_elle_other(struct kr_forms *f, uint32_t name, uint32_t line, const char *of,
+	const char *expected);
 bool kr_elle_is_log(const char *head, size_t length);
 
 /* Whether a form, or what is in it, speaks of a timeout. */

@@ -1,4 +1,6 @@
-/* Jepsen's micro-operations: [:r KEY VALUE], [:w KEY VALUE], [:append KEY ELEMENT], those of elle_predicates.c, also in a group of keys: [GROUP [MICRO-OPERATION ...]]; and what else is inside its maps. */
+/* Jepsen's micro-operations: [:r KEY VALUE], [:w KEY VALUE], [:append KEY ELEMENT], those of
+ * elle_predicates.c, also in a group of keys: [GROUP [MICRO-OPERATION ...]]; and what else is inside its
+ * maps. */
 #include <string.h>
 #include <strings.h>
 
@@ -10,7 +12,8 @@ static enum kr_status read_read(struct elle *e, uint32_t form, kr_key key, uint3
 	enum kr_status status;
 
 	if (known && result == KR_NONE)
-		return kr_forms_bad(&e->forms, e->forms.nodes.at[form].line, "a read of a committed transaction has no result, expected [:r key value]");
+		return kr_forms_bad(&e->forms, e->forms.nodes.at[form].line,
+			"a read of a committed transaction has no result, expected [:r key value]");
 	if (known && (status = kr_forms_value(&e->forms, result, &value)))
 		return status;
 	return kr_foreign_op(e->forms.h, KR_OP_READ, key, value, known);
@@ -22,14 +25,16 @@ static enum kr_status read_key(struct kr_forms *f, uint32_t group, uint32_t form
 	return group == KR_NONE ? kr_forms_key(f, form, out) : kr_forms_pair_key(f, group, form, out);
 }
 
-/* The kind of operation that the micro-operation is, KR_NONE: of none. An insert is a write: that nothing was there is not said of it. */
+/* The kind of operation that the micro-operation is, KR_NONE: of none. An insert is a write: that nothing was
+ * there is not said of it. */
 static uint32_t find_kind(const struct kr_forms *f, uint32_t name)
 {
 	static const struct {
 		const char *name;
 		enum kr_op_kind kind;
-	} kinds[] = {{"r", KR_OP_READ}, {"read", KR_OP_READ}, {"w", KR_OP_WRITE}, {"write", KR_OP_WRITE}, {"append", KR_OP_APPEND}, {"insert", KR_OP_WRITE},
-		{"delete", KR_OP_DELETE}, {"rp", KR_OP_SCAN}};
+	} kinds[] = {{"r", KR_OP_READ}, {"read", KR_OP_READ}, {"w", KR_OP_WRITE}, {"write", KR_OP_WRITE},
+		{"append", KR_OP_APPEND}, {"insert", KR_OP_WRITE}, {"delete", KR_OP_DELETE},
+		{"rp", KR_OP_SCAN}};
 
 	for (size_t i = 0; i < KR_COUNT(kinds); i++)
 		if (kr_form_is(f, name, kinds[i].name))
@@ -48,10 +53,12 @@ static enum kr_status read_op(struct elle *e, uint32_t group, uint32_t form, boo
 	enum kr_status status;
 
 	if (nodes[form].type != KR_FORM_LIST || nodes[form].end == name)
-		return kr_forms_bad(f, line, "the operation is %s, expected [:r, :w or :append, key, value]", kr_form_found(f, form, found));
+		return kr_forms_bad(f, line, "the operation is %s, expected [:r, :w or :append, key, value]",
+			kr_form_found(f, form, found));
 	kind = find_kind(f, name);
 	if (kind == KR_NONE)
-		return kr_elle_other(f, name, line, "the operation", ":r, :w, :append, :insert, :delete or :rp");
+		return kr_elle_other(f, name, line, "the operation",
+			":r, :w, :append, :insert, :delete or :rp");
 	key_form = nodes[name].end;
 	if (key_form >= nodes[form].end)
 		return kr_forms_bad(f, line, "the operation has no key");
@@ -75,24 +82,40 @@ static enum kr_status read_op(struct elle *e, uint32_t group, uint32_t form, boo
 
 /* ---- what a map holds ---- */
 
-static bool is_list(const struct kr_forms *f, uint32_t form) { return form != KR_NONE && f->nodes.at[form].type == KR_FORM_LIST; }
+static bool is_list(const struct kr_forms *f, uint32_t form)
+{
+	return form != KR_NONE && f->nodes.at[form].type == KR_FORM_LIST;
+}
 
-static bool is_nil(const struct kr_forms *f, uint32_t form) { return form == KR_NONE || f->nodes.at[form].type == KR_FORM_NIL; }
+static bool is_nil(const struct kr_forms *f, uint32_t form)
+{
+	return form == KR_NONE || f->nodes.at[form].type == KR_FORM_NIL;
+}
 
 /* A list that begins with a list. */
-static bool holds_lists(const struct kr_forms *f, uint32_t form) { return is_list(f, form) && f->nodes.at[form].end > form + 1 && is_list(f, form + 1); }
+static bool holds_lists(const struct kr_forms *f, uint32_t form)
+{
+	return is_list(f, form) && f->nodes.at[form].end > form + 1 && is_list(f, form + 1);
+}
 
-/* The micro-operations of [group [micro-operation ...]], as jepsen.independent has it; KR_NONE: it is none. */
+/* The micro-operations of [group [micro-operation ...]], as jepsen.independent has it; KR_NONE: it is
+ * none. */
 static uint32_t grouped(const struct kr_forms *f, uint32_t form)
 {
-	uint32_t list = is_list(f, form) && f->nodes.at[form].end > form + 1 && !is_list(f, form + 1) ? f->nodes.at[form + 1].end : KR_NONE;
+	uint32_t list = is_list(f, form) && f->nodes.at[form].end > form + 1 && !is_list(f, form + 1)
+		? f->nodes.at[form + 1].end
+		: KR_NONE;
 
-	return list != KR_NONE && list < f->nodes.at[form].end && f->nodes.at[list].end == f->nodes.at[form].end && holds_lists(f, list) ? list : KR_NONE;
+	return list != KR_NONE && list < f->nodes.at[form].end &&
+			f->nodes.at[list].end == f->nodes.at[form].end && holds_lists(f, list)
+		? list
+		: KR_NONE;
 }
 
 bool kr_elle_is_transaction(const struct kr_forms *f, uint32_t function, uint32_t value)
 {
-	return is_nil(f, function) || kr_form_is(f, function, "txn") || holds_lists(f, value) || grouped(f, value) != KR_NONE;
+	return is_nil(f, function) || kr_form_is(f, function, "txn") || holds_lists(f, value) ||
+		grouped(f, value) != KR_NONE;
 }
 
 static enum kr_status read_transaction(struct elle *e, uint32_t value, bool known)
@@ -103,7 +126,8 @@ static enum kr_status read_transaction(struct elle *e, uint32_t value, bool know
 	enum kr_status status;
 
 	if (!is_list(f, value))
-		return kr_forms_bad(f, f->nodes.at[0].line, ":value is %s, expected a list of operations", kr_form_found(f, value, found));
+		return kr_forms_bad(f, f->nodes.at[0].line, ":value is %s, expected a list of operations",
+			kr_form_found(f, value, found));
 	if (list == KR_NONE)
 		list = value;
 	if (f->nodes.at[list].end > list + 1 && (status = kr_elle_shape(e, true)))
@@ -120,7 +144,8 @@ enum kr_status kr_elle_ops(struct elle *e, uint32_t function, uint32_t value, bo
 	bool transaction = kr_elle_is_transaction(f, function, value);
 
 	if (!transaction && !kr_elle_is_single(f, function))
-		return kr_elle_other(f, function, f->nodes.at[0].line, ":f", ":txn, :read, :write, :cas or :init");
+		return kr_elle_other(f, function, f->nodes.at[0].line, ":f",
+			":txn, :read, :write, :cas or :init");
 	if (!known && is_nil(f, value))
 		return KR_OK;
 	return transaction ? read_transaction(e, value, known) : kr_elle_single(e, function, value, known);

@@ -1,6 +1,8 @@
-/* Elle's closed predicates: a map of what there was at first, [:insert KEY VALUE], [:delete KEY], and predicate reads, [:rp PREDICATE {KEY VALUE ...}], which return all that is there and matches.
+/* Elle's closed predicates: a map of what there was at first, [:insert KEY VALUE], [:delete KEY], and
+ * predicate reads, [:rp PREDICATE {KEY VALUE ...}], which return all that is there and matches.
  *
- * :true matches everything, [:= V] what equals V, [:mod M R] the integers that leave R over M. The last one is a list of all such integers of the file: whatever else there might be, nobody wrote it. */
+ * :true matches everything, [:= V] what equals V, [:mod M R] the integers that leave R over M. The last one
+ * is a list of all such integers of the file: whatever else there might be, nobody wrote it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,12 +23,16 @@ static enum kr_status take_key(struct kr_forms *f, uint32_t form, kr_key *out)
 	const struct kr_form *node = &f->nodes.at[form];
 
 	if (f->json && node->type == KR_FORM_STRING && is_digits(node))
-		return kr_forms_bad(f, node->line, "the key \"%.*s\" of a map may be a string or a number, expected EDN, which tells", (int)node->length,
-			node->text);
+		return kr_forms_bad(f, node->line,
+			"the key \"%.*s\" of a map may be a string or a number, expected EDN, which tells",
+			(int)node->length, node->text);
 	return kr_forms_key(f, form, out);
 }
 
-static bool is_map(const struct kr_forms *f, uint32_t form) { return form != KR_NONE && f->nodes.at[form].type == KR_FORM_MAP; }
+static bool is_map(const struct kr_forms *f, uint32_t form)
+{
+	return form != KR_NONE && f->nodes.at[form].type == KR_FORM_MAP;
+}
 
 enum kr_status kr_elle_init(struct elle *e, uint32_t value)
 {
@@ -38,11 +44,15 @@ enum kr_status kr_elle_init(struct elle *e, uint32_t value)
 	enum kr_status status = KR_OK;
 
 	if (h->txns.n > 0 || h->initial == KR_INITIAL_GIVEN)
-		return kr_forms_bad(f, f->nodes.at[0].line, "an :init behind other operations, expected one, as the first");
+		return kr_forms_bad(f, f->nodes.at[0].line,
+			"an :init behind other operations, expected one, as the first");
 	if (!is_map(f, value))
-		return kr_forms_bad(f, f->nodes.at[0].line, "the :value of :init is %s, expected a map of keys and values", kr_form_found(f, value, found));
+		return kr_forms_bad(f, f->nodes.at[0].line,
+			"the :value of :init is %s, expected a map of keys and values",
+			kr_form_found(f, value, found));
 	h->initial = KR_INITIAL_GIVEN;
-	for (uint32_t at = value + 1; at < f->nodes.at[value].end && !status; at = f->nodes.at[f->nodes.at[at].end].end) {
+	for (uint32_t at = value + 1; at < f->nodes.at[value].end && !status;
+		at = f->nodes.at[f->nodes.at[at].end].end) {
 		status = take_key(f, at, &key);
 		if (!status)
 			status = kr_forms_value(f, f->nodes.at[at].end, &initial);
@@ -57,7 +67,10 @@ enum kr_status kr_elle_init(struct elle *e, uint32_t value)
 static enum kr_status push_cond(struct elle *e, enum kr_cond_test test, kr_value value)
 {
 	struct kr_history *h = e->forms.h;
-	return kr_vec_push(h->mem, &h->conds, ((struct kr_cond){.target = KR_COND_VALUE, .test = test, .value = value})) ? KR_OK : KR_NOMEM;
+	return kr_vec_push(h->mem, &h->conds,
+		       ((struct kr_cond){.target = KR_COND_VALUE, .test = test, .value = value}))
+		? KR_OK
+		: KR_NOMEM;
 }
 
 /* The list comes when all values are known. */
@@ -88,11 +101,14 @@ static enum kr_status push_predicate(struct elle *e, uint32_t form)
 			parts[n++] = at;
 	bool ends = n > 0 && nodes[parts[n - 1]].end == nodes[form].end;
 	if (ends && n == 1 && kr_form_is(f, name, "="))
-		return (status = kr_forms_value(f, parts[0], &value)) ? status : push_cond(e, KR_COND_EQ, value);
-	if (ends && n == 2 && kr_form_is(f, name, "mod") && nodes[parts[0]].type == KR_FORM_INT && nodes[parts[1]].type == KR_FORM_INT &&
-		nodes[parts[0]].integer > 0)
+		return (status = kr_forms_value(f, parts[0], &value)) ? status
+								      : push_cond(e, KR_COND_EQ, value);
+	if (ends && n == 2 && kr_form_is(f, name, "mod") && nodes[parts[0]].type == KR_FORM_INT &&
+		nodes[parts[1]].type == KR_FORM_INT && nodes[parts[0]].integer > 0)
 		return push_remainder(e, nodes[parts[0]].integer, nodes[parts[1]].integer);
-	return kr_forms_bad(f, nodes[form].line, "the predicate is %s, expected :true, [:= value] or [:mod modulus remainder]", kr_form_found(f, form, found));
+	return kr_forms_bad(f, nodes[form].line,
+		"the predicate is %s, expected :true, [:= value] or [:mod modulus remainder]",
+		kr_form_found(f, form, found));
 }
 
 static enum kr_status push_rows(struct elle *e, uint32_t map, struct kr_scan *scan)
@@ -101,12 +117,14 @@ static enum kr_status push_rows(struct elle *e, uint32_t map, struct kr_scan *sc
 	struct kr_row row;
 	enum kr_status status = KR_OK;
 
-	for (uint32_t at = map + 1; at < f->nodes.at[map].end && !status; at = f->nodes.at[f->nodes.at[at].end].end) {
+	for (uint32_t at = map + 1; at < f->nodes.at[map].end && !status;
+		at = f->nodes.at[f->nodes.at[at].end].end) {
 		status = take_key(f, at, &row.key);
 		if (!status)
 			status = kr_forms_value(f, f->nodes.at[at].end, &row.value);
 		if (!status && row.value.i == KR_ABSENT.i)
-			status = kr_forms_bad(f, f->nodes.at[at].line, "a predicate read returned nil, expected the keys that are there");
+			status = kr_forms_bad(f, f->nodes.at[at].line,
+				"a predicate read returned nil, expected the keys that are there");
 		if (!status && !kr_vec_push(f->h->mem, &f->h->rows, row))
 			status = KR_NOMEM;
 	}
@@ -114,7 +132,8 @@ static enum kr_status push_rows(struct elle *e, uint32_t map, struct kr_scan *sc
 	return status;
 }
 
-enum kr_status kr_elle_predicate_read(struct elle *e, uint32_t form, uint32_t predicate, uint32_t result, bool known)
+enum kr_status kr_elle_predicate_read(struct elle *e, uint32_t form, uint32_t predicate, uint32_t result,
+	bool known)
 {
 	struct kr_forms *f = &e->forms;
 	struct kr_history *h = f->h;
@@ -125,7 +144,8 @@ enum kr_status kr_elle_predicate_read(struct elle *e, uint32_t form, uint32_t pr
 	if (!known)
 		return KR_OK; /* it says nothing */
 	if (!is_map(f, result))
-		return kr_forms_bad(f, f->nodes.at[form].line, "a predicate read returned %s, expected [:rp predicate {key value ...}]",
+		return kr_forms_bad(f, f->nodes.at[form].line,
+			"a predicate read returned %s, expected [:rp predicate {key value ...}]",
 			kr_form_found(f, result, found));
 	if ((status = push_predicate(e, predicate)) || (status = push_rows(e, result, &scan)))
 		return status;
@@ -146,7 +166,8 @@ static bool leaves(const struct kr_value_entry *value, const struct elle_remaind
 }
 
 /* All integers of the file that leave the remainder, as an array. */
-static enum kr_status list_remainder(struct elle *e, const struct elle_remainder *r, uint32_t values, kr_value *out)
+static enum kr_status list_remainder(struct elle *e, const struct elle_remainder *r, uint32_t values,
+	kr_value *out)
 {
 	struct kr_history *h = e->forms.h;
 	struct kr_str *text = &e->forms.value;
@@ -156,7 +177,8 @@ static enum kr_status list_remainder(struct elle *e, const struct elle_remainder
 	kr_str_add_bytes(text, "[", 1);
 	for (uint32_t v = 0; v < values && !status; v++) {
 		if (leaves(&h->values.at[v], r))
-			kr_str_format(text, "%s%lld", text->n > 1 ? "," : "", (long long)h->values.at[v].integer);
+			kr_str_format(text, "%s%lld", text->n > 1 ? "," : "",
+				(long long)h->values.at[v].integer);
 		status = kr_ctx_tick(e->forms.ctx);
 	}
 	kr_str_add_bytes(text, "]", 1);

@@ -1,7 +1,10 @@
-/* Jepsen's operations of one key: `:f :read`, `:write` or `:cas` with a value, of the only register there is, or behind its key, as jepsen.independent has it.
+/* Jepsen's operations of one key: `:f :read`, `:write` or `:cas` with a value, of the only register there is,
+ * or behind its key, as jepsen.independent has it.
  *
- * A read's value is what it found, nil: nothing; a write's what is written; a compare-and-set's [EXPECTED NEW]. Behind a key: [KEY VALUE], [KEY [EXPECTED NEW]] or [KEY EXPECTED NEW].
- * Values are no lists, so that the two are told apart; a file has one of them. A compare-and-set is taken as done: where its outcome is open, it was that or nothing. */
+ * A read's value is what it found, nil: nothing; a write's what is written; a compare-and-set's [EXPECTED
+ * NEW]. Behind a key: [KEY VALUE], [KEY [EXPECTED NEW]] or [KEY EXPECTED NEW]. Values are no lists, so that
+ * the two are told apart; a file has one of them. A compare-and-set is taken as done: where its outcome is
+ * open, it was that or nothing. */
 #include <string.h>
 
 #include "frontend/elle.h"
@@ -19,7 +22,8 @@ struct single {
 enum kr_status kr_elle_shape(struct elle *e, bool keyed)
 {
 	if (keyed ? e->alone : e->keyed)
-		return kr_forms_bad(&e->forms, e->forms.nodes.at[0].line, "the operation has %s key, but those before it %s", keyed ? "a" : "no",
+		return kr_forms_bad(&e->forms, e->forms.nodes.at[0].line,
+			"the operation has %s key, but those before it %s", keyed ? "a" : "no",
 			keyed ? "have none" : "have one");
 	*(keyed ? &e->keyed : &e->alone) = true;
 	return KR_OK;
@@ -37,7 +41,10 @@ static bool split(const struct kr_forms *f, uint32_t list, struct single *out)
 	return out->n > 0;
 }
 
-static bool is_list(const struct kr_forms *f, uint32_t form) { return form != KR_NONE && f->nodes.at[form].type == KR_FORM_LIST; }
+static bool is_list(const struct kr_forms *f, uint32_t form)
+{
+	return form != KR_NONE && f->nodes.at[form].type == KR_FORM_LIST;
+}
 
 static enum kr_status split_value(struct elle *e, uint32_t value, struct single *out)
 {
@@ -49,7 +56,8 @@ static enum kr_status split_value(struct elle *e, uint32_t value, struct single 
 	}
 	out->keyed = true;
 	if (!split(f, value, out) || out->n != 2)
-		return kr_forms_bad(&e->forms, f->nodes.at[0].line, ":value is a list, expected a value, or a list of a key and a value");
+		return kr_forms_bad(&e->forms, f->nodes.at[0].line,
+			":value is a list, expected a value, or a list of a key and a value");
 	return KR_OK;
 }
 
@@ -64,12 +72,15 @@ static enum kr_status split_cas(struct elle *e, uint32_t value, struct single *o
 		if (out->n == 3 || (out->n == 2 && !is_list(f, out->parts[1])))
 			return KR_OK;
 		if (out->n == 2 && split(f, out->parts[1], &inner) && inner.n == 2) {
-			*out = (struct single){.parts = {out->parts[0], inner.parts[0], inner.parts[1]}, .n = 3, .keyed = true};
+			*out = (struct single){.parts = {out->parts[0], inner.parts[0], inner.parts[1]},
+				.n = 3,
+				.keyed = true};
 			return KR_OK;
 		}
 	}
 	return kr_forms_bad(&e->forms, f->nodes.at[0].line,
-		":value is no compare-and-set, expected [expected new], [key [expected new]] or [key expected new]");
+		":value is no compare-and-set, expected [expected new], [key [expected new]] or [key "
+		"expected new]");
 }
 
 static enum kr_status take_key(struct elle *e, const struct single *s, kr_key *out)
@@ -91,9 +102,11 @@ static enum kr_status take_value(struct elle *e, uint32_t form, bool written, kr
 	char found[80];
 
 	if (form == KR_NONE || (written && f->nodes.at[form].type == KR_FORM_NIL))
-		return kr_forms_bad(f, f->nodes.at[0].line, "the operation has no value, expected one that is %s", written ? "written" : "read");
+		return kr_forms_bad(f, f->nodes.at[0].line,
+			"the operation has no value, expected one that is %s", written ? "written" : "read");
 	if (is_list(f, form))
-		return kr_forms_bad(f, f->nodes.at[form].line, "the value is %s, expected a number, a string or nil", kr_form_found(f, form, found));
+		return kr_forms_bad(f, f->nodes.at[form].line,
+			"the value is %s, expected a number, a string or nil", kr_form_found(f, form, found));
 	return kr_forms_value(f, form, out);
 }
 
@@ -119,7 +132,8 @@ static enum kr_status read_write(struct elle *e, uint32_t value, bool known)
 	enum kr_status status = split_value(e, value, &s);
 
 	(void)known;
-	if (status || (status = take_value(e, s.parts[s.n - 1], true, &written)) || (status = take_key(e, &s, &key)))
+	if (status || (status = take_value(e, s.parts[s.n - 1], true, &written)) ||
+		(status = take_key(e, &s, &key)))
 		return status;
 	return kr_foreign_op(e->forms.h, KR_OP_WRITE, key, written, false);
 }
@@ -131,7 +145,8 @@ static enum kr_status read_cas(struct elle *e, uint32_t value, bool known)
 	enum kr_status status = split_cas(e, value, &s);
 
 	(void)known;
-	if (status || (status = take_value(e, s.parts[s.n - 2], false, &op.a)) || (status = take_value(e, s.parts[s.n - 1], true, &op.b)) ||
+	if (status || (status = take_value(e, s.parts[s.n - 2], false, &op.a)) ||
+		(status = take_value(e, s.parts[s.n - 1], true, &op.b)) ||
 		(status = take_key(e, &s, &op.key)))
 		return status;
 	return kr_foreign_put(e->forms.h, op);
@@ -164,6 +179,9 @@ void kr_elle_undone(struct kr_history *h, uint32_t first)
 	for (uint32_t i = first; i < h->ops.n; i++) {
 		struct kr_operation *op = &h->ops.at[i];
 		if (op->kind == KR_OP_CAS)
-			*op = (struct kr_operation){.kind = KR_OP_WRITE, .key = op->key, .a = op->b, .scan = op->scan};
+			*op = (struct kr_operation){.kind = KR_OP_WRITE,
+				.key = op->key,
+				.a = op->b,
+				.scan = op->scan};
 	}
 }

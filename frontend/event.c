@@ -20,14 +20,16 @@ static bool is_timed(const struct kr_walk *w) { return w->attr && w->attr->has_t
 /* When what comes behind the entry `at` returned. */
 static int64_t next_return(struct telling *t, const struct kr_walk *at)
 {
-	while (!t->ahead_ended && (t->ahead.place == KR_NONE || t->ahead.place <= at->place || !is_timed(&t->ahead)))
+	while (!t->ahead_ended &&
+		(t->ahead.place == KR_NONE || t->ahead.place <= at->place || !is_timed(&t->ahead)))
 		t->ahead_ended = !kr_walk_next(t->h, &t->ahead);
 	if (!t->ahead_ended)
 		return t->ahead.attr->returned;
 	return t->txn->flags & KR_TXN_HAS_END ? t->txn->end_returned : KR_TIME_OPEN;
 }
 
-static enum kr_status tell_end_of(struct telling *t, enum kr_event_kind kind, bool timed, int64_t invoked, int64_t returned)
+static enum kr_status tell_end_of(struct telling *t, enum kr_event_kind kind, bool timed, int64_t invoked,
+	int64_t returned)
 {
 	struct kr_event event = t->event;
 	const unsigned open = kind == KR_EVENT_BEGIN ? KR_TXN_BEGIN_OPEN : KR_TXN_END_OPEN;
@@ -61,18 +63,27 @@ static enum kr_status tell_entry(struct telling *t, const struct kr_walk *at)
 static enum kr_status tell(struct telling *t, struct kr_walk walk)
 {
 	const struct kr_transaction *txn = t->txn;
-	enum kr_status status = tell_end_of(t, KR_EVENT_BEGIN, txn->flags & KR_TXN_HAS_BEGIN, txn->begin_invoked, txn->begin_returned);
+	enum kr_status status = tell_end_of(t, KR_EVENT_BEGIN, txn->flags & KR_TXN_HAS_BEGIN,
+		txn->begin_invoked, txn->begin_returned);
 
 	while (!status && kr_walk_next(t->h, &walk))
 		status = tell_entry(t, &walk);
-	return status ? status : tell_end_of(t, KR_EVENT_END, txn->flags & KR_TXN_HAS_END, txn->end_invoked, txn->end_returned);
+	return status ? status
+		      : tell_end_of(t, KR_EVENT_END, txn->flags & KR_TXN_HAS_END, txn->end_invoked,
+				txn->end_returned);
 }
 
-static enum kr_status tell_txn(const struct kr_history *h, const struct kr_transaction *txn, const struct kr_white_box *white_box, struct kr_walk walk,
-	const struct kr_sink *sink, struct kr_err *err)
+static enum kr_status tell_txn(const struct kr_history *h, const struct kr_transaction *txn,
+	const struct kr_white_box *white_box, struct kr_walk walk, const struct kr_sink *sink,
+	struct kr_err *err)
 {
-	struct telling t =
-		{.h = h, .txn = txn, .sink = sink, .err = err, .event = kr_event_of(KR_EVENT_BEGIN, txn->session, txn->id), .before = INT64_MIN, .ahead = walk};
+	struct telling t = {.h = h,
+		.txn = txn,
+		.sink = sink,
+		.err = err,
+		.event = kr_event_of(KR_EVENT_BEGIN, txn->session, txn->id),
+		.before = INT64_MIN,
+		.ahead = walk};
 
 	t.event.file = txn->file;
 	t.event.line = txn->line;
@@ -83,13 +94,14 @@ static enum kr_status tell_txn(const struct kr_history *h, const struct kr_trans
 	return tell(&t, walk);
 }
 
-enum kr_status kr_event_tell_one(const struct kr_history *h, const struct kr_transaction *txn, const struct kr_white_box *white_box, struct kr_err *err)
+enum kr_status kr_event_tell_one(const struct kr_history *h, const struct kr_transaction *txn,
+	const struct kr_white_box *white_box, struct kr_err *err)
 {
 	return tell_txn(h, txn, white_box, kr_walk_new(h), h->sink, err);
 }
 
-static enum kr_status tell_order(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_version_order *order, const struct kr_sink *sink,
-	struct kr_err *err)
+static enum kr_status tell_order(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_version_order *order, const struct kr_sink *sink, struct kr_err *err)
 {
 	struct kr_event event = kr_event_of(KR_EVENT_ORDER, (kr_session){KR_NONE}, (kr_value){KR_NONE});
 	kr_value *ids = kr_mem_alloc(&ctx->mem, order->writer_count, sizeof *ids);
@@ -109,12 +121,14 @@ static enum kr_status tell_order(struct kr_ctx *ctx, const struct kr_history *h,
 	return status;
 }
 
-enum kr_status kr_event_tell(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_sink *sink, struct kr_err *err)
+enum kr_status kr_event_tell(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_sink *sink,
+	struct kr_err *err)
 {
 	enum kr_status status = KR_OK;
 
 	for (kr_txn t = {0}; t.i < h->txns.n && !status; t.i++) {
-		status = tell_txn(h, &h->txns.at[t.i], t.i < h->white_box.n ? &h->white_box.at[t.i] : NULL, kr_walk_txn(h, t), sink, err);
+		status = tell_txn(h, &h->txns.at[t.i], t.i < h->white_box.n ? &h->white_box.at[t.i] : NULL,
+			kr_walk_txn(h, t), sink, err);
 		if (!status)
 			status = kr_ctx_tick(ctx);
 	}

@@ -13,7 +13,9 @@ enum kr_event_kind {
 	KR_EVENT_BEGIN, /* untimed where the trace does not tell it */
 	KR_EVENT_ENTRY, /* of its list */
 	KR_EVENT_END,   /* status says how */
-	KR_EVENT_NOW,   /* invoked: nothing of this session that was invoked before is still to come; open: the session is over */
+	/* invoked: nothing of this session that was invoked before is still to come; open: the session is
+	 * over */
+	KR_EVENT_NOW,
 	KR_EVENT_ORDER  /* a known order of versions: `key` and `writers` */
 };
 
@@ -42,7 +44,11 @@ struct kr_event {
 
 static inline struct kr_event kr_event_of(enum kr_event_kind kind, kr_session session, kr_value txn)
 {
-	return (struct kr_event){.kind = kind, .session = session, .txn = txn, .entry = KR_ENTRY_NONE, .key = {KR_NONE}};
+	return (struct kr_event){.kind = kind,
+		.session = session,
+		.txn = txn,
+		.entry = KR_ENTRY_NONE,
+		.key = {KR_NONE}};
 }
 
 struct kr_sink {
@@ -52,7 +58,8 @@ struct kr_sink {
 	enum kr_status (*take)(void *data, const struct kr_event *event, struct kr_err *err);
 };
 
-/* A history is a sink: it puts transactions together (assemble.h). One with a sink of its own passes events on. */
+/* A history is a sink: it puts transactions together (assemble.h). One with a sink of its own passes events
+ * on. */
 enum kr_status kr_history_take(void *history, const struct kr_event *event, struct kr_err *err);
 
 /* Tells the transaction that is being built, prepared (kr_history_prepare), to the history's sink. */
@@ -60,6 +67,7 @@ enum kr_status kr_event_tell_one(const struct kr_history *h, const struct kr_tra
 	const struct kr_white_box *white_box, struct kr_err *err);
 
 /* Tells a history as events: its transactions one after another, in its order, then its version orders. */
-enum kr_status kr_event_tell(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_sink *sink, struct kr_err *err);
+enum kr_status kr_event_tell(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_sink *sink,
+	struct kr_err *err);
 
 #endif

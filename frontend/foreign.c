@@ -41,7 +41,12 @@ enum kr_status kr_foreign_put(struct kr_history *h, struct kr_operation op)
 
 enum kr_status kr_foreign_op(struct kr_history *h, enum kr_op_kind kind, kr_key key, kr_value a, bool known)
 {
-	return kr_foreign_put(h, (struct kr_operation){.kind = (uint8_t)kind, .flags = known ? KR_OPF_KNOWN : 0, .key = key, .a = a, .scan = KR_NONE});
+	return kr_foreign_put(h,
+		(struct kr_operation){.kind = (uint8_t)kind,
+			.flags = known ? KR_OPF_KNOWN : 0,
+			.key = key,
+			.a = a,
+			.scan = KR_NONE});
 }
 
 enum kr_status kr_foreign_scan(struct kr_history *h, enum kr_op_kind kind, const struct kr_scan *scan)
@@ -67,7 +72,8 @@ enum kr_status kr_foreign_add(struct kr_history *h, struct kr_transaction txn, c
 	return kr_history_forgive(h, status, err);
 }
 
-enum zero { ZERO_READ, ZERO_FIRST, ZERO_WRITTEN }; /* who writes 0 to a key: nobody, the first transaction, others */
+/* who writes 0 to a key: nobody, the first transaction, others */
+enum zero { ZERO_READ, ZERO_FIRST, ZERO_WRITTEN };
 
 static bool only_writes(const struct kr_history *h, kr_txn t)
 {
@@ -77,9 +83,12 @@ static bool only_writes(const struct kr_history *h, kr_txn t)
 	return true;
 }
 
-static enum kr_status find_zeros(struct kr_ctx *ctx, const struct kr_history *h, kr_value zero, uint8_t *zeros)
+static enum kr_status find_zeros(struct kr_ctx *ctx, const struct kr_history *h, kr_value zero,
+	uint8_t *zeros)
 {
-	uint32_t first = h->txns.n > 0 && h->txns.at[0].status == KR_COMMITTED && only_writes(h, (kr_txn){0}) ? h->txns.at[0].op_count : 0;
+	uint32_t first = h->txns.n > 0 && h->txns.at[0].status == KR_COMMITTED && only_writes(h, (kr_txn){0})
+		? h->txns.at[0].op_count
+		: 0;
 	enum kr_status status = KR_OK;
 
 	for (uint32_t i = 0; !status && i < h->ops.n; i++) {
@@ -91,7 +100,8 @@ static enum kr_status find_zeros(struct kr_ctx *ctx, const struct kr_history *h,
 	return status;
 }
 
-static enum kr_status replace_zeros(struct kr_ctx *ctx, struct kr_history *h, kr_value zero, const uint8_t *zeros)
+static enum kr_status replace_zeros(struct kr_ctx *ctx, struct kr_history *h, kr_value zero,
+	const uint8_t *zeros)
 {
 	enum kr_status status = KR_OK;
 
@@ -104,7 +114,8 @@ static enum kr_status replace_zeros(struct kr_ctx *ctx, struct kr_history *h, kr
 	return status;
 }
 
-static enum kr_status set_initial(struct kr_history *h, kr_value zero, const uint8_t *zeros, struct kr_err *err)
+static enum kr_status set_initial(struct kr_history *h, kr_value zero, const uint8_t *zeros,
+	struct kr_err *err)
 {
 	enum kr_status status = KR_OK;
 
@@ -132,9 +143,15 @@ static enum kr_status treat_zeros(struct kr_ctx *ctx, struct kr_history *h, bool
 	return status;
 }
 
-enum kr_status kr_foreign_zero_is_absent(struct kr_ctx *ctx, struct kr_history *h) { return treat_zeros(ctx, h, false, NULL); }
+enum kr_status kr_foreign_zero_is_absent(struct kr_ctx *ctx, struct kr_history *h)
+{
+	return treat_zeros(ctx, h, false, NULL);
+}
 
-enum kr_status kr_foreign_zero_is_initial(struct kr_ctx *ctx, struct kr_history *h, struct kr_err *err) { return treat_zeros(ctx, h, true, err); }
+enum kr_status kr_foreign_zero_is_initial(struct kr_ctx *ctx, struct kr_history *h, struct kr_err *err)
+{
+	return treat_zeros(ctx, h, true, err);
+}
 
 kr_session kr_foreign_session(struct kr_history *h, int64_t name)
 {
@@ -222,13 +239,16 @@ static enum kr_status check_names(const struct kr_foreign_names *names, struct k
 {
 	for (uint32_t i = 1; i < names->n; i++) {
 		size_t stem = kr_foreign_stem(names->at[i]);
-		if (stem > 0 && stem == kr_foreign_stem(names->at[i - 1]) && memcmp(names->at[i - 1], names->at[i], stem) == 0)
-			return kr_err_set(err, KR_BAD, "holds %s and %s, expected one of them", names->at[i - 1], names->at[i]);
+		if (stem > 0 && stem == kr_foreign_stem(names->at[i - 1]) &&
+			memcmp(names->at[i - 1], names->at[i], stem) == 0)
+			return kr_err_set(err, KR_BAD, "holds %s and %s, expected one of them",
+				names->at[i - 1], names->at[i]);
 	}
 	return KR_OK;
 }
 
-enum kr_status kr_foreign_list(struct kr_history *h, const char *folder, bool (*is_log)(const char *name), struct kr_foreign_names *out, struct kr_err *err)
+enum kr_status kr_foreign_list(struct kr_history *h, const char *folder, bool (*is_log)(const char *name),
+	struct kr_foreign_names *out, struct kr_err *err)
 {
 	DIR *dir = opendir(folder);
 	enum kr_status status = KR_OK;
@@ -238,7 +258,8 @@ enum kr_status kr_foreign_list(struct kr_history *h, const char *folder, bool (*
 	if (!dir)
 		return kr_err_set(err, KR_BAD, "cannot open the folder");
 	while (!status && (entry = readdir(dir)) != NULL) {
-		if (!is_log(entry->d_name) || fstatat(dirfd(dir), entry->d_name, &info, 0) != 0 || !S_ISREG(info.st_mode))
+		if (!is_log(entry->d_name) || fstatat(dirfd(dir), entry->d_name, &info, 0) != 0 ||
+			!S_ISREG(info.st_mode))
 			continue;
 		const char *name = kr_arena_text(&h->arena, entry->d_name, strlen(entry->d_name));
 		if (!name || !kr_vec_push(h->mem, out, name))
@@ -255,7 +276,8 @@ enum kr_status kr_foreign_list(struct kr_history *h, const char *folder, bool (*
 const char *kr_foreign_file(struct kr_history *h, const char *folder, const char *name)
 {
 	size_t length = strlen(folder);
-	const char *path = kr_arena_format(&h->arena, "%s%s%s", folder, length != 0 && folder[length - 1] == '/' ? "" : "/", name);
+	const char *path = kr_arena_format(&h->arena, "%s%s%s", folder,
+		length != 0 && folder[length - 1] == '/' ? "" : "/", name);
 
 	return path && kr_vec_push(h->mem, &h->files, path) ? path : NULL;
 }

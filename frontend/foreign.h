@@ -4,7 +4,8 @@
 
 #include "frontend/form.h"
 
-/* Reads a decimal integer of 64 bits (with a minus sign where `negative`) at *at, which moves behind it; false if there is none or it does not fit. */
+/* Reads a decimal integer of 64 bits (with a minus sign where `negative`) at *at, which moves behind it;
+ * false if there is none or it does not fit. */
 bool kr_foreign_int(const char **at, bool negative, int64_t *out);
 
 /* An operation of the transaction being read; one that reads a range, or what meets conditions. KR_NOMEM, also where
@@ -22,11 +23,13 @@ enum kr_status kr_foreign_add(struct kr_history *h, struct kr_transaction txn, c
  * else `status`. */
 enum kr_status kr_foreign_forgive(struct kr_history *h, enum kr_status status, struct kr_err *err);
 
-/* 0 stands for nothing: a read of 0 from a key to which no operation writes 0 saw what was there at the beginning: nothing. A key to which 0 is written holds a value then. */
+/* 0 stands for nothing: a read of 0 from a key to which no operation writes 0 saw what was there at the
+ * beginning: nothing. A key to which 0 is written holds a value then. */
 enum kr_status kr_foreign_zero_is_absent(struct kr_ctx *ctx, struct kr_history *h);
 
-/* The same where 0 is what every key starts with, and may be written, too: such a key starts as 0, unless 0 is written only by the trace's first transaction, if that only writes:
- * then it stands for the beginning, and reads of 0 are its. */
+/* The same where 0 is what every key starts with, and may be written, too: such a key starts as 0, unless 0
+ * is written only by the trace's first transaction, if that only writes: then it stands for the beginning,
+ * and reads of 0 are its. */
 enum kr_status kr_foreign_zero_is_initial(struct kr_ctx *ctx, struct kr_history *h, struct kr_err *err);
 
 /* The session named by an integer. */
@@ -43,10 +46,13 @@ KR_VEC_NAMED(kr_foreign_names, const char *);
 /* How long a log's name is without its end, .log or .log.gz; 0: it is no log's. */
 size_t kr_foreign_stem(const char *name);
 
-/* The names of the folder's regular files that `is_log` accepts, in numeric order (T9 before T10), in the history's arena. KR_BAD: there are none, or one twice, also compressed. */
-enum kr_status kr_foreign_list(struct kr_history *h, const char *folder, bool (*is_log)(const char *name), struct kr_foreign_names *out, struct kr_err *err);
+/* The names of the folder's regular files that `is_log` accepts, in numeric order (T9 before T10), in the
+ * history's arena. KR_BAD: there are none, or one twice, also compressed. */
+enum kr_status kr_foreign_list(struct kr_history *h, const char *folder, bool (*is_log)(const char *name),
+	struct kr_foreign_names *out, struct kr_err *err);
 
-/* The first byte of a log in an open folder, decompressed, behind a byte order mark; -1: it has none; -2: it cannot be read. For sniffing. */
+/* The first byte of a log in an open folder, decompressed, behind a byte order mark; -1: it has none; -2: it
+ * cannot be read. For sniffing. */
 int kr_foreign_first(int folder, const char *name);
 
 /* FOLDER/NAME, which becomes the history's next file; NULL when memory runs out. */

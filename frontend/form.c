@@ -1,8 +1,10 @@
-/* Forms: reads EDN (https://github.com/edn-format/edn) and JSON text into flat trees, one top-level value, or one element of a list, at a time.
+/* Forms: reads EDN (https://github.com/edn-format/edn) and JSON text into flat trees, one top-level value, or
+ * one element of a list, at a time.
  *
- * One loop with a stack of open brackets serves both languages. They differ in what separates: EDN's commas are blanks, JSON's commas and colons stand where they
- * must. Tags are dropped, `#_` discards. The text is in memory whole, and strings are decoded in place, where they can only shrink. Nodes are
- * reused from form to form. UTF-8 is checked once for all the text. Cost: one pass. Not read: ratios (a big number), metadata. */
+ * One loop with a stack of open brackets serves both languages. They differ in what separates: EDN's commas
+ * are blanks, JSON's commas and colons stand where they must. Tags are dropped, `#_` discards. The text is in
+ * memory whole, and strings are decoded in place, where they can only shrink. Nodes are reused from form to
+ * form. UTF-8 is checked once for all the text. Cost: one pass. Not read: ratios (a big number), metadata. */
 #include "frontend/form.h"
 #include "frontend/form_set.h"
 
@@ -31,14 +33,20 @@ enum kr_status kr_forms_bad(struct kr_forms *f, uint32_t line, const char *forma
 /* Bytes of the UTF-8 character at `at`, 0 if there is none. */
 static size_t utf8_length(const unsigned char *at, size_t left)
 {
-	size_t n = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : at[0] < 0xf5 ? 4 : 0;
+	size_t n = at[0] < 0x80 ? 1
+		: at[0] < 0xc2  ? 0
+		: at[0] < 0xe0  ? 2
+		: at[0] < 0xf0  ? 3
+		: at[0] < 0xf5  ? 4
+				: 0;
 
 	if (n > left)
 		return 0;
 	for (size_t i = 1; i < n; i++)
 		if ((at[i] & 0xc0) != 0x80)
 			return 0;
-	if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f))
+	if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
+		(at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f))
 		return 0;
 	return n;
 }
@@ -61,7 +69,10 @@ static enum kr_status check_text(struct kr_forms *f)
 	return KR_OK;
 }
 
-static bool is_blank(const struct kr_forms *f, char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || (!f->json && (c == ',' || c == '\f')); }
+static bool is_blank(const struct kr_forms *f, char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || (!f->json && (c == ',' || c == '\f'));
+}
 
 static void skip_blanks(struct kr_forms *f)
 {
@@ -80,7 +91,8 @@ static void skip_blanks(struct kr_forms *f)
 	}
 }
 
-/* JSON if a quote follows the brackets that begin the text, or it holds no keyword; EDN keywords begin with a colon after a blank or bracket. */
+/* JSON if a quote follows the brackets that begin the text, or it holds no keyword; EDN keywords begin with a
+ * colon after a blank or bracket. */
 static bool looks_like_json(const char *text, size_t length)
 {
 	for (size_t at = 0; at < length; at++) {
@@ -93,7 +105,8 @@ static bool looks_like_json(const char *text, size_t length)
 	return true;
 }
 
-enum kr_status kr_forms_init(struct kr_forms *f, struct kr_ctx *ctx, struct kr_history *h, const char *path, struct kr_source *source, struct kr_err *err)
+enum kr_status kr_forms_init(struct kr_forms *f, struct kr_ctx *ctx, struct kr_history *h, const char *path,
+	struct kr_source *source, struct kr_err *err)
 {
 	*f = (struct kr_forms){.ctx = ctx, .h = h, .err = err, .path = path, .line = 1};
 	kr_str_init(&f->value, h->mem);
@@ -123,7 +136,13 @@ static bool ends_token(const struct kr_forms *f, size_t at)
 	return is_blank(f, c) || strchr("()[]{}\"", c) || (f->json ? c == ',' || c == ':' : c == ';');
 }
 
-static int hex_digit(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; }
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9'    ? c - '0'
+		: c >= 'a' && c <= 'f' ? c - 'a' + 10
+		: c >= 'A' && c <= 'F' ? c - 'A' + 10
+				       : -1;
+}
 
 /* Four hexadecimal digits, or -1. */
 static int32_t hex4(const struct kr_forms *f, size_t at)
@@ -176,7 +195,8 @@ static bool read_escape(struct kr_forms *f, char **out)
 	int32_t code = hex4(f, f->at + 1);
 
 	f->at += 5;
-	if (code >= 0xd800 && code < 0xdc00 && f->at + 1 < f->length && f->text[f->at] == '\\' && f->text[f->at + 1] == 'u') {
+	if (code >= 0xd800 && code < 0xdc00 && f->at + 1 < f->length && f->text[f->at] == '\\' &&
+		f->text[f->at + 1] == 'u') {
 		int32_t low = hex4(f, f->at + 2);
 		if (low < 0xdc00 || low > 0xdfff)
 			return false;
@@ -198,11 +218,15 @@ static enum kr_status read_string(struct kr_forms *f, struct kr_form *node)
 		char c = f->text[f->at++];
 		if (c == '\\') {
 			if (!read_escape(f, &out))
-				return kr_forms_bad(f, f->line, "found a backslash without an escape that is known, expected one in a string");
+				return kr_forms_bad(f, f->line,
+					"found a backslash without an escape that is known, expected one in "
+					"a string");
 			continue;
 		}
 		if (f->json && (unsigned char)c < 0x20)
-			return kr_forms_bad(f, f->line, "found a control character inside a string, expected an escape or the closing quote");
+			return kr_forms_bad(f, f->line,
+				"found a control character inside a string, expected an escape or the "
+				"closing quote");
 		f->line += c == '\n';
 		*out++ = c;
 	}
@@ -301,7 +325,10 @@ static bool read_number(struct kr_forms *f, struct kr_form *node)
 	return true;
 }
 
-static bool equals(const char *text, size_t length, const char *word) { return strlen(word) == length && memcmp(text, word, length) == 0; }
+static bool equals(const char *text, size_t length, const char *word)
+{
+	return strlen(word) == length && memcmp(text, word, length) == 0;
+}
 
 static enum kr_status read_token(struct kr_forms *f, struct kr_form *node)
 {
@@ -324,7 +351,8 @@ static enum kr_status read_token(struct kr_forms *f, struct kr_form *node)
 		node->type = KR_FORM_FALSE;
 	if (node->type != KR_FORM_NAME)
 		return KR_OK;
-	bool number = is_digit(node->text[0]) || (node->length > 1 && strchr("+-", node->text[0]) && is_digit(node->text[1]));
+	bool number = is_digit(node->text[0]) ||
+		(node->length > 1 && strchr("+-", node->text[0]) && is_digit(node->text[1]));
 	if (number ? read_number(f, node) : !f->json && !strchr("^`~@", node->text[0])) {
 		if (!number && (node->text[0] == ':' || node->text[0] == '\\')) {
 			node->text++;
@@ -332,16 +360,25 @@ static enum kr_status read_token(struct kr_forms *f, struct kr_form *node)
 		}
 		return KR_OK;
 	}
-	return kr_forms_bad(f, f->line, "found %.*s, expected a value", (int)(node->length < 40 ? node->length : 40), node->text);
+	return kr_forms_bad(f, f->line, "found %.*s, expected a value",
+		(int)(node->length < 40 ? node->length : 40), node->text);
 }
 
 /* ---- structure ---- */
 
-static struct kr_form_frame *top_frame(struct kr_forms *f) { return f->frames.n ? &f->frames.at[f->frames.n - 1] : NULL; }
+static struct kr_form_frame *top_frame(struct kr_forms *f)
+{
+	return f->frames.n ? &f->frames.at[f->frames.n - 1] : NULL;
+}
 
 static enum kr_status open_bracket(struct kr_forms *f, uint32_t node, char c, bool set)
 {
-	struct kr_form_frame frame = {.node = node, .line = f->line, .close = c == '[' ? ']' : c == '(' ? ')' : '}', .set = set};
+	struct kr_form_frame frame = {.node = node,
+		.line = f->line,
+		.close = c == '['  ? ']'
+			: c == '(' ? ')'
+				   : '}',
+		.set = set};
 
 	if (f->frames.n >= MOST_DEPTH)
 		return kr_forms_bad(f, f->line, "brackets are nested more than %d deep", MOST_DEPTH);
@@ -367,7 +404,8 @@ static void close_value(struct kr_forms *f)
 
 static bool is_map(const struct kr_forms *f, const struct kr_form_frame *frame)
 {
-	return frame->close == '}' && (frame->node == KR_NONE || f->nodes.at[frame->node].type == KR_FORM_MAP);
+	return frame->close == '}' &&
+		(frame->node == KR_NONE || f->nodes.at[frame->node].type == KR_FORM_MAP);
 }
 
 static enum kr_status close_bracket(struct kr_forms *f, char c)
@@ -379,11 +417,13 @@ static enum kr_status close_bracket(struct kr_forms *f, char c)
 	if (top->close == '_')
 		return kr_forms_bad(f, f->line, "found %c, expected a form that #_ discards", c);
 	if (top->close != c)
-		return kr_forms_bad(f, f->line, "found %c, expected %c for the bracket of line %u", c, top->close, (unsigned)top->line);
+		return kr_forms_bad(f, f->line, "found %c, expected %c for the bracket of line %u", c,
+			top->close, (unsigned)top->line);
 	if (f->json && top->separator)
 		return kr_forms_bad(f, f->line, "found %c after a separator, expected a value", c);
 	if (is_map(f, top) && top->count % 2)
-		return kr_forms_bad(f, f->line, "the map of line %u has a key without a value", (unsigned)top->line);
+		return kr_forms_bad(f, f->line, "the map of line %u has a key without a value",
+			(unsigned)top->line);
 	f->at++;
 	if (top->node != KR_NONE)
 		f->nodes.at[top->node].end = f->nodes.n;
@@ -400,7 +440,8 @@ static enum kr_status json_separator(struct kr_forms *f, char c)
 	bool odd = top && top->close == '}' && top->count % 2;
 
 	if (!top || top->separator || top->count == 0 || odd != (c == ':'))
-		return kr_forms_bad(f, f->line, "found '%c', expected a value%s", c, top ? "" : " or the end");
+		return kr_forms_bad(f, f->line, "found '%c', expected a value%s", c,
+			top ? "" : " or the end");
 	top->separator = true;
 	f->at++;
 	return KR_OK;
@@ -414,7 +455,8 @@ static enum kr_status check_place(struct kr_forms *f, char c)
 	if (!f->json || !top)
 		return KR_OK;
 	if (top->count > 0 && !top->separator)
-		return kr_forms_bad(f, f->line, "expected '%c' before the next value", top->close == '}' && top->count % 2 ? ':' : ',');
+		return kr_forms_bad(f, f->line, "expected '%c' before the next value",
+			top->close == '}' && top->count % 2 ? ':' : ',');
 	if (top->close == '}' && top->count % 2 == 0 && c != '"')
 		return kr_forms_bad(f, f->line, "expected a string that names a field");
 	return KR_OK;
@@ -433,7 +475,10 @@ static enum kr_status read_dispatch(struct kr_forms *f, bool *set)
 		if (f->frames.n >= MOST_DEPTH)
 			return kr_forms_bad(f, f->line, "forms are nested more than %d deep", MOST_DEPTH);
 		f->at++;
-		return kr_vec_push(f->h->mem, &f->frames, (struct kr_form_frame){.node = f->nodes.n, .line = f->line, .close = '_'}) ? KR_OK : KR_NOMEM;
+		return kr_vec_push(f->h->mem, &f->frames,
+			       (struct kr_form_frame){.node = f->nodes.n, .line = f->line, .close = '_'})
+			? KR_OK
+			: KR_NOMEM;
 	}
 	if (next == '#' || ends_token(f, f->at))
 		return kr_forms_bad(f, f->line, "found #%c, expected a tag, a set or #_", next);
@@ -463,7 +508,8 @@ static enum kr_status read_piece(struct kr_forms *f)
 	}
 	if (c == '[' || c == '{' || (c == '(' && !f->json)) {
 		node.type = c == '{' && !set ? KR_FORM_MAP : KR_FORM_LIST;
-		return kr_vec_push(f->h->mem, &f->nodes, node) ? open_bracket(f, f->nodes.n - 1, c, set) : KR_NOMEM;
+		return kr_vec_push(f->h->mem, &f->nodes, node) ? open_bracket(f, f->nodes.n - 1, c, set)
+							       : KR_NOMEM;
 	}
 	status = c == '"' ? read_string(f, &node) : read_token(f, &node);
 	if (status)

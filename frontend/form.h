@@ -1,4 +1,5 @@
-/* Forms: the values of EDN and of JSON, read one at a time as a flat tree. Inside of the readers of foreign formats. */
+/* Forms: the values of EDN and of JSON, read one at a time as a flat tree. Inside of the readers of foreign
+ * formats. */
 #ifndef KR_FRONTEND_FORM_H
 #define KR_FRONTEND_FORM_H
 
@@ -56,28 +57,38 @@ struct kr_forms {
 	KR_VEC(uint32_t) open;
 };
 
-/* Takes all that is left of `source`. JSON or EDN is told from the text. The caller frees with _done in every case, before the source. */
-enum kr_status kr_forms_init(struct kr_forms *f, struct kr_ctx *ctx, struct kr_history *h, const char *path, struct kr_source *source, struct kr_err *err);
+/* Takes all that is left of `source`. JSON or EDN is told from the text. The caller frees with _done in every
+ * case, before the source. */
+enum kr_status kr_forms_init(struct kr_forms *f, struct kr_ctx *ctx, struct kr_history *h, const char *path,
+	struct kr_source *source, struct kr_err *err);
 void kr_forms_done(struct kr_forms *f);
 
-/* Reads the next form of the file, or of the list or map that was entered last; *found false at the end of either (a closing bracket is consumed). KR_BAD: malformed. */
+/* Reads the next form of the file, or of the list or map that was entered last; *found false at the end of
+ * either (a closing bracket is consumed). KR_BAD: malformed. */
 enum kr_status kr_forms_next(struct kr_forms *f, bool *found);
 
-/* Goes into the list or map that comes next, without reading it whole; *bracket 0 (and nothing done) if something else comes, or nothing. */
+/* Goes into the list or map that comes next, without reading it whole; *bracket 0 (and nothing done) if
+ * something else comes, or nothing. */
 enum kr_status kr_forms_enter(struct kr_forms *f, char *bracket);
 
 /* Sets the error, at a line. Returns KR_BAD. */
-enum kr_status kr_forms_bad(struct kr_forms *f, uint32_t line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+enum kr_status kr_forms_bad(struct kr_forms *f, uint32_t line, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
-bool kr_form_is(const struct kr_forms *f, uint32_t form, const char *text); /* a name or string of these bytes */
-const char *kr_form_found(const struct kr_forms *f, uint32_t form, char out[80]); /* for messages; KR_NONE: "nothing" */
+/* a name or string of these bytes */
+bool kr_form_is(const struct kr_forms *f, uint32_t form, const char *text);
+/* for messages; KR_NONE: "nothing" */
+const char *kr_form_found(const struct kr_forms *f, uint32_t form, char out[80]);
 
 /* Finds fields of a map: out[i] is the value of names[i], or KR_NONE. KR_BAD: one of them stands twice. */
-enum kr_status kr_forms_fields(struct kr_forms *f, uint32_t map, const char *const *names, uint32_t *out, uint32_t count);
+enum kr_status kr_forms_fields(struct kr_forms *f, uint32_t map, const char *const *names, uint32_t *out,
+	uint32_t count);
 
 /* Interns a form as a value: names become strings, nil absent, sets arrays. */
 enum kr_status kr_forms_value(struct kr_forms *f, uint32_t form, kr_value *out);
-enum kr_status kr_forms_key(struct kr_forms *f, uint32_t form, kr_key *out); /* number, string, name; others by their JSON text */
-enum kr_status kr_forms_pair_key(struct kr_forms *f, uint32_t first, uint32_t second, kr_key *out); /* the key [first, second] */
+/* number, string, name; others by their JSON text */
+enum kr_status kr_forms_key(struct kr_forms *f, uint32_t form, kr_key *out);
+/* the key [first, second] */
+enum kr_status kr_forms_pair_key(struct kr_forms *f, uint32_t first, uint32_t second, kr_key *out);
 
 #endif

@@ -1,5 +1,6 @@
-/* EDN's sets have no order: their elements are put into one, so that equal sets are equal values however a file lists them. Elements compare by their trees in preorder: types, then what they hold, then sizes;
- * sets inside of them have been sorted before. Cost: n log n comparisons. */
+/* EDN's sets have no order: their elements are put into one, so that equal sets are equal values however a
+ * file lists them. Elements compare by their trees in preorder: types, then what they hold, then sizes; sets
+ * inside of them have been sorted before. Cost: n log n comparisons. */
 #include "frontend/form_set.h"
 
 #include <stdlib.h>
@@ -43,7 +44,8 @@ static int compare(const void *x, const void *y)
 	uint32_t n = a->nodes->end - a->first;
 	int differ = 0;
 
-	for (uint32_t i = 0; i < n && !differ; i++) { /* the shorter one differs before it ends, by the size of what is not closed there */
+	/* the shorter one differs before it ends, by the size of what is not closed there */
+	for (uint32_t i = 0; i < n && !differ; i++) {
 		differ = compare_nodes(&a->nodes[i], &b->nodes[i]);
 		if (!differ)
 			differ = order(a->nodes[i].end - a->first, b->nodes[i].end - b->first);

@@ -1,7 +1,8 @@
 /* Forms: what their parts mean to the readers: fields of maps, keys and values of the history.
  *
- * A list becomes the canonical JSON text of the history's arrays (no blanks), made with one stack of open lists, so that equal values are one entry. EDN's names become
- * strings, its sets arrays in an order of their own (form_set.c). Maps as values are refused: no format here has them. Cost: O(size). */
+ * A list becomes the canonical JSON text of the history's arrays (no blanks), made with one stack of open
+ * lists, so that equal values are one entry. EDN's names become strings, its sets arrays in an order of their
+ * own (form_set.c). Maps as values are refused: no format here has them. Cost: O(size). */
 #include "frontend/form.h"
 
 #include <stdio.h>
@@ -12,7 +13,8 @@ bool kr_form_is(const struct kr_forms *f, uint32_t form, const char *text)
 {
 	const struct kr_form *node = &f->nodes.at[form];
 
-	return (node->type == KR_FORM_NAME || node->type == KR_FORM_STRING) && strlen(text) == node->length && memcmp(node->text, text, node->length) == 0;
+	return (node->type == KR_FORM_NAME || node->type == KR_FORM_STRING) && strlen(text) == node->length &&
+		memcmp(node->text, text, node->length) == 0;
 }
 
 const char *kr_form_found(const struct kr_forms *f, uint32_t form, char out[80])
@@ -38,7 +40,8 @@ const char *kr_form_found(const struct kr_forms *f, uint32_t form, char out[80])
 			while (((unsigned char)node->text[most] & 0xc0) == 0x80)
 				most--;
 		const char *quote = node->type == KR_FORM_STRING ? "\"" : "";
-		(void)snprintf(out, 80, "%s%.*s%s%s", quote, (int)length, node->text, length < node->length ? "..." : "", quote);
+		(void)snprintf(out, 80, "%s%.*s%s%s", quote, (int)length, node->text,
+			length < node->length ? "..." : "", quote);
 	}
 	}
 	for (char *c = out; *c; c++)
@@ -47,7 +50,8 @@ const char *kr_form_found(const struct kr_forms *f, uint32_t form, char out[80])
 	return out;
 }
 
-enum kr_status kr_forms_fields(struct kr_forms *f, uint32_t map, const char *const *names, uint32_t *out, uint32_t count)
+enum kr_status kr_forms_fields(struct kr_forms *f, uint32_t map, const char *const *names, uint32_t *out,
+	uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		out[i] = KR_NONE;
@@ -60,7 +64,8 @@ enum kr_status kr_forms_fields(struct kr_forms *f, uint32_t map, const char *con
 			if (!kr_form_is(f, at, names[i]))
 				continue;
 			if (out[i] != KR_NONE)
-				return kr_forms_bad(f, f->nodes.at[at].line, "the field \"%s\" stands twice in one map", names[i]);
+				return kr_forms_bad(f, f->nodes.at[at].line,
+					"the field \"%s\" stands twice in one map", names[i]);
 			out[i] = at + 1;
 			break;
 		}
@@ -111,10 +116,13 @@ static enum kr_status check_value(struct kr_forms *f, uint32_t form)
 	for (uint32_t at = form; at < f->nodes.at[form].end; at++) {
 		const struct kr_form *node = &f->nodes.at[at];
 		if (node->type == KR_FORM_BIG)
-			return kr_forms_bad(f, node->line, "the number %s does not fit, expected an integer of 64 bits or a finite real number",
+			return kr_forms_bad(f, node->line,
+				"the number %s does not fit, expected an integer of 64 bits or a finite real "
+				"number",
 				kr_form_found(f, at, found));
 		if (node->type == KR_FORM_MAP)
-			return kr_forms_bad(f, node->line, "a map as a part of a value, expected a number, a string or a list of those");
+			return kr_forms_bad(f, node->line,
+				"a map as a part of a value, expected a number, a string or a list of those");
 	}
 	return KR_OK;
 }
@@ -195,7 +203,9 @@ enum kr_status kr_forms_key(struct kr_forms *f, uint32_t form, kr_key *out)
 			return status;
 		*out = kr_history_key_text(f->h, f->value.at, f->value.n);
 	} else {
-		return kr_forms_bad(f, node->line, "the key is %s, expected a number, a name, a string or a list", kr_form_found(f, form, found));
+		return kr_forms_bad(f, node->line,
+			"the key is %s, expected a number, a name, a string or a list",
+			kr_form_found(f, form, found));
 	}
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }

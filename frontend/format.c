@@ -1,7 +1,8 @@
 /* Finds the format of a trace and reads it.
  *
- * A folder goes to the folder format that is surest of it, a file to the file format that is surest after seeing its first bytes, which are not consumed:
- * standard input can be sniffed, too. Formats are the registry's; nothing here knows any of them. */
+ * A folder goes to the folder format that is surest of it, a file to the file format that is surest after
+ * seeing its first bytes, which are not consumed: standard input can be sniffed, too. Formats are the
+ * registry's; nothing here knows any of them. */
 #include "frontend/format.h"
 
 #include <string.h>
@@ -41,7 +42,8 @@ const struct kr_format *kr_format_find(const struct kr_modules *more, const char
 	return NULL;
 }
 
-enum kr_status kr_format_named(const struct kr_modules *more, const char *name, const struct kr_format **out, struct kr_err *err)
+enum kr_status kr_format_named(const struct kr_modules *more, const char *name, const struct kr_format **out,
+	struct kr_err *err)
 {
 	struct kr_guess guess = {.typed = name};
 	const struct kr_format *format;
@@ -52,7 +54,8 @@ enum kr_status kr_format_named(const struct kr_modules *more, const char *name, 
 		return KR_OK;
 	for (size_t i = 0; (format = kr_format_at(more, i)) != NULL; i++)
 		kr_guess_try(&guess, format->name);
-	return kr_err_set(err, KR_BAD, "unknown format '%.80s'%s", name, kr_guess_text(&guess, "krait formats", near));
+	return kr_err_set(err, KR_BAD, "unknown format '%.80s'%s", name,
+		kr_guess_text(&guess, "krait formats", near));
 }
 
 /* The names of the formats for files or for folders, for a message. */
@@ -77,7 +80,8 @@ static const char *format_names(const struct kr_modules *more, bool folder, char
 }
 
 /* How sure the format is. */
-static enum kr_status sniff(struct kr_ctx *ctx, const struct kr_format *format, const char *path, struct head head, int *sure, struct kr_err *err)
+static enum kr_status sniff(struct kr_ctx *ctx, const struct kr_format *format, const char *path,
+	struct head head, int *sure, struct kr_err *err)
 {
 	struct kr_call call;
 
@@ -90,7 +94,8 @@ static enum kr_status sniff(struct kr_ctx *ctx, const struct kr_format *format, 
 }
 
 /* *out is NULL when none is sure at all. */
-static enum kr_status surest(struct kr_ctx *ctx, const char *path, bool folder, struct head head, const struct kr_format **out, struct kr_err *err)
+static enum kr_status surest(struct kr_ctx *ctx, const char *path, bool folder, struct head head,
+	const struct kr_format **out, struct kr_err *err)
 {
 	const struct kr_format *format;
 	int most = 0;
@@ -111,7 +116,8 @@ static enum kr_status surest(struct kr_ctx *ctx, const char *path, bool folder, 
 }
 
 /* A format that read nothing would make an empty trace of it, which satisfies everything. */
-static enum kr_status check_read(const struct kr_call *call, const struct kr_history *h, struct kr_source *source, struct kr_err *err)
+static enum kr_status check_read(const struct kr_call *call, const struct kr_history *h,
+	struct kr_source *source, struct kr_err *err)
 {
 	const char *head;
 	size_t left = 0;
@@ -124,8 +130,8 @@ static enum kr_status check_read(const struct kr_call *call, const struct kr_his
 	return left > 0 ? kr_call_fail(call, err, "read no transaction, but not all of the trace") : status;
 }
 
-static enum kr_status call_read(struct kr_ctx *ctx, const struct kr_format *format, const char *path, struct kr_source *source, struct kr_history *h,
-	struct kr_err *err)
+static enum kr_status call_read(struct kr_ctx *ctx, const struct kr_format *format, const char *path,
+	struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
 	struct kr_call call;
 	enum kr_status status;
@@ -151,16 +157,21 @@ static bool exists(const char *path)
 	return stat(path, &info) == 0;
 }
 
-static enum kr_status read_folder(struct kr_ctx *ctx, const char *path, const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
+static enum kr_status read_folder(struct kr_ctx *ctx, const char *path, const struct kr_read_options *options,
+	struct kr_history *h, struct kr_err *err)
 {
 	char names[128];
-	const struct kr_format *format = options->format ? kr_format_find(ctx->modules, options->format) : NULL;
-	enum kr_status status = options->format ? KR_OK : surest(ctx, path, true, (struct head){NULL, 0}, &format, err);
+	const struct kr_format *format =
+		options->format ? kr_format_find(ctx->modules, options->format) : NULL;
+	enum kr_status status =
+		options->format ? KR_OK : surest(ctx, path, true, (struct head){NULL, 0}, &format, err);
 
 	if (status)
 		return status;
 	if (!format)
-		return kr_err_set(err, KR_BAD, "is a folder, but not one of a known format, expected a trace file or a folder of: %s",
+		return kr_err_set(err, KR_BAD,
+			"is a folder, but not one of a known format, expected a trace file or a folder of: "
+			"%s",
 			format_names(ctx->modules, true, names, sizeof names));
 	return call_read(ctx, format, path, NULL, h, err);
 }
@@ -179,14 +190,17 @@ static enum kr_status refuse(const struct kr_ctx *ctx, const char *head, size_t 
 	char names[128];
 
 	for (size_t i = 0; i < KR_COUNT(compressions); i++)
-		if (length >= strlen(compressions[i].magic) && memcmp(head, compressions[i].magic, strlen(compressions[i].magic)) == 0)
-			return kr_err_set(err, KR_BAD, "is compressed with %s, expected gzip or a plain file: pipe it in with %s", compressions[i].name,
-				compressions[i].tool);
-	return kr_err_set(err, KR_BAD, "is not in a known format, expected one of: %s", format_names(ctx->modules, false, names, sizeof names));
+		if (length >= strlen(compressions[i].magic) &&
+			memcmp(head, compressions[i].magic, strlen(compressions[i].magic)) == 0)
+			return kr_err_set(err, KR_BAD,
+				"is compressed with %s, expected gzip or a plain file: pipe it in with %s",
+				compressions[i].name, compressions[i].tool);
+	return kr_err_set(err, KR_BAD, "is not in a known format, expected one of: %s",
+		format_names(ctx->modules, false, names, sizeof names));
 }
 
-static enum kr_status read_source(struct kr_ctx *ctx, const char *path, struct kr_source *source, const struct kr_read_options *options, struct kr_history *h,
-	struct kr_err *err)
+static enum kr_status read_source(struct kr_ctx *ctx, const char *path, struct kr_source *source,
+	const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
 {
 	const struct kr_format *format;
 	struct head head;
@@ -195,7 +209,8 @@ static enum kr_status read_source(struct kr_ctx *ctx, const char *path, struct k
 	if (options->format) {
 		format = kr_format_find(ctx->modules, options->format);
 	} else {
-		if ((status = kr_source_head(source, &head.at, &head.length, err)) || (status = surest(ctx, path, false, head, &format, err)))
+		if ((status = kr_source_head(source, &head.at, &head.length, err)) ||
+			(status = surest(ctx, path, false, head, &format, err)))
 			return status;
 		if (!format)
 			return refuse(ctx, head.at, head.length, err);
@@ -209,11 +224,13 @@ struct memory {
 };
 
 /* memory NULL: of the file. */
-static enum kr_status read_file(struct kr_ctx *ctx, const char *path, const struct memory *memory, const struct kr_read_options *options, struct kr_history *h,
-	struct kr_err *err)
+static enum kr_status read_file(struct kr_ctx *ctx, const char *path, const struct memory *memory,
+	const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
 {
 	struct kr_source *source;
-	enum kr_status status = memory ? kr_source_memory(ctx, path, memory->bytes, memory->length, &source, err) : kr_source_open(ctx, path, &source, err);
+	enum kr_status status = memory
+		? kr_source_memory(ctx, path, memory->bytes, memory->length, &source, err)
+		: kr_source_open(ctx, path, &source, err);
 
 	if (status)
 		return status;
@@ -223,7 +240,8 @@ static enum kr_status read_file(struct kr_ctx *ctx, const char *path, const stru
 }
 
 /* What can be told before anything is read: the format asked for exists and is for what `path` is. */
-static enum kr_status check_request(const struct kr_ctx *ctx, const char *path, bool folder, const struct kr_read_options *options, struct kr_err *err)
+static enum kr_status check_request(const struct kr_ctx *ctx, const char *path, bool folder,
+	const struct kr_read_options *options, struct kr_err *err)
 {
 	const struct kr_format *format;
 	enum kr_status status = kr_format_named(ctx->modules, options->format, &format, err);
@@ -239,21 +257,25 @@ static enum kr_status check_request(const struct kr_ctx *ctx, const char *path, 
 	return kr_err_set(err, KR_BAD, "is a file, expected a folder (format %s)", format->name);
 }
 
-static enum kr_status check_memory(const struct kr_ctx *ctx, const struct kr_read_options *options, struct kr_err *err)
+static enum kr_status check_memory(const struct kr_ctx *ctx, const struct kr_read_options *options,
+	struct kr_err *err)
 {
 	const struct kr_format *format;
 	enum kr_status status = kr_format_named(ctx->modules, options->format, &format, err);
 
 	if (status)
 		return status;
-	return format && format->folder ? kr_err_set(err, KR_BAD, "is in memory, expected a folder (format %s)", format->name) : KR_OK;
+	return format && format->folder
+		? kr_err_set(err, KR_BAD, "is in memory, expected a folder (format %s)", format->name)
+		: KR_OK;
 }
 
-static enum kr_status read_any(struct kr_ctx *ctx, const char *path, const struct memory *memory, const struct kr_read_options *options, struct kr_history *h,
-	struct kr_err *err)
+static enum kr_status read_any(struct kr_ctx *ctx, const char *path, const struct memory *memory,
+	const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
 {
 	bool folder = !memory && is_folder(path);
-	enum kr_status status = memory ? check_memory(ctx, options, err) : check_request(ctx, path, folder, options, err);
+	enum kr_status status =
+		memory ? check_memory(ctx, options, err) : check_request(ctx, path, folder, options, err);
 	const char *name = kr_arena_text(&h->arena, path, strlen(path));
 
 	if (status)
@@ -261,15 +283,17 @@ static enum kr_status read_any(struct kr_ctx *ctx, const char *path, const struc
 	h->lenient = options->lenient;
 	if (!name || !kr_vec_push(h->mem, &h->files, name))
 		return KR_NOMEM;
-	status = folder ? read_folder(ctx, path, options, h, err) : read_file(ctx, path, memory, options, h, err);
+	status = folder ? read_folder(ctx, path, options, h, err)
+			: read_file(ctx, path, memory, options, h, err);
 	if (!status && h->skipped > 0 && h->txns.n == 0)
-		return kr_err_set(err, KR_BAD, "nothing is left of it: all %u transactions are bad%s%s", h->skipped, h->first_skipped ? "; the first: " : "",
+		return kr_err_set(err, KR_BAD, "nothing is left of it: all %u transactions are bad%s%s",
+			h->skipped, h->first_skipped ? "; the first: " : "",
 			h->first_skipped ? h->first_skipped : "");
 	return status ? status : kr_history_finish(h, ctx, err);
 }
 
-static enum kr_status read_trace(struct kr_ctx *ctx, const char *path, const struct memory *memory, const struct kr_read_options *options, struct kr_history *h,
-	struct kr_err *err)
+static enum kr_status read_trace(struct kr_ctx *ctx, const char *path, const struct memory *memory,
+	const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
 {
 	static const struct kr_read_options none = {0};
 	enum kr_status status = kr_history_init(h, &ctx->mem);
@@ -286,13 +310,14 @@ static enum kr_status read_trace(struct kr_ctx *ctx, const char *path, const str
 	return status;
 }
 
-enum kr_status kr_read_trace(struct kr_ctx *ctx, const char *path, const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
+enum kr_status kr_read_trace(struct kr_ctx *ctx, const char *path, const struct kr_read_options *options,
+	struct kr_history *h, struct kr_err *err)
 {
 	return read_trace(ctx, path, NULL, options, h, err);
 }
 
-enum kr_status kr_read_memory(struct kr_ctx *ctx, const char *name, const void *bytes, size_t length, const struct kr_read_options *options,
-	struct kr_history *h, struct kr_err *err)
+enum kr_status kr_read_memory(struct kr_ctx *ctx, const char *name, const void *bytes, size_t length,
+	const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
 {
 	return read_trace(ctx, name, &(struct memory){bytes, length}, options, h, err);
 }

@@ -1,10 +1,14 @@
-/* Gathers operations by transaction (gather.h): a counting sort, in which the order of lines stays. A transaction has its place in its session where it is first mentioned.
- * Cost: a look-up in a table for each line that is of another transaction than the one before, one pass over the operations at the end. */
+/* Gathers operations by transaction (gather.h): a counting sort, in which the order of lines stays. A
+ * transaction has its place in its session where it is first mentioned. Cost: a look-up in a table for each
+ * line that is of another transaction than the one before, one pass over the operations at the end. */
 #include "frontend/gather.h"
 
 #include "base/hash.h"
 
-void kr_gather_init(struct kr_gather *g, struct kr_history *h) { *g = (struct kr_gather){.h = h, .session = {KR_NONE}}; }
+void kr_gather_init(struct kr_gather *g, struct kr_history *h)
+{
+	*g = (struct kr_gather){.h = h, .session = {KR_NONE}};
+}
 
 void kr_gather_done(struct kr_gather *g)
 {
@@ -22,17 +26,20 @@ static enum kr_status take_session(struct kr_gather *g, int64_t name)
 	return g->session.i == KR_NONE ? KR_NOMEM : KR_OK;
 }
 
-enum kr_status kr_gather_txn(struct kr_gather *g, int64_t session, int64_t id, bool aborted, uint32_t line, uint32_t *out)
+enum kr_status kr_gather_txn(struct kr_gather *g, int64_t session, int64_t id, bool aborted, uint32_t line,
+	uint32_t *out)
 {
 	uint64_t hash = kr_hash_u64((uint64_t)id);
 	enum kr_status status = take_session(g, session);
 	struct kr_gather_txn txn = {.id = id, .session = g->session, .line = line, .aborted = aborted};
 
 	*out = g->txn;
-	if (status || (!aborted && g->txns.n > 0 && !g->txns.at[g->txn].aborted && g->txns.at[g->txn].id == id))
+	if (status ||
+		(!aborted && g->txns.n > 0 && !g->txns.at[g->txn].aborted && g->txns.at[g->txn].id == id))
 		return status;
 	if (!aborted)
-		for (kr_table_iter it = kr_table_find(&g->table, hash); (*out = kr_table_next(&g->table, &it)) != KR_NONE;)
+		for (kr_table_iter it = kr_table_find(&g->table, hash);
+			(*out = kr_table_next(&g->table, &it)) != KR_NONE;)
 			if (g->txns.at[*out].id == id)
 				return KR_OK;
 	if (!kr_table_reserve(g->h->mem, &g->table) || !kr_vec_push(g->h->mem, &g->txns, txn))
@@ -81,7 +88,8 @@ static enum kr_status add_txns(struct kr_gather *g, struct kr_ctx *ctx, struct k
 
 	for (uint32_t t = 0; t < g->txns.n; t++) {
 		const struct kr_gather_txn *txn = &g->txns.at[t];
-		struct kr_transaction add = {.id = txn->aborted ? (kr_value){KR_NONE} : kr_history_int(h, txn->id),
+		struct kr_transaction add = {.id = txn->aborted ? (kr_value){KR_NONE}
+								: kr_history_int(h, txn->id),
 			.session = txn->session,
 			.status = txn->aborted ? KR_ABORTED : KR_COMMITTED,
 			.line = txn->line};

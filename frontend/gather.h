@@ -1,4 +1,5 @@
-/* Operations of transactions whose lines may stand anywhere in a file: gathered, then put behind each other. Inside of the readers of foreign formats. */
+/* Operations of transactions whose lines may stand anywhere in a file: gathered, then put behind each other.
+ * Inside of the readers of foreign formats. */
 #ifndef KR_FRONTEND_GATHER_H
 #define KR_FRONTEND_GATHER_H
 
@@ -30,10 +31,13 @@ struct kr_gather {
 void kr_gather_init(struct kr_gather *g, struct kr_history *h);
 void kr_gather_done(struct kr_gather *g);
 
-/* The transaction with that id, or (`aborted`) a new one without; made, at `line`, if it is new. *out: index into txns. KR_NOMEM. */
-enum kr_status kr_gather_txn(struct kr_gather *g, int64_t session, int64_t id, bool aborted, uint32_t line, uint32_t *out);
+/* The transaction with that id, or (`aborted`) a new one without; made, at `line`, if it is new. *out: index
+ * into txns. KR_NOMEM. */
+enum kr_status kr_gather_txn(struct kr_gather *g, int64_t session, int64_t id, bool aborted, uint32_t line,
+	uint32_t *out);
 
-/* An operation of that transaction, behind those that it has. KR_NOMEM, also where key or value is KR_NONE. */
+/* An operation of that transaction, behind those that it has. KR_NOMEM, also where key or value is
+ * KR_NONE. */
 enum kr_status kr_gather_op(struct kr_gather *g, uint32_t txn, enum kr_op_kind kind, kr_key key, kr_value a);
 
 /* Adds all transactions to the history, in the order of first mention. */

@@ -1,12 +1,14 @@
 /* Random histories from a simulated multi-version store.
  *
- * One step lets one client, picked at random, begin a transaction, run its next operation or end it, so that transactions interleave. Serializable:
- * reads see the newest version, and a transaction commits only if they still are the newest (backward validation, Kung and Robinson 1981), so that the
- * order of commits is a serial order within real time; ranges and scans validate every key that they looked at. Snapshot: reads see what had been
- * committed at begin, and of two concurrent writers of a key the first to commit wins. A transaction that may not commit is tried again with new
- * operations, after MOST_TRIES times alone; tries leave no trace. A client that loses its connection (unknown outcome) goes on; its transaction may
- * take effect later, by the same rules. A step costs what its operation costs. The store: generate_store.c; operations: generate_ops.c,
- * generate_scans.c; planted anomalies: generate_plant.c. */
+ * One step lets one client, picked at random, begin a transaction, run its next operation or end it, so that
+ * transactions interleave. Serializable: reads see the newest version, and a transaction commits only if they
+ * still are the newest (backward validation, Kung and Robinson 1981), so that the order of commits is a
+ * serial order within real time; ranges and scans validate every key that they looked at. Snapshot: reads see
+ * what had been committed at begin, and of two concurrent writers of a key the first to commit wins. A
+ * transaction that may not commit is tried again with new operations, after MOST_TRIES times alone; tries
+ * leave no trace. A client that loses its connection (unknown outcome) goes on; its transaction may take
+ * effect later, by the same rules. A step costs what its operation costs. The store: generate_store.c;
+ * operations: generate_ops.c, generate_scans.c; planted anomalies: generate_plant.c. */
 #include "frontend/generate.h"
 
 #include "frontend/generate_plant.h"
@@ -56,15 +58,19 @@ static void begin(struct kr_sim *s, struct kr_sim_client *c)
 
 /* Appends `n` things of a client's array to an array of the history. */
 #define COPY(h, to, from) \
-	(kr_vec_reserve((h)->mem, (to), (from)->n) ? ((from)->n != 0 ? (void)memcpy((to)->at + (to)->n, (from)->at, (from)->n * sizeof *(from)->at) : (void)0, \
-							     (to)->n += (from)->n, true) \
-						   : false)
+	(kr_vec_reserve((h)->mem, (to), (from)->n) \
+			? ((from)->n != 0 ? (void)memcpy((to)->at + (to)->n, (from)->at, \
+						    (from)->n * sizeof *(from)->at) \
+					  : (void)0, \
+				  (to)->n += (from)->n, true) \
+			: false)
 
 static enum kr_status record_ops(struct kr_history *h, const struct kr_sim_client *c)
 {
 	uint32_t ops = h->ops.n, scans = h->scans.n, conds = h->conds.n, rows = h->rows.n;
 
-	if (!COPY(h, &h->ops, &c->ops) || !COPY(h, &h->scans, &c->scans) || !COPY(h, &h->conds, &c->conds) || !COPY(h, &h->rows, &c->rows))
+	if (!COPY(h, &h->ops, &c->ops) || !COPY(h, &h->scans, &c->scans) || !COPY(h, &h->conds, &c->conds) ||
+		!COPY(h, &h->rows, &c->rows))
 		return KR_NOMEM;
 	for (; ops < h->ops.n; ops++)
 		if (h->ops.at[ops].scan != KR_NONE)
@@ -76,7 +82,8 @@ static enum kr_status record_ops(struct kr_history *h, const struct kr_sim_clien
 	return KR_OK;
 }
 
-/* Times of the operations recorded last. What happened in one step, alone, happened at once, before it went on. */
+/* Times of the operations recorded last. What happened in one step, alone, happened at once, before it went
+ * on. */
 static enum kr_status record_times(struct kr_history *h, const struct kr_sim_client *c, int64_t at_once)
 {
 	uint32_t first = h->ops.n - c->ops.n;
@@ -202,14 +209,16 @@ static enum kr_status end_late(struct kr_sim *s)
 	return status;
 }
 
-/* The client's next operation. It is carried out at this moment, sent a while before and answered a while after it. */
+/* The client's next operation. It is carried out at this moment, sent a while before and answered a while
+ * after it. */
 static enum kr_status operate(struct kr_sim *s, struct kr_sim_client *c)
 {
 	uint32_t done = c->ops.n;
 	enum kr_status status = kr_sim_operation(s, c);
 
 	for (; !status && s->options->op_times && done < c->ops.n; done++) {
-		struct kr_sim_time time = {s->clock - (int64_t)kr_rng_below(&s->rng, STEP / 2), s->clock + (int64_t)kr_rng_below(&s->rng, STEP / 2)};
+		struct kr_sim_time time = {s->clock - (int64_t)kr_rng_below(&s->rng, STEP / 2),
+			s->clock + (int64_t)kr_rng_below(&s->rng, STEP / 2)};
 
 		if (!kr_vec_push(&s->ctx->mem, &c->times, time))
 			status = KR_NOMEM;
@@ -225,7 +234,8 @@ static enum kr_status step(struct kr_sim *s, struct kr_sim_client *c, struct kr_
 		s->begun++;
 		s->open++;
 		c->outcome = draw_outcome(s);
-		c->blank = c->outcome == KR_UNKNOWN && s->options->blank > 0 && kr_rng_below(&s->rng, 100) < s->options->blank;
+		c->blank = c->outcome == KR_UNKNOWN && s->options->blank > 0 &&
+			kr_rng_below(&s->rng, 100) < s->options->blank;
 		c->tries = 0;
 		begin(s, c);
 		return KR_OK;
@@ -318,22 +328,29 @@ static void sim_done(struct kr_sim *s)
 	kr_sim_keys_done(s);
 }
 
-static enum kr_status check_options(const struct kr_generate_options *o, const struct kr_plant **plant, struct kr_err *err)
+static enum kr_status check_options(const struct kr_generate_options *o, const struct kr_plant **plant,
+	struct kr_err *err)
 {
-	uint64_t shares = (uint64_t)o->reads + o->deletes + o->inserts + o->cas + o->incs + o->appends + o->adds + o->ranges + o->scans + o->updates;
+	uint64_t shares = (uint64_t)o->reads + o->deletes + o->inserts + o->cas + o->incs + o->appends +
+		o->adds + o->ranges + o->scans + o->updates;
 
 	if (o->sessions == 0 || o->keys == 0)
-		return kr_err_set(err, KR_BAD, "%s is 0, expected at least 1", o->sessions == 0 ? "the number of sessions" : "the number of keys");
+		return kr_err_set(err, KR_BAD, "%s is 0, expected at least 1",
+			o->sessions == 0 ? "the number of sessions" : "the number of keys");
 	if (o->keys > UINT32_MAX - 8 || o->sessions > UINT32_MAX - 8)
 		return kr_err_set(err, KR_BAD, "too many keys or sessions");
 	if (shares > 100)
-		return kr_err_set(err, KR_BAD, "the operations' shares together are %llu percent, expected at most 100", (unsigned long long)shares);
+		return kr_err_set(err, KR_BAD,
+			"the operations' shares together are %llu percent, expected at most 100",
+			(unsigned long long)shares);
 	if (o->op_times && !o->times)
-		return kr_err_set(err, KR_BAD, "times of operations without those of transactions, expected both");
+		return kr_err_set(err, KR_BAD,
+			"times of operations without those of transactions, expected both");
 	if (o->untold > 100 || o->blank > 100)
 		return kr_err_set(err, KR_BAD, "a share of untold results is more than 100 percent");
 	if ((uint64_t)o->aborted + o->unknown > 100)
-		return kr_err_set(err, KR_BAD, "aborted and unknown transactions together are more than 100 percent");
+		return kr_err_set(err, KR_BAD,
+			"aborted and unknown transactions together are more than 100 percent");
 	if (!(o->theta >= 0 && o->theta <= 100))
 		return kr_err_set(err, KR_BAD, "the zipfian exponent is %g, expected 0 to 100", o->theta);
 	*plant = o->anomaly ? kr_plant_find(o->anomaly) : NULL;
@@ -361,12 +378,14 @@ void kr_generate_defaults(struct kr_generate_options *options)
 }
 
 /* By enum kr_store; those whose statements take time are named as the row of mechanisms that they keep to. */
-static const char *const stores[] = {"serializable", "snapshot", "read-committed", "postgresql-rc", "postgresql-rr", "postgresql-ser", "mariadb-ru",
-	"mariadb-rc", "mariadb-rr", "mariadb-rr-si", "mariadb-ser"};
+static const char *const stores[] = {"serializable", "snapshot", "read-committed", "postgresql-rc",
+	"postgresql-rr", "postgresql-ser", "mariadb-ru", "mariadb-rc", "mariadb-rr", "mariadb-rr-si",
+	"mariadb-ser"};
 
 const char *kr_store_names(void)
 {
-	return "serializable, snapshot, read-committed, postgresql-rc, postgresql-rr, postgresql-ser, mariadb-ru, mariadb-rc, mariadb-rr, mariadb-rr-si or "
+	return "serializable, snapshot, read-committed, postgresql-rc, postgresql-rr, postgresql-ser, "
+	       "mariadb-ru, mariadb-rc, mariadb-rr, mariadb-rr-si or "
 	       "mariadb-ser";
 }
 
@@ -381,7 +400,8 @@ bool kr_store_parse(const char *text, enum kr_store *store)
 	return false;
 }
 
-enum kr_status kr_generate(struct kr_ctx *ctx, const struct kr_generate_options *options, struct kr_history *out, struct kr_err *err)
+enum kr_status kr_generate(struct kr_ctx *ctx, const struct kr_generate_options *options,
+	struct kr_history *out, struct kr_err *err)
 {
 	struct kr_history h;
 	struct kr_sim s = {.ctx = ctx, .options = options, .h = &h};

@@ -1,4 +1,5 @@
-/* Random histories: clients with transactions open at the same time on a small simulated multi-version store, recorded as they would have been seen. */
+/* Random histories: clients with transactions open at the same time on a small simulated multi-version store,
+ * recorded as they would have been seen. */
 #ifndef KR_FRONTEND_GENERATE_H
 #define KR_FRONTEND_GENERATE_H
 
@@ -24,37 +25,50 @@ struct kr_generate_options {
 	uint64_t seed;         /* equal options give equal histories */
 	uint32_t txns;         /* transactions; those of a planted anomaly come on top */
 	uint32_t sessions;     /* clients, at least 1; each has one transaction open at a time */
-	uint32_t keys;         /* at least 1, and one for each kind that the operations use: registers k0, k1, ..., counters c, lists l, sets s, dealt in turn */
+	/* at least 1, and one for each kind that the operations use: registers k0, k1, ..., counters c, lists
+	 * l, sets s, dealt in turn */
+	uint32_t keys;
 	uint32_t ops;          /* operations of a transaction */
 	uint32_t reads;        /* percent of operations that are reads */
-	uint32_t deletes, inserts, cas, incs, appends, adds, ranges, scans, updates; /* percent of operations; the rest are writes */
-	uint32_t span;         /* keys that a range or scan looks at; a scan by a short name may look at more */
+	/* percent of operations; the rest are writes */
+	uint32_t deletes, inserts, cas, incs, appends, adds, ranges, scans, updates;
+	/* keys that a range or scan looks at; a scan by a short name may look at more */
+	uint32_t span;
 	uint32_t untold;       /* percent of increments and deletes whose result is not told */
 	uint32_t blank;        /* percent of transactions of unknown outcome none of whose results is told */
 	bool keep_lists;       /* no list is deleted, unless all keys are lists */
 	double theta;          /* how keys are chosen: 0 uniformly, else zipfian with this exponent */
-	uint32_t values;       /* distinct values written per key, and deltas; 0: every write of a key writes another value */
+	/* distinct values written per key, and deltas; 0: every write of a key writes another value */
+	uint32_t values;
 	uint32_t aborted;      /* percent of transactions that their client aborts */
-	uint32_t unknown;      /* percent of transactions whose outcome is not learned; about half of them take effect, sometimes later */
+	/* percent of transactions whose outcome is not learned; about half of them take effect, sometimes
+	 * later */
+	uint32_t unknown;
 	enum kr_store store;
 	/* of stores whose statements take time: */
 	uint32_t autocommit;   /* percent of transactions that are one autocommit statement */
 	uint32_t locking;      /* percent of reads that lock exclusively */
-	uint32_t latency;      /* most time of a statement's way there, and of the answer's back; at least 1 */
+	/* most time of a statement's way there, and of the answer's back; at least 1 */
+	uint32_t latency;
 	uint32_t think;        /* most time between an answer and the next statement; at least 1 */
 	uint32_t skew;         /* by so much clocks of clients differ at most */
 	enum kr_initial initial; /* keys start absent, or as 0, lists and sets as [0] (told or not told) */
 	bool times;            /* record when begin and end were invoked and returned */
-	bool op_times;         /* record when operations were sent and answered, too, and the commit that was not answered; needs times */
+	/* record when operations were sent and answered, too, and the commit that was not answered; needs
+	 * times */
+	bool op_times;
 	bool serial;           /* record the store's order of commits (white-box) of what took effect */
 	const char *anomaly;   /* planted half-way, on keys of its own; NULL: none */
 };
 
-/* 1,000 transactions of 4 operations, half of them reads, by 8 clients on 100 keys; serializable, with times. */
+/* 1,000 transactions of 4 operations, half of them reads, by 8 clients on 100 keys; serializable, with
+ * times. */
 void kr_generate_defaults(struct kr_generate_options *options);
 
-/* On success the caller owns the finished history (kr_history_done). KR_BAD: options out of range or an unknown anomaly; err says which. */
-enum kr_status kr_generate(struct kr_ctx *ctx, const struct kr_generate_options *options, struct kr_history *out, struct kr_err *err);
+/* On success the caller owns the finished history (kr_history_done). KR_BAD: options out of range or an
+ * unknown anomaly; err says which. */
+enum kr_status kr_generate(struct kr_ctx *ctx, const struct kr_generate_options *options,
+	struct kr_history *out, struct kr_err *err);
 
 bool kr_store_parse(const char *text, enum kr_store *store);
 const char *kr_store_names(void); /* for messages */

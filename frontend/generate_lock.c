@@ -11,7 +11,9 @@
 
 static bool needs(const struct kr_timed *s, const struct kr_timed_client *c, struct kr_timed_lock *out)
 {
-	*out = (struct kr_timed_lock){.low = c->low, .high = c->high, .exclusive = c->kind == KR_TIMED_WRITE || c->kind == KR_TIMED_LOCKING};
+	*out = (struct kr_timed_lock){.low = c->low,
+		.high = c->high,
+		.exclusive = c->kind == KR_TIMED_WRITE || c->kind == KR_TIMED_LOCKING};
 	if (c->kind == KR_TIMED_COMMIT || c->kind == KR_TIMED_ROLLBACK)
 		return false;
 	return out->exclusive || (s->rules->read_locks && !c->autocommit);

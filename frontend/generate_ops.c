@@ -1,19 +1,25 @@
 /* Operations of generated histories, one function per kind of operation in a table with its share.
  *
- * Each runs on what its client sees of the store and records what it was told. An operation of one kind of key goes to a key of that kind near the one
- * drawn. What an increment or delete did may stay untold; a client whose results will all be lost does plain reads and writes instead of
- * operations that make no sense without a result. */
+ * Each runs on what its client sees of the store and records what it was told. An operation of one kind of
+ * key goes to a key of that kind near the one drawn. What an increment or delete did may stay untold; a
+ * client whose results will all be lost does plain reads and writes instead of operations that make no sense
+ * without a result. */
 #include "frontend/generate_sim.h"
 
 #include <stdio.h>
 
-enum { DELTAS = 10, NEGATIVE = 8, MOST_TAGS = 3 }; /* deltas are 1 .. 10, one in eight below zero; tags of objects 0 .. 2 */
+/* deltas are 1 .. 10, one in eight below zero; tags of objects 0 .. 2 */
+enum { DELTAS = 10, NEGATIVE = 8, MOST_TAGS = 3 };
 
-static bool chance(struct kr_sim *s, uint32_t percent) { return percent > 0 && kr_rng_below(&s->rng, 100) < percent; }
+static bool chance(struct kr_sim *s, uint32_t percent)
+{
+	return percent > 0 && kr_rng_below(&s->rng, 100) < percent;
+}
 
 uint32_t kr_sim_number(struct kr_sim *s, kr_key key)
 {
-	return s->options->values == 0 ? ++s->keys[key.i].handed : 1 + (uint32_t)kr_rng_below(&s->rng, s->options->values);
+	return s->options->values == 0 ? ++s->keys[key.i].handed
+				       : 1 + (uint32_t)kr_rng_below(&s->rng, s->options->values);
 }
 
 /* The next value of a register or element of a list or set. */
@@ -32,7 +38,8 @@ static kr_value next_value(struct kr_sim *s, kr_key key)
 
 /* ---- one function per kind ---- */
 
-static enum kr_status run_read(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t, struct kr_operation *op)
+static enum kr_status run_read(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t,
+	struct kr_operation *op)
 {
 	if (c->blank)
 		return KR_OK;
@@ -40,7 +47,8 @@ static enum kr_status run_read(struct kr_sim *s, struct kr_sim_client *c, struct
 	return kr_sim_see(s, c, t, &op->a);
 }
 
-static enum kr_status run_write(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t, struct kr_operation *op)
+static enum kr_status run_write(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t,
+	struct kr_operation *op)
 {
 	(void)c;
 	op->a = next_value(s, t->key);
@@ -57,7 +65,8 @@ static bool is_there(const struct kr_sim *s, kr_value seen)
 }
 
 /* Does what the operation does, or not, as it finds the key. */
-static enum kr_status attempt(const struct kr_sim *s, struct kr_sim_touch *t, struct kr_operation *op, kr_value seen)
+static enum kr_status attempt(const struct kr_sim *s, struct kr_sim_touch *t, struct kr_operation *op,
+	kr_value seen)
 {
 	struct kr_write write;
 
@@ -73,7 +82,8 @@ static enum kr_status attempt(const struct kr_sim *s, struct kr_sim_touch *t, st
 	return KR_OK;
 }
 
-static enum kr_status run_delete(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t, struct kr_operation *op)
+static enum kr_status run_delete(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t,
+	struct kr_operation *op)
 {
 	kr_value seen;
 
@@ -85,7 +95,8 @@ static enum kr_status run_delete(struct kr_sim *s, struct kr_sim_client *c, stru
 	return kr_sim_see(s, c, t, &seen) == KR_OK ? attempt(s, t, op, seen) : KR_NOMEM;
 }
 
-static enum kr_status run_insert(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t, struct kr_operation *op)
+static enum kr_status run_insert(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t,
+	struct kr_operation *op)
 {
 	kr_value seen;
 
@@ -94,21 +105,25 @@ static enum kr_status run_insert(struct kr_sim *s, struct kr_sim_client *c, stru
 }
 
 /* Half of them expect what is there. */
-static enum kr_status run_cas(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t, struct kr_operation *op)
+static enum kr_status run_cas(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t,
+	struct kr_operation *op)
 {
 	uint32_t most = s->options->values != 0 ? s->options->values : s->keys[t->key.i].handed;
 	kr_value seen;
 
 	if (kr_sim_see(s, c, t, &seen) != KR_OK)
 		return KR_NOMEM;
-	op->a = chance(s, 50) ? seen : kr_history_int(s->h, (int64_t)kr_rng_below(&s->rng, (uint64_t)most + 1));
+	op->a = chance(s, 50) ? seen
+			      : kr_history_int(s->h, (int64_t)kr_rng_below(&s->rng, (uint64_t)most + 1));
 	op->b = next_value(s, t->key);
 	return op->a.i != KR_NONE && op->b.i != KR_NONE ? attempt(s, t, op, seen) : KR_NOMEM;
 }
 
-static enum kr_status run_inc(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t, struct kr_operation *op)
+static enum kr_status run_inc(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t,
+	struct kr_operation *op)
 {
-	int64_t delta = 1 + (int64_t)kr_rng_below(&s->rng, s->options->values != 0 ? s->options->values : DELTAS);
+	int64_t delta =
+		1 + (int64_t)kr_rng_below(&s->rng, s->options->values != 0 ? s->options->values : DELTAS);
 
 	if (s->options->values == 0 && kr_rng_below(&s->rng, NEGATIVE) == 0)
 		delta = -delta;
@@ -121,7 +136,8 @@ static enum kr_status run_inc(struct kr_sim *s, struct kr_sim_client *c, struct 
 	return kr_sim_see(s, c, t, &op->b);
 }
 
-static enum kr_status run_grow(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t, struct kr_operation *op)
+static enum kr_status run_grow(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t,
+	struct kr_operation *op)
 {
 	(void)c;
 	op->a = next_value(s, t->key);
@@ -133,8 +149,11 @@ static enum kr_status run_grow(struct kr_sim *s, struct kr_sim_client *c, struct
 struct kind {
 	uint8_t op;
 	uint8_t blank; /* which kind of operation takes its place where results are lost */
-	enum kr_status (*run)(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t, struct kr_operation *op);
-	enum kr_status (*look)(struct kr_sim *s, struct kr_sim_client *c, kr_key key, struct kr_operation *op); /* instead, of operations on many keys */
+	enum kr_status (*run)(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t,
+		struct kr_operation *op);
+	/* instead, of operations on many keys */
+	enum kr_status (
+		*look)(struct kr_sim *s, struct kr_sim_client *c, kr_key key, struct kr_operation *op);
 };
 
 static const struct kind kinds[KR_OP_KINDS] = {
@@ -189,7 +208,8 @@ static bool suits(const struct kr_sim *s, const struct kind *kind, uint8_t key_k
 
 	if (needed != KR_KIND_ANY)
 		return needed == key_kind;
-	return !(kind->op == KR_OP_DELETE && s->options->keep_lists && key_kind == KR_KIND_LIST && s->kind_count > 1);
+	return !(kind->op == KR_OP_DELETE && s->options->keep_lists && key_kind == KR_KIND_LIST &&
+		s->kind_count > 1);
 }
 
 /* The key drawn, or one of its group of neighbours, one of each kind, that suits. */

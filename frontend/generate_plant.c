@@ -1,11 +1,13 @@
 /* Anomalies to plant in generated histories.
  *
- * A plant is a table of transactions: session, times of begin and end, status, operations as words: a letter for the operation (`words`), the key (x, y), then
- * values (digits; i: the initial one, -: absent). The first transaction of those on registers pins the initial values, so that a plant says the same when they
- * are not told; others need to know them. It is right because its keys are its own: nothing else in the history reads or writes them, or looks
- * where they are, so that the dependencies among its transactions are those of the table, and since no other transaction is open meanwhile, no path through the
- * rest of the history leads from a transaction of the plant to another one but along session or real-time order. Version orders tell what reads alone
- * cannot (g0). */
+ * A plant is a table of transactions: session, times of begin and end, status, operations as words: a letter
+ * for the operation (`words`), the key (x, y), then values (digits; i: the initial one, -: absent). The first
+ * transaction of those on registers pins the initial values, so that a plant says the same when they are not
+ * told; others need to know them. It is right because its keys are its own: nothing else in the history reads
+ * or writes them, or looks where they are, so that the dependencies among its transactions are those of the
+ * table, and since no other transaction is open meanwhile, no path through the rest of the history leads from
+ * a transaction of the plant to another one but along session or real-time order. Version orders tell what
+ * reads alone cannot (g0). */
 #include "frontend/generate_plant.h"
 
 #include "base/rng.h"
@@ -25,13 +27,18 @@ struct plant_txn {
 struct kr_plant {
 	const char *name, *title;
 	bool needs_times, needs_initial;
-	const char *orders;               /* version orders: the key and its writers, oldest first, as places in the table */
+	/* version orders: the key and its writers, oldest first, as places in the table */
+	const char *orders;
 	struct plant_txn txns[MOST_TXNS]; /* those without operations are not there */
 };
 
 static const struct kr_plant plants[] = {
-	{.name = "garbage", .title = "a value that nobody wrote is read", .txns = {{0, 0, 1, 'c', "rxi"}, {1, 2, 4, 'c', "wx1"}, {2, 3, 5, 'c', "rx9"}}},
-	{.name = "g1a", .title = "the value of an aborted transaction is read", .txns = {{0, 0, 1, 'c', "rxi"}, {1, 2, 4, 'a', "wx1"}, {2, 3, 5, 'c', "rx1"}}},
+	{.name = "garbage",
+		.title = "a value that nobody wrote is read",
+		.txns = {{0, 0, 1, 'c', "rxi"}, {1, 2, 4, 'c', "wx1"}, {2, 3, 5, 'c', "rx9"}}},
+	{.name = "g1a",
+		.title = "the value of an aborted transaction is read",
+		.txns = {{0, 0, 1, 'c', "rxi"}, {1, 2, 4, 'a', "wx1"}, {2, 3, 5, 'c', "rx1"}}},
 	{.name = "g1b",
 		.title = "a value is read that its writer overwrote itself",
 		.txns = {{0, 0, 1, 'c', "rxi"}, {1, 2, 4, 'c', "wx1 wx2"}, {2, 3, 5, 'c', "rx1"}}},
@@ -46,15 +53,18 @@ static const struct kr_plant plants[] = {
 		.title = "two transactions read one version and both overwrite it",
 		.txns = {{0, 0, 1, 'c', "rxi wx1"}, {1, 2, 4, 'c', "rx1 wx2"}, {2, 3, 5, 'c', "rx1 wx3"}}},
 	{.name = "read-skew",
-		.title = "a transaction reads one key before and one key after another transaction (G-single)",
-		.txns = {{0, 0, 1, 'c', "rxi ryi wx1 wy1"}, {1, 3, 4, 'c', "wx2 wy2"}, {2, 2, 5, 'c', "rx1 ry2"}}},
+		.title =
+			"a transaction reads one key before and one key after another transaction (G-single)",
+		.txns = {{0, 0, 1, 'c', "rxi ryi wx1 wy1"}, {1, 3, 4, 'c', "wx2 wy2"},
+			{2, 2, 5, 'c', "rx1 ry2"}}},
 	{.name = "write-skew",
 		.title = "two transactions read two keys and each writes another one of them",
-		.txns = {{0, 0, 1, 'c', "rxi ryi wx1 wy1"}, {1, 2, 4, 'c', "rx1 ry1 wx2"}, {2, 3, 5, 'c', "rx1 ry1 wy2"}}},
+		.txns = {{0, 0, 1, 'c', "rxi ryi wx1 wy1"}, {1, 2, 4, 'c', "rx1 ry1 wx2"},
+			{2, 3, 5, 'c', "rx1 ry1 wy2"}}},
 	{.name = "long-fork",
 		.title = "two readers see two independent writes in opposite orders",
-		.txns = {{0, 0, 1, 'c', "rxi ryi wx1 wy1"}, {1, 2, 6, 'c', "wx2"}, {2, 3, 7, 'c', "wy2"}, {3, 4, 8, 'c', "rx2 ry1"},
-			{4, 5, 9, 'c', "rx1 ry2"}}},
+		.txns = {{0, 0, 1, 'c', "rxi ryi wx1 wy1"}, {1, 2, 6, 'c', "wx2"}, {2, 3, 7, 'c', "wy2"},
+			{3, 4, 8, 'c', "rx2 ry1"}, {4, 5, 9, 'c', "rx1 ry2"}}},
 	{.name = "stale-read-session",
 		.title = "a client reads what it has overwritten itself before: violates session order only",
 		.txns = {{0, 0, 1, 'c', "rxi wx1"}, {0, 2, 3, 'c', "wx2"}, {0, 4, 5, 'c', "rx1"}}},
@@ -67,13 +77,16 @@ static const struct kr_plant plants[] = {
 		.txns = {{0, 0, 1, 'c', "rxi wx1"}, {1, 2, 4, 'c', "Cx12"}, {2, 3, 5, 'c', "Cx13"}}},
 	{.name = "double-insert",
 		.title = "two inserts of one key find it absent",
-		.txns = {{0, 0, 1, 'c', "rxi wx1"}, {1, 2, 3, 'c', "rx1 dx"}, {2, 4, 6, 'c', "Ix2"}, {3, 5, 7, 'c', "Ix3"}}},
+		.txns = {{0, 0, 1, 'c', "rxi wx1"}, {1, 2, 3, 'c', "rx1 dx"}, {2, 4, 6, 'c', "Ix2"},
+			{3, 5, 7, 'c', "Ix3"}}},
 	{.name = "phantom",
 		.title = "two transactions find a range empty and each writes a key into it",
-		.txns = {{0, 0, 1, 'c', "rxi ryi wx1 wy1"}, {1, 2, 3, 'c', "rx1 ry1 dx dy"}, {2, 4, 6, 'c', "p Ix2"}, {3, 5, 7, 'c', "p Iy3"}}},
+		.txns = {{0, 0, 1, 'c', "rxi ryi wx1 wy1"}, {1, 2, 3, 'c', "rx1 ry1 dx dy"},
+			{2, 4, 6, 'c', "p Ix2"}, {3, 5, 7, 'c', "p Iy3"}}},
 	{.name = "fractured-range",
 		.title = "a range shows one of two keys that one transaction wrote",
-		.txns = {{0, 0, 1, 'c', "rxi ryi wx1 wy1"}, {1, 2, 3, 'c', "rx1 ry1 dx dy"}, {2, 4, 6, 'c', "p wx2 wy3"}, {3, 5, 7, 'c', "px2"}}},
+		.txns = {{0, 0, 1, 'c', "rxi ryi wx1 wy1"}, {1, 2, 3, 'c', "rx1 ry1 dx dy"},
+			{2, 4, 6, 'c', "p wx2 wy3"}, {3, 5, 7, 'c', "px2"}}},
 	{.name = "own-write-missed",
 		.title = "a range misses what its own transaction wrote",
 		.txns = {{0, 0, 1, 'c', "dx dy"}, {1, 2, 4, 'c', "wx1"}, {2, 3, 5, 'c', "wy1 p"}}},
@@ -82,9 +95,11 @@ static const struct kr_plant plants[] = {
 		.needs_initial = true,
 		.txns = {{0, 0, 1, 'c', "+x11"}, {1, 2, 4, 'c', "+x12"}, {2, 3, 5, 'c', "+x12"}}},
 	{.name = "lost-append",
-		.title = "two transactions read the same list and append to it, and one of the elements is not there",
+		.title = "two transactions read the same list and append to it, and one of the elements is "
+			 "not there",
 		.needs_initial = true,
-		.txns = {{0, 0, 1, 'c', "ax1"}, {1, 2, 4, 'c', "lx1 ax2"}, {2, 3, 5, 'c', "lx1 ax3"}, {3, 6, 7, 'c', "lx13"}}},
+		.txns = {{0, 0, 1, 'c', "ax1"}, {1, 2, 4, 'c', "lx1 ax2"}, {2, 3, 5, 'c', "lx1 ax3"},
+			{3, 6, 7, 'c', "lx13"}}},
 	{.name = "duplicate-element",
 		.title = "a list shows an element twice",
 		.needs_initial = true,
@@ -92,11 +107,13 @@ static const struct kr_plant plants[] = {
 	{.name = "incompatible-order",
 		.title = "two reads of a list show its elements in different orders",
 		.needs_initial = true,
-		.txns = {{0, 0, 1, 'c', "ax1"}, {1, 2, 4, 'c', "ax2"}, {2, 3, 5, 'c', "lx12"}, {3, 6, 7, 'c', "lx21"}}},
+		.txns = {{0, 0, 1, 'c', "ax1"}, {1, 2, 4, 'c', "ax2"}, {2, 3, 5, 'c', "lx12"},
+			{3, 6, 7, 'c', "lx21"}}},
 	{.name = "forked-set",
 		.title = "two reads of a set each miss an element that the other one shows",
 		.needs_initial = true,
-		.txns = {{0, 0, 1, 'c', "ex1"}, {1, 2, 4, 'c', "ex2"}, {2, 3, 5, 'c', "lx1"}, {3, 6, 7, 'c', "lx2"}}},
+		.txns = {{0, 0, 1, 'c', "ex1"}, {1, 2, 4, 'c', "ex2"}, {2, 3, 5, 'c', "lx1"},
+			{3, 6, 7, 'c', "lx2"}}},
 };
 
 const char *kr_generate_anomaly(size_t i, const char **title)
@@ -147,7 +164,10 @@ kr_session kr_generated_session(struct kr_history *h, uint32_t number)
 
 /* ---- words ---- */
 
-static kr_key plant_key(struct kr_history *h, char letter) { return kr_generated_key(h, KEY_LETTER, (uint32_t)(letter - 'x')); }
+static kr_key plant_key(struct kr_history *h, char letter)
+{
+	return kr_generated_key(h, KEY_LETTER, (uint32_t)(letter - 'x'));
+}
 
 static kr_value plant_value(struct kr_history *h, char letter)
 {
@@ -222,7 +242,8 @@ static enum kr_status plant_op(const struct kr_plant_site *site, const char *wor
 		op.a = words[i].values == 9 ? plant_list(h, word + 2) : plant_value(h, word[2]);
 	if (words[i].values == 2)
 		op.b = plant_value(h, word[3]);
-	if (op.key.i == KR_NONE || op.a.i == KR_NONE || op.b.i == KR_NONE || !kr_vec_push(h->mem, &h->ops, op))
+	if (op.key.i == KR_NONE || op.a.i == KR_NONE || op.b.i == KR_NONE ||
+		!kr_vec_push(h->mem, &h->ops, op))
 		return KR_NOMEM;
 	return KR_OK;
 }
@@ -234,7 +255,8 @@ static enum kr_status plant_initial(const struct kr_plant *plant, struct kr_hist
 
 	if (zero.i == KR_NONE)
 		return KR_NOMEM;
-	for (char letter = 'x'; letter <= 'y' && h->initial == KR_INITIAL_GIVEN && !plant->needs_initial; letter++) {
+	for (char letter = 'x'; letter <= 'y' && h->initial == KR_INITIAL_GIVEN && !plant->needs_initial;
+		letter++) {
 		kr_key key = plant_key(h, letter);
 		if (key.i == KR_NONE)
 			return KR_NOMEM;
@@ -245,10 +267,13 @@ static enum kr_status plant_initial(const struct kr_plant *plant, struct kr_hist
 
 /* ---- transactions ---- */
 
-static enum kr_status plant_txn(const struct kr_plant_site *site, const struct plant_txn *t, kr_session session, struct kr_err *err)
+static enum kr_status plant_txn(const struct kr_plant_site *site, const struct plant_txn *t,
+	kr_session session, struct kr_err *err)
 {
 	struct kr_history *h = site->h;
-	struct kr_transaction txn = {.id = {KR_NONE}, .session = session, .status = t->status == 'a' ? KR_ABORTED : KR_COMMITTED};
+	struct kr_transaction txn = {.id = {KR_NONE},
+		.session = session,
+		.status = t->status == 'a' ? KR_ABORTED : KR_COMMITTED};
 
 	for (const char *word = t->ops; word; word = strchr(word, ' ')) {
 		enum kr_status status = plant_op(site, word += *word == ' ');
@@ -265,15 +290,18 @@ static enum kr_status plant_txn(const struct kr_plant_site *site, const struct p
 	return kr_history_add(h, txn, NULL, err);
 }
 
-static enum kr_status plant_orders(const struct kr_plant *plant, const struct kr_plant_site *site, uint32_t first_txn)
+static enum kr_status plant_orders(const struct kr_plant *plant, const struct kr_plant_site *site,
+	uint32_t first_txn)
 {
 	struct kr_history *h = site->h;
 
 	for (const char *word = plant->orders; word; word = strchr(word, ' ')) {
 		word += *word == ' ';
-		struct kr_version_order order = {.key = plant_key(h, *word), .writer_first = h->order_writers.n};
+		struct kr_version_order order = {.key = plant_key(h, *word),
+			.writer_first = h->order_writers.n};
 		for (const char *writer = word + 1; *writer && *writer != ' '; writer++, order.writer_count++)
-			if (!kr_vec_push(h->mem, &h->order_writers, (kr_txn){first_txn + (uint32_t)(*writer - '0')}))
+			if (!kr_vec_push(h->mem, &h->order_writers,
+				    (kr_txn){first_txn + (uint32_t)(*writer - '0')}))
 				return KR_NOMEM;
 		if (order.key.i == KR_NONE || !kr_vec_push(h->mem, &h->version_orders, order))
 			return KR_NOMEM;
@@ -281,7 +309,8 @@ static enum kr_status plant_orders(const struct kr_plant *plant, const struct kr
 	return KR_OK;
 }
 
-enum kr_status kr_plant_add(const struct kr_plant *plant, const struct kr_plant_site *site, struct kr_err *err)
+enum kr_status kr_plant_add(const struct kr_plant *plant, const struct kr_plant_site *site,
+	struct kr_err *err)
 {
 	uint32_t first_txn = site->h->txns.n;
 	uint32_t start, most = 0;

@@ -1,25 +1,30 @@
 /* Ranges, scans and updates of generated histories.
  *
- * Keys are looked at in the order of their names, options->span of them or few more: a range from the key drawn, sometimes to an open end, backwards or with
- * a limit; a scan by the longest prefixes of a name that span keys share at most, with conditions on values where the keys' kind has values to compare. Every
- * key looked at counts as seen, returned or not, so that the store's rules hold for the whole. An update writes what matched. Cost: the keys looked at. */
+ * Keys are looked at in the order of their names, options->span of them or few more: a range from the key
+ * drawn, sometimes to an open end, backwards or with a limit; a scan by the longest prefixes of a name that
+ * span keys share at most, with conditions on values where the keys' kind has values to compare. Every key
+ * looked at counts as seen, returned or not, so that the store's rules hold for the whole. An update writes
+ * what matched. Cost: the keys looked at. */
 #include "frontend/generate_sim.h"
 
 #include "frontend/where.h"
 
 #include <string.h>
 
-enum { OPEN_END = 16, WITH_LIMIT = 4, REVERSE = 4, TRIES = 8, MOST_TAGS = 3 }; /* one range in so many has an open end, a limit, goes backwards */
+/* one range in so many has an open end, a limit, goes backwards */
+enum { OPEN_END = 16, WITH_LIMIT = 4, REVERSE = 4, TRIES = 8, MOST_TAGS = 3 };
 
 static bool one_in(struct kr_sim *s, uint32_t n) { return kr_rng_below(&s->rng, n) == 0; }
 
-static enum kr_status push_row(struct kr_sim *s, struct kr_sim_client *c, struct kr_scan *scan, kr_key key, kr_value value)
+static enum kr_status push_row(struct kr_sim *s, struct kr_sim_client *c, struct kr_scan *scan, kr_key key,
+	kr_value value)
 {
 	scan->row_count++;
 	return kr_vec_push(&s->ctx->mem, &c->rows, (struct kr_row){key, value}) ? KR_OK : KR_NOMEM;
 }
 
-static enum kr_status push_scan(struct kr_sim *s, struct kr_sim_client *c, const struct kr_scan *scan, struct kr_operation *op)
+static enum kr_status push_scan(struct kr_sim *s, struct kr_sim_client *c, const struct kr_scan *scan,
+	struct kr_operation *op)
 {
 	op->scan = c->scans.n;
 	return kr_vec_push(&s->ctx->mem, &c->scans, *scan) ? KR_OK : KR_NOMEM;
@@ -30,12 +35,16 @@ static enum kr_status see_key(struct kr_sim *s, struct kr_sim_client *c, kr_key 
 	struct kr_sim_touch *t = kr_sim_touch(s, c, key);
 	enum kr_status status = t ? kr_sim_see(s, c, t, out) : KR_NOMEM;
 
-	if (!status && kr_history_value(s->h, *out)->type == KR_VALUE_ARRAY && kr_history_value(s->h, *out)->length == 2)
+	if (!status && kr_history_value(s->h, *out)->type == KR_VALUE_ARRAY &&
+		kr_history_value(s->h, *out)->length == 2)
 		*out = KR_ABSENT; /* an empty list is no row */
 	return status ? status : kr_ctx_tick(s->ctx);
 }
 
-static kr_value name_at(const struct kr_sim *s, uint32_t place) { return s->h->keys.at[s->by_name[place].i].name; }
+static kr_value name_at(const struct kr_sim *s, uint32_t place)
+{
+	return s->h->keys.at[s->by_name[place].i].name;
+}
 
 /* ---- ranges ---- */
 
@@ -59,7 +68,8 @@ enum kr_status kr_sim_range(struct kr_sim *s, struct kr_sim_client *c, kr_key ke
 	scan.reverse = one_in(s, REVERSE);
 	if (scan.high.i == KR_NONE)
 		return KR_NOMEM;
-	for (uint32_t i = low; i < high && !status && (scan.limit < 0 || scan.row_count < (uint64_t)scan.limit); i++) {
+	for (uint32_t i = low;
+		i < high && !status && (scan.limit < 0 || scan.row_count < (uint64_t)scan.limit); i++) {
 		kr_key k = s->by_name[scan.reverse ? high - 1 - (i - low) : i];
 		kr_value value;
 		status = see_key(s, c, k, &value);
@@ -96,7 +106,8 @@ static struct run run_around(const struct kr_sim *s, uint32_t place, size_t pref
 	return run;
 }
 
-/* The most keys around, not more than the span if that can be had, that a prefix of at least `least` bytes picks. */
+/* The most keys around, not more than the span if that can be had, that a prefix of at least `least` bytes
+ * picks. */
 static struct run draw_run(struct kr_sim *s, uint32_t place, size_t least)
 {
 	size_t length = kr_history_value(s->h, name_at(s, place))->length;
@@ -114,7 +125,10 @@ static struct run draw_run(struct kr_sim *s, uint32_t place, size_t least)
 static enum kr_status push_cond(struct kr_sim *s, struct kr_scan *scan, struct kr_cond cond)
 {
 	scan->cond_count++;
-	return cond.value.i != KR_NONE && cond.field.i != KR_NONE && kr_vec_push(s->h->mem, &s->h->conds, cond) ? KR_OK : KR_NOMEM;
+	return cond.value.i != KR_NONE && cond.field.i != KR_NONE &&
+			kr_vec_push(s->h->mem, &s->h->conds, cond)
+		? KR_OK
+		: KR_NOMEM;
 }
 
 static kr_value draw_number(struct kr_sim *s, kr_key key, uint32_t most)
@@ -139,21 +153,26 @@ static enum kr_status push_in(struct kr_sim *s, struct kr_scan *scan, kr_key key
 	kr_str_add(&s->text, "]");
 	if (s->text.failed)
 		return KR_NOMEM;
-	return push_cond(s, scan, (struct kr_cond){KR_COND_VALUE, KR_COND_IN, KR_ABSENT, kr_history_text(s->h, KR_VALUE_ARRAY, s->text.at, s->text.n)});
+	return push_cond(s, scan,
+		(struct kr_cond){KR_COND_VALUE, KR_COND_IN, KR_ABSENT,
+			kr_history_text(s->h, KR_VALUE_ARRAY, s->text.at, s->text.n)});
 }
 
 /* One or two comparisons of a value or field. */
 static enum kr_status push_tests(struct kr_sim *s, struct kr_scan *scan, kr_key key)
 {
-	static const enum kr_cond_test pairs[][2] = {{KR_COND_EQ, KR_COND_EQ}, {KR_COND_NE, KR_COND_NE}, {KR_COND_LT, KR_COND_LT}, {KR_COND_LE, KR_COND_LE},
-		{KR_COND_GT, KR_COND_GT}, {KR_COND_GE, KR_COND_GE}, {KR_COND_GE, KR_COND_LE}, {KR_COND_GT, KR_COND_LT}, {KR_COND_GE, KR_COND_NE}};
+	static const enum kr_cond_test pairs[][2] = {{KR_COND_EQ, KR_COND_EQ}, {KR_COND_NE, KR_COND_NE},
+		{KR_COND_LT, KR_COND_LT}, {KR_COND_LE, KR_COND_LE}, {KR_COND_GT, KR_COND_GT},
+		{KR_COND_GE, KR_COND_GE}, {KR_COND_GE, KR_COND_LE}, {KR_COND_GT, KR_COND_LT},
+		{KR_COND_GE, KR_COND_NE}};
 	const enum kr_cond_test *pair = pairs[kr_rng_below(&s->rng, KR_COUNT(pairs))];
 	bool fields = s->keys[key.i].fields, tag = fields && one_in(s, 2);
 	struct kr_cond cond = {fields ? KR_COND_FIELD : KR_COND_VALUE, pair[0], KR_ABSENT, KR_ABSENT};
 	enum kr_status status = KR_OK;
 
 	if (fields)
-		cond.field = tag ? kr_history_text(s->h, KR_VALUE_STRING, "tag", 3) : kr_history_text(s->h, KR_VALUE_STRING, "n", 1);
+		cond.field = tag ? kr_history_text(s->h, KR_VALUE_STRING, "tag", 3)
+				 : kr_history_text(s->h, KR_VALUE_STRING, "n", 1);
 	for (size_t i = 0; i < 2 && !status && (i == 0 || pair[0] != pair[1]); i++) {
 		cond.test = pair[i];
 		cond.value = draw_number(s, key, tag ? MOST_TAGS - 1 : 0);
@@ -163,7 +182,8 @@ static enum kr_status push_tests(struct kr_sim *s, struct kr_scan *scan, kr_key 
 }
 
 /* Conditions go to the history's end for as long as they are evaluated. */
-static enum kr_status draw_where(struct kr_sim *s, const struct run *run, kr_key key, bool values, struct kr_scan *scan)
+static enum kr_status draw_where(struct kr_sim *s, const struct run *run, kr_key key, bool values,
+	struct kr_scan *scan)
 {
 	const char *name = kr_history_value(s->h, s->h->keys.at[key.i].name)->text;
 	enum kr_status status = KR_OK;
@@ -171,9 +191,11 @@ static enum kr_status draw_where(struct kr_sim *s, const struct run *run, kr_key
 	scan->cond_first = s->h->conds.n;
 	if (run->prefix > 0)
 		status = push_cond(s, scan,
-			(struct kr_cond){KR_COND_KEY_PREFIX, KR_COND_PREFIX, KR_ABSENT, kr_history_text(s->h, KR_VALUE_STRING, name, run->prefix)});
+			(struct kr_cond){KR_COND_KEY_PREFIX, KR_COND_PREFIX, KR_ABSENT,
+				kr_history_text(s->h, KR_VALUE_STRING, name, run->prefix)});
 	if (!status && values && !one_in(s, 4))
-		status = one_in(s, 8) && !s->keys[key.i].fields ? push_in(s, scan, key) : push_tests(s, scan, key);
+		status = one_in(s, 8) && !s->keys[key.i].fields ? push_in(s, scan, key)
+								: push_tests(s, scan, key);
 	return status;
 }
 
@@ -193,7 +215,8 @@ static enum kr_status keep_conds(struct kr_sim *s, struct kr_sim_client *c, stru
 
 /* ---- scans and updates ---- */
 
-static enum kr_status collect(struct kr_sim *s, struct kr_sim_client *c, const struct run *run, struct kr_scan *scan)
+static enum kr_status collect(struct kr_sim *s, struct kr_sim_client *c, const struct run *run,
+	struct kr_scan *scan)
 {
 	enum kr_status status = KR_OK;
 
@@ -241,7 +264,8 @@ enum kr_status kr_sim_scan(struct kr_sim *s, struct kr_sim_client *c, kr_key key
 {
 	bool update = op->kind == KR_OP_UPDATE;
 	uint8_t kind = s->keys[key.i].kind;
-	bool values = kind == KR_KIND_REGISTER || (kind == KR_KIND_COUNTER && s->options->untold == 0 && s->options->blank == 0);
+	bool values = kind == KR_KIND_REGISTER ||
+		(kind == KR_KIND_COUNTER && s->options->untold == 0 && s->options->blank == 0);
 	struct kr_scan scan = {.limit = -1};
 	enum kr_status status;
 
@@ -251,8 +275,10 @@ enum kr_status kr_sim_scan(struct kr_sim *s, struct kr_sim_client *c, kr_key key
 	bool all = !s->options->anomaly && (s->kind_count == 1 || (!update && !values));
 	struct run run = draw_run(s, s->keys[key.i].place, all ? 0 : 1);
 
-	for (int i = 0; i < TRIES && run.count > s->options->span; i++) { /* another key of its kind, with a longer name */
-		key.i = key.i % s->kind_count + s->kind_count * (uint32_t)kr_rng_below(&s->rng, s->options->keys / s->kind_count);
+	/* another key of its kind, with a longer name */
+	for (int i = 0; i < TRIES && run.count > s->options->span; i++) {
+		key.i = key.i % s->kind_count +
+			s->kind_count * (uint32_t)kr_rng_below(&s->rng, s->options->keys / s->kind_count);
 		run = draw_run(s, s->keys[key.i].place, all ? 0 : 1);
 	}
 	status = draw_where(s, &run, key, values, &scan);

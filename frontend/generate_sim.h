@@ -17,7 +17,8 @@ struct kr_sim_version {
 
 struct kr_sim_key {
 	KR_VEC(struct kr_sim_version) versions; /* oldest first */
-	const struct kr_datatype *type;         /* how it grows: a set whose elements all differ, as a list does */
+	/* how it grows: a set whose elements all differ, as a list does */
+	const struct kr_datatype *type;
 	uint32_t handed;                        /* values handed out */
 	uint32_t place;                         /* in the order of names */
 	uint8_t kind;                           /* enum kr_key_kind */
@@ -82,7 +83,8 @@ struct kr_sim_touch *kr_sim_touch(struct kr_sim *s, struct kr_sim_client *c, kr_
 enum kr_status kr_sim_see(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t, kr_value *out);
 
 void kr_sim_put(struct kr_sim_touch *t, kr_value value); /* KR_ABSENT deletes */
-enum kr_status kr_sim_grow(struct kr_sim *s, struct kr_sim_touch *t, kr_value more); /* an element, or an increment */
+/* an element, or an increment */
+enum kr_status kr_sim_grow(struct kr_sim *s, struct kr_sim_touch *t, kr_value more);
 
 bool kr_sim_may_commit(const struct kr_sim *s, const struct kr_sim_client *c); /* by the rules of the store */
 enum kr_status kr_sim_install(struct kr_sim *s, const struct kr_sim_client *c);
@@ -93,6 +95,7 @@ uint32_t kr_sim_number(struct kr_sim *s, kr_key key); /* the next value of the k
 
 /* generate_scans.c. `key`: where to look. */
 enum kr_status kr_sim_range(struct kr_sim *s, struct kr_sim_client *c, kr_key key, struct kr_operation *op);
-enum kr_status kr_sim_scan(struct kr_sim *s, struct kr_sim_client *c, kr_key key, struct kr_operation *op); /* scan and update, by op->kind */
+/* scan and update, by op->kind */
+enum kr_status kr_sim_scan(struct kr_sim *s, struct kr_sim_client *c, kr_key key, struct kr_operation *op);
 
 #endif

@@ -26,7 +26,10 @@ static uint32_t next_by_text(uint32_t x, uint32_t last)
 
 static char letter_of(uint8_t kind)
 {
-	static const char letters[] = {[KR_KIND_REGISTER] = 'k', [KR_KIND_COUNTER] = 'c', [KR_KIND_LIST] = 'l', [KR_KIND_SET] = 's'};
+	static const char letters[] = {[KR_KIND_REGISTER] = 'k',
+		[KR_KIND_COUNTER] = 'c',
+		[KR_KIND_LIST] = 'l',
+		[KR_KIND_SET] = 's'};
 
 	return letters[kind];
 }
@@ -55,9 +58,10 @@ static enum kr_status start_key(struct kr_sim *s, uint32_t k)
 	kr_value zero = kr_history_int(s->h, 0), initial = KR_ABSENT;
 
 	key->kind = s->kinds[k % s->kind_count];
-	key->fields =
-		key->kind == KR_KIND_REGISTER && (s->options->scans > 0 || s->options->updates > 0) && k / s->kind_count % FIELDS_EVERY == FIELDS_EVERY - 1;
-	key->type = kr_datatype_of(key->kind == KR_KIND_SET && s->options->values == 0 ? KR_KIND_LIST : key->kind);
+	key->fields = key->kind == KR_KIND_REGISTER && (s->options->scans > 0 || s->options->updates > 0) &&
+		k / s->kind_count % FIELDS_EVERY == FIELDS_EVERY - 1;
+	key->type = kr_datatype_of(
+		key->kind == KR_KIND_SET && s->options->values == 0 ? KR_KIND_LIST : key->kind);
 	grows = key->type->shown == KR_VALUE_ARRAY;
 	if (kr_generated_key(s->h, letter_of(key->kind), k).i == KR_NONE || zero.i == KR_NONE)
 		return KR_NOMEM;
@@ -93,7 +97,8 @@ enum kr_status kr_sim_prepare_keys(struct kr_sim *s, struct kr_err *err)
 	kr_arena_init(&s->items, &s->ctx->mem);
 	pick_kinds(s);
 	if (o->keys < s->kind_count)
-		return kr_err_set(err, KR_BAD, "%u keys, expected one at least for each of the %u kinds used", o->keys, s->kind_count);
+		return kr_err_set(err, KR_BAD, "%u keys, expected one at least for each of the %u kinds used",
+			o->keys, s->kind_count);
 	s->keys = kr_mem_alloc(&s->ctx->mem, o->keys, sizeof *s->keys);
 	s->by_name = kr_mem_alloc(&s->ctx->mem, o->keys, sizeof *s->by_name);
 	if (!s->keys || !s->by_name)
@@ -125,7 +130,8 @@ struct kr_sim_touch *kr_sim_touch(struct kr_sim *s, struct kr_sim_client *c, kr_
 	uint64_t hash = kr_hash_u64(key.i);
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&c->index, hash); (id = kr_table_next(&c->index, &it)) != KR_NONE;)
+	for (kr_table_iter it = kr_table_find(&c->index, hash);
+		(id = kr_table_next(&c->index, &it)) != KR_NONE;)
 		if (c->touches.at[id].key.i == key.i)
 			return &c->touches.at[id];
 	if (!kr_table_reserve(&s->ctx->mem, &c->index) || !kr_vec_push(&s->ctx->mem, &c->touches, fresh))
@@ -172,9 +178,12 @@ static void put_element(struct kr_sim *s, kr_value element)
 }
 
 /* Of a set the elements below its own come in any order. */
-static enum kr_status show_items(struct kr_sim *s, const struct kr_sim_touch *t, const struct kr_items *items, uint32_t below, kr_value *out)
+static enum kr_status show_items(struct kr_sim *s, const struct kr_sim_touch *t, const struct kr_items *items,
+	uint32_t below, kr_value *out)
 {
-	uint32_t start = s->keys[t->key.i].kind == KR_KIND_SET && below > 0 ? (uint32_t)kr_rng_below(&s->rng, below) : 0;
+	uint32_t start = s->keys[t->key.i].kind == KR_KIND_SET && below > 0
+		? (uint32_t)kr_rng_below(&s->rng, below)
+		: 0;
 
 	s->text.n = 0;
 	kr_str_add(&s->text, "[");
@@ -191,7 +200,8 @@ static enum kr_status show_items(struct kr_sim *s, const struct kr_sim_touch *t,
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
 
-static enum kr_status see(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t, struct kr_arena *tmp, kr_value *out)
+static enum kr_status see(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t,
+	struct kr_arena *tmp, kr_value *out)
 {
 	const struct kr_datatype *type = s->keys[t->key.i].type;
 	struct kr_state state = t->own.how == KR_SET ? (struct kr_state){.present = false} : look(s, c, t);
@@ -205,7 +215,8 @@ static enum kr_status see(struct kr_sim *s, struct kr_sim_client *c, struct kr_s
 		return show_items(s, t, &state.items, below, out);
 	if (t->own.how == KR_ADD) /* the number shown is what it leaves */
 		t->own = (struct kr_effect){KR_SET, state};
-	*out = type->shown == KR_VALUE_INT && state.present ? kr_history_int(s->h, state.number) : state.value;
+	*out = type->shown == KR_VALUE_INT && state.present ? kr_history_int(s->h, state.number)
+							    : state.value;
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
 
@@ -221,7 +232,10 @@ enum kr_status kr_sim_see(struct kr_sim *s, struct kr_sim_client *c, struct kr_s
 
 /* ---- what it writes ---- */
 
-void kr_sim_put(struct kr_sim_touch *t, kr_value value) { t->own = (struct kr_effect){KR_SET, {.present = value.i != KR_ABSENT.i, .value = value}}; }
+void kr_sim_put(struct kr_sim_touch *t, kr_value value)
+{
+	t->own = (struct kr_effect){KR_SET, {.present = value.i != KR_ABSENT.i, .value = value}};
+}
 
 enum kr_status kr_sim_grow(struct kr_sim *s, struct kr_sim_touch *t, kr_value more)
 {
@@ -240,10 +254,12 @@ bool kr_sim_may_commit(const struct kr_sim *s, const struct kr_sim_client *c)
 		const struct kr_sim_touch *t = &c->touches.at[i];
 		const struct kr_sim_key *key = &s->keys[t->key.i];
 		uint32_t newest = key->versions.n - 1;
-		bool stale = (t->seen != KR_NONE && t->seen != newest) || (t->base != KR_NONE && t->base != newest);
+		bool stale = (t->seen != KR_NONE && t->seen != newest) ||
+			(t->base != KR_NONE && t->base != newest);
 		if (s->options->store == KR_STORE_SERIALIZABLE && stale)
 			return false;
-		if (s->options->store == KR_STORE_SNAPSHOT && t->own.how != KR_KEEP && key->versions.at[newest].commit > c->snapshot)
+		if (s->options->store == KR_STORE_SNAPSHOT && t->own.how != KR_KEEP &&
+			key->versions.at[newest].commit > c->snapshot)
 			return false;
 	}
 	return true;

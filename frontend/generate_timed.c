@@ -18,23 +18,33 @@
 static const struct kr_timed_rules rules[] = {
 	[KR_STORE_POSTGRESQL_RC - KR_STORE_TIMED] = {.reads = KR_TIMED_STATEMENT, .locks_see_latest = true},
 	[KR_STORE_POSTGRESQL_RR - KR_STORE_TIMED] = {.reads = KR_TIMED_TRANSACTION, .first_updater = true},
-	[KR_STORE_POSTGRESQL_SER - KR_STORE_TIMED] = {.reads = KR_TIMED_TRANSACTION, .first_updater = true, .validates = true},
+	[KR_STORE_POSTGRESQL_SER -
+		KR_STORE_TIMED] = {.reads = KR_TIMED_TRANSACTION, .first_updater = true, .validates = true},
 	[KR_STORE_MARIADB_RU - KR_STORE_TIMED] = {.reads = KR_TIMED_UNCOMMITTED, .locks_see_latest = true},
 	[KR_STORE_MARIADB_RC - KR_STORE_TIMED] = {.reads = KR_TIMED_STATEMENT, .locks_see_latest = true},
-	[KR_STORE_MARIADB_RR - KR_STORE_TIMED] = {.reads = KR_TIMED_TRANSACTION, .plain_takes_snapshot = true, .locks_see_latest = true},
-	[KR_STORE_MARIADB_RR_SI -
-		KR_STORE_TIMED] = {.reads = KR_TIMED_TRANSACTION, .plain_takes_snapshot = true, .locks_see_latest = true, .first_updater = true},
-	[KR_STORE_MARIADB_SER - KR_STORE_TIMED] = {.reads = KR_TIMED_LATEST, .locks_see_latest = true, .read_locks = true},
+	[KR_STORE_MARIADB_RR - KR_STORE_TIMED] = {.reads = KR_TIMED_TRANSACTION,
+		.plain_takes_snapshot = true,
+		.locks_see_latest = true},
+	[KR_STORE_MARIADB_RR_SI - KR_STORE_TIMED] = {.reads = KR_TIMED_TRANSACTION,
+		.plain_takes_snapshot = true,
+		.locks_see_latest = true,
+		.first_updater = true},
+	[KR_STORE_MARIADB_SER -
+		KR_STORE_TIMED] = {.reads = KR_TIMED_LATEST, .locks_see_latest = true, .read_locks = true},
 };
 
-const struct kr_timed_rules *kr_timed_find(enum kr_store store) { return store >= KR_STORE_TIMED ? &rules[store - KR_STORE_TIMED] : NULL; }
+const struct kr_timed_rules *kr_timed_find(enum kr_store store)
+{
+	return store >= KR_STORE_TIMED ? &rules[store - KR_STORE_TIMED] : NULL;
+}
 
 static int64_t draw(struct kr_timed *s, uint32_t most) { return 1 + (int64_t)kr_rng_below(&s->rng, most); }
 static bool percent(struct kr_timed *s, uint32_t share) { return kr_rng_below(&s->rng, 100) < share; }
 
 /* ---- what is told ---- */
 
-static struct kr_event event_of(const struct kr_timed *s, const struct kr_timed_client *c, enum kr_event_kind kind)
+static struct kr_event event_of(const struct kr_timed *s, const struct kr_timed_client *c,
+	enum kr_event_kind kind)
 {
 	uint32_t i = (uint32_t)(c - s->clients);
 
@@ -57,7 +67,8 @@ static void set_times(const struct kr_timed_client *c, struct kr_event *e, int64
 	e->returned = e->open ? KR_TIME_OPEN : answered + c->offset;
 }
 
-static enum kr_status tell_end(struct kr_timed *s, struct kr_timed_client *c, int64_t answered, enum kr_txn_status status, bool failed)
+static enum kr_status tell_end(struct kr_timed *s, struct kr_timed_client *c, int64_t answered,
+	enum kr_txn_status status, bool failed)
 {
 	struct kr_event e = event_of(s, c, KR_EVENT_END);
 
@@ -68,7 +79,8 @@ static enum kr_status tell_end(struct kr_timed *s, struct kr_timed_client *c, in
 	return tell(s, &e);
 }
 
-static enum kr_status tell_op(struct kr_timed *s, const struct kr_timed_client *c, struct kr_operation op, int64_t answered, bool failed)
+static enum kr_status tell_op(struct kr_timed *s, const struct kr_timed_client *c, struct kr_operation op,
+	int64_t answered, bool failed)
 {
 	struct kr_event e = event_of(s, c, KR_EVENT_ENTRY);
 
@@ -86,7 +98,10 @@ static enum kr_status tell_op(struct kr_timed *s, const struct kr_timed_client *
 
 /* ---- what is seen ---- */
 
-static uint32_t newest(const struct kr_timed *s, uint32_t key) { return s->keys[key].at[s->keys[key].n - 1].commit; }
+static uint32_t newest(const struct kr_timed *s, uint32_t key)
+{
+	return s->keys[key].at[s->keys[key].n - 1].commit;
+}
 
 static const kr_value *own(const struct kr_timed_client *c, uint32_t key)
 {
@@ -102,7 +117,8 @@ static kr_value see(const struct kr_timed *s, const struct kr_timed_client *c, u
 	bool latest = c->kind == KR_TIMED_LOCKING && s->rules->locks_see_latest;
 	uint32_t at = s->keys[key].n - 1;
 
-	for (uint32_t i = 0; i < s->options->sessions && !value && s->rules->reads == KR_TIMED_UNCOMMITTED && !latest; i++)
+	for (uint32_t i = 0;
+		i < s->options->sessions && !value && s->rules->reads == KR_TIMED_UNCOMMITTED && !latest; i++)
 		value = own(&s->clients[i], key);
 	if (value)
 		return *value;
@@ -155,7 +171,8 @@ static void take_snapshot(const struct kr_timed *s, struct kr_timed_client *c)
 {
 	bool plain = c->kind == KR_TIMED_PLAIN || c->kind == KR_TIMED_RANGE;
 
-	if (c->has_snapshot || s->rules->reads != KR_TIMED_TRANSACTION || (s->rules->plain_takes_snapshot && !plain))
+	if (c->has_snapshot || s->rules->reads != KR_TIMED_TRANSACTION ||
+		(s->rules->plain_takes_snapshot && !plain))
 		return;
 	c->has_snapshot = true;
 	c->snapshot = s->commits;
@@ -164,7 +181,8 @@ static void take_snapshot(const struct kr_timed *s, struct kr_timed_client *c)
 /* Whether the rule of the first updater refuses the statement, which has its lock. */
 static bool is_refused(const struct kr_timed *s, const struct kr_timed_client *c)
 {
-	return s->rules->first_updater && c->has_snapshot && (c->kind == KR_TIMED_WRITE || c->kind == KR_TIMED_LOCKING) && newest(s, c->low) > c->snapshot;
+	return s->rules->first_updater && c->has_snapshot &&
+		(c->kind == KR_TIMED_WRITE || c->kind == KR_TIMED_LOCKING) && newest(s, c->low) > c->snapshot;
 }
 
 static kr_key key_at(uint32_t key) { return (kr_key){key}; }
@@ -172,16 +190,24 @@ static kr_key key_at(uint32_t key) { return (kr_key){key}; }
 static enum kr_status look(struct kr_timed *s, struct kr_timed_client *c, struct kr_operation *op)
 {
 	struct kr_history *h = s->h;
-	struct kr_scan scan = {.low = h->keys.at[c->low].name, .limit = -1, .row_first = h->rows.n, .row_count = c->high - c->low};
+	struct kr_scan scan = {.low = h->keys.at[c->low].name,
+		.limit = -1,
+		.row_first = h->rows.n,
+		.row_count = c->high - c->low};
 
 	if (c->kind != KR_TIMED_RANGE) {
-		*op = (struct kr_operation){.kind = KR_OP_READ, .flags = KR_OPF_KNOWN, .key = key_at(c->low), .a = see(s, c, c->low), .scan = KR_NONE};
+		*op = (struct kr_operation){.kind = KR_OP_READ,
+			.flags = KR_OPF_KNOWN,
+			.key = key_at(c->low),
+			.a = see(s, c, c->low),
+			.scan = KR_NONE};
 		return kr_vec_push(&s->ctx->mem, &c->reads, c->low) ? KR_OK : KR_NOMEM;
 	}
 	scan.high = c->high < s->options->keys ? h->keys.at[c->high].name : KR_ABSENT;
 	*op = (struct kr_operation){.kind = KR_OP_RANGE, .key = {KR_NONE}, .scan = h->scans.n};
 	for (uint32_t k = c->low; k < c->high; k++)
-		if (!kr_vec_push(h->mem, &h->rows, (struct kr_row){key_at(k), see(s, c, k)}) || !kr_vec_push(&s->ctx->mem, &c->reads, k))
+		if (!kr_vec_push(h->mem, &h->rows, (struct kr_row){key_at(k), see(s, c, k)}) ||
+			!kr_vec_push(&s->ctx->mem, &c->reads, k))
 			return KR_NOMEM;
 	return kr_vec_push(h->mem, &h->scans, scan) ? KR_OK : KR_NOMEM;
 }
@@ -198,7 +224,8 @@ static int64_t answer(struct kr_timed *s, struct kr_timed_client *c, int64_t now
 
 static enum kr_status carry_out_end(struct kr_timed *s, struct kr_timed_client *c, int64_t now)
 {
-	bool commits = c->kind == KR_TIMED_COMMIT, passes = valid(s, c), lost = c->lost, arrives = !lost || kr_rng_below(&s->rng, 2) == 0;
+	bool commits = c->kind == KR_TIMED_COMMIT, passes = valid(s, c), lost = c->lost,
+	     arrives = !lost || kr_rng_below(&s->rng, 2) == 0;
 	int64_t answered = answer(s, c, now);
 	enum kr_status status = KR_OK;
 
@@ -215,13 +242,17 @@ static enum kr_status carry_out_end(struct kr_timed *s, struct kr_timed_client *
 
 static enum kr_status fail(struct kr_timed *s, struct kr_timed_client *c, int64_t now)
 {
-	struct kr_operation op = {.kind = c->kind == KR_TIMED_WRITE ? KR_OP_WRITE : KR_OP_READ, .key = key_at(c->low), .a = c->value, .scan = KR_NONE};
+	struct kr_operation op = {.kind = c->kind == KR_TIMED_WRITE ? KR_OP_WRITE : KR_OP_READ,
+		.key = key_at(c->low),
+		.a = c->value,
+		.scan = KR_NONE};
 	int64_t answered;
 	enum kr_status status;
 
 	if (c->kind == KR_TIMED_RANGE) {
 		op = (struct kr_operation){.kind = KR_OP_RANGE, .key = {KR_NONE}, .scan = s->h->scans.n};
-		if (!kr_vec_push(s->h->mem, &s->h->scans, (struct kr_scan){.low = s->h->keys.at[c->low].name, .limit = -1}))
+		if (!kr_vec_push(s->h->mem, &s->h->scans,
+			    (struct kr_scan){.low = s->h->keys.at[c->low].name, .limit = -1}))
 			return KR_NOMEM;
 	}
 	if (c->kind != KR_TIMED_WRITE)
@@ -244,7 +275,10 @@ static enum kr_status carry_out(struct kr_timed *s, struct kr_timed_client *c, i
 	if (is_refused(s, c))
 		return fail(s, c, now);
 	if (c->kind == KR_TIMED_WRITE) {
-		op = (struct kr_operation){.kind = KR_OP_WRITE, .key = key_at(c->low), .a = c->value, .scan = KR_NONE};
+		op = (struct kr_operation){.kind = KR_OP_WRITE,
+			.key = key_at(c->low),
+			.a = c->value,
+			.scan = KR_NONE};
 		if (!kr_vec_push(&s->ctx->mem, &c->writes, (struct kr_timed_write){c->low, c->value}))
 			return KR_NOMEM;
 	} else if ((status = look(s, c, &op))) {
@@ -316,7 +350,9 @@ static void choose(struct kr_timed *s, struct kr_timed_client *c)
 		c->high = c->high < o->keys ? c->high : o->keys;
 	} else {
 		c->kind = KR_TIMED_WRITE;
-		c->value = kr_history_int(s->h, o->values ? (int64_t)kr_rng_below(&s->rng, o->values) + 1 : (int64_t)++s->handed[c->low]);
+		c->value = kr_history_int(s->h,
+			o->values ? (int64_t)kr_rng_below(&s->rng, o->values) + 1
+				  : (int64_t)++s->handed[c->low]);
 	}
 }
 
@@ -375,12 +411,14 @@ static enum kr_status run(struct kr_timed *s)
 
 static enum kr_status check_options(const struct kr_generate_options *o, struct kr_err *err)
 {
-	if (o->deletes || o->inserts || o->cas || o->incs || o->appends || o->adds || o->scans || o->updates || o->serial || o->anomaly || o->blank ||
-		o->untold || !o->times)
+	if (o->deletes || o->inserts || o->cas || o->incs || o->appends || o->adds || o->scans ||
+		o->updates || o->serial || o->anomaly || o->blank || o->untold || !o->times)
 		return kr_err_set(err, KR_BAD,
-			"a store whose statements take time has reads, ranges and writes, always with times, and nothing planted or told of its order");
+			"a store whose statements take time has reads, ranges and writes, always with times, "
+			"and nothing planted or told of its order");
 	if (o->initial != KR_INITIAL_ABSENT && o->initial != KR_INITIAL_GIVEN)
-		return kr_err_set(err, KR_BAD, "keys of a store whose statements take time start as 0, which is told");
+		return kr_err_set(err, KR_BAD,
+			"keys of a store whose statements take time start as 0, which is told");
 	if (o->latency == 0 || o->think == 0)
 		return kr_err_set(err, KR_BAD, "the latency or the time to think is 0, expected at least 1");
 	if (o->autocommit > 100 || o->locking > 100)
@@ -396,9 +434,11 @@ static enum kr_status make_keys(struct kr_timed *s)
 
 	s->h->initial = KR_INITIAL_GIVEN;
 	for (uint32_t k = 0; k < o->keys; k++) {
-		(void)snprintf(name, sizeof name, "k%010u", (unsigned)k); /* so that the order of names is that of numbers */
+		/* so that the order of names is that of numbers */
+		(void)snprintf(name, sizeof name, "k%010u", (unsigned)k);
 		kr_key key = kr_history_key_text(s->h, name, strlen(name));
-		if (zero.i == KR_NONE || key.i == KR_NONE || !kr_vec_push(&s->ctx->mem, &s->keys[k], (struct kr_timed_version){0, zero}))
+		if (zero.i == KR_NONE || key.i == KR_NONE ||
+			!kr_vec_push(&s->ctx->mem, &s->keys[k], (struct kr_timed_version){0, zero}))
 			return KR_NOMEM;
 		s->h->keys.at[k].initial = zero;
 	}
@@ -434,10 +474,15 @@ static void done(struct kr_timed *s)
 	kr_zipf_done(&s->zipf, mem);
 }
 
-enum kr_status kr_generate_timed(struct kr_ctx *ctx, const struct kr_generate_options *options, struct kr_history *h, struct kr_err *err)
+enum kr_status kr_generate_timed(struct kr_ctx *ctx, const struct kr_generate_options *options,
+	struct kr_history *h, struct kr_err *err)
 {
 	struct kr_mem *mem = &ctx->mem;
-	struct kr_timed s = {.ctx = ctx, .options = options, .rules = kr_timed_find(options->store), .h = h, .err = err};
+	struct kr_timed s = {.ctx = ctx,
+		.options = options,
+		.rules = kr_timed_find(options->store),
+		.h = h,
+		.err = err};
 	enum kr_status status = check_options(options, err);
 
 	if (status)
@@ -449,7 +494,8 @@ enum kr_status kr_generate_timed(struct kr_ctx *ctx, const struct kr_generate_op
 	s.clients = kr_mem_alloc(mem, options->sessions, sizeof *s.clients);
 	s.reached = kr_mem_alloc(mem, options->sessions, sizeof *s.reached);
 	s.stack = kr_mem_alloc(mem, options->sessions, sizeof *s.stack);
-	if (!s.keys || !s.handed || !s.clients || !s.reached || !s.stack || !kr_zipf_init(&s.zipf, mem, options->keys, options->theta))
+	if (!s.keys || !s.handed || !s.clients || !s.reached || !s.stack ||
+		!kr_zipf_init(&s.zipf, mem, options->keys, options->theta))
 		status = KR_NOMEM;
 	if (!status)
 		status = make_keys(&s);

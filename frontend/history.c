@@ -1,8 +1,9 @@
 /* The history's tables: interning of values and names, and looking things up.
  *
- * Every name and value of a trace is one entry of the value table, found by a hash of its type and content, so that equality anywhere later is
- * equality of ids. Sessions and transaction ids are tables from value ids, keys one from their names' content. Cost: amortised O(1) per value and
- * name. Appending transactions: history_add.c; checks that need the whole trace: history_finish.c; texts: history_print.c. */
+ * Every name and value of a trace is one entry of the value table, found by a hash of its type and content,
+ * so that equality anywhere later is equality of ids. Sessions and transaction ids are tables from value ids,
+ * keys one from their names' content. Cost: amortised O(1) per value and name. Appending transactions:
+ * history_add.c; checks that need the whole trace: history_finish.c; texts: history_print.c. */
 #include "frontend/history.h"
 
 #include "base/hash.h"
@@ -16,7 +17,8 @@ enum kr_status kr_history_init(struct kr_history *h, struct kr_mem *mem)
 {
 	*h = (struct kr_history){.mem = mem, .guessed = {KR_NONE}};
 	kr_arena_init(&h->arena, mem);
-	return kr_vec_push(mem, &h->values, (struct kr_value_entry){.type = KR_VALUE_ABSENT}) ? KR_OK : KR_NOMEM;
+	return kr_vec_push(mem, &h->values, (struct kr_value_entry){.type = KR_VALUE_ABSENT}) ? KR_OK
+											      : KR_NOMEM;
 }
 
 void kr_history_done(struct kr_history *h)
@@ -56,9 +58,15 @@ void kr_history_done(struct kr_history *h)
 
 /* ---- values ---- */
 
-static uint64_t word_hash(enum kr_value_type type, uint64_t word) { return kr_hash_u64(word + ((uint64_t)type << 56)); }
+static uint64_t word_hash(enum kr_value_type type, uint64_t word)
+{
+	return kr_hash_u64(word + ((uint64_t)type << 56));
+}
 
-static uint64_t text_hash(enum kr_value_type type, const char *text, size_t length) { return kr_hash_pair((uint64_t)type, kr_hash_bytes(text, length)); }
+static uint64_t text_hash(enum kr_value_type type, const char *text, size_t length)
+{
+	return kr_hash_pair((uint64_t)type, kr_hash_bytes(text, length));
+}
 
 uint64_t kr_history_value_hash(const struct kr_value_entry *e)
 {
@@ -100,7 +108,8 @@ static kr_value intern_word(struct kr_history *h, enum kr_value_type type, uint6
 	struct kr_value_entry entry = {.type = type};
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&h->value_table, hash); (id = kr_table_next(&h->value_table, &it)) != KR_NONE;) {
+	for (kr_table_iter it = kr_table_find(&h->value_table, hash);
+		(id = kr_table_next(&h->value_table, &it)) != KR_NONE;) {
 		const struct kr_value_entry *e = &h->values.at[id];
 		if (e->type == type && memcmp(&e->integer, &word, sizeof word) == 0)
 			return (kr_value){id};
@@ -109,7 +118,10 @@ static kr_value intern_word(struct kr_history *h, enum kr_value_type type, uint6
 	return add_value(h, hash, &entry);
 }
 
-kr_value kr_history_int(struct kr_history *h, int64_t value) { return intern_word(h, KR_VALUE_INT, (uint64_t)value); }
+kr_value kr_history_int(struct kr_history *h, int64_t value)
+{
+	return intern_word(h, KR_VALUE_INT, (uint64_t)value);
+}
 
 kr_value kr_history_real(struct kr_history *h, double value)
 {
@@ -120,7 +132,10 @@ kr_value kr_history_real(struct kr_history *h, double value)
 	return intern_word(h, KR_VALUE_REAL, word);
 }
 
-kr_value kr_history_bool(struct kr_history *h, bool value) { return intern_word(h, value ? KR_VALUE_TRUE : KR_VALUE_FALSE, 0); }
+kr_value kr_history_bool(struct kr_history *h, bool value)
+{
+	return intern_word(h, value ? KR_VALUE_TRUE : KR_VALUE_FALSE, 0);
+}
 
 kr_value kr_history_text(struct kr_history *h, enum kr_value_type type, const char *text, size_t length)
 {
@@ -129,7 +144,8 @@ kr_value kr_history_text(struct kr_history *h, enum kr_value_type type, const ch
 
 	if (length > UINT32_MAX)
 		return (kr_value){KR_NONE};
-	for (kr_table_iter it = kr_table_find(&h->value_table, hash); (id = kr_table_next(&h->value_table, &it)) != KR_NONE;) {
+	for (kr_table_iter it = kr_table_find(&h->value_table, hash);
+		(id = kr_table_next(&h->value_table, &it)) != KR_NONE;) {
 		const struct kr_value_entry *e = &h->values.at[id];
 		if (e->type == type && e->length == length && memcmp(e->text, text, length) == 0)
 			return (kr_value){id};
@@ -137,7 +153,8 @@ kr_value kr_history_text(struct kr_history *h, enum kr_value_type type, const ch
 
 	struct kr_value_entry entry = {.type = type, .length = (uint32_t)length};
 
-	entry.text = h->counted ? kr_history_count_text(h, text, length) : kr_arena_text(&h->arena, text, length);
+	entry.text =
+		h->counted ? kr_history_count_text(h, text, length) : kr_arena_text(&h->arena, text, length);
 	if (!entry.text)
 		return (kr_value){KR_NONE};
 
@@ -150,9 +167,10 @@ kr_value kr_history_text(struct kr_history *h, enum kr_value_type type, const ch
 
 /* ---- names ---- */
 
-/* A key is found by its name's content, not by the name's id: one look into a table of keys instead of one into the far larger table of values and
- * another one. Names of up to eight bytes, and integers, are compared without going to the value; but for streams, where a key that nobody touches is
- * to take little: there its name, a text, is not in the table of values either. */
+/* A key is found by its name's content, not by the name's id: one look into a table of keys instead of one
+ * into the far larger table of values and another one. Names of up to eight bytes, and integers, are compared
+ * without going to the value; but for streams, where a key that nobody touches is to take little: there its
+ * name, a text, is not in the table of values either. */
 struct name {
 	struct kr_key_head head;
 	uint64_t hash;
@@ -161,7 +179,9 @@ struct name {
 
 static struct name text_name(enum kr_value_type type, const char *text, size_t length)
 {
-	struct name name = {.head = {.length = (uint32_t)length, .type = (uint8_t)type}, .hash = text_hash(type, text, length), .text = text};
+	struct name name = {.head = {.length = (uint32_t)length, .type = (uint8_t)type},
+		.hash = text_hash(type, text, length),
+		.text = text};
 
 	memcpy(&name.head.word, text, length < 8 ? length : 8);
 	return name;
@@ -191,7 +211,8 @@ static bool is_named(const struct kr_history *h, uint32_t id, const struct name 
 		return e->length == name->head.length && memcmp(e->text, name->text, e->length) == 0;
 	}
 	const struct kr_key_head *head = &h->key_heads.at[id];
-	if (head->word != name->head.word || head->length != name->head.length || head->type != name->head.type)
+	if (head->word != name->head.word || head->length != name->head.length ||
+		head->type != name->head.type)
 		return false;
 	return head->length <= 8 || memcmp(e->text, name->text, head->length) == 0;
 }
@@ -200,7 +221,8 @@ static kr_key find_key(const struct kr_history *h, const struct name *name)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&h->key_table, name->hash); (id = kr_table_next(&h->key_table, &it)) != KR_NONE;)
+	for (kr_table_iter it = kr_table_find(&h->key_table, name->hash);
+		(id = kr_table_next(&h->key_table, &it)) != KR_NONE;)
 		if (is_named(h, id, name))
 			return (kr_key){id};
 	return (kr_key){KR_NONE};
@@ -244,7 +266,9 @@ kr_key kr_history_key(struct kr_history *h, kr_value value)
 /* The name of a new key of a stream, which is looked for among keys only. */
 static kr_value put_name(struct kr_history *h, const char *text, size_t length)
 {
-	struct kr_value_entry entry = {.type = KR_VALUE_STRING, .length = (uint32_t)length, .text = kr_history_count_text(h, text, length)};
+	struct kr_value_entry entry = {.type = KR_VALUE_STRING,
+		.length = (uint32_t)length,
+		.text = kr_history_count_text(h, text, length)};
 	kr_value value = entry.text ? put_value(h, &entry) : (kr_value){KR_NONE};
 
 	if (value.i == KR_NONE && entry.text)
@@ -263,7 +287,8 @@ kr_key kr_history_key_text(struct kr_history *h, const char *text, size_t length
 	if (key.i != KR_NONE)
 		return key;
 
-	kr_value value = h->counted ? put_name(h, text, length) : kr_history_text(h, KR_VALUE_STRING, text, length);
+	kr_value value =
+		h->counted ? put_name(h, text, length) : kr_history_text(h, KR_VALUE_STRING, text, length);
 
 	return value.i == KR_NONE ? (kr_key){KR_NONE} : add_key(h, &name, value);
 }
@@ -281,7 +306,8 @@ static uint32_t expect_slot(const struct kr_table *table, uint64_t hash, enum kr
 		return table->ids[at];
 	__builtin_prefetch(&table->ids[at]);
 	__builtin_prefetch(&table->hashes[at]);
-	__asm__ volatile(""); /* GCC takes a function that only prefetches for one without effect and drops its calls */
+	/* GCC takes a function that only prefetches for one without effect and drops its calls */
+	__asm__ volatile("");
 	return KR_NONE;
 }
 
@@ -308,7 +334,8 @@ kr_session kr_history_session(struct kr_history *h, kr_value name)
 	uint64_t hash = kr_hash_u64(name.i);
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&h->session_table, hash); (id = kr_table_next(&h->session_table, &it)) != KR_NONE;)
+	for (kr_table_iter it = kr_table_find(&h->session_table, hash);
+		(id = kr_table_next(&h->session_table, &it)) != KR_NONE;)
 		if (h->sessions.at[id].i == name.i)
 			return (kr_session){id};
 	id = h->sessions.n;
@@ -325,7 +352,8 @@ kr_txn kr_history_find(const struct kr_history *h, kr_value id)
 {
 	uint32_t t;
 
-	for (kr_table_iter it = kr_table_find(&h->id_table, kr_hash_u64(id.i)); (t = kr_table_next(&h->id_table, &it)) != KR_NONE;)
+	for (kr_table_iter it = kr_table_find(&h->id_table, kr_hash_u64(id.i));
+		(t = kr_table_next(&h->id_table, &it)) != KR_NONE;)
 		if (h->txns.at[t].id.i == id.i)
 			return (kr_txn){t};
 	return (kr_txn){KR_NONE};

@@ -1,9 +1,10 @@
-/* The history: what clients of the database did and saw, as flat arrays. The only thing that a front end produces and the only thing that the
- * verifier needs. Read-only once kr_history_finish has returned.
+/* The history: what clients of the database did and saw, as flat arrays. The only thing that a front end
+ * produces and the only thing that the verifier needs. Read-only once kr_history_finish has returned.
  *
- * Everything named by the trace (keys, values, transaction ids, sessions, field names) is interned once in the value table: equality of values is
- * equality of ids. Operations of transaction t are ops[txns[t].op_first .. + op_count), in program order; an "op index" in reports counts from 0
- * within its transaction. */
+ * Everything named by the trace (keys, values, transaction ids, sessions, field names) is interned once in
+ * the value table: equality of values is equality of ids. Operations of transaction t are
+ * ops[txns[t].op_first .. + op_count), in program order; an "op index" in reports counts from 0 within its
+ * transaction. */
 #ifndef KR_FRONTEND_HISTORY_H
 #define KR_FRONTEND_HISTORY_H
 
@@ -47,7 +48,8 @@ struct kr_value_entry {
 enum kr_op_kind { /* TRACE.md's operations */
 	KR_OP_READ = KRAIT_READ,     /* a: value read (KR_OPF_KNOWN), KR_ABSENT for absent */
 	KR_OP_WRITE = KRAIT_WRITE,   /* a: value written */
-	KR_OP_DELETE = KRAIT_DELETE, /* KR_OPF_KNOWN: whether it was found is known; KR_OPF_DONE: it was found */
+	/* KR_OPF_KNOWN: whether it was found is known; KR_OPF_DONE: it was found */
+	KR_OP_DELETE = KRAIT_DELETE,
 	KR_OP_INSERT = KRAIT_INSERT, /* a: value; KR_OPF_DONE: it was absent and the value was put */
 	KR_OP_CAS = KRAIT_CAS,       /* a: expected, b: new; KR_OPF_DONE: it was done */
 	KR_OP_INC = KRAIT_INC,       /* a: delta (an integer), b: new value where KR_OPF_KNOWN */
@@ -116,7 +118,8 @@ enum kr_read_mode {
 	KR_READ_UNCOMMITTED = KRAIT_READ_UNCOMMITTED
 };
 
-#define KR_TIME_OPEN INT64_MAX /* the time of return where no reply came; a trace may also tell this time, so that a flag says which */
+/* the time of return where no reply came; a trace may also tell this time, so that a flag says which */
+#define KR_TIME_OPEN INT64_MAX
 
 struct kr_attr {           /* attributes of an operation that has any (KR_OPF_HAS_ATTR); sorted by op */
 	kr_op op;
@@ -134,9 +137,9 @@ struct kr_attr {           /* attributes of an operation that has any (KR_OPF_HA
 	bool undone;           /* a later rollback to a savepoint took it back */
 };
 
-/* One entry of what a transaction lists, as readers and builders tell it and sinks take it: an operation, which
- * may have failed, or a rollback to a savepoint. Ids, and places in the arrays of scans, rows, conditions and
- * versions seen, are those of the history at hand. */
+/* One entry of what a transaction lists, as readers and builders tell it and sinks take it: an operation,
+ * which may have failed, or a rollback to a savepoint. Ids, and places in the arrays of scans, rows,
+ * conditions and versions seen, are those of the history at hand. */
 struct kr_entry {
 	bool is_undo;          /* a rollback to a savepoint; op means nothing */
 	uint32_t undo;         /* so many entries before it count no more, those that do not count anyhow included */
@@ -145,14 +148,17 @@ struct kr_entry {
 };
 #define KR_ENTRY_NONE ((struct kr_entry){.op = {.key = {KR_NONE}, .scan = KR_NONE}, .attr = {.cursor = true}})
 
-/* What a transaction did that does not count: operations that failed or were undone, and rollbacks to savepoints. No level sees them: they do not stand in `ops`, whose indexes pass over them. */
+/* What a transaction did that does not count: operations that failed or were undone, and rollbacks to
+ * savepoints. No level sees them: they do not stand in `ops`, whose indexes pass over them. */
 struct kr_struck {
 	kr_txn txn;
-	kr_op before;          /* where it stands: in front of this operation, perhaps the one behind the transaction's last */
+	/* where it stands: in front of this operation, perhaps the one behind the transaction's last */
+	kr_op before;
 	struct kr_entry entry;
 };
 
-struct kr_seen { kr_key key; kr_value writer; }; /* version of key by its writer's id, KR_ABSENT = the initial one */
+/* version of key by its writer's id, KR_ABSENT = the initial one */
+struct kr_seen { kr_key key; kr_value writer; };
 
 /* ---- transactions ---- */
 
@@ -164,14 +170,15 @@ enum kr_txn_flag {
 	KR_TXN_HAS_SERIAL = 4,
 	KR_TXN_HAS_SNAPSHOT = 8,
 	KR_TXN_HAS_COMMIT_TS = 16,
-	KR_TXN_TIMED_OUT = 32, /* a failure that the trace's own words lay to a timeout: for lint only */
-	KR_TXN_AUTO = 64,      /* autocommit: one statement, in whose interval everything lies */
+	KR_TXN_TIMED_OUT = 32,   /* a failure that the trace's own words lay to a timeout: for lint only */
+	KR_TXN_AUTO = 64,        /* autocommit: one statement, in whose interval everything lies */
 	KR_TXN_END_FAILED = 128, /* its COMMIT or ROLLBACK was answered by an error */
 	KR_TXN_HAS_SNAPSHOT_T = 256,
 	KR_TXN_BEGIN_OPEN = 512, /* no reply came: returned is KR_TIME_OPEN, and it is not committed */
 	KR_TXN_END_OPEN = 1024,
 	KR_TXN_TIMES = KR_TXN_HAS_BEGIN | KR_TXN_HAS_END | KR_TXN_BEGIN_OPEN | KR_TXN_END_OPEN,
-	KR_TXN_WHITE_BOX = KR_TXN_HAS_SERIAL | KR_TXN_HAS_SNAPSHOT | KR_TXN_HAS_COMMIT_TS | KR_TXN_HAS_SNAPSHOT_T
+	KR_TXN_WHITE_BOX =
+		KR_TXN_HAS_SERIAL | KR_TXN_HAS_SNAPSHOT | KR_TXN_HAS_COMMIT_TS | KR_TXN_HAS_SNAPSHOT_T
 };
 
 struct kr_transaction {
@@ -186,9 +193,11 @@ struct kr_transaction {
 	int64_t end_invoked, end_returned;     /* KR_TXN_HAS_END */
 };
 
-struct kr_white_box { int64_t serial, snapshot, commit_ts, snapshot_t[2]; }; /* snapshot_t: of the statement that took the snapshot; only if some transaction has one: parallel to txns */
+/* snapshot_t: of the statement that took the snapshot; only if some transaction has one: parallel to txns */
+struct kr_white_box { int64_t serial, snapshot, commit_ts, snapshot_t[2]; };
 
-struct kr_version_order { kr_key key; uint32_t writer_first, writer_count; uint32_t line; }; /* into order_writers, oldest first */
+/* into order_writers, oldest first */
+struct kr_version_order { kr_key key; uint32_t writer_first, writer_count; uint32_t line; };
 
 enum kr_initial {
 	KR_INITIAL_ABSENT = KRAIT_INITIAL_ABSENT,
@@ -211,7 +220,8 @@ enum kr_key_kind {
 
 struct kr_key_entry {
 	kr_value name;       /* string or number */
-	kr_value initial;    /* value before every transaction; KR_ABSENT also when initial values are untold */
+	/* value before every transaction; KR_ABSENT also when initial values are untold */
+	kr_value initial;
 	uint8_t kind;        /* enum kr_key_kind: how the trace uses it, or says that it does */
 	bool declared;       /* the trace says its kind apart from the operations */
 };
@@ -224,7 +234,8 @@ struct kr_near_field {
 	uint32_t count, line; /* how many have it, and the line of the first */
 };
 
-struct kr_key_head { uint64_t word; uint32_t length; uint8_t type; }; /* start of a key's name, so that looking it up stays in few cache lines */
+/* start of a key's name, so that looking it up stays in few cache lines */
+struct kr_key_head { uint64_t word; uint32_t length; uint8_t type; };
 
 struct kr_sink;
 struct kr_assembling;
@@ -238,7 +249,8 @@ struct kr_history {
 	const char *time_unit;    /* from the header, or NULL */
 	const char *row_separator; /* from the header, or NULL: keys are whole rows */
 	bool stream;              /* the header says that it is a stream */
-	const char *profile;      /* from the header, or NULL: the row of a database that a stream's mechanisms are checked by */
+	/* from the header, or NULL: the row of a database that a stream's mechanisms are checked by */
+	const char *profile;
 	enum kr_initial initial;
 	enum kr_key_order key_order;
 
@@ -259,16 +271,24 @@ struct kr_history {
 	KR_VEC(const char *) files;         /* paths as given; [0] is the trace itself */
 	bool lenient;                       /* what is bad is left out and counted instead of failing */
 	bool building;                      /* by a builder (api/reader.c) that is not done yet */
-	uint32_t skipped;                   /* bad transactions and version orders left out because of `lenient` */
-	const char *first_skipped;          /* what is wrong with the first of them, "FILE:LINE: ..."; NULL: none, or not known */
-	KR_VEC(struct kr_near_field) near_fields; /* that the trace has and the reader ignores, in the order in which they first stand there */
-	kr_key guessed;                     /* the first key that a field's name of digits stands for and that is taken for a string though the trace does not tell; KR_NONE: none */
+	/* bad transactions and version orders left out because of `lenient` */
+	uint32_t skipped;
+	/* what is wrong with the first of them, "FILE:LINE: ..."; NULL: none, or not known */
+	const char *first_skipped;
+	/* that the trace has and the reader ignores, in the order in which they first stand there */
+	KR_VEC(struct kr_near_field) near_fields;
+	/* the first key that a field's name of digits stands for and that is taken for a string though the
+	 * trace does not tell; KR_NONE: none */
+	kr_key guessed;
 
-	struct kr_written *written;         /* what is written to each key, only if initial is KR_INITIAL_UNWRITTEN (history_written.c) */
+	/* what is written to each key, only if initial is KR_INITIAL_UNWRITTEN (history_written.c) */
+	struct kr_written *written;
 
-	/* Of a stream's history (history_count.h), which forgets values; texts are then blocks of their own. */
+	/* Of a stream's history (history_count.h), which forgets values; texts are then blocks of their
+	 * own. */
 	bool counted;
-	KR_VEC(uint32_t) counts;            /* parallel to values: how often each is kept, and whether it is in `loose` */
+	/* parallel to values: how often each is kept, and whether it is in `loose` */
+	KR_VEC(uint32_t) counts;
 	KR_VEC(kr_value) loose;             /* values that may have to be forgotten; */
 	bool overflowed;                    /* and perhaps others */
 	kr_value spare;                     /* the first id to use again; where its value stood is the next */
@@ -284,36 +304,43 @@ struct kr_history {
 	KR_VEC(kr_value) ordered;
 	struct kr_table value_table, key_table, session_table, id_table;
 	KR_VEC(struct kr_key_head) key_heads; /* parallel to keys */
-	KR_VEC(kr_txn) session_ends; /* per session, the transaction whose end returned (or else begin was invoked) last, or KR_NONE */
+	/* per session, the transaction whose end returned (or else begin was invoked) last, or KR_NONE */
+	KR_VEC(kr_txn) session_ends;
 };
 
-enum kr_status kr_history_init(struct kr_history *h, struct kr_mem *mem); /* on failure there is nothing to free */
+/* on failure there is nothing to free */
+enum kr_status kr_history_init(struct kr_history *h, struct kr_mem *mem);
 void kr_history_done(struct kr_history *h);
 
-/* Builder functions for readers: return the id (interning on first use), or i == KR_NONE when memory ran out. */
+/* Builder functions for readers: return the id (interning on first use), or i == KR_NONE when memory ran
+ * out. */
 kr_value kr_history_int(struct kr_history *h, int64_t value);
 kr_value kr_history_real(struct kr_history *h, double value); /* -0.0 is 0.0 */
 kr_value kr_history_bool(struct kr_history *h, bool value);
-kr_value kr_history_text(struct kr_history *h, enum kr_value_type type, const char *text, size_t length); /* string, array, object */
+/* string, array, object */
+kr_value kr_history_text(struct kr_history *h, enum kr_value_type type, const char *text, size_t length);
 kr_key kr_history_key(struct kr_history *h, kr_value name);
-kr_key kr_history_key_text(struct kr_history *h, const char *text, size_t length); /* the key named by that string; faster than interning the name first */
+/* the key named by that string; faster than interning the name first */
+kr_key kr_history_key_text(struct kr_history *h, const char *text, size_t length);
 kr_session kr_history_session(struct kr_history *h, kr_value name);
 
 /* The key of that name if there is one, or KR_NONE; the key named by that string. */
 kr_key kr_history_find_key(const struct kr_history *h, kr_value name);
 kr_key kr_history_find_key_text(const struct kr_history *h, const char *text, size_t length);
 
-/* Hints that a key or value will soon be asked for. A look-up waits for memory at a slot of a table, then at an entry; hints for a few operations at once, slots first,
- * let these waits overlap. */
+/* Hints that a key or value will soon be asked for. A look-up waits for memory at a slot of a table, then at
+ * an entry; hints for a few operations at once, slots first, let these waits overlap. */
 enum kr_expect { KR_EXPECT_SLOT, KR_EXPECT_ENTRY };
 void kr_history_expect_key(const struct kr_history *h, const char *text, size_t length, enum kr_expect stage);
 void kr_history_expect_int(const struct kr_history *h, int64_t value, enum kr_expect stage);
 
-/* Gives a key its value before every transaction; elements of an array become values, too. KR_BAD: the key is used as a kind that the value does not fit. */
+/* Gives a key its value before every transaction; elements of an array become values, too. KR_BAD: the key is
+ * used as a kind that the value does not fit. */
 enum kr_status kr_history_set_initial(struct kr_history *h, kr_key key, kr_value initial, struct kr_err *err);
 
 /* Says what kind of key it is. KR_BAD: it is used as another one, or its initial value does not fit. */
-enum kr_status kr_history_set_kind(struct kr_history *h, kr_key key, enum kr_key_kind kind, struct kr_err *err);
+enum kr_status kr_history_set_kind(struct kr_history *h, kr_key key, enum kr_key_kind kind,
+	struct kr_err *err);
 /* The kind of that name ("register", "counter", "list", "set"), or KR_KIND_ANY; and the name of a kind. */
 enum kr_key_kind kr_history_kind(const char *name);
 const char *kr_history_kind_name(enum kr_key_kind kind);
@@ -350,8 +377,9 @@ struct kr_walk kr_walk_new(const struct kr_history *h); /* of the transaction be
 bool kr_walk_next(const struct kr_history *h, struct kr_walk *walk);
 struct kr_entry kr_walk_entry(const struct kr_walk *walk); /* the one given last */
 
-/* Fills in what a transaction leaves to defaults (id, the times of autocommit; op_first, op_count) and looks at what it alone can get wrong: that it is committed, although something rules that
- * out. kr_history_add does so itself. */
+/* Fills in what a transaction leaves to defaults (id, the times of autocommit; op_first, op_count) and looks
+ * at what it alone can get wrong: that it is committed, although something rules that out. kr_history_add
+ * does so itself. */
 enum kr_status kr_history_prepare(struct kr_history *h, struct kr_transaction *txn, struct kr_err *err);
 
 /* KR_BAD: what is wrong with a committed transaction of that id, `why` being what rules its commit out. */
@@ -360,7 +388,8 @@ extern const char kr_doubt_begin[], kr_doubt_op[], kr_doubt_failed[], kr_doubt_e
 
 /* From when to when an autocommit transaction's statement lasted; false: it does not tell. */
 bool kr_history_statement(const struct kr_history *h, struct kr_walk walk, int64_t out[2], bool *open);
-/* Counts a bad transaction or version order that a lenient reader leaves out, for `err`, which is then as good as new. */
+/* Counts a bad transaction or version order that a lenient reader leaves out, for `err`, which is then as
+ * good as new. */
 void kr_history_leave_out(struct kr_history *h, struct kr_err *err);
 /* That, and KR_OK, if it is one and the history is lenient; else `status`. */
 enum kr_status kr_history_forgive(struct kr_history *h, enum kr_status status, struct kr_err *err);
@@ -368,25 +397,35 @@ enum kr_status kr_history_forgive(struct kr_history *h, enum kr_status status, s
 /* The transaction with this id, or KR_NONE. */
 kr_txn kr_history_find(const struct kr_history *h, kr_value id);
 
-/* Checks what only the whole trace can tell: version orders that contradict each other or name a transaction that did not write the key, is aborted or is named twice.
- * Keys of no kind of which an array was read are lists. Pads white_box, trims the arrays. With h->lenient a bad version order is dropped and counted. */
+/* Checks what only the whole trace can tell: version orders that contradict each other or name a transaction
+ * that did not write the key, is aborted or is named twice. Keys of no kind of which an array was read are
+ * lists. Pads white_box, trims the arrays. With h->lenient a bad version order is dropped and counted. */
 enum kr_status kr_history_finish(struct kr_history *h, struct kr_ctx *ctx, struct kr_err *err);
 
 /* ---- reading ---- */
 
-static inline const struct kr_value_entry *kr_history_value(const struct kr_history *h, kr_value v) { return &h->values.at[v.i]; }
+static inline const struct kr_value_entry *kr_history_value(const struct kr_history *h, kr_value v)
+{
+	return &h->values.at[v.i];
+}
 static inline bool kr_history_untold(const struct kr_history *h) { return h->initial >= KR_INITIAL_UNKNOWN; }
-static inline kr_op kr_history_op(const struct kr_history *h, kr_txn t, uint32_t index) { return (kr_op){h->txns.at[t.i].op_first + index}; }
+static inline kr_op kr_history_op(const struct kr_history *h, kr_txn t, uint32_t index)
+{
+	return (kr_op){h->txns.at[t.i].op_first + index};
+}
 const struct kr_attr *kr_history_attr(const struct kr_history *h, kr_op op); /* or NULL */
 
-/* Entry `place` of what t lists, struck ones included, as a walk gives it; place is less than kr_history_listed. */
+/* Entry `place` of what t lists, struck ones included, as a walk gives it; place is less than
+ * kr_history_listed. */
 uint32_t kr_history_listed(const struct kr_history *h, kr_txn t);
 struct kr_walk kr_walk_at(const struct kr_history *h, kr_txn t, uint32_t place);
 
-/* Where operation `index` of those of t that count stands in the trace's list, struck entries included: what people are told. */
+/* Where operation `index` of those of t that count stands in the trace's list, struck entries included: what
+ * people are told. */
 uint32_t kr_history_place(const struct kr_history *h, kr_txn t, uint32_t index);
 
-/* How many bytes of a key's name, a string, name its row: those before the last row_separator; all of it where there is none. */
+/* How many bytes of a key's name, a string, name its row: those before the last row_separator; all of it
+ * where there is none. */
 size_t kr_history_row_length(const struct kr_history *h, const char *name, size_t length);
 
 const char *kr_op_name(enum kr_op_kind kind); /* as in TRACE.md: "r", "w", ... */
@@ -394,8 +433,9 @@ const char *kr_op_name(enum kr_op_kind kind); /* as in TRACE.md: "r", "w", ... *
 /* Order of keys for ranges, as h->key_order says: <0, 0, >0. */
 int kr_history_compare_keys(const struct kr_history *h, kr_value a, kr_value b);
 
-/* Text for people: a key or an id without quotes where that is unambiguous; a value as JSON, cut after `most` bytes with "..." (0: never cut).
- * Characters that terminals obey, or that turn the direction of what stands behind them, are escaped. */
+/* Text for people: a key or an id without quotes where that is unambiguous; a value as JSON, cut after `most`
+ * bytes with "..." (0: never cut). Characters that terminals obey, or that turn the direction of what stands
+ * behind them, are escaped. */
 void kr_history_print_name(const struct kr_history *h, kr_value name, struct kr_str *out);
 void kr_history_print_value(const struct kr_history *h, kr_value value, size_t most, struct kr_str *out);
 /* As exact JSON, for witnesses and JSON reports. */

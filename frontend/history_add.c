@@ -1,8 +1,9 @@
 /* The history's builder: appending transactions.
  *
- * What a transaction alone, or it and those before it, can get wrong (its id, its place in its session, the kinds of its keys) is checked when it is
- * added, before anything changes, so that a lenient reader can leave it out and go on. A new kind is set with a mark while the transaction is being
- * checked; the mark goes, or the kind, once it is known to be good or bad. Cost: O(1) per operation. */
+ * What a transaction alone, or it and those before it, can get wrong (its id, its place in its session, the
+ * kinds of its keys) is checked when it is added, before anything changes, so that a lenient reader can leave
+ * it out and go on. A new kind is set with a mark while the transaction is being checked; the mark goes, or
+ * the kind, once it is known to be good or bad. Cost: O(1) per operation. */
 #include "frontend/history.h"
 
 #include "base/hash.h"
@@ -19,7 +20,8 @@
 
 void kr_history_begin(struct kr_history *h)
 {
-	h->draft = (struct kr_history_mark){h->ops.n, h->scans.n, h->rows.n, h->conds.n, h->attrs.n, h->struck.n, h->seen.n};
+	h->draft = (struct kr_history_mark){h->ops.n, h->scans.n, h->rows.n, h->conds.n, h->attrs.n,
+		h->struck.n, h->seen.n};
 }
 
 void kr_history_take_back(struct kr_history *h)
@@ -64,11 +66,15 @@ static enum kr_status check_id(const struct kr_history *h, kr_value id, struct k
 	kr_history_brief(h, id, name, sizeof name);
 	if (h->txns.at[other.i].line == 0)
 		return kr_err_set(err, KR_BAD, "duplicate transaction id %s, expected a new one", name);
-	return kr_err_set(err, KR_BAD, "duplicate transaction id %s, first used in line %u", name, (unsigned)h->txns.at[other.i].line);
+	return kr_err_set(err, KR_BAD, "duplicate transaction id %s, first used in line %u", name,
+		(unsigned)h->txns.at[other.i].line);
 }
 
 /* Else it may be over long after its client went on: one of unknown outcome, or whose end nobody answered. */
-static bool is_over_in_time(const struct kr_transaction *t) { return t->status != KR_UNKNOWN && !(t->flags & KR_TXN_END_OPEN); }
+static bool is_over_in_time(const struct kr_transaction *t)
+{
+	return t->status != KR_UNKNOWN && !(t->flags & KR_TXN_END_OPEN);
+}
 
 /* The first moment that a transaction tells: its begin or, without, its end. */
 static bool first_moment(const struct kr_transaction *t, int64_t *out)
@@ -77,10 +83,14 @@ static bool first_moment(const struct kr_transaction *t, int64_t *out)
 	return t->flags & KR_TXN_HAS_BEGIN || (t->flags & KR_TXN_HAS_END && is_over_in_time(t));
 }
 
-static int64_t last_moment(const struct kr_transaction *t) { return t->flags & KR_TXN_HAS_END ? t->end_returned : t->begin_invoked; }
+static int64_t last_moment(const struct kr_transaction *t)
+{
+	return t->flags & KR_TXN_HAS_END ? t->end_returned : t->begin_invoked;
+}
 
 /* Session order and real-time order must not contradict each other, whichever times are told. */
-static enum kr_status check_session(const struct kr_history *h, const struct kr_transaction *txn, struct kr_err *err)
+static enum kr_status check_session(const struct kr_history *h, const struct kr_transaction *txn,
+	struct kr_err *err)
 {
 	int64_t first;
 
@@ -94,9 +104,12 @@ static enum kr_status check_session(const struct kr_history *h, const struct kr_
 
 	char name[80], before[80];
 
-	return kr_err_set(err, KR_BAD, "%s %s at %lld, before %s of the same session %s at %lld; expected session order",
-		kr_history_brief(h, txn->id, name, sizeof name), txn->flags & KR_TXN_HAS_BEGIN ? "begins" : "ends", (long long)first,
-		kr_history_brief(h, h->txns.at[last.i].id, before, sizeof before), h->txns.at[last.i].flags & KR_TXN_HAS_END ? "returned" : "began",
+	return kr_err_set(err, KR_BAD,
+		"%s %s at %lld, before %s of the same session %s at %lld; expected session order",
+		kr_history_brief(h, txn->id, name, sizeof name),
+		txn->flags & KR_TXN_HAS_BEGIN ? "begins" : "ends", (long long)first,
+		kr_history_brief(h, h->txns.at[last.i].id, before, sizeof before),
+		h->txns.at[last.i].flags & KR_TXN_HAS_END ? "returned" : "began",
 		(long long)last_moment(&h->txns.at[last.i]));
 }
 
@@ -120,7 +133,10 @@ static const char *brief_value(const struct kr_history *h, kr_value value, char 
 	return out;
 }
 
-const char *kr_history_kind_name(enum kr_key_kind kind) { return kind == KR_KIND_ANY ? "any" : kr_datatype_of(kind)->name; }
+const char *kr_history_kind_name(enum kr_key_kind kind)
+{
+	return kind == KR_KIND_ANY ? "any" : kr_datatype_of(kind)->name;
+}
 
 enum kr_key_kind kr_history_kind(const char *name)
 {
@@ -131,7 +147,10 @@ enum kr_key_kind kr_history_kind(const char *name)
 }
 
 /* "used" or "declared": how the key's kind is known. */
-static const char *how_known(const struct kr_key_entry *entry) { return entry->declared ? "declared" : "used"; }
+static const char *how_known(const struct kr_key_entry *entry)
+{
+	return entry->declared ? "declared" : "used";
+}
 
 /* The value of a piece of canonical JSON, interned; KR_NONE when memory runs out. */
 static kr_value intern_piece(struct kr_history *h, struct kr_piece piece)
@@ -152,7 +171,8 @@ static kr_value intern_piece(struct kr_history *h, struct kr_piece piece)
 	case KR_VALUE_STRING: break;
 	}
 	json = json_loadb(piece.text, piece.length, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
-	value = json ? kr_history_text(h, KR_VALUE_STRING, json_string_value(json), json_string_length(json)) : (kr_value){KR_NONE};
+	value = json ? kr_history_text(h, KR_VALUE_STRING, json_string_value(json), json_string_length(json))
+		     : (kr_value){KR_NONE};
 	json_decref(json);
 	return value;
 }
@@ -175,25 +195,28 @@ enum kr_status kr_history_set_initial(struct kr_history *h, kr_key key, kr_value
 	char name[80], value[80];
 
 	if (entry->kind != KR_KIND_ANY && !initial_fits(h, initial, entry->kind))
-		return kr_err_set(err, KR_BAD, "%s starts as %s, but is %s as a %s", kr_history_brief(h, entry->name, name, sizeof name),
-			brief_value(h, initial, value, sizeof value), how_known(entry), kr_history_kind_name(entry->kind));
+		return kr_err_set(err, KR_BAD, "%s starts as %s, but is %s as a %s",
+			kr_history_brief(h, entry->name, name, sizeof name),
+			brief_value(h, initial, value, sizeof value), how_known(entry),
+			kr_history_kind_name(entry->kind));
 	entry->initial = initial;
 	kr_history_keep(h, initial);
 	return intern_elements(h, initial);
 }
 
-enum kr_status kr_history_set_kind(struct kr_history *h, kr_key key, enum kr_key_kind kind, struct kr_err *err)
+enum kr_status kr_history_set_kind(struct kr_history *h, kr_key key, enum kr_key_kind kind,
+	struct kr_err *err)
 {
 	struct kr_key_entry *entry = &h->keys.at[key.i];
 	char name[80], value[80];
 
 	kr_history_brief(h, entry->name, name, sizeof name);
 	if (entry->kind != KR_KIND_ANY && entry->kind != kind)
-		return kr_err_set(err, KR_BAD, "%s is declared as a %s, but %s as a %s", name, kr_history_kind_name(kind), how_known(entry),
-			kr_history_kind_name(entry->kind));
+		return kr_err_set(err, KR_BAD, "%s is declared as a %s, but %s as a %s", name,
+			kr_history_kind_name(kind), how_known(entry), kr_history_kind_name(entry->kind));
 	if (!initial_fits(h, entry->initial, kind))
-		return kr_err_set(err, KR_BAD, "%s is declared as a %s, but starts as %s", name, kr_history_kind_name(kind),
-			brief_value(h, entry->initial, value, sizeof value));
+		return kr_err_set(err, KR_BAD, "%s is declared as a %s, but starts as %s", name,
+			kr_history_kind_name(kind), brief_value(h, entry->initial, value, sizeof value));
 	entry->kind = (uint8_t)kind;
 	entry->declared = true;
 	return KR_OK;
@@ -203,7 +226,8 @@ static void show_array(struct kr_history *h, kr_key key, kr_value value)
 {
 	struct kr_key_entry *entry = &h->keys.at[key.i];
 
-	if (entry->kind == KR_KIND_ANY && kr_history_value(h, value)->type == KR_VALUE_ARRAY && initial_fits(h, entry->initial, KR_KIND_LIST))
+	if (entry->kind == KR_KIND_ANY && kr_history_value(h, value)->type == KR_VALUE_ARRAY &&
+		initial_fits(h, entry->initial, KR_KIND_LIST))
 		entry->kind = KR_KIND_LIST;
 }
 
@@ -245,14 +269,16 @@ static void settle_kinds(struct kr_history *h, uint32_t first, bool good)
 		uint32_t count = scan ? scan->row_count : op->key.i != KR_NONE;
 
 		for (uint32_t r = 0; r < count; r++) {
-			uint8_t *kind = &h->keys.at[scan ? h->rows.at[scan->row_first + r].key.i : op->key.i].kind;
+			uint8_t *kind =
+				&h->keys.at[scan ? h->rows.at[scan->row_first + r].key.i : op->key.i].kind;
 			if (*kind & NEW_KIND)
 				*kind = good ? (uint8_t)(*kind & ~NEW_KIND) : (uint8_t)KR_KIND_ANY;
 		}
 	}
 }
 
-static enum kr_status kind_clash(const struct kr_history *h, kr_value id, const struct kr_operation *op, uint32_t index, kr_key key, struct kr_err *err)
+static enum kr_status kind_clash(const struct kr_history *h, kr_value id, const struct kr_operation *op,
+	uint32_t index, kr_key key, struct kr_err *err)
 {
 	const struct kr_key_entry *entry = &h->keys.at[key.i];
 	unsigned used = entry->kind & ~NEW_KIND;
@@ -261,10 +287,14 @@ static enum kr_status kind_clash(const struct kr_history *h, kr_value id, const 
 	kr_history_brief(h, id, txn, sizeof txn);
 	kr_history_brief(h, entry->name, name, sizeof name);
 	if (used == KR_KIND_ANY)
-		return kr_err_set(err, KR_BAD, "ops[%u] of %s: \"%s\" needs a %s key, but %s starts as %s", (unsigned)index, txn, kr_op_name(op->kind),
-			kr_history_kind_name(kr_history_kind_needed(op->kind)), name, brief_value(h, entry->initial, initial, sizeof initial));
-	return kr_err_set(err, KR_BAD, "ops[%u] of %s: \"%s\" needs a %s key, but %s is %s as a %s", (unsigned)index, txn, kr_op_name(op->kind),
-		kr_history_kind_name(kr_history_kind_needed(op->kind)), name, how_known(entry), kr_history_kind_name(used));
+		return kr_err_set(err, KR_BAD, "ops[%u] of %s: \"%s\" needs a %s key, but %s starts as %s",
+			(unsigned)index, txn, kr_op_name(op->kind),
+			kr_history_kind_name(kr_history_kind_needed(op->kind)), name,
+			brief_value(h, entry->initial, initial, sizeof initial));
+	return kr_err_set(err, KR_BAD, "ops[%u] of %s: \"%s\" needs a %s key, but %s is %s as a %s",
+		(unsigned)index, txn, kr_op_name(op->kind),
+		kr_history_kind_name(kr_history_kind_needed(op->kind)), name, how_known(entry),
+		kr_history_kind_name(used));
 }
 
 /* How many struck entries of the transaction being added stand in front of operation `op`. */
@@ -290,7 +320,8 @@ static enum kr_status check_kinds(struct kr_history *h, kr_value id, uint32_t fi
 		for (uint32_t r = 0; r < count; r++) {
 			kr_key key = scan ? h->rows.at[scan->row_first + r].key : op->key;
 			if (!use_key(h, key, kind, &marked)) {
-				enum kr_status status = kind_clash(h, id, op, i - first + struck_before(h, i), key, err);
+				enum kr_status status =
+					kind_clash(h, id, op, i - first + struck_before(h, i), key, err);
 				settle_kinds(h, first, false);
 				return status;
 			}
@@ -311,10 +342,12 @@ enum kr_status kr_history_doubt(const struct kr_history *h, kr_value id, const c
 {
 	char name[80];
 
-	return kr_err_set(err, KR_BAD, "%s is \"committed\", but %s; expected \"aborted\" or \"unknown\"", kr_history_brief(h, id, name, sizeof name), why);
+	return kr_err_set(err, KR_BAD, "%s is \"committed\", but %s; expected \"aborted\" or \"unknown\"",
+		kr_history_brief(h, id, name, sizeof name), why);
 }
 
-/* What rules out that t took effect: something that nobody answered, or the database's refusal. NULL: nothing. */
+/* What rules out that t took effect: something that nobody answered, or the database's refusal. NULL:
+ * nothing. */
 static const char *doubt(const struct kr_history *h, const struct kr_transaction *t)
 {
 	if (t->flags & KR_TXN_BEGIN_OPEN && !(t->flags & KR_TXN_AUTO))
@@ -368,7 +401,8 @@ static enum kr_status set_white_box(struct kr_history *h, const struct kr_white_
 	return KR_OK;
 }
 
-static enum kr_status append(struct kr_history *h, const struct kr_transaction *txn, const struct kr_white_box *white_box, struct kr_err *err)
+static enum kr_status append(struct kr_history *h, const struct kr_transaction *txn,
+	const struct kr_white_box *white_box, struct kr_err *err)
 {
 	kr_txn t = {h->txns.n};
 	enum kr_status status;
@@ -383,7 +417,8 @@ static enum kr_status append(struct kr_history *h, const struct kr_transaction *
 		h->struck.at[i].txn = t;
 	h->txns.at[h->txns.n++] = *txn;
 	kr_table_insert(&h->id_table, kr_hash_u64(txn->id.i), t.i);
-	if (txn->session.i != KR_NONE && txn->flags & (KR_TXN_HAS_BEGIN | KR_TXN_HAS_END) && is_over_in_time(txn)) {
+	if (txn->session.i != KR_NONE && txn->flags & (KR_TXN_HAS_BEGIN | KR_TXN_HAS_END) &&
+		is_over_in_time(txn)) {
 		kr_txn *last = &h->session_ends.at[txn->session.i];
 		if (last->i == KR_NONE || last_moment(&h->txns.at[last->i]) <= last_moment(txn))
 			*last = t;
@@ -391,14 +426,16 @@ static enum kr_status append(struct kr_history *h, const struct kr_transaction *
 	return white_box && txn->flags & KR_TXN_WHITE_BOX ? set_white_box(h, white_box) : KR_OK;
 }
 
-enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn, const struct kr_white_box *white_box, struct kr_err *err)
+enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn,
+	const struct kr_white_box *white_box, struct kr_err *err)
 {
 	enum kr_status status;
 
 	h->position++;
 	status = kr_history_prepare(h, &txn, err);
 	if (!status)
-		status = h->sink ? kr_event_tell_one(h, &txn, white_box, err) : append(h, &txn, white_box, err);
+		status = h->sink ? kr_event_tell_one(h, &txn, white_box, err)
+				 : append(h, &txn, white_box, err);
 	if (status || h->sink)
 		kr_history_take_back(h);
 	kr_history_begin(h);

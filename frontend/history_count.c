@@ -68,7 +68,8 @@ bool kr_history_count_new(struct kr_history *h, kr_value *id)
 	if (h->spare.i != KR_NONE) {
 		*id = h->spare;
 		h->spare.i = (uint32_t)h->values.at[id->i].integer;
-	} else if (!make_room(h) || !kr_vec_reserve(h->mem, &h->values, 1) || !kr_vec_push(h->mem, &h->counts, 0)) {
+	} else if (!make_room(h) || !kr_vec_reserve(h->mem, &h->values, 1) ||
+		!kr_vec_push(h->mem, &h->counts, 0)) {
 		return false;
 	}
 	put_loose(h, *id);

@@ -18,7 +18,8 @@ void kr_history_forget(struct kr_history *h);
 
 /* For interning: makes room for one more value and puts a spare id into *id, if there is one; its text. */
 bool kr_history_count_new(struct kr_history *h, kr_value *id);
-const char *kr_history_count_text(struct kr_history *h, const char *text, size_t length); /* terminated; NULL: no memory */
+/* terminated; NULL: no memory */
+const char *kr_history_count_text(struct kr_history *h, const char *text, size_t length);
 void kr_history_count_forget_text(struct kr_history *h, const struct kr_value_entry *entry);
 uint64_t kr_history_value_hash(const struct kr_value_entry *entry);
 

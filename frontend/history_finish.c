@@ -1,10 +1,12 @@
 /* Checks of the whole history: version orders.
  *
- * A node is a (key, writer) pair that some version order names; adjacent writers of one order are edges. Nodes of different keys never meet, so one
- * topological sort (Kahn) over all of them tells whether the orders agree, in time linear in their lengths. Only when they do not, the first
- * order that contradicts those before it is found by bisection over prefixes, and the pair that it turns round by walking the graph of the
- * others in topological order, carrying to each node the latest place in the bad order from which it is reached: a cycle must go back in the
- * bad order at least once, so such a pair exists. Needs: all transactions added. Gives: the orders checked (or, lenient, dropped), arrays trimmed. */
+ * A node is a (key, writer) pair that some version order names; adjacent writers of one order are edges.
+ * Nodes of different keys never meet, so one topological sort (Kahn) over all of them tells whether the
+ * orders agree, in time linear in their lengths. Only when they do not, the first order that contradicts
+ * those before it is found by bisection over prefixes, and the pair that it turns round by walking the graph
+ * of the others in topological order, carrying to each node the latest place in the bad order from which it
+ * is reached: a cycle must go back in the bad order at least once, so such a pair exists. Needs: all
+ * transactions added. Gives: the orders checked (or, lenient, dropped), arrays trimmed. */
 #include "frontend/history.h"
 
 #include "base/hash.h"
@@ -34,18 +36,21 @@ static uint32_t find_node(const struct checker *c, kr_key key, kr_txn writer)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&c->table, pair_hash(key, writer)); (id = kr_table_next(&c->table, &it)) != KR_NONE;)
+	for (kr_table_iter it = kr_table_find(&c->table, pair_hash(key, writer));
+		(id = kr_table_next(&c->table, &it)) != KR_NONE;)
 		if (c->nodes.at[id].key.i == key.i && c->nodes.at[id].writer.i == writer.i)
 			return id;
 	return KR_NONE;
 }
 
-static enum kr_status order_error(const struct checker *c, uint32_t list, kr_txn writer, const char *problem, struct kr_err *err)
+static enum kr_status order_error(const struct checker *c, uint32_t list, kr_txn writer, const char *problem,
+	struct kr_err *err)
 {
 	const struct kr_version_order *order = &c->h->version_orders.at[list];
 	char key[80], name[80];
 
-	kr_err_set(err, KR_BAD, "version order of %s: %s %s", kr_history_brief(c->h, c->h->keys.at[order->key.i].name, key, sizeof key),
+	kr_err_set(err, KR_BAD, "version order of %s: %s %s",
+		kr_history_brief(c->h, c->h->keys.at[order->key.i].name, key, sizeof key),
 		kr_history_brief(c->h, c->h->txns.at[writer.i].id, name, sizeof name), problem);
 	kr_err_at(err, c->h->files.n ? c->h->files.at[0] : NULL, order->line, 0);
 	return KR_BAD;
@@ -63,12 +68,15 @@ static enum kr_status number_writers(struct checker *c, struct kr_err *err)
 			uint32_t node = find_node(c, order->key, writer);
 			if (node != KR_NONE && c->nodes.at[node].list == list) {
 				if (!h->lenient)
-					return order_error(c, list, writer, "is named twice, expected each writer once", err);
+					return order_error(c, list, writer,
+						"is named twice, expected each writer once", err);
 				c->dropped[list] = true;
 			}
 			if (node == KR_NONE) {
 				node = c->nodes.n;
-				if (!kr_table_reserve(h->mem, &c->table) || !kr_vec_push(h->mem, &c->nodes, (struct node){.key = order->key, .writer = writer}))
+				if (!kr_table_reserve(h->mem, &c->table) ||
+					!kr_vec_push(h->mem, &c->nodes,
+						(struct node){.key = order->key, .writer = writer}))
 					return KR_NOMEM;
 				kr_table_insert(&c->table, pair_hash(order->key, writer), node);
 			}
@@ -89,7 +97,8 @@ static enum kr_status mark_written(struct checker *c)
 			enum kr_status status = kr_ctx_tick(c->ctx);
 			if (status)
 				return status;
-			for (uint32_t n = 0; kr_write_at(h, &h->ops.at[h->txns.at[t].op_first + i], n, &write); n++) {
+			for (uint32_t n = 0;
+				kr_write_at(h, &h->ops.at[h->txns.at[t].op_first + i], n, &write); n++) {
 				uint32_t node = find_node(c, write.key, (kr_txn){t});
 				if (node != KR_NONE)
 					c->nodes.at[node].wrote = true;
@@ -112,7 +121,9 @@ static enum kr_status check_writers(struct checker *c, struct kr_err *err)
 				continue;
 			if (!h->lenient)
 				return order_error(c, list, writer,
-					aborted ? "is aborted, expected writers that took effect" : "does not write that key, expected a writer", err);
+					aborted ? "is aborted, expected writers that took effect"
+						: "does not write that key, expected a writer",
+					err);
 			c->dropped[list] = true;
 		}
 	}
@@ -131,14 +142,16 @@ static void build_edges(struct checker *c, uint32_t lists)
 	for (int fill = 0; fill < 2; fill++) {
 		for (uint32_t list = 0; list < lists; list++) {
 			const struct kr_version_order *order = &h->version_orders.at[list];
-			for (uint32_t i = order->writer_first; !c->dropped[list] && i + 1 < order->writer_first + order->writer_count; i++) {
+			for (uint32_t i = order->writer_first;
+				!c->dropped[list] && i + 1 < order->writer_first + order->writer_count; i++) {
 				if (fill)
 					c->next[--c->first[c->node_of[i]]] = c->node_of[i + 1];
 				else
 					c->first[c->node_of[i]]++;
 			}
 		}
-		for (uint32_t n = 0; !fill && n < c->nodes.n; n++) /* counts become ends, which filling turns into starts */
+		/* counts become ends, which filling turns into starts */
+		for (uint32_t n = 0; !fill && n < c->nodes.n; n++)
 			c->first[n + 1] += c->first[n];
 	}
 }
@@ -211,7 +224,9 @@ static enum kr_status contradiction(struct checker *c, uint32_t list, struct kr_
 	kr_history_brief(c->h, c->h->keys.at[order->key.i].name, key, sizeof key);
 	kr_history_brief(c->h, c->h->txns.at[c->nodes.at[of[from]].writer.i].id, a, sizeof a);
 	kr_history_brief(c->h, c->h->txns.at[c->nodes.at[of[to]].writer.i].id, b, sizeof b);
-	kr_err_set(err, KR_BAD, "version order of %s: %s before %s, but earlier version orders put %s before %s", key, a, b, b, a);
+	kr_err_set(err, KR_BAD,
+		"version order of %s: %s before %s, but earlier version orders put %s before %s", key, a, b,
+		b, a);
 	kr_err_at(err, c->h->files.n ? c->h->files.at[0] : NULL, order->line, 0);
 	return KR_BAD;
 }
@@ -257,7 +272,8 @@ static enum kr_status check_orders(struct checker *c, struct kr_err *err)
 	c->dropped = kr_mem_alloc(mem, c->h->version_orders.n, sizeof *c->dropped);
 	if (!c->node_of || !c->dropped)
 		return KR_NOMEM;
-	if ((status = number_writers(c, err)) || (status = mark_written(c)) || (status = check_writers(c, err)))
+	if ((status = number_writers(c, err)) || (status = mark_written(c)) ||
+		(status = check_writers(c, err)))
 		return status;
 	c->first = kr_mem_alloc(mem, (size_t)c->nodes.n + 1, sizeof *c->first);
 	c->next = kr_mem_alloc(mem, entries, sizeof *c->next);
@@ -288,7 +304,9 @@ static void checker_done(struct checker *c)
 /* Gives unused room back; when that fails the array stays as it is. */
 #define TRIM(mem, v) \
 	do { \
-		void *trimmed = (v)->cap > (v)->n ? kr_mem_resize((mem), (v)->at, (v)->cap, (v)->n, sizeof *(v)->at) : NULL; \
+		void *trimmed = (v)->cap > (v)->n \
+			? kr_mem_resize((mem), (v)->at, (v)->cap, (v)->n, sizeof *(v)->at) \
+			: NULL; \
 		if (trimmed) { \
 			(v)->at = trimmed; \
 			(v)->cap = (v)->n; \

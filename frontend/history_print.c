@@ -1,8 +1,9 @@
 /* Texts of the history's names and values, and the order of keys.
  *
- * Reals are printed with the fewest digits (15 to 17) that read back as the same number, and never look like an integer, since 1 and 1.0 are
- * different values. Integers and reals are compared exactly: a double is split into its integer part, which fits 64 bits when it is in range, and
- * its fraction. Arrays and objects are stored as canonical JSON, so that their text is the stored one. */
+ * Reals are printed with the fewest digits (15 to 17) that read back as the same number, and never look like
+ * an integer, since 1 and 1.0 are different values. Integers and reals are compared exactly: a double is
+ * split into its integer part, which fits 64 bits when it is in range, and its fraction. Arrays and objects
+ * are stored as canonical JSON, so that their text is the stored one. */
 #include "frontend/history.h"
 
 #include <errno.h>
@@ -12,7 +13,8 @@
 
 const char *kr_op_name(enum kr_op_kind kind)
 {
-	static const char *const names[KR_OP_KINDS] = {"r", "w", "d", "insert", "cas", "inc", "append", "add", "range", "scan", "update"};
+	static const char *const names[KR_OP_KINDS] = {"r", "w", "d", "insert", "cas", "inc", "append", "add",
+		"range", "scan", "update"};
 
 	return (unsigned)kind < KR_OP_KINDS ? names[kind] : "?";
 }
@@ -76,7 +78,8 @@ static void escape_hidden(struct kr_str *out, size_t start)
 	kr_str_done(&copy);
 }
 
-/* Whether a string can stand for itself among other words: not to be taken for a number or for true, false or null, nor to fall apart. */
+/* Whether a string can stand for itself among other words: not to be taken for a number or for true, false or
+ * null, nor to fall apart. */
 static bool is_plain(const char *text, size_t length)
 {
 	static const char *const taken[] = {"true", "false", "null"};
@@ -146,7 +149,8 @@ void kr_history_print_value(const struct kr_history *h, kr_value value, size_t m
 	size_t start = out->n;
 
 	if (most != 0 && e->type == KR_VALUE_STRING && e->length > most)
-		kr_str_json(out, e->text, cut_at(e->text, e->length, most)); /* quotes make it longer than `most`, so it is cut below */
+		/* quotes make it longer than `most`, so it is cut below */
+		kr_str_json(out, e->text, cut_at(e->text, e->length, most));
 	else
 		kr_history_json_value(h, value, out);
 	if (!out->failed && most != 0 && out->n - start > most) {
@@ -191,7 +195,10 @@ const char *kr_history_brief(const struct kr_history *h, kr_value name, char *ou
 		kr_history_real_text(e->real, real);
 		(void)snprintf(out, size, "%s", real);
 	} else {
-		(void)snprintf(out, size, "%s", e->type == KR_VALUE_ABSENT ? "null" : e->type == KR_VALUE_TRUE ? "true" : "false");
+		(void)snprintf(out, size, "%s",
+			e->type == KR_VALUE_ABSENT         ? "null"
+				: e->type == KR_VALUE_TRUE ? "true"
+							   : "false");
 	}
 	return out;
 }
@@ -238,7 +245,8 @@ static bool as_number(const struct kr_history *h, const struct kr_value_entry *e
 		*out = (struct number){.integer = e->integer};
 	} else if (e->type == KR_VALUE_REAL) {
 		*out = (struct number){.is_real = true, .real = e->real};
-	} else if (h->key_order == KR_KEYS_NUMBERS && e->type == KR_VALUE_STRING && is_number(e->text, e->length, &integral)) {
+	} else if (h->key_order == KR_KEYS_NUMBERS && e->type == KR_VALUE_STRING &&
+		is_number(e->text, e->length, &integral)) {
 		*out = (struct number){.is_real = !integral, .real = strtod(e->text, NULL)};
 		errno = 0;
 		if (integral)

@@ -62,14 +62,19 @@ static enum kr_status undo(struct kr_history *h, const struct kr_entry *e)
 	return KR_OK;
 }
 
-uint32_t kr_history_entries(const struct kr_history *h) { return h->ops.n - h->draft.ops + h->struck.n - h->draft.struck; }
+uint32_t kr_history_entries(const struct kr_history *h)
+{
+	return h->ops.n - h->draft.ops + h->struck.n - h->draft.struck;
+}
 
 enum kr_status kr_history_put(struct kr_history *h, const struct kr_entry *e)
 {
 	if (e->is_undo)
 		return undo(h, e);
 	if (e->attr.failed)
-		return kr_vec_push(h->mem, &h->struck, ((struct kr_struck){{KR_NONE}, {h->ops.n}, *e})) ? KR_OK : KR_NOMEM;
+		return kr_vec_push(h->mem, &h->struck, ((struct kr_struck){{KR_NONE}, {h->ops.n}, *e}))
+			? KR_OK
+			: KR_NOMEM;
 	if (e->op.flags & KR_OPF_HAS_ATTR) {
 		if (!kr_vec_push(h->mem, &h->attrs, e->attr))
 			return KR_NOMEM;
@@ -91,7 +96,11 @@ struct kr_walk kr_walk_txn(const struct kr_history *h, kr_txn t)
 
 struct kr_walk kr_walk_new(const struct kr_history *h)
 {
-	return (struct kr_walk){.place = KR_NONE, .next_op = h->draft.ops, .end_op = h->ops.n, .next_struck = h->draft.struck, .end_struck = h->struck.n};
+	return (struct kr_walk){.place = KR_NONE,
+		.next_op = h->draft.ops,
+		.end_op = h->ops.n,
+		.next_struck = h->draft.struck,
+		.end_struck = h->struck.n};
 }
 
 bool kr_walk_next(const struct kr_history *h, struct kr_walk *w)
@@ -139,7 +148,10 @@ bool kr_history_statement(const struct kr_history *h, struct kr_walk walk, int64
 	return any;
 }
 
-uint32_t kr_history_listed(const struct kr_history *h, kr_txn t) { return h->txns.at[t.i].op_count + first_struck(h, (kr_txn){t.i + 1}) - first_struck(h, t); }
+uint32_t kr_history_listed(const struct kr_history *h, kr_txn t)
+{
+	return h->txns.at[t.i].op_count + first_struck(h, (kr_txn){t.i + 1}) - first_struck(h, t);
+}
 
 /* The struck entry number j of a transaction has place before - op_first + j, which rises with j. */
 struct kr_walk kr_walk_at(const struct kr_history *h, kr_txn t, uint32_t place)

@@ -4,7 +4,8 @@
 
 #include "frontend/history.h"
 
-/* Keys of which no operation tells what they are, and of which arrays were seen, are lists (history_add.c). */
+/* Keys of which no operation tells what they are, and of which arrays were seen, are lists
+ * (history_add.c). */
 void kr_history_find_lists(struct kr_history *h);
 
 /* history_written.c; nothing where initial values are not unwritten ones. */

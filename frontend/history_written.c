@@ -1,6 +1,8 @@
-/* What is written to each key: for histories whose initial values are told to be none of that, and for whoever asks what a key ever held.
+/* What is written to each key: for histories whose initial values are told to be none of that, and for
+ * whoever asks what a key ever held.
  *
- * A pair of key and value for each write by a transaction, whatever became of it; of lists and sets, of key and element. Linear in the operations. */
+ * A pair of key and value for each write by a transaction, whatever became of it; of lists and sets, of key
+ * and element. Linear in the operations. */
 #include "frontend/history_written.h"
 
 #include "base/hash.h"
@@ -14,13 +16,17 @@ struct kr_written {
 	struct kr_elements elements;
 };
 
-static bool has_elements(const struct kr_history *h, kr_key k) { return kr_datatype_of(h->keys.at[k.i].kind)->shown == KR_VALUE_ARRAY; }
+static bool has_elements(const struct kr_history *h, kr_key k)
+{
+	return kr_datatype_of(h->keys.at[k.i].kind)->shown == KR_VALUE_ARRAY;
+}
 
 bool kr_written_value(const struct kr_written *w, kr_key key, kr_value value)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&w->table, kr_hash_pair(key.i, value.i)); (id = kr_table_next(&w->table, &it)) != KR_NONE;)
+	for (kr_table_iter it = kr_table_find(&w->table, kr_hash_pair(key.i, value.i));
+		(id = kr_table_next(&w->table, &it)) != KR_NONE;)
 		if (w->pairs.at[id].key.i == key.i && w->pairs.at[id].value.i == value.i)
 			return true;
 	return false;
@@ -35,14 +41,16 @@ static enum kr_status add(struct kr_written *w, kr_key key, kr_value value)
 {
 	if (kr_written_value(w, key, value))
 		return KR_OK;
-	if (!kr_table_reserve(w->mem, &w->table) || !kr_vec_push(w->mem, &w->pairs, (struct kr_row){key, value}))
+	if (!kr_table_reserve(w->mem, &w->table) ||
+		!kr_vec_push(w->mem, &w->pairs, (struct kr_row){key, value}))
 		return KR_NOMEM;
 	kr_table_insert(&w->table, kr_hash_pair(key.i, value.i), w->pairs.n - 1);
 	return KR_OK;
 }
 
 /* Of counters nothing. */
-static enum kr_status add_writes(struct kr_written *w, const struct kr_history *h, const struct kr_operation *op)
+static enum kr_status add_writes(struct kr_written *w, const struct kr_history *h,
+	const struct kr_operation *op)
 {
 	struct kr_write write;
 	enum kr_status status = KR_OK;
@@ -57,7 +65,8 @@ static enum kr_status add_writes(struct kr_written *w, const struct kr_history *
 	return status;
 }
 
-enum kr_status kr_written_new(struct kr_mem *mem, struct kr_ctx *ctx, const struct kr_history *h, struct kr_written **out)
+enum kr_status kr_written_new(struct kr_mem *mem, struct kr_ctx *ctx, const struct kr_history *h,
+	struct kr_written **out)
 {
 	struct kr_written *w = kr_mem_alloc(mem, 1, sizeof *w);
 	enum kr_status status = w ? KR_OK : KR_NOMEM;
@@ -92,7 +101,8 @@ void kr_written_free(struct kr_written *w)
 
 enum kr_status kr_history_index_written(struct kr_history *h, struct kr_ctx *ctx)
 {
-	return h->initial == KR_INITIAL_UNWRITTEN && !h->written ? kr_written_new(h->mem, ctx, h, &h->written) : KR_OK;
+	return h->initial == KR_INITIAL_UNWRITTEN && !h->written ? kr_written_new(h->mem, ctx, h, &h->written)
+								 : KR_OK;
 }
 
 bool kr_history_may_start_with(const struct kr_history *h, kr_key key, struct kr_piece element)

@@ -1,5 +1,6 @@
-/* Canonical JSON (compact, no blanks) is cut at commas and colons outside strings and brackets; a counter of open brackets replaces recursion.
- * Strings are compared byte by byte as they are unescaped, so nothing is allocated. Cost: the length of the text read. */
+/* Canonical JSON (compact, no blanks) is cut at commas and colons outside strings and brackets; a counter of
+ * open brackets replaces recursion. Strings are compared byte by byte as they are unescaped, so nothing is
+ * allocated. Cost: the length of the text read. */
 #include "frontend/json.h"
 
 #include <stdlib.h>
@@ -95,7 +96,9 @@ struct cursor {
 
 static struct cursor cursor_of(const struct kr_operand *o)
 {
-	return (struct cursor){.at = o->text.text, .end = o->text.text + o->text.length, .escaped = o->escaped};
+	return (struct cursor){.at = o->text.text,
+		.end = o->text.text + o->text.length,
+		.escaped = o->escaped};
 }
 
 static unsigned hex4(struct cursor *c)
@@ -213,7 +216,9 @@ bool kr_operand_equal(const struct kr_operand *a, const struct kr_operand *b)
 	case KR_VALUE_REAL: return a->real == b->real;
 	case KR_VALUE_STRING: return compare_strings(a, b) == 0;
 	case KR_VALUE_ARRAY:
-	case KR_VALUE_OBJECT: return a->text.length == b->text.length && memcmp(a->text.text, b->text.text, a->text.length) == 0;
+	case KR_VALUE_OBJECT:
+		return a->text.length == b->text.length &&
+			memcmp(a->text.text, b->text.text, a->text.length) == 0;
 	default: return true;
 	}
 }

@@ -55,19 +55,38 @@ struct leopard {
 
 /* ---- one object ---- */
 
-enum field { THREAD, TXN, TYPE, START, FINISH, LOCK, LOCK_TOO, MODE, READS, WRITES, TUPLES, EXCEPTION, FIELDS };
+enum field {
+	THREAD,
+	TXN,
+	TYPE,
+	START,
+	FINISH,
+	LOCK,
+	LOCK_TOO,
+	MODE,
+	READS,
+	WRITES,
+	TUPLES,
+	EXCEPTION,
+	FIELDS
+};
 
-static const char *const names[FIELDS] = {"threadID", "transactionID", "operationTraceType", "startTimestamp", "finishTimestamp", "traceLockMode", "lockMode",
-	"readMode", "readTupleList", "writeTupleList", "tuples", "exception"};
+static const char *const names[FIELDS] = {"threadID", "transactionID", "operationTraceType", "startTimestamp",
+	"finishTimestamp", "traceLockMode", "lockMode", "readMode", "readTupleList", "writeTupleList",
+	"tuples", "exception"};
 
-static bool is_given(const struct kr_forms *f, uint32_t form) { return form != KR_NONE && f->nodes.at[form].type != KR_FORM_NIL; }
+static bool is_given(const struct kr_forms *f, uint32_t form)
+{
+	return form != KR_NONE && f->nodes.at[form].type != KR_FORM_NIL;
+}
 
 struct word {
 	const char *text;
 	uint8_t value;
 };
 
-static enum kr_status take_word(struct kr_forms *f, uint32_t form, enum field field, const struct word *words, const char *expected, uint8_t *out)
+static enum kr_status take_word(struct kr_forms *f, uint32_t form, enum field field, const struct word *words,
+	const char *expected, uint8_t *out)
 {
 	char found[80];
 
@@ -77,8 +96,8 @@ static enum kr_status take_word(struct kr_forms *f, uint32_t form, enum field fi
 			return KR_OK;
 		}
 	}
-	return kr_forms_bad(f, f->nodes.at[form == KR_NONE ? 0 : form].line, "\"%s\" is %s, expected %s", names[field], kr_form_found(f, form, found),
-		expected);
+	return kr_forms_bad(f, f->nodes.at[form == KR_NONE ? 0 : form].line, "\"%s\" is %s, expected %s",
+		names[field], kr_form_found(f, form, found), expected);
 }
 
 static enum kr_status take_name(struct kr_forms *f, uint32_t form, const char *what, kr_value *out)
@@ -87,8 +106,8 @@ static enum kr_status take_name(struct kr_forms *f, uint32_t form, const char *w
 	char found[80];
 
 	if (type != KR_FORM_INT && type != KR_FORM_STRING)
-		return kr_forms_bad(f, f->nodes.at[form == KR_NONE ? 0 : form].line, "\"%s\" is %s, expected a string or an integer", what,
-			kr_form_found(f, form, found));
+		return kr_forms_bad(f, f->nodes.at[form == KR_NONE ? 0 : form].line,
+			"\"%s\" is %s, expected a string or an integer", what, kr_form_found(f, form, found));
 	return kr_forms_value(f, form, out);
 }
 
@@ -102,13 +121,17 @@ static enum kr_status take_times(struct kr_forms *f, const uint32_t *fields, str
 			s->open = true;
 			s->returned = KR_TIME_OPEN;
 		} else if (!node || node->type != KR_FORM_INT) {
-			return kr_forms_bad(f, node ? node->line : s->line, "\"%s\" is %s, expected an integer", names[i], kr_form_found(f, fields[i], found));
+			return kr_forms_bad(f, node ? node->line : s->line,
+				"\"%s\" is %s, expected an integer", names[i],
+				kr_form_found(f, fields[i], found));
 		} else {
 			*(i == START ? &s->invoked : &s->returned) = node->integer;
 		}
 	}
 	if (s->invoked > s->returned)
-		return kr_forms_bad(f, s->line, "the statement starts at %lld and finishes at %lld, expected the start not to come after the finish",
+		return kr_forms_bad(f, s->line,
+			"the statement starts at %lld and finishes at %lld, expected the start not to come "
+			"after the finish",
 			(long long)s->invoked, (long long)s->returned);
 	return KR_OK;
 }
@@ -118,11 +141,13 @@ static enum kr_status note_column(struct leopard *l, kr_value table, kr_value na
 	uint64_t hash = kr_hash_pair(table.i, name.i);
 	uint32_t at;
 
-	for (kr_table_iter it = kr_table_find(&l->column_table, hash); (at = kr_table_next(&l->column_table, &it)) != KR_NONE;)
+	for (kr_table_iter it = kr_table_find(&l->column_table, hash);
+		(at = kr_table_next(&l->column_table, &it)) != KR_NONE;)
 		if (l->columns.at[at].table.i == table.i && l->columns.at[at].name.i == name.i)
 			return KR_OK;
 	at = l->columns.n;
-	if (!kr_table_reserve(l->f.h->mem, &l->column_table) || !kr_vec_push(l->f.h->mem, &l->columns, (struct column){table, name}))
+	if (!kr_table_reserve(l->f.h->mem, &l->column_table) ||
+		!kr_vec_push(l->f.h->mem, &l->columns, (struct column){table, name}))
 		return KR_NOMEM;
 	kr_table_insert(&l->column_table, hash, at);
 	return KR_OK;
@@ -148,14 +173,19 @@ static enum kr_status take_columns(struct leopard *l, uint32_t map, struct cell 
 	cell.column = (kr_value){KR_NONE};
 	cell.value = KR_ABSENT;
 	if (is_given(f, map) && f->nodes.at[map].type != KR_FORM_MAP)
-		return kr_forms_bad(f, f->nodes.at[map].line, "\"valueMap\" is %s, expected an object of values by column", kr_form_found(f, map, found));
+		return kr_forms_bad(f, f->nodes.at[map].line,
+			"\"valueMap\" is %s, expected an object of values by column",
+			kr_form_found(f, map, found));
 	if (!is_given(f, map) || f->nodes.at[map].end == map + 1)
 		return kr_vec_push(f->h->mem, &l->cells, cell) ? KR_OK : KR_NOMEM;
 	for (uint32_t at = map + 1; at < f->nodes.at[map].end; at = f->nodes.at[at + 1].end) {
 		const struct kr_form *name = &f->nodes.at[at];
 		if (memchr(name->text, '.', name->length))
-			return kr_forms_bad(f, name->line, "the column %s has a dot in its name, expected none", kr_form_found(f, at, found));
-		if ((status = kr_forms_value(f, at, &cell.column)) || (status = take_value(f, at + 1, &cell.value)) ||
+			return kr_forms_bad(f, name->line,
+				"the column %s has a dot in its name, expected none",
+				kr_form_found(f, at, found));
+		if ((status = kr_forms_value(f, at, &cell.column)) ||
+			(status = take_value(f, at + 1, &cell.value)) ||
 			(status = note_column(l, cell.table, cell.column)))
 			return status;
 		if (!kr_vec_push(f->h->mem, &l->cells, cell))
@@ -176,15 +206,19 @@ static enum kr_status take_tuples(struct leopard *l, uint32_t list, enum field f
 	if (!is_given(f, list))
 		return KR_OK;
 	if (f->nodes.at[list].type != KR_FORM_LIST)
-		return kr_forms_bad(f, f->nodes.at[list].line, "\"%s\" is %s, expected an array of tuples", names[field], kr_form_found(f, list, found));
+		return kr_forms_bad(f, f->nodes.at[list].line, "\"%s\" is %s, expected an array of tuples",
+			names[field], kr_form_found(f, list, found));
 	for (uint32_t at = list + 1; at < f->nodes.at[list].end; at = f->nodes.at[at].end) {
 		if (f->nodes.at[at].type != KR_FORM_MAP)
-			return kr_forms_bad(f, f->nodes.at[at].line, "the tuple is %s, expected an object", kr_form_found(f, at, found));
-		if ((status = kr_forms_fields(f, at, parts, fields, 3)) || (status = take_name(f, fields[0], parts[0], &cell.table)))
+			return kr_forms_bad(f, f->nodes.at[at].line, "the tuple is %s, expected an object",
+				kr_form_found(f, at, found));
+		if ((status = kr_forms_fields(f, at, parts, fields, 3)) ||
+			(status = take_name(f, fields[0], parts[0], &cell.table)))
 			return status;
 		if (!is_given(f, fields[1]))
 			continue; /* a lock on the table */
-		if ((status = take_name(f, fields[1], parts[1], &cell.row)) || (status = take_columns(l, fields[2], cell)))
+		if ((status = take_name(f, fields[1], parts[1], &cell.row)) ||
+			(status = take_columns(l, fields[2], cell)))
 			return status;
 	}
 	return KR_OK;
@@ -195,7 +229,8 @@ static enum kr_status note_id(struct leopard *l, const struct statement *s)
 	uint64_t hash = kr_hash_u64(s->txn.i);
 	uint32_t at;
 
-	for (kr_table_iter it = kr_table_find(&l->id_table, hash); (at = kr_table_next(&l->id_table, &it)) != KR_NONE;) {
+	for (kr_table_iter it = kr_table_find(&l->id_table, hash);
+		(at = kr_table_next(&l->id_table, &it)) != KR_NONE;) {
 		struct id *id = &l->ids.at[at];
 		if (id->txn.i == s->txn.i) {
 			id->repeated = id->repeated || id->thread.i != s->thread.i;
@@ -203,7 +238,8 @@ static enum kr_status note_id(struct leopard *l, const struct statement *s)
 		}
 	}
 	at = l->ids.n;
-	if (!kr_table_reserve(l->f.h->mem, &l->id_table) || !kr_vec_push(l->f.h->mem, &l->ids, (struct id){s->txn, s->thread, false}))
+	if (!kr_table_reserve(l->f.h->mem, &l->id_table) ||
+		!kr_vec_push(l->f.h->mem, &l->ids, (struct id){s->txn, s->thread, false}))
 		return KR_NOMEM;
 	kr_table_insert(&l->id_table, hash, at);
 	return KR_OK;
@@ -211,19 +247,24 @@ static enum kr_status note_id(struct leopard *l, const struct statement *s)
 
 static enum kr_status take_words(struct kr_forms *f, const uint32_t *fields, struct statement *s)
 {
-	static const struct word types[] = {{"SELECT", SELECT}, {"READ", SELECT}, {"UPDATE", UPDATE}, {"WRITE", UPDATE}, {"INSERT", INSERT}, {"DELETE", DELETE},
-		{"START", BEGIN}, {"BEGIN", BEGIN}, {"SET_SNAPSHOT", SNAPSHOT}, {"COMMIT", COMMIT}, {"ROLLBACK", ROLLBACK}, {"ABORT", ROLLBACK},
+	static const struct word types[] = {{"SELECT", SELECT}, {"READ", SELECT}, {"UPDATE", UPDATE},
+		{"WRITE", UPDATE}, {"INSERT", INSERT}, {"DELETE", DELETE}, {"START", BEGIN}, {"BEGIN", BEGIN},
+		{"SET_SNAPSHOT", SNAPSHOT}, {"COMMIT", COMMIT}, {"ROLLBACK", ROLLBACK}, {"ABORT", ROLLBACK},
 		{"DDL", NOTHING}, {"FAULT", NOTHING}, {"DistributeSchedule", NOTHING}, {NULL, 0}};
-	static const struct word locks[] = {{"NON_LOCK", KR_LOCK_NONE}, {"SHARE_LOCK", KR_LOCK_SHARED}, {"EXCLUSIVE_LOCK", KR_LOCK_EXCLUSIVE}, {NULL, 0}};
-	static const struct word modes[] = {{"UNCOMMITTED_READ", KR_READ_UNCOMMITTED}, {"CONSISTENT_READ", KR_READ_SNAPSHOT}, {"LOCKING_READ", KR_READ_LATEST},
-		{NULL, 0}};
+	static const struct word locks[] = {{"NON_LOCK", KR_LOCK_NONE}, {"SHARE_LOCK", KR_LOCK_SHARED},
+		{"EXCLUSIVE_LOCK", KR_LOCK_EXCLUSIVE}, {NULL, 0}};
+	static const struct word modes[] = {{"UNCOMMITTED_READ", KR_READ_UNCOMMITTED},
+		{"CONSISTENT_READ", KR_READ_SNAPSHOT}, {"LOCKING_READ", KR_READ_LATEST}, {NULL, 0}};
 	enum field lock = is_given(f, fields[LOCK]) ? LOCK : LOCK_TOO;
-	enum kr_status status = take_word(f, fields[TYPE], TYPE, types, "SELECT, UPDATE, INSERT, DELETE, START, SET_SNAPSHOT, COMMIT or ROLLBACK", &s->what);
+	enum kr_status status = take_word(f, fields[TYPE], TYPE, types,
+		"SELECT, UPDATE, INSERT, DELETE, START, SET_SNAPSHOT, COMMIT or ROLLBACK", &s->what);
 
 	if (!status && is_given(f, fields[lock]))
-		status = take_word(f, fields[lock], lock, locks, "NON_LOCK, SHARE_LOCK or EXCLUSIVE_LOCK", &s->lock);
+		status = take_word(f, fields[lock], lock, locks, "NON_LOCK, SHARE_LOCK or EXCLUSIVE_LOCK",
+			&s->lock);
 	if (!status && is_given(f, fields[MODE]))
-		status = take_word(f, fields[MODE], MODE, modes, "UNCOMMITTED_READ, CONSISTENT_READ or LOCKING_READ", &s->mode);
+		status = take_word(f, fields[MODE], MODE, modes,
+			"UNCOMMITTED_READ, CONSISTENT_READ or LOCKING_READ", &s->mode);
 	return status;
 }
 
@@ -237,11 +278,15 @@ static enum kr_status read_statement(struct leopard *l)
 	char found[80];
 
 	if (f->nodes.at[0].type != KR_FORM_MAP)
-		return kr_forms_bad(f, s.line, "found %s, expected a statement: an object", kr_form_found(f, 0, found));
-	if ((status = kr_forms_fields(f, 0, names, fields, FIELDS)) || (status = take_words(f, fields, &s)) || s.what == NOTHING ||
-		(status = take_name(f, fields[THREAD], names[THREAD], &thread)) || (status = take_name(f, fields[TXN], names[TXN], &s.txn)) ||
-		(status = take_times(f, fields, &s)) || (status = take_tuples(l, fields[READS], READS, true)) ||
-		(status = take_tuples(l, fields[WRITES], WRITES, false)) || (status = take_tuples(l, fields[TUPLES], TUPLES, s.what == SELECT)))
+		return kr_forms_bad(f, s.line, "found %s, expected a statement: an object",
+			kr_form_found(f, 0, found));
+	if ((status = kr_forms_fields(f, 0, names, fields, FIELDS)) || (status = take_words(f, fields, &s)) ||
+		s.what == NOTHING || (status = take_name(f, fields[THREAD], names[THREAD], &thread)) ||
+		(status = take_name(f, fields[TXN], names[TXN], &s.txn)) ||
+		(status = take_times(f, fields, &s)) ||
+		(status = take_tuples(l, fields[READS], READS, true)) ||
+		(status = take_tuples(l, fields[WRITES], WRITES, false)) ||
+		(status = take_tuples(l, fields[TUPLES], TUPLES, s.what == SELECT)))
 		return status;
 	s.failed = is_given(f, fields[EXCEPTION]);
 	s.count = l->cells.n - s.first;
@@ -288,10 +333,12 @@ static kr_value id_of(struct leopard *l, const struct statement *s)
 	add_text(l, l->f.h->sessions.at[s->thread.i]);
 	kr_str_add(&l->name, ",");
 	add_text(l, s->txn);
-	return l->name.failed ? (kr_value){KR_NONE} : kr_history_text(l->f.h, KR_VALUE_STRING, l->name.at, l->name.n);
+	return l->name.failed ? (kr_value){KR_NONE}
+			      : kr_history_text(l->f.h, KR_VALUE_STRING, l->name.at, l->name.n);
 }
 
-static enum kr_status tell_op(struct leopard *l, const struct statement *s, struct kr_event event, struct kr_operation op)
+static enum kr_status tell_op(struct leopard *l, const struct statement *s, struct kr_event event,
+	struct kr_operation op)
 {
 	event.kind = KR_EVENT_ENTRY;
 	event.timed = true;
@@ -304,17 +351,24 @@ static enum kr_status tell_op(struct leopard *l, const struct statement *s, stru
 		.returned = s->returned,
 		.cursor = true,
 		.lock = (enum kr_lock)s->lock,
-		.read = op.kind == KR_OP_READ || op.kind == KR_OP_SCAN ? (enum kr_read_mode)s->mode : KR_READ_DEFAULT,
+		.read = op.kind == KR_OP_READ || op.kind == KR_OP_SCAN ? (enum kr_read_mode)s->mode
+								       : KR_READ_DEFAULT,
 		.row_is_old = op.kind == KR_OP_WRITE,
 		.failed = s->failed,
 		.ends = s->failed};
 	return kr_history_take(l->f.h, &event, l->f.err);
 }
 
-static enum kr_status tell_cell(struct leopard *l, const struct statement *s, const struct kr_event *event, const struct cell *cell, kr_value column)
+static enum kr_status tell_cell(struct leopard *l, const struct statement *s, const struct kr_event *event,
+	const struct cell *cell, kr_value column)
 {
-	static const enum kr_op_kind kinds[] = {[SELECT] = KR_OP_READ, [UPDATE] = KR_OP_WRITE, [INSERT] = KR_OP_INSERT, [DELETE] = KR_OP_DELETE};
-	struct kr_operation op = {.kind = (uint8_t)(cell->read ? KR_OP_READ : kinds[s->what]), .key = key_of(l, cell, column), .scan = KR_NONE};
+	static const enum kr_op_kind kinds[] = {[SELECT] = KR_OP_READ,
+		[UPDATE] = KR_OP_WRITE,
+		[INSERT] = KR_OP_INSERT,
+		[DELETE] = KR_OP_DELETE};
+	struct kr_operation op = {.kind = (uint8_t)(cell->read ? KR_OP_READ : kinds[s->what]),
+		.key = key_of(l, cell, column),
+		.scan = KR_NONE};
 
 	if (op.key.i == KR_NONE)
 		return KR_NOMEM;
@@ -330,7 +384,8 @@ static enum kr_status tell_cell(struct leopard *l, const struct statement *s, co
 }
 
 /* A tuple without columns: one that is deleted loses all that its table has; nothing else is told of it. */
-static enum kr_status tell_row(struct leopard *l, const struct statement *s, const struct kr_event *event, const struct cell *cell)
+static enum kr_status tell_row(struct leopard *l, const struct statement *s, const struct kr_event *event,
+	const struct cell *cell)
 {
 	enum kr_status status = KR_OK;
 
@@ -347,7 +402,9 @@ static enum kr_status tell_failure(struct leopard *l, const struct statement *s,
 {
 	struct kr_operation op = {.kind = KR_OP_SCAN, .key = {KR_NONE}, .scan = l->f.h->scans.n};
 
-	return kr_vec_push(l->f.h->mem, &l->f.h->scans, (struct kr_scan){.limit = -1}) ? tell_op(l, s, *event, op) : KR_NOMEM;
+	return kr_vec_push(l->f.h->mem, &l->f.h->scans, (struct kr_scan){.limit = -1})
+		? tell_op(l, s, *event, op)
+		: KR_NOMEM;
 }
 
 static enum kr_status tell_end(struct leopard *l, const struct statement *s, struct kr_event event)
@@ -420,7 +477,8 @@ static enum kr_status tell_all(struct leopard *l)
 	h->initial = KR_INITIAL_UNKNOWN;
 	h->row_separator = ".";
 	for (uint32_t s = 0; s < h->sessions.n; s++)
-		if (!kr_vec_push(h->mem, &l->open, (kr_value){KR_NONE}) || !kr_vec_push(h->mem, &l->last, (struct kr_event){.kind = KR_EVENT_BEGIN}))
+		if (!kr_vec_push(h->mem, &l->open, (kr_value){KR_NONE}) ||
+			!kr_vec_push(h->mem, &l->last, (struct kr_event){.kind = KR_EVENT_BEGIN}))
 			return KR_NOMEM;
 	for (uint32_t i = 0; i < l->statements.n && !status; i++) {
 		status = kr_history_forgive(h, tell(l, &l->statements.at[i]), l->f.err);
@@ -457,11 +515,13 @@ static enum kr_status read_all(struct leopard *l)
 		status = kr_foreign_forgive(f->h, status, f->err);
 	}
 	if (!status && bracket && !(status = kr_forms_next(f, &found)) && found)
-		return kr_forms_bad(f, f->nodes.at[0].line, "more text after the array, expected the end of the file");
+		return kr_forms_bad(f, f->nodes.at[0].line,
+			"more text after the array, expected the end of the file");
 	return status ? status : tell_all(l);
 }
 
-static enum kr_status read_leopard(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
+static enum kr_status read_leopard(struct kr_ctx *ctx, const char *path, struct kr_source *source,
+	struct kr_history *h, struct kr_err *err)
 {
 	struct leopard l = {.cells = {0}};
 	enum kr_status status = kr_forms_init(&l.f, ctx, h, path, source, err);

@@ -1,8 +1,9 @@
 /* Lint: the parts in turn, and the findings.
  *
- * Three walks: over the writes, which go into an index by (key, value) or (key, element); over the reads, which are looked up in it; over the transactions'
- * times. Linear in the text of the trace, in time and memory: each element of a list that was read is looked up once for each read that shows it.
- * Does not judge: what it finds may be wanted, and what it does not find may still violate every level. */
+ * Three walks: over the writes, which go into an index by (key, value) or (key, element); over the reads,
+ * which are looked up in it; over the transactions' times. Linear in the text of the trace, in time and
+ * memory: each element of a list that was read is looked up once for each read that shows it. Does not judge:
+ * what it finds may be wanted, and what it does not find may still violate every level. */
 #include "frontend/lint.h"
 
 #include "frontend/lint_work.h"
@@ -34,7 +35,11 @@ const char *kr_lint_name(enum kr_lint_kind kind)
 
 struct kr_lint_finding kr_lint_at(kr_txn t, uint32_t op)
 {
-	return (struct kr_lint_finding){.txn = t, .op = op, .key = {KR_NONE}, .value = {KR_NONE}, .other = {KR_NONE}};
+	return (struct kr_lint_finding){.txn = t,
+		.op = op,
+		.key = {KR_NONE},
+		.value = {KR_NONE},
+		.other = {KR_NONE}};
 }
 
 enum kr_status kr_lint_put(struct kr_lint_work *w, enum kr_lint_kind kind, struct kr_lint_finding finding)
@@ -54,7 +59,11 @@ static enum kr_status run(struct kr_lint_work *w)
 	if (!w->keys || !w->told)
 		return KR_NOMEM;
 	for (uint32_t k = 0; k < h->keys.n; k++)
-		w->keys[k] = (struct kr_lint_key){.read = {KR_NONE}, .mixed = {KR_NONE}, .last = {KR_NONE}, .value = {KR_NONE}, .assumed = {KR_NONE}};
+		w->keys[k] = (struct kr_lint_key){.read = {KR_NONE},
+			.mixed = {KR_NONE},
+			.last = {KR_NONE},
+			.value = {KR_NONE},
+			.assumed = {KR_NONE}};
 	for (uint32_t t = 0; t < h->txns.n; t++)
 		w->told[t] = (struct kr_lint_told){.reader = {KR_NONE}};
 	KR_LINT_TRY(kr_lint_writes(w));

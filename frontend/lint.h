@@ -1,28 +1,45 @@
-/* What will surprise in a trace: things that are allowed, but mostly come from how the trace was taken. They are no errors and decide no level. */
+/* What will surprise in a trace: things that are allowed, but mostly come from how the trace was taken. They
+ * are no errors and decide no level. */
 #ifndef KR_FRONTEND_LINT_H
 #define KR_FRONTEND_LINT_H
 
 #include "frontend/json.h"
 
-/* In the order of reports. Where a finding lies: `txn` and, where there is one, `op`, its index in the transaction. */
+/* In the order of reports. Where a finding lies: `txn` and, where there is one, `op`, its index in the
+ * transaction. */
 enum kr_lint_kind {
-	KR_LINT_DUPLICATE_VALUE,   /* key, value: `op` writes what `other` wrote before it in the file, or (other KR_NONE) what the key starts with */
-	KR_LINT_VALUE_UNWRITTEN,   /* key, value: first read of a value that nobody wrote and that is not the initial one */
+	/* key, value: `op` writes what `other` wrote before it in the file, or (other KR_NONE) what the key
+	 * starts with */
+	KR_LINT_DUPLICATE_VALUE,
+	/* key, value: first read of a value that nobody wrote and that is not the initial one */
+	KR_LINT_VALUE_UNWRITTEN,
 	KR_LINT_KEY_UNWRITTEN,     /* key: first read of a key that nobody writes */
-	KR_LINT_MIXED_TYPES,       /* key, types: first read of another type than before; types of all reads of the key */
-	KR_LINT_ABORTED_READ,      /* txn is aborted; key, value: it wrote them, nobody else may have, and `other` read them */
+	/* key, types: first read of another type than before; types of all reads of the key */
+	KR_LINT_MIXED_TYPES,
+	/* txn is aborted; key, value: it wrote them, nobody else may have, and `other` read them */
+	KR_LINT_ABORTED_READ,
 	KR_LINT_UNKNOWN_READ,      /* txn is unknown; the rest likewise */
 	KR_LINT_TIMED_OUT,         /* txn is aborted, and the trace says that it was for a timeout */
-	KR_LINT_SLOW_ABORT,        /* txn is aborted and lasted `time`, longer than every committed one; `other`, the slowest of those, lasted `other_time` */
-	KR_LINT_EARLY_READ,        /* key, value: `op` read what `other` alone wrote, but txn ended at `time` and `other` began later than the clock skew explains, at `other_time` */
+	/* txn is aborted and lasted `time`, longer than every committed one; `other`, the slowest of those,
+	 * lasted `other_time` */
+	KR_LINT_SLOW_ABORT,
+	/* key, value: `op` read what `other` alone wrote, but txn ended at `time` and `other` began later
+	 * than the clock skew explains, at `other_time` */
+	KR_LINT_EARLY_READ,
 	KR_LINT_SAME_VALUE,        /* key, value: `op` writes what the transaction read last of the key */
-	KR_LINT_SESSION_OVERLAP,   /* txn begins at `time`, before `other` of its session returned at `other_time` */
-	KR_LINT_SESSION_BACKWARDS, /* txn begins at `time`, but `other`, earlier in its session, began later, at `other_time` */
-	KR_LINT_OP_BACKWARDS,      /* `op` was invoked at `time`, before an operation in front of it was, at `other_time` */
-	KR_LINT_OP_OUTSIDE,        /* `op` lies in part outside its transaction: `time` of the operation, `other_time` of the transaction */
+	/* txn begins at `time`, before `other` of its session returned at `other_time` */
+	KR_LINT_SESSION_OVERLAP,
+	/* txn begins at `time`, but `other`, earlier in its session, began later, at `other_time` */
+	KR_LINT_SESSION_BACKWARDS,
+	/* `op` was invoked at `time`, before an operation in front of it was, at `other_time` */
+	KR_LINT_OP_BACKWARDS,
+	/* `op` lies in part outside its transaction: `time` of the operation, `other_time` of the
+	 * transaction */
+	KR_LINT_OP_OUTSIDE,
 	KR_LINT_NO_BEGIN,          /* txn has no begin though others have */
 	KR_LINT_NO_END,            /* txn, not an unknown one, has no end though others have */
-	KR_LINT_DEFAULT_ID,        /* one for the trace: `count` transactions, txn the first, are named by their place */
+	/* one for the trace: `count` transactions, txn the first, are named by their place */
+	KR_LINT_DEFAULT_ID,
 	KR_LINT_KINDS
 };
 
@@ -42,11 +59,13 @@ struct kr_lint_finding {
 struct kr_lint {
 	struct kr_mem *mem;
 	struct kr_arena texts;
-	KR_VEC_NAMED(kr_lint_findings, struct kr_lint_finding) found[KR_LINT_KINDS]; /* in file order, but for keys: in the order in which the trace names them */
+	/* in file order, but for keys: in the order in which the trace names them */
+	KR_VEC_NAMED(kr_lint_findings, struct kr_lint_finding) found[KR_LINT_KINDS];
 	uint64_t counts[KR_LINT_KINDS]; /* all of a kind, kept or not */
 };
 
-/* Keeps the first `most` findings of each kind. The caller frees *out with kr_lint_done. On failure (KR_NOMEM or a limit) there is nothing to free. */
+/* Keeps the first `most` findings of each kind. The caller frees *out with kr_lint_done. On failure (KR_NOMEM
+ * or a limit) there is nothing to free. */
 enum kr_status kr_lint(struct kr_ctx *ctx, const struct kr_history *h, uint32_t most, struct kr_lint *out);
 void kr_lint_done(struct kr_lint *lint);
 

@@ -1,8 +1,10 @@
 /* Lint: what reads show.
  *
- * Whose value a read saw is told only where one transaction alone can have written it; a finding of an aborted writer needs that every writer is aborted, one of an
- * unknown writer that there is no other. A read of the transaction's own value says nothing, nor does what was not answered. A done insert saw its key absent, a done cas saw what it
- * expected, a delete that found nothing saw its key absent. Where initial values are untold, the first value that nobody wrote is taken for it. */
+ * Whose value a read saw is told only where one transaction alone can have written it; a finding of an
+ * aborted writer needs that every writer is aborted, one of an unknown writer that there is no other. A read
+ * of the transaction's own value says nothing, nor does what was not answered. A done insert saw its key
+ * absent, a done cas saw what it expected, a delete that found nothing saw its key absent. Where initial
+ * values are untold, the first value that nobody wrote is taken for it. */
 #include "frontend/lint_work.h"
 
 #include "frontend/model/operation.h"
@@ -15,8 +17,10 @@ struct place {
 /* Notes the first read of a write that is surprising to be seen. */
 static void judge_writers(struct kr_lint_work *w, const struct kr_lint_entry *e, kr_txn reader)
 {
-	bool aborted = e->statuses == 1u << KR_ABORTED, unknown = e->statuses == 1u << KR_UNKNOWN && e->writers == 1;
-	bool own = e->first.i == reader.i || (e->writers > 1 && w->h->txns.at[reader.i].status == KR_ABORTED); /* or may be */
+	bool aborted = e->statuses == 1u << KR_ABORTED,
+	     unknown = e->statuses == 1u << KR_UNKNOWN && e->writers == 1;
+	/* or may be */
+	bool own = e->first.i == reader.i || (e->writers > 1 && w->h->txns.at[reader.i].status == KR_ABORTED);
 
 	if (!e->initial && !own && (aborted || unknown) && w->told[e->first.i].reader.i == KR_NONE)
 		w->told[e->first.i] = (struct kr_lint_told){reader, (uint32_t)(e - w->entries.at)};
@@ -28,7 +32,8 @@ static enum kr_status judge_clocks(struct kr_lint_work *w, const struct kr_lint_
 	const struct kr_transaction *txns = w->h->txns.at;
 	struct kr_lint_finding finding = kr_lint_at(at.txn, at.op);
 
-	if (e->initial || e->writers != 1 || e->first.i == at.txn.i || w->early.i == at.txn.i || !kr_history_precedes(w->h, at.txn, e->first))
+	if (e->initial || e->writers != 1 || e->first.i == at.txn.i || w->early.i == at.txn.i ||
+		!kr_history_precedes(w->h, at.txn, e->first))
 		return KR_OK;
 	w->early = at.txn;
 	finding.key = e->key;
@@ -54,7 +59,9 @@ static enum kr_status judge_told(struct kr_lint_work *w)
 		finding.value = e->value;
 		finding.element = e->element;
 		finding.other = w->told[t.i].reader;
-		KR_LINT_TRY(kr_lint_put(w, w->h->txns.at[t.i].status == KR_ABORTED ? KR_LINT_ABORTED_READ : KR_LINT_UNKNOWN_READ, finding));
+		KR_LINT_TRY(kr_lint_put(w,
+			w->h->txns.at[t.i].status == KR_ABORTED ? KR_LINT_ABORTED_READ : KR_LINT_UNKNOWN_READ,
+			finding));
 	}
 	return KR_OK;
 }
@@ -79,7 +86,8 @@ static enum kr_status unwritten(struct kr_lint_work *w, struct kr_lint_entry *e,
 	return kr_lint_put(w, KR_LINT_VALUE_UNWRITTEN, finding);
 }
 
-static enum kr_status see(struct kr_lint_work *w, kr_key key, kr_value value, struct kr_piece element, struct place at)
+static enum kr_status see(struct kr_lint_work *w, kr_key key, kr_value value, struct kr_piece element,
+	struct place at)
 {
 	struct kr_lint_entry *e = kr_lint_entry(w, key, value, element);
 
@@ -219,7 +227,8 @@ enum kr_status kr_lint_reads(struct kr_lint_work *w)
 	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
 		for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++) {
 			KR_LINT_TRY(kr_ctx_tick(w->ctx));
-			KR_LINT_TRY(read_op(w, &h->ops.at[h->txns.at[t.i].op_first + i], (struct place){t, i}));
+			KR_LINT_TRY(
+				read_op(w, &h->ops.at[h->txns.at[t.i].op_first + i], (struct place){t, i}));
 		}
 	}
 	KR_LINT_TRY(judge_keys(w));

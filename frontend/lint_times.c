@@ -1,13 +1,15 @@
 /* Lint: times and ids of transactions.
  *
- * Readers refuse a transaction that begins before its session's last one returned, unless that one is unknown: what overlaps here overlaps an unknown one. A time
- * is compared with the latest of its session so far. Linear in transactions and operations. */
+ * Readers refuse a transaction that begins before its session's last one returned, unless that one is
+ * unknown: what overlaps here overlaps an unknown one. A time is compared with the latest of its session so
+ * far. Linear in transactions and operations. */
 #include "frontend/lint_work.h"
 
 #include <string.h>
 
 struct latest {
-	kr_txn began, returned; /* the transactions whose begin was invoked and whose end returned last; KR_NONE: none */
+	/* the transactions whose begin was invoked and whose end returned last; KR_NONE: none */
+	kr_txn began, returned;
 };
 
 /* The first moment that t tells. */
@@ -59,7 +61,8 @@ static enum kr_status judge_sessions(struct kr_lint_work *w)
 	return status;
 }
 
-static enum kr_status judge_op(struct kr_lint_work *w, kr_txn t, const struct kr_attr *attr, const int64_t *before)
+static enum kr_status judge_op(struct kr_lint_work *w, kr_txn t, const struct kr_attr *attr,
+	const int64_t *before)
 {
 	const struct kr_transaction *txn = &w->h->txns.at[t.i];
 	struct kr_lint_finding finding = kr_lint_at(t, attr->op.i - txn->op_first);
@@ -122,7 +125,8 @@ static enum kr_status judge_failures(struct kr_lint_work *w)
 
 	for (kr_txn t = {0}; t.i < w->h->txns.n; t.i++) {
 		KR_LINT_TRY(kr_ctx_tick(w->ctx));
-		if (txns[t.i].status == KR_COMMITTED && duration(&txns[t.i]) > (slowest.i == KR_NONE ? 0 : duration(&txns[slowest.i])))
+		if (txns[t.i].status == KR_COMMITTED &&
+			duration(&txns[t.i]) > (slowest.i == KR_NONE ? 0 : duration(&txns[slowest.i])))
 			slowest = t;
 	}
 	for (kr_txn t = {0}; t.i < w->h->txns.n; t.i++) {
@@ -142,13 +146,15 @@ static enum kr_status judge_failures(struct kr_lint_work *w)
 	return KR_OK;
 }
 
-/* What the builder gave a transaction without an id: "#N", N its place, transactions that were left out counted. */
+/* What the builder gave a transaction without an id: "#N", N its place, transactions that were left out
+ * counted. */
 static bool has_default_id(const struct kr_history *h, kr_txn t)
 {
 	const struct kr_value_entry *id = kr_history_value(h, h->txns.at[t.i].id);
 	uint64_t n = 0;
 
-	if (id->type != KR_VALUE_STRING || id->length < 2 || id->length > 11 || id->text[0] != '#' || id->text[1] == '0')
+	if (id->type != KR_VALUE_STRING || id->length < 2 || id->length > 11 || id->text[0] != '#' ||
+		id->text[1] == '0')
 		return false;
 	for (uint32_t i = 1; i < id->length; i++) {
 		if (id->text[i] < '0' || id->text[i] > '9')

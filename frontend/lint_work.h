@@ -4,9 +4,15 @@
 
 #include "frontend/lint.h"
 
-#define KR_LINT_TRY(call) do { enum kr_status try_status = (call); if (try_status != KR_OK) return try_status; } while (0)
+#define KR_LINT_TRY(call) \
+	do { \
+		enum kr_status try_status = (call); \
+		if (try_status != KR_OK) \
+			return try_status; \
+	} while (0)
 
-/* A value that a key was given, or an element that was put into it; or one that a read showed and nobody wrote. */
+/* A value that a key was given, or an element that was put into it; or one that a read showed and nobody
+ * wrote. */
 struct kr_lint_entry {
 	kr_key key;
 	kr_value value;          /* KR_NONE: an element */
@@ -20,7 +26,8 @@ struct kr_lint_entry {
 };
 
 struct kr_lint_key {
-	kr_txn read, mixed, last;   /* first read; first read of a second type; last transaction that `value` is of. KR_NONE: none */
+	/* first read; first read of a second type; last transaction that `value` is of. KR_NONE: none */
+	kr_txn read, mixed, last;
 	uint32_t read_op, mixed_op;
 	kr_value value;             /* what `last` read last, or KR_NONE */
 	kr_value assumed;           /* where initial values are untold: the one that it must be, or KR_NONE */
@@ -51,8 +58,10 @@ struct kr_lint_work {
 struct kr_lint_finding kr_lint_at(kr_txn t, uint32_t op);
 enum kr_status kr_lint_put(struct kr_lint_work *w, enum kr_lint_kind kind, struct kr_lint_finding finding);
 
-/* The entry of a value (element.text NULL) or an element; made when it is new, so that pointers to others end. NULL: no memory. */
-struct kr_lint_entry *kr_lint_entry(struct kr_lint_work *w, kr_key key, kr_value value, struct kr_piece element);
+/* The entry of a value (element.text NULL) or an element; made when it is new, so that pointers to others
+ * end. NULL: no memory. */
+struct kr_lint_entry *kr_lint_entry(struct kr_lint_work *w, kr_key key, kr_value value,
+	struct kr_piece element);
 
 /* The value as the index knows it: a list or set that is empty is absent. */
 kr_value kr_lint_value(const struct kr_history *h, kr_key key, kr_value value);

@@ -1,8 +1,9 @@
 /* Lint: the index of what was written, and values that were written more than once.
  *
- * An element of a list or set is known by its JSON text, since arrays that were read hold texts; other values by their id. A delete writes "absent", and so does
- * an initial state without the key; nothing is a duplicate of that. Counters have no entries: their values are sums. Writes count whatever became of the
- * transaction. Linear in the operations and the text of initial lists. */
+ * An element of a list or set is known by its JSON text, since arrays that were read hold texts; other values
+ * by their id. A delete writes "absent", and so does an initial state without the key; nothing is a duplicate
+ * of that. Counters have no entries: their values are sums. Writes count whatever became of the transaction.
+ * Linear in the operations and the text of initial lists. */
 #include "frontend/lint_work.h"
 
 #include "base/hash.h"
@@ -10,7 +11,10 @@
 
 #include <string.h>
 
-bool kr_lint_grows(const struct kr_history *h, kr_key key) { return h->keys.at[key.i].kind == KR_KIND_LIST || h->keys.at[key.i].kind == KR_KIND_SET; }
+bool kr_lint_grows(const struct kr_history *h, kr_key key)
+{
+	return h->keys.at[key.i].kind == KR_KIND_LIST || h->keys.at[key.i].kind == KR_KIND_SET;
+}
 
 kr_value kr_lint_value(const struct kr_history *h, kr_key key, kr_value value)
 {
@@ -19,16 +23,21 @@ kr_value kr_lint_value(const struct kr_history *h, kr_key key, kr_value value)
 	return kr_lint_grows(h, key) && e->type == KR_VALUE_ARRAY && e->length == 2 ? KR_ABSENT : value;
 }
 
-struct kr_lint_entry *kr_lint_entry(struct kr_lint_work *w, kr_key key, kr_value value, struct kr_piece element)
+struct kr_lint_entry *kr_lint_entry(struct kr_lint_work *w, kr_key key, kr_value value,
+	struct kr_piece element)
 {
-	uint64_t hash = kr_hash_pair(key.i, element.text ? kr_hash_bytes(element.text, element.length) : value.i);
+	uint64_t hash =
+		kr_hash_pair(key.i, element.text ? kr_hash_bytes(element.text, element.length) : value.i);
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&w->table, hash); (id = kr_table_next(&w->table, &it)) != KR_NONE && w->entries.at;) {
+	for (kr_table_iter it = kr_table_find(&w->table, hash);
+		(id = kr_table_next(&w->table, &it)) != KR_NONE && w->entries.at;) {
 		struct kr_lint_entry *e = &w->entries.at[id];
 		if (e->key.i != key.i || !e->element.text != !element.text)
 			continue;
-		if (element.text ? e->element.length == element.length && memcmp(e->element.text, element.text, element.length) == 0 : e->value.i == value.i)
+		if (element.text ? e->element.length == element.length &&
+					memcmp(e->element.text, element.text, element.length) == 0
+				 : e->value.i == value.i)
 			return e;
 	}
 	if (element.text && !(element.text = kr_arena_text(&w->out->texts, element.text, element.length)))
@@ -75,18 +84,21 @@ static enum kr_status write_value(struct kr_lint_work *w, kr_key key, kr_value v
 	return write_entry(w, e, t, op);
 }
 
-static enum kr_status write_element(struct kr_lint_work *w, kr_key key, kr_value element, kr_txn t, uint32_t op)
+static enum kr_status write_element(struct kr_lint_work *w, kr_key key, kr_value element, kr_txn t,
+	uint32_t op)
 {
 	struct kr_lint_entry *e;
 
 	w->text.n = 0;
 	kr_history_json_value(w->h, element, &w->text);
-	if (w->text.failed || !(e = kr_lint_entry(w, key, (kr_value){KR_NONE}, (struct kr_piece){w->text.at, w->text.n})))
+	if (w->text.failed ||
+		!(e = kr_lint_entry(w, key, (kr_value){KR_NONE}, (struct kr_piece){w->text.at, w->text.n})))
 		return KR_NOMEM;
 	return write_entry(w, e, t, op);
 }
 
-static enum kr_status write_op(struct kr_lint_work *w, const struct kr_operation *op, kr_txn t, uint32_t index)
+static enum kr_status write_op(struct kr_lint_work *w, const struct kr_operation *op, kr_txn t,
+	uint32_t index)
 {
 	struct kr_write write;
 
@@ -115,7 +127,8 @@ static enum kr_status start_key(struct kr_lint_work *w, kr_key key)
 			return KR_NOMEM;
 		e->initial = true;
 	}
-	for (size_t at = 1; kr_lint_grows(w->h, key) && array->type == KR_VALUE_ARRAY && kr_piece_next(array->text, array->length, &at, &piece);) {
+	for (size_t at = 1; kr_lint_grows(w->h, key) && array->type == KR_VALUE_ARRAY &&
+		kr_piece_next(array->text, array->length, &at, &piece);) {
 		KR_LINT_TRY(kr_ctx_tick(w->ctx));
 		if (!(e = kr_lint_entry(w, key, (kr_value){KR_NONE}, piece)))
 			return KR_NOMEM;

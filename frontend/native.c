@@ -1,16 +1,17 @@
 /* The native trace format: JSON Lines, or one JSON document for small traces (docs/formats/native.md).
  *
- * Lines are scanned one at a time (node.h) and turned into the history's arrays in order, so that memory follows the
- * history. The first line that is not blank decides the form: an object with "txns", or no complete JSON value, begins a
- * document, which is scanned as a whole; anything else is JSON Lines. What is wrong with malformed JSON is jansson's word.
- * jansson's own memory is not in the account: a long line is refused before jansson parses it if an estimate of that memory
- * is beyond the limit. The rest of the reader: native_*.c. */
+ * Lines are scanned one at a time (node.h) and turned into the history's arrays in order, so that memory
+ * follows the history. The first line that is not blank decides the form: an object with "txns", or no
+ * complete JSON value, begins a document, which is scanned as a whole; anything else is JSON Lines. What is
+ * wrong with malformed JSON is jansson's word. jansson's own memory is not in the account: a long line is
+ * refused before jansson parses it if an estimate of that memory is beyond the limit. The rest of the reader:
+ * native_*.c. */
 #include "frontend/native.h"
 
 #include <string.h>
 
 #define LONG_BYTES (1 << 17) /* of a line that memory is looked at for */
-#define BYTES_PER_BYTE 8     /* jansson's memory for a byte of JSON: 4 for long strings, 20 for short numbers */
+#define BYTES_PER_BYTE 8 /* jansson's memory for a byte of JSON: 4 for long strings, 20 for short numbers */
 
 static bool is_blank(const char *text, size_t length)
 {
@@ -48,7 +49,10 @@ static int sniff(const char *path, const char *head, size_t length)
 	if (at == length)
 		return 30; /* an empty trace */
 	if (head[at] == '{')
-		return contains(head, length, "\"krait\"") || contains(head, length, "\"ops\"") || contains(head, length, "\"txns\"") ? 90 : 40;
+		return contains(head, length, "\"krait\"") || contains(head, length, "\"ops\"") ||
+				contains(head, length, "\"txns\"")
+			? 90
+			: 40;
 	if (memchr(head, '\0', length))
 		return 0;
 	return ends_in(path, ".jsonl") || ends_in(path, ".jsonl.gz") ? 10 : 0;
@@ -56,7 +60,8 @@ static int sniff(const char *path, const char *head, size_t length)
 
 /* ---- objects ---- */
 
-static enum kr_status read_txn(struct kr_native *n, const struct kr_node *json, const struct kr_native_fields *f)
+static enum kr_status read_txn(struct kr_native *n, const struct kr_node *json,
+	const struct kr_native_fields *f)
 {
 	char found[80];
 	const char *near;
@@ -68,7 +73,8 @@ static enum kr_status read_txn(struct kr_native *n, const struct kr_node *json, 
 	n->h->position++;
 	near = kr_native_field_meant(json, "ops", KR_NATIVE_TXN);
 	if (near)
-		return kr_native_bad(n, "found an object with \"%s\" and without \"ops\", expected a transaction", near);
+		return kr_native_bad(n,
+			"found an object with \"%s\" and without \"ops\", expected a transaction", near);
 	if (kr_node_is(json, KR_NODE_OBJECT))
 		return kr_native_bad(n, "found an object without \"ops\", expected a transaction");
 	return kr_native_bad(n, "found %s, expected an object", kr_native_found(json, found));
@@ -104,8 +110,10 @@ static enum kr_status malformed(struct kr_native *n, const struct text *text, co
 	/* Jansson has a text for everything but most failed allocations. */
 	if (json_error_code(error) == json_error_out_of_memory || error->text[0] == '\0')
 		return KR_NOMEM;
-	if (error->position > 0 && (size_t)error->position <= text->length && text->at[error->position - 1] == '\0')
-		kr_err_set(n->err, KR_BAD, "malformed JSON at column %d: found a NUL byte, expected text", error->column);
+	if (error->position > 0 && (size_t)error->position <= text->length &&
+		text->at[error->position - 1] == '\0')
+		kr_err_set(n->err, KR_BAD, "malformed JSON at column %d: found a NUL byte, expected text",
+			error->column);
 	else
 		kr_err_set(n->err, KR_BAD, "malformed JSON at column %d: %s", error->column, error->text);
 	kr_err_at(n->err, n->h->files.at[0], line, error->column > 0 ? (uint32_t)error->column : 0);
@@ -113,7 +121,8 @@ static enum kr_status malformed(struct kr_native *n, const struct text *text, co
 }
 
 /* KR_BAD: malformed, and *error says why. */
-static enum kr_status parse(struct kr_native *n, const struct text *text, const struct kr_node **out, json_error_t *error)
+static enum kr_status parse(struct kr_native *n, const struct text *text, const struct kr_node **out,
+	json_error_t *error)
 {
 	enum kr_status status = kr_nodes_scan(&n->nodes, text->at, text->length, out);
 
@@ -127,7 +136,8 @@ static enum kr_status parse(struct kr_native *n, const struct text *text, const 
 	if (!json)
 		return KR_BAD;
 	json_decref(json);
-	return kr_err_set(n->err, KR_INTERNAL, "internal error: line %u is JSON, but was not understood", (unsigned)n->line);
+	return kr_err_set(n->err, KR_INTERNAL, "internal error: line %u is JSON, but was not understood",
+		(unsigned)n->line);
 }
 
 /* Ends with the JSON that was parsed last. The memory of a large one is not kept for the next. */
@@ -141,16 +151,18 @@ static void forget(struct kr_native *n)
 
 /* ---- a document ---- */
 
-/* The line of each element: newlines are counted up to it. One that is neither array nor object is no transaction; it is taken for
- * where the one before it begins. */
+/* The line of each element: newlines are counted up to it. One that is neither array nor object is no
+ * transaction; it is taken for where the one before it begins. */
 static enum kr_status read_elements(struct kr_native *n, const struct kr_node *txns, const struct text *text)
 {
 	const char *at = text->at;
 	char found[80];
 
 	if (!kr_node_is(txns, KR_NODE_ARRAY))
-		return kr_native_bad(n, "\"txns\" is %s, expected an array of transactions", kr_native_found(txns, found));
-	for (const struct kr_node *element = kr_node_element(txns, NULL); element; element = kr_node_element(txns, element)) {
+		return kr_native_bad(n, "\"txns\" is %s, expected an array of transactions",
+			kr_native_found(txns, found));
+	for (const struct kr_node *element = kr_node_element(txns, NULL); element;
+		element = kr_node_element(txns, element)) {
 		struct kr_native_fields f;
 		bool container = kr_node_is(element, KR_NODE_ARRAY) || kr_node_is(element, KR_NODE_OBJECT);
 		for (; container && at < element->text; at++)
@@ -171,7 +183,9 @@ static enum kr_status read_document(struct kr_native *n, const struct kr_node *r
 
 	kr_native_get_fields(root, &f);
 	if (!f.txns)
-		return kr_native_bad(n, "found a JSON document without \"txns\", expected one with it, or JSON Lines: one object per line");
+		return kr_native_bad(n,
+			"found a JSON document without \"txns\", expected one with it, or JSON Lines: one "
+			"object per line");
 
 	enum kr_status status = kr_native_header(n, root, &f);
 
@@ -179,7 +193,8 @@ static enum kr_status read_document(struct kr_native *n, const struct kr_node *r
 }
 
 /* A document that goes on after its first line. */
-static enum kr_status read_long_document(struct kr_native *n, struct kr_source *source, const struct text *line)
+static enum kr_status read_long_document(struct kr_native *n, struct kr_source *source,
+	const struct text *line)
 {
 	struct text text;
 	struct kr_str whole;
@@ -226,7 +241,8 @@ static enum kr_status expect_end(struct kr_native *n, struct kr_source *source)
 
 static enum kr_status bad_line(struct kr_native *n, const struct text *line, const json_error_t *error)
 {
-	n->h->position++; /* it counts as a transaction, so that default ids do not depend on its being skipped */
+	/* it counts as a transaction, so that default ids do not depend on its being skipped */
+	n->h->position++;
 	if (n->has_events)
 		return malformed(n, line, error); /* of which transaction it would have been, nobody knows */
 	return kr_history_forgive(n->h, malformed(n, line, error), n->err);
@@ -248,7 +264,8 @@ enum kr_status kr_native_line(struct kr_native *n, char *at, size_t length)
 	if (status == KR_BAD)
 		status = bad_line(n, &line, &error);
 	else if (!status && n->h->sink && kr_node_get(root, "txns"))
-		status = kr_native_bad(n, "found a document (\"txns\"), expected a stream: one object per line");
+		status = kr_native_bad(n,
+			"found a document (\"txns\"), expected a stream: one object per line");
 	else if (!status)
 		status = read_object(n, root, first);
 	forget(n);
@@ -276,7 +293,9 @@ static enum kr_status read_first(struct kr_native *n, struct kr_source *source, 
 
 	n->begun = true;
 	if (status == KR_BAD)
-		return json_error_code(&error) == json_error_premature_end_of_input ? read_long_document(n, source, &line) : bad_line(n, &line, &error);
+		return json_error_code(&error) == json_error_premature_end_of_input
+			? read_long_document(n, source, &line)
+			: bad_line(n, &line, &error);
 	if (status)
 		return status;
 	if (!kr_node_get(root, "txns"))
@@ -302,7 +321,8 @@ static enum kr_status read_all(struct kr_native *n, struct kr_source *source)
 		if (status || (status = kr_ctx_tick(n->ctx)))
 			return status;
 		if ((n->line & 255) == 0)
-			kr_ctx_progress(n->ctx, "reading", kr_source_read_so_far(source), kr_source_size(source));
+			kr_ctx_progress(n->ctx, "reading", kr_source_read_so_far(source),
+				kr_source_size(source));
 	}
 	return status;
 }
@@ -330,7 +350,8 @@ void kr_native_done(struct kr_native *n)
 	kr_nodes_done(&n->nodes);
 }
 
-static enum kr_status read_native(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
+static enum kr_status read_native(struct kr_ctx *ctx, const char *path, struct kr_source *source,
+	struct kr_history *h, struct kr_err *err)
 {
 	struct kr_err own;
 	struct kr_native n;

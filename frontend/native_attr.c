@@ -7,7 +7,8 @@ static bool is_times(const struct kr_node *json)
 {
 	const struct kr_node *returned = kr_node_at(json, 1);
 
-	return kr_node_is(json, KR_NODE_ARRAY) && kr_node_size(json) == 2 && kr_node_is(kr_node_at(json, 0), KR_NODE_INT) &&
+	return kr_node_is(json, KR_NODE_ARRAY) && kr_node_size(json) == 2 &&
+		kr_node_is(kr_node_at(json, 0), KR_NODE_INT) &&
 		(kr_node_is(returned, KR_NODE_INT) || kr_node_is(returned, KR_NODE_NULL));
 }
 
@@ -59,8 +60,10 @@ bool kr_native_is_attributes(const struct kr_node *json)
 {
 	struct fields f = fields_of(json);
 
-	return f.known != 0 && !f.row && f.known == kr_node_members(json) && (!f.t || is_times(f.t)) && (!f.cursor || kr_node_is_bool(f.cursor)) &&
-		(!f.lock || find_lock(f.lock) >= 0) && (!f.read || find_mode(f.read) >= 0) && (!f.versions || kr_node_is(f.versions, KR_NODE_OBJECT));
+	return f.known != 0 && !f.row && f.known == kr_node_members(json) && (!f.t || is_times(f.t)) &&
+		(!f.cursor || kr_node_is_bool(f.cursor)) && (!f.lock || find_lock(f.lock) >= 0) &&
+		(!f.read || find_mode(f.read) >= 0) &&
+		(!f.versions || kr_node_is(f.versions, KR_NODE_OBJECT));
 }
 
 static enum kr_status put_versions(struct kr_native *n, const struct kr_node *versions, struct kr_attr *attr)
@@ -69,16 +72,21 @@ static enum kr_status put_versions(struct kr_native *n, const struct kr_node *ve
 	char found[80];
 
 	if (!kr_node_is(versions, KR_NODE_OBJECT))
-		return kr_native_bad(n, "\"versions\" is %s, expected an object of writers by key", kr_native_found(versions, found));
+		return kr_native_bad(n, "\"versions\" is %s, expected an object of writers by key",
+			kr_native_found(versions, found));
 	attr->seen_first = h->seen.n;
-	for (const struct kr_node *at = kr_node_member(versions, NULL); at; at = kr_node_member(versions, at)) {
+	for (const struct kr_node *at = kr_node_member(versions, NULL); at;
+		at = kr_node_member(versions, at)) {
 		const struct kr_node *writer = kr_node_value(at);
 		struct kr_seen seen = {.key = {KR_NONE}, .writer = KR_ABSENT};
-		enum kr_status status = kr_node_is(writer, KR_NODE_NULL) ? KR_OK : kr_native_put_name(n, writer, "the writer in \"versions\"", &seen.writer);
+		enum kr_status status = kr_node_is(writer, KR_NODE_NULL)
+			? KR_OK
+			: kr_native_put_name(n, writer, "the writer in \"versions\"", &seen.writer);
 		if (!status && !kr_vec_push(h->mem, &h->seen, seen))
 			status = KR_NOMEM;
 		if (!status)
-			status = kr_native_field_name(n, at->text, (struct kr_native_use){.seen = h->seen.n - 1});
+			status = kr_native_field_name(n, at->text,
+				(struct kr_native_use){.seen = h->seen.n - 1});
 		if (status)
 			return status;
 	}
@@ -93,13 +101,17 @@ static enum kr_status put_words(struct kr_native *n, const struct fields *f, str
 	char found[80];
 
 	if (f->lock && lock < 0)
-		return kr_native_bad(n, "\"lock\" is %s, expected \"shared\" or \"exclusive\"", kr_native_found(f->lock, found));
+		return kr_native_bad(n, "\"lock\" is %s, expected \"shared\" or \"exclusive\"",
+			kr_native_found(f->lock, found));
 	if (f->read && mode < 0)
-		return kr_native_bad(n, "\"read\" is %s, expected \"snapshot\", \"latest\" or \"uncommitted\"", kr_native_found(f->read, found));
+		return kr_native_bad(n,
+			"\"read\" is %s, expected \"snapshot\", \"latest\" or \"uncommitted\"",
+			kr_native_found(f->read, found));
 	if (row && (!kr_node_is(row, KR_NODE_STRING) || strcmp(row->text, "old") != 0))
 		return kr_native_bad(n, "\"row\" is %s, expected \"old\"", kr_native_found(row, found));
 	if (row && e->op.kind != KR_OP_WRITE)
-		return kr_native_bad(n, "\"row\" of \"%s\", expected it of \"w\" only", kr_op_name(e->op.kind));
+		return kr_native_bad(n, "\"row\" of \"%s\", expected it of \"w\" only",
+			kr_op_name(e->op.kind));
 	e->attr.lock = (enum kr_lock)(lock + 1);
 	e->attr.read = (enum kr_read_mode)(mode + 1);
 	e->attr.row_is_old = row != NULL;
@@ -123,7 +135,8 @@ enum kr_status kr_native_attributes(struct kr_native *n, const struct kr_node *j
 {
 	struct fields f = fields_of(json);
 	bool range = e->op.kind == KR_OP_RANGE;
-	enum kr_status status = kr_native_fields_ignored(n, json, kr_node_members(json) - f.known, range ? KR_NATIVE_RANGE : KR_NATIVE_ATTRIBUTES);
+	enum kr_status status = kr_native_fields_ignored(n, json, kr_node_members(json) - f.known,
+		range ? KR_NATIVE_RANGE : KR_NATIVE_ATTRIBUTES);
 
 	if (status || f.known == 0)
 		return status; /* notes, or a range's options */

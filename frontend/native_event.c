@@ -50,7 +50,9 @@ static enum kr_status read_now(struct kr_native *n, const struct kr_native_field
 	if (status)
 		return status;
 	if (!kr_node_is(f->now, KR_NODE_NULL) && !kr_node_is(f->now, KR_NODE_INT))
-		return kr_native_bad(n, "\"now\" is %s, expected an integer, or null for the end of the session", kr_native_found(f->now, found));
+		return kr_native_bad(n,
+			"\"now\" is %s, expected an integer, or null for the end of the session",
+			kr_native_found(f->now, found));
 	if (kr_node_is(f->now, KR_NODE_INT))
 		now = f->now->integer;
 
@@ -73,7 +75,8 @@ static enum kr_status read_now(struct kr_native *n, const struct kr_native_field
 /* ---- transactions ---- */
 
 /* The first event of a transaction opens it. */
-static enum kr_status open_txn(struct kr_native *n, kr_session session, const struct kr_native_fields *f, bool autocommit)
+static enum kr_status open_txn(struct kr_native *n, kr_session session, const struct kr_native_fields *f,
+	bool autocommit)
 {
 	struct kr_native_session *s = session_of(n, session);
 	char name[80], other[80];
@@ -81,17 +84,24 @@ static enum kr_status open_txn(struct kr_native *n, kr_session session, const st
 	if (!s)
 		return KR_NOMEM;
 	if (s->over)
-		return kr_native_bad(n, "session %s is over, expected no more of it", name_of(n, session, name));
+		return kr_native_bad(n, "session %s is over, expected no more of it",
+			name_of(n, session, name));
 	if (s->open && s->txn.i == n->id.i && !f->begin && !autocommit)
 		return KR_OK;
 	if (s->open && s->txn.i == n->id.i)
-		return kr_native_bad(n, "%s after its first event in line %u, expected \"op\" or \"end\"", f->begin ? "\"begin\"" : "\"auto\"",
-			(unsigned)s->line);
+		return kr_native_bad(n, "%s after its first event in line %u, expected \"op\" or \"end\"",
+			f->begin ? "\"begin\"" : "\"auto\"", (unsigned)s->line);
 	if (s->open)
-		return kr_native_bad(n, "begins in session %s, where %s of line %u has not ended, expected its \"end\" first", name_of(n, session, name),
-			kr_history_brief(n->h, s->txn, other, sizeof other), (unsigned)s->line);
+		return kr_native_bad(n,
+			"begins in session %s, where %s of line %u has not ended, expected its \"end\" first",
+			name_of(n, session, name), kr_history_brief(n->h, s->txn, other, sizeof other),
+			(unsigned)s->line);
 	kr_history_keep(n->h, n->id);
-	*s = (struct kr_native_session){.open = true, .txn = n->id, .line = n->line, .doubtful = KR_NONE, .flags = autocommit ? KR_TXN_AUTO : 0};
+	*s = (struct kr_native_session){.open = true,
+		.txn = n->id,
+		.line = n->line,
+		.doubtful = KR_NONE,
+		.flags = autocommit ? KR_TXN_AUTO : 0};
 
 	if (autocommit)
 		return KR_OK; /* which is told once its statement is read */
@@ -101,7 +111,8 @@ static enum kr_status open_txn(struct kr_native *n, kr_session session, const st
 
 	if (f->begin) {
 		event.timed = true;
-		status = kr_native_put_moment(n, f->begin, "\"begin\"", &event.invoked, &event.returned, &event.open);
+		status = kr_native_put_moment(n, f->begin, "\"begin\"", &event.invoked, &event.returned,
+			&event.open);
 		if (!status)
 			status = kr_native_white_box(n, f, &s->flags, &s->white_box);
 		if (event.open)
@@ -110,7 +121,8 @@ static enum kr_status open_txn(struct kr_native *n, kr_session session, const st
 		event.white_box = s->white_box;
 	}
 
-	enum kr_status taken = kr_history_take(n->h, &event, n->err); /* of a bad one, too: a lenient reader goes on to its end */
+	/* of a bad one, too: a lenient reader goes on to its end */
+	enum kr_status taken = kr_history_take(n->h, &event, n->err);
 
 	return status ? status : taken;
 }
@@ -119,7 +131,9 @@ static enum kr_status open_txn(struct kr_native *n, kr_session session, const st
  * says nothing. */
 static void note_entry(struct kr_native_session *s, const struct kr_event *e)
 {
-	const char *doubt = e->entry.attr.ends ? kr_doubt_failed : !e->entry.attr.failed && e->open ? kr_doubt_op : NULL;
+	const char *doubt = e->entry.attr.ends     ? kr_doubt_failed
+		: !e->entry.attr.failed && e->open ? kr_doubt_op
+						   : NULL;
 
 	if (e->entry.is_undo && s->doubtful != KR_NONE && s->doubtful >= e->place - e->entry.undo) {
 		s->doubtful = KR_NONE;
@@ -132,7 +146,8 @@ static void note_entry(struct kr_native_session *s, const struct kr_event *e)
 	s->entries++;
 }
 
-static enum kr_status read_entry(struct kr_native *n, kr_session session, const struct kr_node *op, struct kr_event *out)
+static enum kr_status read_entry(struct kr_native *n, kr_session session, const struct kr_node *op,
+	struct kr_event *out)
 {
 	struct kr_native_session *s = &n->open.at[session.i];
 	struct kr_event event = event_of(n, KR_EVENT_ENTRY, session);
@@ -189,7 +204,8 @@ static enum kr_status read_end(struct kr_native *n, kr_session session, const st
 	struct kr_native_session *s = &n->open.at[session.i];
 	struct kr_event event = event_of(n, KR_EVENT_END, session);
 	bool failed = false;
-	enum kr_status status = kr_native_put_moment(n, f->end, "\"end\"", &event.invoked, &event.returned, &event.open);
+	enum kr_status status =
+		kr_native_put_moment(n, f->end, "\"end\"", &event.invoked, &event.returned, &event.open);
 
 	close_txn(n, s);
 	event.timed = true;
@@ -248,12 +264,15 @@ static enum kr_status check_fields(struct kr_native *n, const struct kr_native_f
 	};
 
 	if (!f->begin && !f->op && !f->end)
-		return kr_native_bad(n, "an event without \"begin\", \"op\" and \"end\", expected one of them");
+		return kr_native_bad(n,
+			"an event without \"begin\", \"op\" and \"end\", expected one of them");
 	if (!!f->begin + !!f->op + !!f->end > 1)
-		return kr_native_bad(n, "\"%s\" and \"%s\" in one event, expected one of them", f->begin ? "begin" : "op", f->end ? "end" : "op");
+		return kr_native_bad(n, "\"%s\" and \"%s\" in one event, expected one of them",
+			f->begin ? "begin" : "op", f->end ? "end" : "op");
 	for (size_t i = 0; i < KR_COUNT(rules); i++)
 		if (rules[i].field && !rules[i].fits)
-			return kr_native_bad(n, "\"%s\" without \"%s\", expected them in one event", rules[i].name, rules[i].expected);
+			return kr_native_bad(n, "\"%s\" without \"%s\", expected them in one event",
+				rules[i].name, rules[i].expected);
 	return KR_OK;
 }
 
@@ -270,7 +289,8 @@ static enum kr_status read_event(struct kr_native *n, const struct kr_native_fie
 		return kr_native_bad(n, "an event without \"s\", expected its session");
 	if (f->autocommit && (status = kr_native_put_bool(n, f->autocommit, "\"auto\"", &autocommit)))
 		return status;
-	if ((status = kr_native_session(n, f->s, "\"s\"", session)) || (status = open_txn(n, *session, f, autocommit)) ||
+	if ((status = kr_native_session(n, f->s, "\"s\"", session)) ||
+		(status = open_txn(n, *session, f, autocommit)) ||
 		(status = check_fields(n, f, autocommit)) || f->begin)
 		return status;
 	if (f->end)
@@ -281,7 +301,8 @@ static enum kr_status read_event(struct kr_native *n, const struct kr_native_fie
 	return status ? status : kr_history_take(n->h, &event, n->err);
 }
 
-enum kr_status kr_native_event(struct kr_native *n, const struct kr_node *json, const struct kr_native_fields *f)
+enum kr_status kr_native_event(struct kr_native *n, const struct kr_node *json,
+	const struct kr_native_fields *f)
 {
 	kr_session session = {KR_NONE};
 	enum kr_status status;

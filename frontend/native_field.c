@@ -1,10 +1,11 @@
 /* Native format: the fields of its objects.
  *
- * Unknown fields are ignored, so that a trace can carry notes. One that is called nearly as a known one, or as other
- * tools call it, is probably meant as that one: what it tells is then lost, and nobody sees it. Such fields are noted,
- * once each, unless the object has the known one, too. "Nearly": the case and '_' aside the same, or, of names of five
- * letters and more, a letter in four wrong (base/guess.h). Cost: a look-up among the unknown names seen so far for each
- * unknown field; beyond NAMES_MOST names further ones are not judged. */
+ * Unknown fields are ignored, so that a trace can carry notes. One that is called nearly as a known one, or
+ * as other tools call it, is probably meant as that one: what it tells is then lost, and nobody sees it. Such
+ * fields are noted, once each, unless the object has the known one, too. "Nearly": the case and '_' aside the
+ * same, or, of names of five letters and more, a letter in four wrong (base/guess.h). Cost: a look-up among
+ * the unknown names seen so far for each unknown field; beyond NAMES_MOST names further ones are not
+ * judged. */
 #include "frontend/native.h"
 
 #include <stddef.h>
@@ -76,8 +77,12 @@ static const struct {
 	{"id", "txid tid xid txn txn_id transaction transaction_id", KR_NATIVE_TXN},
 	{"s", "session session_id sid process client client_id thread worker connection conn", KR_NATIVE_TXN},
 	{"status", "state outcome result", KR_NATIVE_TXN},
-	{"begin", "start start_time begin_time started begun invoke invoked timestamp time ts", KR_NATIVE_TXN},
-	{"end", "ends ended finish finished end_time finish_time commit_time complete completed stop stopped return returned", KR_NATIVE_TXN},
+	{"begin", "start start_time begin_time started begun invoke invoked timestamp time ts",
+		KR_NATIVE_TXN},
+	{"end",
+		"ends ended finish finished end_time finish_time commit_time complete completed stop stopped "
+		"return returned",
+		KR_NATIVE_TXN},
 	{"ops", "op operations actions events", KR_NATIVE_TXN},
 	{"snapshot", "snapshot_ts start_ts begin_ts read_ts start_timestamp sts", KR_NATIVE_TXN},
 	{"commit_ts", "commit_timestamp cts", KR_NATIVE_TXN},
@@ -102,19 +107,22 @@ static const struct {
 /* Does `place` have the fields of `of`? */
 static bool has(enum kr_native_place place, enum kr_native_place of)
 {
-	return place == of || (place == KR_NATIVE_RANGE && of == KR_NATIVE_ATTRIBUTES) || (place == KR_NATIVE_EVENT && of == KR_NATIVE_TXN);
+	return place == of || (place == KR_NATIVE_RANGE && of == KR_NATIVE_ATTRIBUTES) ||
+		(place == KR_NATIVE_EVENT && of == KR_NATIVE_TXN);
 }
 
 /* Is field i one of some line, as `place` is? In a transaction line those of events are notes. */
 static bool is_of_lines(size_t i, enum kr_native_place place)
 {
-	return fields[i].offset != NOWHERE && place < KR_NATIVE_ATTRIBUTES && (place != KR_NATIVE_TXN || fields[i].place != KR_NATIVE_EVENT);
+	return fields[i].offset != NOWHERE && place < KR_NATIVE_ATTRIBUTES &&
+		(place != KR_NATIVE_TXN || fields[i].place != KR_NATIVE_EVENT);
 }
 
 static bool is_known(const char *name, enum kr_native_place place)
 {
 	for (size_t i = 0; i < KR_COUNT(fields); i++)
-		if (strcmp(name, fields[i].name) == 0 && (has(place, fields[i].place) || is_of_lines(i, place)))
+		if (strcmp(name, fields[i].name) == 0 &&
+			(has(place, fields[i].place) || is_of_lines(i, place)))
 			return true;
 	return false;
 }
@@ -149,7 +157,8 @@ struct nearest {
 
 static void judge(struct nearest *nearest, const char *candidate, const char *known)
 {
-	size_t typed = strlen(nearest->name), length = strlen(candidate), longer = typed > length ? typed : length;
+	size_t typed = strlen(nearest->name), length = strlen(candidate),
+	       longer = typed > length ? typed : length;
 	uint32_t distance = kr_guess_distance(nearest->name, candidate);
 
 	if (distance > 0 && (length < FUZZY_LEAST || distance > longer / 4))
@@ -173,7 +182,8 @@ static const char *find_meant(const char *name, enum kr_native_place place)
 			judge(&nearest, fields[i].name, fields[i].name);
 	for (size_t i = 0; i < KR_COUNT(aliases); i++) {
 		const char *at = aliases[i].others;
-		for (size_t length; has(place, aliases[i].place) && *at; at += length + strspn(at + length, " ")) {
+		for (size_t length; has(place, aliases[i].place) && *at;
+			at += length + strspn(at + length, " ")) {
 			length = strcspn(at, " ");
 			memcpy(other, at, length);
 			other[length] = '\0';
@@ -196,7 +206,8 @@ const char *kr_native_field_meant(const struct kr_node *object, const char *know
 /* ---- what is noted ---- */
 
 /* The place of the name in n->ignored, KR_NONE: it is not judged. */
-static enum kr_status look_up(struct kr_native *n, const char *name, enum kr_native_place place, uint32_t *out)
+static enum kr_status look_up(struct kr_native *n, const char *name, enum kr_native_place place,
+	uint32_t *out)
 {
 	struct kr_native_ignored new = {.place = (uint8_t)place, .near = KR_NONE};
 
@@ -212,9 +223,12 @@ static enum kr_status look_up(struct kr_native *n, const char *name, enum kr_nat
 	return new.name &&kr_vec_push(n->h->mem, &n->ignored, new) ? KR_OK : KR_NOMEM;
 }
 
-static enum kr_status ignore(struct kr_native *n, const struct kr_node *object, const char *name, enum kr_native_place place)
+static enum kr_status ignore(struct kr_native *n, const struct kr_node *object, const char *name,
+	enum kr_native_place place)
 {
-	static const char *const places[] = {"header", "transaction", "event", "version order", "operation", "range"}; /* by enum kr_native_place */
+	/* by enum kr_native_place */
+	static const char *const places[] = {"header", "transaction", "event", "version order", "operation",
+		"range"};
 	struct kr_history *h = n->h;
 	uint32_t i;
 	enum kr_status status = look_up(n, name, place, &i);
@@ -224,20 +238,23 @@ static enum kr_status ignore(struct kr_native *n, const struct kr_node *object, 
 		return status;
 	if (found->near == KR_NONE) {
 		found->near = h->near_fields.n;
-		if (!kr_vec_push(h->mem, &h->near_fields, (struct kr_near_field){found->name, found->meant, places[place], 0, n->line}))
+		if (!kr_vec_push(h->mem, &h->near_fields,
+			    (struct kr_near_field){found->name, found->meant, places[place], 0, n->line}))
 			return KR_NOMEM;
 	}
 	h->near_fields.at[found->near].count++;
 	return KR_OK;
 }
 
-enum kr_status kr_native_fields_ignored(struct kr_native *n, const struct kr_node *object, size_t count, enum kr_native_place place)
+enum kr_status kr_native_fields_ignored(struct kr_native *n, const struct kr_node *object, size_t count,
+	enum kr_native_place place)
 {
 	enum kr_status status = KR_OK;
 
 	if (count == 0)
 		return KR_OK;
-	for (const struct kr_node *at = kr_node_member(object, NULL); at && !status; at = kr_node_member(object, at))
+	for (const struct kr_node *at = kr_node_member(object, NULL); at && !status;
+		at = kr_node_member(object, at))
 		if (!is_known(at->text, place))
 			status = ignore(n, object, at->text, place);
 	return status;

@@ -1,8 +1,9 @@
 /* Native format: the header, version orders, and what can be settled only at the end of the trace.
  *
- * JSON has only strings for field names. So a name in "initial", "kinds" or "versions" that looks like an integer means the integer key when the trace uses that one as
- * a key and not the string; otherwise the string: where the trace does not tell them apart, the history says so (`guessed`). In a stream, which has no end to wait
- * for, it means whichever of the two keys comes first. */
+ * JSON has only strings for field names. So a name in "initial", "kinds" or "versions" that looks like an
+ * integer means the integer key when the trace uses that one as a key and not the string; otherwise the
+ * string: where the trace does not tell them apart, the history says so (`guessed`). In a stream, which has
+ * no end to wait for, it means whichever of the two keys comes first. */
 #include "frontend/history_count.h"
 #include "frontend/native.h"
 
@@ -33,8 +34,9 @@ static enum kr_status settle_name(struct kr_native *n, kr_key key, struct kr_nat
 		return KR_OK;
 	}
 
-	enum kr_status status =
-		use.kind == KR_KIND_ANY ? kr_history_set_initial(n->h, key, use.initial, n->err) : kr_history_set_kind(n->h, key, use.kind, n->err);
+	enum kr_status status = use.kind == KR_KIND_ANY
+		? kr_history_set_initial(n->h, key, use.initial, n->err)
+		: kr_history_set_kind(n->h, key, use.kind, n->err);
 
 	if (status == KR_BAD)
 		kr_err_at(n->err, n->h->files.at[0], n->header_line, 0);
@@ -56,7 +58,8 @@ static kr_key key_named(const struct kr_native *n, const struct kr_native_name *
 
 enum kr_status kr_native_field_name(struct kr_native *n, const char *text, struct kr_native_use use)
 {
-	struct kr_native_name name = {.text = kr_history_text(n->h, KR_VALUE_STRING, text, strlen(text)), .use = use};
+	struct kr_native_name name = {.text = kr_history_text(n->h, KR_VALUE_STRING, text, strlen(text)),
+		.use = use};
 
 	if (name.text.i == KR_NONE)
 		return KR_NOMEM;
@@ -78,7 +81,8 @@ static enum kr_status settle_names(struct kr_native *n)
 		kr_value number = kr_history_int(n->h, name->number);
 		if (number.i == KR_NONE)
 			return KR_NOMEM;
-		bool text = kr_history_find_key(n->h, name->text).i != KR_NONE, integer = kr_history_find_key(n->h, number).i != KR_NONE;
+		bool text = kr_history_find_key(n->h, name->text).i != KR_NONE,
+		     integer = kr_history_find_key(n->h, number).i != KR_NONE;
 		kr_key key = key_named(n, name);
 		if (text == integer && n->h->guessed.i == KR_NONE)
 			n->h->guessed = key;
@@ -96,7 +100,8 @@ static enum kr_status settle_key(struct kr_native *n, kr_key k)
 	for (uint32_t i = n->names.n; i-- > 0 && !status;) {
 		struct kr_native_name waiting = n->names.at[i];
 
-		if (kr_history_find_key(n->h, waiting.text).i != k.i && (name.type != KR_VALUE_INT || name.integer != waiting.number))
+		if (kr_history_find_key(n->h, waiting.text).i != k.i &&
+			(name.type != KR_VALUE_INT || name.integer != waiting.number))
 			continue;
 		n->names.at[i] = n->names.at[--n->names.n];
 		status = settle_name(n, k, waiting.use);
@@ -115,7 +120,8 @@ enum kr_status kr_native_settle_keys(struct kr_native *n, uint32_t from)
 
 /* ---- header ---- */
 
-static enum kr_status put_text(struct kr_native *n, const struct kr_node *json, const char *what, const char **out)
+static enum kr_status put_text(struct kr_native *n, const struct kr_node *json, const char *what,
+	const char **out)
 {
 	char found[80];
 
@@ -139,13 +145,17 @@ static enum kr_status put_initial(struct kr_native *n, const struct kr_node *jso
 		return KR_OK;
 	}
 	if (!kr_node_is(json, KR_NODE_OBJECT))
-		return kr_native_bad(n, "\"initial\" is %s, expected \"absent\", \"unknown\", \"unwritten\" or an object of values by key",
+		return kr_native_bad(n,
+			"\"initial\" is %s, expected \"absent\", \"unknown\", \"unwritten\" or an object of "
+			"values by key",
 			kr_native_found(json, found));
 	n->h->initial = KR_INITIAL_GIVEN;
 	for (const struct kr_node *at = kr_node_member(json, NULL); at; at = kr_node_member(json, at)) {
 		kr_value initial = kr_native_value(n, kr_node_value(at));
-		enum kr_status status =
-			initial.i == KR_NONE ? KR_NOMEM : kr_native_field_name(n, at->text, (struct kr_native_use){.initial = initial, .seen = KR_NONE});
+		enum kr_status status = initial.i == KR_NONE
+			? KR_NOMEM
+			: kr_native_field_name(n, at->text,
+				  (struct kr_native_use){.initial = initial, .seen = KR_NONE});
 		if (status)
 			return status;
 	}
@@ -159,17 +169,25 @@ static enum kr_status put_kinds(struct kr_native *n, const struct kr_node *json)
 	if (!json)
 		return KR_OK;
 	if (!kr_node_is(json, KR_NODE_OBJECT))
-		return kr_native_bad(n, "\"kinds\" is %s, expected an object of kinds by key", kr_native_found(json, found));
+		return kr_native_bad(n, "\"kinds\" is %s, expected an object of kinds by key",
+			kr_native_found(json, found));
 	for (const struct kr_node *at = kr_node_member(json, NULL); at; at = kr_node_member(json, at)) {
 		const struct kr_node *name = kr_node_value(at);
-		enum kr_key_kind kind = kr_node_is(name, KR_NODE_STRING) ? kr_history_kind(name->text) : KR_KIND_ANY;
-		if (kind == KR_KIND_ANY && kr_node_is(name, KR_NODE_STRING) && strcmp(name->text, "mark") == 0)
+		enum kr_key_kind kind =
+			kr_node_is(name, KR_NODE_STRING) ? kr_history_kind(name->text) : KR_KIND_ANY;
+		if (kind == KR_KIND_ANY && kr_node_is(name, KR_NODE_STRING) &&
+			strcmp(name->text, "mark") == 0)
 			return kr_native_bad(n,
-				"\"kinds\" says \"mark\" of %.60s, which is not known yet, expected \"register\", \"counter\", \"list\" or \"set\"", at->text);
+				"\"kinds\" says \"mark\" of %.60s, which is not known yet, expected "
+				"\"register\", \"counter\", \"list\" or \"set\"",
+				at->text);
 		if (kind == KR_KIND_ANY)
-			return kr_native_bad(n, "\"kinds\" says %s of %.60s, expected \"register\", \"counter\", \"list\" or \"set\"",
+			return kr_native_bad(n,
+				"\"kinds\" says %s of %.60s, expected \"register\", \"counter\", \"list\" or "
+				"\"set\"",
 				kr_native_found(name, found), at->text);
-		enum kr_status status = kr_native_field_name(n, at->text, (struct kr_native_use){.kind = kind, .seen = KR_NONE});
+		enum kr_status status = kr_native_field_name(n, at->text,
+			(struct kr_native_use){.kind = kind, .seen = KR_NONE});
 		if (status)
 			return status;
 	}
@@ -184,9 +202,11 @@ static enum kr_status put_universe(struct kr_native *n, const struct kr_node *js
 	if (!json)
 		return KR_OK;
 	if (!kr_node_is(json, KR_NODE_ARRAY))
-		return kr_native_bad(n, "\"universe\" is %s, expected an array of keys", kr_native_found(json, (char[80]){0}));
+		return kr_native_bad(n, "\"universe\" is %s, expected an array of keys",
+			kr_native_found(json, (char[80]){0}));
 	size_t i = 0;
-	for (const struct kr_node *name = kr_node_element(json, NULL); name; name = kr_node_element(json, name)) {
+	for (const struct kr_node *name = kr_node_element(json, NULL); name;
+		name = kr_node_element(json, name)) {
 		(void)snprintf(what, sizeof what, "element %zu of \"universe\"", i++);
 		enum kr_status status = kr_native_put_key(n, name, what, &key);
 		if (status)
@@ -207,14 +227,19 @@ static enum kr_status put_order_of_keys(struct kr_native *n, const struct kr_nod
 	else if (strcmp(text, "numbers") == 0)
 		n->h->key_order = KR_KEYS_NUMBERS;
 	else
-		return kr_native_bad(n, "\"ordered_keys\" is %s, expected \"bytes\" or \"numbers\"", kr_native_found(json, found));
+		return kr_native_bad(n, "\"ordered_keys\" is %s, expected \"bytes\" or \"numbers\"",
+			kr_native_found(json, found));
 	return KR_OK;
 }
 
 static enum kr_status put_separator(struct kr_native *n, const struct kr_node *json)
 {
-	if (json && (!kr_node_is(json, KR_NODE_STRING) || json->length == 0 || strlen(json->text) != json->length))
-		return kr_native_bad(n, "\"row_separator\" is %s, expected a string between a row and its column", kr_native_found(json, (char[80]){0}));
+	if (json &&
+		(!kr_node_is(json, KR_NODE_STRING) || json->length == 0 ||
+			strlen(json->text) != json->length))
+		return kr_native_bad(n,
+			"\"row_separator\" is %s, expected a string between a row and its column",
+			kr_native_found(json, (char[80]){0}));
 	return put_text(n, json, "\"row_separator\"", &n->h->row_separator);
 }
 
@@ -222,34 +247,43 @@ static enum kr_status put_separator(struct kr_native *n, const struct kr_node *j
 static enum kr_status put_stream(struct kr_native *n, const struct kr_native_fields *f)
 {
 	kr_session session;
-	enum kr_status status = f->stream ? kr_native_put_bool(n, f->stream, "\"stream\"", &n->h->stream) : KR_OK;
+	enum kr_status status =
+		f->stream ? kr_native_put_bool(n, f->stream, "\"stream\"", &n->h->stream) : KR_OK;
 
 	if (!status && f->sessions && !kr_node_is(f->sessions, KR_NODE_ARRAY))
-		return kr_native_bad(n, "\"sessions\" is %s, expected an array of their names", kr_native_found(f->sessions, (char[80]){0}));
-	for (const struct kr_node *name = kr_node_element(f->sessions, NULL); !status && name; name = kr_node_element(f->sessions, name))
+		return kr_native_bad(n, "\"sessions\" is %s, expected an array of their names",
+			kr_native_found(f->sessions, (char[80]){0}));
+	for (const struct kr_node *name = kr_node_element(f->sessions, NULL); !status && name;
+		name = kr_node_element(f->sessions, name))
 		status = kr_native_session(n, name, "an element of \"sessions\"", &session);
 	return status;
 }
 
-enum kr_status kr_native_header(struct kr_native *n, const struct kr_node *header, const struct kr_native_fields *f)
+enum kr_status kr_native_header(struct kr_native *n, const struct kr_node *header,
+	const struct kr_native_fields *f)
 {
 	enum kr_status status;
 	char found[80];
 
 	if (f->krait && (!kr_node_is(f->krait, KR_NODE_INT) || f->krait->integer != 1))
-		return kr_native_bad(n, "\"krait\" is %s, expected 1, the format version", kr_native_found(f->krait, found));
+		return kr_native_bad(n, "\"krait\" is %s, expected 1, the format version",
+			kr_native_found(f->krait, found));
 	if (f->ops)
 		return kr_native_bad(n, "both \"krait\" and \"ops\", expected a header or a transaction");
 	n->header_line = n->line;
-	if ((status = put_text(n, f->name, "\"name\"", &n->h->name)) || (status = put_text(n, f->time_unit, "\"time_unit\"", &n->h->time_unit)) ||
-		(status = put_text(n, f->profile, "\"profile\"", &n->h->profile)) || (status = put_separator(n, f->row_separator)) ||
-		(status = put_stream(n, f)))
+	if ((status = put_text(n, f->name, "\"name\"", &n->h->name)) ||
+		(status = put_text(n, f->time_unit, "\"time_unit\"", &n->h->time_unit)) ||
+		(status = put_text(n, f->profile, "\"profile\"", &n->h->profile)) ||
+		(status = put_separator(n, f->row_separator)) || (status = put_stream(n, f)))
 		return status;
-	if (f->clock_skew && (status = kr_native_put_int(n, f->clock_skew, "\"clock_skew\"", &n->h->clock_skew)))
+	if (f->clock_skew &&
+		(status = kr_native_put_int(n, f->clock_skew, "\"clock_skew\"", &n->h->clock_skew)))
 		return status;
 	if (n->h->clock_skew < 0)
-		return kr_native_bad(n, "\"clock_skew\" is %lld, expected 0 or more", (long long)n->h->clock_skew);
-	if ((status = put_initial(n, f->initial)) || (status = put_kinds(n, f->kinds)) || (status = put_universe(n, f->universe)) ||
+		return kr_native_bad(n, "\"clock_skew\" is %lld, expected 0 or more",
+			(long long)n->h->clock_skew);
+	if ((status = put_initial(n, f->initial)) || (status = put_kinds(n, f->kinds)) ||
+		(status = put_universe(n, f->universe)) ||
 		(status = kr_native_fields_ignored(n, header, f->ignored, KR_NATIVE_HEADER)))
 		return status;
 	return put_order_of_keys(n, f->ordered_keys);
@@ -257,7 +291,8 @@ enum kr_status kr_native_header(struct kr_native *n, const struct kr_node *heade
 
 /* ---- version orders ---- */
 
-enum kr_status kr_native_order(struct kr_native *n, const struct kr_node *order, const struct kr_native_fields *f)
+enum kr_status kr_native_order(struct kr_native *n, const struct kr_node *order,
+	const struct kr_native_fields *f)
 {
 	struct kr_event event = kr_event_of(KR_EVENT_ORDER, (kr_session){KR_NONE}, (kr_value){KR_NONE});
 	enum kr_status status = kr_native_put_key(n, f->version_order, "\"version_order\"", &event.key);
@@ -267,10 +302,12 @@ enum kr_status kr_native_order(struct kr_native *n, const struct kr_node *order,
 	if (status)
 		return status;
 	if (!kr_node_is(f->writers, KR_NODE_ARRAY))
-		return kr_native_bad(n, "\"writers\" is %s, expected an array of transaction ids", kr_native_found(f->writers, (char[80]){0}));
+		return kr_native_bad(n, "\"writers\" is %s, expected an array of transaction ids",
+			kr_native_found(f->writers, (char[80]){0}));
 	kr_vec_clear(&n->ids);
 	size_t i = 0;
-	for (const struct kr_node *writer = kr_node_element(f->writers, NULL); writer; writer = kr_node_element(f->writers, writer)) {
+	for (const struct kr_node *writer = kr_node_element(f->writers, NULL); writer;
+		writer = kr_node_element(f->writers, writer)) {
 		(void)snprintf(what, sizeof what, "writer %zu of the version order", i++);
 		status = kr_native_put_name(n, writer, what, &id);
 		if (!status && !kr_vec_push(n->h->mem, &n->ids, id))

@@ -1,8 +1,10 @@
 /* Native format: one operation, ["name", argument..., {attributes}].
  *
- * The attributes come last and are told from an argument by place; only after a read's key may either a value or attributes follow. There an object counts as
- * attributes when all its fields are attributes of the right types and it has one at least, else as the value; a value that looks like attributes
- * is written with (empty) attributes behind it. Two names are no operations of their own: "failed" holds one, "undo" takes some back; both end in attributes, too. */
+ * The attributes come last and are told from an argument by place; only after a read's key may either a value
+ * or attributes follow. There an object counts as attributes when all its fields are attributes of the right
+ * types and it has one at least, else as the value; a value that looks like attributes is written with
+ * (empty) attributes behind it. Two names are no operations of their own: "failed" holds one, "undo" takes
+ * some back; both end in attributes, too. */
 #include "frontend/native.h"
 
 #include <string.h>
@@ -13,7 +15,8 @@ struct form {
 	enum kr_status (*read)(struct kr_native *n, const struct kr_node *op, struct kr_operation *out);
 };
 
-static enum kr_status put_bool_flag(struct kr_native *n, const struct kr_node *json, const char *what, uint8_t *flags)
+static enum kr_status put_bool_flag(struct kr_native *n, const struct kr_node *json, const char *what,
+	uint8_t *flags)
 {
 	bool done = false;
 	enum kr_status status = kr_native_put_bool(n, json, what, &done);
@@ -46,7 +49,9 @@ static enum kr_status read_key_value(struct kr_native *n, const struct kr_node *
 {
 	enum kr_status status = kr_native_put_key(n, argument(n, op, 0), "the key", &out->key);
 
-	return status ? status : kr_native_put_value(n, argument(n, op, 1), out->kind == KR_OP_WRITE ? "the value" : "the element", &out->a);
+	return status ? status
+		      : kr_native_put_value(n, argument(n, op, 1),
+				out->kind == KR_OP_WRITE ? "the value" : "the element", &out->a);
 }
 
 static enum kr_status read_d(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
@@ -64,7 +69,8 @@ static enum kr_status read_insert(struct kr_native *n, const struct kr_node *op,
 {
 	enum kr_status status = read_key_value(n, op, out);
 
-	return status ? status : put_bool_flag(n, argument(n, op, 2), "\"done\", the third argument,", &out->flags);
+	return status ? status
+		      : put_bool_flag(n, argument(n, op, 2), "\"done\", the third argument,", &out->flags);
 }
 
 static enum kr_status read_cas(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
@@ -81,7 +87,8 @@ static enum kr_status read_cas(struct kr_native *n, const struct kr_node *op, st
 	return put_bool_flag(n, argument(n, op, 3), "\"done\", the fourth argument,", &out->flags);
 }
 
-static enum kr_status put_number(struct kr_native *n, const struct kr_node *json, const char *what, kr_value *out)
+static enum kr_status put_number(struct kr_native *n, const struct kr_node *json, const char *what,
+	kr_value *out)
 {
 	int64_t number;
 	enum kr_status status = kr_native_put_int(n, json, what, &number);
@@ -148,22 +155,27 @@ static enum kr_status read_op(struct kr_native *n, const struct kr_node *op, str
 	char found[80];
 
 	if (!kr_node_is(name, KR_NODE_STRING))
-		return kr_native_bad(n, "found %s, expected [\"name\", argument...]", kr_native_found(count ? name : op, found));
+		return kr_native_bad(n, "found %s, expected [\"name\", argument...]",
+			kr_native_found(count ? name : op, found));
 
 	int kind = find_kind(name->text);
 
 	if (kind < 0)
-		return kr_native_bad(n, "unknown operation %s, expected r, w, d, insert, cas, inc, append, add, range, scan%s", kr_native_found(name, found),
+		return kr_native_bad(n,
+			"unknown operation %s, expected r, w, d, insert, cas, inc, append, add, range, "
+			"scan%s",
+			kr_native_found(name, found),
 			n->in_failed ? " or update" : ", update, failed or undo");
 
 	const struct kr_node *last = kr_node_at(op, --count);
-	const struct kr_node *attributes = ends_in_attributes((enum kr_op_kind)kind, count, last) ? last : NULL;
+	const struct kr_node *attributes =
+		ends_in_attributes((enum kr_op_kind)kind, count, last) ? last : NULL;
 
 	if (attributes)
 		count--;
 	if (count < forms[kind].least || count > forms[kind].most)
-		return kr_native_bad(n, "\"%s\" takes %s, found %u argument%s", kr_op_name((enum kr_op_kind)kind), forms[kind].takes, count,
-			count == 1 ? "" : "s");
+		return kr_native_bad(n, "\"%s\" takes %s, found %u argument%s",
+			kr_op_name((enum kr_op_kind)kind), forms[kind].takes, count, count == 1 ? "" : "s");
 	if (kind == KR_OP_RANGE && count == 4 && !attributes)
 		attributes = last; /* one object may hold a range's options and its attributes */
 	out->op.kind = (uint8_t)kind;
@@ -175,13 +187,16 @@ static enum kr_status read_op(struct kr_native *n, const struct kr_node *op, str
 /* ["failed", OP, {"t": ..., "ends": ...}]: OP with its own attributes, but for its time. */
 static enum kr_status read_failed(struct kr_native *n, const struct kr_node *op, struct kr_entry *out)
 {
-	const struct kr_node *inner = kr_node_at(op, 1), *attributes = kr_node_at(op, 2), *ending = kr_node_get(attributes, "ends");
+	const struct kr_node *inner = kr_node_at(op, 1), *attributes = kr_node_at(op, 2),
+			     *ending = kr_node_get(attributes, "ends");
 	enum kr_status status;
 	char found[80];
 
-	if (kr_node_size(op) < 2 || kr_node_size(op) > 3 || (attributes && !kr_node_is(attributes, KR_NODE_OBJECT)))
+	if (kr_node_size(op) < 2 || kr_node_size(op) > 3 ||
+		(attributes && !kr_node_is(attributes, KR_NODE_OBJECT)))
 		return kr_native_bad(n, "\"failed\" takes an operation and perhaps attributes, found %s",
-			kr_node_size(op) == 3 ? kr_native_found(attributes, found) : kr_native_found(op, found));
+			kr_node_size(op) == 3 ? kr_native_found(attributes, found)
+					      : kr_native_found(op, found));
 	n->in_failed = true;
 	status = read_op(n, inner, out);
 	n->in_failed = false;
@@ -189,7 +204,9 @@ static enum kr_status read_failed(struct kr_native *n, const struct kr_node *op,
 		return status;
 	out->attr.failed = out->attr.ends = true;
 	if (out->attr.has_time)
-		return kr_native_bad(n, "\"t\" of the operation that failed, expected it behind that operation, of \"failed\"");
+		return kr_native_bad(n,
+			"\"t\" of the operation that failed, expected it behind that operation, of "
+			"\"failed\"");
 	status = kr_native_time(n, kr_node_get(attributes, "t"), &out->attr);
 	return status || !ending ? status : kr_native_put_bool(n, ending, "\"ends\"", &out->attr.ends);
 }
@@ -202,13 +219,17 @@ static enum kr_status read_undo(struct kr_native *n, const struct kr_node *op, s
 	enum kr_status status;
 	char found[80];
 
-	if (kr_node_size(op) < 2 || kr_node_size(op) > 3 || (attributes && !kr_node_is(attributes, KR_NODE_OBJECT)))
-		return kr_native_bad(n, "\"undo\" takes a number of operations and perhaps attributes, found %s",
-			kr_node_size(op) == 3 ? kr_native_found(attributes, found) : kr_native_found(op, found));
+	if (kr_node_size(op) < 2 || kr_node_size(op) > 3 ||
+		(attributes && !kr_node_is(attributes, KR_NODE_OBJECT)))
+		return kr_native_bad(n,
+			"\"undo\" takes a number of operations and perhaps attributes, found %s",
+			kr_node_size(op) == 3 ? kr_native_found(attributes, found)
+					      : kr_native_found(op, found));
 	if ((status = kr_native_put_int(n, kr_node_at(op, 1), "the number of operations", &undone)))
 		return status;
 	if (undone < 0 || undone > (int64_t)n->op_index)
-		return kr_native_bad(n, "undoes %lld operations, expected 0 to %u, as many as come before it", (long long)undone, (unsigned)n->op_index);
+		return kr_native_bad(n, "undoes %lld operations, expected 0 to %u, as many as come before it",
+			(long long)undone, (unsigned)n->op_index);
 	out->is_undo = true;
 	out->undo = (uint32_t)undone;
 	return kr_native_time(n, kr_node_get(attributes, "t"), &out->attr);
@@ -219,5 +240,7 @@ enum kr_status kr_native_entry(struct kr_native *n, const struct kr_node *op, st
 	const struct kr_node *name = kr_node_at(op, 0);
 	const char *word = kr_node_is(name, KR_NODE_STRING) ? name->text : "";
 
-	return strcmp(word, "undo") == 0 ? read_undo(n, op, out) : strcmp(word, "failed") == 0 ? read_failed(n, op, out) : read_op(n, op, out);
+	return strcmp(word, "undo") == 0      ? read_undo(n, op, out)
+		: strcmp(word, "failed") == 0 ? read_failed(n, op, out)
+					      : read_op(n, op, out);
 }

@@ -1,18 +1,21 @@
 /* Native format: ranges, predicate reads and updates: their bounds, conditions and rows.
  *
- * An unknown condition or comparison is an error although unknown fields are ignored elsewhere: a predicate that is not understood would be judged wrongly.
- * Rows outside of a range, out of order or more than its limit are what the client saw and no error here. */
+ * An unknown condition or comparison is an error although unknown fields are ignored elsewhere: a predicate
+ * that is not understood would be judged wrongly. Rows outside of a range, out of order or more than its
+ * limit are what the client saw and no error here. */
 #include "frontend/native.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static enum kr_status put_bound(struct kr_native *n, const struct kr_node *json, const char *what, kr_value *out)
+static enum kr_status put_bound(struct kr_native *n, const struct kr_node *json, const char *what,
+	kr_value *out)
 {
 	char found[80];
 
 	if (!kr_node_is(json, KR_NODE_NULL) && !kr_node_is(json, KR_NODE_STRING) && !kr_node_is_number(json))
-		return kr_native_bad(n, "%s is %s, expected a key (a string or a number) or null", what, kr_native_found(json, found));
+		return kr_native_bad(n, "%s is %s, expected a key (a string or a number) or null", what,
+			kr_native_found(json, found));
 	*out = kr_native_value(n, json);
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
@@ -23,12 +26,15 @@ static enum kr_status put_rows(struct kr_native *n, const struct kr_node *rows, 
 	size_t i = 0;
 
 	if (!kr_node_is(rows, KR_NODE_ARRAY))
-		return kr_native_bad(n, "the rows are %s, expected an array of [key, value]", kr_native_found(rows, found));
+		return kr_native_bad(n, "the rows are %s, expected an array of [key, value]",
+			kr_native_found(rows, found));
 	scan->row_first = n->h->rows.n;
-	for (const struct kr_node *row = kr_node_element(rows, NULL); row; row = kr_node_element(rows, row), i++) {
+	for (const struct kr_node *row = kr_node_element(rows, NULL); row;
+		row = kr_node_element(rows, row), i++) {
 		struct kr_row new_row;
 		if (!kr_node_is(row, KR_NODE_ARRAY) || kr_node_size(row) != 2)
-			return kr_native_bad(n, "row %zu is %s, expected [key, value]", i, kr_native_found(row, found));
+			return kr_native_bad(n, "row %zu is %s, expected [key, value]", i,
+				kr_native_found(row, found));
 		(void)snprintf(what, sizeof what, "the key of row %zu", i);
 		enum kr_status status = kr_native_put_key(n, kr_node_at(row, 0), what, &new_row.key);
 		(void)snprintf(what, sizeof what, "the value of row %zu", i);
@@ -51,18 +57,22 @@ static enum kr_status push_scan(struct kr_native *n, const struct kr_scan *scan,
 
 /* ---- range ---- */
 
-static enum kr_status put_range_options(struct kr_native *n, const struct kr_node *options, struct kr_scan *scan)
+static enum kr_status put_range_options(struct kr_native *n, const struct kr_node *options,
+	struct kr_scan *scan)
 {
-	const struct kr_node *limit = kr_node_get(options, "limit"), *reverse = kr_node_get(options, "reverse");
+	const struct kr_node *limit = kr_node_get(options, "limit"),
+			     *reverse = kr_node_get(options, "reverse");
 	enum kr_status status = KR_OK;
 	char found[80];
 
 	if (!kr_node_is(options, KR_NODE_OBJECT))
-		return kr_native_bad(n, "the options are %s, expected an object", kr_native_found(options, found));
+		return kr_native_bad(n, "the options are %s, expected an object",
+			kr_native_found(options, found));
 	if (limit) {
 		status = kr_native_put_int(n, limit, "\"limit\"", &scan->limit);
 		if (!status && scan->limit < 0)
-			return kr_native_bad(n, "\"limit\" is %lld, expected 0 or more", (long long)scan->limit);
+			return kr_native_bad(n, "\"limit\" is %lld, expected 0 or more",
+				(long long)scan->limit);
 	}
 	if (reverse && !status)
 		status = kr_native_put_bool(n, reverse, "\"reverse\"", &scan->reverse);
@@ -87,7 +97,8 @@ enum kr_status kr_native_range(struct kr_native *n, const struct kr_node *op, st
 
 static bool find_test(const char *name, enum kr_cond_test *out)
 {
-	static const char *const names[] = {"eq", "ne", "lt", "le", "gt", "ge", "in"}; /* by enum kr_cond_test */
+	/* by enum kr_cond_test */
+	static const char *const names[] = {"eq", "ne", "lt", "le", "gt", "ge", "in"};
 
 	for (unsigned i = 0; i < KR_COUNT(names); i++) {
 		if (strcmp(name, names[i]) == 0) {
@@ -105,21 +116,28 @@ static enum kr_status push_cond(struct kr_native *n, struct kr_cond cond, const 
 }
 
 /* {"ge": 0, "le": 10, ...} on `cond`'s target. */
-static enum kr_status put_tests(struct kr_native *n, const struct kr_node *tests, const char *what, struct kr_cond cond)
+static enum kr_status put_tests(struct kr_native *n, const struct kr_node *tests, const char *what,
+	struct kr_cond cond)
 {
 	char found[80], name[80];
 
 	if (!kr_node_is(tests, KR_NODE_OBJECT))
-		return kr_native_bad(n, "the condition on %s is %s, expected an object of comparisons", what, kr_native_found(tests, found));
+		return kr_native_bad(n, "the condition on %s is %s, expected an object of comparisons", what,
+			kr_native_found(tests, found));
 	for (const struct kr_node *at = kr_node_member(tests, NULL); at; at = kr_node_member(tests, at)) {
 		const struct kr_node *with = kr_node_value(at);
 		(void)snprintf(name, sizeof name, "%.60s", at->text);
 		if (!find_test(name, &cond.test))
-			return kr_native_bad(n, "unknown comparison \"%s\" of %s, expected eq, ne, lt, le, gt, ge or in", name, what);
+			return kr_native_bad(n,
+				"unknown comparison \"%s\" of %s, expected eq, ne, lt, le, gt, ge or in",
+				name, what);
 		if (cond.test == KR_COND_IN && !kr_node_is(with, KR_NODE_ARRAY))
-			return kr_native_bad(n, "\"in\" is %s, expected an array of values", kr_native_found(with, found));
-		if (cond.test >= KR_COND_LT && cond.test <= KR_COND_GE && !kr_node_is_number(with) && !kr_node_is(with, KR_NODE_STRING))
-			return kr_native_bad(n, "\"%s\" is %s, expected a number or a string", name, kr_native_found(with, found));
+			return kr_native_bad(n, "\"in\" is %s, expected an array of values",
+				kr_native_found(with, found));
+		if (cond.test >= KR_COND_LT && cond.test <= KR_COND_GE && !kr_node_is_number(with) &&
+			!kr_node_is(with, KR_NODE_STRING))
+			return kr_native_bad(n, "\"%s\" is %s, expected a number or a string", name,
+				kr_native_found(with, found));
 		enum kr_status status = push_cond(n, cond, with);
 		if (status)
 			return status;
@@ -132,10 +150,12 @@ static enum kr_status put_fields(struct kr_native *n, const struct kr_node *fiel
 	char what[80];
 
 	if (!kr_node_is(fields, KR_NODE_OBJECT))
-		return kr_native_bad(n, "\"field\" is %s, expected an object of fields", kr_native_found(fields, what));
+		return kr_native_bad(n, "\"field\" is %s, expected an object of fields",
+			kr_native_found(fields, what));
 	for (const struct kr_node *at = kr_node_member(fields, NULL); at; at = kr_node_member(fields, at)) {
 		const char *name = at->text;
-		struct kr_cond cond = {.target = KR_COND_FIELD, .field = kr_history_text(n->h, KR_VALUE_STRING, name, strlen(name))};
+		struct kr_cond cond = {.target = KR_COND_FIELD,
+			.field = kr_history_text(n->h, KR_VALUE_STRING, name, strlen(name))};
 		if (cond.field.i == KR_NONE)
 			return KR_NOMEM;
 		(void)snprintf(what, sizeof what, "field \"%.60s\"", name);
@@ -155,10 +175,14 @@ static enum kr_status put_condition(struct kr_native *n, const char *name, const
 	if (strcmp(name, "field") == 0)
 		return put_fields(n, condition);
 	if (strcmp(name, "key_prefix") != 0)
-		return kr_native_bad(n, "unknown condition \"%.60s\" in \"where\", expected key_prefix, value or field", name);
+		return kr_native_bad(n,
+			"unknown condition \"%.60s\" in \"where\", expected key_prefix, value or field",
+			name);
 	if (!kr_node_is(condition, KR_NODE_STRING))
-		return kr_native_bad(n, "\"key_prefix\" is %s, expected a string", kr_native_found(condition, found));
-	return push_cond(n, (struct kr_cond){.target = KR_COND_KEY_PREFIX, .test = KR_COND_PREFIX}, condition);
+		return kr_native_bad(n, "\"key_prefix\" is %s, expected a string",
+			kr_native_found(condition, found));
+	return push_cond(n, (struct kr_cond){.target = KR_COND_KEY_PREFIX, .test = KR_COND_PREFIX},
+		condition);
 }
 
 static enum kr_status put_where(struct kr_native *n, const struct kr_node *where, struct kr_scan *scan)
@@ -166,7 +190,8 @@ static enum kr_status put_where(struct kr_native *n, const struct kr_node *where
 	char found[80];
 
 	if (!kr_node_is(where, KR_NODE_OBJECT))
-		return kr_native_bad(n, "\"where\" is %s, expected an object of conditions", kr_native_found(where, found));
+		return kr_native_bad(n, "\"where\" is %s, expected an object of conditions",
+			kr_native_found(where, found));
 	scan->cond_first = n->h->conds.n;
 	for (const struct kr_node *at = kr_node_member(where, NULL); at; at = kr_node_member(where, at)) {
 		enum kr_status status = put_condition(n, at->text, kr_node_value(at));
@@ -188,7 +213,8 @@ enum kr_status kr_native_scan(struct kr_native *n, const struct kr_node *op, str
 }
 
 /* Are both there, and one value? */
-static enum kr_status compare(struct kr_native *n, const struct kr_node *a, const struct kr_node *b, bool *equal)
+static enum kr_status compare(struct kr_native *n, const struct kr_node *a, const struct kr_node *b,
+	bool *equal)
 {
 	*equal = false;
 	if (!a)
@@ -200,42 +226,50 @@ static enum kr_status compare(struct kr_native *n, const struct kr_node *a, cons
 	return x.i == KR_NONE || y.i == KR_NONE ? KR_NOMEM : KR_OK;
 }
 
-/* The field of "set" in which a row's value disagrees with it; NULL: none. Of an object "set" may name some fields only. */
-static enum kr_status find_disagreement(struct kr_native *n, const struct kr_node *value, const struct kr_node *set, const struct kr_node **out)
+/* The field of "set" in which a row's value disagrees with it; NULL: none. Of an object "set" may name some
+ * fields only. */
+static enum kr_status find_disagreement(struct kr_native *n, const struct kr_node *value,
+	const struct kr_node *set, const struct kr_node **out)
 {
 	enum kr_status status = KR_OK;
 	bool equal = true;
 
 	*out = NULL;
-	for (const struct kr_node *at = kr_node_member(set, NULL); at && !status && equal; at = kr_node_member(set, at)) {
+	for (const struct kr_node *at = kr_node_member(set, NULL); at && !status && equal;
+		at = kr_node_member(set, at)) {
 		status = compare(n, kr_node_get(value, at->text), kr_node_value(at), &equal);
 		*out = equal ? NULL : at;
 	}
 	return status;
 }
 
-static enum kr_status check_row(struct kr_native *n, const struct kr_node *value, const struct kr_node *set, uint32_t index)
+static enum kr_status check_row(struct kr_native *n, const struct kr_node *value, const struct kr_node *set,
+	uint32_t index)
 {
 	const struct kr_node *field = NULL;
 	bool fields = kr_node_is(value, KR_NODE_OBJECT) && kr_node_is(set, KR_NODE_OBJECT), equal = true;
-	enum kr_status status = fields ? find_disagreement(n, value, set, &field) : compare(n, value, set, &equal);
+	enum kr_status status =
+		fields ? find_disagreement(n, value, set, &field) : compare(n, value, set, &equal);
 	char found[80], expected[80];
 
 	if (!status && field)
-		return kr_native_bad(n, "\"%.40s\" of row %u is %s, expected %s, as \"set\" says", field->text, (unsigned)index,
-			kr_native_found(kr_node_get(value, field->text), found), kr_native_found(kr_node_value(field), expected));
+		return kr_native_bad(n, "\"%.40s\" of row %u is %s, expected %s, as \"set\" says",
+			field->text, (unsigned)index, kr_native_found(kr_node_get(value, field->text), found),
+			kr_native_found(kr_node_value(field), expected));
 	if (!status && !equal)
-		return kr_native_bad(n, "the value of row %u is %s, expected %s, as \"set\" says", (unsigned)index, kr_native_found(value, found),
-			kr_native_found(set, expected));
+		return kr_native_bad(n, "the value of row %u is %s, expected %s, as \"set\" says",
+			(unsigned)index, kr_native_found(value, found), kr_native_found(set, expected));
 	return status;
 }
 
-static enum kr_status check_written(struct kr_native *n, const struct kr_node *rows, const struct kr_node *set)
+static enum kr_status check_written(struct kr_native *n, const struct kr_node *rows,
+	const struct kr_node *set)
 {
 	enum kr_status status = KR_OK;
 	uint32_t i = 0;
 
-	for (const struct kr_node *row = kr_node_element(rows, NULL); row && !status; row = kr_node_element(rows, row))
+	for (const struct kr_node *row = kr_node_element(rows, NULL); row && !status;
+		row = kr_node_element(rows, row))
 		status = check_row(n, kr_node_at(row, 1), set, i++);
 	return status;
 }
@@ -249,7 +283,8 @@ enum kr_status kr_native_update(struct kr_native *n, const struct kr_node *op, s
 
 	if (!status && !value)
 		status = kr_native_bad(n, "the change is %s, expected {\"set\": value}",
-			kr_node_is(change, KR_NODE_OBJECT) ? "an object without \"set\"" : kr_native_found(change, found));
+			kr_node_is(change, KR_NODE_OBJECT) ? "an object without \"set\""
+							   : kr_native_found(change, found));
 	if (!status)
 		status = kr_native_put_value(n, value, "\"set\"", &scan.set);
 	if (!status)

@@ -16,11 +16,13 @@ enum kr_status kr_native_put_status(struct kr_native *n, const struct kr_node *j
 			return KR_OK;
 		}
 	}
-	return kr_native_bad(n, "\"status\" is %s, expected \"committed\", \"aborted\" or \"unknown\"", kr_native_found(json, found));
+	return kr_native_bad(n, "\"status\" is %s, expected \"committed\", \"aborted\" or \"unknown\"",
+		kr_native_found(json, found));
 }
 
 /* "begin" or "end": [invoked, returned], or one integer for both. */
-enum kr_status kr_native_put_moment(struct kr_native *n, const struct kr_node *json, const char *what, int64_t *invoked, int64_t *returned, bool *open)
+enum kr_status kr_native_put_moment(struct kr_native *n, const struct kr_node *json, const char *what,
+	int64_t *invoked, int64_t *returned, bool *open)
 {
 	int64_t times[2];
 	char found[80];
@@ -30,7 +32,8 @@ enum kr_status kr_native_put_moment(struct kr_native *n, const struct kr_node *j
 		return KR_OK;
 	}
 	if (!kr_node_is(json, KR_NODE_ARRAY))
-		return kr_native_bad(n, "%s is %s, expected an integer or [invoked, returned]", what, kr_native_found(json, found));
+		return kr_native_bad(n, "%s is %s, expected an integer or [invoked, returned]", what,
+			kr_native_found(json, found));
 
 	enum kr_status status = kr_native_put_times(n, json, what, times, open);
 
@@ -41,32 +44,39 @@ enum kr_status kr_native_put_moment(struct kr_native *n, const struct kr_node *j
 	return status;
 }
 
-static enum kr_status put_interval(struct kr_native *n, const struct kr_native_fields *f, struct kr_transaction *txn)
+static enum kr_status put_interval(struct kr_native *n, const struct kr_native_fields *f,
+	struct kr_transaction *txn)
 {
 	enum kr_status status = KR_OK;
 	bool open = false;
 
 	if (f->begin) {
 		txn->flags |= KR_TXN_HAS_BEGIN;
-		status = kr_native_put_moment(n, f->begin, "\"begin\"", &txn->begin_invoked, &txn->begin_returned, &open);
+		status = kr_native_put_moment(n, f->begin, "\"begin\"", &txn->begin_invoked,
+			&txn->begin_returned, &open);
 		txn->flags |= open ? KR_TXN_BEGIN_OPEN : 0;
 	}
 	open = false;
 	if (f->end && !status) {
 		txn->flags |= KR_TXN_HAS_END;
-		status = kr_native_put_moment(n, f->end, "\"end\"", &txn->end_invoked, &txn->end_returned, &open);
+		status = kr_native_put_moment(n, f->end, "\"end\"", &txn->end_invoked, &txn->end_returned,
+			&open);
 		txn->flags |= open ? KR_TXN_END_OPEN : 0;
 	}
 	if (status || !f->begin || !f->end)
 		return status;
 	if (txn->begin_invoked > txn->end_invoked || txn->begin_returned > txn->end_returned)
-		return kr_native_bad(n, "begins at [%lld, %lld] and ends at [%lld, %lld], expected the end after the begin", (long long)txn->begin_invoked,
-			(long long)txn->begin_returned, (long long)txn->end_invoked, (long long)txn->end_returned);
+		return kr_native_bad(n,
+			"begins at [%lld, %lld] and ends at [%lld, %lld], expected the end after the begin",
+			(long long)txn->begin_invoked, (long long)txn->begin_returned,
+			(long long)txn->end_invoked, (long long)txn->end_returned);
 	return KR_OK;
 }
 
-/* A place in PostgreSQL's log, such as 0/16B3748, is a likely mistake: what a snapshot of it holds is no prefix of the order of these places. */
-static enum kr_status put_stamp(struct kr_native *n, const struct kr_node *json, const char *what, int64_t *out)
+/* A place in PostgreSQL's log, such as 0/16B3748, is a likely mistake: what a snapshot of it holds is no
+ * prefix of the order of these places. */
+static enum kr_status put_stamp(struct kr_native *n, const struct kr_node *json, const char *what,
+	int64_t *out)
 {
 	const char *text = kr_node_is(json, KR_NODE_STRING) ? json->text : NULL;
 	size_t high = text ? strspn(text, "0123456789ABCDEFabcdef") : 0;
@@ -74,12 +84,14 @@ static enum kr_status put_stamp(struct kr_native *n, const struct kr_node *json,
 
 	if (low > 0 && text[high + 1 + low] == '\0')
 		return kr_native_bad(n,
-			"%s is \"%.32s\", expected an integer: an LSN is no timestamp, since PostgreSQL's snapshots are no prefixes of the order of LSNs", what,
-			text);
+			"%s is \"%.32s\", expected an integer: an LSN is no timestamp, since PostgreSQL's "
+			"snapshots are no prefixes of the order of LSNs",
+			what, text);
 	return kr_native_put_int(n, json, what, out);
 }
 
-enum kr_status kr_native_white_box(struct kr_native *n, const struct kr_native_fields *f, uint16_t *flags, struct kr_white_box *out)
+enum kr_status kr_native_white_box(struct kr_native *n, const struct kr_native_fields *f, uint16_t *flags,
+	struct kr_white_box *out)
 {
 	enum kr_status status = KR_OK;
 
@@ -97,26 +109,31 @@ enum kr_status kr_native_white_box(struct kr_native *n, const struct kr_native_f
 	}
 	if (f->snapshot_t && !status) {
 		*flags |= KR_TXN_HAS_SNAPSHOT_T;
-		status = kr_native_put_moment(n, f->snapshot_t, "\"snapshot_t\"", &out->snapshot_t[0], &out->snapshot_t[1], NULL);
+		status = kr_native_put_moment(n, f->snapshot_t, "\"snapshot_t\"", &out->snapshot_t[0],
+			&out->snapshot_t[1], NULL);
 	}
 	return status;
 }
 
 /* "auto", "failed" */
-static enum kr_status put_flags(struct kr_native *n, const struct kr_native_fields *f, struct kr_transaction *txn)
+static enum kr_status put_flags(struct kr_native *n, const struct kr_native_fields *f,
+	struct kr_transaction *txn)
 {
 	bool autocommit = false, failed = false;
-	enum kr_status status = f->autocommit ? kr_native_put_bool(n, f->autocommit, "\"auto\"", &autocommit) : KR_OK;
+	enum kr_status status =
+		f->autocommit ? kr_native_put_bool(n, f->autocommit, "\"auto\"", &autocommit) : KR_OK;
 
 	if (!status && f->failed)
 		status = kr_native_put_bool(n, f->failed, "\"failed\"", &failed);
 	if (!status && failed && !f->end)
-		return kr_native_bad(n, "\"failed\" without \"end\", expected the time of the end that failed");
+		return kr_native_bad(n,
+			"\"failed\" without \"end\", expected the time of the end that failed");
 	txn->flags |= (uint16_t)((autocommit ? KR_TXN_AUTO : 0) | (failed ? KR_TXN_END_FAILED : 0));
 	return status;
 }
 
-enum kr_status kr_native_session(struct kr_native *n, const struct kr_node *json, const char *what, kr_session *out)
+enum kr_status kr_native_session(struct kr_native *n, const struct kr_node *json, const char *what,
+	kr_session *out)
 {
 	kr_value name;
 	enum kr_status status = kr_native_put_name(n, json, what, &name);
@@ -148,7 +165,8 @@ static enum kr_status put_ops(struct kr_native *n, const struct kr_node *ops)
 	char found[80];
 
 	if (!kr_node_is(ops, KR_NODE_ARRAY))
-		return kr_native_bad(n, "\"ops\" is %s, expected an array of operations", kr_native_found(ops, found));
+		return kr_native_bad(n, "\"ops\" is %s, expected an array of operations",
+			kr_native_found(ops, found));
 	for (const struct kr_node *op = kr_node_element(ops, NULL); op; op = kr_node_element(ops, op), i++) {
 		if (i % AHEAD == 0)
 			expect_ops(n->h, ops, op);
@@ -167,7 +185,8 @@ static enum kr_status put_ops(struct kr_native *n, const struct kr_node *ops)
 	return KR_OK;
 }
 
-static enum kr_status put_txn(struct kr_native *n, const struct kr_native_fields *f, struct kr_transaction *txn, struct kr_white_box *white_box)
+static enum kr_status put_txn(struct kr_native *n, const struct kr_native_fields *f,
+	struct kr_transaction *txn, struct kr_white_box *white_box)
 {
 	enum kr_status status = KR_OK;
 

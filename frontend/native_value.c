@@ -1,7 +1,8 @@
 /* Native format: JSON values to interned ones, and messages.
  *
- * Arrays and objects are interned as canonical JSON text (no blanks, fields sorted by bytes, numbers in one way each), so that structurally equal values
- * are one entry. The text is made with an explicit stack, in buffers that are reused: O(size of the value), plus sorting of field names. */
+ * Arrays and objects are interned as canonical JSON text (no blanks, fields sorted by bytes, numbers in one
+ * way each), so that structurally equal values are one entry. The text is made with an explicit stack, in
+ * buffers that are reused: O(size of the value), plus sorting of field names. */
 #include "frontend/native.h"
 
 #include <stdio.h>
@@ -53,15 +54,20 @@ const char *kr_native_found(const struct kr_node *json, char out[80])
 		for (size_t most = 64; length > most; length = most)
 			while (((unsigned char)json->text[most] & 0xc0) == 0x80)
 				most--;
-		(void)snprintf(out, 80, "\"%.*s%s\"", (int)length, json->text, length < json->length ? "..." : "");
+		(void)snprintf(out, 80, "\"%.*s%s\"", (int)length, json->text,
+			length < json->length ? "..." : "");
 		break;
-	case KR_NODE_ARRAY: (void)snprintf(out, 80, "an array of %u element%s", kr_node_size(json), plural(kr_node_size(json))); break;
+	case KR_NODE_ARRAY:
+		(void)snprintf(out, 80, "an array of %u element%s", kr_node_size(json),
+			plural(kr_node_size(json)));
+		break;
 	case KR_NODE_OBJECT: (void)snprintf(out, 80, "an object"); break;
 	}
 	return out;
 }
 
-static enum kr_status wrong_type(struct kr_native *n, const struct kr_node *json, const char *what, const char *expected)
+static enum kr_status wrong_type(struct kr_native *n, const struct kr_node *json, const char *what,
+	const char *expected)
 {
 	char found[80];
 
@@ -98,7 +104,8 @@ static bool open_node(struct kr_native *n, const struct kr_node *node)
 	uint32_t first = n->sort.n;
 
 	kr_str_add_bytes(&n->text, kr_node_is(node, KR_NODE_ARRAY) ? "[" : "{", 1);
-	if (!kr_vec_push(mem, &n->frames, (struct kr_native_frame){.node = node, .first = first, .next = first}))
+	if (!kr_vec_push(mem, &n->frames,
+		    (struct kr_native_frame){.node = node, .first = first, .next = first}))
 		return false;
 	for (const struct kr_node *name = kr_node_member(node, NULL); name; name = kr_node_member(node, name))
 		if (!kr_vec_push(mem, &n->sort, name))
@@ -129,12 +136,16 @@ static bool add_node(struct kr_native *n, const struct kr_node *node)
 	return true;
 }
 
-/* Puts the next element or member of the innermost container into *out, a member's name into the text; false: there is none. */
+/* Puts the next element or member of the innermost container into *out, a member's name into the text; false:
+ * there is none. */
 static bool next_part(struct kr_native *n, const struct kr_node **out)
 {
 	struct kr_native_frame *top = &n->frames.at[n->frames.n - 1];
-	bool is_array = kr_node_is(top->node, KR_NODE_ARRAY), first = is_array ? !top->last : top->next == top->first;
-	const struct kr_node *part = is_array ? kr_node_element(top->node, top->last) : top->next < n->sort.n ? n->sort.at[top->next++] : NULL;
+	bool is_array = kr_node_is(top->node, KR_NODE_ARRAY),
+	     first = is_array ? !top->last : top->next == top->first;
+	const struct kr_node *part = is_array ? kr_node_element(top->node, top->last)
+		: top->next < n->sort.n       ? n->sort.at[top->next++]
+					      : NULL;
 
 	if (part && !first)
 		kr_str_add_bytes(&n->text, ",", 1);
@@ -180,12 +191,14 @@ kr_value kr_native_value(struct kr_native *n, const struct kr_node *json)
 	n->sort.n = 0;
 	if (!add_tree(n, json))
 		return (kr_value){KR_NONE};
-	return kr_history_text(n->h, kr_node_is(json, KR_NODE_ARRAY) ? KR_VALUE_ARRAY : KR_VALUE_OBJECT, n->text.at, n->text.n);
+	return kr_history_text(n->h, kr_node_is(json, KR_NODE_ARRAY) ? KR_VALUE_ARRAY : KR_VALUE_OBJECT,
+		n->text.at, n->text.n);
 }
 
 /* ---- checked ---- */
 
-enum kr_status kr_native_put_value(struct kr_native *n, const struct kr_node *json, const char *what, kr_value *out)
+enum kr_status kr_native_put_value(struct kr_native *n, const struct kr_node *json, const char *what,
+	kr_value *out)
 {
 	if (kr_node_is(json, KR_NODE_NULL))
 		return wrong_type(n, json, what, "a value (null stands for absent)");
@@ -193,7 +206,8 @@ enum kr_status kr_native_put_value(struct kr_native *n, const struct kr_node *js
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
 
-enum kr_status kr_native_put_key(struct kr_native *n, const struct kr_node *json, const char *what, kr_key *out)
+enum kr_status kr_native_put_key(struct kr_native *n, const struct kr_node *json, const char *what,
+	kr_key *out)
 {
 	if (!kr_node_is(json, KR_NODE_STRING) && !kr_node_is_number(json))
 		return wrong_type(n, json, what, "a string or a number");
@@ -208,7 +222,8 @@ enum kr_status kr_native_put_key(struct kr_native *n, const struct kr_node *json
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
 
-enum kr_status kr_native_put_name(struct kr_native *n, const struct kr_node *json, const char *what, kr_value *out)
+enum kr_status kr_native_put_name(struct kr_native *n, const struct kr_node *json, const char *what,
+	kr_value *out)
 {
 	if (!kr_node_is(json, KR_NODE_STRING) && !kr_node_is(json, KR_NODE_INT))
 		return wrong_type(n, json, what, "a string or an integer");
@@ -216,7 +231,8 @@ enum kr_status kr_native_put_name(struct kr_native *n, const struct kr_node *jso
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
 
-enum kr_status kr_native_put_int(struct kr_native *n, const struct kr_node *json, const char *what, int64_t *out)
+enum kr_status kr_native_put_int(struct kr_native *n, const struct kr_node *json, const char *what,
+	int64_t *out)
 {
 	if (!kr_node_is(json, KR_NODE_INT))
 		return wrong_type(n, json, what, "an integer");
@@ -224,7 +240,8 @@ enum kr_status kr_native_put_int(struct kr_native *n, const struct kr_node *json
 	return KR_OK;
 }
 
-enum kr_status kr_native_put_bool(struct kr_native *n, const struct kr_node *json, const char *what, bool *out)
+enum kr_status kr_native_put_bool(struct kr_native *n, const struct kr_node *json, const char *what,
+	bool *out)
 {
 	if (!kr_node_is_bool(json))
 		return wrong_type(n, json, what, "true or false");
@@ -232,19 +249,24 @@ enum kr_status kr_native_put_bool(struct kr_native *n, const struct kr_node *jso
 	return KR_OK;
 }
 
-enum kr_status kr_native_put_times(struct kr_native *n, const struct kr_node *json, const char *what, int64_t out[2], bool *open)
+enum kr_status kr_native_put_times(struct kr_native *n, const struct kr_node *json, const char *what,
+	int64_t out[2], bool *open)
 {
 	const struct kr_node *returned = kr_node_at(json, 1);
 
-	if (!kr_node_is(json, KR_NODE_ARRAY) || kr_node_size(json) != 2 || !kr_node_is(kr_node_at(json, 0), KR_NODE_INT) ||
+	if (!kr_node_is(json, KR_NODE_ARRAY) || kr_node_size(json) != 2 ||
+		!kr_node_is(kr_node_at(json, 0), KR_NODE_INT) ||
 		!(kr_node_is(returned, KR_NODE_INT) || (open && kr_node_is(returned, KR_NODE_NULL))))
 		return wrong_type(n, json, what,
-			open ? "[invoked, returned], two integers, or null for a return that never came" : "[invoked, returned], two integers");
+			open ? "[invoked, returned], two integers, or null for a return that never came"
+			     : "[invoked, returned], two integers");
 	out[0] = kr_node_at(json, 0)->integer;
 	if (open)
 		*open = kr_node_is(returned, KR_NODE_NULL);
 	out[1] = kr_node_is(returned, KR_NODE_NULL) ? KR_TIME_OPEN : returned->integer;
 	if (out[0] > out[1])
-		return kr_native_bad(n, "%s is [%lld, %lld], expected the invocation not to come after the return", what, (long long)out[0], (long long)out[1]);
+		return kr_native_bad(n,
+			"%s is [%lld, %lld], expected the invocation not to come after the return", what,
+			(long long)out[0], (long long)out[1]);
 	return KR_OK;
 }

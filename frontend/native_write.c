@@ -1,8 +1,10 @@
 /* The native trace format's writer: header, one line per transaction, version orders.
  *
- * Needs a finished history. A field is left out where the reader's default says the same; whatever the reader cannot be told by defaults is written, so that reading gives an
- * equal history (values, keys and sessions may get other numbers). Keys that nothing else names are written as the header's universe.
- * Operations: native_write_op.c; event lines instead of transactions: native_write_events.c. Cost: linear in the text; memory: one buffer of SINK_AT bytes plus the longest line. */
+ * Needs a finished history. A field is left out where the reader's default says the same; whatever the reader
+ * cannot be told by defaults is written, so that reading gives an equal history (values, keys and sessions
+ * may get other numbers). Keys that nothing else names are written as the header's universe. Operations:
+ * native_write_op.c; event lines instead of transactions: native_write_events.c. Cost: linear in the text;
+ * memory: one buffer of SINK_AT bytes plus the longest line. */
 #include "frontend/native_write_work.h"
 
 #include <stdio.h>
@@ -14,7 +16,10 @@
 
 void kr_native_write_bit(struct kr_native_writer *w, const char *text) { kr_str_add(w->out, text); }
 void kr_native_write_value(struct kr_native_writer *w, kr_value v) { kr_history_json_value(w->h, v, w->out); }
-void kr_native_write_key(struct kr_native_writer *w, kr_key k) { kr_native_write_value(w, w->h->keys.at[k.i].name); }
+void kr_native_write_key(struct kr_native_writer *w, kr_key k)
+{
+	kr_native_write_value(w, w->h->keys.at[k.i].name);
+}
 
 /* [from, to], or one number for both. */
 static void put_span(struct kr_native_writer *w, int64_t invoked, int64_t returned, bool open)
@@ -27,7 +32,8 @@ static void put_span(struct kr_native_writer *w, int64_t invoked, int64_t return
 		kr_str_format(w->out, "[%lld, %lld]", (long long)invoked, (long long)returned);
 }
 
-/* A key as the name of a JSON member: strings as they are, integers as their text, unless that is another key. */
+/* A key as the name of a JSON member: strings as they are, integers as their text, unless that is another
+ * key. */
 void kr_native_write_member(struct kr_native_writer *w, kr_value name)
 {
 	const struct kr_value_entry *e = kr_history_value(w->h, name);
@@ -35,8 +41,12 @@ void kr_native_write_member(struct kr_native_writer *w, kr_value name)
 	char digits[24];
 
 	(void)snprintf(digits, sizeof digits, "%lld", e->type == KR_VALUE_INT ? (long long)e->integer : 0);
-	if (e->type == KR_VALUE_REAL || (e->type == KR_VALUE_INT && kr_history_find_key_text(w->h, digits, strlen(digits)).i != KR_NONE))
-		kr_native_write_unsupported(w, "a key that is a real number, or whose text is another key, with an initial value, a kind or a version");
+	if (e->type == KR_VALUE_REAL ||
+		(e->type == KR_VALUE_INT &&
+			kr_history_find_key_text(w->h, digits, strlen(digits)).i != KR_NONE))
+		kr_native_write_unsupported(w,
+			"a key that is a real number, or whose text is another key, with an initial value, a "
+			"kind or a version");
 	kr_native_write_bit(w, text ? "" : "\"");
 	kr_native_write_value(w, name);
 	kr_native_write_bit(w, text ? ": " : "\": ");
@@ -50,7 +60,8 @@ static bool is_default_id(const struct kr_history *h, kr_txn t)
 	const struct kr_value_entry *id = kr_history_value(h, h->txns.at[t.i].id);
 	uint64_t number = 0;
 
-	if (id->type != KR_VALUE_STRING || id->length < 2 || id->length > 11 || id->text[0] != '#' || id->text[1] == '0')
+	if (id->type != KR_VALUE_STRING || id->length < 2 || id->length > 11 || id->text[0] != '#' ||
+		id->text[1] == '0')
 		return false;
 	for (uint32_t i = 1; i < id->length; i++) {
 		if (id->text[i] < '0' || id->text[i] > '9')
@@ -66,7 +77,8 @@ static void put_number(struct kr_native_writer *w, const char *name, bool told, 
 		kr_str_format(w->out, "\"%s\": %lld, ", name, (long long)number);
 }
 
-static void put_moment(struct kr_native_writer *w, const char *name, bool told, const int64_t times[2], bool open)
+static void put_moment(struct kr_native_writer *w, const char *name, bool told, const int64_t times[2],
+	bool open)
 {
 	if (!told)
 		return;
@@ -81,7 +93,9 @@ static bool is_statement(const struct kr_history *h, kr_txn t, const int64_t tim
 	int64_t own[2];
 	bool open;
 
-	return h->txns.at[t.i].flags & KR_TXN_AUTO && kr_history_statement(h, kr_walk_txn(h, t), own, &open) && own[0] == times[0] && own[1] == times[1];
+	return h->txns.at[t.i].flags & KR_TXN_AUTO &&
+		kr_history_statement(h, kr_walk_txn(h, t), own, &open) && own[0] == times[0] &&
+		own[1] == times[1];
 }
 
 void kr_native_write_fields(struct kr_native_writer *w, kr_txn t, bool begin, bool end)
@@ -89,7 +103,8 @@ void kr_native_write_fields(struct kr_native_writer *w, kr_txn t, bool begin, bo
 	const struct kr_transaction *txn = &w->h->txns.at[t.i];
 	static const struct kr_white_box none;
 	const struct kr_white_box *box = t.i < w->h->white_box.n ? &w->h->white_box.at[t.i] : &none;
-	const int64_t began[2] = {txn->begin_invoked, txn->begin_returned}, ended[2] = {txn->end_invoked, txn->end_returned};
+	const int64_t began[2] = {txn->begin_invoked, txn->begin_returned},
+		      ended[2] = {txn->end_invoked, txn->end_returned};
 
 	if (begin && !is_statement(w->h, t, began))
 		put_moment(w, "begin", txn->flags & KR_TXN_HAS_BEGIN, began, txn->flags & KR_TXN_BEGIN_OPEN);
@@ -99,7 +114,9 @@ void kr_native_write_fields(struct kr_native_writer *w, kr_txn t, bool begin, bo
 	if (end && txn->flags & KR_TXN_END_FAILED)
 		kr_native_write_bit(w, "\"failed\": true, ");
 	if (end && txn->status != KR_COMMITTED)
-		kr_native_write_bit(w, txn->status == KR_ABORTED ? "\"status\": \"aborted\", " : "\"status\": \"unknown\", ");
+		kr_native_write_bit(w,
+			txn->status == KR_ABORTED ? "\"status\": \"aborted\", "
+						  : "\"status\": \"unknown\", ");
 	put_number(w, "serial", end && txn->flags & KR_TXN_HAS_SERIAL, box->serial);
 	put_number(w, "snapshot", end && txn->flags & KR_TXN_HAS_SNAPSHOT, box->snapshot);
 	put_number(w, "commit_ts", end && txn->flags & KR_TXN_HAS_COMMIT_TS, box->commit_ts);
@@ -146,7 +163,8 @@ static void put_version_order(struct kr_native_writer *w, const struct kr_versio
 
 /* ---- header ---- */
 
-/* Members name keys, too, but for those that look like numbers: where nothing else says whether they are, the universe does. */
+/* Members name keys, too, but for those that look like numbers: where nothing else says whether they are, the
+ * universe does. */
 static void mark_member(struct kr_native_writer *w, kr_key k)
 {
 	const struct kr_value_entry *name = kr_history_value(w->h, w->h->keys.at[k.i].name);
@@ -182,7 +200,9 @@ static void put_initial(struct kr_native_writer *w)
 	const char *separator = "";
 
 	if (kr_history_untold(h))
-		kr_native_write_bit(w, h->initial == KR_INITIAL_UNKNOWN ? ", \"initial\": \"unknown\"" : ", \"initial\": \"unwritten\"");
+		kr_native_write_bit(w,
+			h->initial == KR_INITIAL_UNKNOWN ? ", \"initial\": \"unknown\""
+							 : ", \"initial\": \"unwritten\"");
 	if (h->initial != KR_INITIAL_GIVEN)
 		return;
 	kr_native_write_bit(w, ", \"initial\": {");
@@ -331,31 +351,37 @@ static enum kr_status write_to(struct kr_ctx *ctx, struct kr_native_writer w, st
 	return status;
 }
 
-enum kr_status kr_native_write(struct kr_ctx *ctx, const struct kr_history *h, kr_native_sink *sink, void *data, struct kr_err *err)
+enum kr_status kr_native_write(struct kr_ctx *ctx, const struct kr_history *h, kr_native_sink *sink,
+	void *data, struct kr_err *err)
 {
 	return write_to(ctx, (struct kr_native_writer){.h = h, .sink = sink, .data = data}, err);
 }
 
-enum kr_status kr_native_write_stream(struct kr_ctx *ctx, const struct kr_history *h, kr_native_sink *sink, void *data, struct kr_err *err)
+enum kr_status kr_native_write_stream(struct kr_ctx *ctx, const struct kr_history *h, kr_native_sink *sink,
+	void *data, struct kr_err *err)
 {
-	return write_to(ctx, (struct kr_native_writer){.h = h, .sink = sink, .data = data, .stream = true}, err);
+	return write_to(ctx, (struct kr_native_writer){.h = h, .sink = sink, .data = data, .stream = true},
+		err);
 }
 
-enum kr_status kr_native_write_noted(struct kr_ctx *ctx, const struct kr_history *h, const char *note, struct kr_str *out, struct kr_err *err)
+enum kr_status kr_native_write_noted(struct kr_ctx *ctx, const struct kr_history *h, const char *note,
+	struct kr_str *out, struct kr_err *err)
 {
 	struct kr_native_writer w = {.h = h, .out = out, .note = note, .err = err};
 
 	return write_all(&w, ctx);
 }
 
-enum kr_status kr_native_write_stream_text(struct kr_ctx *ctx, const struct kr_history *h, struct kr_str *out, struct kr_err *err)
+enum kr_status kr_native_write_stream_text(struct kr_ctx *ctx, const struct kr_history *h, struct kr_str *out,
+	struct kr_err *err)
 {
 	struct kr_native_writer w = {.h = h, .out = out, .stream = true, .err = err};
 
 	return write_all(&w, ctx);
 }
 
-enum kr_status kr_native_write_text(struct kr_ctx *ctx, const struct kr_history *h, struct kr_str *out, struct kr_err *err)
+enum kr_status kr_native_write_text(struct kr_ctx *ctx, const struct kr_history *h, struct kr_str *out,
+	struct kr_err *err)
 {
 	return kr_native_write_noted(ctx, h, NULL, out, err);
 }

@@ -48,20 +48,24 @@ static bool fits(const struct lines *l, kr_txn t)
 	if (txn->session.i == KR_NONE)
 		return false;
 	if (txn->flags & KR_TXN_AUTO) {
-		bool one = kr_walk_next(l->h, &walk) && walk.op && (!walk.struck || !walk.struck->attr.undone) && walk.next_op == walk.end_op &&
+		bool one = kr_walk_next(l->h, &walk) && walk.op &&
+			(!walk.struck || !walk.struck->attr.undone) && walk.next_op == walk.end_op &&
 			walk.next_struck == walk.end_struck;
 		bool timed = kr_history_statement(l->h, kr_walk_txn(l->h, t), times, &open);
 		const unsigned ends = KR_TXN_HAS_BEGIN | KR_TXN_HAS_END;
 
-		if (!one || txn->flags & (KR_TXN_WHITE_BOX | KR_TXN_END_FAILED) || (txn->flags & ends) != (timed ? ends : 0))
+		if (!one || txn->flags & (KR_TXN_WHITE_BOX | KR_TXN_END_FAILED) ||
+			(txn->flags & ends) != (timed ? ends : 0))
 			return false;
 		return !timed ||
-			(txn->begin_invoked == times[0] && txn->end_invoked == times[0] && txn->begin_returned == times[1] && txn->end_returned == times[1]);
+			(txn->begin_invoked == times[0] && txn->end_invoked == times[0] &&
+				txn->begin_returned == times[1] && txn->end_returned == times[1]);
 	}
 	if (txn->flags & KR_TXN_HAS_SNAPSHOT_T && !(txn->flags & KR_TXN_HAS_BEGIN))
 		return false;
 	return txn->flags & KR_TXN_HAS_END ||
-		(txn->status == KR_UNKNOWN && l->last[txn->session.i] == t.i && !(txn->flags & KR_TXN_WHITE_BOX) &&
+		(txn->status == KR_UNKNOWN && l->last[txn->session.i] == t.i &&
+			!(txn->flags & KR_TXN_WHITE_BOX) &&
 			(txn->flags & KR_TXN_HAS_BEGIN || txn->op_count > 0));
 }
 
@@ -73,14 +77,17 @@ static bool add_txn(struct lines *l, kr_txn t)
 	struct kr_walk walk = kr_walk_txn(l->h, t);
 
 	if (!fits(l, t))
-		return add(l, txn->session, (struct line){.txn = t.i, .what = WHOLE}, txn->flags & KR_TXN_HAS_END ? &end : NULL);
-	if (txn->flags & KR_TXN_HAS_BEGIN && !(txn->flags & KR_TXN_AUTO) && !add(l, txn->session, (struct line){.txn = t.i, .what = BEGIN}, &begin))
+		return add(l, txn->session, (struct line){.txn = t.i, .what = WHOLE},
+			txn->flags & KR_TXN_HAS_END ? &end : NULL);
+	if (txn->flags & KR_TXN_HAS_BEGIN && !(txn->flags & KR_TXN_AUTO) &&
+		!add(l, txn->session, (struct line){.txn = t.i, .what = BEGIN}, &begin))
 		return false;
 	while (kr_walk_next(l->h, &walk)) {
 		bool timed = walk.attr && walk.attr->has_time;
 		int64_t time = !timed ? 0 : walk.attr->open ? walk.attr->invoked : walk.attr->returned;
 
-		if (!add(l, txn->session, (struct line){.txn = t.i, .what = ENTRY, .at = walk.place}, timed ? &time : NULL))
+		if (!add(l, txn->session, (struct line){.txn = t.i, .what = ENTRY, .at = walk.place},
+			    timed ? &time : NULL))
 			return false;
 	}
 	if (txn->flags & KR_TXN_AUTO || !(txn->flags & KR_TXN_HAS_END))
@@ -170,7 +177,8 @@ static void put_line(struct kr_native_writer *w, const struct line *line, struct
 
 static enum kr_status write_gathered(struct kr_native_writer *w, struct kr_ctx *ctx, const struct lines *l)
 {
-	struct kr_walk *walks = kr_mem_alloc(&ctx->mem, w->h->sessions.n, sizeof *walks); /* of the open transaction, by session */
+	/* of the open transaction, by session */
+	struct kr_walk *walks = kr_mem_alloc(&ctx->mem, w->h->sessions.n, sizeof *walks);
 	enum kr_status status = walks ? KR_OK : KR_NOMEM;
 
 	for (uint32_t i = 0; i < l->lines.n && !status; i++) {

@@ -5,10 +5,14 @@
 void kr_native_write_unsupported(struct kr_native_writer *w, const char *what)
 {
 	if (!w->status)
-		w->status = kr_err_set(w->err, KR_UNSUPPORTED, "%s cannot be written in the native format", what);
+		w->status =
+			kr_err_set(w->err, KR_UNSUPPORTED, "%s cannot be written in the native format", what);
 }
 
-static void put_bool_flag(struct kr_native_writer *w, const struct kr_operation *op) { kr_native_write_bit(w, op->flags & KR_OPF_DONE ? ", true" : ", false"); }
+static void put_bool_flag(struct kr_native_writer *w, const struct kr_operation *op)
+{
+	kr_native_write_bit(w, op->flags & KR_OPF_DONE ? ", true" : ", false");
+}
 
 static void put_rows(struct kr_native_writer *w, const struct kr_scan *scan)
 {
@@ -26,7 +30,8 @@ static void put_rows(struct kr_native_writer *w, const struct kr_scan *scan)
 
 static void put_test(struct kr_native_writer *w, const struct kr_cond *cond)
 {
-	static const char *const tests[] = {"eq", "ne", "lt", "le", "gt", "ge", "in"}; /* by enum kr_cond_test */
+	/* by enum kr_cond_test */
+	static const char *const tests[] = {"eq", "ne", "lt", "le", "gt", "ge", "in"};
 
 	if (cond->test >= KR_COUNT(tests)) {
 		kr_native_write_unsupported(w, "a condition on the prefix of a value");
@@ -168,7 +173,8 @@ static void put_range(struct kr_native_writer *w, const struct kr_operation *op)
 	kr_native_write_value(w, scan->high);
 	put_rows(w, scan);
 	if (scan->limit >= 0)
-		kr_str_format(w->out, ", {\"limit\": %lld%s}", (long long)scan->limit, scan->reverse ? ", \"reverse\": true" : "");
+		kr_str_format(w->out, ", {\"limit\": %lld%s}", (long long)scan->limit,
+			scan->reverse ? ", \"reverse\": true" : "");
 	else if (scan->reverse)
 		kr_native_write_bit(w, ", {\"reverse\": true}");
 	else if (w->attributes)
@@ -196,11 +202,13 @@ static const char *put_time(struct kr_native_writer *w, const struct kr_attr *at
 	if (attr->open)
 		kr_str_format(w->out, "\"t\": [%lld, null]", (long long)attr->invoked);
 	else
-		kr_str_format(w->out, "\"t\": [%lld, %lld]", (long long)attr->invoked, (long long)attr->returned);
+		kr_str_format(w->out, "\"t\": [%lld, %lld]", (long long)attr->invoked,
+			(long long)attr->returned);
 	return ", ";
 }
 
-static const char *put_word(struct kr_native_writer *w, const char *name, const char *word, const char *separator)
+static const char *put_word(struct kr_native_writer *w, const char *name, const char *word,
+	const char *separator)
 {
 	if (!word)
 		return separator;
@@ -225,8 +233,9 @@ static const char *put_versions(struct kr_native_writer *w, const struct kr_attr
 
 static void put_attributes(struct kr_native_writer *w, const struct kr_attr *attr, bool time)
 {
-	static const char *const locks[] = {NULL, "shared", "exclusive"};               /* by enum kr_lock */
-	static const char *const modes[] = {NULL, "snapshot", "latest", "uncommitted"}; /* by enum kr_read_mode */
+	static const char *const locks[] = {NULL, "shared", "exclusive"}; /* by enum kr_lock */
+	/* by enum kr_read_mode */
+	static const char *const modes[] = {NULL, "snapshot", "latest", "uncommitted"};
 	const char *separator = "";
 
 	kr_native_write_bit(w, "{");
@@ -241,13 +250,16 @@ static void put_attributes(struct kr_native_writer *w, const struct kr_attr *att
 	separator = put_word(w, "row", attr->row_is_old ? "old" : NULL, separator);
 	separator = put_versions(w, attr, separator);
 	if (separator[0] == '\0')
-		kr_native_write_bit(w, "\"cursor\": true"); /* never empty: after a read's key that would be a value */
+		/* never empty: after a read's key that would be a value */
+		kr_native_write_bit(w, "\"cursor\": true");
 	kr_native_write_bit(w, "}");
 }
 
-static void put_operation(struct kr_native_writer *w, const struct kr_operation *op, const struct kr_attr *attr, bool time)
+static void put_operation(struct kr_native_writer *w, const struct kr_operation *op,
+	const struct kr_attr *attr, bool time)
 {
-	static void (*const arguments[KR_OP_KINDS])(struct kr_native_writer * w, const struct kr_operation *op) = {
+	static void (*const arguments[KR_OP_KINDS])(struct kr_native_writer * w,
+		const struct kr_operation *op) = {
 		[KR_OP_READ] = put_read,
 		[KR_OP_WRITE] = put_key_value,
 		[KR_OP_DELETE] = put_delete,
@@ -272,7 +284,10 @@ static void put_operation(struct kr_native_writer *w, const struct kr_operation 
 }
 
 /* Whether an operation that failed has attributes of its own, beside its time. */
-static bool has_own(const struct kr_attr *attr) { return !attr->cursor || attr->lock || attr->read || attr->row_is_old || attr->seen_count; }
+static bool has_own(const struct kr_attr *attr)
+{
+	return !attr->cursor || attr->lock || attr->read || attr->row_is_old || attr->seen_count;
+}
 
 static void put_failed(struct kr_native_writer *w, const struct kr_walk *entry)
 {

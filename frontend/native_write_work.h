@@ -21,11 +21,14 @@ void kr_native_write_bit(struct kr_native_writer *w, const char *text);
 void kr_native_write_value(struct kr_native_writer *w, kr_value v);
 void kr_native_write_unsupported(struct kr_native_writer *w, const char *what);
 void kr_native_write_key(struct kr_native_writer *w, kr_key k);
-void kr_native_write_member(struct kr_native_writer *w, kr_value name);                    /* as the name of a JSON member: strings as they are, numbers as their text */
-void kr_native_write_entry(struct kr_native_writer *w, const struct kr_walk *entry);       /* an operation, or what stands for one that does not count */
+/* as the name of a JSON member: strings as they are, numbers as their text */
+void kr_native_write_member(struct kr_native_writer *w, kr_value name);
+/* an operation, or what stands for one that does not count */
+void kr_native_write_entry(struct kr_native_writer *w, const struct kr_walk *entry);
 
 void kr_native_write_txn(struct kr_native_writer *w, kr_txn t); /* its line */
-void kr_native_write_fields(struct kr_native_writer *w, kr_txn t, bool begin, bool end); /* status and white box, as far as they stand beside these; each with a comma behind it */
+/* status and white box, as far as they stand beside these; each with a comma behind it */
+void kr_native_write_fields(struct kr_native_writer *w, kr_txn t, bool begin, bool end);
 enum kr_status kr_native_write_events(struct kr_native_writer *w, struct kr_ctx *ctx);
 
 /* Hands over what has gathered, if it is enough or `all` is asked for. */

@@ -1,5 +1,6 @@
-/* The scanner of JSON. A loop over the tokens, with a stack of the containers that are open; at the end of an object its
- * names are compared with each other. Cost: the text, and for objects of many members sorting their names. */
+/* The scanner of JSON. A loop over the tokens, with a stack of the containers that are open; at the end of an
+ * object its names are compared with each other. Cost: the text, and for objects of many members sorting
+ * their names. */
 #include "frontend/node.h"
 
 #include <stdlib.h>
@@ -18,9 +19,11 @@ static const bool plain[256] = {
 };
 
 /* Goes on with a number that is no short integer. */
-static const bool in_number[256] = {['0' ... '9'] = true, ['.'] = true, ['e'] = true, ['E'] = true, ['+'] = true, ['-'] = true};
+static const bool in_number[256] =
+	{['0' ... '9'] = true, ['.'] = true, ['e'] = true, ['E'] = true, ['+'] = true, ['-'] = true};
 
-/* Functions that scan take where something begins, and return where it ends; NULL: malformed, or no memory. */
+/* Functions that scan take where something begins, and return where it ends; NULL: malformed, or no
+ * memory. */
 struct scan {
 	struct kr_nodes *nodes;
 	bool no_memory;
@@ -152,13 +155,15 @@ static int by_name(const void *a, const void *b)
 {
 	const struct kr_node *x = *(const struct kr_node *const *)a, *y = *(const struct kr_node *const *)b;
 
-	return x->length != y->length ? (x->length < y->length ? -1 : 1) : memcmp(x->text, y->text, x->length);
+	return x->length != y->length ? (x->length < y->length ? -1 : 1)
+				      : memcmp(x->text, y->text, x->length);
 }
 
 static bool names_differ_of_many(struct scan *s, const struct kr_node *object)
 {
 	kr_vec_clear(&s->nodes->names);
-	for (const struct kr_node *name = kr_node_member(object, NULL); name; name = kr_node_member(object, name))
+	for (const struct kr_node *name = kr_node_member(object, NULL); name;
+		name = kr_node_member(object, name))
 		if (!kr_vec_push(s->nodes->mem, &s->nodes->names, name)) {
 			s->no_memory = true;
 			return false;
@@ -177,7 +182,8 @@ static bool names_differ(struct scan *s, const struct kr_node *object)
 
 	if (object->length > FEW_MEMBERS)
 		return names_differ_of_many(s, object);
-	for (const struct kr_node *name = kr_node_member(object, NULL); name; name = kr_node_member(object, name)) {
+	for (const struct kr_node *name = kr_node_member(object, NULL); name;
+		name = kr_node_member(object, name)) {
 		for (uint32_t i = 0; i < n; i++)
 			if (same_name(names[i], name))
 				return false;
@@ -236,7 +242,8 @@ static char *scan_value(struct scan *s, char *at)
 static char *scan_parts(struct scan *s, char *at)
 {
 	struct kr_nodes *nodes = s->nodes;
-	uint32_t in = nodes->open.at[nodes->open.n - 1], open = nodes->open.n, length = nodes->list.at[in].length;
+	uint32_t in = nodes->open.at[nodes->open.n - 1], open = nodes->open.n,
+		 length = nodes->list.at[in].length;
 	bool object = nodes->list.at[in].type == KR_NODE_OBJECT;
 
 	while (at && nodes->open.n == open) {
@@ -298,14 +305,16 @@ static bool take_parts(struct kr_nodes *nodes, const json_t *json)
 {
 	uint32_t at = nodes->list.n;
 	bool array = json_is_array(json), good;
-	struct kr_node node = {.type = array ? KR_NODE_ARRAY : KR_NODE_OBJECT, .length = (uint32_t)(array ? json_array_size(json) : json_object_size(json))};
+	struct kr_node node = {.type = array ? KR_NODE_ARRAY : KR_NODE_OBJECT,
+		.length = (uint32_t)(array ? json_array_size(json) : json_object_size(json))};
 	json_t *object = (json_t *)(uintptr_t)json, *value; /* jansson's iterators take what is not const */
 	const char *name;
 	size_t i;
 
 	good = kr_vec_push(nodes->mem, &nodes->list, node);
 	json_array_foreach(json, i, value) good = good && take(nodes, value);
-	json_object_foreach(object, name, value) good = good && take_text(nodes, name, strlen(name)) && take(nodes, value);
+	json_object_foreach(object, name, value) good =
+		good && take_text(nodes, name, strlen(name)) && take(nodes, value);
 	if (good)
 		nodes->list.at[at].span = nodes->list.n - at;
 	return good;

@@ -1,7 +1,8 @@
-/* JSON as an array of nodes: each value is followed by what it holds, an object's members by name and value in turn.
- * Made by a scanner of our own, in one pass over the text and without an allocation for each value; numbers that are no
- * short integers, and strings that are not plain ASCII, are given to jansson one by one. What the scanner takes is what
- * jansson takes (JSON_REJECT_DUPLICATES, JSON_ALLOW_NUL), with the same values; it gives no reason for what it refuses. */
+/* JSON as an array of nodes: each value is followed by what it holds, an object's members by name and value
+ * in turn. Made by a scanner of our own, in one pass over the text and without an allocation for each value;
+ * numbers that are no short integers, and strings that are not plain ASCII, are given to jansson one by one.
+ * What the scanner takes is what jansson takes (JSON_REJECT_DUPLICATES, JSON_ALLOW_NUL), with the same
+ * values; it gives no reason for what it refuses. */
 #ifndef KR_FRONTEND_NODE_H
 #define KR_FRONTEND_NODE_H
 
@@ -14,7 +15,16 @@
 
 #define KR_NODE_JANSSON (JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL)
 
-enum kr_node_type { KR_NODE_NULL, KR_NODE_FALSE, KR_NODE_TRUE, KR_NODE_INT, KR_NODE_REAL, KR_NODE_STRING, KR_NODE_ARRAY, KR_NODE_OBJECT };
+enum kr_node_type {
+	KR_NODE_NULL,
+	KR_NODE_FALSE,
+	KR_NODE_TRUE,
+	KR_NODE_INT,
+	KR_NODE_REAL,
+	KR_NODE_STRING,
+	KR_NODE_ARRAY,
+	KR_NODE_OBJECT
+};
 
 struct kr_node {
 	uint8_t type;    /* enum kr_node_type */
@@ -24,7 +34,9 @@ struct kr_node {
 	union {
 		int64_t integer;
 		double real;
-		const char *text; /* of a string, terminated, may hold NUL; of arrays and objects that were scanned: where they begin */
+		/* of a string, terminated, may hold NUL; of arrays and objects that were scanned: where they
+		 * begin */
+		const char *text;
 	};
 };
 
@@ -39,8 +51,9 @@ struct kr_nodes {
 void kr_nodes_init(struct kr_nodes *nodes, struct kr_mem *mem);
 void kr_nodes_done(struct kr_nodes *nodes);
 
-/* The one value that `text` is; text[length] is NUL. The text is the nodes' as long as they are used: strings end in it
- * where they stood. *out is valid until the next call. KR_BAD: malformed, and the text is as it was. KR_NOMEM. */
+/* The one value that `text` is; text[length] is NUL. The text is the nodes' as long as they are used: strings
+ * end in it where they stood. *out is valid until the next call. KR_BAD: malformed, and the text is as it
+ * was. KR_NOMEM. */
 enum kr_status kr_nodes_scan(struct kr_nodes *nodes, char *text, size_t length, const struct kr_node **out);
 
 /* The same of a value of jansson's. KR_NOMEM. */
@@ -48,21 +61,37 @@ enum kr_status kr_nodes_take(struct kr_nodes *nodes, const json_t *json, const s
 
 /* ---- looking at nodes: NULL is no value of any type ---- */
 
-static inline bool kr_node_is(const struct kr_node *node, enum kr_node_type type) { return node && node->type == type; }
-static inline bool kr_node_is_bool(const struct kr_node *node) { return kr_node_is(node, KR_NODE_TRUE) || kr_node_is(node, KR_NODE_FALSE); }
-static inline bool kr_node_is_number(const struct kr_node *node) { return kr_node_is(node, KR_NODE_INT) || kr_node_is(node, KR_NODE_REAL); }
+static inline bool kr_node_is(const struct kr_node *node, enum kr_node_type type)
+{
+	return node && node->type == type;
+}
+static inline bool kr_node_is_bool(const struct kr_node *node)
+{
+	return kr_node_is(node, KR_NODE_TRUE) || kr_node_is(node, KR_NODE_FALSE);
+}
+static inline bool kr_node_is_number(const struct kr_node *node)
+{
+	return kr_node_is(node, KR_NODE_INT) || kr_node_is(node, KR_NODE_REAL);
+}
 
 /* Is it that string? */
 static inline bool kr_node_says(const struct kr_node *node, const char *text)
 {
-	return kr_node_is(node, KR_NODE_STRING) && strlen(text) == node->length && memcmp(node->text, text, node->length) == 0;
+	return kr_node_is(node, KR_NODE_STRING) && strlen(text) == node->length &&
+		memcmp(node->text, text, node->length) == 0;
 }
 
 /* Elements of an array; 0 if it is none. */
-static inline uint32_t kr_node_size(const struct kr_node *node) { return kr_node_is(node, KR_NODE_ARRAY) ? node->length : 0; }
+static inline uint32_t kr_node_size(const struct kr_node *node)
+{
+	return kr_node_is(node, KR_NODE_ARRAY) ? node->length : 0;
+}
 
 /* Members of an object; 0 if it is none. */
-static inline uint32_t kr_node_members(const struct kr_node *node) { return kr_node_is(node, KR_NODE_OBJECT) ? node->length : 0; }
+static inline uint32_t kr_node_members(const struct kr_node *node)
+{
+	return kr_node_is(node, KR_NODE_OBJECT) ? node->length : 0;
+}
 
 /* The node behind it and all that it holds. */
 static inline const struct kr_node *kr_node_behind(const struct kr_node *node) { return node + node->span; }

@@ -1,7 +1,9 @@
-/* Plume's and PolySI's text (docs/formats/plume.md): a line for each operation, r(KEY,VALUE,SESSION,TRANSACTION) or w(...).
+/* Plume's and PolySI's text (docs/formats/plume.md): a line for each operation,
+ * r(KEY,VALUE,SESSION,TRANSACTION) or w(...).
  *
- * The lines of a transaction may stand anywhere: they are gathered. Transaction -1 stands for all aborted ones: each of its lines becomes an aborted transaction of its own, which keeps
- * what is written known as aborted. 0 is what keys start with. Cost: one pass over the text, two over the operations. */
+ * The lines of a transaction may stand anywhere: they are gathered. Transaction -1 stands for all aborted
+ * ones: each of its lines becomes an aborted transaction of its own, which keeps what is written known as
+ * aborted. 0 is what keys start with. Cost: one pass over the text, two over the operations. */
 #include "frontend/gather.h"
 
 #include <string.h>
@@ -47,7 +49,8 @@ static enum kr_status read_line(struct plume *p, const char *text, size_t length
 
 	if (name.i == KR_NONE || kr_gather_txn(&p->gather, part[2], part[3], part[3] == -1, number, &txn))
 		return KR_NOMEM;
-	return kr_gather_op(&p->gather, txn, text[0] == 'w' ? KR_OP_WRITE : KR_OP_READ, kr_history_key(p->h, name), value);
+	return kr_gather_op(&p->gather, txn, text[0] == 'w' ? KR_OP_WRITE : KR_OP_READ,
+		kr_history_key(p->h, name), value);
 }
 
 static enum kr_status read_lines(struct plume *p, struct kr_source *source)
@@ -67,7 +70,8 @@ static enum kr_status read_lines(struct plume *p, struct kr_source *source)
 	return status;
 }
 
-static enum kr_status read_plume(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
+static enum kr_status read_plume(struct kr_ctx *ctx, const char *path, struct kr_source *source,
+	struct kr_history *h, struct kr_err *err)
 {
 	struct plume p = {.ctx = ctx, .h = h, .err = err};
 	enum kr_status status;

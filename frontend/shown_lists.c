@@ -1,5 +1,7 @@
-/* Orders that lists show. The elements that anybody appended, or that were there at first, are indexed by key and JSON text; those that exactly one append, the last change of the key by a committed transaction,
- * put there stand for its version. A list without what its reader had appended itself, at its end, puts these versions in order. An initial list that is not told may hold any element, unless it is one that nobody
+/* Orders that lists show. The elements that anybody appended, or that were there at first, are indexed by key
+ * and JSON text; those that exactly one append, the last change of the key by a committed transaction, put
+ * there stand for its version. A list without what its reader had appended itself, at its end, puts these
+ * versions in order. An initial list that is not told may hold any element, unless it is one that nobody
  * writes. Linear in the operations and the text of the lists. */
 #include "frontend/shown_lists.h"
 
@@ -33,7 +35,8 @@ static struct element *find(const struct finder *f, kr_key k, kr_value value)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&f->table, kr_hash_pair(k.i, value.i)); (id = kr_table_next(&f->table, &it)) != KR_NONE;)
+	for (kr_table_iter it = kr_table_find(&f->table, kr_hash_pair(k.i, value.i));
+		(id = kr_table_next(&f->table, &it)) != KR_NONE;)
 		if (f->elements.at[id].key.i == k.i && f->elements.at[id].value.i == value.i)
 			return &f->elements.at[id];
 	return NULL;
@@ -46,7 +49,11 @@ static struct element *add(struct finder *f, kr_key k, kr_value value, kr_txn wr
 
 	if (!e) {
 		if (!kr_table_reserve(f->mem, &f->table) ||
-			!kr_vec_push(f->mem, &f->elements, (struct element){.key = k, .value = value, .writer = writer, .list = KR_NONE}))
+			!kr_vec_push(f->mem, &f->elements,
+				(struct element){.key = k,
+					.value = value,
+					.writer = writer,
+					.list = KR_NONE}))
 			return NULL;
 		kr_table_insert(&f->table, kr_hash_pair(k.i, value.i), f->elements.n - 1);
 		e = &f->elements.at[f->elements.n - 1];
@@ -55,7 +62,10 @@ static struct element *add(struct finder *f, kr_key k, kr_value value, kr_txn wr
 	return e;
 }
 
-static bool is_list(const struct finder *f, kr_key k) { return k.i != KR_NONE && f->h->keys.at[k.i].kind == KR_KIND_LIST; }
+static bool is_list(const struct finder *f, kr_key k)
+{
+	return k.i != KR_NONE && f->h->keys.at[k.i].kind == KR_KIND_LIST;
+}
 
 /* From the last operation on, so that it is known which change of a key is the last. */
 static enum kr_status index_txn(struct finder *f, kr_txn t)
@@ -89,7 +99,8 @@ static enum kr_status index_all(struct finder *f)
 	struct kr_items items;
 
 	for (kr_key k = {0}; k.i < h->keys.n && !status; k.i++) {
-		status = is_list(f, k) ? kr_elements_split(&f->numbered, h->keys.at[k.i].initial, &items) : KR_OK;
+		status = is_list(f, k) ? kr_elements_split(&f->numbered, h->keys.at[k.i].initial, &items)
+				       : KR_OK;
 		for (uint32_t i = 0; is_list(f, k) && !status && i < items.n; i++)
 			status = add(f, k, items.at[i], (kr_txn){KR_NONE}) ? KR_OK : KR_NOMEM;
 	}
@@ -120,7 +131,8 @@ static bool is_own(const struct finder *f, kr_txn t, uint32_t op, kr_key k, kr_v
 	struct kr_write write;
 
 	for (uint32_t i = 0; i < op; i++)
-		if (kr_write_of(f->h, &f->h->ops.at[kr_history_op(f->h, t, i).i], k, &write) && write.how == KR_ADD && write.value.i == element.i)
+		if (kr_write_of(f->h, &f->h->ops.at[kr_history_op(f->h, t, i).i], k, &write) &&
+			write.how == KR_ADD && write.value.i == element.i)
 			return true;
 	return false;
 }
@@ -143,7 +155,8 @@ static enum kr_status look(struct finder *f, kr_txn t, uint32_t op, kr_key k, kr
 
 		if (!x || !x->last || x->times != 1 || x->shown != 1)
 			continue;
-		if (last.i != KR_NONE && !kr_vec_push(f->mem, f->out, (struct kr_list_order){k, last, x->writer}))
+		if (last.i != KR_NONE &&
+			!kr_vec_push(f->mem, f->out, (struct kr_list_order){k, last, x->writer}))
 			return KR_NOMEM;
 		last = x->writer;
 	}
@@ -156,15 +169,19 @@ static enum kr_status look_all(struct finder *f)
 	enum kr_status status = KR_OK;
 
 	for (kr_txn t = {0}; t.i < h->txns.n && !status; t.i++) {
-		for (uint32_t i = 0; i < h->txns.at[t.i].op_count && h->txns.at[t.i].status == KR_COMMITTED && !status; i++) {
+		for (uint32_t i = 0;
+			i < h->txns.at[t.i].op_count && h->txns.at[t.i].status == KR_COMMITTED && !status;
+			i++) {
 			const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
-			const struct kr_scan *scan = op->scan != KR_NONE && kr_op_is_read(op) ? &h->scans.at[op->scan] : NULL;
+			const struct kr_scan *scan =
+				op->scan != KR_NONE && kr_op_is_read(op) ? &h->scans.at[op->scan] : NULL;
 			struct kr_view view = kr_op_view(op);
 
 			if (view.when == KR_SEEN_BEFORE && !view.other)
 				status = look(f, t, i, op->key, view.value);
 			for (uint32_t r = 0; scan && r < scan->row_count && !status; r++)
-				status = look(f, t, i, h->rows.at[scan->row_first + r].key, h->rows.at[scan->row_first + r].value);
+				status = look(f, t, i, h->rows.at[scan->row_first + r].key,
+					h->rows.at[scan->row_first + r].value);
 		}
 	}
 	return status;

@@ -1,9 +1,11 @@
 /* Bytes of a trace as a stream.
  *
- * One buffer holds what is decoded and not yet consumed; it is refilled in place and grows only when a line (or the rest that is asked for as one block)
- * does not fit, so that memory follows the longest line, not the file. Input is gzip when it starts with gzip's two magic bytes; several members
- * in a row are one stream, zero bytes after the last are padding, anything else there is an error, as is an end inside a member. zlib's own memory is
- * accounted, too. A text may begin with a byte order mark, which nobody but this module sees. Cost: one copy of each byte. */
+ * One buffer holds what is decoded and not yet consumed; it is refilled in place and grows only when a line
+ * (or the rest that is asked for as one block) does not fit, so that memory follows the longest line, not the
+ * file. Input is gzip when it starts with gzip's two magic bytes; several members in a row are one stream,
+ * zero bytes after the last are padding, anything else there is an error, as is an end inside a member.
+ * zlib's own memory is accounted, too. A text may begin with a byte order mark, which nobody but this module
+ * sees. Cost: one copy of each byte. */
 #include "frontend/source.h"
 
 #include <errno.h>
@@ -17,7 +19,8 @@
 #define IN_SIZE ((size_t)1 << 16)
 #define OUT_SIZE ((size_t)1 << 17)
 #define HEAD_SIZE ((size_t)4096)
-#define MARK_REACH ((size_t)8) /* bytes that tell whether a mark is one: a binary number's; a pipe may bring no more for long */
+/* bytes that tell whether a mark is one: a binary number's; a pipe may bring no more for long */
+#define MARK_REACH ((size_t)8)
 
 enum coding { PLAIN, GZIP, GZIP_BETWEEN /* members */ };
 
@@ -41,7 +44,8 @@ struct kr_source {
 	uint32_t line;
 };
 
-static enum kr_status fail(const struct kr_source *s, struct kr_err *err, const char *problem, const char *detail)
+static enum kr_status fail(const struct kr_source *s, struct kr_err *err, const char *problem,
+	const char *detail)
 {
 	kr_err_set(err, KR_BAD, "%s%s%s", problem, detail ? ": " : "", detail ? detail : "");
 	kr_err_at(err, s->path, 0, 0);
@@ -66,7 +70,9 @@ struct z_block {
 static voidpf z_alloc(voidpf mem, uInt n, uInt size)
 {
 	size_t bytes;
-	struct z_block *block = kr_mul(n, size, &bytes) && kr_add(bytes, sizeof *block, &bytes) ? kr_mem_alloc(mem, bytes, 1) : NULL;
+	struct z_block *block = kr_mul(n, size, &bytes) && kr_add(bytes, sizeof *block, &bytes)
+		? kr_mem_alloc(mem, bytes, 1)
+		: NULL;
 
 	if (!block)
 		return NULL;
@@ -155,7 +161,8 @@ static enum kr_status inflate_some(struct kr_source *s, struct kr_err *err)
 	else if (result == Z_MEM_ERROR)
 		return KR_NOMEM;
 	else if (result != Z_OK && result != Z_BUF_ERROR)
-		return fail(s, err, "damaged gzip data", s->z.msg ? s->z.msg : "expected no preset dictionary");
+		return fail(s, err, "damaged gzip data",
+			s->z.msg ? s->z.msg : "expected no preset dictionary");
 	return KR_OK;
 }
 
@@ -167,7 +174,8 @@ static enum kr_status next_member(struct kr_source *s, struct kr_err *err)
 	if (s->in_at == s->in_end)
 		return KR_OK;
 	if (s->in[s->in_at] != 0x1f)
-		return fail(s, err, "damaged gzip data", "other bytes follow its end, expected another member or nothing");
+		return fail(s, err, "damaged gzip data",
+			"other bytes follow its end, expected another member or nothing");
 	if (inflateReset(&s->z) != Z_OK)
 		return fail(s, err, "damaged gzip data", NULL);
 	s->coding = GZIP;
@@ -246,7 +254,8 @@ static enum kr_status fill_up(struct kr_source *s, size_t size, struct kr_err *e
 	return status;
 }
 
-/* Before text is given out: passes over the UTF-8 byte order mark that it may begin with. What holds a NUL byte is no text: there the three bytes are data. */
+/* Before text is given out: passes over the UTF-8 byte order mark that it may begin with. What holds a NUL
+ * byte is no text: there the three bytes are data. */
 static enum kr_status begin_text(struct kr_source *s, struct kr_err *err)
 {
 	static const char mark[] = "\xef\xbb\xbf";
@@ -260,7 +269,10 @@ static enum kr_status begin_text(struct kr_source *s, struct kr_err *err)
 	if (s->end - s->at >= length && memcmp(s->out + s->at, mark, length) == 0) {
 		if ((status = fill_up(s, MARK_REACH, err)))
 			return status;
-		s->at += memchr(s->out + s->at, '\0', s->end - s->at < MARK_REACH ? s->end - s->at : MARK_REACH) ? 0 : length;
+		s->at += memchr(s->out + s->at, '\0',
+				 s->end - s->at < MARK_REACH ? s->end - s->at : MARK_REACH)
+			? 0
+			: length;
 	}
 	s->begun = true;
 	return KR_OK;
@@ -285,7 +297,8 @@ static enum kr_status open_file(struct kr_source *s, struct kr_err *err)
 }
 
 /* With `status` of opening it; frees it on failure. */
-static enum kr_status begin(struct kr_source *s, struct kr_ctx *ctx, enum kr_status status, struct kr_source **out, struct kr_err *err)
+static enum kr_status begin(struct kr_source *s, struct kr_ctx *ctx, enum kr_status status,
+	struct kr_source **out, struct kr_err *err)
 {
 	if (!status) {
 		s->in = kr_mem_alloc(&ctx->mem, IN_SIZE, 1);
@@ -301,7 +314,8 @@ static enum kr_status begin(struct kr_source *s, struct kr_ctx *ctx, enum kr_sta
 	return KR_OK;
 }
 
-enum kr_status kr_source_open(struct kr_ctx *ctx, const char *path, struct kr_source **out, struct kr_err *err)
+enum kr_status kr_source_open(struct kr_ctx *ctx, const char *path, struct kr_source **out,
+	struct kr_err *err)
 {
 	struct kr_source *s = kr_mem_alloc(&ctx->mem, 1, sizeof *s);
 
@@ -312,13 +326,19 @@ enum kr_status kr_source_open(struct kr_ctx *ctx, const char *path, struct kr_so
 	return begin(s, ctx, open_file(s, err), out, err);
 }
 
-enum kr_status kr_source_memory(struct kr_ctx *ctx, const char *name, const void *bytes, size_t length, struct kr_source **out, struct kr_err *err)
+enum kr_status kr_source_memory(struct kr_ctx *ctx, const char *name, const void *bytes, size_t length,
+	struct kr_source **out, struct kr_err *err)
 {
 	struct kr_source *s = kr_mem_alloc(&ctx->mem, 1, sizeof *s);
 
 	if (!s)
 		return KR_NOMEM;
-	*s = (struct kr_source){.ctx = ctx, .path = name, .fd = -1, .memory = bytes, .memory_left = length, .size = length};
+	*s = (struct kr_source){.ctx = ctx,
+		.path = name,
+		.fd = -1,
+		.memory = bytes,
+		.memory_left = length,
+		.size = length};
 	return begin(s, ctx, KR_OK, out, err);
 }
 

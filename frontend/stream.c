@@ -28,7 +28,8 @@ static enum kr_status take(void *data, const struct kr_event *event, struct kr_e
 	return status ? status : s->sink.take(s->sink.data, event, err);
 }
 
-enum kr_status kr_stream_new(struct kr_ctx *ctx, const char *path, const struct kr_sink *sink, struct kr_stream **out)
+enum kr_status kr_stream_new(struct kr_ctx *ctx, const char *path, const struct kr_sink *sink,
+	struct kr_stream **out)
 {
 	struct kr_stream *s = kr_mem_alloc(&ctx->mem, 1, sizeof *s);
 
@@ -51,7 +52,8 @@ enum kr_status kr_stream_new(struct kr_ctx *ctx, const char *path, const struct 
 	return KR_OK;
 }
 
-enum kr_status kr_stream_whole(struct kr_ctx *ctx, const char *path, const char *format, const struct kr_sink *sink, struct kr_stream **out, struct kr_err *err)
+enum kr_status kr_stream_whole(struct kr_ctx *ctx, const char *path, const char *format,
+	const struct kr_sink *sink, struct kr_stream **out, struct kr_err *err)
 {
 	struct kr_read_options options = {.format = format};
 	struct kr_stream *s = kr_mem_alloc(&ctx->mem, 1, sizeof *s);
@@ -95,7 +97,8 @@ static enum kr_status fail(const struct kr_stream *s, enum kr_status status, str
 	return status;
 }
 
-enum kr_status kr_stream_line(struct kr_stream *s, const char *text, size_t length, uint32_t line, struct kr_err *err)
+enum kr_status kr_stream_line(struct kr_stream *s, const char *text, size_t length, uint32_t line,
+	struct kr_err *err)
 {
 	prepare(s, line);
 	return fail(s, kr_native_copy_line(&s->native, text, length), err);
@@ -105,7 +108,8 @@ enum kr_status kr_stream_next(struct kr_stream *s, struct kr_source *source, boo
 {
 	char *line = NULL;
 	size_t length;
-	enum kr_status status = s->whole ? kr_event_tell(s->ctx, &s->h, &s->sink, err) : kr_source_line(source, &line, &length, err);
+	enum kr_status status = s->whole ? kr_event_tell(s->ctx, &s->h, &s->sink, err)
+					 : kr_source_line(source, &line, &length, err);
 
 	*more = !status && line;
 	if (!*more)

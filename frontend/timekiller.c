@@ -1,8 +1,10 @@
-/* TimeKiller's JSON (docs/formats/timekiller.md), of Chronos and Aion: an array of committed transactions with their timestamps.
+/* TimeKiller's JSON (docs/formats/timekiller.md), of Chronos and Aion: an array of committed transactions
+ * with their timestamps.
  *
- * Timestamps are pairs (physical, logical), compared in that order. They become the white-box snapshot and commit times: the physical part as it is where all logical
- * parts are 0, else the rank among all pairs. Transactions of a session stand in its order. No value, or one of 0 that nobody writes, is the initial version. Integers may be
- * quoted. Cost: one pass over the text, a sort of the timestamps. */
+ * Timestamps are pairs (physical, logical), compared in that order. They become the white-box snapshot and
+ * commit times: the physical part as it is where all logical parts are 0, else the rank among all pairs.
+ * Transactions of a session stand in its order. No value, or one of 0 that nobody writes, is the initial
+ * version. Integers may be quoted. Cost: one pass over the text, a sort of the timestamps. */
 #include "frontend/foreign.h"
 
 #include <stdlib.h>
@@ -53,7 +55,8 @@ static enum kr_status read_op(struct kr_forms *f, uint32_t op)
 	static const struct {
 		const char *name;
 		enum kr_op_kind kind;
-	} kinds[] = {{"w", KR_OP_WRITE}, {"write", KR_OP_WRITE}, {"r", KR_OP_READ}, {"read", KR_OP_READ}, {"a", KR_OP_APPEND}, {"append", KR_OP_APPEND}};
+	} kinds[] = {{"w", KR_OP_WRITE}, {"write", KR_OP_WRITE}, {"r", KR_OP_READ}, {"read", KR_OP_READ},
+		{"a", KR_OP_APPEND}, {"append", KR_OP_APPEND}};
 	uint32_t fields[3], line = f->nodes.at[op].line;
 	kr_value value = KR_ABSENT;
 	kr_key key;
@@ -62,16 +65,19 @@ static enum kr_status read_op(struct kr_forms *f, uint32_t op)
 	size_t i = 0;
 
 	if (f->nodes.at[op].type != KR_FORM_MAP)
-		return kr_forms_bad(f, line, "the operation is %s, expected an object", kr_form_found(f, op, found));
+		return kr_forms_bad(f, line, "the operation is %s, expected an object",
+			kr_form_found(f, op, found));
 	if ((status = kr_forms_fields(f, op, names, fields, 3)))
 		return status;
-	if (fields[0] != KR_NONE && f->nodes.at[fields[0]].type == KR_FORM_STRING && f->nodes.at[fields[0]].length < sizeof type)
+	if (fields[0] != KR_NONE && f->nodes.at[fields[0]].type == KR_FORM_STRING &&
+		f->nodes.at[fields[0]].length < sizeof type)
 		for (uint32_t c = 0; c < f->nodes.at[fields[0]].length; c++)
 			type[c] = (char)(f->nodes.at[fields[0]].text[c] | 0x20);
 	while (i < KR_COUNT(kinds) && strcmp(kinds[i].name, type) != 0)
 		i++;
 	if (i == KR_COUNT(kinds))
-		return kr_forms_bad(f, line, "\"t\" is %s, expected \"w\", \"r\" or \"a\"", kr_form_found(f, fields[0], found));
+		return kr_forms_bad(f, line, "\"t\" is %s, expected \"w\", \"r\" or \"a\"",
+			kr_form_found(f, fields[0], found));
 	if (fields[1] == KR_NONE)
 		return kr_forms_bad(f, line, "the operation has no key \"k\"");
 	unquote(f, fields[1]);
@@ -92,12 +98,15 @@ static enum kr_status read_stamp(struct kr_forms *f, uint32_t form, const char *
 	static const char *const names[] = {"p", "l"};
 	uint32_t fields[2] = {KR_NONE, KR_NONE};
 	char found[80];
-	enum kr_status status = form == KR_NONE || f->nodes.at[form].type != KR_FORM_MAP ? KR_OK : kr_forms_fields(f, form, names, fields, 2);
+	enum kr_status status = form == KR_NONE || f->nodes.at[form].type != KR_FORM_MAP
+		? KR_OK
+		: kr_forms_fields(f, form, names, fields, 2);
 
 	if (status)
 		return status;
 	if (!get_int(f, fields[0], &out->physical) || !get_int(f, fields[1], &out->logical))
-		return kr_forms_bad(f, f->nodes.at[form == KR_NONE ? 0 : form].line, "\"%s\" is %s, expected {\"p\": integer, \"l\": integer}", what,
+		return kr_forms_bad(f, f->nodes.at[form == KR_NONE ? 0 : form].line,
+			"\"%s\" is %s, expected {\"p\": integer, \"l\": integer}", what,
 			kr_form_found(f, form, found));
 	return KR_OK;
 }
@@ -108,8 +117,10 @@ static enum kr_status take_name(struct kr_forms *f, uint32_t form, const char *w
 
 	if (form != KR_NONE)
 		unquote(f, form);
-	if (form == KR_NONE || (f->nodes.at[form].type != KR_FORM_INT && f->nodes.at[form].type != KR_FORM_STRING))
-		return kr_forms_bad(f, f->nodes.at[0].line, "\"%s\" is %s, expected an integer or a string", what, kr_form_found(f, form, found));
+	if (form == KR_NONE ||
+		(f->nodes.at[form].type != KR_FORM_INT && f->nodes.at[form].type != KR_FORM_STRING))
+		return kr_forms_bad(f, f->nodes.at[0].line, "\"%s\" is %s, expected an integer or a string",
+			what, kr_form_found(f, form, found));
 	return kr_forms_value(f, form, out);
 }
 
@@ -132,7 +143,9 @@ static enum kr_status read_txn(struct timekiller *k)
 {
 	static const char *const names[] = {"tid", "sid", "sts", "cts", "ops"};
 	struct kr_forms *f = &k->f;
-	struct kr_transaction txn = {.status = KR_COMMITTED, .flags = KR_TXN_HAS_SNAPSHOT | KR_TXN_HAS_COMMIT_TS, .line = f->nodes.at[0].line};
+	struct kr_transaction txn = {.status = KR_COMMITTED,
+		.flags = KR_TXN_HAS_SNAPSHOT | KR_TXN_HAS_COMMIT_TS,
+		.line = f->nodes.at[0].line};
 	struct stamp stamps[2] = {0};
 	uint32_t fields[5];
 	kr_value session;
@@ -140,13 +153,17 @@ static enum kr_status read_txn(struct timekiller *k)
 	enum kr_status status;
 
 	if (f->nodes.at[0].type != KR_FORM_MAP)
-		return kr_forms_bad(f, txn.line, "found %s, expected a transaction: an object", kr_form_found(f, 0, found));
-	if ((status = kr_forms_fields(f, 0, names, fields, 5)) || (status = take_name(f, fields[0], "tid", &txn.id)) ||
-		(status = take_name(f, fields[1], "sid", &session)) || (status = read_stamp(f, fields[2], "sts", &stamps[0])) ||
+		return kr_forms_bad(f, txn.line, "found %s, expected a transaction: an object",
+			kr_form_found(f, 0, found));
+	if ((status = kr_forms_fields(f, 0, names, fields, 5)) ||
+		(status = take_name(f, fields[0], "tid", &txn.id)) ||
+		(status = take_name(f, fields[1], "sid", &session)) ||
+		(status = read_stamp(f, fields[2], "sts", &stamps[0])) ||
 		(status = read_stamp(f, fields[3], "cts", &stamps[1])))
 		return status;
 	if (fields[4] == KR_NONE || f->nodes.at[fields[4]].type != KR_FORM_LIST)
-		return kr_forms_bad(f, txn.line, "\"ops\" is %s, expected an array", kr_form_found(f, fields[4], found));
+		return kr_forms_bad(f, txn.line, "\"ops\" is %s, expected an array",
+			kr_form_found(f, fields[4], found));
 	for (uint32_t at = fields[4] + 1; at < f->nodes.at[fields[4]].end; at = f->nodes.at[at].end)
 		if ((status = read_op(f, at)))
 			return status;
@@ -177,7 +194,8 @@ static enum kr_status rank_stamps(struct timekiller *k)
 		sorted[i] = &k->stamps.at[i];
 	qsort(sorted, n, sizeof(struct stamp *), compare_stamps);
 	for (uint32_t i = 0; i < n; i++)
-		sorted[i]->rank = i == 0 ? 1 : sorted[i - 1]->rank + (compare_stamps(&sorted[i - 1], &sorted[i]) != 0);
+		sorted[i]->rank =
+			i == 0 ? 1 : sorted[i - 1]->rank + (compare_stamps(&sorted[i - 1], &sorted[i]) != 0);
 	kr_mem_free(mem, sorted, n, sizeof(struct stamp *));
 	return KR_OK;
 }
@@ -217,10 +235,13 @@ static enum kr_status read_all(struct timekiller *k)
 	}
 	if (status || (status = kr_forms_next(f, &found)))
 		return status;
-	return found ? kr_forms_bad(f, f->nodes.at[0].line, "more text after the array, expected the end of the file") : set_stamps(k);
+	return found ? kr_forms_bad(f, f->nodes.at[0].line,
+			       "more text after the array, expected the end of the file")
+		     : set_stamps(k);
 }
 
-static enum kr_status read_timekiller(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
+static enum kr_status read_timekiller(struct kr_ctx *ctx, const char *path, struct kr_source *source,
+	struct kr_history *h, struct kr_err *err)
 {
 	struct timekiller k = {.stamps = {0}};
 	enum kr_status status = kr_forms_init(&k.f, ctx, h, path, source, err);
@@ -242,7 +263,8 @@ static int sniff(const char *path, const char *head, size_t length)
 		at++;
 	if (at == length || head[at] != '[')
 		return 0;
-	return kr_foreign_holds(head, length, "\"cts\"") || kr_foreign_holds(head, length, "\"sts\"") ? 95 : 0;
+	return kr_foreign_holds(head, length, "\"cts\"") || kr_foreign_holds(head, length, "\"sts\"") ? 95
+												      : 0;
 }
 
 const struct kr_format kr_format_timekiller = {

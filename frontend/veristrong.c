@@ -1,7 +1,9 @@
-/* VeriStrong's text of list histories (docs/formats/veristrong.md): the number of operations, then for each SESSION TXN A KEY ELEMENT, or SESSION TXN R KEY COUNT ELEMENT...
+/* VeriStrong's text of list histories (docs/formats/veristrong.md): the number of operations, then for each
+ * SESSION TXN A KEY ELEMENT, or SESSION TXN R KEY COUNT ELEMENT...
  *
- * White space separates, of any kind. The operations of a transaction may stand anywhere: they are gathered. Numbers that tell how much follows are held against what
- * does, and nothing is allocated by them. Errors name the line. Cost: one pass over the text, which is in memory whole, one over the operations. */
+ * White space separates, of any kind. The operations of a transaction may stand anywhere: they are gathered.
+ * Numbers that tell how much follows are held against what does, and nothing is allocated by them. Errors
+ * name the line. Cost: one pass over the text, which is in memory whole, one over the operations. */
 #include "frontend/gather.h"
 
 #include <string.h>
@@ -52,7 +54,9 @@ static enum kr_status read_list(struct veristrong *v, kr_value *out)
 		return KR_OK;
 	v->list.n = 0;
 	for (int64_t i = 0; i < count; i++) {
-		if ((status = read_int(v, "expected another element of the list, an integer of 64 bits", &element)) || (status = kr_ctx_tick(v->ctx)))
+		if ((status = read_int(v, "expected another element of the list, an integer of 64 bits",
+			     &element)) ||
+			(status = kr_ctx_tick(v->ctx)))
 			return status;
 		kr_str_format(&v->list, "%c%lld", i == 0 ? '[' : ',', (long long)element);
 	}
@@ -94,11 +98,15 @@ static enum kr_status read_op(struct veristrong *v)
 	if (status || (status = kr_gather_txn(&v->gather, session, id, false, line, &txn)))
 		return status;
 	if (v->gather.txns.at[txn].session.i != v->gather.session.i)
-		return bad(v, "the transaction is of another session than before, expected that of its first operation");
+		return bad(v,
+			"the transaction is of another session than before, expected that of its first "
+			"operation");
 
 	kr_value name = kr_history_int(h, key);
 
-	return name.i == KR_NONE ? KR_NOMEM : kr_gather_op(&v->gather, txn, kind == 'R' ? KR_OP_READ : KR_OP_APPEND, kr_history_key(h, name), a);
+	return name.i == KR_NONE ? KR_NOMEM
+				 : kr_gather_op(&v->gather, txn, kind == 'R' ? KR_OP_READ : KR_OP_APPEND,
+					   kr_history_key(h, name), a);
 }
 
 static enum kr_status read_ops(struct veristrong *v, const char *end)
@@ -111,8 +119,9 @@ static enum kr_status read_ops(struct veristrong *v, const char *end)
 	for (int64_t i = 0; !status && i < count; i++) {
 		skip_blanks(v);
 		if (v->at == end) {
-			kr_err_set(v->err, KR_BAD, "the file ends after %lld operations, expected the %lld that it begins with", (long long)i,
-				(long long)count);
+			kr_err_set(v->err, KR_BAD,
+				"the file ends after %lld operations, expected the %lld that it begins with",
+				(long long)i, (long long)count);
 			kr_err_at(v->err, v->gather.h->files.at[0], v->line, 0);
 			return KR_BAD;
 		}
@@ -122,10 +131,12 @@ static enum kr_status read_ops(struct veristrong *v, const char *end)
 	if (status)
 		return status;
 	skip_blanks(v);
-	return v->at == end ? KR_OK : bad(v, "more text after the last operation, expected the end of the file");
+	return v->at == end ? KR_OK
+			    : bad(v, "more text after the last operation, expected the end of the file");
 }
 
-static enum kr_status read_veristrong(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
+static enum kr_status read_veristrong(struct kr_ctx *ctx, const char *path, struct kr_source *source,
+	struct kr_history *h, struct kr_err *err)
 {
 	struct veristrong v = {.ctx = ctx, .err = err, .line = 1};
 	char *text;
@@ -157,7 +168,9 @@ static int sniff(const char *path, const char *head, size_t length)
 		while (at < length && is_blank(head[at]))
 			at++;
 		from = at;
-		while (at < length && (*token == '#' ? head[at] >= '0' && head[at] <= '9' : head[at] == 'A' || head[at] == 'R'))
+		while (at < length &&
+			(*token == '#' ? head[at] >= '0' && head[at] <= '9'
+				       : head[at] == 'A' || head[at] == 'R'))
 			at++;
 		if (at == from || (at < length && !is_blank(head[at])))
 			return 0;

@@ -1,8 +1,11 @@
-/* Viper's logs (docs/formats/viper.md): a folder of files J*.log, one per client, with a committed transaction in each line, as JSON or (older) EDN.
+/* Viper's logs (docs/formats/viper.md): a folder of files J*.log, one per client, with a committed
+ * transaction in each line, as JSON or (older) EDN.
  *
- * Deletes write a value of their own, the tombstone, so that every version has one; here, too, it is a value like any other, and a row that is dead is a row with it.
- * Without an initial transaction a value that nobody wrote is what the key started with, and no other is: the initial values are unwritten ones. With one, they are given, and 0 or "nil" where it
- * is silent. An operation that did not succeed writes nothing. Cost: one pass. */
+ * Deletes write a value of their own, the tombstone, so that every version has one; here, too, it is a value
+ * like any other, and a row that is dead is a row with it. Without an initial transaction a value that nobody
+ * wrote is what the key started with, and no other is: the initial values are unwritten ones. With one, they
+ * are given, and 0 or "nil" where it is silent. An operation that did not succeed writes nothing. Cost: one
+ * pass. */
 #include "frontend/foreign.h"
 
 #include <dirent.h>
@@ -63,7 +66,8 @@ static enum kr_status read_rows(struct kr_forms *f, uint32_t list)
 			return status;
 		if (fields[0] == KR_NONE || fields[1] == KR_NONE)
 			return bad_op(f, at, "a row with \"id\" and \"val\"");
-		if ((status = kr_forms_key(f, fields[0], &row.key)) || (status = kr_forms_value(f, fields[1], &row.value)))
+		if ((status = kr_forms_key(f, fields[0], &row.key)) ||
+			(status = kr_forms_value(f, fields[1], &row.value)))
 			return status;
 		if (row.value.i == KR_ABSENT.i)
 			return bad_op(f, at, "a row with a value");
@@ -73,15 +77,24 @@ static enum kr_status read_rows(struct kr_forms *f, uint32_t list)
 	return KR_OK;
 }
 
-static bool is_nil(const struct kr_forms *f, uint32_t form) { return f->nodes.at[form].type == KR_FORM_NIL || kr_form_is(f, form, "nil"); }
+static bool is_nil(const struct kr_forms *f, uint32_t form)
+{
+	return f->nodes.at[form].type == KR_FORM_NIL || kr_form_is(f, form, "nil");
+}
 
-/* ["range", low, high, rows, dead rows, ...] with open bounds: whether bounds are in the range the format does not say. */
+/* ["range", low, high, rows, dead rows, ...] with open bounds: whether bounds are in the range the format
+ * does not say. */
 static enum kr_status read_range(struct kr_forms *f, const uint32_t *parts, uint32_t count)
 {
-	struct kr_scan scan = {.low = KR_ABSENT, .high = KR_ABSENT, .limit = -1, .row_first = f->h->rows.n, .cond_first = f->h->conds.n};
+	struct kr_scan scan = {.low = KR_ABSENT,
+		.high = KR_ABSENT,
+		.limit = -1,
+		.row_first = f->h->rows.n,
+		.cond_first = f->h->conds.n};
 	enum kr_status status;
 
-	if (count < 5 || f->nodes.at[parts[3]].type != KR_FORM_LIST || f->nodes.at[parts[4]].type != KR_FORM_LIST)
+	if (count < 5 || f->nodes.at[parts[3]].type != KR_FORM_LIST ||
+		f->nodes.at[parts[4]].type != KR_FORM_LIST)
 		return bad_op(f, parts[0], "[\"range\", low, high, rows, dead rows]");
 	if (!is_nil(f, parts[1]) || !is_nil(f, parts[2]))
 		return bad_op(f, parts[0], "a range without bounds (\"nil\"): others cannot be read");
@@ -100,7 +113,8 @@ static enum kr_status read_op(struct kr_forms *f, uint32_t list)
 
 	if (f->nodes.at[list].type != KR_FORM_LIST)
 		return bad_op(f, list, "a list: [\"r\", key, value, dead]");
-	for (uint32_t at = list + 1; at < f->nodes.at[list].end && count < MOST_PARTS; at = f->nodes.at[at].end)
+	for (uint32_t at = list + 1; at < f->nodes.at[list].end && count < MOST_PARTS;
+		at = f->nodes.at[at].end)
 		parts[count++] = at;
 	if (count > 0 && kr_form_is(f, parts[0], "range"))
 		return read_range(f, parts, count);
@@ -113,7 +127,9 @@ static enum kr_status read_op(struct kr_forms *f, uint32_t list)
 	if (kr_form_is(f, parts[0], "append"))
 		return read_write(f, KR_OP_APPEND, key, parts[2]);
 	if (kr_form_is(f, parts[0], "w"))
-		return count > 3 && f->nodes.at[parts[3]].type == KR_FORM_FALSE ? KR_OK : read_write(f, KR_OP_WRITE, key, parts[2]);
+		return count > 3 && f->nodes.at[parts[3]].type == KR_FORM_FALSE
+			? KR_OK
+			: read_write(f, KR_OP_WRITE, key, parts[2]);
 	if (!kr_form_is(f, parts[0], "i") && !kr_form_is(f, parts[0], "d"))
 		return bad_op(f, list, "\"r\", \"w\", \"i\", \"d\", \"range\" or \"append\" first");
 	if (count < 6)
@@ -133,7 +149,8 @@ static enum kr_status take_initial(struct viper *v, struct kr_forms *f)
 		if (h->ops.at[i].kind == KR_OP_WRITE)
 			status = kr_history_set_initial(h, h->ops.at[i].key, h->ops.at[i].a, v->err);
 		else if (h->ops.at[i].kind != KR_OP_RANGE)
-			return kr_forms_bad(f, f->nodes.at[0].line, "the initial transaction may only write, or list all rows");
+			return kr_forms_bad(f, f->nodes.at[0].line,
+				"the initial transaction may only write, or list all rows");
 	for (uint32_t i = h->draft.rows; i < h->rows.n && !status; i++)
 		status = kr_history_set_initial(h, h->rows.at[i].key, h->rows.at[i].value, v->err);
 	kr_err_at(v->err, f->path, f->nodes.at[0].line, 0);
@@ -145,7 +162,11 @@ static enum kr_status take_initial(struct viper *v, struct kr_forms *f)
 static enum kr_status read_txn(struct viper *v, struct kr_forms *f, kr_session session, uint32_t file)
 {
 	static const char *const names[] = {"value", "isInitial", "type"};
-	struct kr_transaction txn = {.id = {KR_NONE}, .session = session, .status = KR_COMMITTED, .line = f->nodes.at[0].line, .file = file};
+	struct kr_transaction txn = {.id = {KR_NONE},
+		.session = session,
+		.status = KR_COMMITTED,
+		.line = f->nodes.at[0].line,
+		.file = file};
 	uint32_t fields[3];
 	enum kr_status status = KR_OK;
 
@@ -157,7 +178,8 @@ static enum kr_status read_txn(struct viper *v, struct kr_forms *f, kr_session s
 		return KR_OK;
 	if (fields[0] == KR_NONE || f->nodes.at[fields[0]].type != KR_FORM_LIST)
 		return kr_forms_bad(f, txn.line, "expected \"value\", a list of operations");
-	for (uint32_t at = fields[0] + 1; at < f->nodes.at[fields[0]].end && !status; at = f->nodes.at[at].end)
+	for (uint32_t at = fields[0] + 1; at < f->nodes.at[fields[0]].end && !status;
+		at = f->nodes.at[at].end)
 		status = read_op(f, at);
 	if (!status && (fields[1] == KR_NONE || f->nodes.at[fields[1]].type != KR_FORM_TRUE))
 		return kr_foreign_add(v->h, txn, NULL, v->err);
@@ -207,7 +229,8 @@ static enum kr_status read_log(struct viper *v, const char *folder, const char *
 	return status;
 }
 
-static enum kr_status read_viper(struct kr_ctx *ctx, const char *path, struct kr_source *source, struct kr_history *h, struct kr_err *err)
+static enum kr_status read_viper(struct kr_ctx *ctx, const char *path, struct kr_source *source,
+	struct kr_history *h, struct kr_err *err)
 {
 	struct viper v = {.ctx = ctx, .h = h, .err = err};
 	struct kr_foreign_names names = {0};

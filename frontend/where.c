@@ -1,5 +1,6 @@
-/* The conditions of predicate reads and updates: a row is taken when it is present and all of them hold. Equality is structural (1 and 1.0 differ); less and
- * greater compare numbers with numbers by value and strings with strings by bytes. A comparison that makes no sense (other types, a field that a row does not
+/* The conditions of predicate reads and updates: a row is taken when it is present and all of them hold.
+ * Equality is structural (1 and 1.0 differ); less and greater compare numbers with numbers by value and
+ * strings with strings by bytes. A comparison that makes no sense (other types, a field that a row does not
  * have) does not hold, whatever the test. */
 #include "frontend/where.h"
 
@@ -7,7 +8,8 @@ static bool find_field(struct kr_piece object, const struct kr_operand *name, st
 {
 	struct kr_piece key, value;
 
-	for (size_t at = 1; kr_piece_next(object.text, object.length, &at, &key) && kr_piece_next(object.text, object.length, &at, &value);) {
+	for (size_t at = 1; kr_piece_next(object.text, object.length, &at, &key) &&
+		kr_piece_next(object.text, object.length, &at, &value);) {
 		struct kr_operand found = kr_operand_of_piece(key);
 		if (kr_operand_equal(&found, name)) {
 			*out = kr_operand_of_piece(value);
@@ -39,7 +41,8 @@ static bool test_holds(enum kr_cond_test test, const struct kr_operand *a, const
 	case KR_COND_EQ: return kr_operand_equal(a, b);
 	case KR_COND_NE: return !kr_operand_equal(a, b);
 	case KR_COND_IN: return is_among(a, b);
-	case KR_COND_PREFIX: return a->type == KR_VALUE_STRING && b->type == KR_VALUE_STRING && kr_operand_starts(a, b);
+	case KR_COND_PREFIX:
+		return a->type == KR_VALUE_STRING && b->type == KR_VALUE_STRING && kr_operand_starts(a, b);
 	case KR_COND_LT: return kr_operand_compare(a, b, &order) && order < 0;
 	case KR_COND_LE: return kr_operand_compare(a, b, &order) && order <= 0;
 	case KR_COND_GT: return kr_operand_compare(a, b, &order) && order > 0;
@@ -48,7 +51,8 @@ static bool test_holds(enum kr_cond_test test, const struct kr_operand *a, const
 	return false;
 }
 
-bool kr_where_holds_of(const struct kr_history *h, const struct kr_scan *scan, kr_key key, const struct kr_operand *value)
+bool kr_where_holds_of(const struct kr_history *h, const struct kr_scan *scan, kr_key key,
+	const struct kr_operand *value)
 {
 	struct kr_operand name = kr_operand_of_value(h, h->keys.at[key.i].name);
 
@@ -62,7 +66,8 @@ bool kr_where_holds_of(const struct kr_history *h, const struct kr_scan *scan, k
 			if (left.type != KR_VALUE_OBJECT || !find_field(left.text, &field, &left))
 				return false;
 		}
-		if (!test_holds(cond->target == KR_COND_KEY_PREFIX ? KR_COND_PREFIX : cond->test, &left, &right))
+		if (!test_holds(cond->target == KR_COND_KEY_PREFIX ? KR_COND_PREFIX : cond->test, &left,
+			    &right))
 			return false;
 	}
 	return true;
@@ -108,13 +113,15 @@ bool kr_where_of_elements(const struct kr_history *h, const struct kr_scan *scan
 
 		if (cond->target != KR_COND_VALUE || value.type != KR_VALUE_ARRAY)
 			continue;
-		if (cond->test == KR_COND_EQ || cond->test == KR_COND_NE || (cond->test == KR_COND_IN && has_array(value.text)))
+		if (cond->test == KR_COND_EQ || cond->test == KR_COND_NE ||
+			(cond->test == KR_COND_IN && has_array(value.text)))
 			return true;
 	}
 	return false;
 }
 
-enum kr_status kr_where_holds(const struct kr_history *h, const struct kr_scan *scan, kr_key key, kr_value value, bool *out, struct kr_err *err)
+enum kr_status kr_where_holds(const struct kr_history *h, const struct kr_scan *scan, kr_key key,
+	kr_value value, bool *out, struct kr_err *err)
 {
 	struct kr_operand operand = {.type = KR_VALUE_ABSENT};
 
@@ -123,7 +130,8 @@ enum kr_status kr_where_holds(const struct kr_history *h, const struct kr_scan *
 	else if (!kr_where_has_prefix(h, scan, key))
 		return *out = false, KR_OK;
 	else if (kr_where_of_values(h, scan))
-		return kr_err_set(err, KR_UNSUPPORTED, "a condition on the value of a counter, list or set is not checked yet");
+		return kr_err_set(err, KR_UNSUPPORTED,
+			"a condition on the value of a counter, list or set is not checked yet");
 	*out = kr_where_holds_of(h, scan, key, &operand);
 	return KR_OK;
 }

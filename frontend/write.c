@@ -1,7 +1,10 @@
-/* Writes histories in foreign formats: Elle's EDN and JSON, Plume's text, dbcop's JSON (docs/formats/). What does not fit was found before (write_losses.c).
+/* Writes histories in foreign formats: Elle's EDN and JSON, Plume's text, dbcop's JSON (docs/formats/). What
+ * does not fit was found before (write_losses.c).
  *
- * Elle's maps stand in the order of their moments, where times are kept: begins before ends at one moment, since only what ended before is ordered. Where names or values
- * (but for Elle's) do not fit, all are numbered, which keeps which are equal. The text is in memory whole. Cost: linear, plus the sorting of moments. */
+ * Elle's maps stand in the order of their moments, where times are kept: begins before ends at one moment,
+ * since only what ended before is ordered. Where names or values (but for Elle's) do not fit, all are
+ * numbered, which keeps which are equal. The text is in memory whole. Cost: linear, plus the sorting of
+ * moments. */
 #include "frontend/write.h"
 
 #include <stdlib.h>
@@ -41,7 +44,10 @@ static void put_value(struct writing *w, kr_value value, const char *absent)
 		kr_history_json_value(w->h, value, w->out);
 }
 
-static bool is_written(const struct writing *w, uint32_t op) { return kr_target_holds(w->h, w->target, w->gone, (kr_op){op}); }
+static bool is_written(const struct writing *w, uint32_t op)
+{
+	return kr_target_holds(w->h, w->target, w->gone, (kr_op){op});
+}
 
 static int64_t session_number(const struct writing *w, uint32_t t)
 {
@@ -49,7 +55,8 @@ static int64_t session_number(const struct writing *w, uint32_t t)
 
 	if (session.i == KR_NONE)
 		return w->free_session + t; /* alone */
-	return lost(w, KR_LOSS_SESSIONS) ? (int64_t)session.i : kr_history_value(w->h, w->h->sessions.at[session.i])->integer;
+	return lost(w, KR_LOSS_SESSIONS) ? (int64_t)session.i
+					 : kr_history_value(w->h, w->h->sessions.at[session.i])->integer;
 }
 
 /* ---- Plume ---- */
@@ -57,14 +64,18 @@ static int64_t session_number(const struct writing *w, uint32_t t)
 static void put_plume(struct writing *w, uint32_t t)
 {
 	const struct kr_transaction *txn = &w->h->txns.at[t];
-	int64_t id = txn->status == KR_ABORTED ? -1 : lost(w, KR_LOSS_IDS) ? (int64_t)t : kr_history_value(w->h, txn->id)->integer;
+	int64_t id = txn->status == KR_ABORTED ? -1
+		: lost(w, KR_LOSS_IDS)         ? (int64_t)t
+					       : kr_history_value(w->h, txn->id)->integer;
 
 	if (txn->status == KR_UNKNOWN)
 		return;
 	for (uint32_t i = 0; i < txn->op_count; i++) {
 		const struct kr_operation *op = &w->h->ops.at[txn->op_first + i];
-		bool apart = txn->status == KR_ABORTED && txn->op_count > 1; /* from what it read, perhaps its own */
-		if (!is_written(w, txn->op_first + i) || (op->kind == KR_OP_READ && (apart || !(op->flags & KR_OPF_KNOWN))))
+		/* from what it read, perhaps its own */
+		bool apart = txn->status == KR_ABORTED && txn->op_count > 1;
+		if (!is_written(w, txn->op_first + i) ||
+			(op->kind == KR_OP_READ && (apart || !(op->flags & KR_OPF_KNOWN))))
 			continue;
 		kr_str_add(w->out, op->kind == KR_OP_READ ? "r(" : "w(");
 		put_key(w, op->key);
@@ -84,9 +95,11 @@ static void put_dbcop(struct writing *w, uint32_t t)
 	kr_str_add(w->out, "{\"events\": [");
 	for (uint32_t i = 0; i < txn->op_count; i++) {
 		const struct kr_operation *op = &w->h->ops.at[txn->op_first + i];
-		if (!is_written(w, txn->op_first + i) || (op->kind == KR_OP_READ && !(op->flags & KR_OPF_KNOWN)))
+		if (!is_written(w, txn->op_first + i) ||
+			(op->kind == KR_OP_READ && !(op->flags & KR_OPF_KNOWN)))
 			continue;
-		kr_str_format(w->out, "%s{\"%s\": {\"variable\": ", separator, op->kind == KR_OP_READ ? "Read" : "Write");
+		kr_str_format(w->out, "%s{\"%s\": {\"variable\": ", separator,
+			op->kind == KR_OP_READ ? "Read" : "Write");
 		put_key(w, op->key);
 		kr_str_add(w->out, ", \"version\": ");
 		put_value(w, op->a, "null");
@@ -124,18 +137,21 @@ static enum kr_status write_dbcop(struct kr_ctx *ctx, struct writing *w, const s
 
 static void put_elle_ops(struct writing *w, const struct kr_transaction *txn, bool results)
 {
-	const char *quote = w->target->json ? "\"" : "", *colon = w->target->json ? "" : ":", *comma = w->target->json ? "," : "", *separator = "";
+	const char *quote = w->target->json ? "\"" : "", *colon = w->target->json ? "" : ":",
+		   *comma = w->target->json ? "," : "", *separator = "";
 
 	kr_str_add(w->out, "[");
 	for (uint32_t i = 0; i < txn->op_count; i++) {
 		const struct kr_operation *op = &w->h->ops.at[txn->op_first + i];
 		const char *name = op->kind == KR_OP_READ ? "r" : op->kind == KR_OP_WRITE ? "w" : "append";
-		if (!is_written(w, txn->op_first + i) || (results && op->kind == KR_OP_READ && !(op->flags & KR_OPF_KNOWN)))
+		if (!is_written(w, txn->op_first + i) ||
+			(results && op->kind == KR_OP_READ && !(op->flags & KR_OPF_KNOWN)))
 			continue;
 		kr_str_format(w->out, "%s[%s%s%s%s%s ", separator, quote, colon, name, quote, comma);
 		put_key(w, op->key);
 		kr_str_format(w->out, "%s ", comma);
-		put_value(w, op->kind == KR_OP_READ && !results ? KR_ABSENT : op->a, w->target->json ? "null" : "nil");
+		put_value(w, op->kind == KR_OP_READ && !results ? KR_ABSENT : op->a,
+			w->target->json ? "null" : "nil");
 		kr_str_add(w->out, "]");
 		separator = w->target->json ? ", " : " ";
 	}
@@ -147,9 +163,12 @@ static void put_elle(struct writing *w, uint32_t t, const char *type, bool resul
 	if (w->target->json && w->out->n > 0 && w->out->at[w->out->n - 1] == '}')
 		kr_str_add(w->out, ",\n");
 	if (w->target->json)
-		kr_str_format(w->out, "{\"type\": \"%s\", \"process\": %lld, \"f\": \"txn\", \"value\": ", type, (long long)session_number(w, t));
+		kr_str_format(w->out,
+			"{\"type\": \"%s\", \"process\": %lld, \"f\": \"txn\", \"value\": ", type,
+			(long long)session_number(w, t));
 	else
-		kr_str_format(w->out, "{:type :%s, :process %lld, :f :txn, :value ", type, (long long)session_number(w, t));
+		kr_str_format(w->out, "{:type :%s, :process %lld, :f :txn, :value ", type,
+			(long long)session_number(w, t));
 	put_elle_ops(w, &w->h->txns.at[t], results);
 	kr_str_add(w->out, w->target->json ? "}" : "}\n");
 }
@@ -167,7 +186,8 @@ static int compare_moments(const void *a, const void *b)
 
 static void put_outcome(struct writing *w, uint32_t t)
 {
-	static const char *const types[] = {[KR_COMMITTED] = "ok", [KR_ABORTED] = "fail", [KR_UNKNOWN] = "info"};
+	static const char *const types[] =
+		{[KR_COMMITTED] = "ok", [KR_ABORTED] = "fail", [KR_UNKNOWN] = "info"};
 	unsigned outcome = w->h->txns.at[t].status;
 
 	put_elle(w, t, types[outcome], outcome == KR_COMMITTED);
@@ -213,7 +233,9 @@ static enum kr_status write_foreign(struct kr_ctx *ctx, struct writing *w, struc
 		return write_elle(ctx, w, moments);
 	for (uint32_t t = 0; t < h->txns.n; t++) {
 		kr_session session = h->txns.at[t].session;
-		moments[t] = (struct moment){session.i == KR_NONE ? (int64_t)h->sessions.n + alone++ : (int64_t)session.i, t, false};
+		moments[t] = (struct moment){session.i == KR_NONE ? (int64_t)h->sessions.n + alone++
+								  : (int64_t)session.i,
+			t, false};
 		if (w->target->plume)
 			put_plume(w, t);
 		if ((status = kr_ctx_tick(ctx)))
@@ -225,10 +247,14 @@ static enum kr_status write_foreign(struct kr_ctx *ctx, struct writing *w, struc
 	return write_dbcop(ctx, w, moments);
 }
 
-enum kr_status kr_target_write(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_target *target, uint32_t losses, struct kr_str *out,
-	struct kr_err *err)
+enum kr_status kr_target_write(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_target *target,
+	uint32_t losses, struct kr_str *out, struct kr_err *err)
 {
-	struct writing w = {.h = h, .target = target, .losses = losses, .out = out, .free_session = (int64_t)h->sessions.n};
+	struct writing w = {.h = h,
+		.target = target,
+		.losses = losses,
+		.out = out,
+		.free_session = (int64_t)h->sessions.n};
 	struct moment *moments;
 	struct kr_arena arena;
 	enum kr_status status;
@@ -241,7 +267,8 @@ enum kr_status kr_target_write(struct kr_ctx *ctx, const struct kr_history *h, c
 	w.gone = kr_target_lost_keys(h, target, &arena);
 	for (uint32_t s = 0; s < h->sessions.n; s++) {
 		const struct kr_value_entry *name = kr_history_value(h, h->sessions.at[s]);
-		if (name->type == KR_VALUE_INT && name->integer >= w.free_session && name->integer < INT64_MAX - UINT32_MAX)
+		if (name->type == KR_VALUE_INT && name->integer >= w.free_session &&
+			name->integer < INT64_MAX - UINT32_MAX)
 			w.free_session = name->integer + 1;
 	}
 	moments = KR_NEW_ARRAY(&arena, struct moment, (size_t)h->txns.n * 2);

@@ -1,8 +1,11 @@
-/* What a format cannot hold of a history: found before anything is written, in one pass over transactions and operations.
+/* What a format cannot hold of a history: found before anything is written, in one pass over transactions and
+ * operations.
  *
- * A loss is whatever reading the written text back would not give again, as far as it bears on verdicts or names things for people. What is lost may make a trace satisfy more, never less: an operation that
- * only observes can go by itself, but with one that may write, or with an initial value, whatever may have seen it has to go, which is all that happened to the key. A world of the trace, without its keys that
- * are lost, is a world of what is left: no edge is new. */
+ * A loss is whatever reading the written text back would not give again, as far as it bears on verdicts or
+ * names things for people. What is lost may make a trace satisfy more, never less: an operation that only
+ * observes can go by itself, but with one that may write, or with an initial value, whatever may have seen it
+ * has to go, which is all that happened to the key. A world of the trace, without its keys that are lost, is
+ * a world of what is left: no edge is new. */
 #include "frontend/write.h"
 
 #include <string.h>
@@ -34,7 +37,8 @@ const char *kr_loss_text(enum kr_loss loss)
 		[KR_LOSS_SPLIT] = "the session order behind a transaction of unknown outcome",
 		[KR_LOSS_TIMES] = "times of transactions",
 		[KR_LOSS_SKEW] = "the clock skew",
-		[KR_LOSS_ABORTED] = "which operations of aborted transactions belong together, and what they read",
+		[KR_LOSS_ABORTED] =
+			"which operations of aborted transactions belong together, and what they read",
 		[KR_LOSS_UNKNOWN] = "transactions of unknown outcome",
 		[KR_LOSS_RESULTS] = "what transactions read that are not known to have committed",
 		[KR_LOSS_EMPTY] = "transactions without operations",
@@ -67,7 +71,10 @@ struct finding {
 	bool white_box;
 };
 
-static void lose(struct finding *f, enum kr_loss loss, bool lost) { f->losses |= lost ? UINT32_C(1) << loss : 0; }
+static void lose(struct finding *f, enum kr_loss loss, bool lost)
+{
+	f->losses |= lost ? UINT32_C(1) << loss : 0;
+}
 
 /* Whether an array's text holds null or an object, which EDN's readers take for something else. */
 static bool is_plain_array(const struct kr_value_entry *value)
@@ -101,15 +108,18 @@ static bool value_fits(const struct kr_history *h, const struct kr_target *targe
 
 static bool is_native_op(const struct kr_target *target, const struct kr_operation *op)
 {
-	return op->kind == KR_OP_READ || op->kind == KR_OP_WRITE || (op->kind == KR_OP_APPEND && target->elle);
+	return op->kind == KR_OP_READ || op->kind == KR_OP_WRITE ||
+		(op->kind == KR_OP_APPEND && target->elle);
 }
 
-/* Whether somebody may have seen what the operation did: one that was refused did nothing, if that is known. */
+/* Whether somebody may have seen what the operation did: one that was refused did nothing, if that is
+ * known. */
 static bool may_write(const struct kr_operation *op, bool committed)
 {
 	bool conditional = op->kind == KR_OP_INSERT || op->kind == KR_OP_CAS;
 
-	return op->kind != KR_OP_READ && op->kind != KR_OP_RANGE && op->kind != KR_OP_SCAN && (!conditional || !committed || op->flags & KR_OPF_DONE);
+	return op->kind != KR_OP_READ && op->kind != KR_OP_RANGE && op->kind != KR_OP_SCAN &&
+		(!conditional || !committed || op->flags & KR_OPF_DONE);
 }
 
 struct losing {
@@ -128,7 +138,10 @@ static void lose_rows(struct losing *l, const struct kr_scan *scan, bool committ
 		l->gone[l->h->rows.at[scan->row_first + i].key.i] = true;
 }
 
-static bool is_empty_list(const struct kr_value_entry *value) { return value->type == KR_VALUE_ARRAY && value->length == 2; }
+static bool is_empty_list(const struct kr_value_entry *value)
+{
+	return value->type == KR_VALUE_ARRAY && value->length == 2;
+}
 
 static void lose_by_op(struct losing *l, const struct kr_operation *op, enum kr_txn_status status)
 {
@@ -149,12 +162,15 @@ static void lose_by_op(struct losing *l, const struct kr_operation *op, enum kr_
 	}
 	*gone |= op->kind != KR_OP_READ && status == KR_UNKNOWN && !l->target->elle;
 	if (l->target->elle)
-		*gone |= !value_fits(l->h, l->target, op->a) || (is_empty_list(value) && kind != KR_KIND_LIST && !l->writes);
+		*gone |= !value_fits(l->h, l->target, op->a) ||
+			(is_empty_list(value) && kind != KR_KIND_LIST && !l->writes);
 	else
-		*gone |= kind != KR_KIND_REGISTER && value->type == KR_VALUE_ARRAY; /* a number cannot be an empty list */
+		/* a number cannot be an empty list */
+		*gone |= kind != KR_KIND_REGISTER && value->type == KR_VALUE_ARRAY;
 }
 
-const bool *kr_target_lost_keys(const struct kr_history *h, const struct kr_target *target, struct kr_arena *arena)
+const bool *kr_target_lost_keys(const struct kr_history *h, const struct kr_target *target,
+	struct kr_arena *arena)
 {
 	struct losing l = {.h = h, .target = target, .gone = KR_NEW_ARRAY(arena, bool, h->keys.n)};
 
@@ -163,10 +179,12 @@ const bool *kr_target_lost_keys(const struct kr_history *h, const struct kr_targ
 	for (uint32_t i = 0; i < h->ops.n; i++)
 		l.writes |= h->ops.at[i].kind == KR_OP_WRITE;
 	for (uint32_t k = 0; k < h->keys.n; k++)
-		l.gone[k] = kr_history_untold(h) || (h->initial == KR_INITIAL_GIVEN && h->keys.at[k].initial.i != KR_ABSENT.i);
+		l.gone[k] = kr_history_untold(h) ||
+			(h->initial == KR_INITIAL_GIVEN && h->keys.at[k].initial.i != KR_ABSENT.i);
 	for (uint32_t t = 0; t < h->txns.n; t++)
 		for (uint32_t i = 0; i < h->txns.at[t].op_count; i++)
-			lose_by_op(&l, &h->ops.at[h->txns.at[t].op_first + i], (enum kr_txn_status)h->txns.at[t].status);
+			lose_by_op(&l, &h->ops.at[h->txns.at[t].op_first + i],
+				(enum kr_txn_status)h->txns.at[t].status);
 	return l.gone;
 }
 
@@ -202,7 +220,9 @@ static void look_at_op(struct finding *f, kr_op at, bool committed)
 
 	enum kr_value_type key = kr_history_value(f->h, f->h->keys.at[op->key.i].name)->type;
 
-	lose(f, KR_LOSS_KEYS, f->target->plume ? key != KR_VALUE_INT : !f->target->elle && key != KR_VALUE_INT && key != KR_VALUE_STRING);
+	lose(f, KR_LOSS_KEYS,
+		f->target->plume ? key != KR_VALUE_INT
+				 : !f->target->elle && key != KR_VALUE_INT && key != KR_VALUE_STRING);
 	lose(f, KR_LOSS_VALUES, !value_fits(f->h, f->target, op->a));
 	if (!read)
 		return;
@@ -235,7 +255,8 @@ static void look_at_txn(struct finding *f, uint32_t t, const uint32_t *lasts)
 	bool aborted = txn->status == KR_ABORTED, unknown = txn->status == KR_UNKNOWN;
 
 	if (f->target->plume)
-		lose(f, KR_LOSS_IDS, aborted ? !is_default_id(h, t) : id->type != KR_VALUE_INT || id->integer < 0);
+		lose(f, KR_LOSS_IDS,
+			aborted ? !is_default_id(h, t) : id->type != KR_VALUE_INT || id->integer < 0);
 	else
 		lose(f, KR_LOSS_IDS, !is_default_id(h, t));
 	lose(f, KR_LOSS_TIMES, !f->target->elle && txn->flags & (KR_TXN_HAS_BEGIN | KR_TXN_HAS_END));
@@ -247,25 +268,32 @@ static void look_at_txn(struct finding *f, uint32_t t, const uint32_t *lasts)
 	if (txn->session.i != KR_NONE) {
 		const struct kr_value_entry *name = kr_history_value(h, h->sessions.at[txn->session.i]);
 		bool fits = name->type == KR_VALUE_INT && name->integer >= 0;
-		lose(f, KR_LOSS_SESSIONS, f->target->json && !f->target->elle ? !fits || name->integer != (int64_t)txn->session.i + 1 : !fits);
+		lose(f, KR_LOSS_SESSIONS,
+			f->target->json && !f->target->elle
+				? !fits || name->integer != (int64_t)txn->session.i + 1
+				: !fits);
 		lose(f, KR_LOSS_SPLIT, f->target->elle && unknown && lasts[txn->session.i] != t);
 	}
 	for (uint32_t i = 0; i < txn->op_count; i++)
 		look_at_op(f, (kr_op){txn->op_first + i}, txn->status == KR_COMMITTED);
 }
 
-/* Elle's maps tell begin and end by their places: all transactions need both, and one of a session must not begin when the last one ends. */
+/* Elle's maps tell begin and end by their places: all transactions need both, and one of a session must not
+ * begin when the last one ends. */
 static bool times_fit(const struct kr_history *h, kr_txn *previous)
 {
 	for (uint32_t t = 0; t < h->txns.n; t++) {
 		const struct kr_transaction *txn = &h->txns.at[t];
-		if (!(txn->flags & KR_TXN_HAS_BEGIN) || (txn->status == KR_UNKNOWN) == ((txn->flags & KR_TXN_HAS_END) != 0))
+		if (!(txn->flags & KR_TXN_HAS_BEGIN) ||
+			(txn->status == KR_UNKNOWN) == ((txn->flags & KR_TXN_HAS_END) != 0))
 			return false;
 		if (txn->session.i == KR_NONE)
 			continue;
 		const kr_txn last = previous[txn->session.i];
 		if (last.i != KR_NONE &&
-			(h->txns.at[last.i].status == KR_UNKNOWN ? h->txns.at[last.i].begin_invoked : h->txns.at[last.i].end_returned) >= txn->begin_invoked)
+			(h->txns.at[last.i].status == KR_UNKNOWN
+					? h->txns.at[last.i].begin_invoked
+					: h->txns.at[last.i].end_returned) >= txn->begin_invoked)
 			return false;
 		previous[txn->session.i] = (kr_txn){t};
 	}
@@ -310,11 +338,13 @@ static enum kr_status look(struct kr_ctx *ctx, struct finding *f, uint32_t *last
 			return status;
 	}
 	look_at_header(f);
-	lose(f, KR_LOSS_TIMES, f->target->elle && times && (h->clock_skew != 0 || !times_fit(h, previous))); /* exact times would order more */
+	/* exact times would order more */
+	lose(f, KR_LOSS_TIMES, f->target->elle && times && (h->clock_skew != 0 || !times_fit(h, previous)));
 	return KR_OK;
 }
 
-enum kr_status kr_target_losses(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_target *target, uint32_t *out)
+enum kr_status kr_target_losses(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_target *target, uint32_t *out)
 {
 	struct kr_arena arena;
 	struct finding f = {.h = h, .target = target};
@@ -329,7 +359,8 @@ enum kr_status kr_target_losses(struct kr_ctx *ctx, const struct kr_history *h, 
 
 	uint32_t *lasts = KR_NEW_ARRAY(&arena, uint32_t, h->sessions.n);
 	kr_txn *previous = KR_NEW_ARRAY(&arena, kr_txn, h->sessions.n);
-	enum kr_status status = !f.named || !f.gone || !lasts || !previous ? KR_NOMEM : look(ctx, &f, lasts, previous);
+	enum kr_status status =
+		!f.named || !f.gone || !lasts || !previous ? KR_NOMEM : look(ctx, &f, lasts, previous);
 
 	kr_arena_done(&arena);
 	if (status == KR_OK)

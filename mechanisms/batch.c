@@ -40,7 +40,8 @@ enum kr_status kr_batch_facts(struct kr_batch *b, struct kr_err *err)
 	enum kr_status status = kr_batch_acts(b);
 
 	if (!status)
-		status = b->profile->clock == KR_CLOCK_STAMPS ? kr_batch_stamps(b, err) : kr_batch_instants(b);
+		status =
+			b->profile->clock == KR_CLOCK_STAMPS ? kr_batch_stamps(b, err) : kr_batch_instants(b);
 	if (!status)
 		status = kr_batch_locks(b);
 	if (!status)
@@ -62,24 +63,35 @@ enum kr_status kr_batch_judge(struct kr_batch *b)
 	return status;
 }
 
-enum kr_status kr_batch_find(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_batch_options *options, struct kr_findings *out,
-	struct kr_looked *looked, struct kr_err *err)
+enum kr_status kr_batch_find(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_batch_options *options, struct kr_findings *out, struct kr_looked *looked,
+	struct kr_err *err)
 {
-	struct kr_batch b = {.ctx = ctx, .mem = &ctx->mem, .h = h, .profile = options->profile, .options = options, .out = out};
+	struct kr_batch b = {.ctx = ctx,
+		.mem = &ctx->mem,
+		.h = h,
+		.profile = options->profile,
+		.options = options,
+		.out = out};
 
 	kr_findings_init(out, &ctx->mem);
 	enum kr_status status = kr_batch_facts(&b, err);
 	if (!status)
 		status = kr_batch_judge(&b);
-	*looked = (struct kr_looked){b.txns.n, b.looked, b.versions.n > h->keys.n ? b.versions.n - h->keys.n : 0, b.holds.n};
+	*looked = (struct kr_looked){b.txns.n, b.looked,
+		b.versions.n > h->keys.n ? b.versions.n - h->keys.n : 0, b.holds.n};
 	kr_batch_done(&b);
 	return status;
 }
 
-enum kr_status kr_batch_order(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_batch_options *options, struct kr_told_orders *out,
-	struct kr_err *err)
+enum kr_status kr_batch_order(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_batch_options *options, struct kr_told_orders *out, struct kr_err *err)
 {
-	struct kr_batch b = {.ctx = ctx, .mem = &ctx->mem, .h = h, .profile = options->profile, .options = options};
+	struct kr_batch b = {.ctx = ctx,
+		.mem = &ctx->mem,
+		.h = h,
+		.profile = options->profile,
+		.options = options};
 	enum kr_status status = kr_batch_facts(&b, err);
 
 	if (!status)
@@ -110,17 +122,23 @@ bool kr_stand_precedes(const struct kr_batch *b, const struct kr_stand *v, const
 		return false; /* whoever tells the order of sessions: the timestamps order versions */
 	if (v->committed && in_session_order(b->h, v->txn, u->txn))
 		return true;
-	return b->profile->locks.write == KR_MODE_X && v->lock.to < u->release.from && !(u->lock.to < v->release.from);
+	return b->profile->locks.write == KR_MODE_X && v->lock.to < u->release.from &&
+		!(u->lock.to < v->release.from);
 }
 
-struct kr_span kr_written_window(const struct kr_written *v) { return (struct kr_span){v->by.commit.from, v->gone}; }
+struct kr_span kr_written_window(const struct kr_written *v)
+{
+	return (struct kr_span){v->by.commit.from, v->gone};
+}
 
 bool kr_written_meets(const struct kr_batch *b, kr_txn reader, const struct kr_written *v, struct kr_span at)
 {
 	if (b->profile->clock != KR_CLOCK_STAMPS)
 		return v->by.commit.from <= at.to && at.from <= v->gone;
-	/* a version is gone at the commit that replaces it, but the reader's own commit replaces nothing for it */
-	return v->by.commit.from <= at.to && at.from < (v->gone != INT64_MIN && v->over.i == reader.i ? v->gone_next : v->gone);
+	/* a version is gone at the commit that replaces it, but the reader's own commit replaces nothing for
+	 * it */
+	return v->by.commit.from <= at.to &&
+		at.from < (v->gone != INT64_MIN && v->over.i == reader.i ? v->gone_next : v->gone);
 }
 
 bool kr_look_fits(const struct kr_batch *b, const struct kr_look *look, kr_value value)
@@ -136,17 +154,20 @@ bool kr_look_fits(const struct kr_batch *b, const struct kr_look *look, kr_value
 	case KR_MATCH_PRESENT: return value.i != KR_ABSENT.i;
 	case KR_MATCH_NUMBER:
 		entry = kr_history_value(b->h, value);
-		return value.i == KR_ABSENT.i ? look->number == 0 : entry->type == KR_VALUE_INT && entry->integer == look->number;
+		return value.i == KR_ABSENT.i ? look->number == 0
+					      : entry->type == KR_VALUE_INT && entry->integer == look->number;
 	case KR_MATCH_WHERE:
 	case KR_MATCH_NOT_WHERE:
-		if (value.i != KR_ABSENT.i && kr_where_holds(b->h, look->scan, look->key, value, &holds, NULL))
+		if (value.i != KR_ABSENT.i &&
+			kr_where_holds(b->h, look->scan, look->key, value, &holds, NULL))
 			return true;
 		return holds == (look->match == KR_MATCH_WHERE);
 	}
 	return true;
 }
 
-bool kr_op_write(const struct kr_history *h, const struct kr_operation *op, uint32_t i, kr_key *key, kr_value *value)
+bool kr_op_write(const struct kr_history *h, const struct kr_operation *op, uint32_t i, kr_key *key,
+	kr_value *value)
 {
 	struct kr_write write = {.key = op->key, .told = KR_UNTOLD};
 	bool writes = kr_write_at(h, op, i, &write);
@@ -174,7 +195,8 @@ bool kr_op_covers(const struct kr_history *h, const struct kr_operation *op, kr_
 {
 	const struct kr_scan *scan = &h->scans.at[op->scan];
 
-	return op->kind == KR_OP_RANGE ? within(h, scan, h->keys.at[key.i].name) : kr_where_has_prefix(h, scan, key);
+	return op->kind == KR_OP_RANGE ? within(h, scan, h->keys.at[key.i].name)
+				       : kr_where_has_prefix(h, scan, key);
 }
 
 uint32_t kr_batch_own(const struct kr_batch *b, uint32_t i, kr_key key, kr_value *value)
@@ -208,15 +230,18 @@ bool kr_writer_makes_new_row(const struct kr_batch *b, const struct kr_writer *l
 
 	if (b->profile->fuw_new_row == KR_NEW_ROW_CHECKED)
 		return false;
-	for (uint32_t i = b->deleters_of.first.at[later->object]; i < b->deleters_of.first.at[later->object + 1] && later->upserts; i++) {
+	for (uint32_t i = b->deleters_of.first.at[later->object];
+		i < b->deleters_of.first.at[later->object + 1] && later->upserts; i++) {
 		const struct kr_writer *d = &b->writers.at[b->deleters_of.at.at[i]];
-		if (d->by.txn.i != later->by.txn.i && d->by.commit.from <= between.to && between.from <= d->by.commit.to)
+		if (d->by.txn.i != later->by.txn.i && d->by.commit.from <= between.to &&
+			between.from <= d->by.commit.to)
 			return true;
 	}
 	return later->inserts;
 }
 
-struct kr_finding *kr_batch_report(struct kr_batch *b, enum kr_mechanism_kind mechanism, enum kr_finding_class what)
+struct kr_finding *kr_batch_report(struct kr_batch *b, enum kr_mechanism_kind mechanism,
+	enum kr_finding_class what)
 {
 	struct kr_finding finding = {
 		.mechanism = mechanism,

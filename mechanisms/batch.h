@@ -1,9 +1,10 @@
-/* The batch reference: the definitions of docs/leopard.md over a whole history, plain, object by object. What the streaming
- * engine finds must equal what stands here.
+/* The batch reference: the definitions of docs/leopard.md over a whole history, plain, object by object. What
+ * the streaming engine finds must equal what stands here.
  *
- * The history is first turned into facts: per transaction where its snapshot, commit and end lie; versions with the
- * window in which each could be seen; what each operation saw (looks); locks (holds). Mechanisms (mechanism.h) only look
- * at these. Every instant lies in a span; `a` is certainly before `b` iff a.to < b.from. */
+ * The history is first turned into facts: per transaction where its snapshot, commit and end lie; versions
+ * with the window in which each could be seen; what each operation saw (looks); locks (holds). Mechanisms
+ * (mechanism.h) only look at these. Every instant lies in a span; `a` is certainly before `b` iff a.to <
+ * b.from. */
 #ifndef KR_MECHANISMS_BATCH_H
 #define KR_MECHANISMS_BATCH_H
 
@@ -38,7 +39,8 @@ struct kr_party {                /* a transaction */
 struct kr_stand {
 	kr_txn txn;
 	bool committed;
-	struct kr_span commit, lock, release; /* lock: where the exclusive lock on the row was taken; never: to == INT64_MAX */
+	/* lock: where the exclusive lock on the row was taken; never: to == INT64_MAX */
+	struct kr_span commit, lock, release;
 };
 
 struct kr_written {              /* a version */
@@ -62,9 +64,17 @@ struct kr_bound {
 	int64_t gone;                /* until when this one, or one in front of it, can be seen */
 };
 
-struct kr_tried { kr_txn txn; kr_key key; kr_value value; uint32_t act; bool last; }; /* every write, whatever came of it */
+/* every write, whatever came of it */
+struct kr_tried { kr_txn txn; kr_key key; kr_value value; uint32_t act; bool last; };
 
-enum kr_match { KR_MATCH_IS, KR_MATCH_NOT, KR_MATCH_PRESENT, KR_MATCH_WHERE, KR_MATCH_NOT_WHERE, KR_MATCH_NUMBER };
+enum kr_match {
+	KR_MATCH_IS,
+	KR_MATCH_NOT,
+	KR_MATCH_PRESENT,
+	KR_MATCH_WHERE,
+	KR_MATCH_NOT_WHERE,
+	KR_MATCH_NUMBER
+};
 
 struct kr_look {                 /* what an operation saw of a key */
 	kr_txn txn;
@@ -99,7 +109,8 @@ struct kr_hold {                 /* a lock that is certain */
 	struct kr_span at;
 };
 
-struct kr_edit { kr_txn txn; uint32_t op; kr_key key; kr_value value; struct kr_span at; }; /* a write that holds its row */
+/* a write that holds its row */
+struct kr_edit { kr_txn txn; uint32_t op; kr_key key; kr_value value; struct kr_span at; };
 struct kr_double { kr_txn txn; uint32_t op; kr_key key; }; /* a key returned twice, against the profile */
 struct kr_writer {               /* of an object */
 	struct kr_stand by;
@@ -120,13 +131,15 @@ struct kr_grouped {
 };
 
 /* The i-th of `n` members is of group of[i] < groups, or of none. `out` is empty. */
-bool kr_group(struct kr_mem *mem, struct kr_grouped *out, const uint32_t *of, uint32_t n, uint32_t groups); /* batch_group.c */
+/* batch_group.c */
+bool kr_group(struct kr_mem *mem, struct kr_grouped *out, const uint32_t *of, uint32_t n, uint32_t groups);
 void kr_grouped_done(struct kr_mem *mem, struct kr_grouped *grouped);
 
 /* By place in `grouped`: of what `at` says of each, the most so far in its group. */
 void kr_group_most(const struct kr_grouped *grouped, int64_t *at);
 
-/* The first place in [low, high), where `at` never falls, that holds more than the bound; `high`: none does. */
+/* The first place in [low, high), where `at` never falls, that holds more than the bound; `high`: none
+ * does. */
 uint32_t kr_first_above(const int64_t *at, uint32_t low, uint32_t high, int64_t bound);
 
 struct kr_certain;
@@ -158,7 +171,8 @@ struct kr_batch {
 	KR_VEC(struct kr_written) versions; /* by key */
 	KR_VEC(uint32_t) version_first; /* by key, and one more */
 	KR_VEC(struct kr_bound) bounds; /* by version */
-	KR_VEC(uint32_t) by_commit;     /* by timestamps: a key's versions by when they were committed, then those of unknown outcome */
+	/* by timestamps: a key's versions by when they were committed, then those of unknown outcome */
+	KR_VEC(uint32_t) by_commit;
 	KR_VEC(struct kr_tried) tried;
 	KR_VEC(struct kr_look) looks;
 	uint32_t looked;                /* how many there were, those that were let go of included */
@@ -175,13 +189,14 @@ struct kr_batch {
 
 struct kr_looked { uint32_t txns, reads, versions, locks; }; /* how much there was to look at */
 
-/* What mechanisms find wrong in the history. The caller frees *out with kr_findings_done in every case. KR_BAD: the
- * profile needs times that the history does not have, or contradicts itself in. */
-enum kr_status kr_batch_find(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_batch_options *options,
-	struct kr_findings *out, struct kr_looked *looked, struct kr_err *err);
+/* What mechanisms find wrong in the history. The caller frees *out with kr_findings_done in every case.
+ * KR_BAD: the profile needs times that the history does not have, or contradicts itself in. */
+enum kr_status kr_batch_find(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_batch_options *options, struct kr_findings *out, struct kr_looked *looked,
+	struct kr_err *err);
 
-/* The same in parts, of a batch whose context, history, profile, options and findings are set: all steps below, then
- * what is wrong. Freed with kr_batch_done in every case. */
+/* The same in parts, of a batch whose context, history, profile, options and findings are set: all steps
+ * below, then what is wrong. Freed with kr_batch_done in every case. */
 enum kr_status kr_batch_facts(struct kr_batch *b, struct kr_err *err);
 enum kr_status kr_batch_judge(struct kr_batch *b);
 void kr_batch_done(struct kr_batch *b);
@@ -194,23 +209,29 @@ enum kr_status kr_batch_stamps(struct kr_batch *b, struct kr_err *err); /* batch
 enum kr_status kr_batch_locks(struct kr_batch *b);    /* batch_locks.c */
 enum kr_status kr_batch_versions(struct kr_batch *b); /* batch_versions.c */
 enum kr_status kr_batch_group(struct kr_batch *b);    /* batch_group.c */
-enum kr_status kr_batch_commits(struct kr_batch *b);  /* batch_commits.c: by timestamps, until when each version could be seen */
+/* batch_commits.c: by timestamps, until when each version could be seen */
+enum kr_status kr_batch_commits(struct kr_batch *b);
 enum kr_status kr_batch_looks(struct kr_batch *b);    /* batch_looks.c */
-enum kr_status kr_batch_settle(struct kr_batch *b, uint32_t first); /* batch_settle.c: looks from there on, of whole transactions */
+/* batch_settle.c: looks from there on, of whole transactions */
+enum kr_status kr_batch_settle(struct kr_batch *b, uint32_t first);
 
 /* ---- small pure functions ---- */
 
 static inline bool kr_span_before(struct kr_span a, struct kr_span b) { return a.to < b.from; }
 
 /* Two clocks may differ by the skew: half of it, rounded up, on both sides of an interval. */
-static inline int64_t kr_skew_pad(const struct kr_history *h) { return h->clock_skew / 2 + h->clock_skew % 2; }
+static inline int64_t kr_skew_pad(const struct kr_history *h)
+{
+	return h->clock_skew / 2 + h->clock_skew % 2;
+}
 
 /* Is v's version certainly installed before u's? */
 bool kr_stand_precedes(const struct kr_batch *b, const struct kr_stand *v, const struct kr_stand *u);
 
 /* Could the version be seen at some instant of the span? */
 bool kr_written_meets(const struct kr_batch *b, kr_txn reader, const struct kr_written *v, struct kr_span at);
-/* By timestamps, where neither a certifier nor validation asks for it, what is explained is let go of while looks are made. */
+/* By timestamps, where neither a certifier nor validation asks for it, what is explained is let go of while
+ * looks are made. */
 static inline bool kr_batch_passes(const struct kr_batch *b)
 {
 	return b->profile->clock == KR_CLOCK_STAMPS && !b->profile->certify && !b->profile->validate;
@@ -221,20 +242,24 @@ int64_t kr_written_gone(const struct kr_batch *b, const struct kr_written *v, kr
 struct kr_span kr_written_window(const struct kr_written *v);
 
 /* All of the key's versions that meet the span are among those from *first to *end - 1. */
-void kr_batch_meeting(const struct kr_batch *b, kr_key key, struct kr_span at, uint32_t *first, uint32_t *end);
+void kr_batch_meeting(const struct kr_batch *b, kr_key key, struct kr_span at, uint32_t *first,
+	uint32_t *end);
 
 /* All that certainly come after version v, and stand in front of it, are among those from here on. */
 uint32_t kr_batch_followers(const struct kr_batch *b, uint32_t v);
 
-/* By timestamps: places in by_commit, from *first on, of the key's versions among which are all that the reader could see in the span. Behind those
- * of known outcome come the others, from *unknown to the end of the key's. */
-uint32_t kr_batch_candidates(const struct kr_batch *b, kr_txn reader, kr_key key, struct kr_span at, uint32_t *first, uint32_t *unknown);
+/* By timestamps: places in by_commit, from *first on, of the key's versions among which are all that the
+ * reader could see in the span. Behind those of known outcome come the others, from *unknown to the end of
+ * the key's. */
+uint32_t kr_batch_candidates(const struct kr_batch *b, kr_txn reader, kr_key key, struct kr_span at,
+	uint32_t *first, uint32_t *unknown);
 
 /* Does a version with that value explain the look? */
 bool kr_look_fits(const struct kr_batch *b, const struct kr_look *look, kr_value value);
 
 /* The i-th write of an operation; false: there are fewer. `value` may be KR_UNTOLD. */
-bool kr_op_write(const struct kr_history *h, const struct kr_operation *op, uint32_t i, kr_key *key, kr_value *value);
+bool kr_op_write(const struct kr_history *h, const struct kr_operation *op, uint32_t i, kr_key *key,
+	kr_value *value);
 
 /* Is the key in what a range or scan covers, as far as its name tells? */
 bool kr_op_covers(const struct kr_history *h, const struct kr_operation *op, kr_key key);
@@ -251,7 +276,8 @@ uint32_t kr_batch_own(const struct kr_batch *b, uint32_t i, kr_key key, kr_value
 /* Of the version's writer: what it did to the object. Not of the initial version. */
 struct kr_writer *kr_batch_writer(const struct kr_batch *b, const struct kr_written *v);
 
-/* A row that another may have deleted may begin anew: the rule of the first updater does not ask who deleted it. */
+/* A row that another may have deleted may begin anew: the rule of the first updater does not ask who deleted
+ * it. */
 bool kr_writer_makes_new_row(const struct kr_batch *b, const struct kr_writer *later);
 
 static inline bool kr_batch_settled(const struct kr_batch *b, kr_txn t)
@@ -265,6 +291,7 @@ static inline bool kr_batch_carried(const struct kr_batch *b, kr_txn t)
 }
 
 /* Adds a finding; NULL: no memory. */
-struct kr_finding *kr_batch_report(struct kr_batch *b, enum kr_mechanism_kind mechanism, enum kr_finding_class what);
+struct kr_finding *kr_batch_report(struct kr_batch *b, enum kr_mechanism_kind mechanism,
+	enum kr_finding_class what);
 
 #endif

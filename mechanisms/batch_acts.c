@@ -1,5 +1,5 @@
-/* The entries of every transaction in their order, struck ones included, with the span in which each ran, and the rows
- * and lock objects of keys. What has no times lies between what has, in its transaction. */
+/* The entries of every transaction in their order, struck ones included, with the span in which each ran, and
+ * the rows and lock objects of keys. What has no times lies between what has, in its transaction. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -25,7 +25,8 @@ struct raw {
 
 static struct raw raw_of(const struct kr_act *a)
 {
-	return a->attr && a->attr->has_time ? (struct raw){a->attr->invoked, a->attr->returned, true} : (struct raw){0, 0, false};
+	return a->attr && a->attr->has_time ? (struct raw){a->attr->invoked, a->attr->returned, true}
+					    : (struct raw){0, 0, false};
 }
 
 static void place_in_time(struct kr_batch *b, kr_txn t)
@@ -55,7 +56,8 @@ static void place_in_time(struct kr_batch *b, kr_txn t)
 static void take_back(struct kr_act *acts, uint32_t n, const struct kr_entry *undo, uint32_t place)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (acts[i].place < place && acts[i].place + undo->undo >= place && acts[i].undone_at == KR_NONE)
+		if (acts[i].place < place && acts[i].place + undo->undo >= place &&
+			acts[i].undone_at == KR_NONE)
 			acts[i].undone_at = place;
 }
 
@@ -74,7 +76,8 @@ static enum kr_status add_acts(struct kr_batch *b, kr_txn t)
 			.txn = t,
 			.op = walk.op,
 			.attr = attr,
-			.index = walk.op && !walk.struck ? (uint32_t)(walk.op - b->h->ops.at) - txn->op_first : KR_NONE,
+			.index = walk.op && !walk.struck ? (uint32_t)(walk.op - b->h->ops.at) - txn->op_first
+							 : KR_NONE,
 			.place = walk.place,
 			.undone_at = KR_NONE,
 			.failed = vain || (walk.op && walk.struck && attr->failed),
@@ -82,7 +85,8 @@ static enum kr_status add_acts(struct kr_batch *b, kr_txn t)
 			.answered = !(attr && attr->open),
 		};
 		if (walk.struck && walk.struck->is_undo)
-			take_back(b->acts.at + p->act_first, b->acts.n - p->act_first, walk.struck, walk.place);
+			take_back(b->acts.at + p->act_first, b->acts.n - p->act_first, walk.struck,
+				walk.place);
 		if (!kr_vec_push(b->mem, &b->acts, act))
 			return KR_NOMEM;
 		kr_key key;
@@ -98,7 +102,8 @@ static enum kr_status add_acts(struct kr_batch *b, kr_txn t)
 /* ---- rows and objects ---- */
 
 /* How much of a key's name tells its row, and its table: `table/primary key`. */
-static size_t part_length(const struct kr_batch *b, const struct kr_value_entry *name, enum kr_lock_scope scope)
+static size_t part_length(const struct kr_batch *b, const struct kr_value_entry *name,
+	enum kr_lock_scope scope)
 {
 	const char *separator = b->h->row_separator, *slash;
 
@@ -140,11 +145,14 @@ static bool parts_init(struct kr_batch *b, struct parts *parts)
 }
 
 /* The first key that shares the part with k. */
-static uint32_t first_of_part(const struct kr_batch *b, struct parts *parts, uint32_t k, enum kr_lock_scope scope)
+static uint32_t first_of_part(const struct kr_batch *b, struct parts *parts, uint32_t k,
+	enum kr_lock_scope scope)
 {
 	const struct kr_value_entry *name = kr_history_value(b->h, b->h->keys.at[k].name);
 	bool text = name->type == KR_VALUE_STRING;
-	uint64_t hash = text ? kr_hash_bytes(name->text, part_length(b, name, scope)) : scope == KR_SCOPE_ROW ? k : 0;
+	uint64_t hash = text            ? kr_hash_bytes(name->text, part_length(b, name, scope))
+		: scope == KR_SCOPE_ROW ? k
+					: 0;
 	uint32_t i = (uint32_t)(kr_hash_u64(hash) & (parts->size - 1));
 
 	while (parts->slots[i] != KR_NONE && !share_part(b, parts->slots[i], k, scope))
@@ -164,7 +172,9 @@ static enum kr_status add_parts(struct kr_batch *b)
 		good = false;
 	for (uint32_t k = 0; k < b->h->keys.n && good; k++) {
 		uint32_t row = by_row ? first_of_part(b, &rows, k, KR_SCOPE_ROW) : k;
-		uint32_t object = scope == KR_SCOPE_ROW ? row : scope == KR_SCOPE_TABLE ? first_of_part(b, &objects, k, scope) : 0;
+		uint32_t object = scope == KR_SCOPE_ROW ? row
+			: scope == KR_SCOPE_TABLE       ? first_of_part(b, &objects, k, scope)
+							: 0;
 		good = kr_vec_push(b->mem, &b->rows, row) && kr_vec_push(b->mem, &b->objects, object);
 	}
 	kr_mem_free(b->mem, rows.slots, rows.size, sizeof *rows.slots);

@@ -1,5 +1,6 @@
-/* Timestamps: commits are points, so that the versions of a key stand in one order, and each is gone when the next one is there. What
- * kr_written_gone says by comparing all with all is found here by sorting; what a reader can see, by bisection. */
+/* Timestamps: commits are points, so that the versions of a key stand in one order, and each is gone when the
+ * next one is there. What kr_written_gone says by comparing all with all is found here by sorting; what a
+ * reader can see, by bisection. */
 #include <stdlib.h>
 
 #include "mechanisms/batch.h"
@@ -23,7 +24,8 @@ static int by_commit(const void *a, const void *b)
 
 static bool is_gone(const struct kr_batch *b, const struct kr_written *v)
 {
-	return v->op != KR_NONE && kr_batch_carried(b, v->by.txn) && b->options->marks->ops[kr_history_op(b->h, v->by.txn, v->op).i] & KR_MARK_GONE;
+	return v->op != KR_NONE && kr_batch_carried(b, v->by.txn) &&
+		b->options->marks->ops[kr_history_op(b->h, v->by.txn, v->op).i] & KR_MARK_GONE;
 }
 
 /* Versions order[0] to order[n - 1] are the key's, in that order; committed ones come first. */
@@ -35,7 +37,8 @@ static void find_windows(struct kr_batch *b, const struct standing *order, uint3
 		committed++;
 	for (uint32_t i = 0; i < n; i++) {
 		struct kr_written *v = &b->versions.at[order[i].at];
-		while (i < committed && next < committed && order[next].v->by.commit.from <= v->by.commit.from)
+		while (i < committed && next < committed &&
+			order[next].v->by.commit.from <= v->by.commit.from)
 			next++;
 		bool replaced = i < committed && next < committed;
 		v->over = replaced ? order[next].v->by.txn : (kr_txn){KR_NONE};
@@ -62,7 +65,10 @@ enum kr_status kr_batch_commits(struct kr_batch *b)
 	return good ? kr_ctx_check(b->ctx) : KR_NOMEM;
 }
 
-static const struct kr_written *at_place(const struct kr_batch *b, uint32_t place) { return &b->versions.at[b->by_commit.at[place]]; }
+static const struct kr_written *at_place(const struct kr_batch *b, uint32_t place)
+{
+	return &b->versions.at[b->by_commit.at[place]];
+}
 
 /* The first place in [low, high) whose version was committed after `at`, or is of unknown outcome. */
 static uint32_t after(const struct kr_batch *b, uint32_t low, uint32_t high, int64_t at)
@@ -78,9 +84,11 @@ static uint32_t after(const struct kr_batch *b, uint32_t low, uint32_t high, int
 }
 
 /* Whatever was committed before the last one that was there when the span begins is gone by then. */
-uint32_t kr_batch_candidates(const struct kr_batch *b, kr_txn reader, kr_key key, struct kr_span at, uint32_t *first, uint32_t *unknown)
+uint32_t kr_batch_candidates(const struct kr_batch *b, kr_txn reader, kr_key key, struct kr_span at,
+	uint32_t *first, uint32_t *unknown)
 {
-	uint32_t low = b->version_first.at[key.i], high = b->version_first.at[key.i + 1], from = after(b, low, high, at.from);
+	uint32_t low = b->version_first.at[key.i], high = b->version_first.at[key.i + 1],
+		 from = after(b, low, high, at.from);
 
 	*unknown = after(b, low, high, INT64_MAX);
 	while (from > low && at_place(b, from - 1)->by.txn.i == reader.i)

@@ -1,11 +1,18 @@
 /* Where the snapshot, the commit and the end of each transaction lie, by what its client saw. */
 #include "mechanisms/batch.h"
 
-static struct kr_span hull(struct kr_span a, struct kr_span b) { return (struct kr_span){a.from < b.from ? a.from : b.from, a.to > b.to ? a.to : b.to}; }
+static struct kr_span hull(struct kr_span a, struct kr_span b)
+{
+	return (struct kr_span){a.from < b.from ? a.from : b.from, a.to > b.to ? a.to : b.to};
+}
 
-static bool has(const struct kr_batch *b, kr_txn t, enum kr_txn_flag flag) { return b->h->txns.at[t.i].flags & flag; }
+static bool has(const struct kr_batch *b, kr_txn t, enum kr_txn_flag flag)
+{
+	return b->h->txns.at[t.i].flags & flag;
+}
 
-/* When the last statement in front of act `end` that was acknowledged had been sent: until then the transaction lived. */
+/* When the last statement in front of act `end` that was acknowledged had been sent: until then the
+ * transaction lived. */
 static int64_t lived_until(const struct kr_batch *b, const struct kr_party *p, uint32_t end)
 {
 	while (end-- > p->act_first)
@@ -66,7 +73,8 @@ static bool is_plain_read(const struct kr_act *a)
 {
 	bool read = a->op->kind == KR_OP_READ || a->op->kind == KR_OP_RANGE || a->op->kind == KR_OP_SCAN;
 
-	return read && !(a->attr && a->attr->lock != KR_LOCK_NONE) && !(a->attr && (a->attr->read == KR_READ_LATEST || a->attr->read == KR_READ_UNCOMMITTED));
+	return read && !(a->attr && a->attr->lock != KR_LOCK_NONE) &&
+		!(a->attr && (a->attr->read == KR_READ_LATEST || a->attr->read == KR_READ_UNCOMMITTED));
 }
 
 /* From the first statement that may have taken it to the first that certainly has. */
@@ -100,7 +108,9 @@ static void take_snapshot(struct kr_batch *b, kr_txn t)
 	switch (b->profile->snapshot_at) {
 	case KR_SNAPSHOT_NEVER: break;
 	case KR_SNAPSHOT_STATEMENT:
-	case KR_SNAPSHOT_PLAIN_READ: p->has_snapshot = snapshot_by_act(b, p, b->profile->snapshot_at == KR_SNAPSHOT_PLAIN_READ); break;
+	case KR_SNAPSHOT_PLAIN_READ:
+		p->has_snapshot = snapshot_by_act(b, p, b->profile->snapshot_at == KR_SNAPSHOT_PLAIN_READ);
+		break;
 	case KR_SNAPSHOT_BEGIN:
 		p->has_snapshot = true;
 		p->snapshot = p->begin;
@@ -119,7 +129,8 @@ enum kr_status kr_batch_instants(struct kr_batch *b)
 	for (kr_txn t = {0}; t.i < b->txns.n; t.i++) {
 		struct kr_party *p = &b->txns.at[t.i];
 		if (!has(b, t, KR_TXN_HAS_BEGIN))
-			p->begin = (struct kr_span){INT64_MIN, p->act_count > 0 ? b->acts.at[p->act_first].at.to : INT64_MAX};
+			p->begin = (struct kr_span){INT64_MIN,
+				p->act_count > 0 ? b->acts.at[p->act_first].at.to : INT64_MAX};
 		if (p->automatic)
 			end_automatic(b, t);
 		else

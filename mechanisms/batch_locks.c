@@ -51,7 +51,8 @@ static void hold_read(struct locking *l)
 	const struct kr_history *h = l->b->h;
 	const struct kr_operation *op = l->act->op;
 	enum kr_lock_mode mode = mode_of(l);
-	bool ranges = l->b->profile->range_locks == KR_RANGES_ALL || (l->b->profile->range_locks == KR_RANGES_LOCKING && has_lock(l->act));
+	bool ranges = l->b->profile->range_locks == KR_RANGES_ALL ||
+		(l->b->profile->range_locks == KR_RANGES_LOCKING && has_lock(l->act));
 
 	if (op->kind == KR_OP_READ) {
 		if (op->flags & KR_OPF_KNOWN && op->a.i != KR_ABSENT.i)
@@ -91,7 +92,8 @@ enum kr_status kr_batch_locks(struct kr_batch *b)
 			l.act = &b->acts.at[l.party->act_first + i];
 			if (!kr_act_counts(l.act, KR_NONE) || !l.act->answered)
 				continue;
-			bool reads = l.act->op->kind == KR_OP_READ || l.act->op->kind == KR_OP_RANGE || l.act->op->kind == KR_OP_SCAN;
+			bool reads = l.act->op->kind == KR_OP_READ || l.act->op->kind == KR_OP_RANGE ||
+				l.act->op->kind == KR_OP_SCAN;
 			if (reads)
 				hold_read(&l);
 			else

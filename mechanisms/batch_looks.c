@@ -1,4 +1,5 @@
-/* What each operation saw: per key a set of values, and the span in which the snapshot that it saw was taken. */
+/* What each operation saw: per key a set of values, and the span in which the snapshot that it saw was
+ * taken. */
 #include "frontend/where.h"
 #include "mechanisms/batch.h"
 
@@ -14,14 +15,21 @@ static const struct kr_act *act_of(const struct looking *l) { return &l->b->acts
 
 enum sight { SIGHT_SNAPSHOT, SIGHT_LATEST, SIGHT_UNCOMMITTED };
 
-static bool is_read(const struct kr_operation *op) { return op->kind == KR_OP_READ || op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN; }
+static bool is_read(const struct kr_operation *op)
+{
+	return op->kind == KR_OP_READ || op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN;
+}
 
-static bool is_plain(const struct kr_act *a) { return is_read(a->op) && !(a->attr && a->attr->lock != KR_LOCK_NONE); }
+static bool is_plain(const struct kr_act *a)
+{
+	return is_read(a->op) && !(a->attr && a->attr->lock != KR_LOCK_NONE);
+}
 
 static enum sight sight_of(const struct looking *l)
 {
-	static const enum sight by_attribute[] =
-		{[KR_READ_SNAPSHOT] = SIGHT_SNAPSHOT, [KR_READ_LATEST] = SIGHT_LATEST, [KR_READ_UNCOMMITTED] = SIGHT_UNCOMMITTED};
+	static const enum sight by_attribute[] = {[KR_READ_SNAPSHOT] = SIGHT_SNAPSHOT,
+		[KR_READ_LATEST] = SIGHT_LATEST,
+		[KR_READ_UNCOMMITTED] = SIGHT_UNCOMMITTED};
 	static const enum sight by_profile[] = {[KR_READS_STATEMENT] = SIGHT_SNAPSHOT,
 		[KR_READS_TRANSACTION] = SIGHT_SNAPSHOT,
 		[KR_READS_LATEST] = SIGHT_LATEST,
@@ -34,8 +42,10 @@ static enum sight sight_of(const struct looking *l)
 	if (a->attr && a->attr->read != KR_READ_DEFAULT)
 		return by_attribute[a->attr->read];
 	if (is_plain(a))
-		return p->auto_snapshot && l->b->txns.at[a->txn.i].automatic ? SIGHT_SNAPSHOT : by_profile[p->reads];
-	return (is_read(a->op) ? p->locking_reads : p->dml_reads) == KR_SEES_LATEST ? SIGHT_LATEST : SIGHT_SNAPSHOT;
+		return p->auto_snapshot && l->b->txns.at[a->txn.i].automatic ? SIGHT_SNAPSHOT
+									     : by_profile[p->reads];
+	return (is_read(a->op) ? p->locking_reads : p->dml_reads) == KR_SEES_LATEST ? SIGHT_LATEST
+										    : SIGHT_SNAPSHOT;
 }
 
 /* Without locks, whether a new row collides may show only when the transaction commits. */
@@ -61,7 +71,9 @@ static uint32_t row_update(const struct looking *l, kr_key key)
 	kr_value value;
 
 	for (uint32_t i = l->act; i-- > b->txns.at[act_of(l)->txn.i].act_first;)
-		for (uint32_t w = 0; kr_act_counts(&b->acts.at[i], act_of(l)->place) && kr_op_write(b->h, b->acts.at[i].op, w, &written, &value); w++)
+		for (uint32_t w = 0; kr_act_counts(&b->acts.at[i], act_of(l)->place) &&
+			kr_op_write(b->h, b->acts.at[i].op, w, &written, &value);
+			w++)
 			if (b->rows.at[written.i] == b->rows.at[key.i])
 				return i;
 	return KR_NONE;
@@ -131,10 +143,12 @@ static void look_inc(struct looking *l)
 {
 	const struct kr_operation *op = act_of(l)->op;
 	const struct kr_value_entry *delta = kr_history_value(l->b->h, op->a);
-	const struct kr_value_entry *result = op->flags & KR_OPF_KNOWN ? kr_history_value(l->b->h, op->b) : NULL;
+	const struct kr_value_entry *result =
+		op->flags & KR_OPF_KNOWN ? kr_history_value(l->b->h, op->b) : NULL;
 	struct kr_look look = {.key = op->key, .match = KR_MATCH_NUMBER};
 
-	if (result && result->type == KR_VALUE_INT && delta->type == KR_VALUE_INT && !__builtin_sub_overflow(result->integer, delta->integer, &look.number))
+	if (result && result->type == KR_VALUE_INT && delta->type == KR_VALUE_INT &&
+		!__builtin_sub_overflow(result->integer, delta->integer, &look.number))
 		add_look(l, look, false);
 }
 
@@ -157,14 +171,16 @@ static uint32_t times_returned(const struct kr_history *h, const struct kr_scan 
 	return n;
 }
 
-/* A key twice: allowed if the profile says so and one of the rows is the reader's own; the other one is from outside. */
+/* A key twice: allowed if the profile says so and one of the rows is the reader's own; the other one is from
+ * outside. */
 static void look_double(struct looking *l, const struct kr_scan *scan, uint32_t i)
 {
 	const struct kr_row *row = &l->b->h->rows.at[scan->row_first + i];
 	struct kr_look look = {.key = row->key, .match = KR_MATCH_IS, .value = row->value, .twice = true};
 	struct kr_double twice = {act_of(l)->txn, act_of(l)->index, row->key};
 	kr_value own = KR_UNTOLD;
-	bool has_own = kr_batch_own(l->b, l->act, row->key, &own) != KR_NONE, shown = has_own && own.i == KR_NONE;
+	bool has_own = kr_batch_own(l->b, l->act, row->key, &own) != KR_NONE,
+	     shown = has_own && own.i == KR_NONE;
 
 	for (uint32_t j = 0; j < scan->row_count; j++) {
 		const struct kr_row *other = &l->b->h->rows.at[scan->row_first + j];
@@ -181,7 +197,8 @@ static bool may_make_row(const struct kr_act *a)
 {
 	if (a->op->kind == KR_OP_CAS)
 		return a->op->a.i == KR_ABSENT.i;
-	return a->op->kind != KR_OP_DELETE && a->op->kind != KR_OP_UPDATE && !(a->attr && a->attr->row_is_old);
+	return a->op->kind != KR_OP_DELETE && a->op->kind != KR_OP_UPDATE &&
+		!(a->attr && a->attr->row_is_old);
 }
 
 /* Whether the first of the transaction's writes of the key, in front of this, may have made a row. */
@@ -192,27 +209,31 @@ static bool made_row(const struct looking *l, kr_key key)
 
 	for (uint32_t i = l->b->txns.at[act_of(l)->txn.i].act_first; i < l->act; i++) {
 		const struct kr_act *a = &l->b->acts.at[i];
-		for (uint32_t w = 0; kr_act_counts(a, act_of(l)->place) && kr_op_write(l->b->h, a->op, w, &written, &value); w++)
+		for (uint32_t w = 0; kr_act_counts(a, act_of(l)->place) &&
+			kr_op_write(l->b->h, a->op, w, &written, &value);
+			w++)
 			if (written.i == key.i)
 				return may_make_row(a);
 	}
 	return false;
 }
 
-/* Where a row that the transaction made may be seen beside the one whose place it took, conditions or a limit may let
- * the other one through alone. */
+/* Where a row that the transaction made may be seen beside the one whose place it took, conditions or a limit
+ * may let the other one through alone. */
 static bool hides_own(const struct looking *l, const struct kr_scan *scan, uint32_t i)
 {
 	const struct kr_row *row = &l->b->h->rows.at[scan->row_first + i];
 	kr_value own = KR_UNTOLD;
 	bool holds = true;
 
-	if (l->b->profile->dup_rows != KR_DUP_OWN || kr_batch_own(l->b, l->act, row->key, &own) == KR_NONE || !made_row(l, row->key))
+	if (l->b->profile->dup_rows != KR_DUP_OWN || kr_batch_own(l->b, l->act, row->key, &own) == KR_NONE ||
+		!made_row(l, row->key))
 		return false;
 	if (own.i == KR_NONE || own.i == KR_ABSENT.i || own.i == row->value.i)
 		return false;
 	if (act_of(l)->op->kind == KR_OP_RANGE)
-		return i + 1 == scan->row_count && scan->limit >= 0 && scan->row_count >= (uint64_t)scan->limit;
+		return i + 1 == scan->row_count && scan->limit >= 0 &&
+			scan->row_count >= (uint64_t)scan->limit;
 	return kr_where_holds(l->b->h, scan, row->key, own, &holds, NULL) == KR_OK && !holds;
 }
 
@@ -225,16 +246,26 @@ static void look_rows(struct looking *l)
 	for (uint32_t i = 0; i < scan->row_count; i++) {
 		const struct kr_row *row = &h->rows.at[scan->row_first + i];
 		if (op->kind == KR_OP_UPDATE)
-			add_look(l, (struct kr_look){.key = row->key, .match = KR_MATCH_WHERE, .scan = scan}, false);
+			add_look(l, (struct kr_look){.key = row->key, .match = KR_MATCH_WHERE, .scan = scan},
+				false);
 		else if (times_returned(h, scan, row->key) > 1)
 			look_double(l, scan, i);
 		else if (hides_own(l, scan, i))
-			add_look(l, (struct kr_look){.key = row->key, .match = KR_MATCH_IS, .value = row->value, .twice = true}, true);
+			add_look(l,
+				(struct kr_look){.key = row->key,
+					.match = KR_MATCH_IS,
+					.value = row->value,
+					.twice = true},
+				true);
 		else
 			add_value(l, row->key, KR_MATCH_IS, row->value);
 	}
 	for (kr_key k = {0}; k.i < h->keys.n; k.i++) {
-		struct kr_look look = {.key = k, .match = KR_MATCH_NOT_WHERE, .value = KR_ABSENT, .scan = scan, .predicate = true};
+		struct kr_look look = {.key = k,
+			.match = KR_MATCH_NOT_WHERE,
+			.value = KR_ABSENT,
+			.scan = scan,
+			.predicate = true};
 		uint32_t first = l->b->version_first.at[k.i], n = l->b->version_first.at[k.i + 1] - first;
 		if (op->kind == KR_OP_RANGE)
 			look.match = KR_MATCH_IS;
@@ -276,7 +307,8 @@ static void look_at(struct looking *l)
 	}
 }
 
-/* A transaction's looks, from `first` on, are made; those that are explained go, where nobody asks for them. */
+/* A transaction's looks, from `first` on, are made; those that are explained go, where nobody asks for
+ * them. */
 static enum kr_status conclude(struct kr_batch *b, uint32_t *first)
 {
 	enum kr_status status = KR_OK;

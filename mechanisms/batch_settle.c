@@ -1,5 +1,5 @@
-/* Which versions explain what was seen. Looks of one group share one snapshot: the instants at which all of them are
- * explained, F, replace the span of each; the first look that leaves no instant is torn. */
+/* Which versions explain what was seen. Looks of one group share one snapshot: the instants at which all of
+ * them are explained, F, replace the span of each; the first look that leaves no instant is torn. */
 #include <stdlib.h>
 
 #include "mechanisms/batch.h"
@@ -22,7 +22,8 @@ static bool met_remade(const struct kr_batch *b, const struct kr_look *look)
 	for (uint32_t i = 0; i < b->remade.n; i++) {
 		const struct kr_remade *r = &b->remade.at[i];
 		struct kr_span at = b->txns.at[r->txn.i].commit;
-		if (r->key.i == look->key.i && r->txn.i != look->txn.i && at.from <= look->at.to && look->at.from <= at.to)
+		if (r->key.i == look->key.i && r->txn.i != look->txn.i && at.from <= look->at.to &&
+			look->at.from <= at.to)
 			return true;
 	}
 	return false;
@@ -30,11 +31,14 @@ static bool met_remade(const struct kr_batch *b, const struct kr_look *look)
 
 static bool can_see(const struct kr_batch *b, const struct kr_look *look, const struct kr_written *v)
 {
-	return v->by.txn.i != look->txn.i && kr_look_fits(b, look, v->value) && kr_written_meets(b, look->txn, v, look->at);
+	return v->by.txn.i != look->txn.i && kr_look_fits(b, look, v->value) &&
+		kr_written_meets(b, look->txn, v, look->at);
 }
 
-/* Versions `first` to `end` - 1, of the list if there is one, that explain the look; `only` becomes one of them. */
-static uint32_t match(const struct kr_batch *b, struct kr_look *look, uint32_t first, uint32_t end, const uint32_t *list)
+/* Versions `first` to `end` - 1, of the list if there is one, that explain the look; `only` becomes one of
+ * them. */
+static uint32_t match(const struct kr_batch *b, struct kr_look *look, uint32_t first, uint32_t end,
+	const uint32_t *list)
 {
 	uint32_t matches = 0;
 
@@ -50,9 +54,11 @@ static uint32_t match(const struct kr_batch *b, struct kr_look *look, uint32_t f
 
 static uint32_t match_stamped(const struct kr_batch *b, struct kr_look *look)
 {
-	uint32_t first, unknown, end = kr_batch_candidates(b, look->txn, look->key, look->at, &first, &unknown);
+	uint32_t first, unknown,
+		end = kr_batch_candidates(b, look->txn, look->key, look->at, &first, &unknown);
 
-	return match(b, look, first, end, b->by_commit.at) + match(b, look, unknown, b->version_first.at[look->key.i + 1], b->by_commit.at);
+	return match(b, look, first, end, b->by_commit.at) +
+		match(b, look, unknown, b->version_first.at[look->key.i + 1], b->by_commit.at);
 }
 
 static void settle_committed(const struct kr_batch *b, struct kr_look *look)
@@ -91,7 +97,8 @@ static int64_t replaced(const struct kr_batch *b, const struct kr_written *v)
 	return gone;
 }
 
-/* When the write was certainly gone: written over by its own transaction, taken back, rolled back, or replaced. */
+/* When the write was certainly gone: written over by its own transaction, taken back, rolled back, or
+ * replaced. */
 static int64_t vanished(const struct kr_batch *b, uint32_t tried)
 {
 	const struct kr_tried *w = &b->tried.at[tried];
@@ -123,7 +130,8 @@ static void settle_uncommitted(const struct kr_batch *b, struct kr_look *look)
 	for (uint32_t i = 0; i < b->tried.n && !look->fits; i++) {
 		const struct kr_tried *w = &b->tried.at[i];
 		const struct kr_act *a = &b->acts.at[w->act];
-		if (w->key.i == look->key.i && w->txn.i != look->txn.i && !a->failed && kr_look_fits(b, look, w->value))
+		if (w->key.i == look->key.i && w->txn.i != look->txn.i && !a->failed &&
+			kr_look_fits(b, look, w->value))
 			look->fits = a->at.from <= look->at.to && vanished(b, i) >= look->at.from;
 	}
 }
@@ -169,7 +177,8 @@ static void narrow(struct settling *s, const struct kr_look *look)
 		if (!can_see(b, look, &b->versions.at[i]))
 			continue;
 		for (uint32_t j = 0; j < s->shared.n; j++) {
-			struct kr_span part = {later(w.from, s->shared.at[j].from), earlier(w.to, s->shared.at[j].to)};
+			struct kr_span part = {later(w.from, s->shared.at[j].from),
+				earlier(w.to, s->shared.at[j].to)};
 			if (part.from <= part.to)
 				s->failed |= !kr_vec_push(b->mem, &s->next, part);
 		}
@@ -194,7 +203,8 @@ static void share(struct settling *s, struct kr_look *look)
 	uint32_t matches = 0, first, end;
 
 	for (uint32_t i = 0; i < s->shared.n; i++)
-		hull = (struct kr_span){earlier(hull.from, s->shared.at[i].from), later(hull.to, s->shared.at[i].to)};
+		hull = (struct kr_span){earlier(hull.from, s->shared.at[i].from),
+			later(hull.to, s->shared.at[i].to)};
 	look->at = hull;
 	look->only = KR_NONE;
 	kr_batch_meeting(b, look->key, look->at, &first, &end);
@@ -243,7 +253,8 @@ static void settle_group(struct settling *s, uint32_t first)
 static bool is_first_of_group(const struct kr_batch *b, uint32_t i)
 {
 	const struct kr_look *look = &b->looks.at[i];
-	bool told = b->profile->clock == KR_CLOCK_STAMPS && look->at.from == look->at.to; /* the instant: nothing is left to be shared */
+	/* the instant: nothing is left to be shared */
+	bool told = b->profile->clock == KR_CLOCK_STAMPS && look->at.from == look->at.to;
 
 	if (look->group == KR_NONE || look->own || !look->fits || told)
 		return false;
@@ -280,7 +291,8 @@ enum kr_status kr_batch_settle(struct kr_batch *b, uint32_t first)
 	for (uint32_t i = first; i < b->looks.n && !status; i++) {
 		const struct kr_look *look = &b->looks.at[i];
 		kr_txn writer = look->only == KR_NONE ? (kr_txn){KR_NONE} : b->versions.at[look->only].by.txn;
-		if (writer.i != KR_NONE && kr_batch_settled(b, look->txn) && look->fits && !look->own && !look->loose)
+		if (writer.i != KR_NONE && kr_batch_settled(b, look->txn) && look->fits && !look->own &&
+			!look->loose)
 			b->txns.at[writer.i].took_effect = true;
 	}
 	kr_vec_done(b->mem, &s.shared);

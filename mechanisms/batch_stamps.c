@@ -1,5 +1,5 @@
-/* Instants that the database tells: the timestamps at which each transaction took its snapshot and committed. They are
- * points; nothing is locked. */
+/* Instants that the database tells: the timestamps at which each transaction took its snapshot and committed.
+ * They are points; nothing is locked. */
 #include "mechanisms/batch.h"
 
 static enum kr_status refuse(const struct kr_batch *b, kr_txn t, const char *what, struct kr_err *err)
@@ -7,7 +7,8 @@ static enum kr_status refuse(const struct kr_batch *b, kr_txn t, const char *wha
 	const struct kr_transaction *txn = &b->h->txns.at[t.i];
 	char name[64];
 
-	kr_err_set(err, KR_BAD, "transaction %s %s", kr_history_brief(b->h, txn->id, name, sizeof name), what);
+	kr_err_set(err, KR_BAD, "transaction %s %s", kr_history_brief(b->h, txn->id, name, sizeof name),
+		what);
 	kr_err_at(err, b->h->files.at[txn->file], txn->line, 0);
 	return KR_BAD;
 }
@@ -18,7 +19,8 @@ static bool writes(const struct kr_batch *b, const struct kr_party *p)
 	kr_value value;
 
 	for (uint32_t i = p->act_first; i < p->act_first + p->act_count; i++)
-		if (kr_act_counts(&b->acts.at[i], KR_NONE) && kr_op_write(b->h, b->acts.at[i].op, 0, &key, &value))
+		if (kr_act_counts(&b->acts.at[i], KR_NONE) &&
+			kr_op_write(b->h, b->acts.at[i].op, 0, &key, &value))
 			return true;
 	return false;
 }

@@ -1,8 +1,8 @@
 /* Versions, the order of their writers, and until when each could be seen; writers of each lock object.
  *
- * A version is a transaction's last value of a key, installed when it commits. v is gone at the latest when a committed
- * u that certainly comes after it has committed. Where writing the present value makes no version, what may have done so
- * is a shadow: it can have been seen, but it orders nothing. */
+ * A version is a transaction's last value of a key, installed when it commits. v is gone at the latest when a
+ * committed u that certainly comes after it has committed. Where writing the present value makes no version,
+ * what may have done so is a shadow: it can have been seen, but it orders nothing. */
 #include "mechanisms/batch.h"
 
 enum {
@@ -17,7 +17,8 @@ static struct kr_span lock_of(const struct kr_batch *b, kr_txn t, uint32_t objec
 	const struct kr_party *p = &b->txns.at[t.i];
 
 	for (uint32_t i = p->hold_first; i < p->hold_first + p->hold_count; i++)
-		if (!b->holds.at[i].range && b->holds.at[i].mode == KR_MODE_X && b->holds.at[i].object == object)
+		if (!b->holds.at[i].range && b->holds.at[i].mode == KR_MODE_X &&
+			b->holds.at[i].object == object)
 			return b->holds.at[i].at;
 	return (struct kr_span){INT64_MAX, INT64_MAX};
 }
@@ -29,9 +30,13 @@ static struct kr_stand stand_of(const struct kr_batch *b, kr_txn t, uint32_t obj
 	return (struct kr_stand){t, p->committed, p->commit, lock_of(b, t, object), p->release};
 }
 
-static bool is_sure(const struct kr_operation *op) { return op->kind != KR_OP_DELETE || op->flags & KR_OPF_KNOWN; }
+static bool is_sure(const struct kr_operation *op)
+{
+	return op->kind != KR_OP_DELETE || op->flags & KR_OPF_KNOWN;
+}
 
-static bool add_version(struct kr_batch *b, uint32_t first, const struct kr_act *a, kr_key key, kr_value value)
+static bool add_version(struct kr_batch *b, uint32_t first, const struct kr_act *a, kr_key key,
+	kr_value value)
 {
 	struct kr_written *v;
 
@@ -70,8 +75,13 @@ static bool add_writer(struct kr_batch *b, uint32_t first, const struct kr_act *
 			b->writers.at[i].deletes |= deletes;
 			return true;
 		}
-	struct kr_writer new = {.by = stand_of(b, a->txn, object), .object = object, .op = a->index, .key = key, .deletes = deletes};
-	bool acts_on_old = deletes || a->op->kind == KR_OP_UPDATE || a->op->kind == KR_OP_CAS || (a->attr && a->attr->row_is_old);
+	struct kr_writer new = {.by = stand_of(b, a->txn, object),
+		.object = object,
+		.op = a->index,
+		.key = key,
+		.deletes = deletes};
+	bool acts_on_old = deletes || a->op->kind == KR_OP_UPDATE || a->op->kind == KR_OP_CAS ||
+		(a->attr && a->attr->row_is_old);
 	new.inserts = a->op->kind == KR_OP_INSERT || (a->op->kind == KR_OP_CAS && a->op->a.i == KR_ABSENT.i);
 	new.upserts = !new.inserts && !acts_on_old;
 	return kr_vec_push(b->mem, &b->writers, new);
@@ -84,7 +94,8 @@ static bool add_tried(struct kr_batch *b, kr_txn t)
 	kr_value value;
 
 	for (uint32_t i = p->act_first; i < p->act_first + p->act_count; i++)
-		for (uint32_t w = 0; b->acts.at[i].op && kr_op_write(b->h, b->acts.at[i].op, w, &key, &value); w++) {
+		for (uint32_t w = 0; b->acts.at[i].op && kr_op_write(b->h, b->acts.at[i].op, w, &key, &value);
+			w++) {
 			struct kr_tried tried = {t, key, value, i, kr_act_counts(&b->acts.at[i], KR_NONE)};
 			for (uint32_t j = b->tried.n; tried.last && j-- > 0 && b->tried.at[j].txn.i == t.i;)
 				if (b->tried.at[j].key.i == key.i)
@@ -102,10 +113,12 @@ static bool add_remade(struct kr_batch *b, kr_txn t, uint32_t first)
 	for (uint32_t v = first; v < b->collected.n; v++)
 		for (uint32_t i = p->act_first; i < p->act_first + p->act_count; i++) {
 			const struct kr_act *a = &b->acts.at[i];
-			if (!kr_act_counts(a, KR_NONE) || !(a->op->kind == KR_OP_DELETE || is_marked(b, a, KR_MARK_REMADE)) ||
+			if (!kr_act_counts(a, KR_NONE) ||
+				!(a->op->kind == KR_OP_DELETE || is_marked(b, a, KR_MARK_REMADE)) ||
 				a->op->key.i != b->collected.at[v].key.i)
 				continue;
-			if (b->collected.at[v].value.i != KR_ABSENT.i && !kr_vec_push(b->mem, &b->remade, (struct kr_remade){t, a->op->key}))
+			if (b->collected.at[v].value.i != KR_ABSENT.i &&
+				!kr_vec_push(b->mem, &b->remade, (struct kr_remade){t, a->op->key}))
 				return false;
 		}
 	return true;
@@ -119,8 +132,11 @@ static bool add_effects(struct kr_batch *b, kr_txn t)
 	kr_value value;
 
 	for (uint32_t i = p->act_first; i < p->act_first + p->act_count; i++)
-		for (uint32_t w = 0; kr_act_counts(&b->acts.at[i], KR_NONE) && kr_op_write(b->h, b->acts.at[i].op, w, &key, &value); w++)
-			if (!add_version(b, version, &b->acts.at[i], key, value) || !add_writer(b, writer, &b->acts.at[i], key))
+		for (uint32_t w = 0; kr_act_counts(&b->acts.at[i], KR_NONE) &&
+			kr_op_write(b->h, b->acts.at[i].op, w, &key, &value);
+			w++)
+			if (!add_version(b, version, &b->acts.at[i], key, value) ||
+				!add_writer(b, writer, &b->acts.at[i], key))
 				return false;
 	b->txns.at[t.i].writer_first = writer;
 	b->txns.at[t.i].writer_count = b->writers.n - writer;
@@ -209,7 +225,9 @@ static void bound_gone(struct kr_batch *b)
 {
 	for (uint32_t k = 0; k < b->h->keys.n; k++)
 		for (uint32_t first = b->version_first.at[k], i = first; i < b->version_first.at[k + 1]; i++)
-			b->bounds.at[i].gone = i > first ? later(b->bounds.at[i - 1].gone, b->versions.at[i].gone) : b->versions.at[i].gone;
+			b->bounds.at[i].gone = i > first
+				? later(b->bounds.at[i - 1].gone, b->versions.at[i].gone)
+				: b->versions.at[i].gone;
 }
 
 void kr_batch_meeting(const struct kr_batch *b, kr_key key, struct kr_span at, uint32_t *first, uint32_t *end)
@@ -242,7 +260,8 @@ void kr_batch_meeting(const struct kr_batch *b, kr_key key, struct kr_span at, u
 uint32_t kr_batch_followers(const struct kr_batch *b, uint32_t v)
 {
 	const struct kr_stand *by = &b->versions.at[v].by;
-	int64_t after = earlier(by->commit.to, by->lock.to); /* whatever comes after it has its C1 behind one of these */
+	/* whatever comes after it has its C1 behind one of these */
+	int64_t after = earlier(by->commit.to, by->lock.to);
 	uint32_t first = v;
 
 	while (first > b->version_first.at[b->versions.at[v].key.i] && b->bounds.at[first - 1].last > after)
@@ -254,11 +273,14 @@ int64_t kr_written_gone(const struct kr_batch *b, const struct kr_written *v, kr
 {
 	int64_t gone = INT64_MAX;
 
-	if (v->op != KR_NONE && kr_batch_carried(b, v->by.txn) && b->options->marks->ops[kr_history_op(b->h, v->by.txn, v->op).i] & KR_MARK_GONE)
+	if (v->op != KR_NONE && kr_batch_carried(b, v->by.txn) &&
+		b->options->marks->ops[kr_history_op(b->h, v->by.txn, v->op).i] & KR_MARK_GONE)
 		return INT64_MIN;
-	for (uint32_t i = kr_batch_followers(b, (uint32_t)(v - b->versions.at)); i < b->version_first.at[v->key.i + 1] && b->bounds.at[i].next <= gone; i++) {
+	for (uint32_t i = kr_batch_followers(b, (uint32_t)(v - b->versions.at));
+		i < b->version_first.at[v->key.i + 1] && b->bounds.at[i].next <= gone; i++) {
 		const struct kr_written *w = &b->versions.at[i];
-		if (w->by.txn.i != t.i && w->by.committed && kr_stand_precedes(b, &v->by, &w->by) && w->by.commit.to < gone)
+		if (w->by.txn.i != t.i && w->by.committed && kr_stand_precedes(b, &v->by, &w->by) &&
+			w->by.commit.to < gone)
 			gone = w->by.commit.to;
 	}
 	return gone;
@@ -275,7 +297,8 @@ static bool is_shadow(const struct kr_batch *b, const struct kr_written *u)
 		return marks->ops[kr_history_op(b->h, u->by.txn, u->op).i] & KR_MARK_SHADOW;
 	if (!u->sure)
 		return true;
-	for (uint32_t i = b->version_first.at[u->key.i]; i < b->version_first.at[u->key.i + 1] && b->profile->noop == KR_NOOP_NONE; i++) {
+	for (uint32_t i = b->version_first.at[u->key.i];
+		i < b->version_first.at[u->key.i + 1] && b->profile->noop == KR_NOOP_NONE; i++) {
 		const struct kr_written *v = &b->versions.at[i];
 		bool same = v->value.i == u->value.i || v->value.i == KR_NONE || u->value.i == KR_NONE;
 		if (v == u || !same || kr_stand_precedes(b, &u->by, &v->by))

@@ -13,7 +13,10 @@ void kr_certifier_done(struct kr_certifier *c)
 	kr_vec_done(c->mem, &c->places);
 }
 
-static bool is_before(struct kr_place a, struct kr_place b) { return a.at != b.at ? a.at < b.at : a.tie < b.tie; }
+static bool is_before(struct kr_place a, struct kr_place b)
+{
+	return a.at != b.at ? a.at < b.at : a.tie < b.tie;
+}
 
 /* ---- nodes and arcs ---- */
 
@@ -23,7 +26,12 @@ bool kr_certifier_node(struct kr_certifier *c, int64_t place, uint32_t *out)
 	if (*out == c->nodes.n && !kr_vec_push(c->mem, &c->nodes, (struct kr_knot){0}))
 		return false;
 	c->free_node = c->free_node > 0 ? c->nodes.at[*out].merged : 0;
-	c->nodes.at[*out] = (struct kr_knot){.place = {place, c->ties++}, .merged = *out, .members = 1, .also = KR_NONE, .out = KR_NONE, .in = KR_NONE};
+	c->nodes.at[*out] = (struct kr_knot){.place = {place, c->ties++},
+		.merged = *out,
+		.members = 1,
+		.also = KR_NONE,
+		.out = KR_NONE,
+		.in = KR_NONE};
 	return true;
 }
 
@@ -48,7 +56,8 @@ static bool add_arc(struct kr_certifier *c, uint32_t from, uint32_t to)
 	if (i == c->arcs.n && !kr_vec_push(c->mem, &c->arcs, (struct kr_link){0}))
 		return false;
 	c->free_arc = c->free_arc > 0 ? c->arcs.at[i].next_out : 0;
-	c->arcs.at[i] = (struct kr_link){.from = from, .to = to, .next_out = x->out, .next_in = y->in, .lists = 2};
+	c->arcs.at[i] =
+		(struct kr_link){.from = from, .to = to, .next_out = x->out, .next_in = y->in, .lists = 2};
 	x->out = i;
 	y->in = i;
 	return true;
@@ -63,7 +72,10 @@ static void leave(struct kr_certifier *c, uint32_t arc)
 	c->free_arc = arc + 1;
 }
 
-static uint32_t *next_of(struct kr_certifier *c, uint32_t arc, bool out) { return out ? &c->arcs.at[arc].next_out : &c->arcs.at[arc].next_in; }
+static uint32_t *next_of(struct kr_certifier *c, uint32_t arc, bool out)
+{
+	return out ? &c->arcs.at[arc].next_out : &c->arcs.at[arc].next_in;
+}
 
 static void drop_list(struct kr_certifier *c, uint32_t first, bool out)
 {
@@ -93,7 +105,8 @@ void kr_certifier_drop(struct kr_certifier *c, uint32_t node)
 
 /* ---- searching ---- */
 
-/* Puts what can be reached from `start` and does not stand beyond `limit` into a list: along the arcs, or against them. */
+/* Puts what can be reached from `start` and does not stand beyond `limit` into a list: along the arcs, or
+ * against them. */
 static bool search(struct kr_certifier *c, uint32_t start, struct kr_place limit, bool forward)
 {
 	struct kr_knots *list = forward ? &c->ahead : &c->behind;
@@ -141,8 +154,8 @@ struct standing {
 	uint32_t node;
 };
 
-/* The nodes of the list that the other search has not met, in their order, are given the first places, or the last ones:
- * so none moves towards arcs that the searches have not seen. *given: how many. */
+/* The nodes of the list that the other search has not met, in their order, are given the first places, or the
+ * last ones: so none moves towards arcs that the searches have not seen. *given: how many. */
 static bool give_places(struct kr_certifier *c, const struct kr_knots *list, bool forward, uint32_t *given)
 {
 	KR_VEC(struct standing) order = {0};
@@ -198,7 +211,8 @@ static uint32_t merge(struct kr_certifier *c)
 	return one;
 }
 
-/* From `to` on in front of `from`, which must not be: what leads to `from` goes first, then what comes after `to`. */
+/* From `to` on in front of `from`, which must not be: what leads to `from` goes first, then what comes after
+ * `to`. */
 static bool reorder(struct kr_certifier *c, bool *closes)
 {
 	uint32_t given;
@@ -208,7 +222,8 @@ static bool reorder(struct kr_certifier *c, bool *closes)
 		if (!kr_vec_push(c->mem, &c->places, c->nodes.at[c->behind.at[i]].place))
 			return false;
 	for (uint32_t i = 0; i < c->ahead.n; i++)
-		if (c->nodes.at[c->ahead.at[i]].behind != c->searches && !kr_vec_push(c->mem, &c->places, c->nodes.at[c->ahead.at[i]].place))
+		if (c->nodes.at[c->ahead.at[i]].behind != c->searches &&
+			!kr_vec_push(c->mem, &c->places, c->nodes.at[c->ahead.at[i]].place))
 			return false;
 	c->moved += c->places.n;
 	qsort(c->places.at, c->places.n, sizeof *c->places.at, by_place);
@@ -233,5 +248,6 @@ bool kr_certifier_arc(struct kr_certifier *c, uint32_t from, uint32_t to, bool *
 	if (is_before(c->nodes.at[from].place, c->nodes.at[to].place))
 		return true;
 	c->searches++;
-	return search(c, to, c->nodes.at[from].place, true) && search(c, from, c->nodes.at[to].place, false) && reorder(c, closes);
+	return search(c, to, c->nodes.at[from].place, true) &&
+		search(c, from, c->nodes.at[to].place, false) && reorder(c, closes);
 }

@@ -1,9 +1,10 @@
-/* A graph that grows and sheds nodes, and says when a new arc closes a cycle: Pearce and Kelly's dynamic topological order
- * (ACM JEA 2006). Each node has a place in an order that no arc goes against; an arc that would moves only nodes between
- * its ends. What lies on a cycle becomes one node, so that an arc that makes a cycle larger closes one, too.
+/* A graph that grows and sheds nodes, and says when a new arc closes a cycle: Pearce and Kelly's dynamic
+ * topological order (ACM JEA 2006). Each node has a place in an order that no arc goes against; an arc that
+ * would moves only nodes between its ends. What lies on a cycle becomes one node, so that an arc that makes a
+ * cycle larger closes one, too.
  *
- * A node that is dropped takes its arcs with it (peeling). One that lay on a cycle may leave some behind: then an arc may
- * be said to close a cycle that is none, but never the other way round. */
+ * A node that is dropped takes its arcs with it (peeling). One that lay on a cycle may leave some behind:
+ * then an arc may be said to close a cycle that is none, but never the other way round. */
 #ifndef KR_MECHANISMS_CERTIFIER_H
 #define KR_MECHANISMS_CERTIFIER_H
 
@@ -46,7 +47,8 @@ void kr_certifier_done(struct kr_certifier *c);
 /* A new node, behind those whose place is the same so far. False: no memory, as below. */
 bool kr_certifier_node(struct kr_certifier *c, int64_t place, uint32_t *out);
 
-/* *closes: becomes true if the arc lies on a cycle that did not have all its nodes on cycles with each other before. */
+/* *closes: becomes true if the arc lies on a cycle that did not have all its nodes on cycles with each other
+ * before. */
 bool kr_certifier_arc(struct kr_certifier *c, uint32_t from, uint32_t to, bool *closes);
 
 void kr_certifier_drop(struct kr_certifier *c, uint32_t node);

@@ -31,7 +31,8 @@ static bool statement_of(const struct kr_batch *b, kr_txn t, uint32_t op, struct
 }
 
 /* Where the instant lies; false: there is none. */
-static bool instant_of(const struct kr_batch *b, const struct kr_suspect *c, struct kr_end end, struct kr_span *out)
+static bool instant_of(const struct kr_batch *b, const struct kr_suspect *c, struct kr_end end,
+	struct kr_span *out)
 {
 	const struct kr_party *p = &b->txns.at[c->txns[end.of].i];
 
@@ -55,7 +56,8 @@ enum kr_status kr_batch_claim(struct kr_batch *b, const struct kr_declared *what
 		return KR_OK;
 	for (uint32_t i = 0; i < what->premise_count; i++) {
 		struct kr_span before, after;
-		if (!instant_of(b, &claim, what->premises[i].before, &before) || !instant_of(b, &claim, what->premises[i].after, &after) ||
+		if (!instant_of(b, &claim, what->premises[i].before, &before) ||
+			!instant_of(b, &claim, what->premises[i].after, &after) ||
 			!kr_span_before(before, after))
 			return KR_OK;
 		at[i][0] = before.to;

@@ -11,7 +11,8 @@ struct kr_suspect {
 	kr_key key;      /* KR_NONE: none */
 };
 
-/* Tells it if both transactions are committed and all inequalities of the class hold; what else the class cites is the caller's to see. */
+/* Tells it if both transactions are committed and all inequalities of the class hold; what else the class
+ * cites is the caller's to see. */
 enum kr_status kr_batch_claim(struct kr_batch *b, const struct kr_declared *what, struct kr_suspect claim);
 
 kr_declared_find_fn kr_declared_find; /* among those of all mechanisms */

@@ -1,5 +1,5 @@
-/* Consistent read: every operation saw a version that could be seen at its snapshot, what its own transaction had written
- * before it, and, with others of one snapshot, one state. */
+/* Consistent read: every operation saw a version that could be seen at its snapshot, what its own transaction
+ * had written before it, and, with others of one snapshot, one state. */
 #include "mechanisms/mechanism.h"
 
 static bool always(const struct kr_batch *b)
@@ -20,8 +20,10 @@ static bool group_tried(const struct kr_batch *b, struct kr_grouped *out)
 	return good;
 }
 
-/* Writes that are no version: of aborted transactions, taken back, failed; or written over by their own transaction. */
-static enum kr_finding_class classify_vain(const struct kr_batch *b, const struct kr_grouped *tried, const struct kr_look *look)
+/* Writes that are no version: of aborted transactions, taken back, failed; or written over by their own
+ * transaction. */
+static enum kr_finding_class classify_vain(const struct kr_batch *b, const struct kr_grouped *tried,
+	const struct kr_look *look)
 {
 	enum kr_finding_class what = KR_FOUND_NEVER_WRITTEN;
 
@@ -44,7 +46,8 @@ static enum kr_finding_class classify_vain(const struct kr_batch *b, const struc
 	return what;
 }
 
-static enum kr_finding_class classify(const struct kr_batch *b, const struct kr_grouped *tried, const struct kr_look *look)
+static enum kr_finding_class classify(const struct kr_batch *b, const struct kr_grouped *tried,
+	const struct kr_look *look)
 {
 	bool written = false;
 
@@ -67,7 +70,8 @@ static bool show(struct kr_batch *b, struct kr_finding *f, struct kr_visible vis
 	return kr_vec_push(b->mem, &b->out->visible, visible);
 }
 
-/* When it was overwritten is told only if that was within the snapshot: what comes later does not bear on the read. */
+/* When it was overwritten is told only if that was within the snapshot: what comes later does not bear on the
+ * read. */
 static struct kr_span window_for(const struct kr_look *look, const struct kr_written *v)
 {
 	struct kr_span window = kr_written_window(v);
@@ -91,7 +95,8 @@ static bool show_visible(struct kr_batch *b, struct kr_finding *f, const struct 
 	return true;
 }
 
-static void name_over(const struct kr_batch *b, struct kr_finding *f, const struct kr_look *look, const struct kr_written *v)
+static void name_over(const struct kr_batch *b, struct kr_finding *f, const struct kr_look *look,
+	const struct kr_written *v)
 {
 	int64_t gone = look->at.from;
 
@@ -107,9 +112,11 @@ static void name_over(const struct kr_batch *b, struct kr_finding *f, const stru
 }
 
 /* Who wrote what was seen: of versions, the one that came closest; else whoever wrote it in vain. */
-static void name_writer(const struct kr_batch *b, const struct kr_grouped *tried, struct kr_finding *f, const struct kr_look *look)
+static void name_writer(const struct kr_batch *b, const struct kr_grouped *tried, struct kr_finding *f,
+	const struct kr_look *look)
 {
-	for (uint32_t i = b->version_first.at[look->key.i]; i < b->version_first.at[look->key.i + 1] && !look->own; i++) {
+	for (uint32_t i = b->version_first.at[look->key.i];
+		i < b->version_first.at[look->key.i + 1] && !look->own; i++) {
 		const struct kr_written *v = &b->versions.at[i];
 		bool fits = v->by.txn.i != look->txn.i && kr_look_fits(b, look, v->value);
 		if (!fits || (v->by.commit.from <= look->at.to) != (f->what == KR_FOUND_GARBAGE))
@@ -119,7 +126,8 @@ static void name_writer(const struct kr_batch *b, const struct kr_grouped *tried
 		if (f->what == KR_FOUND_GARBAGE)
 			name_over(b, f, look, v);
 	}
-	for (uint32_t i = tried->first.at[look->key.i]; i < tried->first.at[look->key.i + 1] && !f->has_writer && !look->own; i++) {
+	for (uint32_t i = tried->first.at[look->key.i];
+		i < tried->first.at[look->key.i + 1] && !f->has_writer && !look->own; i++) {
 		const struct kr_tried *w = &b->tried.at[tried->at.at[i]];
 		if (kr_look_fits(b, look, w->value) && w->act != look->act) {
 			f->writer = w->txn;
@@ -128,7 +136,8 @@ static void name_writer(const struct kr_batch *b, const struct kr_grouped *tried
 	}
 }
 
-static enum kr_status report(struct kr_batch *b, const struct kr_grouped *tried, const struct kr_look *look, enum kr_finding_class what)
+static enum kr_status report(struct kr_batch *b, const struct kr_grouped *tried, const struct kr_look *look,
+	enum kr_finding_class what)
 {
 	struct kr_finding *f = kr_batch_report(b, KR_MECH_CR, what);
 
@@ -156,7 +165,8 @@ static enum kr_status find(struct kr_batch *b)
 		if (tried.first.n == 0 && !group_tried(b, &tried))
 			status = KR_NOMEM;
 		else
-			status = report(b, &tried, look, look->fits ? KR_FOUND_NO_COMMON_SNAPSHOT : classify(b, &tried, look));
+			status = report(b, &tried, look,
+				look->fits ? KR_FOUND_NO_COMMON_SNAPSHOT : classify(b, &tried, look));
 	}
 	kr_grouped_done(b->mem, &tried);
 	for (uint32_t i = 0; i < b->doubles.n && !status; i++) {
@@ -173,7 +183,8 @@ static enum kr_status find(struct kr_batch *b)
 
 const struct kr_mechanism kr_mechanism_cr = {
 	.name = "cr",
-	.title = "consistent read: what was seen was there at the snapshot, and all of one snapshot at one instant",
+	.title = "consistent read: what was seen was there at the snapshot, and all of one snapshot at one "
+		 "instant",
 	.source = "Li et al., Leopard, ICDE 2023",
 	.applies = always,
 	.find = find,

@@ -40,7 +40,8 @@ void kr_echo_done(struct kr_mem *mem, struct kr_echo *echo)
 	*echo = (struct kr_echo){0};
 }
 
-bool kr_echo_add(struct kr_mem *mem, struct kr_echo *echo, const struct kr_history *h, kr_key key, kr_value value, enum kr_echo_kind kind)
+bool kr_echo_add(struct kr_mem *mem, struct kr_echo *echo, const struct kr_history *h, kr_key key,
+	kr_value value, enum kr_echo_kind kind)
 {
 	if (echo->full || value.i == KR_NONE)
 		return true;

@@ -1,5 +1,6 @@
-/* First updater wins: of two committed transactions that wrote a row, the later one's snapshot has seen the other.
- * Wrong iff neither can have been before the other's snapshot. Blind writers have no snapshot, and break no rule. */
+/* First updater wins: of two committed transactions that wrote a row, the later one's snapshot has seen the
+ * other. Wrong iff neither can have been before the other's snapshot. Blind writers have no snapshot, and
+ * break no rule. */
 #include "mechanisms/mechanism.h"
 
 #include <stdlib.h>
@@ -67,7 +68,8 @@ static int by_number(const void *a, const void *b)
 {
 	const struct pair *x = a, *y = b;
 
-	return x->later != y->later ? (x->later < y->later ? -1 : 1) : (x->earlier > y->earlier) - (x->earlier < y->earlier);
+	return x->later != y->later ? (x->later < y->later ? -1 : 1)
+				    : (x->earlier > y->earlier) - (x->earlier < y->earlier);
 }
 
 /* Whoever overlaps t and committed before it did so after t's snapshot. */
@@ -75,7 +77,8 @@ static bool pair_up(struct kr_batch *b, const struct committed *list, uint32_t n
 {
 	for (uint32_t i = 0; i < n; i++) {
 		const struct kr_writer *t = list[i].writer;
-		for (uint32_t j = i; j-- > 0 && list[j].writer->object == t->object && b->txns.at[t->by.txn.i].snapshot.to < list[j].at;) {
+		for (uint32_t j = i; j-- > 0 && list[j].writer->object == t->object &&
+			b->txns.at[t->by.txn.i].snapshot.to < list[j].at;) {
 			const struct kr_writer *u = list[j].writer;
 			struct pair pair = {list[i].number, list[j].number};
 			if (!is_exempt(b, t, u) && concur(b, t, u) && !kr_vec_push(b->mem, pairs, pair))
@@ -139,8 +142,11 @@ static enum kr_status find_all(struct kr_batch *b)
 		kr_group_most(of, commits);
 	for (uint32_t i = 0; i < b->writers.n && !status; i++) {
 		const struct kr_writer *t = &b->writers.at[i];
-		uint32_t j = kr_first_above(commits, of->first.at[t->object], of->first.at[t->object + 1], bound_of(b, t));
-		for (; j < of->first.at[t->object + 1] && of->at.at[j] < i && !status && t->by.committed && t->real; j++)
+		uint32_t j = kr_first_above(commits, of->first.at[t->object], of->first.at[t->object + 1],
+			bound_of(b, t));
+		for (; j < of->first.at[t->object + 1] && of->at.at[j] < i && !status && t->by.committed &&
+			t->real;
+			j++)
 			status = compare(b, t, &b->writers.at[of->at.at[j]]);
 		if (!status)
 			status = kr_ctx_tick(b->ctx);
@@ -149,7 +155,10 @@ static enum kr_status find_all(struct kr_batch *b)
 	return status;
 }
 
-static enum kr_status find(struct kr_batch *b) { return b->profile->clock == KR_CLOCK_STAMPS ? find_stamped(b) : find_all(b); }
+static enum kr_status find(struct kr_batch *b)
+{
+	return b->profile->clock == KR_CLOCK_STAMPS ? find_stamped(b) : find_all(b);
+}
 
 const struct kr_mechanism kr_mechanism_fuw = {
 	.name = "fuw",

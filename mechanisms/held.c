@@ -22,7 +22,8 @@ static void count(struct kr_stream *stream, kr_value v, bool keep)
 		kr_stream_release(stream, v);
 }
 
-static void count_scan(struct kr_stream *stream, const struct kr_held *t, const struct kr_scan *scan, bool keep)
+static void count_scan(struct kr_stream *stream, const struct kr_held *t, const struct kr_scan *scan,
+	bool keep)
 {
 	count(stream, scan->low, keep);
 	count(stream, scan->high, keep);
@@ -90,13 +91,15 @@ void kr_held_free(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *
 	kr_mem_free(mem, t, 1, sizeof *t);
 }
 
-static bool copy_scan(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t, struct kr_operation *op)
+static bool copy_scan(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t,
+	struct kr_operation *op)
 {
 	const struct kr_history *h = kr_stream_history(stream);
 	struct kr_scan scan = h->scans.at[op->scan];
 	uint32_t row = scan.row_first, cond = scan.cond_first;
 
-	if (!kr_vec_reserve(mem, &t->body->rows, scan.row_count) || !kr_vec_reserve(mem, &t->body->conds, scan.cond_count) ||
+	if (!kr_vec_reserve(mem, &t->body->rows, scan.row_count) ||
+		!kr_vec_reserve(mem, &t->body->conds, scan.cond_count) ||
 		!kr_vec_reserve(mem, &t->body->scans, 1))
 		return false;
 	scan.row_first = t->body->rows.n;
@@ -180,11 +183,13 @@ void kr_held_end(struct kr_held *t, const struct kr_event *e)
 
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* What its first statement saw may lie anywhere before it, if that is not timed, or if a begin that nobody saw took the snapshot. */
+/* What its first statement saw may lie anywhere before it, if that is not timed, or if a begin that nobody
+ * saw took the snapshot. */
 static int64_t first_of(const struct kr_profile *profile, const struct kr_held *t)
 {
 	bool begin = t->flags & KR_TXN_HAS_BEGIN, told = t->flags & KR_TXN_HAS_SNAPSHOT_T;
-	bool unseen = !begin && !told && !(t->flags & KR_TXN_AUTO) && profile->reads == KR_READS_TRANSACTION && profile->snapshot_at == KR_SNAPSHOT_BEGIN;
+	bool unseen = !begin && !told && !(t->flags & KR_TXN_AUTO) &&
+		profile->reads == KR_READS_TRANSACTION && profile->snapshot_at == KR_SNAPSHOT_BEGIN;
 	int64_t first = INT64_MIN;
 
 	if (begin)
@@ -198,17 +203,21 @@ static int64_t first_of(const struct kr_profile *profile, const struct kr_held *
 	return first;
 }
 
-/* By timestamps. Without a commit's, an INSERT may have been refused, and what reads as of its commit may have read, at any time. */
+/* By timestamps. Without a commit's, an INSERT may have been refused, and what reads as of its commit may
+ * have read, at any time. */
 static void measure_stamped(const struct kr_profile *profile, struct kr_held *t)
 {
-	bool starts = t->flags & KR_TXN_HAS_SNAPSHOT, commits = t->status == KR_COMMITTED && t->flags & KR_TXN_HAS_COMMIT_TS;
+	bool starts = t->flags & KR_TXN_HAS_SNAPSHOT,
+	     commits = t->status == KR_COMMITTED && t->flags & KR_TXN_HAS_COMMIT_TS;
 	bool at_commit = profile->snapshot_at == KR_SNAPSHOT_COMMIT, inserts = false;
 	int64_t start = starts ? t->body->white_box.snapshot : INT64_MIN;
 
 	for (uint32_t i = 0; i < t->body->entries.n; i++)
 		inserts |= t->body->entries.at[i].op.kind == KR_OP_INSERT;
 	t->first = at_commit && commits ? t->body->white_box.commit_ts : start;
-	t->due = commits ? t->body->white_box.commit_ts : starts && (t->late || (!at_commit && !inserts)) ? start : INT64_MAX;
+	t->due = commits                                          ? t->body->white_box.commit_ts
+		: starts && (t->late || (!at_commit && !inserts)) ? start
+								  : INT64_MAX;
 	if (t->late)
 		t->due = t->first = start;
 	if (!t->ended)

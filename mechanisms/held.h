@@ -1,5 +1,5 @@
-/* Transactions of a stream: what their events told, kept until nothing later can depend on it. Values are counted
- * (frontend/stream.h). */
+/* Transactions of a stream: what their events told, kept until nothing later can depend on it. Values are
+ * counted (frontend/stream.h). */
 #ifndef KR_MECHANISMS_HELD_H
 #define KR_MECHANISMS_HELD_H
 
@@ -34,11 +34,14 @@ struct kr_held {
 	kr_value id;
 	kr_session session;
 	uint32_t seq, line; /* seq: place among all that ended, in the order of dispatch */
-	uint32_t at, round; /* its number in the window of that round; while it has not ended, among those open */
+	/* its number in the window of that round; while it has not ended, among those open */
+	uint32_t at, round;
 	uint32_t nodes[2];  /* in the certifier, of begin and commit, or one of both */
 	int64_t end[2];
-	int64_t first, due;              /* earliest and latest instant that it tells of, widened by the skew */
-	struct kr_body *body;            /* NULL: it is carried: only versions are left, which the window has (window.h), */
+	/* earliest and latest instant that it tells of, widened by the skew */
+	int64_t first, due;
+	/* NULL: it is carried: only versions are left, which the window has (window.h), */
+	struct kr_body *body;
 	uint32_t left_first, left_count; /* these */
 	uint16_t flags;
 	uint8_t status;

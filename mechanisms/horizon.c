@@ -1,13 +1,14 @@
 /* What may be forgotten.
  *
- * Near is what is not settled, what was still going on when the oldest of that began, and what certain dependencies reach
- * from there: what is to come can meet only that, or depend on nothing but what leads into it. A decision about a near
- * transaction may need all that overlaps it. So a transaction is kept if it is near, or if it ended after the first near one
- * began (the horizon). Of others only those versions stay that can be seen at the horizon or later.
+ * Near is what is not settled, what was still going on when the oldest of that began, and what certain
+ * dependencies reach from there: what is to come can meet only that, or depend on nothing but what leads into
+ * it. A decision about a near transaction may need all that overlaps it. So a transaction is kept if it is
+ * near, or if it ended after the first near one began (the horizon). Of others only those versions stay that
+ * can be seen at the horizon or later.
  *
- * Why that is enough: whoever reads a version, or whose lock or snapshot meets a transaction, began before it ended; and no
- * certain dependency leads from what is to come into what ended before the horizon. What leads out of a forgotten
- * transaction closes no cycle, since nothing leads in (peeling). */
+ * Why that is enough: whoever reads a version, or whose lock or snapshot meets a transaction, began before it
+ * ended; and no certain dependency leads from what is to come into what ended before the horizon. What leads
+ * out of a forgotten transaction closes no cycle, since nothing leads in (peeling). */
 #include "mechanisms/stream_work.h"
 
 struct forgetting {
@@ -42,7 +43,8 @@ static int64_t first_unsettled(struct kr_engine *e, int64_t position)
 static bool spread(const struct forgetting *f, const struct kr_reaches *reach)
 {
 	uint32_t n = f->w->txns.n, top = 0;
-	uint32_t *of = kr_mem_alloc(f->e->mem, reach->n, sizeof *of), *stack = kr_mem_alloc(f->e->mem, n, sizeof *stack);
+	uint32_t *of = kr_mem_alloc(f->e->mem, reach->n, sizeof *of),
+		 *stack = kr_mem_alloc(f->e->mem, n, sizeof *stack);
 	struct kr_grouped by = {0};
 	bool good = of && stack;
 
@@ -88,7 +90,10 @@ static bool find_horizon(struct forgetting *f, int64_t position)
 
 /* ---- forgetting ---- */
 
-static bool goes(const struct forgetting *f, const struct kr_held *t) { return !t->carried && t->settled && !t->reached && t->due < f->horizon; }
+static bool goes(const struct forgetting *f, const struct kr_held *t)
+{
+	return !t->carried && t->settled && !t->reached && t->due < f->horizon;
+}
 
 static void note(struct forgetting *f, kr_key key, kr_value value, enum kr_echo_kind kind)
 {
@@ -111,7 +116,8 @@ static bool had_deleted(const struct forgetting *f, const struct kr_written *v, 
 
 	for (uint32_t i = p->act_first; i < p->act_first + p->act_count; i++) {
 		const struct kr_act *a = &f->b->acts.at[i];
-		bool deletes = kr_act_counts(a, KR_NONE) && a->op->kind == KR_OP_DELETE && a->op->key.i == v->key.i;
+		bool deletes =
+			kr_act_counts(a, KR_NONE) && a->op->kind == KR_OP_DELETE && a->op->key.i == v->key.i;
 		if (deletes && (tried || kr_op_write(f->b->h, a->op, 0, &key, &value)))
 			return true;
 	}
@@ -124,8 +130,9 @@ static struct kr_left left_of(const struct forgetting *f, const struct kr_writte
 	const struct kr_held *t = f->w->txns.at[v->by.txn.i];
 	const struct kr_transaction *txn = &f->w->h.txns.at[v->by.txn.i];
 	const struct kr_party *p = &f->b->txns.at[v->by.txn.i];
-	unsigned marks =
-		(v->shadow ? KR_MARK_SHADOW : 0u) | (had_deleted(f, v, false) ? KR_MARK_DELETED : 0u) | (had_deleted(f, v, true) ? KR_MARK_REMADE : 0u);
+	unsigned marks = (v->shadow ? KR_MARK_SHADOW : 0u) |
+		(had_deleted(f, v, false) ? KR_MARK_DELETED : 0u) |
+		(had_deleted(f, v, true) ? KR_MARK_REMADE : 0u);
 
 	return (struct kr_left){.value = v->value,
 		.marks = (uint8_t)marks,
@@ -160,13 +167,17 @@ static void note_tried(struct forgetting *f)
 		bool lives = p->committed || p->optional;
 		if (goes(f, t) && !(lives && w->last))
 			note(f, f->w->keys.at[w->key.i], w->value,
-				lives && kr_act_counts(&f->b->acts.at[w->act], KR_NONE) ? KR_ECHO_INTERMEDIATE : KR_ECHO_ABORTED);
+				lives && kr_act_counts(&f->b->acts.at[w->act], KR_NONE) ? KR_ECHO_INTERMEDIATE
+											: KR_ECHO_ABORTED);
 	}
 }
 
-/* A version stays while something can see it; a delete of which nobody knows whether and when it was committed excuses
- * others for ever. */
-static bool stays(const struct kr_written *v, bool gone, unsigned marks) { return !gone || (marks & KR_MARK_REMADE && !v->by.committed); }
+/* A version stays while something can see it; a delete of which nobody knows whether and when it was
+ * committed excuses others for ever. */
+static bool stays(const struct kr_written *v, bool gone, unsigned marks)
+{
+	return !gone || (marks & KR_MARK_REMADE && !v->by.committed);
+}
 
 static bool keep_version(struct forgetting *f, const struct kr_written *v, bool gone)
 {
@@ -195,7 +206,8 @@ static void review_version(struct forgetting *f, const struct kr_written *v, boo
 	kr_relic_drop(e->stream, e->mem, left->relic, &e->bases.at[f->w->keys.at[v->key.i].i].relics);
 }
 
-/* Last versions of what goes are put aside, before anything of it is released; of those that were put aside before, some go. */
+/* Last versions of what goes are put aside, before anything of it is released; of those that were put aside
+ * before, some go. */
 static void keep_versions(struct forgetting *f)
 {
 	for (uint32_t i = 0; i < f->b->versions.n && !f->failed; i++) {

@@ -1,6 +1,6 @@
-/* Mutual exclusion: of two locks that conflict, one was given up before the other was taken. Wrong iff each was
- * certainly taken before the other was given up. A pair of transactions is told once for each object, by the strongest
- * locks. */
+/* Mutual exclusion: of two locks that conflict, one was given up before the other was taken. Wrong iff each
+ * was certainly taken before the other was given up. A pair of transactions is told once for each object, by
+ * the strongest locks. */
 #include "frontend/where.h"
 #include "mechanisms/mechanism.h"
 
@@ -8,7 +8,8 @@ static bool locks(const struct kr_batch *b)
 {
 	const struct kr_lock_modes *m = &b->profile->locks;
 
-	return m->read != KR_MODE_NONE || m->share != KR_MODE_NONE || m->update != KR_MODE_NONE || m->write != KR_MODE_NONE;
+	return m->read != KR_MODE_NONE || m->share != KR_MODE_NONE || m->update != KR_MODE_NONE ||
+		m->write != KR_MODE_NONE;
 }
 
 /* Both were held at some instant, wherever the instants lie. */
@@ -21,14 +22,16 @@ static bool is_told(const struct kr_batch *b, kr_txn t, kr_txn u, uint32_t objec
 {
 	for (uint32_t i = 0; i < b->out->list.n; i++) {
 		const struct kr_finding *f = &b->out->list.at[i];
-		bool pair = (f->txns[0].i == t.i && f->txns[1].i == u.i) || (f->txns[0].i == u.i && f->txns[1].i == t.i);
+		bool pair = (f->txns[0].i == t.i && f->txns[1].i == u.i) ||
+			(f->txns[0].i == u.i && f->txns[1].i == t.i);
 		if (f->mechanism == KR_MECH_ME && pair && b->objects.at[f->key.i] == object)
 			return true;
 	}
 	return false;
 }
 
-static enum kr_status tell(struct kr_batch *b, enum kr_finding_class what, const struct kr_hold *x, const struct kr_hold *y, kr_key key)
+static enum kr_status tell(struct kr_batch *b, enum kr_finding_class what, const struct kr_hold *x,
+	const struct kr_hold *y, kr_key key)
 {
 	struct kr_finding *f;
 
@@ -54,12 +57,16 @@ static enum kr_status find_pairs(struct kr_batch *b, bool exclusive, const int64
 
 	for (uint32_t i = 0; i < b->holds.n && !status; i++) {
 		const struct kr_hold *x = &b->holds.at[i];
-		const uint32_t *of = b->holds_of.at.at, *first = x->range ? NULL : &b->holds_of.first.at[x->object];
-		for (uint32_t j = first ? kr_first_above(released, first[0], first[1], x->at.to) : 0; first && j < first[1] && of[j] < i && !status; j++) {
+		const uint32_t *of = b->holds_of.at.at,
+			       *first = x->range ? NULL : &b->holds_of.first.at[x->object];
+		for (uint32_t j = first ? kr_first_above(released, first[0], first[1], x->at.to) : 0;
+			first && j < first[1] && of[j] < i && !status; j++) {
 			const struct kr_hold *y = &b->holds.at[of[j]];
-			bool conflict = exclusive ? x->mode == KR_MODE_X && y->mode == KR_MODE_X : x->mode != y->mode;
+			bool conflict =
+				exclusive ? x->mode == KR_MODE_X && y->mode == KR_MODE_X : x->mode != y->mode;
 			if (y->txn.i != x->txn.i && conflict && overlap(b, x->txn, x->at, y->txn, y->at))
-				status = tell(b, exclusive ? KR_FOUND_WRITE_WRITE : KR_FOUND_WRITE_READ, y, x, x->key);
+				status = tell(b, exclusive ? KR_FOUND_WRITE_WRITE : KR_FOUND_WRITE_READ, y, x,
+					x->key);
 		}
 		if (!status)
 			status = kr_ctx_tick(b->ctx);
@@ -78,7 +85,9 @@ static bool falls_into(const struct kr_batch *b, const struct kr_hold *range, co
 		return true;
 	if (e->value.i == KR_NONE || e->value.i == KR_ABSENT.i)
 		return false;
-	return kr_where_holds(b->h, &b->h->scans.at[range->range->scan], e->key, e->value, &holds, NULL) == KR_OK && holds;
+	return kr_where_holds(b->h, &b->h->scans.at[range->range->scan], e->key, e->value, &holds, NULL) ==
+		KR_OK &&
+		holds;
 }
 
 static enum kr_status find_ranges(struct kr_batch *b)
@@ -89,9 +98,13 @@ static enum kr_status find_ranges(struct kr_batch *b)
 		const struct kr_hold *range = &b->holds.at[i];
 		for (uint32_t j = 0; j < b->edits.n && !status && range->range; j++) {
 			const struct kr_edit *e = &b->edits.at[j];
-			struct kr_hold row = {.txn = e->txn, .op = e->op, .mode = KR_MODE_X, .key = e->key, .at = e->at};
-			if (e->txn.i != range->txn.i && b->profile->locks.write == KR_MODE_X && overlap(b, range->txn, range->at, e->txn, e->at) &&
-				falls_into(b, range, e))
+			struct kr_hold row = {.txn = e->txn,
+				.op = e->op,
+				.mode = KR_MODE_X,
+				.key = e->key,
+				.at = e->at};
+			if (e->txn.i != range->txn.i && b->profile->locks.write == KR_MODE_X &&
+				overlap(b, range->txn, range->at, e->txn, e->at) && falls_into(b, range, e))
 				status = tell(b, KR_FOUND_RANGE, range, &row, e->key);
 		}
 		if (!status)

@@ -1,6 +1,6 @@
-/* Mechanisms: how databases keep their promises, and what it looks like when one fails. One per file, collected by the
- * build into kr_mechanism_registry; each looks at the batch (batch.h) and tells what it finds. They run in the order of
- * their names. */
+/* Mechanisms: how databases keep their promises, and what it looks like when one fails. One per file,
+ * collected by the build into kr_mechanism_registry; each looks at the batch (batch.h) and tells what it
+ * finds. They run in the order of their names. */
 #ifndef KR_MECHANISMS_MECHANISM_H
 #define KR_MECHANISMS_MECHANISM_H
 

@@ -25,7 +25,11 @@ static struct kr_lane *new_lane(struct kr_mem *mem, kr_session session, uint32_t
 	struct kr_lane *lane = kr_mem_alloc(mem, 1, sizeof *lane);
 
 	if (lane)
-		*lane = (struct kr_lane){.session = session, .number = number, .last = INT64_MIN, .promise = INT64_MIN, .heard = INT64_MIN};
+		*lane = (struct kr_lane){.session = session,
+			.number = number,
+			.last = INT64_MIN,
+			.promise = INT64_MIN,
+			.heard = INT64_MIN};
 	return lane;
 }
 
@@ -41,7 +45,8 @@ struct kr_lane *kr_merge_lane(struct kr_merge *m, kr_session session)
 		return lane;
 	}
 	while (m->lanes.n <= session.i) {
-		lane = kr_vec_reserve(m->mem, &m->lanes, 1) ? new_lane(m->mem, (kr_session){m->lanes.n}, 0) : NULL;
+		lane = kr_vec_reserve(m->mem, &m->lanes, 1) ? new_lane(m->mem, (kr_session){m->lanes.n}, 0)
+							    : NULL;
 		if (!lane)
 			return NULL;
 		m->lanes.at[m->lanes.n++] = lane;
@@ -76,7 +81,8 @@ static bool goes_first(const struct kr_merge *m, const struct kr_lane *x, const 
 		return a < b;
 	if (x->session.i == KR_NONE || y->session.i == KR_NONE)
 		return x->session.i == y->session.i ? x->number < y->number : x->session.i != KR_NONE;
-	return compare_names(kr_history_value(m->h, m->h->sessions.at[x->session.i]), kr_history_value(m->h, m->h->sessions.at[y->session.i])) < 0;
+	return compare_names(kr_history_value(m->h, m->h->sessions.at[x->session.i]),
+		       kr_history_value(m->h, m->h->sessions.at[y->session.i])) < 0;
 }
 
 static void swap(struct kr_merge *m, uint32_t i, uint32_t j)
@@ -137,7 +143,10 @@ void kr_merge_close(struct kr_merge *m, struct kr_lane *lane, bool over)
 	lane->over = over;
 }
 
-const struct kr_lane *kr_merge_holder(const struct kr_merge *m) { return m->ended || m->unbounded ? NULL : m->known ? m->least : find_least(m); }
+const struct kr_lane *kr_merge_holder(const struct kr_merge *m)
+{
+	return m->ended || m->unbounded ? NULL : m->known ? m->least : find_least(m);
+}
 
 int64_t kr_merge_watermark(const struct kr_merge *m)
 {
@@ -149,7 +158,8 @@ int64_t kr_merge_watermark(const struct kr_merge *m)
 	if (m->unbounded)
 		return INT64_MIN;
 	if (out == INT64_MAX && m->heap.n > 0)
-		out = m->heap.at[0]->items.at[m->heap.at[0]->head].at + 1; /* every session has spoken: its first item at least */
+		/* every session has spoken: its first item at least */
+		out = m->heap.at[0]->items.at[m->heap.at[0]->head].at + 1;
 	return kr_earlier(out, m->lateness);
 }
 
@@ -164,7 +174,8 @@ bool kr_merge_put(struct kr_merge *m, struct kr_lane *lane, struct kr_merge_item
 	if (!waited)
 		lane->head = lane->items.n = 0;
 	if (lane->head > lane->items.n / 2 && lane->head > 64) {
-		memmove(lane->items.at, lane->items.at + lane->head, (lane->items.n - lane->head) * sizeof *lane->items.at);
+		memmove(lane->items.at, lane->items.at + lane->head,
+			(lane->items.n - lane->head) * sizeof *lane->items.at);
 		lane->items.n -= lane->head;
 		lane->head = 0;
 	}
@@ -192,7 +203,8 @@ bool kr_merge_next(struct kr_merge *m, struct kr_merge_item *out, struct kr_lane
 	*from = lane;
 	if (lane->head == lane->items.n) {
 		m->heap.at[0] = kr_vec_pop(&m->heap);
-		if (lane->session.i != KR_NONE && is_bound(lane) && (!m->least || lane->promise < m->least->promise))
+		if (lane->session.i != KR_NONE && is_bound(lane) &&
+			(!m->least || lane->promise < m->least->promise))
 			m->least = lane;
 	}
 	if (m->heap.n > 0)

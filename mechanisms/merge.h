@@ -1,6 +1,6 @@
-/* The events of all sessions in one order: by (time sent, session's name, sequence), each as soon as nothing before it can
- * still come. A session promises: nothing before its last answer. The watermark is the least promise of the sessions that
- * have nothing waiting; what was sent before it is dispatched, strictly. */
+/* The events of all sessions in one order: by (time sent, session's name, sequence), each as soon as nothing
+ * before it can still come. A session promises: nothing before its last answer. The watermark is the least
+ * promise of the sessions that have nothing waiting; what was sent before it is dispatched, strictly. */
 #ifndef KR_MECHANISMS_MERGE_H
 #define KR_MECHANISMS_MERGE_H
 
@@ -30,7 +30,8 @@ struct kr_merge {
 	KR_VEC(struct kr_lane *) lanes; /* by session, then what stands alone */
 	KR_VEC(struct kr_lane *) alone;
 	KR_VEC(struct kr_lane *) heap;  /* those with something waiting, the first on top */
-	const struct kr_lane *least;    /* of the sessions that have nothing waiting, whose promise is least; NULL: there is none, */
+	/* of the sessions that have nothing waiting, whose promise is least; NULL: there is none, */
+	const struct kr_lane *least;
 	bool known;                     /* if this says that it is known */
 };
 
@@ -44,9 +45,11 @@ void kr_merge_promise(struct kr_merge *m, struct kr_lane *lane, int64_t at);
 void kr_merge_close(struct kr_merge *m, struct kr_lane *lane, bool over);
 
 bool kr_merge_put(struct kr_merge *m, struct kr_lane *lane, struct kr_merge_item item);
-/* What the watermark waits for: of the sessions that have nothing waiting the one with the least promise; NULL: none. */
+/* What the watermark waits for: of the sessions that have nothing waiting the one with the least promise;
+ * NULL: none. */
 const struct kr_lane *kr_merge_holder(const struct kr_merge *m);
 int64_t kr_merge_watermark(const struct kr_merge *m);
-bool kr_merge_next(struct kr_merge *m, struct kr_merge_item *out, struct kr_lane **lane); /* false: it waits */
+/* false: it waits */
+bool kr_merge_next(struct kr_merge *m, struct kr_merge_item *out, struct kr_lane **lane);
 
 #endif

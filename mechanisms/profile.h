@@ -24,12 +24,13 @@ struct kr_profile_field {
 };
 extern const struct kr_profile_field kr_profile_fields[]; /* ends with a NULL name */
 
-/* All fields as members of a JSON object, the first after a comma. `certify` is text: "ser", "ser realtime", "none". */
+/* All fields as members of a JSON object, the first after a comma. `certify` is text: "ser", "ser realtime",
+ * "none". */
 void kr_profile_json(const struct kr_profile *profile, struct kr_str *out);
 
-/* A profile from the text of a JSON object; names and texts go to `arena`. KR_BAD: what is wrong. Whether there is a
- * level of the name in `certify` is for the caller to ask. */
-enum kr_status kr_profile_parse(const char *text, size_t length, struct kr_arena *arena, struct kr_profile *out,
-	struct kr_err *err);
+/* A profile from the text of a JSON object; names and texts go to `arena`. KR_BAD: what is wrong. Whether
+ * there is a level of the name in `certify` is for the caller to ask. */
+enum kr_status kr_profile_parse(const char *text, size_t length, struct kr_arena *arena,
+	struct kr_profile *out, struct kr_err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* Profiles as JSON: the fields of struct kr_profile as a table, by which they are written and read. A file is one
- * object; `reads` and `locks` must stand in it, other fields default to what claims least. */
+/* Profiles as JSON: the fields of struct kr_profile as a table, by which they are written and read. A file is
+ * one object; `reads` and `locks` must stand in it, other fields default to what claims least. */
 #include "mechanisms/profile.h"
 
 #include <jansson.h>
@@ -13,9 +13,11 @@
 #define AT(field) offsetof(struct kr_profile, field)
 
 const struct kr_profile_field kr_profile_fields[] = {
-	{"reads", KR_PROFILE_WORD, AT(reads), WORDS("statement", "transaction", "latest", "uncommitted"), NULL, NULL},
+	{"reads", KR_PROFILE_WORD, AT(reads), WORDS("statement", "transaction", "latest", "uncommitted"),
+		NULL, NULL},
 	{"auto_snapshot", KR_PROFILE_BOOL, AT(auto_snapshot), NULL, NULL, NULL},
-	{"snapshot_at", KR_PROFILE_WORD, AT(snapshot_at), WORDS("none", "statement", "plain-read", "begin", "commit"), "none", NULL},
+	{"snapshot_at", KR_PROFILE_WORD, AT(snapshot_at),
+		WORDS("none", "statement", "plain-read", "begin", "commit"), "none", NULL},
 	{"locking_reads", KR_PROFILE_WORD, AT(locking_reads), SEES, "latest", NULL},
 	{"dml_reads", KR_PROFILE_WORD, AT(dml_reads), SEES, "latest", NULL},
 	{"read", KR_PROFILE_WORD, AT(locks.read), MODES, NULL, "locks"},
@@ -81,7 +83,8 @@ static enum kr_status bad(struct kr_err *err, const char *field, const char *exp
 	return kr_err_set(err, KR_BAD, "profile: field \"%s\": expected %s", field, expected);
 }
 
-static enum kr_status take_word(const struct kr_profile_field *f, const char *word, struct kr_profile *out, struct kr_err *err)
+static enum kr_status take_word(const struct kr_profile_field *f, const char *word, struct kr_profile *out,
+	struct kr_err *err)
 {
 	char expected[160] = "", name[40];
 
@@ -97,7 +100,8 @@ static enum kr_status take_word(const struct kr_profile_field *f, const char *wo
 	return bad(err, name, expected);
 }
 
-static enum kr_status take_field(const struct kr_profile_field *f, const json_t *root, struct kr_profile *out, struct kr_err *err)
+static enum kr_status take_field(const struct kr_profile_field *f, const json_t *root, struct kr_profile *out,
+	struct kr_err *err)
 {
 	const json_t *object = f->group ? json_object_get(root, f->group) : root;
 	const json_t *value = json_object_get(object, f->name);
@@ -113,7 +117,8 @@ static enum kr_status take_field(const struct kr_profile_field *f, const json_t 
 }
 
 /* "LEVEL" or "LEVEL ORDER". */
-static enum kr_status take_certify(const json_t *root, struct kr_arena *arena, struct kr_profile *out, struct kr_err *err)
+static enum kr_status take_certify(const json_t *root, struct kr_arena *arena, struct kr_profile *out,
+	struct kr_err *err)
 {
 	const json_t *value = json_object_get(root, "certify");
 	const char *text = json_string_value(value);
@@ -127,7 +132,8 @@ static enum kr_status take_certify(const json_t *root, struct kr_arena *arena, s
 	return out->certify ? KR_OK : KR_NOMEM;
 }
 
-static enum kr_status take_text(const json_t *root, const char *name, const char *fallback, struct kr_arena *arena, const char **out, struct kr_err *err)
+static enum kr_status take_text(const json_t *root, const char *name, const char *fallback,
+	struct kr_arena *arena, const char **out, struct kr_err *err)
 {
 	const json_t *value = json_object_get(root, name);
 	const char *text = value ? json_string_value(value) : fallback;
@@ -154,7 +160,8 @@ static bool is_known(const char *name, const char *group)
 /* What `krait profiles --json` tells of a row beside its fields: a row of it is a file, too. */
 static bool is_told(const char *name)
 {
-	return strcmp(name, "id") == 0 || strcmp(name, "aliases") == 0 || strcmp(name, "product") == 0 || strcmp(name, "live") == 0;
+	return strcmp(name, "id") == 0 || strcmp(name, "aliases") == 0 || strcmp(name, "product") == 0 ||
+		strcmp(name, "live") == 0;
 }
 
 /* A misspelt field would be taken for one that is left out. */
@@ -163,7 +170,8 @@ static enum kr_status refuse_unknown(json_t *object, const char *group, struct k
 	const char *name;
 	json_t *value;
 
-	json_object_foreach(object, name, value) if (!is_known(name, group) && (group || !is_told(name))) return kr_err_set(err, KR_BAD,
+	json_object_foreach(object, name,
+		value) if (!is_known(name, group) && (group || !is_told(name))) return kr_err_set(err, KR_BAD,
 		"profile: unknown field \"%.60s\"", name);
 	return KR_OK;
 }
@@ -182,7 +190,8 @@ static enum kr_status parse(json_t *root, struct kr_arena *arena, struct kr_prof
 	if (!status)
 		status = take_certify(root, arena, out, err);
 	if (!status)
-		status = take_text(root, json_object_get(root, "name") ? "name" : "id", "custom", arena, &out->name, err);
+		status = take_text(root, json_object_get(root, "name") ? "name" : "id", "custom", arena,
+			&out->name, err);
 	if (!status)
 		status = take_text(root, "title", "", arena, &out->title, err);
 	if (!status)
@@ -190,7 +199,8 @@ static enum kr_status parse(json_t *root, struct kr_arena *arena, struct kr_prof
 	return status;
 }
 
-enum kr_status kr_profile_parse(const char *text, size_t length, struct kr_arena *arena, struct kr_profile *out, struct kr_err *err)
+enum kr_status kr_profile_parse(const char *text, size_t length, struct kr_arena *arena,
+	struct kr_profile *out, struct kr_err *err)
 {
 	json_error_t error;
 	json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);

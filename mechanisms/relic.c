@@ -1,6 +1,6 @@
-/* Numbers of seven bits a byte. A time is its distance from another one that it mostly equals, and left out where it does.
- * Integers and short texts are put down as they are: a value in the stream's table takes more than all of this. Others are
- * kept there. */
+/* Numbers of seven bits a byte. A time is its distance from another one that it mostly equals, and left out
+ * where it does. Integers and short texts are put down as they are: a value in the stream's table takes more
+ * than all of this. Others are kept there. */
 #include "mechanisms/relic.h"
 
 #include <stddef.h>
@@ -41,7 +41,8 @@ _Static_assert(sizeof((struct packing *)0)->bytes <= UINT8_MAX, "a relic's size 
 
 static size_t bytes_of(const struct kr_relic *r) { return offsetof(struct kr_relic, bytes) + r->size; }
 
-static uint64_t folded(int64_t number) { return (uint64_t)number << 1 ^ (number < 0 ? UINT64_MAX : 0); } /* small if it is near 0 */
+/* small if it is near 0 */
+static uint64_t folded(int64_t number) { return (uint64_t)number << 1 ^ (number < 0 ? UINT64_MAX : 0); }
 static int64_t unfolded(uint64_t number) { return (int64_t)(number >> 1 ^ (number & 1 ? UINT64_MAX : 0)); }
 
 static void put(struct packing *p, uint64_t number)
@@ -74,7 +75,8 @@ static enum kind kind_of(const struct kr_history *h, kr_value value)
 
 static void put_value(struct kr_stream *stream, struct packing *p, kr_value value, enum kind kind)
 {
-	const struct kr_value_entry *e = value.i == KR_NONE ? NULL : kr_history_value(kr_stream_history(stream), value);
+	const struct kr_value_entry *e =
+		value.i == KR_NONE ? NULL : kr_history_value(kr_stream_history(stream), value);
 
 	switch (kind) {
 	case INTEGER: put(p, folded(e->integer)); break;
@@ -98,7 +100,8 @@ static bool take_value(struct kr_history *h, const uint8_t **at, enum kind kind,
 		*out = (kr_value){(uint32_t)number - 1};
 		return true;
 	}
-	*out = kind == INTEGER ? kr_history_int(h, unfolded(number)) : kr_history_text(h, KR_VALUE_STRING, (const char *)*at, number);
+	*out = kind == INTEGER ? kr_history_int(h, unfolded(number))
+			       : kr_history_text(h, KR_VALUE_STRING, (const char *)*at, number);
 	*at += kind == TEXT ? number : 0;
 	return out->i != KR_NONE;
 }
@@ -119,7 +122,10 @@ struct several {
 	struct kr_relic *at[];
 };
 
-static struct several *several_of(struct kr_relics list) { return list.address & 1 ? (struct several *)(list.address & ~(uintptr_t)1) : NULL; }
+static struct several *several_of(struct kr_relics list)
+{
+	return list.address & 1 ? (struct several *)(list.address & ~(uintptr_t)1) : NULL;
+}
 
 static size_t several_bytes(uint32_t cap) { return sizeof(struct several) + cap * sizeof(struct kr_relic *); }
 
@@ -193,11 +199,13 @@ static int64_t distance(const struct kr_left *left, int time)
 	return (int64_t)((uint64_t)left->at[time] - origin);
 }
 
-bool kr_relic_put(struct kr_stream *stream, struct kr_mem *mem, const struct kr_left *left, struct kr_relics *list)
+bool kr_relic_put(struct kr_stream *stream, struct kr_mem *mem, const struct kr_left *left,
+	struct kr_relics *list)
 {
 	const struct kr_history *h = kr_stream_history(stream);
 	enum kind id = kind_of(h, left->id), value = kind_of(h, left->value);
-	uint32_t head = (uint32_t)left->status << STATUS_SHIFT | (uint32_t)id << ID_SHIFT | (uint32_t)value << VALUE_SHIFT;
+	uint32_t head = (uint32_t)left->status << STATUS_SHIFT | (uint32_t)id << ID_SHIFT |
+		(uint32_t)value << VALUE_SHIFT;
 	struct packing p = {.n = 0};
 
 	for (int i = 0; i < KR_LEFT_TIMES; i++)
@@ -229,8 +237,12 @@ bool kr_relic_get(struct kr_stream *stream, struct kr_relic *relic, struct kr_le
 	const uint8_t *at = relic->bytes;
 	uint32_t head = (uint32_t)take(&at);
 
-	*out = (struct kr_left){.key = {KR_NONE}, .marks = relic->marks, .status = (head >> STATUS_SHIFT) & 3, .relic = relic};
-	if (!take_value(h, &at, kind_at(head, ID_SHIFT), &out->id) || !take_value(h, &at, kind_at(head, VALUE_SHIFT), &out->value))
+	*out = (struct kr_left){.key = {KR_NONE},
+		.marks = relic->marks,
+		.status = (head >> STATUS_SHIFT) & 3,
+		.relic = relic};
+	if (!take_value(h, &at, kind_at(head, ID_SHIFT), &out->id) ||
+		!take_value(h, &at, kind_at(head, VALUE_SHIFT), &out->value))
 		return false;
 	out->flags = (uint16_t)take(&at);
 	out->session.i = (uint32_t)take(&at) - 1;
@@ -238,12 +250,14 @@ bool kr_relic_get(struct kr_stream *stream, struct kr_relic *relic, struct kr_le
 	out->line = (uint32_t)((int64_t)out->seq + unfolded(take(&at)));
 	for (int i = 0; i < KR_LEFT_TIMES; i++) {
 		uint64_t origin = i > 0 ? (uint64_t)out->at[origins[i]] : 0;
-		out->at[i] = (int64_t)(origin + (head >> (TIMES_SHIFT + i) & 1 ? (uint64_t)unfolded(take(&at)) : 0));
+		out->at[i] = (int64_t)(origin +
+			(head >> (TIMES_SHIFT + i) & 1 ? (uint64_t)unfolded(take(&at)) : 0));
 	}
 	return true;
 }
 
-void kr_relic_drop(struct kr_stream *stream, struct kr_mem *mem, struct kr_relic *relic, struct kr_relics *list)
+void kr_relic_drop(struct kr_stream *stream, struct kr_mem *mem, struct kr_relic *relic,
+	struct kr_relics *list)
 {
 	const uint8_t *at = relic->bytes;
 	uint32_t head = (uint32_t)take(&at);

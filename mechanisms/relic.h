@@ -1,5 +1,6 @@
-/* What is left of a transaction that is held no longer: versions that can still be seen, each in one block of as few bytes
- * as will do, in the list of its key. A key that nobody touches is in no other memory of the engine. */
+/* What is left of a transaction that is held no longer: versions that can still be seen, each in one block of
+ * as few bytes as will do, in the list of its key. A key that nobody touches is in no other memory of the
+ * engine. */
 #ifndef KR_MECHANISMS_RELIC_H
 #define KR_MECHANISMS_RELIC_H
 
@@ -40,20 +41,22 @@ struct kr_relic {
 	uint8_t bytes[];
 };
 
-/* The relics of a key, in no order. One takes no more than itself: the address is that of the relic, or, if it is odd, of a
- * block of several; 0: there are none. */
+/* The relics of a key, in no order. One takes no more than itself: the address is that of the relic, or, if
+ * it is odd, of a block of several; 0: there are none. */
 struct kr_relics { uintptr_t address; };
 
 uint32_t kr_relics_count(struct kr_relics list);
 struct kr_relic *kr_relics_at(struct kr_relics list, uint32_t i);
 
 /* Puts the version into the list of its key; its key is not kept. */
-bool kr_relic_put(struct kr_stream *stream, struct kr_mem *mem, const struct kr_left *left, struct kr_relics *list);
+bool kr_relic_put(struct kr_stream *stream, struct kr_mem *mem, const struct kr_left *left,
+	struct kr_relics *list);
 
-/* The version, but for its key. Values that were not kept as such are interned once more, until the stream's next line;
- * false: no memory. */
+/* The version, but for its key. Values that were not kept as such are interned once more, until the stream's
+ * next line; false: no memory. */
 bool kr_relic_get(struct kr_stream *stream, struct kr_relic *relic, struct kr_left *out);
 
-void kr_relic_drop(struct kr_stream *stream, struct kr_mem *mem, struct kr_relic *relic, struct kr_relics *list);
+void kr_relic_drop(struct kr_stream *stream, struct kr_mem *mem, struct kr_relic *relic,
+	struct kr_relics *list);
 
 #endif

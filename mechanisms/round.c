@@ -1,8 +1,8 @@
-/* A round: the batch on the window, and what of its findings is told now. Each is told once, when all its transactions are
- * settled; in the order of the last instant that bears on it.
+/* A round: the batch on the window, and what of its findings is told now. Each is told once, when all its
+ * transactions are settled; in the order of the last instant that bears on it.
  *
- * The class of a read that no version explains may depend on what is still to come. So it is told when all that overlapped
- * it has ended; that nobody wrote the value, after WAIT further transactions. */
+ * The class of a read that no version explains may depend on what is still to come. So it is told when all
+ * that overlapped it has ended; that nobody wrote the value, after WAIT further transactions. */
 #include "mechanisms/stream_work.h"
 #include "mechanisms/told.h"
 
@@ -45,7 +45,9 @@ static void settle(struct kr_engine *e, int64_t position, enum kr_round kind)
 		kr_held_measure(e->h, e->options.batch.profile, e->open.at[i]);
 	for (uint32_t i = 0; i < e->held.n; i++) {
 		struct kr_held *t = e->held.at[i];
-		t->fresh = !t->settled && (kind == KR_ROUND_LAST || (t->due < position && !(e->uncommitted && overlaps_open(e, t))));
+		t->fresh = !t->settled &&
+			(kind == KR_ROUND_LAST ||
+				(t->due < position && !(e->uncommitted && overlaps_open(e, t))));
 		t->settled |= t->fresh;
 	}
 }
@@ -56,7 +58,8 @@ static const struct kr_look *look_of(const struct rounding *r, const struct kr_f
 {
 	for (uint32_t i = 0; i < r->b->looks.n; i++) {
 		const struct kr_look *look = &r->b->looks.at[i];
-		if (look->txn.i == f->txns[0].i && look->op == f->ops[0] && look->key.i == f->key.i && !look->fits)
+		if (look->txn.i == f->txns[0].i && look->op == f->ops[0] && look->key.i == f->key.i &&
+			!look->fits)
 			return look;
 	}
 	return NULL;
@@ -65,7 +68,8 @@ static const struct kr_look *look_of(const struct rounding *r, const struct kr_f
 /* What a counter held before it was incremented: of none, 0. */
 static enum kr_echo_kind find_number(const struct kr_engine *e, kr_key key, int64_t number)
 {
-	const struct kr_value_entry held = {.type = KR_VALUE_INT, .integer = number}, none = {.type = KR_VALUE_ABSENT};
+	const struct kr_value_entry held = {.type = KR_VALUE_INT, .integer = number},
+				    none = {.type = KR_VALUE_ABSENT};
 	enum kr_echo_kind kind = kr_echo_find(&e->echo, key, &held);
 
 	return kind != KR_ECHO_VERSION && number == 0 ? kr_echo_find(&e->echo, key, &none) : kind;
@@ -75,7 +79,8 @@ static enum kr_echo_kind find_number(const struct kr_engine *e, kr_key key, int6
 static enum kr_finding_class classify(const struct rounding *r, const struct kr_finding *f)
 {
 	const struct kr_engine *e = r->e;
-	bool vain = f->what == KR_FOUND_NEVER_WRITTEN || f->what == KR_FOUND_ABORTED || f->what == KR_FOUND_INTERMEDIATE || f->what == KR_FOUND_FUTURE;
+	bool vain = f->what == KR_FOUND_NEVER_WRITTEN || f->what == KR_FOUND_ABORTED ||
+		f->what == KR_FOUND_INTERMEDIATE || f->what == KR_FOUND_FUTURE;
 
 	if (f->mechanism != KR_MECH_CR || !vain)
 		return f->what;
@@ -88,7 +93,9 @@ static enum kr_finding_class classify(const struct rounding *r, const struct kr_
 	else if (look && look->match == KR_MATCH_NUMBER)
 		kind = find_number(e, key, look->number);
 	else if (look && look->match == KR_MATCH_PRESENT)
-		kind = base->gone_present ? KR_ECHO_VERSION : base->vain_present ? KR_ECHO_ABORTED : KR_ECHO_NONE;
+		kind = base->gone_present    ? KR_ECHO_VERSION
+			: base->vain_present ? KR_ECHO_ABORTED
+					     : KR_ECHO_NONE;
 	else if (base->gone)
 		kind = KR_ECHO_VERSION;
 	if (kind != KR_ECHO_NONE && look && look->uncommitted)
@@ -96,13 +103,16 @@ static enum kr_finding_class classify(const struct rounding *r, const struct kr_
 	if (kind == KR_ECHO_VERSION)
 		return KR_FOUND_GARBAGE;
 	if (f->what == KR_FOUND_NEVER_WRITTEN || f->what == KR_FOUND_INTERMEDIATE)
-		return kind == KR_ECHO_ABORTED ? KR_FOUND_ABORTED : kind == KR_ECHO_INTERMEDIATE ? KR_FOUND_INTERMEDIATE : f->what;
+		return kind == KR_ECHO_ABORTED         ? KR_FOUND_ABORTED
+			: kind == KR_ECHO_INTERMEDIATE ? KR_FOUND_INTERMEDIATE
+						       : f->what;
 	return f->what;
 }
 
 static bool is_certain(const struct rounding *r, const struct kr_held *t, enum kr_finding_class what)
 {
-	bool vain = what == KR_FOUND_NEVER_WRITTEN || what == KR_FOUND_ABORTED || what == KR_FOUND_INTERMEDIATE || what == KR_FOUND_UNCOMMITTED;
+	bool vain = what == KR_FOUND_NEVER_WRITTEN || what == KR_FOUND_ABORTED ||
+		what == KR_FOUND_INTERMEDIATE || what == KR_FOUND_UNCOMMITTED;
 
 	if (!vain || r->kind == KR_ROUND_LAST)
 		return true;
@@ -177,10 +187,12 @@ static int by_due(const void *a, const void *b)
 {
 	const struct due *x = a, *y = b;
 
-	return x->at != y->at ? (x->at < y->at ? -1 : 1) : (x->finding > y->finding) - (x->finding < y->finding);
+	return x->at != y->at ? (x->at < y->at ? -1 : 1)
+			      : (x->finding > y->finding) - (x->finding < y->finding);
 }
 
-/* A cycle may lean on a version of which the window has not all that led to it: what cannot be verified is not told. */
+/* A cycle may lean on a version of which the window has not all that led to it: what cannot be verified is
+ * not told. */
 static enum kr_status verify(struct rounding *r, struct kr_err *err)
 {
 	struct kr_claims claims = {r->e->options.batch.profile, r->e->options.batch.certify, &r->w->marks};
@@ -195,8 +207,9 @@ static enum kr_status verify(struct rounding *r, struct kr_err *err)
 			return status;
 		const struct kr_finding *f = &r->findings.list.at[which];
 		if (f->what != KR_FOUND_CYCLE)
-			return kr_err_set(err, KR_INTERNAL, "internal error: the verifier rejects a finding (%s, %s): %s", kr_mechanism_name(f->mechanism),
-				kr_finding_class_name(f), why.text);
+			return kr_err_set(err, KR_INTERNAL,
+				"internal error: the verifier rejects a finding (%s, %s): %s",
+				kr_mechanism_name(f->mechanism), kr_finding_class_name(f), why.text);
 		for (uint32_t i = which; i + 1 < r->told.n; i++) {
 			r->told.at[i] = r->told.at[i + 1];
 			r->findings.list.at[i] = r->findings.list.at[i + 1];
@@ -239,7 +252,9 @@ static enum kr_status tell(struct rounding *r, struct kr_err *err)
 		e->findings[r->findings.list.at[i].mechanism]++;
 	}
 	e->found_trusted |= r->told.n > 0 && e->late == 0;
-	return status || r->told.n == 0 ? status : e->options.sink.findings(e->options.sink.data, &r->w->h, &r->w->marks, &r->findings);
+	return status || r->told.n == 0
+		? status
+		: e->options.sink.findings(e->options.sink.data, &r->w->h, &r->w->marks, &r->findings);
 }
 
 /* ---- orders of versions ---- */
@@ -269,7 +284,8 @@ static enum kr_status tell_orders(struct rounding *r)
 	status = kr_batch_told(r->b, &orders);
 	for (uint32_t i = 0; i < orders.n && !status; i++)
 		if (is_new_order(r, &orders.at[i]))
-			status = sink->order(sink->data, &r->w->h, orders.at[i].key, orders.at[i].before, orders.at[i].after);
+			status = sink->order(sink->data, &r->w->h, orders.at[i].key, orders.at[i].before,
+				orders.at[i].after);
 	kr_vec_done(r->e->mem, &orders);
 	return status;
 }
@@ -312,7 +328,8 @@ enum kr_status kr_engine_round(struct kr_engine *e, int64_t position, enum kr_ro
 	settle(e, position, kind);
 	kr_findings_init(&r.findings, e->mem);
 	e->window.round = ++e->round;
-	enum kr_status status = kr_window_build(r.w, e->stream, &e->held, &e->bases, e->options.sink.order != NULL);
+	enum kr_status status =
+		kr_window_build(r.w, e->stream, &e->held, &e->bases, e->options.sink.order != NULL);
 	options.marks = &r.w->marks;
 	options.reach = &e->reach;
 	options.closing = &closing;
@@ -323,7 +340,8 @@ enum kr_status kr_engine_round(struct kr_engine *e, int64_t position, enum kr_ro
 	r.b->out = &r.findings;
 	if (!status)
 		status = judge(&r, err);
-	e->versions = r.b->versions.n > r.w->h.keys.n ? r.b->versions.n - r.w->h.keys.n : 0; /* less those at the start */
+	/* less those at the start */
+	e->versions = r.b->versions.n > r.w->h.keys.n ? r.b->versions.n - r.w->h.keys.n : 0;
 	e->locks = r.b->holds.n;
 	if (!status)
 		status = tell_orders(&r);

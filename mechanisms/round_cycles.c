@@ -1,6 +1,6 @@
-/* The round's certain dependencies, as they are new, go to the certifier: only if it says that one of them closes a cycle
- * does the batch look for what to tell. A transaction stands where its snapshot lies if its reads see that, and where its
- * commit lies otherwise, so that few arcs go against the order.
+/* The round's certain dependencies, as they are new, go to the certifier: only if it says that one of them
+ * closes a cycle does the batch look for what to tell. A transaction stands where its snapshot lies if its
+ * reads see that, and where its commit lies otherwise, so that few arcs go against the order.
  *
  * A transaction of unknown outcome is new once more when a read proves that it took effect. */
 #include "mechanisms/certain.h"
@@ -66,7 +66,8 @@ static enum kr_status ask(void *data, const struct kr_certain *c, bool *closes)
 		if (t->carried)
 			continue; /* nothing leads to it */
 		if (!enter(e, from / 2, one) || !enter(e, to / 2, one) ||
-			!kr_certifier_arc(&e->certifier, t->nodes[one ? 0 : from % 2], u->nodes[one ? 0 : to % 2], closes))
+			!kr_certifier_arc(&e->certifier, t->nodes[one ? 0 : from % 2],
+				u->nodes[one ? 0 : to % 2], closes))
 			return KR_NOMEM;
 	}
 	return KR_OK;
@@ -80,4 +81,7 @@ static enum kr_status pass(void *data, const struct kr_certain *c, bool *closes)
 	return KR_OK;
 }
 
-struct kr_closing kr_engine_closing(struct kr_engine *e, enum kr_round kind) { return (struct kr_closing){e, kind == KR_ROUND_IDLE ? pass : ask}; }
+struct kr_closing kr_engine_closing(struct kr_engine *e, enum kr_round kind)
+{
+	return (struct kr_closing){e, kind == KR_ROUND_IDLE ? pass : ask};
+}

@@ -1,5 +1,5 @@
-/* Serialization certifier: the dependencies that are certain form no cycle that the level of the profile forbids. The
- * level's own pattern and node model say which kinds count, and on which nodes. */
+/* Serialization certifier: the dependencies that are certain form no cycle that the level of the profile
+ * forbids. The level's own pattern and node model say which kinds count, and on which nodes. */
 #include "mechanisms/certain.h"
 #include "mechanisms/mechanism.h"
 
@@ -12,7 +12,8 @@ static enum kr_status find(struct kr_batch *b)
 	bool closes = !b->options->closing;
 
 	for (uint32_t i = 0; i < c.arcs.n && !status && b->options->reach; i++)
-		if (!kr_vec_push(b->mem, b->options->reach, (struct kr_reach){{c.arcs.at[i].from / 2}, {c.arcs.at[i].to / 2}}))
+		if (!kr_vec_push(b->mem, b->options->reach,
+			    (struct kr_reach){{c.arcs.at[i].from / 2}, {c.arcs.at[i].to / 2}}))
 			status = KR_NOMEM;
 	if (!status && b->options->closing)
 		status = b->options->closing->ask(b->options->closing->data, &c, &closes);

@@ -1,12 +1,14 @@
-/* Cycles of the certain graph: for each strongly connected component a shortest one that holds no pair of transactions
- * already found to break a lock or to have written at the same time; where there is none, one is attached to that pair's
- * finding. Components by Tarjan's algorithm with a stack of its own; cycles by breadth-first search from each member. */
+/* Cycles of the certain graph: for each strongly connected component a shortest one that holds no pair of
+ * transactions already found to break a lock or to have written at the same time; where there is none, one is
+ * attached to that pair's finding. Components by Tarjan's algorithm with a stack of its own; cycles by
+ * breadth-first search from each member. */
 #include "mechanisms/certain.h"
 
 struct cycling {
 	struct kr_certain *c;
 	uint32_t nodes;
-	uint32_t *index, *low, *component, *stack, *path, *arc, *via, *queue; /* by node, or as deep as there are nodes */
+	/* by node, or as deep as there are nodes */
+	uint32_t *index, *low, *component, *stack, *path, *arc, *via, *queue;
 	uint32_t n, depth, components;
 	KR_VEC(struct kr_certain_edge) cycle;
 };
@@ -15,7 +17,8 @@ enum { ARRAYS = 8 };
 
 static bool allocate(struct cycling *y)
 {
-	uint32_t **arrays[ARRAYS] = {&y->index, &y->low, &y->component, &y->stack, &y->path, &y->arc, &y->via, &y->queue};
+	uint32_t **arrays[ARRAYS] = {&y->index, &y->low, &y->component, &y->stack, &y->path, &y->arc, &y->via,
+		&y->queue};
 	bool good = true;
 
 	for (int i = 0; i < ARRAYS; i++) {
@@ -29,7 +32,8 @@ static bool allocate(struct cycling *y)
 
 static void release(struct cycling *y)
 {
-	uint32_t *arrays[ARRAYS] = {y->index, y->low, y->component, y->stack, y->path, y->arc, y->via, y->queue};
+	uint32_t *arrays[ARRAYS] = {y->index, y->low, y->component, y->stack, y->path, y->arc, y->via,
+		y->queue};
 
 	for (int i = 0; i < ARRAYS; i++)
 		kr_mem_free(y->c->b->mem, arrays[i], y->nodes, sizeof *arrays[i]);
@@ -105,8 +109,10 @@ static enum kr_status find_cycle(struct cycling *y, uint32_t start)
 		}
 	}
 	kr_vec_clear(&y->cycle);
-	for (uint32_t a = closing; a != KR_NONE; a = c->arcs.at[a].from == start ? KR_NONE : y->via[c->arcs.at[a].from])
-		if (c->arcs.at[a].edge.from.i != KR_NONE && !kr_vec_push(c->b->mem, &y->cycle, c->arcs.at[a].edge))
+	for (uint32_t a = closing; a != KR_NONE;
+		a = c->arcs.at[a].from == start ? KR_NONE : y->via[c->arcs.at[a].from])
+		if (c->arcs.at[a].edge.from.i != KR_NONE &&
+			!kr_vec_push(c->b->mem, &y->cycle, c->arcs.at[a].edge))
 			return KR_NOMEM;
 	return kr_ctx_tick(c->b->ctx);
 }
@@ -126,7 +132,8 @@ static struct kr_finding *pair_on(const struct cycling *y)
 
 	for (uint32_t i = 0; i < out->list.n; i++) {
 		struct kr_finding *f = &out->list.at[i];
-		if ((f->mechanism == KR_MECH_ME || f->mechanism == KR_MECH_FUW) && is_on(y, f->txns[0]) && is_on(y, f->txns[1]))
+		if ((f->mechanism == KR_MECH_ME || f->mechanism == KR_MECH_FUW) && is_on(y, f->txns[0]) &&
+			is_on(y, f->txns[1]))
 			return f;
 	}
 	return NULL;
@@ -179,7 +186,8 @@ static enum kr_status tell_component(struct cycling *y, const uint32_t *members,
 static enum kr_status tell_components(struct cycling *y)
 {
 	uint32_t n = y->components + 1;
-	uint32_t *first = kr_mem_alloc(y->c->b->mem, n, sizeof *first), *members = kr_mem_alloc(y->c->b->mem, y->nodes, sizeof *members);
+	uint32_t *first = kr_mem_alloc(y->c->b->mem, n, sizeof *first),
+		 *members = kr_mem_alloc(y->c->b->mem, y->nodes, sizeof *members);
 	enum kr_status status = first && members ? KR_OK : KR_NOMEM;
 
 	for (uint32_t node = 0; node < y->nodes && !status; node++)

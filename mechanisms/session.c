@@ -1,5 +1,5 @@
-/* Sessions by timestamps: a transaction starts (commits, where it reads as of its commit) no earlier than the one before
- * it in its session has committed. */
+/* Sessions by timestamps: a transaction starts (commits, where it reads as of its commit) no earlier than the
+ * one before it in its session has committed. */
 #include "mechanisms/mechanism.h"
 
 static bool asked(const struct kr_profile *profile) { return profile->clock == KR_CLOCK_STAMPS; }
@@ -32,7 +32,8 @@ static enum kr_status find(struct kr_batch *b)
 		if (s.i == KR_NONE || !b->txns.at[t.i].committed)
 			continue;
 		if (last[s.i].i != KR_NONE)
-			status = kr_batch_claim(b, &classes[0], (struct kr_suspect){{t, last[s.i]}, {KR_NONE, KR_NONE}, {KR_NONE}});
+			status = kr_batch_claim(b, &classes[0],
+				(struct kr_suspect){{t, last[s.i]}, {KR_NONE, KR_NONE}, {KR_NONE}});
 		last[s.i] = t;
 	}
 	kr_mem_free(b->mem, last, n, sizeof *last);

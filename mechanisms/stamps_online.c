@@ -1,6 +1,7 @@
-/* The engine's intake by timestamps (Aion): transactions arrive whole, in any order. The watermark is the newest timestamp heard of, held behind by
- * the lateness; what commits before it is settled, since whatever begins or commits before it and comes later is late. So there is one verdict, which
- * does not depend on the order of arrival; sessions alone have one, that of their lines, and are judged as they come. */
+/* The engine's intake by timestamps (Aion): transactions arrive whole, in any order. The watermark is the
+ * newest timestamp heard of, held behind by the lateness; what commits before it is settled, since whatever
+ * begins or commits before it and comes later is late. So there is one verdict, which does not depend on the
+ * order of arrival; sessions alone have one, that of their lines, and are judged as they come. */
 #include "mechanisms/claim.h"
 #include "mechanisms/stream_work.h"
 
@@ -54,7 +55,8 @@ static struct kr_held *stub_of(struct kr_engine *e, const struct kr_event *end, 
 	return stub;
 }
 
-static enum kr_status tell_session(struct kr_engine *e, struct kr_held *before, struct kr_held *t, struct kr_err *err)
+static enum kr_status tell_session(struct kr_engine *e, struct kr_held *before, struct kr_held *t,
+	struct kr_err *err)
 {
 	struct kr_held *both[] = {before, t};
 	struct kr_helds pair = {both, 2, 2};
@@ -87,7 +89,8 @@ static enum kr_status tell_session(struct kr_engine *e, struct kr_held *before, 
 	return status;
 }
 
-static enum kr_status check_session(struct kr_engine *e, const struct kr_event *end, const struct kr_held *t, struct kr_err *err)
+static enum kr_status check_session(struct kr_engine *e, const struct kr_event *end, const struct kr_held *t,
+	struct kr_err *err)
 {
 	enum kr_status status = KR_OK;
 
@@ -107,8 +110,10 @@ static enum kr_status check_session(struct kr_engine *e, const struct kr_event *
 
 /* ---- arrival ---- */
 
-/* Of a late one only its writes are left, at whatever time (window.c); of what is timed nothing was answered. */
-static enum kr_status be_late(struct kr_engine *e, const struct kr_event *end, struct kr_held *t, int64_t watermark)
+/* Of a late one only its writes are left, at whatever time (window.c); of what is timed nothing was
+ * answered. */
+static enum kr_status be_late(struct kr_engine *e, const struct kr_event *end, struct kr_held *t,
+	int64_t watermark)
 {
 	t->late = true;
 	for (uint32_t i = 0; i < t->body->entries.n; i++) {
@@ -120,10 +125,13 @@ static enum kr_status be_late(struct kr_engine *e, const struct kr_event *end, s
 	e->late++;
 	if (t->first < e->trusted_until)
 		e->trusted_until = t->first;
-	return e->options.sink.late ? e->options.sink.late(e->options.sink.data, e->h, end->session, end->line, t->first, watermark) : KR_OK;
+	return e->options.sink.late ? e->options.sink.late(e->options.sink.data, e->h, end->session,
+					      end->line, t->first, watermark)
+				    : KR_OK;
 }
 
-static enum kr_status arrive(struct kr_engine *e, const struct kr_event *end, struct kr_held *t, struct kr_err *err)
+static enum kr_status arrive(struct kr_engine *e, const struct kr_event *end, struct kr_held *t,
+	struct kr_err *err)
 {
 	enum kr_status status = KR_OK;
 	int64_t watermark;

@@ -1,10 +1,11 @@
-/* The engine's intake: events wait in their session's lane, are dispatched in one order, and ends of transactions call for
- * rounds. */
+/* The engine's intake: events wait in their session's lane, are dispatched in one order, and ends of
+ * transactions call for rounds. */
 #include "mechanisms/stream_work.h"
 
 enum { ROUND = 128 };
 
-enum kr_status kr_engine_new(struct kr_ctx *ctx, const struct kr_engine_options *options, struct kr_engine **out, struct kr_err *err)
+enum kr_status kr_engine_new(struct kr_ctx *ctx, const struct kr_engine_options *options,
+	struct kr_engine **out, struct kr_err *err)
 {
 	const struct kr_profile *profile = options->batch.profile;
 	struct kr_engine *e;
@@ -13,7 +14,12 @@ enum kr_status kr_engine_new(struct kr_ctx *ctx, const struct kr_engine_options 
 	e = kr_mem_alloc(&ctx->mem, 1, sizeof *e);
 	if (!e)
 		return KR_NOMEM;
-	*e = (struct kr_engine){.ctx = ctx, .mem = &ctx->mem, .options = *options, .newest = INT64_MIN, .position = INT64_MIN, .trusted_until = INT64_MAX};
+	*e = (struct kr_engine){.ctx = ctx,
+		.mem = &ctx->mem,
+		.options = *options,
+		.newest = INT64_MIN,
+		.position = INT64_MIN,
+		.trusted_until = INT64_MAX};
 	e->window.mem = e->batch.mem = e->certifier.mem = e->mem;
 	e->uncommitted = profile->reads == KR_READS_UNCOMMITTED;
 	e->stamps.no_session = options->batch.no_session;
@@ -26,7 +32,10 @@ void kr_engine_attach(struct kr_engine *e, struct kr_stream *stream)
 {
 	e->stream = stream;
 	e->h = kr_stream_history(stream);
-	e->merge = (struct kr_merge){.mem = e->mem, .h = e->h, .lateness = e->options.lateness, .unbounded = e->options.unbounded};
+	e->merge = (struct kr_merge){.mem = e->mem,
+		.h = e->h,
+		.lateness = e->options.lateness,
+		.unbounded = e->options.unbounded};
 }
 
 void kr_engine_free(struct kr_engine *e)
@@ -39,7 +48,8 @@ void kr_engine_free(struct kr_engine *e)
 		kr_held_free(e->stream, e->mem, e->held.at[i]);
 	for (uint32_t k = 0; k < e->bases.n; k++)
 		while (kr_relics_count(e->bases.at[k].relics) > 0)
-			kr_relic_drop(e->stream, e->mem, kr_relics_at(e->bases.at[k].relics, 0), &e->bases.at[k].relics);
+			kr_relic_drop(e->stream, e->mem, kr_relics_at(e->bases.at[k].relics, 0),
+				&e->bases.at[k].relics);
 	kr_vec_done(e->mem, &e->open);
 	kr_vec_done(e->mem, &e->held);
 	kr_vec_done(e->mem, &e->bases);
@@ -70,7 +80,8 @@ enum kr_status kr_engine_finish(struct kr_engine *e, struct kr_held *t, int64_t 
 	t->seq = e->seq++;
 	kr_held_measure(e->h, e->options.batch.profile, t);
 	e->since++;
-	bool due = e->options.round ? e->since >= e->options.round : e->since >= ROUND && 2 * e->since >= e->held.n;
+	bool due = e->options.round ? e->since >= e->options.round
+				    : e->since >= ROUND && 2 * e->since >= e->held.n;
 	if (!due || at == INT64_MAX || at == INT64_MIN)
 		return KR_OK;
 	e->since = 0;
@@ -149,7 +160,8 @@ static int64_t promised(const struct kr_engine *e, const struct kr_lane *lane, b
 	return lane->last > watermark ? lane->last : watermark;
 }
 
-static enum kr_status be_late(struct kr_engine *e, struct kr_lane *lane, const struct kr_event *event, int64_t watermark)
+static enum kr_status be_late(struct kr_engine *e, struct kr_lane *lane, const struct kr_event *event,
+	int64_t watermark)
 {
 	if (lane->open)
 		lane->open->late = true;
@@ -159,7 +171,9 @@ static enum kr_status be_late(struct kr_engine *e, struct kr_lane *lane, const s
 		return KR_OK;
 	lane->late_line = event->line;
 	e->late++;
-	return e->options.sink.late ? e->options.sink.late(e->options.sink.data, e->h, event->session, event->line, event->invoked, watermark) : KR_OK;
+	return e->options.sink.late ? e->options.sink.late(e->options.sink.data, e->h, event->session,
+					      event->line, event->invoked, watermark)
+				    : KR_OK;
 }
 
 static enum kr_status open_txn(struct kr_engine *e, struct kr_lane *lane, const struct kr_event *event)
@@ -205,7 +219,11 @@ static enum kr_status give_up(struct kr_engine *e)
 {
 	for (uint32_t i = 0; i < e->merge.lanes.n && e->options.stale > 0; i++) {
 		struct kr_lane *lane = e->merge.lanes.at[i];
-		struct kr_event end = {.kind = KR_EVENT_END, .session = lane->session, .status = KR_UNKNOWN, .timed = true, .open = true};
+		struct kr_event end = {.kind = KR_EVENT_END,
+			.session = lane->session,
+			.status = KR_UNKNOWN,
+			.timed = true,
+			.open = true};
 		if (lane->over || kr_earlier(e->newest, e->options.stale) <= lane->heard)
 			continue;
 		kr_merge_close(&e->merge, lane, true);
@@ -319,7 +337,9 @@ enum kr_status kr_engine_idle(struct kr_engine *e, struct kr_err *err)
 {
 	int64_t watermark = watermark_of(e);
 
-	return watermark == INT64_MIN ? KR_OK : kr_engine_round(e, kr_earlier(watermark, kr_skew_pad(e->h)), KR_ROUND_IDLE, err);
+	return watermark == INT64_MIN
+		? KR_OK
+		: kr_engine_round(e, kr_earlier(watermark, kr_skew_pad(e->h)), KR_ROUND_IDLE, err);
 }
 
 /* What is still open is of unknown outcome. */

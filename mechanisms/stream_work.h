@@ -12,7 +12,8 @@ struct kr_stamped {         /* by timestamps: stamps_online.c */
 	bool no_session;
 	struct kr_helds open;   /* by session: what has begun; NULL: nothing */
 	struct kr_held *alone;  /* of no session */
-	struct kr_helds last;   /* by session: of the last one that committed, what the next one is held to; NULL: none did */
+	/* by session: of the last one that committed, what the next one is held to; NULL: none did */
+	struct kr_helds last;
 };
 
 struct kr_engine {
@@ -45,9 +46,13 @@ struct kr_engine {
 	bool found_trusted;
 };
 
-static inline bool kr_engine_by_stamps(const struct kr_engine *e) { return e->options.batch.profile->clock == KR_CLOCK_STAMPS; }
+static inline bool kr_engine_by_stamps(const struct kr_engine *e)
+{
+	return e->options.batch.profile->clock == KR_CLOCK_STAMPS;
+}
 
-/* The transaction, one of those open, has ended; everything before `at` has been dispatched. May call for a round. */
+/* The transaction, one of those open, has ended; everything before `at` has been dispatched. May call for a
+ * round. */
 enum kr_status kr_engine_finish(struct kr_engine *e, struct kr_held *t, int64_t at, struct kr_err *err);
 
 enum kr_status kr_stamps_take(struct kr_engine *e, const struct kr_event *event, struct kr_err *err);
@@ -59,12 +64,14 @@ enum kr_round { KR_ROUND_COUNTED, KR_ROUND_IDLE, KR_ROUND_LAST };
 /* Everything sent before `position` has been dispatched. */
 enum kr_status kr_engine_round(struct kr_engine *e, int64_t position, enum kr_round kind, struct kr_err *err);
 
-/* round_cycles.c: which transactions are new to the certifier; the certifier as the batch asks it; and what it is to forget. */
+/* round_cycles.c: which transactions are new to the certifier; the certifier as the batch asks it; and what
+ * it is to forget. */
 void kr_engine_renew(struct kr_engine *e);
 struct kr_closing kr_engine_closing(struct kr_engine *e, enum kr_round kind);
 void kr_engine_leave(struct kr_engine *e, struct kr_held *t);
 
-/* Forgets what nothing that is still to come can depend on, by the round's window, batch and certain dependencies. */
+/* Forgets what nothing that is still to come can depend on, by the round's window, batch and certain
+ * dependencies. */
 enum kr_status kr_engine_forget(struct kr_engine *e, int64_t position);
 
 #endif

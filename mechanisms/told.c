@@ -1,6 +1,6 @@
-/* The order of versions that is certain, as pairs: what a trace can be told with, so that levels are decided under it. The
- * next layer only: the rest follows. A read that saw v puts before v what had certainly committed before its snapshot, and
- * behind v what committed after it. */
+/* The order of versions that is certain, as pairs: what a trace can be told with, so that levels are decided
+ * under it. The next layer only: the rest follows. A read that saw v puts before v what had certainly
+ * committed before its snapshot, and behind v what committed after it. */
 #include "mechanisms/told.h"
 
 struct ordering {
@@ -8,16 +8,21 @@ struct ordering {
 	struct kr_told_orders *out;
 };
 
-static bool is_told(const struct kr_written *v) { return v->by.txn.i != KR_NONE && v->by.committed && !v->shadow; }
+static bool is_told(const struct kr_written *v)
+{
+	return v->by.txn.i != KR_NONE && v->by.committed && !v->shadow;
+}
 
-static bool add(const struct ordering *o, const struct kr_written *v, const struct kr_written *u, kr_txn reader)
+static bool add(const struct ordering *o, const struct kr_written *v, const struct kr_written *u,
+	kr_txn reader)
 {
 	struct kr_told_order order = {v->key, v->by.txn, u->by.txn, reader};
 
 	if (v == u || !is_told(v) || !is_told(u))
 		return true;
 	for (uint32_t i = 0; i < o->out->n; i++)
-		if (o->out->at[i].key.i == v->key.i && o->out->at[i].before.i == v->by.txn.i && o->out->at[i].after.i == u->by.txn.i)
+		if (o->out->at[i].key.i == v->key.i && o->out->at[i].before.i == v->by.txn.i &&
+			o->out->at[i].after.i == u->by.txn.i)
 			return true;
 	return kr_vec_push(o->b->mem, o->out, order);
 }
@@ -28,7 +33,8 @@ static bool add_certain(const struct ordering *o, const struct kr_written *v)
 
 	for (uint32_t i = b->version_first.at[v->key.i]; i < b->version_first.at[v->key.i + 1]; i++) {
 		const struct kr_written *u = &b->versions.at[i];
-		if (kr_stand_precedes(b, &v->by, &u->by) && u->by.commit.from <= v->gone && !add(o, v, u, (kr_txn){KR_NONE}))
+		if (kr_stand_precedes(b, &v->by, &u->by) && u->by.commit.from <= v->gone &&
+			!add(o, v, u, (kr_txn){KR_NONE}))
 			return false;
 	}
 	return true;

@@ -1,4 +1,5 @@
-/* Validation: nobody may overwrite what a transaction that writes has read, between its snapshot and its commit. */
+/* Validation: nobody may overwrite what a transaction that writes has read, between its snapshot and its
+ * commit. */
 #include "mechanisms/mechanism.h"
 
 static bool asked(const struct kr_profile *profile) { return profile->validate; }
@@ -11,7 +12,8 @@ static const struct kr_declared classes[] = {
 		.asked = asked,
 		.cites = KR_CITES_READ | KR_CITES_CHANGE | KR_CITES_WRITER,
 		.premise_count = 2,
-		.premises = {{{KR_INSTANT_SNAPSHOT, 0}, {KR_INSTANT_COMMIT, 1}}, {{KR_INSTANT_COMMIT, 1}, {KR_INSTANT_COMMIT, 0}}},
+		.premises = {{{KR_INSTANT_SNAPSHOT, 0}, {KR_INSTANT_COMMIT, 1}},
+			{{KR_INSTANT_COMMIT, 1}, {KR_INSTANT_COMMIT, 0}}},
 	},
 	{.name = NULL},
 };
@@ -43,10 +45,13 @@ static enum kr_status find(struct kr_batch *b)
 		const struct kr_look look = b->looks.at[i];
 		if (look.own || look.insert || !writes(b, look.txn))
 			continue;
-		for (uint32_t j = b->version_first.at[look.key.i]; j < b->version_first.at[look.key.i + 1] && !status; j++) {
+		for (uint32_t j = b->version_first.at[look.key.i];
+			j < b->version_first.at[look.key.i + 1] && !status; j++) {
 			const struct kr_written *u = &b->versions.at[j];
 			if (overwrites(b, &look, u))
-				status = kr_batch_claim(b, &classes[0], (struct kr_suspect){{look.txn, u->by.txn}, {look.op, u->op}, look.key});
+				status = kr_batch_claim(b, &classes[0],
+					(struct kr_suspect){{look.txn, u->by.txn}, {look.op, u->op},
+						look.key});
 		}
 	}
 	return status ? status : kr_ctx_check(b->ctx);

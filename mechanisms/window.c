@@ -90,7 +90,8 @@ static void touch_all(struct building *b, const struct kr_held *t)
 static void touch_for_scans(struct building *b)
 {
 	for (kr_key k = {0}; k.i < b->stream->keys.n && b->scans; k.i++)
-		if (kr_relics_count(b->bases->at[k.i].relics) > 0 || b->stream->keys.at[k.i].initial.i != KR_ABSENT.i || kr_history_untold(b->stream))
+		if (kr_relics_count(b->bases->at[k.i].relics) > 0 ||
+			b->stream->keys.at[k.i].initial.i != KR_ABSENT.i || kr_history_untold(b->stream))
 			touch(b, k);
 }
 
@@ -162,7 +163,8 @@ static int by_txn(const void *a, const void *b)
 {
 	const struct kr_left *x = a, *y = b;
 
-	return x->seq != y->seq ? (x->seq > y->seq) - (x->seq < y->seq) : (x->key.i > y->key.i) - (x->key.i < y->key.i);
+	return x->seq != y->seq ? (x->seq > y->seq) - (x->seq < y->seq)
+				: (x->key.i > y->key.i) - (x->key.i < y->key.i);
 }
 
 static struct kr_held carrier_of(const struct kr_left *left, uint32_t first)
@@ -204,7 +206,10 @@ static void add_carriers(struct building *b)
 
 /* ---- transactions ---- */
 
-static kr_key key_in(const struct building *b, kr_key key) { return key.i == KR_NONE ? key : (kr_key){b->bases->at[key.i].at}; }
+static kr_key key_in(const struct building *b, kr_key key)
+{
+	return key.i == KR_NONE ? key : (kr_key){b->bases->at[key.i].at};
+}
 
 static bool put_scan(struct building *b, const struct kr_held *t, struct kr_operation *op)
 {
@@ -251,7 +256,8 @@ static bool put_entry(struct building *b, const struct kr_held *t, const struct 
 
 static bool put_mark(struct building *b, unsigned mark, struct kr_span lock)
 {
-	return kr_vec_push(b->w->mem, &b->w->op_marks, (uint8_t)mark) && kr_vec_push(b->w->mem, &b->w->locks, lock);
+	return kr_vec_push(b->w->mem, &b->w->op_marks, (uint8_t)mark) &&
+		kr_vec_push(b->w->mem, &b->w->locks, lock);
 }
 
 /* A version that is left of a transaction, as an operation. */
@@ -272,7 +278,8 @@ static bool put_left(struct building *b, const struct kr_left *v)
 		.returned = v->at[KR_LEFT_ANSWERED]};
 	struct kr_span lock = {v->at[KR_LEFT_LOCK], v->at[KR_LEFT_LOCKED]};
 
-	return kr_vec_push(h->mem, &h->ops, op) && kr_vec_push(h->mem, &h->attrs, attr) && put_mark(b, v->marks, lock);
+	return kr_vec_push(h->mem, &h->ops, op) && kr_vec_push(h->mem, &h->attrs, attr) &&
+		put_mark(b, v->marks, lock);
 }
 
 static bool put_lefts(struct building *b, const struct kr_held *t)
@@ -329,7 +336,8 @@ static bool put_txn(struct building *b, struct kr_held *t)
 		.op_first = h->ops.n,
 		.end_invoked = t->end[0],
 		.end_returned = t->end[1]};
-	uint8_t marks = (t->settled ? KR_MARK_SETTLED : 0) | (t->carried ? KR_MARK_CARRIED : 0) | (t->certified ? 0 : KR_MARK_FRESH);
+	uint8_t marks = (t->settled ? KR_MARK_SETTLED : 0) | (t->carried ? KR_MARK_CARRIED : 0) |
+		(t->certified ? 0 : KR_MARK_FRESH);
 
 	t->at = h->txns.n;
 	kr_history_begin(h);
@@ -348,7 +356,8 @@ static bool put_txn(struct building *b, struct kr_held *t)
 		end_late(&txn, t);
 	for (uint32_t i = h->draft.struck; i < h->struck.n; i++)
 		h->struck.at[i].txn = (kr_txn){h->txns.n};
-	return kr_vec_push(h->mem, &h->txns, txn) && kr_vec_push(h->mem, &h->white_box, white_box) && kr_vec_push(b->w->mem, &b->w->txn_marks, marks) &&
+	return kr_vec_push(h->mem, &h->txns, txn) && kr_vec_push(h->mem, &h->white_box, white_box) &&
+		kr_vec_push(b->w->mem, &b->w->txn_marks, marks) &&
 		kr_vec_push(b->w->mem, &b->w->carried, told);
 }
 
@@ -359,9 +368,14 @@ static int by_end(const void *a, const void *b)
 	return ((*x)->seq > (*y)->seq) - ((*x)->seq < (*y)->seq);
 }
 
-enum kr_status kr_window_build(struct kr_window *w, struct kr_stream *stream, const struct kr_helds *held, struct kr_bases *bases, bool sorted)
+enum kr_status kr_window_build(struct kr_window *w, struct kr_stream *stream, const struct kr_helds *held,
+	struct kr_bases *bases, bool sorted)
 {
-	struct building b = {.sorted = sorted, .w = w, .from = stream, .stream = kr_stream_history(stream), .bases = bases};
+	struct building b = {.sorted = sorted,
+		.w = w,
+		.from = stream,
+		.stream = kr_stream_history(stream),
+		.bases = bases};
 
 	for (uint32_t i = 0; i < held->n && !b.failed; i++) {
 		add_txn(&b, held->at[i]);

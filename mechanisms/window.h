@@ -1,5 +1,6 @@
-/* A window of a stream as a history of its own, for the batch: transactions that are held whole, and of those before them
- * the versions that can still be seen. Values are those of the stream; keys are only those that the window speaks of. */
+/* A window of a stream as a history of its own, for the batch: transactions that are held whole, and of those
+ * before them the versions that can still be seen. Values are those of the stream; keys are only those that
+ * the window speaks of. */
 #ifndef KR_MECHANISMS_WINDOW_H
 #define KR_MECHANISMS_WINDOW_H
 
@@ -31,9 +32,11 @@ struct kr_window { /* zero but for mem is none */
 	struct kr_marks marks;
 };
 
-/* `held`: in the order of their ends. Marks of settled transactions are as they are now. Keys are in the order of their
- * names if somebody asks (`sorted`), or reads ranges; else in that in which the transactions name them. */
-enum kr_status kr_window_build(struct kr_window *w, struct kr_stream *stream, const struct kr_helds *held, struct kr_bases *bases, bool sorted);
+/* `held`: in the order of their ends. Marks of settled transactions are as they are now. Keys are in the
+ * order of their names if somebody asks (`sorted`), or reads ranges; else in that in which the transactions
+ * name them. */
+enum kr_status kr_window_build(struct kr_window *w, struct kr_stream *stream, const struct kr_helds *held,
+	struct kr_bases *bases, bool sorted);
 void kr_window_done(struct kr_window *w);
 void kr_window_clear(struct kr_window *w); /* for another round: keeps its memory */
 

@@ -1,7 +1,10 @@
 /* A counter holds a number of 64 bits, to which numbers are added. One that is absent counts as 0. */
 #include "frontend/model/datatype.h"
 
-static bool is(const struct kr_state *s, const struct kr_want *w) { return s->present == w->is.present && s->number == w->is.number; }
+static bool is(const struct kr_state *s, const struct kr_want *w)
+{
+	return s->present == w->is.present && s->number == w->is.number;
+}
 
 static enum kr_status add(struct kr_arena *arena, struct kr_state *s, const struct kr_state *more)
 {

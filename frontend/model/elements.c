@@ -32,15 +32,18 @@ kr_value kr_elements_find(const struct kr_elements *e, struct kr_piece text)
 {
 	uint32_t i;
 
-	for (kr_table_iter it = kr_table_find(&e->table, text_hash(text)); (i = kr_table_next(&e->table, &it)) != KR_NONE;)
-		if (e->texts.at[i].length == text.length && memcmp(e->texts.at[i].text, text.text, text.length) == 0)
+	for (kr_table_iter it = kr_table_find(&e->table, text_hash(text));
+		(i = kr_table_next(&e->table, &it)) != KR_NONE;)
+		if (e->texts.at[i].length == text.length &&
+			memcmp(e->texts.at[i].text, text.text, text.length) == 0)
 			return e->ids.at[i];
 	return KR_UNTOLD;
 }
 
 static bool add(struct kr_elements *e, struct kr_piece text, kr_value id)
 {
-	if (!kr_table_reserve(e->mem, &e->table) || !kr_vec_push(e->mem, &e->texts, text) || !kr_vec_push(e->mem, &e->ids, id))
+	if (!kr_table_reserve(e->mem, &e->table) || !kr_vec_push(e->mem, &e->texts, text) ||
+		!kr_vec_push(e->mem, &e->ids, id))
 		return false;
 	kr_table_insert(&e->table, text_hash(text), e->texts.n - 1);
 	return true;
@@ -126,13 +129,15 @@ void kr_elements_print(const struct kr_elements *e, kr_value element, struct kr_
 
 /* ---- states ---- */
 
-enum kr_status kr_told_state(struct kr_elements *e, const struct kr_datatype *type, kr_value value, struct kr_state *out, bool *fits)
+enum kr_status kr_told_state(struct kr_elements *e, const struct kr_datatype *type, kr_value value,
+	struct kr_state *out, bool *fits)
 {
 	const struct kr_value_entry *entry = kr_history_value(e->h, value);
 	enum kr_status status = KR_OK;
 
 	*out = (struct kr_state){.present = entry->type != KR_VALUE_ABSENT, .value = value};
-	*fits = entry->type == KR_VALUE_ABSENT || type->shown == KR_VALUE_ABSENT || entry->type == type->shown;
+	*fits = entry->type == KR_VALUE_ABSENT || type->shown == KR_VALUE_ABSENT ||
+		entry->type == type->shown;
 	if (type->shown == KR_VALUE_INT && *fits && out->present)
 		out->number = entry->integer;
 	if (type->shown == KR_VALUE_ARRAY && *fits) {
@@ -142,7 +147,8 @@ enum kr_status kr_told_state(struct kr_elements *e, const struct kr_datatype *ty
 	return status;
 }
 
-struct kr_effect kr_told_addition(const struct kr_history *h, const struct kr_datatype *type, const struct kr_write *write)
+struct kr_effect kr_told_addition(const struct kr_history *h, const struct kr_datatype *type,
+	const struct kr_write *write)
 {
 	struct kr_effect effect = {KR_ADD, {.present = true}};
 
@@ -153,7 +159,8 @@ struct kr_effect kr_told_addition(const struct kr_history *h, const struct kr_da
 	return effect;
 }
 
-enum kr_status kr_told_want(struct kr_elements *e, const struct kr_datatype *type, kr_value value, bool read, struct kr_want *out)
+enum kr_status kr_told_want(struct kr_elements *e, const struct kr_datatype *type, kr_value value, bool read,
+	struct kr_want *out)
 {
 	bool fits;
 
@@ -165,7 +172,8 @@ enum kr_status kr_told_want(struct kr_elements *e, const struct kr_datatype *typ
 	return status;
 }
 
-void kr_items_print(const struct kr_elements *e, const struct kr_items *items, size_t most, struct kr_str *out)
+void kr_items_print(const struct kr_elements *e, const struct kr_items *items, size_t most,
+	struct kr_str *out)
 {
 	kr_str_add(out, "[");
 	for (uint32_t i = 0; i < items->n && out->n < most; i++) {
@@ -175,8 +183,8 @@ void kr_items_print(const struct kr_elements *e, const struct kr_items *items, s
 	kr_str_add(out, "]");
 }
 
-enum kr_status kr_state_meets(const struct kr_elements *e, const struct kr_datatype *type, const struct kr_scan *scan, kr_key k, const struct kr_state *s,
-	bool *out, struct kr_err *err)
+enum kr_status kr_state_meets(const struct kr_elements *e, const struct kr_datatype *type,
+	const struct kr_scan *scan, kr_key k, const struct kr_state *s, bool *out, struct kr_err *err)
 {
 	struct kr_operand operand = {.type = KR_VALUE_INT, .integer = s->number};
 	struct kr_str text;
@@ -186,7 +194,8 @@ enum kr_status kr_state_meets(const struct kr_elements *e, const struct kr_datat
 		return KR_OK;
 	}
 	if (type->kind != KR_KIND_LIST)
-		return kr_where_holds(e->h, scan, k, type->kind == KR_KIND_SET ? KR_UNTOLD : s->value, out, err);
+		return kr_where_holds(e->h, scan, k, type->kind == KR_KIND_SET ? KR_UNTOLD : s->value, out,
+			err);
 	kr_str_init(&text, e->mem);
 	kr_items_print(e, &s->items, SIZE_MAX, &text);
 	enum kr_status status = text.failed ? KR_NOMEM : KR_OK;

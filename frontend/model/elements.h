@@ -15,7 +15,8 @@ struct kr_elements {
 	struct kr_table table;         /* text -> texts */
 	KR_VEC(struct kr_piece) texts;
 	KR_VEC(kr_value) ids;          /* parallel: what it stands for */
-	struct kr_items *arrays;       /* per value of the history: taken apart; `at` NULL: not yet. NULL: none is */
+	/* per value of the history: taken apart; `at` NULL: not yet. NULL: none is */
+	struct kr_items *arrays;
 	uint32_t strange;              /* elements that are no values of the history, numbered behind these */
 	KR_VEC(kr_value) walked;       /* elements of the array at hand */
 };
@@ -51,11 +52,12 @@ enum kr_status kr_told_want(struct kr_elements *e, const struct kr_datatype *typ
 /* The text of an element that has a number; elements as a JSON array, which ends early where it is longer
  * than `most` bytes. */
 void kr_elements_print(const struct kr_elements *e, kr_value element, struct kr_str *out);
-void kr_items_print(const struct kr_elements *e, const struct kr_items *items, size_t most, struct kr_str *out);
+void kr_items_print(const struct kr_elements *e, const struct kr_items *items, size_t most,
+	struct kr_str *out);
 
 /* Whether every condition of the scan holds for key k in this state, in which it is present. KR_UNSUPPORTED:
  * the elements of a set have no order, which a condition asks for. */
-enum kr_status kr_state_meets(const struct kr_elements *e, const struct kr_datatype *type, const struct kr_scan *scan,
-	kr_key k, const struct kr_state *s, bool *out, struct kr_err *err);
+enum kr_status kr_state_meets(const struct kr_elements *e, const struct kr_datatype *type,
+	const struct kr_scan *scan, kr_key k, const struct kr_state *s, bool *out, struct kr_err *err);
 
 #endif

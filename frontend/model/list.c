@@ -3,9 +3,15 @@
 
 #include <string.h>
 
-static bool same(const kr_value *a, const kr_value *b, uint32_t n) { return n == 0 || memcmp(a, b, n * sizeof *a) == 0; }
+static bool same(const kr_value *a, const kr_value *b, uint32_t n)
+{
+	return n == 0 || memcmp(a, b, n * sizeof *a) == 0;
+}
 
-static bool is(const struct kr_state *s, const struct kr_want *w) { return s->items.n == w->is.items.n && same(s->items.at, w->is.items.at, s->items.n); }
+static bool is(const struct kr_state *s, const struct kr_want *w)
+{
+	return s->items.n == w->is.items.n && same(s->items.at, w->is.items.at, s->items.n);
+}
 
 static enum kr_status add(struct kr_arena *arena, struct kr_state *s, const struct kr_state *more)
 {
@@ -20,7 +26,8 @@ static bool take(struct kr_want *w, const struct kr_state *more)
 {
 	struct kr_items *items = &w->is.items;
 
-	if (items->n < more->items.n || !same(items->at + (items->n - more->items.n), more->items.at, more->items.n))
+	if (items->n < more->items.n ||
+		!same(items->at + (items->n - more->items.n), more->items.at, more->items.n))
 		return false;
 	*items = (struct kr_items){items->at, items->n - more->items.n, false};
 	w->is.present = items->n > 0;

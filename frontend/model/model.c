@@ -34,7 +34,8 @@ struct kr_want kr_before(const struct kr_datatype *type, const struct kr_effect 
 	return (struct kr_want){.any = true, .negated = !w.negated};
 }
 
-enum kr_status kr_apply(const struct kr_datatype *type, struct kr_arena *arena, struct kr_state *s, const struct kr_effect *e)
+enum kr_status kr_apply(const struct kr_datatype *type, struct kr_arena *arena, struct kr_state *s,
+	const struct kr_effect *e)
 {
 	if (e->how == KR_ADD)
 		return type->add(arena, s, &e->state);
@@ -43,7 +44,8 @@ enum kr_status kr_apply(const struct kr_datatype *type, struct kr_arena *arena, 
 	return KR_OK;
 }
 
-enum kr_status kr_compose(const struct kr_datatype *type, struct kr_arena *arena, struct kr_effect *e, const struct kr_effect *next)
+enum kr_status kr_compose(const struct kr_datatype *type, struct kr_arena *arena, struct kr_effect *e,
+	const struct kr_effect *next)
 {
 	if (next->how == KR_ADD) {
 		e->how = e->how == KR_KEEP ? KR_ADD : e->how;
@@ -56,11 +58,14 @@ enum kr_status kr_compose(const struct kr_datatype *type, struct kr_arena *arena
 
 bool kr_items_add(struct kr_arena *arena, struct kr_items *items, kr_value element)
 {
-	struct room *room = items->grows ? (struct room *)((char *)items->at - offsetof(struct room, at)) : NULL;
+	struct room *room =
+		items->grows ? (struct room *)((char *)items->at - offsetof(struct room, at)) : NULL;
 
 	if (!room || room->n != items->n || room->n == room->cap) { /* or others go on there */
 		uint32_t cap = items->n < 2 ? 4 : 2 * items->n;
-		room = items->n < UINT32_MAX / 2 ? kr_arena_alloc(arena, 1, sizeof *room + cap * sizeof *room->at) : NULL;
+		room = items->n < UINT32_MAX / 2
+			? kr_arena_alloc(arena, 1, sizeof *room + cap * sizeof *room->at)
+			: NULL;
 		if (!room)
 			return false;
 		if (items->n > 0)

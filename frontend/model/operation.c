@@ -19,10 +19,32 @@ struct meaning {
 static const struct meaning meanings[KR_OP_KINDS] = {
 	[KR_OP_READ] = {.tells = IF_KNOWN, .shown = A},
 	[KR_OP_WRITE] = {.kind = KR_KIND_REGISTER, .writes = ALWAYS, .how = KR_SET, .what = A},
-	[KR_OP_DELETE] = {.writes = UNLESS_MISSED, .how = KR_SET, .what = NOTHING, .tells = IF_KNOWN, .shown = NOTHING, .other = IF_DONE},
-	[KR_OP_INSERT] = {.kind = KR_KIND_REGISTER, .writes = IF_DONE, .how = KR_SET, .what = A, .tells = ALWAYS, .shown = NOTHING, .other = UNLESS_DONE},
-	[KR_OP_CAS] = {.kind = KR_KIND_REGISTER, .writes = IF_DONE, .how = KR_SET, .what = B, .tells = ALWAYS, .shown = A, .other = UNLESS_DONE},
-	[KR_OP_INC] = {.kind = KR_KIND_COUNTER, .writes = ALWAYS, .how = KR_ADD, .what = A, .tells = IF_KNOWN, .shown = B},
+	[KR_OP_DELETE] = {.writes = UNLESS_MISSED,
+		.how = KR_SET,
+		.what = NOTHING,
+		.tells = IF_KNOWN,
+		.shown = NOTHING,
+		.other = IF_DONE},
+	[KR_OP_INSERT] = {.kind = KR_KIND_REGISTER,
+		.writes = IF_DONE,
+		.how = KR_SET,
+		.what = A,
+		.tells = ALWAYS,
+		.shown = NOTHING,
+		.other = UNLESS_DONE},
+	[KR_OP_CAS] = {.kind = KR_KIND_REGISTER,
+		.writes = IF_DONE,
+		.how = KR_SET,
+		.what = B,
+		.tells = ALWAYS,
+		.shown = A,
+		.other = UNLESS_DONE},
+	[KR_OP_INC] = {.kind = KR_KIND_COUNTER,
+		.writes = ALWAYS,
+		.how = KR_ADD,
+		.what = A,
+		.tells = IF_KNOWN,
+		.shown = B},
 	[KR_OP_APPEND] = {.kind = KR_KIND_LIST, .writes = ALWAYS, .how = KR_ADD, .what = A},
 	[KR_OP_ADD] = {.kind = KR_KIND_SET, .writes = ALWAYS, .how = KR_ADD, .what = A},
 	[KR_OP_UPDATE] = {.kind = KR_KIND_REGISTER, .writes = ALWAYS, .how = KR_SET},
@@ -43,11 +65,16 @@ static bool is_so(const struct kr_operation *op, enum when when)
 	return false;
 }
 
-static kr_value value_of(const struct kr_operation *op, enum which which) { return which == A ? op->a : which == B ? op->b : KR_ABSENT; }
+static kr_value value_of(const struct kr_operation *op, enum which which)
+{
+	return which == A ? op->a : which == B ? op->b : KR_ABSENT;
+}
 
 uint32_t kr_write_count(const struct kr_history *h, const struct kr_operation *op)
 {
-	return !is_so(op, meanings[op->kind].writes) ? 0 : op->scan == KR_NONE ? 1 : h->scans.at[op->scan].row_count;
+	return !is_so(op, meanings[op->kind].writes) ? 0
+		: op->scan == KR_NONE                ? 1
+						     : h->scans.at[op->scan].row_count;
 }
 
 bool kr_write_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i, struct kr_write *out)
@@ -59,9 +86,13 @@ bool kr_write_at(const struct kr_history *h, const struct kr_operation *op, uint
 	if (i >= kr_write_count(h, op))
 		return false;
 
-	struct kr_row row = scan ? h->rows.at[scan->row_first + i] : (struct kr_row){op->key, value_of(op, m->what)};
+	struct kr_row row =
+		scan ? h->rows.at[scan->row_first + i] : (struct kr_row){op->key, value_of(op, m->what)};
 
-	*out = (struct kr_write){row.key, m->how, row.value, !adds ? row.value : is_so(op, m->tells) ? value_of(op, m->shown) : KR_UNTOLD};
+	*out = (struct kr_write){row.key, m->how, row.value,
+		!adds                         ? row.value
+			: is_so(op, m->tells) ? value_of(op, m->shown)
+					      : KR_UNTOLD};
 	return true;
 }
 
@@ -76,7 +107,9 @@ bool kr_write_of(const struct kr_history *h, const struct kr_operation *op, kr_k
 struct kr_view kr_op_view(const struct kr_operation *op)
 {
 	const struct meaning *m = &meanings[op->kind];
-	enum kr_view_time when = !is_so(op, m->tells) ? KR_UNSEEN : m->how == KR_ADD ? KR_SEEN_AFTER : KR_SEEN_BEFORE;
+	enum kr_view_time when = !is_so(op, m->tells) ? KR_UNSEEN
+		: m->how == KR_ADD                    ? KR_SEEN_AFTER
+						      : KR_SEEN_BEFORE;
 
 	return (struct kr_view){when, is_so(op, m->other), value_of(op, m->shown)};
 }

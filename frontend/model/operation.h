@@ -14,7 +14,8 @@ struct kr_write {
 	kr_key key;
 	enum kr_how how;
 	kr_value value; /* left (KR_ABSENT: deleted), or added: an element, or an increment */
-	kr_value told;  /* what the trace says of the value left; KR_UNTOLD: nothing, it rests on what was there */
+	/* what the trace says of the value left; KR_UNTOLD: nothing, it rests on what was there */
+	kr_value told;
 };
 
 /* How often the operation writes: the rows of an update, in their order, are a write each. The i-th write;

@@ -23,7 +23,8 @@ static bool is(const struct kr_state *s, const struct kr_want *w)
 static enum kr_status add(struct kr_arena *arena, struct kr_state *s, const struct kr_state *more)
 {
 	for (uint32_t i = 0; i < more->items.n; i++)
-		if (!kr_items_have(&s->items, more->items.at[i]) && !kr_items_add(arena, &s->items, more->items.at[i]))
+		if (!kr_items_have(&s->items, more->items.at[i]) &&
+			!kr_items_add(arena, &s->items, more->items.at[i]))
 			return KR_NOMEM;
 	s->present = s->items.n > 0;
 	return KR_OK;

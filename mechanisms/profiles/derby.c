@@ -9,7 +9,8 @@ static const struct kr_profile rows[] = {
 		.reads = KR_READS_LATEST,
 		.locking_reads = KR_SEES_LATEST,
 		.dml_reads = KR_SEES_LATEST,
-		.locks = {KR_MODE_NONE, KR_MODE_S, KR_MODE_X, KR_MODE_X}, /* those of plain reads end with the statement */
+		/* those of plain reads end with the statement */
+		.locks = {KR_MODE_NONE, KR_MODE_S, KR_MODE_X, KR_MODE_X},
 	},
 	{
 		.name = "derby-rr",

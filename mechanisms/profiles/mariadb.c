@@ -1,4 +1,5 @@
-/* InnoDB: consistent reads from the first plain read on, everything else sees and locks the newest version; next-key locks. */
+/* InnoDB: consistent reads from the first plain read on, everything else sees and locks the newest version;
+ * next-key locks. */
 #include "mechanisms/profiles/product.h"
 
 static const struct kr_profile rows[] = {
@@ -6,7 +7,8 @@ static const struct kr_profile rows[] = {
 		.name = "mariadb-ru",
 		.aliases = "mysql-ru aurora-ru polardb-ru",
 		.title = "InnoDB read uncommitted",
-		.source = "MariaDB 10.11 on Debian 12, run live; InnoDB's consistent reads and locking in the manual",
+		.source = "MariaDB 10.11 on Debian 12, run live; InnoDB's consistent reads and locking in "
+			  "the manual",
 		.live = true,
 		.reads = KR_READS_UNCOMMITTED,
 		.locking_reads = KR_SEES_LATEST,
@@ -18,7 +20,8 @@ static const struct kr_profile rows[] = {
 		.name = "mariadb-rc",
 		.aliases = "mysql-rc aurora-rc polardb-rc",
 		.title = "InnoDB read committed: a snapshot for each statement",
-		.source = "MariaDB 10.11 on Debian 12, run live; InnoDB's consistent reads and locking in the manual",
+		.source = "MariaDB 10.11 on Debian 12, run live; InnoDB's consistent reads and locking in "
+			  "the manual",
 		.live = true,
 		.reads = KR_READS_STATEMENT,
 		.locking_reads = KR_SEES_LATEST,
@@ -30,7 +33,8 @@ static const struct kr_profile rows[] = {
 		.name = "mariadb-rr",
 		.aliases = "mysql-rr aurora-rr polardb-rr",
 		.title = "InnoDB repeatable read: plain reads see a snapshot, all else the newest version",
-		.source = "MariaDB 10.11 on Debian 12, run live; InnoDB's consistent reads and locking in the manual",
+		.source = "MariaDB 10.11 on Debian 12, run live; InnoDB's consistent reads and locking in "
+			  "the manual",
 		.live = true,
 		.reads = KR_READS_TRANSACTION,
 		.snapshot_at = KR_SNAPSHOT_PLAIN_READ,
@@ -44,7 +48,8 @@ static const struct kr_profile rows[] = {
 	{
 		.name = "mariadb-rr-si",
 		.title = "InnoDB repeatable read with innodb_snapshot_isolation: the first updater wins",
-		.source = "MariaDB 10.11 on Debian 12, run live; InnoDB's consistent reads and locking in the manual",
+		.source = "MariaDB 10.11 on Debian 12, run live; InnoDB's consistent reads and locking in "
+			  "the manual",
 		.live = true,
 		.reads = KR_READS_TRANSACTION,
 		.snapshot_at = KR_SNAPSHOT_PLAIN_READ,
@@ -61,7 +66,8 @@ static const struct kr_profile rows[] = {
 		.name = "mariadb-ser",
 		.aliases = "mysql-ser aurora-ser polardb-ser",
 		.title = "InnoDB serializable: plain reads lock, but for those of autocommit",
-		.source = "MariaDB 10.11 on Debian 12, run live; InnoDB's consistent reads and locking in the manual",
+		.source = "MariaDB 10.11 on Debian 12, run live; InnoDB's consistent reads and locking in "
+			  "the manual",
 		.live = true,
 		.reads = KR_READS_LATEST,
 		.locking_reads = KR_SEES_LATEST,

@@ -1,4 +1,5 @@
-/* OceanBase (Oracle mode): statement snapshots, or those of the transaction; its "serializable" is snapshot isolation. */
+/* OceanBase (Oracle mode): statement snapshots, or those of the transaction; its "serializable" is snapshot
+ * isolation. */
 #include "mechanisms/profiles/product.h"
 
 static const struct kr_profile rows[] = {

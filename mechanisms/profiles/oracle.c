@@ -1,4 +1,5 @@
-/* Oracle Database: statement snapshots, or those of the transaction; its "serializable" is snapshot isolation. */
+/* Oracle Database: statement snapshots, or those of the transaction; its "serializable" is snapshot
+ * isolation. */
 #include "mechanisms/profiles/product.h"
 
 static const struct kr_profile rows[] = {

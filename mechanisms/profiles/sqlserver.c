@@ -5,7 +5,8 @@ static const struct kr_profile rows[] = {
 	{
 		.name = "sqlserver-rc",
 		.title = "read committed by locks that end with the statement",
-		.source = "documentation only: SQL Server, SET TRANSACTION ISOLATION LEVEL, transaction locking and row versioning guide",
+		.source = "documentation only: SQL Server, SET TRANSACTION ISOLATION LEVEL, transaction "
+			  "locking and row versioning guide",
 		.reads = KR_READS_LATEST,
 		.locking_reads = KR_SEES_LATEST,
 		.dml_reads = KR_SEES_LATEST,
@@ -14,7 +15,8 @@ static const struct kr_profile rows[] = {
 	{
 		.name = "sqlserver-rcsi",
 		.title = "read committed snapshot",
-		.source = "documentation only: SQL Server, SET TRANSACTION ISOLATION LEVEL, transaction locking and row versioning guide",
+		.source = "documentation only: SQL Server, SET TRANSACTION ISOLATION LEVEL, transaction "
+			  "locking and row versioning guide",
 		.reads = KR_READS_STATEMENT,
 		.locking_reads = KR_SEES_LATEST,
 		.dml_reads = KR_SEES_LATEST,
@@ -23,7 +25,8 @@ static const struct kr_profile rows[] = {
 	{
 		.name = "sqlserver-rr",
 		.title = "repeatable read: rows that were read stay locked",
-		.source = "documentation only: SQL Server, SET TRANSACTION ISOLATION LEVEL, transaction locking and row versioning guide",
+		.source = "documentation only: SQL Server, SET TRANSACTION ISOLATION LEVEL, transaction "
+			  "locking and row versioning guide",
 		.reads = KR_READS_LATEST,
 		.locking_reads = KR_SEES_LATEST,
 		.dml_reads = KR_SEES_LATEST,
@@ -32,7 +35,8 @@ static const struct kr_profile rows[] = {
 	{
 		.name = "sqlserver-ser",
 		.title = "serializable: rows and ranges that were read stay locked",
-		.source = "documentation only: SQL Server, SET TRANSACTION ISOLATION LEVEL, transaction locking and row versioning guide",
+		.source = "documentation only: SQL Server, SET TRANSACTION ISOLATION LEVEL, transaction "
+			  "locking and row versioning guide",
 		.reads = KR_READS_LATEST,
 		.locking_reads = KR_SEES_LATEST,
 		.dml_reads = KR_SEES_LATEST,
@@ -43,7 +47,8 @@ static const struct kr_profile rows[] = {
 	{
 		.name = "sqlserver-snapshot",
 		.title = "snapshot: the first updater wins",
-		.source = "documentation only: SQL Server, SET TRANSACTION ISOLATION LEVEL, transaction locking and row versioning guide",
+		.source = "documentation only: SQL Server, SET TRANSACTION ISOLATION LEVEL, transaction "
+			  "locking and row versioning guide",
 		.reads = KR_READS_TRANSACTION,
 		.snapshot_at = KR_SNAPSHOT_STATEMENT,
 		.locking_reads = KR_SEES_SNAPSHOT,

@@ -1,11 +1,13 @@
-/* TiDB: pessimistic transactions lock and see the newest version as InnoDB's do, optimistic ones are checked at commit. */
+/* TiDB: pessimistic transactions lock and see the newest version as InnoDB's do, optimistic ones are checked
+ * at commit. */
 #include "mechanisms/profiles/product.h"
 
 static const struct kr_profile rows[] = {
 	{
 		.name = "tidb-rc",
 		.title = "pessimistic, read committed",
-		.source = "documentation only: TiDB, transaction isolation levels, pessimistic and optimistic modes",
+		.source = "documentation only: TiDB, transaction isolation levels, pessimistic and "
+			  "optimistic modes",
 		.reads = KR_READS_STATEMENT,
 		.snapshot_at = KR_SNAPSHOT_STATEMENT,
 		.locking_reads = KR_SEES_LATEST,
@@ -15,7 +17,8 @@ static const struct kr_profile rows[] = {
 	{
 		.name = "tidb-rr",
 		.title = "pessimistic, repeatable read",
-		.source = "documentation only: TiDB, transaction isolation levels, pessimistic and optimistic modes",
+		.source = "documentation only: TiDB, transaction isolation levels, pessimistic and "
+			  "optimistic modes",
 		.reads = KR_READS_TRANSACTION,
 		.snapshot_at = KR_SNAPSHOT_STATEMENT,
 		.locking_reads = KR_SEES_LATEST,
@@ -25,7 +28,8 @@ static const struct kr_profile rows[] = {
 	{
 		.name = "tidb-si",
 		.title = "optimistic: the first committer wins",
-		.source = "documentation only: TiDB, transaction isolation levels, pessimistic and optimistic modes",
+		.source = "documentation only: TiDB, transaction isolation levels, pessimistic and "
+			  "optimistic modes",
 		.reads = KR_READS_TRANSACTION,
 		.snapshot_at = KR_SNAPSHOT_STATEMENT,
 		.locking_reads = KR_SEES_SNAPSHOT,
