@@ -52,7 +52,9 @@ enum kr_status kr_counters_init(struct kr_counters *c, const struct kr_ir *ir, c
 {
 	const struct kr_asg *asg = ir->asg;
 	struct kr_mem *mem = &ir->ctx->mem;
-	*c = (struct kr_counters){.ir = ir, .sums = asg->shown ? asg->shown : asg->sums, .nsums = asg->shown ? asg->nshown : asg->nsums};
+	*c = (struct kr_counters){.ir = ir,
+		.sums = asg->shown ? asg->shown : asg->sums,
+		.nsums = asg->shown ? asg->nshown : asg->nsums};
 	if (c->nsums == 0)
 		return KR_OK;
 	c->sum_first = kr_mem_alloc(mem, (size_t)asg->ntxns + 1, sizeof *c->sum_first);
@@ -108,7 +110,8 @@ void kr_counters_done(struct kr_counters *c)
 
 kr_key kr_counters_unserved(const struct kr_counters *c, kr_txn t)
 {
-	for (uint32_t i = c->sum_first ? c->sum_first[t.i] : 0; c->sum_first && i < c->sum_first[t.i + 1]; i++) {
+	for (uint32_t i = c->sum_first ? c->sum_first[t.i] : 0; c->sum_first && i < c->sum_first[t.i + 1];
+		i++) {
 		if (c->value[c->sums[i].key.i] != (uint64_t)c->sums[i].total)
 			return c->sums[i].key;
 	}

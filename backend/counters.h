@@ -12,7 +12,8 @@ struct kr_counters {
 	const struct kr_ir *ir;
 	const struct kr_asg_sum *sums; /* of the ASG, or what is shown of counters without parts */
 	uint32_t nsums;
-	uint32_t *sum_first; /* per transaction, and one more: its sums; NULL: there are none at all, and the rest is not there */
+	/* per transaction, and one more: its sums; NULL: there are none at all, and the rest is not there */
+	uint32_t *sum_first;
 	uint64_t *weight;    /* per version of a part: what it adds */
 	/* per whole key: what its parts add up to now; may wrap, since it guides a guess */
 	uint64_t *value;
@@ -26,10 +27,14 @@ struct kr_counters {
 enum kr_status kr_counters_init(struct kr_counters *c, const struct kr_ir *ir, const uint8_t *active);
 void kr_counters_done(struct kr_counters *c);
 
-uint32_t kr_counters_beyond(const struct kr_counters *c, kr_key k, int64_t total); /* the first group of k, or of a later key, with a larger total */
-uint32_t kr_counters_group(const struct kr_counters *c, kr_key k); /* what somebody has to see of k is what it is now; or KR_NONE */
-kr_key kr_counters_unserved(const struct kr_counters *c, kr_txn t); /* a counter that does not show what t saw of it, or KR_NONE */
-bool kr_counters_wanted(const struct kr_counters *c, kr_txn t);     /* do others have to see a counter that t writes as it is now? */
+/* the first group of k, or of a later key, with a larger total */
+uint32_t kr_counters_beyond(const struct kr_counters *c, kr_key k, int64_t total);
+/* what somebody has to see of k is what it is now; or KR_NONE */
+uint32_t kr_counters_group(const struct kr_counters *c, kr_key k);
+/* a counter that does not show what t saw of it, or KR_NONE */
+kr_key kr_counters_unserved(const struct kr_counters *c, kr_txn t);
+/* do others have to see a counter that t writes as it is now? */
+bool kr_counters_wanted(const struct kr_counters *c, kr_txn t);
 void kr_counters_serve(struct kr_counters *c, kr_txn t);            /* t has seen its sums */
 /* `now` takes the place of `before`, of one part or key */
 void kr_counters_install(struct kr_counters *c, kr_version before, kr_version now);

@@ -1,9 +1,12 @@
 /* An order of commits by which counters pass the totals that were shown (passing.h).
  *
- * Versions of a counter add to the one before, so that the order of commits gives each its total; a transaction may come as soon as every total that it was shown has been passed, and some candidate of each other
- * observation is there. Nothing that is possible ever becomes impossible, but a total may be passed over: then nobody will see it. So of the transactions that may come, that one comes which passes over the fewest
- * totals that are still to be shown, arrives at the most of them, and saw the latest ones itself: where updates were lost, those that came to nothing come last. Transactions that write nothing come at once.
- * A greedy guess: each step looks at so many of those that may come. Cost: steps times these. */
+ * Versions of a counter add to the one before, so that the order of commits gives each its total; a
+ * transaction may come as soon as every total that it was shown has been passed, and some candidate of each
+ * other observation is there. Nothing that is possible ever becomes impossible, but a total may be passed
+ * over: then nobody will see it. So of the transactions that may come, that one comes which passes over the
+ * fewest totals that are still to be shown, arrives at the most of them, and saw the latest ones itself:
+ * where updates were lost, those that came to nothing come last. Transactions that write nothing come at
+ * once. A greedy guess: each step looks at so many of those that may come. Cost: steps times these. */
 #include "backend/passing.h"
 
 #include <string.h>
@@ -54,7 +57,8 @@ static bool is_seen(const struct passing *p, uint32_t o)
 	kr_version v;
 	if (p->ir->source[o].i != KR_NONE)
 		return is_there(p, p->ir->source[o]);
-	for (kr_candidates it = kr_asg_candidates(p->asg, (kr_obs){o}); !there && kr_asg_next(p->asg, &it, &v);)
+	for (kr_candidates it = kr_asg_candidates(p->asg, (kr_obs){o});
+		!there && kr_asg_next(p->asg, &it, &v);)
 		there = is_there(p, v);
 	return there;
 }
@@ -105,8 +109,8 @@ static enum kr_status emit(struct passing *p, uint32_t node)
 	p->emitted[node] = 1;
 	if (t.i != KR_NONE && p->active[t.i] && !kr_vec_push(mem, &p->answer->order, (kr_node){node}))
 		return KR_NOMEM;
-	for (uint32_t i = t.i == KR_NONE ? 0 : p->asg->written_first[t.i]; t.i != KR_NONE && p->active[t.i] && i < p->asg->written_first[t.i + 1] && !status;
-		i++) {
+	for (uint32_t i = t.i == KR_NONE ? 0 : p->asg->written_first[t.i];
+		t.i != KR_NONE && p->active[t.i] && i < p->asg->written_first[t.i + 1] && !status; i++) {
 		kr_version v = p->asg->written[i];
 		kr_counters_install(&p->counters, v, v);
 		status = pass(p, p->asg->versions[v.i].key);
@@ -123,7 +127,10 @@ static enum kr_status emit(struct passing *p, uint32_t node)
 
 /* ---- choice ---- */
 
-static bool writes(const struct passing *p, kr_txn t) { return p->asg->written_first[t.i] < p->asg->written_first[t.i + 1]; }
+static bool writes(const struct passing *p, kr_txn t)
+{
+	return p->asg->written_first[t.i] < p->asg->written_first[t.i + 1];
+}
 
 /* Totals that are still to be shown, beyond the present one and before the next one. */
 static uint32_t passed_over(const struct passing *p, kr_key k, int64_t from, int64_t to)
@@ -131,7 +138,8 @@ static uint32_t passed_over(const struct passing *p, kr_key k, int64_t from, int
 	const struct kr_counters *c = &p->counters;
 	int64_t low = from < to ? from : to, high = from < to ? to : from;
 	uint32_t over = 0;
-	for (uint32_t i = kr_counters_beyond(c, k, low); i < c->ngroups && c->groups[i].key.i == k.i && c->groups[i].total < high; i++)
+	for (uint32_t i = kr_counters_beyond(c, k, low);
+		i < c->ngroups && c->groups[i].key.i == k.i && c->groups[i].total < high; i++)
 		over += !p->passed[i];
 	return over;
 }
@@ -144,9 +152,11 @@ static struct merit look_at(const struct passing *p, kr_txn t)
 		kr_version v = p->asg->written[i];
 		kr_key k = p->asg->versions[v.i].key;
 		const struct kr_asg_amount *a = &p->asg->amounts[v.i];
-		int64_t now = (int64_t)c->value[k.i], then = a->absolute ? a->amount : (int64_t)(c->value[k.i] + (uint64_t)a->amount);
+		int64_t now = (int64_t)c->value[k.i],
+			then = a->absolute ? a->amount : (int64_t)(c->value[k.i] + (uint64_t)a->amount);
 		uint32_t first = kr_counters_beyond(c, k, then - (then > INT64_MIN));
-		bool arrives = first < c->ngroups && c->groups[first].key.i == k.i && c->groups[first].total == then && !p->passed[first];
+		bool arrives = first < c->ngroups && c->groups[first].key.i == k.i &&
+			c->groups[first].total == then && !p->passed[first];
 		m.over += passed_over(p, k, now, then);
 		m.missed += !arrives;
 		for (uint32_t s = c->sum_first[t.i]; s < c->sum_first[t.i + 1]; s++)
@@ -162,7 +172,8 @@ static void choose(struct passing *p)
 	struct merit most = {0, 0, 0};
 	for (uint32_t i = 0; i < n && i < LOOKED_AT; i++) {
 		struct merit m = look_at(p, (kr_txn){p->ready.at[i]});
-		if (i == 0 || is_better(m, most) || (!is_better(most, m) && p->ready.at[i] < p->ready.at[best])) {
+		if (i == 0 || is_better(m, most) ||
+			(!is_better(most, m) && p->ready.at[i] < p->ready.at[best])) {
 			best = i;
 			most = m;
 		}

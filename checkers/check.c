@@ -7,10 +7,12 @@
  * there only worlds of stronger levels, without lost updates, are sought in it, and then all in the other
  * one.
  *
- * Where the parts of growing keys would be very many, the analyses leave them out at first; what is undecided then is asked of all.
- * Longer than usual: which analysis, order and stronger level is asked when is one decision.
+ * Where the parts of growing keys would be very many, the analyses leave them out at first; what is undecided
+ * then is asked of all. Longer than usual: which analysis, order and stronger level is asked when is one
+ * decision.
  *
- * A limit hit anywhere, or a world that leaves something out, is an undecided verdict with the reason, never an error; a certificate that the verifier rejects is an internal error, never a verdict. */
+ * A limit hit anywhere, or a world that leaves something out, is an undecided verdict with the reason, never
+ * an error; a certificate that the verifier rejects is an internal error, never a verdict. */
 #include "checkers/check.h"
 
 #include <stdio.h>
@@ -440,15 +442,17 @@ static enum kr_status leave_undecided(struct asking *a, enum kr_status status, s
 {
 	if (status != KR_UNSUPPORTED)
 		return status;
-	snprintf(a->out->reason, sizeof a->out->reason, "%.150s", err && err->text[0] ? err->text : kr_status_text(status));
+	snprintf(a->out->reason, sizeof a->out->reason, "%.150s",
+		err && err->text[0] ? err->text : kr_status_text(status));
 	if (err)
 		kr_err_init(err);
 	return KR_OK;
 }
 
-/* On an analysis; where it leaves out what would be too much, with a share of the time, and then on all of it. */
-static enum kr_status decide_by(struct asking *a, const struct kr_analysis *analysis, enum kr_status (*by)(struct asking *, struct kr_err *),
-	struct kr_err *err)
+/* On an analysis; where it leaves out what would be too much, with a share of the time, and then on all of
+ * it. */
+static enum kr_status decide_by(struct asking *a, const struct kr_analysis *analysis,
+	enum kr_status (*by)(struct asking *, struct kr_err *), struct kr_err *err)
 {
 	struct kr_analysis exact;
 	enum kr_status status = KR_OK;
@@ -480,9 +484,11 @@ static enum kr_status try_passing(struct asking *a, const struct kr_analysis *su
 {
 	struct kr_question question = {a->options->level, a->options->order};
 	bool found = false;
-	if (!sums->coarse || sums->anomaly_count > 0 || by_hand(a->ctx, a->options) || !kr_check_needs_sums(a->h, a->analysis, a->options->level))
+	if (!sums->coarse || sums->anomaly_count > 0 || by_hand(a->ctx, a->options) ||
+		!kr_check_needs_sums(a->h, a->analysis, a->options->level))
 		return KR_OK;
-	enum kr_status status = kr_check_passing(a->ctx, a->h, &sums->asg, question, &a->out->certificate, &found);
+	enum kr_status status =
+		kr_check_passing(a->ctx, a->h, &sums->asg, question, &a->out->certificate, &found);
 	if (!found)
 		forget(a);
 	else
@@ -508,10 +514,12 @@ static enum kr_status decide_either(struct asking *a, const struct kr_analysis *
 static enum kr_status decide(struct asking *a, struct kr_err *err)
 {
 	struct kr_analysis sums;
-	bool needed = a->analysis->anomaly_count > 0 || kr_check_needs_sums(a->h, a->analysis, a->options->level);
+	bool needed =
+		a->analysis->anomaly_count > 0 || kr_check_needs_sums(a->h, a->analysis, a->options->level);
 	if (!a->analysis->shows_own || kr_bare_level(a->options->level) || !needed)
 		return decide_by(a, a->analysis, decide_on, err);
-	enum kr_status made = kr_analyze_sums(a->ctx, a->h, &sums, err), status = leave_undecided(a, made, err);
+	enum kr_status made = kr_analyze_sums(a->ctx, a->h, &sums, err),
+		       status = leave_undecided(a, made, err);
 	if (made)
 		return status ? status : decide_by(a, a->analysis, decide_without_sums, err);
 	status = decide_either(a, &sums, err);

@@ -48,10 +48,15 @@ struct kr_verdict {
 	enum kr_order proof_order;
 };
 
-/* Whether the level needs kr_analyze_sums, where that differs from kr_analyze: it allows lost updates, and what was seen counts. */
-bool kr_check_needs_sums(const struct kr_history *h, const struct kr_analysis *analysis, const struct kr_level *level);
-/* Puts an analysis that leaves out nothing in the place of the one that does, and of one that is not for levels which allow lost updates, as this one does, or which calls garbage what is none. `level`: NULL: for no level in particular. */
-enum kr_status kr_check_exactly(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_level *level, struct kr_analysis *analysis, struct kr_err *err);
+/* Whether the level needs kr_analyze_sums, where that differs from kr_analyze: it allows lost updates, and
+ * what was seen counts. */
+bool kr_check_needs_sums(const struct kr_history *h, const struct kr_analysis *analysis,
+	const struct kr_level *level);
+/* Puts an analysis that leaves out nothing in the place of the one that does, and of one that is not for
+ * levels which allow lost updates, as this one does, or which calls garbage what is none. `level`: NULL: for
+ * no level in particular. */
+enum kr_status kr_check_exactly(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_level *level,
+	struct kr_analysis *analysis, struct kr_err *err);
 
 /* Decides one level on an analyzed history (kr_analyze; where the other analysis is needed, it is made).
  * Limits that are hit give KR_OK and KR_UNDECIDED with the reason; KR_INTERNAL when the verifier rejects the
@@ -74,9 +79,10 @@ enum kr_status kr_check_fits(struct kr_ctx *ctx, const struct kr_history *h, str
 enum kr_status kr_check_names(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_anomaly *found,
 	struct kr_question question, bool last, struct kr_certificate *cert, bool *fits);
 
-/* Looks for an order of commits in which what was shown of counters had been passed before; *found: the certificate is one, which the verifier confirms (passing_order.c). Of kr_analyze_sums. */
-enum kr_status kr_check_passing(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_asg *asg, struct kr_question question,
-	struct kr_certificate *cert, bool *found);
+/* Looks for an order of commits in which what was shown of counters had been passed before; *found: the
+ * certificate is one, which the verifier confirms (passing_order.c). Of kr_analyze_sums. */
+enum kr_status kr_check_passing(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_asg *asg,
+	struct kr_question question, struct kr_certificate *cert, bool *found);
 
 /* One of several questions on one history. */
 struct kr_decision {

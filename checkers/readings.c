@@ -23,7 +23,9 @@ enum kr_status kr_check_exactly(struct kr_ctx *ctx, const struct kr_history *h, 
 	struct kr_analysis *analysis, struct kr_err *err)
 {
 	struct kr_analysis exact;
-	bool sums = level && (kr_check_needs_sums(h, analysis, level) || (analysis->shows_own && analysis->anomaly_count > 0 && !kr_bare_level(level)));
+	bool sums = level &&
+		(kr_check_needs_sums(h, analysis, level) ||
+			(analysis->shows_own && analysis->anomaly_count > 0 && !kr_bare_level(level)));
 	if (!sums && !analysis->coarse)
 		return KR_OK;
 	enum kr_status status = kr_analyze_exactly(ctx, h, sums, &exact, err);

@@ -57,7 +57,8 @@ static enum kr_status dump(struct kr_staging *d, struct kr_trace *t, struct kr_e
 
 	if (status == KR_OK)
 		status = kr_trace_analyze(t, err);
-	const struct kr_level *level = d->asked.n > 0 && d->stage != KR_STAGE_ASG ? d->asked.at[0].level : NULL;
+	const struct kr_level *level =
+		d->asked.n > 0 && d->stage != KR_STAGE_ASG ? d->asked.at[0].level : NULL;
 
 	if (status == KR_OK)
 		status = kr_check_exactly(&t->ctx, &t->history, level, &t->analysis, err);

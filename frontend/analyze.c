@@ -139,10 +139,17 @@ static enum kr_status run(struct kr_work *w)
 	return give_names(w);
 }
 
-static enum kr_status analyze(struct kr_ctx *ctx, const struct kr_history *h, bool installs, bool exact, struct kr_analysis *out, struct kr_err *err)
+static enum kr_status analyze(struct kr_ctx *ctx, const struct kr_history *h, bool installs, bool exact,
+	struct kr_analysis *out, struct kr_err *err)
 {
 	struct kr_analysis analysis = {.anomaly_count = 0};
-	struct kr_work w = {.ctx = ctx, .h = h, .out = &analysis, .asg = &analysis.asg, .err = err, .installs = installs, .exact = exact};
+	struct kr_work w = {.ctx = ctx,
+		.h = h,
+		.out = &analysis,
+		.asg = &analysis.asg,
+		.err = err,
+		.installs = installs,
+		.exact = exact};
 
 	kr_asg_init(&analysis.asg, &ctx->mem);
 	kr_arena_init(&w.scratch, &ctx->mem);
@@ -179,7 +186,8 @@ enum kr_status kr_analyze_sums(struct kr_ctx *ctx, const struct kr_history *h, s
 	return analyze(ctx, h, false, false, out, err);
 }
 
-enum kr_status kr_analyze_exactly(struct kr_ctx *ctx, const struct kr_history *h, bool sums, struct kr_analysis *out, struct kr_err *err)
+enum kr_status kr_analyze_exactly(struct kr_ctx *ctx, const struct kr_history *h, bool sums,
+	struct kr_analysis *out, struct kr_err *err)
 {
 	return analyze(ctx, h, !sums, true, out, err);
 }

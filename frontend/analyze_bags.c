@@ -174,7 +174,8 @@ static enum kr_status see_elements(struct kr_replay *r, kr_key k, struct kr_want
 	if (done)
 		return KR_OK;
 	if (first && !r->fills && r->w->h->txns.at[r->txn.i].status == KR_COMMITTED &&
-		!kr_vec_push(r->w->asg->mem, &g->shown, (struct kr_grow_read){r->txn, r->op, k, list, true, false}))
+		!kr_vec_push(r->w->asg->mem, &g->shown,
+			(struct kr_grow_read){r->txn, r->op, k, list, true, false}))
 		return KR_NOMEM;
 	if (first && open)
 		KR_TRY(kr_grow_see_presence(r, k, KR_SHOWN_FOUND));

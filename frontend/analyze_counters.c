@@ -280,7 +280,8 @@ static enum kr_status see_total(struct kr_replay *r, kr_key k, int64_t total, bo
 		KR_TRY(kr_analyze_see(r, k, kr_test(KR_TEST_NOT, KR_ABSENT.i), false));
 	for (uint32_t p = g->parts_of[k.i]; p < g->parts_of[k.i + 1]; p++)
 		if (g->parts.at[p].label != r->w->h->txns.at[r->txn.i].id.i)
-			KR_TRY(kr_analyze_see(r, (kr_key){r->w->h->keys.n + p}, kr_test(KR_TEST_NOT, KR_GROW_NEVER), false));
+			KR_TRY(kr_analyze_see(r, (kr_key){r->w->h->keys.n + p},
+				kr_test(KR_TEST_NOT, KR_GROW_NEVER), false));
 	if (r->fills)
 		return KR_OK;
 	return kr_vec_push(r->w->asg->mem, &g->totals, (struct kr_grow_total){r->txn, r->op, k, total})
@@ -362,7 +363,8 @@ static enum kr_status add_sum(struct kr_grow *g, struct terms *terms, const stru
 	return KR_OK;
 }
 
-/* `amount` and `absolute` follow the versions to their new numbers: both ascend by key and writer, and only versions of absent transactions are gone. */
+/* `amount` and `absolute` follow the versions to their new numbers: both ascend by key and writer, and only
+ * versions of absent transactions are gone. */
 static void renumber(struct kr_grow *g, const struct kr_grow_versions *before)
 {
 	const struct kr_asg *asg = g->w->asg;
@@ -389,10 +391,14 @@ static enum kr_status make_hints(struct kr_grow *g)
 		const struct kr_grow_total *t = &g->totals.at[i];
 
 		if (asg->txns[t->txn.i].presence != KR_ABSENT_TXN)
-			asg->shown[asg->nshown++] = (struct kr_asg_sum){.txn = t->txn, .op = t->op, .key = t->key, .total = t->total};
+			asg->shown[asg->nshown++] = (struct kr_asg_sum){.txn = t->txn,
+				.op = t->op,
+				.key = t->key,
+				.total = t->total};
 	}
 	for (uint32_t v = 0; v < asg->keys[g->w->h->keys.n].first; v++)
-		asg->amounts[v] = (struct kr_asg_amount){g->amount[v], g->absolute[v] || kr_asg_is_initial(asg, (kr_version){v})};
+		asg->amounts[v] = (struct kr_asg_amount){g->amount[v],
+			g->absolute[v] || kr_asg_is_initial(asg, (kr_version){v})};
 	return KR_OK;
 }
 

@@ -121,7 +121,12 @@ static struct kr_grow_element *get_element(struct kr_grow *g, kr_key k, uint32_t
 {
 	struct kr_mem *mem = g->w->asg->mem;
 	struct kr_grow_element *found = kr_grow_find(g, k, element);
-	struct kr_grow_element fresh = {.key = k, .element = element, .write = KR_NONE, .aborted = {KR_NONE}, .part = {KR_NONE}, .place = KR_NONE};
+	struct kr_grow_element fresh = {.key = k,
+		.element = element,
+		.write = KR_NONE,
+		.aborted = {KR_NONE},
+		.part = {KR_NONE},
+		.place = KR_NONE};
 
 	if (found)
 		return found;

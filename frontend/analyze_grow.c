@@ -90,7 +90,8 @@ static bool any_grows(const struct kr_work *w)
 	return false;
 }
 
-#define OBSERVATIONS_MOST (UINT32_C(1) << 14) /* of parts; beyond it they are made only if that is asked for */
+#define OBSERVATIONS_MOST \
+	(UINT32_C(1) << 14) /* of parts; beyond it they are made only if that is asked for */
 
 /* How often operations show growing keys. */
 static enum kr_status count_looks(struct kr_grow *g, uint32_t *looks)
@@ -152,7 +153,8 @@ static enum kr_status prepare(struct kr_grow *g)
 	g->chained = KR_NEW_ARRAY(&w->scratch, bool, nkeys);
 	g->ranked = KR_NEW_ARRAY(&w->scratch, bool, nkeys);
 	g->by_rank = KR_NEW_ARRAY(&w->scratch, uint32_t, g->element_first[nkeys]);
-	if (!g->parts_of || !g->own || !g->run_part || !g->cleared || !g->checked || !g->chained || !g->ranked || !g->by_rank ||
+	if (!g->parts_of || !g->own || !g->run_part || !g->cleared || !g->checked || !g->chained ||
+		!g->ranked || !g->by_rank ||
 		!kr_vec_reserve(w->asg->mem, &g->whole_versions, w->asg->nversions))
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < g->write_first[nkeys]; i++)

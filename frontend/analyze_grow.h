@@ -1,4 +1,6 @@
-/* What the files of growing keys share; for frontend/analyze_grow.c, analyze_elements.c, analyze_lists.c, analyze_list_orders.c, analyze_bags.c, analyze_subsets.c and analyze_ranks.c (sets), analyze_counters.c and analyze_totals.c only. */
+/* What the files of growing keys share; for frontend/analyze_grow.c, analyze_elements.c, analyze_lists.c,
+ * analyze_list_orders.c, analyze_bags.c, analyze_subsets.c and analyze_ranks.c (sets), analyze_counters.c and
+ * analyze_totals.c only. */
 #ifndef KR_FRONTEND_ANALYZE_GROW_H
 #define KR_FRONTEND_ANALYZE_GROW_H
 
@@ -65,27 +67,38 @@ struct kr_grow {
 	struct kr_grow_own *own;                    /* per key of the trace */
 	/* lists */
 	KR_VEC(struct kr_grow_read) reads;          /* external ones, in the order of the trace */
-	kr_key *run_part;                           /* per write, the first of its transaction and key: the part that stands for what they leave, or KR_NONE */
-	bool *cleared;                              /* per key of the trace: a list that some transaction deletes which did not abort */
-	uint32_t *initials;                         /* per key of the trace: elements that were there at the beginning */
-	struct kr_items *checked;                   /* per key of the trace: the longest list that was read of it and found in order; not of a list that is deleted */
+	/* per write, the first of its transaction and key: the part that stands for what they leave, or
+	 * KR_NONE */
+	kr_key *run_part;
+	/* per key of the trace: a list that some transaction deletes which did not abort */
+	bool *cleared;
+	/* per key of the trace: elements that were there at the beginning */
+	uint32_t *initials;
+	/* per key of the trace: the longest list that was read of it and found in order; not of a list that
+	 * is deleted */
+	struct kr_items *checked;
 	/* sets */
-	bool *chained;                              /* per key of the trace: its reads tell an order of all its elements, by rank (analyze_ranks.c) */
-	bool *ranked;                               /* and so completely that no more need be observed than what is next to the read's rank */
+	/* per key of the trace: its reads tell an order of all its elements, by rank (analyze_ranks.c) */
+	bool *chained;
+	/* and so completely that no more need be observed than what is next to the read's rank */
+	bool *ranked;
 	uint32_t *by_rank;                          /* the elements of such a key, where its elements are */
-	KR_VEC(struct kr_grow_read) shown;          /* external reads by committed transactions that had not added anything */
+	/* external reads by committed transactions that had not added anything */
+	KR_VEC(struct kr_grow_read) shown;
 	/* counters */
 	KR_VEC(struct kr_grow_total) totals;
 	uint32_t total_at;                          /* of the filling replay */
 	struct kr_grow_versions whole_versions;     /* as they were before any was dropped */
 	bool *absolute;                             /* per version of a whole key: its value is known */
 	int64_t *amount;                            /* per version: its value, or by how much it adds */
-	struct kr_grow_subsets **subsets;           /* per key of the trace: what its versions can add up to (analyze_totals.c), or NULL */
+	/* per key of the trace: what its versions can add up to (analyze_totals.c), or NULL */
+	struct kr_grow_subsets **subsets;
 	bool *relative;                             /* per key of the trace: some version is not absolute */
 };
 
-#define KR_GROW_PAIRS_MOST (UINT32_C(1) << 22) /* orders between the elements of one set; beyond it levels without rw must do without some */
-#define KR_GROW_PRESENT (KR_TEST_ARGUMENTS - 2) /* value of versions of whole keys that are present, whatever they hold */
+/* Orders between the elements of one set; beyond it levels without rw must do without some. */
+#define KR_GROW_PAIRS_MOST (UINT32_C(1) << 22)
+#define KR_GROW_PRESENT (KR_TEST_ARGUMENTS - 2) /* of versions of whole keys that are present, whatever they hold */
 #define KR_GROW_NEVER (KR_TEST_ARGUMENTS - 1)   /* value of no version: "not this" takes all */
 
 static inline enum kr_key_kind kr_grow_kind(const struct kr_grow *g, kr_key k)
@@ -142,8 +155,10 @@ enum kr_status kr_lists_check(struct kr_grow *g); /* analyze_list_orders.c */
 enum kr_status kr_lists_orders(struct kr_grow *g, struct kr_analyze_pairs *orders);
 enum kr_status kr_bags_prepare(struct kr_grow *g, kr_key k);
 enum kr_status kr_bags_check(struct kr_grow *g); /* analyze_subsets.c: what reads contradict, and ranks */
-enum kr_status kr_ranks_find(struct kr_grow *g, kr_key k, uint32_t from, uint32_t end); /* analyze_ranks.c: of the reads g->shown[from, end), by size */
-enum kr_status kr_ranks_see(struct kr_replay *r, kr_key k, struct kr_items list, const struct kr_items *own); /* what the read that marked elements observes of them, but for its own */
+/* analyze_ranks.c: of the reads g->shown[from, end), by size */
+enum kr_status kr_ranks_find(struct kr_grow *g, kr_key k, uint32_t from, uint32_t end);
+/* what the read that marked elements observes of them, but for its own */
+enum kr_status kr_ranks_see(struct kr_replay *r, kr_key k, struct kr_items list, const struct kr_items *own);
 enum kr_status kr_ranks_orders(struct kr_grow *g, struct kr_analyze_pairs *orders);
 bool kr_bags_deleted(const struct kr_grow *g, kr_key k); /* by a transaction that may have taken effect */
 /* a set of untold initial value that holds no element which anybody adds */
@@ -152,7 +167,8 @@ enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, enum kr_shown shown, s
 enum kr_status kr_counters_scan(struct kr_grow *g);
 enum kr_status kr_counters_prepare(struct kr_grow *g, kr_key k);
 enum kr_status kr_counters_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want);
-/* Whether some base and some relative versions can add up to the total, seen from outside r's transaction (analyze_totals.c). */
+/* Whether some base and some relative versions can add up to the total, seen from outside r's transaction
+ * (analyze_totals.c). */
 enum kr_status kr_counters_reach(const struct kr_replay *r, kr_key k, int64_t total, bool *out);
 enum kr_status kr_counters_sums(struct kr_grow *g);
 

@@ -1,16 +1,24 @@
 /* Lists: a read shows the writer of its last element, and the order of all the writers before it.
  *
- * Each list has one observation: of the version whose writer appended the last element, or of the initial one. That the elements shown come from whole transactions, each in one piece and in its own order, from
- * writers that did not abort, is checked at once. What lists say of each other, and the orders that they give: analyze_list_orders.c.
- * An unknown transaction one of whose elements was shown took effect if the reader did: that is an observation of a part that only it writes. Where a list is deleted, every transaction that leaves elements is such a
- * part, there or not, which those who delete the list take away, and the initial elements are one: a read observes them all, as that of a set does (analyze_bags.c). Which parts were there together, and their order, is
- * all that a list can show; an empty one was left by who deleted it, whatever the parts. Lists with equal elements and those of untold initial value are left out. What a list has in common with the longest one
- * that was in order is in order, too, so that of lists which go on from one another each element is looked at once. */
+ * Each list has one observation: of the version whose writer appended the last element, or of the initial
+ * one. That the elements shown come from whole transactions, each in one piece and in its own order, from
+ * writers that did not abort, is checked at once. What lists say of each other, and the orders that they
+ * give: analyze_list_orders.c. An unknown transaction one of whose elements was shown took effect if the
+ * reader did: that is an observation of a part that only it writes. Where a list is deleted, every
+ * transaction that leaves elements is such a part, there or not, which those who delete the list take away,
+ * and the initial elements are one: a read observes them all, as that of a set does (analyze_bags.c). Which
+ * parts were there together, and their order, is all that a list can show; an empty one was left by who
+ * deleted it, whatever the parts. Lists with equal elements and those of untold initial value are left out.
+ * What a list has in common with the longest one that was in order is in order, too, so that of lists which
+ * go on from one another each element is looked at once. */
 #include "frontend/analyze_grow.h"
 
 #include <string.h>
 
-bool kr_lists_same_beginning(struct kr_items a, struct kr_items b, uint32_t n) { return n == 0 || a.at == b.at || memcmp(a.at, b.at, n * sizeof *a.at) == 0; }
+bool kr_lists_same_beginning(struct kr_items a, struct kr_items b, uint32_t n)
+{
+	return n == 0 || a.at == b.at || memcmp(a.at, b.at, n * sizeof *a.at) == 0;
+}
 
 /* ---- versions and parts ---- */
 
@@ -82,7 +90,10 @@ enum kr_status kr_lists_prepare(struct kr_grow *g, kr_key k)
 /* ---- one read ---- */
 
 /* Is it shown among the first n? */
-static bool is_among(const struct kr_grow_element *e, struct kr_items list, uint32_t n) { return e && e->place < n && list.at[e->place].i == e->element; }
+static bool is_among(const struct kr_grow_element *e, struct kr_items list, uint32_t n)
+{
+	return e && e->place < n && list.at[e->place].i == e->element;
+}
 
 /* The reader's own elements are not in order, wherever they are shown. */
 static bool shows_own(struct kr_replay *r, kr_key k, struct kr_items list, uint32_t n)
@@ -90,7 +101,8 @@ static bool shows_own(struct kr_replay *r, kr_key k, struct kr_items list, uint3
 	const struct kr_grow *g = r->w->grow;
 	uint32_t i = kr_grow_own(r, k)->writes;
 
-	while (i < g->write_first[k.i + 1] && g->writes[i].txn.i == r->txn.i && !is_among(kr_grow_find(g, k, g->writes[i].element), list, n))
+	while (i < g->write_first[k.i + 1] && g->writes[i].txn.i == r->txn.i &&
+		!is_among(kr_grow_find(g, k, g->writes[i].element), list, n))
 		i++;
 	return i < g->write_first[k.i + 1] && g->writes[i].txn.i == r->txn.i;
 }
@@ -100,7 +112,8 @@ static bool ends_there(const struct kr_grow *g, kr_key k, struct kr_items list, 
 {
 	const struct kr_grow_element *last = kr_grow_find(g, k, list.at[n - 1].i);
 
-	return last->write == KR_NONE ? n == g->initials[k.i] : kr_grow_run(g, k, last->write) == last->write + 1;
+	return last->write == KR_NONE ? n == g->initials[k.i]
+				      : kr_grow_run(g, k, last->write) == last->write + 1;
 }
 
 /* So many elements, from the first on, are in order, as another list has shown; 0: none are known to be. */
@@ -123,8 +136,10 @@ static void note_checked(struct kr_grow *g, kr_key k, struct kr_items list, uint
 	g->checked[k.i] = list;
 }
 
-/* What one may say at once of an element that is shown at place i, where the first `known` are in order: KR_ANOMALY_KINDS: nothing. */
-static void check_element(struct kr_replay *r, kr_key k, struct kr_items list, uint32_t i, uint32_t known, enum kr_anomaly_kind *kind, kr_txn *other)
+/* What one may say at once of an element that is shown at place i, where the first `known` are in order:
+ * KR_ANOMALY_KINDS: nothing. */
+static void check_element(struct kr_replay *r, kr_key k, struct kr_items list, uint32_t i, uint32_t known,
+	enum kr_anomaly_kind *kind, kr_txn *other)
 {
 	struct kr_grow *g = r->w->grow;
 	struct kr_grow_element *e = kr_grow_find(g, k, list.at[i].i);
@@ -235,7 +250,8 @@ static enum kr_status see_unknown_writers(struct kr_replay *r, kr_key k, struct 
 	struct kr_grow *g = r->w->grow;
 
 	for (uint32_t i = g->parts_of[k.i] < g->parts_of[k.i + 1] ? from : list.n; i < list.n; i++) {
-		kr_key part = g->run_part[kr_grow_find(g, k, list.at[i].i)->write]; /* of the first element of each run */
+		/* of the first element of each run */
+		kr_key part = g->run_part[kr_grow_find(g, k, list.at[i].i)->write];
 
 		if (part.i != KR_NONE)
 			KR_TRY(kr_analyze_see(r, part, kr_test(KR_TEST_IS, KR_GROW_PRESENT), false));

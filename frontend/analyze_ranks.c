@@ -1,10 +1,15 @@
 /* Ranks of the elements of a set that only grows.
  *
- * Each element was added once, or was there at the beginning, as the trace tells, and none was taken away. Then of the reads by committed transactions each holds all that smaller ones show (else: analyze_subsets.c), and the
- * elements that a read is the first to show have one rank; those that none shows have the last. All versions of one rank come before all of the next: a read shows what was added before what it does not show.
+ * Each element was added once, or was there at the beginning, as the trace tells, and none was taken away.
+ * Then of the reads by committed transactions each holds all that smaller ones show (else:
+ * analyze_subsets.c), and the elements that a read is the first to show have one rank; those that none shows
+ * have the last. All versions of one rank come before all of the next: a read shows what was added before
+ * what it does not show.
  *
- * So a read need observe no more than the elements shown that have the highest rank, and those not shown that have the lowest: for the others the order of ranks says the same, at all levels where ww counts.
- * Linear in the reads' text and, per read, in the elements of these two ranks; orders between neighbouring ranks are products. */
+ * So a read need observe no more than the elements shown that have the highest rank, and those not shown that
+ * have the lowest: for the others the order of ranks says the same, at all levels where ww counts. Linear in
+ * the reads' text and, per read, in the elements of these two ranks; orders between neighbouring ranks are
+ * products. */
 #include "frontend/analyze_grow.h"
 
 /* ---- finding them ---- */
@@ -18,8 +23,10 @@ static bool is_simple(const struct kr_grow *g, kr_key k)
 	return !kr_history_untold(g->w->h);
 }
 
-/* Gives the elements that the read is the first to show the next rank; *chained is false if it does not show all that have one. */
-static enum kr_status rank_read(struct kr_grow *g, const struct kr_grow_read *read, uint32_t *ranks, uint32_t *have, bool *chained)
+/* Gives the elements that the read is the first to show the next rank; *chained is false if it does not show
+ * all that have one. */
+static enum kr_status rank_read(struct kr_grow *g, const struct kr_grow_read *read, uint32_t *ranks,
+	uint32_t *have, bool *chained)
 {
 	uint32_t again = 0, fresh = 0;
 
@@ -105,9 +112,13 @@ enum kr_status kr_ranks_find(struct kr_grow *g, kr_key k, uint32_t from, uint32_
 /* ---- a read ---- */
 
 /* Whether the read tells of the element. */
-static bool tells(const struct kr_grow_element *e, const struct kr_items *own) { return e->part.i != KR_NONE && !kr_items_have(own, (kr_value){e->element}); }
+static bool tells(const struct kr_grow_element *e, const struct kr_items *own)
+{
+	return e->part.i != KR_NONE && !kr_items_have(own, (kr_value){e->element});
+}
 
-static enum kr_status see_rank(struct kr_replay *r, kr_key k, uint32_t rank, bool there, const struct kr_items *own)
+static enum kr_status see_rank(struct kr_replay *r, kr_key k, uint32_t rank, bool there,
+	const struct kr_items *own)
 {
 	struct kr_grow *g = r->w->grow;
 	uint32_t low = g->element_first[k.i], high = g->element_first[k.i + 1];
@@ -124,7 +135,8 @@ static enum kr_status see_rank(struct kr_replay *r, kr_key k, uint32_t rank, boo
 		const struct kr_grow_element *e = &g->elements.at[g->by_rank[low]];
 
 		if ((e->mark == g->marks) == there && tells(e, own))
-			KR_TRY(kr_analyze_see(r, e->part, kr_test(KR_TEST_IS, there ? KR_GROW_PRESENT : KR_ABSENT.i), false));
+			KR_TRY(kr_analyze_see(r, e->part,
+				kr_test(KR_TEST_IS, there ? KR_GROW_PRESENT : KR_ABSENT.i), false));
 	}
 	return KR_OK;
 }
@@ -140,7 +152,9 @@ enum kr_status kr_ranks_see(struct kr_replay *r, kr_key k, struct kr_items list,
 		if (e->rank > shown && tells(e, own))
 			shown = e->rank;
 	}
-	while (i < end && (g->elements.at[g->by_rank[i]].mark == g->marks || !tells(&g->elements.at[g->by_rank[i]], own)))
+	while (i < end &&
+		(g->elements.at[g->by_rank[i]].mark == g->marks ||
+			!tells(&g->elements.at[g->by_rank[i]], own)))
 		i++;
 	KR_TRY(kr_ctx_spend(r->w->ctx, list.n));
 	if (shown > 0) /* initial elements have always been there */
@@ -154,12 +168,15 @@ struct ordering {
 	struct kr_grow *g;
 	struct kr_analyze_pairs *out;
 	KR_VEC(kr_version) before, now; /* versions of the rank before, and of the one at hand */
-	uint64_t *known;                /* set of versions that have been in some rank: half of one is in no order, but torn */
+	/* set of versions that have been in some rank: half of one is in no order, but torn */
+	uint64_t *known;
 };
 
 static enum kr_status push_new(struct ordering *o, const struct kr_grow_element *e)
 {
-	kr_version v = e->write == KR_NONE ? (kr_version){KR_NONE} : kr_asg_version_of(o->g->w->asg, o->g->writes[e->write].txn, e->key);
+	kr_version v = e->write == KR_NONE
+		? (kr_version){KR_NONE}
+		: kr_asg_version_of(o->g->w->asg, o->g->writes[e->write].txn, e->key);
 
 	if (v.i == KR_NONE || kr_bits_get(o->known, v.i))
 		return KR_OK;
@@ -177,7 +194,8 @@ static enum kr_status link(struct ordering *o, uint64_t *pairs)
 	for (uint32_t i = 0; i < o->before.n && *pairs <= KR_GROW_PAIRS_MOST; i++)
 		for (uint32_t j = 0; j < o->now.n; j++) {
 			KR_TRY(kr_ctx_tick(o->g->w->ctx));
-			if (!kr_vec_push(o->g->w->asg->mem, o->out, (struct kr_asg_order){o->before.at[i], o->now.at[j], {KR_NONE}}))
+			if (!kr_vec_push(o->g->w->asg->mem, o->out,
+				    (struct kr_asg_order){o->before.at[i], o->now.at[j], {KR_NONE}}))
 				return KR_NOMEM;
 		}
 	if (o->now.n == 0)
@@ -210,7 +228,9 @@ static enum kr_status order_key(struct ordering *o, kr_key k)
 enum kr_status kr_ranks_orders(struct kr_grow *g, struct kr_analyze_pairs *orders)
 {
 	uint32_t versions = g->w->asg->nversions;
-	struct ordering o = {.g = g, .out = orders, .known = kr_mem_alloc(g->w->asg->mem, KR_BITS_WORDS(versions), sizeof *o.known)};
+	struct ordering o = {.g = g,
+		.out = orders,
+		.known = kr_mem_alloc(g->w->asg->mem, KR_BITS_WORDS(versions), sizeof *o.known)};
 	enum kr_status status = o.known ? KR_OK : KR_NOMEM;
 
 	for (kr_key k = {0}; k.i < g->w->h->keys.n && !status; k.i++)

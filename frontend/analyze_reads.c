@@ -1,9 +1,11 @@
 /* External observations and contradictions.
  *
- * Each transaction that may have taken effect is replayed over its own writes: what an operation says of a key that the transaction wrote before must
- * be what it wrote (internal consistency); of any other key it is an external observation. An unknown transaction that contradicts itself, or writes
- * nothing, is absent: it cannot have taken effect, or nothing would show that it had. Two replays, for contradictions and for observations; linear in the operations, and in
- * the keys that ranges and scans look at. Growing keys have a replay of their own (analyze_grow.c). */
+ * Each transaction that may have taken effect is replayed over its own writes: what an operation says of a
+ * key that the transaction wrote before must be what it wrote (internal consistency); of any other key it is
+ * an external observation. An unknown transaction that contradicts itself, or writes nothing, is absent: it
+ * cannot have taken effect, or nothing would show that it had. Two replays, for contradictions and for
+ * observations; linear in the operations, and in the keys that ranges and scans look at. Growing keys have a
+ * replay of their own (analyze_grow.c). */
 #include "frontend/analyze_work.h"
 
 #include <string.h>
@@ -17,10 +19,14 @@ enum kr_status kr_analyze_see(struct kr_replay *r, kr_key k, uint32_t test, bool
 	if (!r->fills)
 		return kr_ctx_tick(w->ctx);
 	if (w->seen.n >= KR_NONE - 1)
-		return kr_err_set(w->err, KR_UNSUPPORTED, "found more than %u observations, expected fewer", KR_NONE);
+		return kr_err_set(w->err, KR_UNSUPPORTED, "found more than %u observations, expected fewer",
+			KR_NONE);
 	if (!w->installs && w->seen.n >= OBSERVATIONS_OF_SUMS_MOST)
-		return kr_err_set(w->err, KR_UNSUPPORTED, "counters are shown too often, to transactions that may have missed updates, to be decided");
-	if (!kr_vec_push(w->asg->mem, &w->seen, (struct kr_observation){r->txn, r->op, k, test, predicate, r->loose}))
+		return kr_err_set(w->err, KR_UNSUPPORTED,
+			"counters are shown too often, to transactions that may have missed updates, to be "
+			"decided");
+	if (!kr_vec_push(w->asg->mem, &w->seen,
+		    (struct kr_observation){r->txn, r->op, k, test, predicate, r->loose}))
 		return KR_NOMEM;
 	return kr_ctx_tick(w->ctx);
 }

@@ -1,8 +1,11 @@
 /* Reads of one set that no order of its versions explains together.
  *
- * Without deletes a set only grows, so of two versions one holds all of the other. If one read shows a but not b, and another one b but not a, and each was added once, then a's version comes before b's and after
- * it: an incompatible order. Reads by committed transactions that had not added to the set themselves are sorted by size and compared with their neighbours: if all elements were added once and
- * each read holds the one before it, all do. An element that was there at the beginning or was added twice says nothing. Where all is in order, they have ranks. Linear in the text of the reads, but for sorting them. */
+ * Without deletes a set only grows, so of two versions one holds all of the other. If one read shows a but
+ * not b, and another one b but not a, and each was added once, then a's version comes before b's and after
+ * it: an incompatible order. Reads by committed transactions that had not added to the set themselves are
+ * sorted by size and compared with their neighbours: if all elements were added once and each read holds the
+ * one before it, all do. An element that was there at the beginning or was added twice says nothing. Where
+ * all is in order, they have ranks. Linear in the text of the reads, but for sorting them. */
 #include "frontend/analyze_grow.h"
 
 #include <stdlib.h>
@@ -44,10 +47,12 @@ static bool shows_more(struct kr_grow *g, kr_key k, struct kr_items a, struct kr
 }
 
 /* Neighbours by size of which each shows something more. */
-static enum kr_status compare(struct kr_grow *g, const struct kr_grow_read *before, const struct kr_grow_read *read)
+static enum kr_status compare(struct kr_grow *g, const struct kr_grow_read *before,
+	const struct kr_grow_read *read)
 {
 	KR_TRY(kr_ctx_spend(g->w->ctx, before->list.n + read->list.n));
-	if (!shows_more(g, read->key, before->list, read->list) || !shows_more(g, read->key, read->list, before->list))
+	if (!shows_more(g, read->key, before->list, read->list) ||
+		!shows_more(g, read->key, read->list, before->list))
 		return KR_OK;
 	if (before->txn.i > read->txn.i) { /* the later one is to blame */
 		const struct kr_grow_read *swap = read;
@@ -55,8 +60,10 @@ static enum kr_status compare(struct kr_grow *g, const struct kr_grow_read *befo
 		read = before;
 		before = swap;
 	}
-	return kr_vec_push(g->w->asg->mem, &g->w->found, (struct kr_found){read->txn, read->op, read->key, KR_INCOMPATIBLE_ORDER, before->txn}) ? KR_OK
-																		: KR_NOMEM;
+	return kr_vec_push(g->w->asg->mem, &g->w->found,
+		       (struct kr_found){read->txn, read->op, read->key, KR_INCOMPATIBLE_ORDER, before->txn})
+		? KR_OK
+		: KR_NOMEM;
 }
 
 enum kr_status kr_bags_check(struct kr_grow *g)

@@ -1,5 +1,7 @@
-/* What the versions of a counter can add up to: the sums of all subsets of what is added, as a set of bits, on top of what is known of some version. A number that none gives is garbage. All of a key are made once, and
- * once more for each different amount that a reader adds itself and so did not see. Cost: for each of these, amounts times the range of the sums by 64. */
+/* What the versions of a counter can add up to: the sums of all subsets of what is added, as a set of bits,
+ * on top of what is known of some version. A number that none gives is garbage. All of a key are made once,
+ * and once more for each different amount that a reader adds itself and so did not see. Cost: for each of
+ * these, amounts times the range of the sums by 64. */
 #include "frontend/analyze_grow.h"
 
 #include <string.h>
@@ -54,9 +56,12 @@ static enum kr_status make_subsets(struct kr_grow *g, kr_key k, int64_t without,
 		if (!is_counted(g, v, without, &out))
 			continue;
 		n++;
-		fits = fits && !__builtin_add_overflow(g->amount[v] < 0 ? x->low : x->high, g->amount[v], g->amount[v] < 0 ? &x->low : &x->high);
+		fits = fits &&
+			!__builtin_add_overflow(g->amount[v] < 0 ? x->low : x->high, g->amount[v],
+				g->amount[v] < 0 ? &x->low : &x->high);
 	}
-	x->exact = fits && x->high < RANGE_MOST && x->low > -RANGE_MOST && (x->high - x->low) / 64 * n <= WORK_MOST;
+	x->exact = fits && x->high < RANGE_MOST && x->low > -RANGE_MOST &&
+		(x->high - x->low) / 64 * n <= WORK_MOST;
 	if (!fits)
 		x->low = 1, x->high = 0;
 	if (!x->exact)

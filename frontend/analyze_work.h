@@ -85,7 +85,8 @@ struct kr_work {
 	struct kr_asg *asg; /* &out->asg */
 	struct kr_err *err;
 	struct kr_arena scratch; /* freed when the analysis ends */
-	bool installs;           /* what a transaction is shown of a counter after its own increments is what it leaves (kr_analyze) */
+	/* what a transaction is shown of a counter after its own increments is what it leaves (kr_analyze) */
+	bool installs;
 	bool exact;              /* nothing is left out because it would be too much */
 	bool any_open;           /* some transaction is KR_OPEN */
 	/* versions, observations or candidates went away: kr_analyze_compact has work */
@@ -97,7 +98,8 @@ struct kr_work {
 	uint32_t *stamp; /* per key of the trace: who wrote it, as the step at hand needs it */
 	kr_value *own;   /* per key, valid where stamp says so: what that transaction wrote last */
 	KR_VEC(struct kr_observation) seen; /* while transactions are replayed */
-	KR_VEC(struct kr_found) found; /* of committed transactions; kr_analyze_anomalies puts them in file order */
+	/* of committed transactions; kr_analyze_anomalies puts them in file order */
+	KR_VEC(struct kr_found) found;
 
 	/* Per version, in the ASG's arena. i == KR_NONE: an initial value that is not known. Ids from
 	 * h->values.n on, below KR_TEST_ARGUMENTS, are numbers that the trace does not have
@@ -166,7 +168,8 @@ enum kr_status kr_analyze_orders(struct kr_work *w);
 
 /* ---- replay, for analyze_scans.c and analyze_grow.c ---- */
 
-/* Each transaction is replayed twice: for what contradicts it, and, if it may have taken effect, for its observations. */
+/* Each transaction is replayed twice: for what contradicts it, and, if it may have taken effect, for its
+ * observations. */
 struct kr_replay {
 	struct kr_work *w;
 	kr_txn txn;

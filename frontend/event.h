@@ -29,14 +29,17 @@ struct kr_event {
 	kr_value txn;              /* its id; KR_NONE: NOW, ORDER */
 	bool timed;                /* the trace tells when */
 	bool open;                 /* no reply came: returned is KR_TIME_OPEN */
-	int64_t invoked, returned; /* Of an untimed ENTRY: of the timed events around it, as far as they are known;
-	                            * INT64_MIN or KR_TIME_OPEN where there is none */
-	uint16_t flags;            /* enum kr_txn_flag, of the transaction: all of them in END; KR_TXN_AUTO and those of `white_box` as far as they are told in BEGIN */
+	/* Of an untimed ENTRY: of the timed events around it, as far as they are known; INT64_MIN or
+	 * KR_TIME_OPEN where there is none */
+	int64_t invoked, returned;
+	/* enum kr_txn_flag, of the transaction: all of them in END; KR_TXN_AUTO and those of `white_box` as
+	 * far as they are told in BEGIN */
+	uint16_t flags;
 	uint8_t status;            /* enum kr_txn_status: END. Autocommit that failed: KR_ABORTED */
 	struct kr_white_box white_box; /* BEGIN, END: as `flags` say */
 	uint32_t place;            /* ENTRY: from 0 in its transaction */
-	struct kr_entry entry;     /* ENTRY. has_time as `timed`, `undone` is not known; results of a failed one
-	                            * mean nothing */
+	/* ENTRY. has_time as `timed`, `undone` is not known; results of a failed one mean nothing */
+	struct kr_entry entry;
 	kr_key key;
 	const kr_value *writers;   /* ids of transactions, oldest first */
 	uint32_t writer_count;

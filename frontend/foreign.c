@@ -63,7 +63,8 @@ enum kr_status kr_foreign_forgive(struct kr_history *h, enum kr_status status, s
 	return kr_history_forgive(h, status, err);
 }
 
-enum kr_status kr_foreign_add(struct kr_history *h, struct kr_transaction txn, const struct kr_white_box *white_box, struct kr_err *err)
+enum kr_status kr_foreign_add(struct kr_history *h, struct kr_transaction txn,
+	const struct kr_white_box *white_box, struct kr_err *err)
 {
 	enum kr_status status = kr_history_add(h, txn, white_box, err);
 

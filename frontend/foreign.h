@@ -8,19 +8,19 @@
  * false if there is none or it does not fit. */
 bool kr_foreign_int(const char **at, bool negative, int64_t *out);
 
-/* An operation of the transaction being read; one that reads a range, or what meets conditions. KR_NOMEM, also where
- * key or value is KR_NONE. */
+/* An operation of the transaction being read; one that reads a range, or what meets conditions. KR_NOMEM,
+ * also where key or value is KR_NONE. */
 enum kr_status kr_foreign_put(struct kr_history *h, struct kr_operation op);
 enum kr_status kr_foreign_op(struct kr_history *h, enum kr_op_kind kind, kr_key key, kr_value a, bool known);
 enum kr_status kr_foreign_scan(struct kr_history *h, enum kr_op_kind kind, const struct kr_scan *scan);
 
-/* Adds the transaction being read. A bad one is counted and forgotten when the history is lenient; else the error
- * names its file and line. */
-enum kr_status kr_foreign_add(struct kr_history *h, struct kr_transaction txn, const struct kr_white_box *white_box,
-	struct kr_err *err);
+/* Adds the transaction being read. A bad one is counted and forgotten when the history is lenient; else the
+ * error names its file and line. */
+enum kr_status kr_foreign_add(struct kr_history *h, struct kr_transaction txn,
+	const struct kr_white_box *white_box, struct kr_err *err);
 
-/* Ends it as one that is bad, if `status` says so: KR_OK when the history is lenient (it is counted, *err emptied),
- * else `status`. */
+/* Ends it as one that is bad, if `status` says so: KR_OK when the history is lenient (it is counted, *err
+ * emptied), else `status`. */
 enum kr_status kr_foreign_forgive(struct kr_history *h, enum kr_status status, struct kr_err *err);
 
 /* 0 stands for nothing: a read of 0 from a key to which no operation writes 0 saw what was there at the

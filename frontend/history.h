@@ -142,9 +142,11 @@ struct kr_attr {           /* attributes of an operation that has any (KR_OPF_HA
  * conditions and versions seen, are those of the history at hand. */
 struct kr_entry {
 	bool is_undo;          /* a rollback to a savepoint; op means nothing */
-	uint32_t undo;         /* so many entries before it count no more, those that do not count anyhow included */
+	/* so many entries before it count no more, those that do not count anyhow included */
+	uint32_t undo;
 	struct kr_operation op;
-	struct kr_attr attr;   /* where op has KR_OPF_HAS_ATTR, failed, or is a rollback; attr.op means nothing */
+	/* where op has KR_OPF_HAS_ATTR, failed, or is a rollback; attr.op means nothing */
+	struct kr_attr attr;
 };
 #define KR_ENTRY_NONE ((struct kr_entry){.op = {.key = {KR_NONE}, .scan = KR_NONE}, .attr = {.cursor = true}})
 
@@ -300,7 +302,8 @@ struct kr_history {
 	uint32_t position;                  /* transactions so far, bad ones too */
 	const struct kr_sink *sink;         /* takes what is told instead (event.h); NULL: none */
 	KR_VEC(struct kr_assembling) open;  /* told event by event, by session + 1; 0: what stands alone */
-	KR_VEC(struct kr_version_order) orders; /* that were told; their writers, which may be there later only, in */
+	/* that were told; their writers, which may be there later only, in */
+	KR_VEC(struct kr_version_order) orders;
 	KR_VEC(kr_value) ordered;
 	struct kr_table value_table, key_table, session_table, id_table;
 	KR_VEC(struct kr_key_head) key_heads; /* parallel to keys */
@@ -348,7 +351,8 @@ const char *kr_history_kind_name(enum kr_key_kind kind);
 enum kr_key_kind kr_history_kind_needed(enum kr_op_kind op);
 
 /* The transaction being built is what was pushed to the arrays since the last one ended, or since _begin: its
- * entries (an undo is of no more than it has), and scans, rows, conditions and versions seen that they point to. */
+ * entries (an undo is of no more than it has), and scans, rows, conditions and versions seen that they point
+ * to. */
 void kr_history_begin(struct kr_history *h);
 enum kr_status kr_history_put(struct kr_history *h, const struct kr_entry *entry); /* KR_NOMEM */
 uint32_t kr_history_entries(const struct kr_history *h); /* how many it has, struck ones included */
@@ -356,13 +360,13 @@ uint32_t kr_history_entries(const struct kr_history *h); /* how many it has, str
 void kr_history_take_back(struct kr_history *h);
 void kr_history_drop(struct kr_history *h);
 
-/* Ends the transaction being built and appends it, and sets keys[].kind of the keys that it writes. `txn.id` with
- * i == KR_NONE gets the default id "#N", N its place among the trace's transactions, from 1; op_first and op_count
- * are filled in. `white_box`: NULL where it has no such fields. KR_BAD (it is dropped, no kind changed): the id is
- * taken; it begins before an earlier transaction of its session returned (unless that one is unknown); it uses a
- * key as another kind than before. */
-enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn, const struct kr_white_box *white_box,
-	struct kr_err *err);
+/* Ends the transaction being built and appends it, and sets keys[].kind of the keys that it writes. `txn.id`
+ * with i == KR_NONE gets the default id "#N", N its place among the trace's transactions, from 1; op_first
+ * and op_count are filled in. `white_box`: NULL where it has no such fields. KR_BAD (it is dropped, no kind
+ * changed): the id is taken; it begins before an earlier transaction of its session returned (unless that one
+ * is unknown); it uses a key as another kind than before. */
+enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn,
+	const struct kr_white_box *white_box, struct kr_err *err);
 
 /* All that a transaction's line lists, struck entries at their place. _next: false at the end. */
 struct kr_walk {

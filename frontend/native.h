@@ -83,8 +83,8 @@ enum kr_native_place {
 	KR_NATIVE_RANGE /* its options, and attributes */
 };
 
-/* A state to fill `h` with; one line, as if it were read, which is terminated and becomes the reader's own, or is
- * copied first; the end of the state. n->line is the line's number, 0: not known. */
+/* A state to fill `h` with; one line, as if it were read, which is terminated and becomes the reader's own,
+ * or is copied first; the end of the state. n->line is the line's number, 0: not known. */
 void kr_native_begin(struct kr_native *n, struct kr_ctx *ctx, struct kr_history *h, struct kr_err *err);
 enum kr_status kr_native_line(struct kr_native *n, char *text, size_t length);
 enum kr_status kr_native_copy_line(struct kr_native *n, const char *text, size_t length);

@@ -80,7 +80,8 @@ struct kr_asg_sum {
 /* What a version makes of its counter: this, or so much more than before. */
 struct kr_asg_amount { int64_t amount; bool absolute; };
 
-/* Names for people and for the text form, made only when asked for. An ASG from a history borrows the history's; one read from text keeps its own. */
+/* Names for people and for the text form, made only when asked for. An ASG from a history borrows the
+ * history's; one read from text keeps its own. */
 struct kr_asg_names {
 	const void *data;
 	void (*txn)(const void *data, kr_txn t, struct kr_str *out);
@@ -111,11 +112,13 @@ struct kr_asg {
 	struct kr_asg_part *parts;       /* of the last nparts keys */
 	struct kr_asg_sum *sums;         /* by transaction, then op */
 	struct kr_asg_term *terms;
-	/* Hints for a schedule, which are not in the text form; of counters that have no parts (kr_analysis.coarse) there is no more. */
+	/* Hints for a schedule, which are not in the text form; of counters that have no parts
+	 * (kr_analysis.coarse) there is no more. */
 	uint32_t nshown;
 	struct kr_asg_sum *shown;        /* what reads showed, without terms; NULL: nothing */
 	struct kr_asg_amount *amounts;   /* per version; NULL: nothing is shown */
-	/* derived by kr_asg_index: versions written by t are written[written_first[t] .. written_first[t + 1]), by key */
+	/* derived by kr_asg_index: versions written by t are written[written_first[t] .. written_first[t +
+	 * 1]), by key */
 	uint32_t *written_first;
 	kr_version *written;
 };

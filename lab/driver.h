@@ -11,8 +11,9 @@
 
 #define KL_ABI 2
 
-/* In a driver's file: the library that it is built with, as pkg-config calls it (or else -lMODULE and MODULE.h do), and Debian's package of it. Where it is not found, the driver is
- * left out (lab/CMakeLists.txt). */
+/* In a driver's file: the library that it is built with, as pkg-config calls it (or else -lMODULE and
+ * MODULE.h do), and Debian's package of it. Where it is not found, the driver is left out
+ * (lab/CMakeLists.txt). */
 #define KL_NEEDS(module, package) _Static_assert(sizeof module && sizeof package, "")
 
 #define KL_KEY 40 /* bytes of a key, terminator included */
@@ -46,7 +47,9 @@ enum kl_kind {
 };
 #define KL_BIT(kind) (UINT64_C(1) << (kind))
 #define KL_LOCKING KL_BIT(32) /* KL_READ with `lock` */
-#define KL_READS (KL_BIT(KL_READ) | KL_BIT(KL_READ_LIST) | KL_BIT(KL_READ_SET) | KL_BIT(KL_RANGE) | KL_BIT(KL_SCAN)) /* those that write nothing */
+#define KL_READS \
+	(KL_BIT(KL_READ) | KL_BIT(KL_READ_LIST) | KL_BIT(KL_READ_SET) | KL_BIT(KL_RANGE) | \
+		KL_BIT(KL_SCAN)) /* those that write nothing */
 
 enum kl_lock { KL_NO_LOCK, KL_SHARED, KL_EXCLUSIVE };
 

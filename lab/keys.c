@@ -14,7 +14,10 @@ struct kl_walk {
 	bool failed;
 };
 
-static enum kl_answer no_memory(struct kl_result *result) { return kl_error(result, KL_BUG, "memory", "no memory"); }
+static enum kl_answer no_memory(struct kl_result *result)
+{
+	return kl_error(result, KL_BUG, "memory", "no memory");
+}
 
 const char *kl_keys_folder(struct kl_store *store)
 {
@@ -38,7 +41,8 @@ static bool reserve(struct kl_keys_client *c, size_t length)
 	return true;
 }
 
-enum kl_answer kl_keys_take(struct kl_keys_client *c, const void *value, size_t length, struct kl_result *result)
+enum kl_answer kl_keys_take(struct kl_keys_client *c, const void *value, size_t length,
+	struct kl_result *result)
 {
 	if (!reserve(c, length + DIGITS))
 		return no_memory(result);
@@ -56,13 +60,15 @@ static int64_t number(const void *value, size_t length)
 	return strtoll(digits, NULL, 10);
 }
 
-static enum kl_answer put(const struct kl_keys *keys, struct kl_keys_client *c, const char *key, const char *text, struct kl_result *result)
+static enum kl_answer put(const struct kl_keys *keys, struct kl_keys_client *c, const char *key,
+	const char *text, struct kl_result *result)
 {
 	c->wrote = true;
 	return keys->put(c, key, text, strlen(text), result);
 }
 
-static enum kl_answer put_number(const struct kl_keys *keys, struct kl_keys_client *c, const char *key, int64_t value, struct kl_result *result)
+static enum kl_answer put_number(const struct kl_keys *keys, struct kl_keys_client *c, const char *key,
+	int64_t value, struct kl_result *result)
 {
 	char digits[DIGITS];
 
@@ -88,7 +94,8 @@ bool kl_walk_take(struct kl_walk *walk, const void *key, size_t key_length, cons
 	return !walk->failed && (!op->limit || result->row_count < op->limit);
 }
 
-static enum kl_answer find_rows(const struct kl_keys *keys, struct kl_keys_client *c, const struct kl_op *op, struct kl_result *result)
+static enum kl_answer find_rows(const struct kl_keys *keys, struct kl_keys_client *c, const struct kl_op *op,
+	struct kl_result *result)
 {
 	struct kl_walk walk = {op, result, false};
 	enum kl_answer answer = keys->walk(c, op->key, &walk, result);
@@ -96,7 +103,8 @@ static enum kl_answer find_rows(const struct kl_keys *keys, struct kl_keys_clien
 	return answer == KL_OK && walk.failed ? no_memory(result) : answer;
 }
 
-static enum kl_answer update_rows(const struct kl_keys *keys, struct kl_keys_client *c, const struct kl_op *op, struct kl_result *result)
+static enum kl_answer update_rows(const struct kl_keys *keys, struct kl_keys_client *c,
+	const struct kl_op *op, struct kl_result *result)
 {
 	enum kl_answer answer = find_rows(keys, c, op, result);
 
@@ -109,7 +117,8 @@ static enum kl_answer update_rows(const struct kl_keys *keys, struct kl_keys_cli
 
 /* ---- one key ---- */
 
-static enum kl_answer read_one(const struct kl_keys *keys, struct kl_keys_client *c, const struct kl_op *op, struct kl_result *result)
+static enum kl_answer read_one(const struct kl_keys *keys, struct kl_keys_client *c, const struct kl_op *op,
+	struct kl_result *result)
 {
 	enum kl_answer answer = keys->get(c, op->key, op->lock, result);
 
@@ -121,7 +130,8 @@ static enum kl_answer read_one(const struct kl_keys *keys, struct kl_keys_client
 	return KL_OK;
 }
 
-static enum kl_answer append(const struct kl_keys *keys, struct kl_keys_client *c, const struct kl_op *op, struct kl_result *result)
+static enum kl_answer append(const struct kl_keys *keys, struct kl_keys_client *c, const struct kl_op *op,
+	struct kl_result *result)
 {
 	if (!result->found)
 		return put_number(keys, c, op->key, op->value, result);
@@ -129,7 +139,8 @@ static enum kl_answer append(const struct kl_keys *keys, struct kl_keys_client *
 	return put(keys, c, op->key, c->text, result);
 }
 
-static enum kl_answer change_one(const struct kl_keys *keys, struct kl_keys_client *c, const struct kl_op *op, struct kl_result *result)
+static enum kl_answer change_one(const struct kl_keys *keys, struct kl_keys_client *c, const struct kl_op *op,
+	struct kl_result *result)
 {
 	enum kl_answer answer = keys->get(c, op->key, KL_EXCLUSIVE, result);
 
@@ -140,7 +151,9 @@ static enum kl_answer change_one(const struct kl_keys *keys, struct kl_keys_clie
 		result->done = result->found;
 		c->wrote |= result->found;
 		return result->found ? keys->del(c, op->key, result) : KL_OK;
-	case KL_INSERT: result->done = !result->found; return result->done ? put_number(keys, c, op->key, op->value, result) : KL_OK;
+	case KL_INSERT:
+		result->done = !result->found;
+		return result->done ? put_number(keys, c, op->key, op->value, result) : KL_OK;
 	case KL_INC:
 		if (!result->found)
 			return kl_error(result, KL_BUG, "absent", "the counter is not there");
@@ -150,7 +163,8 @@ static enum kl_answer change_one(const struct kl_keys *keys, struct kl_keys_clie
 	}
 }
 
-enum kl_answer kl_keys_run(const struct kl_keys *keys, struct kl_keys_client *c, const struct kl_op *op, struct kl_result *result)
+enum kl_answer kl_keys_run(const struct kl_keys *keys, struct kl_keys_client *c, const struct kl_op *op,
+	struct kl_result *result)
 {
 	switch (op->kind) {
 	case KL_READ:
@@ -166,7 +180,8 @@ enum kl_answer kl_keys_run(const struct kl_keys *keys, struct kl_keys_client *c,
 
 /* ---- the store ---- */
 
-static bool load_rows(struct kl_client *client, const struct kl_row *rows, size_t count, struct kl_result *result)
+static bool load_rows(struct kl_client *client, const struct kl_row *rows, size_t count,
+	struct kl_result *result)
 {
 	const struct kl_driver *driver = client->store->driver;
 	bool fine = driver->begin(client, result) == KL_OK;
@@ -189,7 +204,8 @@ bool kl_keys_load(struct kl_store *store, const struct kl_row *rows, size_t coun
 	client->store = store;
 	client->level = store->level;
 
-	bool fine = load_rows(client, rows, count, &result) || kl_fail(store, "initial rows: %s", result.message);
+	bool fine =
+		load_rows(client, rows, count, &result) || kl_fail(store, "initial rows: %s", result.message);
 
 	store->driver->close(client);
 	return fine;

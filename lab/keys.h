@@ -1,5 +1,7 @@
-/* What drivers of embedded stores of keys and values share: every operation out of four, on values that are integers in digits, lists and sets with commas between. An operation that reads
- * before it writes does so under KL_EXCLUSIVE: where a store can neither lock nor refuse its transaction when the key has changed, it is not one operation, and the driver leaves it out. */
+/* What drivers of embedded stores of keys and values share: every operation out of four, on values that are
+ * integers in digits, lists and sets with commas between. An operation that reads before it writes does so
+ * under KL_EXCLUSIVE: where a store can neither lock nor refuse its transaction when the key has changed, it
+ * is not one operation, and the driver leaves it out. */
 #ifndef KR_LAB_KEYS_H
 #define KR_LAB_KEYS_H
 
@@ -17,20 +19,29 @@ struct kl_walk; /* keys in their order, of which some are rows */
 
 struct kl_keys {
 	/* KL_OK: `found` is set, and kl_keys_take was called if it is true. */
-	enum kl_answer (*get)(struct kl_keys_client *c, const char *key, enum kl_lock lock, struct kl_result *result);
-	enum kl_answer (*put)(struct kl_keys_client *c, const char *key, const char *text, size_t length, struct kl_result *result);
-	enum kl_answer (*del)(struct kl_keys_client *c, const char *key, struct kl_result *result); /* of one that is there */
-	/* All keys from `from` on, in order, until kl_walk_take says no. NULL: of no store whose plans have ranges. */
-	enum kl_answer (*walk)(struct kl_keys_client *c, const char *from, struct kl_walk *walk, struct kl_result *result);
+	enum kl_answer (
+		*get)(struct kl_keys_client *c, const char *key, enum kl_lock lock, struct kl_result *result);
+	enum kl_answer (*put)(struct kl_keys_client *c, const char *key, const char *text, size_t length,
+		struct kl_result *result);
+	/* of one that is there */
+	enum kl_answer (*del)(struct kl_keys_client *c, const char *key, struct kl_result *result);
+	/* All keys from `from` on, in order, until kl_walk_take says no. NULL: of no store whose plans have
+	 * ranges. */
+	enum kl_answer (*walk)(struct kl_keys_client *c, const char *from, struct kl_walk *walk,
+		struct kl_result *result);
 };
 
 /* A private folder, which is all that such a store is offered; NULL after kl_fail or kl_refuse. */
 KL_EXPORT const char *kl_keys_folder(struct kl_store *store);
-KL_EXPORT enum kl_answer kl_keys_run(const struct kl_keys *keys, struct kl_keys_client *c, const struct kl_op *op, struct kl_result *result);
-KL_EXPORT enum kl_answer kl_keys_take(struct kl_keys_client *c, const void *value, size_t length, struct kl_result *result);
+KL_EXPORT enum kl_answer kl_keys_run(const struct kl_keys *keys, struct kl_keys_client *c,
+	const struct kl_op *op, struct kl_result *result);
+KL_EXPORT enum kl_answer kl_keys_take(struct kl_keys_client *c, const void *value, size_t length,
+	struct kl_result *result);
 /* False: no more. */
-KL_EXPORT bool kl_walk_take(struct kl_walk *walk, const void *key, size_t key_length, const void *value, size_t length);
-KL_EXPORT bool kl_keys_load(struct kl_store *store, const struct kl_row *rows, size_t count); /* in one transaction of a client of its own */
+KL_EXPORT bool kl_walk_take(struct kl_walk *walk, const void *key, size_t key_length, const void *value,
+	size_t length);
+/* in one transaction of a client of its own */
+KL_EXPORT bool kl_keys_load(struct kl_store *store, const struct kl_row *rows, size_t count);
 KL_EXPORT void kl_keys_free(struct kl_keys_client *c);
 
 #endif

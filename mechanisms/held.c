@@ -36,7 +36,8 @@ static void count_scan(struct kr_stream *stream, const struct kr_held *t, const 
 	}
 }
 
-static void count_entry(struct kr_stream *stream, const struct kr_held *t, const struct kr_held_entry *e, bool keep)
+static void count_entry(struct kr_stream *stream, const struct kr_held *t, const struct kr_held_entry *e,
+	bool keep)
 {
 	if (e->undo != KR_NONE)
 		return;
@@ -158,7 +159,8 @@ void kr_held_trim(struct kr_mem *mem, struct kr_held *t)
 {
 	struct kr_body *body = t->body;
 	void *less = body->entries.n > 0 && body->entries.n < body->entries.cap
-		? kr_mem_resize(mem, body->entries.at, body->entries.cap, body->entries.n, sizeof *body->entries.at)
+		? kr_mem_resize(mem, body->entries.at, body->entries.cap, body->entries.n,
+			  sizeof *body->entries.at)
 		: NULL;
 
 	if (!less)
@@ -244,7 +246,9 @@ void kr_held_measure(const struct kr_history *h, const struct kr_profile *profil
 	}
 	if (end)
 		due = later(due, t->flags & KR_TXN_END_OPEN ? t->end[0] : t->end[1]);
-	if (!end && (t->status == KR_COMMITTED || (t->body->entries.n > 0 && !t->body->entries.at[t->body->entries.n - 1].has_time)))
+	if (!end &&
+		(t->status == KR_COMMITTED ||
+			(t->body->entries.n > 0 && !t->body->entries.at[t->body->entries.n - 1].has_time)))
 		due = INT64_MAX; /* it may have lasted for ever */
 	t->first = kr_earlier(first_of(profile, t), pad);
 	t->due = kr_earlier(due, -pad);

@@ -59,10 +59,12 @@ struct kr_held {
 struct kr_held *kr_held_new(struct kr_stream *stream, struct kr_mem *mem, const struct kr_event *begin);
 void kr_held_free(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t); /* safe on NULL */
 
-void kr_held_trim(struct kr_mem *mem, struct kr_held *t); /* nothing is to come: gives back what it has more than it needs */
+/* nothing is to come: gives back what it has more than it needs */
+void kr_held_trim(struct kr_mem *mem, struct kr_held *t);
 struct kr_attr kr_held_attr(const struct kr_held_entry *e);
 
-bool kr_held_add(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t, const struct kr_event *e); /* OP, UNDO */
+/* OP, UNDO */
+bool kr_held_add(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t, const struct kr_event *e);
 void kr_held_end(struct kr_held *t, const struct kr_event *e);
 
 /* first and due. */

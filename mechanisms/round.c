@@ -10,7 +10,8 @@
 
 enum {
 	WAIT = 1000,
-	KEPT = 16384 /* transactions in a window whose memory is kept for the next one: larger ones are rare */
+	/* transactions in a window whose memory is kept for the next one: larger ones are rare */
+	KEPT = 16384
 };
 
 struct due {

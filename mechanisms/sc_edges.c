@@ -152,7 +152,8 @@ static enum kr_status find_gone(struct kr_certain *c)
 {
 	const struct kr_batch *b = c->b;
 
-	if (!kr_vec_reserve(b->mem, &c->gone, b->versions.n) || !kr_vec_reserve(b->mem, &c->last_gone, b->versions.n))
+	if (!kr_vec_reserve(b->mem, &c->gone, b->versions.n) ||
+		!kr_vec_reserve(b->mem, &c->last_gone, b->versions.n))
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < b->versions.n; i++) {
 		const struct kr_written *v = &b->versions.at[i];
@@ -164,7 +165,9 @@ static enum kr_status find_gone(struct kr_certain *c)
 				kr_stand_precedes(b, &v->by, &u->by))
 				gone = u->by.commit.to;
 		}
-		int64_t last = i > b->version_first.at[v->key.i] && c->last_gone.at[i - 1] > gone ? c->last_gone.at[i - 1] : gone;
+		int64_t last = i > b->version_first.at[v->key.i] && c->last_gone.at[i - 1] > gone
+			? c->last_gone.at[i - 1]
+			: gone;
 		c->gone.at[c->gone.n++] = gone;
 		c->last_gone.at[c->last_gone.n++] = last;
 	}

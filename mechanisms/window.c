@@ -229,7 +229,8 @@ static bool put_scan(struct building *b, const struct kr_held *t, struct kr_oper
 	return kr_vec_push(h->mem, &h->scans, scan);
 }
 
-/* Of a transaction with an event that came too late only its writes are left, and nobody knows when they were done. */
+/* Of a transaction with an event that came too late only its writes are left, and nobody knows when they were
+ * done. */
 static struct kr_attr attr_of(const struct kr_held *t, const struct kr_held_entry *e)
 {
 	struct kr_attr attr = kr_held_attr(e);
@@ -243,7 +244,10 @@ static struct kr_attr attr_of(const struct kr_held *t, const struct kr_held_entr
 
 static bool put_entry(struct building *b, const struct kr_held *t, const struct kr_held_entry *e)
 {
-	struct kr_entry entry = {.op = e->op, .is_undo = e->undo != KR_NONE, .undo = e->undo, .attr = attr_of(t, e)};
+	struct kr_entry entry = {.op = e->op,
+		.is_undo = e->undo != KR_NONE,
+		.undo = e->undo,
+		.attr = attr_of(t, e)};
 
 	if (!entry.is_undo) {
 		entry.op.key = key_in(b, e->op.key);

@@ -56,7 +56,8 @@ static bool find_write(const struct looking *l, enum kr_txn_status status, bool 
 
 struct adds {
 	uint32_t all, effective, aborted; /* by anybody; by committed transactions; by aborted ones */
-	kr_txn txn;                       /* the first one's, best an effective one's, then an aborted one's */
+	/* the first one's, best an effective one's, then an aborted one's */
+	kr_txn txn;
 	kr_op op;
 };
 
@@ -162,7 +163,8 @@ bool kr_shows_element(const struct kr_history *h, kr_op op, kr_key k, kr_value e
 bool kr_shows_initial(const struct kr_history *h, kr_op op, kr_key k)
 {
 	kr_value value = kr_words_value(h, op, k);
-	const struct kr_value_entry *e = value.i == KR_NONE ? NULL : kr_history_value(h, value), *initial = kr_history_value(h, h->keys.at[k.i].initial);
+	const struct kr_value_entry *e = value.i == KR_NONE ? NULL : kr_history_value(h, value),
+				    *initial = kr_history_value(h, h->keys.at[k.i].initial);
 	struct shown all = {.entry = e, .count = UINT32_MAX};
 	struct kr_piece piece;
 
@@ -242,11 +244,14 @@ static bool is_initial(const struct looking *l, struct kr_piece piece)
 	return e->type == KR_VALUE_ARRAY && count_in(&initial, piece) > 0;
 }
 
-/* One transaction adds two elements to a list, which are seen one without the other, apart, or the wrong way round. */
-static bool judge_two(const struct looking *l, const struct shown *s, const struct adds *by, struct kr_evidence *out)
+/* One transaction adds two elements to a list, which are seen one without the other, apart, or the wrong way
+ * round. */
+static bool judge_two(const struct looking *l, const struct shown *s, const struct adds *by,
+	struct kr_evidence *out)
 {
 	kr_op next = next_add(l, by->txn, by->op), before = last_add(l, by->txn, by->op);
-	uint32_t first = place_in(l->h, s, op_at(l->h, by->op)->a), second = next.i == KR_NONE ? s->count : place_in(l->h, s, op_at(l->h, next)->a);
+	uint32_t first = place_in(l->h, s, op_at(l->h, by->op)->a),
+		 second = next.i == KR_NONE ? s->count : place_in(l->h, s, op_at(l->h, next)->a);
 	bool list = l->h->keys.at[l->key.i].kind == KR_KIND_LIST;
 	struct adds between;
 
@@ -271,8 +276,10 @@ static bool judge_two(const struct looking *l, const struct shown *s, const stru
 	return before.i != KR_NONE && place_in(l->h, s, op_at(l->h, before)->a) == s->count;
 }
 
-/* Whether the element shows what the anomaly's kind says. What only aborted transactions added is looked for first, then what those of unknown outcome did (`perhaps`), which may have taken effect. */
-static bool judge_element(const struct looking *l, const struct shown *s, struct kr_piece piece, bool perhaps, struct kr_evidence *out)
+/* Whether the element shows what the anomaly's kind says. What only aborted transactions added is looked for
+ * first, then what those of unknown outcome did (`perhaps`), which may have taken effect. */
+static bool judge_element(const struct looking *l, const struct shown *s, struct kr_piece piece, bool perhaps,
+	struct kr_evidence *out)
 {
 	struct adds by;
 
@@ -282,8 +289,13 @@ static bool judge_element(const struct looking *l, const struct shown *s, struct
 	out->op = by.op;
 	switch (l->cert->anomaly.kind) {
 	case KR_GARBAGE_READ: out->kind = KR_NOBODY_ADDED; return by.all == 0 && !is_initial(l, piece);
-	case KR_ABORTED_READ: out->kind = KR_ADDED_IN_VAIN; return by.all > 0 && (perhaps ? by.effective == 0 : by.aborted == by.all) && !is_initial(l, piece);
-	case KR_FUTURE_READ: out->kind = KR_ADDED_LATER; return by.all == 1 && by.txn.i == l->txn.i && by.op.i > l->op.i;
+	case KR_ABORTED_READ:
+		out->kind = KR_ADDED_IN_VAIN;
+		return by.all > 0 && (perhaps ? by.effective == 0 : by.aborted == by.all) &&
+			!is_initial(l, piece);
+	case KR_FUTURE_READ:
+		out->kind = KR_ADDED_LATER;
+		return by.all == 1 && by.txn.i == l->txn.i && by.op.i > l->op.i;
 	case KR_DUPLICATE_ELEMENT: out->kind = KR_ADDED_ONCE; return by.all == 1 && count_in(s, piece) > 1;
 	case KR_INTERMEDIATE_READ:
 	case KR_INCOMPATIBLE_ORDER: return judge_two(l, s, &by, out);
@@ -297,7 +309,8 @@ static bool lists_differ(const struct shown *a, const struct shown *b, struct kr
 	size_t i = 1, j = 1;
 
 	for (out->place = 0; out->place < a->count && out->place < b->count; out->place++)
-		if (!kr_piece_next(a->entry->text, a->entry->length, &i, &out->element) || !kr_piece_next(b->entry->text, b->entry->length, &j, &out->there) ||
+		if (!kr_piece_next(a->entry->text, a->entry->length, &i, &out->element) ||
+			!kr_piece_next(b->entry->text, b->entry->length, &j, &out->there) ||
 			!same_piece(out->element, out->there))
 			return true;
 	return false;
@@ -316,7 +329,8 @@ static bool find_lacking(const struct shown *a, const struct shown *b, struct kr
 
 static bool disagree(const struct shown *a, const struct shown *b, bool list, struct kr_evidence *out)
 {
-	return list ? lists_differ(a, b, out) : find_lacking(a, b, &out->element) && find_lacking(b, a, &out->there);
+	return list ? lists_differ(a, b, out)
+		    : find_lacking(a, b, &out->element) && find_lacking(b, a, &out->there);
 }
 
 static bool find_other_read(const struct looking *l, const struct shown *s, struct kr_evidence *out)
@@ -338,10 +352,15 @@ static bool find_other_read(const struct looking *l, const struct shown *s, stru
 	return false;
 }
 
-static const struct kr_evidence nothing =
-	{.kind = KR_NO_EVIDENCE, .txn = {KR_NONE}, .adder = {KR_NONE}, .adding = {KR_NONE}, .op = {KR_NONE}, .other = {KR_NONE}};
+static const struct kr_evidence nothing = {.kind = KR_NO_EVIDENCE,
+	.txn = {KR_NONE},
+	.adder = {KR_NONE},
+	.adding = {KR_NONE},
+	.op = {KR_NONE},
+	.other = {KR_NONE}};
 
-static bool find_element(const struct looking *l, const struct shown *s, bool perhaps, struct kr_evidence *out)
+static bool find_element(const struct looking *l, const struct shown *s, bool perhaps,
+	struct kr_evidence *out)
 {
 	struct kr_piece piece;
 	uint32_t n = 0;
@@ -361,7 +380,8 @@ static bool find_in_elements(const struct looking *l, struct kr_evidence *out)
 
 	if (!shown_by(l->h, l->txn, l->op, l->key, &s))
 		return false;
-	if (find_element(l, &s, false, out) || (l->cert->anomaly.kind == KR_ABORTED_READ && find_element(l, &s, true, out)))
+	if (find_element(l, &s, false, out) ||
+		(l->cert->anomaly.kind == KR_ABORTED_READ && find_element(l, &s, true, out)))
 		return true;
 	return l->cert->anomaly.kind == KR_INCOMPATIBLE_ORDER && find_other_read(l, &s, out);
 }

@@ -19,7 +19,9 @@ enum kr_evidence_kind {
 	KR_ADDED_MORE,      /* `txn` with `op`, and then `other`, which is not there */
 	KR_ADDED_IN_ORDER,  /* `txn` with `op`, and then `other`, which stands before it */
 	KR_ADDED_APART,     /* `txn` with `op`, and then `other`, with `element` between them */
-	KR_READ_OTHERWISE,  /* `txn` with `op`; from element `place` on where they are lists, which is `element` here and `there` */
+	/* `txn` with `op`; from element `place` on where they are lists, which is `element` here and
+	 * `there` */
+	KR_READ_OTHERWISE,
 	KR_BEYOND_LIMIT,    /* of a range */
 	KR_OUTSIDE,
 	KR_OUT_OF_ORDER,

@@ -206,14 +206,19 @@ static void say_added_apart(const struct saying *s)
 }
 
 /* Is what was read cut where it is shown? */
-static bool is_cut(const struct saying *s, kr_op op) { return kr_history_value(s->w->h, s->w->h->ops.at[op.i].a)->length > KR_WORDS_VALUE; }
+static bool is_cut(const struct saying *s, kr_op op)
+{
+	return kr_history_value(s->w->h, s->w->h->ops.at[op.i].a)->length > KR_WORDS_VALUE;
+}
 
 static void say_read_otherwise(const struct saying *s)
 {
 	add_txn(s, s->found->txn);
 	add(s, " ");
 	kr_words_seen(s->w, s->found->op, s->key);
-	add(s, is_list(s) ? ", and neither list is the beginning of the other" : ", and each of these sets has an element that the other lacks");
+	add(s,
+		is_list(s) ? ", and neither list is the beginning of the other"
+			   : ", and each of these sets has an element that the other lacks");
 	if (!is_cut(s, s->op) && !is_cut(s, s->found->op))
 		return;
 	if (is_list(s))

@@ -1,6 +1,6 @@
-/* What nobody wrote may have been written under a name, or as a value, that looks the same: 1 and "1", 1 and 1.0; as
- * the whole value of a key that was read as a list or set; or is no value at all, such as the dots of a printer. The
- * first in file order is told. Cost: the operations of the history. */
+/* What nobody wrote may have been written under a name, or as a value, that looks the same: 1 and "1", 1 and
+ * 1.0; as the whole value of a key that was read as a list or set; or is no value at all, such as the dots of
+ * a printer. The first in file order is told. Cost: the operations of the history. */
 #include "report/near.h"
 
 #include <stdlib.h>
@@ -43,12 +43,15 @@ enum likeness { UNLIKE, OTHER_VALUE, OTHER_KEY, WHOLE };
 
 static enum likeness compare(const struct near *n, const struct kr_write *write)
 {
-	struct kr_operand name = kr_operand_of_value(n->h, n->h->keys.at[n->key.i].name), other = kr_operand_of_value(n->h, n->h->keys.at[write->key.i].name);
+	struct kr_operand name = kr_operand_of_value(n->h, n->h->keys.at[n->key.i].name),
+			  other = kr_operand_of_value(n->h, n->h->keys.at[write->key.i].name);
 	struct kr_operand value = kr_operand_of_value(n->h, write->value);
 	bool same = kr_operand_equal(&value, &n->value);
 
 	if (write->key.i == n->key.i)
-		return looks_the_same(&value, &n->value) ? OTHER_VALUE : same && n->element && write->how == KR_SET ? WHOLE : UNLIKE;
+		return looks_the_same(&value, &n->value)             ? OTHER_VALUE
+			: same && n->element && write->how == KR_SET ? WHOLE
+								     : UNLIKE;
 	return same && looks_the_same(&name, &other) ? OTHER_KEY : UNLIKE;
 }
 
@@ -87,7 +90,8 @@ void kr_say_near(const struct kr_words *w, kr_key k, const struct kr_operand *va
 	kr_txn writer;
 	kr_op op;
 
-	if (value->type == KR_VALUE_STRING && value->text.length == strlen(dots) && memcmp(value->text.text, dots, strlen(dots)) == 0) {
+	if (value->type == KR_VALUE_STRING && value->text.length == strlen(dots) &&
+		memcmp(value->text.text, dots, strlen(dots)) == 0) {
 		kr_str_add(w->out, " (a printer's dots, perhaps, for what it left out)");
 		return;
 	}

@@ -254,14 +254,16 @@ static void say_two_states(const struct saying *s, const struct kr_cert_edge *rw
 	add(s, ", two states of one key");
 }
 
-/* Of an rw: an operation of the same transaction that shows another value of the register, which it did not write itself; KR_NONE: there is none. What does not meet conditions may have any value. */
+/* Of an rw: an operation of the same transaction that shows another value of the register, which it did not
+ * write itself; KR_NONE: there is none. What does not meet conditions may have any value. */
 static uint32_t find_other_state(const struct saying *s, const struct kr_cert_edge *e)
 {
 	const struct kr_history *h = s->w->h;
 	kr_value shown = kr_words_value(h, kr_history_op(h, e->from, e->op), e->key);
 
 	uint8_t kind = h->keys.at[e->key.i].kind;
-	bool tells = (kind == KR_KIND_ANY || kind == KR_KIND_REGISTER) && (!e->predicate || h->ops.at[kr_history_op(h, e->from, e->op).i].kind == KR_OP_RANGE);
+	bool tells = (kind == KR_KIND_ANY || kind == KR_KIND_REGISTER) &&
+		(!e->predicate || h->ops.at[kr_history_op(h, e->from, e->op).i].kind == KR_OP_RANGE);
 
 	for (uint32_t i = 0; tells && i < h->txns.at[e->from.i].op_count; i++) {
 		kr_op at = kr_history_op(h, e->from, i);

@@ -382,7 +382,8 @@ static void add_own(const struct kr_words *w, kr_op at, kr_key k)
 		if (kr_write_of(w->h, &w->h->ops.at[i], k, &write) && write.how != KR_ADD)
 			first = i + 1;
 	for (uint32_t i = first; i < at.i; i++) {
-		if (!kr_write_of(w->h, &w->h->ops.at[i], k, &write) || (!counts && !kr_shows_element(w->h, at, k, write.value)))
+		if (!kr_write_of(w->h, &w->h->ops.at[i], k, &write) ||
+			(!counts && !kr_shows_element(w->h, at, k, write.value)))
 			continue;
 		if (++own > LISTED_MOST)
 			continue;

@@ -53,7 +53,8 @@ void kr_words_wrote(const struct kr_words *w, kr_txn t, kr_key k);
 /* The order of two versions: "x: 5 (T1) VERB 10 (T2)". */
 void kr_words_order(const struct kr_words *w, kr_key k, kr_txn a, const char *verb, kr_txn b);
 
-/* What the operation tells of k, as a verb phrase: "read x = 5", "found x absent", "did not find x", "read l = [1,2] (2 its own)". */
+/* What the operation tells of k, as a verb phrase: "read x = 5", "found x absent", "did not find x", "read l
+ * = [1,2] (2 its own)". */
 void kr_words_seen(const struct kr_words *w, kr_op op, kr_key k);
 
 /* The operation as in the trace, shortened: `r x 5`, `range "a" "c" {a 1, b 2}` (words_op.c). */
@@ -77,7 +78,8 @@ bool kr_words_sees(const struct kr_history *h, kr_op op, kr_key k);
 /* The value of k that a read shows, or the first of another operation; KR_UNTOLD: it shows no row of it. */
 kr_value kr_words_value(const struct kr_history *h, kr_op op, kr_key k);
 
-/* Does t read k, before it writes it otherwise than by adding to it, with an operation whose result the trace tells? */
+/* Does t read k, before it writes it otherwise than by adding to it, with an operation whose result the trace
+ * tells? */
 bool kr_words_reads(const struct kr_history *h, kr_txn t, kr_key k);
 
 #endif

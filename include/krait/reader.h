@@ -31,10 +31,11 @@ KRAIT_EXPORT enum kr_status krait_source_rest(struct kr_source *source, char **t
 /* Adds file and line to the error that was recorded, unless it has a place already. */
 KRAIT_EXPORT void krait_fail_at(struct kr_err *err, const char *path, uint32_t line);
 
-/* A builder that fills the history. Where what is bad is to be left out (`--lenient`), a transaction whose building
- * fails is, and counted. One builder for a history at a time; krait_read_done must be called for it, also when
- * reading fails. KR_NOMEM. */
-KRAIT_EXPORT enum kr_status krait_read_into(struct kr_ctx *ctx, struct kr_history *h, krait_builder **out, struct kr_err *err);
+/* A builder that fills the history. Where what is bad is to be left out (`--lenient`), a transaction whose
+ * building fails is, and counted. One builder for a history at a time; krait_read_done must be called for it,
+ * also when reading fails. KR_NOMEM. */
+KRAIT_EXPORT enum kr_status krait_read_into(struct kr_ctx *ctx, struct kr_history *h, krait_builder **out,
+	struct kr_err *err);
 
 /* Frees the builder (NULL: nothing to do). Gives `status` if that is not KR_OK, else the builder's failure,
  * recorded in err, or KR_OK. */

@@ -1,5 +1,7 @@
-/* LMDB, in this process: one writer at a time, who has it to itself from begin on; readers see what was committed when they began. Transactions that write have successive numbers, and a reader knows that of its snapshot: places in
- * the order of serialization for nothing. A writer that changed nothing leaves its number to the next one; it is a reader of what was before. */
+/* LMDB, in this process: one writer at a time, who has it to itself from begin on; readers see what was
+ * committed when they began. Transactions that write have successive numbers, and a reader knows that of its
+ * snapshot: places in the order of serialization for nothing. A writer that changed nothing leaves its number
+ * to the next one; it is a reader of what was before. */
 #include <lmdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,13 +45,17 @@ static enum kl_answer fail(struct lmdb_client *c, int code, enum kl_answer unkno
 	return kl_error(result, code == MDB_MAP_FULL ? KL_BUSY : unknown, text, mdb_strerror(code));
 }
 
-static enum kl_answer answer_of(struct lmdb_client *c, int code, struct kl_result *result) { return code == 0 ? KL_OK : fail(c, code, KL_BUG, result); }
+static enum kl_answer answer_of(struct lmdb_client *c, int code, struct kl_result *result)
+{
+	return code == 0 ? KL_OK : fail(c, code, KL_BUG, result);
+}
 
 static MDB_val text_value(const char *text, size_t length) { return (MDB_val){length, (void *)text}; }
 
 static MDB_dbi db_of(const struct kl_keys_client *c) { return ((struct lmdb *)c->client.store->own)->db; }
 
-static enum kl_answer get(struct kl_keys_client *keys, const char *key, enum kl_lock lock, struct kl_result *result)
+static enum kl_answer get(struct kl_keys_client *keys, const char *key, enum kl_lock lock,
+	struct kl_result *result)
 {
 	struct lmdb_client *c = (struct lmdb_client *)keys;
 	MDB_val name = text_value(key, strlen(key)), value;
@@ -57,10 +63,12 @@ static enum kl_answer get(struct kl_keys_client *keys, const char *key, enum kl_
 
 	(void)lock;
 	result->found = code == 0;
-	return code == 0 ? kl_keys_take(keys, value.mv_data, value.mv_size, result) : answer_of(c, code == MDB_NOTFOUND ? 0 : code, result);
+	return code == 0 ? kl_keys_take(keys, value.mv_data, value.mv_size, result)
+			 : answer_of(c, code == MDB_NOTFOUND ? 0 : code, result);
 }
 
-static enum kl_answer put(struct kl_keys_client *keys, const char *key, const char *text, size_t length, struct kl_result *result)
+static enum kl_answer put(struct kl_keys_client *keys, const char *key, const char *text, size_t length,
+	struct kl_result *result)
 {
 	struct lmdb_client *c = (struct lmdb_client *)keys;
 	MDB_val name = text_value(key, strlen(key)), value = text_value(text, length);
@@ -76,7 +84,8 @@ static enum kl_answer del(struct kl_keys_client *keys, const char *key, struct k
 	return answer_of(c, mdb_del(c->txn, db_of(keys), &name, NULL), result);
 }
 
-static enum kl_answer walk(struct kl_keys_client *keys, const char *from, struct kl_walk *walk, struct kl_result *result)
+static enum kl_answer walk(struct kl_keys_client *keys, const char *from, struct kl_walk *walk,
+	struct kl_result *result)
 {
 	struct lmdb_client *c = (struct lmdb_client *)keys;
 	MDB_val name = text_value(from, strlen(from)), value;
@@ -100,7 +109,8 @@ static enum kl_answer begin(struct kl_client *client, struct kl_result *result)
 	const struct lmdb *lmdb = client->store->own;
 
 	c->keys.wrote = false;
-	return answer_of(c, mdb_txn_begin(lmdb->env, NULL, client->only_reads ? MDB_RDONLY : 0, &c->txn), result);
+	return answer_of(c, mdb_txn_begin(lmdb->env, NULL, client->only_reads ? MDB_RDONLY : 0, &c->txn),
+		result);
 }
 
 static enum kl_answer run(struct kl_client *client, const struct kl_op *op, struct kl_result *result)
