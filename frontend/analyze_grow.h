@@ -98,7 +98,7 @@ struct kr_grow {
 
 /* Orders between the elements of one set; beyond it levels without rw must do without some. */
 #define KR_GROW_PAIRS_MOST (UINT32_C(1) << 22)
-#define KR_GROW_PRESENT (KR_TEST_ARGUMENTS - 2) /* of versions of whole keys that are present, whatever they hold */
+#define KR_GROW_PRESENT (KR_TEST_ARGUMENTS - 2) /* of versions of whole keys that are present */
 #define KR_GROW_NEVER (KR_TEST_ARGUMENTS - 1)   /* value of no version: "not this" takes all */
 
 static inline enum kr_key_kind kr_grow_kind(const struct kr_grow *g, kr_key k)
