@@ -43,6 +43,7 @@ need_for_build() {
     want libpq-dev pkg-config --exists libpq
     want libmariadb-dev pkg-config --exists libmariadb
     want liblmdb-dev pkg-config --exists lmdb
+    want libwiredtiger-dev pkg-config --exists wiredtiger
 }
 
 need_for_tests() {

@@ -23,7 +23,7 @@ struct kl_keys {
 		*get)(struct kl_keys_client *c, const char *key, enum kl_lock lock, struct kl_result *result);
 	enum kl_answer (*put)(struct kl_keys_client *c, const char *key, const char *text, size_t length,
 		struct kl_result *result);
-	/* of one that is there */
+	/* Of a key that is there. NULL: the driver does deletes itself. */
 	enum kl_answer (*del)(struct kl_keys_client *c, const char *key, struct kl_result *result);
 	/* All keys from `from` on, in order, until kl_walk_take says no. NULL: of no store whose plans have
 	 * ranges. */
