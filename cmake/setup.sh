@@ -44,6 +44,7 @@ need_for_build() {
     want libmariadb-dev pkg-config --exists libmariadb
     want liblmdb-dev pkg-config --exists lmdb
     want libwiredtiger-dev pkg-config --exists wiredtiger
+    want librocksdb-dev pkg-config --exists rocksdb
 }
 
 need_for_tests() {

@@ -172,7 +172,7 @@ static bool start(struct kl_store *store)
 	if (!lmdb)
 		return false;
 	(void)mdb_version(&major, &minor, &patch);
-	(void)snprintf(store->version, sizeof store->version, "%d.%d.%d", major, minor, patch);
+	(void)snprintf(store->version, sizeof store->version, "LMDB %d.%d.%d", major, minor, patch);
 	code = open_env(lmdb, folder);
 	return code == 0 || kl_fail(store, "%s", mdb_strerror(code));
 }

@@ -152,7 +152,7 @@ static bool start(struct kl_store *store)
 	if (!folder)
 		return false;
 	(void)wiredtiger_version(&major, &minor, &patch);
-	(void)snprintf(store->version, sizeof store->version, "%d.%d.%d", major, minor, patch);
+	(void)snprintf(store->version, sizeof store->version, "WiredTiger %d.%d.%d", major, minor, patch);
 	code = wiredtiger_open(folder, NULL, settings, &connection);
 	store->own = code == 0 ? connection : NULL;
 	if (code == 0)

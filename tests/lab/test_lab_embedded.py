@@ -40,5 +40,17 @@ def own_write_lost(txns):
     return False
 
 
+def test_rocksdb():
+    """Each level keeps what it says and no more. Locks cover single keys, so there are no ranges to plan."""
+    for level in ("lock", "snapshot", "plain"):
+        for workload in ("registers", "registers:rmw=80,locks=50", "append"):
+            keeps("rocksdb", level, workload)
+    keeps("rocksdb", "lock", "counters")
+    shows("rocksdb", "snapshot", "registers:rmw=80", "ser")
+    shows("rocksdb", "plain", "registers:rmw=80", "pl-2+")
+    _, said = run("-d", "rocksdb", "-w", "ranges", status=254)
+    assert "ranges" in said, said
+
+
 if __name__ == "__main__":
     main(globals())
