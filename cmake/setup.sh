@@ -45,6 +45,7 @@ need_for_build() {
     want liblmdb-dev pkg-config --exists lmdb
     want libwiredtiger-dev pkg-config --exists wiredtiger
     want librocksdb-dev pkg-config --exists rocksdb
+    want libdb-dev test -f /usr/include/db.h
 }
 
 need_for_tests() {

@@ -1,7 +1,8 @@
 /* What drivers of embedded stores of keys and values share: every operation out of four, on values that are
  * integers in digits, lists and sets with commas between. An operation that reads before it writes does so
  * under KL_EXCLUSIVE: where a store can neither lock nor refuse its transaction when the key has changed, it
- * is not one operation, and the driver leaves it out. */
+ * is not one operation, and the driver leaves it out. So is KL_UPDATE, whose rows are read without a lock,
+ * where transactions see or change what others have read or not committed. */
 #ifndef KR_LAB_KEYS_H
 #define KR_LAB_KEYS_H
 
