@@ -1,5 +1,8 @@
-/* Berkeley DB, in this process. It locks pages, so pages are small and values are padded until few keys fit on one: else whoever touches two keys meets everybody, and weak levels look like strong ones. A detector of circles runs at
- * each conflict. A snapshot's writer is refused as if it were in a circle when its page has changed. There is no update by condition: below degree 3 others could see half of one, or change its rows before it does. */
+/* Berkeley DB, in this process. It locks pages, so pages are small and values are padded until few keys fit
+ * on one: else whoever touches two keys meets everybody, and weak levels look like strong ones. A detector of
+ * circles runs at each conflict. A snapshot's writer is refused as if it were in a circle when its page has
+ * changed. There is no update by condition: below degree 3 others could see half of one, or change its rows
+ * before it does. */
 #define _DEFAULT_SOURCE /* u_int */
 #include <db.h>
 #include <errno.h>
@@ -38,7 +41,9 @@ static DB *db_of(const struct kl_keys_client *c) { return ((struct bdb *)c->clie
 static enum kl_answer fail(struct bdb_client *c, int code, enum kl_answer unknown, struct kl_result *result)
 {
 	char text[16];
-	enum kl_answer answer = code == DB_LOCK_DEADLOCK ? KL_DEADLOCK : code == DB_LOCK_NOTGRANTED ? KL_TIMEOUT : unknown;
+	enum kl_answer answer = code == DB_LOCK_DEADLOCK ? KL_DEADLOCK
+		: code == DB_LOCK_NOTGRANTED             ? KL_TIMEOUT
+							 : unknown;
 
 	(void)snprintf(text, sizeof text, "%d", code);
 	if (c->txn)
@@ -47,9 +52,15 @@ static enum kl_answer fail(struct bdb_client *c, int code, enum kl_answer unknow
 	return kl_error(result, answer, text, db_strerror(code));
 }
 
-static enum kl_answer answer_of(struct bdb_client *c, int code, struct kl_result *result) { return code == 0 ? KL_OK : fail(c, code, KL_BUG, result); }
+static enum kl_answer answer_of(struct bdb_client *c, int code, struct kl_result *result)
+{
+	return code == 0 ? KL_OK : fail(c, code, KL_BUG, result);
+}
 
-static DBT dbt_of(const char *text, size_t length) { return (DBT){.data = (void *)text, .size = (u_int32_t)length}; }
+static DBT dbt_of(const char *text, size_t length)
+{
+	return (DBT){.data = (void *)text, .size = (u_int32_t)length};
+}
 
 static size_t unpadded(const DBT *value)
 {
@@ -60,17 +71,20 @@ static size_t unpadded(const DBT *value)
 	return n;
 }
 
-static enum kl_answer get(struct kl_keys_client *keys, const char *key, enum kl_lock lock, struct kl_result *result)
+static enum kl_answer get(struct kl_keys_client *keys, const char *key, enum kl_lock lock,
+	struct kl_result *result)
 {
 	struct bdb_client *c = (struct bdb_client *)keys;
 	DBT name = dbt_of(key, strlen(key));
 	int code = db_of(keys)->get(db_of(keys), c->txn, &name, &c->value, lock == KL_EXCLUSIVE ? DB_RMW : 0);
 
 	result->found = code == 0;
-	return code == 0 ? kl_keys_take(keys, c->value.data, unpadded(&c->value), result) : answer_of(c, code == DB_NOTFOUND ? 0 : code, result);
+	return code == 0 ? kl_keys_take(keys, c->value.data, unpadded(&c->value), result)
+			 : answer_of(c, code == DB_NOTFOUND ? 0 : code, result);
 }
 
-static enum kl_answer put(struct kl_keys_client *keys, const char *key, const char *text, size_t length, struct kl_result *result)
+static enum kl_answer put(struct kl_keys_client *keys, const char *key, const char *text, size_t length,
+	struct kl_result *result)
 {
 	struct bdb_client *c = (struct bdb_client *)keys;
 	char padded[PADDED + 1];
@@ -104,7 +118,8 @@ static int start_at(DBT *key, const char *from)
 	return 0;
 }
 
-static enum kl_answer walk(struct kl_keys_client *keys, const char *from, struct kl_walk *walk, struct kl_result *result)
+static enum kl_answer walk(struct kl_keys_client *keys, const char *from, struct kl_walk *walk,
+	struct kl_result *result)
 {
 	struct bdb_client *c = (struct bdb_client *)keys;
 	DBC *cursor = NULL;
@@ -128,7 +143,8 @@ static enum kl_answer begin(struct kl_client *client, struct kl_result *result)
 	struct bdb_client *c = (struct bdb_client *)client;
 	const struct bdb *bdb = client->store->own;
 
-	return answer_of(c, bdb->env->txn_begin(bdb->env, NULL, &c->txn, flags[client->level - levels]), result);
+	return answer_of(c, bdb->env->txn_begin(bdb->env, NULL, &c->txn, flags[client->level - levels]),
+		result);
 }
 
 static enum kl_answer run(struct kl_client *client, const struct kl_op *op, struct kl_result *result)
@@ -158,7 +174,8 @@ static enum kl_answer rollback(struct kl_client *client, struct kl_result *resul
 
 static int open_env(struct bdb *b, const char *folder)
 {
-	const u_int32_t parts = DB_CREATE | DB_INIT_TXN | DB_INIT_LOCK | DB_INIT_LOG | DB_INIT_MPOOL | DB_PRIVATE | DB_THREAD;
+	const u_int32_t parts =
+		DB_CREATE | DB_INIT_TXN | DB_INIT_LOCK | DB_INIT_LOG | DB_INIT_MPOOL | DB_PRIVATE | DB_THREAD;
 	DB_ENV *env;
 	int code = db_env_create(&b->env, 0);
 
@@ -176,7 +193,8 @@ static int open_env(struct bdb *b, const char *folder)
 	return env->open(env, folder, parts, 0600);
 }
 
-/* Keys behind all others. With DB_TXN_SNAPSHOT this library crashes when a write is refused that waited for the root page, so the root is no leaf. */
+/* Keys behind all others. With DB_TXN_SNAPSHOT this library crashes when a write is refused that waited for
+ * the root page, so the root is no leaf. */
 static int fill(struct bdb *b)
 {
 	char key[8], padded[PADDED + 1];
@@ -202,8 +220,8 @@ static int open_db(struct bdb *b)
 	if (code == 0)
 		code = b->db->set_flags(b->db, DB_REVSPLITOFF);
 	if (code == 0)
-		code = b->db->open(b->db, NULL, "krait_lab", NULL, DB_BTREE, DB_CREATE | DB_AUTO_COMMIT | DB_THREAD | DB_MULTIVERSION | DB_READ_UNCOMMITTED,
-			0600);
+		code = b->db->open(b->db, NULL, "krait_lab", NULL, DB_BTREE,
+			DB_CREATE | DB_AUTO_COMMIT | DB_THREAD | DB_MULTIVERSION | DB_READ_UNCOMMITTED, 0600);
 	return code == 0 ? fill(b) : code;
 }
 

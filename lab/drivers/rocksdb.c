@@ -1,5 +1,7 @@
-/* RocksDB's TransactionDB, in this process. A write locks its key, and at snapshot it is refused if the key has changed since the transaction began. At lock each read locks its key, too, so that single keys are serializable; no lock
- * covers keys that are not there, so ranges and scans are left out. Circles of waiting are found by it (deadlock_detect), and none waits for ever. Errors are told in words. */
+/* RocksDB's TransactionDB, in this process. A write locks its key, and at snapshot it is refused if the key
+ * has changed since the transaction began. At lock each read locks its key, too, so that single keys are
+ * serializable; no lock covers keys that are not there, so ranges and scans are left out. Circles of waiting
+ * are found by it (deadlock_detect), and none waits for ever. Errors are told in words. */
 #include <rocksdb/c.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +35,10 @@ struct rocksdb_client {
 	rocksdb_transaction_t *txn; /* NULL: none is open */
 };
 
-static bool is_level(const struct rocksdb_client *c, const char *name) { return strcmp(c->keys.client.level->name, name) == 0; }
+static bool is_level(const struct rocksdb_client *c, const char *name)
+{
+	return strcmp(c->keys.client.level->name, name) == 0;
+}
 
 static void end(struct rocksdb_client *c)
 {
@@ -55,7 +60,8 @@ static const struct {
 	{"Operation timed out", KL_TIMEOUT, "timeout"},
 };
 
-static enum kl_answer answer_of(struct rocksdb_client *c, char *error, enum kl_answer unknown, struct kl_result *result)
+static enum kl_answer answer_of(struct rocksdb_client *c, char *error, enum kl_answer unknown,
+	struct kl_result *result)
 {
 	const char *code = "error";
 
@@ -72,13 +78,15 @@ static enum kl_answer answer_of(struct rocksdb_client *c, char *error, enum kl_a
 	return unknown;
 }
 
-static enum kl_answer get(struct kl_keys_client *keys, const char *key, enum kl_lock lock, struct kl_result *result)
+static enum kl_answer get(struct kl_keys_client *keys, const char *key, enum kl_lock lock,
+	struct kl_result *result)
 {
 	struct rocksdb_client *c = (struct rocksdb_client *)keys;
 	bool locks = lock != KL_NO_LOCK || is_level(c, "lock");
 	size_t n = 0;
 	char *error = NULL,
-	     *value = locks ? rocksdb_transaction_get_for_update(c->txn, c->read, key, strlen(key), &n, lock == KL_EXCLUSIVE, &error)
+	     *value = locks ? rocksdb_transaction_get_for_update(c->txn, c->read, key, strlen(key), &n,
+				      lock == KL_EXCLUSIVE, &error)
 			    : rocksdb_transaction_get(c->txn, c->read, key, strlen(key), &n, &error);
 	enum kl_answer answer = answer_of(c, error, KL_BUG, result);
 
@@ -89,7 +97,8 @@ static enum kl_answer get(struct kl_keys_client *keys, const char *key, enum kl_
 	return answer;
 }
 
-static enum kl_answer put(struct kl_keys_client *keys, const char *key, const char *text, size_t length, struct kl_result *result)
+static enum kl_answer put(struct kl_keys_client *keys, const char *key, const char *text, size_t length,
+	struct kl_result *result)
 {
 	struct rocksdb_client *c = (struct rocksdb_client *)keys;
 	char *error = NULL;
@@ -217,7 +226,8 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.title = "RocksDB (TransactionDB)",
 	.library = "rocksdb",
 	.levels = levels,
-	.operations = (KL_BIT(KL_KINDS) - 1 - KL_BIT(KL_RANGE) - KL_BIT(KL_SCAN) - KL_BIT(KL_UPDATE)) | KL_LOCKING,
+	.operations =
+		(KL_BIT(KL_KINDS) - 1 - KL_BIT(KL_RANGE) - KL_BIT(KL_SCAN) - KL_BIT(KL_UPDATE)) | KL_LOCKING,
 	.facts = KL_EMBEDDED | KL_SESSIONS,
 	.start = start,
 	.stop = stop,

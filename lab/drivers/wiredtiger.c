@@ -1,6 +1,9 @@
-/* WiredTiger, in this process: a session and two cursors for each client. At snapshot a write is refused if its key has changed since the transaction began. Below that nobody is asked whose uncommitted value is overwritten: dirty
- * writes, which break every level once the order of versions is known; no order is told here, so that recordings keep pl-1. What reads and then writes is no single operation there, so there are no counters, lists and sets, nor updates
- * by condition; deletes and inserts are the store's own. Cursors are reset behind each statement: as long as one stands somewhere, read committed keeps its snapshot. */
+/* WiredTiger, in this process: a session and two cursors for each client. At snapshot a write is refused if
+ * its key has changed since the transaction began. Below that nobody is asked whose uncommitted value is
+ * overwritten: dirty writes, which break every level once the order of versions is known; no order is told
+ * here, so that recordings keep pl-1. What reads and then writes is no single operation there, so there are
+ * no counters, lists and sets, nor updates by condition; deletes and inserts are the store's own. Cursors are
+ * reset behind each statement: as long as one stands somewhere, read committed keeps its snapshot. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +32,8 @@ struct wiredtiger_client {
 	bool open;        /* a transaction is */
 };
 
-static enum kl_answer fail(struct wiredtiger_client *c, int code, enum kl_answer unknown, struct kl_result *result)
+static enum kl_answer fail(struct wiredtiger_client *c, int code, enum kl_answer unknown,
+	struct kl_result *result)
 {
 	char text[16];
 	enum kl_answer answer = code == WT_ROLLBACK ? KL_REFUSED : code == WT_CACHE_FULL ? KL_BUSY : unknown;
@@ -41,9 +45,13 @@ static enum kl_answer fail(struct wiredtiger_client *c, int code, enum kl_answer
 	return kl_error(result, answer, text, wiredtiger_strerror(code));
 }
 
-static enum kl_answer answer_of(struct wiredtiger_client *c, int code, struct kl_result *result) { return code == 0 ? KL_OK : fail(c, code, KL_BUG, result); }
+static enum kl_answer answer_of(struct wiredtiger_client *c, int code, struct kl_result *result)
+{
+	return code == 0 ? KL_OK : fail(c, code, KL_BUG, result);
+}
 
-static enum kl_answer get(struct kl_keys_client *keys, const char *key, enum kl_lock lock, struct kl_result *result)
+static enum kl_answer get(struct kl_keys_client *keys, const char *key, enum kl_lock lock,
+	struct kl_result *result)
 {
 	struct wiredtiger_client *c = (struct wiredtiger_client *)keys;
 	const char *value = "";
@@ -62,7 +70,8 @@ static enum kl_answer get(struct kl_keys_client *keys, const char *key, enum kl_
 	return code == 0 || code == WT_NOTFOUND ? answer : fail(c, code, KL_BUG, result);
 }
 
-static enum kl_answer put(struct kl_keys_client *keys, const char *key, const char *text, size_t length, struct kl_result *result)
+static enum kl_answer put(struct kl_keys_client *keys, const char *key, const char *text, size_t length,
+	struct kl_result *result)
 {
 	struct wiredtiger_client *c = (struct wiredtiger_client *)keys;
 
@@ -87,7 +96,8 @@ static enum kl_answer change(struct wiredtiger_client *c, const struct kl_op *op
 	return code == not_done ? KL_OK : answer_of(c, code, result);
 }
 
-static enum kl_answer walk(struct kl_keys_client *keys, const char *from, struct kl_walk *walk, struct kl_result *result)
+static enum kl_answer walk(struct kl_keys_client *keys, const char *from, struct kl_walk *walk,
+	struct kl_result *result)
 {
 	struct wiredtiger_client *c = (struct wiredtiger_client *)keys;
 	const char *key = "", *value = "";
@@ -97,7 +107,8 @@ static enum kl_answer walk(struct kl_keys_client *keys, const char *from, struct
 	code = c->cursor->search_near(c->cursor, &side);
 	if (code == 0 && side < 0)
 		code = c->cursor->next(c->cursor);
-	while (code == 0 && (code = c->cursor->get_key(c->cursor, &key)) == 0 && (code = c->cursor->get_value(c->cursor, &value)) == 0 &&
+	while (code == 0 && (code = c->cursor->get_key(c->cursor, &key)) == 0 &&
+		(code = c->cursor->get_value(c->cursor, &value)) == 0 &&
 		kl_walk_take(walk, key, strlen(key), value, strlen(value)))
 		code = c->cursor->next(c->cursor);
 	(void)c->cursor->reset(c->cursor);
@@ -208,7 +219,8 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.title = "WiredTiger",
 	.library = "wiredtiger",
 	.levels = levels,
-	.operations = KL_BIT(KL_READ) | KL_BIT(KL_WRITE) | KL_BIT(KL_DELETE) | KL_BIT(KL_INSERT) | KL_BIT(KL_RANGE) | KL_BIT(KL_SCAN),
+	.operations = KL_BIT(KL_READ) | KL_BIT(KL_WRITE) | KL_BIT(KL_DELETE) | KL_BIT(KL_INSERT) |
+		KL_BIT(KL_RANGE) | KL_BIT(KL_SCAN),
 	.facts = KL_EMBEDDED | KL_SESSIONS,
 	.start = start,
 	.stop = stop,
