@@ -50,7 +50,9 @@ enum kr_status kr_batch_facts(struct kr_batch *b, struct kr_err *err)
 		status = kr_batch_group(b);
 	if (!status)
 		status = kr_batch_looks(b);
-	return status || kr_batch_passes(b) ? status : kr_batch_settle(b, 0);
+	if (!status && !kr_batch_passes(b))
+		status = kr_batch_settle(b, 0);
+	return status ? status : kr_batch_effects(b);
 }
 
 enum kr_status kr_batch_judge(struct kr_batch *b)

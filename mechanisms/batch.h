@@ -32,6 +32,9 @@ struct kr_party {                /* a transaction */
 	bool automatic;              /* autocommit */
 	bool has_snapshot;
 	bool took_effect;            /* committed, or its value is the only match of a read */
+	/* of unknown outcome: until when it had taken effect, as such reads show */
+	int64_t effect_by;
+	uint32_t real;               /* of unknown outcome: its versions that are no shadows */
 	struct kr_span begin, snapshot, commit, release; /* commit means nothing of aborted ones */
 };
 
@@ -52,6 +55,7 @@ struct kr_written {              /* a version */
 	int64_t first_done;          /* when the first write that counts was answered */
 	bool sure;                   /* it is known that something was written */
 	bool shadow;                 /* perhaps no version at all: it wrote what was there */
+	bool seen;                   /* the only match of a read */
 	int64_t gone;                /* latest instant at which it could be seen */
 	kr_txn over;                 /* by timestamps: who replaces it first, and when another one does */
 	int64_t gone_next;
@@ -214,6 +218,8 @@ enum kr_status kr_batch_commits(struct kr_batch *b);
 enum kr_status kr_batch_looks(struct kr_batch *b);    /* batch_looks.c */
 /* batch_settle.c: looks from there on, of whole transactions */
 enum kr_status kr_batch_settle(struct kr_batch *b, uint32_t first);
+/* batch_versions.c: of what took effect although nobody was told */
+enum kr_status kr_batch_effects(struct kr_batch *b);
 
 /* ---- small pure functions ---- */
 

@@ -193,6 +193,7 @@ enum kr_status kr_batch_acts(struct kr_batch *b)
 			.optional = txn->status == KR_UNKNOWN,
 			.automatic = txn->flags & KR_TXN_AUTO,
 			.took_effect = txn->status == KR_COMMITTED,
+			.effect_by = INT64_MAX,
 		};
 		if (!kr_vec_push(b->mem, &b->txns, party))
 			return KR_NOMEM;

@@ -291,9 +291,13 @@ enum kr_status kr_batch_settle(struct kr_batch *b, uint32_t first)
 	for (uint32_t i = first; i < b->looks.n && !status; i++) {
 		const struct kr_look *look = &b->looks.at[i];
 		kr_txn writer = look->only == KR_NONE ? (kr_txn){KR_NONE} : b->versions.at[look->only].by.txn;
-		if (writer.i != KR_NONE && kr_batch_settled(b, look->txn) && look->fits && !look->own &&
-			!look->loose)
-			b->txns.at[writer.i].took_effect = true;
+		if (writer.i == KR_NONE || !kr_batch_settled(b, look->txn) || !look->fits || look->own ||
+			look->loose)
+			continue;
+		struct kr_party *p = &b->txns.at[writer.i];
+		p->took_effect = true;
+		p->effect_by = earlier(p->effect_by, look->at.to);
+		b->versions.at[look->only].seen = true;
 	}
 	kr_vec_done(b->mem, &s.shared);
 	kr_vec_done(b->mem, &s.next);

@@ -2,7 +2,9 @@
  *
  * A version is a transaction's last value of a key, installed when it commits. v is gone at the latest when a
  * committed u that certainly comes after it has committed. Where writing the present value makes no version,
- * what may have done so is a shadow: it can have been seen, but it orders nothing. */
+ * what may have done so is a shadow: it can have been seen, but it orders nothing. One of unknown outcome was
+ * there by the time of a read that proves so: what is written later is not looked at, since a stream cannot
+ * wait for it. */
 #include "mechanisms/batch.h"
 
 enum {
@@ -290,20 +292,23 @@ int64_t kr_written_gone(const struct kr_batch *b, const struct kr_written *v, kr
 static bool is_shadow(const struct kr_batch *b, const struct kr_written *u)
 {
 	const struct kr_marks *marks = b->options->marks;
+	const struct kr_party *p = u->op == KR_NONE ? NULL : &b->txns.at[u->by.txn.i];
 
-	if (u->op == KR_NONE)
+	if (!p)
 		return false;
 	if (kr_batch_carried(b, u->by.txn))
 		return marks->ops[kr_history_op(b->h, u->by.txn, u->op).i] & KR_MARK_SHADOW;
-	if (!u->sure)
+	if (!u->sure || b->profile->noop != KR_NOOP_NONE)
+		return !u->sure;
+	if (!p->took_effect)
 		return true;
-	for (uint32_t i = b->version_first.at[u->key.i];
-		i < b->version_first.at[u->key.i + 1] && b->profile->noop == KR_NOOP_NONE; i++) {
+	int64_t by = p->committed ? u->by.commit.to : p->effect_by;
+	for (uint32_t i = b->version_first.at[u->key.i]; i < b->version_first.at[u->key.i + 1]; i++) {
 		const struct kr_written *v = &b->versions.at[i];
 		bool same = v->value.i == u->value.i || v->value.i == KR_NONE || u->value.i == KR_NONE;
 		if (v == u || !same || kr_stand_precedes(b, &u->by, &v->by))
 			continue;
-		if (v->by.commit.from <= u->by.commit.to && kr_written_gone(b, v, u->by.txn) >= u->at.from)
+		if (v->by.commit.from <= by && kr_written_gone(b, v, u->by.txn) >= u->at.from)
 			return true;
 	}
 	return false;
@@ -339,4 +344,18 @@ enum kr_status kr_batch_versions(struct kr_batch *b)
 	if (!status)
 		mark_real(b);
 	return status;
+}
+
+/* What a read can have seen nothing else than is a version: had it replaced its like, that would explain the
+ * read, too. */
+enum kr_status kr_batch_effects(struct kr_batch *b)
+{
+	for (uint32_t i = 0; i < b->versions.n; i++) {
+		struct kr_written *v = &b->versions.at[i];
+		if (v->by.committed || !b->txns.at[v->by.txn.i].took_effect)
+			continue;
+		v->shadow = !v->seen && is_shadow(b, v);
+		b->txns.at[v->by.txn.i].real += !v->shadow;
+	}
+	return kr_ctx_check(b->ctx);
 }

@@ -49,7 +49,8 @@ struct kr_held {
 	bool settled;   /* and all that bears on it is known */
 	bool fresh;     /* since this round */
 	bool certified; /* its cycles were looked for */
-	bool effective; /* and it was known that it took effect */
+	/* when they were: 0, or one more than its versions of unknown outcome that were known to be real */
+	uint32_t effects;
 	bool entered;   /* it has nodes in the certifier */
 	bool late;      /* an event of it came too late */
 	bool carried;

@@ -2,7 +2,8 @@
  * closes a cycle does the batch look for what to tell. A transaction stands where its snapshot lies if its
  * reads see that, and where its commit lies otherwise, so that few arcs go against the order.
  *
- * A transaction of unknown outcome is new once more when a read proves that it took effect. */
+ * A transaction of unknown outcome is new once more when a read proves that it took effect, or that more of
+ * what it wrote made a version. */
 #include "mechanisms/certain.h"
 #include "mechanisms/stream_work.h"
 
@@ -12,9 +13,10 @@ void kr_engine_renew(struct kr_engine *e)
 {
 	for (uint32_t i = 0; i < e->window.txns.n; i++) {
 		struct kr_held *t = e->window.txns.at[i];
-		if (!e->batch.txns.at[i].took_effect || t->effective)
+		const struct kr_party *p = &e->batch.txns.at[i];
+		if (!p->took_effect || t->effects > p->real)
 			continue;
-		t->effective = true;
+		t->effects = p->real + 1;
 		t->certified = t->carried;
 		if (!t->carried)
 			e->window.txn_marks.at[i] |= KR_MARK_FRESH;

@@ -66,6 +66,8 @@ struct kr_span kr_recheck_lock(const struct kr_recheck *r, kr_txn t, enum kr_loc
 bool kr_recheck_precedes(const struct kr_recheck *r, const struct kr_newly *v, const struct kr_newly *u);
 int64_t kr_recheck_gone(const struct kr_recheck *r, const struct kr_newly *v);
 bool kr_recheck_is_shadow(const struct kr_recheck *r, const struct kr_newly *u);
+/* it was there by then */
+bool kr_recheck_is_shadow_by(const struct kr_recheck *r, const struct kr_newly *u, int64_t by);
 /* what the reader wrote replaces nothing for it */
 bool kr_recheck_could_be_seen(const struct kr_recheck *r, kr_txn reader, const struct kr_newly *v,
 	struct kr_span at);

@@ -1,10 +1,18 @@
 /* Findings of the certifier: each edge is certain, and the level of the profile forbids the cycle. */
 #include "verify/recheck.h"
 
+struct effect {    /* of a transaction */
+	bool took; /* it took effect */
+	/* of unknown outcome: its value of the edge's key is all that some read can have seen */
+	bool seen;
+	int64_t by; /* when it had, at the latest, as far as that is asked for */
+};
+
 struct edge_check {
 	struct kr_recheck *r;
 	const struct kr_certain_edge *e;
-	uint32_t at;                 /* its number in the cycle */
+	uint32_t at; /* its number in the cycle */
+	struct effect from, to;
 	struct kr_sighted s;         /* of wr and rw */
 	struct kr_places places;     /* of what shares its snapshot */
 	const struct kr_newly *only; /* what it must have seen, or NULL */
@@ -18,6 +26,16 @@ static const struct kr_newly *version_of(const struct kr_recheck *r, kr_txn t)
 		if (r->versions.at[i].txn.i == t.i)
 			return &r->versions.at[i];
 	return NULL;
+}
+
+static bool is_unknown(const struct kr_recheck *r, kr_txn t)
+{
+	return t.i != KR_NONE && r->h->txns.at[t.i].status == KR_UNKNOWN;
+}
+
+static bool is_version(const struct edge_check *c, const struct kr_newly *v, const struct effect *effect)
+{
+	return v && (effect->seen || !kr_recheck_is_shadow_by(c->r, v, effect->by));
 }
 
 /* ---- what a read must have seen ---- */
@@ -101,7 +119,7 @@ static enum kr_status check_wr(struct edge_check *c)
 
 	if (status)
 		return status;
-	if (!v || kr_recheck_is_shadow(r, v))
+	if (!is_version(c, v, &c->from))
 		return kr_recheck_fail(r, "the source of an edge made no version of the key, for certain");
 	if (!c->e->earlier)
 		return c->only == v
@@ -124,11 +142,12 @@ static enum kr_status check_rw(struct edge_check *c)
 
 	if (status)
 		return status;
-	if (!u || kr_recheck_is_shadow(r, u) ||
+	if (!is_version(c, u, &c->to) ||
 		(c->s.saw.predicate && kr_recheck_allows(r, &c->s, c->e->key, u->value)))
 		return kr_recheck_fail(r,
 			"the target of an rw changed nothing of what was read, for certain");
-	bool after = c->only && !kr_recheck_is_shadow(r, c->only) && kr_recheck_precedes(r, c->only, u);
+	bool real = c->only && (is_unknown(r, c->only->txn) || !kr_recheck_is_shadow(r, c->only)),
+	     after = real && kr_recheck_precedes(r, c->only, u);
 	if (c->s.at.to < kr_recheck_instants(r, u->txn)->commit.from)
 		note(c, kr_recheck_snapshot(r, c->e->from, c->s.at.to),
 			kr_point_at(KR_INSTANT_COMMIT, u->txn, kr_recheck_instants(r, u->txn)->commit.from));
@@ -148,8 +167,7 @@ static enum kr_status check_ww(struct edge_check *c)
 
 	if (status)
 		return status;
-	if (!v || !u || kr_recheck_is_shadow(r, v) || kr_recheck_is_shadow(r, u) ||
-		!kr_recheck_precedes(r, v, u))
+	if (!is_version(c, v, &c->from) || !is_version(c, u, &c->to) || !kr_recheck_precedes(r, v, u))
 		return kr_recheck_fail(r, "the order of a ww is not certain");
 	kr_recheck_note_order(r, v, u, c->at);
 	c->plain_snapshot = r->claims.profile->fuw && kr_recheck_instants(r, u->txn)->has_snapshot &&
@@ -179,7 +197,8 @@ static enum kr_status check_order(const struct edge_check *c)
 }
 
 /* Has the operation of s certainly seen the value of t? */
-static enum kr_status is_source(struct kr_recheck *r, kr_txn t, kr_txn s, uint32_t op, kr_key key, bool *out)
+static enum kr_status note_source(struct kr_recheck *r, kr_txn t, kr_txn s, uint32_t op, kr_key key,
+	struct effect *out)
 {
 	struct kr_certain_edge e = {.kind = KR_WR, .from = t, .to = s, .key = key, .op = op};
 	struct edge_check c = {.r = r, .e = &e};
@@ -188,36 +207,43 @@ static enum kr_status is_source(struct kr_recheck *r, kr_txn t, kr_txn s, uint32
 	r->err = NULL; /* that it has not is no fault */
 	enum kr_status status = look(&c, s, false);
 	r->err = err;
-	*out = status == KR_OK && c.only && c.only->txn.i == t.i;
+	if (status == KR_OK && c.only && c.only->txn.i == t.i) {
+		out->took = true;
+		out->by = c.s.at.to < out->by ? c.s.at.to : out->by;
+	}
 	kr_vec_done(&r->ctx->mem, &c.places);
 	return status == KR_BAD ? KR_OK : status;
 }
 
-/* Has anything certainly seen t's value of the key? */
-static enum kr_status is_seen(struct kr_recheck *r, kr_txn t, kr_key key, bool *out)
+/* Has anything certainly seen t's value of the key? Only where equal values make no versions does it matter
+ * how early. */
+static enum kr_status note_seen(struct kr_recheck *r, kr_txn t, kr_key key, struct effect *out)
 {
+	bool all = r->claims.profile->noop == KR_NOOP_NONE;
 	enum kr_status status = KR_OK;
 
 	for (kr_txn s = {0}; s.i < r->h->txns.n; s.i++)
-		for (uint32_t op = 0; op < r->h->txns.at[s.i].op_count && s.i != t.i && !*out && !status;
+		for (uint32_t op = 0;
+			op < r->h->txns.at[s.i].op_count && s.i != t.i && (all || !out->took) && !status;
 			op++)
-			status = is_source(r, t, s, op, key, out);
+			status = note_source(r, t, s, op, key, out);
 	return status;
 }
 
 /* An unknown transaction took effect if something that was seen is its value only. */
-static enum kr_status took_effect(struct kr_recheck *r, kr_txn t, bool *out)
+static enum kr_status find_effect(struct kr_recheck *r, kr_txn t, kr_key key, struct effect *out)
 {
-	enum kr_status status = KR_OK;
+	bool unknown = is_unknown(r, t);
 
-	*out = r->h->txns.at[t.i].status == KR_COMMITTED;
-	if (r->h->txns.at[t.i].status != KR_UNKNOWN)
-		return KR_OK;
-	for (uint32_t i = 0; i < r->h->txns.at[t.i].op_count; i++) {
+	*out = (struct effect){.took = r->h->txns.at[t.i].status == KR_COMMITTED,
+		.by = unknown ? INT64_MAX : kr_recheck_instants(r, t)->commit.to};
+	enum kr_status status = unknown && key.i != KR_NONE ? note_seen(r, t, key, out) : KR_OK;
+	out->seen = unknown && out->took;
+	for (uint32_t i = 0; i < r->h->txns.at[t.i].op_count && unknown; i++) {
 		const struct kr_operation *op = &r->h->ops.at[kr_history_op(r->h, t, i).i];
 
-		for (uint32_t e = 0; e < kr_effect_count(r->h, op) && !*out && !status; e++)
-			status = is_seen(r, t, kr_effect_at(r->h, op, e).key, out);
+		for (uint32_t e = 0; e < kr_effect_count(r->h, op) && !status; e++)
+			status = note_seen(r, t, kr_effect_at(r->h, op, e).key, out);
 	}
 	return status;
 }
@@ -226,14 +252,13 @@ static enum kr_status check_edge(struct kr_recheck *r, const struct kr_certain_e
 	bool *plain_snapshot)
 {
 	struct edge_check c = {.r = r, .e = e, .at = at};
-	bool from, to;
-	enum kr_status status = took_effect(r, e->from, &from);
+	enum kr_status status = find_effect(r, e->from, e->key, &c.from);
 
 	if (!status)
-		status = took_effect(r, e->to, &to);
+		status = find_effect(r, e->to, e->key, &c.to);
 	if (status)
 		return status;
-	if (!from || !to)
+	if (!c.from.took || !c.to.took)
 		return kr_recheck_fail(r, "a transaction of the cycle is not known to have taken effect");
 	switch (e->kind) {
 	case KR_WR: status = check_wr(&c); break;

@@ -256,7 +256,7 @@ int64_t kr_recheck_gone(const struct kr_recheck *r, const struct kr_newly *v)
 	return gone_but_for(r, v, NULL);
 }
 
-bool kr_recheck_is_shadow(const struct kr_recheck *r, const struct kr_newly *u)
+bool kr_recheck_is_shadow_by(const struct kr_recheck *r, const struct kr_newly *u, int64_t by)
 {
 	if (u->txn.i != KR_NONE && kr_recheck_carried(r, u->txn))
 		return u->marks & KR_MARK_SHADOW;
@@ -266,12 +266,17 @@ bool kr_recheck_is_shadow(const struct kr_recheck *r, const struct kr_newly *u)
 		const struct kr_newly *v = &r->versions.at[i];
 		int64_t from = v->txn.i == KR_NONE ? INT64_MIN : kr_recheck_instants(r, v->txn)->commit.from;
 		bool equal = v->value.i == u->value.i || v->value.i == KR_NONE || u->value.i == KR_NONE;
-		if (v != u && equal && !kr_recheck_precedes(r, u, v) &&
-			from <= kr_recheck_instants(r, u->txn)->commit.to &&
+		if (v != u && equal && !kr_recheck_precedes(r, u, v) && from <= by &&
 			gone_but_for(r, v, u) >= u->first_sent)
 			return true;
 	}
 	return false;
+}
+
+bool kr_recheck_is_shadow(const struct kr_recheck *r, const struct kr_newly *u)
+{
+	return kr_recheck_is_shadow_by(r, u,
+		u->txn.i == KR_NONE ? INT64_MIN : kr_recheck_instants(r, u->txn)->commit.to);
 }
 
 bool kr_recheck_could_be_seen(const struct kr_recheck *r, kr_txn reader, const struct kr_newly *v,

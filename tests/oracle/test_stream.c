@@ -396,6 +396,8 @@ static const struct streamed cases[] = {
 	{"RU", "mariadb-ru", "mariadb-ru", FAULT_RESURRECTED, 20, true, 5, 2, 20, 0, false, 0},
 	{"InnoDB RR as first updater wins", "mariadb-rr", "mariadb-rr-si", FAULT_NONE, 0, true, 0, 0, 0, 0, false, 0},
 	{"SQLite", "sqlite-ser", "sqlite-ser", FAULT_RESURRECTED, 20, true, 5, 2, 20, 0, false, 0},
+	{"SQLite, no reply, and an equal value later", "sqlite-ser", "sqlite-ser", FAULT_RESURRECTED, 20,
+		true, 5, 2, 20, 0, false, 190},
 	{"Oracle", "oracle-ser", "oracle-ser", FAULT_UPDATER_LOST, 50, false, 0, 0, 0, 0, false, 0},
 };
 

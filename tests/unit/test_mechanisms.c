@@ -409,6 +409,11 @@ static const char no_write_locks[] = "{\"reads\": \"statement\", \"locks\": {\"r
 static const char dup_reported[] = "{\"reads\": \"transaction\", \"snapshot_at\": \"statement\", \"locking_reads\": \"snapshot\", \"dml_reads\": \"snapshot\", "
 	"\"dup_rows\": \"report\", \"locks\": {\"read\": \"none\", \"share\": \"S\", \"update\": \"X\", \"write\": \"X\"}}";
 
+static const char changes_only[] = "{\"reads\": \"transaction\", \"locking_reads\": \"snapshot\", "
+				   "\"dml_reads\": \"snapshot\", \"noop\": \"none\", "
+				   "\"certify\": \"ser\", \"locks\": {\"read\": \"none\", \"share\": "
+				   "\"none\", \"update\": \"none\", \"write\": \"none\"}}";
+
 #define OVER_BY_LOCKS "T1: w x 1 10 11, c 12 20; T2: w x 2 13 14, c 15 19; T3: r x 1 30 31, c 32 33"
 
 static const struct row rows[] = {
@@ -455,6 +460,18 @@ static const struct row rows[] = {
 	{"L25 its cycle", "T1: r x 0 10 11, r y 0 12 13, w y 1 20 21, ? 30 -; T2: r x 0 10 11, r y 0 12 13, w x 1 20 21, c 30 31; T3: r y 1 40 41, c 42 43", "postgresql-ser",
 		"SC T1 T2", NULL, NULL},
 	{"L25 unseen, it is none", "T1: r x 0 10 11, r y 0 12 13, w y 1 20 21, ? 30 -; T2: r x 0 10 11, r y 0 12 13, w x 1 20 21, c 30 31", "postgresql-ser", "", NULL, NULL},
+
+	{"no reply, seen before its like is written",
+		"T1 auto: w z 1 10 -, ?; T2: r z 1 20 21, r z - 22 23, c 24 25; T3: w z 1 40 41, c 42 43",
+		"sqlite-ser mariadb-ser postgresql-ser", "SC T1 T2", NULL, NULL},
+	{"nor does it matter for what else it wrote",
+		"T1: w z 1 10 11, w v 2 12 13, ? 14 -; T2: r z 1 20 21, r v - 22 23, c 24 25; T3: w v 2 40 "
+		"41, c 42 43",
+		"", "SC T1 T2", changes_only, NULL},
+	{"what may have been there before may have made no version",
+		"T1: w z 1 10 11, w v 2 12 13, ? 14 -; T2: r z 1 20 21, r v - 22 23, c 24 25; "
+		"T3: w v 2 15 16, c 17 30",
+		"", "", changes_only, NULL},
 
 	/* shapes of published bugs */
 	{"bug 1 dirty write", "T1: u x 1 10 12, c 20 22; T2: u x 2 11 13, c 21 23", "mariadb-rr postgresql-rc", "ME write-write T1 T2 x", NULL, NULL},
