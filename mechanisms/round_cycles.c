@@ -11,12 +11,14 @@ static bool is_new(const struct kr_held *t) { return !t->certified; }
 
 void kr_engine_renew(struct kr_engine *e)
 {
+	e->renewed = false;
 	for (uint32_t i = 0; i < e->window.txns.n; i++) {
 		struct kr_held *t = e->window.txns.at[i];
 		const struct kr_party *p = &e->batch.txns.at[i];
 		if (!p->took_effect || t->effects > p->real)
 			continue;
 		t->effects = p->real + 1;
+		e->renewed |= t->entered;
 		t->certified = t->carried;
 		if (!t->carried)
 			e->window.txn_marks.at[i] |= KR_MARK_FRESH;
@@ -55,7 +57,8 @@ static enum kr_status ask(void *data, const struct kr_certain *c, bool *closes)
 	struct kr_engine *e = data;
 	bool one = c->level->model == KR_NODES_TXN;
 
-	*closes = false;
+	/* perhaps between what is on cycles already, of which the certifier says nothing */
+	*closes = e->renewed;
 	for (uint32_t i = 0; i < c->arcs.n; i++) {
 		uint32_t from = c->arcs.at[i].from, to = c->arcs.at[i].to;
 		const struct kr_held *t = e->window.txns.at[from / 2], *u = e->window.txns.at[to / 2];

@@ -1,15 +1,25 @@
 /* Cycles of the certain graph: for each strongly connected component a shortest one that holds no pair of
  * transactions already found to break a lock or to have written at the same time; where there is none, one is
  * attached to that pair's finding. Components by Tarjan's algorithm with a stack of its own; cycles by
- * breadth-first search from each member. */
+ * breadth-first search from each member.
+ *
+ * Whether a cycle holds a pair depends on its transactions only: so what is told of a component does not
+ * depend on how much of it had been there before, as long as a cycle without a pair is found wherever there
+ * is one. If the shortest holds a pair, one of the two is left out, then the other. That is exact, and hard
+ * in general: it ends after TRIES. */
 #include "mechanisms/certain.h"
+
+enum { DEEP = 32, TRIES = 4096 }; /* how many are left out at once; how often in a component */
 
 struct cycling {
 	struct kr_certain *c;
 	uint32_t nodes;
 	/* by node, or as deep as there are nodes */
 	uint32_t *index, *low, *component, *stack, *path, *arc, *via, *queue;
-	uint32_t n, depth, components;
+	bool *left_out; /* by transaction */
+
+	uint32_t n, depth, components, tries;
+	struct kr_finding *pair; /* of some cycle of the component; or NULL */
 	KR_VEC(struct kr_certain_edge) cycle;
 };
 
@@ -25,8 +35,10 @@ static bool allocate(struct cycling *y)
 		*arrays[i] = kr_mem_alloc(y->c->b->mem, y->nodes, sizeof **arrays[i]);
 		good = good && *arrays[i];
 	}
+	y->left_out = kr_mem_alloc(y->c->b->mem, y->nodes / 2, sizeof *y->left_out);
+	good = good && y->left_out;
 	for (uint32_t i = 0; i < y->nodes && good; i++)
-		y->index[i] = y->component[i] = KR_NONE;
+		y->index[i] = y->component[i] = y->via[i] = KR_NONE;
 	return good;
 }
 
@@ -37,6 +49,7 @@ static void release(struct cycling *y)
 
 	for (int i = 0; i < ARRAYS; i++)
 		kr_mem_free(y->c->b->mem, arrays[i], y->nodes, sizeof *arrays[i]);
+	kr_mem_free(y->c->b->mem, y->left_out, y->nodes / 2, sizeof *y->left_out);
 	kr_vec_done(y->c->b->mem, &y->cycle);
 }
 
@@ -87,14 +100,12 @@ static void visit(struct cycling *y, uint32_t root)
 
 /* ---- cycles ---- */
 
-/* A shortest cycle through the node, within its component, into y->cycle. */
+/* A shortest cycle through the node, within its component, into y->cycle; empty: there is none. */
 static enum kr_status find_cycle(struct cycling *y, uint32_t start)
 {
 	const struct kr_certain *c = y->c;
 	uint32_t head = 0, tail = 0, closing = KR_NONE;
 
-	for (uint32_t i = 0; i < y->nodes; i++)
-		y->via[i] = KR_NONE;
 	y->queue[tail++] = start;
 	while (head < tail && closing == KR_NONE) {
 		uint32_t node = y->queue[head++];
@@ -102,7 +113,8 @@ static enum kr_status find_cycle(struct cycling *y, uint32_t start)
 			uint32_t to = c->arcs.at[a].to;
 			if (to == start)
 				closing = a;
-			else if (y->component[to] == y->component[start] && y->via[to] == KR_NONE) {
+			else if (y->component[to] == y->component[start] && y->via[to] == KR_NONE &&
+				!y->left_out[to / 2]) {
 				y->via[to] = a;
 				y->queue[tail++] = to;
 			}
@@ -114,6 +126,8 @@ static enum kr_status find_cycle(struct cycling *y, uint32_t start)
 		if (c->arcs.at[a].edge.from.i != KR_NONE &&
 			!kr_vec_push(c->b->mem, &y->cycle, c->arcs.at[a].edge))
 			return KR_NOMEM;
+	while (tail > 0)
+		y->via[y->queue[--tail]] = KR_NONE;
 	return kr_ctx_tick(c->b->ctx);
 }
 
@@ -139,6 +153,26 @@ static struct kr_finding *pair_on(const struct cycling *y)
 	return NULL;
 }
 
+/* A cycle through the node that holds no pair, into y->cycle. */
+static enum kr_status find_free(struct cycling *y, uint32_t start, uint32_t depth, bool *found)
+{
+	enum kr_status status = find_cycle(y, start);
+	struct kr_finding *pair = status ? NULL : pair_on(y);
+
+	*found = !status && !pair && y->cycle.n > 0;
+	y->pair = y->pair ? y->pair : pair;
+	for (int i = 0; i < 2 && pair && !status && !*found && depth < DEEP && y->tries > 0; i++) {
+		uint32_t t = pair->txns[i].i;
+		if (t == start / 2)
+			continue;
+		y->tries--;
+		y->left_out[t] = true;
+		status = find_free(y, start, depth + 1, found);
+		y->left_out[t] = false;
+	}
+	return status;
+}
+
 /* y->cycle is told backwards. */
 static enum kr_status report(struct cycling *y)
 {
@@ -161,24 +195,25 @@ static bool is_new(const struct cycling *y, uint32_t node)
 	return !marks || marks->txns[node / 2] & KR_MARK_FRESH;
 }
 
-/* `members`: of the component, in the order of nodes. */
+/* `members`: of the component, in the order of nodes. First without leaving anything out. */
 static enum kr_status tell_component(struct cycling *y, const uint32_t *members, uint32_t n)
 {
 	enum kr_status status = KR_OK;
-	struct kr_finding *pair = NULL;
+	bool found = false;
 
-	for (uint32_t i = 0; i < n && n > 1 && !status; i++) {
-		uint32_t node = members[i];
-		if (!is_new(y, node))
-			continue;
-		status = find_cycle(y, node);
-		struct kr_finding *held = status ? NULL : pair_on(y);
-		if (!status && !held)
-			return report(y);
-		pair = pair ? pair : held;
-	}
-	if (pair)
-		pair->attached++;
+	y->pair = NULL;
+	y->tries = 0;
+	for (uint32_t i = 0; i < n && n > 1 && !status && !found; i++)
+		if (is_new(y, members[i]))
+			status = find_free(y, members[i], 0, &found);
+	y->tries = TRIES;
+	for (uint32_t i = 0; i < n && n > 1 && !status && !found && y->tries > 0; i++)
+		if (is_new(y, members[i]))
+			status = find_free(y, members[i], 0, &found);
+	if (found)
+		return report(y);
+	if (y->pair)
+		y->pair->attached++;
 	return status;
 }
 

@@ -35,6 +35,7 @@ struct kr_engine {
 	struct kr_batch batch;
 	struct kr_reaches reach;
 	struct kr_certifier certifier;
+	bool renewed;           /* in this round something that the certifier knows has become new */
 	uint32_t seq, since;    /* ended so far, and since the last round */
 	uint32_t round;
 	uint32_t versions, locks; /* in the last one */

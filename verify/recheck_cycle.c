@@ -1,10 +1,9 @@
 /* Findings of the certifier: each edge is certain, and the level of the profile forbids the cycle. */
 #include "verify/recheck.h"
 
-struct effect {    /* of a transaction */
-	bool took; /* it took effect */
-	/* of unknown outcome: its value of the edge's key is all that some read can have seen */
-	bool seen;
+struct effect {     /* of a transaction */
+	bool took;  /* it took effect */
+	bool seen;  /* of unknown outcome: its value of the edge's key is all that some read can have seen */
 	int64_t by; /* when it had, at the latest, as far as that is asked for */
 };
 
