@@ -57,7 +57,7 @@ static enum kr_status ask(void *data, const struct kr_certain *c, bool *closes)
 	struct kr_engine *e = data;
 	bool one = c->level->model == KR_NODES_TXN;
 
-	/* perhaps between what is on cycles already, of which the certifier says nothing */
+	/* of new dependencies between what is on cycles already the certifier says nothing */
 	*closes = e->renewed;
 	for (uint32_t i = 0; i < c->arcs.n; i++) {
 		uint32_t from = c->arcs.at[i].from, to = c->arcs.at[i].to;

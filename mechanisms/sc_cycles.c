@@ -17,7 +17,6 @@ struct cycling {
 	/* by node, or as deep as there are nodes */
 	uint32_t *index, *low, *component, *stack, *path, *arc, *via, *queue;
 	bool *left_out; /* by transaction */
-
 	uint32_t n, depth, components, tries;
 	struct kr_finding *pair; /* of some cycle of the component; or NULL */
 	KR_VEC(struct kr_certain_edge) cycle;

@@ -474,16 +474,16 @@ static const struct row rows[] = {
 		"", "", changes_only, NULL},
 
 	{"a pair beside a cycle",
-		"T1: r x 0 10 11, w y 1 12 13, c 30 31; T2: r y 0 10 11, w z 1 12 13, c 30 31; T3: r z - 10 "
-		"11, w x 1 12 13, c 30 31; "
+		"T1: r x 0 10 11, w y 1 12 13, c 30 31; T2: r y 0 10 11, w z 1 12 13, c 30 31; "
+		"T3: r z - 10 11, w x 1 12 13, c 30 31; "
 		"T4: r x 0 10 11, r y 0 12 13, r z - 14 15, w x 2 40 41, w y 2 42 43, w z 2 44 45, c 46 47",
 		"postgresql-ser",
-		"FUW concurrent writers T3 T4 x; FUW concurrent writers T1 T4 y; FUW concurrent writers T2 "
-		"T4 z; SC T1 T2 T3",
+		"FUW concurrent writers T3 T4 x; FUW concurrent writers T1 T4 y; "
+		"FUW concurrent writers T2 T4 z; SC T1 T2 T3",
 		NULL, NULL},
 	{"a pair on each cycle",
-		"T1: r x 0 10 11, w y 1 12 13, c 30 31; T4: r x 0 10 11, r y 0 12 13, w x 2 40 41, w y 2 42 "
-		"43, c 46 47",
+		"T1: r x 0 10 11, w y 1 12 13, c 30 31; "
+		"T4: r x 0 10 11, r y 0 12 13, w x 2 40 41, w y 2 42 43, c 46 47",
 		"postgresql-ser", "FUW concurrent writers T1 T4 y", NULL, NULL},
 
 	/* shapes of published bugs */
