@@ -13,6 +13,7 @@
 #include "base/order.h"
 #include "checkers/emme_work.h"
 #include "checkers/given.h"
+#include "frontend/where.h"
 
 static const char *const decides[] = {"ser", "pl-ss", "si", "pl-2.99", "pl-2", NULL};
 
@@ -97,9 +98,9 @@ static enum kr_status sort_nodes(struct emme *e, uint32_t *first, uint32_t *to, 
 
 static enum kr_cert_kind kind_of_world(const struct kr_level *level)
 {
-	bool all = level->forbidden[0].allowed & KR_BIT(KR_RW) && !level->forbidden[0].item_only;
-
-	return level->model != KR_NODES_TXN ? KR_CERT_SNAPSHOTS : all ? KR_CERT_ORDER : KR_CERT_WORLD;
+	return level->model != KR_NODES_TXN    ? KR_CERT_SNAPSHOTS
+		: kr_level_orders_reads(level) ? KR_CERT_ORDER
+					       : KR_CERT_WORLD;
 }
 
 /* Satisfied if the graph can be sorted. */
@@ -134,28 +135,6 @@ static enum kr_status conclude(struct emme *e)
 
 /* ---- life ---- */
 
-static int by_name(const void *data, uint32_t a, uint32_t b)
-{
-	const struct kr_history *h = data;
-
-	return kr_history_compare_keys(h, h->keys.at[a].name, h->keys.at[b].name);
-}
-
-/* For ranges. */
-static enum kr_status sort_keys(struct emme *e)
-{
-	uint32_t *other = kr_mem_alloc(&e->ctx->mem, e->h->keys.n, sizeof *other);
-
-	e->by_name = KR_NEW_ARRAY(&e->elements.arena, uint32_t, e->h->keys.n);
-	if (e->by_name && other) {
-		for (uint32_t k = 0; k < e->h->keys.n; k++)
-			e->by_name[k] = k;
-		kr_sort_ids(e->by_name, other, e->h->keys.n, by_name, e->h);
-	}
-	kr_mem_free(&e->ctx->mem, other, e->h->keys.n, sizeof *other);
-	return e->by_name && other ? KR_OK : KR_NOMEM;
-}
-
 static enum kr_status start(struct emme *e)
 {
 	const struct kr_history *h = e->h;
@@ -185,7 +164,7 @@ static enum kr_status start(struct emme *e)
 		grows |= e->type[k.i]->shown == KR_VALUE_ARRAY;
 	}
 	if (!status && h->scans.n > 0)
-		status = sort_keys(e);
+		status = kr_keys_by_name(h, arena, &e->by_name);
 	return status || !grows ? status : kr_elements_name_added(&e->elements, e->ctx);
 }
 
@@ -193,6 +172,7 @@ static void finish(struct emme *e)
 {
 	kr_table_done(&e->ctx->mem, &e->looks);
 	kr_vec_done(&e->ctx->mem, &e->versions);
+	kr_vec_done(&e->ctx->mem, &e->sofar);
 	kr_vec_done(&e->ctx->mem, &e->arcs);
 	kr_elements_done(&e->elements);
 }
@@ -219,20 +199,13 @@ static enum kr_status decide(struct kr_ctx *ctx, const struct kr_history *h,
 	const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err)
 {
 	struct emme e = {.ctx = ctx, .h = h, .level = options->level, .out = out};
-	struct kr_analysis analysis;
 	enum kr_status status = decide_alone(&e);
-	bool wrong = !out->reason[0];
 
 	finish(&e);
-	if (!status && out->reason[0])
-		status = kr_analyze(ctx, h, &analysis, err);
-	if (!status && out->reason[0]) {
-		wrong = analysis.anomaly_count > 0; /* whatever the orders are */
-		kr_analysis_done(&analysis);
-	}
-	if (status || out->outcome == KR_SATISFIED || !wrong)
+	if (status || out->outcome == KR_SATISFIED)
 		return status;
-	return kr_check_given(ctx, h, options, out, err);
+	/* where an order is missing, only what is wrong whatever the orders are */
+	return kr_check_given(ctx, h, options, out->reason[0] != '\0', out, err);
 }
 
 const struct kr_checker kr_checker_emme = {

@@ -163,10 +163,9 @@ static enum kr_status observe(struct emme *e, kr_txn t, kr_key k, const struct t
 /* ---- what transactions saw ---- */
 
 /* What the transaction itself has done so far is taken off first. */
-static enum kr_status see_value(struct emme *e, kr_txn t, const struct lefts *sofar, kr_key k,
-	struct kr_want want)
+static enum kr_status see_value(struct emme *e, kr_txn t, kr_key k, struct kr_want want)
 {
-	const struct left *own = kr_emme_left(e, sofar, 0, k);
+	const struct left *own = kr_emme_left(e, &e->sofar, 0, k);
 	struct test test = {.want = &want};
 
 	if (own)
@@ -178,8 +177,7 @@ static enum kr_status see_value(struct emme *e, kr_txn t, const struct lefts *so
 	return observe(e, t, k, &test, false);
 }
 
-static enum kr_status look_at_key(struct emme *e, kr_txn t, const struct lefts *sofar,
-	const struct kr_operation *op)
+static enum kr_status look_at_key(struct emme *e, kr_txn t, const struct kr_operation *op)
 {
 	struct kr_view view = kr_op_view(op);
 	struct kr_effect effect;
@@ -195,14 +193,13 @@ static enum kr_status look_at_key(struct emme *e, kr_txn t, const struct lefts *
 		effect = kr_told_addition(e->h, e->type[op->key.i], &write);
 		want = kr_before(e->type[op->key.i], &effect, want);
 	}
-	return status ? status : see_value(e, t, sofar, op->key, want);
+	return status ? status : see_value(e, t, op->key, want);
 }
 
 /* Whether the conditions hold of key k or not. */
-static enum kr_status see_match(struct emme *e, kr_txn t, const struct lefts *sofar, kr_key k,
-	const struct test *test)
+static enum kr_status see_match(struct emme *e, kr_txn t, kr_key k, const struct test *test)
 {
-	const struct left *own = kr_emme_left(e, sofar, 0, k);
+	const struct left *own = kr_emme_left(e, &e->sofar, 0, k);
 	enum kr_status status = KR_OK;
 	bool fit = false;
 
@@ -215,8 +212,8 @@ static enum kr_status see_match(struct emme *e, kr_txn t, const struct lefts *so
 }
 
 /* A row is there, and meets the conditions. */
-static enum kr_status see_row(struct emme *e, kr_txn t, const struct lefts *sofar,
-	const struct kr_operation *op, const struct kr_row *row)
+static enum kr_status see_row(struct emme *e, kr_txn t, const struct kr_operation *op,
+	const struct kr_row *row)
 {
 	const struct kr_datatype *type = e->type[row->key.i];
 	struct test test = {.scan = &e->h->scans.at[op->scan],
@@ -229,11 +226,10 @@ static enum kr_status see_row(struct emme *e, kr_txn t, const struct lefts *sofa
 	if (!status)
 		status = fits(e, row->key, &test, &want.is, &fit);
 	e->open |= !fit;
-	return status ? status : see_value(e, t, sofar, row->key, want);
+	return status ? status : see_value(e, t, row->key, want);
 }
 
-static enum kr_status see_rows(struct emme *e, kr_txn t, const struct lefts *sofar,
-	const struct kr_operation *op)
+static enum kr_status see_rows(struct emme *e, kr_txn t, const struct kr_operation *op)
 {
 	const struct kr_scan *scan = &e->h->scans.at[op->scan];
 	struct test matched = {.scan = scan, .matches = true};
@@ -244,8 +240,8 @@ static enum kr_status see_rows(struct emme *e, kr_txn t, const struct lefts *sof
 		/* twice */
 		e->open |= e->returned[row->key.i] > scan->row_first && e->returned[row->key.i] <= i;
 		e->returned[row->key.i] = i + 1;
-		status = op->kind == KR_OP_UPDATE ? see_match(e, t, sofar, row->key, &matched)
-						  : see_row(e, t, sofar, op, row);
+		status = op->kind == KR_OP_UPDATE ? see_match(e, t, row->key, &matched)
+						  : see_row(e, t, op, row);
 	}
 	return status;
 }
@@ -267,38 +263,33 @@ static void check_range(struct emme *e, const struct kr_scan *scan)
 	}
 }
 
+/* How many keys stand before that name in the order of ranges. */
+static uint32_t place_of(const struct emme *e, kr_value name)
+{
+	uint32_t at;
+
+	KR_BISECT(at, 0u, e->h->keys.n,
+		kr_history_compare_keys(e->h, e->h->keys.at[e->by_name[at].i].name, name) < 0);
+	return at;
+}
+
 /* The keys that a range looked at, as places in by_name: what a full one did not reach is none of them. */
 static void find_range(const struct emme *e, const struct kr_scan *scan, uint32_t *first, uint32_t *end)
 {
-	const struct kr_history *h = e->h;
-	uint32_t at = 0,
-		 last = scan->row_count > 0 ? h->rows.at[scan->row_first + scan->row_count - 1].key.i
-					    : KR_NONE;
-	bool full = scan->limit >= 0 && scan->row_count >= scan->limit;
-
-#define NAME(k) (h->keys.at[k].name)
-	*first = 0;
-	*end = h->keys.n;
-	if (scan->low.i != KR_ABSENT.i)
-		KR_BISECT(*first, 0, *end,
-			kr_history_compare_keys(h, NAME(e->by_name[*first]), scan->low) < 0);
-	if (scan->high.i != KR_ABSENT.i)
-		KR_BISECT(*end, *first, h->keys.n,
-			kr_history_compare_keys(h, NAME(e->by_name[*end]), scan->high) < 0);
-	if (!full)
+	*first = scan->low.i == KR_ABSENT.i ? 0 : place_of(e, scan->low);
+	*end = scan->high.i == KR_ABSENT.i ? e->h->keys.n : place_of(e, scan->high);
+	if (scan->limit < 0 || scan->row_count < scan->limit)
 		return;
-	if (last != KR_NONE)
-		KR_BISECT(at, *first, *end, kr_history_compare_keys(h, NAME(e->by_name[at]), NAME(last)) < 0);
-	if (last == KR_NONE || !scan->reverse)
-		*end = at;
-	else
-		*first = at;
-#undef NAME
+	if (scan->row_count == 0) {
+		*end = *first;
+		return;
+	}
+	kr_key last = e->h->rows.at[scan->row_first + scan->row_count - 1].key;
+	*(scan->reverse ? first : end) = place_of(e, e->h->keys.at[last.i].name);
 }
 
 /* Keys that the operation looked at and did not return. */
-static enum kr_status see_others(struct emme *e, kr_txn t, const struct lefts *sofar,
-	const struct kr_operation *op)
+static enum kr_status see_others(struct emme *e, kr_txn t, const struct kr_operation *op)
 {
 	const struct kr_scan *scan = &e->h->scans.at[op->scan];
 	struct test test = {.scan = scan, .is_range = op->kind == KR_OP_RANGE};
@@ -308,14 +299,14 @@ static enum kr_status see_others(struct emme *e, kr_txn t, const struct lefts *s
 	if (test.is_range)
 		find_range(e, scan, &first, &end);
 	for (uint32_t i = first; i < end && !status && !e->open; i++) {
-		kr_key k = {e->by_name[i]};
+		kr_key k = e->by_name[i];
 		bool returned = e->returned[k.i] > scan->row_first &&
 			e->returned[k.i] <= scan->row_first + scan->row_count;
 		if (returned || (!test.is_range && !kr_where_has_prefix(e->h, scan, k)))
 			continue;
 		status = kr_ctx_tick(e->ctx);
 		if (!status)
-			status = see_match(e, t, sofar, k, &test);
+			status = see_match(e, t, k, &test);
 	}
 	return status;
 }
@@ -326,7 +317,7 @@ static void name_versions(struct emme *e, const struct kr_attr *attr, bool on)
 		e->named[e->h->seen.at[i].key.i] = on ? i + 1 : 0;
 }
 
-static enum kr_status see(struct emme *e, kr_txn t, const struct lefts *sofar, kr_op id)
+static enum kr_status see(struct emme *e, kr_txn t, kr_op id)
 {
 	const struct kr_operation *op = &e->h->ops.at[id.i];
 	const struct kr_attr *attr = op->flags & KR_OPF_HAS_ATTR ? kr_history_attr(e->h, id) : NULL;
@@ -336,9 +327,9 @@ static enum kr_status see(struct emme *e, kr_txn t, const struct lefts *sofar, k
 		name_versions(e, attr, true);
 	if (op->kind == KR_OP_RANGE)
 		check_range(e, &e->h->scans.at[op->scan]);
-	status = op->scan == KR_NONE ? look_at_key(e, t, sofar, op) : see_rows(e, t, sofar, op);
+	status = op->scan == KR_NONE ? look_at_key(e, t, op) : see_rows(e, t, op);
 	if (op->scan != KR_NONE && !status)
-		status = see_others(e, t, sofar, op);
+		status = see_others(e, t, op);
 	if (attr)
 		name_versions(e, attr, false);
 	return status;
@@ -346,20 +337,19 @@ static enum kr_status see(struct emme *e, kr_txn t, const struct lefts *sofar, k
 
 static enum kr_status see_all(struct emme *e, kr_txn t)
 {
-	struct lefts sofar = {0};
 	enum kr_status status = KR_OK;
 
+	kr_vec_clear(&e->sofar);
 	for (uint32_t v = e->of_txn[t.i]; v < e->of_txn[t.i + 1]; v++)
 		e->mine[e->versions.at[v].key.i] = v;
 	for (uint32_t i = 0; i < e->h->txns.at[t.i].op_count && !status && !e->open; i++) {
 		kr_op id = kr_history_op(e->h, t, i);
 		status = kr_ctx_tick(e->ctx);
 		if (!status)
-			status = see(e, t, &sofar, id);
+			status = see(e, t, id);
 		if (!status)
-			status = kr_emme_write(e, t, &e->h->ops.at[id.i], &sofar, 0);
+			status = kr_emme_write(e, t, &e->h->ops.at[id.i], &e->sofar, 0);
 	}
-	kr_vec_done(&e->ctx->mem, &sofar);
 	return status;
 }
 

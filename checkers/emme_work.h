@@ -30,6 +30,7 @@ struct emme {
 	struct kr_state *initial;        /* per key */
 	uint8_t *effective;              /* per transaction: it took effect */
 	struct lefts versions;           /* by transaction */
+	struct lefts sofar;              /* what the transaction at hand has left so far */
 	uint32_t *of_txn, *of_key;       /* where theirs begin: in versions, in chain */
 	uint32_t *chain, *by_writer;     /* versions by key: in their order, in that of transactions */
 	struct kr_table looks;           /* versions by key and what they look like */
@@ -40,7 +41,7 @@ struct emme {
 	/* per key: 1 + what the operation at hand names of it, into h->seen */
 	uint32_t *named;
 	uint32_t *returned;              /* per key: 1 + the row that returned it last, into h->rows */
-	uint32_t *by_name;               /* keys, in the order of ranges; if there are scans */
+	kr_key *by_name;                 /* in the order of ranges; if there are scans */
 	KR_VEC(struct arc) arcs;
 	bool open;                       /* the certificate alone does not settle it */
 };

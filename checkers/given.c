@@ -3,30 +3,24 @@
 
 #include <string.h>
 
-static enum kr_status check(struct kr_ctx *ctx, const struct kr_history *h,
-	const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err)
-{
-	struct kr_analysis analysis;
-	enum kr_status status = kr_analyze(ctx, h, &analysis, err);
-
-	if (status)
-		return status;
-	status = kr_check(ctx, h, &analysis, options, out, err);
-	kr_analysis_done(&analysis);
-	return status;
-}
-
 enum kr_status kr_check_given(struct kr_ctx *ctx, const struct kr_history *h,
-	const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err)
+	const struct kr_check_options *options, bool anomalies, struct kr_verdict *out, struct kr_err *err)
 {
 	struct kr_check_options own = {.level = options->level,
 		.order = options->order,
 		.pass_options = {.count = options->pass_options.count}};
 	const struct kr_checker *checker = out->checker;
+	struct kr_analysis analysis;
+	enum kr_status status = kr_analyze(ctx, h, &analysis, err);
 
-	kr_verdict_done(out, &ctx->mem);
-	enum kr_status status = check(ctx, h, &own, out, err);
-	out->checker = checker;
+	if (status)
+		return status;
+	if (!anomalies || analysis.anomaly_count > 0) {
+		kr_verdict_done(out, &ctx->mem);
+		status = kr_check(ctx, h, &analysis, &own, out, err);
+		out->checker = checker;
+	}
+	kr_analysis_done(&analysis);
 	return status;
 }
 
@@ -37,6 +31,7 @@ static enum kr_status check_without(struct kr_ctx *ctx, const struct kr_history 
 	struct kr_check_options own = *options;
 	struct kr_history bare = *h; /* borrows all the rest */
 	struct kr_attr *attrs = kr_mem_alloc(&ctx->mem, h->attrs.n, sizeof *attrs);
+	struct kr_analysis analysis;
 
 	if (!attrs)
 		return KR_NOMEM;
@@ -49,7 +44,11 @@ static enum kr_status check_without(struct kr_ctx *ctx, const struct kr_history 
 		attrs[i].seen_count = 0;
 	bare.attrs.at = attrs;
 	bare.version_orders.n = bare.order_writers.n = bare.seen.n = 0;
-	enum kr_status status = check(ctx, &bare, &own, out, err);
+	enum kr_status status = kr_analyze(ctx, &bare, &analysis, err);
+	if (!status) {
+		status = kr_check(ctx, &bare, &analysis, &own, out, err);
+		kr_analysis_done(&analysis);
+	}
 	kr_mem_free(&ctx->mem, attrs, h->attrs.n, sizeof *attrs);
 	return status;
 }

@@ -5,9 +5,10 @@
 
 #include "checkers/check.h"
 
-/* Decides by the level's own checker, with all that is given. *out keeps its checker. */
+/* Decides by the level's own checker, with all that is given; `anomalies`: only if some operation has no
+ * explanation in any world, else *out stays what it is. *out keeps its checker. */
 enum kr_status kr_check_given(struct kr_ctx *ctx, const struct kr_history *h,
-	const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err);
+	const struct kr_check_options *options, bool anomalies, struct kr_verdict *out, struct kr_err *err);
 
 /* Whether the violation *out is one without what is given, too: fills in out->given. For checkers'
  * `qualify`. */

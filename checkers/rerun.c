@@ -255,13 +255,6 @@ static enum kr_status rerun_op(struct rerun *r, kr_txn t, uint32_t op)
 
 /* ---- life ---- */
 
-static int by_name(const void *data, uint32_t a, uint32_t b)
-{
-	const struct kr_history *h = data;
-
-	return kr_history_compare_keys(h, h->keys.at[a].name, h->keys.at[b].name);
-}
-
 static enum kr_status start(struct rerun *r)
 {
 	const struct kr_history *h = r->h;
@@ -269,21 +262,15 @@ static enum kr_status start(struct rerun *r)
 	enum kr_status status = KR_OK;
 	r->cells = kr_mem_alloc(mem, h->keys.n, sizeof *r->cells);
 	r->row = kr_mem_alloc(mem, h->keys.n, sizeof *r->row);
-	r->sorted = kr_mem_alloc(mem, h->keys.n, sizeof *r->sorted);
-	kr_key *other = kr_mem_alloc(mem, h->keys.n, sizeof *other);
-	if (!r->cells || !r->row || !r->sorted || !other)
+	if (!r->cells || !r->row)
 		status = KR_NOMEM;
 	kr_elements_init(&r->elements, mem, h);
 	if (!status)
 		status = kr_elements_name_added(&r->elements, r->ctx);
-	for (kr_key k = {0}; k.i < h->keys.n && !status; k.i++) {
-		r->sorted[k.i] = k;
-		if (!kr_history_untold(h)) /* else untold */
-			status = put(r, k, h->keys.at[k.i].initial);
-	}
+	for (kr_key k = {0}; k.i < h->keys.n && !status && !kr_history_untold(h); k.i++)
+		status = put(r, k, h->keys.at[k.i].initial);
 	if (!status && h->scans.n > 0)
-		kr_sort_ids(&r->sorted->i, &other->i, h->keys.n, by_name, h);
-	kr_mem_free(mem, other, h->keys.n, sizeof *other);
+		status = kr_keys_by_name(h, &r->elements.arena, &r->sorted);
 	return status;
 }
 
@@ -292,7 +279,6 @@ static void finish(struct rerun *r)
 	struct kr_mem *mem = &r->ctx->mem;
 	kr_mem_free(mem, r->cells, r->h->keys.n, sizeof *r->cells);
 	kr_mem_free(mem, r->row, r->h->keys.n, sizeof *r->row);
-	kr_mem_free(mem, r->sorted, r->h->keys.n, sizeof *r->sorted);
 	kr_elements_done(&r->elements);
 }
 

@@ -10,6 +10,7 @@
  * have the lowest: for the others the order of ranks says the same, at all levels where ww counts. Linear in
  * the reads' text and, per read, in the elements of these two ranks; orders between neighbouring ranks are
  * products. */
+#include "base/order.h"
 #include "frontend/analyze_grow.h"
 
 /* ---- finding them ---- */
@@ -121,18 +122,11 @@ static enum kr_status see_rank(struct kr_replay *r, kr_key k, uint32_t rank, boo
 	const struct kr_items *own)
 {
 	struct kr_grow *g = r->w->grow;
-	uint32_t low = g->element_first[k.i], high = g->element_first[k.i + 1];
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (rank_at(g, middle) < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < g->element_first[k.i + 1] && rank_at(g, low) == rank; low++) {
-		const struct kr_grow_element *e = &g->elements.at[g->by_rank[low]];
+	KR_BISECT(at, g->element_first[k.i], g->element_first[k.i + 1], rank_at(g, at) < rank);
+	for (; at < g->element_first[k.i + 1] && rank_at(g, at) == rank; at++) {
+		const struct kr_grow_element *e = &g->elements.at[g->by_rank[at]];
 
 		if ((e->mark == g->marks) == there && tells(e, own))
 			KR_TRY(kr_analyze_see(r, e->part,
@@ -164,10 +158,12 @@ enum kr_status kr_ranks_see(struct kr_replay *r, kr_key k, struct kr_items list,
 
 /* ---- orders ---- */
 
+KR_VEC_NAMED(versions, kr_version);
+
 struct ordering {
 	struct kr_grow *g;
 	struct kr_analyze_pairs *out;
-	KR_VEC(kr_version) before, now; /* versions of the rank before, and of the one at hand */
+	struct versions before, now; /* of the rank before, and of the one at hand */
 	/* set of versions that have been in some rank: half of one is in no order, but torn */
 	uint64_t *known;
 };
@@ -187,8 +183,7 @@ static enum kr_status push_new(struct ordering *o, const struct kr_grow_element 
 /* All versions of `before` come before all of `now`, which take their place. */
 static enum kr_status link(struct ordering *o, uint64_t *pairs)
 {
-	uint32_t swap_cap = o->before.cap;
-	kr_version *swap = o->before.at;
+	struct versions swap = o->before;
 
 	*pairs += (uint64_t)o->before.n * o->now.n;
 	for (uint32_t i = 0; i < o->before.n && *pairs <= KR_GROW_PAIRS_MOST; i++)
@@ -200,12 +195,9 @@ static enum kr_status link(struct ordering *o, uint64_t *pairs)
 		}
 	if (o->now.n == 0)
 		return KR_OK;
-	o->before.at = o->now.at;
-	o->before.n = o->now.n;
-	o->before.cap = o->now.cap;
-	o->now.at = swap;
-	o->now.n = 0;
-	o->now.cap = swap_cap;
+	o->before = o->now;
+	o->now = swap;
+	kr_vec_clear(&o->now);
 	return KR_OK;
 }
 

@@ -48,6 +48,7 @@ struct kr_native {
 	kr_value id;          /* of the transaction being read, KR_NONE: none given */
 	uint32_t op_index;
 	uint32_t arguments;   /* of the operation being read, without its name and attributes */
+	size_t element;       /* of a list: what messages say for # */
 
 	KR_VEC(struct kr_native_name) names; /* open until the end */
 	KR_VEC(struct kr_native_session) open; /* by session, as far as event lines came */

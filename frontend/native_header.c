@@ -196,7 +196,6 @@ static enum kr_status put_kinds(struct kr_native *n, const struct kr_node *json)
 
 static enum kr_status put_universe(struct kr_native *n, const struct kr_node *json)
 {
-	char what[64];
 	kr_key key;
 
 	if (!json)
@@ -204,11 +203,10 @@ static enum kr_status put_universe(struct kr_native *n, const struct kr_node *js
 	if (!kr_node_is(json, KR_NODE_ARRAY))
 		return kr_native_bad(n, "\"universe\" is %s, expected an array of keys",
 			kr_native_found(json, (char[80]){0}));
-	size_t i = 0;
+	n->element = 0;
 	for (const struct kr_node *name = kr_node_element(json, NULL); name;
-		name = kr_node_element(json, name)) {
-		(void)snprintf(what, sizeof what, "element %zu of \"universe\"", i++);
-		enum kr_status status = kr_native_put_key(n, name, what, &key);
+		name = kr_node_element(json, name), n->element++) {
+		enum kr_status status = kr_native_put_key(n, name, "element # of \"universe\"", &key);
 		if (status)
 			return status;
 	}
@@ -296,7 +294,6 @@ enum kr_status kr_native_order(struct kr_native *n, const struct kr_node *order,
 {
 	struct kr_event event = kr_event_of(KR_EVENT_ORDER, (kr_session){KR_NONE}, (kr_value){KR_NONE});
 	enum kr_status status = kr_native_put_key(n, f->version_order, "\"version_order\"", &event.key);
-	char what[64];
 	kr_value id;
 
 	if (status)
@@ -305,11 +302,10 @@ enum kr_status kr_native_order(struct kr_native *n, const struct kr_node *order,
 		return kr_native_bad(n, "\"writers\" is %s, expected an array of transaction ids",
 			kr_native_found(f->writers, (char[80]){0}));
 	kr_vec_clear(&n->ids);
-	size_t i = 0;
+	n->element = 0;
 	for (const struct kr_node *writer = kr_node_element(f->writers, NULL); writer;
-		writer = kr_node_element(f->writers, writer)) {
-		(void)snprintf(what, sizeof what, "writer %zu of the version order", i++);
-		status = kr_native_put_name(n, writer, what, &id);
+		writer = kr_node_element(f->writers, writer), n->element++) {
+		status = kr_native_put_name(n, writer, "writer # of the version order", &id);
 		if (!status && !kr_vec_push(n->h->mem, &n->ids, id))
 			status = KR_NOMEM;
 		if (status)

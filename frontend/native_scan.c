@@ -22,7 +22,7 @@ static enum kr_status put_bound(struct kr_native *n, const struct kr_node *json,
 
 static enum kr_status put_rows(struct kr_native *n, const struct kr_node *rows, struct kr_scan *scan)
 {
-	char found[80], what[64];
+	char found[80];
 	size_t i = 0;
 
 	if (!kr_node_is(rows, KR_NODE_ARRAY))
@@ -35,11 +35,12 @@ static enum kr_status put_rows(struct kr_native *n, const struct kr_node *rows, 
 		if (!kr_node_is(row, KR_NODE_ARRAY) || kr_node_size(row) != 2)
 			return kr_native_bad(n, "row %zu is %s, expected [key, value]", i,
 				kr_native_found(row, found));
-		(void)snprintf(what, sizeof what, "the key of row %zu", i);
-		enum kr_status status = kr_native_put_key(n, kr_node_at(row, 0), what, &new_row.key);
-		(void)snprintf(what, sizeof what, "the value of row %zu", i);
+		n->element = i;
+		enum kr_status status =
+			kr_native_put_key(n, kr_node_at(row, 0), "the key of row #", &new_row.key);
 		if (!status)
-			status = kr_native_put_value(n, kr_node_at(row, 1), what, &new_row.value);
+			status = kr_native_put_value(n, kr_node_at(row, 1), "the value of row #",
+				&new_row.value);
 		if (!status && !kr_vec_push(n->h->mem, &n->h->rows, new_row))
 			status = KR_NOMEM;
 		if (status || (status = kr_ctx_tick(n->ctx)))

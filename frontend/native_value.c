@@ -69,9 +69,13 @@ const char *kr_native_found(const struct kr_node *json, char out[80])
 static enum kr_status wrong_type(struct kr_native *n, const struct kr_node *json, const char *what,
 	const char *expected)
 {
-	char found[80];
+	int before = (int)strcspn(what, "#");
+	char found[80], number[24] = "";
 
-	return kr_native_bad(n, "%s is %s, expected %s", what, kr_native_found(json, found), expected);
+	if (what[before] == '#')
+		(void)snprintf(number, sizeof number, "%zu", n->element);
+	return kr_native_bad(n, "%.*s%s%s is %s, expected %s", before, what, number,
+		what + before + (what[before] == '#'), kr_native_found(json, found), expected);
 }
 
 /* ---- canonical text ---- */

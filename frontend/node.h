@@ -74,13 +74,6 @@ static inline bool kr_node_is_number(const struct kr_node *node)
 	return kr_node_is(node, KR_NODE_INT) || kr_node_is(node, KR_NODE_REAL);
 }
 
-/* Is it that string? */
-static inline bool kr_node_says(const struct kr_node *node, const char *text)
-{
-	return kr_node_is(node, KR_NODE_STRING) && strlen(text) == node->length &&
-		memcmp(node->text, text, node->length) == 0;
-}
-
 /* Elements of an array; 0 if it is none. */
 static inline uint32_t kr_node_size(const struct kr_node *node)
 {

@@ -4,6 +4,8 @@
  * have) does not hold, whatever the test. */
 #include "frontend/where.h"
 
+#include "base/order.h"
+
 static bool find_field(struct kr_piece object, const struct kr_operand *name, struct kr_operand *out)
 {
 	struct kr_piece key, value;
@@ -141,4 +143,24 @@ bool kr_where_in_bounds(const struct kr_history *h, const struct kr_scan *scan, 
 	if (scan->low.i != KR_ABSENT.i && kr_history_compare_keys(h, name, scan->low) < 0)
 		return false;
 	return scan->high.i == KR_ABSENT.i || kr_history_compare_keys(h, name, scan->high) < 0;
+}
+
+static int by_name(const void *data, uint32_t a, uint32_t b)
+{
+	const struct kr_history *h = data;
+
+	return kr_history_compare_keys(h, h->keys.at[a].name, h->keys.at[b].name);
+}
+
+enum kr_status kr_keys_by_name(const struct kr_history *h, struct kr_arena *arena, kr_key **out)
+{
+	uint32_t *other = kr_mem_alloc(h->mem, h->keys.n, sizeof *other);
+
+	*out = other ? KR_NEW_ARRAY(arena, kr_key, h->keys.n) : NULL;
+	for (uint32_t k = 0; *out && k < h->keys.n; k++)
+		(*out)[k].i = k;
+	if (*out)
+		kr_sort_ids(&(*out)->i, other, h->keys.n, by_name, h);
+	kr_mem_free(h->mem, other, h->keys.n, sizeof *other);
+	return *out ? KR_OK : KR_NOMEM;
 }

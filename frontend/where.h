@@ -23,6 +23,9 @@ bool kr_where_has_prefix(const struct kr_history *h, const struct kr_scan *scan,
  * hold meet the conditions or none does. */
 bool kr_where_of_elements(const struct kr_history *h, const struct kr_scan *scan);
 
+/* All keys in the order of ranges, in the arena. KR_NOMEM. */
+enum kr_status kr_keys_by_name(const struct kr_history *h, struct kr_arena *arena, kr_key **out);
+
 /* Whether a name lies within the bounds of a range. */
 bool kr_where_in_bounds(const struct kr_history *h, const struct kr_scan *scan, kr_value name);
 

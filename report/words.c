@@ -187,15 +187,6 @@ void kr_words_key(const struct kr_words *w, kr_key k)
 	kr_words_name(w, w->h->keys.at[k.i].name);
 }
 
-void kr_words_txns(const struct kr_words *w, const kr_txn *txns, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		if (i > 0)
-			kr_str_add(w->out, i + 1 < n ? ", " : " and ");
-		kr_words_txn(w, txns[i]);
-	}
-}
-
 static void add_value(const struct kr_words *w, kr_value value)
 {
 	kr_history_print_value(w->h, value, KR_WORDS_VALUE, w->out);

@@ -38,7 +38,6 @@ void kr_words_name(const struct kr_words *w, kr_value name);
 
 void kr_words_txn(const struct kr_words *w, kr_txn t);
 void kr_words_key(const struct kr_words *w, kr_key k); /* "x", "key 9" */
-void kr_words_txns(const struct kr_words *w, const kr_txn *txns, uint32_t n); /* "a, b and c" */
 
 /* The version of k that `writer` (KR_NONE: nobody, the initial one) left: "x = 5", "x absent", "delete of x",
  * "append of 5 to x". */

@@ -85,6 +85,19 @@ static void place(struct kr_history *h, struct kr_rng *rng, enum kr_order order,
 	}
 }
 
+/* The n-th history, placed; false: it is none. */
+static bool make(uint64_t n, enum kr_order order, struct kr_rng *rng, struct kr_ctx *ctx, struct kr_history *h, struct placing *placing)
+{
+	struct tiny tiny;
+
+	tiny_random(&tiny, rng, (enum tiny_mix)(n % TINY_MIXES));
+	kr_ctx_init(ctx, 0, 0);
+	if (tiny_history(&tiny, ctx, h) != KR_OK)
+		return false;
+	place(h, rng, order, placing);
+	return true;
+}
+
 static const char *judge_enne(const struct kr_history *h, const struct placing *p, enum kr_order order, const struct kr_verdict *v)
 {
 	bool replays = oracle_replays(h, order, p->at, p->n);
@@ -112,15 +125,11 @@ static void enne_agrees_with_replay(void **state)
 		enum kr_order order = (enum kr_order)(n / TINY_MIXES % 6 < 4 ? 0 : n / TINY_MIXES % 6 - 3);
 		struct placing placing;
 		struct kr_verdict v;
-		struct tiny tiny;
 		struct kr_ctx ctx;
 		struct kr_history h;
 		struct kr_err err;
-		tiny_random(&tiny, &rng, (enum tiny_mix)(n % TINY_MIXES));
-		kr_ctx_init(&ctx, 0, 0);
-		if (tiny_history(&tiny, &ctx, &h) != KR_OK)
+		if (!make(n, order, &rng, &ctx, &h, &placing))
 			continue;
-		place(&h, &rng, order, &placing);
 		enum kr_status status = ask(&ctx, &h, "enne", "ser", order, &v, &err);
 		const char *why = status && status != KR_UNSUPPORTED ? err.text : status ? NULL : judge_enne(&h, &placing, order, &v);
 		if (why) {
@@ -249,15 +258,11 @@ static void emme_agrees_with_brute_force(void **state)
 		bool si = n / TINY_MIXES / 3 % 4 == 3;
 		struct placing placing;
 		struct kr_verdict v;
-		struct tiny tiny;
 		struct kr_ctx ctx;
 		struct kr_history h;
 		struct kr_err err;
-		tiny_random(&tiny, &rng, (enum tiny_mix)(n % TINY_MIXES));
-		kr_ctx_init(&ctx, 0, 0);
-		if (tiny_history(&tiny, &ctx, &h) != KR_OK)
+		if (!make(n, order, &rng, &ctx, &h, &placing))
 			continue;
-		place(&h, &rng, order, &placing);
 		order_versions(&h, &placing, &rng);
 		enum kr_status status = ask(&ctx, &h, "emme", si ? "si" : "ser", order, &v, &err);
 		const char *why = status && status != KR_UNSUPPORTED ? err.text : NULL;
