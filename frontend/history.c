@@ -7,6 +7,7 @@
 #include "frontend/history.h"
 
 #include "base/hash.h"
+#include "base/order.h"
 #include "frontend/assemble.h"
 #include "frontend/history_count.h"
 #include "frontend/history_written.h"
@@ -367,13 +368,9 @@ const struct kr_attr *kr_history_attr(const struct kr_history *h, kr_op op)
 
 	if (!(h->ops.at[op.i].flags & KR_OPF_HAS_ATTR))
 		return NULL;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (h->attrs.at[middle].op.i < op.i)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	if (op.i < high && h->attrs.at[op.i].op.i == op.i)
+		return &h->attrs.at[op.i]; /* all before it have some, too */
+	KR_BISECT(low, low, high, h->attrs.at[low].op.i < op.i);
 	return low < h->attrs.n && h->attrs.at[low].op.i == op.i ? &h->attrs.at[low] : NULL;
 }
 

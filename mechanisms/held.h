@@ -34,8 +34,8 @@ struct kr_held {
 	kr_value id;
 	kr_session session;
 	uint32_t seq, line; /* seq: place among all that ended, in the order of dispatch */
-	/* its number in the window of that round; while it has not ended, among those open */
-	uint32_t at, round;
+	/* its number in the window of the round; while it has not ended, among those open */
+	uint32_t at;
 	uint32_t nodes[2];  /* in the certifier, of begin and commit, or one of both */
 	int64_t end[2];
 	/* earliest and latest instant that it tells of, widened by the skew */

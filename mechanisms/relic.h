@@ -35,6 +35,8 @@ struct kr_left {        /* a version, and its transaction */
 	struct kr_relic *relic; /* where it lies */
 };
 
+KR_VEC_NAMED(kr_lefts, struct kr_left);
+
 struct kr_relic {
 	uint8_t marks;
 	uint8_t size; /* of what follows */

@@ -328,7 +328,6 @@ enum kr_status kr_engine_round(struct kr_engine *e, int64_t position, enum kr_ro
 		return KR_OK;
 	settle(e, position, kind);
 	kr_findings_init(&r.findings, e->mem);
-	e->window.round = ++e->round;
 	enum kr_status status =
 		kr_window_build(r.w, e->stream, &e->held, &e->bases, e->options.sink.order != NULL);
 	options.marks = &r.w->marks;

@@ -60,7 +60,7 @@ static enum kr_status tell_session(struct kr_engine *e, struct kr_held *before, 
 {
 	struct kr_held *both[] = {before, t};
 	struct kr_helds pair = {both, 2, 2};
-	struct kr_window w = {.mem = e->mem, .round = ++e->round};
+	struct kr_window w = {.mem = e->mem};
 	struct kr_claims claims = {e->options.batch.profile, e->options.batch.certify, &w.marks};
 	struct kr_findings found;
 	struct kr_batch b = {.mem = e->mem, .out = &found};

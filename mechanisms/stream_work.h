@@ -37,7 +37,6 @@ struct kr_engine {
 	struct kr_certifier certifier;
 	bool renewed;           /* in this round something that the certifier knows has become new */
 	uint32_t seq, since;    /* ended so far, and since the last round */
-	uint32_t round;
 	uint32_t versions, locks; /* in the last one */
 	int64_t newest;         /* time heard of */
 	int64_t position;       /* of the last event dispatched */

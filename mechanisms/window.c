@@ -1,7 +1,7 @@
 /* Building the window: which keys, which carried transactions, then everything in the order of ends. */
 #include "mechanisms/window.h"
 
-#include <stdlib.h>
+#include "base/order.h"
 
 struct building {
 	struct kr_window *w;
@@ -25,6 +25,8 @@ static void let_go(struct kr_window *w, bool reuse)
 	kr_vec_let_go(w->mem, &w->txns, reuse);
 	kr_vec_let_go(w->mem, &w->keys, reuse);
 	kr_vec_let_go(w->mem, &w->lefts, reuse);
+	kr_vec_let_go(w->mem, &w->sorted, reuse);
+	kr_vec_let_go(w->mem, &w->order, reuse);
 	kr_vec_let_go(w->mem, &w->carriers, reuse);
 	kr_vec_let_go(w->mem, &w->txn_marks, reuse);
 	kr_vec_let_go(w->mem, &w->op_marks, reuse);
@@ -56,14 +58,6 @@ static void borrow(struct kr_history *h, const struct kr_history *stream)
 }
 
 /* ---- keys ---- */
-
-static void add_txn(struct building *b, struct kr_held *t)
-{
-	if (t->round == b->w->round)
-		return;
-	t->round = b->w->round;
-	b->failed |= !kr_vec_push(b->w->mem, &b->w->txns, t);
-}
 
 static void touch(struct building *b, kr_key key)
 {
@@ -118,8 +112,7 @@ static bool sort_keys(struct building *b)
 		return false;
 	for (uint32_t k = 0; k < w->keys.n; k++)
 		order[k] = (struct named){w->keys.at[k], b->stream};
-	if (w->keys.n > 1)
-		qsort(order, w->keys.n, sizeof *order, by_name);
+	KR_SORT(order, w->keys.n, by_name);
 	for (uint32_t k = 0; k < w->keys.n; k++)
 		w->keys.at[k] = order[k].key;
 	kr_mem_free(w->mem, order, w->keys.n, sizeof *order);
@@ -159,12 +152,30 @@ static bool get_lefts(struct building *b)
 	return true;
 }
 
-static int by_txn(const void *a, const void *b)
+static int by_seq(const void *data, uint32_t a, uint32_t b)
 {
-	const struct kr_left *x = a, *y = b;
+	const struct kr_left *lefts = data;
 
-	return x->seq != y->seq ? (x->seq > y->seq) - (x->seq < y->seq)
-				: (x->key.i > y->key.i) - (x->key.i < y->key.i);
+	return KR_ORDER(lefts[a].seq, lefts[b].seq);
+}
+
+/* By transaction, and those of one as they are: by key. */
+static bool sort_lefts(struct kr_window *w)
+{
+	uint32_t n = w->lefts.n;
+
+	if (!kr_vec_reserve(w->mem, &w->order, 2 * n) || !kr_vec_reserve(w->mem, &w->sorted, n))
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		w->order.at[i] = i;
+	kr_sort_ids(w->order.at, w->order.at + n, n, by_seq, w->lefts.at);
+	for (uint32_t i = 0; i < n; i++)
+		w->sorted.at[i] = w->lefts.at[w->order.at[i]];
+	w->sorted.n = n;
+	struct kr_lefts read = w->lefts;
+	w->lefts = w->sorted;
+	w->sorted = read;
+	return true;
 }
 
 static struct kr_held carrier_of(const struct kr_left *left, uint32_t first)
@@ -190,18 +201,28 @@ static void add_carriers(struct building *b)
 {
 	struct kr_window *w = b->w;
 
-	b->failed |= !get_lefts(b) || !kr_vec_reserve(w->mem, &w->carriers, w->lefts.n);
+	b->failed |= !get_lefts(b) || !sort_lefts(w) || !kr_vec_reserve(w->mem, &w->carriers, w->lefts.n);
 	if (b->failed)
 		return;
-	if (w->lefts.n > 1)
-		qsort(w->lefts.at, w->lefts.n, sizeof *w->lefts.at, by_txn);
 	for (uint32_t i = 0; i < w->lefts.n; i++) {
-		if (i == 0 || w->lefts.at[i].seq != w->lefts.at[i - 1].seq) {
+		if (i == 0 || w->lefts.at[i].seq != w->lefts.at[i - 1].seq)
 			w->carriers.at[w->carriers.n++] = carrier_of(&w->lefts.at[i], i);
-			add_txn(b, &w->carriers.at[w->carriers.n - 1]);
-		}
 		w->carriers.at[w->carriers.n - 1].left_count++;
 	}
+}
+
+/* Those that are held and those that are carried, in the order of their ends. */
+static bool merge_txns(struct kr_window *w, const struct kr_helds *held)
+{
+	uint32_t i = 0, j = 0;
+
+	while (i < held->n || j < w->carriers.n) {
+		bool carried =
+			i == held->n || (j < w->carriers.n && w->carriers.at[j].seq < held->at[i]->seq);
+		if (!kr_vec_push(w->mem, &w->txns, carried ? &w->carriers.at[j++] : held->at[i++]))
+			return false;
+	}
+	return true;
 }
 
 /* ---- transactions ---- */
@@ -365,13 +386,6 @@ static bool put_txn(struct building *b, struct kr_held *t)
 		kr_vec_push(b->w->mem, &b->w->carried, told);
 }
 
-static int by_end(const void *a, const void *b)
-{
-	const struct kr_held *const *x = a, *const *y = b;
-
-	return ((*x)->seq > (*y)->seq) - ((*x)->seq < (*y)->seq);
-}
-
 enum kr_status kr_window_build(struct kr_window *w, struct kr_stream *stream, const struct kr_helds *held,
 	struct kr_bases *bases, bool sorted)
 {
@@ -381,20 +395,16 @@ enum kr_status kr_window_build(struct kr_window *w, struct kr_stream *stream, co
 		.stream = kr_stream_history(stream),
 		.bases = bases};
 
-	for (uint32_t i = 0; i < held->n && !b.failed; i++) {
-		add_txn(&b, held->at[i]);
+	for (uint32_t i = 0; i < held->n && !b.failed; i++)
 		touch_all(&b, held->at[i]);
-	}
 	touch_for_scans(&b);
 	if (b.failed || ((b.sorted || b.scans) && !sort_keys(&b)))
 		return KR_NOMEM;
 	put_keys(&b);
 	add_carriers(&b);
-	if (b.failed)
+	if (b.failed || !merge_txns(w, held))
 		return KR_NOMEM;
 	borrow(&w->h, b.stream);
-	if (w->txns.n > 1)
-		qsort(w->txns.at, w->txns.n, sizeof *w->txns.at, by_end);
 	for (uint32_t i = 0; i < w->txns.n; i++)
 		if (!put_txn(&b, w->txns.at[i]) || b.failed)
 			return KR_NOMEM;

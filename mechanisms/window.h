@@ -20,11 +20,12 @@ KR_VEC_NAMED(kr_bases, struct kr_base);
 
 struct kr_window { /* zero but for mem is none */
 	struct kr_mem *mem;
-	uint32_t round;
 	struct kr_history h;             /* values, sessions and header are borrowed */
 	struct kr_helds txns;            /* by kr_txn of the window */
 	KR_VEC(kr_key) keys;             /* by kr_key of the window: that of the stream */
-	KR_VEC(struct kr_left) lefts;    /* what is left of carried transactions, one after the other */
+	struct kr_lefts lefts;           /* what is left of carried transactions, one after the other */
+	struct kr_lefts sorted;          /* and, while they are sorted, they anew */
+	KR_VEC(uint32_t) order;          /* and their order */
 	KR_VEC(struct kr_held) carriers; /* they: for the round */
 	KR_VEC(uint8_t) txn_marks, op_marks;
 	KR_VEC(struct kr_carried_txn) carried;

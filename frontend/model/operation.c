@@ -3,7 +3,8 @@
  * updates speak of other keys: row by row. */
 #include "frontend/model/operation.h"
 
-enum when { NEVER, ALWAYS, IF_KNOWN, IF_DONE, UNLESS_DONE, UNLESS_MISSED };
+/* By whether it is known (KR_OPF_KNOWN) and whether it is done (KR_OPF_DONE): bit `flags` of both. */
+enum when { NEVER = 0, ALWAYS = 15, IF_KNOWN = 10, IF_DONE = 12, UNLESS_DONE = 3, UNLESS_MISSED = 13 };
 enum which { NOTHING, A, B };
 
 struct meaning {
@@ -52,17 +53,7 @@ static const struct meaning meanings[KR_OP_KINDS] = {
 
 static bool is_so(const struct kr_operation *op, enum when when)
 {
-	bool known = op->flags & KR_OPF_KNOWN, done = op->flags & KR_OPF_DONE;
-
-	switch (when) {
-	case NEVER: break;
-	case ALWAYS: return true;
-	case IF_KNOWN: return known;
-	case IF_DONE: return done;
-	case UNLESS_DONE: return !done;
-	case UNLESS_MISSED: return done || !known;
-	}
-	return false;
+	return when >> (op->flags & (KR_OPF_KNOWN | KR_OPF_DONE)) & 1;
 }
 
 static kr_value value_of(const struct kr_operation *op, enum which which)
