@@ -237,8 +237,8 @@ static enum kr_status tell_end(struct running *r, const struct kr_engine_state *
 	} else {
 		kr_report_line_head(r->path, r->batch.profile->name,
 			total(s) > 0 ? KR_VIOLATED : KR_UNDECIDED, false, &out);
-		kr_str_format(&out, "\t%u transactions, %llu findings", s->txns,
-			(unsigned long long)total(s));
+		kr_str_format(&out, "\t%u transaction%s, %llu finding%s", s->txns, s->txns == 1 ? "" : "s",
+			(unsigned long long)total(s), total(s) == 1 ? "" : "s");
 		if (s->late > 0)
 			kr_str_format(&out, ", %u late, trusted until %lld", s->late,
 				(long long)s->trusted_until);

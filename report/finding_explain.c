@@ -77,6 +77,10 @@ static void let_txn(const struct telling *t, kr_txn who, uint32_t op, bool first
 	add(t, " = \"");
 	kr_history_print_name(t->r->history, x->id, t->w.out);
 	add(t, "\"  ");
+	if (x->flags & KR_TXN_HAS_BEGIN && !(x->flags & KR_TXN_AUTO)) {
+		sent(t, "begin", x->begin_invoked, x->begin_returned, x->flags & KR_TXN_BEGIN_OPEN);
+		add(t, "; ");
+	}
 	if (write.i != KR_NONE && write.i - x->op_first != op)
 		let_op(t, who, write.i - x->op_first);
 	if (op != KR_NONE)
