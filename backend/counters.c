@@ -78,13 +78,7 @@ uint32_t kr_counters_beyond(const struct kr_counters *c, kr_key k, int64_t total
 {
 	struct kr_counter_group wanted = {k, total, 0};
 	uint32_t low = 0, high = c->ngroups;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (by_total(&c->groups[middle], &wanted) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	KR_BISECT(low, low, high, by_total(&c->groups[low], &wanted) <= 0);
 	return low;
 }
 

@@ -225,38 +225,29 @@ static enum kr_status add_unexplained(struct kr_work *w, struct kr_observation *
 
 /* ---- what was found before ---- */
 
-static bool is_before(const struct kr_found *a, const struct kr_found *b)
+static int in_file(const void *data, uint32_t a, uint32_t b)
 {
-	return a->txn.i < b->txn.i || (a->txn.i == b->txn.i && a->op < b->op);
+	const struct kr_found *found = data;
+
+	return kr_then(KR_ORDER(found[a].txn.i, found[b].txn.i), KR_ORDER(found[a].op, found[b].op));
 }
 
-/* Into file order, if they are not. A merge sort; those of one operation stay as they are. */
+/* Into file order; those of one operation stay as they are. */
 static enum kr_status sort_found(struct kr_work *w)
 {
-	uint32_t n = w->found.n, sorted = 1;
-	struct kr_found *from = w->found.at, *to;
+	uint32_t n = w->found.n, *order = KR_NEW_ARRAY(&w->scratch, uint32_t, n),
+		 *other = KR_NEW_ARRAY(&w->scratch, uint32_t, n);
+	struct kr_found *found = KR_NEW_ARRAY(&w->scratch, struct kr_found, n);
 
-	while (sorted < n && !is_before(&from[sorted], &from[sorted - 1]))
-		sorted++;
-	if (sorted >= n)
-		return KR_OK;
-	to = KR_NEW_ARRAY(&w->scratch, struct kr_found, n);
-	if (!to)
+	if (!order || !other || !found)
 		return KR_NOMEM;
-	for (uint64_t width = 1; width < n; width *= 2) {
-		for (uint64_t at = 0; at < n; at += 2 * width) {
-			uint64_t middle = at + width < n ? at + width : n,
-				 end = middle + width < n ? middle + width : n;
-			uint64_t i = at, j = middle;
-
-			for (uint64_t o = at; o < end; o++)
-				to[o] = i < middle && (j >= end || !is_before(&from[j], &from[i]))
-					? from[i++]
-					: from[j++];
-			KR_TRY(kr_ctx_tick(w->ctx));
-		}
-		memcpy(from, to, n * sizeof *from);
+	for (uint32_t i = 0; i < n; i++) {
+		order[i] = i;
+		found[i] = w->found.at[i];
 	}
+	kr_sort_ids(order, other, n, in_file, found);
+	for (uint32_t i = 0; i < n; i++)
+		w->found.at[i] = found[order[i]];
 	return KR_OK;
 }
 

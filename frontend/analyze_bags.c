@@ -60,7 +60,7 @@ static bool prepare_whole(struct kr_grow *g, kr_key k)
 		if (kr_grow_aborted(g, g->writes[i].txn))
 			continue;
 		deletes |= kr_grow_since(g, i, end, &since);
-		g->w->value[kr_grow_version(g, k, g->writes[i].txn)].i =
+		g->w->value[kr_analyze_version(g->w, k, g->writes[i].txn)].i =
 			since < end ? KR_GROW_PRESENT : KR_ABSENT.i;
 	}
 	return deletes;

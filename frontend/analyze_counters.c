@@ -113,7 +113,7 @@ static enum kr_status scan_txn(struct scanning *s, kr_txn t)
 	}
 	while (s->touched.n > 0) {
 		kr_key k = kr_vec_pop(&s->touched);
-		uint32_t v = kr_grow_version(s->g, k, t);
+		uint32_t v = kr_analyze_version(s->g->w, k, t);
 		const struct tally *x = &s->of[k.i];
 
 		s->g->absolute[v] = x->absolute;

@@ -70,22 +70,6 @@ bool kr_grow_since(const struct kr_grow *g, uint32_t i, uint32_t end, uint32_t *
 	return deleted;
 }
 
-uint32_t kr_grow_version(const struct kr_grow *g, kr_key k, kr_txn t)
-{
-	const struct kr_asg *asg = g->w->asg;
-	uint32_t low = asg->keys[k.i].first + 1, high = asg->keys[k.i + 1].first;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (asg->versions[middle].writer.i < t.i)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < asg->keys[k.i + 1].first && asg->versions[low].writer.i == t.i ? low : KR_NONE;
-}
-
 /* Initial arrays name elements that nobody need have written: then all values are named. */
 static enum kr_status name_initial(struct kr_grow *g)
 {

@@ -213,14 +213,7 @@ static uint32_t first_write(const struct kr_grow *g, kr_key k, kr_txn t)
 {
 	uint32_t low = g->write_first[k.i], high = g->write_first[k.i + 1];
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (g->writes[middle].txn.i < t.i)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	KR_BISECT(low, low, high, g->writes[low].txn.i < t.i);
 	return low;
 }
 
@@ -332,21 +325,13 @@ enum kr_status kr_analyze_grow_check(struct kr_work *w)
  * `amount` go by; or KR_NONE. */
 static uint32_t first_number(const struct kr_grow *g, kr_key k, kr_txn t)
 {
-	uint32_t low = 0, high = g->whole_versions.n;
+	const struct kr_asg_version *v = g->whole_versions.at;
+	uint32_t n = g->whole_versions.n, at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct kr_asg_version *v = &g->whole_versions.at[middle];
-
-		if (v->key.i < k.i || (v->key.i == k.i && (v->writer.i == KR_NONE || v->writer.i < t.i)))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < g->whole_versions.n && g->whole_versions.at[low].key.i == k.i &&
-			g->whole_versions.at[low].writer.i == t.i
-		? low
-		: KR_NONE;
+	KR_BISECT(at, 0, n,
+		v[at].key.i < k.i ||
+			(v[at].key.i == k.i && (v[at].writer.i == KR_NONE || v[at].writer.i < t.i)));
+	return at < n && v[at].key.i == k.i && v[at].writer.i == t.i ? at : KR_NONE;
 }
 
 /* What the run's increments up to one of them, counted from the last one told or the last delete, are known

@@ -122,8 +122,6 @@ uint32_t kr_grow_run(const struct kr_grow *g, kr_key k, uint32_t i);
 /* Whether the writes [i, end) of one transaction delete the key; *since: the first behind the last that does,
  * else i. */
 bool kr_grow_since(const struct kr_grow *g, uint32_t i, uint32_t end, uint32_t *since);
-/* The version of whole key k by t, or KR_NONE. */
-uint32_t kr_grow_version(const struct kr_grow *g, kr_key k, kr_txn t);
 
 /* Elements (analyze_elements.c). */
 enum kr_status kr_grow_elements(struct kr_grow *g);

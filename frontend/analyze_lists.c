@@ -77,7 +77,7 @@ enum kr_status kr_lists_prepare(struct kr_grow *g, kr_key k)
 		if (kr_grow_aborted(g, t))
 			continue;
 		(void)kr_grow_since(g, i, end, &since);
-		g->w->value[kr_grow_version(g, k, t)].i =
+		g->w->value[kr_analyze_version(g->w, k, t)].i =
 			since < end ? g->writes[end - 1].element : KR_ABSENT.i;
 		if (since == end || (!g->cleared[k.i] && g->w->h->txns.at[t.i].status != KR_UNKNOWN))
 			continue;

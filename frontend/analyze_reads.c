@@ -51,24 +51,6 @@ void kr_analyze_put(struct kr_replay *r, kr_key k, kr_value value)
 
 /* ---- versions that the trace names ---- */
 
-/* The version of k that t wrote, or KR_NONE. Before there is an index. */
-static uint32_t find_version(const struct kr_asg *asg, kr_key k, kr_txn t)
-{
-	uint32_t low = asg->keys[k.i].first + 1, high = asg->keys[k.i + 1].first;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (asg->versions[middle].writer.i == t.i)
-			return middle;
-		if (asg->versions[middle].writer.i < t.i)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return KR_NONE;
-}
-
 /* A candidate set cannot say both where a predicate read's rows come from and which versions do not change
  * them, unless that is one version. */
 static enum kr_status see_only_one(struct kr_replay *r, kr_key k, uint32_t test, uint32_t version)
@@ -130,7 +112,7 @@ static enum kr_status see_named(struct kr_replay *r, kr_key k, uint32_t test, bo
 		writer = kr_history_find(w->h, seen->writer);
 		if (writer.i == KR_NONE || !find_left(w, k, writer, &left))
 			return mismatch(r, k, test, predicate);
-		version = find_version(w->asg, k, writer);
+		version = kr_analyze_version(w, k, writer);
 		source = writer.i;
 	} else if (w->asg->keys[k.i].open_initial) {
 		kr_analyze_leave_out(w, r->txn, r->op, "\"versions\" with an initial value that is not told");
@@ -138,7 +120,7 @@ static enum kr_status see_named(struct kr_replay *r, kr_key k, uint32_t test, bo
 	}
 	if (!kr_analyze_fits(w, test, k, left))
 		return mismatch(r, k, test, predicate);
-	if (predicate && version != KR_NONE && version != find_version(w->asg, k, r->txn))
+	if (predicate && version != KR_NONE && version != kr_analyze_version(w, k, r->txn))
 		return see_only_one(r, k, test, version);
 	return kr_analyze_see(r, k, kr_test(KR_TEST_SOURCE, source), predicate);
 }

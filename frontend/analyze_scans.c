@@ -38,48 +38,22 @@ static enum kr_status find_passing(struct kr_work *w)
 	return KR_OK;
 }
 
-/* Whether a has to stand before b; `data` as the sort was given it. */
-typedef bool is_before_fn(const struct kr_work *w, const struct kr_row *a, const struct kr_row *b);
-
-static bool by_id(const struct kr_work *w, const struct kr_row *a, const struct kr_row *b)
+/* Those of a key together, in the order in which they were found. */
+static enum kr_status group_passing(struct kr_work *w)
 {
-	(void)w;
-	return a->key.i < b->key.i;
-}
+	uint32_t *first = KR_NEW_ARRAY(&w->scratch, uint32_t, w->h->keys.n + 2);
+	struct kr_row *found = KR_NEW_ARRAY(&w->scratch, struct kr_row, w->passing.n);
 
-static bool by_name(const struct kr_work *w, const struct kr_row *a, const struct kr_row *b)
-{
-	return kr_history_compare_keys(w->h, w->h->keys.at[a->key.i].name, w->h->keys.at[b->key.i].name) < 0;
-}
-
-/* Merge sort, stable. */
-static enum kr_status sort(struct kr_work *w, struct kr_row *rows, uint32_t n, is_before_fn *is_before)
-{
-	struct kr_row *from = rows, *to = kr_mem_alloc(w->asg->mem, n, sizeof *to), *spare = to;
-	enum kr_status status = to ? KR_OK : KR_NOMEM;
-
-	for (uint64_t width = 1; width < n && !status; width *= 2) {
-		for (uint64_t at = 0; at < n && !status; at += 2 * width) {
-			uint64_t middle = at + width < n ? at + width : n,
-				 end = middle + width < n ? middle + width : n;
-			uint64_t i = at, j = middle;
-
-			for (uint64_t o = at; o < end; o++)
-				to[o] = i < middle && (j >= end || !is_before(w, &from[j], &from[i]))
-					? from[i++]
-					: from[j++];
-			status = kr_ctx_tick(w->ctx);
-		}
-
-		struct kr_row *swapped = from;
-
-		from = to;
-		to = swapped;
+	if (!first || !found)
+		return KR_NOMEM;
+	for (uint32_t i = 0; i < w->passing.n; i++) {
+		found[i] = w->passing.at[i];
+		first[found[i].key.i + 2]++;
 	}
-	if (from != rows && !status)
-		memcpy(rows, from, n * sizeof *rows);
-	kr_mem_free(w->asg->mem, spare, n, sizeof *spare);
-	return status;
+	kr_index_places(first, w->h->keys.n);
+	for (uint32_t i = 0; i < w->passing.n; i++)
+		w->passing.at[first[found[i].key.i + 1]++] = found[i];
+	return KR_OK;
 }
 
 /* Whether `where` (KR_NONE: any present value) takes this value of k. One that is not told it may. */
@@ -116,28 +90,27 @@ static enum kr_status interest_in(struct kr_work *w, uint32_t where, kr_key k, u
 
 static enum kr_status order_keys(struct kr_work *w)
 {
-	struct kr_mem *mem = w->asg->mem;
-	KR_VEC(struct kr_row) keys = {0}; /* value: 1 if passing */
-	enum kr_status status = KR_OK;
+	uint8_t *interests = KR_NEW_ARRAY(&w->scratch, uint8_t, w->h->keys.n); /* enum interest */
+	kr_key *keys;
 	uint32_t at = 0;
 
-	for (uint32_t k = 0; k < w->h->keys.n && !status; k++) {
+	if (!interests)
+		return KR_NOMEM;
+	KR_TRY(kr_keys_by_name(w->h, &w->scratch, &keys));
+	for (kr_key k = {0}; k.i < w->h->keys.n; k.i++) {
 		enum interest interest = TAKEN;
 
-		if (!kr_analyze_grows(w, (kr_key){k}))
-			status = interest_in(w, KR_NONE, (kr_key){k}, &at, &interest);
-		if (!status && interest != UNTAKEN &&
-			!kr_vec_push(mem, &keys, (struct kr_row){{k}, {interest == PASSING}}))
-			status = KR_NOMEM;
+		if (!kr_analyze_grows(w, k))
+			KR_TRY(interest_in(w, KR_NONE, k, &at, &interest));
+		interests[k.i] = (uint8_t)interest;
 	}
-	if (!status)
-		status = sort(w, keys.at, keys.n, by_name);
-	if (!status && !kr_vec_reserve(mem, &w->by_name, keys.n))
-		status = KR_NOMEM;
-	for (uint32_t i = 0; i < keys.n && !status; i++)
-		w->by_name.at[w->by_name.n++] = (struct kr_looked){keys.at[i].key, keys.at[i].value.i};
-	kr_vec_done(mem, &keys);
-	return status;
+	for (uint32_t i = 0; i < w->h->keys.n; i++) {
+		struct kr_looked looked = {keys[i], interests[keys[i].i] == PASSING};
+
+		if (interests[keys[i].i] != UNTAKEN && !kr_vec_push(w->asg->mem, &w->by_name, looked))
+			return KR_NOMEM;
+	}
+	return KR_OK;
 }
 
 static enum kr_status find_named(struct kr_work *w)
@@ -168,7 +141,7 @@ enum kr_status kr_analyze_scans(struct kr_work *w)
 		any_range = w->h->ops.at[i].kind == KR_OP_RANGE;
 	KR_TRY(find_named(w));
 	KR_TRY(find_passing(w));
-	KR_TRY(sort(w, w->passing.at, w->passing.n, by_id));
+	KR_TRY(group_passing(w));
 	return any_range ? order_keys(w) : KR_OK;
 }
 
@@ -316,19 +289,12 @@ static void unmark_rows(struct kr_work *w, const struct kr_scan *scan)
 /* The first place of by_name whose key is not less than (`after`: greater than) the bound. */
 static uint32_t place_of(const struct kr_work *w, kr_value bound, bool after)
 {
-	uint32_t low = 0, high = w->by_name.n;
+	const struct kr_key_entry *keys = w->h->keys.at;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		int side =
-			kr_history_compare_keys(w->h, w->h->keys.at[w->by_name.at[middle].key.i].name, bound);
-
-		if (side < 0 || (after && side == 0))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	KR_BISECT(at, 0, w->by_name.n,
+		kr_history_compare_keys(w->h, keys[w->by_name.at[at].key.i].name, bound) < (after ? 1 : 0));
+	return at;
 }
 
 /* Whether row i can stand where it does. */

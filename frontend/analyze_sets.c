@@ -140,14 +140,7 @@ static uint32_t bisect(const struct kr_work *w, kr_key k, uint32_t test)
 	uint32_t low = w->key_sets[k.i];
 	uint32_t high = w->key_sets[k.i + 1];
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (w->test[middle] < test)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	KR_BISECT(low, low, high, w->test[low] < test);
 	return low;
 }
 

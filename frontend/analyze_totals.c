@@ -113,7 +113,7 @@ enum kr_status kr_counters_reach(const struct kr_replay *r, kr_key k, int64_t to
 {
 	struct kr_grow *g = r->w->grow;
 	const struct kr_asg *asg = r->w->asg;
-	uint32_t first = asg->keys[k.i].first, own = kr_grow_version(g, k, r->txn);
+	uint32_t first = asg->keys[k.i].first, own = kr_analyze_version(g->w, k, r->txn);
 	struct kr_grow_subsets *sums;
 
 	KR_TRY(find_subsets(g, k, own != KR_NONE && !g->absolute[own] ? g->amount[own] : 0, &sums));

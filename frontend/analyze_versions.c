@@ -16,6 +16,15 @@ struct kr_row kr_analyze_write(const struct kr_work *w, const struct kr_operatio
 	return (struct kr_row){write.key, kr_analyze_grows(w, write.key) ? KR_ABSENT : write.told};
 }
 
+uint32_t kr_analyze_version(const struct kr_work *w, kr_key k, kr_txn t)
+{
+	const struct kr_asg *asg = w->asg;
+	uint32_t low = asg->keys[k.i].first + 1, end = asg->keys[k.i + 1].first, at;
+
+	KR_BISECT(at, low, end, asg->versions[at].writer.i < t.i);
+	return at < end && asg->versions[at].writer.i == t.i ? at : KR_NONE;
+}
+
 /* Lists, sets, and counters; of these, where the results of increments are what they leave, only those that
  * are not told all along. */
 static enum kr_status find_growing(struct kr_work *w)

@@ -5,6 +5,7 @@
 
 #include "base/bits.h"
 #include "base/hash.h"
+#include "base/order.h"
 #include "base/table.h"
 #include "frontend/analyze.h"
 #include "frontend/model/operation.h"
@@ -236,6 +237,9 @@ enum kr_status kr_analyze_grow_done(struct kr_work *w, struct kr_analyze_pairs *
 
 /* The i-th write of the operation. For growing keys the value is 0. */
 struct kr_row kr_analyze_write(const struct kr_work *w, const struct kr_operation *op, uint32_t i);
+
+/* The version of k that t wrote, or KR_NONE; before there is an index, too. */
+uint32_t kr_analyze_version(const struct kr_work *w, kr_key k, kr_txn t);
 
 /* The integer as a value. */
 enum kr_status kr_analyze_number(struct kr_work *w, int64_t number, kr_value *out);

@@ -4,6 +4,7 @@
  * goes through a transaction's operations meets only what counts. A rollback to a savepoint moves the end
  * of the operations over, between those already struck: linear in what it takes back, and each operation
  * moves once. */
+#include "base/order.h"
 #include "frontend/history.h"
 
 #include <string.h>
@@ -12,13 +13,7 @@ static uint32_t first_struck(const struct kr_history *h, kr_txn t)
 {
 	uint32_t low = 0, high = h->struck.n;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (h->struck.at[middle].txn.i < t.i)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	KR_BISECT(low, low, high, h->struck.at[low].txn.i < t.i);
 	return low;
 }
 
@@ -159,13 +154,7 @@ struct kr_walk kr_walk_at(const struct kr_history *h, kr_txn t, uint32_t place)
 	struct kr_walk walk = kr_walk_txn(h, t);
 	uint32_t first = walk.next_struck, low = first, high = walk.end_struck;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (h->struck.at[middle].before.i - walk.next_op + middle - first < place)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	KR_BISECT(low, low, high, h->struck.at[low].before.i - walk.next_op + low - first < place);
 	walk.next_op += place - (low - first);
 	walk.next_struck = low;
 	walk.place = place - 1;

@@ -3,6 +3,7 @@
  * reader can see, by bisection. */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "mechanisms/batch.h"
 
 struct standing {
@@ -73,13 +74,7 @@ static const struct kr_written *at_place(const struct kr_batch *b, uint32_t plac
 /* The first place in [low, high) whose version was committed after `at`, or is of unknown outcome. */
 static uint32_t after(const struct kr_batch *b, uint32_t low, uint32_t high, int64_t at)
 {
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (at_place(b, middle)->by.committed && at_place(b, middle)->by.commit.from <= at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	KR_BISECT(low, low, high, at_place(b, low)->by.committed && at_place(b, low)->by.commit.from <= at);
 	return low;
 }
 

@@ -1,4 +1,5 @@
 /* Grouping by counting; and locks and writers by their objects, so that only what may meet is compared. */
+#include "base/order.h"
 #include "mechanisms/batch.h"
 
 void kr_grouped_done(struct kr_mem *mem, struct kr_grouped *grouped)
@@ -44,13 +45,7 @@ void kr_group_most(const struct kr_grouped *grouped, int64_t *at)
 
 uint32_t kr_first_above(const int64_t *at, uint32_t low, uint32_t high, int64_t bound)
 {
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (at[middle] <= bound)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	KR_BISECT(low, low, high, at[low] <= bound);
 	return low;
 }
 

@@ -5,6 +5,7 @@
  * what may have done so is a shadow: it can have been seen, but it orders nothing. One of unknown outcome was
  * there by the time of a read that proves so: what is written later is not looked at, since a stream cannot
  * wait for it. */
+#include "base/order.h"
 #include "mechanisms/batch.h"
 
 enum {
@@ -241,21 +242,9 @@ void kr_batch_meeting(const struct kr_batch *b, kr_key key, struct kr_span at, u
 	/* by timestamps what the reader itself wrote replaces nothing for it: kr_batch_candidates knows */
 	if (high - low < FEW || b->profile->clock == KR_CLOCK_STAMPS)
 		return;
-	for (uint32_t top = high; low < top;) {
-		uint32_t middle = low + (top - low) / 2;
-		if (b->bounds.at[middle].gone < at.from)
-			low = middle + 1;
-		else
-			top = middle;
-	}
+	KR_BISECT(low, low, high, b->bounds.at[low].gone < at.from);
 	*first = low;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (b->bounds.at[middle].next <= at.to)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	KR_BISECT(low, low, high, b->bounds.at[low].next <= at.to);
 	*end = high;
 }
 

@@ -17,46 +17,17 @@
 
 /* ---- keys in order ---- */
 
-/* Merge sort from below: runs of 1, 2, 4, ... keys. */
-static void sort_keys(const struct kr_history *h, kr_key *keys, kr_key *other, uint32_t n)
-{
-	for (uint64_t width = 1; width < n; width *= 2) {
-		for (uint64_t start = 0; start < n; start += 2 * width) {
-			uint64_t middle = start + width < n ? start + width : n,
-				 end = start + 2 * width < n ? start + 2 * width : n;
-			uint64_t a = start, b = middle;
-
-			for (uint64_t at = start; at < end; at++) {
-				bool first = a < middle &&
-					(b >= end ||
-						kr_history_compare_keys(h, h->keys.at[keys[a].i].name,
-							h->keys.at[keys[b].i].name) <= 0);
-				other[at] = keys[first ? a++ : b++];
-			}
-		}
-		memcpy(keys, other, n * sizeof *keys);
-	}
-}
-
 static bool sort_all(struct kr_store *s)
 {
 	uint32_t n = s->h->keys.n;
-	kr_key *other = kr_mem_alloc(s->mem, n, sizeof *other);
 
 	s->ranks = kr_mem_alloc(s->mem, n, sizeof *s->ranks);
-	s->by_rank = kr_mem_alloc(s->mem, n, sizeof *s->by_rank);
 	s->present = kr_mem_alloc(s->mem, KR_BITS_WORDS(n), sizeof *s->present);
 
-	bool ready = other && s->ranks && s->by_rank && s->present;
+	bool ready = s->ranks && s->present && kr_keys_by_name(s->h, &s->texts, &s->by_rank) == KR_OK;
 
-	if (ready) {
-		for (uint32_t i = 0; i < n; i++)
-			s->by_rank[i] = (kr_key){i};
-		sort_keys(s->h, s->by_rank, other, n);
-		for (uint32_t i = 0; i < n; i++)
-			s->ranks[s->by_rank[i].i] = i;
-	}
-	kr_mem_free(s->mem, other, n, sizeof *other);
+	for (uint32_t i = 0; i < n && ready; i++)
+		s->ranks[s->by_rank[i].i] = i;
 	return ready;
 }
 
@@ -140,7 +111,6 @@ void kr_store_done(struct kr_store *s)
 	kr_str_done(&s->scratch);
 	kr_mem_free(s->mem, s->cells, n, sizeof *s->cells);
 	kr_mem_free(s->mem, s->ranks, n, sizeof *s->ranks);
-	kr_mem_free(s->mem, s->by_rank, n, sizeof *s->by_rank);
 	kr_mem_free(s->mem, s->present, KR_BITS_WORDS(n), sizeof *s->present);
 }
 
