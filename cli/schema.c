@@ -9,7 +9,8 @@
 extern const char kr_schema_backends[], kr_schema_check[], kr_schema_checkers[], kr_schema_classify[],
 	kr_schema_crosscheck[], kr_schema_finding[], kr_schema_formats[], kr_schema_levels[],
 	kr_schema_lint[], kr_schema_mechanisms[], kr_schema_passes[], kr_schema_profiles[],
-	kr_schema_shrink[], kr_schema_stats[], kr_schema_trace[], kr_schema_verify[], kr_schema_watch[];
+	kr_schema_provoke[], kr_schema_shrink[], kr_schema_stats[], kr_schema_trace[], kr_schema_verify[],
+	kr_schema_watch[];
 
 static const struct {
 	const char *name, *text;
@@ -27,6 +28,7 @@ static const struct {
 	{"mechanisms", kr_schema_mechanisms},
 	{"passes", kr_schema_passes},
 	{"profiles", kr_schema_profiles},
+	{"provoke", kr_schema_provoke},
 	{"shrink", kr_schema_shrink},
 	{"stats", kr_schema_stats},
 	{"verify", kr_schema_verify},

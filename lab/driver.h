@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define KL_ABI 2
+#define KL_ABI 3
 
 /* In a driver's file: the library that it is built with, as pkg-config calls it (or else -lMODULE and
  * MODULE.h do), and Debian's package of it. Where it is not found, the driver is left out
@@ -60,6 +60,7 @@ struct kl_op {
 	const char *high;
 	int64_t value, ge, lt;
 	uint32_t limit;         /* 0: none */
+	bool exists;            /* KL_WRITE: the key is there, so that an update does it */
 };
 
 struct kl_row {
@@ -106,6 +107,7 @@ struct kl_store {
 	uint64_t seed;
 	bool certificate;       /* ask for the order */
 	bool remote;            /* addresses beyond this machine are allowed */
+	bool directed;          /* provoke: one statement is sent after the other, and waits are long */
 	enum { KL_FAILED, KL_LACKING, KL_REFUSING } failure; /* of the last call: the kind */
 	void *own;              /* the driver's */
 	char version[160];      /* of server and library, set by `start` */
@@ -124,7 +126,9 @@ enum {
 	KL_EMBEDDED = 1,
 	KL_SESSIONS = 2,
 	KL_SERIAL = 4 /* places are an order of serialization at levels that claim `ser` or more */,
-	KL_BACKENDS = 8 /* a process for each client */
+	KL_BACKENDS = 8 /* a process for each client */,
+	KL_BUFFERED = 16 /* writes happen at commit */,
+	KL_PAGES = 32 /* what is locked are pages: keys are kept apart by others between them */
 };
 
 struct kl_driver {
@@ -153,6 +157,14 @@ struct kl_driver {
 	bool (*kill_clients)(struct kl_store *store);                 /* the server ends all connections */
 	/* of the server; the first is the main one, the others serve clients */
 	size_t (*processes)(struct kl_store *store, pid_t *out, size_t most);
+	/* Directed runs. Does what the client has sent wait for another transaction? By another thread, after
+	 * `silence_ms` without an answer, and every `look_ms`. NULL: only silence tells. */
+	bool (*blocked)(struct kl_store *store, struct kl_client *client);
+	uint32_t silence_ms, look_ms;
+	/* what waits is to end as busy; by another thread. NULL: when all wait, the database ends one */
+	void (*give_up)(struct kl_client *client);
+	/* the statement that is sent for an operation. NULL: there are calls, and no statements */
+	void (*statement)(const struct kl_client *client, const struct kl_op *op, char *out, size_t size);
 };
 
 /* ---- what the engine offers to drivers ---- */

@@ -50,6 +50,16 @@ bool kr_driver_name(size_t i, char out[64])
 	return out[0] != '\0';
 }
 
+bool kr_driver_table(const char *name, char out[4200])
+{
+	char folder[4096];
+
+	if (!find_folder(folder))
+		return false;
+	(void)snprintf(out, 4200, "%s/%.64s.tsv", folder, name);
+	return access(out, R_OK) == 0;
+}
+
 bool kr_driver_left_out(size_t i, char name[64], char lacks[128])
 {
 	for (const char *at = KR_DRIVERS_LEFT_OUT; *at; at += strcspn(at, ";"), at += *at == ';')

@@ -12,6 +12,9 @@ const struct kl_driver *kr_driver_open(struct kr_mem *mem, const char *name, boo
 /* The i-th file NAME.so of the folder, by name: its name. False past the end. */
 bool kr_driver_name(size_t i, char out[64]);
 
+/* The table of letters that comes with a driver (lab/expect/NAME.tsv); false: there is none. */
+bool kr_driver_table(const char *name, char out[4200]);
+
 /* Drivers that were not built: the i-th's name and what was not found; false past the end. */
 bool kr_driver_left_out(size_t i, char name[64], char lacks[128]);
 

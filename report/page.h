@@ -10,7 +10,8 @@
 #include "report/anomaly.h"
 
 /* Made by the build from report/page/: texts, terminated. */
-extern const char kr_page_style[], kr_page_program[], kr_live_style[], kr_live_program[];
+extern const char kr_page_style[], kr_page_program[], kr_live_style[], kr_live_program[],
+	kr_provoked_style[], kr_provoked_program[];
 
 /* A document up to its data, and from there on. `policy` and `style` are what this page has beside all
  * others, `without` what a reader without scripts is told. */

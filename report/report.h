@@ -92,6 +92,11 @@ void kr_report_page_verdict(const struct kr_modules *more, const struct kr_repor
 void kr_report_page_failed(const char *trace, const char *error, struct kr_str *out);
 void kr_report_page_end(struct kr_str *out);
 
+/* The page of `krait-lab provoke --html`, in parts; a cell is JSON, which is emptied and freed. */
+void kr_report_provoked_begin(struct kr_str *out);
+void kr_report_provoked_cell(struct kr_str *json, struct kr_str *out);
+void kr_report_provoked_end(struct kr_str *out);
+
 /* The table of `krait check --stats`: sizes, what each pass did, times, memory. */
 void kr_report_run_stats(const struct kr_report *r, struct kr_str *out);
 void kr_report_run_stats_json(const struct kr_report *r, struct kr_str *out); /* one JSON object */

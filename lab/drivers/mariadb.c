@@ -6,7 +6,9 @@
  *
  * A lock wait that takes too long undoes its statement only; a deadlock, or a row that changed since the
  * snapshot, the transaction. No connection is made again behind our back, and UPDATE has no RETURNING here:
- * so no updates by condition. Only the database krait_lab is made, and dropped. */
+ * so no updates by condition. Only the database krait_lab is made, and dropped.
+ *
+ * Longer than usual: a driver is one file. */
 #define _GNU_SOURCE
 #include <mysql.h>
 #include <stdarg.h>
@@ -45,6 +47,7 @@ struct mariadb {
 	unsigned port;
 	char command[5][600];
 	bool made;
+	MYSQL *monitor; /* of directed runs; NULL: not needed so far */
 };
 
 struct maria_client {
@@ -147,8 +150,8 @@ static bool take_rows(const struct kl_op *op, MYSQL_RES *rows, struct kl_result 
 	return fine;
 }
 
-static enum kl_answer send_op(struct maria_client *c, const struct kl_op *op, struct kl_result *result,
-	MYSQL_RES **rows)
+/* False: there is no such operation. */
+static bool write_op(const struct kl_op *op, char *out, size_t size)
 {
 	static const char *const locks[] = {"", " LOCK IN SHARE MODE", " FOR UPDATE"};
 	long long value = op->value;
@@ -158,35 +161,48 @@ static enum kl_answer send_op(struct maria_client *c, const struct kl_op *op, st
 		(void)snprintf(limit, sizeof limit, " LIMIT %u", (unsigned)op->limit);
 	switch (op->kind) {
 	case KL_READ:
-		return say(c, result, rows, "SELECT v FROM kv WHERE k = '%s'%s", op->key, locks[op->lock]);
+		return snprintf(out, size, "SELECT v FROM kv WHERE k = '%s'%s", op->key, locks[op->lock]) > 0;
 	case KL_READ_LIST:
-	case KL_READ_SET: return say(c, result, rows, "SELECT v FROM lists WHERE k = '%s'", op->key);
+	case KL_READ_SET: return snprintf(out, size, "SELECT v FROM lists WHERE k = '%s'", op->key) > 0;
 	case KL_WRITE:
-		return say(c, result, rows,
-			"INSERT INTO kv VALUES ('%s', %lld) ON DUPLICATE KEY UPDATE v = VALUES(v)", op->key,
-			value);
-	case KL_DELETE: return say(c, result, rows, "DELETE FROM kv WHERE k = '%s'", op->key);
+		return snprintf(out, size,
+			       op->exists ? "UPDATE kv SET v = %2$lld WHERE k = '%1$s'"
+					  : "INSERT INTO kv VALUES ('%1$s', %2$lld) ON DUPLICATE KEY UPDATE "
+					    "v = VALUES(v)",
+			       op->key, value) > 0;
+	case KL_DELETE: return snprintf(out, size, "DELETE FROM kv WHERE k = '%s'", op->key) > 0;
 	case KL_INSERT:
-		return say(c, result, rows, "INSERT IGNORE INTO kv VALUES ('%s', %lld)", op->key, value);
+		return snprintf(out, size, "INSERT IGNORE INTO kv VALUES ('%s', %lld)", op->key, value) > 0;
 	/* which the answer tells */
 	case KL_INC:
-		return say(c, result, rows, "UPDATE kv SET v = LAST_INSERT_ID(v + %lld) WHERE k = '%s'",
-			value, op->key);
+		return snprintf(out, size, "UPDATE kv SET v = LAST_INSERT_ID(v + %lld) WHERE k = '%s'", value,
+			       op->key) > 0;
 	case KL_APPEND:
 	case KL_ADD:
-		return say(c, result, rows,
-			"INSERT INTO lists VALUES ('%s', '%lld') ON DUPLICATE KEY UPDATE v = CONCAT(v, ',', "
-			"VALUES(v))",
-			op->key, value);
+		return snprintf(out, size,
+			       "INSERT INTO lists VALUES ('%s', '%lld') ON DUPLICATE KEY UPDATE v = "
+			       "CONCAT(v, "
+			       "',', VALUES(v))",
+			       op->key, value) > 0;
 	case KL_RANGE:
-		return say(c, result, rows, "SELECT k, v FROM kv WHERE k >= '%s' AND k < '%s' ORDER BY k%s",
-			op->key, op->high, limit);
+		return snprintf(out, size, "SELECT k, v FROM kv WHERE k >= '%s' AND k < '%s' ORDER BY k%s",
+			       op->key, op->high, limit) > 0;
 	case KL_SCAN:
-		return say(c, result, rows,
-			"SELECT k, v FROM kv WHERE k LIKE '%s%%' AND v >= %lld AND v < %lld", op->key,
-			(long long)op->ge, (long long)op->lt);
-	default: return kl_error(result, KL_BUG, "", "no such operation");
+		return snprintf(out, size,
+			       "SELECT k, v FROM kv WHERE k LIKE '%s%%' AND v >= %lld AND v < %lld", op->key,
+			       (long long)op->ge, (long long)op->lt) > 0;
+	default: return false;
 	}
+}
+
+static enum kl_answer send_op(struct maria_client *c, const struct kl_op *op, struct kl_result *result,
+	MYSQL_RES **rows)
+{
+	char text[TEXT];
+
+	*rows = NULL;
+	return write_op(op, text, sizeof text) ? say(c, result, rows, "%s", text)
+					       : kl_error(result, KL_BUG, "", "no such operation");
 }
 
 static enum kl_answer run(struct kl_client *client, const struct kl_op *op, struct kl_result *result)
@@ -228,6 +244,8 @@ static enum kl_answer set_level(struct kl_client *client, struct kl_result *resu
 	enum kl_answer answer = say((struct maria_client *)client, result, &rows,
 		"SET SESSION TRANSACTION ISOLATION LEVEL %s", client->level->sent);
 
+	if (answer == KL_OK && client->store->directed)
+		answer = plain(client, result, "SET SESSION innodb_lock_wait_timeout = 10");
 	return answer == KL_OK && snapshot
 		? plain(client, result, "SET SESSION innodb_snapshot_isolation = ON")
 		: answer;
@@ -441,6 +459,8 @@ static void stop(struct kl_store *store)
 		(void)tell(store, connection, "DROP DATABASE krait_lab");
 		mysql_close(connection);
 	}
+	if (m && m->monitor)
+		mysql_close(m->monitor);
 	free(m);
 	store->own = NULL;
 }
@@ -536,6 +556,38 @@ static bool kill_clients(struct kl_store *store)
 	return fine;
 }
 
+/* ---- directed runs ---- */
+
+/* The server tells what is at most a tenth of a second old, and renews that only when nobody has asked for so
+ * long: hence `look_ms`. */
+static bool is_blocked(struct kl_store *store, struct kl_client *client)
+{
+	struct mariadb *m = store->own;
+	char text[160];
+	MYSQL_RES *rows;
+	bool blocked;
+
+	if (!m->monitor)
+		m->monitor = open_connection(store, NULL);
+	if (!m->monitor)
+		return false;
+	(void)snprintf(text, sizeof text,
+		"SELECT 1 FROM information_schema.innodb_trx WHERE trx_mysql_thread_id = %lu AND trx_state = "
+		"'LOCK WAIT'",
+		mysql_thread_id(((struct maria_client *)client)->connection));
+	rows = ask(store, m->monitor, text);
+	blocked = rows && mysql_num_rows(rows) > 0;
+	mysql_free_result(rows);
+	return blocked;
+}
+
+static void show_statement(const struct kl_client *client, const struct kl_op *op, char *out, size_t size)
+{
+	(void)client;
+	if (!write_op(op, out, size))
+		out[0] = '\0';
+}
+
 KL_EXPORT const struct kl_driver krait_driver = {
 	.abi = KL_ABI,
 	.name = "mariadb",
@@ -558,4 +610,8 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.order = order,
 	.kill_clients = kill_clients,
 	.processes = kl_home_processes,
+	.blocked = is_blocked,
+	.silence_ms = 20,
+	.look_ms = 150,
+	.statement = show_statement,
 };

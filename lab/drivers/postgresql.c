@@ -38,7 +38,7 @@ static const char schema[] =
 
 /* Arguments of all: key, value, high, limit, ge, lt; a statement takes those that `takes` lists. What is
  * written gives back the transaction's own number in its last column. */
-enum { READ_SHARED = KL_KINDS, READ_EXCLUSIVE, STATEMENTS };
+enum { READ_SHARED = KL_KINDS, READ_EXCLUSIVE, UPDATE_ONE, STATEMENTS };
 #define OWN "pg_current_xact_id()::text"
 #define READ_LIST "SELECT v FROM krait_lab.lists WHERE k = $1"
 #define APPEND \
@@ -56,6 +56,7 @@ static const struct {
 		"INSERT INTO krait_lab.kv VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = excluded.v "
 		"RETURNING " OWN,
 		"kv"},
+	[UPDATE_ONE] = {"o", "UPDATE krait_lab.kv SET v = $2 WHERE k = $1 RETURNING " OWN, "kv"},
 	[KL_DELETE] = {"d", "DELETE FROM krait_lab.kv WHERE k = $1 RETURNING " OWN, "k"},
 	[KL_INSERT] = {"i",
 		"INSERT INTO krait_lab.kv VALUES ($1, $2) ON CONFLICT (k) DO NOTHING RETURNING " OWN, "kv"},
@@ -78,6 +79,7 @@ struct postgresql {
 	char address[1024];
 	char command[3][600]; /* of the private server */
 	bool decodes, made;
+	PGconn *monitor; /* of directed runs; NULL: not needed so far */
 };
 
 struct pg_client {
@@ -187,13 +189,20 @@ static bool take_answer(const struct kl_op *op, const PGresult *answer, struct k
 	}
 }
 
-static PGresult *execute(struct pg_client *c, int which, const struct kl_op *op)
+static int which_of(const struct kl_op *op)
 {
-	char texts[6][24];
-	const char *values[6];
+	return op->lock == KL_SHARED                 ? READ_SHARED
+		: op->lock == KL_EXCLUSIVE           ? READ_EXCLUSIVE
+		: op->kind == KL_WRITE && op->exists ? UPDATE_ONE
+						     : (int)op->kind;
+}
+
+/* What a statement takes, in its order; NULL: none. How many. */
+static int arguments_of(const struct kl_op *op, char texts[6][24], const char *values[6])
+{
 	int n = 0;
 
-	for (const char *t = sql[which].takes; *t; t++, n++) {
+	for (const char *t = sql[which_of(op)].takes; *t; t++, n++) {
 		int64_t given = *t == 'v' ? op->value
 			: *t == 'g'       ? op->ge
 			: *t == 'l'       ? op->lt
@@ -205,17 +214,22 @@ static PGresult *execute(struct pg_client *c, int which, const struct kl_op *op)
 			: *t == 'm' && !op->limit ? NULL
 						  : texts[n];
 	}
-	return PQexecPrepared(c->connection, sql[which].name, n, values, NULL, NULL, 0);
+	return n;
+}
+
+static PGresult *execute(struct pg_client *c, const struct kl_op *op)
+{
+	char texts[6][24];
+	const char *values[6];
+	int n = arguments_of(op, texts, values);
+
+	return PQexecPrepared(c->connection, sql[which_of(op)].name, n, values, NULL, NULL, 0);
 }
 
 static enum kl_answer run(struct kl_client *client, const struct kl_op *op, struct kl_result *result)
 {
 	struct pg_client *c = (struct pg_client *)client;
-	PGresult *answer = execute(c,
-		op->lock == KL_SHARED              ? READ_SHARED
-			: op->lock == KL_EXCLUSIVE ? READ_EXCLUSIVE
-						   : (int)op->kind,
-		op);
+	PGresult *answer = execute(c, op);
 	enum kl_answer kind = KL_OK;
 
 	result->answered = kl_now();
@@ -483,6 +497,8 @@ static void stop(struct kl_store *store)
 			"slot_name = 'krait_lab'");
 		(void)tell(store, "DROP SCHEMA krait_lab CASCADE");
 	}
+	if (pg)
+		PQfinish(pg->monitor);
 	free(pg);
 	store->own = NULL;
 }
@@ -622,6 +638,52 @@ static size_t processes(struct kl_store *store, pid_t *out, size_t most)
 	return n;
 }
 
+/* ---- directed runs ---- */
+
+/* Who ends grants the locks that others wait for, before it is answered: unlike what pg_stat_activity says,
+ * this is never old. */
+static bool is_blocked(struct kl_store *store, struct kl_client *client)
+{
+	struct postgresql *pg = store->own;
+	char text[96];
+	PGresult *answer;
+	bool blocked;
+
+	if (!pg->monitor)
+		pg->monitor = open_connection(store);
+	if (!pg->monitor)
+		return false;
+	(void)snprintf(text, sizeof text, "SELECT FROM pg_locks WHERE pid = %d AND NOT granted LIMIT 1",
+		PQbackendPID(((struct pg_client *)client)->connection));
+	answer = ask(store, pg->monitor, text);
+	blocked = answer && PQntuples(answer) > 0;
+	PQclear(answer);
+	return blocked;
+}
+
+/* With the arguments in it. */
+static void show_statement(const struct kl_client *client, const struct kl_op *op, char *out, size_t size)
+{
+	char texts[6][24];
+	const char *values[6], *takes = sql[which_of(op)].takes;
+	size_t n = 0;
+
+	(void)client;
+	(void)arguments_of(op, texts, values);
+	for (const char *c = sql[which_of(op)].sql; *c && n + 64 < size; c++) {
+		int i = *c == '$' ? c[1] - '1' : -1;
+
+		if (i < 0) {
+			out[n++] = *c;
+			continue;
+		}
+		n += (size_t)snprintf(out + n, size - n, strchr("kh", takes[i]) ? "'%.40s'" : "%s",
+			values[i] ? values[i] : "NULL");
+		c++;
+	}
+	out[n] = '\0';
+}
+
 KL_EXPORT const struct kl_driver krait_driver = {
 	.abi = KL_ABI,
 	.name = "postgresql",
@@ -644,4 +706,8 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.order = order,
 	.kill_clients = kill_clients,
 	.processes = processes,
+	.blocked = is_blocked,
+	.silence_ms = 3,
+	.look_ms = 3,
+	.statement = show_statement,
 };

@@ -11,7 +11,7 @@
 
 KL_NEEDS("rocksdb", "librocksdb-dev");
 
-enum { WAIT_MS = 1000 };
+enum { WAIT_MS = 1000, LONG_WAIT_MS = 10000 };
 
 static const struct kl_level levels[] = {
 	{"lock", "", "ser", "ser", NULL},
@@ -86,7 +86,7 @@ static enum kl_answer get(struct kl_keys_client *keys, const char *key, enum kl_
 	size_t n = 0;
 	char *error = NULL,
 	     *value = locks ? rocksdb_transaction_get_for_update(c->txn, c->read, key, strlen(key), &n,
-				      lock == KL_EXCLUSIVE, &error)
+				      lock != KL_SHARED, &error)
 			    : rocksdb_transaction_get(c->txn, c->read, key, strlen(key), &n, &error);
 	enum kl_answer answer = answer_of(c, error, KL_BUG, result);
 
@@ -200,13 +200,12 @@ static struct kl_client *connect(struct kl_store *store)
 {
 	struct rocksdb_client *c = calloc(1, sizeof *c);
 
-	(void)store;
 	if (!c)
 		return NULL;
 	c->read = rocksdb_readoptions_create();
 	c->options = rocksdb_transaction_options_create();
 	rocksdb_transaction_options_set_deadlock_detect(c->options, 1);
-	rocksdb_transaction_options_set_lock_timeout(c->options, WAIT_MS);
+	rocksdb_transaction_options_set_lock_timeout(c->options, store->directed ? LONG_WAIT_MS : WAIT_MS);
 	return &c->keys.client;
 }
 

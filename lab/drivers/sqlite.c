@@ -6,15 +6,17 @@
  * Busy and locked are the answers that a right program meets; some leave the transaction open, so ROLLBACK is
  * said each time. */
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "lab/driver.h"
 
 KL_NEEDS("sqlite3", "libsqlite3-dev");
 
-enum { WAIT_MS = 200 };
+enum { WAIT_MS = 200, AGAIN_NS = 2000000 };
 
 static const struct kl_level levels[] = {
 	{"wal", "BEGIN", "ser", "pl-ss", NULL},
@@ -36,7 +38,7 @@ static const char no_tables[] =
 	"DROP TABLE krait_lab_kv; DROP TABLE krait_lab_lists; DROP TABLE krait_lab_ticket;";
 
 /* ?1 key, ?2 value, ?3 high, ?4 limit, ?5 ge, ?6 lt */
-enum { BEGIN = KL_KINDS, COMMIT, ROLLBACK, DRAW, LOOK, STATEMENTS };
+enum { BEGIN = KL_KINDS, COMMIT, ROLLBACK, DRAW, LOOK, UPDATE_ONE, STATEMENTS };
 #define READ_LIST "SELECT v FROM krait_lab_lists WHERE k = ?1"
 #define APPEND \
 	"INSERT INTO krait_lab_lists VALUES (?1, CAST(?2 AS TEXT)) ON CONFLICT (k) DO UPDATE SET v = v || " \
@@ -60,6 +62,7 @@ static const char *const sql[STATEMENTS] = {
 	[ROLLBACK] = "ROLLBACK",
 	[DRAW] = "UPDATE krait_lab_ticket SET n = n + 1 RETURNING n",
 	[LOOK] = "SELECT n FROM krait_lab_ticket",
+	[UPDATE_ONE] = "UPDATE krait_lab_kv SET v = ?2 WHERE k = ?1",
 };
 
 struct sqlite {
@@ -72,6 +75,9 @@ struct sqlite_client {
 	sqlite3 *db;
 	sqlite3_stmt *statements[STATEMENTS];
 	bool wrote;
+	/* of a directed run: how often the statement in flight was tried in vain; 0: it does not wait */
+	_Atomic unsigned tries;
+	_Atomic bool gives_up;
 };
 
 static bool is_shared(const struct kl_store *store)
@@ -104,7 +110,7 @@ static sqlite3 *open_file(struct kl_store *store)
 		return NULL;
 	}
 	(void)sqlite3_extended_result_codes(db, 1);
-	(void)sqlite3_busy_timeout(db, WAIT_MS);
+	(void)sqlite3_busy_timeout(db, store->directed ? 0 : WAIT_MS);
 	if (execute(store, db,
 		    is_shared(store)  ? "PRAGMA read_uncommitted = 1; PRAGMA synchronous = OFF"
 			    : journal ? "PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF"
@@ -118,12 +124,11 @@ static sqlite3 *open_file(struct kl_store *store)
 
 static enum kl_answer fail(struct sqlite_client *c, struct kl_result *result, int code)
 {
-	enum kl_answer answer = code == SQLITE_BUSY_SNAPSHOT ? KL_REFUSED : KL_BUG;
+	enum kl_answer answer = KL_BUG;
 	char text[16];
 
-	if (code != SQLITE_BUSY_SNAPSHOT &&
-		((code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED ||
-			(code & 0xff) == SQLITE_FULL))
+	/* also a snapshot that is too old to write (SQLITE_BUSY_SNAPSHOT) */
+	if ((code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED || (code & 0xff) == SQLITE_FULL)
 		answer = KL_BUSY;
 	(void)snprintf(text, sizeof text, "%d", code);
 	(void)kl_error(result, answer, text, sqlite3_errmsg(c->db));
@@ -173,6 +178,18 @@ static void bind(sqlite3_stmt *st, const struct kl_op *op)
 	(void)sqlite3_bind_int64(st, 6, op->lt);
 }
 
+/* The statement is busy, in a directed run: is it to be tried again? */
+static bool waits(struct sqlite_client *c, int code)
+{
+	static const struct timespec again = {0, AGAIN_NS};
+
+	if (!c->client.store->directed || code != SQLITE_BUSY || c->gives_up)
+		return false;
+	c->tries++;
+	(void)nanosleep(&again, NULL);
+	return true;
+}
+
 /* `op` NULL: none has arguments. */
 static enum kl_answer step(struct sqlite_client *c, int which, const struct kl_op *op,
 	struct kl_result *result)
@@ -184,10 +201,13 @@ static enum kl_answer step(struct sqlite_client *c, int which, const struct kl_o
 
 	if (st && op)
 		bind(st, op);
-	while (st && fine && (code = sqlite3_step(st)) == SQLITE_ROW)
-		fine = take_row(op ? op : &none, st, result);
-	if (st)
-		(void)sqlite3_reset(st);
+	do {
+		while (st && fine && (code = sqlite3_step(st)) == SQLITE_ROW)
+			fine = take_row(op ? op : &none, st, result);
+		if (st)
+			(void)sqlite3_reset(st);
+	} while (waits(c, code));
+	c->tries = 0;
 	if (code == SQLITE_DONE)
 		return KL_OK;
 	return fine ? fail(c, result, code) : kl_error(result, KL_BUG, "memory", "no memory");
@@ -197,16 +217,21 @@ static enum kl_answer begin(struct kl_client *client, struct kl_result *result)
 {
 	struct sqlite_client *c = (struct sqlite_client *)client;
 
-	c->wrote = false;
+	c->wrote = c->gives_up = false;
 	(void)statement(c, ROLLBACK);
 	return step(c, BEGIN, NULL, result);
+}
+
+static int which_of(const struct kl_op *op)
+{
+	return op->kind == KL_WRITE && op->exists ? UPDATE_ONE : (int)op->kind;
 }
 
 static enum kl_answer run(struct kl_client *client, const struct kl_op *op, struct kl_result *result)
 {
 	struct sqlite_client *c = (struct sqlite_client *)client;
 	bool reads = KL_BIT(op->kind) & KL_READS;
-	enum kl_answer answer = step(c, (int)op->kind, op, result);
+	enum kl_answer answer = step(c, which_of(op), op, result);
 
 	c->wrote |= !reads;
 	result->done = answer == KL_OK && !reads && sqlite3_changes(c->db) > 0;
@@ -302,6 +327,37 @@ static void close_client(struct kl_client *client)
 	free(c);
 }
 
+/* ---- directed runs ---- */
+
+/* A try that began after this call was in vain, too. */
+static bool is_blocked(struct kl_store *store, struct kl_client *client)
+{
+	struct sqlite_client *c = (struct sqlite_client *)client;
+	static const struct timespec moment = {0, AGAIN_NS / 4};
+	unsigned before = c->tries;
+
+	(void)store;
+	while (before > 0 && c->tries > 0 && c->tries < before + 2)
+		(void)nanosleep(&moment, NULL);
+	return before > 0 && c->tries > 0;
+}
+
+static void give_up(struct kl_client *client) { ((struct sqlite_client *)client)->gives_up = true; }
+
+static void show_statement(const struct kl_client *client, const struct kl_op *op, char *out, size_t size)
+{
+	struct sqlite_client *c = (struct sqlite_client *)client;
+	sqlite3_stmt *st = statement(c, which_of(op));
+	char *text;
+
+	if (!st)
+		return;
+	bind(st, op);
+	text = sqlite3_expanded_sql(st);
+	(void)snprintf(out, size, "%s", text ? text : "");
+	sqlite3_free(text);
+}
+
 KL_EXPORT const struct kl_driver krait_driver = {
 	.abi = KL_ABI,
 	.name = "sqlite",
@@ -319,4 +375,9 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.commit = commit,
 	.rollback = rollback,
 	.close = close_client,
+	.blocked = is_blocked,
+	.silence_ms = 3,
+	.look_ms = 1,
+	.give_up = give_up,
+	.statement = show_statement,
 };

@@ -1,0 +1,60 @@
+"""`krait-lab provoke` on servers: every cell of their tables in lab/expect/, what was executed, and what krait says of the traces.
+
+    test_provoke_live.py NAME     runs test_NAME; 77: this machine lacks the database
+"""
+
+from lab import main
+from provoked import cells, column, hold_to_definitions, is_anomaly, provoke, table_of
+
+import os
+
+from lab import FOLDER
+
+
+def executed(run, **wanted):
+    for name, text in wanted.items():
+        case, level = name.strip("_").split("_")
+        assert run[case, level]["executed"] == text, (name, run[case, level])
+
+
+def test_provoke_postgresql():
+    run = column("postgresql")
+    executed(run, _17_rc="W1x1 W1x3 C1 W2x2 C2", _07_rr="W1x1 W2y1 R2x0 C2 R1y0 C1")
+    # who was refused leaves nothing; the other one's values stand
+    assert len(run["21a", "rr"]["survivors"]) == 1 and run["21a", "rr"]["serial"] == run["21a", "rr"]["survivors"]
+    assert run["26", "rr"]["letters"].startswith("D")
+
+
+def test_provoke_mariadb():
+    run = column("mariadb")
+    executed(run, _33d_ser="R1x0 R1y0 C1 W2x1 C2 R3x1 W3y1 C3")
+
+
+def test_provoke_sixty_cycles():
+    """Random cycles are never let through at the strictest levels, and come to be where it is known that they do."""
+    for driver, strict, weak in (("postgresql", "ser", ("rr", "rc")), ("mariadb", "ser", ("rr",))):
+        run = cells("-d", driver, "-l", ",".join((strict, *weak)), "--cycles", "60", "--edges", "3..5", "--objects", "3", "--seed", "7")
+        hold_to_definitions(run)
+        for level in (strict, *weak):
+            some = any(is_anomaly(cell) for cell in run if cell["level"] == level)
+            assert some == (level != strict), (driver, level)
+
+
+def test_provoke_other_results():
+    """The column of a level fed with another level's letters: just the cells that differ are told."""
+    levels, rows = table_of("postgresql")
+    path, rc, rr = os.path.join(FOLDER.name, "table.tsv"), levels.index("rc"), levels.index("rr")
+    with open(path, "w") as file:
+        file.write("case\trr\n" + "".join(f"{case}\t{letters[rc]}\n" for case, letters in rows.items()))
+    _, said = provoke("-d", "postgresql", "-l", "rr", "--expect", path, status=1)
+    told = {line.split()[1] for line in said.splitlines() if " expected " in line}
+    assert told == {case for case, letters in rows.items() if letters[rc] != letters[rr]}, said
+
+
+def test_provoke_claims():
+    provoke("-d", "postgresql", "-l", "all", "--claim")
+    provoke("-d", "mariadb", "-l", "all", "--claim")
+
+
+if __name__ == "__main__":
+    main(globals())
