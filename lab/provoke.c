@@ -35,6 +35,7 @@ static const struct kr_option options[] = {
 	{"cap", 0, "SECONDS", KR_WORDS_ANY, "what has not come back by then is given up; default: 15"},
 	{"grace", 0, "MILLISECONDS", KR_WORDS_ANY,
 		"silence that is taken for waiting, where the database cannot tell; default: 60"},
+	{"html", 0, "FILE", KR_WORDS_WRITTEN, "all of it on a page for a browser"},
 	{"json", 0, NULL, KR_WORDS_ANY, "an object for each case and level"},
 	{0},
 };
@@ -277,25 +278,36 @@ static bool keep_letter(struct provoke *p, const char *letter)
 	return false;
 }
 
+static bool write_trace(struct kr_lab_cell *cell, const char *path, char **text)
+{
+	FILE *file = fopen(path, "we");
+	bool fine;
+
+	*text = kr_attempt_trace(cell->runner, cell->level, cell->schedule, cell->attempt);
+	fine = *text && file && fputs(*text, file) >= 0;
+	fine = (!file || fclose(file) == 0) && fine;
+	if (!fine)
+		kr_fail("%s: %s", path, strerror(errno));
+	cell->trace = path;
+	cell->text = *text;
+	return fine;
+}
+
 static bool tell_cell(struct provoke *p, uint32_t level, uint32_t i)
 {
 	struct kr_judgement judgement;
 	struct kr_lab_cell cell = {&p->runner, p->levels[level], &p->cases.at[i],
-		&p->runner.attempts[(size_t)level * p->cases.n + i], &judgement, NULL, NULL, NULL};
+		&p->runner.attempts[(size_t)level * p->cases.n + i], &judgement, NULL, NULL, NULL, NULL};
 	struct kr_str explanation;
-	char path[PATH];
+	char path[PATH], *text = NULL;
 	bool fine;
 
 	kr_str_init(&explanation, p->args->mem);
 	fine = kr_judge(p->args->mem, cell.schedule, cell.attempt, kr_is_buffered(&p->runner, cell.level),
 		       &judgement) == KR_OK;
 	path_of(p, &cell, path);
-	if (fine && cell.attempt->progress != KR_LEFT_OUT) {
-		fine = kr_attempt_trace(&p->runner, cell.level, cell.schedule, cell.attempt, path);
-		if (!fine)
-			kr_fail("%s: %s", path, strerror(errno));
-		cell.trace = path;
-	}
+	if (fine && cell.attempt->progress != KR_LEFT_OUT)
+		fine = write_trace(&cell, path, &text);
 	cell.expected = kr_letters_at(p->expect, cell.schedule->id, cell.level->name);
 	if (cell.expected &&
 		(strcmp(cell.expected, judgement.letter) == 0 || strcmp(cell.expected, ".") == 0))
@@ -306,6 +318,7 @@ static bool tell_cell(struct provoke *p, uint32_t level, uint32_t i)
 		check(p, &cell, &explanation);
 	fine = fine && tell(p, &cell) && put_on_page(p, &cell) && keep_letter(p, judgement.letter);
 	kr_str_done(&explanation);
+	free(text);
 	kr_judgement_done(p->args->mem, &judgement);
 	return fine;
 }

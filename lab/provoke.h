@@ -128,9 +128,9 @@ bool kr_attempts_alike(struct kr_mem *mem, const struct kr_attempt *a, const str
 
 /* ---- telling (provoke_trace.c, provoke_json.c) ---- */
 
-/* The attempt as a native trace. False: it cannot be written; errno. */
-bool kr_attempt_trace(const struct kr_runner *r, const struct kl_level *level,
-	const struct kr_coo_schedule *s, const struct kr_attempt *a, const char *path);
+/* The attempt as a native trace; NULL: no memory. Freed with free(). */
+char *kr_attempt_trace(const struct kr_runner *r, const struct kl_level *level,
+	const struct kr_coo_schedule *s, const struct kr_attempt *a);
 
 /* The operation of a driver that a step is; false: it is the end of a transaction. */
 bool kr_step_op(const struct kr_coo_schedule *s, const struct kr_coo_op *op, char key[4], char high[4],

@@ -248,6 +248,12 @@ static void add_all(const struct kr_lab_cell *cell, struct kr_str *out)
 		kr_str_format(out, "%s%" PRIu32, i ? ", " : "", j->anomaly.cycle[i]);
 	kr_str_add(out, "], ");
 	kr_str_member_shown(out, "title", cell->schedule->name);
+	kr_str_add(out, ", ");
+	kr_str_member_shown(out, "database", cell->runner->said->version);
+	if (cell->runner->store.driver->statement)
+		add_named(out, "begins", cell->level->sent);
+	if (cell->text)
+		add_named(out, "trace_text", cell->text);
 	if (cell->explanation)
 		add_named(out, "explanation", cell->explanation);
 }

@@ -11,7 +11,7 @@ struct kr_lab_cell {
 	const struct kr_coo_schedule *schedule;
 	const struct kr_attempt *attempt;
 	const struct kr_judgement *judgement;
-	const char *trace;                     /* its path */
+	const char *trace, *text;              /* its path, and what it holds; NULL: there is none */
 	const char *expected;                  /* another letter than the one found; NULL: none */
 	const char *explanation;               /* of `krait check`; NULL: not asked */
 };

@@ -171,27 +171,25 @@ static void add_order(struct kr_line *line, const struct kr_attempt *a, char obj
 	kr_line_add(line, "]}\n");
 }
 
-bool kr_attempt_trace(const struct kr_runner *r, const struct kl_level *level,
-	const struct kr_coo_schedule *s, const struct kr_attempt *a, const char *path)
+char *kr_attempt_trace(const struct kr_runner *r, const struct kl_level *level,
+	const struct kr_coo_schedule *s, const struct kr_attempt *a)
 {
-	char *text = malloc(LINE);
-	struct kr_line line = {.at = text, .size = LINE};
-	FILE *file = text ? fopen(path, "we") : NULL;
-	bool fine = file != NULL;
+	struct kr_line line = {.at = malloc(LINE), .size = LINE};
 
-	if (fine) {
-		add_header(&line, r, level, s, a);
-		for (uint8_t t = 1; t <= KR_COO_TXNS; t++)
-			if (a->parts[t].began)
-				add_transaction(&line, s, a, t);
-		if (a->progress == KR_FINISHED && !a->stuck) {
-			add_final(&line, a);
-			for (char o = 'd'; o <= 'z'; o++)
-				add_order(&line, a, o, kr_is_buffered(r, level));
-		}
-		fine = !line.full && fwrite(text, 1, line.n, file) == line.n;
-		fine = fclose(file) == 0 && fine;
+	if (!line.at)
+		return NULL;
+	add_header(&line, r, level, s, a);
+	for (uint8_t t = 1; t <= KR_COO_TXNS; t++)
+		if (a->parts[t].began)
+			add_transaction(&line, s, a, t);
+	if (a->progress == KR_FINISHED && !a->stuck) {
+		add_final(&line, a);
+		for (char o = 'd'; o <= 'z'; o++)
+			add_order(&line, a, o, kr_is_buffered(r, level));
 	}
-	free(text);
-	return fine;
+	line.at[line.n] = '\0';
+	if (!line.full)
+		return line.at;
+	free(line.at);
+	return NULL;
 }

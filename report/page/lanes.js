@@ -89,7 +89,12 @@ class Lanes {
 			this.drawWindows();
 		this.drawGaps(behind);
 		const height = this.y + 8;
-		this.element.replaceChildren(svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": this.describe()}, this.drawAxis(height), behind, this.shapes));
+		this.element.replaceChildren(svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": this.describe()}, Lanes.waited(), this.drawAxis(height), behind, this.shapes));
+	}
+
+	/* How a statement that waited is filled. */
+	static waited() {
+		return svg("defs", {}, svg("pattern", {id: "waited", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)"}, svg("path", {d: "M0 0V6"})));
 	}
 
 	drawAxis(height) {
@@ -118,7 +123,7 @@ class Lanes {
 		const about = [lane.id === lane.name ? null : lane.id, session, lane.auto ? "autocommit" : null, STATUS[lane.status], line].filter(Boolean).join(", ");
 		this.laneAt.push(this.y);
 		this.drawHead(`${lane.name}: ${about}`, "");
-		const mark = this.held.stamps ? [] : lane.statements.map((one) => ({...one, css: `statement ${STATUS[lane.status].split(" ").at(-1)}${one.named ? " named" : ""}${one.implied ? " implied" : ""}`}));
+		const mark = this.held.stamps ? [] : lane.statements.map((one) => ({...one, css: `statement ${STATUS[lane.status].split(" ").at(-1)}${one.named ? " named" : ""}${one.implied ? " implied" : ""}${one.blocked ? " blocked" : ""}`}));
 		const points = this.held.stamps ? lane.statements.map((one) => ({...one, css: `statement point${one.named ? " named" : ""}`})) : [];
 		this.drawBars([...lane.spans.map((one) => ({...one, text: SPANS[one.what], css: `span ${one.what}`})), ...mark, ...points], true);
 	}

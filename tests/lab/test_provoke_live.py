@@ -47,7 +47,7 @@ def test_provoke_other_results():
     with open(path, "w") as file:
         file.write("case\trr\n" + "".join(f"{case}\t{letters[rc]}\n" for case, letters in rows.items()))
     _, said = provoke("-d", "postgresql", "-l", "rr", "--expect", path, status=1)
-    told = {line.split()[1] for line in said.splitlines() if " expected " in line}
+    told = {line.split()[0] for line in said.splitlines() if " expected " in line}
     assert told == {case for case, letters in rows.items() if letters[rc] != letters[rr]}, said
 
 
