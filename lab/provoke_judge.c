@@ -410,7 +410,7 @@ static int64_t place_of(const struct kr_attempt *a, const struct kr_done *step)
 	for (uint32_t i = 0; i < a->steps_n && step->blocked; i++) {
 		const struct kr_done *other = &a->steps[i];
 		if (other->op.txn != step->op.txn && other->op.kind >= KR_COO_COMMIT && counts(other) &&
-			other->sent >= step->waited_until && other->sent < step->answered &&
+			other->answered >= step->waited_until && other->sent < step->answered &&
 			other->answered > at)
 			at = other->answered;
 	}

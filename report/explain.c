@@ -5,6 +5,7 @@
 
 #include "base/order.h"
 #include "report/anomaly.h"
+#include "report/coo.h"
 #include "report/fold.h"
 
 #define SHOWN_ORDER 20 /* transactions of a serial order */
@@ -291,6 +292,7 @@ static void explain(const struct kr_report *r, struct kr_str *out)
 	if (r->verdict && r->verdict->given == KR_GIVEN_ONLY &&
 		r->verdict->certificate.kind == KR_CERT_CYCLES)
 		kr_str_add(out, "Without the version orders that the trace gives, the level holds.\n");
+	kr_coo_explain(r, out);
 	kr_str_add(out, "\nAssumed:\n");
 	kr_explain_assumed(r, out);
 	add_standing(r, out);

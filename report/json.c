@@ -1,5 +1,6 @@
 /* The JSON verdict (docs/cli.md): one object on one line. Ids and keys keep their JSON types. Seconds are
  * rounded to microseconds. */
+#include "report/coo.h"
 #include "report/report.h"
 #include "report/words.h"
 
@@ -139,6 +140,7 @@ void kr_report_json(const struct kr_report *r, struct kr_json_extras extras, str
 	}
 	if (outcome == KR_VIOLATED)
 		add_anomaly(r, out);
+	kr_coo_json(r, ", ", out);
 	add_sizes(r, out);
 	kr_notes_json(r->notes, ", ", out);
 	if (extras.explanation)

@@ -32,8 +32,8 @@ def is_anomaly(cell):
     return cell["letter"][0] == "A" or cell["letter"].endswith("*")
 
 
-def hold_to_definitions(run):
-    """Whatever the letters are: a cycle of pairs iff there is an anomaly, or one that nobody saw (w); each has a name; and krait says of the trace what the runner says of the run."""
+def hold_to_definitions(run, named=False):
+    """Whatever the letters are: a cycle of pairs iff there is an anomaly, or one that nobody saw (w); each has a name; and krait says of the trace what the runner says of the run; `named`: by the same name, as it is where the run has one cycle."""
     for cell in run:
         assert (cell["pop"] is not None) == (is_anomaly(cell) or cell["letter"].endswith("w")), cell
         assert cell["pop"] is None or cell["found"]["number"], cell
@@ -41,18 +41,20 @@ def hold_to_definitions(run):
         assert cell["executed"], cell
     paths = [cell["trace"] for cell in run]
     done = subprocess.run([KRAIT, "check", "-l", "ser", "--order", "none", "--json", *paths], capture_output=True, text=True)
-    verdicts = [json.loads(line)["verdict"] for line in done.stdout.splitlines()]
+    verdicts = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(verdicts) == len(run), done.stderr
     for cell, verdict in zip(run, verdicts):
         if cell["letter"].endswith("w") and "-" in cell["case"]:
             continue  # a blind write that was overwritten unseen: serial to whoever looks, and not in the order of versions that the trace tells
-        assert verdict == ("violated" if is_anomaly(cell) else "satisfied"), (cell, verdict)
+        assert verdict["verdict"] == ("violated" if is_anomaly(cell) else "satisfied"), (cell, verdict)
+        if named and is_anomaly(cell):
+            assert verdict["coo"]["number"] == cell["found"]["number"], (cell, verdict["coo"])
 
 
 def column(driver, dirty_writes=False):
     """Every case at every level of the table comes out as the table says, in time, and as the definitions say."""
     run = [cell for cell in cells("-d", driver, "-l", levels_of(driver), "--expect", "known") if cell["letter"] != "-"]
-    hold_to_definitions(run)
+    hold_to_definitions(run, named=True)
     for level in {cell["level"] for cell in run}:
         assert sum(cell["seconds"] for cell in run if cell["level"] == level) < COLUMN_SECONDS, level
     assert dirty_writes or not any(cell["letter"].endswith("w") for cell in run)
