@@ -7,7 +7,7 @@
 
 static int unknown(const char *word)
 {
-	static const char *const of_the_lab[] = {"record", "recover"};
+	static const char *const of_the_lab[] = {"record", "recover", "provoke"};
 	struct kr_guess guess = {.typed = word};
 	char near[128];
 
@@ -15,7 +15,8 @@ static int unknown(const char *word)
 		return kr_usage("expected a command, found '%s'; see 'krait --help'", word);
 	for (size_t i = 0; i < KR_COUNT(of_the_lab); i++)
 		if (strcmp(word, of_the_lab[i]) == 0)
-			return kr_usage("databases are recorded by a program of its own: see 'krait-lab %s "
+			return kr_usage("databases are put under test by a program of its own: see "
+					"'krait-lab %s "
 					"--help'",
 				word);
 	for (size_t i = 0; i < kr_command_registry_count; i++)

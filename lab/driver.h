@@ -137,6 +137,9 @@ struct kl_driver {
 	const struct kl_level *levels; /* strictest first, until a name NULL */
 	uint64_t operations;
 	uint32_t facts;
+	/* of a private server: its program, Debian's package of it, and the pattern of further folders where
+	 * it may be, as for kl_program. NULL: it has none */
+	const char *program, *package, *folders;
 	/* True, or `why` says why not. */
 	bool (*start)(struct kl_store *store);
 	void (*stop)(struct kl_store *store);
@@ -163,6 +166,8 @@ struct kl_driver {
 	uint32_t silence_ms, look_ms;
 	/* what waits is to end as busy; by another thread. NULL: when all wait, the database ends one */
 	void (*give_up)(struct kl_client *client);
+	/* how the names of levels begin whose writes happen at commit; NULL: none, or all (KL_BUFFERED) */
+	const char *buffered;
 	/* the statement that is sent for an operation. NULL: there are calls, and no statements */
 	void (*statement)(const struct kl_client *client, const struct kl_op *op, char *out, size_t size);
 };

@@ -20,7 +20,13 @@ static int run(const struct kr_args *args)
 			status = KR_EXIT_FAILED;
 			continue;
 		}
-		kr_str_format(&out, "%-16s %s\n", driver->name, driver->title);
+		struct kl_store probe = {.driver = driver};
+		char program[512];
+		bool there = !driver->program ||
+			kl_program(&probe, driver->program, driver->package, driver->folders, program);
+
+		kr_str_format(&out, "%-16s %s%s%s\n", driver->name, driver->title,
+			there ? "" : "; not available: ", there ? "" : probe.why);
 		for (const struct kl_level *l = driver->levels; l->name; l++)
 			kr_str_format(&out, "    %-20s claims %-8s keeps %s%s%s\n", l->name, l->claims,
 				l->keeps, l->profile ? "; profile " : "", l->profile ? l->profile : "");

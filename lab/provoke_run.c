@@ -33,20 +33,10 @@ static void tell(struct kr_stage_lane *lane, enum kr_task task, struct kr_done *
 	(void)pthread_mutex_unlock(&stage->lock);
 }
 
-static enum kr_lane_state state_of(struct kr_stage_lane *lane)
-{
-	(void)pthread_mutex_lock(&lane->stage->lock);
-
-	enum kr_lane_state state = lane->state;
-
-	(void)pthread_mutex_unlock(&lane->stage->lock);
-	return state;
-}
-
 static bool all_idle(struct kr_stage *stage)
 {
 	for (int t = 1; t <= KR_COO_TXNS; t++)
-		if (state_of(&stage->lanes[t]) != KR_LANE_IDLE)
+		if (stage->lanes[t].state != KR_LANE_IDLE)
 			return false;
 	return true;
 }
@@ -77,7 +67,7 @@ static bool wait_for_all(struct kr_stage *stage)
 		for (int t = 1; t <= KR_COO_TXNS; t++) {
 			struct kr_stage_lane *lane = &stage->lanes[t];
 
-			if (state_of(lane) == KR_LANE_DONE)
+			if (lane->state == KR_LANE_DONE)
 				lane->state = KR_LANE_IDLE;
 			busy |= lane->state == KR_LANE_BUSY;
 		}
@@ -102,7 +92,7 @@ static void take_answers(struct kr_stage *stage)
 	for (int t = 1; t <= KR_COO_TXNS; t++) {
 		struct kr_stage_lane *lane = &stage->lanes[t];
 
-		if (state_of(lane) != KR_LANE_DONE)
+		if (lane->state != KR_LANE_DONE)
 			continue;
 		lane->state = KR_LANE_IDLE;
 		lane->waits_since = 0;
@@ -137,8 +127,7 @@ static bool look_at_all(struct kr_stage *stage)
 	for (int t = 1; t <= KR_COO_TXNS; t++) {
 		struct kr_stage_lane *lane = &stage->lanes[t];
 
-		if (state_of(lane) == KR_LANE_IDLE ||
-			(lane->waits_since && lane->waits_since >= stage->event))
+		if (lane->state == KR_LANE_IDLE || (lane->waits_since && lane->waits_since >= stage->event))
 			continue;
 		if (!look(stage, lane, may_ask, &asked)) {
 			all = false;
@@ -151,7 +140,7 @@ static bool look_at_all(struct kr_stage *stage)
 	if (asked)
 		stage->looked = now;
 	for (int t = 1; t <= KR_COO_TXNS; t++)
-		all = all && state_of(&stage->lanes[t]) != KR_LANE_DONE;
+		all = all && stage->lanes[t].state != KR_LANE_DONE;
 	return all;
 }
 
@@ -329,8 +318,10 @@ static bool connect_all(struct kr_stage *stage, const struct kr_coo_schedule *s)
 
 bool kr_is_buffered(const struct kr_runner *r, const struct kl_level *level)
 {
-	(void)level;
-	return r->store.driver->facts & KL_BUFFERED;
+	const struct kl_driver *driver = r->store.driver;
+
+	return driver->facts & KL_BUFFERED ||
+		(driver->buffered && strncmp(level->name, driver->buffered, strlen(driver->buffered)) == 0);
 }
 
 bool kr_stage_run(struct kr_stage *stage, const struct kr_coo_schedule *s, struct kr_attempt *out)
@@ -357,6 +348,16 @@ bool kr_stage_run(struct kr_stage *stage, const struct kr_coo_schedule *s, struc
 	return true;
 }
 
+/* What it sees is what there is. */
+static const struct kl_level *strictest_like(const struct kr_runner *r, const struct kl_level *level)
+{
+	const struct kl_level *l = r->store.driver->levels;
+
+	while (kr_is_buffered(r, l) != kr_is_buffered(r, level))
+		l++;
+	return l;
+}
+
 struct kr_stage *kr_stage_open(struct kr_runner *r, const struct kl_level *level)
 {
 	struct kr_stage *stage = calloc(1, sizeof *stage);
@@ -377,8 +378,7 @@ struct kr_stage *kr_stage_open(struct kr_runner *r, const struct kl_level *level
 		stage->lanes[t].stage = stage;
 		stage->lanes[t].txn = (uint8_t)t;
 	}
-	/* at the strictest level: what it sees is what there is */
-	stage->control = kr_stage_connect(stage, r->store.driver->levels, 0, &result);
+	stage->control = kr_stage_connect(stage, strictest_like(r, level), 0, &result);
 	free(result.rows);
 	if (stage->control)
 		return stage;

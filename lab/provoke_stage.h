@@ -20,7 +20,7 @@ struct kr_stage_lane { /* a transaction's */
 	struct kl_result result;
 	/* under the stage's lock */
 	enum kr_task task;
-	enum kr_lane_state state;
+	_Atomic enum kr_lane_state state; /* which may be looked at without it */
 	struct kr_done *step;
 	/* the conductor's */
 	struct kr_done *queue[KR_STEPS];

@@ -19,6 +19,7 @@
 KL_NEEDS("libpq", "libpq-dev");
 
 enum { READY_S = 30 };
+#define FOLDERS "/usr/lib/postgresql/*/bin"
 
 static const struct kl_level levels[] = {
 	{"ser", "BEGIN ISOLATION LEVEL SERIALIZABLE", "ser", "ser", "postgresql-ser"},
@@ -389,8 +390,8 @@ static bool make_server(struct kl_store *store)
 	const char *folder;
 	char initdb[512];
 
-	if (!kl_program(store, "initdb", "postgresql", "/usr/lib/postgresql/*/bin", initdb) ||
-		!kl_program(store, "postgres", "postgresql", "/usr/lib/postgresql/*/bin", pg->command[0]) ||
+	if (!kl_program(store, "initdb", "postgresql", FOLDERS, initdb) ||
+		!kl_program(store, "postgres", "postgresql", FOLDERS, pg->command[0]) ||
 		!(folder = kl_home_open(store, "postgres")))
 		return false;
 	(void)snprintf(pg->command[1], sizeof pg->command[1], "%s/data", folder);
@@ -692,6 +693,9 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.levels = levels,
 	.operations = (KL_BIT(KL_KINDS) - 1) | KL_LOCKING,
 	.facts = KL_SESSIONS | KL_BACKENDS,
+	.program = "postgres",
+	.package = "postgresql",
+	.folders = FOLDERS,
 	.start = start,
 	.stop = stop,
 	.restart = start_server,

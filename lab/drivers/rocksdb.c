@@ -1,7 +1,10 @@
 /* RocksDB's TransactionDB, in this process. A write locks its key, and at snapshot it is refused if the key
  * has changed since the transaction began. At lock each read locks its key, too, so that single keys are
  * serializable; no lock covers keys that are not there, so ranges and scans are left out. Circles of waiting
- * are found by it (deadlock_detect), and none waits for ever. Errors are told in words. */
+ * are found by it (deadlock_detect), and none waits for ever. Errors are told in words.
+ *
+ * At the levels that begin with "optimistic-" it is the OptimisticTransactionDB: nothing locks, writes happen
+ * at commit, and that is refused if a key has changed that was written, or read at optimistic-lock. */
 #include <rocksdb/c.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +16,15 @@ KL_NEEDS("rocksdb", "librocksdb-dev");
 
 enum { WAIT_MS = 1000, LONG_WAIT_MS = 10000 };
 
+#define OPTIMISTIC "optimistic-"
+
 static const struct kl_level levels[] = {
 	{"lock", "", "ser", "ser", NULL},
 	{"snapshot", "", "si", "si", NULL},
 	{"plain", "", "pl-2", "pl-2", NULL},
+	{OPTIMISTIC "lock", "", "ser", "ser", NULL},
+	{OPTIMISTIC "snapshot", "", "si", "si", NULL},
+	{OPTIMISTIC "plain", "", "pl-2", "pl-2", NULL},
 	{0},
 };
 
@@ -24,20 +32,31 @@ struct rocksdb {
 	rocksdb_options_t *options;
 	rocksdb_transactiondb_options_t *db_options;
 	rocksdb_writeoptions_t *write;
+	/* one of both */
 	rocksdb_transactiondb_t *db;
+	rocksdb_optimistictransactiondb_t *optimistic;
 };
 
 struct rocksdb_client {
 	struct kl_keys_client keys;
 	rocksdb_transaction_options_t *options;
+	rocksdb_optimistictransaction_options_t *optimistic;
 	rocksdb_readoptions_t *read;
 	const rocksdb_snapshot_t *snapshot;
 	rocksdb_transaction_t *txn; /* NULL: none is open */
 };
 
+static bool is_optimistic(const struct kl_level *level)
+{
+	return strncmp(level->name, OPTIMISTIC, strlen(OPTIMISTIC)) == 0;
+}
+
+/* Of either kind. */
 static bool is_level(const struct rocksdb_client *c, const char *name)
 {
-	return strcmp(c->keys.client.level->name, name) == 0;
+	const struct kl_level *level = c->keys.client.level;
+
+	return strcmp(level->name + (is_optimistic(level) ? strlen(OPTIMISTIC) : 0), name) == 0;
 }
 
 static void end(struct rocksdb_client *c)
@@ -58,6 +77,8 @@ static const struct {
 	{"Resource busy: Deadlock", KL_DEADLOCK, "deadlock"},
 	{"Resource busy", KL_REFUSED, "busy"},
 	{"Operation timed out", KL_TIMEOUT, "timeout"},
+	/* it has forgotten too much to know whether a key has changed */
+	{"Operation failed. Try again", KL_REFUSED, "again"},
 };
 
 static enum kl_answer answer_of(struct rocksdb_client *c, char *error, enum kl_answer unknown,
@@ -124,9 +145,13 @@ static enum kl_answer begin(struct kl_client *client, struct kl_result *result)
 	const struct rocksdb *store = client->store->own;
 	bool snapshot = is_level(c, "snapshot");
 
-	(void)result;
+	if (is_optimistic(client->level) != (store->optimistic != NULL))
+		return kl_error(result, KL_BUG, "level", "the store is of the other kind of levels");
 	rocksdb_transaction_options_set_set_snapshot(c->options, snapshot);
-	c->txn = rocksdb_transaction_begin(store->db, store->write, c->options, NULL);
+	rocksdb_optimistictransaction_options_set_set_snapshot(c->optimistic, snapshot);
+	c->txn = store->optimistic
+		? rocksdb_optimistictransaction_begin(store->optimistic, store->write, c->optimistic, NULL)
+		: rocksdb_transaction_begin(store->db, store->write, c->options, NULL);
 	c->snapshot = snapshot ? rocksdb_transaction_get_snapshot(c->txn) : NULL;
 	rocksdb_readoptions_set_snapshot(c->read, c->snapshot);
 	return KL_OK;
@@ -173,8 +198,11 @@ static bool start(struct kl_store *store)
 	r->db_options = rocksdb_transactiondb_options_create();
 	r->write = rocksdb_writeoptions_create();
 	rocksdb_options_set_create_if_missing(r->options, 1);
-	r->db = rocksdb_transactiondb_open(r->options, r->db_options, folder, &error);
-	if (r->db)
+	if (is_optimistic(store->level))
+		r->optimistic = rocksdb_optimistictransactiondb_open(r->options, folder, &error);
+	else
+		r->db = rocksdb_transactiondb_open(r->options, r->db_options, folder, &error);
+	if (r->db || r->optimistic)
 		return true;
 	(void)kl_fail(store, "%s", error);
 	rocksdb_free(error);
@@ -189,6 +217,8 @@ static void stop(struct kl_store *store)
 		return;
 	if (r->db)
 		rocksdb_transactiondb_close(r->db);
+	if (r->optimistic)
+		rocksdb_optimistictransactiondb_close(r->optimistic);
 	rocksdb_writeoptions_destroy(r->write);
 	rocksdb_transactiondb_options_destroy(r->db_options);
 	rocksdb_options_destroy(r->options);
@@ -204,6 +234,7 @@ static struct kl_client *connect(struct kl_store *store)
 		return NULL;
 	c->read = rocksdb_readoptions_create();
 	c->options = rocksdb_transaction_options_create();
+	c->optimistic = rocksdb_optimistictransaction_options_create();
 	rocksdb_transaction_options_set_deadlock_detect(c->options, 1);
 	rocksdb_transaction_options_set_lock_timeout(c->options, store->directed ? LONG_WAIT_MS : WAIT_MS);
 	return &c->keys.client;
@@ -215,6 +246,7 @@ static void close_client(struct kl_client *client)
 
 	end(c);
 	rocksdb_transaction_options_destroy(c->options);
+	rocksdb_optimistictransaction_options_destroy(c->optimistic);
 	rocksdb_readoptions_destroy(c->read);
 	kl_keys_free(&c->keys);
 }
@@ -222,7 +254,7 @@ static void close_client(struct kl_client *client)
 KL_EXPORT const struct kl_driver krait_driver = {
 	.abi = KL_ABI,
 	.name = "rocksdb",
-	.title = "RocksDB (TransactionDB)",
+	.title = "RocksDB (TransactionDB, OptimisticTransactionDB)",
 	.library = "rocksdb",
 	.levels = levels,
 	.operations =
@@ -237,4 +269,5 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.commit = commit,
 	.rollback = rollback,
 	.close = close_client,
+	.buffered = OPTIMISTIC,
 };

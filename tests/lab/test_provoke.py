@@ -179,7 +179,10 @@ def test_provoke_wiredtiger():
 
 
 def test_provoke_rocksdb():
-    column("rocksdb")
+    """Writes that are buffered until commit are no dirty ones, whatever aborts."""
+    run = column("rocksdb")
+    for cell in (run["15a", level] for level in ("optimistic-plain", "optimistic-snapshot", "optimistic-lock")):
+        assert cell["letter"] == "P" and cell["pop"] is None and cell["executed"] == "W1x1 W2x2 A1 C2", cell
 
 
 def test_provoke_lmdb():

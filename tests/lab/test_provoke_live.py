@@ -3,12 +3,14 @@
     test_provoke_live.py NAME     runs test_NAME; 77: this machine lacks the database
 """
 
-from lab import main
-from provoked import cells, column, hold_to_definitions, is_anomaly, provoke, table_of
-
 import os
+import signal
+import subprocess
+import time
 
-from lab import FOLDER
+from lab import FOLDER, LAB, main
+from provoked import TRACES, cells, column, hold_to_definitions, is_anomaly, provoke, table_of
+from test_lab_live import of_the_lab
 
 
 def executed(run, **wanted):
@@ -54,6 +56,21 @@ def test_provoke_other_results():
 def test_provoke_claims():
     provoke("-d", "postgresql", "-l", "all", "--claim")
     provoke("-d", "mariadb", "-l", "all", "--claim")
+
+
+def test_provoke_nothing_left():
+    """Whatever ends it: no process, no folder."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        for delay in (0.4, 3):  # while the server is made, and while it works
+            lab = subprocess.Popen([LAB, "provoke", "-d", "postgresql", "-l", "all", "-o", TRACES], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(delay)
+            lab.send_signal(number)
+            lab.wait(40)
+            for _ in range(200):
+                if of_the_lab() == ([], []):
+                    break
+                time.sleep(0.1)
+            assert of_the_lab() == ([], []), (number, delay, of_the_lab())
 
 
 if __name__ == "__main__":
