@@ -11,13 +11,14 @@ static void add_named(struct kr_str *out, const char *name, const char *text)
 	kr_str_member(out, name, text);
 }
 
-static void add_anomaly(struct kr_str *out, bool found, const struct kr_coo_anomaly *a)
+static void add_anomaly(struct kr_str *out, const char *before, bool found, const struct kr_coo_anomaly *a)
 {
+	kr_str_add(out, before);
 	if (!found || a->number == 0) {
-		kr_str_add(out, ", \"number\": null, \"name\": null, \"class\": null, \"size\": null");
+		kr_str_add(out, "\"number\": null, \"name\": null, \"class\": null, \"size\": null");
 		return;
 	}
-	kr_str_format(out, ", \"number\": %d", a->number);
+	kr_str_format(out, "\"number\": %d", a->number);
 	add_named(out, "name", kr_coo_name(a->number));
 	add_named(out, "class", kr_coo_class_name(a->class));
 	add_named(out, "size", kr_coo_size_name(a->size));
@@ -67,7 +68,7 @@ static enum kr_status add_intended(const struct kr_coo_schedule *s, struct kr_st
 	kr_coo_print(s, &text);
 	kr_str_add(out, ", ");
 	kr_str_member_made(out, "schedule", &text);
-	add_anomaly(out, found, &anomaly);
+	add_anomaly(out, ", ", found, &anomaly);
 	add_cycle(out, "intended_pop", found, pops.at, &anomaly, NULL);
 	kr_vec_done(out->mem, &pops);
 	return status;
@@ -132,11 +133,9 @@ static void add_run(const struct kr_lab_cell *cell, struct kr_str *out)
 	kr_str_format(out, ", \"unsteady\": %s", a->unsteady ? "true" : "false");
 	add_cycle(out, "pop", j->cyclic, j->pops.at, &j->anomaly, a);
 	kr_str_add(out, ", \"found\": ");
-	kr_str_add(out, j->cyclic ? "{\"cycle\": true" : "null");
-	if (j->cyclic) {
-		add_anomaly(out, true, &j->anomaly);
-		kr_str_add(out, "}");
-	}
+	if (j->cyclic)
+		add_anomaly(out, "{", true, &j->anomaly);
+	kr_str_add(out, j->cyclic ? "}" : "null");
 	kr_str_add(out, ", \"serial\": ");
 	if (serial)
 		add_txns(out, serial->txns, length_of(serial));
