@@ -85,6 +85,8 @@ static enum kl_answer answered(struct kr_session *s, const char *what, struct kl
 
 static bool only_reads(const struct kr_plan *plan)
 {
+	if (plan->work->workload->more)
+		return plan->reads_only;
 	for (uint32_t i = 0; i < plan->n; i++)
 		if (!(KL_BIT(plan->steps[i].op.kind) & KL_READS))
 			return false;
@@ -129,14 +131,21 @@ static enum kl_answer run_step(struct kr_session *s, uint32_t i)
 	return answer;
 }
 
+/* Where the workload can tell what is right, half of a program would not be. */
 static enum kl_answer run_steps(struct kr_session *s)
 {
+	const struct kr_workload *workload = s->plan.work->workload;
 	enum kl_answer answer = KL_OK;
 
 	for (uint32_t i = 0; i < s->plan.n && (answer == KL_OK || answer == KL_STATEMENT); i++) {
 		answer = run_step(s, i);
+		s->plan.refrains |= answer == KL_STATEMENT && workload->holds;
 		if (s->run->think > 0)
 			pause_ns((int64_t)kr_rng_below(&s->chance, s->run->think + 1) * 1000);
+		if (workload->more && i + 1 == s->plan.n && answer == KL_OK)
+			workload->more(&s->plan, s->results);
+		if (s->plan.refrains)
+			break;
 	}
 	return answer == KL_STATEMENT ? KL_OK : answer;
 }
@@ -166,6 +175,14 @@ static const char *commit(struct kr_session *s, struct kl_result *r)
 	}
 }
 
+/* The program gives up. */
+static enum kl_answer roll_back(struct kr_session *s, struct kl_result *r)
+{
+	clear(r);
+	kr_slot_ending(s->run->slots[s->number], KR_SLOT_ROLLING_BACK, r->sent);
+	return answered(s, "rollback", r, s->run->store.driver->rollback(s->client, r));
+}
+
 static void count(struct kr_session *s, const char *status)
 {
 	struct kr_control *control = s->run->control;
@@ -177,44 +194,65 @@ static void count(struct kr_session *s, const char *status)
 	}
 }
 
-/* One transaction. False: the client is done. */
-static bool run_transaction(struct kr_session *s, uint32_t number)
+/* The line of the transaction, with what its workload says of it. */
+static bool tell(struct kr_session *s, const char *status, const struct kl_result *r)
 {
-	struct kr_slot *slot = s->run->slots[s->number];
+	const struct kr_workload *workload = s->run->work.workload;
+	bool committed = status[0] == 'c';
+	struct kr_slot_end end = {s->number, status, r->answered, committed ? r : NULL, s->own, NULL};
+
+	if (committed && workload->holds && !workload->holds(&s->plan, s->results)) {
+		end.breaks = workload->name;
+		s->run->control->broken++;
+	}
+	count(s, status);
+	if (kr_slot_end(s->run->slots[s->number], &end, s->run->file))
+		return true;
+	kr_run_fail(s->run, KR_RUN_FAILED, "%s: cannot write", s->run->path);
+	return false;
+}
+
+/* One transaction, as planned. False: the client is done. */
+static bool run_transaction(struct kr_session *s)
+{
 	struct kl_result *r = &s->results[KR_STEPS_MOST];
 	const char *status = "aborted";
 	char id[32];
 
-	(void)snprintf(id, sizeof id, "c%" PRIu32 ".%" PRIu32, s->number, number);
+	(void)snprintf(id, sizeof id, "c%" PRIu32 ".%" PRIu32, s->number, s->done);
 	s->client->id = id;
 	s->own = 0;
-	kr_slot_begin(slot, number, kl_now());
+	kr_slot_begin(s->run->slots[s->number], s->done++, kl_now());
 
 	enum kl_answer answer = begin(s, r);
 
 	if (answer == KL_OK)
 		answer = run_steps(s);
-	if (answer == KL_OK)
+	if (answer == KL_OK && s->plan.refrains)
+		answer = roll_back(s, r);
+	else if (answer == KL_OK)
 		status = commit(s, r);
 	else
 		r->answered = kl_now();
 
-	bool gone = answer == KL_GONE || status[0] == 'u', right = true;
-	struct kr_slot_end end = {s->number, status, r->answered, status[0] == 'c' ? r : NULL, s->own};
-
-	if (!kr_slot_end(slot, &end, s->run->file)) {
-		kr_run_fail(s->run, KR_RUN_FAILED, "%s: cannot write", s->run->path);
+	if (!tell(s, status, r))
 		return false;
-	}
-	if (status[0] == 'c' && s->run->work.workload->holds)
-		right = s->run->work.workload->holds(&s->plan, s->results);
-	s->run->control->broken += !right;
-	count(s, status);
-	if (gone) {
+	if (answer == KL_GONE || status[0] == 'u') {
 		s->run->store.driver->close(s->client);
 		s->client = NULL;
 	}
 	return !s->run->control->failed;
+}
+
+static void plan(struct kr_session *s, void (*make)(struct kr_plan *plan))
+{
+	struct kr_plan *p = &s->plan;
+
+	p->n = p->program = p->stage = 0;
+	p->reads_only = p->audits = p->refrains = false;
+	memset(p->at, 0, sizeof p->at);
+	p->txns = s->done;
+	make(p);
 }
 
 /* The clients together start so many transactions a second. */
@@ -229,29 +267,22 @@ static void keep_rate(const struct kr_session *s, uint64_t number)
 
 static void run_all(struct kr_session *s)
 {
-	for (uint64_t n = 0; n < s->run->txns && !is_stopped(s->run); n++) {
-		keep_rate(s, n);
-		s->plan.n = 0;
-		s->plan.reads_only = false;
-		s->plan.txns = n;
-		s->run->work.workload->plan(&s->plan);
-		if (!s->client && !connect(s))
-			return;
-		if (!run_transaction(s, (uint32_t)n))
+	while (s->done < s->run->txns && !is_stopped(s->run)) {
+		keep_rate(s, s->done);
+		plan(s, s->run->work.workload->plan);
+		if ((!s->client && !connect(s)) || !run_transaction(s))
 			return;
 	}
 }
 
-void *kr_session_run(void *session)
+static bool open_session(struct kr_session *s)
 {
-	struct kr_session *s = session;
-	bool connected;
-
 	s->results = calloc(KR_STEPS_MOST + 1, sizeof *s->results);
-	connected = s->results && connect(s);
-	(void)pthread_barrier_wait(s->start);
-	if (connected)
-		run_all(s);
+	return s->results && connect(s);
+}
+
+static void close_session(struct kr_session *s)
+{
 	if (!kr_slot_flush(s->run->slots[s->number], s->run->file))
 		kr_run_fail(s->run, KR_RUN_FAILED, "%s: cannot write", s->run->path);
 	if (s->client)
@@ -259,7 +290,28 @@ void *kr_session_run(void *session)
 	for (size_t i = 0; s->results && i <= KR_STEPS_MOST; i++)
 		free(s->results[i].rows);
 	free(s->results);
+	s->results = NULL;
+	s->client = NULL;
+}
+
+void *kr_session_run(void *session)
+{
+	struct kr_session *s = session;
+	bool connected = open_session(s);
+
+	(void)pthread_barrier_wait(s->start);
+	if (connected)
+		run_all(s);
+	close_session(s);
 	return NULL;
+}
+
+void kr_session_audit(struct kr_session *s)
+{
+	plan(s, s->run->work.workload->audit);
+	if (open_session(s))
+		(void)run_transaction(s);
+	close_session(s);
 }
 
 struct kl_row *kl_result_row(struct kl_result *result, const char *key, size_t length, int64_t value)

@@ -137,6 +137,20 @@ int64_t kr_plan_value(struct kr_plan *plan, uint32_t category)
 		(int64_t)++plan->writes;
 }
 
+#define PACKED (2 * (KR_PACKED_MOST + 1))
+
+int64_t kr_packed(uint64_t unique, int64_t number)
+{
+	return (int64_t)unique * PACKED + number + KR_PACKED_MOST + 1;
+}
+
+int64_t kr_plan_packed(struct kr_plan *plan, int64_t number)
+{
+	return kr_packed((uint64_t)kr_plan_value(plan, 0), number);
+}
+
+int64_t kr_unpacked(int64_t value) { return value % PACKED - KR_PACKED_MOST - 1; }
+
 bool kr_plan_has(const struct kr_plan *plan, uint64_t operations)
 {
 	return (plan->work->operations & operations) == operations;
@@ -155,6 +169,30 @@ struct kr_step *kr_plan_add(struct kr_plan *plan, enum kl_kind kind, const char 
 	(void)vsnprintf(step->key, sizeof step->key, key, args);
 	va_end(args);
 	return step;
+}
+
+void kr_plan_range(struct kr_plan *plan, const char *low, const char *high, uint32_t limit)
+{
+	struct kr_step *step = kr_plan_add(plan, KL_RANGE, "%s", low);
+
+	if (!step)
+		return;
+	(void)snprintf(step->high, sizeof step->high, "%s", high);
+	step->op.high = step->high;
+	step->op.limit = limit;
+}
+
+void kr_plan_prefix(struct kr_plan *plan, uint32_t limit, const char *prefix, ...)
+{
+	char low[KL_KEY], high[KL_KEY];
+	va_list args;
+
+	va_start(args, prefix);
+	(void)vsnprintf(low, sizeof low, prefix, args);
+	va_end(args);
+	(void)snprintf(high, sizeof high, "%s", low);
+	high[strlen(high) - 1]++;
+	kr_plan_range(plan, low, high, limit);
 }
 
 void kr_plan_write(struct kr_plan *plan, enum kl_kind kind, const char *key, int64_t value)

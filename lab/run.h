@@ -78,7 +78,10 @@ struct kr_session {
 	struct kl_client *client;
 	struct kl_result *results; /* of each step */
 	uint64_t own;
+	uint32_t done; /* transactions */
 };
 void *kr_session_run(void *session);
+/* One more transaction, when all clients are done: what the workload looks at in the end. */
+void kr_session_audit(struct kr_session *session);
 
 #endif

@@ -140,6 +140,8 @@ bool kr_slot_end(struct kr_slot *slot, const struct kr_slot_end *e, int file)
 		kr_line_add(&line, "\"own\":%" PRIu64 ",", e->own);
 	if (e->commit && e->commit->has_place)
 		kr_line_add(&line, "\"at\":[%" PRIu64 ",%d],", e->commit->place, e->commit->reads_only);
+	if (e->breaks)
+		kr_line_add(&line, "\"breaks\":\"%s\",", e->breaks);
 	kr_line_add(&line, "\"ops\":[");
 	add_bytes(&line, slot->ops, slot->ops_n);
 	kr_line_add(&line, "]}\n");

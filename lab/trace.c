@@ -117,6 +117,7 @@ static void add_header(const struct kr_run *run, bool complete, struct kr_str *o
 		add_member(out, "release", machine.release);
 		add_member(out, "machine", machine.machine);
 	}
+	kr_str_format(out, ",\"broken\":%" PRIu64, (uint64_t)run->control->broken);
 	add_events(run, out);
 	kr_str_add(out, "}}\n");
 }

@@ -141,6 +141,8 @@ static void run_clients(struct kr_run *run)
 	faulty = faulty && pthread_create(&faults, NULL, do_faults, run) == 0;
 	for (uint32_t i = 0; i < run->clients; i++)
 		(void)pthread_join(sessions[i].thread, NULL);
+	if (run->work.workload->audit && !run->control->stop)
+		kr_session_audit(&sessions[0]);
 	run->control->stop = 1;
 	if (faulty)
 		(void)pthread_join(faults, NULL);

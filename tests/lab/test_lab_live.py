@@ -88,6 +88,22 @@ def test_lab_mariadb_faults():
     assert "fault kill-backend needs" in said, said
 
 
+def test_lab_programs():
+    """Workloads of published benchmarks: where a database is serializable, what they rule out is not seen; below that, a file comes into a directory that goes."""
+    for driver, level, workloads in (("postgresql", "ser", "random smallbank tpcc files"), ("mariadb", "ser", "emme twitter tpcc files"), ("sqlite", "wal", "random:dup=20 blindw:keys=100 smallbank files")):
+        for workload in workloads.split():
+            _, said = run("-d", driver, "-l", level, "-w", workload, "--txns", "60", "--check", "keeps", "--timeout", "60")
+            assert read()[0]["lab"]["broken"] == 0 and "rules out" not in said, (driver, workload, said)
+    for driver, level in (("postgresql", "rc"), ("mariadb", "rr")):
+        broken = 0
+        for seed in range(1, 5):
+            run("-d", driver, "-l", level, "-w", "files", "--seed", str(seed), "--check", "keeps", "--timeout", "60")
+            broken += read()[0]["lab"]["broken"]
+            if broken:
+                break
+        assert broken, driver
+
+
 # Recorder in Python, its level; driver, its level; levels of krait that both must satisfy.
 AGREE = (
     ("sqlite", "serializable", "sqlite", "wal", "pl-ss,ser,si"),
