@@ -55,10 +55,13 @@ static bool connect(struct kr_session *s)
 
 static void clear(struct kl_result *r)
 {
-	struct kl_row *rows = r->rows;
-	size_t cap = r->row_cap;
+	struct kl_result kept = {.rows = r->rows,
+		.row_cap = r->row_cap,
+		.cells = r->cells,
+		.cells_cap = r->cells_cap,
+		.sent = kl_now()};
 
-	*r = (struct kl_result){.rows = rows, .row_cap = cap, .sent = kl_now()};
+	*r = kept;
 }
 
 static void forget_order(struct kl_result *r)
@@ -70,7 +73,7 @@ static void forget_order(struct kl_result *r)
 }
 
 /* What a call came to. */
-static enum kl_answer answered(struct kr_session *s, const char *what, struct kl_result *r,
+enum kl_answer kr_session_answered(struct kr_session *s, const char *what, struct kl_result *r,
 	enum kl_answer answer)
 {
 	r->answered = r->answered ? r->answered : kl_now();
@@ -98,7 +101,7 @@ static enum kl_answer begin(struct kr_session *s, struct kl_result *r)
 	s->client->only_reads = only_reads(&s->plan);
 	clear(r);
 
-	enum kl_answer answer = answered(s, "begin", r, s->run->store.driver->begin(s->client, r));
+	enum kl_answer answer = kr_session_answered(s, "begin", r, s->run->store.driver->begin(s->client, r));
 
 	if (answer == KL_OK)
 		kr_slot_begun(s->run->slots[s->number], r->answered);
@@ -113,6 +116,8 @@ static enum kl_answer run_step(struct kr_session *s, uint32_t i)
 	struct kl_op op = step->op;
 
 	clear(r);
+	if (op.kind == KL_SQL)
+		return kr_statement_run(s, i);
 	if (step->from >= 0 && !s->results[step->from].found)
 		return KL_OK;
 	if (step->from >= 0)
@@ -120,7 +125,8 @@ static enum kl_answer run_step(struct kr_session *s, uint32_t i)
 	kr_slot_sent(slot, &op);
 	r->sent = kl_now();
 
-	enum kl_answer answer = answered(s, step->key, r, s->run->store.driver->run(s->client, &op, r));
+	enum kl_answer answer =
+		kr_session_answered(s, step->key, r, s->run->store.driver->run(s->client, &op, r));
 
 	if (!kr_slot_answered(slot, &op, r, answer)) {
 		kr_run_fail(s->run, KR_RUN_FAILED, "transaction %s has no room for what was answered",
@@ -131,6 +137,19 @@ static enum kl_answer run_step(struct kr_session *s, uint32_t i)
 	return answer;
 }
 
+/* Of a script that has an order. */
+static void begin_turn(struct kr_session *s)
+{
+	if (s->run->turns)
+		kr_turn_begin(s->run->turns, s->number);
+}
+
+static void end_turn(struct kr_session *s)
+{
+	if (s->run->turns)
+		kr_turn_end(s->run->turns, s->number);
+}
+
 /* Where the workload can tell what is right, half of a program would not be. */
 static enum kl_answer run_steps(struct kr_session *s)
 {
@@ -138,7 +157,9 @@ static enum kl_answer run_steps(struct kr_session *s)
 	enum kl_answer answer = KL_OK;
 
 	for (uint32_t i = 0; i < s->plan.n && (answer == KL_OK || answer == KL_STATEMENT); i++) {
+		begin_turn(s);
 		answer = run_step(s, i);
+		end_turn(s);
 		s->plan.refrains |= answer == KL_STATEMENT && workload->holds;
 		if (s->run->think > 0)
 			pause_ns((int64_t)kr_rng_below(&s->chance, s->run->think + 1) * 1000);
@@ -162,11 +183,14 @@ static const char *commit(struct kr_session *s, struct kl_result *r)
 	const struct kl_driver *driver = s->run->store.driver;
 	bool loses = driver->hang_up && kr_rng_double(&s->chance) * 100 < s->run->lost;
 
+	begin_turn(s);
 	clear(r);
 	kr_slot_ending(s->run->slots[s->number], KR_SLOT_COMMITTING, r->sent);
 
-	enum kl_answer answer = answered(s, "commit", r, loses ? lose(s) : driver->commit(s->client, r));
+	enum kl_answer answer =
+		kr_session_answered(s, "commit", r, loses ? lose(s) : driver->commit(s->client, r));
 
+	end_turn(s);
 	switch (answer) {
 	case KL_OK: return "committed";
 	case KL_GONE:
@@ -180,7 +204,7 @@ static enum kl_answer roll_back(struct kr_session *s, struct kl_result *r)
 {
 	clear(r);
 	kr_slot_ending(s->run->slots[s->number], KR_SLOT_ROLLING_BACK, r->sent);
-	return answered(s, "rollback", r, s->run->store.driver->rollback(s->client, r));
+	return kr_session_answered(s, "rollback", r, s->run->store.driver->rollback(s->client, r));
 }
 
 static void count(struct kr_session *s, const char *status)
@@ -235,6 +259,8 @@ static bool run_transaction(struct kr_session *s)
 	else
 		r->answered = kl_now();
 
+	if (s->run->turns)
+		kr_turns_leave(s->run->turns, s->number);
 	if (!tell(s, status, r))
 		return false;
 	if (answer == KL_GONE || status[0] == 'u') {
@@ -287,8 +313,10 @@ static void close_session(struct kr_session *s)
 		kr_run_fail(s->run, KR_RUN_FAILED, "%s: cannot write", s->run->path);
 	if (s->client)
 		s->run->store.driver->close(s->client);
-	for (size_t i = 0; s->results && i <= KR_STEPS_MOST; i++)
+	for (size_t i = 0; s->results && i <= KR_STEPS_MOST; i++) {
 		free(s->results[i].rows);
+		free(s->results[i].cells);
+	}
 	free(s->results);
 	s->results = NULL;
 	s->client = NULL;
@@ -332,6 +360,35 @@ struct kl_row *kl_result_row(struct kl_result *result, const char *key, size_t l
 	length = length < KL_KEY ? length : KL_KEY - 1;
 	memcpy(row->key, key, length);
 	return row;
+}
+
+bool kl_result_add_cell(struct kl_result *result, const char *text, size_t length)
+{
+	size_t needs = result->cells_n + length + 2;
+
+	if (needs > result->cells_cap) {
+		char *cells = realloc(result->cells, 2 * needs);
+
+		if (!cells)
+			return false;
+		result->cells = cells;
+		result->cells_cap = 2 * needs;
+	}
+	result->cells[result->cells_n] = text ? '=' : '0';
+	if (text)
+		memcpy(result->cells + result->cells_n + 1, text, length);
+	result->cells[needs - 1] = '\0';
+	result->cells_n = needs;
+	return true;
+}
+
+const char *kl_result_cell(const struct kl_result *result, int64_t line, uint32_t column)
+{
+	const char *cell = result->cells;
+
+	for (uint64_t i = (uint64_t)(line + 1) * result->columns + column; i > 0; i--)
+		cell += strlen(cell) + 1;
+	return *cell == '=' ? cell + 1 : NULL;
 }
 
 bool kl_result_list(struct kl_result *result, const char *text, size_t length)

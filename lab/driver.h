@@ -43,7 +43,8 @@ enum kl_kind {
 	KL_RANGE,     /* low <= key < high, limit -> rows in the order of keys */
 	KL_SCAN,      /* keys that begin with `key`, of which ge <= value < lt -> rows */
 	KL_UPDATE,    /* the same condition; value -> rows: what was written */
-	KL_KINDS
+	KL_KINDS,
+	KL_SQL = 33   /* text, as it is -> rows of cells; value: how many rows were changed */
 };
 #define KL_BIT(kind) (UINT64_C(1) << (kind))
 #define KL_LOCKING KL_BIT(32) /* KL_READ with `lock` */
@@ -60,6 +61,7 @@ struct kl_op {
 	const char *high;
 	int64_t value, ge, lt;
 	uint32_t limit;         /* 0: none */
+	const char *text;       /* KL_SQL */
 };
 
 struct kl_row {
@@ -81,8 +83,13 @@ struct kl_result {
 	bool has_place;
 	bool reads_only;        /* behind all that wrote at that place */
 	uint64_t place;
+	bool unseen;            /* KL_INC: the new value was not given */
 	struct kl_row *rows;
 	size_t row_count, row_cap;
+	/* KL_SQL: the names of its columns, then what is in the lines, one by one (kl_result_cell) */
+	uint32_t columns, lines;
+	char *cells;
+	size_t cells_n, cells_cap;
 	char code[16];          /* of an error, as the database calls it; empty: none */
 	char message[256];      /* of an error */
 };
@@ -164,6 +171,11 @@ KL_EXPORT int64_t kl_now(void); /* CLOCK_MONOTONIC in ns */
 /* A row of the result; NULL: no memory. The key is cut to KL_KEY. */
 KL_EXPORT struct kl_row *kl_result_row(struct kl_result *result, const char *key, size_t length,
 	int64_t value);
+
+/* Of KL_SQL: the next name of a column, or the next cell; NULL: no value. False: no memory. */
+KL_EXPORT bool kl_result_add_cell(struct kl_result *result, const char *text, size_t length);
+/* Line -1: the names. NULL: no value. */
+KL_EXPORT const char *kl_result_cell(const struct kl_result *result, int64_t line, uint32_t column);
 
 /* Rows of the integers in a text, with commas between: lists are kept so in stores that have none. False: no
  * memory. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/guess.h"
-#include "lab/workloads/workload.h"
+#include "lab/script.h"
 
 #define CATEGORIES 4
 
@@ -51,11 +51,23 @@ static const struct kr_workload *find(const char *name, char why[256])
 	return NULL;
 }
 
+static bool is_script(const char *text)
+{
+	size_t length = strlen(text);
+
+	return length > 4 && strcmp(text + length - 4, ".sql") == 0;
+}
+
 bool kr_job_parse(const char *text, struct kr_job *out, char why[256])
 {
 	char copy[512], *rest, *state = NULL;
 
 	*out = (struct kr_job){0};
+	if (is_script(text)) {
+		out->workload = find("script", why);
+		out->script = kr_script_read(text, why);
+		return out->script;
+	}
 	if (snprintf(copy, sizeof copy, "%s", text) >= (int)sizeof copy) {
 		(void)snprintf(why, 256, "workload: found %zu bytes, expected at most %zu", strlen(text),
 			sizeof copy - 1);
@@ -67,6 +79,10 @@ bool kr_job_parse(const char *text, struct kr_job *out, char why[256])
 	out->workload = find(copy, why);
 	if (!out->workload)
 		return false;
+	if (strcmp(copy, "script") == 0) {
+		(void)snprintf(why, 256, "workload script: found no file, expected '-w FILE.sql'");
+		return false;
+	}
 	for (size_t i = 0; out->workload->parameters[i].name; i++)
 		out->of[i] = out->workload->parameters[i].usual;
 	for (char *word = rest ? strtok_r(rest, ",", &state) : NULL; word;

@@ -9,6 +9,7 @@
 
 #include "lab/faults/fault.h"
 #include "lab/slot.h"
+#include "lab/turns.h"
 #include "lab/workloads/workload.h"
 
 enum { KR_CLIENTS_MOST = 1000, KR_EVENTS_MOST = 256, KR_PLANNED_MOST = 16, KR_SHARES_MOST = 8 };
@@ -55,6 +56,7 @@ struct kr_run {
 	int file;           /* the trace, opened for appending */
 	struct kr_slot **slots;
 	struct kr_rows initial;
+	struct kr_turns *turns; /* NULL: each client goes on as it likes */
 	struct kr_control *control;
 };
 
@@ -81,6 +83,10 @@ struct kr_session {
 	uint32_t done; /* transactions */
 };
 void *kr_session_run(void *session);
+/* What a call of the driver came to: clocks, the transaction's own number, errors that end the recording. */
+enum kl_answer kr_session_answered(struct kr_session *s, const char *what, struct kl_result *r,
+	enum kl_answer answer);
+enum kl_answer kr_statement_run(struct kr_session *s, uint32_t step); /* statement.c: of a script */
 /* One more transaction, when all clients are done: what the workload looks at in the end. */
 void kr_session_audit(struct kr_session *session);
 

@@ -101,7 +101,8 @@ static void add_header(const struct kr_run *run, bool complete, struct kr_str *o
 		kr_str_format(out, ":%" PRId64, run->initial.at[i].value);
 	}
 	kr_str_add(out, run->initial.n > 0 ? "}" : "\"absent\"");
-	kr_str_add(out, ",\"clock_skew\":0,\"time_unit\":\"ns\",\"ordered_keys\":\"bytes\"");
+	kr_str_add(out, ",\"clock_skew\":0,\"time_unit\":\"ns\"");
+	kr_str_format(out, ",\"ordered_keys\":\"%s\"", run->work.script ? "numbers" : "bytes");
 	if (run->share_count == 1 && level->profile)
 		add_member(out, "profile", level->profile);
 	kr_str_add(out, complete ? ",\"complete\":true" : "," INCOMPLETE);

@@ -120,6 +120,41 @@ static bool start_threads(struct kr_run *run, struct kr_session *sessions, pthre
 	return false; /* those that wait at the barrier end with the process */
 }
 
+/* A script makes its own tables, statement by statement. */
+static bool set_up(struct kr_run *run)
+{
+	const struct kl_driver *driver = run->store.driver;
+	const struct kr_script *script = run->work.script;
+	struct kl_client *client = driver->connect(&run->store);
+	struct kl_result result = {0};
+	bool fine = client != NULL;
+
+	if (client) {
+		client->store = &run->store;
+		client->level = run->store.level;
+		client->id = "setup";
+	}
+	for (uint32_t i = 0; i < script->setup_n && fine; i++) {
+		struct kl_op op = {.kind = KL_SQL, .text = script->statements[i].sql};
+
+		result.columns = result.lines = 0;
+		result.cells_n = 0;
+		fine = driver->run(client, &op, &result) == KL_OK;
+		if (!fine)
+			(void)kl_fail(&run->store, "setup: %s", result.message);
+	}
+	if (client)
+		driver->close(client);
+	free(result.cells);
+	return fine;
+}
+
+static bool load(struct kr_run *run)
+{
+	return run->work.script ? run->store.driver->load(&run->store, NULL, 0) && set_up(run)
+				: run->store.driver->load(&run->store, run->initial.at, run->initial.n);
+}
+
 static void run_clients(struct kr_run *run)
 {
 	struct kr_session *sessions = calloc(run->clients, sizeof *sessions);
@@ -167,11 +202,19 @@ void kr_run_work(struct kr_run *run)
 {
 	const struct kl_driver *driver = run->store.driver;
 
-	if (!driver->start(&run->store) || !driver->load(&run->store, run->initial.at, run->initial.n)) {
+	if (!driver->start(&run->store) || !load(run)) {
 		fail_store(run);
 	} else {
 		(void)snprintf(run->control->version, sizeof run->control->version, "%s", run->store.version);
+		struct kr_turns turns;
+
+		if (run->work.script && run->work.script->turns_n > 0) {
+			kr_turns_init(&turns, run->work.script);
+			run->turns = &turns;
+		}
 		run_clients(run);
+		if (run->turns)
+			kr_turns_done(run->turns);
 		if (run->control->failed != KR_RUN_FAILED)
 			tell_order(run);
 	}

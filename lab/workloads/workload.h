@@ -21,6 +21,7 @@ struct kr_job {
 	int64_t of[KR_PARAMETERS_MOST];
 	uint64_t operations; /* of the driver */
 	uint32_t clients;
+	struct kr_script *script; /* of the workload `script` */
 	struct kr_zipf zipf; /* over the first parameter's number, with `zipf` > 0 */
 	int64_t value_base, value_unit, value_client; /* numbers.c */
 };
@@ -73,7 +74,7 @@ struct kr_workload {
 extern const struct kr_workload *const kr_workload_registry[]; /* NULL-terminated, by name */
 extern const size_t kr_workload_registry_count;
 
-/* "NAME" or "NAME:PARAMETER=VALUE,...". On failure one line in `why`. */
+/* "NAME" or "NAME:PARAMETER=VALUE,...", or a file "....sql". On failure one line in `why`. */
 bool kr_job_parse(const char *text, struct kr_job *out, char why[256]);
 int64_t kr_job_parameter(const struct kr_job *work, const char *name);
 bool kr_job_prepare(struct kr_job *work, struct kr_mem *mem, uint64_t run, uint32_t clients, uint64_t txns);
