@@ -128,6 +128,8 @@ static enum kl_answer run_step(struct kr_session *s, uint32_t i)
 	enum kl_answer answer =
 		kr_session_answered(s, step->key, r, s->run->store.driver->run(s->client, &op, r));
 
+	if (answer == KL_OK && (s->run->store.driver->facts & KL_BUFFERED) && !(KL_BIT(op.kind) & KL_READS))
+		r->sent = 0;
 	if (!kr_slot_answered(slot, &op, r, answer)) {
 		kr_run_fail(s->run, KR_RUN_FAILED, "transaction %s has no room for what was answered",
 			s->client->id);

@@ -13,7 +13,7 @@
 
 /* In a driver's file: the library that it is built with, as pkg-config calls it (or else -lMODULE and
  * MODULE.h do), and Debian's package of it. Where it is not found, the driver is left out
- * (lab/CMakeLists.txt). KL_LIBRARY_VERSION is the version that pkg-config gave. */
+ * (lab/CMakeLists.txt). KL_LIBRARY_VERSION is the version that pkg-config gave of the first one. */
 #define KL_NEEDS(module, package) _Static_assert(sizeof module && sizeof package, "")
 
 #define KL_KEY 40 /* bytes of a key, terminator included */
@@ -131,7 +131,8 @@ enum {
 	KL_EMBEDDED = 1,
 	KL_SESSIONS = 2,
 	KL_SERIAL = 4 /* places are an order of serialization at levels that claim `ser` or more */,
-	KL_BACKENDS = 8 /* a process for each client */
+	KL_BACKENDS = 8 /* a process for each client */,
+	KL_BUFFERED = 16 /* what is written is sent with the commit: it has no times of its own */
 };
 
 struct kl_driver {
@@ -139,6 +140,7 @@ struct kl_driver {
 	const char *name, *title, *library;
 	const struct kl_level *levels; /* strictest first, until a name NULL */
 	uint64_t operations;
+	const uint64_t *lacks;  /* those that are none, for each level; NULL: all are */
 	uint32_t facts;
 	/* True, or `why` says why not. */
 	bool (*start)(struct kl_store *store);
@@ -190,6 +192,8 @@ KL_EXPORT bool kl_refuse(struct kl_store *store, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Is a host this machine: a socket's folder, a loopback address, "localhost", or empty? */
 KL_EXPORT bool kl_is_local(const char *host);
+/* A port of the loopback address that nobody listens on; 0: none. */
+KL_EXPORT int kl_free_port(void);
 /* Fills code and message; returns `answer`. */
 KL_EXPORT enum kl_answer kl_error(struct kl_result *result, enum kl_answer answer, const char *code,
 	const char *message);

@@ -10,6 +10,7 @@
 #include <glob.h>
 #include <grp.h>
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
@@ -81,6 +82,20 @@ bool kl_is_local(const char *host)
 {
 	return !*host || *host == '/' || *host == '@' || strcmp(host, "localhost") == 0 ||
 		strcmp(host, "::1") == 0 || strncmp(host, "127.", 4) == 0;
+}
+
+int kl_free_port(void)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof address;
+	int port = 0, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&address, size) == 0 &&
+		getsockname(fd, (struct sockaddr *)&address, &size) == 0)
+		port = ntohs(address.sin_port);
+	if (fd >= 0)
+		(void)close(fd);
+	return port;
 }
 
 /* ---- the keeper ---- */

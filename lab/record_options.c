@@ -269,9 +269,13 @@ static int take_workload(const struct kr_args *args, struct kr_run *run)
 	if (run->work.script)
 		take_script(args, run);
 	run->work.operations = run->store.driver->operations;
+	for (uint32_t i = 0; i < run->share_count; i++)
+		if (run->store.driver->lacks)
+			run->work.operations &=
+				~run->store.driver->lacks[run->shares[i].level - run->store.driver->levels];
 	missing = run->work.workload->needs & ~run->work.operations;
 	if (missing)
-		return kr_usage("workload %s needs operations that driver %s does not have",
+		return kr_usage("workload %s needs operations that driver %s does not have, at this level",
 			run->work.workload->name, run->store.driver->name);
 	return kr_job_prepare(&run->work, args->mem, 0, run->clients, run->txns) ? KR_EXIT_SATISFIED
 										 : kr_fail("out of memory");

@@ -1,5 +1,6 @@
 /* Reads a script: directives are comments, "-- setup", "-- transaction NAME weight=N" and
- * "-- order NAME ..."; statements end with ";" or with what they mean, "--> ..."; other comments are nothing. */
+ * "-- order NAME ..."; statements end with ";" or with what they mean, "--> ..."; other comments are
+ * nothing. */
 #include "lab/script.h"
 
 #include <ctype.h>

@@ -158,7 +158,11 @@ void kr_tell_answered(struct kr_line *line, const struct kl_op *op, const struct
 
 	add_asked(line, op);
 	add_answer(line, op, r);
-	kr_line_add(line, ",{\"t\":[%" PRId64 ",%" PRId64 "]%s", r->sent, r->answered, locks[op->lock]);
+	if (r->sent)
+		kr_line_add(line, ",{\"t\":[%" PRId64 ",%" PRId64 "]%s", r->sent, r->answered,
+			locks[op->lock]);
+	else
+		kr_line_add(line, ",{\"buffered\":true");
 	if (op->kind == KL_RANGE && op->limit)
 		kr_line_add(line, ",\"limit\":%" PRIu32, op->limit);
 	if (r->unchanged)

@@ -104,6 +104,38 @@ def test_lab_programs():
         assert broken, driver
 
 
+def test_lab_etcd():
+    """Strictly serializable in the order of revisions, in which the log puts also what was never answered."""
+    for workload in ("registers:rmw=80", "ranges", "append", "files"):
+        _, said = run("-d", "etcd", "-w", workload, "--txns", "60", "--check", "keeps", "--timeout", "60")
+        assert check("-l", "ser", "--checker", "enne")["ser"] == "satisfied" and "not in the trace" not in said, (workload, said)
+        assert read()[0]["lab"]["broken"] == 0 and all("serial" in txn for txn in read()[1] if txn["status"] == "committed")
+    _, said = run("-d", "etcd", "--lost", "20", "--check", "keeps", "--timeout", "60")
+    unknown = [txn for txn in read()[1] if txn["status"] == "unknown"]
+    assert len({"serial" in txn for txn in unknown}) == 2, "some took effect, and some did not"
+    _, said = run("-d", "etcd", "--faults", "kill-server@1s", "--duration", "4", "--rate", "200", "--check", "keeps", "--timeout", "60")
+    event = read()[0]["lab"]["events"][0]
+    assert sum(txn["status"] == "committed" and txn["begin"][0] > event["t"][1] for txn in read()[1]) > 20, said
+    _, said = run("-d", "etcd", "--connect", "http://10.1.2.3:2379", status=254)
+    assert "--remote" in said, said
+
+
+def test_lab_redis():
+    """Watched keys make it strictly serializable, in the order of tickets; without them reads are of several states."""
+    for workload in ("registers:rmw=80", "append", "counters", "smallbank"):
+        _, said = run("-d", "redis", "-w", workload, "--check", "keeps", "--timeout", "60")
+        assert check("-l", "ser", "--checker", "enne")["ser"] == "satisfied", (workload, said)
+        assert read()[0]["lab"]["broken"] == 0 and all("serial" in txn for txn in read()[1] if txn["status"] == "committed")
+    keeps("redis", "plain", "registers:rmw=80")
+    shows("redis", "plain", "registers:rmw=80", "pl-2+")
+    run("-d", "redis", "--faults", "kill-server@1s,every=1s,kill-client@500ms,every=700ms", "--duration", "4", "--rate", "500", "--lost", "5", "--check", "keeps", "--timeout", "60")
+    assert {txn["status"] for txn in read()[1]} == {"committed", "aborted", "unknown"}
+    _, said = run("-d", "redis", "-l", "plain", "-w", "append", status=254)
+    assert "at this level" in said, said
+    _, said = run("-d", "redis", "--connect", "10.1.2.3:6379", status=254)
+    assert "--remote" in said, said
+
+
 # scripts/g-single.sql as it must be where each statement has a snapshot of its own, written by hand.
 READ_SKEW = [[["r", "1", 10], ["r", "2", 18]], [["r", "1", 10], ["r", "2", 20], ["w", "1", 12], ["w", "2", 18]]]
 LOCKED = """-- setup
