@@ -126,5 +126,20 @@ def test_wrong_scripts():
     assert "no such table: nowhere" in said, said
 
 
+def test_exec():
+    """A program that speaks lines of JSON: the example for SQLite, and some that do not speak it."""
+    program = f"/usr/bin/python3 -B examples/lab/sqlite.py {os.path.join(FOLDER.name, 'exec.db')}"
+    for workload in ("registers:rmw=80", "counters", "files"):
+        _, said = run("-d", "exec", "--connect", program, "-w", workload, "--txns", "60", "--lost", "5", "--check", "keeps", "--timeout", "60")
+        header, txns, _ = read()
+        assert {txn["status"] for txn in txns} == {"committed", "aborted", "unknown"} and header["lab"]["broken"] == 0
+        assert header["lab"]["version"] == "/usr/bin/python3", "arguments may be secret"
+    for program, message in (("cat", "load: an answer without"), ("false", "load: no answer"), ("echo '{\"ok\":false,\"why\":\"odd\",\"message\":\"never\"}' #", "load: never")):
+        _, said = run("-d", "exec", "--connect", program, status=255)
+        assert message in said, (program, said)
+    _, said = run("-d", "exec", status=254)
+    assert "expected --connect" in said, said
+
+
 if __name__ == "__main__":
     main(globals())
