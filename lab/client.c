@@ -30,13 +30,27 @@ static bool is_stopped(const struct kr_run *run)
 	return run->control->stop || (run->control->began && kl_now() - run->control->began > run->duration);
 }
 
+static struct kl_client *open_client(const struct kr_session *s)
+{
+	struct kl_store *store = &s->run->store;
+
+	return store->nodes > 1 ? store->driver->connect_to(store, s->node) : store->driver->connect(store);
+}
+
+static void drop_client(struct kr_session *s, uint32_t node)
+{
+	if (s->nodes[node])
+		s->run->store.driver->close(s->nodes[node]);
+	s->nodes[node] = NULL;
+}
+
 /* Servers come back after a fault. */
 static bool connect(struct kr_session *s)
 {
 	int64_t end = kl_now() + (int64_t)CONNECT_MS * 1000000;
 
 	while (!s->run->control->stop) {
-		s->client = s->run->store.driver->connect(&s->run->store);
+		s->client = s->nodes[s->node] = open_client(s);
 		if (s->client) {
 			s->client->store = &s->run->store;
 			s->client->level = kr_run_level(s->run, s->number);
@@ -238,6 +252,13 @@ static bool tell(struct kr_session *s, const char *status, const struct kl_resul
 	return false;
 }
 
+static int32_t session_node(const struct kr_session *s)
+{
+	if (s->run->store.nodes == 1)
+		return KR_SLOT_ONE_NODE;
+	return s->run->spread ? KR_SLOT_ANY_NODE : (int32_t)s->node;
+}
+
 /* One transaction, as planned. False: the client is done. */
 static bool run_transaction(struct kr_session *s)
 {
@@ -248,7 +269,7 @@ static bool run_transaction(struct kr_session *s)
 	(void)snprintf(id, sizeof id, "c%" PRIu32 ".%" PRIu32, s->number, s->done);
 	s->client->id = id;
 	s->own = 0;
-	kr_slot_begin(s->run->slots[s->number], s->done++, kl_now());
+	kr_slot_begin(s->run->slots[s->number], s->done++, session_node(s), kl_now());
 
 	enum kl_answer answer = begin(s, r);
 
@@ -265,10 +286,8 @@ static bool run_transaction(struct kr_session *s)
 		kr_turns_leave(s->run->turns, s->number);
 	if (!tell(s, status, r))
 		return false;
-	if (answer == KL_GONE || status[0] == 'u') {
-		s->run->store.driver->close(s->client);
-		s->client = NULL;
-	}
+	if (answer == KL_GONE || status[0] == 'u')
+		drop_client(s, s->node);
 	return !s->run->control->failed;
 }
 
@@ -293,12 +312,22 @@ static void keep_rate(const struct kr_session *s, uint64_t number)
 	}
 }
 
+/* A client is of one node; where transactions go to any, it may be another one each time. */
+static bool choose_node(struct kr_session *s)
+{
+	uint32_t nodes = s->run->store.nodes;
+
+	s->node = s->run->spread ? (uint32_t)kr_rng_below(&s->chance, nodes) : s->number % nodes;
+	s->client = s->nodes[s->node];
+	return s->client || connect(s);
+}
+
 static void run_all(struct kr_session *s)
 {
 	while (s->done < s->run->txns && !is_stopped(s->run)) {
 		keep_rate(s, s->done);
 		plan(s, s->run->work.workload->plan);
-		if ((!s->client && !connect(s)) || !run_transaction(s))
+		if (!choose_node(s) || !run_transaction(s))
 			return;
 	}
 }
@@ -306,22 +335,21 @@ static void run_all(struct kr_session *s)
 static bool open_session(struct kr_session *s)
 {
 	s->results = calloc(KR_STEPS_MOST + 1, sizeof *s->results);
-	return s->results && connect(s);
+	return s->results && choose_node(s);
 }
 
 static void close_session(struct kr_session *s)
 {
 	if (!kr_slot_flush(s->run->slots[s->number], s->run->file))
 		kr_run_fail(s->run, KR_RUN_FAILED, "%s: cannot write", s->run->path);
-	if (s->client)
-		s->run->store.driver->close(s->client);
+	for (uint32_t i = 0; i < KL_NODES_MOST; i++)
+		drop_client(s, i);
 	for (size_t i = 0; s->results && i <= KR_STEPS_MOST; i++) {
 		free(s->results[i].rows);
 		free(s->results[i].cells);
 	}
 	free(s->results);
 	s->results = NULL;
-	s->client = NULL;
 }
 
 void *kr_session_run(void *session)

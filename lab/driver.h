@@ -9,7 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define KL_ABI 2
+#define KL_ABI 3
+#define KL_NODES_MOST 5
 
 /* In a driver's file: the library that it is built with, as pkg-config calls it (or else -lMODULE and
  * MODULE.h do), and Debian's package of it. Where it is not found, the driver is left out
@@ -109,6 +110,7 @@ struct kl_store {
 	const struct kl_driver *driver;
 	const struct kl_level *level; /* the strictest that is used */
 	const char *connect;    /* NULL: a private one */
+	uint32_t nodes;         /* servers of a private cluster, at most KL_NODES_MOST; 1: no cluster */
 	struct kl_home *home;
 	uint64_t seed;
 	bool certificate;       /* ask for the order */
@@ -149,6 +151,9 @@ struct kl_driver {
 	bool (*load)(struct kl_store *store, const struct kl_row *rows, size_t count);
 	/* NULL: not now. By the client's own thread. */
 	struct kl_client *(*connect)(struct kl_store *store);
+	/* Of a cluster; NULL: the driver has none. And what each level keeps there. */
+	struct kl_client *(*connect_to)(struct kl_store *store, uint32_t node);
+	const char *const *cluster_keeps;
 	enum kl_answer (*begin)(struct kl_client *client, struct kl_result *result);
 	enum kl_answer (*run)(struct kl_client *client, const struct kl_op *op, struct kl_result *result);
 	enum kl_answer (*commit)(struct kl_client *client, struct kl_result *result);

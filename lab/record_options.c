@@ -32,6 +32,9 @@ const struct kr_option kr_record_option_table[] = {
 	{"rate", 0, "N", KR_WORDS_ANY, "transactions a second, of all clients; default: as many as come"},
 	{"think", 0, "MICROSECONDS", KR_WORDS_ANY, "most time between operations; default: 300"},
 	{"seed", 0, "N", KR_WORDS_ANY, "of the plans; how they interleave is up to the machine; default: 1"},
+	{"nodes", 0, "N", KR_WORDS_ANY, "a private cluster of so many servers; default: 1, none"},
+	{"spread", 0, "clients|transactions", KR_WORDS_ANY,
+		"what goes to any node; a client of one node is a session; default: clients"},
 	{"check", 0, "LEVEL,...|claim|keeps", KR_WORDS_LEVEL,
 		"check at the end: levels, or those that the database's level claims or keeps"},
 	{"check-every", 0, "SECONDS", KR_WORDS_ANY,
@@ -281,6 +284,25 @@ static int take_workload(const struct kr_args *args, struct kr_run *run)
 										 : kr_fail("out of memory");
 }
 
+static int take_nodes(const struct kr_args *args, struct kr_run *run)
+{
+	const char *spread = kr_args_value(args, "spread");
+	uint64_t nodes = 1;
+
+	if (!take_count(args, "nodes", KL_NODES_MOST, &nodes))
+		return KR_EXIT_USAGE;
+	if (nodes > 1 && (!run->store.driver->connect_to || run->store.connect))
+		return kr_usage("option '--nodes': driver %s has no private cluster%s",
+			run->store.driver->name, run->store.connect ? " with '--connect'" : "");
+	if (spread && strcmp(spread, "clients") != 0 && strcmp(spread, "transactions") != 0)
+		return kr_usage("option '--spread': found '%s', expected clients or transactions", spread);
+	if (spread && nodes == 1)
+		return kr_usage("option '--spread' goes with '--nodes'");
+	run->store.nodes = (uint32_t)nodes;
+	run->spread = spread && strcmp(spread, "transactions") == 0;
+	return KR_EXIT_SATISFIED;
+}
+
 static int take_store(const struct kr_args *args, struct kr_run *run)
 {
 	const char *certificate = kr_args_value(args, "certificate"), *name = kr_args_value(args, "driver");
@@ -297,7 +319,7 @@ static int take_store(const struct kr_args *args, struct kr_run *run)
 	run->store.remote = kr_args_has(args, "remote");
 	run->store.certificate = !certificate || strcmp(certificate, "auto") == 0;
 	run->store.seed = run->seed;
-	return KR_EXIT_SATISFIED;
+	return take_nodes(args, run);
 }
 
 /* Words that are levels; "claim" and "keeps" were replaced by them. */
@@ -335,6 +357,8 @@ static int take_question(const struct kr_args *args, const struct kr_run *run, s
 			return kr_usage("option '--%s' goes with '--check'", for_check[i]);
 	if (kr_args_has(args, "profile") && (run->share_count > 1 || !run->shares[0].level->profile))
 		return kr_usage("option '--profile': there is none for this level; see 'krait-lab drivers'");
+	if (run->store.nodes > 1 && kr_args_has(args, "profile"))
+		return kr_usage("option '--profile': there is none for a cluster");
 	if (run->lost > 0 && !run->store.driver->hang_up)
 		return kr_usage("option '--lost': driver %s has no connection that can be lost",
 			run->store.driver->name);

@@ -49,6 +49,7 @@ struct kr_run {
 	uint32_t think;     /* microseconds */
 	uint64_t seed;
 	double lost;        /* percent */
+	bool spread;        /* each transaction goes to any node; else a client stays with one */
 	struct kr_planned planned[KR_PLANNED_MOST];
 	uint32_t planned_n;
 	const char *path;   /* of the trace */
@@ -61,6 +62,8 @@ struct kr_run {
 };
 
 const struct kl_level *kr_run_level(const struct kr_run *run, uint32_t client);
+/* What a level of the driver is known to keep, on as many nodes as there are. */
+const char *kr_run_keeps(const struct kr_run *run, const struct kl_level *level);
 
 /* Says why the recording stops; the first one to say stands. */
 void kr_run_fail(struct kr_run *run, enum kr_run_failure kind, const char *format, ...)
@@ -77,8 +80,10 @@ struct kr_session {
 	pthread_t thread;
 	struct kr_plan plan;
 	struct kr_rng chance; /* of pauses and lost commits: not the plan's */
-	struct kl_client *client;
-	struct kl_result *results; /* of each step */
+	struct kl_client *nodes[KL_NODES_MOST]; /* NULL: not connected */
+	uint32_t node;                          /* of the transaction */
+	struct kl_client *client;               /* nodes[node] */
+	struct kl_result *results;              /* of each step */
 	uint64_t own;
 	uint32_t done; /* transactions */
 };

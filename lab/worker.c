@@ -27,6 +27,13 @@ const struct kl_level *kr_run_level(const struct kr_run *run, uint32_t client)
 	return run->shares[i].level;
 }
 
+const char *kr_run_keeps(const struct kr_run *run, const struct kl_level *level)
+{
+	const struct kl_driver *driver = run->store.driver;
+
+	return run->store.nodes > 1 ? driver->cluster_keeps[level - driver->levels] : level->keeps;
+}
+
 void kr_run_fail(struct kr_run *run, enum kr_run_failure kind, const char *format, ...)
 {
 	va_list args;

@@ -6,7 +6,7 @@
 
 static bool possible(const struct kl_store *store)
 {
-	return store->driver->processes != NULL && !store->connect;
+	return store->driver->processes != NULL && !store->connect && store->nodes == 1;
 }
 
 static void signal_all(struct kl_store *store, int number)

@@ -337,6 +337,8 @@ WRONG = {
     ("-d", "sim", "--client-levels", "si:2,pl-2:1", "--check", "keeps"): "clients are at several levels",
     ("-d", "sim", "--check", "sorry"): "option '--check': unknown level 'sorry'",
     ("-d", "sim", "--check-every", "1"): "option '--check-every' goes with '--check'",
+    ("-d", "sim", "--nodes", "2"): "option '--nodes': driver sim has no private cluster",
+    ("-d", "sim", "--spread", "clients"): "option '--spread' goes with '--nodes'",
     ("-d", "sim", "--profile"): "option '--profile': there is none for this level",
     ("-d", "sim", "--connect", "what"): "sim: --connect: found 'what'",
     ("-d", "sim", "--certificate", "some"): "option '--certificate': found 'some', expected auto or none",

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from lab import FOLDER, LAB, TRACE, check, keeps, main, read, run, shows
+from lab import FOLDER, LAB, TRACE, TRIES, check, keeps, main, read, run, shows
 
 SQLITE = ("wal", "wal-immediate", "journal")
 
@@ -102,6 +102,24 @@ def test_lab_programs():
             if broken:
                 break
         assert broken, driver
+
+
+def test_lab_galera():
+    """Two nodes that replicate: SERIALIZABLE is snapshot isolation there, also in real time, since who commits is not certified against what it has read."""
+    skewed = False
+    for seed in range(1, TRIES + 1):
+        _, said = run("-d", "mariadb", "--nodes", "2", "-l", "ser", "-w", "registers:keys=12", "--seed", str(seed), "--check", "keeps", "--timeout", "60", timeout=240)
+        header, txns, _ = read()
+        assert header["lab"]["nodes"] == 2 and {txn["s"][:2] for txn in txns} == {"n0", "n1"} and not any("serial" in txn for txn in txns)
+        skewed = check("-l", "ser")["ser"] == "violated"
+        if skewed:
+            break
+    assert skewed
+    run("-d", "mariadb", "--nodes", "2", "-l", "rc", "--spread", "transactions", "--check", "keeps", "--timeout", "60", timeout=240)
+    assert not any("s" in txn for txn in read()[1]), "there is no session over nodes"
+    assert of_the_lab() == ([], [])
+    _, said = run("-d", "mariadb", "--nodes", "2", "--faults", "kill-server@1s", status=254)
+    assert "fault kill-server needs" in said, said
 
 
 def test_lab_etcd():
