@@ -104,6 +104,26 @@ def test_lab_programs():
         assert broken, driver
 
 
+# Script of examples/lab/, driver, its level; what krait must say of levels (+ satisfied, - violated), as the definitions have it; what transaction T1 told last, or became.
+CASES = (
+    ("mdev-26642", "mariadb", "rr", "-pl-2", ["scan", {"key_prefix": ""}, [["0", 10], ["1", 1], ["2", 10]]]),
+    ("mdev-26642", "mariadb", "rr+si", "+si", "aborted"),
+    ("partial-snapshot", "mariadb", "rr", "+pl-2 -ra -pl-2l -pl-2+", ["r", "w/2", 202]),
+    ("partial-snapshot", "mariadb", "rr+si", "+si", "aborted"),
+    ("two-rows", "postgresql", "rr", "-pl-2", ["scan", {"key_prefix": ""}, [["1", 2], ["2", 3], ["2", 4]]]),
+)
+
+
+def test_lab_cases():
+    """What databases are known for, each in a script of a few lines."""
+    for script, driver, level, verdicts, last in CASES:
+        run("-d", driver, "-l", level, "-w", f"examples/lab/{script}.sql")
+        expected = {word[1:]: "satisfied" if word[0] == "+" else "violated" for word in verdicts.split()}
+        assert check("-l", ",".join(expected)) == expected, (script, level)
+        (txn,) = (txn for txn in read()[1] if txn["s"] == ("c1" if script == "partial-snapshot" else "c0"))  # clients are in the order of the script
+        assert last == (txn["status"] if isinstance(last, str) else txn["ops"][-1][:-1]), (script, level, txn)
+
+
 def test_lab_galera():
     """Two nodes that replicate: SERIALIZABLE is snapshot isolation there, also in real time, since who commits is not certified against what it has read."""
     skewed = False
