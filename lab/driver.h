@@ -117,6 +117,8 @@ struct kl_store {
 	bool remote;            /* addresses beyond this machine are allowed */
 	enum { KL_FAILED, KL_LACKING, KL_REFUSING } failure; /* of the last call: the kind */
 	void *own;              /* the driver's */
+	struct kr_relay *relay;
+	char relayed[108];      /* the socket to connect to in place of the server's own; empty: that */
 	char version[160];      /* of server and library, set by `start` */
 	char why[512];          /* why the last call that failed did */
 };
@@ -165,6 +167,7 @@ struct kl_driver {
 	bool (*order)(struct kl_store *store, struct kl_sink *sink);
 	/* Faults; NULL: not of this store. */
 	bool (*kill_clients)(struct kl_store *store);                 /* the server ends all connections */
+	void (*socket)(const struct kl_store *store, char out[300]); /* of a private server */
 	/* of the server; the first is the main one, the others serve clients */
 	size_t (*processes)(struct kl_store *store, pid_t *out, size_t most);
 };

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "lab/home.h"
+#include "lab/relay.h"
 #include "lab/run.h"
 #include "lab/sink.h"
 
@@ -56,6 +57,28 @@ static void fail_store(struct kr_run *run)
 }
 
 /* ---- faults ---- */
+
+void kr_fault_wait(int64_t ns)
+{
+	int64_t wait = ns > 0 ? ns : 500000000;
+	struct timespec time = {(time_t)(wait / 1000000000), (long)(wait % 1000000000)};
+
+	(void)nanosleep(&time, NULL);
+}
+
+bool kr_fault_has_socket(const struct kl_store *store)
+{
+	return store->driver->socket && !store->connect && store->nodes == 1;
+}
+
+static bool start_relay(struct kr_run *run)
+{
+	bool relayed = false;
+
+	for (uint32_t i = 0; i < run->planned_n; i++)
+		relayed |= run->planned[i].fault->relayed;
+	return !relayed || kr_relay_start(&run->store);
+}
 
 static void do_fault(struct kr_run *run, const struct kr_planned *planned)
 {
@@ -209,7 +232,7 @@ void kr_run_work(struct kr_run *run)
 {
 	const struct kl_driver *driver = run->store.driver;
 
-	if (!driver->start(&run->store) || !load(run)) {
+	if (!driver->start(&run->store) || !load(run) || !start_relay(run)) {
 		fail_store(run);
 	} else {
 		(void)snprintf(run->control->version, sizeof run->control->version, "%s", run->store.version);
@@ -226,6 +249,7 @@ void kr_run_work(struct kr_run *run)
 			tell_order(run);
 	}
 	driver->stop(&run->store);
+	kr_relay_stop(&run->store);
 	kr_home_close(&run->store);
 	run->control->ended = 1;
 }

@@ -74,7 +74,10 @@ static MYSQL *open_node(struct kl_store *store, const char *database, uint32_t n
 		/* passwords are there */
 		(void)mysql_options(connection, MYSQL_READ_DEFAULT_GROUP, "krait-lab");
 	if (mysql_real_connect(connection, m->host, m->user[0] ? m->user : NULL, NULL, database, m->port,
-		    m->socket[node][0] ? m->socket[node] : NULL, 0))
+		    store->relayed[0]            ? store->relayed
+			    : m->socket[node][0] ? m->socket[node]
+						 : NULL,
+		    0))
 		return connection;
 	(void)kl_fail(store, "%s", mysql_error(connection));
 	mysql_close(connection);
@@ -632,6 +635,11 @@ static bool order(struct kl_store *store, struct kl_sink *sink)
 
 /* ---- faults ---- */
 
+static void socket_of(const struct kl_store *store, char out[300])
+{
+	(void)snprintf(out, 300, "%s", ((const struct mariadb *)store->own)->socket[0]);
+}
+
 static bool kill_clients(struct kl_store *store)
 {
 	MYSQL *connection = open_connection(store, NULL);
@@ -676,5 +684,6 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.close = close_client,
 	.order = order,
 	.kill_clients = kill_clients,
+	.socket = socket_of,
 	.processes = kl_home_processes,
 };

@@ -94,8 +94,14 @@ static void ignore(void *data, const PGresult *notice)
 static PGconn *open_connection(struct kl_store *store)
 {
 	struct postgresql *pg = store->own;
-	const char *const words[] = {"dbname", "application_name", NULL},
-			  *const values[] = {pg->address, "krait-lab", NULL};
+	char folder[sizeof store->relayed]; /* of the socket */
+
+	(void)snprintf(folder, sizeof folder, "%s", store->relayed);
+	if (folder[0])
+		*strrchr(folder, '/') = '\0';
+
+	const char *const words[] = {"dbname", "application_name", folder[0] ? "host" : NULL, NULL},
+			  *const values[] = {pg->address, "krait-lab", folder, NULL};
 	PGconn *connection = PQconnectdbParams(words, values, 1);
 
 	(void)PQsetNoticeReceiver(connection, ignore, NULL);
@@ -664,6 +670,11 @@ static size_t processes(struct kl_store *store, pid_t *out, size_t most)
 	return n;
 }
 
+static void socket_of(const struct kl_store *store, char out[300])
+{
+	(void)snprintf(out, 300, "%.280s/.s.PGSQL.5432", ((const struct postgresql *)store->own)->command[2]);
+}
+
 KL_EXPORT const struct kl_driver krait_driver = {
 	.abi = KL_ABI,
 	.name = "postgresql",
@@ -685,5 +696,6 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.close = close_client,
 	.order = order,
 	.kill_clients = kill_clients,
+	.socket = socket_of,
 	.processes = processes,
 };

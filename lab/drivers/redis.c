@@ -55,8 +55,9 @@ static redisContext *open_connection(struct kl_store *store)
 {
 	const struct redis *redis = store->own;
 	const struct timeval limit = {TIMEOUT_S, 0};
-	redisContext *context = redis->port ? redisConnectWithTimeout(redis->host, redis->port, limit)
-					    : redisConnectUnixWithTimeout(redis->socket, limit);
+	redisContext *context = redis->port
+		? redisConnectWithTimeout(redis->host, redis->port, limit)
+		: redisConnectUnixWithTimeout(store->relayed[0] ? store->relayed : redis->socket, limit);
 
 	if (context && !context->err && redisSetTimeout(context, limit) == REDIS_OK)
 		return context;
@@ -361,6 +362,11 @@ static void stop(struct kl_store *store)
 	store->own = NULL;
 }
 
+static void socket_of(const struct kl_store *store, char out[300])
+{
+	(void)snprintf(out, 300, "%s", ((const struct redis *)store->own)->socket);
+}
+
 static bool kill_clients(struct kl_store *store)
 {
 	redisContext *context = open_connection(store);
@@ -394,5 +400,6 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.hang_up = hang_up,
 	.close = close_client,
 	.kill_clients = kill_clients,
+	.socket = socket_of,
 	.processes = kl_home_processes,
 };

@@ -142,6 +142,23 @@ def test_lab_galera():
     assert "fault kill-server needs" in said, said
 
 
+def test_lab_relay():
+    """What happens between clients and server: nothing becomes wrong by it, messages are late while it is said, answers are lost, and clients go on."""
+    for driver in ("postgresql", "redis"):
+        for fault in ("cut@500ms,every=500ms", "delay@500ms,every=1s,for=400ms", "half@500ms,every=700ms,for=200ms"):
+            _, said = run("-d", driver, "--faults", fault, "--duration", "3", "--rate", "400", "--check", "keeps", "--timeout", "60")
+            header, txns, _ = read()
+            events = [event["t"] for event in header["lab"]["events"]]
+            assert events and sum(txn["status"] == "committed" and txn["begin"][0] > events[0][1] for txn in txns) > 20, (driver, fault, said)
+            within = [op[-1]["t"] for txn in txns for op in txn["ops"] if op[0] == "r" and any(a + 20_000_000 < op[-1]["t"][0] < op[-1]["t"][1] < b for a, b in events)]
+            if fault.startswith("delay"):
+                assert within and all(b - a > 40_000_000 for a, b in within), driver
+            else:
+                assert any(txn["status"] != "committed" for txn in txns), (driver, fault)
+    _, said = run("-d", "etcd", "--faults", "cut@1s", status=254)
+    assert "fault cut needs a private server with a socket" in said, said
+
+
 def test_lab_etcd():
     """Strictly serializable in the order of revisions, in which the log puts also what was never answered."""
     for workload in ("registers:rmw=80", "ranges", "append", "files"):
