@@ -8,6 +8,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import time
 
 from lab import FOLDER, LAB, TRACE, check, main, read, run
@@ -301,6 +302,20 @@ def test_on_the_way():
 def test_many_clients():
     _, said = run("-d", "sim", "-l", "pl-2", "-w", "registers:keys=1000", "--clients", "1000", "--txns", "5")
     assert len(read()[1]) == 5000 and len({txn["s"] for txn in read()[1]}) == 1000
+
+
+def memory_of(txns):
+    """The most, in KiB, that any process of a recording needed. Without a certificate: that is brought in in the end."""
+    program = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stderr=subprocess.DEVNULL); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    done = subprocess.run([sys.executable, "-c", program, LAB, "record", "-q", "-d", "sim", "-l", "pl-2", "-w", "registers:keys=1000", "--think", "0", "--certificate", "none", "--txns", str(txns), "-o", TRACE], capture_output=True, text=True, check=True)
+    return int(done.stdout)
+
+
+def test_long_stream():
+    """Memory is that of the clients, not of what they have done: ten times as many transactions take no more, though the trace is ten times as long."""
+    short, size = memory_of(1000), os.path.getsize(TRACE)
+    long = memory_of(10000)
+    assert os.path.getsize(TRACE) > 9 * size > 10_000_000 and long < short + 8 * 1024, (short, long, size)
 
 
 def test_client_levels():
