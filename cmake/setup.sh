@@ -46,6 +46,10 @@ need_for_build() {
     want libwiredtiger-dev pkg-config --exists wiredtiger
     want librocksdb-dev pkg-config --exists rocksdb
     want libdb-dev test -f /usr/include/db.h
+    want libcurl4-openssl-dev pkg-config --exists libcurl
+    want libhiredis-dev pkg-config --exists hiredis
+    want firebird-dev test -f /usr/include/ibase.h
+    want unixodbc-dev pkg-config --exists odbc
 }
 
 need_for_tests() {
@@ -67,6 +71,10 @@ need_for_live() {
     need mariadb-server test -x /usr/sbin/mariadbd
     need python3-pymysql /usr/bin/python3 -c 'import pymysql'
     need etcd-server tool etcd
+    want redis-server tool redis-server
+    want firebird3.0-server-core test -d /usr/lib/x86_64-linux-gnu/firebird
+    want odbc-postgresql test -n "$(find /usr/lib -name 'psqlodbc*.so' -print -quit)"
+    want galera-4 test -f /usr/lib/galera/libgalera_smm.so
 }
 
 apt_install() {

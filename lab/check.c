@@ -27,7 +27,7 @@ const char *kr_lab_asked(const struct kr_args *args, const struct kr_run *run, i
 			asked);
 		return NULL;
 	}
-	return claim ? run->shares[0].level->claims : run->shares[0].level->keeps;
+	return claim ? run->shares[0].level->claims : kr_run_keeps(run, run->shares[0].level);
 }
 
 static int run_command(const struct kr_args *args, const char *name, char *const *words, int n)

@@ -30,13 +30,27 @@ static bool is_stopped(const struct kr_run *run)
 	return run->control->stop || (run->control->began && kl_now() - run->control->began > run->duration);
 }
 
+static struct kl_client *open_client(const struct kr_session *s)
+{
+	struct kl_store *store = &s->run->store;
+
+	return store->nodes > 1 ? store->driver->connect_to(store, s->node) : store->driver->connect(store);
+}
+
+static void drop_client(struct kr_session *s, uint32_t node)
+{
+	if (s->nodes[node])
+		s->run->store.driver->close(s->nodes[node]);
+	s->nodes[node] = NULL;
+}
+
 /* Servers come back after a fault. */
 static bool connect(struct kr_session *s)
 {
 	int64_t end = kl_now() + (int64_t)CONNECT_MS * 1000000;
 
 	while (!s->run->control->stop) {
-		s->client = s->run->store.driver->connect(&s->run->store);
+		s->client = s->nodes[s->node] = open_client(s);
 		if (s->client) {
 			s->client->store = &s->run->store;
 			s->client->level = kr_run_level(s->run, s->number);
@@ -55,10 +69,13 @@ static bool connect(struct kr_session *s)
 
 static void clear(struct kl_result *r)
 {
-	struct kl_row *rows = r->rows;
-	size_t cap = r->row_cap;
+	struct kl_result kept = {.rows = r->rows,
+		.row_cap = r->row_cap,
+		.cells = r->cells,
+		.cells_cap = r->cells_cap,
+		.sent = kl_now()};
 
-	*r = (struct kl_result){.rows = rows, .row_cap = cap, .sent = kl_now()};
+	*r = kept;
 }
 
 static void forget_order(struct kl_result *r)
@@ -70,7 +87,7 @@ static void forget_order(struct kl_result *r)
 }
 
 /* What a call came to. */
-static enum kl_answer answered(struct kr_session *s, const char *what, struct kl_result *r,
+enum kl_answer kr_session_answered(struct kr_session *s, const char *what, struct kl_result *r,
 	enum kl_answer answer)
 {
 	r->answered = r->answered ? r->answered : kl_now();
@@ -85,6 +102,8 @@ static enum kl_answer answered(struct kr_session *s, const char *what, struct kl
 
 static bool only_reads(const struct kr_plan *plan)
 {
+	if (plan->work->workload->more)
+		return plan->reads_only;
 	for (uint32_t i = 0; i < plan->n; i++)
 		if (!(KL_BIT(plan->steps[i].op.kind) & KL_READS))
 			return false;
@@ -96,7 +115,7 @@ static enum kl_answer begin(struct kr_session *s, struct kl_result *r)
 	s->client->only_reads = only_reads(&s->plan);
 	clear(r);
 
-	enum kl_answer answer = answered(s, "begin", r, s->run->store.driver->begin(s->client, r));
+	enum kl_answer answer = kr_session_answered(s, "begin", r, s->run->store.driver->begin(s->client, r));
 
 	if (answer == KL_OK)
 		kr_slot_begun(s->run->slots[s->number], r->answered);
@@ -111,6 +130,8 @@ static enum kl_answer run_step(struct kr_session *s, uint32_t i)
 	struct kl_op op = step->op;
 
 	clear(r);
+	if (op.kind == KL_SQL)
+		return kr_statement_run(s, i);
 	if (step->from >= 0 && !s->results[step->from].found)
 		return KL_OK;
 	if (step->from >= 0)
@@ -118,8 +139,11 @@ static enum kl_answer run_step(struct kr_session *s, uint32_t i)
 	kr_slot_sent(slot, &op);
 	r->sent = kl_now();
 
-	enum kl_answer answer = answered(s, step->key, r, s->run->store.driver->run(s->client, &op, r));
+	enum kl_answer answer =
+		kr_session_answered(s, step->key, r, s->run->store.driver->run(s->client, &op, r));
 
+	if (answer == KL_OK && (s->run->store.driver->facts & KL_BUFFERED) && !(KL_BIT(op.kind) & KL_READS))
+		r->sent = 0;
 	if (!kr_slot_answered(slot, &op, r, answer)) {
 		kr_run_fail(s->run, KR_RUN_FAILED, "transaction %s has no room for what was answered",
 			s->client->id);
@@ -129,14 +153,36 @@ static enum kl_answer run_step(struct kr_session *s, uint32_t i)
 	return answer;
 }
 
+/* Of a script that has an order. */
+static void begin_turn(struct kr_session *s)
+{
+	if (s->run->turns)
+		kr_turn_begin(s->run->turns, s->number);
+}
+
+static void end_turn(struct kr_session *s)
+{
+	if (s->run->turns)
+		kr_turn_end(s->run->turns, s->number);
+}
+
+/* Where the workload can tell what is right, half of a program would not be. */
 static enum kl_answer run_steps(struct kr_session *s)
 {
+	const struct kr_workload *workload = s->plan.work->workload;
 	enum kl_answer answer = KL_OK;
 
 	for (uint32_t i = 0; i < s->plan.n && (answer == KL_OK || answer == KL_STATEMENT); i++) {
+		begin_turn(s);
 		answer = run_step(s, i);
+		end_turn(s);
+		s->plan.refrains |= answer == KL_STATEMENT && workload->holds;
 		if (s->run->think > 0)
 			pause_ns((int64_t)kr_rng_below(&s->chance, s->run->think + 1) * 1000);
+		if (workload->more && i + 1 == s->plan.n && answer == KL_OK)
+			workload->more(&s->plan, s->results);
+		if (s->plan.refrains)
+			break;
 	}
 	return answer == KL_STATEMENT ? KL_OK : answer;
 }
@@ -153,17 +199,28 @@ static const char *commit(struct kr_session *s, struct kl_result *r)
 	const struct kl_driver *driver = s->run->store.driver;
 	bool loses = driver->hang_up && kr_rng_double(&s->chance) * 100 < s->run->lost;
 
+	begin_turn(s);
 	clear(r);
 	kr_slot_ending(s->run->slots[s->number], KR_SLOT_COMMITTING, r->sent);
 
-	enum kl_answer answer = answered(s, "commit", r, loses ? lose(s) : driver->commit(s->client, r));
+	enum kl_answer answer =
+		kr_session_answered(s, "commit", r, loses ? lose(s) : driver->commit(s->client, r));
 
+	end_turn(s);
 	switch (answer) {
 	case KL_OK: return "committed";
 	case KL_GONE:
 	case KL_BUG: return "unknown";
 	default: return "aborted";
 	}
+}
+
+/* The program gives up. */
+static enum kl_answer roll_back(struct kr_session *s, struct kl_result *r)
+{
+	clear(r);
+	kr_slot_ending(s->run->slots[s->number], KR_SLOT_ROLLING_BACK, r->sent);
+	return kr_session_answered(s, "rollback", r, s->run->store.driver->rollback(s->client, r));
 }
 
 static void count(struct kr_session *s, const char *status)
@@ -177,44 +234,72 @@ static void count(struct kr_session *s, const char *status)
 	}
 }
 
-/* One transaction. False: the client is done. */
-static bool run_transaction(struct kr_session *s, uint32_t number)
+/* The line of the transaction, with what its workload says of it. */
+static bool tell(struct kr_session *s, const char *status, const struct kl_result *r)
 {
-	struct kr_slot *slot = s->run->slots[s->number];
+	const struct kr_workload *workload = s->run->work.workload;
+	bool committed = status[0] == 'c';
+	struct kr_slot_end end = {s->number, status, r->answered, committed ? r : NULL, s->own, NULL};
+
+	if (committed && workload->holds && !workload->holds(&s->plan, s->results)) {
+		end.breaks = workload->name;
+		s->run->control->broken++;
+	}
+	count(s, status);
+	if (kr_slot_end(s->run->slots[s->number], &end, s->run->file))
+		return true;
+	kr_run_fail(s->run, KR_RUN_FAILED, "%s: cannot write", s->run->path);
+	return false;
+}
+
+static int32_t session_node(const struct kr_session *s)
+{
+	if (s->run->store.nodes == 1)
+		return KR_SLOT_ONE_NODE;
+	return s->run->spread ? KR_SLOT_ANY_NODE : (int32_t)s->node;
+}
+
+/* One transaction, as planned. False: the client is done. */
+static bool run_transaction(struct kr_session *s)
+{
 	struct kl_result *r = &s->results[KR_STEPS_MOST];
 	const char *status = "aborted";
 	char id[32];
 
-	(void)snprintf(id, sizeof id, "c%" PRIu32 ".%" PRIu32, s->number, number);
+	(void)snprintf(id, sizeof id, "c%" PRIu32 ".%" PRIu32, s->number, s->done);
 	s->client->id = id;
 	s->own = 0;
-	kr_slot_begin(slot, number, kl_now());
+	kr_slot_begin(s->run->slots[s->number], s->done++, session_node(s), kl_now());
 
 	enum kl_answer answer = begin(s, r);
 
 	if (answer == KL_OK)
 		answer = run_steps(s);
-	if (answer == KL_OK)
+	if (answer == KL_OK && s->plan.refrains)
+		answer = roll_back(s, r);
+	else if (answer == KL_OK)
 		status = commit(s, r);
 	else
 		r->answered = kl_now();
 
-	bool gone = answer == KL_GONE || status[0] == 'u', right = true;
-	struct kr_slot_end end = {s->number, status, r->answered, status[0] == 'c' ? r : NULL, s->own};
-
-	if (!kr_slot_end(slot, &end, s->run->file)) {
-		kr_run_fail(s->run, KR_RUN_FAILED, "%s: cannot write", s->run->path);
+	if (s->run->turns)
+		kr_turns_leave(s->run->turns, s->number);
+	if (!tell(s, status, r))
 		return false;
-	}
-	if (status[0] == 'c' && s->run->work.workload->holds)
-		right = s->run->work.workload->holds(&s->plan, s->results);
-	s->run->control->broken += !right;
-	count(s, status);
-	if (gone) {
-		s->run->store.driver->close(s->client);
-		s->client = NULL;
-	}
+	if (answer == KL_GONE || status[0] == 'u')
+		drop_client(s, s->node);
 	return !s->run->control->failed;
+}
+
+static void plan(struct kr_session *s, void (*make)(struct kr_plan *plan))
+{
+	struct kr_plan *p = &s->plan;
+
+	p->n = p->program = p->stage = 0;
+	p->reads_only = p->audits = p->refrains = false;
+	memset(p->at, 0, sizeof p->at);
+	p->txns = s->done;
+	make(p);
 }
 
 /* The clients together start so many transactions a second. */
@@ -227,39 +312,64 @@ static void keep_rate(const struct kr_session *s, uint64_t number)
 	}
 }
 
+/* A client is of one node; where transactions go to any, it may be another one each time. */
+static bool choose_node(struct kr_session *s)
+{
+	uint32_t nodes = s->run->store.nodes;
+
+	s->node = s->run->spread ? (uint32_t)kr_rng_below(&s->chance, nodes) : s->number % nodes;
+	s->client = s->nodes[s->node];
+	return s->client || connect(s);
+}
+
 static void run_all(struct kr_session *s)
 {
-	for (uint64_t n = 0; n < s->run->txns && !is_stopped(s->run); n++) {
-		keep_rate(s, n);
-		s->plan.n = 0;
-		s->plan.reads_only = false;
-		s->plan.txns = n;
-		s->run->work.workload->plan(&s->plan);
-		if (!s->client && !connect(s))
-			return;
-		if (!run_transaction(s, (uint32_t)n))
+	while (s->done < s->run->txns && !is_stopped(s->run)) {
+		keep_rate(s, s->done);
+		plan(s, s->run->work.workload->plan);
+		if (!choose_node(s) || !run_transaction(s))
 			return;
 	}
+}
+
+static bool open_session(struct kr_session *s)
+{
+	s->results = calloc(KR_STEPS_MOST + 1, sizeof *s->results);
+	return s->results && choose_node(s);
+}
+
+static void close_session(struct kr_session *s)
+{
+	if (!kr_slot_flush(s->run->slots[s->number], s->run->file))
+		kr_run_fail(s->run, KR_RUN_FAILED, "%s: cannot write", s->run->path);
+	for (uint32_t i = 0; i < KL_NODES_MOST; i++)
+		drop_client(s, i);
+	for (size_t i = 0; s->results && i <= KR_STEPS_MOST; i++) {
+		free(s->results[i].rows);
+		free(s->results[i].cells);
+	}
+	free(s->results);
+	s->results = NULL;
 }
 
 void *kr_session_run(void *session)
 {
 	struct kr_session *s = session;
-	bool connected;
+	bool connected = open_session(s);
 
-	s->results = calloc(KR_STEPS_MOST + 1, sizeof *s->results);
-	connected = s->results && connect(s);
 	(void)pthread_barrier_wait(s->start);
 	if (connected)
 		run_all(s);
-	if (!kr_slot_flush(s->run->slots[s->number], s->run->file))
-		kr_run_fail(s->run, KR_RUN_FAILED, "%s: cannot write", s->run->path);
-	if (s->client)
-		s->run->store.driver->close(s->client);
-	for (size_t i = 0; s->results && i <= KR_STEPS_MOST; i++)
-		free(s->results[i].rows);
-	free(s->results);
+	close_session(s);
 	return NULL;
+}
+
+void kr_session_audit(struct kr_session *s)
+{
+	plan(s, s->run->work.workload->audit);
+	if (open_session(s))
+		(void)run_transaction(s);
+	close_session(s);
 }
 
 struct kl_row *kl_result_row(struct kl_result *result, const char *key, size_t length, int64_t value)
@@ -280,6 +390,35 @@ struct kl_row *kl_result_row(struct kl_result *result, const char *key, size_t l
 	length = length < KL_KEY ? length : KL_KEY - 1;
 	memcpy(row->key, key, length);
 	return row;
+}
+
+bool kl_result_add_cell(struct kl_result *result, const char *text, size_t length)
+{
+	size_t needs = result->cells_n + length + 2;
+
+	if (needs > result->cells_cap) {
+		char *cells = realloc(result->cells, 2 * needs);
+
+		if (!cells)
+			return false;
+		result->cells = cells;
+		result->cells_cap = 2 * needs;
+	}
+	result->cells[result->cells_n] = text ? '=' : '0';
+	if (text)
+		memcpy(result->cells + result->cells_n + 1, text, length);
+	result->cells[needs - 1] = '\0';
+	result->cells_n = needs;
+	return true;
+}
+
+const char *kl_result_cell(const struct kl_result *result, int64_t line, uint32_t column)
+{
+	const char *cell = result->cells;
+
+	for (uint64_t i = (uint64_t)(line + 1) * result->columns + column; i > 0; i--)
+		cell += strlen(cell) + 1;
+	return *cell == '=' ? cell + 1 : NULL;
 }
 
 bool kl_result_list(struct kl_result *result, const char *text, size_t length)

@@ -10,10 +10,11 @@
 #include <sys/types.h>
 
 #define KL_ABI 3
+#define KL_NODES_MOST 5
 
 /* In a driver's file: the library that it is built with, as pkg-config calls it (or else -lMODULE and
  * MODULE.h do), and Debian's package of it. Where it is not found, the driver is left out
- * (lab/CMakeLists.txt). KL_LIBRARY_VERSION is the version that pkg-config gave. */
+ * (lab/CMakeLists.txt). KL_LIBRARY_VERSION is the version that pkg-config gave of the first one. */
 #define KL_NEEDS(module, package) _Static_assert(sizeof module && sizeof package, "")
 
 #define KL_KEY 40 /* bytes of a key, terminator included */
@@ -43,7 +44,8 @@ enum kl_kind {
 	KL_RANGE,     /* low <= key < high, limit -> rows in the order of keys */
 	KL_SCAN,      /* keys that begin with `key`, of which ge <= value < lt -> rows */
 	KL_UPDATE,    /* the same condition; value -> rows: what was written */
-	KL_KINDS
+	KL_KINDS,
+	KL_SQL = 33   /* text, as it is -> rows of cells; value: how many rows were changed */
 };
 #define KL_BIT(kind) (UINT64_C(1) << (kind))
 #define KL_LOCKING KL_BIT(32) /* KL_READ with `lock` */
@@ -61,6 +63,7 @@ struct kl_op {
 	int64_t value, ge, lt;
 	uint32_t limit;         /* 0: none */
 	bool exists;            /* KL_WRITE: the key is there, so that an update does it */
+	const char *text;       /* KL_SQL */
 };
 
 struct kl_row {
@@ -82,8 +85,13 @@ struct kl_result {
 	bool has_place;
 	bool reads_only;        /* behind all that wrote at that place */
 	uint64_t place;
+	bool unseen;            /* KL_INC: the new value was not given */
 	struct kl_row *rows;
 	size_t row_count, row_cap;
+	/* KL_SQL: the names of its columns, then what is in the lines, one by one (kl_result_cell) */
+	uint32_t columns, lines;
+	char *cells;
+	size_t cells_n, cells_cap;
 	char code[16];          /* of an error, as the database calls it; empty: none */
 	char message[256];      /* of an error */
 };
@@ -103,6 +111,7 @@ struct kl_store {
 	const struct kl_driver *driver;
 	const struct kl_level *level; /* the strictest that is used */
 	const char *connect;    /* NULL: a private one */
+	uint32_t nodes;         /* servers of a private cluster, at most KL_NODES_MOST; 1: no cluster */
 	struct kl_home *home;
 	uint64_t seed;
 	bool certificate;       /* ask for the order */
@@ -110,6 +119,8 @@ struct kl_store {
 	bool directed;          /* provoke: one statement is sent after the other, and waits are long */
 	enum { KL_FAILED, KL_LACKING, KL_REFUSING } failure; /* of the last call: the kind */
 	void *own;              /* the driver's */
+	struct kr_relay *relay;
+	char relayed[108];      /* the socket to connect to in place of the server's own; empty: that */
 	char version[160];      /* of server and library, set by `start` */
 	char why[512];          /* why the last call that failed did */
 };
@@ -127,7 +138,7 @@ enum {
 	KL_SESSIONS = 2,
 	KL_SERIAL = 4 /* places are an order of serialization at levels that claim `ser` or more */,
 	KL_BACKENDS = 8 /* a process for each client */,
-	KL_BUFFERED = 16 /* writes happen at commit */,
+	KL_BUFFERED = 16 /* what is written is sent with the commit: it has no times of its own */,
 	KL_PAGES = 32 /* what is locked are pages: keys are kept apart by others between them */
 };
 
@@ -136,6 +147,7 @@ struct kl_driver {
 	const char *name, *title, *library;
 	const struct kl_level *levels; /* strictest first, until a name NULL */
 	uint64_t operations;
+	const uint64_t *lacks;  /* those that are none, for each level; NULL: all are */
 	uint32_t facts;
 	/* of a private server: its program, Debian's package of it, and the pattern of further folders where
 	 * it may be, as for kl_program. NULL: it has none */
@@ -147,6 +159,9 @@ struct kl_driver {
 	bool (*load)(struct kl_store *store, const struct kl_row *rows, size_t count);
 	/* NULL: not now. By the client's own thread. */
 	struct kl_client *(*connect)(struct kl_store *store);
+	/* Of a cluster; NULL: the driver has none. And what each level keeps there. */
+	struct kl_client *(*connect_to)(struct kl_store *store, uint32_t node);
+	const char *const *cluster_keeps;
 	enum kl_answer (*begin)(struct kl_client *client, struct kl_result *result);
 	enum kl_answer (*run)(struct kl_client *client, const struct kl_op *op, struct kl_result *result);
 	enum kl_answer (*commit)(struct kl_client *client, struct kl_result *result);
@@ -158,6 +173,7 @@ struct kl_driver {
 	bool (*order)(struct kl_store *store, struct kl_sink *sink);
 	/* Faults; NULL: not of this store. */
 	bool (*kill_clients)(struct kl_store *store);                 /* the server ends all connections */
+	void (*socket)(const struct kl_store *store, char out[300]); /* of a private server */
 	/* of the server; the first is the main one, the others serve clients */
 	size_t (*processes)(struct kl_store *store, pid_t *out, size_t most);
 	/* Directed runs. Does what the client has sent wait for another transaction? By another thread, after
@@ -182,6 +198,11 @@ KL_EXPORT int64_t kl_now(void); /* CLOCK_MONOTONIC in ns */
 KL_EXPORT struct kl_row *kl_result_row(struct kl_result *result, const char *key, size_t length,
 	int64_t value);
 
+/* Of KL_SQL: the next name of a column, or the next cell; NULL: no value. False: no memory. */
+KL_EXPORT bool kl_result_add_cell(struct kl_result *result, const char *text, size_t length);
+/* Line -1: the names. NULL: no value. */
+KL_EXPORT const char *kl_result_cell(const struct kl_result *result, int64_t line, uint32_t column);
+
 /* Rows of the integers in a text, with commas between: lists are kept so in stores that have none. False: no
  * memory. */
 KL_EXPORT bool kl_result_list(struct kl_result *result, const char *text, size_t length);
@@ -195,6 +216,8 @@ KL_EXPORT bool kl_refuse(struct kl_store *store, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Is a host this machine: a socket's folder, a loopback address, "localhost", or empty? */
 KL_EXPORT bool kl_is_local(const char *host);
+/* A port of the loopback address that nobody listens on; 0: none. */
+KL_EXPORT int kl_free_port(void);
 /* Fills code and message; returns `answer`. */
 KL_EXPORT enum kl_answer kl_error(struct kl_result *result, enum kl_answer answer, const char *code,
 	const char *message);

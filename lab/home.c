@@ -10,6 +10,7 @@
 #include <glob.h>
 #include <grp.h>
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
@@ -36,7 +37,8 @@ struct kl_home {
 	char path[64];
 	int socket;
 	pid_t keeper;
-	pid_t server;
+	pid_t server; /* the last one of */
+	bool several;
 	char user[32]; /* empty: nobody else */
 };
 
@@ -81,6 +83,20 @@ bool kl_is_local(const char *host)
 {
 	return !*host || *host == '/' || *host == '@' || strcmp(host, "localhost") == 0 ||
 		strcmp(host, "::1") == 0 || strncmp(host, "127.", 4) == 0;
+}
+
+int kl_free_port(void)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof address;
+	int port = 0, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&address, size) == 0 &&
+		getsockname(fd, (struct sockaddr *)&address, &size) == 0)
+		port = ntohs(address.sin_port);
+	if (fd >= 0)
+		(void)close(fd);
+	return port;
 }
 
 /* ---- the keeper ---- */
@@ -250,12 +266,16 @@ static int64_t obey(struct kl_home *home, char *message, size_t length)
 		pid = spawn(home, message, length);
 		return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status)
 										       : -1;
-	case 's': home->server = spawn(home, message, length); return home->server;
+	case 's':
+		home->several = home->server > 0;
+		home->server = spawn(home, message, length);
+		return home->server;
 	case 'k': kill_all(); break;
-	case 't': stop_all(home->server); break;
+	case 't': stop_all(home->several ? 0 : home->server); break;
 	default: return -1;
 	}
 	home->server = 0;
+	home->several = false;
 	return 0;
 }
 
@@ -280,7 +300,7 @@ static _Noreturn void keep(struct kl_home *home)
 			if (send(home->socket, &answer, sizeof answer, MSG_NOSIGNAL) < 0)
 				break;
 		}
-	stop_all(home->server);
+	stop_all(home->several ? 0 : home->server);
 	remove_folder(home->path);
 	_exit(0);
 }

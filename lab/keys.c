@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+
 enum { DIGITS = 24 };
 
 struct kl_walk {
@@ -94,6 +96,17 @@ bool kl_walk_take(struct kl_walk *walk, const void *key, size_t key_length, cons
 	return !walk->failed && (!op->limit || result->row_count < op->limit);
 }
 
+bool kl_walk_end(const struct kl_walk *walk, char out[KL_KEY])
+{
+	const struct kl_op *op = walk->op;
+	size_t length = strlen(op->key);
+
+	(void)snprintf(out, KL_KEY, "%s", op->kind == KL_RANGE ? op->high : op->key);
+	if (op->kind != KL_RANGE && length > 0)
+		out[length - 1]++;
+	return op->kind == KL_RANGE || length > 0;
+}
+
 static enum kl_answer find_rows(const struct kl_keys *keys, struct kl_keys_client *c, const struct kl_op *op,
 	struct kl_result *result)
 {
@@ -113,6 +126,80 @@ static enum kl_answer update_rows(const struct kl_keys *keys, struct kl_keys_cli
 		answer = put_number(keys, c, result->rows[i].key, op->value, result);
 	}
 	return answer;
+}
+
+/* ---- writes that wait ---- */
+
+static size_t place_of(const struct kl_buffer *buffer, const char *key)
+{
+	size_t at;
+
+	KR_BISECT(at, 0, buffer->n, strcmp(buffer->at[at].key, key) < 0);
+	return at;
+}
+
+const struct kl_buffered *kl_buffer_find(const struct kl_buffer *buffer, const char *key)
+{
+	size_t at = place_of(buffer, key);
+
+	return at < buffer->n && strcmp(buffer->at[at].key, key) == 0 ? &buffer->at[at] : NULL;
+}
+
+bool kl_buffer_put(struct kl_buffer *buffer, const char *key, const char *text, size_t length)
+{
+	size_t at = place_of(buffer, key);
+	char *copy = text ? malloc(length + 1) : NULL;
+
+	if (text && !copy)
+		return false;
+	if (buffer->n == buffer->cap) {
+		size_t cap = buffer->cap ? 2 * buffer->cap : 16;
+		struct kl_buffered *grown = realloc(buffer->at, cap * sizeof *grown);
+
+		if (!grown) {
+			free(copy);
+			return false;
+		}
+		buffer->at = grown;
+		buffer->cap = cap;
+	}
+	if (text) {
+		memcpy(copy, text, length);
+		copy[length] = '\0';
+	}
+	if (at == buffer->n || strcmp(buffer->at[at].key, key) != 0) {
+		memmove(buffer->at + at + 1, buffer->at + at, (buffer->n - at) * sizeof *buffer->at);
+		buffer->at[at] = (struct kl_buffered){.text = NULL};
+		(void)snprintf(buffer->at[at].key, KL_KEY, "%s", key);
+		buffer->n++;
+	}
+	free(buffer->at[at].text);
+	buffer->at[at].text = copy;
+	buffer->at[at].length = length;
+	return true;
+}
+
+void kl_buffer_clear(struct kl_buffer *buffer)
+{
+	for (size_t i = 0; i < buffer->n; i++)
+		free(buffer->at[i].text);
+	free(buffer->at);
+	*buffer = (struct kl_buffer){0};
+}
+
+enum kl_answer kl_buffer_walk(struct kl_buffer *store, const struct kl_buffer *own, const char *from,
+	struct kl_walk *walk, struct kl_result *result)
+{
+	bool more = true;
+
+	for (size_t i = place_of(own, from); i < own->n; i++)
+		if (!kl_buffer_put(store, own->at[i].key, own->at[i].text, own->at[i].length))
+			return no_memory(result);
+	for (size_t i = place_of(store, from); i < store->n && more; i++)
+		if (store->at[i].text)
+			more = kl_walk_take(walk, store->at[i].key, strlen(store->at[i].key),
+				store->at[i].text, store->at[i].length);
+	return KL_OK;
 }
 
 /* ---- one key ---- */

@@ -32,6 +32,26 @@ struct kl_keys {
 		struct kl_result *result);
 };
 
+/* The end of the keys that it wants, which does not belong to them; false: there is none. */
+KL_EXPORT bool kl_walk_end(const struct kl_walk *walk, char out[KL_KEY]);
+
+/* Keys and what was written to them, for stores that get all writes with the commit: by key, each once. */
+struct kl_buffered {
+	char key[KL_KEY];
+	char *text; /* NULL: the key is deleted */
+	size_t length;
+};
+struct kl_buffer {
+	struct kl_buffered *at; /* in order */
+	size_t n, cap;
+};
+KL_EXPORT const struct kl_buffered *kl_buffer_find(const struct kl_buffer *buffer, const char *key);
+KL_EXPORT bool kl_buffer_put(struct kl_buffer *buffer, const char *key, const char *text, size_t length);
+KL_EXPORT void kl_buffer_clear(struct kl_buffer *buffer);
+/* `store` is what the store has: with `own` written over it, it is walked. */
+KL_EXPORT enum kl_answer kl_buffer_walk(struct kl_buffer *store, const struct kl_buffer *own,
+	const char *from, struct kl_walk *walk, struct kl_result *result);
+
 /* A private folder, which is all that such a store is offered; NULL after kl_fail or kl_refuse. */
 KL_EXPORT const char *kl_keys_folder(struct kl_store *store);
 KL_EXPORT enum kl_answer kl_keys_run(const struct kl_keys *keys, struct kl_keys_client *c,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/guess.h"
-#include "lab/workloads/workload.h"
+#include "lab/script.h"
 
 #define CATEGORIES 4
 
@@ -51,11 +51,23 @@ static const struct kr_workload *find(const char *name, char why[256])
 	return NULL;
 }
 
+static bool is_script(const char *text)
+{
+	size_t length = strlen(text);
+
+	return length > 4 && strcmp(text + length - 4, ".sql") == 0;
+}
+
 bool kr_job_parse(const char *text, struct kr_job *out, char why[256])
 {
 	char copy[512], *rest, *state = NULL;
 
 	*out = (struct kr_job){0};
+	if (is_script(text)) {
+		out->workload = find("script", why);
+		out->script = kr_script_read(text, why);
+		return out->script;
+	}
 	if (snprintf(copy, sizeof copy, "%s", text) >= (int)sizeof copy) {
 		(void)snprintf(why, 256, "workload: found %zu bytes, expected at most %zu", strlen(text),
 			sizeof copy - 1);
@@ -67,6 +79,10 @@ bool kr_job_parse(const char *text, struct kr_job *out, char why[256])
 	out->workload = find(copy, why);
 	if (!out->workload)
 		return false;
+	if (strcmp(copy, "script") == 0) {
+		(void)snprintf(why, 256, "workload script: found no file, expected '-w FILE.sql'");
+		return false;
+	}
 	for (size_t i = 0; out->workload->parameters[i].name; i++)
 		out->of[i] = out->workload->parameters[i].usual;
 	for (char *word = rest ? strtok_r(rest, ",", &state) : NULL; word;
@@ -137,6 +153,20 @@ int64_t kr_plan_value(struct kr_plan *plan, uint32_t category)
 		(int64_t)++plan->writes;
 }
 
+#define PACKED (2 * (KR_PACKED_MOST + 1))
+
+int64_t kr_packed(uint64_t unique, int64_t number)
+{
+	return (int64_t)unique * PACKED + number + KR_PACKED_MOST + 1;
+}
+
+int64_t kr_plan_packed(struct kr_plan *plan, int64_t number)
+{
+	return kr_packed((uint64_t)kr_plan_value(plan, 0), number);
+}
+
+int64_t kr_unpacked(int64_t value) { return value % PACKED - KR_PACKED_MOST - 1; }
+
 bool kr_plan_has(const struct kr_plan *plan, uint64_t operations)
 {
 	return (plan->work->operations & operations) == operations;
@@ -155,6 +185,30 @@ struct kr_step *kr_plan_add(struct kr_plan *plan, enum kl_kind kind, const char 
 	(void)vsnprintf(step->key, sizeof step->key, key, args);
 	va_end(args);
 	return step;
+}
+
+void kr_plan_range(struct kr_plan *plan, const char *low, const char *high, uint32_t limit)
+{
+	struct kr_step *step = kr_plan_add(plan, KL_RANGE, "%s", low);
+
+	if (!step)
+		return;
+	(void)snprintf(step->high, sizeof step->high, "%s", high);
+	step->op.high = step->high;
+	step->op.limit = limit;
+}
+
+void kr_plan_prefix(struct kr_plan *plan, uint32_t limit, const char *prefix, ...)
+{
+	char low[KL_KEY], high[KL_KEY];
+	va_list args;
+
+	va_start(args, prefix);
+	(void)vsnprintf(low, sizeof low, prefix, args);
+	va_end(args);
+	(void)snprintf(high, sizeof high, "%s", low);
+	high[strlen(high) - 1]++;
+	kr_plan_range(plan, low, high, limit);
 }
 
 void kr_plan_write(struct kr_plan *plan, enum kl_kind kind, const char *key, int64_t value)

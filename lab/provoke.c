@@ -135,6 +135,7 @@ static int take_store(struct provoke *p, const char *name)
 	store->connect = kr_args_value(p->args, "connect");
 	store->remote = kr_args_has(p->args, "remote");
 	store->directed = true;
+	store->nodes = 1;
 	status = take_levels(p);
 	if (status == KR_EXIT_SATISFIED)
 		status = take_expect(p);

@@ -21,16 +21,20 @@
 enum { FILLERS = 8, AGAIN = 3 };
 
 /* What a case asks that the driver does not have. */
-static bool is_possible(const struct kl_driver *driver, const struct kr_coo_schedule *s)
+static bool is_possible(const struct kl_driver *driver, const struct kl_level *level,
+	const struct kr_coo_schedule *s)
 {
+	uint64_t operations = driver->operations;
+
+	if (driver->lacks)
+		operations &= ~driver->lacks[level - driver->levels];
 	for (uint32_t i = 0; i < s->ops.n; i++) {
 		char key[4], high[4];
 		struct kl_op op;
 
 		if (!kr_step_op(s, &s->ops.at[i], key, high, &op))
 			continue;
-		if (!(driver->operations & KL_BIT(op.kind)) ||
-			(op.lock != KL_NO_LOCK && !(driver->operations & KL_LOCKING)))
+		if (!(operations & KL_BIT(op.kind)) || (op.lock != KL_NO_LOCK && !(operations & KL_LOCKING)))
 			return false;
 	}
 	return true;
@@ -64,10 +68,10 @@ static bool has_waited(const struct kr_attempt *a)
 	return false;
 }
 
-static bool run_case(struct kr_stage *stage, struct kr_runner *r, const struct kr_coo_schedule *s,
-	struct kr_attempt *a)
+static bool run_case(struct kr_stage *stage, struct kr_runner *r, uint32_t level,
+	const struct kr_coo_schedule *s, struct kr_attempt *a)
 {
-	if (!is_possible(r->store.driver, s)) {
+	if (!is_possible(r->store.driver, r->levels[level], s)) {
 		a->progress = KR_LEFT_OUT;
 		return true;
 	}
@@ -93,7 +97,7 @@ static bool run_level(struct kr_runner *r, uint32_t level)
 			continue;
 		if (!stage)
 			stage = kr_stage_open(r, r->levels[level]);
-		fine = stage && run_case(stage, r, &r->cases->at[i], &attempts[i]);
+		fine = stage && run_case(stage, r, level, &r->cases->at[i], &attempts[i]);
 	}
 	if (stage)
 		kr_stage_close(stage);

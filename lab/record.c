@@ -293,6 +293,7 @@ static int run_record(const struct kr_args *args)
 	if (status == KR_EXIT_SATISFIED || status == KR_EXIT_VIOLATED)
 		status = kr_exit_worst(status, kr_lab_check(args, &run, w.options.levels));
 	kr_zipf_done(&run.work.zipf, args->mem);
+	kr_script_free(run.work.script);
 	kr_vec_done(args->mem, &run.initial);
 	return status;
 }

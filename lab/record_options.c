@@ -23,7 +23,7 @@ const struct kr_option kr_record_option_table[] = {
 	{"client-levels", 0, "LEVEL:N,...", KR_WORDS_ANY,
 		"clients at several levels, in place of --level and --clients"},
 	{"workload", 'w', "NAME[:PARAMETER=N,...]", KR_WORDS_ANY,
-		"see 'krait-lab workloads'; default: registers"},
+		"see 'krait-lab workloads'; or FILE.sql; default: registers"},
 	{"output", 'o', "TRACE", KR_WORDS_WRITTEN, "default: krait-lab.jsonl"},
 	{"clients", 0, "N", KR_WORDS_ANY, "sessions at the same time, at most 1000; default: 8"},
 	{"txns", 0, "N", KR_WORDS_ANY, "transactions of each; default: 250"},
@@ -32,6 +32,9 @@ const struct kr_option kr_record_option_table[] = {
 	{"rate", 0, "N", KR_WORDS_ANY, "transactions a second, of all clients; default: as many as come"},
 	{"think", 0, "MICROSECONDS", KR_WORDS_ANY, "most time between operations; default: 300"},
 	{"seed", 0, "N", KR_WORDS_ANY, "of the plans; how they interleave is up to the machine; default: 1"},
+	{"nodes", 0, "N", KR_WORDS_ANY, "a private cluster of so many servers; default: 1, none"},
+	{"spread", 0, "clients|transactions", KR_WORDS_ANY,
+		"what goes to any node; a client of one node is a session; default: clients"},
 	{"check", 0, "LEVEL,...|claim|keeps", KR_WORDS_LEVEL,
 		"check at the end: levels, or those that the database's level claims or keeps"},
 	{"check-every", 0, "SECONDS", KR_WORDS_ANY,
@@ -237,6 +240,27 @@ static int take_numbers(const struct kr_args *args, struct kr_run *run, struct k
 	return KR_EXIT_SATISFIED;
 }
 
+/* No certificate: drivers know it of their own tables. With an order, each transaction runs once, by a client
+ * of its own. */
+static void take_script(const struct kr_args *args, struct kr_run *run)
+{
+	const struct kr_script *script = run->work.script;
+
+	run->store.certificate = false;
+	if (script->untold > 0)
+		kr_note("%s: %" PRIu32
+			" statements that read mean nothing to the trace: a verdict speaks of the "
+			"others only",
+			kr_args_value(args, "workload"), script->untold);
+	if (script->turns_n == 0)
+		return;
+	if (run->share_count == 1)
+		run->shares[0].clients = script->txns_n;
+	run->clients = script->txns_n;
+	run->txns = 1;
+	run->think = 0;
+}
+
 static int take_workload(const struct kr_args *args, struct kr_run *run)
 {
 	const char *text = kr_args_value(args, "workload");
@@ -245,13 +269,38 @@ static int take_workload(const struct kr_args *args, struct kr_run *run)
 
 	if (!kr_job_parse(text ? text : "registers", &run->work, why))
 		return kr_usage("%s", why);
+	if (run->work.script)
+		take_script(args, run);
 	run->work.operations = run->store.driver->operations;
+	for (uint32_t i = 0; i < run->share_count; i++)
+		if (run->store.driver->lacks)
+			run->work.operations &=
+				~run->store.driver->lacks[run->shares[i].level - run->store.driver->levels];
 	missing = run->work.workload->needs & ~run->work.operations;
 	if (missing)
-		return kr_usage("workload %s needs operations that driver %s does not have",
+		return kr_usage("workload %s needs operations that driver %s does not have, at this level",
 			run->work.workload->name, run->store.driver->name);
 	return kr_job_prepare(&run->work, args->mem, 0, run->clients, run->txns) ? KR_EXIT_SATISFIED
 										 : kr_fail("out of memory");
+}
+
+static int take_nodes(const struct kr_args *args, struct kr_run *run)
+{
+	const char *spread = kr_args_value(args, "spread");
+	uint64_t nodes = 1;
+
+	if (!take_count(args, "nodes", KL_NODES_MOST, &nodes))
+		return KR_EXIT_USAGE;
+	if (nodes > 1 && (!run->store.driver->connect_to || run->store.connect))
+		return kr_usage("option '--nodes': driver %s has no private cluster%s",
+			run->store.driver->name, run->store.connect ? " with '--connect'" : "");
+	if (spread && strcmp(spread, "clients") != 0 && strcmp(spread, "transactions") != 0)
+		return kr_usage("option '--spread': found '%s', expected clients or transactions", spread);
+	if (spread && nodes == 1)
+		return kr_usage("option '--spread' goes with '--nodes'");
+	run->store.nodes = (uint32_t)nodes;
+	run->spread = spread && strcmp(spread, "transactions") == 0;
+	return KR_EXIT_SATISFIED;
 }
 
 static int take_store(const struct kr_args *args, struct kr_run *run)
@@ -270,7 +319,7 @@ static int take_store(const struct kr_args *args, struct kr_run *run)
 	run->store.remote = kr_args_has(args, "remote");
 	run->store.certificate = !certificate || strcmp(certificate, "auto") == 0;
 	run->store.seed = run->seed;
-	return KR_EXIT_SATISFIED;
+	return take_nodes(args, run);
 }
 
 /* Words that are levels; "claim" and "keeps" were replaced by them. */
@@ -308,6 +357,8 @@ static int take_question(const struct kr_args *args, const struct kr_run *run, s
 			return kr_usage("option '--%s' goes with '--check'", for_check[i]);
 	if (kr_args_has(args, "profile") && (run->share_count > 1 || !run->shares[0].level->profile))
 		return kr_usage("option '--profile': there is none for this level; see 'krait-lab drivers'");
+	if (run->store.nodes > 1 && kr_args_has(args, "profile"))
+		return kr_usage("option '--profile': there is none for a cluster");
 	if (run->lost > 0 && !run->store.driver->hang_up)
 		return kr_usage("option '--lost': driver %s has no connection that can be lost",
 			run->store.driver->name);

@@ -9,6 +9,7 @@
 
 #include "lab/faults/fault.h"
 #include "lab/slot.h"
+#include "lab/turns.h"
 #include "lab/workloads/workload.h"
 
 enum { KR_CLIENTS_MOST = 1000, KR_EVENTS_MOST = 256, KR_PLANNED_MOST = 16, KR_SHARES_MOST = 8 };
@@ -48,6 +49,7 @@ struct kr_run {
 	uint32_t think;     /* microseconds */
 	uint64_t seed;
 	double lost;        /* percent */
+	bool spread;        /* each transaction goes to any node; else a client stays with one */
 	struct kr_planned planned[KR_PLANNED_MOST];
 	uint32_t planned_n;
 	const char *path;   /* of the trace */
@@ -55,10 +57,13 @@ struct kr_run {
 	int file;           /* the trace, opened for appending */
 	struct kr_slot **slots;
 	struct kr_rows initial;
+	struct kr_turns *turns; /* NULL: each client goes on as it likes */
 	struct kr_control *control;
 };
 
 const struct kl_level *kr_run_level(const struct kr_run *run, uint32_t client);
+/* What a level of the driver is known to keep, on as many nodes as there are. */
+const char *kr_run_keeps(const struct kr_run *run, const struct kl_level *level);
 
 /* Says why the recording stops; the first one to say stands. */
 void kr_run_fail(struct kr_run *run, enum kr_run_failure kind, const char *format, ...)
@@ -75,10 +80,19 @@ struct kr_session {
 	pthread_t thread;
 	struct kr_plan plan;
 	struct kr_rng chance; /* of pauses and lost commits: not the plan's */
-	struct kl_client *client;
-	struct kl_result *results; /* of each step */
+	struct kl_client *nodes[KL_NODES_MOST]; /* NULL: not connected */
+	uint32_t node;                          /* of the transaction */
+	struct kl_client *client;               /* nodes[node] */
+	struct kl_result *results;              /* of each step */
 	uint64_t own;
+	uint32_t done; /* transactions */
 };
 void *kr_session_run(void *session);
+/* What a call of the driver came to: clocks, the transaction's own number, errors that end the recording. */
+enum kl_answer kr_session_answered(struct kr_session *s, const char *what, struct kl_result *r,
+	enum kl_answer answer);
+enum kl_answer kr_statement_run(struct kr_session *s, uint32_t step); /* statement.c: of a script */
+/* One more transaction, when all clients are done: what the workload looks at in the end. */
+void kr_session_audit(struct kr_session *session);
 
 #endif

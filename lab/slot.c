@@ -55,13 +55,14 @@ void kr_slot_unmap(struct kr_slot *slot)
 		(void)munmap(slot, sizeof *slot);
 }
 
-void kr_slot_begin(struct kr_slot *slot, uint32_t number, int64_t now)
+void kr_slot_begin(struct kr_slot *slot, uint32_t number, int32_t node, int64_t now)
 {
 	slot->ops_n = 0;
 	slot->pending_n = 0;
 	slot->begin[0] = now;
 	slot->begin[1] = 0;
 	slot->end = 0;
+	slot->node = node;
 	slot->number = number;
 	slot->state = KR_SLOT_OPEN;
 }
@@ -107,10 +108,14 @@ void kr_slot_ending(struct kr_slot *slot, enum kr_slot_state state, int64_t now)
 	slot->state = state;
 }
 
-static void add_begin(struct kr_line *line, uint32_t client, uint32_t number, const int64_t begin[2])
+static void add_begin(struct kr_line *line, uint32_t client, uint32_t number, int32_t node,
+	const int64_t begin[2])
 {
-	kr_line_add(line, "{\"id\":\"c%" PRIu32 ".%" PRIu32 "\",\"s\":\"c%" PRIu32 "\",", client, number,
-		client);
+	kr_line_add(line, "{\"id\":\"c%" PRIu32 ".%" PRIu32 "\",", client, number);
+	if (node >= 0)
+		kr_line_add(line, "\"s\":\"n%" PRId32 "c%" PRIu32 "\",", node, client);
+	else if (node == KR_SLOT_ONE_NODE)
+		kr_line_add(line, "\"s\":\"c%" PRIu32 "\",", client);
 	if (begin[1])
 		kr_line_add(line, "\"begin\":[%" PRId64 ",%" PRId64 "],", begin[0], begin[1]);
 	else
@@ -133,13 +138,15 @@ bool kr_slot_end(struct kr_slot *slot, const struct kr_slot_end *e, int file)
 	struct kr_line line = {.at = slot->buffer + n, .size = sizeof slot->buffer - n};
 	int64_t begin[2] = {slot->begin[0], slot->begin[1] ? slot->begin[1] : e->answered};
 
-	add_begin(&line, e->client, slot->number, begin);
+	add_begin(&line, e->client, slot->number, slot->node, begin);
 	kr_line_add(&line, "\"end\":[%" PRId64 ",%" PRId64 "],\"status\":\"%s\",",
 		slot->end ? slot->end : e->answered, e->answered, e->status);
 	if (e->own)
 		kr_line_add(&line, "\"own\":%" PRIu64 ",", e->own);
 	if (e->commit && e->commit->has_place)
 		kr_line_add(&line, "\"at\":[%" PRIu64 ",%d],", e->commit->place, e->commit->reads_only);
+	if (e->breaks)
+		kr_line_add(&line, "\"breaks\":\"%s\",", e->breaks);
 	kr_line_add(&line, "\"ops\":[");
 	add_bytes(&line, slot->ops, slot->ops_n);
 	kr_line_add(&line, "]}\n");
@@ -196,7 +203,7 @@ static bool copy_flight(const struct kr_slot *slot, uint32_t client, struct kr_l
 		return slot->state == state && slot->number == *number;
 	begin[0] = slot->begin[0];
 	begin[1] = slot->begin[1];
-	add_begin(line, client, *number, begin);
+	add_begin(line, client, *number, slot->node, begin);
 	if (slot->end && state == KR_SLOT_COMMITTING)
 		kr_line_add(line, "\"end\":[%" PRId64 ",null],", slot->end);
 	kr_line_add(line, "\"status\":\"%s\",\"ops\":[", state == KR_SLOT_COMMITTING ? "unknown" : "aborted");

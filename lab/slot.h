@@ -17,11 +17,13 @@ enum {
 	KR_SLOT_BUFFER = KR_SLOT_FULL + KR_SLOT_OPS + KR_SLOT_PENDING
 };
 
+enum { KR_SLOT_ONE_NODE = -1, KR_SLOT_ANY_NODE = -2 };
 enum kr_slot_state { KR_SLOT_IDLE, KR_SLOT_OPEN, KR_SLOT_COMMITTING, KR_SLOT_ROLLING_BACK };
 
 struct kr_slot {
 	_Atomic uint32_t state;
 	_Atomic uint32_t number;              /* of the transaction in flight */
+	_Atomic int32_t node;                 /* that it went to; any of them: there is no session */
 	_Atomic uint32_t ops_n, pending_n, buffer_n;
 	_Atomic uint32_t flushes;             /* how often the buffer was begun anew */
 	_Atomic int64_t begin[2], end;        /* begin[1] 0: not answered; end: commit or rollback was sent */
@@ -36,7 +38,7 @@ void kr_slot_unmap(struct kr_slot *slot);
 
 /* ---- by its client ---- */
 
-void kr_slot_begin(struct kr_slot *slot, uint32_t number, int64_t now);
+void kr_slot_begin(struct kr_slot *slot, uint32_t number, int32_t node, int64_t now);
 void kr_slot_begun(struct kr_slot *slot, int64_t now);
 void kr_slot_sent(struct kr_slot *slot, const struct kl_op *op);
 /* False: there is no room. */
@@ -50,6 +52,7 @@ struct kr_slot_end {
 	int64_t answered;
 	const struct kl_result *commit; /* NULL: not committed */
 	uint64_t own;
+	const char *breaks; /* the workload that rules out what was seen; NULL: none does */
 };
 /* The transaction becomes a line of the buffer; a full buffer is appended to `file`. False: it could not
  * be. */

@@ -56,7 +56,12 @@ static void add_asked(struct kr_line *line, const struct kl_op *op)
 	case KL_UPDATE:
 		kr_line_add(line, "{\"key_prefix\":");
 		kr_line_text(line, op->key);
-		kr_line_add(line, ",\"value\":{\"ge\":%" PRId64 ",\"lt\":%" PRId64 "}}", op->ge, op->lt);
+		if (op->ge != INT64_MIN)
+			kr_line_add(line, ",\"value\":{\"ge\":%" PRId64, op->ge);
+		if (op->lt != INT64_MAX)
+			kr_line_add(line, "%s\"lt\":%" PRId64, op->ge != INT64_MIN ? "," : ",\"value\":{",
+				op->lt);
+		kr_line_add(line, op->ge != INT64_MIN || op->lt != INT64_MAX ? "}}" : "}");
 		if (op->kind == KL_UPDATE)
 			kr_line_add(line, ",{\"set\":%" PRId64 "}", op->value);
 		break;
@@ -73,6 +78,7 @@ static void add_asked(struct kr_line *line, const struct kl_op *op)
 		kr_line_text(line, op->key);
 		kr_line_add(line, ",%" PRId64, op->value);
 		break;
+	case KL_SQL: break;
 	default: kr_line_text(line, op->key);
 	}
 }
@@ -110,7 +116,10 @@ static void add_answer(struct kr_line *line, const struct kl_op *op, const struc
 		break;
 	case KL_DELETE:
 	case KL_INSERT: kr_line_add(line, ",%s", r->done ? "true" : "false"); break;
-	case KL_INC: kr_line_add(line, ",%" PRId64, r->value); break;
+	case KL_INC:
+		if (!r->unseen)
+			kr_line_add(line, ",%" PRId64, r->value);
+		break;
 	case KL_RANGE:
 	case KL_SCAN:
 	case KL_UPDATE: add_rows(line, r, false); break;
@@ -149,7 +158,11 @@ void kr_tell_answered(struct kr_line *line, const struct kl_op *op, const struct
 
 	add_asked(line, op);
 	add_answer(line, op, r);
-	kr_line_add(line, ",{\"t\":[%" PRId64 ",%" PRId64 "]%s", r->sent, r->answered, locks[op->lock]);
+	if (r->sent)
+		kr_line_add(line, ",{\"t\":[%" PRId64 ",%" PRId64 "]%s", r->sent, r->answered,
+			locks[op->lock]);
+	else
+		kr_line_add(line, ",{\"buffered\":true");
 	if (op->kind == KL_RANGE && op->limit)
 		kr_line_add(line, ",\"limit\":%" PRIu32, op->limit);
 	if (r->unchanged)

@@ -56,7 +56,7 @@ static void add_levels(const struct kr_run *run, struct kr_str *out)
 		kr_str_format(out, "%s{\"clients\":%" PRIu32, i > 0 ? "," : "", run->shares[i].clients);
 		add_member(out, "name", level->name);
 		add_member(out, "claims", level->claims);
-		add_member(out, "keeps", level->keeps);
+		add_member(out, "keeps", kr_run_keeps(run, level));
 		kr_str_add(out, "}");
 	}
 	kr_str_add(out, "]");
@@ -101,7 +101,8 @@ static void add_header(const struct kr_run *run, bool complete, struct kr_str *o
 		kr_str_format(out, ":%" PRId64, run->initial.at[i].value);
 	}
 	kr_str_add(out, run->initial.n > 0 ? "}" : "\"absent\"");
-	kr_str_add(out, ",\"clock_skew\":0,\"time_unit\":\"ns\",\"ordered_keys\":\"bytes\"");
+	kr_str_add(out, ",\"clock_skew\":0,\"time_unit\":\"ns\"");
+	kr_str_format(out, ",\"ordered_keys\":\"%s\"", run->work.script ? "numbers" : "bytes");
 	if (run->share_count == 1 && level->profile)
 		add_member(out, "profile", level->profile);
 	kr_str_add(out, complete ? ",\"complete\":true" : "," INCOMPLETE);
@@ -112,11 +113,15 @@ static void add_header(const struct kr_run *run, bool complete, struct kr_str *o
 	add_workload(run, out);
 	kr_str_format(out, ",\"clients\":%" PRIu32 ",\"seed\":%" PRIu64 ",\"lost\":%g", run->clients,
 		run->seed, run->lost);
+	if (run->store.nodes > 1)
+		kr_str_format(out, ",\"nodes\":%" PRIu32 ",\"spread\":\"%s\"", run->store.nodes,
+			run->spread ? "transactions" : "clients");
 	if (uname(&machine) == 0) {
 		add_member(out, "system", machine.sysname);
 		add_member(out, "release", machine.release);
 		add_member(out, "machine", machine.machine);
 	}
+	kr_str_format(out, ",\"broken\":%" PRIu64, (uint64_t)run->control->broken);
 	add_events(run, out);
 	kr_str_add(out, "}}\n");
 }
@@ -227,7 +232,7 @@ bool kr_run_files_finish(struct kr_run *run, struct kr_order_told *told)
 	FILE *in = fopen(run->path, "re"), *out = open_in(run->folder, "final", "we"),
 	     *sink = open_in(run->folder, KR_SINK_NAME, "re");
 	const char *claims = run->shares[0].level->claims;
-	bool serial = run->store.certificate && run->share_count == 1 &&
+	bool serial = run->store.certificate && run->share_count == 1 && run->store.nodes == 1 &&
 		(run->store.driver->facts & KL_SERIAL) &&
 		(strcmp(claims, "ser") == 0 || strcmp(claims, "pl-ss") == 0);
 	bool fine = in && out && write_header(run, true, out);

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "lab/home.h"
+#include "lab/relay.h"
 #include "lab/run.h"
 #include "lab/sink.h"
 
@@ -25,6 +26,13 @@ const struct kl_level *kr_run_level(const struct kr_run *run, uint32_t client)
 		i++;
 	}
 	return run->shares[i].level;
+}
+
+const char *kr_run_keeps(const struct kr_run *run, const struct kl_level *level)
+{
+	const struct kl_driver *driver = run->store.driver;
+
+	return run->store.nodes > 1 ? driver->cluster_keeps[level - driver->levels] : level->keeps;
 }
 
 void kr_run_fail(struct kr_run *run, enum kr_run_failure kind, const char *format, ...)
@@ -49,6 +57,28 @@ static void fail_store(struct kr_run *run)
 }
 
 /* ---- faults ---- */
+
+void kr_fault_wait(int64_t ns)
+{
+	int64_t wait = ns > 0 ? ns : 500000000;
+	struct timespec time = {(time_t)(wait / 1000000000), (long)(wait % 1000000000)};
+
+	(void)nanosleep(&time, NULL);
+}
+
+bool kr_fault_has_socket(const struct kl_store *store)
+{
+	return store->driver->socket && !store->connect && store->nodes == 1;
+}
+
+static bool start_relay(struct kr_run *run)
+{
+	bool relayed = false;
+
+	for (uint32_t i = 0; i < run->planned_n; i++)
+		relayed |= run->planned[i].fault->relayed;
+	return !relayed || kr_relay_start(&run->store);
+}
 
 static void do_fault(struct kr_run *run, const struct kr_planned *planned)
 {
@@ -120,6 +150,41 @@ static bool start_threads(struct kr_run *run, struct kr_session *sessions, pthre
 	return false; /* those that wait at the barrier end with the process */
 }
 
+/* A script makes its own tables, statement by statement. */
+static bool set_up(struct kr_run *run)
+{
+	const struct kl_driver *driver = run->store.driver;
+	const struct kr_script *script = run->work.script;
+	struct kl_client *client = driver->connect(&run->store);
+	struct kl_result result = {0};
+	bool fine = client != NULL;
+
+	if (client) {
+		client->store = &run->store;
+		client->level = run->store.level;
+		client->id = "setup";
+	}
+	for (uint32_t i = 0; i < script->setup_n && fine; i++) {
+		struct kl_op op = {.kind = KL_SQL, .text = script->statements[i].sql};
+
+		result.columns = result.lines = 0;
+		result.cells_n = 0;
+		fine = driver->run(client, &op, &result) == KL_OK;
+		if (!fine)
+			(void)kl_fail(&run->store, "setup: %s", result.message);
+	}
+	if (client)
+		driver->close(client);
+	free(result.cells);
+	return fine;
+}
+
+static bool load(struct kr_run *run)
+{
+	return run->work.script ? run->store.driver->load(&run->store, NULL, 0) && set_up(run)
+				: run->store.driver->load(&run->store, run->initial.at, run->initial.n);
+}
+
 static void run_clients(struct kr_run *run)
 {
 	struct kr_session *sessions = calloc(run->clients, sizeof *sessions);
@@ -141,6 +206,8 @@ static void run_clients(struct kr_run *run)
 	faulty = faulty && pthread_create(&faults, NULL, do_faults, run) == 0;
 	for (uint32_t i = 0; i < run->clients; i++)
 		(void)pthread_join(sessions[i].thread, NULL);
+	if (run->work.workload->audit && !run->control->stop)
+		kr_session_audit(&sessions[0]);
 	run->control->stop = 1;
 	if (faulty)
 		(void)pthread_join(faults, NULL);
@@ -165,15 +232,24 @@ void kr_run_work(struct kr_run *run)
 {
 	const struct kl_driver *driver = run->store.driver;
 
-	if (!driver->start(&run->store) || !driver->load(&run->store, run->initial.at, run->initial.n)) {
+	if (!driver->start(&run->store) || !load(run) || !start_relay(run)) {
 		fail_store(run);
 	} else {
 		(void)snprintf(run->control->version, sizeof run->control->version, "%s", run->store.version);
+		struct kr_turns turns;
+
+		if (run->work.script && run->work.script->turns_n > 0) {
+			kr_turns_init(&turns, run->work.script);
+			run->turns = &turns;
+		}
 		run_clients(run);
+		if (run->turns)
+			kr_turns_done(run->turns);
 		if (run->control->failed != KR_RUN_FAILED)
 			tell_order(run);
 	}
 	driver->stop(&run->store);
+	kr_relay_stop(&run->store);
 	kr_home_close(&run->store);
 	run->control->ended = 1;
 }

@@ -17,12 +17,14 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "lab/driver.h"
 
 KL_NEEDS("libmariadb", "libmariadb-dev");
 
-enum { READY_S = 60, TEXT = 1024 };
+#define GALERA "/usr/lib/galera/libgalera_smm.so"
+enum { READY_S = 60, TEXT = 1200 };
 
 static const struct kl_level levels[] = {
 	{"ser", "SERIALIZABLE", "ser", "ser", "mariadb-ser"},
@@ -32,6 +34,9 @@ static const struct kl_level levels[] = {
 	{"ru", "READ UNCOMMITTED", "pl-1", "pl-1", "mariadb-ru"},
 	{0},
 };
+
+/* Of Galera: who commits is certified against writes of others, not against what it has read. */
+static const char *const cluster_keeps[] = {"si", "si", "pl-2", "pl-2", "pl-1"};
 
 /* _bin: the bytes decide, as in the trace. Sets are kept as lists are: one key is one row. */
 static const char *const schema[] = {
@@ -43,9 +48,10 @@ static const char *const schema[] = {
 };
 
 struct mariadb {
-	char host[256], user[128], socket[256];
+	char host[256], user[128];
+	char socket[KL_NODES_MOST][256];
 	unsigned port;
-	char command[5][600];
+	char command[600], folder[256];
 	bool made;
 	MYSQL *monitor; /* of directed runs; NULL: not needed so far */
 };
@@ -56,7 +62,7 @@ struct maria_client {
 	bool wrote, level_set;
 };
 
-static MYSQL *open_connection(struct kl_store *store, const char *database)
+static MYSQL *open_node(struct kl_store *store, const char *database, uint32_t node)
 {
 	const struct mariadb *m = store->own;
 	MYSQL *connection = mysql_init(NULL);
@@ -69,11 +75,19 @@ static MYSQL *open_connection(struct kl_store *store, const char *database)
 		/* passwords are there */
 		(void)mysql_options(connection, MYSQL_READ_DEFAULT_GROUP, "krait-lab");
 	if (mysql_real_connect(connection, m->host, m->user[0] ? m->user : NULL, NULL, database, m->port,
-		    m->socket[0] ? m->socket : NULL, 0))
+		    store->relayed[0]            ? store->relayed
+			    : m->socket[node][0] ? m->socket[node]
+						 : NULL,
+		    0))
 		return connection;
 	(void)kl_fail(store, "%s", mysql_error(connection));
 	mysql_close(connection);
 	return NULL;
+}
+
+static MYSQL *open_connection(struct kl_store *store, const char *database)
+{
+	return open_node(store, database, 0);
 }
 
 /* ---- statements ---- */
@@ -118,12 +132,12 @@ static enum kl_answer say(struct maria_client *c, struct kl_result *result, MYSQ
 	va_list args;
 	int length = snprintf(text, sizeof text, "/* %s */ ", c->client.id);
 
+	*rows = NULL;
 	va_start(args, format);
 	length += vsnprintf(text + length, sizeof text - (size_t)length, format, args);
 	va_end(args);
 	if (length >= TEXT)
 		return kl_error(result, KL_BUG, "", "a statement is too long");
-	*rows = NULL;
 	if (mysql_real_query(c->connection, text, (unsigned long)length) != 0)
 		return fail(c, result);
 	*rows = mysql_store_result(c->connection);
@@ -205,9 +219,53 @@ static enum kl_answer send_op(struct maria_client *c, const struct kl_op *op, st
 					       : kl_error(result, KL_BUG, "", "no such operation");
 }
 
+static bool take_cells(MYSQL_RES *rows, struct kl_result *result)
+{
+	const MYSQL_FIELD *fields = mysql_fetch_fields(rows);
+	bool fine = true;
+	MYSQL_ROW row;
+
+	result->columns = mysql_num_fields(rows);
+	for (uint32_t k = 0; k < result->columns && fine; k++)
+		fine = kl_result_add_cell(result, fields[k].name, fields[k].name_length);
+	while (fine && (row = mysql_fetch_row(rows)) != NULL) {
+		const unsigned long *lengths = mysql_fetch_lengths(rows);
+
+		result->lines++;
+		for (uint32_t k = 0; k < result->columns && fine; k++)
+			fine = kl_result_add_cell(result, row[k], lengths[k]);
+	}
+	mysql_free_result(rows);
+	return fine;
+}
+
+/* What a user has written may be at fault itself: a key that is there, a number that is too large. An UPDATE
+ * that changes nothing has found its rows all the same. */
+static enum kl_answer run_text(struct maria_client *c, const char *sql, struct kl_result *result)
+{
+	MYSQL_RES *rows;
+	enum kl_answer answer = say(c, result, &rows, "%s", sql);
+	const char *info = answer == KL_OK ? mysql_info(c->connection) : NULL;
+	long long matched;
+
+	if (answer == KL_BUG && (mysql_errno(c->connection) == 1062 || mysql_errno(c->connection) == 1264))
+		return KL_REFUSED;
+	if (answer != KL_OK)
+		return answer;
+	result->value = rows ? 0 : (int64_t)mysql_affected_rows(c->connection);
+	if (info && sscanf(info, "Rows matched: %lld", &matched) == 1)
+		result->value = matched;
+	c->wrote |= result->value > 0;
+	return !rows || take_cells(rows, result) ? KL_OK : kl_error(result, KL_BUG, "", "no memory");
+}
+
 static enum kl_answer run(struct kl_client *client, const struct kl_op *op, struct kl_result *result)
 {
 	struct maria_client *c = (struct maria_client *)client;
+
+	if (op->kind == KL_SQL)
+		return run_text(c, op->text, result);
+
 	MYSQL_RES *rows;
 	enum kl_answer answer = send_op(c, op, result, &rows);
 
@@ -291,7 +349,8 @@ static enum kl_answer ask_place(struct maria_client *c, struct kl_result *result
 static enum kl_answer commit(struct kl_client *client, struct kl_result *result)
 {
 	struct maria_client *c = (struct maria_client *)client;
-	bool asks = client->store->certificate && !c->wrote && client->level == levels;
+	bool asks = client->store->certificate && client->store->nodes == 1 && !c->wrote &&
+		client->level == levels;
 	enum kl_answer answer = asks ? ask_place(c, result) : KL_OK;
 
 	if (answer == KL_OK)
@@ -314,18 +373,20 @@ static void close_client(struct kl_client *client)
 	free(client);
 }
 
-static struct kl_client *connect_client(struct kl_store *store)
+static struct kl_client *connect_to(struct kl_store *store, uint32_t node)
 {
 	struct maria_client *c = calloc(1, sizeof *c);
 
 	if (!c)
 		return NULL;
-	c->connection = open_connection(store, "krait_lab");
+	c->connection = open_node(store, "krait_lab", node);
 	if (c->connection)
 		return &c->client;
 	free(c);
 	return NULL;
 }
+
+static struct kl_client *connect_client(struct kl_store *store) { return connect_to(store, 0); }
 
 /* ---- the store ---- */
 
@@ -348,7 +409,7 @@ static bool parse_address(struct kl_store *store)
 		else if (strncmp(word, "port=", 5) == 0)
 			m->port = (unsigned)strtoul(word + 5, NULL, 10);
 		else if (strncmp(word, "socket=", 7) == 0)
-			(void)snprintf(m->socket, sizeof m->socket, "%s", word + 7);
+			(void)snprintf(m->socket[0], sizeof m->socket[0], "%s", word + 7);
 		else if (strncmp(word, "user=", 5) == 0)
 			(void)snprintf(m->user, sizeof m->user, "%s", word + 5);
 		else
@@ -361,28 +422,77 @@ static bool parse_address(struct kl_store *store)
 		"--connect: found host '%s', expected a socket or a loopback address, or --remote", m->host);
 }
 
-static bool start_server(struct kl_store *store)
+/* Where a node of a cluster listens: for the others (a second port is for what a new one has missed), and for
+ * a copy of everything. */
+static bool start_node(struct kl_store *store, uint32_t node, int port, int first)
 {
 	struct mariadb *m = store->own;
-	static const struct timespec tick = {0, 20000000};
-	const char *const argv[] = {m->command[0], "--no-defaults", m->command[1], m->command[2],
-		"--skip-networking", "--pid-file=pid", "--log-bin=log", "--binlog-format=ROW",
-		"--innodb-lock-wait-timeout=2", "--innodb-flush-log-at-trx-commit=2",
-		"--max-connections=1100", NULL};
-	int64_t end = kl_now() + (int64_t)READY_S * 1000000000;
-	char log[400];
-	MYSQL *connection;
+	char data[300], path[300], group[120], options[300], receive[60], address[60], name[40];
+	const char *argv[24] = {m->command, "--no-defaults", data, path, "--skip-networking",
+		"--binlog-format=ROW", "--innodb-lock-wait-timeout=2", "--innodb-flush-log-at-trx-commit=2",
+		"--max-connections=1100"};
+	const char *const alone[] = {"--pid-file=pid", "--log-bin=log", NULL};
+	const char *const clustered[] = {"--wsrep-on=ON", "--wsrep-provider=" GALERA,
+		"--wsrep-sst-method=rsync", "--innodb-autoinc-lock-mode=2", group, options, receive, address,
+		name, NULL};
+	size_t n = 9;
 
-	if (!kl_home_start(store, argv))
-		return false;
-	while (!(connection = open_connection(store, NULL))) {
-		if (kl_now() > end) {
-			kl_home_log(store, log, sizeof log);
-			return kl_fail(store, "the server does not start: %s", log);
-		}
-		(void)nanosleep(&tick, NULL);
+	(void)snprintf(data, sizeof data, "--datadir=%s/data%u", m->folder, node);
+	(void)snprintf(path, sizeof path, "--socket=%s", m->socket[node]);
+	(void)snprintf(group, sizeof group, "--wsrep-cluster-address=gcomm://");
+	if (node > 0)
+		(void)snprintf(group, sizeof group, "--wsrep-cluster-address=gcomm://127.0.0.1:%d", first);
+	(void)snprintf(options, sizeof options,
+		"--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:%d;ist.recv_addr=127.0.0.1:%d",
+		port, kl_free_port());
+	(void)snprintf(receive, sizeof receive, "--wsrep-sst-receive-address=127.0.0.1:%d", kl_free_port());
+	(void)snprintf(address, sizeof address, "--wsrep-node-address=127.0.0.1:%d", port);
+	(void)snprintf(name, sizeof name, "--wsrep-node-name=n%u", node);
+	for (const char *const *more = store->nodes > 1 ? clustered : alone; *more; more++)
+		argv[n++] = *more;
+	return kl_home_start(store, argv);
+}
+
+/* Answers, and has all that the others have. */
+static bool is_ready(struct kl_store *store, uint32_t node)
+{
+	MYSQL *connection = open_node(store, NULL, node);
+	bool ready = connection != NULL;
+
+	if (ready && store->nodes > 1) {
+		MYSQL_RES *rows = mysql_query(connection, "SHOW STATUS LIKE 'wsrep_ready'") == 0
+			? mysql_store_result(connection)
+			: NULL;
+		MYSQL_ROW row = rows ? mysql_fetch_row(rows) : NULL;
+
+		ready = row && strcmp(row[1], "ON") == 0;
+		mysql_free_result(rows);
 	}
-	mysql_close(connection);
+	if (connection)
+		mysql_close(connection);
+	return ready;
+}
+
+/* One after the other: the first one is what the others join. */
+static bool start_server(struct kl_store *store)
+{
+	static const struct timespec tick = {0, 20000000};
+	int first = kl_free_port();
+	char log[400];
+
+	for (uint32_t node = 0; node < store->nodes; node++) {
+		int64_t end = kl_now() + (int64_t)READY_S * 1000000000;
+
+		if (!start_node(store, node, node ? kl_free_port() : first, first))
+			return false;
+		while (!is_ready(store, node)) {
+			if (kl_now() > end) {
+				kl_home_log(store, log, sizeof log);
+				return kl_fail(store, "the server does not start: %s", log);
+			}
+			(void)nanosleep(&tick, NULL);
+		}
+	}
 	return true;
 }
 
@@ -390,22 +500,30 @@ static bool make_server(struct kl_store *store)
 {
 	struct mariadb *m = store->own;
 	const char *folder;
-	char install[512];
+	char install[512], data[300];
 
 	if (!kl_program(store, "mariadb-install-db", "mariadb-server", NULL, install) ||
-		!kl_program(store, "mariadbd", "mariadb-server", NULL, m->command[0]) ||
-		!(folder = kl_home_open(store, "mysql")))
+		!kl_program(store, "mariadbd", "mariadb-server", NULL, m->command))
 		return false;
-	(void)snprintf(m->socket, sizeof m->socket, "%s/s", folder);
+	if (store->nodes > 1 && access(GALERA, R_OK) != 0)
+		return kl_lacks(store, "Galera (Debian's package galera-4)");
+	folder = kl_home_open(store, "mysql");
+	if (!folder)
+		return false;
+	(void)snprintf(m->folder, sizeof m->folder, "%s", folder);
 	(void)snprintf(m->user, sizeof m->user, "root");
 	(void)snprintf(m->host, sizeof m->host, "localhost");
-	(void)snprintf(m->command[1], sizeof m->command[1], "--datadir=%s/data", folder);
-	(void)snprintf(m->command[2], sizeof m->command[2], "--socket=%s", m->socket);
+	for (uint32_t node = 0; node < store->nodes; node++) {
+		const char *const argv[] = {install, "--no-defaults", data,
+			"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve",
+			NULL};
 
-	const char *const argv[] = {install, "--no-defaults", m->command[1],
-		"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve", NULL};
-
-	return kl_home_run(store, argv) && start_server(store);
+		(void)snprintf(m->socket[node], sizeof m->socket[node], "%s/s%u", folder, node);
+		(void)snprintf(data, sizeof data, "--datadir=%s/data%u", folder, node);
+		if (!kl_home_run(store, argv))
+			return false;
+	}
+	return start_server(store);
 }
 
 static bool start(struct kl_store *store)
@@ -520,10 +638,10 @@ static bool tell_log(struct kl_store *store, MYSQL *connection, const char *name
 /* A user's own server may have no binary log, or not let us read it: then there is no order. */
 static bool order(struct kl_store *store, struct kl_sink *sink)
 {
-	MYSQL *connection = open_connection(store, NULL);
+	MYSQL *connection = store->nodes == 1 ? open_connection(store, NULL) : NULL;
 	MYSQL_RES *logs = connection ? ask(store, connection, "SHOW BINARY LOGS") : NULL;
 	MYSQL_ROW row;
-	bool fine = logs != NULL || store->connect;
+	bool fine = logs != NULL || store->connect || store->nodes > 1;
 
 	while (logs && fine && (row = mysql_fetch_row(logs)) != NULL)
 		fine = tell_log(store, connection, row[0], sink);
@@ -534,6 +652,11 @@ static bool order(struct kl_store *store, struct kl_sink *sink)
 }
 
 /* ---- faults ---- */
+
+static void socket_of(const struct kl_store *store, char out[300])
+{
+	(void)snprintf(out, 300, "%s", ((const struct mariadb *)store->own)->socket[0]);
+}
 
 static bool kill_clients(struct kl_store *store)
 {
@@ -594,7 +717,7 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.title = "MariaDB (InnoDB)",
 	.library = "libmariadb",
 	.levels = levels,
-	.operations = ((KL_BIT(KL_KINDS) - 1) & ~KL_BIT(KL_UPDATE)) | KL_LOCKING,
+	.operations = ((KL_BIT(KL_KINDS) - 1) & ~KL_BIT(KL_UPDATE)) | KL_LOCKING | KL_BIT(KL_SQL),
 	.facts = KL_SESSIONS | KL_SERIAL,
 	.program = "mariadbd",
 	.package = "mariadb-server",
@@ -603,6 +726,8 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.restart = start_server,
 	.load = load,
 	.connect = connect_client,
+	.connect_to = connect_to,
+	.cluster_keeps = cluster_keeps,
 	.begin = begin,
 	.run = run,
 	.commit = commit,
@@ -611,6 +736,7 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.close = close_client,
 	.order = order,
 	.kill_clients = kill_clients,
+	.socket = socket_of,
 	.processes = kl_home_processes,
 	.blocked = is_blocked,
 	.silence_ms = 20,

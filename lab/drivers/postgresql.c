@@ -97,8 +97,14 @@ static void ignore(void *data, const PGresult *notice)
 static PGconn *open_connection(struct kl_store *store)
 {
 	struct postgresql *pg = store->own;
-	const char *const words[] = {"dbname", "application_name", NULL},
-			  *const values[] = {pg->address, "krait-lab", NULL};
+	char folder[sizeof store->relayed]; /* of the socket */
+
+	(void)snprintf(folder, sizeof folder, "%s", store->relayed);
+	if (folder[0])
+		*strrchr(folder, '/') = '\0';
+
+	const char *const words[] = {"dbname", "application_name", folder[0] ? "host" : NULL, NULL},
+			  *const values[] = {pg->address, "krait-lab", folder, NULL};
 	PGconn *connection = PQconnectdbParams(words, values, 1);
 
 	(void)PQsetNoticeReceiver(connection, ignore, NULL);
@@ -227,9 +233,49 @@ static PGresult *execute(struct pg_client *c, const struct kl_op *op)
 	return PQexecPrepared(c->connection, sql[which_of(op)].name, n, values, NULL, NULL, 0);
 }
 
+static bool take_cells(const PGresult *answer, struct kl_result *result)
+{
+	bool fine = true;
+
+	result->columns = (uint32_t)PQnfields(answer);
+	result->lines = (uint32_t)PQntuples(answer);
+	for (int k = 0; k < PQnfields(answer) && fine; k++)
+		fine = kl_result_add_cell(result, PQfname(answer, k), strlen(PQfname(answer, k)));
+	for (int i = 0; i < PQntuples(answer); i++)
+		for (int k = 0; k < PQnfields(answer) && fine; k++)
+			fine = kl_result_add_cell(result,
+				PQgetisnull(answer, i, k) ? NULL : PQgetvalue(answer, i, k),
+				(size_t)PQgetlength(answer, i, k));
+	return fine;
+}
+
+/* What a user has written may be at fault itself: a key that is there, a number that is too large. */
+static enum kl_answer run_text(struct pg_client *c, const char *text, struct kl_result *result)
+{
+	PGresult *answer = PQexec(c->connection, text);
+	enum kl_answer kind = KL_OK;
+
+	result->answered = kl_now();
+	if (PQresultStatus(answer) != PGRES_TUPLES_OK && PQresultStatus(answer) != PGRES_COMMAND_OK) {
+		kind = fail(c, answer, result);
+		if (kind == KL_BUG &&
+			(strncmp(result->code, "22", 2) == 0 || strncmp(result->code, "23", 2) == 0))
+			kind = KL_REFUSED;
+	} else if (!take_cells(answer, result)) {
+		kind = kl_error(result, KL_BUG, "", "no memory");
+	}
+	result->value = kind == KL_OK ? strtoll(PQcmdTuples(answer), NULL, 10) : 0;
+	PQclear(answer);
+	return kind;
+}
+
 static enum kl_answer run(struct kl_client *client, const struct kl_op *op, struct kl_result *result)
 {
 	struct pg_client *c = (struct pg_client *)client;
+
+	if (op->kind == KL_SQL)
+		return run_text(c, op->text, result);
+
 	PGresult *answer = execute(c, op);
 	enum kl_answer kind = KL_OK;
 
@@ -293,6 +339,8 @@ static struct kl_client *connect(struct kl_store *store)
 	if (!c)
 		return NULL;
 	c->connection = open_connection(store);
+	if (c->connection) /* statements of scripts name no schema */
+		PQclear(PQexec(c->connection, "SET search_path TO krait_lab"));
 	for (int i = 0; c->connection && i < STATEMENTS; i++) {
 		PGresult *answer = PQprepare(c->connection, sql[i].name, sql[i].sql, 0, NULL);
 
@@ -685,13 +733,18 @@ static void show_statement(const struct kl_client *client, const struct kl_op *o
 	out[n] = '\0';
 }
 
+static void socket_of(const struct kl_store *store, char out[300])
+{
+	(void)snprintf(out, 300, "%.280s/.s.PGSQL.5432", ((const struct postgresql *)store->own)->command[2]);
+}
+
 KL_EXPORT const struct kl_driver krait_driver = {
 	.abi = KL_ABI,
 	.name = "postgresql",
 	.title = "PostgreSQL",
 	.library = "libpq",
 	.levels = levels,
-	.operations = (KL_BIT(KL_KINDS) - 1) | KL_LOCKING,
+	.operations = (KL_BIT(KL_KINDS) - 1) | KL_LOCKING | KL_BIT(KL_SQL),
 	.facts = KL_SESSIONS | KL_BACKENDS,
 	.program = "postgres",
 	.package = "postgresql",
@@ -709,6 +762,7 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.close = close_client,
 	.order = order,
 	.kill_clients = kill_clients,
+	.socket = socket_of,
 	.processes = processes,
 	.blocked = is_blocked,
 	.silence_ms = 3,

@@ -227,9 +227,54 @@ static int which_of(const struct kl_op *op)
 	return op->kind == KL_WRITE && op->exists ? UPDATE_ONE : (int)op->kind;
 }
 
+static bool take_cells(sqlite3_stmt *st, struct kl_result *result)
+{
+	bool fine = true;
+
+	result->lines++;
+	for (int k = 0; k < sqlite3_column_count(st) && fine; k++)
+		fine = kl_result_add_cell(result, (const char *)sqlite3_column_text(st, k),
+			(size_t)sqlite3_column_bytes(st, k));
+	return fine;
+}
+
+/* What a user has written may be at fault itself: a key that is there. */
+static enum kl_answer run_text(struct sqlite_client *c, const char *text, struct kl_result *result)
+{
+	sqlite3_stmt *st = NULL;
+	int code = sqlite3_prepare_v2(c->db, text, -1, &st, NULL);
+	bool fine = true;
+	enum kl_answer answer;
+
+	if (code == SQLITE_OK) {
+		result->columns = (uint32_t)sqlite3_column_count(st);
+		for (int k = 0; k < sqlite3_column_count(st) && fine; k++)
+			fine = kl_result_add_cell(result, sqlite3_column_name(st, k),
+				strlen(sqlite3_column_name(st, k)));
+		while (fine && (code = sqlite3_step(st)) == SQLITE_ROW)
+			fine = take_cells(st, result);
+	}
+	(void)sqlite3_finalize(st);
+	if (!fine)
+		return kl_error(result, KL_BUG, "memory", "no memory");
+	result->value = sqlite3_changes(c->db);
+	if (code == SQLITE_DONE)
+		return KL_OK;
+	answer = fail(c, result, code);
+	return answer == KL_BUG && (code & 0xff) == SQLITE_CONSTRAINT ? KL_REFUSED : answer;
+}
+
 static enum kl_answer run(struct kl_client *client, const struct kl_op *op, struct kl_result *result)
 {
 	struct sqlite_client *c = (struct sqlite_client *)client;
+
+	if (op->kind == KL_SQL) {
+		if (client->store->connect)
+			return kl_error(result, KL_BUG, "script",
+				"a script makes its tables in private files only");
+		return run_text(c, op->text, result);
+	}
+
 	bool reads = KL_BIT(op->kind) & KL_READS;
 	enum kl_answer answer = step(c, which_of(op), op, result);
 
@@ -364,7 +409,7 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.title = "SQLite",
 	.library = "sqlite3",
 	.levels = levels,
-	.operations = KL_BIT(KL_KINDS) - 1,
+	.operations = (KL_BIT(KL_KINDS) - 1) | KL_BIT(KL_SQL),
 	.facts = KL_EMBEDDED | KL_SESSIONS | KL_SERIAL,
 	.start = start,
 	.stop = stop,

@@ -9,9 +9,15 @@ struct kr_fault {
 	const char *name, *title;
 	const char *lacking;  /* what a store must have for it */
 	bool (*possible)(const struct kl_store *store);
+	bool relayed;         /* clients must go through the relay */
 	/* Does it, and undoes it after `ns` if that is its kind. False: store->why. */
 	bool (*run)(struct kl_store *store, int64_t ns);
 };
+
+/* For `run`: so long, or half a second. */
+void kr_fault_wait(int64_t ns);
+/* For `possible`: does the driver tell where a private server listens? */
+bool kr_fault_has_socket(const struct kl_store *store);
 
 extern const struct kr_fault *const kr_fault_registry[]; /* NULL-terminated, by name */
 extern const size_t kr_fault_registry_count;

@@ -6,7 +6,7 @@
 /* A private server's alone: these are processes that this run has started. */
 static bool possible(const struct kl_store *store)
 {
-	return (store->driver->facts & KL_BACKENDS) && !store->connect;
+	return (store->driver->facts & KL_BACKENDS) && !store->connect && store->nodes == 1;
 }
 
 static bool run(struct kl_store *store, int64_t ns)

@@ -3,7 +3,7 @@
 
 static bool possible(const struct kl_store *store)
 {
-	return store->driver->restart != NULL && !store->connect;
+	return store->driver->restart != NULL && !store->connect && store->nodes == 1;
 }
 
 static bool run(struct kl_store *store, int64_t ns)

@@ -1,12 +1,11 @@
 /* All processes of the server stand still for a while (for=, else half a second). */
 #include <signal.h>
-#include <time.h>
 
 #include "lab/faults/fault.h"
 
 static bool possible(const struct kl_store *store)
 {
-	return store->driver->processes != NULL && !store->connect;
+	return store->driver->processes != NULL && !store->connect && store->nodes == 1;
 }
 
 static void signal_all(struct kl_store *store, int number)
@@ -20,12 +19,8 @@ static void signal_all(struct kl_store *store, int number)
 
 static bool run(struct kl_store *store, int64_t ns)
 {
-	struct timespec time = {0, 500000000};
-
-	if (ns > 0)
-		time = (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 	signal_all(store, SIGSTOP);
-	(void)nanosleep(&time, NULL);
+	kr_fault_wait(ns);
 	signal_all(store, SIGCONT);
 	return true;
 }

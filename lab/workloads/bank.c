@@ -29,17 +29,14 @@ static bool initial(const struct kr_job *work, struct kr_mem *mem, struct kr_row
 	return true;
 }
 
-static void audit(struct kr_plan *p, int accounts)
+static void audit(struct kr_plan *p)
 {
-	p->reads_only = true;
+	p->reads_only = p->audits = true;
 	if (kr_job_parameter(p->work, "predicate") && kr_plan_has(p, KL_BIT(KL_RANGE))) {
-		struct kr_step *step = kr_plan_add(p, KL_RANGE, "a");
-
-		(void)snprintf(step->high, sizeof step->high, "b");
-		step->op.high = step->high;
+		kr_plan_prefix(p, 0, "a");
 		return;
 	}
-	for (int i = 0; i < accounts; i++)
+	for (int i = 0; i < kr_job_parameter(p->work, "accounts"); i++)
 		(void)kr_plan_add(p, KL_READ, "a%02d", i);
 }
 
@@ -48,7 +45,7 @@ static void plan(struct kr_plan *p)
 	int accounts = (int)kr_job_parameter(p->work, "accounts");
 
 	if (kr_plan_chance(p, kr_job_parameter(p->work, "audit"))) {
-		audit(p, accounts);
+		audit(p);
 		return;
 	}
 
@@ -67,11 +64,11 @@ static void plan(struct kr_plan *p)
 	step->op.value = amount;
 }
 
-static bool holds(const struct kr_plan *p, const struct kl_result *results)
+static bool holds(struct kr_plan *p, const struct kl_result *results)
 {
 	int64_t sum = 0;
 
-	if (!p->reads_only)
+	if (!p->audits)
 		return true;
 	for (uint32_t i = 0; i < p->n; i++) {
 		sum += results[i].found ? results[i].value : 0;
@@ -88,5 +85,6 @@ const struct kr_workload kr_workload_bank = {
 	.needs = KL_BIT(KL_READ) | KL_BIT(KL_WRITE),
 	.initial = initial,
 	.plan = plan,
+	.audit = audit,
 	.holds = holds,
 };

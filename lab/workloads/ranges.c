@@ -124,16 +124,12 @@ static void add_predicate(struct kr_plan *p, enum kl_kind kind)
 
 static void add_range(struct kr_plan *p, int k)
 {
-	struct kr_step *step = kr_plan_add(p, KL_RANGE, "r%02d", k);
+	char low[KL_KEY], high[KL_KEY] = "s";
 
-	if (!step)
-		return;
+	(void)snprintf(low, sizeof low, "r%02d", k);
 	if (k + 4 < kr_job_parameter(p->work, "keys"))
-		(void)snprintf(step->high, sizeof step->high, "r%02d", k + 4);
-	else
-		(void)snprintf(step->high, sizeof step->high, "s");
-	step->op.high = step->high;
-	step->op.limit = kr_plan_below(p, 3) == 0 ? 2 : 0;
+		(void)snprintf(high, sizeof high, "r%02d", k + 4);
+	kr_plan_range(p, low, high, kr_plan_below(p, 3) == 0 ? 2 : 0);
 }
 
 static void add_step(struct kr_plan *p, enum step s, int k)

@@ -8,6 +8,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import time
 
 from lab import FOLDER, LAB, TRACE, check, main, read, run
@@ -40,12 +41,105 @@ def test_broken_levels():
         assert found, level
 
 
+# Workloads of published benchmarks, each with parameters that bring clients together.
+BENCHMARKS = ("blindw:keys=200,mix=2", "emme", "emme:predicate=0,keys=20", "random", "random:dup=30", "smallbank", "twitter", "tpcc", "files")
+
+
+def test_benchmarks():
+    """A right level is satisfied, and what the workload rules out does not happen at a serializable one."""
+    for i, workload in enumerate(BENCHMARKS):
+        for level in ("pl-ss", ("si", "pl-2")[i % 2]):
+            _, said = run("-d", "sim", "-l", level, "-w", workload, "--txns", "50", "--think", "100", "--check", "keeps", "--timeout", "60")
+            assert level != "pl-ss" or "rules out" not in said, said
+
+
 def test_invariants():
-    """What the workload itself rules out is told, and only where it happens."""
-    _, said = run("-d", "sim", "-l", "pl-2", "-w", "bank", "--think", "100")
-    assert "saw what the workload rules out" in said, said
+    """What the workload itself rules out is told, and only where it happens: each transaction that saw it says so, and the header how many they are. The last transaction is an audit."""
+    for workload in ("bank", "smallbank", "twitter", "tpcc", "files"):
+        broken = 0
+        for seed in range(1, 5):
+            _, said = run("-d", "sim", "-l", "pl-2", "-w", workload, "--think", "100", "--txns", "120", "--seed", str(seed))
+            header, txns, _ = read()
+            assert header["lab"]["broken"] == sum("breaks" in txn for txn in txns)
+            assert all(txn["breaks"] == workload and txn["status"] == "committed" for txn in txns if "breaks" in txn)
+            assert ("saw what the workload rules out" in said) == (header["lab"]["broken"] > 0), said
+            last = max(txns, key=lambda txn: txn["begin"][0])
+            assert last["id"] == "c0.120" and {op[0] for op in last["ops"]} <= {"r", "range"} and last["begin"][0] >= max(txn["end"][1] for txn in txns if txn is not last)
+            broken += header["lab"]["broken"]
+        assert broken, workload
     _, said = run("-d", "sim", "-l", "si", "-w", "bank:predicate=0", "--think", "100")
     assert "rules out" not in said, said
+
+
+def final_state(workload, clients):
+    """What is in the database after a serializable recording, by the order in which it ran; statements fail and programs roll back meanwhile."""
+    run("-d", "sim", "-l", "pl-ss", "-w", workload, "--clients", clients, "--connect", "statement=1", "--think", "50")
+    header, txns, _ = read()
+    assert header["lab"]["broken"] == 0
+    state = dict(header["initial"])
+    for txn in sorted((txn for txn in txns if "serial" in txn), key=lambda txn: txn["serial"]):
+        for op in txn["ops"]:
+            if op[0] in ("w", "insert") and op[3 if op[0] == "insert" else 0]:
+                state[op[1]] = op[2]
+            elif op[0] == "d":
+                state.pop(op[1], None)
+            elif op[0] == "inc":
+                state[op[1]] = op[3]
+    rolled_back = [txn for txn in txns if txn["status"] == "aborted" and txn["ops"] and not any(op[0] == "failed" and op[2]["ends"] for op in txn["ops"])]
+    assert rolled_back, "a program that refuses, or whose statement fails"
+    return state, len([txn for txn in txns if txn["status"] == "committed"])
+
+
+def rows(state, prefix):
+    """By the rest of the key; the low digits of values are numbers, from -49,999,999 on."""
+    return {key[len(prefix):]: value % 10**8 - 50 * 10**6 for key, value in state.items() if key.startswith(prefix)}
+
+
+def test_smallbank():
+    state, _ = final_state("smallbank", "4")
+    assert sum(rows(state, "c").values()) + sum(rows(state, "s").values()) - sum(rows(state, "f").values()) == 2 * 10 * 1000
+    assert len(set(rows(state, "c").values())) > 3 and any(rows(state, "f").values())
+
+
+def test_twitter():
+    state, _ = final_state("twitter", "4")
+    followers = [key.split("/")[1] for key in rows(state, "f/")]
+    assert followers and {who: followers.count(who) for who in rows(state, "n/")} == {key[2:]: value for key, value in state.items() if key.startswith("n/")}
+    assert rows(state, "t/")
+
+
+def test_tpcc():
+    """Consistency conditions of TPC-C, clause 3.3.2, as far as there are such rows: 1 to 4, and 12 of what customers owe."""
+    state, _ = final_state("tpcc:audit=1", "4")
+    districts, following, orders, waiting, lines = (rows(state, prefix) for prefix in ("d/", "n/", "o/", "q/", "l/"))
+    assert state["w"] % 10**8 - 50 * 10**6 == sum(districts.values()) == sum(rows(state, "h/").values()) > 0
+    for d, following_order in following.items():
+        numbers = sorted(int(key[3:]) for key in orders if key.startswith(d))
+        assert numbers == list(range(following_order)), d
+        late = sorted(int(key[3:]) for key in waiting if key.startswith(d))
+        assert late == list(range(following_order - len(late), following_order)), "the oldest are delivered first"
+    assert len(orders) > 20 and set(waiting) == {key for key, order in orders.items() if order % 2 == 0} < set(orders)
+    assert all(sum(line.startswith(key + "/") for line in lines) == 5 for key in orders)
+    owed = sum(amount % 100 for key, amount in lines.items() if key[:11] not in waiting)
+    assert sum(rows(state, "c/").values()) == owed - sum(rows(state, "h/").values())
+
+
+def test_files():
+    """Each entry has an inode, each inode as many entries as links, directories are a tree."""
+    state, _ = final_state("files", "4")
+    entries = {(int(parent), name): ino for (parent, name), ino in ((key.split("/"), ino) for key, ino in rows(state, "d/").items())}
+    inodes = {int(ino): divmod(number + 49999999, 100) for ino, number in rows(state, "i/").items()}
+    dirs = {ino: parent for ino, (parent, rest) in inodes.items() if rest % 2}
+    assert len(entries) > 10 and len(dirs) > 1
+    assert any(op[:1] == ["w"] and op[1].startswith("i/") and (op[2] % 10**8 - 1) // 2 % 50 > 1 for txn in read()[1] for op in txn["ops"]), "a second link"
+    for ino, (_, rest) in inodes.items():
+        assert list(entries.values()).count(ino) + (ino == 1) == rest // 2, ino
+    for (parent, _), ino in entries.items():
+        assert ino in inodes and parent in dirs and dirs.get(ino, parent) == parent
+    for ino in dirs:
+        for _ in dirs:
+            ino = dirs[ino]
+        assert ino == 1
 
 
 def trouble(words, *options):
@@ -116,13 +210,13 @@ def plan_of(*options):
 
 
 def test_same_plan():
-    for workload in ("registers", "registers:zipf=99", "append", "counters", "sets", "bank", "ranges"):
+    for workload in ("registers", "registers:zipf=99", "append", "counters", "sets", "bank", "ranges", *BENCHMARKS):
         assert plan_of("-w", workload, "--seed", "7") == plan_of("-w", workload, "--seed", "7"), workload
         assert plan_of("-w", workload, "--seed", "7") != plan_of("-w", workload, "--seed", "8"), workload
 
 
 def test_values_are_written_once():
-    for workload in ("registers", "append", "sets", "ranges"):
+    for workload in ("registers", "append", "sets", "ranges", "blindw", "emme", "random", "smallbank", "twitter", "tpcc", "files"):
         run("-d", "sim", "-l", "pl-2", "-w", workload)
         written = [op[2] for txn in read()[1] for op in txn["ops"] if op[0] in ("w", "append", "add") or (op[0] == "insert" and op[3])]
         assert written and len(written) == len(set(written)), workload
@@ -210,6 +304,20 @@ def test_many_clients():
     assert len(read()[1]) == 5000 and len({txn["s"] for txn in read()[1]}) == 1000
 
 
+def memory_of(txns):
+    """The most, in KiB, that any process of a recording needed. Without a certificate: that is brought in in the end."""
+    program = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stderr=subprocess.DEVNULL); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    done = subprocess.run([sys.executable, "-c", program, LAB, "record", "-q", "-d", "sim", "-l", "pl-2", "-w", "registers:keys=1000", "--think", "0", "--certificate", "none", "--txns", str(txns), "-o", TRACE], capture_output=True, text=True, check=True)
+    return int(done.stdout)
+
+
+def test_long_stream():
+    """Memory is that of the clients, not of what they have done: ten times as many transactions take no more, though the trace is ten times as long."""
+    short, size = memory_of(1000), os.path.getsize(TRACE)
+    long = memory_of(10000)
+    assert os.path.getsize(TRACE) > 9 * size > 10_000_000 and long < short + 8 * 1024, (short, long, size)
+
+
 def test_client_levels():
     run("-d", "sim", "--client-levels", "pl-2:3,si:2", "--txns", "20", "--check", "pl-2")
     header, txns, _ = read()
@@ -244,6 +352,8 @@ WRONG = {
     ("-d", "sim", "--client-levels", "si:2,pl-2:1", "--check", "keeps"): "clients are at several levels",
     ("-d", "sim", "--check", "sorry"): "option '--check': unknown level 'sorry'",
     ("-d", "sim", "--check-every", "1"): "option '--check-every' goes with '--check'",
+    ("-d", "sim", "--nodes", "2"): "option '--nodes': driver sim has no private cluster",
+    ("-d", "sim", "--spread", "clients"): "option '--spread' goes with '--nodes'",
     ("-d", "sim", "--profile"): "option '--profile': there is none for this level",
     ("-d", "sim", "--connect", "what"): "sim: --connect: found 'what'",
     ("-d", "sim", "--certificate", "some"): "option '--certificate': found 'some', expected auto or none",

@@ -3,7 +3,10 @@
     test_lab_embedded.py NAME     runs test_NAME; 77: the driver was not built
 """
 
-from lab import TRACE, TRIES, check, keeps, main, read, run, shows
+import json
+import os
+
+from lab import FOLDER, TRACE, TRIES, check, keeps, main, read, run, shows
 
 EVERYTHING = ("registers", "registers:rmw=80", "append", "sets", "counters", "bank", "ranges", "ranges:mix=2")
 
@@ -71,6 +74,71 @@ def test_bdb_snapshot():
         assert read()[0]["complete"] is True or "ended by signal" in said, said
         skewed = skewed or verdicts["ser"] == "violated"
     assert skewed, "write skew is let through"
+
+
+# What each statement of scripts/forms.sql means, by what is in its table.
+FORMS = """[["r","1",10],["r","7",null],["range","2","13",[["2",20],["12",120]]],["range","1","13",[["1",10],["2",20]]],["scan",{"key_prefix":"","value":{"ge":11,"lt":121}},[["2",20],["12",120]]],
+["scan",{"key_prefix":"","value":{"ge":20,"lt":21}},[["2",20]]],["scan",{"key_prefix":""},[["1",10],["2",20],["12",120]]],["w","1",11],["r","7",null],["r","2",20],["w","2",18],["r","9",null],["insert","3",30,true],["insert","3",31,false],
+["d","3",true],["d","3",false],["r","2",18],["r","12",120],["scan",{"key_prefix":""},[["1",11],["2",18],["12",120]]],["w","4",40]]"""
+
+
+def test_script():
+    """Statements mean what their forms say, or what is written behind them; programs go by what they read."""
+    _, said = run("-d", "sqlite", "-w", "tests/lab/scripts/forms.sql", "--clients", "1", "--txns", "1", "--check", "ser")
+    header, (txn,), _ = read()
+    assert header["initial"] == {"1": 10, "2": 20, "12": 120}
+    assert [op[:-1] for op in txn["ops"]] == json.loads(FORMS), txn["ops"]
+    run("-d", "sqlite", "-l", "wal-immediate", "-w", "tests/lab/scripts/shop.sql", "--txns", "60", "--check", "keeps", "--timeout", "60")
+    counts = {name: sum(any(op[0] == name for op in txn["ops"]) for txn in read()[1]) for name in ("w", "scan")}
+    assert counts["w"] > 2 * counts["scan"] > 0, counts
+    assert all(op[1].startswith(("stock/", "notes/")) for txn in read()[1] for op in txn["ops"] if op[0] in ("r", "w", "insert", "d"))
+    _, said = run("-d", "sim", "-w", "tests/lab/scripts/shop.sql", status=254)
+    assert "needs operations" in said, said
+
+
+WRONG_SCRIPTS = {
+    "SELECT 1;": "line 1: expected '-- setup' or '-- transaction NAME' before the first statement",
+    "-- setup\nCREATE TABLE t (k INT, v INT);": "found no '-- transaction NAME'",
+    "-- transaction\nSELECT 1;": "line 1: expected a name behind '-- transaction'",
+    "-- transaction a weight=many\nSELECT 1;": "weight=N",
+    "-- transaction a\n": "transaction a: found 0 statements",
+    "-- transaction a\nSELECT 1;\n-- order a b": "order: found 'b'",
+    "-- transaction a\nUPDATE t SET v = 1 WHERE k = 1;": "'UPDATE t SET v = 1 WHERE k = 1': expected one of the simple forms",
+    "-- transaction a\nSELECT :keys(3);": "found ':keys(3)'",
+    "-- transaction a\nSELECT :key;": "found ':key'",
+    "-- transaction a\nSELECT 1 --> read x": "found '--> read x'",
+    "-- transaction a\nUPDATE t SET v = 1 --> w 1 one": "found '--> w 1 one'",
+}
+
+
+def test_wrong_scripts():
+    path = os.path.join(FOLDER.name, "wrong.sql")
+    for text, message in WRONG_SCRIPTS.items():
+        with open(path, "w") as file:
+            file.write(text)
+        _, said = run("-d", "sqlite", "-w", path, status=254)
+        assert message in said and said.count("\n") == 1, (text, said)
+    _, said = run("-d", "sqlite", "-w", "script", status=254)
+    assert "expected '-w FILE.sql'" in said, said
+    with open(path, "w") as file:
+        file.write("-- transaction a\nSELECT nonsense FROM nowhere --> none\n")
+    _, said = run("-d", "sqlite", "-w", path, status=255)
+    assert "no such table: nowhere" in said, said
+
+
+def test_exec():
+    """A program that speaks lines of JSON: the example for SQLite, and some that do not speak it."""
+    program = f"/usr/bin/python3 -B examples/lab/sqlite.py {os.path.join(FOLDER.name, 'exec.db')}"
+    for workload in ("registers:rmw=80", "counters", "files"):
+        _, said = run("-d", "exec", "--connect", program, "-w", workload, "--txns", "60", "--lost", "5", "--check", "keeps", "--timeout", "60")
+        header, txns, _ = read()
+        assert {txn["status"] for txn in txns} == {"committed", "aborted", "unknown"} and header["lab"]["broken"] == 0
+        assert header["lab"]["version"] == "/usr/bin/python3", "arguments may be secret"
+    for program, message in (("cat", "load: an answer without"), ("false", "load: no answer"), ("echo '{\"ok\":false,\"why\":\"odd\",\"message\":\"never\"}' #", "load: never")):
+        _, said = run("-d", "exec", "--connect", program, status=255)
+        assert message in said, (program, said)
+    _, said = run("-d", "exec", status=254)
+    assert "expected --connect" in said, said
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from lab import FOLDER, LAB, TRACE, check, keeps, main, read, run, shows
+from lab import FOLDER, LAB, TRACE, TRIES, check, keeps, main, read, run, shows
 
 SQLITE = ("wal", "wal-immediate", "journal")
 
@@ -86,6 +86,140 @@ def test_lab_mariadb_faults():
     assert any(txn["status"] == "unknown" for txn in read()[1])
     _, said = run("-d", "mariadb", "--faults", "kill-backend@1s", status=254)
     assert "fault kill-backend needs" in said, said
+
+
+def test_lab_programs():
+    """Workloads of published benchmarks: where a database is serializable, what they rule out is not seen; below that, a file comes into a directory that goes."""
+    for driver, level, workloads in (("postgresql", "ser", "random smallbank tpcc files"), ("mariadb", "ser", "emme twitter tpcc files"), ("sqlite", "wal", "random:dup=20 blindw:keys=100 smallbank files")):
+        for workload in workloads.split():
+            _, said = run("-d", driver, "-l", level, "-w", workload, "--txns", "60", "--check", "keeps", "--timeout", "60")
+            assert read()[0]["lab"]["broken"] == 0 and "rules out" not in said, (driver, workload, said)
+    for driver, level in (("postgresql", "rc"), ("mariadb", "rr")):
+        broken = 0
+        for seed in range(1, 5):
+            run("-d", driver, "-l", level, "-w", "files", "--seed", str(seed), "--check", "keeps", "--timeout", "60")
+            broken += read()[0]["lab"]["broken"]
+            if broken:
+                break
+        assert broken, driver
+
+
+# Script of examples/lab/, driver, its level; what krait must say of levels (+ satisfied, - violated), as the definitions have it; what transaction T1 told last, or became.
+CASES = (
+    ("mdev-26642", "mariadb", "rr", "-pl-2", ["scan", {"key_prefix": ""}, [["0", 10], ["1", 1], ["2", 10]]]),
+    ("mdev-26642", "mariadb", "rr+si", "+si", "aborted"),
+    ("partial-snapshot", "mariadb", "rr", "+pl-2 -ra -pl-2l -pl-2+", ["r", "w/2", 202]),
+    ("partial-snapshot", "mariadb", "rr+si", "+si", "aborted"),
+    ("two-rows", "postgresql", "rr", "-pl-2", ["scan", {"key_prefix": ""}, [["1", 2], ["2", 3], ["2", 4]]]),
+)
+
+
+def test_lab_cases():
+    """What databases are known for, each in a script of a few lines."""
+    for script, driver, level, verdicts, last in CASES:
+        run("-d", driver, "-l", level, "-w", f"examples/lab/{script}.sql")
+        expected = {word[1:]: "satisfied" if word[0] == "+" else "violated" for word in verdicts.split()}
+        assert check("-l", ",".join(expected)) == expected, (script, level)
+        (txn,) = (txn for txn in read()[1] if txn["s"] == ("c1" if script == "partial-snapshot" else "c0"))  # clients are in the order of the script
+        assert last == (txn["status"] if isinstance(last, str) else txn["ops"][-1][:-1]), (script, level, txn)
+
+
+def test_lab_galera():
+    """Two nodes that replicate: SERIALIZABLE is snapshot isolation there, also in real time, since who commits is not certified against what it has read."""
+    skewed = False
+    for seed in range(1, TRIES + 1):
+        _, said = run("-d", "mariadb", "--nodes", "2", "-l", "ser", "-w", "registers:keys=12", "--seed", str(seed), "--check", "keeps", "--timeout", "60", timeout=240)
+        header, txns, _ = read()
+        assert header["lab"]["nodes"] == 2 and {txn["s"][:2] for txn in txns} == {"n0", "n1"} and not any("serial" in txn for txn in txns)
+        skewed = check("-l", "ser")["ser"] == "violated"
+        if skewed:
+            break
+    assert skewed
+    run("-d", "mariadb", "--nodes", "2", "-l", "rc", "--spread", "transactions", "--check", "keeps", "--timeout", "60", timeout=240)
+    assert not any("s" in txn for txn in read()[1]), "there is no session over nodes"
+    assert of_the_lab() == ([], [])
+    _, said = run("-d", "mariadb", "--nodes", "2", "--faults", "kill-server@1s", status=254)
+    assert "fault kill-server needs" in said, said
+
+
+def test_lab_relay():
+    """What happens between clients and server: nothing becomes wrong by it, messages are late while it is said, answers are lost, and clients go on."""
+    for driver in ("postgresql", "redis"):
+        for fault in ("cut@500ms,every=500ms", "delay@500ms,every=1s,for=400ms", "half@500ms,every=700ms,for=200ms"):
+            _, said = run("-d", driver, "--faults", fault, "--duration", "3", "--rate", "400", "--check", "keeps", "--timeout", "60")
+            header, txns, _ = read()
+            events = [event["t"] for event in header["lab"]["events"]]
+            assert events and sum(txn["status"] == "committed" and txn["begin"][0] > events[0][1] for txn in txns) > 20, (driver, fault, said)
+            within = [op[-1]["t"] for txn in txns for op in txn["ops"] if op[0] == "r" and any(a + 20_000_000 < op[-1]["t"][0] < op[-1]["t"][1] < b for a, b in events)]
+            if fault.startswith("delay"):
+                assert within and all(b - a > 40_000_000 for a, b in within), driver
+            else:
+                assert any(txn["status"] != "committed" for txn in txns), (driver, fault)
+    _, said = run("-d", "etcd", "--faults", "cut@1s", status=254)
+    assert "fault cut needs a private server with a socket" in said, said
+
+
+def test_lab_etcd():
+    """Strictly serializable in the order of revisions, in which the log puts also what was never answered."""
+    for workload in ("registers:rmw=80", "ranges", "append", "files"):
+        _, said = run("-d", "etcd", "-w", workload, "--txns", "60", "--check", "keeps", "--timeout", "60")
+        assert check("-l", "ser", "--checker", "enne")["ser"] == "satisfied" and "not in the trace" not in said, (workload, said)
+        assert read()[0]["lab"]["broken"] == 0 and all("serial" in txn for txn in read()[1] if txn["status"] == "committed")
+    _, said = run("-d", "etcd", "--lost", "20", "--check", "keeps", "--timeout", "60")
+    unknown = [txn for txn in read()[1] if txn["status"] == "unknown"]
+    assert len({"serial" in txn for txn in unknown}) == 2, "some took effect, and some did not"
+    _, said = run("-d", "etcd", "--faults", "kill-server@1s", "--duration", "4", "--rate", "200", "--check", "keeps", "--timeout", "60")
+    event = read()[0]["lab"]["events"][0]
+    assert sum(txn["status"] == "committed" and txn["begin"][0] > event["t"][1] for txn in read()[1]) > 20, said
+    _, said = run("-d", "etcd", "--connect", "http://10.1.2.3:2379", status=254)
+    assert "--remote" in said, said
+
+
+def test_lab_redis():
+    """Watched keys make it strictly serializable, in the order of tickets; without them reads are of several states."""
+    for workload in ("registers:rmw=80", "append", "counters", "smallbank"):
+        _, said = run("-d", "redis", "-w", workload, "--check", "keeps", "--timeout", "60")
+        assert check("-l", "ser", "--checker", "enne")["ser"] == "satisfied", (workload, said)
+        assert read()[0]["lab"]["broken"] == 0 and all("serial" in txn for txn in read()[1] if txn["status"] == "committed")
+    keeps("redis", "plain", "registers:rmw=80")
+    shows("redis", "plain", "registers:rmw=80", "pl-2+")
+    run("-d", "redis", "--faults", "kill-server@1s,every=1s,kill-client@500ms,every=700ms", "--duration", "4", "--rate", "500", "--lost", "5", "--check", "keeps", "--timeout", "60")
+    assert {txn["status"] for txn in read()[1]} == {"committed", "aborted", "unknown"}
+    _, said = run("-d", "redis", "-l", "plain", "-w", "append", status=254)
+    assert "at this level" in said, said
+    _, said = run("-d", "redis", "--connect", "10.1.2.3:6379", status=254)
+    assert "--remote" in said, said
+
+
+# scripts/g-single.sql as it must be where each statement has a snapshot of its own, written by hand.
+READ_SKEW = [[["r", "1", 10], ["r", "2", 18]], [["r", "1", 10], ["r", "2", 20], ["w", "1", 12], ["w", "2", 18]]]
+LOCKED = """-- setup
+create table test (id int primary key, value int);
+insert into test values (1, 10);
+-- transaction T1
+update test set value = 11 where id = 1;
+-- transaction T2
+update test set value = 12 where id = 1;
+select * from test where id = 1;
+-- order T1 T2 T2 T1 T2
+"""
+
+
+def test_lab_script():
+    """A script's order is kept, also where a statement waits for another transaction; verdicts are those of the anomaly's definition."""
+    for driver, level, found in (("postgresql", "rc", True), ("postgresql", "rr", False), ("mariadb", "rc", True), ("mariadb", "rr", False)):
+        run("-d", driver, "-l", level, "-w", "tests/lab/scripts/g-single.sql")
+        txns = sorted(read()[1], key=lambda txn: txn["id"])
+        assert all(txn["status"] == "committed" for txn in txns)
+        if found:
+            assert [[op[:-1] for op in txn["ops"]] for txn in txns] == READ_SKEW
+        assert check("-l", "pl-2+,pl-2") == {"pl-2+": "violated" if found else "satisfied", "pl-2": "satisfied"}, (driver, level)
+    path = os.path.join(FOLDER.name, "locked.sql")
+    with open(path, "w") as file:
+        file.write(LOCKED)
+    run("-d", "postgresql", "-l", "rc", "-w", path)
+    one, two = sorted(read()[1], key=lambda txn: txn["id"])
+    assert [op[:-1] for op in two["ops"]] == [["w", "1", 12], ["r", "1", 12]] and two["ops"][0][-1]["t"][1] > one["end"][0] > two["ops"][0][-1]["t"][0], "it waited for the commit"
 
 
 # Recorder in Python, its level; driver, its level; levels of krait that both must satisfy.

@@ -1,0 +1,578 @@
+/* etcd through its JSON gateway. A transaction reads at one revision, that of its first read; what it writes
+ * waits until it commits: then one request says that nothing of what was read has changed since, and writes.
+ * Ranges hold if none of their keys is newer, and all that were there still are. Who wrote nothing has read
+ * one state, and sends nothing more.
+ *
+ * Each request that writes makes one revision of the whole store, and each answer names the one it saw:
+ * places in the order of serialization. A request also writes its id, under ~by/, which tells afterwards
+ * whether it took effect and where. Errors tell nothing of that. Everything is under krait_lab/. */
+#include <curl/curl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lab/keys.h"
+
+KL_NEEDS("libcurl", "libcurl4-openssl-dev");
+KL_NEEDS("jansson", "libjansson-dev");
+
+#define PREFIX "krait_lab/"
+#define BY "~by/"
+enum { READY_S = 30, TIMEOUT_S = 10 };
+
+static const struct kl_level levels[] = {
+	{"serializable", "", "pl-ss", "pl-ss", NULL},
+	{0},
+};
+
+struct etcd {
+	char url[256];
+	char program[512], data[300], client_url[64], peer_url[64], cluster[80];
+	bool made;
+};
+
+struct etcd_client {
+	struct kl_keys_client keys;
+	CURL *curl;
+	char *answer;
+	size_t answer_n, answer_cap;
+	int64_t revision; /* that is read; 0: none yet */
+	json_t *conditions;
+	struct kl_buffer own;
+};
+
+/* ---- requests ---- */
+
+static void encode(const char *text, size_t n, char *out)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (size_t i = 0; i < n; i += 3) {
+		uint32_t bits = (uint32_t)(unsigned char)text[i] << 16 |
+			(i + 1 < n ? (uint32_t)(unsigned char)text[i + 1] << 8 : 0) |
+			(i + 2 < n ? (unsigned char)text[i + 2] : 0);
+
+		for (int k = 0; k < 4; k++)
+			*out++ = i + (size_t)k > n ? '=' : digits[bits >> (18 - 6 * k) & 63];
+	}
+	*out = '\0';
+}
+
+static json_t *encoded(const char *text, size_t n)
+{
+	char *out = malloc(4 * n / 3 + 8);
+	json_t *json = NULL;
+
+	if (out) {
+		encode(text, n, out);
+		json = json_string(out);
+	}
+	free(out);
+	return json;
+}
+
+static json_t *key_of(const char *key)
+{
+	char name[KL_KEY + sizeof PREFIX];
+
+	(void)snprintf(name, sizeof name, PREFIX "%s", key);
+	return encoded(name, strlen(name));
+}
+
+/* In place; its length. */
+static size_t decode(char *text)
+{
+	size_t n = 0;
+	uint32_t bits = 0, count = 0;
+
+	for (const char *c = text; *c && *c != '='; c++) {
+		uint32_t digit = *c >= 'a' ? (uint32_t)*c - 'a' + 26
+			: *c >= 'A'        ? (uint32_t)*c - 'A'
+			: *c >= '0'        ? (uint32_t)*c - '0' + 52
+			: *c == '+'        ? 62
+					   : 63;
+
+		bits = bits << 6 | digit;
+		if (++count % 4 != 1)
+			text[n++] = (char)(bits >> (count % 4 == 2 ? 4 : count % 4 == 3 ? 2 : 0));
+	}
+	text[n] = '\0';
+	return n;
+}
+
+static size_t take(char *data, size_t size, size_t n, void *to)
+{
+	struct etcd_client *c = to;
+
+	(void)size;
+	if (c->answer_n + n + 1 > c->answer_cap) {
+		size_t cap = 2 * (c->answer_n + n + 1);
+		char *answer = realloc(c->answer, cap);
+
+		if (!answer)
+			return 0;
+		c->answer = answer;
+		c->answer_cap = cap;
+	}
+	memcpy(c->answer + c->answer_n, data, n);
+	c->answer_n += n;
+	c->answer[c->answer_n] = '\0';
+	return n;
+}
+
+/* Takes `request`. The answer, or NULL: what became of it is not known. */
+static json_t *call(struct etcd_client *c, const struct etcd *etcd, const char *path, json_t *request,
+	struct kl_result *result)
+{
+	char *text = request ? json_dumps(request, JSON_COMPACT) : NULL, url[400];
+	long status = 0;
+	json_t *answer = NULL;
+	CURLcode code = CURLE_OUT_OF_MEMORY;
+
+	(void)snprintf(url, sizeof url, "%s/v3/%s", etcd->url, path);
+	c->answer_n = 0;
+	if (text) {
+		(void)curl_easy_setopt(c->curl, CURLOPT_URL, url);
+		(void)curl_easy_setopt(c->curl, CURLOPT_POSTFIELDS, text);
+		code = curl_easy_perform(c->curl);
+	}
+	result->answered = kl_now();
+	if (code == CURLE_OK)
+		(void)curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
+	if (status == 200)
+		answer = json_loadb(c->answer, c->answer_n, 0, NULL);
+	if (!answer)
+		(void)kl_error(result, KL_GONE, status ? "http" : "curl",
+			status ? c->answer_n ? c->answer : "" : curl_easy_strerror(code));
+	free(text);
+	json_decref(request);
+	return answer;
+}
+
+static int64_t integer(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name)); /* 64 bits are strings there */
+
+	return text ? strtoll(text, NULL, 10) : 0;
+}
+
+static const struct etcd *etcd_of(const struct etcd_client *c) { return c->keys.client.store->own; }
+
+/* ---- reads ---- */
+
+static json_t *read_range(struct etcd_client *c, const char *key, const char *end, struct kl_result *result)
+{
+	json_t *request = json_pack("{s:o}", "key", key_of(key)), *answer;
+
+	if (end)
+		(void)json_object_set_new(request, "range_end", key_of(end));
+	if (c->revision)
+		(void)json_object_set_new(request, "revision", json_integer(c->revision));
+	answer = call(c, etcd_of(c), "kv/range", request, result);
+	if (answer && !c->revision)
+		c->revision = integer(json_object_get(answer, "header"), "revision");
+	return answer;
+}
+
+static void hold(struct etcd_client *c, json_t *key, int64_t revision)
+{
+	(void)json_array_append_new(c->conditions,
+		json_pack("{s:O, s:s, s:s, s:I}", "key", key, "target", "MOD", "result", "EQUAL",
+			"mod_revision", (json_int_t)revision));
+}
+
+static char *value_of(const json_t *kv)
+{
+	const char *text = json_string_value(json_object_get(kv, "value"));
+
+	return strdup(text ? text : "");
+}
+
+static enum kl_answer get(struct kl_keys_client *keys, const char *key, enum kl_lock lock,
+	struct kl_result *result)
+{
+	struct etcd_client *c = (struct etcd_client *)keys;
+	const struct kl_buffered *own = kl_buffer_find(&c->own, key);
+	json_t *answer, *kv, *name;
+	enum kl_answer kind = KL_OK;
+
+	(void)lock;
+	result->found = own && own->text;
+	if (own)
+		return own->text ? kl_keys_take(keys, own->text, own->length, result) : KL_OK;
+	answer = read_range(c, key, NULL, result);
+	if (!answer)
+		return KL_GONE;
+	kv = json_array_get(json_object_get(answer, "kvs"), 0);
+	name = key_of(key);
+	hold(c, name, integer(kv, "mod_revision"));
+	json_decref(name);
+	result->found = kv != NULL;
+	if (kv) {
+		char *text = value_of(kv);
+		size_t n = text ? decode(text) : 0;
+
+		kind = text ? kl_keys_take(keys, text, n, result)
+			    : kl_error(result, KL_BUG, "memory", "no memory");
+		free(text);
+	}
+	json_decref(answer);
+	return kind;
+}
+
+static enum kl_answer put(struct kl_keys_client *keys, const char *key, const char *text, size_t length,
+	struct kl_result *result)
+{
+	return kl_buffer_put(&((struct etcd_client *)keys)->own, key, text, length)
+		? KL_OK
+		: kl_error(result, KL_BUG, "memory", "no memory");
+}
+
+static enum kl_answer del(struct kl_keys_client *keys, const char *key, struct kl_result *result)
+{
+	return put(keys, key, NULL, 0, result);
+}
+
+/* Rows by their own revisions, what is between them by that none is newer. */
+static bool take_rows(struct etcd_client *c, const json_t *answer, struct kl_buffer *rows)
+{
+	json_t *kv;
+	size_t i;
+	bool fine = true;
+
+	json_array_foreach(json_object_get(answer, "kvs"), i, kv)
+	{
+		const char *name = json_string_value(json_object_get(kv, "key"));
+		char *key = strdup(name ? name : ""), *value = value_of(kv);
+		size_t n = value ? decode(value) : 0;
+
+		hold(c, json_object_get(kv, "key"), integer(kv, "mod_revision"));
+		fine = fine && key && value && decode(key) > strlen(PREFIX) &&
+			kl_buffer_put(rows, key + strlen(PREFIX), value, n);
+		free(key);
+		free(value);
+	}
+	return fine;
+}
+
+static enum kl_answer walk(struct kl_keys_client *keys, const char *from, struct kl_walk *walk,
+	struct kl_result *result)
+{
+	struct etcd_client *c = (struct etcd_client *)keys;
+	char end[KL_KEY] = BY;
+	json_t *answer;
+	struct kl_buffer rows = {0};
+	enum kl_answer kind;
+
+	(void)kl_walk_end(walk, end);
+	answer = read_range(c, from, end, result);
+	if (!answer)
+		return KL_GONE;
+	(void)json_array_append_new(c->conditions,
+		json_pack("{s:o, s:o, s:s, s:s, s:I}", "key", key_of(from), "range_end", key_of(end),
+			"target", "MOD", "result", "LESS", "mod_revision", (json_int_t)c->revision + 1));
+	kind = take_rows(c, answer, &rows) ? kl_buffer_walk(&rows, &c->own, from, walk, result)
+					   : kl_error(result, KL_BUG, "memory", "no memory");
+	kl_buffer_clear(&rows);
+	json_decref(answer);
+	return kind;
+}
+
+static const struct kl_keys operations = {get, put, del, walk};
+
+/* ---- transactions ---- */
+
+static void forget(struct etcd_client *c)
+{
+	c->revision = 0;
+	(void)json_array_clear(c->conditions);
+	kl_buffer_clear(&c->own);
+}
+
+static enum kl_answer begin(struct kl_client *client, struct kl_result *result)
+{
+	struct etcd_client *c = (struct etcd_client *)client;
+
+	(void)result;
+	forget(c);
+	c->keys.wrote = false;
+	return KL_OK;
+}
+
+static enum kl_answer run(struct kl_client *client, const struct kl_op *op, struct kl_result *result)
+{
+	return kl_keys_run(&operations, (struct kl_keys_client *)client, op, result);
+}
+
+static json_t *request_of(struct etcd_client *c)
+{
+	json_t *writes = json_array();
+	char by[KL_KEY];
+
+	for (size_t i = 0; i < c->own.n; i++) {
+		const struct kl_buffered *w = &c->own.at[i];
+
+		(void)json_array_append_new(writes,
+			w->text ? json_pack("{s:{s:o, s:o}}", "requestPut", "key", key_of(w->key), "value",
+					  encoded(w->text, w->length))
+				: json_pack("{s:{s:o}}", "requestDeleteRange", "key", key_of(w->key)));
+	}
+	(void)snprintf(by, sizeof by, BY "%s", c->keys.client.id ? c->keys.client.id : "");
+	if (c->keys.client.id) /* not of who loads */
+		(void)json_array_append_new(writes,
+			json_pack("{s:{s:o, s:s}}", "requestPut", "key", key_of(by), "value", ""));
+	return json_pack("{s:O, s:o}", "compare", c->conditions, "success", writes);
+}
+
+static enum kl_answer commit(struct kl_client *client, struct kl_result *result)
+{
+	struct etcd_client *c = (struct etcd_client *)client;
+	json_t *answer;
+	bool done;
+
+	result->has_place = true;
+	result->reads_only = c->own.n == 0;
+	result->place = (uint64_t)c->revision;
+	if (c->own.n == 0)
+		return KL_OK;
+	answer = call(c, etcd_of(c), "kv/txn", request_of(c), result);
+	if (!answer)
+		return KL_GONE;
+	done = json_is_true(json_object_get(answer, "succeeded"));
+	result->place = (uint64_t)integer(json_object_get(answer, "header"), "revision");
+	json_decref(answer);
+	return done ? KL_OK : kl_error(result, KL_REFUSED, "compare", "what was read has changed");
+}
+
+static enum kl_answer rollback(struct kl_client *client, struct kl_result *result)
+{
+	(void)result;
+	forget((struct etcd_client *)client);
+	return KL_OK;
+}
+
+/* The answer comes, and nobody looks at it. */
+static void hang_up(struct kl_client *client, bool after_sending_commit)
+{
+	struct kl_result nothing = {0};
+
+	if (after_sending_commit)
+		(void)commit(client, &nothing);
+}
+
+static void close_client(struct kl_client *client)
+{
+	struct etcd_client *c = (struct etcd_client *)client;
+
+	forget(c);
+	json_decref(c->conditions);
+	curl_easy_cleanup(c->curl);
+	free(c->answer);
+	kl_keys_free(&c->keys);
+}
+
+static struct etcd_client *open_client(void)
+{
+	struct etcd_client *c = calloc(1, sizeof *c);
+
+	if (!c)
+		return NULL;
+	c->curl = curl_easy_init();
+	c->conditions = json_array();
+	(void)curl_easy_setopt(c->curl, CURLOPT_NOSIGNAL, 1L);
+	(void)curl_easy_setopt(c->curl, CURLOPT_TIMEOUT, (long)TIMEOUT_S);
+	(void)curl_easy_setopt(c->curl, CURLOPT_PROXY, "");
+	(void)curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, take);
+	(void)curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, c);
+	if (c->curl && c->conditions)
+		return c;
+	close_client(&c->keys.client);
+	return NULL;
+}
+
+/* One answer to anything is the sign that it is there. */
+static struct kl_client *connect_client(struct kl_store *store)
+{
+	struct etcd_client *c = open_client();
+	struct kl_result result = {0};
+	json_t *answer;
+
+	if (!c)
+		return NULL;
+	answer = call(c, store->own, "kv/range", json_pack("{s:o}", "key", key_of(BY)), &result);
+	if (answer) {
+		json_decref(answer);
+		return &c->keys.client;
+	}
+	(void)kl_fail(store, "%s", result.message);
+	close_client(&c->keys.client);
+	return NULL;
+}
+
+/* ---- the store ---- */
+
+static bool start_server(struct kl_store *store)
+{
+	struct etcd *etcd = store->own;
+	const char *const argv[] = {etcd->program, "--data-dir", etcd->data, "--listen-client-urls",
+		etcd->client_url, "--advertise-client-urls", etcd->client_url, "--listen-peer-urls",
+		etcd->peer_url, "--initial-advertise-peer-urls", etcd->peer_url, "--initial-cluster",
+		etcd->cluster, "--max-txn-ops", "100000", NULL};
+	static const struct timespec tick = {0, 50000000};
+	int64_t end = kl_now() + (int64_t)READY_S * 1000000000;
+	struct kl_client *client;
+	char log[400];
+
+	if (!kl_home_start(store, argv))
+		return false;
+	while (!(client = connect_client(store))) {
+		if (kl_now() > end) {
+			kl_home_log(store, log, sizeof log);
+			return kl_fail(store, "the server does not start: %s", log);
+		}
+		(void)nanosleep(&tick, NULL);
+	}
+	close_client(client);
+	return true;
+}
+
+static bool make_server(struct kl_store *store)
+{
+	struct etcd *etcd = store->own;
+	const char *folder;
+
+	if (!kl_program(store, "etcd", "etcd-server", NULL, etcd->program) ||
+		!(folder = kl_home_open(store, "etcd")))
+		return false;
+	(void)snprintf(etcd->data, sizeof etcd->data, "%s/data", folder);
+	(void)snprintf(etcd->client_url, sizeof etcd->client_url, "http://127.0.0.1:%d", kl_free_port());
+	(void)snprintf(etcd->peer_url, sizeof etcd->peer_url, "http://127.0.0.1:%d", kl_free_port());
+	(void)snprintf(etcd->cluster, sizeof etcd->cluster, "default=%s", etcd->peer_url);
+	(void)snprintf(etcd->url, sizeof etcd->url, "%s", etcd->client_url);
+	return start_server(store);
+}
+
+/* "http://HOST:PORT" */
+static bool take_address(struct kl_store *store)
+{
+	struct etcd *etcd = store->own;
+	char host[200] = "";
+	int length = snprintf(etcd->url, sizeof etcd->url, "%s", store->connect);
+
+	if (sscanf(store->connect, "http://%199[^:/]", host) != 1 || length >= (int)sizeof etcd->url)
+		return kl_refuse(store, "--connect: found '%s', expected http://HOST:PORT", store->connect);
+	if (kl_is_local(host) || store->remote)
+		return true;
+	return kl_refuse(store, "--connect: found host '%s', expected a loopback address, or --remote", host);
+}
+
+static void note_version(struct kl_store *store, struct etcd_client *c)
+{
+	struct kl_result result = {0};
+	json_t *answer = call(c, store->own, "maintenance/status", json_object(), &result);
+	const char *version = json_string_value(json_object_get(answer, "version"));
+
+	(void)snprintf(store->version, sizeof store->version, "etcd %.60s, libcurl " LIBCURL_VERSION,
+		version ? version : "");
+	json_decref(answer);
+}
+
+/* All that is ours: how many keys it has; with `removes`, they are gone. */
+static int64_t all_keys(struct kl_store *store, struct etcd_client *c, bool removes)
+{
+	struct kl_result result = {0};
+	json_t *range = json_pack("{s:o, s:o}", "key", encoded(PREFIX, strlen(PREFIX)), "range_end",
+		encoded("krait_lab0", strlen("krait_lab0")));
+	json_t *answer = call(c, store->own, removes ? "kv/deleterange" : "kv/range", range, &result);
+	int64_t n = answer ? integer(answer, removes ? "deleted" : "count") : -1;
+
+	json_decref(answer);
+	return n;
+}
+
+static bool start(struct kl_store *store)
+{
+	struct etcd *etcd = calloc(1, sizeof *etcd);
+	struct etcd_client *c;
+	int64_t there;
+
+	store->own = etcd;
+	if (!etcd || curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
+		return kl_fail(store, "out of memory");
+	if (store->connect ? !take_address(store) : !make_server(store))
+		return false;
+	c = (struct etcd_client *)connect_client(store);
+	if (!c)
+		return false;
+	note_version(store, c);
+	there = all_keys(store, c, false);
+	etcd->made = there == 0;
+	close_client(&c->keys.client);
+	return there == 0 || kl_fail(store, "keys under " PREFIX " are there already");
+}
+
+static void stop(struct kl_store *store)
+{
+	struct etcd *etcd = store->own;
+	struct etcd_client *c = etcd && etcd->made && store->connect ? open_client() : NULL;
+
+	if (c) {
+		(void)all_keys(store, c, true);
+		close_client(&c->keys.client);
+	}
+	free(etcd);
+	store->own = NULL;
+}
+
+/* What is under ~by/: the ids of all that took effect, with their revisions. */
+static bool order(struct kl_store *store, struct kl_sink *sink)
+{
+	struct etcd_client *c = open_client();
+	struct kl_result result = {0};
+	json_t *answer = c
+		? call(c, store->own, "kv/range",
+			  json_pack("{s:o, s:o}", "key", key_of(BY), "range_end", key_of("~by0")), &result)
+		: NULL,
+	       *kv;
+	size_t i;
+	bool fine = answer || kl_fail(store, "%s", result.message);
+
+	json_array_foreach(json_object_get(answer, "kvs"), i, kv)
+	{
+		char *key = strdup(json_string_value(json_object_get(kv, "key")));
+
+		fine = fine && key && decode(key) > strlen(PREFIX BY) &&
+			kl_tell_place(sink, key + strlen(PREFIX BY), (uint64_t)integer(kv, "mod_revision"));
+		free(key);
+	}
+	json_decref(answer);
+	if (c)
+		close_client(&c->keys.client);
+	return fine;
+}
+
+KL_EXPORT const struct kl_driver krait_driver = {
+	.abi = KL_ABI,
+	.name = "etcd",
+	.title = "etcd",
+	.library = "libcurl",
+	.levels = levels,
+	.operations = KL_BIT(KL_KINDS) - 1,
+	.facts = KL_SESSIONS | KL_SERIAL | KL_BUFFERED,
+	.start = start,
+	.stop = stop,
+	.restart = start_server,
+	.load = kl_keys_load,
+	.connect = connect_client,
+	.begin = begin,
+	.run = run,
+	.commit = commit,
+	.rollback = rollback,
+	.hang_up = hang_up,
+	.close = close_client,
+	.order = order,
+	.processes = kl_home_processes,
+};
