@@ -32,6 +32,17 @@ def test_provoke_mariadb():
     executed(run, _33d_ser="R1x0 R1y0 C1 W2x1 C2 R3x1 W3y1 C3")
 
 
+def test_provoke_redis():
+    column("redis")
+
+
+def test_provoke_etcd():
+    """Whatever is sent, each transaction is one request."""
+    run = cells("-d", "etcd")
+    hold_to_definitions([cell for cell in run if cell["letter"] != "-"])
+    assert not any(is_anomaly(cell) or cell["letter"][0] in "EX" for cell in run)
+
+
 def test_provoke_sixty_cycles():
     """Random cycles are never let through at the strictest levels, and come to be where it is known that they do."""
     for driver, strict, weak in (("postgresql", "ser", ("rr", "rc")), ("mariadb", "ser", ("rr",))):
