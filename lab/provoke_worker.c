@@ -40,8 +40,8 @@ static bool is_possible(const struct kl_driver *driver, const struct kl_level *l
 	return true;
 }
 
-/* Where silence was taken for waiting, another run has to come out the same way. If it does not, that is said,
- * and a third one counts. */
+/* Where silence was taken for waiting, another run has to come out the same way. If it does not, that is
+ * said, and a third one counts. */
 static bool run_again(struct kr_stage *stage, const struct kr_coo_schedule *s, struct kr_attempt *a)
 {
 	struct kr_mem mem;
