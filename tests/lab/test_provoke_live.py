@@ -78,10 +78,11 @@ def test_provoke_nothing_left():
             lab.send_signal(number)
             lab.wait(40)
             for _ in range(200):
-                if of_the_lab() == ([], []):
+                left = of_the_lab()
+                if left == ([], []):
                     break
                 time.sleep(0.1)
-            assert of_the_lab() == ([], []), (number, delay, of_the_lab())
+            assert left == ([], []), (number, delay, left)
 
 
 if __name__ == "__main__":
