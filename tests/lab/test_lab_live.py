@@ -254,7 +254,7 @@ def of_the_lab():
     processes = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            with open(f"/proc/{pid}/cmdline") as file:
+            with open(f"/proc/{pid}/cmdline", errors="replace") as file:
                 if "/krait-lab-" in file.read():
                     processes.append(pid)
         except OSError:
