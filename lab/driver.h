@@ -13,8 +13,9 @@
 #define KL_NODES_MOST 5
 
 /* In a driver's file: the library that it is built with, as pkg-config calls it (or else -lMODULE and
- * MODULE.h do), and Debian's package of it. Where it is not found, the driver is left out
- * (lab/CMakeLists.txt). KL_LIBRARY_VERSION is the version that pkg-config gave of the first one. */
+ * MODULE.h do; "MODULE HEADER" if that is called otherwise), and Debian's package of it. Where it is not
+ * found, the driver is left out (lab/CMakeLists.txt). KL_LIBRARY_VERSION is what pkg-config gave of the first
+ * one. */
 #define KL_NEEDS(module, package) _Static_assert(sizeof module && sizeof package, "")
 
 #define KL_KEY 40 /* bytes of a key, terminator included */

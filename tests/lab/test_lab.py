@@ -71,9 +71,9 @@ def test_invariants():
     assert "rules out" not in said, said
 
 
-def final_state(workload, clients):
+def final_state(workload, clients, *options):
     """What is in the database after a serializable recording, by the order in which it ran; statements fail and programs roll back meanwhile."""
-    run("-d", "sim", "-l", "pl-ss", "-w", workload, "--clients", clients, "--connect", "statement=1", "--think", "50")
+    run("-d", "sim", "-l", "pl-ss", "-w", workload, "--clients", clients, "--connect", "statement=1", "--think", "50", *options)
     header, txns, _ = read()
     assert header["lab"]["broken"] == 0
     state = dict(header["initial"])
@@ -126,7 +126,7 @@ def test_tpcc():
 
 def test_files():
     """Each entry has an inode, each inode as many entries as links, directories are a tree."""
-    state, _ = final_state("files", "4")
+    state, _ = final_state("files", "4", "--txns", "1500")
     entries = {(int(parent), name): ino for (parent, name), ino in ((key.split("/"), ino) for key, ino in rows(state, "d/").items())}
     inodes = {int(ino): divmod(number + 49999999, 100) for ino, number in rows(state, "i/").items()}
     dirs = {ino: parent for ino, (parent, rest) in inodes.items() if rest % 2}

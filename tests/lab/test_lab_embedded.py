@@ -55,6 +55,16 @@ def test_rocksdb():
     assert "ranges" in said, said
 
 
+def test_firebird():
+    """Snapshots let write skew through; what is read and then written at read committed is overwritten."""
+    for level, workload in (("stability", "registers:rmw=80"), ("stability", "bank"), ("snapshot", "ranges"), ("snapshot", "append"), ("read-committed", "registers"), ("read-committed", "ranges")):
+        keeps("firebird", level, workload)
+    shows("firebird", "snapshot", "registers:rmw=80", "ser")
+    shows("firebird", "read-committed", "registers:rmw=80", "pl-2+")
+    _, said = run("-d", "firebird", "-l", "read-committed", "-w", "append", status=254)
+    assert "at this level" in said, said
+
+
 def test_bdb():
     """Each degree of isolation keeps what it says and no more: also 1, whose reads see what is taken back."""
     for level in ("3", "2", "1"):
