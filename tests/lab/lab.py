@@ -12,6 +12,10 @@ FOLDER = tempfile.TemporaryDirectory(prefix="krait-test-lab-")
 TRACE = os.path.join(FOLDER.name, "trace.jsonl")
 TRIES = 4
 
+# Private databases go there, too, so that what other recordings of this machine do is told from what a test has left.
+os.chmod(FOLDER.name, 0o1777)  # as of /tmp: they run under users of their own
+os.environ["TMPDIR"] = FOLDER.name
+
 
 def run(*options, status=0, path=TRACE, timeout=120):
     """Records; what was said on standard output, and on standard error. `status`: or several that will do."""

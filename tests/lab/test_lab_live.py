@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 
 from lab import FOLDER, LAB, TRACE, TRIES, check, keeps, main, read, run, shows
@@ -250,12 +249,12 @@ def test_lab_agrees_with_python():
 
 def of_the_lab():
     """Processes and folders that a recording makes."""
-    folders = [name for name in os.listdir(tempfile.gettempdir()) if name.startswith("krait-lab-")]
+    folders = [name for name in os.listdir(FOLDER.name) if name.startswith("krait-lab-")]
     processes = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/cmdline", errors="replace") as file:
-                if "/krait-lab-" in file.read():
+                if f"{FOLDER.name}/krait-lab-" in file.read():
                     processes.append(pid)
         except OSError:
             pass
