@@ -128,6 +128,27 @@ bool kr_counters_wanted(const struct kr_counters *c, kr_txn t)
 	return false;
 }
 
+/* What its counter is with `now` in the place of `before`. */
+static uint64_t total_with(const struct kr_counters *c, kr_version before, kr_version now)
+{
+	const struct kr_asg *asg = c->ir->asg;
+	uint64_t value = c->value[kr_asg_whole(asg, asg->versions[now.i].key).i];
+	if (!asg->amounts)
+		return value + c->weight[now.i] - c->weight[before.i];
+	return asg->amounts[now.i].absolute ? (uint64_t)asg->amounts[now.i].amount
+					    : value + (uint64_t)asg->amounts[now.i].amount;
+}
+
+bool kr_counters_arrives(const struct kr_counters *c, kr_version before, kr_version now)
+{
+	kr_key k = kr_asg_whole(c->ir->asg, c->ir->asg->versions[now.i].key);
+	uint32_t any = kr_counters_beyond(c, k, INT64_MIN);
+	if (any == c->ngroups || c->groups[any].key.i != k.i)
+		return true;
+	const struct kr_counter_group *group = find_group(c, k, (int64_t)total_with(c, before, now));
+	return group && group->pending > 0;
+}
+
 void kr_counters_serve(struct kr_counters *c, kr_txn t)
 {
 	for (uint32_t i = c->sum_first ? c->sum_first[t.i] : 0; c->sum_first && i < c->sum_first[t.i + 1];
@@ -135,16 +156,15 @@ void kr_counters_serve(struct kr_counters *c, kr_txn t)
 		c->groups[c->group_of[i]].pending--;
 }
 
+void kr_counters_unserve(struct kr_counters *c, kr_txn t)
+{
+	for (uint32_t i = c->sum_first[t.i]; i < c->sum_first[t.i + 1]; i++)
+		c->groups[c->group_of[i]].pending++;
+}
+
 void kr_counters_install(struct kr_counters *c, kr_version before, kr_version now)
 {
-	const struct kr_asg *asg = c->ir->asg;
-	if (!c->value)
-		return;
-	kr_key k = kr_asg_whole(asg, asg->versions[now.i].key);
-	if (asg->amounts && asg->amounts[now.i].absolute)
-		c->value[k.i] = (uint64_t)asg->amounts[now.i].amount;
-	else if (asg->amounts)
-		c->value[k.i] += (uint64_t)asg->amounts[now.i].amount;
-	else
-		c->value[k.i] += c->weight[now.i] - c->weight[before.i];
+	if (c->value)
+		c->value[kr_asg_whole(c->ir->asg, c->ir->asg->versions[now.i].key).i] =
+			total_with(c, before, now);
 }

@@ -35,7 +35,11 @@ uint32_t kr_counters_group(const struct kr_counters *c, kr_key k);
 kr_key kr_counters_unserved(const struct kr_counters *c, kr_txn t);
 /* do others have to see a counter that t writes as it is now? */
 bool kr_counters_wanted(const struct kr_counters *c, kr_txn t);
+/* does somebody still have to see what a counter is with `now` in the place of `before`? true for one of
+ * which nothing is shown */
+bool kr_counters_arrives(const struct kr_counters *c, kr_version before, kr_version now);
 void kr_counters_serve(struct kr_counters *c, kr_txn t);            /* t has seen its sums */
+void kr_counters_unserve(struct kr_counters *c, kr_txn t);          /* or has not after all */
 /* `now` takes the place of `before`, of one part or key */
 void kr_counters_install(struct kr_counters *c, kr_version before, kr_version now);
 

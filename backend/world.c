@@ -3,6 +3,7 @@
  * order, ww between neighbours, rw to the next version; what known edges imply already is left out. A round
  * costs O(edges + versions log versions). */
 #include "backend/world.h"
+#include "backend/backtrack.h"
 #include "backend/prefer.h"
 
 #include <string.h>
@@ -403,6 +404,25 @@ enum kr_status kr_candidate_schedule(struct kr_candidate *w)
 	return status;
 }
 
+/* Along the guess, going back where it leads nowhere. */
+static enum kr_status go_back(struct kr_candidate *w, enum kr_guess guess, const struct kr_choices *none,
+	uint32_t *forced)
+{
+	bool possible;
+	enum kr_status status = kr_prefer(w->ir, guess, w->place, &possible);
+	if (!status)
+		status = kr_candidate_choose(w, none);
+	struct kr_schedule run = {.overlay = &w->chosen, .source = w->source, .order = w->order};
+	if (!status)
+		status = kr_backtrack(&run);
+	if (status || run.forced > 0)
+		return status;
+	w->forced = *forced = 0;
+	for (uint32_t i = 0; i < w->ir->nnodes; i++)
+		w->place[w->order[i].i] = i;
+	return KR_OK;
+}
+
 enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choices *none)
 {
 	uint32_t best = UINT32_MAX;
@@ -422,6 +442,8 @@ enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choice
 			best_guess = guess;
 		}
 	}
+	if (!status && best > 0 && best < UINT32_MAX)
+		status = go_back(w, best_guess, none, &best);
 	w->served = !status && best == 0 && kr_candidate_is_proved(w);
 	return status || w->served ? status : kr_prefer(w->ir, best_guess, w->place, &possible);
 }
