@@ -51,6 +51,18 @@ static enum kr_status add_guard(struct kr_cases *c, const struct kr_cert_edge *e
 	return status;
 }
 
+/* t -rw-> b -wr-> t on one key. Whichever versions t saw, the first one comes before b's, and the second one
+ * is b's or comes after it: so the same cycle leads through the writer of that one, and which it is does not
+ * matter. */
+static bool shows_two_states(const struct kr_cert_edge *edges, uint32_t n)
+{
+	bool first = edges[0].kind == KR_RW;
+	const struct kr_cert_edge *rw = first ? &edges[0] : &edges[1], *wr = first ? &edges[1] : &edges[0];
+
+	return n == 2 && rw->kind == KR_RW && wr->kind == KR_WR && rw->key.i == wr->key.i && !rw->predicate &&
+		!wr->predicate;
+}
+
 static enum kr_status add_cycle(struct kr_cases *c, uint32_t cycle)
 {
 	const struct kr_certificate *cert = c->v->cert;
@@ -78,6 +90,7 @@ static enum kr_status add_cycle(struct kr_cases *c, uint32_t cycle)
 	}
 	if (status == KR_OK)
 		status = kr_verify_pattern(c->v, cycle, &c->whole);
+	c->whole = c->whole && !shows_two_states(&cert->edges.at[range->first], range->count);
 	c->any_whole |= c->whole;
 	kr_cases_begin(c);
 	for (uint32_t i = 0; status == KR_OK && i < range->count; i++)
