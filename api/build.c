@@ -260,7 +260,7 @@ static enum kr_status operation(krait_builder *b, const struct krait_operation *
 {
 	enum kr_status status;
 
-	if ((unsigned)op->kind > KRAIT_ADD)
+	if ((unsigned)op->kind > KRAIT_MAX)
 		return kr_build_bad(b, "an operation that there is not", "one of enum krait_operation_kind");
 	out->kind = (uint8_t)op->kind;
 	if ((status = kr_build_key(b, &op->key, &out->key)))
@@ -276,6 +276,7 @@ static enum kr_status operation(krait_builder *b, const struct krait_operation *
 		out->flags = op->unknown ? 0 : KR_OPF_KNOWN;
 		status = put_int(b, &op->value, "the delta", &out->a);
 		return status || op->unknown ? status : put_int(b, &op->result, "the new value", &out->b);
+	case KRAIT_MAX: return put_int(b, &op->value, "the number", &out->a);
 	case KRAIT_CAS:
 		out->flags = op->done ? KR_OPF_DONE : 0;
 		status = put_value(b, &op->expected, "the expected value", true, &out->a);
@@ -337,7 +338,7 @@ bool krait_build_kind(krait_builder *b, struct krait_value key, enum krait_key_k
 
 	if (!begins(b, "a key's kind after the first transaction"))
 		return false;
-	if (kind == KRAIT_KIND_ANY || (unsigned)kind > KRAIT_KIND_SET)
+	if (kind == KRAIT_KIND_ANY || (unsigned)kind > KRAIT_KIND_MARK)
 		return kr_build_keep(b,
 			kr_build_bad(b, "a kind of key that there is not", "one of enum krait_key_kind"));
 	return kr_build_keep(b, kr_build_key(b, &key, &k)) &&

@@ -22,6 +22,7 @@ static const struct kr_option options[] = {
 	{"incs", 0, "PERCENT", KR_WORDS_ANY, "operations that increment a counter"},
 	{"appends", 0, "PERCENT", KR_WORDS_ANY, "operations that append to a list"},
 	{"adds", 0, "PERCENT", KR_WORDS_ANY, "operations that add to a set"},
+	{"maxes", 0, "PERCENT", KR_WORDS_ANY, "operations that raise a high-water mark"},
 	{"ranges", 0, "PERCENT", KR_WORDS_ANY, "operations that read a range of keys"},
 	{"scans", 0, "PERCENT", KR_WORDS_ANY, "operations that read the keys that meet a condition"},
 	{"updates", 0, "PERCENT", KR_WORDS_ANY,
@@ -73,10 +74,10 @@ static bool take_shares(const struct kr_args *args, struct kr_generate_options *
 {
 	return take(args, "inserts", 100, &o->inserts) && take(args, "cas", 100, &o->cas) &&
 		take(args, "incs", 100, &o->incs) && take(args, "appends", 100, &o->appends) &&
-		take(args, "adds", 100, &o->adds) && take(args, "ranges", 100, &o->ranges) &&
-		take(args, "scans", 100, &o->scans) && take(args, "updates", 100, &o->updates) &&
-		take(args, "untold", 100, &o->untold) && take(args, "blank", 100, &o->blank) &&
-		take(args, "span", UINT32_MAX - 1, &o->span) &&
+		take(args, "adds", 100, &o->adds) && take(args, "maxes", 100, &o->maxes) &&
+		take(args, "ranges", 100, &o->ranges) && take(args, "scans", 100, &o->scans) &&
+		take(args, "updates", 100, &o->updates) && take(args, "untold", 100, &o->untold) &&
+		take(args, "blank", 100, &o->blank) && take(args, "span", UINT32_MAX - 1, &o->span) &&
 		take(args, "autocommit", 100, &o->autocommit) && take(args, "locking", 100, &o->locking) &&
 		take(args, "latency", INT32_MAX, &o->latency) && take(args, "think", INT32_MAX, &o->think) &&
 		take(args, "skew", INT32_MAX, &o->skew);

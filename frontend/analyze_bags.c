@@ -44,7 +44,7 @@ static enum kr_status make_versions(struct kr_grow *g, const struct kr_grow_elem
 	return KR_OK;
 }
 
-static bool prepare_whole(struct kr_grow *g, kr_key k)
+bool kr_bags_prepare_whole(struct kr_grow *g, kr_key k)
 {
 	struct kr_asg *asg = g->w->asg;
 	bool deletes = false;
@@ -68,12 +68,13 @@ static bool prepare_whole(struct kr_grow *g, kr_key k)
 
 bool kr_bags_unwritten(const struct kr_grow *g, kr_key k)
 {
-	return g->w->h->initial == KR_INITIAL_UNWRITTEN && kr_grow_kind(g, k) == KR_KIND_SET;
+	return g->w->h->initial == KR_INITIAL_UNWRITTEN &&
+		(kr_grow_kind(g, k) == KR_KIND_SET || kr_grow_kind(g, k) == KR_KIND_MARK);
 }
 
 enum kr_status kr_bags_prepare(struct kr_grow *g, kr_key k)
 {
-	bool deletes = prepare_whole(g, k),
+	bool deletes = kr_bags_prepare_whole(g, k),
 	     open = g->w->asg->keys[k.i].open_initial && !kr_bags_unwritten(g, k);
 
 	for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++) {
@@ -189,7 +190,7 @@ static enum kr_status see_presence(struct kr_replay *r, kr_key k, enum kr_shown 
 {
 	if (shown == KR_SHOWN_FOUND && r->w->asg->keys[k.i].open_initial) {
 		kr_analyze_leave_out(r->w, r->txn, r->op,
-			"a set of unknown initial value that was found, whatever is in it,");
+			"a set or mark of unknown initial value that was found, whatever is in it,");
 		return KR_OK;
 	}
 	KR_TRY(kr_grow_see_presence(r, k, shown));
@@ -199,12 +200,15 @@ static enum kr_status see_presence(struct kr_replay *r, kr_key k, enum kr_shown 
 	return see_parts(r, k, &(struct kr_items){.n = 0}, shown == KR_SHOWN_NO_ROW);
 }
 
-enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want)
+enum kr_status kr_bags_see_absent(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want)
 {
 	bool done;
 
-	if (want->is.present)
-		return see_elements(r, k, want);
 	KR_TRY(kr_grow_pull(r, k, want, &done));
 	return done ? KR_OK : see_presence(r, k, shown == KR_SHOWN_READ ? KR_SHOWN_NOT_FOUND : shown);
+}
+
+enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want)
+{
+	return want->is.present ? see_elements(r, k, want) : kr_bags_see_absent(r, k, shown, want);
 }

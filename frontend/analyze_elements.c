@@ -21,7 +21,8 @@ static enum kr_status each_write(struct kr_grow *g, bool fill)
 				!kr_write_at(h, op, 0, &write))
 				continue;
 
-			bool element = write.how == KR_ADD && kr_grow_kind(g, write.key) != KR_KIND_COUNTER;
+			bool element =
+				write.how == KR_ADD && kr_datatype_of(kr_grow_kind(g, write.key))->parts;
 
 			if (fill)
 				g->writes[g->write_first[write.key.i + 1]++] = (struct kr_grow_write){{t}, i,
@@ -125,6 +126,8 @@ static enum kr_status add_initial(struct kr_grow *g, kr_key k)
 	struct kr_items items;
 
 	KR_TRY(kr_elements_split(&g->numbered, g->initial[k.i], &items));
+	if (kr_grow_kind(g, k) == KR_KIND_MARK && g->initial[k.i].i != KR_ABSENT.i)
+		items = (struct kr_items){&g->initial[k.i], 1, false};
 	for (uint32_t i = 0; i < items.n; i++) {
 		struct kr_grow_element *e = get_element(g, k, items.at[i].i);
 
@@ -174,7 +177,7 @@ enum kr_status kr_grow_elements(struct kr_grow *g)
 		return KR_NOMEM;
 	for (kr_key k = {0}; k.i < nkeys; k.i++) {
 		g->element_first[k.i] = g->elements.n;
-		if (!kr_analyze_grows(g->w, k) || kr_grow_kind(g, k) == KR_KIND_COUNTER)
+		if (!kr_datatype_of(kr_grow_kind(g, k))->parts)
 			continue;
 		KR_TRY(add_initial(g, k));
 		KR_TRY(add_written(g, k));

@@ -135,6 +135,7 @@ static enum kr_status prepare_key(struct kr_grow *g, kr_key k)
 	switch (kr_grow_kind(g, k)) {
 	case KR_KIND_LIST: return kr_lists_prepare(g, k);
 	case KR_KIND_SET: return kr_bags_prepare(g, k);
+	case KR_KIND_MARK: return kr_marks_prepare(g, k);
 	default: return kr_counters_prepare(g, k);
 	}
 }
@@ -305,6 +306,7 @@ enum kr_status kr_analyze_grow_see(struct kr_replay *r, kr_key k, enum kr_shown 
 	switch (kr_grow_kind(g, k)) {
 	case KR_KIND_LIST: return kr_lists_see(r, k, shown, &want);
 	case KR_KIND_SET: return kr_bags_see(r, k, shown, &want);
+	case KR_KIND_MARK: return kr_marks_see(r, k, shown, &want);
 	default: return kr_counters_see(r, k, shown, &want);
 	}
 }
@@ -400,27 +402,35 @@ static bool explains(const struct kr_grow *g, const struct kr_observation *o, ui
 }
 
 /* That an element is missing which nobody deleted contradicts who saw it, and took it for an initial one that
- * is not told. If it was an aborted transaction's, he read that. */
+ * is not told. If it was an aborted transaction's, or a number from which its transaction raised a mark at
+ * once, he read that. */
 static enum kr_status blame_who_saw(struct kr_work *w, const struct kr_observation *missed,
 	struct kr_anomaly *anomaly)
 {
 	const struct kr_grow *g = w->grow;
 	kr_key k = anomaly->key;
-	kr_txn aborted = {KR_NONE};
+	kr_txn vain = {KR_NONE};
+	bool gone = false;
 
-	for (uint32_t i = g->write_first[k.i]; i < g->write_first[k.i + 1]; i++)
-		if (g->writes[i].element == w->asg->parts[missed->key.i - w->h->keys.n].label &&
-			w->asg->txns[g->writes[i].txn.i].presence == KR_ABSENT_TXN)
-			aborted = g->writes[i].txn;
-	for (uint32_t i = 0; i < w->asg->nobs && aborted.i != KR_NONE; i++) {
+	for (uint32_t i = g->write_first[k.i]; i < g->write_first[k.i + 1] && !gone; i++) {
+		kr_txn t = g->writes[i].txn;
+
+		if (g->writes[i].element != w->asg->parts[missed->key.i - w->h->keys.n].label)
+			continue;
+		gone = w->asg->txns[t.i].presence == KR_ABSENT_TXN;
+		if (gone || kr_analyze_version(w, missed->key, t) == KR_NONE)
+			vain = t;
+	}
+	for (uint32_t i = 0; i < w->asg->nobs && vain.i != KR_NONE; i++) {
 		const struct kr_observation *o = &w->asg->obs[i];
 
 		KR_TRY(kr_ctx_tick(w->ctx));
-		if (o->key.i != missed->key.i || o->set == KR_NONE ||
+		if (o->key.i != missed->key.i || o->set == KR_NONE || o->txn.i == vain.i ||
 			kr_test_argument(w->test[o->set]) == KR_ABSENT.i ||
 			w->h->txns.at[o->txn.i].status != KR_COMMITTED)
 			continue;
-		*anomaly = (struct kr_anomaly){KR_ABORTED_READ, o->txn, o->op, k, aborted};
+		*anomaly = (struct kr_anomaly){gone ? KR_ABORTED_READ : KR_INTERMEDIATE_READ, o->txn, o->op,
+			k, vain};
 		break;
 	}
 	return KR_OK;
@@ -449,7 +459,7 @@ enum kr_status kr_analyze_grow_name(struct kr_work *w, const struct kr_observati
 		anomaly->kind = KR_FUTURE_READ;
 	}
 	if (anomaly->kind == KR_GARBAGE_READ && kr_history_untold(w->h) &&
-		w->h->keys.at[k.i].kind == KR_KIND_SET && o->key.i >= w->h->keys.n)
+		w->h->keys.at[k.i].kind != KR_KIND_LIST && o->key.i >= w->h->keys.n)
 		return blame_who_saw(w, o, anomaly);
 	return KR_OK;
 }

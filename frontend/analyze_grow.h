@@ -1,6 +1,6 @@
 /* What the files of growing keys share; for frontend/analyze_grow.c, analyze_elements.c, analyze_lists.c,
- * analyze_list_orders.c, analyze_bags.c, analyze_subsets.c and analyze_ranks.c (sets), analyze_counters.c and
- * analyze_totals.c only. */
+ * analyze_list_orders.c, analyze_bags.c, analyze_subsets.c and analyze_ranks.c (sets), analyze_marks.c,
+ * analyze_counters.c and analyze_totals.c only. */
 #ifndef KR_FRONTEND_ANALYZE_GROW_H
 #define KR_FRONTEND_ANALYZE_GROW_H
 
@@ -11,11 +11,11 @@
 struct kr_grow_write {
 	kr_txn txn;
 	uint32_t op;      /* within txn */
-	uint32_t element; /* append, add; else KR_NONE */
+	uint32_t element; /* append, add, max; else KR_NONE */
 	bool deletes;
 };
 
-/* An element of one list or set, by the id of its value. */
+/* An element of one list or set, or a number that a mark was raised to, by the id of its value. */
 struct kr_grow_element {
 	kr_key key;
 	uint32_t element;
@@ -23,7 +23,7 @@ struct kr_grow_element {
 	bool twice;       /* it was written (or was there) more than once */
 	bool initial;     /* it was there at the beginning */
 	kr_txn aborted;   /* one that wrote it and aborted, or KR_NONE */
-	kr_key part;      /* of a set: its part, or KR_NONE */
+	kr_key part;      /* of a set or mark: its part, or KR_NONE */
 	uint32_t mark;    /* of the read at hand */
 	uint32_t rank;    /* in a set that has ranks; initial elements have rank 0 */
 	uint32_t place;   /* in the longest list of the key that has been checked, if that has it there */
@@ -159,9 +159,15 @@ enum kr_status kr_ranks_find(struct kr_grow *g, kr_key k, uint32_t from, uint32_
 enum kr_status kr_ranks_see(struct kr_replay *r, kr_key k, struct kr_items list, const struct kr_items *own);
 enum kr_status kr_ranks_orders(struct kr_grow *g, struct kr_analyze_pairs *orders);
 bool kr_bags_deleted(const struct kr_grow *g, kr_key k); /* by a transaction that may have taken effect */
-/* a set of untold initial value that holds no element which anybody adds */
+/* a set or mark of untold initial value that holds no element which anybody adds */
 bool kr_bags_unwritten(const struct kr_grow *g, kr_key k);
 enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want);
+/* Of sets and marks: the values of whole versions, there or absent; true: somebody deletes it. And what it
+ * tells that one was absent, or was found. */
+bool kr_bags_prepare_whole(struct kr_grow *g, kr_key k);
+enum kr_status kr_bags_see_absent(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want);
+enum kr_status kr_marks_prepare(struct kr_grow *g, kr_key k);
+enum kr_status kr_marks_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want);
 enum kr_status kr_counters_scan(struct kr_grow *g);
 enum kr_status kr_counters_prepare(struct kr_grow *g, kr_key k);
 enum kr_status kr_counters_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want);

@@ -157,7 +157,8 @@ static enum kr_status name_versions(struct kr_replay *r, const struct kr_attr *a
 		KR_TRY(kr_ctx_tick(w->ctx));
 		if (kr_analyze_grows(w, k))
 			kr_analyze_leave_out(w, r->txn, r->op,
-				"\"versions\" of a list, a set or a counter whose value is not always told");
+				"\"versions\" of a list, a set, a mark or a counter whose value is not "
+				"always told");
 		else
 			w->seen_of[k.i] = on ? i : KR_NONE;
 	}

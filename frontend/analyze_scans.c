@@ -7,6 +7,7 @@
  * database state can give (not in their place, out of bounds, not matching, twice) are a mismatch of the
  * result set. Cost: linear in the observations made; per distinct `where`, the versions. */
 #include "frontend/analyze_work.h"
+#include "frontend/model/datatype.h"
 
 #include <string.h>
 
@@ -213,10 +214,10 @@ static void takes_growing(struct kr_replay *r, const struct kr_scan *scan, kr_ke
 	*out = kr_where_has_prefix(h, scan, k);
 	if (!*out || !kr_where_of_values(h, scan))
 		return;
-	if (h->keys.at[k.i].kind == KR_KIND_COUNTER || kr_where_of_elements(h, scan)) {
+	if (kr_datatype_of(h->keys.at[k.i].kind)->shown == KR_VALUE_INT || kr_where_of_elements(h, scan)) {
 		kr_analyze_leave_out(r->w, r->txn, r->op,
-			"a condition on the value of a list, a set or a counter whose value is not always "
-			"told");
+			"a condition on the value of a list, a set, a mark or a counter whose value is not "
+			"always told");
 		*out = false;
 		return;
 	}

@@ -6,7 +6,7 @@
  * no other would allow more worlds. Values to try are those seen, "absent", and, where there are no
  * conditions, one that nobody mentions. If none will do, they are left out (kr_analysis.left_out). Linear;
  * each such key tries at most as many values as it takes to rule them out. */
-#include "frontend/analyze_work.h"
+#include "frontend/analyze_grow.h"
 
 struct untold {
 	struct kr_work *w;
@@ -52,7 +52,7 @@ static bool find_value(const struct untold *u, kr_key k, kr_value *out)
 	*out = KR_ABSENT;
 	if (suits_all(u, k, *out))
 		return true;
-	*out = (kr_value){KR_TEST_ARGUMENTS - 1};
+	*out = (kr_value){KR_GROW_PRESENT};
 	return !conditions && suits_all(u, k, *out);
 }
 

@@ -5,6 +5,7 @@
  * tells whether one was met. Versions are counted per key, then filled in the order of transactions, so each
  * key's versions are in that order. Linear in the operations. */
 #include "frontend/analyze_work.h"
+#include "frontend/model/datatype.h"
 
 #include <string.h>
 
@@ -25,8 +26,8 @@ uint32_t kr_analyze_version(const struct kr_work *w, kr_key k, kr_txn t)
 	return at < end && asg->versions[at].writer.i == t.i ? at : KR_NONE;
 }
 
-/* Lists, sets, and counters; of these, where the results of increments are what they leave, only those that
- * are not told all along. */
+/* Lists, sets, marks, and counters; of these, where the results of increments are what they leave, only those
+ * that are not told all along. */
 static enum kr_status find_growing(struct kr_work *w)
 {
 	const struct kr_history *h = w->h;
@@ -36,7 +37,7 @@ static enum kr_status find_growing(struct kr_work *w)
 	if (!w->grows)
 		return KR_NOMEM;
 	for (uint32_t k = 0; k < h->keys.n; k++)
-		if (h->keys.at[k].kind == KR_KIND_LIST || h->keys.at[k].kind == KR_KIND_SET)
+		if (kr_datatype_of(h->keys.at[k].kind)->parts)
 			kr_bits_set(w->grows, k);
 	for (uint32_t t = 0; t < h->txns.n; t++) {
 		const struct kr_transaction *txn = &h->txns.at[t];

@@ -332,7 +332,7 @@ static enum kr_status check_options(const struct kr_generate_options *o, const s
 	struct kr_err *err)
 {
 	uint64_t shares = (uint64_t)o->reads + o->deletes + o->inserts + o->cas + o->incs + o->appends +
-		o->adds + o->ranges + o->scans + o->updates;
+		o->adds + o->maxes + o->ranges + o->scans + o->updates;
 
 	if (o->sessions == 0 || o->keys == 0)
 		return kr_err_set(err, KR_BAD, "%s is 0, expected at least 1",

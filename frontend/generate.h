@@ -26,12 +26,12 @@ struct kr_generate_options {
 	uint32_t txns;         /* transactions; those of a planted anomaly come on top */
 	uint32_t sessions;     /* clients, at least 1; each has one transaction open at a time */
 	/* at least 1, and one for each kind that the operations use: registers k0, k1, ..., counters c, lists
-	 * l, sets s, dealt in turn */
+	 * l, marks m, sets s, dealt in turn */
 	uint32_t keys;
 	uint32_t ops;          /* operations of a transaction */
 	uint32_t reads;        /* percent of operations that are reads */
 	/* percent of operations; the rest are writes */
-	uint32_t deletes, inserts, cas, incs, appends, adds, ranges, scans, updates;
+	uint32_t deletes, inserts, cas, incs, appends, adds, maxes, ranges, scans, updates;
 	/* keys that a range or scan looks at; a scan by a short name may look at more */
 	uint32_t span;
 	uint32_t untold;       /* percent of increments and deletes whose result is not told */

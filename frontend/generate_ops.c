@@ -144,6 +144,17 @@ static enum kr_status run_grow(struct kr_sim *s, struct kr_sim_client *c, struct
 	return op->a.i == KR_NONE ? KR_NOMEM : kr_sim_grow(s, t, op->a);
 }
 
+/* Where each write is another one, the next but one number and the next take turns. */
+static enum kr_status run_max(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t,
+	struct kr_operation *op)
+{
+	uint32_t number = kr_sim_number(s, t->key);
+
+	(void)c;
+	op->a = kr_history_int(s->h, s->options->values == 0 ? (int64_t)(number ^ 1) + 1 : number);
+	return op->a.i == KR_NONE ? KR_NOMEM : kr_sim_grow(s, t, op->a);
+}
+
 /* ---- which ---- */
 
 struct kind {
@@ -165,6 +176,7 @@ static const struct kind kinds[KR_OP_KINDS] = {
 	[KR_OP_INC] = {KR_OP_INC, KR_OP_INC, run_inc, NULL},
 	[KR_OP_APPEND] = {KR_OP_APPEND, KR_OP_APPEND, run_grow, NULL},
 	[KR_OP_ADD] = {KR_OP_ADD, KR_OP_ADD, run_grow, NULL},
+	[KR_OP_MAX] = {KR_OP_MAX, KR_OP_MAX, run_max, NULL},
 	[KR_OP_RANGE] = {KR_OP_RANGE, KR_OP_READ, NULL, kr_sim_range},
 	[KR_OP_SCAN] = {KR_OP_SCAN, KR_OP_READ, NULL, kr_sim_scan},
 	[KR_OP_UPDATE] = {KR_OP_UPDATE, KR_OP_WRITE, NULL, kr_sim_scan},
@@ -184,6 +196,7 @@ static const struct kind *draw_kind(struct kr_sim *s, const struct kr_sim_client
 		{o->incs, KR_OP_INC},
 		{o->appends, KR_OP_APPEND},
 		{o->adds, KR_OP_ADD},
+		{o->maxes, KR_OP_MAX},
 		{o->ranges, KR_OP_RANGE},
 		{o->scans, KR_OP_SCAN},
 		{o->updates, KR_OP_UPDATE},

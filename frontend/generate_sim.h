@@ -65,7 +65,7 @@ struct kr_sim {
 	struct kr_sim_key *keys;
 	struct kr_arena items; /* elements of lists and sets */
 	kr_key *by_name; /* in the order of names */
-	uint8_t kinds[4]; /* of keys, enum kr_key_kind: key i is of kind kinds[i % kind_count] */
+	uint8_t kinds[5]; /* of keys, enum kr_key_kind: key i is of kind kinds[i % kind_count] */
 	uint32_t kind_count;
 	struct kr_sim_client *clients;
 	KR_VEC(struct kr_sim_client) late;

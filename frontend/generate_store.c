@@ -29,14 +29,16 @@ static char letter_of(uint8_t kind)
 	static const char letters[] = {[KR_KIND_REGISTER] = 'k',
 		[KR_KIND_COUNTER] = 'c',
 		[KR_KIND_LIST] = 'l',
-		[KR_KIND_SET] = 's'};
+		[KR_KIND_SET] = 's',
+		[KR_KIND_MARK] = 'm'};
 
 	return letters[kind];
 }
 
 static void order_names(struct kr_sim *s)
 {
-	static const uint8_t by_letter[] = {KR_KIND_COUNTER, KR_KIND_REGISTER, KR_KIND_LIST, KR_KIND_SET};
+	static const uint8_t by_letter[] = {KR_KIND_COUNTER, KR_KIND_REGISTER, KR_KIND_LIST, KR_KIND_MARK,
+		KR_KIND_SET};
 	uint32_t n = s->options->keys, place = 0;
 
 	for (size_t i = 0; i < KR_COUNT(by_letter); i++) {
@@ -77,7 +79,8 @@ static enum kr_status start_key(struct kr_sim *s, uint32_t k)
 static void pick_kinds(struct kr_sim *s)
 {
 	const struct kr_generate_options *o = s->options;
-	uint32_t named = o->reads + o->deletes + o->incs + o->appends + o->adds + o->ranges + o->scans;
+	uint32_t named =
+		o->reads + o->deletes + o->incs + o->appends + o->adds + o->maxes + o->ranges + o->scans;
 
 	if (o->incs > 0)
 		s->kinds[s->kind_count++] = KR_KIND_COUNTER;
@@ -85,6 +88,8 @@ static void pick_kinds(struct kr_sim *s)
 		s->kinds[s->kind_count++] = KR_KIND_LIST;
 	if (o->adds > 0)
 		s->kinds[s->kind_count++] = KR_KIND_SET;
+	if (o->maxes > 0)
+		s->kinds[s->kind_count++] = KR_KIND_MARK;
 	if (named < 100 || s->kind_count == 0)
 		s->kinds[s->kind_count++] = KR_KIND_REGISTER;
 }
@@ -213,7 +218,7 @@ static enum kr_status see(struct kr_sim *s, struct kr_sim_client *c, struct kr_s
 		return status;
 	if (type->shown == KR_VALUE_ARRAY)
 		return show_items(s, t, &state.items, below, out);
-	if (t->own.how == KR_ADD) /* the number shown is what it leaves */
+	if (t->own.how == KR_ADD && !type->parts) /* the number shown is what it leaves */
 		t->own = (struct kr_effect){KR_SET, state};
 	*out = type->shown == KR_VALUE_INT && state.present ? kr_history_int(s->h, state.number)
 							    : state.value;

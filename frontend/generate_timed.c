@@ -411,7 +411,7 @@ static enum kr_status run(struct kr_timed *s)
 
 static enum kr_status check_options(const struct kr_generate_options *o, struct kr_err *err)
 {
-	if (o->deletes || o->inserts || o->cas || o->incs || o->appends || o->adds || o->scans ||
+	if (o->deletes || o->inserts || o->cas || o->incs || o->appends || o->adds || o->maxes || o->scans ||
 		o->updates || o->serial || o->anomaly || o->blank || o->untold || !o->times)
 		return kr_err_set(err, KR_BAD,
 			"a store whose statements take time has reads, ranges and writes, always with times, "

@@ -55,6 +55,7 @@ enum kr_op_kind { /* TRACE.md's operations */
 	KR_OP_INC = KRAIT_INC,       /* a: delta (an integer), b: new value where KR_OPF_KNOWN */
 	KR_OP_APPEND = KRAIT_APPEND, /* a: element */
 	KR_OP_ADD = KRAIT_ADD,       /* a: element */
+	KR_OP_MAX = KRAIT_MAX,       /* a: an integer */
 	KR_OP_RANGE = KRAIT_RANGE,   /* scan: index into scans */
 	KR_OP_SCAN = KRAIT_SCAN,
 	KR_OP_UPDATE = KRAIT_UPDATE,
@@ -217,7 +218,8 @@ enum kr_key_kind {
 	KR_KIND_REGISTER = KRAIT_KIND_REGISTER,
 	KR_KIND_COUNTER = KRAIT_KIND_COUNTER,
 	KR_KIND_LIST = KRAIT_KIND_LIST,
-	KR_KIND_SET = KRAIT_KIND_SET
+	KR_KIND_SET = KRAIT_KIND_SET,
+	KR_KIND_MARK = KRAIT_KIND_MARK
 };
 
 struct kr_key_entry {
@@ -344,7 +346,8 @@ enum kr_status kr_history_set_initial(struct kr_history *h, kr_key key, kr_value
 /* Says what kind of key it is. KR_BAD: it is used as another one, or its initial value does not fit. */
 enum kr_status kr_history_set_kind(struct kr_history *h, kr_key key, enum kr_key_kind kind,
 	struct kr_err *err);
-/* The kind of that name ("register", "counter", "list", "set"), or KR_KIND_ANY; and the name of a kind. */
+/* The kind of that name ("register", "counter", "list", "set", "mark"), or KR_KIND_ANY; and the name of a
+ * kind. */
 enum kr_key_kind kr_history_kind(const char *name);
 const char *kr_history_kind_name(enum kr_key_kind kind);
 /* The kind of key that an operation writes, KR_KIND_ANY: it writes none, or any. */

@@ -14,7 +14,7 @@
 const char *kr_op_name(enum kr_op_kind kind)
 {
 	static const char *const names[KR_OP_KINDS] = {"r", "w", "d", "insert", "cas", "inc", "append", "add",
-		"range", "scan", "update"};
+		"max", "range", "scan", "update"};
 
 	return (unsigned)kind < KR_OP_KINDS ? names[kind] : "?";
 }

@@ -1,8 +1,8 @@
 /* What is written to each key: for histories whose initial values are told to be none of that, and for
  * whoever asks what a key ever held.
  *
- * A pair of key and value for each write by a transaction, whatever became of it; of lists and sets, of key
- * and element. Linear in the operations. */
+ * A pair of key and value for each write by a transaction, whatever became of it; of lists, sets
+ * and marks, of key and what was added. Linear in the operations. */
 #include "frontend/history_written.h"
 
 #include "base/hash.h"
@@ -56,7 +56,7 @@ static enum kr_status add_writes(struct kr_written *w, const struct kr_history *
 	enum kr_status status = KR_OK;
 
 	for (uint32_t i = 0; !status && kr_write_at(h, op, i, &write); i++) {
-		bool element = write.how == KR_ADD && has_elements(h, write.key);
+		bool element = write.how == KR_ADD && kr_datatype_of(h->keys.at[write.key.i].kind)->parts;
 		if (element)
 			status = kr_elements_name(&w->elements, write.value);
 		if (!status && (element || (write.how == KR_SET && write.value.i != KR_ABSENT.i)))

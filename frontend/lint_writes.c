@@ -7,13 +7,13 @@
 #include "frontend/lint_work.h"
 
 #include "base/hash.h"
-#include "frontend/model/operation.h"
+#include "frontend/model/datatype.h"
 
 #include <string.h>
 
 bool kr_lint_grows(const struct kr_history *h, kr_key key)
 {
-	return h->keys.at[key.i].kind == KR_KIND_LIST || h->keys.at[key.i].kind == KR_KIND_SET;
+	return kr_datatype_of(h->keys.at[key.i].kind)->shown == KR_VALUE_ARRAY;
 }
 
 kr_value kr_lint_value(const struct kr_history *h, kr_key key, kr_value value)
@@ -105,9 +105,10 @@ static enum kr_status write_op(struct kr_lint_work *w, const struct kr_operation
 	for (uint32_t i = 0; kr_write_at(w->h, op, i, &write); i++) {
 		KR_LINT_TRY(kr_ctx_tick(w->ctx));
 		w->keys[write.key.i].written = true;
-		if (write.how == KR_SET)
+		bool parts = kr_datatype_of(w->h->keys.at[write.key.i].kind)->parts;
+		if (write.how == KR_SET || (parts && !kr_lint_grows(w->h, write.key)))
 			KR_LINT_TRY(write_value(w, write.key, write.value, t, index));
-		else if (kr_lint_grows(w->h, write.key))
+		else if (parts)
 			KR_LINT_TRY(write_element(w, write.key, write.value, t, index));
 	}
 	return KR_OK;

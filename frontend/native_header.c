@@ -175,16 +175,10 @@ static enum kr_status put_kinds(struct kr_native *n, const struct kr_node *json)
 		const struct kr_node *name = kr_node_value(at);
 		enum kr_key_kind kind =
 			kr_node_is(name, KR_NODE_STRING) ? kr_history_kind(name->text) : KR_KIND_ANY;
-		if (kind == KR_KIND_ANY && kr_node_is(name, KR_NODE_STRING) &&
-			strcmp(name->text, "mark") == 0)
-			return kr_native_bad(n,
-				"\"kinds\" says \"mark\" of %.60s, which is not known yet, expected "
-				"\"register\", \"counter\", \"list\" or \"set\"",
-				at->text);
 		if (kind == KR_KIND_ANY)
 			return kr_native_bad(n,
-				"\"kinds\" says %s of %.60s, expected \"register\", \"counter\", \"list\" or "
-				"\"set\"",
+				"\"kinds\" says %s of %.60s, expected \"register\", \"counter\", \"list\", "
+				"\"set\" or \"mark\"",
 				kr_native_found(name, found), at->text);
 		enum kr_status status = kr_native_field_name(n, at->text,
 			(struct kr_native_use){.kind = kind, .seen = KR_NONE});

@@ -112,6 +112,13 @@ static enum kr_status read_inc(struct kr_native *n, const struct kr_node *op, st
 	return put_number(n, result, "the new value", &out->b);
 }
 
+static enum kr_status read_max(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
+{
+	enum kr_status status = kr_native_put_key(n, argument(n, op, 0), "the key", &out->key);
+
+	return status ? status : put_number(n, argument(n, op, 1), "the number", &out->a);
+}
+
 static const struct form forms[KR_OP_KINDS] = {
 	[KR_OP_READ] = {"a key and perhaps a value", 1, 2, read_r},
 	[KR_OP_WRITE] = {"a key and a value", 2, 2, read_key_value},
@@ -121,6 +128,7 @@ static const struct form forms[KR_OP_KINDS] = {
 	[KR_OP_INC] = {"a key, a delta and perhaps the new value", 2, 3, read_inc},
 	[KR_OP_APPEND] = {"a key and an element", 2, 2, read_key_value},
 	[KR_OP_ADD] = {"a key and an element", 2, 2, read_key_value},
+	[KR_OP_MAX] = {"a key and a number", 2, 2, read_max},
 	[KR_OP_RANGE] = {"a low and a high bound, the rows and perhaps options", 3, 4, kr_native_range},
 	[KR_OP_SCAN] = {"a \"where\" and the rows", 2, 2, kr_native_scan},
 	[KR_OP_UPDATE] = {"a \"where\", a {\"set\": value} and the rows written", 3, 3, kr_native_update},
@@ -162,8 +170,8 @@ static enum kr_status read_op(struct kr_native *n, const struct kr_node *op, str
 
 	if (kind < 0)
 		return kr_native_bad(n,
-			"unknown operation %s, expected r, w, d, insert, cas, inc, append, add, range, "
-			"scan%s",
+			"unknown operation %s, expected r, w, d, insert, cas, inc, append, add, max, "
+			"range, scan%s",
 			kr_native_found(name, found),
 			n->in_failed ? " or update" : ", update, failed or undo");
 

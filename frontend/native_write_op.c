@@ -268,6 +268,7 @@ static void put_operation(struct kr_native_writer *w, const struct kr_operation 
 		[KR_OP_INC] = put_inc,
 		[KR_OP_APPEND] = put_key_value,
 		[KR_OP_ADD] = put_key_value,
+		[KR_OP_MAX] = put_key_value,
 		[KR_OP_RANGE] = put_range,
 		[KR_OP_SCAN] = put_scan,
 		[KR_OP_UPDATE] = put_scan,

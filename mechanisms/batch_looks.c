@@ -1,5 +1,6 @@
 /* What each operation saw: per key a set of values, and the span in which the snapshot that it saw was
  * taken. */
+#include "frontend/model/datatype.h"
 #include "frontend/where.h"
 #include "mechanisms/batch.h"
 
@@ -117,9 +118,8 @@ static bool reread(const struct looking *l, const struct kr_look *look, kr_value
 static void add_look(struct looking *l, struct kr_look look, bool external)
 {
 	const struct kr_act *a = act_of(l);
-	uint8_t kind = l->b->h->keys.at[look.key.i].kind;
 
-	if (kind == KR_KIND_LIST || kind == KR_KIND_SET)
+	if (kr_datatype_of(l->b->h->keys.at[look.key.i].kind)->parts)
 		return; /* their values are not told whole */
 	look.txn = a->txn;
 	look.act = l->act;

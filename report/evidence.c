@@ -5,7 +5,7 @@
  * it saw. Cost: the operations of the history times the elements of the read. */
 #include "report/evidence.h"
 
-#include "frontend/model/operation.h"
+#include "frontend/model/datatype.h"
 #include "frontend/where.h"
 #include "report/words.h"
 
@@ -25,8 +25,8 @@ static bool leaves(const struct kr_history *h, const struct kr_operation *op, kr
 {
 	struct kr_write write;
 
-	return value.i != KR_ABSENT.i && kr_write_of(h, op, k, &write) && write.how == KR_SET &&
-		write.value.i == value.i;
+	return value.i != KR_ABSENT.i && kr_write_of(h, op, k, &write) &&
+		(write.how == KR_SET || h->keys.at[k.i].kind == KR_KIND_MARK) && write.value.i == value.i;
 }
 
 /* A write of `value` to k by a transaction with this status, as its last write of k or as an earlier one. */
@@ -413,7 +413,7 @@ static bool is_no_row(const struct looking *l, const struct kr_scan *scan, uint3
 	uint8_t kind = l->h->keys.at[l->key.i].kind;
 
 	return value.i == KR_ABSENT.i ||
-		((kind == KR_KIND_LIST || kind == KR_KIND_SET) && e->type == KR_VALUE_ARRAY &&
+		(kr_datatype_of(kind)->shown == KR_VALUE_ARRAY && e->type == KR_VALUE_ARRAY &&
 			e->length == 2);
 }
 

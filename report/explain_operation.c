@@ -64,7 +64,7 @@ static void add_unexplained(const struct saying *s, kr_txn t)
 
 	for (uint32_t i = 0; i < txn->op_count; i++) {
 		uint8_t kind = s->w->h->ops.at[txn->op_first + i].kind;
-		if (kind != KR_OP_WRITE && kind != KR_OP_APPEND && kind != KR_OP_ADD)
+		if (kind != KR_OP_WRITE && kind != KR_OP_APPEND && kind != KR_OP_ADD && kind != KR_OP_MAX)
 			kr_words_mention(s->w, (kr_op){txn->op_first + i});
 	}
 	add(s,
@@ -295,6 +295,10 @@ static void say_garbage(const struct saying *s)
 		add(s, "nothing that was added to ");
 		add_key(s);
 		add(s, " comes to that");
+	} else if (s->w->h->keys.at[s->key.i].kind == KR_KIND_MARK) {
+		add(s, "nothing that ");
+		add_key(s);
+		add(s, " was raised to gives that");
 	} else {
 		add(s, reads ? "no transaction wrote that to " : "no transaction left ");
 		add_key(s);

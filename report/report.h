@@ -112,7 +112,6 @@ struct kr_trace_stats {
 	/* writes of a value; those whose (key, value) was written before in the file */
 	uint64_t writes, duplicate_writes;
 	uint32_t duplicate_pairs;   /* (key, value) pairs written more than once */
-	uint32_t kinds[KR_KIND_SET + 1]; /* keys by use */
 	bool timed;                 /* every transaction has begin and end */
 };
 enum kr_status kr_report_trace_stats(struct kr_ctx *ctx, const struct kr_history *h,

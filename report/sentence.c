@@ -210,6 +210,7 @@ static const char *both_did(const struct kr_history *h, kr_txn a, kr_txn b, kr_k
 	static const char *const did[KR_OP_KINDS] = {[KR_OP_DELETE] = "deleted it",
 		[KR_OP_APPEND] = "appended to it",
 		[KR_OP_ADD] = "added to it",
+		[KR_OP_MAX] = "raised it",
 		[KR_OP_INC] = "added to it"};
 	kr_op x = kr_words_last_write(h, a, k), y = kr_words_last_write(h, b, k);
 	uint8_t kind = x.i == KR_NONE || y.i == KR_NONE || h->ops.at[x.i].kind != h->ops.at[y.i].kind

@@ -90,8 +90,6 @@ enum kr_status kr_report_trace_stats(struct kr_ctx *ctx, const struct kr_history
 	}
 	for (kr_txn t = {0}; t.i < h->txns.n; t.i++)
 		count_txn(&stats, h, t);
-	for (uint32_t k = 0; k < h->keys.n; k++)
-		stats.kinds[h->keys.at[k].kind]++;
 	for (uint32_t i = 0; status == KR_OK && i < h->ops.n; i++)
 		if ((status = kr_ctx_tick(ctx)) == KR_OK)
 			status = count_op(&c, &h->ops.at[i]);

@@ -216,15 +216,17 @@ static kr_value value_left(const struct kr_history *h, const struct kr_operation
  * what makes a key grow. */
 struct act {
 	const char *noun, *past, *brief, *place;
+	bool key_first; /* "VERB x PLACE 5" */
 };
 
 static const struct act *act_of(const struct kr_operation *op)
 {
 	static const struct act acts[KR_OP_KINDS] = {
-		[KR_OP_DELETE] = {"delete of ", "deleted ", "deleted", NULL},
-		[KR_OP_APPEND] = {"append of ", "appended ", "append ", " to "},
-		[KR_OP_ADD] = {"addition of ", "added ", "add ", " to "},
-		[KR_OP_INC] = {"addition of ", "added ", "add ", " to "},
+		[KR_OP_DELETE] = {"delete of ", "deleted ", "deleted", NULL, false},
+		[KR_OP_APPEND] = {"append of ", "appended ", "append ", " to ", false},
+		[KR_OP_ADD] = {"addition of ", "added ", "add ", " to ", false},
+		[KR_OP_MAX] = {"raise of ", "raised ", "raise to ", " to ", true},
+		[KR_OP_INC] = {"addition of ", "added ", "add ", " to ", false},
 	};
 
 	return op->kind == KR_OP_INC && op->flags & KR_OPF_KNOWN ? &acts[KR_OP_READ] : &acts[op->kind];
@@ -235,11 +237,15 @@ static void add_act(const struct kr_words *w, const struct kr_operation *op, kr_
 	const struct act *act = act_of(op);
 
 	kr_str_add(w->out, verb);
-	if (act->place) {
+	if (act->place && !act->key_first) {
 		add_value(w, op->a);
 		kr_str_add(w->out, act->place);
 	}
 	kr_words_key(w, k);
+	if (act->key_first) {
+		kr_str_add(w->out, act->place);
+		add_value(w, op->a);
+	}
 }
 
 /* The initial version: nothing where the trace does not tell it. */
@@ -363,7 +369,7 @@ static void add_seen_row(const struct kr_words *w, const struct kr_operation *op
 static void add_own(const struct kr_words *w, kr_op at, kr_key k)
 {
 	enum { LISTED_MOST = 3 };
-	bool counts = w->h->keys.at[k.i].kind == KR_KIND_COUNTER;
+	uint8_t kind = w->h->keys.at[k.i].kind;
 	uint32_t t, own = 0, first;
 	struct kr_write write;
 
@@ -374,7 +380,9 @@ static void add_own(const struct kr_words *w, kr_op at, kr_key k)
 			first = i + 1;
 	for (uint32_t i = first; i < at.i; i++) {
 		if (!kr_write_of(w->h, &w->h->ops.at[i], k, &write) ||
-			(!counts && !kr_shows_element(w->h, at, k, write.value)))
+			(kind == KR_KIND_MARK ? write.value.i != kr_words_value(w->h, at, k).i
+					      : kind != KR_KIND_COUNTER &&
+						!kr_shows_element(w->h, at, k, write.value)))
 			continue;
 		if (++own > LISTED_MOST)
 			continue;

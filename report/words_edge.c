@@ -75,15 +75,23 @@ static void add_part(const struct kr_words *w, const struct kr_cert_edge *e, kr_
 		kr_str_add(w->out, kr_shows_element(w->h, op, e->key, e->part) ? ", element " : ", without ");
 		add_value(w, e->part);
 		kr_str_add(w->out, ", as ");
+	} else if (kind == KR_KIND_MARK) {
+		bool shown = kr_words_value(w->h, op, e->key).i == e->part.i;
+		kr_str_add(w->out, shown ? "" : ", not yet raised to ");
+		if (!shown)
+			add_value(w, e->part);
+		if (!shown && by.i == KR_NONE)
+			return;
+		kr_str_add(w->out, ", as ");
 	} else {
 		kr_str_add(w->out, ", counted from what ");
 	}
 	if (by.i == KR_NONE) {
-		kr_str_add(w->out, kind == KR_KIND_SET ? "it was at first" : "was there at first");
+		kr_str_add(w->out, kind == KR_KIND_COUNTER ? "was there at first" : "it was at first");
 		return;
 	}
 	kr_words_txn(w, by);
-	kr_str_add(w->out, kind == KR_KIND_SET ? " left it" : " left");
+	kr_str_add(w->out, kind == KR_KIND_COUNTER ? " left" : " left it");
 }
 
 /* An edge that rests on the part of a key. */
@@ -127,6 +135,7 @@ static void add_source(const struct kr_words *w, const struct kr_cert_edge *e)
 		[KR_OP_DELETE] = {", as ", " deleted it"},
 		[KR_OP_APPEND] = {", with what ", " appended"},
 		[KR_OP_ADD] = {", with what ", " added"},
+		[KR_OP_MAX] = {", as ", " left it"},
 	};
 	kr_op last = kr_words_last_write(w->h, e->from, e->key);
 	uint8_t kind = last.i == KR_NONE ? (uint8_t)KR_OP_WRITE : op_at(w->h, last)->kind;

@@ -35,7 +35,7 @@ static enum kr_status initial_count(const struct shown *s, uint32_t element, uin
 	const uint32_t *members;
 	uint32_t count;
 	enum kr_status status =
-		kr_grow_array(s->f->grow, s->f->h->keys.at[s->c->key.i].initial, &members, &count);
+		kr_grow_array(s->f->grow, s->c->key, s->f->h->keys.at[s->c->key.i].initial, &members, &count);
 
 	*out = 0;
 	for (uint32_t i = 0; status == KR_OK && count != KR_NONE && i < count; i++)
@@ -85,6 +85,8 @@ static enum kr_status is_own(const struct shown *s, uint32_t element, bool *out)
 
 static bool has_deletes(const struct shown *s) { return s->f->grow->deleted[s->c->key.i]; }
 
+static bool is_mark(const struct shown *s) { return kr_grow_is_mark(s->f->grow, s->c->key); }
+
 /* Whether some element is shown that can only have been there at first. */
 static enum kr_status shows_initial(const struct shown *s, bool *out)
 {
@@ -99,6 +101,17 @@ static enum kr_status shows_initial(const struct shown *s, bool *out)
 	return status;
 }
 
+/* Whether a mark began above what is shown of it. */
+static bool initial_is_above(const struct shown *s)
+{
+	const struct kr_value_entry *initial =
+					    kr_history_value(s->f->h, s->f->h->keys.at[s->c->key.i].initial),
+				    *shown = kr_history_value(s->f->h, s->c->saw.value);
+
+	return initial->type == KR_VALUE_INT && shown->type == KR_VALUE_INT &&
+		initial->integer > shown->integer;
+}
+
 /* Whether initial elements are missing, of a list at its beginning: nobody takes any away, or some are still
  * there. */
 static enum kr_status misses_initial(const struct shown *s, bool *out)
@@ -110,9 +123,14 @@ static enum kr_status misses_initial(const struct shown *s, bool *out)
 
 	*out = false;
 	if (status == KR_OK)
-		status = kr_grow_array(s->f->grow, s->f->h->keys.at[s->c->key.i].initial, &initial, &n);
+		status = kr_grow_array(s->f->grow, s->c->key, s->f->h->keys.at[s->c->key.i].initial, &initial,
+			&n);
 	if (status != KR_OK || n == KR_NONE || n == 0 || s->f->untold || !counts)
 		return status;
+	if (is_mark(s)) {
+		*out = !has_deletes(s) && s->count > 0 && initial_is_above(s);
+		return KR_OK;
+	}
 	for (uint32_t i = 0; i < n && !*out; i++) {
 		bool there = false;
 		for (uint32_t j = 0; j < s->count; j++)
@@ -181,7 +199,7 @@ static enum kr_status is_passing(const struct shown *s, uint32_t at, const struc
 	if (!s->list) {
 		status = kr_grow_member(s->f, s->c->key, add->txn, h->txns.at[add->txn.i].op_count, element,
 			&member);
-		*out = member == KR_MEMBER_OUT;
+		*out = member == KR_MEMBER_OUT || (is_mark(s) && member == KR_MEMBER_UNTOUCHED);
 		return status != KR_OK || *out ? status : left_more(s, add->txn, out);
 	}
 	if (kr_grow_left_from(s->f, s->c->key, add->txn, &deletes) > add->op) {
@@ -321,6 +339,8 @@ static enum kr_status has_more(const struct shown *a, const struct shown *b, boo
 	enum kr_status status = KR_OK;
 
 	*out = false;
+	if (is_mark(a)) /* who shows a higher number may have missed none */
+		return KR_OK;
 	for (uint32_t i = 0; i < a->count && status == KR_OK && !*out; i++) {
 		uint32_t element = a->members[i];
 		bool there = false;
@@ -363,7 +383,7 @@ static enum kr_status is_misplaced(const struct shown *s, uint32_t at, bool *out
 	const uint32_t *initial;
 	uint32_t n;
 	enum kr_status status =
-		kr_grow_array(s->f->grow, s->f->h->keys.at[s->c->key.i].initial, &initial, &n);
+		kr_grow_array(s->f->grow, s->c->key, s->f->h->keys.at[s->c->key.i].initial, &initial, &n);
 
 	*out = status == KR_OK && n != KR_NONE && (at >= n || initial[at] != s->members[at]);
 	return status;

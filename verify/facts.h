@@ -87,11 +87,10 @@ void kr_facts_done(struct kr_facts *f);
 /* possible.c: fills impossible and pins. */
 enum kr_status kr_facts_exclude(struct kr_facts *f, struct kr_ctx *ctx);
 
-/* Whether values of the key are numbers, lists or sets that grow (grow.h). */
+/* Whether values of the key are numbers, lists, sets or marks that grow (grow.h). */
 static inline bool kr_facts_grows(const struct kr_facts *f, kr_key k)
 {
-	uint8_t kind = f->h->keys.at[k.i].kind;
-	return kind == KR_KIND_COUNTER || kind == KR_KIND_LIST || kind == KR_KIND_SET;
+	return kr_saw_grows(f->h, k);
 }
 
 static inline enum kr_grow_mode kr_facts_mode(const struct kr_facts *f, kr_key k)

@@ -34,7 +34,7 @@ static enum kr_status note_effect(struct kr_garbage *g, const struct kr_operatio
 	struct kr_written_row effect = kr_effect_at(g->h, op, i);
 
 	g->deleted[effect.key.i] |= op->kind == KR_OP_DELETE;
-	g->put[effect.key.i] |= op->kind == KR_OP_INC || op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD;
+	g->put[effect.key.i] |= kr_saw_grows(g->h, effect.key) && op->kind != KR_OP_DELETE;
 	if (op->kind == KR_OP_INC)
 		return kr_vec_push(g->mem, &g->amounts,
 			       (struct kr_amount){effect.key, kr_history_value(g->h, op->a)->integer})
@@ -42,7 +42,10 @@ static enum kr_status note_effect(struct kr_garbage *g, const struct kr_operatio
 			: KR_NOMEM;
 	if (op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD || op->kind == KR_OP_DELETE)
 		return KR_OK;
-	return kr_vec_push(g->mem, &g->values, (struct kr_row){effect.key, effect.value}) ? KR_OK : KR_NOMEM;
+	return kr_vec_push(g->mem, &g->values,
+		       (struct kr_row){effect.key, op->kind == KR_OP_MAX ? op->a : effect.value})
+		? KR_OK
+		: KR_NOMEM;
 }
 
 static enum kr_status note_effects(struct kr_garbage *g)
@@ -195,28 +198,38 @@ bool kr_garbage_may_be_absent(const struct kr_garbage *g, kr_key k)
 	return g->deleted[k.i] || is_empty(g->h, k);
 }
 
-/* ---- registers ---- */
+/* ---- registers and marks ---- */
+
+/* Whether a mark that began at `start` can have been seen at `value`, which it was raised to. */
+static bool is_reached(const struct kr_garbage *g, kr_key k, kr_value value, kr_value start)
+{
+	const struct kr_value_entry *a = kr_history_value(g->h, start), *b = kr_history_value(g->h, value);
+
+	return g->h->keys.at[k.i].kind != KR_KIND_MARK || g->deleted[k.i] || a->type != KR_VALUE_INT ||
+		b->type != KR_VALUE_INT || a->integer <= b->integer;
+}
 
 static bool is_written(const struct kr_garbage *g, kr_key k, kr_value value)
 {
 	return value.i == KR_ABSENT.i ? g->deleted[k.i] : kr_written_value(g->written, k, value);
 }
 
-/* Whether what was written to a register explains it, its initial value aside. */
+/* Whether what was written to a register or mark that began as `start` explains it, that value aside. */
 static enum kr_status write_explains(const struct kr_garbage *g, kr_key k, const struct kr_saw *saw,
-	bool *out)
+	kr_value start, bool *out)
 {
 	enum kr_status status = KR_OK;
 
 	*out = false;
 	if (saw->test == KR_SAW_VALUE) {
-		*out = is_written(g, k, saw->value);
+		*out = is_written(g, k, saw->value) && is_reached(g, k, saw->value, start);
 		return KR_OK;
 	}
 	if (g->deleted[k.i])
 		status = kr_saw_allows(g->h, saw, k, KR_ABSENT, out, g->err);
 	for (uint32_t i = g->value_first[k.i]; i < g->value_first[k.i + 1] && status == KR_OK && !*out; i++) {
-		status = kr_saw_allows(g->h, saw, k, g->values.at[i].value, out, g->err);
+		if (is_reached(g, k, g->values.at[i].value, start))
+			status = kr_saw_allows(g->h, saw, k, g->values.at[i].value, out, g->err);
 		if (status == KR_OK)
 			status = kr_ctx_tick(g->ctx);
 	}
@@ -227,9 +240,15 @@ static enum kr_status value_explained(const struct kr_garbage *g, kr_key k, cons
 	bool *out)
 {
 	struct kr_saw saw = kr_garbage_saw(g, at, k);
-	enum kr_status status = kr_saw_allows(g->h, &saw, k, g->h->keys.at[k.i].initial, out, g->err);
+	kr_value initial = g->h->keys.at[k.i].initial;
+	enum kr_status status = kr_saw_allows(g->h, &saw, k, initial, out, g->err);
 
-	return status != KR_OK || *out ? status : write_explains(g, k, &saw, out);
+	return status != KR_OK || *out ? status : write_explains(g, k, &saw, initial, out);
+}
+
+static bool can_hold(const struct kr_garbage *g, kr_key k, kr_value value)
+{
+	return g->h->keys.at[k.i].kind != KR_KIND_MARK || kr_history_value(g->h, value)->type == KR_VALUE_INT;
 }
 
 /* Whether the value, as what the register started with, explains all that nothing written does. */
@@ -238,7 +257,7 @@ static enum kr_status start_explains(const struct kr_garbage *g, kr_key k, uint3
 {
 	enum kr_status status = KR_OK;
 
-	*out = kr_history_may_start(g->h, k, start);
+	*out = kr_history_may_start(g->h, k, start) && (start.i == KR_ABSENT.i || can_hold(g, k, start));
 	for (uint32_t i = 0; i < n && *out && status == KR_OK; i++) {
 		struct kr_saw saw = kr_garbage_saw(g, &g->list.at[i], k);
 
@@ -246,7 +265,7 @@ static enum kr_status start_explains(const struct kr_garbage *g, kr_key k, uint3
 			continue;
 		status = kr_saw_allows(g->h, &saw, k, start, out, g->err);
 		if (status == KR_OK && !*out)
-			status = write_explains(g, k, &saw, out);
+			status = write_explains(g, k, &saw, start, out);
 	}
 	return status;
 }
@@ -269,7 +288,7 @@ static enum kr_status find_left(const struct kr_garbage *g, kr_key k, uint32_t n
 
 		if (saw.test == KR_SAW_NOTHING)
 			continue;
-		status = write_explains(g, k, &saw, &explained);
+		status = write_explains(g, k, &saw, KR_ABSENT, &explained);
 		if (status != KR_OK || explained)
 			continue;
 		if (saw.test == KR_SAW_VALUE && out->value.i == KR_NONE)

@@ -27,7 +27,8 @@ struct kr_garbage {
 	struct kr_written *written;
 	bool *deleted, *put;               /* per key: somebody deleted it; added to it */
 	uint32_t *value_first;             /* nkeys + 1 */
-	KR_VEC(struct kr_row) values;      /* what was written to registers: by key and value, each once */
+	/* what was written to registers and marks: by key and value, each once */
+	KR_VEC(struct kr_row) values;
 	uint32_t *amount_first;            /* nkeys + 1 */
 	KR_VEC(struct kr_amount) amounts;  /* increments: by key and size */
 	uint32_t *seen_first;              /* nkeys + 1 */

@@ -57,14 +57,19 @@ enum kr_status kr_grow_element(struct kr_grow *g, kr_value value, uint32_t *out)
 	return status;
 }
 
+/* A number, which a mark shows, stands for itself alone. */
 static enum kr_status parse(struct kr_grow *g, kr_value value)
 {
 	const struct kr_value_entry *e = kr_history_value(g->h, value);
-	struct kr_parsed parsed = {g->members.n, 0};
+	struct kr_parsed parsed = {g->members.n, e->type == KR_VALUE_INT};
 	struct kr_piece piece;
 	enum kr_status status;
 	uint32_t element;
 
+	if (parsed.count && (status = kr_grow_element(g, value, &element)) != KR_OK)
+		return status;
+	if (parsed.count && !kr_vec_push(g->mem, &g->members, element))
+		return KR_NOMEM;
 	for (size_t at = 1; e->type == KR_VALUE_ARRAY && kr_piece_next(e->text, e->length, &at, &piece);
 		parsed.count++) {
 		if ((status = number_of(g, piece, &element)) != KR_OK)
@@ -78,13 +83,14 @@ static enum kr_status parse(struct kr_grow *g, kr_value value)
 	return KR_OK;
 }
 
-enum kr_status kr_grow_array(struct kr_grow *g, kr_value value, const uint32_t **members, uint32_t *count)
+enum kr_status kr_grow_array(struct kr_grow *g, kr_key k, kr_value value, const uint32_t **members,
+	uint32_t *count)
 {
 	enum kr_value_type type = kr_history_value(g->h, value)->type;
 	enum kr_status status;
 
 	*count = KR_NONE;
-	if (type != KR_VALUE_ARRAY && type != KR_VALUE_ABSENT)
+	if (type != (kr_grow_is_mark(g, k) ? KR_VALUE_INT : KR_VALUE_ARRAY) && type != KR_VALUE_ABSENT)
 		return KR_OK;
 	if (!g->parsed_of[value.i] && (status = parse(g, value)) != KR_OK)
 		return status;
@@ -100,7 +106,7 @@ static enum kr_status collect_initial(struct kr_grow *g, kr_key k)
 {
 	const uint32_t *members;
 	uint32_t count, element;
-	enum kr_status status = kr_grow_array(g, g->h->keys.at[k.i].initial, &members, &count);
+	enum kr_status status = kr_grow_array(g, k, g->h->keys.at[k.i].initial, &members, &count);
 
 	for (kr_value v = {0}; v.i < g->h->values.n && status == KR_OK && count != KR_NONE && count > 0;
 		v.i++) {
@@ -108,7 +114,7 @@ static enum kr_status collect_initial(struct kr_grow *g, kr_key k)
 
 		status = kr_grow_element(g, v, &element);
 		if (status == KR_OK)
-			status = kr_grow_array(g, g->h->keys.at[k.i].initial, &members, &count);
+			status = kr_grow_array(g, k, g->h->keys.at[k.i].initial, &members, &count);
 		for (uint32_t i = 0; i < count && status == KR_OK; i++)
 			initial |= members[i] == element;
 		if (initial && !kr_vec_push(g->mem, &g->initial_parts, v))
@@ -231,7 +237,8 @@ static void write(struct collecting *c, kr_txn t, const struct kr_operation *op,
 	switch ((enum kr_op_kind)op->kind) {
 	case KR_OP_INC: count_inc(c, s, op); break;
 	case KR_OP_APPEND:
-	case KR_OP_ADD: break;
+	case KR_OP_ADD:
+	case KR_OP_MAX: break;
 	case KR_OP_DELETE:
 		*s = (struct state){.txn = t.i,
 			.wrote = true,
@@ -291,7 +298,7 @@ static enum kr_status collect_txn(struct collecting *c, kr_txn t)
 	for (uint32_t i = 0; i < h->txns.at[t.i].op_count && status == KR_OK; i++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
 
-		if (op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD)
+		if (op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD || op->kind == KR_OP_MAX)
 			status = push_add(c, t, i, op);
 		if (status == KR_OK && !aborted)
 			status = collect_op(c, t, i);
@@ -326,16 +333,15 @@ static enum kr_status sort_sights(struct collecting *c)
 
 static void set_modes(struct kr_grow *g)
 {
-	static const uint8_t modes[] = {[KR_KIND_COUNTER] = KR_GROW_VALUES,
+	static const uint8_t modes[] = {[KR_KIND_ANY] = KR_GROW_NOT,
+		[KR_KIND_REGISTER] = KR_GROW_NOT,
+		[KR_KIND_COUNTER] = KR_GROW_VALUES,
 		[KR_KIND_LIST] = KR_GROW_LIST,
-		[KR_KIND_SET] = KR_GROW_SET};
+		[KR_KIND_SET] = KR_GROW_SET,
+		[KR_KIND_MARK] = KR_GROW_SET};
 
-	for (uint32_t k = 0; k < g->h->keys.n; k++) {
-		uint8_t kind = g->h->keys.at[k].kind;
-		g->mode[k] = kind == KR_KIND_COUNTER || kind == KR_KIND_LIST || kind == KR_KIND_SET
-			? modes[kind]
-			: KR_GROW_NOT;
-	}
+	for (uint32_t k = 0; k < g->h->keys.n; k++)
+		g->mode[k] = modes[g->h->keys.at[k].kind];
 }
 
 static bool any_grows(const struct kr_facts *f)

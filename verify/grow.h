@@ -1,5 +1,5 @@
-/* Keys whose values grow: counters, lists and sets. What their versions are, and what an observation says of
- * them. Private to verify/. */
+/* Keys whose values grow: counters, lists, sets and marks. What their versions are, and what an observation
+ * says of them. Private to verify/. */
 #ifndef KR_VERIFY_GROW_H
 #define KR_VERIFY_GROW_H
 
@@ -12,7 +12,7 @@ enum kr_grow_mode {
 	KR_GROW_VALUES, /* a counter each of whose versions is a number that is known, or absent */
 	KR_GROW_SUM,    /* a counter: its value is a sum over the increments before it */
 	KR_GROW_LIST,
-	KR_GROW_SET,
+	KR_GROW_SET,    /* or a mark: of its numbers only the largest is seen (kr_grow_is_mark) */
 	KR_GROW_UNKNOWN /* what its observations say is not known here */
 };
 
@@ -26,7 +26,7 @@ struct kr_grow_version { /* of a counter, parallel to kr_facts.versions */
  * number. */
 struct kr_grow_sight { kr_txn txn; kr_key key; uint32_t op, own_count; int64_t own; };
 
-/* an append or add, by whomever */
+/* an append, add or max, by whomever */
 struct kr_grow_add { kr_key key; uint32_t element; kr_txn txn; uint32_t op; };
 
 /* What a counter was seen to be. */
@@ -83,6 +83,11 @@ struct kr_grow {
 
 #define KR_GROW_VAGUE (KR_NONE - 1)
 
+static inline bool kr_grow_is_mark(const struct kr_grow *g, kr_key k)
+{
+	return g->h->keys.at[k.i].kind == KR_KIND_MARK;
+}
+
 struct kr_facts;
 struct kr_sight;
 
@@ -93,10 +98,12 @@ void kr_grow_done(struct kr_facts *f);
 /* The observation of k by t's operation, or NULL: it is none by name, or not an external one. */
 const struct kr_grow_sight *kr_grow_sight(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t op);
 
-/* The number of an element, and the elements of an array ([] where the value is absent; *count KR_NONE: it is
- * no array). Only memory can fail. The pointer holds until the next call. */
+/* The number of an element, and the elements of an array that k holds ([] where the value is absent; *count
+ * KR_NONE: it is no array); of a mark, its number is the one element. Only memory can fail. The pointer holds
+ * until the next call. */
 enum kr_status kr_grow_element(struct kr_grow *g, kr_value value, uint32_t *out);
-enum kr_status kr_grow_array(struct kr_grow *g, kr_value value, const uint32_t **members, uint32_t *count);
+enum kr_status kr_grow_array(struct kr_grow *g, kr_key k, kr_value value, const uint32_t **members,
+	uint32_t *count);
 
 /* Fills initial_parts for k. A walk over all values, unless the last call was for the same key or it starts
  * empty. */
@@ -114,7 +121,7 @@ bool kr_grow_may_start_with(const struct kr_facts *f, kr_key k, uint32_t element
 enum kr_status kr_grow_appender(const struct kr_facts *f, kr_key k, uint32_t element,
 	const struct kr_grow_add **out, uint32_t *count, bool *initial);
 
-/* What t leaves of an element of set k. */
+/* What t leaves of an element of set k; of a mark, it leaves the largest number alone. */
 enum kr_membership { KR_MEMBER_UNTOUCHED, KR_MEMBER_IN, KR_MEMBER_OUT };
 /* by its operations before `end` */
 enum kr_status kr_grow_member(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t end, uint32_t element,

@@ -1,10 +1,11 @@
 /* What an observation of a key that grows says of its versions.
  *
  * Lists: grow_lists.c. A set is seen element by element: the newest version that touches an element, by
- * adding it or by deleting the set, tells whether it is there. A counter with known versions is a register of
- * numbers. One with increments of unknown result is seen increment by increment: an increment is counted
- * where the newest version among it and the absolute ones is its own; which ones are, the sum tells (sums.c).
- * Cost: linear in the array at hand and in the operations of the transactions at hand. */
+ * adding it or by deleting the set, tells whether it is there; a mark in the same way, number by number. A
+ * counter with known versions is a register of numbers. One with increments of unknown result is seen
+ * increment by increment: an increment is counted where the newest version among it and the absolute ones is
+ * its own; which ones are, the sum tells (sums.c). Cost: linear in the array at hand and in the operations of
+ * the transactions at hand. */
 #include "base/hash.h"
 #include "base/order.h"
 #include "frontend/where.h"
@@ -42,7 +43,7 @@ static enum kr_status in_initial(const struct kr_facts *f, kr_key k, uint32_t el
 {
 	const uint32_t *members;
 	uint32_t count;
-	enum kr_status status = kr_grow_array(f->grow, f->h->keys.at[k.i].initial, &members, &count);
+	enum kr_status status = kr_grow_array(f->grow, k, f->h->keys.at[k.i].initial, &members, &count);
 
 	*out = false;
 	for (uint32_t i = 0; status == KR_OK && count != KR_NONE && i < count; i++)
@@ -75,6 +76,43 @@ enum kr_status kr_grow_appender(const struct kr_facts *f, kr_key k, uint32_t ele
 	return in_initial(f, k, element, initial);
 }
 
+static bool integer_of(const struct kr_history *h, kr_value value, int64_t *out)
+{
+	const struct kr_value_entry *e = kr_history_value(h, value);
+
+	*out = e->type == KR_VALUE_INT ? e->integer : 0;
+	return e->type == KR_VALUE_INT;
+}
+
+/* The largest number is in, and what was there before is out where it was deleted. */
+static enum kr_status number_left(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t end,
+	uint32_t element, enum kr_membership *out)
+{
+	const struct kr_history *h = f->h;
+	const struct kr_operation *most = NULL;
+	uint32_t number;
+	enum kr_status status = KR_OK;
+
+	*out = KR_MEMBER_UNTOUCHED;
+	for (uint32_t i = end; i-- > 0 && *out == KR_MEMBER_UNTOUCHED;) {
+		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
+
+		if (op->key.i != k.i || kr_effect_count(h, op) == 0)
+			continue;
+		if (op->kind == KR_OP_DELETE)
+			*out = KR_MEMBER_OUT;
+		else if (op->kind == KR_OP_MAX &&
+			(!most ||
+				kr_history_value(h, op->a)->integer > kr_history_value(h, most->a)->integer))
+			most = op;
+	}
+	if (most)
+		status = kr_grow_element(f->grow, most->a, &number);
+	if (most && status == KR_OK && number == element)
+		*out = KR_MEMBER_IN;
+	return status;
+}
+
 enum kr_status kr_grow_member(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t end, uint32_t element,
 	enum kr_membership *out)
 {
@@ -82,6 +120,8 @@ enum kr_status kr_grow_member(const struct kr_facts *f, kr_key k, kr_txn t, uint
 	uint32_t number;
 	enum kr_status status;
 
+	if (kr_grow_is_mark(f->grow, k))
+		return number_left(f, k, t, end, element, out);
 	*out = KR_MEMBER_UNTOUCHED;
 	for (uint32_t i = end; i-- > 0;) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
@@ -124,7 +164,7 @@ enum kr_status kr_grow_shown(const struct kr_facts *f, kr_key k, kr_txn t, uint3
 	*count = KR_NONE;
 	if (value.i == KR_NONE)
 		return KR_OK;
-	status = kr_grow_array(f->grow, value, &members, count);
+	status = kr_grow_array(f->grow, k, value, &members, count);
 	if (status == KR_OK && *count != KR_NONE && *count > 0)
 		*first = (uint32_t)(members - f->grow->members.at);
 	if (status == KR_OK && *count != KR_NONE && f->h->keys.at[k.i].kind == KR_KIND_LIST)
@@ -133,14 +173,6 @@ enum kr_status kr_grow_shown(const struct kr_facts *f, kr_key k, kr_txn t, uint3
 }
 
 /* ---- counters ---- */
-
-static bool integer_of(const struct kr_history *h, kr_value value, int64_t *out)
-{
-	const struct kr_value_entry *e = kr_history_value(h, value);
-
-	*out = e->type == KR_VALUE_INT ? e->integer : 0;
-	return e->type == KR_VALUE_INT;
-}
 
 static struct kr_count count_told(const struct kr_history *h, const struct kr_operation *op, int64_t own)
 {
@@ -299,8 +331,8 @@ static enum kr_status arrays_match(const struct kr_facts *f, kr_key k, const str
 	const struct kr_scan *scan = &f->h->scans.at[saw->scan];
 	struct kr_operand any = {.type = KR_VALUE_ARRAY, .text = {"[]", 2}};
 
-	if (kr_where_of_elements(f->h, scan))
-		return kr_grow_vague(f, k, "a condition asks for the elements", err);
+	if (kr_grow_is_mark(f->grow, k) ? kr_where_of_values(f->h, scan) : kr_where_of_elements(f->h, scan))
+		return kr_grow_vague(f, k, "a condition asks for what is in it", err);
 	*out = kr_where_holds_of(f->h, scan, k, &any);
 	return KR_OK;
 }
@@ -325,7 +357,7 @@ enum kr_status kr_grow_initial_is_empty(const struct kr_facts *f, kr_key k, bool
 {
 	const uint32_t *members;
 	uint32_t count;
-	enum kr_status status = kr_grow_array(f->grow, f->h->keys.at[k.i].initial, &members, &count);
+	enum kr_status status = kr_grow_array(f->grow, k, f->h->keys.at[k.i].initial, &members, &count);
 
 	*out = count == 0;
 	return status;
@@ -484,6 +516,16 @@ enum kr_status kr_grow_touches(const struct kr_facts *f, const struct kr_sight *
 	return status;
 }
 
+/* Whether the part is of a mark that was shown to be above it, which says nothing of it. */
+static bool is_below(const struct kr_facts *f, const struct kr_sight *s)
+{
+	int64_t number, shown;
+
+	return kr_grow_is_mark(f->grow, s->key) && s->saw.test == KR_SAW_VALUE &&
+		integer_of(f->h, s->saw.value, &shown) && integer_of(f->h, s->part, &number) &&
+		number < shown;
+}
+
 enum kr_status kr_grow_check_part(const struct kr_facts *f, const struct kr_sight *s, const char **wrong)
 {
 	enum kr_grow_mode mode = kr_facts_mode(f, s->key);
@@ -509,5 +551,7 @@ enum kr_status kr_grow_check_part(const struct kr_facts *f, const struct kr_sigh
 		status = kr_grow_member(f, s->key, s->txn, s->op, element, &own);
 	if (status == KR_OK && own != KR_MEMBER_UNTOUCHED)
 		*wrong = "the observer had added the element itself";
+	if (is_below(f, s))
+		*wrong = "the mark was seen above that number";
 	return status;
 }

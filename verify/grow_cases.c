@@ -161,7 +161,7 @@ static enum kr_status bring_set(struct kr_cases *c, kr_key k, kr_txn t)
 
 	for (uint32_t i = 0; i < h->txns.at[t.i].op_count && status == KR_OK; i++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
-		if (op->kind == KR_OP_ADD && op->key.i == k.i)
+		if ((op->kind == KR_OP_ADD || op->kind == KR_OP_MAX) && op->key.i == k.i)
 			status = bring_part(c, k, op->a);
 	}
 	return status;

@@ -48,7 +48,7 @@ static enum kr_status equals_initial(const struct kr_facts *f, kr_key k, uint32_
 {
 	const uint32_t *initial;
 	uint32_t n;
-	enum kr_status status = kr_grow_array(f->grow, f->h->keys.at[k.i].initial, &initial, &n);
+	enum kr_status status = kr_grow_array(f->grow, k, f->h->keys.at[k.i].initial, &initial, &n);
 
 	*out = status == KR_OK && n == count;
 	for (uint32_t i = 0; *out && i < count; i++)

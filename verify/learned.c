@@ -2,9 +2,9 @@
  * seen, so a certificate of a satisfied level is replayed twice: first with such keys agreeing to everything,
  * which tells what they must have been before anybody wrote them, then with that as their initial value. Of a
  * set these are the elements shown that nobody had added before; of a counter what it was shown to be, or
- * absent where 0 was read, which does not tell; of a register what the first operation fixed, for predicate
- * reads before that one. What a guess does not fit is not judged. Cost: a second replay, only where the trace
- * does not tell initial values. */
+ * absent where 0 was read, which does not tell; of a mark what it was shown to be above all that it was
+ * raised to; of a register what the first operation fixed, for predicate reads before that one. What a guess
+ * does not fit is not judged. Cost: a second replay, only where the trace does not tell initial values. */
 #include "frontend/history_written.h"
 #include "verify/store.h"
 
@@ -23,8 +23,10 @@ void kr_learned_done(struct kr_learned *l)
 
 bool kr_learned_grows(const struct kr_history *h, kr_key k)
 {
+	uint8_t kind = h->keys.at[k.i].kind;
+
 	return kr_history_untold(h) &&
-		(h->keys.at[k.i].kind == KR_KIND_SET || h->keys.at[k.i].kind == KR_KIND_COUNTER);
+		(kind == KR_KIND_SET || kind == KR_KIND_COUNTER || kind == KR_KIND_MARK);
 }
 
 bool kr_learned_settles(const struct kr_learned *l, const struct kr_history *h, kr_key k)
@@ -57,11 +59,29 @@ enum kr_status kr_learned_register(struct kr_learned *l, kr_key k, kr_value valu
 	return learn(l, (struct kr_learned_fact){.key = k, .what = KR_LEARNED_VALUE, .value = value});
 }
 
-enum kr_status kr_learned_add(struct kr_learned *l, kr_key k, int64_t amount)
+static bool begin_sum(struct kr_learned *l, kr_key k)
 {
 	while (l->added.n <= k.i)
 		if (!kr_vec_push(l->mem, &l->added, (struct kr_learned_sum){0}))
-			return KR_NOMEM;
+			return false;
+	return true;
+}
+
+enum kr_status kr_learned_raise(struct kr_learned *l, kr_key k, int64_t number)
+{
+	struct kr_learned_sum *most = begin_sum(l, k) ? &l->added.at[k.i] : NULL;
+
+	if (!most)
+		return KR_NOMEM;
+	if (!most->any || most->sum < number)
+		*most = (struct kr_learned_sum){number, true};
+	return KR_OK;
+}
+
+enum kr_status kr_learned_add(struct kr_learned *l, kr_key k, int64_t amount)
+{
+	if (!begin_sum(l, k))
+		return KR_NOMEM;
 	l->added.at[k.i].any = true;
 	return __builtin_add_overflow(l->added.at[k.i].sum, amount, &l->added.at[k.i].sum) ? KR_UNSUPPORTED
 											   : KR_OK;
@@ -113,12 +133,27 @@ static enum kr_status learn_array(struct kr_store *s, kr_key k, const struct kr_
 	return status;
 }
 
+/* A mark that is above what it was raised to was there at first. */
+static enum kr_status learn_mark(struct kr_store *s, kr_key k, kr_value value)
+{
+	struct kr_learned_sum most = kr_learned_added(s->learned, k);
+	struct kr_learned_fact fact = {.key = k,
+		.what = KR_LEARNED_NUMBER,
+		.number = kr_history_value(s->h, value)->integer};
+
+	return (most.any && fact.number <= most.sum) || !kr_history_may_start(s->h, k, value)
+		? KR_OK
+		: learn(s->learned, fact);
+}
+
 enum kr_status kr_learned_value(struct kr_store *s, kr_key k, kr_value value)
 {
 	const struct kr_value_entry *e = kr_history_value(s->h, value);
 
 	if (s->h->keys.at[k.i].kind == KR_KIND_SET)
 		return e->type == KR_VALUE_ARRAY ? learn_array(s, k, e) : KR_OK;
+	if (e->type == KR_VALUE_INT && s->h->keys.at[k.i].kind == KR_KIND_MARK)
+		return learn_mark(s, k, value);
 	if (e->type == KR_VALUE_INT)
 		return kr_learned_number(s->learned, k, e->integer);
 	return learn(s->learned, (struct kr_learned_fact){.key = k, .what = KR_LEARNED_ABSENT});
@@ -141,7 +176,7 @@ static const struct kr_piece some_element = {"", 0};
 static enum kr_status start_key(struct kr_store *s, kr_key k, const struct kr_learned_fact *fact)
 {
 	bool set = s->h->keys.at[k.i].kind == KR_KIND_SET, empty = kr_store_is_absent(s, k);
-	bool number = s->cells[k.i].kind == KR_CELL_INT;
+	bool number = s->cells[k.i].kind == KR_CELL_INT, mark = s->h->keys.at[k.i].kind == KR_KIND_MARK;
 
 	switch (fact->what) {
 	case KR_LEARNED_VALUE: kr_store_write(s, k, fact->value); return KR_OK;
@@ -152,8 +187,8 @@ static enum kr_status start_key(struct kr_store *s, kr_key k, const struct kr_le
 	case KR_LEARNED_PRESENT:
 		if (set)
 			return empty ? kr_store_put_element(s, k, some_element) : KR_OK;
-		if (!number)
-			kr_store_put(s, k, (struct kr_cell){KR_CELL_INT, .integer = 0});
+		if (!number) /* of a mark one that is below all others */
+			kr_store_put(s, k, (struct kr_cell){KR_CELL_INT, .integer = mark ? INT64_MIN : 0});
 		return KR_OK;
 	case KR_LEARNED_NUMBER:
 		if (!number)

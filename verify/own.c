@@ -3,19 +3,12 @@
  *
  * A key that does not grow has the value written last. Of a key that grows, what was there before the
  * transaction is not known until it deletes the key or is shown it; till then a list must end with its own
- * elements, a set must have them, and the key must be there. From then on it is known altogether, and must be
- * what is shown. Cost: linear in the operations and what they show; predicate reads times the keys
- * written. */
+ * elements, a set must have them, a mark must not be below them, and the key must be there. From then on it
+ * is known altogether, and must be what is shown. Cost: linear in the operations and what they show;
+ * predicate reads times the keys written. */
 #include "verify/own.h"
 
 #include <string.h>
-
-static bool grows(const struct kr_own *o, kr_key k)
-{
-	uint8_t kind = o->h->keys.at[k.i].kind;
-
-	return kind == KR_KIND_COUNTER || kind == KR_KIND_LIST || kind == KR_KIND_SET;
-}
 
 static struct kr_own_key *find(struct kr_own *o, kr_key k)
 {
@@ -40,7 +33,7 @@ static enum kr_status start(struct kr_own *o, kr_key k)
 	if (!kr_vec_push(o->store.mem, &o->keys, (struct kr_own_key){.key = k}))
 		return KR_NOMEM;
 	o->place[k.i] = o->keys.n;
-	if (grows(o, k))
+	if (kr_saw_grows(o->h, k))
 		kr_store_write(&o->store, k, KR_ABSENT);
 	return KR_OK;
 }
@@ -55,6 +48,8 @@ static enum kr_status add_known(struct kr_own *o, const struct kr_operation *op,
 		return kr_store_append(&o->store, op->key, op->a, err);
 	if (op->kind == KR_OP_ADD)
 		return kr_store_add(&o->store, op->key, op->a, err);
+	if (op->kind == KR_OP_MAX)
+		return kr_store_raise(&o->store, op->key, op->a, err);
 	status = kr_store_count(&o->store, op->key, &before, err);
 	if (status != KR_OK)
 		return status;
@@ -75,7 +70,7 @@ static enum kr_status apply(struct kr_own *o, const struct kr_operation *op, uin
 		return status;
 	own = find(o, effect.key);
 	own->value = effect.value;
-	if (!grows(o, effect.key)) {
+	if (!kr_saw_grows(o->h, effect.key)) {
 		own->known = true;
 		return KR_OK;
 	}
@@ -178,19 +173,22 @@ static enum kr_status shows_own(struct kr_own *o, const struct kr_own_key *own, 
 	const struct kr_value_entry *value =
 		kr_history_value(h, saw->test == KR_SAW_VALUE ? saw->value : KR_ABSENT);
 	struct kr_operand any = {.type = KR_VALUE_ARRAY, .text = {"[]", 2}};
-	bool counter = h->keys.at[own->key.i].kind == KR_KIND_COUNTER;
+	uint8_t kind = h->keys.at[own->key.i].kind;
+	bool number = kind == KR_KIND_COUNTER || kind == KR_KIND_MARK;
 
 	*out = true;
 	if (saw->test == KR_SAW_UNTOLD || saw->test == KR_SAW_OTHER)
 		return KR_OK;
 	if (scan) {
-		o->vague |= counter ? kr_where_of_values(h, scan) : kr_where_of_elements(h, scan);
-		*out = counter || kr_where_of_elements(h, scan) ||
+		o->vague |= number ? kr_where_of_values(h, scan) : kr_where_of_elements(h, scan);
+		*out = number || kr_where_of_elements(h, scan) ||
 			kr_where_holds_of(h, scan, own->key, &any) == (saw->test == KR_SAW_MATCH);
 		return KR_OK;
 	}
-	if (counter) {
+	if (number) {
 		*out = value->type == KR_VALUE_INT;
+		for (uint32_t i = 0; i < own->elements.n && kind == KR_KIND_MARK; i++)
+			*out &= value->integer >= kr_history_value(h, own->elements.at[i])->integer;
 		return KR_OK;
 	}
 	*out = value->type == KR_VALUE_ARRAY;
@@ -200,7 +198,7 @@ static enum kr_status shows_own(struct kr_own *o, const struct kr_own_key *own, 
 static enum kr_status shows(struct kr_own *o, const struct kr_own_key *own, const struct kr_operation *op,
 	const struct kr_saw *saw, bool *out, struct kr_err *err)
 {
-	if (!grows(o, own->key))
+	if (!kr_saw_grows(o->h, own->key))
 		return kr_saw_allows(o->h, saw, own->key, own->value, out, err);
 	return own->known ? shows_known(o, op, own->key, saw, out, err) : shows_own(o, own, saw, out);
 }

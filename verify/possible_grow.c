@@ -81,8 +81,8 @@ static enum kr_status check_list(struct kr_possible *p, const struct shown *s, b
 	const uint32_t *members = NULL;
 	uint32_t at, adds, initials;
 	bool initial;
-	enum kr_status status =
-		kr_grow_array(f->grow, f->h->keys.at[s->sight->key.i].initial, &members, &initials);
+	enum kr_status status = kr_grow_array(f->grow, s->sight->key, f->h->keys.at[s->sight->key.i].initial,
+		&members, &initials);
 
 	if (status != KR_OK || initials == KR_NONE)
 		return status;

@@ -80,7 +80,7 @@ static void see(const struct kr_recheck *r, kr_txn t, uint32_t index, kr_key key
 		out->says = out->sum = by->type == KR_VALUE_INT && result->type == KR_VALUE_INT &&
 			!__builtin_sub_overflow(result->integer, by->integer, &out->number);
 	}
-	out->says = out->says && kind != KR_KIND_LIST && kind != KR_KIND_SET && !(attr && attr->open);
+	out->says = out->says && kind < KR_KIND_LIST && !(attr && attr->open);
 }
 
 /* Twice in one answer: one of the rows may be the reader's own, and the other one is then from outside. */

@@ -424,6 +424,10 @@ static enum kr_status leave(struct kr_replayed *r, const struct kr_operation *op
 	case KR_OP_INC: return replay_inc(r, op);
 	case KR_OP_APPEND: return kr_store_append(&r->store, op->key, op->a, r->v->err);
 	case KR_OP_ADD: return kr_store_add(&r->store, op->key, op->a, r->v->err);
+	case KR_OP_MAX:
+		return kr_store_learns(&r->store, op->key)
+			? kr_learned_raise(r->store.learned, op->key, delta_of(r->v->h, op))
+			: kr_store_raise(&r->store, op->key, op->a, r->v->err);
 	default: kr_store_write(&r->store, effect.key, effect.value); return KR_OK;
 	}
 }

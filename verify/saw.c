@@ -16,6 +16,7 @@ static bool is_writing(const struct kr_operation *op)
 	case KR_OP_INC:
 	case KR_OP_APPEND:
 	case KR_OP_ADD:
+	case KR_OP_MAX:
 	case KR_OP_UPDATE: return true;
 	case KR_OP_INSERT:
 	case KR_OP_CAS: return op->flags & KR_OPF_DONE;

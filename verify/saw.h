@@ -50,4 +50,10 @@ struct kr_written_row { kr_key key; kr_value value; };
 uint32_t kr_effect_count(const struct kr_history *h, const struct kr_operation *op);
 struct kr_written_row kr_effect_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i);
 
+/* Whether operations add to what the key holds. */
+static inline bool kr_saw_grows(const struct kr_history *h, kr_key k)
+{
+	return h->keys.at[k.i].kind > KR_KIND_REGISTER;
+}
+
 #endif

@@ -29,7 +29,7 @@ static enum kr_status whose_last(const struct walk *w, uint32_t element, kr_txn 
 	const uint32_t *initial;
 	uint32_t adds = 0, count;
 	enum kr_status status =
-		kr_grow_array(w->f->grow, w->f->h->keys.at[w->key.i].initial, &initial, &count);
+		kr_grow_array(w->f->grow, w->key, w->f->h->keys.at[w->key.i].initial, &initial, &count);
 
 	out->i = KR_NONE;
 	for (uint32_t i = 0; status == KR_OK && count != KR_NONE && i < count; i++)
@@ -59,7 +59,7 @@ static enum kr_status walk_list(const struct walk *w, kr_value list)
 	const uint32_t *members;
 	uint32_t count;
 	kr_txn last = {KR_NONE}, writer;
-	enum kr_status status = kr_grow_array(w->f->grow, list, &members, &count);
+	enum kr_status status = kr_grow_array(w->f->grow, w->key, list, &members, &count);
 
 	if (status != KR_OK || count == KR_NONE)
 		return status;

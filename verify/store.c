@@ -442,3 +442,13 @@ enum kr_status kr_store_count(const struct kr_store *s, kr_key k, int64_t *out, 
 		return kr_store_cannot_grow(s, k, "number", err);
 	return KR_OK;
 }
+
+enum kr_status kr_store_raise(struct kr_store *s, kr_key k, kr_value number, struct kr_err *err)
+{
+	int64_t raised = kr_history_value(s->h, number)->integer, there = raised;
+	enum kr_status status = kr_store_is_absent(s, k) ? KR_OK : kr_store_count(s, k, &there, err);
+
+	if (status == KR_OK)
+		kr_store_put(s, k, (struct kr_cell){KR_CELL_INT, .integer = there > raised ? there : raised});
+	return status;
+}

@@ -9,7 +9,7 @@
 enum kr_cell_kind {
 	KR_CELL_UNTOLD, /* the initial value, which the trace does not tell and nothing has fixed yet */
 	KR_CELL_VALUE,  /* `value`; KR_ABSENT: no such key */
-	KR_CELL_INT,    /* `integer`: a counter */
+	KR_CELL_INT,    /* `integer`: a counter or mark */
 	KR_CELL_LIST,   /* lists[index]: a list that grew */
 	KR_CELL_SET     /* set_sizes[index] elements: a set that grew */
 };
@@ -103,6 +103,9 @@ static inline void kr_store_write(struct kr_store *s, kr_key k, kr_value value)
 enum kr_status kr_store_append(struct kr_store *s, kr_key k, kr_value element, struct kr_err *err);
 enum kr_status kr_store_add(struct kr_store *s, kr_key k, kr_value element, struct kr_err *err);
 
+/* Raises a mark; the same errors. */
+enum kr_status kr_store_raise(struct kr_store *s, kr_key k, kr_value number, struct kr_err *err);
+
 /* Between store.c and store_sets.c. Whether the elements of the array are those of the set, each once; a set
  * key whose value is an array becomes a set that can grow; that a key cannot; the JSON text of a value, valid
  * until the next call. */
@@ -133,6 +136,8 @@ bool kr_learned_grows(const struct kr_history *h, kr_key k);
 bool kr_learned_settles(const struct kr_learned *l, const struct kr_history *h, kr_key k);
 enum kr_status kr_learned_register(struct kr_learned *l, kr_key k, kr_value value);
 enum kr_status kr_learned_add(struct kr_learned *l, kr_key k, int64_t amount);
+/* of a mark, `added` is the largest number */
+enum kr_status kr_learned_raise(struct kr_learned *l, kr_key k, int64_t number);
 struct kr_learned_sum kr_learned_added(const struct kr_learned *l, kr_key k); /* safe on NULL */
 /* what had been added before; safe on NULL */
 void kr_learned_take_back(struct kr_learned *l, kr_key k, struct kr_learned_sum added);

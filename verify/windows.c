@@ -119,19 +119,19 @@ static enum kr_status place_elements(struct window *w)
 	for (uint32_t i = 0; i < g->adds.n && status == KR_OK; i++) {
 		const struct kr_grow_add add = g->adds.at[i], *only;
 		struct kr_sight part = w->sight;
-		enum kr_membership own;
+		const char *wrong = NULL;
 		uint32_t adds;
 		bool initial, shown;
 
 		if (add.key.i != w->sight.key.i || w->f->h->txns.at[add.txn.i].status == KR_ABORTED ||
 			add.txn.i == w->sight.txn.i)
 			continue;
+		part.part = w->f->h->ops.at[kr_history_op(w->f->h, add.txn, add.op).i].a;
 		status = kr_grow_appender(w->f, add.key, add.element, &only, &adds, &initial);
 		if (status == KR_OK)
-			status = kr_grow_member(w->f, add.key, w->sight.txn, w->sight.op, add.element, &own);
-		if (status != KR_OK || adds != 1 || initial || own != KR_MEMBER_UNTOUCHED)
+			status = kr_grow_check_part(w->f, &part, &wrong);
+		if (status != KR_OK || adds != 1 || initial || wrong)
 			continue;
-		part.part = w->f->h->ops.at[kr_history_op(w->f->h, add.txn, add.op).i].a;
 		status = kr_grow_shows(w->f, &part, add.element, &shown, w->c->v->err);
 		if (status == KR_OK)
 			status = place(w, add.txn, shown ? KR_LITERAL_TRUE : KR_LITERAL_FALSE, false);

@@ -296,7 +296,7 @@ static enum kr_status advance(const struct kr_world *w, const struct kr_sight *s
 /* Whether the observation is of a set to which its transaction had added before. */
 static bool is_over_own(const struct kr_world *w, const struct kr_world_sight *s, struct kr_sight *sight)
 {
-	return kr_facts_mode(&w->facts, s->key) == KR_GROW_SET &&
+	return kr_facts_mode(&w->facts, s->key) == KR_GROW_SET && !kr_world_counts(w, s->key) &&
 		kr_facts_sight(&w->facts, s->txn, s->op, s->key, (kr_value){KR_NONE}, sight) &&
 		sight->own_count > 0;
 }

@@ -18,7 +18,8 @@ struct kr_world_sight { /* an external observation */
 	bool over_own;   /* its transaction had added to the key before */
 };
 
-/* What a counter holds; not known where its initial value is not told, or a number goes beyond 64 bits. */
+/* What a counter or mark holds; not known where its initial value is not told, or a number goes beyond 64
+ * bits. */
 struct kr_world_count { bool known, absent; int64_t number; };
 
 struct kr_world {
@@ -28,7 +29,7 @@ struct kr_world {
 	uint32_t *place;         /* per transaction, KR_NONE: absent */
 	uint32_t *first;         /* nkeys + 1 */
 	kr_txn *writers;         /* per key in the order of commits: those of its versions */
-	struct kr_world_count *counts; /* parallel: what they are of a counter; NULL: there is none */
+	struct kr_world_count *counts; /* parallel: what they are of a counter or mark; NULL: there is none */
 	KR_VEC(struct kr_world_sight) sights; /* by transaction */
 	uint32_t *sights_of;     /* ntxns + 1 */
 	/* the source of some observation of a counter of untold initial value: the newest one before */
@@ -45,8 +46,8 @@ enum kr_status kr_world_overwrites(const struct kr_world *w, const struct kr_wor
 	bool *out);
 
 /* world_counts.c: fills w->counts; whether k's versions are known there; whether the version lies in the
- * observation's candidate set in this world; of a counter whose versions are known, the newest such version
- * before the observer, else the oldest later one. */
+ * observation's candidate set in this world; of a counter or mark whose versions are known, the newest such
+ * version before the observer, else the oldest later one. */
 enum kr_status kr_world_count_versions(struct kr_world *w);
 bool kr_world_counts(const struct kr_world *w, kr_key k);
 enum kr_status kr_world_allows(const struct kr_world *w, const struct kr_sight *s, kr_txn writer, bool *out);

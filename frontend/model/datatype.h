@@ -24,7 +24,7 @@ struct kr_items {
 struct kr_state {          /* all zero: absent */
 	bool present;
 	kr_value value;        /* of a register; of other keys as the trace told it, for words only */
-	int64_t number;        /* of a counter; 0 when absent */
+	int64_t number;        /* of a counter or mark; 0 when absent */
 	struct kr_items items; /* of a list or set, which is present if it has some */
 };
 
@@ -36,6 +36,7 @@ struct kr_effect {         /* all zero: nothing was done */
 struct kr_want {           /* all zero: that the key is absent */
 	bool any;              /* every state will do */
 	bool or_absent;        /* it is `is`, or absent */
+	bool or_less;          /* of a mark: it is `is`, or lower */
 	bool negated;          /* none of these */
 	struct kr_state is;
 	struct kr_items less;  /* of a set: `is` but for some of these */
@@ -46,6 +47,8 @@ struct kr_datatype {
 	enum kr_key_kind kind;
 	enum kr_value_type shown; /* how a trace shows what is there; KR_VALUE_ABSENT: as any value */
 	bool zero_is_absent;      /* what is absent is read as 0 */
+	/* What is added is there or not, whatever else is: versions differ by that, never by values. */
+	bool parts;
 	/* Whether s is what the want says, which is neither `any` nor negated. */
 	bool (*is)(const struct kr_state *s, const struct kr_want *w);
 	/* Puts additions on top of s. KR_NOMEM; KR_UNSUPPORTED: what comes out is no state. */

@@ -110,7 +110,7 @@ enum kr_status kr_elements_name_added(struct kr_elements *e, struct kr_ctx *ctx)
 	for (uint32_t i = 0; i < e->h->ops.n && !status; i++) {
 		status = kr_ctx_tick(ctx);
 		if (!status && kr_write_at(e->h, &e->h->ops.at[i], 0, &write) && write.how == KR_ADD &&
-			kr_datatype_of(e->h->keys.at[write.key.i].kind)->shown == KR_VALUE_ARRAY)
+			kr_datatype_of(e->h->keys.at[write.key.i].kind)->parts)
 			status = kr_elements_name(e, write.value);
 	}
 	return status;
@@ -189,7 +189,7 @@ enum kr_status kr_state_meets(const struct kr_elements *e, const struct kr_datat
 	struct kr_operand operand = {.type = KR_VALUE_INT, .integer = s->number};
 	struct kr_str text;
 
-	if (type->kind == KR_KIND_COUNTER) {
+	if (type->shown == KR_VALUE_INT) {
 		*out = kr_where_holds_of(e->h, scan, k, &operand);
 		return KR_OK;
 	}

@@ -38,6 +38,7 @@ const struct kr_datatype kr_datatype_list = {
 	.name = "list",
 	.kind = KR_KIND_LIST,
 	.shown = KR_VALUE_ARRAY,
+	.parts = true,
 	.is = is,
 	.add = add,
 	.take = take,

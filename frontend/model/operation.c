@@ -48,6 +48,7 @@ static const struct meaning meanings[KR_OP_KINDS] = {
 		.shown = B},
 	[KR_OP_APPEND] = {.kind = KR_KIND_LIST, .writes = ALWAYS, .how = KR_ADD, .what = A},
 	[KR_OP_ADD] = {.kind = KR_KIND_SET, .writes = ALWAYS, .how = KR_ADD, .what = A},
+	[KR_OP_MAX] = {.kind = KR_KIND_MARK, .writes = ALWAYS, .how = KR_ADD, .what = A},
 	[KR_OP_UPDATE] = {.kind = KR_KIND_REGISTER, .writes = ALWAYS, .how = KR_SET},
 };
 

@@ -40,6 +40,7 @@ const struct kr_datatype kr_datatype_set = {
 	.name = "set",
 	.kind = KR_KIND_SET,
 	.shown = KR_VALUE_ARRAY,
+	.parts = true,
 	.is = is,
 	.add = add,
 	.take = take,

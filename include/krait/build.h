@@ -122,6 +122,7 @@ enum krait_operation_kind {
 	KRAIT_INC,    /* value: an integer that is added; result, if known: what it then was */
 	KRAIT_APPEND, /* value: appended to a list */
 	KRAIT_ADD,    /* value: added to a set */
+	KRAIT_MAX,    /* value: an integer to which a high-water mark is raised, if it is lower */
 	/* low, high, rows: all present keys k with low <= k < high, in the order of keys; perhaps limit,
 	 * reverse */
 	KRAIT_RANGE,
@@ -249,7 +250,8 @@ enum krait_key_kind {
 	KRAIT_KIND_REGISTER,
 	KRAIT_KIND_COUNTER,
 	KRAIT_KIND_LIST,
-	KRAIT_KIND_SET
+	KRAIT_KIND_SET,
+	KRAIT_KIND_MARK
 };
 
 /* What kind of key it is, where no operation tells: one of which an array is read is a list otherwise. Before

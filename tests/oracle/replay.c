@@ -107,6 +107,10 @@ static bool run_op(const struct replay *r, const struct kr_operation *op, struct
 	case KR_OP_INC: return run_inc(r, op, at);
 	case KR_OP_APPEND:
 	case KR_OP_ADD: return run_grow(r, op, at);
+	case KR_OP_MAX:
+		if (at->what == HELD_ABSENT || at->number < r->h->values.at[op->a.i].integer)
+			*at = (struct held){.what = HELD_MARK, .number = r->h->values.at[op->a.i].integer};
+		return true;
 	case KR_OP_RANGE:
 	case KR_OP_SCAN:
 	case KR_OP_UPDATE: return run_scan(r, op, store);

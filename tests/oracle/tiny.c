@@ -9,7 +9,7 @@ static bool chance(struct kr_rng *rng, int percent) { return draw(rng, 100) < pe
 
 /* ---- random histories ---- */
 
-static const char *const mix_names[] = {"read-write", "deletes", "conditional", "counters", "lists", "lists-with-deletes", "sets", "growing", "ranges", "scans", "updates",
+static const char *const mix_names[] = {"read-write", "deletes", "conditional", "counters", "lists", "lists-with-deletes", "sets", "marks", "growing", "ranges", "scans", "updates",
 	"all"};
 
 const char *tiny_mix_name(enum tiny_mix mix) { return mix_names[mix]; }
@@ -34,10 +34,11 @@ static enum kr_key_kind kind_of_mix(struct maker *m)
 	case TINY_LISTS:
 	case TINY_LISTS_WITH_DELETES: return KR_KIND_LIST;
 	case TINY_SETS: return KR_KIND_SET;
-	case TINY_GROWING: return (enum kr_key_kind)(KR_KIND_COUNTER + draw(m->rng, 3));
+	case TINY_MARKS: return KR_KIND_MARK;
+	case TINY_GROWING: return (enum kr_key_kind)(KR_KIND_COUNTER + draw(m->rng, 4));
 	case TINY_ALL:
-	case TINY_RANGES: return (enum kr_key_kind)(KR_KIND_REGISTER + (chance(m->rng, 40) ? 0 : draw(m->rng, 4)));
-	case TINY_SCANS: return chance(m->rng, 80) ? KR_KIND_REGISTER : (enum kr_key_kind)(KR_KIND_COUNTER + draw(m->rng, 3));
+	case TINY_RANGES: return (enum kr_key_kind)(KR_KIND_REGISTER + (chance(m->rng, 40) ? 0 : draw(m->rng, 5)));
+	case TINY_SCANS: return chance(m->rng, 80) ? KR_KIND_REGISTER : (enum kr_key_kind)(KR_KIND_COUNTER + draw(m->rng, 4));
 	default: return KR_KIND_REGISTER;
 	}
 }
@@ -57,6 +58,7 @@ static enum kr_op_kind random_scan(struct maker *m)
 	case TINY_GROWING: return d < 4 ? KR_OP_RANGE : d < 8 ? KR_OP_SCAN : KR_OP_READ;
 	case TINY_COUNTERS:
 	case TINY_SETS:
+	case TINY_MARKS:
 	case TINY_LISTS: return d < 5 ? KR_OP_RANGE : KR_OP_READ;
 	default: return KR_OP_READ;
 	}
@@ -64,13 +66,14 @@ static enum kr_op_kind random_scan(struct maker *m)
 
 static enum kr_op_kind random_kind(struct maker *m, enum kr_key_kind kind)
 {
+	static const enum kr_op_kind adding[] = {[KR_KIND_COUNTER] = KR_OP_INC, [KR_KIND_LIST] = KR_OP_APPEND, [KR_KIND_SET] = KR_OP_ADD, [KR_KIND_MARK] = KR_OP_MAX};
 	int d = draw(m->rng, 100);
 	bool deletes = m->mix != TINY_LISTS && (m->mix != TINY_ALL || kind != KR_KIND_LIST);
 
 	if (kind != KR_KIND_REGISTER) {
 		if (d < 45 || (d < 55 && !deletes))
 			return KR_OP_READ;
-		return d < 55 ? KR_OP_DELETE : kind == KR_KIND_COUNTER ? KR_OP_INC : kind == KR_KIND_LIST ? KR_OP_APPEND : KR_OP_ADD;
+		return d < 55 ? KR_OP_DELETE : adding[kind];
 	}
 	if (m->mix == TINY_READ_WRITE)
 		return d < 55 ? KR_OP_READ : KR_OP_WRITE;
@@ -79,12 +82,16 @@ static enum kr_op_kind random_kind(struct maker *m, enum kr_key_kind kind)
 	return d < (m->mix == TINY_DELETES ? 50 : 20) ? KR_OP_READ : d < 80 ? KR_OP_WRITE : KR_OP_DELETE;
 }
 
-static bool present(const struct tiny *t, int key, int value) { return value != (t->kinds[key] == KR_KIND_COUNTER ? TINY_NULL : 0); }
+static bool is_number(enum kr_key_kind kind) { return kind == KR_KIND_COUNTER || kind == KR_KIND_MARK; }
+static bool is_array(enum kr_key_kind kind) { return kind == KR_KIND_LIST || kind == KR_KIND_SET; }
+static int absent_as(enum kr_key_kind kind) { return is_number(kind) ? TINY_NULL : 0; }
+static bool present(const struct tiny *t, int key, int value) { return value != absent_as(t->kinds[key]); }
+static bool grows(enum kr_op_kind kind) { return kind == KR_OP_INC || kind == KR_OP_APPEND || kind == KR_OP_ADD || kind == KR_OP_MAX; }
 
 static bool holds(const struct tiny *t, const struct tiny_cond *c, int key, int value)
 {
 	bool object = t->kinds[key] == KR_KIND_REGISTER && t->objects;
-	bool number = t->kinds[key] == KR_KIND_COUNTER || (t->kinds[key] == KR_KIND_REGISTER && (!object || c->field));
+	bool number = is_number(t->kinds[key]) || (t->kinds[key] == KR_KIND_REGISTER && (!object || c->field));
 
 	if (c->field && !object)
 		return false;
@@ -139,7 +146,7 @@ static void execute(const struct tiny *t, struct tiny_op *op, int *at)
 	case KR_OP_WRITE: *at = op->a; break;
 	case KR_OP_DELETE:
 		op->done = present(t, op->key, *at);
-		*at = t->kinds[op->key] == KR_KIND_COUNTER ? TINY_NULL : 0;
+		*at = absent_as(t->kinds[op->key]);
 		break;
 	case KR_OP_INSERT:
 		op->done = *at == 0;
@@ -151,6 +158,7 @@ static void execute(const struct tiny *t, struct tiny_op *op, int *at)
 		break;
 	case KR_OP_APPEND: *at = *at * 10 + op->a; break;
 	case KR_OP_ADD: *at |= 1 << op->a; break;
+	case KR_OP_MAX: *at = *at == TINY_NULL || *at < op->a ? op->a : *at; break;
 	default: /* cas */ op->done = *at == op->a; *at = op->done ? op->b : *at;
 	}
 }
@@ -159,6 +167,7 @@ static void execute(const struct tiny *t, struct tiny_op *op, int *at)
 static int other_value(struct maker *m, int key, int value)
 {
 	switch (m->t->kinds[key]) {
+	case KR_KIND_MARK:
 	case KR_KIND_COUNTER: return chance(m->rng, 20) ? TINY_NULL : (value == TINY_NULL ? 0 : value) + draw(m->rng, 5) - 2;
 	case KR_KIND_SET: return chance(m->rng, 10) ? value | TINY_TWICE : value ^ 1 << draw(m->rng, m->values + 1);
 	case KR_KIND_LIST:
@@ -231,6 +240,8 @@ static void random_arguments(struct maker *m, struct tiny_op *op)
 	}
 	if (op->kind == KR_OP_ADD)
 		op->a = draw(m->rng, m->values + 1);
+	if (op->kind == KR_OP_MAX)
+		op->a = draw(m->rng, m->values + 3) - 1;
 	if (op->kind == KR_OP_APPEND) {
 		op->a = m->element > 0 && chance(m->rng, 3) ? m->element : ++m->element;
 		if (m->element > 8 || m->store[op->key] > 10000000)
@@ -276,14 +287,13 @@ static void look_back(struct maker *m, enum sight sight, bool first, const bool 
 static void carry_over(const struct maker *m, const struct tiny_op *op, const int *before, int *current, bool *wrote)
 {
 	for (int k = 0; k < TINY_KEYS; k++) {
-		bool grows = op->kind == KR_OP_INC || op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD;
 		struct tiny_op again = *op;
 		if (m->store[k] == before[k])
 			continue;
 		wrote[k] = true;
-		if (grows && (op->kind != KR_OP_APPEND || current[k] < 10000000))
+		if (grows(op->kind) && (op->kind != KR_OP_APPEND || current[k] < 10000000))
 			execute(m->t, &again, &current[k]);
-		else if (!grows)
+		else if (!grows(op->kind))
 			current[k] = m->store[k];
 	}
 }
@@ -311,7 +321,7 @@ static void random_txn(struct maker *m, struct tiny_txn *txn)
 			disturb(m, op);
 		if ((op->kind == KR_OP_READ || op->kind == KR_OP_DELETE) && chance(m->rng, 5))
 			op->a = TINY_UNTOLD;
-		if (op->kind == KR_OP_READ && m->t->kinds[op->key] >= KR_KIND_LIST)
+		if (op->kind == KR_OP_READ && is_array(m->t->kinds[op->key]))
 			op->done = chance(m->rng, 30);
 	}
 	bool took_effect = txn->status == KR_COMMITTED || (txn->status == KR_UNKNOWN && chance(m->rng, 50));
@@ -353,7 +363,7 @@ static bool may_write(const struct tiny_txn *txn, int key)
 			continue;
 		if (op->done || (op->kind == KR_OP_DELETE && op->a == TINY_UNTOLD))
 			return true;
-		if (op->kind == KR_OP_WRITE || op->kind == KR_OP_INC || op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD)
+		if (op->kind == KR_OP_WRITE || grows(op->kind))
 			return true;
 	}
 	return false;
@@ -407,12 +417,12 @@ static void make(struct tiny *out, struct kr_rng *rng, enum tiny_mix mix, bool w
 	for (int k = 0; k < TINY_KEYS; k++) {
 		out->kinds[k] = k < m.nkeys ? kind_of_mix(&m) : KR_KIND_REGISTER;
 		out->declared[k] = k < m.nkeys && chance(rng, 10);
-		m.store[k] = out->kinds[k] == KR_KIND_COUNTER ? TINY_NULL : 0;
+		m.store[k] = absent_as(out->kinds[k]);
 		if (k < m.nkeys && out->initial != KR_INITIAL_ABSENT)
 			m.store[k] = draw(rng, m.values + 2);
 		if (out->kinds[k] == KR_KIND_LIST && m.store[k] != 0)
 			m.store[k] = 9; /* never appended */
-		out->first[k] = out->initial == KR_INITIAL_GIVEN ? m.store[k] : out->kinds[k] == KR_KIND_COUNTER ? TINY_NULL : 0;
+		out->first[k] = out->initial == KR_INITIAL_GIVEN ? m.store[k] : absent_as(out->kinds[k]);
 	}
 	memcpy(m.old[m.nold++], m.store, sizeof m.store);
 	out->ntxns = 2 + draw(rng, TINY_TXNS - 1);
@@ -457,11 +467,11 @@ static kr_value object_of(struct kr_history *h, int value)
 
 static kr_value value_of(const struct tiny *t, struct kr_history *h, int key, int value)
 {
-	if (t->kinds[key] >= KR_KIND_LIST)
+	if (is_array(t->kinds[key]))
 		return array_of(h, t->kinds[key], value);
 	if (!present(t, key, value))
 		return KR_ABSENT;
-	if (t->kinds[key] == KR_KIND_COUNTER || !t->objects)
+	if (is_number(t->kinds[key]) || !t->objects)
 		return kr_history_int(h, value);
 	return object_of(h, value);
 }
@@ -545,7 +555,7 @@ static bool push_op(const struct tiny *t, struct kr_history *h, const struct tin
 {
 	struct kr_operation out = {.kind = (uint8_t)op->kind, .scan = KR_NONE, .key = {KR_NONE}};
 	struct kr_attr attr = {.op = {h->ops.n}, .cursor = false};
-	bool untold = op->a == TINY_UNTOLD, grows = op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD || op->kind == KR_OP_INC;
+	bool untold = op->a == TINY_UNTOLD;
 	bool conditional = op->kind == KR_OP_DELETE || op->kind == KR_OP_INSERT || op->kind == KR_OP_CAS;
 
 	if (op->loose) {
@@ -566,9 +576,9 @@ static bool push_op(const struct tiny *t, struct kr_history *h, const struct tin
 		out.flags |= KR_OPF_KNOWN;
 		out.b = kr_history_int(h, op->b);
 	}
-	if (grows)
+	if (grows(op->kind))
 		out.a = kr_history_int(h, op->a);
-	else if (op->kind == KR_OP_READ && t->kinds[op->key] >= KR_KIND_LIST && op->a == 0 && op->done)
+	else if (op->kind == KR_OP_READ && is_array(t->kinds[op->key]) && op->a == 0 && op->done)
 		out.a = KR_ABSENT;
 	else if (op->kind != KR_OP_DELETE && !untold)
 		out.a = value_of(t, h, op->key, op->a);

@@ -7,7 +7,7 @@
 
 enum { TINY_TXNS = 6, TINY_OPS = 5, TINY_KEYS = 3, TINY_ORDERS = 2, TINY_CONDS = 2, TINY_UNTOLD = -1000, TINY_NULL = -999, TINY_TWICE = 1 << 14 };
 
-/* Values are small integers. Registers: 0 is absent. Counters: TINY_NULL is absent. Lists: the decimal digits are the elements, 0 is empty. Sets: the bits are the elements; with TINY_TWICE a
+/* Values are small integers. Registers: 0 is absent. Counters and marks: TINY_NULL is absent. Lists: the decimal digits are the elements, 0 is empty. Sets: the bits are the elements; with TINY_TWICE a
  * read shows the first of them twice. */
 struct tiny_cond {
 	bool field;
@@ -63,6 +63,7 @@ enum tiny_mix {
 	TINY_LISTS,
 	TINY_LISTS_WITH_DELETES,
 	TINY_SETS,
+	TINY_MARKS,
 	TINY_GROWING,
 	TINY_RANGES,
 	TINY_SCANS,

@@ -1,7 +1,7 @@
 /* Read uncommitted, from its row in docs/levels.md. Violated iff the orders that the trace gives, those that its lists show, and the order asked for go round in a circle (an order of the versions of each key
  * that fits in with all of them exists iff they do not, and unknown transactions only add to them), or a committed transaction shows something that nothing ever written explains, whoever wrote it and whatever
  * became of him: a garbage read. What a key ever held: of a register every value written or initial, of a counter every sum of some increments on what it started with, or on nothing if somebody deleted it; of a
- * list or set its elements tell. */
+ * mark every number that it was raised to, unless it started above that and nobody deleted it; of a list or set its elements tell. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ struct ever {
 	struct held start;
 	bool deleted, put; /* somebody deleted it; put something into it */
 	uint32_t n;
-	struct held held[600]; /* of registers and counters */
+	struct held held[600]; /* of registers, counters and marks */
 	uint64_t added;        /* elements of lists and sets that anybody added */
 };
 
@@ -63,7 +63,8 @@ static bool hold_written(struct ever *e, const struct kr_operation *op)
 	case KR_OP_DELETE: e->deleted |= done(op) || !known(op); return !e->deleted || hold(e, (struct held){.what = HELD_ABSENT});
 	case KR_OP_APPEND:
 	case KR_OP_ADD: e->added |= UINT64_C(1) << e->v->alone[op->a.i]; /* fallthrough */
-	case KR_OP_INC: e->put = true; return true;
+	case KR_OP_INC:
+	case KR_OP_MAX: e->put = true; return true;
 	default: return true;
 	}
 }
@@ -74,6 +75,12 @@ static bool what_was_held(struct ever *e)
 
 	for (uint32_t i = 0; i < e->h->ops.n && fits; i++)
 		fits = hold_written(e, &e->h->ops.at[i]);
+	for (uint32_t i = 0; i < e->h->ops.n && fits; i++) {
+		const struct kr_operation *op = &e->h->ops.at[i];
+		struct held raised = held_as(e->v, e->key, op->a.i);
+		if (op->kind == KR_OP_MAX && op->key.i == e->key && (e->deleted || e->start.what != HELD_MARK || e->start.number <= raised.number))
+			fits = hold(e, raised);
+	}
 	for (uint32_t i = 0; i < e->h->ops.n && fits; i++)
 		if (e->h->ops.at[i].kind == KR_OP_INC && e->h->ops.at[i].key.i == e->key)
 			fits = hold_sums(e, e->h->values.at[e->h->ops.at[i].a.i].integer);

@@ -110,8 +110,8 @@ struct held held_as(const struct values *v, uint32_t key, uint32_t value)
 	out.value = value;
 	if (value >= h->values.n)
 		return out;
-	if (kind == KR_KIND_COUNTER && h->values.at[value].type == KR_VALUE_INT) {
-		out.what = HELD_NUMBER;
+	if ((kind == KR_KIND_COUNTER || kind == KR_KIND_MARK) && h->values.at[value].type == KR_VALUE_INT) {
+		out.what = kind == KR_KIND_MARK ? HELD_MARK : HELD_NUMBER;
 		out.value = 0;
 		out.number = h->values.at[value].integer;
 	}
@@ -242,7 +242,7 @@ bool held_matches(const struct values *v, const struct kr_scan *scan, uint32_t k
 		return false;
 	if (held->what == HELD_VALUE)
 		value = scalar_of(v->h, held->value);
-	if (held->what == HELD_NUMBER)
+	if (held->what == HELD_NUMBER || held->what == HELD_MARK)
 		value = (struct scalar){.type = IS_INT, .integer = held->number, .real = (double)held->number};
 	for (uint32_t i = 0; i < scan->cond_count; i++) {
 		const struct kr_cond *cond = &v->h->conds.at[scan->cond_first + i];
@@ -353,7 +353,7 @@ static bool add_shown(const struct values *v, struct starts *s, uint32_t key, ui
 	return fits && add_initial(s, &part);
 }
 
-/* What a counter can have started with for a condition to be just met, or just missed: the numbers that conditions compare with and those beside them, less any of the trace's deltas. */
+/* What a counter or mark can have started with for a condition to be just met, or just missed: the numbers that conditions compare with and those beside them, of a counter less any of the trace's deltas. */
 static bool add_bounds(const struct values *v, struct starts *s, uint32_t key)
 {
 	const struct kr_history *h = v->h;
@@ -369,7 +369,8 @@ static bool add_bounds(const struct values *v, struct starts *s, uint32_t key)
 			if (at)
 				number = strtoll(at, (char **)&at, 10);
 			for (int64_t beside = number - 1; beside <= number + 1 && fits; beside++)
-				fits = add_differences(v, s, key, beside);
+				fits = h->keys.at[key].kind == KR_KIND_MARK ? add_initial(s, &(struct held){.what = HELD_MARK, .number = beside})
+									    : add_differences(v, s, key, beside);
 		}
 	}
 	return fits;
@@ -384,6 +385,9 @@ static bool list_key(const struct values *v, struct starts *s, uint32_t key)
 
 	if (h->keys.at[key].kind == KR_KIND_COUNTER) {
 		other = (struct held){.what = HELD_NUMBER, .number = 7777777};
+		fits = fits && add_bounds(v, s, key);
+	} else if (h->keys.at[key].kind == KR_KIND_MARK) {
+		other = (struct held){.what = HELD_MARK, .number = INT64_MIN}; /* one that is above something is shown, or hides what is */
 		fits = fits && add_bounds(v, s, key);
 	} else if (h->keys.at[key].kind == KR_KIND_LIST) {
 		other = (struct held){.what = HELD_LIST, .n = 1, .list = {ELEMENTS_MOST}};
@@ -457,6 +461,8 @@ static bool is_written(const struct values *v, uint32_t key, const struct held *
 		struct held written = held_as(v, key, value);
 
 		if (value != KR_ABSENT.i && held_equal(&written, start))
+			return true;
+		if (mine && op->kind == KR_OP_MAX && start->what == HELD_MARK && h->values.at[op->a.i].integer == start->number)
 			return true;
 		if (mine && op->kind == KR_OP_ADD && start->what == HELD_SET && start->set >> v->alone[op->a.i] & 1)
 			return true;

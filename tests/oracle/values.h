@@ -8,9 +8,9 @@ enum { HELD_MOST = 24, ELEMENTS_MOST = 64, RECORDED_MOST = 1000 };
 
 /* Elements are numbers of different texts. */
 struct held {
-	enum { HELD_ABSENT, HELD_VALUE, HELD_NUMBER, HELD_LIST, HELD_SET } what; /* an empty list or set is HELD_ABSENT */
+	enum { HELD_ABSENT, HELD_VALUE, HELD_NUMBER, HELD_MARK, HELD_LIST, HELD_SET } what; /* an empty list or set is HELD_ABSENT */
 	uint32_t value;                                                          /* of a register: a kr_value, or HELD_OTHER */
-	int64_t number;                                                          /* of a counter */
+	int64_t number;                                                          /* of a counter or mark */
 	uint64_t set;
 	uint8_t n, list[HELD_MOST];
 };

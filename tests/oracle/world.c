@@ -23,7 +23,8 @@ static bool says_something(const struct kr_operation *op)
 	case KR_OP_INC: return op->flags & KR_OPF_KNOWN;
 	case KR_OP_WRITE:
 	case KR_OP_APPEND:
-	case KR_OP_ADD: return false;
+	case KR_OP_ADD:
+	case KR_OP_MAX: return false;
 	default: return true;
 	}
 }
@@ -89,6 +90,10 @@ static enum effect effect_of(const struct world *w, const struct kr_operation *o
 	case KR_OP_ADD:
 		value->what = HELD_SET;
 		value->set |= UINT64_C(1) << w->values->alone[op->a.i];
+		return RELATIVE;
+	case KR_OP_MAX:
+		if (value->what != HELD_MARK || value->number < number(w, op->a))
+			*value = (struct held){.what = HELD_MARK, .number = number(w, op->a)};
 		return RELATIVE;
 	case KR_OP_UPDATE:
 		row = row_of(w->h, scan_of(w, op), key);

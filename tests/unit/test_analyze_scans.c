@@ -270,7 +270,7 @@ static void test_left_out(void **state)
 		{{"", "'initial':'unknown'", "'ops':[['range',null,null,[['a',1]],{},{'versions':{'a':null}}]]", ""}, KR_OK,
 			"\"versions\" with an initial value that is not told is not decided (operation 0 of t0)"},
 		{{"", "", "'ops':[['add','s',1]]\n'ops':[['scan',{},[],{'versions':{'s':null}}]]", ""}, KR_OK,
-			"\"versions\" of a list, a set or a counter whose value is not always told is not decided (operation 0 of t1)"},
+			"\"versions\" of a list, a set, a mark or a counter whose value is not always told is not decided (operation 0 of t1)"},
 		/* it may have been there at first */
 		{{"", "'initial':'unknown'", "'status':'aborted','ops':[['add','s',1]]\n'ops':[['r','s',[1,3]]]", ""}, KR_OK,
 			"an element that nobody added, in a set of unknown initial value, is not decided (operation 0 of t1)"},
@@ -280,7 +280,7 @@ static void test_left_out(void **state)
 		{{"", "'initial':'unknown'", "'ops':[['append','l',1]]\n'ops':[['r','l',[9,1]]]", ""}, KR_OK,
 			"a list of unknown initial value is not decided (operation 0 of t1)"},
 		{{"", "", "'ops':[['inc','c',1]]\n'ops':[['scan',{'value':{'ge':5}},[]]]", ""}, KR_OK,
-			"a condition on the value of a list, a set or a counter whose value is not always told is not decided (operation 0 of t1)"},
+			"a condition on the value of a list, a set, a mark or a counter whose value is not always told is not decided (operation 0 of t1)"},
 		{{"", "", "'ops':[['inc','c',-2,9223372036854775807]]", ""}, KR_UNSUPPORTED,
 			"operation 0 of t0: a counter beyond 64 bits is not supported yet"},
 	};

@@ -35,7 +35,7 @@ static void done(struct kr_ctx *ctx, struct kr_history *h)
 struct cell {
 	bool present;
 	kr_value value; /* registers */
-	int64_t number; /* counters */
+	int64_t number; /* counters, marks */
 	uint32_t n;     /* lists and sets */
 	int64_t elements[MOST_ELEMENTS];
 };
@@ -73,7 +73,7 @@ static bool shows(const struct kr_history *h, kr_key k, const struct cell *cell,
 	if (shown.i == KR_ABSENT.i)
 		return !cell->present;
 	if (kind != KR_KIND_LIST && kind != KR_KIND_SET && entry->type != KR_VALUE_ARRAY)
-		return cell->present && (kind == KR_KIND_COUNTER ? integer(h, shown) == cell->number : shown.i == cell->value.i);
+		return cell->present && (kind == KR_KIND_COUNTER || kind == KR_KIND_MARK ? integer(h, shown) == cell->number : shown.i == cell->value.i);
 	assert_int_equal(entry->type, KR_VALUE_ARRAY);
 	list.n = 0;
 	for (const char *at = entry->text + 1; *at != ']' && *at; at += *at == ',')
@@ -110,7 +110,7 @@ static bool is_in(const char *list, int64_t number)
 static bool cond_holds(const struct kr_history *h, const struct kr_cond *cond, kr_key k, const struct cell *cell)
 {
 	const struct kr_value_entry *with = &h->values.at[cond->value.i], *value = &h->values.at[cell->value.i];
-	bool counter = h->keys.at[k.i].kind == KR_KIND_COUNTER;
+	bool counter = h->keys.at[k.i].kind == KR_KIND_COUNTER || h->keys.at[k.i].kind == KR_KIND_MARK;
 	long long n, tag;
 
 	if (cond->target == KR_COND_KEY_PREFIX)
@@ -207,6 +207,11 @@ static bool run(const struct kr_history *h, const struct kr_operation *op, struc
 		cell->present = true;
 		cell->number = known ? integer(h, op->b) : cell->number + integer(h, op->a);
 		return right;
+	case KR_OP_MAX:
+		if (!cell->present || cell->number < integer(h, op->a))
+			cell->number = integer(h, op->a);
+		cell->present = true;
+		return true;
 	case KR_OP_APPEND: put_element(cell, integer(h, op->a)); return true;
 	case KR_OP_ADD:
 		if (!has(cell, integer(h, op->a)))
@@ -290,7 +295,7 @@ static const struct kr_generate_options cases[] = {
 	{.seed = 7, .txns = 50, .sessions = 50, .keys = 1, .ops = 30, .reads = 50, .times = true, .serial = true},
 	{.seed = 8, .txns = 1, .sessions = 1, .keys = 1, .ops = 1, .reads = 100, .times = true, .serial = true},
 	{.seed = 9, .txns = 10, .sessions = 2, .keys = 3, .ops = 0, .times = true, .serial = true},
-	{.seed = 10, .txns = 600, .sessions = 6, .keys = 24, .ops = 5, .reads = 20, .deletes = 8, .inserts = 8, .cas = 8, .incs = 8, .appends = 8, .adds = 8,
+	{.seed = 10, .txns = 600, .sessions = 6, .keys = 24, .ops = 5, .reads = 20, .deletes = 8, .inserts = 8, .cas = 8, .incs = 8, .appends = 8, .adds = 8, .maxes = 5,
 		.ranges = 10, .scans = 10, .updates = 4, .span = 6, .untold = 30, .aborted = 5, .unknown = 15, .blank = 40, .times = true, .serial = true},
 	{.seed = 11, .txns = 600, .sessions = 4, .keys = 8, .ops = 3, .reads = 30, .deletes = 10, .incs = 15, .appends = 10, .adds = 15, .ranges = 10,
 		.scans = 10, .span = 20, .values = 3, .keep_lists = true, .initial = KR_INITIAL_GIVEN, .times = true, .serial = true},
@@ -596,7 +601,7 @@ static void bad_options_are_named(void **state)
 		{{.sessions = 0, .keys = 1}, "the number of sessions is 0, expected at least 1"},
 		{{.sessions = 1, .keys = 0}, "the number of keys is 0, expected at least 1"},
 		{{.sessions = 1, .keys = 1, .reads = 60, .deletes = 41}, "the operations' shares together are 101 percent, expected at most 100"},
-		{{.sessions = 1, .keys = 3, .incs = 1, .appends = 1, .adds = 1}, "3 keys, expected one at least for each of the 4 kinds used"},
+		{{.sessions = 1, .keys = 3, .incs = 1, .appends = 1, .adds = 1, .maxes = 1}, "3 keys, expected one at least for each of the 5 kinds used"},
 		{{.sessions = 1, .keys = 1, .untold = 101}, "a share of untold results is more than 100 percent"},
 		{{.sessions = 1, .keys = 1, .initial = KR_INITIAL_UNKNOWN, .anomaly = "lost-append"}, "the anomaly 'lost-append' needs known initial values"},
 		{{.sessions = 1, .keys = 1, .aborted = 101}, "aborted and unknown transactions together are more than 100 percent"},
