@@ -10,6 +10,7 @@
 
 #include "backend/graph.h"
 #include "backend/refute.h"
+#include "backend/repair.h"
 #include "backend/search.h"
 #include "backend/single.h"
 #include "backend/solver_z3.h"
@@ -207,6 +208,21 @@ static enum kr_status begin_eagerly(struct search *s, bool *done, struct kr_err 
 	return status || *done || s->plan->guess || !open ? status : ask(s, done, err);
 }
 
+/* By repairing what a schedule suggests; what cannot be repaired becomes a refutation by the solver. */
+static enum kr_status repair(struct search *s, bool *done, struct kr_err *err)
+{
+	struct kr_candidate *w = &s->world;
+	enum kr_outcome outcome = KR_UNDECIDED;
+	enum kr_status status = kr_candidate_choose(w, &s->choices);
+	if (status || !kr_overlay_acyclic(&w->chosen))
+		return status;
+	status = kr_candidate_schedule(w);
+	if (!status)
+		status = kr_repair(w, &s->choices, s->answer, &outcome);
+	*done = outcome == KR_SATISFIED;
+	return status || *done ? status : ask(s, done, err);
+}
+
 static enum kr_status search(struct search *s, struct kr_err *err)
 {
 	bool done = false;
@@ -215,6 +231,8 @@ static enum kr_status search(struct search *s, struct kr_err *err)
 		return kr_candidate_answer(&s->world, s->world.order, true, s->answer);
 	if (!status && s->plan->ground)
 		status = begin_eagerly(s, &done, err);
+	if (!status && s->plan->schedule && kr_repair_fits(s->ir))
+		status = repair(s, &done, err);
 	while (!status && !done) {
 		status = kr_candidate_choose(&s->world, &s->choices);
 		if (!status && kr_overlay_acyclic(&s->world.chosen))

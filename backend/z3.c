@@ -1,8 +1,8 @@
-/* Back end `z3`: witness first, lazy grounding. The search of search.h, which schedules candidates, and gives
- * to Z3 only the choices on the cycles that they have.
+/* Back end `z3`: witness first, then repair of the witness where that can be done (repair.h), else lazy
+ * grounding: the search of search.h, which schedules candidates, and gives to Z3 only the choices on the
+ * cycles that they have.
  *
- * Published idea: lazy SMT for polygraphs (DESIGN 4d; Zhang et al., Viper, EuroSys 2023). With a large
- * residue of free choices the rounds are many: a propagator is better there and is not in this file. */
+ * Published idea: lazy SMT for polygraphs (DESIGN 4d; Zhang et al., Viper, EuroSys 2023). */
 #include "backend/search.h"
 #include "backend/world.h"
 

@@ -1,0 +1,276 @@
+/* Pearce and Kelly, A dynamic topological sort algorithm for directed acyclic graphs (JEA 2006). For an edge
+ * from a to b with b in front: what b leads to up to the place of a, and what leads to a from the place of b
+ * on, share their places out anew, the latter first. If b leads to a there is a cycle, and it lies between
+ * the two. The search forward takes known edges before arcs, so that its cycles have few of these. */
+#include "backend/topology.h"
+
+#include <string.h>
+
+#include "base/order.h"
+
+enum { UNSEEN = 0, DEAR = 1, CHEAP = 2, SETTLED = 3 };
+
+static bool is_active(const struct kr_topology *t, uint32_t node)
+{
+	kr_txn x = kr_ir_txn(t->ir, (kr_node){node});
+	return x.i == KR_NONE || t->active[x.i];
+}
+
+static bool reach_init(struct kr_topology_side *r, struct kr_mem *mem, uint32_t nodes)
+{
+	r->state = kr_mem_alloc(mem, nodes, 1);
+	r->via = kr_mem_alloc(mem, nodes, sizeof *r->via);
+	return r->state && r->via;
+}
+
+static void reach_done(struct kr_topology_side *r, struct kr_mem *mem, uint32_t nodes)
+{
+	kr_mem_free(mem, r->state, nodes, 1);
+	kr_mem_free(mem, r->via, nodes, sizeof *r->via);
+	kr_vec_done(mem, &r->now);
+	kr_vec_done(mem, &r->later);
+	kr_vec_done(mem, &r->met);
+}
+
+static void index_back(struct kr_topology *t)
+{
+	for (uint32_t e = 0; e < t->ir->edges.n; e++)
+		t->back_first[t->ir->edges.at[e].to.i + 2] += is_active(t, t->ir->edges.at[e].from.i);
+	kr_index_places(t->back_first, t->ir->nnodes);
+	for (uint32_t e = 0; e < t->ir->edges.n; e++)
+		if (is_active(t, t->ir->edges.at[e].from.i))
+			t->back[t->back_first[t->ir->edges.at[e].to.i + 1]++] = e;
+}
+
+enum kr_status kr_topology_init(struct kr_topology *t, struct kr_ir *ir, const uint8_t *active,
+	const kr_node *order)
+{
+	struct kr_mem *mem = &ir->ctx->mem;
+	uint32_t n = ir->nnodes;
+	*t = (struct kr_topology){.ir = ir, .active = active};
+	t->place = kr_mem_alloc(mem, n, sizeof *t->place);
+	t->at = kr_mem_alloc(mem, n, sizeof *t->at);
+	t->out = kr_mem_alloc(mem, n, sizeof *t->out);
+	t->in = kr_mem_alloc(mem, n, sizeof *t->in);
+	t->back_first = kr_mem_alloc(mem, (size_t)n + 2, sizeof *t->back_first);
+	t->back = kr_mem_alloc(mem, ir->edges.n, sizeof *t->back);
+	bool ok = reach_init(&t->forward, mem, n) && reach_init(&t->backward, mem, n);
+	if (!ok || !t->place || !t->at || !t->out || !t->in || !t->back_first || !t->back)
+		return KR_NOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		t->at[i] = order[i].i;
+		t->place[order[i].i] = i;
+		t->out[i] = t->in[i] = KR_NONE;
+	}
+	index_back(t);
+	return KR_OK;
+}
+
+void kr_topology_done(struct kr_topology *t)
+{
+	if (!t->ir)
+		return;
+	struct kr_mem *mem = &t->ir->ctx->mem;
+	uint32_t n = t->ir->nnodes;
+	kr_mem_free(mem, t->place, n, sizeof *t->place);
+	kr_mem_free(mem, t->at, n, sizeof *t->at);
+	kr_mem_free(mem, t->out, n, sizeof *t->out);
+	kr_mem_free(mem, t->in, n, sizeof *t->in);
+	kr_mem_free(mem, t->back_first, (size_t)n + 2, sizeof *t->back_first);
+	kr_mem_free(mem, t->back, t->ir->edges.n, sizeof *t->back);
+	kr_vec_done(mem, &t->arcs);
+	kr_vec_done(mem, &t->places);
+	kr_vec_done(mem, &t->moved);
+	reach_done(&t->forward, mem, n);
+	reach_done(&t->backward, mem, n);
+}
+
+/* ---- searches ---- */
+
+/* What has not been met yet, or so far behind a further arc. */
+static enum kr_status offer(struct kr_topology *t, struct kr_topology_side *r, uint32_t node, uint32_t step,
+	bool dear)
+{
+	struct kr_mem *mem = &t->ir->ctx->mem;
+	if (r->state[node] >= (dear ? DEAR : CHEAP))
+		return KR_OK;
+	if (r->state[node] == UNSEEN && !kr_vec_push(mem, &r->met, node))
+		return KR_NOMEM;
+	r->state[node] = dear ? DEAR : CHEAP;
+	r->via[node] = step;
+	return (dear ? kr_vec_push(mem, &r->later, node) : kr_vec_push(mem, &r->now, node)) ? KR_OK
+											    : KR_NOMEM;
+}
+
+static enum kr_status expand_forward(struct kr_topology *t, uint32_t v, uint32_t last)
+{
+	const struct kr_ir *ir = t->ir;
+	enum kr_status status = kr_ctx_tick(ir->ctx);
+	for (uint32_t e = is_active(t, v) ? ir->head.at[v] : KR_NONE; e != KR_NONE && !status;
+		e = ir->next.at[e])
+		if (t->place[ir->edges.at[e].to.i] <= last)
+			status = offer(t, &t->forward, ir->edges.at[e].to.i, 2 * e, false);
+	for (uint32_t a = t->out[v]; a != KR_NONE && !status; a = t->arcs.at[a].next_out)
+		if (t->place[t->arcs.at[a].to] <= last)
+			status = offer(t, &t->forward, t->arcs.at[a].to, 2 * a + 1, true);
+	return status;
+}
+
+static enum kr_status expand_backward(struct kr_topology *t, uint32_t v, uint32_t first)
+{
+	enum kr_status status = kr_ctx_tick(t->ir->ctx);
+	for (uint32_t i = t->back_first[v]; i < t->back_first[v + 1] && !status; i++) {
+		uint32_t from = t->ir->edges.at[t->back[i]].from.i;
+		if (t->place[from] >= first)
+			status = offer(t, &t->backward, from, 2 * t->back[i], false);
+	}
+	for (uint32_t a = t->in[v]; a != KR_NONE && !status; a = t->arcs.at[a].next_in)
+		if (t->place[t->arcs.at[a].from] >= first)
+			status = offer(t, &t->backward, t->arcs.at[a].from, 2 * a + 1, false);
+	return status;
+}
+
+/* What b leads to, up to the place of a; until a is met. */
+static enum kr_status search_forward(struct kr_topology *t, uint32_t b, uint32_t a)
+{
+	struct kr_topology_side *r = &t->forward;
+	enum kr_status status = offer(t, r, b, KR_NONE, false);
+	for (uint32_t i = 0; !status && r->state[a] != SETTLED;) {
+		if (i == r->now.n) {
+			struct kr_numbers done = r->now;
+			if (r->later.n == 0)
+				break;
+			r->now = r->later;
+			r->later = done;
+			r->later.n = i = 0;
+		}
+		uint32_t v = r->now.at[i++];
+		if (r->state[v] == SETTLED)
+			continue;
+		r->state[v] = SETTLED;
+		status = expand_forward(t, v, t->place[a]);
+	}
+	return status;
+}
+
+static enum kr_status search_backward(struct kr_topology *t, uint32_t a, uint32_t b)
+{
+	struct kr_topology_side *r = &t->backward;
+	enum kr_status status = offer(t, r, a, KR_NONE, false);
+	while (!status && r->now.n > 0)
+		status = expand_backward(t, kr_vec_pop(&r->now), t->place[b]);
+	return status;
+}
+
+static void forget(struct kr_topology_side *r)
+{
+	for (uint32_t i = 0; i < r->met.n; i++)
+		r->state[r->met.at[i]] = UNSEEN;
+	kr_vec_clear(&r->met);
+	kr_vec_clear(&r->now);
+	kr_vec_clear(&r->later);
+}
+
+/* ---- the order ---- */
+
+/* Appends the nodes that a search has met to those that move, in the order that they have, and their places.
+ * */
+static void take_places(struct kr_topology *t, const struct kr_numbers *met)
+{
+	uint32_t first = t->places.n;
+	for (uint32_t i = 0; i < met->n; i++)
+		t->places.at[t->places.n++] = t->place[met->at[i]];
+	KR_SORT(t->places.at + first, met->n, kr_by_id);
+	for (uint32_t i = first; i < t->places.n; i++)
+		t->moved.at[t->moved.n++] = t->at[t->places.at[i]];
+}
+
+/* All that leads to the edge's start goes in front of all that its end leads to. */
+static enum kr_status rearrange(struct kr_topology *t)
+{
+	struct kr_mem *mem = &t->ir->ctx->mem;
+	uint32_t n = t->backward.met.n + t->forward.met.n, first = t->moved.n;
+	kr_vec_clear(&t->places);
+	if (!kr_vec_reserve(mem, &t->places, n) || !kr_vec_reserve(mem, &t->moved, n))
+		return KR_NOMEM;
+	take_places(t, &t->backward.met);
+	take_places(t, &t->forward.met);
+	KR_SORT(t->places.at, n, kr_by_id);
+	for (uint32_t i = 0; i < n; i++) {
+		t->at[t->places.at[i]] = t->moved.at[first + i];
+		t->place[t->moved.at[first + i]] = t->places.at[i];
+	}
+	return KR_OK;
+}
+
+static enum kr_status link_arc(struct kr_topology *t, struct kr_link link, uint32_t from, uint32_t to)
+{
+	struct kr_arc arc = {link, from, to, t->out[from], t->in[to]};
+	if (!kr_vec_push(&t->ir->ctx->mem, &t->arcs, arc))
+		return KR_NOMEM;
+	t->out[from] = t->in[to] = t->arcs.n - 1;
+	return KR_OK;
+}
+
+/* The link and the way back from its end `b` to its start `a`, which the search forward has found. Known
+ * edges go in together, so that time nodes fold. */
+static enum kr_status record(struct kr_topology *t, struct kr_link link, uint32_t a, uint32_t b,
+	struct kr_proof *proof)
+{
+	const struct kr_ir *ir = t->ir;
+	struct kr_mem *mem = &ir->ctx->mem;
+	struct kr_numbers steps = {0};
+	struct kr_path known = {0};
+	enum kr_status status = KR_OK;
+	for (uint32_t v = a, step; v != b && !status;
+		v = step & 1 ? t->arcs.at[step / 2].from : ir->edges.at[step / 2].from.i) {
+		step = t->forward.via[v];
+		status = kr_vec_push(mem, &steps, step) ? KR_OK : KR_NOMEM;
+	}
+	kr_proof_begin(proof);
+	if (!status)
+		status = kr_proof_add_link(proof, link);
+	for (uint32_t i = steps.n; i-- > 0 && !status;) {
+		uint32_t step = steps.at[i];
+		if (!(step & 1) && !kr_vec_push(mem, &known, step / 2))
+			status = KR_NOMEM;
+		if (!status && ((step & 1) || i == 0)) {
+			status = kr_proof_add_path(proof, ir, known.at, known.n);
+			kr_vec_clear(&known);
+		}
+		if (!status && step & 1)
+			status = kr_proof_add_link(proof, t->arcs.at[step / 2].link);
+	}
+	kr_vec_done(mem, &steps);
+	kr_vec_done(mem, &known);
+	return status ? status : kr_proof_end(proof);
+}
+
+enum kr_status kr_topology_add(struct kr_topology *t, struct kr_link link, struct kr_proof *proof,
+	bool *cycle)
+{
+	uint32_t a = kr_ir_out(t->ir, link.kind, link.from).i, b = kr_ir_in(t->ir, link.kind, link.to).i;
+	*cycle = false;
+	if (t->place[a] < t->place[b])
+		return link_arc(t, link, a, b);
+	enum kr_status status = search_forward(t, b, a);
+	*cycle = !status && t->forward.state[a] == SETTLED;
+	if (*cycle)
+		status = record(t, link, a, b, proof);
+	else if (!status)
+		status = search_backward(t, a, b);
+	if (!*cycle && !status)
+		status = rearrange(t);
+	forget(&t->forward);
+	forget(&t->backward);
+	return status || *cycle ? status : link_arc(t, link, a, b);
+}
+
+void kr_topology_cut(struct kr_topology *t, uint32_t n)
+{
+	while (t->arcs.n > n) {
+		struct kr_arc arc = kr_vec_pop(&t->arcs);
+		t->out[arc.from] = arc.next_out;
+		t->in[arc.to] = arc.next_in;
+	}
+}
