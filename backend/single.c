@@ -2,13 +2,13 @@
  *
  * One rw t -> b: b's version comes after what t saw, and b leads back to t by the other kinds of the pattern.
  * Since these are edges of a graph that has been sorted, b can lead to t only if it comes first; with a good
- * order that is seldom, and only then a breadth-first search from b looks, among what lies between the two.
- * Patterns of two edges are looked up in the trace. A pattern with a demand on the operation (`sight`) ends
- * in a wr whose observation stands where it must. All later versions are tried, not just the next, unless ww
- * leads on. Where no ww leads on, a wr of a part of a key counts only if that is the newest part that the
- * operation saw: it tells then which version of the key was seen. One reader t: a search from t through
- * transactions that write, back to t. Cost: O(edges) per reader. Cycles of one search are shortest; each rw
- * starts one at most. */
+ * order that is seldom, and only then a breadth-first search looks, among what lies between the two. Patterns
+ * of two edges are looked up in the trace. A pattern with a demand on the operation (`sight`) ends in a wr
+ * whose observation stands where it must. All later versions are tried, not just the next, by one search from
+ * all of their writers. Where no ww leads on, a wr of a part of a key counts only if that is the newest part
+ * that the operation saw: it tells then which version of the key was seen. One reader t: a search from t
+ * through transactions that write, back to t. Cost: O(edges) per reader. Cycles of one search are shortest;
+ * each rw starts one at most. */
 #include "backend/single.h"
 
 #include <string.h>
@@ -186,20 +186,30 @@ static enum kr_status expand(struct finding *f, kr_node v, uint32_t rank)
 	return status ? status : kr_ctx_tick(f->ir->ctx);
 }
 
-/* From `from` until `to` is reached, or everything. Nodes of higher rank than `rank` (KR_NONE: none) are not
- * entered. */
-static enum kr_status search(struct finding *f, kr_node from, kr_node to, uint32_t rank)
+static void begin(struct finding *f)
 {
-	enum kr_status status = KR_OK;
 	f->searches++;
 	kr_vec_clear(&f->queue);
-	if (from.i != to.i)
-		f->reached[from.i] = f->searches;
-	if (!kr_vec_push(&f->ir->ctx->mem, &f->queue, from.i))
-		return KR_NOMEM;
-	for (uint32_t i = 0; i < f->queue.n && f->reached[to.i] != f->searches && !status; i++) {
+}
+
+/* One more node to search from. */
+static enum kr_status start(struct finding *f, kr_node from)
+{
+	f->reached[from.i] = f->searches;
+	f->via[from.i] = KR_NONE;
+	return kr_vec_push(&f->ir->ctx->mem, &f->queue, from.i) ? KR_OK : KR_NOMEM;
+}
+
+/* From where it starts until `to` is reached, or everything. Nodes of higher rank than `rank` (KR_NONE: none)
+ * are not entered. */
+static enum kr_status search(struct finding *f, kr_node to, uint32_t rank)
+{
+	enum kr_status status = KR_OK;
+	uint32_t starts = f->queue.n;
+	for (uint32_t i = 0;
+		i < f->queue.n && (to.i == KR_NONE || f->reached[to.i] != f->searches) && !status; i++) {
 		kr_node v = {f->queue.at[i]};
-		if (i == 0 || expands(f, v))
+		if (i < starts || expands(f, v))
 			status = expand(f, v, rank);
 	}
 	return status;
@@ -248,18 +258,23 @@ static enum kr_status add_edges(struct finding *f, const uint32_t *path, uint32_
 	return status;
 }
 
-/* Appends the path that the last search found from `from` to `to`. */
+/* Where the last search started from that has reached the node. */
+static kr_node origin(const struct finding *f, kr_node v)
+{
+	while (f->via[v.i] != KR_NONE)
+		v = tail(f, f->via[v.i]);
+	return v;
+}
+
+/* Appends the path that the last search found from `from` to `to`; none, if it started there. */
 static enum kr_status add_path(struct finding *f, kr_node from, kr_node to)
 {
 	struct kr_mem *mem = &f->ir->ctx->mem;
 	KR_VEC(uint32_t) path = {0};
 	enum kr_status status = KR_OK;
-	kr_node v = to;
-	do {
-		if (!kr_vec_push(mem, &path, f->via[v.i]))
-			status = KR_NOMEM;
-		v = tail(f, f->via[v.i]);
-	} while (v.i != from.i && !status);
+	for (kr_node v = to; f->via[v.i] != KR_NONE && (v.i != from.i || path.n == 0) && !status;
+		v = tail(f, f->via[v.i]))
+		status = kr_vec_push(mem, &path, f->via[v.i]) ? KR_OK : KR_NOMEM;
 	for (uint32_t i = 0; i < path.n / 2; i++) {
 		uint32_t swap = path.at[i];
 		path.at[i] = path.at[path.n - 1 - i];
@@ -369,36 +384,52 @@ static enum kr_status find_pair(struct finding *f, uint32_t o, kr_version later,
 	return KR_OK;
 }
 
-/* rw from o to `later`, and a path back. */
-static enum kr_status find_path(struct finding *f, uint32_t o, kr_version later, bool *found)
+/* The observation by which a path comes back to o's transaction, as the pattern wants it; KR_NONE: there is
+ * none. */
+static uint32_t find_sight(const struct finding *f, uint32_t o)
 {
-	kr_txn t = f->asg->obs[o].txn, b = writer(f, later);
-	uint32_t rank = f->w->whole.rank[t.i];
-	if (f->w->whole.rank[b.i] > rank)
-		return KR_OK;
+	kr_txn t = f->asg->obs[o].txn;
+	for (uint32_t p = f->asg->obs_first[t.i]; p < f->asg->obs_first[t.i + 1]; p++) {
+		kr_txn w = writer(f, f->w->source[p]);
+		if (may_close(f, o, p) && leads_on(f, p) && w.i != KR_NONE && f->reached[w.i] == f->searches)
+			return p;
+	}
+	return KR_NONE;
+}
+
+/* rw from o to one of the versions from `i` on in its key's order, and a path back: one search from all of
+ * them. */
+static enum kr_status find_path(struct finding *f, uint32_t o, uint32_t i)
+{
+	const struct kr_observation *x = &f->asg->obs[o];
+	kr_txn t = x->txn;
+	uint32_t rank = f->w->whole.rank[t.i], first = f->asg->keys[x->key.i].first, last = KR_NONE;
 	/* else it matters by which observation the path comes back, and the search must not end with the
 	 * first */
 	bool any = f->pattern->sight == KR_SIGHT_ANY;
-	enum kr_status status = search(f, (kr_node){b.i}, (kr_node){any ? t.i : b.i}, rank);
-	if (status || (any && f->reached[t.i] != f->searches))
-		return status;
-	uint32_t last = KR_NONE; /* with a demand on sight: the observation that closes the cycle */
-	for (uint32_t p = f->asg->obs_first[t.i]; p < f->asg->obs_first[t.i + 1] && !any && last == KR_NONE;
-		p++) {
-		kr_txn w = writer(f, f->w->source[p]);
-		if (may_close(f, o, p) && leads_on(f, p) && w.i != KR_NONE &&
-			(w.i == b.i || f->reached[w.i] == f->searches))
-			last = p;
+	enum kr_status status = KR_OK;
+	begin(f);
+	for (; i < f->count[x->key.i] && !status; i++) {
+		kr_version later = f->in_order[first + i];
+		kr_txn b = writer(f, later);
+		if (b.i != t.i && f->w->whole.rank[b.i] <= rank &&
+			kr_ir_overwrites(f->ir, (kr_obs){o}, later))
+			status = start(f, (kr_node){b.i});
+		if (!status)
+			status = kr_ctx_tick(f->ir->ctx);
 	}
-	if (!any && last == KR_NONE)
-		return KR_OK;
-	*found = true;
+	if (!status && f->queue.n > 0)
+		status = search(f, (kr_node){any ? t.i : KR_NONE}, rank);
+	if (!status && !any)
+		last = find_sight(f, o);
+	if (status || (any ? f->reached[t.i] != f->searches : last == KR_NONE))
+		return status;
+	kr_node end = {any ? t.i : writer(f, f->w->source[last]).i}, from = origin(f, end);
 	kr_proof_begin(f->proof);
-	status = kr_proof_add_link(f->proof, rw_link(f, o, later));
-	if (last == KR_NONE)
-		status = status ? status : add_path(f, (kr_node){b.i}, (kr_node){t.i});
-	else if (!status && writer(f, f->w->source[last]).i != b.i)
-		status = add_path(f, (kr_node){b.i}, (kr_node){writer(f, f->w->source[last]).i});
+	status = kr_proof_add_link(f->proof,
+		rw_link(f, o, kr_asg_version_of(f->asg, (kr_txn){from.i}, x->key)));
+	if (!status)
+		status = add_path(f, from, end);
 	if (!status && last != KR_NONE)
 		status = kr_proof_add_link(f->proof, wr_link(f, last));
 	return status ? status : close_cycle(f);
@@ -407,15 +438,15 @@ static enum kr_status find_path(struct finding *f, uint32_t o, kr_version later,
 static enum kr_status find_single(struct finding *f, uint32_t o)
 {
 	const struct kr_observation *x = &f->asg->obs[o];
-	uint32_t first = f->asg->keys[x->key.i].first;
+	uint32_t first = f->asg->keys[x->key.i].first, i = f->place[f->w->source[o].i];
 	bool found = false;
 	enum kr_status status = KR_OK;
-	for (uint32_t i = f->place[f->w->source[o].i]; i < f->count[x->key.i] && !found && !status; i++) {
+	if (f->pattern->longest != 2)
+		return find_path(f, o, i);
+	for (; i < f->count[x->key.i] && !found && !status; i++) {
 		kr_version later = f->in_order[first + i];
-		if (!kr_ir_overwrites(f->ir, (kr_obs){o}, later))
-			continue;
-		status = f->pattern->longest == 2 ? find_pair(f, o, later, &found)
-						  : find_path(f, o, later, &found);
+		if (kr_ir_overwrites(f->ir, (kr_obs){o}, later))
+			status = find_pair(f, o, later, &found);
 		if (!status)
 			status = kr_ctx_tick(f->ir->ctx);
 	}
@@ -427,7 +458,11 @@ static enum kr_status find_single(struct finding *f, uint32_t o)
 static enum kr_status find_reader(struct finding *f, kr_txn t)
 {
 	kr_node node = {t.i};
-	enum kr_status status = search(f, node, node, KR_NONE);
+	begin(f);
+	/* not reached by that */
+	enum kr_status status = kr_vec_push(&f->ir->ctx->mem, &f->queue, t.i) ? KR_OK : KR_NOMEM;
+	if (!status)
+		status = search(f, node, KR_NONE);
 	if (status || f->reached[t.i] != f->searches)
 		return status;
 	kr_proof_begin(f->proof);
