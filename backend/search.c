@@ -121,7 +121,7 @@ static enum kr_status ask(struct search *s, bool *done, struct kr_err *err)
 	answer->rounds++;
 	answer->choices = s->choices.all.n;
 	*done = result != KR_SOLVER_YES;
-	kr_ctx_progress(s->ir->ctx, "solve", answer->rounds, 0);
+	kr_ctx_progress(s->ir->ctx, "trying possible orders, round", answer->rounds, 0);
 	if (result != KR_SOLVER_NO)
 		return KR_OK;
 	answer->outcome = KR_VIOLATED;

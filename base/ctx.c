@@ -103,6 +103,15 @@ int64_t kr_ctx_limit(struct kr_ctx *ctx, uint32_t parts, int64_t fallback_ns)
 	return deadline;
 }
 
+int64_t kr_ctx_limit_ns(struct kr_ctx *ctx, int64_t most_ns)
+{
+	int64_t deadline = ctx->deadline_ns, now = kr_now_ns();
+
+	if (most_ns < INT64_MAX - now && now + most_ns < deadline)
+		ctx->deadline_ns = now + most_ns;
+	return deadline;
+}
+
 void kr_ctx_resume(struct kr_ctx *ctx, int64_t deadline_ns, enum kr_status *status, struct kr_err *err)
 {
 	ctx->deadline_ns = deadline_ns;

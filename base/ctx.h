@@ -22,6 +22,9 @@ typedef void kr_log_fn(void *data, const char *text);
 
 struct kr_modules;
 
+/* Which part of the work runs now: "level", 3 of 16. No name: it has no parts. */
+struct kr_ctx_part { const char *name; uint32_t at, of; };
+
 struct kr_ctx {
 	struct kr_mem mem;
 	int64_t deadline_ns;           /* on kr_now_ns's clock; INT64_MAX: none */
@@ -34,6 +37,7 @@ struct kr_ctx {
 	kr_progress_fn *progress;      /* NULL: nobody listens */
 	void *progress_data;
 	int64_t progress_ns;           /* when progress was last told */
+	struct kr_ctx_part part;       /* for those who listen */
 	const struct kr_call *call;    /* the module's function that runs, or NULL */
 	kr_calling_fn *calling;        /* NULL: nobody listens */
 	void *calling_data;
@@ -96,6 +100,8 @@ static inline void kr_ctx_until(struct kr_ctx *ctx, int64_t deadline_ns)
  * again, the context is as good as new, *status becomes KR_OK and what `err` tells of the limit is
  * forgotten. */
 int64_t kr_ctx_limit(struct kr_ctx *ctx, uint32_t parts, int64_t fallback_ns);
+/* the same to that much of it, if more is left */
+int64_t kr_ctx_limit_ns(struct kr_ctx *ctx, int64_t most_ns);
 void kr_ctx_resume(struct kr_ctx *ctx, int64_t deadline_ns, enum kr_status *status, struct kr_err *err);
 
 /* Milliseconds until the deadline, at least 1, at most `most`. Whoever sleeps for as long wakes behind the

@@ -5,6 +5,8 @@
 
 static const char *const order_names[] = {"none", "session", "realtime"};
 
+static const char *const order_words[] = {"no order", "session order", "real-time order"};
+
 static const char *const edge_names[KR_EDGE_KINDS] = {"wr", "ww", "rw", "so", "rt", "program"};
 
 static const char *const anomaly_names[KR_ANOMALY_KINDS] = {"garbage read", "aborted read",
@@ -23,6 +25,7 @@ static bool find(const char *const *names, size_t n, const char *text, unsigned 
 }
 
 const char *kr_order_name(enum kr_order order) { return order_names[order]; }
+const char *kr_order_words(enum kr_order order) { return order_words[order]; }
 const char *kr_edge_name(enum kr_edge_kind kind) { return edge_names[kind]; }
 const char *kr_anomaly_name(enum kr_anomaly_kind kind) { return anomaly_names[kind]; }
 

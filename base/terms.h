@@ -6,6 +6,7 @@
 #include "base/base.h"
 
 const char *kr_order_name(enum kr_order order);         /* "none", "session", "realtime" */
+const char *kr_order_words(enum kr_order order);        /* for people: "no order", "real-time order" */
 bool kr_order_parse(const char *text, enum kr_order *order);
 const char *kr_edge_name(enum kr_edge_kind kind);       /* "wr", ... */
 bool kr_edge_parse(const char *text, enum kr_edge_kind *kind);

@@ -100,4 +100,23 @@ struct kr_decision {
 void kr_check_all(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis,
 	struct kr_decision *decisions, uint32_t n);
 
+/* How several levels are gone through. */
+struct kr_check_plan {
+	/* most time for a search, and for everything; 0: no limit but the context's */
+	int64_t each_ns, all_ns;
+	const struct kr_decision *known; /* other decisions on the history, whose proofs are tried first */
+	uint32_t known_count;
+	/* Called when a decision stands, in the order in which they come to stand, and at the end for
+	 * those that stay open. Once for each; once more where what levels say of each other turned out
+	 * wrong. The decision must stay as it is. NULL: nobody waits. */
+	void (*decided)(void *data, struct kr_decision *decision);
+	void *data;
+};
+/* What is taken where many levels were asked for and no limit: some seconds a level, half a minute in all. */
+#define KR_CHECK_EACH_NS INT64_C(5000000000)
+#define KR_CHECK_ALL_NS INT64_C(25000000000)
+
+void kr_check_planned(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis,
+	struct kr_decision *decisions, uint32_t n, const struct kr_check_plan *plan);
+
 #endif

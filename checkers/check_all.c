@@ -1,17 +1,19 @@
-/* Several levels at once. The strongest undecided question that nothing undecided implies is searched for
- * first: satisfied, it settles all that it implies; violated, its certificate is tried on all weaker ones (a
- * cycle is often forbidden by many levels), and whatever is violated settles the stronger ones. What follows
- * is not taken on trust: the certificate, with the other level's name on it, goes through the verifier, and
- * if that does not agree the level is searched for like any other. Two rounds: in the first each search gets
- * its share of the time; the second one gives those that remain all that is left. Nothing is searched for
- * again in less time than it has had: that could only replace what is known of the search by less.
+/* Several levels at once, from both ends of the lattice: in turn the strongest undecided question, which
+ * nothing undecided implies, and the weakest one are searched for. A strong one satisfied settles all that
+ * it implies; violated, its certificate is tried on all weaker ones (a cycle is often forbidden by many
+ * levels). A weak one violated settles the stronger ones. What follows is not taken on trust: the
+ * certificate, with the other level's name on it, goes through the verifier, and if that does not agree
+ * the level is searched for like any other. Two rounds: in the first each search gets its share of the
+ * time; the second one gives those that remain all that is left. Nothing is searched for again in less
+ * time than it has had: that could only replace what is known of the search by less.
  *
- * What else is asked must not matter. A question that its own search leaves open is therefore tried with the
- * certificates of all others of the lattice, whether they are asked or not: first of those that it implies,
- * which may be violated, and of those that imply it, which may be satisfied; then of the rest. What settles
- * it depends on the history alone, within the limits: the time that is left, or a minute. */
+ * What else is asked must not matter. A question that its own search leaves open is therefore tried with
+ * the certificates of all others of the lattice, whether they are asked or not: first of those that it
+ * implies, which may be violated, and of those that imply it, which may be satisfied; then of the rest.
+ * What settles it depends on the history alone, within the limits: the time that is left, or a minute. */
 #include <stdio.h>
 
+#include "base/modules.h"
 #include "checkers/check.h"
 
 /* Of the time left, at least this part goes to the next search: much follows from the strong levels, which
@@ -19,14 +21,23 @@
 enum { MOST_SHARES = 4 };
 static const int64_t OTHERS_NS = INT64_C(60000000000);
 
+/* What is known of a question beside its decision. */
+struct about {
+	bool tried;    /* searched for in this round */
+	bool told;     /* to plan->decided */
+	bool failed;   /* so it was told */
+	int64_t given; /* the time for the last search of it, in ns */
+};
+
 struct deciding {
 	struct kr_ctx *ctx;
 	const struct kr_history *h;
 	const struct kr_analysis *analysis;
 	struct kr_decision *all;
 	uint32_t n;
-	bool *tried;    /* searched for in this round */
-	int64_t *given; /* the time for the last search of it, in ns */
+	struct about *about;
+	const struct kr_check_plan *plan;
+	uint32_t settled; /* how many are decided */
 };
 
 static struct kr_question question(const struct kr_decision *d)
@@ -40,6 +51,11 @@ static bool by_hand(const struct deciding *c, const struct kr_decision *d)
 	const struct kr_check_options *o = &d->options;
 	return (o->checker && o->checker != kr_checker_for(c->ctx->modules, o->level)) || o->passes ||
 		o->backend || o->pass_options.dump_after;
+}
+
+static struct about *about(const struct deciding *c, const struct kr_decision *d)
+{
+	return &c->about[d - c->all];
 }
 
 static bool is_open(const struct kr_decision *d)
@@ -81,6 +97,30 @@ static enum kr_status take_over(struct deciding *c, struct kr_decision *to, cons
 	return KR_OK;
 }
 
+static void tell(struct deciding *c, struct kr_decision *d)
+{
+	about(c, d)->told = true;
+	about(c, d)->failed = d->status != KR_OK;
+	if (c->plan->decided)
+		c->plan->decided(c->plan->data, d);
+}
+
+/* The decision stands: whoever waits for it is told. What a plug-in says of levels can turn out wrong at the
+ * end only. */
+static void settle(struct deciding *c, struct kr_decision *d)
+{
+	c->settled++;
+	if (!c->ctx->modules || c->ctx->modules->checkers.n == 0)
+		tell(c, d);
+}
+
+static void tell_rest(struct deciding *c)
+{
+	for (struct kr_decision *d = c->all; d < c->all + c->n; d++)
+		if (!about(c, d)->told || (d->status != KR_OK && !about(c, d)->failed))
+			tell(c, d);
+}
+
 /* Can what settled `from` be expected to settle `to`? A cycle that breaks a strong level often breaks weaker
  * ones. */
 static bool bears_on(const struct deciding *c, const struct kr_decision *from, const struct kr_decision *to)
@@ -105,8 +145,10 @@ static enum kr_status spread(struct deciding *c, const struct kr_decision *from)
 		if (!may_take_over(c, to) || !bears_on(c, from, to))
 			continue;
 		status = take_over(c, to, from);
-		if (!status && !is_open(to))
-			status = spread(c, to);
+		if (status || is_open(to))
+			continue;
+		settle(c, to);
+		status = spread(c, to);
 	}
 	return status;
 }
@@ -116,23 +158,33 @@ static enum kr_status offer(struct deciding *c, const struct kr_decision *from)
 {
 	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < c->n && !status; i++)
-		if (may_take_over(c, &c->all[i]))
-			status = take_over(c, &c->all[i], from);
+	for (uint32_t i = 0; i < c->n && !status; i++) {
+		if (!may_take_over(c, &c->all[i]))
+			continue;
+		status = take_over(c, &c->all[i], from);
+		if (!status && !is_open(&c->all[i]))
+			settle(c, &c->all[i]);
+	}
 	return status;
 }
 
-/* The first open question that no other open one implies, unless they imply each other. */
-static struct kr_decision *strongest(const struct deciding *c)
+static bool is_untried(const struct deciding *c, const struct kr_decision *d)
 {
-	for (uint32_t i = 0; i < c->n; i++) {
-		bool implied = !is_open(&c->all[i]) || c->tried[i];
+	return is_open(d) && !about(c, d)->tried;
+}
 
-		for (uint32_t j = 0; j < c->n && !implied; j++)
-			implied = is_open(&c->all[j]) && !c->tried[j] && implies(c, &c->all[j], &c->all[i]) &&
-				!implies(c, &c->all[i], &c->all[j]);
-		if (!implied)
-			return &c->all[i];
+/* The first untried question that no other one implies, unless they imply each other; with `weak` that
+ * implies no other one. */
+static struct kr_decision *extreme(const struct deciding *c, bool weak)
+{
+	for (struct kr_decision *d = c->all; d < c->all + c->n; d++) {
+		bool inner = !is_untried(c, d);
+
+		for (const struct kr_decision *o = c->all; o < c->all + c->n && !inner; o++)
+			inner = is_untried(c, o) && implies(c, weak ? d : o, weak ? o : d) &&
+				!implies(c, weak ? o : d, weak ? d : o);
+		if (!inner)
+			return d;
 	}
 	return NULL;
 }
@@ -142,7 +194,7 @@ static uint32_t count_untried(const struct deciding *c)
 	uint32_t open = 0;
 
 	for (uint32_t i = 0; i < c->n; i++)
-		open += is_open(&c->all[i]) && !c->tried[i];
+		open += is_untried(c, &c->all[i]);
 	return open;
 }
 
@@ -166,40 +218,70 @@ static void begin(struct kr_ctx *ctx, struct kr_decision *d, enum kr_status stat
 	d->status = KR_OK;
 }
 
-/* Searches with a part of the time that is left. */
-static enum kr_status search(struct deciding *c, struct kr_decision *d, uint32_t parts)
+/* What a search may take: a part of the time that is left, no more than the plan says. */
+static int64_t time_for(const struct deciding *c, uint32_t parts)
 {
-	int64_t deadline = kr_ctx_limit(c->ctx, parts, INT64_MAX);
+	int64_t most = c->plan->each_ns > 0 ? c->plan->each_ns : INT64_MAX;
+	int64_t part =
+		c->ctx->deadline_ns == INT64_MAX ? INT64_MAX : (c->ctx->deadline_ns - kr_now_ns()) / parts;
+
+	return part < most ? part : most;
+}
+
+/* Why it is open, if it is because of the plan's limits. */
+static void blame_plan(const struct deciding *c, struct kr_decision *d)
+{
+	if (c->plan->each_ns > 0)
+		snprintf(d->verdict.reason, sizeof d->verdict.reason,
+			"%.9g s for this level, %.9g s for all, "
+			"were not enough; --timeout SECONDS gives another limit",
+			(double)c->plan->each_ns * 1e-9, (double)c->plan->all_ns * 1e-9);
+}
+
+static enum kr_status search(struct deciding *c, struct kr_decision *d, int64_t time)
+{
+	int64_t deadline = kr_ctx_limit_ns(c->ctx, time);
 	enum kr_status status;
 
 	kr_verdict_done(&d->verdict, &c->ctx->mem);
 	d->status = kr_check(c->ctx, c->h, c->analysis, &d->options, &d->verdict, &d->err);
 	status = c->ctx->stopped;
-	if (!status && d->status == KR_OK && d->verdict.outcome != KR_UNDECIDED && !by_hand(c, d))
-		status = spread(c, d);
+	if (status == KR_TIMEOUT && is_open(d))
+		blame_plan(c, d);
 	kr_ctx_resume(c->ctx, deadline, &status, NULL);
 	return status;
 }
 
-/* A part of the time that is left, in ns. */
-static int64_t time_for(const struct deciding *c, uint32_t parts)
+/* One that was asked for. */
+static enum kr_status search_one(struct deciding *c, struct kr_decision *d, int64_t time)
 {
-	return c->ctx->deadline_ns == INT64_MAX ? INT64_MAX : (c->ctx->deadline_ns - kr_now_ns()) / parts;
+	enum kr_status status;
+
+	c->ctx->part = (struct kr_ctx_part){"level", c->settled + 1, c->n};
+	kr_ctx_progress(c->ctx, "deciding", 0, 0);
+	status = search(c, d, time);
+	c->ctx->part = (struct kr_ctx_part){0};
+	if (is_open(d))
+		return status;
+	settle(c, d);
+	return status || d->status || by_hand(c, d) ? status : spread(c, d);
 }
 
+/* From both ends of the lattice, the strong one first. */
 static enum kr_status search_asked(struct deciding *c)
 {
 	enum kr_status status = KR_OK;
 	struct kr_decision *next;
+	bool weak = true;
 
 	for (int round = 0; round < 2 && !status; round++) {
 		for (uint32_t i = 0; i < c->n; i++)
-			c->tried[i] = round > 0 && by_hand(c, &c->all[i]);
-		while (!status && (next = strongest(c)) != NULL) {
+			c->about[i].tried = round > 0 && by_hand(c, &c->all[i]);
+		while (!status && (next = extreme(c, weak = !weak)) != NULL) {
 			uint32_t open = count_untried(c), parts = open < MOST_SHARES ? open : MOST_SHARES;
-			int64_t time = time_for(c, parts), *given = &c->given[next - c->all];
-			c->tried[next - c->all] = true;
-			status = time > *given ? search(c, next, parts) : kr_ctx_check(c->ctx);
+			int64_t time = time_for(c, parts), *given = &about(c, next)->given;
+			about(c, next)->tried = true;
+			status = time > *given ? search_one(c, next, time) : kr_ctx_check(c->ctx);
 			*given = time > *given ? time : *given;
 		}
 		if (c->ctx->deadline_ns == INT64_MAX)
@@ -245,7 +327,7 @@ static enum kr_status ask_other(struct deciding *c, struct kr_question question,
 		return KR_OK;
 	begin(c->ctx, &q, KR_TIMEOUT);
 
-	enum kr_status status = search(c, &q, MOST_SHARES);
+	enum kr_status status = search(c, &q, time_for(c, MOST_SHARES));
 
 	if (!status && q.status == KR_OK && q.verdict.outcome != KR_UNDECIDED)
 		status = offer(c, &q);
@@ -298,23 +380,55 @@ static void find_contradictions(struct deciding *c)
 	}
 }
 
-void kr_check_all(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis,
-	struct kr_decision *decisions, uint32_t n)
+static void decide(struct deciding *c)
 {
-	struct deciding c = {ctx, h, analysis, decisions, n, kr_mem_alloc(&ctx->mem, n, sizeof *c.tried),
-		kr_mem_alloc(&ctx->mem, n, sizeof *c.given)};
-	enum kr_status status = c.tried && c.given ? kr_ctx_check(ctx) : KR_NOMEM;
+	enum kr_status status = kr_ctx_check(c->ctx);
+
+	for (uint32_t i = 0; i < c->plan->known_count && !status; i++) {
+		const struct kr_decision *d = &c->plan->known[i];
+
+		if (d->status == KR_OK && !is_open(d) && d->verdict.given == KR_GIVEN_NOT)
+			status = offer(c, d);
+	}
+	if (!status)
+		status = search_asked(c);
+	for (uint32_t i = 0; i < c->n && status; i++) {
+		if (!is_untried(c, &c->all[i]))
+			continue;
+		say(c->ctx, &c->all[i].verdict, status);
+		if (status == KR_TIMEOUT)
+			blame_plan(c, &c->all[i]);
+	}
+	if (!status && has_open(c))
+		ask_others(c);
+}
+
+void kr_check_planned(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis,
+	struct kr_decision *decisions, uint32_t n, const struct kr_check_plan *plan)
+{
+	struct deciding c = {ctx, h, analysis, decisions, n, kr_mem_alloc(&ctx->mem, n, sizeof *c.about),
+		plan, 0};
+	int64_t deadline = kr_ctx_limit_ns(ctx, plan->all_ns > 0 ? plan->all_ns : INT64_MAX);
+	enum kr_status status = c.about ? kr_ctx_check(ctx) : KR_NOMEM;
 
 	for (uint32_t i = 0; i < n; i++)
 		begin(ctx, &decisions[i], status ? status : KR_TIMEOUT);
-	if (!status)
-		status = search_asked(&c);
-	for (uint32_t i = 0; i < n && status; i++)
-		if (is_open(&decisions[i]) && !(c.tried && c.tried[i]))
-			say(ctx, &decisions[i].verdict, status);
-	if (!status && has_open(&c))
-		ask_others(&c);
+	if (c.about)
+		decide(&c);
 	find_contradictions(&c);
-	kr_mem_free(&ctx->mem, c.tried, n, sizeof *c.tried);
-	kr_mem_free(&ctx->mem, c.given, n, sizeof *c.given);
+	if (c.about)
+		tell_rest(&c);
+	for (uint32_t i = 0; i < n && plan->decided && !c.about; i++)
+		plan->decided(plan->data, &decisions[i]);
+	status = ctx->stopped;
+	kr_ctx_resume(ctx, deadline, &status, NULL);
+	kr_mem_free(&ctx->mem, c.about, n, sizeof *c.about);
+}
+
+void kr_check_all(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis,
+	struct kr_decision *decisions, uint32_t n)
+{
+	static const struct kr_check_plan plain = {0};
+
+	kr_check_planned(ctx, h, analysis, decisions, n, &plain);
 }

@@ -296,7 +296,7 @@ enum kr_status kr_rerun(struct kr_ctx *ctx, const struct kr_history *h, const kr
 			if (!status)
 				status = rerun_op(&r, order[i], op);
 		}
-		kr_ctx_progress(ctx, "replay", i, n);
+		kr_ctx_progress(ctx, "replaying an order", i, n);
 	}
 	if (status == KR_UNSUPPORTED) {
 		snprintf(out->reason, sizeof out->reason, "%.150s", why.text);

@@ -1,9 +1,10 @@
-/* Where a trace stands among the levels, each with its usual order: what verdicts at hand imply, and for
- * small traces the rest decided, too. Verdicts that rest on an order which the trace gives say nothing of
- * other levels. */
+/* Where a trace stands among the levels, each with its usual order: what verdicts at hand imply, what their
+ * proofs show, and for small traces the rest decided, too, within a small budget: nobody asked for it.
+ * Verdicts that rest on an order which the trace gives say nothing of other levels. */
 #include "checkers/standing.h"
 
 enum { LEVELS_MOST = 64, OPERATIONS_MOST = 20000 };
+static const int64_t EACH_NS = INT64_C(1000000000), ALL_NS = INT64_C(4000000000);
 
 static struct kr_question usual(const struct kr_level *level)
 {
@@ -27,7 +28,7 @@ static void settle(const struct kr_modules *more, const struct kr_decision *d, s
 
 /* Decides the levels that are open. */
 static enum kr_status decide_rest(struct kr_ctx *ctx, const struct kr_history *h,
-	const struct kr_analysis *analysis, struct kr_standing *out)
+	const struct kr_analysis *analysis, struct kr_check_plan plan, struct kr_standing *out)
 {
 	struct kr_decision *rest = kr_mem_alloc(&ctx->mem, LEVELS_MOST, sizeof *rest);
 	const struct kr_level *level;
@@ -39,7 +40,9 @@ static enum kr_status decide_rest(struct kr_ctx *ctx, const struct kr_history *h
 		if (!((out->broken | out->kept) >> i & 1))
 			rest[n++].options =
 				(struct kr_check_options){.level = level, .order = level->default_order};
-	kr_check_all(ctx, h, analysis, rest, n);
+	plan.each_ns = EACH_NS;
+	plan.all_ns = ALL_NS;
+	kr_check_planned(ctx, h, analysis, rest, n, &plan);
 	for (uint32_t i = 0; i < n; i++) {
 		settle(ctx->modules, &rest[i], out);
 		kr_verdict_done(&rest[i].verdict, &ctx->mem);
@@ -58,7 +61,8 @@ enum kr_status kr_find_standing(struct kr_ctx *ctx, const struct kr_history *h,
 	for (uint32_t i = 0; i < n; i++)
 		settle(ctx->modules, &decided[i], out);
 	if (h->ops.n <= OPERATIONS_MOST)
-		status = decide_rest(ctx, h, analysis, out);
+		status = decide_rest(ctx, h, analysis,
+			(struct kr_check_plan){.known = decided, .known_count = n}, out);
 	out->known = status == KR_OK;
 	return status;
 }

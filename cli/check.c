@@ -130,6 +130,7 @@ static int take_options(const struct kr_args *args, struct kr_check_run *run)
 		!take_dump(args, run) || !kr_passes_asked(args, &run->passes))
 		return KR_EXIT_USAGE;
 	status = kr_levels_asked(args, &run->asked);
+	run->all = kr_levels_all_asked(args);
 	run->colour = kr_terminal(stdout, run->trace_options.quiet);
 	return status;
 }

@@ -1,6 +1,7 @@
-/* Checks one trace: reads and analyzes it once, then decides all levels asked for, and reports them in the
- * order of asking. A limit that is hit on the way makes the levels left undecided; reports are written from
- * memory of their own, so that they can still be made then. */
+/* Checks one trace: reads and analyzes it once, then decides all levels asked for. Each is reported as
+ * soon as it is decided; of levels that were named, as soon as those named before it are. A limit that is
+ * hit on the way makes the levels left undecided; reports are written from memory of their own, so that
+ * they can still be made then. */
 #include "cli/check_run.h"
 
 #include "cli/page_file.h"
@@ -11,7 +12,11 @@ struct checking {
 	struct kr_trace trace;
 	const struct kr_asked *asked;
 	struct kr_decision *decisions; /* on all that was asked */
-	struct kr_standing standing;   /* of the trace, if a violation was explained */
+	uint32_t reported;             /* of levels that were named: so many, the first ones */
+	bool *stands;                  /* for each decision: it will not change */
+	bool violated;                 /* some level */
+	struct kr_standing standing;   /* of the trace, if that is to be told */
+	int exit;
 };
 
 static void dump(void *data, const char *pass, const struct kr_ir *ir)
@@ -37,14 +42,20 @@ static void format_witness(const struct kr_report *r, struct kr_str *out)
 		kr_witness_print(r->history, &head, &r->verdict->certificate, out);
 }
 
-/* An explained violation tells of the other levels, too: to be asked before it is explained. */
-static void find_standing(struct checking *c, struct kr_report *r)
+/* An explained violation tells of the other levels, too. */
+static void find_standing(struct checking *c)
 {
-	if (c->run->explain && !c->standing.known && kr_report_outcome(r) == KR_VIOLATED)
+	for (uint32_t i = 0; i < c->run->asked.n; i++)
+		c->violated |=
+			c->decisions[i].status == KR_OK && c->decisions[i].verdict.outcome == KR_VIOLATED;
+	if (c->run->explain && c->violated && !c->run->stop)
 		(void)kr_find_standing(&c->trace.ctx, &c->trace.history, &c->trace.analysis, c->decisions,
 			c->run->asked.n, &c->standing); /* or it is not told */
-	r->standing = c->standing;
+	kr_trace_clear(&c->trace);
 }
+
+/* Does a report hold what is known only when all is decided? */
+static bool waits(const struct kr_check_run *run) { return run->explain && (run->json || run->output); }
 
 /* Prints the text, and empties it. */
 static void print(struct kr_check_run *run, struct kr_str *out)
@@ -53,13 +64,12 @@ static void print(struct kr_check_run *run, struct kr_str *out)
 	kr_str_done(out);
 }
 
-/* What takes time, as the other levels do, comes behind a verdict that is known, where the form allows it. */
 static void print_verdict(struct checking *c, struct kr_report *r, struct kr_str *out)
 {
 	struct kr_check_run *run = c->run;
 
 	if (run->output || run->json) {
-		find_standing(c, r);
+		r->standing = c->standing;
 		if (run->output)
 			run->output->verdict(&run->document, r, out);
 		else
@@ -72,7 +82,6 @@ static void print_verdict(struct checking *c, struct kr_report *r, struct kr_str
 	print(run, out);
 	if (run->stop)
 		return;
-	find_standing(c, r);
 	if (run->explain)
 		kr_report_explain(r, out);
 	if (run->stats)
@@ -214,32 +223,80 @@ static int conclude(struct checking *c, struct kr_decision *d)
 	return fail(c, &d->err);
 }
 
+static void report_at(struct checking *c, uint32_t i)
+{
+	struct kr_decision shown = c->decisions[i]; /* the search goes on with what it knows itself */
+
+	kr_trace_require(&c->trace, &c->run->trace_options, &shown, 1);
+	c->asked = &c->run->asked.at[i];
+	if (!c->run->stop)
+		c->exit = kr_exit_worst(c->exit, conclude(c, &shown));
+}
+
+/* Reports what can be: of levels that were named those in front. */
+static void report_named(struct checking *c)
+{
+	while (c->reported < c->run->asked.n && c->stands[c->reported])
+		report_at(c, c->reported++);
+}
+
+static void decided(void *data, struct kr_decision *d)
+{
+	struct checking *c = data;
+	uint32_t i = (uint32_t)(d - c->decisions);
+	bool again = c->stands[i];
+
+	c->stands[i] = true;
+	if (waits(c->run))
+		return;
+	if (c->run->all || (again && i < c->reported))
+		report_at(c, i);
+	else
+		report_named(c);
+}
+
+static void decide_all(struct checking *c)
+{
+	struct kr_check_plan plan = {.decided = decided, .data = c};
+	uint32_t n = c->run->asked.n;
+
+	if (c->run->all && c->run->trace_options.seconds <= 0) {
+		plan.each_ns = KR_CHECK_EACH_NS;
+		plan.all_ns = KR_CHECK_ALL_NS;
+	}
+	kr_check_planned(&c->trace.ctx, &c->trace.history, &c->trace.analysis, c->decisions, n, &plan);
+	find_standing(c);
+	if (waits(c->run))
+		report_named(c);
+	if (c->standing.known && !waits(c->run)) {
+		struct kr_str out;
+
+		kr_str_init(&out, c->run->args->mem);
+		kr_report_standing(c->run->args->modules, &c->standing, &out);
+		print(c->run, &out);
+	}
+}
+
 static int decide(struct checking *c)
 {
 	const struct kr_asked_list *asked = &c->run->asked;
 	struct kr_mem *mem = c->run->args->mem;
-	struct kr_decision *decisions = kr_mem_alloc(mem, asked->n, sizeof *decisions);
-	int exit = KR_EXIT_SATISFIED;
 
-	if (!decisions)
-		return kr_fail("out of memory");
-	for (uint32_t i = 0; i < asked->n; i++) {
-		c->asked = &asked->at[i];
-		ask(c, c->asked, &decisions[i].options);
+	c->decisions = kr_mem_alloc(mem, asked->n, sizeof *c->decisions);
+	c->stands = kr_mem_alloc(mem, asked->n, sizeof *c->stands);
+	if (c->decisions && c->stands) {
+		for (uint32_t i = 0; i < asked->n; i++)
+			ask(c, &asked->at[i], &c->decisions[i].options);
+		c->asked = &asked->at[0];
+		decide_all(c);
+		for (uint32_t i = 0; i < asked->n; i++)
+			kr_verdict_done(&c->decisions[i].verdict, &c->trace.ctx.mem);
+	} else {
+		c->exit = kr_fail("out of memory");
 	}
-	c->asked = &asked->at[0];
-	kr_check_all(&c->trace.ctx, &c->trace.history, &c->trace.analysis, decisions, asked->n);
-	kr_trace_require(&c->trace, &c->run->trace_options, decisions, asked->n);
-	c->decisions = decisions;
-	for (uint32_t i = 0; i < asked->n; i++) {
-		c->asked = &asked->at[i];
-		if (!c->run->stop)
-			exit = kr_exit_worst(exit, conclude(c, &decisions[i]));
-	}
-	for (uint32_t i = 0; i < asked->n; i++)
-		kr_verdict_done(&decisions[i].verdict, &c->trace.ctx.mem);
-	kr_mem_free(mem, decisions, asked->n, sizeof *decisions);
-	return exit;
+	kr_mem_free(mem, c->decisions, asked->n, sizeof *c->decisions);
+	kr_mem_free(mem, c->stands, asked->n, sizeof *c->stands);
+	return c->exit;
 }
 
 /* Nothing looks at it where each level has a checker that works on the history itself. */

@@ -17,6 +17,7 @@ struct kr_check_run {
 	const struct kr_document_format *output;   /* NULL: a line, or JSON, for each verdict */
 	struct kr_document document;
 	bool json, explain, stats, colour;
+	bool all;                                  /* levels, not named ones */
 	struct kr_file dot, html, witness;
 	bool stop;                                 /* nothing more can be written */
 };

@@ -1,4 +1,5 @@
-/* krait classify: where a trace stands in the lattice of levels. */
+/* krait classify: where a trace stands in the lattice of levels. What had to be searched for is told as
+ * soon as it is decided, what follows from it with the rest. */
 #include "checkers/lattice.h"
 #include "cli/output.h"
 #include "cli/trace.h"
@@ -63,6 +64,60 @@ static int conclude(const struct decisions *all)
 	return exit;
 }
 
+struct deciding {
+	const struct kr_args *args;
+	struct kr_trace *trace;
+	const struct kr_trace_options *limits;
+};
+
+static void decided(void *data, struct kr_decision *d)
+{
+	struct deciding *c = data;
+	struct kr_decision shown = *d; /* the search goes on with what it knows itself */
+	struct kr_str out;
+
+	kr_trace_require(c->trace, c->limits, &shown, 1);
+	if (kr_args_has(c->args, "json") || d->status != KR_OK || d->verdict.proof_of ||
+		shown.verdict.outcome == KR_UNDECIDED)
+		return;
+	kr_trace_clear(c->trace);
+	kr_str_init(&out, c->args->mem);
+	kr_report_class(&c->trace->history, d, &out);
+	(void)kr_print(&out); /* what fails once fails at the end, too */
+	kr_str_done(&out);
+}
+
+static void decide(const struct kr_args *args, struct kr_trace *t, const struct kr_trace_options *limits,
+	struct decisions *all)
+{
+	struct deciding c = {args, t, limits};
+	struct kr_check_plan plan = {.decided = decided, .data = &c};
+
+	if (limits->seconds <= 0) {
+		plan.each_ns = KR_CHECK_EACH_NS;
+		plan.all_ns = KR_CHECK_ALL_NS;
+	}
+	kr_check_planned(&t->ctx, &t->history, &t->analysis, all->at, all->n, &plan);
+	kr_trace_require(t, limits, all->at, all->n);
+	kr_trace_clear(t);
+}
+
+static bool print_heading(const struct kr_args *args, const char *path)
+{
+	struct kr_str out;
+
+	if (kr_args_has(args, "json"))
+		return true;
+	kr_str_init(&out, args->mem);
+	kr_str_shown(&out, path);
+	kr_str_add(&out, "\n  decided so far:\n");
+
+	bool written = kr_print(&out);
+
+	kr_str_done(&out);
+	return written;
+}
+
 static int print(const struct kr_args *args, const struct kr_trace *t, const struct decisions *all)
 {
 	struct kr_classes classes = {t->path, &t->history, all->at, all->n, args->modules, &t->notes};
@@ -97,10 +152,11 @@ static int one_trace(const struct kr_args *args, const char *path,
 	if (status == KR_OK)
 		status = ask(&t, &all);
 	if (status == KR_OK) {
-		kr_check_all(&t.ctx, &t.history, &t.analysis, all.at, all.n);
-		kr_trace_require(&t, trace_options, all.at, all.n);
-		kr_trace_clear(&t);
-		exit = print(args, &t, &all);
+		exit = KR_EXIT_FAILED;
+		if (print_heading(args, path)) {
+			decide(args, &t, trace_options, &all);
+			exit = print(args, &t, &all);
+		}
 		for (uint32_t i = 0; i < all.n; i++)
 			kr_verdict_done(&all.at[i].verdict, &t.ctx.mem);
 	} else {
@@ -117,9 +173,11 @@ const struct kr_command kr_command_classify = {
 	.name = "classify",
 	.synopsis = "[OPTION]... TRACE...",
 	.title = "find the strongest levels satisfied and the weakest violated",
-	.text = "Decides every level with every order that the trace tells, and prints those at\n"
-		"the border: satisfied levels that no other satisfied one implies, and violated\n"
-		"ones that imply no other violated one. Exits with 0 when all are decided.",
+	.text = "Decides every level with every order that the trace tells. Prints what it had to\n"
+		"search for as it is decided, then the border: satisfied levels that no other\n"
+		"satisfied one implies, and violated ones that imply no other violated one.\n"
+		"Without --timeout no level takes more than 5 s, and all together 25 s. Exits\n"
+		"with 0 when all are decided.",
 	.options = options,
 	.operands = KR_WORDS_FILE,
 	.least = 1,

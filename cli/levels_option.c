@@ -7,6 +7,7 @@
 #include "cli/output.h"
 
 #define DEFAULT_LEVEL "ser"
+#define ALL "all"
 #define NAME_MOST 128
 
 struct asking {
@@ -56,7 +57,7 @@ static int ask_name(struct asking *a, const char *name)
 	enum kr_order order;
 	const struct kr_level *level;
 
-	if (strcmp(name, "all") == 0)
+	if (strcmp(name, ALL) == 0)
 		return ask_all(a);
 	if (kr_level_meanings(name))
 		return kr_usage("level '%s' has several meanings: %s", name, kr_level_meanings(name));
@@ -122,6 +123,22 @@ int kr_levels_asked(const struct kr_args *args, struct kr_asked_list *out)
 			return status;
 	}
 	return given ? KR_EXIT_SATISFIED : ask_name(&a, DEFAULT_LEVEL);
+}
+
+bool kr_levels_all_asked(const struct kr_args *args)
+{
+	for (uint32_t i = 0; i < args->given.n; i++) {
+		const char *list = args->given.at[i].value;
+
+		if (strcmp(args->given.at[i].option->name, "level") != 0)
+			continue;
+		for (size_t length; *list; list += length + (list[length] == ',')) {
+			length = strcspn(list, ",");
+			if (length == strlen(ALL) && strncmp(list, ALL, length) == 0)
+				return true;
+		}
+	}
+	return false;
 }
 
 bool kr_passes_asked(const struct kr_args *args, const char **out)

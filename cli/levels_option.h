@@ -33,6 +33,9 @@ KR_VEC_NAMED(kr_asked_list, struct kr_asked);
  * case. */
 int kr_levels_asked(const struct kr_args *args, struct kr_asked_list *out);
 
+/* Whether 'all' was among them. */
+bool kr_levels_all_asked(const struct kr_args *args);
+
 /* Checks --passes; false after a message. *out is NULL when it was not given. */
 bool kr_passes_asked(const struct kr_args *args, const char **out);
 

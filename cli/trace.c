@@ -146,7 +146,7 @@ static void add_amount(char *out, size_t size, double n)
 void kr_progress_text(struct kr_progress *p, const char *phase, uint64_t done, uint64_t total, int64_t now,
 	char out[KR_PROGRESS_TEXT])
 {
-	char rate[16], left[48] = "", amount[16], name[NAME_MOST];
+	char rate[16], left[48] = "", amount[16] = "", part[48] = "", name[NAME_MOST];
 
 	if (!p->phase || strcmp(p->phase, phase) != 0 || done < p->done) {
 		p->phase = phase;
@@ -155,23 +155,27 @@ void kr_progress_text(struct kr_progress *p, const char *phase, uint64_t done, u
 	}
 	p->done = done;
 
+	if (p->part && p->part->name)
+		(void)snprintf(part, sizeof part, "%s %u of %u: ", p->part->name, p->part->at, p->part->of);
+
 	double spent = (double)(now - p->phase_start) / (double)SECOND,
 	       per_second = spent > 0 ? (double)(done - p->phase_done) / spent : 0;
 
 	add_amount(rate, sizeof rate, per_second);
-	add_amount(amount, sizeof amount, (double)done);
+	if (done > 0)
+		add_amount(amount, sizeof amount, (double)done);
 	if (total > 0 && done <= total && per_second > 0)
 		(void)snprintf(left, sizeof left, ", %s/s, %.0f s left", rate,
 			(double)(total - done) / per_second);
 	else if (per_second > 0)
 		(void)snprintf(left, sizeof left, ", %s/s", rate);
 	if (total > 0)
-		(void)snprintf(out, KR_PROGRESS_TEXT, "%s: %s %d%%%s, %d s", shown_name(p->trace, name),
-			phase, (int)(100.0 * (double)done / (double)total), left,
+		(void)snprintf(out, KR_PROGRESS_TEXT, "%s: %s%s %d%%%s, %d s", shown_name(p->trace, name),
+			part, phase, (int)(100.0 * (double)done / (double)total), left,
 			(int)((now - p->start) / SECOND));
 	else
-		(void)snprintf(out, KR_PROGRESS_TEXT, "%s: %s %s%s, %d s", shown_name(p->trace, name), phase,
-			amount, left, (int)((now - p->start) / SECOND));
+		(void)snprintf(out, KR_PROGRESS_TEXT, "%s: %s%s%s%s%s, %d s", shown_name(p->trace, name),
+			part, phase, amount[0] ? " " : "", amount, left, (int)((now - p->start) / SECOND));
 }
 
 static void show_progress(void *data, const char *phase, uint64_t done, uint64_t total)
@@ -248,7 +252,8 @@ enum kr_status kr_trace_read(struct kr_trace *t, const char *path, const struct 
 	kr_notes_init(&t->notes, &t->ctx.mem);
 	t->progress = (struct kr_progress){.trace = path,
 		.start = start,
-		.enabled = kr_terminal(stderr, options->quiet)};
+		.enabled = kr_terminal(stderr, options->quiet),
+		.part = &t->ctx.part};
 	kr_ctx_count_process(&t->ctx, options->resident);
 	t->ctx.modules = options->modules;
 	t->ctx.progress = show_progress;

@@ -52,11 +52,11 @@ struct kr_progress {
 	const char *phase;          /* that runs now, NULL: none so far */
 	int64_t phase_start;        /* when it was first told of */
 	uint64_t phase_done, done;  /* then and now, in its own steps (bytes, transactions, ...) */
+	const struct kr_ctx_part *part; /* that runs now, or NULL */
 };
 
-/* What is shown: "TRACE: PHASE 40%, 1.2M/s, 3 s left, 2 s". The rate is that since the phase was first told
- * of; without a total there is neither a percentage nor a time left.
- * `now`: kr_now_ns. */
+/* What is shown: "TRACE: level 3 of 16: PHASE 40%, 1.2M/s, 3 s left, 2 s". The rate is that since the phase
+ * was first told of; without a total there is neither a percentage nor a time left. `now`: kr_now_ns. */
 #define KR_PROGRESS_TEXT 160
 void kr_progress_text(struct kr_progress *p, const char *phase, uint64_t done, uint64_t total, int64_t now,
 	char out[KR_PROGRESS_TEXT]);

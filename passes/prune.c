@@ -201,7 +201,7 @@ static enum kr_status run_round(struct work *w)
 			w->open.at[kept++] = w->open.at[i];
 	}
 	w->open.n = kept;
-	kr_ctx_progress(w->ir->ctx, "prune", kept, 0);
+	kr_ctx_progress(w->ir->ctx, "ruling out orders, open choices:", kept, 0);
 	return status ? status : kr_vec_push(&w->ir->ctx->mem, &w->ir->undecided, kept) ? KR_OK : KR_NOMEM;
 }
 

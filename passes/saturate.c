@@ -26,7 +26,7 @@ static enum kr_status drain(struct kr_saturation *s, uint64_t *changed)
 		if (status)
 			return status;
 		if ((++visits & 4095) == 0)
-			kr_ctx_progress(ir->ctx, "saturate", visits, 0);
+			kr_ctx_progress(ir->ctx, "following what must come before, steps:", visits, 0);
 	}
 	return KR_OK;
 }

@@ -59,6 +59,25 @@ static void name_anomaly(const struct kr_classes *c, const struct kr_decision *d
 
 /* ---- text ---- */
 
+static void add_level(const struct kr_decision *d, struct kr_str *out)
+{
+	kr_str_format(out, "    %s %s [%s]", d->options.level->id, d->options.level->title,
+		kr_order_words(d->options.order));
+}
+
+void kr_report_class(const struct kr_history *h, const struct kr_decision *d, struct kr_str *out)
+{
+	char anomaly[KR_ANOMALY_NAME_SIZE];
+
+	add_level(d, out);
+	kr_str_format(out, ": %s", kr_report_verdict(outcome(d)));
+	if (outcome(d) == KR_VIOLATED) {
+		kr_report_anomaly(h, &d->verdict.certificate, anomaly);
+		kr_str_format(out, " (%s)", anomaly);
+	}
+	kr_str_add(out, "\n");
+}
+
 static void add_lines(const struct kr_classes *c, enum kr_outcome wanted, const char *heading,
 	struct kr_str *out)
 {
@@ -71,9 +90,8 @@ static void add_lines(const struct kr_classes *c, enum kr_outcome wanted, const 
 		if (heading)
 			kr_str_format(out, "  %s\n", heading);
 		heading = NULL;
-		kr_str_format(out, "    %s, order %s: %s: %s", d->options.level->id,
-			kr_order_name(d->options.order), d->options.level->title,
-			d->options.level->definition);
+		add_level(d, out);
+		kr_str_format(out, ": %s", d->options.level->definition);
 		if (wanted == KR_VIOLATED) {
 			name_anomaly(c, d, anomaly);
 			kr_str_format(out, " (found: %s)", anomaly);
@@ -86,8 +104,6 @@ static void add_lines(const struct kr_classes *c, enum kr_outcome wanted, const 
 
 void kr_report_classes(const struct kr_classes *c, struct kr_str *out)
 {
-	kr_str_shown(out, c->trace);
-	kr_str_add(out, "\n");
 	add_lines(c, KR_SATISFIED, "strongest levels satisfied:", out);
 	add_lines(c, KR_VIOLATED, "weakest levels violated:", out);
 	add_lines(c, KR_UNDECIDED, "undecided:", out);

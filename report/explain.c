@@ -1,6 +1,7 @@
 /* `--explain`: the plain sentence, Let (the transactions on the cycle, with the operations that matter), Then
  * (the argument), and what was assumed. The argument is made first, so that Let holds exactly what it
  * mentions, numbered in the order of mention. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/order.h"
@@ -149,30 +150,44 @@ void kr_explain_assumed(const struct kr_report *r, struct kr_str *out)
 
 /* ---- the other levels ---- */
 
-static void add_levels(const struct kr_report *r, const char *heading, uint64_t set, struct kr_str *out)
+static void add_levels(const struct kr_modules *more, enum kr_order order, const char *heading, uint64_t set,
+	const char **separator, struct kr_str *out)
 {
 	const struct kr_level *level;
 	uint32_t n = 0;
 
-	for (size_t i = 0; i < 64 && (level = kr_level_at(r->modules, i)) != NULL; i++) {
-		if (!(set >> i & 1))
+	for (size_t i = 0; i < 64 && (level = kr_level_at(more, i)) != NULL; i++) {
+		if (!(set >> i & 1) || level->default_order != order)
 			continue;
-		kr_str_add(out, n++ > 0 ? ", " : heading);
+		if (n++ == 0)
+			kr_str_format(out, "%s%s ", *separator, heading);
+		else
+			kr_str_add(out, ", ");
 		kr_str_add(out, level->id);
+		*separator = "; ";
 	}
-	kr_str_add(out, n > 0 ? "\n" : "");
 }
 
-static void add_standing(const struct kr_report *r, struct kr_str *out)
+/* By order: a stronger level may hold without an order where a weaker one fails with it. */
+void kr_report_standing(const struct kr_modules *more, const struct kr_standing *s, struct kr_str *out)
 {
-	const struct kr_standing *s = &r->standing;
+	struct kr_str text;
 
-	if (!s->known || kr_report_outcome(r) != KR_VIOLATED)
-		return;
-	kr_str_add(out, "\nLevels, each with its usual order:\n");
-	add_levels(r, "  broken: ", s->broken, out);
-	add_levels(r, "  kept: ", s->kept, out);
-	add_levels(r, "  not decided here: ", ~(s->broken | s->kept), out);
+	kr_str_init(&text, out->mem);
+	kr_str_add(&text, "\nLevels, each with its usual order:\n");
+	for (int order = KR_ORDER_NONE; order <= KR_ORDER_REALTIME; order++) {
+		char before[32];
+		const char *separator = before;
+
+		snprintf(before, sizeof before, "  %s: ", kr_order_words((enum kr_order)order));
+		add_levels(more, (enum kr_order)order, "broken", s->broken, &separator, &text);
+		add_levels(more, (enum kr_order)order, "kept", s->kept, &separator, &text);
+		add_levels(more, (enum kr_order)order, "not decided here", ~(s->broken | s->kept), &separator,
+			&text);
+		kr_str_add(&text, separator == before ? "" : "\n");
+	}
+	kr_fold(&text, out);
+	kr_str_done(&text);
 }
 
 /* ---- the three verdicts ---- */
@@ -295,7 +310,6 @@ static void explain(const struct kr_report *r, struct kr_str *out)
 	kr_coo_explain(r, out);
 	kr_str_add(out, "\nAssumed:\n");
 	kr_explain_assumed(r, out);
-	add_standing(r, out);
 }
 
 void kr_report_explain(const struct kr_report *r, struct kr_str *out)
@@ -306,4 +320,6 @@ void kr_report_explain(const struct kr_report *r, struct kr_str *out)
 	explain(r, &text);
 	kr_fold(&text, out);
 	kr_str_done(&text);
+	if (r->standing.known && kr_report_outcome(r) == KR_VIOLATED)
+		kr_report_standing(r->modules, &r->standing, out);
 }

@@ -69,7 +69,10 @@ struct kr_classes {
 	const struct kr_modules *modules;
 	const struct kr_notes *notes;
 };
+/* what stands behind the trace's name: the border */
 void kr_report_classes(const struct kr_classes *c, struct kr_str *out);
+/* one decided question, in one line */
+void kr_report_class(const struct kr_history *h, const struct kr_decision *d, struct kr_str *out);
 /* one object on one line, without a newline */
 void kr_report_classes_json(const struct kr_classes *c, struct kr_str *out);
 
@@ -77,8 +80,10 @@ void kr_report_classes_json(const struct kr_classes *c, struct kr_str *out);
 void kr_report_lattice_dot(const struct kr_modules *more, struct kr_str *out);
 void kr_report_lattice_page(const struct kr_modules *more, struct kr_str *out);
 
-/* The verdict in words (docs/cli.md), several lines. */
+/* The verdict in words (docs/cli.md), several lines; with r->standing at the end, if that is known. */
 void kr_report_explain(const struct kr_report *r, struct kr_str *out);
+/* The levels that a trace breaks and keeps, a line for each order. */
+void kr_report_standing(const struct kr_modules *more, const struct kr_standing *s, struct kr_str *out);
 
 /* One graph in the DOT language; nothing when the verdict is not a violation. */
 void kr_report_dot(const struct kr_report *r, struct kr_str *out);

@@ -586,7 +586,7 @@ enum kr_status kr_verify_replay(struct kr_verifier *v)
 		return status;
 	for (uint32_t i = 0; i < v->cert->serial.n && status == KR_OK; i++) {
 		status = kr_replay_txn(&r, v->cert->serial.at[i], false);
-		kr_ctx_progress(v->ctx, "replay", i, v->cert->serial.n);
+		kr_ctx_progress(v->ctx, "checking the proof", i, v->cert->serial.n);
 	}
 	kr_replay_done(&r);
 	return status;

@@ -52,7 +52,7 @@ static enum kr_status run(struct snapshots *s)
 	for (uint32_t i = 0; i < cert->serial.n && status == KR_OK; i++) {
 		kr_txn t = cert->serial.at[i];
 		status = s->start[t.i] == i ? kr_replay_txn(&s->replayed, t, true) : install(s, t);
-		kr_ctx_progress(s->v->ctx, "replay", i, cert->serial.n);
+		kr_ctx_progress(s->v->ctx, "checking the proof", i, cert->serial.n);
 	}
 	return status;
 }

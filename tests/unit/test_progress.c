@@ -19,11 +19,12 @@ static void says_percent_rate_and_time_left(void **state)
 		{"reading", 0, 4000000, 10 * SECOND, "t.jsonl: reading 0%, 0 s"},
 		{"reading", 1000000, 4000000, 11 * SECOND, "t.jsonl: reading 25%, 1.0M/s, 3 s left, 1 s"},
 		{"reading", 4000000, 4000000, 14 * SECOND, "t.jsonl: reading 100%, 1.0M/s, 0 s left, 4 s"},
-		{"solve", 5, 0, 15 * SECOND, "t.jsonl: solve 5, 5 s"},
-		{"solve", 45, 0, 17 * SECOND, "t.jsonl: solve 45, 20/s, 7 s"},
-		{"replay", 100, 1000, 18 * SECOND, "t.jsonl: replay 10%, 8 s"},
-		{"replay", 300, 1000, 19 * SECOND, "t.jsonl: replay 30%, 200/s, 4 s left, 9 s"},
-		{"replay", 10, 1000, 20 * SECOND, "t.jsonl: replay 1%, 10 s"}, /* begun anew */
+		{"round", 5, 0, 15 * SECOND, "t.jsonl: round 5, 5 s"},
+		{"round", 45, 0, 17 * SECOND, "t.jsonl: round 45, 20/s, 7 s"},
+		{"replaying", 100, 1000, 18 * SECOND, "t.jsonl: replaying 10%, 8 s"},
+		{"replaying", 300, 1000, 19 * SECOND, "t.jsonl: replaying 30%, 200/s, 4 s left, 9 s"},
+		{"replaying", 10, 1000, 20 * SECOND, "t.jsonl: replaying 1%, 10 s"}, /* begun anew */
+		{"deciding", 0, 0, 21 * SECOND, "t.jsonl: deciding, 11 s"}, /* nothing to count */
 	};
 	struct kr_progress p = {.trace = "t.jsonl", .start = 10 * SECOND, .enabled = true};
 	char text[KR_PROGRESS_TEXT];
@@ -35,9 +36,24 @@ static void says_percent_rate_and_time_left(void **state)
 	}
 }
 
+static void says_which_level_of_how_many(void **state)
+{
+	struct kr_ctx_part part = {"level", 3, 16};
+	struct kr_progress p = {.trace = "t.jsonl", .enabled = true, .part = &part};
+	char text[KR_PROGRESS_TEXT];
+
+	(void)state;
+	kr_progress_text(&p, "deciding", 0, 0, 2 * SECOND, text);
+	assert_string_equal(text, "t.jsonl: level 3 of 16: deciding, 2 s");
+	part = (struct kr_ctx_part){0};
+	kr_progress_text(&p, "deciding", 0, 0, 2 * SECOND, text);
+	assert_string_equal(text, "t.jsonl: deciding, 2 s");
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(says_percent_rate_and_time_left)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(says_percent_rate_and_time_left),
+		cmocka_unit_test(says_which_level_of_how_many)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
