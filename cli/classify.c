@@ -7,6 +7,7 @@
 
 static const struct kr_option options[] = {
 	KR_OPTION_FORMAT,
+	KR_OPTION_INITIAL,
 	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each trace, one a line"},
 	KR_OPTION_LENIENT,
 	KR_OPTION_REQUIRE,

@@ -6,6 +6,7 @@
 
 static const struct kr_option options[] = {
 	KR_OPTION_FORMAT,
+	KR_OPTION_INITIAL,
 	{"to", 't', "FORMAT", KR_WORDS_ANY,
 		"output format: native, stream (native, a line for each event), elle, elle-json, plume, "
 		"dbcop-json; default: native"},

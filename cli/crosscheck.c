@@ -12,6 +12,7 @@ static const struct kr_option options[] = {
 	KR_OPTION_LEVEL,
 	{"checker", 0, "CHECKER", KR_WORDS_CHECKER, "only this one, with every back end"},
 	KR_OPTION_FORMAT,
+	KR_OPTION_INITIAL,
 	KR_OPTION_ORDER,
 	{"claim", 0, "satisfied|violated|FILE", KR_WORDS_CLAIM,
 		"the verdict of another checker, or Elle's result, to be checked"},

@@ -14,6 +14,7 @@ static const struct kr_option options[] = {
 	{"level", 'l', "LEVEL", KR_WORDS_LEVEL, "the violated level, by id or alias; default: ser"},
 	KR_OPTION_CHECKER,
 	KR_OPTION_FORMAT,
+	KR_OPTION_INITIAL,
 	KR_OPTION_ORDER,
 	{"output", 'o', "FILE", KR_WORDS_WRITTEN, "write the trace there instead of on standard output"},
 	{"json", 0, NULL, KR_WORDS_ANY, "what became of it as a JSON object on standard output; needs -o"},

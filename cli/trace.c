@@ -83,7 +83,9 @@ bool kr_trace_options(const struct kr_args *args, struct kr_trace_options *out)
 
 	*out = (struct kr_trace_options){.modules = args->modules,
 		.decides = args->command->decides,
-		.read = {.format = kr_args_value(args, "format"), .lenient = kr_args_has(args, "lenient")}};
+		.read = {.format = kr_args_value(args, "format"),
+			.lenient = kr_args_has(args, "lenient"),
+			.initial = kr_args_value(args, "initial")}};
 	out->log = kr_args_has(args, "stats");
 	out->quiet = kr_args_has(args, "quiet") || kr_args_has(args, "json");
 	if (!kr_args_integer(args, "require-committed", UINT32_MAX, &out->committed))

@@ -15,6 +15,11 @@
 		"format", 'f', "FORMAT", KR_WORDS_FORMAT, \
 			"input format; default: told from content, then name" \
 	}
+#define KR_OPTION_INITIAL \
+	{ \
+		"initial", 0, "unknown|unwritten|FILE", KR_WORDS_FILE, \
+			"initial values, where the format cannot tell: a JSON object by key" \
+	}
 #define KR_OPTION_LENIENT {"lenient", 0, NULL, KR_WORDS_ANY, "leave bad transactions out, and count them"}
 #define KR_OPTION_TIMEOUT {"timeout", 0, "SECONDS", KR_WORDS_ANY, "limit of time for each trace"}
 #define KR_OPTION_MEMORY {"memory", 0, "MIB", KR_WORDS_ANY, "limit of memory for each trace"}

@@ -12,6 +12,7 @@
 
 static const struct kr_option options[] = {
 	KR_OPTION_FORMAT,
+	KR_OPTION_INITIAL,
 	{"profile", 0, "ROW|FILE.json", KR_WORDS_PROFILE,
 		"of findings about mechanisms; default: the row that they name"},
 	{"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each proof, one a line"},

@@ -38,6 +38,10 @@ need_for_build() {
     need libjansson-dev pkg-config --exists jansson
     need zlib1g-dev pkg-config --exists zlib
     want libmicrohttpd-dev pkg-config --exists 'libmicrohttpd >= 0.9.74'
+    # Compressed traces.
+    want libzstd-dev pkg-config --exists libzstd
+    want liblzma-dev pkg-config --exists liblzma
+    want libbz2-dev test -f /usr/include/bzlib.h
     # Drivers of krait-lab.
     want libsqlite3-dev pkg-config --exists sqlite3
     want libpq-dev pkg-config --exists libpq

@@ -326,7 +326,9 @@ static int sniff(const char *path, const char *head, size_t length)
 
 const struct kr_format kr_format_elle = {
 	.name = "elle",
-	.aliases = "jepsen edn list-append rw-register",
+	.aliases =
+		"jepsen edn list-append rw-register elle-list-append elle-rw-register register cas-register "
+		"knossos",
 	.title = "histories of Jepsen and Elle: list-append, rw-register, closed predicates; EDN or JSON",
 	.source = "docs/formats/elle.md",
 	.folder = false,

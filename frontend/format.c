@@ -10,20 +10,26 @@
 
 #include "base/call.h"
 #include "base/guess.h"
+#include "frontend/native.h"
 
 struct head {
 	const char *at;
 	size_t length;
 }; /* of a file */
 
+/* As a level's: in either case, and with '_' for '-'. */
 static bool has_word(const char *words, const char *word)
 {
-	size_t length = strlen(word);
-	bool is_word = length != 0 && !strchr(word, ' ');
+	char one[64];
 
-	for (const char *at = words; at && is_word && (at = strstr(at, word)) != NULL; at += length)
-		if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
-			return true;
+	for (size_t n; words && *words; words += n + (words[n] == ' ')) {
+		n = strcspn(words, " ");
+		if (n > 0 && n < sizeof one && memcpy(one, words, n)) {
+			one[n] = '\0';
+			if (kr_guess_distance(one, word) == 0)
+				return true;
+		}
+	}
 	return false;
 }
 
@@ -37,7 +43,7 @@ const struct kr_format *kr_format_find(const struct kr_modules *more, const char
 	const struct kr_format *format;
 
 	for (size_t i = 0; (format = kr_format_at(more, i)) != NULL; i++)
-		if (strcmp(format->name, name) == 0 || has_word(format->aliases, name))
+		if (has_word(format->name, name) || has_word(format->aliases, name))
 			return format;
 	return NULL;
 }
@@ -195,6 +201,11 @@ static enum kr_status refuse(const struct kr_ctx *ctx, const char *head, size_t 
 			return kr_err_set(err, KR_BAD,
 				"is compressed with %s, expected gzip or a plain file: pipe it in with %s",
 				compressions[i].name, compressions[i].tool);
+	if (length >= 6 && memcmp(head, "JEPSEN", 6) == 0)
+		return kr_err_set(err, KR_BAD,
+			"is a test of Jepsen in its block format, expected its history: history.edn, which "
+			"is "
+			"beside it");
 	return kr_err_set(err, KR_BAD, "is not in a known format, expected one of: %s",
 		format_names(ctx->modules, false, names, sizeof names));
 }
@@ -270,6 +281,32 @@ static enum kr_status check_memory(const struct kr_ctx *ctx, const struct kr_rea
 		: KR_OK;
 }
 
+/* What is said of initial values beside the trace. */
+static enum kr_status take_initial(struct kr_ctx *ctx, const char *initial, struct kr_history *h,
+	struct kr_err *err)
+{
+	struct kr_source *source;
+	size_t length;
+	char *text;
+	enum kr_status status;
+
+	if (h->initial == KR_INITIAL_GIVEN || strcmp(h->format, "native") == 0)
+		return kr_err_set(err, KR_BAD,
+			"tells its initial values itself%s, expected no option '--initial'",
+			h->initial == KR_INITIAL_GIVEN ? "" : " (field \"initial\" of its header)");
+	if (strcmp(initial, "unknown") == 0 || strcmp(initial, "unwritten") == 0) {
+		h->initial = strcmp(initial, "unknown") == 0 ? KR_INITIAL_UNKNOWN : KR_INITIAL_UNWRITTEN;
+		return KR_OK;
+	}
+	if ((status = kr_source_open(ctx, initial, &source, err)))
+		return status;
+	if (!(status = kr_source_rest(source, &text, &length, err)))
+		status = kr_native_initial(ctx, h, text, length, err);
+	kr_source_free(source);
+	kr_err_at(err, initial, 0, 0);
+	return status;
+}
+
 static enum kr_status read_any(struct kr_ctx *ctx, const char *path, const struct memory *memory,
 	const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
 {
@@ -285,6 +322,8 @@ static enum kr_status read_any(struct kr_ctx *ctx, const char *path, const struc
 		return KR_NOMEM;
 	status = folder ? read_folder(ctx, path, options, h, err)
 			: read_file(ctx, path, memory, options, h, err);
+	if (!status && options->initial)
+		status = take_initial(ctx, options->initial, h, err);
 	if (!status && h->skipped > 0 && h->txns.n == 0)
 		return kr_err_set(err, KR_BAD, "nothing is left of it: all %u transactions are bad%s%s",
 			h->skipped, h->first_skipped ? "; the first: " : "",

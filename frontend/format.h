@@ -12,6 +12,9 @@ extern const size_t kr_format_registry_count;
 struct kr_read_options {
 	const char *format; /* NULL: told from content, then name */
 	bool lenient;       /* skip and count bad transactions */
+	/* where the format cannot tell: "unknown", "unwritten", or a file of an object of values by key;
+	 * NULL: as the format has it */
+	const char *initial;
 };
 
 /* Reads a trace: a file, a folder, or "-" (standard input); .gz is seen by content. On success `h` is

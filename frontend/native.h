@@ -121,6 +121,10 @@ enum kr_status kr_native_put_times(struct kr_native *n, const struct kr_node *js
 /* Puts to use the key of an object's field name, perhaps at the end. */
 enum kr_status kr_native_field_name(struct kr_native *n, const char *text, struct kr_native_use use);
 
+/* Gives keys of a history that has been read the values of a JSON object; the text is changed. */
+enum kr_status kr_native_initial(struct kr_ctx *ctx, struct kr_history *h, char *text, size_t length,
+	struct kr_err *err);
+
 /* In a stream: gives keys from number `from` on the initial values that wait for them. */
 enum kr_status kr_native_settle_keys(struct kr_native *n, uint32_t from);
 

@@ -162,6 +162,26 @@ static enum kr_status put_initial(struct kr_native *n, const struct kr_node *jso
 	return KR_OK;
 }
 
+enum kr_status kr_native_initial(struct kr_ctx *ctx, struct kr_history *h, char *text, size_t length,
+	struct kr_err *err)
+{
+	const struct kr_node *json;
+	struct kr_native n;
+	enum kr_status status;
+
+	kr_native_begin(&n, ctx, h, err);
+	status = kr_nodes_scan(&n.nodes, text, length, &json);
+	if (status == KR_BAD || (!status && !kr_node_is(json, KR_NODE_OBJECT)))
+		status = kr_err_set(err, KR_BAD,
+			"found no JSON object, expected one of initial values by key");
+	if (!status)
+		status = put_initial(&n, json);
+	if (!status)
+		status = settle_names(&n);
+	kr_native_done(&n);
+	return status;
+}
+
 static enum kr_status put_kinds(struct kr_native *n, const struct kr_node *json)
 {
 	char found[80];

@@ -1,20 +1,22 @@
 /* Bytes of a trace as a stream.
  *
- * One buffer holds what is decoded and not yet consumed; it is refilled in place and grows only when a line
- * (or the rest that is asked for as one block) does not fit, so that memory follows the longest line, not the
- * file. Input is gzip when it starts with gzip's two magic bytes; several members in a row are one stream,
- * zero bytes after the last are padding, anything else there is an error, as is an end inside a member.
- * zlib's own memory is accounted, too. A text may begin with a byte order mark, which nobody but this module
- * sees. Cost: one copy of each byte. */
+ * One buffer holds what is decoded and not yet consumed; it is refilled in place and grows only when a
+ * line (or the rest that is asked for as one block) does not fit, so that memory follows the longest line,
+ * not the file. Input is compressed when it starts with the magic bytes of a way that unpack.c knows;
+ * several members in a row are one stream, zero bytes after the last may be padding, anything else there
+ * is an error, as is an end inside a member. A text may begin with a byte order mark, which nobody but
+ * this module sees. Cost: one copy of each byte. */
 #include "frontend/source.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
+
+#include "frontend/unpack.h"
 
 #define IN_SIZE ((size_t)1 << 16)
 #define OUT_SIZE ((size_t)1 << 17)
@@ -22,7 +24,7 @@
 /* bytes that tell whether a mark is one: a binary number's; a pipe may bring no more for long */
 #define MARK_REACH ((size_t)8)
 
-enum coding { PLAIN, GZIP, GZIP_BETWEEN /* members */ };
+enum coding { PLAIN, PACKED, BETWEEN /* members */ };
 
 struct kr_source {
 	struct kr_ctx *ctx;
@@ -31,8 +33,8 @@ struct kr_source {
 	const char *memory; /* what is not read yet */
 	size_t memory_left;
 	enum coding coding;
-	bool inflating; /* z is initialised */
-	z_stream z;
+	const struct kr_packing *packing; /* not PLAIN */
+	struct kr_unpacker *unpacker;
 	unsigned char *in; /* raw bytes [in_at, in_end) */
 	size_t in_at, in_end;
 	bool in_over; /* the file has ended */
@@ -59,32 +61,6 @@ static enum kr_status system_fail(const struct kr_source *s, struct kr_err *err,
 	if (strerror_r(errno, text, sizeof text) != 0)
 		text[0] = '\0';
 	return fail(s, err, problem, text);
-}
-
-/* ---- zlib's memory: blocks remember their size, which zfree is not told ---- */
-
-struct z_block {
-	_Alignas(max_align_t) size_t size;
-};
-
-static voidpf z_alloc(voidpf mem, uInt n, uInt size)
-{
-	size_t bytes;
-	struct z_block *block = kr_mul(n, size, &bytes) && kr_add(bytes, sizeof *block, &bytes)
-		? kr_mem_alloc(mem, bytes, 1)
-		: NULL;
-
-	if (!block)
-		return NULL;
-	block->size = bytes;
-	return block + 1;
-}
-
-static void z_free(voidpf mem, voidpf p)
-{
-	struct z_block *block = (struct z_block *)p - 1;
-
-	kr_mem_free(mem, block, block->size, 1);
 }
 
 /* ---- raw bytes ---- */
@@ -120,73 +96,75 @@ static enum kr_status read_raw(struct kr_source *s, struct kr_err *err)
 	return KR_OK;
 }
 
-/* Tells gzip from plain by the first two bytes. */
+/* Tells compressed from plain by the first bytes. */
 static enum kr_status start(struct kr_source *s, struct kr_err *err)
 {
-	while (s->in_end < 2 && !s->in_over) {
+	while (s->in_end < KR_UNPACK_MAGIC && !s->in_over &&
+		(s->in_end < 2 || kr_packing_may_be(s->in, s->in_end))) {
 		enum kr_status status = read_raw(s, err);
 		if (status)
 			return status;
 	}
-	if (s->in_end < 2 || s->in[0] != 0x1f || s->in[1] != 0x8b)
+	s->packing = kr_packing_of(s->in, s->in_end);
+	if (!s->packing)
 		return KR_OK;
-	s->z.zalloc = z_alloc;
-	s->z.zfree = z_free;
-	s->z.opaque = &s->ctx->mem;
-	if (inflateInit2(&s->z, 15 + 16) != Z_OK)
-		return KR_NOMEM;
-	s->inflating = true;
-	s->coding = GZIP;
-	return KR_OK;
+	s->unpacker = kr_unpacker_new(&s->ctx->mem, s->packing);
+	s->coding = PACKED;
+	return s->unpacker ? KR_OK : KR_NOMEM;
 }
 
 /* ---- decoded bytes ---- */
 
-static enum kr_status inflate_some(struct kr_source *s, struct kr_err *err)
+static enum kr_status fail_packed(const struct kr_source *s, struct kr_err *err, const char *what,
+	const char *detail)
 {
-	size_t room = s->out_size - s->end;
-	uInt most = room > UINT32_MAX ? UINT32_MAX : (uInt)room;
+	char problem[64];
 
-	s->z.next_in = s->in + s->in_at;
-	s->z.avail_in = (uInt)(s->in_end - s->in_at);
-	s->z.next_out = (unsigned char *)s->out + s->end;
-	s->z.avail_out = most;
+	snprintf(problem, sizeof problem, "%s %s data", what, kr_packing_name(s->packing));
+	return fail(s, err, problem, detail);
+}
 
-	int result = inflate(&s->z, Z_NO_FLUSH);
+static enum kr_status unpack_some(struct kr_source *s, struct kr_err *err)
+{
+	const unsigned char *in = s->in + s->in_at;
+	unsigned char *out = (unsigned char *)s->out + s->end;
+	size_t in_size = s->in_end - s->in_at, out_size = s->out_size - s->end;
+	const char *why = NULL;
+	enum kr_unpacked result = kr_unpack(s->unpacker, &in, &in_size, &out, &out_size, &why);
 
-	s->in_at = s->in_end - s->z.avail_in;
-	s->end += most - s->z.avail_out;
-	if (result == Z_STREAM_END)
-		s->coding = GZIP_BETWEEN;
-	else if (result == Z_MEM_ERROR)
+	s->in_at = s->in_end - in_size;
+	s->end = s->out_size - out_size;
+	if (result == KR_UNPACKED_ALL)
+		s->coding = BETWEEN;
+	else if (result == KR_UNPACKED_NOMEM)
 		return KR_NOMEM;
-	else if (result != Z_OK && result != Z_BUF_ERROR)
-		return fail(s, err, "damaged gzip data",
-			s->z.msg ? s->z.msg : "expected no preset dictionary");
+	else if (result == KR_UNPACKED_BAD)
+		return fail_packed(s, err, "damaged", why);
 	return KR_OK;
 }
 
-/* Between members: zero bytes are padding, the first other byte must begin a member. */
+/* Between members: zero bytes may be padding, the first other byte must begin a member. */
 static enum kr_status next_member(struct kr_source *s, struct kr_err *err)
 {
-	while (s->in_at < s->in_end && s->in[s->in_at] == 0)
+	unsigned char first;
+
+	while (s->in_at < s->in_end && s->in[s->in_at] == 0 && kr_packing_is_padded(s->packing))
 		s->in_at++;
 	if (s->in_at == s->in_end)
 		return KR_OK;
-	if (s->in[s->in_at] != 0x1f)
-		return fail(s, err, "damaged gzip data",
+	first = s->in[s->in_at];
+	if (!kr_packing_may_begin(s->packing, first))
+		return fail_packed(s, err, "damaged",
 			"other bytes follow its end, expected another member or nothing");
-	if (inflateReset(&s->z) != Z_OK)
-		return fail(s, err, "damaged gzip data", NULL);
-	s->coding = GZIP;
-	return KR_OK;
+	s->coding = PACKED;
+	return kr_unpack_again(s->unpacker) ? KR_OK : KR_NOMEM;
 }
 
 static enum kr_status decode(struct kr_source *s, struct kr_err *err)
 {
-	if (s->coding == GZIP)
-		return inflate_some(s, err);
-	if (s->coding == GZIP_BETWEEN)
+	if (s->coding == PACKED)
+		return unpack_some(s, err);
+	if (s->coding == BETWEEN)
 		return next_member(s, err);
 
 	size_t room = s->out_size - s->end, left = s->in_end - s->in_at;
@@ -236,8 +214,8 @@ static enum kr_status fill(struct kr_source *s, struct kr_err *err)
 			continue;
 		if (!s->in_over)
 			status = read_raw(s, err);
-		else if (s->coding == GZIP)
-			status = fail(s, err, "truncated gzip data", "ends inside a member");
+		else if (s->coding == PACKED)
+			status = fail_packed(s, err, "truncated", "ends inside a member");
 		else
 			s->over = true;
 	}
@@ -349,8 +327,7 @@ void kr_source_free(struct kr_source *s)
 
 	struct kr_mem *mem = &s->ctx->mem;
 
-	if (s->inflating)
-		(void)inflateEnd(&s->z);
+	kr_unpacker_free(s->unpacker);
 	if (s->fd > STDIN_FILENO)
 		(void)close(s->fd);
 	kr_mem_free(mem, s->in, IN_SIZE, 1);

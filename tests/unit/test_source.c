@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "frontend/source.h"
+#include "frontend/unpack.h"
 
 struct fixture {
 	char path[32];
@@ -347,12 +348,65 @@ static void survives_failing_allocations(void **state)
 	free(long_line);
 }
 
+/* Each that krait was built with: whole, twice, cut anywhere, and with something behind it. */
+static void unpacks_what_it_was_built_with(void **state)
+{
+	static const struct {
+		const char *name, *bytes;
+		size_t size;
+	} rows[] = {
+		{"zstd",
+			"\x28\xb5\x2f\xfd\x04\x58\x41\x00\x00\x6f\x6e\x65\x0a\x74\x77\x6f\x0a\xe6"
+			"\xa6\x0e\x40",
+			21},
+		{"xz",
+			"\xfd\x37\x7a\x58\x5a\x00\x00\x01\x69\x22\xde\x36\x02\x00\x21\x01\x16\x00"
+			"\x00\x00\x74\x2f\xe5\xa3\x01\x00\x07\x6f\x6e\x65\x0a\x74\x77\x6f\x0a\x00"
+			"\xe6\x0b\xba\x12\x00\x01\x1c\x08\x44\x60\x2a\xc8\x90\x42\x99\x0d\x01\x00"
+			"\x00\x00\x00\x01\x59\x5a",
+			60},
+		{"bzip2",
+			"\x42\x5a\x68\x31\x31\x41\x59\x26\x53\x59\xa7\x14\x2b\x77\x00\x00\x02\xc1"
+			"\x80\x00\x10\x02\x01\x84\x80\x20\x00\x21\x80\x0c\x02\x38\xf5\x1b\x8b\xb9"
+			"\x22\x9c\x28\x48\x53\x8a\x15\xbb\x80",
+			45},
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		char twice[256];
+		if (!kr_packing_named(rows[i].name))
+			continue;
+		memcpy(twice, rows[i].bytes, rows[i].size);
+		memcpy(twice + rows[i].size, rows[i].bytes, rows[i].size);
+		for (size_t size = 1; size <= 2 * rows[i].size; size++) {
+			bool whole = size == rows[i].size || size == 2 * rows[i].size;
+			struct kr_source *source;
+			size_t length;
+			char *text;
+			kr_err_init(&f->err);
+			if (size < 6)
+				continue; /* is not told from what is plain */
+			assert_int_equal(kr_source_memory(&f->ctx, "m", twice, size, &source, &f->err), KR_OK);
+			enum kr_status status = kr_source_rest(source, &text, &length, &f->err);
+			assert_int_equal(status, whole ? KR_OK : KR_BAD);
+			if (whole) {
+				assert_int_equal(length, size == rows[i].size ? 8 : 16);
+				assert_memory_equal(text, "one\ntwo\n", 8);
+			}
+			kr_source_free(source);
+		}
+		assert_int_equal(f->ctx.mem.used, 0);
+	}
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(splits_lines), TEST(keeps_long_lines_whole), TEST(shows_the_head_without_consuming_it), TEST(gives_the_rest_and_bytes), TEST(passes_over_a_mark),
+		TEST(unpacks_what_it_was_built_with),
 		TEST(reads_bytes_of_a_large_file), TEST(refuses_what_is_no_file), TEST(every_cut_of_a_gzip_file_is_an_error), TEST(stops_at_limits),
 		TEST(survives_failing_allocations),
 	};
