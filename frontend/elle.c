@@ -136,7 +136,7 @@ static enum kr_status read_completion(struct elle *e, struct elle_process *p, en
 
 /* ---- maps ---- */
 
-enum { TYPE, PROCESS, F, VALUE, ERROR, VALID, FIELDS };
+enum { TYPE, PROCESS, F, VALUE, ERROR, VALID, KEY, FIELDS };
 
 static enum kr_status take_process(struct elle *e, uint32_t form, kr_value *out, bool *client)
 {
@@ -196,7 +196,7 @@ static enum kr_status read_fields(struct elle *e, const uint32_t fields[FIELDS],
 
 static enum kr_status read_map(struct elle *e)
 {
-	static const char *const names[FIELDS] = {"type", "process", "f", "value", "error", "valid?"};
+	static const char *const names[FIELDS] = {"type", "process", "f", "value", "error", "valid?", "key"};
 	struct kr_forms *f = &e->forms;
 	uint32_t fields[FIELDS], line = f->nodes.at[0].line, process;
 	kr_value name;
@@ -220,6 +220,7 @@ static enum kr_status read_map(struct elle *e)
 	if (fields[TYPE] == KR_NONE)
 		return kr_forms_bad(f, line,
 			"the operation has no :type, expected :invoke, :ok, :fail or :info");
+	e->key = fields[KEY];
 	process = find_process(e, name);
 	return process == KR_NONE ? KR_NOMEM : read_fields(e, fields, process);
 }
@@ -269,24 +270,18 @@ static enum kr_status read_all(struct elle *e)
 	return status ? status : end_open(e);
 }
 
-static enum kr_status read_elle(struct kr_ctx *ctx, const char *path, struct kr_source *source,
+static enum kr_status read_text(struct kr_ctx *ctx, const char *path, struct kr_source *source,
 	struct kr_history *h, struct kr_err *err)
 {
 	struct elle e = {.moment = 0};
-	const char *head;
-	size_t length;
-	enum kr_status status = kr_source_head(source, &head, &length, err);
+	enum kr_status status = kr_forms_init(&e.forms, ctx, h, path, source, err);
 
-	if (status)
-		return status;
-	if (kr_elle_is_log(head, length))
-		return kr_err_set(err, KR_BAD,
-			"is a log of Jepsen, expected its history: history.edn, which is beside it");
-	status = kr_forms_init(&e.forms, ctx, h, path, source, err);
 	if (!status)
 		status = read_all(&e);
 	if (!status)
 		status = kr_elle_remainders(&e);
+	if (!status)
+		status = kr_elle_counters(&e);
 	for (uint32_t i = 0; i < e.processes.n; i++)
 		kr_vec_done(h->mem, &e.processes.at[i].ops);
 	kr_vec_done(h->mem, &e.processes);
@@ -294,6 +289,37 @@ static enum kr_status read_elle(struct kr_ctx *ctx, const char *path, struct kr_
 	kr_table_done(h->mem, &e.table);
 	kr_forms_done(&e.forms);
 	return status ? status : kr_elle_empty_lists(ctx, h);
+}
+
+static enum kr_status read_log(struct kr_ctx *ctx, const char *path, struct kr_source *source,
+	struct kr_history *h, struct kr_err *err)
+{
+	struct kr_source *maps;
+	struct kr_str text;
+	enum kr_status status;
+
+	kr_str_init(&text, &ctx->mem);
+	status = kr_elle_log(source, &text, err);
+	if (!status)
+		status = kr_source_memory(ctx, path, kr_str_text(&text), text.n, &maps, err);
+	if (!status) {
+		status = read_text(ctx, path, maps, h, err);
+		kr_source_free(maps);
+	}
+	kr_str_done(&text);
+	return status;
+}
+
+static enum kr_status read_elle(struct kr_ctx *ctx, const char *path, struct kr_source *source,
+	struct kr_history *h, struct kr_err *err)
+{
+	const char *head;
+	size_t length;
+	enum kr_status status = kr_source_head(source, &head, &length, err);
+
+	if (status)
+		return status;
+	return (kr_elle_is_log(head, length) ? read_log : read_text)(ctx, path, source, h, err);
 }
 
 /* Comments and brackets, then a keyword or the name of a field that such a map has. */
@@ -311,13 +337,14 @@ static int sniff(const char *path, const char *head, size_t length)
 		map = map || head[at] == '{';
 	}
 	if (kr_elle_is_log(head, length))
-		return 70; /* to say so */
+		return 70;
 	if (map && at + 8 <= length && memcmp(head + at, "\"valid?\"", 8) == 0)
 		return 92; /* the same */
 	if (map && at < length && head[at] == ':')
 		return 90;
 	if (map && at < length && head[at] == '"' && kr_foreign_holds(head, length, "\"type\"") &&
-		kr_foreign_holds(head, length, "\"value\""))
+		(kr_foreign_holds(head, length, "\"value\"") ||
+			kr_foreign_holds(head, length, "\"process\"")))
 		return kr_foreign_holds(head, length, "\"krait\"") ? 0 : 92;
 	if (!map && at < length && head[at] == ']')
 		return 10; /* [], nothing at all */
@@ -326,10 +353,9 @@ static int sniff(const char *path, const char *head, size_t length)
 
 const struct kr_format kr_format_elle = {
 	.name = "elle",
-	.aliases =
-		"jepsen edn list-append rw-register elle-list-append elle-rw-register register cas-register "
-		"knossos",
-	.title = "histories of Jepsen and Elle: list-append, rw-register, closed predicates; EDN or JSON",
+	.aliases = "jepsen edn json list-append rw-register elle-list-append elle-rw-register register "
+		   "cas-register mutex knossos bank counter set set-full long-fork",
+	.title = "histories of Jepsen, Elle and Knossos: EDN, JSON or logs",
 	.source = "docs/formats/elle.md",
 	.folder = false,
 	.sniff = sniff,

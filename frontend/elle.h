@@ -20,6 +20,8 @@ struct elle_remainder { uint32_t cond; int64_t modulus, rest; };
 struct elle {
 	struct kr_forms forms;
 	int64_t moment; /* number of the map being read, from 1 */
+	bool adding;        /* something is added to a counter or set */
+	uint32_t key;       /* the :key of the map being read, or KR_NONE */
 	bool keyed, alone; /* operations have named keys; have been of the only register */
 	bool timed_out; /* it is a failure whose :error speaks of a timeout */
 	KR_VEC(struct elle_process) processes;
@@ -35,6 +37,8 @@ bool kr_elle_is_transaction(const struct kr_forms *f, uint32_t function, uint32_
 
 /* Operations of one key (elle_single.c). Either all operations of a file have keys, or none. */
 bool kr_elle_is_single(const struct kr_forms *f, uint32_t function);
+/* It needs no value. */
+bool kr_elle_is_bare(const struct kr_forms *f, uint32_t function);
 enum kr_status kr_elle_single(struct elle *e, uint32_t function, uint32_t value, bool known);
 enum kr_status kr_elle_shape(struct elle *e, bool keyed);
 /* Of the operations from `first` on, which failed: why a compare-and-set did is not told. So it says nothing
@@ -48,8 +52,17 @@ enum kr_status kr_elle_predicate_read(struct elle *e, uint32_t form, uint32_t pr
 	bool known);
 enum kr_status kr_elle_remainders(struct elle *e);
 
-/* What is no history that can be read (elle_other.c): the error where `of` is `name`; whether it is a log
- * (history.txt, jepsen.log). */
+/* Jepsen's other workloads (elle_workloads.c): what a file of adds has of counters is settled at its end. */
+enum kr_status kr_elle_add(struct elle *e, kr_key key, kr_value value);
+enum kr_status kr_elle_accounts(struct elle *e, uint32_t map);
+enum kr_status kr_elle_transfer(struct elle *e, uint32_t value);
+enum kr_status kr_elle_lock(struct elle *e, kr_key key, bool acquire);
+enum kr_status kr_elle_counters(struct elle *e);
+
+/* Whether it is a log (history.txt, jepsen.log); its operations as maps, each on its line (elle_log.c). */
+enum kr_status kr_elle_log(struct kr_source *source, struct kr_str *out, struct kr_err *err);
+
+/* What is no history that can be read (elle_other.c): the error where `of` is `name`. */
 enum kr_status kr_elle_other(struct kr_forms *f, uint32_t name, uint32_t line, const char *of,
 	const char *expected);
 bool kr_elle_is_log(const char *head, size_t length);

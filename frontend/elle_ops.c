@@ -145,8 +145,8 @@ enum kr_status kr_elle_ops(struct elle *e, uint32_t function, uint32_t value, bo
 
 	if (!transaction && !kr_elle_is_single(f, function))
 		return kr_elle_other(f, function, f->nodes.at[0].line, ":f",
-			":txn, :read, :write, :cas or :init");
-	if (!known && is_nil(f, value))
+			":txn, :read, :write, :cas, :add, :transfer, :acquire, :release or :init");
+	if (!known && is_nil(f, value) && !kr_elle_is_bare(f, function))
 		return KR_OK;
 	return transaction ? read_transaction(e, value, known) : kr_elle_single(e, function, value, known);
 }

@@ -12,6 +12,11 @@ enum kr_status kr_elle_other(struct kr_forms *f, uint32_t name, uint32_t line, c
 	} others[] = {
 		{{"send", "poll", "subscribe", "assign"},
 			" (a history of a queue, which krait has no levels for)"},
+		{{"enqueue", "dequeue", "drain"}, " (a history of a queue, which krait has no levels for)"},
+		{{"append"},
+			" outside of a transaction (text that is put behind text, which krait has no values "
+			"for)"},
+		{{"generate"}, " (unique ids, which krait has no levels for)"},
 	};
 	const char *what = "";
 	char found[80];
@@ -22,17 +27,4 @@ enum kr_status kr_elle_other(struct kr_forms *f, uint32_t name, uint32_t line, c
 				what = others[i].what;
 	return kr_forms_bad(f, line, "%s is %s%s, expected %s", of, kr_form_found(f, name, found), what,
 		expected);
-}
-
-bool kr_elle_is_log(const char *head, size_t length)
-{
-	static const char *const types[] = {"\t:invoke\t:", "\t:ok\t:", "\t:fail\t:", "\t:info\t:"};
-	bool log = length > 0 && !strchr("{[(\"; \t\r\n", head[0]);
-
-	if (log && kr_foreign_holds(head, length, "INFO") && kr_foreign_holds(head, length, "jepsen"))
-		return true;
-	for (size_t i = 0; log && i < KR_COUNT(types); i++)
-		if (kr_foreign_holds(head, length, types[i]))
-			return true;
-	return false;
 }

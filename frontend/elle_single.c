@@ -1,10 +1,11 @@
-/* Jepsen's operations of one key: `:f :read`, `:write` or `:cas` with a value, of the only register there is,
- * or behind its key, as jepsen.independent has it.
+/* Jepsen's operations of one key: `:f :read`, `:write` or `:cas` with a value (and those of
+ * elle_workloads.c), of the only register there is, or behind its key, as jepsen.independent has it, or
+ * beside it in `:key`.
  *
  * A read's value is what it found, nil: nothing; a write's what is written; a compare-and-set's [EXPECTED
- * NEW]. Behind a key: [KEY VALUE], [KEY [EXPECTED NEW]] or [KEY EXPECTED NEW]. Values are no lists, so that
- * the two are told apart; a file has one of them. A compare-and-set is taken as done: where its outcome is
- * open, it was that or nothing. */
+ * NEW]. Behind a key: [KEY VALUE], [KEY [EXPECTED NEW]] or [KEY EXPECTED NEW]. Values are no lists, so
+ * that the two are told apart; a file has one of them. A compare-and-set is taken as done: where its
+ * outcome is open, it was that or nothing. */
 #include <string.h>
 
 #include "frontend/elle.h"
@@ -46,11 +47,13 @@ static bool is_list(const struct kr_forms *f, uint32_t form)
 	return form != KR_NONE && f->nodes.at[form].type == KR_FORM_LIST;
 }
 
+static bool is_empty(const struct kr_forms *f, uint32_t list) { return f->nodes.at[list].end == list + 1; }
+
 static enum kr_status split_value(struct elle *e, uint32_t value, struct single *out)
 {
 	const struct kr_forms *f = &e->forms;
 
-	if (!is_list(f, value)) {
+	if (!is_list(f, value) || is_empty(f, value) || e->key != KR_NONE || (e->adding && e->alone)) {
 		*out = (struct single){.parts = {value}, .n = 1};
 		return KR_OK;
 	}
@@ -85,10 +88,12 @@ static enum kr_status split_cas(struct elle *e, uint32_t value, struct single *o
 
 static enum kr_status take_key(struct elle *e, const struct single *s, kr_key *out)
 {
-	enum kr_status status = kr_elle_shape(e, s->keyed);
+	enum kr_status status = kr_elle_shape(e, s->keyed || e->key != KR_NONE);
 
 	if (status)
 		return status;
+	if (e->key != KR_NONE)
+		return kr_forms_key(&e->forms, e->key, out);
 	if (s->keyed)
 		return kr_forms_key(&e->forms, s->parts[0], out);
 	*out = kr_history_key_text(e->forms.h, REGISTER, strlen(REGISTER));
@@ -104,7 +109,7 @@ static enum kr_status take_value(struct elle *e, uint32_t form, bool written, kr
 	if (form == KR_NONE || (written && f->nodes.at[form].type == KR_FORM_NIL))
 		return kr_forms_bad(f, f->nodes.at[0].line,
 			"the operation has no value, expected one that is %s", written ? "written" : "read");
-	if (is_list(f, form))
+	if (is_list(f, form) && (written || !(e->adding || is_empty(f, form))))
 		return kr_forms_bad(f, f->nodes.at[form].line,
 			"the value is %s, expected a number, a string or nil", kr_form_found(f, form, found));
 	return kr_forms_value(f, form, out);
@@ -115,7 +120,11 @@ static enum kr_status read_read(struct elle *e, uint32_t value, bool known)
 	struct single s;
 	kr_key key;
 	kr_value read = KR_ABSENT;
-	enum kr_status status = split_value(e, value, &s);
+	enum kr_status status;
+
+	if (value != KR_NONE && e->forms.nodes.at[value].type == KR_FORM_MAP)
+		return known ? kr_elle_accounts(e, value) : KR_OK;
+	status = split_value(e, value, &s);
 
 	if (!status && known)
 		status = take_value(e, s.parts[s.n - 1], false, &read);
@@ -152,26 +161,82 @@ static enum kr_status read_cas(struct elle *e, uint32_t value, bool known)
 	return kr_foreign_put(e->forms.h, op);
 }
 
+static enum kr_status read_add(struct elle *e, uint32_t value, bool known)
+{
+	struct single s;
+	kr_key key;
+	kr_value added;
+	enum kr_status status = split_value(e, value, &s);
+
+	(void)known;
+	if (status || (status = take_value(e, s.parts[s.n - 1], true, &added)) ||
+		(status = take_key(e, &s, &key)))
+		return status;
+	return kr_elle_add(e, key, added);
+}
+
+static enum kr_status read_transfer(struct elle *e, uint32_t value, bool known)
+{
+	(void)known;
+	return kr_elle_transfer(e, value);
+}
+
+/* Of the lock that the value names, or the only one. */
+static enum kr_status read_lock(struct elle *e, uint32_t value, bool acquire)
+{
+	bool named = value != KR_NONE && e->forms.nodes.at[value].type != KR_FORM_NIL &&
+		!is_list(&e->forms, value);
+	struct single s = {.parts = {value}, .n = 1, .keyed = named};
+	kr_key key;
+	enum kr_status status = take_key(e, &s, &key);
+
+	return status ? status : kr_elle_lock(e, key, acquire);
+}
+
+static enum kr_status read_acquire(struct elle *e, uint32_t value, bool known)
+{
+	(void)known;
+	return read_lock(e, value, true);
+}
+
+static enum kr_status read_release(struct elle *e, uint32_t value, bool known)
+{
+	(void)known;
+	return read_lock(e, value, false);
+}
+
 static const struct {
 	const char *name;
 	enum kr_status (*read)(struct elle *e, uint32_t value, bool known);
-} singles[] = {{"read", read_read}, {"write", read_write}, {"cas", read_cas}};
+	bool bare; /* it needs no value */
+} singles[] = {{"read", read_read, false}, {"write", read_write, false}, {"cas", read_cas, false},
+	{"get", read_read, false}, {"put", read_write, false}, {"add", read_add, false},
+	{"transfer", read_transfer, false}, {"acquire", read_acquire, true}, {"release", read_release, true}};
+
+static size_t find_single(const struct kr_forms *f, uint32_t function)
+{
+	size_t i = 0;
+
+	while (i < KR_COUNT(singles) && !kr_form_is(f, function, singles[i].name))
+		i++;
+	return i;
+}
 
 bool kr_elle_is_single(const struct kr_forms *f, uint32_t function)
 {
-	for (size_t i = 0; i < KR_COUNT(singles); i++)
-		if (kr_form_is(f, function, singles[i].name))
-			return true;
-	return false;
+	return find_single(f, function) < KR_COUNT(singles);
+}
+
+bool kr_elle_is_bare(const struct kr_forms *f, uint32_t function)
+{
+	size_t i = find_single(f, function);
+
+	return i < KR_COUNT(singles) && singles[i].bare;
 }
 
 enum kr_status kr_elle_single(struct elle *e, uint32_t function, uint32_t value, bool known)
 {
-	size_t i = 0;
-
-	while (!kr_form_is(&e->forms, function, singles[i].name))
-		i++;
-	return singles[i].read(e, value, known);
+	return singles[find_single(&e->forms, function)].read(e, value, known);
 }
 
 void kr_elle_undone(struct kr_history *h, uint32_t first)
