@@ -1,6 +1,7 @@
 /* "did you mean": the candidate with the smallest optimal-string-alignment distance (insert, delete, replace
  * a character, swap two neighbours), case and '_' for '-' ignored. Near is at most a third of the typed
- * word's length, or a candidate that begins with it. */
+ * word's length, or a candidate that begins with it, or ends with it as a word of its own. Of equally near
+ * ones the one that begins and ends most alike goes first. */
 #include "base/guess.h"
 
 #include <ctype.h>
@@ -46,6 +47,18 @@ static bool begins(const char *text, const char *with, size_t n)
 	return true;
 }
 
+/* How many characters are the same at the beginning and at the end. */
+static uint32_t alike(const char *a, size_t na, const char *b, size_t nb)
+{
+	uint32_t first = 0, last = 0;
+
+	while (first < na && first < nb && plain(a[first]) == plain(b[first]))
+		first++;
+	while (last < na && last < nb && plain(a[na - 1 - last]) == plain(b[nb - 1 - last]))
+		last++;
+	return first + last;
+}
+
 void kr_guess_try(struct kr_guess *guess, const char *candidate)
 {
 	size_t na = strlen(guess->typed), nb = strlen(candidate);
@@ -57,7 +70,13 @@ void kr_guess_try(struct kr_guess *guess, const char *candidate)
 
 	if (na >= 2 && nb > na && begins(candidate, guess->typed, na))
 		d = 1;
-	if (d <= (na + 2) / 3 && (!guess->best || d < guess->distance)) {
+	if (na >= 4 && nb > na && plain(candidate[nb - na - 1]) == '-' &&
+		begins(candidate + nb - na, guess->typed, na))
+		d = 1;
+	if (d > (na + 2) / 3)
+		return;
+	d = d * 2 * (LONGEST + 1) - alike(guess->typed, na, candidate, nb);
+	if (!guess->best || d < guess->distance) {
 		guess->best = candidate;
 		guess->distance = d;
 	}

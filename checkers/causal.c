@@ -23,6 +23,7 @@ static const char *const ra_implies[] = {"rc-ax", NULL};
 static const struct kr_level_name cc_names[] = {
 	{"causal-consistency", false, KR_ORDER_NONE},
 	{"causal", false, KR_ORDER_NONE},
+	{"causal-cerone", false, KR_ORDER_NONE},
 	{"tcc", false, KR_ORDER_NONE},
 	{NULL, false, KR_ORDER_NONE},
 };
@@ -34,8 +35,8 @@ static const struct kr_level levels[] = {
 		.id = "rc-ax",
 		.names = rc_ax_names,
 		.title = "read committed (axiomatic)",
-		.definition = "some total order has so, wr, and before the writer that a read saw every "
-			      "writer of its key that an earlier read saw",
+		.definition = "as pl-2, and who has seen something of a transaction sees nothing "
+			      "later on that this one had overwritten",
 		.source = "Biswas and Enea, OOPSLA 2019: RC; with order none Bailis et al., VLDB 2013: MAV",
 		.implies = {[KR_ORDER_REALTIME] = rc_ax_implies},
 		.default_order = KR_ORDER_SESSION,
@@ -48,8 +49,8 @@ static const struct kr_level levels[] = {
 		.id = "ra",
 		.names = ra_names,
 		.title = "read atomic",
-		.definition = "some total order has so, wr, and before the writer that a read saw every "
-			      "writer of its key that its transaction follows by so or wr",
+		.definition = "as pl-2, and who sees something of a transaction, or comes after it "
+			      "in its session, sees nothing that this one had overwritten",
 		.source = "Biswas and Enea, OOPSLA 2019: RA; Bailis et al., TODS 2016",
 		.implies = {[KR_ORDER_REALTIME] = ra_implies},
 		.default_order = KR_ORDER_SESSION,
@@ -62,8 +63,9 @@ static const struct kr_level levels[] = {
 		.id = "cc",
 		.names = cc_names,
 		.title = "causal consistency",
-		.definition = "some total order has so, wr, and before the writer that a read saw every "
-			      "writer of its key that leads to the reader by so and wr",
+		.definition = "as pl-2, and who sees something of a transaction, or comes after it "
+			      "in its session, be it by way of others, sees nothing that this one "
+			      "had overwritten",
 		.source = "Biswas and Enea, OOPSLA 2019: CC",
 		.implies = {[KR_ORDER_REALTIME] = cc_implies},
 		.default_order = KR_ORDER_SESSION,

@@ -7,6 +7,8 @@
 static const struct kr_level_name pl_2_names[] = {
 	{"read-committed", false, KR_ORDER_NONE},
 	{"rc", false, KR_ORDER_NONE},
+	{"strong-session-read-committed", true, KR_ORDER_SESSION},
+	{"strong-read-committed", true, KR_ORDER_REALTIME},
 	{NULL, false, KR_ORDER_NONE},
 };
 

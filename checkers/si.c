@@ -14,6 +14,7 @@ static const char *const si_implies[] = {"pl-fcv", "pc", NULL};
 
 static const struct kr_level_name pc_names[] = {
 	{"prefix-consistency", false, KR_ORDER_NONE},
+	{"prefix", false, KR_ORDER_NONE},
 	{NULL, false, KR_ORDER_NONE},
 };
 

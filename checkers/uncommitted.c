@@ -5,6 +5,8 @@
 static const struct kr_level_name pl_1_names[] = {
 	{"read-uncommitted", false, KR_ORDER_NONE},
 	{"ru", false, KR_ORDER_NONE},
+	{"strong-session-read-uncommitted", true, KR_ORDER_SESSION},
+	{"strong-read-uncommitted", true, KR_ORDER_REALTIME},
 	{NULL, false, KR_ORDER_NONE},
 };
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "checkers/checker.h"
+#include "cli/levels_option.h"
 #include "cli/list.h"
 #include "cli/output.h"
 #include "report/report.h"
@@ -85,16 +86,39 @@ static void more(const struct kr_modules *modules, size_t i, bool json, struct k
 	const struct kr_checker *checker = kr_checker_for(modules, level);
 
 	add_names(level, json, out);
-	kr_list_text(out, json, "forbids", level->definition);
+	/* the field's name is older: some levels say what must be */
+	kr_list_text(out, json, json ? "forbids" : "demands", level->definition);
 	kr_list_text(out, json, "order", kr_order_name(level->default_order));
 	add_implied(level, json, out);
 	kr_list_text(out, json, "checker", checker ? checker->name : NULL);
+}
+
+/* The levels of those names. */
+static int list_named(const struct kr_args *args)
+{
+	for (uint32_t i = 0; i < args->operands.n; i++) {
+		const char *name = args->operands.at[i];
+		const struct kr_level *level = kr_level_named(args->modules, name);
+		size_t at = 0;
+		int status;
+
+		if (!level)
+			return KR_EXIT_USAGE;
+		while (kr_level_at(args->modules, at) != level)
+			at++;
+		if ((status = kr_list_print_one(args, &(struct kr_list){fill, more}, at)) !=
+			KR_EXIT_SATISFIED)
+			return status;
+	}
+	return KR_EXIT_SATISFIED;
 }
 
 static int run(const struct kr_args *args)
 {
 	struct kr_str out;
 
+	if (args->operands.n > 0)
+		return list_named(args);
 	if (!kr_args_has(args, "dot") && !kr_args_has(args, "page"))
 		return kr_list_print(args, &(struct kr_list){fill, more});
 	kr_str_init(&out, args->mem);
@@ -109,8 +133,10 @@ static int run(const struct kr_args *args)
 
 const struct kr_command kr_command_levels = {
 	.name = "levels",
-	.synopsis = "[OPTION]...",
-	.title = "list the isolation levels that can be checked",
+	.synopsis = "[OPTION]... [LEVEL]...",
+	.title = "list the isolation levels that can be checked, or those named",
 	.options = options,
+	.operands = KR_WORDS_LEVEL,
+	.most = UINT32_MAX,
 	.run = run,
 };

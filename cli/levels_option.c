@@ -18,13 +18,30 @@ struct asking {
 	struct kr_asked_list *out;
 };
 
-static int unknown_level(const struct kr_modules *more, const char *name)
+/* NULL after a message. */
+static const struct kr_level *find_level(const struct kr_modules *more, const char *name,
+	enum kr_order *order)
 {
+	const struct kr_level *level = kr_level_meanings(name) ? NULL : kr_level_find(more, name, order);
 	struct kr_guess guess = {.typed = name};
 	char near[128];
 
+	if (level)
+		return level;
+	if (kr_level_meanings(name)) {
+		kr_usage("level '%s' has several meanings: %s", name, kr_level_meanings(name));
+		return NULL;
+	}
 	kr_level_guess(more, &guess);
-	return kr_usage("unknown level '%s'%s", name, kr_guess_text(&guess, "krait levels", near));
+	kr_usage("unknown level '%s'%s", name, kr_guess_text(&guess, "krait levels", near));
+	return NULL;
+}
+
+const struct kr_level *kr_level_named(const struct kr_modules *more, const char *name)
+{
+	enum kr_order order;
+
+	return find_level(more, name, &order);
 }
 
 static int ask(struct asking *a, const struct kr_level *level, enum kr_order order)
@@ -59,11 +76,8 @@ static int ask_name(struct asking *a, const char *name)
 
 	if (strcmp(name, ALL) == 0)
 		return ask_all(a);
-	if (kr_level_meanings(name))
-		return kr_usage("level '%s' has several meanings: %s", name, kr_level_meanings(name));
-	level = kr_level_find(a->args->modules, name, &order);
-	if (!level)
-		return unknown_level(a->args->modules, name);
+	if (!(level = find_level(a->args->modules, name, &order)))
+		return KR_EXIT_USAGE;
 	if (a->checker && !kr_checker_decides(a->checker, level))
 		return kr_usage("checker '%s' does not decide level '%s'; see 'krait checkers'",
 			a->checker->name, level->id);

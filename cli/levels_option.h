@@ -33,6 +33,9 @@ KR_VEC_NAMED(kr_asked_list, struct kr_asked);
  * case. */
 int kr_levels_asked(const struct kr_args *args, struct kr_asked_list *out);
 
+/* By id or another name; NULL after a message. */
+const struct kr_level *kr_level_named(const struct kr_modules *more, const char *name);
+
 /* Whether 'all' was among them. */
 bool kr_levels_all_asked(const struct kr_args *args);
 

@@ -45,7 +45,7 @@ static void add_json(const struct kr_modules *modules, const struct kr_list *lis
 	kr_str_add(out, "}\n");
 }
 
-int kr_list_print(const struct kr_args *args, const struct kr_list *list)
+static int print(const struct kr_args *args, const struct kr_list *list, size_t from, size_t to)
 {
 	bool json = kr_args_has(args, "json");
 	const struct kr_modules *modules = args->modules;
@@ -54,7 +54,7 @@ int kr_list_print(const struct kr_args *args, const struct kr_list *list)
 	struct kr_str out;
 
 	kr_str_init(&out, args->mem);
-	for (size_t i = 0; list->fill(modules, i, &entry); i++) {
+	for (size_t i = from; i < to && list->fill(modules, i, &entry); i++) {
 		if (json)
 			add_json(modules, list, i, &entry, &out);
 		else
@@ -65,6 +65,16 @@ int kr_list_print(const struct kr_args *args, const struct kr_list *list)
 
 	kr_str_done(&out);
 	return status;
+}
+
+int kr_list_print(const struct kr_args *args, const struct kr_list *list)
+{
+	return print(args, list, 0, SIZE_MAX);
+}
+
+int kr_list_print_one(const struct kr_args *args, const struct kr_list *list, size_t at)
+{
+	return print(args, list, at, at + 1);
 }
 
 void kr_list_text(struct kr_str *out, bool json, const char *name, const char *text)

@@ -24,6 +24,8 @@ struct kr_list {
 #define KR_LIST_OPTIONS {"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each entry, one a line"}
 
 int kr_list_print(const struct kr_args *args, const struct kr_list *list);
+/* entry number `at` alone */
+int kr_list_print_one(const struct kr_args *args, const struct kr_list *list, size_t at);
 
 /* Fields for `more`: a line "NAME: TEXT" or a member. Nothing for NULL. */
 void kr_list_text(struct kr_str *out, bool json, const char *name, const char *text);

@@ -60,7 +60,8 @@ void kr_report_lattice_dot(const struct kr_modules *more, struct kr_str *out)
 
 	kr_str_add(out, "digraph levels {\n  rankdir=TB;\n  node [shape=box, fontname=\"sans-serif\"];\n");
 	for (size_t i = 0; (level = kr_level_at(more, i)) != NULL; i++)
-		kr_str_format(out, "  \"%s\" [label=\"%s\\n%s\"];\n", level->id, level->id, level->title);
+		kr_str_format(out, "  \"%s\" [label=\"%s\\n%s\\n[%s]\"];\n", level->id, level->id,
+			level->title, kr_order_words(level->default_order));
 	add_edges(more, out);
 	kr_str_add(out, "}\n");
 }
@@ -97,7 +98,7 @@ void kr_report_lattice_page(const struct kr_modules *more, struct kr_str *out)
 		"[levels.md](levels.md).\n\n```dot\n");
 	kr_report_lattice_dot(more, out);
 	kr_str_add(out,
-		"```\n\n| level | names | default order | forbidden | source |\n|---|---|---|---|---|\n");
+		"```\n\n| level | names | default order | demanded | source |\n|---|---|---|---|---|\n");
 	for (size_t i = 0; (level = kr_level_at(more, i)) != NULL; i++) {
 		kr_str_format(out, "| [%s](levels.md#%s) | ", level->id, level->id);
 		add_names(level, out);

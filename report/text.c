@@ -1,10 +1,12 @@
 /* The line of a verdict, which scripts read: tabs between its parts, nothing else (docs/cli.md). */
+#include "base/terms.h"
 #include "report/report.h"
 
 #define GREEN "\033[32m"
 #define RED "\033[31m"
 #define YELLOW "\033[33m"
 #define PLAIN "\033[0m"
+#define FAINT "\033[2m"
 
 enum kr_outcome kr_report_outcome(const struct kr_report *r)
 {
@@ -61,5 +63,7 @@ void kr_report_line(const struct kr_report *r, bool colour, struct kr_str *out)
 		if (kr_report_given(r))
 			kr_str_format(out, "\t%s", kr_report_given(r));
 	}
+	if (colour) /* for people: what the id stands for */
+		kr_str_format(out, "  " FAINT "%s [%s]" PLAIN, r->level->title, kr_order_words(r->order));
 	kr_str_add(out, "\n");
 }
