@@ -25,6 +25,8 @@ enum kr_words_kind {
 	KR_WORDS_LEVEL,
 	KR_WORDS_CHECKER,
 	KR_WORDS_FORMAT,
+	KR_WORDS_TARGET, /* a format that can be written */
+	KR_WORDS_SCHEMA,
 	KR_WORDS_BACKEND,
 	KR_WORDS_PASS,
 	KR_WORDS_COMMAND,

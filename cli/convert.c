@@ -7,7 +7,7 @@
 static const struct kr_option options[] = {
 	KR_OPTION_FORMAT,
 	KR_OPTION_INITIAL,
-	{"to", 't', "FORMAT", KR_WORDS_ANY,
+	{"to", 't', "FORMAT", KR_WORDS_TARGET,
 		"output format: native, stream (native, a line for each event), elle, elle-json, plume, "
 		"dbcop-json; default: native"},
 	{"lossy", 0, NULL, KR_WORDS_ANY, "write even if the format cannot hold everything"},

@@ -34,14 +34,20 @@ static const struct kr_option options[] = {
 
 static bool take_claim(struct kr_crosscheck *c)
 {
+	/* also as other checkers have them */
+	static const struct {
+		const char *word;
+		enum kr_outcome verdict;
+	} words[] = {{"satisfied", KR_SATISFIED}, {"violated", KR_VIOLATED}, {"accept", KR_SATISFIED},
+		{"reject", KR_VIOLATED}, {"accepted", KR_SATISFIED}, {"rejected", KR_VIOLATED},
+		{"valid", KR_SATISFIED}, {"invalid", KR_VIOLATED}};
 	const char *claim = kr_args_value(c->args, "claim");
 
 	c->claim = KR_UNDECIDED;
-	if (claim && strcasecmp(claim, kr_report_verdict(KR_SATISFIED)) == 0)
-		c->claim = KR_SATISFIED;
-	else if (claim && strcasecmp(claim, kr_report_verdict(KR_VIOLATED)) == 0)
-		c->claim = KR_VIOLATED;
-	else
+	for (size_t i = 0; claim && i < KR_COUNT(words); i++)
+		if (strcasecmp(claim, words[i].word) == 0)
+			c->claim = words[i].verdict;
+	if (c->claim == KR_UNDECIDED)
 		c->elle_path = claim;
 	if (!c->elle_path || access(claim, F_OK) == 0)
 		return true;

@@ -57,6 +57,16 @@ static void bash_options(const struct kr_command *command, struct kr_str *out)
 	kr_str_add(out, "--plugin --help' ;;\n");
 }
 
+/* Those that are words. */
+static void bash_operands(const struct kr_command *command, struct kr_str *out)
+{
+	if (command->most == 0 || is_file(command->operands) || !kr_words_at(command->operands, 0))
+		return;
+	kr_str_format(out, "    elif [[ $command == %s ]]; then\n      words='", command->name);
+	add_words(command->operands, out);
+	kr_str_add(out, "'\n");
+}
+
 static void bash_script(struct kr_str *out)
 {
 	kr_str_add(out,
@@ -75,11 +85,13 @@ static void bash_script(struct kr_str *out)
 	kr_str_add(out, "    *)\n    if [[ $cur == -* ]]; then\n    case $command in\n");
 	for (size_t i = 0; i < kr_command_registry_count; i++)
 		bash_options(kr_command_registry[i], out);
-	kr_str_add(out, "    esac\n    elif [[ $command == help ]]; then\n      words='");
-	add_command_names(out);
+	kr_str_add(out, "    esac\n");
+	for (size_t i = 0; i < kr_command_registry_count; i++)
+		bash_operands(kr_command_registry[i], out);
 	kr_str_add(out,
-		"'\n    else\n      _krait_files; return\n    fi ;;\n  esac\n  mapfile -t COMPREPLY < "
-		"<(compgen -W \"$words\" -- \"$cur\")\n}\n"
+		"    else\n      _krait_files; return\n    fi ;;\n  esac\n  local before=\n"
+		"  [[ $cur == *,* ]] && before=${cur%,*},\n  mapfile -t COMPREPLY < "
+		"<(compgen -P \"$before\" -W \"$words\" -- \"${cur##*,}\")\n}\n"
 		"complete -F _krait krait\n");
 }
 
@@ -190,6 +202,16 @@ static void fish_option(const struct kr_command *command, const struct kr_option
 	kr_str_add(out, "\n");
 }
 
+/* Those that are words. */
+static void fish_operands(const struct kr_command *command, struct kr_str *out)
+{
+	if (command->most == 0 || is_file(command->operands) || !kr_words_at(command->operands, 0))
+		return;
+	kr_str_format(out, "complete -c krait -n '__fish_seen_subcommand_from %s' -f -a '", command->name);
+	add_words(command->operands, out);
+	kr_str_add(out, "'\n");
+}
+
 static void fish_script(struct kr_str *out)
 {
 	kr_str_add(out,
@@ -209,9 +231,8 @@ static void fish_script(struct kr_str *out)
 		fish_option(command, &kr_option_plugin, out);
 		fish_option(command, &kr_option_help, out);
 	}
-	kr_str_add(out, "complete -c krait -n '__fish_seen_subcommand_from help' -f -a '");
-	add_command_names(out);
-	kr_str_add(out, "'\n");
+	for (size_t i = 0; i < kr_command_registry_count; i++)
+		fish_operands(kr_command_registry[i], out);
 }
 
 bool kr_completion_script(const char *shell, struct kr_str *out)

@@ -6,6 +6,7 @@
 #include "cli/manual.h"
 #include "frontend/format.h"
 #include "frontend/generate.h"
+#include "frontend/write.h"
 #include "mechanisms/profile.h"
 
 #define COLUMN 30 /* where the help of an option starts */
@@ -35,11 +36,21 @@ static const char *order_word(size_t i)
 	return i <= KR_ORDER_REALTIME ? kr_order_name((enum kr_order)i) : NULL;
 }
 
+/* 'all', and each level's id and other names. */
 static const char *level_word(size_t i)
 {
-	const struct kr_level *level = i == 0 ? NULL : kr_level_at(NULL, i - 1);
+	const struct kr_level *level;
 
-	return i == 0 ? "all" : level ? level->id : NULL;
+	if (i-- == 0)
+		return "all";
+	for (size_t l = 0; (level = kr_level_at(NULL, l)) != NULL; l++) {
+		if (i-- == 0)
+			return level->id;
+		for (const struct kr_level_name *n = level->names; n && n->name; n++)
+			if (i-- == 0)
+				return n->name;
+	}
+	return NULL;
 }
 
 /* The i-th back end that decides. */
@@ -65,6 +76,8 @@ const char *kr_words_at(enum kr_words_kind kind, size_t i)
 	case KR_WORDS_LEVEL: return level_word(i);
 	case KR_WORDS_CHECKER: return i < kr_checker_registry_count ? kr_checker_registry[i]->name : NULL;
 	case KR_WORDS_FORMAT: return i < kr_format_registry_count ? kr_format_registry[i]->name : NULL;
+	case KR_WORDS_TARGET: return kr_target_name(i);
+	case KR_WORDS_SCHEMA: return kr_schema_name(i);
 	case KR_WORDS_BACKEND: return backend_word(i);
 	case KR_WORDS_PASS: return i < kr_pass_registry_count ? kr_pass_registry[i]->name : NULL;
 	case KR_WORDS_COMMAND: return i < kr_command_registry_count ? kr_command_registry[i]->name : NULL;

@@ -22,6 +22,8 @@ extern const char *const kr_completion_shells[];                    /* NULL-term
 /* What an option's or operand's argument can be: a walk over names; NULL at the end. */
 const char *kr_words_at(enum kr_words_kind kind, size_t i);
 
+const char *kr_schema_name(size_t i); /* of the i-th schema; NULL at the end */
+
 /* The exit statuses, as pairs of number and meaning. */
 struct kr_exit_line { int status; const char *meaning; };
 extern const struct kr_exit_line kr_exit_lines[]; /* meaning NULL at the end */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/manual.h"
 #include "cli/output.h"
 
 extern const char kr_schema_backends[], kr_schema_check[], kr_schema_checkers[], kr_schema_classify[],
@@ -34,6 +35,8 @@ static const struct {
 	{"verify", kr_schema_verify},
 	{"watch", kr_schema_watch},
 };
+
+const char *kr_schema_name(size_t i) { return i < KR_COUNT(schemas) ? schemas[i].name : NULL; }
 
 static const struct kr_option options[] = {{0}};
 
@@ -71,7 +74,7 @@ const struct kr_command kr_command_schema = {
 		"object that the command of that name prints with --json. Without a name: lists\n"
 		"the names.",
 	.options = options,
-	.operands = KR_WORDS_ANY,
+	.operands = KR_WORDS_SCHEMA,
 	.least = 0,
 	.most = 1,
 	.run = run,

@@ -81,9 +81,11 @@ need_for_live() {
     want galera-4 test -f /usr/lib/galera/libgalera_smm.so
 }
 
+apt_waits="-o DPkg::Lock::Timeout=600" # another apt may be at work
+
 apt_install() {
     echo "Installing: $*" >&2
-    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@" >&2
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get $apt_waits install -q -y --no-install-recommends "$@" >&2
 }
 
 install_missing() {
@@ -98,14 +100,23 @@ install_missing() {
         echo "Missing, and not installable from here (needs Debian's apt-get, and root or sudo):$missing" >&2
         exit 1
     fi
-    $as_root apt-get update -q >&2 || [ -z "$missing" ] || { echo "apt-get could not install:$missing" >&2; exit 1; }
+    $as_root apt-get $apt_waits update -q >&2 || [ -z "$missing" ] || { echo "apt-get could not install:$missing" >&2; exit 1; }
     [ -z "$missing" ] || apt_install $missing || { echo "apt-get could not install:$missing" >&2; exit 1; }
     [ -z "$wanted" ] || apt_install $wanted || for package in $wanted; do # no release of Debian has all of them for ever
         apt_install "$package" || echo "Going on without: $package" >&2
     done
 }
 
-# build PRESET [TARGET]: silent once there is a build, unless it fails.
+# Shows the last line of a file on a terminal, as long as the process PID runs.
+follow() {
+    while [ -t 2 ] && kill -0 "$2" 2>/dev/null; do
+        printf '\r\033[K%.78s' "$(tail -n 1 "$1" 2>/dev/null)" >&2
+        sleep 1
+    done
+    [ ! -t 2 ] || printf '\r\033[K' >&2
+}
+
+# build PRESET [TARGET]: a line of progress on a terminal, else silent, unless it fails.
 build() {
     (
         cd "$root" || exit 1
@@ -113,7 +124,8 @@ build() {
         trap 'rm -f "$log"' EXIT
         trap 'exit 1' HUP INT TERM
         [ -f "build/$1/build.ninja" ] || echo "Building $1 ..." >&2
-        { cmake --preset "$1" && cmake --build --preset "$1" ${2:+--target "$2"}; } >"$log" 2>&1 ||
-            { cat "$log" >&2; exit 1; }
+        { cmake --preset "$1" && cmake --build --preset "$1" ${2:+--target "$2"}; } >"$log" 2>&1 &
+        follow "$log" $!
+        wait $! || { cat "$log" >&2; exit 1; }
     ) || exit 1
 }

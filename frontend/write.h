@@ -44,7 +44,8 @@ struct kr_target {
 	bool elle;
 };
 
-const struct kr_target *kr_target_find(const char *name); /* or NULL */
+const struct kr_target *kr_target_find(const char *name); /* or NULL; in either case, '_' for '-' */
+const char *kr_target_name(size_t i);                     /* of the i-th; NULL past the end */
 const char *kr_target_names(void);                        /* for messages */
 
 /* The losses that writing `h` to `target` would have, as bits by enum kr_loss. */

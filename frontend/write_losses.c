@@ -6,6 +6,7 @@
  * observes can go by itself, but with one that may write, or with an initial value, whatever may have seen it
  * has to go, which is all that happened to the key. A world of the trace, without its keys that are lost, is
  * a world of what is left: no edge is new. */
+#include "base/guess.h"
 #include "frontend/write.h"
 
 #include <string.h>
@@ -22,10 +23,12 @@ static const struct kr_target targets[] = {
 const struct kr_target *kr_target_find(const char *name)
 {
 	for (size_t i = 0; i < KR_COUNT(targets); i++)
-		if (strcmp(targets[i].name, name) == 0)
+		if (kr_guess_distance(targets[i].name, name) == 0)
 			return &targets[i];
 	return NULL;
 }
+
+const char *kr_target_name(size_t i) { return i < KR_COUNT(targets) ? targets[i].name : NULL; }
 
 const char *kr_target_names(void) { return "native, stream, elle, elle-json, plume or dbcop-json"; }
 
