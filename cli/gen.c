@@ -1,8 +1,12 @@
 /* krait gen: writes a random trace. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+#include "base/rng.h"
 #include "cli/command.h"
 #include "cli/file.h"
+#include "cli/manual.h"
 #include "cli/output.h"
 #include "frontend/generate.h"
 #include "frontend/native_write.h"
@@ -53,6 +57,9 @@ static const struct kr_option options[] = {
 	{"no-times", 0, NULL, KR_WORDS_ANY, "leave out when transactions began and ended"},
 	{"op-times", 0, NULL, KR_WORDS_ANY, "tell when operations were sent and answered, too"},
 	{"stream", 0, NULL, KR_WORDS_ANY, "write a line for each event, with the times of operations"},
+	{"lines", 0, "run|grouped|shuffled", KR_WORDS_LINES,
+		"order of transactions: as they ended, a session after the other, or any that keeps to "
+		"sessions; default: run"},
 	{"serial", 0, NULL, KR_WORDS_ANY, "tell the store's order of commits"},
 	{"anomaly", 0, "NAME", KR_WORDS_ANOMALY, "plant an anomaly half-way"},
 	{"seed", 0, "N", KR_WORDS_ANY, "equal seeds give equal traces; default: 1"},
@@ -153,6 +160,66 @@ static int take_options(const struct kr_args *args, struct kr_generate_options *
 	return status == KR_EXIT_SATISFIED ? take_names(args, o) : status;
 }
 
+/* ---- the order of lines ---- */
+
+enum lines { LINES_RUN, LINES_GROUPED, LINES_SHUFFLED };
+
+static int take_lines(const struct kr_args *args, enum lines *out)
+{
+	const char *word, *typed = kr_args_value(args, "lines");
+	size_t i = 0;
+
+	*out = LINES_RUN;
+	while (typed && (word = kr_words_at(KR_WORDS_LINES, i)) != NULL && strcmp(word, typed) != 0)
+		i++;
+	if (typed && !word)
+		return kr_usage("option '--lines': found '%s', expected run, grouped or shuffled", typed);
+	*out = typed ? (enum lines)i : LINES_RUN;
+	if (*out != LINES_RUN && kr_args_has(args, "stream"))
+		return kr_usage("option '--lines' is for transaction lines, not for '--stream'");
+	return KR_EXIT_SATISFIED;
+}
+
+/* Which session each line is of; generated transactions all have one. */
+static void place_sessions(const struct kr_history *h, enum lines lines, uint64_t seed, uint32_t *session)
+{
+	struct kr_rng rng;
+
+	for (uint32_t t = 0; t < h->txns.n; t++)
+		session[t] = h->txns.at[t].session.i;
+	if (lines == LINES_GROUPED)
+		qsort(session, h->txns.n, sizeof *session, kr_by_id);
+	kr_rng_init(&rng, seed);
+	for (uint32_t t = h->txns.n; t > 1 && lines == LINES_SHUFFLED; t--) {
+		uint32_t other = (uint32_t)kr_rng_below(&rng, t), kept = session[t - 1];
+
+		session[t - 1] = session[other];
+		session[other] = kept;
+	}
+}
+
+/* NULL: no memory. */
+static kr_txn *make_order(const struct kr_history *h, struct kr_arena *arena, enum lines lines, uint64_t seed)
+{
+	uint32_t n = h->txns.n, *session = KR_NEW_ARRAY(arena, uint32_t, n),
+		 *first = KR_NEW_ARRAY(arena, uint32_t, h->sessions.n + 2);
+	kr_txn *by_session = KR_NEW_ARRAY(arena, kr_txn, n), *order = KR_NEW_ARRAY(arena, kr_txn, n);
+
+	if (!session || !first || !by_session || !order)
+		return NULL;
+	for (uint32_t t = 0; t < n; t++)
+		first[h->txns.at[t].session.i + 2]++;
+	kr_index_places(first, h->sessions.n);
+	for (uint32_t t = 0; t < n; t++)
+		by_session[first[h->txns.at[t].session.i + 1]++] = (kr_txn){t};
+	place_sessions(h, lines, seed, session);
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = by_session[first[session[i]]++];
+	return order;
+}
+
+/* ---- writing ---- */
+
 static enum kr_status put(void *data, const char *text, size_t length, struct kr_err *err)
 {
 	const struct kr_str piece = {.at = (char *)text, .n = length}; /* only read */
@@ -160,7 +227,26 @@ static enum kr_status put(void *data, const char *text, size_t length, struct kr
 	return kr_file_write(data, &piece) ? KR_OK : kr_err_set(err, KR_INTERNAL, "cannot write");
 }
 
-static int write_trace(const struct kr_args *args, const struct kr_history *h, struct kr_ctx *ctx)
+static enum kr_status write_lines(const struct kr_args *args, const struct kr_history *h, struct kr_ctx *ctx,
+	enum lines lines, uint64_t seed, struct kr_file *file, struct kr_err *err)
+{
+	struct kr_arena arena;
+	enum kr_status status = KR_NOMEM;
+
+	if (kr_args_has(args, "stream"))
+		return kr_native_write_stream(ctx, h, put, file, err);
+	if (lines == LINES_RUN)
+		return kr_native_write(ctx, h, put, file, err);
+	kr_arena_init(&arena, &ctx->mem);
+	kr_txn *order = make_order(h, &arena, lines, seed);
+	if (order)
+		status = kr_native_write_in_order(ctx, h, order, put, file, err);
+	kr_arena_done(&arena);
+	return status;
+}
+
+static int write_trace(const struct kr_args *args, const struct kr_history *h, struct kr_ctx *ctx,
+	enum lines lines, uint64_t seed)
 {
 	const char *path = kr_args_value(args, "output");
 	struct kr_file file;
@@ -171,8 +257,7 @@ static int write_trace(const struct kr_args *args, const struct kr_history *h, s
 		return KR_EXIT_FAILED;
 	kr_err_init(&err);
 
-	bool stream = kr_args_has(args, "stream");
-	enum kr_status status = (stream ? kr_native_write_stream : kr_native_write)(ctx, h, put, &file, &err);
+	enum kr_status status = write_lines(args, h, ctx, lines, seed, &file, &err);
 
 	if (status != KR_OK && status != KR_INTERNAL) /* a failed write has been told */
 		kr_fail("%s", err.text[0] ? err.text : kr_status_text(status));
@@ -188,8 +273,11 @@ static int run(const struct kr_args *args)
 	struct kr_history history;
 	struct kr_ctx ctx;
 	struct kr_err err;
+	enum lines lines;
 	int exit = take_options(args, &generate);
 
+	if (exit == KR_EXIT_SATISFIED)
+		exit = take_lines(args, &lines);
 	if (exit != KR_EXIT_SATISFIED)
 		return exit;
 	kr_err_init(&err);
@@ -201,7 +289,7 @@ static int run(const struct kr_args *args)
 		return kr_usage("%s", err.text);
 	if (status != KR_OK)
 		return kr_fail("%s", err.text[0] ? err.text : kr_status_text(status));
-	exit = write_trace(args, &history, &ctx);
+	exit = write_trace(args, &history, &ctx, lines, generate.seed);
 	kr_history_done(&history);
 	return exit;
 }

@@ -68,6 +68,7 @@ const char *kr_words_at(enum kr_words_kind kind, size_t i)
 				 *const stores[] = {"serializable", "snapshot", "read-committed",
 					 "postgresql-rc", "postgresql-rr", "postgresql-ser", "mariadb-ru",
 					 "mariadb-rc", "mariadb-rr", "mariadb-rr-si", "mariadb-ser", NULL},
+				 *const lines[] = {"run", "grouped", "shuffled", NULL},
 				 *const outputs[] = {"text", "json", "junit", "sarif", NULL},
 				 *const initials[] = {"absent", "given", "unknown", "unwritten", NULL},
 				 *const claims[] = {"satisfied", "violated", NULL};
@@ -84,6 +85,7 @@ const char *kr_words_at(enum kr_words_kind kind, size_t i)
 	case KR_WORDS_ORDER: return order_word(i);
 	case KR_WORDS_SHELL: return listed(kr_completion_shells, i);
 	case KR_WORDS_DIST: return listed(dists, i);
+	case KR_WORDS_LINES: return listed(lines, i);
 	case KR_WORDS_OUTPUT: return listed(outputs, i);
 	case KR_WORDS_STORE: return listed(stores, i);
 	case KR_WORDS_INITIAL: return listed(initials, i);

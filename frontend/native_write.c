@@ -303,7 +303,7 @@ static enum kr_status write_transactions(struct kr_native_writer *w, struct kr_c
 	enum kr_status status = KR_OK;
 
 	for (uint32_t t = 0; t < w->h->txns.n && !status; t++) {
-		kr_native_write_txn(w, (kr_txn){t});
+		kr_native_write_txn(w, w->order ? w->order[t] : (kr_txn){t});
 		if (!(status = kr_native_write_flush(w, false)))
 			status = kr_ctx_tick(ctx);
 	}
@@ -355,6 +355,13 @@ enum kr_status kr_native_write(struct kr_ctx *ctx, const struct kr_history *h, k
 	void *data, struct kr_err *err)
 {
 	return write_to(ctx, (struct kr_native_writer){.h = h, .sink = sink, .data = data}, err);
+}
+
+enum kr_status kr_native_write_in_order(struct kr_ctx *ctx, const struct kr_history *h, const kr_txn *order,
+	kr_native_sink *sink, void *data, struct kr_err *err)
+{
+	return write_to(ctx, (struct kr_native_writer){.h = h, .sink = sink, .data = data, .order = order},
+		err);
 }
 
 enum kr_status kr_native_write_stream(struct kr_ctx *ctx, const struct kr_history *h, kr_native_sink *sink,

@@ -13,6 +13,11 @@ typedef enum kr_status kr_native_sink(void *data, const char *text, size_t lengt
 enum kr_status kr_native_write(struct kr_ctx *ctx, const struct kr_history *h, kr_native_sink *sink,
 	void *data, struct kr_err *err);
 
+/* The same with the transactions in another order, that of each session kept. Those that have the id that
+ * their place gave them get another one. */
+enum kr_status kr_native_write_in_order(struct kr_ctx *ctx, const struct kr_history *h, const kr_txn *order,
+	kr_native_sink *sink, void *data, struct kr_err *err);
+
 /* The same as a stream of event lines, in the order in which clients were answered. Transactions that event
  * lines cannot tell stand among them as transaction lines. */
 enum kr_status kr_native_write_stream(struct kr_ctx *ctx, const struct kr_history *h, kr_native_sink *sink,

@@ -10,6 +10,7 @@ struct kr_native_writer {
 	uint64_t *named;  /* set of keys that a line names */
 	const char *note; /* NULL: none */
 	bool stream;      /* in event lines */
+	const kr_txn *order; /* of transactions; NULL: that of the history */
 	bool attributes;  /* of the operation being written: some follow */
 	struct kr_err *err;
 	enum kr_status status;

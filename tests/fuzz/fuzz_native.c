@@ -77,7 +77,7 @@ static void check_history(const struct kr_history *h)
 	for (uint32_t i = 0; i < h->order_writers.n; i++)
 		check(h->order_writers.at[i].i < h->txns.n);
 	for (uint32_t k = 0; k < h->keys.n; k++)
-		check(kr_history_find_key(h, h->keys.at[k].name).i == k && h->keys.at[k].kind <= KR_KIND_SET);
+		check(kr_history_find_key(h, h->keys.at[k].name).i == k && h->keys.at[k].kind <= KR_KIND_MARK);
 	check_ops(h);
 	check_struck(h);
 }

@@ -249,7 +249,7 @@ static void chooses_folders_by_content(void **state)
 	assert_int_equal(r->h.txns.n, 0);
 	assert_int_equal(r->h.sessions.n, 1);
 	assert_int_equal(reading_read(r, "other"), KR_BAD);
-	assert_string_equal(r->message, "other: is a folder, but not one of a known format, expected a trace file or a folder of: cobra, viper");
+	assert_string_equal(r->message, "other: is a folder, but not one of a known format, expected a trace file or a folder of: cobra, store, viper");
 	r->options.format = "cobra";
 	assert_int_equal(reading_read(r, "other"), KR_BAD);
 	assert_string_equal(r->message,
@@ -276,7 +276,7 @@ static void finds_formats_by_name_and_alias(void **state)
 	assert_string_equal(kr_format_find(NULL, "jsonl")->name, "native");
 	assert_string_equal(kr_format_find(NULL, "krait")->name, "native");
 	assert_null(kr_format_find(NULL, ""));
-	assert_null(kr_format_find(NULL, "json"));
+	assert_null(kr_format_find(NULL, "xml"));
 	assert_null(kr_format_find(NULL, "krait jsonl"));
 	assert_null(kr_format_find(NULL, "Cobra"));
 }
