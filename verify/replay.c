@@ -185,16 +185,15 @@ static enum kr_status replay_range(struct kr_replayed *r, const struct kr_scan *
  * whatever else it was seen not to be: that a key was not returned, though it did not fail a condition of
  * being other than something only; or that an update returned it, whose one condition is no equality, or asks
  * for a field, beside which there may be others. */
-static bool says_little(const struct kr_replayed *r, const struct kr_operation *op, kr_key k,
-	const struct kr_row *row)
+static bool says_little(const struct kr_replayed *r, const struct kr_operation *op, kr_key k, bool returned)
 {
 	const struct kr_history *h = r->v->h;
 	const struct kr_scan *scan = &h->scans.at[op->scan];
 	uint32_t wide = 0, conds = 0;
 
 	if (!kr_where_has_prefix(h, scan, k))
-		return row == NULL;
-	if (r->store.learned->learning && !row)
+		return !returned;
+	if (r->store.learned->learning && !returned)
 		return kr_where_of_values(h, scan);
 	for (uint32_t i = 0; i < scan->cond_count; i++) {
 		const struct kr_cond *cond = &h->conds.at[scan->cond_first + i];
@@ -202,11 +201,11 @@ static bool says_little(const struct kr_replayed *r, const struct kr_operation *
 		if (cond->target == KR_COND_KEY_PREFIX)
 			continue;
 		conds++;
-		wide += row ? cond->target == KR_COND_FIELD ||
+		wide += returned ? cond->target == KR_COND_FIELD ||
 				(cond->test != KR_COND_EQ && cond->test != KR_COND_IN)
-			    : cond->test != KR_COND_NE;
+				 : cond->test != KR_COND_NE;
 	}
-	return wide > 0 && (!row || (op->kind == KR_OP_UPDATE && conds == 1));
+	return wide > 0 && (!returned || (op->kind == KR_OP_UPDATE && conds == 1));
 }
 
 static bool same_conditions(const struct kr_history *h, const struct kr_scan *a, const struct kr_scan *b)
@@ -240,6 +239,15 @@ static bool goes_together(struct kr_replayed *r, const struct kr_operation *op, 
 		     : missed);
 }
 
+static enum kr_status see_little(struct kr_replayed *r, const struct kr_operation *op, kr_key k, bool met)
+{
+	if (goes_together(r, op, k, met))
+		return KR_OK;
+	return kr_err_set(r->v->err, KR_UNSUPPORTED,
+		"what several conditions say of %s, whose initial value is not told",
+		kr_verify_key_name(r->v->h, k).text);
+}
+
 /* Whether the key, which is present or untold, meets the conditions. A row that was read tells an untold
  * value. */
 static enum kr_status matches(struct kr_replayed *r, const struct kr_operation *op, kr_key k,
@@ -257,13 +265,9 @@ static enum kr_status matches(struct kr_replayed *r, const struct kr_operation *
 		return status == KR_OK && row ? kr_learned_other(&r->store, k) : status;
 	}
 	if (status == KR_OK && cell->kind == KR_CELL_UNTOLD && r->store.learned &&
-		says_little(r, op, k, row)) {
+		says_little(r, op, k, row != NULL)) {
 		*out = row != NULL;
-		if (goes_together(r, op, k, row != NULL))
-			return KR_OK;
-		return kr_err_set(r->v->err, KR_UNSUPPORTED,
-			"what several conditions say of %s, whose initial value is not told",
-			kr_verify_key_name(h, k).text);
+		return see_little(r, op, k, row != NULL);
 	}
 	if (status == KR_OK)
 		status = kr_store_matches(&r->store, scan, k, out, r->v->err);
@@ -474,23 +478,25 @@ enum kr_status kr_replay_txn(struct kr_replayed *r, kr_txn t, bool undo)
 
 /* ---- one key ---- */
 
-static enum kr_status see_match(struct kr_replayed *r, const struct kr_saw *saw, kr_key k)
+static enum kr_status see_match(struct kr_replayed *r, const struct kr_operation *op,
+	const struct kr_saw *saw, kr_key k)
 {
-	bool absent = true, holds = false;
+	bool absent = true, holds = false, met = saw->test == KR_SAW_MATCH,
+	     untold = r->store.cells[k.i].kind == KR_CELL_UNTOLD;
 	enum kr_status status;
 
 	if (kr_store_learns(&r->store, k))
-		return saw->test == KR_SAW_MATCH ? kr_learned_other(&r->store, k) : KR_OK;
-	if (r->store.cells[k.i].kind == KR_CELL_UNTOLD)
+		return met ? kr_learned_other(&r->store, k) : KR_OK;
+	if (untold && r->store.learned && says_little(r, op, k, met))
+		return see_little(r, op, k, met);
+	if (untold)
 		return kr_err_set(r->v->err, KR_UNSUPPORTED,
 			"what a predicate read says of %s, whose initial value is not told",
 			kr_verify_key_name(r->v->h, k).text);
 	status = kr_store_is(&r->store, k, KR_ABSENT, &absent);
 	if (status == KR_OK && !absent)
 		status = kr_store_matches(&r->store, &r->v->h->scans.at[saw->scan], k, &holds, r->v->err);
-	if (status != KR_OK || holds == (saw->test == KR_SAW_MATCH))
-		return status;
-	return mismatch(r, k, holds ? "no match" : "a match");
+	return status != KR_OK || holds == met ? status : mismatch(r, k, holds ? "no match" : "a match");
 }
 
 static enum kr_status see_key(struct kr_replayed *r, const struct kr_operation *op, kr_key k)
@@ -499,7 +505,7 @@ static enum kr_status see_key(struct kr_replayed *r, const struct kr_operation *
 
 	switch (saw.test) {
 	case KR_SAW_MATCH:
-	case KR_SAW_NO_MATCH: return see_match(r, &saw, k);
+	case KR_SAW_NO_MATCH: return see_match(r, op, &saw, k);
 	case KR_SAW_UNTOLD: return leave(r, op, 0);
 	case KR_SAW_VALUE: break;
 	case KR_SAW_OTHER: return expect_not(r, k, saw.value);

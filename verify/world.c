@@ -384,13 +384,14 @@ static enum kr_status add_sight(struct kr_world *w, const struct told *told, con
 	return kr_vec_push(w->mem, &w->sights, out) ? KR_OK : KR_NOMEM;
 }
 
-/* A predicate read observes a key that it did not return only if some version would have been returned. */
+/* A predicate read observes a key that it did not return only if some version would have been returned: an
+ * initial value that is not told might be. */
 static enum kr_status may_match(const struct kr_world *w, const struct kr_sight *s, bool *out)
 {
 	bool candidate;
 	enum kr_status status = kr_world_allows(w, s, (kr_txn){KR_NONE}, &candidate);
 
-	*out = status == KR_OK && !candidate;
+	*out = status == KR_OK && (!candidate || w->facts.untold);
 	for (uint32_t i = w->first[s->key.i]; i < w->first[s->key.i + 1] && status == KR_OK && !*out; i++) {
 		if (w->writers[i].i == s->txn.i)
 			continue;

@@ -23,6 +23,7 @@ struct maker {
 	int told;  /* percent of increments that tell their result */
 	int store[TINY_KEYS];
 	int element;                             /* the last one appended */
+	bool kept;                               /* the first key, whose initial value is not told, is only read and deleted: what was seen of it must agree */
 	bool weak;                               /* transactions see old states */
 	int nold, old[TINY_TXNS + 1][TINY_KEYS]; /* states after each transaction */
 };
@@ -50,6 +51,8 @@ static enum kr_op_kind random_scan(struct maker *m)
 {
 	int d = draw(m->rng, 100);
 
+	if (m->kept && m->mix != TINY_UPDATES && d < 40)
+		return chance(m->rng, 50) ? KR_OP_RANGE : KR_OP_SCAN;
 	switch (m->mix) {
 	case TINY_RANGES: return d < 40 ? KR_OP_RANGE : KR_OP_READ;
 	case TINY_SCANS: return d < 45 ? KR_OP_SCAN : KR_OP_READ;
@@ -184,6 +187,8 @@ static void disturb_rows(struct maker *m, struct tiny_op *op)
 
 	if (m->t->kinds[k] != KR_KIND_REGISTER && op->kind == KR_OP_UPDATE)
 		return;
+	if (m->kept)
+		k = 0;
 	if (chance(m->rng, 50) || op->kind == KR_OP_UPDATE) {
 		op->has[k] = !op->has[k] && (op->low < 0 || k >= op->low) && (op->high < 0 || k < op->high);
 		if (op->kind != KR_OP_UPDATE && op->has[k])
@@ -266,6 +271,8 @@ static struct tiny_op random_op(struct maker *m, int last)
 		op = (struct tiny_op){.key = op.key, .a = op.a, .b = op.b};
 	}
 	op.kind = random_kind(m, m->t->kinds[op.key]);
+	if (m->kept && op.key == 0 && op.kind != KR_OP_DELETE)
+		op.kind = KR_OP_READ;
 	random_arguments(m, &op);
 	execute(m->t, &op, &m->store[op.key]);
 	return op;
@@ -409,14 +416,19 @@ static void make(struct tiny *out, struct kr_rng *rng, enum tiny_mix mix, bool w
 			: chance(rng, 50) ? KR_INITIAL_GIVEN
 			: chance(rng, 50) ? KR_INITIAL_UNKNOWN
 					  : KR_INITIAL_UNWRITTEN};
-	if (mix > TINY_CONDITIONAL && out->initial >= KR_INITIAL_UNKNOWN && chance(rng, 70))
+	m.kept = mix >= TINY_GROWING && chance(rng, 5);
+	if (m.kept) {
+		out->initial = chance(rng, 50) ? KR_INITIAL_UNKNOWN : KR_INITIAL_UNWRITTEN;
+		m.noise = 20;
+	} else if (mix > TINY_CONDITIONAL && out->initial >= KR_INITIAL_UNKNOWN && chance(rng, 70)) {
 		out->initial = KR_INITIAL_GIVEN;
+	}
 	if (out->initial >= KR_INITIAL_UNKNOWN && mix >= TINY_RANGES && m.nkeys > 2)
 		m.nkeys = 2;
 	out->objects = (mix == TINY_SCANS || mix == TINY_UPDATES) && chance(rng, 30);
 	for (int k = 0; k < TINY_KEYS; k++) {
 		out->kinds[k] = k < m.nkeys ? kind_of_mix(&m) : KR_KIND_REGISTER;
-		out->declared[k] = k < m.nkeys && chance(rng, 10);
+		out->declared[k] = k < m.nkeys && ((m.kept && k == 0) || chance(rng, 10));
 		m.store[k] = absent_as(out->kinds[k]);
 		if (k < m.nkeys && out->initial != KR_INITIAL_ABSENT)
 			m.store[k] = draw(rng, m.values + 2);
