@@ -257,9 +257,12 @@ enum kr_status kr_grow_pull(struct kr_replay *r, kr_key k, struct kr_want *want,
 {
 	struct kr_grow_own *own = kr_grow_own(r, k);
 	struct kr_state shown = want->is;
+	bool over = own->effect.how == KR_ADD;
 
 	*want = kr_before(type_of(r->w->grow, k), &own->effect, *want);
 	*done = want->any;
+	if (over && want->any && !want->negated) /* that it is there, of whatever version */
+		return kr_analyze_see(r, k, kr_test(KR_TEST_NOT, KR_GROW_NEVER), false);
 	if (!want->any && own->effect.how == KR_ADD)
 		own->effect = (struct kr_effect){KR_SET, shown};
 	return want->any && want->negated

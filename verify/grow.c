@@ -177,7 +177,7 @@ static bool integer_of(const struct kr_history *h, kr_value value, int64_t *out)
 static enum kr_status see(struct collecting *c, kr_txn t, uint32_t index, kr_key k, const struct kr_saw *saw)
 {
 	struct state *s = state_of(c, k, t);
-	bool tells_presence = saw->test == KR_SAW_OTHER ||
+	bool tells_presence =
 		(saw->test == KR_SAW_VALUE && saw->value.i == KR_ABSENT.i) || saw->test == KR_SAW_MATCH;
 	int64_t shown;
 

@@ -223,7 +223,7 @@ bool kr_grow_count_allows(const struct kr_history *h, const struct kr_count *wan
 	case KR_COUNT_NEVER: return false;
 	case KR_COUNT_IS: return absent ? want->or_absent : number == want->number;
 	case KR_COUNT_ABSENT: return absent;
-	case KR_COUNT_PRESENT: return !absent;
+	case KR_COUNT_PRESENT: return want->over || !absent;
 	default: break;
 	}
 	if (want->over) {
@@ -473,6 +473,10 @@ enum kr_status kr_grow_candidate(const struct kr_facts *f, const struct kr_sight
 	*out = false;
 	if (writer.i != KR_NONE && (writer.i == s->txn.i || !kr_facts_version(f, s->key, writer)))
 		return KR_OK;
+	if (s->saw.test == KR_SAW_OTHER && s->own_count > 0 && s->part.i == KR_NONE) {
+		*out = true; /* its transaction's own additions were there */
+		return KR_OK;
+	}
 	switch (kr_facts_mode(f, s->key)) {
 	case KR_GROW_VALUES: *out = counter_candidate(f, s, writer); return KR_OK;
 	case KR_GROW_SUM:
