@@ -46,10 +46,10 @@ def keeps(driver, level, workload, *options):
     return run("-d", driver, "-l", level, "-w", workload, "--txns", "120", "--check", "keeps", "--timeout", "60", *options)
 
 
-def shows(driver, level, workload, broken):
+def shows(driver, level, workload, broken, *options):
     """The level of krait is violated in some run."""
     for seed in range(1, TRIES + 1):
-        run("-d", driver, "-l", level, "-w", workload, "--seed", str(seed), "--think", "500")
+        run("-d", driver, "-l", level, "-w", workload, "--seed", str(seed), "--think", "500", *options)
         if check("-l", broken)[broken] == "violated":
             return
     raise AssertionError(f"{driver} {level}: none of {TRIES} runs violates {broken}")

@@ -4,9 +4,11 @@
 """
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 
 from lab import FOLDER, LAB, TRACE, TRIES, check, keeps, main, read, run, shows
@@ -245,6 +247,89 @@ def test_lab_agrees_with_python():
             continue
         run("-d", driver, "-l", level, "-w", "ranges", "--txns", "60")
         assert check("-l", levels, path=path) == check("-l", levels) == dict.fromkeys(levels.split(","), "satisfied"), (driver, level)
+
+
+class OdbcServers:
+    """Servers that the lab has not started, as the ODBC driver wants them: by connection string."""
+
+    def __init__(self):
+        sys.path.insert(0, "examples/record")
+        from server import Server, program
+        self.servers = []
+        self.Server, self.program = Server, program
+
+    def start(self, user, commands, is_ready):
+        server = self.Server(user)
+        self.servers.append(server)
+        make, serve = commands(server.folder)
+        server.call(*make)
+        server.start(serve, lambda: is_ready(server.folder))
+        return server.folder
+
+    def postgresql(self):
+        binaries = "/usr/lib/postgresql/*/bin"
+        initdb, postgres, psql = (self.program(name, "postgresql", binaries) for name in ("initdb", "postgres", "psql"))
+        folder = self.start("postgres", lambda folder: ((initdb, "-D", f"{folder}/data", "-U", "postgres", "-A", "trust", "--locale=C", "-E", "UTF8", "-N"), (postgres, "-D", f"{folder}/data", "-k", folder, "-c", "listen_addresses=", "-c", "unix_socket_permissions=0777", "-c", "fsync=off", "-c", "deadlock_timeout=100ms")), lambda folder: subprocess.run([psql, "-h", folder, "-U", "postgres", "-c", ""], capture_output=True).returncode == 0)
+        self.ask = lambda text: subprocess.run([psql, "-h", folder, "-U", "postgres", "-Atc", text], capture_output=True, text=True, check=True).stdout.split()
+        return f"DRIVER=PostgreSQL Unicode;SERVERNAME={folder};DATABASE=postgres;UID=postgres"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for server in self.servers:
+            server.stop()
+
+
+def need_odbc(name, package):
+    if not shutil.which("odbcinst") or subprocess.run(["odbcinst", "-q", "-d", "-n", name], capture_output=True).returncode != 0:
+        print(f"skipped: this machine lacks the ODBC driver {name} (Debian's package {package})")
+        sys.exit(77)
+
+
+def test_lab_odbc():
+    """A private PostgreSQL through ODBC: what its levels keep and what they let through is what they do through libpq."""
+    need_odbc("PostgreSQL Unicode", "odbc-postgresql")
+    with OdbcServers() as servers:
+        address = servers.postgresql()
+        servers.ask("CREATE TABLE kv (k int)")
+        for level, workload in (("serializable", "registers:rmw=80"), ("serializable", "ranges"), ("serializable", "append"), ("serializable", "counters"), ("repeatable-read", "sets"), ("repeatable-read", "ranges:mix=2"), ("read-committed", "ranges"), ("read-uncommitted", "registers"), ("serializable", "bank")):
+            keeps("odbc", level, workload, "--connect", address)
+            header, txns, _ = read()
+            assert header["lab"]["version"].startswith("PostgreSQL 1") and "psqlodbc" in header["lab"]["version"] and servers.servers[0].folder not in header["lab"]["version"]
+            assert sum(txn["status"] == "committed" for txn in txns) > 200 and "unknown" not in {txn["status"] for txn in txns}
+            assert header["lab"]["broken"] == 0 or level != "serializable"
+        shows("odbc", "repeatable-read", "registers:rmw=80", "ser", "--connect", address)
+        assert check("-l", "si")["si"] == "satisfied", "which is what PostgreSQL makes of it"
+        codes = {op[2]["code"] for txn in read()[1] for op in txn["ops"] if op[0] == "failed"}
+        assert "40001" in codes and codes <= {"40001", "40P01", "23505"}, codes
+        shows("odbc", "read-committed", "registers:rmw=80", "pl-2+", "--connect", address)
+        run("-d", "odbc", "--connect", address, "--lost", "10", "--check", "ser")
+        assert any(txn["status"] == "unknown" for txn in read()[1])
+        assert servers.ask("SELECT tablename FROM pg_tables WHERE schemaname = 'public'") == ["kv"]
+    for wrong in ("SERVER=db.example.org;DRIVER=PostgreSQL Unicode", "DSN=production", "DRIVER=PostgreSQL Unicode", "server = 10.1.2.3", "SERVER=localhost;HOST=10.1.2.3"):
+        _, said = run("-d", "odbc", "--connect", wrong, status=254)
+        assert "--remote" in said, said
+    _, said = run("-d", "odbc", status=254)
+    assert "expected --connect" in said, said
+    _, said = run("-d", "odbc", "--connect", "DRIVER=nothing;SERVER=localhost", status=255)
+    assert "IM002" in said or "01000" in said, said
+
+
+def test_lab_odbc_lost_connections():
+    """The server ends all connections: nobody is said to have been refused, and clients connect again."""
+    need_odbc("PostgreSQL Unicode", "odbc-postgresql")
+    with OdbcServers() as servers:
+        address = servers.postgresql()
+        lab = subprocess.Popen([LAB, "record", "-q", "-d", "odbc", "--connect", address, "--txns", "100000", "--duration", "3", "-o", TRACE], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(1.5)
+        servers.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'")
+        _, said = lab.communicate(timeout=60)
+        assert lab.returncode == 0, said
+        gone = [txn for txn in read()[1] if any(op[0] == "failed" and op[2]["code"] in ("57P01", "08S01") for op in txn["ops"])]
+        late = max(txn["begin"][0] for txn in read()[1] if txn["status"] == "committed")
+        assert not gone and late > min(txn["begin"][0] for txn in read()[1]) + 2 * 10**9, "clients connect again"
+        assert check("-l", "ser")["ser"] == "satisfied"
 
 
 def of_the_lab():

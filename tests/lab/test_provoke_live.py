@@ -10,7 +10,7 @@ import time
 
 from lab import FOLDER, LAB, main
 from provoked import TRACES, cells, column, hold_to_definitions, is_anomaly, provoke, table_of
-from test_lab_live import of_the_lab
+from test_lab_live import OdbcServers, need_odbc, of_the_lab
 
 
 def executed(run, **wanted):
@@ -30,6 +30,18 @@ def test_provoke_postgresql():
 def test_provoke_mariadb():
     run = column("mariadb")
     executed(run, _33d_ser="R1x0 R1y0 C1 W2x1 C2 R3x1 W3y1 C3")
+
+
+def test_provoke_odbc():
+    """PostgreSQL through another library, in other statements, by silence: what is known of it comes out again."""
+    need_odbc("PostgreSQL Unicode", "odbc-postgresql")
+    names, (levels, rows) = {"serializable": "ser", "repeatable-read": "rr", "read-committed": "rc"}, table_of("postgresql")
+    with OdbcServers() as servers:
+        run = cells("-d", "odbc", "--connect", servers.postgresql(), "-l", ",".join(names))
+    hold_to_definitions(run, named=True)
+    for cell in run:
+        assert cell["letter"] == rows[cell["case"]][levels.index(names[cell["level"]])], cell
+    assert len(run) == 3 * len(rows)
 
 
 def test_provoke_redis():
