@@ -62,9 +62,9 @@ bool kr_driver_table(const char *name, char out[4200])
 
 bool kr_driver_left_out(size_t i, char name[64], char lacks[128])
 {
-	for (const char *at = KR_DRIVERS_LEFT_OUT; *at; at += strcspn(at, ";"), at += *at == ';')
+	for (const char *at = KR_DRIVERS_LEFT_OUT; *at; at += strcspn(at, "|"), at += *at == '|')
 		if (i-- == 0)
-			return sscanf(at, "%63[^:]:%127[^;]", name, lacks) == 2;
+			return sscanf(at, "%63[^:]:%127[^|]", name, lacks) == 2;
 	return false;
 }
 
