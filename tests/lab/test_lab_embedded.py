@@ -86,6 +86,48 @@ def test_bdb_snapshot():
     assert skewed, "write skew is let through"
 
 
+# What random reads and writes of single keys must show of each level: + satisfied in every run, - violated in some. By the definitions: SERIALIZABLE stores keep all; of snapshots only write skew is let through; of committed reads all but what pl-2 forbids; dirty writes and dirty reads break that, too.
+RANDOM_LEVELS = ("ser", "si", "pl-2+", "pl-2")
+RANDOM = {
+    "wiredtiger": {"snapshot": "-+++", "read-committed": "----", "read-uncommitted": "----"},
+    "bdb": {"3": "++++", "2": "---+", "1": "----"},
+    "rocksdb": {"lock": "++++", "snapshot": "-+++", "plain": "---+", "optimistic-lock": "++++", "optimistic-snapshot": "-+++", "optimistic-plain": "---+"},
+    "lmdb": {"serializable": "++++"},
+    "sqlite": {"wal": "++++", "wal-immediate": "++++", "journal": "++++", "read-uncommitted": "----"},
+}
+
+
+def hold_random_table(driver):
+    for level, row in RANDOM[driver].items():
+        violated = set()
+        for seed in range(1, TRIES + 1):
+            run("-d", driver, "-l", level, "-w", "registers:rmw=80,keys=12", "--seed", str(seed), "--think", "500", "--certificate", "none")
+            violated |= {name for name, verdict in check("-l", ",".join(RANDOM_LEVELS)).items() if verdict == "violated"}
+            if 0 < row.count("-") == len(violated):
+                break
+        assert [name in violated for name in RANDOM_LEVELS] == [mark == "-" for mark in row], (driver, level, violated)
+
+
+def test_random_wiredtiger():
+    hold_random_table("wiredtiger")
+
+
+def test_random_bdb():
+    hold_random_table("bdb")
+
+
+def test_random_rocksdb():
+    hold_random_table("rocksdb")
+
+
+def test_random_lmdb():
+    hold_random_table("lmdb")
+
+
+def test_random_sqlite():
+    hold_random_table("sqlite")
+
+
 # What each statement of scripts/forms.sql means, by what is in its table.
 FORMS = """[["r","1",10],["r","7",null],["range","2","13",[["2",20],["12",120]]],["range","1","13",[["1",10],["2",20]]],["scan",{"key_prefix":"","value":{"ge":11,"lt":121}},[["2",20],["12",120]]],
 ["scan",{"key_prefix":"","value":{"ge":20,"lt":21}},[["2",20]]],["scan",{"key_prefix":""},[["1",10],["2",20],["12",120]]],["w","1",11],["r","7",null],["r","2",20],["w","2",18],["r","9",null],["insert","3",30,true],["insert","3",31,false],
