@@ -1,8 +1,8 @@
 /* Firebird's embedded engine, in this process. Values are texts in one table, operations those of keys and
  * values: what reads before it writes does so WITH LOCK, and who then finds a row changed or made meanwhile
  * is refused. At read committed that is not so of rows that are made, so what makes rows by what it has read
- * is left out there. Nobody waits: any conflict is called a deadlock, and the whole transaction rolled
- * back. */
+ * is left out there. In recordings nobody waits; in directed runs a statement does. Any conflict is called a
+ * deadlock, and the whole transaction rolled back. */
 #include <ibase.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,18 +212,15 @@ static enum kl_answer run(struct kl_client *client, const struct kl_op *op, stru
 
 static enum kl_answer begin(struct kl_client *client, struct kl_result *result)
 {
-	static const ISC_SCHAR options[][5] = {
-		{isc_tpb_version3, isc_tpb_write, isc_tpb_nowait, isc_tpb_consistency},
-		{isc_tpb_version3, isc_tpb_write, isc_tpb_nowait, isc_tpb_concurrency},
-		{isc_tpb_version3, isc_tpb_write, isc_tpb_nowait, isc_tpb_read_committed,
-			isc_tpb_rec_version},
-	};
+	static const ISC_SCHAR options[][3] = {{isc_tpb_consistency}, {isc_tpb_concurrency},
+		{isc_tpb_read_committed, isc_tpb_rec_version}};
 	struct fb_client *c = (struct fb_client *)client;
-	size_t level = (size_t)(client->level - levels);
+	const ISC_SCHAR *level = options[client->level - levels];
+	ISC_SCHAR all[] = {isc_tpb_version3, isc_tpb_write,
+		client->store->directed ? isc_tpb_wait : isc_tpb_nowait, level[0], level[1]};
 
 	c->keys.wrote = false;
-	return isc_start_transaction(c->status, &c->transaction, 1, &c->db, level == 2 ? 5 : 4,
-		       options[level]) == 0
+	return isc_start_transaction(c->status, &c->transaction, 1, &c->db, level[1] ? 5 : 4, all) == 0
 		? KL_OK
 		: fail(c, result);
 }
@@ -257,14 +254,17 @@ static bool tell_failure(struct kl_store *store, const ISC_STATUS *status)
 
 static struct kl_client *connect(struct kl_store *store)
 {
-	static const ISC_SCHAR user[] = {isc_dpb_version1, isc_dpb_user_name, 6, 'S', 'Y', 'S', 'D', 'B',
-		'A'};
+	static const char user[] = "SYSDBA", config[] = "DeadlockTimeout=1"; /* seconds; 10 are usual */
+	ISC_SCHAR options[64];
 	const struct firebird *firebird = store->own;
 	struct fb_client *c = calloc(1, sizeof *c);
 
 	if (!c)
 		return NULL;
-	if (isc_attach_database(c->status, 0, firebird->path, &c->db, sizeof user, user) == 0)
+	int length = snprintf(options, sizeof options, "%c%c%c%s%c%c%s", isc_dpb_version1, isc_dpb_user_name,
+		(int)sizeof user - 1, user, isc_dpb_config, (int)sizeof config - 1, config);
+
+	if (isc_attach_database(c->status, 0, firebird->path, &c->db, (short)length, options) == 0)
 		return &c->keys.client;
 	(void)tell_failure(store, c->status);
 	free(c);
@@ -322,6 +322,7 @@ static bool load(struct kl_store *store, const struct kl_row *rows, size_t count
 	if (!c)
 		return false;
 	c->keys.client.level = &levels[1];
+	c->keys.client.store = store;
 	fine = begin(&c->keys.client, &result) == KL_OK &&
 		execute(c,
 			"CREATE TABLE kv (k VARCHAR(40) CHARACTER SET ASCII NOT NULL PRIMARY KEY, "

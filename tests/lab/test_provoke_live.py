@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from lab import FOLDER, LAB, main
+from lab import FOLDER, KRAIT, LAB, main
 from provoked import TRACES, cells, column, hold_to_definitions, is_anomaly, provoke, table_of
 from test_lab_live import OdbcServers, need_odbc, of_the_lab
 
@@ -42,6 +42,16 @@ def test_provoke_odbc():
     for cell in run:
         assert cell["letter"] == rows[cell["case"]][levels.index(names[cell["level"]])], cell
     assert len(run) == 3 * len(rows)
+
+
+def test_provoke_firebird():
+    """Snapshots let write skew through, and so does table stability, its strictest level: the lock on a table is taken at first use, the snapshot before that, so who has waited for the lock reads what was there before."""
+    run = column("firebird", "--grace", "250", seconds=200)
+    skews = [run[case, "stability"] for case in ("06", "07")]
+    executed(run, _06_stability="W1x1 R1y0 C1 W2y1 R2x0 C2", _07_stability="W1x1 R1y0 C1 W2y1 R2x0 C2")
+    done = subprocess.run([KRAIT, "check", "-l", "ser,si", "--order", "none", "--explain", *(cell["trace"] for cell in skews)], capture_output=True, text=True)
+    verdicts = [line.split("\t")[1:4] for line in done.stdout.splitlines() if line.split("\t")[0] in [cell["trace"] for cell in skews]]
+    assert [verdict[:2] for verdict in verdicts] == 2 * [["ser", "violated"], ["si", "satisfied"]] and done.stdout.count("write skew") >= 2, done.stdout
 
 
 def test_provoke_redis():
