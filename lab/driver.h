@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define KL_ABI 3
+#define KL_ABI 4
 #define KL_NODES_MOST 5
 
 /* In a driver's file: the library that it is built with, as pkg-config calls it (or else -lMODULE and
@@ -117,6 +117,7 @@ struct kl_store {
 	uint64_t seed;
 	bool certificate;       /* ask for the order */
 	bool remote;            /* addresses beyond this machine are allowed */
+	bool spread;            /* provoke: each object has a partition of its own */
 	bool directed;          /* provoke: one statement is sent after the other, and waits are long */
 	enum { KL_FAILED, KL_LACKING, KL_REFUSING } failure; /* of the last call: the kind */
 	void *own;              /* the driver's */
@@ -140,7 +141,8 @@ enum {
 	KL_SERIAL = 4 /* places are an order of serialization at levels that claim `ser` or more */,
 	KL_BACKENDS = 8 /* a process for each client */,
 	KL_BUFFERED = 16 /* what is written is sent with the commit: it has no times of its own */,
-	KL_PAGES = 32 /* what is locked are pages: keys are kept apart by others between them */
+	KL_PAGES = 32 /* what is locked are pages: keys are kept apart by others between them */,
+	KL_PARTITIONS = 64 /* `spread` can be */
 };
 
 struct kl_driver {

@@ -35,6 +35,7 @@ static const struct kr_option options[] = {
 	{"cap", 0, "SECONDS", KR_WORDS_ANY, "what has not come back by then is given up; default: 15"},
 	{"grace", 0, "MILLISECONDS", KR_WORDS_ANY,
 		"silence that is taken for waiting, where the database cannot tell; default: 60"},
+	{"spread", 0, NULL, KR_WORDS_ANY, "each object in a partition of its own"},
 	{"html", 0, "FILE", KR_WORDS_WRITTEN, "all of it on a page for a browser"},
 	{"json", 0, NULL, KR_WORDS_ANY, "an object for each case and level"},
 	{0},
@@ -135,6 +136,9 @@ static int take_store(struct provoke *p, const char *name)
 	store->connect = kr_args_value(p->args, "connect");
 	store->remote = kr_args_has(p->args, "remote");
 	store->directed = true;
+	store->spread = kr_args_has(p->args, "spread");
+	if (store->spread && !(store->driver->facts & KL_PARTITIONS))
+		return kr_usage("--spread: found driver %s, expected one that has partitions", name);
 	store->nodes = 1;
 	status = take_levels(p);
 	if (status == KR_EXIT_SATISFIED)

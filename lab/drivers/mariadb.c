@@ -47,6 +47,11 @@ static const char *const schema[] = {
 	"MEDIUMTEXT NOT NULL) ENGINE=InnoDB",
 };
 
+/* Objects are x, y, z; their neighbours begin with the same letter. */
+static const char partitions[] =
+	"ALTER TABLE krait_lab.kv PARTITION BY RANGE COLUMNS (k) (PARTITION x VALUES LESS THAN ('y'), "
+	"PARTITION y VALUES LESS THAN ('z'), PARTITION z VALUES LESS THAN (MAXVALUE))";
+
 struct mariadb {
 	char host[256], user[128];
 	char socket[KL_NODES_MOST][256];
@@ -556,7 +561,8 @@ static bool load(struct kl_store *store, const struct kl_row *rows, size_t count
 		fine = tell(store, connection, schema[i]);
 		m->made |= fine;
 	}
-	fine = fine && tell(store, connection, "START TRANSACTION");
+	fine = fine && (!store->spread || tell(store, connection, partitions)) &&
+		tell(store, connection, "START TRANSACTION");
 	for (size_t i = 0; i < count && fine; i++) {
 		(void)snprintf(text, sizeof text, "INSERT INTO krait_lab.kv VALUES ('%s', %lld)", rows[i].key,
 			(long long)rows[i].value);
@@ -718,7 +724,7 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.library = "libmariadb",
 	.levels = levels,
 	.operations = ((KL_BIT(KL_KINDS) - 1) & ~KL_BIT(KL_UPDATE)) | KL_LOCKING | KL_BIT(KL_SQL),
-	.facts = KL_SESSIONS | KL_SERIAL,
+	.facts = KL_SESSIONS | KL_SERIAL | KL_PARTITIONS,
 	.program = "mariadbd",
 	.package = "mariadb-server",
 	.start = start,

@@ -28,14 +28,21 @@ static const struct kl_level levels[] = {
 	{0},
 };
 
+/* "C": the bytes decide, as in the trace */
+#define KV "CREATE TABLE krait_lab.kv (k text COLLATE \"C\" PRIMARY KEY, v bigint NOT NULL)"
 static const char schema[] =
-	"CREATE SCHEMA krait_lab;"
-	/* "C": the bytes decide, as in the trace */
-	"CREATE TABLE krait_lab.kv (k text COLLATE \"C\" PRIMARY KEY, v bigint NOT NULL);"
+	"CREATE SCHEMA krait_lab;" KV ";"
 	/* the log has the row that was replaced */
 	"ALTER TABLE krait_lab.kv REPLICA IDENTITY FULL;"
 	"CREATE TABLE krait_lab.lists (k text COLLATE \"C\" PRIMARY KEY, v text NOT NULL);"
 	"CREATE TABLE krait_lab.sets (k text COLLATE \"C\", e bigint, PRIMARY KEY (k, e))";
+
+/* Objects are x, y, z; their neighbours begin with the same letter. */
+static const char partitions[] =
+	"DROP TABLE krait_lab.kv;" KV " PARTITION BY RANGE (k);"
+	"CREATE TABLE krait_lab.x PARTITION OF krait_lab.kv FOR VALUES FROM (MINVALUE) TO ('y');"
+	"CREATE TABLE krait_lab.y PARTITION OF krait_lab.kv FOR VALUES FROM ('y') TO ('z');"
+	"CREATE TABLE krait_lab.z PARTITION OF krait_lab.kv FOR VALUES FROM ('z') TO (MAXVALUE)";
 
 /* Arguments of all: key, value, high, limit, ge, lt; a statement takes those that `takes` lists. What is
  * written gives back the transaction's own number in its last column. */
@@ -523,6 +530,10 @@ static bool load(struct kl_store *store, const struct kl_row *rows, size_t count
 	pg->made = made != NULL;
 	if (made && store->certificate)
 		make_slot(store, connection);
+	if (made && store->spread) {
+		PQclear(made);
+		made = ask(store, connection, partitions);
+	}
 	began = made ? ask(store, connection, "BEGIN") : NULL;
 	if (began && load_rows(store, connection, rows, count))
 		done = ask(store, connection, "COMMIT");
@@ -745,7 +756,7 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.library = "libpq",
 	.levels = levels,
 	.operations = (KL_BIT(KL_KINDS) - 1) | KL_LOCKING | KL_BIT(KL_SQL),
-	.facts = KL_SESSIONS | KL_BACKENDS,
+	.facts = KL_SESSIONS | KL_BACKENDS | KL_PARTITIONS,
 	.program = "postgres",
 	.package = "postgresql",
 	.folders = FOLDERS,

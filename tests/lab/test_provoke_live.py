@@ -75,6 +75,18 @@ def test_provoke_sixty_cycles():
             assert some == (level != strict), (driver, level)
 
 
+def test_provoke_spread():
+    """Objects in partitions of their own: snapshots and locks are of rows, so that all is as it was, and nothing is let through at SERIALIZABLE."""
+    for driver in ("postgresql", "mariadb"):
+        levels, rows = table_of(driver)
+        run = cells("-d", driver, "-l", ",".join(levels), "--spread")
+        hold_to_definitions(run, named=True)
+        assert not any(is_anomaly(cell) for cell in run if cell["level"] == "ser")
+        different = {(cell["case"], cell["level"]): cell["letter"] for cell in run if cell["letter"] != rows[cell["case"]][levels.index(cell["level"])]}
+        assert not any(level != "ser" for _, level in different), different
+    provoke("-d", "sqlite", "--spread", "31", status=254)
+
+
 def test_provoke_other_results():
     """The column of a level fed with another level's letters: just the cells that differ are told."""
     levels, rows = table_of("postgresql")
