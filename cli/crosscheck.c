@@ -3,7 +3,7 @@
 #include "cli/crosscheck_profile.h"
 #include "cli/crosscheck_run.h"
 
-#include <strings.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/output.h"
@@ -15,7 +15,7 @@ static const struct kr_option options[] = {
 	KR_OPTION_INITIAL,
 	KR_OPTION_ORDER,
 	{"claim", 0, "satisfied|violated|FILE", KR_WORDS_CLAIM,
-		"the verdict of another checker, or Elle's result, to be checked"},
+		"the verdict of another checker, or what it printed, to be checked"},
 	{"cycle", 0, "CYCLE", KR_WORDS_ANY,
 		"a cycle that another checker found, such as 't1 wr t2, t2 rw(x) t1'"},
 	KR_OPTION_PROFILE,
@@ -24,6 +24,7 @@ static const struct kr_option options[] = {
 	{"witness", 'w', "FILE", KR_WORDS_WRITTEN, "write the proof of the verdict, for 'krait verify'"},
 	{"json", 0, NULL, KR_WORDS_ANY,
 		"one JSON object for each checker and back end, and one for the result"},
+	{"verbose", 'v', NULL, KR_WORDS_ANY, "tell also what each checker and back end said"},
 	{"timeout", 0, "SECONDS", KR_WORDS_ANY, "limit of time for reading, for each run, and for shrinking"},
 	{"memory", 0, "MIB", KR_WORDS_ANY, "limit of memory for each of those"},
 	KR_OPTION_JOBS,
@@ -32,37 +33,72 @@ static const struct kr_option options[] = {
 	{0},
 };
 
-static bool take_claim(struct kr_crosscheck *c)
+static int take_claim(struct kr_crosscheck *c, struct kr_ctx *ctx)
 {
-	/* also as other checkers have them */
-	static const struct {
-		const char *word;
-		enum kr_outcome verdict;
-	} words[] = {{"satisfied", KR_SATISFIED}, {"violated", KR_VIOLATED}, {"accept", KR_SATISFIED},
-		{"reject", KR_VIOLATED}, {"accepted", KR_SATISFIED}, {"rejected", KR_VIOLATED},
-		{"valid", KR_SATISFIED}, {"invalid", KR_VIOLATED}};
 	const char *claim = kr_args_value(c->args, "claim");
+	struct kr_err err;
 
 	c->claim = KR_UNDECIDED;
-	for (size_t i = 0; claim && i < KR_COUNT(words); i++)
-		if (strcasecmp(claim, words[i].word) == 0)
-			c->claim = words[i].verdict;
-	if (c->claim == KR_UNDECIDED)
+	if (!claim || kr_claim_word(claim, strlen(claim), &c->claim))
+		return KR_EXIT_SATISFIED;
+	if (access(claim, F_OK) != 0)
+		return kr_usage("option '--claim': found '%s', expected satisfied, violated or a file with a "
+				"verdict",
+			claim);
+	kr_err_init(&err);
+	enum kr_status status = kr_claim_file_read(ctx, claim, &c->said, &err);
+	if (status)
+		return kr_fail_on(ctx, claim, status, &err);
+	if (c->said.is_elle)
 		c->elle_path = claim;
-	if (!c->elle_path || access(claim, F_OK) == 0)
-		return true;
-	kr_usage("option '--claim': found '%s', expected satisfied, violated or a file with Elle's result",
-		claim);
+	return KR_EXIT_SATISFIED;
+}
+
+static bool is_of_ours(const struct kr_args *args, const struct kr_stated *said)
+{
+	for (uint32_t i = 0; i < args->operands.n; i++)
+		if (kr_stated_of(said, args->operands.at[i]))
+			return said->question.level != NULL;
 	return false;
 }
 
-static int crosscheck(struct kr_crosscheck *c)
+/* Without --level the levels are those that the claims are about. */
+static int take_levels(struct kr_crosscheck *c)
+{
+	const struct kr_args *args = c->args;
+	int exit = kr_levels_asked(args, &c->asked);
+	bool first = true;
+
+	if (exit != KR_EXIT_SATISFIED || kr_args_has(args, "level") || kr_args_has(args, "checker"))
+		return exit;
+	for (uint32_t i = 0; i < c->said.stated.n; i++) {
+		struct kr_question q = c->said.stated.at[i].question;
+		struct kr_asked asked = {.level = q.level,
+			.order = kr_args_has(args, "order") ? c->asked.at[0].order : q.order};
+		bool there = false;
+		if (!is_of_ours(args, &c->said.stated.at[i]))
+			continue;
+		if (first)
+			kr_vec_clear(&c->asked);
+		first = false;
+		for (uint32_t k = 0; k < c->asked.n; k++)
+			there |= c->asked.at[k].level == asked.level && c->asked.at[k].order == asked.order;
+		asked.checker = kr_checker_for(args->modules, q.level);
+		if (!there && !kr_vec_push(args->mem, &c->asked, asked))
+			return kr_fail("out of memory");
+	}
+	return KR_EXIT_SATISFIED;
+}
+
+static int crosscheck(struct kr_crosscheck *c, const char *path)
 {
 	struct kr_trace *t = &c->trace;
 	struct kr_err err;
 	int exit = KR_EXIT_SATISFIED;
 
 	kr_err_init(&err);
+	*t = (struct kr_trace){.path = path};
+	c->elle = (struct kr_elle_result){0};
 
 	enum kr_status status = kr_trace_read(t, t->path, &c->trace_options, &err);
 
@@ -86,38 +122,45 @@ static int crosscheck(struct kr_crosscheck *c)
 static int run(const struct kr_args *args)
 {
 	struct kr_crosscheck c = {.args = args,
-		.trace = {.path = args->operands.at[0]},
-		.json = kr_args_has(args, "json")};
+		.json = kr_args_has(args, "json"),
+		.verbose = kr_args_has(args, "verbose")};
+	struct kr_ctx ctx; /* for what is read before any trace */
 	int exit = KR_EXIT_USAGE;
 
 	if (kr_args_has(args, "profile"))
 		return kr_crosscheck_profile(args);
-	if (kr_trace_options(args, &c.trace_options) && take_claim(&c) && kr_crosscheck_take_cycles(args) &&
-		(exit = kr_levels_asked(args, &c.asked)) == KR_EXIT_SATISFIED) {
+	kr_ctx_init(&ctx, 0, 0);
+	ctx.modules = args->modules;
+	if (kr_trace_options(args, &c.trace_options) && kr_crosscheck_take_cycles(args) &&
+		(exit = take_claim(&c, &ctx)) == KR_EXIT_SATISFIED &&
+		(exit = take_levels(&c)) == KR_EXIT_SATISFIED) {
 		c.limits = (struct kr_limits){c.trace_options.seconds, c.trace_options.mebibytes};
 		(void)kr_file_open(&c.witness, args, kr_args_value(args, "witness")); /* closing it tells */
-		exit = crosscheck(&c);
+		for (uint32_t i = 0; i < args->operands.n && !kr_print_failed(); i++)
+			exit = kr_exit_worst(exit, crosscheck(&c, args->operands.at[i]));
 		if (!kr_file_close(&c.witness))
 			exit = KR_EXIT_FAILED;
 	}
+	kr_claim_file_done(&ctx.mem, &c.said);
 	kr_vec_done(args->mem, &c.asked);
 	return exit;
 }
 
 const struct kr_command kr_command_crosscheck = {
 	.name = "crosscheck",
-	.synopsis = "[OPTION]... TRACE",
+	.synopsis = "[OPTION]... TRACE...",
 	.title = "decide by every checker and back end in turn; check another checker's verdict",
-	.text = "Prints a line for each: the trace, the level's id, who, its verdict, time and\n"
-		"memory; then whether they agree. If not, a minimal trace on which they do not\n"
-		"follows, and the exit status is 255. With a claim the status is 0 when it is\n"
-		"confirmed, 1 when it is refuted, 2 when it cannot be decided. A FILE is the\n"
-		"result of Elle, EDN or JSON; its cycles are checked, too. With --profile it is\n"
-		"what findings about the database's mechanisms imply that is claimed.",
+	.text = "Prints whether they agree, and on what. If not, a minimal trace on which they do\n"
+		"not follows, and the exit status is 255. With a claim the status is 0 when it\n"
+		"is confirmed, 1 when it is refuted, 2 when it cannot be decided. A FILE is what\n"
+		"a checker printed, a JSON object with verdict, level and cycle, or the result\n"
+		"of Elle; cycles in it are checked, too. With --verbose a line for each checker\n"
+		"and back end follows: its verdict, time and memory. With --profile it is what\n"
+		"findings about the database's mechanisms imply that is claimed.",
 	.options = options,
 	.operands = KR_WORDS_FILE,
 	.least = 1,
-	.most = 1,
+	.most = UINT32_MAX,
 	.decides = true,
 	.run = run,
 };

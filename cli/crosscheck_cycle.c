@@ -122,7 +122,6 @@ static void write_witness(struct kr_crosscheck *c, const struct kr_asked *asked,
 	kr_str_done(&out);
 }
 
-/* The time that each step has. */
 /* Prints what was found; returns the exit status. */
 static int conclude(struct kr_crosscheck *c, const struct kr_asked *asked, const struct claimed *cycle,
 	bool satisfied, enum kr_claim_result result, const char *why)
@@ -247,9 +246,14 @@ int kr_crosscheck_cycles(struct kr_crosscheck *c, const struct kr_asked *asked, 
 {
 	int exit = KR_EXIT_SATISFIED;
 
-	for (uint32_t i = 0; i < c->cycles.n; i++)
-		exit = kr_exit_worst(exit,
-			crosscheck_copy(c, asked, &c->cycles.at[i], NULL, NULL, satisfied));
+	for (uint32_t i = 0; i < c->cycles.n; i++) {
+		const struct kr_given_cycle *given = &c->cycles.at[i];
+		struct kr_question question = {asked->level, asked->order};
+		if (!given->said || !given->said->question.level ||
+			kr_implies(c->args->modules, question, given->said->question))
+			exit = kr_exit_worst(exit,
+				crosscheck_copy(c, asked, &given->edges, NULL, NULL, satisfied));
+	}
 	return exit;
 }
 
@@ -278,20 +282,32 @@ bool kr_crosscheck_take_cycles(const struct kr_args *args)
 	return !err.status;
 }
 
+static enum kr_status read_cycle(struct kr_crosscheck *c, const char *text, const struct kr_stated *said,
+	struct kr_err *err)
+{
+	struct kr_given_cycle given = {.said = said};
+	enum kr_status status = kr_claim_read(c->args->mem, &c->trace.history, text, &given.edges, err);
+
+	if (!status && kr_vec_push(c->args->mem, &c->cycles, given))
+		return KR_OK;
+	kr_vec_done(c->args->mem, &given.edges);
+	return status ? status : KR_NOMEM;
+}
+
 enum kr_status kr_crosscheck_read_cycles(struct kr_crosscheck *c, struct kr_err *err)
 {
 	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < c->args->given.n && !status; i++) {
-		struct kr_claimed_cycle edges = {0};
-
-		if (!given_cycle(c->args, i))
+	for (uint32_t i = 0; i < c->args->given.n && !status; i++)
+		if (given_cycle(c->args, i))
+			status = read_cycle(c, given_cycle(c->args, i), NULL, err);
+	for (uint32_t i = 0; i < c->said.stated.n && !status; i++) {
+		const struct kr_stated *said = &c->said.stated.at[i];
+		if (!said->cycle || !kr_stated_of(said, c->trace.path))
 			continue;
-		status = kr_claim_read(c->args->mem, &c->trace.history, given_cycle(c->args, i), &edges, err);
-		if (!status && kr_vec_push(c->args->mem, &c->cycles, edges))
-			continue;
-		status = status ? status : KR_NOMEM;
-		kr_vec_done(c->args->mem, &edges);
+		status = read_cycle(c, said->cycle, said, err);
+		if (status == KR_BAD)
+			kr_err_at(err, kr_args_value(c->args, "claim"), said->line, 0);
 	}
 	return status;
 }
@@ -299,6 +315,6 @@ enum kr_status kr_crosscheck_read_cycles(struct kr_crosscheck *c, struct kr_err 
 void kr_crosscheck_drop_cycles(struct kr_crosscheck *c)
 {
 	for (uint32_t i = 0; i < c->cycles.n; i++)
-		kr_vec_done(c->args->mem, &c->cycles.at[i]);
+		kr_vec_done(c->args->mem, &c->cycles.at[i].edges);
 	kr_vec_done(c->args->mem, &c->cycles);
 }

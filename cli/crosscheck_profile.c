@@ -136,13 +136,15 @@ static int say_nothing(struct implying *m)
 	return written ? KR_EXIT_UNDECIDED : KR_EXIT_FAILED;
 }
 
-static int crosscheck(struct implying *m)
+static int crosscheck(struct implying *m, const char *path)
 {
 	struct kr_err err;
 	int exit = KR_EXIT_SATISFIED;
 
 	kr_err_init(&err);
-	enum kr_status status = kr_trace_read(&m->trace, m->args->operands.at[0], &m->trace_options, &err);
+	m->trace = (struct kr_trace){0};
+	m->found = (struct kr_mechanisms_verdict){0};
+	enum kr_status status = kr_trace_read(&m->trace, path, &m->trace_options, &err);
 	if (!status)
 		status = kr_check_mechanisms(&m->trace.ctx, &m->trace.history, &m->asked.options, &m->found,
 			&err);
@@ -173,8 +175,9 @@ int kr_crosscheck_profile(const struct kr_args *args)
 			status = kr_usage("options '--profile' and '--%s' exclude each other", not_here[i]);
 	if (status == KR_EXIT_SATISFIED && !kr_trace_options(args, &m.trace_options))
 		status = KR_EXIT_USAGE;
-	if (status == KR_EXIT_SATISFIED)
-		status = crosscheck(&m);
+	uint32_t traces = status == KR_EXIT_SATISFIED ? args->operands.n : 0;
+	for (uint32_t i = 0; i < traces && !kr_print_failed(); i++)
+		status = kr_exit_worst(status, crosscheck(&m, args->operands.at[i]));
 	kr_profile_option_done(&m.asked);
 	return status;
 }

@@ -1,5 +1,5 @@
-/* Crosschecks one level: the runs, a line each; what they come to; a disagreement shrunk; a claim judged by
- * the first verdict that is proved. */
+/* Crosschecks one level: what all runs come to; a disagreement shrunk; a claim judged by the first verdict
+ * that is proved; then, if asked for, the runs, a line each. In JSON the runs are told as they end. */
 #include "cli/crosscheck_run.h"
 
 #include <string.h>
@@ -110,6 +110,15 @@ static bool tell_run(const struct crossing *x, const struct kr_cross_run *run)
 	return end_line(x, &out);
 }
 
+static bool tell_runs(const struct crossing *x)
+{
+	bool written = true;
+
+	for (uint32_t i = 0; i < x->ways.n && x->c->verbose && !x->c->json && written; i++)
+		written = tell_run(x, &x->runs[i]);
+	return written;
+}
+
 static bool run_all(struct crossing *x)
 {
 	const struct kr_trace *t = &x->c->trace;
@@ -118,7 +127,7 @@ static bool run_all(struct crossing *x)
 	for (uint32_t i = 0; i < x->ways.n; i++) {
 		kr_cross_run_way(&x->c->trace.ctx, &t->history, &t->analysis, &x->question, x->ways.at[i],
 			x->c->limits, &x->runs[i]);
-		written = written && tell_run(x, &x->runs[i]);
+		written = written && (!x->c->json || tell_run(x, &x->runs[i]));
 	}
 	return written;
 }
@@ -185,7 +194,7 @@ static int tell_disagreement(struct crossing *x, const struct kr_disagreement *d
 		kr_str_format(&out, "\tshown by %u transaction%s%s", (unsigned)txns, txns == 1 ? "" : "s",
 			minimal ? "" : ", perhaps not the fewest");
 	}
-	if (end_line(x, &out) && !status)
+	if (end_line(x, &out) && tell_runs(x) && !status)
 		(void)write_shown(x, &text); /* the status is the same if that fails */
 	if (status) {
 		kr_err_set(&err, status, "%s", kr_ctx_reason(&x->c->trace.ctx, status));
@@ -239,7 +248,10 @@ static int tell_agreement(const struct crossing *x, const struct kr_cross_run *p
 		kr_crosscheck_field("verdict", kr_report_verdict(outcome), &out);
 		kr_notes_json(&x->c->trace.notes, ", ", &out);
 	} else {
-		kr_str_format(&out, "\t%s\t%s", result, kr_report_verdict(outcome));
+		char name[KR_ANOMALY_NAME_SIZE];
+		const char *text = detail(x, proved ? proved : &x->runs[0], name);
+		kr_str_format(&out, "\t%s\t%s%s%s", result, kr_report_verdict(outcome), *text ? "\t" : "",
+			text);
 	}
 	if (!end_line(x, &out))
 		return KR_EXIT_FAILED;
@@ -262,7 +274,9 @@ static int tell_claim(const struct crossing *x, const struct kr_cross_run *prove
 		report_of(x, proved, &report);
 		kr_report_explain(&report, &why);
 	}
-	const char *silent = claim == KR_UNDECIDED ? "Elle says nothing of this level" : "";
+	const char *silent = claim != KR_UNDECIDED ? ""
+		: x->c->elle_path                  ? "Elle says nothing of this level"
+						   : "nothing is claimed of this level";
 	if (x->c->json) {
 		kr_crosscheck_field("claim", kr_report_verdict(claim), &out);
 		kr_crosscheck_field("result", kr_crosscheck_results[exit], &out);
@@ -286,13 +300,15 @@ static int judge_claims(struct crossing *x, const struct kr_cross_run *proved, i
 {
 	struct kr_crosscheck *c = x->c;
 	bool satisfied = proved && proved->verdict.outcome == KR_SATISFIED,
-	     claimed = c->elle_path || c->claim != KR_UNDECIDED;
+	     claimed = kr_args_has(c->args, "claim");
 	struct kr_question question = {x->asked->level, x->asked->order};
+	enum kr_outcome claim = c->elle_path ? kr_elle_result_claims(&c->elle, c->args->modules, question)
+		: c->said.stated.n > 0
+		? kr_claim_file_claims(&c->said, c->args->modules, c->trace.path, question)
+		: c->claim;
 
 	if (claimed)
-		exit = tell_claim(x, proved,
-			c->elle_path ? kr_elle_result_claims(&c->elle, c->args->modules, question)
-				     : c->claim);
+		exit = tell_claim(x, proved, claim);
 	if (c->elle_path && exit != KR_EXIT_FAILED)
 		exit = kr_exit_worst(exit, kr_crosscheck_elle(c, x->asked, satisfied));
 	if (exit == KR_EXIT_FAILED || c->cycles.n == 0)
@@ -315,7 +331,9 @@ static int conclude(struct crossing *x)
 	if (kr_runs_disagree(x->runs, x->ways.n, &d))
 		return tell_disagreement(x, &d);
 	exit = tell_agreement(x, proved);
-	return exit == KR_EXIT_FAILED ? exit : judge_claims(x, proved, exit);
+	if (exit != KR_EXIT_FAILED)
+		exit = judge_claims(x, proved, exit);
+	return tell_runs(x) ? exit : KR_EXIT_FAILED;
 }
 
 int kr_crosscheck_level(struct kr_crosscheck *c, const struct kr_asked *asked)

@@ -7,9 +7,13 @@
 #include "cli/output.h"
 #include "cli/trace.h"
 #include "cross/claim.h"
+#include "cross/claim_file.h"
 #include "cross/cross.h"
 #include "cross/elle_result.h"
 #include "report/report.h"
+
+/* A cycle to be judged. `said`: NULL, or at levels that imply what this is about only. */
+struct kr_given_cycle { struct kr_claimed_cycle edges; const struct kr_stated *said; };
 
 struct kr_crosscheck {
 	const struct kr_args *args;
@@ -17,10 +21,11 @@ struct kr_crosscheck {
 	struct kr_limits limits;
 	struct kr_asked_list asked;
 	enum kr_outcome claim;    /* KR_UNDECIDED: none */
+	struct kr_claim_file said; /* claims of the file that --claim names */
 	const char *elle_path;    /* NULL, or the claims are those of Elle's result in that file: */
 	struct kr_elle_result elle;
-	KR_VEC(struct kr_claimed_cycle) cycles; /* that --cycle names, as they were read */
-	bool json;
+	KR_VEC(struct kr_given_cycle) cycles; /* of --cycle and of claims, as they were read */
+	bool json, verbose;
 	struct kr_file witness;
 	struct kr_trace trace;
 };
@@ -37,11 +42,12 @@ bool kr_crosscheck_end(const struct kr_crosscheck *c, struct kr_str *out);
 /* Says what is wrong with how a cycle is written, as a wrong option; false then. Before any work. */
 bool kr_crosscheck_take_cycles(const struct kr_args *args);
 
-/* Finds what the cycles speak of in the trace, which has been read. */
+/* Finds what the cycles speak of in the trace, which has been read: those that --cycle names, and those of
+ * claims on this trace. */
 enum kr_status kr_crosscheck_read_cycles(struct kr_crosscheck *c, struct kr_err *err);
 void kr_crosscheck_drop_cycles(struct kr_crosscheck *c);
 
-/* The cycles that --cycle names, held against the trace. `satisfied`: the level is. Returns 0 when all are
+/* Those cycles, held against the trace. `satisfied`: the level is. Returns 0 when all are
  * confirmed, 1 when one is refuted, 2 when one is open. crosscheck_cycle.c */
 int kr_crosscheck_cycles(struct kr_crosscheck *c, const struct kr_asked *asked, bool satisfied);
 
