@@ -4,6 +4,42 @@
 #include "report/page.h"
 
 #include <string.h>
+#include <zlib.h>
+
+#define PACKED_FROM (128u << 10) /* bytes of data, from which on it is compressed */
+
+/* Bytes as base64. */
+static void add_base64(struct kr_str *out, const unsigned char *at, size_t n)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	char four[4];
+
+	for (size_t i = 0; i < n; i += 3) {
+		unsigned b = i + 1 < n ? at[i + 1] : 0, c = i + 2 < n ? at[i + 2] : 0;
+		unsigned all = (unsigned)at[i] << 16 | b << 8 | c;
+		for (unsigned k = 0; k < 4; k++)
+			four[k] = i + k > n ? '=' : digits[all >> (18 - 6 * k) & 63];
+		kr_str_add_bytes(out, four, sizeof four);
+	}
+}
+
+/* What browsers unpack by themselves (DecompressionStream). */
+static void add_packed(struct kr_str *out, const char *kind, const struct kr_str *json)
+{
+	uLongf n = compressBound((uLong)json->n);
+	size_t size = n;
+	unsigned char *packed = kr_mem_alloc(out->mem, size, 1);
+
+	if (!packed || compress2(packed, &n, (const Bytef *)json->at, (uLong)json->n, 9) != Z_OK) {
+		out->failed = true;
+	} else {
+		kr_str_format(out, "<script type=\"application/octet-stream\" data-krait=\"%s\" data-packed>",
+			kind);
+		add_base64(out, packed, n);
+		kr_str_add(out, "</script>\n");
+	}
+	kr_mem_free(out->mem, packed, size, 1);
+}
 
 void kr_page_instant(struct kr_str *out, const char *name, int64_t at)
 {
@@ -14,7 +50,7 @@ void kr_page_instant(struct kr_str *out, const char *name, int64_t at)
 }
 
 /* In JSON '<' stands inside strings only; escaped, no text can end the element or begin a comment. */
-void kr_page_data(struct kr_str *out, const char *kind, struct kr_str *json)
+static void add_plain(struct kr_str *out, const char *kind, const struct kr_str *json)
 {
 	const char *at = kr_str_text(json), *end = at + json->n, *next;
 
@@ -25,6 +61,14 @@ void kr_page_data(struct kr_str *out, const char *kind, struct kr_str *json)
 	}
 	kr_str_add_bytes(out, at, (size_t)(end - at));
 	kr_str_add(out, "</script>\n");
+}
+
+void kr_page_data(struct kr_str *out, const char *kind, struct kr_str *json)
+{
+	if (json->n < PACKED_FROM)
+		add_plain(out, kind, json);
+	else
+		add_packed(out, kind, json);
 	out->failed |= json->failed;
 	kr_str_done(json);
 }

@@ -64,6 +64,23 @@ static void add_argument_text(const struct kr_report *r, const struct kr_argumen
 	kr_str_done(&by_id);
 }
 
+/* With the key where it read what another transaction wrote and must not show. */
+static void add_operation(const struct kr_history *h, const struct kr_certificate *cert, struct kr_str *out)
+{
+	bool shown = cert->anomaly.kind == KR_ABORTED_READ || cert->anomaly.kind == KR_INTERMEDIATE_READ;
+	struct kr_str name;
+
+	kr_str_format(out, ",\n\"operation\": {\"txn\": %u, \"op\": %u", cert->anomaly.txn.i,
+		cert->anomaly.op);
+	if (shown && cert->anomaly.key.i != KR_NONE) {
+		kr_str_init(&name, out->mem);
+		kr_history_print_name(h, h->keys.at[cert->anomaly.key.i].name, &name);
+		kr_str_add(out, ", ");
+		kr_str_member_made(out, "key", &name);
+	}
+	kr_str_add(out, "}");
+}
+
 static void add_violated(const struct kr_report *r, const struct kr_argument *arg, struct kr_str *out)
 {
 	const struct kr_certificate *cert = &r->verdict->certificate;
@@ -83,8 +100,7 @@ static void add_violated(const struct kr_report *r, const struct kr_argument *ar
 	if (arg && cert->cycles.n > 0)
 		kr_page_argument(r, arg, out);
 	else if (!arg)
-		kr_str_format(out, ",\n\"operation\": {\"txn\": %u, \"op\": %u}", cert->anomaly.txn.i,
-			cert->anomaly.op);
+		add_operation(r->history, cert, out);
 }
 
 static void add_satisfied(const struct kr_certificate *cert, struct kr_str *out)
@@ -95,6 +111,15 @@ static void add_satisfied(const struct kr_certificate *cert, struct kr_str *out)
 	kr_str_format(out, ",\n\"form\": \"%s\", \"order_found\": [", forms[cert->kind]);
 	for (uint32_t i = 0; i < cert->serial.n; i++)
 		kr_str_format(out, "%s%u", i > 0 ? "," : "", cert->serial.at[i].i);
+	kr_str_add(out, "]");
+	if (cert->kind != KR_CERT_WORLD)
+		return;
+	kr_str_add(out, ",\n\"sources\": [");
+	for (uint32_t i = 0; i < cert->sources.n; i++) {
+		const struct kr_cert_source *s = &cert->sources.at[i];
+		kr_str_format(out, "%s[%u,%u,%d]", i > 0 ? "," : "", s->txn.i, s->op,
+			s->writer.i == KR_NONE ? -1 : (int)s->writer.i);
+	}
 	kr_str_add(out, "]");
 }
 

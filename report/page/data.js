@@ -15,6 +15,16 @@ const VERDICTS = {
 const STATUS = {c: "committed", a: "aborted", u: "outcome unknown"};
 const ORDERS = {none: "no order", session: "session order", realtime: "real-time order"};
 
+/* Of a unit of time. */
+const SECONDS = {s: 1, sec: 1, second: 1, seconds: 1, ms: 1e-3, millisecond: 1e-3, milliseconds: 1e-3, us: 1e-6, "\u00b5s": 1e-6, "\u03bcs": 1e-6, microsecond: 1e-6,
+	microseconds: 1e-6, ns: 1e-9, nanosecond: 1e-9, nanoseconds: 1e-9};
+
+/* Seconds, in s, ms or \u00b5s. */
+function duration(seconds) {
+	const [unit, scale] = seconds === 0 || seconds >= 1 ? ["s", 1] : seconds >= 1e-3 ? ["ms", 1e3] : ["\u00b5s", 1e6];
+	return `${number(+(seconds * scale).toPrecision(9))} ${unit}`;
+}
+
 const clip = (text, most) => (text.length > most ? text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "") + "\u2026" : text);
 
 class Trace {
@@ -28,6 +38,7 @@ class Trace {
 		for (let t = 1; t < this.n; t++)
 			this.line[t] += this.line[t - 1];
 		this.timed = this.begin !== undefined;
+		this.scale = SECONDS[this.time_unit?.toLowerCase()];
 		this.makeRows();
 	}
 
@@ -82,12 +93,16 @@ class Trace {
 		return lanes;
 	}
 
-	/* The operations of a transaction, a text each; null when the page has none of it. */
+	/* Operations are a large part of the page, and nothing that is shown first needs them. */
+	load() {
+		this.loading ??= this.operationsElement ? textOf(this.operationsElement).then((text) => {
+			this.texts = JSON.parse(text);
+		}) : Promise.resolve();
+		return this.loading;
+	}
+
+	/* The operations of a transaction, a text each; null when the page has none of it, or before they are loaded. */
 	operations(t) {
-		if (this.operationsElement) {
-			this.texts = JSON.parse(this.operationsElement.textContent);
-			this.operationsElement = null;
-		}
 		if (!this.texts || t >= this.texts.length)
 			return null;
 		return this.texts[t] === "" ? [] : this.texts[t].split("\n");
@@ -106,10 +121,15 @@ class Trace {
 		return this.line[t] > 0 ? `${file}:${this.line[t]}` : file;
 	}
 
-	/* A time as the trace has it: exact as long as the number is. */
+	/* A time as the trace has it, exact as long as the number is; where the unit is known, behind the time since the trace began. */
 	time(x) {
-		const exact = BigInt(this.first_time) + BigInt(Math.round(x));
-		return this.time_unit ? `${exact} ${this.time_unit}` : String(exact);
+		const exact = BigInt(this.first_time) + BigInt(Math.round(x)), told = this.time_unit ? `${exact} ${this.time_unit}` : String(exact);
+		return this.scale === undefined ? told : `${duration(x * this.scale)} (${told})`;
+	}
+
+	/* For the axis: since the trace began. */
+	tick(x) {
+		return this.scale === undefined ? number(+x.toPrecision(12)) : duration(x * this.scale);
 	}
 }
 
@@ -126,8 +146,16 @@ class Held {
 	}
 }
 
+/* The text of an element that holds data, packed or not. */
+async function textOf(element) {
+	if (element.dataset.packed === undefined)
+		return element.textContent;
+	const bytes = Uint8Array.from(atob(element.textContent), (c) => c.charCodeAt(0));
+	return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
+}
+
 /* {levels, traces}: each trace with its verdicts. */
-function readData() {
+async function readData() {
 	const data = {levels: [], traces: []};
 	for (const element of document.querySelectorAll("script[data-krait]")) {
 		const kind = element.dataset.krait;
@@ -135,7 +163,7 @@ function readData() {
 			data.traces.at(-1).operationsElement = element;
 			continue;
 		}
-		const part = JSON.parse(element.textContent);
+		const part = JSON.parse(await textOf(element));
 		if (kind === "levels")
 			data.levels = part;
 		else if (kind === "verdict")

@@ -1,6 +1,6 @@
 /* Making texts and elements. Children are elements or texts. */
 
-const number = (n) => n.toLocaleString("en-US");
+const number = (n) => n.toLocaleString("en-US", {maximumFractionDigits: 9});
 const count = (n, what) => `${number(n)} ${what}${n === 1 ? "" : "s"}`;
 
 /* Names and values that run from right to left turn nothing around them. */

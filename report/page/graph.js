@@ -9,7 +9,7 @@ class Graph {
 		Object.assign(this, {trace, edges, options});
 		this.cast = new Map((verdict.cast ?? []).map((one) => [one.txn, one]));
 		this.wrong = verdict.operation;
-		const txns = edges.length > 0 ? edges.map((edge) => edge.from) : (verdict.cast ?? []).map((one) => one.txn);
+		const txns = edges.length > 0 ? edges.flatMap((edge) => [edge.from, edge.to]) : (verdict.cast ?? []).map((one) => one.txn);
 		this.cards = [...new Set(txns)].map((txn) => this.card(txn));
 		this.place();
 	}
@@ -83,7 +83,7 @@ class Graph {
 		svg("text", {class: "id", x: left, y: -height / 2 + 22}, clip(trace.ids[txn], 24)),
 		svg("text", {class: "place", x: left, y: -height / 2 + 38},
 			clip(`${trace.sessionName(txn)}${trace.line[txn] > 0 ? `, line ${trace.line[txn]}` : ""}${trace.status[txn] === "c" ? "" : `, ${STATUS[trace.status[txn]]}`}`, 32)),
-		lines.map((line, i) => svg("text", {class: `op${line.faint ? " faint" : ""}${line.wrong ? " wrong" : ""}`, x: left, y: y(i)}, clip(line.text, 26))));
+		lines.map((line, i) => svg("text", {class: `op${line.faint ? " faint" : ""}${line.wrong ? " wrong" : ""}`, x: left, y: y(i)}, svg("title", {}, line.text), clip(line.text, 26))));
 	}
 
 	drawEdge(edge, i) {
@@ -91,7 +91,7 @@ class Graph {
 		const route = this.route(byTxn.get(edge.from), byTxn.get(edge.to)), ids = this.trace.ids;
 		const name = clip(edgeName(edge), 18), width = 16 + name.length * 7.3, open = this.options.open(i);
 		return svg("g", {class: `edge ${edge.kind}${this.options.supposed(edge) ? " supposed" : ""}${open ? " chosen" : ""}`, "data-edge": i,
-			"aria-expanded": String(open), "aria-label": `edge ${i + 1} of ${this.edges.length}, from ${ids[edge.from]} to ${ids[edge.to]}, ${KINDS[edge.kind].name}${
+			"aria-expanded": this.options.turns ? String(open) : null, "aria-label": `edge ${i + 1} of ${this.edges.length}, from ${ids[edge.from]} to ${ids[edge.to]}, ${KINDS[edge.kind].name}${
 				edge.key === undefined ? "" : ` on ${edge.key}`}: its reason`, ...pressable(() => this.options.toggle(i))},
 		svg("title", {}, edge.why),
 		svg("path", {class: "reach", d: route.d}),

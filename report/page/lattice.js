@@ -1,6 +1,19 @@
 /* The levels, stronger above weaker, coloured by verdict: what was asked in full colour, what follows from it in a light one. Levels stand in ranks (the longest way down from
  * the top); in a rank they are sorted by where their neighbours stand, which keeps most lines apart. */
 
+const BOX = {width: 108, height: 44, apart: 8, down: 66, bend: 14};
+
+/* A name in at most two lines. */
+function linesOf(name) {
+	const most = 18, words = name.split(" "), lines = [""];
+	for (const word of words) {
+		if (lines.at(-1) !== "" && lines.at(-1).length + word.length + 1 > most && lines.length < 2)
+			lines.push("");
+		lines[lines.length - 1] += (lines.at(-1) === "" ? "" : " ") + word;
+	}
+	return lines.map((line) => clip(line, most + 1));
+}
+
 class Lattice {
 	constructor(levels, verdicts, selected, select) {
 		this.levels = levels.map((level) => ({...level, asked: verdicts.filter((v) => v.level === level.id), above: [], below: [], rank: 0}));
@@ -39,6 +52,7 @@ class Lattice {
 		this.ranks = [];
 		for (const level of this.levels)
 			(this.ranks[level.rank] ??= []).push(level);
+		this.bend();
 		this.ranks.forEach((rank) => this.spread(rank));
 		for (let round = 0; round < 8; round++) {
 			for (const rank of round % 2 ? this.ranks.slice().reverse() : this.ranks) {
@@ -52,19 +66,50 @@ class Lattice {
 		}
 	}
 
-	spread(rank) {
-		rank.forEach((level, i) => {
-			level.x = (i - (rank.length - 1) / 2) * 92;
-			level.y = level.rank * 52;
-		});
+	/* A line over several ranks gets a place in each of them, as levels do, so that it passes between boxes. */
+	bend() {
+		this.lines = [];
+		for (const level of this.levels) {
+			level.below = level.below.map((other) => {
+				const path = [level], line = {path, from: level, to: other};
+				for (let rank = level.rank + 1; rank < other.rank; rank++) {
+					const bend = {rank, bend: true, above: [path.at(-1)], below: []};
+					this.ranks[rank].push(bend);
+					path.push(bend);
+				}
+				path.push(other);
+				this.lines.push(line);
+				return path[1];
+			});
+		}
+		for (const {path} of this.lines)
+			path.slice(1).forEach((one, i) => {
+				if (path[i].bend)
+					path[i].below = [one];
+				one.above = one.bend ? one.above : [...one.above.filter((other) => other !== path[0]), path.at(-2)];
+			});
 	}
 
-	line(from, to, dashed) {
-		const middle = (from.y + to.y) / 2;
-		const known = (level) => (level.asked[0]?.verdict ?? level.follows) !== undefined;
+	spread(rank) {
+		const wide = (one) => (one.bend ? BOX.bend : BOX.width + BOX.apart), all = rank.reduce((sum, one) => sum + wide(one), 0);
+		let x = -all / 2;
+		for (const one of rank) {
+			one.x = x + wide(one) / 2;
+			one.y = one.rank * BOX.down;
+			x += wide(one);
+		}
+	}
+
+	line({path, from, to}, dashed) {
+		const known = (level) => (level.asked[0]?.verdict ?? level.follows) !== undefined, half = BOX.height / 2;
+		let d = `M${from.x} ${from.y + half}`;
+		path.slice(1).forEach((one, i) => {
+			const top = path[i].y + half, bottom = one.y - half, middle = (top + bottom) / 2;
+			d += `C${path[i].x} ${middle} ${one.x} ${middle} ${one.x} ${bottom}${one.bend ? `V${one.y + half}` : ""}`;
+		});
 		return svg("path", {
 			class: `implies${dashed ? " plain" : ""}${known(from) && known(to) ? "" : " faint"}`,
-			d: `M${from.x} ${from.y + 15}C${from.x} ${middle} ${to.x} ${middle} ${to.x} ${to.y - 15}`,
+			d,
 		});
 	}
 
@@ -75,13 +120,15 @@ class Lattice {
 	}
 
 	node(level) {
-		const asked = level.asked, width = 84 / Math.max(asked.length, 1);
+		const asked = level.asked, {width: all, height} = BOX, width = all / Math.max(asked.length, 1), left = -all / 2, top = -height / 2;
 		const boxes = asked.length === 0
-			? [svg("rect", {x: -42, y: -15, width: 84, height: 30, rx: 7, class: `level ${level.follows ? `follows ${level.follows}` : "open"}`})]
-			: asked.map((v, i) => svg("rect", {x: -42 + i * width, y: -15, width, height: 30, rx: asked.length > 1 ? 3 : 7,
+			? [svg("rect", {x: left, y: top, width: all, height, rx: 7, class: `level ${level.follows ? `follows ${level.follows}` : "open"}`})]
+			: asked.map((v, i) => svg("rect", {x: left + i * width, y: top, width, height, rx: asked.length > 1 ? 3 : 7,
 				class: `level asked ${v.verdict}${v === this.selected ? " chosen" : ""}`}));
 		const mark = asked.length === 1 ? `${VERDICTS[asked[0].verdict].mark} ` : "";
-		const text = svg("text", {class: asked.length > 0 ? "on" : level.follows ?? "open", "text-anchor": "middle", dy: "0.35em"}, mark + level.id);
+		const shade = asked.length > 0 ? "on" : level.follows ?? "open", names = linesOf(level.title);
+		const text = svg("g", {class: shade}, [mark + level.id, ...names].map((line, i) => svg("text", {class: i === 0 ? shade : `name ${shade}`, "text-anchor": "middle", dy: "0.35em",
+			y: (i - names.length / 2) * 12.5}, line)));
 		const title = svg("title", {}, `${level.title}: ${this.describe(level)}`);
 		const press = asked.length === 0 ? {} : pressable(() => this.select(asked[(asked.indexOf(this.selected) + 1) % asked.length]));
 		return svg("g", {class: "node", transform: `translate(${level.x} ${level.y})`, "data-level": level.id,
@@ -90,14 +137,10 @@ class Lattice {
 	}
 
 	draw() {
-		const xs = this.levels.map((level) => level.x), left = Math.min(...xs) - 50, right = Math.max(...xs) + 50;
-		const bottom = (this.ranks.length - 1) * 52;
-		const lines = [];
-		for (const level of this.levels)
-			for (const other of this.levels)
-				if (level.implies[other.id])
-					lines.push(this.line(level, other, level.implies[other.id] !== "realtime"));
-		return svg("svg", {class: "lattice", viewBox: `${left} -22 ${right - left} ${bottom + 44}`, width: right - left, height: bottom + 44,
+		const xs = this.ranks.flat().map((one) => one.x), left = Math.min(...xs) - BOX.width / 2 - 6, right = Math.max(...xs) + BOX.width / 2 + 6;
+		const bottom = (this.ranks.length - 1) * BOX.down, margin = BOX.height / 2 + 6;
+		const lines = this.lines.map((line) => this.line(line, line.from.implies[line.to.id] !== "realtime"));
+		return svg("svg", {class: "lattice", viewBox: `${left} ${-margin} ${right - left} ${bottom + 2 * margin}`, width: right - left, height: bottom + 2 * margin,
 			role: "group", "aria-label": "Levels of isolation, stronger ones above weaker ones"}, lines, this.levels.map((level) => this.node(level)));
 	}
 }

@@ -1,5 +1,11 @@
 /* The page: one trace and one verdict at a time, chosen in the header and in the lattice. */
 
+/* What a single operation saw that it must not have, as an edge from the other transaction. */
+function blameOf(verdict) {
+	const wrong = verdict?.operation, other = (verdict?.cast ?? []).map((one) => one.txn).filter((t) => t !== wrong?.txn);
+	return wrong?.key !== undefined && other.length === 1 ? [{from: other[0], to: wrong.txn, kind: "wr", key: wrong.key, predicate: false, why: verdict.sentence, under: []}] : [];
+}
+
 class Page {
 	constructor(data) {
 		this.data = data;
@@ -22,7 +28,8 @@ class Page {
 		this.open = new Set();
 		this.argument = verdict?.argument ? new Argument(trace, verdict.argument) : null;
 		this.leaf = this.argument?.leaves[0];
-		this.drawn = null;
+		this.drawn = this.graphPlace = null;
+		this.blame = blameOf(verdict);
 		this.timeline = trace?.n > 0 ? new Timeline(trace, this.lit(), (t) => this.pick(t)) : null;
 		document.title = trace ? `${verdict ? `${verdict.level} ${verdict.verdict}: ` : ""}${trace.trace} - krait` : "krait";
 		this.root.replaceChildren(this.header(), html("main", {}, ...(verdict ? this.parts() : this.nothing())), announcer);
@@ -77,15 +84,18 @@ class Page {
 			this.root.querySelector(`.lattice [data-level="${level}"]`)?.focus();
 		}).draw();
 		return section("Levels", {class: "panel levels"}, html("div", {class: "scroll"}, drawn),
-			html("p", {class: "legend"}, [["satisfied", "satisfied"], ["violated", "violated"], ["unknown", "unknown"], ["light", "follows"]].map(([dot, text]) =>
+			html("p", {class: "legend"}, [["satisfied", "satisfied"], ["violated", "violated"], ["unknown", "unknown"], ["light", "follows from what was asked"],
+				["open", "blank: not asked, and nothing follows for it"]].map(([dot, text]) =>
 				html("span", {class: "pair"}, html("span", {class: `dot ${dot}`}), ` ${text}`))));
 	}
 
 	cyclePanel() {
-		const kinds = this.argument ? [...new Set(Object.values(this.argument.data.cycles).flat().map((edge) => edge.kind))] : [];
+		const used = [...new Set((this.argument ? Object.values(this.argument.data.cycles).flat() : this.blame).map((edge) => edge.kind))], kinds = Object.keys(KINDS);
+		kinds.sort((a, b) => used.includes(b) - used.includes(a));
 		this.graphPlace = html("div", {class: "scroll graph"});
 		return section(this.argument ? "The cycle" : this.verdict.operation ? "The operation" : "The transactions", {class: "panel"}, this.graphPlace,
-			html("ul", {class: "legend"}, kinds.map((kind) => html("li", {}, html("span", {class: `chip ${kind}`}, kind), ` ${KINDS[kind].says}`))));
+			html("ul", {class: "legend"}, kinds.map((kind) => html("li", {class: used.includes(kind) ? null : "unused"}, html("span", {class: `chip ${kind}`}, kind), ` ${KINDS[kind].says}`)),
+				html("li", {}, html("code", {}, "p"), " before it: by a range, scan or condition")));
 	}
 
 	whyPanel() {
@@ -96,7 +106,7 @@ class Page {
 	/* ---- the cycle and its reasons ---- */
 
 	get edges() {
-		return this.argument ? this.argument.cycle(this.drawn?.cycle ?? this.leaf.cycle) : [];
+		return this.argument ? this.argument.cycle(this.drawn?.cycle ?? this.leaf.cycle) : this.blame;
 	}
 
 	draw(cycle, supposed) {
@@ -111,6 +121,7 @@ class Page {
 			return;
 		this.graph = new Graph(this.trace, this.verdict, this.edges, {
 			supposed: (edge) => this.drawn !== null && edge.under.includes(this.drawn.supposed),
+			turns: this.argument !== null,
 			open: (i) => !this.drawn && this.open.has(i),
 			toggle: (i) => this.toggle(i, true),
 			pick: (t) => this.pick(t),
@@ -145,7 +156,20 @@ class Page {
 		const edges = this.edges;
 		this.items = edges.map((edge, i) => this.item(edge, i));
 		this.whyPlace.replaceChildren(...[cases, intro, short, html("ol", {class: "reasons"}, this.items),
-			html("button", {type: "button", class: "small", onclick: () => edges.forEach((_, i) => this.open.has(i) || this.toggle(i))}, "Unfold all")].filter(Boolean));
+			html("button", {type: "button", class: "small", onclick: () => this.unfold()}, "Unfold all")].filter(Boolean));
+	}
+
+	/* Every reason, and what unfolds in it, down to a bound. */
+	unfold() {
+		this.drawn = null;
+		this.edges.forEach((_, i) => this.open.has(i) || this.toggle(i));
+		for (let closed, left = 400; left > 0 && (closed = this.whyPlace.querySelectorAll("details:not([open])")).length > 0; )
+			for (const one of closed) {
+				one.open = true;
+				one.dispatchEvent(new Event("toggle"));
+				if (--left === 0)
+					break;
+			}
 	}
 
 	item(edge, i) {
@@ -157,7 +181,7 @@ class Page {
 
 	/* Unfolds or folds the reason of an edge, in the list and in the graph. */
 	toggle(i, fromGraph) {
-		if (this.drawn) {
+		if (this.drawn || !this.argument) {
 			announce(`${this.edges[i].why}.`);
 			return;
 		}
@@ -189,11 +213,15 @@ class Page {
 			html("tbody", {}, lit.map((t) => html("tr", {}, html("th", {scope: "row"}, html("button", {type: "button", class: "link", onclick: () => this.pick(t)}, clip(trace.ids[t], 200))),
 				html("td", {}, clip(trace.sessionName(t), 200)), html("td", {}, STATUS[trace.status[t]]), trace.timed ? html("td", {}, trace.time(trace.start[t])) : null,
 				trace.timed ? html("td", {}, trace.length[t] < 0 ? "not known" : trace.time(trace.stop[t])) : null, html("td", {}, trace.place(t))))))));
-		return section("Timeline", {class: "panel"}, this.timeline.element, this.detail, table);
+		const bars = [["bar", "committed"], ["bar-aborted", "aborted"], ["bar-unknown", "outcome unknown"], ...(lit.length > 0 ? [["lit", "matters here"]] : [])];
+		return section("Timeline", {class: "panel"}, new Search(trace, (t) => this.pick(t)).element, this.timeline.element,
+			html("p", {class: "legend"}, bars.map(([name, says]) => html("span", {class: "pair"}, html("span", {class: `dot ${name}`}), ` ${says}`))), this.detail, table);
 	}
 
 	pick(t) {
 		const trace = this.trace, ops = trace.operations(t), most = 200;
+		if (!trace.texts)
+			trace.load().then(() => trace.texts && this.timeline?.pinned === t && this.pick(t));
 		const shown = new Set((this.verdict.cast ?? []).find((one) => one.txn === t)?.shown.map((one) => one.op));
 		this.timeline.show(t);
 		this.detail.replaceChildren(html("h3", {}, trace.ids[t]),
@@ -213,7 +241,8 @@ class Page {
 	}
 }
 
-window.addEventListener("DOMContentLoaded", () => {
-	const data = readData();
+window.addEventListener("DOMContentLoaded", async () => {
+	const data = await readData();
+	document.documentElement.dataset.drawn = "";
 	return data.traces.some((trace) => trace.profile) ? new FindingsPage(data) : new Page(data);
 });

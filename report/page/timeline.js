@@ -186,6 +186,7 @@ class Timeline {
 		this.tip.hidden = t < 0;
 		if (t >= 0) {
 			const ops = trace.operations(t), most = 8;
+			trace.load();
 			this.tip.replaceChildren(html("strong", {}, clip(trace.ids[t], 40)), html("span", {}, `${clip(trace.sessionName(t), 60)}, ${STATUS[trace.status[t]]}`),
 				...(ops ?? []).slice(0, most).map((op) => html("code", {}, clip(op, 48))), ops && ops.length > most ? html("span", {}, `${ops.length - most} more`) : "");
 			const flip = event.offsetX > this.canvas.clientWidth - 260;
@@ -320,12 +321,13 @@ class Timeline {
 
 	paintTicks() {
 		const c = this.c, bottom = TOP + this.rowsHeight;
-		this.text(this.trace.timed ? (this.trace.time_unit ? `time (${clip(this.trace.time_unit, 8)})` : "time") : "place in session", 12, TOP - 12, "faint", 11);
+		const unit = this.trace.time_unit;
+		this.text(!this.trace.timed ? "place in session" : this.trace.scale !== undefined ? "since the start" : unit ? `time (${clip(unit, 8)})` : "time", 12, TOP - 12, "faint", 11);
 		for (const t of this.axis.ticks((time) => this.x(time), this.t(GUTTER), this.t(GUTTER + this.width), 90, this.trace.timed ? 1e-9 : 1)) {
 			const x = this.x(t);
 			c.fillStyle = this.colour("grid");
 			c.fillRect(x, TOP, 1, bottom - TOP);
-			this.text(number(this.trace.timed ? +t.toPrecision(12) : t + 1), x, TOP - 12, "muted", 11, "center");
+			this.text(this.trace.timed ? this.trace.tick(t) : number(t + 1), x, TOP - 12, "muted", 11, "center");
 		}
 	}
 
@@ -374,7 +376,14 @@ class Timeline {
 			c.stroke();
 		}
 		if (this.rowHeight >= 24)
-			this.text(clip(trace.ids[t], 20), Math.max(left, GUTTER + 2), middle - thick / 2 - 9, "ink", 11);
+			this.label(clip(trace.ids[t], 20), left, middle - thick / 2 - 9);
+	}
+
+	/* Above a bar, and within the frame. */
+	label(text, left, y) {
+		this.c.font = `11px ${this.font}`;
+		const right = GUTTER + this.width - this.c.measureText(text).width - 2;
+		this.text(text, Math.max(Math.min(left, right), GUTTER + 2), y, "ink", 11);
 	}
 
 	/* Where an edge meets a lit bar: each edge at a part of its own, so that bars of the same time do not heap them. */

@@ -77,8 +77,9 @@ class Browser:
         return self.do("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
     def settle(self):
-        """Waits until two frames have been drawn."""
-        self.do("POST", "/execute/async", {"script": "requestAnimationFrame(() => requestAnimationFrame(arguments[0]))", "args": []})
+        """Waits until the page is there (what is packed in it is unpacked beside) and two frames have been drawn."""
+        self.do("POST", "/execute/async", {"script": """const done = arguments[0], wait = () => !document.querySelector("#page > *") ? setTimeout(wait, 5)
+            : requestAnimationFrame(() => requestAnimationFrame(done)); wait();""", "args": []})
 
     def find(self, selector):
         return self.do("POST", "/element", {"using": "css selector", "value": selector})[ELEMENT]
