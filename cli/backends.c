@@ -29,6 +29,7 @@ const struct kr_command kr_command_backends = {
 	.name = "backends",
 	.synopsis = "[OPTION]...",
 	.title = "list the back ends, which decide what the passes leave open",
+	.purpose = KR_TO_LOOK_INSIDE,
 	.options = options,
 	.run = run,
 };

@@ -44,6 +44,7 @@ const struct kr_command kr_command_checkers = {
 	.name = "checkers",
 	.synopsis = "[OPTION]...",
 	.title = "list the checkers, and which levels each decides",
+	.purpose = KR_TO_KNOW,
 	.options = options,
 	.run = run,
 };

@@ -42,6 +42,16 @@ enum kr_words_kind {
 	KR_WORDS_PROFILE
 };
 
+/* What somebody wants who looks for a command: it stands there in the help. */
+enum kr_purpose {
+	KR_TO_CHECK,   /* the first one: a command that says nothing */
+	KR_TO_DOUBT,
+	KR_TO_PREPARE,
+	KR_TO_KNOW,
+	KR_TO_LOOK_INSIDE
+};
+enum { KR_PURPOSES = KR_TO_LOOK_INSIDE + 1 };
+
 struct kr_option {
 	const char *name;         /* without the dashes; NULL ends a table */
 	char letter;              /* 0: none */
@@ -57,6 +67,7 @@ struct kr_command {
 	const char *program;             /* NULL: krait */
 	const char *synopsis;            /* what follows the name */
 	const char *title;               /* one line, no period */
+	enum kr_purpose purpose;
 	/* a paragraph for help and manual, lines of at most 78 bytes; NULL: none */
 	const char *text;
 	const struct kr_option *options;

@@ -102,6 +102,7 @@ const struct kr_command kr_command_convert = {
 	.name = "convert",
 	.synopsis = "[OPTION]... TRACE [OUTPUT]",
 	.title = "write a trace in another format",
+	.purpose = KR_TO_PREPARE,
 	.text = "What the other format cannot hold is told, a line each; then nothing is\nwritten, unless "
 		"--lossy is given.",
 	.options = options,

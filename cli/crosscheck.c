@@ -150,6 +150,7 @@ const struct kr_command kr_command_crosscheck = {
 	.name = "crosscheck",
 	.synopsis = "[OPTION]... TRACE...",
 	.title = "decide by every checker and back end in turn; check another checker's verdict",
+	.purpose = KR_TO_DOUBT,
 	.text = "Prints whether they agree, and on what. If not, a minimal trace on which they do\n"
 		"not follows, and the exit status is 255. With a claim the status is 0 when it\n"
 		"is confirmed, 1 when it is refuted, 2 when it cannot be decided. A FILE is what\n"

@@ -121,6 +121,7 @@ const struct kr_command kr_command_dump = {
 	.name = "dump",
 	.synopsis = "--asg|--ir|--smt2|--dimacs [OPTION]... TRACE",
 	.title = "print what a stage of the pipeline made of a trace",
+	.purpose = KR_TO_LOOK_INSIDE,
 	.text = "With --passes '' the dependency graph is printed before any pass has run.\n"
 		"With --read the text of an earlier dump stands in for a trace.",
 	.options = options,

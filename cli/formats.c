@@ -25,6 +25,7 @@ const struct kr_command kr_command_formats = {
 	.name = "formats",
 	.synopsis = "[OPTION]...",
 	.title = "list the trace formats",
+	.purpose = KR_TO_KNOW,
 	.options = options,
 	.run = run,
 };

@@ -298,6 +298,7 @@ const struct kr_command kr_command_gen = {
 	.name = "gen",
 	.synopsis = "[OPTION]...",
 	.title = "write a random trace",
+	.purpose = KR_TO_PREPARE,
 	.text = "Simulates clients on a small multi-version store and records what they see, in\n"
 		"the native format.",
 	.options = options,

@@ -59,6 +59,7 @@ const struct kr_command kr_command_help = {
 	.name = "help",
 	.synopsis = "[OPTION]... [COMMAND]",
 	.title = "describe the commands",
+	.purpose = KR_TO_KNOW,
 	.options = options,
 	.operands = KR_WORDS_COMMAND,
 	.most = 1,

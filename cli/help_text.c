@@ -129,19 +129,34 @@ static void add_exits(struct kr_str *out)
 		kr_str_format(out, "  %3d  %s\n", e->status, e->meaning);
 }
 
+static void add_commands(enum kr_purpose purpose, struct kr_str *out)
+{
+	static const char *const heads[KR_PURPOSES] = {[KR_TO_CHECK] = "Check traces",
+		[KR_TO_DOUBT] = "Doubt an answer, and make it small",
+		[KR_TO_PREPARE] = "Prepare traces, and see what is in them",
+		[KR_TO_KNOW] = "Find out what there is",
+		[KR_TO_LOOK_INSIDE] = "Look inside"};
+
+	kr_str_format(out, "\n%s:\n", heads[purpose]);
+	for (size_t i = 0; i < kr_command_registry_count; i++) {
+		size_t from = out->n;
+		if (kr_command_registry[i]->purpose != purpose)
+			continue;
+		kr_str_format(out, "  %s", kr_command_registry[i]->name);
+		pad(out, from, 12);
+		kr_str_format(out, "%s\n", kr_command_registry[i]->title);
+	}
+}
+
 void kr_help_overview(struct kr_str *out)
 {
 	kr_str_add(out,
 		"krait: does a recorded history of transactions satisfy an isolation level, and\nwhy "
 		"(not)?\n\n"
 		"Usage: krait COMMAND [OPTION]... [TRACE]...\n       krait --help | "
-		"--version\n\nCommands:\n");
-	for (size_t i = 0; i < kr_command_registry_count; i++) {
-		size_t from = out->n;
-		kr_str_format(out, "  %s", kr_command_registry[i]->name);
-		pad(out, from, 12);
-		kr_str_format(out, "%s\n", kr_command_registry[i]->title);
-	}
+		"--version\n");
+	for (unsigned purpose = 0; purpose < KR_PURPOSES; purpose++)
+		add_commands((enum kr_purpose)purpose, out);
 	kr_str_add(out, "\n'krait COMMAND --help' describes a command and its options.\n");
 	add_exits(out);
 }

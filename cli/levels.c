@@ -135,6 +135,7 @@ const struct kr_command kr_command_levels = {
 	.name = "levels",
 	.synopsis = "[OPTION]... [LEVEL]...",
 	.title = "list the isolation levels that can be checked, or those named",
+	.purpose = KR_TO_KNOW,
 	.options = options,
 	.operands = KR_WORDS_LEVEL,
 	.most = UINT32_MAX,

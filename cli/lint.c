@@ -66,6 +66,7 @@ const struct kr_command kr_command_lint = {
 	.name = "lint",
 	.synopsis = "[OPTION]... TRACE...",
 	.title = "tell what will surprise in traces",
+	.purpose = KR_TO_PREPARE,
 	.text = "Values that do not tell who wrote them, reads that nobody wrote, failures that\n"
 		"look like timeouts, clocks that jump, times and ids that are missing. A line\n"
 		"for each, at most five of a kind; findings do not change the exit status.",

@@ -26,6 +26,7 @@ const struct kr_command kr_command_opt = {
 	.name = "opt",
 	.synopsis = "[OPTION]... FILE",
 	.title = "run passes on a graph in text form",
+	.purpose = KR_TO_LOOK_INSIDE,
 	.text = "FILE, or - for standard input, is what 'krait dump --asg' or 'krait dump --ir'\n"
 		"printed, or a text in that form: docs/asg.md and docs/ir.md have the grammar.\n"
 		"What is read, and what each pass leaves, is checked. The dependency graph after\n"

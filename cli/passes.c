@@ -45,6 +45,7 @@ const struct kr_command kr_command_passes = {
 	.name = "passes",
 	.synopsis = "[OPTION]...",
 	.title = "list the passes over the dependency graph",
+	.purpose = KR_TO_LOOK_INSIDE,
 	.options = options,
 	.run = run,
 };

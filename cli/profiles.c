@@ -38,6 +38,7 @@ const struct kr_command kr_command_profiles = {
 	.name = "profiles",
 	.synopsis = "[OPTION]...",
 	.title = "list what databases document of their mechanisms, for 'check --profile'",
+	.purpose = KR_TO_KNOW,
 	.options = options,
 	.run = run,
 };

@@ -70,6 +70,7 @@ const struct kr_command kr_command_schema = {
 	.name = "schema",
 	.synopsis = "[NAME]",
 	.title = "print the JSON Schema of native traces or of what a command prints",
+	.purpose = KR_TO_KNOW,
 	.text = "'trace' is the schema of a line of a native trace; the others are those of an\n"
 		"object that the command of that name prints with --json. Without a name: lists\n"
 		"the names.",

@@ -234,6 +234,7 @@ const struct kr_command kr_command_shrink = {
 	.name = "shrink",
 	.synopsis = "[OPTION]... TRACE",
 	.title = "reduce a violated trace to a small one with the same violation",
+	.purpose = KR_TO_DOUBT,
 	.text = "Writes, as a native trace, transactions, operations and keys of the trace that\n"
 		"violate the level by themselves, and of which none can be left out. Ids are\n"
 		"kept. Exits with 1 when it is written, 0 when the trace satisfies the level, 2\n"

@@ -62,6 +62,7 @@ const struct kr_command kr_command_stats = {
 	.name = "stats",
 	.synopsis = "[OPTION]... TRACE...",
 	.title = "count what traces hold",
+	.purpose = KR_TO_PREPARE,
 	.options = options,
 	.operands = KR_WORDS_FILE,
 	.least = 1,

@@ -304,6 +304,7 @@ const struct kr_command kr_command_verify = {
 	.name = "verify",
 	.synopsis = "[OPTION]... TRACE WITNESS",
 	.title = "check a proof of 'krait check --witness' against its trace",
+	.purpose = KR_TO_DOUBT,
 	.text = "Prints a line for each proof: the trace, the level's id, and 'confirmed' or\n"
 		"'refuted', with tabs between them; behind 'refuted' the step that fails. Lines\n"
 		"of the witness that speak of other traces are passed over; a witness of one\n"

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 KRAIT = os.environ.get("KRAIT", "build/dev/bin/krait")
-PATIENCE = 60  # seconds until something must have come to pass
+PATIENCE = 300  # seconds until something must have come to pass
 
 
 def missing():

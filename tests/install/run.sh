@@ -29,6 +29,16 @@ libdir=$(dirname "$(dirname "$pc")")
 for file in libkrait.a libkrait.so libkrait.so.0; do
     [ -s "$libdir/$file" ] || { echo "not installed: $file"; exit 1; }
 done
+
+step "links between the installed pages"
+find "$prefix/share/doc/krait" -name '*.md' | while read -r page; do
+    grep -o '\](\([^)#:]*\)[)#]' "$page" | sed 's/^](//; s/[)#]$//' | sort -u | while read -r link; do
+        [ -z "$link" ] || [ -e "$(dirname "$page")/$link" ] || echo "$page: broken link: $link"
+    done
+done >"$work/broken"
+[ ! -s "$work/broken" ] || { cat "$work/broken"; exit 1; }
+cmp README.md "$prefix/share/doc/krait/README.md"
+
 bash -n "$prefix/share/bash-completion/completions/krait"
 
 step "the program"

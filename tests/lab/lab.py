@@ -17,7 +17,7 @@ os.chmod(FOLDER.name, 0o1777)  # as of /tmp: they run under users of their own
 os.environ["TMPDIR"] = FOLDER.name
 
 
-def run(*options, status=0, path=TRACE, timeout=120):
+def run(*options, status=0, path=TRACE, timeout=600):
     """Records; what was said on standard output, and on standard error. `status`: or several that will do."""
     done = subprocess.run([LAB, "record", "-q", "-o", path, *options], capture_output=True, text=True, timeout=timeout)
     right = status if isinstance(status, tuple) else (status,)
