@@ -31,7 +31,7 @@ struct kr_verdict {
 	const struct kr_checker *checker;
 	enum kr_outcome outcome;
 	struct kr_certificate certificate; /* unless KR_UNDECIDED; verified */
-	char reason[160];                  /* KR_UNDECIDED */
+	char reason[256];                  /* KR_UNDECIDED */
 	double seconds;                    /* spent here: passes, back end, certificate */
 	struct kr_pass_stats passes;
 	double solve_seconds, verify_seconds;

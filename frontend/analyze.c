@@ -100,12 +100,16 @@ enum kr_status kr_analyze_refuse(const struct kr_work *w, kr_txn t, uint32_t op,
 
 void kr_analyze_leave_out(struct kr_work *w, kr_txn t, uint32_t op, const char *what)
 {
+	/* formats other than ours cannot tell initial values themselves (frontend/format.c) */
+	bool tellable = kr_history_untold(w->h) && strstr(what, "initial value") && w->h->format &&
+		strcmp(w->h->format, "native") != 0;
 	char name[40];
 
 	if (!w->out->left_out[0])
 		(void)snprintf(w->out->left_out, sizeof w->out->left_out,
-			"%s is not decided (operation %u of %s)", what, op,
-			kr_history_brief(w->h, w->h->txns.at[t.i].id, name, sizeof name));
+			"%s is not decided (operation %u of %s)%s", what, op,
+			kr_history_brief(w->h, w->h->txns.at[t.i].id, name, sizeof name),
+			tellable ? "; --initial FILE tells initial values" : "");
 }
 
 static enum kr_status check_size(const struct kr_work *w)

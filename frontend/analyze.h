@@ -28,7 +28,7 @@ struct kr_analysis {
 	bool shows_own;
 	/* "": nothing; else what is missing in the ASG, which then has more worlds than the trace: what
 	 * refutes them all refutes the trace, but a world may be none */
-	char left_out[160];
+	char left_out[256];
 };
 
 /* On success the caller owns *out (kr_analysis_done). KR_UNSUPPORTED: an operation whose meaning this version

@@ -47,6 +47,9 @@ static bool is_list(const struct kr_forms *f, uint32_t form)
 	return form != KR_NONE && f->nodes.at[form].type == KR_FORM_LIST;
 }
 
+/* What a list where a register's value should be may mean. */
+#define IS_SET "; a set to which :write adds, as of Jepsen's comments, is read with :add for :write"
+
 static bool is_empty(const struct kr_forms *f, uint32_t list) { return f->nodes.at[list].end == list + 1; }
 
 static enum kr_status split_value(struct elle *e, uint32_t value, struct single *out)
@@ -60,7 +63,7 @@ static enum kr_status split_value(struct elle *e, uint32_t value, struct single 
 	out->keyed = true;
 	if (!split(f, value, out) || out->n != 2)
 		return kr_forms_bad(&e->forms, f->nodes.at[0].line,
-			":value is a list, expected a value, or a list of a key and a value");
+			":value is a list, expected a value, or a list of a key and a value" IS_SET);
 	return KR_OK;
 }
 
@@ -111,7 +114,8 @@ static enum kr_status take_value(struct elle *e, uint32_t form, bool written, kr
 			"the operation has no value, expected one that is %s", written ? "written" : "read");
 	if (is_list(f, form) && (written || !(e->adding || is_empty(f, form))))
 		return kr_forms_bad(f, f->nodes.at[form].line,
-			"the value is %s, expected a number, a string or nil", kr_form_found(f, form, found));
+			"the value is %s, expected a number, a string or nil%s",
+			kr_form_found(f, form, found), written ? "" : IS_SET);
 	return kr_forms_value(f, form, out);
 }
 

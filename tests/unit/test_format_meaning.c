@@ -279,6 +279,39 @@ static void means_the_same_marked(void **state)
 	reading_done(&r);
 }
 
+/* Lines that end with CR and LF. */
+static const char *with_returns(const char *text, char out[4096])
+{
+	size_t n = 0;
+
+	for (; *text; text++) {
+		if (*text == '\n' && (n == 0 || out[n - 1] != '\r'))
+			out[n++] = '\r';
+		out[n++] = *text;
+		assert_true(n + 2 < 4096);
+	}
+	out[n] = '\0';
+	return out;
+}
+
+static void means_the_same_with_returns(void **state)
+{
+	const struct meaning *m = *state;
+	struct reading r;
+	struct meaning returned = *m;
+	char text[4096], text2[4096];
+
+	returned.text = with_returns(m->text, text);
+	if (m->file2)
+		returned.text2 = with_returns(m->text2, text2);
+	set_up(&r, &returned);
+	if (reading_read(&r, m->trace) != KR_OK)
+		fail_msg("%s", r.message);
+	assert_string_equal(r.h.format, m->format);
+	expect_native(&r, m->means);
+	reading_done(&r);
+}
+
 /* ---- dbcop's binary form ---- */
 
 struct bytes { unsigned char at[1024]; size_t n; };
@@ -395,7 +428,7 @@ static void dbcop_is_no_text(void **state)
 
 int main(void)
 {
-	static struct CMUnitTest tests[4 * KR_COUNT(meanings)];
+	static struct CMUnitTest tests[5 * KR_COUNT(meanings)];
 	const struct CMUnitTest dbcop[] = {cmocka_unit_test(dbcop_events), cmocka_unit_test(dbcop_events_with_times), cmocka_unit_test(dbcop_is_no_text)};
 	size_t n = 0;
 
@@ -405,6 +438,7 @@ int main(void)
 		tests[n++] = (struct CMUnitTest){.name = "failing allocations", .test_func = survives_failing_allocations, .initial_state = state};
 		tests[n++] = (struct CMUnitTest){.name = "compressed", .test_func = means_the_same_compressed, .initial_state = state};
 		tests[n++] = (struct CMUnitTest){.name = "marked", .test_func = means_the_same_marked, .initial_state = state};
+		tests[n++] = (struct CMUnitTest){.name = "with CR", .test_func = means_the_same_with_returns, .initial_state = state};
 	}
 	return _cmocka_run_group_tests("meanings", tests, n, NULL, NULL) + cmocka_run_group_tests(dbcop, NULL, NULL);
 }
