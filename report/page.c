@@ -65,7 +65,7 @@ static void add_plain(struct kr_str *out, const char *kind, const struct kr_str 
 
 void kr_page_data(struct kr_str *out, const char *kind, struct kr_str *json)
 {
-	if (json->n < PACKED_FROM)
+	if (json->n < PACKED_FROM || strcmp(kind, "cell") == 0) /* whose page does not unpack */
 		add_plain(out, kind, json);
 	else
 		add_packed(out, kind, json);
