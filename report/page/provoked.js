@@ -81,7 +81,7 @@ class Table {
 function drawSummary(pick) {
 	return html("ul", {class: "allows"}, levels.map((level) => {
 		const found = cells.filter((cell) => cell.level === level && isAnomaly(cell));
-		const links = found.flatMap((cell, i) => [i > 0 ? ", " : "", html("a", {href: "#cell", onclick: () => pick(cell)}, `${cell.case} ${titleOf(cell)}`)]);
+		const links = found.flatMap((cell, i) => [i > 0 ? ", " : "", html("a", {href: `#${encodeURIComponent(`${cell.case}@${cell.level}`)}`, onclick: () => pick(cell)}, `${cell.case} ${titleOf(cell)}`)]);
 		return html("li", {}, html("strong", {}, level), found.length > 0 ? " lets through: " : " lets none of these through", links, ".");
 	}));
 }
@@ -186,7 +186,7 @@ function drawOrders(cell) {
 		return html("p", {}, "None was tried.");
 	const more = cell.orders_tried - cell.orders.length;
 	return [html("ol", {class: "orders"}, cell.orders.map(({order, difference}) => html("li", {class: difference ? "fails" : "fits"},
-		html("span", {class: "op"}, order.length > 0 ? order.map((txn) => `T${txn}`).join(", ") : "nobody committed"), ": ", difference || "gives all answers and the final state"))),
+		html("span", {class: "op"}, order.length > 0 ? order.map((txn) => `T${txn}`).join(" then ") : "nobody committed"), ": ", difference || "gives all answers and the final state"))),
 	more > 0 ? html("p", {}, `and ${count(more, "other order")}`) : null];
 }
 
@@ -200,7 +200,27 @@ function drawStatements(cell) {
 			txns.map((txn) => html("td", {}, txn !== step.txn ? null : [html("code", {}, statementOf(step)), said(step) ? html("span", {class: step.answer === "ok" ? "answer" : "answer wrong"}, ` \u2192 ${said(step)}`) : null])))))));
 }
 
-const drawFinal = (cell) => html("p", {class: "op"}, Object.entries(cell.final).map(([object, value]) => `${object} = ${valueText(value)}`).join(", "));
+const values = (map) => Object.entries(map).map(([object, value]) => `${object} = ${valueText(value)}`).join(", ");
+
+/* What was there before, by the names that statements use. */
+function drawInitial(cell) {
+	const initial = cell.trace_text ? JSON.parse(cell.trace_text.split("\n")[0]).initial : null;
+	return initial ? html("p", {class: "definition"}, "At first: ", html("span", {class: "op"}, Object.keys(initial).length > 0 ? values(initial) : "no rows"), "; other keys had no row.") : null;
+}
+
+/* The notation, once for all cases. */
+function drawNotation() {
+	const rows = [
+		["R1x, L1x", "transaction 1 reads x; reads it for update"], ["Q1a", "reads range a: x and u (b: y and v, c: z and w), whose keys in the table are x and xu"], ["U1a", "updates all rows of it"],
+		["W1x5", "sets x to 5"], ["I1u5, D1x", "inserts u, deletes x"], ["C1, A1", "commits, rolls back"],
+		["WR, RW, WW", "a pair: what the earlier and the later one did to an object, while the earlier transaction was open"], ["WCR, RCW, WCW", "the same after it had committed"],
+		["RA, WA, WC", "what was seen or overwritten was undone later; was committed later"], ["SDA, DDA, MDA", "two transactions and one object; two and two; more"],
+		["p27d", "a case of ranges: d deletes, i inserts, o changes what another one relied on; letters behind other cases are variants of one anomaly"],
+	];
+	return html("details", {}, html("summary", {}, "Notation"), html("dl", {class: "notation"}, rows.flatMap(([what, says]) => [html("dt", {class: "op"}, what), html("dd", {}, says)])));
+}
+
+const drawFinal = (cell) => html("p", {class: "op"}, values(cell.final));
 
 function drawTrace(cell) {
 	if (!cell.trace_text)
@@ -211,16 +231,16 @@ function drawTrace(cell) {
 
 function drawCell(cell) {
 	const hero = isAnomaly(cell) ? "violated" : "PRDB".includes(cell.letter[0]) ? "satisfied" : "unknown";
-	const serial = cell.serial && cell.serial.length > 0 ? ` Serial order: ${cell.serial.map((txn) => `T${txn}`).join(", ")}.` : "";
+	const serial = cell.serial && cell.serial.length > 0 ? ` Serial order: ${cell.serial.map((txn) => `T${txn}`).join(" then ")}.` : "";
 	const head = html("section", {class: `hero ${hero}`}, html("p", {class: "badge"}, `${cell.letters}: ${MEANINGS[cell.letter[0]]}`),
 		html("h1", {}, `${cell.case} ${titleOf(cell)}`, html("span", {class: "anomaly"}, `at ${cell.level}`)),
 		html("p", {class: "sentence"}, SAID[cell.letter[0]], cell.letter.endsWith("*") ? " No serial order explains the others." : cell.letter.endsWith("w") ? " A dirty write happened, which nobody saw." : serial),
 		cell.expected ? html("p", {class: "sentence"}, `Expected was ${cell.expected}.`) : null, cell.unsteady ? html("p", {class: "definition"}, "Repetitions came out differently.") : null);
 	if (cell.transactions.length === 0)
 		return head;
-	return [head, section("Statements", {class: "panel"}, drawStatements(cell), cell.begins ? html("p", {class: "definition"}, "Each transaction begins just before its first statement, at: ", html("code", {}, cell.begins)) : null),
-		html("div", {class: "two"}, section("Meant", {class: "panel"}, drawIntended(cell)), section("In the end", {class: "panel"}, drawFinal(cell), drawTrace(cell))),
-		section("Executed", {class: "panel"}, html("p", {class: "op"}, cell.executed), drawExecuted(cell)),
+	return [head, section("Statements", {class: "panel"}, drawInitial(cell), drawStatements(cell), cell.begins ? html("p", {class: "definition"}, "Each transaction begins just before its first statement, at: ", html("code", {}, cell.begins)) : null),
+		html("div", {class: "two"}, section("Meant", {class: "panel"}, drawIntended(cell), cell.steps.some((step) => step.blocked) ? html("p", {class: "definition"}, "A statement that waits takes effect later than meant, and so do those behind it.") : null), section("In the end", {class: "panel"}, drawFinal(cell), drawTrace(cell))),
+		section("Executed", {class: "panel"}, html("p", {class: "op"}, cell.executed), html("p", {class: "definition"}, "Times in \u00b5s since the first statement."), drawExecuted(cell)),
 		html("div", {class: "two"}, section("Pairs", {class: "panel"}, drawCycle(cell), new Pairs(cell).element), section("Serial orders", {class: "panel"}, drawOrders(cell))),
 		cell.explanation ? section("What krait check says", {class: "panel"}, html("pre", {}, cell.explanation)) : null];
 }
@@ -228,11 +248,12 @@ function drawCell(cell) {
 /* ---- the page ---- */
 
 function draw() {
-	const first = cells[0], place = html("div", {class: "main", id: "cell"}), head = html("header", {}, html("span", {class: "brand"}, "krait"), html("span", {class: "trace"}, first ? `provoke: ${first.driver}` : "provoke"),
+	const wanted = decodeURIComponent(location.hash.slice(1)), first = cells[0], place = html("div", {class: "main", id: "cell"}), head = html("header", {}, html("span", {class: "brand"}, "krait"), html("span", {class: "trace"}, first ? `provoke: ${first.driver}` : "provoke"),
 		html("ul", {class: "facts"}, [first?.database, count(cases.length, "case"), count(levels.length, "level")].filter(Boolean).map((fact) => html("li", {}, fact))));
 	const pick = (cell) => {
 		place.replaceChildren(...[drawCell(cell)].flat().filter(Boolean));
 		table.mark(cell);
+		history.replaceState(null, "", `#${encodeURIComponent(`${cell.case}@${cell.level}`)}`);
 		announce(`${cell.case} at ${cell.level}: ${cell.executed}`);
 	};
 	const table = new Table((cell) => {
@@ -243,9 +264,9 @@ function draw() {
 	const used = [...new Set(cells.map((cell) => cell.letter[0]))];
 	const legend = html("ul", {class: "legend"}, used.map((letter) => html("li", {}, html("span", {class: `cell letter-${letter === "-" ? "none" : letter}`}, letter), ` ${MEANINGS[letter]}`)));
 	document.title = `krait: ${first?.driver ?? "provoke"}`;
-	document.getElementById("page").replaceChildren(head, html("main", {}, section("What it lets through", {class: "panel"}, drawSummary(pick)), html("div", {class: "beside"}, section("Cases and levels", {class: "panel"}, table.element, legend), place)), announcer);
+	document.getElementById("page").replaceChildren(head, html("main", {}, section("What it lets through", {class: "panel"}, drawSummary(pick)), html("div", {class: "beside"}, section("Cases and levels", {class: "panel"}, table.element, legend, drawNotation()), place)), announcer);
 	if (first)
-		pick(cells.find(isAnomaly) ?? first);
+		pick(cells.find((cell) => `${cell.case}@${cell.level}` === wanted) ?? cells.find(isAnomaly) ?? first);
 }
 
 draw();
