@@ -100,6 +100,7 @@ class Page {
 
 	whyPanel() {
 		this.whyPlace = html("div", {});
+		window.onbeforeprint = () => this.argument && this.unfold();
 		return section("Why", {class: "panel why-panel"}, this.whyPlace);
 	}
 

@@ -257,6 +257,18 @@ def test_unfold_all(folder):
         is_quiet(browser)
 
 
+def test_print(folder):
+    """On paper every reason is unfolded, also those that nobody has opened."""
+    with Browser() as browser:
+        browser.open(make_page(folder, trace("lost-update")))
+        browser.settle()
+        browser.run("window.dispatchEvent(new Event('beforeprint'))")
+        browser.settle()
+        assert browser.count(".reasons .fold[aria-expanded=false]") == 0
+        assert browser.run("return [...document.querySelectorAll('.reasons .body')].every((body) => body.childElementCount > 0)")
+        is_quiet(browser)
+
+
 def test_lattice(folder):
     """Boxes have the levels' names; no line passes behind one; what is blank is explained."""
     with Browser() as browser:
