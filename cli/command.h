@@ -113,6 +113,8 @@ const char *kr_args_value(const struct kr_args *args, const char *name); /* the 
 /* Numbers: absent leaves *out alone. A wrong one is told on standard error, and false returned. */
 /* > 0, finite */
 bool kr_args_double(const struct kr_args *args, const char *name, double *out);
+/* A time in units of `unit` ns, at most `most` of them, as ns; without the option *out stays. */
+bool kr_args_time(const struct kr_args *args, const char *name, double unit, double most, int64_t *out);
 /* 0 to `most` */
 bool kr_args_integer(const struct kr_args *args, const char *name, uint64_t most, uint64_t *out);
 

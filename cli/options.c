@@ -213,6 +213,20 @@ bool kr_args_double(const struct kr_args *args, const char *name, double *out)
 	return true;
 }
 
+bool kr_args_time(const struct kr_args *args, const char *name, double unit, double most, int64_t *out)
+{
+	double value = (double)*out / unit;
+
+	if (!kr_args_double(args, name, &value))
+		return false;
+	if (value > most) {
+		kr_usage("option '--%s': found %g, expected at most %g", name, value, most);
+		return false;
+	}
+	*out = (int64_t)(value * unit);
+	return true;
+}
+
 bool kr_args_integer(const struct kr_args *args, const char *name, uint64_t most, uint64_t *out)
 {
 	const char *text = kr_args_value(args, name);

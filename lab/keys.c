@@ -187,6 +187,18 @@ void kl_buffer_clear(struct kl_buffer *buffer)
 	*buffer = (struct kl_buffer){0};
 }
 
+enum kl_answer kl_keys_hold(struct kl_keys_client *c, const char *key, const char *text, size_t length,
+	struct kl_result *result)
+{
+	return kl_buffer_put(&c->own, key, text, length) ? KL_OK
+							 : kl_error(result, KL_BUG, "memory", "no memory");
+}
+
+enum kl_answer kl_keys_hold_delete(struct kl_keys_client *c, const char *key, struct kl_result *result)
+{
+	return kl_keys_hold(c, key, NULL, 0, result);
+}
+
 enum kl_answer kl_buffer_walk(struct kl_buffer *store, const struct kl_buffer *own, const char *from,
 	struct kl_walk *walk, struct kl_result *result)
 {

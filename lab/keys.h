@@ -8,12 +8,24 @@
 
 #include "lab/driver.h"
 
+/* Keys and what was written to them, for stores that get all writes with the commit: by key, each once. */
+struct kl_buffered {
+	char key[KL_KEY];
+	char *text; /* NULL: the key is deleted */
+	size_t length;
+};
+struct kl_buffer {
+	struct kl_buffered *at; /* in order */
+	size_t n, cap;
+};
+
 /* The start of a driver's client. */
 struct kl_keys_client {
 	struct kl_client client;
 	bool wrote;      /* a key, in this transaction; set at begin */
 	char *text;      /* the value that was read last; ends with '\0' */
 	size_t length, cap;
+	struct kl_buffer own; /* what it wrote, in stores that get all writes with the commit */
 };
 
 struct kl_walk; /* keys in their order, of which some are rows */
@@ -35,16 +47,6 @@ struct kl_keys {
 /* The end of the keys that it wants, which does not belong to them; false: there is none. */
 KL_EXPORT bool kl_walk_end(const struct kl_walk *walk, char out[KL_KEY]);
 
-/* Keys and what was written to them, for stores that get all writes with the commit: by key, each once. */
-struct kl_buffered {
-	char key[KL_KEY];
-	char *text; /* NULL: the key is deleted */
-	size_t length;
-};
-struct kl_buffer {
-	struct kl_buffered *at; /* in order */
-	size_t n, cap;
-};
 KL_EXPORT const struct kl_buffered *kl_buffer_find(const struct kl_buffer *buffer, const char *key);
 KL_EXPORT bool kl_buffer_put(struct kl_buffer *buffer, const char *key, const char *text, size_t length);
 KL_EXPORT void kl_buffer_clear(struct kl_buffer *buffer);
@@ -57,6 +59,12 @@ KL_EXPORT const char *kl_keys_folder(struct kl_store *store);
 KL_EXPORT enum kl_answer kl_keys_run(const struct kl_keys *keys, struct kl_keys_client *c,
 	const struct kl_op *op, struct kl_result *result);
 KL_EXPORT enum kl_answer kl_keys_take(struct kl_keys_client *c, const void *value, size_t length,
+	struct kl_result *result);
+/* `put` and `del` of stores that get all writes with the commit: into c->own, which the driver sends and
+ * clears. */
+KL_EXPORT enum kl_answer kl_keys_hold(struct kl_keys_client *c, const char *key, const char *text,
+	size_t length, struct kl_result *result);
+KL_EXPORT enum kl_answer kl_keys_hold_delete(struct kl_keys_client *c, const char *key,
 	struct kl_result *result);
 /* False: no more. */
 KL_EXPORT bool kl_walk_take(struct kl_walk *walk, const void *key, size_t key_length, const void *value,

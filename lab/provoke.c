@@ -93,21 +93,6 @@ static int take_levels(struct provoke *p)
 				      : kr_usage("option '--level': found '', expected levels");
 }
 
-static bool take_time(const struct kr_args *args, const char *name, double usual, double unit, double most,
-	int64_t *out)
-{
-	double value = usual;
-
-	if (!kr_args_double(args, name, &value))
-		return false;
-	if (value > most) {
-		kr_usage("option '--%s': found %g, expected at most %g", name, value, most);
-		return false;
-	}
-	*out = (int64_t)(value * unit);
-	return true;
-}
-
 static int take_expect(struct provoke *p)
 {
 	const char *path = kr_args_value(p->args, "expect"), *name = p->runner.store.driver->name;
@@ -147,9 +132,11 @@ static int take_store(struct provoke *p, const char *name)
 		status = kr_usage("found %" PRIu32 " cases at %" PRIu32
 				  " levels, expected at most %d together",
 			p->cases.n, p->runner.levels_n, CELLS_MOST);
+	p->runner.cap = 15 * INT64_C(1000000000);
+	p->runner.grace = 60 * INT64_C(1000000);
 	if (status == KR_EXIT_SATISFIED &&
-		(!take_time(p->args, "cap", 15, 1e9, 3600, &p->runner.cap) ||
-			!take_time(p->args, "grace", 60, 1e6, 60000, &p->runner.grace)))
+		(!kr_args_time(p->args, "cap", 1e9, 3600, &p->runner.cap) ||
+			!kr_args_time(p->args, "grace", 1e6, 60000, &p->runner.grace)))
 		status = KR_EXIT_USAGE;
 	return status;
 }

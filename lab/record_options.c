@@ -182,21 +182,6 @@ static int take_faults(const struct kr_args *args, struct kr_run *run)
 
 /* ---- the rest ---- */
 
-static bool take_seconds(const struct kr_args *args, const char *name, double usual, double most,
-	int64_t *out)
-{
-	double value = usual;
-
-	if (!kr_args_double(args, name, &value))
-		return false;
-	if (value > most) {
-		kr_usage("option '--%s': found %g, expected at most %g", name, value, most);
-		return false;
-	}
-	*out = (int64_t)(value * (double)SECOND);
-	return true;
-}
-
 static bool take_count(const struct kr_args *args, const char *name, uint64_t most, uint64_t *out)
 {
 	if (!kr_args_integer(args, name, most, out))
@@ -214,13 +199,15 @@ static int take_numbers(const struct kr_args *args, struct kr_run *run, struct k
 
 	run->txns = 250;
 	run->seed = 1;
+	run->duration = out->stall = 60 * SECOND;
+	out->check_every = 0;
 	if (!take_count(args, "clients", KR_CLIENTS_MOST, &clients) ||
 		!take_count(args, "txns", TXNS_MOST, &run->txns) ||
 		!kr_args_integer(args, "think", 10000000, &think) ||
 		!kr_args_integer(args, "seed", UINT32_MAX, &run->seed) ||
-		!take_seconds(args, "duration", 60, DURATION_MOST, &run->duration) ||
-		!take_seconds(args, "stall", 60, DURATION_MOST, &out->stall) ||
-		!take_seconds(args, "check-every", 0, DURATION_MOST, &out->check_every) ||
+		!kr_args_time(args, "duration", SECOND, DURATION_MOST, &run->duration) ||
+		!kr_args_time(args, "stall", SECOND, DURATION_MOST, &out->stall) ||
+		!kr_args_time(args, "check-every", SECOND, DURATION_MOST, &out->check_every) ||
 		!kr_args_double(args, "rate", &run->rate))
 		return KR_EXIT_USAGE;
 	if (kr_args_has(args, "lost") && strcmp(kr_args_value(args, "lost"), "0") != 0 &&

@@ -41,7 +41,6 @@ struct etcd_client {
 	size_t answer_n, answer_cap;
 	int64_t revision; /* that is read; 0: none yet */
 	json_t *conditions;
-	struct kl_buffer own;
 };
 
 /* ---- requests ---- */
@@ -195,7 +194,7 @@ static enum kl_answer get(struct kl_keys_client *keys, const char *key, enum kl_
 	struct kl_result *result)
 {
 	struct etcd_client *c = (struct etcd_client *)keys;
-	const struct kl_buffered *own = kl_buffer_find(&c->own, key);
+	const struct kl_buffered *own = kl_buffer_find(&c->keys.own, key);
 	json_t *answer, *kv, *name;
 	enum kl_answer kind = KL_OK;
 
@@ -221,19 +220,6 @@ static enum kl_answer get(struct kl_keys_client *keys, const char *key, enum kl_
 	}
 	json_decref(answer);
 	return kind;
-}
-
-static enum kl_answer put(struct kl_keys_client *keys, const char *key, const char *text, size_t length,
-	struct kl_result *result)
-{
-	return kl_buffer_put(&((struct etcd_client *)keys)->own, key, text, length)
-		? KL_OK
-		: kl_error(result, KL_BUG, "memory", "no memory");
-}
-
-static enum kl_answer del(struct kl_keys_client *keys, const char *key, struct kl_result *result)
-{
-	return put(keys, key, NULL, 0, result);
 }
 
 /* Rows by their own revisions, what is between them by that none is newer. */
@@ -274,14 +260,14 @@ static enum kl_answer walk(struct kl_keys_client *keys, const char *from, struct
 	(void)json_array_append_new(c->conditions,
 		json_pack("{s:o, s:o, s:s, s:s, s:I}", "key", key_of(from), "range_end", key_of(end),
 			"target", "MOD", "result", "LESS", "mod_revision", (json_int_t)c->revision + 1));
-	kind = take_rows(c, answer, &rows) ? kl_buffer_walk(&rows, &c->own, from, walk, result)
+	kind = take_rows(c, answer, &rows) ? kl_buffer_walk(&rows, &c->keys.own, from, walk, result)
 					   : kl_error(result, KL_BUG, "memory", "no memory");
 	kl_buffer_clear(&rows);
 	json_decref(answer);
 	return kind;
 }
 
-static const struct kl_keys operations = {get, put, del, walk};
+static const struct kl_keys operations = {get, kl_keys_hold, kl_keys_hold_delete, walk};
 
 /* ---- transactions ---- */
 
@@ -289,7 +275,7 @@ static void forget(struct etcd_client *c)
 {
 	c->revision = 0;
 	(void)json_array_clear(c->conditions);
-	kl_buffer_clear(&c->own);
+	kl_buffer_clear(&c->keys.own);
 }
 
 static enum kl_answer begin(struct kl_client *client, struct kl_result *result)
@@ -312,8 +298,8 @@ static json_t *request_of(struct etcd_client *c)
 	json_t *writes = json_array();
 	char by[KL_KEY];
 
-	for (size_t i = 0; i < c->own.n; i++) {
-		const struct kl_buffered *w = &c->own.at[i];
+	for (size_t i = 0; i < c->keys.own.n; i++) {
+		const struct kl_buffered *w = &c->keys.own.at[i];
 
 		(void)json_array_append_new(writes,
 			w->text ? json_pack("{s:{s:o, s:o}}", "requestPut", "key", key_of(w->key), "value",
@@ -334,9 +320,9 @@ static enum kl_answer commit(struct kl_client *client, struct kl_result *result)
 	bool done;
 
 	result->has_place = true;
-	result->reads_only = c->own.n == 0;
+	result->reads_only = c->keys.own.n == 0;
 	result->place = (uint64_t)c->revision;
-	if (c->own.n == 0)
+	if (c->keys.own.n == 0)
 		return KL_OK;
 	answer = call(c, etcd_of(c), "kv/txn", request_of(c), result);
 	if (!answer)

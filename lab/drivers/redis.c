@@ -37,7 +37,6 @@ struct redis {
 struct redis_client {
 	struct kl_keys_client keys;
 	redisContext *context;
-	struct kl_buffer own;
 	bool watches; /* something, now */
 };
 
@@ -74,7 +73,7 @@ static enum kl_answer get(struct kl_keys_client *keys, const char *key, enum kl_
 	struct kl_result *result)
 {
 	struct redis_client *c = (struct redis_client *)keys;
-	const struct kl_buffered *own = kl_buffer_find(&c->own, key);
+	const struct kl_buffered *own = kl_buffer_find(&c->keys.own, key);
 	bool watch = keys->client.level == levels;
 	redisReply *watched = NULL, *reply = NULL;
 	enum kl_answer kind = KL_OK;
@@ -102,20 +101,7 @@ static enum kl_answer get(struct kl_keys_client *keys, const char *key, enum kl_
 	return kind;
 }
 
-static enum kl_answer put(struct kl_keys_client *keys, const char *key, const char *text, size_t length,
-	struct kl_result *result)
-{
-	return kl_buffer_put(&((struct redis_client *)keys)->own, key, text, length)
-		? KL_OK
-		: kl_error(result, KL_BUG, "memory", "no memory");
-}
-
-static enum kl_answer del(struct kl_keys_client *keys, const char *key, struct kl_result *result)
-{
-	return put(keys, key, NULL, 0, result);
-}
-
-static const struct kl_keys operations = {get, put, del, NULL};
+static const struct kl_keys operations = {get, kl_keys_hold, kl_keys_hold_delete, NULL};
 
 static enum kl_answer run(struct kl_client *client, const struct kl_op *op, struct kl_result *result)
 {
@@ -129,7 +115,7 @@ static enum kl_answer begin(struct kl_client *client, struct kl_result *result)
 	struct redis_client *c = (struct redis_client *)client;
 
 	(void)result;
-	kl_buffer_clear(&c->own);
+	kl_buffer_clear(&c->keys.own);
 	c->keys.wrote = false;
 	return KL_OK;
 }
@@ -140,8 +126,8 @@ static size_t send_commit(struct redis_client *c)
 	size_t n = 0;
 
 	(void)redisAppendCommand(c->context, "MULTI");
-	for (; n < c->own.n; n++) {
-		const struct kl_buffered *w = &c->own.at[n];
+	for (; n < c->keys.own.n; n++) {
+		const struct kl_buffered *w = &c->keys.own.at[n];
 
 		if (w->text)
 			(void)redisAppendCommand(c->context, "SET " PREFIX "%s %b", w->key, w->text,
@@ -150,7 +136,7 @@ static size_t send_commit(struct redis_client *c)
 			(void)redisAppendCommand(c->context, "DEL " PREFIX "%s", w->key);
 	}
 	(void)redisAppendCommand(c->context,
-		c->own.n > 0 ? "INCR " PREFIX "~ticket" : "GET " PREFIX "~ticket");
+		c->keys.own.n > 0 ? "INCR " PREFIX "~ticket" : "GET " PREFIX "~ticket");
 	(void)redisAppendCommand(c->context, "EXEC");
 	return n + 3;
 }
@@ -160,7 +146,7 @@ static void take_place(struct redis_client *c, const redisReply *exec, struct kl
 	const redisReply *ticket = exec->element[exec->elements - 1];
 
 	result->has_place = true;
-	result->reads_only = c->own.n == 0;
+	result->reads_only = c->keys.own.n == 0;
 	result->place = ticket->type == REDIS_REPLY_INTEGER ? (uint64_t)ticket->integer
 		: ticket->type == REDIS_REPLY_STRING        ? strtoull(ticket->str, NULL, 10)
 							    : 0;
@@ -185,7 +171,7 @@ static enum kl_answer commit(struct kl_client *client, struct kl_result *result)
 		return fail(c, NULL, result);
 	if (reply->type == REDIS_REPLY_NIL)
 		kind = kl_error(result, KL_REFUSED, "EXEC", "what was watched has changed");
-	else if (reply->type != REDIS_REPLY_ARRAY || reply->elements != c->own.n + 1)
+	else if (reply->type != REDIS_REPLY_ARRAY || reply->elements != c->keys.own.n + 1)
 		kind = KL_GONE;
 	else
 		take_place(c, reply, result);
@@ -224,7 +210,7 @@ static void close_client(struct kl_client *client)
 
 	if (c->context)
 		redisFree(c->context);
-	kl_buffer_clear(&c->own);
+	kl_buffer_clear(&c->keys.own);
 	kl_keys_free(&c->keys);
 }
 
