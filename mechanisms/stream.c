@@ -2,7 +2,7 @@
  * transactions call for rounds. */
 #include "mechanisms/stream_work.h"
 
-enum { ROUND = 128 };
+enum { ROUND = 256 };
 
 enum kr_status kr_engine_new(struct kr_ctx *ctx, const struct kr_engine_options *options,
 	struct kr_engine **out, struct kr_err *err)
