@@ -536,10 +536,6 @@ enum kr_status kr_backtrack(struct kr_schedule *run)
 	uint64_t steps = (uint64_t)STEPS_EACH * ir->nnodes + STEPS_LEAST;
 	run->forced = 1;
 	enum kr_status status = kr_counters_init(&s.counters, ir, s.o->active);
-	if (!status && (s.counters.nsums == 0 || ir->level->model != KR_NODES_TXN)) {
-		kr_counters_done(&s.counters);
-		return KR_OK;
-	}
 	if (!status && !allocate(&s))
 		status = KR_NOMEM;
 	if (!status)

@@ -442,7 +442,7 @@ enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choice
 			best_guess = guess;
 		}
 	}
-	if (!status && best > 0 && best < UINT32_MAX)
+	if (!status && best > 0 && best < UINT32_MAX && kr_backtrack_applies(w->ir))
 		status = go_back(w, best_guess, none, &best);
 	w->served = !status && best == 0 && kr_candidate_is_proved(w);
 	return status || w->served ? status : kr_prefer(w->ir, best_guess, w->place, &possible);
