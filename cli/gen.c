@@ -1,5 +1,4 @@
 /* krait gen: writes a random trace. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/order.h"
@@ -114,27 +113,35 @@ static int take_dist(const struct kr_args *args, struct kr_generate_options *o)
 	return kr_args_double(args, "theta", &o->theta) ? KR_EXIT_SATISFIED : KR_EXIT_USAGE;
 }
 
+/* One of the words, as its number; without the option *out stays. */
+static bool take_word(const struct kr_args *args, const char *name, enum kr_words_kind kind,
+	const char *expected, size_t *out)
+{
+	const char *typed = kr_args_value(args, name), *word;
+
+	for (size_t i = 0; typed && (word = kr_words_at(kind, i)) != NULL; i++)
+		if (strcmp(word, typed) == 0) {
+			*out = i;
+			return true;
+		}
+	if (typed)
+		kr_usage("option '--%s': found '%s', expected %s", name, typed, expected);
+	return !typed;
+}
+
 static int take_names(const struct kr_args *args, struct kr_generate_options *o)
 {
-	static const char *const initials[] = {[KR_INITIAL_ABSENT] = "absent",
-		[KR_INITIAL_GIVEN] = "given",
-		[KR_INITIAL_UNKNOWN] = "unknown",
-		[KR_INITIAL_UNWRITTEN] = "unwritten"};
-	const char *store = kr_args_value(args, "store"), *initial = kr_args_value(args, "initial"), *planted;
+	const char *store = kr_args_value(args, "store"), *planted;
 	struct kr_guess guess = {.typed = o->anomaly};
+	size_t initial = o->initial; /* words are in the order of enum kr_initial */
 	char near[128];
-	size_t i = 0;
 
 	if (store && !kr_store_parse(store, &o->store))
 		return kr_usage("option '--store': found '%s', expected %s", store, kr_store_names());
-	while (initial && i < KR_COUNT(initials) && strcmp(initials[i], initial) != 0)
-		i++;
-	if (i == KR_COUNT(initials))
-		return kr_usage("option '--initial': found '%s', expected absent, given, unknown or "
-				"unwritten",
-			initial);
-	o->initial = initial ? (enum kr_initial)i : o->initial;
-	for (i = 0; o->anomaly && (planted = kr_generate_anomaly(i, NULL)) != NULL; i++) {
+	if (!take_word(args, "initial", KR_WORDS_INITIAL, "absent, given, unknown or unwritten", &initial))
+		return KR_EXIT_USAGE;
+	o->initial = (enum kr_initial)initial;
+	for (size_t i = 0; o->anomaly && (planted = kr_generate_anomaly(i, NULL)) != NULL; i++) {
 		if (strcmp(planted, o->anomaly) == 0)
 			return KR_EXIT_SATISFIED;
 		kr_guess_try(&guess, planted);
@@ -166,55 +173,50 @@ enum lines { LINES_RUN, LINES_GROUPED, LINES_SHUFFLED };
 
 static int take_lines(const struct kr_args *args, enum lines *out)
 {
-	const char *word, *typed = kr_args_value(args, "lines");
-	size_t i = 0;
+	size_t i = LINES_RUN;
 
-	*out = LINES_RUN;
-	while (typed && (word = kr_words_at(KR_WORDS_LINES, i)) != NULL && strcmp(word, typed) != 0)
-		i++;
-	if (typed && !word)
-		return kr_usage("option '--lines': found '%s', expected run, grouped or shuffled", typed);
-	*out = typed ? (enum lines)i : LINES_RUN;
+	if (!take_word(args, "lines", KR_WORDS_LINES, "run, grouped or shuffled", &i))
+		return KR_EXIT_USAGE;
+	*out = (enum lines)i;
 	if (*out != LINES_RUN && kr_args_has(args, "stream"))
 		return kr_usage("option '--lines' is for transaction lines, not for '--stream'");
 	return KR_EXIT_SATISFIED;
 }
 
-/* Which session each line is of; generated transactions all have one. */
-static void place_sessions(const struct kr_history *h, enum lines lines, uint64_t seed, uint32_t *session)
+static void shuffle(uint32_t *session, uint32_t n, uint64_t seed)
 {
 	struct kr_rng rng;
 
-	for (uint32_t t = 0; t < h->txns.n; t++)
-		session[t] = h->txns.at[t].session.i;
-	if (lines == LINES_GROUPED)
-		qsort(session, h->txns.n, sizeof *session, kr_by_id);
 	kr_rng_init(&rng, seed);
-	for (uint32_t t = h->txns.n; t > 1 && lines == LINES_SHUFFLED; t--) {
-		uint32_t other = (uint32_t)kr_rng_below(&rng, t), kept = session[t - 1];
+	for (; n > 1; n--) {
+		uint32_t other = (uint32_t)kr_rng_below(&rng, n), kept = session[n - 1];
 
-		session[t - 1] = session[other];
+		session[n - 1] = session[other];
 		session[other] = kept;
 	}
 }
 
-/* NULL: no memory. */
+/* Generated transactions all have a session. NULL: no memory. */
 static kr_txn *make_order(const struct kr_history *h, struct kr_arena *arena, enum lines lines, uint64_t seed)
 {
 	uint32_t n = h->txns.n, *session = KR_NEW_ARRAY(arena, uint32_t, n),
 		 *first = KR_NEW_ARRAY(arena, uint32_t, h->sessions.n + 2);
-	kr_txn *by_session = KR_NEW_ARRAY(arena, kr_txn, n), *order = KR_NEW_ARRAY(arena, kr_txn, n);
+	kr_txn *grouped = KR_NEW_ARRAY(arena, kr_txn, n), *order = KR_NEW_ARRAY(arena, kr_txn, n);
 
-	if (!session || !first || !by_session || !order)
+	if (!session || !first || !grouped || !order)
 		return NULL;
-	for (uint32_t t = 0; t < n; t++)
-		first[h->txns.at[t].session.i + 2]++;
+	for (uint32_t t = 0; t < n; t++) {
+		session[t] = h->txns.at[t].session.i;
+		first[session[t] + 2]++;
+	}
 	kr_index_places(first, h->sessions.n);
 	for (uint32_t t = 0; t < n; t++)
-		by_session[first[h->txns.at[t].session.i + 1]++] = (kr_txn){t};
-	place_sessions(h, lines, seed, session);
+		grouped[first[session[t] + 1]++] = (kr_txn){t};
+	if (lines == LINES_GROUPED)
+		return grouped;
+	shuffle(session, n, seed);
 	for (uint32_t i = 0; i < n; i++)
-		order[i] = by_session[first[session[i]]++];
+		order[i] = grouped[first[session[i]]++];
 	return order;
 }
 
