@@ -236,6 +236,9 @@ KL_EXPORT bool kl_program(struct kl_store *store, const char *name, const char *
 /* waits; true if it exits with 0 */
 KL_EXPORT bool kl_home_run(struct kl_store *store, const char *const *argv);
 KL_EXPORT bool kl_home_start(struct kl_store *store, const char *const *argv); /* a server, which stays */
+/* Until it is ready; false after kl_fail, if it is not in time. */
+KL_EXPORT bool kl_home_wait(struct kl_store *store, int seconds,
+	bool (*ready)(struct kl_store *store, uint32_t node), uint32_t node);
 /* the server, at once, and waits for all of it */
 KL_EXPORT void kl_home_kill(struct kl_store *store);
 KL_EXPORT void kl_home_stop(struct kl_store *store);                           /* as is proper, within 10 s */

@@ -357,6 +357,22 @@ const char *kl_home_open(struct kl_store *store, const char *user)
 	return home->path;
 }
 
+pid_t kr_home_fork(void)
+{
+	static const struct rlimit none = {0, 0};
+	pid_t lab = getpid(), pid;
+
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+	pid = fork();
+	if (pid != 0)
+		return pid;
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)setrlimit(RLIMIT_CORE, &none);
+	if (getppid() != lab)
+		_exit(0);
+	return 0;
+}
+
 void kr_home_close(struct kl_store *store)
 {
 	if (!store->home)
@@ -406,6 +422,23 @@ bool kl_home_start(struct kl_store *store, const char *const *argv)
 
 	store->home->server = (pid_t)pid;
 	return pid > 0 || kl_fail(store, "cannot start %s", argv[0]);
+}
+
+bool kl_home_wait(struct kl_store *store, int seconds, bool (*ready)(struct kl_store *store, uint32_t node),
+	uint32_t node)
+{
+	static const struct timespec tick = {0, 20000000};
+	int64_t end = kl_now() + (int64_t)seconds * 1000000000;
+	char log[400];
+
+	while (!ready(store, node)) {
+		if (kl_now() > end) {
+			kl_home_log(store, log, sizeof log);
+			return kl_fail(store, "the server does not start: %s", log);
+		}
+		(void)nanosleep(&tick, NULL);
+	}
+	return true;
 }
 
 void kl_home_kill(struct kl_store *store) { (void)ask(store->home, 'k', NULL); }

@@ -7,4 +7,8 @@
 /* All of its processes end, the folder goes. Nothing to do without one. */
 void kr_home_close(struct kl_store *store);
 
+/* As fork, of a process that holds a store: it ends with this one, leaves no core file, and what keeps its
+ * folders is waited for here if it crashes. */
+pid_t kr_home_fork(void);
+
 #endif

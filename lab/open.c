@@ -121,3 +121,14 @@ const struct kl_level *kr_driver_level(const struct kl_driver *driver, const cha
 			return l;
 	return NULL;
 }
+
+int kr_driver_no_level(const struct kl_driver *driver, const char *name)
+{
+	struct kr_guess guess = {.typed = name};
+	char near[128];
+
+	for (const struct kl_level *l = driver->levels; l->name; l++)
+		kr_guess_try(&guess, l->name);
+	return kr_usage("driver %s has no level '%s'%s", driver->name, name,
+		kr_guess_text(&guess, "krait-lab drivers", near));
+}

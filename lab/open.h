@@ -19,5 +19,6 @@ bool kr_driver_table(const char *name, char out[4200]);
 bool kr_driver_left_out(size_t i, char name[64], char lacks[128]);
 
 const struct kl_level *kr_driver_level(const struct kl_driver *driver, const char *name); /* or NULL */
+int kr_driver_no_level(const struct kl_driver *driver, const char *name); /* says so; KR_EXIT_USAGE */
 
 #endif

@@ -56,17 +56,6 @@ struct provoke {
 
 /* ---- options ---- */
 
-static int unknown_level(const struct kl_driver *driver, const char *name)
-{
-	struct kr_guess guess = {.typed = name};
-	char near[128];
-
-	for (const struct kl_level *l = driver->levels; l->name; l++)
-		kr_guess_try(&guess, l->name);
-	return kr_usage("driver %s has no level '%s'%s", driver->name, name,
-		kr_guess_text(&guess, "krait-lab drivers", near));
-}
-
 static int take_levels(struct provoke *p)
 {
 	const struct kl_driver *driver = p->runner.store.driver;
@@ -85,7 +74,7 @@ static int take_levels(struct provoke *p)
 		if (strcmp(word, "all") == 0)
 			break;
 		if (!level)
-			return unknown_level(driver, word);
+			return kr_driver_no_level(driver, word);
 		p->levels[p->runner.levels_n++] = level;
 	}
 	p->runner.levels = p->levels;

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -140,18 +138,12 @@ static void work(struct kr_runner *r, uint32_t first, uint32_t end)
 
 static pid_t start_worker(struct kr_runner *r, uint32_t first, uint32_t end)
 {
-	static const struct rlimit none = {0, 0};
-	pid_t lab = getpid(), pid;
-
 	r->said->ended = 0;
-	(void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* keepers of a worker that crashed are waited for */
-	pid = fork();
+	pid_t pid = kr_home_fork();
+
 	if (pid != 0)
 		return pid;
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	(void)setrlimit(RLIMIT_CORE, &none);
-	if (getppid() == lab)
-		work(r, first, end);
+	work(r, first, end);
 	_exit(0);
 }
 

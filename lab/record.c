@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -16,6 +14,7 @@
 #include "cli/file.h"
 #include "cli/output.h"
 #include "lab/check.h"
+#include "lab/home.h"
 #include "lab/lab.h"
 #include "lab/record_options.h"
 #include "lab/trace.h"
@@ -46,21 +45,15 @@ static uint64_t transactions(const struct kr_run *run)
 
 static pid_t start_worker(struct watch *w)
 {
-	static const struct rlimit none = {0, 0};
-	pid_t lab = getpid(), pid;
+	pid_t pid = kr_home_fork();
 
-	(void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* keepers of a worker that crashed are waited for */
-	pid = fork();
 	if (pid != 0)
 		return pid;
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	(void)setrlimit(RLIMIT_CORE, &none);
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGTERM, SIG_IGN);
 	(void)signal(SIGHUP, SIG_IGN);
 	(void)pthread_sigmask(SIG_UNBLOCK, &w->signals, NULL);
-	if (getppid() == lab)
-		kr_run_work(w->run);
+	kr_run_work(w->run);
 	_exit(0);
 }
 

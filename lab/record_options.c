@@ -56,17 +56,6 @@ const struct kr_option kr_record_option_table[] = {
 
 /* ---- levels ---- */
 
-static int unknown_level(const struct kl_driver *driver, const char *name)
-{
-	struct kr_guess guess = {.typed = name};
-	char near[128];
-
-	for (const struct kl_level *l = driver->levels; l->name; l++)
-		kr_guess_try(&guess, l->name);
-	return kr_usage("driver %s has no level '%s'%s", driver->name, name,
-		kr_guess_text(&guess, "krait-lab drivers", near));
-}
-
 static int take_shares(const struct kr_args *args, struct kr_run *run, const struct kl_driver *driver)
 {
 	char list[256], *state = NULL;
@@ -87,7 +76,7 @@ static int take_shares(const struct kr_args *args, struct kr_run *run, const str
 		*colon = '\0';
 		share->level = kr_driver_level(driver, word);
 		if (!share->level)
-			return unknown_level(driver, word);
+			return kr_driver_no_level(driver, word);
 		share->clients = (uint32_t)n;
 		run->clients += share->clients;
 		run->share_count++;
@@ -111,7 +100,7 @@ static int take_levels(const struct kr_args *args, struct kr_run *run)
 			run->clients};
 		run->share_count = 1;
 		if (!run->shares[0].level)
-			return unknown_level(driver, name);
+			return kr_driver_no_level(driver, name);
 	}
 	/* strictest first */
 	for (const struct kl_level *l = driver->levels; l->name && !run->store.level; l++)

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lab/keys.h"
 
@@ -400,6 +399,16 @@ static struct kl_client *connect_client(struct kl_store *store)
 
 /* ---- the store ---- */
 
+static bool is_ready(struct kl_store *store, uint32_t node)
+{
+	struct kl_client *client = connect_client(store);
+
+	(void)node;
+	if (client)
+		close_client(client);
+	return client != NULL;
+}
+
 static bool start_server(struct kl_store *store)
 {
 	struct etcd *etcd = store->own;
@@ -407,22 +416,8 @@ static bool start_server(struct kl_store *store)
 		etcd->client_url, "--advertise-client-urls", etcd->client_url, "--listen-peer-urls",
 		etcd->peer_url, "--initial-advertise-peer-urls", etcd->peer_url, "--initial-cluster",
 		etcd->cluster, "--max-txn-ops", "100000", NULL};
-	static const struct timespec tick = {0, 50000000};
-	int64_t end = kl_now() + (int64_t)READY_S * 1000000000;
-	struct kl_client *client;
-	char log[400];
 
-	if (!kl_home_start(store, argv))
-		return false;
-	while (!(client = connect_client(store))) {
-		if (kl_now() > end) {
-			kl_home_log(store, log, sizeof log);
-			return kl_fail(store, "the server does not start: %s", log);
-		}
-		(void)nanosleep(&tick, NULL);
-	}
-	close_client(client);
-	return true;
+	return kl_home_start(store, argv) && kl_home_wait(store, READY_S, is_ready, 0);
 }
 
 static bool make_server(struct kl_store *store)

@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lab/driver.h"
@@ -481,23 +480,12 @@ static bool is_ready(struct kl_store *store, uint32_t node)
 /* One after the other: the first one is what the others join. */
 static bool start_server(struct kl_store *store)
 {
-	static const struct timespec tick = {0, 20000000};
 	int first = kl_free_port();
-	char log[400];
 
-	for (uint32_t node = 0; node < store->nodes; node++) {
-		int64_t end = kl_now() + (int64_t)READY_S * 1000000000;
-
-		if (!start_node(store, node, node ? kl_free_port() : first, first))
+	for (uint32_t node = 0; node < store->nodes; node++)
+		if (!start_node(store, node, node ? kl_free_port() : first, first) ||
+			!kl_home_wait(store, READY_S, is_ready, node))
 			return false;
-		while (!is_ready(store, node)) {
-			if (kl_now() > end) {
-				kl_home_log(store, log, sizeof log);
-				return kl_fail(store, "the server does not start: %s", log);
-			}
-			(void)nanosleep(&tick, NULL);
-		}
-	}
 	return true;
 }
 

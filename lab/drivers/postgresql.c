@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lab/driver.h"
 
@@ -417,26 +416,20 @@ static bool is_near(struct kl_store *store)
 	return fine;
 }
 
+static bool is_ready(struct kl_store *store, uint32_t node)
+{
+	(void)node;
+	return PQping(((const struct postgresql *)store->own)->address) == PQPING_OK;
+}
+
 static bool start_server(struct kl_store *store)
 {
 	struct postgresql *pg = store->own;
-	static const struct timespec tick = {0, 20000000};
 	const char *const argv[] = {pg->command[0], "-D", pg->command[1], "-k", pg->command[2], "-c",
 		"listen_addresses=", "-c", "wal_level=logical", "-c", "deadlock_timeout=100ms", "-c",
 		"max_connections=1100", "-c", "fsync=off", "-c", "unix_socket_permissions=0777", NULL};
-	int64_t end = kl_now() + (int64_t)READY_S * 1000000000;
-	char log[400];
 
-	if (!kl_home_start(store, argv))
-		return false;
-	while (PQping(pg->address) != PQPING_OK) {
-		if (kl_now() > end) {
-			kl_home_log(store, log, sizeof log);
-			return kl_fail(store, "the server does not start: %s", log);
-		}
-		(void)nanosleep(&tick, NULL);
-	}
-	return true;
+	return kl_home_start(store, argv) && kl_home_wait(store, READY_S, is_ready, 0);
 }
 
 static bool make_server(struct kl_store *store)

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lab/keys.h"
 
@@ -229,6 +228,20 @@ static struct kl_client *connect_client(struct kl_store *store)
 
 /* ---- the store ---- */
 
+/* Not while it still loads. */
+static bool is_ready(struct kl_store *store, uint32_t node)
+{
+	redisContext *context = open_connection(store);
+	redisReply *reply = context ? redisCommand(context, "GET x") : NULL;
+	bool ready = reply && reply->type == REDIS_REPLY_NIL;
+
+	(void)node;
+	freeReplyObject(reply);
+	if (context)
+		redisFree(context);
+	return ready;
+}
+
 /* What it holds is written out with each command, so that it is there again after a kill. */
 static bool start_server(struct kl_store *store)
 {
@@ -236,29 +249,8 @@ static bool start_server(struct kl_store *store)
 	const char *const argv[] = {redis->program, "--port", "0", "--unixsocket", redis->socket,
 		"--unixsocketperm", "700", "--dir", redis->folder, "--appendonly", "yes", "--appendfsync",
 		"no", "--save", "", "--maxclients", "1100", "--daemonize", "no", NULL};
-	static const struct timespec tick = {0, 20000000};
-	int64_t end = kl_now() + (int64_t)READY_S * 1000000000;
-	redisContext *context = NULL;
-	redisReply *reply;
-	char log[400];
-	bool ready = false;
 
-	if (!kl_home_start(store, argv))
-		return false;
-	while (!ready) {
-		if (kl_now() > end) {
-			kl_home_log(store, log, sizeof log);
-			return kl_fail(store, "the server does not start: %s", log);
-		}
-		(void)nanosleep(&tick, NULL);
-		context = open_connection(store);
-		reply = context ? redisCommand(context, "GET x") : NULL; /* an error while it loads */
-		ready = reply && reply->type == REDIS_REPLY_NIL;
-		freeReplyObject(reply);
-		if (context)
-			redisFree(context);
-	}
-	return true;
+	return kl_home_start(store, argv) && kl_home_wait(store, READY_S, is_ready, 0);
 }
 
 static bool make_server(struct kl_store *store)
