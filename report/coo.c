@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "coo/executed.h"
+#include "frontend/model/operation.h"
 #include "report/anomaly.h"
 
 struct span {
@@ -40,26 +41,15 @@ static bool certainly_before(const struct kr_history *h, struct span a, struct s
 
 /* ---- operations ---- */
 
+/* Sets it: a schedule has no other writes. */
 static bool writes(const struct kr_history *h, kr_op op, kr_key k, kr_value *value)
 {
-	const struct kr_operation *o = &h->ops.at[op.i];
+	struct kr_write write;
+	bool sets = kr_write_of(h, &h->ops.at[op.i], k, &write) && write.how == KR_SET;
 
-	*value = o->kind == KR_OP_CAS ? o->b : o->kind == KR_OP_DELETE ? KR_ABSENT : o->a;
-	switch ((enum kr_op_kind)o->kind) {
-	case KR_OP_WRITE: return o->key.i == k.i;
-	case KR_OP_DELETE: return o->key.i == k.i && (!(o->flags & KR_OPF_KNOWN) || o->flags & KR_OPF_DONE);
-	case KR_OP_INSERT:
-	case KR_OP_CAS: return o->key.i == k.i && o->flags & KR_OPF_DONE;
-	case KR_OP_UPDATE:
-		for (uint32_t i = 0; i < h->scans.at[o->scan].row_count; i++) {
-			const struct kr_row *row = &h->rows.at[h->scans.at[o->scan].row_first + i];
-			*value = row->value;
-			if (row->key.i == k.i)
-				return true;
-		}
-		return false;
-	default: return false;
-	}
+	if (sets)
+		*value = write.value;
+	return sets;
 }
 
 /* Does it show this value of the key? */
